@@ -1,0 +1,92 @@
+# Morph. `make` builds, `make check` tests, `make demo` shows the main job,
+# `make bench` measures, `make fuzz`, `make asan`, `make install`.
+
+VERSION := 0.1.0
+PREFIX ?= /usr/local
+DESTDIR ?=
+B ?= build
+
+CC ?= gcc
+CFLAGS ?= -O2 -g
+WARN := -Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-field-initializers
+CPPFLAGS += -I. -D_GNU_SOURCE -DMORPH_VERSION='"$(VERSION)"' -DMORPH_PREFIX='"$(PREFIX)"'
+ALL_CFLAGS = -std=gnu11 $(WARN) $(CFLAGS) $(SANITIZE)
+LIBS := -Wl,--as-needed -lsqlite3 -luv -lyaml -ljansson -lmicrohttpd -lcurl -lzstd -lelf -lxxhash \
+	-lseccomp -lcap -lm -lpthread
+
+FOLDERS := common editor editor-driver hooks monitor-client managerd morphctl
+# One main each: PROGRAM:FOLDER/SOURCE. The rest of a folder is its library.
+PROGRAMS := bin/morph-edit:editor-driver/main bin/morph-monitor:monitor-client/main \
+	bin/morphd:managerd/main bin/morphctl:morphctl/main bin/morph-cc:hooks/cc \
+	libexec/morph/as:hooks/as libexec/morph/ld:hooks/ld
+MAINS := $(foreach p,$(PROGRAMS),$(word 2,$(subst :, ,$(p))))
+SRCS := $(wildcard $(addsuffix /*.c,$(FOLDERS)))
+OBJS := $(SRCS:%.c=$(B)/obj/%.o)
+LIBFILES := $(foreach f,$(FOLDERS),$(B)/obj/lib$(f).a)
+TARGETS := $(foreach p,$(PROGRAMS),$(B)/$(word 1,$(subst :, ,$(p))))
+
+all: $(TARGETS) links
+
+$(B)/obj/%.o: %.c | deps
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+define folder_lib
+$(B)/obj/lib$(1).a: $(filter-out $(MAINS:%=$(B)/obj/%.o),$(patsubst %.c,$(B)/obj/%.o,$(wildcard $(1)/*.c)))
+	@mkdir -p $$(@D); rm -f $$@; ar rcsD $$@ $$^
+endef
+$(foreach f,$(FOLDERS),$(eval $(call folder_lib,$(f))))
+
+# A program links its own folder, the editor where it may use it, and common.
+define program
+$(B)/$(1): $(B)/obj/$(2).o $(B)/obj/lib$(patsubst %/,%,$(dir $(2))).a $(B)/obj/libeditor.a $(B)/obj/libcommon.a
+	@mkdir -p $$(@D)
+	$$(CC) $$(ALL_CFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(LIBS)
+endef
+$(foreach p,$(PROGRAMS),$(eval $(call program,$(word 1,$(subst :, ,$(p))),$(word 2,$(subst :, ,$(p))))))
+
+-include $(OBJS:.o=.d)
+
+include tests/tests.mk
+
+.PHONY: all links deps check asan fuzz bench demo install clean format
+
+# The compilers' names as links to morph-cc, for PATH or CC.
+MASQUERADE := cc gcc g++ c++ clang clang++
+links: $(B)/bin/morph-cc
+	@mkdir -p $(B)/libexec/morph/masquerade
+	@for n in $(MASQUERADE); do ln -sfn ../../../bin/morph-cc $(B)/libexec/morph/masquerade/$$n; done
+	@mkdir -p $(B)/share/morph && cp config/morph.yaml $(B)/share/morph/
+
+# Debian packages this needs, installed when they are missing.
+deps:
+	@config/install-deps config/packages.build
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/morph/masquerade
+	install -m 755 $(wildcard $(B)/bin/*) $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(B)/libexec/morph/as $(B)/libexec/morph/ld $(DESTDIR)$(PREFIX)/libexec/morph
+	for n in $(MASQUERADE); do ln -sfn ../../../bin/morph-cc \
+		$(DESTDIR)$(PREFIX)/libexec/morph/masquerade/$$n; done
+	install -d $(DESTDIR)$(PREFIX)/share/morph $(DESTDIR)$(PREFIX)/share/man/man1 \
+		$(DESTDIR)$(PREFIX)/share/man/man8 $(DESTDIR)$(PREFIX)/share/man/man5 \
+		$(DESTDIR)$(PREFIX)/lib/systemd/system $(DESTDIR)$(PREFIX)/lib/sysusers.d
+	install -m 644 config/morph.yaml $(DESTDIR)$(PREFIX)/share/morph
+	for s in 1 5 8; do for f in docs/man/*.$$s; do [ ! -f $$f ] || \
+		install -m 644 $$f $(DESTDIR)$(PREFIX)/share/man/man$$s; done; done
+	for f in config/*.service; do [ ! -f $$f ] || sed 's|@PREFIX@|$(PREFIX)|g' $$f \
+		>$(DESTDIR)$(PREFIX)/lib/systemd/system/$${f##*/}; done
+	[ ! -f config/morph.sysusers ] || \
+		install -m 644 config/morph.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/morph.conf
+
+demo: all
+	bench/demo
+
+bench: all
+	bench/run
+
+clean:
+	rm -rf $(B)
+
+format:
+	clang-format -i $(wildcard $(addsuffix /*.[ch],$(FOLDERS) tests/unit tests/fuzz))

@@ -1,0 +1,207 @@
+#include "common/mem.h"
+#include "common/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_NO_MEMORY = 70, ARENA_CHUNK = 64 * 1024 };
+
+static void *checked(void *p)
+{
+	if (!p)
+		die(EXIT_NO_MEMORY, "out of memory");
+	return p;
+}
+
+void *xmalloc(size_t n)
+{
+	return checked(malloc(n ? n : 1));
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+	return checked(calloc(n ? n : 1, size ? size : 1));
+}
+
+void *xrealloc(void *p, size_t n, size_t size)
+{
+	return checked(reallocarray(p, n ? n : 1, size));
+}
+
+char *xstrdup(const char *s)
+{
+	return checked(strdup(s));
+}
+
+char *xasprintf(const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+
+	va_start(ap, fmt);
+	if (vasprintf(&s, fmt, ap) < 0)
+		s = NULL;
+	va_end(ap);
+	return checked(s);
+}
+
+struct arena_chunk {
+	struct arena_chunk *next;
+	size_t used, size;
+	char data[] __attribute__((aligned(16)));
+};
+
+void *arena_alloc(struct arena *a, size_t n)
+{
+	struct arena_chunk *c = a->chunk;
+	size_t size;
+
+	if (n > SIZE_MAX / 2)
+		checked(NULL);
+	n = (n + 15) & ~(size_t)15;
+	if (!c || c->size - c->used < n) {
+		size = n > ARENA_CHUNK ? n : ARENA_CHUNK;
+		c = checked(calloc(1, sizeof *c + size));
+		c->size = size;
+		/* A large object gets a chunk of its own behind the open one. */
+		if (a->chunk && n > ARENA_CHUNK / 2) {
+			c->next = a->chunk->next;
+			a->chunk->next = c;
+		} else {
+			c->next = a->chunk;
+			a->chunk = c;
+		}
+	}
+	c->used += n;
+	return c->data + c->used - n;
+}
+
+void *arena_array(struct arena *a, size_t n, size_t size)
+{
+	size_t total;
+
+	if (__builtin_mul_overflow(n, size, &total))
+		checked(NULL);
+	return arena_alloc(a, total);
+}
+
+char *arena_strndup(struct arena *a, const char *s, size_t n)
+{
+	return memcpy(arena_alloc(a, n + 1), s, n);
+}
+
+char *arena_strdup(struct arena *a, const char *s)
+{
+	return arena_strndup(a, s, strlen(s));
+}
+
+char *arena_printf(struct arena *a, const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	s = arena_alloc(a, (size_t)n + 1);
+	va_start(ap, fmt);
+	vsnprintf(s, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	return s;
+}
+
+void arena_free(struct arena *a)
+{
+	struct arena_chunk *c, *next;
+
+	for (c = a->chunk; c; c = next) {
+		next = c->next;
+		free(c);
+	}
+	a->chunk = NULL;
+}
+
+void *buf_grow(struct buf *b, size_t n)
+{
+	size_t cap = b->cap ? b->cap : 256;
+
+	if (n > SIZE_MAX / 4 - b->n)
+		checked(NULL);
+	while (cap < b->n + n + 1)
+		cap *= 2;
+	if (cap != b->cap) {
+		b->p = xrealloc(b->p, cap, 1);
+		b->cap = cap;
+	}
+	b->n += n;
+	return b->p + b->n - n;
+}
+
+void buf_add(struct buf *b, const void *p, size_t n)
+{
+	if (n)
+		memcpy(buf_grow(b, n), p, n);
+}
+
+void buf_str(struct buf *b, const char *s)
+{
+	buf_add(b, s, strlen(s));
+}
+
+void buf_char(struct buf *b, char c)
+{
+	buf_add(b, &c, 1);
+}
+
+void buf_printf(struct buf *b, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	va_start(ap, fmt);
+	vsnprintf(buf_grow(b, (size_t)n), (size_t)n + 1, fmt, ap);
+	va_end(ap);
+}
+
+char *buf_cstr(struct buf *b)
+{
+	buf_grow(b, 0);
+	b->p[b->n] = '\0';
+	return b->p;
+}
+
+void buf_uleb(struct buf *b, uint64_t v)
+{
+	do {
+		buf_char(b, (char)((v & 0x7f) | (v > 0x7f ? 0x80 : 0)));
+		v >>= 7;
+	} while (v);
+}
+
+void buf_free(struct buf *b)
+{
+	free(b->p);
+	*b = (struct buf){0};
+}
+
+int uleb_read(const uint8_t **p, const uint8_t *end, uint64_t *v)
+{
+	unsigned shift;
+	uint8_t byte;
+
+	*v = 0;
+	for (shift = 0; *p < end; shift += 7) {
+		byte = *(*p)++;
+		if (shift > 63 || (shift == 63 && (byte & 0x7e)))
+			return -1;
+		*v |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return 0;
+	}
+	return -1;
+}

@@ -1,0 +1,45 @@
+/*
+ * The one way to publish a file: open, write, rename. Readers see the old
+ * file or the new one, whole, also after a power cut.
+ *
+ *	struct publish p;
+ *	if (publish_open(&p, "dir/name", 0644, &e)) …
+ *	write(p.fd, …) or hand p.tmp to a program
+ *	publish_commit(&p, &e)  or  publish_abort(&p)
+ */
+#ifndef MORPH_PUBLISH_H
+#define MORPH_PUBLISH_H
+
+#include "common/err.h"
+#include "common/mem.h"
+
+#include <sys/types.h>
+
+struct publish {
+	int fd;      /* open for writing on tmp */
+	char *tmp;   /* ".NAME.morph-new.PID.N" in the same directory */
+	char *path;
+};
+
+int publish_open(struct publish *p, const char *path, mode_t mode, struct err *e);
+/* fsync, rename, fsync of the directory; frees p. On error tmp is gone. */
+int publish_commit(struct publish *p, struct err *e);
+void publish_abort(struct publish *p);
+
+/* The whole of a small thing at once. */
+int publish_bytes(const char *path, const void *p, size_t n, mode_t mode, struct err *e);
+
+/* ---- files, wherever they are needed ---- */
+/* Appends a regular file to out; fails beyond max bytes (0 = 4 GiB). */
+int file_read(const char *path, size_t max, struct buf *out, struct err *e);
+int file_write_all(int fd, const void *p, size_t n);
+int dir_sync(const char *dir, struct err *e);
+/* mkdir -p; existing directories are fine. */
+int dir_make(const char *path, mode_t mode, struct err *e);
+/* rm -r below and including path; never follows links. Absent is fine. */
+int dir_remove(const char *path, struct err *e);
+/* The path of a file's directory ("." when it has none); to free. */
+char *path_dir(const char *path);
+const char *path_base(const char *path);
+
+#endif

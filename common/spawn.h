@@ -1,0 +1,24 @@
+/*
+ * Running another program to its end, without a shell. For programs that
+ * wait in an event loop libuv does this instead.
+ */
+#ifndef MORPH_SPAWN_H
+#define MORPH_SPAWN_H
+
+#include "common/err.h"
+#include "common/mem.h"
+
+struct spawn {
+	const char *const *argv; /* NULL-terminated; argv[0] is searched in PATH */
+	const char *const *env;  /* extra "NAME=value", NULL-terminated, or NULL */
+	const char *dir;         /* working directory, or NULL */
+	int in, out, err;        /* descriptors for 0, 1, 2; 0 = inherit (set -1 for /dev/null) */
+	struct buf *capture_out, *capture_err; /* collected when not NULL (at most 16 MiB each) */
+	unsigned timeout_s; /* 0 = none; then SIGKILL to the process group */
+};
+
+/* Runs and waits. Returns the exit status 0…255, 128 + n after signal n, or
+ * -1 when it could not be run or ran out of time (e says which). */
+int spawn_run(const struct spawn *s, struct err *e);
+
+#endif

@@ -1,0 +1,91 @@
+/*
+ * Framed messages between morph-monitor and morphd (stream socket) and in the
+ * monitor's spool files. Byte layout: docs/FORMATS.md "Wire frames"; all
+ * numbers little-endian or ULEB128. Decoders check everything once, here.
+ *
+ *   monitor: HELLO, then BATCH…        manager: ACK per batch (by seq)
+ *
+ * Accounting (DESIGN.md, invariant 6): of each batch
+ *   taken = sum of all counts in modules + kernel + outside + dropped
+ * where the decoder refuses a batch that does not add up.
+ */
+#ifndef MORPH_WIRE_H
+#define MORPH_WIRE_H
+
+#include "common/elf.h"
+#include "common/err.h"
+#include "common/mem.h"
+
+#include <stdint.h>
+
+enum { WIRE_VERSION = 1, WIRE_HEADER = 24, WIRE_MAX_PAYLOAD = 16 << 20 };
+
+enum wire_type {
+	WIRE_HELLO = 1,
+	WIRE_BATCH = 2,
+	WIRE_ACK = 3,
+};
+
+enum wire_source { WIRE_SRC_TICK = 1, WIRE_SRC_CPU_CLOCK = 2, WIRE_SRC_RECORDED = 3 };
+
+struct wire_hello {
+	uint64_t session;   /* random, names this run of the monitor */
+	uint64_t period_ns; /* CPU time one sample stands for */
+	uint32_t source;    /* enum wire_source */
+	uint32_t pid;
+};
+
+struct wire_sample {
+	uint64_t offset; /* in the file */
+	uint64_t count;  /* > 0 */
+};
+
+struct wire_module {
+	struct build_id id;  /* n > 0 */
+	char *path;          /* as the monitor resolved it; for the reader a hint, never trusted */
+	uint32_t uid;        /* owner of the processes it was seen in */
+	struct wire_sample *sample; /* ascending offset */
+	uint32_t nsample;
+};
+
+/*
+ * After the modules a batch may carry further sections (type u8, length u32):
+ * readers skip types they do not know. Type 1 is reserved for samples with
+ * user registers (DESIGN.md, register witness); such sections never go to a
+ * spool file.
+ */
+struct wire_batch {
+	uint64_t session, seq;      /* seq counts from 1 within a session */
+	uint64_t start_ns, end_ns;  /* CLOCK_REALTIME */
+	uint64_t taken;             /* samples accepted from the kernel or known lost */
+	uint64_t kernel;            /* in kernel mode */
+	uint64_t outside;           /* user mode, no file with a build-id behind it */
+	uint64_t dropped;           /* lost by the kernel's rings, the spool or a limit */
+	struct wire_module *module; /* each (id, uid) once */
+	uint32_t nmodule;
+};
+
+struct wire_ack {
+	uint64_t session, seq;
+};
+
+/* Each appends one whole frame (header and payload) to out. */
+void wire_put_hello(struct buf *out, const struct wire_hello *m);
+void wire_put_batch(struct buf *out, const struct wire_batch *m);
+void wire_put_ack(struct buf *out, const struct wire_ack *m);
+
+/*
+ * Looks at n bytes from a stream. Returns the length of the whole frame in
+ * front (> 0), 0 when more bytes are needed, -1 on garbage (magic, version,
+ * length, checksum): the stream is then of no further use.
+ */
+long wire_frame(const void *p, size_t n, enum wire_type *type, struct err *e);
+
+/* Each decodes one whole frame as wire_frame() found it; arrays and strings
+ * come from the arena. */
+int wire_get_hello(const void *frame, size_t n, struct wire_hello *m, struct err *e);
+int wire_get_batch(
+    const void *frame, size_t n, struct arena *a, struct wire_batch *m, struct err *e);
+int wire_get_ack(const void *frame, size_t n, struct wire_ack *m, struct err *e);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * Flow inference: block samples (noisy, incomplete) to consistent block and
+ * edge counts, by min-cost flow. Method: Levin, Newman, Haber 2008; He et al.,
+ * "Profile inference revisited" (POPL 2022), with costs shaped by what plain
+ * PC samples of a timer are worth (docs/DESIGN.md "Inference").
+ *
+ * Needs: cfg_block.samples (or .count), insns, flags. Sets: every
+ * cfg_block.count and cfg_edge.count. Kirchhoff's law holds exactly in the
+ * result: a block's count = sum of its in-edges (+ entry flow at block 0 and
+ * at addressed blocks) = sum of its out-edges (+ exit flow at BLK_EXIT /
+ * BLK_NORETURN blocks). Deterministic. Terminates for any input (hostile
+ * values are clamped); a function with no samples at all gets zeros.
+ */
+#ifndef MORPH_INFER_H
+#define MORPH_INFER_H
+
+#include "common/mem.h"
+#include "editor/cfg.h"
+
+enum infer_input {
+	INFER_SAMPLES, /* .samples are PC samples; count = samples / insns */
+	INFER_COUNTS   /* .count are executions, trusted nearly exactly */
+};
+
+enum { COUNT_ONE = 4096 }; /* with INFER_SAMPLES: one sample in a block of one
+			      instruction gives the count COUNT_ONE */
+
+void infer(struct cfg *g, enum infer_input input, struct arena *scratch);
+
+#endif

@@ -1,0 +1,78 @@
+/*
+ * A translation unit as assembly text: read into functions and blocks, and
+ * written out again in another order. Pure: text in, text out.
+ *
+ * The dialect is the AT&T syntax that GCC and clang print for x86-64. What is
+ * not understood stays what it was: an odd function becomes opaque (it moves
+ * as a whole), an odd unit is refused and stays a foreign object.
+ */
+#ifndef MORPH_UNIT_H
+#define MORPH_UNIT_H
+
+#include "common/err.h"
+#include "common/hash.h"
+#include "common/mem.h"
+#include "editor/cfg.h"
+#include "editor/layout.h"
+
+#include <stdbool.h>
+
+struct unit_call { /* a direct call or tail call inside a block */
+	uint32_t block;
+	uint32_t insn;      /* ordinal in the block */
+	const char *callee; /* without @PLT */
+};
+
+struct unit_func {
+	const char *name;
+	uint32_t ord;        /* ordinal in the unit: bm_fn_record.func */
+	struct hash128 key;  /* name and normalised text: equal keys mean equal CFG */
+	const char *opaque;  /* NULL, or why this function moves as a whole (one block) */
+	bool one_part;       /* code label differences in tables: must not be split */
+	bool movable;        /* lies in a section from which it may move (.text…) */
+	bool global;         /* symbol binding is not local */
+	struct cfg cfg;
+	struct unit_call *call;
+	uint32_t ncall;
+	struct func *impl;   /* the editor's own view */
+};
+
+struct unit {
+	const char *name; /* of .file, or "" */
+	const char *producer; /* of .ident: "GCC: …", or "" */
+	struct unit_func *func;
+	uint32_t nfunc;
+	struct unit_impl *impl;
+};
+
+/*
+ * Parses n bytes of text (need not be NUL-terminated; must outlive the unit).
+ * Everything comes from the arena. Returns NULL and says why when this is not
+ * compiler output or not understood: the caller treats it as foreign.
+ */
+struct unit *unit_parse(struct arena *a, const char *text, size_t n, struct err *e);
+
+/* Where one function goes. */
+struct unit_place {
+	bool edit;            /* false: stays where it was, as it was */
+	uint32_t rank;        /* for edit: the N of .text.sorted.%08d */
+	struct layout layout; /* for edit; nhot < nblock puts the rest into .text.unlikely */
+};
+
+/*
+ * Prints the unit with every function at its place (place[ord]; NULL = all
+ * stay), a label at every block, and the sections .llvm_bb_addr_map and
+ * .morph.fn. tu is hash_short of the original text. With all functions in
+ * place the code and data assemble to the original's bytes.
+ */
+void unit_emit(const struct unit *u, const struct unit_place *place, uint64_t tu, struct buf *out);
+
+/*
+ * The output check: parses what unit_emit printed and proves that every block
+ * of every function is there once, with the same instructions and the same
+ * edges. 0, or -1 and the first difference.
+ */
+int unit_check(const struct unit *u, const struct unit_place *place, const char *text, size_t n,
+    struct err *e);
+
+#endif
