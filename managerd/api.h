@@ -1,0 +1,26 @@
+/*
+ * The API of docs/API.md on RUN/api.sock: routes and JSON over the manager's
+ * store and cycle. A request sees what its peer may see; every error answers
+ * once and changes nothing.
+ */
+#ifndef MANAGERD_API_H
+#define MANAGERD_API_H
+
+#include "common/err.h"
+
+#include <sys/types.h>
+#include <uv.h>
+
+struct api;
+struct manager;
+
+/* Listens on socket_path (mode 0666 for the system's manager, which tells
+ * peers apart; 0600 for a user's own). */
+struct api *api_open(
+    uv_loop_t *loop, struct manager *m, const char *socket_path, mode_t mode, struct err *e);
+/* A change moved on: those who wait for it are answered. */
+void api_changed(struct api *a);
+/* The loop has to run once more before it can be closed. */
+void api_close(struct api *a);
+
+#endif
