@@ -1,0 +1,97 @@
+/*
+ * The policy: a YAML file, read strictly (docs/POLICY.md, morph.yaml(5)).
+ * Anything unknown, mistyped or out of range is one error that names file,
+ * line, column and what was expected. A key that is absent has its default;
+ * config/morph.yaml states all defaults and a test holds it to that.
+ */
+#ifndef MORPH_MANAGERD_CONF_H
+#define MORPH_MANAGERD_CONF_H
+
+#include "common/err.h"
+#include "common/mem.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+enum conf_action {
+	CONF_OPTIMIZE, /* observed, and laid out when the ladder is climbed */
+	CONF_OBSERVE,  /* samples are mapped and kept, nothing is changed */
+	CONF_IGNORE    /* samples count as outside */
+};
+
+struct conf_module { /* one entry of `modules`; the first whose glob matches holds */
+	char *path;   /* glob, fnmatch(3) with FNM_PATHNAME; "**" also matches '/' */
+	int action;   /* enum conf_action */
+	char **verify; /* NULL = the general one */
+	unsigned line;
+};
+
+enum conf_key {
+	CONF_HALF_LIFE,
+	CONF_EVERY,
+	CONF_MIN_SAMPLES,
+	CONF_MIN_COVERAGE,
+	CONF_MIN_CHANGE,
+	CONF_MIN_GAIN,
+	CONF_COOL_DOWN,
+	CONF_EDITS_PER_DAY,
+	CONF_HOLD,
+	CONF_IDLE_CPU,
+	CONF_IDLE_PSI,
+	CONF_IDLE_AFTER,
+	CONF_EDIT_DEADLINE,
+	CONF_EDIT_MEMORY,
+	CONF_KEEP_BUILDS,
+	CONF_VERIFY,
+	CONF_MODULES,
+	CONF_PACKAGES,
+	CONF_NKEY
+};
+
+struct conf {
+	char *path; /* of the file, NULL = defaults only */
+	struct {
+		double half_life_s;
+	} profile;
+	struct {
+		double every_s;      /* between two decisions about a module */
+		double min_samples;  /* aged, mapped */
+		double min_coverage; /* share 0…1 */
+		double min_change;   /* distance 0…1 */
+		double min_gain;     /* share 0…1 */
+		double cool_down_s;  /* since the last swap of the module */
+		double hold_s;       /* after a failed edit, verify or swap */
+		uint64_t edits_per_day;
+	} decide;
+	struct {
+		double cpu;     /* share of the processors that must be idle, 0…1 */
+		double psi;     /* share of time anyone may wait for a processor, 0…1 */
+		double after_s; /* both must hold this long */
+	} idle;
+	struct {
+		double deadline_s;
+		uint64_t memory; /* bytes of address space of the editor */
+	} edit;
+	char **verify; /* argv, NULL-terminated, with {new} and {old} as they stand; NULL = none */
+	VEC(struct conf_module) modules;
+	VEC(char *) packages; /* Debian packages whose modules may be swapped */
+	uint64_t keep_builds; /* old builds kept per module for rollback, >= 1 */
+	unsigned line[CONF_NKEY]; /* where a value comes from, 0 = default */
+};
+
+void conf_defaults(struct conf *c);
+/* Reads path (NULL: defaults only) over the defaults. On error c is empty. */
+int conf_read(const char *path, struct conf *c, struct err *e);
+/* The same from memory; name is for messages. */
+int conf_parse(const char *name, const char *text, size_t n, struct conf *c, struct err *e);
+void conf_free(struct conf *c);
+/* The effective policy as YAML that reads back, each line with its origin as
+ * a comment. */
+void conf_print(const struct conf *c, FILE *out);
+
+/* The entry of `modules` that holds for a path, or NULL: then it is optimize. */
+const struct conf_module *conf_module_for(const struct conf *c, const char *path);
+/* The verify command that holds for a path, or NULL. */
+char *const *conf_verify_for(const struct conf *c, const char *path);
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * The socket of the monitors: accepts connections, checks who is there,
+ * cuts the stream into frames and hands whole batches on. An ACK goes out
+ * only after the batch's transaction is committed. A connection that sends
+ * garbage, is silent within a frame for too long or sends more than a frame
+ * may hold is closed with one line in the log, and nothing else changes.
+ */
+#ifndef MORPH_MANAGERD_INGEST_H
+#define MORPH_MANAGERD_INGEST_H
+
+#include "common/err.h"
+#include "common/wire.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <uv.h>
+
+enum { INGEST_MAX_CLIENTS = 16 };
+
+struct ingest;
+
+struct ingest_ops {
+	/*
+	 * Merges one batch; the arena is freed after the call. Returns 0 when it
+	 * is committed (or was before), -1 when it is not: the connection is
+	 * closed and the monitor sends it again later.
+	 */
+	int (*batch)(void *arg, const struct wire_batch *b, struct err *e);
+	void *arg;
+};
+
+struct ingest_status {
+	bool connected;
+	struct wire_hello hello; /* of the last monitor that said hello; session 0 = none yet */
+	int64_t last_batch_ms;   /* 0 = none yet */
+};
+
+/*
+ * fd: listening socket. Peers must run as root, as the manager's own user, or
+ * as extra_uid (-1 = nobody else).
+ */
+struct ingest *ingest_start(
+    uv_loop_t *loop, int fd, int64_t extra_uid, const struct ingest_ops *ops, struct err *e);
+/* Closes all; memory goes when the loop has run the closing callbacks. */
+void ingest_stop(struct ingest *in);
+const struct ingest_status *ingest_status(const struct ingest *in);
+bool ingest_uid_allowed(uid_t peer, uid_t self, int64_t extra_uid);
+
+/* Listens on a Unix socket at path with this mode, replacing a dead one. A
+ * live one (something answers) is an error. */
+int listen_unix(const char *path, mode_t mode, struct err *e);
+
+#endif

@@ -1,0 +1,73 @@
+/*
+ * Profiles: samples per (function key, block), summed over all runs of a
+ * module by direct combining (SOSP'97 3.3: a run weighs by the time it took)
+ * and aged: a sample counts half after each half-life. Pure.
+ *
+ * Ageing is lazy: each function's numbers are true as of its own as_of_ms and
+ * are brought to the present when it is touched or read.
+ */
+#ifndef MORPH_MANAGERD_MERGE_H
+#define MORPH_MANAGERD_MERGE_H
+
+#include "common/hash.h"
+#include "common/mem.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct profile_func {
+	struct hash128 key;
+	char *name, *tu;  /* tu: name of its translation unit */
+	char *opaque;     /* why it moves as a whole, NULL = it is understood */
+	uint32_t nblock;
+	double *block;    /* samples, nblock of them, as of as_of_ms */
+	int64_t as_of_ms; /* 0 with all zero */
+	bool dirty;       /* touched since it was last stored */
+};
+
+struct profile {
+	VEC(struct profile_func) func; /* each key once */
+	struct htab by_key;            /* key bytes -> index + 1 */
+};
+
+/* The function of a key, made empty when it is new. nblock of a known key
+ * must agree (equal keys mean equal CFG): else NULL. */
+struct profile_func *profile_put(struct profile *p, const struct hash128 *key, const char *name,
+    const char *tu, const char *opaque, uint32_t nblock);
+struct profile_func *profile_get(const struct profile *p, const struct hash128 *key);
+void profile_free(struct profile *p);
+void profile_copy(struct profile *to, const struct profile *from);
+
+/* What a sample of age dt is worth: 2^(-dt / half_life); 1 for dt <= 0. */
+double age_factor(int64_t dt_ms, double half_life_s);
+/* Brings a function to now. A clock that went back changes nothing. */
+void profile_age(struct profile_func *f, int64_t now_ms, double half_life_s);
+/* Adds samples taken at now to a block, ageing what is there. */
+void profile_add(
+    struct profile_func *f, uint32_t block, double samples, int64_t now_ms, double half_life_s);
+
+struct profile_sum {
+	double samples;    /* all */
+	double understood; /* in functions that are not opaque */
+	size_t functions;  /* with samples */
+};
+/* The sums as of now; changes nothing. */
+struct profile_sum profile_total(const struct profile *p, int64_t now_ms, double half_life_s);
+/*
+ * How different two usages are: 1 - overlap of the shares of all blocks,
+ * 0 (same) … 1 (nothing in common). An empty profile differs wholly. Times do
+ * not matter beyond the ages of the functions within one profile.
+ */
+double profile_distance(
+    const struct profile *a, const struct profile *b, int64_t now_ms, double half_life_s);
+
+/* The indices of functions with samples, hottest first (as of now), in a
+ * new array of *n; to free. */
+size_t *profile_hottest(const struct profile *p, int64_t now_ms, double half_life_s, size_t *n);
+/*
+ * The samples file of morph-edit as of now: "function#KEYHEX block samples"
+ * lines, by name, key and block: the same profile gives the same bytes.
+ */
+void profile_print(const struct profile *p, int64_t now_ms, double half_life_s, struct buf *out);
+
+#endif
