@@ -1,0 +1,59 @@
+/*
+ * Little-endian numbers in bytes of any alignment.
+ */
+#ifndef MORPH_LE_H
+#define MORPH_LE_H
+
+#include "common/mem.h"
+
+#include <endian.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline uint16_t get_le16(const void *p)
+{
+	uint16_t v;
+
+	memcpy(&v, p, sizeof v);
+	return le16toh(v);
+}
+
+static inline uint32_t get_le32(const void *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof v);
+	return le32toh(v);
+}
+
+static inline uint64_t get_le64(const void *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof v);
+	return le64toh(v);
+}
+
+static inline void put_le32(void *p, uint32_t v)
+{
+	v = htole32(v);
+	memcpy(p, &v, sizeof v);
+}
+
+static inline void put_le64(void *p, uint64_t v)
+{
+	v = htole64(v);
+	memcpy(p, &v, sizeof v);
+}
+
+static inline void buf_le32(struct buf *b, uint32_t v)
+{
+	put_le32(buf_grow(b, sizeof v), v);
+}
+
+static inline void buf_le64(struct buf *b, uint64_t v)
+{
+	put_le64(buf_grow(b, sizeof v), v);
+}
+
+#endif

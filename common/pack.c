@@ -1,0 +1,38 @@
+#include "common/pack.h"
+#include "common/log.h"
+
+#include <zstd.h>
+
+enum { PACK_LEVEL = 12, EXIT_PACK = 70 };
+
+void pack_bytes(const void *p, size_t n, struct buf *out)
+{
+	size_t bound = ZSTD_compressBound(n), was = out->n, r;
+
+	r = ZSTD_compress(buf_grow(out, bound), bound, p, n, PACK_LEVEL);
+	if (ZSTD_isError(r))
+		die(EXIT_PACK, "zstd: %s", ZSTD_getErrorName(r));
+	out->n = was + r;
+}
+
+int unpack_bytes(const void *z, size_t zn, uint64_t size, const struct hash128 *hash, struct buf *out,
+    struct err *e)
+{
+	size_t was = out->n, r;
+	struct hash128 h;
+
+	if (size > PACK_MAX)
+		return err_set(e, "content of %llu bytes exceeds the limit of 1 GiB",
+		    (unsigned long long)size);
+	if (ZSTD_getFrameContentSize(z, zn) != size || ZSTD_findFrameCompressedSize(z, zn) != zn)
+		return err_set(e, "compressed content is damaged (size)");
+	r = ZSTD_decompress(buf_grow(out, size), size, z, zn);
+	out->n = was;
+	if (ZSTD_isError(r))
+		return err_set(e, "compressed content is damaged (%s)", ZSTD_getErrorName(r));
+	h = hash_bytes(out->p + was, size);
+	if (r != size || !hash_equal(&h, hash))
+		return err_set(e, "content does not match its hash");
+	out->n += size;
+	return 0;
+}

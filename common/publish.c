@@ -1,0 +1,261 @@
+#include "common/publish.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PUBLISH_TRIES = 100 };
+
+int publish_open(struct publish *p, const char *path, mode_t mode, struct err *e)
+{
+	char *dir = path_dir(path);
+	int i;
+
+	*p = (struct publish){.fd = -1, .path = xstrdup(path)};
+	for (i = 0; i < PUBLISH_TRIES && p->fd < 0; i++) {
+		free(p->tmp);
+		/* The name is cut so that the longest file name still has room. */
+		p->tmp = xasprintf(
+		    "%s/.%.200s.morph-new.%d.%d", dir, path_base(path), (int)getpid(), i);
+		p->fd = open(p->tmp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+		if (p->fd < 0 && errno != EEXIST)
+			break;
+	}
+	free(dir);
+	if (p->fd >= 0)
+		return 0;
+	err_sys(e, "%s", p->tmp);
+	free(p->tmp);
+	free(p->path);
+	*p = (struct publish){.fd = -1};
+	return -1;
+}
+
+void publish_abort(struct publish *p)
+{
+	if (p->fd >= 0)
+		close(p->fd);
+	if (p->tmp)
+		unlink(p->tmp);
+	free(p->tmp);
+	free(p->path);
+	*p = (struct publish){.fd = -1};
+}
+
+/* By name: a program that was handed tmp may have made a new file of it. */
+static int publish_sync(struct publish *p, struct err *e)
+{
+	int fd = p->fd, r;
+
+	p->fd = -1;
+	if (fd >= 0 && close(fd) < 0)
+		return err_sys(e, "%s", p->path);
+	fd = open(p->tmp, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return err_sys(e, "%s", p->tmp);
+	r = fsync(fd);
+	if (r < 0)
+		err_sys(e, "%s", p->path);
+	close(fd);
+	return r;
+}
+
+int publish_commit(struct publish *p, struct err *e)
+{
+	char *dir = path_dir(p->path);
+	int r = publish_sync(p, e);
+
+	if (!r && rename(p->tmp, p->path) < 0)
+		r = err_sys(e, "%s", p->path);
+	if (!r) {
+		free(p->tmp);
+		p->tmp = NULL;
+		r = dir_sync(dir, e);
+	}
+	publish_abort(p);
+	free(dir);
+	return r;
+}
+
+int publish_bytes(const char *path, const void *bytes, size_t n, mode_t mode, struct err *e)
+{
+	struct publish p;
+
+	if (publish_open(&p, path, mode, e) < 0)
+		return -1;
+	if (file_write_all(p.fd, bytes, n) < 0) {
+		err_sys(e, "%s", path);
+		publish_abort(&p);
+		return -1;
+	}
+	return publish_commit(&p, e);
+}
+
+static int read_to_end(int fd, const char *path, size_t max, struct buf *out, struct err *e)
+{
+	size_t begin = out->n, step = 64 * 1024;
+	ssize_t r;
+
+	do {
+		r = read(fd, buf_grow(out, step), step);
+		out->n -= step - (r > 0 ? (size_t)r : 0);
+		if (r < 0 && errno != EINTR)
+			return err_sys(e, "%s", path);
+		if (out->n - begin > max)
+			return err_set(e, "%s: larger than %zu bytes", path, max);
+		if (step < 1 << 24)
+			step *= 2;
+	} while (r);
+	return 0;
+}
+
+int file_read(const char *path, size_t max, struct buf *out, struct err *e)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), r;
+	size_t begin = out->n;
+	struct stat st;
+
+	if (!max)
+		max = (size_t)4 << 30;
+	if (fd < 0)
+		return err_sys(e, "%s", path);
+	if (fstat(fd, &st) < 0)
+		r = err_sys(e, "%s", path);
+	else if (!S_ISREG(st.st_mode))
+		r = err_set(e, "%s: not a regular file", path);
+	else if ((uint64_t)st.st_size > max)
+		r = err_set(e, "%s: larger than %zu bytes", path, max);
+	else
+		r = read_to_end(fd, path, max, out, e);
+	if (r < 0)
+		out->n = begin;
+	close(fd);
+	return r;
+}
+
+int file_write_all(int fd, const void *p, size_t n)
+{
+	const char *at = p;
+	ssize_t r;
+
+	while (n) {
+		r = write(fd, at, n);
+		if (r < 0 && errno != EINTR)
+			return -1;
+		if (r > 0) {
+			at += r;
+			n -= (size_t)r;
+		}
+	}
+	return 0;
+}
+
+int dir_sync(const char *dir, struct err *e)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r;
+
+	if (fd < 0)
+		return err_sys(e, "%s", dir);
+	r = fsync(fd);
+	if (r < 0)
+		err_sys(e, "%s", dir);
+	close(fd);
+	return r;
+}
+
+static int dir_make_one(const char *path, mode_t mode, struct err *e)
+{
+	struct stat st;
+
+	if (!mkdir(path, mode))
+		return 0;
+	if (errno == EEXIST && !stat(path, &st)) {
+		if (S_ISDIR(st.st_mode))
+			return 0;
+		errno = ENOTDIR;
+	}
+	return err_sys(e, "%s", path);
+}
+
+int dir_make(const char *path, mode_t mode, struct err *e)
+{
+	char *copy = xstrdup(path), *slash = copy;
+	int r = 0;
+
+	while (!r && *slash && (slash = strchr(slash + 1, '/'))) {
+		*slash = '\0';
+		r = dir_make_one(copy, mode, e);
+		*slash = '/';
+	}
+	if (!r)
+		r = dir_make_one(copy, mode, e);
+	free(copy);
+	return r;
+}
+
+static int remove_at(int at, const char *name, struct err *e);
+
+static int remove_below(int fd, const char *name, struct err *e)
+{
+	DIR *d = fdopendir(fd);
+	struct dirent *de;
+	int r = 0;
+
+	if (!d) {
+		close(fd);
+		return err_sys(e, "%s", name);
+	}
+	while (!r && (de = readdir(d)))
+		if (strcmp(de->d_name, ".") && strcmp(de->d_name, ".."))
+			r = remove_at(dirfd(d), de->d_name, e);
+	closedir(d);
+	return r;
+}
+
+static int remove_at(int at, const char *name, struct err *e)
+{
+	int fd;
+
+	if (!unlinkat(at, name, 0) || errno == ENOENT)
+		return 0;
+	/* A directory gives EISDIR, or EPERM on some file systems. */
+	if (errno != EISDIR && errno != EPERM)
+		return err_sys(e, "%s", name);
+	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return err_sys(e, "%s", name);
+	if (remove_below(fd, name, e) < 0)
+		return -1;
+	if (unlinkat(at, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
+		return err_sys(e, "%s", name);
+	return 0;
+}
+
+int dir_remove(const char *path, struct err *e)
+{
+	return remove_at(AT_FDCWD, path, e);
+}
+
+char *path_dir(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash)
+		return xstrdup(".");
+	if (slash == path)
+		return xstrdup("/");
+	return xasprintf("%.*s", (int)(slash - path), path);
+}
+
+const char *path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
