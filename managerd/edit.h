@@ -1,0 +1,105 @@
+/*
+ * Jobs: morph-edit (an edit or a score) and the policy's verify command, run
+ * beside the event loop. A job runs as the module's owner (managerd/priv.h),
+ * in a session of its own, under SCHED_IDLE and idle I/O priority, with its
+ * output kept up to a bound and a deadline that counts running time only.
+ * One job at a time is enough for the manager; more are possible.
+ *
+ * Each job has a folder STATE/jobs/NAME with the samples and the result
+ * ("out"); it stays until edit_drop(), because swap takes the build from it.
+ */
+#ifndef MORPH_MANAGERD_EDIT_H
+#define MORPH_MANAGERD_EDIT_H
+
+#include "common/elf.h"
+#include "common/err.h"
+#include "common/mem.h"
+#include "managerd/priv.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+enum edit_kind {
+	EDIT_BUILD,  /* artifact + samples -> a new build in the job's folder */
+	EDIT_SCORE,  /* what the present layout and the best one are worth */
+	EDIT_VERIFY  /* the policy's own command over the build of an earlier job */
+};
+
+struct edit_request {
+	enum edit_kind kind;
+	const char *module;   /* absolute path */
+	const char *artifact; /* BUILD, SCORE: absolute path */
+	bool layout;          /* SCORE: score the module's own layout (it is a laid-out build) */
+	const void *samples;  /* BUILD, SCORE: text of the samples file; copied */
+	size_t nsamples;      /* bytes, at most EDIT_SAMPLES_MAX */
+	const char *job;      /* VERIFY: the job whose build is to be verified */
+	const char *command;  /* VERIFY: as in the policy: run by /bin/sh, {new} and {old} stand
+				 for the quoted paths of the build and the module */
+	unsigned deadline_s;  /* of running time, > 0 */
+};
+
+enum { EDIT_SAMPLES_MAX = 256 << 20, EDIT_OUT_MAX = 1 << 20, EDIT_ERR_MAX = 64 << 10 };
+
+struct edit_score {
+	double exttsp, taken, total;
+	uint64_t lines95; /* 64-byte lines that hold 95 % of the execution */
+};
+
+enum edit_end {
+	EDIT_DONE,      /* exit 0, and for BUILD and SCORE a whole answer */
+	EDIT_CANNOT,    /* the editor says no, and why (exit 1, 2) */
+	EDIT_LATER,     /* exit 75: try later */
+	EDIT_DEADLINE,  /* ran out of time, killed */
+	EDIT_CANCELLED, /* edit_cancel() */
+	EDIT_BROKEN     /* died of a signal, or answered what is no answer */
+};
+
+struct edit_result {
+	enum edit_end end;
+	const char *error;    /* one line for people; "" when DONE */
+	const char *log;      /* what it wrote to stderr (VERIFY: stdout as well), at most EDIT_ERR_MAX */
+	const char *job;      /* name of the folder, for swap, verify and edit_drop(). After a
+				 BUILD that is DONE the folder stays; else it is gone already */
+	const char *out;      /* absolute path of the build; BUILD only */
+	struct build_id build_id, origin; /* BUILD */
+	uint32_t functions, edited, opaque;
+	double opaque_share;  /* of the samples, 0…1 */
+	double samples, samples_used;
+	uint32_t tus, tus_assembled, tus_cached; /* BUILD */
+	struct {
+		double parse, infer, layout, emit, check, as, ld, verify;
+	} seconds;            /* 0 where the editor names none */
+	double ran_s;         /* running time, without pauses */
+	struct edit_score before, after;
+	uint64_t size_before, size_after; /* bytes of the file */
+};
+/* Strings live until the callback returns. */
+typedef void edit_done_fn(const struct edit_result *r, void *arg);
+
+struct edit;
+
+/*
+ * Starts a job; fn is called exactly once, from the loop, never from within
+ * edit_start(); the handle is gone after it. NULL when it could not be started.
+ */
+struct edit *edit_start(uv_loop_t *loop, struct priv *p, const struct edit_request *q,
+    edit_done_fn *fn, void *arg, struct err *e);
+/* SIGSTOP or SIGCONT to the whole session; the deadline's clock stops, too. */
+void edit_pause(struct edit *j, bool pause);
+bool edit_paused(const struct edit *j);
+/* SIGTERM, after 2 s SIGKILL; fn follows with EDIT_CANCELLED. */
+void edit_cancel(struct edit *j);
+/* For idlewatch_own(). */
+pid_t edit_session(const struct edit *j);
+/* Removes the folder of a job that is done. */
+int edit_drop(struct priv *p, const char *job, struct err *e);
+
+/* Parses the editor's JSON answer into r; strings go to the arena. Used by
+ * edit.c, and by its test. 0, or -1 with what is wrong with it. */
+int edit_parse(const char *json, size_t n, enum edit_kind kind, struct edit_result *r,
+    struct arena *a, struct err *e);
+/* The command with {new} and {old} replaced by shell-quoted paths; to free. */
+char *edit_command(const char *command, const char *new_path, const char *old_path);
+
+#endif
