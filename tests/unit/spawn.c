@@ -1,0 +1,210 @@
+#include "common/publish.h"
+#include "common/spawn.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SH(text) (const char *const[]){"sh", "-c", text, NULL}
+
+static struct buf out, errs;
+
+static void release(void)
+{
+	buf_free(&out);
+	buf_free(&errs);
+}
+
+static int open_fds(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	int n = 0;
+
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+START_TEST(status_is_told)
+{
+	struct err e;
+	int before = open_fds();
+
+	ck_assert_int_eq(spawn_run(&(struct spawn){.argv = SH("exit 0")}, &e), 0);
+	ck_assert_int_eq(spawn_run(&(struct spawn){.argv = SH("exit 255")}, &e), 255);
+	ck_assert_int_eq(spawn_run(&(struct spawn){.argv = SH("kill -TERM $$")}, &e), 128 + 15);
+	ck_assert_int_eq(open_fds(), before);
+}
+END_TEST
+
+START_TEST(what_cannot_run_is_named)
+{
+	const char *const absent[] = {"morph-no-such-program", NULL};
+	int before = open_fds();
+	struct err e;
+
+	ck_assert_int_eq(spawn_run(&(struct spawn){.argv = absent, .capture_out = &out}, &e), -1);
+	ck_assert_str_eq(e.text, "morph-no-such-program: No such file or directory");
+	ck_assert_int_eq(
+	    spawn_run(&(struct spawn){.argv = SH("exit 0"), .dir = "/no/such/dir"}, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, strerror(ENOENT)));
+	ck_assert_int_eq(open_fds(), before);
+}
+END_TEST
+
+START_TEST(output_is_captured_apart)
+{
+	struct spawn s = {
+	    .argv = SH("echo to-out; echo to-err >&2"), .capture_out = &out, .capture_err = &errs};
+	struct err e;
+
+	buf_str(&out, "kept ");
+	ck_assert_int_eq(spawn_run(&s, &e), 0);
+	ck_assert_str_eq(buf_cstr(&out), "kept to-out\n");
+	ck_assert_str_eq(buf_cstr(&errs), "to-err\n");
+}
+END_TEST
+
+/* Both pipes full at once block no one; what exceeds the limit is dropped. */
+START_TEST(much_output_neither_blocks_nor_grows)
+{
+	struct spawn s = {.argv = SH("head -c 20000000 /dev/zero >&2 & head -c 20000000 /dev/zero; wait"),
+	    .capture_out = &out, .capture_err = &errs};
+	struct err e;
+
+	ck_assert_int_eq(spawn_run(&s, &e), 0);
+	ck_assert_uint_eq(out.n, 16 << 20);
+	ck_assert_uint_eq(errs.n, 16 << 20);
+}
+END_TEST
+
+START_TEST(descriptors_are_put_in_place)
+{
+	struct spawn s = {.argv = SH("cat; echo err >&2"), .capture_out = &out};
+	struct err e;
+	int fd[2];
+
+	ck_assert_int_eq(pipe(fd), 0);
+	ck_assert_int_eq(write(fd[1], "through", 7), 7);
+	close(fd[1]);
+	s.in = fd[0];
+	s.err = -1;
+	ck_assert_int_eq(spawn_run(&s, &e), 0);
+	ck_assert_str_eq(buf_cstr(&out), "through");
+	close(fd[0]);
+
+	/* Standard output and error changed for one another. */
+	out.n = 0;
+	s = (struct spawn){.argv = SH("echo 1; echo 2 >&2"), .out = 2, .err = 1};
+	ck_assert_int_eq(pipe(fd), 0);
+	dup2(fd[1], 2);
+	close(fd[1]);
+	ck_assert_int_eq(spawn_run(&s, &e), 0);
+	close(2);
+	ck_assert_int_eq(read(fd[0], buf_grow(&out, 16), 16), 2);
+	ck_assert_int_eq(out.p[0], '1');
+	close(fd[0]);
+}
+END_TEST
+
+START_TEST(dev_null_is_empty)
+{
+	struct spawn s = {.argv = SH("cat; echo x"), .in = -1, .out = -1, .capture_err = &errs};
+	struct err e;
+
+	ck_assert_int_eq(spawn_run(&s, &e), 0);
+	ck_assert_uint_eq(errs.n, 0);
+}
+END_TEST
+
+START_TEST(directory_and_environment_reach_the_child)
+{
+	const char *const env[] = {"MORPH_T=new", "MORPH_U=more", NULL};
+	struct spawn s = {.argv = SH("pwd; echo $MORPH_T $MORPH_U $MORPH_TT; env | grep -c ^MORPH_T="),
+	    .env = env, .dir = "/usr", .capture_out = &out};
+	struct err e;
+
+	setenv("MORPH_T", "old", 1);
+	setenv("MORPH_TT", "stays", 1);
+	ck_assert_int_eq(spawn_run(&s, &e), 0);
+	ck_assert_str_eq(buf_cstr(&out), "/usr\nnew more stays\n1\n");
+}
+END_TEST
+
+/* True once pid is gone, or dead and not yet reaped by its new parent. */
+static bool dead(pid_t pid)
+{
+	char *path = xasprintf("/proc/%d/stat", (int)pid);
+	struct buf b = {0};
+	bool r = file_read(path, 0, &b, NULL) < 0 || strstr(buf_cstr(&b), ") Z ");
+
+	buf_free(&b);
+	free(path);
+	return r;
+}
+
+/* The deadline ends the whole group, also children that keep the pipe open. */
+START_TEST(time_runs_out_for_the_group)
+{
+	struct spawn s = {.argv = SH("sleep 100 & echo $!; wait"), .capture_out = &out, .timeout_s = 1};
+	time_t begin = time(NULL);
+	struct err e;
+	pid_t pid;
+	int i;
+
+	ck_assert_int_eq(spawn_run(&s, &e), -1);
+	ck_assert_str_eq(e.text, "sh: stopped after 1 s");
+	ck_assert_int_lt(time(NULL) - begin, 5);
+	pid = atoi(buf_cstr(&out));
+	ck_assert_int_gt(pid, 1);
+	for (i = 0; i < 200 && !dead(pid); i++)
+		usleep(10000);
+	ck_assert(dead(pid));
+}
+END_TEST
+
+/* A daemon left behind with the pipe open is not waited for. */
+START_TEST(a_grandchild_holds_up_nobody)
+{
+	struct spawn s = {.argv = SH("sleep 30 & echo $!"), .capture_out = &out};
+	time_t begin = time(NULL);
+	struct err e;
+
+	ck_assert_int_eq(spawn_run(&s, &e), 0);
+	ck_assert_int_lt(time(NULL) - begin, 10);
+	kill(atoi(buf_cstr(&out)), SIGKILL);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *t = tcase_create("spawn");
+	Suite *s = suite_create("spawn");
+	SRunner *sr;
+	int failed;
+
+	tcase_add_checked_fixture(t, NULL, release);
+	tcase_set_timeout(t, 30);
+	tcase_add_test(t, status_is_told);
+	tcase_add_test(t, what_cannot_run_is_named);
+	tcase_add_test(t, output_is_captured_apart);
+	tcase_add_test(t, much_output_neither_blocks_nor_grows);
+	tcase_add_test(t, descriptors_are_put_in_place);
+	tcase_add_test(t, dev_null_is_empty);
+	tcase_add_test(t, directory_and_environment_reach_the_child);
+	tcase_add_test(t, time_runs_out_for_the_group);
+	tcase_add_test(t, a_grandchild_holds_up_nobody);
+	suite_add_tcase(s, t);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
