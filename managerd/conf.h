@@ -10,6 +10,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -22,7 +23,7 @@ enum conf_action {
 struct conf_module { /* one entry of `modules`; the first whose glob matches holds */
 	char *path;   /* glob, fnmatch(3) with FNM_PATHNAME; "**" also matches '/' */
 	int action;   /* enum conf_action */
-	char **verify; /* NULL = the general one */
+	char *verify; /* command, NULL = the general one */
 	unsigned line;
 };
 
@@ -39,8 +40,8 @@ enum conf_key {
 	CONF_IDLE_CPU,
 	CONF_IDLE_PSI,
 	CONF_IDLE_AFTER,
+	CONF_IDLE_BATTERY,
 	CONF_EDIT_DEADLINE,
-	CONF_EDIT_MEMORY,
 	CONF_KEEP_BUILDS,
 	CONF_VERIFY,
 	CONF_MODULES,
@@ -67,12 +68,12 @@ struct conf {
 		double cpu;     /* share of the processors that must be idle, 0…1 */
 		double psi;     /* share of time anyone may wait for a processor, 0…1 */
 		double after_s; /* both must hold this long */
+		bool battery;   /* work on battery, too */
 	} idle;
 	struct {
-		double deadline_s;
-		uint64_t memory; /* bytes of address space of the editor */
+		double deadline_s; /* of running time, pauses apart */
 	} edit;
-	char **verify; /* argv, NULL-terminated, with {new} and {old} as they stand; NULL = none */
+	char *verify; /* for /bin/sh, with {new} and {old} as they stand; NULL = none */
 	VEC(struct conf_module) modules;
 	VEC(char *) packages; /* Debian packages whose modules may be swapped */
 	uint64_t keep_builds; /* old builds kept per module for rollback, >= 1 */
@@ -92,6 +93,6 @@ void conf_print(const struct conf *c, FILE *out);
 /* The entry of `modules` that holds for a path, or NULL: then it is optimize. */
 const struct conf_module *conf_module_for(const struct conf *c, const char *path);
 /* The verify command that holds for a path, or NULL. */
-char *const *conf_verify_for(const struct conf *c, const char *path);
+const char *conf_verify_for(const struct conf *c, const char *path);
 
 #endif

@@ -1,0 +1,209 @@
+#include "managerd/merge.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *copy_or_null(const char *s)
+{
+	return s ? xstrdup(s) : NULL;
+}
+
+struct profile_func *profile_get(const struct profile *p, const struct hash128 *key)
+{
+	uint64_t *at = htab_get(&p->by_key, key->b, sizeof key->b);
+
+	return at ? &p->func.v[*at - 1] : NULL;
+}
+
+struct profile_func *profile_put(struct profile *p, const struct hash128 *key, const char *name,
+    const char *tu, const char *opaque, uint32_t nblock)
+{
+	struct profile_func *f = profile_get(p, key);
+
+	if (f)
+		return f->nblock == nblock ? f : NULL;
+	vec_push(&p->func, (struct profile_func){.key = *key, .name = xstrdup(name),
+	    .tu = xstrdup(tu), .opaque = copy_or_null(opaque), .nblock = nblock,
+	    .block = xcalloc(nblock, sizeof(double))});
+	*htab_put(&p->by_key, key->b, sizeof key->b, NULL) = p->func.n;
+	return &p->func.v[p->func.n - 1];
+}
+
+static void func_free(struct profile_func *f)
+{
+	free(f->name);
+	free(f->tu);
+	free(f->opaque);
+	free(f->block);
+}
+
+void profile_free(struct profile *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->func.n; i++)
+		func_free(&p->func.v[i]);
+	vec_free(&p->func);
+	htab_free(&p->by_key);
+}
+
+void profile_copy(struct profile *to, const struct profile *from)
+{
+	const struct profile_func *f;
+	struct profile_func *g;
+	size_t i;
+
+	*to = (struct profile){0};
+	for (i = 0; i < from->func.n; i++) {
+		f = &from->func.v[i];
+		g = profile_put(to, &f->key, f->name, f->tu, f->opaque, f->nblock);
+		memcpy(g->block, f->block, f->nblock * sizeof *f->block);
+		g->as_of_ms = f->as_of_ms;
+		g->dirty = true;
+	}
+}
+
+double age_factor(int64_t dt_ms, double half_life_s)
+{
+	return dt_ms <= 0 ? 1 : exp2(-(double)dt_ms / 1000 / half_life_s);
+}
+
+/* Below this a block's samples are noise of the ageing. */
+static const double forgotten = 1e-3;
+
+void profile_age(struct profile_func *f, int64_t now_ms, double half_life_s)
+{
+	double k = f->as_of_ms ? age_factor(now_ms - f->as_of_ms, half_life_s) : 1;
+	uint32_t i;
+
+	if (k < 1)
+		for (i = 0; i < f->nblock; i++) {
+			f->block[i] *= k;
+			if (f->block[i] < forgotten)
+				f->block[i] = 0;
+		}
+	if (now_ms > f->as_of_ms)
+		f->as_of_ms = now_ms;
+}
+
+void profile_add(
+    struct profile_func *f, uint32_t block, double samples, int64_t now_ms, double half_life_s)
+{
+	if (f->as_of_ms != now_ms)
+		profile_age(f, now_ms, half_life_s);
+	f->block[block] += samples;
+	f->dirty = true;
+}
+
+static double func_samples(const struct profile_func *f, int64_t now_ms, double half_life_s)
+{
+	double sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < f->nblock; i++)
+		sum += f->block[i];
+	return sum > 0 ? sum * age_factor(now_ms - f->as_of_ms, half_life_s) : 0;
+}
+
+struct profile_sum profile_total(const struct profile *p, int64_t now_ms, double half_life_s)
+{
+	struct profile_sum t = {0};
+	double x;
+	size_t i;
+
+	for (i = 0; i < p->func.n; i++) {
+		x = func_samples(&p->func.v[i], now_ms, half_life_s);
+		t.samples += x;
+		t.understood += p->func.v[i].opaque ? 0 : x;
+		t.functions += x > 0;
+	}
+	return t;
+}
+
+double profile_distance(
+    const struct profile *a, const struct profile *b, int64_t now_ms, double half_life_s)
+{
+	double ta = profile_total(a, now_ms, half_life_s).samples;
+	double tb = profile_total(b, now_ms, half_life_s).samples;
+	const struct profile_func *f, *g;
+	double overlap = 0, ka, kb;
+	uint32_t j;
+	size_t i;
+
+	if (ta <= 0 || tb <= 0)
+		return 1;
+	for (i = 0; i < a->func.n; i++) {
+		f = &a->func.v[i];
+		g = profile_get(b, &f->key);
+		if (!g || g->nblock != f->nblock)
+			continue;
+		ka = age_factor(now_ms - f->as_of_ms, half_life_s) / ta;
+		kb = age_factor(now_ms - g->as_of_ms, half_life_s) / tb;
+		for (j = 0; j < f->nblock; j++)
+			overlap += fmin(f->block[j] * ka, g->block[j] * kb);
+	}
+	return fmin(1, fmax(0, 1 - overlap));
+}
+
+struct heat {
+	double samples;
+	size_t i;
+};
+
+static int hotter(const void *a, const void *b)
+{
+	const struct heat *x = a, *y = b;
+
+	if (x->samples != y->samples)
+		return x->samples < y->samples ? 1 : -1;
+	return x->i < y->i ? -1 : x->i > y->i;
+}
+
+size_t *profile_hottest(const struct profile *p, int64_t now_ms, double half_life_s, size_t *n)
+{
+	struct heat *h = xcalloc(p->func.n, sizeof *h);
+	size_t *order = xcalloc(p->func.n, sizeof *order);
+	size_t i;
+
+	*n = 0;
+	for (i = 0; i < p->func.n; i++) {
+		h[*n] = (struct heat){func_samples(&p->func.v[i], now_ms, half_life_s), i};
+		*n += h[*n].samples > 0;
+	}
+	qsort(h, *n, sizeof *h, hotter);
+	for (i = 0; i < *n; i++)
+		order[i] = h[i].i;
+	free(h);
+	return order;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct profile_func *const *x = a, *const *y = b;
+	int c = strcmp((*x)->name, (*y)->name);
+
+	return c ? c : memcmp((*x)->key.b, (*y)->key.b, sizeof (*x)->key.b);
+}
+
+void profile_print(const struct profile *p, int64_t now_ms, double half_life_s, struct buf *out)
+{
+	const struct profile_func **order = xcalloc(p->func.n, sizeof(*order)), *f;
+	char hex[HASH_HEX];
+	double k;
+	uint32_t j;
+	size_t i;
+
+	for (i = 0; i < p->func.n; i++)
+		order[i] = &p->func.v[i];
+	qsort(order, p->func.n, sizeof *order, by_name);
+	for (i = 0; i < p->func.n; i++) {
+		f = order[i];
+		k = age_factor(now_ms - f->as_of_ms, half_life_s);
+		hash_hex(&f->key, hex);
+		for (j = 0; j < f->nblock; j++)
+			if (f->block[j] * k >= 0.0005)
+				buf_printf(out, "%s#%s %u %.3f\n", f->name, hex, j, f->block[j] * k);
+	}
+	free(order);
+}
