@@ -34,9 +34,10 @@ struct edit_request {
 	const void *samples;  /* BUILD, SCORE: text of the samples file; copied */
 	size_t nsamples;      /* bytes, at most EDIT_SAMPLES_MAX */
 	const char *job;      /* VERIFY: the job whose build is to be verified */
-	const char *command;  /* VERIFY: as in the policy: run by /bin/sh, {new} and {old} stand
-				 for the quoted paths of the build and the module */
-	unsigned deadline_s;  /* of running time, > 0 */
+	char *const *command; /* VERIFY: argv as in the policy; {new} and {old} in it become the
+				 paths of the build and of the module. Exit 0 = good */
+	uint64_t memory;      /* address space of each of its processes in bytes, 0 = no limit */
+	double deadline_s;    /* of running time, > 0 */
 };
 
 enum { EDIT_SAMPLES_MAX = 256 << 20, EDIT_OUT_MAX = 1 << 20, EDIT_ERR_MAX = 64 << 10 };
@@ -99,7 +100,5 @@ int edit_drop(struct priv *p, const char *job, struct err *e);
  * edit.c, and by its test. 0, or -1 with what is wrong with it. */
 int edit_parse(const char *json, size_t n, enum edit_kind kind, struct edit_result *r,
     struct arena *a, struct err *e);
-/* The command with {new} and {old} replaced by shell-quoted paths; to free. */
-char *edit_command(const char *command, const char *new_path, const char *old_path);
 
 #endif

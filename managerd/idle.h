@@ -14,8 +14,8 @@
 
 struct idle_policy {
 	double after_s;      /* quiet for so long before work begins; 0 = at once */
-	double busy_share;   /* of all processors, 0…1: above it the machine is busy; 1 = never */
-	double pressure;     /* percent of PSI "some avg10"; above it busy; >= 100 = never */
+	double cpu;          /* share 0…1 of all processors that must be idle; 0 = any load will do */
+	double psi;          /* share 0…1 of time someone may wait for a processor; 1 = any */
 	bool battery_ok;     /* work on battery, too */
 };
 
@@ -26,7 +26,7 @@ struct idle_reading {
 	double idle_s;     /* idle or waiting for a disk */
 	double own_s;      /* CPU time our own jobs used so far */
 	bool own;          /* a job of ours runs or is paused */
-	double pressure;   /* percent; < 0 = the kernel does not say */
+	double psi;        /* share 0…1, "some avg10"; < 0 = the kernel does not say */
 	bool battery;      /* running on battery */
 };
 

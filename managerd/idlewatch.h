@@ -30,8 +30,8 @@ void idlewatch_stop(struct idlewatch *w);
 /* ---- parsers, for tests ---- */
 /* The "cpu" line of /proc/stat, in seconds. 0 or -1. */
 int idlewatch_parse_stat(const char *text, double ticks_per_s, double *total, double *idle);
-/* avg10 of the "some" line of a PSI file. 0 or -1. */
-int idlewatch_parse_pressure(const char *text, double *avg10);
+/* avg10 of the "some" line of a PSI file, as a share 0…1. 0 or -1. */
+int idlewatch_parse_psi(const char *text, double *share);
 /* Session, state and CPU seconds (own and reaped children's) of a /proc/PID/stat. 0 or -1. */
 int idlewatch_parse_pid(const char *text, double ticks_per_s, pid_t *session, double *cpu);
 

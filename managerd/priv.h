@@ -31,8 +31,8 @@ struct priv_options {
 	const char *run;    /* system mode: folder for the child's sockets, made and given to
 			       it, mode 0755; NULL = none */
 	const char *editor; /* absolute path of morph-edit */
-	const char *const *verify; /* the policy's verify commands, NULL-terminated, or NULL:
-				      no other command is run */
+	char *const *const *verify; /* the policy's verify commands, each an argv, NULL-terminated,
+				       or NULL: in system mode no other is run */
 };
 
 struct priv;
@@ -77,7 +77,8 @@ struct priv_job {
 	const char *module;   /* absolute path; the job runs as its owner */
 	const char *artifact; /* BUILD, SCORE */
 	const char *job;      /* VERIFY: of the build */
-	const char *command;  /* VERIFY */
+	char *const *command; /* VERIFY: argv with {new}, {old} */
+	uint64_t memory;      /* bytes of address space, 0 = no limit */
 	int samples;          /* BUILD, SCORE: descriptor of the text; -1 */
 	int out, err;         /* descriptors for its 1 and 2 */
 };

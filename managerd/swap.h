@@ -53,7 +53,8 @@ enum swap_status swap_check(const char *module, struct err *e);
 enum swap_status swap_commit(const char *state, const struct swap_order *o, struct err *e);
 /* The same with a kept build. */
 enum swap_status swap_rollback(const char *state, const struct swap_order *o, struct err *e);
-/* Forgets the journal entry and drops kept builds beyond the bound. Absent is fine. */
+/* Forgets the journal entry and drops kept builds beyond the bound, and that of
+ * the build the module now is. What is left: swap_kept(). Absent is fine. */
 int swap_done(const char *state, const char *module, struct err *e);
 
 /* How an unfinished swap ended. Strings live as long as the call. */

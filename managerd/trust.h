@@ -26,8 +26,8 @@ struct trusted {
  * Opens a regular file that is no symbolic link itself, in a directory that
  * is safe for `owner` (its own owner when owner is (uid_t)-1). The file must
  * belong to owner or root and must not be writable by group or others.
- * Returns 0, or -1 with the reason. trust_close() also takes a zero-filled
- * struct whose descriptors are -1 after a failure.
+ * Returns 0, or -1 with the reason and t closed: trust_close() is harmless
+ * then.
  */
 int trust_open(const char *path, uid_t owner, struct trusted *t, struct err *e);
 void trust_close(struct trusted *t);
