@@ -3,8 +3,8 @@
  * store and cycle. A request sees what its peer may see; every error answers
  * once and changes nothing.
  */
-#ifndef MANAGERD_API_H
-#define MANAGERD_API_H
+#ifndef MORPH_MANAGERD_API_H
+#define MORPH_MANAGERD_API_H
 
 #include "common/err.h"
 

@@ -3,8 +3,8 @@
  * and replies, nothing of what they are about; managerd/api.c gives the
  * answers. One thread; every callback runs in the loop.
  */
-#ifndef MANAGERD_HTTP_H
-#define MANAGERD_HTTP_H
+#ifndef MORPH_MANAGERD_HTTP_H
+#define MORPH_MANAGERD_HTTP_H
 
 #include "common/err.h"
 #include "common/mem.h"

@@ -1,0 +1,286 @@
+#include "managerd/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+json_t *json_text(const char *s)
+{
+	json_t *j;
+	char *copy, *p;
+
+	if (!s)
+		return json_null();
+	j = json_string(s);
+	if (j)
+		return j;
+	copy = xstrdup(s);
+	for (p = copy; *p; p++) {
+		if (*p & 0x80)
+			*p = '?';
+	}
+	j = json_string(copy);
+	free(copy);
+	return j;
+}
+
+json_t *json_time(int64_t ms)
+{
+	time_t t = (time_t)(ms / 1000);
+	struct tm tm;
+	char s[64];
+
+	if (ms <= 0 || !gmtime_r(&t, &tm) || !strftime(s, sizeof s, "%Y-%m-%dT%H:%M:%SZ", &tm))
+		return json_null();
+	return json_string(s);
+}
+
+json_t *json_number(double v)
+{
+	return isfinite(v) ? json_real(v) : json_null();
+}
+
+json_t *json_module_id(uint64_t id)
+{
+	return json_sprintf("%016" PRIx64, id);
+}
+
+static json_t *build_id(const struct build_id *id)
+{
+	char hex[BUILD_ID_HEX];
+
+	return id->n ? json_string(build_id_hex(id, hex)) : json_null();
+}
+
+static json_t *count(uint64_t n)
+{
+	return json_integer((json_int_t)n);
+}
+
+/* The id of a change; 0: null, nobody asked. */
+static json_t *change_id(uint64_t id)
+{
+	return id ? json_sprintf("%" PRIu64, id) : json_null();
+}
+
+static json_t *share(double part, double whole)
+{
+	return json_number(whole > 0 ? part / whole : NAN);
+}
+
+static json_t *json_accounting(const struct accounting *a)
+{
+	return json_pack("{so so so so so s{so so so so}}", "taken", count(a->taken), "mapped",
+	    count(a->mapped), "outside", count(accounting_outside(a)), "stale", count(a->stale),
+	    "dropped", count(a->dropped), "outside_by", "kernel", count(a->kernel), "no_build_id",
+	    count(a->no_build_id), "no_artifact", count(a->no_artifact), "no_block",
+	    count(a->no_block));
+}
+
+static json_t *json_monitor(const struct ingest_status *in)
+{
+	static const char *const source[] = {
+	    [WIRE_SRC_TICK] = "tick", [WIRE_SRC_CPU_CLOCK] = "cpu-clock", [WIRE_SRC_RECORDED] = "recorded"};
+	bool known = in->hello.session != 0;
+	const char *name = NULL;
+
+	if (known && in->hello.source < sizeof source / sizeof *source)
+		name = source[in->hello.source];
+	return json_pack("{sb so so so}", "connected", in->connected, "source", json_text(name),
+	    "period_s", json_number(known ? (double)in->hello.period_ns / 1e9 : NAN), "last_batch",
+	    json_time(in->last_batch_ms));
+}
+
+static json_t *json_working(const struct manager_status *s, bool visible)
+{
+	if (!s->working_step)
+		return json_null();
+	return json_pack("{so so ss so so}", "module",
+	    visible ? json_module_id(s->working_module) : json_null(), "path",
+	    json_text(visible ? s->working_path : NULL), "step", s->working_step, "change",
+	    change_id(s->working_change), "since", json_time(s->working_since_ms));
+}
+
+json_t *json_status(const struct manager_status *s, bool working_visible)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return json_pack("{ss si ss si so so so so so so s{sb so} so so}", "version", MORPH_VERSION,
+	    "pid", (int)getpid(), "mode", s->mode, "uid", (int)getuid(), "started",
+	    json_time(s->started_ms), "now", json_time((int64_t)now.tv_sec * 1000), "state_dir",
+	    json_text(s->state_dir), "policy", json_text(s->policy), "monitor",
+	    json_monitor(&s->monitor), "samples", json_accounting(&s->samples), "idle", "idle",
+	    s->idle, "text", json_text(s->idle_text), "working", json_working(s, working_visible),
+	    "modules", count(s->modules));
+}
+
+static json_t *json_predicted(const struct store_module *m)
+{
+	if (!m->predicted)
+		return json_null();
+	return json_pack("{so so so so}", "gain", json_number(m->gain), "taken_before",
+	    json_number(m->taken_before), "taken_after", json_number(m->taken_after), "at",
+	    json_time(m->predicted_ms));
+}
+
+json_t *json_module(const struct store_module *m, double samples, bool can_rollback,
+    const struct store_decision *last)
+{
+	double all = (double)m->mapped + (double)m->stale + (double)m->outside;
+	json_t *j;
+
+	j = json_pack("{so so so ss so so so so so so so so so}", "id", json_module_id(m->id), "path",
+	    json_text(m->path), "uid", count(m->uid), "state",
+	    module_state_name((enum module_state)m->state), "text", json_text(m->text), "build_id",
+	    build_id(&m->current), "origin", build_id(&m->origin), "artifact", json_text(m->artifact),
+	    "layout_at", json_time(m->layout_ms), "first_seen", json_time(m->first_ms), "last_seen",
+	    json_time(m->last_ms), "held", json_text(m->held_why), "held_until",
+	    json_time(m->held_until_ms));
+	json_object_set_new(j, "samples", json_number(samples));
+	json_object_set_new(j, "mapped", count(m->mapped));
+	json_object_set_new(j, "stale", count(m->stale));
+	json_object_set_new(j, "outside", count(m->outside));
+	json_object_set_new(j, "mapped_share", share((double)m->mapped, all));
+	json_object_set_new(j, "rollback", json_boolean(can_rollback));
+	json_object_set_new(j, "predicted", json_predicted(m));
+	json_object_set_new(j, "decision", last ? json_decision(last) : json_null());
+	return j;
+}
+
+static const char *verdict_name(int v)
+{
+	return v == VERDICT_EDIT ? "edit" : v == VERDICT_SCORE ? "score" : "wait";
+}
+
+json_t *json_decision(const struct store_decision *d)
+{
+	return json_pack("{so so so so so ss si ss so}", "at", json_time(d->last_ms), "since",
+	    json_time(d->first_ms), "times", count(d->times), "module", json_module_id(d->module),
+	    "path", json_text(d->path), "verdict", verdict_name(d->verdict), "rung", d->rung,
+	    "reason", rung_name((enum rung)d->rung), "text", json_text(d->text));
+}
+
+json_t *json_ladder(const struct store_decision *d)
+{
+	json_t *list = json_array(), *j;
+	int r;
+
+	for (r = RUNG_NONE + 1; d->step && r < RUNG_COUNT; r++) {
+		j = json_pack("{si ss ss}", "rung", r, "name", rung_name((enum rung)r), "outcome",
+		    outcome_name(d->step[r].outcome));
+		if (d->step[r].text[0])
+			json_object_set_new(j, "text", json_text(d->step[r].text));
+		if (d->step[r].numbers) {
+			json_object_set_new(j, "value", json_number(d->step[r].value));
+			json_object_set_new(j, "limit", json_number(d->step[r].limit));
+		}
+		json_array_append_new(list, j);
+	}
+	return list;
+}
+
+json_t *json_event(const struct store_event *ev)
+{
+	json_t *before = ev->size_before ? count(ev->size_before) : json_null();
+	json_t *after = ev->size_after ? count(ev->size_after) : json_null();
+
+	return json_pack("{so so so ss so so so so so so so so so}", "at", json_time(ev->at_ms),
+	    "module", json_module_id(ev->module), "path", json_text(ev->path), "event",
+	    event_name((enum event_kind)ev->kind), "from", build_id(&ev->from), "to",
+	    build_id(&ev->to), "change", change_id(ev->change), "text", json_text(ev->text), "samples",
+	    json_number(ev->samples), "gain", json_number(ev->gain), "seconds",
+	    json_number(ev->seconds), "size_before", before, "size_after", after);
+}
+
+json_t *json_change(const struct change *c)
+{
+	bool one = c->module != 0;
+
+	return json_pack("{so ss so so so ss sb so so so so}", "id", change_id(c->id), "kind",
+	    c->kind == CHANGE_ROLLBACK ? "rollback" : "reoptimize", "module",
+	    one ? json_module_id(c->module) : json_null(), "path", json_text(one ? c->path : NULL),
+	    "uid", count(c->uid), "status", change_status_name((enum change_status)c->status),
+	    "ready", c->status >= CHANGE_DONE, "step", json_text(c->step[0] ? c->step : NULL),
+	    "text", json_text(c->text), "started", json_time(c->started_ms), "ended",
+	    json_time(c->ended_ms));
+}
+
+/* ---- profile ---- */
+
+static double func_samples(const struct profile_func *f, size_t *sampled)
+{
+	double sum = 0;
+	uint32_t i;
+
+	*sampled = 0;
+	for (i = 0; i < f->nblock; i++) {
+		sum += f->block[i];
+		*sampled += f->block[i] > 0;
+	}
+	return sum;
+}
+
+static int by_samples(const void *x, const void *y, void *arg)
+{
+	const double *block = arg;
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+
+	if (block[a] != block[b])
+		return block[a] < block[b] ? 1 : -1;
+	return a < b ? -1 : a > b;
+}
+
+static json_t *hot_blocks(const struct profile_func *f, double sum, size_t max)
+{
+	uint32_t *order = xcalloc(f->nblock, sizeof *order), i;
+	json_t *list = json_array();
+
+	for (i = 0; i < f->nblock; i++)
+		order[i] = i;
+	qsort_r(order, f->nblock, sizeof *order, by_samples, f->block);
+	for (i = 0; i < f->nblock && i < max && f->block[order[i]] > 0; i++)
+		json_array_append_new(list,
+		    json_pack("{so so so}", "block", count(order[i]), "samples",
+			json_number(f->block[order[i]]), "share", share(f->block[order[i]], sum)));
+	free(order);
+	return list;
+}
+
+static json_t *json_function(const struct profile_func *f, double total, size_t max_blocks)
+{
+	char key[HASH_HEX];
+	size_t sampled;
+	double sum = func_samples(f, &sampled);
+	json_t *j;
+
+	j = json_pack("{so so ss so so so so so}", "name", json_text(f->name), "tu",
+	    json_text(f->tu), "key", hash_hex(&f->key, key), "samples", json_number(sum), "share",
+	    share(sum, total), "blocks", count(f->nblock), "blocks_sampled", count(sampled),
+	    "opaque", json_text(f->opaque));
+	if (max_blocks > 0)
+		json_object_set_new(j, "hot", hot_blocks(f, sum, max_blocks));
+	return j;
+}
+
+json_t *json_profile(const struct store_module *m, const struct profile *p, int64_t now_ms,
+    double half_life_s, size_t max_functions, size_t max_blocks)
+{
+	struct profile_sum sum = profile_total(p, now_ms, half_life_s);
+	json_t *list = json_array();
+	size_t *hottest, n, i;
+
+	hottest = profile_hottest(p, now_ms, half_life_s, &n);
+	for (i = 0; i < n && i < max_functions; i++)
+		json_array_append_new(list,
+		    json_function(&p->func.v[hottest[i]], sum.samples, max_blocks));
+	free(hottest);
+	return json_pack("{so so so so so so so}", "module", json_module_id(m->id), "path",
+	    json_text(m->path), "samples", json_number(sum.samples), "understood",
+	    json_number(sum.understood), "functions_sampled", count(n), "functions_total",
+	    count(p->func.n), "functions", list);
+}
