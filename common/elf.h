@@ -48,13 +48,17 @@ struct elf_section {
 /* Finds a section by name. Returns 1 found, 0 absent, -1 error. The data is
  * raw: relocations are not applied. */
 int elf_file_section(struct elf *f, const char *name, struct elf_section *s, struct err *e);
-/* Calls fn for every section in file order until it returns non-zero. */
+/* Calls fn for every section in file order until it returns non-zero, and
+ * returns that; -1 also for a section that exceeds the file. */
 int elf_file_sections(struct elf *f, int (*fn)(const struct elf_section *, void *), void *arg);
 
 struct elf_segment { /* one executable PT_LOAD */
 	uint64_t offset, vaddr, filesz;
 };
 size_t elf_file_exec_segments(struct elf *f, struct elf_segment *seg, size_t max);
+/* The PF_* flags of the first segment of a type (PT_*). Returns 1, or 0 when
+ * there is none. */
+int elf_file_segment_flags(struct elf *f, uint32_t type, uint32_t *flags);
 
 struct elf_symbol {
 	const char *name; /* lives as long as the handle */
@@ -63,7 +67,8 @@ struct elf_symbol {
 	uint16_t shndx;
 	const char *version; /* dynamic symbols: "GLIBC_2.2.5", or NULL */
 };
-/* Calls fn for every symbol of .symtab (dynamic = false) or .dynsym. */
+/* Calls fn for every symbol of .symtab (dynamic = false) or .dynsym until it
+ * returns non-zero, and returns that; -1 also for a damaged table. */
 int elf_file_symbols(
     struct elf *f, bool dynamic, int (*fn)(const struct elf_symbol *, void *), void *arg);
 
@@ -84,5 +89,16 @@ int elf_face_read(struct elf *f, struct elf_face *face, struct err *e);
 void elf_face_free(struct elf_face *face);
 /* 0 when equal, else -1 and the first difference in e. */
 int elf_face_compare(const struct elf_face *a, const struct elf_face *b, struct err *e);
+
+/* ---- for the relink ---- */
+
+/*
+ * Appends a copy of the shared library p that keeps only what a linker reads:
+ * headers, dynamic symbols, versions, needed libraries, notes. All other bytes
+ * are zero, and what lies behind the last byte that is kept is cut off, so
+ * that it compresses to little. Linking against it gives the same bytes as
+ * against the library itself.
+ */
+int elf_thin_shared(const void *p, size_t n, struct buf *out, struct err *e);
 
 #endif

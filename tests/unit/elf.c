@@ -1,0 +1,465 @@
+#include "common/elf.h"
+#include "common/publish.h"
+#include "common/spawn.h"
+
+#include <check.h>
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char dir[64];
+
+static const char lib_source[] =
+    "__attribute__((visibility(\"protected\"))) int shown(int x) { return x + 1; }\n"
+    "int table[7] = {1};\n"
+    "__attribute__((weak)) int maybe(void) { return 2; }\n"
+    "extern int elsewhere(int);\n"
+    "int calls(int x) { return elsewhere(x); }\n"
+    "static int hidden_one(int x) { return x * 3; }\n"
+    "int (*p)(int) = hidden_one;\n";
+
+static const char prog_source[] =
+    "#include <stdio.h>\n"
+    "#include <stdlib.h>\n"
+    "int main(int argc, char **argv)\n"
+    "{\n"
+    "\tif (argc > 1) fputs(argv[1], stderr);\n"
+    "\treturn puts(\"hello\") < 0 ? abs(argc) : 0;\n"
+    "}\n";
+
+/* Builds with the C compiler: CFLAGS… of one line, split at blanks. */
+static void cc(const char *args)
+{
+	char *line = xasprintf("gcc %s", args);
+	struct spawn s = {.argv = (const char *const[]){"sh", "-ec", line, NULL}};
+	struct err e;
+
+	ck_assert_int_eq(spawn_run(&s, &e), 0);
+	free(line);
+}
+
+static void enter(void)
+{
+	struct err e;
+
+	strcpy(dir, "/tmp/morph-elf-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	ck_assert_int_eq(chdir(dir), 0);
+	publish_bytes("lib.c", lib_source, sizeof lib_source - 1, 0644, &e);
+	publish_bytes("prog.c", prog_source, sizeof prog_source - 1, 0644, &e);
+}
+
+static void leave(void)
+{
+	ck_assert_int_eq(chdir("/"), 0);
+	dir_remove(dir, NULL);
+}
+
+static struct elf *open_file(const char *path)
+{
+	struct err e;
+	struct elf *f = elf_file_open(path, -1, &e);
+
+	ck_assert_msg(f != NULL, "%s", e.text);
+	return f;
+}
+
+START_TEST(build_ids_print_and_parse)
+{
+	struct build_id id, other;
+	char hex[BUILD_ID_HEX];
+
+	ck_assert_int_eq(build_id_parse("00a1ff", &id), 0);
+	ck_assert_uint_eq(id.n, 3);
+	ck_assert_uint_eq(id.b[1], 0xa1);
+	ck_assert_str_eq(build_id_hex(&id, hex), "00a1ff");
+	ck_assert_int_eq(build_id_parse("00a1fe", &other), 0);
+	ck_assert(!build_id_equal(&id, &other));
+	ck_assert(build_id_equal(&id, &id));
+	ck_assert_int_eq(build_id_parse("", &id), -1);
+	ck_assert_int_eq(build_id_parse("abc", &id), -1);
+	ck_assert_int_eq(build_id_parse("AB", &id), -1);
+	ck_assert_int_eq(build_id_parse("0g", &id), -1);
+	memset(hex, 'a', 64);
+	hex[64] = '\0';
+	ck_assert_int_eq(build_id_parse(hex, &id), 0);
+	ck_assert_uint_eq(id.n, 32);
+	ck_assert_int_eq(build_id_parse(
+			     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", &id),
+	    -1);
+}
+END_TEST
+
+START_TEST(kinds_are_told_apart)
+{
+	static const struct {
+		const char *args;
+		enum elf_kind kind;
+	} t[] = {
+	    {"-c prog.c -o f", ELF_OBJECT},
+	    {"-no-pie prog.c -o f", ELF_EXEC},
+	    {"-pie -fPIE prog.c -o f", ELF_PIE},
+	    {"-static-pie -fPIE prog.c -o f", ELF_PIE},
+	    {"-static prog.c -o f", ELF_EXEC},
+	    {"-shared -fPIC lib.c -o f", ELF_SHARED},
+	    {"-pie -fPIE prog.c -o f -fuse-ld=gold", ELF_PIE},
+	};
+	struct elf *f;
+	size_t i;
+
+	for (i = 0; i < sizeof t / sizeof *t; i++) {
+		cc(t[i].args);
+		f = open_file("f");
+		ck_assert_msg(elf_file_kind(f) == t[i].kind, "%s", t[i].args);
+		elf_file_close(f);
+	}
+	/* A shared library with an interpreter. */
+	f = open_file("/lib/x86_64-linux-gnu/libc.so.6");
+	ck_assert_int_eq(elf_file_kind(f), ELF_SHARED);
+	elf_file_close(f);
+}
+END_TEST
+
+START_TEST(notes_are_found)
+{
+	static const char note[] = "\t.section .note.morph,\"\",@note\n"
+				   "\t.long 6, 4, 1\n\t.ascii \"Morph\\0\\0\\0\"\n"
+				   "\t.byte 0xde, 0xad, 0xbe, 0xef\n"
+				   "\t.section .note.GNU-stack,\"\",@progbits\n";
+	char hex[BUILD_ID_HEX];
+	struct build_id id;
+	struct elf *f;
+	struct err e;
+
+	publish_bytes("note.s", note, sizeof note - 1, 0644, &e);
+	cc("prog.c note.s -o f -Wl,--build-id=0x0123456789");
+	f = open_file("f");
+	id = elf_file_build_id(f);
+	ck_assert_str_eq(build_id_hex(&id, hex), "0123456789");
+	id = elf_file_origin(f);
+	ck_assert_str_eq(build_id_hex(&id, hex), "deadbeef");
+	elf_file_close(f);
+	cc("prog.c -o f -Wl,--build-id=none");
+	f = open_file("f");
+	ck_assert_uint_eq(elf_file_build_id(f).n, 0);
+	ck_assert_uint_eq(elf_file_origin(f).n, 0);
+	elf_file_close(f);
+}
+END_TEST
+
+static int count_section(const struct elf_section *s, void *arg)
+{
+	unsigned *n = arg;
+
+	++*n;
+	ck_assert(s->type == SHT_NOBITS ? !s->data : s->data != NULL);
+	return !strcmp(s->name, ".data") ? 5 : 0;
+}
+
+START_TEST(sections_and_segments_are_read)
+{
+	struct elf_section s;
+	struct elf_segment seg[4];
+	unsigned n = 0;
+	struct elf *f;
+	struct err e;
+
+	cc("prog.c -o f");
+	f = open_file("f");
+	ck_assert_int_eq(elf_file_section(f, ".text", &s, &e), 1);
+	ck_assert(s.size > 0 && s.data && (s.flags & SHF_EXECINSTR) && s.addr);
+	ck_assert_uint_eq(elf_file_exec_segments(f, seg, 4), 1);
+	ck_assert(seg[0].vaddr <= s.addr && s.addr + s.size <= seg[0].vaddr + seg[0].filesz);
+	ck_assert_int_eq(elf_file_section(f, ".bss", &s, &e), 1);
+	ck_assert_ptr_null(s.data);
+	ck_assert_int_eq(elf_file_section(f, ".no-such", &s, &e), 0);
+	ck_assert_int_eq(elf_file_sections(f, count_section, &n), 5);
+	ck_assert_uint_gt(n, 5);
+	elf_file_close(f);
+}
+END_TEST
+
+struct wanted {
+	const char *name, *version;
+	unsigned seen;
+	struct elf_symbol s;
+};
+
+static int pick_symbol(const struct elf_symbol *s, void *arg)
+{
+	struct wanted *w = arg;
+
+	if (!strcmp(s->name, w->name)) {
+		w->seen++;
+		w->s = *s;
+	}
+	return 0;
+}
+
+START_TEST(symbols_carry_their_versions)
+{
+	struct wanted w = {.name = "puts"};
+	struct elf *f;
+
+	cc("prog.c -o f");
+	f = open_file("f");
+	ck_assert_int_eq(elf_file_symbols(f, true, pick_symbol, &w), 0);
+	ck_assert_uint_eq(w.seen, 1);
+	ck_assert_str_eq(w.s.version, "GLIBC_2.2.5");
+	ck_assert_uint_eq(w.s.shndx, SHN_UNDEF);
+	w = (struct wanted){.name = "main"};
+	ck_assert_int_eq(elf_file_symbols(f, false, pick_symbol, &w), 0);
+	ck_assert_uint_eq(w.seen, 1);
+	ck_assert_uint_eq(w.s.type, STT_FUNC);
+	ck_assert_ptr_null(w.s.version);
+	elf_file_close(f);
+	/* Several versions of one symbol, defined. */
+	f = open_file("/lib/x86_64-linux-gnu/libc.so.6");
+	w = (struct wanted){.name = "memcpy"};
+	ck_assert_int_eq(elf_file_symbols(f, true, pick_symbol, &w), 0);
+	ck_assert_uint_eq(w.seen, 2);
+	ck_assert(!strcmp(w.s.version, "GLIBC_2.14") || !strcmp(w.s.version, "GLIBC_2.2.5"));
+	elf_file_close(f);
+}
+END_TEST
+
+START_TEST(objects_in_memory_are_read)
+{
+	struct buf b = {0};
+	struct elf_section s;
+	struct elf *f;
+	struct err e;
+
+	cc("-c prog.c -o f");
+	/* At an odd address, as inside an archive. */
+	buf_char(&b, 0);
+	ck_assert_int_eq(file_read("f", 0, &b, &e), 0);
+	f = elf_mem_open(b.p + 1, b.n - 1, "lib.a(f)", &e);
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_eq(elf_file_section(f, ".text", &s, &e), 1);
+	elf_file_close(f);
+	ck_assert_ptr_null(elf_mem_open("!<arch>\n", 8, "lib.a", &e));
+	ck_assert_str_eq(e.text, "lib.a: not an ELF file");
+	/* Another machine. */
+	b.p[1 + 18] = (char)EM_AARCH64;
+	b.p[1 + 19] = 0;
+	ck_assert_ptr_null(elf_mem_open(b.p + 1, b.n - 1, "lib.a(f)", &e));
+	ck_assert_str_eq(e.text, "lib.a(f): not an ELF file for x86-64");
+	buf_free(&b);
+}
+END_TEST
+
+static struct elf_face face_of(const char *path)
+{
+	struct elf *f = open_file(path);
+	struct elf_face face;
+	struct err e;
+
+	ck_assert_msg(!elf_face_read(f, &face, &e), "%s", e.text);
+	elf_file_close(f);
+	return face;
+}
+
+/* 0 when alike; else the difference must hold this text. */
+static void compare(const char *a, const char *b, const char *difference)
+{
+	struct elf_face x = face_of(a), y = face_of(b);
+	struct err e = {0};
+
+	if (!difference) {
+		ck_assert_msg(!elf_face_compare(&x, &y, &e), "%s", e.text);
+	} else {
+		ck_assert_int_eq(elf_face_compare(&x, &y, &e), -1);
+		ck_assert_msg(strstr(e.text, difference) != NULL, "%s", e.text);
+	}
+	elf_face_free(&x);
+	elf_face_free(&y);
+}
+
+START_TEST(the_face_ignores_layout)
+{
+	cc("-O0 -shared -fPIC lib.c -o a -Wl,-soname,lib.so.1 -lm -Wl,--no-as-needed -lm");
+	cc("-O2 -falign-functions=64 -fno-toplevel-reorder -shared -fPIC lib.c -o b "
+	   "-Wl,-soname,lib.so.1 -Wl,--no-as-needed -lm -Wl,--build-id=0x42");
+	compare("a", "b", NULL);
+	cc("-O0 prog.c -o a");
+	cc("-O2 prog.c -o b -Wl,--build-id=none");
+	compare("a", "b", NULL);
+}
+END_TEST
+
+START_TEST(every_part_of_the_face_counts)
+{
+	static const struct {
+		const char *args, *difference;
+	} t[] = {
+	    {"-shared -fPIC lib.c -o b -Wl,-soname,lib.so.2", "soname differs: lib.so.1, lib.so.2"},
+	    {"-shared -fPIC lib.c -o b", "soname differs: lib.so.1, (none)"},
+	    {"-shared -fPIC lib.c -o b -Wl,-soname,lib.so.1 -Wl,--no-as-needed -lm",
+		"needed library differs"},
+	    {"-shared -fPIC lib.c -o b -Wl,-soname,lib.so.1 -Wl,-rpath,/x", "runpath differs"},
+	    {"-shared -fPIC lib.c -o b -Wl,-soname,lib.so.1 -Wl,--disable-new-dtags,-rpath,/x",
+		"rpath differs"},
+	    {"-shared -fPIC lib.c -o b -Wl,-soname,lib.so.1 -Wl,-z,now", "DT_FLAGS"},
+	    {"-shared -fPIC lib.c -o b -Wl,-soname,lib.so.1 -Wl,-z,nodelete", "DT_FLAGS_1 differs"},
+	    {"-shared -fPIC lib.c -o b -Wl,-soname,lib.so.1 -Wl,-z,execstack",
+		"executable stack differs"},
+	    {"-shared -fPIC lib.c -o b -Wl,-soname,lib.so.1 -Dshown=seen", "dynamic symbol differs"},
+	    {"-shared -fPIC lib.c -o b -Wl,-soname,lib.so.1 -Dweak=noinline",
+		"dynamic symbol differs: D maybe"},
+	    {"-shared -fPIC lib.c -o b -Wl,-soname,lib.so.1 -fvisibility=hidden",
+		"dynamic symbol differs"},
+	    {"-pie -fPIE prog.c -o b", "kind of file differs"},
+	};
+	size_t i;
+
+	cc("-shared -fPIC lib.c -o a -Wl,-soname,lib.so.1");
+	for (i = 0; i < sizeof t / sizeof *t; i++) {
+		cc(t[i].args);
+		compare("a", "b", t[i].difference);
+	}
+	/* The size of an object counts, that of a function does not. */
+	cc("-x c -shared -fPIC - -o c <<'E'\nint table[7] = {1};\nE");
+	cc("-x c -shared -fPIC - -o d <<'E'\nint table[8] = {1};\nE");
+	compare("c", "d", "dynamic symbol differs: D table@ 1 1 0 28, D table@ 1 1 0 32");
+	cc("prog.c -o a");
+	cc("prog.c -o b -Wl,--dynamic-linker,/lib64/other.so");
+	compare("a", "b", "interpreter differs");
+}
+END_TEST
+
+/* Cut anywhere, or with any byte of the headers changed, a file is read or
+ * refused, never more (the sanitizers watch). */
+START_TEST(damaged_files_do_no_harm)
+{
+	struct buf b = {0};
+	struct err e;
+	size_t i, step;
+
+	cc("-shared -fPIC lib.c -o f -Wl,-soname,lib.so.1 -lm");
+	ck_assert_int_eq(file_read("f", 0, &b, &e), 0);
+	step = b.n / 4000 + 1;
+	for (i = 0; i < 2 * b.n; i += step) {
+		size_t n = i < b.n ? i : b.n;
+		char *copy = memcpy(xmalloc(n), b.p, n);
+		struct elf_face face;
+		struct buf thin = {0};
+		struct elf *f;
+
+		if (i >= b.n)
+			copy[i - b.n] ^= (char)(1 << i % 8 | 0x40);
+		f = elf_mem_open(copy, n, "f", &e);
+		if (f && !elf_face_read(f, &face, &e))
+			elf_face_free(&face);
+		if (f) {
+			elf_file_build_id(f);
+			elf_file_close(f);
+		}
+		elf_thin_shared(copy, n, &thin, &e);
+		buf_free(&thin);
+		free(copy);
+	}
+	buf_free(&b);
+}
+END_TEST
+
+static void thin_file(const char *from, const char *to)
+{
+	struct buf in = {0}, out = {0};
+	struct err e;
+
+	ck_assert_int_eq(file_read(from, 0, &in, &e), 0);
+	ck_assert_msg(!elf_thin_shared(in.p, in.n, &out, &e), "%s", e.text);
+	ck_assert_int_eq(publish_bytes(to, out.p, out.n, 0755, &e), 0);
+	buf_free(&in);
+	buf_free(&out);
+}
+
+static void same_file(const char *a, const char *b)
+{
+	struct buf x = {0}, y = {0};
+	struct err e;
+
+	ck_assert_int_eq(file_read(a, 0, &x, &e), 0);
+	ck_assert_int_eq(file_read(b, 0, &y, &e), 0);
+	ck_assert_uint_eq(x.n, y.n);
+	ck_assert_int_eq(memcmp(x.p, y.p, x.n), 0);
+	buf_free(&x);
+	buf_free(&y);
+}
+
+/* Links against the C library, thinned and as it is: same bytes. */
+START_TEST(a_thin_library_links_the_same)
+{
+	static const char *const linker[] = {"bfd", "gold"};
+	static const char *const lib[] = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"};
+	size_t i;
+	char *s;
+
+	dir_make("real", 0755, NULL);
+	dir_make("thin", 0755, NULL);
+	for (i = 0; i < 3; i++) {
+		s = xasprintf("/lib/x86_64-linux-gnu/%s", lib[i]);
+		ck_assert_int_eq(chdir("real"), 0);
+		ck_assert_int_eq(symlink(s, lib[i]), 0);
+		ck_assert_int_eq(chdir("../thin"), 0);
+		thin_file(s, lib[i]);
+		ck_assert_int_eq(chdir(".."), 0);
+		free(s);
+	}
+	for (i = 0; i < 4; i++) {
+		s = xasprintf("-fuse-ld=%s %s prog.c -c -o prog.o; for d in real thin; do "
+			      "gcc -fuse-ld=%s %s -nostdlib -o $d.out "
+			      "$(gcc -print-file-name=%scrt1.o) prog.o $d/*.so* "
+			      "$(gcc -print-file-name=libc_nonshared.a); done",
+		    linker[i / 2], i % 2 ? "-no-pie -fno-pie" : "-pie -fPIE", linker[i / 2],
+		    i % 2 ? "-no-pie" : "-pie", i % 2 ? "" : "S");
+		cc(s);
+		free(s);
+		same_file("real.out", "thin.out");
+	}
+}
+END_TEST
+
+START_TEST(what_is_no_library_is_not_thinned)
+{
+	struct buf in = {0}, out = {0};
+	struct err e;
+
+	cc("-c prog.c -o f");
+	ck_assert_int_eq(file_read("f", 0, &in, &e), 0);
+	ck_assert_int_eq(elf_thin_shared(in.p, in.n, &out, &e), -1);
+	ck_assert_str_eq(e.text, "not a shared library for x86-64");
+	ck_assert_uint_eq(out.n, 0);
+	buf_free(&in);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *t = tcase_create("elf");
+	Suite *s = suite_create("elf");
+	SRunner *sr;
+	int failed;
+
+	tcase_add_checked_fixture(t, enter, leave);
+	tcase_set_timeout(t, 120);
+	tcase_add_test(t, build_ids_print_and_parse);
+	tcase_add_test(t, kinds_are_told_apart);
+	tcase_add_test(t, notes_are_found);
+	tcase_add_test(t, sections_and_segments_are_read);
+	tcase_add_test(t, symbols_carry_their_versions);
+	tcase_add_test(t, objects_in_memory_are_read);
+	tcase_add_test(t, the_face_ignores_layout);
+	tcase_add_test(t, every_part_of_the_face_counts);
+	tcase_add_test(t, damaged_files_do_no_harm);
+	tcase_add_test(t, a_thin_library_links_the_same);
+	tcase_add_test(t, what_is_no_library_is_not_thinned);
+	suite_add_tcase(s, t);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
