@@ -573,29 +573,9 @@ void conf_print(const struct conf *c, FILE *out)
 
 /* ---- what holds for a path ---- */
 
-/* fnmatch, with "**" also matching '/': tried at each '/' it could end at. */
 static bool path_matches(const char *glob, const char *path)
 {
-	const char *wild = strstr(glob, "**");
-	char *head, *prefix;
-	size_t i, n = strlen(path);
-	bool yes = false;
-
-	if (!wild)
-		return fnmatch(glob, path, FNM_PATHNAME) == 0;
-	head = xasprintf("%.*s", (int)(wild - glob), glob);
-	for (i = 0; i <= n && !yes; i++) {
-		prefix = xasprintf("%.*s", (int)i, path);
-		if (fnmatch(head, prefix, FNM_PATHNAME) == 0) {
-			size_t j;
-
-			for (j = i; j <= n && !yes; j++)
-				yes = path_matches(wild + 2, path + j);
-		}
-		free(prefix);
-	}
-	free(head);
-	return yes;
+	return fnmatch(glob, path, strstr(glob, "**") ? 0 : FNM_PATHNAME) == 0;
 }
 
 const struct conf_module *conf_module_for(const struct conf *c, const char *path)

@@ -21,7 +21,7 @@ enum conf_action {
 };
 
 struct conf_module { /* one entry of `modules`; the first whose glob matches holds */
-	char *path;   /* glob, fnmatch(3) with FNM_PATHNAME; "**" also matches '/' */
+	char *path;   /* glob, fnmatch(3); with a "**" in it every '*' also matches '/' */
 	int action;   /* enum conf_action */
 	char *verify; /* command, NULL = the general one */
 	unsigned line;

@@ -1,0 +1,338 @@
+#include "managerd/ingest.h"
+#include "common/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { READ_SIZE = 256 << 10, MAX_UNSENT = 64 << 10, FRAME_TIMEOUT_MS = 30000, HANDLES = 2 };
+
+struct client {
+	uv_pipe_t pipe;
+	uv_timer_t timer;
+	struct ingest *in;
+	struct client *next;
+	struct buf buf;
+	uid_t uid;
+	bool hello, closing;
+	int handles;
+};
+
+struct ingest {
+	uv_pipe_t listener;
+	uv_loop_t *loop;
+	struct ingest_ops ops;
+	struct ingest_status status;
+	struct client *client;
+	int64_t extra_uid;
+	unsigned nclient;
+	bool stopped;
+};
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+bool ingest_uid_allowed(uid_t peer, uid_t self, int64_t extra_uid)
+{
+	return peer == 0 || peer == self || (extra_uid >= 0 && peer == (uid_t)extra_uid);
+}
+
+/* The ingest goes when its listener and all clients are closed. */
+static void maybe_free(struct ingest *in)
+{
+	if (in->stopped && !in->client && !in->listener.data)
+		free(in);
+}
+
+static void client_closed(uv_handle_t *h)
+{
+	struct client *c = h->data, **p;
+	struct ingest *in = c->in;
+
+	if (--c->handles)
+		return;
+	for (p = &in->client; *p != c; p = &(*p)->next)
+		;
+	*p = c->next;
+	buf_free(&c->buf);
+	free(c);
+	maybe_free(in);
+}
+
+static void client_close(struct client *c)
+{
+	if (c->closing)
+		return;
+	c->closing = true;
+	if (c->hello)
+		c->in->status.connected = false;
+	c->in->nclient--;
+	uv_close((uv_handle_t *)&c->pipe, client_closed);
+	uv_close((uv_handle_t *)&c->timer, client_closed);
+}
+
+static void refuse(struct client *c, const char *why)
+{
+	log_warn("monitor (uid %u): %s; connection closed", (unsigned)c->uid, why);
+	client_close(c);
+}
+
+struct ack {
+	uv_write_t req;
+	struct buf frame;
+};
+
+static void ack_sent(uv_write_t *req, int status)
+{
+	struct ack *a = (struct ack *)req;
+
+	buf_free(&a->frame);
+	free(a);
+}
+
+static void acknowledge(struct client *c, const struct wire_batch *b)
+{
+	struct ack *a = xcalloc(1, sizeof *a);
+	uv_buf_t out;
+
+	wire_put_ack(&a->frame, &(struct wire_ack){b->session, b->seq});
+	out = uv_buf_init(a->frame.p, (unsigned)a->frame.n);
+	if (uv_stream_get_write_queue_size((uv_stream_t *)&c->pipe) > MAX_UNSENT) {
+		refuse(c, "does not read its acknowledgements");
+		ack_sent(&a->req, 0);
+	} else if (uv_write(&a->req, (uv_stream_t *)&c->pipe, &out, 1, ack_sent)) {
+		client_close(c);
+		ack_sent(&a->req, 0);
+	}
+}
+
+static int take_hello(struct client *c, const void *frame, size_t n, struct err *e)
+{
+	struct wire_hello h;
+
+	if (wire_get_hello(frame, n, &h, e))
+		return -1;
+	c->hello = true;
+	c->in->status.hello = h;
+	c->in->status.connected = true;
+	log_info("monitor %u connected: one sample stands for %.3f ms", h.pid,
+	    (double)h.period_ns / 1e6);
+	return 0;
+}
+
+static int take_batch(struct client *c, const void *frame, size_t n, struct err *e)
+{
+	struct wire_batch b;
+	struct arena a = {0};
+	int rc;
+
+	if (!c->hello)
+		return err_set(e, "sends a batch before its hello");
+	rc = wire_get_batch(frame, n, &a, &b, e);
+	if (rc == 0) {
+		rc = c->in->ops.batch(c->in->ops.arg, &b, e);
+		if (rc == 0) {
+			c->in->status.last_batch_ms = now_ms();
+			acknowledge(c, &b);
+		}
+	}
+	arena_free(&a);
+	return rc;
+}
+
+static int take_frame(
+    struct client *c, enum wire_type type, const void *frame, size_t n, struct err *e)
+{
+	switch (type) {
+	case WIRE_HELLO:
+		return take_hello(c, frame, n, e);
+	case WIRE_BATCH:
+		return take_batch(c, frame, n, e);
+	case WIRE_ACK:
+		break;
+	}
+	return err_set(e, "sends a frame of type %d, which only a manager sends", (int)type);
+}
+
+static void frame_late(uv_timer_t *t)
+{
+	refuse(t->data, "silent in the middle of a frame");
+}
+
+static void take_frames(struct client *c)
+{
+	enum wire_type type;
+	struct err e;
+	size_t at = 0;
+	long n = 0;
+
+	while (!c->closing && at < c->buf.n) {
+		n = wire_frame(c->buf.p + at, c->buf.n - at, &type, &e);
+		if (n == 0)
+			break;
+		if (n < 0 || take_frame(c, type, c->buf.p + at, (size_t)n, &e)) {
+			refuse(c, e.text);
+			return;
+		}
+		at += (size_t)n;
+	}
+	if (c->closing)
+		return;
+	memmove(c->buf.p, c->buf.p + at, c->buf.n - at);
+	c->buf.n -= at;
+	if (!c->buf.n)
+		uv_timer_stop(&c->timer);
+	else if (at || !uv_is_active((uv_handle_t *)&c->timer))
+		uv_timer_start(&c->timer, frame_late, FRAME_TIMEOUT_MS, 0);
+}
+
+/* Space behind what is there; wire_frame() bounds how much that can become. */
+static void give_space(uv_handle_t *h, size_t suggested, uv_buf_t *out)
+{
+	struct client *c = h->data;
+
+	buf_grow(&c->buf, READ_SIZE);
+	c->buf.n -= READ_SIZE;
+	*out = uv_buf_init(c->buf.p + c->buf.n, READ_SIZE);
+}
+
+static void got_bytes(uv_stream_t *s, ssize_t n, const uv_buf_t *b)
+{
+	struct client *c = s->data;
+
+	if (c->closing)
+		return;
+	if (n > 0) {
+		c->buf.n += (size_t)n;
+		take_frames(c);
+	} else if (n < 0) {
+		if (c->buf.n)
+			refuse(c, "gone in the middle of a frame");
+		else
+			client_close(c);
+	}
+}
+
+static int peer_uid(uv_pipe_t *pipe, uid_t *uid)
+{
+	struct ucred cred;
+	socklen_t n = sizeof cred;
+	uv_os_fd_t fd;
+
+	if (uv_fileno((uv_handle_t *)pipe, &fd) ||
+	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n))
+		return -1;
+	*uid = cred.uid;
+	return 0;
+}
+
+static void connected(uv_stream_t *listener, int status)
+{
+	struct ingest *in = listener->data;
+	struct client *c;
+
+	if (status < 0)
+		return;
+	c = xcalloc(1, sizeof *c);
+	c->in = in;
+	c->handles = HANDLES;
+	c->next = in->client;
+	in->client = c;
+	in->nclient++;
+	uv_pipe_init(in->loop, &c->pipe, 0);
+	uv_timer_init(in->loop, &c->timer);
+	c->pipe.data = c->timer.data = c;
+	if (uv_accept(listener, (uv_stream_t *)&c->pipe) || peer_uid(&c->pipe, &c->uid))
+		client_close(c);
+	else if (!ingest_uid_allowed(c->uid, geteuid(), in->extra_uid))
+		refuse(c, "may not send samples");
+	else if (in->nclient > INGEST_MAX_CLIENTS)
+		refuse(c, "too many monitors");
+	else if (uv_read_start((uv_stream_t *)&c->pipe, give_space, got_bytes))
+		client_close(c);
+}
+
+struct ingest *ingest_start(
+    uv_loop_t *loop, int fd, int64_t extra_uid, const struct ingest_ops *ops, struct err *e)
+{
+	struct ingest *in = xcalloc(1, sizeof *in);
+	int rc;
+
+	in->loop = loop;
+	in->ops = *ops;
+	in->extra_uid = extra_uid;
+	uv_pipe_init(loop, &in->listener, 0);
+	in->listener.data = in;
+	rc = uv_pipe_open(&in->listener, fd);
+	if (rc == 0)
+		rc = uv_listen((uv_stream_t *)&in->listener, INGEST_MAX_CLIENTS, connected);
+	if (rc == 0)
+		return in;
+	err_set(e, "monitor socket: %s", uv_strerror(rc));
+	ingest_stop(in);
+	return NULL;
+}
+
+static void listener_closed(uv_handle_t *h)
+{
+	struct ingest *in = h->data;
+
+	h->data = NULL;
+	maybe_free(in);
+}
+
+void ingest_stop(struct ingest *in)
+{
+	struct client *c;
+
+	if (!in)
+		return;
+	in->stopped = true;
+	for (c = in->client; c; c = c->next)
+		client_close(c);
+	uv_close((uv_handle_t *)&in->listener, listener_closed);
+}
+
+const struct ingest_status *ingest_status(const struct ingest *in)
+{
+	return &in->status;
+}
+
+int listen_unix(const char *path, mode_t mode, struct err *e)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int fd;
+
+	if (strlen(path) >= sizeof a.sun_path)
+		return err_set(e, "%s: path of a socket with more than %zu bytes", path,
+		    sizeof a.sun_path - 1);
+	strcpy(a.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return err_sys(e, "socket");
+	if (connect(fd, (struct sockaddr *)&a, sizeof a) == 0 || errno == EAGAIN) {
+		close(fd);
+		return err_set(e, "%s: another manager answers there", path);
+	}
+	if (unlink(path) && errno != ENOENT) {
+		err_sys(e, "%s: cannot be replaced", path);
+		close(fd);
+		return -1;
+	}
+	if (bind(fd, (struct sockaddr *)&a, sizeof a) || chmod(path, mode) || listen(fd, 16)) {
+		err_sys(e, "%s", path);
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
