@@ -12,13 +12,14 @@
 
 enum { POLICY_MAX = 1 << 20 };
 
-enum kind { DURATION, SHARE, NUMBER, COUNT, BOOLEAN };
+enum kind { DURATION, SHARE, NUMBER, COUNT, BYTES, BOOLEAN };
 
 static const char *const expected[] = {
     [DURATION] = "a duration such as 10s, 5min, 12h or 7d",
     [SHARE] = "a share such as 0.1 or 10%",
     [NUMBER] = "a number",
     [COUNT] = "a whole number",
+    [BYTES] = "a size such as 512M or 2G, or 0 for no limit",
     [BOOLEAN] = "yes or no",
 };
 
@@ -47,6 +48,7 @@ static const struct field {
     {CONF_IDLE_AFTER, "idle", "after", DURATION, AT(idle.after_s), 60, 0, 86400},
     {CONF_IDLE_BATTERY, "idle", "battery", BOOLEAN, AT(idle.battery), 0, 0, 1},
     {CONF_EDIT_DEADLINE, "edit", "deadline", DURATION, AT(edit.deadline_s), 600, 1, 86400},
+    {CONF_EDIT_MEMORY, "edit", "memory", BYTES, AT(edit.memory), 2147483648., 0, 1e15},
     {CONF_KEEP_BUILDS, NULL, "keep_builds", COUNT, AT(keep_builds), 2, 1, 100},
 #undef AT
 };
@@ -58,13 +60,19 @@ static const struct {
 } unit[] = {{"d", 86400}, {"h", 3600}, {"min", 60}, {"s", 1}, {"ms", 0.001}};
 enum { NUNIT = sizeof unit / sizeof *unit };
 
+static const struct {
+	const char *name;
+	double bytes;
+} size_unit[] = {{"T", 1099511627776.}, {"G", 1073741824}, {"M", 1048576}, {"K", 1024}, {"", 1}};
+enum { NSIZE_UNIT = sizeof size_unit / sizeof *size_unit };
+
 static const char *const action_name[] = {"optimize", "observe", "ignore"};
 
 static void set_number(struct conf *c, const struct field *f, double v)
 {
 	void *at = (char *)c + f->at;
 
-	if (f->kind == COUNT)
+	if (f->kind == COUNT || f->kind == BYTES)
 		*(uint64_t *)at = (uint64_t)v;
 	else if (f->kind == BOOLEAN)
 		*(bool *)at = v != 0;
@@ -76,7 +84,7 @@ static double get_number(const struct conf *c, const struct field *f)
 {
 	const void *at = (const char *)c + f->at;
 
-	if (f->kind == COUNT)
+	if (f->kind == COUNT || f->kind == BYTES)
 		return (double)*(const uint64_t *)at;
 	return f->kind == BOOLEAN ? *(const bool *)at : *(const double *)at;
 }
@@ -90,19 +98,28 @@ void conf_defaults(struct conf *c)
 		set_number(c, &field[i], field[i].standard);
 }
 
+static void argv_free(char **v)
+{
+	size_t i;
+
+	for (i = 0; v && v[i]; i++)
+		free(v[i]);
+	free(v);
+}
+
 void conf_free(struct conf *c)
 {
 	size_t i;
 
 	for (i = 0; i < c->modules.n; i++) {
 		free(c->modules.v[i].path);
-		free(c->modules.v[i].verify);
+		argv_free(c->modules.v[i].verify);
 	}
 	for (i = 0; i < c->packages.n; i++)
 		free(c->packages.v[i]);
 	vec_free(&c->modules);
 	vec_free(&c->packages);
-	free(c->verify);
+	argv_free(c->verify);
 	free(c->path);
 	*c = (struct conf){0};
 }
@@ -221,6 +238,14 @@ static int parse_value(enum kind kind, const char *s, double *v)
 			}
 		return *v == 0 && !*rest ? 0 : -1;
 	}
+	if (kind == BYTES) {
+		for (i = 0; i < NSIZE_UNIT; i++)
+			if (!strcmp(rest, size_unit[i].name)) {
+				*v = floor(*v * size_unit[i].bytes);
+				return 0;
+			}
+		return -1;
+	}
 	return *rest || (kind == COUNT && *v != floor(*v)) ? -1 : 0;
 }
 
@@ -240,6 +265,12 @@ static void print_value(const struct field *f, double v, char *out, size_t n)
 	case NUMBER:
 	case COUNT:
 		snprintf(out, n, "%.15g", v);
+		return;
+	case BYTES:
+		for (i = 0; i < NSIZE_UNIT - 1 &&
+		    (v == 0 || v / size_unit[i].bytes != floor(v / size_unit[i].bytes)); i++)
+			;
+		snprintf(out, n, "%.15g%s", v / size_unit[i].bytes, size_unit[i].name);
 		return;
 	case DURATION:
 		break;
@@ -269,15 +300,31 @@ static int read_field(struct reader *r, const struct field *f, const yaml_node_t
 	return 0;
 }
 
-static int read_string(
-    struct reader *r, const char *key, const char *what, const yaml_node_t *n, char **out)
+/* A command: a list of arguments, or one string, cut at blanks. */
+static int read_command(struct reader *r, const char *key, const yaml_node_t *n, char ***out)
 {
+	VEC(char *) v = {0};
+	yaml_node_item_t *i;
 	const char *s = scalar(n);
+	size_t len;
 
-	if (!s || !*s)
-		return wrong(r, n, "%s: expected %s", key, what);
-	*out = xstrdup(s);
-	return 0;
+	if (n->type == YAML_SEQUENCE_NODE)
+		for (i = n->data.sequence.items.start; i < n->data.sequence.items.top; i++) {
+			s = scalar(yaml_document_get_node(&r->doc, *i));
+			if (!s)
+				break;
+			vec_push(&v, xstrdup(s));
+		}
+	else
+		for (; s && *(s += strspn(s, " \t\n")); s += len) {
+			len = strcspn(s, " \t\n");
+			vec_push(&v, xasprintf("%.*s", (int)len, s));
+		}
+	vec_push(&v, NULL);
+	*out = v.v;
+	if (s && v.v[0] && *v.v[0])
+		return 0;
+	return wrong(r, n, "%s: expected a command, such as [/usr/bin/test-it, \"{new}\"]", key);
 }
 
 /* Calls fn for each pair of a mapping; keys are scalars, each at most once. */
@@ -326,7 +373,7 @@ static int module_pair(
 		return wrong(r, value, "action: expected optimize, observe or ignore");
 	}
 	if (!strcmp(k, "verify"))
-		return read_string(r, "verify", "a command", value, &m->verify);
+		return read_command(r, "verify", value, &m->verify);
 	return unknown(r, key, " in modules", known, 3);
 }
 
@@ -395,8 +442,7 @@ static int verify_pair(
 	if (strcmp(scalar(key), "command"))
 		return unknown(r, key, " in verify", known, 1);
 	r->c->line[CONF_VERIFY] = (unsigned)value->start_mark.line + 1;
-	return read_string(r, "command", "a command for the shell, with {new} and {old}", value,
-	    &r->c->verify);
+	return read_command(r, "command", value, &r->c->verify);
 }
 
 static int top_pair(struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
@@ -520,6 +566,17 @@ static void print_string(const char *s, FILE *out)
 	putc('"', out);
 }
 
+static void print_command(char *const *v, FILE *out)
+{
+	size_t i;
+
+	for (i = 0; v[i]; i++) {
+		fputs(i ? ", " : "[", out);
+		print_string(v[i], out);
+	}
+	putc(']', out);
+}
+
 static void print_lists(const struct conf *c, FILE *out)
 {
 	const struct conf_module *m;
@@ -535,7 +592,7 @@ static void print_lists(const struct conf *c, FILE *out)
 		    action_name[m->action]);
 		if (m->verify) {
 			fputs("    verify: ", out);
-			print_string(m->verify, out);
+			print_command(m->verify, out);
 			putc('\n', out);
 		}
 	}
@@ -563,7 +620,7 @@ void conf_print(const struct conf *c, FILE *out)
 	}
 	if (c->verify) {
 		fputs("verify:\n  command: ", out);
-		print_string(c->verify, out);
+		print_command(c->verify, out);
 	} else {
 		fputs("verify: {}", out);
 	}
@@ -588,9 +645,23 @@ const struct conf_module *conf_module_for(const struct conf *c, const char *path
 	return NULL;
 }
 
-const char *conf_verify_for(const struct conf *c, const char *path)
+char *const *conf_verify_for(const struct conf *c, const char *path)
 {
 	const struct conf_module *m = conf_module_for(c, path);
 
 	return m && m->verify ? m->verify : c->verify;
+}
+
+char *const **conf_verify_all(const struct conf *c)
+{
+	VEC(char *const *) v = {0};
+	size_t i;
+
+	if (c->verify)
+		vec_push(&v, c->verify);
+	for (i = 0; i < c->modules.n; i++)
+		if (c->modules.v[i].verify)
+			vec_push(&v, c->modules.v[i].verify);
+	vec_push(&v, NULL);
+	return v.v;
 }

@@ -23,7 +23,7 @@ enum conf_action {
 struct conf_module { /* one entry of `modules`; the first whose glob matches holds */
 	char *path;   /* glob, fnmatch(3); with a "**" in it every '*' also matches '/' */
 	int action;   /* enum conf_action */
-	char *verify; /* command, NULL = the general one */
+	char **verify; /* argv, NULL = the general one */
 	unsigned line;
 };
 
@@ -42,6 +42,7 @@ enum conf_key {
 	CONF_IDLE_AFTER,
 	CONF_IDLE_BATTERY,
 	CONF_EDIT_DEADLINE,
+	CONF_EDIT_MEMORY,
 	CONF_KEEP_BUILDS,
 	CONF_VERIFY,
 	CONF_MODULES,
@@ -72,8 +73,9 @@ struct conf {
 	} idle;
 	struct {
 		double deadline_s; /* of running time, pauses apart */
+		uint64_t memory;   /* bytes of address space of each of its processes, 0 = no limit */
 	} edit;
-	char *verify; /* for /bin/sh, with {new} and {old} as they stand; NULL = none */
+	char **verify; /* argv, NULL-terminated, with {new} and {old} as they stand; NULL = none */
 	VEC(struct conf_module) modules;
 	VEC(char *) packages; /* Debian packages whose modules may be swapped */
 	uint64_t keep_builds; /* old builds kept per module for rollback, >= 1 */
@@ -93,6 +95,8 @@ void conf_print(const struct conf *c, FILE *out);
 /* The entry of `modules` that holds for a path, or NULL: then it is optimize. */
 const struct conf_module *conf_module_for(const struct conf *c, const char *path);
 /* The verify command that holds for a path, or NULL. */
-const char *conf_verify_for(const struct conf *c, const char *path);
+char *const *conf_verify_for(const struct conf *c, const char *path);
+/* All verify commands there are, NULL-terminated; the array is to free. */
+char *const **conf_verify_all(const struct conf *c);
 
 #endif
