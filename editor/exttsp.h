@@ -1,0 +1,22 @@
+/*
+ * The ext-TSP objective and its greedy chain merging; only editor/layout*.c
+ * and their tests include this. Source: Newell & Pupyrev, IEEE TC 2020.
+ */
+#ifndef MORPH_EXTTSP_H
+#define MORPH_EXTTSP_H
+
+#include "common/mem.h"
+#include "editor/cfg.h"
+
+/* What one execution of edge e is worth when `from` is the address behind its
+ * source and `to` that of its target. */
+double exttsp_weight(const struct cfg_edge *e, uint64_t from, uint64_t to);
+
+/*
+ * Orders the n blocks in hot[] (ascending; hot[0] == 0), all others are left
+ * out of account. Writes n block ids to order; the entry stays first.
+ */
+void exttsp_order(
+    const struct cfg *g, const uint32_t *hot, uint32_t n, uint32_t *order, struct arena *a);
+
+#endif

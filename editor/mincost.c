@@ -1,0 +1,341 @@
+#include "editor/mincost.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum {
+	SCALE = 8,            /* epsilon falls by this factor per phase */
+	WORK_PER_ARC = 20000, /* limit for inputs made to be slow */
+};
+
+struct heap_item {
+	int64_t dist;
+	uint32_t node;
+};
+
+struct solver {
+	struct mincost *m;
+	uint32_t *first; /* incidences of node v: inc[first[v]] … inc[first[v + 1]] */
+	uint32_t *inc;   /* arc << 1 | (1 when v is the arc's head) */
+	uint32_t *cur;   /* where the search for an admissible arc goes on */
+	int64_t *price, *excess;
+	uint32_t *queue; /* ring of active nodes */
+	uint8_t *queued;
+	uint32_t head, nactive;
+	int64_t eps;
+	uint64_t work, limit;
+	struct heap_item *heap;
+	int64_t *dist;
+	uint32_t nheap, relabels;
+};
+
+/* Residual capacity and slope of an arc in one direction; capacity 0 = none. */
+static int64_t forward(const struct mincost *m, const struct mc_arc *a, int64_t *slope)
+{
+	const struct mc_seg *s = m->seg + a->seg + a->at;
+
+	if (a->flow == s->end) {
+		if (a->at + 1 == a->nseg)
+			return 0;
+		s++;
+	}
+	*slope = s->slope;
+	return s->end - a->flow;
+}
+
+static int64_t backward(const struct mincost *m, const struct mc_arc *a, int64_t *slope)
+{
+	const struct mc_seg *s = m->seg + a->seg + a->at;
+	int64_t start = a->at ? s[-1].end : 0;
+
+	if (a->flow == start) {
+		if (!a->at)
+			return 0;
+		s--;
+		start = s > m->seg + a->seg ? s[-1].end : 0;
+	}
+	*slope = -s->slope;
+	return a->flow - start;
+}
+
+static int64_t residual(const struct solver *s, uint32_t inc, int64_t *slope, uint32_t *to)
+{
+	const struct mc_arc *a = &s->m->arc[inc >> 1];
+
+	*to = inc & 1 ? a->from : a->to;
+	return inc & 1 ? backward(s->m, a, slope) : forward(s->m, a, slope);
+}
+
+/* Moves d units; the segment index follows. d never leaves the segment that
+ * residual() answered from. */
+static void move(struct solver *s, uint32_t inc, int64_t d)
+{
+	struct mc_arc *a = &s->m->arc[inc >> 1];
+	const struct mc_seg *seg = s->m->seg + a->seg;
+
+	if (inc & 1) {
+		if (a->at && a->flow == seg[a->at - 1].end)
+			a->at--;
+		a->flow -= d;
+		s->excess[a->to] -= d;
+		s->excess[a->from] += d;
+	} else {
+		if (a->flow == seg[a->at].end)
+			a->at++;
+		a->flow += d;
+		s->excess[a->from] -= d;
+		s->excess[a->to] += d;
+	}
+}
+
+static void activate(struct solver *s, uint32_t v)
+{
+	uint32_t n = s->m->nnode;
+
+	if (s->queued[v] || s->excess[v] <= 0)
+		return;
+	s->queued[v] = 1;
+	s->queue[(s->head + s->nactive++) % n] = v;
+}
+
+/* Puts every arc at its cheapest flow under the present prices. */
+static void saturate(struct solver *s)
+{
+	const struct mincost *m = s->m;
+	int64_t slope, room, diff;
+	uint32_t i;
+
+	for (i = 0; i < m->narc; i++) {
+		diff = s->price[m->arc[i].from] - s->price[m->arc[i].to];
+		while ((room = forward(m, &m->arc[i], &slope)) && slope + diff < 0)
+			move(s, i << 1, room);
+		while ((room = backward(m, &m->arc[i], &slope)) && slope - diff < 0)
+			move(s, i << 1 | 1, room);
+	}
+	s->work += m->narc;
+}
+
+static void heap_push(struct solver *s, int64_t dist, uint32_t node)
+{
+	uint32_t i = s->nheap++, up;
+
+	for (; i; i = up) {
+		up = (i - 1) / 2;
+		if (s->heap[up].dist <= dist)
+			break;
+		s->heap[i] = s->heap[up];
+	}
+	s->heap[i] = (struct heap_item){dist, node};
+}
+
+static struct heap_item heap_pop(struct solver *s)
+{
+	struct heap_item top = s->heap[0], last = s->heap[--s->nheap];
+	uint32_t i = 0, kid;
+
+	for (; (kid = 2 * i + 1) < s->nheap; i = kid) {
+		if (kid + 1 < s->nheap && s->heap[kid + 1].dist < s->heap[kid].dist)
+			kid++;
+		if (last.dist <= s->heap[kid].dist)
+			break;
+		s->heap[i] = s->heap[kid];
+	}
+	s->heap[i] = last;
+	return top;
+}
+
+/* Sets the prices by the distance to the nearest deficit, in steps of eps. */
+static void update_prices(struct solver *s)
+{
+	uint32_t n = s->m->nnode, v, w, i, active = 0;
+	struct heap_item it;
+	int64_t slope, reduced, d, last = 0;
+
+	s->nheap = 0;
+	for (v = 0; v < n; v++) {
+		s->dist[v] = INT64_MAX;
+		active += s->excess[v] > 0;
+		if (s->excess[v] < 0) {
+			s->dist[v] = 0;
+			heap_push(s, 0, v);
+		}
+	}
+	while (s->nheap && active) {
+		it = heap_pop(s);
+		if (it.dist != s->dist[it.node])
+			continue;
+		last = it.dist;
+		active -= s->excess[it.node] > 0;
+		s->work += s->first[it.node + 1] - s->first[it.node];
+		for (i = s->first[it.node]; i < s->first[it.node + 1]; i++) {
+			/* The residual arc from w to this node. */
+			if (!residual(s, s->inc[i] ^ 1, &slope, &w))
+				continue;
+			w = s->inc[i] & 1 ? s->m->arc[s->inc[i] >> 1].from
+					  : s->m->arc[s->inc[i] >> 1].to;
+			reduced = slope + s->price[w] - s->price[it.node];
+			d = it.dist + (reduced < 0 ? 0 : reduced / s->eps + 1);
+			if (d < s->dist[w]) {
+				s->dist[w] = d;
+				heap_push(s, d, w);
+			}
+		}
+	}
+	for (v = 0; v < n; v++) {
+		s->price[v] -= s->eps * (s->dist[v] < last ? s->dist[v] : last);
+		s->cur[v] = s->first[v];
+	}
+	s->relabels = 0;
+}
+
+static void relabel(struct solver *s, uint32_t v)
+{
+	int64_t slope, best = INT64_MIN, p;
+	uint32_t i, w;
+
+	for (i = s->first[v]; i < s->first[v + 1]; i++) {
+		if (!residual(s, s->inc[i], &slope, &w))
+			continue;
+		p = s->price[w] - slope;
+		if (p > best)
+			best = p;
+	}
+	s->work += s->first[v + 1] - s->first[v];
+	s->price[v] = best - s->eps;
+	s->cur[v] = s->first[v];
+	s->relabels++;
+}
+
+static void discharge(struct solver *s, uint32_t v)
+{
+	int64_t slope, room;
+	uint32_t w;
+
+	while (s->excess[v] > 0) {
+		if (s->cur[v] == s->first[v + 1]) {
+			relabel(s, v);
+			continue;
+		}
+		s->work++;
+		room = residual(s, s->inc[s->cur[v]], &slope, &w);
+		if (!room || slope + s->price[v] - s->price[w] >= 0) {
+			s->cur[v]++;
+			continue;
+		}
+		move(s, s->inc[s->cur[v]], room < s->excess[v] ? room : s->excess[v]);
+		activate(s, w);
+	}
+}
+
+/* One phase: from any flow to a circulation whose reduced costs are >= -eps.
+ * False when the work ran out. */
+static bool refine(struct solver *s)
+{
+	uint32_t n = s->m->nnode, v;
+
+	saturate(s);
+	update_prices(s);
+	s->head = s->nactive = 0;
+	memset(s->queued, 0, n);
+	for (v = 0; v < n; v++)
+		activate(s, v);
+	while (s->nactive) {
+		v = s->queue[s->head];
+		s->head = (s->head + 1) % n;
+		s->nactive--;
+		s->queued[v] = 0;
+		discharge(s, v);
+		if (s->relabels > n)
+			update_prices(s);
+		if (s->work > s->limit)
+			return false;
+	}
+	return true;
+}
+
+static void index_arcs(struct solver *s, struct arena *a)
+{
+	const struct mincost *m = s->m;
+	uint32_t i, v;
+
+	s->first = arena_array(a, m->nnode + 2, sizeof *s->first);
+	s->inc = arena_array(a, 2 * (size_t)m->narc, sizeof *s->inc);
+	for (i = 0; i < m->narc; i++) {
+		s->first[m->arc[i].from + 2]++;
+		s->first[m->arc[i].to + 2]++;
+	}
+	for (v = 2; v <= m->nnode; v++)
+		s->first[v] += s->first[v - 1];
+	for (i = 0; i < m->narc; i++) {
+		s->inc[s->first[m->arc[i].from + 1]++] = i << 1;
+		s->inc[s->first[m->arc[i].to + 1]++] = i << 1 | 1;
+	}
+}
+
+static int64_t steepest(const struct mincost *m)
+{
+	int64_t c = 1, slope;
+	uint32_t i, k;
+
+	for (i = 0; i < m->narc; i++)
+		for (k = 0; k < m->arc[i].nseg; k++) {
+			slope = m->seg[m->arc[i].seg + k].slope;
+			c = slope > c ? slope : -slope > c ? -slope : c;
+		}
+	return c;
+}
+
+/* With slopes in units of 1 / (nodes + 1), an eps of 1 means the optimum. Less
+ * where prices, up to 4 * nodes * steepest slope, would leave 62 bits. */
+static void scale_slopes(struct mincost *m)
+{
+	int64_t n = m->nnode, most = (INT64_MAX >> 1) / (4 * (n + 1) * MC_MAX_SLOPE), by;
+	uint32_t i, k;
+
+	if (m->slack)
+		return;
+	by = n + 1 < most ? n + 1 : most > 1 ? most : 1;
+	for (i = 0; i < m->narc; i++)
+		for (k = 0; k < m->arc[i].nseg; k++)
+			m->seg[m->arc[i].seg + k].slope *= by;
+}
+
+static void keep(const struct mincost *m, int64_t *best)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->narc; i++)
+		best[i] = m->arc[i].flow;
+}
+
+uint64_t mincost_solve(struct mincost *m, struct arena *scratch)
+{
+	struct solver s = {.m = m};
+	int64_t *best = arena_array(scratch, m->narc, sizeof *best);
+	int64_t stop = m->slack ? m->slack : 1;
+	uint32_t i, n = m->nnode;
+
+	index_arcs(&s, scratch);
+	s.cur = arena_array(scratch, n, sizeof *s.cur);
+	s.price = arena_array(scratch, n, sizeof *s.price);
+	s.excess = arena_array(scratch, n, sizeof *s.excess);
+	s.queue = arena_array(scratch, n, sizeof *s.queue);
+	s.queued = arena_array(scratch, n, sizeof *s.queued);
+	s.dist = arena_array(scratch, n, sizeof *s.dist);
+	s.heap = arena_array(scratch, 2 * (size_t)m->narc + n, sizeof *s.heap);
+	s.limit = (uint64_t)WORK_PER_ARC * ((uint64_t)m->narc + n);
+	scale_slopes(m);
+	s.eps = steepest(m);
+	for (i = 0; i < m->narc; i++)
+		m->arc[i].flow = m->arc[i].at = 0;
+	do {
+		s.eps = s.eps / SCALE > stop ? s.eps / SCALE : stop;
+		if (!refine(&s)) {
+			for (i = 0; i < m->narc; i++)
+				m->arc[i].flow = best[i];
+			break;
+		}
+		keep(m, best);
+	} while (s.eps > stop);
+	return s.work;
+}
