@@ -47,10 +47,12 @@ struct unit {
 
 /*
  * Parses n bytes of text (need not be NUL-terminated; must outlive the unit).
- * Everything comes from the arena. Returns NULL and says why when this is not
+ * The unit is given back by unit_free and then its arena. Returns NULL and says why when this is not
  * compiler output or not understood: the caller treats it as foreign.
  */
 struct unit *unit_parse(struct arena *a, const char *text, size_t n, struct err *e);
+/* Before the arena goes: some of a unit lives outside of it. NULL is fine. */
+void unit_free(struct unit *u);
 
 /* Where one function goes. */
 struct unit_place {
@@ -72,7 +74,6 @@ void unit_emit(const struct unit *u, const struct unit_place *place, uint64_t tu
  * of every function is there once, with the same instructions and the same
  * edges. 0, or -1 and the first difference.
  */
-int unit_check(const struct unit *u, const struct unit_place *place, const char *text, size_t n,
-    struct err *e);
+int unit_check(const struct unit *u, const char *text, size_t n, struct err *e);
 
 #endif

@@ -1,0 +1,500 @@
+/*
+ * Basic blocks of one function. A block begins at a label that something
+ * jumps to and behind every instruction that may not go on to the next one.
+ * What stands between the last instruction of a block and the next block
+ * (alignment, unwind state, debug labels) leads in the next.
+ */
+#include "editor/text.h"
+
+#include "editor/insn.h"
+
+#include <stdlib.h>
+
+struct builder {
+	struct unit_impl *u;
+	struct func *f;
+	VEC(struct blk) blk;
+	VEC(struct cfg_block) cb;
+	VEC(struct cfg_edge) edge;
+	VEC(struct unit_call) call;
+	VEC(struct cfg_edge) asm_edge; /* src block, dst label index */
+	uint32_t lead;     /* where the next block's lead begins */
+	uint32_t cfi, loc; /* in force */
+	VEC(uint32_t) addressed; /* blocks whose address is taken */
+	bool open, content; /* a block is open; it has code already */
+	const char *why;
+};
+
+static struct blk *current(struct builder *b)
+{
+	return &b->blk.v[b->blk.n - 1];
+}
+
+static void open_block(struct builder *b, uint32_t i)
+{
+	struct blk k = {.lead = b->lead, .first = i, .last = i, .jump = NONE, .target = NONE,
+		.fall = NONE, .cfi_in = b->cfi, .cfi_out = b->cfi, .loc = b->loc,
+		.part = i >= b->f->part1};
+
+	vec_push(&b->blk, k);
+	vec_push(&b->cb, (struct cfg_block){.flags = k.part ? BLK_COLD : 0});
+	b->open = true;
+	b->content = false;
+}
+
+static void close_block(struct builder *b, enum term term)
+{
+	struct blk *k = current(b);
+
+	k->term = term;
+	if (term == TERM_FALL || term == TERM_COND)
+		k->fall = (uint32_t)b->blk.n;
+	b->lead = k->last;
+	b->open = false;
+}
+
+static void add_insn(struct builder *b, uint32_t i, uint32_t insns, uint32_t bytes)
+{
+	struct blk *k;
+	struct cfg_block *c;
+
+	if (!b->open)
+		open_block(b, i);
+	k = current(b);
+	c = &b->cb.v[b->cb.n - 1];
+	if (!b->content) {
+		k->cfi_in = b->cfi;
+		k->loc = b->loc;
+		b->content = true;
+	}
+	k->cfi_out = b->cfi;
+	k->last = i + 1;
+	c->insns += insns;
+	c->bytes += bytes;
+}
+
+static void add_call(struct builder *b, struct str callee)
+{
+	struct unit_call c = {.block = (uint32_t)b->blk.n - 1,
+		.insn = b->cb.v[b->cb.n - 1].insns - 1};
+
+	callee = symbol_of(callee);
+	c.callee = arena_strndup(b->u->mem, callee.p, callee.n);
+	vec_push(&b->call, c);
+}
+
+static bool plain_symbol(struct str s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s.n; i++)
+		if (strchr("*(),%$+- \t", s.p[i]))
+			return false;
+	return s.n && !(*s.p >= '0' && *s.p <= '9');
+}
+
+/* A jump's target inside this function, NULL for another function's symbol. */
+static struct label *local_target(struct builder *b, struct str op)
+{
+	struct label *l = label_find(b->u, op);
+	uint32_t self = (uint32_t)(b->f - b->u->func.v);
+
+	if (l && l->func == self && str_starts(op, ".L"))
+		return l;
+	if (!plain_symbol(op) || (str_starts(op, ".L") && (!l || l->func != NONE)))
+		b->why = "jump operand not understood";
+	return NULL;
+}
+
+static void do_insn(struct builder *b, uint32_t i, const struct stmt *st)
+{
+	struct blk *k;
+	struct str op;
+	enum insn_class class = insn_classify(st, &op);
+
+	if (class == INSN_SHORT) {
+		b->why = "a jump of short reach (loop, jrcxz, xbegin)";
+		return;
+	}
+	add_insn(b, i, 1, insn_bytes(st));
+	k = current(b);
+	switch (class) {
+	case INSN_CALL:
+		if (*op.p == '*')
+			break;
+		add_call(b, op);
+		if (str_is(symbol_of(op), "__morestack"))
+			b->why = "split stack";
+		if (insn_noreturn(op))
+			b->cb.v[b->cb.n - 1].flags |= BLK_NORETURN;
+		break;
+	case INSN_JMP:
+		if (*st->op.p != 'j')
+			b->why = "a jump with a prefix";
+		k->jump = i;
+		if (local_target(b, op)) {
+			close_block(b, TERM_JUMP);
+			break;
+		}
+		k->jump = NONE;
+		k->tail_call = true;
+		b->cb.v[b->cb.n - 1].flags |= BLK_EXIT;
+		add_call(b, op);
+		close_block(b, TERM_END);
+		break;
+	case INSN_JCC:
+		if (*st->op.p != 'j')
+			b->why = "a jump with a prefix";
+		if (local_target(b, op)) {
+			k->jump = i;
+			close_block(b, TERM_COND);
+			break;
+		}
+		/* A conditional tail call: leaves, or goes on behind it. */
+		k->tail_call = true;
+		b->cb.v[b->cb.n - 1].flags |= BLK_EXIT;
+		add_call(b, op);
+		close_block(b, TERM_FALL);
+		break;
+	case INSN_JMP_IND:
+		b->cb.v[b->cb.n - 1].flags |= BLK_INDIRECT;
+		close_block(b, TERM_INDIRECT);
+		break;
+	case INSN_RET:
+		k->returns = true;
+		b->cb.v[b->cb.n - 1].flags |= BLK_EXIT;
+		close_block(b, TERM_END);
+		break;
+	case INSN_STOP:
+		b->cb.v[b->cb.n - 1].flags |= BLK_NORETURN;
+		close_block(b, TERM_END);
+		break;
+	case INSN_PLAIN:
+	case INSN_SHORT:
+		break;
+	}
+}
+
+static void do_asm(struct builder *b, uint32_t i, const struct stmt *st)
+{
+	const char *p = st->line.p, *end = p + st->line.n;
+	uint32_t self = (uint32_t)(b->f - b->u->func.v);
+	bool text = false, reach = false, targets = false;
+	struct label *l;
+	struct str t;
+
+	while (!st->app_begin && !st->app_end && token_next(&p, end, &t)) {
+		text |= *t.p >= 'a' && *t.p <= 'z';
+		if (str_starts(t, ".cfi_"))
+			b->why = "unwind directives in inline assembly";
+		reach |= str_starts(t, "loop") || str_is(t, "jrcxz") || str_is(t, "jecxz") ||
+		    str_is(t, "xbegin");
+		l = label_find(b->u, t);
+		if (!l || l->func != self || !str_starts(t, ".L"))
+			continue;
+		targets = true;
+		if (!b->open)
+			open_block(b, i);
+		vec_push(&b->asm_edge, (struct cfg_edge){.src = (uint32_t)b->blk.n - 1,
+					   .dst = (uint32_t)(l - b->u->label.v)});
+	}
+	if (reach && targets)
+		b->why = "inline assembly with a jump of short reach";
+	add_insn(b, i, text && st->line.p[0] != '#', text ? 4 : 0);
+	/* asm goto: the block ends with the statement. */
+	if (st->app_end && b->asm_edge.n &&
+	    b->asm_edge.v[b->asm_edge.n - 1].src == b->blk.n - 1)
+		close_block(b, TERM_FALL);
+}
+
+static void do_label(struct builder *b, uint32_t i, const struct stmt *st)
+{
+	struct label *l = label_find(b->u, st->op);
+	bool named = !str_starts(st->op, ".L");
+
+	if (named && i && b->f->code.v[i] != b->f->cold_label) {
+		b->why = "a second entry label";
+		return;
+	}
+	if (i && !(l->flags & (LB_BRANCH | LB_TABLE | LB_ADDRESS))) {
+		if (b->open && !b->content)
+			current(b)->last = i + 1;
+		return;
+	}
+	if (b->open && b->content)
+		close_block(b, TERM_FALL);
+	if (!b->open)
+		open_block(b, i);
+	l->block = (uint32_t)b->blk.n - 1;
+	if (!b->content)
+		current(b)->last = i + 1;
+}
+
+static void do_directive(struct builder *b, uint32_t i, const struct stmt *st)
+{
+	switch (st->dir) {
+	case DIR_CFI:
+		if (st->aux != NONE)
+			b->cfi = st->aux;
+		break;
+	case DIR_LOC:
+		b->loc = b->f->code.v[i];
+		break;
+	case DIR_DATA:
+		if (memchr(st->arg.p, '.', st->arg.n) && !str_starts(st->op, ".nop"))
+			b->why = "data that refers to labels in code";
+		else
+			add_insn(b, i, 0, 1);
+		break;
+	case DIR_UNKNOWN:
+		b->why = arena_printf(b->u->mem, "directive %.*s", (int)st->op.n, st->op.p);
+		break;
+	}
+}
+
+static void end_part(struct builder *b, uint32_t i)
+{
+	struct blk *k;
+
+	if (b->open) {
+		b->cb.v[b->cb.n - 1].flags |= BLK_NORETURN;
+		close_block(b, TERM_END);
+	} else if (b->blk.n && (k = current(b))->fall == b->blk.n) {
+		b->why = "falls off its end";
+	}
+	b->lead = i;
+}
+
+static void walk(struct builder *b)
+{
+	struct func *f = b->f;
+	struct stmt *st;
+	uint32_t i;
+
+	for (i = 0; i < f->code.n && !b->why; i++) {
+		if (i == f->part1) {
+			f->tail[0] = b->blk.n ? current(b)->last : 0;
+			end_part(b, i);
+			f->nhot_blk = (uint32_t)b->blk.n;
+		}
+		st = &b->u->stmt.v[f->code.v[i]];
+		switch (st->kind) {
+		case ST_LABEL:
+			do_label(b, i, st);
+			break;
+		case ST_INSN:
+			do_insn(b, i, st);
+			break;
+		case ST_ASM:
+			do_asm(b, i, st);
+			break;
+		case ST_DIR:
+			do_directive(b, i, st);
+			break;
+		}
+	}
+	if (f->part1 >= f->code.n)
+		f->nhot_blk = (uint32_t)b->blk.n;
+	f->tail[f->part1 < f->code.n] = b->blk.n ? current(b)->last : 0;
+	if (!b->why)
+		end_part(b, i);
+}
+
+/* ---- edges ---- */
+
+static void add_edge(struct builder *b, uint32_t src, uint32_t dst, enum edge_kind kind)
+{
+	size_t i;
+
+	for (i = b->edge.n; i > 0 && b->edge.v[i - 1].src == src; i--)
+		if (b->edge.v[i - 1].dst == dst && b->edge.v[i - 1].kind == kind)
+			return;
+	vec_push(&b->edge, (struct cfg_edge){.src = src, .dst = dst, .kind = kind});
+}
+
+static uint32_t label_block(struct builder *b, struct str name)
+{
+	struct label *l = label_find(b->u, name);
+
+	if (!l || l->block == NONE) {
+		b->why = "jump to a label that begins no block";
+		return 0;
+	}
+	return l->block;
+}
+
+/* Targets in the data right behind the jump; false when there are none. */
+static bool table_edges(struct builder *b, uint32_t src, bool *marks)
+{
+	uint32_t self = (uint32_t)(b->f - b->u->func.v), i, lo, hi, d;
+	struct blk *k = &b->blk.v[src];
+	bool any = false;
+	const char *p;
+	struct label *l;
+	struct stmt *st;
+	struct str t;
+
+	lo = b->f->code.v[k->last - 1];
+	hi = k->last < b->f->code.n ? b->f->code.v[k->last] : b->f->end;
+	for (d = 0; d < b->f->data.n; d++) {
+		i = b->f->data.v[d];
+		st = &b->u->stmt.v[i];
+		if (i < lo || i > hi || st->kind != ST_DIR || st->dir != DIR_DATA)
+			continue;
+		for (p = st->arg.p; token_next(&p, st->arg.p + st->arg.n, &t);) {
+			l = label_find(b->u, t);
+			if (!l || l->func != self || l->block == NONE)
+				continue;
+			any = true;
+			if (!marks[l->block])
+				add_edge(b, src, l->block, EDGE_INDIRECT);
+			marks[l->block] = true;
+		}
+	}
+	return any;
+}
+
+static void indirect_edges(struct builder *b, uint32_t src)
+{
+	bool *marks = xcalloc(b->blk.n, sizeof *marks);
+	struct blk *k = &b->blk.v[src];
+	size_t i;
+
+	if (!table_edges(b, src, marks)) {
+		for (i = 0; i < b->addressed.n; i++)
+			add_edge(b, src, b->addressed.v[i], EDGE_INDIRECT);
+		if (!b->addressed.n) { /* jmp *%rax out of the function */
+			k->term = TERM_END;
+			k->tail_call = true;
+			b->cb.v[src].flags = (b->cb.v[src].flags & ~(uint32_t)BLK_INDIRECT) |
+			    BLK_EXIT;
+		}
+	}
+	free(marks);
+}
+
+static void edges(struct builder *b)
+{
+	uint32_t self = (uint32_t)(b->f - b->u->func.v), i, j, prev = NONE;
+	struct label *l;
+	struct blk *k;
+	struct str op;
+
+	for (i = 0; i < b->f->code.n; i++) {
+		if (b->u->stmt.v[b->f->code.v[i]].kind != ST_LABEL)
+			continue;
+		l = label_find(b->u, b->u->stmt.v[b->f->code.v[i]].op);
+		if (!(l->flags & LB_ADDRESS) || !str_starts(l->name, ".L") || l->func != self ||
+		    l->block == NONE || l->block == prev)
+			continue;
+		prev = l->block;
+		vec_push(&b->addressed, l->block);
+	}
+	for (i = 0; i < b->blk.n && !b->why; i++) {
+		k = &b->blk.v[i];
+		if (k->jump != NONE) {
+			insn_classify(&b->u->stmt.v[b->f->code.v[k->jump]], &op);
+			k->target = label_block(b, op);
+			add_edge(b, i, k->target, k->term == TERM_COND ? EDGE_TAKEN : EDGE_JUMP);
+		}
+		if (k->fall != NONE)
+			add_edge(b, i, k->fall, k->term == TERM_COND ? EDGE_NOTTAKEN : EDGE_FALL);
+		if (k->term == TERM_INDIRECT)
+			indirect_edges(b, i);
+		for (j = 0; j < b->asm_edge.n; j++)
+			if (b->asm_edge.v[j].src == i)
+				add_edge(b, i, label_block(b, b->u->label.v[b->asm_edge.v[j].dst].name),
+				    EDGE_INDIRECT);
+	}
+	for (i = 0; i < b->addressed.n; i++)
+		b->cb.v[b->addressed.v[i]].flags |= BLK_ADDRESSED;
+	for (i = 0; i < b->edge.n; i++)
+		if (b->edge.v[i].kind == EDGE_INDIRECT)
+			b->cb.v[b->edge.v[i].dst].flags &= ~(uint32_t)BLK_ADDRESSED;
+}
+
+/* ".p2align 4,,10" -> 4; ".align 16" -> 4 */
+static uint32_t align_log2(const struct stmt *st)
+{
+	uint32_t v = (uint32_t)strtoul(st->arg.p, NULL, 0), log = 0;
+
+	if (str_is(st->op, ".p2align"))
+		return v < 12 ? v : 0;
+	while (log < 12 && (1u << log) < v)
+		log++;
+	return log;
+}
+
+static void alignments(struct builder *b)
+{
+	struct stmt *st;
+	uint32_t i, j, log;
+
+	for (i = 0; i < b->blk.n; i++)
+		for (j = b->blk.v[i].lead; j < b->blk.v[i].first; j++) {
+			st = &b->u->stmt.v[b->f->code.v[j]];
+			log = st->kind == ST_DIR && st->dir == DIR_ALIGN ? align_log2(st) : 0;
+			if (log > b->cb.v[i].align)
+				b->cb.v[i].align = log;
+		}
+}
+
+static void *keep(struct arena *a, const void *v, size_t n, size_t size)
+{
+	void *p = arena_array(a, n ? n : 1, size);
+
+	if (n)
+		memcpy(p, v, n * size);
+	return p;
+}
+
+const char *blocks_build(struct unit_impl *u, struct func *f)
+{
+	struct builder b = {.u = u, .f = f, .loc = NONE};
+	struct unit_func *pub = f->pub;
+
+	b.why = cfi_simulate(u, f);
+	if (!b.why)
+		walk(&b);
+	if (!b.why && !b.blk.n)
+		b.why = "no code";
+	if (!b.why)
+		edges(&b);
+	if (!b.why) {
+		alignments(&b);
+		f->nblk = (uint32_t)b.blk.n;
+		f->blk = b.blk.v;
+		b.blk.v = NULL;
+		pub->cfg = (struct cfg){.block = keep(u->mem, b.cb.v, b.cb.n, sizeof *b.cb.v),
+			.edge = keep(u->mem, b.edge.v, b.edge.n, sizeof *b.edge.v),
+			.nblock = f->nblk, .nedge = (uint32_t)b.edge.n};
+		pub->call = keep(u->mem, b.call.v, b.call.n, sizeof *b.call.v);
+		pub->ncall = (uint32_t)b.call.n;
+	}
+	vec_free(&b.blk);
+	vec_free(&b.cb);
+	vec_free(&b.edge);
+	vec_free(&b.call);
+	vec_free(&b.asm_edge);
+	vec_free(&b.addressed);
+	return b.why;
+}
+
+void blocks_opaque(struct unit_impl *u, struct func *f)
+{
+	struct cfg_block *c = arena_alloc(u->mem, sizeof *c);
+	uint32_t i;
+
+	c->flags = BLK_EXIT;
+	for (i = 0; i < f->code.n; i++)
+		if (u->stmt.v[f->code.v[i]].kind == ST_INSN) {
+			c->insns++;
+			c->bytes += insn_bytes(&u->stmt.v[f->code.v[i]]);
+		}
+	free(f->blk);
+	f->blk = NULL;
+	f->nblk = 1;
+	f->pub->cfg = (struct cfg){.block = c, .nblock = 1};
+	f->pub->call = NULL;
+	f->pub->ncall = 0;
+}

@@ -1,0 +1,135 @@
+#include "editor/insn.h"
+
+static const char *const jcc_pair[][2] = {
+	{"ja", "jbe"}, {"jae", "jb"}, {"jc", "jnc"}, {"je", "jne"}, {"jg", "jle"}, {"jge", "jl"},
+	{"jna", "jnbe"}, {"jnae", "jnb"}, {"jng", "jnle"}, {"jnge", "jnl"}, {"jo", "jno"},
+	{"jp", "jnp"}, {"jpe", "jpo"}, {"js", "jns"}, {"jz", "jnz"},
+};
+
+const char *insn_inverse(struct str m)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof jcc_pair / sizeof jcc_pair[0]; i++) {
+		if (str_is(m, jcc_pair[i][0]))
+			return jcc_pair[i][1];
+		if (str_is(m, jcc_pair[i][1]))
+			return jcc_pair[i][0];
+	}
+	return NULL;
+}
+
+static struct str skip_word(struct str s, uint32_t n)
+{
+	s.p += n;
+	s.n -= n;
+	while (s.n && (*s.p == ' ' || *s.p == '\t')) {
+		s.p++;
+		s.n--;
+	}
+	return s;
+}
+
+static enum insn_class classify_jump(struct str m, struct str arg, struct str *operand)
+{
+	static const char *const shorts[] = {"jcxz", "jecxz", "jrcxz", "loop", "loope", "loopne",
+		"loopz", "loopnz", "xbegin"};
+	size_t i;
+
+	*operand = arg;
+	if (str_is(m, "jmp") || str_is(m, "jmpq"))
+		return arg.n && *arg.p == '*' ? INSN_JMP_IND : INSN_JMP;
+	for (i = 0; i < sizeof shorts / sizeof shorts[0]; i++)
+		if (str_is(m, shorts[i]))
+			return INSN_SHORT;
+	return insn_inverse(m) ? INSN_JCC : INSN_PLAIN;
+}
+
+enum insn_class insn_classify(const struct stmt *st, struct str *operand)
+{
+	struct str m = st->op, arg = st->arg;
+	uint32_t n;
+
+	*operand = arg;
+	while (str_is(m, "notrack") || str_is(m, "bnd") || str_is(m, "rep") || str_is(m, "repz")) {
+		for (n = 0; n < arg.n && arg.p[n] != ' ' && arg.p[n] != '\t'; n++)
+			;
+		m = (struct str){arg.p, n};
+		arg = skip_word(arg, n);
+		*operand = arg;
+		if (!n)
+			return INSN_PLAIN;
+	}
+	if (!m.n)
+		return INSN_PLAIN;
+	switch (*m.p) {
+	case 'j':
+	case 'l':
+	case 'x':
+		return classify_jump(m, arg, operand);
+	case 'c':
+		return str_is(m, "call") || str_is(m, "callq") ? INSN_CALL : INSN_PLAIN;
+	case 'r':
+		return str_is(m, "ret") || str_is(m, "retq") ? INSN_RET : INSN_PLAIN;
+	case 'i':
+		return str_is(m, "iretq") || str_is(m, "iret") ? INSN_RET : INSN_PLAIN;
+	case 's':
+		return str_is(m, "sysretq") || str_is(m, "sysret") ? INSN_RET : INSN_PLAIN;
+	case 'u':
+		return str_is(m, "ud2") ? INSN_STOP : INSN_PLAIN;
+	case 'h':
+		return str_is(m, "hlt") ? INSN_STOP : INSN_PLAIN;
+	}
+	return INSN_PLAIN;
+}
+
+struct str symbol_of(struct str s)
+{
+	const char *at = memchr(s.p, '@', s.n);
+
+	if (at)
+		s.n = (uint32_t)(at - s.p);
+	return s;
+}
+
+bool insn_noreturn(struct str callee)
+{
+	static const char *const names[] = {"abort", "exit", "_exit", "_Exit", "quick_exit",
+		"__assert_fail", "__stack_chk_fail", "__chk_fail", "__fortify_fail", "longjmp",
+		"_longjmp", "siglongjmp", "__longjmp_chk", "pthread_exit", "err", "errx", "verr",
+		"verrx", "__cxa_throw", "__cxa_rethrow", "_Unwind_Resume", "__cxa_bad_cast",
+		"__cxa_bad_typeid", "__cxa_throw_bad_array_new_length", "_ZSt9terminatev"};
+	struct str s = symbol_of(callee);
+	size_t i;
+
+	for (i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (str_is(s, names[i]))
+			return true;
+	return false;
+}
+
+uint32_t insn_bytes(const struct stmt *st)
+{
+	struct str operand;
+
+	switch (insn_classify(st, &operand)) {
+	case INSN_RET:
+		return 1;
+	case INSN_JMP:
+	case INSN_JCC:
+	case INSN_SHORT:
+	case INSN_STOP:
+		return 2;
+	case INSN_CALL:
+		return 5;
+	case INSN_JMP_IND:
+		return 3;
+	case INSN_PLAIN:
+		break;
+	}
+	if (str_starts(st->op, "push") || str_starts(st->op, "pop"))
+		return 2;
+	if (memchr(st->arg.p, '(', st->arg.n))
+		return 5;
+	return memchr(st->arg.p, '$', st->arg.n) ? 4 : 3;
+}

@@ -1,0 +1,32 @@
+/*
+ * What the editor needs to know of x86-64 instructions: how they end blocks.
+ */
+#ifndef MORPH_EDITOR_INSN_H
+#define MORPH_EDITOR_INSN_H
+
+#include "editor/text.h"
+
+enum insn_class {
+	INSN_PLAIN,
+	INSN_CALL,
+	INSN_JMP,      /* direct; operand is a label or symbol */
+	INSN_JMP_IND,  /* jmp * */
+	INSN_JCC,
+	INSN_RET,
+	INSN_STOP,     /* ud2, hlt: nothing comes behind */
+	INSN_SHORT,    /* jrcxz, loop, xbegin: reach is too short to move */
+};
+
+/* The class; for jumps *prefix is the length of "notrack "/"bnd " in front
+ * and *operand what follows the mnemonic. */
+enum insn_class insn_classify(const struct stmt *st, struct str *operand);
+/* The opposite condition of a jcc mnemonic ("jne" for "je"), or NULL. */
+const char *insn_inverse(struct str mnemonic);
+/* True when a call to this symbol never comes back, by the C library's rules. */
+bool insn_noreturn(struct str callee);
+/* A rough size in bytes, for layout before a block map is known. */
+uint32_t insn_bytes(const struct stmt *st);
+/* "foo@PLT" -> "foo" */
+struct str symbol_of(struct str operand);
+
+#endif

@@ -1,0 +1,87 @@
+/*
+ * Function key: a hash of the name and of the normalised text, in which local
+ * labels are numbered by first appearance. What the compiler numbers through a
+ * whole unit (.L12, .LC3) so drops out, and an unchanged function keeps its
+ * key when its neighbours change.
+ */
+#include "editor/text.h"
+
+static void put_text(struct buf *out, struct htab *seen, struct str text)
+{
+	const char *p = text.p, *end = p + text.n, *from = p;
+	struct str t;
+	uint64_t *at;
+	bool fresh;
+
+	if (!memmem(text.p, text.n, ".L", 2)) {
+		buf_add(out, text.p, text.n);
+		return;
+	}
+	while (token_next(&p, end, &t)) {
+		if (!str_starts(t, ".L"))
+			continue;
+		buf_add(out, from, (size_t)(t.p - from));
+		at = htab_put(seen, t.p, t.n, &fresh);
+		if (fresh)
+			*at = seen->n;
+		buf_printf(out, ".L#%u", (unsigned)*at);
+		from = p;
+	}
+	buf_add(out, from, (size_t)(end - from));
+}
+
+struct hash128 func_key(const struct unit_impl *u, const struct func *f)
+{
+	struct htab seen = {0};
+	struct buf b = {0};
+	struct hash128 h;
+	struct label *l;
+	struct stmt *st;
+	size_t i;
+
+	buf_add(&b, f->name.p, f->name.n);
+	buf_char(&b, '\n');
+	for (i = 0; i < f->code.n; i++) {
+		st = &u->stmt.v[f->code.v[i]];
+		if (i == f->part1)
+			buf_str(&b, "cold\n");
+		switch (st->kind) {
+		case ST_LABEL:
+			l = label_find(u, st->op);
+			if (!(l->flags & (LB_BRANCH | LB_TABLE | LB_ADDRESS)))
+				continue;
+			put_text(&b, &seen, st->op);
+			break;
+		case ST_INSN:
+			buf_add(&b, st->op.p, st->op.n);
+			buf_char(&b, ' ');
+			put_text(&b, &seen, st->arg);
+			break;
+		case ST_ASM:
+			if (*st->line.p == '#')
+				continue;
+			put_text(&b, &seen, st->line);
+			break;
+		case ST_DIR:
+			if (st->dir != DIR_DATA)
+				continue;
+			put_text(&b, &seen, st->line);
+			break;
+		default:
+			continue;
+		}
+		buf_char(&b, '\n');
+	}
+	/* Jump tables decide edges too. */
+	for (i = 0; i < f->data.n; i++) {
+		st = &u->stmt.v[f->data.v[i]];
+		if (st->kind != ST_DIR || st->dir != DIR_DATA)
+			continue;
+		put_text(&b, &seen, st->arg);
+		buf_char(&b, '\n');
+	}
+	h = hash_bytes(b.p, b.n);
+	buf_free(&b);
+	htab_free(&seen);
+	return h;
+}

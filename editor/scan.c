@@ -1,0 +1,165 @@
+#include "editor/text.h"
+
+#include <stdlib.h>
+
+struct dir_name {
+	const char *name;
+	uint8_t kind;
+};
+
+/* Sorted, for bsearch. */
+static const struct dir_name dirs[] = {
+	{".addrsig", DIR_MISC}, {".addrsig_sym", DIR_MISC}, {".align", DIR_ALIGN},
+	{".altmacro", DIR_REFUSE}, {".ascii", DIR_DATA}, {".asciz", DIR_DATA},
+	{".attach_to_group", DIR_REFUSE}, {".balign", DIR_ALIGN}, {".base64", DIR_DATA},
+	{".bss", DIR_SECTION}, {".bundle_align_mode", DIR_REFUSE}, {".byte", DIR_DATA},
+	{".code16", DIR_REFUSE}, {".code32", DIR_REFUSE}, {".comm", DIR_MISC}, {".data", DIR_SECTION},
+	{".double", DIR_DATA}, {".else", DIR_REFUSE}, {".endif", DIR_REFUSE}, {".endm", DIR_REFUSE},
+	{".equ", DIR_SET}, {".equiv", DIR_SET}, {".file", DIR_FILE}, {".fill", DIR_DATA},
+	{".float", DIR_DATA}, {".global", DIR_SYMBOL}, {".globl", DIR_SYMBOL}, {".hidden", DIR_SYMBOL},
+	{".hword", DIR_DATA}, {".ident", DIR_IDENT}, {".if", DIR_REFUSE}, {".ifdef", DIR_REFUSE},
+	{".ifndef", DIR_REFUSE}, {".incbin", DIR_REFUSE}, {".include", DIR_REFUSE}, {".int", DIR_DATA},
+	{".intel_syntax", DIR_REFUSE}, {".internal", DIR_SYMBOL}, {".irp", DIR_REFUSE},
+	{".irpc", DIR_REFUSE}, {".largecomm", DIR_MISC}, {".lcomm", DIR_MISC}, {".loc", DIR_LOC},
+	{".local", DIR_SYMBOL}, {".long", DIR_DATA}, {".macro", DIR_REFUSE}, {".nop", DIR_DATA},
+	{".nops", DIR_DATA}, {".octa", DIR_DATA}, {".org", DIR_REFUSE}, {".p2align", DIR_ALIGN},
+	{".popsection", DIR_POP}, {".previous", DIR_POP}, {".protected", DIR_SYMBOL},
+	{".pushsection", DIR_PUSH}, {".quad", DIR_DATA}, {".reloc", DIR_REFUSE}, {".rept", DIR_REFUSE},
+	{".rva", DIR_DATA}, {".section", DIR_SECTION}, {".set", DIR_SET}, {".short", DIR_DATA},
+	{".single", DIR_DATA}, {".size", DIR_SIZE}, {".skip", DIR_DATA}, {".sleb128", DIR_DATA},
+	{".space", DIR_DATA}, {".string", DIR_DATA}, {".subsection", DIR_REFUSE}, {".symver", DIR_SYMBOL},
+	{".text", DIR_SECTION}, {".tfloat", DIR_DATA}, {".type", DIR_TYPE}, {".uleb128", DIR_DATA},
+	{".value", DIR_DATA}, {".weak", DIR_SYMBOL}, {".weakref", DIR_SYMBOL}, {".word", DIR_DATA},
+	{".zero", DIR_DATA},
+};
+
+static int dir_compare(const void *key, const void *elem)
+{
+	const struct str *k = key;
+	const struct dir_name *d = elem;
+	int c = strncmp(k->p, d->name, k->n);
+
+	return c ? c : (d->name[k->n] ? -1 : 0);
+}
+
+static uint8_t dir_kind(struct str op)
+{
+	const struct dir_name *d;
+
+	if (str_starts(op, ".cfi_"))
+		return DIR_CFI;
+	d = bsearch(&op, dirs, sizeof dirs / sizeof dirs[0], sizeof dirs[0], dir_compare);
+	return d ? d->kind : DIR_UNKNOWN;
+}
+
+static bool symbol_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	    c == '.' || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+}
+
+bool token_next(const char **p, const char *end, struct str *token)
+{
+	const char *s = *p;
+
+	while (s < end && !symbol_char(*s))
+		s++;
+	token->p = s;
+	while (s < end && symbol_char(*s))
+		s++;
+	token->n = (uint32_t)(s - token->p);
+	*p = s;
+	return token->n > 0;
+}
+
+static bool blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* The statement without a trailing '#' comment; '#' inside strings stays. */
+static const char *comment_start(const char *s, const char *end)
+{
+	bool quoted = false;
+
+	if (!memchr(s, '#', (size_t)(end - s)))
+		return end;
+	for (; s < end; s++) {
+		if (*s == '\\' && quoted)
+			s++;
+		else if (*s == '"')
+			quoted = !quoted;
+		else if (*s == '#' && !quoted)
+			return s;
+	}
+	return end;
+}
+
+static void classify(struct stmt *st, const char *s, const char *end)
+{
+	const char *p;
+
+	end = comment_start(s, end);
+	while (end > s && blank(end[-1]))
+		end--;
+	if (s == end) {
+		st->kind = ST_BLANK;
+		return;
+	}
+	if (*s == '"') { /* a quoted label */
+		for (p = s + 1; p < end && *p != '"'; p++)
+			;
+		p += p < end;
+	} else {
+		for (p = s; p < end && symbol_char(*p); p++)
+			;
+	}
+	st->op = (struct str){s, (uint32_t)(p - s)};
+	if (p + 1 == end && *p == ':') {
+		st->kind = ST_LABEL;
+		return;
+	}
+	st->kind = *s == '.' ? ST_DIR : ST_INSN;
+	while (p < end && blank(*p))
+		p++;
+	st->arg = (struct str){p, (uint32_t)(end - p)};
+	if (st->kind == ST_DIR)
+		st->dir = dir_kind(st->op);
+}
+
+int unit_scan(struct unit_impl *u, const char *text, size_t n, struct err *e)
+{
+	const char *s = text, *end = text + n, *nl, *p;
+	bool in_asm = false;
+	struct stmt st;
+
+	if (n > UINT32_MAX / 2)
+		return err_set(e, "assembly text of %zu bytes is too large", n);
+	for (; s < end; s = nl + 1) {
+		nl = memchr(s, '\n', (size_t)(end - s));
+		if (!nl)
+			nl = end;
+		st = (struct stmt){.line = {s, (uint32_t)(nl - s)}, .aux = NONE};
+		for (p = s; p < nl && blank(*p); p++)
+			;
+		st.app_begin = nl - p >= 4 && !memcmp(p, "#APP", 4);
+		st.app_end = nl - p >= 7 && !memcmp(p, "#NO_APP", 7);
+		if (st.app_begin)
+			in_asm = true;
+		if (in_asm)
+			st.kind = ST_ASM;
+		else
+			classify(&st, p, nl);
+		if (st.app_end)
+			in_asm = false;
+		if (st.kind == ST_DIR && st.dir == DIR_REFUSE)
+			return err_set(e, "line %zu: directive %.*s", u->stmt.n + 1,
+			    (int)st.op.n, st.op.p);
+		if (memchr(s, '\0', (size_t)(nl - s)))
+			return err_set(e, "line %zu: a NUL byte", u->stmt.n + 1);
+		vec_push(&u->stmt, st);
+	}
+	if (in_asm)
+		return err_set(e, "#APP without #NO_APP at the end of the text");
+	return 0;
+}

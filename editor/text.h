@@ -1,0 +1,219 @@
+/*
+ * The editor's own view of a unit: statements, sections, labels, functions.
+ * Private to editor/. Filled by scan.c (lines to statements), parse.c
+ * (sections, functions, labels), cfi.c (unwind states) and blocks.c (basic
+ * blocks and edges); read by emit.c, mapsec.c, debug.c, key.c and check.c.
+ */
+#ifndef MORPH_EDITOR_TEXT_H
+#define MORPH_EDITOR_TEXT_H
+
+#include "common/hash.h"
+#include "common/mem.h"
+#include "editor/unit.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { NONE = UINT32_MAX };
+
+struct str { /* a run of the unit's text */
+	const char *p;
+	uint32_t n;
+};
+
+static inline bool str_is(struct str s, const char *lit)
+{
+	size_t n = strlen(lit);
+
+	return s.n == n && !memcmp(s.p, lit, n);
+}
+
+static inline bool str_starts(struct str s, const char *lit)
+{
+	size_t n = strlen(lit);
+
+	return s.n >= n && !memcmp(s.p, lit, n);
+}
+
+enum stmt_kind {
+	ST_BLANK, /* empty, comment, line marker */
+	ST_LABEL, /* NAME: */
+	ST_DIR,   /* .directive operands */
+	ST_INSN,  /* mnemonic operands */
+	ST_ASM,   /* any line between #APP and #NO_APP, those two included */
+};
+
+enum dir_kind {
+	DIR_NONE,
+	DIR_SECTION,  /* .section .text .data .bss */
+	DIR_PUSH,     /* .pushsection */
+	DIR_POP,      /* .popsection .previous */
+	DIR_TYPE,
+	DIR_SIZE,
+	DIR_SYMBOL,   /* .globl .weak .hidden …: position does not matter */
+	DIR_SET,      /* .set .equ */
+	DIR_ALIGN,    /* .p2align .balign .align */
+	DIR_DATA,     /* .long .quad .byte .string … */
+	DIR_CFI,
+	DIR_LOC,
+	DIR_FILE,
+	DIR_IDENT,
+	DIR_MISC,     /* known, harmless, stays in place */
+	DIR_REFUSE,   /* changes what follows: .macro .if .intel_syntax … */
+	DIR_UNKNOWN,
+};
+
+struct stmt {
+	struct str line; /* without the newline */
+	struct str op;   /* label name, directive, mnemonic */
+	struct str arg;  /* operands, trimmed, without a trailing comment */
+	uint8_t kind, dir;
+	bool app_begin, app_end; /* of ST_ASM */
+	uint16_t section;
+	uint32_t aux; /* of DIR_CFI in a function: state after it; of .size NAME.cold: the function */
+};
+
+struct section {
+	struct str name;
+	const char *directive; /* switches to it, with all flags */
+	const char *group;     /* COMDAT signature or NULL */
+	bool code, debug, eh_table;
+};
+
+enum {
+	LB_BRANCH = 1,  /* a direct jump goes there */
+	LB_TABLE = 2,   /* in the jump table of one known indirect jump */
+	LB_ADDRESS = 4, /* its address is taken otherwise */
+	LB_START = 8,   /* marks the start of its function */
+	LB_END = 16,    /* marks the end of its function's hot part */
+};
+
+struct label {
+	struct str name;
+	uint32_t stmt;
+	uint32_t func;  /* NONE = data, or code outside functions */
+	uint32_t block; /* NONE until blocks are built */
+	uint32_t flags;
+};
+
+/* Unwind state: where the caller's frame and registers are (DWARF CFI). */
+enum { CFI_REGS = 17 };
+enum cfi_rule { RULE_INIT, RULE_OFFSET, RULE_SAME, RULE_UNDEFINED };
+struct cfi_state {
+	int32_t cfa_reg, cfa_off;
+	int32_t off[CFI_REGS];
+	uint8_t rule[CFI_REGS];
+	uint8_t pad[3]; /* always 0: states are compared as bytes */
+};
+
+enum term {
+	TERM_FALL,     /* no jump; goes on at `fall` */
+	TERM_JUMP,     /* jmp to `target` */
+	TERM_COND,     /* jcc to `target`, else `fall` */
+	TERM_INDIRECT, /* jmp * through a table */
+	TERM_END,      /* control never comes behind it */
+};
+
+struct blk {
+	uint32_t lead;        /* first of its code[] entries (alignment, CFI before it) */
+	uint32_t first, last; /* code[first…last): from its label on */
+	uint32_t jump;        /* index in code[] of the terminating jump, or NONE */
+	uint32_t target, fall; /* block ids or NONE */
+	uint32_t cfi_in, cfi_out; /* state before the first instruction, after the last */
+	uint32_t loc;         /* statement of the .loc in force at entry, or NONE */
+	uint8_t term, part;
+	bool tail_call, returns, landing;
+};
+
+struct func {
+	struct unit_func *pub;
+	struct str name;
+	uint32_t begin, end; /* statements [begin, end): from its label to behind .size */
+	uint16_t section, cold_section; /* of part 0 and part 1 (0 = none) */
+	uint32_t cold_label;  /* statement of NAME.cold: or NONE */
+	uint32_t cold_size;   /* statement of .size NAME.cold or NONE */
+	VEC(uint32_t) code;   /* statements of both parts in order */
+	VEC(uint32_t) data;   /* statements of other sections inside it */
+	uint32_t part1;       /* index in code[] where the cold part begins */
+	uint32_t tail[2];     /* index in code[] behind the last block of each part */
+	struct blk *blk;
+	uint32_t nblk;
+	uint32_t nhot_blk;    /* blocks of part 0 come first in the original text */
+	const char *why;      /* why it is opaque, or NULL */
+	bool unsorted;        /* not even its parts are understood: it cannot move */
+	bool one_part, has_cfi;
+};
+
+struct unit_impl {
+	struct arena *mem;
+	struct unit *pub;
+	VEC(struct stmt) stmt;
+	VEC(struct section) section; /* [0] is .text */
+	VEC(struct label) label;
+	struct htab label_by_name;
+	VEC(struct func) func;
+	VEC(struct cfi_state) cfi; /* [0] is the state at .cfi_startproc */
+	uint32_t *stmt_func; /* per statement: function it is code of, or NONE */
+};
+
+/* scan.c: lines to statements. */
+int unit_scan(struct unit_impl *u, const char *text, size_t n, struct err *e);
+/* The next symbol-like token in [*p, end); moves *p behind it. */
+bool token_next(const char **p, const char *end, struct str *token);
+
+/* parse.c */
+struct label *label_find(const struct unit_impl *u, struct str name);
+
+/* cfi.c: fills stmt.aux and the cfi[] of the unit; NULL or why it cannot. */
+const char *cfi_simulate(struct unit_impl *u, struct func *f);
+/* Prints the directives that turn state `from` into state `to`. */
+void cfi_delta(const struct unit_impl *u, uint32_t from, uint32_t to, struct buf *out);
+/* One directive applied to *s, with *stack for remember/restore. NULL or why not. */
+struct cfi_stack {
+	struct cfi_state state[16];
+	unsigned n;
+};
+const char *cfi_apply(const struct stmt *st, struct cfi_state *s, struct cfi_stack *stack);
+struct cfi_state cfi_initial(void);
+
+/* blocks.c: blocks and edges of a function; NULL or why it is opaque. */
+const char *blocks_build(struct unit_impl *u, struct func *f);
+void blocks_opaque(struct unit_impl *u, struct func *f);
+
+/* key.c */
+struct hash128 func_key(const struct unit_impl *u, const struct func *f);
+
+/* The labels the editor prints: at a block's first byte, and behind its last
+ * where the next block does not begin there. */
+#define BLOCK_LABEL ".LMB%u.%u"
+#define BLOCK_END ".LME%u.%u"
+
+/* mapsec.c: one fragment as it was printed. */
+struct map_fragment {
+	uint32_t func, fragment;
+	uint32_t first, n;   /* its blocks in map_order[] */
+	const char *section; /* name of the text section */
+	const char *group;
+};
+struct map_block {
+	uint32_t id;
+	bool ended; /* has a BLOCK_END label: padding or the fragment's end follows */
+};
+struct map_order {
+	VEC(struct map_fragment) frag;
+	VEC(struct map_block) block;
+};
+void mapsec_emit(
+    const struct unit_impl *u, uint64_t tu, const struct map_order *m, struct buf *out);
+
+/* debug.c: prints a statement of a debug section; differences of labels that
+ * edited functions hold become 0, since those labels may now lie in different
+ * sections or in another order. */
+void debug_emit(const struct unit_impl *u, const struct unit_place *place, const struct stmt *st,
+    struct buf *out);
+/* A .loc directive without its view label. */
+void debug_emit_loc(const struct stmt *st, struct buf *out);
+
+#endif
