@@ -1,0 +1,339 @@
+#include "common/blockmap.h"
+#include "common/publish.h"
+#include "common/spawn.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char dir[64];
+
+/* f: two blocks and a cold one elsewhere; g: one block, collected where the
+ * linker collects; h: a foreign entry with every feature and two ranges; the
+ * empty function e0 shares its address with e1. */
+static const char source[] =
+    "	.text\n"
+    "	.globl main\n"
+    "main:\n"
+    ".Lf0:	nop\n"
+    "	nop\n"
+    ".Lf1:	xorl %eax, %eax\n"
+    "	ret\n"
+    ".Lf2:\n"
+    "	.p2align 4\n"
+    ".Lh0:	ret\n"
+    ".Lh1:\n"
+    "e0:\n"
+    "e1:\n"
+    ".Le0:	ret\n"
+    ".Le1:\n"
+    "	.section .llvm_bb_addr_map,\"o\",@0x6fff4c0a,.text\n"
+    "	.byte 2,0\n	.quad .Lf0\n	.byte 2\n"
+    "	.byte 0\n	.uleb128 0\n	.uleb128 .Lf1-.Lf0\n	.byte 0\n"
+    "	.byte 2\n	.uleb128 0\n	.uleb128 .Lf2-.Lf1\n	.byte 1\n"
+    "	.byte 2,15\n	.uleb128 2\n"
+    "	.quad .Lh0\n	.byte 1\n	.byte 0,0,1,0\n"
+    "	.quad .Lc1\n	.byte 1\n	.byte 1,0,1,0\n"
+    "	.uleb128 1000\n"
+    "	.uleb128 300\n	.byte 1\n	.uleb128 1\n	.uleb128 0x80000000\n"
+    "	.uleb128 5\n	.byte 0\n"
+    "	.byte 1,0\n	.quad .Lh0\n	.byte 1\n	.byte 0,1,0\n"
+    "	.byte 2,0\n	.quad .Le0\n	.byte 1\n	.byte 0,0,0,0\n"
+    "	.byte 2,0\n	.quad .Le0\n	.byte 1\n	.byte 0,0\n	.uleb128 .Le1-.Le0\n	.byte 0\n"
+    "	.section .morph.fn,\"o\",@progbits,.text\n"
+    "	.quad .Lf0, 0x1122334455667788\n	.long 7, 0\n"
+    "	.quad .Le0, 0x1122334455667788\n	.long 10, 0\n"
+    "	.quad .Le0, 0x1122334455667788\n	.long 11, 0\n"
+    "	.section .text.unlikely,\"ax\",@progbits\n"
+    ".Lc0:	ud2\n"
+    ".Lc1:	ret\n"
+    "	.section .llvm_bb_addr_map,\"o\",@0x6fff4c0a,.text.unlikely\n"
+    "	.byte 2,0\n	.quad .Lc0\n	.byte 1\n	.byte 1,0\n	.uleb128 .Lc1-.Lc0\n"
+    "	.byte 0\n"
+    "	.section .morph.fn,\"o\",@progbits,.text.unlikely\n"
+    "	.quad .Lc0, 0x1122334455667788\n	.long 7, 1\n"
+    "	.section .text.g,\"ax\",@progbits\n"
+    ".Lg0:	ret\n"
+    ".Lg1:\n"
+    "	.section .llvm_bb_addr_map,\"o\",@0x6fff4c0a,.text.g\n"
+    "	.byte 2,0\n	.quad .Lg0\n	.byte 1\n	.byte 0,0\n	.uleb128 .Lg1-.Lg0\n"
+    "	.byte 0\n"
+    "	.section .morph.fn,\"o\",@progbits,.text.g\n"
+    "	.quad .Lg0, 0x99\n	.long 3, 0\n"
+    "	.section .note.GNU-stack,\"\",@progbits\n";
+
+static void enter(void)
+{
+	struct err e;
+
+	strcpy(dir, "/tmp/morph-blockmap-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	ck_assert_int_eq(chdir(dir), 0);
+	ck_assert_int_eq(publish_bytes("a.s", source, sizeof source - 1, 0644, &e), 0);
+}
+
+static void leave(void)
+{
+	ck_assert_int_eq(chdir("/"), 0);
+	dir_remove(dir, NULL);
+}
+
+static void run(const char *line)
+{
+	struct spawn s = {.argv = (const char *const[]){"sh", "-ec", line, NULL}};
+	struct err e;
+
+	ck_assert_int_eq(spawn_run(&s, &e), 0);
+}
+
+static int read_map(const char *path, struct blockmap *m, struct err *e)
+{
+	struct elf *f = elf_file_open(path, -1, e);
+	int r = f ? blockmap_from_elf(f, m, e) : -1;
+
+	elf_file_close(f);
+	return r;
+}
+
+static const struct bm_frag *frag_of(const struct blockmap *m, unsigned func, unsigned fragment)
+{
+	size_t i;
+
+	for (i = 0; i < m->frag.n; i++)
+		if (m->frag.v[i].func == func && m->frag.v[i].fragment == fragment)
+			return &m->frag.v[i];
+	return NULL;
+}
+
+static void assert_in_order(const struct blockmap *m)
+{
+	uint64_t at = 0;
+	size_t i, k, n = 0;
+
+	for (i = 0; i < m->frag.n; i++) {
+		const struct bm_frag *f = &m->frag.v[i];
+
+		ck_assert_uint_ge(f->addr, at);
+		ck_assert_uint_eq(f->first, n);
+		at = f->addr;
+		for (k = f->first; k < f->first + f->n; k++, n++) {
+			ck_assert_uint_ge(m->block.v[k].addr, at);
+			ck_assert_uint_eq(m->block.v[k].frag, i);
+			at = m->block.v[k].addr + m->block.v[k].size;
+		}
+		ck_assert_uint_eq(at, f->addr + f->size);
+	}
+	ck_assert_uint_eq(n, m->block.n);
+}
+
+START_TEST(a_linked_map_is_read)
+{
+	static const char *const linker[] = {"bfd", "bfd -no-pie", "gold", "bfd -Wl,-q"};
+	const struct bm_frag *f, *cold, *e0, *e1;
+	const struct bm_block *b;
+	struct blockmap m;
+	struct err e;
+	size_t i;
+
+	for (i = 0; i < sizeof linker / sizeof *linker; i++) {
+		char *line = xasprintf("gcc -fuse-ld=%s a.s -o f", linker[i]);
+
+		run(line);
+		free(line);
+		ck_assert_msg(!read_map("f", &m, &e), "%s", e.text);
+		ck_assert_uint_gt(m.id.n, 0);
+		ck_assert_uint_eq(m.origin.n, 0);
+		ck_assert_uint_eq(m.frag.n, 5);
+		assert_in_order(&m);
+		f = frag_of(&m, 7, 0);
+		cold = frag_of(&m, 7, 1);
+		e0 = frag_of(&m, 10, 0);
+		e1 = frag_of(&m, 11, 0);
+		ck_assert(f && cold && e0 && e1);
+		ck_assert_uint_eq(f->tu, 0x1122334455667788);
+		ck_assert_uint_eq(f->size, 5);
+		ck_assert_uint_eq(f->n, 2);
+		ck_assert_uint_eq(m.block.v[f->first + 1].id, 2);
+		ck_assert_uint_eq(m.block.v[f->first + 1].size, 3);
+		ck_assert_uint_eq(cold->n, 1);
+		ck_assert_uint_eq(m.block.v[cold->first].id, 1);
+		ck_assert_uint_eq(e0->size, 0);
+		ck_assert_uint_eq(e1->size, 1);
+		ck_assert_uint_eq(e0->addr, e1->addr);
+		ck_assert_uint_eq(frag_of(&m, 3, 0)->tu, 0x99);
+
+		b = blockmap_find(&m, f->addr + 1);
+		ck_assert(b && b->id == 0 && b->frag == f - m.frag.v);
+		b = blockmap_find(&m, f->addr + 2);
+		ck_assert(b && b->id == 2);
+		ck_assert_ptr_null(blockmap_find(&m, f->addr + 5));
+		b = blockmap_find(&m, e1->addr);
+		ck_assert(b && b->frag == e1 - m.frag.v);
+		ck_assert_ptr_null(blockmap_find(&m, 0));
+		ck_assert_ptr_null(blockmap_find(&m, UINT64_MAX));
+		/* The foreign function is nobody's. */
+		ck_assert_ptr_null(blockmap_find(&m, e1->addr - 1));
+		blockmap_free(&m);
+	}
+}
+END_TEST
+
+START_TEST(collected_code_is_left_out)
+{
+	struct blockmap m;
+	struct err e;
+
+	run("gcc a.s -o f -Wl,--gc-sections,--entry=main -nostdlib -static");
+	ck_assert_msg(!read_map("f", &m, &e), "%s", e.text);
+	ck_assert_ptr_null(frag_of(&m, 3, 0));
+	ck_assert_ptr_nonnull(frag_of(&m, 7, 0));
+	blockmap_free(&m);
+}
+END_TEST
+
+START_TEST(partial_links_and_stripping_keep_the_map)
+{
+	struct blockmap m;
+	struct err e;
+
+	run("gcc -c a.s && ld -r a.o -o r.o && gcc r.o -o f && strip f");
+	ck_assert_msg(!read_map("f", &m, &e), "%s", e.text);
+	ck_assert_uint_eq(m.frag.n, 5);
+	assert_in_order(&m);
+	blockmap_free(&m);
+}
+END_TEST
+
+START_TEST(offsets_become_addresses)
+{
+	struct blockmap m = {0};
+	uint64_t addr = 0;
+
+	vec_push(&m.seg, (struct elf_segment){.offset = 0x1000, .vaddr = 0x401000, .filesz = 0x10});
+	vec_push(&m.seg, (struct elf_segment){.offset = 0x3000, .vaddr = 0x503000, .filesz = 1});
+	ck_assert_int_eq(blockmap_addr(&m, 0x100f, &addr), 0);
+	ck_assert_uint_eq(addr, 0x40100f);
+	ck_assert_int_eq(blockmap_addr(&m, 0x3000, &addr), 0);
+	ck_assert_uint_eq(addr, 0x503000);
+	ck_assert_int_eq(blockmap_addr(&m, 0x1010, &addr), -1);
+	ck_assert_int_eq(blockmap_addr(&m, 0xfff, &addr), -1);
+	blockmap_free(&m);
+}
+END_TEST
+
+static void assert_same(const struct blockmap *a, const struct blockmap *b)
+{
+	ck_assert(build_id_equal(&a->id, &b->id) && build_id_equal(&a->origin, &b->origin));
+	ck_assert_uint_eq(a->seg.n, b->seg.n);
+	ck_assert(!memcmp(a->seg.v, b->seg.v, a->seg.n * sizeof *a->seg.v));
+	ck_assert_uint_eq(a->frag.n, b->frag.n);
+	ck_assert(!memcmp(a->frag.v, b->frag.v, a->frag.n * sizeof *a->frag.v));
+	ck_assert_uint_eq(a->block.n, b->block.n);
+	for (size_t i = 0; i < a->block.n; i++) {
+		const struct bm_block *x = &a->block.v[i], *y = &b->block.v[i];
+
+		ck_assert(x->addr == y->addr && x->size == y->size && x->id == y->id &&
+			  x->frag == y->frag);
+	}
+}
+
+START_TEST(the_blob_carries_everything)
+{
+	struct blockmap m, back;
+	struct buf b = {0}, again = {0};
+	struct err e;
+	size_t n;
+
+	run("gcc a.s -o f");
+	ck_assert_int_eq(read_map("f", &m, &e), 0);
+	build_id_parse("0102", &m.origin);
+	blockmap_encode(&m, &b);
+	ck_assert_msg(!blockmap_decode(b.p, b.n, &back, &e), "%s", e.text);
+	assert_same(&m, &back);
+	blockmap_encode(&back, &again);
+	ck_assert(again.n == b.n && !memcmp(again.p, b.p, b.n));
+	blockmap_free(&back);
+	for (n = 0; n < b.n; n++) {
+		char *copy = memcpy(xmalloc(n), b.p, n);
+
+		e.text[0] = '\0';
+		ck_assert_int_eq(blockmap_decode(copy, n, &back, &e), -1);
+		ck_assert_uint_gt(strlen(e.text), 0);
+		ck_assert_ptr_null(back.frag.v);
+		free(copy);
+	}
+	buf_char(&b, 0);
+	ck_assert_int_eq(blockmap_decode(b.p, b.n, &back, &e), -1);
+	ck_assert_str_eq(e.text, "block map is damaged: bytes behind its end");
+	blockmap_free(&m);
+	buf_free(&b);
+	buf_free(&again);
+}
+END_TEST
+
+START_TEST(addresses_that_wrap_are_refused)
+{
+	struct blockmap m = {0}, back;
+	struct buf b = {0};
+	struct err e;
+
+	vec_push(&m.frag, (struct bm_frag){.addr = UINT64_MAX - 3, .size = 4, .n = 1});
+	vec_push(&m.block, (struct bm_block){.addr = UINT64_MAX - 3, .size = 4});
+	blockmap_encode(&m, &b);
+	ck_assert_int_eq(blockmap_decode(b.p, b.n, &back, &e), -1);
+	ck_assert_str_eq(e.text, "block map: block out of range");
+	blockmap_free(&m);
+	buf_free(&b);
+}
+END_TEST
+
+START_TEST(what_has_no_map_says_so)
+{
+	struct blockmap m;
+	struct err e;
+
+	run("echo 'int main(void){return 0;}' >p.c && gcc p.c -o f");
+	ck_assert_int_eq(read_map("f", &m, &e), -1);
+	ck_assert_str_eq(e.text, "no block map: not built through Morph's hooks, or stripped");
+}
+END_TEST
+
+START_TEST(unknown_features_are_named)
+{
+	struct blockmap m;
+	struct err e;
+
+	run("sed 's/\\.byte 2,15/.byte 2,31/' a.s >b.s && gcc b.s -o f");
+	ck_assert_int_eq(read_map("f", &m, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "version 2 with features 0x1f"));
+	run("sed 's/\\.byte 2,15/.byte 3,0/' a.s >b.s && gcc b.s -o f");
+	ck_assert_int_eq(read_map("f", &m, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "version 3 with features 0"));
+}
+END_TEST
+
+int main(void)
+{
+	TCase *t = tcase_create("blockmap");
+	Suite *s = suite_create("blockmap");
+	SRunner *sr;
+	int failed;
+
+	tcase_add_checked_fixture(t, enter, leave);
+	tcase_set_timeout(t, 60);
+	tcase_add_test(t, a_linked_map_is_read);
+	tcase_add_test(t, collected_code_is_left_out);
+	tcase_add_test(t, partial_links_and_stripping_keep_the_map);
+	tcase_add_test(t, offsets_become_addresses);
+	tcase_add_test(t, the_blob_carries_everything);
+	tcase_add_test(t, addresses_that_wrap_are_refused);
+	tcase_add_test(t, what_has_no_map_says_so);
+	tcase_add_test(t, unknown_features_are_named);
+	suite_add_tcase(s, t);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
