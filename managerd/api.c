@@ -12,12 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { LIST_DEFAULT = 100, LIST_MAX = 1000, FUNCTIONS_DEFAULT = 20, WAIT_MAX_S = 60 };
 
 struct api {
 	struct manager *m;
 	struct http *http;
+	char *path; /* of the socket */
 	struct metrics_http counts;
 };
 
@@ -615,18 +617,34 @@ static void on_change(void *arg, uint64_t id)
 	api_changed(arg);
 }
 
+static struct http *serve(struct api *a, uv_loop_t *loop, int fd, struct err *e)
+{
+	json_t *busy = error_json(503, "busy", "too many connections; try again");
+	char *text = json_dumps(busy, JSON_COMPACT);
+	struct http *h = http_open(loop, fd, text, on_request, a, e);
+
+	free(text);
+	json_decref(busy);
+	return h;
+}
+
 struct api *api_open(
     uv_loop_t *loop, struct manager *m, const char *socket_path, mode_t mode, struct err *e)
 {
-	struct api *a = xcalloc(1, sizeof *a);
-	json_t *busy = error_json(503, "busy", "too many connections; try again");
-	char *text = json_dumps(busy, JSON_COMPACT);
+	struct api *a;
+	int fd;
 
-	json_decref(busy);
+	fd = listen_unix(socket_path, mode, e);
+	if (fd < 0)
+		return NULL;
+	a = xcalloc(1, sizeof *a);
 	a->m = m;
-	a->http = http_open(loop, socket_path, mode, text, on_request, a, e);
-	free(text);
+	a->path = xstrdup(socket_path);
+	a->http = serve(a, loop, fd, e);
 	if (!a->http) {
+		close(fd);
+		unlink(socket_path);
+		free(a->path);
 		free(a);
 		return NULL;
 	}
@@ -643,6 +661,8 @@ void api_close(struct api *a)
 {
 	manager_on_change(a->m, NULL, NULL);
 	http_close(a->http);
+	unlink(a->path);
+	free(a->path);
 	vec_free(&a->counts.by_code);
 	free(a);
 }

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -42,7 +41,6 @@ struct http {
 	uv_timer_t timer;
 	int fd, handles;
 	bool closing;
-	char *path;
 	char *busy;
 	http_answer *answer;
 	void *arg;
@@ -325,54 +323,6 @@ void http_wake(struct http *h)
 
 /* ---- opening and closing ---- */
 
-static int bind_socket(int fd, const struct sockaddr_un *addr, mode_t mode)
-{
-	mode_t old = umask(~mode & 0777);
-	int r = bind(fd, (const struct sockaddr *)addr, sizeof *addr);
-
-	umask(old);
-	return r;
-}
-
-static bool alive(const struct sockaddr_un *addr)
-{
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	bool yes;
-
-	yes = fd >= 0 && (connect(fd, (const struct sockaddr *)addr, sizeof *addr) == 0 ||
-			     errno == EAGAIN);
-	if (fd >= 0)
-		close(fd);
-	return yes;
-}
-
-static int listen_on(const char *path, mode_t mode, struct err *e)
-{
-	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-	int fd;
-
-	if (strlen(path) >= sizeof addr.sun_path)
-		return err_set(e, "%s: too long for a socket (at most %zu bytes)", path,
-		    sizeof addr.sun_path - 1);
-	strcpy(addr.sun_path, path);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return err_sys(e, "socket");
-	if (bind_socket(fd, &addr, mode) == 0 && listen(fd, BACKLOG) == 0)
-		return fd;
-	if (errno == EADDRINUSE && alive(&addr)) {
-		err_set(e, "%s: another morphd answers there", path);
-	} else if (errno == EADDRINUSE || errno == ECONNREFUSED) {
-		if (unlink(path) == 0 && bind_socket(fd, &addr, mode) == 0 && listen(fd, BACKLOG) == 0)
-			return fd;
-		err_sys(e, "%s", path);
-	} else {
-		err_sys(e, "%s", path);
-	}
-	close(fd);
-	return -1;
-}
-
 static void on_mhd_log(void *arg, const char *fmt, va_list ap)
 {
 	char line[512];
@@ -412,34 +362,28 @@ static char *busy_answer(const char *body)
 	    strlen(body), body);
 }
 
-struct http *http_open(uv_loop_t *loop, const char *path, mode_t mode, const char *busy_body,
-    http_answer *answer, void *arg, struct err *e)
+struct http *http_open(uv_loop_t *loop, int fd, const char *busy_body, http_answer *answer,
+    void *arg, struct err *e)
 {
 	struct http *h = xcalloc(1, sizeof *h);
 	const union MHD_DaemonInfo *info;
 
 	h->loop = loop;
+	h->fd = fd;
 	h->answer = answer;
 	h->arg = arg;
 	h->waiting.next = h->waiting.prev = &h->waiting;
-	h->fd = listen_on(path, mode, e);
-	if (h->fd < 0) {
-		free(h);
-		return NULL;
-	}
 	h->mhd = mhd_start(h);
 	info = h->mhd ? MHD_get_daemon_info(h->mhd, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
 	if (!info) {
-		err_set(e, "%s: libmicrohttpd does not start", path);
+		err_set(e, "libmicrohttpd does not start");
 		if (h->mhd)
 			MHD_stop_daemon(h->mhd);
-		close(h->fd);
-		unlink(path);
 		free(h);
 		return NULL;
 	}
-	h->path = xstrdup(path);
 	h->busy = busy_answer(busy_body);
+	listen(fd, BACKLOG);
 	watch(h, &h->listen_poll, h->fd, on_listen);
 	watch(h, &h->mhd_poll, info->epoll_fd, on_mhd);
 	uv_timer_init(loop, &h->timer);
@@ -454,7 +398,6 @@ static void on_handle_closed(uv_handle_t *handle)
 
 	if (--h->handles > 0)
 		return;
-	free(h->path);
 	free(h->busy);
 	free(h);
 }
@@ -468,7 +411,6 @@ void http_close(struct http *h)
 	uv_poll_stop(&h->mhd_poll);
 	MHD_stop_daemon(h->mhd);
 	close(h->fd);
-	unlink(h->path);
 	uv_close((uv_handle_t *)&h->listen_poll, on_handle_closed);
 	uv_close((uv_handle_t *)&h->mhd_poll, on_handle_closed);
 	uv_close((uv_handle_t *)&h->timer, on_handle_closed);

@@ -59,17 +59,17 @@ typedef enum http_verdict http_answer(struct http_request *rq, struct http_reply
 struct http;
 
 /*
- * Listens on path with the given mode. A socket that nobody listens on any
- * more is replaced; one that is alive is an error. busy_body is what one gets
- * with 503 when there are too many connections.
+ * Serves what comes in at fd, a listening Unix socket (closed by http_close),
+ * not blocking. busy_body is what one gets with 503 when there are too many
+ * connections. On error fd stays the caller's.
  */
-struct http *http_open(uv_loop_t *loop, const char *path, mode_t mode, const char *busy_body,
-    http_answer *answer, void *arg, struct err *e);
+struct http *http_open(uv_loop_t *loop, int fd, const char *busy_body, http_answer *answer,
+    void *arg, struct err *e);
 /* Takes over one connected stream socket, as if it had been accepted. */
 int http_adopt(struct http *h, int fd);
 /* Asks the handlers of all waiting requests again. */
 void http_wake(struct http *h);
-/* Answers what waits, closes all, removes the socket. The loop has to run
+/* Answers what waits and closes all. The loop has to run
  * once more for the handle to be freed. */
 void http_close(struct http *h);
 

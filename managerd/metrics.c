@@ -9,9 +9,8 @@ void metrics_count(struct metrics_http *h, unsigned code)
 
 	for (i = 0; i < h->by_code.n && h->by_code.v[i].code != code; i++)
 		;
-	if (i == h->by_code.n) {
-		vec_push(&h->by_code, (typeof(*h->by_code.v)){code, 0});
-	}
+	if (i == h->by_code.n)
+		vec_push(&h->by_code, (struct metrics_code){code, 0});
 	h->by_code.v[i].n++;
 }
 

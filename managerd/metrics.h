@@ -9,11 +9,12 @@
 #include "managerd/store.h"
 
 /* Requests answered so far, by status code. */
+struct metrics_code {
+	unsigned code;
+	uint64_t n;
+};
 struct metrics_http {
-	VEC(struct {
-		unsigned code;
-		uint64_t n;
-	}) by_code;
+	VEC(struct metrics_code) by_code;
 };
 void metrics_count(struct metrics_http *h, unsigned code);
 

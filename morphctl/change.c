@@ -1,0 +1,155 @@
+/* morphctl reoptimize, rollback: asking the manager to do something. */
+#include "morphctl/client.h"
+#include "morphctl/table.h"
+#include "morphctl/words.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { POLL_S = 30 };
+
+static bool has_status(const json_t *change, const char *status)
+{
+	const char *s = json_str(change, "status");
+
+	return s && strcmp(s, status) == 0;
+}
+
+static void show_change(const struct invocation *in, const json_t *change)
+{
+	const char *path = json_str(change, "path"), *text = json_str(change, "text");
+	const char *status = json_str(change, "status");
+	struct arena *a = in->mem;
+
+	printf("%s of %s: %s", words_clean(a, json_str(change, "kind")),
+	    path ? words_clean(a, path) : "all modules", words_clean(a, status));
+	if (text && *text && strcmp(text, status ? status : "") != 0)
+		printf(", %s", words_clean(a, text));
+	putchar('\n');
+	if (!json_is_true(json_object_get(change, "ready")) && !(in->given & OPT_WAIT))
+		printf("It goes on by itself; morphctl status shows it, --wait waits for it.\n");
+}
+
+static void show_changes(const struct invocation *in, const json_t *list)
+{
+	const json_t *change;
+	size_t i;
+
+	json_array_foreach (list, i, change)
+		show_change(in, change);
+}
+
+/* On a terminal, one line per step that is new. */
+static void tell_step(const struct invocation *in, const json_t *change, char *last, size_t size)
+{
+	const char *step = json_str(change, "step");
+
+	if (!step || strcmp(step, last) == 0 || !isatty(STDERR_FILENO) || in->json)
+		return;
+	snprintf(last, size, "%s", step);
+	fprintf(stderr, "%s …\n", words_clean(in->mem, step));
+}
+
+/* Until it is ready. Replaces *change. */
+static int wait_for(const struct invocation *in, struct client *c, json_t **change)
+{
+	char last[64] = "";
+	json_t *next;
+	int code;
+
+	while (!json_is_true(json_object_get(*change, "ready"))) {
+		tell_step(in, *change, last, sizeof last);
+		code = client_get(
+		    c, &next, "/v1/changes/%s?wait=%d", json_str(*change, "id"), POLL_S);
+		if (code)
+			return code;
+		json_decref(*change);
+		*change = next;
+	}
+	if (has_status(*change, "refused"))
+		return EXIT_REFUSED;
+	return has_status(*change, "failed") ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* POST, then wait where that is asked for. *change is NULL when nothing began. */
+static int ask(const struct invocation *in, struct client *c, const char *path, json_t **change)
+{
+	json_t *body = in->given & OPT_FORCE ? json_pack("{sb}", "force", 1) : NULL;
+	int code = client_post(c, change, body, "%s", path);
+
+	if (code == EXIT_DONE && (in->given & OPT_WAIT))
+		code = wait_for(in, c, change);
+	return code;
+}
+
+static int ask_and_show(const struct invocation *in, struct client *c, const char *path)
+{
+	json_t *change;
+	int code = ask(in, c, path, &change);
+
+	if (change)
+		show(in, change, show_change);
+	return code;
+}
+
+/* POST /v1/modules/ID/VERB of the module the first argument names. */
+static int ask_module(const struct invocation *in, struct client *c, const char *verb)
+{
+	json_t *m;
+	int code = client_module(c, in->arg[0], &m);
+
+	if (code == EXIT_DONE)
+		code = ask_and_show(
+		    in, c, arena_printf(in->mem, "/v1/modules/%s/%s", json_str(m, "id"), verb));
+	json_decref(m);
+	return code;
+}
+
+int cmd_reoptimize(const struct invocation *in)
+{
+	struct client *c = client_open(in);
+	int code = in->narg > 0 ? ask_module(in, c, "reoptimize")
+				: ask_and_show(in, c, "/v1/reoptimize");
+
+	client_close(c);
+	return code;
+}
+
+/* Every one that can be; the first failure is the exit code, the rest goes on. */
+static int rollback_all(const struct invocation *in, struct client *c)
+{
+	json_t *modules, *done = json_array(), *m, *change;
+	int code, one;
+	size_t i;
+
+	code = client_get(c, &modules, "/v1/modules?limit=1000");
+	json_array_foreach (modules, i, m) {
+		if (!json_is_true(json_object_get(m, "rollback")))
+			continue;
+		one = ask(in, c,
+		    arena_printf(in->mem, "/v1/modules/%s/rollback", json_str(m, "id")), &change);
+		if (change)
+			json_array_append_new(done, change);
+		code = code ? code : one;
+	}
+	json_decref(modules);
+	if (code == EXIT_DONE && json_array_size(done) == 0 && !in->json)
+		puts("Nothing to roll back.");
+	show(in, done, show_changes);
+	return code;
+}
+
+int cmd_rollback(const struct invocation *in)
+{
+	bool all = in->given & OPT_ALL;
+	struct client *c;
+	int code;
+
+	if (all == (in->narg > 0))
+		return complain(EXIT_USAGE, "rollback: name one module or say --all");
+	c = client_open(in);
+	code = all ? rollback_all(in, c) : ask_module(in, c, "rollback");
+	client_close(c);
+	return code;
+}

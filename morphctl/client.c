@@ -1,0 +1,279 @@
+#include "morphctl/client.h"
+#include "common/publish.h"
+#include "morphctl/words.h"
+
+#include <curl/curl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CONNECT_S = 5, ANSWER_S = 120, ANSWER_MAX = 64 << 20 };
+
+struct client {
+	const struct invocation *in;
+	CURL *curl;
+	struct curl_slist *headers;
+	char *socket;
+	char why[CURL_ERROR_SIZE];
+};
+
+/* ---- which socket ---- */
+
+static const char *env(const char *name)
+{
+	const char *v = getenv(name);
+
+	return v && *v ? v : NULL;
+}
+
+/* The run folder of a person's own manager, as morphd --user chooses it. */
+static char *user_run(struct arena *a)
+{
+	const char *dir;
+
+	if ((dir = env("XDG_RUNTIME_DIR")))
+		return arena_printf(a, "%s/morph", dir);
+	if ((dir = env("MORPH_STATE")))
+		return arena_printf(a, "%s/run", dir);
+	if ((dir = env("XDG_STATE_HOME")))
+		return arena_printf(a, "%s/morph/run", dir);
+	return (dir = env("HOME")) ? arena_printf(a, "%s/.local/state/morph/run", dir) : NULL;
+}
+
+char *client_socket(const struct invocation *in)
+{
+	char *run, *path;
+
+	if (in->socket)
+		return arena_strdup(in->mem, in->socket);
+	if (env("MORPH_RUN"))
+		return arena_printf(in->mem, "%s/api.sock", env("MORPH_RUN"));
+	run = user_run(in->mem);
+	if (run && geteuid() != 0) {
+		path = arena_printf(in->mem, "%s/api.sock", run);
+		if (access(path, F_OK) == 0)
+			return path;
+	}
+	return arena_strdup(in->mem, "/run/morph/api.sock");
+}
+
+/* ---- one request ---- */
+
+struct client *client_open(const struct invocation *in)
+{
+	struct client *c = xcalloc(1, sizeof *c);
+
+	c->in = in;
+	c->socket = client_socket(in);
+	c->curl = curl_easy_init();
+	if (!c->curl) {
+		complain(EXIT_FAILED, "libcurl does not start");
+		exit(EXIT_FAILED);
+	}
+	c->headers = curl_slist_append(NULL, "Content-Type: application/json");
+	return c;
+}
+
+void client_close(struct client *c)
+{
+	curl_slist_free_all(c->headers);
+	curl_easy_cleanup(c->curl);
+	free(c);
+}
+
+static size_t take(char *p, size_t size, size_t n, void *arg)
+{
+	struct buf *b = arg;
+
+	if (b->n + n > ANSWER_MAX)
+		return 0;
+	buf_add(b, p, n);
+	return n;
+}
+
+static int not_running(struct client *c)
+{
+	complain(EXIT_NOT_RUNNING, "no manager answers at %s (%s)", c->socket, c->why);
+	fprintf(stderr, "  start your own:       morphd --user\n"
+			"  start the system's:   sudo systemctl start morphd\n"
+			"  ask another one:      morphctl --socket PATH …, or MORPH_RUN=DIR\n");
+	return EXIT_NOT_RUNNING;
+}
+
+static int exit_code(long status)
+{
+	switch (status) {
+	case 404:
+		return EXIT_NOT_FOUND;
+	case 403:
+	case 409:
+		return EXIT_REFUSED;
+	default:
+		return EXIT_FAILED;
+	}
+}
+
+/* Takes the result out of an envelope, or tells what the error was. */
+static int open_envelope(struct client *c, const struct buf *b, long status, json_t **result)
+{
+	json_t *envelope = json_loadb(b->p ? b->p : "", b->n, 0, NULL);
+	const char *type = json_str(envelope, "type"), *message;
+	int code = EXIT_DONE;
+
+	*result = json_incref(json_object_get(envelope, "result"));
+	if (!type || !*result) {
+		code = complain(EXIT_FAILED, "%s: not an answer of morphd (HTTP status %ld)", c->socket,
+		    status);
+	} else if (strcmp(type, "error") == 0) {
+		message = json_str(*result, "message");
+		code = complain(exit_code(status), "%s",
+		    words_clean(c->in->mem, message ? message : "the manager gave no reason"));
+	}
+	json_decref(envelope);
+	if (code) {
+		json_decref(*result);
+		*result = NULL;
+	}
+	return code;
+}
+
+static int perform(struct client *c, json_t **result, const char *body, const char *path)
+{
+	char *url = arena_printf(c->in->mem, "http://morph%s", path);
+	struct buf answer = {0};
+	long status = 0;
+	CURLcode r;
+	int code;
+
+	*result = NULL;
+	curl_easy_reset(c->curl);
+	curl_easy_setopt(c->curl, CURLOPT_UNIX_SOCKET_PATH, c->socket);
+	curl_easy_setopt(c->curl, CURLOPT_URL, url);
+	curl_easy_setopt(c->curl, CURLOPT_NOPROXY, "*");
+	curl_easy_setopt(c->curl, CURLOPT_ERRORBUFFER, c->why);
+	curl_easy_setopt(c->curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S);
+	curl_easy_setopt(c->curl, CURLOPT_TIMEOUT, (long)ANSWER_S);
+	curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, take);
+	curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, &answer);
+	if (body) {
+		curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, c->headers);
+		curl_easy_setopt(c->curl, CURLOPT_POSTFIELDS, body);
+	}
+	r = curl_easy_perform(c->curl);
+	curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
+	if (r == CURLE_COULDNT_CONNECT)
+		code = not_running(c);
+	else if (r != CURLE_OK)
+		code = complain(EXIT_FAILED, "%s: %s", c->socket,
+		    c->why[0] ? c->why : curl_easy_strerror(r));
+	else
+		code = open_envelope(c, &answer, status, result);
+	buf_free(&answer);
+	return code;
+}
+
+#define PATH_FROM(fmt, path)                                                                       \
+	va_list ap;                                                                                \
+	char *path;                                                                                \
+	va_start(ap, fmt);                                                                         \
+	if (vasprintf(&path, fmt, ap) < 0)                                                         \
+		exit(EXIT_FAILED);                                                                 \
+	va_end(ap)
+
+int client_get(struct client *c, json_t **result, const char *fmt, ...)
+{
+	int code;
+
+	PATH_FROM(fmt, path);
+	code = perform(c, result, NULL, path);
+	free(path);
+	return code;
+}
+
+int client_post(struct client *c, json_t **result, json_t *body, const char *fmt, ...)
+{
+	char *text = body ? json_dumps(body, JSON_COMPACT) : xstrdup("");
+	int code;
+
+	PATH_FROM(fmt, path);
+	code = perform(c, result, text, path);
+	free(path);
+	free(text);
+	json_decref(body);
+	return code;
+}
+
+/* ---- the module a person means ---- */
+
+static int ask_path(struct client *c, const char *path, json_t **module)
+{
+	char *escaped = curl_easy_escape(c->curl, path, 0);
+	int code = client_get(c, module, "/v1/modules/-?path=%s", escaped ? escaped : "");
+
+	curl_free(escaped);
+	return code;
+}
+
+static int ambiguous(struct client *c, const char *name, const json_t *found)
+{
+	const json_t *m;
+	size_t i;
+
+	complain(EXIT_USAGE, "%s is the name of %zu modules; say which:", name, json_array_size(found));
+	json_array_foreach (found, i, m)
+		fprintf(stderr, "  %s\n", words_clean(c->in->mem, json_str(m, "path")));
+	return EXIT_USAGE;
+}
+
+static bool named(const json_t *m, const char *name)
+{
+	const char *id = json_str(m, "id"), *path = json_str(m, "path");
+
+	return (id && strcmp(id, name) == 0) || (path && strcmp(path_base(path), name) == 0);
+}
+
+static int ask_name(struct client *c, const char *name, json_t **module)
+{
+	json_t *all, *found = json_array(), *m;
+	char *path;
+	size_t i;
+	int code;
+
+	code = client_get(c, &all, "/v1/modules?limit=1000");
+	if (code == EXIT_DONE) {
+		json_array_foreach (all, i, m) {
+			if (named(m, name))
+				json_array_append(found, m);
+		}
+		path = realpath(name, NULL);
+		if (json_array_size(found) == 1)
+			*module = json_incref(json_array_get(found, 0));
+		else if (json_array_size(found) > 1)
+			code = ambiguous(c, name, found);
+		else if (path)
+			code = ask_path(c, path, module);
+		else
+			code = complain(EXIT_NOT_FOUND, "no module %s; morphctl status lists them", name);
+		free(path);
+	}
+	json_decref(all);
+	json_decref(found);
+	return code;
+}
+
+int client_module(struct client *c, const char *name, json_t **module)
+{
+	char *path;
+	int code;
+
+	*module = NULL;
+	if (!strchr(name, '/'))
+		return ask_name(c, name, module);
+	path = realpath(name, NULL);
+	code = ask_path(c, path ? path : name, module);
+	free(path);
+	return code;
+}

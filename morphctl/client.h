@@ -1,0 +1,35 @@
+/*
+ * Talks to the manager (docs/API.md) by libcurl. Each call that fails has
+ * told the person why, and returns the exit code.
+ */
+#ifndef MORPH_MORPHCTL_CLIENT_H
+#define MORPH_MORPHCTL_CLIENT_H
+
+#include "morphctl/command.h"
+
+struct client;
+
+/* Does not connect yet. Never NULL. */
+struct client *client_open(const struct invocation *in);
+void client_close(struct client *c);
+
+/* GET; *result is a new reference to the envelope's result. */
+int client_get(struct client *c, json_t **result, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* POST of a JSON object (consumed; NULL = no body). */
+int client_post(struct client *c, json_t **result, json_t *body, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/*
+ * The module a person means: an id, a path, or the file name of exactly one
+ * module. *module is a new reference to the API's MODULE.
+ */
+int client_module(struct client *c, const char *name, json_t **module);
+
+/*
+ * Where the manager listens: --socket, $MORPH_RUN, the person's own manager
+ * where its socket is there, else the system's. From the arena.
+ */
+char *client_socket(const struct invocation *in);
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * A command of morphctl: a row of the table in main.c. Its arguments are
+ * counted and its options known before run() is called.
+ */
+#ifndef MORPH_MORPHCTL_COMMAND_H
+#define MORPH_MORPHCTL_COMMAND_H
+
+#include "common/mem.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/* Exit codes, as morphctl(1) documents them. */
+enum {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+	EXIT_NOT_RUNNING = 3,
+	EXIT_NOT_FOUND = 4,
+	EXIT_REFUSED = 5
+};
+
+/* Options beyond --json, --socket and --help that a command may know. */
+enum { OPT_WAIT = 1, OPT_ALL = 2, OPT_FORCE = 4, OPT_BLOCKS = 8, OPT_LIMIT = 16, OPT_FUNCTIONS = 32 };
+
+struct invocation {
+	const char *socket; /* of --socket, or NULL */
+	bool json;
+	unsigned given; /* OPT_… */
+	long limit;     /* of --limit, 0 = not given */
+	char **arg;     /* positional */
+	int narg;
+	struct arena *mem; /* lives until the program ends */
+};
+
+struct command {
+	const char *name; /* one word or two */
+	const char *args; /* "[MODULE]" */
+	const char *summary;
+	const char *help; /* paragraphs below the synopsis */
+	unsigned options; /* OPT_… */
+	int min, max;     /* positional arguments */
+	int (*run)(const struct invocation *in);
+};
+
+int cmd_status(const struct invocation *in);
+int cmd_reoptimize(const struct invocation *in);
+int cmd_rollback(const struct invocation *in);
+int cmd_history(const struct invocation *in);
+int cmd_explain(const struct invocation *in);
+int cmd_profile(const struct invocation *in);
+int cmd_artifact(const struct invocation *in);
+
+/* The way out of every command: the result as it came with --json, else in
+ * the command's own words. Consumes result. */
+typedef void show_text(const struct invocation *in, const json_t *result);
+int show(const struct invocation *in, json_t *result, show_text *text);
+
+/* One line on standard error, "morphctl: …". Returns code. */
+int complain(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

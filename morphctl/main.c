@@ -1,0 +1,272 @@
+#include "morphctl/client.h"
+#include "morphctl/command.h"
+#include "morphctl/hooks.h"
+
+#include <curl/curl.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MODULE_HELP                                                                                \
+	"MODULE is a path, the file name of one module, or an id from `status --json`.\n"
+
+static const struct command commands[] = {
+    {"status", "[MODULE]", "what is known, what is done and why",
+	"Without MODULE: the manager, where the samples went, and a table of modules.\n"
+	"With MODULE: all about that one.\n" MODULE_HELP,
+	OPT_LIMIT, 0, 1, cmd_status},
+    {"reoptimize now", "[MODULE]", "decide at once, lay out anew if it pays",
+	"Asks for a decision now instead of at the next cycle. Idleness, cool-down and budget\n"
+	"are passed over; the other rungs of the ladder hold. Without MODULE: all of yours.\n" MODULE_HELP,
+	OPT_WAIT | OPT_FORCE, 0, 1, cmd_reoptimize},
+    {"rollback", "MODULE | --all", "put the build before the last swap back",
+	"The module is then held: it is not laid out again until a `reoptimize now` asks for it.\n"
+	MODULE_HELP,
+	OPT_WAIT | OPT_ALL, 0, 1, cmd_rollback},
+    {"history", "[MODULE]", "what became of modules, newest first", MODULE_HELP, OPT_LIMIT, 0, 1,
+	cmd_history},
+    {"explain", "MODULE", "the last decision, rung by rung",
+	"Shows every rung of the ladder with its numbers, and the one that stopped it.\n" MODULE_HELP, 0,
+	1, 1, cmd_explain},
+    {"profile", "MODULE", "hot functions and blocks", MODULE_HELP, OPT_BLOCKS | OPT_LIMIT, 1, 1,
+	cmd_profile},
+    {"artifact show", "FILE", "what is in a NAME.morph file",
+	"Reads the file itself; the manager need not run.\n", OPT_FUNCTIONS, 1, 1, cmd_artifact},
+};
+enum { NCOMMANDS = sizeof commands / sizeof *commands };
+
+static const struct option_help {
+	int code; /* OPT_…, or a letter for those that all commands know */
+	const char *name, *arg, *text;
+} options[] = {
+    {OPT_WAIT, "wait", NULL, "return when it is done; the exit code says how it ended"},
+    {OPT_FORCE, "force", NULL, "also where usage did not change or the gain is small"},
+    {OPT_ALL, "all", NULL, "every module that can be rolled back"},
+    {OPT_BLOCKS, "blocks", NULL, "with the hottest blocks of each function"},
+    {OPT_FUNCTIONS, "functions", NULL, "list the functions too"},
+    {OPT_LIMIT, "limit", "N", "at most N lines"},
+    {'j', "json", NULL, "the manager's result as it is, docs/API.md"},
+    {'s', "socket", "PATH", "ask the manager at PATH"},
+    {'h', "help", NULL, "this text"},
+    {'V', "version", NULL, "print the version"},
+};
+enum { NOPTIONS = sizeof options / sizeof *options };
+
+int complain(int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("morphctl: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	return code;
+}
+
+int show(const struct invocation *in, json_t *result, show_text *text)
+{
+	if (in->json) {
+		json_dumpf(result, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12) | JSON_ENCODE_ANY);
+		putchar('\n');
+	} else {
+		text(in, result);
+	}
+	json_decref(result);
+	return EXIT_DONE;
+}
+
+/* ---- help ---- */
+
+static void help_options(const struct command *c)
+{
+	char left[64];
+	int i;
+
+	fputs("\nOptions:\n", stdout);
+	for (i = 0; i < NOPTIONS; i++) {
+		if (options[i].code < 'A' && !(c && (c->options & (unsigned)options[i].code)))
+			continue;
+		snprintf(left, sizeof left, "--%s%s%s", options[i].name, options[i].arg ? " " : "",
+		    options[i].arg ? options[i].arg : "");
+		printf("  %-16s %s\n", left, options[i].text);
+	}
+}
+
+static int help_all(void)
+{
+	char left[64];
+	int i;
+
+	fputs("Usage: morphctl COMMAND [OPTION]… [ARGUMENT]\n\n"
+	      "Shows and steers what Morph does with the programs of this machine.\n\nCommands:\n",
+	    stdout);
+	for (i = 0; i < NCOMMANDS; i++) {
+		snprintf(left, sizeof left, "%s %s", commands[i].name, commands[i].args);
+		printf("  %-26s %s\n", left, commands[i].summary);
+	}
+	printf("  %-26s %s\n", "hooks run|env|log …", "build programs with their second half");
+	help_options(NULL);
+	fputs("\nmorphctl COMMAND --help says more. Exit codes: 0 done, 1 failed, 2 usage,\n"
+	      "3 manager not running, 4 not found, 5 refused. Manual: morphctl(1).\n",
+	    stdout);
+	return EXIT_DONE;
+}
+
+static int help_command(const struct command *c)
+{
+	printf("Usage: morphctl %s [OPTION]… %s\n\n%c%s.\n\n%s", c->name, c->args,
+	    c->summary[0] - 'a' + 'A', c->summary + 1, c->help);
+	help_options(c);
+	return EXIT_DONE;
+}
+
+/* ---- reading the command line ---- */
+
+static int usage_error(const struct command *c)
+{
+	if (c)
+		fprintf(stderr, "usage: morphctl %s [OPTION]… %s\n", c->name, c->args);
+	else
+		fprintf(stderr, "usage: morphctl COMMAND …; morphctl --help lists them\n");
+	return EXIT_USAGE;
+}
+
+/* The command that the words name, and how many of them do. */
+static const struct command *find_command(char **word, int n, int *used)
+{
+	const char *space;
+	size_t len;
+	int i;
+
+	for (i = 0; i < NCOMMANDS; i++) {
+		space = strchr(commands[i].name, ' ');
+		len = space ? (size_t)(space - commands[i].name) : strlen(commands[i].name);
+		if (strlen(word[0]) != len || strncmp(commands[i].name, word[0], len) != 0)
+			continue;
+		if (space && (n < 2 || strcmp(space + 1, word[1]) != 0)) {
+			*used = 1;
+			return &commands[i];
+		}
+		*used = space ? 2 : 1;
+		return &commands[i];
+	}
+	*used = 0;
+	return NULL;
+}
+
+static bool whole_name(const struct command *c, int used)
+{
+	return used == (strchr(c->name, ' ') ? 2 : 1);
+}
+
+static int long_options(struct option *out)
+{
+	int i;
+
+	for (i = 0; i < NOPTIONS; i++)
+		out[i] = (struct option){options[i].name,
+		    options[i].arg ? required_argument : no_argument, NULL, options[i].code};
+	out[NOPTIONS] = (struct option){0};
+	return NOPTIONS;
+}
+
+static int take_limit(struct invocation *in, const char *s)
+{
+	char *end;
+
+	in->limit = strtol(s, &end, 10);
+	if (end == s || *end || in->limit < 1 || in->limit > 1000)
+		return complain(EXIT_USAGE, "--limit %s: expected a number from 1 to 1000", s);
+	return 0;
+}
+
+struct wanted {
+	bool help, version;
+};
+
+/* Reads options anywhere among the words; what is left moves to the end. */
+static int read_options(int argc, char **argv, struct invocation *in, struct wanted *w)
+{
+	struct option table[NOPTIONS + 1];
+	int o;
+
+	long_options(table);
+	while ((o = getopt_long(argc, argv, "hV", table, NULL)) != -1) {
+		if (o == '?')
+			return EXIT_USAGE;
+		if (o < 'A')
+			in->given |= (unsigned)o;
+		if (o == OPT_LIMIT && take_limit(in, optarg))
+			return EXIT_USAGE;
+		in->json |= o == 'j';
+		w->help |= o == 'h';
+		w->version |= o == 'V';
+		if (o == 's')
+			in->socket = optarg;
+	}
+	return 0;
+}
+
+static int check_options(const struct command *c, const struct invocation *in)
+{
+	unsigned odd = in->given & ~c->options;
+	int i;
+
+	for (i = 0; odd && i < NOPTIONS; i++) {
+		if (options[i].code < 'A' && (odd & (unsigned)options[i].code)) {
+			complain(EXIT_USAGE, "%s knows no --%s", c->name, options[i].name);
+			return usage_error(c);
+		}
+	}
+	return 0;
+}
+
+static int run_command(int nword, char **word, struct invocation *in, bool help)
+{
+	const struct command *c;
+	int used, code;
+
+	if (nword == 0)
+		return help ? help_all() : usage_error(NULL);
+	c = find_command(word, nword, &used);
+	if (!c) {
+		complain(EXIT_USAGE, "no command %s; morphctl --help lists them", word[0]);
+		return EXIT_USAGE;
+	}
+	if (help)
+		return help_command(c);
+	in->arg = word + used;
+	in->narg = nword - used;
+	if (!whole_name(c, used) || in->narg < c->min || in->narg > c->max)
+		return usage_error(c);
+	code = check_options(c, in);
+	return code ? code : c->run(in);
+}
+
+int main(int argc, char **argv)
+{
+	struct arena mem = {0};
+	struct invocation in = {.mem = &mem};
+	struct wanted want = {0};
+	int code;
+
+	if (argc > 1 && strcmp(argv[1], "hooks") == 0)
+		return cmd_hooks(argc - 1, argv + 1);
+	code = read_options(argc, argv, &in, &want);
+	if (code)
+		return usage_error(NULL);
+	if (want.version) {
+		puts("morphctl " MORPH_VERSION);
+		return EXIT_DONE;
+	}
+	curl_global_init(CURL_GLOBAL_DEFAULT);
+	code = run_command(argc - optind, argv + optind, &in, want.help);
+	curl_global_cleanup();
+	arena_free(&mem);
+	if (fflush(stdout) != 0 || ferror(stdout))
+		return complain(EXIT_FAILED, "standard output: cannot write");
+	return code;
+}

@@ -1,0 +1,229 @@
+/* morphctl history, explain, profile: what the manager remembers of modules. */
+#include "morphctl/client.h"
+#include "morphctl/table.h"
+#include "morphctl/words.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- history ---- */
+
+static char *size_words(struct arena *a, const json_t *ev)
+{
+	double before = json_num(ev, "size_before"), after = json_num(ev, "size_after");
+
+	if (isnan(before) || isnan(after))
+		return arena_strdup(a, "-");
+	return arena_printf(a, "%s → %s", words_bytes(a, before), words_bytes(a, after));
+}
+
+static enum paint event_paint(const char *event)
+{
+	if (strcmp(event, "swapped") == 0)
+		return GOOD;
+	if (strcmp(event, "failed") == 0)
+		return BAD;
+	return strcmp(event, "rolled-back") == 0 || strcmp(event, "recovered") == 0 ? WARN : PLAIN;
+}
+
+static void show_history(const struct invocation *in, const json_t *list)
+{
+	static const struct column column[] = {{"WHEN", LEFT}, {"EVENT", LEFT}, {"MODULE", CUT},
+	    {"SAMPLES", RIGHT}, {"GAIN", RIGHT}, {"TIME", RIGHT}, {"SIZE", LEFT}};
+	struct table t = {column, sizeof column / sizeof *column};
+	struct arena *a = in->mem;
+	const json_t *ev;
+	size_t i;
+
+	json_array_foreach (list, i, ev) {
+		struct table_row *row = table_row(&t);
+		const char *event = words_clean(a, json_str(ev, "event"));
+
+		row->cell[0].text = words_local(a, json_str(ev, "at"));
+		row->cell[1] = (struct cell){event, event_paint(event)};
+		row->cell[2].text = words_clean(a, json_str(ev, "path"));
+		row->cell[3].text = words_number(a, json_num(ev, "samples"));
+		row->cell[4].text = words_share(a, json_num(ev, "gain"));
+		row->cell[5].text = words_duration(a, json_num(ev, "seconds"));
+		row->cell[6].text = size_words(a, ev);
+		if (json_str(ev, "text") && *json_str(ev, "text"))
+			row->note = words_clean(a, json_str(ev, "text"));
+	}
+	if (t.row.n > 0)
+		table_print(stdout, &t, table_colour());
+	else
+		puts("Nothing happened yet.");
+	table_free(&t);
+}
+
+int cmd_history(const struct invocation *in)
+{
+	long limit = in->limit ? in->limit : 100;
+	struct client *c = client_open(in);
+	json_t *m = NULL, *list;
+	int code = EXIT_DONE;
+
+	if (in->narg > 0)
+		code = client_module(c, in->arg[0], &m);
+	if (code == EXIT_DONE && m)
+		code = client_get(c, &list, "/v1/history?limit=%ld&module=%s", limit, json_str(m, "id"));
+	else if (code == EXIT_DONE)
+		code = client_get(c, &list, "/v1/history?limit=%ld", limit);
+	json_decref(m);
+	if (code == EXIT_DONE)
+		code = show(in, list, show_history);
+	client_close(c);
+	return code;
+}
+
+/* ---- explain ---- */
+
+static enum paint outcome_paint(const char *outcome)
+{
+	if (strcmp(outcome, "stopped") == 0)
+		return WARN;
+	return strcmp(outcome, "passed") == 0 ? GOOD : DIM;
+}
+
+static char *limit_words(struct arena *a, double v)
+{
+	return isnan(v) ? "" : fabs(v) < 10 && v != round(v) ? arena_printf(a, "%.3g", v) : words_number(a, v);
+}
+
+static void show_ladder(const struct invocation *in, const json_t *ladder, bool colour)
+{
+	static const struct column column[] = {
+	    {"", RIGHT}, {"RUNG", LEFT}, {"OUTCOME", LEFT}, {"VALUE", RIGHT}, {"LIMIT", RIGHT}};
+	struct table t = {column, sizeof column / sizeof *column, 2};
+	struct arena *a = in->mem;
+	const json_t *step;
+	size_t i;
+
+	json_array_foreach (ladder, i, step) {
+		struct table_row *row = table_row(&t);
+		const char *outcome = words_clean(a, json_str(step, "outcome"));
+
+		row->cell[0].text = words_number(a, json_num(step, "rung"));
+		row->cell[1].text = words_clean(a, json_str(step, "name"));
+		row->cell[2] = (struct cell){outcome, outcome_paint(outcome)};
+		row->cell[3].text = limit_words(a, json_num(step, "value"));
+		row->cell[4].text = limit_words(a, json_num(step, "limit"));
+		if (json_str(step, "text"))
+			row->note = arena_printf(a, "   %s", words_clean(a, json_str(step, "text")));
+	}
+	table_print(stdout, &t, colour);
+	table_free(&t);
+}
+
+static void show_explain(const struct invocation *in, const json_t *e)
+{
+	const json_t *m = json_object_get(e, "module"), *d = json_object_get(e, "decision");
+	bool colour = table_colour();
+	int64_t now = time(NULL);
+	struct arena *a = in->mem;
+	double times = json_num(d, "times");
+
+	table_paint(stdout, colour, BOLD, words_clean(a, json_str(m, "path")));
+	printf(", %s\n", words_clean(a, json_str(m, "text")));
+	if (!json_is_object(d)) {
+		puts("  Nothing was decided yet.");
+		return;
+	}
+	table_field(stdout, colour, "verdict",
+	    arena_printf(a, "%s (%s): %s", words_clean(a, json_str(d, "verdict")),
+		words_clean(a, json_str(d, "reason")), words_clean(a, json_str(d, "text"))));
+	table_field(stdout, colour, "when",
+	    times > 1 ? arena_printf(a, "%s, the same %s times since %s",
+			    words_ago(a, json_str(d, "at"), now), words_number(a, times),
+			    words_local(a, json_str(d, "since")))
+		      : words_ago(a, json_str(d, "at"), now));
+	putchar('\n');
+	show_ladder(in, json_object_get(e, "ladder"), colour);
+}
+
+/* ---- profile ---- */
+
+static void add_blocks(struct arena *a, struct table *t, const json_t *hot)
+{
+	const json_t *b;
+	size_t i;
+
+	json_array_foreach (hot, i, b) {
+		struct table_row *row = table_row(t);
+
+		row->cell[1] = (struct cell){words_number(a, json_num(b, "samples")), DIM};
+		row->cell[3] = (struct cell){
+		    arena_printf(a, "  block %s, %s of it", words_number(a, json_num(b, "block")),
+			words_share(a, json_num(b, "share"))),
+		    DIM};
+	}
+}
+
+static void show_profile(const struct invocation *in, const json_t *p)
+{
+	static const struct column column[] = {
+	    {"SHARE", RIGHT}, {"SAMPLES", RIGHT}, {"BLOCKS HIT", RIGHT}, {"FUNCTION", CUT}, {"UNIT", LEFT}};
+	struct table t = {column, sizeof column / sizeof *column};
+	bool colour = table_colour();
+	struct arena *a = in->mem;
+	const json_t *f;
+	size_t i;
+
+	table_paint(stdout, colour, BOLD, words_clean(a, json_str(p, "path")));
+	printf(": %s in %s of %s\n", words_plural(a, json_num(p, "samples"), "sample"),
+	    words_number(a, json_num(p, "functions_sampled")),
+	    words_plural(a, json_num(p, "functions_total"), "function"));
+	json_array_foreach (json_object_get(p, "functions"), i, f) {
+		struct table_row *row = table_row(&t);
+		const char *opaque = json_str(f, "opaque");
+
+		row->cell[0].text = words_share(a, json_num(f, "share"));
+		row->cell[1].text = words_number(a, json_num(f, "samples"));
+		row->cell[2].text = arena_printf(a, "%s / %s", words_number(a, json_num(f, "blocks_sampled")),
+		    words_number(a, json_num(f, "blocks")));
+		row->cell[3].text = words_clean(a, json_str(f, "name"));
+		row->cell[4].text = words_clean(a, json_str(f, "tu"));
+		if (opaque)
+			row->note = arena_printf(a, "moves as a whole: %s", words_clean(a, opaque));
+		add_blocks(a, &t, json_object_get(f, "hot"));
+	}
+	if (t.row.n > 0)
+		table_print(stdout, &t, colour);
+	table_free(&t);
+}
+
+/* ---- the commands about one module ---- */
+
+/* GET of something below the module that the first argument names. */
+static int about_module(const struct invocation *in, const char *what, show_text *text)
+{
+	struct client *c = client_open(in);
+	json_t *m, *result;
+	int code;
+
+	code = client_module(c, in->arg[0], &m);
+	if (code == EXIT_DONE) {
+		code = client_get(c, &result, "/v1/modules/%s/%s", json_str(m, "id"), what);
+		if (code == EXIT_DONE)
+			code = show(in, result, text);
+		json_decref(m);
+	}
+	client_close(c);
+	return code;
+}
+
+int cmd_explain(const struct invocation *in)
+{
+	return about_module(in, "explain", show_explain);
+}
+
+int cmd_profile(const struct invocation *in)
+{
+	enum { FUNCTIONS = 20, BLOCKS = 8 };
+	const char *what = arena_printf(in->mem, "profile?functions=%ld&blocks=%d",
+	    in->limit ? in->limit : FUNCTIONS, in->given & OPT_BLOCKS ? BLOCKS : 0);
+
+	return about_module(in, what, show_profile);
+}

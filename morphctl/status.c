@@ -1,0 +1,273 @@
+/* morphctl status: the manager and all modules, or one module. */
+#include "morphctl/client.h"
+#include "morphctl/table.h"
+#include "morphctl/words.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- words ---- */
+
+static enum paint state_paint(const char *state)
+{
+	if (strcmp(state, "laid-out") == 0)
+		return GOOD;
+	if (strcmp(state, "held") == 0 || strcmp(state, "gone") == 0)
+		return WARN;
+	return PLAIN;
+}
+
+static const char *state_words(struct arena *a, const json_t *m)
+{
+	const char *state = json_str(m, "state");
+
+	if (state && strcmp(state, "laid-out") == 0)
+		return "laid out";
+	if (state && strcmp(state, "no-artifact") == 0)
+		return "no artifact";
+	return words_clean(a, state);
+}
+
+/* What the last decision was, as one line. */
+static char *decision_words(struct arena *a, const json_t *d, int64_t now)
+{
+	const char *verdict = json_str(d, "verdict");
+	const char *text = words_clean(a, json_str(d, "text"));
+	const char *ago = words_ago(a, json_str(d, "at"), now);
+
+	if (!verdict)
+		return arena_strdup(a, "not decided yet");
+	if (strcmp(verdict, "wait") == 0)
+		return arena_printf(
+		    a, "waits (%s): %s, %s", words_clean(a, json_str(d, "reason")), text, ago);
+	return arena_printf(a, "%s: %s, %s",
+	    strcmp(verdict, "edit") == 0 ? "lays out anew" : "measures the gain", text, ago);
+}
+
+/* The line below a module: a hold or the lack of an artifact says more than
+ * the decision that follows from it. */
+static char *module_note(struct arena *a, const json_t *m, int64_t now)
+{
+	const char *state = json_str(m, "state"), *text = json_str(m, "text");
+
+	if (state && text && *text &&
+	    (strcmp(state, "held") == 0 || strcmp(state, "no-artifact") == 0 ||
+		strcmp(state, "gone") == 0))
+		return words_clean(a, text);
+	return decision_words(a, json_object_get(m, "decision"), now);
+}
+
+static char *samples_line(struct arena *a, const json_t *s)
+{
+	double taken = json_num(s, "taken"), mapped = json_num(s, "mapped");
+
+	return arena_printf(a, "%s taken = %s mapped%s + %s outside + %s stale + %s dropped",
+	    words_number(a, taken), words_number(a, mapped),
+	    taken > 0 ? arena_printf(a, " (%s)", words_share(a, mapped / taken)) : "",
+	    words_number(a, json_num(s, "outside")), words_number(a, json_num(s, "stale")),
+	    words_number(a, json_num(s, "dropped")));
+}
+
+static char *outside_line(struct arena *a, const json_t *by)
+{
+	return arena_printf(a, "%s in the kernel, %s in modules without artifact, %s between "
+			       "blocks, %s without build-id",
+	    words_number(a, json_num(by, "kernel")), words_number(a, json_num(by, "no_artifact")),
+	    words_number(a, json_num(by, "no_block")), words_number(a, json_num(by, "no_build_id")));
+}
+
+static char *monitor_line(struct arena *a, const json_t *m, int64_t now)
+{
+	bool connected = json_is_true(json_object_get(m, "connected"));
+	const char *source = json_str(m, "source");
+	double period = json_num(m, "period_s");
+
+	if (!source)
+		return arena_strdup(a, connected ? "connected, nothing sent yet"
+						 : "none; start morph-monitor");
+	return arena_printf(a, "%s, %s, one sample per %.3g ms, last batch %s",
+	    connected ? "connected" : "away", words_clean(a, source), period * 1e3,
+	    words_ago(a, json_str(m, "last_batch"), now));
+}
+
+static char *working_line(struct arena *a, const json_t *w, int64_t now)
+{
+	const char *path = json_str(w, "path"), *since = json_str(w, "since");
+
+	if (!json_is_object(w))
+		return arena_strdup(a, "on nothing");
+	return arena_printf(a, "%s of %s, for %s", words_clean(a, json_str(w, "step")),
+	    path ? words_clean(a, path) : "another user's module",
+	    words_duration(a, since ? (double)(now - words_time(since)) : NAN));
+}
+
+/* ---- the manager ---- */
+
+static void show_manager(const struct invocation *in, const json_t *s, int64_t now, bool colour)
+{
+	const json_t *idle = json_object_get(s, "idle"), *samples = json_object_get(s, "samples");
+	const char *policy = json_str(s, "policy");
+	struct arena *a = in->mem;
+
+	table_paint(stdout, colour, BOLD, arena_printf(a, "morphd %s", words_clean(a, json_str(s, "version"))));
+	printf(", %s manager, process %.0f, up %s\n",
+	    strcmp(json_str(s, "mode") ? json_str(s, "mode") : "", "user") == 0 ? "a user's own"
+										  : "the system's",
+	    json_num(s, "pid"), words_duration(a, (double)(now - words_time(json_str(s, "started")))));
+	table_field(stdout, colour, "samples", samples_line(a, samples));
+	if (json_num(samples, "outside") > 0)
+		table_field(
+		    stdout, colour, "outside", outside_line(a, json_object_get(samples, "outside_by")));
+	table_field(stdout, colour, "monitor", monitor_line(a, json_object_get(s, "monitor"), now));
+	table_field(stdout, colour, "idle",
+	    arena_printf(a, "%s: %s", json_is_true(json_object_get(idle, "idle")) ? "yes" : "no",
+		words_clean(a, json_str(idle, "text"))));
+	table_field(stdout, colour, "working", working_line(a, json_object_get(s, "working"), now));
+	table_field(stdout, colour, "policy", policy ? words_clean(a, policy) : "defaults");
+}
+
+static char *taken_words(struct arena *a, const json_t *predicted)
+{
+	return words_change(a, json_num(predicted, "taken_before"), json_num(predicted, "taken_after"));
+}
+
+static void show_modules(const struct invocation *in, const json_t *modules, int64_t now, bool colour)
+{
+	static const struct column column[] = {{"MODULE", CUT}, {"STATE", LEFT}, {"SAMPLES", RIGHT},
+	    {"MAPPED", RIGHT}, {"LAYOUT", LEFT}, {"GAIN", RIGHT}, {"TAKEN BRANCHES", LEFT}};
+	struct table t = {column, sizeof column / sizeof *column};
+	const json_t *m, *predicted;
+	struct arena *a = in->mem;
+	const char *layout;
+	size_t i;
+
+	json_array_foreach (modules, i, m) {
+		struct table_row *row = table_row(&t);
+		const char *state = json_str(m, "state");
+
+		predicted = json_object_get(m, "predicted");
+		layout = json_str(m, "layout_at");
+		row->cell[0].text = words_clean(a, json_str(m, "path"));
+		row->cell[1] = (struct cell){state_words(a, m), state_paint(state ? state : "")};
+		row->cell[2].text = words_number(a, json_num(m, "samples"));
+		row->cell[3].text = words_share(a, json_num(m, "mapped_share"));
+		row->cell[4].text = layout ? words_ago(a, layout, now) : "original";
+		row->cell[5].text = words_share(a, json_num(predicted, "gain"));
+		row->cell[6].text = taken_words(a, predicted);
+		row->note = module_note(a, m, now);
+	}
+	putchar('\n');
+	if (t.row.n > 0)
+		table_print(stdout, &t, colour);
+	else
+		puts("No modules yet: none of the sampled programs has an artifact (morphctl hooks --help).");
+	table_free(&t);
+}
+
+/* Seconds since 1970 as the manager has them, else ours. */
+static int64_t manager_now(const json_t *status)
+{
+	int64_t t = words_time(json_str(status, "now"));
+
+	return t >= 0 ? t : (int64_t)time(NULL);
+}
+
+static void show_all(const struct invocation *in, const json_t *both)
+{
+	const json_t *status = json_object_get(both, "status");
+	bool colour = table_colour();
+	int64_t now = manager_now(status);
+
+	show_manager(in, status, now, colour);
+	show_modules(in, json_object_get(both, "modules"), now, colour);
+}
+
+/* ---- one module ---- */
+
+static char *hold_words(struct arena *a, const json_t *m)
+{
+	const char *until = json_str(m, "held_until");
+
+	return arena_printf(a, "%s, until %s", words_clean(a, json_str(m, "held")),
+	    until ? words_local(a, until) : "a person asks: morphctl reoptimize now");
+}
+
+static char *seen_words(struct arena *a, const json_t *m)
+{
+	return arena_printf(a, "%s mapped (%s) + %s outside + %s stale since %s",
+	    words_number(a, json_num(m, "mapped")), words_share(a, json_num(m, "mapped_share")),
+	    words_number(a, json_num(m, "outside")), words_number(a, json_num(m, "stale")),
+	    words_local(a, json_str(m, "first_seen")));
+}
+
+static void show_module(const struct invocation *in, const json_t *m)
+{
+	const json_t *predicted = json_object_get(m, "predicted");
+	const char *layout = json_str(m, "layout_at"), *artifact = json_str(m, "artifact");
+	bool colour = table_colour();
+	struct arena *a = in->mem;
+	int64_t now = time(NULL);
+
+	table_paint(stdout, colour, BOLD, words_clean(a, json_str(m, "path")));
+	putchar('\n');
+	table_field(stdout, colour, "state",
+	    arena_printf(a, "%s: %s", state_words(a, m), words_clean(a, json_str(m, "text"))));
+	if (json_str(m, "held"))
+		table_field(stdout, colour, "held", hold_words(a, m));
+	table_field(stdout, colour, "id", words_clean(a, json_str(m, "id")));
+	table_field(stdout, colour, "build-id", words_clean(a, json_str(m, "build_id")));
+	if (layout) {
+		table_field(stdout, colour, "original", words_clean(a, json_str(m, "origin")));
+		table_field(stdout, colour, "layout",
+		    arena_printf(a, "made %s, %s", words_ago(a, layout, now), words_local(a, layout)));
+	}
+	table_field(stdout, colour, "artifact", artifact ? words_clean(a, artifact) : "none");
+	table_field(stdout, colour, "profile",
+	    words_plural(a, json_num(m, "samples"), "sample"));
+	table_field(stdout, colour, "samples", seen_words(a, m));
+	if (json_is_object(predicted))
+		table_field(stdout, colour, "predicted",
+		    arena_printf(a, "gain %s, taken branches %s, measured %s",
+			words_share(a, json_num(predicted, "gain")), taken_words(a, predicted),
+			words_ago(a, json_str(predicted, "at"), now)));
+	table_field(stdout, colour, "rollback",
+	    json_is_true(json_object_get(m, "rollback")) ? "possible" : "nothing to roll back to");
+	table_field(stdout, colour, "decision", decision_words(a, json_object_get(m, "decision"), now));
+}
+
+/* ---- the command ---- */
+
+static int status_all(const struct invocation *in, struct client *c)
+{
+	json_t *status, *modules;
+	int code;
+
+	code = client_get(c, &status, "/v1/status");
+	if (code)
+		return code;
+	code = client_get(c, &modules, "/v1/modules?limit=%ld", in->limit ? in->limit : 100);
+	if (code) {
+		json_decref(status);
+		return code;
+	}
+	return show(in, json_pack("{so so}", "status", status, "modules", modules), show_all);
+}
+
+int cmd_status(const struct invocation *in)
+{
+	struct client *c = client_open(in);
+	json_t *m;
+	int code;
+
+	if (in->narg == 0) {
+		code = status_all(in, c);
+	} else {
+		code = client_module(c, in->arg[0], &m);
+		if (code == EXIT_DONE)
+			code = show(in, m, show_module);
+	}
+	client_close(c);
+	return code;
+}

@@ -1,0 +1,173 @@
+#include "morphctl/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { GAP = 2, FIELD = 11 };
+
+bool table_colour(void)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
+void table_paint(FILE *out, bool colour, enum paint p, const char *s)
+{
+	static const char *const code[] = {"", "1", "2", "32", "33", "31"};
+
+	if (colour && p != PLAIN && *s)
+		fprintf(out, "\033[%sm%s\033[0m", code[p], s);
+	else
+		fputs(s, out);
+}
+
+unsigned text_width(const char *s)
+{
+	unsigned n = 0;
+
+	for (; *s; s++)
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	return n;
+}
+
+struct table_row *table_row(struct table *t)
+{
+	vec_push(&t->row, (struct table_row){0});
+	return &t->row.v[t->row.n - 1];
+}
+
+static const char *cell_text(const struct cell *c)
+{
+	return c->text ? c->text : "";
+}
+
+/* The widths of the columns; the one that may be cut gives way. */
+static void widths(const struct table *t, unsigned *w)
+{
+	unsigned i, n, total = t->indent, cut = TABLE_COLUMNS;
+	size_t r;
+
+	for (i = 0; i < t->ncolumn; i++) {
+		w[i] = text_width(t->column[i].title);
+		for (r = 0; r < t->row.n; r++) {
+			n = text_width(cell_text(&t->row.v[r].cell[i]));
+			w[i] = n > w[i] ? n : w[i];
+		}
+		total += w[i] + (i ? GAP : 0);
+		if (t->column[i].kind == CUT)
+			cut = i;
+	}
+	if (total > TABLE_WIDTH && cut < TABLE_COLUMNS) {
+		n = total - TABLE_WIDTH;
+		w[cut] = w[cut] > n + 12 ? w[cut] - n : 12;
+	}
+}
+
+/* s without its beginning, "…" instead, when it is wider than w. */
+static void put_cut(struct buf *b, const char *s, unsigned w)
+{
+	unsigned n = text_width(s);
+
+	if (n <= w) {
+		buf_str(b, s);
+		return;
+	}
+	for (n = n - w + 1; n > 0 && *s; n--) {
+		do
+			s++;
+		while (((unsigned char)*s & 0xc0) == 0x80);
+	}
+	buf_str(b, "…");
+	buf_str(b, s);
+}
+
+static void pad(FILE *out, unsigned n)
+{
+	fprintf(out, "%*s", (int)n, "");
+}
+
+static void put_row(FILE *out, const struct table *t, const unsigned *w, const struct cell *cell,
+    bool colour)
+{
+	unsigned i, n, last = 0, owed = t->indent;
+	struct buf text = {0};
+
+	for (i = 0; i < t->ncolumn; i++) {
+		if (*cell_text(&cell[i]))
+			last = i;
+	}
+	for (i = 0; i <= last; i++) {
+		text.n = 0;
+		put_cut(&text, cell_text(&cell[i]), t->column[i].kind == CUT ? w[i] : UINT16_MAX);
+		n = w[i] - text_width(buf_cstr(&text));
+		pad(out, owed + (t->column[i].kind == RIGHT ? n : 0));
+		table_paint(out, colour, cell[i].paint, buf_cstr(&text));
+		owed = GAP + (t->column[i].kind == RIGHT ? 0 : n);
+	}
+	fputc('\n', out);
+	buf_free(&text);
+}
+
+/* Words of s from column `at` on, following lines at `indent`; ends the line. */
+static void put_wrapped(FILE *out, bool colour, enum paint p, const char *s, unsigned at,
+    unsigned indent)
+{
+	struct buf word = {0};
+	size_t n;
+	bool first = true;
+
+	while (*s) {
+		n = strcspn(s, " ");
+		word.n = 0;
+		buf_add(&word, s, n);
+		s += n + strspn(s + n, " ");
+		n = text_width(buf_cstr(&word));
+		if (!first && at + 1 + n > TABLE_WIDTH) {
+			fputc('\n', out);
+			pad(out, indent);
+			at = indent;
+		} else if (!first) {
+			fputc(' ', out);
+			at++;
+		}
+		table_paint(out, colour, p, word.p);
+		at += (unsigned)n;
+		first = false;
+	}
+	fputc('\n', out);
+	buf_free(&word);
+}
+
+void table_print(FILE *out, const struct table *t, bool colour)
+{
+	struct cell title[TABLE_COLUMNS] = {0};
+	unsigned w[TABLE_COLUMNS], i;
+	size_t r;
+
+	widths(t, w);
+	for (i = 0; i < t->ncolumn; i++)
+		title[i] = (struct cell){t->column[i].title, BOLD};
+	put_row(out, t, w, title, colour);
+	for (r = 0; r < t->row.n; r++) {
+		put_row(out, t, w, t->row.v[r].cell, colour);
+		if (t->row.v[r].note) {
+			pad(out, t->indent + 2);
+			put_wrapped(out, colour, DIM, t->row.v[r].note, t->indent + 2, t->indent + 4);
+		}
+	}
+}
+
+void table_field(FILE *out, bool colour, const char *name, const char *text)
+{
+	fputs("  ", out);
+	table_paint(out, colour, DIM, name);
+	pad(out, FIELD - text_width(name));
+	put_wrapped(out, colour, PLAIN, text, FIELD + 2, FIELD + 2);
+}
+
+void table_free(struct table *t)
+{
+	vec_free(&t->row);
+}

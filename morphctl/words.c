@@ -1,0 +1,182 @@
+#include "morphctl/words.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+char *words_number(struct arena *a, double v)
+{
+	char plain[64], *out, *p;
+	const char *s = plain;
+	size_t digits;
+
+	if (!isfinite(v))
+		return arena_strdup(a, "-");
+	if (fabs(v) < 9.95 && v != round(v))
+		return arena_printf(a, "%.1f", v);
+	snprintf(plain, sizeof plain, "%.0f", v);
+	if (fabs(v) >= 1e15)
+		return arena_printf(a, "%.3g", v);
+	p = out = arena_alloc(a, 2 * sizeof plain);
+	if (*s == '-')
+		*p++ = *s++;
+	for (digits = strlen(s); digits > 0; digits--) {
+		*p++ = *s++;
+		if (digits > 1 && digits % 3 == 1)
+			*p++ = ',';
+	}
+	return out;
+}
+
+static char *scaled(struct arena *a, double v, double step, const char *const *unit, size_t n)
+{
+	size_t i;
+
+	if (!isfinite(v))
+		return arena_strdup(a, "-");
+	for (i = 0; i + 1 < n && fabs(v) >= step * 0.9995; i++)
+		v /= step;
+	return arena_printf(a, "%.*f%s", i > 0 && fabs(v) < 99.95 ? 1 : 0, v, unit[i]);
+}
+
+char *words_short(struct arena *a, double v)
+{
+	static const char *const unit[] = {"", " k", " M", " G", " T"};
+
+	return scaled(a, v, 1000, unit, sizeof unit / sizeof *unit);
+}
+
+char *words_bytes(struct arena *a, double v)
+{
+	static const char *const unit[] = {" B", " KiB", " MiB", " GiB", " TiB"};
+
+	return scaled(a, v, 1024, unit, sizeof unit / sizeof *unit);
+}
+
+char *words_share(struct arena *a, double v)
+{
+	return isfinite(v) ? arena_printf(a, "%.1f %%", v * 100) : arena_strdup(a, "-");
+}
+
+char *words_change(struct arena *a, double before, double after)
+{
+	double by = (after - before) / before * 100;
+
+	if (!isfinite(before) || !isfinite(after))
+		return arena_strdup(a, "-");
+	if (!isfinite(by) || fabs(by) < 0.5)
+		return arena_printf(a, "%s → %s", words_short(a, before), words_short(a, after));
+	return arena_printf(a, "%s → %s (%s%.0f %%)", words_short(a, before), words_short(a, after),
+	    by < 0 ? "−" : "+", fabs(by));
+}
+
+char *words_duration(struct arena *a, double seconds)
+{
+	static const struct {
+		const char *big, *small;
+		double ratio, unit; /* of big to small; of big in seconds */
+	} row[] = {{"d", "h", 24, 86400}, {"h", "min", 60, 3600}, {"min", "s", 60, 60}};
+	double whole, rest;
+	size_t i;
+
+	if (!isfinite(seconds) || seconds < 0)
+		return arena_strdup(a, "-");
+	if (seconds < 9.95)
+		return arena_printf(a, seconds == round(seconds) ? "%.0f s" : "%.1f s", seconds);
+	for (i = 0; i < sizeof row / sizeof *row; i++) {
+		if (seconds < row[i].unit * (i == 2 ? 2 : 1))
+			continue;
+		whole = floor(seconds / row[i].unit);
+		rest = floor((seconds - whole * row[i].unit) / (row[i].unit / row[i].ratio));
+		if (rest == 0 || whole >= 10)
+			return arena_printf(a, "%.0f %s", whole, row[i].big);
+		return arena_printf(a, "%.0f %s %.0f %s", whole, row[i].big, rest, row[i].small);
+	}
+	return arena_printf(a, "%.0f s", seconds);
+}
+
+char *words_plural(struct arena *a, double n, const char *noun)
+{
+	return arena_printf(a, "%s %s%s", words_number(a, n), noun, n == 1 ? "" : "s");
+}
+
+/* The length of the UTF-8 character at s, 0 when it is none. Control
+ * characters (also those of Latin-1) count as none. */
+static size_t utf8_length(const unsigned char *s)
+{
+	size_t n, i;
+
+	if (*s < 0x80)
+		return *s >= 0x20 && *s != 0x7f;
+	n = *s >= 0xf0 && *s <= 0xf4 ? 4 : *s >= 0xe0 && *s < 0xf0 ? 3 : *s >= 0xc2 && *s < 0xe0 ? 2 : 0;
+	if (*s == 0xc2 && s[1] < 0xa0)
+		return 0;
+	for (i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	return n;
+}
+
+char *words_clean(struct arena *a, const char *s)
+{
+	char *out, *p;
+	size_t n;
+
+	if (!s)
+		return arena_strdup(a, "");
+	p = out = arena_alloc(a, strlen(s) + 1);
+	while (*s) {
+		n = utf8_length((const unsigned char *)s);
+		if (n == 0)
+			*p++ = '?', s++;
+		for (; n > 0; n--)
+			*p++ = *s++;
+	}
+	return out;
+}
+
+int64_t words_time(const char *rfc3339)
+{
+	struct tm tm = {0};
+	const char *end;
+
+	end = rfc3339 ? strptime(rfc3339, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
+	return end && strcmp(end, "Z") == 0 ? (int64_t)timegm(&tm) : -1;
+}
+
+char *words_ago(struct arena *a, const char *rfc3339, int64_t now)
+{
+	int64_t t = words_time(rfc3339);
+
+	if (t < 0)
+		return arena_strdup(a, "never");
+	if (now - t < 2)
+		return arena_strdup(a, "just now");
+	return arena_printf(a, "%s ago", words_duration(a, (double)(now - t)));
+}
+
+char *words_local(struct arena *a, const char *rfc3339)
+{
+	time_t t = (time_t)words_time(rfc3339);
+	char text[64];
+	struct tm tm;
+
+	if (t < 0 || !localtime_r(&t, &tm) || !strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm))
+		return arena_strdup(a, "-");
+	return arena_strdup(a, text);
+}
+
+double json_num(const json_t *o, const char *name)
+{
+	const json_t *v = json_object_get(o, name);
+
+	return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+const char *json_str(const json_t *o, const char *name)
+{
+	return json_string_value(json_object_get(o, name));
+}

@@ -1,0 +1,44 @@
+/*
+ * Numbers, times and names as people read them. Strings come from the arena.
+ * A number that is not known (NAN) is "-".
+ */
+#ifndef MORPH_MORPHCTL_WORDS_H
+#define MORPH_MORPHCTL_WORDS_H
+
+#include "common/mem.h"
+
+#include <jansson.h>
+#include <stdint.h>
+
+/* 15210.4 -> "15,210"; below 10 with one decimal unless it is whole. */
+char *words_number(struct arena *a, double v);
+/* 812 -> "812", 81200 -> "81.2 k", then M, G, T. */
+char *words_short(struct arena *a, double v);
+/* 290112 -> "283 KiB". */
+char *words_bytes(struct arena *a, double v);
+/* 0.051 -> "5.1 %". */
+char *words_share(struct arena *a, double v);
+/* 812, 330 -> "812 → 330 (−59 %)". */
+char *words_change(struct arena *a, double before, double after);
+/* 75 -> "75 s", 4000 -> "1 h 6 min", 200000 -> "2 d 7 h". */
+char *words_duration(struct arena *a, double seconds);
+/* "count noun", or "count nouns" unless it is 1. */
+char *words_plural(struct arena *a, double n, const char *noun);
+/*
+ * What came from elsewhere, fit for a terminal: control bytes and invalid
+ * UTF-8 become '?', so that no name can move the cursor. NULL: "".
+ */
+char *words_clean(struct arena *a, const char *s);
+
+/* Seconds since 1970 of an RFC 3339 time in UTC, -1 when it is none. */
+int64_t words_time(const char *rfc3339);
+/* "2 min ago", "just now"; "never" for NULL. now: seconds since 1970. */
+char *words_ago(struct arena *a, const char *rfc3339, int64_t now);
+/* "2026-03-01 13:00:05" where the reader is; "-" for NULL. */
+char *words_local(struct arena *a, const char *rfc3339);
+
+/* ---- members of objects that may be absent or null ---- */
+double json_num(const json_t *o, const char *name); /* NAN */
+const char *json_str(const json_t *o, const char *name); /* NULL */
+
+#endif
