@@ -78,7 +78,7 @@ int swap_recover(const char *state,
 struct swap_kept {
 	struct build_id id;
 	uint64_t bytes;
-	int64_t since; /* when it was kept, Unix seconds */
+	int64_t since; /* when it was kept, Unix time in ms */
 };
 /* The kept builds of a module, newest first, into an arena. */
 size_t swap_kept(const char *state, const char *module, struct arena *a,

@@ -1,0 +1,17 @@
+#include "managerd/fault.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+void fault_point(const char *where, int step)
+{
+	const char *set = getenv("MORPH_FAULT");
+	size_t n = strlen(where);
+	char *end;
+
+	if (!set || strncmp(set, where, n) != 0 || set[n] != ':')
+		return;
+	if (strtol(set + n + 1, &end, 10) == step && !*end)
+		raise(SIGKILL);
+}

@@ -1,0 +1,316 @@
+/* Swap and rollback where nothing crashes. */
+#include "managerd/swap.h"
+#include "managerd/builds.h"
+#include "tests/unit/tinyelf.h"
+
+#include <check.h>
+#include <errno.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+
+enum { OLD = 11, NEW = 22, NEWER = 33, SIZE = 300000 };
+
+static char dir[] = "/tmp/morph-swap-XXXXXX";
+static char *state, *folder, *module, *staged;
+
+static void setup(void)
+{
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	state = xasprintf("%s/state", dir);
+	folder = xasprintf("%s/bin", dir);
+	module = xasprintf("%s/prog", folder);
+	staged = xasprintf("%s/out", dir);
+	ck_assert_int_eq(mkdir(state, 0700), 0);
+	ck_assert_int_eq(mkdir(folder, 0755), 0);
+	ck_assert_int_eq(tiny_write(module, OLD, false, SIZE), 0);
+	ck_assert_int_eq(tiny_write(staged, NEW, false, SIZE + 5000), 0);
+}
+
+static void teardown(void)
+{
+	dir_remove(dir, NULL);
+	free(state);
+	free(folder);
+	free(module);
+	free(staged);
+	strcpy(dir + strlen(dir) - 6, "XXXXXX");
+}
+
+static struct swap_order order(int from, int to)
+{
+	return (struct swap_order){.module = module, .staged = staged, .from = tiny_id((uint8_t)from),
+		.to = tiny_id((uint8_t)to), .origin = tiny_id(OLD), .keep = 2,
+		.staged_by = (uid_t)-1};
+}
+
+static size_t entries(const char *path)
+{
+	DIR *d = opendir(path);
+	struct dirent *de;
+	size_t n = 0;
+
+	while (d && (de = readdir(d)))
+		n += strcmp(de->d_name, ".") && strcmp(de->d_name, "..");
+	if (d)
+		closedir(d);
+	return n;
+}
+
+static size_t journals(void)
+{
+	char *path = xasprintf("%s/journal", state);
+	size_t n = entries(path);
+
+	free(path);
+	return n;
+}
+
+static void commit(int from, int to)
+{
+	struct swap_order o = order(from, to);
+	struct err e;
+
+	ck_assert_msg(swap_commit(state, &o, &e) == SWAP_OK, "%s", e.text);
+	ck_assert_int_eq(journals(), 1);
+	ck_assert_msg(!swap_done(state, module, &e), "%s", e.text);
+	ck_assert_int_eq(journals(), 0);
+	ck_assert_int_eq(entries(folder), 1);
+}
+
+START_TEST(new_build_takes_the_place)
+{
+	struct build_id old = tiny_id(OLD);
+
+	commit(OLD, NEW);
+	ck_assert_int_eq(tiny_run(module), NEW);
+	ck_assert(builds_have(state, module, &old));
+	ck_assert_int_eq(access(staged, F_OK), 0);
+}
+END_TEST
+
+START_TEST(attributes_stay)
+{
+	struct timespec times[2] = {{1000000000, 5}, {1100000000, 123456789}};
+	struct stat before, after;
+	char value[8] = "";
+
+	ck_assert_int_eq(chmod(module, 0754), 0);
+	if (!geteuid())
+		ck_assert_int_eq(chown(module, 4321, 1234), 0);
+	if (!geteuid())
+		ck_assert_int_eq(chown(folder, 4321, 1234), 0);
+	if (!geteuid())
+		ck_assert_int_eq(chown(dir, 4321, 1234), 0);
+	ck_assert_int_eq(utimensat(AT_FDCWD, module, times, 0), 0);
+	ck_assert(setxattr(module, "user.morph", "kept", 4, 0) == 0 || errno == ENOTSUP);
+	bool xattrs = getxattr(module, "user.morph", value, sizeof value) == 4;
+	ck_assert_int_eq(stat(module, &before), 0);
+	commit(OLD, NEW);
+	ck_assert_int_eq(stat(module, &after), 0);
+	ck_assert_uint_eq(after.st_mode, before.st_mode);
+	ck_assert_uint_eq(after.st_uid, before.st_uid);
+	ck_assert_uint_eq(after.st_gid, before.st_gid);
+	ck_assert_int_eq(after.st_mtim.tv_sec, 1100000000);
+	ck_assert_int_eq(after.st_mtim.tv_nsec, 123456789);
+	ck_assert_uint_ne(after.st_ino, before.st_ino);
+	memset(value, 0, sizeof value);
+	if (xattrs) {
+		ck_assert_int_eq(getxattr(module, "user.morph", value, sizeof value), 4);
+		ck_assert_str_eq(value, "kept");
+	}
+}
+END_TEST
+
+START_TEST(rollback_brings_back_the_same_bytes)
+{
+	struct build_id old = tiny_id(OLD), new = tiny_id(NEW);
+	struct swap_order o = order(NEW, OLD);
+	struct buf a = {0}, b = {0};
+	struct err e;
+
+	ck_assert_int_eq(file_read(module, 0, &a, NULL), 0);
+	commit(OLD, NEW);
+	ck_assert_msg(swap_rollback(state, &o, &e) == SWAP_OK, "%s", e.text);
+	ck_assert_int_eq(swap_done(state, module, &e), 0);
+	ck_assert_int_eq(file_read(module, 0, &b, NULL), 0);
+	ck_assert_uint_eq(a.n, b.n);
+	ck_assert_int_eq(memcmp(a.p, b.p, a.n), 0);
+	/* The one that is there again need not be kept; the other is. */
+	ck_assert(!builds_have(state, module, &old));
+	ck_assert(builds_have(state, module, &new));
+	o = order(OLD, NEW);
+	ck_assert_msg(swap_rollback(state, &o, &e) == SWAP_OK, "%s", e.text);
+	ck_assert_int_eq(swap_done(state, module, &e), 0);
+	ck_assert_int_eq(tiny_run(module), NEW);
+	buf_free(&a);
+	buf_free(&b);
+}
+END_TEST
+
+START_TEST(running_process_keeps_the_old_file)
+{
+	char *exe, now[4096] = "";
+	struct stat before, running;
+	struct rusage use;
+	int status;
+	pid_t pid;
+
+	ck_assert_int_eq(tiny_write(module, OLD, true, SIZE), 0);
+	ck_assert_int_eq(stat(module, &before), 0);
+	pid = fork();
+	if (!pid) {
+		execl(module, module, (char *)NULL);
+		_exit(127);
+	}
+	exe = xasprintf("/proc/%d/exe", (int)pid);
+	while (stat(exe, &running) || running.st_ino != before.st_ino)
+		usleep(1000);
+	commit(OLD, NEW);
+	ck_assert_int_eq(stat(exe, &running), 0);
+	ck_assert_uint_eq(running.st_ino, before.st_ino);
+	ck_assert_int_gt(readlink(exe, now, sizeof now - 1), 0);
+	ck_assert_ptr_nonnull(strstr(now, "(deleted)"));
+	ck_assert_int_eq(waitpid(pid, &status, WNOHANG), 0);
+	ck_assert_int_eq(kill(pid, SIGTERM), 0);
+	ck_assert_int_eq(wait4(pid, &status, 0, &use), pid);
+	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+	ck_assert_int_eq(tiny_run(module), NEW);
+	free(exe);
+}
+END_TEST
+
+START_TEST(bound_holds_and_the_origin_stays)
+{
+	struct arena a = {0};
+	const struct swap_kept *kept;
+	int i;
+
+	commit(OLD, NEW);
+	for (i = 0; i < 5; i++) {
+		ck_assert_int_eq(tiny_write(staged, (uint8_t)(NEWER + i), false, SIZE), 0);
+		commit(i ? NEWER + i - 1 : NEW, NEWER + i);
+	}
+	ck_assert_uint_eq(swap_kept(state, module, &a, &kept), 2);
+	ck_assert_uint_eq(kept[0].id.b[0], NEWER + 3);
+	ck_assert_uint_eq(kept[1].id.b[0], OLD);
+	ck_assert_uint_eq(kept[0].bytes, SIZE);
+	ck_assert_int_ge(kept[0].since, kept[1].since);
+	arena_free(&a);
+}
+END_TEST
+
+static void fails(struct swap_order o, enum swap_status status, const char *text)
+{
+	struct build_id from = tiny_id(OLD);
+	struct err e = {""};
+
+	ck_assert_int_eq(swap_commit(state, &o, &e), status);
+	ck_assert_msg(strstr(e.text, text) != NULL, "%s: not in: %s", text, e.text);
+	ck_assert_int_eq(journals(), 0);
+	ck_assert_int_eq(entries(folder), 1);
+	ck_assert(!builds_have(state, module, &from));
+}
+
+START_TEST(another_build_is_noticed)
+{
+	ck_assert_int_eq(tiny_write(module, NEWER, false, SIZE), 0);
+	fails(order(OLD, NEW), SWAP_CHANGED, "replaced by a rebuild or an upgrade");
+	ck_assert_int_eq(tiny_run(module), NEWER);
+}
+END_TEST
+
+START_TEST(staged_file_is_judged)
+{
+	fails(order(OLD, NEWER), SWAP_FAILED, "is build 1616");
+	ck_assert_int_eq(unlink(staged), 0);
+	fails(order(OLD, NEW), SWAP_FAILED, "No such file");
+	ck_assert_int_eq(symlink(module, staged), 0);
+	fails(order(OLD, OLD), SWAP_FAILED, "symbolic link");
+	ck_assert_int_eq(unlink(staged), 0);
+	ck_assert_int_eq(publish_bytes(staged, "#!/bin/sh\n", 10, 0755, NULL), 0);
+	fails(order(OLD, NEW), SWAP_FAILED, "not an ELF file");
+	ck_assert_int_eq(tiny_run(module), OLD);
+}
+END_TEST
+
+START_TEST(staged_file_of_a_stranger_is_refused)
+{
+	struct swap_order o = order(OLD, NEW);
+
+	if (geteuid())
+		return;
+	ck_assert_int_eq(chown(staged, 4321, 4321), 0);
+	fails(o, SWAP_FAILED, "belongs to uid 4321");
+	o.staged_by = 4321;
+	struct err e;
+	ck_assert_msg(swap_commit(state, &o, &e) == SWAP_OK, "%s", e.text);
+}
+END_TEST
+
+START_TEST(second_swap_waits_for_the_first)
+{
+	struct swap_order o = order(OLD, NEW);
+	struct err e;
+
+	ck_assert_int_eq(swap_commit(state, &o, &e), SWAP_OK);
+	ck_assert_int_eq(tiny_write(staged, NEWER, false, SIZE), 0);
+	o = order(NEW, NEWER);
+	ck_assert_int_eq(swap_commit(state, &o, &e), SWAP_FAILED);
+	ck_assert_ptr_nonnull(strstr(e.text, "not settled yet"));
+	ck_assert_int_eq(tiny_run(module), NEW);
+	ck_assert_int_eq(swap_done(state, module, &e), 0);
+	ck_assert_int_eq(swap_commit(state, &o, &e), SWAP_OK);
+}
+END_TEST
+
+START_TEST(missing_folders_are_one_error)
+{
+	struct swap_order o = order(OLD, NEW);
+
+	o.module = "/nonexistent/morph/prog";
+	fails(o, SWAP_REFUSED, "No such file");
+	ck_assert_int_eq(dir_remove(state, NULL), 0);
+	fails(order(OLD, NEW), SWAP_FAILED, "No such file");
+	ck_assert_int_eq(tiny_run(module), OLD);
+}
+END_TEST
+
+START_TEST(done_without_swap_is_fine)
+{
+	struct err e;
+
+	ck_assert_int_eq(swap_done(state, module, &e), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("swap");
+	TCase *t = tcase_create("swap");
+	SRunner *sr;
+	int failed;
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, new_build_takes_the_place);
+	tcase_add_test(t, attributes_stay);
+	tcase_add_test(t, rollback_brings_back_the_same_bytes);
+	tcase_add_test(t, running_process_keeps_the_old_file);
+	tcase_add_test(t, bound_holds_and_the_origin_stays);
+	tcase_add_test(t, another_build_is_noticed);
+	tcase_add_test(t, staged_file_is_judged);
+	tcase_add_test(t, staged_file_of_a_stranger_is_refused);
+	tcase_add_test(t, second_swap_waits_for_the_first);
+	tcase_add_test(t, missing_folders_are_one_error);
+	tcase_add_test(t, done_without_swap_is_fine);
+	suite_add_tcase(s, t);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
