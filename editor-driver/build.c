@@ -1,0 +1,223 @@
+#include "editor-driver/build.h"
+#include "common/publish.h"
+#include "editor-driver/parallel.h"
+#include "editor-driver/verify.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char SUFFIX[] = ".morph";
+
+/* NAME for NAME.morph, links to the artifact followed. */
+static char *module_of(const char *artifact)
+{
+	char *path = realpath(artifact, NULL);
+	size_t n = path ? strlen(path) : 0, k = strlen(SUFFIX);
+
+	if (n > k && !strcmp(path + n - k, SUFFIX)) {
+		path[n - k] = '\0';
+		return path;
+	}
+	free(path);
+	return NULL;
+}
+
+/* Names the proof: this link, of these texts, by these tools. */
+static struct hash128 proof_key(const struct build *b)
+{
+	const char *const *arg;
+	size_t i, n = artifact_recipe(b->plan->art, &arg);
+	struct buf k = {0};
+	struct hash128 h;
+
+	buf_add(&k, &b->objects.tools, sizeof b->objects.tools);
+	buf_add(&k, &b->relinker.tools, sizeof b->relinker.tools);
+	buf_add(&k, &artifact_meta(b->plan->art)->id, sizeof(struct build_id));
+	for (i = 0; i < b->plan->ntu; i++) {
+		buf_add(&k, &b->plan->tu[i].art->hash, sizeof(struct hash128));
+		buf_printf(&k, "%s\n", b->plan->tu[i].art->as_args);
+	}
+	for (i = 0; i < n; i++)
+		buf_printf(&k, "%s\n", arg[i]);
+	h = hash_bytes(k.p, k.n);
+	buf_free(&k);
+	return h;
+}
+
+int build_open(struct build *b, struct plan *plan, const char *artifact, const char *dir,
+    struct cache *cache, struct err *e)
+{
+	struct hash128 proof;
+	size_t i;
+
+	*b = (struct build){.plan = plan, .dir = dir, .cache = cache, .module = module_of(artifact)};
+	b->unchanged = xasprintf("%s/unchanged", dir);
+	b->out = xasprintf("%s/out", dir);
+	b->same = xcalloc(plan->ntu, sizeof *b->same);
+	b->final = xcalloc(plan->ntu, sizeof *b->final);
+	for (i = 0; i < plan->ntu; i++) {
+		b->same[i] = xasprintf("%s/same/%zu.o", dir, i);
+		b->final[i] = plan->tu[i].edited ? xasprintf("%s/edited/%zu.o", dir, i)
+						 : xstrdup(b->same[i]);
+	}
+	if (objects_open(&b->objects, cache, e) || relink_open(&b->relinker, plan->art, e))
+		return -1;
+	proof = proof_key(b);
+	b->proven = cache_get(b->cache, "builds", &proof, b->unchanged);
+	return 0;
+}
+
+void build_close(struct build *b)
+{
+	size_t i;
+
+	for (i = 0; b->plan && i < b->plan->ntu; i++) {
+		free(b->same[i]);
+		free(b->final[i]);
+	}
+	free(b->same);
+	free(b->final);
+	free(b->unchanged);
+	free(b->out);
+	free(b->module);
+	objects_close(&b->objects);
+	relink_close(&b->relinker);
+	*b = (struct build){0};
+}
+
+/* ---- objects ---- */
+
+static int same_object(struct build *b, size_t tu, bool *cached, struct err *e)
+{
+	const struct art_tu *t = b->plan->tu[tu].art;
+	struct hash128 key = objects_identity_key(&b->objects, t);
+	struct buf text = {0};
+	int rc = 0;
+
+	*cached = objects_cached(&b->objects, &key, b->same[tu]);
+	if (!*cached) {
+		rc = plan_identity_text(b->plan, tu, &text, e);
+		if (!rc)
+			rc = objects_assemble(
+			    &b->objects, &key, t, text.p, text.n, b->same[tu], e);
+	}
+	buf_free(&text);
+	return rc;
+}
+
+static int edited_object(struct build *b, size_t tu, bool *cached, struct err *e)
+{
+	const struct plan_tu *t = &b->plan->tu[tu];
+	struct hash128 key = objects_text_key(&b->objects, t->art, t->out.p, t->out.n);
+
+	*cached = objects_cached(&b->objects, &key, b->final[tu]);
+	return *cached ? 0
+		       : objects_assemble(&b->objects, &key, t->art, t->out.p, t->out.n,
+			     b->final[tu], e);
+}
+
+struct tally {
+	struct build *b;
+	atomic_size_t cached;
+};
+
+static int make_object(void *arg, size_t tu, struct err *e)
+{
+	struct tally *y = arg;
+	bool edited = y->b->plan->tu[tu].edited, cached = false, other;
+
+	if (edited && edited_object(y->b, tu, &cached, e))
+		return -1;
+	if ((!edited || !y->b->proven) && same_object(y->b, tu, edited ? &other : &cached, e))
+		return -1;
+	atomic_fetch_add(&y->cached, cached);
+	return 0;
+}
+
+int build_objects(struct build *b, struct err *e)
+{
+	struct tally y = {b, 0};
+	char *same = xasprintf("%s/same", b->dir), *edited = xasprintf("%s/edited", b->dir);
+	int rc;
+
+	rc = dir_make(same, 0700, e) || dir_make(edited, 0700, e);
+	if (!rc)
+		rc = parallel_for(b->plan->jobs, b->plan->ntu, make_object, &y, e);
+	b->cached = y.cached;
+	b->assembled = b->plan->ntu - y.cached;
+	free(same);
+	free(edited);
+	return rc ? -1 : 0;
+}
+
+/* ---- links ---- */
+
+int build_prove(struct build *b, struct err *e)
+{
+	char id[2 + BUILD_ID_HEX] = "0x", *dir;
+	struct hash128 proof;
+	int rc;
+
+	if (b->proven)
+		return 0;
+	build_id_hex(&artifact_meta(b->plan->art)->id, id + 2);
+	dir = xasprintf("%s/repeat", b->dir);
+	rc = relink_run(
+	    &b->relinker, b->plan->art, dir, b->same, NULL, id, b->unchanged, e);
+	free(dir);
+	if (!rc)
+		rc = verify_repeat(b->unchanged, &b->plan->map, b->module, e);
+	if (rc)
+		return err_wrap(e, "the artifact does not repeat the original build");
+	proof = proof_key(b);
+	cache_put(b->cache, "builds", &proof, b->unchanged);
+	b->proven = true;
+	return 0;
+}
+
+/* The object with the note that names the origin. */
+static int make_note(struct build *b, const char *path, struct err *e)
+{
+	static const struct art_tu plain = {.name = "the origin's note", .as_args = "--64"};
+	struct elf *f = elf_file_open(b->unchanged, -1, e);
+	struct elf_section s = {0};
+	struct hash128 key;
+	struct buf text = {0};
+	int rc = f ? elf_file_section(f, ".note.gnu.property", &s, e) : -1;
+
+	if (rc >= 0) {
+		relink_note(&artifact_meta(b->plan->art)->id, s.data, rc ? s.size : 0, &text);
+		key = objects_text_key(&b->objects, &plain, text.p, text.n);
+		rc = objects_assemble(&b->objects, &key, &plain, text.p, text.n, path, e);
+	}
+	if (f)
+		elf_file_close(f);
+	buf_free(&text);
+	return rc;
+}
+
+int build_link(struct build *b, struct err *e)
+{
+	char *note = xasprintf("%s/note.o", b->dir), *dir = xasprintf("%s/link", b->dir);
+	int rc;
+
+	rc = make_note(b, note, e);
+	if (!rc)
+		rc = relink_run(&b->relinker, b->plan->art, dir, b->final, note, "sha1", b->out, e);
+	free(note);
+	free(dir);
+	return rc;
+}
+
+int build_publish(struct build *b, const char *path, struct err *e)
+{
+	struct buf bytes = {0};
+	int rc;
+
+	rc = file_read(b->out, 0, &bytes, e);
+	if (!rc)
+		rc = publish_bytes(path, bytes.p, bytes.n, 0755, e);
+	buf_free(&bytes);
+	return rc;
+}

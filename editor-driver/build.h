@@ -1,0 +1,45 @@
+/*
+ * From a plan to a file: objects, the proof that the link can be repeated, the
+ * link, the publishing. The job's folder holds
+ *
+ *	same/N.o     TU N, nothing moved       repeat/   inputs of the repeated link
+ *	edited/N.o   TU N as planned           link/     inputs of the new link
+ *	unchanged    the original, repeated    out       the new build
+ */
+#ifndef MORPH_BUILD_H
+#define MORPH_BUILD_H
+
+#include "editor-driver/cache.h"
+#include "editor-driver/objects.h"
+#include "editor-driver/plan.h"
+#include "editor-driver/relink.h"
+
+struct build {
+	struct plan *plan;
+	const char *dir;
+	struct cache *cache;
+	struct objects objects;
+	struct relinker relinker;
+	char *module;          /* where the original lies if it is still there */
+	char *unchanged, *out; /* paths */
+	bool proven;           /* unchanged is there */
+	char **same, **final;  /* by TU: the objects of both links */
+	size_t assembled, cached; /* objects of the new link */
+};
+
+/* Looks up the proof of an earlier edit. Close in both cases. */
+int build_open(struct build *b, struct plan *plan, const char *artifact, const char *dir,
+    struct cache *cache, struct err *e);
+void build_close(struct build *b);
+
+/* Makes or fetches every object that the links will need. */
+int build_objects(struct build *b, struct err *e);
+/* The first edit of an artifact: links unchanged objects, and refuses to go on
+ * when that is not the original again. */
+int build_prove(struct build *b, struct err *e);
+/* Links the new build. */
+int build_link(struct build *b, struct err *e);
+/* Puts it at path, whole or not at all. */
+int build_publish(struct build *b, const char *path, struct err *e);
+
+#endif

@@ -1,0 +1,207 @@
+#include "editor-driver/job.h"
+#include "common/publish.h"
+#include "editor-driver/build.h"
+#include "editor-driver/verify.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* The time since the last call. */
+static double lap(struct timespec *last)
+{
+	struct timespec now;
+	double s;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	s = (double)(now.tv_sec - last->tv_sec) + (double)(now.tv_nsec - last->tv_nsec) / 1e9;
+	*last = now;
+	return s;
+}
+
+static void count_opaque(struct result *r, const char *why, uint64_t weight)
+{
+	size_t i;
+
+	r->opaque++;
+	r->opaque_weight += weight;
+	for (i = 0; i < r->reason.n && strcmp(r->reason.v[i].text, why); i++)
+		;
+	if (i == r->reason.n)
+		vec_push(&r->reason, (struct opaque_reason){why, 0, 0});
+	r->reason.v[i].functions++;
+	r->reason.v[i].weight += weight;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct opaque_reason *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	if (x->functions != y->functions)
+		return x->functions > y->functions ? -1 : 1;
+	return strcmp(x->text, y->text);
+}
+
+static void survey(struct job *j)
+{
+	const struct art_func *f;
+	struct result *r = &j->r;
+	size_t i;
+	uint64_t w;
+
+	r->functions = artifact_funcs(j->art, &f);
+	r->tus = artifact_tus(j->art, &(const struct art_tu *){NULL});
+	r->origin = artifact_meta(j->art)->id;
+	for (i = 0; i < r->functions; i++) {
+		w = j->o->profile ? counts_weight(&j->counts, f, i) : 0;
+		r->weight += w;
+		r->blocks += f[i].nblock;
+		if (f[i].opaque[0])
+			count_opaque(r, f[i].opaque, w);
+	}
+	if (r->reason.n)
+		qsort(r->reason.v, r->reason.n, sizeof *r->reason.v, by_weight);
+}
+
+static int open_inputs(struct job *j, struct err *e)
+{
+	const struct options *o = j->o;
+	const struct art_func *f;
+	size_t n;
+
+	j->art = artifact_open(o->artifact, e);
+	if (!j->art)
+		return -1;
+	n = artifact_funcs(j->art, &f);
+	if (o->profile && counts_read(o->profile, o->form, f, n, &j->counts, e))
+		return -1;
+	survey(j);
+	return 0;
+}
+
+static int parse_and_lay_out(struct job *j, struct timespec *clock, struct err *e)
+{
+	const struct options *o = j->o;
+	struct plan *p = &j->plan;
+	struct seconds *s = &j->r.seconds;
+
+	if (plan_begin(p, j->art, o->mode, o->seed, &j->counts, o->jobs, e) || plan_parse(p, e))
+		return -1;
+	s->parse = lap(clock);
+	plan_infer(p);
+	s->infer = lap(clock);
+	plan_layout(p);
+	plan_order(p);
+	s->layout = lap(clock);
+	j->r.edited = plan_moved(p);
+	return 0;
+}
+
+/* The scores of the original and of the new build. */
+static void compare_scores(struct job *j, const struct blockmap *made)
+{
+	struct mapindex index;
+
+	if (j->o->mode != PLAN_PROFILE)
+		return;
+	mapindex_make(&index, made);
+	score_build(&j->plan, &j->plan.index, &j->r.before);
+	score_build(&j->plan, &index, &j->r.after);
+	j->r.scored = true;
+	mapindex_free(&index);
+}
+
+int job_edit(struct job *j, struct err *e)
+{
+	struct seconds *s = &j->r.seconds;
+	struct blockmap made = {0};
+	struct timespec clock;
+	struct build b = {0};
+	int rc = -1;
+
+	lap(&clock);
+	if (open_inputs(j, e) || parse_and_lay_out(j, &clock, e))
+		goto out;
+	plan_emit(&j->plan);
+	s->emit = lap(&clock);
+	if (plan_check(&j->plan, e))
+		goto out;
+	s->check = lap(&clock);
+	if (build_open(&b, &j->plan, j->o->artifact, j->dir, j->cache, e) ||
+	    build_objects(&b, e))
+		goto out;
+	s->as = lap(&clock);
+	if (build_prove(&b, e) || build_link(&b, e))
+		goto out;
+	s->ld = lap(&clock);
+	if (verify_build(b.out, b.unchanged, &j->plan.map, &made, e))
+		goto out;
+	s->verify = lap(&clock);
+	compare_scores(j, &made);
+	j->r.id = made.id;
+	j->r.assembled = b.assembled;
+	j->r.cached = b.cached;
+	if (verify_size(b.unchanged, &j->r.size_before, e) ||
+	    verify_size(b.out, &j->r.size_after, e))
+		goto out;
+	rc = build_publish(&b, j->o->out, e);
+out:
+	build_close(&b);
+	blockmap_free(&made);
+	return rc;
+}
+
+static int read_layout(struct job *j, const char *path, struct blockmap *m, struct err *e)
+{
+	const struct build_id *id = &artifact_meta(j->art)->id;
+	struct elf *f = elf_file_open(path, -1, e);
+	int rc;
+
+	if (!f)
+		return -1;
+	rc = blockmap_from_elf(f, m, e) ? err_wrap(e, "%s", path) : 0;
+	if (!rc && !build_id_equal(&m->id, id) && !build_id_equal(&m->origin, id))
+		rc = err_set(e, "%s: not a build of this artifact", path);
+	elf_file_close(f);
+	return rc;
+}
+
+int job_score(struct job *j, struct err *e)
+{
+	struct blockmap m = {0};
+	struct mapindex index;
+	struct timespec clock;
+	int rc = -1;
+
+	lap(&clock);
+	if (open_inputs(j, e) || parse_and_lay_out(j, &clock, e))
+		goto out;
+	if (j->o->layout && read_layout(j, j->o->layout, &m, e))
+		goto out;
+	mapindex_make(&index, j->o->layout ? &m : &j->plan.map);
+	score_build(&j->plan, &index, &j->r.before);
+	score_plan(&j->plan, &j->r.after);
+	mapindex_free(&index);
+	j->r.scored = true;
+	rc = 0;
+out:
+	blockmap_free(&m);
+	return rc;
+}
+
+int job_report(struct job *j, struct err *e)
+{
+	return open_inputs(j, e);
+}
+
+void job_free(struct job *j)
+{
+	vec_free(&j->r.reason);
+	plan_free(&j->plan);
+	counts_free(&j->counts);
+	if (j->art)
+		artifact_close(j->art);
+	*j = (struct job){0};
+}

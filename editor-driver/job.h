@@ -1,0 +1,61 @@
+/*
+ * The jobs of morph-edit: an edit, a score, a report.
+ */
+#ifndef MORPH_JOB_H
+#define MORPH_JOB_H
+
+#include "editor-driver/cache.h"
+#include "editor-driver/plan.h"
+#include "editor-driver/score.h"
+
+struct options {
+	const char *artifact, *out, *cache, *keep, *layout; /* NULL: not given */
+	const char *profile; /* file, or NULL */
+	enum counts_form form;
+	enum plan_mode mode;
+	uint64_t seed;
+	unsigned jobs;
+	bool json, report, score;
+};
+
+struct seconds {
+	double parse, infer, layout, emit, check, as, ld, verify;
+};
+
+/* One reason for functions that move as a whole. */
+struct opaque_reason {
+	const char *text;
+	uint32_t functions;
+	uint64_t weight;
+};
+
+/* What a job found out; lives as long as the job. */
+struct result {
+	struct build_id origin, id; /* id: of the new build */
+	size_t functions, blocks, edited, opaque, tus, assembled, cached;
+	uint64_t weight, opaque_weight; /* of all functions, of the opaque ones */
+	VEC(struct opaque_reason) reason; /* by weight, then by functions */
+	struct seconds seconds;
+	bool scored;
+	struct score before, after;
+	uint64_t size_before, size_after;
+};
+
+struct job {
+	const struct options *o;
+	const char *dir; /* to work in; of an edit */
+	struct cache *cache;
+	struct artifact *art;
+	struct counts counts; /* filled when there is a profile */
+	struct plan plan;
+	struct result r;
+};
+
+/* Each opens the artifact and does all of its job. 0, or -1 and why in e. Free
+ * the job in both cases, after its result was printed. */
+int job_edit(struct job *j, struct err *e);
+int job_score(struct job *j, struct err *e);
+int job_report(struct job *j, struct err *e);
+void job_free(struct job *j);
+
+#endif

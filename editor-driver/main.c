@@ -1,0 +1,243 @@
+#include "common/log.h"
+#include "common/publish.h"
+#include "editor-driver/jobdir.h"
+#include "editor-driver/report.h"
+#include "editor-driver/sandbox.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { EXIT_CANNOT = 1, EXIT_USAGE = 2, EXIT_LATER = 75, JOBS_MAX = 64 };
+
+static const char HELP[] =
+    "usage: morph-edit --artifact A (--samples F | --counts F | --random SEED | --identity) -o OUT\n"
+    "       morph-edit --artifact A (--samples F | --counts F) --score [--layout BUILD]\n"
+    "       morph-edit --artifact A --report [--samples F | --counts F]\n"
+    "\n"
+    "Lays the code of a program out anew and links it again, from its artifact.\n"
+    "\n"
+    "  --artifact A     the program's artifact, NAME.morph\n"
+    "  --samples F      profile: lines \"function[#KEY] block samples\"\n"
+    "  --counts F       profile: lines \"function[#KEY] block executions\"\n"
+    "  --random SEED    a random layout: any layout must be correct\n"
+    "  --identity       the layout of the original\n"
+    "  -o, --output OUT the new program\n"
+    "  --score          only say what the present and the best layout are worth\n"
+    "  --layout BUILD   with --score: the present layout (default: the original's)\n"
+    "  --report         only say what the artifact holds\n"
+    "  --json           print one JSON object\n"
+    "  --cache DIR      keep objects here (default: ${XDG_CACHE_HOME:-~/.cache}/morph)\n"
+    "  --jobs N         threads (default: one for each processor)\n"
+    "  --keep DIR       work in this empty or new folder, and leave it there\n"
+    "  -v, --verbose    say more on standard error\n"
+    "  -h, --help       -V, --version\n"
+    "\n"
+    "Exit status: 0 done, 1 cannot, 2 usage, 75 not now: try again later.\n";
+
+enum { O_ARTIFACT = 256, O_SAMPLES, O_COUNTS, O_RANDOM, O_IDENTITY, O_SCORE, O_LAYOUT, O_REPORT,
+       O_JSON, O_CACHE, O_JOBS, O_KEEP };
+
+static const struct option LONG[] = {{"artifact", required_argument, NULL, O_ARTIFACT},
+    {"samples", required_argument, NULL, O_SAMPLES}, {"counts", required_argument, NULL, O_COUNTS},
+    {"random", required_argument, NULL, O_RANDOM}, {"identity", no_argument, NULL, O_IDENTITY},
+    {"output", required_argument, NULL, 'o'}, {"score", no_argument, NULL, O_SCORE},
+    {"layout", required_argument, NULL, O_LAYOUT}, {"report", no_argument, NULL, O_REPORT},
+    {"json", no_argument, NULL, O_JSON}, {"cache", required_argument, NULL, O_CACHE},
+    {"jobs", required_argument, NULL, O_JOBS}, {"keep", required_argument, NULL, O_KEEP},
+    {"verbose", no_argument, NULL, 'v'}, {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0}};
+
+static _Noreturn void usage(const char *why)
+{
+	log_error("%s; see morph-edit --help", why);
+	exit(EXIT_USAGE);
+}
+
+static uint64_t number(const char *s, uint64_t max, const char *why)
+{
+	unsigned long long v;
+	char *end;
+
+	errno = 0;
+	v = strtoull(s, &end, 10);
+	if (*s < '0' || *s > '9' || *end || errno || v > max)
+		usage(why);
+	return v;
+}
+
+static _Noreturn void print_and_exit(const char *text)
+{
+	fputs(text, stdout);
+	exit(fflush(stdout) ? EXIT_CANNOT : 0);
+}
+
+static void read_options(struct options *o, int argc, char **argv)
+{
+	int c, sources = 0;
+
+	while ((c = getopt_long(argc, argv, "o:vhV", LONG, NULL)) != -1) {
+		sources += c == O_SAMPLES || c == O_COUNTS || c == O_RANDOM || c == O_IDENTITY;
+		switch (c) {
+		case O_ARTIFACT:
+			o->artifact = optarg;
+			break;
+		case O_SAMPLES:
+		case O_COUNTS:
+			o->mode = PLAN_PROFILE;
+			o->form = c == O_SAMPLES ? COUNTS_SAMPLES : COUNTS_EXECUTIONS;
+			o->profile = optarg;
+			break;
+		case O_RANDOM:
+			o->mode = PLAN_RANDOM;
+			o->seed = number(optarg, UINT64_MAX, "--random takes a whole number");
+			break;
+		case O_IDENTITY:
+			o->mode = PLAN_IDENTITY;
+			break;
+		case 'o':
+			o->out = optarg;
+			break;
+		case O_SCORE:
+			o->score = true;
+			break;
+		case O_LAYOUT:
+			o->layout = optarg;
+			break;
+		case O_REPORT:
+			o->report = true;
+			break;
+		case O_JSON:
+			o->json = true;
+			break;
+		case O_CACHE:
+			o->cache = optarg;
+			break;
+		case O_JOBS:
+			o->jobs = (unsigned)number(optarg, JOBS_MAX, "--jobs takes a number up to 64");
+			break;
+		case O_KEEP:
+			o->keep = optarg;
+			break;
+		case 'v':
+			log_init("morph-edit", LOG_LVL_DEBUG);
+			break;
+		case 'h':
+			print_and_exit(HELP);
+		case 'V':
+			print_and_exit("morph-edit " MORPH_VERSION "\n");
+		default:
+			exit(EXIT_USAGE);
+		}
+	}
+	if (optind < argc)
+		usage("there is an argument too many");
+	if (!o->artifact)
+		usage("--artifact is missing");
+	if (sources > 1)
+		usage("--samples, --counts, --random and --identity exclude each other");
+	if (o->score + o->report + !!o->out != 1)
+		usage("one of -o OUT, --score and --report is needed");
+	if (o->out && !sources)
+		usage("--samples, --counts, --random or --identity is needed");
+	if (o->score && !o->profile)
+		usage("--score needs --samples or --counts");
+	if (o->report && sources && !o->profile)
+		usage("--report goes with --samples or --counts alone");
+	if (o->layout && !o->score)
+		usage("--layout goes with --score");
+}
+
+/* The place of the result: a file or nothing, and not the artifact. */
+static int check_out(const struct options *o, char *dir, struct err *e)
+{
+	struct stat out, art;
+
+	if (stat(dir, &out) || !S_ISDIR(out.st_mode))
+		return err_set(e, "%s: no such folder", dir);
+	if (stat(o->out, &out))
+		return 0;
+	if (!S_ISREG(out.st_mode))
+		return err_set(e, "%s: not a regular file", o->out);
+	if (!stat(o->artifact, &art) && art.st_dev == out.st_dev && art.st_ino == out.st_ino)
+		return err_set(e, "%s: is the artifact", o->out);
+	return 0;
+}
+
+static int edit(struct job *j, struct err *e)
+{
+	char *out_dir = path_dir(j->o->out);
+	struct jobdir dir = {.lock = -1};
+	struct cache cache = {0};
+	int rc = -1;
+
+	if (check_out(j->o, out_dir, e) || jobdir_open(&dir, j->o->keep, e))
+		goto out;
+	jobdir_sweep_output(j->o->out);
+	cache_open(&cache, j->o->cache);
+	j->dir = dir.path;
+	j->cache = &cache;
+	rc = sandbox_enter((const char *[]){dir.path, out_dir, cache.dir}, 3, dir.parent, e);
+	if (!rc)
+		rc = job_edit(j, e);
+	cache_prune(&cache, CACHE_LIMIT);
+out:
+	cache_close(&cache);
+	jobdir_close(&dir);
+	free(out_dir);
+	return rc;
+}
+
+static int look(struct job *j, struct err *e)
+{
+	if (sandbox_enter(NULL, 0, NULL, e))
+		return -1;
+	return j->o->score ? job_score(j, e) : job_report(j, e);
+}
+
+static int print_result(const struct job *j, struct err *e)
+{
+	int rc = j->o->score ? report_score(j, j->o->json)
+	    : j->o->report ? report_artifact(j, j->o->json)
+			   : report_edit(j, j->o->json);
+
+	return rc ? err_sys(e, "standard output") : 0;
+}
+
+/* Whether the same might work another time: the machine was short of something. */
+static bool is_passing(const struct err *e)
+{
+	static const int wants[] = {ENOSPC, EDQUOT, ENOMEM, EAGAIN, EMFILE, ENFILE};
+	size_t i;
+
+	for (i = 0; i < sizeof wants / sizeof *wants; i++)
+		if (strstr(e->text, strerror(wants[i])))
+			return true;
+	return strstr(e->text, "stopped by signal 9") || strstr(e->text, ": stopped after ");
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {.jobs = (unsigned)sysconf(_SC_NPROCESSORS_ONLN)};
+	struct err e = {{0}};
+	struct job j = {.o = &o};
+	int rc;
+
+	log_init("morph-edit", LOG_LVL_INFO);
+	read_options(&o, argc, argv);
+	rc = sandbox_may_edit(o.artifact, &e);
+	if (!rc)
+		rc = o.out ? edit(&j, &e) : look(&j, &e);
+	if (!rc)
+		rc = print_result(&j, &e);
+	job_free(&j);
+	if (!rc)
+		return 0;
+	log_error("%s", e.text);
+	report_failure(e.text, o.json);
+	return is_passing(&e) ? EXIT_LATER : EXIT_CANNOT;
+}

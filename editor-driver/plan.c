@@ -1,0 +1,301 @@
+#include "editor-driver/plan.h"
+#include "editor-driver/order.h"
+#include "editor-driver/parallel.h"
+#include "editor/infer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- begin ---- */
+
+static int read_map(struct plan *p, struct err *e)
+{
+	struct buf b = {0};
+	int rc;
+
+	rc = artifact_blockmap(p->art, &b, e);
+	if (!rc)
+		rc = blockmap_decode(b.p, b.n, &p->map, e);
+	buf_free(&b);
+	if (!rc)
+		mapindex_make(&p->index, &p->map);
+	return rc;
+}
+
+static void weigh(struct plan *p, struct plan_tu *t)
+{
+	uint32_t i;
+
+	t->weight = arena_array(&t->mem, t->nfunc, sizeof *t->weight);
+	for (i = 0; i < t->nfunc; i++) {
+		t->weight[i] = p->mode == PLAN_PROFILE
+		    ? counts_weight(p->counts, p->func, (size_t)(t->func - p->func) + i)
+		    : p->mode == PLAN_RANDOM;
+		t->edited = t->edited || t->weight[i];
+	}
+}
+
+int plan_begin(struct plan *p, struct artifact *a, enum plan_mode mode, uint64_t seed,
+    const struct counts *counts, unsigned jobs, struct err *e)
+{
+	const struct art_tu *tu;
+	size_t i, k = 0;
+
+	*p = (struct plan){.art = a, .mode = mode, .seed = seed, .counts = counts, .jobs = jobs,
+	    .reading = PTHREAD_MUTEX_INITIALIZER};
+	p->nfunc = artifact_funcs(a, &p->func);
+	p->ntu = artifact_tus(a, &tu);
+	p->tu = xcalloc(p->ntu, sizeof *p->tu);
+	for (i = 0; i < p->ntu; i++) {
+		p->tu[i].art = &tu[i];
+		p->tu[i].func = p->func + k;
+		for (; k < p->nfunc && p->func[k].tu == i; k++)
+			p->tu[i].nfunc++;
+		weigh(p, &p->tu[i]);
+	}
+	return read_map(p, e);
+}
+
+void plan_free(struct plan *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->ntu; i++) {
+		if (p->tu[i].unit)
+			unit_free(p->tu[i].unit);
+		arena_free(&p->tu[i].mem);
+		buf_free(&p->tu[i].text);
+		buf_free(&p->tu[i].out);
+	}
+	free(p->tu);
+	if (p->index.map)
+		mapindex_free(&p->index);
+	blockmap_free(&p->map);
+	*p = (struct plan){0};
+}
+
+/* ---- the passes ---- */
+
+/* Runs one pass over the edited TUs. */
+struct pass {
+	struct plan *p;
+	int (*fn)(struct plan *p, struct plan_tu *t, struct err *e);
+};
+
+static int pass_tu(void *arg, size_t i, struct err *e)
+{
+	struct pass *pass = arg;
+	struct plan_tu *t = &pass->p->tu[i];
+
+	if (!t->edited)
+		return 0;
+	return pass->fn(pass->p, t, e) ? err_wrap(e, "%s", t->art->name) : 0;
+}
+
+static int each_edited(
+    struct plan *p, int (*fn)(struct plan *, struct plan_tu *, struct err *), struct err *e)
+{
+	struct pass pass = {p, fn};
+
+	return parallel_for(p->jobs, p->ntu, pass_tu, &pass, e);
+}
+
+static int read_text(struct plan *p, const struct plan_tu *t, struct buf *out, struct err *e)
+{
+	int rc;
+
+	pthread_mutex_lock(&p->reading);
+	rc = artifact_text(p->art, t->art->id, out, e);
+	pthread_mutex_unlock(&p->reading);
+	return rc;
+}
+
+/* Block ids mean something only when both speak of the same blocks. */
+static int agree(const struct unit *u, const struct plan_tu *t, struct err *e)
+{
+	uint32_t i;
+
+	if (u->nfunc != t->nfunc)
+		return err_set(e, "the artifact lists %u functions, its text has %u", t->nfunc,
+		    u->nfunc);
+	for (i = 0; i < t->nfunc; i++)
+		if (strcmp(u->func[i].name, t->func[i].name) ||
+		    u->func[i].cfg.nblock != t->func[i].nblock ||
+		    !hash_equal(&u->func[i].key, &t->func[i].key))
+			return err_set(e, "%s: not the blocks that the artifact lists; it was "
+			    "written by another version: build the program again",
+			    u->func[i].name);
+	return 0;
+}
+
+/* Exact sizes where the original's map has them. */
+static void set_sizes(struct plan *p, const struct plan_tu *t, struct unit_func *f)
+{
+	const struct bm_block **block = xcalloc(f->cfg.nblock, sizeof *block);
+	uint32_t i, n, nhot;
+
+	n = mapindex_blocks(&p->index, hash_short(&t->art->hash), f->ord, f->cfg.nblock, block,
+	    &nhot);
+	for (i = 0; i < n; i++)
+		f->cfg.block[block[i]->id].bytes = block[i]->size;
+	free(block);
+}
+
+static int parse_tu(struct plan *p, struct plan_tu *t, struct err *e)
+{
+	uint32_t i;
+
+	if (read_text(p, t, &t->text, e))
+		return -1;
+	t->unit = unit_parse(&t->mem, t->text.p, t->text.n, e);
+	if (!t->unit || agree(t->unit, t, e))
+		return -1;
+	t->place = arena_array(&t->mem, t->nfunc, sizeof *t->place);
+	for (i = 0; i < t->nfunc; i++)
+		if (t->weight[i])
+			set_sizes(p, t, &t->unit->func[i]);
+	return 0;
+}
+
+int plan_parse(struct plan *p, struct err *e)
+{
+	return each_edited(p, parse_tu, e);
+}
+
+static void infer_func(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
+{
+	const uint64_t *value = p->counts->block[(size_t)(t->func - p->func) + i];
+	struct cfg *g = &t->unit->func[i].cfg;
+	uint32_t b;
+
+	for (b = 0; b < g->nblock; b++) {
+		if (p->counts->form == COUNTS_SAMPLES)
+			g->block[b].samples = value[b];
+		else
+			g->block[b].count = value[b];
+	}
+	infer(g, p->counts->form == COUNTS_SAMPLES ? INFER_SAMPLES : INFER_COUNTS, scratch);
+}
+
+static int infer_tu(struct plan *p, struct plan_tu *t, struct err *e)
+{
+	struct arena scratch;
+	uint32_t i;
+
+	for (i = 0; i < t->nfunc; i++) {
+		if (!t->weight[i])
+			continue;
+		scratch = (struct arena){0};
+		infer_func(p, t, i, &scratch);
+		arena_free(&scratch);
+	}
+	return 0;
+}
+
+void plan_infer(struct plan *p)
+{
+	if (p->mode == PLAN_PROFILE)
+		each_edited(p, infer_tu, NULL);
+}
+
+static uint64_t func_seed(const struct plan *p, const struct plan_tu *t, uint32_t i)
+{
+	struct {
+		struct hash128 tu;
+		uint64_t seed, ord;
+	} in = {t->art->hash, p->seed, i};
+	struct hash128 h = hash_bytes(&in, sizeof in);
+
+	return hash_short(&h);
+}
+
+static int layout_tu(struct plan *p, struct plan_tu *t, struct err *e)
+{
+	const struct unit_func *f;
+	struct layout_options o;
+	struct unit_place *at;
+	uint32_t i;
+
+	for (i = 0; i < t->nfunc; i++) {
+		f = &t->unit->func[i];
+		at = &t->place[i];
+		o.split = !f->one_part;
+		if (!t->weight[i])
+			continue;
+		at->edit = f->movable;
+		if (f->opaque)
+			layout_identity(&f->cfg, &at->layout, &t->mem);
+		else if (p->mode == PLAN_RANDOM)
+			layout_random(&f->cfg, &o, func_seed(p, t, i), &at->layout, &t->mem);
+		else
+			layout_blocks(&f->cfg, &o, &at->layout, &t->mem);
+	}
+	return 0;
+}
+
+void plan_layout(struct plan *p)
+{
+	each_edited(p, layout_tu, NULL);
+}
+
+void plan_order(struct plan *p)
+{
+	if (p->mode == PLAN_RANDOM)
+		order_random(p);
+	else
+		order_calls(p);
+}
+
+static int emit_tu(struct plan *p, struct plan_tu *t, struct err *e)
+{
+	unit_emit(t->unit, t->place, hash_short(&t->art->hash), &t->out);
+	return 0;
+}
+
+void plan_emit(struct plan *p)
+{
+	each_edited(p, emit_tu, NULL);
+}
+
+static int check_tu(struct plan *p, struct plan_tu *t, struct err *e)
+{
+	return unit_check(t->unit, t->out.p, t->out.n, e);
+}
+
+int plan_check(struct plan *p, struct err *e)
+{
+	return each_edited(p, check_tu, e);
+}
+
+size_t plan_moved(const struct plan *p)
+{
+	size_t i, n = 0;
+	uint32_t k;
+
+	for (i = 0; i < p->ntu; i++)
+		for (k = 0; p->tu[i].place && k < p->tu[i].nfunc; k++)
+			n += p->tu[i].place[k].edit;
+	return n;
+}
+
+int plan_identity_text(struct plan *p, size_t tu, struct buf *out, struct err *e)
+{
+	struct plan_tu *t = &p->tu[tu];
+	struct arena mem = {0};
+	struct buf text = {0};
+	struct unit *u = NULL;
+	int rc;
+
+	rc = read_text(p, t, &text, e);
+	if (!rc)
+		u = unit_parse(&mem, text.p, text.n, e);
+	if (u)
+		unit_emit(u, NULL, hash_short(&t->art->hash), out);
+	else
+		rc = err_wrap(e, "%s", t->art->name);
+	if (u)
+		unit_free(u);
+	arena_free(&mem);
+	buf_free(&text);
+	return rc;
+}

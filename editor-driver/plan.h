@@ -1,0 +1,77 @@
+/*
+ * The plan of an edit: the functions that matter, parsed, weighed, laid out
+ * and printed again. Passes, in the order in which they are called; each needs
+ * what the ones before it left. Nothing here writes a file.
+ */
+#ifndef MORPH_PLAN_H
+#define MORPH_PLAN_H
+
+#include "common/artifact.h"
+#include "common/blockmap.h"
+#include "editor-driver/counts.h"
+#include "editor-driver/mapindex.h"
+#include "editor/unit.h"
+
+#include <pthread.h>
+
+enum plan_mode {
+	PLAN_IDENTITY, /* nothing moves */
+	PLAN_RANDOM,   /* everything that may move does, by a seed */
+	PLAN_PROFILE   /* what the counts name is laid out for them */
+};
+
+struct plan_tu {
+	const struct art_tu *art;
+	const struct art_func *func; /* its functions in the artifact, by ord */
+	uint32_t nfunc;
+	bool edited; /* some function of it moves; all below is empty otherwise */
+	struct arena mem;
+	struct buf text;
+	struct unit *unit;
+	uint64_t *weight;         /* by function: its share of the profile */
+	struct unit_place *place; /* by function; layout set where weight > 0 */
+	struct buf out;
+};
+
+struct plan {
+	struct artifact *art;
+	enum plan_mode mode;
+	uint64_t seed;
+	const struct counts *counts; /* of PLAN_PROFILE */
+	unsigned jobs;               /* threads */
+	const struct art_func *func;
+	size_t nfunc;
+	struct plan_tu *tu;
+	size_t ntu;
+	struct blockmap map; /* of the original build */
+	struct mapindex index;
+	pthread_mutex_t reading; /* of the artifact */
+};
+
+/* Reads the block map and picks the TUs that are edited. Free in both cases. */
+int plan_begin(struct plan *p, struct artifact *a, enum plan_mode mode, uint64_t seed,
+    const struct counts *counts, unsigned jobs, struct err *e);
+void plan_free(struct plan *p);
+
+/* Reads and parses the edited TUs. Fails when a text does not give the
+ * functions and blocks that the artifact lists. */
+int plan_parse(struct plan *p, struct err *e);
+/* Sets the counts of every CFG with a weight (editor/infer.h). */
+void plan_infer(struct plan *p);
+/* Sets the layout of every function that moves. */
+void plan_layout(struct plan *p);
+/* Sets the rank of every function that moves. */
+void plan_order(struct plan *p);
+/* Prints the edited TUs into out. */
+void plan_emit(struct plan *p);
+/* Proves what plan_emit printed (editor/unit.h). */
+int plan_check(struct plan *p, struct err *e);
+
+/* How many functions move. */
+size_t plan_moved(const struct plan *p);
+
+/* The text of a TU that is not edited, with labels and block map; appended to
+ * out. Thread safe. */
+int plan_identity_text(struct plan *p, size_t tu, struct buf *out, struct err *e);
+
+#endif

@@ -1,0 +1,141 @@
+#include "editor-driver/relink.h"
+#include "common/publish.h"
+#include "editor-driver/run.h"
+#include "editor-driver/tools.h"
+#include "editor-driver/tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOTE_MORPH_ORIGIN = 1 };
+
+/* The artifact says which linker made the module; it may not say more. */
+static const char *known_linker(const char *name)
+{
+	static const char *const known[] = {"ld", "ld.bfd", "ld.gold"};
+	size_t i;
+
+	for (i = 0; i < sizeof known / sizeof *known; i++)
+		if (!strcmp(name, known[i]))
+			return known[i];
+	return NULL;
+}
+
+int relink_open(struct relinker *r, struct artifact *a, struct err *e)
+{
+	const char *name = known_linker(artifact_meta(a)->ld);
+	struct hash128 self;
+	struct buf b = {0};
+	int rc = -1;
+
+	*r = (struct relinker){0};
+	if (!name)
+		return err_set(e, "linked with \"%s\": not a linker this can link with again",
+		    artifact_meta(a)->ld);
+	r->ld = tool_find(name, e);
+	r->ar = r->ld ? tool_find("ar", e) : NULL;
+	if (!r->ar || tool_self(&self, e) || tool_identity(r->ld, &b, e))
+		goto out;
+	buf_add(&b, &self, sizeof self);
+	r->tools = hash_bytes(b.p, b.n);
+	rc = 0;
+out:
+	buf_free(&b);
+	return rc;
+}
+
+void relink_close(struct relinker *r)
+{
+	free(r->ld);
+	free(r->ar);
+	*r = (struct relinker){0};
+}
+
+/* "@N", "prefix=@N" and "@@…" (common/artifact.h), with "-L=/dir" made walkable. */
+static char *expand(const char *arg, const struct tree *t, struct arena *mem, struct err *e)
+{
+	const char *at = *arg == '@' ? arg : strstr(arg, "=@");
+	unsigned long n;
+	char *end, *dir;
+
+	if (!strncmp(arg, "-L=/", 4)) {
+		dir = tree_folder(t->root, arg + 3, e);
+		if (!dir)
+			return NULL;
+		free(dir);
+	}
+	if (!at)
+		return arena_strdup(mem, arg);
+	at += *at == '=';
+	if (at[1] == '@')
+		return arena_printf(mem, "%.*s%s", (int)(at - arg), arg, at + 1);
+	n = strtoul(at + 1, &end, 10);
+	if (at[1] < '0' || at[1] > '9' || *end || n >= t->n || !t->path[n]) {
+		err_set(e, "recipe argument \"%s\" names no input", arg);
+		return NULL;
+	}
+	return arena_printf(mem, "%.*s%s", (int)(at - arg), arg, t->path[n]);
+}
+
+int relink_run(const struct relinker *r, struct artifact *a, const char *dir, char *const *object,
+    const char *last, const char *build_id, const char *out, struct err *e)
+{
+	const char *const *recipe;
+	size_t i, n = artifact_recipe(a, &recipe);
+	VEC(const char *) argv = {0};
+	struct arena mem = {0};
+	struct tree tree = {0};
+	char *root = xasprintf("%s/root", dir), *arg;
+	int rc = -1;
+
+	if (dir_make(dir, 0700, e) || tree_make(a, root, object, r->ar, &tree, e))
+		goto out;
+	vec_push(&argv, r->ld);
+	vec_push(&argv, arena_printf(&mem, "--sysroot=%s", root));
+	for (i = 0; i < n; i++) {
+		arg = expand(recipe[i], &tree, &mem, e);
+		if (!arg)
+			goto out;
+		vec_push(&argv, arg);
+	}
+	if (last)
+		vec_push(&argv, last);
+	vec_push(&argv, arena_printf(&mem, "--build-id=%s", build_id));
+	vec_push(&argv, "-o");
+	vec_push(&argv, out);
+	vec_push(&argv, NULL);
+	rc = run_tool(&(struct spawn){.argv = argv.v, .dir = dir}, "ld", e);
+out:
+	tree_free(&tree);
+	arena_free(&mem);
+	vec_free(&argv);
+	free(root);
+	return rc;
+}
+
+static void put_bytes(struct buf *out, const void *p, size_t n)
+{
+	const uint8_t *b = p;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		buf_printf(out, "\t.byte %u\n", b[i]);
+}
+
+void relink_note(const struct build_id *origin, const void *property, size_t n, struct buf *out)
+{
+	buf_printf(out,
+	    "\t.section .note.morph,\"\",@note\n"
+	    "\t.p2align 2\n"
+	    "\t.long 6, %u, %u\n"
+	    "\t.asciz \"Morph\"\n"
+	    "\t.p2align 2\n",
+	    origin->n, NOTE_MORPH_ORIGIN);
+	put_bytes(out, origin->b, origin->n);
+	buf_str(out, "\t.p2align 2\n");
+	if (n) {
+		buf_str(out, "\t.section .note.gnu.property,\"a\",@note\n\t.p2align 3\n");
+		put_bytes(out, property, n);
+	}
+	buf_str(out, "\t.section .note.GNU-stack,\"\",@progbits\n");
+}

@@ -1,0 +1,34 @@
+/*
+ * The link of an artifact done again with other objects for its TUs.
+ */
+#ifndef MORPH_RELINK_H
+#define MORPH_RELINK_H
+
+#include "common/artifact.h"
+
+struct relinker {
+	char *ld, *ar;
+	struct hash128 tools; /* of the linker and this program */
+};
+
+/* Finds the linker that the artifact names, and ar. Free in both cases. */
+int relink_open(struct relinker *r, struct artifact *a, struct err *e);
+void relink_close(struct relinker *r);
+
+/*
+ * Links to out. dir (absent, made) takes the inputs; object[tu] are the objects;
+ * last, or NULL, is an object linked after all others; build_id is the argument
+ * of --build-id. Neither dir nor any other place of the job gets into out.
+ */
+int relink_run(const struct relinker *r, struct artifact *a, const char *dir, char *const *object,
+    const char *last, const char *build_id, const char *out, struct err *e);
+
+/*
+ * The assembly text of that last object: the note that names the origin
+ * (docs/FORMATS.md ".note.morph"), and a copy of the program's own
+ * .note.gnu.property (n bytes, may be 0), without which ld would take the
+ * object for one that cannot do what the others can.
+ */
+void relink_note(const struct build_id *origin, const void *property, size_t n, struct buf *out);
+
+#endif

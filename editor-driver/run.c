@@ -1,0 +1,42 @@
+#include "editor-driver/run.h"
+#include "common/log.h"
+
+#include <string.h>
+
+/* The line that tells most: the first that names an error, else the first. */
+static const char *telling_line(char *text)
+{
+	char *line, *save = NULL, *first = NULL;
+
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		if (!first)
+			first = line;
+		if (strcasestr(line, "error") || strstr(line, "No space left") ||
+		    strstr(line, "undefined"))
+			return line;
+	}
+	return first ? first : "it said nothing";
+}
+
+int run_tool(const struct spawn *s, const char *what, struct err *e)
+{
+	static const char *const env[] = {"LC_ALL=C", NULL};
+	struct buf said = {0};
+	struct spawn quiet = *s;
+	int rc;
+
+	quiet.env = env;
+	quiet.timeout_s = TOOL_TIMEOUT_S;
+	quiet.capture_out = quiet.capture_err = &said;
+	if (!quiet.in)
+		quiet.in = -1;
+	rc = spawn_run(&quiet, e);
+	if (rc > 128)
+		err_set(e, "%s was stopped by signal %d", what, rc - 128);
+	else if (rc > 0)
+		err_set(e, "%s: %.800s", what, telling_line(buf_cstr(&said)));
+	else if (!rc && said.n)
+		log_debug("%s: %.*s", what, (int)(said.n < 2000 ? said.n : 2000), said.p);
+	buf_free(&said);
+	return rc ? -1 : 0;
+}

@@ -1,0 +1,220 @@
+#include "editor-driver/verify.h"
+#include "common/elf.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef VEC(struct elf_section) sections;
+
+static int keep_loaded(const struct elf_section *s, void *arg)
+{
+	sections *list = arg;
+
+	if (s->flags & SHF_ALLOC)
+		vec_push(list, *s);
+	return 0;
+}
+
+static bool same_section(const struct elf_section *a, const struct elf_section *b)
+{
+	return !strcmp(a->name, b->name) && a->addr == b->addr && a->size == b->size &&
+	    !a->data == !b->data && (!a->data || !memcmp(a->data, b->data, a->size));
+}
+
+static int same_sections(struct elf *made, struct elf *original, struct err *e)
+{
+	sections a = {0}, b = {0};
+	size_t i;
+	int rc = 0;
+
+	elf_file_sections(made, keep_loaded, &a);
+	elf_file_sections(original, keep_loaded, &b);
+	for (i = 0; i < b.n && !rc; i++)
+		if (i >= a.n || !same_section(&a.v[i], &b.v[i]))
+			rc = err_set(e, "linked again, %s is not what it was", b.v[i].name);
+	if (!rc && a.n > b.n)
+		rc = err_set(e, "linked again, there is a new section %s", a.v[b.n].name);
+	vec_free(&a);
+	vec_free(&b);
+	return rc;
+}
+
+static int read_map(struct elf *f, struct blockmap *m, const char *path, struct err *e)
+{
+	return blockmap_from_elf(f, m, e) ? err_wrap(e, "%s", path) : 0;
+}
+
+static bool same_frag(const struct bm_frag *a, const struct bm_frag *b)
+{
+	return a->addr == b->addr && a->size == b->size && a->tu == b->tu && a->func == b->func &&
+	    a->fragment == b->fragment && a->n == b->n;
+}
+
+static bool same_block(const struct bm_block *a, const struct bm_block *b)
+{
+	return a->addr == b->addr && a->size == b->size && a->id == b->id;
+}
+
+static int same_map(const struct blockmap *a, const struct blockmap *b, struct err *e)
+{
+	size_t i;
+
+	for (i = 0; i < a->frag.n && i < b->frag.n; i++)
+		if (!same_frag(&a->frag.v[i], &b->frag.v[i]))
+			return err_set(e, "linked again, the function at %#llx is not what it was",
+			    (unsigned long long)b->frag.v[i].addr);
+	if (a->frag.n != b->frag.n || a->block.n != b->block.n)
+		return err_set(e, "linked again, there are %zu fragments where there were %zu",
+		    a->frag.n, b->frag.n);
+	for (i = 0; i < a->block.n; i++)
+		if (!same_block(&a->block.v[i], &b->block.v[i]))
+			return err_set(e, "linked again, the block at %#llx is not what it was",
+			    (unsigned long long)b->block.v[i].addr);
+	return 0;
+}
+
+static int compare_module(
+    struct elf *made, const char *module, const struct build_id *id, struct err *e)
+{
+	struct elf *f = elf_file_open(module, -1, NULL);
+	struct build_id own;
+	int rc = 0;
+
+	if (!f)
+		return 0; /* not at hand */
+	own = elf_file_build_id(f);
+	if (build_id_equal(&own, id))
+		rc = same_sections(made, f, e);
+	elf_file_close(f);
+	return rc;
+}
+
+int verify_repeat(const char *path, const struct blockmap *map, const char *module, struct err *e)
+{
+	struct blockmap made = {0};
+	struct elf *f = elf_file_open(path, -1, e);
+	int rc = -1;
+
+	if (!f)
+		return -1;
+	if (!read_map(f, &made, path, e) &&
+	    (!module || !compare_module(f, module, &map->id, e)))
+		rc = same_map(&made, map, e);
+	blockmap_free(&made);
+	elf_file_close(f);
+	return rc;
+}
+
+/* ---- the new build ---- */
+
+struct block_key {
+	uint64_t tu;
+	uint32_t func, id;
+};
+
+static int by_key(const void *a, const void *b)
+{
+	const struct block_key *x = a, *y = b;
+
+	if (x->tu != y->tu)
+		return x->tu < y->tu ? -1 : 1;
+	if (x->func != y->func)
+		return x->func < y->func ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static struct block_key *sorted_blocks(const struct blockmap *m)
+{
+	struct block_key *key = xcalloc(m->block.n, sizeof *key);
+	const struct bm_frag *f;
+	size_t i;
+
+	for (i = 0; i < m->block.n; i++) {
+		f = &m->frag.v[m->block.v[i].frag];
+		key[i] = (struct block_key){f->tu, f->func, m->block.v[i].id};
+	}
+	if (m->block.n)
+		qsort(key, m->block.n, sizeof *key, by_key);
+	return key;
+}
+
+static int same_blocks(const struct blockmap *made, const struct blockmap *map, struct err *e)
+{
+	struct block_key *a = sorted_blocks(made), *b = sorted_blocks(map);
+	size_t i, n = made->block.n < map->block.n ? made->block.n : map->block.n;
+	int rc = 0;
+
+	for (i = 0; i < n && !by_key(&a[i], &b[i]); i++)
+		;
+	if (i < n || made->block.n != map->block.n) {
+		if (i >= n)
+			i = n ? n - 1 : 0;
+		rc = err_set(e, "the new build has %zu blocks for %zu; first difference near "
+		    "function %u of unit %016llx", made->block.n, map->block.n,
+		    n ? b[i].func : 0, (unsigned long long)(n ? b[i].tu : 0));
+	}
+	free(a);
+	free(b);
+	return rc;
+}
+
+static int same_face(struct elf *made, struct elf *unchanged, struct err *e)
+{
+	struct elf_face a = {0}, b = {0};
+	int rc = -1;
+
+	if (!elf_face_read(made, &a, e) && !elf_face_read(unchanged, &b, e))
+		rc = elf_face_compare(&b, &a, e);
+	elf_face_free(&a);
+	elf_face_free(&b);
+	return rc;
+}
+
+static int right_ids(struct elf *f, const struct build_id *origin, struct err *e)
+{
+	struct build_id own = elf_file_build_id(f), from = elf_file_origin(f);
+
+	if (!own.n || build_id_equal(&own, origin))
+		return err_set(e, "the new build has no build-id of its own");
+	if (!build_id_equal(&from, origin))
+		return err_set(e, "the new build does not name its origin");
+	return 0;
+}
+
+int verify_build(const char *path, const char *unchanged, const struct blockmap *map,
+    struct blockmap *out, struct err *e)
+{
+	struct elf *f = elf_file_open(path, -1, e), *g = NULL;
+	int rc = -1;
+
+	*out = (struct blockmap){0};
+	if (f)
+		g = elf_file_open(unchanged, -1, e);
+	if (g && !right_ids(f, &map->id, e) && !same_face(f, g, e) && !read_map(f, out, path, e))
+		rc = same_blocks(out, map, e);
+	if (f)
+		elf_file_close(f);
+	if (g)
+		elf_file_close(g);
+	return rc;
+}
+
+static int add_size(const struct elf_section *s, void *arg)
+{
+	if (s->flags & SHF_ALLOC && s->type != SHT_NOBITS)
+		*(uint64_t *)arg += s->size;
+	return 0;
+}
+
+int verify_size(const char *path, uint64_t *bytes, struct err *e)
+{
+	struct elf *f = elf_file_open(path, -1, e);
+
+	*bytes = 0;
+	if (!f)
+		return -1;
+	elf_file_sections(f, add_size, bytes);
+	elf_file_close(f);
+	return 0;
+}
