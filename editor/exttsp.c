@@ -67,7 +67,7 @@ struct tsp {
 	uint32_t *index;    /* in its chain, blocks */
 	uint64_t *pos;      /* in its chain, bytes */
 	int32_t *next;      /* lists of edges */
-	uint32_t *first;    /* first edge of a block, by block id; n + 1 */
+	double *insert, *rotate; /* of split_changes() */
 	uint32_t *table;    /* pairs of chains to link + 1, open addressing */
 	uint32_t mask, used;
 	struct gainheap heap;
@@ -228,6 +228,49 @@ static bool legal(const struct chain *x, const struct chain *y, enum merge_type 
 	return y->id != 0 || type == Y_X2_X1;
 }
 
+/* What a split of chain x changes among its own jumps, for every split at
+ * once: a jump over the split becomes longer by what is put between (insert),
+ * or turns round when X2 goes before X1 (rotate), and either change is the
+ * same wherever in the jump's span the split is. */
+static void split_changes(struct tsp *t, const struct chain *x, uint64_t y_bytes)
+{
+	const struct cfg_edge *edge = t->g->edge;
+	uint64_t from, to;
+	uint32_t i, j, k;
+	double was, count, ins, rot;
+	int32_t e;
+
+	for (k = 0; k <= x->n; k++)
+		t->insert[k] = t->rotate[k] = 0;
+	for (e = x->jumps; e != NONE; e = t->next[e]) {
+		i = t->at[edge[e].src];
+		j = t->at[edge[e].dst];
+		from = t->pos[i] + t->g->block[edge[e].src].bytes;
+		to = t->pos[j];
+		i = t->index[i];
+		j = t->index[j];
+		count = (double)edge[e].count;
+		was = exttsp_weight(&edge[e], from, to);
+		ins = i < j ? exttsp_weight(&edge[e], from, to + y_bytes)
+			    : exttsp_weight(&edge[e], from + y_bytes, to);
+		rot = i < j ? exttsp_weight(&edge[e], from + x->bytes, to)
+			    : exttsp_weight(&edge[e], from, to + x->bytes);
+		t->insert[(i < j ? i : j) + 1] += count * (ins - was);
+		t->insert[(i < j ? j : i) + 1] -= count * (ins - was);
+		t->rotate[(i < j ? i : j) + 1] += count * (rot - was);
+		t->rotate[(i < j ? j : i) + 1] -= count * (rot - was);
+	}
+	for (k = 1; k <= x->n; k++) {
+		t->insert[k] += t->insert[k - 1];
+		t->rotate[k] += t->rotate[k - 1];
+	}
+}
+
+static double own_change(const struct tsp *t, uint32_t split, enum merge_type type)
+{
+	return type == X_Y ? 0 : type == X1_Y_X2 ? t->insert[split] : t->rotate[split];
+}
+
 static void try_merge(struct tsp *t, const struct link *l, uint32_t x, uint32_t split,
     enum merge_type type, struct merge *best)
 {
@@ -236,12 +279,10 @@ static void try_merge(struct tsp *t, const struct link *l, uint32_t x, uint32_t 
 	struct shifts s;
 	double gain;
 
-	if (!legal(cx, cy, type))
+	if (!legal(cx, cy, type) || bound(l) + own_change(t, split, type) <= best->gain)
 		return;
 	s = shifts_of(t, cx, cy, split, type);
-	gain = score_list(t, l->jumps, x, &s);
-	if (type != X_Y)
-		gain += score_list(t, cx->jumps, x, &s) - cx->score;
+	gain = score_list(t, l->jumps, x, &s) + own_change(t, split, type);
 	if (gain > best->gain)
 		*best = (struct merge){gain, x, y, split, type};
 }
@@ -254,20 +295,7 @@ static void try_split(
 	try_merge(t, l, x, split, X2_X1_Y, best);
 }
 
-/* What a split loses at least: the fallthrough it cuts. */
-static double split_loss(const struct tsp *t, const struct chain *c, uint32_t split)
-{
-	const struct cfg_edge *edge = t->g->edge;
-	uint32_t src = t->hot[c->blk[split - 1]], dst = t->hot[c->blk[split]], e;
-	double sum = 0;
-
-	for (e = t->first[src]; e < t->first[src + 1]; e++)
-		if (edge[e].dst == dst && edge[e].kind != EDGE_INDIRECT)
-			sum += (double)edge[e].count;
-	return 0.9 * sum;
-}
-
-/* Long chains are split only where a jump would become a fallthrough. */
+/* Splits that make a jump between the chains a fallthrough. */
 static void try_attachments(struct tsp *t, const struct link *l, uint32_t x, struct merge *best)
 {
 	uint32_t y = l->a == x ? l->b : l->a, src, dst;
@@ -284,19 +312,31 @@ static void try_attachments(struct tsp *t, const struct link *l, uint32_t x, str
 	}
 }
 
-static void try_chain(struct tsp *t, const struct link *l, uint32_t x, struct merge *best)
+/* All other splits only bring the jumps between the chains nearer. */
+static void try_splits(struct tsp *t, const struct link *l, uint32_t x, struct merge *best)
 {
-	const struct chain *c = &t->chain[x];
+	const double near = 0.1 * l->sum;
 	uint32_t k;
 
-	try_merge(t, l, x, c->n, X_Y, best);
-	if (c->n > SPLIT_MAX) {
-		try_attachments(t, l, x, best);
-		return;
+	for (k = 1; k < t->chain[x].n; k++) {
+		if (near + t->insert[k] > best->gain)
+			try_merge(t, l, x, k, X1_Y_X2, best);
+		if (near + t->rotate[k] <= best->gain)
+			continue;
+		try_merge(t, l, x, k, Y_X2_X1, best);
+		try_merge(t, l, x, k, X2_X1_Y, best);
 	}
-	for (k = 1; k < c->n; k++)
-		if (bound(l) - split_loss(t, c, k) > best->gain)
-			try_split(t, l, x, k, best);
+}
+
+static void try_chain(struct tsp *t, const struct link *l, uint32_t x, struct merge *best)
+{
+	const struct chain *cx = &t->chain[x], *cy = &t->chain[l->a == x ? l->b : l->a];
+
+	split_changes(t, cx, cy->bytes);
+	try_merge(t, l, x, cx->n, X_Y, best);
+	try_attachments(t, l, x, best);
+	if (cx->n <= SPLIT_MAX)
+		try_splits(t, l, x, best);
 }
 
 static bool mergeable(const struct chain *a, const struct chain *b)
@@ -308,7 +348,10 @@ static bool mergeable(const struct chain *a, const struct chain *b)
 
 static void evaluate(struct tsp *t, struct link *l)
 {
-	l->best = (struct merge){.gain = 0};
+	const double floor = 1e-9 * (t->chain[l->a].score + t->chain[l->b].score);
+
+	/* Below this a gain is rounding. */
+	l->best = (struct merge){.gain = floor};
 	l->state = EXACT;
 	if (!mergeable(&t->chain[l->a], &t->chain[l->b]))
 		return;
@@ -460,7 +503,7 @@ static void merge_all(struct tsp *t)
 			continue;
 		}
 		evaluate(t, l);
-		if (l->best.gain > 0)
+		if (l->best.x != l->best.y)
 			queue(t, e.id, l->best.gain);
 	}
 }
@@ -522,7 +565,7 @@ static void start_links(struct tsp *t)
 static void alloc(struct tsp *t)
 {
 	const struct cfg *g = t->g;
-	uint32_t size = 16, p, b, e = 0;
+	uint32_t size = 16, p;
 
 	while (size / 4 < g->nedge)
 		size *= 2;
@@ -530,7 +573,8 @@ static void alloc(struct tsp *t)
 	t->table = arena_array(t->a, size, sizeof *t->table);
 	t->link = arena_array(t->a, g->nedge, sizeof *t->link);
 	t->next = arena_array(t->a, g->nedge, sizeof *t->next);
-	t->first = arena_array(t->a, (size_t)g->nblock + 1, sizeof *t->first);
+	t->insert = arena_array(t->a, (size_t)t->n + 1, sizeof *t->insert);
+	t->rotate = arena_array(t->a, (size_t)t->n + 1, sizeof *t->rotate);
 	t->at = arena_array(t->a, g->nblock, sizeof *t->at);
 	t->chain = arena_array(t->a, t->n, sizeof *t->chain);
 	t->chain_of = arena_array(t->a, t->n, sizeof *t->chain_of);
@@ -540,11 +584,6 @@ static void alloc(struct tsp *t)
 	memset(t->at, 0xff, g->nblock * sizeof *t->at);
 	for (p = 0; p < t->n; p++)
 		t->at[t->hot[p]] = p;
-	for (b = 0; b <= g->nblock; b++) {
-		while (e < g->nedge && g->edge[e].src < b)
-			e++;
-		t->first[b] = e;
-	}
 }
 
 /* The entry's chain, then the densest first. */
