@@ -1,0 +1,148 @@
+#include "monitor-client/batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int entry_compare(const void *pa, const void *pb)
+{
+	const struct batch_entry *a = pa, *b = pb;
+
+	if (a->module != b->module)
+		return a->module < b->module ? -1 : 1;
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+/* Sorts and adds up equal places. */
+static void compact(struct batch *b)
+{
+	size_t i, n = 0;
+
+	if (b->sorted == b->entry.n)
+		return;
+	qsort(b->entry.v, b->entry.n, sizeof *b->entry.v, entry_compare);
+	for (i = 0; i < b->entry.n; i++)
+		if (n && !entry_compare(&b->entry.v[n - 1], &b->entry.v[i]))
+			b->entry.v[n - 1].count += b->entry.v[i].count;
+		else
+			b->entry.v[n++] = b->entry.v[i];
+	b->entry.n = b->sorted = n;
+}
+
+/* The module's index, or -1 when its path finds no room. */
+static int64_t module_index(struct batch *b, const struct place *at)
+{
+	struct {
+		uint32_t uid;
+		struct build_id id;
+	} key;
+	uint64_t *slot;
+	size_t n = strlen(at->path) + 1;
+
+	memset(&key, 0, sizeof key);
+	key.uid = at->uid;
+	key.id.n = at->id->n;
+	memcpy(key.id.b, at->id->b, at->id->n);
+	if ((slot = htab_get(&b->index, &key, sizeof key)))
+		return (int64_t)*slot;
+	if (b->paths + n > BATCH_PATHS)
+		return -1;
+	b->paths += n;
+	*htab_put(&b->index, &key, sizeof key, NULL) = b->module.n;
+	vec_push(&b->module,
+	    (struct wire_module){.id = key.id, .path = xstrdup(at->path), .uid = at->uid});
+	return (int64_t)b->module.n - 1;
+}
+
+void batch_place(struct batch *b, const struct place *at)
+{
+	int64_t module = module_index(b, at);
+
+	if (b->entry.n >= BATCH_ENTRIES)
+		compact(b);
+	if (module < 0 || b->entry.n >= BATCH_ENTRIES) {
+		batch_dropped(b, 1);
+		return;
+	}
+	b->taken++;
+	vec_push(&b->entry,
+	    (struct batch_entry){.module = (uint32_t)module, .offset = at->offset, .count = 1});
+}
+
+void batch_kernel(struct batch *b)
+{
+	b->taken++;
+	b->kernel++;
+}
+
+void batch_outside(struct batch *b)
+{
+	b->taken++;
+	b->outside++;
+}
+
+void batch_dropped(struct batch *b, uint64_t n)
+{
+	b->taken += n;
+	b->dropped += n;
+}
+
+/* Gives every module its run of samples. A module whose only samples were
+ * dropped is left out. Returns how many are left in front. */
+static uint32_t fill_modules(struct batch *b, struct wire_sample *sample)
+{
+	size_t i, from, m;
+	uint32_t n = 0;
+	struct wire_module t;
+
+	for (m = 0, i = 0; m < b->module.n; m++) {
+		for (from = i; i < b->entry.n && b->entry.v[i].module == m; i++)
+			sample[i] = (struct wire_sample){b->entry.v[i].offset, b->entry.v[i].count};
+		if (i == from)
+			continue;
+		b->module.v[m].sample = sample + from;
+		b->module.v[m].nsample = (uint32_t)(i - from);
+		t = b->module.v[n];
+		b->module.v[n++] = b->module.v[m];
+		b->module.v[m] = t;
+	}
+	return n;
+}
+
+static void batch_clear(struct batch *b)
+{
+	size_t i;
+
+	for (i = 0; i < b->module.n; i++)
+		free(b->module.v[i].path);
+	b->module.n = b->entry.n = b->sorted = b->paths = 0;
+	b->taken = b->kernel = b->outside = b->dropped = 0;
+	htab_free(&b->index);
+}
+
+uint64_t batch_flush(
+    struct batch *b, uint64_t session, uint64_t seq, uint64_t end_ns, struct buf *out)
+{
+	struct wire_batch w = {.session = session, .seq = seq, .start_ns = b->start_ns,
+	    .end_ns = end_ns, .taken = b->taken, .kernel = b->kernel, .outside = b->outside,
+	    .dropped = b->dropped};
+	struct wire_sample *sample;
+
+	b->start_ns = end_ns;
+	if (!w.taken)
+		return 0;
+	compact(b);
+	sample = xcalloc(b->entry.n, sizeof *sample);
+	w.nmodule = fill_modules(b, sample);
+	w.module = b->module.v;
+	wire_put_batch(out, &w);
+	free(sample);
+	batch_clear(b);
+	return w.taken;
+}
+
+void batch_free(struct batch *b)
+{
+	batch_clear(b);
+	vec_free(&b->module);
+	vec_free(&b->entry);
+}

@@ -1,0 +1,48 @@
+/*
+ * Sums samples between two flushes: (build-id, uid, file offset) -> count, and
+ * the counts that have no place. Every sample taken is in exactly one of
+ * modules, kernel, outside and dropped, so that the batch adds up
+ * (common/wire.h). Bounded: what exceeds BATCH_ENTRIES distinct offsets or
+ * BATCH_PATHS bytes of paths is dropped and counted, which also keeps the
+ * frame below WIRE_MAX_PAYLOAD.
+ */
+#ifndef MORPH_BATCH_H
+#define MORPH_BATCH_H
+
+#include "common/hash.h"
+#include "common/mem.h"
+#include "common/wire.h"
+#include "monitor-client/maps.h"
+
+enum { BATCH_ENTRIES = 1 << 18, BATCH_PATHS = 4 << 20 };
+
+struct batch_entry {
+	uint32_t module; /* index into module[] */
+	uint64_t offset, count;
+};
+
+struct batch {
+	uint64_t taken, kernel, outside, dropped;
+	struct htab index; /* uid and build-id -> index of the module */
+	VEC(struct wire_module) module; /* paths are owned */
+	VEC(struct batch_entry) entry;  /* [0, sorted) ascending, once each */
+	size_t sorted, paths;
+	uint64_t start_ns; /* CLOCK_REALTIME of the last flush */
+};
+
+void batch_place(struct batch *b, const struct place *at);
+void batch_kernel(struct batch *b);
+void batch_outside(struct batch *b);
+/* n samples are known to be lost. */
+void batch_dropped(struct batch *b, uint64_t n);
+
+/*
+ * Appends the frame of what was summed to out, empties the batch and returns
+ * how many samples it took. end_ns: CLOCK_REALTIME, the next one's start. With
+ * nothing taken no frame is made.
+ */
+uint64_t batch_flush(
+    struct batch *b, uint64_t session, uint64_t seq, uint64_t end_ns, struct buf *out);
+void batch_free(struct batch *b);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * What the kernel told us, in the monitor's own shape. Made by ring.c from
+ * perf records, put in order by order.c, consumed by maps.c and batch.c.
+ */
+#ifndef MORPH_EVENT_H
+#define MORPH_EVENT_H
+
+#include "common/elf.h"
+
+#include <stdint.h>
+
+enum event_kind {
+	EV_SAMPLE,
+	EV_MAP,  /* an executable mapping appeared (mmap, mprotect) */
+	EV_FORK, /* a new process, not a thread */
+	EV_EXIT, /* the last word of a process (its first thread ended) */
+	EV_EXEC, /* all mappings are gone; new ones follow as EV_MAP */
+};
+
+enum sample_mode {
+	MODE_USER,   /* ip is the user's instruction */
+	MODE_KERNEL, /* a system call, an interrupt's work or a kernel thread */
+	MODE_OTHER,  /* neither: a guest of this machine */
+};
+
+struct event_map {
+	uint64_t start, end, pgoff; /* addresses; offset of start in the file */
+	uint64_t ino, gen;          /* 0 when the record carried a build-id instead */
+	uint32_t maj, min;
+	struct build_id id; /* n = 0: not told */
+	char *path;         /* as the task saw it; order.c owns and frees it */
+};
+
+struct event {
+	uint64_t time; /* CLOCK_MONOTONIC, ns */
+	enum event_kind kind;
+	uint32_t pid, tid;
+	union {
+		struct {
+			uint64_t ip;
+			enum sample_mode mode;
+		} sample;
+		struct event_map map;
+		uint32_t parent; /* EV_FORK: pid whose mappings the new one has */
+	};
+};
+
+typedef void event_fn(const struct event *ev, void *arg);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * One batch on its way to the manager, together with the greeting of the
+ * session it belongs to. Its bytes, a HELLO frame and a BATCH frame, are what
+ * a spool file holds and what a recorded feed is a row of.
+ */
+#ifndef MORPH_LETTER_H
+#define MORPH_LETTER_H
+
+#include "common/err.h"
+#include "common/mem.h"
+#include "common/wire.h"
+
+struct letter {
+	struct wire_hello hello;
+	uint64_t seq, start_ns, taken; /* of the batch */
+	struct buf batch;              /* its frame */
+};
+
+/* Appends HELLO and BATCH. */
+void letter_put(const struct letter *l, struct buf *out);
+/* Reads both; -1 when they are not whole, or not of one session. */
+int letter_get(const void *p, size_t n, struct letter *l, struct err *e);
+void letter_free(struct letter *l);
+
+#endif

@@ -1,0 +1,316 @@
+/*
+ * morph-monitor: kernel -> source -> order -> maps -> batch -> uplink.
+ */
+#include "common/log.h"
+#include "common/publish.h"
+#include "monitor-client/batch.h"
+#include "monitor-client/clock.h"
+#include "monitor-client/follow.h"
+#include "monitor-client/maps.h"
+#include "monitor-client/options.h"
+#include "monitor-client/replay.h"
+#include "monitor-client/session.h"
+#include "monitor-client/source.h"
+#include "monitor-client/uplink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+/* A round a second keeps the held-back events few and finds /proc in time. */
+#define DRAIN_EVERY SECOND
+#define LAST_PATIENCE (3 * SECOND)
+
+struct monitor {
+	struct options o;
+	struct follow follow;
+	struct source *source;
+	struct order order;
+	struct maps *maps;
+	struct batch batch;
+	struct wire_hello hello;
+	struct spool spool;
+	struct uplink up;
+	int record;  /* file instead of the uplink, or -1 */
+	int signals; /* signalfd */
+	uint64_t seq, next_drain, next_flush;
+	uint64_t taken, throttled; /* in all */
+	bool stop;
+	int status; /* to exit with */
+};
+
+static void on_event(const struct event *ev, void *arg)
+{
+	struct monitor *m = arg;
+	struct place at;
+
+	if (ev->kind != EV_SAMPLE)
+		maps_event(m->maps, ev);
+	else if (ev->sample.mode == MODE_KERNEL)
+		batch_kernel(&m->batch);
+	else if (ev->sample.mode == MODE_USER && maps_find(m->maps, ev, &at))
+		batch_place(&m->batch, &at);
+	else
+		batch_outside(&m->batch);
+}
+
+/* One round; all: nothing is held back for order. */
+static void drain(struct monitor *m, bool all)
+{
+	struct source_losses l = {0};
+
+	source_drain(m->source, &m->order, &l);
+	if (l.samples)
+		batch_dropped(&m->batch, l.samples);
+	if (l.sideband) {
+		log_debug("side-band records were lost; processes are read again from /proc");
+		maps_suspect(m->maps);
+	}
+	if (l.throttled && !m->throttled)
+		log_warn("the kernel throttles sampling; shares of the time may be distorted");
+	m->throttled += l.throttled;
+	order_round(&m->order, all, on_event, m);
+	m->next_drain = clock_now() + DRAIN_EVERY;
+}
+
+static void record(struct monitor *m, const struct buf *frame)
+{
+	if (file_write_all(m->record, frame->p, frame->n)) {
+		log_error("%s: %s", m->o.record, strerror(errno));
+		m->status = EXIT_FAILED;
+		m->stop = true;
+	}
+}
+
+/* Sends off what was summed. */
+static void flush(struct monitor *m)
+{
+	struct letter l = {.hello = m->hello, .seq = m->seq + 1, .start_ns = m->batch.start_ns};
+	uint64_t lost = m->record < 0 ? uplink_take_lost(&m->up) : 0;
+	struct maps_count n;
+
+	if (lost)
+		batch_dropped(&m->batch, lost);
+	l.taken = batch_flush(
+	    &m->batch, m->hello.session, l.seq, clock_ns(CLOCK_REALTIME), &l.batch);
+	m->next_flush = clock_now() + m->o.flush;
+	if (!l.taken)
+		return;
+	m->seq++;
+	m->taken += l.taken;
+	n = maps_count(m->maps);
+	log_debug("batch %" PRIu64 ": %" PRIu64 " samples, %zu bytes; %zu processes, %zu ranges, "
+		  "%zu files known",
+	    l.seq, l.taken, l.batch.n, n.procs, n.ranges, n.files);
+	if (m->record >= 0)
+		record(m, &l.batch);
+	else
+		uplink_offer(&m->up, &l);
+	letter_free(&l);
+}
+
+static void on_signal(struct monitor *m, const struct signalfd_siginfo *si)
+{
+	if (si->ssi_signo == SIGCHLD) {
+		m->stop |= follow_ended(&m->follow, &m->status);
+		return;
+	}
+	if (!m->follow.pid)
+		m->stop = true;
+	else if (si->ssi_signo != SIGINT) /* a terminal sends that to both */
+		kill(m->follow.pid, (int)si->ssi_signo);
+}
+
+static void read_signals(struct monitor *m)
+{
+	struct signalfd_siginfo si;
+
+	while (read(m->signals, &si, sizeof si) == sizeof si)
+		on_signal(m, &si);
+}
+
+static int until(uint64_t when, uint64_t now)
+{
+	uint64_t ms = when <= now ? 0 : (when - now + 999999) / 1000000;
+
+	return ms > 60000 ? 60000 : (int)ms;
+}
+
+/* Waits until something is due; returns whether a ring is half full. */
+static bool wait_for_work(struct monitor *m)
+{
+	size_t n = source_npoll(m->source);
+	struct pollfd *p = xcalloc(n + 2, sizeof *p);
+	uint64_t wake = m->next_drain < m->next_flush ? m->next_drain : m->next_flush;
+	bool ready;
+
+	source_poll(m->source, p);
+	p[n] = (struct pollfd){.fd = m->signals, .events = POLLIN};
+	p[n + 1] = (struct pollfd){.fd = -1};
+	if (m->record < 0) {
+		p[n + 1] = uplink_poll(&m->up);
+		if (uplink_wake(&m->up) < wake)
+			wake = uplink_wake(&m->up);
+	}
+	poll(p, n + 2, until(wake, clock_now()));
+	ready = source_ready(m->source, p);
+	free(p);
+	return ready;
+}
+
+static void run(struct monitor *m)
+{
+	bool ready;
+
+	m->next_drain = clock_now() + DRAIN_EVERY;
+	m->next_flush = clock_now() + m->o.flush;
+	while (!m->stop) {
+		ready = wait_for_work(m);
+		read_signals(m);
+		if (ready || clock_now() >= m->next_drain)
+			drain(m, false);
+		if (clock_now() >= m->next_flush) {
+			flush(m);
+			maps_sweep(m->maps, clock_now());
+			source_rescan(m->source);
+		}
+		if (m->record < 0)
+			uplink_step(&m->up, clock_now());
+	}
+	drain(m, true);
+	flush(m);
+	if (m->record < 0)
+		uplink_finish(&m->up, LAST_PATIENCE);
+}
+
+/* ---- setting up ---- */
+
+static void block_signals(struct monitor *m)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	m->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	if (m->signals < 0)
+		die(EXIT_FAILED, "signalfd: %s", strerror(errno));
+}
+
+static void open_source(struct monitor *m)
+{
+	struct err e;
+	bool refused;
+
+	if (m->o.command && follow_fork(&m->follow, m->o.command, &e))
+		die(EXIT_FAILED, "%s", e.text);
+	m->o.source.follow = m->follow.pid;
+	m->source = source_open(&m->o.source, &refused, &e);
+	if (!m->source) {
+		follow_cancel(&m->follow);
+		die(refused ? EXIT_REFUSED : EXIT_FAILED, "%s", e.text);
+	}
+	m->hello = session_hello(source_kind(m->source), source_period(m->source));
+	log_debug("source %s, a sample stands for %" PRIu64 " ns",
+	    source_kind(m->source) == WIRE_SRC_TICK ? "tick" : "cpu-clock",
+	    source_period(m->source));
+}
+
+static void open_record(struct monitor *m)
+{
+	struct buf b = {0};
+
+	m->record = open(m->o.record, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (m->record < 0) {
+		follow_cancel(&m->follow);
+		die(EXIT_FAILED, "%s: %s", m->o.record, strerror(errno));
+	}
+	wire_put_hello(&b, &m->hello);
+	record(m, &b);
+	buf_free(&b);
+}
+
+static void open_uplink(struct monitor *m)
+{
+	struct err e;
+	bool spool = spool_open(&m->spool, m->o.spool, m->o.spool_max, &e) == 0;
+
+	if (!spool)
+		log_warn("no spool: %s; samples are lost while the manager is away", e.text);
+	uplink_init(&m->up, m->o.socket, &m->hello, spool ? &m->spool : NULL);
+	uplink_step(&m->up, clock_now());
+}
+
+static void start(struct monitor *m)
+{
+	struct err e;
+	int status;
+
+	m->maps = maps_new("/proc", m->o.command ? getuid() : MAPS_NOBODY);
+	m->batch.start_ns = clock_ns(CLOCK_REALTIME);
+	if (!m->o.command) {
+		maps_snapshot(m->maps);
+		return;
+	}
+	status = follow_start(&m->follow, m->o.command[0], &e);
+	if (status)
+		die(status, "%s", e.text);
+}
+
+static void finish(struct monitor *m)
+{
+	log_debug("%" PRIu64 " samples in %" PRIu64 " batches", m->taken, m->seq);
+	if (m->record < 0) {
+		uplink_close(&m->up);
+		spool_close(&m->spool);
+	} else if (close(m->record)) {
+		log_error("%s: %s", m->o.record, strerror(errno));
+		m->status = EXIT_FAILED;
+	}
+	source_close(m->source);
+	order_free(&m->order);
+	maps_free(m->maps);
+	batch_free(&m->batch);
+	options_free(&m->o);
+	close(m->signals);
+}
+
+static int replay(struct monitor *m)
+{
+	struct err e;
+	int r = replay_file(m->o.replay, m->o.socket, &e);
+
+	if (r)
+		log_error("%s", e.text);
+	options_free(&m->o);
+	return r ? EXIT_FAILED : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct monitor m = {.record = -1};
+
+	log_init("morph-monitor", LOG_LVL_INFO);
+	options_read(&m.o, argc, argv);
+	log_init("morph-monitor", m.o.verbose ? LOG_LVL_DEBUG : LOG_LVL_INFO);
+	if (m.o.replay)
+		return replay(&m);
+	open_source(&m);
+	block_signals(&m);
+	if (m.o.record)
+		open_record(&m);
+	else
+		open_uplink(&m);
+	start(&m);
+	run(&m);
+	finish(&m);
+	return m.status;
+}

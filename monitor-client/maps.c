@@ -1,0 +1,497 @@
+#include "monitor-client/maps.h"
+#include "common/log.h"
+#include "common/mem.h"
+#include "monitor-client/clock.h"
+#include "monitor-client/elfid.h"
+#include "monitor-client/procfs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUCKETS = 4096, ID_TRIES = 4 };
+
+/* One file as records name it, shared by all ranges of it. */
+struct file {
+	struct file *next; /* in its bucket */
+	struct event_map as; /* path (owned), inode or build-id; the key */
+	struct build_id id;
+	uint32_t hash;
+	size_t refs;
+	int tries; /* left to find the build-id; 0 = known, or known to have none */
+};
+
+struct range {
+	uint64_t start, end, pgoff;
+	struct file *file;
+};
+
+struct proc {
+	struct proc *next; /* in its bucket */
+	VEC(struct range) range; /* ascending, without overlap */
+	uint64_t stamp; /* records up to here are in what /proc said */
+	uint64_t used, died; /* times; died = 0: lives */
+	uint64_t epoch; /* maps.epoch when /proc was last consulted or it began */
+	uint32_t pid, uid;
+	bool uid_asked;
+};
+
+struct maps {
+	char *proc;
+	struct proc *procs[BUCKETS];
+	struct file *files[BUCKETS];
+	struct elfid ids;
+	struct maps_count n;
+	uint64_t epoch, swept; /* counts losses of side-band; as of the last sweep */
+	uint32_t uid;
+};
+
+struct maps *maps_new(const char *proc, uint32_t uid)
+{
+	struct maps *m = xcalloc(1, sizeof *m);
+
+	m->proc = xstrdup(proc);
+	m->uid = uid;
+	return m;
+}
+
+/* ---- files ---- */
+
+/* No file, or none that has a layout to change. */
+static bool without_file(const char *path)
+{
+	static const char *const prefix[] = {
+	    "//", "/memfd:", "/SYSV", "/dev/zero", "/anon_hugepage"};
+	size_t i;
+
+	if (path[0] != '/')
+		return true;
+	for (i = 0; i < sizeof prefix / sizeof *prefix; i++)
+		if (!strncmp(path, prefix[i], strlen(prefix[i])))
+			return true;
+	return false;
+}
+
+static bool same_file(const struct event_map *a, const struct event_map *b)
+{
+	return a->ino == b->ino && a->maj == b->maj && a->min == b->min && a->gen == b->gen &&
+	    build_id_equal(&a->id, &b->id) && !strcmp(a->path, b->path);
+}
+
+static uint32_t file_hash(const struct event_map *as)
+{
+	uint32_t h = 2166136261u;
+	const char *s;
+
+	for (s = as->path; *s; s++)
+		h = (h ^ (unsigned char)*s) * 16777619u;
+	return (h ^ (uint32_t)as->ino) * 16777619u;
+}
+
+static struct file *file_get(struct maps *m, const struct event_map *as, size_t path_len)
+{
+	uint32_t h;
+	struct file *f;
+	struct event_map key = *as;
+
+	key.path = strndup(as->path, path_len);
+	if (!key.path)
+		die(70, "out of memory");
+	h = file_hash(&key);
+	for (f = m->files[h % BUCKETS]; f; f = f->next)
+		if (f->hash == h && same_file(&f->as, &key)) {
+			free(key.path);
+			f->refs++;
+			return f;
+		}
+	f = xcalloc(1, sizeof *f);
+	*f = (struct file){.next = m->files[h % BUCKETS], .as = key, .id = as->id, .hash = h,
+	    .refs = 1, .tries = as->id.n ? 0 : ID_TRIES};
+	m->files[h % BUCKETS] = f;
+	m->n.files++;
+	return f;
+}
+
+static void file_put(struct maps *m, struct file *f)
+{
+	struct file **p;
+
+	if (--f->refs)
+		return;
+	for (p = &m->files[f->hash % BUCKETS]; *p != f;)
+		p = &(*p)->next;
+	*p = f->next;
+	m->n.files--;
+	free(f->as.path);
+	free(f);
+}
+
+static bool file_has_id(struct maps *m, struct file *f, const struct proc *p, const struct range *r)
+{
+	struct event_map at = f->as;
+
+	if (f->tries) {
+		at.start = r->start;
+		at.end = r->end;
+		if (elfid_get(&m->ids, m->proc, p->pid, &at, &f->id) == ELFID_LATER)
+			f->tries--;
+		else
+			f->tries = 0;
+	}
+	return f->id.n;
+}
+
+/* ---- ranges ---- */
+
+static size_t range_at(const struct proc *p, uint64_t addr)
+{
+	size_t lo = 0, hi = p->range.n, mid;
+
+	while (lo < hi) {
+		mid = (lo + hi) / 2;
+		if (p->range.v[mid].end <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Replaces ranges [i, j) by n others. */
+static void range_splice(
+    struct maps *m, struct proc *p, size_t i, size_t j, const struct range *with, size_t n)
+{
+	size_t total = p->range.n - (j - i) + n;
+
+	while (p->range.cap < total)
+		p->range.v = xrealloc(p->range.v, p->range.cap = p->range.cap ? 2 * p->range.cap : 8,
+		    sizeof *p->range.v);
+	if (p->range.n > j)
+		memmove(p->range.v + i + n, p->range.v + j, (p->range.n - j) * sizeof *p->range.v);
+	if (n)
+		memcpy(p->range.v + i, with, n * sizeof *with);
+	m->n.ranges += total - p->range.n;
+	p->range.n = total;
+}
+
+/* Takes the ranges between start and end away and puts `with` (or nothing)
+ * there; what sticks out at either side stays. */
+static void range_set(
+    struct maps *m, struct proc *p, uint64_t start, uint64_t end, const struct range *with)
+{
+	size_t i = range_at(p, start), j = i, n = 0, k;
+	struct range out[3], r;
+
+	while (j < p->range.n && p->range.v[j].start < end)
+		j++;
+	if (j > i && p->range.v[i].start < start) {
+		r = p->range.v[i];
+		r.end = start;
+		r.file->refs++;
+		out[n++] = r;
+	}
+	if (with)
+		out[n++] = *with;
+	if (j > i && p->range.v[j - 1].end > end) {
+		r = p->range.v[j - 1];
+		r.pgoff += end - r.start;
+		r.start = end;
+		r.file->refs++;
+		out[n++] = r;
+	}
+	for (k = i; k < j; k++)
+		file_put(m, p->range.v[k].file);
+	range_splice(m, p, i, j, out, n);
+}
+
+static void range_add(struct maps *m, struct proc *p, const struct event_map *map)
+{
+	static const char gone[] = " (deleted)";
+	size_t n = strlen(map->path);
+	struct range r = {.start = map->start, .end = map->end, .pgoff = map->pgoff};
+
+	if (map->end <= map->start)
+		return;
+	if (without_file(map->path) || p->range.n >= MAPS_RANGES) {
+		range_set(m, p, map->start, map->end, NULL);
+		return;
+	}
+	if (n > sizeof gone && !strcmp(map->path + n - (sizeof gone - 1), gone))
+		n -= sizeof gone - 1;
+	r.file = file_get(m, map, n);
+	range_set(m, p, map->start, map->end, &r);
+}
+
+static void ranges_drop(struct maps *m, struct proc *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->range.n; i++)
+		file_put(m, p->range.v[i].file);
+	m->n.ranges -= p->range.n;
+	vec_free(&p->range);
+}
+
+static void ranges_copy(struct maps *m, struct proc *to, const struct proc *from)
+{
+	size_t i;
+
+	ranges_drop(m, to);
+	range_splice(m, to, 0, 0, from->range.v, from->range.n);
+	for (i = 0; i < to->range.n; i++)
+		to->range.v[i].file->refs++;
+}
+
+/* ---- processes ---- */
+
+static struct proc *proc_get(const struct maps *m, uint32_t pid)
+{
+	struct proc *p;
+
+	for (p = m->procs[pid % BUCKETS]; p && p->pid != pid;)
+		p = p->next;
+	return p;
+}
+
+static void proc_drop(struct maps *m, uint32_t pid)
+{
+	struct proc **at, *p;
+
+	for (at = &m->procs[pid % BUCKETS]; *at && (*at)->pid != pid;)
+		at = &(*at)->next;
+	if (!(p = *at))
+		return;
+	*at = p->next;
+	ranges_drop(m, p);
+	m->n.procs--;
+	free(p);
+}
+
+static int used_compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Too many: those not used for longest go, a quarter of all. */
+static void procs_evict(struct maps *m)
+{
+	uint64_t *used = xcalloc(m->n.procs, sizeof *used), limit;
+	struct proc *p, *next;
+	size_t n = 0, i;
+
+	for (i = 0; i < BUCKETS; i++)
+		for (p = m->procs[i]; p; p = p->next)
+			used[n++] = p->used;
+	qsort(used, n, sizeof *used, used_compare);
+	limit = used[n / 4];
+	free(used);
+	log_warn("more than %d processes are known; forgetting those unused for longest", MAPS_PROCS);
+	for (i = 0, n = m->n.procs / 4 + 1; i < BUCKETS; i++)
+		for (p = m->procs[i]; p && n; p = next) {
+			next = p->next;
+			if (p->used <= limit) {
+				proc_drop(m, p->pid);
+				n--;
+			}
+		}
+}
+
+static struct proc *proc_new(struct maps *m, uint32_t pid, uint64_t time)
+{
+	struct proc *p;
+
+	proc_drop(m, pid);
+	if (m->n.procs >= MAPS_PROCS)
+		procs_evict(m);
+	p = xcalloc(1, sizeof *p);
+	p->pid = pid;
+	p->uid = m->uid;
+	p->used = time;
+	p->epoch = m->epoch;
+	p->next = m->procs[pid % BUCKETS];
+	m->procs[pid % BUCKETS] = p;
+	m->n.procs++;
+	return p;
+}
+
+struct reading {
+	struct maps *m;
+	struct proc *p;
+	bool first;
+};
+
+static void read_map(const struct event_map *map, void *arg)
+{
+	struct reading *r = arg;
+
+	if (r->first)
+		ranges_drop(r->m, r->p);
+	r->first = false;
+	range_add(r->m, r->p, map);
+}
+
+/* What /proc says replaces what was known, unless it says nothing. tid: any
+ * thread of it, for the first may have ended. */
+static void proc_read(struct maps *m, struct proc *p, uint32_t tid)
+{
+	struct reading r = {.m = m, .p = p, .first = true};
+	uint64_t stamp = clock_now();
+
+	p->epoch = m->epoch;
+	if (procfs_maps(m->proc, tid, read_map, &r) == 0 && !r.first)
+		p->stamp = stamp;
+}
+
+static void snapshot_one(uint32_t pid, void *arg)
+{
+	struct maps *m = arg;
+	struct proc *p = proc_new(m, pid, clock_now());
+
+	proc_read(m, p, pid);
+	p->uid_asked = procfs_uid(m->proc, pid, &p->uid) == 0;
+	if (!p->range.n)
+		proc_drop(m, pid); /* a kernel thread, or not ours to read */
+}
+
+void maps_snapshot(struct maps *m)
+{
+	if (procfs_pids(m->proc, snapshot_one, m))
+		log_warn("cannot read %s: processes that run already stay unknown", m->proc);
+}
+
+/* ---- events ---- */
+
+static void proc_fork(struct maps *m, const struct event *ev)
+{
+	struct proc *parent = proc_get(m, ev->parent), *p = proc_get(m, ev->pid);
+
+	if (p && ev->time <= p->stamp)
+		return;
+	p = proc_new(m, ev->pid, ev->time);
+	/* p may have displaced the parent. */
+	if (!parent || !(parent = proc_get(m, ev->parent)))
+		return;
+	ranges_copy(m, p, parent);
+	p->uid = parent->uid;
+	p->epoch = parent->epoch;
+}
+
+void maps_event(struct maps *m, const struct event *ev)
+{
+	struct proc *p;
+
+	if (ev->kind == EV_FORK) {
+		proc_fork(m, ev);
+		return;
+	}
+	p = proc_get(m, ev->pid);
+	if (!p && ev->kind != EV_EXIT)
+		p = proc_new(m, ev->pid, ev->time);
+	if (!p || ev->time <= p->stamp)
+		return;
+	p->used = ev->time;
+	switch (ev->kind) {
+	case EV_MAP:
+		range_add(m, p, &ev->map);
+		break;
+	case EV_EXEC:
+		ranges_drop(m, p);
+		p->uid_asked = false;
+		p->epoch = m->epoch;
+		p->died = 0; /* a thread's exec ends the first thread before */
+		break;
+	case EV_EXIT:
+		p->died = ev->time;
+		break;
+	default:
+		break;
+	}
+}
+
+void maps_suspect(struct maps *m)
+{
+	m->epoch++;
+}
+
+void maps_sweep(struct maps *m, uint64_t now)
+{
+	bool ask = m->swept != m->epoch; /* the end of some was perhaps lost */
+	struct proc *p, *next;
+	uint32_t uid;
+	size_t i;
+
+	m->swept = m->epoch;
+	for (i = 0; i < BUCKETS; i++)
+		for (p = m->procs[i]; p; p = next) {
+			next = p->next;
+			if (ask && !p->died && procfs_uid(m->proc, p->pid, &uid))
+				p->died = now;
+			if (p->died && now > p->died + MAPS_GRACE)
+				proc_drop(m, p->pid);
+		}
+}
+
+/* ---- samples ---- */
+
+static struct proc *proc_of_sample(struct maps *m, const struct event *s)
+{
+	struct proc *p = proc_get(m, s->pid);
+
+	if (!s->pid || s->pid == UINT32_MAX)
+		return NULL; /* not in our pid namespace, or past its end */
+	if (!p) {
+		p = proc_new(m, s->pid, s->time);
+		proc_read(m, p, s->tid);
+		if (!p->range.n)
+			p->died = s->time; /* its end will not be announced again */
+	} else if (p->epoch != m->epoch) {
+		proc_read(m, p, s->tid);
+	}
+	p->used = s->time;
+	if (!p->uid_asked)
+		procfs_uid(m->proc, s->tid, &p->uid);
+	p->uid_asked = true;
+	return p;
+}
+
+bool maps_find(struct maps *m, const struct event *s, struct place *out)
+{
+	struct proc *p = proc_of_sample(m, s);
+	struct range *r;
+	size_t i;
+
+	if (!p)
+		return false;
+	i = range_at(p, s->sample.ip);
+	if (i == p->range.n || s->sample.ip < p->range.v[i].start)
+		return false;
+	r = &p->range.v[i];
+	if (!file_has_id(m, r->file, p, r))
+		return false;
+	out->id = &r->file->id;
+	out->path = r->file->as.path;
+	out->offset = s->sample.ip - r->start + r->pgoff;
+	out->uid = p->uid;
+	return true;
+}
+
+struct maps_count maps_count(const struct maps *m)
+{
+	return m->n;
+}
+
+void maps_free(struct maps *m)
+{
+	struct proc *p, *next;
+	size_t i;
+
+	for (i = 0; i < BUCKETS; i++)
+		for (p = m->procs[i]; p; p = next) {
+			next = p->next;
+			proc_drop(m, p->pid);
+		}
+	elfid_free(&m->ids);
+	free(m->proc);
+	free(m);
+}

@@ -1,0 +1,60 @@
+/*
+ * Which file lies behind an address of a process: pid -> executable ranges ->
+ * (build-id, file offset). Fed by EV_MAP, EV_FORK, EV_EXEC, EV_EXIT in time
+ * order and by /proc: once at the start, for a process that was never
+ * announced, and again for every process after side-band records were lost.
+ *
+ * munmap(2) and mremap(2) are not announced, so a new range overrides what it
+ * overlaps. Anonymous memory, memfd, the vdso and files without a build-id
+ * have no place. A file without a name ("(deleted)") keeps its place where its
+ * build-id is known: a program that was swapped while it runs is one.
+ *
+ * Build-ids that no record brought are read when the first sample needs them.
+ * Memory is bounded: processes by MAPS_PROCS (the longest unused go first) and
+ * gone MAPS_GRACE after their end, ranges of one by MAPS_RANGES.
+ */
+#ifndef MORPH_MAPS_H
+#define MORPH_MAPS_H
+
+#include "monitor-client/event.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { MAPS_PROCS = 65536, MAPS_RANGES = 8192 };
+#define MAPS_GRACE 30000000000ULL /* ns */
+#define MAPS_NOBODY UINT32_MAX    /* uid of a process that was gone too soon */
+
+struct maps;
+
+/* proc: "/proc", or a tree like it. uid: of processes that cannot be asked. */
+struct maps *maps_new(const char *proc, uint32_t uid);
+void maps_free(struct maps *m);
+
+/* Reads all processes of /proc. Records older than what was read are ignored
+ * afterwards. */
+void maps_snapshot(struct maps *m);
+/* Any event but a sample. */
+void maps_event(struct maps *m, const struct event *ev);
+/* Side-band was lost: every process is read again before it is next used. */
+void maps_suspect(struct maps *m);
+/* Forgets the long dead; now as events' time. */
+void maps_sweep(struct maps *m, uint64_t now);
+
+struct place {
+	const struct build_id *id;
+	const char *path; /* without " (deleted)" */
+	uint64_t offset;  /* in the file */
+	uint32_t uid;
+};
+
+/* Where a user-mode sample fell; false: no file with a build-id. The place's
+ * pointers live until the next call of any function above. */
+bool maps_find(struct maps *m, const struct event *sample, struct place *out);
+
+struct maps_count {
+	size_t procs, ranges, files;
+};
+struct maps_count maps_count(const struct maps *m);
+
+#endif

@@ -1,0 +1,179 @@
+#include "monitor-client/options.h"
+#include "common/log.h"
+#include "common/mem.h"
+#include "monitor-client/clock.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A prime, so as not to run in step with timers of the programs. */
+enum { RATE = 251, RATE_MAX = 10000, FLUSH_S = 10, SPOOL_MIB = 64 };
+
+static const char usage[] =
+    "usage: morph-monitor [--source auto|tick|cpu-clock] [--rate HZ] [--socket PATH]\n"
+    "                     [--spool DIR] [--spool-max MIB] [--flush SECONDS]\n"
+    "                     [--record FILE] [-v] [-- CMD [ARG…]]\n"
+    "       morph-monitor --replay FILE [--socket PATH] [-v]\n"
+    "Samples where programs spend their time and tells the manager.\n"
+    "Without CMD the whole machine, which needs rights; with it CMD and its children.\n";
+
+enum { OPT_SOURCE = 256, OPT_RATE, OPT_SOCKET, OPT_SPOOL, OPT_SPOOL_MAX, OPT_FLUSH, OPT_RECORD,
+	OPT_REPLAY, OPT_HELP, OPT_VERSION };
+
+static const struct option longs[] = {
+    {"source", required_argument, NULL, OPT_SOURCE},
+    {"rate", required_argument, NULL, OPT_RATE},
+    {"socket", required_argument, NULL, OPT_SOCKET},
+    {"spool", required_argument, NULL, OPT_SPOOL},
+    {"spool-max", required_argument, NULL, OPT_SPOOL_MAX},
+    {"flush", required_argument, NULL, OPT_FLUSH},
+    {"record", required_argument, NULL, OPT_RECORD},
+    {"replay", required_argument, NULL, OPT_REPLAY},
+    {"verbose", no_argument, NULL, 'v'},
+    {"help", no_argument, NULL, OPT_HELP},
+    {"version", no_argument, NULL, OPT_VERSION},
+    {0},
+};
+
+static double number(const char *name, const char *text, double min, double max)
+{
+	char *end;
+	double v;
+
+	errno = 0;
+	v = strtod(text, &end);
+	if (errno || end == text || *end || !(v >= min && v <= max))
+		die(EXIT_USAGE, "--%s: \"%s\" is no number from %g to %g", name, text, min, max);
+	return v;
+}
+
+static enum source_want source_named(const char *name)
+{
+	if (!strcmp(name, "auto"))
+		return SOURCE_AUTO;
+	if (!strcmp(name, "tick"))
+		return SOURCE_TICK;
+	if (!strcmp(name, "cpu-clock"))
+		return SOURCE_CPU_CLOCK;
+	die(EXIT_USAGE, "--source: \"%s\" is none of auto, tick, cpu-clock", name);
+}
+
+static const char *env(const char *name)
+{
+	const char *v = getenv(name);
+
+	return v && *v ? v : NULL;
+}
+
+static char *state_folder(void)
+{
+	if (env("MORPH_STATE"))
+		return xstrdup(env("MORPH_STATE"));
+	if (geteuid() == 0)
+		return xstrdup("/var/lib/morph");
+	if (env("XDG_STATE_HOME"))
+		return xasprintf("%s/morph", env("XDG_STATE_HOME"));
+	return xasprintf("%s/.local/state/morph", env("HOME") ? env("HOME") : "");
+}
+
+/* The manager of this user, or where there is none the machine's. */
+static char *default_socket(void)
+{
+	static const char machine[] = "/run/morph/monitor.sock";
+	char *state, *path;
+
+	if (env("MORPH_RUN"))
+		return xasprintf("%s/monitor.sock", env("MORPH_RUN"));
+	if (geteuid() == 0)
+		return xstrdup(machine);
+	state = state_folder();
+	if (env("XDG_RUNTIME_DIR"))
+		path = xasprintf("%s/morph/monitor.sock", env("XDG_RUNTIME_DIR"));
+	else
+		path = xasprintf("%s/run/monitor.sock", state);
+	free(state);
+	if (access(path, F_OK) == 0 || access(machine, F_OK))
+		return path;
+	free(path);
+	return xstrdup(machine);
+}
+
+static void set_default_paths(struct options *o)
+{
+	char *state = state_folder();
+
+	if (!o->socket)
+		o->socket = default_socket();
+	if (!o->spool)
+		o->spool = xasprintf("%s/spool", state);
+	free(state);
+}
+
+static void check_together(const struct options *o)
+{
+	if (o->replay && (o->record || o->command))
+		die(EXIT_USAGE, "--replay goes with neither --record nor a command");
+}
+
+void options_read(struct options *o, int argc, char **argv)
+{
+	int c;
+
+	*o = (struct options){.source = {.want = SOURCE_AUTO, .rate = RATE},
+	    .spool_max = (uint64_t)SPOOL_MIB << 20, .flush = FLUSH_S * SECOND};
+	while ((c = getopt_long(argc, argv, "+v", longs, NULL)) != -1)
+		switch (c) {
+		case OPT_SOURCE:
+			o->source.want = source_named(optarg);
+			break;
+		case OPT_RATE:
+			o->source.rate = (unsigned)number("rate", optarg, 1, RATE_MAX);
+			break;
+		case OPT_SOCKET:
+			free(o->socket);
+			o->socket = xstrdup(optarg);
+			break;
+		case OPT_SPOOL:
+			free(o->spool);
+			o->spool = xstrdup(optarg);
+			break;
+		case OPT_SPOOL_MAX:
+			o->spool_max = (uint64_t)(number("spool-max", optarg, 0, 1 << 20) * (1 << 20));
+			break;
+		case OPT_FLUSH:
+			o->flush = (uint64_t)(number("flush", optarg, 0.1, 86400) * SECOND);
+			break;
+		case OPT_RECORD:
+			o->record = optarg;
+			break;
+		case OPT_REPLAY:
+			o->replay = optarg;
+			break;
+		case 'v':
+			o->verbose = true;
+			break;
+		case OPT_HELP:
+			fputs(usage, stdout);
+			exit(0);
+		case OPT_VERSION:
+			puts("morph-monitor " MORPH_VERSION);
+			exit(0);
+		default:
+			fputs(usage, stderr);
+			exit(EXIT_USAGE);
+		}
+	if (optind < argc)
+		o->command = argv + optind;
+	check_together(o);
+	set_default_paths(o);
+}
+
+void options_free(struct options *o)
+{
+	free(o->socket);
+	free(o->spool);
+}

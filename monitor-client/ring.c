@@ -1,0 +1,241 @@
+/*
+ * Records, all little-endian, padded to 8 bytes: u32 type, u16 misc, u16 size
+ * (with this header), then
+ *   SAMPLE    IP:   u64 ip, u32 pid, u32 tid, u64 time
+ *             REGS: u32 pid, u32 tid, u64 time, u64 abi, and unless abi is 0
+ *             the registers of RING_REGS by ascending bit: cx ip flags r11
+ *   MMAP2     u32 pid, u32 tid, u64 addr, u64 len, u64 pgoff,
+ *             u32 maj, u32 min, u64 ino, u64 generation, or with the misc bit
+ *             BUILD_ID: u8 size, 3 bytes, u8 id[20]; u32 prot, u32 flags, path
+ *   COMM      u32 pid, u32 tid, name
+ *   FORK EXIT u32 pid, u32 ppid, u32 tid, u32 ptid, u64 time
+ *   LOST      u64 id, u64 lost
+ * and behind every one but SAMPLE: u32 pid, u32 tid, u64 time.
+ */
+#include "monitor-client/ring.h"
+#include "common/mem.h"
+
+#include <asm/perf_regs.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { RECORD_MAX = 1 << 16, TRAILER = 16, MMAP2_PATH = 64 };
+
+const uint64_t RING_REGS = 1u << PERF_REG_X86_CX | 1u << PERF_REG_X86_IP |
+			   1u << PERF_REG_X86_FLAGS | 1u << PERF_REG_X86_R11;
+
+int ring_open(struct ring *r, int fd, unsigned pages, struct err *e)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), n = (1 + (size_t)pages) * page;
+	void *base = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (base == MAP_FAILED)
+		return err_sys(e, "mapping a perf ring of %u pages", pages);
+	ring_attach(r, base, n - page);
+	r->data = (uint8_t *)base + page;
+	r->mapped = n;
+	return 0;
+}
+
+void ring_attach(struct ring *r, void *base, size_t size)
+{
+	*r = (struct ring){.page = base, .size = size, .copy = xmalloc(RECORD_MAX)};
+	r->data = (uint8_t *)base + sysconf(_SC_PAGESIZE);
+}
+
+void ring_close(struct ring *r)
+{
+	if (r->mapped)
+		munmap(r->page, r->mapped);
+	free(r->copy);
+	*r = (struct ring){0};
+}
+
+static uint32_t get32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof v);
+	return v;
+}
+
+static uint64_t get64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof v);
+	return v;
+}
+
+static enum sample_mode mode_of(uint16_t misc)
+{
+	switch (misc & PERF_RECORD_MISC_CPUMODE_MASK) {
+	case PERF_RECORD_MISC_USER:
+		return MODE_USER;
+	case PERF_RECORD_MISC_KERNEL:
+	case PERF_RECORD_MISC_HYPERVISOR:
+	case PERF_RECORD_MISC_GUEST_KERNEL:
+		return MODE_KERNEL;
+	default:
+		return MODE_OTHER;
+	}
+}
+
+static enum record_kind sample_ip(const uint8_t *p, size_t n, uint16_t misc, struct event *ev)
+{
+	if (n < 24)
+		return REC_SKIP;
+	ev->sample.ip = get64(p);
+	ev->pid = get32(p + 8);
+	ev->tid = get32(p + 12);
+	ev->time = get64(p + 16);
+	ev->sample.mode = mode_of(misc);
+	return REC_EVENT;
+}
+
+/*
+ * In kernel mode the saved user registers are those of the system call, and
+ * the SYSCALL instruction left RIP in RCX and RFLAGS in R11. A page fault
+ * keeps the faulting instruction, which is where that time belongs.
+ */
+static enum record_kind sample_regs(const uint8_t *p, size_t n, struct event *ev)
+{
+	uint64_t cx, flags, r11;
+
+	if (n < 24)
+		return REC_SKIP;
+	ev->pid = get32(p);
+	ev->tid = get32(p + 4);
+	ev->time = get64(p + 8);
+	ev->sample.ip = 0;
+	ev->sample.mode = MODE_KERNEL;
+	if (get64(p + 16) == PERF_SAMPLE_REGS_ABI_NONE || n < 56)
+		return REC_EVENT;
+	cx = get64(p + 24);
+	ev->sample.ip = get64(p + 32);
+	flags = get64(p + 40);
+	r11 = get64(p + 48);
+	if (cx != ev->sample.ip || r11 != flags)
+		ev->sample.mode = MODE_USER;
+	return REC_EVENT;
+}
+
+static enum record_kind map_record(uint8_t *p, size_t n, uint16_t misc, struct event *ev)
+{
+	struct event_map *m = &ev->map;
+	uint64_t len;
+
+	if (n <= MMAP2_PATH || !memchr(p + MMAP2_PATH, 0, n - MMAP2_PATH))
+		return REC_SKIP;
+	*m = (struct event_map){.start = get64(p + 8), .pgoff = get64(p + 24)};
+	len = get64(p + 16);
+	if (__builtin_add_overflow(m->start, len, &m->end))
+		return REC_SKIP;
+	if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+		m->id.n = p[32] <= 20 ? p[32] : 20;
+		memcpy(m->id.b, p + 36, m->id.n);
+	} else {
+		m->maj = get32(p + 32);
+		m->min = get32(p + 36);
+		m->ino = get64(p + 40);
+		m->gen = get64(p + 48);
+	}
+	m->path = (char *)p + MMAP2_PATH;
+	ev->kind = EV_MAP;
+	return REC_EVENT;
+}
+
+static enum record_kind task_record(const uint8_t *p, size_t n, uint32_t type, struct event *ev)
+{
+	uint32_t pid, ppid, tid;
+
+	if (n < 24)
+		return REC_SKIP;
+	pid = get32(p);
+	ppid = get32(p + 4);
+	tid = get32(p + 8);
+	ev->pid = pid;
+	ev->tid = tid;
+	if (type == PERF_RECORD_FORK) {
+		ev->kind = EV_FORK;
+		ev->parent = ppid;
+		return pid == ppid ? REC_SKIP : REC_EVENT;
+	}
+	ev->kind = EV_EXIT;
+	return pid == tid ? REC_EVENT : REC_SKIP;
+}
+
+/* p: what is behind the header. */
+static enum record_kind decode(uint8_t *p, size_t n, uint32_t type, uint16_t misc,
+    enum sample_shape shape, struct event *ev, uint64_t *lost)
+{
+	if (type == PERF_RECORD_SAMPLE) {
+		ev->kind = EV_SAMPLE;
+		return shape == SHAPE_IP ? sample_ip(p, n, misc, ev)
+		    : shape == SHAPE_REGS ? sample_regs(p, n, ev)
+					  : REC_SKIP;
+	}
+	if (n < TRAILER)
+		return REC_SKIP;
+	n -= TRAILER;
+	ev->pid = get32(p + n);
+	ev->tid = get32(p + n + 4);
+	ev->time = get64(p + n + 8);
+	switch (type) {
+	case PERF_RECORD_MMAP2:
+		return map_record(p, n, misc, ev);
+	case PERF_RECORD_COMM:
+		ev->kind = EV_EXEC;
+		return misc & PERF_RECORD_MISC_COMM_EXEC ? REC_EVENT : REC_SKIP;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		return task_record(p, n, type, ev);
+	case PERF_RECORD_LOST:
+		*lost = n < 16 ? 0 : get64(p + 8);
+		return REC_LOST;
+	case PERF_RECORD_THROTTLE:
+		return REC_THROTTLE;
+	default:
+		return REC_SKIP;
+	}
+}
+
+/* n bytes at the tail as one run. */
+static uint8_t *run_at(struct ring *r, size_t n)
+{
+	size_t at = r->tail & (r->size - 1), first = r->size - at;
+
+	if (n <= first)
+		first = n;
+	memcpy(r->copy, r->data + at, first);
+	memcpy(r->copy + first, r->data, n - first);
+	return r->copy;
+}
+
+enum record_kind ring_next(
+    struct ring *r, enum sample_shape shape, struct event *ev, uint64_t *lost)
+{
+	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+	struct perf_event_header h;
+
+	if (head == r->tail)
+		return REC_END;
+	if (head - r->tail >= sizeof h)
+		memcpy(&h, run_at(r, sizeof h), sizeof h);
+	if (head - r->tail < sizeof h || h.size < sizeof h || h.size > head - r->tail) {
+		r->tail = head;
+		return REC_BROKEN;
+	}
+	*ev = (struct event){0};
+	run_at(r, h.size);
+	r->tail += h.size;
+	return decode(r->copy + sizeof h, h.size - sizeof h, h.type, h.misc, shape, ev, lost);
+}
+
+void ring_release(struct ring *r)
+{
+	__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
+}

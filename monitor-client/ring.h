@@ -1,0 +1,57 @@
+/*
+ * One perf ring buffer (perf_event_open(2), "MMAP layout") and the records in
+ * it. Reading: data_head with acquire, data_tail with release; records are
+ * copied out whole. They come from the kernel and are still checked: a length
+ * that makes no sense empties the ring and is reported.
+ */
+#ifndef MORPH_RING_H
+#define MORPH_RING_H
+
+#include "common/err.h"
+#include "monitor-client/event.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct perf_event_mmap_page;
+
+struct ring {
+	struct perf_event_mmap_page *page;
+	const uint8_t *data;
+	size_t size;   /* of data, a power of two */
+	size_t mapped; /* bytes to unmap, 0 = not ours */
+	uint64_t tail; /* what has been read */
+	uint8_t *copy; /* the record at hand, 64 KiB */
+};
+
+/* Maps the ring of fd: one control page and `pages` (a power of two) of data.
+ * errno stays set on failure. */
+int ring_open(struct ring *r, int fd, unsigned pages, struct err *e);
+/* Over memory laid out like a ring: a page, then size bytes of data. */
+void ring_attach(struct ring *r, void *base, size_t size);
+void ring_close(struct ring *r);
+
+/* What the samples of a ring look like. */
+enum sample_shape {
+	SHAPE_NONE, /* no samples: side-band only */
+	SHAPE_IP,   /* IP | TID | TIME */
+	SHAPE_REGS, /* TID | TIME | REGS_USER with RING_REGS */
+};
+extern const uint64_t RING_REGS; /* sample_regs_user of SHAPE_REGS */
+
+enum record_kind {
+	REC_EVENT,    /* *ev is filled; its path lives until the next ring_next() */
+	REC_LOST,     /* *lost records did not fit */
+	REC_THROTTLE, /* the kernel paused the event */
+	REC_BROKEN,   /* not a record: the ring was emptied */
+	REC_SKIP,     /* nothing for us */
+	REC_END,      /* the ring is empty */
+};
+
+/* The next record. The space of all that was read is given back to the kernel
+ * by ring_release(). */
+enum record_kind ring_next(
+    struct ring *r, enum sample_shape shape, struct event *ev, uint64_t *lost);
+void ring_release(struct ring *r);
+
+#endif

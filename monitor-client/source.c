@@ -1,0 +1,480 @@
+#include "monitor-client/source.h"
+#include "common/log.h"
+#include "monitor-client/clock.h"
+#include "monitor-client/cpus.h"
+#include "monitor-client/ring.h"
+#include "monitor-client/tick.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* 4 KiB pages: together 98 of the 129 per CPU that anybody may lock. */
+enum { SAMPLE_PAGES = 32, SIDEBAND_PAGES = 64 };
+
+/* One event with its ring. */
+struct tap {
+	int fd;
+	struct ring ring;
+	enum sample_shape shape;
+	uint64_t lost; /* as last read from the event */
+	bool hung;     /* its processes are gone: poll would return at once */
+};
+
+struct cpu {
+	unsigned n;
+	struct tap sample, sideband;
+	struct tick_grid grid;
+};
+
+struct source {
+	struct source_options o;
+	enum wire_source kind;
+	uint64_t period;
+	uint64_t tracepoint;
+	bool exclude_kernel;         /* not allowed to see it */
+	bool no_build_id, no_lost; /* older kernels */
+	cpu_list tickless;
+	VEC(struct cpu *) cpu;
+};
+
+/* ---- one event ---- */
+
+static struct perf_event_attr attr_common(const struct source *s)
+{
+	struct perf_event_attr a = {.size = sizeof a,
+	    .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+	    .sample_id_all = 1,
+	    .use_clockid = 1,
+	    .clockid = CLOCK_MONOTONIC,
+	    .watermark = 1,
+	    .exclude_hv = 1,
+	    .exclude_kernel = s->exclude_kernel};
+
+	if (!s->no_lost)
+		a.read_format = PERF_FORMAT_LOST;
+	if (s->o.follow)
+		a.disabled = a.enable_on_exec = a.inherit = 1;
+	return a;
+}
+
+static struct perf_event_attr attr_sideband(const struct source *s)
+{
+	struct perf_event_attr a = attr_common(s);
+
+	a.type = PERF_TYPE_SOFTWARE;
+	a.config = PERF_COUNT_SW_DUMMY;
+	a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = 1;
+	a.build_id = !s->no_build_id;
+	a.wakeup_watermark = SIDEBAND_PAGES * 4096 / 2;
+	return a;
+}
+
+static struct perf_event_attr attr_sample(const struct source *s, enum sample_shape shape)
+{
+	struct perf_event_attr a = attr_common(s);
+
+	a.wakeup_watermark = SAMPLE_PAGES * 4096 / 2;
+	if (shape == SHAPE_REGS) {
+		a.type = PERF_TYPE_TRACEPOINT;
+		a.config = s->tracepoint;
+		a.sample_period = 1;
+		a.sample_type |= PERF_SAMPLE_REGS_USER;
+		a.sample_regs_user = RING_REGS;
+	} else {
+		a.type = PERF_TYPE_SOFTWARE;
+		a.config = PERF_COUNT_SW_CPU_CLOCK;
+		a.sample_period = s->period;
+		a.sample_type |= PERF_SAMPLE_IP;
+		a.exclude_idle = 1;
+	}
+	return a;
+}
+
+static int event_open(const struct source *s, const struct perf_event_attr *a, unsigned cpu)
+{
+	return (int)syscall(SYS_perf_event_open, a, s->o.follow ? s->o.follow : -1, (int)cpu, -1,
+	    PERF_FLAG_FD_CLOEXEC);
+}
+
+static void tap_close(struct tap *t)
+{
+	ring_close(&t->ring);
+	if (t->fd >= 0)
+		close(t->fd);
+	t->fd = -1;
+}
+
+/* On failure errno tells. */
+static int tap_open(struct source *s, struct tap *t, enum sample_shape shape, unsigned cpu,
+    struct err *e)
+{
+	struct perf_event_attr a =
+	    shape == SHAPE_NONE ? attr_sideband(s) : attr_sample(s, shape);
+	int saved;
+
+	*t = (struct tap){.fd = event_open(s, &a, cpu), .shape = shape};
+	if (t->fd < 0)
+		return err_sys(e, "perf event of CPU %u", cpu);
+	if ((shape == SHAPE_REGS && ioctl(t->fd, PERF_EVENT_IOC_SET_FILTER, "common_pid != 0") &&
+		err_sys(e, "filter of the tick tracepoint")) ||
+	    ring_open(&t->ring, t->fd, shape == SHAPE_NONE ? SIDEBAND_PAGES : SAMPLE_PAGES, e)) {
+		saved = errno;
+		tap_close(t);
+		errno = saved;
+		return -1;
+	}
+	return 0;
+}
+
+/* ---- CPUs ---- */
+
+/* Side-band first, so that no sample is without its mapping. */
+static int cpu_open(struct source *s, unsigned n, struct err *e)
+{
+	struct cpu *c = xcalloc(1, sizeof *c);
+	bool tick = s->kind == WIRE_SRC_TICK && !cpus_has(&s->tickless, n);
+	int saved;
+
+	c->n = n;
+	tick_init(&c->grid, s->period);
+	c->sample.fd = -1;
+	if (tap_open(s, &c->sideband, SHAPE_NONE, n, e) ||
+	    tap_open(s, &c->sample, tick ? SHAPE_REGS : SHAPE_IP, n, e)) {
+		saved = errno;
+		tap_close(&c->sideband);
+		free(c);
+		errno = saved;
+		return -1;
+	}
+	vec_push(&s->cpu, c);
+	return 0;
+}
+
+static void cpu_close(struct cpu *c)
+{
+	tap_close(&c->sample);
+	tap_close(&c->sideband);
+	free(c);
+}
+
+static void cpus_close(struct source *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->cpu.n; i++)
+		cpu_close(s->cpu.v[i]);
+	s->cpu.n = 0;
+}
+
+/* All CPUs that are online. ENODEV: it went meanwhile. */
+static int cpus_open(struct source *s, struct err *e)
+{
+	cpu_list online = {0};
+	size_t i;
+	int r, saved;
+
+	r = cpus_read("online", &online, e);
+	errno = EIO;
+	for (i = 0; !r && i < online.n; i++)
+		if (cpu_open(s, online.v[i], e) && errno != ENODEV)
+			r = -1;
+	if (!r && !s->cpu.n)
+		r = err_set(e, "no CPU could be watched");
+	saved = errno;
+	vec_free(&online);
+	if (r)
+		cpus_close(s);
+	errno = saved;
+	return r;
+}
+
+/* Leaves out what an older kernel or a normal user's rights do not allow:
+ * build-ids in records (5.12), counts of lost records (6.0), kernel mode. */
+static int cpus_open_adapted(struct source *s, struct err *e)
+{
+	int r;
+
+	s->no_build_id = s->no_lost = false;
+	s->exclude_kernel = false;
+	while ((r = cpus_open(s, e))) {
+		if (errno == EINVAL && !s->no_lost)
+			s->no_lost = true;
+		else if (errno == EINVAL && !s->no_build_id)
+			s->no_build_id = true;
+		else if ((errno == EACCES || errno == EPERM) && s->o.follow &&
+		    !s->exclude_kernel && s->kind == WIRE_SRC_CPU_CLOCK)
+			s->exclude_kernel = true;
+		else
+			break;
+	}
+	return r;
+}
+
+/* ---- choosing ---- */
+
+static int read_number(const char *path, uint64_t *v)
+{
+	FILE *f = fopen(path, "re");
+	int r;
+
+	if (!f)
+		return -1;
+	r = fscanf(f, "%lu", v) == 1 ? 0 : -1;
+	fclose(f);
+	if (r)
+		errno = EINVAL;
+	return r;
+}
+
+static int find_tracepoint(struct source *s, struct err *e)
+{
+	static const char *const at[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+	bool denied = false;
+	char path[128];
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		snprintf(path, sizeof path, "%s/events/irq_vectors/local_timer_entry/id", at[i]);
+		if (!read_number(path, &s->tracepoint))
+			return 0;
+		denied |= errno == EACCES || errno == EPERM;
+	}
+	errno = denied ? EACCES : ENOENT;
+	return denied ? err_set(e, "the tick tracepoint's number cannot be read in %s: run as "
+				   "root or with CAP_DAC_READ_SEARCH",
+			    at[0])
+		      : err_set(e, "there is no tick tracepoint: is tracefs mounted? "
+				   "(mount -t tracefs nodev %s)",
+			    at[0]);
+}
+
+static int open_tick(struct source *s, struct err *e)
+{
+	s->kind = WIRE_SRC_TICK;
+	s->period = tick_period();
+	errno = ENOTSUP;
+	if (!s->period)
+		return err_set(e, "the length of a clock tick cannot be found out");
+	if (find_tracepoint(s, e))
+		return -1;
+	return cpus_open_adapted(s, e);
+}
+
+static int open_cpu_clock(struct source *s, struct err *e)
+{
+	s->kind = WIRE_SRC_CPU_CLOCK;
+	s->period = SECOND / s->o.rate;
+	return cpus_open_adapted(s, e);
+}
+
+static void explain_refusal(const struct source *s, struct err *e)
+{
+	char self[512] = "morph-monitor";
+	uint64_t paranoid = 0;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+	if (n > 0)
+		self[n] = '\0';
+	read_number("/proc/sys/kernel/perf_event_paranoid", &paranoid);
+	if (s->o.follow)
+		err_wrap(e, "the kernel refuses perf events even of one's own processes "
+			    "(kernel.perf_event_paranoid is %lu); allow them:\n"
+			    "    sysctl kernel.perf_event_paranoid=2",
+		    paranoid);
+	else
+		err_wrap(e, "the kernel refuses perf events of the whole machine "
+			    "(kernel.perf_event_paranoid is %lu). Either run as root, or once as root:\n"
+			    "    setcap cap_perfmon,cap_sys_ptrace,cap_checkpoint_restore,"
+			    "cap_dac_read_search=ep %s\n"
+			    "or, for everybody: sysctl kernel.perf_event_paranoid=-1\n"
+			    "or watch one command: morph-monitor -- CMD…\n    ",
+		    paranoid, self);
+}
+
+static void raise_file_limit(void)
+{
+	struct rlimit l;
+
+	if (!getrlimit(RLIMIT_NOFILE, &l) && l.rlim_cur < l.rlim_max) {
+		l.rlim_cur = l.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &l);
+	}
+}
+
+static int choose(struct source *s, struct err *e)
+{
+	if (s->o.want != SOURCE_CPU_CLOCK && open_tick(s, e) == 0)
+		return 0;
+	if (s->o.want == SOURCE_TICK)
+		return -1;
+	if (s->o.want == SOURCE_AUTO)
+		log_debug("no tick source (%s): cpu-clock instead", e->text);
+	return open_cpu_clock(s, e);
+}
+
+struct source *source_open(const struct source_options *o, bool *refused, struct err *e)
+{
+	struct source *s = xcalloc(1, sizeof *s);
+
+	s->o = *o;
+	*refused = false;
+	raise_file_limit();
+	if (cpus_read("nohz_full", &s->tickless, NULL))
+		vec_free(&s->tickless);
+	if (choose(s, e)) {
+		*refused = errno == EACCES || errno == EPERM;
+		if (*refused)
+			explain_refusal(s, e);
+		source_close(s);
+		return NULL;
+	}
+	return s;
+}
+
+void source_close(struct source *s)
+{
+	cpus_close(s);
+	vec_free(&s->cpu);
+	vec_free(&s->tickless);
+	free(s);
+}
+
+enum wire_source source_kind(const struct source *s)
+{
+	return s->kind;
+}
+
+uint64_t source_period(const struct source *s)
+{
+	return s->period;
+}
+
+/* ---- reading ---- */
+
+/* Lost records since the last call, from the event's own count; announced is
+ * what LOST records said, for kernels without that count. */
+static uint64_t tap_lost(const struct source *s, struct tap *t, uint64_t announced)
+{
+	uint64_t v[2] = {0}, n;
+
+	if (s->no_lost)
+		return announced;
+	if (read(t->fd, v, sizeof v) != sizeof v)
+		return 0;
+	n = v[1] - t->lost;
+	t->lost = v[1];
+	return n;
+}
+
+/* Returns how many records were lost. */
+static uint64_t tap_drain(const struct source *s, struct cpu *c, struct tap *t, struct order *o,
+    struct source_losses *l)
+{
+	uint64_t announced = 0, lost;
+	enum record_kind k;
+	struct event ev;
+
+	while ((k = ring_next(&t->ring, t->shape, &ev, &lost)) != REC_END)
+		switch (k) {
+		case REC_EVENT:
+			if (t->shape != SHAPE_REGS || tick_accept(&c->grid, ev.time))
+				order_add(o, &ev);
+			break;
+		case REC_LOST:
+			announced += lost;
+			break;
+		case REC_BROKEN:
+			log_warn("CPU %u: a ring of the kernel held no record; emptied", c->n);
+			announced++;
+			break;
+		case REC_THROTTLE:
+			l->throttled++;
+			break;
+		default:
+			break;
+		}
+	ring_release(&t->ring);
+	return tap_lost(s, t, announced);
+}
+
+void source_drain(struct source *s, struct order *o, struct source_losses *l)
+{
+	size_t i;
+
+	for (i = 0; i < s->cpu.n; i++) {
+		if (tap_drain(s, s->cpu.v[i], &s->cpu.v[i]->sideband, o, l))
+			l->sideband = true;
+		l->samples += tap_drain(s, s->cpu.v[i], &s->cpu.v[i]->sample, o, l);
+	}
+}
+
+void source_rescan(struct source *s)
+{
+	cpu_list online = {0};
+	struct err e;
+	size_t i, n;
+
+	if (s->o.follow || cpus_read("online", &online, &e) || !online.n)
+		return;
+	for (i = n = 0; i < s->cpu.n; i++) {
+		if (cpus_has(&online, s->cpu.v[i]->n)) {
+			s->cpu.v[n++] = s->cpu.v[i];
+			continue;
+		}
+		log_info("CPU %u went offline", s->cpu.v[i]->n);
+		cpu_close(s->cpu.v[i]);
+	}
+	s->cpu.n = n;
+	for (i = 0; i < online.n; i++) {
+		for (n = 0; n < s->cpu.n && s->cpu.v[n]->n != online.v[i];)
+			n++;
+		if (n < s->cpu.n)
+			continue;
+		if (!cpu_open(s, online.v[i], &e))
+			log_info("CPU %u came online", online.v[i]);
+		else if (errno != ENODEV)
+			log_warn("%s", e.text);
+	}
+	vec_free(&online);
+}
+
+size_t source_npoll(const struct source *s)
+{
+	return 2 * s->cpu.n;
+}
+
+static struct tap *tap_at(const struct source *s, size_t i)
+{
+	struct cpu *c = s->cpu.v[i / 2];
+
+	return i % 2 ? &c->sample : &c->sideband;
+}
+
+void source_poll(const struct source *s, struct pollfd *p)
+{
+	size_t i;
+
+	for (i = 0; i < source_npoll(s); i++)
+		p[i] = (struct pollfd){
+		    .fd = tap_at(s, i)->hung ? -1 : tap_at(s, i)->fd, .events = POLLIN};
+}
+
+bool source_ready(struct source *s, const struct pollfd *p)
+{
+	bool ready = false;
+	size_t i;
+
+	for (i = 0; i < source_npoll(s); i++) {
+		ready |= p[i].revents & POLLIN;
+		if (p[i].revents & (POLLHUP | POLLERR))
+			tap_at(s, i)->hung = true;
+	}
+	return ready;
+}

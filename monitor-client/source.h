@@ -1,0 +1,58 @@
+/*
+ * Where samples come from: the perf events of all CPUs, system-wide or of one
+ * command and its children, and their rings. Per CPU two events with a ring
+ * each: the samples, and a dummy that carries the side-band (mappings, forks,
+ * execs, exits), so that a flood of the one cannot drop the other.
+ *
+ *   tick       tracepoint irq_vectors:local_timer_entry: the user registers at
+ *              each clock tick that happens anyway, one sample per tick
+ *              (tick.h). CPUs without a tick (nohz_full) get cpu-clock at the
+ *              tick's period.
+ *   cpu-clock  a timer of our own with a fixed period.
+ */
+#ifndef MORPH_SOURCE_H
+#define MORPH_SOURCE_H
+
+#include "common/err.h"
+#include "common/wire.h"
+#include "monitor-client/order.h"
+
+#include <poll.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum source_want { SOURCE_AUTO, SOURCE_TICK, SOURCE_CPU_CLOCK };
+
+struct source_options {
+	enum source_want want;
+	unsigned rate; /* of cpu-clock, Hz */
+	pid_t follow;  /* this process and its children, from its exec on; 0: all */
+};
+
+struct source;
+
+/* *refused: the kernel denies the right to it, and e says what grants it. */
+struct source *source_open(const struct source_options *o, bool *refused, struct err *e);
+void source_close(struct source *s);
+
+enum wire_source source_kind(const struct source *s);
+uint64_t source_period(const struct source *s); /* CPU time of one sample, ns */
+
+struct source_losses {
+	uint64_t samples; /* that did not fit */
+	bool sideband;    /* some was lost */
+	uint64_t throttled; /* times that the kernel paused an event */
+};
+
+/* Moves what the rings hold into the order, and adds to *l. */
+void source_drain(struct source *s, struct order *o, struct source_losses *l);
+/* System-wide: opens CPUs that came, closes those that went. Call behind a
+ * drain. */
+void source_rescan(struct source *s);
+/* What to poll for, source_npoll() entries, and behind the poll whether a ring
+ * is half full. */
+size_t source_npoll(const struct source *s);
+void source_poll(const struct source *s, struct pollfd *p);
+bool source_ready(struct source *s, const struct pollfd *p);
+
+#endif

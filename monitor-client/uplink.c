@@ -1,0 +1,310 @@
+#include "monitor-client/uplink.h"
+#include "common/log.h"
+#include "monitor-client/clock.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define WAIT_MIN (SECOND / 4)
+#define WAIT_MAX (15 * SECOND)
+#define ACK_PATIENCE (60 * SECOND)
+enum { IN_MAX = 4096 };
+
+void uplink_init(
+    struct uplink *u, const char *path, const struct wire_hello *hello, struct spool *spool)
+{
+	*u = (struct uplink){
+	    .path = path, .hello = *hello, .spool = spool, .fd = -1, .wait = WAIT_MIN};
+}
+
+static void lose(struct uplink *u, const struct letter *l, const char *why)
+{
+	log_warn("a batch of %" PRIu64 " samples is lost: %s", l->taken, why);
+	u->lost += l->taken;
+}
+
+/* Into the spool, or lost. Empties the letter. */
+static void keep(struct uplink *u, struct letter *l)
+{
+	struct err e;
+
+	if (!u->spool)
+		lose(u, l, "the manager is busy and there is no spool");
+	else if (spool_add(u->spool, l, &e))
+		lose(u, l, e.text);
+	letter_free(l);
+}
+
+/* Ends the delivery of the letter at hand; it stays where it waits. */
+static void put_back(struct uplink *u)
+{
+	if (!u->busy || (!u->spooled && !u->spool))
+		return;
+	u->busy = false;
+	if (u->spooled)
+		letter_free(&u->now);
+	else
+		keep(u, &u->now);
+}
+
+static void hang_up(struct uplink *u)
+{
+	if (u->fd >= 0)
+		close(u->fd);
+	u->fd = -1;
+	u->greeted = false;
+	u->sent = u->out.n = u->in.n = 0;
+	u->deadline = 0;
+}
+
+static void disconnect(struct uplink *u, uint64_t now, const char *why)
+{
+	if (!u->complained)
+		log_info("manager at %s: %s; samples wait", u->path, why);
+	u->complained = true;
+	hang_up(u);
+	put_back(u);
+	u->retry = now + u->wait;
+	u->wait = 2 * u->wait < WAIT_MAX ? 2 * u->wait : WAIT_MAX;
+}
+
+static void try_connect(struct uplink *u, uint64_t now)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+
+	if (strlen(u->path) >= sizeof a.sun_path) {
+		disconnect(u, now, "the path is too long for a socket");
+		return;
+	}
+	strcpy(a.sun_path, u->path);
+	u->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (u->fd < 0 || connect(u->fd, (struct sockaddr *)&a, sizeof a))
+		disconnect(u, now, strerror(errno));
+}
+
+static bool given_up(struct uplink *u)
+{
+	const struct letter *l = &u->now;
+
+	return u->refused.session == l->hello.session && u->refused.seq == l->seq &&
+	    u->refused.n >= UPLINK_TRIES;
+}
+
+static void note_refusal(struct uplink *u)
+{
+	if (!u->busy || !u->deadline)
+		return;
+	if (u->refused.session != u->now.hello.session || u->refused.seq != u->now.seq)
+		u->refused.n = 0;
+	u->refused.session = u->now.hello.session;
+	u->refused.seq = u->now.seq;
+	u->refused.n++;
+}
+
+static void done_with_letter(struct uplink *u)
+{
+	if (u->spooled)
+		spool_remove_first(u->spool);
+	letter_free(&u->now);
+	u->busy = u->spooled = false;
+}
+
+/* The next letter from the spool, if none is at hand. */
+static void pick(struct uplink *u)
+{
+	while (!u->busy && u->spool && spool_first(u->spool, &u->now) == 0) {
+		u->busy = u->spooled = true;
+		if (given_up(u)) {
+			lose(u, &u->now, "the manager hung up on it each time");
+			done_with_letter(u);
+		}
+	}
+}
+
+static void queue(struct uplink *u, uint64_t now)
+{
+	const struct wire_hello *h = u->busy ? &u->now.hello : &u->hello;
+
+	if (!u->greeted) {
+		wire_put_hello(&u->out, h);
+		u->greeted = true;
+		u->session = h->session;
+	}
+	if (u->busy && !u->deadline) {
+		buf_add(&u->out, u->now.batch.p, u->now.batch.n);
+		u->deadline = now + ACK_PATIENCE;
+	}
+}
+
+static void send_out(struct uplink *u, uint64_t now)
+{
+	ssize_t n;
+
+	while (u->sent < u->out.n) {
+		n = send(u->fd, u->out.p + u->sent, u->out.n - u->sent, MSG_NOSIGNAL);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno != EAGAIN) {
+			note_refusal(u);
+			disconnect(u, now, strerror(errno));
+		}
+		if (n < 0)
+			return;
+		u->sent += (size_t)n;
+	}
+	u->sent = u->out.n = 0;
+}
+
+/* Returns the bytes used, 0 when more are needed, -1 on garbage. */
+static long take_ack(struct uplink *u)
+{
+	enum wire_type type;
+	struct wire_ack ack;
+	struct err e;
+	long n = wire_frame(u->in.p, u->in.n, &type, &e);
+
+	if (n <= 0)
+		return n;
+	if (type != WIRE_ACK || wire_get_ack(u->in.p, (size_t)n, &ack, &e))
+		return -1;
+	if (u->busy && u->deadline && ack.session == u->now.hello.session &&
+	    ack.seq == u->now.seq) {
+		done_with_letter(u);
+		u->delivered++;
+		u->deadline = 0;
+		u->wait = WAIT_MIN;
+		if (u->complained)
+			log_info("manager at %s takes samples again", u->path);
+		u->complained = false;
+	}
+	return n;
+}
+
+static void read_in(struct uplink *u, uint64_t now)
+{
+	char chunk[1024];
+	ssize_t n;
+	long used = 1;
+
+	while (u->fd >= 0 && (n = recv(u->fd, chunk, sizeof chunk, 0)) != -1) {
+		if (!n) {
+			note_refusal(u);
+			disconnect(u, now, "closed the connection");
+			return;
+		}
+		buf_add(&u->in, chunk, (size_t)n);
+		while (u->in.n && (used = take_ack(u)) > 0) {
+			u->in.n -= (size_t)used;
+			memmove(u->in.p, u->in.p + used, u->in.n);
+		}
+		if (used < 0 || u->in.n > IN_MAX)
+			disconnect(u, now, "sent what is no ACK");
+	}
+	if (u->fd >= 0 && errno != EAGAIN && errno != EINTR) {
+		note_refusal(u);
+		disconnect(u, now, strerror(errno));
+	}
+}
+
+void uplink_step(struct uplink *u, uint64_t now)
+{
+	uint64_t before;
+
+	if (u->fd < 0) {
+		if (now < u->retry)
+			return;
+		try_connect(u, now);
+	}
+	do {
+		before = u->delivered;
+		if (u->fd >= 0)
+			pick(u);
+		if (u->fd >= 0 && u->greeted && u->busy && u->session != u->now.hello.session) {
+			hang_up(u);
+			try_connect(u, now);
+		}
+		if (u->fd >= 0) {
+			queue(u, now);
+			send_out(u, now);
+		}
+		if (u->fd >= 0)
+			read_in(u, now);
+	} while (u->fd >= 0 && u->delivered != before);
+	if (u->fd >= 0 && u->deadline && now >= u->deadline)
+		disconnect(u, now, "does not answer");
+}
+
+void uplink_offer(struct uplink *u, struct letter *l)
+{
+	bool waiting = u->spool && (!spool_empty(u->spool) || u->fd < 0);
+
+	if (u->busy || waiting) {
+		keep(u, l);
+		return;
+	}
+	u->now = *l;
+	u->busy = true;
+	u->spooled = false;
+	u->deadline = 0;
+	*l = (struct letter){0};
+}
+
+bool uplink_idle(const struct uplink *u)
+{
+	return !u->busy && (!u->spool || spool_empty(u->spool));
+}
+
+struct pollfd uplink_poll(const struct uplink *u)
+{
+	short events = u->sent < u->out.n ? POLLIN | POLLOUT : POLLIN;
+
+	return (struct pollfd){.fd = u->fd, .events = events};
+}
+
+uint64_t uplink_wake(const struct uplink *u)
+{
+	if (u->fd < 0)
+		return u->retry;
+	return u->deadline ? u->deadline : UINT64_MAX;
+}
+
+void uplink_finish(struct uplink *u, uint64_t patience)
+{
+	uint64_t now = clock_now(), end = now + patience, delivered = u->delivered;
+	struct pollfd p;
+
+	u->retry = 0;
+	for (; now < end; now = clock_now()) {
+		uplink_step(u, now);
+		if (u->fd < 0 || (uplink_idle(u) && u->sent == u->out.n))
+			return;
+		if (u->delivered != delivered)
+			end = now + patience;
+		delivered = u->delivered;
+		p = uplink_poll(u);
+		poll(&p, 1, 100);
+	}
+}
+
+uint64_t uplink_take_lost(struct uplink *u)
+{
+	uint64_t n = u->lost + (u->spool ? spool_take_lost(u->spool) : 0);
+
+	u->lost = 0;
+	return n;
+}
+
+void uplink_close(struct uplink *u)
+{
+	hang_up(u);
+	put_back(u);
+	if (u->busy)
+		lose(u, &u->now, "there is no spool");
+	letter_free(&u->now);
+	buf_free(&u->out);
+	buf_free(&u->in);
+}

@@ -1,0 +1,62 @@
+/*
+ * The conversation with the manager over its Unix socket: HELLO, then one
+ * letter at a time, each kept until its ACK. While the manager is away letters
+ * wait in the spool, in order, and connecting is tried again after 0.25 s and
+ * ever longer up to 15 s. A connection serves one session: letters of an
+ * earlier run get one of their own.
+ *
+ * A letter on which the manager hangs up UPLINK_TRIES times is given up and
+ * counted as lost. Times are CLOCK_MONOTONIC in ns.
+ */
+#ifndef MORPH_UPLINK_H
+#define MORPH_UPLINK_H
+
+#include "monitor-client/letter.h"
+#include "monitor-client/spool.h"
+
+#include <poll.h>
+#include <stdbool.h>
+
+enum { UPLINK_TRIES = 8 };
+
+struct uplink {
+	const char *path;
+	struct wire_hello hello; /* of this run */
+	struct spool *spool;     /* NULL: a letter that cannot wait in `now` is lost */
+	int fd;                  /* -1: not connected */
+	bool greeted;            /* a HELLO of `session` was queued on this connection */
+	uint64_t session;
+	struct letter now; /* being delivered */
+	bool busy, spooled; /* there is one; it is the spool's first */
+	struct buf out, in;
+	size_t sent; /* of out */
+	uint64_t deadline, retry, wait; /* for the ACK; next attempt; its back-off */
+	struct {
+		uint64_t session, seq;
+		unsigned n;
+	} refused;
+	uint64_t lost, delivered; /* samples lost until taken; letters */
+	bool complained; /* that the manager is away */
+};
+
+void uplink_init(
+    struct uplink *u, const char *path, const struct wire_hello *hello, struct spool *spool);
+/* Parks what is not delivered in the spool. */
+void uplink_close(struct uplink *u);
+
+/* Takes the letter over. Without a spool: only while uplink_idle(). */
+void uplink_offer(struct uplink *u, struct letter *l);
+/* Nothing is under way or waits. */
+bool uplink_idle(const struct uplink *u);
+/* Goes on as far as it can without waiting. */
+void uplink_step(struct uplink *u, uint64_t now);
+/* What to poll for (fd -1: nothing), and when to step at the latest. */
+struct pollfd uplink_poll(const struct uplink *u);
+uint64_t uplink_wake(const struct uplink *u);
+/* Delivers what there is, as long as the manager takes it and until `patience`
+ * passes without progress. Connects once more at once. */
+void uplink_finish(struct uplink *u, uint64_t patience);
+/* Samples lost here and in the spool since the last call. */
+uint64_t uplink_take_lost(struct uplink *u);
+
+#endif
