@@ -1,0 +1,21 @@
+/*
+ * The hooks' log: doubts and pass-throughs of as, ld and morph-cc, one JSON
+ * object a line, {"time":…,"tool":…,"output":…,"reason":…}, shown by
+ * `morphctl hooks log`. A line is one write to a file opened for appending.
+ * Beyond 1 MiB the file is renamed to NAME.1 and begun anew. Nothing here ever
+ * fails: a build must not notice that a log cannot be written.
+ */
+#ifndef MORPH_HOOKLOG_H
+#define MORPH_HOOKLOG_H
+
+enum { HOOKLOG_MAX = 1 << 20 };
+
+/* $MORPH_HOOKS_LOG, else ${XDG_STATE_HOME:-~/.local/state}/morph/hooks.log.
+ * To free; NULL when there is neither a home nor a setting. */
+char *hooklog_path(void);
+
+/* output: what was being made, may be NULL. */
+void hooklog(const char *tool, const char *output, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

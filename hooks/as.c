@@ -1,0 +1,223 @@
+/*
+ * The as hook: what the compiler driver runs as `as` under -B. Compiler output
+ * gets a label at every block, the block map and, in excluded sections, its
+ * own text; the real assembler then makes the object. Anything else, and
+ * anything that goes wrong, goes to the real assembler as it came.
+ */
+#include "common/elf.h"
+#include "common/hash.h"
+#include "common/hooklog.h"
+#include "common/ifsec.h"
+#include "common/log.h"
+#include "common/publish.h"
+#include "common/spawn.h"
+#include "editor/unit.h"
+#include "hooks/ascmd.h"
+#include "hooks/paths.h"
+#include "hooks/probe.h"
+#include "hooks/seal.h"
+#include "hooks/tool.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ANNOTATE_SECONDS = 120 };
+
+struct job {
+	char *real;         /* the real assembler */
+	char **argv;        /* as we were called */
+	struct ascmd cmd;
+	char *output;       /* absolute, NULL = not known */
+	struct buf text;
+	int annotated, iform; /* files in memory */
+};
+
+/* The end of every doubt. What standard input held is handed on. */
+static _Noreturn void run_unmodified(struct job *j)
+{
+	int fd;
+
+	if (j->text.p && !j->cmd.input) {
+		fd = tool_memory_file("as-input");
+		if (fd < 0 || file_write_all(fd, j->text.p, j->text.n) < 0 ||
+		    lseek(fd, 0, SEEK_SET) < 0 || dup2(fd, STDIN_FILENO) < 0)
+			die(1, "standard input: %s", strerror(errno));
+		close(fd);
+	}
+	j->argv[0] = j->real;
+	tool_become(j->real, j->argv);
+}
+
+static _Noreturn void doubt(struct job *j, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+static _Noreturn void doubt(struct job *j, const char *fmt, ...)
+{
+	char why[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof why, fmt, ap);
+	va_end(ap);
+	hooklog("as", j->output, "%s", why);
+	run_unmodified(j);
+}
+
+static int read_stdin(struct buf *out)
+{
+	enum { STEP = 1 << 16 };
+	ssize_t r;
+
+	do {
+		r = read(STDIN_FILENO, buf_grow(out, STEP), STEP);
+		out->n -= STEP - (r > 0 ? (size_t)r : 0);
+	} while (r > 0 || (r < 0 && errno == EINTR));
+	return r < 0 ? -1 : 0;
+}
+
+static bool contains(const struct buf *text, const char *s)
+{
+	return text->n && memmem(text->p, text->n, s, strlen(s));
+}
+
+/* NULL, or what speaks against annotating this text before it is parsed. */
+static const char *foreign_text(const struct job *j)
+{
+	static const char *const word[] = {".incbin", ".include", ".gnu.lto_"};
+	size_t i;
+
+	for (i = 0; i < sizeof word / sizeof *word; i++)
+		if (contains(&j->text, word[i]))
+			return word[i];
+	/* as makes line numbers of its own only where the compiler made none. */
+	if (j->cmd.debug && !contains(&j->text, "\t.loc ") && !contains(&j->text, ".debug_info"))
+		return "line numbers made by as";
+	return NULL;
+}
+
+/* In the shield. Fills both files in memory. */
+static int annotate(void *arg)
+{
+	struct hash128 hash;
+	struct job *j = arg;
+	struct arena a = {0};
+	struct buf out = {0}, section = {0};
+	struct unit *u;
+	struct err e;
+	char *args;
+
+	u = unit_parse(&a, j->text.p, j->text.n, &e);
+	if (!u) {
+		hooklog("as", j->output, "not annotated: %s", e.text);
+		return -1;
+	}
+	hash = hash_bytes(j->text.p, j->text.n);
+	unit_emit(u, NULL, hash_short(&hash), &out);
+	buf_printf(&out, "\n\t.section " IFSEC_NAME ",\"e\",@progbits\n"
+			 "\t.incbin \"/proc/self/fd/%d\"\n"
+			 "\t.section " SEAL_SECTION ",\"e\",@progbits\n\t.zero 16\n",
+	    j->iform);
+	args = args_join(&j->cmd.kept, '\n');
+	ifsec_put(&section, args, j->text.p, j->text.n);
+	return file_write_all(j->annotated, out.p, out.n) < 0 ||
+	    file_write_all(j->iform, section.p, section.n) < 0;
+}
+
+/* The real assembler on the annotated text. Its exit status; said gets what
+ * it had to say, which speaks of line numbers that nobody knows. */
+static int assemble(struct job *j, struct buf *said)
+{
+	struct args arg = {0};
+	struct err e;
+	size_t i;
+	int r;
+
+	args_add(&arg, j->real);
+	for (i = 0; i < j->cmd.kept.n; i++)
+		args_add(&arg, j->cmd.kept.v[i]);
+	for (i = 0; i < j->cmd.search.n; i++)
+		args_add(&arg, j->cmd.search.v[i]);
+	args_add(&arg, "-o");
+	args_add(&arg, j->cmd.output);
+	args_end(&arg);
+	if (lseek(j->annotated, 0, SEEK_SET) < 0)
+		return -1;
+	r = spawn_run(&(struct spawn){.argv = (const char *const *)arg.v, .in = j->annotated,
+			  .capture_out = said, .capture_err = said}, &e);
+	args_free(&arg);
+	return r;
+}
+
+/* Makes the user's own messages: the unmodified command, object thrown away. */
+static void repeat_messages(struct job *j, const struct args *arg)
+{
+	struct args a = {0};
+	bool output = false;
+	struct job again = *j;
+	size_t i;
+
+	for (i = 0; i < arg->n; i++) {
+		if (output || !strncmp(arg->v[i], "-o", 2))
+			args_add(&a, output ? "/dev/null" : arg->v[i][2] ? "-o/dev/null" : "-o");
+		else
+			args_add(&a, arg->v[i]);
+		output = !output && !strcmp(arg->v[i], "-o");
+	}
+	again.argv = xcalloc(a.n + 2, sizeof *again.argv);
+	memcpy(again.argv + 1, args_end(&a), (a.n + 1) * sizeof *a.v);
+	run_unmodified(&again);
+}
+
+static bool regular_or_absent(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) < 0 || S_ISREG(st.st_mode);
+}
+
+int main(int argc, char **argv)
+{
+	struct job j = {.argv = argv};
+	struct args arg = {0};
+	struct buf said = {0};
+	const char *why;
+	struct err e;
+	int r;
+
+	log_init("as", LOG_LVL_INFO);
+	j.real = tool_find("as", "MORPH_REAL_AS", NULL);
+	if (!j.real)
+		die(127, "morph: no real as in PATH; set MORPH_REAL_AS");
+	if (args_expand(&arg, argc, argv, &e) < 0)
+		doubt(&j, "%s", e.text);
+	ascmd_read(&j.cmd, &arg);
+	j.output = j.cmd.output ? path_of_file(j.cmd.output) : NULL;
+	if (j.cmd.why && j.cmd.silent)
+		run_unmodified(&j);
+	if (j.cmd.why)
+		doubt(&j, "not annotated: as was given %s", j.cmd.why);
+	if (probe_output(j.output) || !regular_or_absent(j.output))
+		run_unmodified(&j);
+	if ((j.cmd.input ? file_read(j.cmd.input, 0, &j.text, &e) : read_stdin(&j.text)) < 0)
+		doubt(&j, "not annotated: cannot read the input");
+	if ((why = foreign_text(&j)))
+		doubt(&j, "not annotated: %s", why);
+	if ((j.annotated = tool_memory_file("annotated")) < 0 ||
+	    (j.iform = tool_memory_file("morph-if")) < 0)
+		doubt(&j, "not annotated: memfd_create: %s", strerror(errno));
+	if ((r = tool_shielded(annotate, &j, ANNOTATE_SECONDS)) < 0)
+		doubt(&j, "the annotator died");
+	if (r > 0)
+		run_unmodified(&j);
+	r = assemble(&j, &said);
+	if (r != 0)
+		doubt(&j, "as refused the annotated text: %.400s", said.n ? buf_cstr(&said) : "");
+	if (seal_file(j.cmd.output, &e) < 0)
+		hooklog("as", j.output, "not sealed: %s", e.text);
+	if (said.n || j.cmd.verbose)
+		repeat_messages(&j, &arg);
+	return 0;
+}

@@ -1,0 +1,98 @@
+#include "hooks/cccmd.h"
+#include "common/publish.h"
+
+#include <string.h>
+
+/* Stops before the assembler, or only prints. */
+static const char *const stops[] = {"-E", "-S", "-M", "-MM", "-fsyntax-only", "-###", "--version",
+    "-dumpversion", "-dumpfullversion", "-dumpmachine", "-dumpspecs", "--analyze", "-cc1",
+    "-cc1as", "-emit-ast", "--precompile", "-emit-llvm", NULL};
+/* clang: another way to objects was chosen, or one that as has no part in. */
+static const char *const chosen[] = {"-fintegrated-as", "-integrated-as", "-fno-integrated-as",
+    "-no-integrated-as", "-gsplit-dwarf", "-m32", "-mx32", "-m16", NULL};
+
+static bool among(const char *const *list, const char *s)
+{
+	for (; *list; list++)
+		if (!strcmp(*list, s))
+			return true;
+	return false;
+}
+
+static bool ends_in(const char *s, const char *const *suffix)
+{
+	const char *dot = strrchr(path_base(s), '.');
+
+	return dot && among(suffix, dot + 1);
+}
+
+/* Options whose value is the next argument and may look like a file. */
+static bool takes_value(const char *s)
+{
+	static const char *const list[] = {"-o", "-I", "-L", "-D", "-U", "-include", "-imacros",
+	    "-isystem", "-iquote", "-idirafter", "-iprefix", "-isysroot", "-MF", "-MT", "-MQ",
+	    "-Xlinker", "-Xassembler", "-Xpreprocessor", "-Xclang", "-mllvm", "-T", "-u", "-z",
+	    "-e", "-target", "-arch", "-aux-info", "--param", "-l", "-framework", "-B", NULL};
+
+	return among(list, s);
+}
+
+static bool is_source(const char *s)
+{
+	static const char *const list[] = {"c", "i", "cc", "cpp", "cxx", "c++", "C", "CPP", "cp",
+	    "ii", "m", "mm", "mi", "mii", NULL};
+
+	return !strcmp(s, "-") || ends_in(s, list);
+}
+
+static bool is_assembly(const char *s)
+{
+	static const char *const list[] = {"s", "S", "sx", NULL};
+
+	return ends_in(s, list);
+}
+
+struct seen {
+	bool source, assembly, language, elsewhere, other_tools;
+};
+
+static void look_at(struct seen *t, const char *s, const char *next)
+{
+	if (!strncmp(s, "-x", 2)) {
+		t->language = true;
+		if (s[2] ? !strncmp(s + 2, "assembler", 9) : next && !strncmp(next, "assembler", 9))
+			t->assembly = true;
+	} else if (!strncmp(s, "--target=", 9) || !strcmp(s, "-target")) {
+		t->elsewhere = !strstr(s[1] == '-' ? s + 9 : next ? next : "", "x86_64");
+	} else if (s[0] != '-' || !s[1]) {
+		t->source |= is_source(s);
+		t->assembly |= is_assembly(s);
+	}
+}
+
+enum cccmd_how cccmd_read(const struct args *arg, bool clang)
+{
+	struct seen t = {0};
+	size_t i;
+
+	for (i = 0; i < arg->n; i++) {
+		if (among(stops, arg->v[i]) || !strncmp(arg->v[i], "-print-", 7) ||
+		    !strncmp(arg->v[i], "--print-", 8) || !strncmp(arg->v[i], "--help", 6))
+			return CCCMD_ALONE;
+		if (clang && among(chosen, arg->v[i]))
+			t.other_tools = true;
+		look_at(&t, arg->v[i], i + 1 < arg->n ? arg->v[i + 1] : NULL);
+		if (takes_value(arg->v[i]))
+			i++;
+	}
+	if (t.elsewhere)
+		return CCCMD_ALONE;
+	if (!clang || t.other_tools || t.assembly || !(t.source || t.language))
+		return CCCMD_HOOK;
+	return CCCMD_HOOK_AS;
+}
+
+bool cccmd_is_clang(const char *path)
+{
+	return strstr(path_base(path), "clang") != NULL;
+}

@@ -1,0 +1,24 @@
+/*
+ * What a compiler driver is asked to do, read only as far as to decide how
+ * the hooks get in. Pure.
+ */
+#ifndef MORPH_CCCMD_H
+#define MORPH_CCCMD_H
+
+#include "hooks/args.h"
+
+#include <stdbool.h>
+
+enum cccmd_how {
+	CCCMD_ALONE,    /* nothing is assembled or linked, or another assembler was chosen */
+	CCCMD_HOOK,     /* -B is enough */
+	CCCMD_HOOK_AS   /* -B and -fno-integrated-as: clang makes an object */
+};
+
+/* arg: expanded, without argv[0]. */
+enum cccmd_how cccmd_read(const struct args *arg, bool clang);
+
+/* Whether the program at path (links resolved) is clang by its name. */
+bool cccmd_is_clang(const char *path);
+
+#endif

@@ -1,0 +1,233 @@
+#include "hooks/collect.h"
+#include "common/publish.h"
+#include "hooks/archive.h"
+#include "hooks/paths.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { KIND_REFUSED = 0 };
+
+static int is_lto_section(const struct elf_section *s, void *arg)
+{
+	return !strncmp(s->name, ".gnu.lto_", 9);
+}
+
+/* What a file is, by its bytes; KIND_REFUSED when no artifact can be made. */
+static uint32_t kind_of(const void *p, size_t n, const char *path, struct err *e)
+{
+	uint32_t kind = ART_FILE;
+	struct elf *f;
+
+	if (archive_magic(p, n))
+		return ART_ARCHIVE;
+	if (n >= 4 && !memcmp(p, "BC\xc0\xde", 4)) {
+		err_set(e, "%s: LTO object (LLVM bitcode)", path);
+		return KIND_REFUSED;
+	}
+	if (n < 4 || memcmp(p, "\177ELF", 4))
+		return ART_FILE;
+	f = elf_mem_open(p, n, path, e);
+	if (!f)
+		return KIND_REFUSED;
+	if (elf_file_kind(f) == ELF_OBJECT) {
+		kind = ART_OBJECT;
+		if (elf_file_sections(f, is_lto_section, NULL)) {
+			err_set(e, "%s: LTO object (GCC)", path);
+			kind = KIND_REFUSED;
+		}
+	} else if (elf_file_kind(f) == ELF_SHARED || elf_file_kind(f) == ELF_PIE) {
+		kind = ART_SHARED;
+	}
+	elf_file_close(f);
+	return kind;
+}
+
+/* The file of a thin archive's member. */
+static char *thin_member(const char *archive, const char *name)
+{
+	char *dir = path_dir(archive), *joined, *path;
+
+	joined = name[0] == '/' ? xstrdup(name) : xasprintf("%s/%s", dir, name);
+	path = path_of_file(joined);
+	free(joined);
+	free(dir);
+	return path;
+}
+
+static void normalise_map(struct collection *c)
+{
+	bool fresh;
+	size_t i;
+	char *path;
+
+	for (i = c->normalised; i < c->map->files.n; i++) {
+		path = path_of_file(c->map->files.v[i]);
+		htab_put_str(&c->map_path, path, &fresh);
+		free(path);
+	}
+	c->normalised = i;
+}
+
+static bool member_linked(
+    struct collection *c, const char *archive, const char *name, const char *thin_path)
+{
+	size_t i;
+
+	if (!c->map)
+		return true;
+	if (thin_path) {
+		normalise_map(c);
+		return htab_get_str(&c->map_path, thin_path) != NULL;
+	}
+	for (i = 0; i < c->path.n; i++)
+		if (!strcmp(c->path.v[i], archive) &&
+		    linkmap_has(c->map, c->opened->v[i], name))
+			return true;
+	return false;
+}
+
+static int add_member(struct collection *c, int64_t archive, bool thin,
+    const struct archive_member *m, const char *bytes, struct err *e)
+{
+	const char *path = c->input.v[archive].path;
+	char *file = thin ? thin_member(path, m->name) : NULL;
+	struct input in = {.path = m->name, .archive = archive, .at = m->at, .size = m->size};
+	struct buf content = {0};
+
+	if (!member_linked(c, path, m->name, file)) {
+		free(file);
+		return 0;
+	}
+	if (thin) {
+		in.path = path_base(m->name);
+		in.at = in.size = 0;
+		if (file_read(file, 0, &content, e) == 0)
+			in.kind = kind_of(content.p, content.n, file, e);
+	} else {
+		in.kind = kind_of(bytes + m->at, m->size, m->name, e);
+	}
+	in.file = file ? arena_strdup(&c->mem, file) : path;
+	free(file);
+	buf_free(&content);
+	if (in.kind == KIND_REFUSED)
+		return -1;
+	vec_push(&c->input, in);
+	return 0;
+}
+
+static int add_members(struct collection *c, int64_t archive, const struct buf *b, struct err *e)
+{
+	struct archive ar;
+	size_t i;
+	int r;
+
+	r = archive_read(&ar, &c->mem, b->p, b->n, c->input.v[archive].path, e);
+	for (i = 0; !r && i < ar.member.n; i++)
+		r = add_member(c, archive, ar.thin, &ar.member.v[i], b->p, e);
+	archive_free(&ar);
+	return r;
+}
+
+static bool regular(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* The number of the file, or -1 with the reason. */
+static int64_t add_file(struct collection *c, const char *path, struct err *e)
+{
+	struct input in = {.archive = -1};
+	int64_t id = (int64_t)c->input.n;
+	struct buf b = {0};
+	bool fresh;
+	int r;
+
+	in.path = in.file = arena_strdup(&c->mem, path);
+	if (file_read(path, 0, &b, e) < 0)
+		return -1;
+	in.kind = htab_get_str(&c->raw, path) ? ART_FILE : kind_of(b.p, b.n, path, e);
+	r = in.kind == KIND_REFUSED ? -1 : 0;
+	if (!r) {
+		vec_push(&c->input, in);
+		*htab_put_str(&c->by_path, path, &fresh) = (uint64_t)id;
+		if (in.kind == ART_ARCHIVE)
+			r = add_members(c, id, &b, e);
+	}
+	buf_free(&b);
+	return r < 0 ? -1 : id;
+}
+
+void collect_raw(struct collection *c, const char *name)
+{
+	char *path = path_of_file(name);
+	bool fresh;
+
+	htab_put_str(&c->raw, path, &fresh);
+	free(path);
+}
+
+int64_t collect_file(struct collection *c, const char *name)
+{
+	char *path = path_of_file(name);
+	uint64_t *known = htab_get_str(&c->by_path, path);
+	int64_t id = -1;
+
+	if (known)
+		id = (int64_t)*known;
+	else if (regular(path))
+		id = add_file(c, path, NULL);
+	free(path);
+	return id;
+}
+
+int collect(struct collection *c, const struct args *opened, const struct linkmap *map,
+    struct err *e)
+{
+	size_t i;
+
+	c->opened = opened;
+	c->map = map;
+	for (i = 0; i < opened->n; i++)
+		args_take(&c->path, path_of_file(opened->v[i]));
+	for (i = 0; i < opened->n; i++)
+		if (!htab_get_str(&c->by_path, c->path.v[i]) &&
+		    add_file(c, c->path.v[i], e) < 0)
+			return -1;
+	return 0;
+}
+
+int collect_bytes(struct collection *c, const struct input *in, struct buf *out, struct err *e)
+{
+	/* The members of one archive come one after the other. */
+	if (!c->cached || strcmp(c->cached, in->file)) {
+		c->cached = in->file;
+		c->cache.n = 0;
+		if (file_read(in->file, 0, &c->cache, e) < 0) {
+			c->cached = NULL;
+			return -1;
+		}
+	}
+	if (!in->at) {
+		buf_add(out, c->cache.p, c->cache.n);
+		return 0;
+	}
+	if (in->at > c->cache.n || in->size > c->cache.n - in->at)
+		return err_set(e, "%s: changed while it was read", in->file);
+	buf_add(out, c->cache.p + in->at, in->size);
+	return 0;
+}
+
+void collect_free(struct collection *c)
+{
+	vec_free(&c->input);
+	htab_free(&c->by_path);
+	htab_free(&c->map_path);
+	htab_free(&c->raw);
+	buf_free(&c->cache);
+	args_free(&c->path);
+	arena_free(&c->mem);
+}

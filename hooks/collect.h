@@ -1,0 +1,51 @@
+/*
+ * The inputs of a finished link: every file that ld opened, numbered as the
+ * artifact numbers them, archives opened up into the members that were linked.
+ */
+#ifndef MORPH_COLLECT_H
+#define MORPH_COLLECT_H
+
+#include "common/artifact.h"
+#include "common/err.h"
+#include "common/hash.h"
+#include "hooks/linkmap.h"
+
+struct input {
+	uint32_t kind;     /* enum art_input_kind; an object may turn out a TU later */
+	const char *path;  /* as in struct art_input */
+	const char *file;  /* where the bytes are: the object, or the archive it lies in */
+	int64_t archive;   /* as in struct art_input */
+	size_t at, size;   /* of a member in file; size 0 and at 0 = the whole file */
+};
+
+struct collection { /* zero-filled = empty */
+	VEC(struct input) input;
+	struct htab by_path;       /* absolute path -> number */
+	struct htab raw;           /* absolute paths of files to be kept byte by byte */
+	const struct args *opened; /* as ld named them; outlives this */
+	struct args path;          /* of each of opened, absolute */
+	const struct linkmap *map; /* NULL = not known: archives stay whole */
+	struct htab map_path;      /* absolute paths of the map's files */
+	size_t normalised;         /* how many of them are in map_path */
+	const char *cached;        /* the file whose bytes are in cache */
+	struct buf cache;
+	struct arena mem;
+};
+
+/* Before collect: keep this file's bytes as they are, whatever it is. */
+void collect_raw(struct collection *c, const char *path);
+
+/* Numbers all of opened. Fails on what speaks against an artifact: an input
+ * that is gone or no file, or one whose code is not machine code (LTO). */
+int collect(struct collection *c, const struct args *opened, const struct linkmap *map,
+    struct err *e);
+
+/* The number of a file, added when it is new; -1 when there is no such file. */
+int64_t collect_file(struct collection *c, const char *path);
+
+/* Appends the bytes of an input as the linker saw them. */
+int collect_bytes(struct collection *c, const struct input *in, struct buf *out, struct err *e);
+
+void collect_free(struct collection *c);
+
+#endif

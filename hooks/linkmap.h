@@ -1,0 +1,36 @@
+/*
+ * What GNU ld wrote about a link. Pure readers.
+ *
+ * Dependency file (--dependency-file): "OUTPUT: \" and then, two spaces in
+ * front of each and " \" behind all but the last, every file that was opened,
+ * in order, some of them several times; names are not quoted. A blank line
+ * ends the list.
+ *
+ * Map (-Map): input sections come as "0xADDRESS 0xSIZE FILE" behind at least
+ * one space, where FILE is a path or, for a member of an archive,
+ * "ARCHIVE(MEMBER)"; members of thin archives come as plain paths. The list at
+ * its head names members once more, at the start of a line.
+ */
+#ifndef MORPH_LINKMAP_H
+#define MORPH_LINKMAP_H
+
+#include "common/hash.h"
+#include "hooks/args.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Adds the files in order, each once. */
+void depfile_read(const char *text, size_t n, struct args *out);
+
+struct linkmap {
+	struct htab file;  /* every FILE of the map */
+	struct args files; /* the same, in order of appearance */
+};
+
+void linkmap_read(struct linkmap *m, const char *text, size_t n);
+/* Whether the link took the file; member NULL: a file of its own. */
+bool linkmap_has(const struct linkmap *m, const char *path, const char *member);
+void linkmap_free(struct linkmap *m);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * The recipe: the arguments of a finished link, turned into those of a second
+ * one elsewhere (common/artifact.h artifact_recipe). Pure but for the calls
+ * that tell it of files.
+ *
+ * Files become "@N"; search folders "-L=/absolute", so that they lie below
+ * the relink's --sysroot; libraries, groups and everything else stay. Gone
+ * are the output, maps, dependency files, build-id, plugins and what only
+ * prints. Folders of -rpath-link become absolute.
+ */
+#ifndef MORPH_RECIPE_H
+#define MORPH_RECIPE_H
+
+#include "hooks/args.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct recipe_files {
+	/* The number of the input at path, -1 when there is no such file. raw:
+	 * keep its bytes as they are, whatever it is. */
+	int64_t (*file)(void *arg, const char *path, bool raw);
+	/* The absolute name of a folder; to free. */
+	char *(*folder)(void *arg, const char *path);
+	void *arg;
+};
+
+void recipe_make(struct args *out, const struct args *link, const struct recipe_files *f);
+
+#endif

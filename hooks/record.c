@@ -1,0 +1,222 @@
+#include "hooks/record.h"
+#include "common/hooklog.h"
+#include "common/ifsec.h"
+#include "common/publish.h"
+#include "editor/unit.h"
+#include "hooks/seal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct writer {
+	const struct record *r;
+	struct artifact *a;
+	uint32_t tus;
+	struct buf content, text; /* of the input at hand */
+};
+
+/* What stands for an object in the artifact. */
+struct form {
+	struct arena mem;
+	struct unit *unit;
+	char *as_args;
+};
+
+/* Why an object stays an object; silent where there never was more. */
+static int foreign(const struct writer *w, const struct input *in, const char *why)
+{
+	hooklog("ld", w->r->module, "%s%s%s: kept as an object: %s",
+	    in->archive >= 0 ? in->file : in->path, in->archive >= 0 ? ":" : "",
+	    in->archive >= 0 ? in->path : "", why);
+	return 0;
+}
+
+/* The one record of the section, into w->text. 1, 0 = none to be used. */
+static int read_section(struct writer *w, const struct input *in, struct form *f)
+{
+	struct elf *elf = elf_mem_open(w->content.p, w->content.n, in->path, NULL);
+	struct ifsec one, other;
+	struct elf_section s;
+	const uint8_t *p;
+	struct err e;
+	int r = 0;
+
+	if (!elf)
+		return foreign(w, in, "not readable");
+	if (elf_file_section(elf, IFSEC_NAME, &s, &e) > 0 && s.data) {
+		p = s.data;
+		if (ifsec_next(&p, s.data + s.size, &one, &e) <= 0)
+			foreign(w, in, e.text);
+		else if (ifsec_next(&p, s.data + s.size, &other, &e) != 0)
+			foreign(w, in, "several translation units in one object (ld -r)");
+		else if (seal_check(w->content.p, w->content.n, in->path, &e) <= 0)
+			foreign(w, in, "changed after it was assembled (strip, objcopy, ld -r)");
+		else if (ifsec_text(&one, &w->text, &e) < 0)
+			foreign(w, in, e.text);
+		else
+			r = 1;
+	}
+	if (r)
+		f->as_args = arena_strndup(&f->mem, one.as_args, one.as_args_n);
+	elf_file_close(elf);
+	return r;
+}
+
+static int find_form(struct writer *w, const struct input *in, struct form *f)
+{
+	struct err e;
+
+	w->text.n = 0;
+	if (in->kind != ART_OBJECT || !read_section(w, in, f))
+		return 0;
+	f->unit = unit_parse(&f->mem, w->text.p, w->text.n, &e);
+	return f->unit ? 1 : foreign(w, in, e.text);
+}
+
+static int put_functions(struct writer *w, struct form *f, struct err *e)
+{
+	const struct unit_func *u;
+	uint32_t i, b, *insns;
+	struct art_func row;
+
+	for (i = 0; i < f->unit->nfunc; i++) {
+		u = &f->unit->func[i];
+		insns = arena_array(&f->mem, u->cfg.nblock, sizeof *insns);
+		for (b = 0; b < u->cfg.nblock; b++)
+			insns[b] = u->cfg.block[b].insns;
+		row = (struct art_func){.tu = w->tus, .ord = u->ord, .name = u->name,
+		    .key = u->key, .nblock = u->cfg.nblock, .insns = insns,
+		    .opaque = u->opaque ? u->opaque : ""};
+		if (artifact_put_func(w->a, &row, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int put_tu(struct writer *w, const struct input *in, struct form *f, struct err *e)
+{
+	struct art_tu tu = {.id = w->tus, .as_args = f->as_args,
+	    .name = *f->unit->name ? f->unit->name : path_base(in->path)};
+
+	if (artifact_put_tu(w->a, &tu, w->text.p, w->text.n, e) < 0 ||
+	    put_functions(w, f, e) < 0)
+		return -1;
+	w->tus++;
+	return 0;
+}
+
+/* Shared libraries are cut down to what a linker reads of them. */
+static int thin(struct writer *w, struct err *e)
+{
+	struct buf b = {0};
+	int r = elf_thin_shared(w->content.p, w->content.n, &b, e);
+
+	if (!r) {
+		w->content.n = 0;
+		buf_add(&w->content, b.p, b.n);
+	}
+	buf_free(&b);
+	return r;
+}
+
+static int put_input(struct writer *w, uint32_t id, const struct input *in, struct err *e)
+{
+	struct art_input row = {.id = id, .kind = in->kind, .path = in->path,
+	    .archive = in->archive, .tu = -1};
+	struct form f = {0};
+	int r = 0;
+
+	w->content.n = 0;
+	if (in->kind != ART_ARCHIVE)
+		r = collect_bytes(w->r->inputs, in, &w->content, e);
+	if (!r && in->kind == ART_SHARED)
+		r = thin(w, e);
+	if (!r && find_form(w, in, &f)) {
+		row.kind = ART_TU;
+		row.tu = w->tus;
+		w->content.n = 0;
+		r = put_tu(w, in, &f, e);
+	}
+	row.size = w->content.n;
+	if (!r)
+		r = artifact_put_input(w->a, &row, w->content.p, w->content.n, e);
+	arena_free(&f.mem);
+	return r;
+}
+
+static int put_all(struct writer *w, struct err *e)
+{
+	const struct record *r = w->r;
+	struct art_meta meta = {.id = r->map->id, .name = path_base(r->module),
+	    .producer = "morph " MORPH_VERSION, .ld = r->ld, .kind = r->kind};
+	struct buf blob = {0};
+	uint32_t i;
+	int status;
+
+	status = artifact_put_meta(w->a, &meta, e);
+	for (i = 0; i < r->inputs->input.n && !status; i++)
+		status = put_input(w, i, &r->inputs->input.v[i], e);
+	if (!status && !w->tus)
+		status = err_set(e, "no object with a usable intermediate form");
+	for (i = 0; i < r->recipe->n && !status; i++)
+		status = artifact_put_recipe(w->a, i, r->recipe->v[i], e);
+	blockmap_encode(r->map, &blob);
+	if (!status)
+		status = artifact_put_blockmap(w->a, blob.p, blob.n, e);
+	buf_free(&blob);
+	return status;
+}
+
+int record_write(const struct record *r, const char *path, struct err *e)
+{
+	struct writer w = {.r = r, .a = artifact_create(path, e)};
+	int status;
+
+	if (!w.a)
+		return -1;
+	status = put_all(&w, e);
+	if (status)
+		artifact_close(w.a);
+	else
+		status = artifact_commit(w.a, e);
+	buf_free(&w.content);
+	buf_free(&w.text);
+	return status;
+}
+
+static char *link_folder(void)
+{
+	const char *s = getenv("MORPH_ARTIFACTS");
+	int n = s ? (int)strcspn(s, ":") : 0;
+
+	if (n)
+		return xasprintf("%.*s/.build-id", n, s);
+	s = getenv("HOME");
+	return s && *s == '/' ? xasprintf("%s/.local/share/morph/.build-id", s) : NULL;
+}
+
+int record_link(const struct build_id *id, const char *artifact, struct err *e)
+{
+	char hex[BUILD_ID_HEX], *root = link_folder(), *dir, *name, *tmp;
+	int r = 0;
+
+	if (!root)
+		return err_set(e, "neither $MORPH_ARTIFACTS nor $HOME is set");
+	build_id_hex(id, hex);
+	dir = xasprintf("%s/%.2s", root, hex);
+	name = xasprintf("%s/%s.morph", dir, hex + 2);
+	tmp = xasprintf("%s.%d", name, (int)getpid());
+	if (dir_make(dir, 0755, e) < 0)
+		r = -1;
+	else if (symlink(artifact, tmp) < 0 || rename(tmp, name) < 0)
+		r = err_sys(e, "%s", name);
+	if (r)
+		unlink(tmp);
+	free(root);
+	free(dir);
+	free(name);
+	free(tmp);
+	return r;
+}

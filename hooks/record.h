@@ -1,0 +1,31 @@
+/*
+ * Writing the artifact of a finished link.
+ */
+#ifndef MORPH_RECORD_H
+#define MORPH_RECORD_H
+
+#include "common/blockmap.h"
+#include "hooks/args.h"
+#include "hooks/collect.h"
+
+struct record {
+	const char *module;         /* the output, absolute */
+	const char *ld;             /* name of the linker: "ld" */
+	enum elf_kind kind;
+	const struct blockmap *map; /* of the output */
+	struct collection *inputs;
+	const struct args *recipe;
+};
+
+/*
+ * Writes the artifact into a new file at path. Objects whose intermediate
+ * form can be trusted become TUs, others are kept as they are, with a line in
+ * the hooks' log. Fails when no TU is left.
+ */
+int record_write(const struct record *r, const char *path, struct err *e);
+
+/* Makes .build-id/xx/yyyy.morph in the first folder of $MORPH_ARTIFACTS, else
+ * in ~/.local/share/morph, a link to the artifact (an absolute path). */
+int record_link(const struct build_id *id, const char *artifact, struct err *e);
+
+#endif

@@ -1,0 +1,240 @@
+#include "morphctl/hooks.h"
+#include "common/hooklog.h"
+#include "common/log.h"
+#include "common/mem.h"
+#include "common/publish.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
+enum { FOLLOW_MS = 300 };
+
+static const char help[] =
+    "usage: morphctl hooks run [--] COMMAND [ARGUMENT…]\n"
+    "       morphctl hooks env\n"
+    "       morphctl hooks log [-f] [--json]\n"
+    "\n"
+    "run   runs COMMAND (make, cmake, ./configure …) with cc, gcc, g++, c++, clang and\n"
+    "      clang++ hooked: what is built gets its second half, PROGRAM.morph.\n"
+    "env   prints shell commands that do the same for a shell: eval \"$(morphctl hooks env)\"\n"
+    "log   shows what the hooks left alone and why; -f goes on as lines come.\n"
+    "\n"
+    "A build that names its compiler by path (CC=/usr/bin/gcc) is not hooked: give it\n"
+    "CC=gcc, or the CC that `hooks env` prints. For CMake, COMPILER_LAUNCHER=morph-cc works too.\n";
+
+/* The folder of the compilers' names, in the build tree or installed: beside
+ * the folder of this program, ../libexec/morph/masquerade. NULL = absent. */
+static char *masquerade(void)
+{
+	char *own = realpath("/proc/self/exe", NULL), *dir, *path, *real;
+
+	if (!own)
+		return NULL;
+	dir = path_dir(own);
+	path = xasprintf("%s/../libexec/morph/masquerade", dir);
+	real = realpath(path, NULL);
+	if (!real)
+		log_error("hooks are not there: %s (make links, or make install)", path);
+	free(own);
+	free(dir);
+	free(path);
+	return real;
+}
+
+/* $PATH with dir in front, and nowhere else. */
+static char *path_with(const char *dir)
+{
+	const char *p = getenv("PATH"), *end;
+	struct buf b = {0};
+
+	buf_str(&b, dir);
+	for (p = p && *p ? p : "/usr/local/bin:/usr/bin:/bin"; p; p = *end ? end + 1 : NULL) {
+		end = strchrnul(p, ':');
+		if ((size_t)(end - p) == strlen(dir) && !strncmp(p, dir, (size_t)(end - p)))
+			continue;
+		buf_char(&b, ':');
+		buf_add(&b, p, (size_t)(end - p));
+	}
+	return buf_cstr(&b);
+}
+
+static int hooks_run(int argc, char **argv)
+{
+	int at = argc > 1 && !strcmp(argv[1], "--") ? 2 : 1, saved;
+	char *dir, *path;
+
+	if (at >= argc) {
+		fputs(help, stderr);
+		return EXIT_USAGE;
+	}
+	if (!(dir = masquerade()))
+		return EXIT_FAILED;
+	path = path_with(dir);
+	setenv("PATH", path, 1);
+	execvp(argv[at], argv + at);
+	saved = errno;
+	log_error("%s: %s", argv[at], strerror(saved));
+	free(dir);
+	free(path);
+	return saved == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}
+
+/* In single quotes, as every shell takes it. */
+static void print_quoted(const char *s)
+{
+	putchar('\'');
+	for (; *s; s++) {
+		if (*s == '\'')
+			fputs("'\\''", stdout);
+		else
+			putchar(*s);
+	}
+	putchar('\'');
+}
+
+static int hooks_env(void)
+{
+	char *dir = masquerade(), *path;
+
+	if (!dir)
+		return EXIT_FAILED;
+	path = path_with(dir);
+	fputs("export PATH=", stdout);
+	print_quoted(path);
+	printf("\n# For a build that names its compiler by path:\n"
+	       "#   make CC=%s/gcc CXX=%s/g++\n",
+	    dir, dir);
+	free(dir);
+	free(path);
+	return fflush(stdout) == 0 ? 0 : EXIT_FAILED;
+}
+
+static void show_line(const char *line, bool json)
+{
+	const char *time, *tool, *output, *reason;
+	json_t *o;
+
+	if (json) {
+		fputs(line, stdout);
+		return;
+	}
+	o = json_loads(line, 0, NULL);
+	if (!json_unpack(o, "{s:s,s:s,s:s,s:s}", "time", &time, "tool", &tool, "output", &output,
+		"reason", &reason))
+		printf("%s  %-2s  %s%s%s\n", time, tool, output, *output ? ": " : "", reason);
+	json_decref(o);
+}
+
+/* All whole lines from here to the end. */
+static void show_rest(FILE *f, bool json)
+{
+	char *line = NULL;
+	size_t cap = 0;
+	long at = ftell(f);
+
+	while (getline(&line, &cap, f) > 0 && strchr(line, '\n')) {
+		show_line(line, json);
+		at = ftell(f);
+	}
+	clearerr(f);
+	fseek(f, at, SEEK_SET);
+	free(line);
+	fflush(stdout);
+}
+
+static bool was_renewed(FILE *f, const char *path)
+{
+	struct stat old, new;
+
+	return stat(path, &new) == 0 &&
+	    (fstat(fileno(f), &old) < 0 || old.st_ino != new.st_ino || old.st_dev != new.st_dev);
+}
+
+/* Until the reader goes away. */
+static void follow(FILE *f, const char *path, bool json)
+{
+	const struct timespec pause = {0, FOLLOW_MS * 1000000L};
+
+	while (!ferror(stdout)) {
+		nanosleep(&pause, NULL);
+		if (!f || was_renewed(f, path)) {
+			if (f)
+				fclose(f);
+			f = fopen(path, "re");
+		}
+		if (f)
+			show_rest(f, json);
+	}
+}
+
+static int show_log(bool follows, bool json)
+{
+	char *path = hooklog_path(), *old;
+	FILE *f;
+
+	if (!path) {
+		log_error("no log: set HOME or MORPH_HOOKS_LOG");
+		return EXIT_FAILED;
+	}
+	old = xasprintf("%s.1", path);
+	if ((f = fopen(old, "re"))) {
+		show_rest(f, json);
+		fclose(f);
+	}
+	f = fopen(path, "re");
+	if (f)
+		show_rest(f, json);
+	else if (errno != ENOENT)
+		log_error("%s: %s", path, strerror(errno));
+	if (follows)
+		follow(f, path, json);
+	else if (f)
+		fclose(f);
+	free(old);
+	free(path);
+	return ferror(stdout) ? EXIT_FAILED : 0;
+}
+
+static int hooks_log(int argc, char **argv)
+{
+	bool follows = false, json = false;
+	int i;
+
+	for (i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "-f") || !strcmp(argv[i], "--follow")) {
+			follows = true;
+		} else if (!strcmp(argv[i], "--json")) {
+			json = true;
+		} else {
+			log_error("hooks log: unknown argument %s", argv[i]);
+			return EXIT_USAGE;
+		}
+	}
+	return show_log(follows, json);
+}
+
+int cmd_hooks(int argc, char **argv)
+{
+	const char *verb = argc > 1 ? argv[1] : "";
+
+	if (!strcmp(verb, "run"))
+		return hooks_run(argc - 1, argv + 1);
+	if (!strcmp(verb, "env") && argc == 2)
+		return hooks_env();
+	if (!strcmp(verb, "log"))
+		return hooks_log(argc - 1, argv + 1);
+	if (!strcmp(verb, "--help") || !strcmp(verb, "-h")) {
+		fputs(help, stdout);
+		return 0;
+	}
+	fputs(help, stderr);
+	return EXIT_USAGE;
+}
