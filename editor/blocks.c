@@ -416,7 +416,10 @@ static void edges(struct builder *b)
 /* ".p2align 4,,10" -> 4; ".align 16" -> 4 */
 static uint32_t align_log2(const struct stmt *st)
 {
-	uint32_t v = (uint32_t)strtoul(st->arg.p, NULL, 0), log = 0;
+	uint32_t v = 0, log = 0, i;
+
+	for (i = 0; i < st->arg.n && i < 8 && st->arg.p[i] >= '0' && st->arg.p[i] <= '9'; i++)
+		v = 10 * v + (uint32_t)(st->arg.p[i] - '0');
 
 	if (str_is(st->op, ".p2align"))
 		return v < 12 ? v : 0;

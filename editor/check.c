@@ -77,15 +77,32 @@ static uint32_t target_block(struct checker *c, const struct stmt *st, uint32_t 
 	return l && l->func == func ? l->block : NONE;
 }
 
+/* Follows a directive that switches sections; *code says where we are then. */
+static void follow_section(const struct stmt *st, bool *code, bool *own)
+{
+	const char *p = st->arg.p;
+	struct str name = st->op;
+
+	if (str_is(name, ".section") || str_is(name, ".pushsection"))
+		token_next(&p, p + st->arg.n, &name);
+	*code = str_starts(name, ".text") || st->dir == DIR_POP;
+	*own = str_is(name, ".llvm_bb_addr_map") || str_is(name, ".morph.fn") ||
+	    str_starts(name, ".debug_");
+}
+
 /* The block that control runs into behind statement i, or NONE. */
 static uint32_t next_block(struct checker *c, size_t i, uint32_t func)
 {
 	struct block_ref r;
 	const struct stmt *st;
+	bool code = true, own;
 
 	for (; i < c->out.stmt.n; i++) {
 		st = &c->out.stmt.v[i];
-		if (switches_section(st) || is_code(st))
+		if (switches_section(st))
+			follow_section(st, &code, &own);
+		if ((code && is_code(st)) || (st->kind == ST_DIR && st->dir == DIR_SIZE) ||
+		    str_is(st->op, ".cfi_endproc"))
 			return NONE;
 		if (st->kind == ST_LABEL && parse_ref(st->op, ".LMB", &r))
 			return r.func == func ? r.id : NONE;
@@ -132,6 +149,7 @@ static int check_exits(struct checker *c, struct block_ref r, const struct stmt 
 	    : wrong(c, r, "control goes on elsewhere");
 }
 
+/* What opaque functions say is not understood: their procedure is dropped. */
 static int apply_cfi(struct checker *c, const struct stmt *st, struct block_ref r)
 {
 	const char *why;
@@ -144,8 +162,10 @@ static int apply_cfi(struct checker *c, const struct stmt *st, struct block_ref 
 		c->in_proc = false;
 	} else if (c->in_proc) {
 		why = cfi_apply(st, &c->cfi, &c->stack);
-		if (why)
+		if (why && r.func != NONE)
 			return wrong(c, r, why);
+		if (why)
+			c->in_proc = false;
 	}
 	return 0;
 }
@@ -160,14 +180,17 @@ static int check_block(struct checker *c, struct block_ref r, size_t i, size_t *
 	size_t njump = 0;
 	struct block_ref other;
 	struct label *l;
-	bool begun = false;
+	bool begun = false, code = true, own;
 
 	for (i++; i < c->out.stmt.n; i++) {
 		st = &c->out.stmt.v[i];
-		if (switches_section(st) ||
-		    (st->kind == ST_LABEL &&
-			(parse_ref(st->op, ".LMB", &other) || parse_ref(st->op, ".LME", &other))))
+		if (st->kind == ST_LABEL &&
+		    (parse_ref(st->op, ".LMB", &other) || parse_ref(st->op, ".LME", &other)))
 			break;
+		if (switches_section(st))
+			follow_section(st, &code, &own);
+		if (!code)
+			continue;
 		if (st->kind == ST_DIR && st->dir == DIR_CFI && apply_cfi(c, st, r))
 			return -1;
 		if (st->kind == ST_LABEL) {
@@ -212,21 +235,12 @@ static struct hash128 data_digest(const struct unit_impl *u)
 	struct hash128 h;
 	bool code = true, own = false;
 	const struct stmt *st;
-	struct str name;
 	size_t i;
-	const char *p;
 
 	for (i = 0; i < u->stmt.n; i++) {
 		st = &u->stmt.v[i];
-		if (switches_section(st)) {
-			p = st->arg.p;
-			name = st->op;
-			if (str_is(name, ".section") || str_is(name, ".pushsection"))
-				token_next(&p, p + st->arg.n, &name);
-			code = str_starts(name, ".text") || str_starts(name, ".debug_") ||
-			    st->dir == DIR_POP;
-			own = str_is(name, ".llvm_bb_addr_map") || str_is(name, ".morph.fn");
-		}
+		if (switches_section(st))
+			follow_section(st, &code, &own);
 		if (st->kind == ST_DIR && st->dir == DIR_DATA && !code && !own) {
 			buf_add(&b, st->line.p, st->line.n);
 			buf_char(&b, '\n');
@@ -248,8 +262,8 @@ static int check_all(struct checker *c)
 	for (i = 0; i < c->out.stmt.n; i++) {
 		st = &c->out.stmt.v[i];
 		r = (struct block_ref){NONE, 0};
-		if (st->kind == ST_DIR && st->dir == DIR_CFI && apply_cfi(c, st, r))
-			return -1;
+		if (st->kind == ST_DIR && st->dir == DIR_CFI)
+			apply_cfi(c, st, r);
 		if (st->kind != ST_LABEL || !parse_ref(st->op, ".LMB", &r))
 			continue;
 		if (r.func >= c->u->func.n || r.id >= c->u->func.v[r.func].nblk)

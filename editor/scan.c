@@ -155,8 +155,6 @@ int unit_scan(struct unit_impl *u, const char *text, size_t n, struct err *e)
 		if (st.kind == ST_DIR && st.dir == DIR_REFUSE)
 			return err_set(e, "line %zu: directive %.*s", u->stmt.n + 1,
 			    (int)st.op.n, st.op.p);
-		if (memchr(s, '\0', (size_t)(nl - s)))
-			return err_set(e, "line %zu: a NUL byte", u->stmt.n + 1);
 		vec_push(&u->stmt, st);
 	}
 	if (in_asm)
