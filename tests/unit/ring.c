@@ -1,0 +1,362 @@
+/* A ring in plain memory, filled as the kernel fills it. */
+#include "monitor-client/ring.h"
+#include "common/mem.h"
+
+#include <check.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SIZE = 4096 };
+
+struct fake {
+	struct perf_event_mmap_page *page;
+	uint8_t *data;
+	struct ring ring;
+	uint64_t head;
+};
+
+static void fake_open(struct fake *f, uint64_t at)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	f->page = aligned_alloc(page, page + SIZE);
+	memset(f->page, 0, page + SIZE);
+	f->data = (uint8_t *)f->page + page;
+	ring_attach(&f->ring, f->page, SIZE);
+	f->page->data_head = f->page->data_tail = f->head = f->ring.tail = at;
+}
+
+static void fake_close(struct fake *f)
+{
+	ring_close(&f->ring);
+	free(f->page);
+}
+
+static void put(struct fake *f, const void *p, size_t n)
+{
+	const uint8_t *b = p;
+
+	while (n--)
+		f->data[f->head++ % SIZE] = *b++;
+}
+
+static void header(struct fake *f, uint32_t type, uint16_t misc, size_t body)
+{
+	struct perf_event_header h = {type, misc, (uint16_t)(sizeof h + body)};
+
+	put(f, &h, sizeof h);
+}
+
+static void put64(struct fake *f, uint64_t v)
+{
+	put(f, &v, sizeof v);
+}
+
+static void put32(struct fake *f, uint32_t v)
+{
+	put(f, &v, sizeof v);
+}
+
+static void trailer(struct fake *f, uint32_t pid, uint64_t time)
+{
+	put32(f, pid);
+	put32(f, pid);
+	put64(f, time);
+	f->page->data_head = f->head;
+}
+
+static void put_sample_regs(struct fake *f, uint64_t abi, uint64_t cx, uint64_t ip,
+    uint64_t flags, uint64_t r11)
+{
+	header(f, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, abi ? 56 : 24);
+	put32(f, 7);
+	put32(f, 8);
+	put64(f, 99);
+	put64(f, abi);
+	if (abi) {
+		put64(f, cx);
+		put64(f, ip);
+		put64(f, flags);
+		put64(f, r11);
+	}
+	f->page->data_head = f->head;
+}
+
+static enum record_kind next(struct fake *f, enum sample_shape shape, struct event *ev)
+{
+	uint64_t lost;
+
+	return ring_next(&f->ring, shape, ev, &lost);
+}
+
+START_TEST(user_and_kernel_are_told_apart_by_registers)
+{
+	struct fake f;
+	struct event ev;
+
+	fake_open(&f, 0);
+	put_sample_regs(&f, PERF_SAMPLE_REGS_ABI_64, 1, 0x401000, 0x246, 5);
+	put_sample_regs(&f, PERF_SAMPLE_REGS_ABI_64, 0x401000, 0x401000, 0x246, 0x246);
+	put_sample_regs(&f, PERF_SAMPLE_REGS_ABI_64, 0x401000, 0x401000, 0x246, 0x202);
+	put_sample_regs(&f, PERF_SAMPLE_REGS_ABI_NONE, 0, 0, 0, 0);
+	ck_assert_int_eq(next(&f, SHAPE_REGS, &ev), REC_EVENT);
+	ck_assert_int_eq(ev.sample.mode, MODE_USER);
+	ck_assert_uint_eq(ev.sample.ip, 0x401000);
+	ck_assert_uint_eq(ev.pid, 7);
+	ck_assert_uint_eq(ev.tid, 8);
+	ck_assert_uint_eq(ev.time, 99);
+	ck_assert_int_eq(next(&f, SHAPE_REGS, &ev), REC_EVENT);
+	ck_assert_int_eq(ev.sample.mode, MODE_KERNEL);
+	ck_assert_int_eq(next(&f, SHAPE_REGS, &ev), REC_EVENT);
+	ck_assert_int_eq(ev.sample.mode, MODE_USER);
+	ck_assert_int_eq(next(&f, SHAPE_REGS, &ev), REC_EVENT);
+	ck_assert_int_eq(ev.sample.mode, MODE_KERNEL);
+	ck_assert_int_eq(next(&f, SHAPE_REGS, &ev), REC_END);
+	fake_close(&f);
+}
+END_TEST
+
+START_TEST(cpu_clock_samples_say_their_mode)
+{
+	static const struct {
+		uint16_t misc;
+		enum sample_mode mode;
+	} c[] = {{PERF_RECORD_MISC_USER, MODE_USER}, {PERF_RECORD_MISC_KERNEL, MODE_KERNEL},
+	    {PERF_RECORD_MISC_GUEST_USER, MODE_OTHER}, {PERF_RECORD_MISC_GUEST_KERNEL, MODE_KERNEL}};
+	struct fake f;
+	struct event ev;
+	size_t i;
+
+	fake_open(&f, 0);
+	for (i = 0; i < sizeof c / sizeof *c; i++) {
+		header(&f, PERF_RECORD_SAMPLE, c[i].misc, 24);
+		put64(&f, 0x1234);
+		trailer(&f, 5, 6);
+		ck_assert_int_eq(next(&f, SHAPE_IP, &ev), REC_EVENT);
+		ck_assert_int_eq(ev.sample.mode, c[i].mode);
+		ck_assert_uint_eq(ev.sample.ip, 0x1234);
+		ck_assert_uint_eq(ev.time, 6);
+	}
+	fake_close(&f);
+}
+END_TEST
+
+static void put_mmap2(struct fake *f, bool id, const char *path)
+{
+	size_t n = (strlen(path) + 8) & ~7ul;
+	char name[256] = "";
+
+	strcpy(name, path);
+	header(f, PERF_RECORD_MMAP2, id ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0, 64 + n + 16);
+	put32(f, 41);
+	put32(f, 42);
+	put64(f, 0x400000);
+	put64(f, 0x2000);
+	put64(f, 0x1000);
+	if (id) {
+		put32(f, 20);
+		put(f, "ABCDEFGHIJKLMNOPQRST", 20);
+	} else {
+		put32(f, 8);
+		put32(f, 1);
+		put64(f, 77);
+		put64(f, 3);
+	}
+	put32(f, 5);
+	put32(f, 2);
+	put(f, name, n);
+	trailer(f, 41, 1000);
+}
+
+START_TEST(mappings_bring_build_id_or_inode)
+{
+	struct fake f;
+	struct event ev;
+
+	fake_open(&f, 0);
+	put_mmap2(&f, true, "/usr/bin/lua5.4");
+	put_mmap2(&f, false, "/usr/bin/perl");
+	ck_assert_int_eq(next(&f, SHAPE_NONE, &ev), REC_EVENT);
+	ck_assert_int_eq(ev.kind, EV_MAP);
+	ck_assert_uint_eq(ev.pid, 41);
+	ck_assert_uint_eq(ev.time, 1000);
+	ck_assert_uint_eq(ev.map.start, 0x400000);
+	ck_assert_uint_eq(ev.map.end, 0x402000);
+	ck_assert_uint_eq(ev.map.pgoff, 0x1000);
+	ck_assert_uint_eq(ev.map.id.n, 20);
+	ck_assert_mem_eq(ev.map.id.b, "ABCDEFGHIJKLMNOPQRST", 20);
+	ck_assert_uint_eq(ev.map.ino, 0);
+	ck_assert_str_eq(ev.map.path, "/usr/bin/lua5.4");
+	ck_assert_int_eq(next(&f, SHAPE_NONE, &ev), REC_EVENT);
+	ck_assert_uint_eq(ev.map.id.n, 0);
+	ck_assert_uint_eq(ev.map.maj, 8);
+	ck_assert_uint_eq(ev.map.ino, 77);
+	ck_assert_str_eq(ev.map.path, "/usr/bin/perl");
+	fake_close(&f);
+}
+END_TEST
+
+static void put_task(struct fake *f, uint32_t type, uint32_t pid, uint32_t ppid, uint32_t tid)
+{
+	header(f, type, 0, 24 + 16);
+	put32(f, pid);
+	put32(f, ppid);
+	put32(f, tid);
+	put32(f, ppid);
+	put64(f, 50);
+	trailer(f, ppid, 51);
+}
+
+START_TEST(threads_are_no_processes)
+{
+	struct fake f;
+	struct event ev;
+
+	fake_open(&f, 0);
+	put_task(&f, PERF_RECORD_FORK, 10, 9, 10);
+	put_task(&f, PERF_RECORD_FORK, 10, 10, 11);
+	put_task(&f, PERF_RECORD_EXIT, 10, 9, 11);
+	put_task(&f, PERF_RECORD_EXIT, 10, 9, 10);
+	ck_assert_int_eq(next(&f, SHAPE_NONE, &ev), REC_EVENT);
+	ck_assert_int_eq(ev.kind, EV_FORK);
+	ck_assert_uint_eq(ev.pid, 10);
+	ck_assert_uint_eq(ev.parent, 9);
+	ck_assert_int_eq(next(&f, SHAPE_NONE, &ev), REC_SKIP);
+	ck_assert_int_eq(next(&f, SHAPE_NONE, &ev), REC_SKIP);
+	ck_assert_int_eq(next(&f, SHAPE_NONE, &ev), REC_EVENT);
+	ck_assert_int_eq(ev.kind, EV_EXIT);
+	fake_close(&f);
+}
+END_TEST
+
+START_TEST(only_the_comm_of_an_exec_counts)
+{
+	struct fake f;
+	struct event ev;
+	int i;
+
+	fake_open(&f, 0);
+	for (i = 0; i < 2; i++) {
+		header(&f, PERF_RECORD_COMM, i ? PERF_RECORD_MISC_COMM_EXEC : 0, 16 + 16);
+		put32(&f, 3);
+		put32(&f, 3);
+		put(&f, "name\0\0\0", 8);
+		trailer(&f, 3, 9);
+	}
+	ck_assert_int_eq(next(&f, SHAPE_NONE, &ev), REC_SKIP);
+	ck_assert_int_eq(next(&f, SHAPE_NONE, &ev), REC_EVENT);
+	ck_assert_int_eq(ev.kind, EV_EXEC);
+	fake_close(&f);
+}
+END_TEST
+
+START_TEST(losses_and_throttling_are_told)
+{
+	struct fake f;
+	struct event ev;
+	uint64_t lost = 0;
+
+	fake_open(&f, 0);
+	header(&f, PERF_RECORD_LOST, 0, 16 + 16);
+	put64(&f, 1);
+	put64(&f, 123);
+	trailer(&f, 0, 1);
+	header(&f, PERF_RECORD_THROTTLE, 0, 24 + 16);
+	put64(&f, 1);
+	put64(&f, 1);
+	put64(&f, 1);
+	trailer(&f, 0, 1);
+	ck_assert_int_eq(ring_next(&f.ring, SHAPE_NONE, &ev, &lost), REC_LOST);
+	ck_assert_uint_eq(lost, 123);
+	ck_assert_int_eq(next(&f, SHAPE_NONE, &ev), REC_THROTTLE);
+	fake_close(&f);
+}
+END_TEST
+
+START_TEST(records_wrap_and_space_is_given_back)
+{
+	struct fake f;
+	struct event ev;
+	uint64_t i;
+
+	fake_open(&f, UINT64_MAX - 3 * SIZE - 24 + 1);
+	for (i = 0; i < 1000; i++) {
+		put_sample_regs(&f, PERF_SAMPLE_REGS_ABI_64, 1, i, 2, 3);
+		ck_assert_int_eq(next(&f, SHAPE_REGS, &ev), REC_EVENT);
+		ck_assert_uint_eq(ev.sample.ip, i);
+		ring_release(&f.ring);
+		ck_assert_uint_eq(f.page->data_tail, f.head);
+	}
+	fake_close(&f);
+}
+END_TEST
+
+START_TEST(nonsense_empties_the_ring)
+{
+	static const uint16_t size[] = {0, 4, 7, 4000};
+	struct fake f;
+	struct event ev;
+	size_t i;
+
+	fake_open(&f, 0);
+	for (i = 0; i < sizeof size / sizeof *size; i++) {
+		struct perf_event_header h = {PERF_RECORD_SAMPLE, 0, size[i]};
+		put(&f, &h, sizeof h);
+		put64(&f, 0);
+		f.page->data_head = f.head;
+		ck_assert_int_eq(next(&f, SHAPE_REGS, &ev), REC_BROKEN);
+		ck_assert_int_eq(next(&f, SHAPE_REGS, &ev), REC_END);
+	}
+	fake_close(&f);
+}
+END_TEST
+
+/* Every type, cut at every length: nothing is read beyond the record. */
+START_TEST(short_records_are_skipped)
+{
+	struct fake f;
+	struct event ev;
+	uint32_t type;
+	size_t n;
+	uint64_t lost;
+
+	fake_open(&f, 0);
+	for (type = 0; type < 24; type++)
+		for (n = 0; n <= 96; n += 8) {
+			header(&f, type, 0xffff, n);
+			for (size_t i = 0; i < n; i++)
+				put(&f, "\xff", 1);
+			f.page->data_head = f.head;
+			enum record_kind k = ring_next(&f.ring, SHAPE_REGS, &ev, &lost);
+			ck_assert_int_ne(k, REC_BROKEN);
+			ck_assert_int_ne(k, REC_END);
+			ck_assert(k != REC_EVENT || ev.kind != EV_MAP);
+		}
+	fake_close(&f);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("ring");
+	TCase *t = tcase_create("ring");
+	SRunner *sr = srunner_create(s);
+	int failed;
+
+	suite_add_tcase(s, t);
+	tcase_add_test(t, user_and_kernel_are_told_apart_by_registers);
+	tcase_add_test(t, cpu_clock_samples_say_their_mode);
+	tcase_add_test(t, mappings_bring_build_id_or_inode);
+	tcase_add_test(t, threads_are_no_processes);
+	tcase_add_test(t, only_the_comm_of_an_exec_counts);
+	tcase_add_test(t, losses_and_throttling_are_told);
+	tcase_add_test(t, records_wrap_and_space_is_given_back);
+	tcase_add_test(t, nonsense_empties_the_ring);
+	tcase_add_test(t, short_records_are_skipped);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
