@@ -1,0 +1,196 @@
+/*
+ * A manager that only remembers, behind a real store and the real API: two
+ * modules of one user with decisions, history and a profile, one of another
+ * user, and changes that end when the test says so.
+ */
+#include "managerd/api.h"
+#include "managerd/cycle.h"
+#include "managerd/ingest.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FAKE_BASE = 1767225600 }; /* 2026-01-01, seconds */
+#define FAKE_MS ((int64_t)FAKE_BASE * 1000)
+
+struct manager {
+	struct store *store;
+	struct conf conf;
+	struct change change[8];
+	unsigned nchange;
+	int answer; /* enum manager_error of the next change */
+	bool fail;  /* manager_status() fails */
+	bool last_force;
+	uint64_t last_module;
+	void (*fn)(void *, uint64_t);
+	void *arg;
+};
+
+struct store *manager_store(struct manager *m)
+{
+	return m->store;
+}
+
+const struct conf *manager_conf(const struct manager *m)
+{
+	return &m->conf;
+}
+
+int manager_status(struct manager *m, struct manager_status *out, struct err *e)
+{
+	if (m->fail)
+		return err_set(e, "the disk is on fire");
+	*out = (struct manager_status){.mode = "user", .state_dir = "/var/lib/morph",
+	    .started_ms = FAKE_MS, .idle_text = "14 % of the processors idle, policy asks for 70 %",
+	    .working_module = module_id("/home/ann/bin/lua"), .working_path = "/home/ann/bin/lua",
+	    .working_step = "edit", .working_since_ms = FAKE_MS + 60000, .modules = 3, .swaps = 2};
+	out->monitor.connected = true;
+	out->monitor.hello = (struct wire_hello){7, 4000000, WIRE_SRC_TICK, 99};
+	out->monitor.last_batch_ms = FAKE_MS + 90000;
+	return store_accounting(m->store, &out->samples, e);
+}
+
+double manager_samples(struct manager *m, uint64_t module)
+{
+	return module == module_id("/home/ann/bin/lua") ? 15210.5 : 12;
+}
+
+int manager_profile(struct manager *m, uint64_t module, struct profile *p, struct err *e)
+{
+	struct hash128 a = hash_bytes("a", 1), b = hash_bytes("b", 1);
+	int64_t now = (int64_t)time(NULL) * 1000;
+
+	profile_add(profile_put(p, &a, "luaV_execute", "lvm.c", NULL, 4), 2, 300, now, 1e9);
+	profile_add(profile_get(p, &a), 1, 100, now, 1e9);
+	profile_add(profile_put(p, &b, "evil\033[2J", "l\xff.c", "jump table not understood", 1), 0,
+	    100, now, 1e9);
+	return 0;
+}
+
+bool manager_can_rollback(struct manager *m, uint64_t module)
+{
+	return module == module_id("/home/ann/bin/lua");
+}
+
+static int fake_change(struct manager *m, int kind, uint64_t module, uint32_t uid, uint64_t *id,
+    struct err *e)
+{
+	m->last_module = module;
+	*id = m->nchange;
+	if (m->answer)
+		return err_set(e, "the reason is told"), m->answer;
+	m->change[m->nchange] = (struct change){.id = m->nchange + 1, .kind = kind, .module = module,
+	    .path = module ? "/home/ann/bin/lua" : "", .uid = uid, .status = CHANGE_DOING,
+	    .step = "edit", .text = "laying out", .started_ms = FAKE_MS};
+	*id = ++m->nchange;
+	return MANAGER_OK;
+}
+
+int manager_reoptimize(struct manager *m, uint64_t module, uint32_t uid, bool force,
+    uint64_t *change, struct err *e)
+{
+	m->last_force = force;
+	return fake_change(m, CHANGE_REOPTIMIZE, module, uid, change, e);
+}
+
+int manager_rollback(
+    struct manager *m, uint64_t module, uint32_t uid, uint64_t *change, struct err *e)
+{
+	return fake_change(m, CHANGE_ROLLBACK, module, uid, change, e);
+}
+
+const struct change *manager_change(struct manager *m, uint64_t id)
+{
+	return id >= 1 && id <= m->nchange ? &m->change[id - 1] : NULL;
+}
+
+const char *change_status_name(enum change_status s)
+{
+	static const char *const name[] = {"waiting", "doing", "done", "refused", "failed"};
+
+	return name[s];
+}
+
+void manager_on_change(struct manager *m, void (*fn)(void *arg, uint64_t id), void *arg)
+{
+	m->fn = fn;
+	m->arg = arg;
+}
+
+/* Ends a change, as the cycle does. */
+static void fake_end_change(struct manager *m, uint64_t id, int status)
+{
+	m->change[id - 1].status = status;
+	m->change[id - 1].step = "";
+	m->change[id - 1].text = "swapped, predicted gain 5.1 %";
+	m->change[id - 1].ended_ms = FAKE_MS + 5000;
+	if (m->fn)
+		m->fn(m->arg, id);
+}
+
+static void fake_module(struct manager *m, const char *path, uint32_t uid, int state)
+{
+	struct store_module sm = {.id = module_id(path), .path = path, .uid = uid, .state = state,
+	    .text = "runs in its second layout", .artifact = "/home/ann/bin/lua.morph",
+	    .current = {4, {1, 2, 3, 4}}, .origin = {4, {5, 6, 7, 8}}, .first_ms = FAKE_MS,
+	    .last_ms = FAKE_MS + 90000, .layout_ms = state == MODULE_LAID_OUT ? FAKE_MS + 30000 : 0,
+	    .mapped = 9800, .outside = 200, .predicted = state == MODULE_LAID_OUT, .gain = 0.051,
+	    .taken_before = 81250, .taken_after = 33000, .predicted_ms = FAKE_MS + 20000};
+	struct err e;
+
+	if (store_put_module(m->store, &sm, &e) < 0)
+		abort();
+}
+
+static void fake_fill(struct manager *m, uint32_t uid, uint32_t other)
+{
+	struct accounting add = {1, 1000, 700, 12, 88, 150, 10, 30, 10};
+	struct decide_in in = {.samples = 1200, .understood = 1100, .idle_text = ""};
+	struct store_event ev = {.module = module_id("/home/ann/bin/lua"), .path = "/home/ann/bin/lua",
+	    .at_ms = FAKE_MS + 30000, .kind = EVENT_SWAPPED, .from = {2, {1, 2}}, .to = {2, {3, 4}},
+	    .change = 3, .text = "second layout", .samples = 15000, .gain = 0.051, .seconds = 2.4,
+	    .size_before = 290112, .size_after = 291008};
+	struct decision d;
+	struct err e;
+
+	fake_module(m, "/home/ann/bin/lua", uid, MODULE_LAID_OUT);
+	fake_module(m, "/home/ann/bin/other/sh", uid, MODULE_NO_ARTIFACT);
+	fake_module(m, "/home/bob/bin/secret", other, MODULE_ORIGINAL);
+	decide(&m->conf, &in, &d);
+	if (store_put_decision(m->store, ev.module, FAKE_MS + 40000, &d, &e) < 0 ||
+	    store_put_decision(m->store, module_id("/home/bob/bin/secret"), FAKE_MS, &d, &e) < 0 ||
+	    store_put_event(m->store, &ev, &e) < 0 || store_begin(m->store, &e) < 0 ||
+	    store_account(m->store, 1, 1, FAKE_MS, &add, &e) < 0 || store_commit(m->store, &e) < 0)
+		abort();
+	ev.module = module_id("/home/bob/bin/secret");
+	ev.path = "/home/bob/bin/secret";
+	ev.samples = ev.gain = ev.seconds = NAN;
+	ev.size_before = ev.size_after = 0;
+	ev.kind = EVENT_LEARNED;
+	if (store_put_event(m->store, &ev, &e) < 0)
+		abort();
+}
+
+/* Modules of uid and of another one; the store lies in dir. */
+static void fake_start(struct manager *m, const char *dir, uint32_t uid, uint32_t other)
+{
+	char *path = xasprintf("%s/morph.db", dir);
+	struct err e;
+
+	*m = (struct manager){0};
+	conf_defaults(&m->conf);
+	m->store = store_open(path, &e);
+	free(path);
+	if (!m->store)
+		abort();
+	fake_fill(m, uid, other);
+}
+
+static void fake_stop(struct manager *m)
+{
+	store_close(m->store);
+	conf_free(&m->conf);
+}
