@@ -1,0 +1,389 @@
+/* pid -> ranges -> build-id and offset, from events and from a /proc of ours. */
+#include "monitor-client/maps.h"
+#include "common/mem.h"
+#include "common/publish.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char dir[64];
+static struct maps *m;
+
+static void setup(void)
+{
+	strcpy(dir, "/tmp/morph-maps.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	m = maps_new(dir, MAPS_NOBODY);
+}
+
+static void teardown(void)
+{
+	struct err e;
+
+	maps_free(m);
+	ck_assert_msg(dir_remove(dir, &e) == 0, "%s", e.text);
+}
+
+static void write_file(unsigned pid, const char *name, const char *text)
+{
+	char *path = xasprintf("%s/%u", dir, pid);
+	FILE *f;
+
+	mkdir(path, 0700);
+	free(path);
+	path = xasprintf("%s/%u/%s", dir, pid, name);
+	f = fopen(path, "w");
+	ck_assert_ptr_nonnull(f);
+	fputs(text, f);
+	fclose(f);
+	free(path);
+}
+
+static void process(unsigned pid, unsigned uid, const char *maps)
+{
+	char *status = xasprintf("Name:\tx\nUid:\t%u\t0\t0\t0\n", uid), *root;
+
+	write_file(pid, "maps", maps);
+	write_file(pid, "status", status);
+	free(status);
+	root = xasprintf("%s/%u/root", dir, pid);
+	if (symlink("/", root))
+		ck_assert(access(root, F_OK) == 0);
+	free(root);
+}
+
+static struct build_id id_of(char c)
+{
+	struct build_id id = {.n = 20};
+
+	memset(id.b, c, 20);
+	return id;
+}
+
+static void map(uint64_t time, uint32_t pid, uint64_t start, uint64_t end, uint64_t off, char id,
+    const char *path)
+{
+	struct event ev = {.kind = EV_MAP, .time = time, .pid = pid, .tid = pid};
+
+	ev.map = (struct event_map){.start = start, .end = end, .pgoff = off, .path = (char *)path};
+	if (id)
+		ev.map.id = id_of(id);
+	maps_event(m, &ev);
+}
+
+static void task(enum event_kind kind, uint64_t time, uint32_t pid, uint32_t parent)
+{
+	struct event ev = {.kind = kind, .time = time, .pid = pid, .tid = pid, .parent = parent};
+
+	maps_event(m, &ev);
+}
+
+static bool find(uint32_t pid, uint64_t ip, struct place *p)
+{
+	struct event ev = {.kind = EV_SAMPLE, .time = 1000, .pid = pid, .tid = pid,
+	    .sample = {.ip = ip, .mode = MODE_USER}};
+
+	return maps_find(m, &ev, p);
+}
+
+/* The id's letter and the offset, or '-'. */
+static char at(uint32_t pid, uint64_t ip, uint64_t *offset)
+{
+	struct place p;
+
+	if (!find(pid, ip, &p))
+		return '-';
+	*offset = p.offset;
+	return (char)p.id->b[0];
+}
+
+#define ck_at(pid, ip, letter, off)                                                                \
+	do {                                                                                       \
+		uint64_t o_ = ~0ull;                                                               \
+		ck_assert_int_eq(at(pid, ip, &o_), letter);                                        \
+		if (letter != '-')                                                                 \
+			ck_assert_uint_eq(o_, off);                                                \
+	} while (0)
+
+START_TEST(offsets_come_from_the_range)
+{
+	map(1, 5, 0x401000, 0x403000, 0x1000, 'a', "/bin/a");
+	ck_at(5, 0x401000, 'a', 0x1000);
+	ck_at(5, 0x402fff, 'a', 0x2fff);
+	ck_at(5, 0x403000, '-', 0);
+	ck_at(5, 0x400fff, '-', 0);
+}
+END_TEST
+
+START_TEST(a_new_range_overrides_what_it_overlaps)
+{
+	map(1, 5, 0x1000, 0x9000, 0, 'a', "/a");
+	map(2, 5, 0x3000, 0x5000, 0x100, 'b', "/b");
+	ck_at(5, 0x2fff, 'a', 0x1fff);
+	ck_at(5, 0x3000, 'b', 0x100);
+	ck_at(5, 0x4fff, 'b', 0x20ff);
+	ck_at(5, 0x5000, 'a', 0x4000);
+	map(3, 5, 0x0000, 0x4000, 0, 'c', "/c");
+	ck_at(5, 0x3fff, 'c', 0x3fff);
+	ck_at(5, 0x4000, 'b', 0x1100);
+	map(4, 5, 0x4800, 0x20000, 0, 'd', "/d");
+	ck_at(5, 0x47ff, 'b', 0x18ff);
+	ck_at(5, 0x8fff, 'd', 0x47ff);
+	ck_assert_uint_eq(maps_count(m).ranges, 3);
+	map(5, 5, 0, 0x100000, 0, 'e', "/e");
+	ck_assert_uint_eq(maps_count(m).ranges, 1);
+	ck_assert_uint_eq(maps_count(m).files, 1);
+}
+END_TEST
+
+/* Against a plain array of what each page should be. */
+START_TEST(random_ranges_agree_with_a_page_table)
+{
+	char page[64];
+	uint64_t off[64], o;
+	unsigned i, k, a, b;
+
+	srand(7);
+	memset(page, '-', sizeof page);
+	for (i = 0; i < 3000; i++) {
+		a = (unsigned)rand() % 64;
+		b = a + 1 + (unsigned)rand() % (64 - a);
+		char c = rand() % 5 ? (char)('a' + rand() % 6) : 0;
+		map(i + 1, 5, a * 0x1000, b * 0x1000, 0x10000, c ? c : 'x', c ? "/f" : "//anon");
+		for (k = a; k < b; k++) {
+			page[k] = c ? c : '-';
+			off[k] = 0x10000 + (k - a) * 0x1000;
+		}
+		for (k = 0; k < 64; k++) {
+			ck_assert_int_eq(at(5, k * 0x1000 + 8, &o), page[k]);
+			if (page[k] != '-')
+				ck_assert_uint_eq(o, off[k] + 8);
+		}
+	}
+	task(EV_EXEC, 5000, 5, 0);
+	ck_assert_uint_eq(maps_count(m).files, 0);
+}
+END_TEST
+
+START_TEST(fork_copies_exec_resets_exit_waits)
+{
+	process(5, 1000, "");
+	map(1, 5, 0x1000, 0x2000, 0, 'a', "/a");
+	task(EV_FORK, 2, 6, 5);
+	ck_at(6, 0x1000, 'a', 0);
+	task(EV_EXEC, 3, 6, 0);
+	ck_at(6, 0x1000, '-', 0);
+	ck_at(5, 0x1000, 'a', 0);
+	map(4, 6, 0x1000, 0x2000, 0, 'b', "/b");
+	ck_at(6, 0x1000, 'b', 0);
+	task(EV_EXIT, 5, 6, 0);
+	maps_sweep(m, 5 + MAPS_GRACE);
+	ck_at(6, 0x1000, 'b', 0);
+	maps_sweep(m, 6 + MAPS_GRACE);
+	ck_assert_uint_eq(maps_count(m).procs, 1);
+	ck_assert_uint_eq(maps_count(m).files, 1);
+}
+END_TEST
+
+START_TEST(a_child_too_short_for_proc_has_its_parents_uid)
+{
+	struct place p;
+
+	process(5, 1234, "1000-2000 r-xp 00000000 00:00 0 \n");
+	map(1, 5, 0x1000, 0x2000, 0, 'a', "/a");
+	ck_assert(find(5, 0x1000, &p));
+	ck_assert_uint_eq(p.uid, 1234);
+	task(EV_FORK, 2, 6, 5);
+	ck_assert(find(6, 0x1000, &p));
+	ck_assert_uint_eq(p.uid, 1234);
+	map(1, 7, 0x1000, 0x2000, 0, 'a', "/a");
+	ck_assert(find(7, 0x1000, &p));
+	ck_assert_uint_eq(p.uid, MAPS_NOBODY);
+}
+END_TEST
+
+START_TEST(what_is_no_file_has_no_place)
+{
+	static const char *const path[] = {"//anon", "[vdso]", "[heap]", "", "/memfd:jit (deleted)",
+	    "/dev/zero (deleted)", "/SYSV00000000 (deleted)", "anon_inode:[perf_event]"};
+	size_t i;
+
+	for (i = 0; i < sizeof path / sizeof *path; i++) {
+		map(2 * i + 1, 5, 0x1000, 0x2000, 0, 'a', "/a");
+		map(2 * i + 2, 5, 0x1000, 0x2000, 0, 'b', path[i]);
+		ck_at(5, 0x1800, '-', 0);
+	}
+	ck_assert_uint_eq(maps_count(m).ranges, 0);
+}
+END_TEST
+
+/* What runs on after a swap. */
+START_TEST(a_file_without_name_keeps_its_build)
+{
+	struct place p;
+
+	map(1, 5, 0x1000, 0x2000, 0, 'a', "/usr/bin/lua (deleted)");
+	ck_assert(find(5, 0x1000, &p));
+	ck_assert_str_eq(p.path, "/usr/bin/lua");
+}
+END_TEST
+
+/* The build-id of this test, read as the monitor reads it. */
+static struct build_id own_id(char path[256], struct stat *st)
+{
+	ssize_t n = readlink("/proc/self/exe", path, 255);
+	struct build_id id;
+	struct err e;
+	struct elf *f;
+
+	ck_assert_int_gt(n, 0);
+	path[n] = '\0';
+	ck_assert_int_eq(stat(path, st), 0);
+	f = elf_file_open(path, -1, &e);
+	ck_assert_msg(f != NULL, "%s", e.text);
+	id = elf_file_build_id(f);
+	elf_file_close(f);
+	ck_assert_uint_gt(id.n, 0);
+	return id;
+}
+
+START_TEST(the_snapshot_reads_proc_and_elf)
+{
+	char path[256], *text;
+	struct stat st;
+	struct build_id id = own_id(path, &st);
+	struct place p;
+
+	text = xasprintf("1000-2000 r--p 00000000 08:01 %lu   %s\n"
+			 "2000-5000 r-xp 00001000 08:01 %lu   %s\n"
+			 "5000-6000 rw-p 00004000 08:01 %lu   %s\n"
+			 "8000-9000 r-xp 00000000 00:00 0\n"
+			 "nonsense\n",
+	    st.st_ino, path, st.st_ino, path, st.st_ino, path);
+	process(5, 42, text);
+	process(6, 0, "");
+	free(text);
+	maps_snapshot(m);
+	ck_assert_uint_eq(maps_count(m).procs, 1);
+	ck_assert(find(5, 0x2010, &p));
+	ck_assert(build_id_equal(p.id, &id));
+	ck_assert_uint_eq(p.offset, 0x1010);
+	ck_assert_uint_eq(p.uid, 42);
+	ck_assert_str_eq(p.path, path);
+	ck_assert(!find(5, 0x1010, &p));
+	ck_assert(!find(5, 0x8010, &p));
+}
+END_TEST
+
+START_TEST(another_file_of_that_name_is_not_taken)
+{
+	char path[256], *text;
+	struct stat st;
+	struct place p;
+
+	own_id(path, &st);
+	text = xasprintf("2000-5000 r-xp 00001000 08:01 %lu   %s\n", st.st_ino + 1, path);
+	process(5, 42, text);
+	free(text);
+	maps_snapshot(m);
+	ck_assert(!find(5, 0x2010, &p));
+}
+END_TEST
+
+START_TEST(records_older_than_the_snapshot_are_ignored)
+{
+	process(5, 0, "2000-5000 r-xp 00001000 00:00 7 /a\n");
+	maps_snapshot(m);
+	map(1, 5, 0x2000, 0x3000, 0, 'b', "/b");
+	task(EV_EXEC, 2, 5, 0);
+	ck_assert_uint_eq(maps_count(m).ranges, 1);
+	ck_at(5, 0x2000, '-', 0);
+	map(UINT64_MAX, 5, 0x2000, 0x3000, 0, 'b', "/b");
+	ck_at(5, 0x2000, 'b', 0);
+}
+END_TEST
+
+START_TEST(after_a_loss_proc_is_read_again)
+{
+	char path[256], *text;
+	struct stat st;
+	struct build_id id = own_id(path, &st);
+	struct place p;
+
+	map(1, 5, 0x2000, 0x5000, 0, 'a', "/a");
+	map(1, 6, 0x2000, 0x5000, 0, 'a', "/a");
+	text = xasprintf("2000-5000 r-xp 00001000 08:01 %lu   %s\n", st.st_ino, path);
+	process(5, 42, text);
+	free(text);
+	ck_at(5, 0x2000, 'a', 0);
+	maps_suspect(m);
+	ck_assert(find(5, 0x2000, &p));
+	ck_assert(build_id_equal(p.id, &id));
+	ck_at(6, 0x2000, 'a', 0); /* gone: what was known is kept… */
+	maps_sweep(m, 100);
+	maps_sweep(m, 101 + MAPS_GRACE); /* …but not for ever */
+	ck_assert_uint_eq(maps_count(m).procs, 1);
+}
+END_TEST
+
+START_TEST(an_unknown_process_is_looked_up)
+{
+	process(5, 42, "2000-5000 r-xp 00001000 00:00 7 /a\n");
+	ck_at(5, 0x2000, '-', 0);
+	ck_assert_uint_eq(maps_count(m).ranges, 1);
+	ck_at(77, 0x2000, '-', 0); /* and one that is gone is forgotten */
+	maps_sweep(m, 2000 + MAPS_GRACE);
+	ck_assert_uint_eq(maps_count(m).procs, 1);
+}
+END_TEST
+
+START_TEST(processes_and_ranges_are_bounded)
+{
+	uint32_t pid;
+	uint64_t i;
+
+	for (pid = 1; pid <= MAPS_PROCS + 5000; pid++)
+		map(pid, pid, 0x1000, 0x2000, 0, 'a', "/a");
+	ck_assert_uint_le(maps_count(m).procs, MAPS_PROCS);
+	ck_assert_uint_eq(maps_count(m).ranges, maps_count(m).procs);
+	ck_at(MAPS_PROCS + 5000, 0x1000, 'a', 0);
+	for (i = 0; i < MAPS_RANGES + 100; i++)
+		map(i + 1, 9999999, i * 0x2000, i * 0x2000 + 0x1000, 0, 'b', "/b");
+	ck_assert_uint_eq(maps_count(m).ranges - maps_count(m).procs + 1, MAPS_RANGES);
+	ck_assert_uint_eq(maps_count(m).files, 2);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("maps");
+	TCase *t = tcase_create("maps");
+	SRunner *sr = srunner_create(s);
+	int failed;
+
+	suite_add_tcase(s, t);
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, offsets_come_from_the_range);
+	tcase_add_test(t, a_new_range_overrides_what_it_overlaps);
+	tcase_add_test(t, random_ranges_agree_with_a_page_table);
+	tcase_add_test(t, fork_copies_exec_resets_exit_waits);
+	tcase_add_test(t, a_child_too_short_for_proc_has_its_parents_uid);
+	tcase_add_test(t, what_is_no_file_has_no_place);
+	tcase_add_test(t, a_file_without_name_keeps_its_build);
+	tcase_add_test(t, the_snapshot_reads_proc_and_elf);
+	tcase_add_test(t, another_file_of_that_name_is_not_taken);
+	tcase_add_test(t, records_older_than_the_snapshot_are_ignored);
+	tcase_add_test(t, after_a_loss_proc_is_read_again);
+	tcase_add_test(t, an_unknown_process_is_looked_up);
+	tcase_add_test(t, processes_and_ranges_are_bounded);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
