@@ -1,0 +1,91 @@
+/*
+ * Golden edits: prints the unit of a file with the layouts that its first
+ * lines ask for, after the output check.
+ *	# layout: FUNCTION RANK BLOCK… [| COLD BLOCK…]
+ * Functions that are not named stay. Prints "refused: …" for a foreign unit.
+ */
+#include "common/publish.h"
+#include "editor/unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void read_layout(struct unit *u, struct unit_place *place, char *line)
+{
+	char *save, *name = strtok_r(line, " ", &save), *word;
+	struct unit_place *p = NULL;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < u->nfunc; i++)
+		if (!strcmp(u->func[i].name, name))
+			p = &place[i];
+	if (!p) {
+		fprintf(stderr, "no function %s\n", name);
+		exit(2);
+	}
+	p->edit = true;
+	p->rank = (uint32_t)atoi(strtok_r(NULL, " ", &save));
+	p->layout.order = calloc(u->func[p - place].cfg.nblock, sizeof(uint32_t));
+	while ((word = strtok_r(NULL, " ", &save))) {
+		if (!strcmp(word, "|"))
+			p->layout.nhot = n;
+		else if (n < u->func[p - place].cfg.nblock)
+			p->layout.order[n++] = (uint32_t)atoi(word);
+	}
+	if (!p->layout.nhot)
+		p->layout.nhot = n;
+	if (n != u->func[p - place].cfg.nblock) {
+		fprintf(stderr, "%s has %u blocks, the layout names %u\n", name,
+		    u->func[p - place].cfg.nblock, n);
+		exit(2);
+	}
+}
+
+static void describe(const struct unit *u, struct buf *out)
+{
+	static const char *const kind[] = {"fall", "jump", "taken", "not", "indirect"};
+	const struct unit_func *f;
+	uint32_t i, k;
+
+	for (i = 0; i < u->nfunc; i++) {
+		f = &u->func[i];
+		buf_printf(out, "# %s: %u blocks%s%s%s%s\n", f->name, f->cfg.nblock,
+		    f->opaque ? ", opaque: " : "", f->opaque ? f->opaque : "",
+		    f->one_part ? ", one part" : "", f->movable ? "" : ", stays");
+		for (k = 0; k < f->cfg.nedge; k++)
+			buf_printf(out, "#   %u -> %u %s\n", f->cfg.edge[k].src, f->cfg.edge[k].dst,
+			    kind[f->cfg.edge[k].kind]);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct unit_place *place;
+	struct buf in = {0}, out = {0};
+	struct arena a = {0};
+	char *line, *copy;
+	struct unit *u;
+	struct err e;
+
+	if (argc != 2 || file_read(argv[1], 0, &in, &e))
+		return 2;
+	u = unit_parse(&a, in.p, in.n, &e);
+	if (!u) {
+		printf("refused: %s\n", e.text);
+		return 0;
+	}
+	place = calloc(u->nfunc + 1, sizeof *place);
+	copy = strdup(buf_cstr(&in));
+	for (line = strtok(copy, "\n"); line && *line == '#'; line = strtok(NULL, "\n"))
+		if (!strncmp(line, "# layout: ", 10))
+			read_layout(u, place, strdup(line + 10));
+	describe(u, &out);
+	unit_emit(u, place, 0x1122334455667788, &out);
+	if (unit_check(u, out.p, out.n, &e)) {
+		fprintf(stderr, "%s\n", e.text);
+		return 1;
+	}
+	fwrite(out.p, 1, out.n, stdout);
+	return 0;
+}

@@ -1,0 +1,6 @@
+	.text
+	.globl	f
+	.type	f, @function
+f:
+	ret
+	.size	f, .-f
