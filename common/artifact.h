@@ -110,6 +110,9 @@ int artifact_commit(struct artifact *a, struct err *e);
 
 /* ---- finding ---- */
 
+/* Opens only far enough to tell which build an artifact belongs to. */
+int artifact_peek(const char *path, struct build_id *id, struct err *e);
+
 /*
  * The artifact of a module: MODULE.morph, then .build-id/xx/yyyy.morph under
  * $MORPH_ARTIFACTS (colon list) or ~/.local/share/morph and /usr/lib/morph.

@@ -1,0 +1,677 @@
+#include "common/artifact.h"
+#include "common/pack.h"
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The schema: docs/FORMATS.md "Artifact". */
+enum { APPLICATION_ID = 0x4d727068 /* "Mrph" */, NAME_MAX_BYTES = 1 << 16, ROWS_MAX = 1 << 24 };
+
+enum table { META, TU, FUNC, INPUT, RECIPE, BLOCKMAP, TABLES };
+
+/* By the text of its tables an artifact is known: any other schema is refused. */
+static const struct {
+	const char *name, *create, *insert;
+} table[TABLES] = {
+    [META] = {"meta",
+	"CREATE TABLE meta(build_id BLOB NOT NULL, name TEXT NOT NULL, producer TEXT NOT NULL,"
+	" ld TEXT NOT NULL, kind INTEGER NOT NULL) STRICT",
+	"INSERT INTO meta VALUES(?, ?, ?, ?, ?)"},
+    [TU] = {"tu",
+	"CREATE TABLE tu(id INTEGER PRIMARY KEY, name TEXT NOT NULL, as_args TEXT NOT NULL,"
+	" size INTEGER NOT NULL, hash BLOB NOT NULL, z BLOB NOT NULL) STRICT",
+	"INSERT INTO tu VALUES(?, ?, ?, ?, ?, ?)"},
+    [FUNC] = {"func",
+	"CREATE TABLE func(tu INTEGER NOT NULL, ord INTEGER NOT NULL, name TEXT NOT NULL,"
+	" key BLOB NOT NULL, nblock INTEGER NOT NULL, insns BLOB NOT NULL,"
+	" opaque TEXT NOT NULL, PRIMARY KEY(tu, ord)) STRICT, WITHOUT ROWID",
+	"INSERT INTO func VALUES(?, ?, ?, ?, ?, ?, ?)"},
+    [INPUT] = {"input",
+	"CREATE TABLE input(id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, path TEXT NOT NULL,"
+	" archive INTEGER, tu INTEGER, size INTEGER NOT NULL, hash BLOB NOT NULL,"
+	" z BLOB NOT NULL) STRICT",
+	"INSERT INTO input VALUES(?, ?, ?, ?, ?, ?, ?, ?)"},
+    [RECIPE] = {"recipe",
+	"CREATE TABLE recipe(ord INTEGER PRIMARY KEY, arg TEXT NOT NULL) STRICT",
+	"INSERT INTO recipe VALUES(?, ?)"},
+    [BLOCKMAP] = {"blockmap",
+	"CREATE TABLE blockmap(id INTEGER PRIMARY KEY, size INTEGER NOT NULL,"
+	" hash BLOB NOT NULL, z BLOB NOT NULL) STRICT",
+	"INSERT INTO blockmap VALUES(?, ?, ?, ?)"},
+};
+
+struct artifact {
+	sqlite3 *db;
+	char *path;
+	int64_t file_size;
+	sqlite3_stmt *insert[TABLES]; /* when writing */
+	struct arena mem;
+	struct art_meta meta;
+	VEC(struct art_tu) tu;
+	VEC(struct art_func) func;
+	VEC(struct art_input) input;
+	VEC(const char *) recipe;
+};
+
+static int db_error(struct artifact *a, struct err *e)
+{
+	return err_set(e, "%s: %s", a->path, sqlite3_errmsg(a->db));
+}
+
+static void release(struct artifact *a)
+{
+	int i;
+
+	for (i = 0; i < TABLES; i++)
+		sqlite3_finalize(a->insert[i]);
+	sqlite3_close(a->db);
+	arena_free(&a->mem);
+	vec_free(&a->tu);
+	vec_free(&a->func);
+	vec_free(&a->input);
+	vec_free(&a->recipe);
+	free(a->path);
+	free(a);
+}
+
+/* ---- reading: every column's type and range is checked here, once ---- */
+
+struct reader {
+	struct artifact *a;
+	sqlite3_stmt *st;
+	const char *table;
+	struct err *e;
+	bool bad;
+};
+
+static void refuse(struct reader *r, const char *what)
+{
+	if (!r->bad)
+		err_set(r->e, "%s: damaged artifact: table %s: %s", r->a->path, r->table, what);
+	r->bad = true;
+}
+
+static int64_t col_int(struct reader *r, int i, int64_t min, int64_t max)
+{
+	int64_t v = sqlite3_column_int64(r->st, i);
+
+	if (sqlite3_column_type(r->st, i) == SQLITE_INTEGER && v >= min && v <= max)
+		return v;
+	refuse(r, "number out of range");
+	return min;
+}
+
+static int64_t col_int_or_null(struct reader *r, int i, int64_t max)
+{
+	return sqlite3_column_type(r->st, i) == SQLITE_NULL ? -1 : col_int(r, i, 0, max);
+}
+
+/* A text without NUL inside, copied. */
+static const char *col_text(struct reader *r, int i)
+{
+	const char *s = NULL;
+	int n;
+
+	if (sqlite3_column_type(r->st, i) == SQLITE_TEXT)
+		s = (const char *)sqlite3_column_text(r->st, i);
+	n = sqlite3_column_bytes(r->st, i);
+	if (s && n <= NAME_MAX_BYTES && strlen(s) == (size_t)n)
+		return arena_strdup(&r->a->mem, s);
+	refuse(r, "text out of range");
+	return "";
+}
+
+static const void *col_blob(struct reader *r, int i, size_t *n)
+{
+	const void *p = sqlite3_column_blob(r->st, i);
+
+	*n = (size_t)sqlite3_column_bytes(r->st, i);
+	if (sqlite3_column_type(r->st, i) != SQLITE_BLOB)
+		refuse(r, "not a blob");
+	return p && !r->bad ? p : "";
+}
+
+static struct hash128 col_hash(struct reader *r, int i)
+{
+	struct hash128 h = {0};
+	size_t n;
+	const void *p = col_blob(r, i, &n);
+
+	if (n == sizeof h.b && !r->bad)
+		memcpy(h.b, p, n);
+	else
+		refuse(r, "hash of the wrong length");
+	return h;
+}
+
+static void read_meta(struct reader *r)
+{
+	struct art_meta *m = &r->a->meta;
+	size_t n;
+	const void *id = col_blob(r, 0, &n);
+
+	if (m->name || n > sizeof m->id.b)
+		refuse(r, m->name ? "more than one row" : "build-id too long");
+	if (r->bad)
+		return;
+	m->id.n = (uint8_t)n;
+	memcpy(m->id.b, id, n);
+	m->name = col_text(r, 1);
+	m->producer = col_text(r, 2);
+	m->ld = col_text(r, 3);
+	m->kind = (uint32_t)col_int(r, 4, 0, ELF_OTHER);
+}
+
+static void read_tu(struct reader *r)
+{
+	struct art_tu t = {.id = (uint32_t)r->a->tu.n};
+
+	if (col_int(r, 0, 0, ROWS_MAX) != t.id)
+		refuse(r, "ids are not 0, 1, 2…");
+	t.name = col_text(r, 1);
+	t.as_args = col_text(r, 2);
+	t.text_size = (uint64_t)col_int(r, 3, 0, PACK_MAX);
+	t.hash = col_hash(r, 4);
+	vec_push(&r->a->tu, t);
+}
+
+static const uint32_t *read_insns(struct reader *r, int i, uint32_t nblock)
+{
+	uint32_t *insns = NULL, k;
+	uint64_t v;
+	size_t n;
+	const uint8_t *p = col_blob(r, i, &n), *end = p + n;
+
+	if (nblock > n) {
+		refuse(r, "fewer instruction counts than blocks");
+		return NULL;
+	}
+	insns = arena_array(&r->a->mem, nblock, sizeof *insns);
+	for (k = 0; k < nblock && !r->bad; k++) {
+		if (uleb_read(&p, end, &v) < 0 || v > UINT32_MAX)
+			refuse(r, "instruction counts");
+		insns[k] = (uint32_t)v;
+	}
+	if (p != end)
+		refuse(r, "more instruction counts than blocks");
+	return insns;
+}
+
+static void read_func(struct reader *r)
+{
+	struct art_func f = {0};
+
+	f.tu = (uint32_t)col_int(r, 0, 0, (int64_t)r->a->tu.n - 1);
+	f.ord = (uint32_t)col_int(r, 1, 0, UINT32_MAX);
+	f.name = col_text(r, 2);
+	f.key = col_hash(r, 3);
+	f.nblock = (uint32_t)col_int(r, 4, 0, UINT32_MAX);
+	f.insns = read_insns(r, 5, f.nblock);
+	f.opaque = col_text(r, 6);
+	vec_push(&r->a->func, f);
+}
+
+/* Members come behind their archive, before the next input that is none. */
+static void check_links(struct reader *r, const struct art_input *in)
+{
+	if ((in->kind == ART_TU) != (in->tu >= 0))
+		refuse(r, "a unit without its input, or an input without its unit");
+	if (in->archive >= 0 && (r->a->input.v[in->archive].kind != ART_ARCHIVE ||
+				    in->kind == ART_ARCHIVE || in->kind == ART_SHARED))
+		refuse(r, "member of what is no archive");
+}
+
+static void read_input(struct reader *r)
+{
+	struct art_input in = {.id = (uint32_t)r->a->input.n};
+
+	if (col_int(r, 0, 0, ROWS_MAX) != in.id)
+		refuse(r, "ids are not 0, 1, 2…");
+	in.kind = (uint32_t)col_int(r, 1, ART_OBJECT, ART_FILE);
+	in.path = col_text(r, 2);
+	in.archive = col_int_or_null(r, 3, (int64_t)in.id - 1);
+	in.tu = col_int_or_null(r, 4, (int64_t)r->a->tu.n - 1);
+	in.size = (uint64_t)col_int(r, 5, 0, PACK_MAX);
+	if (!r->bad)
+		check_links(r, &in);
+	vec_push(&r->a->input, in);
+}
+
+static void read_recipe(struct reader *r)
+{
+	if (col_int(r, 0, 0, ROWS_MAX) != (int64_t)r->a->recipe.n)
+		refuse(r, "arguments are not numbered 0, 1, 2…");
+	vec_push(&r->a->recipe, col_text(r, 1));
+}
+
+/* Every table with its text, and nothing beside. */
+static void read_schema(struct reader *r)
+{
+	const char *name = col_text(r, 0), *sql = col_text(r, 1);
+	int i;
+
+	for (i = 0; i < TABLES; i++)
+		if (!strcmp(name, table[i].name) && !strcmp(sql, table[i].create))
+			return;
+	refuse(r, "not the schema of an artifact");
+}
+
+static int read_table(struct artifact *a, const char *name, const char *sql,
+    void (*row)(struct reader *), int *rows, struct err *e)
+{
+	struct reader r = {.a = a, .table = name, .e = e};
+	int s, n = 0;
+
+	if (sqlite3_prepare_v2(a->db, sql, -1, &r.st, NULL) != SQLITE_OK)
+		return db_error(a, e);
+	while ((s = sqlite3_step(r.st)) == SQLITE_ROW && !r.bad) {
+		row(&r);
+		if (++n == ROWS_MAX)
+			refuse(&r, "too many rows");
+	}
+	if (s != SQLITE_ROW && s != SQLITE_DONE && !r.bad) {
+		db_error(a, e);
+		r.bad = true;
+	}
+	sqlite3_finalize(r.st);
+	if (rows)
+		*rows = n;
+	return r.bad ? -1 : 0;
+}
+
+static int read_meta_table(struct artifact *a, struct err *e)
+{
+	int tables;
+
+	if (read_table(a, "sqlite_schema", "SELECT name, sql FROM sqlite_schema", read_schema,
+		&tables, e) < 0)
+		return -1;
+	if (tables != TABLES)
+		return err_set(e, "%s: not a Morph artifact (a table is missing)", a->path);
+	if (read_table(a, "meta", "SELECT build_id, name, producer, ld, kind FROM meta", read_meta,
+		NULL, e) < 0)
+		return -1;
+	if (!a->meta.name)
+		return err_set(e, "%s: damaged artifact: table meta is empty", a->path);
+	return 0;
+}
+
+static int read_tables(struct artifact *a, struct err *e)
+{
+	if (read_table(a, "tu", "SELECT id, name, as_args, size, hash FROM tu ORDER BY id", read_tu,
+		NULL, e) < 0 ||
+	    read_table(a, "func",
+		"SELECT tu, ord, name, key, nblock, insns, opaque FROM func ORDER BY tu, ord",
+		read_func, NULL, e) < 0 ||
+	    read_table(a, "input",
+		"SELECT id, kind, path, archive, tu, size FROM input ORDER BY id", read_input, NULL,
+		e) < 0 ||
+	    read_table(a, "recipe", "SELECT ord, arg FROM recipe ORDER BY ord", read_recipe, NULL,
+		e) < 0)
+		return -1;
+	return 0;
+}
+
+static int pragma(struct artifact *a, const char *name, struct err *e)
+{
+	char *sql = xasprintf("PRAGMA %s", name);
+	sqlite3_stmt *st;
+	int v = -1;
+
+	if (sqlite3_prepare_v2(a->db, sql, -1, &st, NULL) != SQLITE_OK ||
+	    sqlite3_step(st) != SQLITE_ROW) {
+		if (sqlite3_errcode(a->db) == SQLITE_NOTADB)
+			err_set(e, "%s: not a Morph artifact", a->path);
+		else
+			db_error(a, e);
+	} else {
+		v = sqlite3_column_int(st, 0);
+	}
+	sqlite3_finalize(st);
+	free(sql);
+	return v;
+}
+
+static int check_format(struct artifact *a, struct err *e)
+{
+	int id = pragma(a, "application_id", e), version, pages;
+
+	if (id < 0)
+		return -1;
+	if (id != APPLICATION_ID)
+		return err_set(e, "%s: not a Morph artifact", a->path);
+	version = pragma(a, "user_version", e);
+	if (version < 0)
+		return -1;
+	if (version != ARTIFACT_FORMAT)
+		return err_set(e, "%s: artifact format %d, this Morph reads %d: build it anew",
+		    a->path, version, ARTIFACT_FORMAT);
+	pages = pragma(a, "page_count", e);
+	if (pages < 0)
+		return -1;
+	if (pages * (int64_t)pragma(a, "page_size", e) != a->file_size)
+		return err_set(e, "%s: damaged artifact: cut off, or bytes behind its end", a->path);
+	return 0;
+}
+
+/* path as a URI that tells SQLite the file does not change: it then takes no
+ * locks and looks for no journal beside it. */
+static char *immutable_uri(const char *path)
+{
+	struct buf b = {0};
+
+	buf_str(&b, *path == '/' ? "file://" : "file:");
+	for (; *path; path++)
+		if (strchr("?#%", *path))
+			buf_printf(&b, "%%%02x", (unsigned char)*path);
+		else
+			buf_char(&b, *path);
+	buf_str(&b, "?immutable=1");
+	return buf_cstr(&b);
+}
+
+static int open_hardened(struct artifact *a, struct err *e)
+{
+	char *uri = immutable_uri(a->path);
+	struct stat st;
+	int r;
+
+	if (stat(a->path, &st) < 0) {
+		free(uri);
+		return err_sys(e, "%s", a->path);
+	}
+	a->file_size = st.st_size;
+	r = sqlite3_open_v2(uri, &a->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+	free(uri);
+	if (!S_ISREG(st.st_mode))
+		return err_set(e, "%s: not a regular file", a->path);
+	if (r != SQLITE_OK)
+		return db_error(a, e);
+	sqlite3_db_config(a->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(a->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_limit(a->db, SQLITE_LIMIT_ATTACHED, 0);
+	return sqlite3_exec(a->db, "PRAGMA cell_size_check=1; PRAGMA mmap_size=0", NULL, NULL,
+		   NULL) == SQLITE_OK
+	    ? 0
+	    : db_error(a, e);
+}
+
+struct artifact *artifact_open(const char *path, struct err *e)
+{
+	struct artifact *a = xcalloc(1, sizeof *a);
+
+	a->path = xstrdup(path);
+	if (!open_hardened(a, e) && !check_format(a, e) && !read_meta_table(a, e) &&
+	    !read_tables(a, e))
+		return a;
+	release(a);
+	return NULL;
+}
+
+int artifact_peek(const char *path, struct build_id *id, struct err *e)
+{
+	struct artifact *a = xcalloc(1, sizeof *a);
+	int r = -1;
+
+	a->path = xstrdup(path);
+	if (!open_hardened(a, e) && !check_format(a, e) && !read_meta_table(a, e)) {
+		*id = a->meta.id;
+		r = 0;
+	}
+	release(a);
+	return r;
+}
+
+void artifact_close(struct artifact *a)
+{
+	if (a)
+		release(a);
+}
+
+const struct art_meta *artifact_meta(struct artifact *a)
+{
+	return &a->meta;
+}
+
+size_t artifact_tus(struct artifact *a, const struct art_tu **tu)
+{
+	*tu = a->tu.v;
+	return a->tu.n;
+}
+
+size_t artifact_funcs(struct artifact *a, const struct art_func **func)
+{
+	*func = a->func.v;
+	return a->func.n;
+}
+
+size_t artifact_inputs(struct artifact *a, const struct art_input **input)
+{
+	*input = a->input.v;
+	return a->input.n;
+}
+
+size_t artifact_recipe(struct artifact *a, const char *const **arg)
+{
+	*arg = a->recipe.v;
+	return a->recipe.n;
+}
+
+/* Unpacks the (size, hash, z) of the row with this id. */
+static int read_content(
+    struct artifact *a, const char *name, const char *sql, int64_t id, struct buf *out, struct err *e)
+{
+	struct reader r = {.a = a, .table = name, .e = e};
+	struct hash128 hash;
+	uint64_t size;
+	const void *z;
+	size_t n;
+
+	if (sqlite3_prepare_v2(a->db, sql, -1, &r.st, NULL) != SQLITE_OK)
+		return db_error(a, e);
+	sqlite3_bind_int64(r.st, 1, id);
+	switch (sqlite3_step(r.st)) {
+	case SQLITE_ROW:
+		size = (uint64_t)col_int(&r, 0, 0, PACK_MAX);
+		hash = col_hash(&r, 1);
+		z = col_blob(&r, 2, &n);
+		if (!r.bad && unpack_bytes(z, n, size, &hash, out, e) < 0) {
+			err_wrap(e, "%s: damaged artifact: table %s, row %lld", a->path, name,
+			    (long long)id);
+			r.bad = true;
+		}
+		break;
+	case SQLITE_DONE:
+		refuse(&r, "no such row");
+		break;
+	default:
+		db_error(a, e);
+		r.bad = true;
+	}
+	sqlite3_finalize(r.st);
+	return r.bad ? -1 : 0;
+}
+
+int artifact_text(struct artifact *a, uint32_t tu, struct buf *out, struct err *e)
+{
+	return read_content(a, "tu", "SELECT size, hash, z FROM tu WHERE id = ?", tu, out, e);
+}
+
+int artifact_content(struct artifact *a, uint32_t input, struct buf *out, struct err *e)
+{
+	return read_content(
+	    a, "input", "SELECT size, hash, z FROM input WHERE id = ?", input, out, e);
+}
+
+int artifact_blockmap(struct artifact *a, struct buf *out, struct err *e)
+{
+	return read_content(
+	    a, "blockmap", "SELECT size, hash, z FROM blockmap WHERE id = ?", 0, out, e);
+}
+
+/* ---- writing ---- */
+
+struct artifact *artifact_create(const char *path, struct err *e)
+{
+	struct artifact *a = xcalloc(1, sizeof *a);
+	/* No journal: until it is published nobody knows the file. */
+	struct buf sql = {0};
+	int i, r;
+
+	a->path = xstrdup(path);
+	buf_printf(&sql,
+	    "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
+	    "PRAGMA application_id=%d; PRAGMA user_version=%d; BEGIN;",
+	    APPLICATION_ID, ARTIFACT_FORMAT);
+	for (i = 0; i < TABLES; i++)
+		buf_printf(&sql, "%s;", table[i].create);
+	r = sqlite3_open_v2(
+	    path, &a->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+	if (r == SQLITE_OK)
+		r = sqlite3_exec(a->db, buf_cstr(&sql), NULL, NULL, NULL);
+	buf_free(&sql);
+	if (r == SQLITE_OK)
+		return a;
+	db_error(a, e);
+	release(a);
+	return NULL;
+}
+
+static sqlite3_stmt *insert(struct artifact *a, enum table t)
+{
+	if (!a->insert[t])
+		sqlite3_prepare_v2(a->db, table[t].insert, -1, &a->insert[t], NULL);
+	return a->insert[t];
+}
+
+static void bind_text(sqlite3_stmt *st, int i, const char *s)
+{
+	sqlite3_bind_text(st, i, s ? s : "", -1, SQLITE_TRANSIENT);
+}
+
+static void bind_blob(sqlite3_stmt *st, int i, const void *p, size_t n)
+{
+	sqlite3_bind_blob64(st, i, n ? p : "", n, SQLITE_TRANSIENT);
+}
+
+/* Binds size, hash and compressed content from column i on. */
+static int bind_content(
+    struct artifact *a, sqlite3_stmt *st, int i, const void *p, size_t n, struct err *e)
+{
+	struct hash128 hash = hash_bytes(p, n);
+	struct buf z = {0};
+
+	if (n > PACK_MAX)
+		return err_set(
+		    e, "%s: content of %zu bytes exceeds the limit of 1 GiB", a->path, n);
+	pack_bytes(p, n, &z);
+	sqlite3_bind_int64(st, i, (int64_t)n);
+	bind_blob(st, i + 1, hash.b, sizeof hash.b);
+	bind_blob(st, i + 2, z.p, z.n);
+	buf_free(&z);
+	return 0;
+}
+
+static int put(struct artifact *a, sqlite3_stmt *st, struct err *e)
+{
+	int r = sqlite3_step(st);
+
+	if (r != SQLITE_DONE)
+		db_error(a, e);
+	sqlite3_reset(st);
+	sqlite3_clear_bindings(st);
+	return r == SQLITE_DONE ? 0 : -1;
+}
+
+int artifact_put_meta(struct artifact *a, const struct art_meta *m, struct err *e)
+{
+	sqlite3_stmt *st = insert(a, META);
+
+	bind_blob(st, 1, m->id.b, m->id.n);
+	bind_text(st, 2, m->name);
+	bind_text(st, 3, m->producer);
+	bind_text(st, 4, m->ld);
+	sqlite3_bind_int64(st, 5, m->kind);
+	return put(a, st, e);
+}
+
+int artifact_put_tu(
+    struct artifact *a, const struct art_tu *tu, const void *text, size_t n, struct err *e)
+{
+	sqlite3_stmt *st = insert(a, TU);
+
+	sqlite3_bind_int64(st, 1, tu->id);
+	bind_text(st, 2, tu->name);
+	bind_text(st, 3, tu->as_args);
+	if (bind_content(a, st, 4, text, n, e) < 0)
+		return -1;
+	return put(a, st, e);
+}
+
+int artifact_put_func(struct artifact *a, const struct art_func *f, struct err *e)
+{
+	sqlite3_stmt *st = insert(a, FUNC);
+	struct buf insns = {0};
+	uint32_t i;
+
+	for (i = 0; i < f->nblock; i++)
+		buf_uleb(&insns, f->insns[i]);
+	sqlite3_bind_int64(st, 1, f->tu);
+	sqlite3_bind_int64(st, 2, f->ord);
+	bind_text(st, 3, f->name);
+	bind_blob(st, 4, f->key.b, sizeof f->key.b);
+	sqlite3_bind_int64(st, 5, f->nblock);
+	bind_blob(st, 6, insns.p, insns.n);
+	bind_text(st, 7, f->opaque);
+	buf_free(&insns);
+	return put(a, st, e);
+}
+
+int artifact_put_input(
+    struct artifact *a, const struct art_input *in, const void *p, size_t n, struct err *e)
+{
+	sqlite3_stmt *st = insert(a, INPUT);
+
+	sqlite3_bind_int64(st, 1, in->id);
+	sqlite3_bind_int64(st, 2, in->kind);
+	bind_text(st, 3, in->path);
+	if (in->archive >= 0)
+		sqlite3_bind_int64(st, 4, in->archive);
+	if (in->tu >= 0)
+		sqlite3_bind_int64(st, 5, in->tu);
+	if (bind_content(a, st, 6, p, n, e) < 0)
+		return -1;
+	return put(a, st, e);
+}
+
+int artifact_put_recipe(struct artifact *a, uint32_t ord, const char *arg, struct err *e)
+{
+	sqlite3_stmt *st = insert(a, RECIPE);
+
+	sqlite3_bind_int64(st, 1, ord);
+	bind_text(st, 2, arg);
+	return put(a, st, e);
+}
+
+int artifact_put_blockmap(struct artifact *a, const void *p, size_t n, struct err *e)
+{
+	sqlite3_stmt *st = insert(a, BLOCKMAP);
+
+	sqlite3_bind_int64(st, 1, 0);
+	if (bind_content(a, st, 2, p, n, e) < 0)
+		return -1;
+	return put(a, st, e);
+}
+
+int artifact_commit(struct artifact *a, struct err *e)
+{
+	int r = 0;
+
+	if (sqlite3_exec(a->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
+		r = db_error(a, e);
+	release(a);
+	return r;
+}

@@ -1,0 +1,431 @@
+#include "common/artifact.h"
+#include "common/publish.h"
+#include "common/spawn.h"
+
+#include <check.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char dir[64];
+
+static void enter(void)
+{
+	strcpy(dir, "/tmp/morph-artifact-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	ck_assert_int_eq(chdir(dir), 0);
+	setenv("MORPH_ARTIFACTS", "one:two", 1);
+}
+
+static void leave(void)
+{
+	ck_assert_int_eq(chdir("/"), 0);
+	dir_remove(dir, NULL);
+}
+
+static const char text0[] = "\t.file\t\"a.c\"\nf:\tret\n";
+static const uint32_t insns[3] = {1, 0, 300};
+
+static struct build_id id_of(const char *hex)
+{
+	struct build_id id;
+
+	ck_assert_int_eq(build_id_parse(hex, &id), 0);
+	return id;
+}
+
+static void write_artifact(const char *path, const char *id)
+{
+	struct err e;
+	struct artifact *a = artifact_create(path, &e);
+	struct art_meta meta = {id_of(id), "prog", "morph 0.1", "ld.bfd", ELF_PIE};
+	struct art_tu tu[2] = {{0, {{0}}, "a.c", "--64\n-W", 0}, {1, {{0}}, "b.c", "", 0}};
+	struct art_func f = {0, 0, "f", hash_bytes("k", 1), 3, insns, ""};
+	struct art_func g = {1, 4, "g", hash_bytes("l", 1), 0, NULL, "has a landing pad"};
+	struct art_input in[] = {
+	    {0, ART_OBJECT, "/usr/lib/crt1.o", -1, -1, 0},
+	    {1, ART_TU, "/src/a.o", -1, 0, 0},
+	    {2, ART_ARCHIVE, "/src/lib.a", -1, -1, 0},
+	    {3, ART_TU, "b.o", 2, 1, 0},
+	    {4, ART_SHARED, "/usr/lib/libc.so.6", -1, -1, 0},
+	};
+
+	ck_assert_msg(a != NULL, "%s", e.text);
+	ck_assert_int_eq(artifact_put_meta(a, &meta, &e), 0);
+	ck_assert_int_eq(artifact_put_tu(a, &tu[0], text0, sizeof text0 - 1, &e), 0);
+	ck_assert_int_eq(artifact_put_tu(a, &tu[1], "", 0, &e), 0);
+	ck_assert_int_eq(artifact_put_func(a, &g, &e), 0);
+	ck_assert_int_eq(artifact_put_func(a, &f, &e), 0);
+	for (size_t i = 0; i < 5; i++)
+		ck_assert_int_eq(
+		    artifact_put_input(a, &in[i], i == 4 ? "\177ELF" : "", i == 4 ? 4 : 0, &e), 0);
+	ck_assert_int_eq(artifact_put_recipe(a, 0, "@0", &e), 0);
+	ck_assert_int_eq(artifact_put_recipe(a, 1, "--dynamic-list=@4", &e), 0);
+	ck_assert_int_eq(artifact_put_blockmap(a, "map", 3, &e), 0);
+	ck_assert_msg(!artifact_commit(a, &e), "%s", e.text);
+}
+
+static void assert_refused(const char *path, const char *why)
+{
+	struct err e = {0};
+	struct artifact *a = artifact_open(path, &e);
+
+	ck_assert_ptr_null(a);
+	ck_assert_msg(strstr(e.text, path) != NULL, "%s", e.text);
+	ck_assert_msg(strstr(e.text, why) != NULL, "%s (wanted: %s)", e.text, why);
+	ck_assert_ptr_null(strchr(e.text, '\n'));
+}
+
+START_TEST(what_was_put_comes_back)
+{
+	const struct art_func *func;
+	const struct art_input *in;
+	const struct art_tu *tu;
+	const char *const *arg;
+	struct buf b = {0};
+	struct hash128 h = hash_bytes(text0, sizeof text0 - 1);
+	struct build_id id;
+	struct artifact *a;
+	struct err e;
+
+	write_artifact("a#b?c%.morph", "0102");
+	a = artifact_open("a#b?c%.morph", &e);
+	ck_assert_msg(a != NULL, "%s", e.text);
+	id = id_of("0102");
+	ck_assert(build_id_equal(&artifact_meta(a)->id, &id));
+	ck_assert_str_eq(artifact_meta(a)->name, "prog");
+	ck_assert_str_eq(artifact_meta(a)->ld, "ld.bfd");
+	ck_assert_uint_eq(artifact_meta(a)->kind, ELF_PIE);
+	ck_assert_uint_eq(artifact_tus(a, &tu), 2);
+	ck_assert_str_eq(tu[0].as_args, "--64\n-W");
+	ck_assert_uint_eq(tu[0].text_size, sizeof text0 - 1);
+	ck_assert(hash_equal(&tu[0].hash, &h));
+	ck_assert_str_eq(tu[1].name, "b.c");
+	ck_assert_uint_eq(artifact_funcs(a, &func), 2);
+	ck_assert_str_eq(func[0].name, "f");
+	ck_assert_uint_eq(func[0].nblock, 3);
+	ck_assert(!memcmp(func[0].insns, insns, sizeof insns));
+	ck_assert_uint_eq(func[1].ord, 4);
+	ck_assert_str_eq(func[1].opaque, "has a landing pad");
+	ck_assert_uint_eq(artifact_inputs(a, &in), 5);
+	ck_assert_int_eq(in[1].tu, 0);
+	ck_assert_int_eq(in[1].archive, -1);
+	ck_assert_int_eq(in[3].archive, 2);
+	ck_assert_uint_eq(in[4].size, 4);
+	ck_assert_uint_eq(artifact_recipe(a, &arg), 2);
+	ck_assert_str_eq(arg[1], "--dynamic-list=@4");
+	ck_assert_int_eq(artifact_text(a, 0, &b, &e), 0);
+	ck_assert(b.n == sizeof text0 - 1 && !memcmp(b.p, text0, b.n));
+	ck_assert_int_eq(artifact_text(a, 1, &b, &e), 0);
+	ck_assert_uint_eq(b.n, sizeof text0 - 1);
+	b.n = 0;
+	ck_assert_int_eq(artifact_content(a, 4, &b, &e), 0);
+	ck_assert_str_eq(buf_cstr(&b), "\177ELF");
+	b.n = 0;
+	ck_assert_int_eq(artifact_blockmap(a, &b, &e), 0);
+	ck_assert_str_eq(buf_cstr(&b), "map");
+	ck_assert_int_eq(artifact_text(a, 2, &b, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "table tu: no such row"));
+	artifact_close(a);
+	buf_free(&b);
+}
+END_TEST
+
+START_TEST(the_same_content_gives_the_same_bytes)
+{
+	struct buf x = {0}, y = {0};
+
+	write_artifact("x", "0102");
+	write_artifact("y", "0102");
+	ck_assert_int_eq(file_read("x", 0, &x, NULL), 0);
+	ck_assert_int_eq(file_read("y", 0, &y, NULL), 0);
+	ck_assert(x.n == y.n && !memcmp(x.p, y.p, x.n));
+	buf_free(&x);
+	buf_free(&y);
+}
+END_TEST
+
+/* A folder that may not be written and a file that may not be changed. */
+START_TEST(reading_leaves_no_trace)
+{
+	struct stat before, after;
+	struct artifact *a;
+	struct err e;
+
+	ck_assert_int_eq(mkdir("ro", 0755), 0);
+	write_artifact("ro/a", "0102");
+	ck_assert_int_eq(chmod("ro/a", 0444), 0);
+	ck_assert_int_eq(stat("ro", &before), 0);
+	a = artifact_open("ro/a", &e);
+	ck_assert_ptr_nonnull(a);
+	artifact_close(a);
+	ck_assert_int_eq(stat("ro", &after), 0);
+	ck_assert(before.st_mtim.tv_sec == after.st_mtim.tv_sec &&
+		  before.st_mtim.tv_nsec == after.st_mtim.tv_nsec);
+}
+END_TEST
+
+START_TEST(foreign_files_are_refused)
+{
+	struct err e;
+
+	assert_refused("absent", "No such file");
+	ck_assert_int_eq(mkdir("d", 0755), 0);
+	assert_refused("d", "not a regular file");
+	ck_assert_int_eq(publish_bytes("empty", "", 0, 0644, &e), 0);
+	assert_refused("empty", "not a Morph artifact");
+	ck_assert_int_eq(publish_bytes("text", "hello, world\n", 13, 0644, &e), 0);
+	assert_refused("text", "not a Morph artifact");
+	assert_refused("/bin/sh", "not a Morph artifact");
+}
+END_TEST
+
+/* Runs SQL on a fresh artifact and expects the reason why it is refused then. */
+static void after_sql(const char *sql, const char *why)
+{
+	char *msg = NULL;
+	sqlite3 *db;
+
+	unlink("t");
+	write_artifact("t", "0102");
+	ck_assert_int_eq(sqlite3_open("t", &db), SQLITE_OK);
+	sqlite3_exec(db, "PRAGMA writable_schema=1", NULL, NULL, NULL);
+	ck_assert_msg(sqlite3_exec(db, sql, NULL, NULL, &msg) == SQLITE_OK, "%s: %s", sql, msg);
+	sqlite3_close(db);
+	assert_refused("t", why);
+}
+
+START_TEST(every_row_is_checked)
+{
+	after_sql("PRAGMA application_id=1", "not a Morph artifact");
+	after_sql("PRAGMA user_version=2", "artifact format 2, this Morph reads 1");
+	after_sql("DROP TABLE recipe", "a table is missing");
+	after_sql("CREATE VIEW v AS SELECT 1", "not the schema");
+	after_sql("CREATE TRIGGER g INSERT ON tu BEGIN DELETE FROM tu; END", "not the schema");
+	after_sql("ALTER TABLE tu ADD COLUMN more TEXT", "not the schema");
+	after_sql("UPDATE sqlite_schema SET sql = 'CREATE VIEW meta AS SELECT 1', type = 'view' "
+		  "WHERE name = 'meta'",
+	    "malformed database schema");
+	after_sql("DELETE FROM meta", "table meta is empty");
+	after_sql("INSERT INTO meta SELECT * FROM meta", "table meta: more than one row");
+	after_sql("UPDATE meta SET build_id = zeroblob(33)", "table meta: build-id too long");
+	after_sql("UPDATE meta SET kind = 99", "table meta: number out of range");
+	after_sql("UPDATE tu SET id = 7 WHERE id = 1", "table tu: ids are not 0, 1, 2");
+}
+END_TEST
+
+static void write_hostile(const char *path, size_t n)
+{
+	struct buf b = {0};
+	struct err e;
+
+	ck_assert_int_eq(file_read("good", 0, &b, &e), 0);
+	ck_assert_int_eq(publish_bytes(path, b.p, n < b.n ? n : b.n, 0644, &e), 0);
+	buf_free(&b);
+}
+
+/* Opens and reads everything there is; what is read must be what was put. */
+static void read_all(const char *path)
+{
+	struct buf b = {0};
+	const struct art_input *in;
+	const struct art_tu *tu;
+	struct artifact *a;
+	struct err e = {0};
+	size_t i, n;
+
+	a = artifact_open(path, &e);
+	if (!a) {
+		ck_assert_ptr_nonnull(strstr(e.text, path));
+		return;
+	}
+	n = artifact_tus(a, &tu);
+	for (i = 0; i < n; i++)
+		artifact_text(a, (uint32_t)i, &b, &e);
+	n = artifact_inputs(a, &in);
+	for (i = 0; i < n; i++)
+		artifact_content(a, (uint32_t)i, &b, &e);
+	artifact_blockmap(a, &b, &e);
+	artifact_close(a);
+	buf_free(&b);
+}
+
+START_TEST(truncation_is_noticed)
+{
+	struct stat st;
+	off_t n;
+
+	write_artifact("good", "0102");
+	ck_assert_int_eq(stat("good", &st), 0);
+	for (n = 0; n < st.st_size; n += n < 200 ? 1 : 509) {
+		write_hostile("cut", (size_t)n);
+		assert_refused("cut", "");
+	}
+}
+END_TEST
+
+START_TEST(garbled_files_do_no_harm)
+{
+	struct buf b = {0};
+	unsigned seed = 1, i, k;
+	struct err e;
+
+	write_artifact("good", "0102");
+	ck_assert_int_eq(file_read("good", 0, &b, &e), 0);
+	for (i = 0; i < 300; i++) {
+		char *copy = memcpy(xmalloc(b.n), b.p, b.n);
+
+		for (k = 0; k < 1 + i % 20; k++)
+			copy[(size_t)rand_r(&seed) % b.n] = (char)rand_r(&seed);
+		ck_assert_int_eq(publish_bytes("bad", copy, b.n, 0644, &e), 0);
+		read_all("bad");
+		free(copy);
+	}
+	buf_free(&b);
+}
+END_TEST
+
+START_TEST(damaged_content_is_noticed_when_read)
+{
+	struct buf b = {0};
+	struct artifact *a;
+	sqlite3 *db;
+	struct err e;
+
+	write_artifact("t", "0102");
+	ck_assert_int_eq(sqlite3_open("t", &db), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(db,
+			     "UPDATE tu SET hash = zeroblob(16) WHERE id = 0;"
+			     "UPDATE input SET size = 1000000000 WHERE id = 4;"
+			     "UPDATE blockmap SET z = x'00'",
+			     NULL, NULL, NULL),
+	    SQLITE_OK);
+	sqlite3_close(db);
+	a = artifact_open("t", &e);
+	ck_assert_msg(a != NULL, "%s", e.text);
+	ck_assert_int_eq(artifact_text(a, 0, &b, &e), -1);
+	ck_assert_str_eq(e.text,
+	    "t: damaged artifact: table tu, row 0: content does not match its hash");
+	ck_assert_int_eq(artifact_content(a, 4, &b, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "table input, row 4: compressed content is damaged"));
+	ck_assert_int_eq(artifact_blockmap(a, &b, &e), -1);
+	ck_assert_uint_eq(b.n, 0);
+	artifact_close(a);
+	buf_free(&b);
+}
+END_TEST
+
+START_TEST(a_row_twice_is_an_error)
+{
+	struct art_tu tu = {0, {{0}}, "a.c", "", 0};
+	struct artifact *a;
+	struct err e;
+
+	a = artifact_create("t", &e);
+	ck_assert_int_eq(artifact_put_tu(a, &tu, "x", 1, &e), 0);
+	ck_assert_int_eq(artifact_put_tu(a, &tu, "x", 1, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "t: UNIQUE constraint failed"));
+	artifact_close(a);
+	ck_assert_ptr_null(artifact_create("absent/t", &e));
+	ck_assert_ptr_nonnull(strstr(e.text, "absent/t"));
+}
+END_TEST
+
+/* ---- finding ---- */
+
+static void assert_found(const char *module, const char *id, const char *want)
+{
+	struct build_id b = id_of(id);
+	struct err e = {0};
+	char *path = artifact_find(module, &b, &e);
+
+	if (want) {
+		ck_assert_msg(path != NULL, "%s", e.text);
+		ck_assert_str_eq(path, want);
+	} else {
+		ck_assert_ptr_null(path);
+		ck_assert_ptr_nonnull(strstr(e.text, module));
+	}
+	free(path);
+}
+
+START_TEST(an_artifact_is_found_by_name_and_build_id)
+{
+	struct err e;
+
+	write_artifact("prog.morph", "0102");
+	assert_found("prog", "0102", "prog.morph");
+	assert_found("prog", "0103", NULL);
+	ck_assert_int_eq(dir_make("two/.build-id/ab", 0755, &e), 0);
+	ck_assert_int_eq(symlink("../../../other", "two/.build-id/ab/cdef.morph"), 0);
+	write_artifact("other", "abcdef");
+	assert_found("prog", "abcdef", "two/.build-id/ab/cdef.morph");
+	assert_found("moved/elsewhere", "abcdef", "two/.build-id/ab/cdef.morph");
+	/* A link to another build's artifact is not taken. */
+	ck_assert_int_eq(symlink("../../../other", "two/.build-id/ab/cd00.morph"), 0);
+	assert_found("prog", "abcd00", NULL);
+}
+END_TEST
+
+START_TEST(a_damaged_artifact_is_named)
+{
+	struct build_id id = id_of("0102");
+	struct err e;
+
+	ck_assert_int_eq(publish_bytes("prog.morph", "junk", 4, 0644, &e), 0);
+	ck_assert_ptr_null(artifact_find("prog", &id, &e));
+	ck_assert_str_eq(e.text, "prog.morph: not a Morph artifact");
+}
+END_TEST
+
+START_TEST(a_laid_out_build_has_its_origins)
+{
+	static const char note[] = "\t.section .note.morph,\"\",@note\n"
+				   "\t.long 6, 4, 1\n\t.ascii \"Morph\\0\\0\\0\"\n"
+				   "\t.byte 0xde, 0xad, 0xbe, 0xef\n"
+				   "\t.section .note.GNU-stack,\"\",@progbits\n";
+	struct spawn s = {
+	    .argv = (const char *const[]){"sh", "-ec",
+		"echo 'int main(void){return 0;}' >p.c; gcc p.c n.s -o prog -Wl,--build-id=0x0a0b0c0d",
+		NULL}};
+	struct err e;
+
+	ck_assert_int_eq(publish_bytes("n.s", note, sizeof note - 1, 0644, &e), 0);
+	ck_assert_int_eq(spawn_run(&s, &e), 0);
+	write_artifact("prog.morph", "deadbeef");
+	assert_found("prog", "0a0b0c0d", "prog.morph");
+	/* Of another build the note says nothing. */
+	assert_found("prog", "0a0b0c0e", NULL);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *t = tcase_create("artifact");
+	Suite *s = suite_create("artifact");
+	SRunner *sr;
+	int failed;
+
+	tcase_add_checked_fixture(t, enter, leave);
+	tcase_set_timeout(t, 120);
+	tcase_add_test(t, what_was_put_comes_back);
+	tcase_add_test(t, the_same_content_gives_the_same_bytes);
+	tcase_add_test(t, reading_leaves_no_trace);
+	tcase_add_test(t, foreign_files_are_refused);
+	tcase_add_test(t, every_row_is_checked);
+	tcase_add_test(t, truncation_is_noticed);
+	tcase_add_test(t, garbled_files_do_no_harm);
+	tcase_add_test(t, damaged_content_is_noticed_when_read);
+	tcase_add_test(t, a_row_twice_is_an_error);
+	tcase_add_test(t, an_artifact_is_found_by_name_and_build_id);
+	tcase_add_test(t, a_damaged_artifact_is_named);
+	tcase_add_test(t, a_laid_out_build_has_its_origins);
+	suite_add_tcase(s, t);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
