@@ -124,7 +124,15 @@ static int64_t number_of(void *arg, const char *path, bool raw)
 
 static char *folder_of(void *arg, const char *path)
 {
-	return path_of_folder(path);
+	char *folder = path_of_folder(path), *own = tool_own_folder();
+
+	/* The driver searches the folders of -B for libraries, too. */
+	if (own && !strcmp(folder, own)) {
+		free(folder);
+		folder = NULL;
+	}
+	free(own);
+	return folder;
 }
 
 static int gather(struct job *j, struct record *r, struct collection *c, struct args *recipe,

@@ -76,7 +76,8 @@ static void add_folder(struct args *out, const struct ldopt *o, const struct rec
 	else if (!strncmp(path, "$SYSROOT", 8))
 		path += 8;
 	dir = f->folder(f->arg, path);
-	args_take(out, xasprintf("-L=%s", dir));
+	if (dir)
+		args_take(out, xasprintf("-L=%s", dir));
 	free(dir);
 }
 
@@ -90,7 +91,8 @@ static void add_rpath_link(struct args *out, const struct ldopt *o, const struct
 		end = strchrnul(p, ':');
 		part = xasprintf("%.*s", (int)(end - p), p);
 		dir = f->folder(f->arg, part);
-		buf_printf(&b, "%s%s", b.n ? ":" : "", dir);
+		if (dir)
+			buf_printf(&b, "%s%s", b.n ? ":" : "", dir);
 		free(part);
 		free(dir);
 		if (!*end)

@@ -6,7 +6,8 @@
  * Files become "@N"; search folders "-L=/absolute", so that they lie below
  * the relink's --sysroot; libraries, groups and everything else stay. Gone
  * are the output, maps, dependency files, build-id, plugins and what only
- * prints. Folders of -rpath-link become absolute.
+ * prints. Folders of -rpath-link become absolute: the relink puts its folder
+ * in front of them.
  */
 #ifndef MORPH_RECIPE_H
 #define MORPH_RECIPE_H
@@ -20,7 +21,7 @@ struct recipe_files {
 	/* The number of the input at path, -1 when there is no such file. raw:
 	 * keep its bytes as they are, whatever it is. */
 	int64_t (*file)(void *arg, const char *path, bool raw);
-	/* The absolute name of a folder; to free. */
+	/* The absolute name of a folder, NULL = to be left out; to free. */
 	char *(*folder)(void *arg, const char *path);
 	void *arg;
 };

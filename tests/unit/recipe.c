@@ -1,0 +1,196 @@
+/* hooks/recipe, hooks/ldopt: from the line of a link to the line of a relink. */
+#include "hooks/ldopt.h"
+#include "hooks/recipe.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Files of this world end in a known way; number = place in the list. */
+static const char *const world[] = {"crt1.o", "a.o", "/x/libx.a", "sc.ld", "v.map", "dir/k.txt"};
+
+static struct args raw;
+
+static int64_t file(void *arg, const char *path, bool is_raw)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof world / sizeof *world; i++)
+		if (!strcmp(world[i], path)) {
+			if (is_raw)
+				args_add(&raw, path);
+			return (int64_t)i;
+		}
+	return -1;
+}
+
+static char *folder(void *arg, const char *path)
+{
+	return path[0] == '/' ? xstrdup(path) : xasprintf("/cwd/%s", path);
+}
+
+static void expect(const char *line, const char *recipe)
+{
+	struct recipe_files f = {file, folder, NULL};
+	struct args in = {0}, out = {0};
+	char *joined;
+
+	args_split(&in, line, strlen(line));
+	recipe_make(&out, &in, &f);
+	joined = args_join(&out, ' ');
+	ck_assert_str_eq(joined, recipe);
+	free(joined);
+	args_free(&in);
+	args_free(&out);
+}
+
+START_TEST(files_become_numbers)
+{
+	expect("crt1.o a.o /x/libx.a -lm missing.o", "@0 @1 @2 -lm missing.o");
+}
+END_TEST
+
+START_TEST(what_gcc_passes)
+{
+	expect("-plugin /p/lto.so -plugin-opt=/p/wrap -plugin-opt=-pass-through=-lc --build-id "
+	       "--eh-frame-hdr -m elf_x86_64 --hash-style=gnu --as-needed -dynamic-linker "
+	       "/lib64/ld-linux-x86-64.so.2 -pie -o prog crt1.o -L. -L/usr/lib a.o -lc --push-state",
+	    "--eh-frame-hdr -m elf_x86_64 --hash-style=gnu --as-needed -dynamic-linker "
+	    "/lib64/ld-linux-x86-64.so.2 -pie @0 -L=/cwd/. -L=/usr/lib @1 -lc --push-state");
+}
+END_TEST
+
+START_TEST(outputs_are_gone)
+{
+	expect("-o x a.o", "@1");
+	expect("-ox a.o", "@1");
+	expect("--output x a.o --output=x", "@1");
+	expect("-Map m -Map=m --Map m -M --print-map a.o", "@1");
+	expect("--dependency-file d --dependency-file=d a.o", "@1");
+	expect("--build-id=sha1 -build-id=0xab a.o", "@1");
+	expect("--out-implib i -t -v -V --trace a.o", "@1");
+}
+END_TEST
+
+START_TEST(search_folders)
+{
+	expect("-L dir -Ldir -L/abs --library-path=dir -library-path dir",
+	    "-L=/cwd/dir -L=/cwd/dir -L=/abs -L=/cwd/dir -L=/cwd/dir");
+	expect("-L=/in/root -L$SYSROOT/lib", "-L=/in/root -L=/lib");
+	expect("-rpath-link a:/b --rpath-link=c", "-rpath-link /cwd/a:/b -rpath-link /cwd/c");
+}
+END_TEST
+
+START_TEST(options_with_files)
+{
+	expect("-T sc.ld -Tsc.ld --script=sc.ld --script sc.ld",
+	    "-T @3 -T @3 --script=@3 --script=@3");
+	expect("-version-script v.map --version-script=v.map --dynamic-list=v.map",
+	    "-version-script=@4 --version-script=@4 --dynamic-list=@4");
+	expect("-T searched.ld -R /some/folder", "-T searched.ld -R /some/folder");
+	expect("--some-new-option=dir/k.txt --other=/no/file", "--some-new-option=@5 --other=/no/file");
+}
+END_TEST
+
+START_TEST(values_are_no_files)
+{
+	/* Each value is a file of the world, and means something else here. */
+	expect("-soname a.o -h a.o -e a.o -u a.o -z a.o", "-soname a.o -h a.o -e a.o -u a.o -z a.o");
+	expect("-rpath dir/k.txt --wrap a.o --defsym a=1 -Ttext 0x10 -Tdata=0x20",
+	    "-rpath dir/k.txt --wrap a.o --defsym a=1 -Ttext 0x10 -Tdata=0x20");
+	expect("--dynamic-linker=dir/k.txt -rpath=dir/k.txt",
+	    "--dynamic-linker=dir/k.txt -rpath=dir/k.txt");
+	expect("-l a.o -lfoo -l:libx.a", "-l a.o -lfoo -l:libx.a");
+}
+END_TEST
+
+START_TEST(one_dash_and_first_letters)
+{
+	/* Long options whose first letter is a short option with a value. */
+	expect("-shared -static -Bsymbolic -export-dynamic -as-needed -fatal-warnings -relax -cref a.o",
+	    "-shared -static -Bsymbolic -export-dynamic -as-needed -fatal-warnings -relax -cref @1");
+	expect("-( a.o -) --start-group -O1 -O 2 -melf_x86_64", "-( @1 -) --start-group -O1 -O 2 -melf_x86_64");
+}
+END_TEST
+
+START_TEST(at_signs)
+{
+	expect("--defsym=@a=1 --soname=@b @missing -rpath @c",
+	    "--defsym=@@a=1 --soname=@@b @@missing -rpath @@c");
+}
+END_TEST
+
+START_TEST(raw_inputs)
+{
+	char *joined;
+
+	expect("a.o -b binary v.map -b default crt1.o -T sc.ld", "@1 -b binary @4 -b default @0 -T @3");
+	joined = args_join(&raw, ' ');
+	ck_assert_str_eq(joined, "v.map sc.ld");
+	free(joined);
+}
+END_TEST
+
+static struct ldcmd command(const char *line, struct args *a)
+{
+	struct ldcmd c;
+
+	*a = (struct args){0};
+	args_split(a, line, strlen(line));
+	ldcmd_read(&c, a);
+	return c;
+}
+
+START_TEST(facts)
+{
+	struct args a;
+	struct ldcmd c = command("-m elf_i386 -r --sysroot=/r -Map=m --dependency-file d a.o", &a);
+
+	ck_assert_str_eq(c.output, "a.out");
+	ck_assert_str_eq(c.emulation, "elf_i386");
+	ck_assert_str_eq(c.sysroot, "/r");
+	ck_assert_str_eq(c.map, "m");
+	ck_assert_str_eq(c.dependency_file, "d");
+	ck_assert(c.relocatable && !c.inquiry && !c.map_stdout);
+	args_free(&a);
+	c = command("-M -o out -lc", &a);
+	ck_assert_str_eq(c.output, "out");
+	ck_assert(c.map_stdout && !c.map && !c.relocatable && !c.inquiry);
+	args_free(&a);
+	c = command("-v", &a);
+	ck_assert(c.inquiry);
+	args_free(&a);
+	c = command("a.o --version", &a);
+	ck_assert(c.inquiry);
+	args_free(&a);
+	c = command("a.o -o", &a);
+	ck_assert_str_eq(c.output, "a.out");
+	args_free(&a);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("recipe");
+	TCase *t = tcase_create("recipe");
+	SRunner *r;
+	int failed;
+
+	tcase_add_test(t, files_become_numbers);
+	tcase_add_test(t, what_gcc_passes);
+	tcase_add_test(t, outputs_are_gone);
+	tcase_add_test(t, search_folders);
+	tcase_add_test(t, options_with_files);
+	tcase_add_test(t, values_are_no_files);
+	tcase_add_test(t, one_dash_and_first_letters);
+	tcase_add_test(t, at_signs);
+	tcase_add_test(t, raw_inputs);
+	tcase_add_test(t, facts);
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	args_free(&raw);
+	return failed != 0;
+}
