@@ -14,6 +14,10 @@ ALL_CFLAGS = -std=gnu11 $(WARN) $(CFLAGS) $(SANITIZE)
 LIBS := -Wl,--as-needed -lsqlite3 -luv -lyaml -ljansson -lmicrohttpd -lcurl -lzstd -lelf -lxxhash \
 	-lseccomp -lcap -lm -lpthread
 
+# V=1 shows the commands.
+Q := $(if $(V),,@)
+say := @$(if $(V),:,echo)
+
 FOLDERS := common editor editor-driver hooks monitor-client managerd morphctl
 # One main each: PROGRAM:FOLDER/SOURCE. The rest of a folder is its library.
 PROGRAMS := bin/morph-edit:editor-driver/main bin/morph-monitor:monitor-client/main \
@@ -29,7 +33,8 @@ all: $(TARGETS) links
 
 $(B)/obj/%.o: %.c | deps
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+	$(say) "  CC      $<"
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
 define folder_lib
 $(B)/obj/lib$(1).a: $(filter-out $(MAINS:%=$(B)/obj/%.o),$(patsubst %.c,$(B)/obj/%.o,$(wildcard $(1)/*.c)))
@@ -41,7 +46,8 @@ $(foreach f,$(FOLDERS),$(eval $(call folder_lib,$(f))))
 define program
 $(B)/$(1): $(B)/obj/$(2).o $(B)/obj/lib$(patsubst %/,%,$(dir $(2))).a $(B)/obj/libeditor.a $(B)/obj/libcommon.a
 	@mkdir -p $$(@D)
-	$$(CC) $$(ALL_CFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(LIBS)
+	$$(say) "  LINK    $$@"
+	$$(Q)$$(CC) $$(ALL_CFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(LIBS)
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program,$(word 1,$(subst :, ,$(p))),$(word 2,$(subst :, ,$(p))))))
 
