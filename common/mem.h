@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 void *xmalloc(size_t n);
 void *xcalloc(size_t n, size_t size);
