@@ -35,7 +35,7 @@ struct order {
 	struct arena *a;
 	struct chain *chain;
 	uint32_t *chain_of;
-	uint64_t *pos; /* of a function in its chain, bytes */
+	double *pos; /* of a function in its chain, bytes */
 	struct link *link;
 	uint32_t nlink;
 	int32_t *next;  /* lists of calls */
@@ -72,8 +72,8 @@ static double nearness(const struct order *o, const struct link *l, uint32_t sec
 
 	for (i = l->calls; i != NONE; i = o->next[i]) {
 		c = &o->call[i];
-		from = (double)o->pos[c->caller] + (double)c->offset;
-		to = (double)o->pos[c->callee];
+		from = o->pos[c->caller] + (double)c->offset;
+		to = o->pos[c->callee];
 		from += o->chain_of[c->caller] == second ? shift : 0;
 		to += o->chain_of[c->callee] == second ? shift : 0;
 		sum += (double)c->count * closeness(fabs(to - from));
@@ -116,7 +116,7 @@ static void append(struct order *o, uint32_t to, uint32_t from)
 		f = gone->func[k];
 		c->func[c->n++] = f;
 		o->chain_of[f] = to;
-		o->pos[f] += (uint64_t)c->bytes;
+		o->pos[f] += c->bytes;
 	}
 	c->bytes += gone->bytes;
 	c->weight += gone->weight;

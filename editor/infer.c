@@ -92,9 +92,9 @@ static void shape_block(struct network *w, uint32_t b, enum infer_input input, d
 		shape_add(s, w->most, (n < MAX_INSNS ? n : MAX_INSNS) / COUNT_ONE);
 }
 
-static void arc(struct network *w, uint32_t from, uint32_t to, double slope)
+static void arc(struct network *w, uint32_t from, uint32_t to)
 {
-	shape_add(&w->shape[w->narc], w->most, slope);
+	shape_add(&w->shape[w->narc], w->most, 0);
 	w->mc.arc[w->narc++] = (struct mc_arc){.from = from, .to = to};
 }
 
@@ -104,7 +104,6 @@ static void build(struct network *w, enum infer_input input, double clamp, struc
 {
 	const struct cfg *g = w->g;
 	uint32_t b, i, outside = 2 * g->nblock;
-	double penalty = 32.0 / COUNT_ONE;
 
 	w->mc.nnode = outside + 1;
 	w->mc.arc = arena_array(a, 3 * (size_t)g->nblock + g->nedge, sizeof *w->mc.arc);
@@ -114,12 +113,12 @@ static void build(struct network *w, enum infer_input input, double clamp, struc
 		w->mc.arc[w->narc++] = (struct mc_arc){.from = 2 * b, .to = 2 * b + 1};
 	}
 	for (i = 0; i < g->nedge; i++)
-		arc(w, 2 * g->edge[i].src + 1, 2 * g->edge[i].dst, 0);
+		arc(w, 2 * g->edge[i].src + 1, 2 * g->edge[i].dst);
 	for (b = 0; b < g->nblock; b++) {
-		if (reach_is_entry(&w->reach, g, b))
-			arc(w, outside, 2 * b, b ? penalty : 0);
-		if (reach_is_exit(&w->reach, g, b))
-			arc(w, 2 * b + 1, outside, w->reach.to_exit[b] ? 0 : penalty);
+		if (w->reach.entry[b])
+			arc(w, outside, 2 * b);
+		if (w->reach.exit[b])
+			arc(w, 2 * b + 1, outside);
 	}
 	w->mc.narc = w->narc;
 }

@@ -16,17 +16,18 @@ struct adjacency {
 };
 void adjacency_build(struct adjacency *adj, const struct cfg *g, bool in, struct arena *a);
 
-/* What can be reached. Entries: block 0, BLK_ADDRESSED. Exits: BLK_EXIT,
- * BLK_NORETURN, blocks without edges. */
+/*
+ * Where flow enters and leaves, so that every block lies on a way from an
+ * entry to an exit. Entries: block 0; BLK_ADDRESSED blocks that no edge leads
+ * to from there; then of the blocks still out of reach those without in-edges,
+ * then the lowest of each cycle. Exits: BLK_EXIT, BLK_NORETURN, blocks without
+ * out-edges; then the highest block of each endless loop.
+ */
 struct reach {
-	uint8_t *from_entry, *to_exit; /* per block, 0 or 1 */
+	uint8_t *entry, *exit; /* per block, 0 or 1 */
 	struct adjacency out, in;
 };
 void reach_find(struct reach *r, const struct cfg *g, struct arena *a);
-/* Where flow may enter or leave: at entries and exits, and at every block that
- * lies behind none of them. */
-bool reach_is_entry(const struct reach *r, const struct cfg *g, uint32_t b);
-bool reach_is_exit(const struct reach *r, const struct cfg *g, uint32_t b);
 
 /*
  * Lifts blocks of count 0 to the smallest flow that counts them as executed,

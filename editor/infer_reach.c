@@ -1,23 +1,5 @@
 #include "editor/infer_parts.h"
 
-/* Marks all that hangs together with the marked blocks on the stack. */
-static void spread(uint8_t *mark, uint32_t *stack, uint32_t n, const struct adjacency *adj,
-    const struct cfg *g, bool back)
-{
-	uint32_t b, i, to;
-
-	while (n) {
-		b = stack[--n];
-		for (i = adj->first[b]; i < adj->first[b + 1]; i++) {
-			to = back ? g->edge[adj->edge[i]].src : g->edge[adj->edge[i]].dst;
-			if (!mark[to]) {
-				mark[to] = 1;
-				stack[n++] = to;
-			}
-		}
-	}
-}
-
 void adjacency_build(struct adjacency *adj, const struct cfg *g, bool in, struct arena *a)
 {
 	uint32_t i, b;
@@ -32,41 +14,83 @@ void adjacency_build(struct adjacency *adj, const struct cfg *g, bool in, struct
 		adj->edge[adj->first[(in ? g->edge[i].dst : g->edge[i].src) + 1]++] = i;
 }
 
-static bool known_exit(const struct reach *r, const struct cfg *g, uint32_t b)
+struct marking {
+	const struct cfg *g;
+	const struct adjacency *adj;
+	bool back;
+	uint8_t *seen, *root;
+	uint32_t *stack;
+};
+
+/* Makes block b a root, and marks all that hangs together with it. */
+static void mark(struct marking *m, uint32_t b)
 {
-	return g->block[b].flags & (BLK_EXIT | BLK_NORETURN) ||
-	       r->out.first[b] == r->out.first[b + 1];
+	uint32_t n = 1, i, to;
+
+	m->root[b] = m->seen[b] = 1;
+	m->stack[0] = b;
+	while (n) {
+		b = m->stack[--n];
+		for (i = m->adj->first[b]; i < m->adj->first[b + 1]; i++) {
+			to = m->back ? m->g->edge[m->adj->edge[i]].src
+				     : m->g->edge[m->adj->edge[i]].dst;
+			if (!m->seen[to]) {
+				m->seen[to] = 1;
+				m->stack[n++] = to;
+			}
+		}
+	}
+}
+
+static bool has_edges(const struct adjacency *adj, uint32_t b)
+{
+	return adj->first[b] < adj->first[b + 1];
+}
+
+static void find_entries(struct reach *r, struct marking *m)
+{
+	const struct cfg *g = m->g;
+	uint32_t b;
+
+	if (g->nblock)
+		mark(m, 0);
+	for (b = 1; b < g->nblock; b++)
+		if (!m->seen[b] && g->block[b].flags & BLK_ADDRESSED)
+			mark(m, b);
+	for (b = 1; b < g->nblock; b++)
+		if (!m->seen[b] && !has_edges(&r->in, b))
+			mark(m, b);
+	for (b = 1; b < g->nblock; b++)
+		if (!m->seen[b])
+			mark(m, b);
+}
+
+static void find_exits(struct reach *r, struct marking *m)
+{
+	const struct cfg *g = m->g;
+	uint32_t b;
+
+	for (b = 0; b < g->nblock; b++)
+		if (g->block[b].flags & (BLK_EXIT | BLK_NORETURN) || !has_edges(&r->out, b))
+			mark(m, b);
+	for (b = g->nblock; b--;)
+		if (!m->seen[b])
+			mark(m, b);
 }
 
 void reach_find(struct reach *r, const struct cfg *g, struct arena *a)
 {
-	uint32_t *stack = arena_array(a, g->nblock, sizeof *stack), b, n = 0;
+	struct marking m = {.g = g, .stack = arena_array(a, g->nblock, sizeof *m.stack)};
 
-	r->from_entry = arena_array(a, g->nblock, 1);
-	r->to_exit = arena_array(a, g->nblock, 1);
 	adjacency_build(&r->out, g, false, a);
 	adjacency_build(&r->in, g, true, a);
-	for (b = 0; b < g->nblock; b++) {
-		if (!b || g->block[b].flags & BLK_ADDRESSED) {
-			r->from_entry[b] = 1;
-			stack[n++] = b;
-		}
-	}
-	spread(r->from_entry, stack, n, &r->out, g, false);
-	for (n = b = 0; b < g->nblock; b++)
-		if (known_exit(r, g, b)) {
-			r->to_exit[b] = 1;
-			stack[n++] = b;
-		}
-	spread(r->to_exit, stack, n, &r->in, g, true);
-}
-
-bool reach_is_entry(const struct reach *r, const struct cfg *g, uint32_t b)
-{
-	return !b || g->block[b].flags & BLK_ADDRESSED || !r->from_entry[b];
-}
-
-bool reach_is_exit(const struct reach *r, const struct cfg *g, uint32_t b)
-{
-	return known_exit(r, g, b) || !r->to_exit[b];
+	m.root = r->entry = arena_array(a, g->nblock, 1);
+	m.seen = arena_array(a, g->nblock, 1);
+	m.adj = &r->out;
+	find_entries(r, &m);
+	m.root = r->exit = arena_array(a, g->nblock, 1);
+	m.seen = arena_array(a, g->nblock, 1);
+	m.adj = &r->in;
+	m.back = true;
+	find_exits(r, &m);
 }

@@ -71,9 +71,9 @@ void infer_seep(struct cfg *g, const struct reach *r, struct arena *a)
 	ways_alloc(&in, g, a);
 	ways_alloc(&out, g, a);
 	for (b = 0; b < g->nblock; b++) {
-		if (usable(g, b) && (!b || g->block[b].flags & BLK_ADDRESSED))
+		if (usable(g, b) && r->entry[b])
 			root(&in, b);
-		if (usable(g, b) && reach_is_exit(r, g, b))
+		if (usable(g, b) && r->exit[b])
 			root(&out, b);
 	}
 	grow(&in, g, &r->out, false);

@@ -61,6 +61,7 @@ struct gen {
 	uint32_t want;             /* blocks */
 	uint32_t place;
 	uint64_t leave;            /* executions that may still leave a loop by return */
+	int loops;                 /* nested around the present place */
 };
 
 static inline uint32_t gen_block(struct gen *g, uint64_t count)
@@ -143,7 +144,7 @@ static inline uint64_t gen_if(struct gen *g, uint32_t *at, uint64_t flow, int de
 
 static inline uint64_t gen_loop(struct gen *g, uint32_t *at, uint64_t flow, int depth)
 {
-	double trip = 1 + exp(1.5 + 1.3 * rng_normal(&g->r));
+	double trip = 1 + exp(1.3 + 1.1 * rng_normal(&g->r));
 	uint64_t in = flow < (1ULL << 30) ? gen_part(g, flow * 1000, trip > 1000 ? 1 : trip / 1000)
 					  : flow, out, back, outer = g->leave;
 	uint32_t head, last, after;
@@ -152,7 +153,9 @@ static inline uint64_t gen_loop(struct gen *g, uint32_t *at, uint64_t flow, int 
 	gen_edge(g, *at, head, EDGE_FALL, flow);
 	last = head;
 	g->leave = flow < outer ? flow : outer;
+	g->loops++;
 	out = gen_region(g, &last, in, depth + 1);
+	g->loops--;
 	g->leave = outer - (in - out);
 	back = in - flow;
 	after = gen_block(g, out - back);
@@ -213,7 +216,7 @@ static inline uint64_t gen_region(struct gen *g, uint32_t *at, uint64_t flow, in
 		u = rng_unit(&g->r);
 		if (depth > 8 || u < 0.25)
 			flow = gen_leave(g, at, flow);
-		else if (u < 0.75)
+		else if (u < 0.75 || (u < 0.93 && g->loops >= 2))
 			flow = gen_if(g, at, flow, depth);
 		else if (u < 0.93)
 			flow = gen_loop(g, at, flow, depth);

@@ -1,0 +1,361 @@
+#include "editor/infer.h"
+#include "editor/infer_parts.h"
+#include "tests/cfggen.h"
+
+#include <check.h>
+
+enum { S = SAMPLE_ONE };
+
+static struct arena mem;
+
+static void setup(void)
+{
+	mem = (struct arena){0};
+}
+
+static void teardown(void)
+{
+	arena_free(&mem);
+}
+
+/* ---- a graph from a string: "01t 02n 13j" = src, dst, kind ---- */
+
+static struct cfg graph(uint32_t nblock, const char *edges)
+{
+	struct cfg g = {.nblock = nblock};
+	const char *p;
+	uint32_t b;
+
+	g.block = arena_array(&mem, nblock, sizeof *g.block);
+	g.edge = arena_array(&mem, strlen(edges) / 3 + 1, sizeof *g.edge);
+	for (p = edges; *p; p += p[3] ? 4 : 3)
+		g.edge[g.nedge++] = (struct cfg_edge){(uint32_t)(p[0] - '0'), (uint32_t)(p[1] - '0'),
+		    p[2] == 'f'   ? EDGE_FALL
+		    : p[2] == 'j' ? EDGE_JUMP
+		    : p[2] == 't' ? EDGE_TAKEN
+		    : p[2] == 'n' ? EDGE_NOTTAKEN
+				  : EDGE_INDIRECT,
+		    0};
+	for (b = 0; b < nblock; b++)
+		g.block[b].insns = g.block[b].bytes = 1;
+	return g;
+}
+
+static uint64_t edge(const struct cfg *g, uint32_t src, uint32_t dst)
+{
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < g->nedge; i++)
+		if (g->edge[i].src == src && g->edge[i].dst == dst)
+			sum += g->edge[i].count;
+	return sum;
+}
+
+/* Kirchhoff's law, exactly. */
+static void check_flow(const struct cfg *g)
+{
+	uint64_t *in = arena_array(&mem, g->nblock, sizeof *in);
+	uint64_t *out = arena_array(&mem, g->nblock, sizeof *out);
+	struct reach r;
+	uint32_t b, i;
+
+	reach_find(&r, g, &mem);
+	for (i = 0; i < g->nedge; i++) {
+		out[g->edge[i].src] += g->edge[i].count;
+		in[g->edge[i].dst] += g->edge[i].count;
+	}
+	for (b = 0; b < g->nblock; b++) {
+		if (r.entry[b])
+			ck_assert_uint_le(in[b], g->block[b].count);
+		else
+			ck_assert_uint_eq(in[b], g->block[b].count);
+		if (r.exit[b])
+			ck_assert_uint_le(out[b], g->block[b].count);
+		else
+			ck_assert_uint_eq(out[b], g->block[b].count);
+	}
+}
+
+static void near(uint64_t count, double samples, double within)
+{
+	ck_assert_double_ge((double)count, samples * COUNT_ONE * (1 - within));
+	ck_assert_double_le((double)count, samples * COUNT_ONE * (1 + within));
+}
+
+START_TEST(no_samples_no_counts)
+{
+	struct cfg g = graph(4, "01t 02n 13j 23f");
+
+	g.block[3].flags = BLK_EXIT;
+	g.block[2].count = g.edge[1].count = 7;
+	infer(&g, INFER_SAMPLES, &mem);
+	ck_assert_uint_eq(g.block[2].count, 0);
+	ck_assert_uint_eq(g.edge[1].count, 0);
+}
+END_TEST
+
+START_TEST(no_blocks)
+{
+	struct cfg g = {0};
+
+	infer(&g, INFER_SAMPLES, &mem);
+	ck_assert_uint_eq(g.nblock, 0);
+}
+END_TEST
+
+START_TEST(diamond_divides_by_its_arms)
+{
+	struct cfg g = graph(4, "01t 02n 13j 23f");
+
+	g.block[0].samples = 100 * S;
+	g.block[1].samples = 90 * S;
+	g.block[2].samples = 10 * S;
+	g.block[3].samples = 100 * S;
+	g.block[3].flags = BLK_EXIT;
+	infer(&g, INFER_SAMPLES, &mem);
+	check_flow(&g);
+	near(g.block[0].count, 100, 0.01);
+	near(edge(&g, 0, 1), 90, 0.01);
+	near(edge(&g, 0, 2), 10, 0.01);
+}
+END_TEST
+
+START_TEST(counts_are_samples_by_instructions)
+{
+	struct cfg g = graph(2, "01f");
+
+	g.block[0].samples = 20 * S;
+	g.block[0].insns = 2;
+	g.block[1].samples = 100 * S;
+	g.block[1].insns = 10;
+	g.block[1].flags = BLK_EXIT;
+	infer(&g, INFER_SAMPLES, &mem);
+	check_flow(&g);
+	near(g.block[0].count, 10, 0.01);
+	near(edge(&g, 0, 1), 10, 0.01);
+}
+END_TEST
+
+START_TEST(loop_flows_back)
+{
+	/* 0 → 1 ⇄ 1, 1 → 2 */
+	struct cfg g = graph(3, "01f 11t 12n");
+
+	g.block[0].samples = 10 * S;
+	g.block[1].samples = 1000 * S;
+	g.block[2].samples = 10 * S;
+	g.block[2].flags = BLK_EXIT;
+	infer(&g, INFER_SAMPLES, &mem);
+	check_flow(&g);
+	near(g.block[1].count, 1000, 0.01);
+	near(edge(&g, 1, 1), 990, 0.01);
+	near(edge(&g, 1, 2), 10, 0.01);
+}
+END_TEST
+
+START_TEST(unsampled_block_of_a_hot_chain_is_hot)
+{
+	struct cfg g = graph(5, "01f 12f 23f 34f");
+	uint32_t b;
+
+	for (b = 0; b < 5; b++)
+		g.block[b].samples = b == 2 ? 0 : 50 * S;
+	g.block[4].flags = BLK_EXIT;
+	infer(&g, INFER_SAMPLES, &mem);
+	check_flow(&g);
+	near(g.block[2].count, 50, 0.25);
+}
+END_TEST
+
+START_TEST(long_unsampled_arm_loses_to_the_sampled_one)
+{
+	struct cfg g = graph(4, "01t 02n 13j 23f");
+
+	g.block[0].samples = g.block[3].samples = 100 * S;
+	g.block[1].samples = 80 * S; /* lost some by noise */
+	g.block[2].insns = 20;
+	g.block[3].flags = BLK_EXIT;
+	infer(&g, INFER_SAMPLES, &mem);
+	check_flow(&g);
+	ck_assert_uint_gt(g.block[1].count, 90 * g.block[2].count);
+	ck_assert_uint_gt(g.block[2].count, 0);
+}
+END_TEST
+
+START_TEST(cold_and_noreturn_blocks_stay_at_zero)
+{
+	struct cfg g = graph(4, "01t 02n 13t 12n");
+
+	g.block[0].samples = g.block[2].samples = 30 * S;
+	g.block[1].flags = BLK_COLD;
+	g.block[3].flags = BLK_NORETURN;
+	g.block[2].flags = BLK_EXIT;
+	infer(&g, INFER_SAMPLES, &mem);
+	check_flow(&g);
+	ck_assert_uint_eq(g.block[1].count, 0);
+	ck_assert_uint_eq(g.block[3].count, 0);
+}
+END_TEST
+
+START_TEST(tail_calls_are_exits)
+{
+	struct cfg g = graph(3, "01t 02n");
+
+	g.block[0].samples = 100 * S;
+	g.block[1].samples = 60 * S;
+	g.block[2].samples = 40 * S;
+	g.block[0].flags = g.block[1].flags = g.block[2].flags = BLK_EXIT;
+	infer(&g, INFER_SAMPLES, &mem);
+	check_flow(&g);
+	near(g.block[1].count, 60, 0.01);
+	near(g.block[2].count, 40, 0.01);
+}
+END_TEST
+
+START_TEST(endless_loop_without_exit)
+{
+	struct cfg g = graph(3, "01f 12f 21j");
+
+	g.block[0].samples = 1 * S;
+	g.block[1].samples = g.block[2].samples = 500 * S;
+	infer(&g, INFER_SAMPLES, &mem);
+	check_flow(&g);
+	near(g.block[1].count, 500, 0.01);
+	ck_assert_uint_gt(g.block[0].count, 0);
+}
+END_TEST
+
+START_TEST(block_behind_no_entry)
+{
+	struct cfg g = graph(3, "01f 21f");
+
+	g.block[0].samples = 10 * S;
+	g.block[1].samples = 110 * S;
+	g.block[2].samples = 100 * S;
+	g.block[1].flags = BLK_EXIT;
+	infer(&g, INFER_SAMPLES, &mem);
+	check_flow(&g);
+	near(g.block[2].count, 100, 0.05);
+}
+END_TEST
+
+START_TEST(addressed_blocks_are_entries)
+{
+	/* 1 is entered from outside the graph's edges (a nonlocal label). */
+	struct cfg g = graph(3, "02f 12f");
+
+	g.block[0].samples = 10 * S;
+	g.block[1].samples = 90 * S;
+	g.block[2].samples = 100 * S;
+	g.block[1].flags = BLK_ADDRESSED;
+	g.block[2].flags = BLK_EXIT;
+	infer(&g, INFER_SAMPLES, &mem);
+	check_flow(&g);
+	near(g.block[1].count, 90, 0.05);
+	near(g.block[2].count, 100, 0.05);
+}
+END_TEST
+
+START_TEST(consistent_counts_stay)
+{
+	struct cfg g, want;
+	uint64_t seed;
+	uint32_t b;
+
+	for (seed = 1; seed <= 40; seed++) {
+		cfggen(&want, seed, (uint32_t)(5 + 7 * seed), 1000 * seed, &mem);
+		cfggen_copy(&g, &want, &mem);
+		for (b = 0; b < g.nedge; b++)
+			g.edge[b].count = 12345;
+		infer(&g, INFER_COUNTS, &mem);
+		check_flow(&g);
+		for (b = 0; b < g.nblock; b++)
+			ck_assert_uint_eq(g.block[b].count, want.block[b].count);
+	}
+}
+END_TEST
+
+START_TEST(samples_obey_kirchhoff)
+{
+	struct cfg g, again;
+	struct rng r = {1};
+	uint64_t seed;
+	uint32_t i;
+
+	for (seed = 1; seed <= 60; seed++) {
+		cfggen(&g, seed, (uint32_t)(3 + 5 * seed), 10 * seed * seed, &mem);
+		cfggen_sample(&g, &r, 1e-3 * (double)(seed % 7), 0.3, 1, &mem);
+		cfggen_copy(&again, &g, &mem);
+		infer(&g, INFER_SAMPLES, &mem);
+		check_flow(&g);
+		infer(&again, INFER_SAMPLES, &mem);
+		for (i = 0; i < g.nblock; i++)
+			ck_assert_uint_eq(g.block[i].count, again.block[i].count);
+		for (i = 0; i < g.nedge; i++)
+			ck_assert_uint_eq(g.edge[i].count, again.edge[i].count);
+	}
+}
+END_TEST
+
+/* Taken for a profile, samples must tell more than no profile does: p(branch)
+ * of the inferred counts is nearer to the truth than the even split. */
+START_TEST(samples_tell_the_branches)
+{
+	struct cfg g, want;
+	struct rng r = {7};
+	double error = 0, even = 0, p, q;
+	uint64_t seed;
+	uint32_t i, src;
+
+	for (seed = 1; seed <= 30; seed++) {
+		cfggen(&want, seed, 150, 1000, &mem);
+		cfggen_copy(&g, &want, &mem);
+		cfggen_sample(&g, &r, 0.01, 0.3, 1, &mem);
+		infer(&g, INFER_SAMPLES, &mem);
+		for (i = 0; i < g.nedge; i++) {
+			src = g.edge[i].src;
+			if (g.edge[i].kind != EDGE_TAKEN || !want.block[src].count ||
+			    !g.block[src].count)
+				continue;
+			p = (double)want.edge[i].count / (double)want.block[src].count;
+			q = (double)g.edge[i].count / (double)g.block[src].count;
+			error += fabs(p - q) * log1p((double)want.block[src].count);
+			even += fabs(p - 0.5) * log1p((double)want.block[src].count);
+		}
+	}
+	ck_assert_double_lt(error, 0.5 * even);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("infer");
+	TCase *t = tcase_create("infer");
+	SRunner *sr;
+	int failed;
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_set_timeout(t, 60);
+	tcase_add_test(t, no_samples_no_counts);
+	tcase_add_test(t, no_blocks);
+	tcase_add_test(t, diamond_divides_by_its_arms);
+	tcase_add_test(t, counts_are_samples_by_instructions);
+	tcase_add_test(t, loop_flows_back);
+	tcase_add_test(t, unsampled_block_of_a_hot_chain_is_hot);
+	tcase_add_test(t, long_unsampled_arm_loses_to_the_sampled_one);
+	tcase_add_test(t, cold_and_noreturn_blocks_stay_at_zero);
+	tcase_add_test(t, tail_calls_are_exits);
+	tcase_add_test(t, endless_loop_without_exit);
+	tcase_add_test(t, block_behind_no_entry);
+	tcase_add_test(t, addressed_blocks_are_entries);
+	tcase_add_test(t, consistent_counts_stay);
+	tcase_add_test(t, samples_obey_kirchhoff);
+	tcase_add_test(t, samples_tell_the_branches);
+	suite_add_tcase(s, t);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}

@@ -1,0 +1,336 @@
+#include "editor/layout.h"
+#include "editor/infer.h"
+#include "tests/cfggen.h"
+
+#include <check.h>
+#include <stdio.h>
+
+static struct arena mem;
+static const struct layout_options whole = {0}, parted = {.split = 1};
+
+static void setup(void)
+{
+	mem = (struct arena){0};
+}
+
+static void teardown(void)
+{
+	arena_free(&mem);
+}
+
+static void check_layout(const struct cfg *g, const struct layout *l)
+{
+	uint8_t *seen = arena_array(&mem, g->nblock, 1);
+	uint32_t k;
+
+	ck_assert_uint_eq(l->order[0], 0);
+	ck_assert_uint_ge(l->nhot, 1);
+	ck_assert_uint_le(l->nhot, g->nblock);
+	for (k = 0; k < g->nblock; k++) {
+		ck_assert_uint_lt(l->order[k], g->nblock);
+		ck_assert_uint_eq(seen[l->order[k]]++, 0);
+	}
+}
+
+static void check_same(const struct cfg *g, const struct layout *a, const struct layout *b)
+{
+	uint32_t k;
+
+	ck_assert_uint_eq(a->nhot, b->nhot);
+	for (k = 0; k < g->nblock; k++)
+		ck_assert_uint_eq(a->order[k], b->order[k]);
+}
+
+static double score(const struct cfg *g, const struct layout *l)
+{
+	struct layout_score s;
+
+	layout_score(g, l, &s);
+	return s.exttsp;
+}
+
+/* 0 branches to 2 (taken, 90) or falls to 1 (10); both go to 3. Blocks of 10
+ * bytes. */
+static struct cfg diamond(void)
+{
+	static const struct cfg_edge edge[] = {{0, 1, EDGE_NOTTAKEN, 10}, {0, 2, EDGE_TAKEN, 90},
+	    {1, 3, EDGE_JUMP, 10}, {2, 3, EDGE_FALL, 90}};
+	static const uint64_t count[] = {100, 10, 90, 100};
+	struct cfg g = {.nblock = 4, .nedge = 4};
+	uint32_t b;
+
+	g.block = arena_array(&mem, 4, sizeof *g.block);
+	g.edge = arena_array(&mem, 4, sizeof *g.edge);
+	memcpy(g.edge, edge, sizeof edge);
+	for (b = 0; b < 4; b++) {
+		g.block[b].bytes = g.block[b].insns = 10;
+		g.block[b].count = count[b];
+	}
+	g.block[3].flags = BLK_EXIT;
+	return g;
+}
+
+START_TEST(score_of_a_diamond)
+{
+	struct cfg g = diamond();
+	struct layout_score s;
+	struct layout l;
+
+	layout_identity(&g, &l, &mem);
+	layout_score(&g, &l, &s);
+	/* 0→1 falls; 0→2 over 10 bytes; 1→3 over 10; 2→3 falls, unconditional */
+	ck_assert_double_eq_tol(s.exttsp,
+	    10 + 90 * 0.1 * (1 - 10. / 1024) + 10 * 0.1 * (1 - 10. / 1024) + 90 * 1.05, 1e-9);
+	ck_assert_double_eq(s.taken, 100);
+	ck_assert_double_eq(s.total, 200);
+}
+END_TEST
+
+START_TEST(score_of_a_backward_and_a_far_jump)
+{
+	struct cfg g = diamond();
+	struct layout l = {.nhot = 3};
+	struct layout_score s;
+	uint32_t order[] = {0, 3, 2, 1};
+
+	l.order = order;
+	layout_score(&g, &l, &s);
+	/* 2→3: from 30 back to 10; 1 lies in the other fragment */
+	ck_assert_double_eq_tol(s.exttsp,
+	    90 * 0.1 * (1 - 10. / 1024) + 90 * 0.1 * (1 - 20. / 640), 1e-9);
+	ck_assert_double_eq(s.taken, 200);
+}
+END_TEST
+
+START_TEST(indirect_jumps_never_fall_through)
+{
+	struct cfg g = diamond();
+	struct layout_score s;
+	struct layout l;
+
+	g.edge[3].kind = EDGE_INDIRECT;
+	layout_identity(&g, &l, &mem);
+	layout_score(&g, &l, &s);
+	ck_assert_double_eq(s.taken, 190);
+}
+END_TEST
+
+START_TEST(the_likely_way_falls_through)
+{
+	struct cfg g = diamond();
+	struct layout l;
+
+	layout_blocks(&g, &whole, &l, &mem);
+	check_layout(&g, &l);
+	ck_assert_uint_eq(l.order[1], 2);
+	ck_assert_uint_eq(l.order[2], 3);
+	ck_assert_uint_eq(l.order[3], 1);
+	ck_assert_uint_eq(l.nhot, 4);
+}
+END_TEST
+
+START_TEST(a_loop_is_rotated)
+{
+	/* 0 → 1; 1 tests: → 2 (990), → 3 (10); 2 → 1. Best: 0, then 2 1 3. */
+	static const struct cfg_edge edge[] = {{0, 1, EDGE_FALL, 10}, {1, 2, EDGE_NOTTAKEN, 990},
+	    {1, 3, EDGE_TAKEN, 10}, {2, 1, EDGE_JUMP, 990}};
+	static const uint64_t count[] = {10, 1000, 990, 10};
+	struct cfg g = diamond();
+	struct layout l;
+	uint32_t b;
+
+	memcpy(g.edge, edge, sizeof edge);
+	for (b = 0; b < 4; b++)
+		g.block[b].count = count[b];
+	layout_blocks(&g, &parted, &l, &mem);
+	check_layout(&g, &l);
+	ck_assert_uint_eq(l.order[1], 2);
+	ck_assert_uint_eq(l.order[2], 1);
+	ck_assert_uint_eq(l.order[3], 3);
+}
+END_TEST
+
+START_TEST(what_is_never_executed_goes)
+{
+	struct cfg g = diamond();
+	struct layout l;
+
+	g.block[1].count = g.edge[0].count = g.edge[2].count = 0;
+	layout_blocks(&g, &parted, &l, &mem);
+	check_layout(&g, &l);
+	ck_assert_uint_eq(l.nhot, 3);
+	ck_assert_uint_eq(l.order[3], 1);
+}
+END_TEST
+
+START_TEST(a_split_that_frees_nothing_is_not_made)
+{
+	struct cfg g = diamond();
+	struct layout l;
+
+	g.block[1].count = g.edge[0].count = g.edge[2].count = 0;
+	g.block[1].bytes = 4; /* the longer jump to it takes 4 */
+	layout_blocks(&g, &parted, &l, &mem);
+	check_layout(&g, &l);
+	ck_assert_uint_eq(l.nhot, 4);
+}
+END_TEST
+
+START_TEST(without_counts_nothing_moves)
+{
+	struct cfg g = diamond();
+	struct layout l, same;
+
+	cfggen_strip(&g);
+	layout_blocks(&g, &parted, &l, &mem);
+	layout_identity(&g, &same, &mem);
+	check_same(&g, &l, &same);
+}
+END_TEST
+
+START_TEST(one_block)
+{
+	struct cfg_block block = {.bytes = 3, .insns = 1, .count = 5, .flags = BLK_EXIT};
+	struct cfg g = {.block = &block, .nblock = 1};
+	struct layout l;
+
+	layout_blocks(&g, &parted, &l, &mem);
+	check_layout(&g, &l);
+	layout_random(&g, &parted, 1, &l, &mem);
+	check_layout(&g, &l);
+}
+END_TEST
+
+/* Generated functions: a permutation, the same each time, better than before. */
+START_TEST(layouts_are_sound_and_better)
+{
+	struct layout l, again, before;
+	double was = 0, is = 0;
+	uint64_t seed;
+	struct cfg g;
+
+	for (seed = 1; seed <= 60; seed++) {
+		cfggen(&g, seed, (uint32_t)(4 * seed), 1000, &mem);
+		layout_blocks(&g, &parted, &l, &mem);
+		check_layout(&g, &l);
+		layout_blocks(&g, &parted, &again, &mem);
+		check_same(&g, &l, &again);
+		layout_identity(&g, &before, &mem);
+		ck_assert_double_ge(score(&g, &l), score(&g, &before) * 0.999);
+		was += score(&g, &before);
+		is += score(&g, &l);
+	}
+	ck_assert_double_gt(is, 1.1 * was);
+}
+END_TEST
+
+static double best_order(const struct cfg *g, uint32_t *order, uint32_t k)
+{
+	struct layout l = {order, g->nblock};
+	double best = 0, s;
+	uint32_t i, t;
+
+	if (k == g->nblock)
+		return score(g, &l);
+	for (i = k; i < g->nblock; i++) {
+		t = order[k], order[k] = order[i], order[i] = t;
+		s = best_order(g, order, k + 1);
+		best = s > best ? s : best;
+		t = order[k], order[k] = order[i], order[i] = t;
+	}
+	return best;
+}
+
+/* Against the best of all orders of functions of up to 8 blocks. */
+START_TEST(nearly_the_best_order)
+{
+	uint32_t order[8], b, tried = 0;
+	double ratio, sum = 0, least = 1;
+	struct layout l;
+	uint64_t seed;
+	struct cfg g;
+
+	for (seed = 1; seed <= 150; seed++) {
+		cfggen(&g, seed, 4 + seed % 4, 1000, &mem);
+		if (g.nblock > 8)
+			continue;
+		layout_blocks(&g, &whole, &l, &mem);
+		for (b = 0; b < g.nblock; b++)
+			order[b] = b;
+		ratio = score(&g, &l) / best_order(&g, order, 1);
+		sum += ratio;
+		least = ratio < least ? ratio : least;
+		tried++;
+	}
+	printf("%u graphs: %.4f of the best order's score on average, %.4f at least\n", tried,
+	    sum / tried, least);
+	ck_assert_uint_gt(tried, 50);
+	ck_assert_double_gt(sum / tried, 0.999);
+	ck_assert_double_gt(least, 0.99);
+}
+END_TEST
+
+START_TEST(random_layouts_differ_and_are_sound)
+{
+	struct layout l, again, first;
+	uint64_t seed, differ = 0;
+	struct cfg g;
+
+	cfggen(&g, 3, 40, 1000, &mem);
+	layout_random(&g, &parted, 0, &first, &mem);
+	for (seed = 1; seed <= 50; seed++) {
+		layout_random(&g, &parted, seed, &l, &mem);
+		check_layout(&g, &l);
+		layout_random(&g, &parted, seed, &again, &mem);
+		check_same(&g, &l, &again);
+		differ += memcmp(l.order, first.order, g.nblock * sizeof *l.order) != 0;
+		layout_random(&g, &whole, seed, &l, &mem);
+		ck_assert_uint_eq(l.nhot, g.nblock);
+	}
+	ck_assert_uint_eq(differ, 50);
+}
+END_TEST
+
+START_TEST(hot_lines_by_hand)
+{
+	/* Lines 0 (two blocks), 1, and one block over lines 2 and 3. */
+	uint64_t addr[] = {0, 32, 64, 160}, weight[] = {10, 20, 0, 40};
+	uint32_t bytes[] = {32, 32, 64, 64};
+
+	ck_assert_uint_eq(layout_hot_lines(addr, bytes, weight, 4, 0), 0);
+	ck_assert_uint_eq(layout_hot_lines(addr, bytes, weight, 4, 30. / 70), 1);
+	ck_assert_uint_eq(layout_hot_lines(addr, bytes, weight, 4, 50. / 70), 2);
+	ck_assert_uint_eq(layout_hot_lines(addr, bytes, weight, 4, 1), 3);
+	ck_assert_uint_eq(layout_hot_lines(addr, bytes, weight, 0, 1), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("layout");
+	TCase *t = tcase_create("layout");
+	SRunner *sr;
+	int failed;
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_set_timeout(t, 60);
+	tcase_add_test(t, score_of_a_diamond);
+	tcase_add_test(t, score_of_a_backward_and_a_far_jump);
+	tcase_add_test(t, indirect_jumps_never_fall_through);
+	tcase_add_test(t, the_likely_way_falls_through);
+	tcase_add_test(t, a_loop_is_rotated);
+	tcase_add_test(t, what_is_never_executed_goes);
+	tcase_add_test(t, a_split_that_frees_nothing_is_not_made);
+	tcase_add_test(t, without_counts_nothing_moves);
+	tcase_add_test(t, one_block);
+	tcase_add_test(t, layouts_are_sound_and_better);
+	tcase_add_test(t, nearly_the_best_order);
+	tcase_add_test(t, random_layouts_differ_and_are_sound);
+	tcase_add_test(t, hot_lines_by_hand);
+	suite_add_tcase(s, t);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
