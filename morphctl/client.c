@@ -3,6 +3,7 @@
 #include "morphctl/words.h"
 
 #include <curl/curl.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -94,9 +95,16 @@ static size_t take(char *p, size_t size, size_t n, void *arg)
 	return n;
 }
 
-static int not_running(struct client *c)
+/* Nobody there, or nobody for us. */
+static int no_connection(struct client *c)
 {
-	complain(EXIT_NOT_RUNNING, "no manager answers at %s (%s)", c->socket, c->why);
+	long code = 0;
+
+	curl_easy_getinfo(c->curl, CURLINFO_OS_ERRNO, &code);
+	if (code == EACCES || code == EPERM)
+		return complain(EXIT_REFUSED, "%s: %s", c->socket, strerror((int)code));
+	complain(EXIT_NOT_RUNNING, "no manager answers at %s (%s)", c->socket,
+	    code ? strerror((int)code) : c->why);
 	fprintf(stderr, "  start your own:       morphd --user\n"
 			"  start the system's:   sudo systemctl start morphd\n"
 			"  ask another one:      morphctl --socket PATH …, or MORPH_RUN=DIR\n");
@@ -165,7 +173,7 @@ static int perform(struct client *c, json_t **result, const char *body, const ch
 	r = curl_easy_perform(c->curl);
 	curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
 	if (r == CURLE_COULDNT_CONNECT)
-		code = not_running(c);
+		code = no_connection(c);
 	else if (r != CURLE_OK)
 		code = complain(EXIT_FAILED, "%s: %s", c->socket,
 		    c->why[0] ? c->why : curl_easy_strerror(r));

@@ -82,7 +82,7 @@ static int help_all(void)
 		snprintf(left, sizeof left, "%s %s", commands[i].name, commands[i].args);
 		printf("  %-26s %s\n", left, commands[i].summary);
 	}
-	printf("  %-26s %s\n", "hooks run|env|log …", "build programs with their second half");
+	printf("  %-26s %s\n", "hooks run|env|log", "build programs with their second half");
 	help_options(NULL);
 	fputs("\nmorphctl COMMAND --help says more. Exit codes: 0 done, 1 failed, 2 usage,\n"
 	      "3 manager not running, 4 not found, 5 refused. Manual: morphctl(1).\n",
@@ -207,10 +207,8 @@ static int run_command(int nword, char **word, struct invocation *in, bool help)
 	if (nword == 0)
 		return help ? help_all() : usage_error(NULL);
 	c = find_command(word, nword, &used);
-	if (!c) {
-		complain(EXIT_USAGE, "no command %s; morphctl --help lists them", word[0]);
-		return EXIT_USAGE;
-	}
+	if (!c)
+		return complain(EXIT_USAGE, "no command %s; morphctl --help lists them", word[0]);
 	if (help)
 		return help_command(c);
 	in->arg = word + used;

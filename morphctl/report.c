@@ -95,7 +95,7 @@ static char *limit_words(struct arena *a, double v)
 static void show_ladder(const struct invocation *in, const json_t *ladder, bool colour)
 {
 	static const struct column column[] = {
-	    {"", RIGHT}, {"RUNG", LEFT}, {"OUTCOME", LEFT}, {"VALUE", RIGHT}, {"LIMIT", RIGHT}};
+	    {"", RIGHT}, {"RUNG", LEFT}, {"OUTCOME", LEFT}, {"VALUE", RIGHT}, {"LIMIT", RIGHT}, {"", WRAP}};
 	struct table t = {column, sizeof column / sizeof *column, 2};
 	struct arena *a = in->mem;
 	const json_t *step;
@@ -110,8 +110,7 @@ static void show_ladder(const struct invocation *in, const json_t *ladder, bool 
 		row->cell[2] = (struct cell){outcome, outcome_paint(outcome)};
 		row->cell[3].text = limit_words(a, json_num(step, "value"));
 		row->cell[4].text = limit_words(a, json_num(step, "limit"));
-		if (json_str(step, "text"))
-			row->note = arena_printf(a, "   %s", words_clean(a, json_str(step, "text")));
+		row->cell[5].text = words_clean(a, json_str(step, "text"));
 	}
 	table_print(stdout, &t, colour);
 	table_free(&t);

@@ -41,9 +41,9 @@ static char *decision_words(struct arena *a, const json_t *d, int64_t now)
 		return arena_strdup(a, "not decided yet");
 	if (strcmp(verdict, "wait") == 0)
 		return arena_printf(
-		    a, "waits (%s): %s, %s", words_clean(a, json_str(d, "reason")), text, ago);
-	return arena_printf(a, "%s: %s, %s",
-	    strcmp(verdict, "edit") == 0 ? "lays out anew" : "measures the gain", text, ago);
+		    a, "waits (%s, %s): %s", words_clean(a, json_str(d, "reason")), ago, text);
+	return arena_printf(a, "%s (%s): %s",
+	    strcmp(verdict, "edit") == 0 ? "lays out anew" : "measures the gain", ago, text);
 }
 
 /* The line below a module: a hold or the lack of an artifact says more than

@@ -52,7 +52,7 @@ static void widths(const struct table *t, unsigned *w)
 	for (i = 0; i < t->ncolumn; i++) {
 		w[i] = text_width(t->column[i].title);
 		for (r = 0; r < t->row.n; r++) {
-			n = text_width(cell_text(&t->row.v[r].cell[i]));
+			n = t->column[i].kind == WRAP ? 0 : text_width(cell_text(&t->row.v[r].cell[i]));
 			w[i] = n > w[i] ? n : w[i];
 		}
 		total += w[i] + (i ? GAP : 0);
@@ -88,28 +88,6 @@ static void pad(FILE *out, unsigned n)
 	fprintf(out, "%*s", (int)n, "");
 }
 
-static void put_row(FILE *out, const struct table *t, const unsigned *w, const struct cell *cell,
-    bool colour)
-{
-	unsigned i, n, last = 0, owed = t->indent;
-	struct buf text = {0};
-
-	for (i = 0; i < t->ncolumn; i++) {
-		if (*cell_text(&cell[i]))
-			last = i;
-	}
-	for (i = 0; i <= last; i++) {
-		text.n = 0;
-		put_cut(&text, cell_text(&cell[i]), t->column[i].kind == CUT ? w[i] : UINT16_MAX);
-		n = w[i] - text_width(buf_cstr(&text));
-		pad(out, owed + (t->column[i].kind == RIGHT ? n : 0));
-		table_paint(out, colour, cell[i].paint, buf_cstr(&text));
-		owed = GAP + (t->column[i].kind == RIGHT ? 0 : n);
-	}
-	fputc('\n', out);
-	buf_free(&text);
-}
-
 /* Words of s from column `at` on, following lines at `indent`; ends the line. */
 static void put_wrapped(FILE *out, bool colour, enum paint p, const char *s, unsigned at,
     unsigned indent)
@@ -138,6 +116,42 @@ static void put_wrapped(FILE *out, bool colour, enum paint p, const char *s, uns
 	}
 	fputc('\n', out);
 	buf_free(&word);
+}
+
+/* One cell behind the spaces owed; returns those owed to the next. */
+static unsigned put_cell(FILE *out, bool colour, enum column_kind kind, unsigned w,
+    const struct cell *c, unsigned owed)
+{
+	struct buf text = {0};
+	unsigned room;
+
+	put_cut(&text, cell_text(c), kind == CUT ? w : UINT16_MAX);
+	room = w - text_width(buf_cstr(&text));
+	pad(out, owed + (kind == RIGHT ? room : 0));
+	table_paint(out, colour, c->paint, text.p);
+	buf_free(&text);
+	return GAP + (kind == RIGHT ? 0 : room);
+}
+
+static void put_row(FILE *out, const struct table *t, const unsigned *w, const struct cell *cell,
+    bool colour)
+{
+	unsigned i, last = 0, owed = t->indent, start = t->indent;
+
+	for (i = 0; i < t->ncolumn; i++) {
+		if (*cell_text(&cell[i]))
+			last = i;
+	}
+	for (i = 0; i <= last; i++) {
+		if (t->column[i].kind == WRAP) {
+			pad(out, owed);
+			put_wrapped(out, colour, cell[i].paint, cell_text(&cell[i]), start, start);
+			return;
+		}
+		owed = put_cell(out, colour, t->column[i].kind, w[i], &cell[i], owed);
+		start += w[i] + GAP;
+	}
+	fputc('\n', out);
 }
 
 void table_print(FILE *out, const struct table *t, bool colour)

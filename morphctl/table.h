@@ -21,7 +21,12 @@ bool table_colour(void);
 /* Prints s in a colour, or plainly. */
 void table_paint(FILE *out, bool colour, enum paint p, const char *s);
 
-enum column_kind { LEFT, RIGHT, CUT /* left, loses its beginning when there is no room */ };
+enum column_kind {
+	LEFT,
+	RIGHT,
+	CUT, /* left; loses its beginning when there is no room */
+	WRAP /* left; the last column, goes on in the next line */
+};
 
 struct column {
 	const char *title;
