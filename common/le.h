@@ -34,6 +34,12 @@ static inline uint64_t get_le64(const void *p)
 	return le64toh(v);
 }
 
+static inline void put_le16(void *p, uint16_t v)
+{
+	v = htole16(v);
+	memcpy(p, &v, sizeof v);
+}
+
 static inline void put_le32(void *p, uint32_t v)
 {
 	v = htole32(v);

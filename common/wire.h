@@ -69,7 +69,10 @@ struct wire_ack {
 	uint64_t session, seq;
 };
 
-/* Each appends one whole frame (header and payload) to out. */
+/* Each appends one whole frame (header and payload) to out. The caller keeps a
+ * batch within WIRE_MAX_PAYLOAD (a sample takes at most 20 bytes, a module 60
+ * and its path), path within 4096 bytes and samples in order: else readers
+ * refuse it. */
 void wire_put_hello(struct buf *out, const struct wire_hello *m);
 void wire_put_batch(struct buf *out, const struct wire_batch *m);
 void wire_put_ack(struct buf *out, const struct wire_ack *m);
@@ -77,7 +80,7 @@ void wire_put_ack(struct buf *out, const struct wire_ack *m);
 /*
  * Looks at n bytes from a stream. Returns the length of the whole frame in
  * front (> 0), 0 when more bytes are needed, -1 on garbage (magic, version,
- * length, checksum): the stream is then of no further use.
+ * type, length, checksum): the stream is then of no further use.
  */
 long wire_frame(const void *p, size_t n, enum wire_type *type, struct err *e);
 

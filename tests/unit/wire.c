@@ -1,0 +1,335 @@
+#include "common/le.h"
+#include "common/wire.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+static struct wire_sample samples[] = {{0, 1}, {0x1000, 7}, {0x1001, 1}, {UINT64_MAX, 2}};
+static struct wire_sample others[] = {{5, 1000000}};
+
+static struct wire_batch sample_batch(struct wire_module m[3])
+{
+	struct wire_batch b = {.session = 0x1122334455667788, .seq = 1, .start_ns = 9, .end_ns = 8,
+	    .taken = 11 + 1000000 + 3 + 2 + 1, .kernel = 3, .outside = 2, .dropped = 1,
+	    .module = m, .nmodule = 3};
+
+	build_id_parse("0102030405060708090a0b0c0d0e0f1011121314", &m[0].id);
+	m[0].path = "/usr/bin/lua";
+	m[0].uid = 1000;
+	m[0].sample = samples;
+	m[0].nsample = 4;
+	m[1] = m[0];
+	m[1].uid = 0;
+	m[1].sample = others;
+	m[1].nsample = 1;
+	build_id_parse("aa", &m[2].id);
+	m[2].path = "";
+	m[2].uid = UINT32_MAX;
+	m[2].nsample = 0;
+	return b;
+}
+
+static struct buf batch_frame(void)
+{
+	struct wire_module m[3] = {0};
+	struct wire_batch b = sample_batch(m);
+	struct buf out = {0};
+
+	wire_put_batch(&out, &b);
+	return out;
+}
+
+/* Makes the checksum right again after a change. */
+static void reseal(struct buf *b)
+{
+	put_le32(b->p + 8, (uint32_t)(b->n - WIRE_HEADER));
+	put_le64(b->p + 16, XXH3_64bits_withSeed(b->p + WIRE_HEADER, b->n - WIRE_HEADER,
+				get_le16(b->p + 6)));
+}
+
+START_TEST(a_batch_comes_back)
+{
+	struct buf b = batch_frame();
+	struct arena a = {0};
+	enum wire_type type;
+	struct wire_batch m;
+	struct err e;
+
+	ck_assert_int_eq(wire_frame(b.p, b.n, &type, &e), (long)b.n);
+	ck_assert_int_eq(type, WIRE_BATCH);
+	ck_assert_msg(!wire_get_batch(b.p, b.n, &a, &m, &e), "%s", e.text);
+	ck_assert_uint_eq(m.session, 0x1122334455667788);
+	ck_assert_uint_eq(m.seq, 1);
+	ck_assert_uint_eq(m.start_ns, 9);
+	ck_assert_uint_eq(m.end_ns, 8);
+	ck_assert_uint_eq(m.taken, 1000017);
+	ck_assert_uint_eq(m.kernel, 3);
+	ck_assert_uint_eq(m.outside, 2);
+	ck_assert_uint_eq(m.dropped, 1);
+	ck_assert_uint_eq(m.nmodule, 3);
+	ck_assert_uint_eq(m.module[0].id.n, 20);
+	ck_assert_str_eq(m.module[0].path, "/usr/bin/lua");
+	ck_assert_uint_eq(m.module[0].uid, 1000);
+	ck_assert_uint_eq(m.module[0].nsample, 4);
+	ck_assert(!memcmp(m.module[0].sample, samples, sizeof samples));
+	ck_assert_uint_eq(m.module[1].sample[0].count, 1000000);
+	ck_assert_uint_eq(m.module[2].uid, UINT32_MAX);
+	ck_assert_str_eq(m.module[2].path, "");
+	arena_free(&a);
+	buf_free(&b);
+}
+END_TEST
+
+START_TEST(hello_and_ack_come_back)
+{
+	struct wire_hello h = {7, 4000000, WIRE_SRC_TICK, 4711}, h2;
+	struct wire_ack k = {7, 3}, k2;
+	struct buf b = {0};
+	enum wire_type type;
+	struct err e;
+	long n;
+
+	wire_put_hello(&b, &h);
+	wire_put_ack(&b, &k);
+	n = wire_frame(b.p, b.n, &type, &e);
+	ck_assert_int_eq(n, WIRE_HEADER + 24);
+	ck_assert_int_eq(type, WIRE_HELLO);
+	ck_assert_int_eq(wire_get_hello(b.p, (size_t)n, &h2, &e), 0);
+	ck_assert(!memcmp(&h, &h2, sizeof h));
+	ck_assert_int_eq(wire_get_ack(b.p, (size_t)n, &k2, &e), -1);
+	ck_assert_int_eq(wire_frame(b.p + n, b.n - (size_t)n, &type, &e), WIRE_HEADER + 16);
+	ck_assert_int_eq(wire_get_ack(b.p + n, b.n - (size_t)n, &k2, &e), 0);
+	ck_assert(!memcmp(&k, &k2, sizeof k));
+	/* Two frames are not one. */
+	ck_assert_int_eq(wire_get_hello(b.p, b.n, &h2, &e), -1);
+	b.n = 0;
+	h.source = 0;
+	wire_put_hello(&b, &h);
+	ck_assert_int_eq(wire_get_hello(b.p, b.n, &h2, &e), -1);
+	ck_assert_str_eq(e.text, "hello: out of range");
+	h.source = WIRE_SRC_RECORDED;
+	h.period_ns = 0;
+	b.n = 0;
+	wire_put_hello(&b, &h);
+	ck_assert_int_eq(wire_get_hello(b.p, b.n, &h2, &e), -1);
+	buf_free(&b);
+}
+END_TEST
+
+START_TEST(a_stream_is_cut_anywhere)
+{
+	struct buf b = batch_frame();
+	enum wire_type type;
+	struct err e;
+	size_t n;
+
+	for (n = 0; n < b.n; n++) {
+		char *copy = memcpy(xmalloc(n), b.p, n);
+
+		ck_assert_int_eq(wire_frame(copy, n, &type, &e), 0);
+		free(copy);
+	}
+	buf_free(&b);
+}
+END_TEST
+
+START_TEST(every_flipped_bit_is_noticed)
+{
+	struct buf b = batch_frame();
+	enum wire_type type;
+	struct err e;
+	size_t bit;
+
+	for (bit = 0; bit < 8 * b.n; bit++) {
+		b.p[bit / 8] ^= (char)(1 << bit % 8);
+		/* A longer length asks for more bytes; else it is garbage. */
+		if (wire_frame(b.p, b.n, &type, &e) >= 0)
+			ck_assert(bit / 8 >= 8 && bit / 8 < 12 &&
+				  !wire_frame(b.p, b.n, &type, &e) &&
+				  get_le32(b.p + 8) <= WIRE_MAX_PAYLOAD);
+		b.p[bit / 8] ^= (char)(1 << bit % 8);
+	}
+	buf_free(&b);
+}
+END_TEST
+
+START_TEST(garbage_is_told_at_once)
+{
+	struct buf b = batch_frame();
+	enum wire_type type;
+	struct err e;
+
+	ck_assert_int_eq(wire_frame("G", 1, &type, &e), -1);
+	ck_assert_int_eq(wire_frame("GET / HTTP/1.1\r\n", 16, &type, &e), -1);
+	ck_assert_str_eq(e.text, "frame: no frame where one should begin");
+	put_le16(b.p + 4, 2);
+	ck_assert_int_eq(wire_frame(b.p, b.n, &type, &e), -1);
+	ck_assert_str_eq(e.text, "frame: version 2, this Morph speaks 1");
+	put_le16(b.p + 4, 1);
+	put_le32(b.p + 8, WIRE_MAX_PAYLOAD + 1);
+	ck_assert_int_eq(wire_frame(b.p, WIRE_HEADER, &type, &e), -1);
+	put_le16(b.p + 6, 9);
+	reseal(&b);
+	ck_assert_int_eq(wire_frame(b.p, b.n, &type, &e), -1);
+	ck_assert_str_eq(e.text, "frame: unknown type 9");
+	buf_free(&b);
+}
+END_TEST
+
+/* A payload cut off, under a right checksum, is refused everywhere. */
+START_TEST(a_short_payload_is_refused)
+{
+	struct buf b = batch_frame();
+	size_t full = b.n;
+
+	while (b.n > WIRE_HEADER) {
+		struct arena a = {0};
+		struct wire_batch m;
+		struct err e;
+		char *copy;
+
+		b.n--;
+		reseal(&b);
+		copy = memcpy(xmalloc(b.n), b.p, b.n);
+		ck_assert_int_eq(wire_get_batch(copy, b.n, &a, &m, &e), -1);
+		free(copy);
+		arena_free(&a);
+	}
+	ck_assert_uint_gt(full, WIRE_HEADER);
+	buf_free(&b);
+}
+END_TEST
+
+static void assert_refused(const struct wire_batch *w, const char *why)
+{
+	struct buf b = {0};
+	struct arena a = {0};
+	struct wire_batch m;
+	struct err e = {0};
+
+	wire_put_batch(&b, w);
+	ck_assert_int_eq(wire_get_batch(b.p, b.n, &a, &m, &e), -1);
+	ck_assert_msg(strstr(e.text, why) != NULL, "%s", e.text);
+	arena_free(&a);
+	buf_free(&b);
+}
+
+START_TEST(what_does_not_add_up_is_refused)
+{
+	struct wire_sample two[] = {{1, UINT64_MAX}, {2, 2}}, twice[] = {{1, 1}, {1, 1}};
+	struct wire_sample none[] = {{1, 0}}, down[] = {{9, 1}, {4, 1}};
+	struct wire_module m[3] = {0};
+	struct wire_batch b = sample_batch(m);
+
+	b.taken++;
+	assert_refused(&b, "batch: 1000018 samples taken, 1000017 accounted for");
+	b.taken--;
+	b.dropped = UINT64_MAX;
+	assert_refused(&b, "damaged counts");
+	b.dropped = 1;
+	b.seq = 0;
+	assert_refused(&b, "damaged head");
+	b.seq = 1;
+	m[1].uid = m[0].uid;
+	assert_refused(&b, "one module twice");
+	m[1].uid = 0;
+	m[1].id.n = 0;
+	assert_refused(&b, "damaged build-id");
+	m[1].id.n = 20;
+	b.taken = 1;
+	m[1].sample = two;
+	m[1].nsample = 2;
+	assert_refused(&b, "damaged counts");
+	m[1].sample = twice;
+	assert_refused(&b, "damaged samples");
+	m[1].sample = down;
+	assert_refused(&b, "damaged samples");
+	m[1].sample = none;
+	m[1].nsample = 1;
+	assert_refused(&b, "damaged samples");
+}
+END_TEST
+
+START_TEST(a_long_path_is_refused)
+{
+	struct wire_module m[3] = {0};
+	struct wire_batch b = sample_batch(m);
+	char *path = xcalloc(1, 5000);
+
+	memset(path, 'p', 4097);
+	m[0].path = path;
+	assert_refused(&b, "damaged path");
+	free(path);
+}
+END_TEST
+
+START_TEST(unknown_sections_are_skipped)
+{
+	struct buf b = batch_frame();
+	struct arena a = {0};
+	struct wire_batch m;
+	struct err e;
+
+	buf_char(&b, 1);
+	buf_le32(&b, 3);
+	buf_str(&b, "abc");
+	buf_char(&b, (char)200);
+	buf_le32(&b, 0);
+	reseal(&b);
+	ck_assert_msg(!wire_get_batch(b.p, b.n, &a, &m, &e), "%s", e.text);
+	ck_assert_uint_eq(m.nmodule, 3);
+	buf_char(&b, 2);
+	buf_le32(&b, 1);
+	reseal(&b);
+	ck_assert_int_eq(wire_get_batch(b.p, b.n, &a, &m, &e), -1);
+	ck_assert_str_eq(e.text, "batch: damaged section");
+	arena_free(&a);
+	buf_free(&b);
+}
+END_TEST
+
+/* A count far beyond the bytes that are there takes no memory. */
+START_TEST(counts_are_bounded_by_bytes)
+{
+	struct buf b = {0};
+	struct arena a = {0};
+	struct wire_batch m, empty = {.seq = 1};
+	struct err e;
+
+	wire_put_batch(&b, &empty);
+	b.n--;
+	buf_uleb(&b, UINT32_MAX);
+	reseal(&b);
+	ck_assert_int_eq(wire_get_batch(b.p, b.n, &a, &m, &e), -1);
+	ck_assert_str_eq(e.text, "batch: damaged modules");
+	ck_assert_ptr_null(a.chunk);
+	buf_free(&b);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *t = tcase_create("wire");
+	Suite *s = suite_create("wire");
+	SRunner *sr;
+	int failed;
+
+	tcase_add_test(t, a_batch_comes_back);
+	tcase_add_test(t, hello_and_ack_come_back);
+	tcase_add_test(t, a_stream_is_cut_anywhere);
+	tcase_add_test(t, every_flipped_bit_is_noticed);
+	tcase_add_test(t, garbage_is_told_at_once);
+	tcase_add_test(t, a_short_payload_is_refused);
+	tcase_add_test(t, what_does_not_add_up_is_refused);
+	tcase_add_test(t, a_long_path_is_refused);
+	tcase_add_test(t, unknown_sections_are_skipped);
+	tcase_add_test(t, counts_are_bounded_by_bytes);
+	suite_add_tcase(s, t);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
