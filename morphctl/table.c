@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { GAP = 2, FIELD = 11 };
+enum { GAP = 2, FIELD = 11, WRAP_LEAST = 30 };
 
 bool table_colour(void)
 {
@@ -52,9 +52,11 @@ static void widths(const struct table *t, unsigned *w)
 	for (i = 0; i < t->ncolumn; i++) {
 		w[i] = text_width(t->column[i].title);
 		for (r = 0; r < t->row.n; r++) {
-			n = t->column[i].kind == WRAP ? 0 : text_width(cell_text(&t->row.v[r].cell[i]));
+			n = text_width(cell_text(&t->row.v[r].cell[i]));
 			w[i] = n > w[i] ? n : w[i];
 		}
+		if (t->column[i].kind == WRAP)
+			w[i] = WRAP_LEAST;
 		total += w[i] + (i ? GAP : 0);
 		if (t->column[i].kind == CUT)
 			cut = i;

@@ -121,7 +121,7 @@ void manager_on_change(struct manager *m, void (*fn)(void *arg, uint64_t id), vo
 }
 
 /* Ends a change, as the cycle does. */
-static void fake_end_change(struct manager *m, uint64_t id, int status)
+static inline void fake_end_change(struct manager *m, uint64_t id, int status)
 {
 	m->change[id - 1].status = status;
 	m->change[id - 1].step = "";
@@ -189,7 +189,7 @@ static void fake_start(struct manager *m, const char *dir, uint32_t uid, uint32_
 	fake_fill(m, uid, other);
 }
 
-static void fake_stop(struct manager *m)
+static inline void fake_stop(struct manager *m)
 {
 	store_close(m->store);
 	conf_free(&m->conf);

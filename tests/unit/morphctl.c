@@ -1,0 +1,431 @@
+#include "common/artifact.h"
+#include "common/publish.h"
+#include "morphctl/client.h"
+#include "morphctl/command.h"
+#include "morphctl/table.h"
+#include "morphctl/words.h"
+#include "tests/unit/fakemanager.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+static char dir[64];
+static char *sock;
+static pid_t server;
+static struct arena mem;
+
+/* ---- a manager in another process; its changes end by themselves ---- */
+
+static void end_changes(uv_timer_t *t)
+{
+	struct manager *m = t->data;
+	unsigned i;
+
+	for (i = 0; i < m->nchange; i++) {
+		if (m->change[i].status < CHANGE_DONE)
+			fake_end_change(m, i + 1, i % 2 ? CHANGE_REFUSED : CHANGE_DONE);
+	}
+}
+
+static void serve(int ready)
+{
+	struct manager m;
+	uv_timer_t t;
+	uv_loop_t loop;
+	struct err e;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	uv_loop_init(&loop);
+	fake_start(&m, dir, getuid(), getuid() + 1);
+	fake_module(&m, "/opt/two/lua", getuid(), MODULE_ORIGINAL);
+	if (!api_open(&loop, &m, sock, 0600, &e))
+		abort();
+	uv_timer_init(&loop, &t);
+	t.data = &m;
+	uv_timer_start(&t, end_changes, 200, 200);
+	close(ready);
+	uv_run(&loop, UV_RUN_DEFAULT);
+}
+
+static void setup(void)
+{
+	int p[2];
+	char c;
+
+	setenv("TZ", "UTC", 1);
+	strcpy(dir, "/tmp/morph-ctl-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	sock = xasprintf("%s/api.sock", dir);
+	ck_assert_int_eq(pipe(p), 0);
+	server = fork();
+	if (server == 0)
+		serve(p[1]);
+	close(p[1]);
+	ck_assert_int_eq(read(p[0], &c, 1), 0);
+	close(p[0]);
+}
+
+static void teardown(void)
+{
+	kill(server, SIGKILL);
+	waitpid(server, NULL, 0);
+	ck_assert_int_eq(dir_remove(dir, NULL), 0);
+	arena_free(&mem);
+	free(sock);
+}
+
+/* Runs a command with standard output and error in a file; its text. */
+static char *run(int (*cmd)(const struct invocation *), struct invocation in, int want)
+{
+	char *path = xasprintf("%s/out", dir);
+	int out = dup(1), err = dup(2), code;
+	struct buf text = {0};
+
+	in.mem = &mem;
+	in.socket = in.socket ? in.socket : sock;
+	fflush(stdout);
+	ck_assert_ptr_nonnull(freopen(path, "w", stdout));
+	dup2(1, 2);
+	code = cmd(&in);
+	fflush(stdout);
+	dup2(out, 1);
+	dup2(err, 2);
+	close(out);
+	close(err);
+	ck_assert_int_eq(file_read(path, 0, &text, NULL), 0);
+	ck_assert_msg(code == want, "exit %d: %s", code, buf_cstr(&text));
+	free(path);
+	return buf_cstr(&text);
+}
+
+static void expect(char *text, const char *part)
+{
+	ck_assert_msg(strstr(text, part), "no \"%s\" in:\n%s", part, text);
+}
+
+#define ONE(name) .arg = (char *[]){name}, .narg = 1
+
+static void fits(const char *text)
+{
+	char *copy = xstrdup(text), *line, *save;
+
+	for (line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		ck_assert_msg(text_width(line) <= TABLE_WIDTH, "too wide: %s", line);
+		ck_assert_msg(line[strlen(line) - 1] != ' ', "ends in space: '%s'", line);
+	}
+	free(copy);
+}
+
+START_TEST(status_is_told_in_words)
+{
+	char *t = run(cmd_status, (struct invocation){0}, EXIT_DONE);
+
+	fits(t);
+	expect(t, "1,000 taken = 700 mapped (70.0 %) + 200 outside + 12 stale + 88 dropped\n");
+	expect(t, "connected, tick, one sample per 4 ms, last batch ");
+	expect(t, "/home/ann/bin/lua       laid out      15,210  98.0 %  ");
+	expect(t, "5.1 %  81.2 k → 33.0 k (−59 %)\n  waits (few-samples, ");
+	expect(t, "): 1200 samples, policy asks for 3000\n");
+	ck_assert_ptr_null(strchr(t, '\033'));
+	free(t);
+}
+END_TEST
+
+START_TEST(json_is_the_api_result)
+{
+	char *t = run(cmd_status, (struct invocation){.json = true, ONE("8c0a0ff84becb0dd")}, EXIT_DONE);
+	json_t *j = json_loads(t, 0, NULL);
+
+	ck_assert_str_eq(json_str(j, "path"), "/home/ann/bin/lua");
+	ck_assert_double_eq(json_num(j, "samples"), 15210.5);
+	json_decref(j);
+	free(t);
+}
+END_TEST
+
+START_TEST(modules_are_found_by_path_name_and_id)
+{
+	static char *const name[] = {"/home/ann/bin/other/sh", "sh", "/home/ann/bin/../bin/other/sh"};
+	char *t = run(cmd_status, (struct invocation){ONE(name[0])}, EXIT_DONE);
+
+	expect(t, "/home/ann/bin/other/sh\n  state      no artifact: ");
+	fits(t);
+	free(t);
+	free(run(cmd_status, (struct invocation){ONE(name[1])}, EXIT_DONE));
+	t = run(cmd_status, (struct invocation){ONE("lua")}, EXIT_USAGE);
+	expect(t, "lua is the name of 2 modules");
+	expect(t, "\n  /opt/two/lua\n");
+	free(t);
+	t = run(cmd_explain, (struct invocation){ONE("nosuch")}, EXIT_NOT_FOUND);
+	expect(t, "no module nosuch");
+	free(t);
+	free(run(cmd_explain, (struct invocation){ONE("/no/such")}, EXIT_NOT_FOUND));
+	/* As a path that is no module, odd bytes and all. */
+	free(run(cmd_explain, (struct invocation){ONE("/a b?&path=#%\xff")}, EXIT_NOT_FOUND));
+}
+END_TEST
+
+START_TEST(explain_shows_the_rung_that_stopped_it)
+{
+	char *t = run(cmd_explain, (struct invocation){ONE("8c0a0ff84becb0dd")}, EXIT_DONE);
+
+	fits(t);
+	expect(t, "  3  few-samples   stopped      1,200  3,000  1200 samples, policy asks for 3000\n");
+	expect(t, "  4  low-coverage  not reached\n");
+	free(t);
+}
+END_TEST
+
+START_TEST(profile_names_cannot_move_the_cursor)
+{
+	char *t = run(cmd_profile,
+	    (struct invocation){ONE("8c0a0ff84becb0dd"), .given = OPT_BLOCKS}, EXIT_DONE);
+
+	fits(t);
+	expect(t, "80.0 %      400       2 / 4  luaV_execute");
+	expect(t, "block 2, 75.0 % of it\n");
+	expect(t, "evil?[2J");
+	expect(t, "  moves as a whole: jump table not understood\n");
+	free(t);
+}
+END_TEST
+
+START_TEST(history_is_a_table)
+{
+	char *t = run(cmd_history, (struct invocation){ONE("8c0a0ff84becb0dd")}, EXIT_DONE);
+
+	fits(t);
+	expect(t, "2026-01-01 00:00:30  swapped  /home/ann/bin/lua   15,000  5.1 %  2.4 s  283 KiB → 284 KiB\n"
+		  "  second layout\n");
+	free(t);
+	t = run(cmd_history, (struct invocation){ONE("sh")}, EXIT_DONE);
+	expect(t, "Nothing happened yet.\n");
+	free(t);
+}
+END_TEST
+
+START_TEST(a_change_is_waited_for)
+{
+	struct invocation in = {ONE("8c0a0ff84becb0dd")};
+	char *t = run(cmd_reoptimize, in, EXIT_DONE);
+
+	expect(t, "reoptimize of /home/ann/bin/lua: doing, laying out\n");
+	expect(t, "--wait");
+	free(t);
+	in.given = OPT_WAIT; /* the second one is refused by the server above */
+	t = run(cmd_rollback, in, EXIT_REFUSED);
+	expect(t, "rollback of /home/ann/bin/lua: refused, ");
+	free(t);
+	t = run(cmd_reoptimize, (struct invocation){.given = OPT_WAIT | OPT_FORCE}, EXIT_DONE);
+	expect(t, "reoptimize of all modules: done, ");
+	free(t);
+}
+END_TEST
+
+START_TEST(rollback_wants_one_or_all)
+{
+	char *t;
+
+	free(run(cmd_rollback, (struct invocation){0}, EXIT_USAGE));
+	free(run(cmd_rollback, (struct invocation){ONE("sh"), .given = OPT_ALL}, EXIT_USAGE));
+	t = run(cmd_rollback, (struct invocation){.given = OPT_ALL, .json = true}, EXIT_DONE);
+	json_t *j = json_loads(t, 0, NULL);
+	ck_assert_uint_eq(json_array_size(j), 1);
+	json_decref(j);
+	free(t);
+}
+END_TEST
+
+START_TEST(no_manager_is_told_with_its_socket)
+{
+	char *t = run(cmd_status, (struct invocation){.socket = "/nowhere/api.sock"}, EXIT_NOT_RUNNING);
+
+	expect(t, "no manager answers at /nowhere/api.sock (No such file or directory)\n");
+	expect(t, "morphd --user");
+	free(t);
+}
+END_TEST
+
+START_TEST(the_socket_is_the_nearest)
+{
+	struct invocation in = {.mem = &mem};
+
+	setenv("MORPH_RUN", "/r", 1);
+	ck_assert_str_eq(client_socket(&in), "/r/api.sock");
+	in.socket = "/s";
+	ck_assert_str_eq(client_socket(&in), "/s");
+	unsetenv("MORPH_RUN");
+	unsetenv("MORPH_STATE");
+	in.socket = NULL;
+	setenv("XDG_RUNTIME_DIR", "/nowhere", 1);
+	ck_assert_str_eq(client_socket(&in), "/run/morph/api.sock");
+}
+END_TEST
+
+/* ---- artifact show ---- */
+
+static char *make_artifact(void)
+{
+	static const uint32_t insns[] = {5, 7};
+	char *path = xasprintf("%s/prog.morph", dir);
+	struct art_meta m = {.id = {2, {0xab, 0xcd}}, .name = "prog", .producer = "morph 0.1",
+	    .ld = "ld.bfd", .kind = ELF_PIE};
+	struct art_tu tu = {.name = "main.c", .as_args = ""};
+	struct art_func f[] = {{.name = "main", .nblock = 2, .insns = insns, .opaque = ""},
+	    {.ord = 1, .name = "odd", .nblock = 1, .insns = insns, .opaque = "has an LSDA"}};
+	struct art_input in = {.kind = ART_TU, .path = "/src/main.o", .archive = -1, .tu = 0};
+	struct artifact *a;
+	struct err e = {""};
+
+	f[1].key.b[0] = 1;
+	a = artifact_create(path, &e);
+	ck_assert_msg(a && artifact_put_meta(a, &m, &e) == 0 &&
+			  artifact_put_tu(a, &tu, "main: ret\n", 10, &e) == 0 &&
+			  artifact_put_func(a, &f[0], &e) == 0 && artifact_put_func(a, &f[1], &e) == 0 &&
+			  artifact_put_input(a, &in, "", 0, &e) == 0 &&
+			  artifact_put_recipe(a, 0, "-pie", &e) == 0 &&
+			  artifact_put_recipe(a, 1, "@0", &e) == 0 &&
+			  artifact_put_blockmap(a, "", 0, &e) == 0 && artifact_commit(a, &e) == 0,
+	    "%s", e.text);
+	return path;
+}
+
+START_TEST(artifacts_are_shown)
+{
+	char *path = make_artifact(), *t;
+	json_t *j;
+
+	t = run(cmd_artifact, (struct invocation){ONE(path), .given = OPT_FUNCTIONS}, EXIT_DONE);
+	expect(t, "second half of prog\n");
+	expect(t, "2 functions (1 opaque), 3 blocks, 17 instructions\n");
+	expect(t, "     1  has an LSDA");
+	expect(t, "  recipe     ld.bfd -pie @0\n");
+	free(t);
+	t = run(cmd_artifact, (struct invocation){ONE(path), .json = true}, EXIT_DONE);
+	j = json_loads(t, 0, NULL);
+	ck_assert_str_eq(json_str(j, "build_id"), "abcd");
+	ck_assert_uint_eq(json_array_size(json_object_get(j, "functions")), 2);
+	json_decref(j);
+	free(t);
+	ck_assert_int_eq(truncate(path, 1000), 0);
+	t = run(cmd_artifact, (struct invocation){ONE(path)}, EXIT_FAILED);
+	ck_assert_ptr_eq(strchr(t, '\n'), t + strlen(t) - 1);
+	free(t);
+	free(path);
+	free(run(cmd_artifact, (struct invocation){ONE("/no/such")}, EXIT_NOT_FOUND));
+}
+END_TEST
+
+/* ---- words and tables ---- */
+
+START_TEST(numbers_read_well)
+{
+	ck_assert_str_eq(words_number(&mem, 0), "0");
+	ck_assert_str_eq(words_number(&mem, 999), "999");
+	ck_assert_str_eq(words_number(&mem, 1000), "1,000");
+	ck_assert_str_eq(words_number(&mem, -1234567), "-1,234,567");
+	ck_assert_str_eq(words_number(&mem, 2.25), "2.2");
+	ck_assert_str_eq(words_number(&mem, 9.97), "10");
+	ck_assert_str_eq(words_number(&mem, NAN), "-");
+	ck_assert_str_eq(words_number(&mem, 1e18), "1e+18");
+	ck_assert_str_eq(words_short(&mem, 812), "812");
+	ck_assert_str_eq(words_short(&mem, 999.9), "1.0 k");
+	ck_assert_str_eq(words_short(&mem, 1e30), "1000000000000000000 T");
+	ck_assert_str_eq(words_bytes(&mem, 290112), "283 KiB");
+	ck_assert_str_eq(words_share(&mem, 0.0512), "5.1 %");
+	ck_assert_str_eq(words_change(&mem, 100, 150), "100 → 150 (+50 %)");
+	ck_assert_str_eq(words_change(&mem, 0, 0), "0 → 0");
+	ck_assert_str_eq(words_change(&mem, NAN, 1), "-");
+}
+END_TEST
+
+START_TEST(times_read_well)
+{
+	ck_assert_str_eq(words_duration(&mem, 0), "0 s");
+	ck_assert_str_eq(words_duration(&mem, 2.44), "2.4 s");
+	ck_assert_str_eq(words_duration(&mem, 119), "119 s");
+	ck_assert_str_eq(words_duration(&mem, 120), "2 min");
+	ck_assert_str_eq(words_duration(&mem, 4000), "1 h 6 min");
+	ck_assert_str_eq(words_duration(&mem, 200000), "2 d 7 h");
+	ck_assert_str_eq(words_duration(&mem, 1e8), "1157 d");
+	ck_assert_str_eq(words_duration(&mem, -1), "-");
+	ck_assert_int_eq(words_time("2026-01-01T00:00:00Z"), FAKE_BASE);
+	ck_assert_int_eq(words_time("2026-01-01T00:00:00"), -1);
+	ck_assert_int_eq(words_time("yesterday"), -1);
+	ck_assert_str_eq(words_ago(&mem, "2026-01-01T00:00:00Z", FAKE_BASE + 130), "2 min 10 s ago");
+	ck_assert_str_eq(words_ago(&mem, NULL, FAKE_BASE), "never");
+}
+END_TEST
+
+START_TEST(foreign_text_is_made_harmless)
+{
+	ck_assert_str_eq(words_clean(&mem, "a\033[31m\n\x7f"), "a?[31m??");
+	ck_assert_str_eq(words_clean(&mem, "schön → …"), "schön → …");
+	ck_assert_str_eq(words_clean(&mem, "\xc3"), "?");
+	ck_assert_str_eq(words_clean(&mem, "\xc2\x9b""31m"), "??31m");
+	ck_assert_str_eq(words_clean(&mem, "\xff\xfe"), "??");
+	ck_assert_str_eq(words_clean(&mem, NULL), "");
+}
+END_TEST
+
+START_TEST(tables_fit)
+{
+	static const struct column column[] = {{"N", RIGHT}, {"PATH", CUT}, {"", WRAP}};
+	struct table t = {column, 3, 1};
+	char *long_path = arena_alloc(&mem, 201), *out;
+	size_t n;
+	FILE *f;
+
+	memset(long_path, 'x', 200);
+	memcpy(long_path + 190, "/the-end-→", 10);
+	table_row(&t)->cell[1].text = long_path;
+	t.row.v[0].cell[0].text = "1";
+	*table_row(&t) = (struct table_row){
+	    .cell = {{"22"}, {"b"}, {"many words that have to be wrapped somewhere, and go on below"}},
+	    .note = "n"};
+	f = open_memstream(&out, &n);
+	table_print(f, &t, false);
+	fclose(f);
+	fits(out);
+	expect(out, "/the-end-");
+	expect(out, " …x");
+	expect(out, "\n 22  b");
+	free(out);
+	table_free(&t);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("morphctl");
+	TCase *t = tcase_create("with a manager"), *pure = tcase_create("words");
+	SRunner *sr = srunner_create(s);
+	int failed;
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_set_timeout(t, 30);
+	tcase_add_test(t, status_is_told_in_words);
+	tcase_add_test(t, json_is_the_api_result);
+	tcase_add_test(t, modules_are_found_by_path_name_and_id);
+	tcase_add_test(t, explain_shows_the_rung_that_stopped_it);
+	tcase_add_test(t, profile_names_cannot_move_the_cursor);
+	tcase_add_test(t, history_is_a_table);
+	tcase_add_test(t, a_change_is_waited_for);
+	tcase_add_test(t, rollback_wants_one_or_all);
+	tcase_add_test(t, no_manager_is_told_with_its_socket);
+	tcase_add_test(t, the_socket_is_the_nearest);
+	tcase_add_test(t, artifacts_are_shown);
+	suite_add_tcase(s, t);
+	tcase_add_test(pure, numbers_read_well);
+	tcase_add_test(pure, times_read_well);
+	tcase_add_test(pure, foreign_text_is_made_harmless);
+	tcase_add_test(pure, tables_fit);
+	suite_add_tcase(s, pure);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
