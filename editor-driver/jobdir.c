@@ -85,12 +85,14 @@ static int open_new(struct jobdir *j, struct err *e)
 		return err_sys(e, "%s", tmp && *tmp ? tmp : "/tmp");
 	each_entry(j->parent, PREFIX, sweep_folder);
 	j->path = xasprintf("%s/%s%d-XXXXXX", j->parent, PREFIX, (int)getpid());
-	if (mkdtemp(j->path))
-		return 0;
-	err_sys(e, "%s", j->path);
-	free(j->path);
-	j->path = NULL;
-	return -1;
+	if (!mkdtemp(j->path)) {
+		err_sys(e, "%s", j->path);
+		free(j->path);
+		j->path = NULL;
+		return -1;
+	}
+	j->work = xasprintf("%s/work", j->path);
+	return dir_make(j->work, 0700, e);
 }
 
 static int open_kept(struct jobdir *j, const char *keep, struct err *e)
@@ -106,6 +108,7 @@ static int open_kept(struct jobdir *j, const char *keep, struct err *e)
 	dp = opendir(keep);
 	if (!dp || !j->path)
 		return err_sys(e, "%s", keep);
+	j->work = xstrdup(j->path);
 	while ((d = readdir(dp)))
 		empty = empty && (!strcmp(d->d_name, ".") || !strcmp(d->d_name, ".."));
 	closedir(dp);
@@ -127,10 +130,14 @@ void jobdir_close(struct jobdir *j)
 {
 	struct err e;
 
-	if (j->path && !j->keep && dir_remove(j->path, &e))
+	/* In the sandbox only empty folders may go from the parent. */
+	if (j->work && !j->keep && dir_remove(j->work, &e))
 		log_debug("%s", e.text);
+	if (j->path && !j->keep && rmdir(j->path))
+		log_debug("%s: %s", j->path, strerror(errno));
 	if (j->lock >= 0)
 		close(j->lock);
+	free(j->work);
 	free(j->path);
 	free(j->parent);
 	*j = (struct jobdir){.lock = -1};
