@@ -6,6 +6,7 @@
 #include "monitor-client/tick.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,7 +227,7 @@ static int read_number(const char *path, uint64_t *v)
 
 	if (!f)
 		return -1;
-	r = fscanf(f, "%lu", v) == 1 ? 0 : -1;
+	r = fscanf(f, "%" SCNu64, v) == 1 ? 0 : -1; /* "-1" wraps, as asked */
 	fclose(f);
 	if (r)
 		errno = EINVAL;
@@ -274,8 +275,10 @@ static int open_cpu_clock(struct source *s, struct err *e)
 	return cpus_open_adapted(s, e);
 }
 
+/* Puts behind the cause what would allow it. */
 static void explain_refusal(const struct source *s, struct err *e)
 {
+	struct err cause = *e;
 	char self[512] = "morph-monitor";
 	uint64_t paranoid = 0;
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -284,18 +287,17 @@ static void explain_refusal(const struct source *s, struct err *e)
 		self[n] = '\0';
 	read_number("/proc/sys/kernel/perf_event_paranoid", &paranoid);
 	if (s->o.follow)
-		err_wrap(e, "the kernel refuses perf events even of one's own processes "
-			    "(kernel.perf_event_paranoid is %lu); allow them:\n"
-			    "    sysctl kernel.perf_event_paranoid=2",
-		    paranoid);
+		err_set(e, "%s (kernel.perf_event_paranoid is %d)\n"
+			   "  to allow it for one's own processes: sysctl kernel.perf_event_paranoid=2",
+		    cause.text, (int)paranoid);
 	else
-		err_wrap(e, "the kernel refuses perf events of the whole machine "
-			    "(kernel.perf_event_paranoid is %lu). Either run as root, or once as root:\n"
-			    "    setcap cap_perfmon,cap_sys_ptrace,cap_checkpoint_restore,"
-			    "cap_dac_read_search=ep %s\n"
-			    "or, for everybody: sysctl kernel.perf_event_paranoid=-1\n"
-			    "or watch one command: morph-monitor -- CMD…\n    ",
-		    paranoid, self);
+		err_set(e, "%s (kernel.perf_event_paranoid is %d)\n"
+			   "  to watch the whole machine run as root, or once as root:\n"
+			   "    setcap cap_perfmon,cap_sys_ptrace,cap_checkpoint_restore,"
+			   "cap_dac_read_search=ep %s\n"
+			   "  or for everybody: sysctl kernel.perf_event_paranoid=-1\n"
+			   "  to watch one command: morph-monitor -- CMD...",
+		    cause.text, (int)paranoid, self);
 }
 
 static void raise_file_limit(void)
@@ -330,7 +332,7 @@ struct source *source_open(const struct source_options *o, bool *refused, struct
 		vec_free(&s->tickless);
 	if (choose(s, e)) {
 		*refused = errno == EACCES || errno == EPERM;
-		if (*refused)
+		if (*refused && (s->tracepoint || s->kind != WIRE_SRC_TICK))
 			explain_refusal(s, e);
 		source_close(s);
 		return NULL;

@@ -1,0 +1,193 @@
+/* Summing, bounds, and frames that add up. */
+#include "monitor-client/batch.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct batch b;
+static struct arena mem;
+static struct wire_batch w;
+
+static void setup(void)
+{
+	b = (struct batch){.start_ns = 100};
+}
+
+static void teardown(void)
+{
+	batch_free(&b);
+	arena_free(&mem);
+}
+
+static void place(char id, uint32_t uid, uint64_t offset, const char *path)
+{
+	struct build_id bid = {.n = 20};
+
+	memset(bid.b, id, 20);
+	batch_place(&b, &(struct place){.id = &bid, .path = path, .offset = offset, .uid = uid});
+}
+
+/* Flushes and reads back; the decoder refuses what does not add up. */
+static uint64_t flush(uint64_t seq)
+{
+	struct buf out = {0};
+	struct err e;
+	enum wire_type type;
+	uint64_t n = batch_flush(&b, 9, seq, 200, &out);
+
+	if (n) {
+		ck_assert_int_eq(wire_frame(out.p, out.n, &type, &e), (long)out.n);
+		ck_assert_int_eq(type, WIRE_BATCH);
+		ck_assert_msg(wire_get_batch(out.p, out.n, &mem, &w, &e) == 0, "%s", e.text);
+	} else {
+		ck_assert_uint_eq(out.n, 0);
+	}
+	buf_free(&out);
+	return n;
+}
+
+START_TEST(equal_places_are_summed)
+{
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		place('a', 1, (uint64_t)(i % 3) * 16, "/a");
+		place('b', 1, 7, "/b");
+	}
+	ck_assert_uint_eq(flush(3), 200);
+	ck_assert_uint_eq(w.session, 9);
+	ck_assert_uint_eq(w.seq, 3);
+	ck_assert_uint_eq(w.start_ns, 100);
+	ck_assert_uint_eq(w.end_ns, 200);
+	ck_assert_uint_eq(w.nmodule, 2);
+	ck_assert_str_eq(w.module[0].path, "/a");
+	ck_assert_uint_eq(w.module[0].nsample, 3);
+	ck_assert_uint_eq(w.module[0].sample[0].count, 34);
+	ck_assert_uint_eq(w.module[0].sample[1].count, 33);
+	ck_assert_uint_eq(w.module[0].sample[2].offset, 32);
+	ck_assert_uint_eq(w.module[1].sample[0].count, 100);
+}
+END_TEST
+
+START_TEST(users_are_kept_apart)
+{
+	place('a', 1, 5, "/a");
+	place('a', 2, 5, "/a");
+	place('a', 1, 5, "/other/name/of/a");
+	ck_assert_uint_eq(flush(1), 3);
+	ck_assert_uint_eq(w.nmodule, 2);
+	ck_assert_uint_eq(w.module[0].uid, 1);
+	ck_assert_uint_eq(w.module[0].sample[0].count, 2);
+	ck_assert_uint_eq(w.module[1].uid, 2);
+}
+END_TEST
+
+START_TEST(what_has_no_place_is_counted)
+{
+	batch_kernel(&b);
+	batch_kernel(&b);
+	batch_outside(&b);
+	batch_dropped(&b, 1000);
+	place('a', 1, 5, "/a");
+	ck_assert_uint_eq(flush(1), 1004);
+	ck_assert_uint_eq(w.kernel, 2);
+	ck_assert_uint_eq(w.outside, 1);
+	ck_assert_uint_eq(w.dropped, 1000);
+	ck_assert_uint_eq(w.taken, 1004);
+}
+END_TEST
+
+START_TEST(a_flush_begins_anew)
+{
+	place('a', 1, 5, "/a");
+	batch_kernel(&b);
+	ck_assert_uint_eq(flush(1), 2);
+	ck_assert_uint_eq(flush(2), 0);
+	place('b', 1, 6, "/b");
+	ck_assert_uint_eq(flush(2), 1);
+	ck_assert_uint_eq(w.start_ns, 200);
+	ck_assert_uint_eq(w.nmodule, 1);
+	ck_assert_str_eq(w.module[0].path, "/b");
+}
+END_TEST
+
+START_TEST(too_many_places_are_dropped_and_counted)
+{
+	uint64_t i;
+
+	for (i = 0; i < BATCH_ENTRIES + 500; i++)
+		place('a', 1, i, "/a");
+	ck_assert_uint_eq(flush(1), BATCH_ENTRIES + 500);
+	ck_assert_uint_eq(w.dropped, 500);
+	ck_assert_uint_eq(w.module[0].nsample, BATCH_ENTRIES);
+}
+END_TEST
+
+/* The same place over and over takes no room. */
+START_TEST(many_samples_of_few_places_fit)
+{
+	uint64_t i;
+
+	for (i = 0; i < 3 * BATCH_ENTRIES; i++)
+		place('a', 1, i % 1000, "/a");
+	ck_assert_uint_le(b.entry.cap, BATCH_ENTRIES);
+	ck_assert_uint_eq(flush(1), 3 * BATCH_ENTRIES);
+	ck_assert_uint_eq(w.dropped, 0);
+	ck_assert_uint_eq(w.module[0].nsample, 1000);
+}
+END_TEST
+
+START_TEST(paths_are_bounded)
+{
+	char path[4096];
+	uint32_t uid, fit = BATCH_PATHS / sizeof path;
+
+	memset(path, 'x', sizeof path);
+	path[0] = '/';
+	path[sizeof path - 1] = '\0';
+	for (uid = 0; uid < fit + 10; uid++)
+		place('a', uid, 1, path);
+	ck_assert_uint_eq(flush(1), fit + 10);
+	ck_assert_uint_eq(w.nmodule, fit);
+	ck_assert_uint_eq(w.dropped, 10);
+}
+END_TEST
+
+/* The module's place is known, but no room for its sample: it is left out. */
+START_TEST(a_module_without_samples_is_left_out)
+{
+	uint64_t i;
+
+	for (i = 0; i < BATCH_ENTRIES; i++)
+		place('a', 1, i, "/a");
+	place('b', 1, 1, "/b");
+	ck_assert_uint_eq(flush(1), BATCH_ENTRIES + 1);
+	ck_assert_uint_eq(w.nmodule, 1);
+	ck_assert_uint_eq(w.dropped, 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("batch");
+	TCase *t = tcase_create("batch");
+	SRunner *sr = srunner_create(s);
+	int failed;
+
+	suite_add_tcase(s, t);
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, equal_places_are_summed);
+	tcase_add_test(t, users_are_kept_apart);
+	tcase_add_test(t, what_has_no_place_is_counted);
+	tcase_add_test(t, a_flush_begins_anew);
+	tcase_add_test(t, too_many_places_are_dropped_and_counted);
+	tcase_add_test(t, many_samples_of_few_places_fit);
+	tcase_add_test(t, paths_are_bounded);
+	tcase_add_test(t, a_module_without_samples_is_left_out);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,234 @@
+/* Letters on disk: order, bound, what an earlier run left, garbage. */
+#include "monitor-client/spool.h"
+#include "common/log.h"
+#include "common/publish.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char dir[64];
+static char *spool_dir;
+static struct spool s;
+static struct err e;
+
+static void setup(void)
+{
+	strcpy(dir, "/tmp/morph-spool.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	spool_dir = xasprintf("%s/deep/spool", dir);
+	log_init("spool", LOG_LVL_ERROR);
+}
+
+static void teardown(void)
+{
+	ck_assert_msg(dir_remove(dir, &e) == 0, "%s", e.text);
+	free(spool_dir);
+}
+
+static void spool_is_open(uint64_t max)
+{
+	ck_assert_msg(spool_open(&s, spool_dir, max, &e) == 0, "%s", e.text);
+}
+
+static struct letter letter(uint64_t session, uint64_t seq, uint64_t start, uint64_t taken)
+{
+	struct letter l = {.hello = {.session = session, .period_ns = 4000000,
+			       .source = WIRE_SRC_TICK, .pid = 7},
+	    .seq = seq, .start_ns = start, .taken = taken};
+	struct wire_batch b = {.session = session, .seq = seq, .start_ns = start,
+	    .end_ns = start + 1, .taken = taken, .kernel = taken};
+
+	wire_put_batch(&l.batch, &b);
+	return l;
+}
+
+static int add(uint64_t session, uint64_t seq, uint64_t start, uint64_t taken)
+{
+	struct letter l = letter(session, seq, start, taken);
+	int r = spool_add(&s, &l, &e);
+
+	letter_free(&l);
+	return r;
+}
+
+/* The first one's taken, and away with it. */
+static uint64_t next(void)
+{
+	struct letter l;
+	uint64_t n;
+
+	if (spool_first(&s, &l))
+		return 0;
+	n = l.taken;
+	letter_free(&l);
+	spool_remove_first(&s);
+	return n;
+}
+
+static uint64_t letter_size(void)
+{
+	struct letter l = letter(1, 1, 1, 1);
+	struct buf b = {0};
+	uint64_t n;
+
+	letter_put(&l, &b);
+	n = b.n;
+	buf_free(&b);
+	letter_free(&l);
+	return n;
+}
+
+START_TEST(letters_come_back_whole_and_in_order)
+{
+	struct letter l, want = letter(5, 2, 2000, 20);
+
+	spool_is_open(1 << 20);
+	ck_assert(spool_empty(&s));
+	ck_assert_int_eq(add(5, 3, 3000, 30), 0);
+	ck_assert_int_eq(add(5, 2, 2000, 20), 0);
+	ck_assert_int_eq(add(5, 10, 4000, 40), 0);
+	ck_assert_int_eq(spool_first(&s, &l), 0);
+	ck_assert_uint_eq(l.hello.session, 5);
+	ck_assert_uint_eq(l.hello.period_ns, 4000000);
+	ck_assert_uint_eq(l.seq, 2);
+	ck_assert_uint_eq(l.batch.n, want.batch.n);
+	ck_assert_mem_eq(l.batch.p, want.batch.p, want.batch.n);
+	letter_free(&l);
+	letter_free(&want);
+	ck_assert_uint_eq(next(), 20);
+	ck_assert_uint_eq(next(), 30);
+	ck_assert_uint_eq(next(), 40);
+	ck_assert(spool_empty(&s));
+	ck_assert_uint_eq(s.bytes, 0);
+	spool_close(&s);
+}
+END_TEST
+
+START_TEST(an_earlier_run_is_delivered_first)
+{
+	spool_is_open(1 << 20);
+	add(77, 1, 1000, 1);
+	add(77, 2, 2000, 2);
+	spool_close(&s);
+	spool_is_open(1 << 20);
+	add(5, 1, 3000, 3);
+	ck_assert_uint_eq(next(), 1);
+	ck_assert_uint_eq(next(), 2);
+	ck_assert_uint_eq(next(), 3);
+	spool_close(&s);
+	spool_is_open(1 << 20);
+	ck_assert(spool_empty(&s));
+	spool_close(&s);
+}
+END_TEST
+
+START_TEST(the_oldest_go_when_it_is_full_and_are_counted)
+{
+	uint64_t i, size = letter_size();
+
+	spool_is_open(4 * size + size / 2);
+	for (i = 1; i <= 10; i++)
+		ck_assert_int_eq(add(5, i, 1000 * i, i), 0);
+	ck_assert_uint_eq(spool_take_lost(&s), 1 + 2 + 3 + 4 + 5 + 6);
+	ck_assert_uint_eq(spool_take_lost(&s), 0);
+	ck_assert_uint_le(s.bytes, s.max);
+	for (i = 7; i <= 10; i++)
+		ck_assert_uint_eq(next(), i);
+	ck_assert(spool_empty(&s));
+	spool_close(&s);
+}
+END_TEST
+
+START_TEST(what_exceeds_the_bound_alone_is_refused)
+{
+	spool_is_open(10);
+	ck_assert_int_eq(add(5, 1, 1000, 9), -1);
+	ck_assert(spool_empty(&s));
+	spool_close(&s);
+}
+END_TEST
+
+static void corrupt(uint64_t start, const char *with, size_t keep)
+{
+	char *path = xasprintf("%s/%016lx-%016lx-%016lx.batch", spool_dir, start, 5ul, start / 1000);
+
+	if (truncate(path, (off_t)keep))
+		ck_abort_msg("%s is not there", path);
+	FILE *f = fopen(path, "a");
+	fputs(with, f);
+	fclose(f);
+	free(path);
+}
+
+START_TEST(garbage_is_removed_and_the_rest_comes)
+{
+	char *stray;
+	uint64_t i;
+
+	spool_is_open(1 << 20);
+	for (i = 1; i <= 5; i++)
+		add(5, i, 1000 * i, i);
+	corrupt(1000, "", 0);
+	corrupt(2000, "", letter_size() - 1);
+	corrupt(4000, "and more", letter_size());
+	corrupt(5000, "something else", 0);
+	stray = xasprintf("%s/README", spool_dir);
+	ck_assert_int_eq(publish_bytes(stray, "x", 1, 0600, &e), 0);
+	ck_assert_uint_eq(next(), 3);
+	ck_assert_uint_eq(next(), 0);
+	ck_assert(spool_empty(&s));
+	ck_assert_int_eq(access(stray, F_OK), 0);
+	free(stray);
+	spool_close(&s);
+}
+END_TEST
+
+START_TEST(only_the_owner_may_look)
+{
+	struct stat st;
+	char *path;
+
+	spool_is_open(1 << 20);
+	add(5, 1, 1000, 1);
+	ck_assert_int_eq(stat(spool_dir, &st), 0);
+	ck_assert_int_eq(st.st_mode & 0777, 0700);
+	path = xasprintf("%s/%s", spool_dir, s.file.v[0].name);
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_int_eq(st.st_mode & 0777, 0600);
+	free(path);
+	spool_close(&s);
+}
+END_TEST
+
+START_TEST(a_folder_that_cannot_be_is_an_error)
+{
+	ck_assert_int_eq(spool_open(&s, "/proc/no/such", 1 << 20, &e), -1);
+	ck_assert_int_gt((int)strlen(e.text), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *su = suite_create("spool");
+	TCase *t = tcase_create("spool");
+	SRunner *sr = srunner_create(su);
+	int failed;
+
+	suite_add_tcase(su, t);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, letters_come_back_whole_and_in_order);
+	tcase_add_test(t, an_earlier_run_is_delivered_first);
+	tcase_add_test(t, the_oldest_go_when_it_is_full_and_are_counted);
+	tcase_add_test(t, what_exceeds_the_bound_alone_is_refused);
+	tcase_add_test(t, garbage_is_removed_and_the_rest_comes);
+	tcase_add_test(t, only_the_owner_may_look);
+	tcase_add_test(t, a_folder_that_cannot_be_is_an_error);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
