@@ -1,0 +1,27 @@
+-- io, os, debug.
+local name = os.tmpname()
+local f = assert(io.open(name, "w"))
+f:write("first line\n", 42, " ", 3.5, "\nthird\n\nfifth 0x1F 1e3 -7") f:close()
+for l in io.lines(name) do io.write("[", l, "]") end print()
+f = io.open(name, "r") print(f:read("l", "n", "n", "L", "l", "L")) print(f:read(3), f:read("n", "n", "n"), f:read("a"), f:read("a"), f:read("l"), f:read(0))
+print(f:seek("set", 6), f:read(4), f:seek("cur"), f:seek("end"), io.type(f), f:close(), io.type(f), io.type(1), pcall(f.read, f))
+f = io.open(name, "a+") f:setvbuf("full", 64) f:write("\nappended") f:flush() f:seek("set") print(#f:read("a")) f:close()
+f = io.open(name, "r+b") f:seek("set", 0) f:write("FIRST") f:seek("set", 0) print(f:read()) f:close()
+for a, b in io.lines(name, 1, "l") do io.write(a, "|", b or "", ";") break end print()
+print(io.open("/nonexistent/file"), pcall(io.lines, "/nonexistent"), pcall(io.open, name, "zz"))
+io.output(name) io.write("via default") io.close() io.output(io.stdout) io.input(name) print(io.read("a")) io.close(io.input()) io.input(io.stdin)
+local p = io.popen("echo out; exit 3") print(p:read("a"), p:close())
+print(os.execute("exit 2"), os.execute() ~= nil, os.getenv("MORPH_NOT_SET"), os.remove(name), os.remove(name) == nil, os.rename("/nonexistent/a", "/nonexistent/b") == nil)
+print(os.time({ year = 2020, month = 2, day = 30, hour = 12 }) - os.time({ year = 2020, month = 3, day = 1, hour = 12 }), os.date("!%Y-%m-%d %H:%M:%S", 86400 * 365), os.date("!*t", 0).year, os.difftime(5, 3), os.clock() >= 0, pcall(os.date, "%Ez", 0) ~= nil, os.setlocale("C"))
+-- debug
+local function f1(a, b) local c = a + b return debug.getinfo(1, "nSlutf"), debug.getlocal(1, 3) end
+local info, ln, lv = f1(1, 2) print(info.name, info.what, info.short_src ~= nil, info.nparams, info.isvararg, info.nups >= 0, ln, lv)
+local up = 5 local function f2() up = up + 1 return up end print(debug.getupvalue(f2, 1), debug.setupvalue(f2, 1, 10), f2(), debug.upvalueid(f2, 1) ~= nil)
+local lines, calls = 0, 0
+debug.sethook(function(e) if e == "line" then lines = lines + 1 else calls = calls + 1 end end, "lcr") for i = 1, 10 do local z = f2() end debug.sethook() print(lines > 10, calls >= 20, debug.gethook())
+local cnt = 0 debug.sethook(function() cnt = cnt + 1 end, "", 100) for i = 1, 10000 do local q = i * i end debug.sethook() print(cnt > 10)
+print(debug.traceback("tb", 1):match("^tb\nstack traceback:") ~= nil, debug.getmetatable("").__index == string, debug.getregistry() ~= nil)
+local u = debug.setmetatable(10, { __index = function(n, k) return n * 2 end }) print((5).foo) debug.setmetatable(10, nil)
+print(debug.getlocal(f1, 1), debug.getlocal(f1, 2), debug.setlocal(1, 1, name) ~= nil, pcall(debug.getlocal, 100, 1))
+local ud = io.stdout print(debug.getuservalue(ud, 1), debug.setmetatable(ud, debug.getmetatable(ud)) == ud)
+print(pcall(setmetatable, 1, {}), getmetatable("").__name, pcall(setmetatable, setmetatable({}, { __metatable = "locked" }), {}))
