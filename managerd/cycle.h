@@ -19,9 +19,11 @@
 struct manager;
 
 struct manager_options {
-	const struct conf *conf; /* outlives the manager */
+	const struct conf *conf; /* all of these outlive the manager */
+	struct priv *priv;       /* started, managerd/priv.h */
 	const char *state_dir, *run_dir;
 	bool user;               /* --user: own programs only */
+	int64_t monitor_uid;     /* may send samples besides root and ourselves; -1 = nobody */
 };
 
 /*

@@ -121,28 +121,54 @@ struct profile_sum profile_total(const struct profile *p, int64_t now_ms, double
 	return t;
 }
 
-double profile_distance(
-    const struct profile *a, const struct profile *b, int64_t now_ms, double half_life_s)
+static int64_t latest(const struct profile *p)
 {
+	int64_t t = 0;
+	size_t i;
+
+	for (i = 0; i < p->func.n; i++)
+		if (p->func.v[i].as_of_ms > t)
+			t = p->func.v[i].as_of_ms;
+	return t;
+}
+
+/* E|x/na - y/nb| / 2 of two draws of a block that holds share p of a usage;
+ * the normal law overdoes it for rare blocks, where it is at most p. */
+static double chance(double p, double na, double nb)
+{
+	return fmin(p, sqrt(2 / M_PI * p * (1 / na + 1 / nb)) / 2);
+}
+
+double profile_distance(const struct profile *a, const struct profile *b, int64_t now_ms,
+    double half_life_s, double *noise)
+{
+	int64_t then_ms = latest(b);
 	double ta = profile_total(a, now_ms, half_life_s).samples;
-	double tb = profile_total(b, now_ms, half_life_s).samples;
+	double tb = profile_total(b, then_ms, half_life_s).samples;
 	const struct profile_func *f, *g;
-	double overlap = 0, ka, kb;
+	double overlap = 0, by_chance = 0, ka, kb, x, y;
 	uint32_t j;
 	size_t i;
 
+	if (noise)
+		*noise = 0;
 	if (ta <= 0 || tb <= 0)
 		return 1;
 	for (i = 0; i < a->func.n; i++) {
 		f = &a->func.v[i];
 		g = profile_get(b, &f->key);
-		if (!g || g->nblock != f->nblock)
-			continue;
-		ka = age_factor(now_ms - f->as_of_ms, half_life_s) / ta;
-		kb = age_factor(now_ms - g->as_of_ms, half_life_s) / tb;
-		for (j = 0; j < f->nblock; j++)
-			overlap += fmin(f->block[j] * ka, g->block[j] * kb);
+		ka = age_factor(now_ms - f->as_of_ms, half_life_s);
+		kb = g && g->nblock == f->nblock ? age_factor(then_ms - g->as_of_ms, half_life_s) : 0;
+		for (j = 0; j < f->nblock; j++) {
+			x = f->block[j] * ka;
+			y = kb > 0 ? g->block[j] * kb : 0;
+			if (x + y > 0)
+				by_chance += chance((x + y) / (ta + tb), ta, tb);
+			overlap += fmin(x / ta, y / tb);
+		}
 	}
+	if (noise)
+		*noise = fmin(1, by_chance);
 	return fmin(1, fmax(0, 1 - overlap));
 }
 

@@ -54,12 +54,14 @@ struct profile_sum {
 /* The sums as of now; changes nothing. */
 struct profile_sum profile_total(const struct profile *p, int64_t now_ms, double half_life_s);
 /*
- * How different two usages are: 1 - overlap of the shares of all blocks,
- * 0 (same) … 1 (nothing in common). An empty profile differs wholly. Times do
- * not matter beyond the ages of the functions within one profile.
+ * How different usage a (as of now) is from usage b (as of the latest of its
+ * functions): 1 - overlap of the shares of all blocks, 0 (same) … 1 (nothing
+ * in common). An empty profile differs wholly. Two draws of one usage differ
+ * by chance, the more the fewer samples there are: *noise (may be NULL) gets
+ * what to expect of that, by the mean deviation of two Poisson counts.
  */
-double profile_distance(
-    const struct profile *a, const struct profile *b, int64_t now_ms, double half_life_s);
+double profile_distance(const struct profile *a, const struct profile *b, int64_t now_ms,
+    double half_life_s, double *noise);
 
 /* The indices of functions with samples, hottest first (as of now), in a
  * new array of *n; to free. */

@@ -1,0 +1,138 @@
+/*
+ * A batch of samples: every count of it ends up in exactly one place of the
+ * accounting, in the same transaction as the profiles it adds to.
+ */
+#include "managerd/manager.h"
+
+#include "common/log.h"
+
+#include <stdlib.h>
+
+/* Above this a sum of sums could leave 63 bits. */
+static const uint64_t believable = UINT64_C(1) << 48;
+
+struct place { /* where and when samples are merged */
+	struct module *mod;
+	struct origin *origin;
+	int64_t now_ms;
+	double half_life_s, worth; /* worth: of a sample of the batch's age */
+};
+
+/* Moves the hits of the touched slots to the profile; returns those whose
+ * function the current program has no more. */
+static uint64_t merge_hits(const struct place *p, const struct map_touched *touched)
+{
+	const struct map_func *f = NULL;
+	struct profile_func *pf = NULL;
+	uint64_t gone = 0, n;
+	uint32_t slot, block;
+	size_t i;
+
+	for (i = 0; i < touched->slot.n; i++) {
+		slot = touched->slot.v[i];
+		if (!f || slot < f->slot || slot - f->slot >= f->nblock) {
+			f = map_slot(&p->origin->table, slot, &block);
+			pf = module_func(p->mod, p->origin, (size_t)(f - p->origin->table.func.v));
+		}
+		n = p->origin->hit[slot];
+		p->origin->hit[slot] = 0;
+		if (pf)
+			profile_add(pf, slot - f->slot, (double)n * p->worth, p->now_ms, p->half_life_s);
+		else
+			gone += n;
+	}
+	return gone;
+}
+
+static void count_outside(struct store_module *r, const struct place *p, uint64_t n)
+{
+	r->outside += n;
+	r->outside_aged *= age_factor(p->now_ms - r->outside_ms, p->half_life_s);
+	r->outside_aged += (double)n * p->worth;
+	r->outside_ms = p->now_ms;
+}
+
+static uint64_t sum(const struct wire_module *w)
+{
+	uint64_t n = 0;
+	uint32_t i;
+
+	for (i = 0; i < w->nsample; i++)
+		n += w->sample[i].count;
+	return n;
+}
+
+static int take_module(struct manager *m, const struct wire_module *w, struct place *p,
+    struct accounting *acc, struct err *e)
+{
+	struct map_touched touched = {0};
+	uint64_t all = sum(w), outside, gone;
+	struct module *mod;
+	struct build *build;
+
+	switch (modules_find(&m->modules, w->path, &w->id, p->now_ms, &mod, &build, e)) {
+	case FOUND_ERROR:
+		return -1;
+	case FOUND_OUTSIDE:
+		acc->no_artifact += all;
+		if (!mod)
+			return 0;
+		count_outside(&mod->row, p, all);
+		break;
+	case FOUND_STALE:
+		acc->stale += all;
+		mod->row.stale += all;
+		break;
+	case FOUND_MAPPED:
+		p->mod = mod;
+		p->origin = &mod->origin.v[build->origin];
+		outside = map_samples(&build->map, w->sample, w->nsample, p->origin->hit, &touched);
+		gone = merge_hits(p, &touched);
+		vec_free(&touched.slot);
+		acc->no_block += outside;
+		acc->stale += gone;
+		acc->mapped += all - outside - gone;
+		count_outside(&mod->row, p, outside);
+		mod->row.stale += gone;
+		mod->row.mapped += all - outside - gone;
+		log_debug("%s: %llu samples, %llu mapped", mod->row.path, (unsigned long long)all,
+		    (unsigned long long)(all - outside - gone));
+		break;
+	}
+	mod->row.last_ms = p->now_ms;
+	return module_save(&m->modules, mod, e);
+}
+
+static int take(struct manager *m, const struct wire_batch *b, struct err *e)
+{
+	struct accounting acc = {.taken = b->taken, .kernel = b->kernel,
+	    .no_build_id = b->outside, .dropped = b->dropped};
+	struct place p = {.now_ms = manager_now_ms(),
+	    .half_life_s = m->o.conf->profile.half_life_s};
+	uint32_t i;
+
+	p.worth = age_factor(p.now_ms - (int64_t)(b->end_ns / 1000000), p.half_life_s);
+	for (i = 0; i < b->nmodule; i++)
+		if (take_module(m, &b->module[i], &p, &acc, e))
+			return -1;
+	return store_account(m->store, b->session, b->seq, p.now_ms, &acc, e);
+}
+
+int batch_take(void *manager, const struct wire_batch *b, struct err *e)
+{
+	struct manager *m = manager;
+	int seen;
+
+	if (b->taken > believable)
+		return err_set(e, "a batch of more samples than a machine takes");
+	seen = store_seen(m->store, b->session, b->seq, e);
+	if (seen)
+		return seen < 0 ? -1 : 0;
+	if (store_begin(m->store, e))
+		return -1;
+	if (manager_end(m, take(m, b, e), e))
+		return -1;
+	modules_trim(&m->modules, NULL);
+	cycle_turn(m);
+	return 0;
+}

@@ -1,0 +1,322 @@
+#include "managerd/manager.h"
+#include "common/log.h"
+#include "common/publish.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TICK_MS = 1000, TROUBLE_MS = 10000 };
+
+int64_t manager_now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+int manager_end(struct manager *m, int rc, struct err *e)
+{
+	struct err why;
+
+	if (rc == 0)
+		rc = store_commit(m->store, e);
+	if (rc == 0)
+		return 0;
+	log_error("%s", e->text);
+	m->trouble_until_ms = manager_now_ms() + TROUBLE_MS;
+	store_rollback(m->store);
+	if (modules_reload(&m->modules, &why))
+		log_error("%s", why.text);
+	return -1;
+}
+
+/* ---- start and stop ---- */
+
+static int open_store(struct manager *m, struct err *e)
+{
+	char *path = xasprintf("%s/morph.db", priv_home(m->o.priv));
+
+	m->store = store_open(path, e);
+	free(path);
+	return m->store ? modules_open(&m->modules, m->store, m->o.conf, e) : -1;
+}
+
+struct recovery {
+	VEC(struct swap_outcome) v;
+};
+
+static void note_outcome(const struct swap_outcome *o, void *arg)
+{
+	struct recovery *r = arg;
+
+	vec_push(&r->v, *o);
+	r->v.v[r->v.n - 1].module = xstrdup(o->module);
+}
+
+/* Journals go only once the store knows how they ended. */
+static void recover(struct manager *m)
+{
+	struct recovery r = {0};
+	struct err e;
+	size_t i;
+
+	if (priv_recover(m->o.priv, note_outcome, &r, &e))
+		log_error("%s", e.text);
+	for (i = 0; i < r.v.n; i++) {
+		cycle_recovered(m, &r.v.v[i]);
+		if (priv_swap_done(m->o.priv, r.v.v[i].module, &e))
+			log_warn("%s", e.text);
+		free((char *)r.v.v[i].module);
+	}
+	vec_free(&r.v);
+}
+
+static int start_ingest(struct manager *m, struct err *e)
+{
+	struct ingest_ops ops = {batch_take, m};
+	char *path = xasprintf("%s/monitor.sock", m->o.run_dir);
+	/* Who may connect is checked by its uid; the mode only keeps strangers
+	 * from trying. */
+	int fd = listen_unix(path, m->o.user ? 0600 : 0666, e);
+
+	free(path);
+	if (fd < 0)
+		return -1;
+	m->ingest = ingest_start(m->loop, fd, m->o.monitor_uid, &ops, e);
+	return m->ingest ? 0 : -1;
+}
+
+static int start_idlewatch(struct manager *m, struct err *e)
+{
+	const struct conf *c = m->o.conf;
+	struct idle_policy p = {.after_s = c->idle.after_s, .cpu = c->idle.cpu, .psi = c->idle.psi,
+	    .battery_ok = c->idle.battery};
+
+	m->idle = idlewatch_start(m->loop, &p, cycle_idle_changed, m, e);
+	return m->idle ? 0 : -1;
+}
+
+static void tick(uv_timer_t *t)
+{
+	cycle_turn(t->data);
+}
+
+struct manager *manager_start(uv_loop_t *loop, const struct manager_options *o, struct err *e)
+{
+	struct manager *m = xcalloc(1, sizeof *m);
+	double every_ms = o->conf->decide.every_s * 1000;
+	uint64_t period = every_ms < TICK_MS ? (uint64_t)every_ms : TICK_MS;
+
+	m->o = *o;
+	m->loop = loop;
+	m->started_ms = manager_now_ms();
+	uv_timer_init(loop, &m->tick);
+	m->tick.data = m;
+	if (open_store(m, e) == 0) {
+		recover(m);
+		if (start_idlewatch(m, e) == 0 && start_ingest(m, e) == 0) {
+			uv_timer_start(&m->tick, tick, period, period);
+			return m;
+		}
+	}
+	manager_stop(m);
+	uv_run(loop, UV_RUN_DEFAULT);
+	manager_free(m);
+	return NULL;
+}
+
+void manager_stop(struct manager *m)
+{
+	if (m->stopping)
+		return;
+	m->stopping = true;
+	cycle_cancel(m);
+	ingest_stop(m->ingest);
+	m->ingest = NULL;
+	uv_close((uv_handle_t *)&m->tick, NULL);
+	/* A job that ends still tells the idle watch. */
+	if (m->idle && !m->work.job) {
+		idlewatch_stop(m->idle);
+		m->idle = NULL;
+	}
+}
+
+void manager_free(struct manager *m)
+{
+	changes_free(m);
+	modules_close(&m->modules);
+	store_close(m->store);
+	free(m);
+}
+
+/* ---- for the API ---- */
+
+struct store *manager_store(struct manager *m)
+{
+	return m->store;
+}
+
+const struct conf *manager_conf(const struct manager *m)
+{
+	return m->o.conf;
+}
+
+static size_t count_modules(const struct manager *m)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < m->modules.module.n; i++)
+		n += m->modules.module.v[i]->row.state != MODULE_NO_ARTIFACT;
+	return n;
+}
+
+int manager_status(struct manager *m, struct manager_status *s, struct err *e)
+{
+	static const char *const step[] = {NULL, "score", "edit", "verify", "swap"};
+	const struct idle *idle = idlewatch_state(m->idle);
+	const struct module *mod;
+
+	*s = (struct manager_status){.mode = m->o.user ? "user" : "system",
+	    .state_dir = m->o.state_dir, .policy = m->o.conf->path, .started_ms = m->started_ms,
+	    .monitor = *ingest_status(m->ingest), .idle = idle->state == IDLE_YES,
+	    .modules = count_modules(m), .working_step = step[m->work.step]};
+	cycle_describe_idle(m, s->idle_text, sizeof s->idle_text);
+	mod = m->work.step ? modules_get(&m->modules, m->work.module) : NULL;
+	if (mod) {
+		s->working_module = mod->row.id;
+		s->working_path = mod->row.path;
+		s->working_change = m->work.change ? m->work.change->c.id : 0;
+		s->working_since_ms = m->work.since_ms;
+	}
+	if (store_accounting(m->store, &s->samples, e) ||
+	    store_count_events(m->store, 0, EVENT_SWAPPED, 0, &s->swaps, e) ||
+	    store_count_events(m->store, 0, EVENT_ROLLED_BACK, 0, &s->rollbacks, e) ||
+	    store_count_events(m->store, 0, EVENT_FAILED, 0, &s->failures, e))
+		return -1;
+	return 0;
+}
+
+double manager_samples(struct manager *m, uint64_t module)
+{
+	struct module *mod = modules_get(&m->modules, module);
+	struct err e;
+
+	if (!mod || !mod->row.mapped)
+		return 0;
+	if (module_load(&m->modules, mod, &e)) {
+		log_error("%s", e.text);
+		return 0;
+	}
+	return profile_total(&mod->now, manager_now_ms(), m->o.conf->profile.half_life_s).samples;
+}
+
+int manager_profile(struct manager *m, uint64_t module, struct profile *out, struct err *e)
+{
+	struct module *mod = modules_get(&m->modules, module);
+	int64_t now = manager_now_ms();
+	size_t i;
+
+	*out = (struct profile){0};
+	if (!mod)
+		return err_set(e, "no such module");
+	if (module_load(&m->modules, mod, e))
+		return -1;
+	profile_copy(out, &mod->now);
+	for (i = 0; i < out->func.n; i++)
+		profile_age(&out->func.v[i], now, m->o.conf->profile.half_life_s);
+	return 0;
+}
+
+bool manager_can_rollback(struct manager *m, uint64_t module)
+{
+	struct module *mod = modules_get(&m->modules, module);
+	struct build_id to;
+
+	return mod && cycle_rollback_target(m, mod, &to, NULL);
+}
+
+static void kick(uv_timer_t *t)
+{
+	uv_timer_start(t, tick, uv_timer_get_repeat(t), uv_timer_get_repeat(t));
+	cycle_turn(t->data);
+}
+
+/* The change begins on the next turn of the loop, after its asker has its answer. */
+static void begin_soon(struct manager *m)
+{
+	uint64_t period = uv_timer_get_repeat(&m->tick);
+
+	uv_timer_start(&m->tick, kick, 0, period);
+}
+
+static int check_free(struct manager *m, uint64_t module, uint64_t *change, struct err *e)
+{
+	struct change_entry *c = change_of_module(m, module);
+
+	if (!c)
+		return MANAGER_OK;
+	*change = c->c.id;
+	err_set(e, "change %llu of this module is under way", (unsigned long long)c->c.id);
+	return MANAGER_CONFLICT;
+}
+
+int manager_reoptimize(struct manager *m, uint64_t module, uint32_t uid, bool force,
+    uint64_t *change, struct err *e)
+{
+	struct module *mod = module ? modules_get(&m->modules, module) : NULL;
+	struct change_entry *c;
+	size_t i;
+	int rc;
+
+	if (module && !mod) {
+		err_set(e, "no such module");
+		return MANAGER_NOT_FOUND;
+	}
+	rc = check_free(m, module, change, e);
+	if (rc)
+		return rc;
+	c = change_add(m, CHANGE_REOPTIMIZE, module, mod ? mod->row.path : "", uid, force);
+	for (i = 0; i < m->modules.module.n; i++) {
+		mod = m->modules.module.v[i];
+		if (module ? mod->row.id == module
+			   : mod->row.artifact && mod->row.mapped && (uid == 0 || mod->row.uid == uid))
+			vec_push(&c->todo, mod->row.id);
+	}
+	*change = c->c.id;
+	begin_soon(m);
+	return MANAGER_OK;
+}
+
+int manager_rollback(
+    struct manager *m, uint64_t module, uint32_t uid, uint64_t *change, struct err *e)
+{
+	struct module *mod = modules_get(&m->modules, module);
+	struct change_entry *c;
+	struct build_id to;
+	int rc;
+
+	if (!mod) {
+		err_set(e, "no such module");
+		return MANAGER_NOT_FOUND;
+	}
+	rc = check_free(m, module, change, e);
+	if (rc)
+		return rc;
+	err_set(e, build_id_equal(&mod->row.current, &mod->row.origin)
+		? "%s: it is as it was built; there is nothing to roll back"
+		: "%s: there is no kept build to go back to", mod->row.path);
+	if (!cycle_rollback_target(m, mod, &to, e))
+		return MANAGER_REFUSED;
+	if (m->work.module == module && m->work.step)
+		cycle_cancel(m);
+	c = change_add(m, CHANGE_ROLLBACK, module, mod->row.path, uid, false);
+	vec_push(&c->todo, module);
+	*change = c->c.id;
+	begin_soon(m);
+	return MANAGER_OK;
+}

@@ -1,0 +1,101 @@
+/*
+ * The manager's state, shared by the files that make up its cycle:
+ *	batch.c    a batch of samples: map -> merge -> store
+ *	cycle.c    a module's way round: decide -> edit -> verify -> swap -> remap
+ *	changes.c  what people asked for
+ *	manager.c  start, stop, and what the API sees
+ */
+#ifndef MORPH_MANAGERD_MANAGER_H
+#define MORPH_MANAGERD_MANAGER_H
+
+#include "managerd/cycle.h"
+#include "managerd/edit.h"
+#include "managerd/idlewatch.h"
+#include "managerd/modules.h"
+#include "managerd/priv.h"
+
+struct change_entry {
+	struct change c; /* path and text on the heap */
+	bool force;
+	VEC(uint64_t) todo; /* modules still to come */
+	unsigned done, refused, failed; /* of those that were many */
+};
+
+enum step { STEP_NONE, STEP_SCORE, STEP_EDIT, STEP_VERIFY, STEP_SWAP };
+
+struct work { /* what is done for one module right now */
+	enum step step;
+	uint64_t module;
+	struct change_entry *change; /* NULL = the manager's own doing */
+	int64_t since_ms;
+	struct edit *job;
+	struct profile used; /* what the editor works from */
+	double samples;
+	/* of the build that is ready */
+	char *build;         /* name of its job */
+	char *path;          /* of the build */
+	struct build_id to;
+	struct edit_score before, after;
+	double seconds;
+	uint64_t size_before, size_after;
+	uint32_t edited;
+};
+
+struct manager {
+	struct manager_options o;
+	uv_loop_t *loop;
+	uv_timer_t tick;
+	int64_t started_ms, trouble_until_ms; /* trouble: the store failed */
+	struct store *store;
+	struct modules modules;
+	struct ingest *ingest;
+	struct idlewatch *idle;
+	struct work work;
+	VEC(struct change_entry *) change;
+	uint64_t next_change;
+	void (*on_change)(void *arg, uint64_t id);
+	void *on_change_arg;
+	bool stopping;
+};
+
+int64_t manager_now_ms(void);
+/*
+ * Ends a transaction: commits when rc is 0. On failure everything that is in
+ * memory is what is in the store again (pointers to modules die), and e,
+ * which says why, is logged.
+ */
+int manager_end(struct manager *m, int rc, struct err *e);
+
+/* ---- batch.c ---- */
+int batch_take(void *manager, const struct wire_batch *b, struct err *e);
+
+/* ---- cycle.c ---- */
+/* Starts whatever is due; returns at once when something is under way. */
+void cycle_turn(struct manager *m);
+void cycle_idle_changed(enum idle_state s, void *manager);
+/* Cancels what is under way; its end follows from the loop. */
+void cycle_cancel(struct manager *m);
+void cycle_describe_idle(struct manager *m, char *text, size_t n);
+/* The build a rollback goes to. */
+bool cycle_rollback_target(
+    struct manager *m, const struct module *mod, struct build_id *to, struct err *e);
+/* Puts the previous build back and holds the module. Synchronous. */
+int cycle_rollback(struct manager *m, struct module *mod, struct change_entry *c, struct err *e);
+/* After a crash: how a swap under way ended goes into the store. Outside of
+ * priv_recover(): it asks for verbs of its own. */
+void cycle_recovered(struct manager *m, const struct swap_outcome *o);
+
+/* ---- changes.c ---- */
+struct change_entry *change_add(struct manager *m, enum change_kind kind, uint64_t module,
+    const char *path, uint32_t uid, bool force);
+/* The first that is not ready, NULL = none. */
+struct change_entry *change_next(struct manager *m);
+/* One that is not ready and concerns this module, or NULL. */
+struct change_entry *change_of_module(struct manager *m, uint64_t module);
+void change_step(struct change_entry *c, const char *step);
+/* The end of one module of a change; the last one makes it ready. c may be NULL. */
+void change_ended(struct manager *m, struct change_entry *c, enum change_status status,
+    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void changes_free(struct manager *m);
+
+#endif
