@@ -10,6 +10,7 @@
 #include "common/err.h"
 #include "managerd/idle.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 #include <uv.h>
 
@@ -32,7 +33,8 @@ void idlewatch_stop(struct idlewatch *w);
 int idlewatch_parse_stat(const char *text, double ticks_per_s, double *total, double *idle);
 /* avg10 of the "some" line of a PSI file, as a share 0…1. 0 or -1. */
 int idlewatch_parse_psi(const char *text, double *share);
-/* Session, state and CPU seconds (own and reaped children's) of a /proc/PID/stat. 0 or -1. */
-int idlewatch_parse_pid(const char *text, double ticks_per_s, pid_t *session, double *cpu);
+/* On battery: a battery discharges and no mains is on line. Reads the folder
+ * (/sys/class/power_supply). */
+bool idlewatch_battery(const char *folder);
 
 #endif

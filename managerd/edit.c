@@ -1,0 +1,391 @@
+#include "managerd/edit.h"
+#include "common/log.h"
+#include "common/publish.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { TERM_WAIT_MS = 2000, DRAIN_WAIT_MS = 500, READ_MAX = 64 * 1024, EXIT_LATER = 75 };
+
+/* One direction of output. */
+struct stream {
+	uv_pipe_t pipe;
+	struct buf text;
+	size_t max;
+	bool open, over;
+};
+
+enum phase {
+	RUNNING,
+	ENDING, /* SIGTERM is sent */
+	ENDED   /* the process is gone; its pipes may still hold something */
+};
+
+struct edit {
+	struct priv *p;
+	enum edit_kind kind;
+	edit_done_fn *fn;
+	void *arg;
+	struct priv_started job;
+	uv_poll_t exit;
+	uv_timer_t timer; /* RUNNING: deadline, ENDING: SIGKILL, ENDED: drain */
+	struct stream out, err;
+	enum phase phase;
+	enum edit_end ended_by; /* why it was ended, EDIT_DONE = by itself */
+	bool paused, lost;      /* lost: its status could not be had */
+	int status, handles;
+	double deadline_s, left_s, ran_s;
+	uint64_t since_ns; /* running since */
+	char read_buffer[READ_MAX];
+};
+
+/* ---- the end ---- */
+
+static const char *last_line(const struct buf *text, struct arena *a)
+{
+	size_t end = text->n, begin;
+
+	while (end && text->p[end - 1] == '\n')
+		end--;
+	for (begin = end; begin && text->p[begin - 1] != '\n';)
+		begin--;
+	return end ? arena_strndup(a, text->p + begin, end - begin) : NULL;
+}
+
+static void say_failed(struct edit *j, struct edit_result *r, struct arena *a)
+{
+	const char *line = last_line(&j->err.text, a);
+	const char *who = j->kind == EDIT_VERIFY ? "the verify command" : "the editor";
+
+	if (r->error && *r->error)
+		return;
+	if (line)
+		r->error = arena_printf(a, "%s ended with status %d: %s", who,
+		    WEXITSTATUS(j->status), line);
+	else
+		r->error = arena_printf(a, "%s ended with status %d", who, WEXITSTATUS(j->status));
+}
+
+/* The process ended by itself, with a status. */
+static void judge_exit(struct edit *j, struct edit_result *r, struct arena *a)
+{
+	int status = WEXITSTATUS(j->status);
+	struct err e;
+
+	r->end = status == EXIT_LATER && j->kind != EDIT_VERIFY ? EDIT_LATER
+	    : status					     ? EDIT_CANNOT
+							     : EDIT_DONE;
+	if (j->kind != EDIT_VERIFY && (j->out.text.n || !status) &&
+	    (j->out.over ? err_set(&e, "the editor's answer is longer than %d bytes", EDIT_OUT_MAX)
+			 : edit_parse(j->out.text.p, j->out.text.n, j->kind, r, a, &e)) < 0) {
+		r->end = EDIT_BROKEN;
+		r->error = arena_strdup(a, e.text);
+	} else if (status) {
+		say_failed(j, r, a);
+	} else if (r->error && *r->error) {
+		r->end = EDIT_BROKEN;
+	}
+}
+
+static void judge(struct edit *j, struct edit_result *r, struct arena *a)
+{
+	if (j->ended_by == EDIT_DEADLINE) {
+		r->end = EDIT_DEADLINE;
+		r->error = arena_printf(a, "not done after %g s of running time", j->deadline_s);
+	} else if (j->ended_by != EDIT_DONE) {
+		r->end = j->ended_by;
+		r->error = "cancelled";
+	} else if (j->lost) {
+		r->end = EDIT_BROKEN;
+		r->error = "the job was lost";
+	} else if (WIFSIGNALED(j->status)) {
+		r->end = EDIT_BROKEN;
+		r->error = arena_printf(a, "killed by signal %d (%s)", WTERMSIG(j->status),
+		    strsignal(WTERMSIG(j->status)));
+	} else {
+		judge_exit(j, r, a);
+	}
+}
+
+static void drop_folder(struct edit *j, bool keep)
+{
+	struct err e;
+
+	if (j->kind != EDIT_VERIFY && !keep && priv_job_drop(j->p, j->job.name, &e) < 0)
+		log_warn("%s", e.text);
+}
+
+static void deliver(struct edit *j)
+{
+	struct arena a = {0};
+	struct edit_result r = {.job = j->job.name};
+	char *out = priv_job_out(j->p, j->job.name);
+
+	judge(j, &r, &a);
+	if (!r.error)
+		r.error = "";
+	r.ran_s = j->ran_s;
+	r.log = buf_cstr(&j->err.text);
+	if (r.end == EDIT_DONE && j->kind == EDIT_BUILD)
+		r.out = out;
+	drop_folder(j, r.out != NULL);
+	j->fn(&r, j->arg);
+	free(out);
+	arena_free(&a);
+	buf_free(&j->out.text);
+	buf_free(&j->err.text);
+	free(j);
+}
+
+static void closed(uv_handle_t *h)
+{
+	struct edit *j = h->data;
+
+	if (--j->handles)
+		return;
+	if (j->job.pidfd >= 0)
+		close(j->job.pidfd);
+	deliver(j);
+}
+
+static void close_stream(struct stream *s)
+{
+	if (s->open)
+		uv_close((uv_handle_t *)&s->pipe, closed);
+	s->open = false;
+}
+
+static void finish(struct edit *j)
+{
+	close_stream(&j->out);
+	close_stream(&j->err);
+	uv_close((uv_handle_t *)&j->timer, closed);
+	uv_close((uv_handle_t *)&j->exit, closed);
+}
+
+/* ---- while it runs ---- */
+
+static void signal_job(struct edit *j, int sig)
+{
+	struct err e;
+
+	if (priv_job_signal(j->p, j->job.pid, sig, &e) < 0)
+		log_warn("%s", e.text);
+}
+
+static void stop_clock(struct edit *j)
+{
+	double ran = j->paused ? 0 : (double)(uv_hrtime() - j->since_ns) / 1e9;
+
+	j->ran_s += ran;
+	j->left_s -= ran;
+	uv_timer_stop(&j->timer);
+}
+
+static void on_time(uv_timer_t *t);
+
+static void start_clock(struct edit *j)
+{
+	j->since_ns = uv_hrtime();
+	uv_timer_start(&j->timer, on_time, j->left_s > 0 ? (uint64_t)(j->left_s * 1000) : 0, 0);
+}
+
+static void end(struct edit *j, enum edit_end why)
+{
+	if (j->phase != RUNNING)
+		return;
+	stop_clock(j);
+	j->phase = ENDING;
+	j->ended_by = why;
+	signal_job(j, SIGTERM);
+	/* A stopped process does not act on it. */
+	signal_job(j, SIGCONT);
+	uv_timer_start(&j->timer, on_time, TERM_WAIT_MS, 0);
+}
+
+static void on_time(uv_timer_t *t)
+{
+	struct edit *j = t->data;
+
+	switch (j->phase) {
+	case RUNNING:
+		end(j, EDIT_DEADLINE);
+		break;
+	case ENDING:
+		signal_job(j, SIGKILL);
+		break;
+	case ENDED:
+		finish(j);
+		break;
+	}
+}
+
+static void on_exit_poll(uv_poll_t *poll, int status, int events)
+{
+	struct edit *j = poll->data;
+	struct err e;
+
+	uv_poll_stop(poll);
+	if (j->phase == RUNNING)
+		stop_clock(j);
+	j->phase = ENDED;
+	if (priv_job_reap(j->p, j->job.pid, &j->status, &e) < 0) {
+		log_error("%s", e.text);
+		j->lost = true;
+	}
+	/* What it wrote last is in the pipes; a stray grandchild may hold them. */
+	uv_timer_start(&j->timer, on_time, j->out.open || j->err.open ? DRAIN_WAIT_MS : 0, 0);
+}
+
+static void give_buffer(uv_handle_t *h, size_t n, uv_buf_t *b)
+{
+	struct edit *j = h->data;
+
+	*b = uv_buf_init(j->read_buffer, sizeof j->read_buffer);
+}
+
+static void on_read(uv_stream_t *h, ssize_t n, const uv_buf_t *b)
+{
+	struct edit *j = h->data;
+	struct stream *s = (uv_pipe_t *)h == &j->out.pipe ? &j->out : &j->err;
+	size_t room = s->max - s->text.n;
+
+	if (n < 0) {
+		close_stream(s);
+		if (j->phase == ENDED && !j->out.open && !j->err.open)
+			uv_timer_start(&j->timer, on_time, 0, 0);
+	} else if (n > 0) {
+		s->over |= (size_t)n > room;
+		buf_add(&s->text, b->base, (size_t)n < room ? (size_t)n : room);
+	}
+}
+
+/* ---- the beginning ---- */
+
+static int samples_file(const struct edit_request *q, struct err *e)
+{
+	int fd;
+
+	if (q->nsamples > EDIT_SAMPLES_MAX)
+		return err_set(e, "samples: more than %d bytes", EDIT_SAMPLES_MAX);
+	fd = memfd_create("samples", MFD_CLOEXEC);
+	if (fd < 0 || file_write_all(fd, q->samples, q->nsamples) < 0) {
+		err_sys(e, "samples");
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int start_job(struct edit *j, const struct edit_request *q, int out, int err, struct err *e)
+{
+	struct priv_job job = {.kind = q->kind == EDIT_BUILD ? PRIV_BUILD
+			: q->kind == EDIT_SCORE		     ? PRIV_SCORE
+							     : PRIV_VERIFY,
+		.layout = q->layout, .module = q->module, .artifact = q->artifact, .job = q->job,
+		.command = q->command, .memory = q->memory, .samples = -1, .err = err,
+		/* What a verify command says goes into one text. */
+		.out = q->kind == EDIT_VERIFY ? err : out};
+	int r;
+
+	if (q->kind != EDIT_VERIFY) {
+		job.samples = samples_file(q, e);
+		if (job.samples < 0)
+			return -1;
+	}
+	r = priv_job_start(j->p, &job, &j->job, e);
+	if (job.samples >= 0)
+		close(job.samples);
+	return r;
+}
+
+static void watch_stream(struct edit *j, uv_loop_t *loop, struct stream *s, int fd, size_t max)
+{
+	s->max = max;
+	s->open = true;
+	uv_pipe_init(loop, &s->pipe, 0);
+	s->pipe.data = j;
+	j->handles++;
+	uv_pipe_open(&s->pipe, fd);
+	uv_read_start((uv_stream_t *)&s->pipe, give_buffer, on_read);
+}
+
+static void watch(struct edit *j, uv_loop_t *loop, int out, int err)
+{
+	watch_stream(j, loop, &j->out, out, EDIT_OUT_MAX);
+	watch_stream(j, loop, &j->err, err, EDIT_ERR_MAX);
+	uv_timer_init(loop, &j->timer);
+	uv_poll_init(loop, &j->exit, j->job.pidfd);
+	j->timer.data = j->exit.data = j;
+	j->handles += 2;
+	uv_poll_start(&j->exit, UV_READABLE, on_exit_poll);
+	start_clock(j);
+}
+
+struct edit *edit_start(uv_loop_t *loop, struct priv *p, const struct edit_request *q,
+    edit_done_fn *fn, void *arg, struct err *e)
+{
+	struct edit *j = xcalloc(1, sizeof *j);
+	int out[2] = {-1, -1}, err[2] = {-1, -1}, r;
+
+	*j = (struct edit){.p = p, .kind = q->kind, .fn = fn, .arg = arg, .job.pidfd = -1,
+		.deadline_s = q->deadline_s, .left_s = q->deadline_s, .ended_by = EDIT_DONE};
+	if (pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
+		r = err_sys(e, "pipe");
+	else
+		r = start_job(j, q, out[1], err[1], e);
+	if (out[1] >= 0)
+		close(out[1]);
+	if (err[1] >= 0)
+		close(err[1]);
+	if (!r) {
+		watch(j, loop, out[0], err[0]);
+		return j;
+	}
+	if (out[0] >= 0)
+		close(out[0]);
+	if (err[0] >= 0)
+		close(err[0]);
+	free(j);
+	return NULL;
+}
+
+void edit_pause(struct edit *j, bool pause)
+{
+	if (j->phase != RUNNING || j->paused == pause)
+		return;
+	if (pause)
+		stop_clock(j);
+	j->paused = pause;
+	signal_job(j, pause ? SIGSTOP : SIGCONT);
+	if (!pause)
+		start_clock(j);
+}
+
+bool edit_paused(const struct edit *j)
+{
+	return j->paused;
+}
+
+void edit_cancel(struct edit *j)
+{
+	end(j, EDIT_CANCELLED);
+}
+
+pid_t edit_session(const struct edit *j)
+{
+	return j->job.pid;
+}
+
+int edit_drop(struct priv *p, const char *job, struct err *e)
+{
+	return priv_job_drop(p, job, e);
+}
