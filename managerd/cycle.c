@@ -163,14 +163,13 @@ static void log_decision(struct manager *m, struct module *mod, const struct dec
 	const struct store_module *r = &mod->row;
 	double all = (double)(r->mapped + r->stale + r->outside);
 	double samples = profile_total(&mod->now, manager_now_ms(), half_life(m)).samples;
-	const struct rung_step *change = &d->step[RUNG_CHANGE];
+	const char *change = d->rung == RUNG_CHANGE ? "" : d->step[RUNG_CHANGE].text;
 
 	if (d->verdict == VERDICT_WAIT && mod->rung == (int)d->rung)
 		return;
 	log_info("%s: %.0f samples, %.0f %% mapped; %s%s%s%s%s", r->path, samples,
 	    all > 0 ? 100 * (double)r->mapped / all : 0,
-	    change->outcome == OUTCOME_NOT_REACHED ? "" : change->text,
-	    change->outcome == OUTCOME_NOT_REACHED ? "" : "; ", what_next(d),
+	    change, *change ? "; " : "", what_next(d),
 	    d->verdict == VERDICT_WAIT ? ": " : "", d->verdict == VERDICT_WAIT ? d->text : "");
 }
 
@@ -650,6 +649,9 @@ int cycle_rollback(struct manager *m, struct module *mod, struct change_entry *c
 	if (rc == 0)
 		rc = manager_end(m, record_rollback(m, mod, &s.from, &s.to, c, e), e);
 	journal_done(m, path);
+	mod = modules_of_path(&m->modules, path);
+	if (mod)
+		mod->decided_ms = 0;
 	log_info("%s: rolled back", path);
 	free(path);
 	return rc;

@@ -76,10 +76,15 @@ static void recover(struct manager *m)
 	vec_free(&r.v);
 }
 
+static char *monitor_socket(const struct manager *m)
+{
+	return xasprintf("%s/monitor.sock", m->o.run_dir);
+}
+
 static int start_ingest(struct manager *m, struct err *e)
 {
 	struct ingest_ops ops = {batch_take, m};
-	char *path = xasprintf("%s/monitor.sock", m->o.run_dir);
+	char *path = monitor_socket(m);
 	/* Who may connect is checked by its uid; the mode only keeps strangers
 	 * from trying. */
 	int fd = listen_unix(path, m->o.user ? 0600 : 0666, e);
@@ -136,8 +141,14 @@ void manager_stop(struct manager *m)
 		return;
 	m->stopping = true;
 	cycle_cancel(m);
-	ingest_stop(m->ingest);
-	m->ingest = NULL;
+	if (m->ingest) {
+		char *path = monitor_socket(m);
+
+		ingest_stop(m->ingest);
+		m->ingest = NULL;
+		unlink(path);
+		free(path);
+	}
 	uv_close((uv_handle_t *)&m->tick, NULL);
 	/* A job that ends still tells the idle watch. */
 	if (m->idle && !m->work.job) {

@@ -389,7 +389,7 @@ static int take_over_profile(
 	if (module_load(ms, m, e))
 		return -1;
 	r = remap_profile(&m->now, t, now_ms, ms->conf->profile.half_life_s);
-	if (r.kept + r.discarded)
+	if (r.samples_kept + r.samples_discarded > 0)
 		log_info("%s: %zu functions keep their profile (%.0f samples), %zu changed ones lose"
 			 " theirs (%.0f samples)", m->row.path, r.kept, r.samples_kept, r.discarded,
 		    r.samples_discarded);
