@@ -62,6 +62,8 @@ static int thin_read(struct thin *t, struct arena *a, struct err *e)
 		return err_set(e, "damaged ELF header");
 	t->sh = arena_array(a, t->eh.e_shnum, sizeof *t->sh);
 	memcpy(t->sh, t->p + t->eh.e_shoff, t->eh.e_shnum * sizeof *t->sh);
+	if (t->sh[t->eh.e_shstrndx].sh_type != SHT_STRTAB)
+		return err_set(e, "damaged ELF header: no section names");
 	t->alloc_end = t->eh.e_phoff + (size_t)t->eh.e_phnum * t->eh.e_phentsize;
 	for (i = 0; i < t->eh.e_shnum; i++) {
 		const Elf64_Shdr *sh = &t->sh[i];

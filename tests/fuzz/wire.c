@@ -1,0 +1,59 @@
+/*
+ * Wire frames. First byte 0: the rest is a stream as it comes. 1, 2, 3: the
+ * rest is the payload of a frame of that type under a right checksum, so that
+ * the decoders behind it are reached. What decodes must encode again.
+ */
+#include "common/le.h"
+#include "common/wire.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+static void decode(const void *p, size_t n, enum wire_type type)
+{
+	struct arena a = {0};
+	struct buf again = {0};
+	struct wire_batch b, b2;
+	struct wire_hello h;
+	struct wire_ack k;
+	struct err e;
+
+	if (type == WIRE_HELLO)
+		wire_get_hello(p, n, &h, &e);
+	else if (type == WIRE_ACK)
+		wire_get_ack(p, n, &k, &e);
+	else if (!wire_get_batch(p, n, &a, &b, &e)) {
+		wire_put_batch(&again, &b);
+		if (wire_get_batch(again.p, again.n, &a, &b2, &e) || b2.taken != b.taken ||
+		    b2.nmodule != b.nmodule)
+			abort();
+	}
+	buf_free(&again);
+	arena_free(&a);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
+{
+	struct buf b = {0};
+	enum wire_type type;
+	struct err e;
+	long r;
+
+	if (!n)
+		return 0;
+	if (p[0] >= WIRE_HELLO && p[0] <= WIRE_ACK) {
+		memcpy(buf_grow(&b, 8), "MrpW\1\0", 6);
+		put_le16(b.p + 6, p[0]);
+		buf_le64(&b, n - 1);
+		buf_le64(&b, XXH3_64bits_withSeed(p + 1, n - 1, p[0]));
+	}
+	buf_add(&b, p + 1, n - 1);
+	r = wire_frame(b.p, b.n, &type, &e);
+	if (p[0] >= WIRE_HELLO && p[0] <= WIRE_ACK && r != (long)b.n)
+		abort();
+	if (r > 0)
+		decode(b.p, (size_t)r, type);
+	buf_free(&b);
+	return 0;
+}
