@@ -35,10 +35,10 @@ static char *user_run(struct arena *a)
 {
 	const char *dir;
 
-	if ((dir = env("XDG_RUNTIME_DIR")))
-		return arena_printf(a, "%s/morph", dir);
 	if ((dir = env("MORPH_STATE")))
 		return arena_printf(a, "%s/run", dir);
+	if ((dir = env("XDG_RUNTIME_DIR")))
+		return arena_printf(a, "%s/morph", dir);
 	if ((dir = env("XDG_STATE_HOME")))
 		return arena_printf(a, "%s/morph/run", dir);
 	return (dir = env("HOME")) ? arena_printf(a, "%s/.local/state/morph/run", dir) : NULL;
@@ -52,10 +52,10 @@ char *client_socket(const struct invocation *in)
 		return arena_strdup(in->mem, in->socket);
 	if (env("MORPH_RUN"))
 		return arena_printf(in->mem, "%s/api.sock", env("MORPH_RUN"));
-	run = user_run(in->mem);
-	if (run && geteuid() != 0) {
+	run = geteuid() != 0 ? user_run(in->mem) : NULL;
+	if (run) {
 		path = arena_printf(in->mem, "%s/api.sock", run);
-		if (access(path, F_OK) == 0)
+		if (env("MORPH_STATE") || access(path, F_OK) == 0)
 			return path;
 	}
 	return arena_strdup(in->mem, "/run/morph/api.sock");

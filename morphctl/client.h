@@ -27,8 +27,8 @@ int client_post(struct client *c, json_t **result, json_t *body, const char *fmt
 int client_module(struct client *c, const char *name, json_t **module);
 
 /*
- * Where the manager listens: --socket, $MORPH_RUN, the person's own manager
- * where its socket is there, else the system's. From the arena.
+ * Where the manager listens: --socket, $MORPH_RUN, $MORPH_STATE, the person's
+ * own manager where its socket is there, else the system's. From the arena.
  */
 char *client_socket(const struct invocation *in);
 

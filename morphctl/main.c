@@ -1,3 +1,4 @@
+#include "common/log.h"
 #include "morphctl/client.h"
 #include "morphctl/command.h"
 #include "morphctl/hooks.h"
@@ -226,6 +227,7 @@ int main(int argc, char **argv)
 	struct wanted want = {0};
 	int code;
 
+	log_init("morphctl", LOG_LVL_INFO);
 	if (argc > 1 && strcmp(argv[1], "hooks") == 0)
 		return cmd_hooks(argc - 1, argv + 1);
 	code = read_options(argc, argv, &in, &want);
