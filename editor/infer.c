@@ -10,6 +10,7 @@ enum {
 	MAX_SEGS = 10, /* of one block */
 	MAX_INSNS = 1 << 16,
 	STEEPEST = 1 << 22, /* what the steepest slope becomes as an integer */
+	NONE = UINT32_MAX,
 };
 
 /* Breakpoints of the likelihood, as ratios to the estimate. */
@@ -27,6 +28,8 @@ struct network {
 	struct mincost mc;
 	struct shape *shape; /* one per arc */
 	uint32_t narc;
+	uint32_t *begin, *end; /* nodes where a block begins and ends */
+	uint32_t *edge_arc;    /* per edge: the arc that carries its flow */
 	int64_t most; /* no flow is larger */
 	struct reach reach;
 };
@@ -92,33 +95,75 @@ static void shape_block(struct network *w, uint32_t b, enum infer_input input, d
 		shape_add(s, w->most, (n < MAX_INSNS ? n : MAX_INSNS) / COUNT_ONE);
 }
 
-static void arc(struct network *w, uint32_t from, uint32_t to)
+static uint32_t arc(struct network *w, uint32_t from, uint32_t to)
 {
 	shape_add(&w->shape[w->narc], w->most, 0);
-	w->mc.arc[w->narc++] = (struct mc_arc){.from = from, .to = to};
+	w->mc.arc[w->narc] = (struct mc_arc){.from = from, .to = to};
+	return w->narc++;
 }
 
-/* Nodes: 2 b where block b begins, 2 b + 1 where it ends, last the outside.
- * Arcs: blocks, then edges, then ways in and out. */
+/* An edge that is the only way into a block, or out of one, carries that
+ * block's flow: its two ends are one node, and it needs no arc. */
+static void contract(struct network *w)
+{
+	const struct reach *r = &w->reach;
+	const struct cfg *g = w->g;
+	uint32_t b, e, n = 0;
+
+	for (b = 0; b < g->nblock; b++)
+		w->begin[b] = w->end[b] = NONE;
+	for (e = 0; e < g->nedge; e++)
+		w->edge_arc[e] = NONE;
+	for (b = 0; b < g->nblock; b++) {
+		if (r->in.first[b + 1] - r->in.first[b] != 1 || r->entry[b])
+			continue;
+		e = r->in.edge[r->in.first[b]];
+		w->edge_arc[e] = b;
+		if (w->end[g->edge[e].src] == NONE)
+			w->end[g->edge[e].src] = n++;
+		w->begin[b] = w->end[g->edge[e].src];
+	}
+	for (b = 0; b < g->nblock; b++)
+		if (w->begin[b] == NONE)
+			w->begin[b] = n++;
+	for (b = 0; b < g->nblock; b++) {
+		if (w->end[b] != NONE)
+			continue;
+		if (r->out.first[b + 1] - r->out.first[b] == 1 && !r->exit[b]) {
+			e = r->out.edge[r->out.first[b]];
+			w->edge_arc[e] = b;
+			w->end[b] = w->begin[g->edge[e].dst];
+		} else {
+			w->end[b] = n++;
+		}
+	}
+	w->mc.nnode = n + 1; /* the last is the outside */
+}
+
+/* Arcs: blocks, then edges, then ways in and out. */
 static void build(struct network *w, enum infer_input input, double clamp, struct arena *a)
 {
 	const struct cfg *g = w->g;
-	uint32_t b, i, outside = 2 * g->nblock;
+	uint32_t b, i;
 
-	w->mc.nnode = outside + 1;
 	w->mc.arc = arena_array(a, 3 * (size_t)g->nblock + g->nedge, sizeof *w->mc.arc);
 	w->shape = arena_array(a, 3 * (size_t)g->nblock + g->nedge, sizeof *w->shape);
+	w->begin = arena_array(a, g->nblock, sizeof *w->begin);
+	w->end = arena_array(a, g->nblock, sizeof *w->end);
+	w->edge_arc = arena_array(a, g->nedge, sizeof *w->edge_arc);
+	contract(w);
 	for (b = 0; b < g->nblock; b++) {
 		shape_block(w, b, input, clamp);
-		w->mc.arc[w->narc++] = (struct mc_arc){.from = 2 * b, .to = 2 * b + 1};
+		w->mc.arc[w->narc++] = (struct mc_arc){.from = w->begin[b], .to = w->end[b]};
 	}
 	for (i = 0; i < g->nedge; i++)
-		arc(w, 2 * g->edge[i].src + 1, 2 * g->edge[i].dst);
+		if (w->edge_arc[i] == NONE)
+			w->edge_arc[i] = arc(w, w->end[g->edge[i].src], w->begin[g->edge[i].dst]);
 	for (b = 0; b < g->nblock; b++) {
 		if (w->reach.entry[b])
-			arc(w, outside, 2 * b);
+			arc(w, w->mc.nnode - 1, w->begin[b]);
 		if (w->reach.exit[b])
-			arc(w, 2 * b + 1, outside);
+			arc(w, w->end[b], w->mc.nnode - 1);
 	}
 	w->mc.narc = w->narc;
 }
@@ -154,7 +199,7 @@ static void read_back(const struct network *w)
 	for (i = 0; i < w->g->nblock; i++)
 		w->g->block[i].count = (uint64_t)w->mc.arc[i].flow;
 	for (i = 0; i < w->g->nedge; i++)
-		w->g->edge[i].count = (uint64_t)w->mc.arc[w->g->nblock + i].flow;
+		w->g->edge[i].count = (uint64_t)w->mc.arc[w->edge_arc[i]].flow;
 }
 
 static double total_estimate(const struct cfg *g, enum infer_input input, double clamp)

@@ -13,8 +13,16 @@ struct heap_item {
 	uint32_t node;
 };
 
+/* What is left of an arc: [0] along it, [1] against it. */
+struct residual {
+	int64_t room[2];  /* up to the next change of slope; 0 = none */
+	int64_t slope[2]; /* of a unit sent this way */
+	uint32_t node[2]; /* where a unit sent this way arrives */
+};
+
 struct solver {
 	struct mincost *m;
+	struct residual *arc;
 	uint32_t *first; /* incidences of node v: inc[first[v]] … inc[first[v + 1]] */
 	uint32_t *inc;   /* arc << 1 | (1 when v is the arc's head) */
 	uint32_t *cur;   /* where the search for an admissible arc goes on */
@@ -29,54 +37,32 @@ struct solver {
 	uint32_t nheap, relabels;
 };
 
-/* Residual capacity and slope of an arc in one direction; capacity 0 = none. */
-static int64_t forward(const struct mincost *m, const struct mc_arc *a, int64_t *slope)
+static void set_residual(struct solver *s, uint32_t arc)
 {
-	const struct mc_seg *s = m->seg + a->seg + a->at;
+	const struct mc_arc *a = &s->m->arc[arc];
+	const struct mc_seg *first = s->m->seg + a->seg, *seg = first + a->at;
+	struct residual *r = &s->arc[arc];
 
-	if (a->flow == s->end) {
-		if (a->at + 1 == a->nseg)
-			return 0;
-		s++;
-	}
-	*slope = s->slope;
-	return s->end - a->flow;
+	/* At the end of a segment, forward is the next one. */
+	if (a->flow == seg->end && a->at + 1 < a->nseg)
+		r->slope[0] = seg[1].slope, r->room[0] = seg[1].end - seg->end;
+	else
+		r->slope[0] = seg->slope, r->room[0] = seg->end - a->flow;
+	r->slope[1] = -seg->slope;
+	r->room[1] = a->flow - (seg > first ? seg[-1].end : 0);
 }
 
-static int64_t backward(const struct mincost *m, const struct mc_arc *a, int64_t *slope)
-{
-	const struct mc_seg *s = m->seg + a->seg + a->at;
-	int64_t start = a->at ? s[-1].end : 0;
-
-	if (a->flow == start) {
-		if (!a->at)
-			return 0;
-		s--;
-		start = s > m->seg + a->seg ? s[-1].end : 0;
-	}
-	*slope = -s->slope;
-	return a->flow - start;
-}
-
-static int64_t residual(const struct solver *s, uint32_t inc, int64_t *slope, uint32_t *to)
-{
-	const struct mc_arc *a = &s->m->arc[inc >> 1];
-
-	*to = inc & 1 ? a->from : a->to;
-	return inc & 1 ? backward(s->m, a, slope) : forward(s->m, a, slope);
-}
-
-/* Moves d units; the segment index follows. d never leaves the segment that
- * residual() answered from. */
+/* Moves d units, at most the room there is. A flow on a border belongs to the
+ * segment below it. */
 static void move(struct solver *s, uint32_t inc, int64_t d)
 {
 	struct mc_arc *a = &s->m->arc[inc >> 1];
 	const struct mc_seg *seg = s->m->seg + a->seg;
 
 	if (inc & 1) {
+		a->flow -= d;
 		if (a->at && a->flow == seg[a->at - 1].end)
 			a->at--;
-		a->flow -= d;
 		s->excess[a->to] -= d;
 		s->excess[a->from] += d;
 	} else {
@@ -86,6 +72,7 @@ static void move(struct solver *s, uint32_t inc, int64_t d)
 		s->excess[a->from] -= d;
 		s->excess[a->to] += d;
 	}
+	set_residual(s, inc >> 1);
 }
 
 static void activate(struct solver *s, uint32_t v)
@@ -101,18 +88,18 @@ static void activate(struct solver *s, uint32_t v)
 /* Puts every arc at its cheapest flow under the present prices. */
 static void saturate(struct solver *s)
 {
-	const struct mincost *m = s->m;
-	int64_t slope, room, diff;
+	const struct residual *r = s->arc;
+	int64_t diff;
 	uint32_t i;
 
-	for (i = 0; i < m->narc; i++) {
-		diff = s->price[m->arc[i].from] - s->price[m->arc[i].to];
-		while ((room = forward(m, &m->arc[i], &slope)) && slope + diff < 0)
-			move(s, i << 1, room);
-		while ((room = backward(m, &m->arc[i], &slope)) && slope - diff < 0)
-			move(s, i << 1 | 1, room);
+	for (i = 0; i < s->m->narc; i++, r++) {
+		diff = s->price[r->node[1]] - s->price[r->node[0]];
+		while (r->room[0] && r->slope[0] + diff < 0)
+			move(s, i << 1, r->room[0]);
+		while (r->room[1] && r->slope[1] - diff < 0)
+			move(s, i << 1 | 1, r->room[1]);
 	}
-	s->work += m->narc;
+	s->work += s->m->narc;
 }
 
 static void heap_push(struct solver *s, int64_t dist, uint32_t node)
@@ -148,8 +135,10 @@ static struct heap_item heap_pop(struct solver *s)
 static void update_prices(struct solver *s)
 {
 	uint32_t n = s->m->nnode, v, w, i, active = 0;
+	const struct residual *r;
 	struct heap_item it;
-	int64_t slope, reduced, d, last = 0;
+	int64_t reduced, d, last = 0;
+	int way;
 
 	s->nheap = 0;
 	for (v = 0; v < n; v++) {
@@ -168,12 +157,13 @@ static void update_prices(struct solver *s)
 		active -= s->excess[it.node] > 0;
 		s->work += s->first[it.node + 1] - s->first[it.node];
 		for (i = s->first[it.node]; i < s->first[it.node + 1]; i++) {
-			/* The residual arc from w to this node. */
-			if (!residual(s, s->inc[i] ^ 1, &slope, &w))
+			/* Towards this node, by the same arc the other way. */
+			way = !(s->inc[i] & 1);
+			r = &s->arc[s->inc[i] >> 1];
+			if (!r->room[way])
 				continue;
-			w = s->inc[i] & 1 ? s->m->arc[s->inc[i] >> 1].from
-					  : s->m->arc[s->inc[i] >> 1].to;
-			reduced = slope + s->price[w] - s->price[it.node];
+			w = r->node[!way];
+			reduced = r->slope[way] + s->price[w] - s->price[it.node];
 			d = it.dist + (reduced < 0 ? 0 : reduced / s->eps + 1);
 			if (d < s->dist[w]) {
 				s->dist[w] = d;
@@ -190,14 +180,16 @@ static void update_prices(struct solver *s)
 
 static void relabel(struct solver *s, uint32_t v)
 {
-	int64_t slope, best = INT64_MIN, p;
-	uint32_t i, w;
+	int64_t best = INT64_MIN, p;
+	const struct residual *r;
+	uint32_t i;
+	int way;
 
 	for (i = s->first[v]; i < s->first[v + 1]; i++) {
-		if (!residual(s, s->inc[i], &slope, &w))
-			continue;
-		p = s->price[w] - slope;
-		if (p > best)
+		way = s->inc[i] & 1;
+		r = &s->arc[s->inc[i] >> 1];
+		p = s->price[r->node[way]] - r->slope[way];
+		if (r->room[way] && p > best)
 			best = p;
 	}
 	s->work += s->first[v + 1] - s->first[v];
@@ -208,8 +200,8 @@ static void relabel(struct solver *s, uint32_t v)
 
 static void discharge(struct solver *s, uint32_t v)
 {
-	int64_t slope, room;
-	uint32_t w;
+	const struct residual *r;
+	uint32_t inc, to;
 
 	while (s->excess[v] > 0) {
 		if (s->cur[v] == s->first[v + 1]) {
@@ -217,13 +209,15 @@ static void discharge(struct solver *s, uint32_t v)
 			continue;
 		}
 		s->work++;
-		room = residual(s, s->inc[s->cur[v]], &slope, &w);
-		if (!room || slope + s->price[v] - s->price[w] >= 0) {
+		inc = s->inc[s->cur[v]];
+		r = &s->arc[inc >> 1];
+		to = r->node[inc & 1];
+		if (!r->room[inc & 1] || r->slope[inc & 1] + s->price[v] - s->price[to] >= 0) {
 			s->cur[v]++;
 			continue;
 		}
-		move(s, s->inc[s->cur[v]], room < s->excess[v] ? room : s->excess[v]);
-		activate(s, w);
+		move(s, inc, r->room[inc & 1] < s->excess[v] ? r->room[inc & 1] : s->excess[v]);
+		activate(s, to);
 	}
 }
 
@@ -316,6 +310,7 @@ uint64_t mincost_solve(struct mincost *m, struct arena *scratch)
 	uint32_t i, n = m->nnode;
 
 	index_arcs(&s, scratch);
+	s.arc = arena_array(scratch, m->narc, sizeof *s.arc);
 	s.cur = arena_array(scratch, n, sizeof *s.cur);
 	s.price = arena_array(scratch, n, sizeof *s.price);
 	s.excess = arena_array(scratch, n, sizeof *s.excess);
@@ -326,8 +321,12 @@ uint64_t mincost_solve(struct mincost *m, struct arena *scratch)
 	s.limit = (uint64_t)WORK_PER_ARC * ((uint64_t)m->narc + n);
 	scale_slopes(m);
 	s.eps = steepest(m);
-	for (i = 0; i < m->narc; i++)
+	for (i = 0; i < m->narc; i++) {
 		m->arc[i].flow = m->arc[i].at = 0;
+		s.arc[i].node[0] = m->arc[i].to;
+		s.arc[i].node[1] = m->arc[i].from;
+		set_residual(&s, i);
+	}
 	do {
 		s.eps = s.eps / SCALE > stop ? s.eps / SCALE : stop;
 		if (!refine(&s)) {

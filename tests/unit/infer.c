@@ -159,8 +159,10 @@ START_TEST(unsampled_block_of_a_hot_chain_is_hot)
 	struct cfg g = graph(5, "01f 12f 23f 34f");
 	uint32_t b;
 
-	for (b = 0; b < 5; b++)
-		g.block[b].samples = b == 2 ? 0 : 50 * S;
+	for (b = 0; b < 5; b++) {
+		g.block[b].insns = b == 2 ? 1 : 6;
+		g.block[b].samples = b == 2 ? 0 : 300 * S;
+	}
 	g.block[4].flags = BLK_EXIT;
 	infer(&g, INFER_SAMPLES, &mem);
 	check_flow(&g);
