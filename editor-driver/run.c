@@ -26,7 +26,6 @@ int run_tool(const struct spawn *s, const char *what, struct err *e)
 	int rc;
 
 	quiet.env = env;
-	quiet.timeout_s = TOOL_TIMEOUT_S;
 	quiet.capture_out = quiet.capture_err = &said;
 	if (!quiet.in)
 		quiet.in = -1;

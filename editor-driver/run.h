@@ -6,11 +6,10 @@
 
 #include "common/spawn.h"
 
-enum { TOOL_TIMEOUT_S = 900 };
-
-/* Runs s with its output captured, English messages and a time limit. Returns
- * 0 when the program left with status 0; else -1 with the first error line of
- * the program. what: its name in messages. */
+/* Runs s with its output captured and English messages, in this process's own
+ * group, so that whoever stops or ends the edit does the same to the tool.
+ * Returns 0 when it left with status 0; else -1 with the line in which it says
+ * why. what: its name in messages. */
 int run_tool(const struct spawn *s, const char *what, struct err *e);
 
 #endif

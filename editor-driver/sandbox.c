@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/landlock.h>
 #include <seccomp.h>
+#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -65,6 +66,8 @@ static int limit(int what, rlim_t max, struct err *e)
 
 static int set_limits(struct err *e)
 {
+	/* A file too large is an error to report, here and in the tools. */
+	signal(SIGXFSZ, SIG_IGN);
 	if (limit(RLIMIT_CORE, 0, e) || limit(RLIMIT_FSIZE, FILE_MAX, e) ||
 	    limit(RLIMIT_AS, MEMORY_MAX, e))
 		return -1;
