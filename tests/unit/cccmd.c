@@ -1,0 +1,102 @@
+/* hooks/cccmd: how the hooks get into a compiler's command. */
+#include "hooks/cccmd.h"
+
+#include <check.h>
+#include <string.h>
+
+static enum cccmd_how how(const char *line, bool clang)
+{
+	struct args a = {0};
+	enum cccmd_how h;
+
+	args_split(&a, line, strlen(line));
+	h = cccmd_read(&a, clang);
+	args_free(&a);
+	return h;
+}
+
+START_TEST(gcc_is_hooked)
+{
+	ck_assert_int_eq(how("-O2 -c a.c -o a.o", false), CCCMD_HOOK);
+	ck_assert_int_eq(how("a.o -o prog", false), CCCMD_HOOK);
+	ck_assert_int_eq(how("-x c -", false), CCCMD_HOOK);
+	ck_assert_int_eq(how("-c f.S", false), CCCMD_HOOK);
+	ck_assert_int_eq(how("-MD -MF x.d -c a.c", false), CCCMD_HOOK);
+	ck_assert_int_eq(how("-v", false), CCCMD_HOOK);
+}
+END_TEST
+
+START_TEST(nothing_to_hook)
+{
+	static const char *const line[] = {"-E a.c", "-S a.c", "-M a.c", "-MM a.c", "--version",
+	    "-dumpmachine", "-print-prog-name=as", "--print-file-name=x", "-fsyntax-only a.c",
+	    "-### a.c", "--help", "--help=target"};
+	size_t i;
+
+	for (i = 0; i < sizeof line / sizeof *line; i++) {
+		ck_assert_int_eq(how(line[i], false), CCCMD_ALONE);
+		ck_assert_int_eq(how(line[i], true), CCCMD_ALONE);
+	}
+}
+END_TEST
+
+START_TEST(values_are_no_stops)
+{
+	ck_assert_int_eq(how("-c a.c -o -E", false), CCCMD_HOOK);
+	ck_assert_int_eq(how("-c a.c -MT -S", false), CCCMD_HOOK);
+	ck_assert_int_eq(how("a.o -Xlinker -M", false), CCCMD_HOOK);
+}
+END_TEST
+
+START_TEST(clang_assembles_with_as)
+{
+	ck_assert_int_eq(how("-O2 -c a.c", true), CCCMD_HOOK_AS);
+	ck_assert_int_eq(how("a.cpp b.o -o prog", true), CCCMD_HOOK_AS);
+	ck_assert_int_eq(how("-x c - -c -o a.o", true), CCCMD_HOOK_AS);
+	ck_assert_int_eq(how("a.o -o prog", true), CCCMD_HOOK);
+	ck_assert_int_eq(how("-c a.o -o x.c", true), CCCMD_HOOK);
+}
+END_TEST
+
+START_TEST(clang_keeps_its_assembler)
+{
+	ck_assert_int_eq(how("-c f.S", true), CCCMD_HOOK);
+	ck_assert_int_eq(how("-x assembler-with-cpp -c f", true), CCCMD_HOOK);
+	ck_assert_int_eq(how("-xassembler -c f", true), CCCMD_HOOK);
+	ck_assert_int_eq(how("-fintegrated-as -c a.c", true), CCCMD_HOOK);
+	ck_assert_int_eq(how("-gsplit-dwarf -g -c a.c", true), CCCMD_HOOK);
+	ck_assert_int_eq(how("-m32 -c a.c", true), CCCMD_HOOK);
+	ck_assert_int_eq(how("--target=aarch64-linux-gnu -c a.c", true), CCCMD_ALONE);
+	ck_assert_int_eq(how("-target armv7-none -c a.c", true), CCCMD_ALONE);
+	ck_assert_int_eq(how("--target=x86_64-linux-gnu -c a.c", true), CCCMD_HOOK_AS);
+}
+END_TEST
+
+START_TEST(names)
+{
+	ck_assert(cccmd_is_clang("/usr/lib/llvm-14/bin/clang"));
+	ck_assert(cccmd_is_clang("clang++-14"));
+	ck_assert(!cccmd_is_clang("/usr/lib/clang/gcc"));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("cccmd");
+	TCase *t = tcase_create("cccmd");
+	SRunner *r;
+	int failed;
+
+	tcase_add_test(t, gcc_is_hooked);
+	tcase_add_test(t, nothing_to_hook);
+	tcase_add_test(t, values_are_no_stops);
+	tcase_add_test(t, clang_assembles_with_as);
+	tcase_add_test(t, clang_keeps_its_assembler);
+	tcase_add_test(t, names);
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}

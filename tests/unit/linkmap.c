@@ -1,0 +1,118 @@
+/* hooks/linkmap: what GNU ld wrote about a link. */
+#include "hooks/linkmap.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void expect_files(const char *text, const char *files)
+{
+	struct args a = {0};
+	char *joined;
+
+	depfile_read(text, strlen(text), &a);
+	joined = args_join(&a, '|');
+	ck_assert_str_eq(joined, files);
+	free(joined);
+	args_free(&a);
+}
+
+START_TEST(dependency_file)
+{
+	expect_files("prog: \\\n  crt1.o \\\n  a b.o \\\n  ./libx.a \\\n  crt1.o \\\n  libc.so\n\n"
+		     "crt1.o:\n\na b.o:\n",
+	    "crt1.o|a b.o|./libx.a|libc.so");
+}
+END_TEST
+
+START_TEST(dependency_file_odd)
+{
+	expect_files("", "");
+	expect_files("prog:", "");
+	expect_files("prog: \\\n  a.o", "a.o");
+	expect_files("prog: \\\n  a.o \\", "a.o");
+	expect_files("prog: \\\n\n  a.o \\\n", "");
+	expect_files("a: b: \\\n  x\\y.o \\\n  z \\ \\\n", "x\\y.o|z \\");
+}
+END_TEST
+
+static const char map[] =
+    "Archive member included to satisfy reference by file (symbol)\n"
+    "\n"
+    "./libx.a(f.o)                 a.o (f)\n"
+    "/usr/lib/gcc/x86_64-linux-gnu/12/../../../x86_64-linux-gnu/libc.a(libc-start.o)\n"
+    "                              crt1.o (__libc_start_main)\n"
+    "d (1)/lib y.a(m (2).o)        a.o (g)\n"
+    "\n"
+    "Discarded input sections\n"
+    "\n"
+    " .note.GNU-stack\n"
+    "                0x0000000000000000        0x0 ./libx.a(only_discarded.o)\n"
+    "Linker script and memory map\n"
+    "\n"
+    "LOAD a.o\n"
+    "LOAD never.o\n"
+    " .text          0x0000000000001180       0x15 ./libx.a(g.o)\n"
+    " .text          0x00000000000011a0        0x4 thin/h.o\n"
+    " *fill*         0x0000000000001195        0xb \n"
+    "                0x00000000000011a0                h\n"
+    " .eh_frame      0x0000000000002118       0x18 s p/a b.o\n"
+    "                                         0x2f (size before relaxing)\n"
+    " .text 0x1 0x2 lib(3)/z.o";
+
+START_TEST(members)
+{
+	struct linkmap m = {0};
+
+	linkmap_read(&m, map, strlen(map));
+	ck_assert(linkmap_has(&m, "./libx.a", "f.o"));
+	ck_assert(linkmap_has(&m, "./libx.a", "g.o"));
+	ck_assert(linkmap_has(&m, "./libx.a", "only_discarded.o"));
+	ck_assert(!linkmap_has(&m, "./libx.a", "h.o"));
+	ck_assert(!linkmap_has(&m, "libx.a", "f.o"));
+	ck_assert(linkmap_has(&m,
+	    "/usr/lib/gcc/x86_64-linux-gnu/12/../../../x86_64-linux-gnu/libc.a", "libc-start.o"));
+	ck_assert(linkmap_has(&m, "thin/h.o", NULL));
+	ck_assert(linkmap_has(&m, "s p/a b.o", NULL));
+	ck_assert(linkmap_has(&m, "lib(3)/z.o", NULL));
+	ck_assert(!linkmap_has(&m, "never.o", NULL));
+	ck_assert(!linkmap_has(&m, "h", NULL));
+	linkmap_free(&m);
+}
+END_TEST
+
+START_TEST(cut_off)
+{
+	struct linkmap m;
+	size_t n;
+	char *copy;
+
+	for (n = 0; n < sizeof map; n++) {
+		copy = xmalloc(n);
+		memcpy(copy, map, n);
+		m = (struct linkmap){0};
+		linkmap_read(&m, copy, n);
+		linkmap_free(&m);
+		free(copy);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("linkmap");
+	TCase *t = tcase_create("linkmap");
+	SRunner *r;
+	int failed;
+
+	tcase_add_test(t, dependency_file);
+	tcase_add_test(t, dependency_file_odd);
+	tcase_add_test(t, members);
+	tcase_add_test(t, cut_off);
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}

@@ -1,0 +1,94 @@
+/* hooks/seal: an object that was changed is not taken for its text. */
+#include "hooks/seal.h"
+#include "common/mem.h"
+#include "common/publish.h"
+#include "common/spawn.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char object[] = "/tmp/morph-seal-XXXXXX";
+
+static int assemble(const char *text)
+{
+	char source[] = "/tmp/morph-seals-XXXXXX";
+	const char *argv[] = {"as", "--64", "-o", object, source, NULL};
+	int fd = mkstemp(source), r;
+
+	ck_assert(fd >= 0 && file_write_all(fd, text, strlen(text)) == 0);
+	close(fd);
+	r = spawn_run(&(struct spawn){.argv = argv}, NULL);
+	unlink(source);
+	return r;
+}
+
+static struct buf sealed(void)
+{
+	struct buf b = {0};
+	struct err e;
+
+	close(mkstemp(object));
+	ck_assert_int_eq(assemble("f:\tret\n\t.section .morph.seal,\"e\",@progbits\n\t.zero 16\n"), 0);
+	ck_assert_msg(seal_file(object, &e) == 0, "%s", e.text);
+	ck_assert(file_read(object, 0, &b, NULL) == 0);
+	return b;
+}
+
+START_TEST(every_changed_byte_breaks_it)
+{
+	struct buf b = sealed();
+	char *before = xmalloc(b.n);
+	size_t i;
+
+	memcpy(before, b.p, b.n);
+	ck_assert_int_eq(seal_check(b.p, b.n, "x.o", NULL), 1);
+	ck_assert(!memcmp(before, b.p, b.n));
+	for (i = 0; i < b.n; i++) {
+		b.p[i] ^= 4;
+		ck_assert_msg(seal_check(b.p, b.n, "x.o", NULL) != 1, "byte %zu", i);
+		b.p[i] ^= 4;
+	}
+	buf_char(&b, 'x');
+	ck_assert_int_ne(seal_check(b.p, b.n, "x.o", NULL), 1);
+	free(before);
+	buf_free(&b);
+	unlink(object);
+}
+END_TEST
+
+START_TEST(none)
+{
+	struct buf b = {0};
+	struct err e;
+
+	close(mkstemp(object));
+	ck_assert_int_eq(assemble("f:\tret\n"), 0);
+	ck_assert(seal_file(object, &e) == -1);
+	ck_assert(strstr(e.text, "no section") != NULL);
+	ck_assert(file_read(object, 0, &b, NULL) == 0);
+	ck_assert_int_eq(seal_check(b.p, b.n, "x.o", NULL), 0);
+	b.n = 40;
+	ck_assert_int_ne(seal_check(b.p, b.n, "x.o", NULL), 1);
+	buf_free(&b);
+	unlink(object);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("seal");
+	TCase *t = tcase_create("seal");
+	SRunner *r;
+	int failed;
+
+	tcase_add_test(t, every_changed_byte_breaks_it);
+	tcase_add_test(t, none);
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
