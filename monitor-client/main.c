@@ -22,7 +22,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-/* A round a second keeps the held-back events few and finds /proc in time. */
+/* A round a second, or before each flush: held-back events are few and /proc
+ * is found in time. */
 #define DRAIN_EVERY SECOND
 #define LAST_PATIENCE (3 * SECOND)
 
@@ -38,7 +39,7 @@ struct monitor {
 	struct uplink up;
 	int record;  /* file instead of the uplink, or -1 */
 	int signals; /* signalfd */
-	uint64_t seq, next_drain, next_flush;
+	uint64_t seq, drain_every, next_drain, next_flush;
 	uint64_t taken, throttled; /* in all */
 	bool stop;
 	int status; /* to exit with */
@@ -75,7 +76,7 @@ static void drain(struct monitor *m, bool all)
 		log_warn("the kernel throttles sampling; shares of the time may be distorted");
 	m->throttled += l.throttled;
 	order_round(&m->order, all, on_event, m);
-	m->next_drain = clock_now() + DRAIN_EVERY;
+	m->next_drain = clock_now() + m->drain_every;
 }
 
 static void record(struct monitor *m, const struct buf *frame)
@@ -93,9 +94,11 @@ static void flush(struct monitor *m)
 	struct letter l = {.hello = m->hello, .seq = m->seq + 1, .start_ns = m->batch.start_ns};
 	uint64_t lost = m->record < 0 ? uplink_take_lost(&m->up) : 0;
 	struct maps_count n;
+	uint64_t dropped;
 
 	if (lost)
 		batch_dropped(&m->batch, lost);
+	dropped = m->batch.dropped;
 	l.taken = batch_flush(
 	    &m->batch, m->hello.session, l.seq, clock_ns(CLOCK_REALTIME), &l.batch);
 	m->next_flush = clock_now() + m->o.flush;
@@ -104,9 +107,9 @@ static void flush(struct monitor *m)
 	m->seq++;
 	m->taken += l.taken;
 	n = maps_count(m->maps);
-	log_debug("batch %" PRIu64 ": %" PRIu64 " samples, %zu bytes; %zu processes, %zu ranges, "
-		  "%zu files known",
-	    l.seq, l.taken, l.batch.n, n.procs, n.ranges, n.files);
+	log_debug("batch %" PRIu64 ": %" PRIu64 " samples, %" PRIu64 " of them dropped, %zu bytes; "
+		  "%zu processes, %zu ranges, %zu files known",
+	    l.seq, l.taken, dropped, l.batch.n, n.procs, n.ranges, n.files);
 	if (m->record >= 0)
 		record(m, &l.batch);
 	else
@@ -167,7 +170,8 @@ static void run(struct monitor *m)
 {
 	bool ready;
 
-	m->next_drain = clock_now() + DRAIN_EVERY;
+	m->drain_every = m->o.flush < DRAIN_EVERY ? m->o.flush : DRAIN_EVERY;
+	m->next_drain = clock_now() + m->drain_every;
 	m->next_flush = clock_now() + m->o.flush;
 	while (!m->stop) {
 		ready = wait_for_work(m);

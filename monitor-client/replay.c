@@ -23,9 +23,11 @@ static int deliver(struct replay *r, struct letter *l, struct err *e)
 
 	uplink_offer(&r->up, l);
 	while (!uplink_idle(&r->up)) {
-		if (clock_now() > end)
+		if (clock_now() > end) {
+			uplink_forget(&r->up);
 			return err_set(e, "the manager at %s does not take batch %" PRIu64,
 			    r->up.path, r->seq);
+		}
 		uplink_finish(&r->up, SECOND);
 		if (!uplink_idle(&r->up))
 			usleep(50000);

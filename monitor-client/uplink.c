@@ -253,6 +253,12 @@ void uplink_offer(struct uplink *u, struct letter *l)
 	*l = (struct letter){0};
 }
 
+void uplink_forget(struct uplink *u)
+{
+	letter_free(&u->now);
+	u->busy = u->spooled = false;
+}
+
 bool uplink_idle(const struct uplink *u)
 {
 	return !u->busy && (!u->spool || spool_empty(u->spool));

@@ -46,6 +46,8 @@ void uplink_close(struct uplink *u);
 
 /* Takes the letter over. Without a spool: only while uplink_idle(). */
 void uplink_offer(struct uplink *u, struct letter *l);
+/* Gives up the letter at hand without counting it. */
+void uplink_forget(struct uplink *u);
 /* Nothing is under way or waits. */
 bool uplink_idle(const struct uplink *u);
 /* Goes on as far as it can without waiting. */
