@@ -214,7 +214,7 @@ static void read_func(struct reader *r)
 	vec_push(&r->a->func, f);
 }
 
-/* Members come behind their archive, before the next input that is none. */
+/* Members come behind their archive. */
 static void check_links(struct reader *r, const struct art_input *in)
 {
 	if ((in->kind == ART_TU) != (in->tu >= 0))
@@ -240,11 +240,31 @@ static void read_input(struct reader *r)
 	vec_push(&r->a->input, in);
 }
 
+/* "@N" at the front, or behind the first '=' that a '@' follows. */
+static bool names_an_input(const char *arg, size_t inputs)
+{
+	const char *at = *arg == '@' ? arg : strstr(arg, "=@");
+	unsigned long n;
+	char *end;
+
+	if (!at)
+		return true;
+	at += 1 + (*at == '=');
+	if (*at == '@')
+		return true;
+	n = strtoul(at, &end, 10);
+	return *at >= '0' && *at <= '9' && !*end && n < inputs;
+}
+
 static void read_recipe(struct reader *r)
 {
+	const char *arg = col_text(r, 1);
+
 	if (col_int(r, 0, 0, ROWS_MAX) != (int64_t)r->a->recipe.n)
 		refuse(r, "arguments are not numbered 0, 1, 2…");
-	vec_push(&r->a->recipe, col_text(r, 1));
+	if (!names_an_input(arg, r->a->input.n))
+		refuse(r, "an argument names an input that is not there");
+	vec_push(&r->a->recipe, arg);
 }
 
 /* Every table with its text, and nothing beside. */

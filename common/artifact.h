@@ -81,8 +81,9 @@ size_t artifact_funcs(struct artifact *a, const struct art_func **func); /* by t
 size_t artifact_inputs(struct artifact *a, const struct art_input **input);
 /*
  * The recipe: arguments of ld without argv[0], -o, -Map, --build-id and
- * dependency files. "@N" as a whole argument or after a prefix that ends in
- * '=' stands for the materialised path of input N; "@@" begins a literal '@'.
+ * dependency files. "@N" as a whole argument, or behind the first "=" that is
+ * followed by a '@', stands for the materialised path of input N; "@@" in one
+ * of these places stands for a literal '@'. Every N is that of an input.
  */
 size_t artifact_recipe(struct artifact *a, const char *const **arg);
 

@@ -63,6 +63,8 @@ static void write_artifact(const char *path, const char *id)
 		    artifact_put_input(a, &in[i], i == 4 ? "\177ELF" : "", i == 4 ? 4 : 0, &e), 0);
 	ck_assert_int_eq(artifact_put_recipe(a, 0, "@0", &e), 0);
 	ck_assert_int_eq(artifact_put_recipe(a, 1, "--dynamic-list=@4", &e), 0);
+	ck_assert_int_eq(artifact_put_recipe(a, 2, "--x=@@y", &e), 0);
+	ck_assert_int_eq(artifact_put_recipe(a, 3, "a@b", &e), 0);
 	ck_assert_int_eq(artifact_put_blockmap(a, "map", 3, &e), 0);
 	ck_assert_msg(!artifact_commit(a, &e), "%s", e.text);
 }
@@ -114,7 +116,7 @@ START_TEST(what_was_put_comes_back)
 	ck_assert_int_eq(in[1].archive, -1);
 	ck_assert_int_eq(in[3].archive, 2);
 	ck_assert_uint_eq(in[4].size, 4);
-	ck_assert_uint_eq(artifact_recipe(a, &arg), 2);
+	ck_assert_uint_eq(artifact_recipe(a, &arg), 4);
 	ck_assert_str_eq(arg[1], "--dynamic-list=@4");
 	ck_assert_int_eq(artifact_text(a, 0, &b, &e), 0);
 	ck_assert(b.n == sizeof text0 - 1 && !memcmp(b.p, text0, b.n));
@@ -213,6 +215,23 @@ START_TEST(every_row_is_checked)
 	after_sql("UPDATE meta SET build_id = zeroblob(33)", "table meta: build-id too long");
 	after_sql("UPDATE meta SET kind = 99", "table meta: number out of range");
 	after_sql("UPDATE tu SET id = 7 WHERE id = 1", "table tu: ids are not 0, 1, 2");
+	after_sql("UPDATE tu SET hash = x'00'", "table tu: hash of the wrong length");
+	after_sql("UPDATE tu SET size = -1", "table tu: number out of range");
+	after_sql("UPDATE tu SET size = 1 << 31", "table tu: number out of range");
+	after_sql("UPDATE tu SET name = 'a' || char(0) || 'b'", "table tu: text out of range");
+	after_sql("UPDATE func SET tu = 2 WHERE tu = 1", "table func: number out of range");
+	after_sql("UPDATE func SET nblock = 2 WHERE tu = 0", "table func: more instruction counts");
+	after_sql("UPDATE func SET nblock = 4 WHERE tu = 0", "table func: instruction counts");
+	after_sql("UPDATE func SET nblock = 1 << 31", "table func: fewer instruction counts");
+	after_sql("UPDATE input SET kind = 6 WHERE id = 0", "table input: number out of range");
+	after_sql("UPDATE input SET archive = 1 WHERE id = 3", "member of what is no archive");
+	after_sql("UPDATE input SET archive = 4 WHERE id = 3", "table input: number out of range");
+	after_sql("UPDATE input SET tu = 2 WHERE id = 3", "table input: number out of range");
+	after_sql("UPDATE input SET tu = NULL WHERE id = 3", "a unit without its input");
+	after_sql("UPDATE input SET tu = 0 WHERE id = 0", "a unit without its input");
+	after_sql("UPDATE recipe SET ord = 5 WHERE ord = 1", "table recipe: arguments are not");
+	after_sql("UPDATE recipe SET arg = '@5' WHERE ord = 0", "names an input that is not there");
+	after_sql("UPDATE recipe SET arg = '-T=@x' WHERE ord = 0", "names an input");
 }
 END_TEST
 
