@@ -1,0 +1,108 @@
+#include "common/hash.h"
+#include "common/mem.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Keys are kept in files: they must never change. The values are those of the
+ * reference tool, `xxh128sum`. */
+START_TEST(the_hash_is_xxh3_128)
+{
+	struct hash128 h = hash_bytes("", 0);
+	char hex[HASH_HEX];
+
+	ck_assert_str_eq(hash_hex(&h, hex), "99aa06d3014798d86001c324468d497f");
+	ck_assert_uint_eq(hash_short(&h), 0x99aa06d3014798d8);
+	h = hash_bytes("abc", 3);
+	ck_assert_str_eq(hash_hex(&h, hex), "06b05ab6733a618578af5f94892f3950");
+}
+END_TEST
+
+START_TEST(hex_comes_back)
+{
+	struct hash128 h = hash_bytes("x", 1), back;
+	char hex[HASH_HEX];
+
+	hash_hex(&h, hex);
+	ck_assert_int_eq(hash_parse(hex, &back), 0);
+	ck_assert(hash_equal(&h, &back));
+	back.b[15] ^= 1;
+	ck_assert(!hash_equal(&h, &back));
+	ck_assert_int_eq(hash_parse("", &back), -1);
+	ck_assert_int_eq(hash_parse("99aa06d3014798d86001c324468d497", &back), -1);
+	ck_assert_int_eq(hash_parse("99aa06d3014798d86001c324468d497f0", &back), -1);
+	ck_assert_int_eq(hash_parse("99AA06D3014798D86001C324468D497F", &back), -1);
+	ck_assert_int_eq(hash_parse("99aa06d3014798d86001c324468d497 ", &back), -1);
+}
+END_TEST
+
+START_TEST(tables_keep_what_was_put)
+{
+	struct htab t = {0};
+	char key[32];
+	uint64_t i, *v;
+	bool fresh;
+
+	ck_assert_ptr_null(htab_get_str(&t, "absent"));
+	for (i = 0; i < 20000; i++) {
+		snprintf(key, sizeof key, "key %llu", (unsigned long long)i);
+		v = htab_put_str(&t, key, &fresh);
+		ck_assert(fresh && *v == 0);
+		*v = i * 3;
+	}
+	ck_assert_uint_eq(t.n, 20000);
+	for (i = 0; i < 20000; i++) {
+		snprintf(key, sizeof key, "key %llu", (unsigned long long)i);
+		v = htab_get_str(&t, key);
+		ck_assert(v && *v == i * 3);
+		ck_assert_ptr_eq(htab_put_str(&t, key, &fresh), v);
+		ck_assert(!fresh);
+	}
+	ck_assert_ptr_null(htab_get_str(&t, "key 20000"));
+	ck_assert_uint_eq(t.n, 20000);
+	htab_free(&t);
+	ck_assert_uint_eq(t.n, 0);
+	ck_assert_ptr_null(htab_get_str(&t, "key 1"));
+}
+END_TEST
+
+START_TEST(keys_are_bytes)
+{
+	struct htab t = {0};
+	uint64_t *v;
+
+	*htab_put(&t, "a\0b", 3, NULL) = 1;
+	*htab_put(&t, "a\0c", 3, NULL) = 2;
+	*htab_put(&t, "a", 1, NULL) = 3;
+	*htab_put(&t, "", 0, NULL) = 4;
+	v = htab_get(&t, "a\0b", 3);
+	ck_assert(v && *v == 1);
+	v = htab_get(&t, "a", 1);
+	ck_assert(v && *v == 3);
+	v = htab_get(&t, "", 0);
+	ck_assert(v && *v == 4);
+	ck_assert_ptr_null(htab_get(&t, "a\0", 2));
+	htab_free(&t);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *t = tcase_create("hash");
+	Suite *s = suite_create("hash");
+	SRunner *sr;
+	int failed;
+
+	tcase_add_test(t, the_hash_is_xxh3_128);
+	tcase_add_test(t, hex_comes_back);
+	tcase_add_test(t, tables_keep_what_was_put);
+	tcase_add_test(t, keys_are_bytes);
+	suite_add_tcase(s, t);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
