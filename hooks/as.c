@@ -36,9 +36,32 @@ struct job {
 	int annotated, iform; /* files in memory */
 };
 
+/* Clang was asked for text only because of the hooks; without them it would
+ * have assembled by itself, and takes what GNU as does not. */
+static void run_clang(struct job *j, const char *clang)
+{
+	struct args arg = {0};
+	size_t i;
+
+	args_add(&arg, clang);
+	args_add(&arg, "-fintegrated-as");
+	args_add(&arg, "-c");
+	for (i = 0; i < j->cmd.kept.n; i++)
+		if (strcmp(j->cmd.kept.v[i], "--64"))
+			args_take(&arg, xasprintf("-Wa,%s", j->cmd.kept.v[i]));
+	for (i = 0; i < j->cmd.search.n; i++)
+		args_add(&arg, j->cmd.search.v[i]);
+	args_add(&arg, "-o");
+	args_add(&arg, j->cmd.output);
+	args_add(&arg, "-xassembler");
+	args_add(&arg, j->cmd.input ? j->cmd.input : "-");
+	tool_become(clang, args_end(&arg));
+}
+
 /* The end of every doubt. What standard input held is handed on. */
 static _Noreturn void run_unmodified(struct job *j)
 {
+	const char *clang = getenv("MORPH_CLANG");
 	int fd;
 
 	if (j->text.p && !j->cmd.input) {
@@ -48,6 +71,8 @@ static _Noreturn void run_unmodified(struct job *j)
 			die(1, "standard input: %s", strerror(errno));
 		close(fd);
 	}
+	if (clang && *clang && j->cmd.output && !j->cmd.why)
+		run_clang(j, clang);
 	j->argv[0] = j->real;
 	tool_become(j->real, j->argv);
 }
@@ -86,12 +111,10 @@ static bool contains(const struct buf *text, const char *s)
 /* NULL, or what speaks against annotating this text before it is parsed. */
 static const char *foreign_text(const struct job *j)
 {
-	static const char *const word[] = {".incbin", ".include", ".gnu.lto_"};
-	size_t i;
-
-	for (i = 0; i < sizeof word / sizeof *word; i++)
-		if (contains(&j->text, word[i]))
-			return word[i];
+	if (contains(&j->text, ".gnu.lto_"))
+		return "compile stage of LTO";
+	if (contains(&j->text, ".incbin") || contains(&j->text, ".include"))
+		return "takes in another file (.incbin, .include)";
 	/* as makes line numbers of its own only where the compiler made none. */
 	if (j->cmd.debug && !contains(&j->text, "\t.loc ") && !contains(&j->text, ".debug_info"))
 		return "line numbers made by as";
@@ -167,6 +190,7 @@ static void repeat_messages(struct job *j, const struct args *arg)
 		output = !output && !strcmp(arg->v[i], "-o");
 	}
 	again.argv = xcalloc(a.n + 2, sizeof *again.argv);
+	again.cmd.output = "/dev/null";
 	memcpy(again.argv + 1, args_end(&a), (a.n + 1) * sizeof *a.v);
 	run_unmodified(&again);
 }

@@ -5,7 +5,8 @@
  *
  * MORPH_CC_RAN holds the drivers that were found on the way here: a wrapper
  * that itself looks for the compiler in PATH (ccache) comes by again, and must
- * neither be found a second time nor be given the flags twice.
+ * neither be found a second time nor be given the flags twice. MORPH_CLANG
+ * tells the as hook whose assembler its text was taken from.
  */
 #include "common/hooklog.h"
 #include "common/log.h"
@@ -156,5 +157,9 @@ int main(int argc, char **argv)
 	for (i = 1; i < argc; i++)
 		args_add(&out, argv[i]);
 	remember(driver, ran);
+	if (how == CCCMD_HOOK_AS)
+		setenv("MORPH_CLANG", driver, 1);
+	else if (!ran)
+		unsetenv("MORPH_CLANG");
 	tool_become(driver, args_end(&out));
 }
