@@ -13,7 +13,7 @@
 
 enum {
 	CONNECTION_MEMORY = 32 * 1024,
-	BACKLOG = 128,
+	BACKLOG = 1024,
 	ACCEPT_AT_ONCE = 64,
 	DISCARD_MAX = 1024 * 1024 /* of a body that is too large, before the line is cut */
 };

@@ -103,6 +103,8 @@ static int no_connection(struct client *c)
 	curl_easy_getinfo(c->curl, CURLINFO_OS_ERRNO, &code);
 	if (code == EACCES || code == EPERM)
 		return complain(EXIT_REFUSED, "%s: %s", c->socket, strerror((int)code));
+	if (code == EAGAIN)
+		return complain(EXIT_FAILED, "%s: the manager is busy; try again", c->socket);
 	complain(EXIT_NOT_RUNNING, "no manager answers at %s (%s)", c->socket,
 	    code ? strerror((int)code) : c->why);
 	fprintf(stderr, "  start your own:       morphd --user\n"
