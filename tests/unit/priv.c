@@ -441,10 +441,12 @@ static void cross_swap(struct priv *p)
 
 START_TEST(builds_stay_with_their_owner)
 {
-	char *folder2 = xasprintf("%s/other", dir), *other = xasprintf("%s/prog", folder2);
+	char *folder2, *other;
 
 	if (geteuid())
 		return;
+	folder2 = xasprintf("%s/other", dir);
+	other = xasprintf("%s/prog", folder2);
 	ck_assert_int_eq(mkdir(folder2, 0755), 0);
 	ck_assert_int_eq(tiny_write(other, OLD, false, 5000), 0);
 	ck_assert_int_eq(chown(folder, OWNER, OWNER), 0);
