@@ -27,8 +27,8 @@ static const uint64_t NEEDED = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_F
     LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
     LANDLOCK_ACCESS_FS_REFER | ACCESS_FS_TRUNCATE;
 
-/* The address sanitizer reserves terabytes, and traces the process at its end. */
-#ifdef __SANITIZE_ADDRESS__
+/* Sanitizers reserve terabytes, and trace the process at its end. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 static const rlim_t MEMORY_MAX = RLIM_INFINITY;
 enum { PTRACE_OK = 1 };
 #else

@@ -27,7 +27,7 @@ build() { # OUT OPTION…: the program, through the hooks
 	local out=$1
 	shift
 	rm -f "$out" "$out.morph"
-	hooked gcc "$@" -rdynamic -o "$out" "$corpus/program.c" "$corpus/program2.c" -lm
+	hooked "${CC:-gcc}" "$@" -rdynamic -o "$out" "$corpus/program.c" "$corpus/program2.c" -lm
 	[ -f "$out.morph" ] || fail "no artifact of $out ($*)"
 }
 

@@ -3,7 +3,11 @@
 
 #include <stdio.h>
 
+#ifdef __clang__
+#define NOINLINE __attribute__((noinline))
+#else
 #define NOINLINE __attribute__((noinline, noclone))
+#endif
 
 int other(int x);
 int second(int n);
