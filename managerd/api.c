@@ -64,8 +64,8 @@ static enum http_verdict answer(struct call *c, unsigned status, json_t *envelop
 
 static enum http_verdict sync_reply(struct call *c, json_t *result)
 {
-	return answer(c, 200,
-	    json_pack("{ss si so}", "type", "sync", "status-code", 200, "result", result));
+	return answer(
+	    c, 200, json_pack("{ss si so}", "type", "sync", "status-code", 200, "result", result));
 }
 
 static json_t *error_json(unsigned status, const char *kind, const char *message)
@@ -135,7 +135,8 @@ static bool known_param(const struct call *c, const char *name)
 {
 	size_t i;
 
-	if ((c->route->flags & TAKES_MODULE) && strcmp(name, "path") == 0 && strcmp(c->piece, "-") == 0)
+	if ((c->route->flags & TAKES_MODULE) && strcmp(name, "path") == 0 &&
+	    strcmp(c->piece, "-") == 0)
 		return true;
 	for (i = 0; i < sizeof c->route->query / sizeof *c->route->query; i++) {
 		if (c->route->query[i] && strcmp(c->route->query[i], name) == 0)
@@ -224,7 +225,8 @@ static int find_route_module(struct call *c)
 	if (strcmp(c->piece, "-") == 0) {
 		path = param(c, "path");
 		if (!path || path[0] != '/') {
-			error_reply(c, 400, "bad-request", "\"-\" asks for ?path= with an absolute path");
+			error_reply(
+			    c, 400, "bad-request", "\"-\" asks for ?path= with an absolute path");
 			return -1;
 		}
 	}
@@ -274,8 +276,8 @@ static int module_json(struct call *c, const struct store_module *m, json_t **ou
 
 	if (have < 0)
 		return -1;
-	*out = json_module(m, manager_samples(c->api->m, m->id), manager_can_rollback(c->api->m, m->id),
-	    have ? &last : NULL);
+	*out = json_module(m, manager_samples(c->api->m, m->id),
+	    manager_can_rollback(c->api->m, m->id), have ? &last : NULL);
 	return 0;
 }
 
@@ -343,9 +345,9 @@ static enum http_verdict get_explain(struct call *c)
 	have = store_last_decision(manager_store(c->api->m), c->module->id, &c->rq->mem, &d, &e);
 	if (have < 0 || module_json(c, c->module, &module, &e) < 0)
 		return internal(c, &e);
-	return sync_reply(c,
-	    json_pack("{so so so}", "module", module, "decision", have ? json_decision(&d) : json_null(),
-		"ladder", have ? json_ladder(&d) : json_array()));
+	return sync_reply(c, json_pack("{so so so}", "module", module, "decision",
+				 have ? json_decision(&d) : json_null(), "ladder",
+				 have ? json_ladder(&d) : json_array()));
 }
 
 static enum http_verdict get_decisions(struct call *c)
@@ -358,8 +360,8 @@ static enum http_verdict get_decisions(struct call *c)
 
 	if (param_uint(c, "limit", 1, LIST_MAX, &limit) < 0 || list_module(c, &module) < 0)
 		return HTTP_REPLY;
-	if (store_decisions(manager_store(c->api->m), module, list_uid(c), limit, &c->rq->mem, &d, &n,
-		&e) < 0)
+	if (store_decisions(
+		manager_store(c->api->m), module, list_uid(c), limit, &c->rq->mem, &d, &n, &e) < 0)
 		return internal(c, &e);
 	list = json_array();
 	for (i = 0; i < n; i++)
@@ -377,8 +379,8 @@ static enum http_verdict get_history(struct call *c)
 
 	if (param_uint(c, "limit", 1, LIST_MAX, &limit) < 0 || list_module(c, &module) < 0)
 		return HTTP_REPLY;
-	if (store_events(manager_store(c->api->m), module, list_uid(c), limit, &c->rq->mem, &ev, &n,
-		&e) < 0)
+	if (store_events(
+		manager_store(c->api->m), module, list_uid(c), limit, &c->rq->mem, &ev, &n, &e) < 0)
 		return internal(c, &e);
 	list = json_array();
 	for (i = 0; i < n; i++)
@@ -402,12 +404,12 @@ static enum http_verdict get_metrics(struct call *c)
 		if (m[i].state >= 0 && m[i].state <= MODULE_GONE)
 			state[m[i].state]++;
 		if (may_see(c, m[i].uid))
-			list[seen++] = (struct metrics_module){&m[i], manager_samples(c->api->m, m[i].id)};
+			list[seen++] =
+			    (struct metrics_module){&m[i], manager_samples(c->api->m, m[i].id)};
 	}
 	c->rp->status = 200;
 	c->rp->type = "text/plain; version=0.0.4; charset=utf-8";
-	metrics_print(
-	    &c->rp->body, &s, state, MODULE_GONE + 1, &c->api->counts, list, seen);
+	metrics_print(&c->rp->body, &s, state, MODULE_GONE + 1, &c->api->counts, list, seen);
 	return HTTP_REPLY;
 }
 
@@ -542,7 +544,8 @@ static int find_route(struct call *c)
 	}
 	c->rp->allow = allow;
 	if (allow)
-		error_reply(c, 405, "bad-method", "%s %s: only %s", c->rq->method, c->rq->path, allow);
+		error_reply(
+		    c, 405, "bad-method", "%s %s: only %s", c->rq->method, c->rq->path, allow);
 	else
 		error_reply(c, 404, "not-found", "no route %s; see docs/API.md", c->rq->path);
 	return -1;

@@ -29,7 +29,7 @@ struct conversation {
 	struct http_request rq;
 	struct MHD_Connection *connection;
 	struct conversation *prev, *next; /* among those that wait */
-	uint64_t deadline; /* uv_now() of the end of the wait; 0 = none set yet */
+	uint64_t deadline;                /* uv_now() of the end of the wait; 0 = none set yet */
 	uint64_t discarded;
 	bool begun;
 };
@@ -337,14 +337,14 @@ static void on_mhd_log(void *arg, const char *fmt, va_list ap)
 
 static struct MHD_Daemon *mhd_start(struct http *h)
 {
-	return MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET |
-				    MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG,
+	return MHD_start_daemon(
+	    MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG,
 	    0, NULL, NULL, on_request, h, MHD_OPTION_EXTERNAL_LOGGER, on_mhd_log, NULL,
 	    MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-	    (unsigned)HTTP_SILENCE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-	    (size_t)CONNECTION_MEMORY, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-	    MHD_OPTION_URI_LOG_CALLBACK, on_request_line, NULL, MHD_OPTION_NOTIFY_COMPLETED,
-	    on_completed, NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_END);
+	    (unsigned)HTTP_SILENCE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+	    MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_request_line, NULL,
+	    MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_NOTIFY_CONNECTION,
+	    on_connection, h, MHD_OPTION_END);
 }
 
 static void watch(struct http *h, uv_poll_t *p, int fd, uv_poll_cb cb)
@@ -362,8 +362,8 @@ static char *busy_answer(const char *body)
 	    strlen(body), body);
 }
 
-struct http *http_open(uv_loop_t *loop, int fd, const char *busy_body, http_answer *answer,
-    void *arg, struct err *e)
+struct http *http_open(
+    uv_loop_t *loop, int fd, const char *busy_body, http_answer *answer, void *arg, struct err *e)
 {
 	struct http *h = xcalloc(1, sizeof *h);
 	const union MHD_DaemonInfo *info;

@@ -16,10 +16,10 @@
 
 enum {
 	HTTP_MAX_BODY = 64 * 1024,
-	HTTP_MAX_QUERY = 16,  /* parameters of one request */
+	HTTP_MAX_QUERY = 16, /* parameters of one request */
 	HTTP_CONNECTIONS = 64,
-	HTTP_PER_USER = 32,   /* of them, for each uid but root */
-	HTTP_SILENCE_S = 10   /* a connection without a byte for so long is closed */
+	HTTP_PER_USER = 32, /* of them, for each uid but root */
+	HTTP_SILENCE_S = 10 /* a connection without a byte for so long is closed */
 };
 
 struct http_param {
@@ -31,11 +31,11 @@ struct http_request {
 	const char *method, *path; /* path: decoded, without the query */
 	struct http_param query[HTTP_MAX_QUERY];
 	unsigned nquery;
-	bool query_overflow; /* there were more */
+	bool query_overflow;      /* there were more */
 	const char *content_type; /* NULL = none given */
 	struct buf body;
-	bool too_large; /* the body went over HTTP_MAX_BODY; it was thrown away */
-	uid_t uid;      /* of the peer, as the kernel says */
+	bool too_large;   /* the body went over HTTP_MAX_BODY; it was thrown away */
+	uid_t uid;        /* of the peer, as the kernel says */
 	struct arena mem; /* for whoever answers */
 	/*
 	 * Waiting: a handler that has no answer yet sets wait_s (once) and
@@ -63,8 +63,8 @@ struct http;
  * not blocking. busy_body is what one gets with 503 when there are too many
  * connections. On error fd stays the caller's.
  */
-struct http *http_open(uv_loop_t *loop, int fd, const char *busy_body, http_answer *answer,
-    void *arg, struct err *e);
+struct http *http_open(
+    uv_loop_t *loop, int fd, const char *busy_body, http_answer *answer, void *arg, struct err *e);
 /* Takes over one connected stream socket, as if it had been accepted. */
 int http_adopt(struct http *h, int fd);
 /* Asks the handlers of all waiting requests again. */

@@ -83,8 +83,9 @@ static json_t *json_accounting(const struct accounting *a)
 
 static json_t *json_monitor(const struct ingest_status *in)
 {
-	static const char *const source[] = {
-	    [WIRE_SRC_TICK] = "tick", [WIRE_SRC_CPU_CLOCK] = "cpu-clock", [WIRE_SRC_RECORDED] = "recorded"};
+	static const char *const source[] = {[WIRE_SRC_TICK] = "tick",
+	    [WIRE_SRC_CPU_CLOCK] = "cpu-clock",
+	    [WIRE_SRC_RECORDED] = "recorded"};
 	bool known = in->hello.session != 0;
 	const char *name = NULL;
 
@@ -134,13 +135,13 @@ json_t *json_module(const struct store_module *m, double samples, bool can_rollb
 	double all = (double)m->mapped + (double)m->stale + (double)m->outside;
 	json_t *j;
 
-	j = json_pack("{so so so ss so so so so so so so so so}", "id", json_module_id(m->id), "path",
-	    json_text(m->path), "uid", count(m->uid), "state",
+	j = json_pack("{so so so ss so so so so so so so so so}", "id", json_module_id(m->id),
+	    "path", json_text(m->path), "uid", count(m->uid), "state",
 	    module_state_name((enum module_state)m->state), "text", json_text(m->text), "build_id",
-	    build_id(&m->current), "origin", build_id(&m->origin), "artifact", json_text(m->artifact),
-	    "layout_at", json_time(m->layout_ms), "first_seen", json_time(m->first_ms), "last_seen",
-	    json_time(m->last_ms), "held", json_text(m->held_why), "held_until",
-	    json_time(m->held_until_ms));
+	    build_id(&m->current), "origin", build_id(&m->origin), "artifact",
+	    json_text(m->artifact), "layout_at", json_time(m->layout_ms), "first_seen",
+	    json_time(m->first_ms), "last_seen", json_time(m->last_ms), "held",
+	    json_text(m->held_why), "held_until", json_time(m->held_until_ms));
 	json_object_set_new(j, "samples", json_number(samples));
 	json_object_set_new(j, "mapped", count(m->mapped));
 	json_object_set_new(j, "stale", count(m->stale));
@@ -192,8 +193,8 @@ json_t *json_event(const struct store_event *ev)
 	return json_pack("{so so so ss so so so so so so so so so}", "at", json_time(ev->at_ms),
 	    "module", json_module_id(ev->module), "path", json_text(ev->path), "event",
 	    event_name((enum event_kind)ev->kind), "from", build_id(&ev->from), "to",
-	    build_id(&ev->to), "change", change_id(ev->change), "text", json_text(ev->text), "samples",
-	    json_number(ev->samples), "gain", json_number(ev->gain), "seconds",
+	    build_id(&ev->to), "change", change_id(ev->change), "text", json_text(ev->text),
+	    "samples", json_number(ev->samples), "gain", json_number(ev->gain), "seconds",
 	    json_number(ev->seconds), "size_before", before, "size_after", after);
 }
 
@@ -276,8 +277,8 @@ json_t *json_profile(const struct store_module *m, const struct profile *p, int6
 
 	hottest = profile_hottest(p, now_ms, half_life_s, &n);
 	for (i = 0; i < n && i < max_functions; i++)
-		json_array_append_new(list,
-		    json_function(&p->func.v[hottest[i]], sum.samples, max_blocks));
+		json_array_append_new(
+		    list, json_function(&p->func.v[hottest[i]], sum.samples, max_blocks));
 	free(hottest);
 	return json_pack("{so so so so so so so}", "module", json_module_id(m->id), "path",
 	    json_text(m->path), "samples", json_number(sum.samples), "understood",

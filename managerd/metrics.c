@@ -51,7 +51,8 @@ static void samples(struct buf *out, const struct accounting *a)
 	counter(out, "morph_samples_taken_total", "Samples the monitors took.", a->taken);
 	head(out, "morph_samples_total", "counter", "Samples by where they went; sum = taken.");
 	for (i = 0; i < sizeof row / sizeof *row; i++)
-		buf_printf(out, "morph_samples_total{where=\"%s\"} %" PRIu64 "\n", row[i].where, row[i].n);
+		buf_printf(
+		    out, "morph_samples_total{where=\"%s\"} %" PRIu64 "\n", row[i].where, row[i].n);
 	counter(out, "morph_batches_total", "Batches merged.", a->batches);
 }
 
@@ -75,7 +76,8 @@ static const struct {
 	bool predicted; /* only of modules with a prediction */
 	double (*value)(const struct metrics_module *);
 } per_module[] = {
-    {"morph_module_profile_samples", "gauge", "Samples in the aged profile.", false, profile_samples},
+    {"morph_module_profile_samples", "gauge", "Samples in the aged profile.", false,
+	profile_samples},
     {"morph_module_mapped_total", "counter", "Samples that fell into known blocks.", false, mapped},
     {"morph_module_predicted_gain_ratio", "gauge", "Gain of the best layout by the model.", true,
 	gain},

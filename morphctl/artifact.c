@@ -28,8 +28,11 @@ static const char *kind_name(uint32_t kind)
 
 static const char *input_kind_name(uint32_t kind)
 {
-	static const char *const name[] = {[ART_OBJECT] = "object", [ART_TU] = "unit",
-	    [ART_ARCHIVE] = "archive", [ART_SHARED] = "shared-library", [ART_FILE] = "file"};
+	static const char *const name[] = {[ART_OBJECT] = "object",
+	    [ART_TU] = "unit",
+	    [ART_ARCHIVE] = "archive",
+	    [ART_SHARED] = "shared-library",
+	    [ART_FILE] = "file"};
 
 	return kind >= ART_OBJECT && kind <= ART_FILE ? name[kind] : "other";
 }
@@ -94,11 +97,11 @@ static json_t *inputs_json(struct artifact *art, struct arena *a)
 	size_t n = artifact_inputs(art, &in), i;
 
 	for (i = 0; i < n; i++)
-		json_array_append_new(list,
-		    json_pack("{sI ss so so so sI}", "id", (json_int_t)in[i].id, "kind",
-			input_kind_name(in[i].kind), "path", clean(a, in[i].path), "archive",
-			number_or_null(in[i].archive), "unit", number_or_null(in[i].tu), "bytes",
-			(json_int_t)in[i].size));
+		json_array_append_new(
+		    list, json_pack("{sI ss so so so sI}", "id", (json_int_t)in[i].id, "kind",
+			      input_kind_name(in[i].kind), "path", clean(a, in[i].path), "archive",
+			      number_or_null(in[i].archive), "unit", number_or_null(in[i].tu),
+			      "bytes", (json_int_t)in[i].size));
 	return list;
 }
 
@@ -143,15 +146,15 @@ static void add(struct totals *t, const json_t *f)
 
 static void show_units(struct arena *a, const json_t *art, bool colour)
 {
-	static const struct column column[] = {{"UNIT", CUT}, {"ASSEMBLY", RIGHT}, {"FUNCTIONS", RIGHT},
-	    {"OPAQUE", RIGHT}, {"BLOCKS", RIGHT}, {"INSTRUCTIONS", RIGHT}};
+	static const struct column column[] = {{"UNIT", CUT}, {"ASSEMBLY", RIGHT},
+	    {"FUNCTIONS", RIGHT}, {"OPAQUE", RIGHT}, {"BLOCKS", RIGHT}, {"INSTRUCTIONS", RIGHT}};
 	struct table t = {column, sizeof column / sizeof *column};
 	const json_t *units = json_object_get(art, "units"), *u, *f;
 	struct totals *sum = arena_array(a, json_array_size(units), sizeof *sum);
 	size_t i;
 
 	json_array_foreach (json_object_get(art, "functions"), i, f)
-		add(&sum[(size_t)json_num(f, "unit")], f);
+	    add(&sum[(size_t)json_num(f, "unit")], f);
 	json_array_foreach (units, i, u) {
 		struct table_row *row = table_row(&t);
 
@@ -235,7 +238,8 @@ static void show_functions(struct arena *a, const json_t *art, bool colour)
 /* Linked files; members stand below their archive. */
 static void show_inputs(struct arena *a, const json_t *inputs, bool colour)
 {
-	static const struct column column[] = {{"INPUT", RIGHT}, {"KIND", LEFT}, {"KEPT", RIGHT}, {"PATH", CUT}};
+	static const struct column column[] = {
+	    {"INPUT", RIGHT}, {"KIND", LEFT}, {"KEPT", RIGHT}, {"PATH", CUT}};
 	struct table t = {column, sizeof column / sizeof *column};
 	const json_t *in;
 	size_t i;
@@ -247,7 +251,8 @@ static void show_inputs(struct arena *a, const json_t *inputs, bool colour)
 		row->cell[0].text = words_number(a, json_num(in, "id"));
 		row->cell[1].text = json_str(in, "kind");
 		row->cell[2].text = words_bytes(a, json_num(in, "bytes"));
-		row->cell[3].text = arena_printf(a, "%s%s", member ? "  " : "", json_str(in, "path"));
+		row->cell[3].text =
+		    arena_printf(a, "%s%s", member ? "  " : "", json_str(in, "path"));
 	}
 	putchar('\n');
 	table_print(stdout, &t, colour);
@@ -262,7 +267,7 @@ static char *recipe_words(struct arena *a, const json_t *recipe)
 	size_t i;
 
 	json_array_foreach (recipe, i, arg)
-		buf_printf(&b, "%s%s", i ? " " : "", json_string_value(arg));
+	    buf_printf(&b, "%s%s", i ? " " : "", json_string_value(arg));
 	text = arena_strdup(a, buf_cstr(&b));
 	buf_free(&b);
 	return text;
@@ -288,15 +293,16 @@ static void show_artifact(const struct invocation *in, const json_t *art)
 	table_field(stdout, colour, "made by",
 	    arena_printf(a, "%s, format %.0f", json_str(art, "producer"), json_num(art, "format")));
 	table_field(stdout, colour, "size",
-	    arena_printf(a, "%s, holds %s of assembly in %s", words_bytes(a, json_num(art, "bytes")),
-		words_bytes(a, text),
+	    arena_printf(a, "%s, holds %s of assembly in %s",
+		words_bytes(a, json_num(art, "bytes")), words_bytes(a, text),
 		words_plural(a, (double)json_array_size(json_object_get(art, "units")), "unit")));
 	table_field(stdout, colour, "code",
 	    arena_printf(a, "%s (%s opaque), %s, %s", words_plural(a, sum.functions, "function"),
 		words_number(a, sum.opaque), words_plural(a, sum.blocks, "block"),
 		words_plural(a, sum.instructions, "instruction")));
 	table_field(stdout, colour, "recipe",
-	    arena_printf(a, "%s %s", json_str(art, "ld"), recipe_words(a, json_object_get(art, "recipe"))));
+	    arena_printf(
+		a, "%s %s", json_str(art, "ld"), recipe_words(a, json_object_get(art, "recipe"))));
 	show_units(a, art, colour);
 	show_opaque(a, functions, colour);
 	if (in->given & OPT_FUNCTIONS)

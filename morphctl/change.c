@@ -60,8 +60,8 @@ static int wait_for(const struct invocation *in, struct client *c, json_t **chan
 
 	while (!json_is_true(json_object_get(*change, "ready"))) {
 		tell_step(in, *change, last, sizeof last);
-		code = client_get(
-		    c, &next, "/v1/changes/%s?wait=%d", json_str(*change, "id"), POLL_S);
+		code =
+		    client_get(c, &next, "/v1/changes/%s?wait=%d", json_str(*change, "id"), POLL_S);
 		if (code)
 			return code;
 		json_decref(*change);
@@ -109,8 +109,8 @@ static int ask_module(const struct invocation *in, struct client *c, const char 
 int cmd_reoptimize(const struct invocation *in)
 {
 	struct client *c = client_open(in);
-	int code = in->narg > 0 ? ask_module(in, c, "reoptimize")
-				: ask_and_show(in, c, "/v1/reoptimize");
+	int code =
+	    in->narg > 0 ? ask_module(in, c, "reoptimize") : ask_and_show(in, c, "/v1/reoptimize");
 
 	client_close(c);
 	return code;

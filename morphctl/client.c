@@ -135,8 +135,8 @@ static int open_envelope(struct client *c, const struct buf *b, long status, jso
 
 	*result = json_incref(json_object_get(envelope, "result"));
 	if (!type || !*result) {
-		code = complain(EXIT_FAILED, "%s: not an answer of morphd (HTTP status %ld)", c->socket,
-		    status);
+		code = complain(EXIT_FAILED, "%s: not an answer of morphd (HTTP status %ld)",
+		    c->socket, status);
 	} else if (strcmp(type, "error") == 0) {
 		message = json_str(*result, "message");
 		code = complain(exit_code(status), "%s",
@@ -177,8 +177,8 @@ static int perform(struct client *c, json_t **result, const char *body, const ch
 	if (r == CURLE_COULDNT_CONNECT)
 		code = no_connection(c);
 	else if (r != CURLE_OK)
-		code = complain(EXIT_FAILED, "%s: %s", c->socket,
-		    c->why[0] ? c->why : curl_easy_strerror(r));
+		code = complain(
+		    EXIT_FAILED, "%s: %s", c->socket, c->why[0] ? c->why : curl_easy_strerror(r));
 	else
 		code = open_envelope(c, &answer, status, result);
 	buf_free(&answer);
@@ -232,9 +232,10 @@ static int ambiguous(struct client *c, const char *name, const json_t *found)
 	const json_t *m;
 	size_t i;
 
-	complain(EXIT_USAGE, "%s is the name of %zu modules; say which:", name, json_array_size(found));
+	complain(
+	    EXIT_USAGE, "%s is the name of %zu modules; say which:", name, json_array_size(found));
 	json_array_foreach (found, i, m)
-		fprintf(stderr, "  %s\n", words_clean(c->in->mem, json_str(m, "path")));
+	    fprintf(stderr, "  %s\n", words_clean(c->in->mem, json_str(m, "path")));
 	return EXIT_USAGE;
 }
 
@@ -266,7 +267,8 @@ static int ask_name(struct client *c, const char *name, json_t **module)
 		else if (path)
 			code = ask_path(c, path, module);
 		else
-			code = complain(EXIT_NOT_FOUND, "no module %s; morphctl status lists them", name);
+			code = complain(
+			    EXIT_NOT_FOUND, "no module %s; morphctl status lists them", name);
 		free(path);
 	}
 	json_decref(all);

@@ -18,7 +18,8 @@ int complain(int code, const char *fmt, ...)
 int show(const struct invocation *in, json_t *result, show_text *text)
 {
 	if (in->json) {
-		json_dumpf(result, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12) | JSON_ENCODE_ANY);
+		json_dumpf(
+		    result, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12) | JSON_ENCODE_ANY);
 		putchar('\n');
 	} else {
 		text(in, result);

@@ -21,7 +21,14 @@ enum {
 };
 
 /* Options beyond --json, --socket and --help that a command may know. */
-enum { OPT_WAIT = 1, OPT_ALL = 2, OPT_FORCE = 4, OPT_BLOCKS = 8, OPT_LIMIT = 16, OPT_FUNCTIONS = 32 };
+enum {
+	OPT_WAIT = 1,
+	OPT_ALL = 2,
+	OPT_FORCE = 4,
+	OPT_BLOCKS = 8,
+	OPT_LIMIT = 16,
+	OPT_FUNCTIONS = 32
+};
 
 struct invocation {
 	const char *socket; /* of --socket, or NULL */

@@ -19,17 +19,17 @@ static const struct command commands[] = {
 	OPT_LIMIT, 0, 1, cmd_status},
     {"reoptimize now", "[MODULE]", "decide at once, lay out anew if it pays",
 	"Asks for a decision now instead of at the next cycle. Idleness, cool-down and budget\n"
-	"are passed over; the other rungs of the ladder hold. Without MODULE: all of yours.\n" MODULE_HELP,
+	"are passed over; the other rungs of the ladder hold.\n"
+	"Without MODULE: all of yours.\n" MODULE_HELP,
 	OPT_WAIT | OPT_FORCE, 0, 1, cmd_reoptimize},
     {"rollback", "MODULE | --all", "put the build before the last swap back",
-	"The module is then held: it is not laid out again until a `reoptimize now` asks for it.\n"
-	MODULE_HELP,
+	"The module is then held, until a `reoptimize now` asks for it.\n" MODULE_HELP,
 	OPT_WAIT | OPT_ALL, 0, 1, cmd_rollback},
     {"history", "[MODULE]", "what became of modules, newest first", MODULE_HELP, OPT_LIMIT, 0, 1,
 	cmd_history},
     {"explain", "MODULE", "the last decision, rung by rung",
-	"Shows every rung of the ladder with its numbers, and the one that stopped it.\n" MODULE_HELP, 0,
-	1, 1, cmd_explain},
+	"Every rung of the ladder with its numbers, and the one that stopped it.\n" MODULE_HELP,
+	0, 1, 1, cmd_explain},
     {"profile", "MODULE", "hot functions and blocks", MODULE_HELP, OPT_BLOCKS | OPT_LIMIT, 1, 1,
 	cmd_profile},
     {"artifact show", "FILE", "what is in a NAME.morph file",

@@ -68,7 +68,8 @@ int cmd_history(const struct invocation *in)
 	if (in->narg > 0)
 		code = client_module(c, in->arg[0], &m);
 	if (code == EXIT_DONE && m)
-		code = client_get(c, &list, "/v1/history?limit=%ld&module=%s", limit, json_str(m, "id"));
+		code = client_get(
+		    c, &list, "/v1/history?limit=%ld&module=%s", limit, json_str(m, "id"));
 	else if (code == EXIT_DONE)
 		code = client_get(c, &list, "/v1/history?limit=%ld", limit);
 	json_decref(m);
@@ -89,13 +90,15 @@ static enum paint outcome_paint(const char *outcome)
 
 static char *limit_words(struct arena *a, double v)
 {
-	return isnan(v) ? "" : fabs(v) < 10 && v != round(v) ? arena_printf(a, "%.3g", v) : words_number(a, v);
+	return isnan(v)                        ? ""
+	       : fabs(v) < 10 && v != round(v) ? arena_printf(a, "%.3g", v)
+					       : words_number(a, v);
 }
 
 static void show_ladder(const struct invocation *in, const json_t *ladder, bool colour)
 {
-	static const struct column column[] = {
-	    {"", RIGHT}, {"RUNG", LEFT}, {"OUTCOME", LEFT}, {"VALUE", RIGHT}, {"LIMIT", RIGHT}, {"", WRAP}};
+	static const struct column column[] = {{"", RIGHT}, {"RUNG", LEFT}, {"OUTCOME", LEFT},
+	    {"VALUE", RIGHT}, {"LIMIT", RIGHT}, {"", WRAP}};
 	struct table t = {column, sizeof column / sizeof *column, 2};
 	struct arena *a = in->mem;
 	const json_t *step;
@@ -162,8 +165,8 @@ static void add_blocks(struct arena *a, struct table *t, const json_t *hot)
 
 static void show_profile(const struct invocation *in, const json_t *p)
 {
-	static const struct column column[] = {
-	    {"SHARE", RIGHT}, {"SAMPLES", RIGHT}, {"BLOCKS HIT", RIGHT}, {"FUNCTION", CUT}, {"UNIT", LEFT}};
+	static const struct column column[] = {{"SHARE", RIGHT}, {"SAMPLES", RIGHT},
+	    {"BLOCKS HIT", RIGHT}, {"FUNCTION", CUT}, {"UNIT", LEFT}};
 	struct table t = {column, sizeof column / sizeof *column};
 	bool colour = table_colour();
 	struct arena *a = in->mem;
@@ -180,8 +183,9 @@ static void show_profile(const struct invocation *in, const json_t *p)
 
 		row->cell[0].text = words_share(a, json_num(f, "share"));
 		row->cell[1].text = words_number(a, json_num(f, "samples"));
-		row->cell[2].text = arena_printf(a, "%s / %s", words_number(a, json_num(f, "blocks_sampled")),
-		    words_number(a, json_num(f, "blocks")));
+		row->cell[2].text =
+		    arena_printf(a, "%s / %s", words_number(a, json_num(f, "blocks_sampled")),
+			words_number(a, json_num(f, "blocks")));
 		row->cell[3].text = words_clean(a, json_str(f, "name"));
 		row->cell[4].text = words_clean(a, json_str(f, "tu"));
 		if (opaque)

@@ -72,10 +72,12 @@ static char *samples_line(struct arena *a, const json_t *s)
 
 static char *outside_line(struct arena *a, const json_t *by)
 {
-	return arena_printf(a, "%s in the kernel, %s in modules without artifact, %s between "
-			       "blocks, %s without build-id",
+	return arena_printf(a,
+	    "%s in the kernel, %s in modules without artifact, %s between "
+	    "blocks, %s without build-id",
 	    words_number(a, json_num(by, "kernel")), words_number(a, json_num(by, "no_artifact")),
-	    words_number(a, json_num(by, "no_block")), words_number(a, json_num(by, "no_build_id")));
+	    words_number(a, json_num(by, "no_block")),
+	    words_number(a, json_num(by, "no_build_id")));
 }
 
 static char *monitor_line(struct arena *a, const json_t *m, int64_t now)
@@ -85,8 +87,8 @@ static char *monitor_line(struct arena *a, const json_t *m, int64_t now)
 	double period = json_num(m, "period_s");
 
 	if (!source)
-		return arena_strdup(a, connected ? "connected, nothing sent yet"
-						 : "none; start morph-monitor");
+		return arena_strdup(
+		    a, connected ? "connected, nothing sent yet" : "none; start morph-monitor");
 	return arena_printf(a, "%s, %s, one sample per %.3g ms, last batch %s",
 	    connected ? "connected" : "away", words_clean(a, source), period * 1e3,
 	    words_ago(a, json_str(m, "last_batch"), now));
@@ -111,15 +113,17 @@ static void show_manager(const struct invocation *in, const json_t *s, int64_t n
 	const char *policy = json_str(s, "policy");
 	struct arena *a = in->mem;
 
-	table_paint(stdout, colour, BOLD, arena_printf(a, "morphd %s", words_clean(a, json_str(s, "version"))));
+	table_paint(stdout, colour, BOLD,
+	    arena_printf(a, "morphd %s", words_clean(a, json_str(s, "version"))));
 	printf(", %s manager, process %.0f, up %s\n",
 	    strcmp(json_str(s, "mode") ? json_str(s, "mode") : "", "user") == 0 ? "a user's own"
-										  : "the system's",
-	    json_num(s, "pid"), words_duration(a, (double)(now - words_time(json_str(s, "started")))));
+										: "the system's",
+	    json_num(s, "pid"),
+	    words_duration(a, (double)(now - words_time(json_str(s, "started")))));
 	table_field(stdout, colour, "samples", samples_line(a, samples));
 	if (json_num(samples, "outside") > 0)
-		table_field(
-		    stdout, colour, "outside", outside_line(a, json_object_get(samples, "outside_by")));
+		table_field(stdout, colour, "outside",
+		    outside_line(a, json_object_get(samples, "outside_by")));
 	table_field(stdout, colour, "monitor", monitor_line(a, json_object_get(s, "monitor"), now));
 	table_field(stdout, colour, "idle",
 	    arena_printf(a, "%s: %s", json_is_true(json_object_get(idle, "idle")) ? "yes" : "no",
@@ -130,10 +134,12 @@ static void show_manager(const struct invocation *in, const json_t *s, int64_t n
 
 static char *taken_words(struct arena *a, const json_t *predicted)
 {
-	return words_change(a, json_num(predicted, "taken_before"), json_num(predicted, "taken_after"));
+	return words_change(
+	    a, json_num(predicted, "taken_before"), json_num(predicted, "taken_after"));
 }
 
-static void show_modules(const struct invocation *in, const json_t *modules, int64_t now, bool colour)
+static void show_modules(
+    const struct invocation *in, const json_t *modules, int64_t now, bool colour)
 {
 	static const struct column column[] = {{"MODULE", CUT}, {"STATE", LEFT}, {"SAMPLES", RIGHT},
 	    {"MAPPED", RIGHT}, {"LAYOUT", LEFT}, {"GAIN", RIGHT}, {"TAKEN BRANCHES", LEFT}};
@@ -162,7 +168,8 @@ static void show_modules(const struct invocation *in, const json_t *modules, int
 	if (t.row.n > 0)
 		table_print(stdout, &t, colour);
 	else
-		puts("No modules yet: none of the sampled programs has an artifact (morphctl hooks --help).");
+		puts("No modules yet: none of the sampled programs has an artifact (morphctl hooks "
+		     "--help).");
 	table_free(&t);
 }
 
@@ -221,11 +228,11 @@ static void show_module(const struct invocation *in, const json_t *m)
 	if (layout) {
 		table_field(stdout, colour, "original", words_clean(a, json_str(m, "origin")));
 		table_field(stdout, colour, "layout",
-		    arena_printf(a, "made %s, %s", words_ago(a, layout, now), words_local(a, layout)));
+		    arena_printf(
+			a, "made %s, %s", words_ago(a, layout, now), words_local(a, layout)));
 	}
 	table_field(stdout, colour, "artifact", artifact ? words_clean(a, artifact) : "none");
-	table_field(stdout, colour, "profile",
-	    words_plural(a, json_num(m, "samples"), "sample"));
+	table_field(stdout, colour, "profile", words_plural(a, json_num(m, "samples"), "sample"));
 	table_field(stdout, colour, "samples", seen_words(a, m));
 	if (json_is_object(predicted))
 		table_field(stdout, colour, "predicted",
@@ -234,7 +241,8 @@ static void show_module(const struct invocation *in, const json_t *m)
 			words_ago(a, json_str(predicted, "at"), now)));
 	table_field(stdout, colour, "rollback",
 	    json_is_true(json_object_get(m, "rollback")) ? "possible" : "nothing to roll back to");
-	table_field(stdout, colour, "decision", decision_words(a, json_object_get(m, "decision"), now));
+	table_field(
+	    stdout, colour, "decision", decision_words(a, json_object_get(m, "decision"), now));
 }
 
 /* ---- the command ---- */

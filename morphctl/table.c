@@ -91,8 +91,8 @@ static void pad(FILE *out, unsigned n)
 }
 
 /* Words of s from column `at` on, following lines at `indent`; ends the line. */
-static void put_wrapped(FILE *out, bool colour, enum paint p, const char *s, unsigned at,
-    unsigned indent)
+static void put_wrapped(
+    FILE *out, bool colour, enum paint p, const char *s, unsigned at, unsigned indent)
 {
 	struct buf word = {0};
 	size_t n;
@@ -121,8 +121,8 @@ static void put_wrapped(FILE *out, bool colour, enum paint p, const char *s, uns
 }
 
 /* One cell behind the spaces owed; returns those owed to the next. */
-static unsigned put_cell(FILE *out, bool colour, enum column_kind kind, unsigned w,
-    const struct cell *c, unsigned owed)
+static unsigned put_cell(
+    FILE *out, bool colour, enum column_kind kind, unsigned w, const struct cell *c, unsigned owed)
 {
 	struct buf text = {0};
 	unsigned room;
@@ -135,8 +135,8 @@ static unsigned put_cell(FILE *out, bool colour, enum column_kind kind, unsigned
 	return GAP + (kind == RIGHT ? 0 : room);
 }
 
-static void put_row(FILE *out, const struct table *t, const unsigned *w, const struct cell *cell,
-    bool colour)
+static void put_row(
+    FILE *out, const struct table *t, const unsigned *w, const struct cell *cell, bool colour)
 {
 	unsigned i, last = 0, owed = t->indent, start = t->indent;
 
@@ -170,7 +170,8 @@ void table_print(FILE *out, const struct table *t, bool colour)
 		put_row(out, t, w, t->row.v[r].cell, colour);
 		if (t->row.v[r].note) {
 			pad(out, t->indent + 2);
-			put_wrapped(out, colour, DIM, t->row.v[r].note, t->indent + 2, t->indent + 4);
+			put_wrapped(
+			    out, colour, DIM, t->row.v[r].note, t->indent + 2, t->indent + 4);
 		}
 	}
 }

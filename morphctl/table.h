@@ -45,7 +45,8 @@ struct table {
 	VEC(struct table_row {
 		struct cell cell[TABLE_COLUMNS];
 		const char *note; /* one more line below the cells, wrapped; or NULL */
-	}) row;
+	})
+	row;
 };
 
 /* Adds an empty row; valid until the next is added. */

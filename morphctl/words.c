@@ -110,7 +110,10 @@ static size_t utf8_length(const unsigned char *s)
 
 	if (*s < 0x80)
 		return *s >= 0x20 && *s != 0x7f;
-	n = *s >= 0xf0 && *s <= 0xf4 ? 4 : *s >= 0xe0 && *s < 0xf0 ? 3 : *s >= 0xc2 && *s < 0xe0 ? 2 : 0;
+	n = *s >= 0xf0 && *s <= 0xf4  ? 4
+	    : *s >= 0xe0 && *s < 0xf0 ? 3
+	    : *s >= 0xc2 && *s < 0xe0 ? 2
+				      : 0;
 	if (*s == 0xc2 && s[1] < 0xa0)
 		return 0;
 	for (i = 1; i < n; i++) {
@@ -164,7 +167,8 @@ char *words_local(struct arena *a, const char *rfc3339)
 	char text[64];
 	struct tm tm;
 
-	if (t < 0 || !localtime_r(&t, &tm) || !strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm))
+	if (t < 0 || !localtime_r(&t, &tm) ||
+	    !strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm))
 		return arena_strdup(a, "-");
 	return arena_strdup(a, text);
 }

@@ -38,7 +38,7 @@ char *words_ago(struct arena *a, const char *rfc3339, int64_t now);
 char *words_local(struct arena *a, const char *rfc3339);
 
 /* ---- members of objects that may be absent or null ---- */
-double json_num(const json_t *o, const char *name); /* NAN */
+double json_num(const json_t *o, const char *name);      /* NAN */
 const char *json_str(const json_t *o, const char *name); /* NULL */
 
 #endif

@@ -134,8 +134,9 @@ static json_t *ask_as(uid_t uid, int want, const char *request, const char *body
 	j = json_loads(strstr(answer, "\r\n\r\n"), 0, NULL);
 	ck_assert_msg(j, "%s: %s", request, answer);
 	ck_assert_int_eq(json_integer_value(json_object_get(j, "status-code")), want);
-	ck_assert_str_eq(json_string_value(json_object_get(j, "type")),
-	    want == 202 ? "async" : want < 300 ? "sync" : "error");
+	ck_assert_str_eq(json_string_value(json_object_get(j, "type")), want == 202  ? "async"
+									: want < 300 ? "sync"
+										     : "error");
 	free(text);
 	free(answer);
 	return j;
@@ -186,8 +187,8 @@ static const char *lua(const char *tail)
 {
 	static char path[128];
 
-	snprintf(path, sizeof path, "/v1/modules/%016lx%s", (unsigned long)module_id("/home/ann/bin/lua"),
-	    tail);
+	snprintf(path, sizeof path, "/v1/modules/%016lx%s",
+	    (unsigned long)module_id("/home/ann/bin/lua"), tail);
 	return path;
 }
 
@@ -237,13 +238,14 @@ END_TEST
 
 START_TEST(another_users_module_is_nowhere)
 {
-	static const char *const path[] = {"/v1/status", "/v1/modules", "/v1/decisions", "/v1/history",
-	    "/metrics"};
+	static const char *const path[] = {
+	    "/v1/status", "/v1/modules", "/v1/decisions", "/v1/history", "/metrics"};
 	char *request, *answer;
 	size_t i;
 
 	for (i = 0; i < sizeof path / sizeof *path; i++) {
-		request = xasprintf("GET %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", path[i]);
+		request =
+		    xasprintf("GET %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", path[i]);
 		answer = raw_as(peer, request);
 		ck_assert_int_eq(status_of(answer), 200);
 		ck_assert_msg(!strstr(answer, "bob"), "%s: %s", path[i], answer);
@@ -276,7 +278,8 @@ START_TEST(profile_is_sorted_and_bounded)
 	json_decref(p);
 	p = get(lua("/profile?functions=1"));
 	ck_assert_int_eq(json_array_size(json_object_get(p, "functions")), 1);
-	ck_assert_ptr_null(json_object_get(json_array_get(json_object_get(p, "functions"), 0), "hot"));
+	ck_assert_ptr_null(
+	    json_object_get(json_array_get(json_object_get(p, "functions"), 0), "hot"));
 	json_decref(p);
 }
 END_TEST
@@ -303,7 +306,8 @@ START_TEST(lists_filter_and_bound)
 	ck_assert_int_eq(json_array_size(l), 1);
 	ck_assert_str_eq(str(json_array_get(l, 0), "event"), "swapped");
 	ck_assert_str_eq(str(json_array_get(l, 0), "change"), "3");
-	path = xasprintf("/v1/history?module=%016lx&limit=1", (unsigned long)module_id("/home/ann/bin/lua"));
+	path = xasprintf(
+	    "/v1/history?module=%016lx&limit=1", (unsigned long)module_id("/home/ann/bin/lua"));
 	one = get(path);
 	ck_assert(json_equal(one, l));
 	free(path);
@@ -312,8 +316,8 @@ START_TEST(lists_filter_and_bound)
 	l = get("/v1/decisions?limit=1000");
 	ck_assert_int_eq(json_array_size(l), 1);
 	json_decref(l);
-	path = xasprintf("GET /v1/decisions?module=%016lx",
-	    (unsigned long)module_id("/home/bob/bin/secret"));
+	path = xasprintf(
+	    "GET /v1/decisions?module=%016lx", (unsigned long)module_id("/home/bob/bin/secret"));
 	expect_error(path, "", 404, "not-found");
 	free(path);
 }
@@ -405,7 +409,8 @@ END_TEST
 START_TEST(another_users_change_is_hidden)
 {
 	manager.nchange = 1;
-	manager.change[0] = (struct change){.id = 1, .uid = peer - 1, .path = "", .step = "", .text = ""};
+	manager.change[0] =
+	    (struct change){.id = 1, .uid = peer - 1, .path = "", .step = "", .text = ""};
 	expect_error("GET /v1/changes/1", "", 404, "not-found");
 }
 END_TEST
@@ -471,7 +476,8 @@ END_TEST
 
 START_TEST(a_method_names_those_allowed)
 {
-	char *answer = raw_as(peer, "DELETE /v1/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+	char *answer =
+	    raw_as(peer, "DELETE /v1/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
 
 	ck_assert_ptr_nonnull(strstr(answer, "Allow: GET, HEAD\r\n"));
 	free(answer);
@@ -512,11 +518,15 @@ END_TEST
 
 START_TEST(garbage_is_survived)
 {
-	static const char *const piece[] = {"", "\r\n\r\n", "GET", "GET / HTTP/1.1\r\n", "\x16\x03\x01",
-	    "GET / HTTP/9.9\r\n\r\n", "GET / HTTP/1.1\r\n\r\n", "POST /v1/reoptimize HTTP/1.1\r\nHost: x\r\n"
-	    "Content-Length: 100\r\n\r\n{\"force\":", "POST /v1/reoptimize HTTP/1.1\r\nHost: x\r\n"
-	    "Content-Length: 18446744073709551617\r\n\r\n", "POST /v1/reoptimize HTTP/1.1\r\nHost: x\r\n"
-	    "Content-Length: -5\r\n\r\n", "POST /v1/reoptimize HTTP/1.1\r\nHost: x\r\n"
+	static const char *const piece[] = {"", "\r\n\r\n", "GET", "GET / HTTP/1.1\r\n",
+	    "\x16\x03\x01", "GET / HTTP/9.9\r\n\r\n", "GET / HTTP/1.1\r\n\r\n",
+	    "POST /v1/reoptimize HTTP/1.1\r\nHost: x\r\n"
+	    "Content-Length: 100\r\n\r\n{\"force\":",
+	    "POST /v1/reoptimize HTTP/1.1\r\nHost: x\r\n"
+	    "Content-Length: 18446744073709551617\r\n\r\n",
+	    "POST /v1/reoptimize HTTP/1.1\r\nHost: x\r\n"
+	    "Content-Length: -5\r\n\r\n",
+	    "POST /v1/reoptimize HTTP/1.1\r\nHost: x\r\n"
 	    "Transfer-Encoding: chunked\r\n\r\nzz\r\n"};
 	size_t i;
 	int fd;
@@ -578,7 +588,8 @@ START_TEST(one_user_cannot_take_all_places)
 	}
 	if (peer == 65534) {
 		ck_assert_int_eq(busy, 40 - 32);
-		answer = raw_as(peer - 1, "GET /v1/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+		answer = raw_as(
+		    peer - 1, "GET /v1/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
 		ck_assert_int_eq(status_of(answer), 200);
 		free(answer);
 	}
@@ -610,18 +621,21 @@ END_TEST
 
 START_TEST(metrics_are_prometheus_text)
 {
-	char *answer = raw_as(peer, "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"), *line,
-	     *save, *body;
+	char *answer =
+		 raw_as(peer, "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"),
+	     *line, *save, *body;
 	unsigned samples = 0;
 
 	ck_assert_ptr_nonnull(strstr(answer, "Content-Type: text/plain; version=0.0.4"));
-	ck_assert_ptr_nonnull(strstr(answer, "morph_build_info{version=\"" MORPH_VERSION "\"} 1\n"));
+	ck_assert_ptr_nonnull(
+	    strstr(answer, "morph_build_info{version=\"" MORPH_VERSION "\"} 1\n"));
 	ck_assert_ptr_nonnull(strstr(answer, "morph_samples_taken_total 1000\n"));
 	ck_assert_ptr_nonnull(strstr(answer, "morph_samples_total{where=\"outside\"} 200\n"));
 	ck_assert_ptr_nonnull(strstr(answer, "path=\"/home/ann/bin/lua\"} 0.051\n"));
 	body = strstr(answer, "\r\n\r\n") + 4;
 	for (line = strtok_r(body, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		ck_assert_msg(strncmp(line, "# ", 2) == 0 || strncmp(line, "morph_", 6) == 0, "%s", line);
+		ck_assert_msg(
+		    strncmp(line, "# ", 2) == 0 || strncmp(line, "morph_", 6) == 0, "%s", line);
 		samples += line[0] != '#';
 	}
 	ck_assert_uint_gt(samples, 15);

@@ -43,10 +43,16 @@ int manager_status(struct manager *m, struct manager_status *out, struct err *e)
 {
 	if (m->fail)
 		return err_set(e, "the disk is on fire");
-	*out = (struct manager_status){.mode = "user", .state_dir = "/var/lib/morph",
-	    .started_ms = FAKE_MS, .idle_text = "14 % of the processors idle, policy asks for 70 %",
-	    .working_module = module_id("/home/ann/bin/lua"), .working_path = "/home/ann/bin/lua",
-	    .working_step = "edit", .working_since_ms = FAKE_MS + 60000, .modules = 3, .swaps = 2};
+	*out = (struct manager_status){.mode = "user",
+	    .state_dir = "/var/lib/morph",
+	    .started_ms = FAKE_MS,
+	    .idle_text = "14 % of the processors idle, policy asks for 70 %",
+	    .working_module = module_id("/home/ann/bin/lua"),
+	    .working_path = "/home/ann/bin/lua",
+	    .working_step = "edit",
+	    .working_since_ms = FAKE_MS + 60000,
+	    .modules = 3,
+	    .swaps = 2};
 	out->monitor.connected = true;
 	out->monitor.hello = (struct wire_hello){7, 4000000, WIRE_SRC_TICK, 99};
 	out->monitor.last_batch_ms = FAKE_MS + 90000;
@@ -75,22 +81,28 @@ bool manager_can_rollback(struct manager *m, uint64_t module)
 	return module == module_id("/home/ann/bin/lua");
 }
 
-static int fake_change(struct manager *m, int kind, uint64_t module, uint32_t uid, uint64_t *id,
-    struct err *e)
+static int fake_change(
+    struct manager *m, int kind, uint64_t module, uint32_t uid, uint64_t *id, struct err *e)
 {
 	m->last_module = module;
 	*id = m->nchange;
 	if (m->answer)
 		return err_set(e, "the reason is told"), m->answer;
-	m->change[m->nchange] = (struct change){.id = m->nchange + 1, .kind = kind, .module = module,
-	    .path = module ? "/home/ann/bin/lua" : "", .uid = uid, .status = CHANGE_DOING,
-	    .step = "edit", .text = "laying out", .started_ms = FAKE_MS};
+	m->change[m->nchange] = (struct change){.id = m->nchange + 1,
+	    .kind = kind,
+	    .module = module,
+	    .path = module ? "/home/ann/bin/lua" : "",
+	    .uid = uid,
+	    .status = CHANGE_DOING,
+	    .step = "edit",
+	    .text = "laying out",
+	    .started_ms = FAKE_MS};
 	*id = ++m->nchange;
 	return MANAGER_OK;
 }
 
-int manager_reoptimize(struct manager *m, uint64_t module, uint32_t uid, bool force,
-    uint64_t *change, struct err *e)
+int manager_reoptimize(
+    struct manager *m, uint64_t module, uint32_t uid, bool force, uint64_t *change, struct err *e)
 {
 	m->last_force = force;
 	return fake_change(m, CHANGE_REOPTIMIZE, module, uid, change, e);
@@ -133,12 +145,24 @@ static inline void fake_end_change(struct manager *m, uint64_t id, int status)
 
 static void fake_module(struct manager *m, const char *path, uint32_t uid, int state)
 {
-	struct store_module sm = {.id = module_id(path), .path = path, .uid = uid, .state = state,
-	    .text = "runs in its second layout", .artifact = "/home/ann/bin/lua.morph",
-	    .current = {4, {1, 2, 3, 4}}, .origin = {4, {5, 6, 7, 8}}, .first_ms = FAKE_MS,
-	    .last_ms = FAKE_MS + 90000, .layout_ms = state == MODULE_LAID_OUT ? FAKE_MS + 30000 : 0,
-	    .mapped = 9800, .outside = 200, .predicted = state == MODULE_LAID_OUT, .gain = 0.051,
-	    .taken_before = 81250, .taken_after = 33000, .predicted_ms = FAKE_MS + 20000};
+	struct store_module sm = {.id = module_id(path),
+	    .path = path,
+	    .uid = uid,
+	    .state = state,
+	    .text = "runs in its second layout",
+	    .artifact = "/home/ann/bin/lua.morph",
+	    .current = {4, {1, 2, 3, 4}},
+	    .origin = {4, {5, 6, 7, 8}},
+	    .first_ms = FAKE_MS,
+	    .last_ms = FAKE_MS + 90000,
+	    .layout_ms = state == MODULE_LAID_OUT ? FAKE_MS + 30000 : 0,
+	    .mapped = 9800,
+	    .outside = 200,
+	    .predicted = state == MODULE_LAID_OUT,
+	    .gain = 0.051,
+	    .taken_before = 81250,
+	    .taken_after = 33000,
+	    .predicted_ms = FAKE_MS + 20000};
 	struct err e;
 
 	if (store_put_module(m->store, &sm, &e) < 0)
@@ -149,10 +173,19 @@ static void fake_fill(struct manager *m, uint32_t uid, uint32_t other)
 {
 	struct accounting add = {1, 1000, 700, 12, 88, 150, 10, 30, 10};
 	struct decide_in in = {.samples = 1200, .understood = 1100, .idle_text = ""};
-	struct store_event ev = {.module = module_id("/home/ann/bin/lua"), .path = "/home/ann/bin/lua",
-	    .at_ms = FAKE_MS + 30000, .kind = EVENT_SWAPPED, .from = {2, {1, 2}}, .to = {2, {3, 4}},
-	    .change = 3, .text = "second layout", .samples = 15000, .gain = 0.051, .seconds = 2.4,
-	    .size_before = 290112, .size_after = 291008};
+	struct store_event ev = {.module = module_id("/home/ann/bin/lua"),
+	    .path = "/home/ann/bin/lua",
+	    .at_ms = FAKE_MS + 30000,
+	    .kind = EVENT_SWAPPED,
+	    .from = {2, {1, 2}},
+	    .to = {2, {3, 4}},
+	    .change = 3,
+	    .text = "second layout",
+	    .samples = 15000,
+	    .gain = 0.051,
+	    .seconds = 2.4,
+	    .size_before = 290112,
+	    .size_after = 291008};
 	struct decision d;
 	struct err e;
 

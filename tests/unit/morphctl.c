@@ -136,7 +136,8 @@ END_TEST
 
 START_TEST(json_is_the_api_result)
 {
-	char *t = run(cmd_status, (struct invocation){.json = true, ONE("8c0a0ff84becb0dd")}, EXIT_DONE);
+	char *t =
+	    run(cmd_status, (struct invocation){.json = true, ONE("8c0a0ff84becb0dd")}, EXIT_DONE);
 	json_t *j = json_loads(t, 0, NULL);
 
 	ck_assert_str_eq(json_str(j, "path"), "/home/ann/bin/lua");
@@ -148,7 +149,8 @@ END_TEST
 
 START_TEST(modules_are_found_by_path_name_and_id)
 {
-	static char *const name[] = {"/home/ann/bin/other/sh", "sh", "/home/ann/bin/../bin/other/sh"};
+	static char *const name[] = {
+	    "/home/ann/bin/other/sh", "sh", "/home/ann/bin/../bin/other/sh"};
 	char *t = run(cmd_status, (struct invocation){ONE(name[0])}, EXIT_DONE);
 
 	expect(t, "/home/ann/bin/other/sh\n  state      no artifact: ");
@@ -173,7 +175,8 @@ START_TEST(explain_shows_the_rung_that_stopped_it)
 	char *t = run(cmd_explain, (struct invocation){ONE("8c0a0ff84becb0dd")}, EXIT_DONE);
 
 	fits(t);
-	expect(t, "  3  few-samples   stopped      1,200  3,000  1200 samples, policy asks for 3000\n");
+	expect(t,
+	    "  3  few-samples   stopped      1,200  3,000  1200 samples, policy asks for 3000\n");
 	expect(t, "  4  low-coverage  not reached\n");
 	free(t);
 }
@@ -198,7 +201,8 @@ START_TEST(history_is_a_table)
 	char *t = run(cmd_history, (struct invocation){ONE("8c0a0ff84becb0dd")}, EXIT_DONE);
 
 	fits(t);
-	expect(t, "2026-01-01 00:00:30  swapped  /home/ann/bin/lua   15,000  5.1 %  2.4 s  283 KiB → 284 KiB\n"
+	expect(t, "2026-01-01 00:00:30  swapped  /home/ann/bin/lua   15,000  5.1 %  2.4 s  283 KiB "
+		  "→ 284 KiB\n"
 		  "  second layout\n");
 	free(t);
 	t = run(cmd_history, (struct invocation){ONE("sh")}, EXIT_DONE);
@@ -241,7 +245,8 @@ END_TEST
 
 START_TEST(no_manager_is_told_with_its_socket)
 {
-	char *t = run(cmd_status, (struct invocation){.socket = "/nowhere/api.sock"}, EXIT_NOT_RUNNING);
+	char *t =
+	    run(cmd_status, (struct invocation){.socket = "/nowhere/api.sock"}, EXIT_NOT_RUNNING);
 
 	expect(t, "no manager answers at /nowhere/api.sock (No such file or directory)\n");
 	expect(t, "morphd --user");
@@ -271,8 +276,11 @@ static char *make_artifact(void)
 {
 	static const uint32_t insns[] = {5, 7};
 	char *path = xasprintf("%s/prog.morph", dir);
-	struct art_meta m = {.id = {2, {0xab, 0xcd}}, .name = "prog", .producer = "morph 0.1",
-	    .ld = "ld.bfd", .kind = ELF_PIE};
+	struct art_meta m = {.id = {2, {0xab, 0xcd}},
+	    .name = "prog",
+	    .producer = "morph 0.1",
+	    .ld = "ld.bfd",
+	    .kind = ELF_PIE};
 	struct art_tu tu = {.name = "main.c", .as_args = ""};
 	struct art_func f[] = {{.name = "main", .nblock = 2, .insns = insns, .opaque = ""},
 	    {.ord = 1, .name = "odd", .nblock = 1, .insns = insns, .opaque = "has an LSDA"}};
@@ -284,7 +292,8 @@ static char *make_artifact(void)
 	a = artifact_create(path, &e);
 	ck_assert_msg(a && artifact_put_meta(a, &m, &e) == 0 &&
 			  artifact_put_tu(a, &tu, "main: ret\n", 10, &e) == 0 &&
-			  artifact_put_func(a, &f[0], &e) == 0 && artifact_put_func(a, &f[1], &e) == 0 &&
+			  artifact_put_func(a, &f[0], &e) == 0 &&
+			  artifact_put_func(a, &f[1], &e) == 0 &&
 			  artifact_put_input(a, &in, "", 0, &e) == 0 &&
 			  artifact_put_recipe(a, 0, "-pie", &e) == 0 &&
 			  artifact_put_recipe(a, 1, "@0", &e) == 0 &&
@@ -355,7 +364,8 @@ START_TEST(times_read_well)
 	ck_assert_int_eq(words_time("2026-01-01T00:00:00Z"), FAKE_BASE);
 	ck_assert_int_eq(words_time("2026-01-01T00:00:00"), -1);
 	ck_assert_int_eq(words_time("yesterday"), -1);
-	ck_assert_str_eq(words_ago(&mem, "2026-01-01T00:00:00Z", FAKE_BASE + 130), "2 min 10 s ago");
+	ck_assert_str_eq(
+	    words_ago(&mem, "2026-01-01T00:00:00Z", FAKE_BASE + 130), "2 min 10 s ago");
 	ck_assert_str_eq(words_ago(&mem, NULL, FAKE_BASE), "never");
 }
 END_TEST
@@ -365,7 +375,9 @@ START_TEST(foreign_text_is_made_harmless)
 	ck_assert_str_eq(words_clean(&mem, "a\033[31m\n\x7f"), "a?[31m??");
 	ck_assert_str_eq(words_clean(&mem, "schön → …"), "schön → …");
 	ck_assert_str_eq(words_clean(&mem, "\xc3"), "?");
-	ck_assert_str_eq(words_clean(&mem, "\xc2\x9b""31m"), "??31m");
+	ck_assert_str_eq(words_clean(&mem, "\xc2\x9b"
+					   "31m"),
+	    "??31m");
 	ck_assert_str_eq(words_clean(&mem, "\xff\xfe"), "??");
 	ck_assert_str_eq(words_clean(&mem, NULL), "");
 }
@@ -384,7 +396,8 @@ START_TEST(tables_fit)
 	table_row(&t)->cell[1].text = long_path;
 	t.row.v[0].cell[0].text = "1";
 	*table_row(&t) = (struct table_row){
-	    .cell = {{"22"}, {"b"}, {"many words that have to be wrapped somewhere, and go on below"}},
+	    .cell = {{"22"}, {"b"},
+		{"many words that have to be wrapped somewhere, and go on below"}},
 	    .note = "n"};
 	f = open_memstream(&out, &n);
 	table_print(f, &t, false);
