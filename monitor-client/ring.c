@@ -1,9 +1,9 @@
 /*
  * Records, all little-endian, padded to 8 bytes: u32 type, u16 misc, u16 size
  * (with this header), then
- *   SAMPLE    IP:   u64 ip, u32 pid, u32 tid, u64 time
- *             REGS: u32 pid, u32 tid, u64 time, u64 abi, and unless abi is 0
- *             the registers of RING_REGS by ascending bit: cx ip flags r11
+ *   SAMPLE    of a clock u64 ip first; then u32 pid, u32 tid, u64 time, u64 abi,
+ *             and unless abi is 0 the registers of RING_REGS by ascending bit:
+ *             cx ip flags r11
  *   MMAP2     u32 pid, u32 tid, u64 addr, u64 len, u64 pgoff,
  *             u32 maj, u32 min, u64 ino, u64 generation, or with the misc bit
  *             BUILD_ID: u8 size, 3 bytes, u8 id[20]; u32 prot, u32 flags, path
@@ -84,27 +84,44 @@ static enum sample_mode mode_of(uint16_t misc)
 	}
 }
 
-static enum record_kind sample_ip(const uint8_t *p, size_t n, uint16_t misc, struct event *ev)
+/*
+ * The registers of a program that is in a system call, or just behind it: the
+ * SYSCALL instruction leaves RIP in RCX and RFLAGS in R11. p: abi, cx, ip,
+ * flags, r11.
+ */
+static bool at_system_call(const uint8_t *p)
 {
-	if (n < 24)
+	return get64(p + 8) == get64(p + 16) && get64(p + 32) == get64(p + 24);
+}
+
+/*
+ * A timer's sample says its mode. But a timer that expires while the kernel
+ * has interrupts off strikes at the first instruction behind the system call,
+ * which would get the time of the kernel's way out.
+ */
+static enum record_kind sample_clock(const uint8_t *p, size_t n, uint16_t misc, struct event *ev)
+{
+	if (n < 32)
 		return REC_SKIP;
 	ev->sample.ip = get64(p);
 	ev->pid = get32(p + 8);
 	ev->tid = get32(p + 12);
 	ev->time = get64(p + 16);
 	ev->sample.mode = mode_of(misc);
+	if (ev->sample.mode == MODE_USER && get64(p + 24) != PERF_SAMPLE_REGS_ABI_NONE &&
+	    n >= 64 && at_system_call(p + 24))
+		ev->sample.mode = MODE_KERNEL;
 	return REC_EVENT;
 }
 
 /*
- * In kernel mode the saved user registers are those of the system call, and
- * the SYSCALL instruction left RIP in RCX and RFLAGS in R11. A page fault
- * keeps the faulting instruction, which is where that time belongs.
+ * The tracepoint itself runs in the kernel; the saved user registers are those
+ * of the interrupted instruction, or of the system call. A page fault keeps
+ * the faulting instruction, which is where that time belongs. Kernel threads
+ * have none.
  */
-static enum record_kind sample_regs(const uint8_t *p, size_t n, struct event *ev)
+static enum record_kind sample_tick(const uint8_t *p, size_t n, struct event *ev)
 {
-	uint64_t cx, flags, r11;
-
 	if (n < 24)
 		return REC_SKIP;
 	ev->pid = get32(p);
@@ -114,11 +131,8 @@ static enum record_kind sample_regs(const uint8_t *p, size_t n, struct event *ev
 	ev->sample.mode = MODE_KERNEL;
 	if (get64(p + 16) == PERF_SAMPLE_REGS_ABI_NONE || n < 56)
 		return REC_EVENT;
-	cx = get64(p + 24);
 	ev->sample.ip = get64(p + 32);
-	flags = get64(p + 40);
-	r11 = get64(p + 48);
-	if (cx != ev->sample.ip || r11 != flags)
+	if (!at_system_call(p + 16))
 		ev->sample.mode = MODE_USER;
 	return REC_EVENT;
 }
@@ -174,9 +188,9 @@ static enum record_kind decode(uint8_t *p, size_t n, uint32_t type, uint16_t mis
 {
 	if (type == PERF_RECORD_SAMPLE) {
 		ev->kind = EV_SAMPLE;
-		return shape == SHAPE_IP ? sample_ip(p, n, misc, ev)
-		    : shape == SHAPE_REGS ? sample_regs(p, n, ev)
-					  : REC_SKIP;
+		return shape == SHAPE_CLOCK ? sample_clock(p, n, misc, ev)
+		    : shape == SHAPE_TICK   ? sample_tick(p, n, ev)
+					    : REC_SKIP;
 	}
 	if (n < TRAILER)
 		return REC_SKIP;

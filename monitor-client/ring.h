@@ -34,10 +34,10 @@ void ring_close(struct ring *r);
 /* What the samples of a ring look like. */
 enum sample_shape {
 	SHAPE_NONE, /* no samples: side-band only */
-	SHAPE_IP,   /* IP | TID | TIME */
-	SHAPE_REGS, /* TID | TIME | REGS_USER with RING_REGS */
+	SHAPE_TICK, /* TID | TIME | REGS_USER with RING_REGS; misc says nothing */
+	SHAPE_CLOCK, /* IP and the same; misc says user or kernel mode */
 };
-extern const uint64_t RING_REGS; /* sample_regs_user of SHAPE_REGS */
+extern const uint64_t RING_REGS; /* sample_regs_user */
 
 enum record_kind {
 	REC_EVENT,    /* *ev is filled; its path lives until the next ring_next() */

@@ -82,12 +82,12 @@ static struct perf_event_attr attr_sample(const struct source *s, enum sample_sh
 	struct perf_event_attr a = attr_common(s);
 
 	a.wakeup_watermark = SAMPLE_PAGES * 4096 / 2;
-	if (shape == SHAPE_REGS) {
+	a.sample_type |= PERF_SAMPLE_REGS_USER;
+	a.sample_regs_user = RING_REGS;
+	if (shape == SHAPE_TICK) {
 		a.type = PERF_TYPE_TRACEPOINT;
 		a.config = s->tracepoint;
 		a.sample_period = 1;
-		a.sample_type |= PERF_SAMPLE_REGS_USER;
-		a.sample_regs_user = RING_REGS;
 	} else {
 		a.type = PERF_TYPE_SOFTWARE;
 		a.config = PERF_COUNT_SW_CPU_CLOCK;
@@ -123,7 +123,7 @@ static int tap_open(struct source *s, struct tap *t, enum sample_shape shape, un
 	*t = (struct tap){.fd = event_open(s, &a, cpu), .shape = shape};
 	if (t->fd < 0)
 		return err_sys(e, "perf event of CPU %u", cpu);
-	if ((shape == SHAPE_REGS && ioctl(t->fd, PERF_EVENT_IOC_SET_FILTER, "common_pid != 0") &&
+	if ((shape == SHAPE_TICK && ioctl(t->fd, PERF_EVENT_IOC_SET_FILTER, "common_pid != 0") &&
 		err_sys(e, "filter of the tick tracepoint")) ||
 	    ring_open(&t->ring, t->fd, shape == SHAPE_NONE ? SIDEBAND_PAGES : SAMPLE_PAGES, e)) {
 		saved = errno;
@@ -147,7 +147,7 @@ static int cpu_open(struct source *s, unsigned n, struct err *e)
 	tick_init(&c->grid, s->period);
 	c->sample.fd = -1;
 	if (tap_open(s, &c->sideband, SHAPE_NONE, n, e) ||
-	    tap_open(s, &c->sample, tick ? SHAPE_REGS : SHAPE_IP, n, e)) {
+	    tap_open(s, &c->sample, tick ? SHAPE_TICK : SHAPE_CLOCK, n, e)) {
 		saved = errno;
 		tap_close(&c->sideband);
 		free(c);
@@ -386,7 +386,7 @@ static uint64_t tap_drain(const struct source *s, struct cpu *c, struct tap *t, 
 	while ((k = ring_next(&t->ring, t->shape, &ev, &lost)) != REC_END)
 		switch (k) {
 		case REC_EVENT:
-			if (t->shape != SHAPE_REGS || tick_accept(&c->grid, ev.time))
+			if (t->shape != SHAPE_TICK || tick_accept(&c->grid, ev.time))
 				order_add(o, &ev);
 			break;
 		case REC_LOST:

@@ -9,6 +9,9 @@
  *              (tick.h). CPUs without a tick (nohz_full) get cpu-clock at the
  *              tick's period.
  *   cpu-clock  a timer of our own with a fixed period.
+ *
+ * Of the user's registers four are looked at, to tell kernel from user mode
+ * (ring.c), and none is kept.
  */
 #ifndef MORPH_SOURCE_H
 #define MORPH_SOURCE_H
