@@ -45,7 +45,8 @@ struct merge {
 struct link { /* two chains with jumps between them */
 	uint32_t a, b;
 	int32_t jumps;    /* list */
-	double sum, most; /* of their counts, weighed as fallthroughs */
+	double near;      /* what they are worth at distance 0 */
+	double all, most; /* what all, what the best gain beyond that as fallthroughs */
 	struct merge best;
 	uint32_t stamp; /* heap entries of another stamp are void */
 	enum {
@@ -76,21 +77,21 @@ struct tsp {
 
 /* ---- jumps and links ---- */
 
-static double ceiling(const struct cfg_edge *e)
+/* What a jump is worth as a near one, and what more as a fallthrough. */
+static double worth_near(const struct cfg_edge *e)
 {
-	double w = e->kind == EDGE_INDIRECT                             ? 0.1
-		   : e->kind == EDGE_FALL || e->kind == EDGE_JUMP ? 1.05
-								  : 1;
+	return 0.1 * (double)e->count;
+}
 
-	return w * (double)e->count;
+static double worth_falling(const struct cfg_edge *e)
+{
+	return exttsp_weight(e, 0, 0) * (double)e->count - worth_near(e);
 }
 
 /* At most two of the jumps between two chains can become fallthroughs. */
 static double bound(const struct link *l)
 {
-	double two = 0.1 * l->sum + 2 * l->most;
-
-	return two < l->sum ? two : l->sum;
+	return l->near + (l->all < 2 * l->most ? l->all : 2 * l->most);
 }
 
 static uint32_t slot_of(const struct tsp *t, uint32_t a, uint32_t b)
@@ -151,15 +152,24 @@ static void link_set(struct tsp *t, uint32_t l, uint32_t a, uint32_t b)
 	table_put(t, l);
 }
 
-static void link_add(struct tsp *t, struct link *l, int32_t jumps, double sum, double most)
+static void list_append(struct tsp *t, int32_t *list, int32_t jumps)
 {
 	int32_t last;
 
+	if (jumps == NONE)
+		return;
 	for (last = jumps; t->next[last] != NONE;)
 		last = t->next[last];
-	t->next[last] = l->jumps;
-	l->jumps = jumps;
-	l->sum += sum;
+	t->next[last] = *list;
+	*list = jumps;
+}
+
+static void link_add(
+    struct tsp *t, struct link *l, int32_t jumps, double near, double all, double most)
+{
+	list_append(t, &l->jumps, jumps);
+	l->near += near;
+	l->all += all;
 	l->most = most > l->most ? most : l->most;
 	l->state = STALE;
 }
@@ -315,13 +325,12 @@ static void try_attachments(struct tsp *t, const struct link *l, uint32_t x, str
 /* All other splits only bring the jumps between the chains nearer. */
 static void try_splits(struct tsp *t, const struct link *l, uint32_t x, struct merge *best)
 {
-	const double near = 0.1 * l->sum;
 	uint32_t k;
 
 	for (k = 1; k < t->chain[x].n; k++) {
-		if (near + t->insert[k] > best->gain)
+		if (l->near + t->insert[k] > best->gain)
 			try_merge(t, l, x, k, X1_Y_X2, best);
-		if (near + t->rotate[k] <= best->gain)
+		if (l->near + t->rotate[k] <= best->gain)
 			continue;
 		try_merge(t, l, x, k, Y_X2_X1, best);
 		try_merge(t, l, x, k, X2_X1_Y, best);
@@ -407,18 +416,6 @@ static void assign(struct tsp *t, uint32_t c, uint32_t n)
 	}
 }
 
-static void inside_add(struct tsp *t, struct chain *c, int32_t jumps)
-{
-	int32_t last;
-
-	if (jumps == NONE)
-		return;
-	for (last = jumps; t->next[last] != NONE;)
-		last = t->next[last];
-	t->next[last] = c->jumps;
-	c->jumps = jumps;
-}
-
 /* What was between `from` and others is now between `to` and them. */
 static void move_links(struct tsp *t, uint32_t from, uint32_t to)
 {
@@ -439,9 +436,9 @@ static void move_links(struct tsp *t, uint32_t from, uint32_t to)
 			continue;
 		}
 		if (into)
-			link_add(t, into, l->jumps, l->sum, l->most);
+			link_add(t, into, l->jumps, l->near, l->all, l->most);
 		else
-			inside_add(t, &t->chain[to], l->jumps);
+			list_append(t, &t->chain[to].jumps, l->jumps);
 		l->jumps = NONE;
 		l->stamp++;
 	}
@@ -479,7 +476,7 @@ static void merge(struct tsp *t, const struct merge *m)
 	assign(t, to, n);
 	c->id = gone->id < c->id ? gone->id : c->id;
 	c->count += gone->count;
-	inside_add(t, c, gone->jumps);
+	list_append(t, &c->jumps, gone->jumps);
 	move_links(t, from, to);
 	gone->n = gone->nlink = 0;
 	c->score = score_list(t, c->jumps, to, &still);
@@ -554,7 +551,8 @@ static void start_links(struct tsp *t)
 			chain_add_link(t, &t->chain[src], t->nlink - 1);
 			chain_add_link(t, &t->chain[dst], t->nlink - 1);
 		}
-		link_add(t, l, (int32_t)i, ceiling(&e[i]), ceiling(&e[i]));
+		link_add(t, l, (int32_t)i, worth_near(&e[i]), worth_falling(&e[i]),
+		    worth_falling(&e[i]));
 	}
 	for (i = 0; i < t->nlink; i++) {
 		t->link[i].state = BOUNDED;
