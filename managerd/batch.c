@@ -103,7 +103,8 @@ static int take_module(struct manager *m, const struct wire_module *w, struct pl
 	return module_save(&m->modules, mod, e);
 }
 
-static int take(struct manager *m, const struct wire_batch *b, struct err *e)
+static int take(struct manager *m, const struct wire_hello *h, const struct wire_batch *b,
+    struct err *e)
 {
 	struct accounting acc = {.taken = b->taken, .kernel = b->kernel,
 	    .no_build_id = b->outside, .dropped = b->dropped};
@@ -111,14 +112,18 @@ static int take(struct manager *m, const struct wire_batch *b, struct err *e)
 	    .half_life_s = m->o.conf->profile.half_life_s};
 	uint32_t i;
 
-	p.worth = age_factor(p.now_ms - (int64_t)(b->end_ns / 1000000), p.half_life_s);
+	/* A recorded feed stands for usage now, whenever it was recorded. */
+	p.worth = h->source == WIRE_SRC_RECORDED
+	    ? 1
+	    : age_factor(p.now_ms - (int64_t)(b->end_ns / 1000000), p.half_life_s);
 	for (i = 0; i < b->nmodule; i++)
 		if (take_module(m, &b->module[i], &p, &acc, e))
 			return -1;
 	return store_account(m->store, b->session, b->seq, p.now_ms, &acc, e);
 }
 
-int batch_take(void *manager, const struct wire_batch *b, struct err *e)
+int batch_take(void *manager, const struct wire_hello *h, const struct wire_batch *b,
+    struct err *e)
 {
 	struct manager *m = manager;
 	int seen;
@@ -130,7 +135,7 @@ int batch_take(void *manager, const struct wire_batch *b, struct err *e)
 		return seen < 0 ? -1 : 0;
 	if (store_begin(m->store, e))
 		return -1;
-	if (manager_end(m, take(m, b, e), e))
+	if (manager_end(m, take(m, h, b, e), e))
 		return -1;
 	modules_trim(&m->modules, NULL);
 	cycle_turn(m);

@@ -19,7 +19,8 @@ struct client {
 	struct client *next;
 	struct buf buf;
 	uid_t uid;
-	bool hello, closing;
+	struct wire_hello hello;
+	bool greeted, closing;
 	int handles;
 };
 
@@ -74,7 +75,7 @@ static void client_close(struct client *c)
 	if (c->closing)
 		return;
 	c->closing = true;
-	if (c->hello)
+	if (c->greeted)
 		c->in->status.connected = false;
 	c->in->nclient--;
 	uv_close((uv_handle_t *)&c->pipe, client_closed);
@@ -122,7 +123,8 @@ static int take_hello(struct client *c, const void *frame, size_t n, struct err 
 
 	if (wire_get_hello(frame, n, &h, e))
 		return -1;
-	c->hello = true;
+	c->greeted = true;
+	c->hello = h;
 	c->in->status.hello = h;
 	c->in->status.connected = true;
 	log_info("monitor %u connected: one sample stands for %.3f ms", h.pid,
@@ -136,11 +138,11 @@ static int take_batch(struct client *c, const void *frame, size_t n, struct err 
 	struct arena a = {0};
 	int rc;
 
-	if (!c->hello)
+	if (!c->greeted)
 		return err_set(e, "sends a batch before its hello");
 	rc = wire_get_batch(frame, n, &a, &b, e);
 	if (rc == 0) {
-		rc = c->in->ops.batch(c->in->ops.arg, &b, e);
+		rc = c->in->ops.batch(c->in->ops.arg, &c->hello, &b, e);
 		if (rc == 0) {
 			c->in->status.last_batch_ms = now_ms();
 			acknowledge(c, &b);

@@ -22,11 +22,12 @@ struct ingest;
 
 struct ingest_ops {
 	/*
-	 * Merges one batch; the arena is freed after the call. Returns 0 when it
-	 * is committed (or was before), -1 when it is not: the connection is
-	 * closed and the monitor sends it again later.
+	 * Merges one batch of a monitor that said hello h; both die after the
+	 * call. Returns 0 when it is committed (or was before), -1 when it is
+	 * not: the connection is closed and the monitor sends it again later.
 	 */
-	int (*batch)(void *arg, const struct wire_batch *b, struct err *e);
+	int (*batch)(void *arg, const struct wire_hello *h, const struct wire_batch *b,
+	    struct err *e);
 	void *arg;
 };
 

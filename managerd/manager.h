@@ -67,7 +67,8 @@ int64_t manager_now_ms(void);
 int manager_end(struct manager *m, int rc, struct err *e);
 
 /* ---- batch.c ---- */
-int batch_take(void *manager, const struct wire_batch *b, struct err *e);
+int batch_take(void *manager, const struct wire_hello *h, const struct wire_batch *b,
+    struct err *e);
 
 /* ---- cycle.c ---- */
 /* Starts whatever is due; returns at once when something is under way. */

@@ -266,6 +266,7 @@ static double real_of(sqlite3_stmt *st, int col)
 static int try_open(struct store *s, struct err *e)
 {
 	sqlite3_stmt *st = NULL;
+	const char *found;
 	int version = -1, rc = -1;
 
 	if (sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
@@ -290,11 +291,13 @@ static int try_open(struct store *s, struct err *e)
 		return err_set(e, "%s: schema %d, this program reads %d", s->path, version, SCHEMA);
 	if (sqlite3_prepare_v2(s->db, "PRAGMA quick_check(1)", -1, &st, NULL) != SQLITE_OK)
 		return db_error(s, e);
-	if (sqlite3_step(st) == SQLITE_ROW && !strcmp((char *)sqlite3_column_text(st, 0), "ok"))
+	found = sqlite3_step(st) == SQLITE_ROW ? (const char *)sqlite3_column_text(st, 0)
+					       : sqlite3_errmsg(s->db);
+	if (!strcmp(found, "ok"))
 		rc = 0;
-	else
-		err_set(e, "%s: damaged: %.200s", s->path, sqlite3_errcode(s->db) == SQLITE_ROW ?
-			(const char *)sqlite3_column_text(st, 0) : sqlite3_errmsg(s->db));
+	else /* its first line only names the database */
+		err_set(e, "%s: damaged: %.200s", s->path,
+		    strchr(found, '\n') ? strchr(found, '\n') + 1 : found);
 	sqlite3_finalize(st);
 	/* Every statement must fit the tables that are there. */
 	for (int q = 0; rc == 0 && q < NSQL; q++)

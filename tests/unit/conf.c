@@ -1,0 +1,245 @@
+#include "managerd/conf.h"
+#include "common/publish.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct conf c;
+static struct err e;
+
+static int parse(const char *text)
+{
+	return conf_parse("p.yaml", text, strlen(text), &c, &e);
+}
+
+static char *printed(const struct conf *conf)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+
+	conf_print(conf, f);
+	fclose(f);
+	return text;
+}
+
+/* The printed policy without its comments. */
+static char *effective(const struct conf *conf)
+{
+	char *text = printed(conf), *in, *out;
+
+	for (in = out = text; *in;) {
+		if (in[0] == ' ' && in[1] == '#') {
+			in += strcspn(in, "\n");
+		} else {
+			*out++ = *in++;
+		}
+	}
+	*out = '\0';
+	return text;
+}
+
+START_TEST(file_states_the_defaults)
+{
+	struct conf d;
+	char *a, *b;
+	unsigned i;
+
+	conf_defaults(&d);
+	ck_assert_msg(conf_read("config/morph.yaml", &c, &e) == 0, "%s", e.text);
+	a = effective(&c);
+	b = effective(&d);
+	ck_assert_str_eq(a, b);
+	for (i = 0; i < CONF_VERIFY; i++)
+		ck_assert_msg(c.line[i] > 0, "key %u is not in config/morph.yaml", i);
+	free(a);
+	free(b);
+	conf_free(&c);
+	conf_free(&d);
+}
+END_TEST
+
+START_TEST(every_unit)
+{
+	ck_assert_int_eq(parse("profile: {half_life: 12h}\n"
+			       "decide:\n  every: 500ms\n  min_samples: 1e4\n  min_coverage: 25%\n"
+			       "  min_change: 0.25\n  cool_down: 2 d\n  hold: 0\n"
+			       "idle: {after: 5min, battery: yes, cpu: 33.5 %}\n"
+			       "edit: {memory: 512M, deadline: 90s}\nkeep_builds: 3\n"), 0);
+	ck_assert_double_eq(c.profile.half_life_s, 12 * 3600);
+	ck_assert_double_eq(c.decide.every_s, 0.5);
+	ck_assert_double_eq(c.decide.min_samples, 10000);
+	ck_assert_double_eq(c.decide.min_coverage, 0.25);
+	ck_assert_double_eq(c.decide.min_change, 0.25);
+	ck_assert_double_eq(c.decide.cool_down_s, 2 * 86400);
+	ck_assert_double_eq(c.decide.hold_s, 0);
+	ck_assert_double_eq(c.idle.after_s, 300);
+	ck_assert_double_eq(c.idle.cpu, 0.335);
+	ck_assert(c.idle.battery);
+	ck_assert_uint_eq(c.edit.memory, 512 << 20);
+	ck_assert_uint_eq(c.keep_builds, 3);
+	ck_assert_uint_eq(c.line[CONF_EVERY], 3);
+	ck_assert_uint_eq(c.line[CONF_IDLE_PSI], 0);
+	conf_free(&c);
+}
+END_TEST
+
+START_TEST(print_reads_back)
+{
+	struct conf again;
+	char *a, *b, *text;
+
+	ck_assert_int_eq(parse("decide: {every: 1500ms, min_gain: 0.3%, min_samples: 1234.5}\n"
+			       "idle: {cpu: 0.1234567}\nedit: {memory: 1000}\n"
+			       "verify: {command: \"/bin/test-it  {new}\"}\n"
+			       "modules:\n  - {path: '/opt/**', action: observe}\n"
+			       "  - {path: \"/x\\ty\\\"*\", verify: [a b, '{old}']}\npackages: [lua5.4]\n"),
+	    0);
+	text = printed(&c);
+	ck_assert_ptr_nonnull(strstr(text, "every: 1500ms # p.yaml:1\n"));
+	ck_assert_ptr_nonnull(strstr(text, "half_life: 7d # default\n"));
+	ck_assert_msg(conf_parse("again", text, strlen(text), &again, &e) == 0, "%s", e.text);
+	a = effective(&c);
+	b = effective(&again);
+	ck_assert_str_eq(a, b);
+	ck_assert_str_eq(again.verify[0], "/bin/test-it");
+	ck_assert_str_eq(again.verify[1], "{new}");
+	ck_assert_ptr_null(again.verify[2]);
+	ck_assert_str_eq(again.modules.v[1].verify[0], "a b");
+	ck_assert_str_eq(again.modules.v[1].path, "/x\ty\"*");
+	free(a);
+	free(b);
+	free(text);
+	conf_free(&again);
+	conf_free(&c);
+}
+END_TEST
+
+static const struct {
+	const char *text, *error;
+} bad[] = {
+    {"decide:\n  min_sample: 5\n", "p.yaml:2:3: unknown key 'min_sample' in decide; did you mean "
+				   "'min_samples'?"},
+    {"decid: {}\n", "p.yaml:1:1: unknown key 'decid'; did you mean 'decide'?"},
+    {"zebra: 1\n", "p.yaml:1:1: unknown key 'zebra'"},
+    {"profile:\n  half_life: soon\n",
+	"p.yaml:2:14: half_life: expected a duration such as 10s, 5min, 12h or 7d, not 'soon'"},
+    {"profile: {half_life: 7}\n",
+	"p.yaml:1:22: half_life: expected a duration such as 10s, 5min, 12h or 7d, not '7'"},
+    {"profile: {half_life: [1]}\n",
+	"p.yaml:1:22: half_life: expected a duration such as 10s, 5min, 12h or 7d"},
+    {"profile: {half_life: 0s}\n", "p.yaml:1:22: half_life: expected 1s to 3650d, not '0s'"},
+    {"decide: {min_gain: 101%}\n", "p.yaml:1:20: min_gain: expected 0% to 100%, not '101%'"},
+    {"decide: {min_gain: -1}\n",
+	"p.yaml:1:20: min_gain: expected a share such as 0.1 or 10%, not '-1'"},
+    {"decide: {min_gain: nan}\n",
+	"p.yaml:1:20: min_gain: expected a share such as 0.1 or 10%, not 'nan'"},
+    {"decide: {edits_per_day: 1.5}\n",
+	"p.yaml:1:25: edits_per_day: expected a whole number, not '1.5'"},
+    {"edit: {memory: 5X}\n",
+	"p.yaml:1:16: memory: expected a size such as 512M or 2G, or 0 for no limit, not '5X'"},
+    {"idle: {battery: perhaps}\n", "p.yaml:1:17: battery: expected yes or no, not 'perhaps'"},
+    {"keep_builds: 0\n", "p.yaml:1:14: keep_builds: expected 1 to 100, not '0'"},
+    {"decide:\n", "p.yaml:1:8: decide: expected a mapping (key: value)"},
+    {"- a\n", "p.yaml:1:1: policy: expected a mapping (key: value)"},
+    {"idle: {cpu: 1, cpu: 1}\n", "p.yaml:1:16: key 'cpu' is here twice, first in line 1"},
+    {"modules: {}\n", "p.yaml:1:10: modules: expected a list of {path: …, action: …}"},
+    {"modules:\n  - {action: observe}\n", "p.yaml:2:5: modules: this entry has no path"},
+    {"modules:\n  - {path: bin/x}\n",
+	"p.yaml:2:12: path: expected an absolute path or a pattern of paths"},
+    {"modules:\n  - {path: /x, action: eat}\n",
+	"p.yaml:2:24: action: expected optimize, observe or ignore"},
+    {"modules:\n  - {path: /x, acton: observe}\n",
+	"p.yaml:2:16: unknown key 'acton' in modules; did you mean 'action'?"},
+    {"modules: [{path: /x, verify: []}]\n",
+	"p.yaml:1:30: verify: expected a command, such as [/usr/bin/test-it, \"{new}\"]"},
+    {"verify: {command: ' '}\n",
+	"p.yaml:1:19: command: expected a command, such as [/usr/bin/test-it, \"{new}\"]"},
+    {"verify: {comand: x}\n",
+	"p.yaml:1:10: unknown key 'comand' in verify; did you mean 'command'?"},
+    {"packages: [\"Lua 5\"]\n", "p.yaml:1:12: packages: expected the name of a Debian package"},
+    {"packages: lua\n", "p.yaml:1:11: packages: expected a list of package names"},
+    {"a: [1\n", "p.yaml:2:1: "},
+    {"idle: {}\n---\nidle: {}\n", "p.yaml:3:1: expected one document, this is a second one"},
+    {"idle: *nowhere\n", "p.yaml:1:7: "},
+    {"&a idle: {cpu: *a}\n", "p.yaml:1:1: cpu: expected a share such as 0.1 or 10%, not 'idle'"},
+    {"{[1]: 2}\n", "p.yaml:1:2: policy: expected a key"},
+    {"\"id\\0le\": {}\n", "p.yaml:1:1: policy: expected a key"},
+    {"idle: \xff\n", "p.yaml: byte "},
+};
+
+START_TEST(one_error_with_its_place)
+{
+	ck_assert_int_eq(parse(bad[_i].text), -1);
+	ck_assert_msg(strncmp(e.text, bad[_i].error, strlen(bad[_i].error)) == 0,
+	    "expected: %s\ngot:      %s", bad[_i].error, e.text);
+	ck_assert_ptr_null(c.path);
+	ck_assert_ptr_null(c.modules.v);
+}
+END_TEST
+
+START_TEST(empty_is_all_defaults)
+{
+	struct conf d;
+
+	conf_defaults(&d);
+	ck_assert_int_eq(parse("# nothing\n"), 0);
+	ck_assert_double_eq(c.decide.min_samples, d.decide.min_samples);
+	conf_free(&c);
+	ck_assert_int_eq(conf_read(NULL, &c, &e), 0);
+	ck_assert_ptr_null(c.path);
+	conf_free(&c);
+	ck_assert_int_eq(conf_read("/nonexistent/p.yaml", &c, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "/nonexistent/p.yaml"));
+}
+END_TEST
+
+START_TEST(first_matching_module_holds)
+{
+	const struct conf_module *m;
+	char *const **all;
+
+	ck_assert_int_eq(parse("modules:\n  - {path: /usr/bin/lua*, action: ignore}\n"
+			       "  - {path: /usr/*, action: observe}\n"
+			       "  - {path: /usr/**, verify: [special]}\nverify: {command: [general]}\n"),
+	    0);
+	m = conf_module_for(&c, "/usr/bin/lua5.4");
+	ck_assert_ptr_nonnull(m);
+	ck_assert_int_eq(m->action, CONF_IGNORE);
+	m = conf_module_for(&c, "/usr/x");
+	ck_assert_int_eq(m->action, CONF_OBSERVE);
+	m = conf_module_for(&c, "/usr/bin/perl");
+	ck_assert_int_eq(m->action, CONF_OPTIMIZE);
+	ck_assert_uint_eq(m->line, 4);
+	ck_assert_ptr_null(conf_module_for(&c, "/home/ann/x"));
+	ck_assert_str_eq(conf_verify_for(&c, "/usr/bin/perl")[0], "special");
+	ck_assert_str_eq(conf_verify_for(&c, "/home/ann/x")[0], "general");
+	all = conf_verify_all(&c);
+	ck_assert_str_eq(all[0][0], "general");
+	ck_assert_str_eq(all[1][0], "special");
+	ck_assert_ptr_null(all[2]);
+	free((void *)all);
+	conf_free(&c);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("conf");
+	TCase *t = tcase_create("conf");
+	SRunner *r = srunner_create(s);
+	int failed;
+
+	tcase_add_test(t, file_states_the_defaults);
+	tcase_add_test(t, every_unit);
+	tcase_add_test(t, print_reads_back);
+	tcase_add_loop_test(t, one_error_with_its_place, 0, sizeof bad / sizeof *bad);
+	tcase_add_test(t, empty_is_all_defaults);
+	tcase_add_test(t, first_matching_module_holds);
+	suite_add_tcase(s, t);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,236 @@
+#include "managerd/merge.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double hl = 10; /* seconds */
+static struct profile p;
+
+static struct hash128 key(const char *s)
+{
+	return hash_bytes(s, strlen(s));
+}
+
+static struct profile_func *put(struct profile *to, const char *name, uint32_t nblock)
+{
+	struct hash128 k = key(name);
+
+	return profile_put(to, &k, name, "a.c", NULL, nblock);
+}
+
+static void teardown(void)
+{
+	profile_free(&p);
+}
+
+START_TEST(half_life)
+{
+	ck_assert_double_eq(age_factor(0, hl), 1);
+	ck_assert_double_eq(age_factor(-5000, hl), 1);
+	ck_assert_double_eq(age_factor(10000, hl), 0.5);
+	ck_assert_double_eq(age_factor(30000, hl), 0.125);
+}
+END_TEST
+
+START_TEST(sums_age)
+{
+	struct profile_func *f = put(&p, "f", 3);
+
+	profile_add(f, 1, 100, 1000, hl);
+	profile_add(f, 1, 10, 1000, hl);
+	ck_assert_double_eq(f->block[1], 110);
+	profile_add(f, 2, 8, 11000, hl);
+	ck_assert_double_eq_tol(f->block[1], 55, 1e-9);
+	ck_assert_double_eq(f->block[2], 8);
+	ck_assert(f->dirty);
+	ck_assert_double_eq_tol(profile_total(&p, 21000, hl).samples, 31.5, 1e-9);
+	ck_assert_double_eq(f->block[2], 8); /* reading changes nothing */
+}
+END_TEST
+
+START_TEST(clock_back_changes_nothing)
+{
+	struct profile_func *f = put(&p, "f", 1);
+
+	profile_add(f, 0, 100, 50000, hl);
+	profile_add(f, 0, 1, 20000, hl);
+	ck_assert_double_eq(f->block[0], 101);
+	ck_assert_int_eq(f->as_of_ms, 50000);
+}
+END_TEST
+
+START_TEST(old_samples_vanish)
+{
+	struct profile_func *f = put(&p, "f", 1);
+
+	profile_add(f, 0, 100, 1000, hl);
+	profile_age(f, 1000000, hl);
+	ck_assert_double_eq(f->block[0], 0);
+	ck_assert_uint_eq(profile_total(&p, 1000000, hl).functions, 0);
+}
+END_TEST
+
+/* Merging in two steps or in one is the same. */
+START_TEST(ageing_composes)
+{
+	struct profile q = {0};
+	struct profile_func *f = put(&p, "f", 1), *g = put(&q, "f", 1);
+
+	profile_add(f, 0, 1000, 1000, hl);
+	profile_age(f, 4000, hl);
+	profile_age(f, 9000, hl);
+	profile_add(g, 0, 1000, 1000, hl);
+	profile_age(g, 9000, hl);
+	ck_assert_double_eq_tol(f->block[0], g->block[0], 1e-9);
+	profile_free(&q);
+}
+END_TEST
+
+START_TEST(a_key_is_one_function)
+{
+	struct profile_func *f = put(&p, "f", 3);
+	struct hash128 k = key("f");
+
+	ck_assert_ptr_eq(put(&p, "f", 3), f);
+	ck_assert_ptr_null(put(&p, "f", 4));
+	ck_assert_ptr_eq(profile_get(&p, &k), f);
+	k = key("g");
+	ck_assert_ptr_null(profile_get(&p, &k));
+}
+END_TEST
+
+START_TEST(understood_apart)
+{
+	struct hash128 k = key("asm");
+	struct profile_func *f = put(&p, "f", 1);
+
+	profile_add(f, 0, 30, 1000, hl);
+	f = profile_put(&p, &k, "asm", "a.c", "inline asm with labels", 1);
+	profile_add(f, 0, 12, 1000, hl);
+	ck_assert_double_eq(profile_total(&p, 1000, hl).samples, 42);
+	ck_assert_double_eq(profile_total(&p, 1000, hl).understood, 30);
+	ck_assert_uint_eq(profile_total(&p, 1000, hl).functions, 2);
+}
+END_TEST
+
+START_TEST(distance)
+{
+	struct profile q = {0}, none = {0};
+	double noise;
+
+	profile_add(put(&p, "f", 2), 0, 60, 1000, hl);
+	profile_add(put(&p, "f", 2), 1, 40, 1000, hl);
+	profile_add(put(&q, "f", 2), 0, 400, 1000, hl);
+	profile_add(put(&q, "f", 2), 1, 600, 1000, hl);
+	ck_assert_double_eq_tol(profile_distance(&p, &q, 1000, hl, &noise), 0.2, 1e-9);
+	ck_assert_double_gt(noise, 0.02);
+	ck_assert_double_lt(noise, 0.1);
+	/* Ageing as a whole is no change of usage, however long ago q was. */
+	ck_assert_double_eq_tol(profile_distance(&p, &q, 91000, hl, NULL), 0.2, 1e-9);
+	ck_assert_double_eq_tol(profile_distance(&p, &p, 1000, hl, NULL), 0, 1e-9);
+	profile_add(put(&q, "g", 1), 0, 1e9, 1000, hl);
+	ck_assert_double_gt(profile_distance(&p, &q, 1000, hl, NULL), 0.999);
+	ck_assert_double_eq(profile_distance(&p, &none, 1000, hl, NULL), 1);
+	profile_free(&q);
+}
+END_TEST
+
+static uint32_t draw_state = 12345;
+static double draw(void)
+{
+	draw_state = draw_state * 1664525 + 1013904223;
+	return (draw_state >> 8) / 16777216.0;
+}
+
+/* Two draws of one usage differ by about the noise that is foretold; of two
+ * usages by much more. */
+START_TEST(noise_foretells_chance)
+{
+	struct profile q = {0};
+	struct profile_func *f = put(&p, "f", 500), *g = put(&q, "f", 500);
+	double noise, d;
+	int i;
+
+	for (i = 0; i < 3000; i++) {
+		profile_add(f, (uint32_t)(500 * draw() * draw()), 1, 1000, hl);
+		profile_add(g, (uint32_t)(500 * draw() * draw()), 1, 1000, hl);
+	}
+	d = profile_distance(&p, &q, 1000, hl, &noise);
+	ck_assert_double_gt(d, 0.1);
+	ck_assert_double_lt(fabs(d - noise), 0.04);
+	for (i = 0; i < 3000; i++)
+		profile_add(g, (uint32_t)(250 + 250 * draw()), 1, 1000, hl);
+	d = profile_distance(&p, &q, 1000, hl, &noise);
+	ck_assert_double_gt(d - noise, 0.2);
+	profile_free(&q);
+}
+END_TEST
+
+START_TEST(hottest_first)
+{
+	size_t n, *order;
+
+	profile_add(put(&p, "cool", 1), 0, 1, 1000, hl);
+	put(&p, "never", 1);
+	profile_add(put(&p, "hot", 2), 1, 100, 1000, hl);
+	order = profile_hottest(&p, 1000, hl, &n);
+	ck_assert_uint_eq(n, 2);
+	ck_assert_str_eq(p.func.v[order[0]].name, "hot");
+	ck_assert_str_eq(p.func.v[order[1]].name, "cool");
+	free(order);
+}
+END_TEST
+
+START_TEST(samples_file)
+{
+	struct buf a = {0}, b = {0};
+	struct profile q = {0};
+	char want[256], hex1[HASH_HEX], hex2[HASH_HEX];
+	struct hash128 k1 = key("main"), k2 = key("work.part.0");
+
+	profile_add(put(&p, "work.part.0", 3), 2, 7.25, 1000, hl);
+	profile_add(put(&p, "work.part.0", 3), 0, 1, 1000, hl);
+	profile_add(put(&p, "main", 1), 0, 3, 1000, hl);
+	profile_add(put(&q, "main", 1), 0, 3, 1000, hl);
+	profile_add(put(&q, "work.part.0", 3), 0, 1, 1000, hl);
+	profile_add(put(&q, "work.part.0", 3), 2, 7.25, 1000, hl);
+	profile_print(&p, 1000, hl, &a);
+	profile_print(&q, 1000, hl, &b);
+	snprintf(want, sizeof want, "main#%s 0 3.000\nwork.part.0#%s 0 1.000\nwork.part.0#%s 2 7.250\n",
+	    hash_hex(&k1, hex1), hash_hex(&k2, hex2), hex2);
+	ck_assert_str_eq(buf_cstr(&a), want);
+	ck_assert_str_eq(buf_cstr(&b), want);
+	profile_free(&q);
+	buf_free(&a);
+	buf_free(&b);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("merge");
+	TCase *t = tcase_create("merge");
+	SRunner *r = srunner_create(s);
+	int failed;
+
+	tcase_add_checked_fixture(t, NULL, teardown);
+	tcase_add_test(t, half_life);
+	tcase_add_test(t, sums_age);
+	tcase_add_test(t, clock_back_changes_nothing);
+	tcase_add_test(t, old_samples_vanish);
+	tcase_add_test(t, ageing_composes);
+	tcase_add_test(t, a_key_is_one_function);
+	tcase_add_test(t, understood_apart);
+	tcase_add_test(t, distance);
+	tcase_add_test(t, noise_foretells_chance);
+	tcase_add_test(t, hottest_first);
+	tcase_add_test(t, samples_file);
+	suite_add_tcase(s, t);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

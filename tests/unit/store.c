@@ -1,0 +1,398 @@
+#include "managerd/store.h"
+#include "common/publish.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char dir[64], path[80];
+static struct store *s;
+static struct err e;
+static struct arena mem;
+
+static void setup(void)
+{
+	strcpy(dir, "/tmp/morph-store-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(path, sizeof path, "%s/morph.db", dir);
+	s = store_open(path, &e);
+	ck_assert_msg(s != NULL, "%s", e.text);
+}
+
+static void teardown(void)
+{
+	store_close(s);
+	arena_free(&mem);
+	dir_remove(dir, NULL);
+}
+
+static void reopen(void)
+{
+	store_close(s);
+	s = store_open(path, &e);
+	ck_assert_msg(s != NULL, "%s", e.text);
+}
+
+static struct build_id bid(const char *hex)
+{
+	struct build_id id;
+
+	build_id_parse(hex, &id);
+	return id;
+}
+
+static struct store_module module(const char *p)
+{
+	return (struct store_module){.id = module_id(p), .path = p, .uid = 1000,
+	    .state = MODULE_LAID_OUT, .text = "t", .artifact = "/a.morph", .current = bid("aabb"),
+	    .origin = bid("cc"), .first_ms = 1, .last_ms = 2, .layout_ms = 3, .held_until_ms = -1,
+	    .held_why = "why", .mapped = 10, .stale = 11, .outside = 12, .outside_aged = 1.5,
+	    .outside_ms = 4, .predicted = true, .gain = 0.25, .taken_before = 9, .taken_after = 8,
+	    .predicted_ms = 5};
+}
+
+static void put(const char *p)
+{
+	struct store_module m = module(p);
+
+	ck_assert_msg(store_put_module(s, &m, &e) == 0, "%s", e.text);
+}
+
+static int account(uint64_t session, uint64_t seq, uint64_t mapped)
+{
+	struct accounting a = {.taken = mapped + 15, .mapped = mapped, .stale = 1, .dropped = 2,
+	    .kernel = 3, .no_build_id = 4, .no_artifact = 5};
+
+	return store_account(s, session, seq, 1000, &a, &e);
+}
+
+START_TEST(accounting_adds_up_and_stays)
+{
+	struct accounting a;
+
+	ck_assert_int_eq(account(UINT64_MAX, 1, 100), 0);
+	ck_assert_int_eq(account(UINT64_MAX, 2, 50), 0);
+	reopen();
+	ck_assert_int_eq(store_accounting(s, &a, &e), 0);
+	ck_assert_uint_eq(a.batches, 2);
+	ck_assert_uint_eq(a.mapped, 150);
+	ck_assert_uint_eq(a.taken, a.mapped + accounting_outside(&a) + a.stale + a.dropped);
+	ck_assert_int_eq(store_seen(s, UINT64_MAX, 2, &e), 1);
+	ck_assert_int_eq(store_seen(s, UINT64_MAX, 3, &e), 0);
+	ck_assert_int_eq(store_seen(s, 1, 2, &e), 0);
+}
+END_TEST
+
+START_TEST(sums_that_do_not_add_up_are_refused)
+{
+	struct accounting a = {.taken = 5, .mapped = 4};
+
+	ck_assert_int_eq(store_account(s, 1, 1, 0, &a, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, path));
+}
+END_TEST
+
+START_TEST(a_batch_counts_once)
+{
+	ck_assert_int_eq(account(7, 1, 100), 0);
+	ck_assert_int_eq(account(7, 1, 100), -1);
+}
+END_TEST
+
+START_TEST(rollback_leaves_nothing)
+{
+	struct accounting a;
+
+	ck_assert_int_eq(store_begin(s, &e), 0);
+	ck_assert_int_eq(account(7, 1, 100), 0);
+	store_rollback(s);
+	store_rollback(s);
+	ck_assert_int_eq(store_seen(s, 7, 1, &e), 0);
+	ck_assert_int_eq(store_accounting(s, &a, &e), 0);
+	ck_assert_uint_eq(a.taken, 0);
+}
+END_TEST
+
+START_TEST(modules_as_they_were_put)
+{
+	struct store_module *m, want = module("/bin/b");
+	size_t n;
+
+	put("/bin/a");
+	want.mapped = 99;
+	want.held_why = NULL;
+	want.artifact = NULL;
+	ck_assert_int_eq(store_put_module(s, &want, &e), 0);
+	put("/bin/a");
+	ck_assert_int_eq(store_modules(s, 0, &mem, &m, &n, &e), 0);
+	ck_assert_uint_eq(n, 2);
+	ck_assert_str_eq(m[0].path, "/bin/b");
+	ck_assert_ptr_null(m[0].held_why);
+	ck_assert_ptr_null(m[0].artifact);
+	ck_assert_int_eq(store_modules(s, module_id("/bin/a"), &mem, &m, &n, &e), 0);
+	ck_assert_uint_eq(n, 1);
+	want = module("/bin/a");
+	ck_assert_uint_eq(m->id, want.id);
+	ck_assert_str_eq(m->artifact, "/a.morph");
+	ck_assert_str_eq(m->held_why, "why");
+	ck_assert(build_id_equal(&m->current, &want.current));
+	ck_assert(build_id_equal(&m->origin, &want.origin));
+	ck_assert_int_eq(m->held_until_ms, -1);
+	ck_assert_uint_eq(m->stale, 11);
+	ck_assert_double_eq(m->outside_aged, 1.5);
+	ck_assert(m->predicted);
+	ck_assert_double_eq(m->gain, 0.25);
+	ck_assert_int_eq(m->predicted_ms, 5);
+	ck_assert_int_eq(store_modules(s, 4711, &mem, &m, &n, &e), 0);
+	ck_assert_uint_eq(n, 0);
+}
+END_TEST
+
+START_TEST(builds_and_tables)
+{
+	struct store_build b = {.module = module_id("/bin/a"), .id = bid("0102"), .origin = bid("0102"),
+	    .kind = BUILD_ORIGINAL, .state = BUILD_CURRENT, .made_ms = 1, .bytes = 5, .map = "map",
+	    .nmap = 3}, *out;
+	struct buf table = {0};
+	struct build_id unknown = bid("ff");
+	size_t n;
+
+	put("/bin/a");
+	ck_assert_int_eq(store_put_build(s, &b, &e), 0);
+	b.id = bid("03");
+	b.kind = BUILD_LAID_OUT;
+	b.made_ms = 2;
+	ck_assert_int_eq(store_put_build(s, &b, &e), 0);
+	ck_assert_int_eq(store_set_build_state(s, b.module, &b.origin, BUILD_KEPT, &e), 0);
+	ck_assert_int_eq(store_builds(s, b.module, NULL, &mem, &out, &n, &e), 0);
+	ck_assert_uint_eq(n, 2);
+	ck_assert(build_id_equal(&out[0].id, &b.id));
+	ck_assert_int_eq(out[1].state, BUILD_KEPT);
+	ck_assert_ptr_null(out[0].map);
+	ck_assert_int_eq(store_builds(s, b.module, &b.id, &mem, &out, &n, &e), 0);
+	ck_assert_uint_eq(n, 1);
+	ck_assert_uint_eq(out->nmap, 3);
+	ck_assert_mem_eq(out->map, "map", 3);
+	ck_assert_int_eq(store_builds(s, b.module, &unknown, &mem, &out, &n, &e), 0);
+	ck_assert_uint_eq(n, 0);
+	ck_assert_int_eq(store_drop_build(s, b.module, &b.id, &e), 0);
+	ck_assert_int_eq(store_put_table(s, &b.origin, "tab", 3, &e), 0);
+	ck_assert_int_eq(store_table(s, &b.origin, &table, &e), 1);
+	ck_assert_str_eq(buf_cstr(&table), "tab");
+	ck_assert_int_eq(store_table(s, &unknown, &table, &e), 0);
+	buf_free(&table);
+	b.module = 4711;
+	ck_assert_int_eq(store_put_build(s, &b, &e), -1); /* of no module */
+}
+END_TEST
+
+START_TEST(profiles)
+{
+	uint64_t id = module_id("/bin/a");
+	struct profile p = {0}, q;
+	struct hash128 k = hash_bytes("f", 1), l = hash_bytes("g", 1);
+	struct profile_func *f;
+
+	put("/bin/a");
+	profile_add(profile_put(&p, &k, "f", "a.c", NULL, 3), 2, 7.5, 1000, 10);
+	profile_add(profile_put(&p, &l, "g", "a.c", "odd", 1), 0, 1, 1000, 10);
+	ck_assert_int_eq(store_save_profile(s, id, PROFILE_NOW, &p, &e), 0);
+	ck_assert(!p.func.v[0].dirty);
+	p.func.v[0].block[2] = 1; /* not dirty: not written */
+	ck_assert_int_eq(store_save_profile(s, id, PROFILE_NOW, &p, &e), 0);
+	reopen();
+	ck_assert_int_eq(store_load_profile(s, id, PROFILE_NOW, &q, &e), 0);
+	ck_assert_uint_eq(q.func.n, 2);
+	f = profile_get(&q, &k);
+	ck_assert_uint_eq(f->nblock, 3);
+	ck_assert_double_eq(f->block[2], 7.5);
+	ck_assert_int_eq(f->as_of_ms, 1000);
+	ck_assert_ptr_null(f->opaque);
+	ck_assert_str_eq(profile_get(&q, &l)->opaque, "odd");
+	profile_free(&q);
+	ck_assert_int_eq(store_load_profile(s, id, PROFILE_LAYOUT, &q, &e), 0);
+	ck_assert_uint_eq(q.func.n, 0);
+	ck_assert_int_eq(store_clear_profile(s, id, PROFILE_NOW, &e), 0);
+	ck_assert_int_eq(store_load_profile(s, id, PROFILE_NOW, &q, &e), 0);
+	ck_assert_uint_eq(q.func.n, 0);
+	profile_free(&p);
+}
+END_TEST
+
+START_TEST(unchanged_decisions_are_one_row)
+{
+	uint64_t id = module_id("/bin/a");
+	struct decision d = {.verdict = VERDICT_WAIT, .rung = RUNG_SAMPLES, .text = "1 sample"};
+	struct store_decision *out, last;
+	size_t n;
+
+	put("/bin/a");
+	ck_assert_int_eq(store_last_decision(s, id, &mem, &last, &e), 0);
+	d.step[RUNG_SAMPLES] = (struct rung_step){OUTCOME_STOPPED, true, 1, 3000, "1 sample"};
+	ck_assert_int_eq(store_put_decision(s, id, 100, &d, &e), 0);
+	strcpy(d.text, "2 samples");
+	ck_assert_int_eq(store_put_decision(s, id, 200, &d, &e), 0);
+	d.rung = RUNG_NONE;
+	d.verdict = VERDICT_EDIT;
+	ck_assert_int_eq(store_put_decision(s, id, 300, &d, &e), 0);
+	ck_assert_int_eq(store_put_decision(s, id, 400, &d, &e), 0); /* each edit is one */
+	ck_assert_int_eq(store_decisions(s, 0, -1, 10, &mem, &out, &n, &e), 0);
+	ck_assert_uint_eq(n, 3);
+	ck_assert_int_eq(out[0].verdict, VERDICT_EDIT);
+	ck_assert_str_eq(out[2].text, "2 samples");
+	ck_assert_uint_eq(out[2].times, 2);
+	ck_assert_int_eq(out[2].first_ms, 100);
+	ck_assert_int_eq(out[2].last_ms, 200);
+	ck_assert_int_eq(store_decisions(s, 0, 1001, 10, &mem, &out, &n, &e), 0);
+	ck_assert_uint_eq(n, 0);
+	ck_assert_int_eq(store_decisions(s, id, 1000, 2, &mem, &out, &n, &e), 0);
+	ck_assert_uint_eq(n, 2);
+	ck_assert_int_eq(store_last_decision(s, id, &mem, &last, &e), 1);
+	ck_assert_str_eq(last.path, "/bin/a");
+	ck_assert_int_eq(last.step[RUNG_SAMPLES].outcome, OUTCOME_STOPPED);
+	ck_assert_double_eq(last.step[RUNG_SAMPLES].limit, 3000);
+	ck_assert_int_eq(last.step[RUNG_IDLE].outcome, OUTCOME_NOT_REACHED);
+}
+END_TEST
+
+START_TEST(decisions_are_bounded)
+{
+	uint64_t id = module_id("/bin/a");
+	struct decision d = {.verdict = VERDICT_EDIT};
+	struct store_decision *out;
+	size_t n;
+	int i;
+
+	put("/bin/a");
+	for (i = 0; i < 300; i++)
+		ck_assert_int_eq(store_put_decision(s, id, i, &d, &e), 0);
+	ck_assert_int_eq(store_decisions(s, id, -1, 1000, &mem, &out, &n, &e), 0);
+	ck_assert_uint_eq(n, 200);
+	ck_assert_int_eq(out[0].last_ms, 299);
+}
+END_TEST
+
+START_TEST(events)
+{
+	struct store_event ev = {.module = module_id("/bin/a"), .at_ms = 10, .kind = EVENT_SWAPPED,
+	    .from = bid("01"), .to = bid("02"), .change = 12, .text = "x", .samples = 3, .gain = NAN,
+	    .seconds = 2.5, .size_before = 7, .size_after = 8}, *out;
+	uint64_t n;
+	size_t k;
+
+	put("/bin/a");
+	ck_assert_int_eq(store_put_event(s, &ev, &e), 0);
+	ev.kind = EVENT_ROLLED_BACK;
+	ev.from = (struct build_id){0};
+	ev.at_ms = 20;
+	ck_assert_int_eq(store_put_event(s, &ev, &e), 0);
+	ck_assert_int_eq(store_events(s, 0, -1, 10, &mem, &out, &k, &e), 0);
+	ck_assert_uint_eq(k, 2);
+	ck_assert_int_eq(out[0].kind, EVENT_ROLLED_BACK);
+	ck_assert_uint_eq(out[0].from.n, 0);
+	ck_assert_uint_eq(out[1].change, 12);
+	ck_assert(isnan(out[1].gain));
+	ck_assert_double_eq(out[1].seconds, 2.5);
+	ck_assert_uint_eq(out[1].size_after, 8);
+	ck_assert_int_eq(store_count_events(s, 0, EVENT_SWAPPED, 10, &n, &e), 0);
+	ck_assert_uint_eq(n, 1);
+	ck_assert_int_eq(store_count_events(s, 0, EVENT_SWAPPED, 11, &n, &e), 0);
+	ck_assert_uint_eq(n, 0);
+	ck_assert_str_eq(event_name(EVENT_ROLLED_BACK), "rolled-back");
+}
+END_TEST
+
+/* How many files there are whose name begins so. */
+static int files(const char *prefix)
+{
+	DIR *d = opendir(dir);
+	struct dirent *f;
+	int n = 0;
+
+	while ((f = readdir(d)))
+		n += strncmp(f->d_name, prefix, strlen(prefix)) == 0;
+	closedir(d);
+	return n;
+}
+
+static void damage(off_t at, const void *p, size_t n)
+{
+	int fd = open(path, O_WRONLY);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(pwrite(fd, p, n, at), (ssize_t)n);
+	close(fd);
+}
+
+START_TEST(damaged_store_is_moved_aside)
+{
+	static const char junk[8192] = "junk";
+	struct accounting a;
+
+	ck_assert_int_eq(account(7, 1, 100), 0);
+	store_close(s);
+	damage(_i ? 4096 : 0, junk, sizeof junk);
+	s = store_open(path, &e);
+	ck_assert_msg(s != NULL, "%s", e.text);
+	ck_assert_int_ge(files("morph.db.bad-"), 1);
+	ck_assert_int_eq(store_accounting(s, &a, &e), 0);
+	ck_assert_uint_eq(a.taken, 0);
+	ck_assert_int_eq(account(7, 1, 100), 0);
+}
+END_TEST
+
+START_TEST(other_version_is_moved_aside)
+{
+	store_close(s);
+	damage(60, "\0\0\0\77", 4); /* user_version */
+	s = store_open(path, &e);
+	ck_assert_msg(s != NULL, "%s", e.text);
+	ck_assert_int_eq(files("morph.db.bad-"), 1);
+}
+END_TEST
+
+START_TEST(unreadable_store_stays)
+{
+	store_close(s);
+	unlink(path);
+	ck_assert_int_eq(dir_make(path, 0700, &e), 0);
+	s = store_open(path, &e);
+	ck_assert_ptr_null(s);
+	ck_assert_int_eq(files("morph.db.bad-"), 0);
+	ck_assert_ptr_nonnull(strstr(e.text, path));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *su = suite_create("store");
+	TCase *t = tcase_create("store");
+	SRunner *r = srunner_create(su);
+	int failed;
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, accounting_adds_up_and_stays);
+	tcase_add_test(t, sums_that_do_not_add_up_are_refused);
+	tcase_add_test(t, a_batch_counts_once);
+	tcase_add_test(t, rollback_leaves_nothing);
+	tcase_add_test(t, modules_as_they_were_put);
+	tcase_add_test(t, builds_and_tables);
+	tcase_add_test(t, profiles);
+	tcase_add_test(t, unchanged_decisions_are_one_row);
+	tcase_add_test(t, decisions_are_bounded);
+	tcase_add_test(t, events);
+	tcase_add_loop_test(t, damaged_store_is_moved_aside, 0, 2);
+	tcase_add_test(t, other_version_is_moved_aside);
+	tcase_add_test(t, unreadable_store_stays);
+	tcase_set_timeout(t, 60);
+	suite_add_tcase(su, t);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
