@@ -49,7 +49,7 @@ static int folder_make(const char *state, const char *module, struct err *e)
 	int r = dir_make(folder, 0755, e);
 
 	if (!r)
-		r = dir_sync(parent, e);
+		r = dir_sync(parent, e) < 0 ? -1 : dir_sync(state, e);
 	free(parent);
 	free(folder);
 	return r;

@@ -178,7 +178,7 @@ int journal_begin(const char *state, const struct journal *j, struct err *e)
 	int r;
 
 	journal_encode(j, &text);
-	r = dir_make(dir, 0700, e);
+	r = dir_make(dir, 0700, e) < 0 ? -1 : dir_sync(state, e);
 	if (!r && !access(path, F_OK))
 		r = err_set(e, "%s: an earlier swap of it is not settled yet", j->module);
 	if (!r)

@@ -194,6 +194,9 @@ static int write_stage(struct swap *s, struct err *e)
 		return err_wrap(e, "%s", s->mod.path);
 	if (fsync(s->stage) < 0 || fstat(s->stage, &st) < 0)
 		return err_sys(e, "%s: staging the new build", s->mod.path);
+	/* No program can be executed while it is open for writing. */
+	close(s->stage);
+	s->stage = -1;
 	fault_point("swap", SWAP_STEP_STAGED);
 	return journal_ready(s->state, &s->j, st.st_ino, e);
 }

@@ -204,6 +204,34 @@ START_TEST(bound_holds_and_the_origin_stays)
 }
 END_TEST
 
+/* Whoever starts the program at any instant gets one build or the other. */
+START_TEST(always_runs)
+{
+	int status, i;
+	pid_t pid = fork();
+
+	if (!pid) {
+		for (;;) {
+			status = tiny_run(module);
+			if (status != OLD && status != NEW)
+				_exit(1);
+		}
+	}
+	commit(OLD, NEW);
+	for (i = 0; i < 40; i++) {
+		struct swap_order o = i & 1 ? order(OLD, NEW) : order(NEW, OLD);
+		struct err e;
+
+		ck_assert_msg(swap_rollback(state, &o, &e) == SWAP_OK, "%s", e.text);
+		ck_assert_int_eq(swap_done(state, module, &e), 0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, WNOHANG), 0);
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFSIGNALED(status));
+}
+END_TEST
+
 static void fails(struct swap_order o, enum swap_status status, const char *text)
 {
 	struct build_id from = tiny_id(OLD);
@@ -301,6 +329,7 @@ int main(void)
 	tcase_add_test(t, rollback_brings_back_the_same_bytes);
 	tcase_add_test(t, running_process_keeps_the_old_file);
 	tcase_add_test(t, bound_holds_and_the_origin_stays);
+	tcase_add_test(t, always_runs);
 	tcase_add_test(t, another_build_is_noticed);
 	tcase_add_test(t, staged_file_is_judged);
 	tcase_add_test(t, staged_file_of_a_stranger_is_refused);
