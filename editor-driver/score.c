@@ -63,8 +63,7 @@ static void build_func(const struct plan *p, const struct mapindex *build, uint6
 			l.order[n++] = i;
 	if (!l.nhot)
 		l.nhot = n;
-	if (l.order[0] == 0)
-		add_layout(s, p, &f->cfg, &l);
+	add_layout(s, p, &f->cfg, &l);
 	free(seen);
 	free(block);
 	arena_free(&mem);
