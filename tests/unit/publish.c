@@ -4,10 +4,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -163,6 +165,51 @@ START_TEST(a_write_that_fails_leaves_the_old_file)
 }
 END_TEST
 
+enum { NO_MOUNT = 77 };
+
+/* In a mount namespace of its own: a disk of four pages. */
+static int on_a_full_disk(void)
+{
+	char *big = xcalloc(1, 100000);
+	struct buf b = {0};
+	struct publish p;
+	struct err e;
+
+	if (unshare(CLONE_NEWNS) < 0 || mkdir("disk", 0755) < 0 ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("morph", "disk", "tmpfs", 0, "size=16k") < 0)
+		return NO_MOUNT;
+	if (publish_bytes("disk/f", "old", 3, 0644, &e) < 0)
+		return 1;
+	if (!publish_bytes("disk/f", big, 100000, 0644, &e) || !strstr(e.text, strerror(ENOSPC)))
+		return 2;
+	if (entries("disk") != 1 || file_read("disk/f", 0, &b, &e) < 0 ||
+	    strcmp(buf_cstr(&b), "old"))
+		return 3;
+	if (publish_open(&p, "disk/f", 0644, &e) < 0 || !file_write_all(p.fd, big, 100000))
+		return 4;
+	publish_abort(&p);
+	buf_free(&b);
+	free(big);
+	return entries("disk") == 1 ? 0 : 5;
+}
+
+START_TEST(a_full_disk_leaves_the_old_file)
+{
+	pid_t pid = fork();
+	int st;
+
+	if (!pid)
+		_exit(on_a_full_disk());
+	ck_assert_int_eq(waitpid(pid, &st, 0), pid);
+	ck_assert(WIFEXITED(st));
+	if (WEXITSTATUS(st) == NO_MOUNT)
+		fprintf(stderr, "no right to mount: full disk not tried, file size limit was\n");
+	else
+		ck_assert_int_eq(WEXITSTATUS(st), 0);
+}
+END_TEST
+
 START_TEST(file_read_refuses_what_is_no_file)
 {
 	struct buf b = {0};
@@ -246,6 +293,7 @@ int main(void)
 	tcase_add_test(t, a_long_name_is_no_obstacle);
 	tcase_add_test(t, errors_name_the_file_and_leave_nothing);
 	tcase_add_test(t, a_write_that_fails_leaves_the_old_file);
+	tcase_add_test(t, a_full_disk_leaves_the_old_file);
 	tcase_add_test(t, file_read_refuses_what_is_no_file);
 	tcase_add_test(t, directories_are_made_and_removed);
 	tcase_add_test(t, paths_split);
