@@ -35,7 +35,7 @@ show(pcall(function() return 1 + {} end))
 show(pcall(function() return "a" < 1 end))
 show(pcall(function() return #5 end))
 show(pcall(string.rep, "x", -1), pcall(string.rep))
-show(load("return ...", "chunk")(7), load("syntax error here"), load(function() return nil end))
+show(load("return ...", "chunk")(7), load("syntax error here"), type(load(function() return nil end)))
 local env = { y = 3 }
 show(load("x = y * 2; return x", "c", "t", env)(), env.x)
 show(next({}), next({ 5 }), type(next), assert(1, 2), pcall(assert, false, "no"), pcall(assert, nil))
