@@ -58,6 +58,7 @@ void blockmap_free(struct blockmap *m)
  *	per block of all ranges: [FREQUENCY: uleb]
  *	    [PROBABILITY: uleb successors, per successor: uleb id, uleb probability]
  */
+enum { SHT_BB_ADDR_MAP = 0x6fff4c0a };
 enum { MAP_ENTRY_COUNT = 1, MAP_FREQUENCY = 2, MAP_PROBABILITY = 4, MAP_MULTI_RANGE = 8 };
 
 struct raw_block {
@@ -264,6 +265,10 @@ static int read_sections(struct elf *f, struct blockmap *m, struct raw_map *r, s
 		return -1;
 	if (!has_map || !has_fn || !map.data || !fn.data)
 		return err_set(e, "no block map: not built through Morph's hooks, or stripped");
+	/* clang before 15 has another layout under the same name. */
+	if (map.type != SHT_BB_ADDR_MAP)
+		return err_set(e, "section .llvm_bb_addr_map: type %#x, this Morph reads %#x",
+		    map.type, SHT_BB_ADDR_MAP);
 	if (read_map_section(r, &map, e) < 0 || read_fn_section(r, &fn, e) < 0)
 		return -1;
 	return sort_and_join(m, r, e);

@@ -28,6 +28,7 @@ static void make_elf(struct buf *b, const uint8_t *map, size_t nmap, const uint8
 
 	buf_grow(b, sizeof eh);
 	add_section(b, &sh[1], 1, map, nmap);
+	sh[1].sh_type = 0x6fff4c0a;
 	add_section(b, &sh[2], 19, fn, nfn);
 	add_section(b, &sh[3], 29, names, sizeof names);
 	sh[3].sh_type = SHT_STRTAB;

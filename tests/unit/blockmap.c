@@ -205,6 +205,48 @@ START_TEST(partial_links_and_stripping_keep_the_map)
 }
 END_TEST
 
+/* Code that was folded into other code is there once; an entry whose code was
+ * discarded and whose address became 0 is not there. */
+START_TEST(folded_and_discarded_code_is_left_out)
+{
+	struct blockmap m;
+	struct err e;
+
+	run("{ echo '.globl one'; echo '.section .text.one,\"ax\",@progbits'; echo 'one: .La0:';"
+	    " echo ' ret; nop; .La1:';"
+	    " echo '.section .llvm_bb_addr_map,\"o\",@0x6fff4c0a,.text.one';"
+	    " echo ' .byte 2,0; .quad .La0; .byte 1,0,0,2,0';"
+	    " echo ' .byte 2,0; .quad 0; .byte 1,0,0,2,0';"
+	    " echo '.section .morph.fn,\"o\",@progbits,.text.one';"
+	    " echo ' .quad .La0, 1; .long 5, 0; .quad 0, 1; .long 6, 0';"
+	    " echo '.section .note.GNU-stack,\"\",@progbits'; } >one.s\n"
+	    "sed 's/one/two/g; s/long 5/long 8/; s/long 6/long 9/' one.s >two.s\n"
+	    "echo 'void one(void), two(void); int main(void) { one(); two(); return 0; }' >m.c\n"
+	    "gcc -fuse-ld=gold -Wl,--icf=all one.s two.s m.c -o f && gcc one.s two.s m.c -o g");
+	ck_assert_msg(!read_map("f", &m, &e), "%s", e.text);
+	ck_assert_uint_eq(m.frag.n, 1);
+	ck_assert_ptr_nonnull(frag_of(&m, 5, 0));
+	blockmap_free(&m);
+	ck_assert_int_eq(read_map("g", &m, &e), 0);
+	ck_assert_uint_eq(m.frag.n, 2);
+	ck_assert(frag_of(&m, 5, 0) && frag_of(&m, 8, 0));
+	blockmap_free(&m);
+}
+END_TEST
+
+/* clang before 15 wrote the section without versions. */
+START_TEST(another_layout_of_the_section_is_named)
+{
+	struct blockmap m;
+	struct err e;
+
+	run("sed 's/6fff4c0a/6fff4c08/' a.s >b.s && gcc b.s -o f");
+	ck_assert_int_eq(read_map("f", &m, &e), -1);
+	ck_assert_str_eq(e.text,
+	    "section .llvm_bb_addr_map: type 0x6fff4c08, this Morph reads 0x6fff4c0a");
+}
+END_TEST
+
 START_TEST(offsets_become_addresses)
 {
 	struct blockmap m = {0};
@@ -325,6 +367,8 @@ int main(void)
 	tcase_add_test(t, a_linked_map_is_read);
 	tcase_add_test(t, collected_code_is_left_out);
 	tcase_add_test(t, partial_links_and_stripping_keep_the_map);
+	tcase_add_test(t, folded_and_discarded_code_is_left_out);
+	tcase_add_test(t, another_layout_of_the_section_is_named);
 	tcase_add_test(t, offsets_become_addresses);
 	tcase_add_test(t, the_blob_carries_everything);
 	tcase_add_test(t, addresses_that_wrap_are_refused);
