@@ -180,7 +180,7 @@ struct reason {
 static void show_opaque(struct arena *a, const json_t *functions, bool colour)
 {
 	static const struct column column[] = {
-	    {"OPAQUE", RIGHT}, {"WHY THEY MOVE AS A WHOLE", LEFT}, {"FOR EXAMPLE", CUT}};
+	    {"OPAQUE", RIGHT}, {"WHY THEY MOVE AS A WHOLE", LEFT}, {"FOR EXAMPLE", CUT_END}};
 	struct table t = {column, sizeof column / sizeof *column};
 	VEC(struct reason) reason = {0};
 	const char *why;
@@ -214,7 +214,7 @@ static void show_opaque(struct arena *a, const json_t *functions, bool colour)
 
 static void show_functions(struct arena *a, const json_t *art, bool colour)
 {
-	static const struct column column[] = {{"FUNCTION", CUT}, {"UNIT", LEFT}, {"BLOCKS", RIGHT},
+	static const struct column column[] = {{"FUNCTION", CUT_END}, {"UNIT", LEFT}, {"BLOCKS", RIGHT},
 	    {"INSTRUCTIONS", RIGHT}, {"KEY", LEFT}};
 	struct table t = {column, sizeof column / sizeof *column};
 	const json_t *units = json_object_get(art, "units"), *f;

@@ -166,7 +166,7 @@ static void add_blocks(struct arena *a, struct table *t, const json_t *hot)
 static void show_profile(const struct invocation *in, const json_t *p)
 {
 	static const struct column column[] = {{"SHARE", RIGHT}, {"SAMPLES", RIGHT},
-	    {"BLOCKS HIT", RIGHT}, {"FUNCTION", CUT}, {"UNIT", LEFT}};
+	    {"BLOCKS HIT", RIGHT}, {"FUNCTION", CUT_END}, {"UNIT", LEFT}};
 	struct table t = {column, sizeof column / sizeof *column};
 	bool colour = table_colour();
 	struct arena *a = in->mem;

@@ -193,11 +193,14 @@ static void show_all(const struct invocation *in, const json_t *both)
 
 /* ---- one module ---- */
 
+/* Until when; and why, where the state's own line does not say it. */
 static char *hold_words(struct arena *a, const json_t *m)
 {
-	const char *until = json_str(m, "held_until");
+	const char *until = json_str(m, "held_until"), *why = json_str(m, "held");
+	const char *text = json_str(m, "text");
+	bool told = text && strcmp(why, text) == 0;
 
-	return arena_printf(a, "%s, until %s", words_clean(a, json_str(m, "held")),
+	return arena_printf(a, "%s%suntil %s", told ? "" : words_clean(a, why), told ? "" : ", ",
 	    until ? words_local(a, until) : "a person asks: morphctl reoptimize now");
 }
 

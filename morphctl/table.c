@@ -58,7 +58,7 @@ static void widths(const struct table *t, unsigned *w)
 		if (t->column[i].kind == WRAP)
 			w[i] = WRAP_LEAST;
 		total += w[i] + (i ? GAP : 0);
-		if (t->column[i].kind == CUT)
+		if (t->column[i].kind == CUT || t->column[i].kind == CUT_END)
 			cut = i;
 	}
 	if (total > TABLE_WIDTH && cut < TABLE_COLUMNS) {
@@ -67,22 +67,31 @@ static void widths(const struct table *t, unsigned *w)
 	}
 }
 
-/* s without its beginning, "…" instead, when it is wider than w. */
-static void put_cut(struct buf *b, const char *s, unsigned w)
+/* s behind its first n characters. */
+static const char *skip(const char *s, unsigned n)
 {
-	unsigned n = text_width(s);
-
-	if (n <= w) {
-		buf_str(b, s);
-		return;
-	}
-	for (n = n - w + 1; n > 0 && *s; n--) {
+	for (; n > 0 && *s; n--) {
 		do
 			s++;
 		while (((unsigned char)*s & 0xc0) == 0x80);
 	}
-	buf_str(b, "…");
-	buf_str(b, s);
+	return s;
+}
+
+/* s, or when it is wider than w and may be cut, a part of it and "…". */
+static void put_cut(struct buf *b, enum column_kind kind, const char *s, unsigned w)
+{
+	unsigned n = text_width(s);
+
+	if (n <= w || (kind != CUT && kind != CUT_END)) {
+		buf_str(b, s);
+	} else if (kind == CUT) {
+		buf_str(b, "…");
+		buf_str(b, skip(s, n - w + 1));
+	} else {
+		buf_add(b, s, (size_t)(skip(s, w - 1) - s));
+		buf_str(b, "…");
+	}
 }
 
 static void pad(FILE *out, unsigned n)
@@ -127,7 +136,7 @@ static unsigned put_cell(
 	struct buf text = {0};
 	unsigned room;
 
-	put_cut(&text, cell_text(c), kind == CUT ? w : UINT16_MAX);
+	put_cut(&text, kind, cell_text(c), w);
 	room = w - text_width(buf_cstr(&text));
 	pad(out, owed + (kind == RIGHT ? room : 0));
 	table_paint(out, colour, c->paint, text.p);

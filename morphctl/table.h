@@ -24,7 +24,8 @@ void table_paint(FILE *out, bool colour, enum paint p, const char *s);
 enum column_kind {
 	LEFT,
 	RIGHT,
-	CUT, /* left; loses its beginning when there is no room */
+	CUT,     /* left; loses its beginning when there is no room: paths */
+	CUT_END, /* left; loses its end: names */
 	WRAP /* left; the last column, goes on in the next line */
 };
 
