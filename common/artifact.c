@@ -34,8 +34,7 @@ static const struct {
 	" archive INTEGER, tu INTEGER, size INTEGER NOT NULL, hash BLOB NOT NULL,"
 	" z BLOB NOT NULL) STRICT",
 	"INSERT INTO input VALUES(?, ?, ?, ?, ?, ?, ?, ?)"},
-    [RECIPE] = {"recipe",
-	"CREATE TABLE recipe(ord INTEGER PRIMARY KEY, arg TEXT NOT NULL) STRICT",
+    [RECIPE] = {"recipe", "CREATE TABLE recipe(ord INTEGER PRIMARY KEY, arg TEXT NOT NULL) STRICT",
 	"INSERT INTO recipe VALUES(?, ?)"},
     [BLOCKMAP] = {"blockmap",
 	"CREATE TABLE blockmap(id INTEGER PRIMARY KEY, size INTEGER NOT NULL,"
@@ -329,8 +328,8 @@ static int read_tables(struct artifact *a, struct err *e)
 	    read_table(a, "input",
 		"SELECT id, kind, path, archive, tu, size FROM input ORDER BY id", read_input, NULL,
 		e) < 0 ||
-	    read_table(a, "recipe", "SELECT ord, arg FROM recipe ORDER BY ord", read_recipe, NULL,
-		e) < 0)
+	    read_table(
+		a, "recipe", "SELECT ord, arg FROM recipe ORDER BY ord", read_recipe, NULL, e) < 0)
 		return -1;
 	return 0;
 }
@@ -373,7 +372,8 @@ static int check_format(struct artifact *a, struct err *e)
 	if (pages < 0)
 		return -1;
 	if (pages * (int64_t)pragma(a, "page_size", e) != a->file_size)
-		return err_set(e, "%s: damaged artifact: cut off, or bytes behind its end", a->path);
+		return err_set(
+		    e, "%s: damaged artifact: cut off, or bytes behind its end", a->path);
 	return 0;
 }
 
@@ -415,8 +415,8 @@ static int open_hardened(struct artifact *a, struct err *e)
 	sqlite3_limit(a->db, SQLITE_LIMIT_ATTACHED, 0);
 	return sqlite3_exec(a->db, "PRAGMA cell_size_check=1; PRAGMA mmap_size=0", NULL, NULL,
 		   NULL) == SQLITE_OK
-	    ? 0
-	    : db_error(a, e);
+		   ? 0
+		   : db_error(a, e);
 }
 
 struct artifact *artifact_open(const char *path, struct err *e)
@@ -481,8 +481,8 @@ size_t artifact_recipe(struct artifact *a, const char *const **arg)
 }
 
 /* Unpacks the (size, hash, z) of the row with this id. */
-static int read_content(
-    struct artifact *a, const char *name, const char *sql, int64_t id, struct buf *out, struct err *e)
+static int read_content(struct artifact *a, const char *name, const char *sql, int64_t id,
+    struct buf *out, struct err *e)
 {
 	struct reader r = {.a = a, .table = name, .e = e};
 	struct hash128 hash;
@@ -548,8 +548,7 @@ struct artifact *artifact_create(const char *path, struct err *e)
 	    APPLICATION_ID, ARTIFACT_FORMAT);
 	for (i = 0; i < TABLES; i++)
 		buf_printf(&sql, "%s;", table[i].create);
-	r = sqlite3_open_v2(
-	    path, &a->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+	r = sqlite3_open_v2(path, &a->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
 	if (r == SQLITE_OK)
 		r = sqlite3_exec(a->db, buf_cstr(&sql), NULL, NULL, NULL);
 	buf_free(&sql);

@@ -38,8 +38,8 @@ static char *try_folder(const char *dir, size_t n, const struct build_id *id, st
 	return try(xasprintf("%.*s/.build-id/%.2s/%s.morph", (int)n, dir, hex, hex + 2), id, e);
 }
 
-static char *find_build(const char *module, const char *folders, const struct build_id *id,
-    struct err *e)
+static char *find_build(
+    const char *module, const char *folders, const struct build_id *id, struct err *e)
 {
 	char *found = try(xasprintf("%s.morph", module), id, e);
 	size_t n;

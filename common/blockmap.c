@@ -31,7 +31,8 @@ static int add_block(struct blockmap *m, uint64_t gap, uint64_t size, uint64_t i
 	    __builtin_add_overflow(f->addr, f->size + gap + size, &end))
 		return err_set(e, "block map: block out of range");
 	vec_push(&m->block, (struct bm_block){.addr = f->addr + f->size + gap,
-				.size = (uint32_t)size, .id = (uint32_t)id,
+				.size = (uint32_t)size,
+				.id = (uint32_t)id,
 				.frag = (uint32_t)(m->frag.n - 1)});
 	f->size += (uint32_t)(gap + size);
 	f->n++;
@@ -92,8 +93,7 @@ static int read_range(struct raw_map *r, unsigned version, uint64_t *total)
 	for (i = 0; i < n; i++) {
 		b.id = i;
 		if ((version > 1 && uleb_read(&r->p, r->end, &b.id) < 0) ||
-		    uleb_read(&r->p, r->end, &b.gap) < 0 ||
-		    uleb_read(&r->p, r->end, &b.size) < 0 ||
+		    uleb_read(&r->p, r->end, &b.gap) < 0 || uleb_read(&r->p, r->end, &b.size) < 0 ||
 		    uleb_read(&r->p, r->end, &metadata) < 0)
 			return -1;
 		vec_push(&r->block, b);
@@ -186,14 +186,16 @@ static int by_range(const void *pa, const void *pb)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static int add_fragment(
-    struct blockmap *m, const struct raw_map *r, const struct raw_range *g,
+static int add_fragment(struct blockmap *m, const struct raw_map *r, const struct raw_range *g,
     const struct bm_fn_record *fn, struct err *e)
 {
 	size_t blocks = m->block.n, i;
 
-	vec_push(&m->frag, (struct bm_frag){.addr = g->addr, .tu = fn->tu, .func = fn->func,
-			       .fragment = fn->fragment, .first = (uint32_t)blocks});
+	vec_push(&m->frag, (struct bm_frag){.addr = g->addr,
+			       .tu = fn->tu,
+			       .func = fn->func,
+			       .fragment = fn->fragment,
+			       .first = (uint32_t)blocks});
 	for (i = g->first; i < g->first + g->n; i++)
 		if (add_block(m, r->block.v[i].gap, r->block.v[i].size, r->block.v[i].id, e) < 0)
 			return -1;

@@ -172,7 +172,8 @@ enum elf_kind elf_file_kind(struct elf *f)
 
 /* ---- sections and segments ---- */
 
-static int load_section(struct elf *f, Elf_Scn *scn, struct elf_section *s, bool data, struct err *e)
+static int load_section(
+    struct elf *f, Elf_Scn *scn, struct elf_section *s, bool data, struct err *e)
 {
 	GElf_Shdr sh;
 	Elf_Data *d;
@@ -224,7 +225,8 @@ size_t elf_file_exec_segments(struct elf *f, struct elf_segment *seg, size_t max
 	size_t i, n = 0;
 
 	for (i = 0; i < f->nphdr && n < max; i++)
-		if (gelf_getphdr(f->elf, (int)i, &ph) && ph.p_type == PT_LOAD && (ph.p_flags & PF_X))
+		if (gelf_getphdr(f->elf, (int)i, &ph) && ph.p_type == PT_LOAD &&
+		    (ph.p_flags & PF_X))
 			seg[n++] = (struct elf_segment){ph.p_offset, ph.p_vaddr, ph.p_filesz};
 	return n;
 }
@@ -246,8 +248,8 @@ int elf_file_segment_flags(struct elf *f, uint32_t type, uint32_t *flags)
 
 /* Looks through a run of notes for a descriptor that fits a build-id. By hand:
  * ld does not pad a note of odd length, and libelf then does not see it. */
-static bool find_note(
-    const uint8_t *p, uint64_t n, uint64_t align, const char *name, uint32_t type, struct build_id *id)
+static bool find_note(const uint8_t *p, uint64_t n, uint64_t align, const char *name, uint32_t type,
+    struct build_id *id)
 {
 	uint64_t at = 0, namesz, descsz, desc;
 
@@ -306,7 +308,8 @@ struct versions {
 	unsigned budget; /* records still to be read: offsets of a bad file may run in circles */
 };
 
-static void version_name(struct elf *f, struct versions *v, unsigned index, size_t strtab, size_t at)
+static void version_name(
+    struct elf *f, struct versions *v, unsigned index, size_t strtab, size_t at)
 {
 	index &= VERSION_MAX - 1;
 	if (index > VER_NDX_GLOBAL)
@@ -346,7 +349,8 @@ static void versions_defined(struct elf *f, struct versions *v)
 	GElf_Verdaux a;
 
 	while (d && v->budget-- && at < d->d_size && gelf_getverdef(d, (int)at, &def)) {
-		if (!(def.vd_flags & VER_FLG_BASE) && gelf_getverdaux(d, (int)(at + def.vd_aux), &a))
+		if (!(def.vd_flags & VER_FLG_BASE) &&
+		    gelf_getverdaux(d, (int)(at + def.vd_aux), &a))
 			version_name(f, v, def.vd_ndx, sh.sh_link, a.vda_name);
 		if (!def.vd_next)
 			break;
@@ -380,9 +384,12 @@ int elf_file_symbols(
 
 	for (i = 1; !r && d && gelf_getsym(d, i, &sym); i++) {
 		struct elf_symbol s = {.name = elf_strptr(f->elf, sh.sh_link, sym.st_name),
-		    .value = sym.st_value, .size = sym.st_size, .type = GELF_ST_TYPE(sym.st_info),
+		    .value = sym.st_value,
+		    .size = sym.st_size,
+		    .type = GELF_ST_TYPE(sym.st_info),
 		    .bind = GELF_ST_BIND(sym.st_info),
-		    .visibility = GELF_ST_VISIBILITY(sym.st_other), .shndx = sym.st_shndx};
+		    .visibility = GELF_ST_VISIBILITY(sym.st_other),
+		    .shndx = sym.st_shndx};
 
 		if (v && gelf_getversym(vd, i, &index))
 			s.version = v->name[index & (VERSION_MAX - 1)];

@@ -85,8 +85,8 @@ static int face_interp(struct face_read *r)
 	int found = elf_file_section(r->f, ".interp", &s, r->e);
 
 	if (found > 0 && s.data)
-		r->face->interp = arena_strndup(&r->face->mem, (const char *)s.data,
-		    strnlen((const char *)s.data, s.size));
+		r->face->interp = arena_strndup(
+		    &r->face->mem, (const char *)s.data, strnlen((const char *)s.data, s.size));
 	return found < 0 ? -1 : 0;
 }
 
@@ -152,13 +152,13 @@ static int same_number(const char *what, uint64_t a, uint64_t b, struct err *e)
 {
 	if (a == b)
 		return 0;
-	return err_set(e, "%s differs: %#llx, %#llx", what, (unsigned long long)a,
-	    (unsigned long long)b);
+	return err_set(
+	    e, "%s differs: %#llx, %#llx", what, (unsigned long long)a, (unsigned long long)b);
 }
 
 /* The first text that one of two lists has and the other has not there. */
-static int same_list(const char *what, char *const *a, size_t na, char *const *b, size_t nb,
-    struct err *e)
+static int same_list(
+    const char *what, char *const *a, size_t na, char *const *b, size_t nb, struct err *e)
 {
 	size_t i;
 

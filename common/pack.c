@@ -16,8 +16,8 @@ void pack_bytes(const void *p, size_t n, struct buf *out)
 	out->n = was + r;
 }
 
-int unpack_bytes(const void *z, size_t zn, uint64_t size, const struct hash128 *hash, struct buf *out,
-    struct err *e)
+int unpack_bytes(const void *z, size_t zn, uint64_t size, const struct hash128 *hash,
+    struct buf *out, struct err *e)
 {
 	size_t was = out->n, r;
 	struct hash128 h;

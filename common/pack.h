@@ -20,7 +20,7 @@ void pack_bytes(const void *p, size_t n, struct buf *out);
 /* Appends the content of the zn bytes at z. Fails, with out as it was, unless
  * it is one whole frame of exactly size bytes with this hash. Checks the size
  * before it takes memory. */
-int unpack_bytes(const void *z, size_t zn, uint64_t size, const struct hash128 *hash, struct buf *out,
-    struct err *e);
+int unpack_bytes(const void *z, size_t zn, uint64_t size, const struct hash128 *hash,
+    struct buf *out, struct err *e);
 
 #endif

@@ -21,8 +21,8 @@ int publish_open(struct publish *p, const char *path, mode_t mode, struct err *e
 	for (i = 0; i < PUBLISH_TRIES && p->fd < 0; i++) {
 		free(p->tmp);
 		/* The name is cut so that the longest file name still has room. */
-		p->tmp = xasprintf(
-		    "%s/.%.200s.morph-new.%d.%d", dir, path_base(path), (int)getpid(), i);
+		p->tmp =
+		    xasprintf("%s/.%.200s.morph-new.%d.%d", dir, path_base(path), (int)getpid(), i);
 		p->fd = open(p->tmp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 		if (p->fd < 0 && errno != EEXIST)
 			break;

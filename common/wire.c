@@ -295,8 +295,10 @@ int wire_get_batch(
 	if (!r.p)
 		return -1;
 	r.end = (const uint8_t *)frame + n;
-	*m = (struct wire_batch){.session = get_le64(r.p), .seq = get_le64(r.p + 8),
-	    .start_ns = get_le64(r.p + 16), .end_ns = get_le64(r.p + 24)};
+	*m = (struct wire_batch){.session = get_le64(r.p),
+	    .seq = get_le64(r.p + 8),
+	    .start_ns = get_le64(r.p + 16),
+	    .end_ns = get_le64(r.p + 24)};
 	r.p += BATCH_FIXED;
 	if (!m->seq || get_number(&r, UINT64_MAX, &m->taken) < 0 ||
 	    get_number(&r, UINT64_MAX, &m->kernel) < 0 ||

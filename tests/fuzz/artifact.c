@@ -20,7 +20,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	struct art_meta meta = {{2, {1, 2}}, "prog", "morph", "ld", ELF_PIE};
 	struct art_tu tu = {.name = "a.c", .as_args = "--64"};
 	struct art_func f = {0, 0, "f", {{0}}, 2, insns, ""};
-	struct art_input in[2] = {{0, ART_TU, "/a.o", -1, 0, 0}, {1, ART_SHARED, "/b.so", -1, -1, 0}};
+	struct art_input in[2] = {
+	    {0, ART_TU, "/a.o", -1, 0, 0}, {1, ART_SHARED, "/b.so", -1, -1, 0}};
 	struct artifact *a;
 	struct err e;
 
@@ -28,9 +29,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	a = artifact_create(path, &e);
 	if (!a || artifact_put_meta(a, &meta, &e) || artifact_put_tu(a, &tu, "f:\tret\n", 7, &e) ||
 	    artifact_put_func(a, &f, &e) || artifact_put_input(a, &in[0], "", 0, &e) ||
-	    artifact_put_input(a, &in[1], "\177ELF", 4, &e) || artifact_put_recipe(a, 0, "@0", &e) ||
-	    artifact_put_blockmap(a, "map", 3, &e) || artifact_commit(a, &e) ||
-	    file_read(path, 0, &sound, &e))
+	    artifact_put_input(a, &in[1], "\177ELF", 4, &e) ||
+	    artifact_put_recipe(a, 0, "@0", &e) || artifact_put_blockmap(a, "map", 3, &e) ||
+	    artifact_commit(a, &e) || file_read(path, 0, &sound, &e))
 		abort();
 	unlink(path);
 	return 0;

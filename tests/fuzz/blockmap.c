@@ -13,16 +13,20 @@ static const char names[] = "\0.llvm_bb_addr_map\0.morph.fn\0.shstrtab";
 
 static void add_section(struct buf *b, Elf64_Shdr *sh, unsigned name, const void *p, size_t n)
 {
-	*sh = (Elf64_Shdr){.sh_name = name, .sh_type = SHT_PROGBITS, .sh_offset = b->n,
-	    .sh_size = n};
+	*sh =
+	    (Elf64_Shdr){.sh_name = name, .sh_type = SHT_PROGBITS, .sh_offset = b->n, .sh_size = n};
 	buf_add(b, p, n);
 }
 
 static void make_elf(struct buf *b, const uint8_t *map, size_t nmap, const uint8_t *fn, size_t nfn)
 {
 	Elf64_Ehdr eh = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
-	    .e_type = ET_EXEC, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
-	    .e_ehsize = sizeof eh, .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 4,
+	    .e_type = ET_EXEC,
+	    .e_machine = EM_X86_64,
+	    .e_version = EV_CURRENT,
+	    .e_ehsize = sizeof eh,
+	    .e_shentsize = sizeof(Elf64_Shdr),
+	    .e_shnum = 4,
 	    .e_shstrndx = 3};
 	Elf64_Shdr sh[4] = {0};
 
@@ -52,8 +56,7 @@ static void check(struct blockmap *m)
 		abort();
 	for (i = 0; i < m->block.n; i++)
 		if (m->block.v[i].size &&
-		    blockmap_find(m, m->block.v[i].addr + m->block.v[i].size - 1) !=
-			&m->block.v[i])
+		    blockmap_find(m, m->block.v[i].addr + m->block.v[i].size - 1) != &m->block.v[i])
 			abort();
 	blockmap_free(&back);
 	buf_free(&once);

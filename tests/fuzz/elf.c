@@ -1,8 +1,8 @@
 /*
  * ELF files: everything the readers offer, on bytes as they come.
  */
-#include "common/blockmap.h"
 #include "common/elf.h"
+#include "common/blockmap.h"
 
 #include <stdlib.h>
 

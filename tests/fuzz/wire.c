@@ -3,8 +3,8 @@
  * rest is the payload of a frame of that type under a right checksum, so that
  * the decoders behind it are reached. What decodes must encode again.
  */
-#include "common/le.h"
 #include "common/wire.h"
+#include "common/le.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -325,8 +325,8 @@ START_TEST(damaged_content_is_noticed_when_read)
 	a = artifact_open("t", &e);
 	ck_assert_msg(a != NULL, "%s", e.text);
 	ck_assert_int_eq(artifact_text(a, 0, &b, &e), -1);
-	ck_assert_str_eq(e.text,
-	    "t: damaged artifact: table tu, row 0: content does not match its hash");
+	ck_assert_str_eq(
+	    e.text, "t: damaged artifact: table tu, row 0: content does not match its hash");
 	ck_assert_int_eq(artifact_content(a, 4, &b, &e), -1);
 	ck_assert_ptr_nonnull(strstr(e.text, "table input, row 4: compressed content is damaged"));
 	ck_assert_int_eq(artifact_blockmap(a, &b, &e), -1);
@@ -405,10 +405,10 @@ START_TEST(a_laid_out_build_has_its_origins)
 				   "\t.long 6, 4, 1\n\t.ascii \"Morph\\0\\0\\0\"\n"
 				   "\t.byte 0xde, 0xad, 0xbe, 0xef\n"
 				   "\t.section .note.GNU-stack,\"\",@progbits\n";
-	struct spawn s = {
-	    .argv = (const char *const[]){"sh", "-ec",
-		"echo 'int main(void){return 0;}' >p.c; gcc p.c n.s -o prog -Wl,--build-id=0x0a0b0c0d",
-		NULL}};
+	struct spawn s = {.argv = (const char *const[]){"sh", "-ec",
+			      "echo 'int main(void){return 0;}' >p.c; gcc p.c n.s -o prog "
+			      "-Wl,--build-id=0x0a0b0c0d",
+			      NULL}};
 	struct err e;
 
 	ck_assert_int_eq(publish_bytes("n.s", note, sizeof note - 1, 0644, &e), 0);

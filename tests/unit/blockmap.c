@@ -40,7 +40,8 @@ static const char source[] =
     "	.uleb128 5\n	.byte 0\n"
     "	.byte 1,0\n	.quad .Lh0\n	.byte 1\n	.byte 0,1,0\n"
     "	.byte 2,0\n	.quad .Le0\n	.byte 1\n	.byte 0,0,0,0\n"
-    "	.byte 2,0\n	.quad .Le0\n	.byte 1\n	.byte 0,0\n	.uleb128 .Le1-.Le0\n	.byte 0\n"
+    "	.byte 2,0\n	.quad .Le0\n	.byte 1\n	.byte 0,0\n	.uleb128 .Le1-.Le0\n	"
+    ".byte 0\n"
     "	.section .morph.fn,\"o\",@progbits,.text\n"
     "	.quad .Lf0, 0x1122334455667788\n	.long 7, 0\n"
     "	.quad .Le0, 0x1122334455667788\n	.long 10, 0\n"
@@ -242,8 +243,8 @@ START_TEST(another_layout_of_the_section_is_named)
 
 	run("sed 's/6fff4c0a/6fff4c08/' a.s >b.s && gcc b.s -o f");
 	ck_assert_int_eq(read_map("f", &m, &e), -1);
-	ck_assert_str_eq(e.text,
-	    "section .llvm_bb_addr_map: type 0x6fff4c08, this Morph reads 0x6fff4c0a");
+	ck_assert_str_eq(
+	    e.text, "section .llvm_bb_addr_map: type 0x6fff4c08, this Morph reads 0x6fff4c0a");
 }
 END_TEST
 

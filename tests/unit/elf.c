@@ -19,14 +19,13 @@ static const char lib_source[] =
     "static int hidden_one(int x) { return x * 3; }\n"
     "int (*p)(int) = hidden_one;\n";
 
-static const char prog_source[] =
-    "#include <stdio.h>\n"
-    "#include <stdlib.h>\n"
-    "int main(int argc, char **argv)\n"
-    "{\n"
-    "\tif (argc > 1) fputs(argv[1], stderr);\n"
-    "\treturn puts(\"hello\") < 0 ? abs(argc) : 0;\n"
-    "}\n";
+static const char prog_source[] = "#include <stdio.h>\n"
+				  "#include <stdlib.h>\n"
+				  "int main(int argc, char **argv)\n"
+				  "{\n"
+				  "\tif (argc > 1) fputs(argv[1], stderr);\n"
+				  "\treturn puts(\"hello\") < 0 ? abs(argc) : 0;\n"
+				  "}\n";
 
 /* Builds with the C compiler: CFLAGS… of one line, split at blanks. */
 static void cc(const char *args)
@@ -85,8 +84,9 @@ START_TEST(build_ids_print_and_parse)
 	hex[64] = '\0';
 	ck_assert_int_eq(build_id_parse(hex, &id), 0);
 	ck_assert_uint_eq(id.n, 32);
-	ck_assert_int_eq(build_id_parse(
-			     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", &id),
+	ck_assert_int_eq(
+	    build_id_parse(
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", &id),
 	    -1);
 }
 END_TEST
@@ -305,7 +305,8 @@ START_TEST(every_part_of_the_face_counts)
 	    {"-shared -fPIC lib.c -o b -Wl,-soname,lib.so.1 -Wl,-z,nodelete", "DT_FLAGS_1 differs"},
 	    {"-shared -fPIC lib.c -o b -Wl,-soname,lib.so.1 -Wl,-z,execstack",
 		"executable stack differs"},
-	    {"-shared -fPIC lib.c -o b -Wl,-soname,lib.so.1 -Dshown=seen", "dynamic symbol differs"},
+	    {"-shared -fPIC lib.c -o b -Wl,-soname,lib.so.1 -Dshown=seen",
+		"dynamic symbol differs"},
 	    {"-shared -fPIC lib.c -o b -Wl,-soname,lib.so.1 -Dweak=noinline",
 		"dynamic symbol differs: D maybe"},
 	    {"-shared -fPIC lib.c -o b -Wl,-soname,lib.so.1 -fvisibility=hidden",

@@ -1,5 +1,5 @@
-#include "common/err.h"
 #include "common/mem.h"
+#include "common/err.h"
 
 #include <check.h>
 #include <errno.h>
@@ -33,8 +33,8 @@ END_TEST
 
 START_TEST(numbers_come_back)
 {
-	static const uint64_t v[] = {0, 1, 127, 128, 300, 16383, 16384, UINT32_MAX,
-	    (uint64_t)1 << 63, UINT64_MAX};
+	static const uint64_t v[] = {
+	    0, 1, 127, 128, 300, 16383, 16384, UINT32_MAX, (uint64_t)1 << 63, UINT64_MAX};
 	static const size_t size[] = {1, 1, 1, 2, 2, 2, 3, 5, 10, 10};
 	size_t i, cut;
 

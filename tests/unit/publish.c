@@ -154,9 +154,9 @@ START_TEST(a_write_that_fails_leaves_the_old_file)
 		signal(SIGXFSZ, SIG_IGN);
 		setrlimit(RLIMIT_FSIZE, &lim);
 		_exit(publish_bytes("f", big, 10000, 0644, &e) == -1 &&
-			    strstr(e.text, strerror(EFBIG)) && entries(".") == 1
-			? 0
-			: 1);
+			      strstr(e.text, strerror(EFBIG)) && entries(".") == 1
+			  ? 0
+			  : 1);
 	}
 	ck_assert_int_eq(waitpid(pid, &st, 0), pid);
 	ck_assert_int_eq(st, 0);

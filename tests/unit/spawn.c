@@ -1,5 +1,5 @@
-#include "common/publish.h"
 #include "common/spawn.h"
+#include "common/publish.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -11,7 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SH(text) (const char *const[]){"sh", "-c", text, NULL}
+#define SH(text)                                                                                   \
+	(const char *const[])                                                                      \
+	{                                                                                          \
+		"sh", "-c", text, NULL                                                             \
+	}
 
 static struct buf out, errs;
 
@@ -75,8 +79,10 @@ END_TEST
 /* Both pipes full at once block no one; what exceeds the limit is dropped. */
 START_TEST(much_output_neither_blocks_nor_grows)
 {
-	struct spawn s = {.argv = SH("head -c 20000000 /dev/zero >&2 & head -c 20000000 /dev/zero; wait"),
-	    .capture_out = &out, .capture_err = &errs};
+	struct spawn s = {
+	    .argv = SH("head -c 20000000 /dev/zero >&2 & head -c 20000000 /dev/zero; wait"),
+	    .capture_out = &out,
+	    .capture_err = &errs};
 	struct err e;
 
 	ck_assert_int_eq(spawn_run(&s, &e), 0);
@@ -127,8 +133,11 @@ END_TEST
 START_TEST(directory_and_environment_reach_the_child)
 {
 	const char *const env[] = {"MORPH_T=new", "MORPH_U=more", NULL};
-	struct spawn s = {.argv = SH("pwd; echo $MORPH_T $MORPH_U $MORPH_TT; env | grep -c ^MORPH_T="),
-	    .env = env, .dir = "/usr", .capture_out = &out};
+	struct spawn s = {
+	    .argv = SH("pwd; echo $MORPH_T $MORPH_U $MORPH_TT; env | grep -c ^MORPH_T="),
+	    .env = env,
+	    .dir = "/usr",
+	    .capture_out = &out};
 	struct err e;
 
 	setenv("MORPH_T", "old", 1);
@@ -153,7 +162,8 @@ static bool dead(pid_t pid)
 /* The deadline ends the whole group, also children that keep the pipe open. */
 START_TEST(time_runs_out_for_the_group)
 {
-	struct spawn s = {.argv = SH("sleep 100 & echo $!; wait"), .capture_out = &out, .timeout_s = 1};
+	struct spawn s = {
+	    .argv = SH("sleep 100 & echo $!; wait"), .capture_out = &out, .timeout_s = 1};
 	time_t begin = time(NULL);
 	struct err e;
 	pid_t pid;

@@ -1,5 +1,5 @@
-#include "common/le.h"
 #include "common/wire.h"
+#include "common/le.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -11,9 +11,16 @@ static struct wire_sample others[] = {{5, 1000000}};
 
 static struct wire_batch sample_batch(struct wire_module m[3])
 {
-	struct wire_batch b = {.session = 0x1122334455667788, .seq = 1, .start_ns = 9, .end_ns = 8,
-	    .taken = 11 + 1000000 + 3 + 2 + 1, .kernel = 3, .outside = 2, .dropped = 1,
-	    .module = m, .nmodule = 3};
+	struct wire_batch b = {.session = 0x1122334455667788,
+	    .seq = 1,
+	    .start_ns = 9,
+	    .end_ns = 8,
+	    .taken = 11 + 1000000 + 3 + 2 + 1,
+	    .kernel = 3,
+	    .outside = 2,
+	    .dropped = 1,
+	    .module = m,
+	    .nmodule = 3};
 
 	build_id_parse("0102030405060708090a0b0c0d0e0f1011121314", &m[0].id);
 	m[0].path = "/usr/bin/lua";
@@ -45,8 +52,8 @@ static struct buf batch_frame(void)
 static void reseal(struct buf *b)
 {
 	put_le32(b->p + 8, (uint32_t)(b->n - WIRE_HEADER));
-	put_le64(b->p + 16, XXH3_64bits_withSeed(b->p + WIRE_HEADER, b->n - WIRE_HEADER,
-				get_le16(b->p + 6)));
+	put_le64(b->p + 16,
+	    XXH3_64bits_withSeed(b->p + WIRE_HEADER, b->n - WIRE_HEADER, get_le16(b->p + 6)));
 }
 
 START_TEST(a_batch_comes_back)
