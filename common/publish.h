@@ -21,8 +21,10 @@ struct publish {
 	char *path;
 };
 
+/* mode is subject to the umask. On error nothing is left to free. */
 int publish_open(struct publish *p, const char *path, mode_t mode, struct err *e);
-/* fsync, rename, fsync of the directory; frees p. On error tmp is gone. */
+/* Syncs what lies at tmp now (a program may have made a new file of it),
+ * rename, fsync of the directory; frees p. On error tmp is gone. */
 int publish_commit(struct publish *p, struct err *e);
 void publish_abort(struct publish *p);
 

@@ -13,8 +13,11 @@ struct spawn {
 	const char *const *env;  /* extra "NAME=value", NULL-terminated, or NULL */
 	const char *dir;         /* working directory, or NULL */
 	int in, out, err;        /* descriptors for 0, 1, 2; 0 = inherit (set -1 for /dev/null) */
-	struct buf *capture_out, *capture_err; /* collected when not NULL (at most 16 MiB each) */
-	unsigned timeout_s; /* 0 = none; then SIGKILL to the process group */
+	/* Appended to when not NULL, in place of out and err; beyond 16 MiB dropped. */
+	struct buf *capture_out, *capture_err;
+	/* 0 = none. Else the child leads a process group of its own (so it hears no
+	 * Ctrl-C), which gets SIGKILL when the time is over. */
+	unsigned timeout_s;
 };
 
 /* Runs and waits. Returns the exit status 0…255, 128 + n after signal n, or
