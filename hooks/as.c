@@ -121,6 +121,12 @@ static const char *foreign_text(const struct job *j)
 	return NULL;
 }
 
+/* What configure asks the compiler in one go ends in a.out; its source tells. */
+static bool is_probe(const struct job *j)
+{
+	return probe_output(j->output) || contains(&j->text, "\t.file\t\"conftest.");
+}
+
 /* In the shield. Fills both files in memory. */
 static int annotate(void *arg)
 {
@@ -223,10 +229,12 @@ int main(int argc, char **argv)
 		run_unmodified(&j);
 	if (j.cmd.why)
 		doubt(&j, "not annotated: as was given %s", j.cmd.why);
-	if (probe_output(j.output) || !regular_or_absent(j.output))
+	if (!regular_or_absent(j.output))
 		run_unmodified(&j);
 	if ((j.cmd.input ? file_read(j.cmd.input, 0, &j.text, &e) : read_stdin(&j.text)) < 0)
 		doubt(&j, "not annotated: cannot read the input");
+	if (is_probe(&j))
+		run_unmodified(&j);
 	if ((why = foreign_text(&j)))
 		doubt(&j, "not annotated: %s", why);
 	if ((j.annotated = tool_memory_file("annotated")) < 0 ||

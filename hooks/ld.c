@@ -176,7 +176,9 @@ static int examine(struct job *j, struct record *r, struct blockmap *map, struct
 	if (r->kind != ELF_EXEC && r->kind != ELF_PIE && r->kind != ELF_SHARED)
 		err_set(e, "no artifact: neither executable nor shared library");
 	else if (elf_file_section(f, ".morph.fn", &s, e) <= 0)
-		err_set(e, "no artifact: no annotated object among the inputs");
+		/* Of a.out nothing is said: it is configure's first question. */
+		err_set(e, strcmp(path_base(j->output), "a.out")
+			? "no artifact: no annotated object among the inputs" : "");
 	else if (!elf_file_build_id(f).n)
 		err_set(e, "no artifact: no build-id: add -Wl,--build-id");
 	else if (blockmap_from_elf(f, map, e) < 0)
@@ -214,7 +216,8 @@ static int record_or_say(void *arg)
 
 	if (record(j, &e) == 0)
 		return 0;
-	hooklog("ld", j->output, "%s", e.text);
+	if (*e.text)
+		hooklog("ld", j->output, "%s", e.text);
 	return 1;
 }
 

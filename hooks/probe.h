@@ -3,7 +3,7 @@
  * products: their links get no artifact and no line in the log, so that a
  * probe is as quick and leaves as little as without the hooks. Pure.
  *
- *	conftest, conftest.*        autoconf
+ *	conftest, conftest.*        autoconf (its a.out is known by its source, see as.c)
  *	…/CMakeFiles/CMakeTmp/…, …/CMakeFiles/CMakeScratch/…,
  *	…/CMakeFiles/VERSION/CompilerIdC/…, CompilerIdCXX     CMake
  *	…/meson-private/…           Meson
