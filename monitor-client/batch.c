@@ -122,8 +122,13 @@ static void batch_clear(struct batch *b)
 uint64_t batch_flush(
     struct batch *b, uint64_t session, uint64_t seq, uint64_t end_ns, struct buf *out)
 {
-	struct wire_batch w = {.session = session, .seq = seq, .start_ns = b->start_ns,
-	    .end_ns = end_ns, .taken = b->taken, .kernel = b->kernel, .outside = b->outside,
+	struct wire_batch w = {.session = session,
+	    .seq = seq,
+	    .start_ns = b->start_ns,
+	    .end_ns = end_ns,
+	    .taken = b->taken,
+	    .kernel = b->kernel,
+	    .outside = b->outside,
 	    .dropped = b->dropped};
 	struct wire_sample *sample;
 

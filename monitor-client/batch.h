@@ -23,7 +23,7 @@ struct batch_entry {
 
 struct batch {
 	uint64_t taken, kernel, outside, dropped;
-	struct htab index; /* uid and build-id -> index of the module */
+	struct htab index;              /* uid and build-id -> index of the module */
 	VEC(struct wire_module) module; /* paths are owned */
 	VEC(struct batch_entry) entry;  /* [0, sorted) ascending, once each */
 	size_t sorted, paths;

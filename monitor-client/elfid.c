@@ -62,8 +62,8 @@ static struct build_id cached_id(struct elfid *c, int fd, const char *path)
 	return c->ids[*at];
 }
 
-enum elfid_result elfid_get(struct elfid *c, const char *proc, uint32_t pid,
-    const struct event_map *m, struct build_id *id)
+enum elfid_result elfid_get(
+    struct elfid *c, const char *proc, uint32_t pid, const struct event_map *m, struct build_id *id)
 {
 	int fd = procfs_open(proc, pid, m);
 

@@ -99,8 +99,8 @@ static void flush(struct monitor *m)
 	if (lost)
 		batch_dropped(&m->batch, lost);
 	dropped = m->batch.dropped;
-	l.taken = batch_flush(
-	    &m->batch, m->hello.session, l.seq, clock_ns(CLOCK_REALTIME), &l.batch);
+	l.taken =
+	    batch_flush(&m->batch, m->hello.session, l.seq, clock_ns(CLOCK_REALTIME), &l.batch);
 	m->next_flush = clock_now() + m->o.flush;
 	if (!l.taken)
 		return;

@@ -12,7 +12,7 @@ enum { BUCKETS = 4096, ID_TRIES = 4 };
 
 /* One file as records name it, shared by all ranges of it. */
 struct file {
-	struct file *next; /* in its bucket */
+	struct file *next;   /* in its bucket */
 	struct event_map as; /* path (owned), inode or build-id; the key */
 	struct build_id id;
 	uint32_t hash;
@@ -26,11 +26,11 @@ struct range {
 };
 
 struct proc {
-	struct proc *next; /* in its bucket */
+	struct proc *next;       /* in its bucket */
 	VEC(struct range) range; /* ascending, without overlap */
-	uint64_t stamp; /* records up to here are in what /proc said */
-	uint64_t used, died; /* times; died = 0: lives */
-	uint64_t epoch; /* maps.epoch when /proc was last consulted or it began */
+	uint64_t stamp;          /* records up to here are in what /proc said */
+	uint64_t used, died;     /* times; died = 0: lives */
+	uint64_t epoch;          /* maps.epoch when /proc was last consulted or it began */
 	uint32_t pid, uid;
 	bool uid_asked;
 };
@@ -43,6 +43,7 @@ struct maps {
 	struct maps_count n;
 	uint64_t epoch, swept; /* counts losses of side-band; as of the last sweep */
 	uint32_t uid;
+	bool complained; /* that there is no room */
 };
 
 struct maps *maps_new(const char *proc, uint32_t uid)
@@ -74,7 +75,7 @@ static bool without_file(const char *path)
 static bool same_file(const struct event_map *a, const struct event_map *b)
 {
 	return a->ino == b->ino && a->maj == b->maj && a->min == b->min && a->gen == b->gen &&
-	    build_id_equal(&a->id, &b->id) && !strcmp(a->path, b->path);
+	       build_id_equal(&a->id, &b->id) && !strcmp(a->path, b->path);
 }
 
 static uint32_t file_hash(const struct event_map *as)
@@ -104,10 +105,15 @@ static struct file *file_get(struct maps *m, const struct event_map *as, size_t 
 			return f;
 		}
 	f = xcalloc(1, sizeof *f);
-	*f = (struct file){.next = m->files[h % BUCKETS], .as = key, .id = as->id, .hash = h,
-	    .refs = 1, .tries = as->id.n ? 0 : ID_TRIES};
+	*f = (struct file){.next = m->files[h % BUCKETS],
+	    .as = key,
+	    .id = as->id,
+	    .hash = h,
+	    .refs = 1,
+	    .tries = as->id.n ? 0 : ID_TRIES};
 	m->files[h % BUCKETS] = f;
 	m->n.files++;
+	m->n.bytes += sizeof *f + path_len;
 	return f;
 }
 
@@ -121,6 +127,7 @@ static void file_put(struct maps *m, struct file *f)
 		p = &(*p)->next;
 	*p = f->next;
 	m->n.files--;
+	m->n.bytes -= sizeof *f + strlen(f->as.path);
 	free(f->as.path);
 	free(f);
 }
@@ -156,6 +163,23 @@ static size_t range_at(const struct proc *p, uint64_t addr)
 	return lo;
 }
 
+static void count_ranges(struct maps *m, size_t before, size_t after)
+{
+	m->n.ranges += after - before;
+	m->n.bytes += (after - before) * sizeof(struct range);
+}
+
+static bool has_room(struct maps *m, size_t ranges)
+{
+	if (m->n.bytes + ranges * sizeof(struct range) <= MAPS_BYTES)
+		return true;
+	if (!m->complained)
+		log_warn("%d MiB of mappings are known; further ones are not followed",
+		    MAPS_BYTES >> 20);
+	m->complained = true;
+	return false;
+}
+
 /* Replaces ranges [i, j) by n others. */
 static void range_splice(
     struct maps *m, struct proc *p, size_t i, size_t j, const struct range *with, size_t n)
@@ -163,13 +187,13 @@ static void range_splice(
 	size_t total = p->range.n - (j - i) + n;
 
 	while (p->range.cap < total)
-		p->range.v = xrealloc(p->range.v, p->range.cap = p->range.cap ? 2 * p->range.cap : 8,
-		    sizeof *p->range.v);
+		p->range.v = xrealloc(p->range.v,
+		    p->range.cap = p->range.cap ? 2 * p->range.cap : 8, sizeof *p->range.v);
 	if (p->range.n > j)
 		memmove(p->range.v + i + n, p->range.v + j, (p->range.n - j) * sizeof *p->range.v);
 	if (n)
 		memcpy(p->range.v + i, with, n * sizeof *with);
-	m->n.ranges += total - p->range.n;
+	count_ranges(m, p->range.n, total);
 	p->range.n = total;
 }
 
@@ -211,7 +235,7 @@ static void range_add(struct maps *m, struct proc *p, const struct event_map *ma
 
 	if (map->end <= map->start)
 		return;
-	if (without_file(map->path) || p->range.n >= MAPS_RANGES) {
+	if (without_file(map->path) || p->range.n >= MAPS_RANGES || !has_room(m, 1)) {
 		range_set(m, p, map->start, map->end, NULL);
 		return;
 	}
@@ -227,7 +251,7 @@ static void ranges_drop(struct maps *m, struct proc *p)
 
 	for (i = 0; i < p->range.n; i++)
 		file_put(m, p->range.v[i].file);
-	m->n.ranges -= p->range.n;
+	count_ranges(m, p->range.n, 0);
 	vec_free(&p->range);
 }
 
@@ -236,6 +260,8 @@ static void ranges_copy(struct maps *m, struct proc *to, const struct proc *from
 	size_t i;
 
 	ranges_drop(m, to);
+	if (!has_room(m, from->range.n))
+		return;
 	range_splice(m, to, 0, 0, from->range.v, from->range.n);
 	for (i = 0; i < to->range.n; i++)
 		to->range.v[i].file->refs++;
@@ -286,7 +312,8 @@ static void procs_evict(struct maps *m)
 	qsort(used, n, sizeof *used, used_compare);
 	limit = used[n / 4];
 	free(used);
-	log_warn("more than %d processes are known; forgetting those unused for longest", MAPS_PROCS);
+	log_warn(
+	    "more than %d processes are known; forgetting those unused for longest", MAPS_PROCS);
 	for (i = 0, n = m->n.procs / 4 + 1; i < BUCKETS; i++)
 		for (p = m->procs[i]; p && n; p = next) {
 			next = p->next;

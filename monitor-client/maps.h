@@ -11,7 +11,8 @@
  *
  * Build-ids that no record brought are read when the first sample needs them.
  * Memory is bounded: processes by MAPS_PROCS (the longest unused go first) and
- * gone MAPS_GRACE after their end, ranges of one by MAPS_RANGES.
+ * gone MAPS_GRACE after their end, ranges of one by MAPS_RANGES, all ranges and
+ * names of files by MAPS_BYTES. What finds no room has no place.
  */
 #ifndef MORPH_MAPS_H
 #define MORPH_MAPS_H
@@ -21,7 +22,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { MAPS_PROCS = 65536, MAPS_RANGES = 8192 };
+enum { MAPS_PROCS = 65536, MAPS_RANGES = 8192, MAPS_BYTES = 128 << 20 };
 #define MAPS_GRACE 30000000000ULL /* ns */
 #define MAPS_NOBODY UINT32_MAX    /* uid of a process that was gone too soon */
 
@@ -54,6 +55,7 @@ bool maps_find(struct maps *m, const struct event *sample, struct place *out);
 
 struct maps_count {
 	size_t procs, ranges, files;
+	size_t bytes; /* of ranges and files */
 };
 struct maps_count maps_count(const struct maps *m);
 

@@ -21,8 +21,18 @@ static const char usage[] =
     "Samples where programs spend their time and tells the manager.\n"
     "Without CMD the whole machine, which needs rights; with it CMD and its children.\n";
 
-enum { OPT_SOURCE = 256, OPT_RATE, OPT_SOCKET, OPT_SPOOL, OPT_SPOOL_MAX, OPT_FLUSH, OPT_RECORD,
-	OPT_REPLAY, OPT_HELP, OPT_VERSION };
+enum {
+	OPT_SOURCE = 256,
+	OPT_RATE,
+	OPT_SOCKET,
+	OPT_SPOOL,
+	OPT_SPOOL_MAX,
+	OPT_FLUSH,
+	OPT_RECORD,
+	OPT_REPLAY,
+	OPT_HELP,
+	OPT_VERSION
+};
 
 static const struct option longs[] = {
     {"source", required_argument, NULL, OPT_SOURCE},
@@ -124,7 +134,8 @@ void options_read(struct options *o, int argc, char **argv)
 	int c;
 
 	*o = (struct options){.source = {.want = SOURCE_AUTO, .rate = RATE},
-	    .spool_max = (uint64_t)SPOOL_MIB << 20, .flush = FLUSH_S * SECOND};
+	    .spool_max = (uint64_t)SPOOL_MIB << 20,
+	    .flush = FLUSH_S * SECOND};
 	while ((c = getopt_long(argc, argv, "+v", longs, NULL)) != -1)
 		switch (c) {
 		case OPT_SOURCE:
@@ -142,7 +153,8 @@ void options_read(struct options *o, int argc, char **argv)
 			o->spool = xstrdup(optarg);
 			break;
 		case OPT_SPOOL_MAX:
-			o->spool_max = (uint64_t)(number("spool-max", optarg, 0, 1 << 20) * (1 << 20));
+			o->spool_max =
+			    (uint64_t)(number("spool-max", optarg, 0, 1 << 20) * (1 << 20));
 			break;
 		case OPT_FLUSH:
 			o->flush = (uint64_t)(number("flush", optarg, 0.1, 86400) * SECOND);

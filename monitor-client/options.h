@@ -18,8 +18,8 @@ enum {
 struct options {
 	struct source_options source;
 	char *socket, *spool;
-	uint64_t spool_max; /* bytes */
-	uint64_t flush;     /* ns */
+	uint64_t spool_max;          /* bytes */
+	uint64_t flush;              /* ns */
 	const char *record, *replay; /* NULL = not asked for */
 	char **command;              /* NULL-terminated, or NULL */
 	bool verbose;

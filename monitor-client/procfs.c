@@ -58,8 +58,8 @@ static int parse_line(char *line, struct event_map *m)
 	return 0;
 }
 
-int procfs_maps(const char *proc, uint32_t pid, void (*fn)(const struct event_map *, void *),
-    void *arg)
+int procfs_maps(
+    const char *proc, uint32_t pid, void (*fn)(const struct event_map *, void *), void *arg)
 {
 	FILE *f = open_file(proc, pid, "maps");
 	struct event_map m;
@@ -130,8 +130,8 @@ static int reopen(int fd, uint64_t ino)
 
 static int open_map_file(const char *proc, uint32_t pid, const struct event_map *m)
 {
-	char *path = xasprintf("%s/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, proc, pid,
-	    m->start, m->end);
+	char *path =
+	    xasprintf("%s/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, proc, pid, m->start, m->end);
 	int fd = open(path, O_PATH | O_CLOEXEC);
 
 	free(path);

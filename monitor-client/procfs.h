@@ -13,8 +13,8 @@
 /* Calls fn for each executable mapping of a process (or thread) in address
  * order; path is "" for anonymous memory. Returns 0, or -1 when its maps
  * cannot be read (gone, or not ours). */
-int procfs_maps(const char *proc, uint32_t pid, void (*fn)(const struct event_map *, void *),
-    void *arg);
+int procfs_maps(
+    const char *proc, uint32_t pid, void (*fn)(const struct event_map *, void *), void *arg);
 /* The real user of a process. 0, or -1. */
 int procfs_uid(const char *proc, uint32_t pid, uint32_t *uid);
 /* Calls fn for every process. 0, or -1 when the tree cannot be read. */

@@ -32,8 +32,9 @@ static int deliver(struct replay *r, struct letter *l, struct err *e)
 		if (!uplink_idle(&r->up))
 			usleep(50000);
 	}
-	return r->up.lost ? err_set(e, "the manager at %s refuses batch %" PRIu64, r->up.path, r->seq)
-			  : 0;
+	return r->up.lost
+		   ? err_set(e, "the manager at %s refuses batch %" PRIu64, r->up.path, r->seq)
+		   : 0;
 }
 
 static int replay_hello(

@@ -108,8 +108,8 @@ static enum record_kind sample_clock(const uint8_t *p, size_t n, uint16_t misc, 
 	ev->tid = get32(p + 12);
 	ev->time = get64(p + 16);
 	ev->sample.mode = mode_of(misc);
-	if (ev->sample.mode == MODE_USER && get64(p + 24) != PERF_SAMPLE_REGS_ABI_NONE &&
-	    n >= 64 && at_system_call(p + 24))
+	if (ev->sample.mode == MODE_USER && get64(p + 24) != PERF_SAMPLE_REGS_ABI_NONE && n >= 64 &&
+	    at_system_call(p + 24))
 		ev->sample.mode = MODE_KERNEL;
 	return REC_EVENT;
 }
@@ -188,9 +188,9 @@ static enum record_kind decode(uint8_t *p, size_t n, uint32_t type, uint16_t mis
 {
 	if (type == PERF_RECORD_SAMPLE) {
 		ev->kind = EV_SAMPLE;
-		return shape == SHAPE_CLOCK ? sample_clock(p, n, misc, ev)
-		    : shape == SHAPE_TICK   ? sample_tick(p, n, ev)
-					    : REC_SKIP;
+		return shape == SHAPE_CLOCK  ? sample_clock(p, n, misc, ev)
+		       : shape == SHAPE_TICK ? sample_tick(p, n, ev)
+					     : REC_SKIP;
 	}
 	if (n < TRAILER)
 		return REC_SKIP;

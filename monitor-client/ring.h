@@ -33,8 +33,8 @@ void ring_close(struct ring *r);
 
 /* What the samples of a ring look like. */
 enum sample_shape {
-	SHAPE_NONE, /* no samples: side-band only */
-	SHAPE_TICK, /* TID | TIME | REGS_USER with RING_REGS; misc says nothing */
+	SHAPE_NONE,  /* no samples: side-band only */
+	SHAPE_TICK,  /* TID | TIME | REGS_USER with RING_REGS; misc says nothing */
 	SHAPE_CLOCK, /* IP and the same; misc says user or kernel mode */
 };
 extern const uint64_t RING_REGS; /* sample_regs_user */

@@ -6,8 +6,7 @@
 
 struct wire_hello session_hello(enum wire_source source, uint64_t period_ns)
 {
-	struct wire_hello h = {
-	    .period_ns = period_ns, .source = source, .pid = (uint32_t)getpid()};
+	struct wire_hello h = {.period_ns = period_ns, .source = source, .pid = (uint32_t)getpid()};
 
 	do
 		if (getrandom(&h.session, sizeof h.session, 0) != sizeof h.session)

@@ -39,7 +39,7 @@ struct source {
 	enum wire_source kind;
 	uint64_t period;
 	uint64_t tracepoint;
-	bool exclude_kernel;         /* not allowed to see it */
+	bool exclude_kernel;       /* not allowed to see it */
 	bool no_build_id, no_lost; /* older kernels */
 	cpu_list tickless;
 	VEC(struct cpu *) cpu;
@@ -113,11 +113,10 @@ static void tap_close(struct tap *t)
 }
 
 /* On failure errno tells. */
-static int tap_open(struct source *s, struct tap *t, enum sample_shape shape, unsigned cpu,
-    struct err *e)
+static int tap_open(
+    struct source *s, struct tap *t, enum sample_shape shape, unsigned cpu, struct err *e)
 {
-	struct perf_event_attr a =
-	    shape == SHAPE_NONE ? attr_sideband(s) : attr_sample(s, shape);
+	struct perf_event_attr a = shape == SHAPE_NONE ? attr_sideband(s) : attr_sample(s, shape);
 	int saved;
 
 	*t = (struct tap){.fd = event_open(s, &a, cpu), .shape = shape};
@@ -209,8 +208,8 @@ static int cpus_open_adapted(struct source *s, struct err *e)
 			s->no_lost = true;
 		else if (errno == EINVAL && !s->no_build_id)
 			s->no_build_id = true;
-		else if ((errno == EACCES || errno == EPERM) && s->o.follow &&
-		    !s->exclude_kernel && s->kind == WIRE_SRC_CPU_CLOCK)
+		else if ((errno == EACCES || errno == EPERM) && s->o.follow && !s->exclude_kernel &&
+			 s->kind == WIRE_SRC_CPU_CLOCK)
 			s->exclude_kernel = true;
 		else
 			break;
@@ -248,11 +247,13 @@ static int find_tracepoint(struct source *s, struct err *e)
 		denied |= errno == EACCES || errno == EPERM;
 	}
 	errno = denied ? EACCES : ENOENT;
-	return denied ? err_set(e, "the tick tracepoint's number cannot be read in %s: run as "
-				   "root or with CAP_DAC_READ_SEARCH",
+	return denied ? err_set(e,
+			    "the tick tracepoint's number cannot be read in %s: run as "
+			    "root or with CAP_DAC_READ_SEARCH",
 			    at[0])
-		      : err_set(e, "there is no tick tracepoint: is tracefs mounted? "
-				   "(mount -t tracefs nodev %s)",
+		      : err_set(e,
+			    "there is no tick tracepoint: is tracefs mounted? "
+			    "(mount -t tracefs nodev %s)",
 			    at[0]);
 }
 
@@ -287,16 +288,18 @@ static void explain_refusal(const struct source *s, struct err *e)
 		self[n] = '\0';
 	read_number("/proc/sys/kernel/perf_event_paranoid", &paranoid);
 	if (s->o.follow)
-		err_set(e, "%s (kernel.perf_event_paranoid is %d)\n"
-			   "  to allow it for one's own processes: sysctl kernel.perf_event_paranoid=2",
+		err_set(e,
+		    "%s (kernel.perf_event_paranoid is %d)\n"
+		    "  to allow it for one's own processes: sysctl kernel.perf_event_paranoid=2",
 		    cause.text, (int)paranoid);
 	else
-		err_set(e, "%s (kernel.perf_event_paranoid is %d)\n"
-			   "  to watch the whole machine run as root, or once as root:\n"
-			   "    setcap cap_perfmon,cap_sys_ptrace,cap_checkpoint_restore,"
-			   "cap_dac_read_search=ep %s\n"
-			   "  or for everybody: sysctl kernel.perf_event_paranoid=-1\n"
-			   "  to watch one command: morph-monitor -- CMD...",
+		err_set(e,
+		    "%s (kernel.perf_event_paranoid is %d)\n"
+		    "  to watch the whole machine run as root, or once as root:\n"
+		    "    setcap cap_perfmon,cap_sys_ptrace,cap_checkpoint_restore,"
+		    "cap_dac_read_search=ep %s\n"
+		    "  or for everybody: sysctl kernel.perf_event_paranoid=-1\n"
+		    "  to watch one command: morph-monitor -- CMD...",
 		    cause.text, (int)paranoid, self);
 }
 
@@ -316,8 +319,8 @@ static int choose(struct source *s, struct err *e)
 		return 0;
 	if (s->o.want == SOURCE_TICK)
 		return -1;
-	if (s->o.want == SOURCE_AUTO)
-		log_debug("no tick source (%s): cpu-clock instead", e->text);
+	if (s->o.want == SOURCE_AUTO && !s->o.follow)
+		log_info("cpu-clock instead of tick: %s", e->text);
 	return open_cpu_clock(s, e);
 }
 
@@ -376,8 +379,8 @@ static uint64_t tap_lost(const struct source *s, struct tap *t, uint64_t announc
 }
 
 /* Returns how many records were lost. */
-static uint64_t tap_drain(const struct source *s, struct cpu *c, struct tap *t, struct order *o,
-    struct source_losses *l)
+static uint64_t tap_drain(
+    const struct source *s, struct cpu *c, struct tap *t, struct order *o, struct source_losses *l)
 {
 	uint64_t announced = 0, lost;
 	enum record_kind k;

@@ -42,8 +42,8 @@ enum wire_source source_kind(const struct source *s);
 uint64_t source_period(const struct source *s); /* CPU time of one sample, ns */
 
 struct source_losses {
-	uint64_t samples; /* that did not fit */
-	bool sideband;    /* some was lost */
+	uint64_t samples;   /* that did not fit */
+	bool sideband;      /* some was lost */
 	uint64_t throttled; /* times that the kernel paused an event */
 };
 

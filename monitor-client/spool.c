@@ -17,8 +17,8 @@ static bool is_name(const char *s)
 	static const char digit[] = "0123456789abcdef";
 
 	return strlen(s) == NAME_LENGTH && strspn(s, digit) == 16 && s[16] == '-' &&
-	    strspn(s + 17, digit) == 16 && s[33] == '-' && strspn(s + 34, digit) == 16 &&
-	    !strcmp(s + 50, ".batch");
+	       strspn(s + 17, digit) == 16 && s[33] == '-' && strspn(s + 34, digit) == 16 &&
+	       !strcmp(s + 50, ".batch");
 }
 
 static int file_compare(const void *a, const void *b)
@@ -43,7 +43,8 @@ static int scan(struct spool *s, struct err *e)
 		if (is_name(de->d_name) &&
 		    !fstatat(dirfd(d), de->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
 		    S_ISREG(st.st_mode)) {
-			vec_push(&s->file, (struct spool_file){xstrdup(de->d_name), (uint64_t)st.st_size});
+			vec_push(&s->file,
+			    (struct spool_file){xstrdup(de->d_name), (uint64_t)st.st_size});
 			s->bytes += (uint64_t)st.st_size;
 		}
 	closedir(d);

@@ -22,7 +22,7 @@ struct spool_file {
 
 struct spool {
 	char *dir;
-	uint64_t max, bytes; /* on disk */
+	uint64_t max, bytes;         /* on disk */
 	VEC(struct spool_file) file; /* [first, n) by name */
 	size_t first;
 	uint64_t lost; /* samples in letters dropped for room, until taken */

@@ -91,7 +91,7 @@ static bool given_up(struct uplink *u)
 	const struct letter *l = &u->now;
 
 	return u->refused.session == l->hello.session && u->refused.seq == l->seq &&
-	    u->refused.n >= UPLINK_TRIES;
+	       u->refused.n >= UPLINK_TRIES;
 }
 
 static void note_refusal(struct uplink *u)

@@ -26,17 +26,17 @@ struct uplink {
 	int fd;                  /* -1: not connected */
 	bool greeted;            /* a HELLO of `session` was queued on this connection */
 	uint64_t session;
-	struct letter now; /* being delivered */
+	struct letter now;  /* being delivered */
 	bool busy, spooled; /* there is one; it is the spool's first */
 	struct buf out, in;
-	size_t sent; /* of out */
+	size_t sent;                    /* of out */
 	uint64_t deadline, retry, wait; /* for the ACK; next attempt; its back-off */
 	struct {
 		uint64_t session, seq;
 		unsigned n;
 	} refused;
 	uint64_t lost, delivered; /* samples lost until taken; letters */
-	bool complained; /* that the manager is away */
+	bool complained;          /* that the manager is away */
 };
 
 void uplink_init(

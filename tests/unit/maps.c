@@ -85,7 +85,10 @@ static void task(enum event_kind kind, uint64_t time, uint32_t pid, uint32_t par
 
 static bool find(uint32_t pid, uint64_t ip, struct place *p)
 {
-	struct event ev = {.kind = EV_SAMPLE, .time = 1000, .pid = pid, .tid = pid,
+	struct event ev = {.kind = EV_SAMPLE,
+	    .time = 1000,
+	    .pid = pid,
+	    .tid = pid,
 	    .sample = {.ip = ip, .mode = MODE_USER}};
 
 	return maps_find(m, &ev, p);
@@ -359,6 +362,32 @@ START_TEST(processes_and_ranges_are_bounded)
 }
 END_TEST
 
+/* Names of files as long as they get, and forks of a process full of ranges. */
+START_TEST(all_mappings_together_are_bounded)
+{
+	char path[4096];
+	uint64_t i, k;
+
+	memset(path, 'x', sizeof path);
+	path[0] = '/';
+	path[sizeof path - 1] = '\0';
+	for (k = 0; k < 6; k++)
+		for (i = 0; i < 5000; i++) {
+			snprintf(path + 4000, 64, "%lu", k * 5000 + i);
+			map(i + 1, (uint32_t)k + 1, i * 0x2000, i * 0x2000 + 0x1000, 0, 'b', path);
+		}
+	for (i = 0; i < 2000; i++)
+		task(EV_FORK, 10000 + i, (uint32_t)(100 + i), 1);
+	ck_assert_uint_le(maps_count(m).bytes, MAPS_BYTES + 8192);
+	ck_assert_uint_gt(maps_count(m).bytes, MAPS_BYTES / 2);
+	for (i = 0; i < 3000; i++)
+		task(EV_EXIT, 20000, (uint32_t)i, 0);
+	maps_sweep(m, 20001 + MAPS_GRACE);
+	ck_assert_uint_eq(maps_count(m).bytes, 0);
+	ck_assert_uint_eq(maps_count(m).ranges, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("maps");
@@ -382,6 +411,7 @@ int main(void)
 	tcase_add_test(t, after_a_loss_proc_is_read_again);
 	tcase_add_test(t, an_unknown_process_is_looked_up);
 	tcase_add_test(t, processes_and_ranges_are_bounded);
+	tcase_add_test(t, all_mappings_together_are_bounded);
 	srunner_run_all(sr, CK_NORMAL);
 	failed = srunner_ntests_failed(sr);
 	srunner_free(sr);

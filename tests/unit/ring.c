@@ -67,8 +67,8 @@ static void trailer(struct fake *f, uint32_t pid, uint64_t time)
 	f->page->data_head = f->head;
 }
 
-static void put_sample_regs(struct fake *f, uint64_t abi, uint64_t cx, uint64_t ip,
-    uint64_t flags, uint64_t r11)
+static void put_sample_regs(
+    struct fake *f, uint64_t abi, uint64_t cx, uint64_t ip, uint64_t flags, uint64_t r11)
 {
 	header(f, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, abi ? 56 : 24);
 	put32(f, 7);
@@ -118,8 +118,8 @@ START_TEST(user_and_kernel_are_told_apart_by_registers)
 }
 END_TEST
 
-static void put_sample_clock(struct fake *f, uint16_t misc, uint64_t cx, uint64_t ip,
-    uint64_t flags, uint64_t r11)
+static void put_sample_clock(
+    struct fake *f, uint16_t misc, uint64_t cx, uint64_t ip, uint64_t flags, uint64_t r11)
 {
 	header(f, PERF_RECORD_SAMPLE, misc, 64);
 	put64(f, ip);
@@ -157,7 +157,8 @@ START_TEST(cpu_clock_samples_say_their_mode)
 		uint16_t misc;
 		enum sample_mode mode;
 	} c[] = {{PERF_RECORD_MISC_USER, MODE_USER}, {PERF_RECORD_MISC_KERNEL, MODE_KERNEL},
-	    {PERF_RECORD_MISC_GUEST_USER, MODE_OTHER}, {PERF_RECORD_MISC_GUEST_KERNEL, MODE_KERNEL}};
+	    {PERF_RECORD_MISC_GUEST_USER, MODE_OTHER},
+	    {PERF_RECORD_MISC_GUEST_KERNEL, MODE_KERNEL}};
 	struct fake f;
 	struct event ev;
 	size_t i;
@@ -360,8 +361,8 @@ START_TEST(short_records_are_skipped)
 			for (size_t i = 0; i < n; i++)
 				put(&f, "\xff", 1);
 			f.page->data_head = f.head;
-			enum record_kind k = ring_next(
-			    &f.ring, n % 16 ? SHAPE_TICK : SHAPE_CLOCK, &ev, &lost);
+			enum record_kind k =
+			    ring_next(&f.ring, n % 16 ? SHAPE_TICK : SHAPE_CLOCK, &ev, &lost);
 			ck_assert_int_ne(k, REC_BROKEN);
 			ck_assert_int_ne(k, REC_END);
 			ck_assert(k != REC_EVENT || ev.kind != EV_MAP);

@@ -36,11 +36,17 @@ static void spool_is_open(uint64_t max)
 
 static struct letter letter(uint64_t session, uint64_t seq, uint64_t start, uint64_t taken)
 {
-	struct letter l = {.hello = {.session = session, .period_ns = 4000000,
-			       .source = WIRE_SRC_TICK, .pid = 7},
-	    .seq = seq, .start_ns = start, .taken = taken};
-	struct wire_batch b = {.session = session, .seq = seq, .start_ns = start,
-	    .end_ns = start + 1, .taken = taken, .kernel = taken};
+	struct letter l = {
+	    .hello = {.session = session, .period_ns = 4000000, .source = WIRE_SRC_TICK, .pid = 7},
+	    .seq = seq,
+	    .start_ns = start,
+	    .taken = taken};
+	struct wire_batch b = {.session = session,
+	    .seq = seq,
+	    .start_ns = start,
+	    .end_ns = start + 1,
+	    .taken = taken,
+	    .kernel = taken};
 
 	wire_put_batch(&l.batch, &b);
 	return l;
@@ -154,7 +160,8 @@ END_TEST
 
 static void corrupt(uint64_t start, const char *with, size_t keep)
 {
-	char *path = xasprintf("%s/%016lx-%016lx-%016lx.batch", spool_dir, start, 5ul, start / 1000);
+	char *path =
+	    xasprintf("%s/%016lx-%016lx-%016lx.batch", spool_dir, start, 5ul, start / 1000);
 
 	if (truncate(path, (off_t)keep))
 		ck_abort_msg("%s is not there", path);

@@ -72,9 +72,15 @@ static struct letter letter(uint64_t session, uint64_t seq)
 {
 	struct letter l = {
 	    .hello = {.session = session, .period_ns = 4, .source = WIRE_SRC_TICK, .pid = 1},
-	    .seq = seq, .start_ns = session * 1000 + seq, .taken = 10 * seq};
-	struct wire_batch b = {.session = session, .seq = seq, .start_ns = l.start_ns,
-	    .end_ns = l.start_ns + 1, .taken = l.taken, .outside = l.taken};
+	    .seq = seq,
+	    .start_ns = session * 1000 + seq,
+	    .taken = 10 * seq};
+	struct wire_batch b = {.session = session,
+	    .seq = seq,
+	    .start_ns = l.start_ns,
+	    .end_ns = l.start_ns + 1,
+	    .taken = l.taken,
+	    .outside = l.taken};
 
 	wire_put_batch(&l.batch, &b);
 	return l;
