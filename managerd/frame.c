@@ -129,8 +129,10 @@ int frame_send(int sock, const struct buf *b, const int *fd, unsigned nfd, struc
 	struct cmsghdr *c;
 	ssize_t r;
 
-	if (b->n > FRAME_MAX)
+	if (b->n > FRAME_MAX) {
+		errno = EMSGSIZE;
 		return err_set(e, "a request of %zu bytes is too long", b->n);
+	}
 	if (nfd) {
 		m.msg_control = control.bytes;
 		m.msg_controllen = CMSG_SPACE(sizeof(int) * nfd);

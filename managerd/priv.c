@@ -143,6 +143,7 @@ static int split(struct priv *p, const struct priv_options *o, struct err *e)
 	close(pair[0]);
 	close(p->lock);
 	p->lock = -1;
+	p->v.verify = NULL;
 	p->sock = pair[1];
 	return become_child(o, parent, e);
 }
@@ -170,8 +171,10 @@ struct priv *priv_start(const struct priv_options *o, struct err *e)
 	p->v = (struct verbs){.system = !o->user, .uid = o->uid, .gid = o->gid,
 		.editor = o->editor, .verify = o->verify};
 	r = make_state(p, o, e);
-	if (!r && o->user)
+	if (!r && o->user) {
+		p->v.verify = NULL;
 		p->home = xstrdup(p->v.state);
+	}
 	if (!r && !o->user) {
 		p->home = xasprintf("%s/manager", p->v.state);
 		r = make_system_folders(p, o, e);
@@ -210,12 +213,29 @@ struct answer {
 	int fd;
 };
 
+/* Half a manager is none: what it could not do must not look like a failure
+ * of the module. */
+static _Noreturn void orphaned(void)
+{
+	die(EXIT_FAILURE, "the privileged parent is gone");
+}
+
+static int send_frame(struct priv *p, const struct buf *b, const int *fd, unsigned nfd,
+    struct err *e)
+{
+	int r = frame_send(p->sock, b, fd, nfd, e);
+
+	if (r < 0 && (errno == EPIPE || errno == ECONNRESET))
+		orphaned();
+	return r;
+}
+
 static int receive(struct priv *p, uint32_t *verb, struct frame_in *in, struct err *e)
 {
 	int r = frame_receive(p->sock, &p->frame, e);
 
 	if (r == 0)
-		r = err_set(e, "the privileged parent is gone");
+		orphaned();
 	if (r < 0)
 		return -1;
 	*in = (struct frame_in){.p = p->frame.bytes, .end = p->frame.bytes + p->frame.n};
@@ -247,7 +267,7 @@ static int receive_answer(struct priv *p, uint32_t want, struct answer *a, struc
 static int ask(struct priv *p, uint32_t verb, struct buf *b, const int *fd, unsigned nfd,
     struct answer *a, struct err *e)
 {
-	int r = frame_send(p->sock, b, fd, nfd, e);
+	int r = send_frame(p, b, fd, nfd, e);
 
 	buf_free(b);
 	return r < 0 ? -1 : receive_answer(p, verb, a, e);
@@ -359,7 +379,7 @@ static int ask_recover(struct priv *p, struct outcomes *all, struct err *e)
 	int r, status;
 
 	frame_u32(&b, FRAME_RECOVER);
-	r = frame_send(p->sock, &b, NULL, 0, e);
+	r = send_frame(p, &b, NULL, 0, e);
 	buf_free(&b);
 	while (!r && !(r = receive(p, &verb, &in, e)) && verb == FRAME_OUTCOME)
 		get_outcome(&in, all);

@@ -5,7 +5,7 @@
  * becomes the user `morph` and returns. The parent reads no artifact, no
  * assembly, no HTTP and no policy; it checks every argument before use, and
  * takes builds only from job folders it made itself. When either dies, so
- * does the other.
+ * does the other: a verb whose parent is gone ends the process.
  *
  * STATE belongs to whom serves the verbs:
  *
@@ -32,7 +32,8 @@ struct priv_options {
 			       it, mode 0755; NULL = none */
 	const char *editor; /* absolute path of morph-edit */
 	char *const *const *verify; /* the policy's verify commands, each an argv, NULL-terminated,
-				       or NULL: in system mode no other is run */
+				       or NULL: in system mode no other is run. Not used after
+				       priv_start() returned */
 };
 
 struct priv;

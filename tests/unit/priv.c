@@ -519,6 +519,45 @@ START_TEST(halves_die_together)
 }
 END_TEST
 
+/* A verb without its parent ends the manager; it is not an answer. */
+static void verb_after_parent(struct priv *p)
+{
+	struct err e = {""};
+	pid_t me = getpid(), parent = getppid();
+
+	signal(SIGTERM, SIG_IGN);
+	if (write(tell_child, &me, sizeof me) != sizeof me)
+		return;
+	while (getppid() == parent)
+		usleep(1000);
+	priv_swap_check(p, module, &e);
+	if (write(tell_child, &me, sizeof me) < 0)
+		return;
+}
+
+START_TEST(verb_without_parent)
+{
+	int pipe_fd[2], status;
+	pid_t parent, child, more;
+
+	if (geteuid())
+		return;
+	ck_assert_int_eq(pipe(pipe_fd), 0);
+	tell_child = pipe_fd[1];
+	parent = fork();
+	if (!parent) {
+		verb_after_parent(start(false));
+		_exit(0);
+	}
+	close(pipe_fd[1]);
+	ck_assert_int_eq(read(pipe_fd[0], &child, sizeof child), sizeof child);
+	ck_assert_int_eq(kill(parent, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(parent, &status, 0), parent);
+	ck_assert_int_eq(read(pipe_fd[0], &more, sizeof more), 0);
+	close(pipe_fd[0]);
+}
+END_TEST
+
 /* ---- frames of no form ---- */
 
 static void handle(struct verbs *v, struct frame *f)
@@ -607,6 +646,7 @@ int main(void)
 	tcase_add_test(t, system_mode);
 	tcase_add_test(t, builds_stay_with_their_owner);
 	tcase_add_test(t, halves_die_together);
+	tcase_add_test(t, verb_without_parent);
 	tcase_add_test(t, garbled_frames_are_refused);
 	tcase_add_test(t, descriptors_must_fit_the_verb);
 	suite_add_tcase(s, t);
