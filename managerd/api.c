@@ -90,7 +90,7 @@ static enum http_verdict error_reply(
 
 static enum http_verdict internal(struct call *c, const struct err *e)
 {
-	log_error("%s %s: %s", c->rq->method, c->rq->path, e->text);
+	log_error("%s %s: %s", c->route->method, c->route->pattern, e->text);
 	return error_reply(c, 500, "internal", "the manager failed: %s", e->text);
 }
 
@@ -323,8 +323,8 @@ static enum http_verdict get_profile(struct call *c)
 	struct err e;
 	json_t *j;
 
-	if (param_uint(c, "functions", 1, 100000, &functions) < 0 ||
-	    param_uint(c, "blocks", 0, 100000, &blocks) < 0)
+	if (param_uint(c, "functions", 1, LIST_MAX, &functions) < 0 ||
+	    param_uint(c, "blocks", 0, LIST_MAX, &blocks) < 0)
 		return HTTP_REPLY;
 	if (manager_profile(c->api->m, c->module->id, &p, &e) < 0)
 		return internal(c, &e);
@@ -569,6 +569,14 @@ static int check_members(struct call *c)
 	return 0;
 }
 
+static bool is_json(const char *type)
+{
+	static const char json[] = "application/json";
+
+	return type && strncasecmp(type, json, sizeof json - 1) == 0 &&
+	       strchr("; ", type[sizeof json - 1]);
+}
+
 static int read_body(struct call *c)
 {
 	const char *type = c->rq->content_type;
@@ -580,7 +588,7 @@ static int read_body(struct call *c)
 		error_reply(c, 400, "bad-request", "%s takes no body", c->rq->method);
 		return -1;
 	}
-	if (!type || strncasecmp(type, "application/json", 16) != 0) {
+	if (!is_json(type)) {
 		error_reply(c, 415, "bad-type", "a body must be application/json, not %s",
 		    type ? type : "without type");
 		return -1;

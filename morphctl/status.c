@@ -138,6 +138,11 @@ static char *taken_words(struct arena *a, const json_t *predicted)
 	    a, json_num(predicted, "taken_before"), json_num(predicted, "taken_after"));
 }
 
+static long limit_of(const struct invocation *in)
+{
+	return in->limit ? in->limit : 100;
+}
+
 static void show_modules(
     const struct invocation *in, const json_t *modules, int64_t now, bool colour)
 {
@@ -170,6 +175,8 @@ static void show_modules(
 	else
 		puts("No modules yet: none of the sampled programs has an artifact (morphctl hooks "
 		     "--help).");
+	if (t.row.n == (size_t)limit_of(in))
+		printf("These are the first %ld; --limit shows more.\n", limit_of(in));
 	table_free(&t);
 }
 
@@ -258,7 +265,7 @@ static int status_all(const struct invocation *in, struct client *c)
 	code = client_get(c, &status, "/v1/status");
 	if (code)
 		return code;
-	code = client_get(c, &modules, "/v1/modules?limit=%ld", in->limit ? in->limit : 100);
+	code = client_get(c, &modules, "/v1/modules?limit=%ld", limit_of(in));
 	if (code) {
 		json_decref(status);
 		return code;

@@ -432,6 +432,8 @@ static const struct {
     {"GET /v1/modules/-", "", 400, "bad-request"},
     {"GET /v1/modules/-?path=relative", "", 400, "bad-request"},
     {"GET /v1/modules/-?path=/nowhere", "", 404, "not-found"},
+    {"GET /v1/modules/-/profile?path=/home/ann/bin/lua&blocks=1001", "", 400, "bad-request"},
+    {"GET /v1/modules/-/profile?path=/home/ann/bin/lua&functions=0", "", 400, "bad-request"},
     {"GET /v1/modules?limit=0", "", 400, "bad-request"},
     {"GET /v1/modules?limit=1001", "", 400, "bad-request"},
     {"GET /v1/modules?limit=-1", "", 400, "bad-request"},
@@ -510,7 +512,7 @@ START_TEST(bodies_are_bounded)
 	free(body);
 	ck_assert_uint_eq(manager.nchange, 1);
 	answer = raw_as(peer, "POST /v1/reoptimize HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
-			      "Content-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}");
+			      "Content-Type: application/jsonl\r\nContent-Length: 2\r\n\r\n{}");
 	ck_assert_int_eq(status_of(answer), 415);
 	free(answer);
 }

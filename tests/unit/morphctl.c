@@ -130,6 +130,10 @@ START_TEST(status_is_told_in_words)
 	expect(t, "5.1 %  81.2 k → 33.0 k (−59 %)\n  waits (few-samples, ");
 	expect(t, "): 1200 samples, policy asks for 3000\n");
 	ck_assert_ptr_null(strchr(t, '\033'));
+	ck_assert_ptr_null(strstr(t, "--limit"));
+	free(t);
+	t = run(cmd_status, (struct invocation){.limit = 2}, EXIT_DONE);
+	expect(t, "first 2; --limit");
 	free(t);
 }
 END_TEST
