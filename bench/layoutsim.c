@@ -50,9 +50,10 @@ static void no_inference(struct cfg *g)
 		for (k = 0; k < g->nedge; k++)
 			if (g->edge[k].src == g->edge[i].src)
 				sum += (double)g->block[g->edge[k].dst].count;
-		g->edge[i].count = sum > 0 ? (uint64_t)((double)g->block[g->edge[i].src].count *
-						 (double)g->block[g->edge[i].dst].count / sum)
-					   : 0;
+		g->edge[i].count = sum > 0
+				       ? (uint64_t)((double)g->block[g->edge[i].src].count *
+						    (double)g->block[g->edge[i].dst].count / sum)
+				       : 0;
 	}
 }
 

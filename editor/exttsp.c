@@ -6,10 +6,11 @@
 #include <string.h>
 
 enum {
-	FORWARD = 1024, BACKWARD = 640, /* bytes over which a jump is worth something */
-	SPLIT_MAX = 128,                /* blocks of a chain that is split anywhere */
-	CHAIN_MAX = 512,                /* blocks of a chain that still grows */
-	DENSITY_RATIO = 100,            /* of chains that are merged */
+	FORWARD = 1024,
+	BACKWARD = 640,      /* bytes over which a jump is worth something */
+	SPLIT_MAX = 128,     /* blocks of a chain that is split anywhere */
+	CHAIN_MAX = 512,     /* blocks of a chain that still grows */
+	DENSITY_RATIO = 100, /* of chains that are merged */
 	NONE = -1,
 };
 
@@ -23,13 +24,13 @@ double exttsp_weight(const struct cfg_edge *e, uint64_t from, uint64_t to)
 }
 
 struct chain {
-	uint32_t *blk;      /* positions in hot[] */
-	uint32_t n, cap;    /* n = 0: merged into another */
-	uint32_t id;        /* lowest position in it, breaks ties */
+	uint32_t *blk;   /* positions in hot[] */
+	uint32_t n, cap; /* n = 0: merged into another */
+	uint32_t id;     /* lowest position in it, breaks ties */
 	uint64_t bytes;
 	double count, score;
-	int32_t jumps;      /* list of the edges inside */
-	uint32_t *link;     /* its links; those with a dead chain are dropped in passing */
+	int32_t jumps;  /* list of the edges inside */
+	uint32_t *link; /* its links; those with a dead chain are dropped in passing */
 	uint32_t nlink, caplink;
 };
 
@@ -63,13 +64,13 @@ struct tsp {
 	struct chain *chain;
 	uint32_t n, nlink;
 	struct link *link;
-	uint32_t *at;       /* block's position in hot[] */
-	uint32_t *chain_of; /* per position */
-	uint32_t *index;    /* in its chain, blocks */
-	uint64_t *pos;      /* in its chain, bytes */
-	int32_t *next;      /* lists of edges */
+	uint32_t *at;            /* block's position in hot[] */
+	uint32_t *chain_of;      /* per position */
+	uint32_t *index;         /* in its chain, blocks */
+	uint64_t *pos;           /* in its chain, bytes */
+	int32_t *next;           /* lists of edges */
 	double *insert, *rotate; /* of split_changes() */
-	uint32_t *table;    /* pairs of chains to link + 1, open addressing */
+	uint32_t *table;         /* pairs of chains to link + 1, open addressing */
 	uint32_t mask, used;
 	struct gainheap heap;
 	uint32_t *scratch;
@@ -188,9 +189,8 @@ struct shifts {
 	uint32_t split;
 };
 
-static struct shifts shifts_of(
-    const struct tsp *t, const struct chain *x, const struct chain *y, uint32_t split,
-    enum merge_type type)
+static struct shifts shifts_of(const struct tsp *t, const struct chain *x, const struct chain *y,
+    uint32_t split, enum merge_type type)
 {
 	uint64_t cut = type == X_Y ? x->bytes : t->pos[x->blk[split]];
 
@@ -223,8 +223,7 @@ static double score_list(const struct tsp *t, int32_t e, uint32_t x, const struc
 		src = t->at[edge[e].src];
 		dst = t->at[edge[e].dst];
 		sum += (double)edge[e].count *
-		       exttsp_weight(&edge[e],
-			   place(t, src, x, s) + t->g->block[edge[e].src].bytes,
+		       exttsp_weight(&edge[e], place(t, src, x, s) + t->g->block[edge[e].src].bytes,
 			   place(t, dst, x, s));
 	}
 	return sum;

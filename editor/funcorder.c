@@ -24,9 +24,9 @@ struct chain {
 
 struct link { /* two chains with calls between them */
 	uint32_t a, b;
-	int32_t calls, last;  /* list; NONE: moved into another link */
-	bool b_first;         /* better b·a than a·b */
-	uint32_t stamp;       /* heap entries of another stamp are void */
+	int32_t calls, last; /* list; NONE: moved into another link */
+	bool b_first;        /* better b·a than a·b */
+	uint32_t stamp;      /* heap entries of another stamp are void */
 };
 
 struct order {
@@ -233,13 +233,14 @@ static void start_links(struct order *o, uint32_t ncall)
 
 	for (i = 0; i < ncall; i++) {
 		o->next[i] = NONE;
-		if (c[i].caller == c[i].callee || !o->chain[c[i].caller].n || !o->chain[c[i].callee].n)
+		if (c[i].caller == c[i].callee || !o->chain[c[i].caller].n ||
+		    !o->chain[c[i].callee].n)
 			continue;
-		o->link[n++] = (struct link){
-		    .a = c[i].caller < c[i].callee ? c[i].caller : c[i].callee,
-		    .b = c[i].caller < c[i].callee ? c[i].callee : c[i].caller,
-		    .calls = (int32_t)i,
-		    .last = (int32_t)i};
+		o->link[n++] =
+		    (struct link){.a = c[i].caller < c[i].callee ? c[i].caller : c[i].callee,
+			.b = c[i].caller < c[i].callee ? c[i].callee : c[i].caller,
+			.calls = (int32_t)i,
+			.last = (int32_t)i};
 	}
 	qsort(o->link, n, sizeof *o->link, by_pair);
 	for (i = 0; i < n; i++) {

@@ -3,101 +3,26 @@
 #include "editor/mincost.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <string.h>
 
 enum {
-	MAX_SEGS = 10, /* of one block */
-	MAX_INSNS = 1 << 16,
 	STEEPEST = 1 << 22, /* what the steepest slope becomes as an integer */
 	NONE = UINT32_MAX,
 };
 
-/* Breakpoints of the likelihood, as ratios to the estimate. */
-static const double ratio[] = {0.125, 0.25, 0.5, 0.75, 1, 1.5, 2.5, 5};
-enum { NRATIO = sizeof ratio / sizeof *ratio };
-
-struct shape { /* cost of one block or edge in doubles, before it is scaled */
-	double slope[MAX_SEGS];
-	int64_t end[MAX_SEGS];
-	uint32_t n;
-};
-
 struct network {
 	struct cfg *g;
+	struct reach reach;
 	struct mincost mc;
-	struct shape *shape; /* one per arc */
+	struct cost *cost; /* per arc */
 	uint32_t narc;
 	uint32_t *begin, *end; /* nodes where a block begins and ends */
 	uint32_t *edge_arc;    /* per edge: the arc that carries its flow */
-	int64_t most; /* no flow is larger */
-	struct reach reach;
+	int64_t most;          /* no flow is larger */
 };
-
-static double estimate(const struct cfg_block *b, enum infer_input input)
-{
-	double n = b->insns ? b->insns < MAX_INSNS ? b->insns : MAX_INSNS : 1;
-
-	if (input == INFER_COUNTS)
-		return (double)b->count;
-	return (double)b->samples / SAMPLE_ONE * COUNT_ONE / n;
-}
-
-/* How many Poisson samples the block's count is worth: its own noise, the skid
- * over its instructions, and what stays however long one measures. */
-static double evidence(const struct cfg_block *b, enum infer_input input)
-{
-	double n = b->insns ? b->insns < MAX_INSNS ? b->insns : MAX_INSNS : 1;
-	double s = (double)b->samples / SAMPLE_ONE;
-
-	if (input == INFER_COUNTS)
-		return 1000;
-	return 1 / (1 / s + 0.3 / n + 0.05);
-}
-
-static void shape_add(struct shape *s, int64_t end, double slope)
-{
-	if (s->n && end <= s->end[s->n - 1])
-		return;
-	s->end[s->n] = end;
-	s->slope[s->n++] = slope;
-}
-
-/* Mean of d/dx (x - log x) between two ratios. */
-static double secant(double from, double to)
-{
-	return 1 - log(to / from) / (to - from);
-}
-
-static void shape_sampled(struct shape *s, double x, double weight, int64_t most)
-{
-	double from = ratio[0] / 4, unit = weight / x;
-	int i;
-
-	for (i = 0; i < NRATIO; i++) {
-		shape_add(s, llround(ratio[i] * x), unit * secant(from, ratio[i]));
-		from = ratio[i];
-	}
-	shape_add(s, most, unit * (1 - 1 / (2 * from)));
-}
-
-static void shape_block(struct network *w, uint32_t b, enum infer_input input, double clamp)
-{
-	const struct cfg_block *blk = &w->g->block[b];
-	struct shape *s = &w->shape[b];
-	double x = estimate(blk, input), n = blk->insns ? blk->insns : 1;
-
-	if (x > clamp)
-		x = clamp;
-	if (x >= 1)
-		shape_sampled(s, x, evidence(blk, input) / (b ? 1 : 4), w->most);
-	else
-		shape_add(s, w->most, (n < MAX_INSNS ? n : MAX_INSNS) / COUNT_ONE);
-}
 
 static uint32_t arc(struct network *w, uint32_t from, uint32_t to)
 {
-	shape_add(&w->shape[w->narc], w->most, 0);
+	cost_flat(&w->cost[w->narc], 0, w->most);
 	w->mc.arc[w->narc] = (struct mc_arc){.from = from, .to = to};
 	return w->narc++;
 }
@@ -147,13 +72,13 @@ static void build(struct network *w, enum infer_input input, double clamp, struc
 	uint32_t b, i;
 
 	w->mc.arc = arena_array(a, 3 * (size_t)g->nblock + g->nedge, sizeof *w->mc.arc);
-	w->shape = arena_array(a, 3 * (size_t)g->nblock + g->nedge, sizeof *w->shape);
+	w->cost = arena_array(a, 3 * (size_t)g->nblock + g->nedge, sizeof *w->cost);
 	w->begin = arena_array(a, g->nblock, sizeof *w->begin);
 	w->end = arena_array(a, g->nblock, sizeof *w->end);
 	w->edge_arc = arena_array(a, g->nedge, sizeof *w->edge_arc);
 	contract(w);
 	for (b = 0; b < g->nblock; b++) {
-		shape_block(w, b, input, clamp);
+		cost_block(&w->cost[b], &g->block[b], b == 0, input, clamp, w->most);
 		w->mc.arc[w->narc++] = (struct mc_arc){.from = w->begin[b], .to = w->end[b]};
 	}
 	for (i = 0; i < g->nedge; i++)
@@ -168,7 +93,7 @@ static void build(struct network *w, enum infer_input input, double clamp, struc
 	w->mc.narc = w->narc;
 }
 
-/* Hands the shapes over as integers, the steepest slope as STEEPEST. */
+/* Hands the costs over as integers, the steepest slope as STEEPEST. */
 static void fix_slopes(struct network *w, struct arena *a)
 {
 	double most = 0, v;
@@ -176,20 +101,38 @@ static void fix_slopes(struct network *w, struct arena *a)
 	uint32_t i, k, n = 0;
 
 	for (i = 0; i < w->narc; i++) {
-		for (k = 0; k < w->shape[i].n; k++)
-			most = fmax(most, fabs(w->shape[i].slope[k]));
-		total += w->shape[i].n;
+		for (k = 0; k < w->cost[i].n; k++)
+			most = fmax(most, fabs(w->cost[i].slope[k]));
+		total += w->cost[i].n;
 	}
 	w->mc.seg = arena_array(a, total, sizeof *w->mc.seg);
 	for (i = 0; i < w->narc; i++) {
 		w->mc.arc[i].seg = n;
-		w->mc.arc[i].nseg = w->shape[i].n;
-		for (k = 0; k < w->shape[i].n; k++) {
-			v = most > 0 ? w->shape[i].slope[k] / most * STEEPEST : 0;
-			w->mc.seg[n++] = (struct mc_seg){w->shape[i].end[k],
-			    v > 0 && v < 1 ? 1 : v < 0 && v > -1 ? -1 : llround(v)};
+		w->mc.arc[i].nseg = w->cost[i].n;
+		for (k = 0; k < w->cost[i].n; k++) {
+			v = most > 0 ? w->cost[i].slope[k] / most * STEEPEST : 0;
+			w->mc.seg[n++] =
+			    (struct mc_seg){w->cost[i].end[k], v > 0 && v < 1    ? 1
+							       : v < 0 && v > -1 ? -1
+										 : llround(v)};
 		}
 	}
+}
+
+/* Evens out the flows of all arcs that are no blocks. The outside is a source
+ * at one of its ends and a sink at the other: two nodes. */
+static void even_out(struct network *w, struct arena *a)
+{
+	uint32_t n = w->narc - w->g->nblock, i, sink = w->mc.nnode;
+	struct mc_arc *arc = w->mc.arc + w->g->nblock;
+	struct free_arc *f = arena_array(a, n, sizeof *f);
+
+	for (i = 0; i < n; i++)
+		f[i] = (struct free_arc){
+		    arc[i].from, arc[i].to == sink - 1 ? sink : arc[i].to, arc[i].flow};
+	infer_even(f, n, sink + 1, a);
+	for (i = 0; i < n; i++)
+		arc[i].flow = f[i].flow;
 }
 
 static void read_back(const struct network *w)
@@ -208,7 +151,7 @@ static double total_estimate(const struct cfg *g, enum infer_input input, double
 	uint32_t b;
 
 	for (b = 0; b < g->nblock; b++)
-		sum += fmin(estimate(&g->block[b], input), clamp);
+		sum += cost_estimate(&g->block[b], input, clamp);
 	return sum;
 }
 
@@ -240,6 +183,7 @@ void infer(struct cfg *g, enum infer_input input, struct arena *scratch)
 	build(&w, input, clamp, scratch);
 	fix_slopes(&w, scratch);
 	mincost_solve(&w.mc, scratch);
+	even_out(&w, scratch);
 	read_back(&w);
 	if (input == INFER_SAMPLES)
 		infer_seep(g, &w.reach, scratch);

@@ -6,10 +6,12 @@
  *
  * Needs: cfg_block.samples (or .count), insns, flags. Sets: every
  * cfg_block.count and cfg_edge.count. Kirchhoff's law holds exactly in the
- * result: a block's count = sum of its in-edges (+ entry flow at block 0 and
- * at addressed blocks) = sum of its out-edges (+ exit flow at BLK_EXIT /
- * BLK_NORETURN blocks). Deterministic. Terminates for any input (hostile
- * values are clamped); a function with no samples at all gets zeros.
+ * result: a block's count = the sum of its in-edges = the sum of its
+ * out-edges, except that flow enters at block 0 and at blocks that no edge
+ * leads to, and leaves at BLK_EXIT and BLK_NORETURN blocks, at blocks without
+ * out-edges, and at one block of each endless loop (infer_parts.h, struct
+ * reach). Deterministic. Terminates for any input (hostile values are
+ * clamped); a function with no samples at all gets zeros.
  */
 #ifndef MORPH_INFER_H
 #define MORPH_INFER_H
@@ -18,8 +20,11 @@
 #include "editor/cfg.h"
 
 enum infer_input {
-	INFER_SAMPLES, /* .samples are PC samples; count = samples / insns */
-	INFER_COUNTS   /* .count are executions, trusted nearly exactly */
+	INFER_SAMPLES, /* .samples are PC samples; count = samples / insns. Blocks
+			  that were not sampled get a small count, unless the
+			  compiler called them cold or no such way leads there */
+	INFER_COUNTS   /* .count are executions: consistent ones stay as they are,
+			  others change as little as possible */
 };
 
 enum { COUNT_ONE = 4096 }; /* with INFER_SAMPLES: one sample in a block of one

@@ -44,7 +44,8 @@ static void ways_alloc(struct ways *t, const struct cfg *g, struct arena *a)
 }
 
 /* Sends one unit from (to) every lifted block along the tree. */
-static void send(struct cfg *g, const struct ways *t, const uint8_t *lift, uint64_t *need, bool back)
+static void send(
+    struct cfg *g, const struct ways *t, const uint8_t *lift, uint64_t *need, bool back)
 {
 	uint32_t k, b, e;
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 enum {
-	JCC_GROWTH = 4,    /* bytes: a conditional jump that must reach another section */
-	JUMP_GROWTH = 3,   /* an unconditional one */
-	FALL_GROWTH = 5,   /* a jump in place of a fallthrough */
+	JCC_GROWTH = 4,  /* bytes: a conditional jump that must reach another section */
+	JUMP_GROWTH = 3, /* an unconditional one */
+	FALL_GROWTH = 5, /* a jump in place of a fallthrough */
 	LINE = 64,
 };
 
@@ -95,7 +95,7 @@ void layout_blocks(
 			hot[b] = 1;
 			list[n++] = b;
 		}
-	if (n <= 1) {
+	if (n == 1 && !g->block[0].count) {
 		layout_identity(g, out, a);
 		return;
 	}
@@ -189,8 +189,8 @@ static void join_lines(struct lines *l)
 	l->n = n;
 }
 
-uint64_t layout_hot_lines(const uint64_t *addr, const uint32_t *bytes, const uint64_t *weight,
-    uint32_t n, double share)
+uint64_t layout_hot_lines(
+    const uint64_t *addr, const uint32_t *bytes, const uint64_t *weight, uint32_t n, double share)
 {
 	struct lines l = {0};
 	double total = 0, sum = 0;

@@ -60,8 +60,8 @@ struct gen {
 	VEC(uint32_t) rank;        /* of a block's place: 0 in line, 1 at the end, 2 cold */
 	uint32_t want;             /* blocks */
 	uint32_t place;
-	uint64_t leave;            /* executions that may still leave a loop by return */
-	int loops;                 /* nested around the present place */
+	uint64_t leave; /* executions that may still leave a loop by return */
+	int loops;      /* nested around the present place */
 };
 
 static inline uint32_t gen_block(struct gen *g, uint64_t count)
@@ -79,7 +79,8 @@ static inline uint32_t gen_block(struct gen *g, uint64_t count)
 	return (uint32_t)g->block.n - 1;
 }
 
-static inline void gen_edge(struct gen *g, uint32_t src, uint32_t dst, uint32_t kind, uint64_t count)
+static inline void gen_edge(
+    struct gen *g, uint32_t src, uint32_t dst, uint32_t kind, uint64_t count)
 {
 	vec_push(&g->edge, (struct cfg_edge){src, dst, kind, count});
 }
@@ -105,8 +106,8 @@ static inline uint64_t gen_region(struct gen *g, uint32_t *at, uint64_t flow, in
 
 /* A region beside the line that ends where the line goes on; returns its last
  * block. */
-static inline uint32_t gen_side(struct gen *g, uint32_t from, uint64_t *flow, uint32_t place,
-    int depth)
+static inline uint32_t gen_side(
+    struct gen *g, uint32_t from, uint64_t *flow, uint32_t place, int depth)
 {
 	uint32_t old = g->place, b;
 
@@ -142,27 +143,33 @@ static inline uint64_t gen_if(struct gen *g, uint32_t *at, uint64_t flow, int de
 	return sum;
 }
 
+/* The test at the loop's end, and mostly a copy of it before the loop. */
 static inline uint64_t gen_loop(struct gen *g, uint32_t *at, uint64_t flow, int depth)
 {
 	double trip = 1 + exp(1.3 + 1.1 * rng_normal(&g->r));
-	uint64_t in = flow < (1ULL << 30) ? gen_part(g, flow * 1000, trip > 1000 ? 1 : trip / 1000)
-					  : flow, out, back, outer = g->leave;
+	int guarded = rng_unit(&g->r) < 0.6;
+	uint64_t skip = guarded ? gen_part(g, flow, 0.3 * gen_bias(g)) : 0, enter = flow - skip;
+	uint64_t in = gen_part(g, enter * 1000, trip > 1000 ? 1 : trip / 1000);
+	uint64_t out, back, outer = g->leave;
 	uint32_t head, last, after;
 
+	in = in < enter ? enter : in;
 	head = gen_block(g, in);
-	gen_edge(g, *at, head, EDGE_FALL, flow);
+	gen_edge(g, *at, head, EDGE_FALL, enter);
 	last = head;
-	g->leave = flow < outer ? flow : outer;
+	g->leave = enter < outer ? enter : outer;
 	g->loops++;
 	out = gen_region(g, &last, in, depth + 1);
 	g->loops--;
 	g->leave = outer - (in - out);
-	back = in - flow;
-	after = gen_block(g, out - back);
+	back = in - enter;
+	after = gen_block(g, out - back + skip);
 	gen_edge(g, last, head, EDGE_TAKEN, back);
 	gen_edge(g, last, after, EDGE_TAKEN, out - back);
+	if (guarded)
+		gen_edge(g, *at, after, EDGE_TAKEN, skip);
 	*at = after;
-	return out - back;
+	return out - back + skip;
 }
 
 static inline uint64_t gen_switch(struct gen *g, uint32_t *at, uint64_t flow, int depth)
@@ -274,8 +281,8 @@ static inline void gen_number(struct gen *g, struct cfg *out, struct arena *a)
 }
 
 /* A function of about `want` blocks that is called `calls` times. */
-static inline void cfggen(struct cfg *out, uint64_t seed, uint32_t want, uint64_t calls,
-    struct arena *a)
+static inline void cfggen(
+    struct cfg *out, uint64_t seed, uint32_t want, uint64_t calls, struct arena *a)
 {
 	struct gen g = {.r = {seed}, .want = want, .leave = calls};
 	uint32_t at = gen_block(&g, calls);

@@ -15,8 +15,8 @@ static void check_flow(const struct cfg *g, struct arena *a)
 
 	reach_find(&r, g, a);
 	for (i = 0; i < g->nedge; i++) {
-		if (__builtin_add_overflow(out[g->edge[i].src], g->edge[i].count,
-			&out[g->edge[i].src]) ||
+		if (__builtin_add_overflow(
+			out[g->edge[i].src], g->edge[i].count, &out[g->edge[i].src]) ||
 		    __builtin_add_overflow(
 			in[g->edge[i].dst], g->edge[i].count, &in[g->edge[i].dst]))
 			abort();

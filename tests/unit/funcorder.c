@@ -24,7 +24,8 @@ static void check_order(const struct fo_func *f, uint32_t n, const struct fo_cal
 	ck_assert_uint_le(n, 64);
 	funcorder(f, n, call, ncall, order, &mem);
 	for (k = 0; k < n; k++)
-		ck_assert_msg(order[k] == want[k], "place %u: %u instead of %u", k, order[k], want[k]);
+		ck_assert_msg(
+		    order[k] == want[k], "place %u: %u instead of %u", k, order[k], want[k]);
 }
 
 START_TEST(nothing_to_order)

@@ -29,13 +29,14 @@ static struct cfg graph(uint32_t nblock, const char *edges)
 	g.block = arena_array(&mem, nblock, sizeof *g.block);
 	g.edge = arena_array(&mem, strlen(edges) / 3 + 1, sizeof *g.edge);
 	for (p = edges; *p; p += p[3] ? 4 : 3)
-		g.edge[g.nedge++] = (struct cfg_edge){(uint32_t)(p[0] - '0'), (uint32_t)(p[1] - '0'),
-		    p[2] == 'f'   ? EDGE_FALL
-		    : p[2] == 'j' ? EDGE_JUMP
-		    : p[2] == 't' ? EDGE_TAKEN
-		    : p[2] == 'n' ? EDGE_NOTTAKEN
-				  : EDGE_INDIRECT,
-		    0};
+		g.edge[g.nedge++] =
+		    (struct cfg_edge){(uint32_t)(p[0] - '0'), (uint32_t)(p[1] - '0'),
+			p[2] == 'f'   ? EDGE_FALL
+			: p[2] == 'j' ? EDGE_JUMP
+			: p[2] == 't' ? EDGE_TAKEN
+			: p[2] == 'n' ? EDGE_NOTTAKEN
+				      : EDGE_INDIRECT,
+			0};
 	for (b = 0; b < nblock; b++)
 		g.block[b].insns = g.block[b].bytes = 1;
 	return g;
@@ -151,6 +152,24 @@ START_TEST(loop_flows_back)
 	near(g.block[1].count, 1000, 0.01);
 	near(edge(&g, 1, 1), 990, 0.01);
 	near(edge(&g, 1, 2), 10, 0.01);
+}
+END_TEST
+
+/* The test before the loop and the one at its end lead to the same two blocks:
+ * the block counts allow 0…10 for 0→1, and the even answer is 10 · 1000/1010. */
+START_TEST(a_copied_test_is_divided_evenly)
+{
+	struct cfg g = graph(3, "01n 02t 11t 12n");
+
+	g.block[0].count = g.block[2].count = 10 * COUNT_ONE;
+	g.block[1].count = 1000 * COUNT_ONE;
+	g.block[2].flags = BLK_EXIT;
+	infer(&g, INFER_COUNTS, &mem);
+	check_flow(&g);
+	ck_assert_uint_eq(g.block[1].count, 1000 * COUNT_ONE);
+	near(edge(&g, 0, 1), 9.901, 0.001);
+	near(edge(&g, 0, 2), 0.099, 0.01);
+	near(edge(&g, 1, 2), 9.901, 0.001);
 }
 END_TEST
 
@@ -344,6 +363,7 @@ int main(void)
 	tcase_add_test(t, diamond_divides_by_its_arms);
 	tcase_add_test(t, counts_are_samples_by_instructions);
 	tcase_add_test(t, loop_flows_back);
+	tcase_add_test(t, a_copied_test_is_divided_evenly);
 	tcase_add_test(t, unsampled_block_of_a_hot_chain_is_hot);
 	tcase_add_test(t, long_unsampled_arm_loses_to_the_sampled_one);
 	tcase_add_test(t, cold_and_noreturn_blocks_stay_at_zero);
