@@ -68,6 +68,8 @@ static const char *not_ours(const struct job *j)
 		return "not x86-64";
 	if (c->sysroot && *c->sysroot && strcmp(c->sysroot, "/"))
 		return "no artifact: linked with a --sysroot";
+	if (c->fixed_build_id)
+		return "no artifact: a build-id that was given tells no builds apart";
 	if (!is_gnu_ld(j->real))
 		return "no artifact: the linker is not GNU ld";
 	return NULL;

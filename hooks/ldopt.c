@@ -13,7 +13,7 @@ static const struct known long_option[] = {
     {"assert", LDOPT_KEEP, true},
     {"audit", LDOPT_KEEP, true},
     {"auxiliary", LDOPT_KEEP, true},
-    {"build-id", LDOPT_DROP, false},
+    {"build-id", LDOPT_BUILD_ID, false},
     {"compress-debug-sections", LDOPT_KEEP, true},
     {"ctf-share-types", LDOPT_KEEP, true},
     {"dT", LDOPT_FILE, true},
@@ -207,6 +207,8 @@ void ldcmd_read(struct ldcmd *c, const struct args *arg)
 			c->relocatable = true;
 		else if (o.kind == LDOPT_INQUIRY)
 			c->inquiry = true;
+		else if (o.kind == LDOPT_BUILD_ID)
+			c->fixed_build_id = o.value && !strncmp(o.value, "0x", 2);
 		else if (!o.is_long && o.name_n == 2 && o.name[1] == 'm')
 			c->emulation = o.value;
 	}

@@ -26,7 +26,8 @@ enum ldopt_kind {
 	LDOPT_DEPENDENCY_FILE,
 	LDOPT_RELOCATABLE,
 	LDOPT_SYSROOT,
-	LDOPT_DROP,      /* of no meaning for a second link: plugin, build-id, side outputs */
+	LDOPT_BUILD_ID,
+	LDOPT_DROP,      /* of no meaning for a second link: plugin, side outputs */
 	LDOPT_INQUIRY    /* ld prints something and links nothing */
 };
 
@@ -52,6 +53,7 @@ struct ldcmd {
 	const char *sysroot;
 	const char *emulation; /* -m */
 	bool relocatable, inquiry;
+	bool fixed_build_id;  /* --build-id=0xHEX: the same for every build */
 	size_t inputs;        /* files and libraries */
 };
 void ldcmd_read(struct ldcmd *c, const struct args *arg);

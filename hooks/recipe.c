@@ -145,6 +145,7 @@ void recipe_make(struct args *out, const struct args *link, const struct recipe_
 		case LDOPT_MAP:
 		case LDOPT_DEPENDENCY_FILE:
 		case LDOPT_SYSROOT:
+		case LDOPT_BUILD_ID:
 		case LDOPT_DROP:
 		case LDOPT_INQUIRY:
 			break;

@@ -3,6 +3,7 @@
 #include "common/publish.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,6 +16,18 @@
 #include <unistd.h>
 
 enum { EXIT_NO_TOOL = 127 };
+
+/* What dies in the shield must not be heard either. */
+static void silence(void)
+{
+	int fd = open("/dev/null", O_RDWR);
+
+	if (fd >= 0) {
+		dup2(fd, STDOUT_FILENO);
+		dup2(fd, STDERR_FILENO);
+		close(fd);
+	}
+}
 
 char *tool_identity(const char *path)
 {
@@ -123,6 +136,7 @@ int tool_shielded(int (*fn)(void *), void *arg, unsigned seconds)
 	if (pid < 0)
 		return -1;
 	if (pid == 0) {
+		silence();
 		setrlimit(RLIMIT_CPU, &cpu);
 		setrlimit(RLIMIT_CORE, &core);
 		_exit(fn(arg) == 0 ? 0 : 1);

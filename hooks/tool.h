@@ -30,8 +30,8 @@ _Noreturn void tool_end_as(int wait_status);
 
 /*
  * Runs fn(arg) in a child of its own, which may neither outlive seconds of
- * processor time nor, by whatever it dies of, disturb the caller. Returns 0
- * or 1 as fn returned zero or not, -1 when it died before.
+ * processor time nor, by whatever it prints or dies of, disturb the caller.
+ * Returns 0 or 1 as fn returned zero or not, -1 when it died before.
  */
 int tool_shielded(int (*fn)(void *), void *arg, unsigned seconds);
 
