@@ -138,10 +138,14 @@ __attribute__((format(printf, 3, 4))) static int wrong(
 {
 	va_list ap;
 	char text[512];
+	size_t i;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
+	for (i = 0; text[i]; i++)
+		if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
+			text[i] = '?';
 	return err_set(r->e, "%s:%zu:%zu: %s", r->name, n->start_mark.line + 1,
 	    n->start_mark.column + 1, text);
 }

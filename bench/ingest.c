@@ -1,0 +1,201 @@
+/*
+ * How many samples a second of one core takes in: frames as a monitor sends
+ * them -> decode -> map -> merge -> store, one transaction per batch, through
+ * the manager's own code. Prints a table; bench/ingest builds and runs it.
+ */
+#include "common/publish.h"
+#include "managerd/manager.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { FUNCTIONS = 2000, BLOCKS = 20, BLOCK_BYTES = 24, BASE = 0x1000 };
+
+static uint64_t rnd_state = 88172645463325252;
+static uint64_t rnd(void)
+{
+	rnd_state ^= rnd_state << 13;
+	rnd_state ^= rnd_state >> 7;
+	return rnd_state ^= rnd_state << 17;
+}
+
+static double cpu_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void must(int rc, const struct err *e)
+{
+	if (rc) {
+		fprintf(stderr, "%s\n", e->text);
+		exit(1);
+	}
+}
+
+/* A program of 960 kB code: 2000 functions of 20 blocks, known to the store. */
+static void make_module(struct store *s, const char *path, const struct build_id *id)
+{
+	struct store_module m = {.id = module_id(path), .path = path, .text = "", .current = *id,
+	    .origin = *id, .artifact = "none"};
+	struct store_build b = {.module = m.id, .id = *id, .origin = *id};
+	struct map_table t = {0};
+	struct blockmap map = {.id = *id};
+	struct buf blob = {0};
+	struct err e;
+	uint32_t f, k;
+	char name[32];
+
+	vec_push(&map.seg, (struct elf_segment){BASE, BASE, FUNCTIONS * BLOCKS * BLOCK_BYTES});
+	for (f = 0; f < FUNCTIONS; f++) {
+		snprintf(name, sizeof name, "function_%u", f);
+		map_table_add(&t, &(struct map_func){.key = hash_bytes(name, strlen(name)), .tu = 1,
+		    .ord = f, .nblock = BLOCKS, .name = name, .tu_name = "a.c"});
+		vec_push(&map.frag, (struct bm_frag){.addr = BASE + f * BLOCKS * BLOCK_BYTES, .tu = 1,
+		    .size = BLOCKS * BLOCK_BYTES, .func = f, .first = f * BLOCKS, .n = BLOCKS});
+		for (k = 0; k < BLOCKS; k++)
+			vec_push(&map.block, (struct bm_block){
+			    BASE + (f * BLOCKS + k) * BLOCK_BYTES, BLOCK_BYTES, k, f});
+	}
+	must(map_table_end(&t, &e), &e);
+	must(store_put_module(s, &m, &e), &e);
+	map_table_encode(&t, &blob);
+	must(store_put_table(s, id, blob.p, blob.n, &e), &e);
+	blob.n = 0;
+	blockmap_encode(&map, &blob);
+	b.map = blob.p;
+	b.nmap = blob.n;
+	must(store_put_build(s, &b, &e), &e);
+	buf_free(&blob);
+	blockmap_free(&map);
+	map_table_free(&t);
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct wire_sample *x = a, *y = b;
+
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+/* n samples whose functions are as unequal as those of real programs (a few
+ * hold most), put together by offset. */
+static uint32_t gather(struct wire_sample *s, uint64_t n)
+{
+	uint64_t i, f;
+	uint32_t out = 0;
+
+	for (i = 0; i < n; i++) {
+		f = (uint64_t)(pow(FUNCTIONS, (double)(rnd() >> 11) / 9007199254740992.0)) - 1;
+		s[i] = (struct wire_sample){BASE + f * BLOCKS * BLOCK_BYTES +
+		    rnd() % 100 * (rnd() % 100) * BLOCKS * BLOCK_BYTES / 10000, 1};
+	}
+	qsort(s, n, sizeof *s, by_offset);
+	for (i = 0; i < n; i++)
+		if (out && s[out - 1].offset == s[i].offset)
+			s[out - 1].count++;
+		else
+			s[out++] = s[i];
+	return out;
+}
+
+/* Every second byte of the program once: nothing to put together. */
+static uint32_t scatter(struct wire_sample *s, uint64_t n)
+{
+	uint64_t i;
+
+	for (i = 0; i < n; i++)
+		s[i] = (struct wire_sample){BASE + 2 * i, 1};
+	return (uint32_t)n;
+}
+
+struct load {
+	const char *name;
+	uint64_t samples;
+	uint32_t (*make)(struct wire_sample *s, uint64_t n);
+	int batches;
+};
+
+static void take_in(struct manager *m, const struct load *l, const char *path,
+    const struct build_id *id, uint64_t *seq)
+{
+	struct wire_sample *s = xcalloc(l->samples, sizeof *s);
+	struct wire_module w = {.id = *id, .path = (char *)path, .sample = s,
+	    .nsample = l->make(s, l->samples)};
+	struct wire_hello hello = {.source = WIRE_SRC_RECORDED};
+	struct wire_batch b = {.taken = l->samples, .module = &w, .nmodule = 1, .session = 1}, got;
+	struct buf frame = {0};
+	enum wire_type type;
+	double decode = 0, all = 0, t;
+	struct arena a;
+	struct err e;
+	int i;
+
+	for (i = -2; i < l->batches; i++) { /* two to warm up */
+		b.seq = ++*seq;
+		frame.n = 0;
+		wire_put_batch(&frame, &b);
+		a = (struct arena){0};
+		t = cpu_s();
+		if (wire_frame(frame.p, frame.n, &type, &e) != (long)frame.n)
+			must(-1, &e);
+		must(wire_get_batch(frame.p, frame.n, &a, &got, &e), &e);
+		if (i >= 0)
+			decode += cpu_s() - t;
+		must(batch_take(m, &hello, &got, &e), &e);
+		if (i >= 0)
+			all += cpu_s() - t;
+		arena_free(&a);
+	}
+	printf("%-46s %9llu %9u %10.1f %10.1f %8.1f %8.2f\n", l->name, (unsigned long long)l->samples,
+	    w.nsample, (double)l->samples * l->batches / all / 1e6,
+	    (double)w.nsample * l->batches / all / 1e6, 1e3 * all / l->batches,
+	    1e3 * decode / l->batches);
+	buf_free(&frame);
+	free(s);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct load load[] = {
+	    {"10 s of 2 processors at 250 Hz", 5000, gather, 200},
+	    {"10 s of 64 processors at 250 Hz", 160000, gather, 50},
+	    {"10 s of 64 processors at 1 kHz", 640000, gather, 20},
+	    {"nothing to put together: every sample apart", 400000, scatter, 20},
+	};
+	char dir[] = "/tmp/morph-bench-XXXXXX", path[64];
+	struct manager m = {.stopping = true};
+	struct conf conf;
+	struct build_id id;
+	uint64_t seq = 0;
+	struct err e;
+	size_t i;
+
+	if (!mkdtemp(dir))
+		return 1;
+	snprintf(path, sizeof path, "%s/morph.db", dir);
+	conf_defaults(&conf);
+	m.o.conf = &conf;
+	m.store = store_open(path, &e);
+	if (!m.store)
+		must(-1, &e);
+	build_id_parse("0102030405060708", &id);
+	make_module(m.store, "/opt/bench/prog", &id);
+	must(modules_open(&m.modules, m.store, &conf, &e), &e);
+	printf("Taking samples in: decode, map, merge, store (program of %d blocks)\n\n"
+	       "%-46s %9s %9s %10s %10s %8s %8s\n", FUNCTIONS * BLOCKS, "a batch is", "samples",
+	    "entries", "M samples", "M entries", "ms each", "of it");
+	printf("%-46s %9s %9s %10s %10s %8s %8s\n", "", "", "", "per s", "per s", "", "decode");
+	for (i = 0; i < sizeof load / sizeof *load; i++)
+		take_in(&m, &load[i], "/opt/bench/prog", &id, &seq);
+	printf("\nCPU time of one core. Morph (1997): 0.13 M samples per s.\n");
+	modules_close(&m.modules);
+	store_close(m.store);
+	dir_remove(dir, NULL);
+	return 0;
+}
