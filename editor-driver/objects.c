@@ -12,19 +12,8 @@
 
 int objects_open(struct objects *o, struct cache *cache, struct err *e)
 {
-	struct hash128 self;
-	struct buf b = {0};
-	int rc = -1;
-
 	*o = (struct objects){.cache = cache, .as = tool_find("as", e)};
-	if (!o->as || tool_self(&self, e) || tool_identity(o->as, &b, e))
-		goto out;
-	buf_add(&b, &self, sizeof self);
-	o->tools = hash_bytes(b.p, b.n);
-	rc = 0;
-out:
-	buf_free(&b);
-	return rc;
+	return o->as ? tool_version(o->as, &o->tools, e) : -1;
 }
 
 void objects_close(struct objects *o)

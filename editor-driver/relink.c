@@ -24,9 +24,6 @@ static const char *known_linker(const char *name)
 int relink_open(struct relinker *r, struct artifact *a, struct err *e)
 {
 	const char *name = known_linker(artifact_meta(a)->ld);
-	struct hash128 self;
-	struct buf b = {0};
-	int rc = -1;
 
 	*r = (struct relinker){0};
 	if (!name)
@@ -34,14 +31,7 @@ int relink_open(struct relinker *r, struct artifact *a, struct err *e)
 		    artifact_meta(a)->ld);
 	r->ld = tool_find(name, e);
 	r->ar = r->ld ? tool_find("ar", e) : NULL;
-	if (!r->ar || tool_self(&self, e) || tool_identity(r->ld, &b, e))
-		goto out;
-	buf_add(&b, &self, sizeof self);
-	r->tools = hash_bytes(b.p, b.n);
-	rc = 0;
-out:
-	buf_free(&b);
-	return rc;
+	return r->ar ? tool_version(r->ld, &r->tools, e) : -1;
 }
 
 void relink_close(struct relinker *r)

@@ -22,25 +22,18 @@ char *tool_find(const char *name, struct err *e)
 	return NULL;
 }
 
-int tool_identity(const char *path, struct buf *out, struct err *e)
+int tool_version(const char *path, struct hash128 *out, struct err *e)
 {
+	struct buf b = {0};
 	struct stat st;
+	int rc;
 
 	if (stat(path, &st))
 		return err_sys(e, "%s", path);
-	buf_printf(out, "%s %lld %lld.%09ld\n", path, (long long)st.st_size,
-	    (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
-	return 0;
-}
-
-int tool_self(struct hash128 *out, struct err *e)
-{
-	struct buf b = {0};
-	int rc;
-
 	rc = file_read("/proc/self/exe", 0, &b, e);
-	if (!rc)
-		*out = hash_bytes(b.p, b.n);
+	buf_printf(&b, "%s %lld %lld.%09ld", path, (long long)st.st_size,
+	    (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+	*out = hash_bytes(b.p, b.n);
 	buf_free(&b);
 	return rc;
 }

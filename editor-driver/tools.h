@@ -11,9 +11,8 @@
 
 /* The program as PATH gives it; to free. NULL when there is none. */
 char *tool_find(const char *name, struct err *e);
-/* Appends what changes when the program does: path, size, time. */
-int tool_identity(const char *path, struct buf *out, struct err *e);
-/* The hash of this running program's own bytes. */
-int tool_self(struct hash128 *out, struct err *e);
+/* Names this very program together with the one at path, by its place, size
+ * and time: what one of them made before the other changed is not theirs. */
+int tool_version(const char *path, struct hash128 *out, struct err *e);
 
 #endif
