@@ -334,7 +334,7 @@ struct source *source_open(const struct source_options *o, bool *refused, struct
 	if (cpus_read("nohz_full", &s->tickless, NULL))
 		vec_free(&s->tickless);
 	if (choose(s, e)) {
-		*refused = errno == EACCES || errno == EPERM;
+		*refused = errno == EACCES || errno == EPERM || errno == ENOSYS;
 		if (*refused && (s->tracepoint || s->kind != WIRE_SRC_TICK))
 			explain_refusal(s, e);
 		source_close(s);
