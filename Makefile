@@ -78,6 +78,8 @@ install: all
 		$(DESTDIR)$(PREFIX)/share/man/man8 $(DESTDIR)$(PREFIX)/share/man/man5 \
 		$(DESTDIR)$(PREFIX)/lib/systemd/system $(DESTDIR)$(PREFIX)/lib/sysusers.d
 	install -m 644 config/morph.yaml $(DESTDIR)$(PREFIX)/share/morph
+	install -Dm 644 config/morphctl.bash-completion \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/morphctl
 	for s in 1 5 8; do for f in docs/man/*.$$s; do [ ! -f $$f ] || \
 		install -m 644 $$f $(DESTDIR)$(PREFIX)/share/man/man$$s; done; done
 	for f in config/*.service; do [ ! -f $$f ] || sed 's|@PREFIX@|$(PREFIX)|g' $$f \
@@ -86,7 +88,8 @@ install: all
 		install -m 644 config/morph.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/morph.conf
 
 demo: all
-	bench/demo
+	@config/install-deps config/packages.demo
+	@MORPH_BUILD=$(B) bench/demo
 
 bench: all
 	bench/run
