@@ -1,0 +1,30 @@
+/*
+ * Profiles as text, in both forms: what is read adds up.
+ */
+#include "editor-driver/counts.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
+{
+	static const uint32_t insns[] = {1, 2, UINT32_MAX};
+	static const struct art_func func[] = {
+	    {.name = "f", .key.b = {0xab, 0xcd, 0xef, 0x01}, .nblock = 3, .insns = insns},
+	    {.name = "g", .key.b = {1}, .nblock = 1, .insns = insns},
+	    {.name = "g", .key.b = {1, 2}, .nblock = 2, .insns = insns},
+	    {.name = "f", .key.b = {0xab, 0xcd, 0xef, 0x01}, .nblock = 3, .insns = insns}};
+	struct counts c;
+	struct err e;
+
+	if (!n)
+		return 0;
+	if (!counts_parse((const char *)p + 1, n - 1, "fuzz",
+		p[0] & 1 ? COUNTS_SAMPLES : COUNTS_EXECUTIONS, func, 4, &c, &e)) {
+		if (c.used > c.total || c.unknown + c.ambiguous + c.no_block > c.lines)
+			abort();
+		if (c.block[0] != c.block[3] || counts_weight(&c, func, 0) > (uint64_t)1 << 60)
+			abort();
+	}
+	counts_free(&c);
+	return 0;
+}
