@@ -102,8 +102,8 @@ class Place:
         return os.path.join(self.path, name)
 
     def run(self, *argv, **kw):
-        return subprocess.run(argv, cwd=self / "home", env=self.env, capture_output=True, text=True,
-                              timeout=120, **dict(AS_USER, **kw))
+        options = dict(AS_USER, cwd=self / "home", env=self.env, capture_output=True, text=True)
+        return subprocess.run(argv, timeout=120, **dict(options, **kw))
 
     def build(self, name="prog", source=PROGRAM, flags=("-O2",)):
         """Builds a program through the hooks; its path."""
