@@ -51,7 +51,8 @@ int build_open(struct build *b, struct plan *plan, const char *artifact, const c
 	struct hash128 proof;
 	size_t i;
 
-	*b = (struct build){.plan = plan, .dir = dir, .cache = cache, .module = module_of(artifact)};
+	*b = (struct build){
+	    .plan = plan, .dir = dir, .cache = cache, .module = module_of(artifact)};
 	b->unchanged = xasprintf("%s/unchanged", dir);
 	b->out = xasprintf("%s/out", dir);
 	b->same = xcalloc(plan->ntu, sizeof *b->same);

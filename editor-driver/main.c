@@ -15,7 +15,8 @@
 enum { EXIT_CANNOT = 1, EXIT_USAGE = 2, EXIT_LATER = 75, JOBS_MAX = 64 };
 
 static const char HELP[] =
-    "usage: morph-edit --artifact A (--samples F | --counts F | --random SEED | --identity) -o OUT\n"
+    "usage: morph-edit --artifact A (--samples F | --counts F | --random SEED | --identity)\n"
+    "                  -o OUT\n"
     "       morph-edit --artifact A (--samples F | --counts F) --score [--layout BUILD]\n"
     "       morph-edit --artifact A --report [--samples F | --counts F]\n"
     "\n"
@@ -119,7 +120,8 @@ static void read_options(struct options *o, int argc, char **argv)
 			o->cache = optarg;
 			break;
 		case O_JOBS:
-			o->jobs = (unsigned)number(optarg, JOBS_MAX, "--jobs takes a number up to 64");
+			o->jobs = (unsigned)number(
+			    optarg, JOBS_MAX, "--jobs takes a number up to 64");
 			break;
 		case O_KEEP:
 			o->keep = optarg;

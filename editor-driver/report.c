@@ -209,7 +209,8 @@ static void print_common(const struct job *j)
 	printf("%-12s %s, build %s\n", "program", artifact_meta(j->art)->name,
 	    build_id_hex(&r->origin, hex));
 	print_profile(j);
-	printf("%-12s %zu in %zu units, %zu blocks\n", "functions", r->functions, r->tus, r->blocks);
+	printf("%-12s %zu in %zu units, %zu blocks\n", "functions", r->functions, r->tus,
+	    r->blocks);
 	printf("%-12s %zu move as a whole", "opaque", r->opaque);
 	if (j->o->profile)
 		printf(", with %.2f %% of the samples", 100 * share(r->opaque_weight, r->weight));
@@ -266,7 +267,8 @@ static void artifact_text_report(const struct job *j)
 			continue;
 		printf("%-40s %s", f[i].name, f[i].opaque);
 		if (j->o->profile)
-			printf(" (%.2f %%)", 100 * share(counts_weight(&j->counts, f, i), j->r.weight));
+			printf(" (%.2f %%)",
+			    100 * share(counts_weight(&j->counts, f, i), j->r.weight));
 		printf("\n");
 	}
 }

@@ -45,7 +45,8 @@ static int parse(const char *text, enum counts_form form)
 
 START_TEST(executions_add_up)
 {
-	ck_assert_int_eq(parse("# a comment\n\nmain 0 5\nmain\t3  7\n  main 0 1", COUNTS_EXECUTIONS), 0);
+	ck_assert_int_eq(
+	    parse("# a comment\n\nmain 0 5\nmain\t3  7\n  main 0 1", COUNTS_EXECUTIONS), 0);
 	ck_assert_uint_eq(c.block[0][0], 6);
 	ck_assert_uint_eq(c.block[0][1], 0);
 	ck_assert_uint_eq(c.block[0][3], 7);
@@ -60,12 +61,14 @@ END_TEST
 
 START_TEST(samples_are_fixed_point)
 {
-	ck_assert_int_eq(parse("main 0 1\nmain 1 0.5\nmain 2 2.125\nmain 3 0.001\n", COUNTS_SAMPLES), 0);
+	ck_assert_int_eq(
+	    parse("main 0 1\nmain 1 0.5\nmain 2 2.125\nmain 3 0.001\n", COUNTS_SAMPLES), 0);
 	ck_assert_uint_eq(c.block[0][0], SAMPLE_ONE);
 	ck_assert_uint_eq(c.block[0][1], SAMPLE_ONE / 2);
 	ck_assert_uint_eq(c.block[0][2], 2 * SAMPLE_ONE + SAMPLE_ONE / 8);
 	ck_assert_uint_eq(c.block[0][3], 0);
-	ck_assert_uint_eq(counts_weight(&c, func, 0), SAMPLE_ONE * 3 + SAMPLE_ONE / 2 + SAMPLE_ONE / 8);
+	ck_assert_uint_eq(
+	    counts_weight(&c, func, 0), SAMPLE_ONE * 3 + SAMPLE_ONE / 2 + SAMPLE_ONE / 8);
 }
 END_TEST
 
@@ -153,7 +156,8 @@ START_TEST(a_nul_is_no_end)
 {
 	static const char text[] = "main 0 1\0\nmain 0 1\n";
 
-	ck_assert_int_eq(counts_parse(text, sizeof text - 1, "prof", COUNTS_EXECUTIONS, func, 5, &c, &e), -1);
+	ck_assert_int_eq(counts_parse(text, sizeof text - 1, "prof", COUNTS_EXECUTIONS, func, 5,
+			     &c, &e), -1);
 }
 END_TEST
 

@@ -108,7 +108,8 @@ START_TEST(archives_are_rebuilt)
 	ck_assert_str_eq(buf_cstr(&got), "one TU three four");
 	got.n = 0;
 	ck_assert_int_eq(spawn_run(&(struct spawn){.argv = list, .capture_out = &got}, &e), 0);
-	ck_assert_str_eq(buf_cstr(&got), "z.o\na.o\nz.o\nit's \"a very-long-name-beyond-fifteen.o\n");
+	ck_assert_str_eq(
+	    buf_cstr(&got), "z.o\na.o\nz.o\nit's \"a very-long-name-beyond-fifteen.o\n");
 	ck_assert_ptr_null(tree.path[1]);
 	buf_free(&got);
 }
