@@ -8,9 +8,6 @@
 
 #include <stdlib.h>
 
-/* Above this a sum of sums could leave 63 bits. */
-static const uint64_t believable = UINT64_C(1) << 48;
-
 struct place { /* where and when samples are merged */
 	struct module *mod;
 	struct origin *origin;
@@ -100,7 +97,8 @@ static int take_module(struct manager *m, const struct wire_module *w, struct pl
 		break;
 	}
 	mod->row.last_ms = p->now_ms;
-	return module_save(&m->modules, mod, e);
+	mod->touched = true;
+	return 0;
 }
 
 static int take(struct manager *m, const struct wire_hello *h, const struct wire_batch *b,
@@ -126,16 +124,36 @@ int batch_take(void *manager, const struct wire_hello *h, const struct wire_batc
     struct err *e)
 {
 	struct manager *m = manager;
-	int seen;
+	int rc = 0;
 
-	if (b->taken > believable)
-		return err_set(e, "a batch of more samples than a machine takes");
-	seen = store_seen(m->store, b->session, b->seq, e);
-	if (seen)
-		return seen < 0 ? -1 : 0;
-	if (store_begin(m->store, e))
-		return -1;
-	if (manager_end(m, take(m, h, b, e), e))
+	if (!m->in_batch)
+		rc = store_begin(m->store, e);
+	m->in_batch = true;
+	if (rc == 0)
+		rc = store_seen(m->store, b->session, b->seq, e);
+	if (rc == 0)
+		rc = take(m, h, b, e);
+	if (rc >= 0)
+		return 0;
+	m->in_batch = false;
+	return manager_end(m, -1, e);
+}
+
+int batch_commit(void *manager, struct err *e)
+{
+	struct manager *m = manager;
+	struct module *mod;
+	size_t i;
+	int rc = 0;
+
+	m->in_batch = false;
+	for (i = 0; rc == 0 && i < m->modules.module.n; i++) {
+		mod = m->modules.module.v[i];
+		if (mod->touched)
+			rc = module_save(&m->modules, mod, e);
+		mod->touched = false;
+	}
+	if (manager_end(m, rc, e))
 		return -1;
 	modules_trim(&m->modules, NULL);
 	cycle_turn(m);

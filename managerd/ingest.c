@@ -21,6 +21,7 @@ struct client {
 	uid_t uid;
 	struct wire_hello hello;
 	bool greeted, closing;
+	VEC(struct wire_ack) taken; /* batches that wait for the commit */
 	int handles;
 };
 
@@ -66,6 +67,7 @@ static void client_closed(uv_handle_t *h)
 		;
 	*p = c->next;
 	buf_free(&c->buf);
+	vec_free(&c->taken);
 	free(c);
 	maybe_free(in);
 }
@@ -84,7 +86,8 @@ static void client_close(struct client *c)
 
 static void refuse(struct client *c, const char *why)
 {
-	log_warn("monitor (uid %u): %s; connection closed", (unsigned)c->uid, why);
+	if (!c->closing)
+		log_warn("monitor (uid %u): %s; connection closed", (unsigned)c->uid, why);
 	client_close(c);
 }
 
@@ -101,12 +104,26 @@ static void ack_sent(uv_write_t *req, int status)
 	free(a);
 }
 
-static void acknowledge(struct client *c, const struct wire_batch *b)
+/* Commits what was taken, and says so. */
+static void commit(struct client *c)
 {
-	struct ack *a = xcalloc(1, sizeof *a);
+	struct ack *a;
+	struct err e;
 	uv_buf_t out;
+	size_t i;
 
-	wire_put_ack(&a->frame, &(struct wire_ack){b->session, b->seq});
+	if (!c->taken.n)
+		return;
+	if (c->in->ops.commit(c->in->ops.arg, &e)) {
+		c->taken.n = 0;
+		refuse(c, e.text);
+		return;
+	}
+	c->in->status.last_batch_ms = now_ms();
+	a = xcalloc(1, sizeof *a);
+	for (i = 0; i < c->taken.n; i++)
+		wire_put_ack(&a->frame, &c->taken.v[i]);
+	c->taken.n = 0;
 	out = uv_buf_init(a->frame.p, (unsigned)a->frame.n);
 	if (uv_stream_get_write_queue_size((uv_stream_t *)&c->pipe) > MAX_UNSENT) {
 		refuse(c, "does not read its acknowledgements");
@@ -141,13 +158,14 @@ static int take_batch(struct client *c, const void *frame, size_t n, struct err 
 	if (!c->greeted)
 		return err_set(e, "sends a batch before its hello");
 	rc = wire_get_batch(frame, n, &a, &b, e);
-	if (rc == 0) {
-		rc = c->in->ops.batch(c->in->ops.arg, &c->hello, &b, e);
-		if (rc == 0) {
-			c->in->status.last_batch_ms = now_ms();
-			acknowledge(c, &b);
-		}
+	if (rc == 0 && b.taken >> INGEST_MAX_TAKEN_BITS)
+		rc = err_set(e, "a batch of more samples than a machine takes");
+	if (rc == 0 && c->in->ops.batch(c->in->ops.arg, &c->hello, &b, e)) {
+		c->taken.n = 0;
+		rc = -1;
 	}
+	if (rc == 0)
+		vec_push(&c->taken, (struct wire_ack){b.session, b.seq});
 	arena_free(&a);
 	return rc;
 }
@@ -183,11 +201,13 @@ static void take_frames(struct client *c)
 		if (n == 0)
 			break;
 		if (n < 0 || take_frame(c, type, c->buf.p + at, (size_t)n, &e)) {
+			commit(c);
 			refuse(c, e.text);
 			return;
 		}
 		at += (size_t)n;
 	}
+	commit(c);
 	if (c->closing)
 		return;
 	memmove(c->buf.p, c->buf.p + at, c->buf.n - at);

@@ -1,7 +1,8 @@
 /*
  * The socket of the monitors: accepts connections, checks who is there,
  * cuts the stream into frames and hands whole batches on. An ACK goes out
- * only after the batch's transaction is committed. A connection that sends
+ * only after the batch's transaction is committed. A batch of 2^48 samples or
+ * more is no batch. A connection that sends
  * garbage, is silent within a frame for too long or sends more than a frame
  * may hold is closed with one line in the log, and nothing else changes.
  */
@@ -16,18 +17,22 @@
 #include <sys/types.h>
 #include <uv.h>
 
-enum { INGEST_MAX_CLIENTS = 16 };
+enum { INGEST_MAX_CLIENTS = 16, INGEST_MAX_TAKEN_BITS = 48 };
 
 struct ingest;
 
 struct ingest_ops {
 	/*
 	 * Merges one batch of a monitor that said hello h; both die after the
-	 * call. Returns 0 when it is committed (or was before), -1 when it is
-	 * not: the connection is closed and the monitor sends it again later.
+	 * call. It need not be stored before commit(), which follows as soon as
+	 * what has arrived is taken: several batches that wait are one
+	 * transaction. Returns 0, or -1 when it failed, and with it all since
+	 * the last commit: the connection is closed and the monitor sends them
+	 * again later.
 	 */
 	int (*batch)(void *arg, const struct wire_hello *h, const struct wire_batch *b,
 	    struct err *e);
+	int (*commit)(void *arg, struct err *e);
 	void *arg;
 };
 

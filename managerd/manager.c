@@ -83,7 +83,7 @@ static char *monitor_socket(const struct manager *m)
 
 static int start_ingest(struct manager *m, struct err *e)
 {
-	struct ingest_ops ops = {batch_take, m};
+	struct ingest_ops ops = {batch_take, batch_commit, m};
 	char *path = monitor_socket(m);
 	/* Who may connect is checked by its uid; the mode only keeps strangers
 	 * from trying. */

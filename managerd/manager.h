@@ -55,6 +55,7 @@ struct manager {
 	uint64_t next_change;
 	void (*on_change)(void *arg, uint64_t id);
 	void *on_change_arg;
+	bool in_batch; /* batches were taken that are not committed */
 	bool stopping;
 };
 
@@ -69,6 +70,7 @@ int manager_end(struct manager *m, int rc, struct err *e);
 /* ---- batch.c ---- */
 int batch_take(void *manager, const struct wire_hello *h, const struct wire_batch *b,
     struct err *e);
+int batch_commit(void *manager, struct err *e);
 
 /* ---- cycle.c ---- */
 /* Starts whatever is due; returns at once when something is under way. */

@@ -45,6 +45,7 @@ struct module {
 	uint64_t used;           /* clock of the last use */
 	struct file_stamp stamp; /* of the file at row.path when it was last looked at */
 	bool stamped;
+	bool touched;            /* by batches that are not committed */
 	/* of the cycle */
 	int64_t decided_ms;      /* last decision, 0 = none yet */
 	int64_t not_before_ms;   /* no work for it until then */

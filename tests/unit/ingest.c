@@ -15,8 +15,8 @@ static char dir[64], path[80];
 static uv_loop_t loop;
 static struct ingest *in;
 static struct err e;
-static unsigned taken;
-static int verdict;
+static unsigned taken, committed;
+static int verdict, commit_verdict;
 
 static int take(void *arg, const struct wire_hello *h, const struct wire_batch *b, struct err *er)
 {
@@ -25,16 +25,22 @@ static int take(void *arg, const struct wire_hello *h, const struct wire_batch *
 	return verdict ? err_set(er, "the store says no") : 0;
 }
 
+static int commit(void *arg, struct err *er)
+{
+	committed++;
+	return commit_verdict ? err_set(er, "the disk is full") : 0;
+}
+
 static void setup(void)
 {
-	struct ingest_ops ops = {take, NULL};
+	struct ingest_ops ops = {take, commit, NULL};
 	int fd;
 
 	strcpy(dir, "/tmp/morph-ingest-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	snprintf(path, sizeof path, "%s/monitor.sock", dir);
-	taken = 0;
-	verdict = 0;
+	taken = committed = 0;
+	verdict = commit_verdict = 0;
 	uv_loop_init(&loop);
 	fd = listen_unix(path, 0600, &e);
 	ck_assert_msg(fd >= 0, "%s", e.text);
@@ -141,6 +147,7 @@ START_TEST(batches_in_any_pieces)
 	}
 	ck_assert_int_eq(acks(fd), 2);
 	ck_assert_uint_eq(taken, 2);
+	ck_assert_uint_eq(committed, _i ? 2 : 1); /* what waits is one transaction */
 	ck_assert(ingest_status(in)->connected);
 	ck_assert_uint_eq(ingest_status(in)->hello.period_ns, 4000000);
 	ck_assert_int_gt(ingest_status(in)->last_batch_ms, 0);
@@ -156,11 +163,14 @@ START_TEST(no_ack_without_commit)
 	struct buf b = hello();
 	int fd = dial();
 
-	verdict = -1;
+	verdict = _i ? 0 : -1;
+	commit_verdict = _i ? -1 : 0;
 	add_batch(&b, 1);
+	add_batch(&b, 2);
 	say(fd, &b, 0, b.n);
 	ck_assert_int_eq(acks(fd), -1);
-	ck_assert_uint_eq(taken, 1);
+	ck_assert_uint_eq(taken, _i ? 2 : 1);
+	ck_assert_uint_eq(committed, _i ? 1 : 0);
 	close(fd);
 	buf_free(&b);
 }
@@ -205,6 +215,22 @@ START_TEST(garbage_closes)
 	close(other);
 	buf_free(&b);
 	buf_free(&good);
+}
+END_TEST
+
+/* What was good before the garbage is kept and acknowledged. */
+START_TEST(good_before_bad)
+{
+	struct buf b = hello();
+	int fd = dial();
+
+	add_batch(&b, 1);
+	buf_str(&b, "a frame should begin here");
+	say(fd, &b, 0, b.n);
+	ck_assert_uint_eq(taken, 1);
+	ck_assert_uint_eq(committed, 1);
+	close(fd);
+	buf_free(&b);
 }
 END_TEST
 
@@ -279,7 +305,8 @@ int main(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, batches_in_any_pieces, 0, 2);
-	tcase_add_test(t, no_ack_without_commit);
+	tcase_add_loop_test(t, no_ack_without_commit, 0, 2);
+	tcase_add_test(t, good_before_bad);
 	tcase_add_loop_test(t, garbage_closes, 0, 5);
 	tcase_add_test(t, gone_in_the_middle);
 	tcase_add_test(t, only_so_many);
