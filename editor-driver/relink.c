@@ -4,6 +4,7 @@
 #include "editor-driver/tools.h"
 #include "editor-driver/tree.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +68,32 @@ static char *expand(const char *arg, const struct tree *t, struct arena *mem, st
 	return arena_printf(mem, "%.*s%s", (int)(at - arg), arg, t->path[n]);
 }
 
+/* Where the libraries lie that other libraries need, ':' between. ld looks for
+ * them there first; -rpath-link alone knows no sysroot. */
+static char *needed_folders(struct artifact *a, const struct tree *t, struct arena *mem)
+{
+	const struct art_input *in;
+	size_t i, n = artifact_inputs(a, &in);
+	struct htab seen = {0};
+	struct buf b = {0};
+	char *dir;
+	bool fresh;
+
+	for (i = 0; i < n; i++) {
+		if (in[i].kind != ART_SHARED || !t->path[i])
+			continue;
+		dir = path_dir(t->path[i]);
+		htab_put_str(&seen, dir, &fresh);
+		if (fresh)
+			buf_printf(&b, "%s%s", b.n ? ":" : "", dir);
+		free(dir);
+	}
+	dir = arena_strdup(mem, buf_cstr(&b));
+	buf_free(&b);
+	htab_free(&seen);
+	return dir;
+}
+
 int relink_run(const struct relinker *r, struct artifact *a, const char *dir, char *const *object,
     const char *last, const char *build_id, const char *out, struct err *e)
 {
@@ -88,6 +115,7 @@ int relink_run(const struct relinker *r, struct artifact *a, const char *dir, ch
 			goto out;
 		vec_push(&argv, arg);
 	}
+	vec_push(&argv, arena_printf(&mem, "-rpath-link=%s", needed_folders(a, &tree, &mem)));
 	if (last)
 		vec_push(&argv, last);
 	vec_push(&argv, arena_printf(&mem, "--build-id=%s", build_id));
