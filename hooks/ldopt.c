@@ -57,7 +57,7 @@ static const struct known long_option[] = {
     {"require-defined", LDOPT_KEEP, true},
     {"retain-symbols-file", LDOPT_FILE, true},
     {"rpath", LDOPT_KEEP, true},
-    {"rpath-link", LDOPT_RPATH_LINK, true},
+    {"rpath-link", LDOPT_DROP, true},
     {"script", LDOPT_FILE, true},
     {"section-start", LDOPT_KEEP, true},
     {"soname", LDOPT_KEEP, true},

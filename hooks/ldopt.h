@@ -18,7 +18,6 @@ enum ldopt_kind {
 	LDOPT_UNKNOWN,   /* not in the table: one argument */
 	LDOPT_LIBRARY,   /* -l: value is the name as given */
 	LDOPT_FOLDER,    /* -L */
-	LDOPT_RPATH_LINK,
 	LDOPT_FILE,      /* value is a file that ld reads */
 	LDOPT_FORMAT,    /* -b: how the inputs behind it are read */
 	LDOPT_OUTPUT,    /* -o */

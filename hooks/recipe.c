@@ -81,28 +81,6 @@ static void add_folder(struct args *out, const struct ldopt *o, const struct rec
 	free(dir);
 }
 
-static void add_rpath_link(struct args *out, const struct ldopt *o, const struct recipe_files *f)
-{
-	const char *p = o->value ? o->value : "", *end;
-	struct buf b = {0};
-	char *part, *dir;
-
-	for (;; p = end + 1) {
-		end = strchrnul(p, ':');
-		part = xasprintf("%.*s", (int)(end - p), p);
-		dir = f->folder(f->arg, part);
-		if (dir)
-			buf_printf(&b, "%s%s", b.n ? ":" : "", dir);
-		free(part);
-		free(dir);
-		if (!*end)
-			break;
-	}
-	args_add(out, "-rpath-link");
-	add_literal(out, buf_cstr(&b));
-	buf_free(&b);
-}
-
 /* Whether -b says that inputs are what they seem to be. */
 static bool usual_format(const struct ldopt *o)
 {
@@ -125,9 +103,6 @@ void recipe_make(struct args *out, const struct args *link, const struct recipe_
 			break;
 		case LDOPT_FOLDER:
 			add_folder(out, &o, f);
-			break;
-		case LDOPT_RPATH_LINK:
-			add_rpath_link(out, &o, f);
 			break;
 		case LDOPT_FORMAT:
 			raw = !usual_format(&o);

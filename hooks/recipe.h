@@ -5,9 +5,8 @@
  *
  * Files become "@N"; search folders "-L=/absolute", so that they lie below
  * the relink's --sysroot; libraries, groups and everything else stay. Gone
- * are the output, maps, dependency files, build-id, plugins and what only
- * prints. Folders of -rpath-link become absolute: the relink puts its folder
- * in front of them.
+ * are the output, maps, dependency files, build-id, plugins, what only prints,
+ * and -rpath-link: the relink knows where the needed libraries lie.
  */
 #ifndef MORPH_RECIPE_H
 #define MORPH_RECIPE_H

@@ -77,7 +77,7 @@ START_TEST(search_folders)
 	expect("-L dir -Ldir -L/abs --library-path=dir -library-path dir",
 	    "-L=/cwd/dir -L=/cwd/dir -L=/abs -L=/cwd/dir -L=/cwd/dir");
 	expect("-L=/in/root -L$SYSROOT/lib", "-L=/in/root -L=/lib");
-	expect("-rpath-link a:/b --rpath-link=c", "-rpath-link /cwd/a:/b -rpath-link /cwd/c");
+	expect("-rpath-link a:/b --rpath-link=c -rpath /r", "-rpath /r");
 }
 END_TEST
 
