@@ -454,6 +454,10 @@ int module_examine(struct modules *ms, struct module *m, int64_t now_ms, enum ev
 		module_text(&m->row.text, why.text);
 		rc = store_put_module(ms->store, &m->row, e);
 	} else if (discover_artifact(m->row.path, &d, &why)) {
+		if (m->row.artifact && m->row.state != MODULE_NO_ARTIFACT)
+			log_warn("%s: cannot be followed any more: %s", m->row.path, why.text);
+		else
+			log_debug("%s: not learned: %s", m->row.path, why.text);
 		m->row.state = MODULE_NO_ARTIFACT;
 		m->row.uid = d.uid;
 		m->row.current = d.id;
