@@ -32,7 +32,7 @@ struct job {
 	char **argv;        /* as we were called */
 	struct ascmd cmd;
 	char *output;       /* absolute, NULL = not known */
-	struct buf text;
+	struct buf text; /* ends in a NUL */
 	int annotated, iform; /* files in memory */
 };
 
@@ -108,12 +108,27 @@ static bool contains(const struct buf *text, const char *s)
 	return text->n && memmem(text->p, text->n, s, strlen(s));
 }
 
+/* Whether a word stands in the text elsewhere than in a string or comment. */
+static bool directs(const struct buf *text, const char *word)
+{
+	const char *p = text->p, *end = text->p + text->n, *line;
+
+	for (; (p = memmem(p, (size_t)(end - p), word, strlen(word))); p++) {
+		line = memrchr(text->p, '\n', (size_t)(p - text->p));
+		line = line ? line + 1 : text->p;
+		line += strspn(line, " \t");
+		if (*line != '#' && strncmp(line, ".string", 7) && strncmp(line, ".asci", 5))
+			return true;
+	}
+	return false;
+}
+
 /* NULL, or what speaks against annotating this text before it is parsed. */
 static const char *foreign_text(const struct job *j)
 {
-	if (contains(&j->text, ".gnu.lto_"))
+	if (directs(&j->text, ".gnu.lto_"))
 		return "compile stage of LTO";
-	if (contains(&j->text, ".incbin") || contains(&j->text, ".include"))
+	if (directs(&j->text, ".incbin") || directs(&j->text, ".include"))
 		return "takes in another file (.incbin, .include)";
 	/* as makes line numbers of its own only where the compiler made none. */
 	if (j->cmd.debug && !contains(&j->text, "\t.loc ") && !contains(&j->text, ".debug_info"))
@@ -210,14 +225,15 @@ static bool regular_or_absent(const char *path)
 
 int main(int argc, char **argv)
 {
-	struct job j = {.argv = argv};
-	struct args arg = {0};
-	struct buf said = {0};
+	static struct job j;
+	static struct args arg;
+	static struct buf said;
 	const char *why;
 	struct err e;
 	int r;
 
 	log_init("as", LOG_LVL_INFO);
+	j.argv = argv;
 	j.real = tool_find("as", "MORPH_REAL_AS", NULL);
 	if (!j.real)
 		die(127, "morph: no real as in PATH; set MORPH_REAL_AS");
@@ -233,6 +249,7 @@ int main(int argc, char **argv)
 		run_unmodified(&j);
 	if ((j.cmd.input ? file_read(j.cmd.input, 0, &j.text, &e) : read_stdin(&j.text)) < 0)
 		doubt(&j, "not annotated: cannot read the input");
+	buf_cstr(&j.text);
 	if (is_probe(&j))
 		run_unmodified(&j);
 	if ((why = foreign_text(&j)))

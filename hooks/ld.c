@@ -240,12 +240,13 @@ static void record_shielded(struct job *j)
 
 int main(int argc, char **argv)
 {
-	struct job j = {.name = path_base(argv[0])};
+	static struct job j;
 	const char *why;
 	struct err e;
 	int status;
 
 	log_init("ld", LOG_LVL_INFO);
+	j.name = path_base(argv[0]);
 	j.real = tool_find(j.name, "MORPH_REAL_LD", NULL);
 	if (!j.real)
 		die(127, "morph: no real %s in PATH; set MORPH_REAL_LD", j.name);
