@@ -422,7 +422,8 @@ static int adopt(struct modules *ms, struct module *m, struct discovery *d, int6
 	module_text(&r->text, laid_out ? "runs in a layout made for its usage" : "runs as it was built");
 	if (store_put_module(ms->store, r, e) || store_discovery(ms, m, d, now_ms, e))
 		return -1;
-	if (other && store_set_build_state(ms->store, r->id, &from, BUILD_PAST, e))
+	if (other && (store_set_build_state(ms->store, r->id, &from, BUILD_PAST, e) ||
+		store_prune_builds(ms->store, r->id, PAST_BUILDS_KEPT, e)))
 		return -1;
 	if (rebuilt) {
 		if (take_over_profile(ms, m, &d->table, now_ms, e))
@@ -496,6 +497,43 @@ static bool refused_before(
 	return !fresh && **at > (uint64_t)(now_ms / 1000);
 }
 
+static int longest_silent(const void *a, const void *b)
+{
+	const struct module *const *x = a, *const *y = b;
+
+	return (*x)->row.last_ms < (*y)->row.last_ms ? -1 : (*x)->row.last_ms > (*y)->row.last_ms;
+}
+
+/* Makes room: half of the files that never had an artifact go. */
+static int forget_strangers(struct modules *ms, struct err *e)
+{
+	VEC(struct module *) stranger = {0};
+	size_t i, n = 0;
+	int rc = 0;
+
+	for (i = 0; i < ms->module.n; i++)
+		if (!ms->module.v[i]->row.artifact && !ms->module.v[i]->touched)
+			vec_push(&stranger, ms->module.v[i]);
+	if (stranger.n)
+		qsort(stranger.v, stranger.n, sizeof *stranger.v, longest_silent);
+	for (i = 0; rc == 0 && i < (stranger.n + 1) / 2; i++) {
+		rc = store_drop_module(ms->store, stranger.v[i]->row.id, e);
+		stranger.v[i]->row.id = 0;
+	}
+	vec_free(&stranger);
+	htab_free(&ms->by_path);
+	for (i = 0; i < ms->module.n; i++) {
+		if (!ms->module.v[i]->row.id) {
+			module_free(ms, ms->module.v[i]);
+			continue;
+		}
+		ms->module.v[n++] = ms->module.v[i];
+		*htab_put_str(&ms->by_path, ms->module.v[n - 1]->row.path, NULL) = n;
+	}
+	ms->module.n = n;
+	return rc;
+}
+
 /*
  * An unknown build: only the file at the path can tell. Sets *build when it
  * is that file and has an artifact.
@@ -512,6 +550,8 @@ static int look(struct modules *ms, const char *path, const struct build_id *id,
 	if (!same)
 		return 0;
 	if (!m) {
+		if (ms->module.n >= MODULES_MAX && forget_strangers(ms, e))
+			return -1;
 		if (ms->module.n >= MODULES_MAX)
 			return 0;
 		m = *mod = add_row(ms, &(struct store_module){.id = module_id(path), .path = path,
@@ -522,6 +562,19 @@ static int look(struct modules *ms, const char *path, const struct build_id *id,
 	if (m->row.state == MODULE_NO_ARTIFACT || m->row.state == MODULE_GONE)
 		return 0;
 	return module_load(ms, m, e) || load_build(ms, m, id, build, e) ? -1 : 0;
+}
+
+/* Absolute, and the one way to write it: so the kernel names files. */
+static bool plain_path(const char *path)
+{
+	const char *p;
+
+	for (p = path; *p == '/'; p += strcspn(p, "/")) {
+		p++;
+		if (!*p || *p == '/' || !strncmp(p, "./", 2) || !strncmp(p, "../", 3))
+			return false;
+	}
+	return p != path && !*p;
 }
 
 enum found modules_find(struct modules *ms, const char *path, const struct build_id *id,
@@ -539,7 +592,7 @@ enum found modules_find(struct modules *ms, const char *path, const struct build
 	if (n > sizeof deleted - 1 && !strcmp(clean + n - (sizeof deleted - 1), deleted))
 		clean[n - (sizeof deleted - 1)] = '\0';
 	policy = conf_module_for(ms->conf, clean);
-	if (clean[0] != '/' || (policy && policy->action == CONF_IGNORE))
+	if (!plain_path(clean) || (policy && policy->action == CONF_IGNORE))
 		goto out;
 	m = modules_of_path(ms, clean);
 	if (m && (m->row.state != MODULE_NO_ARTIFACT || m->row.artifact) &&

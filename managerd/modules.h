@@ -18,7 +18,11 @@
 
 #include <stdbool.h>
 
-enum { MODULES_MEMORY = 256 << 20, MODULES_MAX = 4096 };
+enum {
+	MODULES_MEMORY = 256 << 20,
+	MODULES_MAX = 4096,   /* rows; of files without artifact the longest silent ones go first */
+	PAST_BUILDS_KEPT = 16 /* maps of builds that may still run */
+};
 
 struct origin { /* functions of an original build and its layouts */
 	struct build_id id;

@@ -71,7 +71,9 @@ enum sql {
 	SET_BUILD_STATE,
 	GET_BUILDS,
 	GET_BUILD,
-	DROP_BUILD,
+	DROP_MODULE,
+	PRUNE_BUILDS,
+	PRUNE_TABLES,
 	PUT_TABLE,
 	GET_TABLE,
 	GET_PROFILE,
@@ -124,7 +126,11 @@ static const char *const sql_text[NSQL] = {
 		   " WHERE module = ? ORDER BY made_ms DESC, rowid DESC",
     [GET_BUILD] = "SELECT id, origin, kind, state, made_ms, bytes, map FROM builds"
 		  " WHERE module = ? AND id = ?",
-    [DROP_BUILD] = "DELETE FROM builds WHERE module = ? AND id = ?",
+    [DROP_MODULE] = "DELETE FROM modules WHERE id = ?",
+    [PRUNE_BUILDS] = "DELETE FROM builds WHERE module = ?1 AND state = ?2 AND rowid NOT IN"
+		     " (SELECT rowid FROM builds WHERE module = ?1 AND state = ?2"
+		     " ORDER BY made_ms DESC, rowid DESC LIMIT ?3)",
+    [PRUNE_TABLES] = "DELETE FROM tables WHERE origin NOT IN (SELECT origin FROM builds)",
     [PUT_TABLE] = "INSERT OR REPLACE INTO tables VALUES (?, ?)",
     [GET_TABLE] = "SELECT data FROM tables WHERE origin = ?",
     [GET_PROFILE] = "SELECT key, name, tu, opaque, as_of_ms, blocks FROM profile"
@@ -498,6 +504,11 @@ int store_modules(struct store *s, uint64_t id, struct arena *a, struct store_mo
 	return rc;
 }
 
+int store_drop_module(struct store *s, uint64_t id, struct err *e)
+{
+	return run(s, bind(s, DROP_MODULE, e, "i", id), e);
+}
+
 /* ---- builds ---- */
 
 int store_put_build(struct store *s, const struct store_build *b, struct err *e)
@@ -512,9 +523,11 @@ int store_set_build_state(
 	return run(s, bind(s, SET_BUILD_STATE, e, "izi", module, id, (int64_t)state), e);
 }
 
-int store_drop_build(struct store *s, uint64_t module, const struct build_id *id, struct err *e)
+int store_prune_builds(struct store *s, uint64_t module, unsigned keep, struct err *e)
 {
-	return run(s, bind(s, DROP_BUILD, e, "iz", module, id), e);
+	if (run(s, bind(s, PRUNE_BUILDS, e, "iii", module, (int64_t)BUILD_PAST, (int64_t)keep), e))
+		return -1;
+	return run(s, bind(s, PRUNE_TABLES, e, ""), e);
 }
 
 int store_builds(struct store *s, uint64_t module, const struct build_id *id, struct arena *a,

@@ -84,6 +84,9 @@ int store_put_module(struct store *s, const struct store_module *m, struct err *
 int store_modules(struct store *s, uint64_t id, struct arena *a, struct store_module **out,
     size_t *n, struct err *e);
 
+/* For modules without builds, profile, decisions and events. */
+int store_drop_module(struct store *s, uint64_t id, struct err *e);
+
 /* ---- builds of a module ---- */
 enum build_kind { BUILD_ORIGINAL, BUILD_LAID_OUT };
 enum build_state {
@@ -107,7 +110,9 @@ int store_set_build_state(
 /* With map only when id is given (id = NULL: all of the module, newest first). */
 int store_builds(struct store *s, uint64_t module, const struct build_id *id, struct arena *a,
     struct store_build **out, size_t *n, struct err *e);
-int store_drop_build(struct store *s, uint64_t module, const struct build_id *id, struct err *e);
+/* Forgets all but the newest `keep` past builds of a module, and function
+ * tables that no build has any more. */
+int store_prune_builds(struct store *s, uint64_t module, unsigned keep, struct err *e);
 
 /* Function table of an original build, encoded (managerd/map.h). */
 int store_put_table(

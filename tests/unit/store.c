@@ -180,7 +180,6 @@ START_TEST(builds_and_tables)
 	ck_assert_mem_eq(out->map, "map", 3);
 	ck_assert_int_eq(store_builds(s, b.module, &unknown, &mem, &out, &n, &e), 0);
 	ck_assert_uint_eq(n, 0);
-	ck_assert_int_eq(store_drop_build(s, b.module, &b.id, &e), 0);
 	ck_assert_int_eq(store_put_table(s, &b.origin, "tab", 3, &e), 0);
 	ck_assert_int_eq(store_table(s, &b.origin, &table, &e), 1);
 	ck_assert_str_eq(buf_cstr(&table), "tab");
@@ -188,6 +187,48 @@ START_TEST(builds_and_tables)
 	buf_free(&table);
 	b.module = 4711;
 	ck_assert_int_eq(store_put_build(s, &b, &e), -1); /* of no module */
+}
+END_TEST
+
+START_TEST(past_builds_are_bounded)
+{
+	struct store_build b = {.module = module_id("/bin/a"), .map = "map", .nmap = 3}, *out;
+	struct buf table = {0};
+	uint8_t i;
+	size_t n;
+
+	put("/bin/a");
+	for (i = 0; i < 10; i++) {
+		b.id = b.origin = (struct build_id){1, {i}};
+		b.state = i ? BUILD_PAST : BUILD_KEPT;
+		b.made_ms = i;
+		ck_assert_int_eq(store_put_build(s, &b, &e), 0);
+		ck_assert_int_eq(store_put_table(s, &b.id, "tab", 3, &e), 0);
+	}
+	ck_assert_int_eq(store_prune_builds(s, b.module, 4, &e), 0);
+	ck_assert_int_eq(store_builds(s, b.module, NULL, &mem, &out, &n, &e), 0);
+	ck_assert_uint_eq(n, 5);
+	ck_assert_uint_eq(out[3].id.b[0], 6);
+	ck_assert_int_eq(out[4].state, BUILD_KEPT);
+	b.id.b[0] = 5;
+	ck_assert_int_eq(store_table(s, &b.id, &table, &e), 0);
+	b.id.b[0] = 6;
+	ck_assert_int_eq(store_table(s, &b.id, &table, &e), 1);
+	buf_free(&table);
+}
+END_TEST
+
+START_TEST(modules_without_anything_can_go)
+{
+	struct store_module *m;
+	size_t n;
+
+	put("/bin/a");
+	put("/bin/b");
+	ck_assert_int_eq(store_drop_module(s, module_id("/bin/a"), &e), 0);
+	ck_assert_int_eq(store_modules(s, 0, &mem, &m, &n, &e), 0);
+	ck_assert_uint_eq(n, 1);
+	ck_assert_str_eq(m->path, "/bin/b");
 }
 END_TEST
 
@@ -382,6 +423,8 @@ int main(void)
 	tcase_add_test(t, rollback_leaves_nothing);
 	tcase_add_test(t, modules_as_they_were_put);
 	tcase_add_test(t, builds_and_tables);
+	tcase_add_test(t, past_builds_are_bounded);
+	tcase_add_test(t, modules_without_anything_can_go);
 	tcase_add_test(t, profiles);
 	tcase_add_test(t, unchanged_decisions_are_one_row);
 	tcase_add_test(t, decisions_are_bounded);
