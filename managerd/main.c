@@ -252,11 +252,33 @@ static int serve(const struct settings *s, const struct manager_options *o)
 	return 0;
 }
 
+static int check(const struct conf *c)
+{
+	conf_print(c, stdout);
+	return fflush(stdout) ? EXIT_CANNOT : 0;
+}
+
+static int manage(const struct settings *s, const struct conf *c)
+{
+	struct manager_options o = {.conf = c, .state_dir = s->state, .run_dir = s->run,
+	    .user = s->user, .monitor_uid = monitor_uid(s->user)};
+	struct err e;
+	int rc;
+
+	check_who(s);
+	signal(SIGPIPE, SIG_IGN);
+	umask(022);
+	o.priv = start_priv(s, c, &e);
+	if (!o.priv || (s->user && dir_make(s->run, 0700, &e)))
+		die(EXIT_CANNOT, "%s", e.text);
+	rc = serve(s, &o);
+	priv_stop(o.priv);
+	return rc;
+}
+
 int main(int argc, char **argv)
 {
 	struct settings s = {0};
-	struct manager_options o;
-	struct priv *p;
 	struct conf c;
 	struct err e;
 	int rc;
@@ -267,20 +289,7 @@ int main(int argc, char **argv)
 		log_init("morphd", LOG_LVL_DEBUG);
 	if (conf_read(s.policy, &c, &e))
 		die(EXIT_CANNOT, "%s", e.text);
-	if (s.check) {
-		conf_print(&c, stdout);
-		return fflush(stdout) ? EXIT_CANNOT : 0;
-	}
-	check_who(&s);
-	signal(SIGPIPE, SIG_IGN);
-	umask(022);
-	p = start_priv(&s, &c, &e);
-	if (!p || (s.user && dir_make(s.run, 0700, &e)))
-		die(EXIT_CANNOT, "%s", e.text);
-	o = (struct manager_options){.conf = &c, .priv = p, .state_dir = s.state, .run_dir = s.run,
-	    .user = s.user, .monitor_uid = monitor_uid(s.user)};
-	rc = serve(&s, &o);
-	priv_stop(p);
+	rc = s.check ? check(&c) : manage(&s, &c);
 	conf_free(&c);
 	free(s.policy);
 	free(s.state);
