@@ -41,8 +41,12 @@ static void must(int rc, const struct err *e)
 /* A program of 960 kB code: 2000 functions of 20 blocks, known to the store. */
 static void make_module(struct store *s, const char *path, const struct build_id *id)
 {
-	struct store_module m = {.id = module_id(path), .path = path, .text = "", .current = *id,
-	    .origin = *id, .artifact = "none"};
+	struct store_module m = {.id = module_id(path),
+	    .path = path,
+	    .text = "",
+	    .current = *id,
+	    .origin = *id,
+	    .artifact = "none"};
 	struct store_build b = {.module = m.id, .id = *id, .origin = *id};
 	struct map_table t = {0};
 	struct blockmap map = {.id = *id};
@@ -54,13 +58,22 @@ static void make_module(struct store *s, const char *path, const struct build_id
 	vec_push(&map.seg, (struct elf_segment){BASE, BASE, FUNCTIONS * BLOCKS * BLOCK_BYTES});
 	for (f = 0; f < FUNCTIONS; f++) {
 		snprintf(name, sizeof name, "function_%u", f);
-		map_table_add(&t, &(struct map_func){.key = hash_bytes(name, strlen(name)), .tu = 1,
-		    .ord = f, .nblock = BLOCKS, .name = name, .tu_name = "a.c"});
-		vec_push(&map.frag, (struct bm_frag){.addr = BASE + f * BLOCKS * BLOCK_BYTES, .tu = 1,
-		    .size = BLOCKS * BLOCK_BYTES, .func = f, .first = f * BLOCKS, .n = BLOCKS});
+		map_table_add(&t, &(struct map_func){.key = hash_bytes(name, strlen(name)),
+				      .tu = 1,
+				      .ord = f,
+				      .nblock = BLOCKS,
+				      .name = name,
+				      .tu_name = "a.c"});
+		vec_push(&map.frag, (struct bm_frag){.addr = BASE + f * BLOCKS * BLOCK_BYTES,
+					.tu = 1,
+					.size = BLOCKS * BLOCK_BYTES,
+					.func = f,
+					.first = f * BLOCKS,
+					.n = BLOCKS});
 		for (k = 0; k < BLOCKS; k++)
-			vec_push(&map.block, (struct bm_block){
-			    BASE + (f * BLOCKS + k) * BLOCK_BYTES, BLOCK_BYTES, k, f});
+			vec_push(
+			    &map.block, (struct bm_block){BASE + (f * BLOCKS + k) * BLOCK_BYTES,
+					    BLOCK_BYTES, k, f});
 	}
 	must(map_table_end(&t, &e), &e);
 	must(store_put_module(s, &m, &e), &e);
@@ -92,8 +105,10 @@ static uint32_t gather(struct wire_sample *s, uint64_t n)
 
 	for (i = 0; i < n; i++) {
 		f = (uint64_t)(pow(FUNCTIONS, (double)(rnd() >> 11) / 9007199254740992.0)) - 1;
-		s[i] = (struct wire_sample){BASE + f * BLOCKS * BLOCK_BYTES +
-		    rnd() % 100 * (rnd() % 100) * BLOCKS * BLOCK_BYTES / 10000, 1};
+		s[i] = (struct wire_sample){
+		    BASE + f * BLOCKS * BLOCK_BYTES +
+			rnd() % 100 * (rnd() % 100) * BLOCKS * BLOCK_BYTES / 10000,
+		    1};
 	}
 	qsort(s, n, sizeof *s, by_offset);
 	for (i = 0; i < n; i++)
@@ -126,8 +141,8 @@ static void take_in(struct manager *m, const struct load *l, const char *path,
     const struct build_id *id, uint64_t *seq)
 {
 	struct wire_sample *s = xcalloc(l->samples, sizeof *s);
-	struct wire_module w = {.id = *id, .path = (char *)path, .sample = s,
-	    .nsample = l->make(s, l->samples)};
+	struct wire_module w = {
+	    .id = *id, .path = (char *)path, .sample = s, .nsample = l->make(s, l->samples)};
 	struct wire_hello hello = {.source = WIRE_SRC_RECORDED};
 	struct wire_batch b = {.taken = l->samples, .module = &w, .nmodule = 1, .session = 1}, got;
 	struct buf frame = {0};
@@ -155,8 +170,8 @@ static void take_in(struct manager *m, const struct load *l, const char *path,
 			all += cpu_s() - t;
 		arena_free(&a);
 	}
-	printf("%-46s %9llu %9u %10.1f %10.1f %8.1f %8.2f\n", l->name, (unsigned long long)l->samples,
-	    w.nsample, (double)l->samples * l->batches / all / 1e6,
+	printf("%-46s %9llu %9u %10.1f %10.1f %8.1f %8.2f\n", l->name,
+	    (unsigned long long)l->samples, w.nsample, (double)l->samples * l->batches / all / 1e6,
 	    (double)w.nsample * l->batches / all / 1e6, 1e3 * all / l->batches,
 	    1e3 * decode / l->batches);
 	buf_free(&frame);
@@ -192,8 +207,9 @@ int main(int argc, char **argv)
 	make_module(m.store, "/opt/bench/prog", &id);
 	must(modules_open(&m.modules, m.store, &conf, &e), &e);
 	printf("Taking samples in: decode, map, merge, store (program of %d blocks)\n\n"
-	       "%-46s %9s %9s %10s %10s %8s %8s\n", FUNCTIONS * BLOCKS, "a batch is", "samples",
-	    "entries", "M samples", "M entries", "ms each", "of it");
+	       "%-46s %9s %9s %10s %10s %8s %8s\n",
+	    FUNCTIONS * BLOCKS, "a batch is", "samples", "entries", "M samples", "M entries",
+	    "ms each", "of it");
 	printf("%-46s %9s %9s %10s %10s %8s %8s\n", "", "", "", "per s", "per s", "", "decode");
 	for (i = 0; i < sizeof load / sizeof *load; i++)
 		take_in(&m, &load[i], "/opt/bench/prog", &id, &seq);

@@ -34,7 +34,8 @@ static uint64_t merge_hits(const struct place *p, const struct map_touched *touc
 		n = p->origin->hit[slot];
 		p->origin->hit[slot] = 0;
 		if (pf)
-			profile_add(pf, slot - f->slot, (double)n * p->worth, p->now_ms, p->half_life_s);
+			profile_add(
+			    pf, slot - f->slot, (double)n * p->worth, p->now_ms, p->half_life_s);
 		else
 			gone += n;
 	}
@@ -101,27 +102,27 @@ static int take_module(struct manager *m, const struct wire_module *w, struct pl
 	return 0;
 }
 
-static int take(struct manager *m, const struct wire_hello *h, const struct wire_batch *b,
-    struct err *e)
+static int take(
+    struct manager *m, const struct wire_hello *h, const struct wire_batch *b, struct err *e)
 {
-	struct accounting acc = {.taken = b->taken, .kernel = b->kernel,
-	    .no_build_id = b->outside, .dropped = b->dropped};
-	struct place p = {.now_ms = manager_now_ms(),
-	    .half_life_s = m->o.conf->profile.half_life_s};
+	struct accounting acc = {.taken = b->taken,
+	    .kernel = b->kernel,
+	    .no_build_id = b->outside,
+	    .dropped = b->dropped};
+	struct place p = {.now_ms = manager_now_ms(), .half_life_s = manager_half_life(m)};
 	uint32_t i;
 
 	/* A recorded feed stands for usage now, whenever it was recorded. */
 	p.worth = h->source == WIRE_SRC_RECORDED
-	    ? 1
-	    : age_factor(p.now_ms - (int64_t)(b->end_ns / 1000000), p.half_life_s);
+		      ? 1
+		      : age_factor(p.now_ms - (int64_t)(b->end_ns / 1000000), p.half_life_s);
 	for (i = 0; i < b->nmodule; i++)
 		if (take_module(m, &b->module[i], &p, &acc, e))
 			return -1;
 	return store_account(m->store, b->session, b->seq, p.now_ms, &acc, e);
 }
 
-int batch_take(void *manager, const struct wire_hello *h, const struct wire_batch *b,
-    struct err *e)
+int batch_take(void *manager, const struct wire_hello *h, const struct wire_batch *b, struct err *e)
 {
 	struct manager *m = manager;
 	int rc = 0;

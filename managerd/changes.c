@@ -47,9 +47,15 @@ struct change_entry *change_add(struct manager *m, enum change_kind kind, uint64
 {
 	struct change_entry *c = xcalloc(1, sizeof *c);
 
-	c->c = (struct change){.id = ++m->next_change, .kind = kind, .module = module,
-	    .path = xstrdup(path), .uid = uid, .status = CHANGE_WAITING, .step = "",
-	    .text = xstrdup("waits for its turn"), .started_ms = manager_now_ms()};
+	c->c = (struct change){.id = ++m->next_change,
+	    .kind = kind,
+	    .module = module,
+	    .path = xstrdup(path),
+	    .uid = uid,
+	    .status = CHANGE_WAITING,
+	    .step = "",
+	    .text = xstrdup("waits for its turn"),
+	    .started_ms = manager_now_ms()};
 	c->force = force;
 	vec_push(&m->change, c);
 	prune(m);
@@ -108,8 +114,8 @@ static void sum_up(struct change_entry *c)
 	c->c.status = c->failed ? CHANGE_FAILED : c->done ? CHANGE_DONE : CHANGE_REFUSED;
 }
 
-void change_ended(struct manager *m, struct change_entry *c, enum change_status status,
-    const char *fmt, ...)
+void change_ended(
+    struct manager *m, struct change_entry *c, enum change_status status, const char *fmt, ...)
 {
 	char text[1100];
 	va_list ap;

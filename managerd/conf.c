@@ -152,10 +152,10 @@ __attribute__((format(printf, 3, 4))) static int wrong(
 
 static const char *scalar(const yaml_node_t *n)
 {
-	return n->type == YAML_SCALAR_NODE && strlen((char *)n->data.scalar.value) ==
-			   n->data.scalar.length
-	    ? (const char *)n->data.scalar.value
-	    : NULL;
+	return n->type == YAML_SCALAR_NODE &&
+		       strlen((char *)n->data.scalar.value) == n->data.scalar.length
+		   ? (const char *)n->data.scalar.value
+		   : NULL;
 }
 
 /* Edits between two words, for "did you mean": at most 40 letters of each. */
@@ -183,8 +183,8 @@ static unsigned edits(const char *a, const char *b)
 	return row[nb];
 }
 
-static int unknown(struct reader *r, const yaml_node_t *key, const char *where,
-    const char *const *known, size_t n)
+static int unknown(
+    struct reader *r, const yaml_node_t *key, const char *where, const char *const *known, size_t n)
 {
 	const char *k = scalar(key), *near = NULL;
 	unsigned d, best = 4;
@@ -272,7 +272,8 @@ static void print_value(const struct field *f, double v, char *out, size_t n)
 		return;
 	case BYTES:
 		for (i = 0; i < NSIZE_UNIT - 1 &&
-		    (v == 0 || v / size_unit[i].bytes != floor(v / size_unit[i].bytes)); i++)
+			    (v == 0 || v / size_unit[i].bytes != floor(v / size_unit[i].bytes));
+		     i++)
 			;
 		snprintf(out, n, "%.15g%s", v / size_unit[i].bytes, size_unit[i].name);
 		return;
@@ -281,8 +282,8 @@ static void print_value(const struct field *f, double v, char *out, size_t n)
 	}
 	for (i = 0; i < NUNIT - 1 && (v == 0 ? i < 3 : v / unit[i].s != floor(v / unit[i].s)); i++)
 		;
-	snprintf(out, n, "%.15g%s", i == NUNIT - 1 ? v / unit[i].s : floor(v / unit[i].s),
-	    unit[i].name);
+	snprintf(
+	    out, n, "%.15g%s", i == NUNIT - 1 ? v / unit[i].s : floor(v / unit[i].s), unit[i].name);
 }
 
 static int read_field(struct reader *r, const struct field *f, const yaml_node_t *n)
@@ -366,7 +367,8 @@ static int module_pair(
 
 	if (!strcmp(k, "path")) {
 		if (!s || (*s != '/' && *s != '*'))
-			return wrong(r, value, "path: expected an absolute path or a pattern of paths");
+			return wrong(
+			    r, value, "path: expected an absolute path or a pattern of paths");
 		m->path = xstrdup(s);
 		return 0;
 	}
@@ -391,8 +393,8 @@ static int read_modules(struct reader *r, const yaml_node_t *n)
 		return wrong(r, n, "modules: expected a list of {path: …, action: …}");
 	for (i = n->data.sequence.items.start; i < n->data.sequence.items.top; i++) {
 		item = yaml_document_get_node(&r->doc, *i);
-		vec_push(&r->c->modules, (struct conf_module){
-		    .line = (unsigned)item->start_mark.line + 1});
+		vec_push(&r->c->modules,
+		    (struct conf_module){.line = (unsigned)item->start_mark.line + 1});
 		m = &r->c->modules.v[r->c->modules.n - 1];
 		if (each_pair(r, item, "modules", module_pair, m))
 			return -1;
@@ -451,8 +453,8 @@ static int verify_pair(
 
 static int top_pair(struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
 {
-	static const char *const known[] = {"profile", "decide", "idle", "edit", "verify",
-	    "modules", "packages", "keep_builds"};
+	static const char *const known[] = {
+	    "profile", "decide", "idle", "edit", "verify", "modules", "packages", "keep_builds"};
 	enum { SECTIONS = 4 };
 	const char *k = scalar(key);
 	size_t i;
@@ -592,8 +594,8 @@ static void print_lists(const struct conf *c, FILE *out)
 		m = &c->modules.v[i];
 		fputs("  - path: ", out);
 		print_string(m->path, out);
-		fprintf(out, " # %s:%u\n    action: %s\n", c->path, m->line,
-		    action_name[m->action]);
+		fprintf(
+		    out, " # %s:%u\n    action: %s\n", c->path, m->line, action_name[m->action]);
 		if (m->verify) {
 			fputs("    verify: ", out);
 			print_command(m->verify, out);

@@ -20,9 +20,9 @@ enum conf_action {
 	CONF_IGNORE    /* samples count as outside */
 };
 
-struct conf_module { /* one entry of `modules`; the first whose glob matches holds */
-	char *path;   /* glob, fnmatch(3); with a "**" in it every '*' also matches '/' */
-	int action;   /* enum conf_action */
+struct conf_module {   /* one entry of `modules`; the first whose glob matches holds */
+	char *path;    /* glob, fnmatch(3); with a "**" in it every '*' also matches '/' */
+	int action;    /* enum conf_action */
 	char **verify; /* argv, NULL = the general one */
 	unsigned line;
 };
@@ -73,12 +73,12 @@ struct conf {
 	} idle;
 	struct {
 		double deadline_s; /* of running time, pauses apart */
-		uint64_t memory;   /* bytes of address space of each of its processes, 0 = no limit */
+		uint64_t memory; /* bytes of address space of each of its processes, 0 = no limit */
 	} edit;
 	char **verify; /* argv, NULL-terminated, with {new} and {old} as they stand; NULL = none */
 	VEC(struct conf_module) modules;
-	VEC(char *) packages; /* Debian packages whose modules may be swapped */
-	uint64_t keep_builds; /* old builds kept per module for rollback, >= 1 */
+	VEC(char *) packages;     /* Debian packages whose modules may be swapped */
+	uint64_t keep_builds;     /* old builds kept per module for rollback, >= 1 */
 	unsigned line[CONF_NKEY]; /* where a value comes from, 0 = default */
 };
 

@@ -6,9 +6,8 @@
  *	                  +-> score  -> consider again, with the gain known
  *	                  +-> edit   -> [verify] -> swap -> remap -> store
  */
-#include "managerd/manager.h"
 #include "common/log.h"
-#include "managerd/package.h"
+#include "managerd/manager.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,15 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const int64_t day_ms = 86400000;
-
 static void consider(struct manager *m, struct module *mod, struct change_entry *c);
 static void job_done(const struct edit_result *r, void *arg);
-
-static double half_life(const struct manager *m)
-{
-	return m->o.conf->profile.half_life_s;
-}
 
 /* ---- what is under way ---- */
 
@@ -64,115 +56,6 @@ void cycle_idle_changed(enum idle_state s, void *manager)
 
 /* ---- decide ---- */
 
-/* Why a module may not be changed at all; NULL = it may. */
-static const char *excluded(struct manager *m, struct module *mod, char *text, size_t n)
-{
-	const struct conf_module *policy = conf_module_for(m->o.conf, mod->row.path);
-	struct err e;
-	size_t i;
-
-	if (policy && policy->action != CONF_OPTIMIZE) {
-		snprintf(text, n, "%s:%u: the policy only lets it be %s", m->o.conf->path,
-		    policy->line, policy->action == CONF_OBSERVE ? "observed" : "ignored");
-		return text;
-	}
-	if (mod->row.state == MODULE_NO_ARTIFACT || mod->row.state == MODULE_GONE)
-		return mod->row.text;
-	if (m->o.user && mod->row.uid != geteuid()) {
-		snprintf(text, n, "belongs to uid %u, this manager works for uid %u", mod->row.uid,
-		    (unsigned)geteuid());
-		return text;
-	}
-	if (priv_swap_check(m->o.priv, mod->row.path, &e) != SWAP_OK) {
-		snprintf(text, n, "%.250s", e.text);
-		return text;
-	}
-	if (!mod->package_known && package_of(mod->row.path, &mod->package, &e)) {
-		snprintf(text, n, "its package cannot be told: %.200s", e.text);
-		return text;
-	}
-	mod->package_known = true;
-	for (i = 0; i < m->o.conf->packages.n; i++)
-		if (mod->package && !strcmp(m->o.conf->packages.v[i], mod->package))
-			return NULL;
-	if (!mod->package)
-		return NULL;
-	snprintf(text, n, "belongs to the package %s, which the policy does not name", mod->package);
-	return text;
-}
-
-void cycle_describe_idle(struct manager *m, char *text, size_t n)
-{
-	const struct idle *i = idlewatch_state(m->idle);
-
-	snprintf(text, n, "%.0f %% of the processors idle, policy asks for %.4g %%: %s",
-	    100 * (1 - i->busy_share), 100 * m->o.conf->idle.cpu, i->reason ? i->reason : "");
-}
-
-static double change_of_usage(struct manager *m, struct module *mod, int64_t now)
-{
-	double noise, d = profile_distance(&mod->now, &mod->layout, now, half_life(m), &noise);
-
-	return d < 1 ? fmax(0, d - noise) : d;
-}
-
-static uint64_t edits_today(struct manager *m, int64_t now)
-{
-	uint64_t swapped = 0, failed = 0;
-	struct err e;
-
-	if (store_count_events(m->store, 0, EVENT_SWAPPED, now - day_ms, &swapped, &e) ||
-	    store_count_events(m->store, 0, EVENT_FAILED, now - day_ms, &failed, &e))
-		log_error("%s", e.text);
-	return swapped + failed;
-}
-
-static void decide_now(struct manager *m, struct module *mod, const struct change_entry *c,
-    int64_t now, struct decision *d)
-{
-	struct store_module *r = &mod->row;
-	struct profile_sum sum = profile_total(&mod->now, now, half_life(m));
-	char why[256], idle[256];
-	struct decide_in in = {.held = r->held_why,
-	    .held_left_s = r->held_until_ms < 0 ? -1 : (double)(r->held_until_ms - now) / 1000,
-	    .samples = sum.samples, .understood = sum.understood,
-	    .outside = r->outside_aged * age_factor(now - r->outside_ms, half_life(m)),
-	    .laid_out = !build_id_equal(&r->current, &r->origin),
-	    .have_gain = mod->scored, .gain = r->gain,
-	    .since_swap_s = r->layout_ms ? (double)(now - r->layout_ms) / 1000 : -1,
-	    .edits_today = (unsigned)edits_today(m, now),
-	    .idle = idlewatch_state(m->idle)->state == IDLE_YES, .idle_text = idle,
-	    .asked = c != NULL, .forced = c && c->force};
-
-	in.excluded = excluded(m, mod, why, sizeof why);
-	in.change = in.laid_out ? change_of_usage(m, mod, now) : 1;
-	cycle_describe_idle(m, idle, sizeof idle);
-	decide(m->o.conf, &in, d);
-}
-
-static const char *what_next(const struct decision *d)
-{
-	return d->verdict == VERDICT_EDIT ? "editing"
-	    : d->verdict == VERDICT_SCORE ? "predicting the gain"
-					  : rung_name(d->rung);
-}
-
-/* Says it once per change of mind. */
-static void log_decision(struct manager *m, struct module *mod, const struct decision *d)
-{
-	const struct store_module *r = &mod->row;
-	double all = (double)(r->mapped + r->stale + r->outside);
-	double samples = profile_total(&mod->now, manager_now_ms(), half_life(m)).samples;
-	const char *change = d->rung == RUNG_CHANGE ? "" : d->step[RUNG_CHANGE].text;
-
-	if (d->verdict == VERDICT_WAIT && mod->rung == (int)d->rung)
-		return;
-	log_info("%s: %.0f samples, %.0f %% mapped; %s%s%s%s%s", r->path, samples,
-	    all > 0 ? 100 * (double)r->mapped / all : 0,
-	    change, *change ? "; " : "", what_next(d),
-	    d->verdict == VERDICT_WAIT ? ": " : "", d->verdict == VERDICT_WAIT ? d->text : "");
-}
-
 /* The file as it is now, and the hold that has run out; loaded. */
 static int freshen(struct manager *m, struct module *mod, int64_t now, struct err *e)
 {
@@ -187,8 +70,8 @@ static int freshen(struct manager *m, struct module *mod, int64_t now, struct er
 		mod->row.held_until_ms = 0;
 		module_text(&mod->row.held_why, NULL);
 		mod->row.state = build_id_equal(&mod->row.current, &mod->row.origin)
-		    ? MODULE_ORIGINAL
-		    : MODULE_LAID_OUT;
+				     ? MODULE_ORIGINAL
+				     : MODULE_LAID_OUT;
 		if (module_save(&m->modules, mod, e))
 			return -1;
 	}
@@ -201,14 +84,17 @@ static int start_job(struct manager *m, struct module *mod, enum edit_kind kind,
 {
 	struct work *w = &m->work;
 	struct buf samples = {0};
-	struct edit_request q = {.kind = kind, .module = mod->row.path,
-	    .artifact = mod->row.artifact, .job = w->build,
+	struct edit_request q = {.kind = kind,
+	    .module = mod->row.path,
+	    .artifact = mod->row.artifact,
+	    .job = w->build,
 	    .layout = !build_id_equal(&mod->row.current, &mod->row.origin),
 	    .command = (char *const *)conf_verify_for(m->o.conf, mod->row.path),
-	    .memory = m->o.conf->edit.memory, .deadline_s = m->o.conf->edit.deadline_s};
+	    .memory = m->o.conf->edit.memory,
+	    .deadline_s = m->o.conf->edit.deadline_s};
 
 	if (kind != EDIT_VERIFY) {
-		profile_print(&w->used, manager_now_ms(), half_life(m), &samples);
+		profile_print(&w->used, manager_now_ms(), manager_half_life(m), &samples);
 		q.samples = samples.p;
 		q.nsamples = samples.n;
 	}
@@ -231,7 +117,7 @@ static void begin_work(
 		w->module = mod->row.id;
 		w->change = c;
 		profile_copy(&w->used, &mod->now);
-		w->samples = profile_total(&w->used, now, half_life(m)).samples;
+		w->samples = profile_total(&w->used, now, manager_half_life(m)).samples;
 	}
 	w->step = step;
 	w->since_ms = now;
@@ -252,9 +138,16 @@ static void failed(struct manager *m, struct module *mod, const char *why)
 {
 	int64_t now = manager_now_ms();
 	double hold = m->o.conf->decide.hold_s;
-	struct store_event ev = {.module = mod->row.id, .at_ms = now, .kind = EVENT_FAILED,
-	    .from = mod->row.current, .to = m->work.to, .text = why, .samples = m->work.samples,
-	    .gain = NAN, .seconds = NAN, .change = m->work.change ? m->work.change->c.id : 0};
+	struct store_event ev = {.module = mod->row.id,
+	    .at_ms = now,
+	    .kind = EVENT_FAILED,
+	    .from = mod->row.current,
+	    .to = m->work.to,
+	    .text = why,
+	    .samples = m->work.samples,
+	    .gain = NAN,
+	    .seconds = NAN,
+	    .change = m->work.change ? m->work.change->c.id : 0};
 	struct err e;
 	int rc;
 
@@ -274,7 +167,8 @@ static void failed(struct manager *m, struct module *mod, const char *why)
 	give_up(m, CHANGE_FAILED, why);
 }
 
-static void start_step(struct manager *m, struct module *mod, struct change_entry *c, enum step step)
+static void start_step(
+    struct manager *m, struct module *mod, struct change_entry *c, enum step step)
 {
 	static const enum edit_kind kind[] = {
 	    [STEP_SCORE] = EDIT_SCORE, [STEP_EDIT] = EDIT_BUILD, [STEP_VERIFY] = EDIT_VERIFY};
@@ -295,17 +189,17 @@ static void consider(struct manager *m, struct module *mod, struct change_entry 
 	if (rc == 0)
 		rc = freshen(m, mod, now, &e);
 	if (rc == 0) {
-		if (mod->scored && (double)(mod->row.mapped - mod->scored_at) >=
-			m->o.conf->decide.min_samples)
+		if (mod->scored &&
+		    (double)(mod->row.mapped - mod->scored_at) >= m->o.conf->decide.min_samples)
 			mod->scored = false;
-		decide_now(m, mod, c, now, &d);
+		judge(m, mod, c, now, &d);
 		rc = store_put_decision(m->store, mod->row.id, now, &d, &e);
 	}
 	if (manager_end(m, rc, &e)) {
 		change_ended(m, c, CHANGE_FAILED, "%s", e.text);
 		return;
 	}
-	log_decision(m, mod, &d);
+	judge_log(m, mod, &d);
 	mod->decided_ms = now;
 	mod->rung = d.verdict == VERDICT_WAIT ? (int)d.rung : RUNG_NONE;
 	switch (d.verdict) {
@@ -330,9 +224,7 @@ static void after_score(struct manager *m, struct module *mod, const struct edit
 	struct err e;
 
 	row->predicted = true;
-	row->gain = r->after.total > 0
-	    ? (r->after.exttsp - r->before.exttsp) / r->after.total
-	    : 0;
+	row->gain = r->after.total > 0 ? (r->after.exttsp - r->before.exttsp) / r->after.total : 0;
 	row->taken_before = r->before.taken;
 	row->taken_after = r->after.taken;
 	row->predicted_ms = manager_now_ms();
@@ -356,89 +248,21 @@ static int check_remap(struct module *mod, const struct work *w, struct err *e)
 	if (access(w->path, R_OK))
 		return 0; /* the owner's alone: looked at once it is in place */
 	rc = discover_build(w->path, &d, e);
-	if (rc == 0 && (!build_id_equal(&d.id, &w->to) || !build_id_equal(&d.origin, &mod->row.origin)))
+	if (rc == 0 &&
+	    (!build_id_equal(&d.id, &w->to) || !build_id_equal(&d.origin, &mod->row.origin)))
 		rc = err_set(e, "the editor's build does not come from this program");
 	for (i = 0; rc == 0 && i < mod->origin.n; i++)
 		if (build_id_equal(&mod->origin.v[i].id, &d.origin)) {
 			rc = map_make(&d.map, &mod->origin.v[i].table, &map, e);
 			if (rc == 0 && map.unknown)
-				rc = err_set(e, "the editor's build names %zu blocks that the program"
-						" does not have", map.unknown);
+				rc = err_set(e,
+				    "the editor's build names %zu blocks that the program"
+				    " does not have",
+				    map.unknown);
 			map_free(&map);
 		}
 	discovery_free(&d);
 	return rc;
-}
-
-/* Builds whose file is no longer kept can only be mapped. */
-static int note_kept(struct manager *m, const struct module *mod, struct err *e)
-{
-	const struct swap_kept *kept;
-	struct store_build *b;
-	struct arena a = {0};
-	size_t i, k, n, nkept = priv_kept(m->o.priv, mod->row.path, &a, &kept);
-	int rc = store_builds(m->store, mod->row.id, NULL, &a, &b, &n, e), state;
-
-	for (i = 0; rc == 0 && i < n; i++) {
-		state = build_id_equal(&b[i].id, &mod->row.current) ? BUILD_CURRENT : BUILD_PAST;
-		for (k = 0; k < nkept && state == BUILD_PAST; k++)
-			if (build_id_equal(&kept[k].id, &b[i].id))
-				state = BUILD_KEPT;
-		if (state != b[i].state)
-			rc = store_set_build_state(m->store, mod->row.id, &b[i].id, state, e);
-	}
-	arena_free(&a);
-	return rc;
-}
-
-/* Remap and store: the module is the new build now, under the same profile. */
-static int record_swap(struct manager *m, struct module *mod, struct err *e)
-{
-	struct work *w = &m->work;
-	int64_t now = manager_now_ms();
-	struct build_id from = mod->row.current;
-	char text[200];
-	struct store_event ev = {.module = mod->row.id, .at_ms = now, .kind = EVENT_SWAPPED,
-	    .from = from, .to = w->to, .text = text, .samples = w->samples,
-	    .gain = mod->scored ? mod->row.gain : NAN, .seconds = w->seconds,
-	    .size_before = w->size_before, .size_after = w->size_after,
-	    .change = w->change ? w->change->c.id : 0};
-
-	snprintf(text, sizeof text, "%u functions laid out anew for %.0f samples in %.1f s",
-	    w->edited, w->samples, w->seconds);
-	mod->row.layout_ms = now;
-	mod->row.held_until_ms = 0;
-	module_text(&mod->row.held_why, NULL);
-	mod->row.predicted = false;
-	if (module_examine(&m->modules, mod, now, EVENT_KINDS, e))
-		return -1;
-	if (!build_id_equal(&mod->row.current, &w->to) || mod->row.state != MODULE_LAID_OUT)
-		return err_set(e, "the new build cannot be followed: %s", mod->row.text);
-	if (module_set_layout(&m->modules, mod, &w->used, e) ||
-	    store_put_event(m->store, &ev, e) || note_kept(m, mod, e))
-		return -1;
-	return 0;
-}
-
-static void journal_done(struct manager *m, const char *path)
-{
-	struct err e;
-
-	if (priv_swap_done(m->o.priv, path, &e))
-		log_warn("%s", e.text);
-}
-
-/* What was swapped but cannot be recorded goes back. */
-static void undo_swap(struct manager *m, const char *path, const struct build_id *from)
-{
-	struct priv_swap back = {.module = path, .from = m->work.to, .to = *from,
-	    .keep = (unsigned)m->o.conf->keep_builds};
-	struct err e;
-
-	journal_done(m, path);
-	if (priv_rollback(m->o.priv, &back, &e) != SWAP_OK)
-		log_error("%s: cannot be put back: %s", path, e.text);
-	journal_done(m, path);
 }
 
 static void swap(struct manager *m, struct module *mod)
@@ -446,8 +270,12 @@ static void swap(struct manager *m, struct module *mod)
 	struct work *w = &m->work;
 	struct change_entry *c = w->change;
 	uint64_t id = mod->row.id;
-	struct priv_swap s = {.module = mod->row.path, .job = w->build, .from = mod->row.current,
-	    .to = w->to, .origin = mod->row.origin, .keep = (unsigned)m->o.conf->keep_builds};
+	struct priv_swap s = {.module = mod->row.path,
+	    .job = w->build,
+	    .from = mod->row.current,
+	    .to = w->to,
+	    .origin = mod->row.origin,
+	    .keep = (unsigned)m->o.conf->keep_builds};
 	enum swap_status status;
 	struct err e;
 	char *path;
@@ -469,14 +297,14 @@ static void swap(struct manager *m, struct module *mod)
 	}
 	path = xstrdup(mod->row.path);
 	if (store_begin(m->store, &e) || manager_end(m, record_swap(m, mod, &e), &e)) {
-		undo_swap(m, path, &s.from);
+		record_undo_swap(m, path, &s.from);
 		mod = modules_get(&m->modules, id);
 		if (mod)
 			failed(m, mod, e.text);
 		else
 			give_up(m, CHANGE_FAILED, e.text);
 	} else {
-		journal_done(m, path);
+		record_done(m, path);
 		log_info("%s: swapped: %u functions laid out anew in %.1f s", path, w->edited,
 		    w->seconds);
 		work_end(m);
@@ -500,9 +328,11 @@ static void after_edit(struct manager *m, struct module *mod, const struct edit_
 	w->size_before = r->size_before;
 	w->size_after = r->size_after;
 	w->edited = r->edited;
-	log_info("%s: %u of %u functions laid out anew, %u opaque (%.1f %% of the samples); %u of %u"
-		 " units assembled; %.1f s", mod->row.path, r->edited, r->functions, r->opaque,
-	    100 * r->opaque_share, r->tus_assembled, r->tus, r->ran_s);
+	log_info(
+	    "%s: %u of %u functions laid out anew, %u opaque (%.1f %% of the samples); %u of %u"
+	    " units assembled; %.1f s",
+	    mod->row.path, r->edited, r->functions, r->opaque, 100 * r->opaque_share,
+	    r->tus_assembled, r->tus, r->ran_s);
 	if (build_id_equal(&w->to, &mod->row.current)) {
 		rc = store_begin(m->store, &e);
 		if (rc == 0)
@@ -534,8 +364,7 @@ static void job_failed(struct manager *m, struct module *mod, const struct edit_
 
 	snprintf(why, sizeof why, "%s failed: %s", what[m->work.step], r->error);
 	if (r->end == EDIT_LATER) {
-		mod->not_before_ms =
-		    manager_now_ms() + (int64_t)(m->o.conf->decide.every_s * 1000);
+		mod->not_before_ms = manager_now_ms() + (int64_t)(m->o.conf->decide.every_s * 1000);
 		log_info("%s: %s; to be tried later", mod->row.path, why);
 		give_up(m, CHANGE_FAILED, why);
 		return;
@@ -572,127 +401,6 @@ static void job_done(const struct edit_result *r, void *arg)
 	cycle_turn(m);
 }
 
-/* ---- rollback ---- */
-
-bool cycle_rollback_target(
-    struct manager *m, const struct module *mod, struct build_id *to, struct err *e)
-{
-	struct store_build *b;
-	struct store_event *ev;
-	struct arena a = {0};
-	struct build_id want = mod->row.origin;
-	size_t i, n;
-	bool found = false;
-
-	if (build_id_equal(&mod->row.current, &mod->row.origin) || mod->row.state == MODULE_GONE)
-		goto out;
-	if (store_events(m->store, mod->row.id, -1, 100, &a, &ev, &n, e))
-		goto out;
-	for (i = 0; i < n; i++)
-		if (ev[i].kind == EVENT_SWAPPED && build_id_equal(&ev[i].to, &mod->row.current)) {
-			want = ev[i].from;
-			break;
-		}
-	if (store_builds(m->store, mod->row.id, NULL, &a, &b, &n, e))
-		goto out;
-	/* The build before, else the newest kept one: with keep_builds the
-	 * original is always there. */
-	for (i = 0; i < n; i++)
-		if (b[i].state == BUILD_KEPT && (build_id_equal(&b[i].id, &want) || !found)) {
-			*to = b[i].id;
-			found = true;
-			if (build_id_equal(&b[i].id, &want))
-				break;
-		}
-out:
-	arena_free(&a);
-	return found;
-}
-
-static int record_rollback(struct manager *m, struct module *mod, const struct build_id *from,
-    const struct build_id *to, struct change_entry *c, struct err *e)
-{
-	int64_t now = manager_now_ms();
-	char text[128];
-	struct store_event ev = {.module = mod->row.id, .at_ms = now, .kind = EVENT_ROLLED_BACK,
-	    .from = *from, .to = *to, .text = text, .samples = NAN, .gain = NAN, .seconds = NAN,
-	    .change = c ? c->c.id : 0};
-
-	snprintf(text, sizeof text, "rolled back by uid %u", c ? c->c.uid : 0);
-	mod->row.held_until_ms = -1;
-	module_text(&mod->row.held_why, text);
-	mod->row.predicted = false;
-	if (module_examine(&m->modules, mod, now, EVENT_KINDS, e) ||
-	    module_clear_layout(&m->modules, mod, e))
-		return -1;
-	mod->row.state = MODULE_HELD;
-	module_text(&mod->row.text, text);
-	if (module_save(&m->modules, mod, e) || store_put_event(m->store, &ev, e))
-		return -1;
-	return note_kept(m, mod, e);
-}
-
-int cycle_rollback(struct manager *m, struct module *mod, struct change_entry *c, struct err *e)
-{
-	struct priv_swap s = {.module = mod->row.path, .from = mod->row.current,
-	    .origin = mod->row.origin, .keep = (unsigned)m->o.conf->keep_builds};
-	char *path;
-	int rc;
-
-	err_set(e, "%s: there is no kept build to go back to", mod->row.path);
-	if (!cycle_rollback_target(m, mod, &s.to, e))
-		return -1;
-	if (priv_rollback(m->o.priv, &s, e) != SWAP_OK)
-		return -1;
-	path = xstrdup(mod->row.path);
-	rc = store_begin(m->store, e);
-	if (rc == 0)
-		rc = manager_end(m, record_rollback(m, mod, &s.from, &s.to, c, e), e);
-	journal_done(m, path);
-	mod = modules_of_path(&m->modules, path);
-	if (mod)
-		mod->decided_ms = 0;
-	log_info("%s: rolled back", path);
-	free(path);
-	return rc;
-}
-
-void cycle_recovered(struct manager *m, const struct swap_outcome *o)
-{
-	struct module *mod = modules_of_path(&m->modules, o->module);
-	static const char *const how[] = {"", "finished", "undone", "overtaken by another file"};
-	int64_t now = manager_now_ms();
-	char text[128];
-	struct store_event ev = {.at_ms = now, .kind = EVENT_RECOVERED, .from = o->from, .to = o->to,
-	    .text = text, .samples = NAN, .gain = NAN, .seconds = NAN};
-	struct err e;
-	int rc;
-
-	snprintf(text, sizeof text, "an interrupted %s was %s", o->rollback ? "rollback" : "swap",
-	    how[o->end]);
-	log_info("%s: %s", o->module, text);
-	if (!mod)
-		return;
-	ev.module = mod->row.id;
-	rc = store_begin(m->store, &e);
-	if (rc == 0 && o->end == SWAP_FINISHED && !build_id_equal(&mod->row.current, &o->to)) {
-		mod->row.layout_ms = now;
-		mod->row.predicted = false;
-		rc = module_examine(&m->modules, mod, now, EVENT_KINDS, &e);
-		if (rc == 0 && o->rollback)
-			rc = module_clear_layout(&m->modules, mod, &e);
-		else if (rc == 0)
-			rc = module_set_layout(&m->modules, mod, NULL, &e);
-		if (rc == 0)
-			rc = module_save(&m->modules, mod, &e);
-	}
-	if (rc == 0)
-		rc = store_put_event(m->store, &ev, &e);
-	if (rc == 0)
-		rc = note_kept(m, mod, &e);
-	manager_end(m, rc, &e);
-}
-
 /* ---- the turn ---- */
 
 static void serve_change(struct manager *m, struct change_entry *c)
@@ -706,7 +414,7 @@ static void serve_change(struct manager *m, struct change_entry *c)
 		change_ended(m, c, CHANGE_REFUSED, "there is nothing to do");
 	else if (c->c.kind == CHANGE_REOPTIMIZE)
 		consider(m, mod, c);
-	else if (cycle_rollback(m, mod, c, &e))
+	else if (record_roll_back(m, mod, c, &e))
 		change_ended(m, c, CHANGE_FAILED, "%s", e.text);
 	else
 		change_ended(m, c, CHANGE_DONE, "rolled back");
@@ -737,7 +445,8 @@ void cycle_turn(struct manager *m)
 	while (!m->stopping && m->work.step == STEP_NONE) {
 		if ((c = change_next(m)))
 			serve_change(m, c);
-		else if (manager_now_ms() >= m->trouble_until_ms && (mod = due(m, manager_now_ms())))
+		else if (manager_now_ms() >= m->trouble_until_ms &&
+			 (mod = due(m, manager_now_ms())))
 			consider(m, mod, NULL);
 		else
 			return;

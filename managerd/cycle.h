@@ -22,8 +22,8 @@ struct manager_options {
 	const struct conf *conf; /* all of these outlive the manager */
 	struct priv *priv;       /* started, managerd/priv.h */
 	const char *state_dir, *run_dir;
-	bool user;               /* --user: own programs only */
-	int64_t monitor_uid;     /* may send samples besides root and ourselves; -1 = nobody */
+	bool user;           /* --user: own programs only */
+	int64_t monitor_uid; /* may send samples besides root and ourselves; -1 = nobody */
 };
 
 /*
@@ -43,7 +43,7 @@ struct store *manager_store(struct manager *m);
 const struct conf *manager_conf(const struct manager *m);
 
 struct manager_status {
-	const char *mode; /* "user" or "system" */
+	const char *mode;               /* "user" or "system" */
 	const char *state_dir, *policy; /* policy: path or NULL = defaults */
 	int64_t started_ms;
 	struct ingest_status monitor;
@@ -75,11 +75,11 @@ const char *change_status_name(enum change_status s);
 struct change {
 	uint64_t id; /* from 1 */
 	int kind;
-	uint64_t module;  /* 0 = all of the peer's modules */
-	const char *path; /* "" for all */
-	uint32_t uid;     /* who asked */
-	int status;       /* ready: >= CHANGE_DONE */
-	const char *step, *text; /* never NULL */
+	uint64_t module;              /* 0 = all of the peer's modules */
+	const char *path;             /* "" for all */
+	uint32_t uid;                 /* who asked */
+	int status;                   /* ready: >= CHANGE_DONE */
+	const char *step, *text;      /* never NULL */
 	int64_t started_ms, ended_ms; /* ended 0 = not yet */
 };
 
@@ -95,8 +95,8 @@ enum manager_error {
  * reoptimize: all modules of that uid (uid 0: all). MANAGER_OK: *change is
  * the new change's id. Otherwise e says why.
  */
-int manager_reoptimize(struct manager *m, uint64_t module, uint32_t uid, bool force,
-    uint64_t *change, struct err *e);
+int manager_reoptimize(
+    struct manager *m, uint64_t module, uint32_t uid, bool force, uint64_t *change, struct err *e);
 int manager_rollback(
     struct manager *m, uint64_t module, uint32_t uid, uint64_t *change, struct err *e);
 /* The change of an id (the last 200 are kept), or NULL. Valid until the loop

@@ -115,7 +115,8 @@ void decide(const struct conf *c, const struct decide_in *in, struct decision *d
 		if (in->held_left_s < 0)
 			stop(d, RUNG_HELD, "%s; held until a reoptimize is asked for", in->held);
 		else
-			stop(d, RUNG_HELD, "%s; held for another %s", in->held, span(in->held_left_s, a));
+			stop(d, RUNG_HELD, "%s; held for another %s", in->held,
+			    span(in->held_left_s, a));
 		return;
 	}
 	if (in->held)
@@ -135,7 +136,9 @@ void decide(const struct conf *c, const struct decide_in *in, struct decision *d
 	/* 4: enough of them in code that can be laid out */
 	numbers(d, RUNG_COVERAGE, cover, c->decide.min_coverage);
 	if (cover < c->decide.min_coverage) {
-		stop(d, RUNG_COVERAGE, "%.1f %% of the samples in functions that can be laid out, policy asks for %.4g %%",
+		stop(d, RUNG_COVERAGE,
+		    "%.1f %% of the samples in functions that can be laid out, policy asks for "
+		    "%.4g %%",
 		    percent(cover), 100 * c->decide.min_coverage);
 		return;
 	}
@@ -153,7 +156,9 @@ void decide(const struct conf *c, const struct decide_in *in, struct decision *d
 			skip(d, RUNG_CHANGE, "usage changed by %.1f %%, but a person forces it",
 			    percent(in->change));
 		} else {
-			stop(d, RUNG_CHANGE, "usage changed by %.1f %% since the present layout was made, policy asks for %.4g %%",
+			stop(d, RUNG_CHANGE,
+			    "usage changed by %.1f %% since the present layout was made, policy "
+			    "asks for %.4g %%",
 			    percent(in->change), 100 * c->decide.min_change);
 			return;
 		}
@@ -192,8 +197,8 @@ void decide(const struct conf *c, const struct decide_in *in, struct decision *d
 	}
 	numbers(d, RUNG_BUDGET, in->edits_today, (double)c->decide.edits_per_day);
 	if (in->edits_today >= c->decide.edits_per_day) {
-		stop(d, RUNG_BUDGET, "%u edits in the last 24 h, policy allows %llu", in->edits_today,
-		    (unsigned long long)c->decide.edits_per_day);
+		stop(d, RUNG_BUDGET, "%u edits in the last 24 h, policy allows %llu",
+		    in->edits_today, (unsigned long long)c->decide.edits_per_day);
 		return;
 	}
 	pass(d, RUNG_BUDGET, "%u edits in the last 24 h", in->edits_today);

@@ -57,8 +57,8 @@ struct decide_in {
 	unsigned edits_today; /* in the last 24 h */
 	bool idle;
 	const char *idle_text;
-	bool asked;           /* a person asked: rungs 7, 8, 9 are skipped */
-	bool forced;          /* and with force: rungs 5 and 6 as well */
+	bool asked;  /* a person asked: rungs 7, 8, 9 are skipped */
+	bool forced; /* and with force: rungs 5 and 6 as well */
 };
 
 struct decision {

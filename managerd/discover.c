@@ -26,8 +26,8 @@ int file_stamp(const char *path, struct file_stamp *s)
 bool file_stamp_equal(const struct file_stamp *a, const struct file_stamp *b)
 {
 	return a->dev == b->dev && a->ino == b->ino && a->size == b->size &&
-	    a->mtime.tv_sec == b->mtime.tv_sec && a->mtime.tv_nsec == b->mtime.tv_nsec &&
-	    a->ctime.tv_sec == b->ctime.tv_sec && a->ctime.tv_nsec == b->ctime.tv_nsec;
+	       a->mtime.tv_sec == b->mtime.tv_sec && a->mtime.tv_nsec == b->mtime.tv_nsec &&
+	       a->ctime.tv_sec == b->ctime.tv_sec && a->ctime.tv_nsec == b->ctime.tv_nsec;
 }
 
 static int read_ids(struct elf *f, const char *path, struct discovery *d, struct err *e)
@@ -79,9 +79,12 @@ static int read_table(struct artifact *a, struct map_table *t, struct err *e)
 	for (i = 0; i < n; i++)
 		if (f[i].tu < ntu)
 			map_table_add(t, &(struct map_func){.key = f[i].key,
-			    .tu = hash_short(&tu[f[i].tu].hash), .ord = f[i].ord,
-			    .nblock = f[i].nblock, .name = f[i].name,
-			    .tu_name = tu[f[i].tu].name, .opaque = *f[i].opaque ? f[i].opaque : NULL});
+					     .tu = hash_short(&tu[f[i].tu].hash),
+					     .ord = f[i].ord,
+					     .nblock = f[i].nblock,
+					     .name = f[i].name,
+					     .tu_name = tu[f[i].tu].name,
+					     .opaque = *f[i].opaque ? f[i].opaque : NULL});
 	return map_table_end(t, e);
 }
 

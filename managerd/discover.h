@@ -29,9 +29,9 @@ struct discovery {
 	uid_t uid;                  /* owner of the file */
 	uint64_t bytes;
 	struct file_stamp stamp;
-	char *artifact;             /* path */
-	struct blockmap map;        /* of this build */
-	struct map_table table;     /* of the original */
+	char *artifact;         /* path */
+	struct blockmap map;    /* of this build */
+	struct map_table table; /* of the original */
 };
 
 /* Fills id, origin, uid, bytes and stamp; -1 when it is no readable ELF file

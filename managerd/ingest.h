@@ -30,8 +30,8 @@ struct ingest_ops {
 	 * the last commit: the connection is closed and the monitor sends them
 	 * again later.
 	 */
-	int (*batch)(void *arg, const struct wire_hello *h, const struct wire_batch *b,
-	    struct err *e);
+	int (*batch)(
+	    void *arg, const struct wire_hello *h, const struct wire_batch *b, struct err *e);
 	int (*commit)(void *arg, struct err *e);
 	void *arg;
 };

@@ -85,7 +85,8 @@ static char *home_folder(const char *variable, const char *below)
 	home = env("HOME");
 	pw = home ? NULL : getpwuid(geteuid());
 	if (!home && !pw)
-		die(EXIT_CANNOT, "HOME is not set, and uid %u has no home; name --state", geteuid());
+		die(EXIT_CANNOT, "HOME is not set, and uid %u has no home; name --state",
+		    geteuid());
 	return xasprintf("%s/%s/morph", home ? home : pw->pw_dir, below);
 }
 
@@ -119,13 +120,13 @@ static void settle(struct settings *s, const char *policy, const char *state, co
 	state = state ? state : env("MORPH_STATE");
 	run = run ? run : env("MORPH_RUN");
 	s->policy = policy ? absolute(policy) : default_policy(s->user);
-	s->state = state ? absolute(state)
-	    : s->user	 ? home_folder("XDG_STATE_HOME", ".local/state")
-			 : xstrdup("/var/lib/morph");
-	s->run = run				     ? absolute(run)
-	    : !s->user				     ? xstrdup("/run/morph")
-	    : env("XDG_RUNTIME_DIR") && !state	     ? xasprintf("%s/morph", env("XDG_RUNTIME_DIR"))
-						     : xasprintf("%s/run", s->state);
+	s->state = state     ? absolute(state)
+		   : s->user ? home_folder("XDG_STATE_HOME", ".local/state")
+			     : xstrdup("/var/lib/morph");
+	s->run = run                                ? absolute(run)
+		 : !s->user                         ? xstrdup("/run/morph")
+		 : env("XDG_RUNTIME_DIR") && !state ? xasprintf("%s/morph", env("XDG_RUNTIME_DIR"))
+						    : xasprintf("%s/run", s->state);
 	s->editor = beside_us("morph-edit");
 }
 
@@ -172,16 +173,20 @@ static void read_options(struct settings *s, int argc, char **argv)
 static struct priv *start_priv(const struct settings *s, const struct conf *c, struct err *e)
 {
 	char *const **verify = conf_verify_all(c);
-	struct priv_options o = {.state = s->state, .user = s->user, .run = s->run,
-	    .editor = s->editor, .verify = (char *const *const *)verify};
+	struct priv_options o = {.state = s->state,
+	    .user = s->user,
+	    .run = s->run,
+	    .editor = s->editor,
+	    .verify = (char *const *const *)verify};
 	const struct passwd *pw;
 	struct priv *p;
 
 	if (!s->user) {
 		pw = getpwnam("morph");
 		if (!pw)
-			die(EXIT_CANNOT, "there is no user morph; make it with systemd-sysusers, or:"
-					 " useradd --system --home-dir /var/lib/morph morph");
+			die(EXIT_CANNOT,
+			    "there is no user morph; make it with systemd-sysusers, or:"
+			    " useradd --system --home-dir /var/lib/morph morph");
 		o.uid = pw->pw_uid;
 		o.gid = pw->pw_gid;
 	}
@@ -200,8 +205,9 @@ static int64_t monitor_uid(bool user)
 static void check_who(const struct settings *s)
 {
 	if (s->user && geteuid() == 0)
-		die(EXIT_USAGE, "--user works for one user's programs, and this is root; run it as the"
-				" user who owns the programs, or without --user");
+		die(EXIT_USAGE,
+		    "--user works for one user's programs, and this is root; run it as the"
+		    " user who owns the programs, or without --user");
 	if (!s->user && geteuid() != 0)
 		die(EXIT_USAGE, "the system's manager is started by root; for your own programs:"
 				" morphd --user");
@@ -243,8 +249,8 @@ static int serve(const struct settings *s, const struct manager_options *o)
 	d.on_term.data = d.on_int.data = &d;
 	uv_signal_start(&d.on_term, stop, SIGTERM);
 	uv_signal_start(&d.on_int, stop, SIGINT);
-	log_info("%s manager, state in %s, sockets in %s", s->user ? "user's" : "system's", s->state,
-	    s->run);
+	log_info("%s manager, state in %s, sockets in %s", s->user ? "user's" : "system's",
+	    s->state, s->run);
 	uv_run(&d.loop, UV_RUN_DEFAULT);
 	manager_free(d.manager);
 	uv_loop_close(&d.loop);
@@ -260,8 +266,11 @@ static int check(const struct conf *c)
 
 static int manage(const struct settings *s, const struct conf *c)
 {
-	struct manager_options o = {.conf = c, .state_dir = s->state, .run_dir = s->run,
-	    .user = s->user, .monitor_uid = monitor_uid(s->user)};
+	struct manager_options o = {.conf = c,
+	    .state_dir = s->state,
+	    .run_dir = s->run,
+	    .user = s->user,
+	    .monitor_uid = monitor_uid(s->user)};
 	struct err e;
 	int rc;
 

@@ -19,6 +19,11 @@ int64_t manager_now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+double manager_half_life(const struct manager *m)
+{
+	return m->o.conf->profile.half_life_s;
+}
+
 int manager_end(struct manager *m, int rc, struct err *e)
 {
 	struct err why;
@@ -68,12 +73,13 @@ static void recover(struct manager *m)
 	if (priv_recover(m->o.priv, note_outcome, &r, &e))
 		log_error("%s", e.text);
 	for (i = 0; i < r.v.n; i++) {
-		cycle_recovered(m, &r.v.v[i]);
-		if (priv_swap_done(m->o.priv, r.v.v[i].module, &e))
-			log_warn("%s", e.text);
+		record_recovered(m, &r.v.v[i]);
+		record_done(m, r.v.v[i].module);
 		free((char *)r.v.v[i].module);
 	}
 	vec_free(&r.v);
+	if (store_begin(m->store, &e) || manager_end(m, record_all_kept(m, &e), &e))
+		log_warn("which builds are kept is not known: %s", e.text);
 }
 
 static char *monitor_socket(const struct manager *m)
@@ -99,7 +105,9 @@ static int start_ingest(struct manager *m, struct err *e)
 static int start_idlewatch(struct manager *m, struct err *e)
 {
 	const struct conf *c = m->o.conf;
-	struct idle_policy p = {.after_s = c->idle.after_s, .cpu = c->idle.cpu, .psi = c->idle.psi,
+	struct idle_policy p = {.after_s = c->idle.after_s,
+	    .cpu = c->idle.cpu,
+	    .psi = c->idle.psi,
 	    .battery_ok = c->idle.battery};
 
 	m->idle = idlewatch_start(m->loop, &p, cycle_idle_changed, m, e);
@@ -193,10 +201,14 @@ int manager_status(struct manager *m, struct manager_status *s, struct err *e)
 	const struct module *mod;
 
 	*s = (struct manager_status){.mode = m->o.user ? "user" : "system",
-	    .state_dir = m->o.state_dir, .policy = m->o.conf->path, .started_ms = m->started_ms,
-	    .monitor = *ingest_status(m->ingest), .idle = idle->state == IDLE_YES,
-	    .modules = count_modules(m), .working_step = step[m->work.step]};
-	cycle_describe_idle(m, s->idle_text, sizeof s->idle_text);
+	    .state_dir = m->o.state_dir,
+	    .policy = m->o.conf->path,
+	    .started_ms = m->started_ms,
+	    .monitor = *ingest_status(m->ingest),
+	    .idle = idle->state == IDLE_YES,
+	    .modules = count_modules(m),
+	    .working_step = step[m->work.step]};
+	judge_idle(m, s->idle_text, sizeof s->idle_text);
 	mod = m->work.step ? modules_get(&m->modules, m->work.module) : NULL;
 	if (mod) {
 		s->working_module = mod->row.id;
@@ -223,7 +235,7 @@ double manager_samples(struct manager *m, uint64_t module)
 		log_error("%s", e.text);
 		return 0;
 	}
-	return profile_total(&mod->now, manager_now_ms(), m->o.conf->profile.half_life_s).samples;
+	return profile_total(&mod->now, manager_now_ms(), manager_half_life(m)).samples;
 }
 
 int manager_profile(struct manager *m, uint64_t module, struct profile *out, struct err *e)
@@ -239,7 +251,7 @@ int manager_profile(struct manager *m, uint64_t module, struct profile *out, str
 		return -1;
 	profile_copy(out, &mod->now);
 	for (i = 0; i < out->func.n; i++)
-		profile_age(&out->func.v[i], now, m->o.conf->profile.half_life_s);
+		profile_age(&out->func.v[i], now, manager_half_life(m));
 	return 0;
 }
 
@@ -248,7 +260,7 @@ bool manager_can_rollback(struct manager *m, uint64_t module)
 	struct module *mod = modules_get(&m->modules, module);
 	struct build_id to;
 
-	return mod && cycle_rollback_target(m, mod, &to, NULL);
+	return mod && record_rollback_target(m, mod, &to, NULL);
 }
 
 static void kick(uv_timer_t *t)
@@ -276,8 +288,8 @@ static int check_free(struct manager *m, uint64_t module, uint64_t *change, stru
 	return MANAGER_CONFLICT;
 }
 
-int manager_reoptimize(struct manager *m, uint64_t module, uint32_t uid, bool force,
-    uint64_t *change, struct err *e)
+int manager_reoptimize(
+    struct manager *m, uint64_t module, uint32_t uid, bool force, uint64_t *change, struct err *e)
 {
 	struct module *mod = module ? modules_get(&m->modules, module) : NULL;
 	struct change_entry *c;
@@ -294,8 +306,9 @@ int manager_reoptimize(struct manager *m, uint64_t module, uint32_t uid, bool fo
 	c = change_add(m, CHANGE_REOPTIMIZE, module, mod ? mod->row.path : "", uid, force);
 	for (i = 0; i < m->modules.module.n; i++) {
 		mod = m->modules.module.v[i];
-		if (module ? mod->row.id == module
-			   : mod->row.artifact && mod->row.mapped && (uid == 0 || mod->row.uid == uid))
+		if (module
+			? mod->row.id == module
+			: mod->row.artifact && mod->row.mapped && (uid == 0 || mod->row.uid == uid))
 			vec_push(&c->todo, mod->row.id);
 	}
 	*change = c->c.id;
@@ -318,10 +331,12 @@ int manager_rollback(
 	rc = check_free(m, module, change, e);
 	if (rc)
 		return rc;
-	err_set(e, build_id_equal(&mod->row.current, &mod->row.origin)
+	err_set(e,
+	    build_id_equal(&mod->row.current, &mod->row.origin)
 		? "%s: it is as it was built; there is nothing to roll back"
-		: "%s: there is no kept build to go back to", mod->row.path);
-	if (!cycle_rollback_target(m, mod, &to, e))
+		: "%s: there is no kept build to go back to",
+	    mod->row.path);
+	if (!record_rollback_target(m, mod, &to, e))
 		return MANAGER_REFUSED;
 	if (m->work.module == module && m->work.step)
 		cycle_cancel(m);

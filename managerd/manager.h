@@ -2,6 +2,8 @@
  * The manager's state, shared by the files that make up its cycle:
  *	batch.c    a batch of samples: map -> merge -> store
  *	cycle.c    a module's way round: decide -> edit -> verify -> swap -> remap
+ *	judge.c    what the ladder needs to know
+ *	record.c   what became of a file, into the store
  *	changes.c  what people asked for
  *	manager.c  start, stop, and what the API sees
  */
@@ -17,7 +19,7 @@
 struct change_entry {
 	struct change c; /* path and text on the heap */
 	bool force;
-	VEC(uint64_t) todo; /* modules still to come */
+	VEC(uint64_t) todo;             /* modules still to come */
 	unsigned done, refused, failed; /* of those that were many */
 };
 
@@ -32,8 +34,8 @@ struct work { /* what is done for one module right now */
 	struct profile used; /* what the editor works from */
 	double samples;
 	/* of the build that is ready */
-	char *build;         /* name of its job */
-	char *path;          /* of the build */
+	char *build; /* name of its job */
+	char *path;  /* of the build */
 	struct build_id to;
 	struct edit_score before, after;
 	double seconds;
@@ -60,6 +62,7 @@ struct manager {
 };
 
 int64_t manager_now_ms(void);
+double manager_half_life(const struct manager *m);
 /*
  * Ends a transaction: commits when rc is 0. On failure everything that is in
  * memory is what is in the store again (pointers to modules die), and e,
@@ -68,8 +71,8 @@ int64_t manager_now_ms(void);
 int manager_end(struct manager *m, int rc, struct err *e);
 
 /* ---- batch.c ---- */
-int batch_take(void *manager, const struct wire_hello *h, const struct wire_batch *b,
-    struct err *e);
+int batch_take(
+    void *manager, const struct wire_hello *h, const struct wire_batch *b, struct err *e);
 int batch_commit(void *manager, struct err *e);
 
 /* ---- cycle.c ---- */
@@ -78,15 +81,33 @@ void cycle_turn(struct manager *m);
 void cycle_idle_changed(enum idle_state s, void *manager);
 /* Cancels what is under way; its end follows from the loop. */
 void cycle_cancel(struct manager *m);
-void cycle_describe_idle(struct manager *m, char *text, size_t n);
+
+/* ---- judge.c ---- */
+/* Climbs the ladder for a module that is loaded; c: who asks, NULL = nobody. */
+void judge(struct manager *m, struct module *mod, const struct change_entry *c, int64_t now,
+    struct decision *d);
+/* Says it, once per change of mind. */
+void judge_log(struct manager *m, struct module *mod, const struct decision *d);
+void judge_idle(struct manager *m, char *text, size_t n);
+
+/* ---- record.c ---- */
+/* Remap and store after a swap: the module is the new build now, under the
+ * same profile. Within a transaction. */
+int record_swap(struct manager *m, struct module *mod, struct err *e);
+/* What was swapped but cannot be recorded goes back. */
+void record_undo_swap(struct manager *m, const char *path, const struct build_id *from);
+/* At start: which builds of all modules are still kept. Within a transaction. */
+int record_all_kept(struct manager *m, struct err *e);
+/* Forgets the journal entry, and kept builds beyond the bound. */
+void record_done(struct manager *m, const char *path);
 /* The build a rollback goes to. */
-bool cycle_rollback_target(
+bool record_rollback_target(
     struct manager *m, const struct module *mod, struct build_id *to, struct err *e);
 /* Puts the previous build back and holds the module. Synchronous. */
-int cycle_rollback(struct manager *m, struct module *mod, struct change_entry *c, struct err *e);
-/* After a crash: how a swap under way ended goes into the store. Outside of
- * priv_recover(): it asks for verbs of its own. */
-void cycle_recovered(struct manager *m, const struct swap_outcome *o);
+int record_roll_back(struct manager *m, struct module *mod, struct change_entry *c, struct err *e);
+/* After a crash: how a swap under way ended. Outside of priv_recover(): it
+ * asks for verbs of its own. */
+void record_recovered(struct manager *m, const struct swap_outcome *o);
 
 /* ---- changes.c ---- */
 struct change_entry *change_add(struct manager *m, enum change_kind kind, uint64_t module,

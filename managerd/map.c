@@ -132,7 +132,8 @@ int map_table_decode(const void *blob, size_t n, struct map_table *t, struct err
 	return -1;
 garbled:
 	map_table_free(t);
-	return err_set(e, "function table: garbled at byte %zu", (size_t)(p - (const uint8_t *)blob));
+	return err_set(
+	    e, "function table: garbled at byte %zu", (size_t)(p - (const uint8_t *)blob));
 }
 
 void map_table_free(struct map_table *t)

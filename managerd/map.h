@@ -21,7 +21,7 @@ struct map_func {
 	uint64_t tu;  /* hash_short of the TU's text */
 	uint32_t ord; /* in the TU */
 	uint32_t nblock;
-	uint32_t slot; /* of block 0 */
+	uint32_t slot;                       /* of block 0 */
 	const char *name, *tu_name, *opaque; /* opaque: NULL = understood */
 };
 

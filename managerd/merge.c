@@ -23,9 +23,12 @@ struct profile_func *profile_put(struct profile *p, const struct hash128 *key, c
 
 	if (f)
 		return f->nblock == nblock ? f : NULL;
-	vec_push(&p->func, (struct profile_func){.key = *key, .name = xstrdup(name),
-	    .tu = xstrdup(tu), .opaque = copy_or_null(opaque), .nblock = nblock,
-	    .block = xcalloc(nblock, sizeof(double))});
+	vec_push(&p->func, (struct profile_func){.key = *key,
+			       .name = xstrdup(name),
+			       .tu = xstrdup(tu),
+			       .opaque = copy_or_null(opaque),
+			       .nblock = nblock,
+			       .block = xcalloc(nblock, sizeof(double))});
 	*htab_put(&p->by_key, key->b, sizeof key->b, NULL) = p->func.n;
 	return &p->func.v[p->func.n - 1];
 }
@@ -158,7 +161,8 @@ double profile_distance(const struct profile *a, const struct profile *b, int64_
 		f = &a->func.v[i];
 		g = profile_get(b, &f->key);
 		ka = age_factor(now_ms - f->as_of_ms, half_life_s);
-		kb = g && g->nblock == f->nblock ? age_factor(then_ms - g->as_of_ms, half_life_s) : 0;
+		kb = g && g->nblock == f->nblock ? age_factor(then_ms - g->as_of_ms, half_life_s)
+						 : 0;
 		for (j = 0; j < f->nblock; j++) {
 			x = f->block[j] * ka;
 			y = kb > 0 ? g->block[j] * kb : 0;
@@ -209,7 +213,7 @@ static int by_name(const void *a, const void *b)
 	const struct profile_func *const *x = a, *const *y = b;
 	int c = strcmp((*x)->name, (*y)->name);
 
-	return c ? c : memcmp((*x)->key.b, (*y)->key.b, sizeof (*x)->key.b);
+	return c ? c : memcmp((*x)->key.b, (*y)->key.b, sizeof(*x)->key.b);
 }
 
 void profile_print(const struct profile *p, int64_t now_ms, double half_life_s, struct buf *out)
@@ -229,7 +233,8 @@ void profile_print(const struct profile *p, int64_t now_ms, double half_life_s, 
 		hash_hex(&f->key, hex);
 		for (j = 0; j < f->nblock; j++)
 			if (f->block[j] * k >= 0.0005)
-				buf_printf(out, "%s#%s %u %.3f\n", f->name, hex, j, f->block[j] * k);
+				buf_printf(
+				    out, "%s#%s %u %.3f\n", f->name, hex, j, f->block[j] * k);
 	}
 	free(order);
 }

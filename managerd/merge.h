@@ -17,8 +17,8 @@
 
 struct profile_func {
 	struct hash128 key;
-	char *name, *tu;  /* tu: name of its translation unit */
-	char *opaque;     /* why it moves as a whole, NULL = it is understood */
+	char *name, *tu; /* tu: name of its translation unit */
+	char *opaque;    /* why it moves as a whole, NULL = it is understood */
 	uint32_t nblock;
 	double *block;    /* samples, nblock of them, as of as_of_ms */
 	int64_t as_of_ms; /* 0 with all zero */

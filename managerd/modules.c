@@ -198,8 +198,8 @@ static struct origin *add_origin(
 }
 
 /* The functions of an origin, from the store. NULL with e untouched: absent. */
-static int load_origin(
-    struct modules *ms, struct module *m, const struct build_id *id, struct origin **o, struct err *e)
+static int load_origin(struct modules *ms, struct module *m, const struct build_id *id,
+    struct origin **o, struct err *e)
 {
 	struct map_table t;
 	struct buf blob = {0};
@@ -253,8 +253,7 @@ int module_clear_layout(struct modules *ms, struct module *m, struct err *e)
 	return store_clear_profile(ms->store, m->row.id, PROFILE_LAYOUT, e);
 }
 
-int module_set_layout(
-    struct modules *ms, struct module *m, struct profile *snapshot, struct err *e)
+int module_set_layout(struct modules *ms, struct module *m, struct profile *snapshot, struct err *e)
 {
 	if (module_load(ms, m, e) || module_clear_layout(ms, m, e))
 		return -1;
@@ -275,7 +274,8 @@ struct profile_func *module_func(struct module *m, struct origin *o, size_t n)
 
 	if (o->func[n] == FUNC_UNKNOWN) {
 		p = profile_get(&m->now, &f->key);
-		o->func[n] = p && p->nblock == f->nblock ? (uint32_t)(p - m->now.func.v) : FUNC_GONE;
+		o->func[n] =
+		    p && p->nblock == f->nblock ? (uint32_t)(p - m->now.func.v) : FUNC_GONE;
 	}
 	return o->func[n] == FUNC_GONE ? NULL : &m->now.func.v[o->func[n]];
 }
@@ -308,8 +308,8 @@ static struct build *add_build(struct modules *ms, struct module *m, const struc
 }
 
 /* A build known to the store. *b stays NULL when it is not, or its map is gone. */
-static int load_build(
-    struct modules *ms, struct module *m, const struct build_id *id, struct build **b, struct err *e)
+static int load_build(struct modules *ms, struct module *m, const struct build_id *id,
+    struct build **b, struct err *e)
 {
 	struct store_build *row;
 	struct blockmap map;
@@ -361,9 +361,13 @@ __attribute__((format(printf, 5, 6))) static int event(struct modules *ms, const
 static int store_discovery(
     struct modules *ms, struct module *m, const struct discovery *d, int64_t now_ms, struct err *e)
 {
-	struct store_build b = {.module = m->row.id, .id = d->id, .origin = d->origin,
+	struct store_build b = {.module = m->row.id,
+	    .id = d->id,
+	    .origin = d->origin,
 	    .kind = build_id_equal(&d->id, &d->origin) ? BUILD_ORIGINAL : BUILD_LAID_OUT,
-	    .state = BUILD_CURRENT, .made_ms = now_ms, .bytes = d->bytes};
+	    .state = BUILD_CURRENT,
+	    .made_ms = now_ms,
+	    .bytes = d->bytes};
 	struct buf blob = {0};
 	int rc;
 
@@ -390,9 +394,10 @@ static int take_over_profile(
 		return -1;
 	r = remap_profile(&m->now, t, now_ms, ms->conf->profile.half_life_s);
 	if (r.samples_kept + r.samples_discarded > 0)
-		log_info("%s: %zu functions keep their profile (%.0f samples), %zu changed ones lose"
-			 " theirs (%.0f samples)", m->row.path, r.kept, r.samples_kept, r.discarded,
-		    r.samples_discarded);
+		log_info(
+		    "%s: %zu functions keep their profile (%.0f samples), %zu changed ones lose"
+		    " theirs (%.0f samples)",
+		    m->row.path, r.kept, r.samples_kept, r.discarded, r.samples_discarded);
 	if (store_clear_profile(ms->store, m->row.id, PROFILE_NOW, e))
 		return -1;
 	return store_save_profile(ms->store, m->row.id, PROFILE_NOW, &m->now, e);
@@ -419,11 +424,12 @@ static int adopt(struct modules *ms, struct module *m, struct discovery *d, int6
 		r->predicted = false;
 	}
 	r->state = r->held_why ? MODULE_HELD : laid_out ? MODULE_LAID_OUT : MODULE_ORIGINAL;
-	module_text(&r->text, laid_out ? "runs in a layout made for its usage" : "runs as it was built");
+	module_text(
+	    &r->text, laid_out ? "runs in a layout made for its usage" : "runs as it was built");
 	if (store_put_module(ms->store, r, e) || store_discovery(ms, m, d, now_ms, e))
 		return -1;
 	if (other && (store_set_build_state(ms->store, r->id, &from, BUILD_PAST, e) ||
-		store_prune_builds(ms->store, r->id, PAST_BUILDS_KEPT, e)))
+			 store_prune_builds(ms->store, r->id, PAST_BUILDS_KEPT, e)))
 		return -1;
 	if (rebuilt) {
 		if (take_over_profile(ms, m, &d->table, now_ms, e))
@@ -433,17 +439,19 @@ static int adopt(struct modules *ms, struct module *m, struct discovery *d, int6
 	if (other && change != EVENT_KINDS && module_clear_layout(ms, m, e))
 		return -1;
 	if (fresh)
-		return event(ms, m, now_ms, &(struct store_event){.kind = EVENT_LEARNED, .to = d->id},
+		return event(ms, m, now_ms,
+		    &(struct store_event){.kind = EVENT_LEARNED, .to = d->id},
 		    "learned: %zu functions, %u blocks", d->table.func.n, d->table.nslot);
 	if (other && change != EVENT_KINDS)
-		return event(ms, m, now_ms, &(struct store_event){.kind = change, .from = from,
-		    .to = d->id}, rebuilt ? "replaced by another program"
-					  : "replaced by another build of the same program");
+		return event(ms, m, now_ms,
+		    &(struct store_event){.kind = change, .from = from, .to = d->id},
+		    rebuilt ? "replaced by another program"
+			    : "replaced by another build of the same program");
 	return 0;
 }
 
-int module_examine(struct modules *ms, struct module *m, int64_t now_ms, enum event_kind change,
-    struct err *e)
+int module_examine(
+    struct modules *ms, struct module *m, int64_t now_ms, enum event_kind change, struct err *e)
 {
 	struct discovery d = {0};
 	struct err why;
@@ -554,8 +562,11 @@ static int look(struct modules *ms, const char *path, const struct build_id *id,
 			return -1;
 		if (ms->module.n >= MODULES_MAX)
 			return 0;
-		m = *mod = add_row(ms, &(struct store_module){.id = module_id(path), .path = path,
-		    .state = MODULE_NO_ARTIFACT, .first_ms = now_ms, .last_ms = now_ms});
+		m = *mod = add_row(ms, &(struct store_module){.id = module_id(path),
+					   .path = path,
+					   .state = MODULE_NO_ARTIFACT,
+					   .first_ms = now_ms,
+					   .last_ms = now_ms});
 	}
 	if (module_examine(ms, m, now_ms, EVENT_REPLACED, e))
 		return -1;

@@ -27,8 +27,8 @@ enum {
 struct origin { /* functions of an original build and its layouts */
 	struct build_id id;
 	struct map_table table;
-	uint64_t *hit;     /* per slot, all 0 between batches */
-	uint32_t *func;    /* per function of the table: FUNC_… or index in the profile */
+	uint64_t *hit;  /* per slot, all 0 between batches */
+	uint32_t *func; /* per function of the table: FUNC_… or index in the profile */
 };
 enum { FUNC_UNKNOWN = UINT32_MAX, FUNC_GONE = UINT32_MAX - 1 };
 
@@ -49,15 +49,15 @@ struct module {
 	uint64_t used;           /* clock of the last use */
 	struct file_stamp stamp; /* of the file at row.path when it was last looked at */
 	bool stamped;
-	bool touched;            /* by batches that are not committed */
+	bool touched; /* by batches that are not committed */
 	/* of the cycle */
-	int64_t decided_ms;      /* last decision, 0 = none yet */
-	int64_t not_before_ms;   /* no work for it until then */
-	int rung;                /* where the last decision stopped, RUNG_NONE = it did not */
-	bool scored;             /* row.gain holds for the present layout and usage … */
-	uint64_t scored_at;      /* … until row.mapped has grown by decide.min_samples */
+	int64_t decided_ms;    /* last decision, 0 = none yet */
+	int64_t not_before_ms; /* no work for it until then */
+	int rung;              /* where the last decision stopped, RUNG_NONE = it did not */
+	bool scored;           /* row.gain holds for the present layout and usage … */
+	uint64_t scored_at;    /* … until row.mapped has grown by decide.min_samples */
 	bool package_known;
-	char *package;           /* Debian package it belongs to, NULL = none */
+	char *package; /* Debian package it belongs to, NULL = none */
 };
 
 struct modules {
@@ -81,9 +81,9 @@ struct module *modules_of_path(const struct modules *ms, const char *path);
 
 enum found {
 	FOUND_ERROR = -1,
-	FOUND_MAPPED,  /* *mod and *build are set, and the module is loaded */
-	FOUND_STALE,   /* *mod is set; of this build there is no map any more */
-	FOUND_OUTSIDE  /* no artifact; *mod is set when the reason is kept with it */
+	FOUND_MAPPED, /* *mod and *build are set, and the module is loaded */
+	FOUND_STALE,  /* *mod is set; of this build there is no map any more */
+	FOUND_OUTSIDE /* no artifact; *mod is set when the reason is kept with it */
 };
 /* The build that samples name; learns new ones. Within a transaction. */
 enum found modules_find(struct modules *ms, const char *path, const struct build_id *id,
@@ -95,8 +95,8 @@ enum found modules_find(struct modules *ms, const char *path, const struct build
  * and has recorded: then EVENT_KINDS, and no event is written). Within a
  * transaction.
  */
-int module_examine(struct modules *ms, struct module *m, int64_t now_ms, enum event_kind change,
-    struct err *e);
+int module_examine(
+    struct modules *ms, struct module *m, int64_t now_ms, enum event_kind change, struct err *e);
 /* Whether the file is still the one that was looked at last. */
 bool module_unchanged(struct module *m);
 

@@ -59,8 +59,12 @@ static int ask(const char *path, char **package, struct err *e)
 	char *pattern = literal(path);
 	const char *argv[] = {dpkg_query, "-S", pattern, NULL};
 	struct buf out = {0}, err = {0};
-	struct spawn s = {.argv = argv, .env = (const char *const[]){"LC_ALL=C", NULL}, .in = -1,
-	    .capture_out = &out, .capture_err = &err, .timeout_s = 10};
+	struct spawn s = {.argv = argv,
+	    .env = (const char *const[]){"LC_ALL=C", NULL},
+	    .in = -1,
+	    .capture_out = &out,
+	    .capture_err = &err,
+	    .timeout_s = 10};
 	int rc = spawn_run(&s, e);
 
 	if (rc == 0)
@@ -81,8 +85,8 @@ int package_of(const char *path, char **package, struct err *e)
 	if (ask(path, package, e))
 		return -1;
 	/* With a merged /usr dpkg may know the file by its old place. */
-	if (!*package && (starts(path, "/usr/bin/") || starts(path, "/usr/sbin/") ||
-		starts(path, "/usr/lib")))
+	if (!*package &&
+	    (starts(path, "/usr/bin/") || starts(path, "/usr/sbin/") || starts(path, "/usr/lib")))
 		return ask(path + strlen("/usr"), package, e);
 	return 0;
 }

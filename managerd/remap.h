@@ -12,7 +12,7 @@
 #include "managerd/merge.h"
 
 struct remap_result {
-	size_t kept, discarded, fresh; /* functions: equal keys, gone, new in the table */
+	size_t kept, discarded, fresh;          /* functions: equal keys, gone, new in the table */
 	double samples_kept, samples_discarded; /* as of now */
 };
 

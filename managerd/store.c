@@ -204,12 +204,13 @@ static sqlite3_stmt *bind(struct store *s, enum sql q, struct err *e, const char
 			rc = sqlite3_bind_double(st, i, va_arg(ap, double));
 			break;
 		case 't':
-			rc = sqlite3_bind_text(st, i, va_arg(ap, const char *), -1, SQLITE_TRANSIENT);
+			rc = sqlite3_bind_text(
+			    st, i, va_arg(ap, const char *), -1, SQLITE_TRANSIENT);
 			break;
 		case 'b':
 			p = va_arg(ap, const void *);
-			rc = sqlite3_bind_blob64(st, i, p ? p : "", va_arg(ap, size_t),
-			    SQLITE_TRANSIENT);
+			rc = sqlite3_bind_blob64(
+			    st, i, p ? p : "", va_arg(ap, size_t), SQLITE_TRANSIENT);
 			break;
 		case 'z':
 			id = va_arg(ap, const struct build_id *);
@@ -275,12 +276,15 @@ static int try_open(struct store *s, struct err *e)
 	const char *found;
 	int version = -1, rc = -1;
 
-	if (sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
-		SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+	if (sqlite3_open_v2(s->path, &s->db,
+		SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+		NULL) != SQLITE_OK)
 		return err_set(e, "%s: %s", s->path, s->db ? sqlite3_errmsg(s->db) : "no memory");
 	sqlite3_busy_timeout(s->db, 5000);
-	if (sqlite3_exec(s->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
-		" PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON", NULL, NULL, NULL) != SQLITE_OK ||
+	if (sqlite3_exec(s->db,
+		"PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+		" PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON",
+		NULL, NULL, NULL) != SQLITE_OK ||
 	    sqlite3_prepare_v2(s->db, "PRAGMA user_version", -1, &st, NULL) != SQLITE_OK)
 		return db_error(s, e);
 	if (sqlite3_step(st) == SQLITE_ROW)
@@ -352,8 +356,8 @@ static bool hopeless(struct store *s)
 	int rc = s->db ? sqlite3_errcode(s->db) : SQLITE_NOMEM;
 
 	return rc != SQLITE_BUSY && rc != SQLITE_LOCKED && rc != SQLITE_CANTOPEN &&
-	    rc != SQLITE_PERM && rc != SQLITE_READONLY && rc != SQLITE_FULL &&
-	    rc != SQLITE_IOERR && rc != SQLITE_NOMEM && rc != SQLITE_AUTH;
+	       rc != SQLITE_PERM && rc != SQLITE_READONLY && rc != SQLITE_FULL &&
+	       rc != SQLITE_IOERR && rc != SQLITE_NOMEM && rc != SQLITE_AUTH;
 }
 
 struct store *store_open(const char *path, struct err *e)
@@ -425,8 +429,10 @@ int store_account(struct store *s, uint64_t session, uint64_t seq, int64_t at_ms
 		return -1;
 	if (run(s, bind(s, MARK_SEEN, e, "iii", session, seq, at_ms), e))
 		return -1;
-	return run(s, bind(s, ADD_ACCOUNTING, e, "iiiiiiii", a->taken, a->mapped, a->stale,
-	    a->dropped, a->kernel, a->no_build_id, a->no_artifact, a->no_block), e);
+	return run(s,
+	    bind(s, ADD_ACCOUNTING, e, "iiiiiiii", a->taken, a->mapped, a->stale, a->dropped,
+		a->kernel, a->no_build_id, a->no_artifact, a->no_block),
+	    e);
 }
 
 int store_accounting(struct store *s, struct accounting *out, struct err *e)
@@ -464,11 +470,13 @@ const char *module_state_name(enum module_state m)
 
 int store_put_module(struct store *s, const struct store_module *m, struct err *e)
 {
-	return run(s, bind(s, PUT_MODULE, e, "itiittzziiiitiiidiidddi", m->id, m->path,
-	    (int64_t)m->uid, (int64_t)m->state, m->text ? m->text : "", m->artifact, &m->current,
-	    &m->origin, m->first_ms, m->last_ms, m->layout_ms, m->held_until_ms, m->held_why,
-	    m->mapped, m->stale, m->outside, m->outside_aged, m->outside_ms,
-	    (int64_t)m->predicted, m->gain, m->taken_before, m->taken_after, m->predicted_ms), e);
+	return run(s,
+	    bind(s, PUT_MODULE, e, "itiittzziiiitiiidiidddi", m->id, m->path, (int64_t)m->uid,
+		(int64_t)m->state, m->text ? m->text : "", m->artifact, &m->current, &m->origin,
+		m->first_ms, m->last_ms, m->layout_ms, m->held_until_ms, m->held_why, m->mapped,
+		m->stale, m->outside, m->outside_aged, m->outside_ms, (int64_t)m->predicted,
+		m->gain, m->taken_before, m->taken_after, m->predicted_ms),
+	    e);
 }
 
 int store_modules(struct store *s, uint64_t id, struct arena *a, struct store_module **out,
@@ -479,23 +487,29 @@ int store_modules(struct store *s, uint64_t id, struct arena *a, struct store_mo
 	int rc;
 
 	while ((rc = run(s, st, e)) == 1)
-		vec_push(&v, (struct store_module){
-		    .id = (uint64_t)sqlite3_column_int64(st, 0), .path = text_of(st, 1, a),
-		    .uid = (uint32_t)sqlite3_column_int64(st, 2), .state = sqlite3_column_int(st, 3),
-		    .text = text_of(st, 4, a), .artifact = text_of(st, 5, a),
-		    .current = id_of(st, 6), .origin = id_of(st, 7),
-		    .first_ms = sqlite3_column_int64(st, 8), .last_ms = sqlite3_column_int64(st, 9),
-		    .layout_ms = sqlite3_column_int64(st, 10),
-		    .held_until_ms = sqlite3_column_int64(st, 11), .held_why = text_of(st, 12, a),
-		    .mapped = (uint64_t)sqlite3_column_int64(st, 13),
-		    .stale = (uint64_t)sqlite3_column_int64(st, 14),
-		    .outside = (uint64_t)sqlite3_column_int64(st, 15),
-		    .outside_aged = sqlite3_column_double(st, 16),
-		    .outside_ms = sqlite3_column_int64(st, 17),
-		    .predicted = sqlite3_column_int(st, 18), .gain = sqlite3_column_double(st, 19),
-		    .taken_before = sqlite3_column_double(st, 20),
-		    .taken_after = sqlite3_column_double(st, 21),
-		    .predicted_ms = sqlite3_column_int64(st, 22)});
+		vec_push(&v, (struct store_module){.id = (uint64_t)sqlite3_column_int64(st, 0),
+				 .path = text_of(st, 1, a),
+				 .uid = (uint32_t)sqlite3_column_int64(st, 2),
+				 .state = sqlite3_column_int(st, 3),
+				 .text = text_of(st, 4, a),
+				 .artifact = text_of(st, 5, a),
+				 .current = id_of(st, 6),
+				 .origin = id_of(st, 7),
+				 .first_ms = sqlite3_column_int64(st, 8),
+				 .last_ms = sqlite3_column_int64(st, 9),
+				 .layout_ms = sqlite3_column_int64(st, 10),
+				 .held_until_ms = sqlite3_column_int64(st, 11),
+				 .held_why = text_of(st, 12, a),
+				 .mapped = (uint64_t)sqlite3_column_int64(st, 13),
+				 .stale = (uint64_t)sqlite3_column_int64(st, 14),
+				 .outside = (uint64_t)sqlite3_column_int64(st, 15),
+				 .outside_aged = sqlite3_column_double(st, 16),
+				 .outside_ms = sqlite3_column_int64(st, 17),
+				 .predicted = sqlite3_column_int(st, 18),
+				 .gain = sqlite3_column_double(st, 19),
+				 .taken_before = sqlite3_column_double(st, 20),
+				 .taken_after = sqlite3_column_double(st, 21),
+				 .predicted_ms = sqlite3_column_int64(st, 22)});
 	*n = v.n;
 	*out = arena_array(a, v.n, sizeof **out);
 	if (v.n)
@@ -513,8 +527,10 @@ int store_drop_module(struct store *s, uint64_t id, struct err *e)
 
 int store_put_build(struct store *s, const struct store_build *b, struct err *e)
 {
-	return run(s, bind(s, PUT_BUILD, e, "izziiiib", b->module, &b->id, &b->origin,
-	    (int64_t)b->kind, (int64_t)b->state, b->made_ms, b->bytes, b->map, b->nmap), e);
+	return run(s,
+	    bind(s, PUT_BUILD, e, "izziiiib", b->module, &b->id, &b->origin, (int64_t)b->kind,
+		(int64_t)b->state, b->made_ms, b->bytes, b->map, b->nmap),
+	    e);
 }
 
 int store_set_build_state(
@@ -533,16 +549,19 @@ int store_prune_builds(struct store *s, uint64_t module, unsigned keep, struct e
 int store_builds(struct store *s, uint64_t module, const struct build_id *id, struct arena *a,
     struct store_build **out, size_t *n, struct err *e)
 {
-	sqlite3_stmt *st = id ? bind(s, GET_BUILD, e, "iz", module, id)
-			      : bind(s, GET_BUILDS, e, "i", module);
+	sqlite3_stmt *st =
+	    id ? bind(s, GET_BUILD, e, "iz", module, id) : bind(s, GET_BUILDS, e, "i", module);
 	VEC(struct store_build) v = {0};
 	struct store_build b;
 	int rc;
 
 	while ((rc = run(s, st, e)) == 1) {
-		b = (struct store_build){.module = module, .id = id_of(st, 0),
-		    .origin = id_of(st, 1), .kind = sqlite3_column_int(st, 2),
-		    .state = sqlite3_column_int(st, 3), .made_ms = sqlite3_column_int64(st, 4),
+		b = (struct store_build){.module = module,
+		    .id = id_of(st, 0),
+		    .origin = id_of(st, 1),
+		    .kind = sqlite3_column_int(st, 2),
+		    .state = sqlite3_column_int(st, 3),
+		    .made_ms = sqlite3_column_int64(st, 4),
 		    .bytes = (uint64_t)sqlite3_column_int64(st, 5),
 		    .nmap = (size_t)sqlite3_column_bytes(st, 6)};
 		if (b.nmap)
@@ -625,9 +644,11 @@ int store_save_profile(
 
 	for (i = 0; i < p->func.n; i++) {
 		f = &p->func.v[i];
-		if (f->dirty && run(s, bind(s, PUT_PROFILE, e, "iibtttib", module, (int64_t)kind,
-			f->key.b, sizeof f->key.b, f->name, f->tu, f->opaque, f->as_of_ms,
-			f->block, f->nblock * sizeof *f->block), e))
+		if (f->dirty && run(s,
+				    bind(s, PUT_PROFILE, e, "iibtttib", module, (int64_t)kind,
+					f->key.b, sizeof f->key.b, f->name, f->tu, f->opaque,
+					f->as_of_ms, f->block, f->nblock * sizeof *f->block),
+				    e))
 			return -1;
 		f->dirty = false;
 	}
@@ -644,10 +665,13 @@ int store_clear_profile(struct store *s, uint64_t module, enum profile_kind kind
 static struct store_decision decision_of(sqlite3_stmt *st, struct arena *a)
 {
 	return (struct store_decision){.module = (uint64_t)sqlite3_column_int64(st, 1),
-	    .path = text_of(st, 2, a), .first_ms = sqlite3_column_int64(st, 3),
+	    .path = text_of(st, 2, a),
+	    .first_ms = sqlite3_column_int64(st, 3),
 	    .last_ms = sqlite3_column_int64(st, 4),
-	    .times = (uint64_t)sqlite3_column_int64(st, 5), .verdict = sqlite3_column_int(st, 6),
-	    .rung = sqlite3_column_int(st, 7), .text = text_of(st, 8, a)};
+	    .times = (uint64_t)sqlite3_column_int64(st, 5),
+	    .verdict = sqlite3_column_int(st, 6),
+	    .rung = sqlite3_column_int(st, 7),
+	    .text = text_of(st, 8, a)};
 }
 
 /* An unchanged outcome of the ladder goes on in its row. */
@@ -663,15 +687,16 @@ static int put_decision_row(
 		return -1;
 	if (rc == 1) {
 		id = sqlite3_column_int64(st, 0);
-		same = d->verdict == VERDICT_WAIT &&
-		    sqlite3_column_int(st, 6) == (int)d->verdict &&
-		    sqlite3_column_int(st, 7) == (int)d->rung;
+		same = d->verdict == VERDICT_WAIT && sqlite3_column_int(st, 6) == (int)d->verdict &&
+		       sqlite3_column_int(st, 7) == (int)d->rung;
 		sqlite3_reset(st);
 		if (same)
 			return run(s, bind(s, REPEAT_DECISION, e, "iti", at_ms, d->text, id), e);
 	}
-	if (run(s, bind(s, NEW_DECISION, e, "iiiit", module, at_ms, (int64_t)d->verdict,
-	    (int64_t)d->rung, d->text), e))
+	if (run(s,
+		bind(s, NEW_DECISION, e, "iiiit", module, at_ms, (int64_t)d->verdict,
+		    (int64_t)d->rung, d->text),
+		e))
 		return -1;
 	return run(s, bind(s, PRUNE_DECISIONS, e, "ii", module, (int64_t)DECISIONS_KEPT), e);
 }
@@ -686,8 +711,10 @@ int store_put_decision(
 		return -1;
 	for (i = 1; i < RUNG_COUNT; i++) {
 		p = &d->step[i];
-		if (run(s, bind(s, PUT_RUNG, e, "iiiiddt", module, (int64_t)i, (int64_t)p->outcome,
-			(int64_t)p->numbers, p->value, p->limit, p->text), e))
+		if (run(s,
+			bind(s, PUT_RUNG, e, "iiiiddt", module, (int64_t)i, (int64_t)p->outcome,
+			    (int64_t)p->numbers, p->value, p->limit, p->text),
+			e))
 			return -1;
 	}
 	return 0;
@@ -710,8 +737,8 @@ int store_decisions(struct store *s, uint64_t module, int64_t uid, size_t limit,
 	return rc;
 }
 
-int store_last_decision(struct store *s, uint64_t module, struct arena *a,
-    struct store_decision *out, struct err *e)
+int store_last_decision(
+    struct store *s, uint64_t module, struct arena *a, struct store_decision *out, struct err *e)
 {
 	sqlite3_stmt *st = bind(s, LAST_DECISION, e, "i", module);
 	struct rung_step *p;
@@ -751,9 +778,11 @@ const char *event_name(enum event_kind k)
 
 int store_put_event(struct store *s, const struct store_event *v, struct err *e)
 {
-	return run(s, bind(s, PUT_EVENT, e, "iiizzitdddii", v->module, v->at_ms, (int64_t)v->kind,
-	    &v->from, &v->to, v->change, v->text ? v->text : "", v->samples, v->gain, v->seconds,
-	    v->size_before, v->size_after), e);
+	return run(s,
+	    bind(s, PUT_EVENT, e, "iiizzitdddii", v->module, v->at_ms, (int64_t)v->kind, &v->from,
+		&v->to, v->change, v->text ? v->text : "", v->samples, v->gain, v->seconds,
+		v->size_before, v->size_after),
+	    e);
 }
 
 int store_events(struct store *s, uint64_t module, int64_t uid, size_t limit, struct arena *a,
@@ -765,12 +794,18 @@ int store_events(struct store *s, uint64_t module, int64_t uid, size_t limit, st
 
 	while ((rc = run(s, st, e)) == 1)
 		vec_push(&v, (struct store_event){.module = (uint64_t)sqlite3_column_int64(st, 0),
-		    .path = text_of(st, 1, a), .at_ms = sqlite3_column_int64(st, 2),
-		    .kind = sqlite3_column_int(st, 3), .from = id_of(st, 4), .to = id_of(st, 5),
-		    .change = (uint64_t)sqlite3_column_int64(st, 6), .text = text_of(st, 7, a),
-		    .samples = real_of(st, 8), .gain = real_of(st, 9), .seconds = real_of(st, 10),
-		    .size_before = (uint64_t)sqlite3_column_int64(st, 11),
-		    .size_after = (uint64_t)sqlite3_column_int64(st, 12)});
+				 .path = text_of(st, 1, a),
+				 .at_ms = sqlite3_column_int64(st, 2),
+				 .kind = sqlite3_column_int(st, 3),
+				 .from = id_of(st, 4),
+				 .to = id_of(st, 5),
+				 .change = (uint64_t)sqlite3_column_int64(st, 6),
+				 .text = text_of(st, 7, a),
+				 .samples = real_of(st, 8),
+				 .gain = real_of(st, 9),
+				 .seconds = real_of(st, 10),
+				 .size_before = (uint64_t)sqlite3_column_int64(st, 11),
+				 .size_after = (uint64_t)sqlite3_column_int64(st, 12)});
 	*n = v.n;
 	*out = arena_array(a, v.n, sizeof **out);
 	if (v.n)

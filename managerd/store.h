@@ -65,15 +65,16 @@ struct store_module {
 	const char *text;        /* one line on the state */
 	const char *artifact;    /* path, NULL = none */
 	struct build_id current; /* of the file at path */
-	struct build_id origin;  /* of the build current was laid out from; current for an original */
-	int64_t first_ms, last_ms; /* first known, last sampled */
-	int64_t layout_ms;       /* last swap, 0 = never */
-	int64_t held_until_ms;   /* 0 = not held, -1 = until a person asks */
-	const char *held_why;    /* NULL = not held */
+	struct build_id
+	    origin; /* of the build current was laid out from; current for an original */
+	int64_t first_ms, last_ms;       /* first known, last sampled */
+	int64_t layout_ms;               /* last swap, 0 = never */
+	int64_t held_until_ms;           /* 0 = not held, -1 = until a person asks */
+	const char *held_why;            /* NULL = not held */
 	uint64_t mapped, stale, outside; /* since it is known */
-	double outside_aged;     /* as of outside_ms */
+	double outside_aged;             /* as of outside_ms */
 	int64_t outside_ms;
-	bool predicted;          /* the three below hold */
+	bool predicted; /* the three below hold */
 	double gain, taken_before, taken_after;
 	int64_t predicted_ms;
 };
@@ -130,8 +131,7 @@ int store_load_profile(
 /* Writes the dirty functions and clears their mark. */
 int store_save_profile(
     struct store *s, uint64_t module, enum profile_kind kind, struct profile *p, struct err *e);
-int store_clear_profile(
-    struct store *s, uint64_t module, enum profile_kind kind, struct err *e);
+int store_clear_profile(struct store *s, uint64_t module, enum profile_kind kind, struct err *e);
 
 /* ---- decisions ---- */
 struct store_decision {
@@ -149,8 +149,8 @@ int store_put_decision(
 int store_decisions(struct store *s, uint64_t module, int64_t uid, size_t limit, struct arena *a,
     struct store_decision **out, size_t *n, struct err *e);
 /* The last one with its steps: 1, 0 none, -1 error. */
-int store_last_decision(struct store *s, uint64_t module, struct arena *a,
-    struct store_decision *out, struct err *e);
+int store_last_decision(
+    struct store *s, uint64_t module, struct arena *a, struct store_decision *out, struct err *e);
 
 /* ---- history ---- */
 enum event_kind {

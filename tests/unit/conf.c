@@ -66,7 +66,8 @@ START_TEST(every_unit)
 			       "decide:\n  every: 500ms\n  min_samples: 1e4\n  min_coverage: 25%\n"
 			       "  min_change: 0.25\n  cool_down: 2 d\n  hold: 0\n"
 			       "idle: {after: 5min, battery: yes, cpu: 33.5 %}\n"
-			       "edit: {memory: 512M, deadline: 90s}\nkeep_builds: 3\n"), 0);
+			       "edit: {memory: 512M, deadline: 90s}\nkeep_builds: 3\n"),
+	    0);
 	ck_assert_double_eq(c.profile.half_life_s, 12 * 3600);
 	ck_assert_double_eq(c.decide.every_s, 0.5);
 	ck_assert_double_eq(c.decide.min_samples, 10000);
@@ -90,11 +91,12 @@ START_TEST(print_reads_back)
 	struct conf again;
 	char *a, *b, *text;
 
-	ck_assert_int_eq(parse("decide: {every: 1500ms, min_gain: 0.3%, min_samples: 1234.5}\n"
-			       "idle: {cpu: 0.1234567}\nedit: {memory: 1000}\n"
-			       "verify: {command: \"/bin/test-it  {new}\"}\n"
-			       "modules:\n  - {path: '/opt/**', action: observe}\n"
-			       "  - {path: \"/x\\ty\\\"*\", verify: [a b, '{old}']}\npackages: [lua5.4]\n"),
+	ck_assert_int_eq(
+	    parse("decide: {every: 1500ms, min_gain: 0.3%, min_samples: 1234.5}\n"
+		  "idle: {cpu: 0.1234567}\nedit: {memory: 1000}\n"
+		  "verify: {command: \"/bin/test-it  {new}\"}\n"
+		  "modules:\n  - {path: '/opt/**', action: observe}\n"
+		  "  - {path: \"/x\\ty\\\"*\", verify: [a b, '{old}']}\npackages: [lua5.4]\n"),
 	    0);
 	text = printed(&c);
 	ck_assert_ptr_nonnull(strstr(text, "every: 1500ms # p.yaml:1\n"));
@@ -200,9 +202,10 @@ START_TEST(first_matching_module_holds)
 	const struct conf_module *m;
 	char *const **all;
 
-	ck_assert_int_eq(parse("modules:\n  - {path: /usr/bin/lua*, action: ignore}\n"
-			       "  - {path: /usr/*, action: observe}\n"
-			       "  - {path: /usr/**, verify: [special]}\nverify: {command: [general]}\n"),
+	ck_assert_int_eq(
+	    parse("modules:\n  - {path: /usr/bin/lua*, action: ignore}\n"
+		  "  - {path: /usr/*, action: observe}\n"
+		  "  - {path: /usr/**, verify: [special]}\nverify: {command: [general]}\n"),
 	    0);
 	m = conf_module_for(&c, "/usr/bin/lua5.4");
 	ck_assert_ptr_nonnull(m);

@@ -10,9 +10,17 @@ static struct decision d;
 /* What climbs the whole ladder. */
 static struct decide_in good(void)
 {
-	return (struct decide_in){.samples = 3000, .understood = 2000, .outside = 0,
-	    .laid_out = true, .change = 0.1, .have_gain = true, .gain = 0.01,
-	    .since_swap_s = 6 * 3600, .edits_today = 23, .idle = true, .idle_text = "idle"};
+	return (struct decide_in){.samples = 3000,
+	    .understood = 2000,
+	    .outside = 0,
+	    .laid_out = true,
+	    .change = 0.1,
+	    .have_gain = true,
+	    .gain = 0.01,
+	    .since_swap_s = 6 * 3600,
+	    .edits_today = 23,
+	    .idle = true,
+	    .idle_text = "idle"};
 }
 
 static void setup(void)

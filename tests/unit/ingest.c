@@ -116,8 +116,9 @@ static struct buf hello(void)
 {
 	struct buf b = {0};
 
-	wire_put_hello(&b, &(struct wire_hello){.session = 5, .period_ns = 4000000,
-	    .source = WIRE_SRC_RECORDED, .pid = 1});
+	wire_put_hello(
+	    &b, &(struct wire_hello){
+		    .session = 5, .period_ns = 4000000, .source = WIRE_SRC_RECORDED, .pid = 1});
 	return b;
 }
 
@@ -127,8 +128,8 @@ static void add_batch(struct buf *b, uint64_t seq)
 	struct wire_module m = {.path = "/bin/x", .sample = &s, .nsample = 1};
 
 	build_id_parse("0102", &m.id);
-	wire_put_batch(b, &(struct wire_batch){.session = 5, .seq = seq, .taken = 7, .module = &m,
-	    .nmodule = 1});
+	wire_put_batch(b,
+	    &(struct wire_batch){.session = 5, .seq = seq, .taken = 7, .module = &m, .nmodule = 1});
 }
 
 START_TEST(batches_in_any_pieces)

@@ -9,16 +9,22 @@ static struct map_table t;
 static struct map m;
 static struct blockmap b;
 
-static void add_func(const char *name, uint64_t tu, uint32_t ord, uint32_t nblock, const char *opaque)
+static void add_func(
+    const char *name, uint64_t tu, uint32_t ord, uint32_t nblock, const char *opaque)
 {
-	map_table_add(&t, &(struct map_func){.key = hash_bytes(name, strlen(name)), .tu = tu,
-	    .ord = ord, .nblock = nblock, .name = name, .tu_name = "a.c", .opaque = opaque});
+	map_table_add(&t, &(struct map_func){.key = hash_bytes(name, strlen(name)),
+			      .tu = tu,
+			      .ord = ord,
+			      .nblock = nblock,
+			      .name = name,
+			      .tu_name = "a.c",
+			      .opaque = opaque});
 }
 
 static void add_frag(uint64_t tu, uint32_t func, uint64_t addr)
 {
-	vec_push(&b.frag, (struct bm_frag){.addr = addr, .tu = tu, .func = func,
-	    .first = (uint32_t)b.block.n});
+	vec_push(&b.frag,
+	    (struct bm_frag){.addr = addr, .tu = tu, .func = func, .first = (uint32_t)b.block.n});
 }
 
 static void add_block(uint32_t id, uint64_t addr, uint32_t size)
@@ -36,7 +42,8 @@ static void setup(void)
 	add_func("g", 7, 1, 1, "odd");
 	add_func("f", 7, 0, 3, NULL);
 	ck_assert_int_eq(map_table_end(&t, &e), 0);
-	vec_push(&b.seg, (struct elf_segment){.offset = 0x1000, .vaddr = 0x401000, .filesz = 0x1000});
+	vec_push(
+	    &b.seg, (struct elf_segment){.offset = 0x1000, .vaddr = 0x401000, .filesz = 0x1000});
 	add_frag(7, 0, 0x401000);
 	add_block(2, 0x401000, 16);
 	add_block(0, 0x401010, 4);
@@ -67,7 +74,8 @@ START_TEST(samples_find_their_blocks)
 	ck_assert_int_eq(map_make(&b, &t, &m, &e), 0);
 	ck_assert_uint_eq(m.range.n, 4);
 	ck_assert_uint_eq(m.unknown, 2);
-	ck_assert_uint_eq(map_samples(&m, s, 13, hit, &touched), 1 + 2 + 32 + 256 + 512 + 2048 + 4096);
+	ck_assert_uint_eq(
+	    map_samples(&m, s, 13, hit, &touched), 1 + 2 + 32 + 256 + 512 + 2048 + 4096);
 	ck_assert_uint_eq(hit[0], 16);
 	ck_assert_uint_eq(hit[1], 1024);
 	ck_assert_uint_eq(hit[2], 4 + 8);
@@ -114,7 +122,8 @@ START_TEST(same_as_searching)
 	uint32_t i, r = 77;
 	const struct bm_block *k;
 
-	map_table_add(&bt, &(struct map_func){.tu = 1, .nblock = BLOCKS, .name = "f", .tu_name = ""});
+	map_table_add(
+	    &bt, &(struct map_func){.tu = 1, .nblock = BLOCKS, .name = "f", .tu_name = ""});
 	ck_assert_int_eq(map_table_end(&bt, &e), 0);
 	vec_push(&big.frag, (struct bm_frag){.tu = 1, .n = BLOCKS});
 	for (i = 0; i < BLOCKS; i++) {

@@ -199,7 +199,8 @@ START_TEST(samples_file)
 	profile_add(put(&q, "work.part.0", 3), 2, 7.25, 1000, hl);
 	profile_print(&p, 1000, hl, &a);
 	profile_print(&q, 1000, hl, &b);
-	snprintf(want, sizeof want, "main#%s 0 3.000\nwork.part.0#%s 0 1.000\nwork.part.0#%s 2 7.250\n",
+	snprintf(want, sizeof want,
+	    "main#%s 0 3.000\nwork.part.0#%s 0 1.000\nwork.part.0#%s 2 7.250\n",
 	    hash_hex(&k1, hex1), hash_hex(&k2, hex2), hex2);
 	ck_assert_str_eq(buf_cstr(&a), want);
 	ck_assert_str_eq(buf_cstr(&b), want);

@@ -16,8 +16,12 @@ static struct err e;
 /* A module of the store alone: two functions of two blocks, 16 bytes each. */
 static void put_module(const char *module, uint8_t build)
 {
-	struct store_module m = {.id = module_id(module), .path = module, .text = "",
-	    .artifact = "/x.morph", .current = {1, {build}}, .origin = {1, {build}}};
+	struct store_module m = {.id = module_id(module),
+	    .path = module,
+	    .text = "",
+	    .artifact = "/x.morph",
+	    .current = {1, {build}},
+	    .origin = {1, {build}}};
 	struct store_build b = {.module = m.id, .id = m.current, .origin = m.current};
 	struct blockmap map = {.id = m.current};
 	struct map_table t = {0};
@@ -26,10 +30,15 @@ static void put_module(const char *module, uint8_t build)
 
 	vec_push(&map.seg, (struct elf_segment){0, 0, 4096});
 	for (f = 0; f < 2; f++) {
-		map_table_add(&t, &(struct map_func){.key = hash_bytes(&f, sizeof f), .tu = 1, .ord = f,
-		    .nblock = 2, .name = f ? "g" : "f", .tu_name = "a.c"});
-		vec_push(&map.frag, (struct bm_frag){.addr = f * 32, .tu = 1, .size = 32, .func = f,
-		    .first = f * 2, .n = 2});
+		map_table_add(&t, &(struct map_func){.key = hash_bytes(&f, sizeof f),
+				      .tu = 1,
+				      .ord = f,
+				      .nblock = 2,
+				      .name = f ? "g" : "f",
+				      .tu_name = "a.c"});
+		vec_push(&map.frag,
+		    (struct bm_frag){
+			.addr = f * 32, .tu = 1, .size = 32, .func = f, .first = f * 2, .n = 2});
 		vec_push(&map.block, (struct bm_block){f * 32, 16, 0, f});
 		vec_push(&map.block, (struct bm_block){f * 32 + 16, 16, 1, f});
 	}

@@ -22,8 +22,9 @@ static void sample(const char *k, uint32_t nblock, uint32_t block, double n)
 
 static void table(const char *k, uint32_t ord, uint32_t nblock)
 {
-	map_table_add(&t, &(struct map_func){.key = key(k), .tu = 1, .ord = ord, .nblock = nblock,
-	    .name = k, .tu_name = "b.c"});
+	map_table_add(&t,
+	    &(struct map_func){
+		.key = key(k), .tu = 1, .ord = ord, .nblock = nblock, .name = k, .tu_name = "b.c"});
 }
 
 static void teardown(void)

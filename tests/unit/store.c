@@ -48,11 +48,28 @@ static struct build_id bid(const char *hex)
 
 static struct store_module module(const char *p)
 {
-	return (struct store_module){.id = module_id(p), .path = p, .uid = 1000,
-	    .state = MODULE_LAID_OUT, .text = "t", .artifact = "/a.morph", .current = bid("aabb"),
-	    .origin = bid("cc"), .first_ms = 1, .last_ms = 2, .layout_ms = 3, .held_until_ms = -1,
-	    .held_why = "why", .mapped = 10, .stale = 11, .outside = 12, .outside_aged = 1.5,
-	    .outside_ms = 4, .predicted = true, .gain = 0.25, .taken_before = 9, .taken_after = 8,
+	return (struct store_module){.id = module_id(p),
+	    .path = p,
+	    .uid = 1000,
+	    .state = MODULE_LAID_OUT,
+	    .text = "t",
+	    .artifact = "/a.morph",
+	    .current = bid("aabb"),
+	    .origin = bid("cc"),
+	    .first_ms = 1,
+	    .last_ms = 2,
+	    .layout_ms = 3,
+	    .held_until_ms = -1,
+	    .held_why = "why",
+	    .mapped = 10,
+	    .stale = 11,
+	    .outside = 12,
+	    .outside_aged = 1.5,
+	    .outside_ms = 4,
+	    .predicted = true,
+	    .gain = 0.25,
+	    .taken_before = 9,
+	    .taken_after = 8,
 	    .predicted_ms = 5};
 }
 
@@ -65,8 +82,13 @@ static void put(const char *p)
 
 static int account(uint64_t session, uint64_t seq, uint64_t mapped)
 {
-	struct accounting a = {.taken = mapped + 15, .mapped = mapped, .stale = 1, .dropped = 2,
-	    .kernel = 3, .no_build_id = 4, .no_artifact = 5};
+	struct accounting a = {.taken = mapped + 15,
+	    .mapped = mapped,
+	    .stale = 1,
+	    .dropped = 2,
+	    .kernel = 3,
+	    .no_build_id = 4,
+	    .no_artifact = 5};
 
 	return store_account(s, session, seq, 1000, &a, &e);
 }
@@ -155,9 +177,16 @@ END_TEST
 
 START_TEST(builds_and_tables)
 {
-	struct store_build b = {.module = module_id("/bin/a"), .id = bid("0102"), .origin = bid("0102"),
-	    .kind = BUILD_ORIGINAL, .state = BUILD_CURRENT, .made_ms = 1, .bytes = 5, .map = "map",
-	    .nmap = 3}, *out;
+	struct store_build b = {.module = module_id("/bin/a"),
+			       .id = bid("0102"),
+			       .origin = bid("0102"),
+			       .kind = BUILD_ORIGINAL,
+			       .state = BUILD_CURRENT,
+			       .made_ms = 1,
+			       .bytes = 5,
+			       .map = "map",
+			       .nmap = 3},
+			   *out;
 	struct buf table = {0};
 	struct build_id unknown = bid("ff");
 	size_t n;
@@ -320,9 +349,19 @@ END_TEST
 
 START_TEST(events)
 {
-	struct store_event ev = {.module = module_id("/bin/a"), .at_ms = 10, .kind = EVENT_SWAPPED,
-	    .from = bid("01"), .to = bid("02"), .change = 12, .text = "x", .samples = 3, .gain = NAN,
-	    .seconds = 2.5, .size_before = 7, .size_after = 8}, *out;
+	struct store_event ev = {.module = module_id("/bin/a"),
+			       .at_ms = 10,
+			       .kind = EVENT_SWAPPED,
+			       .from = bid("01"),
+			       .to = bid("02"),
+			       .change = 12,
+			       .text = "x",
+			       .samples = 3,
+			       .gain = NAN,
+			       .seconds = 2.5,
+			       .size_before = 7,
+			       .size_after = 8},
+			   *out;
 	uint64_t n;
 	size_t k;
 
