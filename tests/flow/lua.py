@@ -95,8 +95,41 @@ def recorded(build, artifact, seed=1):
 
 
 def per_function(m, ident):
-    p = m.get(f"/v1/modules/{ident}/profile?functions=100000")
+    p = m.get(f"/v1/modules/{ident}/profile?functions=1000")
     out = {}
     for f in p["functions"]:
         out[f["tu"], f["name"]] = out.get((f["tu"], f["name"]), 0) + f["samples"]
     return out
+
+
+# ---- the loop ----
+
+LOOP = """
+decide: {every: 200ms, min_samples: %d, cool_down: 0}
+idle: {cpu: 0, psi: 100%%, after: 0, battery: yes}
+"""
+
+
+def adds_up(m, at_least):
+    t = m.get("/v1/status")["samples"]
+    check(t["taken"] == t["mapped"] + t["outside"] + t["stale"] + t["dropped"], f"samples add up: {t}")
+    check(t["outside"] == sum(t["outside_by"].values()), "and so do those outside")
+    check(t["taken"] >= at_least, f"{t['taken']} taken")
+    return t
+
+
+def same_usage(a, b, slack):
+    """Shares per function of two sample sets agree within sampling error."""
+    na, nb = sum(a.values()), sum(b.values())
+    for f in sorted(set(a) | set(b)):
+        pa, pb = a.get(f, 0) / na, b.get(f, 0) / nb
+        p = (a.get(f, 0) + b.get(f, 0)) / (na + nb)
+        error = 5 * (p * (1 - p) * (1 / na + 1 / nb)) ** 0.5
+        if abs(pa - pb) > error + slack:
+            fail(f"{f}: {pa:.4f} of {na:.0f} samples before, {pb:.4f} of {nb:.0f} after "
+                 f"(error {error:.4f})")
+    check(True, f"{len(set(a) | set(b))} functions keep their share, {na:.0f} and {nb:.0f} samples")
+
+
+def minus(a, b):
+    return {k: a[k] - b.get(k, 0) for k in a if a[k] - b.get(k, 0) > 0.01}
