@@ -59,7 +59,8 @@ include tests/tests.mk
 
 # The compilers' names as links to morph-cc, for PATH or CC.
 MASQUERADE := cc gcc g++ c++ clang clang++
-links: $(B)/bin/morph-cc
+links: $(B)/bin/morph-cc $(B)/libexec/morph/ld
+	@ln -sfn ld $(B)/libexec/morph/ld.bfd
 	@mkdir -p $(B)/libexec/morph/masquerade
 	@for n in $(MASQUERADE); do ln -sfn ../../../bin/morph-cc $(B)/libexec/morph/masquerade/$$n; done
 	@mkdir -p $(B)/share/morph && cp config/morph.yaml $(B)/share/morph/
@@ -72,6 +73,7 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/morph/masquerade
 	install -m 755 $(wildcard $(B)/bin/*) $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(B)/libexec/morph/as $(B)/libexec/morph/ld $(DESTDIR)$(PREFIX)/libexec/morph
+	ln -sfn ld $(DESTDIR)$(PREFIX)/libexec/morph/ld.bfd
 	for n in $(MASQUERADE); do ln -sfn ../../../bin/morph-cc \
 		$(DESTDIR)$(PREFIX)/libexec/morph/masquerade/$$n; done
 	install -d $(DESTDIR)$(PREFIX)/share/morph $(DESTDIR)$(PREFIX)/share/man/man1 \
