@@ -220,16 +220,20 @@ static int remove_below(int fd, const char *name, struct err *e)
 
 static int remove_at(int at, const char *name, struct err *e)
 {
-	int fd;
+	int fd, why;
 
 	if (!unlinkat(at, name, 0) || errno == ENOENT)
 		return 0;
-	/* A directory gives EISDIR, or EPERM on some file systems. */
-	if (errno != EISDIR && errno != EPERM)
+	/* A directory gives EISDIR, EPERM on some file systems, and EACCES under a
+	 * Landlock that lets directories go but no files. */
+	why = errno;
+	if (why != EISDIR && why != EPERM && why != EACCES)
 		return err_sys(e, "%s", name);
 	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0) {
+		errno = errno == ENOTDIR ? why : errno;
 		return err_sys(e, "%s", name);
+	}
 	if (remove_below(fd, name, e) < 0)
 		return -1;
 	if (unlinkat(at, name, AT_REMOVEDIR) < 0 && errno != ENOENT)

@@ -91,8 +91,7 @@ static int open_new(struct jobdir *j, struct err *e)
 		j->path = NULL;
 		return -1;
 	}
-	j->work = xasprintf("%s/work", j->path);
-	return dir_make(j->work, 0700, e);
+	return 0;
 }
 
 static int open_kept(struct jobdir *j, const char *keep, struct err *e)
@@ -108,7 +107,6 @@ static int open_kept(struct jobdir *j, const char *keep, struct err *e)
 	dp = opendir(keep);
 	if (!dp || !j->path)
 		return err_sys(e, "%s", keep);
-	j->work = xstrdup(j->path);
 	while ((d = readdir(dp)))
 		empty = empty && (!strcmp(d->d_name, ".") || !strcmp(d->d_name, ".."));
 	closedir(dp);
@@ -130,14 +128,10 @@ void jobdir_close(struct jobdir *j)
 {
 	struct err e;
 
-	/* In the sandbox only empty folders may go from the parent. */
-	if (j->work && !j->keep && dir_remove(j->work, &e))
+	if (j->path && !j->keep && dir_remove(j->path, &e))
 		log_debug("%s", e.text);
-	if (j->path && !j->keep && rmdir(j->path))
-		log_debug("%s: %s", j->path, strerror(errno));
 	if (j->lock >= 0)
 		close(j->lock);
-	free(j->work);
 	free(j->path);
 	free(j->parent);
 	*j = (struct jobdir){.lock = -1};

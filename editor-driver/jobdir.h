@@ -10,7 +10,6 @@
 
 struct jobdir {
 	char *parent, *path; /* absolute */
-	char *work;          /* where to work: path, or a folder in it that goes first */
 	int lock;            /* descriptor of path, locked while the edit lives */
 	bool keep;
 };

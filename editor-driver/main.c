@@ -183,7 +183,7 @@ static int edit(struct job *j, struct err *e)
 		goto out;
 	jobdir_sweep_output(j->o->out);
 	cache_open(&cache, j->o->cache);
-	j->dir = dir.work;
+	j->dir = dir.path;
 	j->cache = &cache;
 	rc = sandbox_enter((const char *[]){dir.path, out_dir, cache.dir}, 3, dir.parent, e);
 	if (!rc)

@@ -102,6 +102,29 @@ START_TEST(works_inside)
 }
 END_TEST
 
+/* As an edit ends: the folder with all in it, from a parent in which only empty
+ * folders may go. */
+START_TEST(removes_its_own_folder_but_no_file_beside)
+{
+	char sub[128], file[160], beside[96];
+
+	snprintf(sub, sizeof sub, "%s/a/b", inside);
+	snprintf(file, sizeof file, "%s/file", sub);
+	snprintf(beside, sizeof beside, "%s/beside", dir);
+	ck_assert_int_eq(publish_bytes(beside, "x", 1, 0600, &e), 0);
+	enter();
+	ck_assert_int_eq(dir_make(sub, 0700, &e), 0);
+	ck_assert_int_eq(publish_bytes(file, "x", 1, 0600, &e), 0);
+	ck_assert_msg(!dir_remove(inside, &e), "%s", e.text);
+	ck_assert_int_eq(access(inside, F_OK), -1);
+	if (has_landlock()) {
+		ck_assert_int_eq(dir_remove(beside, &e), -1);
+		ck_assert_ptr_nonnull(strstr(e.text, strerror(EACCES)));
+		ck_assert_int_eq(access(beside, F_OK), 0);
+	}
+}
+END_TEST
+
 START_TEST(limits_are_set)
 {
 	struct rlimit r;
@@ -149,6 +172,7 @@ int main(void)
 	tcase_add_test(t, children_inherit);
 	tcase_add_test(t, writes_only_inside);
 	tcase_add_test(t, works_inside);
+	tcase_add_test(t, removes_its_own_folder_but_no_file_beside);
 	tcase_add_test(t, limits_are_set);
 	tcase_add_test(t, root_takes_only_roots);
 	suite_add_tcase(s, t);
