@@ -9,7 +9,7 @@ B ?= build
 CC ?= gcc
 CFLAGS ?= -O2 -g
 WARN := -Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-field-initializers
-CPPFLAGS += -I. -D_GNU_SOURCE -DMORPH_VERSION='"$(VERSION)"' -DMORPH_PREFIX='"$(PREFIX)"'
+CPPFLAGS += -I. -D_GNU_SOURCE -DMORPH_VERSION='"$(VERSION)"'
 ALL_CFLAGS = -std=gnu11 $(WARN) $(CFLAGS) $(SANITIZE)
 LIBS := -Wl,--as-needed -lsqlite3 -luv -lyaml -ljansson -lmicrohttpd -lcurl -lzstd -lelf -lxxhash \
 	-lseccomp -lcap -lm -lpthread
@@ -55,7 +55,7 @@ $(foreach p,$(PROGRAMS),$(eval $(call program,$(word 1,$(subst :, ,$(p))),$(word
 
 include tests/tests.mk
 
-.PHONY: all links deps check asan fuzz bench demo install clean format
+.PHONY: all links deps check asan fuzz bench demo install uninstall clean format
 
 # The compilers' names as links to morph-cc, for PATH or CC.
 MASQUERADE := cc gcc g++ c++ clang clang++
@@ -71,7 +71,7 @@ deps:
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/morph/masquerade
-	install -m 755 $(wildcard $(B)/bin/*) $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(filter $(B)/bin/%,$(TARGETS)) $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(B)/libexec/morph/as $(B)/libexec/morph/ld $(DESTDIR)$(PREFIX)/libexec/morph
 	ln -sfn ld $(DESTDIR)$(PREFIX)/libexec/morph/ld.bfd
 	for n in $(MASQUERADE); do ln -sfn ../../../bin/morph-cc \
@@ -88,6 +88,16 @@ install: all
 		>$(DESTDIR)$(PREFIX)/lib/systemd/system/$${f##*/}; done
 	[ ! -f config/morph.sysusers ] || \
 		install -m 644 config/morph.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/morph.conf
+
+# All that install put there; policies, state and artifacts stay.
+uninstall:
+	rm -f $(foreach t,$(filter $(B)/bin/%,$(TARGETS)),$(DESTDIR)$(PREFIX)/bin/$(notdir $t)) \
+		$(foreach f,$(wildcard config/*.service),$(DESTDIR)$(PREFIX)/lib/systemd/system/$(notdir $f)) \
+		$(foreach f,$(wildcard docs/man/*),$(DESTDIR)$(PREFIX)/share/man/man$(patsubst .%,%,$(suffix $f))/$(notdir $f)) \
+		$(DESTDIR)$(PREFIX)/lib/sysusers.d/morph.conf $(DESTDIR)$(PREFIX)/share/morph/morph.yaml \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/morphctl
+	rm -rf $(DESTDIR)$(PREFIX)/libexec/morph
+	[ ! -d $(DESTDIR)$(PREFIX)/share/morph ] || rmdir $(DESTDIR)$(PREFIX)/share/morph
 
 demo: all
 	@config/install-deps config/packages.demo
