@@ -93,12 +93,22 @@ int elf_face_compare(const struct elf_face *a, const struct elf_face *b, struct 
 /* ---- for the relink ---- */
 
 /*
+ * Appends what runs of the executable or shared library p: the ELF header but
+ * for where the sections are, the program headers, the bytes of every PT_LOAD
+ * segment. Two files with equal images run alike, unless they read their own
+ * file. *surplus: bytes behind all that the headers name.
+ */
+int elf_image(const void *p, size_t n, struct buf *out, size_t *surplus, struct err *e);
+
+/*
  * Appends a copy of the shared library p that keeps only what a linker reads:
  * headers, dynamic symbols, versions, needed libraries, notes. All other bytes
  * are zero, and what lies behind the last byte that is kept is cut off, so
  * that it compresses to little. Linking against it gives the same bytes as
- * against the library itself.
+ * against the library itself. A library without DT_SONAME is called by the
+ * path it was linked by: name, when not NULL, becomes its DT_SONAME, so that
+ * this does not depend on where the copy lies.
  */
-int elf_thin_shared(const void *p, size_t n, struct buf *out, struct err *e);
+int elf_thin_shared(const void *p, size_t n, const char *name, struct buf *out, struct err *e);
 
 #endif

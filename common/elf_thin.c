@@ -77,7 +77,60 @@ static int thin_read(struct thin *t, struct arena *a, struct err *e)
 	return 0;
 }
 
-static void thin_write(struct thin *t, struct buf *out)
+/* The section of a type, or NULL. */
+static Elf64_Shdr *section_of_type(struct thin *t, uint32_t type)
+{
+	unsigned i;
+
+	for (i = 0; i < t->eh.e_shnum; i++)
+		if (t->sh[i].sh_type == type)
+			return &t->sh[i];
+	return NULL;
+}
+
+static void align(struct buf *out, size_t begin)
+{
+	while ((out->n - begin) % 8)
+		buf_char(out, 0);
+}
+
+/* Moves .dynamic and its strings to the end, with a DT_SONAME more. */
+static void give_name(struct thin *t, const char *name, struct buf *out, size_t begin)
+{
+	Elf64_Shdr *dynamic = section_of_type(t, SHT_DYNAMIC), *strings;
+	Elf64_Dyn dyn, soname = {.d_tag = DT_SONAME}, end = {.d_tag = DT_NULL};
+	size_t at, from;
+
+	if (!dynamic || dynamic->sh_link >= t->eh.e_shnum)
+		return;
+	strings = &t->sh[dynamic->sh_link];
+	if (strings->sh_type != SHT_STRTAB)
+		return;
+	align(out, begin);
+	from = out->n;
+	for (at = 0; at + sizeof dyn <= dynamic->sh_size; at += sizeof dyn) {
+		memcpy(&dyn, t->p + dynamic->sh_offset + at, sizeof dyn);
+		if (dyn.d_tag == DT_SONAME) {
+			out->n = from;
+			return;
+		}
+		if (dyn.d_tag == DT_NULL)
+			break;
+		buf_add(out, &dyn, sizeof dyn);
+	}
+	soname.d_un.d_val = strings->sh_size;
+	buf_add(out, &soname, sizeof soname);
+	buf_add(out, &end, sizeof end);
+	dynamic->sh_offset = from - begin;
+	dynamic->sh_size = out->n - from;
+	from = out->n;
+	buf_add(out, t->p + strings->sh_offset, strings->sh_size);
+	buf_add(out, name, strlen(name) + 1);
+	strings->sh_offset = from - begin;
+	strings->sh_size = out->n - from;
+}
+
+static void thin_write(struct thin *t, const char *name, struct buf *out)
 {
 	size_t begin = out->n;
 	Elf64_Shdr *names = &t->sh[t->eh.e_shstrndx], *sh;
@@ -95,21 +148,22 @@ static void thin_write(struct thin *t, struct buf *out)
 	}
 	buf_add(out, t->p + names->sh_offset, names->sh_size);
 	names->sh_offset = t->alloc_end;
-	while ((out->n - begin) % 8)
-		buf_char(out, 0);
+	if (name)
+		give_name(t, name, out, begin);
+	align(out, begin);
 	t->eh.e_shoff = out->n - begin;
 	buf_add(out, t->sh, t->eh.e_shnum * sizeof *t->sh);
 	memcpy(out->p + begin, &t->eh, sizeof t->eh);
 }
 
-int elf_thin_shared(const void *p, size_t n, struct buf *out, struct err *e)
+int elf_thin_shared(const void *p, size_t n, const char *name, struct buf *out, struct err *e)
 {
 	struct thin t = {.p = p, .n = n};
 	struct arena a = {0};
 	int r = thin_read(&t, &a, e);
 
 	if (!r)
-		thin_write(&t, out);
+		thin_write(&t, name, out);
 	arena_free(&a);
 	return r;
 }

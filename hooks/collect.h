@@ -16,6 +16,7 @@ struct input {
 	const char *file;  /* where the bytes are: the object, or the archive it lies in */
 	int64_t archive;   /* as in struct art_input */
 	size_t at, size;   /* of a member in file; size 0 and at 0 = the whole file */
+	const char *named; /* as the command line calls it, NULL = not there by path */
 };
 
 struct collection { /* zero-filled = empty */

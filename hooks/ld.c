@@ -121,7 +121,12 @@ static int64_t note_raw(void *arg, const char *path, bool raw)
 
 static int64_t number_of(void *arg, const char *path, bool raw)
 {
-	return collect_file(arg, path);
+	struct collection *c = arg;
+	int64_t id = collect_file(c, path);
+
+	if (id >= 0 && !c->input.v[id].named)
+		c->input.v[id].named = path;
+	return id;
 }
 
 static char *folder_of(void *arg, const char *path)

@@ -108,10 +108,10 @@ static int put_tu(struct writer *w, const struct input *in, struct form *f, stru
 }
 
 /* Shared libraries are cut down to what a linker reads of them. */
-static int thin(struct writer *w, struct err *e)
+static int thin(struct writer *w, const char *name, struct err *e)
 {
 	struct buf b = {0};
-	int r = elf_thin_shared(w->content.p, w->content.n, &b, e);
+	int r = elf_thin_shared(w->content.p, w->content.n, name, &b, e);
 
 	if (!r) {
 		w->content.n = 0;
@@ -132,7 +132,7 @@ static int put_input(struct writer *w, uint32_t id, const struct input *in, stru
 	if (in->kind != ART_ARCHIVE)
 		r = collect_bytes(w->r->inputs, in, &w->content, e);
 	if (!r && in->kind == ART_SHARED)
-		r = thin(w, e);
+		r = thin(w, in->named, e);
 	if (!r && find_form(w, in, &f)) {
 		row.kind = ART_TU;
 		row.tu = w->tus;

@@ -37,7 +37,8 @@ static void read_all(struct elf *f)
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
-	struct buf thin = {0};
+	struct buf thin = {0}, image = {0};
+	size_t surplus;
 	struct elf *f;
 	struct err e;
 
@@ -45,7 +46,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	if (f)
 		read_all(f);
 	elf_file_close(f);
-	elf_thin_shared(p, n, &thin, &e);
+	elf_thin_shared(p, n, "name", &thin, &e);
 	buf_free(&thin);
+	if (!elf_image(p, n, &image, &surplus, &e) && surplus > n)
+		abort();
+	buf_free(&image);
 	return 0;
 }

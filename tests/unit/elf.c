@@ -345,7 +345,8 @@ START_TEST(damaged_files_do_no_harm)
 		size_t n = i < b.n ? i : b.n;
 		char *copy = memcpy(xmalloc(n), b.p, n);
 		struct elf_face face;
-		struct buf thin = {0};
+		struct buf thin = {0}, image = {0};
+		size_t surplus;
 		struct elf *f;
 
 		if (i >= b.n)
@@ -357,21 +358,23 @@ START_TEST(damaged_files_do_no_harm)
 			elf_file_build_id(f);
 			elf_file_close(f);
 		}
-		elf_thin_shared(copy, n, &thin, &e);
+		elf_thin_shared(copy, n, "name", &thin, &e);
 		buf_free(&thin);
+		elf_image(copy, n, &image, &surplus, &e);
+		buf_free(&image);
 		free(copy);
 	}
 	buf_free(&b);
 }
 END_TEST
 
-static void thin_file(const char *from, const char *to)
+static void thin_file(const char *from, const char *to, const char *name)
 {
 	struct buf in = {0}, out = {0};
 	struct err e;
 
 	ck_assert_int_eq(file_read(from, 0, &in, &e), 0);
-	ck_assert_msg(!elf_thin_shared(in.p, in.n, &out, &e), "%s", e.text);
+	ck_assert_msg(!elf_thin_shared(in.p, in.n, name, &out, &e), "%s", e.text);
 	ck_assert_int_eq(publish_bytes(to, out.p, out.n, 0755, &e), 0);
 	buf_free(&in);
 	buf_free(&out);
@@ -405,7 +408,7 @@ START_TEST(a_thin_library_links_the_same)
 		ck_assert_int_eq(chdir("real"), 0);
 		ck_assert_int_eq(symlink(s, lib[i]), 0);
 		ck_assert_int_eq(chdir("../thin"), 0);
-		thin_file(s, lib[i]);
+		thin_file(s, lib[i], "never used: it has one");
 		ck_assert_int_eq(chdir(".."), 0);
 		free(s);
 	}
@@ -423,6 +426,55 @@ START_TEST(a_thin_library_links_the_same)
 }
 END_TEST
 
+/* Without a soname the path counts: the copy has it wherever it lies. */
+START_TEST(a_thin_library_keeps_the_name_it_was_linked_by)
+{
+	char *line;
+
+	dir_make("thin", 0755, NULL);
+	cc("-shared -fPIC lib.c -o plain.so -lm");
+	thin_file("./plain.so", "thin/moved.so", "./plain.so");
+	line = xasprintf("-c prog.c -o prog.o; for l in ./plain.so thin/moved.so; do "
+			 "gcc -Wl,--no-as-needed,--unresolved-symbols=ignore-all prog.o $l -o "
+			 "$(basename $l).out; done");
+	cc(line);
+	free(line);
+	same_file("plain.so.out", "moved.so.out");
+}
+END_TEST
+
+static void image_of(const char *path, struct buf *out, size_t *surplus)
+{
+	struct buf in = {0};
+	struct err e;
+
+	out->n = 0;
+	ck_assert_int_eq(file_read(path, 0, &in, &e), 0);
+	ck_assert_msg(!elf_image(in.p, in.n, out, surplus, &e), "%s", e.text);
+	buf_free(&in);
+}
+
+START_TEST(the_image_is_what_runs)
+{
+	struct buf a = {0}, b = {0};
+	size_t surplus;
+
+	cc("-g prog.c -o a -Wl,-rpath,/aaaa; strip -o b a; echo 1234567 >>b; "
+	   "sed s,/aaaa,/bbbb, a >c");
+	image_of("a", &a, &surplus);
+	ck_assert_uint_eq(surplus, 0);
+	image_of("b", &b, &surplus);
+	ck_assert_uint_eq(surplus, 8);
+	ck_assert_uint_eq(a.n, b.n);
+	ck_assert_int_eq(memcmp(a.p, b.p, a.n), 0);
+	image_of("c", &b, &surplus);
+	ck_assert_uint_eq(a.n, b.n);
+	ck_assert_int_ne(memcmp(a.p, b.p, a.n), 0);
+	buf_free(&a);
+	buf_free(&b);
+}
+END_TEST
+
 START_TEST(what_is_no_library_is_not_thinned)
 {
 	struct buf in = {0}, out = {0};
@@ -430,7 +482,7 @@ START_TEST(what_is_no_library_is_not_thinned)
 
 	cc("-c prog.c -o f");
 	ck_assert_int_eq(file_read("f", 0, &in, &e), 0);
-	ck_assert_int_eq(elf_thin_shared(in.p, in.n, &out, &e), -1);
+	ck_assert_int_eq(elf_thin_shared(in.p, in.n, NULL, &out, &e), -1);
 	ck_assert_str_eq(e.text, "not a shared library for x86-64");
 	ck_assert_uint_eq(out.n, 0);
 	buf_free(&in);
@@ -456,6 +508,8 @@ int main(void)
 	tcase_add_test(t, every_part_of_the_face_counts);
 	tcase_add_test(t, damaged_files_do_no_harm);
 	tcase_add_test(t, a_thin_library_links_the_same);
+	tcase_add_test(t, a_thin_library_keeps_the_name_it_was_linked_by);
+	tcase_add_test(t, the_image_is_what_runs);
 	tcase_add_test(t, what_is_no_library_is_not_thinned);
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);
