@@ -23,7 +23,8 @@ static char *module_of(const char *artifact)
 	return NULL;
 }
 
-/* Names the proof: this link, of these texts, by these tools. */
+/* Names the proof: this link, of these texts, by these tools, with symbols or
+ * without. */
 static struct hash128 proof_key(const struct build *b)
 {
 	const char *const *arg;
@@ -40,19 +41,22 @@ static struct hash128 proof_key(const struct build *b)
 	}
 	for (i = 0; i < n; i++)
 		buf_printf(&k, "%s\n", arg[i]);
+	buf_char(&k, b->relinker.strip ? 's' : '-');
 	h = hash_bytes(k.p, k.n);
 	buf_free(&k);
 	return h;
 }
 
-int build_open(struct build *b, struct plan *plan, const char *artifact, const char *dir,
-    struct cache *cache, struct err *e)
+int build_open(struct build *b, struct plan *plan, const char *artifact, const char *original,
+    const char *dir, struct cache *cache, struct err *e)
 {
 	struct hash128 proof;
 	size_t i;
 
 	*b = (struct build){
-	    .plan = plan, .dir = dir, .cache = cache, .module = module_of(artifact)};
+	    .plan = plan, .dir = dir, .cache = cache, .original = original};
+	if (!original)
+		b->module = module_of(artifact);
 	b->unchanged = xasprintf("%s/unchanged", dir);
 	b->out = xasprintf("%s/out", dir);
 	b->same = xcalloc(plan->ntu, sizeof *b->same);
@@ -63,6 +67,9 @@ int build_open(struct build *b, struct plan *plan, const char *artifact, const c
 						 : xstrdup(b->same[i]);
 	}
 	if (objects_open(&b->objects, cache, e) || relink_open(&b->relinker, plan->art, e))
+		return -1;
+	if (original && verify_replaced(original, &artifact_meta(plan->art)->id,
+			    &b->relinker.strip, e))
 		return -1;
 	proof = proof_key(b);
 	b->proven = cache_get(b->cache, "builds", &proof, b->unchanged);
@@ -154,27 +161,32 @@ int build_objects(struct build *b, struct err *e)
 
 /* ---- links ---- */
 
-int build_prove(struct build *b, struct err *e)
+static int repeat(struct build *b, struct err *e)
 {
 	char id[2 + BUILD_ID_HEX] = "0x", *dir;
 	struct hash128 proof;
 	int rc;
 
-	if (b->proven)
-		return 0;
 	build_id_hex(&artifact_meta(b->plan->art)->id, id + 2);
 	dir = xasprintf("%s/repeat", b->dir);
 	rc = relink_run(
 	    &b->relinker, b->plan->art, dir, b->same, NULL, id, b->unchanged, e);
 	free(dir);
 	if (!rc)
-		rc = verify_repeat(b->unchanged, &b->plan->map, b->module, e);
+		rc = verify_repeat(b->unchanged, &b->plan->map, b->dir, b->module, e);
 	if (rc)
 		return err_wrap(e, "the artifact does not repeat the original build");
 	proof = proof_key(b);
 	cache_put(b->cache, "builds", &proof, b->unchanged);
 	b->proven = true;
 	return 0;
+}
+
+int build_prove(struct build *b, struct err *e)
+{
+	if (!b->proven && repeat(b, e))
+		return -1;
+	return b->original ? verify_untouched(b->original, b->unchanged, e) : 0;
 }
 
 /* The object with the note that names the origin. */

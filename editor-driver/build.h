@@ -20,22 +20,24 @@ struct build {
 	struct cache *cache;
 	struct objects objects;
 	struct relinker relinker;
-	char *module;          /* where the original lies if it is still there */
+	const char *original;  /* the build that is replaced, NULL = not said */
+	char *module;          /* without it: where it lies if it is still there */
 	char *unchanged, *out; /* paths */
 	bool proven;           /* unchanged is there */
 	char **same, **final;  /* by TU: the objects of both links */
 	size_t assembled, cached; /* objects of the new link */
 };
 
-/* Looks up the proof of an earlier edit. Close in both cases. */
-int build_open(struct build *b, struct plan *plan, const char *artifact, const char *dir,
-    struct cache *cache, struct err *e);
+/* Looks at the original, and up the proof of an earlier edit. Close in both cases. */
+int build_open(struct build *b, struct plan *plan, const char *artifact, const char *original,
+    const char *dir, struct cache *cache, struct err *e);
 void build_close(struct build *b);
 
 /* Makes or fetches every object that the links will need. */
 int build_objects(struct build *b, struct err *e);
 /* The first edit of an artifact: links unchanged objects, and refuses to go on
- * when that is not the original again. */
+ * when that is not the original again. Where the original is given it is
+ * compared each time: a change after the link must not get lost. */
 int build_prove(struct build *b, struct err *e);
 /* Links the new build. */
 int build_link(struct build *b, struct err *e);

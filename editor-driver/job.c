@@ -129,7 +129,7 @@ int job_edit(struct job *j, struct err *e)
 	if (plan_check(&j->plan, e))
 		goto out;
 	s->check = lap(&clock);
-	if (build_open(&b, &j->plan, j->o->artifact, j->dir, j->cache, e) ||
+	if (build_open(&b, &j->plan, j->o->artifact, j->o->original, j->dir, j->cache, e) ||
 	    build_objects(&b, e))
 		goto out;
 	s->as = lap(&clock);

@@ -9,7 +9,7 @@
 #include "editor-driver/score.h"
 
 struct options {
-	const char *artifact, *out, *cache, *keep, *layout; /* NULL: not given */
+	const char *artifact, *original, *out, *cache, *keep, *layout; /* NULL: not given */
 	const char *profile; /* file, or NULL */
 	enum counts_form form;
 	enum plan_mode mode;

@@ -28,6 +28,8 @@ static const char HELP[] =
     "  --random SEED    a random layout: any layout must be correct\n"
     "  --identity       the layout of the original\n"
     "  -o, --output OUT the new program\n"
+    "  --original FILE  the program it is to replace: refuse when that was changed\n"
+    "                   after its link, and leave out symbols when it has none\n"
     "  --score          only say what the present and the best layout are worth\n"
     "  --layout BUILD   with --score: the present layout (default: the original's)\n"
     "  --report         only say what the artifact holds\n"
@@ -41,12 +43,13 @@ static const char HELP[] =
     "Exit status: 0 done, 1 cannot, 2 usage, 75 not now: try again later.\n";
 
 enum { O_ARTIFACT = 256, O_SAMPLES, O_COUNTS, O_RANDOM, O_IDENTITY, O_SCORE, O_LAYOUT, O_REPORT,
-       O_JSON, O_CACHE, O_JOBS, O_KEEP };
+       O_JSON, O_CACHE, O_JOBS, O_KEEP, O_ORIGINAL };
 
 static const struct option LONG[] = {{"artifact", required_argument, NULL, O_ARTIFACT},
     {"samples", required_argument, NULL, O_SAMPLES}, {"counts", required_argument, NULL, O_COUNTS},
     {"random", required_argument, NULL, O_RANDOM}, {"identity", no_argument, NULL, O_IDENTITY},
-    {"output", required_argument, NULL, 'o'}, {"score", no_argument, NULL, O_SCORE},
+    {"output", required_argument, NULL, 'o'},
+    {"original", required_argument, NULL, O_ORIGINAL}, {"score", no_argument, NULL, O_SCORE},
     {"layout", required_argument, NULL, O_LAYOUT}, {"report", no_argument, NULL, O_REPORT},
     {"json", no_argument, NULL, O_JSON}, {"cache", required_argument, NULL, O_CACHE},
     {"jobs", required_argument, NULL, O_JOBS}, {"keep", required_argument, NULL, O_KEEP},
@@ -104,6 +107,9 @@ static void read_options(struct options *o, int argc, char **argv)
 		case 'o':
 			o->out = optarg;
 			break;
+		case O_ORIGINAL:
+			o->original = optarg;
+			break;
 		case O_SCORE:
 			o->score = true;
 			break;
@@ -152,6 +158,8 @@ static void read_options(struct options *o, int argc, char **argv)
 		usage("--score needs --samples or --counts");
 	if (o->report && sources && !o->profile)
 		usage("--report goes with --samples or --counts alone");
+	if (o->original && !o->out)
+		usage("--original goes with -o OUT");
 	if (o->layout && !o->score)
 		usage("--layout goes with --score");
 }

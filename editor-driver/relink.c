@@ -4,7 +4,6 @@
 #include "editor-driver/tools.h"
 #include "editor-driver/tree.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,6 +117,8 @@ int relink_run(const struct relinker *r, struct artifact *a, const char *dir, ch
 	vec_push(&argv, arena_printf(&mem, "-rpath-link=%s", needed_folders(a, &tree, &mem)));
 	if (last)
 		vec_push(&argv, last);
+	if (r->strip)
+		vec_push(&argv, "-s");
 	vec_push(&argv, arena_printf(&mem, "--build-id=%s", build_id));
 	vec_push(&argv, "-o");
 	vec_push(&argv, out);

@@ -6,9 +6,12 @@
 
 #include "common/artifact.h"
 
+#include <stdbool.h>
+
 struct relinker {
 	char *ld, *ar;
 	struct hash128 tools; /* of the linker and this program */
+	bool strip; /* link without symbols, as the module is that is replaced */
 };
 
 /* Finds the linker that the artifact names, and ar. Free in both cases. */

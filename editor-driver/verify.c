@@ -1,5 +1,6 @@
 #include "editor-driver/verify.h"
 #include "common/elf.h"
+#include "common/publish.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -90,7 +91,25 @@ static int compare_module(
 	return rc;
 }
 
-int verify_repeat(const char *path, const struct blockmap *map, const char *module, struct err *e)
+/* A library without soname is needed by the path that it was linked by. */
+static int no_needed_below(struct elf *f, const char *dir, struct err *e)
+{
+	struct elf_face face;
+	size_t i, n = strlen(dir);
+	int rc = elf_face_read(f, &face, e);
+
+	if (rc)
+		return -1;
+	for (i = 0; i < face.needed.n && !rc; i++)
+		if (!strncmp(face.needed.v[i], dir, n) && face.needed.v[i][n] == '/')
+			rc = err_set(e, "linked again, it needs %s by another path",
+			    path_base(face.needed.v[i]));
+	elf_face_free(&face);
+	return rc;
+}
+
+int verify_repeat(const char *path, const struct blockmap *map, const char *dir,
+    const char *module, struct err *e)
 {
 	struct blockmap made = {0};
 	struct elf *f = elf_file_open(path, -1, e);
@@ -98,12 +117,114 @@ int verify_repeat(const char *path, const struct blockmap *map, const char *modu
 
 	if (!f)
 		return -1;
-	if (!read_map(f, &made, path, e) &&
+	if (!no_needed_below(f, dir, e) && !read_map(f, &made, path, e) &&
 	    (!module || !compare_module(f, module, &map->id, e)))
 		rc = same_map(&made, map, e);
 	blockmap_free(&made);
 	elf_file_close(f);
 	return rc;
+}
+
+/* ---- the build that is replaced ---- */
+
+/* A file with its handle and its image. */
+struct whole {
+	struct buf bytes, image;
+	struct elf *f;
+	size_t surplus;
+};
+
+static void whole_free(struct whole *w)
+{
+	elf_file_close(w->f);
+	buf_free(&w->bytes);
+	buf_free(&w->image);
+}
+
+/* Free in both cases. */
+static int whole_read(struct whole *w, const char *path, struct err *e)
+{
+	*w = (struct whole){0};
+	if (file_read(path, 0, &w->bytes, e))
+		return -1;
+	w->f = elf_mem_open(w->bytes.p, w->bytes.n, path, e);
+	if (!w->f)
+		return -1;
+	if (elf_image(w->bytes.p, w->bytes.n, &w->image, &w->surplus, e))
+		return err_wrap(e, "%s", path);
+	return 0;
+}
+
+int verify_replaced(const char *path, const struct build_id *id, bool *stripped, struct err *e)
+{
+	struct elf_section s;
+	struct build_id own;
+	struct whole w;
+	int rc = whole_read(&w, path, e);
+
+	if (!rc) {
+		own = elf_file_build_id(w.f);
+		if (!build_id_equal(&own, id))
+			rc = err_set(e, "%s: not the build that the artifact is of", path);
+		else if (w.surplus)
+			rc = err_set(e, "%s: %zu bytes lie behind its section headers; a new build "
+			    "would lose them", path, w.surplus);
+		else
+			*stripped = elf_file_section(w.f, ".symtab", &s, NULL) == 0;
+	}
+	whole_free(&w);
+	return rc;
+}
+
+/* What strip takes away, a debugger reads, or names where that lies. */
+static bool expendable(const char *name)
+{
+	static const char *const start[] = {
+	    ".symtab", ".strtab", ".shstrtab", ".debug", ".zdebug", ".gnu_debug", ".stab"};
+	size_t i;
+
+	for (i = 0; i < sizeof start / sizeof *start; i++)
+		if (!strncmp(name, start[i], strlen(start[i])))
+			return true;
+	return false;
+}
+
+struct comparison {
+	struct elf *with;
+	struct err *e;
+};
+
+static int same_other(const struct elf_section *s, void *arg)
+{
+	struct comparison *c = arg;
+	struct elf_section other;
+
+	if (s->flags & SHF_ALLOC || !s->index || expendable(s->name))
+		return 0;
+	if (elf_file_section(c->with, s->name, &other, NULL) > 0 && same_section(s, &other))
+		return 0;
+	return err_set(c->e, "linked again, %s is not what it was", s->name);
+}
+
+int verify_untouched(const char *path, const char *unchanged, struct err *e)
+{
+	struct whole old, same = {0};
+	struct comparison c = {.e = e};
+	int rc = whole_read(&old, path, e);
+
+	if (!rc)
+		rc = whole_read(&same, unchanged, e);
+	c.with = same.f;
+	if (!rc)
+		rc = same_sections(same.f, old.f, e);
+	if (!rc)
+		rc = elf_file_sections(old.f, same_other, &c);
+	if (!rc && (old.image.n != same.image.n ||
+		       memcmp(old.image.p, same.image.p, old.image.n)))
+		rc = err_set(e, "linked again, its headers are not what they were");
+	whole_free(&old);
+	whole_free(&same);
+	return rc ? err_wrap(e, "%s: changed after its link, or not to be repeated", path) : 0;
 }
 
 /* ---- the new build ---- */

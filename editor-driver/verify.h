@@ -9,12 +9,29 @@
 
 /*
  * The relink of unchanged objects at path against the original: the block map
- * of the artifact must be repeated exactly; where the module itself is at hand
- * (module, or NULL; used only when its build-id is map's), every section that
- * is loaded must have the same address and bytes. -1 and the first difference.
+ * of the artifact must be repeated exactly, no needed library may be one in
+ * the job's folder dir, and where the module itself is at hand (module, or
+ * NULL; used only when its build-id is map's), every section that is loaded
+ * must have the same address and bytes. -1 and the first difference.
  */
-int verify_repeat(
-    const char *path, const struct blockmap *map, const char *module, struct err *e);
+int verify_repeat(const char *path, const struct blockmap *map, const char *dir,
+    const char *module, struct err *e);
+
+/*
+ * Looks at the build at path that a new one is to replace: it must have this
+ * build-id, and no bytes that no header names (a payload behind the section
+ * headers would be lost). *stripped: it has no .symtab.
+ */
+int verify_replaced(
+    const char *path, const struct build_id *id, bool *stripped, struct err *e);
+
+/*
+ * That build against the relink of unchanged objects: all that runs must be
+ * the same, and so must every other section it has, but for symbols and debug
+ * information. Else it was changed after its link (patchelf, objcopy), and a
+ * relink would lose the change. -1 and the first section that differs.
+ */
+int verify_untouched(const char *path, const char *unchanged, struct err *e);
 
 /*
  * A new build at path: to the outside the same as the unchanged build, a
