@@ -17,13 +17,18 @@ struct builder {
 	VEC(struct cfg_block) cb;
 	VEC(struct cfg_edge) edge;
 	VEC(struct unit_call) call;
-	VEC(struct cfg_edge) asm_edge; /* src block, dst label index */
+	VEC(struct cfg_edge) asm_edge; /* src block, dst label index; src ascending */
+	VEC(uint32_t) here, ahead; /* in this inline assembly: labels "1:"; uses "1f" without one yet */
 	uint32_t lead;     /* where the next block's lead begins */
 	uint32_t cfi, loc; /* in force */
 	VEC(uint32_t) addressed; /* blocks whose address is taken */
 	bool open, content; /* a block is open; it has code already */
+	bool in_asm;
 	const char *why;
 };
+
+/* More than any compiler makes; keeps odd texts from eating memory. */
+enum { EDGES_MAX = 1 << 22, ASM_LABELS_MAX = 1000 };
 
 static struct blk *current(struct builder *b)
 {
@@ -51,6 +56,8 @@ static void close_block(struct builder *b, enum term term)
 		k->fall = (uint32_t)b->blk.n;
 	b->lead = k->last;
 	b->open = false;
+	if (b->in_asm)
+		b->why = "a block ends inside inline assembly";
 }
 
 static void add_insn(struct builder *b, uint32_t i, uint32_t insns, uint32_t bytes)
@@ -78,7 +85,7 @@ static void add_call(struct builder *b, struct str callee)
 	struct unit_call c = {.block = (uint32_t)b->blk.n - 1,
 		.insn = b->cb.v[b->cb.n - 1].insns - 1};
 
-	callee = symbol_of(callee);
+	callee = unquote(symbol_of(callee));
 	c.callee = arena_strndup(b->u->mem, callee.p, callee.n);
 	vec_push(&b->call, c);
 }
@@ -87,6 +94,8 @@ static bool plain_symbol(struct str s)
 {
 	uint32_t i;
 
+	if (s.n && *s.p == '"')
+		return true;
 	for (i = 0; i < s.n; i++)
 		if (strchr("*(),%$+- \t", s.p[i]))
 			return false;
@@ -175,6 +184,60 @@ static void do_insn(struct builder *b, uint32_t i, const struct stmt *st)
 	}
 }
 
+/* "1:" -> 0, "1b" -> 'b', "1f" -> 'f', anything else -> -1; *n is the number. */
+static int local_label(struct str t, const char *end, uint32_t *n)
+{
+	uint32_t i;
+
+	*n = 0;
+	for (i = 0; i < t.n && i < 9 && t.p[i] >= '0' && t.p[i] <= '9'; i++)
+		*n = 10 * *n + (uint32_t)(t.p[i] - '0');
+	if (!i)
+		return -1;
+	if (i == t.n)
+		return t.p + t.n < end && t.p[t.n] == ':' ? 0 : -1;
+	return i + 1 == t.n && (t.p[i] == 'b' || t.p[i] == 'f') ? t.p[i] : -1;
+}
+
+/* Local labels must stay next to their uses: both in one inline assembly. */
+static void asm_local(struct builder *b, struct str t, const char *end)
+{
+	uint32_t n;
+	size_t i, k;
+
+	switch (local_label(t, end, &n)) {
+	case 0:
+		vec_push(&b->here, n);
+		for (i = k = 0; i < b->ahead.n; i++)
+			if (b->ahead.v[i] != n)
+				b->ahead.v[k++] = b->ahead.v[i];
+		b->ahead.n = k;
+		break;
+	case 'f':
+		vec_push(&b->ahead, n);
+		break;
+	case 'b':
+		for (i = 0; i < b->here.n && b->here.v[i] != n; i++)
+			;
+		if (i == b->here.n)
+			b->why = "inline assembly that refers to another's label";
+		break;
+	}
+	if (b->here.n + b->ahead.n > ASM_LABELS_MAX)
+		b->why = "inline assembly with too many labels";
+}
+
+static void asm_end(struct builder *b)
+{
+	if (b->ahead.n)
+		b->why = "inline assembly that refers to another's label";
+	b->here.n = b->ahead.n = 0;
+	b->in_asm = false;
+	/* asm goto: the block ends with the statement. */
+	if (b->open && b->asm_edge.n && b->asm_edge.v[b->asm_edge.n - 1].src == b->blk.n - 1)
+		close_block(b, TERM_FALL);
+}
+
 static void do_asm(struct builder *b, uint32_t i, const struct stmt *st)
 {
 	const char *p = st->line.p, *end = p + st->line.n;
@@ -183,13 +246,13 @@ static void do_asm(struct builder *b, uint32_t i, const struct stmt *st)
 	struct label *l;
 	struct str t;
 
-	while (!st->app_begin && !st->app_end && token_next(&p, end, &t)) {
+	while (*st->line.p != '#' && token_next(&p, end, &t)) {
 		text |= *t.p >= 'a' && *t.p <= 'z';
 		if (str_starts(t, ".cfi_"))
 			b->why = "unwind directives in inline assembly";
-		reach |= str_starts(t, "loop") || str_is(t, "jrcxz") || str_is(t, "jecxz") ||
-		    str_is(t, "xbegin");
-		l = label_find(b->u, t);
+		reach |= str_starts(t, "loop") || str_is(t, "jrcxz") || str_is(t, "jecxz");
+		asm_local(b, t, end);
+		l = *t.p == '.' ? label_find(b->u, t) : NULL;
 		if (!l || l->func != self || !str_starts(t, ".L"))
 			continue;
 		targets = true;
@@ -200,11 +263,11 @@ static void do_asm(struct builder *b, uint32_t i, const struct stmt *st)
 	}
 	if (reach && targets)
 		b->why = "inline assembly with a jump of short reach";
-	add_insn(b, i, text && st->line.p[0] != '#', text ? 4 : 0);
-	/* asm goto: the block ends with the statement. */
-	if (st->app_end && b->asm_edge.n &&
-	    b->asm_edge.v[b->asm_edge.n - 1].src == b->blk.n - 1)
-		close_block(b, TERM_FALL);
+	add_insn(b, i, text, text ? 4 : 0);
+	if (st->app_begin)
+		b->in_asm = true;
+	if (st->app_end)
+		asm_end(b);
 }
 
 static void do_label(struct builder *b, uint32_t i, const struct stmt *st)
@@ -212,12 +275,17 @@ static void do_label(struct builder *b, uint32_t i, const struct stmt *st)
 	struct label *l = label_find(b->u, st->op);
 	bool named = !str_starts(st->op, ".L");
 
+	if (!l) {
+		b->why = "a numeric label";
+		return;
+	}
 	if (named && i && b->f->code.v[i] != b->f->cold_label) {
 		b->why = "a second entry label";
 		return;
 	}
 	if (i && !(l->flags & (LB_BRANCH | LB_TABLE | LB_ADDRESS))) {
-		if (b->open && !b->content)
+		/* A label behind a call is its return address, to a debugger. */
+		if (b->open && (!b->content || current(b)->last == i))
 			current(b)->last = i + 1;
 		return;
 	}
@@ -230,6 +298,17 @@ static void do_label(struct builder *b, uint32_t i, const struct stmt *st)
 		current(b)->last = i + 1;
 }
 
+static bool refers_to_here(const struct stmt *st)
+{
+	const char *p = st->arg.p;
+	struct str t;
+
+	while (token_next(&p, st->arg.p + st->arg.n, &t))
+		if (str_is(t, "."))
+			return true;
+	return false;
+}
+
 static void do_directive(struct builder *b, uint32_t i, const struct stmt *st)
 {
 	switch (st->dir) {
@@ -239,6 +318,11 @@ static void do_directive(struct builder *b, uint32_t i, const struct stmt *st)
 		break;
 	case DIR_LOC:
 		b->loc = b->f->code.v[i];
+		break;
+	case DIR_SET:
+	case DIR_SIZE:
+		if (refers_to_here(st))
+			b->why = "a symbol that is set to its place";
 		break;
 	case DIR_DATA:
 		if (memchr(st->arg.p, '.', st->arg.n) && !str_starts(st->op, ".nop"))
@@ -304,12 +388,9 @@ static void walk(struct builder *b)
 
 static void add_edge(struct builder *b, uint32_t src, uint32_t dst, enum edge_kind kind)
 {
-	size_t i;
-
-	for (i = b->edge.n; i > 0 && b->edge.v[i - 1].src == src; i--)
-		if (b->edge.v[i - 1].dst == dst && b->edge.v[i - 1].kind == kind)
-			return;
 	vec_push(&b->edge, (struct cfg_edge){.src = src, .dst = dst, .kind = kind});
+	if (b->edge.n > EDGES_MAX)
+		b->why = "too many edges";
 }
 
 static uint32_t label_block(struct builder *b, struct str name)
@@ -323,62 +404,81 @@ static uint32_t label_block(struct builder *b, struct str name)
 	return l->block;
 }
 
-/* Targets in the data right behind the jump; false when there are none. */
-static bool table_edges(struct builder *b, uint32_t src, bool *marks)
+/* The first of data[] behind statement i. */
+static uint32_t data_behind(const struct func *f, uint32_t i)
 {
-	uint32_t self = (uint32_t)(b->f - b->u->func.v), i, lo, hi, d;
-	struct blk *k = &b->blk.v[src];
+	uint32_t lo = 0, hi = (uint32_t)f->data.n, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (f->data.v[mid] < i)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Edges to the blocks in one operand list; mark[] of a block is the last
+ * source that came there. */
+static bool table_line(struct builder *b, uint32_t src, struct str arg, uint32_t *mark)
+{
+	uint32_t self = (uint32_t)(b->f - b->u->func.v);
+	const char *p = arg.p, *end = p + arg.n;
 	bool any = false;
-	const char *p;
 	struct label *l;
-	struct stmt *st;
 	struct str t;
 
-	lo = b->f->code.v[k->last - 1];
-	hi = k->last < b->f->code.n ? b->f->code.v[k->last] : b->f->end;
-	for (d = 0; d < b->f->data.n; d++) {
-		i = b->f->data.v[d];
-		st = &b->u->stmt.v[i];
-		if (i < lo || i > hi || st->kind != ST_DIR || st->dir != DIR_DATA)
+	while (token_next(&p, end, &t)) {
+		l = *t.p == '.' ? label_find(b->u, t) : NULL;
+		if (!l || l->func != self || l->block == NONE)
 			continue;
-		for (p = st->arg.p; token_next(&p, st->arg.p + st->arg.n, &t);) {
-			l = label_find(b->u, t);
-			if (!l || l->func != self || l->block == NONE)
-				continue;
-			any = true;
-			if (!marks[l->block])
-				add_edge(b, src, l->block, EDGE_INDIRECT);
-			marks[l->block] = true;
-		}
+		any = true;
+		if (mark[l->block] != src)
+			add_edge(b, src, l->block, EDGE_INDIRECT);
+		mark[l->block] = src;
 	}
 	return any;
 }
 
-static void indirect_edges(struct builder *b, uint32_t src)
+/* Targets in the data right behind the jump; false when there are none. */
+static bool table_edges(struct builder *b, uint32_t src, uint32_t *mark)
 {
-	bool *marks = xcalloc(b->blk.n, sizeof *marks);
+	struct blk *k = &b->blk.v[src];
+	uint32_t d, hi = k->last < b->f->code.n ? b->f->code.v[k->last] : b->f->end;
+	struct stmt *st;
+	bool any = false;
+
+	d = data_behind(b->f, b->f->code.v[k->last - 1]);
+	for (; d < b->f->data.n && b->f->data.v[d] < hi; d++) {
+		st = &b->u->stmt.v[b->f->data.v[d]];
+		if (st->kind == ST_DIR && st->dir == DIR_DATA)
+			any |= table_line(b, src, st->arg, mark);
+	}
+	return any;
+}
+
+static void indirect_edges(struct builder *b, uint32_t src, uint32_t *mark)
+{
 	struct blk *k = &b->blk.v[src];
 	size_t i;
 
-	if (!table_edges(b, src, marks)) {
-		for (i = 0; i < b->addressed.n; i++)
-			add_edge(b, src, b->addressed.v[i], EDGE_INDIRECT);
-		if (!b->addressed.n) { /* jmp *%rax out of the function */
-			k->term = TERM_END;
-			k->tail_call = true;
-			b->cb.v[src].flags = (b->cb.v[src].flags & ~(uint32_t)BLK_INDIRECT) |
-			    BLK_EXIT;
-		}
+	if (table_edges(b, src, mark))
+		return;
+	for (i = 0; i < b->addressed.n && !b->why; i++)
+		add_edge(b, src, b->addressed.v[i], EDGE_INDIRECT);
+	if (!b->addressed.n) { /* jmp *%rax out of the function */
+		k->term = TERM_END;
+		k->tail_call = true;
+		b->cb.v[src].flags = (b->cb.v[src].flags & ~(uint32_t)BLK_INDIRECT) | BLK_EXIT;
 	}
-	free(marks);
 }
 
-static void edges(struct builder *b)
+/* Blocks at labels whose address is taken, ascending. */
+static void addressed_blocks(struct builder *b)
 {
-	uint32_t self = (uint32_t)(b->f - b->u->func.v), i, j, prev = NONE;
+	uint32_t self = (uint32_t)(b->f - b->u->func.v), i, prev = NONE;
 	struct label *l;
-	struct blk *k;
-	struct str op;
 
 	for (i = 0; i < b->f->code.n; i++) {
 		if (b->u->stmt.v[b->f->code.v[i]].kind != ST_LABEL)
@@ -390,42 +490,55 @@ static void edges(struct builder *b)
 		prev = l->block;
 		vec_push(&b->addressed, l->block);
 	}
+}
+
+/* Targets of inline assembly from *at on that leave block src. */
+static void asm_edges(struct builder *b, uint32_t src, size_t *at, uint32_t *mark)
+{
+	uint32_t dst;
+
+	for (; *at < b->asm_edge.n && b->asm_edge.v[*at].src == src; ++*at) {
+		dst = label_block(b, b->u->label.v[b->asm_edge.v[*at].dst].name);
+		if (!b->why && mark[dst] != src)
+			add_edge(b, src, dst, EDGE_INDIRECT);
+		if (!b->why)
+			mark[dst] = src;
+	}
+}
+
+static void block_edges(struct builder *b, uint32_t i, uint32_t *mark)
+{
+	struct blk *k = &b->blk.v[i];
+	struct str op;
+
+	if (k->jump != NONE) {
+		insn_classify(&b->u->stmt.v[b->f->code.v[k->jump]], &op);
+		k->target = label_block(b, op);
+		add_edge(b, i, k->target, k->term == TERM_COND ? EDGE_TAKEN : EDGE_JUMP);
+	}
+	if (k->fall != NONE)
+		add_edge(b, i, k->fall, k->term == TERM_COND ? EDGE_NOTTAKEN : EDGE_FALL);
+	if (k->term == TERM_INDIRECT)
+		indirect_edges(b, i, mark);
+}
+
+static void edges(struct builder *b)
+{
+	uint32_t i, *mark = xcalloc(b->blk.n, sizeof *mark);
+	size_t asm_at = 0;
+
+	memset(mark, 0xff, b->blk.n * sizeof *mark);
+	addressed_blocks(b);
 	for (i = 0; i < b->blk.n && !b->why; i++) {
-		k = &b->blk.v[i];
-		if (k->jump != NONE) {
-			insn_classify(&b->u->stmt.v[b->f->code.v[k->jump]], &op);
-			k->target = label_block(b, op);
-			add_edge(b, i, k->target, k->term == TERM_COND ? EDGE_TAKEN : EDGE_JUMP);
-		}
-		if (k->fall != NONE)
-			add_edge(b, i, k->fall, k->term == TERM_COND ? EDGE_NOTTAKEN : EDGE_FALL);
-		if (k->term == TERM_INDIRECT)
-			indirect_edges(b, i);
-		for (j = 0; j < b->asm_edge.n; j++)
-			if (b->asm_edge.v[j].src == i)
-				add_edge(b, i, label_block(b, b->u->label.v[b->asm_edge.v[j].dst].name),
-				    EDGE_INDIRECT);
+		block_edges(b, i, mark);
+		asm_edges(b, i, &asm_at, mark);
 	}
 	for (i = 0; i < b->addressed.n; i++)
 		b->cb.v[b->addressed.v[i]].flags |= BLK_ADDRESSED;
 	for (i = 0; i < b->edge.n; i++)
 		if (b->edge.v[i].kind == EDGE_INDIRECT)
 			b->cb.v[b->edge.v[i].dst].flags &= ~(uint32_t)BLK_ADDRESSED;
-}
-
-/* ".p2align 4,,10" -> 4; ".align 16" -> 4 */
-static uint32_t align_log2(const struct stmt *st)
-{
-	uint32_t v = 0, log = 0, i;
-
-	for (i = 0; i < st->arg.n && i < 8 && st->arg.p[i] >= '0' && st->arg.p[i] <= '9'; i++)
-		v = 10 * v + (uint32_t)(st->arg.p[i] - '0');
-
-	if (str_is(st->op, ".p2align"))
-		return v < 12 ? v : 0;
-	while (log < 12 && (1u << log) < v)
-		log++;
-	return log;
+	free(mark);
 }
 
 static void alignments(struct builder *b)
@@ -480,6 +593,8 @@ const char *blocks_build(struct unit_impl *u, struct func *f)
 	vec_free(&b.call);
 	vec_free(&b.asm_edge);
 	vec_free(&b.addressed);
+	vec_free(&b.here);
+	vec_free(&b.ahead);
 	return b.why;
 }
 

@@ -64,18 +64,44 @@ void debug_emit(const struct unit_impl *u, const struct unit_place *place, const
 	buf_char(out, '\n');
 }
 
-void debug_emit_loc(const struct stmt *st, struct buf *out)
+static const char *loc_option(const struct stmt *st, const char *name)
 {
-	const char *view = memmem(st->line.p, st->line.n, " view ", 6), *p, *end;
+	return memmem(st->arg.p, st->arg.n, name, strlen(name));
+}
 
-	if (!view) {
-		buf_add(out, st->line.p, st->line.n);
-	} else {
-		end = st->line.p + st->line.n;
+void debug_follow_locs(struct unit_impl *u)
+{
+	bool is_stmt = true;
+	const char *p;
+	struct stmt *st;
+	size_t i;
+
+	for (i = 0; i < u->stmt.n; i++) {
+		st = &u->stmt.v[i];
+		if (st->kind != ST_DIR || st->dir != DIR_LOC)
+			continue;
+		p = loc_option(st, " is_stmt ");
+		if (p && p + 9 < st->arg.p + st->arg.n)
+			is_stmt = p[9] != '0';
+		st->aux = is_stmt;
+	}
+}
+
+void debug_emit_loc(const struct stmt *st, bool moved, bool *is_stmt, struct buf *out)
+{
+	const char *end = st->arg.p + st->arg.n, *view = moved ? loc_option(st, " view ") : NULL;
+	const char *p = end;
+
+	if (!loc_option(st, " is_stmt ") && *is_stmt != st->aux)
+		buf_printf(out, "\t.loc %.*s is_stmt %u\n",
+		    (int)((view ? view : end) - st->arg.p), st->arg.p, st->aux);
+	else if (!view)
+		buf_printf(out, "%.*s\n", (int)st->line.n, st->line.p);
+	else {
 		for (p = view + 6; p < end && *p != ' '; p++)
 			;
-		buf_add(out, st->line.p, (size_t)(view - st->line.p));
-		buf_add(out, p, (size_t)(end - p));
+		buf_printf(out, "\t.loc %.*s%.*s\n", (int)(view - st->arg.p), st->arg.p,
+		    (int)(end - p), p);
 	}
-	buf_char(out, '\n');
+	*is_stmt = st->aux;
 }

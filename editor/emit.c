@@ -10,10 +10,15 @@ struct emitter {
 	const struct unit_place *place;
 	struct buf *out;
 	struct map_order map;
+	bool is_stmt; /* of the last .loc */
 };
 
 static void line(struct emitter *m, const struct stmt *st)
 {
+	if (st->kind == ST_DIR && st->dir == DIR_LOC) {
+		debug_emit_loc(st, false, &m->is_stmt, m->out);
+		return;
+	}
 	buf_add(m->out, st->line.p, st->line.n);
 	buf_char(m->out, '\n');
 }
@@ -46,6 +51,11 @@ static const char *section_text(struct emitter *m, uint16_t s)
 	struct str n = m->u->section.v[s].name;
 
 	return arena_strndup(m->u->mem, n.p, n.n);
+}
+
+static void entry_align(struct emitter *m, const struct func *f)
+{
+	buf_printf(m->out, "\t.p2align\t%u\n", f->align > 4 ? f->align : 4);
 }
 
 /* ---- functions that stay ---- */
@@ -110,8 +120,10 @@ static void whole(struct emitter *m, const struct func *f, const char *directive
 	}
 	last = f->code.v[f->part1 - 1];
 	map_begin(m, f, 0, section, u->section.v[f->section].group);
-	if (directive)
-		buf_printf(m->out, "%s\t.p2align\t4\n", directive);
+	if (directive) {
+		buf_str(m->out, directive);
+		entry_align(m, f);
+	}
 	buf_printf(m->out, BLOCK_LABEL ":\n", f->pub->ord, 0);
 	map_add(m, 0);
 	for (i = f->begin; i < f->end; i++) {
@@ -186,12 +198,23 @@ static void labels_between(struct emitter *m, const struct func *f, uint32_t fro
 	}
 }
 
-/* Directives whose place does not matter go in front of the function. */
-static bool hoisted(const struct stmt *st)
+/* Directives whose place does not matter go in front of the function. The cold
+ * part's type is printed with it. */
+static bool hoisted(const struct func *f, const struct stmt *st)
 {
-	return st->kind == ST_DIR &&
-	    (st->dir == DIR_FILE || st->dir == DIR_SYMBOL || st->dir == DIR_SET ||
-		st->dir == DIR_MISC);
+	if (st->kind != ST_DIR)
+		return false;
+	switch (st->dir) {
+	case DIR_FILE:
+	case DIR_SYMBOL:
+	case DIR_SET:
+	case DIR_MISC:
+	case DIR_SIZE:
+		return true;
+	case DIR_TYPE:
+		return !is_cold_name(operand_at(st->arg, 0), f->name);
+	}
+	return false;
 }
 
 static bool keeps_alignment(const struct func *f, const struct layout *l, uint32_t k)
@@ -224,10 +247,10 @@ static void body_stmt(struct emitter *m, const struct func *f, const struct blk 
 	case ST_BLANK:
 		return;
 	case ST_DIR:
-		if (hoisted(st) || st->dir == DIR_TYPE || (st->dir == DIR_ALIGN && !*begun))
+		if (hoisted(f, st) || st->dir == DIR_TYPE || (st->dir == DIR_ALIGN && !*begun))
 			return;
 		if (st->dir == DIR_LOC) {
-			debug_emit_loc(st, m->out);
+			debug_emit_loc(st, true, &m->is_stmt, m->out);
 			return;
 		}
 		if (st->dir == DIR_CFI) {
@@ -267,23 +290,31 @@ static void block(struct emitter *m, const struct func *f, const struct layout *
 	cfi_delta(m->u, *cfi, b->cfi_in, m->out);
 	*cfi = b->cfi_in;
 	if (b->loc != NONE)
-		debug_emit_loc(&m->u->stmt.v[b->loc], m->out);
+		debug_emit_loc(&m->u->stmt.v[b->loc], true, &m->is_stmt, m->out);
 	for (i = b->first; i < b->last; i++)
 		body_stmt(m, f, b, i, &begun, cfi);
 	terminate(m, f, b, next);
+}
+
+/* Prints the function's name with a suffix, quoted where it was. */
+static const char *symbol(struct emitter *m, const struct func *f, const char *suffix)
+{
+	const char *quote = *f->name.p == '"' ? "\"" : "";
+
+	return arena_printf(m->u->mem, "%s%s%s%s", quote, f->pub->name, suffix, quote);
 }
 
 static void fragment_begin(struct emitter *m, const struct func *f, uint32_t fragment,
     const char *section, uint32_t *cfi)
 {
 	const char *group = m->u->section.v[f->section].group;
+	const char *cold = symbol(m, f, ".cold");
 
 	buf_str(m->out, section_directive(m, section, group));
 	if (!fragment)
-		buf_str(m->out, "\t.p2align\t4\n");
+		entry_align(m, f);
 	else
-		buf_printf(m->out, "\t.type\t%s.cold, @function\n%s.cold:\n", f->pub->name,
-		    f->pub->name);
+		buf_printf(m->out, "\t.type\t%s, @function\n%s:\n", cold, cold);
 	map_begin(m, f, fragment, section, group);
 	if (f->has_cfi)
 		buf_str(m->out, "\t.cfi_startproc\n");
@@ -292,13 +323,19 @@ static void fragment_begin(struct emitter *m, const struct func *f, uint32_t fra
 
 static void fragment_end(struct emitter *m, const struct func *f, uint32_t fragment)
 {
+	const char *name = symbol(m, f, fragment ? ".cold" : "");
+
 	map_end_block(m, f);
 	if (f->has_cfi)
 		buf_str(m->out, "\t.cfi_endproc\n");
-	if (!fragment)
-		buf_printf(m->out, "\t.size\t%s, .-%s\n", f->pub->name, f->pub->name);
-	else
-		buf_printf(m->out, "\t.size\t%s.cold, .-%s.cold\n", f->pub->name, f->pub->name);
+	buf_printf(m->out, "\t.size\t%s, .-%s\n", name, name);
+}
+
+static const char *cold_section(struct emitter *m, const struct func *f)
+{
+	const char *quote = *f->name.p == '"' ? "\"" : "";
+
+	return arena_printf(m->u->mem, "%s.text.unlikely.%s%s", quote, f->pub->name, quote);
 }
 
 static void laid_out(struct emitter *m, const struct func *f, const struct unit_place *p)
@@ -310,7 +347,7 @@ static void laid_out(struct emitter *m, const struct func *f, const struct unit_
 	const struct stmt *st;
 
 	for (k = 0; k < f->code.n; k++)
-		if (hoisted(&m->u->stmt.v[f->code.v[k]]))
+		if (hoisted(f, &m->u->stmt.v[f->code.v[k]]))
 			line(m, &m->u->stmt.v[f->code.v[k]]);
 	fragment_begin(m, f, 0, hot, &cfi);
 	for (k = 0; k < l->nhot; k++)
@@ -319,7 +356,7 @@ static void laid_out(struct emitter *m, const struct func *f, const struct unit_
 	labels_between(m, f, f->tail[0], f->part1);
 	if (split) {
 		fragment_begin(m, f, 1,
-		    arena_printf(m->u->mem, ".text.unlikely.%s", f->pub->name), &cfi);
+		    cold_section(m, f), &cfi);
 		for (; k < f->nblk; k++)
 			block(m, f, l, k, &cfi);
 		fragment_end(m, f, 1);
@@ -331,7 +368,10 @@ static void laid_out(struct emitter *m, const struct func *f, const struct unit_
 		if (st->section != section)
 			buf_str(m->out, m->u->section.v[st->section].directive);
 		section = st->section;
-		line(m, st);
+		if (m->u->section.v[section].debug)
+			debug_emit(m->u, m->place, st, m->out);
+		else
+			line(m, st);
 	}
 	buf_str(m->out, m->u->section.v[f->section].directive);
 }
@@ -339,7 +379,7 @@ static void laid_out(struct emitter *m, const struct func *f, const struct unit_
 void unit_emit(const struct unit *unit, const struct unit_place *place, uint64_t tu,
     struct buf *out)
 {
-	struct emitter m = {.u = unit->impl, .place = place, .out = out};
+	struct emitter m = {.u = unit->impl, .place = place, .out = out, .is_stmt = true};
 	const struct unit_impl *u = unit->impl;
 	const struct stmt *st;
 	const struct func *f;

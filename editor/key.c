@@ -1,30 +1,59 @@
 /*
- * Function key: a hash of the name and of the normalised text, in which local
- * labels are numbered by first appearance. What the compiler numbers through a
- * whole unit (.L12, .LC3) so drops out, and an unchanged function keeps its
- * key when its neighbours change.
+ * Function key: a hash of the name and of the normalised text, in which what
+ * the compiler numbers through a whole unit (.L12, .LC3, a static's count.4) is
+ * numbered by first appearance. So an unchanged function keeps its key when its
+ * neighbours change.
  */
 #include "editor/text.h"
 
+static bool digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Length of the part of a symbol that is kept: 2 of ".L12", 5 of "count.4". */
+static uint32_t kept(struct str t)
+{
+	uint32_t n = t.n;
+
+	if (str_starts(t, ".L"))
+		return 2;
+	while (n && digit(t.p[n - 1]))
+		n--;
+	return n < t.n && n > 1 && t.p[n - 1] == '.' ? n - 1 : t.n;
+}
+
+static bool numbered(struct str text)
+{
+	const char *p = text.p, *end = text.p + text.n;
+
+	while ((p = memchr(p, '.', (size_t)(end - p))) && ++p < end)
+		if (*p == 'L' || digit(*p))
+			return true;
+	return false;
+}
+
 static void put_text(struct buf *out, struct htab *seen, struct str text)
 {
-	const char *p = text.p, *end = p + text.n, *from = p;
+	const char *p = text.p, *end = text.p + text.n, *from = p;
 	struct str t;
 	uint64_t *at;
+	uint32_t n;
 	bool fresh;
 
-	if (!memmem(text.p, text.n, ".L", 2)) {
+	if (!numbered(text)) {
 		buf_add(out, text.p, text.n);
 		return;
 	}
 	while (token_next(&p, end, &t)) {
-		if (!str_starts(t, ".L"))
+		n = kept(t);
+		if (n == t.n)
 			continue;
-		buf_add(out, from, (size_t)(t.p - from));
+		buf_add(out, from, (size_t)(t.p + n - from));
 		at = htab_put(seen, t.p, t.n, &fresh);
 		if (fresh)
 			*at = seen->n;
-		buf_printf(out, ".L#%u", (unsigned)*at);
+		buf_printf(out, "#%u", (unsigned)*at);
 		from = p;
 	}
 	buf_add(out, from, (size_t)(end - from));
@@ -48,7 +77,7 @@ struct hash128 func_key(const struct unit_impl *u, const struct func *f)
 		switch (st->kind) {
 		case ST_LABEL:
 			l = label_find(u, st->op);
-			if (!(l->flags & (LB_BRANCH | LB_TABLE | LB_ADDRESS)))
+			if (!l || !(l->flags & (LB_BRANCH | LB_TABLE | LB_ADDRESS)))
 				continue;
 			put_text(&b, &seen, st->op);
 			break;

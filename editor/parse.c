@@ -6,15 +6,14 @@
 
 /* ---- sections ---- */
 
-static struct str unquote(struct str s)
+struct str unquote(struct str s)
 {
 	if (s.n >= 2 && s.p[0] == '"' && s.p[s.n - 1] == '"')
 		return (struct str){s.p + 1, s.n - 2};
 	return s;
 }
 
-/* The k-th comma-separated operand, trimmed; n = 0 when there is none. */
-static struct str operand_at(struct str arg, unsigned k)
+struct str operand_at(struct str arg, unsigned k)
 {
 	const char *p = arg.p, *end = arg.p + arg.n, *start;
 	bool quoted = false;
@@ -43,42 +42,44 @@ static bool section_is_code(struct str name, struct str flags)
 	    str_is(name, ".fini");
 }
 
-/* Full texts of .section directives come first in a unit; a later short form
- * (".section .text.unlikely") means the section declared before. */
+/* A section is its directive's whole text: the same name may stand for many
+ * (COMDAT groups, unique, linked-to). The short form, which GCC prints from the
+ * second time on, means the first of that name without a group. */
 static uint16_t section_intern(struct unit_impl *u, struct str name, const struct stmt *st)
 {
-	struct str flags = unquote(operand_at(st->arg, 1)), group = {"", 0};
-	bool full = str_is(st->op, ".section") || str_is(st->op, ".pushsection");
+	bool full = str_is(st->op, ".section") || str_is(st->op, ".pushsection"), fresh = true;
+	struct str text = full ? st->arg : st->op, flags = {"", 0}, group = {"", 0};
 	struct section s = {.name = name};
+	uint64_t *at, *by_name;
 	unsigned k;
-	size_t i;
 
-	if (full && memchr(flags.p, 'G', flags.n)) {
+	if (full)
+		flags = unquote(operand_at(st->arg, 1));
+	at = flags.n ? htab_put(&u->section_by_text, text.p, text.n, &fresh)
+		     : htab_put(&u->section_by_name, name.p, name.n, &fresh);
+	if (!fresh)
+		return (uint16_t)*at;
+	if (u->section.n == UINT16_MAX)
+		return UINT16_MAX;
+	*at = u->section.n;
+	if (memchr(flags.p, 'G', flags.n)) {
 		/* name,flags,type[,entsize],group,comdat */
 		for (k = 3; k < 6 && !str_is(operand_at(st->arg, k + 1), "comdat"); k++)
 			;
-		group = unquote(operand_at(st->arg, k));
+		group = operand_at(st->arg, k);
+	} else if (flags.n) {
+		by_name = htab_put(&u->section_by_name, name.p, name.n, &fresh);
+		if (fresh)
+			*by_name = u->section.n;
 	}
-	for (i = 0; i < u->section.n; i++) {
-		struct section *o = &u->section.v[i];
-		if (o->name.n != name.n || memcmp(o->name.p, name.p, name.n))
-			continue;
-		if (!full || !flags.n ||
-		    (o->group ? group.n == strlen(o->group) && !memcmp(o->group, group.p, group.n)
-			      : !group.n))
-			return (uint16_t)i;
-	}
-	if (u->section.n >= UINT16_MAX)
-		return UINT16_MAX;
-	s.directive = full
-	    ? arena_printf(u->mem, "\t.section\t%.*s\n", (int)st->arg.n, st->arg.p)
-	    : arena_printf(u->mem, "\t%.*s\n", (int)st->op.n, st->op.p);
+	s.directive = arena_printf(u->mem, full ? "\t.section\t%.*s\n" : "\t%.*s\n", (int)text.n,
+	    text.p);
 	s.group = group.n ? arena_strndup(u->mem, group.p, group.n) : NULL;
-	s.code = section_is_code(name, full ? flags : (struct str){"", 0});
+	s.code = section_is_code(name, flags);
 	s.debug = str_starts(name, ".debug_") || str_starts(name, ".gnu.debug");
 	s.eh_table = str_starts(name, ".gcc_except_table");
 	vec_push(&u->section, s);
-	return (uint16_t)i;
+	return (uint16_t)(u->section.n - 1);
 }
 
 static struct str section_name(const struct stmt *st)
@@ -88,7 +89,7 @@ static struct str section_name(const struct stmt *st)
 	return st->op; /* .text .data .bss */
 }
 
-static int sections_assign(struct unit_impl *u, struct err *e)
+int unit_sections(struct unit_impl *u, struct err *e)
 {
 	uint16_t current = 0, previous = 0, next;
 	struct {
@@ -97,7 +98,7 @@ static int sections_assign(struct unit_impl *u, struct err *e)
 	unsigned depth = 0;
 	struct stmt *st;
 	size_t i;
-	static const struct stmt text = {.op = {".text", 5}};
+	static const struct stmt text = {.op = {".text", 5}, .arg = {"", 0}};
 
 	section_intern(u, text.op, &text);
 	for (i = 0; i < u->stmt.n; i++) {
@@ -114,6 +115,9 @@ static int sections_assign(struct unit_impl *u, struct err *e)
 			stack[depth++].previous = previous;
 			/* fall through */
 		case DIR_SECTION:
+			if (*st->op.p == '.' && st->arg.n && st->arg.p[0] >= '0' &&
+			    st->arg.p[0] <= '9')
+				return err_set(e, "line %zu: subsection", i + 1);
 			next = section_intern(u, section_name(st), st);
 			if (next == UINT16_MAX)
 				return err_set(e, "line %zu: too many sections", i + 1);
@@ -137,17 +141,27 @@ static int sections_assign(struct unit_impl *u, struct err *e)
 	return depth ? err_set(e, ".pushsection without .popsection") : 0;
 }
 
-/* Inline assembly that leaves another section than it found breaks the
- * account of sections. */
-static int asm_check_sections(struct unit_impl *u, struct err *e)
+/* Inline assembly that leaves another section than it found, or that decides
+ * about the text behind it, breaks the account of everything. */
+static bool one_of(struct str s, const char *const *names, size_t n)
+{
+	while (n-- > 0)
+		if (str_is(s, names[n]))
+			return true;
+	return false;
+}
+
+static int asm_check(struct unit_impl *u, struct err *e)
 {
 	static const char *const switches[] = {".section", ".text", ".data", ".bss", ".previous",
 		".subsection"};
+	static const char *const refused[] = {".macro", ".intel_syntax", ".include", ".incbin", ".org",
+		".altmacro", ".code16", ".code32", ".end", ".bundle_align_mode"};
 	struct stmt *st;
-	int depth = 0;
-	size_t i, k;
+	int depth = 0, open = 0;
 	const char *p;
 	struct str t;
+	size_t i;
 
 	for (i = 0; i < u->stmt.n; i++) {
 		st = &u->stmt.v[i];
@@ -158,16 +172,18 @@ static int asm_check_sections(struct unit_impl *u, struct err *e)
 				continue;
 			depth += str_is(t, ".pushsection");
 			depth -= str_is(t, ".popsection");
-			for (k = 0; k < sizeof switches / sizeof switches[0]; k++)
-				if (str_is(t, switches[k]) && depth <= 0)
-					return err_set(e, "line %zu: %s in inline assembly", i + 1,
-					    switches[k]);
-			if (str_is(t, ".macro") || str_is(t, ".intel_syntax") || str_is(t, ".include"))
+			open += str_starts(t, ".if") || str_is(t, ".rept") || str_starts(t, ".irp");
+			open -= str_is(t, ".endif") || str_is(t, ".endr");
+			if ((depth <= 0 && one_of(t, switches, sizeof switches / sizeof *switches)) ||
+			    one_of(t, refused, sizeof refused / sizeof *refused) ||
+			    str_starts(t, ".LMB") || str_starts(t, ".LME"))
 				return err_set(e, "line %zu: %.*s in inline assembly", i + 1,
 				    (int)t.n, t.p);
 		}
 		if (st->app_end && depth)
 			return err_set(e, "line %zu: inline assembly changes the section", i + 1);
+		if (st->app_end && open)
+			return err_set(e, "line %zu: inline assembly leaves .if or .rept open", i + 1);
 	}
 	return 0;
 }
@@ -184,14 +200,28 @@ static bool typed_function(const struct stmt *st)
 
 static bool size_of(const struct stmt *st, struct str name)
 {
-	struct str s = operand_at(st->arg, 0);
+	struct str s;
 
-	return st->kind == ST_DIR && st->dir == DIR_SIZE && s.n == name.n &&
-	    !memcmp(s.p, name.p, name.n);
+	if (st->kind != ST_DIR || st->dir != DIR_SIZE)
+		return false;
+	s = operand_at(st->arg, 0);
+	return s.n == name.n && !memcmp(s.p, name.p, name.n);
 }
 
-static bool is_cold_name(struct str cold, struct str name)
+bool size_to_end(struct str size, struct str name)
 {
+	const char *minus = memchr(size.p, '-', size.n);
+	uint32_t head = minus ? (uint32_t)(minus - size.p) : 0;
+
+	if (!minus || size.n - head - 1 != name.n || memcmp(minus + 1, name.p, name.n))
+		return false;
+	return (head == 1 && *size.p == '.') || (head > 2 && str_starts(size, ".L"));
+}
+
+bool is_cold_name(struct str cold, struct str name)
+{
+	cold = unquote(cold);
+	name = unquote(name);
 	return cold.n == name.n + 5 && !memcmp(cold.p, name.p, name.n) &&
 	    !memcmp(cold.p + name.n, ".cold", 5);
 }
@@ -211,7 +241,8 @@ static bool function_collect(struct unit_impl *u, struct func *f, const struct h
 		if (size_of(st, f->name))
 			break;
 		if (st->kind == ST_LABEL && i != f->begin && htab_get(typed, st->op.p, st->op.n)) {
-			if (!is_cold_name(st->op, f->name) || st->section == f->section)
+			if (!is_cold_name(st->op, f->name) || st->section == f->section ||
+			    !u->section.v[st->section].code || f->cold_label != NONE)
 				return false; /* another function begins inside */
 			f->cold_label = i;
 			f->cold_section = st->section;
@@ -219,16 +250,53 @@ static bool function_collect(struct unit_impl *u, struct func *f, const struct h
 	}
 	if (i == u->stmt.n)
 		return false;
+	f->end_size = i;
 	f->end = i + 1;
 	/* clang closes the unwind procedure behind .size. */
 	if (f->end < u->stmt.n && u->stmt.v[f->end].kind == ST_DIR &&
 	    str_is(u->stmt.v[f->end].op, ".cfi_endproc"))
 		f->end++;
-	for (; f->cold_label != NONE && i < u->stmt.n && f->cold_size == NONE; i++)
-		if (u->stmt.v[i].kind == ST_DIR && u->stmt.v[i].dir == DIR_SIZE &&
-		    is_cold_name(operand_at(u->stmt.v[i].arg, 0), f->name))
-			u->stmt.v[f->cold_size = i].aux = (uint32_t)u->func.n;
+	for (; f->cold_label != NONE && i < u->stmt.n && f->cold_size == NONE; i++) {
+		st = &u->stmt.v[i];
+		if (st->kind == ST_INSN || st->kind == ST_ASM)
+			break;
+		if (st->kind == ST_DIR && st->dir == DIR_SIZE &&
+		    is_cold_name(operand_at(st->arg, 0), f->name)) {
+			f->cold_size = i;
+			st->aux = (uint32_t)u->func.n;
+		}
+	}
 	return true;
+}
+
+/* What stands in front of a function: its alignment, or code that belongs to
+ * it although its symbol comes later (patchable entries, prefix data). */
+static void function_front(struct unit_impl *u, struct func *f)
+{
+	const struct stmt *st;
+	uint32_t i, v;
+
+	for (i = f->begin; i-- > 0 && u->stmt_func[i] == NONE;) {
+		st = &u->stmt.v[i];
+		if (st->section != f->section || st->kind == ST_ASM)
+			return;
+		if (st->kind == ST_INSN || (st->kind == ST_DIR && st->dir == DIR_DATA)) {
+			f->pinned = true;
+			return;
+		}
+		if (st->kind == ST_DIR && st->dir == DIR_SECTION)
+			return;
+		if (st->kind == ST_DIR && st->dir == DIR_ALIGN) {
+			v = align_log2(st);
+			f->align = v > f->align ? v : f->align;
+		}
+	}
+}
+
+static bool own_size(const struct func *f, const struct stmt *st)
+{
+	return st->dir == DIR_SIZE &&
+	    (size_of(st, f->name) || is_cold_name(operand_at(st->arg, 0), f->name));
 }
 
 static const char *function_sort(struct unit_impl *u, struct func *f)
@@ -238,14 +306,17 @@ static const char *function_sort(struct unit_impl *u, struct func *f)
 
 	for (i = f->begin; i < f->end; i++) {
 		st = &u->stmt.v[i];
-		if (st->kind == ST_DIR && (st->dir == DIR_SECTION || st->dir == DIR_SIZE))
+		if (st->kind == ST_DIR && (st->dir == DIR_SECTION || own_size(f, st)))
 			continue;
 		if (st->kind == ST_DIR && (st->dir == DIR_PUSH || st->dir == DIR_POP))
 			return "section stack inside";
-		if (f->cold_section && st->section == f->cold_section) {
+		if (f->cold_label != NONE && st->section == f->cold_section) {
 			if (f->part1 == NONE)
 				f->part1 = (uint32_t)f->code.n;
 		} else if (st->section != f->section) {
+			if (u->section.v[st->section].code &&
+			    (st->kind == ST_INSN || st->kind == ST_ASM || st->kind == ST_LABEL))
+				return "code in a third section";
 			vec_push(&f->data, i);
 			continue;
 		} else if (f->part1 != NONE) {
@@ -257,7 +328,31 @@ static const char *function_sort(struct unit_impl *u, struct func *f)
 	}
 	if (f->part1 == NONE)
 		f->part1 = (uint32_t)f->code.n;
-	return NULL;
+	return u->stmt.v[f->end - 1].section == f->section ? NULL : "ends in another section";
+}
+
+/* Each unwind procedure lies in one function, or in none. */
+static int procedures_check(const struct unit_impl *u, struct err *e)
+{
+	const struct stmt *st;
+	bool open = false;
+	size_t i;
+
+	for (i = 0; i < u->stmt.n; i++) {
+		st = &u->stmt.v[i];
+		if (open && (i == 0 || u->stmt_func[i] != u->stmt_func[i - 1]))
+			return err_set(e, "line %zu: a function's bound inside an unwind procedure",
+			    i + 1);
+		if (st->kind != ST_DIR || st->dir != DIR_CFI)
+			continue;
+		if (open && str_is(st->op, ".cfi_startproc"))
+			return err_set(e, "line %zu: nested unwind procedure", i + 1);
+		if (str_is(st->op, ".cfi_startproc"))
+			open = true;
+		else if (str_is(st->op, ".cfi_endproc"))
+			open = false;
+	}
+	return open ? err_set(e, "unwind procedure without an end") : 0;
 }
 
 static void functions_find(struct unit_impl *u)
@@ -282,7 +377,10 @@ static void functions_find(struct unit_impl *u)
 		if (!function_collect(u, &f, &typed))
 			continue;
 		f.why = function_sort(u, &f);
+		if (!f.why && !size_to_end(operand_at(u->stmt.v[f.end_size].arg, 1), f.name))
+			f.why = "its size is not up to its end";
 		f.unsorted = f.why != NULL;
+		function_front(u, &f);
 		vec_push(&u->func, f);
 		for (k = f.begin; k < f.end; k++)
 			u->stmt_func[k] = (uint32_t)u->func.n - 1;
@@ -310,15 +408,18 @@ static int labels_collect(struct unit_impl *u, struct err *e)
 
 	for (i = 0; i < u->stmt.n; i++) {
 		st = &u->stmt.v[i];
-		if (st->kind != ST_LABEL)
+		if (st->kind != ST_LABEL || (*st->op.p >= '0' && *st->op.p <= '9'))
 			continue;
+		if (str_starts(st->op, ".LMB") || str_starts(st->op, ".LME"))
+			return err_set(e, "line %u: has block labels already", i + 1);
 		at = htab_put(&u->label_by_name, st->op.p, st->op.n, &fresh);
 		if (!fresh)
 			return err_set(e, "line %u: label %.*s again", i + 1, (int)st->op.n, st->op.p);
 		*at = u->label.n;
 		owner = u->stmt_func[i];
 		f = owner == NONE ? NULL : &u->func.v[owner];
-		if (f && st->section != f->section && st->section != f->cold_section)
+		if (f && st->section != f->section &&
+		    (f->cold_label == NONE || st->section != f->cold_section))
 			owner = NONE;
 		vec_push(&u->label,
 		    (struct label){.name = st->op, .stmt = i, .func = owner, .block = NONE});
@@ -326,120 +427,122 @@ static int labels_collect(struct unit_impl *u, struct err *e)
 	return 0;
 }
 
-static void mark(struct unit_impl *u, struct str text, uint32_t flag)
+/* Where functions lie relative to each other, or to other code, is fixed. */
+static void pin(struct unit_impl *u, uint32_t func)
+{
+	struct func *f;
+
+	if (func == NONE)
+		return;
+	f = &u->func.v[func];
+	f->pinned = true;
+	if (!f->why)
+		f->why = "distance to other code";
+}
+
+/* Marks the code labels of one expression. A difference of two in a function
+ * holds that together; of others, it holds them in their places. */
+static void mark_expr(struct unit_impl *u, struct str text, uint32_t owner, bool table)
 {
 	const char *p = text.p, *end = text.p + text.n;
+	bool difference = memchr(text.p, '-', text.n) != NULL, first = true;
+	uint32_t func = NONE;
 	struct label *l;
 	struct str t;
 
 	while (token_next(&p, end, &t)) {
-		if (*t.p >= '0' && *t.p <= '9')
+		l = *t.p >= '0' && *t.p <= '9' ? NULL : label_find(u, t);
+		if (!l || (l->func == NONE && !u->section.v[u->stmt.v[l->stmt].section].code))
 			continue;
-		l = label_find(u, t);
-		if (l)
-			l->flags |= flag;
+		l->flags |= table && l->func == owner ? LB_TABLE : LB_ADDRESS;
+		if (difference && !first) {
+			if (func != NONE && func == l->func) {
+				u->func.v[func].one_part = true;
+			} else {
+				pin(u, func);
+				pin(u, l->func);
+			}
+		}
+		func = l->func;
+		first = false;
+	}
+}
+
+static void mark_operands(struct unit_impl *u, struct str arg, uint32_t owner, bool table)
+{
+	const char *p = arg.p, *end = p + arg.n, *comma;
+
+	if (!arg.n)
+		return;
+	for (; p < end; p = comma + 1) {
+		comma = memchr(p, ',', (size_t)(end - p));
+		if (!comma)
+			comma = end;
+		mark_expr(u, (struct str){p, (uint32_t)(comma - p)}, owner, table);
+	}
+}
+
+/* All tokens of a line of inline assembly; a distance holds its function together. */
+static void mark_asm(struct unit_impl *u, struct str line)
+{
+	const char *p = line.p, *end = line.p + line.n;
+	struct label *l;
+	struct str t;
+
+	while (token_next(&p, end, &t)) {
+		l = *t.p == '.' ? label_find(u, t) : NULL;
+		if (!l)
+			continue;
+		l->flags |= LB_ADDRESS;
+		if (l->func != NONE && memchr(line.p, '-', line.n))
+			u->func.v[l->func].one_part = true;
 	}
 }
 
 /* A direct jump: its target is entered that way only, when it is local. */
-static void mark_insn(struct unit_impl *u, uint32_t i)
+static void mark_insn(struct unit_impl *u, uint32_t i, enum insn_class class, struct str op)
 {
-	struct stmt *st = &u->stmt.v[i];
 	struct label *l;
-	struct str op;
 
-	switch (insn_classify(st, &op)) {
-	case INSN_JMP:
-	case INSN_JCC:
-		l = label_find(u, op);
-		if (l && l->func != NONE)
-			l->flags |= l->func == u->stmt_func[i] ? LB_BRANCH : LB_ADDRESS;
-		else if (!l)
-			mark(u, op, LB_ADDRESS); /* .L3+1 and the like */
-		break;
-	default:
-		if (st->arg.n)
-			mark(u, st->arg, LB_ADDRESS);
-	}
+	l = class == INSN_JMP || class == INSN_JCC ? label_find(u, op) : NULL;
+	if (l && l->func != NONE)
+		l->flags |= l->func == u->stmt_func[i] ? LB_BRANCH : LB_ADDRESS;
+	else if (!l)
+		mark_operands(u, u->stmt.v[i].arg, NONE, false);
 }
 
-/* The data right behind an indirect jump is its jump table. */
-static bool behind_indirect_jump(struct unit_impl *u, uint32_t i)
-{
-	uint32_t f = u->stmt_func[i];
-	struct stmt *st;
-	struct str op;
-
-	if (f == NONE)
-		return false;
-	while (i-- > u->func.v[f].begin) {
-		st = &u->stmt.v[i];
-		if (st->kind == ST_INSN)
-			return insn_classify(st, &op) == INSN_JMP_IND;
-		if (st->kind == ST_ASM)
-			return false;
-	}
-	return false;
-}
-
-static void mark_data(struct unit_impl *u, uint32_t i, bool *table)
-{
-	struct stmt *st = &u->stmt.v[i];
-	struct label *l;
-	uint32_t owner = NONE;
-	const char *p = st->arg.p, *end = p + st->arg.n;
-	struct str t;
-
-	if (!memchr(p, '.', st->arg.n))
-		return;
-	while (token_next(&p, end, &t)) {
-		if (*t.p >= '0' && *t.p <= '9')
-			continue;
-		l = label_find(u, t);
-		if (!l || l->func == NONE)
-			continue;
-		l->flags |= *table && l->func == u->stmt_func[i] ? LB_TABLE : LB_ADDRESS;
-		if (owner != NONE && memchr(st->arg.p, '-', st->arg.n)) {
-			/* A difference of two code labels. */
-			u->func.v[owner].one_part = true;
-			if (owner != l->func)
-				u->func.v[owner].why = u->func.v[l->func].why =
-				    "distance to another function";
-		}
-		owner = l->func;
-	}
-}
-
+/* Data right behind an indirect jump, of the same function, is its jump table. */
 static void labels_mark(struct unit_impl *u)
 {
+	uint32_t i, self, jumped = NONE, table = NONE;
+	enum insn_class class;
 	struct section *s;
 	struct stmt *st;
-	bool table = false;
-	uint32_t i, last_func = NONE;
+	struct str op;
 
 	for (i = 0; i < u->stmt.n; i++) {
 		st = &u->stmt.v[i];
 		s = &u->section.v[st->section];
+		self = u->stmt_func[i];
 		if (s->debug)
 			continue;
 		switch (st->kind) {
 		case ST_INSN:
-			mark_insn(u, i);
+			class = insn_classify(st, &op);
+			mark_insn(u, i, class, op);
+			jumped = class == INSN_JMP_IND ? self : NONE;
 			break;
 		case ST_ASM:
-			mark(u, st->line, LB_ADDRESS);
+			mark_asm(u, st->line);
+			jumped = NONE;
 			break;
 		case ST_DIR:
-			if (st->dir == DIR_SECTION) {
-				table = !s->code && behind_indirect_jump(u, i);
-				last_func = u->stmt_func[i];
-			} else if (st->dir == DIR_DATA && !s->eh_table) {
-				if (u->stmt_func[i] != last_func)
-					table = false;
-				mark_data(u, i, &table);
-			} else if (st->dir == DIR_SET) {
-				mark(u, st->arg, LB_ADDRESS);
-			}
+			if (st->dir == DIR_SECTION)
+				table = s->code ? NONE : jumped;
+			else if (st->dir == DIR_DATA && !s->eh_table)
+				mark_operands(u, st->arg, self, table != NONE && table == self);
+			else if (st->dir == DIR_SET)
+				mark_operands(u, st->arg, NONE, false);
 			break;
 		}
 	}
@@ -488,9 +591,12 @@ static const char *refuse(const struct unit_impl *u)
 {
 	size_t i;
 
-	for (i = 0; i < u->section.n; i++)
+	for (i = 0; i < u->section.n; i++) {
 		if (str_starts(u->section.v[i].name, ".gnu.lto_"))
 			return "LTO object: code is made at link time";
+		if (str_is(u->section.v[i].name, ".eh_frame"))
+			return "unwind tables without CFI directives";
+	}
 	for (i = 0; i < u->stmt.n; i++)
 		if (u->stmt.v[i].kind == ST_DIR && u->stmt.v[i].dir == DIR_IDENT)
 			return NULL;
@@ -515,11 +621,12 @@ static void publish_functions(struct unit_impl *u)
 	for (i = 0; i < u->func.n; i++) {
 		f = &u->func.v[i];
 		pub = f->pub;
-		pub->name = arena_strndup(u->mem, f->name.p, f->name.n);
+		pub->name = arena_strndup(u->mem, unquote(f->name).p, unquote(f->name).n);
 		pub->ord = (uint32_t)i;
 		pub->opaque = f->why;
 		pub->one_part = f->one_part;
-		pub->movable = !f->unsorted && section_movable(&u->section.v[f->section]);
+		pub->movable = !f->unsorted && !f->pinned &&
+		    section_movable(&u->section.v[f->section]);
 		pub->impl = f;
 	}
 	for (i = 0; i < u->stmt.n; i++) {
@@ -549,6 +656,8 @@ static void impl_free(struct unit_impl *u)
 	vec_free(&u->func);
 	vec_free(&u->cfi);
 	htab_free(&u->label_by_name);
+	htab_free(&u->section_by_name);
+	htab_free(&u->section_by_text);
 }
 
 void unit_free(struct unit *unit)
@@ -570,7 +679,7 @@ struct unit *unit_parse(struct arena *a, const char *text, size_t n, struct err 
 	u->pub = unit;
 	u->mem = a;
 	vec_push(&u->cfi, cfi_initial());
-	if (unit_scan(u, text, n, e) || sections_assign(u, e) || asm_check_sections(u, e))
+	if (unit_scan(u, text, n, e) || unit_sections(u, e) || asm_check(u, e))
 		goto fail;
 	why = refuse(u);
 	if (why) {
@@ -584,10 +693,11 @@ struct unit *unit_parse(struct arena *a, const char *text, size_t n, struct err 
 	u->stmt_func = arena_array(a, u->stmt.n, sizeof *u->stmt_func);
 	memset(u->stmt_func, 0xff, u->stmt.n * sizeof *u->stmt_func);
 	functions_find(u);
-	if (labels_collect(u, e))
+	if (procedures_check(u, e) || labels_collect(u, e))
 		goto fail;
 	unit->func = arena_array(a, u->func.n, sizeof *unit->func);
 	labels_mark(u);
+	debug_follow_locs(u);
 	for (i = 0; i < u->func.n; i++) {
 		f = &u->func.v[i];
 		f->pub = &unit->func[i];

@@ -14,7 +14,7 @@ static const struct dir_name dirs[] = {
 	{".attach_to_group", DIR_REFUSE}, {".balign", DIR_ALIGN}, {".base64", DIR_DATA},
 	{".bss", DIR_SECTION}, {".bundle_align_mode", DIR_REFUSE}, {".byte", DIR_DATA},
 	{".code16", DIR_REFUSE}, {".code32", DIR_REFUSE}, {".comm", DIR_MISC}, {".data", DIR_SECTION},
-	{".double", DIR_DATA}, {".else", DIR_REFUSE}, {".endif", DIR_REFUSE}, {".endm", DIR_REFUSE},
+	{".double", DIR_DATA}, {".else", DIR_REFUSE}, {".end", DIR_REFUSE}, {".endif", DIR_REFUSE}, {".endm", DIR_REFUSE},
 	{".equ", DIR_SET}, {".equiv", DIR_SET}, {".file", DIR_FILE}, {".fill", DIR_DATA},
 	{".float", DIR_DATA}, {".global", DIR_SYMBOL}, {".globl", DIR_SYMBOL}, {".hidden", DIR_SYMBOL},
 	{".hword", DIR_DATA}, {".ident", DIR_IDENT}, {".if", DIR_REFUSE}, {".ifdef", DIR_REFUSE},
@@ -22,12 +22,12 @@ static const struct dir_name dirs[] = {
 	{".intel_syntax", DIR_REFUSE}, {".internal", DIR_SYMBOL}, {".irp", DIR_REFUSE},
 	{".irpc", DIR_REFUSE}, {".largecomm", DIR_MISC}, {".lcomm", DIR_MISC}, {".loc", DIR_LOC},
 	{".local", DIR_SYMBOL}, {".long", DIR_DATA}, {".macro", DIR_REFUSE}, {".nop", DIR_DATA},
-	{".nops", DIR_DATA}, {".octa", DIR_DATA}, {".org", DIR_REFUSE}, {".p2align", DIR_ALIGN},
+	{".nops", DIR_DATA}, {".octa", DIR_DATA}, {".offset", DIR_REFUSE}, {".org", DIR_REFUSE}, {".p2align", DIR_ALIGN},
 	{".popsection", DIR_POP}, {".previous", DIR_POP}, {".protected", DIR_SYMBOL},
 	{".pushsection", DIR_PUSH}, {".quad", DIR_DATA}, {".reloc", DIR_REFUSE}, {".rept", DIR_REFUSE},
 	{".rva", DIR_DATA}, {".section", DIR_SECTION}, {".set", DIR_SET}, {".short", DIR_DATA},
 	{".single", DIR_DATA}, {".size", DIR_SIZE}, {".skip", DIR_DATA}, {".sleb128", DIR_DATA},
-	{".space", DIR_DATA}, {".string", DIR_DATA}, {".subsection", DIR_REFUSE}, {".symver", DIR_SYMBOL},
+	{".space", DIR_DATA}, {".string", DIR_DATA}, {".struct", DIR_REFUSE}, {".subsection", DIR_REFUSE}, {".symver", DIR_SYMBOL},
 	{".text", DIR_SECTION}, {".tfloat", DIR_DATA}, {".type", DIR_TYPE}, {".uleb128", DIR_DATA},
 	{".value", DIR_DATA}, {".weak", DIR_SYMBOL}, {".weakref", DIR_SYMBOL}, {".word", DIR_DATA},
 	{".zero", DIR_DATA},
@@ -95,7 +95,26 @@ static const char *comment_start(const char *s, const char *end)
 	return end;
 }
 
-static void classify(struct stmt *st, const char *s, const char *end)
+/* A second statement or a comment of C's kind on the line. */
+static bool crowded(const char *s, const char *end)
+{
+	bool quoted = false;
+
+	if (!memchr(s, ';', (size_t)(end - s)) && !memchr(s, '/', (size_t)(end - s)))
+		return false;
+	for (; s < end; s++) {
+		if (*s == '\\' && quoted)
+			s++;
+		else if (*s == '"')
+			quoted = !quoted;
+		else if (!quoted && (*s == ';' || (*s == '/' && s + 1 < end && s[1] == '*')))
+			return true;
+	}
+	return false;
+}
+
+/* False when the line is none that a compiler prints. */
+static bool classify(struct stmt *st, const char *s, const char *end)
 {
 	const char *p;
 
@@ -104,7 +123,7 @@ static void classify(struct stmt *st, const char *s, const char *end)
 		end--;
 	if (s == end) {
 		st->kind = ST_BLANK;
-		return;
+		return true;
 	}
 	if (*s == '"') { /* a quoted label */
 		for (p = s + 1; p < end && *p != '"'; p++)
@@ -117,7 +136,7 @@ static void classify(struct stmt *st, const char *s, const char *end)
 	st->op = (struct str){s, (uint32_t)(p - s)};
 	if (p + 1 == end && *p == ':') {
 		st->kind = ST_LABEL;
-		return;
+		return true;
 	}
 	st->kind = *s == '.' ? ST_DIR : ST_INSN;
 	while (p < end && blank(*p))
@@ -125,12 +144,42 @@ static void classify(struct stmt *st, const char *s, const char *end)
 	st->arg = (struct str){p, (uint32_t)(end - p)};
 	if (st->kind == ST_DIR)
 		st->dir = dir_kind(st->op);
+	/* "1: call mcount" is GCC's -pg; nobody refers to that label. */
+	if (p < end && (*p == '=' || (*p == ':' && !(*s >= '0' && *s <= '9'))))
+		return false;
+	/* clang's comments may hold a NUL; what counts may not. */
+	return !memchr(s, '\0', (size_t)(end - s)) && !crowded(s, end);
+}
+
+/* GCC's line in front of an inline assembly ("# 12 "file.c" 1") and behind it
+ * ("# 0 "" 2"); what follows the latter is the compiler's again. */
+static bool asm_marker(const char *p, const char *nl)
+{
+	if (nl - p < 3 || p[0] != '#' || p[1] != ' ')
+		return false;
+	for (p += 2; p < nl && *p >= '0' && *p <= '9'; p++)
+		;
+	return nl - p >= 2 && p[0] == ' ' && p[1] == '"';
+}
+
+uint32_t align_log2(const struct stmt *st)
+{
+	uint32_t v = 0, log = 0, i;
+
+	for (i = 0; i < st->arg.n && i < 8 && st->arg.p[i] >= '0' && st->arg.p[i] <= '9'; i++)
+		v = 10 * v + (uint32_t)(st->arg.p[i] - '0');
+
+	if (str_is(st->op, ".p2align"))
+		return v < 12 ? v : 0;
+	while (log < 12 && (1u << log) < v)
+		log++;
+	return log;
 }
 
 int unit_scan(struct unit_impl *u, const char *text, size_t n, struct err *e)
 {
 	const char *s = text, *end = text + n, *nl, *p;
-	bool in_asm = false;
+	bool in_asm = false, body = false;
 	struct stmt st;
 
 	if (n > UINT32_MAX / 2)
@@ -139,17 +188,22 @@ int unit_scan(struct unit_impl *u, const char *text, size_t n, struct err *e)
 		nl = memchr(s, '\n', (size_t)(end - s));
 		if (!nl)
 			nl = end;
-		st = (struct stmt){.line = {s, (uint32_t)(nl - s)}, .aux = NONE};
+		st = (struct stmt){.line = {s, (uint32_t)(nl - s)}, .op = {nl, 0}, .arg = {nl, 0},
+			.aux = NONE};
 		for (p = s; p < nl && blank(*p); p++)
 			;
 		st.app_begin = nl - p >= 4 && !memcmp(p, "#APP", 4);
 		st.app_end = nl - p >= 7 && !memcmp(p, "#NO_APP", 7);
 		if (st.app_begin)
-			in_asm = true;
-		if (in_asm)
+			in_asm = body = true;
+		if (in_asm && asm_marker(p, nl))
+			body = true;
+		if (in_asm && (body || st.app_end))
 			st.kind = ST_ASM;
-		else
-			classify(&st, p, nl);
+		else if (!classify(&st, p, nl))
+			return err_set(e, "line %zu: not the form of compiler output", u->stmt.n + 1);
+		if (body && nl - p == 8 && !memcmp(p, "# 0 \"\" 2", 8))
+			body = false;
 		if (st.app_end)
 			in_asm = false;
 		if (st.kind == ST_DIR && st.dir == DIR_REFUSE)

@@ -72,7 +72,9 @@ struct stmt {
 	uint8_t kind, dir;
 	bool app_begin, app_end; /* of ST_ASM */
 	uint16_t section;
-	uint32_t aux; /* of DIR_CFI in a function: state after it; of .size NAME.cold: the function */
+	/* Of DIR_CFI in a function: state after it. Of .size NAME.cold: the function.
+	 * Of DIR_LOC: is_stmt in force. */
+	uint32_t aux;
 };
 
 struct section {
@@ -133,6 +135,7 @@ struct func {
 	uint32_t begin, end; /* statements [begin, end): from its label to behind .size */
 	uint16_t section, cold_section; /* of part 0 and part 1 (0 = none) */
 	uint32_t cold_label;  /* statement of NAME.cold: or NONE */
+	uint32_t end_size;    /* statement of .size NAME */
 	uint32_t cold_size;   /* statement of .size NAME.cold or NONE */
 	VEC(uint32_t) code;   /* statements of both parts in order */
 	VEC(uint32_t) data;   /* statements of other sections inside it */
@@ -143,7 +146,9 @@ struct func {
 	uint32_t nhot_blk;    /* blocks of part 0 come first in the original text */
 	const char *why;      /* why it is opaque, or NULL */
 	bool unsorted;        /* not even its parts are understood: it cannot move */
+	bool pinned;          /* what stands around it needs its place */
 	bool one_part, has_cfi;
+	uint32_t align;       /* log2 of the alignment of its entry */
 };
 
 struct unit_impl {
@@ -152,7 +157,7 @@ struct unit_impl {
 	VEC(struct stmt) stmt;
 	VEC(struct section) section; /* [0] is .text */
 	VEC(struct label) label;
-	struct htab label_by_name;
+	struct htab label_by_name, section_by_name, section_by_text;
 	VEC(struct func) func;
 	VEC(struct cfi_state) cfi; /* [0] is the state at .cfi_startproc */
 	uint32_t *stmt_func; /* per statement: function it is code of, or NONE */
@@ -162,9 +167,20 @@ struct unit_impl {
 int unit_scan(struct unit_impl *u, const char *text, size_t n, struct err *e);
 /* The next symbol-like token in [*p, end); moves *p behind it. */
 bool token_next(const char **p, const char *end, struct str *token);
+/* Of DIR_ALIGN: ".p2align 4,,10" -> 4, ".align 16" -> 4. */
+uint32_t align_log2(const struct stmt *st);
 
 /* parse.c */
 struct label *label_find(const struct unit_impl *u, struct str name);
+struct str unquote(struct str s);
+/* The k-th comma-separated operand, trimmed; n = 0 when there is none. */
+struct str operand_at(struct str arg, unsigned k);
+/* Is it ".-NAME", or ".L…-NAME" as clang prints? */
+bool size_to_end(struct str size, struct str name);
+/* Is it NAME.cold, quoted or not? */
+bool is_cold_name(struct str cold, struct str name);
+/* Fills section[] and stmt.section: that of a directive is the one it switches to. */
+int unit_sections(struct unit_impl *u, struct err *e);
 
 /* cfi.c: fills stmt.aux and the cfi[] of the unit; NULL or why it cannot. */
 const char *cfi_simulate(struct unit_impl *u, struct func *f);
@@ -213,7 +229,10 @@ void mapsec_emit(
  * sections or in another order. */
 void debug_emit(const struct unit_impl *u, const struct unit_place *place, const struct stmt *st,
     struct buf *out);
-/* A .loc directive without its view label. */
-void debug_emit_loc(const struct stmt *st, struct buf *out);
+/* Fills stmt.aux of every .loc: is_stmt holds until the next that says otherwise. */
+void debug_follow_locs(struct unit_impl *u);
+/* A .loc directive; *is_stmt is what holds in the printed text. `moved`: behind
+ * other code than before, so without its view label. */
+void debug_emit_loc(const struct stmt *st, bool moved, bool *is_stmt, struct buf *out);
 
 #endif

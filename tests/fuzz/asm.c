@@ -1,0 +1,49 @@
+/*
+ * Any text as a unit: read, laid out at random and as it was, printed, and the
+ * print proven. A print of ours that does not pass the output check is a bug.
+ */
+#include "common/hash.h"
+#include "editor/unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void print(const struct unit *u, const struct unit_place *place)
+{
+	struct buf out = {0};
+	struct err e;
+
+	unit_emit(u, place, 1, &out);
+	if (unit_check(u, out.p, out.n, &e)) {
+		fprintf(stderr, "%s\n%.*s", e.text, (int)out.n, out.p);
+		abort();
+	}
+	buf_free(&out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
+{
+	struct hash128 h = hash_bytes(p, n);
+	struct layout_options o;
+	struct unit_place *place;
+	struct arena a = {0};
+	struct unit *u;
+	struct err e;
+	uint32_t i;
+
+	u = unit_parse(&a, (const char *)p, n, &e);
+	if (u) {
+		print(u, NULL);
+		place = arena_array(&a, u->nfunc, sizeof *place);
+		for (i = 0; i < u->nfunc; i++) {
+			place[i].edit = u->func[i].movable && (h.b[i % 16] & 7);
+			place[i].rank = i;
+			o.split = !u->func[i].one_part;
+			layout_random(&u->func[i].cfg, &o, hash_short(&h) + i, &place[i].layout, &a);
+		}
+		print(u, place);
+	}
+	unit_free(u);
+	arena_free(&a);
+	return 0;
+}
