@@ -104,7 +104,8 @@ demo: all
 	@MORPH_BUILD=$(B) bench/demo
 
 bench: all
-	bench/run
+	@config/install-deps config/packages.bench
+	@MORPH_BUILD=$(B) bench/run
 
 clean:
 	rm -rf $(B)
