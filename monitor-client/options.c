@@ -17,9 +17,26 @@ static const char usage[] =
     "usage: morph-monitor [--source auto|tick|cpu-clock] [--rate HZ] [--socket PATH]\n"
     "                     [--spool DIR] [--spool-max MIB] [--flush SECONDS]\n"
     "                     [--record FILE] [-v] [-- CMD [ARG…]]\n"
-    "       morph-monitor --replay FILE [--socket PATH] [-v]\n"
-    "Samples where programs spend their time and tells the manager.\n"
-    "Without CMD the whole machine, which needs rights; with it CMD and its children.\n";
+    "       morph-monitor --replay FILE [--socket PATH] [-v]\n";
+
+static const char help[] =
+    "\n"
+    "Samples where programs spend their time and tells the manager: without CMD of\n"
+    "the whole machine, which needs rights, with it of CMD and its children.\n"
+    "\n"
+    "      --source S       auto, tick or cpu-clock: where samples come from\n"
+    "      --rate HZ        samples per second and CPU of cpu-clock (default: 251)\n"
+    "      --socket PATH    the manager's socket\n"
+    "      --spool DIR      where batches wait while the manager is away\n"
+    "      --spool-max MIB  at most so many of them (default: 64)\n"
+    "      --flush SECONDS  time between two batches (default: 10)\n"
+    "      --record FILE    write the batches there and tell the manager nothing\n"
+    "      --replay FILE    send what --record wrote\n"
+    "  -v, --verbose        say more on standard error\n"
+    "  -h, --help           -V, --version\n"
+    "\n"
+    "Exit status: that of CMD; 0 ended by a signal, 1 failed, 2 usage, 77 the kernel\n"
+    "refuses perf events.\n";
 
 enum {
 	OPT_SOURCE = 256,
@@ -29,9 +46,7 @@ enum {
 	OPT_SPOOL_MAX,
 	OPT_FLUSH,
 	OPT_RECORD,
-	OPT_REPLAY,
-	OPT_HELP,
-	OPT_VERSION
+	OPT_REPLAY
 };
 
 static const struct option longs[] = {
@@ -44,8 +59,8 @@ static const struct option longs[] = {
     {"record", required_argument, NULL, OPT_RECORD},
     {"replay", required_argument, NULL, OPT_REPLAY},
     {"verbose", no_argument, NULL, 'v'},
-    {"help", no_argument, NULL, OPT_HELP},
-    {"version", no_argument, NULL, OPT_VERSION},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
     {0},
 };
 
@@ -136,7 +151,7 @@ void options_read(struct options *o, int argc, char **argv)
 	*o = (struct options){.source = {.want = SOURCE_AUTO, .rate = RATE},
 	    .spool_max = (uint64_t)SPOOL_MIB << 20,
 	    .flush = FLUSH_S * SECOND};
-	while ((c = getopt_long(argc, argv, "+v", longs, NULL)) != -1)
+	while ((c = getopt_long(argc, argv, "+vhV", longs, NULL)) != -1)
 		switch (c) {
 		case OPT_SOURCE:
 			o->source.want = source_named(optarg);
@@ -168,10 +183,11 @@ void options_read(struct options *o, int argc, char **argv)
 		case 'v':
 			o->verbose = true;
 			break;
-		case OPT_HELP:
+		case 'h':
 			fputs(usage, stdout);
+			fputs(help, stdout);
 			exit(0);
-		case OPT_VERSION:
+		case 'V':
 			puts("morph-monitor " MORPH_VERSION);
 			exit(0);
 		default:

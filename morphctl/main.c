@@ -53,6 +53,7 @@ static const struct option_help {
     {'V', "version", NULL, "print the version"},
 };
 enum { NOPTIONS = sizeof options / sizeof *options };
+static const char short_options[] = "hV";
 
 /* ---- help ---- */
 
@@ -67,7 +68,10 @@ static void help_options(const struct command *c)
 			continue;
 		snprintf(left, sizeof left, "--%s%s%s", options[i].name, options[i].arg ? " " : "",
 		    options[i].arg ? options[i].arg : "");
-		printf("  %-16s %s\n", left, options[i].text);
+		if (strchr(short_options, options[i].code))
+			printf("  -%c, %-16s %s\n", options[i].code, left, options[i].text);
+		else
+			printf("      %-16s %s\n", left, options[i].text);
 	}
 }
 
@@ -170,7 +174,7 @@ static int read_options(int argc, char **argv, struct invocation *in, struct wan
 	int o;
 
 	long_options(table);
-	while ((o = getopt_long(argc, argv, "hV", table, NULL)) != -1) {
+	while ((o = getopt_long(argc, argv, short_options, table, NULL)) != -1) {
 		if (o == '?')
 			return EXIT_USAGE;
 		if (o < 'A')
