@@ -99,18 +99,42 @@ static int parse_and_lay_out(struct job *j, struct timespec *clock, struct err *
 	return 0;
 }
 
-/* The scores of the original and of the new build. */
-static void compare_scores(struct job *j, const struct blockmap *made)
+static int read_layout(struct job *j, const char *path, struct blockmap *m, struct err *e)
+{
+	const struct build_id *id = &artifact_meta(j->art)->id;
+	struct elf *f = elf_file_open(path, -1, e);
+	int rc;
+
+	if (!f)
+		return -1;
+	rc = blockmap_from_elf(f, m, e) ? err_wrap(e, "%s", path) : 0;
+	if (!rc && !build_id_equal(&m->id, id) && !build_id_equal(&m->origin, id))
+		rc = err_set(e, "%s: not a build of this artifact", path);
+	elf_file_close(f);
+	return rc;
+}
+
+static void score_map(struct job *j, const struct blockmap *map, struct score *s)
 {
 	struct mapindex index;
 
-	if (j->o->mode != PLAN_PROFILE)
-		return;
-	mapindex_make(&index, made);
-	score_build(&j->plan, &j->plan.index, &j->r.before);
-	score_build(&j->plan, &index, &j->r.after);
-	j->r.scored = true;
+	mapindex_make(&index, map);
+	score_build(&j->plan, &index, s);
 	mapindex_free(&index);
+}
+
+/* What the present layout is worth. */
+static int score_present(struct job *j, struct err *e)
+{
+	struct blockmap m = {0};
+	int rc = 0;
+
+	if (j->o->layout)
+		rc = read_layout(j, j->o->layout, &m, e);
+	if (!rc)
+		score_map(j, j->o->layout ? &m : &j->plan.map, &j->r.before);
+	blockmap_free(&m);
+	return rc;
 }
 
 int job_edit(struct job *j, struct err *e)
@@ -139,7 +163,12 @@ int job_edit(struct job *j, struct err *e)
 	if (verify_build(b.out, b.unchanged, &j->plan.map, &made, e))
 		goto out;
 	s->verify = lap(&clock);
-	compare_scores(j, &made);
+	if (j->o->mode == PLAN_PROFILE) {
+		if (score_present(j, e))
+			goto out;
+		score_map(j, &made, &j->r.after);
+		j->r.scored = true;
+	}
 	j->r.id = made.id;
 	j->r.assembled = b.assembled;
 	j->r.cached = b.cached;
@@ -153,42 +182,16 @@ out:
 	return rc;
 }
 
-static int read_layout(struct job *j, const char *path, struct blockmap *m, struct err *e)
-{
-	const struct build_id *id = &artifact_meta(j->art)->id;
-	struct elf *f = elf_file_open(path, -1, e);
-	int rc;
-
-	if (!f)
-		return -1;
-	rc = blockmap_from_elf(f, m, e) ? err_wrap(e, "%s", path) : 0;
-	if (!rc && !build_id_equal(&m->id, id) && !build_id_equal(&m->origin, id))
-		rc = err_set(e, "%s: not a build of this artifact", path);
-	elf_file_close(f);
-	return rc;
-}
-
 int job_score(struct job *j, struct err *e)
 {
-	struct blockmap m = {0};
-	struct mapindex index;
 	struct timespec clock;
-	int rc = -1;
 
 	lap(&clock);
-	if (open_inputs(j, e) || parse_and_lay_out(j, &clock, e))
-		goto out;
-	if (j->o->layout && read_layout(j, j->o->layout, &m, e))
-		goto out;
-	mapindex_make(&index, j->o->layout ? &m : &j->plan.map);
-	score_build(&j->plan, &index, &j->r.before);
+	if (open_inputs(j, e) || parse_and_lay_out(j, &clock, e) || score_present(j, e))
+		return -1;
 	score_plan(&j->plan, &j->r.after);
-	mapindex_free(&index);
 	j->r.scored = true;
-	rc = 0;
-out:
-	blockmap_free(&m);
-	return rc;
+	return 0;
 }
 
 int job_report(struct job *j, struct err *e)

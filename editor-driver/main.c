@@ -16,7 +16,7 @@ enum { EXIT_CANNOT = 1, EXIT_USAGE = 2, EXIT_LATER = 75, JOBS_MAX = 64 };
 
 static const char HELP[] =
     "usage: morph-edit --artifact A (--samples F | --counts F | --random SEED | --identity)\n"
-    "                  -o OUT\n"
+    "                  [--original FILE] [--layout BUILD] -o OUT\n"
     "       morph-edit --artifact A (--samples F | --counts F) --score [--layout BUILD]\n"
     "       morph-edit --artifact A --report [--samples F | --counts F]\n"
     "\n"
@@ -31,7 +31,7 @@ static const char HELP[] =
     "  --original FILE  the program it is to replace: refuse when that was changed\n"
     "                   after its link, and leave out symbols when it has none\n"
     "  --score          only say what the present and the best layout are worth\n"
-    "  --layout BUILD   with --score: the present layout (default: the original's)\n"
+    "  --layout BUILD   the present layout, for the score (default: the original's)\n"
     "  --report         only say what the artifact holds\n"
     "  --json           print one JSON object\n"
     "  --cache DIR      keep objects here (default: ${XDG_CACHE_HOME:-~/.cache}/morph)\n"
@@ -160,8 +160,10 @@ static void read_options(struct options *o, int argc, char **argv)
 		usage("--report goes with --samples or --counts alone");
 	if (o->original && !o->out)
 		usage("--original goes with -o OUT");
-	if (o->layout && !o->score)
-		usage("--layout goes with --score");
+	if (o->layout && !o->profile)
+		usage("--layout goes with --samples or --counts");
+	if (o->layout && o->report)
+		usage("--layout goes with --score or -o OUT");
 }
 
 /* The place of the result: a file or nothing, and not the artifact. */
