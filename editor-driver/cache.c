@@ -16,6 +16,15 @@ enum { TRAILER = sizeof MAGIC + sizeof(struct hash128), STALE_TMP_S = 3600 };
 static const char *const KINDS[] = {"objects", "builds"};
 enum { NKIND = sizeof KINDS / sizeof *KINDS };
 
+/* What somebody else put there would be linked into a program. */
+static bool ours_alone(const char *dir)
+{
+	struct stat st;
+
+	return !stat(dir, &st) && (st.st_uid == geteuid() || st.st_uid == 0) &&
+	    !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
 void cache_open(struct cache *c, const char *dir)
 {
 	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -31,6 +40,9 @@ void cache_open(struct cache *c, const char *dir)
 		path = xasprintf("%s/%s", c->dir, KINDS[i]);
 		if (dir_make(path, 0700, &e) || access(path, W_OK | X_OK)) {
 			log_warn("cannot use the cache %s; going on without", path);
+			cache_close(c);
+		} else if (!ours_alone(c->dir) || !ours_alone(path)) {
+			log_warn("others may write the cache %s; going on without", path);
 			cache_close(c);
 		}
 		free(path);

@@ -20,7 +20,8 @@ struct cache {
 static const uint64_t CACHE_LIMIT = (uint64_t)2 << 30; /* bytes of all entries */
 
 /* dir, or when NULL ${XDG_CACHE_HOME:-~/.cache}/morph. A folder that cannot be
- * made or written leaves a cache that holds nothing, and a warning. */
+ * made or written, or that others may write, leaves a cache that holds nothing,
+ * and a warning. */
 void cache_open(struct cache *c, const char *dir);
 void cache_close(struct cache *c);
 

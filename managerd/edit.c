@@ -291,7 +291,7 @@ static int start_job(struct edit *j, const struct edit_request *q, int out, int 
 			: q->kind == EDIT_SCORE		     ? PRIV_SCORE
 							     : PRIV_VERIFY,
 		.layout = q->layout, .module = q->module, .artifact = q->artifact, .job = q->job,
-		.command = q->command, .memory = q->memory, .samples = -1, .err = err,
+		.command = q->command, .origin = q->origin, .memory = q->memory, .samples = -1, .err = err,
 		/* What a verify command says goes into one text. */
 		.out = q->kind == EDIT_VERIFY ? err : out};
 	int r;

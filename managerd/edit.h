@@ -30,12 +30,14 @@ struct edit_request {
 	enum edit_kind kind;
 	const char *module;   /* absolute path */
 	const char *artifact; /* BUILD, SCORE: absolute path */
-	bool layout;          /* SCORE: score the module's own layout (it is a laid-out build) */
+	bool layout;          /* BUILD, SCORE: the module is a laid-out build; "before" is
+				 what its layout is worth, else the original's */
 	const void *samples;  /* BUILD, SCORE: text of the samples file; copied */
 	size_t nsamples;      /* bytes, at most EDIT_SAMPLES_MAX */
 	const char *job;      /* VERIFY: the job whose build is to be verified */
 	char *const *command; /* VERIFY: argv as in the policy; {new} and {old} in it become the
 				 paths of the build and of the module. Exit 0 = good */
+	struct build_id origin; /* BUILD: the original build, to be compared with; n = 0: none */
 	uint64_t memory;      /* address space of each of its processes in bytes, 0 = no limit */
 	double deadline_s;    /* of running time, > 0 */
 };
@@ -73,7 +75,7 @@ struct edit_result {
 	} seconds;            /* 0 where the editor names none */
 	double ran_s;         /* running time, without pauses */
 	struct edit_score before, after;
-	uint64_t size_before, size_after; /* bytes of the file */
+	uint64_t size_before, size_after; /* bytes of code and data loaded from the file */
 };
 /* Strings live until the callback returns. */
 typedef void edit_done_fn(const struct edit_result *r, void *arg);

@@ -16,11 +16,16 @@
 bool jobs_name_valid(const char *name);
 /* STATE/jobs/NAME[/FILE]; to free. */
 char *jobs_path(const char *state, const char *name, const char *file);
-/* Makes a new folder with the file "samples" (copied from a descriptor of a
- * regular file, from its begin) and gives both to uid:gid when give is set. */
-int jobs_make(const char *state, int samples, bool give, uid_t uid, gid_t gid,
+/* Makes a new folder with the file "samples" and, unless original is -1, the
+ * file "original" (copied from descriptors of regular files, from their begin),
+ * and gives all to uid:gid when give is set. */
+int jobs_make(const char *state, int samples, int original, bool give, uid_t uid, gid_t gid,
     char name[PRIV_JOB_NAME], struct err *e);
 int jobs_drop(const char *state, const char *name, struct err *e);
+/* STATE/cache/UID, where the edits of a user keep what they made; made when
+ * absent, given to uid:gid when give is set, and no one else's to write. To
+ * free; NULL and why. */
+char *jobs_cache(const char *state, bool give, uid_t uid, gid_t gid, struct err *e);
 /* At start: kills what earlier jobs of this state left running and removes
  * their folders. */
 int jobs_sweep(const char *state, struct err *e);

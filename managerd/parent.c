@@ -105,6 +105,7 @@ static int do_job_start(struct call *c)
 	j.artifact = frame_get_str(&c->in);
 	j.job = frame_get_str(&c->in);
 	j.command = frame_get_list(&c->in);
+	j.origin = frame_get_id(&c->in);
 	j.memory = frame_get_u64(&c->in);
 	if (!frame_whole(&c->in) || c->f->nfd != (j.kind == PRIV_VERIFY ? 2 : 3))
 		return malformed(c);

@@ -428,6 +428,7 @@ static int ask_job_start(struct priv *p, const struct priv_job *j, struct priv_s
 	frame_str(&b, j->artifact);
 	frame_str(&b, j->job);
 	frame_list(&b, j->command);
+	frame_id(&b, &j->origin);
 	frame_u64(&b, j->memory);
 	if (ask(p, FRAME_JOB_START, &b, fd, j->kind == PRIV_VERIFY ? 2 : 3, &a, e) < 0)
 		return -1;

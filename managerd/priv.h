@@ -11,6 +11,7 @@
  *
  *	lock              flock(2) of the one manager of this state
  *	jobs/NAME/        of one job; belongs to whom the job runs as
+ *	cache/UID/        what the edits of a user keep (editor-driver/cache.h); theirs
  *	builds/ journal/  managerd/swap.h
  *	manager/          system mode: the child's own (store, spool)
  */
@@ -79,6 +80,9 @@ struct priv_job {
 	const char *artifact; /* BUILD, SCORE */
 	const char *job;      /* VERIFY: of the build */
 	char *const *command; /* VERIFY: argv with {new}, {old} */
+	struct build_id origin; /* BUILD: the original build, which the editor compares its link
+				   with: the module or, when it is another build by now, the
+				   kept one; n = 0 or not kept: it compares with none */
 	uint64_t memory;      /* bytes of address space, 0 = no limit */
 	int samples;          /* BUILD, SCORE: descriptor of the text; -1 */
 	int out, err;         /* descriptors for its 1 and 2 */

@@ -1,10 +1,14 @@
 #include "managerd/verbs.h"
+#include "common/log.h"
 #include "common/publish.h"
+#include "managerd/builds.h"
 #include "managerd/jobs.h"
 #include "managerd/launch.h"
+#include "managerd/modfile.h"
 #include "managerd/trust.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pwd.h>
 #include <signal.h>
@@ -88,6 +92,8 @@ static int check_job_request(const struct verbs *v, const struct priv_job *j, st
 		return err_set(e, "refused: no such kind of job");
 	if (check_path(j->module, "module", e) < 0)
 		return -1;
+	if (j->origin.n > sizeof j->origin.b)
+		return err_set(e, "refused: not a build-id");
 	if (j->kind == PRIV_VERIFY)
 		return check_job(j->job, e) < 0 || check_command(v, j->command, e) < 0 ? -1 : 0;
 	return check_path(j->artifact, "artifact", e);
@@ -226,8 +232,35 @@ static void make_env(const struct verbs *v, const struct job_user *u, const char
 	vec_push(env, NULL);
 }
 
-static void editor_argv(const struct verbs *v, const struct priv_job *j, const char *name,
-    strings *argv)
+/* Where the original build is to be had: in the module itself, or kept. */
+struct original {
+	bool itself;
+	int kept; /* descriptor, -1 = none */
+};
+
+static struct original find_original(const struct verbs *v, const struct priv_job *j)
+{
+	struct original o = {.kept = -1};
+	struct build_id id;
+	struct trusted t;
+	char *path;
+
+	if (j->kind != PRIV_BUILD || !j->origin.n || trust_open(j->module, (uid_t)-1, &t, NULL) < 0)
+		return o;
+	o.itself = !modfile_build_id(t.fd, t.path, &id, NULL) && build_id_equal(&id, &j->origin);
+	trust_close(&t);
+	if (o.itself)
+		return o;
+	path = builds_path(v->state, j->module, &j->origin);
+	o.kept = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (o.kept < 0)
+		log_info("%s: its original build is not kept: %s", j->module, strerror(errno));
+	free(path);
+	return o;
+}
+
+static void editor_argv(const struct verbs *v, const struct priv_job *j, const struct original *o,
+    const char *cache, const char *name, strings *argv)
 {
 	vec_push(argv, xstrdup(v->editor));
 	vec_push(argv, xstrdup("--json"));
@@ -238,10 +271,19 @@ static void editor_argv(const struct verbs *v, const struct priv_job *j, const c
 	if (j->kind == PRIV_BUILD) {
 		vec_push(argv, xstrdup("-o"));
 		vec_push(argv, jobs_path(v->state, name, "out"));
+		if (cache) {
+			vec_push(argv, xstrdup("--cache"));
+			vec_push(argv, xstrdup(cache));
+		}
+		if (o->itself || o->kept >= 0) {
+			vec_push(argv, xstrdup("--original"));
+			vec_push(argv, o->itself ? xstrdup(j->module)
+						 : jobs_path(v->state, name, "original"));
+		}
 	} else {
 		vec_push(argv, xstrdup("--score"));
 	}
-	if (j->kind == PRIV_SCORE && j->layout) {
+	if (j->layout) {
 		vec_push(argv, xstrdup("--layout"));
 		vec_push(argv, xstrdup(j->module));
 	}
@@ -287,9 +329,24 @@ static int check_folder(const char *dir, const struct job_user *u, struct err *e
 	return 0;
 }
 
-static int start(struct verbs *v, const struct priv_job *j, const struct job_user *u,
-    struct priv_started *s, struct err *e)
+/* Without it the next edit costs as much as the first. */
+static char *find_cache(const struct verbs *v, const struct priv_job *j, const struct job_user *u)
 {
+	struct err e;
+	char *path = NULL;
+
+	if (j->kind == PRIV_BUILD) {
+		path = jobs_cache(v->state, u->drop, u->drop ? u->uid : geteuid(), u->gid, &e);
+		if (!path)
+			log_warn("%s", e.text);
+	}
+	return path;
+}
+
+static int start(struct verbs *v, const struct priv_job *j, const struct job_user *u,
+    const struct original *o, struct priv_started *s, struct err *e)
+{
+	char *cache = find_cache(v, j, u);
 	char *dir = jobs_path(v->state, s->name, NULL);
 	strings argv = {0}, env = {0};
 	struct launch l = {.dir = dir, .out = j->out, .err = j->err, .drop = u->drop,
@@ -298,7 +355,7 @@ static int start(struct verbs *v, const struct priv_job *j, const struct job_use
 	if (j->kind == PRIV_VERIFY)
 		verify_argv(v, j, &argv);
 	else
-		editor_argv(v, j, s->name, &argv);
+		editor_argv(v, j, o, cache, s->name, &argv);
 	make_env(v, u, s->name, &env);
 	l.argv = (const char *const *)argv.v;
 	l.env = env.v;
@@ -307,16 +364,18 @@ static int start(struct verbs *v, const struct priv_job *j, const struct job_use
 		vec_push(&v->job, s->pid);
 	strings_free(&argv);
 	strings_free(&env);
+	free(cache);
 	free(dir);
 	return s->pid > 0 ? 0 : -1;
 }
 
 /* What the job makes belongs to the manager's group where it is to read it. */
 static int make_folder(struct verbs *v, const struct priv_job *j, const struct job_user *u,
-    struct priv_started *s, struct err *e)
+    const struct original *o, struct priv_started *s, struct err *e)
 {
 	if (j->kind != PRIV_VERIFY)
-		return jobs_make(v->state, j->samples, v->system, u->uid, v->gid, s->name, e);
+		return jobs_make(
+		    v->state, j->samples, o->kept, v->system, u->uid, v->gid, s->name, e);
 	memcpy(s->name, j->job, PRIV_JOB_NAME);
 	return 0;
 }
@@ -324,18 +383,22 @@ static int make_folder(struct verbs *v, const struct priv_job *j, const struct j
 int verbs_job_start(struct verbs *v, const struct priv_job *j, struct priv_started *s,
     struct err *e)
 {
+	struct original o;
 	struct job_user u;
 	int r;
 
 	*s = (struct priv_started){.pid = -1, .pidfd = -1};
 	if (check_job_request(v, j, e) < 0 || find_user(v, j->module, &u, e) < 0)
 		return -1;
-	r = make_folder(v, j, &u, s, e);
+	o = find_original(v, j);
+	r = make_folder(v, j, &u, &o, s, e);
 	if (!r) {
-		r = start(v, j, &u, s, e);
+		r = start(v, j, &u, &o, s, e);
 		if (r < 0 && j->kind != PRIV_VERIFY)
 			jobs_drop(v->state, s->name, NULL);
 	}
+	if (o.kept >= 0)
+		close(o.kept);
 	free(u.home);
 	return r;
 }

@@ -83,10 +83,12 @@ static void done(const struct edit_result *r, void *arg)
 static struct edit *begin(enum edit_kind kind, double deadline_s, struct got *g)
 {
 	struct edit_request q = {.kind = kind, .module = module, .artifact = "/nowhere/prog.morph",
+		.origin = {.n = TINY_ID},
 		.samples = "main 0 1\n", .nsamples = 9, .deadline_s = deadline_s};
 	struct edit *j;
 	struct err e;
 
+	memset(q.origin.b, 11, TINY_ID);
 	*g = (struct got){0};
 	j = edit_start(&loop, priv, &q, done, g, &e);
 	ck_assert_msg(j != NULL, "%s", e.text);
@@ -122,7 +124,9 @@ START_TEST(build_is_read_whole)
 
 	run(EDIT_BUILD, "test \"$1\" = --json && test \"$2\" = --artifact &&"
 	    "test \"$3\" = /nowhere/prog.morph && test \"$4\" = --samples &&"
-	    "test \"$(cat $5)\" = 'main 0 1' && test \"$6\" = -o && test $# = 7 || exit 2\n"
+	    "test \"$(cat $5)\" = 'main 0 1' && test \"$6\" = -o && test \"$8\" = --cache &&"
+	    "test \"${10} ${11}\" = \"--original ${TMPDIR%/state*}/prog\" && test $# = 11 || exit 2\n"
+	    "test \"$(stat -c %a:%u $9)\" = 700:$(id -u) || exit 3\n"
 	    "test \"$TMPDIR\" = \"$PWD\" && echo built >$7 && echo progress >&2\n"
 	    "echo '" ANSWER "'", &g);
 	ck_assert_msg(g.end == EDIT_DONE, "%s", g.error);

@@ -24,12 +24,16 @@
 enum { OLD = 11, NEW = 22, NOBODY = 65534, OWNER = 1 };
 
 static char dir[] = "/tmp/morph-priv-XXXXXX";
-static char *state, *run, *folder, *module, *editor, *build;
+static char *state, *run, *folder, *module, *editor, *build, *old;
+static struct build_id origin; /* what jobs are to compare with */
 
 static void setup(void)
 {
-	static const char text[] = "#!/bin/sh\nwhile [ $# -gt 0 ]; do case $1 in -o) out=$2;; esac;"
-	    "shift; done\nid -u\nid -G\ntest -n \"$out\" && cp \"$0.build\" $out\nexit 0\n";
+	static const char text[] = "#!/bin/sh\nwhile [ $# -gt 0 ]; do case $1 in -o) out=$2;;"
+	    "--original) old=$2;; --cache) cache=$2;; esac; shift; done\nid -u\nid -G\n"
+	    "test -n \"$out\" && cp \"$0.build\" $out\n"
+	    "test -n \"$old\" && cmp $old $0.old && echo ${old##*/}\n"
+	    "test -n \"$cache\" && echo used >>$cache/x && stat -c %u:%a $cache\nexit 0\n";
 
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	ck_assert_int_eq(chmod(dir, 0755), 0);
@@ -41,6 +45,8 @@ static void setup(void)
 	build = xasprintf("%s.build", editor);
 	ck_assert_int_eq(mkdir(folder, 0755), 0);
 	ck_assert_int_eq(tiny_write(module, OLD, false, 5000), 0);
+	old = xasprintf("%s.old", editor);
+	ck_assert_int_eq(tiny_write(old, OLD, false, 5000), 0);
 	ck_assert_int_eq(tiny_write(build, NEW, false, 5000), 0);
 	ck_assert_int_eq(publish_bytes(editor, text, sizeof text - 1, 0755, NULL), 0);
 }
@@ -54,6 +60,7 @@ static void teardown(void)
 	free(module);
 	free(editor);
 	free(build);
+	free(old);
 }
 
 static char *verify_one[] = {"true", "{new}", NULL};
@@ -196,6 +203,7 @@ static void run_job(struct priv *p, struct priv_started *s, char *text, size_t m
 	struct priv_job j = good_job(fd);
 	struct err e = {""};
 
+	j.origin = origin;
 	REQUIRE(pipe2(out, O_CLOEXEC) == 0);
 	j.out = out[1];
 	REQUIRE(priv_job_start(p, &j, s, &e) == 0);
@@ -238,6 +246,13 @@ static void whole_way(struct priv *p)
 	REQUIRE(priv_recover(p, outcome, p, &e) == 0);
 	REQUIRE(priv_kept(p, module, &a, &kept) == 1);
 	REQUIRE(priv_job_drop(p, job.name, &e) == 0);
+	origin = tiny_id(OLD); /* kept now */
+	run_job(p, &job, text, sizeof text);
+	REQUIRE(strstr(text, "\noriginal\n"));
+	origin = tiny_id(NEW); /* the module itself, which is not like the old one */
+	run_job(p, &job, text, sizeof text);
+	REQUIRE(strstr(text, "differ") && !strstr(text, "original"));
+	origin = (struct build_id){0};
 	s.to = tiny_id(OLD);
 	s.from = tiny_id(NEW);
 	s.job = NULL;
@@ -382,7 +397,7 @@ static void root_job(struct priv *p)
 	char text[200];
 
 	run_job(p, &s, text, sizeof text);
-	REQUIRE(!strcmp(text, "65534\n65534\n"));
+	REQUIRE(!strcmp(text, "65534\n65534\n65534:700\n"));
 	char *out = priv_job_out(p, s.name);
 	REQUIRE(access(out, R_OK) == 0);
 }
@@ -396,7 +411,7 @@ static void owner_job(struct priv *p)
 	struct stat st;
 
 	run_job(p, &s, text, sizeof text);
-	REQUIRE(!strcmp(text, "1\n1\n"));
+	REQUIRE(!strcmp(text, "1\n1\n1:700\n"));
 	char *out = priv_job_out(p, s.name);
 	REQUIRE(access(out, R_OK) == 0 && !stat(out, &st) && st.st_uid == OWNER);
 }
