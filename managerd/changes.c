@@ -130,7 +130,7 @@ void change_ended(
 	c->failed += status == CHANGE_FAILED;
 	if (c->todo.n)
 		return;
-	if (c->c.module) {
+	if (c->c.module || c->done + c->refused + c->failed == 1) {
 		module_text(&c->c.text, text);
 		c->c.status = status;
 	} else {

@@ -89,6 +89,7 @@ static int start_job(struct manager *m, struct module *mod, enum edit_kind kind,
 	    .artifact = mod->row.artifact,
 	    .job = w->build,
 	    .layout = !build_id_equal(&mod->row.current, &mod->row.origin),
+	    .origin = mod->row.origin,
 	    .command = (char *const *)conf_verify_for(m->o.conf, mod->row.path),
 	    .memory = m->o.conf->edit.memory,
 	    .deadline_s = m->o.conf->edit.deadline_s};
@@ -223,11 +224,7 @@ static void after_score(struct manager *m, struct module *mod, const struct edit
 	struct store_module *row = &mod->row;
 	struct err e;
 
-	row->predicted = true;
-	row->gain = r->after.total > 0 ? (r->after.exttsp - r->before.exttsp) / r->after.total : 0;
-	row->taken_before = r->before.taken;
-	row->taken_after = r->after.taken;
-	row->predicted_ms = manager_now_ms();
+	judge_score(row, &r->before, &r->after);
 	mod->scored = true;
 	mod->scored_at = row->mapped;
 	work_end(m);
@@ -305,8 +302,8 @@ static void swap(struct manager *m, struct module *mod)
 			give_up(m, CHANGE_FAILED, e.text);
 	} else {
 		record_done(m, path);
-		log_info("%s: swapped: %u functions laid out anew in %.1f s", path, w->edited,
-		    w->seconds);
+		log_info("%s: swapped: %u function%s laid out anew in %.1f s", path, w->edited,
+		    w->edited == 1 ? "" : "s", w->seconds);
 		work_end(m);
 		change_ended(m, c, CHANGE_DONE, "laid out anew");
 	}
@@ -408,10 +405,13 @@ static void serve_change(struct manager *m, struct change_entry *c)
 	struct module *mod = NULL;
 	struct err e;
 
-	if (c->todo.n)
-		mod = modules_get(&m->modules, c->todo.v[--c->todo.n]);
+	if (!c->todo.n) {
+		change_ended(m, c, CHANGE_REFUSED, "no module has an artifact and samples yet");
+		return;
+	}
+	mod = modules_get(&m->modules, c->todo.v[--c->todo.n]);
 	if (!mod)
-		change_ended(m, c, CHANGE_REFUSED, "there is nothing to do");
+		change_ended(m, c, CHANGE_REFUSED, "the module is not known any more");
 	else if (c->c.kind == CHANGE_REOPTIMIZE)
 		consider(m, mod, c);
 	else if (record_roll_back(m, mod, c, &e))

@@ -58,6 +58,16 @@ void judge_idle(struct manager *m, char *text, size_t n)
 	    100 * (1 - i->busy_share), 100 * m->o.conf->idle.cpu, i->reason ? i->reason : "");
 }
 
+void judge_score(
+    struct store_module *row, const struct edit_score *before, const struct edit_score *after)
+{
+	row->predicted = after->total > 0;
+	row->gain = row->predicted ? (after->exttsp - before->exttsp) / after->total : 0;
+	row->taken_before = before->taken;
+	row->taken_after = after->taken;
+	row->predicted_ms = manager_now_ms();
+}
+
 static double change_of_usage(struct manager *m, struct module *mod, int64_t now)
 {
 	double noise,

@@ -89,6 +89,9 @@ void judge(struct manager *m, struct module *mod, const struct change_entry *c, 
 /* Says it, once per change of mind. */
 void judge_log(struct manager *m, struct module *mod, const struct decision *d);
 void judge_idle(struct manager *m, char *text, size_t n);
+/* The editor's word on two layouts becomes the module's prediction. */
+void judge_score(
+    struct store_module *row, const struct edit_score *before, const struct edit_score *after);
 
 /* ---- record.c ---- */
 /* Remap and store after a swap: the module is the new build now, under the

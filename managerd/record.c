@@ -44,18 +44,21 @@ int record_swap(struct manager *m, struct module *mod, struct err *e)
 	    .to = w->to,
 	    .text = text,
 	    .samples = w->samples,
-	    .gain = mod->scored ? mod->row.gain : NAN,
+	    .gain = NAN,
 	    .seconds = w->seconds,
 	    .size_before = w->size_before,
 	    .size_after = w->size_after,
 	    .change = w->change ? w->change->c.id : 0};
 
-	snprintf(text, sizeof text, "%u functions laid out anew for %.0f samples in %.1f s",
-	    w->edited, w->samples, w->seconds);
+	snprintf(text, sizeof text, "%u function%s laid out anew for %.0f samples in %.1f s",
+	    w->edited, w->edited == 1 ? "" : "s", w->samples, w->seconds);
 	mod->row.layout_ms = now;
 	mod->row.held_until_ms = 0;
 	module_text(&mod->row.held_why, NULL);
-	mod->row.predicted = false;
+	/* Of the layout that was replaced and this one, until the next is scored. */
+	judge_score(&mod->row, &w->before, &w->after);
+	if (mod->row.predicted)
+		ev.gain = mod->row.gain;
 	if (module_examine(&m->modules, mod, now, EVENT_KINDS, e))
 		return -1;
 	if (!build_id_equal(&mod->row.current, &w->to) || mod->row.state != MODULE_LAID_OUT)
