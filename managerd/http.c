@@ -332,7 +332,9 @@ static void on_mhd_log(void *arg, const char *fmt, va_list ap)
 	n = strlen(line);
 	while (n > 0 && line[n - 1] == '\n')
 		line[--n] = '\0';
-	log_debug("http: %s", line);
+	/* It tries these on every socket; a Unix socket has none of them. */
+	if (!strstr(line, "TCP_NODELAY") && !strstr(line, "TCP_CORK"))
+		log_debug("http: %s", line);
 }
 
 static struct MHD_Daemon *mhd_start(struct http *h)
