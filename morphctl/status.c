@@ -138,9 +138,32 @@ static char *taken_words(struct arena *a, const json_t *predicted)
 	    a, json_num(predicted, "taken_before"), json_num(predicted, "taken_after"));
 }
 
+enum { ROWS = 100, ROWS_MAX = 1000 };
+
 static long limit_of(const struct invocation *in)
 {
-	return in->limit ? in->limit : 100;
+	return in->limit ? in->limit : ROWS;
+}
+
+/* Whether there is anything to tell of it but that it was seen. */
+static bool followed(const json_t *m)
+{
+	const char *state = json_str(m, "state");
+
+	return !state || strcmp(state, "no-artifact") || json_num(m, "mapped") > 0;
+}
+
+/* Modules that were left out. */
+struct others {
+	double modules, samples;
+};
+
+static void show_others(const struct others *o, struct arena *a)
+{
+	if (o->modules > 0)
+		printf("%s without artifact %s %s: morphctl status --all\n",
+		    words_plural(a, o->modules, "module"), o->modules == 1 ? "holds" : "hold",
+		    words_plural(a, o->samples, "sample"));
 }
 
 static void show_modules(
@@ -150,14 +173,25 @@ static void show_modules(
 	    {"MAPPED", RIGHT}, {"LAYOUT", LEFT}, {"GAIN", RIGHT}, {"TAKEN BRANCHES", LEFT}};
 	struct table t = {column, sizeof column / sizeof *column};
 	const json_t *m, *predicted;
+	struct others others = {0};
 	struct arena *a = in->mem;
+	bool cut = false;
 	const char *layout;
 	size_t i;
 
 	json_array_foreach (modules, i, m) {
-		struct table_row *row = table_row(&t);
 		const char *state = json_str(m, "state");
+		struct table_row *row;
 
+		if (!(in->given & OPT_ALL) && !followed(m)) {
+			others.modules++;
+			others.samples += json_num(m, "outside") + json_num(m, "stale");
+			continue;
+		}
+		cut = t.row.n == (size_t)limit_of(in);
+		if (cut)
+			continue;
+		row = table_row(&t);
 		predicted = json_object_get(m, "predicted");
 		layout = json_str(m, "layout_at");
 		row->cell[0].text = words_clean(a, json_str(m, "path"));
@@ -173,10 +207,11 @@ static void show_modules(
 	if (t.row.n > 0)
 		table_print(stdout, &t, colour);
 	else
-		puts("No modules yet: none of the sampled programs has an artifact (morphctl hooks "
-		     "--help).");
-	if (t.row.n == (size_t)limit_of(in))
+		puts("No modules yet: none of the sampled programs has an artifact that the manager "
+		     "may read\n(morphctl hooks --help).");
+	if (cut)
 		printf("These are the first %ld; --limit shows more.\n", limit_of(in));
+	show_others(&others, a);
 	table_free(&t);
 }
 
@@ -265,7 +300,8 @@ static int status_all(const struct invocation *in, struct client *c)
 	code = client_get(c, &status, "/v1/status");
 	if (code)
 		return code;
-	code = client_get(c, &modules, "/v1/modules?limit=%ld", limit_of(in));
+	code = client_get(c, &modules, "/v1/modules?limit=%ld",
+	    in->json && in->limit ? in->limit : (long)ROWS_MAX);
 	if (code) {
 		json_decref(status);
 		return code;
