@@ -16,7 +16,7 @@ static const struct command commands[] = {
     {"status", "[MODULE]", "what is known, what is done and why",
 	"Without MODULE: the manager, where the samples went, and a table of modules.\n"
 	"With MODULE: all about that one.\n" MODULE_HELP,
-	OPT_LIMIT, 0, 1, cmd_status},
+	OPT_LIMIT | OPT_ALL, 0, 1, cmd_status},
     {"reoptimize now", "[MODULE]", "decide at once, lay out anew if it pays",
 	"Asks for a decision now instead of at the next cycle. Idleness, cool-down and budget\n"
 	"are passed over; the other rungs of the ladder hold.\n"
@@ -43,7 +43,7 @@ static const struct option_help {
 } options[] = {
     {OPT_WAIT, "wait", NULL, "return when it is done; the exit code says how it ended"},
     {OPT_FORCE, "force", NULL, "also where usage did not change or the gain is small"},
-    {OPT_ALL, "all", NULL, "every module that can be rolled back"},
+    {OPT_ALL, "all", NULL, "every module: in status also those without artifact"},
     {OPT_BLOCKS, "blocks", NULL, "with the hottest blocks of each function"},
     {OPT_FUNCTIONS, "functions", NULL, "list the functions too"},
     {OPT_LIMIT, "limit", "N", "at most N lines"},

@@ -156,7 +156,7 @@ static void fake_module(struct manager *m, const char *path, uint32_t uid, int s
 	    .first_ms = FAKE_MS,
 	    .last_ms = FAKE_MS + 90000,
 	    .layout_ms = state == MODULE_LAID_OUT ? FAKE_MS + 30000 : 0,
-	    .mapped = 9800,
+	    .mapped = state == MODULE_NO_ARTIFACT ? 0 : 9800,
 	    .outside = 200,
 	    .predicted = state == MODULE_LAID_OUT,
 	    .gain = 0.051,

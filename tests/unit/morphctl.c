@@ -126,14 +126,33 @@ START_TEST(status_is_told_in_words)
 	fits(t);
 	expect(t, "1,000 taken = 700 mapped (70.0 %) + 200 outside + 12 stale + 88 dropped\n");
 	expect(t, "connected, tick, one sample per 4 ms, last batch ");
-	expect(t, "/home/ann/bin/lua       laid out      15,210  98.0 %  ");
+	expect(t, "/home/ann/bin/lua     laid out   15,210  98.0 %  ");
 	expect(t, "5.1 %  81.2 k → 33.0 k (−59 %)\n  waits (few-samples, ");
 	expect(t, "): 1200 samples, policy asks for 3000\n");
 	ck_assert_ptr_null(strchr(t, '\033'));
 	ck_assert_ptr_null(strstr(t, "--limit"));
 	free(t);
-	t = run(cmd_status, (struct invocation){.limit = 2}, EXIT_DONE);
-	expect(t, "first 2; --limit");
+	t = run(cmd_status, (struct invocation){.limit = 1}, EXIT_DONE);
+	expect(t, "first 1; --limit");
+	free(t);
+}
+END_TEST
+
+START_TEST(modules_without_artifact_are_counted_or_listed)
+{
+	static const char path[] = "/home/ann/bin/other/sh";
+	char *t = run(cmd_status, (struct invocation){0}, EXIT_DONE);
+
+	ck_assert_ptr_null(strstr(t, path));
+	expect(t, "\n1 module without artifact holds 200 samples: morphctl status --all\n");
+	free(t);
+	t = run(cmd_status, (struct invocation){.given = OPT_ALL}, EXIT_DONE);
+	expect(t, "\n/home/ann/bin/other/sh  no artifact ");
+	ck_assert_ptr_null(strstr(t, "--all"));
+	fits(t);
+	free(t);
+	t = run(cmd_status, (struct invocation){.json = true}, EXIT_DONE);
+	expect(t, path);
 	free(t);
 }
 END_TEST
@@ -425,6 +444,7 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 30);
 	tcase_add_test(t, status_is_told_in_words);
+	tcase_add_test(t, modules_without_artifact_are_counted_or_listed);
 	tcase_add_test(t, json_is_the_api_result);
 	tcase_add_test(t, modules_are_found_by_path_name_and_id);
 	tcase_add_test(t, explain_shows_the_rung_that_stopped_it);
