@@ -151,7 +151,8 @@ const char *cfi_simulate(struct unit_impl *u, struct func *f)
 
 	for (i = 0; i < f->code.n; i++) {
 		st = &u->stmt.v[f->code.v[i]];
-		if (st->kind == ST_INSN || st->kind == ST_ASM)
+		if (st->kind == ST_INSN || st->kind == ST_ASM ||
+		    (st->kind == ST_DIR && st->dir == DIR_DATA))
 			bare |= !open;
 		if (bare && f->has_cfi)
 			return "code outside .cfi_startproc";

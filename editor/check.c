@@ -244,7 +244,7 @@ static int check_label(struct checker *c, struct block_ref r, const struct stmt 
 
 	if (!l || l->block == NONE)
 		return 0;
-	if (l->func != r.func || l->block != r.id || begun)
+	if (l->func != r.func || l->block != r.id || begun || c->label_met[l - c->u->label.v])
 		return wrong(c, r, "a label moved");
 	c->label_met[l - c->u->label.v] = true;
 	return 0;
@@ -428,8 +428,6 @@ static bool added_label(struct checker *c, const struct stmt *st)
 	if (name.n <= 5 || memcmp(name.p + name.n - 5, ".cold", 5))
 		return false;
 	name.n -= 5;
-	if (*st->op.p == '"')
-		name = (struct str){st->op.p, name.n + 1};
 	l = label_find(c->u, name);
 	f = l && l->func != NONE ? &c->u->func.v[l->func] : NULL;
 	return f && f->blk;

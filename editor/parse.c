@@ -314,8 +314,10 @@ static const char *function_sort(struct unit_impl *u, struct func *f)
 			if (f->part1 == NONE)
 				f->part1 = (uint32_t)f->code.n;
 		} else if (st->section != f->section) {
-			if (u->section.v[st->section].code &&
-			    (st->kind == ST_INSN || st->kind == ST_ASM || st->kind == ST_LABEL))
+			if (st->kind == ST_INSN || st->kind == ST_ASM ||
+			    (st->kind == ST_DIR && st->dir == DIR_CFI) ||
+			    (u->section.v[st->section].code &&
+				(st->kind == ST_LABEL || (st->kind == ST_DIR && st->dir == DIR_DATA))))
 				return "code in a third section";
 			vec_push(&f->data, i);
 			continue;
@@ -393,8 +395,10 @@ static void functions_find(struct unit_impl *u)
 
 struct label *label_find(const struct unit_impl *u, struct str name)
 {
-	uint64_t *at = htab_get(&u->label_by_name, name.p, name.n);
+	uint64_t *at;
 
+	name = unquote(name);
+	at = htab_get(&u->label_by_name, name.p, name.n);
 	return at ? &u->label.v[*at] : NULL;
 }
 
@@ -403,6 +407,7 @@ static int labels_collect(struct unit_impl *u, struct err *e)
 	struct stmt *st;
 	struct func *f;
 	uint32_t i, owner;
+	struct str name;
 	uint64_t *at;
 	bool fresh;
 
@@ -412,7 +417,8 @@ static int labels_collect(struct unit_impl *u, struct err *e)
 			continue;
 		if (str_starts(st->op, ".LMB") || str_starts(st->op, ".LME"))
 			return err_set(e, "line %u: has block labels already", i + 1);
-		at = htab_put(&u->label_by_name, st->op.p, st->op.n, &fresh);
+		name = unquote(st->op);
+		at = htab_put(&u->label_by_name, name.p, name.n, &fresh);
 		if (!fresh)
 			return err_set(e, "line %u: label %.*s again", i + 1, (int)st->op.n, st->op.p);
 		*at = u->label.n;

@@ -62,7 +62,7 @@ bool token_next(const char **p, const char *end, struct str *token)
 {
 	const char *s = *p;
 
-	while (s < end && !symbol_char(*s))
+	while (s < end && (!symbol_char(*s) || *s == '$'))
 		s++;
 	token->p = s;
 	while (s < end && symbol_char(*s))
