@@ -88,11 +88,12 @@ static enum paint outcome_paint(const char *outcome)
 	return strcmp(outcome, "passed") == 0 ? GOOD : DIM;
 }
 
+/* Cut off, as in the texts: what misses a limit must not look like it. */
 static char *limit_words(struct arena *a, double v)
 {
 	return isnan(v)                        ? ""
 	       : fabs(v) < 10 && v != round(v) ? arena_printf(a, "%.3g", v)
-					       : words_number(a, v);
+					       : words_number(a, floor(v));
 }
 
 static void show_ladder(const struct invocation *in, const json_t *ladder, bool colour)
