@@ -116,10 +116,16 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
+static bool same_section(const struct section *a, const struct section *b)
+{
+	return a->plain && b->plain ? same_str(a->name, b->name)
+				    : same_text(a->directive, b->directive);
+}
+
 /* May code of f stand in section s, when it was in section `was`? */
 static bool section_fits(const struct func *f, const struct section *was, const struct section *s)
 {
-	if (same_text(was->directive, s->directive))
+	if (same_section(was, s))
 		return true;
 	return f->pub->movable && s->code && same_text(was->group, s->group) &&
 	    (str_starts(s->name, ".text.sorted.") || str_starts(s->name, ".text.unlikely."));
@@ -451,7 +457,7 @@ static int outside(struct checker *c, size_t i)
 		return 0;
 	if (!o || !same_stmt(st, o))
 		return wrong_at(c, i, "not what the original has here");
-	if (!same_text(section_of(&c->out, st)->directive, section_of(c->u, o)->directive))
+	if (!same_section(section_of(&c->out, st), section_of(c->u, o)))
 		return wrong_at(c, i, "not in its section");
 	c->rest++;
 	return 0;

@@ -19,6 +19,11 @@ static void line(struct emitter *m, const struct stmt *st)
 		debug_emit_loc(st, false, &m->is_stmt, m->out);
 		return;
 	}
+	if (st->kind == ST_DIR && str_is(st->op, ".previous")) {
+		/* What was previous may have moved away. */
+		buf_str(m->out, m->u->section.v[st->section].directive);
+		return;
+	}
 	buf_add(m->out, st->line.p, st->line.n);
 	buf_char(m->out, '\n');
 }
@@ -369,11 +374,21 @@ static void laid_out(struct emitter *m, const struct func *f, const struct unit_
 			buf_str(m->out, m->u->section.v[st->section].directive);
 		section = st->section;
 		if (m->u->section.v[section].debug)
-			debug_emit(m->u, m->place, st, m->out);
+			debug_emit(m->u, m->place, &m->map, st, m->out);
 		else
 			line(m, st);
 	}
 	buf_str(m->out, m->u->section.v[f->section].directive);
+}
+
+static bool any_edit(const struct unit *u, const struct unit_place *place)
+{
+	uint32_t i;
+
+	for (i = 0; place && i < u->nfunc; i++)
+		if (place[i].edit && u->func[i].movable)
+			return true;
+	return false;
 }
 
 void unit_emit(const struct unit *unit, const struct unit_place *place, uint64_t tu,
@@ -386,6 +401,8 @@ void unit_emit(const struct unit *unit, const struct unit_place *place, uint64_t
 	bool edit;
 	uint32_t i;
 
+	if (!any_edit(unit, place))
+		m.place = place = NULL;
 	for (i = 0; i < u->stmt.n;) {
 		st = &u->stmt.v[i];
 		if (u->stmt_func[i] == NONE) {
@@ -393,7 +410,7 @@ void unit_emit(const struct unit *unit, const struct unit_place *place, uint64_t
 			    place[st->aux].edit && u->func.v[st->aux].blk)
 				; /* of a cold part that is printed elsewhere */
 			else if (u->section.v[st->section].debug)
-				debug_emit(u, place, st, out);
+				debug_emit(u, place, &m.map, st, out);
 			else
 				line(&m, st);
 			i++;
@@ -414,6 +431,8 @@ void unit_emit(const struct unit *unit, const struct unit_place *place, uint64_t
 		i = f->end;
 	}
 	mapsec_emit(u, tu, &m.map, out);
+	if (place)
+		ranges_emit(u, &m.map, out);
 	vec_free(&m.map.frag);
 	vec_free(&m.map.block);
 }

@@ -55,6 +55,7 @@ static uint16_t section_intern(struct unit_impl *u, struct str name, const struc
 
 	if (full)
 		flags = unquote(operand_at(st->arg, 1));
+	s.plain = !flags.n;
 	at = flags.n ? htab_put(&u->section_by_text, text.p, text.n, &fresh)
 		     : htab_put(&u->section_by_name, name.p, name.n, &fresh);
 	if (!fresh)
@@ -415,7 +416,8 @@ static int labels_collect(struct unit_impl *u, struct err *e)
 		st = &u->stmt.v[i];
 		if (st->kind != ST_LABEL || (*st->op.p >= '0' && *st->op.p <= '9'))
 			continue;
-		if (str_starts(st->op, ".LMB") || str_starts(st->op, ".LME"))
+		if (str_starts(st->op, ".LMB") || str_starts(st->op, ".LME") ||
+		    str_starts(st->op, ".LMR"))
 			return err_set(e, "line %u: has block labels already", i + 1);
 		name = unquote(st->op);
 		at = htab_put(&u->label_by_name, name.p, name.n, &fresh);
@@ -704,6 +706,8 @@ struct unit *unit_parse(struct arena *a, const char *text, size_t n, struct err 
 	unit->func = arena_array(a, u->func.n, sizeof *unit->func);
 	labels_mark(u);
 	debug_follow_locs(u);
+	debug_find_pairs(u);
+	ranges_find(u);
 	for (i = 0; i < u->func.n; i++) {
 		f = &u->func.v[i];
 		f->pub = &unit->func[i];

@@ -73,7 +73,8 @@ struct stmt {
 	bool app_begin, app_end; /* of ST_ASM */
 	uint16_t section;
 	/* Of DIR_CFI in a function: state after it. Of .size NAME.cold: the function.
-	 * Of DIR_LOC: is_stmt in force. */
+	 * Of DIR_LOC: is_stmt in force. Of the end of an absolute range in a debug
+	 * section: statement of its start. */
 	uint32_t aux;
 };
 
@@ -81,6 +82,7 @@ struct section {
 	struct str name;
 	const char *directive; /* switches to it, with all flags */
 	const char *group;     /* COMDAT signature or NULL */
+	bool plain;            /* first named without flags: the name says which it is */
 	bool code, debug, eh_table;
 };
 
@@ -151,6 +153,17 @@ struct func {
 	uint32_t align;       /* log2 of the alignment of its entry */
 };
 
+/* Statements that say where the unit's code lies, in debug sections; NONE where
+ * not found. See ranges.c. */
+struct cu_ranges {
+	uint32_t value;      /* of DW_AT_high_pc or DW_AT_ranges, or its entry in a table */
+	uint32_t table_end;  /* last entry of that table */
+	uint32_t attr, form; /* that attribute's, in .debug_abbrev */
+	uint32_t aranges;    /* offset of the unit, in .debug_aranges */
+	uint32_t version;    /* of DWARF */
+	bool filled;         /* the value has 8 bytes, an offset only 4 */
+};
+
 struct unit_impl {
 	struct arena *mem;
 	struct unit *pub;
@@ -161,6 +174,7 @@ struct unit_impl {
 	VEC(struct func) func;
 	VEC(struct cfi_state) cfi; /* [0] is the state at .cfi_startproc */
 	uint32_t *stmt_func; /* per statement: function it is code of, or NONE */
+	struct cu_ranges cu;
 };
 
 /* scan.c: lines to statements. */
@@ -224,11 +238,22 @@ struct map_order {
 void mapsec_emit(
     const struct unit_impl *u, uint64_t tu, const struct map_order *m, struct buf *out);
 
-/* debug.c: prints a statement of a debug section; differences of labels that
- * edited functions hold become 0, since those labels may now lie in different
- * sections or in another order. */
-void debug_emit(const struct unit_impl *u, const struct unit_place *place, const struct stmt *st,
+/* ranges.c: where the code of an edited unit lies. */
+void ranges_find(struct unit_impl *u);
+/* Prints a statement of a debug section when it is one of these; else false. */
+bool ranges_emit_value(const struct unit_impl *u, const struct stmt *st, const struct map_order *m,
     struct buf *out);
+/* Prints the list of all fragments that the unit's first DIE names then. */
+void ranges_emit(const struct unit_impl *u, const struct map_order *m, struct buf *out);
+
+/* debug.c: prints a statement of a debug section. Distances of labels that
+ * edited functions hold become 0, and ranges between them empty, since those
+ * labels may now lie in different sections or in another order. `m` is what
+ * was printed so far. */
+void debug_emit(const struct unit_impl *u, const struct unit_place *place,
+    const struct map_order *m, const struct stmt *st, struct buf *out);
+/* Fills stmt.aux of the ends of absolute ranges. */
+void debug_find_pairs(struct unit_impl *u);
 /* Fills stmt.aux of every .loc: is_stmt holds until the next that says otherwise. */
 void debug_follow_locs(struct unit_impl *u);
 /* A .loc directive; *is_stmt is what holds in the printed text. `moved`: behind

@@ -585,6 +585,17 @@ START_TEST(sections_of_one_name)
 }
 END_TEST
 
+START_TEST(previous_is_named)
+{
+	const char *text;
+
+	parse(UNIT("\t.data\n\t.long\t1\n\t.text\n" FUNC("f", "\tret\n") "\t.previous\n\t.long\t2\n"));
+	text = print(last, 1);
+	has(text, "\t.data\n\t.long\t2\n");
+	lacks(text, ".previous");
+}
+END_TEST
+
 START_TEST(locations_are_restated)
 {
 	uint32_t order[] = {0, 2, 1};
@@ -1009,7 +1020,7 @@ int main(void)
 		functions_that_stay, refused_units, inline_assembly_may_push_and_pop,
 		key_knows_the_code_alone, key_knows_tables_and_names, jumps_follow_from_the_order,
 		unwind_state_is_restated, alignment_moves_along, comdat_and_quotes,
-		sections_of_one_name, locations_are_restated, in_place_nothing_changes,
+		sections_of_one_name, previous_is_named, locations_are_restated, in_place_nothing_changes,
 		any_layout_passes_the_check, same_input_same_text, check_misses_no_line,
 		check_knows_the_order, check_follows_jumps, check_reads_operands,
 		check_knows_sections, check_refuses_strangers, hostile_texts_take_linear_time};
