@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <poll.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -605,8 +606,13 @@ END_TEST
 
 START_TEST(a_thousand_connections)
 {
+	struct rlimit files;
 	int fd[1000], i;
 
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &files), 0);
+	if (files.rlim_cur < 2000 && files.rlim_max >= 2000)
+		files.rlim_cur = 2000;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
 	for (i = 0; i < 1000; i++) {
 		fd[i] = connect_as(peer);
 		if (i % 2)
