@@ -577,6 +577,14 @@ static void bind_blob(sqlite3_stmt *st, int i, const void *p, size_t n)
 }
 
 /* Binds size, hash and compressed content from column i on. */
+static void bind_packed(sqlite3_stmt *st, int i, uint64_t size, const struct hash128 *hash,
+    const void *z, size_t n)
+{
+	sqlite3_bind_int64(st, i, (int64_t)size);
+	bind_blob(st, i + 1, hash->b, sizeof hash->b);
+	bind_blob(st, i + 2, z, n);
+}
+
 static int bind_content(
     struct artifact *a, sqlite3_stmt *st, int i, const void *p, size_t n, struct err *e)
 {
@@ -587,9 +595,7 @@ static int bind_content(
 		return err_set(
 		    e, "%s: content of %zu bytes exceeds the limit of 1 GiB", a->path, n);
 	pack_bytes(p, n, &z);
-	sqlite3_bind_int64(st, i, (int64_t)n);
-	bind_blob(st, i + 1, hash.b, sizeof hash.b);
-	bind_blob(st, i + 2, z.p, z.n);
+	bind_packed(st, i, n, &hash, z.p, z.n);
 	buf_free(&z);
 	return 0;
 }
@@ -627,6 +633,18 @@ int artifact_put_tu(
 	bind_text(st, 3, tu->as_args);
 	if (bind_content(a, st, 4, text, n, e) < 0)
 		return -1;
+	return put(a, st, e);
+}
+
+int artifact_put_tu_packed(
+    struct artifact *a, const struct art_tu *tu, const void *z, size_t n, struct err *e)
+{
+	sqlite3_stmt *st = insert(a, TU);
+
+	sqlite3_bind_int64(st, 1, tu->id);
+	bind_text(st, 2, tu->name);
+	bind_text(st, 3, tu->as_args);
+	bind_packed(st, 4, tu->text_size, &tu->hash, z, n);
 	return put(a, st, e);
 }
 

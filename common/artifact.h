@@ -101,6 +101,10 @@ int artifact_put_meta(struct artifact *a, const struct art_meta *m, struct err *
 /* hash and text_size are computed from the text. */
 int artifact_put_tu(
     struct artifact *a, const struct art_tu *tu, const void *text, size_t n, struct err *e);
+/* The same from a text that is packed already (common/pack.h); tu names its
+ * hash and size, which the caller has checked. */
+int artifact_put_tu_packed(
+    struct artifact *a, const struct art_tu *tu, const void *z, size_t n, struct err *e);
 int artifact_put_func(struct artifact *a, const struct art_func *f, struct err *e);
 int artifact_put_input(
     struct artifact *a, const struct art_input *in, const void *p, size_t n, struct err *e);

@@ -157,12 +157,19 @@ void buf_char(struct buf *b, char c)
 
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
+	enum { USUAL = 100 };
 	va_list ap;
 	int n;
 
+	/* Into the room that most of it needs; the length is known then. */
 	va_start(ap, fmt);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	n = vsnprintf(buf_grow(b, USUAL), USUAL, fmt, ap);
 	va_end(ap);
+	b->n -= USUAL;
+	if (n >= 0 && n < USUAL) {
+		b->n += (size_t)n;
+		return;
+	}
 	va_start(ap, fmt);
 	vsnprintf(buf_grow(b, (size_t)n), (size_t)n + 1, fmt, ap);
 	va_end(ap);

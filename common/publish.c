@@ -97,9 +97,12 @@ int publish_bytes(const char *path, const void *bytes, size_t n, mode_t mode, st
 	return publish_commit(&p, e);
 }
 
-static int read_to_end(int fd, const char *path, size_t max, struct buf *out, struct err *e)
+/* size: what the file says it has; those of /proc say 0. */
+static int read_to_end(
+    int fd, const char *path, size_t size, size_t max, struct buf *out, struct err *e)
 {
-	size_t begin = out->n, step = 64 * 1024;
+	const size_t usual = 64 * 1024;
+	size_t begin = out->n, step = size ? size + 1 : usual;
 	ssize_t r;
 
 	do {
@@ -109,8 +112,7 @@ static int read_to_end(int fd, const char *path, size_t max, struct buf *out, st
 			return err_sys(e, "%s", path);
 		if (out->n - begin > max)
 			return err_set(e, "%s: larger than %zu bytes", path, max);
-		if (step < 1 << 24)
-			step *= 2;
+		step = usual;
 	} while (r);
 	return 0;
 }
@@ -132,7 +134,7 @@ int file_read(const char *path, size_t max, struct buf *out, struct err *e)
 	else if ((uint64_t)st.st_size > max)
 		r = err_set(e, "%s: larger than %zu bytes", path, max);
 	else
-		r = read_to_end(fd, path, max, out, e);
+		r = read_to_end(fd, path, (size_t)st.st_size, max, out, e);
 	if (r < 0)
 		out->n = begin;
 	close(fd);

@@ -22,6 +22,7 @@ struct form {
 	struct arena mem;
 	struct unit *unit;
 	char *as_args;
+	struct ifsec section; /* in the input's bytes */
 };
 
 /* Why an object stays an object; silent where there never was more. */
@@ -58,8 +59,10 @@ static int read_section(struct writer *w, const struct input *in, struct form *f
 		else
 			r = 1;
 	}
-	if (r)
+	if (r) {
+		f->section = one;
 		f->as_args = arena_strndup(&f->mem, one.as_args, one.as_args_n);
+	}
 	elf_file_close(elf);
 	return r;
 }
@@ -97,10 +100,11 @@ static int put_functions(struct writer *w, struct form *f, struct err *e)
 
 static int put_tu(struct writer *w, const struct input *in, struct form *f, struct err *e)
 {
-	struct art_tu tu = {.id = w->tus, .as_args = f->as_args,
-	    .name = *f->unit->name ? f->unit->name : path_base(in->path)};
+	const struct ifsec *s = &f->section;
+	struct art_tu tu = {.id = w->tus, .as_args = f->as_args, .text_size = s->text_size,
+	    .hash = s->hash, .name = *f->unit->name ? f->unit->name : path_base(in->path)};
 
-	if (artifact_put_tu(w->a, &tu, w->text.p, w->text.n, e) < 0 ||
+	if (artifact_put_tu_packed(w->a, &tu, s->z, s->z_size, e) < 0 ||
 	    put_functions(w, f, e) < 0)
 		return -1;
 	w->tus++;
@@ -136,8 +140,8 @@ static int put_input(struct writer *w, uint32_t id, const struct input *in, stru
 	if (!r && find_form(w, in, &f)) {
 		row.kind = ART_TU;
 		row.tu = w->tus;
-		w->content.n = 0;
 		r = put_tu(w, in, &f, e);
+		w->content.n = 0;
 	}
 	row.size = w->content.n;
 	if (!r)
