@@ -66,20 +66,34 @@ static int publish_sync(struct publish *p, struct err *e)
 	return r;
 }
 
+static int put_in_place(struct publish *p, struct err *e)
+{
+	if (rename(p->tmp, p->path) < 0)
+		return err_sys(e, "%s", p->path);
+	free(p->tmp);
+	p->tmp = NULL;
+	return 0;
+}
+
 int publish_commit(struct publish *p, struct err *e)
 {
 	char *dir = path_dir(p->path);
 	int r = publish_sync(p, e);
 
-	if (!r && rename(p->tmp, p->path) < 0)
-		r = err_sys(e, "%s", p->path);
-	if (!r) {
-		free(p->tmp);
-		p->tmp = NULL;
+	if (!r)
+		r = put_in_place(p, e);
+	if (!r)
 		r = dir_sync(dir, e);
-	}
 	publish_abort(p);
 	free(dir);
+	return r;
+}
+
+int publish_commit_unsynced(struct publish *p, struct err *e)
+{
+	int r = put_in_place(p, e);
+
+	publish_abort(p);
 	return r;
 }
 

@@ -26,6 +26,9 @@ int publish_open(struct publish *p, const char *path, mode_t mode, struct err *e
 /* Syncs what lies at tmp now (a program may have made a new file of it),
  * rename, fsync of the directory; frees p. On error tmp is gone. */
 int publish_commit(struct publish *p, struct err *e);
+/* The same without a sync, for what says itself whether it is whole and can be
+ * made again: after a power cut it may be cut off. */
+int publish_commit_unsynced(struct publish *p, struct err *e);
 void publish_abort(struct publish *p);
 
 /* The whole of a small thing at once. */

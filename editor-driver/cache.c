@@ -110,18 +110,24 @@ void cache_put(struct cache *c, const char *kind, const struct hash128 *key, con
 {
 	struct buf b = {0};
 	struct err e = {{0}};
+	struct publish p;
 	struct hash128 h;
 	char *entry;
 
 	if (!c->dir)
 		return;
 	entry = entry_path(c, kind, key);
-	if (file_read(path, 0, &b, &e))
+	if (file_read(path, 0, &b, &e) || publish_open(&p, entry, 0600, &e))
 		goto out;
 	h = hash_bytes(b.p, b.n);
 	buf_add(&b, MAGIC, sizeof MAGIC);
 	buf_add(&b, &h, sizeof h);
-	publish_bytes(entry, b.p, b.n, 0600, &e);
+	if (!file_write_all(p.fd, b.p, b.n)) {
+		publish_commit_unsynced(&p, &e);
+	} else {
+		err_sys(&e, "%s", entry);
+		publish_abort(&p);
+	}
 out:
 	if (e.text[0])
 		log_debug("not cached: %s", e.text);

@@ -208,7 +208,7 @@ static int record(struct job *j, struct err *e)
 	if (examine(j, &r, &map, e) < 0 || gather(j, &r, &inputs, &recipe, e) < 0)
 		return -1;
 	r.map = &map;
-	if (record_write(&r, j->publish.tmp, e) < 0 || publish_commit(&j->publish, e) < 0)
+	if (record_write(&r, j->publish.tmp, e) < 0 || publish_commit_unsynced(&j->publish, e) < 0)
 		return err_wrap(e, "no artifact");
 	if (record_link(&map.id, artifact, &why) < 0)
 		hooklog("ld", j->output, "no link by build-id: %s", why.text);

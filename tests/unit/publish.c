@@ -90,6 +90,24 @@ START_TEST(the_old_file_stays_until_commit)
 END_TEST
 
 /* Linkers unlink their output and make a new file. */
+START_TEST(what_can_be_made_again_is_not_synced)
+{
+	struct publish p;
+	struct err e;
+
+	ck_assert_int_eq(publish_bytes("f", "old", 3, 0644, &e), 0);
+	ck_assert_int_eq(publish_open(&p, "f", 0644, &e), 0);
+	ck_assert_int_eq(file_write_all(p.fd, "new", 3), 0);
+	ck_assert_int_eq(publish_commit_unsynced(&p, &e), 0);
+	assert_file("f", "new");
+	ck_assert_int_eq(entries("."), 1);
+	ck_assert_int_eq(mkdir("d", 0755), 0);
+	ck_assert_int_eq(publish_open(&p, "d", 0644, &e), 0);
+	ck_assert_int_eq(publish_commit_unsynced(&p, &e), -1);
+	ck_assert_int_eq(entries("."), 2);
+}
+END_TEST
+
 START_TEST(a_program_may_replace_tmp)
 {
 	struct publish p;
@@ -289,6 +307,7 @@ int main(void)
 	tcase_add_checked_fixture(t, enter, leave);
 	tcase_add_test(t, bytes_are_published_whole);
 	tcase_add_test(t, the_old_file_stays_until_commit);
+	tcase_add_test(t, what_can_be_made_again_is_not_synced);
 	tcase_add_test(t, a_program_may_replace_tmp);
 	tcase_add_test(t, a_long_name_is_no_obstacle);
 	tcase_add_test(t, errors_name_the_file_and_leave_nothing);
