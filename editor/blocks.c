@@ -572,7 +572,7 @@ const char *blocks_build(struct unit_impl *u, struct func *f)
 	b.why = cfi_simulate(u, f);
 	if (!b.why)
 		walk(&b);
-	if (!b.why && !b.blk.n)
+	if (!b.why && (!b.blk.n || !b.cb.v[0].bytes))
 		b.why = "no code";
 	if (!b.why)
 		edges(&b);

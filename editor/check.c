@@ -155,7 +155,7 @@ static uint32_t next_block(struct checker *c, size_t i, uint32_t func)
 
 	for (; i < c->out.stmt.n; i++) {
 		st = &c->out.stmt.v[i];
-		if (str_is(st->op, ".cfi_endproc") || (st->kind == ST_DIR && st->dir == DIR_SIZE) ||
+		if (str_is(st->op, ".cfi_endproc") || own_size(&c->u->func.v[func], st) ||
 		    (st->section == section && is_code(st)))
 			return NONE;
 		if (is_ref(st, ".LMB", &r))

@@ -294,9 +294,9 @@ static void function_front(struct unit_impl *u, struct func *f)
 	}
 }
 
-static bool own_size(const struct func *f, const struct stmt *st)
+bool own_size(const struct func *f, const struct stmt *st)
 {
-	return st->dir == DIR_SIZE &&
+	return st->kind == ST_DIR && st->dir == DIR_SIZE &&
 	    (size_of(st, f->name) || is_cold_name(operand_at(st->arg, 0), f->name));
 }
 

@@ -189,6 +189,8 @@ struct label *label_find(const struct unit_impl *u, struct str name);
 struct str unquote(struct str s);
 /* The k-th comma-separated operand, trimmed; n = 0 when there is none. */
 struct str operand_at(struct str arg, unsigned k);
+/* Is it .size NAME or .size NAME.cold? */
+bool own_size(const struct func *f, const struct stmt *st);
 /* Is it ".-NAME", or ".L…-NAME" as clang prints? */
 bool size_to_end(struct str size, struct str name);
 /* Is it NAME.cold, quoted or not? */
