@@ -76,8 +76,8 @@ static uint16_t section_intern(struct unit_impl *u, struct str name, const struc
 	s.directive = arena_printf(u->mem, full ? "\t.section\t%.*s\n" : "\t%.*s\n", (int)text.n,
 	    text.p);
 	s.group = group.n ? arena_strndup(u->mem, group.p, group.n) : NULL;
-	s.code = section_is_code(name, flags);
 	s.debug = str_starts(name, ".debug_") || str_starts(name, ".gnu.debug");
+	s.code = !s.debug && section_is_code(name, flags);
 	s.eh_table = str_starts(name, ".gcc_except_table");
 	vec_push(&u->section, s);
 	return (uint16_t)(u->section.n - 1);

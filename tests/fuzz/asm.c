@@ -15,7 +15,8 @@ static void print(const struct unit *u, const struct unit_place *place)
 
 	unit_emit(u, place, 1, &out);
 	if (unit_check(u, out.p, out.n, &e)) {
-		fprintf(stderr, "%s\n%.*s", e.text, (int)out.n, out.p);
+		fprintf(stderr, "%s\n", e.text);
+		fwrite(out.p, 1, out.n, stderr);
 		abort();
 	}
 	buf_free(&out);
