@@ -300,6 +300,23 @@ bool own_size(const struct func *f, const struct stmt *st)
 	    (size_of(st, f->name) || is_cold_name(operand_at(st->arg, 0), f->name));
 }
 
+/* Does it stand for bytes, or for something that is not known? */
+static bool makes_code(const struct unit_impl *u, const struct stmt *st)
+{
+	bool code = u->section.v[st->section].code;
+
+	switch (st->kind) {
+	case ST_INSN:
+	case ST_ASM:
+		return true;
+	case ST_LABEL:
+		return code;
+	case ST_DIR:
+		return st->dir == DIR_CFI || (code && (st->dir == DIR_DATA || st->dir == DIR_UNKNOWN));
+	}
+	return false;
+}
+
 static const char *function_sort(struct unit_impl *u, struct func *f)
 {
 	struct stmt *st;
@@ -315,10 +332,7 @@ static const char *function_sort(struct unit_impl *u, struct func *f)
 			if (f->part1 == NONE)
 				f->part1 = (uint32_t)f->code.n;
 		} else if (st->section != f->section) {
-			if (st->kind == ST_INSN || st->kind == ST_ASM ||
-			    (st->kind == ST_DIR && st->dir == DIR_CFI) ||
-			    (u->section.v[st->section].code &&
-				(st->kind == ST_LABEL || (st->kind == ST_DIR && st->dir == DIR_DATA))))
+			if (makes_code(u, st))
 				return "code in a third section";
 			vec_push(&f->data, i);
 			continue;
