@@ -18,11 +18,12 @@ struct builder {
 	VEC(struct cfg_edge) edge;
 	VEC(struct unit_call) call;
 	VEC(struct cfg_edge) asm_edge; /* src block, dst label index; src ascending */
-	VEC(uint32_t) here, ahead; /* in this inline assembly: labels "1:"; uses "1f" without one yet */
+	VEC(uint32_t)
+	here, ahead;       /* in this inline assembly: labels "1:"; uses "1f" without one yet */
 	uint32_t lead;     /* where the next block's lead begins */
 	uint32_t cfi, loc; /* in force */
 	VEC(uint32_t) addressed; /* blocks whose address is taken */
-	bool open, content; /* a block is open; it has code already */
+	bool open, content;      /* a block is open; it has code already */
 	bool in_asm;
 	const char *why;
 };
@@ -37,9 +38,16 @@ static struct blk *current(struct builder *b)
 
 static void open_block(struct builder *b, uint32_t i)
 {
-	struct blk k = {.lead = b->lead, .first = i, .last = i, .jump = NONE, .target = NONE,
-		.fall = NONE, .cfi_in = b->cfi, .cfi_out = b->cfi, .loc = b->loc,
-		.part = i >= b->f->part1};
+	struct blk k = {.lead = b->lead,
+	    .first = i,
+	    .last = i,
+	    .jump = NONE,
+	    .target = NONE,
+	    .fall = NONE,
+	    .cfi_in = b->cfi,
+	    .cfi_out = b->cfi,
+	    .loc = b->loc,
+	    .part = i >= b->f->part1};
 
 	vec_push(&b->blk, k);
 	vec_push(&b->cb, (struct cfg_block){.flags = k.part ? BLK_COLD : 0});
@@ -82,8 +90,8 @@ static void add_insn(struct builder *b, uint32_t i, uint32_t insns, uint32_t byt
 
 static void add_call(struct builder *b, struct str callee)
 {
-	struct unit_call c = {.block = (uint32_t)b->blk.n - 1,
-		.insn = b->cb.v[b->cb.n - 1].insns - 1};
+	struct unit_call c = {
+	    .block = (uint32_t)b->blk.n - 1, .insn = b->cb.v[b->cb.n - 1].insns - 1};
 
 	callee = unquote(symbol_of(callee));
 	c.callee = arena_strndup(b->u->mem, callee.p, callee.n);
@@ -582,8 +590,9 @@ const char *blocks_build(struct unit_impl *u, struct func *f)
 		f->blk = b.blk.v;
 		b.blk.v = NULL;
 		pub->cfg = (struct cfg){.block = keep(u->mem, b.cb.v, b.cb.n, sizeof *b.cb.v),
-			.edge = keep(u->mem, b.edge.v, b.edge.n, sizeof *b.edge.v),
-			.nblock = f->nblk, .nedge = (uint32_t)b.edge.n};
+		    .edge = keep(u->mem, b.edge.v, b.edge.n, sizeof *b.edge.v),
+		    .nblock = f->nblk,
+		    .nedge = (uint32_t)b.edge.n};
 		pub->call = keep(u->mem, b.call.v, b.call.n, sizeof *b.call.v);
 		pub->ncall = (uint32_t)b.call.n;
 	}

@@ -5,7 +5,7 @@
 enum { REG_RSP = 7 };
 
 static const char *const reg_name[CFI_REGS] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp",
-	"rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip"};
+    "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip"};
 
 struct cfi_state cfi_initial(void)
 {
@@ -89,8 +89,8 @@ const char *cfi_apply(const struct stmt *st, struct cfi_state *s, struct cfi_sta
 		return read_reg(&p, end, &s->cfa_reg) ? NULL : odd_operand;
 	if (str_is(op, "def_cfa")) {
 		return read_reg(&p, end, &s->cfa_reg) && read_number(&p, end, &s->cfa_off)
-		    ? NULL
-		    : odd_operand;
+			   ? NULL
+			   : odd_operand;
 	}
 	if (str_is(op, "offset") || str_is(op, "rel_offset")) {
 		if (!read_reg(&p, end, &reg) || !read_number(&p, end, &off))

@@ -18,7 +18,7 @@
 
 struct checker {
 	const struct unit_impl *u; /* the original */
-	struct unit_impl out; /* only its statements and sections are filled */
+	struct unit_impl out;      /* only its statements and sections are filled */
 	struct err *e;
 	bool **seen;     /* [function][block] */
 	bool *label_met; /* of the original's labels */
@@ -92,7 +92,7 @@ static bool same_stmt(const struct stmt *a, const struct stmt *b)
 static bool is_code(const struct stmt *st)
 {
 	return st->kind == ST_INSN || st->kind == ST_ASM ||
-	    (st->kind == ST_DIR && st->dir == DIR_DATA);
+	       (st->kind == ST_DIR && st->dir == DIR_DATA);
 }
 
 static bool is_cfi(const struct stmt *st)
@@ -128,7 +128,7 @@ static bool section_fits(const struct func *f, const struct section *was, const 
 	if (same_section(was, s))
 		return true;
 	return f->pub->movable && s->code && same_text(was->group, s->group) &&
-	    (str_starts(s->name, ".text.sorted.") || str_starts(s->name, ".text.unlikely."));
+	       (str_starts(s->name, ".text.sorted.") || str_starts(s->name, ".text.unlikely."));
 }
 
 /* ---- blocks ---- */
@@ -164,8 +164,8 @@ static uint32_t next_block(struct checker *c, size_t i, uint32_t func)
 	return NONE;
 }
 
-static int check_conditional(struct checker *c, struct block_ref r,
-    const struct stmt *const *jump, size_t njump, uint32_t next)
+static int check_conditional(struct checker *c, struct block_ref r, const struct stmt *const *jump,
+    size_t njump, uint32_t next)
 {
 	const struct func *f = &c->u->func.v[r.func];
 	const struct blk *k = &f->blk[r.id];
@@ -203,8 +203,8 @@ static int check_exits(struct checker *c, struct block_ref r, const struct stmt 
 	else if (njump)
 		return wrong(c, r, "its jump was changed");
 	return next == (k->term == TERM_JUMP ? k->target : k->fall)
-	    ? 0
-	    : wrong(c, r, "control goes on elsewhere");
+		   ? 0
+		   : wrong(c, r, "control goes on elsewhere");
 }
 
 /* Whose procedure is it that begins at statement i? The next block says so. */
@@ -341,7 +341,7 @@ static int check_block(struct checker *c, struct block_ref r, size_t i, size_t *
 static bool switches_section(const struct stmt *st)
 {
 	return st->kind == ST_DIR &&
-	    (st->dir == DIR_SECTION || st->dir == DIR_PUSH || st->dir == DIR_POP);
+	       (st->dir == DIR_SECTION || st->dir == DIR_PUSH || st->dir == DIR_POP);
 }
 
 /* Function func, whose label is statement i, as it was; *end is behind it. */
@@ -385,7 +385,7 @@ static bool placed(const struct unit_impl *u, const struct stmt *st)
 		return true;
 	case ST_DIR:
 		return st->dir == DIR_DATA || st->dir == DIR_CFI || st->dir == DIR_UNKNOWN ||
-		    (st->dir == DIR_ALIGN && !s->code);
+		       (st->dir == DIR_ALIGN && !s->code);
 	}
 	return false;
 }
@@ -487,7 +487,8 @@ static uint64_t size_hash(const struct unit_impl *u, const struct stmt *st)
 
 static bool is_cold_part(const struct unit_impl *u, struct str name)
 {
-	return u->func.n && unquote(name).n > 5 && !memcmp(unquote(name).p + unquote(name).n - 5, ".cold", 5);
+	return u->func.n && unquote(name).n > 5 &&
+	       !memcmp(unquote(name).p + unquote(name).n - 5, ".cold", 5);
 }
 
 static uint64_t symbol_sum(const struct unit_impl *u, const struct unit_impl *text)
@@ -537,14 +538,15 @@ static int check_missing(struct checker *c)
 		l = &c->u->label.v[i];
 		if (l->block != NONE && c->u->func.v[l->func].blk && !c->label_met[i] &&
 		    l->stmt != c->u->func.v[l->func].cold_label)
-			return err_set(c->e, "output check: label %.*s is missing", (int)l->name.n,
-			    l->name.p);
+			return err_set(
+			    c->e, "output check: label %.*s is missing", (int)l->name.n, l->name.p);
 	}
 	if (rest_next(c))
 		return err_set(c->e, "output check: missing: %.*s", (int)rest_next(c)->line.n,
 		    rest_next(c)->line.p);
 	if (symbol_sum(c->u, c->u) != symbol_sum(c->u, &c->out))
-		return err_set(c->e, "output check: a symbol's binding, type, size or value changed");
+		return err_set(
+		    c->e, "output check: a symbol's binding, type, size or value changed");
 	return 0;
 }
 

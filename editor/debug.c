@@ -13,8 +13,8 @@ struct span {
 	bool whole;  /* all keep their distances */
 };
 
-static void span_add(struct span *s, const struct unit_impl *u, const struct unit_place *place,
-    struct str text)
+static void span_add(
+    struct span *s, const struct unit_impl *u, const struct unit_place *place, struct str text)
 {
 	const char *p = text.p, *end = p + text.n;
 	const struct label *l;
@@ -28,7 +28,7 @@ static void span_add(struct span *s, const struct unit_impl *u, const struct uni
 		}
 		s->edited |= place[l->func].edit;
 		s->whole &= keeps_distance(u, l) && (s->func == NONE || s->func == l->func) &&
-		    (s->section == NONE || s->section == u->stmt.v[l->stmt].section);
+			    (s->section == NONE || s->section == u->stmt.v[l->stmt].section);
 		s->func = l->func;
 		s->section = u->stmt.v[l->stmt].section;
 	}
@@ -83,7 +83,7 @@ void debug_find_pairs(struct unit_impl *u)
 			st->aux = start;
 			start = NONE;
 		} else if (str_is(s->name, ".debug_loc") || str_is(s->name, ".debug_ranges") ||
-		    str_is(s->name, ".debug_info")) {
+			   str_is(s->name, ".debug_info")) {
 			start = i;
 		}
 	}
@@ -162,8 +162,8 @@ void debug_emit_loc(const struct stmt *st, bool moved, bool *is_stmt, struct buf
 	const char *p = end;
 
 	if (!loc_option(st, " is_stmt ") && *is_stmt != st->aux)
-		buf_printf(out, "\t.loc %.*s is_stmt %u\n",
-		    (int)((view ? view : end) - st->arg.p), st->arg.p, st->aux);
+		buf_printf(out, "\t.loc %.*s is_stmt %u\n", (int)((view ? view : end) - st->arg.p),
+		    st->arg.p, st->aux);
 	else if (!view)
 		buf_printf(out, "%.*s\n", (int)st->line.n, st->line.p);
 	else {

@@ -31,8 +31,11 @@ static void line(struct emitter *m, const struct stmt *st)
 static void map_begin(struct emitter *m, const struct func *f, uint32_t fragment,
     const char *section, const char *group)
 {
-	struct map_fragment frag = {.func = f->pub->ord, .fragment = fragment,
-		.first = (uint32_t)m->map.block.n, .section = section, .group = group};
+	struct map_fragment frag = {.func = f->pub->ord,
+	    .fragment = fragment,
+	    .first = (uint32_t)m->map.block.n,
+	    .section = section,
+	    .group = group};
 
 	vec_push(&m->map.frag, frag);
 }
@@ -111,8 +114,8 @@ static void stay(struct emitter *m, const struct func *f)
 }
 
 /* An opaque function is one block; its hot part may get a new section. */
-static void whole(struct emitter *m, const struct func *f, const char *directive,
-    const char *section)
+static void whole(
+    struct emitter *m, const struct func *f, const char *directive, const char *section)
 {
 	const struct unit_impl *u = m->u;
 	const struct stmt *st;
@@ -150,8 +153,8 @@ static void whole(struct emitter *m, const struct func *f, const char *directive
 static char *section_directive(struct emitter *m, const char *name, const char *group)
 {
 	if (group)
-		return arena_printf(m->u->mem, "\t.section\t%s,\"axG\",@progbits,%s,comdat\n", name,
-		    group);
+		return arena_printf(
+		    m->u->mem, "\t.section\t%s,\"axG\",@progbits,%s,comdat\n", name, group);
 	return arena_printf(m->u->mem, "\t.section\t%s,\"ax\",@progbits\n", name);
 }
 
@@ -275,8 +278,8 @@ static void body_stmt(struct emitter *m, const struct func *f, const struct blk 
 		line(m, st);
 }
 
-static void block(struct emitter *m, const struct func *f, const struct layout *l, uint32_t k,
-    uint32_t *cfi)
+static void block(
+    struct emitter *m, const struct func *f, const struct layout *l, uint32_t k, uint32_t *cfi)
 {
 	uint32_t id = l->order[k], next = NONE, i, align;
 	const struct blk *b = &f->blk[id];
@@ -309,8 +312,8 @@ static const char *symbol(struct emitter *m, const struct func *f, const char *s
 	return arena_printf(m->u->mem, "%s%s%s%s", quote, f->pub->name, suffix, quote);
 }
 
-static void fragment_begin(struct emitter *m, const struct func *f, uint32_t fragment,
-    const char *section, uint32_t *cfi)
+static void fragment_begin(
+    struct emitter *m, const struct func *f, uint32_t fragment, const char *section, uint32_t *cfi)
 {
 	const char *group = m->u->section.v[f->section].group;
 	const char *cold = symbol(m, f, ".cold");
@@ -360,8 +363,7 @@ static void laid_out(struct emitter *m, const struct func *f, const struct unit_
 	fragment_end(m, f, 0);
 	labels_between(m, f, f->tail[0], f->part1);
 	if (split) {
-		fragment_begin(m, f, 1,
-		    cold_section(m, f), &cfi);
+		fragment_begin(m, f, 1, cold_section(m, f), &cfi);
 		for (; k < f->nblk; k++)
 			block(m, f, l, k, &cfi);
 		fragment_end(m, f, 1);
@@ -391,8 +393,8 @@ static bool any_edit(const struct unit *u, const struct unit_place *place)
 	return false;
 }
 
-void unit_emit(const struct unit *unit, const struct unit_place *place, uint64_t tu,
-    struct buf *out)
+void unit_emit(
+    const struct unit *unit, const struct unit_place *place, uint64_t tu, struct buf *out)
 {
 	struct emitter m = {.u = unit->impl, .place = place, .out = out, .is_stmt = true};
 	const struct unit_impl *u = unit->impl;
@@ -423,7 +425,8 @@ void unit_emit(const struct unit *unit, const struct unit_place *place, uint64_t
 		} else if (f->blk) {
 			stay(&m, f);
 		} else if (edit) {
-			char *s = arena_printf(u->mem, ".text.sorted.%08u", place[f->pub->ord].rank);
+			char *s =
+			    arena_printf(u->mem, ".text.sorted.%08u", place[f->pub->ord].rank);
 			whole(&m, f, section_directive(&m, s, u->section.v[f->section].group), s);
 		} else {
 			whole(&m, f, NULL, section_text(&m, f->section));

@@ -1,9 +1,21 @@
 #include "editor/insn.h"
 
 static const char *const jcc_pair[][2] = {
-	{"ja", "jbe"}, {"jae", "jb"}, {"jc", "jnc"}, {"je", "jne"}, {"jg", "jle"}, {"jge", "jl"},
-	{"jna", "jnbe"}, {"jnae", "jnb"}, {"jng", "jnle"}, {"jnge", "jnl"}, {"jo", "jno"},
-	{"jp", "jnp"}, {"jpe", "jpo"}, {"js", "jns"}, {"jz", "jnz"},
+    {"ja", "jbe"},
+    {"jae", "jb"},
+    {"jc", "jnc"},
+    {"je", "jne"},
+    {"jg", "jle"},
+    {"jge", "jl"},
+    {"jna", "jnbe"},
+    {"jnae", "jnb"},
+    {"jng", "jnle"},
+    {"jnge", "jnl"},
+    {"jo", "jno"},
+    {"jp", "jnp"},
+    {"jpe", "jpo"},
+    {"js", "jns"},
+    {"jz", "jnz"},
 };
 
 const char *insn_inverse(struct str m)
@@ -32,8 +44,8 @@ static struct str skip_word(struct str s, uint32_t n)
 
 static enum insn_class classify_jump(struct str m, struct str arg, struct str *operand)
 {
-	static const char *const shorts[] = {"jcxz", "jecxz", "jrcxz", "loop", "loope", "loopne",
-		"loopz", "loopnz", "xbegin"};
+	static const char *const shorts[] = {
+	    "jcxz", "jecxz", "jrcxz", "loop", "loope", "loopne", "loopz", "loopnz", "xbegin"};
 	size_t i;
 
 	*operand = arg;
@@ -95,10 +107,10 @@ struct str symbol_of(struct str s)
 bool insn_noreturn(struct str callee)
 {
 	static const char *const names[] = {"abort", "exit", "_exit", "_Exit", "quick_exit",
-		"__assert_fail", "__stack_chk_fail", "__chk_fail", "__fortify_fail", "longjmp",
-		"_longjmp", "siglongjmp", "__longjmp_chk", "pthread_exit", "err", "errx", "verr",
-		"verrx", "__cxa_throw", "__cxa_rethrow", "_Unwind_Resume", "__cxa_bad_cast",
-		"__cxa_bad_typeid", "__cxa_throw_bad_array_new_length", "_ZSt9terminatev"};
+	    "__assert_fail", "__stack_chk_fail", "__chk_fail", "__fortify_fail", "longjmp",
+	    "_longjmp", "siglongjmp", "__longjmp_chk", "pthread_exit", "err", "errx", "verr",
+	    "verrx", "__cxa_throw", "__cxa_rethrow", "_Unwind_Resume", "__cxa_bad_cast",
+	    "__cxa_bad_typeid", "__cxa_throw_bad_array_new_length", "_ZSt9terminatev"};
 	struct str s = symbol_of(callee);
 	size_t i;
 

@@ -25,8 +25,8 @@ static unsigned metadata(const struct func *f, uint32_t id)
 	return m;
 }
 
-static void section(struct buf *out, const char *name, const char *type,
-    const struct map_fragment *f)
+static void section(
+    struct buf *out, const char *name, const char *type, const struct map_fragment *f)
 {
 	if (f->group)
 		buf_printf(out, "\t.section\t%s,\"oG\",%s,%s,%s,comdat\n", name, type, f->section,
@@ -61,8 +61,7 @@ static void entry(const struct unit_impl *u, const struct map_fragment *f,
 	}
 }
 
-void mapsec_emit(
-    const struct unit_impl *u, uint64_t tu, const struct map_order *m, struct buf *out)
+void mapsec_emit(const struct unit_impl *u, uint64_t tu, const struct map_order *m, struct buf *out)
 {
 	const struct map_fragment *f;
 	size_t i;

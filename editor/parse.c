@@ -39,7 +39,7 @@ static bool section_is_code(struct str name, struct str flags)
 	if (flags.n)
 		return memchr(flags.p, 'x', flags.n) != NULL;
 	return str_is(name, ".text") || str_starts(name, ".text.") || str_is(name, ".init") ||
-	    str_is(name, ".fini");
+	       str_is(name, ".fini");
 }
 
 /* A section is its directive's whole text: the same name may stand for many
@@ -73,8 +73,8 @@ static uint16_t section_intern(struct unit_impl *u, struct str name, const struc
 		if (fresh)
 			*by_name = u->section.n;
 	}
-	s.directive = arena_printf(u->mem, full ? "\t.section\t%.*s\n" : "\t%.*s\n", (int)text.n,
-	    text.p);
+	s.directive =
+	    arena_printf(u->mem, full ? "\t.section\t%.*s\n" : "\t%.*s\n", (int)text.n, text.p);
 	s.group = group.n ? arena_strndup(u->mem, group.p, group.n) : NULL;
 	s.debug = str_starts(name, ".debug_") || str_starts(name, ".gnu.debug");
 	s.code = !s.debug && section_is_code(name, flags);
@@ -154,10 +154,10 @@ static bool one_of(struct str s, const char *const *names, size_t n)
 
 static int asm_check(struct unit_impl *u, struct err *e)
 {
-	static const char *const switches[] = {".section", ".text", ".data", ".bss", ".previous",
-		".subsection"};
-	static const char *const refused[] = {".macro", ".intel_syntax", ".include", ".incbin", ".org",
-		".altmacro", ".code16", ".code32", ".end", ".bundle_align_mode"};
+	static const char *const switches[] = {
+	    ".section", ".text", ".data", ".bss", ".previous", ".subsection"};
+	static const char *const refused[] = {".macro", ".intel_syntax", ".include", ".incbin",
+	    ".org", ".altmacro", ".code16", ".code32", ".end", ".bundle_align_mode"};
 	struct stmt *st;
 	int depth = 0, open = 0;
 	const char *p;
@@ -175,16 +175,18 @@ static int asm_check(struct unit_impl *u, struct err *e)
 			depth -= str_is(t, ".popsection");
 			open += str_starts(t, ".if") || str_is(t, ".rept") || str_starts(t, ".irp");
 			open -= str_is(t, ".endif") || str_is(t, ".endr");
-			if ((depth <= 0 && one_of(t, switches, sizeof switches / sizeof *switches)) ||
+			if ((depth <= 0 &&
+				one_of(t, switches, sizeof switches / sizeof *switches)) ||
 			    one_of(t, refused, sizeof refused / sizeof *refused) ||
 			    str_starts(t, ".LMB") || str_starts(t, ".LME"))
-				return err_set(e, "line %zu: %.*s in inline assembly", i + 1,
-				    (int)t.n, t.p);
+				return err_set(
+				    e, "line %zu: %.*s in inline assembly", i + 1, (int)t.n, t.p);
 		}
 		if (st->app_end && depth)
 			return err_set(e, "line %zu: inline assembly changes the section", i + 1);
 		if (st->app_end && open)
-			return err_set(e, "line %zu: inline assembly leaves .if or .rept open", i + 1);
+			return err_set(
+			    e, "line %zu: inline assembly leaves .if or .rept open", i + 1);
 	}
 	return 0;
 }
@@ -196,7 +198,7 @@ static bool typed_function(const struct stmt *st)
 	struct str type = operand_at(st->arg, 1);
 
 	return str_is(type, "@function") || str_is(type, "%function") ||
-	    str_is(type, "\"function\"") || str_is(type, "STT_FUNC");
+	       str_is(type, "\"function\"") || str_is(type, "STT_FUNC");
 }
 
 static bool size_of(const struct stmt *st, struct str name)
@@ -224,7 +226,7 @@ bool is_cold_name(struct str cold, struct str name)
 	cold = unquote(cold);
 	name = unquote(name);
 	return cold.n == name.n + 5 && !memcmp(cold.p, name.p, name.n) &&
-	    !memcmp(cold.p + name.n, ".cold", 5);
+	       !memcmp(cold.p + name.n, ".cold", 5);
 }
 
 /* Statements from the label at `begin` to behind the .size directive. False
@@ -297,7 +299,7 @@ static void function_front(struct unit_impl *u, struct func *f)
 bool own_size(const struct func *f, const struct stmt *st)
 {
 	return st->kind == ST_DIR && st->dir == DIR_SIZE &&
-	    (size_of(st, f->name) || is_cold_name(operand_at(st->arg, 0), f->name));
+	       (size_of(st, f->name) || is_cold_name(operand_at(st->arg, 0), f->name));
 }
 
 /* Does it stand for bytes, or for something that is not known? */
@@ -312,7 +314,8 @@ static bool makes_code(const struct unit_impl *u, const struct stmt *st)
 	case ST_LABEL:
 		return code;
 	case ST_DIR:
-		return st->dir == DIR_CFI || (code && (st->dir == DIR_DATA || st->dir == DIR_UNKNOWN));
+		return st->dir == DIR_CFI ||
+		       (code && (st->dir == DIR_DATA || st->dir == DIR_UNKNOWN));
 	}
 	return false;
 }
@@ -358,8 +361,8 @@ static int procedures_check(const struct unit_impl *u, struct err *e)
 	for (i = 0; i < u->stmt.n; i++) {
 		st = &u->stmt.v[i];
 		if (open && (i == 0 || u->stmt_func[i] != u->stmt_func[i - 1]))
-			return err_set(e, "line %zu: a function's bound inside an unwind procedure",
-			    i + 1);
+			return err_set(
+			    e, "line %zu: a function's bound inside an unwind procedure", i + 1);
 		if (st->kind != ST_DIR || st->dir != DIR_CFI)
 			continue;
 		if (open && str_is(st->op, ".cfi_startproc"))
@@ -436,7 +439,8 @@ static int labels_collect(struct unit_impl *u, struct err *e)
 		name = unquote(st->op);
 		at = htab_put(&u->label_by_name, name.p, name.n, &fresh);
 		if (!fresh)
-			return err_set(e, "line %u: label %.*s again", i + 1, (int)st->op.n, st->op.p);
+			return err_set(
+			    e, "line %u: label %.*s again", i + 1, (int)st->op.n, st->op.p);
 		*at = u->label.n;
 		owner = u->stmt_func[i];
 		f = owner == NONE ? NULL : &u->func.v[owner];
@@ -570,7 +574,8 @@ static void labels_mark(struct unit_impl *u)
 	}
 }
 
-static void flag_labels(struct unit_impl *u, struct func *f, uint32_t from, uint32_t to, uint32_t flag)
+static void flag_labels(
+    struct unit_impl *u, struct func *f, uint32_t from, uint32_t to, uint32_t flag)
 {
 	struct stmt *st;
 
@@ -647,15 +652,16 @@ static void publish_functions(struct unit_impl *u)
 		pub->ord = (uint32_t)i;
 		pub->opaque = f->why;
 		pub->one_part = f->one_part;
-		pub->movable = !f->unsorted && !f->pinned &&
-		    section_movable(&u->section.v[f->section]);
+		pub->movable =
+		    !f->unsorted && !f->pinned && section_movable(&u->section.v[f->section]);
 		pub->impl = f;
 	}
 	for (i = 0; i < u->stmt.n; i++) {
 		struct label *l;
 		st = &u->stmt.v[i];
 		if (st->kind != ST_DIR || st->dir != DIR_SYMBOL ||
-		    !(str_is(st->op, ".globl") || str_is(st->op, ".global") || str_is(st->op, ".weak")))
+		    !(str_is(st->op, ".globl") || str_is(st->op, ".global") ||
+			str_is(st->op, ".weak")))
 			continue;
 		l = label_find(u, st->arg);
 		if (l && l->func != NONE)

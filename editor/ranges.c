@@ -15,9 +15,20 @@
 #include <stdlib.h>
 
 enum { AT_HIGH_PC = 0x12, AT_RANGES = 0x55, AT_FILLER = 0x3f6d, UT_COMPILE = 1 };
-enum { FORM_ADDR = 1, FORM_BLOCK2 = 3, FORM_BLOCK4 = 4, FORM_DATA4 = 6, FORM_DATA8 = 7, FORM_BLOCK = 9,
-       FORM_BLOCK1 = 10, FORM_SEC_OFFSET = 0x17, FORM_EXPRLOC = 0x18, FORM_FLAG_PRESENT = 0x19,
-       FORM_IMPLICIT_CONST = 0x21, FORM_RNGLISTX = 0x23 };
+enum {
+	FORM_ADDR = 1,
+	FORM_BLOCK2 = 3,
+	FORM_BLOCK4 = 4,
+	FORM_DATA4 = 6,
+	FORM_DATA8 = 7,
+	FORM_BLOCK = 9,
+	FORM_BLOCK1 = 10,
+	FORM_SEC_OFFSET = 0x17,
+	FORM_EXPRLOC = 0x18,
+	FORM_FLAG_PRESENT = 0x19,
+	FORM_IMPLICIT_CONST = 0x21,
+	FORM_RNGLISTX = 0x23
+};
 enum { RLE_END_OF_LIST = 0, RLE_START_LENGTH = 7 };
 enum { VALUES = 64, OTHER = UINT32_MAX - 1 }; /* OTHER: no single number */
 
@@ -92,10 +103,10 @@ static bool is_range(const struct cu_ranges *c, uint32_t attr, uint32_t form, co
 {
 	if (attr == AT_HIGH_PC)
 		return (form == FORM_DATA4 && str_is(st->op, ".long")) ||
-		    (form == FORM_DATA8 && str_is(st->op, ".quad")) ||
-		    (form == FORM_ADDR && str_is(st->op, ".quad"));
+		       (form == FORM_DATA8 && str_is(st->op, ".quad")) ||
+		       (form == FORM_ADDR && str_is(st->op, ".quad"));
 	return attr == AT_RANGES &&
-	    (form == FORM_RNGLISTX || (form == offset_form(c) && str_is(st->op, ".long")));
+	       (form == FORM_RNGLISTX || (form == offset_form(c) && str_is(st->op, ".long")));
 }
 
 /* clang's way: the attribute is an index into offsets behind the header of
@@ -144,8 +155,8 @@ static bool walk(const struct unit_impl *u, struct cu_ranges *c, const struct va
 }
 
 /* Statement of the abbreviation with this code: its first attribute. */
-static bool find_abbreviation(
-    const struct unit_impl *u, struct cu_ranges *c, uint32_t code, const struct values *die, uint32_t d)
+static bool find_abbreviation(const struct unit_impl *u, struct cu_ranges *c, uint32_t code,
+    const struct values *die, uint32_t d)
 {
 	struct values v;
 	uint32_t k = 0;
@@ -172,11 +183,12 @@ void ranges_find(struct unit_impl *u)
 	uint32_t d;
 	size_t from = 0;
 
-	*c = (struct cu_ranges){.value = NONE, .attr = NONE, .form = NONE, .aranges = NONE,
-		.table_end = NONE};
+	*c = (struct cu_ranges){
+	    .value = NONE, .attr = NONE, .form = NONE, .aranges = NONE, .table_end = NONE};
 	collect(u, ".debug_info", &from, &die);
 	c->version = value(u, &die, 1);
-	if (c->version < 2 || c->version > 5 || (c->version == 5 && value(u, &die, 2) != UT_COMPILE))
+	if (c->version < 2 || c->version > 5 ||
+	    (c->version == 5 && value(u, &die, 2) != UT_COMPILE))
 		return;
 	d = c->version == 5 ? 5 : 4;
 	if (!find_abbreviation(u, c, value(u, &die, d), &die, d + 1))
@@ -193,8 +205,8 @@ typedef void print_range(struct buf *out, const char *start, const char *end);
 
 static void print_start_length(struct buf *out, const char *start, const char *end)
 {
-	buf_printf(out, "\t.byte\t%d\n\t.quad\t%s\n\t.uleb128 %s-%s\n", RLE_START_LENGTH, start, end,
-	    start);
+	buf_printf(out, "\t.byte\t%d\n\t.quad\t%s\n\t.uleb128 %s-%s\n", RLE_START_LENGTH, start,
+	    end, start);
 }
 
 static void print_pair(struct buf *out, const char *start, const char *end)
@@ -212,7 +224,7 @@ static void print_all(
     const struct unit_impl *u, const struct map_order *m, print_range *print, struct buf *out)
 {
 	static const char *const sections[][2] = {
-		{".Ltext0", ".Letext0"}, {".Ltext_cold0", ".Letext_cold0"}};
+	    {".Ltext0", ".Letext0"}, {".Ltext_cold0", ".Letext_cold0"}};
 	const struct map_fragment *f;
 	char start[48], end[48];
 	size_t i;
@@ -250,8 +262,8 @@ static void print_entry(const struct unit_impl *u, const struct stmt *st, bool h
 		print_list(u, m, out);
 }
 
-bool ranges_emit_value(const struct unit_impl *u, const struct stmt *st, const struct map_order *m,
-    struct buf *out)
+bool ranges_emit_value(
+    const struct unit_impl *u, const struct stmt *st, const struct map_order *m, struct buf *out)
 {
 	const struct cu_ranges *c = &u->cu;
 	uint32_t i = (uint32_t)(st - u->stmt.v);
@@ -271,7 +283,7 @@ bool ranges_emit_value(const struct unit_impl *u, const struct stmt *st, const s
 		buf_printf(out, "\t.byte\t%u\n", offset_form(c));
 	else
 		return c->aranges != NONE && st->kind == ST_DIR && st->dir == DIR_DATA &&
-		    section_named(u, st, ".debug_aranges");
+		       section_named(u, st, ".debug_aranges");
 	return true;
 }
 
@@ -279,8 +291,10 @@ static void print_aranges(const struct unit_impl *u, const struct map_order *m, 
 {
 	const struct stmt *unit = &u->stmt.v[u->cu.aranges];
 
-	buf_printf(out, "\t.section\t.debug_aranges,\"\",@progbits\n\t.long\t.LMR4-.LMR3\n.LMR3:\n"
-	    "\t.value\t2\n%.*s\n\t.byte\t8, 0\n\t.value\t0, 0\n", (int)unit->line.n, unit->line.p);
+	buf_printf(out,
+	    "\t.section\t.debug_aranges,\"\",@progbits\n\t.long\t.LMR4-.LMR3\n.LMR3:\n"
+	    "\t.value\t2\n%.*s\n\t.byte\t8, 0\n\t.value\t0, 0\n",
+	    (int)unit->line.n, unit->line.p);
 	print_all(u, m, print_length, out);
 	buf_str(out, "\t.quad\t0, 0\n.LMR4:\n");
 }
@@ -293,7 +307,7 @@ void ranges_emit(const struct unit_impl *u, const struct map_order *m, struct bu
 		return;
 	if (c->table_end == NONE && c->version == 5) {
 		buf_str(out, "\t.section\t.debug_rnglists,\"\",@progbits\n\t.long\t.LMR2-.LMR1\n"
-		    ".LMR1:\n\t.value\t5\n\t.byte\t8, 0\n\t.long\t0\n");
+			     ".LMR1:\n\t.value\t5\n\t.byte\t8, 0\n\t.long\t0\n");
 		print_list(u, m, out);
 		buf_str(out, ".LMR2:\n");
 	} else if (c->version < 5) {

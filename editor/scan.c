@@ -9,28 +9,88 @@ struct dir_name {
 
 /* Sorted, for bsearch. */
 static const struct dir_name dirs[] = {
-	{".addrsig", DIR_MISC}, {".addrsig_sym", DIR_MISC}, {".align", DIR_ALIGN},
-	{".altmacro", DIR_REFUSE}, {".ascii", DIR_DATA}, {".asciz", DIR_DATA},
-	{".attach_to_group", DIR_REFUSE}, {".balign", DIR_ALIGN}, {".base64", DIR_DATA},
-	{".bss", DIR_SECTION}, {".bundle_align_mode", DIR_REFUSE}, {".byte", DIR_DATA},
-	{".code16", DIR_REFUSE}, {".code32", DIR_REFUSE}, {".comm", DIR_MISC}, {".data", DIR_SECTION},
-	{".double", DIR_DATA}, {".else", DIR_REFUSE}, {".end", DIR_REFUSE}, {".endif", DIR_REFUSE}, {".endm", DIR_REFUSE},
-	{".equ", DIR_SET}, {".equiv", DIR_SET}, {".file", DIR_FILE}, {".fill", DIR_DATA},
-	{".float", DIR_DATA}, {".global", DIR_SYMBOL}, {".globl", DIR_SYMBOL}, {".hidden", DIR_SYMBOL},
-	{".hword", DIR_DATA}, {".ident", DIR_IDENT}, {".if", DIR_REFUSE}, {".ifdef", DIR_REFUSE},
-	{".ifndef", DIR_REFUSE}, {".incbin", DIR_REFUSE}, {".include", DIR_REFUSE}, {".int", DIR_DATA},
-	{".intel_syntax", DIR_REFUSE}, {".internal", DIR_SYMBOL}, {".irp", DIR_REFUSE},
-	{".irpc", DIR_REFUSE}, {".largecomm", DIR_MISC}, {".lcomm", DIR_MISC}, {".loc", DIR_LOC},
-	{".local", DIR_SYMBOL}, {".long", DIR_DATA}, {".macro", DIR_REFUSE}, {".nop", DIR_DATA},
-	{".nops", DIR_DATA}, {".octa", DIR_DATA}, {".offset", DIR_REFUSE}, {".org", DIR_REFUSE}, {".p2align", DIR_ALIGN},
-	{".popsection", DIR_POP}, {".previous", DIR_POP}, {".protected", DIR_SYMBOL},
-	{".pushsection", DIR_PUSH}, {".quad", DIR_DATA}, {".reloc", DIR_REFUSE}, {".rept", DIR_REFUSE},
-	{".rva", DIR_DATA}, {".section", DIR_SECTION}, {".set", DIR_SET}, {".short", DIR_DATA},
-	{".single", DIR_DATA}, {".size", DIR_SIZE}, {".skip", DIR_DATA}, {".sleb128", DIR_DATA},
-	{".space", DIR_DATA}, {".string", DIR_DATA}, {".struct", DIR_REFUSE}, {".subsection", DIR_REFUSE}, {".symver", DIR_SYMBOL},
-	{".text", DIR_SECTION}, {".tfloat", DIR_DATA}, {".type", DIR_TYPE}, {".uleb128", DIR_DATA},
-	{".value", DIR_DATA}, {".weak", DIR_SYMBOL}, {".weakref", DIR_SYMBOL}, {".word", DIR_DATA},
-	{".zero", DIR_DATA},
+    {".addrsig", DIR_MISC},
+    {".addrsig_sym", DIR_MISC},
+    {".align", DIR_ALIGN},
+    {".altmacro", DIR_REFUSE},
+    {".ascii", DIR_DATA},
+    {".asciz", DIR_DATA},
+    {".attach_to_group", DIR_REFUSE},
+    {".balign", DIR_ALIGN},
+    {".base64", DIR_DATA},
+    {".bss", DIR_SECTION},
+    {".bundle_align_mode", DIR_REFUSE},
+    {".byte", DIR_DATA},
+    {".code16", DIR_REFUSE},
+    {".code32", DIR_REFUSE},
+    {".comm", DIR_MISC},
+    {".data", DIR_SECTION},
+    {".double", DIR_DATA},
+    {".else", DIR_REFUSE},
+    {".end", DIR_REFUSE},
+    {".endif", DIR_REFUSE},
+    {".endm", DIR_REFUSE},
+    {".equ", DIR_SET},
+    {".equiv", DIR_SET},
+    {".file", DIR_FILE},
+    {".fill", DIR_DATA},
+    {".float", DIR_DATA},
+    {".global", DIR_SYMBOL},
+    {".globl", DIR_SYMBOL},
+    {".hidden", DIR_SYMBOL},
+    {".hword", DIR_DATA},
+    {".ident", DIR_IDENT},
+    {".if", DIR_REFUSE},
+    {".ifdef", DIR_REFUSE},
+    {".ifndef", DIR_REFUSE},
+    {".incbin", DIR_REFUSE},
+    {".include", DIR_REFUSE},
+    {".int", DIR_DATA},
+    {".intel_syntax", DIR_REFUSE},
+    {".internal", DIR_SYMBOL},
+    {".irp", DIR_REFUSE},
+    {".irpc", DIR_REFUSE},
+    {".largecomm", DIR_MISC},
+    {".lcomm", DIR_MISC},
+    {".loc", DIR_LOC},
+    {".local", DIR_SYMBOL},
+    {".long", DIR_DATA},
+    {".macro", DIR_REFUSE},
+    {".nop", DIR_DATA},
+    {".nops", DIR_DATA},
+    {".octa", DIR_DATA},
+    {".offset", DIR_REFUSE},
+    {".org", DIR_REFUSE},
+    {".p2align", DIR_ALIGN},
+    {".popsection", DIR_POP},
+    {".previous", DIR_POP},
+    {".protected", DIR_SYMBOL},
+    {".pushsection", DIR_PUSH},
+    {".quad", DIR_DATA},
+    {".reloc", DIR_REFUSE},
+    {".rept", DIR_REFUSE},
+    {".rva", DIR_DATA},
+    {".section", DIR_SECTION},
+    {".set", DIR_SET},
+    {".short", DIR_DATA},
+    {".single", DIR_DATA},
+    {".size", DIR_SIZE},
+    {".skip", DIR_DATA},
+    {".sleb128", DIR_DATA},
+    {".space", DIR_DATA},
+    {".string", DIR_DATA},
+    {".struct", DIR_REFUSE},
+    {".subsection", DIR_REFUSE},
+    {".symver", DIR_SYMBOL},
+    {".text", DIR_SECTION},
+    {".tfloat", DIR_DATA},
+    {".type", DIR_TYPE},
+    {".uleb128", DIR_DATA},
+    {".value", DIR_DATA},
+    {".weak", DIR_SYMBOL},
+    {".weakref", DIR_SYMBOL},
+    {".word", DIR_DATA},
+    {".zero", DIR_DATA},
 };
 
 static int dir_compare(const void *key, const void *elem)
@@ -55,7 +115,7 @@ static uint8_t dir_kind(struct str op)
 static bool symbol_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	    c == '.' || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+	       c == '.' || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
 bool token_next(const char **p, const char *end, struct str *token)
@@ -188,8 +248,8 @@ int unit_scan(struct unit_impl *u, const char *text, size_t n, struct err *e)
 		nl = memchr(s, '\n', (size_t)(end - s));
 		if (!nl)
 			nl = end;
-		st = (struct stmt){.line = {s, (uint32_t)(nl - s)}, .op = {nl, 0}, .arg = {nl, 0},
-			.aux = NONE};
+		st = (struct stmt){
+		    .line = {s, (uint32_t)(nl - s)}, .op = {nl, 0}, .arg = {nl, 0}, .aux = NONE};
 		for (p = s; p < nl && blank(*p); p++)
 			;
 		st.app_begin = nl - p >= 4 && !memcmp(p, "#APP", 4);
@@ -201,14 +261,15 @@ int unit_scan(struct unit_impl *u, const char *text, size_t n, struct err *e)
 		if (in_asm && (body || st.app_end))
 			st.kind = ST_ASM;
 		else if (!classify(&st, p, nl))
-			return err_set(e, "line %zu: not the form of compiler output", u->stmt.n + 1);
+			return err_set(
+			    e, "line %zu: not the form of compiler output", u->stmt.n + 1);
 		if (body && nl - p == 8 && !memcmp(p, "# 0 \"\" 2", 8))
 			body = false;
 		if (st.app_end)
 			in_asm = false;
 		if (st.kind == ST_DIR && st.dir == DIR_REFUSE)
-			return err_set(e, "line %zu: directive %.*s", u->stmt.n + 1,
-			    (int)st.op.n, st.op.p);
+			return err_set(
+			    e, "line %zu: directive %.*s", u->stmt.n + 1, (int)st.op.n, st.op.p);
 		vec_push(&u->stmt, st);
 	}
 	if (in_asm)

@@ -134,7 +134,8 @@ static void lacks(const char *text, const char *part)
 /* ---- blocks and edges ---- */
 
 #define DIAMOND                                                                                    \
-	"\ttestl\t%edi, %edi\n\tje\t.L2\n\tmovl\t$1, %eax\n\tret\n\t.p2align 4,,10\n\t.p2align 3\n" \
+	"\ttestl\t%edi, %edi\n\tje\t.L2\n\tmovl\t$1, %eax\n\tret\n\t.p2align 4,,10\n\t.p2align "   \
+	"3\n"                                                                                      \
 	".L2:\n\tmovl\t$2, %eax\n\tcall\tg@PLT\n\taddl\t$1, %eax\n\tret\n"
 
 START_TEST(branches)
@@ -172,8 +173,8 @@ END_TEST
 
 #define GCC_SWITCH                                                                                 \
 	"\tcmpl\t$2, %edi\n\tja\t.L1\n\tleaq\t.L4(%rip), %rdx\n\tmovslq\t(%rdx,%rdi,4), %rax\n"    \
-	"\taddq\t%rdx, %rax\n\tnotrack jmp\t*%rax\n\t.section\t.rodata\n\t.align 4\n.L4:\n"         \
-	"\t.long\t.L1-.L4\n\t.long\t.L3-.L4\n\t.long\t.L1-.L4\n\t.text\n"                           \
+	"\taddq\t%rdx, %rax\n\tnotrack jmp\t*%rax\n\t.section\t.rodata\n\t.align 4\n.L4:\n"        \
+	"\t.long\t.L1-.L4\n\t.long\t.L3-.L4\n\t.long\t.L1-.L4\n\t.text\n"                          \
 	".L3:\n\tmovl\t$3, %eax\n\tret\n.L1:\n\tret\n"
 
 START_TEST(gcc_switch)
@@ -188,10 +189,12 @@ END_TEST
 START_TEST(clang_switch)
 {
 	/* clang's table comes behind the function: all labels in it may be meant. */
-	expect(UNIT(FUNC("f", "\tja\t.LBB0_3\n\tjmpq\t*.LJTI0_0(,%rdi,8)\n.LBB0_1:\n\tretq\n"
-			      ".LBB0_3:\n\tretq\n.LBB0_4:\n\tretq\n.Lfunc_end0:\n")
-		   "\t.section\t.rodata,\"a\",@progbits\n.LJTI0_0:\n\t.quad\t.LBB0_1\n"
-		   "\t.quad\t.LBB0_4\n"),
+	expect(UNIT(FUNC("f",
+		   "\tja\t.LBB0_3\n\tjmpq\t*.LJTI0_0(,%rdi,8)\n.LBB0_1:\n\tretq\n"
+		   ".LBB0_3:\n\tretq\n.LBB0_4:\n\tretq\n.Lfunc_end0:\n") "\t.section\t.rodata,"
+									 "\"a\",@progbits\n.LJTI0_"
+									 "0:\n\t.quad\t.LBB0_1\n"
+									 "\t.quad\t.LBB0_4\n"),
 	    5, "0>3t 0>1n 1>2i 1>4i");
 }
 END_TEST
@@ -199,8 +202,8 @@ END_TEST
 START_TEST(computed_goto)
 {
 	expect(UNIT(FUNC("f", "\tjmp\t*t.0(,%rax,8)\n.L2:\n\tincl\t%eax\n\tjmp\t*t.0(,%rax,8)\n"
-			      ".L3:\n\tret\n")
-		   "\t.section\t.rodata\n\t.align 8\nt.0:\n\t.quad\t.L2\n\t.quad\t.L3\n"),
+			      ".L3:\n\tret\n") "\t.section\t.rodata\n\t.align "
+					       "8\nt.0:\n\t.quad\t.L2\n\t.quad\t.L3\n"),
 	    3, "0>1i 0>2i 1>1i 1>2i");
 	ck_assert(!last->func[0].one_part);
 }
@@ -210,18 +213,21 @@ START_TEST(distances_hold_one_part)
 {
 	const struct unit_func *f;
 
-	f = only(UNIT(FUNC("f", "\taddq\t$.L2, %rax\n\tjmp\t*%rax\n.L2:\n\tret\n.L3:\n\tret\n")
-		"\t.section\t.rodata\nd.0:\n\t.long\t.L3-.L2\n"));
+	f = only(UNIT(FUNC("f",
+	    "\taddq\t$.L2, %rax\n\tjmp\t*%rax\n.L2:\n\tret\n.L3:\n\tret\n") "\t.section\t."
+									    "rodata\nd.0:\n\t."
+									    "long\t.L3-.L2\n"));
 	ck_assert(f->one_part && f->movable && !f->opaque);
-	f = only(UNIT(FUNC("f", "\tmovl\t$.L3-.L2, %eax\n\tje\t.L2\n\tret\n.L2:\n\tret\n.L3:\n\tret\n")));
+	f = only(UNIT(
+	    FUNC("f", "\tmovl\t$.L3-.L2, %eax\n\tje\t.L2\n\tret\n.L2:\n\tret\n.L3:\n\tret\n")));
 	ck_assert(f->one_part && f->movable && !f->opaque);
 }
 END_TEST
 
 START_TEST(indirect_tail_call)
 {
-	expect(UNIT(FUNC("f", "\ttestl\t%edi, %edi\n\tje\t.L2\n\tjmp\t*72(%rdi)\n.L2:\n\tret\n")), 3,
-	    "0>2t 0>1n");
+	expect(UNIT(FUNC("f", "\ttestl\t%edi, %edi\n\tje\t.L2\n\tjmp\t*72(%rdi)\n.L2:\n\tret\n")),
+	    3, "0>2t 0>1n");
 	ck_assert_uint_eq(last->func[0].cfg.block[1].flags, BLK_EXIT);
 }
 END_TEST
@@ -246,7 +252,8 @@ START_TEST(noreturn_ends)
 	ck_assert_uint_eq(last->func[0].cfg.block[2].flags, BLK_NORETURN);
 	/* What runs off the end of the text runs nowhere: no jump is made up. */
 	lacks(print_order(last, order, 3), "mine\n\tjmp");
-	ck_assert_str_eq(only(UNIT(FUNC("f", "\tud2\n.L2:\n\tje\t.L2\n")))->opaque, "falls off its end");
+	ck_assert_str_eq(
+	    only(UNIT(FUNC("f", "\tud2\n.L2:\n\tje\t.L2\n")))->opaque, "falls off its end");
 }
 END_TEST
 
@@ -267,8 +274,13 @@ START_TEST(labels_behind_asm_are_the_compilers)
 	/* Before it says #NO_APP, GCC may print its own labels and locations. */
 	parse(UNIT("\t.file 1 \"t.c\"\n" FUNC("f",
 	    "#APP\n# 3 \"t.c\" 1\n\tnop\n# 0 \"\" 2\n.LVL1:\n\t.loc 1 3 view .LVU7\n"
-	    "\t.cfi_def_cfa_offset 24\n#NO_APP\n\tje\t.L2\n\tnop\n.L2:\n\tret\n")
-	    "\t.section\t.debug_loclists,\"\",@progbits\n\t.uleb128 .LVL1-.Ltext0\n"));
+	    "\t.cfi_def_cfa_offset 24\n#NO_APP\n\tje\t.L2\n\tnop\n.L2:\n\tret\n") "\t.section\t."
+										  "debug_loclists,"
+										  "\"\",@"
+										  "progbits\n\t."
+										  "uleb128 "
+										  ".LVL1-."
+										  "Ltext0\n"));
 	ck_assert_ptr_null(last->func[0].opaque);
 	text = print(last, 3);
 	has(text, "\t.uleb128\t0\n");
@@ -277,12 +289,16 @@ START_TEST(labels_behind_asm_are_the_compilers)
 END_TEST
 
 #define COLD                                                                                       \
-	"\t.section\t.text.unlikely,\"ax\",@progbits\n.LCOLDB0:\n\t.text\n.LHOTB0:\n" TYPED("f")    \
-	"\t.cfi_startproc\n\tsubq\t$8, %rsp\n\t.cfi_def_cfa_offset 16\n\tje\t.L52\n.L53:\n"           \
-	"\taddq\t$8, %rsp\n\t.cfi_remember_state\n\t.cfi_def_cfa_offset 8\n\tret\n"                 \
-	"\t.cfi_endproc\n\t.section\t.text.unlikely\n\t.cfi_startproc\n\t.type\tf.cold, @function\n" \
-	"f.cold:\n.L52:\n\t.cfi_def_cfa_offset 16\n\tcall\tg\n\tjmp\t.L53\n\t.cfi_endproc\n\t.text\n" \
-	SIZED("f") "\t.section\t.text.unlikely\n\t.size\tf.cold, .-f.cold\n.LCOLDE0:\n\t.text\n.LHOTE0:\n"
+	"\t.section\t.text.unlikely,\"ax\",@progbits\n.LCOLDB0:\n\t.text\n.LHOTB0:\n" TYPED(       \
+	    "f") "\t.cfi_startproc\n\tsubq\t$8, %rsp\n\t.cfi_def_cfa_offset "                      \
+		 "16\n\tje\t.L52\n.L53:\n"                                                         \
+		 "\taddq\t$8, %rsp\n\t.cfi_remember_state\n\t.cfi_def_cfa_offset 8\n\tret\n"       \
+		 "\t.cfi_endproc\n\t.section\t.text.unlikely\n\t.cfi_startproc\n\t.type\tf.cold, " \
+		 "@function\n"                                                                     \
+		 "f.cold:\n.L52:\n\t.cfi_def_cfa_offset "                                          \
+		 "16\n\tcall\tg\n\tjmp\t.L53\n\t.cfi_endproc\n\t.text\n" SIZED(                    \
+		     "f") "\t.section\t.text.unlikely\n\t.size\tf.cold, "                          \
+			  ".-f.cold\n.LCOLDE0:\n\t.text\n.LHOTE0:\n"
 
 START_TEST(cold_part_is_rejoined)
 {
@@ -298,8 +314,9 @@ START_TEST(cold_part_is_rejoined)
 	has(text, "\tjne\t.LMB0.1\n.LMB0.2:\n.L52:\n\tcall\tg\n.LMB0.1:\n");
 	/* In two: it is the editor's own now. */
 	text = print_order(last, order, 1);
-	has(text, "\t.section\t.text.unlikely.f,\"ax\",@progbits\n\t.type\tf.cold, @function\nf.cold:\n"
-		  "\t.cfi_startproc\n.LMB0.2:\n\t.cfi_def_cfa_offset 16\n");
+	has(text,
+	    "\t.section\t.text.unlikely.f,\"ax\",@progbits\n\t.type\tf.cold, @function\nf.cold:\n"
+	    "\t.cfi_startproc\n.LMB0.2:\n\t.cfi_def_cfa_offset 16\n");
 	has(text, "\t.size\tf.cold, .-f.cold\n");
 }
 END_TEST
@@ -311,37 +328,41 @@ START_TEST(opaque_functions)
 	static const struct {
 		const char *body, *why;
 	} odd[] = {
-		{".LFB0:\n\t.cfi_personality 0x3,__gxx_personality_v0\n\t.cfi_lsda 0x3,.LLSDA0\n\tret\n",
-		    "exception table (LSDA)"},
-		{"\t.cfi_escape 0xf,0x3,0x76,0x78,0x6\n\tret\n", ".cfi_escape"},
-		{"\t.cfi_window_save\n\tret\n", "CFI directive not understood"},
-		{"\t.cfi_def_cfa_offset big\n\tret\n", "CFI operand not understood"},
-		{"\t.cfi_restore_state\n\tret\n", "CFI state restored that was not remembered"},
-		{".L2:\n\tloop\t.L2\n\tret\n", "a jump of short reach (loop, jrcxz, xbegin)"},
-		{".L2:\n\tjrcxz\t.L2\n\tret\n", "a jump of short reach (loop, jrcxz, xbegin)"},
-		{"\txbegin\t.L2\n.L2:\n\tret\n", "a jump of short reach (loop, jrcxz, xbegin)"},
-		{".L2:\n\tbnd jne\t.L2\n\tret\n", "a jump with a prefix"},
-		{".L2:\n\tbnd jmp\t.L2\n", "a jump with a prefix"},
-		{"\tjmp\t.L2+3\n.L2:\n\tret\n", "jump operand not understood"},
-		{"\tjne,pn .L2\n.L2:\n\tret\n", "jump operand not understood"},
-		{"\tjmp\t.L77\n", "jump operand not understood"},
-		{"\tjmp\t1f\n1:\n\tret\n", "jump operand not understood"},
-		{"1:\n\tret\n", "a numeric label"},
-		{"\tnop\nsecond:\n\tret\n", "a second entry label"},
-		{"\t.frobnicate 3\n\tret\n", "directive .frobnicate"},
-		{"\tnop\n\t.set\there, .\n\tret\n", "a symbol that is set to its place"},
-		{"\t.pushsection .rodata\n\t.popsection\n\tret\n", "section stack inside"},
-		{"\tret\n\t.quad\t.L3\n.L3:\n", "data that refers to labels in code"},
-		{"\t.section\t.text.odd,\"ax\",@progbits\n\tnop\n\t.text\n\tret\n", "code in a third section"},
-		{"\t.section\t.rodata\n\tnop\n\t.text\n\tret\n", "code in a third section"},
-		{"\tcall\t__morestack\n\tret\n", "split stack"},
-		{"#APP\n\t.cfi_adjust_cfa_offset 8\n#NO_APP\n\tret\n", "unwind directives in inline assembly"},
-		{"#APP\n\tloop .L2\n#NO_APP\n.L2:\n\tret\n", "inline assembly with a jump of short reach"},
-		{"#APP\n1:\tnop\n#NO_APP\n\tnop\n#APP\n\tjmp 1b\n#NO_APP\n",
-		    "inline assembly that refers to another's label"},
-		{"#APP\n\tjmp 7f\n#NO_APP\n\tret\n", "inline assembly that refers to another's label"},
-		{"#APP\n# 1 \"t.c\" 1\n\tnop\n# 0 \"\" 2\n\tret\n#NO_APP\n\tnop\n",
-		    "a block ends inside inline assembly"},
+	    {".LFB0:\n\t.cfi_personality 0x3,__gxx_personality_v0\n\t.cfi_lsda "
+	     "0x3,.LLSDA0\n\tret\n",
+		"exception table (LSDA)"},
+	    {"\t.cfi_escape 0xf,0x3,0x76,0x78,0x6\n\tret\n", ".cfi_escape"},
+	    {"\t.cfi_window_save\n\tret\n", "CFI directive not understood"},
+	    {"\t.cfi_def_cfa_offset big\n\tret\n", "CFI operand not understood"},
+	    {"\t.cfi_restore_state\n\tret\n", "CFI state restored that was not remembered"},
+	    {".L2:\n\tloop\t.L2\n\tret\n", "a jump of short reach (loop, jrcxz, xbegin)"},
+	    {".L2:\n\tjrcxz\t.L2\n\tret\n", "a jump of short reach (loop, jrcxz, xbegin)"},
+	    {"\txbegin\t.L2\n.L2:\n\tret\n", "a jump of short reach (loop, jrcxz, xbegin)"},
+	    {".L2:\n\tbnd jne\t.L2\n\tret\n", "a jump with a prefix"},
+	    {".L2:\n\tbnd jmp\t.L2\n", "a jump with a prefix"},
+	    {"\tjmp\t.L2+3\n.L2:\n\tret\n", "jump operand not understood"},
+	    {"\tjne,pn .L2\n.L2:\n\tret\n", "jump operand not understood"},
+	    {"\tjmp\t.L77\n", "jump operand not understood"},
+	    {"\tjmp\t1f\n1:\n\tret\n", "jump operand not understood"},
+	    {"1:\n\tret\n", "a numeric label"},
+	    {"\tnop\nsecond:\n\tret\n", "a second entry label"},
+	    {"\t.frobnicate 3\n\tret\n", "directive .frobnicate"},
+	    {"\tnop\n\t.set\there, .\n\tret\n", "a symbol that is set to its place"},
+	    {"\t.pushsection .rodata\n\t.popsection\n\tret\n", "section stack inside"},
+	    {"\tret\n\t.quad\t.L3\n.L3:\n", "data that refers to labels in code"},
+	    {"\t.section\t.text.odd,\"ax\",@progbits\n\tnop\n\t.text\n\tret\n",
+		"code in a third section"},
+	    {"\t.section\t.rodata\n\tnop\n\t.text\n\tret\n", "code in a third section"},
+	    {"\tcall\t__morestack\n\tret\n", "split stack"},
+	    {"#APP\n\t.cfi_adjust_cfa_offset 8\n#NO_APP\n\tret\n",
+		"unwind directives in inline assembly"},
+	    {"#APP\n\tloop .L2\n#NO_APP\n.L2:\n\tret\n",
+		"inline assembly with a jump of short reach"},
+	    {"#APP\n1:\tnop\n#NO_APP\n\tnop\n#APP\n\tjmp 1b\n#NO_APP\n",
+		"inline assembly that refers to another's label"},
+	    {"#APP\n\tjmp 7f\n#NO_APP\n\tret\n", "inline assembly that refers to another's label"},
+	    {"#APP\n# 1 \"t.c\" 1\n\tnop\n# 0 \"\" 2\n\tret\n#NO_APP\n\tnop\n",
+		"a block ends inside inline assembly"},
 	};
 	const struct unit_func *f;
 	char text[1000];
@@ -349,7 +370,8 @@ START_TEST(opaque_functions)
 
 	for (i = 0; i < sizeof odd / sizeof *odd; i++) {
 		snprintf(text, sizeof text,
-		    UNIT(TYPED("f") "\t.cfi_startproc\n%s\t.cfi_endproc\n" SIZED("f")), odd[i].body);
+		    UNIT(TYPED("f") "\t.cfi_startproc\n%s\t.cfi_endproc\n" SIZED("f")),
+		    odd[i].body);
 		f = only(text);
 		ck_assert_msg(f->opaque, "understood:\n%s", odd[i].body);
 		ck_assert_str_eq(f->opaque, odd[i].why);
@@ -363,15 +385,18 @@ END_TEST
 
 START_TEST(local_labels_in_one_asm_are_fine)
 {
-	expect(UNIT(FUNC("f", "#APP\n1:\tdecl %eax\n\tjz 2f\n\tjnz 1b\n2:\n#NO_APP\n\tret\n")), 1, "");
+	expect(
+	    UNIT(FUNC("f", "#APP\n1:\tdecl %eax\n\tjz 2f\n\tjnz 1b\n2:\n#NO_APP\n\tret\n")), 1, "");
 }
 END_TEST
 
 START_TEST(unwind_procedures)
 {
-	ck_assert_str_eq(only(UNIT(BARE("f", "\tnop\n\t.cfi_startproc\n\tret\n\t.cfi_endproc\n")))->opaque,
+	ck_assert_str_eq(
+	    only(UNIT(BARE("f", "\tnop\n\t.cfi_startproc\n\tret\n\t.cfi_endproc\n")))->opaque,
 	    "CFI procedure not understood");
-	ck_assert_str_eq(only(UNIT(BARE("f", "\t.cfi_startproc\n\tret\n\t.cfi_endproc\n\tnop\n")))->opaque,
+	ck_assert_str_eq(
+	    only(UNIT(BARE("f", "\t.cfi_startproc\n\tret\n\t.cfi_endproc\n\tnop\n")))->opaque,
 	    "code outside .cfi_startproc");
 	ck_assert_str_eq(only(UNIT(BARE("f", "\t.cfi_offset 3, -16\n\tret\n")))->opaque,
 	    "CFI directive outside of a procedure");
@@ -412,35 +437,35 @@ START_TEST(refused_units)
 	static const struct {
 		const char *text, *why;
 	} odd[] = {
-		{"\t.text\n" FUNC("f", "\tret\n"), "no .ident of a compiler"},
-		{UNIT("\t.intel_syntax noprefix\n"), "line 3: directive .intel_syntax"},
-		{UNIT("\t.macro m\n"), "line 3: directive .macro"},
-		{UNIT("\t.section\t.gnu.lto_.decls,\"e\",@progbits\n"), "LTO object"},
-		{UNIT("\t.section\t.eh_frame,\"a\",@progbits\n"), "unwind tables without CFI"},
-		{UNIT("\tnop; nop\n"), "line 3: not the form of compiler output"},
-		{UNIT("\tnop /* two */\n"), "line 3: not the form of compiler output"},
-		{UNIT("f: ret\n"), "line 3: not the form of compiler output"},
-		{UNIT("here = .\n"), "line 3: not the form of compiler output"},
-		{UNIT("\t.text 1\n"), "line 3: subsection"},
-		{UNIT(".L1:\n.L1:\n"), "line 4: label .L1 again"},
-		{UNIT(".LMB0.0:\n"), "line 3: has block labels already"},
-		{UNIT("\t.pushsection .data\n"), ".pushsection without .popsection"},
-		{UNIT("\t.popsection\n"), "line 3: .popsection alone"},
-		{UNIT("\t.cfi_startproc\n" FUNC("f", "\tret\n")), "inside an unwind procedure"},
-		{UNIT("\t.cfi_startproc\n\t.cfi_startproc\n"), "nested unwind procedure"},
-		{UNIT("#APP\n\tnop\n"), "#APP without #NO_APP"},
-		{UNIT("#APP\n\t.data\n#NO_APP\n"), ".data in inline assembly"},
-		{UNIT("#APP\n\t.pushsection .x\n#NO_APP\n"), "inline assembly changes the section"},
-		{UNIT("#APP\n\t.if 0\n#NO_APP\n"), "inline assembly leaves .if or .rept open"},
-		{UNIT("#APP\n\t.macro m\n\t.endm\n#NO_APP\n"), ".macro in inline assembly"},
+	    {"\t.text\n" FUNC("f", "\tret\n"), "no .ident of a compiler"},
+	    {UNIT("\t.intel_syntax noprefix\n"), "line 3: directive .intel_syntax"},
+	    {UNIT("\t.macro m\n"), "line 3: directive .macro"},
+	    {UNIT("\t.section\t.gnu.lto_.decls,\"e\",@progbits\n"), "LTO object"},
+	    {UNIT("\t.section\t.eh_frame,\"a\",@progbits\n"), "unwind tables without CFI"},
+	    {UNIT("\tnop; nop\n"), "line 3: not the form of compiler output"},
+	    {UNIT("\tnop /* two */\n"), "line 3: not the form of compiler output"},
+	    {UNIT("f: ret\n"), "line 3: not the form of compiler output"},
+	    {UNIT("here = .\n"), "line 3: not the form of compiler output"},
+	    {UNIT("\t.text 1\n"), "line 3: subsection"},
+	    {UNIT(".L1:\n.L1:\n"), "line 4: label .L1 again"},
+	    {UNIT(".LMB0.0:\n"), "line 3: has block labels already"},
+	    {UNIT("\t.pushsection .data\n"), ".pushsection without .popsection"},
+	    {UNIT("\t.popsection\n"), "line 3: .popsection alone"},
+	    {UNIT("\t.cfi_startproc\n" FUNC("f", "\tret\n")), "inside an unwind procedure"},
+	    {UNIT("\t.cfi_startproc\n\t.cfi_startproc\n"), "nested unwind procedure"},
+	    {UNIT("#APP\n\tnop\n"), "#APP without #NO_APP"},
+	    {UNIT("#APP\n\t.data\n#NO_APP\n"), ".data in inline assembly"},
+	    {UNIT("#APP\n\t.pushsection .x\n#NO_APP\n"), "inline assembly changes the section"},
+	    {UNIT("#APP\n\t.if 0\n#NO_APP\n"), "inline assembly leaves .if or .rept open"},
+	    {UNIT("#APP\n\t.macro m\n\t.endm\n#NO_APP\n"), ".macro in inline assembly"},
 	};
 	struct arena a = {0};
 	struct err e;
 	size_t i;
 
 	for (i = 0; i < sizeof odd / sizeof *odd; i++) {
-		ck_assert_msg(!unit_parse(&a, odd[i].text, strlen(odd[i].text), &e), "not refused:\n%s",
-		    odd[i].text);
+		ck_assert_msg(!unit_parse(&a, odd[i].text, strlen(odd[i].text), &e),
+		    "not refused:\n%s", odd[i].text);
 		ck_assert_msg(strstr(e.text, odd[i].why), "\"%s\" for \"%s\"", e.text, odd[i].why);
 	}
 	ck_assert_ptr_null(unit_parse(&a, "", 0, &e));
@@ -450,8 +475,8 @@ END_TEST
 
 START_TEST(inline_assembly_may_push_and_pop)
 {
-	parse(UNIT("#APP\n\t.pushsection .x\n\t.previous\n\t.popsection\n#NO_APP\n" FUNC("f",
-	    "#APP\n\t.if 1\n\t.rept 3\n\tnop\n\t.endr\n\t.endif\n#NO_APP\n\tret\n")));
+	parse(UNIT("#APP\n\t.pushsection .x\n\t.previous\n\t.popsection\n#NO_APP\n" FUNC(
+	    "f", "#APP\n\t.if 1\n\t.rept 3\n\tnop\n\t.endr\n\t.endif\n#NO_APP\n\tret\n")));
 	ck_assert_ptr_null(last->func[0].opaque);
 }
 END_TEST
@@ -476,7 +501,9 @@ static bool same_key(const char *a, const char *b)
 	return hash_equal(&x, &y);
 }
 
-#define KEYED(l, n, c) FUNC("f", "\tje\t.L" l "\n\tincl\tcount." n "(%rip)\n\tmovl\t$" c ", %eax\n.L" l ":\n\tret\n")
+#define KEYED(l, n, c)                                                                             \
+	FUNC("f",                                                                                  \
+	    "\tje\t.L" l "\n\tincl\tcount." n "(%rip)\n\tmovl\t$" c ", %eax\n.L" l ":\n\tret\n")
 
 START_TEST(key_knows_the_code_alone)
 {
@@ -484,7 +511,9 @@ START_TEST(key_knows_the_code_alone)
 	ck_assert(same_key(UNIT(KEYED("2", "0", "7")), UNIT(KEYED("2", "12", "7"))));
 	ck_assert(same_key(UNIT(KEYED("2", "0", "7")),
 	    UNIT(FUNC("e", "\tje\t.L9\n.L9:\n\tud2\n") KEYED("2", "0", "7"))));
-	ck_assert(same_key(UNIT(KEYED("2", "0", "7")), UNIT(FUNC("f", "\t.loc 1 2 3\n\tje\t.L2\n.LVL3:\n"
+	ck_assert(same_key(UNIT(KEYED("2", "0", "7")),
+	    UNIT(FUNC("f",
+		"\t.loc 1 2 3\n\tje\t.L2\n.LVL3:\n"
 		"\tincl\tcount.0(%rip)\n\t.p2align 4\n\tmovl\t$7, %eax\n.L2:\n\tret\n"))));
 	ck_assert(!same_key(UNIT(KEYED("2", "0", "7")), UNIT(KEYED("2", "0", "8"))));
 	ck_assert(!same_key(UNIT(FUNC("f", "\tcall\tg\n\tcall\th\n\tret\n")),
@@ -499,10 +528,11 @@ START_TEST(key_knows_tables_and_names)
 	struct hash128 a, b;
 
 	ck_assert(!same_key(UNIT(FUNC("f", GCC_SWITCH)),
-	    UNIT(FUNC("f", "\tcmpl\t$2, %edi\n\tja\t.L1\n\tleaq\t.L4(%rip), %rdx\n"
-			   "\tmovslq\t(%rdx,%rdi,4), %rax\n\taddq\t%rdx, %rax\n\tnotrack jmp\t*%rax\n"
-			   "\t.section\t.rodata\n\t.align 4\n.L4:\n\t.long\t.L3-.L4\n\t.long\t.L1-.L4\n"
-			   "\t.long\t.L1-.L4\n\t.text\n.L3:\n\tmovl\t$3, %eax\n\tret\n.L1:\n\tret\n"))));
+	    UNIT(FUNC("f",
+		"\tcmpl\t$2, %edi\n\tja\t.L1\n\tleaq\t.L4(%rip), %rdx\n"
+		"\tmovslq\t(%rdx,%rdi,4), %rax\n\taddq\t%rdx, %rax\n\tnotrack jmp\t*%rax\n"
+		"\t.section\t.rodata\n\t.align 4\n.L4:\n\t.long\t.L3-.L4\n\t.long\t.L1-.L4\n"
+		"\t.long\t.L1-.L4\n\t.text\n.L3:\n\tmovl\t$3, %eax\n\tret\n.L1:\n\tret\n"))));
 	a = key_of(UNIT(FUNC("f", "\tret\n")), "f");
 	b = key_of(UNIT(FUNC("g", "\tret\n")), "g");
 	ck_assert(!hash_equal(&a, &b));
@@ -517,7 +547,8 @@ START_TEST(jumps_follow_from_the_order)
 	const char *text;
 
 	parse(UNIT(FUNC("f", "\ttestl\t%edi, %edi\n\tje\t.L2\n\tincl\t%eax\n.L2:\n\tret\n")));
-	has(print_order(last, same, 3), "\tje\t.LMB0.2\n.LMB0.1:\n\tincl\t%eax\n.LMB0.2:\n.L2:\n\tret\n");
+	has(print_order(last, same, 3),
+	    "\tje\t.LMB0.2\n.LMB0.1:\n\tincl\t%eax\n.LMB0.2:\n.L2:\n\tret\n");
 	text = print_order(last, swapped, 3);
 	has(text, "\ttestl\t%edi, %edi\n\tjne\t.LMB0.1\n.LMB0.2:\n.L2:\n\tret\n");
 	has(text, ".LMB0.1:\n\tincl\t%eax\n\tjmp\t.LMB0.2\n");
@@ -530,12 +561,14 @@ START_TEST(unwind_state_is_restated)
 	uint32_t order[] = {0, 2, 1};
 	const char *text;
 
-	parse(UNIT(FUNC("f", "\tpushq\t%rbx\n\t.cfi_def_cfa_offset 16\n\t.cfi_offset 3, -16\n\tje\t.L2\n"
-			     "\tpopq\t%rbx\n\t.cfi_remember_state\n\t.cfi_restore 3\n"
-			     "\t.cfi_def_cfa_offset 8\n\tret\n.L2:\n\t.cfi_restore_state\n\tcall\tg\n"
-			     "\tud2\n")));
+	parse(UNIT(
+	    FUNC("f", "\tpushq\t%rbx\n\t.cfi_def_cfa_offset 16\n\t.cfi_offset 3, -16\n\tje\t.L2\n"
+		      "\tpopq\t%rbx\n\t.cfi_remember_state\n\t.cfi_restore 3\n"
+		      "\t.cfi_def_cfa_offset 8\n\tret\n.L2:\n\t.cfi_restore_state\n\tcall\tg\n"
+		      "\tud2\n")));
 	text = print_order(last, order, 1);
-	has(text, "f.cold:\n\t.cfi_startproc\n.LMB0.2:\n\t.cfi_def_cfa_offset 16\n\t.cfi_offset 3, -16\n");
+	has(text, "f.cold:\n\t.cfi_startproc\n.LMB0.2:\n\t.cfi_def_cfa_offset 16\n\t.cfi_offset 3, "
+		  "-16\n");
 	has(text, ".LMB0.1:\n\tpopq\t%rbx\n\t.cfi_restore 3\n\t.cfi_def_cfa_offset 8\n\tret\n");
 }
 END_TEST
@@ -557,11 +590,13 @@ START_TEST(comdat_and_quotes)
 	uint32_t order[] = {0, 2, 1};
 	const char *text;
 
-	parse(UNIT("\t.section\t.text._Z1fv,\"axG\",@progbits,_Z1fv,comdat\n" FUNC("_Z1fv", DIAMOND)));
+	parse(UNIT(
+	    "\t.section\t.text._Z1fv,\"axG\",@progbits,_Z1fv,comdat\n" FUNC("_Z1fv", DIAMOND)));
 	text = print_order(last, order, 2);
 	has(text, "\t.section\t.text.sorted.00000012,\"axG\",@progbits,_Z1fv,comdat\n");
 	has(text, "\t.section\t.text.unlikely._Z1fv,\"axG\",@progbits,_Z1fv,comdat\n");
-	has(text, "\t.section\t.llvm_bb_addr_map,\"oG\",@0x6fff4c0a,.text.unlikely._Z1fv,_Z1fv,comdat\n");
+	has(text,
+	    "\t.section\t.llvm_bb_addr_map,\"oG\",@0x6fff4c0a,.text.unlikely._Z1fv,_Z1fv,comdat\n");
 	parse(UNIT(FUNC("\"f$_0\"", DIAMOND)));
 	ck_assert_str_eq(last->func[0].name, "f$_0");
 	text = print_order(last, order, 2);
@@ -575,10 +610,11 @@ START_TEST(sections_of_one_name)
 	const char *text;
 
 	/* What belongs to another symbol is another section, and stays so. */
-	parse(UNIT(FUNC("f", ".LPF0:\n\t.section\tents,\"awo\",@progbits,f\n\t.quad\t.LPF0\n\t.text\n"
-			     "\tret\n")
-		FUNC("g", ".LPF1:\n\t.section\tents,\"awo\",@progbits,g\n\t.quad\t.LPF1\n\t.text\n"
-			  "\tret\n")));
+	parse(
+	    UNIT(FUNC("f", ".LPF0:\n\t.section\tents,\"awo\",@progbits,f\n\t.quad\t.LPF0\n\t.text\n"
+			   "\tret\n") FUNC("g",
+		".LPF1:\n\t.section\tents,\"awo\",@progbits,g\n\t.quad\t.LPF1\n\t.text\n"
+		"\tret\n")));
 	text = print(last, 1);
 	has(text, "\t.section\tents,\"awo\",@progbits,f\n\t.quad\t.LPF0\n");
 	has(text, "\t.section\tents,\"awo\",@progbits,g\n\t.quad\t.LPF1\n");
@@ -589,7 +625,8 @@ START_TEST(previous_is_named)
 {
 	const char *text;
 
-	parse(UNIT("\t.data\n\t.long\t1\n\t.text\n" FUNC("f", "\tret\n") "\t.previous\n\t.long\t2\n"));
+	parse(UNIT(
+	    "\t.data\n\t.long\t1\n\t.text\n" FUNC("f", "\tret\n") "\t.previous\n\t.long\t2\n"));
 	text = print(last, 1);
 	has(text, "\t.data\n\t.long\t2\n");
 	lacks(text, ".previous");
@@ -601,9 +638,10 @@ START_TEST(locations_are_restated)
 	uint32_t order[] = {0, 2, 1};
 	const char *text;
 
-	parse(UNIT("\t.file 1 \"t.c\"\n" FUNC("f",
-	    "\t.loc 1 1 is_stmt 1 view -0\n\tje\t.L2\n\t.loc 1 2 is_stmt 0\n\tcall\tg\n.LVL4:\n\t.loc 1 3 is_stmt 1\n"
-	    ".L2:\n\tret\n") FUNC("g", "\t.loc 1 9\n\tret\n")));
+	parse(UNIT(
+	    "\t.file 1 \"t.c\"\n" FUNC("f", "\t.loc 1 1 is_stmt 1 view -0\n\tje\t.L2\n\t.loc 1 2 "
+					    "is_stmt 0\n\tcall\tg\n.LVL4:\n\t.loc 1 3 is_stmt 1\n"
+					    ".L2:\n\tret\n") FUNC("g", "\t.loc 1 9\n\tret\n")));
 	text = print_order(last, order, 3);
 	has(text, ".LMB0.2:\n\t.loc 1 3 is_stmt 1\n");
 	has(text, ".LMB0.1:\n\t.loc 1 2 is_stmt 0\n");
@@ -616,26 +654,30 @@ END_TEST
 
 /* ---- a whole unit, for what holds of all texts ---- */
 
-static const char WHOLE[] = "\t.file\t\"t.c\"\n\t.text\n"
-	"#APP\n\t.globl hand\nhand:\n\tret\n#NO_APP\n"
-	"\t.local\tstate\n\t.comm\tstate,4,4\n"
-	"\t.p2align 4\n" FUNC("g", GCC_SWITCH)
-	"\t.p2align 4\n" COLD
-	FUNC("loop", "\tpushq\t%rbx\n\t.cfi_def_cfa_offset 16\n\t.cfi_offset 3, -16\n\tmovl\t%edi, %ebx\n"
-		     "\tjmp\t.L13\n\t.p2align 4,,10\n.L14:\n\tcall\tg@PLT\n\taddl\t%eax, state(%rip)\n"
-		     "\tcmpl\t$7, %eax\n\tjg\t.L15\n.L13:\n\tsubl\t$1, %ebx\n\tjns\t.L14\n"
-		     "\tucomisd\t%xmm1, %xmm0\n\tjp\t.L15\n\tjne\t.L15\n\tmovl\t$1, %eax\n\tpopq\t%rbx\n"
-		     "\t.cfi_remember_state\n\t.cfi_def_cfa_offset 8\n\tret\n.L15:\n"
-		     "\t.cfi_restore_state\n#APP\n# 9 \"t.c\" 1\n1:\tdecl %eax\n\tjnz 1b\n# 0 \"\" 2\n#NO_APP\n"
-		     "\tpopq\t%rbx\n\t.cfi_def_cfa_offset 8\n\ttestl\t%eax, %eax\n\tjne\tg\n\tjmp\thand\n")
-	FUNC("opaque", "\t.cfi_personality 0x3,pers\n\t.cfi_lsda 0x3,.LLSDA3\n\tnop\n.LEHB0:\n\tcall\tg@PLT\n"
-		       ".LEHE0:\n\tje\t.L21\n\tret\n.L21:\n\tud2\n\t.section\t.gcc_except_table,\"a\",@progbits\n"
-		       ".LLSDA3:\n\t.byte\t0xff\n\t.uleb128 .LEHE0-.LEHB0\n\t.text\n")
-	FUNC("jumps", "\tjmp\t*t.1(,%rdi,8)\n.L31:\n\tincl\t%eax\n\tjmp\t*t.1(,%rax,8)\n.L32:\n\tret\n")
-	"\t.section\t.rodata\n\t.align 8\n\t.type\tt.1, @object\n\t.size\tt.1, 16\nt.1:\n"
-	"\t.quad\t.L31\n\t.quad\t.L32\n"
-	"\t.data\n\t.globl\tptr\n\t.align 8\nptr:\n\t.quad\tloop\n\t.weak\tweak\n\t.set\tweak,g\n"
-	IDENT "\t.section\t.note.GNU-stack,\"\",@progbits\n";
+static const char WHOLE[] =
+    "\t.file\t\"t.c\"\n\t.text\n"
+    "#APP\n\t.globl hand\nhand:\n\tret\n#NO_APP\n"
+    "\t.local\tstate\n\t.comm\tstate,4,4\n"
+    "\t.p2align 4\n" FUNC("g", GCC_SWITCH) "\t.p2align 4\n" COLD FUNC("loop",
+	"\tpushq\t%rbx\n\t.cfi_def_cfa_offset 16\n\t.cfi_offset 3, -16\n\tmovl\t%edi, %ebx\n"
+	"\tjmp\t.L13\n\t.p2align 4,,10\n.L14:\n\tcall\tg@PLT\n\taddl\t%eax, state(%rip)\n"
+	"\tcmpl\t$7, %eax\n\tjg\t.L15\n.L13:\n\tsubl\t$1, %ebx\n\tjns\t.L14\n"
+	"\tucomisd\t%xmm1, %xmm0\n\tjp\t.L15\n\tjne\t.L15\n\tmovl\t$1, %eax\n\tpopq\t%rbx\n"
+	"\t.cfi_remember_state\n\t.cfi_def_cfa_offset 8\n\tret\n.L15:\n"
+	"\t.cfi_restore_state\n#APP\n# 9 \"t.c\" 1\n1:\tdecl %eax\n\tjnz 1b\n# 0 \"\" 2\n#NO_APP\n"
+	"\tpopq\t%rbx\n\t.cfi_def_cfa_offset 8\n\ttestl\t%eax, %eax\n\tjne\tg\n\tjmp\thand\n")
+	FUNC("opaque",
+	    "\t.cfi_personality 0x3,pers\n\t.cfi_lsda 0x3,.LLSDA3\n\tnop\n.LEHB0:\n\tcall\tg@PLT\n"
+	    ".LEHE0:\n\tje\t.L21\n\tret\n.L21:\n\tud2\n\t.section\t.gcc_except_table,\"a\",@"
+	    "progbits\n"
+	    ".LLSDA3:\n\t.byte\t0xff\n\t.uleb128 .LEHE0-.LEHB0\n\t.text\n")
+	    FUNC("jumps", "\tjmp\t*t.1(,%rdi,8)\n.L31:\n\tincl\t%eax\n\tjmp\t*t.1(,%rax,8)\n.L32:"
+			  "\n\tret\n") "\t.section\t.rodata\n\t.align 8\n\t.type\tt.1, "
+				       "@object\n\t.size\tt.1, 16\nt.1:\n"
+				       "\t.quad\t.L31\n\t.quad\t.L32\n"
+				       "\t.data\n\t.globl\tptr\n\t.align "
+				       "8\nptr:\n\t.quad\tloop\n\t.weak\tweak\n\t.set\tweak,"
+				       "g\n" IDENT "\t.section\t.note.GNU-stack,\"\",@progbits\n";
 
 /* The text without what printing adds when all stays. */
 static char *stripped(const char *text)
@@ -717,8 +759,8 @@ static bool contains(struct line l, const char *s)
  * (which have a test of their own), labels nobody refers to. */
 static bool harmless(struct line l)
 {
-	static const char *const own[] = {"\t.p2align", "\t.section", "\t.text", "\t.data", "\t.file",
-		"\t.ident", ".LME", ".LCOLD", ".LHOT", "\t.cfi_endproc", "\t.cfi_remember"};
+	static const char *const own[] = {"\t.p2align", "\t.section", "\t.text", "\t.data",
+	    "\t.file", "\t.ident", ".LME", ".LCOLD", ".LHOT", "\t.cfi_endproc", "\t.cfi_remember"};
 	size_t i;
 
 	for (i = 0; i < sizeof own / sizeof *own; i++)
@@ -780,12 +822,12 @@ static void mutate_lines(const struct unit *u, const char *text)
 		if (harmless(l[i]))
 			continue;
 		with(&b, l, n, i, "");
-		ck_assert_msg(refused(u, &b), "dropped and not missed: %.*s", (int)l[i].n,
-		    l[i].p);
-		twice = arena_printf(&mem, "%.*s\n%.*s\n", (int)l[i].n, l[i].p, (int)l[i].n, l[i].p);
+		ck_assert_msg(refused(u, &b), "dropped and not missed: %.*s", (int)l[i].n, l[i].p);
+		twice =
+		    arena_printf(&mem, "%.*s\n%.*s\n", (int)l[i].n, l[i].p, (int)l[i].n, l[i].p);
 		with(&b, l, n, i, twice);
-		ck_assert_msg(refused(u, &b) || starts(l[i], "\t.cfi_") || starts(l[i], "#NO_APP"), "twice and not seen: %.*s",
-		    (int)l[i].n, l[i].p);
+		ck_assert_msg(refused(u, &b) || starts(l[i], "\t.cfi_") || starts(l[i], "#NO_APP"),
+		    "twice and not seen: %.*s", (int)l[i].n, l[i].p);
 		found++;
 	}
 	ck_assert_uint_gt(found, 70);
@@ -818,8 +860,8 @@ START_TEST(check_knows_the_order)
 			if (!is_insn(l[i]) || harmless(l[i + 1]) || starts(l[i + 1], ".LFE") ||
 			    (l[i].n == l[i + 1].n && !memcmp(l[i].p, l[i + 1].p, l[i].n)))
 				continue;
-			swapped = arena_printf(&mem, "%.*s\n%.*s\n", (int)l[i + 1].n, l[i + 1].p,
-			    (int)l[i].n, l[i].p);
+			swapped = arena_printf(
+			    &mem, "%.*s\n%.*s\n", (int)l[i + 1].n, l[i + 1].p, (int)l[i].n, l[i].p);
 			with(&b, l, i + 1, i, swapped);
 			for (size_t k = i + 2; k < n; k++)
 				buf_printf(&b, "%.*s\n", (int)l[k].n, l[k].p);
@@ -851,15 +893,18 @@ START_TEST(check_follows_jumps)
 			for (k = 0; k < u->func[func].cfg.nblock + 1; k++) {
 				if (k == to)
 					continue;
-				with(&b, l, n, i, arena_printf(&mem, "\t%s\t.LMB%u.%u\n", op, func, k));
+				with(&b, l, n, i,
+				    arena_printf(&mem, "\t%s\t.LMB%u.%u\n", op, func, k));
 				ck_assert(refused(u, &b));
 			}
-			with(&b, l, n, i, arena_printf(&mem, "\t%s\t.LMB%u.%u\n",
-			    strcmp(op, "jmp") ? "jmp" : "je", func, to));
+			with(&b, l, n, i,
+			    arena_printf(&mem, "\t%s\t.LMB%u.%u\n",
+				strcmp(op, "jmp") ? "jmp" : "je", func, to));
 			ck_assert(refused(u, &b));
 			if (strcmp(op, "jmp")) {
-				with(&b, l, n, i, arena_printf(&mem, "\t%s\t.LMB%u.%u\n",
-				    strcmp(op, "je") ? "je" : "jne", func, to));
+				with(&b, l, n, i,
+				    arena_printf(&mem, "\t%s\t.LMB%u.%u\n",
+					strcmp(op, "je") ? "je" : "jne", func, to));
 				ck_assert_msg(refused(u, &b), "%s", op);
 			}
 			found++;
@@ -925,7 +970,8 @@ START_TEST(check_knows_sections)
 	replaced(text, "\t.align 8\nptr:", "\t.align 4\nptr:");
 	replaced(text, "#APP\n\t.globl hand\n", "\t.section\t.init,\"ax\"\n#APP\n\t.globl hand\n");
 	replaced(moved, "\t.section\t.text.sorted.", "\t.section\t.init.text.");
-	replaced(moved, ",\"ax\",@progbits\n\t.p2align\t4\n", ",\"axG\",@progbits,g,comdat\n\t.p2align\t4\n");
+	replaced(moved, ",\"ax\",@progbits\n\t.p2align\t4\n",
+	    ",\"axG\",@progbits,g,comdat\n\t.p2align\t4\n");
 }
 END_TEST
 
@@ -990,15 +1036,16 @@ START_TEST(hostile_texts_take_linear_time)
 		const char *piece, *end;
 		bool inside;
 	} t[] = {
-		{"\t.section\t.rodata\n\t.text\n.L%u:\n", "\tret\n", true},
-		{"\tjmp\t*%%rax\n\t.section\t.rodata\n\t.quad\t.L%u\n\t.text\n.L%u:\n", "\tret\n", true},
-		{"\tjmp\t*%%rax\n.L%u:\n\tleaq\t.L%u(%%rip), %%rax\n", "\tret\n", true},
-		{"#APP\n\tjmp .L%u\n#NO_APP\n.L%u:\n", "\tret\n", true},
-		{"#APP\n%u:\n#NO_APP\n\tnop\n", "\tret\n", true},
-		{"\t.type\tf%u, @function\nf%u:\n", "\tret\n", false},
-		{"\t.type\tf%u, @function\nf%u:\n\tret\n\t.size\tf%u, .-f%u\n", "", false},
-		{"\t.section\t.text.f%u,\"ax\",@progbits\n\tnop\n", "", false},
-		{"\t.cfi_startproc\n\t.cfi_endproc\n.Lx%u:\n", "", false},
+	    {"\t.section\t.rodata\n\t.text\n.L%u:\n", "\tret\n", true},
+	    {"\tjmp\t*%%rax\n\t.section\t.rodata\n\t.quad\t.L%u\n\t.text\n.L%u:\n", "\tret\n",
+		true},
+	    {"\tjmp\t*%%rax\n.L%u:\n\tleaq\t.L%u(%%rip), %%rax\n", "\tret\n", true},
+	    {"#APP\n\tjmp .L%u\n#NO_APP\n.L%u:\n", "\tret\n", true},
+	    {"#APP\n%u:\n#NO_APP\n\tnop\n", "\tret\n", true},
+	    {"\t.type\tf%u, @function\nf%u:\n", "\tret\n", false},
+	    {"\t.type\tf%u, @function\nf%u:\n\tret\n\t.size\tf%u, .-f%u\n", "", false},
+	    {"\t.section\t.text.f%u,\"ax\",@progbits\n\tnop\n", "", false},
+	    {"\t.cfi_startproc\n\t.cfi_endproc\n.Lx%u:\n", "", false},
 	};
 	size_t i;
 	double s;
@@ -1014,16 +1061,16 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {branches, loops_and_falls, gcc_switch, clang_switch,
-		computed_goto, distances_hold_one_part, indirect_tail_call, conditional_tail_call,
-		noreturn_ends, asm_goto, labels_behind_asm_are_the_compilers, cold_part_is_rejoined,
-		opaque_functions, local_labels_in_one_asm_are_fine, unwind_procedures,
-		functions_that_stay, refused_units, inline_assembly_may_push_and_pop,
-		key_knows_the_code_alone, key_knows_tables_and_names, jumps_follow_from_the_order,
-		unwind_state_is_restated, alignment_moves_along, comdat_and_quotes,
-		sections_of_one_name, previous_is_named, locations_are_restated, in_place_nothing_changes,
-		any_layout_passes_the_check, same_input_same_text, check_misses_no_line,
-		check_knows_the_order, check_follows_jumps, check_reads_operands,
-		check_knows_sections, check_refuses_strangers, hostile_texts_take_linear_time};
+	    computed_goto, distances_hold_one_part, indirect_tail_call, conditional_tail_call,
+	    noreturn_ends, asm_goto, labels_behind_asm_are_the_compilers, cold_part_is_rejoined,
+	    opaque_functions, local_labels_in_one_asm_are_fine, unwind_procedures,
+	    functions_that_stay, refused_units, inline_assembly_may_push_and_pop,
+	    key_knows_the_code_alone, key_knows_tables_and_names, jumps_follow_from_the_order,
+	    unwind_state_is_restated, alignment_moves_along, comdat_and_quotes,
+	    sections_of_one_name, previous_is_named, locations_are_restated,
+	    in_place_nothing_changes, any_layout_passes_the_check, same_input_same_text,
+	    check_misses_no_line, check_knows_the_order, check_follows_jumps, check_reads_operands,
+	    check_knows_sections, check_refuses_strangers, hostile_texts_take_linear_time};
 	Suite *s = suite_create("unit");
 	TCase *t = tcase_create("unit");
 	SRunner *sr;
