@@ -111,6 +111,7 @@ class Program:
         self.artifact = os.path.join(self.dir, "base.morph")
         shutil.copy(built + ".morph", self.artifact)
         self.elf = exact.Elf(self.module)
+        self.build_id = self.elf.data(".note.gnu.build-id")[16:].hex()
         db = sqlite3.connect(f"file:{self.artifact}?mode=ro", uri=True)
         self.key, self.by_unit, self.insns = {}, {}, {}
         for h, o, unit, fn, key, blob in db.execute(
@@ -149,27 +150,40 @@ class Program:
         return "--samples", self.write(
             name + ".samples", "".join(f"{f} {b} {c}\n" for (f, b), c in sorted(blocks.items())))
 
-    def blocks_of(self, offsets):
-        """{file offset: samples} of this build by block."""
+    def places(self):
+        """[(file offset, size, function#key, block)] in ascending order."""
         phoff, _, _, _, size, n = struct.unpack_from("<QQIHHH", self.elf.d, 32)
         loads = [struct.unpack_from("<IIQQQQQQ", self.elf.d, phoff + i * size) for i in range(n)]
-        shift = [(p[2], p[2] + p[5], p[3] - p[2]) for p in loads if p[0] == 1 and p[1] & 1]
-        starts = sorted(s for s in exact.block_starts(self.elf) if s[1])
-        at = [s[0] for s in starts]
+        out = []
+        for at, size, tu, func, block in exact.block_starts(self.elf):
+            for kind, flags, off, addr, _, held, _, _ in loads:
+                if size and kind == 1 and flags & 1 and addr <= at < addr + held:
+                    out.append((at - addr + off, size, self.key[tu, func], block))
+        return sorted(out)
+
+    def blocks_of(self, offsets):
+        """{file offset: samples} of this build by block."""
+        places = self.places()
+        at = [p[0] for p in places]
         out = collections.Counter()
         for off, n in offsets.items():
-            for low, high, d in shift:
-                if low <= off < high:
-                    k = bisect.bisect(at, off + d) - 1
-                    if k >= 0 and off + d < starts[k][0] + starts[k][1]:
-                        out[self.key[starts[k][2:4]], starts[k][4]] += n
+            k = bisect.bisect(at, off) - 1
+            if k >= 0 and off < at[k] + places[k][1]:
+                out[places[k][2:]] += n
+        return out
+
+    def offsets_of(self, blocks):
+        """The other way: every sample somewhere in its block."""
+        rnd, out = random.Random(1), collections.Counter()
+        for off, size, function, block in self.places():
+            for _ in range(blocks.get((function, block), 0)):
+                out[off + rnd.randrange(size)] += 1
         return out
 
     def live(self, target):
         """Samples by block, gathered by the monitor while the program trains."""
         import monitor
         offsets, n = collections.Counter(), 0
-        build_id = self.elf.data(".note.gnu.build-id")[16:].hex()
         while n < target:
             progress(f"{self.name}: {n} of {target} samples")
             feeds = [os.path.join(self.dir, f"feed{i}") for i in range(os.cpu_count())]
@@ -185,7 +199,7 @@ class Program:
             for feed in feeds:
                 for batch in monitor.read_feed(feed)[1]:
                     for m in batch.modules:
-                        if m.id == build_id:
+                        if m.id == self.build_id:
                             offsets.update(m.samples)
                             n += sum(m.samples.values())
             if n == had:
