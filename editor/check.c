@@ -344,6 +344,13 @@ static bool switches_section(const struct stmt *st)
 	       (st->dir == DIR_SECTION || st->dir == DIR_PUSH || st->dir == DIR_POP);
 }
 
+/* A directive that may be printed in other words: sections are compared by
+ * themselves, and a location may have to say is_stmt again. */
+static bool restated(const struct stmt *st)
+{
+	return switches_section(st) || (st->kind == ST_DIR && st->dir == DIR_LOC);
+}
+
 /* Function func, whose label is statement i, as it was; *end is behind it. */
 static int check_whole(struct checker *c, uint32_t func, size_t i, size_t *end)
 {
@@ -359,7 +366,7 @@ static int check_whole(struct checker *c, uint32_t func, size_t i, size_t *end)
 		st = &c->out.stmt.v[i];
 		if (is_ref(st, ".LME", &own) && own.func == func)
 			continue;
-		if (!(switches_section(o) && switches_section(st)) && !same_stmt(st, o))
+		if (!(restated(o) && restated(st)) && !same_stmt(st, o))
 			return wrong(c, r, "it changed, though it is not understood");
 		if (!section_fits(f, section_of(c->u, o), section_of(&c->out, st)))
 			return wrong(c, r, "it is in a section that does not fit");

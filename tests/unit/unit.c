@@ -647,8 +647,12 @@ START_TEST(locations_are_restated)
 	has(text, ".LMB0.1:\n\t.loc 1 2 is_stmt 0\n");
 	/* The address behind a call is its return address, wherever it goes next. */
 	has(text, "\tcall\tg\n.LVL4:\n\tjmp\t.LMB0.2\n");
-	/* is_stmt was 1 here, and is. */
+	/* is_stmt was 1 here, and is; in functions that are not understood, too. */
 	has(text, "g:\n\t.cfi_startproc\n\t.loc 1 9 is_stmt 1\n");
+	parse(UNIT("\t.file 1 \"t.c\"\n" FUNC("f", "\t.loc 1 1\n\tje\t.L2\n\t.loc 1 2 is_stmt 0\n"
+						   "\tnop\n\t.loc 1 3 is_stmt 1\n.L2:\n\tret\n")
+		FUNC("g", "\t.loc 1 9\n\tloop\tg\n\tret\n")));
+	has(print_order(last, order, 3), "\t.loc 1 9 is_stmt 1\n\tloop\tg\n");
 }
 END_TEST
 
