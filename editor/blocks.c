@@ -306,17 +306,6 @@ static void do_label(struct builder *b, uint32_t i, const struct stmt *st)
 		current(b)->last = i + 1;
 }
 
-static bool refers_to_here(const struct stmt *st)
-{
-	const char *p = st->arg.p;
-	struct str t;
-
-	while (token_next(&p, st->arg.p + st->arg.n, &t))
-		if (str_is(t, "."))
-			return true;
-	return false;
-}
-
 static void do_directive(struct builder *b, uint32_t i, const struct stmt *st)
 {
 	switch (st->dir) {

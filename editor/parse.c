@@ -351,6 +351,32 @@ static const char *function_sort(struct unit_impl *u, struct func *f)
 	return u->stmt.v[f->end - 1].section == f->section ? NULL : "ends in another section";
 }
 
+bool refers_to_here(const struct stmt *st)
+{
+	const char *p = st->arg.p;
+	struct str t;
+
+	while (token_next(&p, st->arg.p + st->arg.n, &t))
+		if (str_is(t, "."))
+			return true;
+	return false;
+}
+
+/* Code outside of functions must not mark its place: functions around it move. */
+static int places_check(const struct unit_impl *u, struct err *e)
+{
+	const struct stmt *st;
+	size_t i;
+
+	for (i = 0; i < u->stmt.n; i++) {
+		st = &u->stmt.v[i];
+		if (st->kind == ST_DIR && st->dir == DIR_SET && u->stmt_func[i] == NONE &&
+		    u->section.v[st->section].code && refers_to_here(st))
+			return err_set(e, "line %zu: a symbol that is set to its place", i + 1);
+	}
+	return 0;
+}
+
 /* Each unwind procedure lies in one function, or in none. */
 static int procedures_check(const struct unit_impl *u, struct err *e)
 {
@@ -721,7 +747,7 @@ struct unit *unit_parse(struct arena *a, const char *text, size_t n, struct err 
 	u->stmt_func = arena_array(a, u->stmt.n, sizeof *u->stmt_func);
 	memset(u->stmt_func, 0xff, u->stmt.n * sizeof *u->stmt_func);
 	functions_find(u);
-	if (procedures_check(u, e) || labels_collect(u, e))
+	if (procedures_check(u, e) || places_check(u, e) || labels_collect(u, e))
 		goto fail;
 	unit->func = arena_array(a, u->func.n, sizeof *unit->func);
 	labels_mark(u);

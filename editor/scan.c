@@ -204,8 +204,12 @@ static bool classify(struct stmt *st, const char *s, const char *end)
 	st->arg = (struct str){p, (uint32_t)(end - p)};
 	if (st->kind == ST_DIR)
 		st->dir = dir_kind(st->op);
+	if (p < end && *p == '=') { /* newer clang's "alias = function" */
+		st->kind = ST_DIR;
+		st->dir = DIR_SET;
+	}
 	/* "1: call mcount" is GCC's -pg; nobody refers to that label. */
-	if (p < end && (*p == '=' || (*p == ':' && !(*s >= '0' && *s <= '9'))))
+	if (p < end && *p == ':' && !(*s >= '0' && *s <= '9'))
 		return false;
 	/* clang's comments may hold a NUL; what counts may not. */
 	return !memchr(s, '\0', (size_t)(end - s)) && !crowded(s, end);

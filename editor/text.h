@@ -189,6 +189,8 @@ struct label *label_find(const struct unit_impl *u, struct str name);
 struct str unquote(struct str s);
 /* The k-th comma-separated operand, trimmed; n = 0 when there is none. */
 struct str operand_at(struct str arg, unsigned k);
+/* Does it speak of ".", the place where it stands? */
+bool refers_to_here(const struct stmt *st);
 /* Is it .size NAME or .size NAME.cold? */
 bool own_size(const struct func *f, const struct stmt *st);
 /* Is it ".-NAME", or ".L…-NAME" as clang prints? */

@@ -445,7 +445,7 @@ START_TEST(refused_units)
 	    {UNIT("\tnop; nop\n"), "line 3: not the form of compiler output"},
 	    {UNIT("\tnop /* two */\n"), "line 3: not the form of compiler output"},
 	    {UNIT("f: ret\n"), "line 3: not the form of compiler output"},
-	    {UNIT("here = .\n"), "line 3: not the form of compiler output"},
+	    {UNIT("here = .\n"), "line 3: a symbol that is set to its place"},
 	    {UNIT("\t.text 1\n"), "line 3: subsection"},
 	    {UNIT(".L1:\n.L1:\n"), "line 4: label .L1 again"},
 	    {UNIT(".LMB0.0:\n"), "line 3: has block labels already"},
@@ -618,6 +618,18 @@ START_TEST(sections_of_one_name)
 	text = print(last, 1);
 	has(text, "\t.section\tents,\"awo\",@progbits,f\n\t.quad\t.LPF0\n");
 	has(text, "\t.section\tents,\"awo\",@progbits,g\n\t.quad\t.LPF1\n");
+}
+END_TEST
+
+START_TEST(aliases_follow)
+{
+	struct unit *u =
+	    parse(UNIT(FUNC("f", "\tret\n") "\t.globl\talias\nalias = f\n\t.set\tother, f\n"));
+	const char *text = print(u, 1);
+
+	has(text, "alias = f\n");
+	has(text, "\t.set\tother, f\n");
+	has(text, ".text.sorted.");
 }
 END_TEST
 
@@ -1071,7 +1083,7 @@ int main(void)
 	    functions_that_stay, refused_units, inline_assembly_may_push_and_pop,
 	    key_knows_the_code_alone, key_knows_tables_and_names, jumps_follow_from_the_order,
 	    unwind_state_is_restated, alignment_moves_along, comdat_and_quotes,
-	    sections_of_one_name, previous_is_named, locations_are_restated,
+	    sections_of_one_name, previous_is_named, aliases_follow, locations_are_restated,
 	    in_place_nothing_changes, any_layout_passes_the_check, same_input_same_text,
 	    check_misses_no_line, check_knows_the_order, check_follows_jumps, check_reads_operands,
 	    check_knows_sections, check_refuses_strangers, hostile_texts_take_linear_time};
