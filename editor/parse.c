@@ -339,10 +339,8 @@ static const char *function_sort(struct unit_impl *u, struct func *f)
 				return "code in a third section";
 			vec_push(&f->data, i);
 			continue;
-		} else if (f->part1 != NONE) {
-			if (st->kind == ST_INSN || st->kind == ST_LABEL || st->kind == ST_ASM)
-				return "code behind its cold part";
-			continue;
+		} else if (f->part1 != NONE && makes_code(u, st)) {
+			return "code behind its cold part";
 		}
 		vec_push(&f->code, i);
 	}

@@ -427,6 +427,9 @@ START_TEST(functions_that_stay)
 	stays(UNIT(".LPFE0:\n\tnop\n\tnop\n" FUNC("f", "\tnop\n\tret\n")));
 	stays(UNIT("\t.p2align 4\n\t.long\t3238382334\n" FUNC("f", "\tret\n")));
 	/* Not even its parts are clear. */
+	stays(UNIT(
+	    TYPED("f") "\tret\n\t.section\t.text.unlikely\n\t.type\tf.cold, @function\nf.cold:\n"
+		       "\tud2\n\t.text\n\t.byte\t0\n" SIZED("f") "\t.size\tf.cold, .-f.cold\n"));
 	stays(UNIT(TYPED("f") "\tret\n\t.size\tf, 3\n"));
 	stays(UNIT(TYPED("f") "\tret\n\t.section\t.rodata\n" SIZED("f") "\t.text\n"));
 }
