@@ -35,7 +35,7 @@ static const struct field {
     {CONF_HALF_LIFE, "profile", "half_life", DURATION, AT(profile.half_life_s), 7 * 86400, 1,
 	3650 * 86400.},
     {CONF_EVERY, "decide", "every", DURATION, AT(decide.every_s), 60, 0.1, 86400},
-    {CONF_MIN_SAMPLES, "decide", "min_samples", NUMBER, AT(decide.min_samples), 3000, 1, 1e15},
+    {CONF_MIN_SAMPLES, "decide", "min_samples", NUMBER, AT(decide.min_samples), 15000, 1, 1e15},
     {CONF_MIN_COVERAGE, "decide", "min_coverage", SHARE, AT(decide.min_coverage), 0.5, 0, 1},
     {CONF_MIN_CHANGE, "decide", "min_change", SHARE, AT(decide.min_change), 0.1, 0, 1},
     {CONF_MIN_GAIN, "decide", "min_gain", SHARE, AT(decide.min_gain), 0.01, 0, 1},

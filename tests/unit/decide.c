@@ -10,8 +10,8 @@ static struct decision d;
 /* What climbs the whole ladder. */
 static struct decide_in good(void)
 {
-	return (struct decide_in){.samples = 3000,
-	    .understood = 2000,
+	return (struct decide_in){.samples = 15000,
+	    .understood = 10000,
 	    .outside = 0,
 	    .laid_out = true,
 	    .change = 0.1,
@@ -90,12 +90,12 @@ START_TEST(few_samples)
 {
 	struct decide_in in = good();
 
-	in.samples = 2999.9;
+	in.samples = 14999.9;
 	in.asked = in.forced = true;
-	check_stop(&in, RUNG_SAMPLES, "2999 samples, policy asks for 3000");
+	check_stop(&in, RUNG_SAMPLES, "14999 samples, policy asks for 15000");
 	ck_assert(d.step[RUNG_SAMPLES].numbers);
-	ck_assert_double_eq(d.step[RUNG_SAMPLES].value, 2999.9);
-	ck_assert_double_eq(d.step[RUNG_SAMPLES].limit, 3000);
+	ck_assert_double_eq(d.step[RUNG_SAMPLES].value, 14999.9);
+	ck_assert_double_eq(d.step[RUNG_SAMPLES].limit, 15000);
 }
 END_TEST
 
