@@ -103,9 +103,9 @@ START_TEST(low_coverage)
 {
 	struct decide_in in = good();
 
-	in.outside = 1000;
+	in.outside = 5000;
 	check_edit(&in);
-	in.outside = 1001;
+	in.outside = 5001;
 	check_stop(&in, RUNG_COVERAGE,
 	    "49.9 % of the samples in functions that can be laid out, policy asks for 50 %");
 }

@@ -129,7 +129,7 @@ START_TEST(status_is_told_in_words)
 	expect(t, "/home/ann/bin/lua  "); /* root sees a longer path, too */
 	expect(t, "  laid out   15,210  98.0 %  ");
 	expect(t, "5.1 %  81.2 k → 33.0 k (−59 %)\n  waits (few-samples, ");
-	expect(t, "): 1200 samples, policy asks for 3000\n");
+	expect(t, "): 1200 samples, policy asks for 15000\n");
 	ck_assert_ptr_null(strchr(t, '\033'));
 	ck_assert_ptr_null(strstr(t, "--limit"));
 	free(t);
@@ -200,7 +200,7 @@ START_TEST(explain_shows_the_rung_that_stopped_it)
 
 	fits(t);
 	expect(t,
-	    "  3  few-samples   stopped      1,200  3,000  1200 samples, policy asks for 3000\n");
+	    "  3  few-samples   stopped      1,200  15,000  1200 samples, policy asks for 15000\n");
 	expect(t, "  4  low-coverage  not reached\n");
 	free(t);
 }
