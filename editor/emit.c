@@ -28,6 +28,15 @@ static void line(struct emitter *m, const struct stmt *st)
 	buf_char(m->out, '\n');
 }
 
+/* What is in no block: data, debug information, what stands between functions. */
+static void line_outside(struct emitter *m, const struct stmt *st)
+{
+	if (m->u->section.v[st->section].debug && st->dir != DIR_POP)
+		debug_emit(m->u, m->place, &m->map, st, m->out);
+	else
+		line(m, st);
+}
+
 static void map_begin(struct emitter *m, const struct func *f, uint32_t fragment,
     const char *section, const char *group)
 {
@@ -375,10 +384,7 @@ static void laid_out(struct emitter *m, const struct func *f, const struct unit_
 		if (st->section != section)
 			buf_str(m->out, m->u->section.v[st->section].directive);
 		section = st->section;
-		if (m->u->section.v[section].debug)
-			debug_emit(m->u, m->place, &m->map, st, m->out);
-		else
-			line(m, st);
+		line_outside(m, st);
 	}
 	buf_str(m->out, m->u->section.v[f->section].directive);
 }
@@ -411,10 +417,8 @@ void unit_emit(
 			if (place && st->kind == ST_DIR && st->dir == DIR_SIZE && st->aux != NONE &&
 			    place[st->aux].edit && u->func.v[st->aux].blk)
 				; /* of a cold part that is printed elsewhere */
-			else if (u->section.v[st->section].debug)
-				debug_emit(u, place, &m.map, st, out);
 			else
-				line(&m, st);
+				line_outside(&m, st);
 			i++;
 			continue;
 		}

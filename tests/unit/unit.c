@@ -645,6 +645,11 @@ START_TEST(previous_is_named)
 	text = print(last, 1);
 	has(text, "\t.data\n\t.long\t2\n");
 	lacks(text, ".previous");
+	parse(UNIT("\t.section\t.debug_str,\"MS\",@progbits,1\n\t.long\t1\n\t.text\n" FUNC(
+	    "f", "\tret\n") "\t.previous\n\t.long\t2\n"));
+	text = print(last, 1);
+	has(text, "\t.section\t.debug_str,\"MS\",@progbits,1\n\t.long\t2\n");
+	lacks(text, ".previous");
 }
 END_TEST
 
