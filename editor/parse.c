@@ -477,6 +477,35 @@ static int labels_collect(struct unit_impl *u, struct err *e)
 	return 0;
 }
 
+/* Printing calls a function's cold part NAME.cold. Where that means something
+ * else already, the function stays in one part. */
+static void cold_names_taken(struct unit_impl *u)
+{
+	const struct stmt *st;
+	const struct label *l;
+	const char *p, *end;
+	struct func *f;
+	struct str t;
+	size_t i;
+
+	for (i = 0; i < u->stmt.n; i++) {
+		st = &u->stmt.v[i];
+		p = st->line.p;
+		end = p + st->line.n;
+		if (st->kind == ST_BLANK || !memmem(p, st->line.n, ".cold", 5))
+			continue;
+		while (token_next(&p, end, &t)) {
+			if (t.n <= 5 || memcmp(t.p + t.n - 5, ".cold", 5))
+				continue;
+			t.n -= 5;
+			l = label_find(u, t);
+			f = l && l->func != NONE ? &u->func.v[l->func] : NULL;
+			if (f && f->begin == l->stmt && f->cold_label == NONE)
+				f->one_part = true;
+		}
+	}
+}
+
 /* Where functions lie relative to each other, or to other code, is fixed. */
 static void pin(struct unit_impl *u, uint32_t func)
 {
@@ -748,6 +777,7 @@ struct unit *unit_parse(struct arena *a, const char *text, size_t n, struct err 
 	if (procedures_check(u, e) || places_check(u, e) || labels_collect(u, e))
 		goto fail;
 	unit->func = arena_array(a, u->func.n, sizeof *unit->func);
+	cold_names_taken(u);
 	labels_mark(u);
 	debug_follow_locs(u);
 	debug_find_pairs(u);

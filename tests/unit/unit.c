@@ -323,6 +323,25 @@ END_TEST
 
 /* ---- what is not understood ---- */
 
+#define BESIDE(text) UNIT(FUNC("f", DIAMOND) text)
+
+START_TEST(cold_names_that_are_taken)
+{
+	static const char *const by[] = {BESIDE("f.cold:\n\tnop\n"), BESIDE("\t.set\tf.cold, f\n"),
+	    BESIDE("\t.comm\tf.cold,4,4\n"), BESIDE("#APP\nf.cold:\n\tnop\n#NO_APP\n"),
+	    BESIDE(FUNC("g", "\tjmp\tf.cold\n")), BESIDE("\t.data\n\t.quad\tf.cold\n\t.text\n")};
+	size_t i;
+
+	for (i = 0; i < sizeof by / sizeof *by; i++) {
+		parse(by[i]);
+		ck_assert_ptr_null(last->func[0].opaque);
+		ck_assert_msg(last->func[0].one_part, "%s", by[i]);
+		print(last, i + 1);
+	}
+	ck_assert(!only(BESIDE("g.cold:\n\tnop\n"))->one_part);
+}
+END_TEST
+
 START_TEST(opaque_functions)
 {
 	static const struct {
@@ -1087,8 +1106,8 @@ int main(void)
 	const TTest *const tests[] = {branches, loops_and_falls, gcc_switch, clang_switch,
 	    computed_goto, distances_hold_one_part, indirect_tail_call, conditional_tail_call,
 	    noreturn_ends, asm_goto, labels_behind_asm_are_the_compilers, cold_part_is_rejoined,
-	    opaque_functions, local_labels_in_one_asm_are_fine, unwind_procedures,
-	    functions_that_stay, refused_units, inline_assembly_may_push_and_pop,
+	    cold_names_that_are_taken, opaque_functions, local_labels_in_one_asm_are_fine,
+	    unwind_procedures, functions_that_stay, refused_units, inline_assembly_may_push_and_pop,
 	    key_knows_the_code_alone, key_knows_tables_and_names, jumps_follow_from_the_order,
 	    unwind_state_is_restated, alignment_moves_along, comdat_and_quotes,
 	    sections_of_one_name, previous_is_named, aliases_follow, locations_are_restated,
