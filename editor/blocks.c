@@ -25,6 +25,7 @@ struct builder {
 	VEC(uint32_t) addressed; /* blocks whose address is taken */
 	bool open, content;      /* a block is open; it has code already */
 	bool in_asm;
+	bool proc_over; /* the part's unwind procedure has ended */
 	const char *why;
 };
 
@@ -297,6 +298,8 @@ static void do_label(struct builder *b, uint32_t i, const struct stmt *st)
 			current(b)->last = i + 1;
 		return;
 	}
+	if (b->proc_over)
+		b->why = "a jump target behind its unwind procedure";
 	if (b->open && b->content)
 		close_block(b, TERM_FALL);
 	if (!b->open)
@@ -312,6 +315,9 @@ static void do_directive(struct builder *b, uint32_t i, const struct stmt *st)
 	case DIR_CFI:
 		if (st->aux != NONE)
 			b->cfi = st->aux;
+		if (b->proc_over)
+			b->why = "two unwind procedures in one part";
+		b->proc_over = str_is(st->op, ".cfi_endproc");
 		break;
 	case DIR_LOC:
 		b->loc = b->f->code.v[i];
@@ -344,6 +350,7 @@ static void end_part(struct builder *b, uint32_t i)
 		b->why = "falls off its end";
 	}
 	b->lead = i;
+	b->proc_over = false;
 }
 
 static void walk(struct builder *b)

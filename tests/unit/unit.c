@@ -254,6 +254,10 @@ START_TEST(noreturn_ends)
 	lacks(print_order(last, order, 3), "mine\n\tjmp");
 	ck_assert_str_eq(
 	    only(UNIT(FUNC("f", "\tud2\n.L2:\n\tje\t.L2\n")))->opaque, "falls off its end");
+	ck_assert_str_eq(only(UNIT(TYPED("f") "\t.cfi_startproc\n\tje\t.L2\n\tret\n\t.cfi_endproc\n"
+					      ".L2:\n" SIZED("f")))
+			     ->opaque,
+	    "a jump target behind its unwind procedure");
 }
 END_TEST
 
@@ -382,6 +386,8 @@ START_TEST(opaque_functions)
 	    {"#APP\n\tjmp 7f\n#NO_APP\n\tret\n", "inline assembly that refers to another's label"},
 	    {"#APP\n# 1 \"t.c\" 1\n\tnop\n# 0 \"\" 2\n\tret\n#NO_APP\n\tnop\n",
 		"a block ends inside inline assembly"},
+	    {"\tje\t.L2\n.L2:\n\tret\n\t.cfi_endproc\n\t.cfi_startproc\n",
+		"two unwind procedures in one part"},
 	};
 	const struct unit_func *f;
 	char text[1000];
