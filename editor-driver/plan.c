@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { BATCH_BLOCKS = 64 };
+
 /* ---- begin ---- */
 
 static int read_map(struct plan *p, struct err *e)
@@ -35,6 +37,52 @@ static void weigh(struct plan *p, struct plan_tu *t)
 	}
 }
 
+static uint32_t size_of(const struct plan_func *f)
+{
+	return f->tu->func[f->ord].nblock;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const struct plan_func *x = a, *y = b;
+
+	if (size_of(x) != size_of(y))
+		return size_of(x) > size_of(y) ? -1 : 1;
+	if (x->tu != y->tu)
+		return x->tu < y->tu ? -1 : 1;
+	return x->ord < y->ord ? -1 : 1;
+}
+
+/* Functions apart, not only TUs: one TU may be the whole program. */
+static void cut_batches(struct plan *p)
+{
+	size_t i, blocks = 0;
+
+	p->batch = xcalloc(p->nweighed + 1, sizeof *p->batch);
+	for (i = 0; i < p->nweighed; i++) {
+		blocks += size_of(&p->weighed[i]);
+		if (blocks < BATCH_BLOCKS && i + 1 < p->nweighed)
+			continue;
+		p->batch[++p->nbatch] = i + 1;
+		blocks = 0;
+	}
+}
+
+static void list_weighed(struct plan *p)
+{
+	struct plan_tu *t;
+	uint32_t i;
+
+	p->weighed = xcalloc(p->nfunc, sizeof *p->weighed);
+	for (t = p->tu; t < p->tu + p->ntu; t++)
+		for (i = 0; i < t->nfunc; i++)
+			if (t->weight[i])
+				p->weighed[p->nweighed++] = (struct plan_func){t, i};
+	if (p->nweighed)
+		qsort(p->weighed, p->nweighed, sizeof *p->weighed, by_size);
+	cut_batches(p);
+}
+
 int plan_begin(struct plan *p, struct artifact *a, enum plan_mode mode, uint64_t seed,
     const struct counts *counts, unsigned jobs, struct err *e)
 {
@@ -53,6 +101,7 @@ int plan_begin(struct plan *p, struct artifact *a, enum plan_mode mode, uint64_t
 			p->tu[i].nfunc++;
 		weigh(p, &p->tu[i]);
 	}
+	list_weighed(p);
 	return read_map(p, e);
 }
 
@@ -68,6 +117,8 @@ void plan_free(struct plan *p)
 		buf_free(&p->tu[i].out);
 	}
 	free(p->tu);
+	free(p->weighed);
+	free(p->batch);
 	if (p->index.map)
 		mapindex_free(&p->index);
 	blockmap_free(&p->map);
@@ -98,6 +149,33 @@ static int each_edited(
 	struct pass pass = {p, fn};
 
 	return parallel_for(p->jobs, p->ntu, pass_tu, &pass, e);
+}
+
+/* Runs one pass over the functions with a weight. */
+struct func_pass {
+	struct plan *p;
+	void (*fn)(const struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch);
+};
+
+static int pass_batch(void *arg, size_t i, struct err *e)
+{
+	const struct func_pass *pass = arg;
+	const struct plan *p = pass->p;
+	struct arena scratch = {0};
+	size_t k;
+
+	for (k = p->batch[i]; k < p->batch[i + 1]; k++)
+		pass->fn(p, p->weighed[k].tu, p->weighed[k].ord, &scratch);
+	arena_free(&scratch);
+	return 0;
+}
+
+static void each_weighed(struct plan *p,
+    void (*fn)(const struct plan *, struct plan_tu *, uint32_t, struct arena *))
+{
+	struct func_pass pass = {p, fn};
+
+	parallel_for(p->jobs, p->nbatch, pass_batch, &pass, NULL);
 }
 
 static int read_text(struct plan *p, const struct plan_tu *t, struct buf *out, struct err *e)
@@ -152,8 +230,11 @@ static int parse_tu(struct plan *p, struct plan_tu *t, struct err *e)
 		return -1;
 	t->place = arena_array(&t->mem, t->nfunc, sizeof *t->place);
 	for (i = 0; i < t->nfunc; i++)
-		if (t->weight[i])
+		if (t->weight[i]) {
 			set_sizes(p, t, &t->unit->func[i]);
+			t->place[i].layout.order = arena_array(
+			    &t->mem, t->func[i].nblock, sizeof *t->place[i].layout.order);
+		}
 	return 0;
 }
 
@@ -162,7 +243,8 @@ int plan_parse(struct plan *p, struct err *e)
 	return each_edited(p, parse_tu, e);
 }
 
-static void infer_func(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
+static void infer_func(
+    const struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
 {
 	const uint64_t *value = p->counts->block[(size_t)(t->func - p->func) + i];
 	struct cfg *g = &t->unit->func[i].cfg;
@@ -177,25 +259,10 @@ static void infer_func(struct plan *p, struct plan_tu *t, uint32_t i, struct are
 	infer(g, p->counts->form == COUNTS_SAMPLES ? INFER_SAMPLES : INFER_COUNTS, scratch);
 }
 
-static int infer_tu(struct plan *p, struct plan_tu *t, struct err *e)
-{
-	struct arena scratch;
-	uint32_t i;
-
-	for (i = 0; i < t->nfunc; i++) {
-		if (!t->weight[i])
-			continue;
-		scratch = (struct arena){0};
-		infer_func(p, t, i, &scratch);
-		arena_free(&scratch);
-	}
-	return 0;
-}
-
 void plan_infer(struct plan *p)
 {
 	if (p->mode == PLAN_PROFILE)
-		each_edited(p, infer_tu, NULL);
+		each_weighed(p, infer_func);
 }
 
 static uint64_t func_seed(const struct plan *p, const struct plan_tu *t, uint32_t i)
@@ -209,33 +276,28 @@ static uint64_t func_seed(const struct plan *p, const struct plan_tu *t, uint32_
 	return hash_short(&h);
 }
 
-static int layout_tu(struct plan *p, struct plan_tu *t, struct err *e)
+static void layout_func(
+    const struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
 {
-	const struct unit_func *f;
-	struct layout_options o;
-	struct unit_place *at;
-	uint32_t i;
+	const struct unit_func *f = &t->unit->func[i];
+	struct layout_options o = {.split = !f->one_part};
+	struct unit_place *at = &t->place[i];
+	struct layout l;
 
-	for (i = 0; i < t->nfunc; i++) {
-		f = &t->unit->func[i];
-		at = &t->place[i];
-		o.split = !f->one_part;
-		if (!t->weight[i])
-			continue;
-		at->edit = f->movable;
-		if (f->opaque)
-			layout_identity(&f->cfg, &at->layout, &t->mem);
-		else if (p->mode == PLAN_RANDOM)
-			layout_random(&f->cfg, &o, func_seed(p, t, i), &at->layout, &t->mem);
-		else
-			layout_blocks(&f->cfg, &o, &at->layout, &t->mem);
-	}
-	return 0;
+	at->edit = f->movable;
+	if (f->opaque)
+		layout_identity(&f->cfg, &l, scratch);
+	else if (p->mode == PLAN_RANDOM)
+		layout_random(&f->cfg, &o, func_seed(p, t, i), &l, scratch);
+	else
+		layout_blocks(&f->cfg, &o, &l, scratch);
+	memcpy(at->layout.order, l.order, f->cfg.nblock * sizeof *l.order);
+	at->layout.nhot = l.nhot;
 }
 
 void plan_layout(struct plan *p)
 {
-	each_edited(p, layout_tu, NULL);
+	each_weighed(p, layout_func);
 }
 
 void plan_order(struct plan *p)

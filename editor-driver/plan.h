@@ -33,6 +33,12 @@ struct plan_tu {
 	struct buf out;
 };
 
+/* A function with a weight. */
+struct plan_func {
+	struct plan_tu *tu;
+	uint32_t ord;
+};
+
 struct plan {
 	struct artifact *art;
 	enum plan_mode mode;
@@ -43,6 +49,10 @@ struct plan {
 	size_t nfunc;
 	struct plan_tu *tu;
 	size_t ntu;
+	struct plan_func *weighed; /* the largest first */
+	size_t nweighed;
+	size_t *batch; /* weighed[batch[i]] … weighed[batch[i + 1]] are one thread's work */
+	size_t nbatch;
 	struct blockmap map; /* of the original build */
 	struct mapindex index;
 	pthread_mutex_t reading; /* of the artifact */

@@ -4,13 +4,15 @@
 #include <string.h>
 
 enum {
-	SCALE = 8,            /* epsilon falls by this factor per phase */
+	SCALE_LOG = 5,        /* epsilon falls by 2 to this power per phase */
 	WORK_PER_ARC = 20000, /* limit for inputs made to be slow */
+	FAR = 4,              /* times the number of nodes: where distances end */
 };
+static const uint32_t NONE = UINT32_MAX;
 
-struct heap_item {
-	int64_t dist;
-	uint32_t node;
+/* A node on the list of one distance. */
+struct visit {
+	uint32_t node, next;
 };
 
 /* What is left of an arc: [0] along it, [1] against it. */
@@ -30,11 +32,12 @@ struct solver {
 	uint32_t *queue; /* ring of active nodes */
 	uint8_t *queued;
 	uint32_t head, nactive;
-	int64_t eps;
+	int64_t eps; /* a power of two */
+	int eps_log;
 	uint64_t work, limit;
-	struct heap_item *heap;
-	int64_t *dist;
-	uint32_t nheap, relabels;
+	uint32_t *dist, *bucket; /* in steps of eps; per distance: its visits */
+	struct visit *visit;
+	uint32_t nvisit, relabels;
 };
 
 static void set_residual(struct solver *s, uint32_t arc)
@@ -77,12 +80,13 @@ static void move(struct solver *s, uint32_t inc, int64_t d)
 
 static void activate(struct solver *s, uint32_t v)
 {
-	uint32_t n = s->m->nnode;
+	uint32_t n = s->m->nnode, at = s->head + s->nactive;
 
 	if (s->queued[v] || s->excess[v] <= 0)
 		return;
 	s->queued[v] = 1;
-	s->queue[(s->head + s->nactive++) % n] = v;
+	s->queue[at < n ? at : at - n] = v;
+	s->nactive++;
 }
 
 /* Puts every arc at its cheapest flow under the present prices. */
@@ -102,77 +106,63 @@ static void saturate(struct solver *s)
 	s->work += s->m->narc;
 }
 
-static void heap_push(struct solver *s, int64_t dist, uint32_t node)
+/* Puts node v on the list of its distance, unless that is out of range. */
+static void reach(struct solver *s, uint32_t v, int64_t dist)
 {
-	uint32_t i = s->nheap++, up;
-
-	for (; i; i = up) {
-		up = (i - 1) / 2;
-		if (s->heap[up].dist <= dist)
-			break;
-		s->heap[i] = s->heap[up];
-	}
-	s->heap[i] = (struct heap_item){dist, node};
+	if (dist >= s->dist[v])
+		return;
+	s->dist[v] = (uint32_t)dist;
+	s->visit[s->nvisit] = (struct visit){v, s->bucket[dist]};
+	s->bucket[dist] = s->nvisit++;
 }
 
-static struct heap_item heap_pop(struct solver *s)
+/* From node v backwards, by arcs that lead to it. */
+static void spread(struct solver *s, uint32_t v)
 {
-	struct heap_item top = s->heap[0], last = s->heap[--s->nheap];
-	uint32_t i = 0, kid;
-
-	for (; (kid = 2 * i + 1) < s->nheap; i = kid) {
-		if (kid + 1 < s->nheap && s->heap[kid + 1].dist < s->heap[kid].dist)
-			kid++;
-		if (last.dist <= s->heap[kid].dist)
-			break;
-		s->heap[i] = s->heap[kid];
-	}
-	s->heap[i] = last;
-	return top;
-}
-
-/* Sets the prices by the distance to the nearest deficit, in steps of eps. */
-static void update_prices(struct solver *s)
-{
-	uint32_t n = s->m->nnode, v, w, i, active = 0;
 	const struct residual *r;
-	struct heap_item it;
-	int64_t reduced, d, last = 0;
+	int64_t reduced;
+	uint32_t i, w;
 	int way;
 
-	s->nheap = 0;
-	for (v = 0; v < n; v++) {
-		s->dist[v] = INT64_MAX;
-		active += s->excess[v] > 0;
-		if (s->excess[v] < 0) {
-			s->dist[v] = 0;
-			heap_push(s, 0, v);
-		}
-	}
-	while (s->nheap && active) {
-		it = heap_pop(s);
-		if (it.dist != s->dist[it.node])
+	s->work += s->first[v + 1] - s->first[v];
+	for (i = s->first[v]; i < s->first[v + 1]; i++) {
+		way = !(s->inc[i] & 1);
+		r = &s->arc[s->inc[i] >> 1];
+		if (!r->room[way])
 			continue;
-		last = it.dist;
-		active -= s->excess[it.node] > 0;
-		s->work += s->first[it.node + 1] - s->first[it.node];
-		for (i = s->first[it.node]; i < s->first[it.node + 1]; i++) {
-			/* Towards this node, by the same arc the other way. */
-			way = !(s->inc[i] & 1);
-			r = &s->arc[s->inc[i] >> 1];
-			if (!r->room[way])
-				continue;
-			w = r->node[!way];
-			reduced = r->slope[way] + s->price[w] - s->price[it.node];
-			d = it.dist + (reduced < 0 ? 0 : reduced / s->eps + 1);
-			if (d < s->dist[w]) {
-				s->dist[w] = d;
-				heap_push(s, d, w);
-			}
-		}
+		w = r->node[!way];
+		reduced = r->slope[way] + s->price[w] - s->price[v];
+		reach(s, w, s->dist[v] + (reduced < 0 ? 0 : (reduced >> s->eps_log) + 1));
 	}
+}
+
+/* Sets the prices by the distance to the nearest deficit, in steps of eps.
+ * What is farther than FAR counts as that far. */
+static void update_prices(struct solver *s)
+{
+	uint32_t n = s->m->nnode, far = FAR * n, v, d, at, active = 0;
+
+	s->nvisit = 0;
+	for (d = 0; d < far; d++)
+		s->bucket[d] = NONE;
 	for (v = 0; v < n; v++) {
-		s->price[v] -= s->eps * (s->dist[v] < last ? s->dist[v] : last);
+		s->dist[v] = far;
+		active += s->excess[v] > 0;
+	}
+	for (v = 0; v < n; v++)
+		if (s->excess[v] < 0)
+			reach(s, v, 0);
+	for (d = 0; d < far && active; d++)
+		while ((at = s->bucket[d]) != NONE) {
+			s->bucket[d] = s->visit[at].next;
+			v = s->visit[at].node;
+			if (s->dist[v] != d)
+				continue;
+			active -= s->excess[v] > 0;
+			spread(s, v);
+		}
+	for (v = 0; v < n; v++) {
+		s->price[v] -= s->eps * (s->dist[v] < d ? s->dist[v] : d);
 		s->cur[v] = s->first[v];
 	}
 	s->relabels = 0;
@@ -235,11 +225,11 @@ static bool refine(struct solver *s)
 		activate(s, v);
 	while (s->nactive) {
 		v = s->queue[s->head];
-		s->head = (s->head + 1) % n;
+		s->head = s->head + 1 < n ? s->head + 1 : 0;
 		s->nactive--;
 		s->queued[v] = 0;
 		discharge(s, v);
-		if (s->relabels > n)
+		if (s->relabels > n / 2)
 			update_prices(s);
 		if (s->work > s->limit)
 			return false;
@@ -294,6 +284,12 @@ static void scale_slopes(struct mincost *m)
 			m->seg[m->arc[i].seg + k].slope *= by;
 }
 
+/* The least power of two that is not below v; of 1 where v is less. */
+static int log2_up(int64_t v)
+{
+	return v > 1 ? 64 - __builtin_clzll((uint64_t)v - 1) : 0;
+}
+
 static void keep(const struct mincost *m, int64_t *best)
 {
 	uint32_t i;
@@ -306,7 +302,7 @@ uint64_t mincost_solve(struct mincost *m, struct arena *scratch)
 {
 	struct solver s = {.m = m};
 	int64_t *best = arena_array(scratch, m->narc, sizeof *best);
-	int64_t stop = m->slack ? m->slack : 1;
+	int stop = log2_up(m->slack);
 	uint32_t i, n = m->nnode;
 
 	index_arcs(&s, scratch);
@@ -317,10 +313,11 @@ uint64_t mincost_solve(struct mincost *m, struct arena *scratch)
 	s.queue = arena_array(scratch, n, sizeof *s.queue);
 	s.queued = arena_array(scratch, n, sizeof *s.queued);
 	s.dist = arena_array(scratch, n, sizeof *s.dist);
-	s.heap = arena_array(scratch, 2 * (size_t)m->narc + n, sizeof *s.heap);
+	s.bucket = arena_array(scratch, FAR * (size_t)n, sizeof *s.bucket);
+	s.visit = arena_array(scratch, 2 * (size_t)m->narc + n, sizeof *s.visit);
 	s.limit = (uint64_t)WORK_PER_ARC * ((uint64_t)m->narc + n);
 	scale_slopes(m);
-	s.eps = steepest(m);
+	s.eps_log = log2_up(steepest(m));
 	for (i = 0; i < m->narc; i++) {
 		m->arc[i].flow = m->arc[i].at = 0;
 		s.arc[i].node[0] = m->arc[i].to;
@@ -328,13 +325,14 @@ uint64_t mincost_solve(struct mincost *m, struct arena *scratch)
 		set_residual(&s, i);
 	}
 	do {
-		s.eps = s.eps / SCALE > stop ? s.eps / SCALE : stop;
+		s.eps_log = s.eps_log - SCALE_LOG > stop ? s.eps_log - SCALE_LOG : stop;
+		s.eps = (int64_t)1 << s.eps_log;
 		if (!refine(&s)) {
 			for (i = 0; i < m->narc; i++)
 				m->arc[i].flow = best[i];
 			break;
 		}
 		keep(m, best);
-	} while (s.eps > stop);
+	} while (s.eps_log > stop);
 	return s.work;
 }

@@ -30,7 +30,8 @@ struct mincost {
 	struct mc_arc *arc;
 	struct mc_seg *seg;
 	uint32_t nnode, narc;
-	/* Stop at a flow whose reduced costs are >= -slack: 0 = the optimum. */
+	/* Stop at a flow whose reduced costs are >= -slack, a power of two: 0 =
+	 * the optimum. */
 	int64_t slack;
 };
 
