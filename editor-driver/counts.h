@@ -1,13 +1,19 @@
 /*
- * A profile as text, one line per block:
+ * A profile as text, one line per fact:
  *
- *	function block value
+ *	function block value            executions or samples of a block
+ *	function block > block2 value   of the executions of block that were seen, so
+ *	                                many went on to block2 (a witness); with
+ *	                                executions, all that did
+ *	function block @ callee value   so many of the calls from block that were
+ *	                                seen, or counted, went to the function callee
  *
- * `function` is a name, or name#KEY with KEY the first 8…32 hex digits of the
- * function key; a name alone will do where all functions of that name in the
- * artifact have one key. `block` is the block id. `value` is a number of
- * executions (a whole number) or of samples (up to 3 fraction digits). Lines
- * of one block add up. Empty lines and lines that begin with "# " say nothing.
+ * `function` and `callee` are a name, or name#KEY with KEY the first 8…32 hex
+ * digits of the function key; a name alone will do where all functions of that
+ * name in the artifact have one key. `block` is the block id. `value` is a
+ * whole number with executions, and may have up to 3 fraction digits with
+ * samples. Lines of one fact add up. Empty lines and lines that begin with "# "
+ * say nothing.
  */
 #ifndef MORPH_COUNTS_H
 #define MORPH_COUNTS_H
@@ -19,17 +25,26 @@ enum counts_form {
 	COUNTS_SAMPLES     /* values in fixed point, SAMPLE_ONE (editor/cfg.h) */
 };
 
+/* What went from a block of a function to another block, or to a callee. */
+struct counts_flow {
+	uint32_t func; /* of the artifact: the first of its name and key */
+	uint32_t block, to;
+	uint64_t value;
+};
+
 struct counts {
 	struct arena mem;
 	enum counts_form form;
 	/* By function of the artifact: a value per block, or NULL when no line
 	 * named it. Functions with equal name and key share one array. */
 	uint64_t **block;
-	uint64_t total, used;  /* sums of all values, of those that found a block */
-	uint64_t lines;        /* that carry a value */
-	uint64_t unknown;      /* lines: no such function (or another key) */
-	uint64_t ambiguous;    /* lines: several functions, and not one key */
-	uint64_t no_block;     /* lines: the function has no such block */
+	uint32_t *first; /* by function: the first of its name and key that was named */
+	VEC(struct counts_flow) edge, call; /* ascending, no two of one fact */
+	uint64_t total, used; /* sums of blocks' values: of all, of those that found one */
+	uint64_t lines;       /* that carry a value */
+	uint64_t unknown;     /* lines: no such function (or another key) */
+	uint64_t ambiguous;   /* lines: several functions, and not one key */
+	uint64_t no_block;    /* lines: the function has no such block */
 };
 
 /* func as artifact_funcs() gives them. Returns 0, or -1 with name:line in e
@@ -39,6 +54,11 @@ int counts_parse(const char *text, size_t n, const char *name, enum counts_form 
 int counts_read(const char *path, enum counts_form form, const struct art_func *func,
     size_t nfunc, struct counts *out, struct err *e);
 void counts_free(struct counts *c);
+
+/* What is known of function i's edges, and of its calls: ascending by block,
+ * then by `to`. Returns how many. That `to` follows `block` nobody checked. */
+size_t counts_edges(const struct counts *c, size_t i, const struct counts_flow **edge);
+size_t counts_calls(const struct counts *c, size_t i, const struct counts_flow **call);
 
 /* What function i weighs: its samples (fixed point), or executed instructions. */
 uint64_t counts_weight(const struct counts *c, const struct art_func *func, size_t i);

@@ -154,13 +154,13 @@ static int each_edited(
 /* Runs one pass over the functions with a weight. */
 struct func_pass {
 	struct plan *p;
-	void (*fn)(const struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch);
+	void (*fn)(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch);
 };
 
 static int pass_batch(void *arg, size_t i, struct err *e)
 {
 	const struct func_pass *pass = arg;
-	const struct plan *p = pass->p;
+	struct plan *p = pass->p;
 	struct arena scratch = {0};
 	size_t k;
 
@@ -170,8 +170,8 @@ static int pass_batch(void *arg, size_t i, struct err *e)
 	return 0;
 }
 
-static void each_weighed(struct plan *p,
-    void (*fn)(const struct plan *, struct plan_tu *, uint32_t, struct arena *))
+static void each_weighed(
+    struct plan *p, void (*fn)(struct plan *, struct plan_tu *, uint32_t, struct arena *))
 {
 	struct func_pass pass = {p, fn};
 
@@ -243,11 +243,32 @@ int plan_parse(struct plan *p, struct err *e)
 	return each_edited(p, parse_tu, e);
 }
 
-static void infer_func(
-    const struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
+/* Edges and their counts both ascend by src. */
+static size_t set_witnesses(struct cfg *g, const struct counts_flow *v, size_t n)
 {
-	const uint64_t *value = p->counts->block[(size_t)(t->func - p->func) + i];
+	uint32_t e = 0, k;
+	size_t i, lost = 0;
+
+	for (i = 0; i < n; i++) {
+		while (e < g->nedge && g->edge[e].src < v[i].block)
+			e++;
+		for (k = e; k < g->nedge && g->edge[k].src == v[i].block; k++)
+			if (g->edge[k].dst == v[i].to)
+				break;
+		if (k < g->nedge && g->edge[k].src == v[i].block)
+			g->edge[k].witness = v[i].value;
+		else
+			lost++;
+	}
+	return lost;
+}
+
+static void infer_func(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
+{
+	size_t f = (size_t)(t->func - p->func) + i, nedge;
+	const uint64_t *value = p->counts->block[f];
 	struct cfg *g = &t->unit->func[i].cfg;
+	const struct counts_flow *edge;
 	uint32_t b;
 
 	for (b = 0; b < g->nblock; b++) {
@@ -256,6 +277,10 @@ static void infer_func(
 		else
 			g->block[b].count = value[b];
 	}
+	nedge = counts_edges(p->counts, f, &edge);
+	nedge = set_witnesses(g, edge, nedge);
+	if (f == p->counts->first[f])
+		atomic_fetch_add(&p->no_edge, nedge);
 	infer(g, p->counts->form == COUNTS_SAMPLES ? INFER_SAMPLES : INFER_COUNTS, scratch);
 }
 
@@ -276,8 +301,7 @@ static uint64_t func_seed(const struct plan *p, const struct plan_tu *t, uint32_
 	return hash_short(&h);
 }
 
-static void layout_func(
-    const struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
+static void layout_func(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
 {
 	const struct unit_func *f = &t->unit->func[i];
 	struct layout_options o = {.split = !f->one_part};

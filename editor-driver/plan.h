@@ -13,6 +13,7 @@
 #include "editor/unit.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 enum plan_mode {
 	PLAN_IDENTITY, /* nothing moves */
@@ -55,6 +56,7 @@ struct plan {
 	size_t nbatch;
 	struct blockmap map; /* of the original build */
 	struct mapindex index;
+	atomic_size_t no_edge;   /* of the profile: edges that their function does not have */
 	pthread_mutex_t reading; /* of the artifact */
 };
 

@@ -103,9 +103,9 @@ static json_t *json_common(const struct job *j)
 	set_real(o, "samples", amount(j, j->counts.total));
 	set_real(o, "samples_used", amount(j, j->counts.used));
 	json_object_set_new(o, "lines_lost",
-	    json_pack("{s:I, s:I, s:I}", "unknown_function", (json_int_t)j->counts.unknown,
+	    json_pack("{s:I, s:I, s:I, s:I}", "unknown_function", (json_int_t)j->counts.unknown,
 		"ambiguous_function", (json_int_t)j->counts.ambiguous, "unknown_block",
-		(json_int_t)j->counts.no_block));
+		(json_int_t)j->counts.no_block, "unknown_edge", (json_int_t)j->plan.no_edge));
 	return o;
 }
 
@@ -198,6 +198,8 @@ static void print_profile(const struct job *j)
 	print_lost(c->unknown, "name functions this artifact does not have");
 	print_lost(c->ambiguous, "name functions it has several of: write name#KEY");
 	print_lost(c->no_block, "name blocks their function does not have");
+	if (j->plan.no_edge)
+		printf("%zu edges are none of their function's\n", j->plan.no_edge);
 }
 
 static void print_common(const struct job *j)

@@ -39,6 +39,11 @@ struct cfg_edge {
 	uint32_t src, dst;
 	uint32_t kind;  /* enum edge_kind */
 	uint64_t count; /* same unit as blocks */
+	/* In: of the executions of src that were seen, those that went this way;
+	 * 0 = none seen. With samples in fixed point (SAMPLE_ONE); with counts
+	 * executions, and all that did. Of edges between the same two blocks the
+	 * first has it all. */
+	uint64_t witness;
 };
 
 struct cfg {

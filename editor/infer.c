@@ -69,6 +69,7 @@ static void contract(struct network *w)
 static void build(struct network *w, enum infer_input input, double clamp, struct arena *a)
 {
 	const struct cfg *g = w->g;
+	uint8_t *counted = arena_array(a, g->nblock, 1);
 	uint32_t b, i;
 
 	w->mc.arc = arena_array(a, 3 * (size_t)g->nblock + g->nedge, sizeof *w->mc.arc);
@@ -76,14 +77,22 @@ static void build(struct network *w, enum infer_input input, double clamp, struc
 	w->begin = arena_array(a, g->nblock, sizeof *w->begin);
 	w->end = arena_array(a, g->nblock, sizeof *w->end);
 	w->edge_arc = arena_array(a, g->nedge, sizeof *w->edge_arc);
+	for (i = 0; i < g->nedge; i++)
+		counted[g->edge[i].src] |= g->edge[i].witness > 0;
 	contract(w);
 	for (b = 0; b < g->nblock; b++) {
 		cost_block(&w->cost[b], &g->block[b], b == 0, input, clamp, w->most);
 		w->mc.arc[w->narc++] = (struct mc_arc){.from = w->begin[b], .to = w->end[b]};
 	}
-	for (i = 0; i < g->nedge; i++)
-		if (w->edge_arc[i] == NONE)
-			w->edge_arc[i] = arc(w, w->end[g->edge[i].src], w->begin[g->edge[i].dst]);
+	for (i = 0; i < g->nedge; i++) {
+		if (w->edge_arc[i] != NONE)
+			continue;
+		w->edge_arc[i] = arc(w, w->end[g->edge[i].src], w->begin[g->edge[i].dst]);
+		if (input == INFER_COUNTS && counted[g->edge[i].src])
+			cost_edge(&w->cost[w->edge_arc[i]],
+			    (double)g->edge[i].witness < clamp ? (double)g->edge[i].witness : clamp,
+			    w->most);
+	}
 	for (b = 0; b < g->nblock; b++) {
 		if (w->reach.entry[b])
 			arc(w, w->mc.nnode - 1, w->begin[b]);
@@ -165,10 +174,30 @@ static void clear(struct cfg *g)
 		g->edge[i].count = 0;
 }
 
+/* Whether the counts of all edges are there and agree with the blocks'. */
+static bool complete(const struct cfg *g, const struct reach *r, double clamp, struct arena *a)
+{
+	uint64_t *in = arena_array(a, 2 * (size_t)g->nblock, sizeof *in), *out = in + g->nblock;
+	const struct cfg_edge *e;
+	uint32_t b;
+
+	for (e = g->edge; e < g->edge + g->nedge; e++)
+		if (__builtin_add_overflow(out[e->src], e->witness, &out[e->src]) ||
+		    __builtin_add_overflow(in[e->dst], e->witness, &in[e->dst]))
+			return false;
+	for (b = 0; b < g->nblock; b++)
+		if ((double)g->block[b].count > clamp || in[b] > g->block[b].count ||
+		    out[b] > g->block[b].count || (in[b] < g->block[b].count && !r->entry[b]) ||
+		    (out[b] < g->block[b].count && !r->exit[b]))
+			return false;
+	return true;
+}
+
 void infer(struct cfg *g, enum infer_input input, struct arena *scratch)
 {
 	struct network w = {.g = g};
 	double clamp, total;
+	uint32_t i;
 
 	if (!g->nblock)
 		return;
@@ -180,6 +209,11 @@ void infer(struct cfg *g, enum infer_input input, struct arena *scratch)
 	}
 	w.most = (int64_t)total + 1;
 	reach_find(&w.reach, g, scratch);
+	if (input == INFER_COUNTS && complete(g, &w.reach, clamp, scratch)) {
+		for (i = 0; i < g->nedge; i++)
+			g->edge[i].count = g->edge[i].witness;
+		return;
+	}
 	build(&w, input, clamp, scratch);
 	fix_slopes(&w, scratch);
 	/* Samples are not worth the last phases; counts must come out as they are. */

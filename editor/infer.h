@@ -4,7 +4,7 @@
  * "Profile inference revisited" (POPL 2022), with costs shaped by what plain
  * PC samples of a timer are worth (docs/DESIGN.md "Inference").
  *
- * Needs: cfg_block.samples (or .count), insns, flags. Sets: every
+ * Needs: cfg_block.samples (or .count), insns, flags; cfg_edge.witness. Sets: every
  * cfg_block.count and cfg_edge.count. Kirchhoff's law holds exactly in the
  * result: a block's count = the sum of its in-edges = the sum of its
  * out-edges, except that flow enters at block 0 and at blocks that no edge
@@ -23,8 +23,9 @@ enum infer_input {
 	INFER_SAMPLES, /* .samples are PC samples; count = samples / insns. Blocks
 			  that were not sampled get a small count, unless the
 			  compiler called them cold or no such way leads there */
-	INFER_COUNTS   /* .count are executions: consistent ones stay as they are,
-			  others change as little as possible */
+	INFER_COUNTS   /* .count are executions, and .witness of edges where known
+			  (of a block with any, all are): consistent ones stay as
+			  they are, others change as little as possible */
 };
 
 enum { COUNT_ONE = 4096 }; /* with INFER_SAMPLES: one sample in a block of one

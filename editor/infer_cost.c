@@ -4,6 +4,7 @@
 
 enum {
 	MAX_INSNS = 1 << 16,
+	COUNTED = 1000, /* samples that an exact count is worth */
 	COLD = BLK_COLD | BLK_NORETURN, /* the compiler, or the code, says: rarely */
 };
 
@@ -31,7 +32,7 @@ static double evidence(const struct cfg_block *b, enum infer_input input)
 {
 	double s = (double)b->samples / SAMPLE_ONE;
 
-	return input == INFER_COUNTS ? 1000 : 1 / (1 / s + 0.3 / insns(b) + 0.05);
+	return input == INFER_COUNTS ? COUNTED : 1 / (1 / s + 0.3 / insns(b) + 0.05);
 }
 
 static void add(struct cost *c, int64_t end, double slope)
@@ -54,22 +55,37 @@ void cost_flat(struct cost *c, double slope, int64_t most)
 	add(c, most, slope);
 }
 
-void cost_block(struct cost *c, const struct cfg_block *b, bool entry, enum infer_input input,
-    double clamp, int64_t most)
+/* The likelihood of x executions, known as well as from `evidence` samples. */
+static void likelihood(struct cost *c, double x, double evidence, int64_t most)
 {
-	double x = cost_estimate(b, input, clamp), from = ratio[0] / 4, unit;
+	double from = ratio[0] / 4, unit = evidence / x;
 	int i;
 
-	if (x < 1) {
-		cost_flat(c, insns(b) / COUNT_ONE * (b->flags & COLD ? 4 : 1), most);
-		return;
-	}
-	/* What is sampled at an entry came there with the call. */
-	unit = evidence(b, input) / (entry ? 4 : 1) / x;
 	c->n = 0;
 	for (i = 0; i < NRATIO; i++) {
 		add(c, llround(ratio[i] * x), unit * secant(from, ratio[i]));
 		from = ratio[i];
 	}
 	add(c, most, unit * (1 - 1 / (2 * from)));
+}
+
+void cost_edge(struct cost *c, double x, int64_t most)
+{
+	if (x < 1)
+		cost_flat(c, 1.0 / COUNT_ONE, most);
+	else
+		likelihood(c, x, COUNTED, most);
+}
+
+void cost_block(struct cost *c, const struct cfg_block *b, bool entry, enum infer_input input,
+    double clamp, int64_t most)
+{
+	double x = cost_estimate(b, input, clamp);
+
+	if (x < 1) {
+		cost_flat(c, insns(b) / COUNT_ONE * (b->flags & COLD ? 4 : 1), most);
+		return;
+	}
+	/* What is sampled at an entry came there with the call. */
+	likelihood(c, x, evidence(b, input) / (entry ? 4 : 1), most);
 }

@@ -46,6 +46,8 @@ struct cost {
 double cost_estimate(const struct cfg_block *b, enum infer_input input, double clamp);
 void cost_block(struct cost *c, const struct cfg_block *b, bool entry, enum infer_input input,
     double clamp, int64_t most);
+/* Of an edge that was counted. */
+void cost_edge(struct cost *c, double x, int64_t most);
 void cost_flat(struct cost *c, double slope, int64_t most);
 
 /*

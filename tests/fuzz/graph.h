@@ -30,7 +30,8 @@ static inline void fuzz_edges(struct cfg *g, const uint8_t *p, size_t n, struct 
 	g->edge = arena_array(a, n / 3, sizeof *g->edge);
 	for (i = 0; i < n / 3; i++, p += 3)
 		g->edge[i] = (struct cfg_edge){p[0] % g->nblock, p[1] % g->nblock,
-		    p[2] % (EDGE_INDIRECT + 1), (uint64_t)p[2] << (p[2] % 50)};
+		    p[2] % (EDGE_INDIRECT + 1), (uint64_t)p[2] << (p[2] % 50),
+		    p[2] & 1 ? (uint64_t)(p[2] >> 3) << (p[1] & 63) : 0};
 	g->nedge = i;
 	if (g->nedge)
 		qsort(g->edge, g->nedge, sizeof *g->edge, fuzz_by_src);

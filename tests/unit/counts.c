@@ -110,6 +110,54 @@ START_TEST(strangers_are_counted)
 }
 END_TEST
 
+START_TEST(edges_and_calls_by_function)
+{
+	const struct counts_flow *v;
+
+	ck_assert_int_eq(parse("inl 1 > 3 2\ninl 0 > 1 1.5\ninl 1 > 3 1\nmain 0 > 1 1\n"
+			       "inl 2 @ main 4\ninl#cccccccc 2 @ twin#aaaaaaaa1 0.5\n",
+			     COUNTS_SAMPLES), 0);
+	ck_assert_uint_eq(counts_edges(&c, 4, &v), 2);
+	ck_assert_uint_eq(v[0].block, 0);
+	ck_assert_uint_eq(v[0].to, 1);
+	ck_assert_uint_eq(v[0].value, SAMPLE_ONE + SAMPLE_ONE / 2);
+	ck_assert_uint_eq(v[1].value, 3 * SAMPLE_ONE);
+	ck_assert_uint_eq(counts_calls(&c, 3, &v), 2);
+	ck_assert_uint_eq(v[0].to, 0);
+	ck_assert_uint_eq(v[1].to, 2);
+	ck_assert_uint_eq(v[1].value, SAMPLE_ONE / 2);
+	ck_assert_uint_eq(counts_edges(&c, 0, &v), 1);
+	ck_assert_uint_eq(counts_calls(&c, 0, &v), 0);
+	ck_assert_uint_eq(counts_edges(&c, 1, &v), 0);
+	/* They weigh nothing, and are no samples. */
+	ck_assert_uint_eq(c.total + c.used + counts_weight(&c, func, 3), 0);
+}
+END_TEST
+
+START_TEST(blocks_are_executed_as_their_edges)
+{
+	ck_assert_int_eq(parse("main 0 > 1 5\nmain 0 > 2 2\nmain 1 > 2 5\nmain 1 4\n",
+			     COUNTS_EXECUTIONS), 0);
+	ck_assert_uint_eq(c.block[0][0], 7);
+	ck_assert_uint_eq(c.block[0][1], 4);
+	ck_assert_uint_eq(c.block[0][2], 7);
+	ck_assert_uint_eq(c.block[0][3], 0);
+}
+END_TEST
+
+START_TEST(strange_edges_are_counted)
+{
+	ck_assert_int_eq(parse("main 0 > 4 1\nmain 4 > 0 1\nnobody 0 > 1 1\nmain 0 @ nobody 1\n"
+			       "twin 0 > 1 1\nmain 0 @ twin 1\nmain 4 @ main 1\n",
+			     COUNTS_EXECUTIONS), 0);
+	ck_assert_uint_eq(c.no_block, 3);
+	ck_assert_uint_eq(c.unknown, 2);
+	ck_assert_uint_eq(c.ambiguous, 2);
+	ck_assert_uint_eq(c.lines, 7);
+	ck_assert_uint_eq(c.edge.n + c.call.n, 0);
+}
+END_TEST
+
 START_TEST(huge_sums_stay_sane)
 {
 	char line[] = "main 3 17592186044416\n", text[40 * sizeof line] = "";
@@ -143,6 +191,15 @@ static const struct {
     {"main 0 1e3\n", COUNTS_SAMPLES, "prof:1: "},
     {"\n# x\nmain 0 1 more\n", COUNTS_SAMPLES, "prof:3: "},
     {"main 0 99999999999999999999999999\n", COUNTS_EXECUTIONS, "prof:1: "},
+    {"main 0 > 1\n", COUNTS_EXECUTIONS, "prof:1: "},
+    {"main 0 >1 1\n", COUNTS_EXECUTIONS, "prof:1: "},
+    {"main 0 > main 1\n", COUNTS_EXECUTIONS, "prof:1: "},
+    {"main 0 > 4294967296 1\n", COUNTS_EXECUTIONS, "prof:1: "},
+    {"main 0 > 1 1.5\n", COUNTS_EXECUTIONS, "prof:1: "},
+    {"main 0 @ 1\n", COUNTS_EXECUTIONS, "prof:1: "},
+    {"main 0 @", COUNTS_EXECUTIONS, "prof:1: "},
+    {"main 0 >", COUNTS_EXECUTIONS, "prof:1: "},
+    {"main 0 @ main 1 1\n", COUNTS_EXECUTIONS, "prof:1: "},
 };
 
 START_TEST(bad_lines_are_refused)
@@ -185,6 +242,9 @@ int main(void)
 	tcase_add_test(t, ambiguous_names_are_counted);
 	tcase_add_test(t, equal_keys_share);
 	tcase_add_test(t, strangers_are_counted);
+	tcase_add_test(t, edges_and_calls_by_function);
+	tcase_add_test(t, blocks_are_executed_as_their_edges);
+	tcase_add_test(t, strange_edges_are_counted);
 	tcase_add_test(t, huge_sums_stay_sane);
 	tcase_add_loop_test(t, bad_lines_are_refused, 0, sizeof bad / sizeof *bad);
 	tcase_add_test(t, a_nul_is_no_end);
