@@ -238,6 +238,8 @@ static void asm_local(struct builder *b, struct str t, const char *end)
 
 static void asm_end(struct builder *b)
 {
+	if (!b->in_asm)
+		b->why = "begins inside inline assembly";
 	if (b->ahead.n)
 		b->why = "inline assembly that refers to another's label";
 	b->here.n = b->ahead.n = 0;

@@ -252,12 +252,28 @@ START_TEST(noreturn_ends)
 	ck_assert_uint_eq(last->func[0].cfg.block[2].flags, BLK_NORETURN);
 	/* What runs off the end of the text runs nowhere: no jump is made up. */
 	lacks(print_order(last, order, 3), "mine\n\tjmp");
-	ck_assert_str_eq(
-	    only(UNIT(FUNC("f", "\tud2\n.L2:\n\tje\t.L2\n")))->opaque, "falls off its end");
-	ck_assert_str_eq(only(UNIT(TYPED("f") "\t.cfi_startproc\n\tje\t.L2\n\tret\n\t.cfi_endproc\n"
-					      ".L2:\n" SIZED("f")))
-			     ->opaque,
-	    "a jump target behind its unwind procedure");
+}
+END_TEST
+
+START_TEST(odd_bounds)
+{
+	static const struct {
+		const char *text, *why;
+	} odd[] = {
+	    {FUNC("f", "\tud2\n.L2:\n\tje\t.L2\n"), "falls off its end"},
+	    {TYPED("f") "\t.cfi_startproc\n\tje\t.L2\n\tret\n\t.cfi_endproc\n.L2:\n" SIZED("f"),
+		"a jump target behind its unwind procedure"},
+	    {"#APP\n# 0 \"\" 2\n" FUNC("f", "\tnop\n#NO_APP\n\tret\n"),
+		"begins inside inline assembly"},
+	};
+	char text[1000];
+	size_t i;
+
+	for (i = 0; i < sizeof odd / sizeof *odd; i++) {
+		snprintf(text, sizeof text, UNIT("%s"), odd[i].text);
+		ck_assert_str_eq(only(text)->opaque, odd[i].why);
+		print(last, i);
+	}
 }
 END_TEST
 
@@ -1111,15 +1127,16 @@ int main(void)
 {
 	const TTest *const tests[] = {branches, loops_and_falls, gcc_switch, clang_switch,
 	    computed_goto, distances_hold_one_part, indirect_tail_call, conditional_tail_call,
-	    noreturn_ends, asm_goto, labels_behind_asm_are_the_compilers, cold_part_is_rejoined,
-	    cold_names_that_are_taken, opaque_functions, local_labels_in_one_asm_are_fine,
-	    unwind_procedures, functions_that_stay, refused_units, inline_assembly_may_push_and_pop,
-	    key_knows_the_code_alone, key_knows_tables_and_names, jumps_follow_from_the_order,
-	    unwind_state_is_restated, alignment_moves_along, comdat_and_quotes,
-	    sections_of_one_name, previous_is_named, aliases_follow, locations_are_restated,
-	    in_place_nothing_changes, any_layout_passes_the_check, same_input_same_text,
-	    check_misses_no_line, check_knows_the_order, check_follows_jumps, check_reads_operands,
-	    check_knows_sections, check_refuses_strangers, hostile_texts_take_linear_time};
+	    noreturn_ends, odd_bounds, asm_goto, labels_behind_asm_are_the_compilers,
+	    cold_part_is_rejoined, cold_names_that_are_taken, opaque_functions,
+	    local_labels_in_one_asm_are_fine, unwind_procedures, functions_that_stay, refused_units,
+	    inline_assembly_may_push_and_pop, key_knows_the_code_alone, key_knows_tables_and_names,
+	    jumps_follow_from_the_order, unwind_state_is_restated, alignment_moves_along,
+	    comdat_and_quotes, sections_of_one_name, previous_is_named, aliases_follow,
+	    locations_are_restated, in_place_nothing_changes, any_layout_passes_the_check,
+	    same_input_same_text, check_misses_no_line, check_knows_the_order, check_follows_jumps,
+	    check_reads_operands, check_knows_sections, check_refuses_strangers,
+	    hostile_texts_take_linear_time};
 	Suite *s = suite_create("unit");
 	TCase *t = tcase_create("unit");
 	SRunner *sr;
