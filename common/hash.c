@@ -1,8 +1,10 @@
 #include "common/hash.h"
 #include "common/mem.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 struct htab_slot {
@@ -11,14 +13,40 @@ struct htab_slot {
 	size_t n;
 };
 
-struct hash128 hash_bytes(const void *p, size_t n)
+static struct hash128 canonical(XXH128_hash_t x)
 {
 	XXH128_canonical_t c;
 	struct hash128 h;
 
-	XXH128_canonicalFromHash(&c, XXH3_128bits(p, n));
+	XXH128_canonicalFromHash(&c, x);
 	memcpy(h.b, c.digest, sizeof h.b);
 	return h;
+}
+
+struct hash128 hash_bytes(const void *p, size_t n)
+{
+	return canonical(XXH3_128bits(p, n));
+}
+
+int hash_file(int fd, struct hash128 *h)
+{
+	enum { CHUNK = 1 << 18 };
+	XXH3_state_t *x = XXH3_createState();
+	char *chunk = xmalloc(CHUNK);
+	off_t at = 0;
+	ssize_t n;
+
+	XXH3_128bits_reset(x);
+	while ((n = pread(fd, chunk, CHUNK, at)) > 0 || (n < 0 && errno == EINTR)) {
+		if (n < 0)
+			continue;
+		XXH3_128bits_update(x, chunk, (size_t)n);
+		at += n;
+	}
+	*h = canonical(XXH3_128bits_digest(x));
+	XXH3_freeState(x);
+	free(chunk);
+	return n < 0 ? -1 : 0;
 }
 
 bool hash_equal(const struct hash128 *a, const struct hash128 *b)

@@ -13,6 +13,8 @@ struct hash128 {
 };
 
 struct hash128 hash_bytes(const void *p, size_t n);
+/* Of all bytes of an open file, wherever its offset is. -1 and errno. */
+int hash_file(int fd, struct hash128 *h);
 bool hash_equal(const struct hash128 *a, const struct hash128 *b);
 /* The first 8 bytes as a big-endian number: the short key in block maps. */
 uint64_t hash_short(const struct hash128 *h);

@@ -59,13 +59,8 @@ void cycle_idle_changed(enum idle_state s, void *manager)
 /* The file as it is now, and the hold that has run out; loaded. */
 static int freshen(struct manager *m, struct module *mod, int64_t now, struct err *e)
 {
-	if (!module_unchanged(mod)) {
-		free(mod->package);
-		mod->package = NULL;
-		mod->package_known = false;
-		if (module_examine(&m->modules, mod, now, EVENT_REPLACED, e))
-			return -1;
-	}
+	if (!module_unchanged(mod) && module_examine(&m->modules, mod, now, EVENT_REPLACED, e))
+		return -1;
 	if (mod->row.held_until_ms > 0 && mod->row.held_until_ms <= now) {
 		mod->row.held_until_ms = 0;
 		module_text(&mod->row.held_why, NULL);

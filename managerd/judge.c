@@ -12,6 +12,17 @@
 
 enum { DAY_MS = 86400000 };
 
+/* A change by hand to the present layout; it would be lost with the next. */
+static const char *changed(struct manager *m, struct module *mod)
+{
+	struct err e;
+
+	if (!mod->whole_known && priv_unchanged(m->o.priv, mod->row.path, &mod->row.current, &e))
+		mod->changed = xstrdup(e.text);
+	mod->whole_known = true;
+	return mod->changed;
+}
+
 /* Why a module may not be changed at all; NULL = it may. */
 static const char *excluded(struct manager *m, struct module *mod, char *text, size_t n)
 {
@@ -35,6 +46,8 @@ static const char *excluded(struct manager *m, struct module *mod, char *text, s
 		snprintf(text, n, "%.250s", e.text);
 		return text;
 	}
+	if (changed(m, mod))
+		return mod->changed;
 	if (!mod->package_known && package_of(mod->row.path, &mod->package, &e)) {
 		snprintf(text, n, "its package cannot be told: %.200s", e.text);
 		return text;

@@ -49,6 +49,7 @@ static void module_free(struct modules *ms, struct module *m)
 	free((char *)m->row.artifact);
 	free((char *)m->row.held_why);
 	free(m->package);
+	free(m->changed);
 	free(m);
 }
 
@@ -450,6 +451,15 @@ static int adopt(struct modules *ms, struct module *m, struct discovery *d, int6
 	return 0;
 }
 
+/* What was found out about the file that was there. */
+static void forget_file(struct module *m)
+{
+	free(m->package);
+	free(m->changed);
+	m->package = m->changed = NULL;
+	m->package_known = m->whole_known = false;
+}
+
 int module_examine(
     struct modules *ms, struct module *m, int64_t now_ms, enum event_kind change, struct err *e)
 {
@@ -457,6 +467,7 @@ int module_examine(
 	struct err why;
 	int rc;
 
+	forget_file(m);
 	m->stamped = file_stamp(m->row.path, &m->stamp) == 0;
 	if (discover_file(m->row.path, &d, &why)) {
 		m->row.state = MODULE_GONE;

@@ -56,6 +56,8 @@ struct module {
 	int rung;              /* where the last decision stopped, RUNG_NONE = it did not */
 	bool scored;           /* row.gain holds for the present layout and usage … */
 	uint64_t scored_at;    /* … until row.mapped has grown by decide.min_samples */
+	bool whole_known;
+	char *changed; /* why it is not what was swapped in, NULL = it is */
 	bool package_known;
 	char *package; /* Debian package it belongs to, NULL = none */
 };

@@ -413,6 +413,12 @@ size_t priv_kept(struct priv *p, const char *module, struct arena *a, const stru
 	return swap_kept(p->v.state, module, a, out);
 }
 
+int priv_unchanged(
+    struct priv *p, const char *module, const struct build_id *id, struct err *e)
+{
+	return swap_unchanged(p->v.state, module, id, e);
+}
+
 static int ask_job_start(struct priv *p, const struct priv_job *j, struct priv_started *s,
     struct err *e)
 {

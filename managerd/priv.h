@@ -12,7 +12,7 @@
  *	lock              flock(2) of the one manager of this state
  *	jobs/NAME/        of one job; belongs to whom the job runs as
  *	cache/UID/        what the edits of a user keep (editor-driver/cache.h); theirs
- *	builds/ journal/  managerd/swap.h
+ *	builds/ digests/ journal/  managerd/swap.h
  *	manager/          system mode: the child's own (store, spool)
  */
 #ifndef MORPH_MANAGERD_PRIV_H
@@ -68,6 +68,9 @@ int priv_recover(struct priv *p,
     void (*fn)(const struct swap_outcome *o, void *arg), void *arg, struct err *e);
 size_t priv_kept(struct priv *p, const char *module, struct arena *a,
     const struct swap_kept **out);
+/* swap_unchanged(), read by the caller itself. */
+int priv_unchanged(
+    struct priv *p, const char *module, const struct build_id *id, struct err *e);
 
 /* ---- jobs: for edit.c ---- */
 

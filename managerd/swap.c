@@ -2,6 +2,7 @@
 #include "common/log.h"
 #include "common/publish.h"
 #include "managerd/builds.h"
+#include "managerd/digest.h"
 #include "managerd/fault.h"
 #include "managerd/journal.h"
 #include "managerd/modfile.h"
@@ -48,6 +49,17 @@ enum swap_status swap_check(const char *module, struct err *e)
 	return status;
 }
 
+int swap_unchanged(
+    const char *state, const char *module, const struct build_id *id, struct err *e)
+{
+	int fd = open(module, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int r = fd < 0 ? 0 : digest_check(state, module, id, fd, e);
+
+	if (fd >= 0)
+		close(fd);
+	return r;
+}
+
 /* ---- before anything is changed ---- */
 
 static enum swap_status open_module(struct swap *s, struct err *e)
@@ -69,6 +81,9 @@ static enum swap_status open_module(struct swap *s, struct err *e)
 		    s->mod.path, build_id_hex(&id, is), build_id_hex(&s->o->from, was));
 		return SWAP_CHANGED;
 	}
+	/* A rollback loses a change as well, but a person asks for it. */
+	if (!s->rollback && digest_check(s->state, s->mod.path, &id, s->mod.fd, e) < 0)
+		return SWAP_CHANGED;
 	s->dir = openat(s->mod.dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->dir < 0 || faccessat(s->mod.dir, ".", W_OK | X_OK, AT_EACCESS) < 0) {
 		err_sys(e, "%s: its folder cannot be written", s->mod.path);
@@ -194,6 +209,9 @@ static int write_stage(struct swap *s, struct err *e)
 		return err_wrap(e, "%s", s->mod.path);
 	if (fsync(s->stage) < 0 || fstat(s->stage, &st) < 0)
 		return err_sys(e, "%s: staging the new build", s->mod.path);
+	if (!s->rollback &&
+	    digest_note(s->state, s->mod.path, &s->o->to, s->stage, s->o->keep, e) < 0)
+		return -1;
 	/* No program can be executed while it is open for writing. */
 	close(s->stage);
 	s->stage = -1;

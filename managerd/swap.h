@@ -8,6 +8,7 @@
  * privileged parent. Under STATE it uses
  *
  *	builds/KEY/BUILD-ID    kept builds; KEY = swap_key() of the module's path
+ *	digests/KEY            what was put in the module's place (managerd/digest.h)
  *	journal/KEY            the swap under way (managerd/journal.h)
  *
  * A swap is: swap_commit() or swap_rollback(), then the caller's own record
@@ -28,7 +29,8 @@
 enum swap_status {
 	SWAP_OK = 0,
 	SWAP_REFUSED, /* this module must not be swapped (setuid, hard link, …): no use trying again */
-	SWAP_CHANGED, /* the module on disk is not the build it was thought to be (upgrade, rebuild) */
+	SWAP_CHANGED, /* the module on disk is not the build it was thought to be (upgrade,
+			 rebuild), or a layout that was changed by hand (not for a rollback) */
 	SWAP_FAILED,  /* could not (space, read-only file system, …): try later */
 };
 /* In all but SWAP_OK the module is as it was, nothing is left behind, and e
@@ -49,6 +51,12 @@ struct swap_order {
 /* May the module at this path be swapped by this process at all? SWAP_OK or
  * SWAP_REFUSED, SWAP_FAILED. Changes nothing. */
 enum swap_status swap_check(const char *module, struct err *e);
+
+/* Is the file at the module's path, which is build `id`, still what a swap put
+ * there? 0, also when no swap did or it cannot be opened, else -1 and what to
+ * do. Reads all of it. swap_commit() finds out for itself. */
+int swap_unchanged(
+    const char *state, const char *module, const struct build_id *id, struct err *e);
 
 enum swap_status swap_commit(const char *state, const struct swap_order *o, struct err *e);
 /* The same with a kept build. */

@@ -20,6 +20,26 @@ START_TEST(the_hash_is_xxh3_128)
 }
 END_TEST
 
+START_TEST(files_as_bytes)
+{
+	size_t n = 3 * 262144 + 17, i;
+	char *p = xmalloc(n);
+	struct hash128 whole, h;
+	FILE *f = tmpfile();
+
+	for (i = 0; i < n; i++)
+		p[i] = (char)(i * 31 >> 3);
+	whole = hash_bytes(p, n);
+	ck_assert_uint_eq(fwrite(p, 1, n, f), n);
+	ck_assert_int_eq(fflush(f), 0);
+	ck_assert_int_eq(hash_file(fileno(f), &h), 0);
+	ck_assert(hash_equal(&h, &whole));
+	ck_assert_int_eq(hash_file(-1, &h), -1);
+	fclose(f);
+	free(p);
+}
+END_TEST
+
 START_TEST(hex_comes_back)
 {
 	struct hash128 h = hash_bytes("x", 1), back;
@@ -96,6 +116,7 @@ int main(void)
 	int failed;
 
 	tcase_add_test(t, the_hash_is_xxh3_128);
+	tcase_add_test(t, files_as_bytes);
 	tcase_add_test(t, hex_comes_back);
 	tcase_add_test(t, tables_keep_what_was_put);
 	tcase_add_test(t, keys_are_bytes);

@@ -4,8 +4,8 @@
 #include "tests/unit/tinyelf.h"
 
 #include <check.h>
-#include <errno.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -43,9 +43,13 @@ static void teardown(void)
 
 static struct swap_order order(int from, int to)
 {
-	return (struct swap_order){.module = module, .staged = staged, .from = tiny_id((uint8_t)from),
-		.to = tiny_id((uint8_t)to), .origin = tiny_id(OLD), .keep = 2,
-		.staged_by = (uid_t)-1};
+	return (struct swap_order){.module = module,
+	    .staged = staged,
+	    .from = tiny_id((uint8_t)from),
+	    .to = tiny_id((uint8_t)to),
+	    .origin = tiny_id(OLD),
+	    .keep = 2,
+	    .staged_by = (uid_t)-1};
 }
 
 static size_t entries(const char *path)
@@ -252,6 +256,58 @@ START_TEST(another_build_is_noticed)
 }
 END_TEST
 
+/* One byte to and fro, and the times as they were: no size and no clock tells. */
+static void flip(const char *path)
+{
+	int fd = open(path, O_RDWR);
+	struct stat st;
+	uint8_t byte;
+
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	ck_assert_int_eq(pread(fd, &byte, 1, SIZE - 1), 1);
+	byte ^= 1;
+	ck_assert_int_eq(pwrite(fd, &byte, 1, SIZE - 1), 1);
+	ck_assert_int_eq(futimens(fd, (struct timespec[]){st.st_atim, st.st_mtim}), 0);
+	close(fd);
+}
+
+static void lost(int from, int to)
+{
+	struct swap_order o = order(from, to);
+	struct err e = {""};
+
+	ck_assert_int_eq(swap_commit(state, &o, &e), SWAP_CHANGED);
+	ck_assert_ptr_nonnull(strstr(e.text, "was changed after it was laid out"));
+	ck_assert_int_eq(swap_unchanged(state, module, &o.from, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "was changed after it was laid out"));
+	ck_assert_int_eq(journals(), 0);
+	ck_assert_int_eq(entries(folder), 1);
+	ck_assert_int_eq(tiny_run(module), from);
+}
+
+START_TEST(change_of_a_layout_is_noticed)
+{
+	struct build_id new = tiny_id(NEW), newer = tiny_id(NEWER);
+	struct swap_order back = order(NEWER, NEW);
+	struct err e;
+
+	flip(module); /* the original is the editor's to judge */
+	commit(OLD, NEW);
+	ck_assert_int_eq(swap_unchanged(state, module, &new, &e), 0);
+	ck_assert_int_eq(tiny_write(staged, NEWER, false, SIZE), 0);
+	flip(module);
+	lost(NEW, NEWER);
+	flip(module);
+	commit(NEW, NEWER);
+	ck_assert_int_eq(swap_unchanged(state, module, &newer, &e), 0);
+	flip(module); /* a person may go back from a changed one, … */
+	ck_assert_msg(swap_rollback(state, &back, &e) == SWAP_OK, "%s", e.text);
+	ck_assert_int_eq(swap_done(state, module, &e), 0);
+	flip(module); /* … and what is there again is still known */
+	lost(NEW, NEWER);
+}
+END_TEST
+
 START_TEST(staged_file_is_judged)
 {
 	fails(order(OLD, NEWER), SWAP_FAILED, "is build 1616");
@@ -331,11 +387,13 @@ int main(void)
 	tcase_add_test(t, bound_holds_and_the_origin_stays);
 	tcase_add_test(t, always_runs);
 	tcase_add_test(t, another_build_is_noticed);
+	tcase_add_test(t, change_of_a_layout_is_noticed);
 	tcase_add_test(t, staged_file_is_judged);
 	tcase_add_test(t, staged_file_of_a_stranger_is_refused);
 	tcase_add_test(t, second_swap_waits_for_the_first);
 	tcase_add_test(t, missing_folders_are_one_error);
 	tcase_add_test(t, done_without_swap_is_fine);
+	tcase_set_timeout(t, 60);
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);
 	srunner_run_all(sr, CK_NORMAL);
