@@ -87,7 +87,8 @@ static int parse_and_lay_out(struct job *j, struct timespec *clock, struct err *
 	struct plan *p = &j->plan;
 	struct seconds *s = &j->r.seconds;
 
-	if (plan_begin(p, j->art, o->mode, o->seed, &j->counts, o->jobs, e) || plan_parse(p, e))
+	if (plan_begin(p, j->art, o->mode, o->seed, &j->counts, o->transforms, o->jobs, e) ||
+	    plan_parse(p, e))
 		return -1;
 	s->parse = lap(clock);
 	plan_infer(p);
@@ -137,6 +138,17 @@ static int score_present(struct job *j, struct err *e)
 	return rc;
 }
 
+static int verify(const struct plan *p, const struct build *b, struct blockmap *made, struct err *e)
+{
+	struct copies c = {0};
+	int rc;
+
+	plan_copies(p, &c);
+	rc = verify_build(b->out, b->unchanged, &p->map, c.v, c.n, made, e);
+	vec_free(&c);
+	return rc;
+}
+
 int job_edit(struct job *j, struct err *e)
 {
 	struct seconds *s = &j->r.seconds;
@@ -160,7 +172,7 @@ int job_edit(struct job *j, struct err *e)
 	if (build_prove(&b, e) || build_link(&b, e))
 		goto out;
 	s->ld = lap(&clock);
-	if (verify_build(b.out, b.unchanged, &j->plan.map, &made, e))
+	if (verify(&j->plan, &b, &made, e))
 		goto out;
 	s->verify = lap(&clock);
 	if (j->o->mode == PLAN_PROFILE) {

@@ -14,6 +14,7 @@ struct options {
 	enum counts_form form;
 	enum plan_mode mode;
 	uint64_t seed;
+	unsigned transforms; /* enum layout_transform */
 	unsigned jobs;
 	bool json, report, score;
 };

@@ -30,6 +30,8 @@ static const char HELP[] =
     "  -o, --output OUT the new program\n"
     "  --original FILE  the program it is to replace: refuse when that was changed\n"
     "                   after its link, and leave out symbols when it has none\n"
+    "  --with LIST      also these transforms, --without LIST not these; LIST is all or\n"
+    "                   names with commas between, of: align, tails\n"
     "  --score          only say what the present and the best layout are worth\n"
     "  --layout BUILD   the present layout, for the score (default: the original's)\n"
     "  --report         only say what the artifact holds\n"
@@ -43,14 +45,23 @@ static const char HELP[] =
     "Exit status: 0 done, 1 cannot, 2 usage, 75 not now: try again later.\n";
 
 enum { O_ARTIFACT = 256, O_SAMPLES, O_COUNTS, O_RANDOM, O_IDENTITY, O_SCORE, O_LAYOUT, O_REPORT,
-       O_JSON, O_CACHE, O_JOBS, O_KEEP, O_ORIGINAL };
+       O_JSON, O_CACHE, O_JOBS, O_KEEP, O_ORIGINAL, O_WITH, O_WITHOUT };
+
+static const struct {
+	const char *name;
+	unsigned bit;
+} TRANSFORM[] = {{"align", LAYOUT_ALIGN}, {"tails", LAYOUT_TAILS},
+    {"all", LAYOUT_ALIGN | LAYOUT_TAILS}};
+
+enum { TRANSFORMS_DEFAULT = LAYOUT_ALIGN | LAYOUT_TAILS };
 
 static const struct option LONG[] = {{"artifact", required_argument, NULL, O_ARTIFACT},
     {"samples", required_argument, NULL, O_SAMPLES}, {"counts", required_argument, NULL, O_COUNTS},
     {"random", required_argument, NULL, O_RANDOM}, {"identity", no_argument, NULL, O_IDENTITY},
     {"output", required_argument, NULL, 'o'},
     {"original", required_argument, NULL, O_ORIGINAL}, {"score", no_argument, NULL, O_SCORE},
-    {"layout", required_argument, NULL, O_LAYOUT}, {"report", no_argument, NULL, O_REPORT},
+    {"layout", required_argument, NULL, O_LAYOUT}, {"with", required_argument, NULL, O_WITH},
+    {"without", required_argument, NULL, O_WITHOUT}, {"report", no_argument, NULL, O_REPORT},
     {"json", no_argument, NULL, O_JSON}, {"cache", required_argument, NULL, O_CACHE},
     {"jobs", required_argument, NULL, O_JOBS}, {"keep", required_argument, NULL, O_KEEP},
     {"verbose", no_argument, NULL, 'v'}, {"help", no_argument, NULL, 'h'},
@@ -72,6 +83,25 @@ static uint64_t number(const char *s, uint64_t max, const char *why)
 	if (*s < '0' || *s > '9' || *end || errno || v > max)
 		usage(why);
 	return v;
+}
+
+/* Names with commas between. */
+static unsigned transforms(const char *list)
+{
+	size_t n, i, known = sizeof TRANSFORM / sizeof *TRANSFORM;
+	unsigned bits = 0;
+
+	for (; ; list += n + 1) {
+		n = strcspn(list, ",");
+		for (i = 0; i < known && (strlen(TRANSFORM[i].name) != n ||
+					     memcmp(TRANSFORM[i].name, list, n)); i++)
+			;
+		if (i == known)
+			usage("--with and --without take names of transforms");
+		bits |= TRANSFORM[i].bit;
+		if (!list[n])
+			return bits;
+	}
 }
 
 static _Noreturn void print_and_exit(const char *text)
@@ -115,6 +145,12 @@ static void read_options(struct options *o, int argc, char **argv)
 			break;
 		case O_LAYOUT:
 			o->layout = optarg;
+			break;
+		case O_WITH:
+			o->transforms |= transforms(optarg);
+			break;
+		case O_WITHOUT:
+			o->transforms &= ~transforms(optarg);
 			break;
 		case O_REPORT:
 			o->report = true;
@@ -236,7 +272,8 @@ static bool is_passing(const struct err *e)
 
 int main(int argc, char **argv)
 {
-	struct options o = {.jobs = (unsigned)sysconf(_SC_NPROCESSORS_ONLN)};
+	struct options o = {.jobs = (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
+	    .transforms = TRANSFORMS_DEFAULT};
 	struct err e = {{0}};
 	struct job j = {.o = &o};
 	int rc;

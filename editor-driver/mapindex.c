@@ -44,31 +44,36 @@ int64_t mapindex_first(const struct mapindex *x, uint64_t tu, uint32_t func)
 	return head ? (int64_t)*head - 1 : NONE;
 }
 
-uint32_t mapindex_blocks(const struct mapindex *x, uint64_t tu, uint32_t func, uint32_t nblock,
-    const struct bm_block **block, uint32_t *nhot)
+static void add_blocks(
+    const struct mapindex *x, const struct bm_frag *f, uint32_t nblock, struct func_blocks *out)
 {
-	uint8_t *seen = xcalloc(nblock, 1);
-	const struct bm_block *b;
-	const struct bm_frag *f;
-	uint32_t n = 0, k;
-	int64_t i;
-	int cold;
+	const struct bm_block *b = &x->map->block.v[f->first], *end = b + f->n;
 
-	*nhot = 0;
-	for (cold = 0; cold < 2; cold++) {
-		for (i = mapindex_first(x, tu, func); i != NONE; i = x->next[i]) {
-			f = &x->map->frag.v[i];
-			for (k = 0; k < f->n && !!f->fragment == cold; k++) {
-				b = &x->map->block.v[f->first + k];
-				if (b->id < nblock && !seen[b->id]) {
-					seen[b->id] = 1;
-					block[n++] = b;
-				}
-			}
-		}
-		if (!cold)
-			*nhot = n;
+	for (; b < end; b++)
+		if (b->id < nblock)
+			vec_push(&out->block, b);
+}
+
+void mapindex_blocks(const struct mapindex *x, uint64_t tu, uint32_t func, uint32_t nblock,
+    struct func_blocks *out)
+{
+	bool cold;
+	int64_t i;
+
+	*out = (struct func_blocks){0};
+	for (cold = false;; cold = true) {
+		i = mapindex_first(x, tu, func);
+		while (i != NONE && !!x->map->frag.v[i].fragment != cold)
+			i = x->next[i];
+		if (i != NONE)
+			add_blocks(x, &x->map->frag.v[i], nblock, out);
+		if (cold)
+			break;
+		out->nhot = (uint32_t)out->block.n;
 	}
-	free(seen);
-	return n;
+}
+
+void mapindex_blocks_free(struct func_blocks *b)
+{
+	vec_free(&b->block);
 }

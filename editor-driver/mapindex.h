@@ -23,10 +23,16 @@ int64_t mapindex_first(const struct mapindex *x, uint64_t tu, uint32_t func);
 
 /*
  * The blocks of a function in the order in which a build holds them: fragment
- * 0 first, each block id below nblock once. block[] has room for nblock.
- * Returns their number; *nhot is how many of them lie in fragment 0.
+ * 0 first, with copies (editor/layout.h); ids from nblock on are left out. Of a
+ * function that was linked twice, the first. nhot of them lie in fragment 0.
  */
-uint32_t mapindex_blocks(const struct mapindex *x, uint64_t tu, uint32_t func, uint32_t nblock,
-    const struct bm_block **block, uint32_t *nhot);
+struct func_blocks {
+	VEC(const struct bm_block *) block;
+	uint32_t nhot;
+};
+/* Free the result. */
+void mapindex_blocks(const struct mapindex *x, uint64_t tu, uint32_t func, uint32_t nblock,
+    struct func_blocks *out);
+void mapindex_blocks_free(struct func_blocks *b);
 
 #endif

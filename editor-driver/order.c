@@ -30,17 +30,20 @@ static void add_func(struct graph *g, size_t n)
 {
 	const struct unit_func *f = &g->node.v[n].t->unit->func[g->node.v[n].func];
 	const struct layout *l = &g->node.v[n].t->place[g->node.v[n].func].layout;
+	double *count = xcalloc(l->n, sizeof *count);
 	struct fo_func fo = {0, 0};
 	const struct cfg_block *b;
 	uint64_t *slot;
 	uint32_t i;
 	bool fresh;
 
+	layout_flow(&f->cfg, l, count);
 	for (i = 0; i < l->nhot; i++) {
 		b = &f->cfg.block[l->order[i]];
 		fo.bytes += b->bytes;
-		fo.weight += b->count * b->insns;
+		fo.weight += (uint64_t)(count[i] * b->insns);
 	}
+	free(count);
 	fo.bytes += !fo.bytes;
 	vec_push(&g->func, fo);
 	if (f->global) {
@@ -62,7 +65,8 @@ static void add_calls(struct graph *g, size_t n, const struct htab *own)
 	uint32_t i;
 
 	for (i = 0; i < l->nhot; i++) {
-		start[l->order[i]] = at + 1; /* 0: not in the hot part */
+		if (!start[l->order[i]])
+			start[l->order[i]] = at + 1; /* 0: not in the hot part */
 		at += f->cfg.block[l->order[i]].bytes;
 	}
 	for (c = f->call; c < f->call + f->ncall; c++) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { BATCH_BLOCKS = 64 };
+static const double HOT_SHARE = 0.95;
 
 /* ---- begin ---- */
 
@@ -84,13 +85,13 @@ static void list_weighed(struct plan *p)
 }
 
 int plan_begin(struct plan *p, struct artifact *a, enum plan_mode mode, uint64_t seed,
-    const struct counts *counts, unsigned jobs, struct err *e)
+    const struct counts *counts, unsigned transforms, unsigned jobs, struct err *e)
 {
 	const struct art_tu *tu;
 	size_t i, k = 0;
 
-	*p = (struct plan){.art = a, .mode = mode, .seed = seed, .counts = counts, .jobs = jobs,
-	    .reading = PTHREAD_MUTEX_INITIALIZER};
+	*p = (struct plan){.art = a, .mode = mode, .seed = seed, .counts = counts,
+	    .transforms = transforms, .jobs = jobs, .reading = PTHREAD_MUTEX_INITIALIZER};
 	p->nfunc = artifact_funcs(a, &p->func);
 	p->ntu = artifact_tus(a, &tu);
 	p->tu = xcalloc(p->ntu, sizeof *p->tu);
@@ -105,10 +106,22 @@ int plan_begin(struct plan *p, struct artifact *a, enum plan_mode mode, uint64_t
 	return read_map(p, e);
 }
 
+static void free_layout(const struct plan_func *f)
+{
+	struct layout *l = f->tu->place ? &f->tu->place[f->ord].layout : NULL;
+
+	if (l) {
+		free(l->order);
+		free(l->align);
+	}
+}
+
 void plan_free(struct plan *p)
 {
 	size_t i;
 
+	for (i = 0; i < p->nweighed; i++)
+		free_layout(&p->weighed[i]);
 	for (i = 0; i < p->ntu; i++) {
 		if (p->tu[i].unit)
 			unit_free(p->tu[i].unit);
@@ -209,14 +222,13 @@ static int agree(const struct unit *u, const struct plan_tu *t, struct err *e)
 /* Exact sizes where the original's map has them. */
 static void set_sizes(struct plan *p, const struct plan_tu *t, struct unit_func *f)
 {
-	const struct bm_block **block = xcalloc(f->cfg.nblock, sizeof *block);
-	uint32_t i, n, nhot;
+	struct func_blocks b;
+	size_t i;
 
-	n = mapindex_blocks(&p->index, hash_short(&t->art->hash), f->ord, f->cfg.nblock, block,
-	    &nhot);
-	for (i = 0; i < n; i++)
-		f->cfg.block[block[i]->id].bytes = block[i]->size;
-	free(block);
+	mapindex_blocks(&p->index, hash_short(&t->art->hash), f->ord, f->cfg.nblock, &b);
+	for (i = 0; i < b.block.n; i++)
+		f->cfg.block[b.block.v[i]->id].bytes = b.block.v[i]->size;
+	mapindex_blocks_free(&b);
 }
 
 static int parse_tu(struct plan *p, struct plan_tu *t, struct err *e)
@@ -230,11 +242,8 @@ static int parse_tu(struct plan *p, struct plan_tu *t, struct err *e)
 		return -1;
 	t->place = arena_array(&t->mem, t->nfunc, sizeof *t->place);
 	for (i = 0; i < t->nfunc; i++)
-		if (t->weight[i]) {
+		if (t->weight[i])
 			set_sizes(p, t, &t->unit->func[i]);
-			t->place[i].layout.order = arena_array(
-			    &t->mem, t->func[i].nblock, sizeof *t->place[i].layout.order);
-		}
 	return 0;
 }
 
@@ -301,10 +310,23 @@ static uint64_t func_seed(const struct plan *p, const struct plan_tu *t, uint32_
 	return hash_short(&h);
 }
 
+/* Out of the arena of one thread; plan_free() frees it. */
+static void keep_layout(const struct layout *l, struct layout *to)
+{
+	*to = *l;
+	to->order = xcalloc(l->n, sizeof *to->order);
+	memcpy(to->order, l->order, l->n * sizeof *to->order);
+	if (l->align) {
+		to->align = xcalloc(l->n, 1);
+		memcpy(to->align, l->align, l->n);
+	}
+}
+
 static void layout_func(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
 {
 	const struct unit_func *f = &t->unit->func[i];
-	struct layout_options o = {.split = !f->one_part};
+	struct layout_options o = {
+	    .split = !f->one_part, .transforms = p->transforms, .hot = p->hot};
 	struct unit_place *at = &t->place[i];
 	struct layout l;
 
@@ -315,12 +337,53 @@ static void layout_func(struct plan *p, struct plan_tu *t, uint32_t i, struct ar
 		layout_random(&f->cfg, &o, func_seed(p, t, i), &l, scratch);
 	else
 		layout_blocks(&f->cfg, &o, &l, scratch);
-	memcpy(at->layout.order, l.order, f->cfg.nblock * sizeof *l.order);
-	at->layout.nhot = l.nhot;
+	keep_layout(&l, &at->layout);
+}
+
+struct hot_block {
+	uint64_t count, weight;
+};
+
+static int by_count(const void *a, const void *b)
+{
+	const struct hot_block *x = a, *y = b;
+
+	return (x->count < y->count) - (x->count > y->count);
+}
+
+/* The count of the rarest of those most executed blocks that together execute
+ * HOT_SHARE of all instructions. */
+static uint64_t hot_count(const struct plan *p)
+{
+	VEC(struct hot_block) list = {0};
+	const struct cfg_block *b;
+	const struct cfg *g;
+	double total = 0, sum = 0;
+	uint64_t count = 0;
+	size_t i;
+
+	for (i = 0; i < p->nweighed; i++) {
+		g = &p->weighed[i].tu->unit->func[p->weighed[i].ord].cfg;
+		for (b = g->block; b < g->block + g->nblock; b++) {
+			if (!b->count)
+				continue;
+			vec_push(&list, (struct hot_block){b->count, b->count * b->insns});
+			total += (double)b->count * b->insns;
+		}
+	}
+	if (list.n)
+		qsort(list.v, list.n, sizeof *list.v, by_count);
+	for (i = 0; i < list.n && sum < HOT_SHARE * total; i++) {
+		sum += (double)list.v[i].weight;
+		count = list.v[i].count;
+	}
+	vec_free(&list);
+	return count;
 }
 
 void plan_layout(struct plan *p)
 {
+	p->hot = hot_count(p);
 	each_weighed(p, layout_func);
 }
 
@@ -351,6 +414,34 @@ static int check_tu(struct plan *p, struct plan_tu *t, struct err *e)
 int plan_check(struct plan *p, struct err *e)
 {
 	return each_edited(p, check_tu, e);
+}
+
+static void func_copies(
+    const struct layout *l, uint32_t nblock, struct verify_copies c, struct copies *out)
+{
+	uint32_t *n = xcalloc(nblock, sizeof *n), k;
+
+	for (k = 0; k < l->n; k++)
+		n[l->order[k]]++;
+	for (c.id = 0; c.id < nblock; c.id++) {
+		c.n = n[c.id] - 1;
+		if (c.n)
+			vec_push(out, c);
+	}
+	free(n);
+}
+
+void plan_copies(const struct plan *p, struct copies *out)
+{
+	const struct plan_tu *t;
+	uint32_t i;
+
+	for (t = p->tu; t < p->tu + p->ntu; t++)
+		for (i = 0; t->edited && i < t->nfunc; i++)
+			if (t->place[i].edit && t->place[i].layout.n > t->func[i].nblock)
+				func_copies(&t->place[i].layout, t->func[i].nblock,
+				    (struct verify_copies){hash_short(&t->art->hash), i, 0, 0},
+				    out);
 }
 
 size_t plan_moved(const struct plan *p)

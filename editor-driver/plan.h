@@ -10,6 +10,7 @@
 #include "common/blockmap.h"
 #include "editor-driver/counts.h"
 #include "editor-driver/mapindex.h"
+#include "editor-driver/verify.h"
 #include "editor/unit.h"
 
 #include <pthread.h>
@@ -46,8 +47,10 @@ struct plan {
 	uint64_t seed;
 	const struct counts *counts; /* of PLAN_PROFILE */
 	unsigned jobs;               /* threads */
+	unsigned transforms;         /* of the layouts; enum layout_transform */
 	const struct art_func *func;
 	size_t nfunc;
+	uint64_t hot; /* executions of a block that count as hot; from plan_layout() */
 	struct plan_tu *tu;
 	size_t ntu;
 	struct plan_func *weighed; /* the largest first */
@@ -62,7 +65,7 @@ struct plan {
 
 /* Reads the block map and picks the TUs that are edited. Free in both cases. */
 int plan_begin(struct plan *p, struct artifact *a, enum plan_mode mode, uint64_t seed,
-    const struct counts *counts, unsigned jobs, struct err *e);
+    const struct counts *counts, unsigned transforms, unsigned jobs, struct err *e);
 void plan_free(struct plan *p);
 
 /* Reads and parses the edited TUs. Fails when a text does not give the
@@ -78,6 +81,13 @@ void plan_order(struct plan *p);
 void plan_emit(struct plan *p);
 /* Proves what plan_emit printed (editor/unit.h). */
 int plan_check(struct plan *p, struct err *e);
+
+/* The copies of blocks that the layouts have; appended to out. */
+struct copies {
+	struct verify_copies *v;
+	size_t n, cap;
+};
+void plan_copies(const struct plan *p, struct copies *out);
 
 /* How many functions move. */
 size_t plan_moved(const struct plan *p);

@@ -14,11 +14,11 @@ struct blocks {
 	VEC(uint64_t) weight;
 };
 
-static void add_block(struct blocks *b, uint64_t addr, uint32_t bytes, const struct cfg_block *c)
+static void add_block(struct blocks *b, uint64_t addr, uint32_t bytes, double weight)
 {
 	vec_push(&b->addr, addr);
 	vec_push(&b->bytes, bytes);
-	vec_push(&b->weight, c->count * c->insns);
+	vec_push(&b->weight, (uint64_t)weight);
 }
 
 static void add_layout(
@@ -46,26 +46,31 @@ static void finish(struct blocks *b, struct score *s)
 static void build_func(const struct plan *p, const struct mapindex *build, uint64_t tu,
     const struct unit_func *f, struct blocks *all, struct score *s)
 {
-	const struct bm_block **block = xcalloc(f->cfg.nblock, sizeof *block);
-	struct arena mem = {0};
-	struct layout l = {arena_array(&mem, f->cfg.nblock, sizeof *l.order), 0};
 	uint8_t *seen = xcalloc(f->cfg.nblock, 1);
-	uint32_t i, n;
+	struct arena mem = {0};
+	struct func_blocks b;
+	struct layout l = {0};
+	double *count;
+	uint32_t i;
 
-	n = mapindex_blocks(build, tu, f->ord, f->cfg.nblock, block, &l.nhot);
-	for (i = 0; i < n; i++) {
-		l.order[i] = block[i]->id;
-		seen[block[i]->id] = 1;
-		add_block(all, block[i]->addr, block[i]->size, &f->cfg.block[block[i]->id]);
+	mapindex_blocks(build, tu, f->ord, f->cfg.nblock, &b);
+	l.order = arena_array(&mem, b.block.n + f->cfg.nblock, sizeof *l.order);
+	for (i = 0; i < b.block.n; i++) {
+		l.order[l.n++] = b.block.v[i]->id;
+		seen[b.block.v[i]->id] = 1;
 	}
 	for (i = 0; i < f->cfg.nblock; i++)
 		if (!seen[i])
-			l.order[n++] = i;
-	if (!l.nhot)
-		l.nhot = n;
+			l.order[l.n++] = i;
+	l.nhot = b.nhot ? b.nhot : l.n;
+	count = arena_array(&mem, l.n, sizeof *count);
+	layout_flow(&f->cfg, &l, count);
+	for (i = 0; i < b.block.n; i++)
+		add_block(all, b.block.v[i]->addr, b.block.v[i]->size,
+		    count[i] * f->cfg.block[l.order[i]].insns);
 	add_layout(s, p, &f->cfg, &l);
+	mapindex_blocks_free(&b);
 	free(seen);
-	free(block);
 	arena_free(&mem);
 }
 
@@ -87,6 +92,7 @@ void score_build(const struct plan *p, const struct mapindex *build, struct scor
 struct placed {
 	const struct unit_func *f;
 	const struct unit_place *at;
+	double *count; /* of each place */
 };
 
 static int by_rank(const void *a, const void *b)
@@ -108,10 +114,18 @@ static uint64_t place_run(
 
 	for (i = from; i < to; i++) {
 		b = &x->f->cfg.block[x->at->layout.order[i]];
-		add_block(all, at, b->bytes, b);
+		add_block(all, at, b->bytes, x->count[i] * b->insns);
 		at += b->bytes;
 	}
 	return at;
+}
+
+static struct placed placed(const struct unit_func *f, const struct unit_place *at)
+{
+	struct placed x = {f, at, xcalloc(at->layout.n, sizeof *x.count)};
+
+	layout_flow(&f->cfg, &at->layout, x.count);
+	return x;
 }
 
 void score_plan(const struct plan *p, struct score *s)
@@ -119,6 +133,7 @@ void score_plan(const struct plan *p, struct score *s)
 	VEC(struct placed) list = {0};
 	struct blocks all = {0};
 	const struct plan_tu *t;
+	const struct layout *l;
 	uint64_t at = 0;
 	size_t k;
 	uint32_t i;
@@ -127,17 +142,20 @@ void score_plan(const struct plan *p, struct score *s)
 	for (t = p->tu; t < p->tu + p->ntu; t++)
 		for (i = 0; t->edited && i < t->nfunc; i++)
 			if (t->weight[i])
-				vec_push(&list, (struct placed){&t->unit->func[i], &t->place[i]});
+				vec_push(&list, placed(&t->unit->func[i], &t->place[i]));
 	if (list.n)
 		qsort(list.v, list.n, sizeof *list.v, by_rank);
 	for (k = 0; k < list.n; k++) {
+		l = &list.v[k].at->layout;
 		at = (at + FUNC_ALIGN - 1) & -(uint64_t)FUNC_ALIGN;
-		at = place_run(&all, &list.v[k], 0, list.v[k].at->layout.nhot, at);
-		add_layout(s, p, &list.v[k].f->cfg, &list.v[k].at->layout);
+		at = place_run(&all, &list.v[k], 0, l->nhot, at);
+		add_layout(s, p, &list.v[k].f->cfg, l);
 	}
-	for (k = 0; k < list.n; k++)
-		at = place_run(&all, &list.v[k], list.v[k].at->layout.nhot,
-		    list.v[k].f->cfg.nblock, at);
+	for (k = 0; k < list.n; k++) {
+		l = &list.v[k].at->layout;
+		at = place_run(&all, &list.v[k], l->nhot, l->n, at);
+		free(list.v[k].count);
+	}
 	finish(&all, s);
 	vec_free(&list);
 }

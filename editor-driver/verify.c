@@ -229,14 +229,12 @@ int verify_untouched(const char *path, const char *unchanged, struct err *e)
 
 /* ---- the new build ---- */
 
-struct block_key {
-	uint64_t tu;
-	uint32_t func, id;
-};
+/* A block that is there n times. */
+typedef VEC(struct verify_copies) block_list;
 
-static int by_key(const void *a, const void *b)
+static int by_block(const void *a, const void *b)
 {
-	const struct block_key *x = a, *y = b;
+	const struct verify_copies *x = a, *y = b;
 
 	if (x->tu != y->tu)
 		return x->tu < y->tu ? -1 : 1;
@@ -245,38 +243,61 @@ static int by_key(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-static struct block_key *sorted_blocks(const struct blockmap *m)
+/* The blocks of a map, ascending. */
+static void list_blocks(const struct blockmap *m, block_list *list)
 {
-	struct block_key *key = xcalloc(m->block.n, sizeof *key);
 	const struct bm_frag *f;
-	size_t i;
+	size_t i, n = 0;
 
 	for (i = 0; i < m->block.n; i++) {
 		f = &m->frag.v[m->block.v[i].frag];
-		key[i] = (struct block_key){f->tu, f->func, m->block.v[i].id};
+		vec_push(list, (struct verify_copies){f->tu, f->func, m->block.v[i].id, 1});
 	}
-	if (m->block.n)
-		qsort(key, m->block.n, sizeof *key, by_key);
-	return key;
+	if (list->n)
+		qsort(list->v, list->n, sizeof *list->v, by_block);
+	for (i = 0; i < list->n; i++) {
+		if (n && !by_block(&list->v[n - 1], &list->v[i]))
+			list->v[n - 1].n++;
+		else
+			list->v[n++] = list->v[i];
+	}
+	list->n = n;
 }
 
-static int same_blocks(const struct blockmap *made, const struct blockmap *map, struct err *e)
+/* How often block b must be there, when the original has it b->n times. */
+static uint64_t expected(
+    const struct verify_copies *b, const struct verify_copies *copy, size_t ncopy)
 {
-	struct block_key *a = sorted_blocks(made), *b = sorted_blocks(map);
-	size_t i, n = made->block.n < map->block.n ? made->block.n : map->block.n;
+	const struct verify_copies *c =
+	    ncopy ? bsearch(b, copy, ncopy, sizeof *copy, by_block) : NULL;
+
+	return (uint64_t)b->n * (1 + (c ? c->n : 0));
+}
+
+static int same_blocks(const struct blockmap *made, const struct blockmap *map,
+    struct verify_copies *copy, size_t ncopy, struct err *e)
+{
+	block_list a = {0}, b = {0};
+	size_t i, n;
 	int rc = 0;
 
-	for (i = 0; i < n && !by_key(&a[i], &b[i]); i++)
+	if (ncopy)
+		qsort(copy, ncopy, sizeof *copy, by_block);
+	list_blocks(made, &a);
+	list_blocks(map, &b);
+	n = a.n < b.n ? a.n : b.n;
+	for (i = 0; i < n && !by_block(&a.v[i], &b.v[i]) &&
+	    a.v[i].n == expected(&b.v[i], copy, ncopy); i++)
 		;
-	if (i < n || made->block.n != map->block.n) {
+	if (i < n || a.n != b.n) {
 		if (i >= n)
 			i = n ? n - 1 : 0;
 		rc = err_set(e, "the new build has %zu blocks for %zu; first difference near "
 		    "function %u of unit %016llx", made->block.n, map->block.n,
-		    n ? b[i].func : 0, (unsigned long long)(n ? b[i].tu : 0));
+		    n ? b.v[i].func : 0, (unsigned long long)(n ? b.v[i].tu : 0));
 	}
-	free(a);
-	free(b);
+	vec_free(&a);
+	vec_free(&b);
 	return rc;
 }
 
@@ -304,7 +325,7 @@ static int right_ids(struct elf *f, const struct build_id *origin, struct err *e
 }
 
 int verify_build(const char *path, const char *unchanged, const struct blockmap *map,
-    struct blockmap *out, struct err *e)
+    struct verify_copies *copy, size_t ncopy, struct blockmap *out, struct err *e)
 {
 	struct elf *f = elf_file_open(path, -1, e), *g = NULL;
 	int rc = -1;
@@ -313,7 +334,7 @@ int verify_build(const char *path, const char *unchanged, const struct blockmap 
 	if (f)
 		g = elf_file_open(unchanged, -1, e);
 	if (g && !right_ids(f, &map->id, e) && !same_face(f, g, e) && !read_map(f, out, path, e))
-		rc = same_blocks(out, map, e);
+		rc = same_blocks(out, map, copy, ncopy, e);
 	if (f)
 		elf_file_close(f);
 	if (g)

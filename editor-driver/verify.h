@@ -33,14 +33,21 @@ int verify_replaced(
  */
 int verify_untouched(const char *path, const char *unchanged, struct err *e);
 
+/* Copies of a block that a layout has. */
+struct verify_copies {
+	uint64_t tu; /* hash_short of the TU */
+	uint32_t func, id, n;
+};
+
 /*
  * A new build at path: to the outside the same as the unchanged build, a
  * build-id of its own, map's as its origin, and every block of every function
- * in its block map as often as in map. The map of the new build goes to out
+ * in its block map as often as in map, and its copies as often again (copy[] is
+ * sorted; entries of one block are equal). The map of the new build goes to out
  * (blockmap_free in both cases).
  */
 int verify_build(const char *path, const char *unchanged, const struct blockmap *map,
-    struct blockmap *out, struct err *e);
+    struct verify_copies *copy, size_t ncopy, struct blockmap *out, struct err *e);
 
 /* Bytes a build takes up in memory from its file. */
 int verify_size(const char *path, uint64_t *bytes, struct err *e);

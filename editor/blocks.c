@@ -136,6 +136,8 @@ static void do_insn(struct builder *b, uint32_t i, const struct stmt *st)
 	}
 	add_insn(b, i, 1, insn_bytes(st));
 	k = current(b);
+	if (memchr(st->arg.p, '.', st->arg.n) && refers_to_here(st))
+		b->cb.v[b->cb.n - 1].flags |= BLK_ONCE;
 	switch (class) {
 	case INSN_CALL:
 		if (*op.p == '*')
@@ -275,6 +277,7 @@ static void do_asm(struct builder *b, uint32_t i, const struct stmt *st)
 	if (reach && targets)
 		b->why = "inline assembly with a jump of short reach";
 	add_insn(b, i, text, text ? 4 : 0);
+	b->cb.v[b->cb.n - 1].flags |= BLK_ONCE;
 	if (st->app_begin)
 		b->in_asm = true;
 	if (st->app_end)
@@ -332,8 +335,10 @@ static void do_directive(struct builder *b, uint32_t i, const struct stmt *st)
 	case DIR_DATA:
 		if (memchr(st->arg.p, '.', st->arg.n) && !str_starts(st->op, ".nop"))
 			b->why = "data that refers to labels in code";
-		else
+		else {
 			add_insn(b, i, 0, 1);
+			b->cb.v[b->cb.n - 1].flags |= BLK_ONCE;
+		}
 		break;
 	case DIR_UNKNOWN:
 		b->why = arena_printf(b->u->mem, "directive %.*s", (int)st->op.n, st->op.p);

@@ -13,7 +13,8 @@ enum {
 	BLK_NORETURN = 2,  /* ends in a call that does not return, ud2 or hlt */
 	BLK_COLD = 4,      /* the compiler put it into a .cold part */
 	BLK_INDIRECT = 8,  /* ends in an indirect jump: its edges are EDGE_INDIRECT */
-	BLK_ADDRESSED = 16 /* its label's address is taken: may be entered indirectly */
+	BLK_ADDRESSED = 16, /* its label's address is taken: may be entered indirectly */
+	BLK_ONCE = 32       /* holds what must not be there twice (inline assembly, data) */
 };
 
 struct cfg_block {

@@ -2,7 +2,9 @@
  * The output check. Reads the printed text with the scanner only, follows the
  * block labels, and compares with the original what a machine would execute:
  * every block once, the same instructions, the same ways out, the same unwind
- * state at every instruction, in a section of the same group. All that is in
+ * state at every instruction, in a section of the same group. A copy of a block
+ * must do the same; it has no label that anything else could refer to, and
+ * holds nothing that may not be there twice. All that is in
  * no block (data, functions that move as a whole, code outside of functions)
  * must be there statement by statement, in order and in its section. What has
  * no place (bindings, types, sizes) must be there, as often.
@@ -32,27 +34,28 @@ struct checker {
 
 struct block_ref {
 	uint32_t func, id;
+	uint32_t copy; /* 0: the block itself */
 };
 
 static bool parse_ref(struct str s, const char *prefix, struct block_ref *r)
 {
 	const char *p = s.p + 4, *end = s.p + s.n;
-	uint64_t v[2] = {0, 0};
+	uint64_t v[3] = {0, 0, 0};
 	int k = 0;
 
 	if (s.n < 7 || !str_starts(s, prefix) || !(*p >= '0' && *p <= '9'))
 		return false;
 	for (; p < end; p++) {
-		if (*p == '.' && !k && p + 1 < end)
-			k = 1;
+		if (*p == '.' && k < 2 && p + 1 < end)
+			k++;
 		else if (*p >= '0' && *p <= '9' && v[k] <= UINT32_MAX)
 			v[k] = 10 * v[k] + (uint64_t)(*p - '0');
 		else
 			return false;
 	}
-	if (!k || v[0] >= NONE || v[1] >= NONE)
+	if (!k || v[0] >= NONE || v[1] >= NONE || v[2] >= NONE)
 		return false;
-	*r = (struct block_ref){(uint32_t)v[0], (uint32_t)v[1]};
+	*r = (struct block_ref){(uint32_t)v[0], (uint32_t)v[1], (uint32_t)v[2]};
 	return true;
 }
 
@@ -141,7 +144,7 @@ static uint32_t target_block(struct checker *c, const struct stmt *st, uint32_t 
 
 	insn_classify(st, &op);
 	if (parse_ref(op, ".LMB", &r))
-		return r.func == func ? r.id : NONE;
+		return r.func == func && !r.copy ? r.id : NONE;
 	l = label_find(c->u, op);
 	return l && l->func == func ? l->block : NONE;
 }
@@ -250,7 +253,7 @@ static int check_label(struct checker *c, struct block_ref r, const struct stmt 
 
 	if (!l || l->block == NONE)
 		return 0;
-	if (l->func != r.func || l->block != r.id || begun || c->label_met[l - c->u->label.v])
+	if (r.copy || l->func != r.func || l->block != r.id || begun || c->label_met[l - c->u->label.v])
 		return wrong(c, r, "a label moved");
 	c->label_met[l - c->u->label.v] = true;
 	return 0;
@@ -279,6 +282,8 @@ static int check_code(struct checker *c, struct block_ref r, const struct stmt *
 {
 	const struct func *f = &c->u->func.v[r.func];
 
+	if (r.copy && (st->kind != ST_INSN || refers_to_here(st)))
+		return wrong(c, r, "a copy of what must be there once");
 	if (!section_fits(f, section_of(c->u, &c->u->stmt.v[f->code.v[f->blk[r.id].first]]),
 		section_of(&c->out, st)))
 		return wrong(c, r, "it is in a section that does not fit");
@@ -571,9 +576,11 @@ static int check_all(struct checker *c)
 		}
 		if (r.func >= c->u->func.n || r.id >= c->u->func.v[r.func].nblk)
 			return wrong(c, r, "no such block");
-		if (c->seen[r.func][r.id])
+		if (r.copy && (!r.id || !c->u->func.v[r.func].blk))
+			return wrong(c, r, "a copy of what cannot have one");
+		if (!r.copy && c->seen[r.func][r.id])
 			return wrong(c, r, "it is there twice");
-		c->seen[r.func][r.id] = true;
+		c->seen[r.func][r.id] |= !r.copy;
 		if (c->u->func.v[r.func].blk ? check_block(c, r, i, &end)
 					     : check_whole(c, r.func, i, &end))
 			return -1;

@@ -49,10 +49,15 @@ static void map_begin(struct emitter *m, const struct func *f, uint32_t fragment
 	vec_push(&m->map.frag, frag);
 }
 
-static void map_add(struct emitter *m, uint32_t id)
+/* Block id (or a copy of it) begins here. */
+static void map_add(struct emitter *m, const struct func *f, uint32_t id, uint32_t copy)
 {
+	struct map_block k = {.id = id, .copy = copy};
+
+	block_label(m->out, f->pub->ord, &k);
+	buf_str(m->out, ":\n");
 	m->map.frag.v[m->map.frag.n - 1].n++;
-	vec_push(&m->map.block, (struct map_block){.id = id});
+	vec_push(&m->map.block, k);
 }
 
 static void map_end_block(struct emitter *m, const struct func *f)
@@ -60,7 +65,8 @@ static void map_end_block(struct emitter *m, const struct func *f)
 	struct map_block *k = &m->map.block.v[m->map.block.n - 1];
 
 	k->ended = true;
-	buf_printf(m->out, BLOCK_END ":\n", f->pub->ord, k->id);
+	block_end(m->out, f->pub->ord, k);
+	buf_str(m->out, ":\n");
 }
 
 static const char *section_text(struct emitter *m, uint16_t s)
@@ -70,9 +76,12 @@ static const char *section_text(struct emitter *m, uint16_t s)
 	return arena_strndup(m->u->mem, n.p, n.n);
 }
 
-static void entry_align(struct emitter *m, const struct func *f)
+/* What the text asks for is the least; 16 bytes are every compiler's default. */
+static void entry_align(struct emitter *m, const struct func *f, const struct layout *l)
 {
-	buf_printf(m->out, "\t.p2align\t%u\n", f->align > 4 ? f->align : 4);
+	uint32_t align = l->align && l->align[0] > 4 ? l->align[0] : 4;
+
+	buf_printf(m->out, "\t.p2align\t%u\n", f->align > align ? f->align : align);
 }
 
 /* ---- functions that stay ---- */
@@ -108,8 +117,7 @@ static void stay(struct emitter *m, const struct func *f)
 				map_begin(m, f, f->blk[id].part, section_text(m, s),
 				    u->section.v[s].group);
 			}
-			buf_printf(m->out, BLOCK_LABEL ":\n", f->pub->ord, id);
-			map_add(m, id);
+			map_add(m, f, id, 0);
 			open = true;
 		}
 		line(m, &u->stmt.v[i]);
@@ -123,8 +131,8 @@ static void stay(struct emitter *m, const struct func *f)
 }
 
 /* An opaque function is one block; its hot part may get a new section. */
-static void whole(
-    struct emitter *m, const struct func *f, const char *directive, const char *section)
+static void whole(struct emitter *m, const struct func *f, const struct layout *l,
+    const char *directive, const char *section)
 {
 	const struct unit_impl *u = m->u;
 	const struct stmt *st;
@@ -139,10 +147,9 @@ static void whole(
 	map_begin(m, f, 0, section, u->section.v[f->section].group);
 	if (directive) {
 		buf_str(m->out, directive);
-		entry_align(m, f);
+		entry_align(m, f, l);
 	}
-	buf_printf(m->out, BLOCK_LABEL ":\n", f->pub->ord, 0);
-	map_add(m, 0);
+	map_add(m, f, 0, 0);
 	for (i = f->begin; i < f->end; i++) {
 		st = &u->stmt.v[i];
 		if (directive && st->kind == ST_DIR && st->dir == DIR_SECTION &&
@@ -169,7 +176,11 @@ static char *section_directive(struct emitter *m, const char *name, const char *
 
 static void jump(struct emitter *m, const struct func *f, const char *op, size_t n, uint32_t to)
 {
-	buf_printf(m->out, "\t%.*s\t" BLOCK_LABEL "\n", (int)n, op, f->pub->ord, to);
+	buf_char(m->out, '\t');
+	buf_add(m->out, op, n);
+	buf_char(m->out, '\t');
+	block_label(m->out, f->pub->ord, &(struct map_block){.id = to});
+	buf_char(m->out, '\n');
 }
 
 /* The jumps at the end of a block follow from what comes next. */
@@ -204,6 +215,15 @@ static void terminate(struct emitter *m, const struct func *f, const struct blk 
 	}
 }
 
+/* A function while it is printed in its new order. */
+struct printing {
+	const struct func *f;
+	const struct layout *l;
+	uint32_t *main;   /* per block: its main place */
+	uint32_t *copies; /* per block: how many were printed */
+	uint32_t cfi;     /* unwind state in force */
+};
+
 static void labels_between(struct emitter *m, const struct func *f, uint32_t from, uint32_t to)
 {
 	const struct stmt *st;
@@ -234,31 +254,16 @@ static bool hoisted(const struct func *f, const struct stmt *st)
 	return false;
 }
 
-static bool keeps_alignment(const struct func *f, const struct layout *l, uint32_t k)
+/* One statement of a block's body. */
+static void body_stmt(struct emitter *m, struct printing *p, uint32_t k, uint32_t i, bool *begun)
 {
-	const struct cfg *g = &f->pub->cfg;
-	uint64_t from_above = 0;
-	uint32_t i, id = l->order[k], above;
-
-	if (!g->block[id].align || k >= l->nhot || !k)
-		return false;
-	/* Padding that is run through must pay for itself. */
-	above = l->order[k - 1];
-	for (i = 0; i < g->nedge; i++)
-		if (g->edge[i].src == above && g->edge[i].dst == id)
-			from_above += g->edge[i].count;
-	return from_above <= g->block[id].count / 4;
-}
-
-/* One statement of a block's body; *cfi is the unwind state in force. */
-static void body_stmt(struct emitter *m, const struct func *f, const struct blk *k, uint32_t i,
-    bool *begun, uint32_t *cfi)
-{
+	const struct func *f = p->f;
 	const struct stmt *st = &m->u->stmt.v[f->code.v[i]];
+	uint32_t id = p->l->order[k];
 
 	switch (st->kind) {
 	case ST_LABEL:
-		if (f->code.v[i] != f->cold_label)
+		if (f->code.v[i] != f->cold_label && p->main[id] == k)
 			line(m, st);
 		return;
 	case ST_BLANK:
@@ -272,8 +277,8 @@ static void body_stmt(struct emitter *m, const struct func *f, const struct blk 
 		}
 		if (st->dir == DIR_CFI) {
 			if (*begun && st->aux != NONE) {
-				cfi_delta(m->u, *cfi, st->aux, m->out);
-				*cfi = st->aux;
+				cfi_delta(m->u, p->cfi, st->aux, m->out);
+				p->cfi = st->aux;
 			}
 			return;
 		}
@@ -283,34 +288,38 @@ static void body_stmt(struct emitter *m, const struct func *f, const struct blk 
 	default:
 		*begun = true;
 	}
-	if (i != k->jump)
+	if (i != f->blk[id].jump)
 		line(m, st);
 }
 
-static void block(
-    struct emitter *m, const struct func *f, const struct layout *l, uint32_t k, uint32_t *cfi)
+/* Padding that is jumped over more often than run through. */
+static void align_block(struct emitter *m, const struct func *f, uint32_t align)
 {
-	uint32_t id = l->order[k], next = NONE, i, align;
+	map_end_block(m, f);
+	buf_printf(m->out, "\t.p2align %u,,%u\n", align, align > 3 ? (1u << align) - 6 : 7);
+}
+
+/* The block at place k; the main place has its labels. */
+static void block(struct emitter *m, struct printing *p, uint32_t k)
+{
+	const struct layout *l = p->l;
+	const struct func *f = p->f;
+	uint32_t id = l->order[k], i;
 	const struct blk *b = &f->blk[id];
 	bool begun = false;
 
-	if (k + 1 < f->nblk && k + 1 != l->nhot)
-		next = l->order[k + 1];
-	if (keeps_alignment(f, l, k)) {
-		map_end_block(m, f);
-		align = f->pub->cfg.block[id].align;
-		buf_printf(m->out, "\t.p2align %u,,%u\n", align, align > 3 ? (1u << align) - 6 : 7);
-	}
-	labels_between(m, f, b->lead, b->first);
-	buf_printf(m->out, BLOCK_LABEL ":\n", f->pub->ord, id);
-	map_add(m, id);
-	cfi_delta(m->u, *cfi, b->cfi_in, m->out);
-	*cfi = b->cfi_in;
+	if (k && k != l->nhot && l->align && l->align[k])
+		align_block(m, f, l->align[k]);
+	if (p->main[id] == k)
+		labels_between(m, f, b->lead, b->first);
+	map_add(m, f, id, p->main[id] == k ? 0 : ++p->copies[id]);
+	cfi_delta(m->u, p->cfi, b->cfi_in, m->out);
+	p->cfi = b->cfi_in;
 	if (b->loc != NONE)
 		debug_emit_loc(&m->u->stmt.v[b->loc], true, &m->is_stmt, m->out);
 	for (i = b->first; i < b->last; i++)
-		body_stmt(m, f, b, i, &begun, cfi);
-	terminate(m, f, b, next);
+		body_stmt(m, p, k, i, &begun);
+	terminate(m, f, b, k + 1 < l->n && k + 1 != l->nhot ? l->order[k + 1] : NONE);
 }
 
 /* Prints the function's name with a suffix, quoted where it was. */
@@ -322,20 +331,21 @@ static const char *symbol(struct emitter *m, const struct func *f, const char *s
 }
 
 static void fragment_begin(
-    struct emitter *m, const struct func *f, uint32_t fragment, const char *section, uint32_t *cfi)
+    struct emitter *m, struct printing *p, uint32_t fragment, const char *section)
 {
+	const struct func *f = p->f;
 	const char *group = m->u->section.v[f->section].group;
 	const char *cold = symbol(m, f, ".cold");
 
 	buf_str(m->out, section_directive(m, section, group));
 	if (!fragment)
-		entry_align(m, f);
+		entry_align(m, f, p->l);
 	else
 		buf_printf(m->out, "\t.type\t%s, @function\n%s:\n", cold, cold);
 	map_begin(m, f, fragment, section, group);
 	if (f->has_cfi)
 		buf_str(m->out, "\t.cfi_startproc\n");
-	*cfi = 0;
+	p->cfi = 0;
 }
 
 static void fragment_end(struct emitter *m, const struct func *f, uint32_t fragment)
@@ -359,22 +369,25 @@ static void laid_out(struct emitter *m, const struct func *f, const struct unit_
 {
 	const struct layout *l = &p->layout;
 	char *hot = arena_printf(m->u->mem, ".text.sorted.%08u", p->rank);
-	uint32_t k, cfi, section = NONE, d;
-	bool split = l->nhot < f->nblk;
+	struct printing r = {.f = f, .l = l};
+	uint32_t k, section = NONE, d;
 	const struct stmt *st;
 
 	for (k = 0; k < f->code.n; k++)
 		if (hoisted(f, &m->u->stmt.v[f->code.v[k]]))
 			line(m, &m->u->stmt.v[f->code.v[k]]);
-	fragment_begin(m, f, 0, hot, &cfi);
+	r.main = arena_array(m->u->mem, f->nblk, sizeof *r.main);
+	r.copies = arena_array(m->u->mem, f->nblk, sizeof *r.copies);
+	layout_main(&f->pub->cfg, l, r.main);
+	fragment_begin(m, &r, 0, hot);
 	for (k = 0; k < l->nhot; k++)
-		block(m, f, l, k, &cfi);
+		block(m, &r, k);
 	fragment_end(m, f, 0);
 	labels_between(m, f, f->tail[0], f->part1);
-	if (split) {
-		fragment_begin(m, f, 1, cold_section(m, f), &cfi);
-		for (; k < f->nblk; k++)
-			block(m, f, l, k, &cfi);
+	if (l->nhot < l->n) {
+		fragment_begin(m, &r, 1, cold_section(m, f));
+		for (; k < l->n; k++)
+			block(m, &r, k);
 		fragment_end(m, f, 1);
 	}
 	if (f->part1 < f->code.n)
@@ -431,9 +444,10 @@ void unit_emit(
 		} else if (edit) {
 			char *s =
 			    arena_printf(u->mem, ".text.sorted.%08u", place[f->pub->ord].rank);
-			whole(&m, f, section_directive(&m, s, u->section.v[f->section].group), s);
+			whole(&m, f, &place[f->pub->ord].layout,
+			    section_directive(&m, s, u->section.v[f->section].group), s);
 		} else {
-			whole(&m, f, NULL, section_text(&m, f->section));
+			whole(&m, f, NULL, NULL, section_text(&m, f->section));
 		}
 		i = f->end;
 	}

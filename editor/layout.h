@@ -11,22 +11,49 @@
 #include "common/mem.h"
 #include "editor/cfg.h"
 
+#include <stdbool.h>
+
+/*
+ * A block has one main place, where its labels stand and jumps to it go, and
+ * perhaps copies: only the place in front of a copy goes on to it, by falling
+ * through. The main place is the first into which the place in front cannot
+ * fall, or else the first of all (layout_main). Blocks with BLK_ONCE and block
+ * 0 have no copies.
+ */
 struct layout {
-	uint32_t *order; /* all blocks, permuted; order[0] == 0; from the arena */
+	uint32_t *order; /* the block at each place; order[0] == 0; from the arena */
+	uint32_t n;      /* places; each block has one */
 	uint32_t nhot;   /* the first nhot form the hot fragment; nhot >= 1 */
+	uint8_t *align;  /* of each place, log2, 0 = none ([0]: of the entry, at least
+			    what the compiler asks for); NULL = none */
+};
+
+enum layout_transform {
+	LAYOUT_ALIGN = 1, /* alignment by counts, else that of the compiler where it pays */
+	LAYOUT_TAILS = 2  /* copies of small blocks (editor/tails.h) */
 };
 
 struct layout_options {
-	int split; /* 0: one fragment, nhot == nblock */
+	int split;           /* 0: one fragment, nhot == n */
+	unsigned transforms; /* enum layout_transform */
+	uint64_t hot;        /* executions of a block that count as hot in its module */
 };
 
 /* Deterministic. Quasi-linear in the size of the graph in practice. */
 void layout_blocks(
     const struct cfg *g, const struct layout_options *o, struct layout *out, struct arena *a);
-/* Any permutation that keeps block 0 first, any split; from the seed alone. */
+/* Any permutation that keeps block 0 first, any split, any use of the transforms
+ * that is legal; from the seed alone. */
 void layout_random(const struct cfg *g, const struct layout_options *o, uint64_t seed,
     struct layout *out, struct arena *a);
 void layout_identity(const struct cfg *g, struct layout *out, struct arena *a);
+
+/* The main place of each block; place[] has g->nblock. */
+void layout_main(const struct cfg *g, const struct layout *l, uint32_t *place);
+
+/* Executions of each place: a copy gets its share of what goes on from the place
+ * in front of it, the main place of the block the rest. count[] has l->n. */
+void layout_flow(const struct cfg *g, const struct layout *l, double *count);
 
 /* What a layout is worth under g's counts. */
 struct layout_score {

@@ -25,6 +25,40 @@ static unsigned metadata(const struct func *f, uint32_t id)
 	return m;
 }
 
+/* Labels are most of what is printed: vfprintf would be most of the time. */
+static void number(struct buf *out, uint32_t v)
+{
+	char digits[10];
+	size_t n = sizeof digits;
+
+	do
+		digits[--n] = (char)('0' + v % 10);
+	while (v /= 10);
+	buf_add(out, digits + n, sizeof digits - n);
+}
+
+static void label(struct buf *out, const char *prefix, uint32_t func, const struct map_block *k)
+{
+	buf_add(out, prefix, 4);
+	number(out, func);
+	buf_char(out, '.');
+	number(out, k->id);
+	if (k->copy) {
+		buf_char(out, '.');
+		number(out, k->copy);
+	}
+}
+
+void block_label(struct buf *out, uint32_t func, const struct map_block *k)
+{
+	label(out, ".LMB", func, k);
+}
+
+void block_end(struct buf *out, uint32_t func, const struct map_block *k)
+{
+	label(out, ".LME", func, k);
+}
+
 static void section(
     struct buf *out, const char *name, const char *type, const struct map_fragment *f)
 {
@@ -35,29 +69,46 @@ static void section(
 		buf_printf(out, "\t.section\t%s,\"o\",%s,%s\n", name, type, f->section);
 }
 
+/* The offset of block k from the end of the one before, 0 = none, and its size. */
+static void extent(struct buf *out, uint32_t func, const struct map_block *before,
+    const struct map_block *k)
+{
+	if (before && before->ended) {
+		buf_str(out, "\t.uleb128 ");
+		block_label(out, func, k);
+		buf_char(out, '-');
+		block_end(out, func, before);
+		buf_str(out, "\n\t.uleb128 ");
+	} else {
+		buf_str(out, "\t.byte\t0\n\t.uleb128 ");
+	}
+	if (k->ended)
+		block_end(out, func, k);
+	else
+		block_label(out, func, k + 1);
+	buf_char(out, '-');
+	block_label(out, func, k);
+}
+
 static void entry(const struct unit_impl *u, const struct map_fragment *f,
     const struct map_block *block, struct buf *out)
 {
-	const struct func *fn = &u->func.v[f->func];
-	uint32_t i, id;
+	uint32_t i;
 
 	section(out, ".llvm_bb_addr_map", "@0x6fff4c0a", f);
-	buf_printf(out, "\t.byte\t2, 0\n\t.quad\t" BLOCK_LABEL "\n\t.uleb128 %u\n", f->func,
-	    block[0].id, f->n);
+	buf_str(out, "\t.byte\t2, 0\n\t.quad\t");
+	block_label(out, f->func, &block[0]);
+	buf_str(out, "\n\t.uleb128 ");
+	number(out, f->n);
+	buf_char(out, '\n');
 	for (i = 0; i < f->n; i++) {
-		id = block[i].id;
-		if (i && block[i - 1].ended)
-			buf_printf(out, "\t.uleb128 %u\n\t.uleb128 " BLOCK_LABEL "-" BLOCK_END "\n",
-			    id, f->func, id, f->func, block[i - 1].id);
-		else
-			buf_printf(out, "\t.uleb128 %u\n\t.byte\t0\n", id);
-		if (block[i].ended)
-			buf_printf(out, "\t.uleb128 " BLOCK_END "-" BLOCK_LABEL "\n", f->func, id,
-			    f->func, id);
-		else
-			buf_printf(out, "\t.uleb128 " BLOCK_LABEL "-" BLOCK_LABEL "\n", f->func,
-			    block[i + 1].id, f->func, id);
-		buf_printf(out, "\t.byte\t%u\n", metadata(fn, id));
+		buf_str(out, "\t.uleb128 ");
+		number(out, block[i].id);
+		buf_char(out, '\n');
+		extent(out, f->func, i ? &block[i - 1] : NULL, &block[i]);
+		buf_str(out, "\n\t.byte\t");
+		number(out, metadata(&u->func.v[f->func], block[i].id));
+		buf_char(out, '\n');
 	}
 }
 
@@ -71,7 +122,9 @@ void mapsec_emit(const struct unit_impl *u, uint64_t tu, const struct map_order 
 	for (i = 0; i < m->frag.n; i++) {
 		f = &m->frag.v[i];
 		section(out, ".morph.fn", "@progbits", f);
-		buf_printf(out, "\t.quad\t" BLOCK_LABEL ", %llu\n\t.long\t%u, %u\n", f->func,
-		    m->block.v[f->first].id, (unsigned long long)tu, f->func, f->fragment);
+		buf_str(out, "\t.quad\t");
+		block_label(out, f->func, &m->block.v[f->first]);
+		buf_printf(out, ", %llu\n\t.long\t%u, %u\n", (unsigned long long)tu, f->func,
+		    f->fragment);
 	}
 }

@@ -226,7 +226,7 @@ static void print_all(
 	static const char *const sections[][2] = {
 	    {".Ltext0", ".Letext0"}, {".Ltext_cold0", ".Letext_cold0"}};
 	const struct map_fragment *f;
-	char start[48], end[48];
+	struct buf start = {0}, end = {0};
 	size_t i;
 
 	for (i = 0; i < sizeof sections / sizeof *sections; i++)
@@ -235,10 +235,13 @@ static void print_all(
 			print(out, sections[i][0], sections[i][1]);
 	for (i = 0; i < m->frag.n; i++) {
 		f = &m->frag.v[i];
-		snprintf(start, sizeof start, BLOCK_LABEL, f->func, m->block.v[f->first].id);
-		snprintf(end, sizeof end, BLOCK_END, f->func, m->block.v[f->first + f->n - 1].id);
-		print(out, start, end);
+		start.n = end.n = 0;
+		block_label(&start, f->func, &m->block.v[f->first]);
+		block_end(&end, f->func, &m->block.v[f->first + f->n - 1]);
+		print(out, buf_cstr(&start), buf_cstr(&end));
 	}
+	buf_free(&start);
+	buf_free(&end);
 }
 
 static void print_list(const struct unit_impl *u, const struct map_order *m, struct buf *out)

@@ -219,11 +219,6 @@ void blocks_opaque(struct unit_impl *u, struct func *f);
 /* key.c */
 struct hash128 func_key(const struct unit_impl *u, const struct func *f);
 
-/* The labels the editor prints: at a block's first byte, and behind its last
- * where the next block does not begin there. */
-#define BLOCK_LABEL ".LMB%u.%u"
-#define BLOCK_END ".LME%u.%u"
-
 /* mapsec.c: one fragment as it was printed. */
 struct map_fragment {
 	uint32_t func, fragment;
@@ -232,13 +227,17 @@ struct map_fragment {
 	const char *group;
 };
 struct map_block {
-	uint32_t id;
-	bool ended; /* has a BLOCK_END label: padding or the fragment's end follows */
+	uint32_t id, copy; /* copy 0: the one that jumps go to */
+	bool ended; /* has an end label: padding or the fragment's end follows */
 };
 struct map_order {
 	VEC(struct map_fragment) frag;
 	VEC(struct map_block) block;
 };
+/* The labels the editor prints: .LMB%u.%u (function, block) at a block's first byte, and .LME%u.%u
+ * behind its last where the next block does not begin there; of a copy .%u more. */
+void block_label(struct buf *out, uint32_t func, const struct map_block *k);
+void block_end(struct buf *out, uint32_t func, const struct map_block *k);
 void mapsec_emit(
     const struct unit_impl *u, uint64_t tu, const struct map_order *m, struct buf *out);
 

@@ -2,7 +2,8 @@
  * Golden edits: prints the unit of a file with the layouts that its first
  * lines ask for, after the output check.
  *	# layout: FUNCTION RANK BLOCK… [| COLD BLOCK…]
- * Functions that are not named stay. Prints "refused: …" for a foreign unit.
+ * A block may come twice: a copy. BLOCK:4 is aligned to 16 bytes. Functions that
+ * are not named stay. Prints "refused: …" for a foreign unit.
  */
 #include "common/publish.h"
 #include "editor/unit.h"
@@ -14,6 +15,7 @@
 static void read_layout(struct unit *u, struct unit_place *place, char *line)
 {
 	char *save, *name = strtok_r(line, " ", &save), *word;
+	size_t room = strlen(save);
 	struct unit_place *p = NULL;
 	uint32_t i, n = 0;
 
@@ -26,16 +28,21 @@ static void read_layout(struct unit *u, struct unit_place *place, char *line)
 	}
 	p->edit = true;
 	p->rank = (uint32_t)atoi(strtok_r(NULL, " ", &save));
-	p->layout.order = calloc(u->func[p - place].cfg.nblock, sizeof(uint32_t));
+	p->layout.order = calloc(room, sizeof(uint32_t));
+	p->layout.align = calloc(room, 1);
 	while ((word = strtok_r(NULL, " ", &save))) {
 		if (!strcmp(word, "|"))
 			p->layout.nhot = n;
-		else if (n < u->func[p - place].cfg.nblock)
+		else {
+			if (strchr(word, ':'))
+				p->layout.align[n] = (uint8_t)atoi(strchr(word, ':') + 1);
 			p->layout.order[n++] = (uint32_t)atoi(word);
+		}
 	}
 	if (!p->layout.nhot)
 		p->layout.nhot = n;
-	if (n != u->func[p - place].cfg.nblock) {
+	p->layout.n = n;
+	if (n < u->func[p - place].cfg.nblock) {
 		fprintf(stderr, "%s has %u blocks, the layout names %u\n", name,
 		    u->func[p - place].cfg.nblock, n);
 		exit(2);

@@ -1,8 +1,10 @@
 /*
  * Block order, split and score on graphs and counts out of fuzzed bytes, which
- * need not be consistent: a permutation with the entry first comes out.
+ * need not be consistent: every block comes out, the entry first, and no copy
+ * of what may not have one.
  */
 #include "editor/layout.h"
+#include "editor/tails.h"
 #include "tests/fuzz/graph.h"
 
 static void check(const struct cfg *g, const struct layout *l, struct arena *a)
@@ -11,11 +13,22 @@ static void check(const struct cfg *g, const struct layout *l, struct arena *a)
 	struct layout_score s;
 	uint32_t k;
 
-	for (k = 0; k < g->nblock; k++)
-		if (l->order[k] >= g->nblock || seen[l->order[k]]++)
+	double *count = arena_array(a, l->n, sizeof *count);
+	uint32_t n = 0;
+
+	for (k = 0; k < l->n; k++) {
+		if (l->order[k] >= g->nblock ||
+		    (seen[l->order[k]] && !tails_may_copy(g, l->order[k])))
 			abort();
-	if (l->order[0] || !l->nhot || l->nhot > g->nblock)
+		n += !seen[l->order[k]];
+		seen[l->order[k]] = 1;
+	}
+	if (n != g->nblock || l->order[0] || !l->nhot || l->nhot > l->n)
 		abort();
+	layout_flow(g, l, count);
+	for (k = 0; k < l->n; k++)
+		if (!(count[k] >= 0 && count[k] <= (double)g->block[l->order[k]].count))
+			abort();
 	layout_score(g, l, &s);
 	if (!(s.exttsp >= 0) || !(s.taken <= s.total))
 		abort();
@@ -30,6 +43,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 
 	if (n && fuzz_graph(&g, p + 1, n - 1, &a)) {
 		o.split = p[0] & 1;
+		o.transforms = p[0] >> 1;
+		o.hot = p[0];
 		layout_blocks(&g, &o, &l, &a);
 		check(&g, &l, &a);
 		layout_random(&g, &o, p[0], &l, &a);

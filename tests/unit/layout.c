@@ -89,7 +89,7 @@ END_TEST
 START_TEST(score_of_a_backward_and_a_far_jump)
 {
 	struct cfg g = diamond();
-	struct layout l = {.nhot = 3};
+	struct layout l = {.n = 4, .nhot = 3};
 	struct layout_score s;
 	uint32_t order[] = {0, 3, 2, 1};
 
@@ -240,7 +240,7 @@ END_TEST
 
 static double best_order(const struct cfg *g, uint32_t *order, uint32_t k)
 {
-	struct layout l = {order, g->nblock};
+	struct layout l = {order, g->nblock, g->nblock, NULL};
 	double best = 0, s;
 	uint32_t i, t;
 

@@ -52,13 +52,15 @@ static void teardown(void)
 static void expect(uint64_t tu, uint32_t func, uint32_t nblock, uint32_t n, uint32_t nhot,
     const uint64_t *addr)
 {
-	const struct bm_block *b[8];
-	uint32_t i, hot;
+	struct func_blocks b;
+	uint32_t i;
 
-	ck_assert_uint_eq(mapindex_blocks(&x, tu, func, nblock, b, &hot), n);
-	ck_assert_uint_eq(hot, nhot);
+	mapindex_blocks(&x, tu, func, nblock, &b);
+	ck_assert_uint_eq(b.block.n, n);
+	ck_assert_uint_eq(b.nhot, nhot);
 	for (i = 0; i < n; i++)
-		ck_assert_uint_eq(b[i]->addr, addr[i]);
+		ck_assert_uint_eq(b.block.v[i]->addr, addr[i]);
+	mapindex_blocks_free(&b);
 }
 
 START_TEST(hot_part_first)

@@ -77,7 +77,8 @@ static void expect(const char *text, uint32_t blocks, const char *want)
 
 static struct layout random_layout(const struct unit_func *f, uint64_t seed)
 {
-	struct layout_options o = {.split = !f->one_part};
+	struct layout_options o = {
+	    .split = !f->one_part, .transforms = LAYOUT_ALIGN | LAYOUT_TAILS};
 	struct layout l;
 
 	layout_random(&f->cfg, &o, seed, &l, &mem);
@@ -113,7 +114,7 @@ static char *print_order(const struct unit *u, uint32_t *order, uint32_t nhot)
 	struct err e;
 	char *s;
 
-	place[0] = (struct unit_place){.edit = true, .rank = 12, .layout = {order, nhot}};
+	place[0] = (struct unit_place){.edit = true, .rank = 12, .layout = {order, u->func[0].cfg.nblock, nhot}};
 	unit_emit(u, place, 7, &out);
 	ck_assert_msg(!unit_check(u, out.p, out.n, &e), "%s\n%.*s", e.text, (int)out.n, out.p);
 	s = arena_strndup(&mem, out.p, out.n);

@@ -1,0 +1,23 @@
+/*
+ * Tail duplication: a block that is jumped to is copied behind the jump, with
+ * what follows it, up to where control leaves anyway (a return, an indirect
+ * jump such as an interpreter's dispatch, a jump that was taken before). Saves
+ * the jump, and gives each copy of an indirect jump a history of its own.
+ * (Mueller, Whalley 1992 for jumps; Ertl, Gregg 2003 for dispatch.)
+ */
+#ifndef MORPH_TAILS_H
+#define MORPH_TAILS_H
+
+#include "editor/layout.h"
+
+/*
+ * Inserts copies into the hot fragment of *l, which has none, where the taken
+ * jumps they save are worth their bytes: at least price for each. The relative
+ * order of what is there does not change.
+ */
+void tails_copy(const struct cfg *g, double price, struct layout *l, struct arena *a);
+
+/* May a block have copies? */
+bool tails_may_copy(const struct cfg *g, uint32_t block);
+
+#endif
