@@ -25,7 +25,7 @@ struct bm_fn_record {
 struct bm_block {
 	uint64_t addr; /* virtual address */
 	uint32_t size; /* bytes; may be 0 (an empty block, or one that vanished) */
-	uint32_t id;   /* ordinal in the function's original text */
+	uint32_t id;   /* ordinal in the function's original text; a copy has the same */
 	uint32_t frag; /* index into frag[] */
 };
 

@@ -305,6 +305,89 @@ START_TEST(random_layouts_differ_and_are_sound)
 }
 END_TEST
 
+START_TEST(dispatch_is_copied_into_its_handlers)
+{
+	/* 0 → 1; 1 dispatches to 2, 3, 4, which go back to it; 5 leaves. */
+	static const struct cfg_edge edge[] = {{0, 1, EDGE_FALL, 10}, {1, 2, EDGE_INDIRECT, 3000},
+	    {1, 3, EDGE_INDIRECT, 2000}, {1, 4, EDGE_INDIRECT, 1000}, {1, 5, EDGE_INDIRECT, 10},
+	    {2, 1, EDGE_JUMP, 3000}, {3, 1, EDGE_JUMP, 2000}, {4, 1, EDGE_FALL, 1000}};
+	static const uint64_t count[] = {10, 6010, 3000, 2000, 1000, 10};
+	const struct layout_options o = {.split = 1, .transforms = LAYOUT_TAILS, .hot = 1000};
+	struct cfg g = {.nblock = 6, .nedge = 8};
+	struct layout_score before, after;
+	double flow[9], sum = 0;
+	struct layout l, plain;
+	uint32_t b, k;
+
+	g.block = arena_array(&mem, 6, sizeof *g.block);
+	g.edge = arena_array(&mem, 8, sizeof *g.edge);
+	memcpy(g.edge, edge, sizeof edge);
+	for (b = 0; b < 6; b++)
+		g.block[b] = (struct cfg_block){.insns = 5, .bytes = 16, .count = count[b]};
+	g.block[5].flags = BLK_EXIT;
+	layout_blocks(&g, &parted, &plain, &mem);
+	layout_blocks(&g, &o, &l, &mem);
+	/* One handler lies in front of the dispatch, the two others get a copy. */
+	ck_assert_uint_eq(l.n, 8);
+	layout_flow(&g, &l, flow);
+	for (k = 0; k < l.n; k++)
+		sum += l.order[k] == 1 ? flow[k] : 0;
+	ck_assert_double_eq_tol(sum, 6010, 1e-9);
+	layout_score(&g, &plain, &before);
+	layout_score(&g, &l, &after);
+	ck_assert_double_eq_tol(before.total, after.total, 1e-6);
+	ck_assert_double_eq_tol(before.taken - after.taken, 6000 - 3000, 1e-6);
+	g.block[1].flags = BLK_ONCE;
+	layout_blocks(&g, &o, &l, &mem);
+	ck_assert_uint_eq(l.n, 6);
+}
+END_TEST
+
+START_TEST(the_main_place_is_not_fallen_into)
+{
+	struct cfg g = diamond();
+	uint32_t order[] = {0, 2, 3, 1, 3}, place[4];
+	struct layout l = {order, 5, 5, NULL};
+
+	layout_main(&g, &l, place);
+	ck_assert_uint_eq(place[3], 2);
+	l.order = (uint32_t[]){0, 2, 3, 3, 1};
+	layout_main(&g, &l, place);
+	ck_assert_uint_eq(place[3], 3);
+	l.nhot = 2;
+	layout_main(&g, &l, place);
+	ck_assert_uint_eq(place[3], 2);
+}
+END_TEST
+
+START_TEST(heads_of_small_hot_loops_are_aligned)
+{
+	/* 0 → 1; 1 → 1 (990) or → 2. */
+	static const uint64_t count[] = {10, 1000, 10, 0};
+	struct layout_options o = {.split = 1, .transforms = LAYOUT_ALIGN, .hot = 500};
+	struct cfg g = diamond();
+	struct layout l;
+	uint32_t b;
+
+	g.edge[0] = (struct cfg_edge){.src = 0, .dst = 1, .kind = EDGE_FALL, .count = 10};
+	g.edge[1] = (struct cfg_edge){.src = 1, .dst = 1, .kind = EDGE_TAKEN, .count = 990};
+	g.edge[2] = (struct cfg_edge){.src = 1, .dst = 2, .kind = EDGE_NOTTAKEN, .count = 10};
+	g.edge[3] = (struct cfg_edge){.src = 2, .dst = 3, .kind = EDGE_FALL, .count = 0};
+	for (b = 0; b < 4; b++)
+		g.block[b].count = count[b];
+	layout_blocks(&g, &o, &l, &mem);
+	ck_assert_uint_eq(l.order[1], 1);
+	ck_assert_uint_eq(l.align[1], 5);
+	ck_assert_uint_eq(l.align[2], 0);
+	g.block[1].bytes = 60;
+	layout_blocks(&g, &o, &l, &mem);
+	ck_assert_uint_eq(l.align[1], 6);
+	o.hot = 5000;
+	layout_blocks(&g, &o, &l, &mem);
+	ck_assert_uint_eq(l.align[1], 0);
+}
+END_TEST
+
 START_TEST(hot_lines_by_hand)
 {
 	/* Lines 0 (two blocks), 1, and one block over lines 2 and 3. */
@@ -341,6 +424,9 @@ int main(void)
 	tcase_add_test(t, layouts_are_sound_and_better);
 	tcase_add_test(t, nearly_the_best_order);
 	tcase_add_test(t, random_layouts_differ_and_are_sound);
+	tcase_add_test(t, dispatch_is_copied_into_its_handlers);
+	tcase_add_test(t, the_main_place_is_not_fallen_into);
+	tcase_add_test(t, heads_of_small_hot_loops_are_aligned);
 	tcase_add_test(t, hot_lines_by_hand);
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);
