@@ -196,6 +196,29 @@ void buf_free(struct buf *b)
 	*b = (struct buf){0};
 }
 
+void buf_secret_room(struct buf *b, size_t n)
+{
+	struct buf bigger = {0};
+	size_t used = b->n;
+
+	if (n < b->cap - used)
+		return;
+	buf_grow(&bigger, used + n);
+	if (used)
+		memcpy(bigger.p, b->p, used);
+	buf_wipe(b);
+	buf_free(b);
+	*b = bigger;
+	b->n = used;
+}
+
+void buf_wipe(struct buf *b)
+{
+	if (b->cap)
+		explicit_bzero(b->p, b->cap);
+	b->n = 0;
+}
+
 int uleb_read(const uint8_t **p, const uint8_t *end, uint64_t *v)
 {
 	unsigned shift;

@@ -1,6 +1,7 @@
 #include "common/wire.h"
 #include "common/hash.h"
 #include "common/le.h"
+#include "common/wire_regs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +104,22 @@ void wire_put_batch(struct buf *out, const struct wire_batch *m)
 	buf_uleb(out, m->nmodule);
 	for (i = 0; i < m->nmodule; i++)
 		put_module(out, &m->module[i]);
+	if (m->nregs || m->regs_unsent)
+		wire_put_regs(out, m);
 	end_frame(out, at, WIRE_BATCH);
+}
+
+void wire_put_want(struct buf *out, const struct wire_want *m)
+{
+	size_t at = begin_frame(out);
+	uint32_t i;
+
+	buf_uleb(out, m->n);
+	for (i = 0; i < m->n; i++) {
+		buf_char(out, (char)m->id[i].n);
+		buf_add(out, m->id[i].b, m->id[i].n);
+	}
+	end_frame(out, at, WIRE_WANT);
 }
 
 /* ---- reading ---- */
@@ -128,7 +144,7 @@ long wire_frame(const void *p, size_t n, enum wire_type *type, struct err *e)
 	*type = get_le16(h + AT_TYPE);
 	if (XXH3_64bits_withSeed(h + WIRE_HEADER, length, *type) != get_le64(h + AT_CHECKSUM))
 		return err_set(e, "frame: wrong checksum");
-	if (*type < WIRE_HELLO || *type > WIRE_ACK)
+	if (*type < WIRE_HELLO || *type > WIRE_WANT)
 		return err_set(e, "frame: unknown type %u", (unsigned)*type);
 	return WIRE_HEADER + (long)length;
 }
@@ -223,18 +239,26 @@ static int get_samples(struct batch_read *r, struct wire_module *m)
 	return 0;
 }
 
+static int get_build_id(struct batch_read *r, struct build_id *id)
+{
+	size_t n = r->p < r->end ? *r->p++ : 0;
+
+	*id = (struct build_id){0};
+	if (!n || n > sizeof id->b || n > (size_t)(r->end - r->p))
+		return -1;
+	id->n = (uint8_t)n;
+	memcpy(id->b, r->p, n);
+	r->p += n;
+	return 0;
+}
+
 static int get_module(struct batch_read *r, struct wire_module *m)
 {
 	uint64_t path, uid;
-	size_t n;
 
 	*m = (struct wire_module){0};
-	n = r->p < r->end ? *r->p++ : 0;
-	if (!n || n > sizeof m->id.b || n > (size_t)(r->end - r->p))
+	if (get_build_id(r, &m->id) < 0)
 		return damaged(r, "build-id");
-	m->id.n = (uint8_t)n;
-	memcpy(m->id.b, r->p, n);
-	r->p += n;
 	if (get_number(r, PATH_LIMIT, &path) < 0 || path > (uint64_t)(r->end - r->p) ||
 	    memchr(r->p, '\0', path))
 		return damaged(r, "path");
@@ -276,12 +300,21 @@ static int get_modules(struct batch_read *r, struct wire_batch *m)
 	return status;
 }
 
-static int skip_sections(struct batch_read *r)
+static int get_sections(struct batch_read *r, struct wire_batch *m)
 {
+	const uint8_t *section;
+	bool regs = false;
+
 	while (r->p < r->end) {
+		section = r->p;
 		if (r->end - r->p < 5 || get_le32(r->p + 1) > (uint64_t)(r->end - r->p - 5))
 			return damaged(r, "section");
 		r->p += 5 + get_le32(r->p + 1);
+		if (*section != WIRE_SECTION_REGS)
+			continue;
+		if (regs || wire_get_regs(section + 5, r->p, r->a, m) < 0)
+			return damaged(r, "registers");
+		regs = true;
 	}
 	return 0;
 }
@@ -306,10 +339,32 @@ int wire_get_batch(
 	    get_number(&r, UINT64_MAX, &m->dropped) < 0)
 		return damaged(&r, "head");
 	if (account(&r, m->kernel) < 0 || account(&r, m->outside) < 0 ||
-	    account(&r, m->dropped) < 0 || get_modules(&r, m) < 0 || skip_sections(&r) < 0)
+	    account(&r, m->dropped) < 0 || get_modules(&r, m) < 0 || get_sections(&r, m) < 0) {
+		wire_wipe_regs(m);
 		return -1;
-	if (r.sum != m->taken)
-		return err_set(e, "batch: %llu samples taken, %llu accounted for",
-		    (unsigned long long)m->taken, (unsigned long long)r.sum);
-	return 0;
+	}
+	if (r.sum == m->taken)
+		return 0;
+	wire_wipe_regs(m);
+	return err_set(e, "batch: %llu samples taken, %llu accounted for",
+	    (unsigned long long)m->taken, (unsigned long long)r.sum);
+}
+
+int wire_get_want(
+    const void *frame, size_t n, struct arena *a, struct wire_want *m, struct err *e)
+{
+	struct batch_read r = {.a = a, .e = e};
+	uint32_t i;
+
+	r.p = payload(frame, n, WIRE_WANT, 1, e);
+	if (!r.p)
+		return -1;
+	r.end = (const uint8_t *)frame + n;
+	if (get_count(&r, 2, &m->n) < 0 || m->n > WIRE_WANT_MAX)
+		return err_set(e, "want: out of range");
+	m->id = arena_array(a, m->n, sizeof *m->id);
+	for (i = 0; i < m->n; i++)
+		if (get_build_id(&r, &m->id[i]) < 0)
+			return err_set(e, "want: damaged build-id");
+	return r.p == r.end ? 0 : err_set(e, "want: bytes behind its end");
 }

@@ -3,7 +3,7 @@
  * monitor's spool files. Byte layout: docs/FORMATS.md "Wire frames"; all
  * numbers little-endian or ULEB128. Decoders check everything once, here.
  *
- *   monitor: HELLO, then BATCH…        manager: ACK per batch (by seq)
+ *   monitor: HELLO, then BATCH…        manager: ACK per batch (by seq), WANT
  *
  * Accounting (DESIGN.md, invariant 6): of each batch
  *   taken = sum of all counts in modules + kernel + outside + dropped
@@ -24,6 +24,7 @@ enum wire_type {
 	WIRE_HELLO = 1,
 	WIRE_BATCH = 2,
 	WIRE_ACK = 3,
+	WIRE_WANT = 4,
 };
 
 enum wire_source { WIRE_SRC_TICK = 1, WIRE_SRC_CPU_CLOCK = 2, WIRE_SRC_RECORDED = 3 };
@@ -49,11 +50,41 @@ struct wire_module {
 };
 
 /*
- * After the modules a batch may carry further sections (type u8, length u32):
- * readers skip types they do not know. Type 1 is reserved for samples with
- * user registers (DESIGN.md, register witness); such sections never go to a
- * spool file.
+ * What a sample of a wanted module may carry beside its count, for the register
+ * witness (DESIGN.md): the interrupted program's registers, and which words
+ * of the top of its stack point into code of the same module. Further samples
+ * of the batch without them are the rule. Registers may hold secrets: they
+ * travel from the monitor to the manager and are wiped at both ends; a frame
+ * with them never goes to a file.
  */
+enum {
+	WIRE_GPRS = 16,  /* the kernel's order: rax rbx rcx rdx rsi rdi rbp rsp r8 … r15 */
+	WIRE_RSP = 7,    /* … where the stack pointer is */
+	WIRE_CODES = 8,  /* code pointers of a sample, at most */
+	WIRE_WORDS = 64, /* of the stack that may be looked at */
+	WIRE_REGS_MAX = 5 + 10 + 8 + 8 * WIRE_GPRS + 4 + 1 + WIRE_CODES * (1 + 10), /* bytes */
+};
+
+struct wire_code {
+	uint32_t word;   /* the pointer lies at rsp + 8 * word */
+	uint64_t offset; /* where it points to, in the module's file */
+};
+
+struct wire_regs {
+	uint32_t module, flags; /* index into module[]; RFLAGS */
+	uint64_t offset;        /* of the instruction, in the module's file */
+	uint64_t base; /* address of the file's offset 0 as that part of it is mapped, mod 2^64 */
+	uint64_t gpr[WIRE_GPRS];
+	uint32_t ncode;
+	struct wire_code code[WIRE_CODES]; /* ascending word */
+};
+
+/*
+ * After the modules a batch may carry further sections (type u8, length u32):
+ * readers skip types they do not know.
+ */
+enum wire_section { WIRE_SECTION_REGS = 1 };
+
 struct wire_batch {
 	uint64_t session, seq;      /* seq counts from 1 within a session */
 	uint64_t start_ns, end_ns;  /* CLOCK_REALTIME */
@@ -63,19 +94,32 @@ struct wire_batch {
 	uint64_t dropped;           /* lost by the kernel's rings, the spool or a limit */
 	struct wire_module *module; /* each (id, uid) once */
 	uint32_t nmodule;
+	struct wire_regs *regs; /* no part of the accounting */
+	uint32_t nregs;
+	uint64_t regs_unsent; /* further ones that found no room */
 };
 
 struct wire_ack {
 	uint64_t session, seq;
 };
 
+/* The builds whose samples shall come with registers, from now on; each
+ * message replaces the one before, and an end of the connection all. */
+enum { WIRE_WANT_MAX = 1024 };
+struct wire_want {
+	struct build_id *id; /* n > 0 */
+	uint32_t n;
+};
+
 /* Each appends one whole frame (header and payload) to out. The caller keeps a
  * batch within WIRE_MAX_PAYLOAD (a sample takes at most 20 bytes, a module 60
- * and its path), path within 4096 bytes and samples in order: else readers
- * refuse it. */
+ * and its path, registers WIRE_REGS_MAX), path within 4096 bytes and samples in
+ * order: else readers refuse it. The section of registers is written where
+ * nregs or regs_unsent is not 0. */
 void wire_put_hello(struct buf *out, const struct wire_hello *m);
 void wire_put_batch(struct buf *out, const struct wire_batch *m);
 void wire_put_ack(struct buf *out, const struct wire_ack *m);
+void wire_put_want(struct buf *out, const struct wire_want *m);
 
 /*
  * Looks at n bytes from a stream. Returns the length of the whole frame in
@@ -90,5 +134,9 @@ int wire_get_hello(const void *frame, size_t n, struct wire_hello *m, struct err
 int wire_get_batch(
     const void *frame, size_t n, struct arena *a, struct wire_batch *m, struct err *e);
 int wire_get_ack(const void *frame, size_t n, struct wire_ack *m, struct err *e);
+int wire_get_want(
+    const void *frame, size_t n, struct arena *a, struct wire_want *m, struct err *e);
+/* Zeroes the registers of a decoded batch, and it has none any more. */
+void wire_wipe_regs(struct wire_batch *m);
 
 #endif

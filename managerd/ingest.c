@@ -179,6 +179,7 @@ static int take_frame(
 	case WIRE_BATCH:
 		return take_batch(c, frame, n, e);
 	case WIRE_ACK:
+	case WIRE_WANT:
 		break;
 	}
 	return err_set(e, "sends a frame of type %d, which only a manager sends", (int)type);

@@ -1,5 +1,5 @@
 /*
- * Wire frames. First byte 0: the rest is a stream as it comes. 1, 2, 3: the
+ * Wire frames. First byte 0: the rest is a stream as it comes. 1 … 4: the
  * rest is the payload of a frame of that type under a right checksum, so that
  * the decoders behind it are reached. What decodes must encode again.
  */
@@ -17,16 +17,21 @@ static void decode(const void *p, size_t n, enum wire_type type)
 	struct wire_batch b, b2;
 	struct wire_hello h;
 	struct wire_ack k;
+	struct wire_want w;
 	struct err e;
 
 	if (type == WIRE_HELLO)
 		wire_get_hello(p, n, &h, &e);
 	else if (type == WIRE_ACK)
 		wire_get_ack(p, n, &k, &e);
+	else if (type == WIRE_WANT)
+		wire_get_want(p, n, &a, &w, &e);
 	else if (!wire_get_batch(p, n, &a, &b, &e)) {
 		wire_put_batch(&again, &b);
 		if (wire_get_batch(again.p, again.n, &a, &b2, &e) || b2.taken != b.taken ||
-		    b2.nmodule != b.nmodule)
+		    b2.nmodule != b.nmodule || b2.nregs != b.nregs ||
+		    b2.regs_unsent != b.regs_unsent ||
+		    (b.nregs && memcmp(b2.regs, b.regs, b.nregs * sizeof *b.regs)))
 			abort();
 	}
 	buf_free(&again);
@@ -42,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 
 	if (!n)
 		return 0;
-	if (p[0] >= WIRE_HELLO && p[0] <= WIRE_ACK) {
+	if (p[0] >= WIRE_HELLO && p[0] <= WIRE_WANT) {
 		memcpy(buf_grow(&b, 8), "MrpW\1\0", 6);
 		put_le16(b.p + 6, p[0]);
 		buf_le64(&b, n - 1);
@@ -50,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	}
 	buf_add(&b, p + 1, n - 1);
 	r = wire_frame(b.p, b.n, &type, &e);
-	if (p[0] >= WIRE_HELLO && p[0] <= WIRE_ACK && r != (long)b.n)
+	if (p[0] >= WIRE_HELLO && p[0] <= WIRE_WANT && r != (long)b.n)
 		abort();
 	if (r > 0)
 		decode(b.p, (size_t)r, type);

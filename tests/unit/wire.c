@@ -279,7 +279,7 @@ START_TEST(unknown_sections_are_skipped)
 	struct wire_batch m;
 	struct err e;
 
-	buf_char(&b, 1);
+	buf_char(&b, 9);
 	buf_le32(&b, 3);
 	buf_str(&b, "abc");
 	buf_char(&b, (char)200);
@@ -316,6 +316,189 @@ START_TEST(counts_are_bounded_by_bytes)
 }
 END_TEST
 
+static struct wire_regs some_regs[2] = {
+    {.module = 0,
+	.flags = 0x246,
+	.offset = 0x1000,
+	.base = 0x555555554000,
+	.gpr = {1, 2, UINT64_MAX, [15] = 16},
+	.ncode = 2,
+	.code = {{0, 0x1234}, {63, UINT64_MAX}}},
+    {.module = 1, .offset = 5, .base = UINT64_MAX - 4},
+};
+
+static struct buf regs_frame(const struct wire_regs *r, uint32_t n)
+{
+	struct wire_module m[3] = {0};
+	struct wire_batch b = sample_batch(m);
+	struct buf out = {0};
+
+	b.regs = (struct wire_regs *)r;
+	b.nregs = n;
+	b.regs_unsent = 77;
+	wire_put_batch(&out, &b);
+	return out;
+}
+
+static int read_regs(const struct buf *b, struct wire_batch *m, struct err *e)
+{
+	static struct arena a;
+
+	arena_free(&a);
+	return wire_get_batch(b->p, b->n, &a, m, e);
+}
+
+START_TEST(registers_come_back)
+{
+	struct buf b = regs_frame(some_regs, 2), plain = batch_frame();
+	struct wire_regs *was;
+	struct wire_batch m;
+	struct err e;
+	size_t i;
+
+	ck_assert_msg(!read_regs(&b, &m, &e), "%s", e.text);
+	ck_assert_uint_eq(m.taken, 1000017);
+	ck_assert_uint_eq(m.nregs, 2);
+	ck_assert_uint_eq(m.regs_unsent, 77);
+	ck_assert(!memcmp(m.regs, some_regs, sizeof some_regs));
+	ck_assert_uint_le(b.n - plain.n, 5 + 2 + 2 * WIRE_REGS_MAX);
+	buf_free(&plain);
+	was = m.regs;
+	wire_wipe_regs(&m);
+	ck_assert_uint_eq(m.nregs, 0);
+	for (i = 0; i < sizeof some_regs; i++)
+		ck_assert_uint_eq(((uint8_t *)was)[i], 0);
+	buf_free(&b);
+}
+END_TEST
+
+/* Cut anywhere behind the modules, under a right checksum and length. */
+START_TEST(cut_off_registers_are_refused)
+{
+	struct buf plain = batch_frame(), b = regs_frame(some_regs, 2);
+	struct wire_batch m;
+	struct err e;
+
+	for (b.n--; b.n > plain.n; b.n--) {
+		if (b.n >= plain.n + 5)
+			put_le32(b.p + plain.n + 1, (uint32_t)(b.n - plain.n - 5));
+		reseal(&b);
+		ck_assert_int_eq(read_regs(&b, &m, &e), -1);
+		ck_assert_msg(strstr(e.text, b.n >= plain.n + 5 ? "damaged registers"
+								: "damaged section") != NULL,
+		    "%s", e.text);
+		ck_assert_uint_eq(m.nregs, 0);
+	}
+	buf_free(&b);
+	buf_free(&plain);
+}
+END_TEST
+
+static void assert_regs_refused(void (*spoil)(struct wire_regs *r))
+{
+	struct wire_regs r[2];
+	struct wire_batch m;
+	struct err e;
+	struct buf b;
+
+	memcpy(r, some_regs, sizeof r);
+	spoil(r);
+	b = regs_frame(r, 2);
+	ck_assert_int_eq(read_regs(&b, &m, &e), -1);
+	ck_assert_str_eq(e.text, "batch: damaged registers");
+	buf_free(&b);
+}
+
+static void no_such_module(struct wire_regs *r)
+{
+	r[1].module = 3;
+}
+
+static void a_word_beyond(struct wire_regs *r)
+{
+	r[0].code[1].word = WIRE_WORDS;
+}
+
+static void words_out_of_order(struct wire_regs *r)
+{
+	r[0].code[0].word = 63;
+}
+
+START_TEST(garbled_registers_are_refused)
+{
+	struct buf b;
+	struct wire_batch m;
+	struct err e;
+
+	assert_regs_refused(no_such_module);
+	assert_regs_refused(a_word_beyond);
+	assert_regs_refused(words_out_of_order);
+	/* The section twice. */
+	b = regs_frame(some_regs, 1);
+	buf_char(&b, WIRE_SECTION_REGS);
+	buf_le32(&b, 2);
+	buf_str(&b, "\1");
+	buf_char(&b, 0);
+	reseal(&b);
+	ck_assert_int_eq(read_regs(&b, &m, &e), -1);
+	buf_free(&b);
+}
+END_TEST
+
+START_TEST(wanted_builds_come_back)
+{
+	struct build_id id[2] = {{.n = 20, .b = "abcdefghijklmnopqrst"}, {.n = 1, .b = "x"}};
+	struct wire_want w = {id, 2}, got;
+	struct arena a = {0};
+	struct buf b = {0};
+	struct err e;
+	size_t full;
+
+	wire_put_want(&b, &w);
+	ck_assert_msg(!wire_get_want(b.p, b.n, &a, &got, &e), "%s", e.text);
+	ck_assert_uint_eq(got.n, 2);
+	ck_assert(build_id_equal(&got.id[0], &id[0]) && build_id_equal(&got.id[1], &id[1]));
+	for (full = b.n--; b.n >= WIRE_HEADER; b.n--) {
+		reseal(&b);
+		ck_assert_int_eq(wire_get_want(b.p, b.n, &a, &got, &e), -1);
+	}
+	b.n = full;
+	buf_char(&b, 0);
+	reseal(&b);
+	ck_assert_int_eq(wire_get_want(b.p, b.n, &a, &got, &e), -1);
+	ck_assert_str_eq(e.text, "want: bytes behind its end");
+	b.n = 0;
+	id[1].n = 0;
+	wire_put_want(&b, &w);
+	ck_assert_int_eq(wire_get_want(b.p, b.n, &a, &got, &e), -1);
+	ck_assert_str_eq(e.text, "want: damaged build-id");
+	arena_free(&a);
+	buf_free(&b);
+}
+END_TEST
+
+START_TEST(too_many_wanted_builds_are_refused)
+{
+	struct wire_want w = {xcalloc(WIRE_WANT_MAX + 1, sizeof *w.id), WIRE_WANT_MAX + 1}, got;
+	struct arena a = {0};
+	struct buf b = {0};
+	struct err e;
+	uint32_t i;
+
+	for (i = 0; i < w.n; i++)
+		w.id[i].n = 1;
+	wire_put_want(&b, &w);
+	ck_assert_int_eq(wire_get_want(b.p, b.n, &a, &got, &e), -1);
+	b.n = 0;
+	w.n = WIRE_WANT_MAX;
+	wire_put_want(&b, &w);
+	ck_assert_int_eq(wire_get_want(b.p, b.n, &a, &got, &e), 0);
+	free(w.id);
+	arena_free(&a);
+	buf_free(&b);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *t = tcase_create("wire");
@@ -333,6 +516,11 @@ int main(void)
 	tcase_add_test(t, a_long_path_is_refused);
 	tcase_add_test(t, unknown_sections_are_skipped);
 	tcase_add_test(t, counts_are_bounded_by_bytes);
+	tcase_add_test(t, registers_come_back);
+	tcase_add_test(t, cut_off_registers_are_refused);
+	tcase_add_test(t, garbled_registers_are_refused);
+	tcase_add_test(t, wanted_builds_come_back);
+	tcase_add_test(t, too_many_wanted_builds_are_refused);
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);
 	srunner_run_all(sr, CK_NORMAL);
