@@ -53,7 +53,7 @@ static int64_t module_index(struct batch *b, const struct place *at)
 	return (int64_t)b->module.n - 1;
 }
 
-void batch_place(struct batch *b, const struct place *at)
+int64_t batch_place(struct batch *b, const struct place *at)
 {
 	int64_t module = module_index(b, at);
 
@@ -61,11 +61,12 @@ void batch_place(struct batch *b, const struct place *at)
 		compact(b);
 	if (module < 0 || b->entry.n >= BATCH_ENTRIES) {
 		batch_dropped(b, 1);
-		return;
+		return -1;
 	}
 	b->taken++;
 	vec_push(&b->entry,
 	    (struct batch_entry){.module = (uint32_t)module, .offset = at->offset, .count = 1});
+	return module;
 }
 
 void batch_kernel(struct batch *b)
@@ -87,8 +88,9 @@ void batch_dropped(struct batch *b, uint64_t n)
 }
 
 /* Gives every module its run of samples. A module whose only samples were
- * dropped is left out. Returns how many are left in front. */
-static uint32_t fill_modules(struct batch *b, struct wire_sample *sample)
+ * dropped is left out. Returns how many are left in front; rename: their
+ * new indices. */
+static uint32_t fill_modules(struct batch *b, struct wire_sample *sample, uint32_t *rename)
 {
 	size_t i, from, m;
 	uint32_t n = 0;
@@ -97,6 +99,7 @@ static uint32_t fill_modules(struct batch *b, struct wire_sample *sample)
 	for (m = 0, i = 0; m < b->module.n; m++) {
 		for (from = i; i < b->entry.n && b->entry.v[i].module == m; i++)
 			sample[i] = (struct wire_sample){b->entry.v[i].offset, b->entry.v[i].count};
+		rename[m] = i == from ? REGS_NOWHERE : n;
 		if (i == from)
 			continue;
 		b->module.v[m].sample = sample + from;
@@ -119,8 +122,25 @@ static void batch_clear(struct batch *b)
 	htab_free(&b->index);
 }
 
-uint64_t batch_flush(
-    struct batch *b, uint64_t session, uint64_t seq, uint64_t end_ns, struct buf *out)
+/* The frame once more, with registers. plain: bytes of it without. */
+static void put_secret(struct batch *b, struct wire_batch *w, size_t plain, struct buf *out)
+{
+	size_t n = plain + 5 + 2 * 10 + (size_t)b->regs.n * WIRE_REGS_MAX;
+
+	if (!b->regs.seen || !out || n > WIRE_MAX_PAYLOAD) {
+		regs_clear(&b->regs, false);
+		return;
+	}
+	w->regs = b->regs.v;
+	w->nregs = b->regs.n;
+	w->regs_unsent = regs_unsent(&b->regs);
+	buf_secret_room(out, n);
+	wire_put_batch(out, w);
+	regs_clear(&b->regs, true);
+}
+
+uint64_t batch_flush(struct batch *b, uint64_t session, uint64_t seq, uint64_t end_ns,
+    struct buf *out, struct buf *secret)
 {
 	struct wire_batch w = {.session = session,
 	    .seq = seq,
@@ -131,15 +151,21 @@ uint64_t batch_flush(
 	    .outside = b->outside,
 	    .dropped = b->dropped};
 	struct wire_sample *sample;
+	uint32_t *rename;
+	size_t begin = out->n;
 
 	b->start_ns = end_ns;
 	if (!w.taken)
 		return 0;
 	compact(b);
 	sample = xcalloc(b->entry.n, sizeof *sample);
-	w.nmodule = fill_modules(b, sample);
+	rename = xcalloc(b->module.n, sizeof *rename);
+	w.nmodule = fill_modules(b, sample, rename);
 	w.module = b->module.v;
 	wire_put_batch(out, &w);
+	regs_rename(&b->regs, rename);
+	put_secret(b, &w, out->n - begin, secret);
+	free(rename);
 	free(sample);
 	batch_clear(b);
 	return w.taken;
@@ -148,6 +174,7 @@ uint64_t batch_flush(
 void batch_free(struct batch *b)
 {
 	batch_clear(b);
+	regs_free(&b->regs);
 	vec_free(&b->module);
 	vec_free(&b->entry);
 }

@@ -12,7 +12,7 @@
 #include "common/hash.h"
 #include "common/mem.h"
 #include "common/wire.h"
-#include "monitor-client/maps.h"
+#include "monitor-client/regs.h"
 
 enum { BATCH_ENTRIES = 1 << 18, BATCH_PATHS = 4 << 20 };
 
@@ -27,10 +27,12 @@ struct batch {
 	VEC(struct wire_module) module; /* paths are owned */
 	VEC(struct batch_entry) entry;  /* [0, sorted) ascending, once each */
 	size_t sorted, paths;
+	struct regs regs;  /* their modules are indices into module[] */
 	uint64_t start_ns; /* CLOCK_REALTIME of the last flush */
 };
 
-void batch_place(struct batch *b, const struct place *at);
+/* Returns the index of the place's module, -1 when the sample was dropped. */
+int64_t batch_place(struct batch *b, const struct place *at);
 void batch_kernel(struct batch *b);
 void batch_outside(struct batch *b);
 /* n samples are known to be lost. */
@@ -39,10 +41,11 @@ void batch_dropped(struct batch *b, uint64_t n);
 /*
  * Appends the frame of what was summed to out, empties the batch and returns
  * how many samples it took. end_ns: CLOCK_REALTIME, the next one's start. With
- * nothing taken no frame is made.
+ * nothing taken no frame is made. Where there are registers, secret gets the
+ * same frame with them (NULL: they are dropped), if it is not too long.
  */
-uint64_t batch_flush(
-    struct batch *b, uint64_t session, uint64_t seq, uint64_t end_ns, struct buf *out);
+uint64_t batch_flush(struct batch *b, uint64_t session, uint64_t seq, uint64_t end_ns,
+    struct buf *out, struct buf *secret);
 void batch_free(struct batch *b);
 
 #endif

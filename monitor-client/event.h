@@ -5,7 +5,7 @@
 #ifndef MORPH_EVENT_H
 #define MORPH_EVENT_H
 
-#include "common/elf.h"
+#include "common/wire.h"
 
 #include <stdint.h>
 
@@ -21,6 +21,15 @@ enum sample_mode {
 	MODE_USER,   /* ip is the user's instruction */
 	MODE_KERNEL, /* a system call, an interrupt's work or a kernel thread */
 	MODE_OTHER,  /* neither: a guest of this machine */
+};
+
+/* A program's registers and the top of its stack; whoever holds them wipes
+ * them. */
+struct event_regs {
+	uint64_t gpr[WIRE_GPRS]; /* as in struct wire_regs */
+	uint32_t flags;
+	uint32_t nword;
+	uint64_t word[WIRE_WORDS]; /* from rsp upwards */
 };
 
 struct event_map {
@@ -39,6 +48,7 @@ struct event {
 		struct {
 			uint64_t ip;
 			enum sample_mode mode;
+			struct event_regs *regs; /* NULL = none; order.c owns and frees them */
 		} sample;
 		struct event_map map;
 		uint32_t parent; /* EV_FORK: pid whose mappings the new one has */

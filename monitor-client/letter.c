@@ -30,6 +30,10 @@ int letter_get(const void *p, size_t n, struct letter *l, struct err *e)
 	r = wire_get_batch(p, n, &a, &b, e);
 	if (!r && b.session != l->hello.session)
 		r = err_set(e, "its batch is of another session");
+	if (!r && b.nregs) {
+		wire_wipe_regs(&b);
+		r = err_set(e, "holds registers, which no file may");
+	}
 	if (!r) {
 		l->seq = b.seq;
 		l->start_ns = b.start_ns;
@@ -40,8 +44,19 @@ int letter_get(const void *p, size_t n, struct letter *l, struct err *e)
 	return r;
 }
 
+uint64_t letter_wipe(struct letter *l)
+{
+	uint64_t n = l->nregs;
+
+	buf_wipe(&l->secret);
+	buf_free(&l->secret);
+	l->nregs = 0;
+	return n;
+}
+
 void letter_free(struct letter *l)
 {
+	letter_wipe(l);
 	buf_free(&l->batch);
 	*l = (struct letter){0};
 }

@@ -14,12 +14,17 @@ struct letter {
 	struct wire_hello hello;
 	uint64_t seq, start_ns, taken; /* of the batch */
 	struct buf batch;              /* its frame */
+	struct buf secret; /* the same with registers, n = 0: none; goes to the manager or nowhere */
+	uint64_t nregs;    /* samples with registers in it */
 };
 
-/* Appends HELLO and BATCH. */
+/* Appends HELLO and BATCH, never with registers. */
 void letter_put(const struct letter *l, struct buf *out);
-/* Reads both; -1 when they are not whole, or not of one session. */
+/* Reads both; -1 when they are not whole, not of one session, or hold
+ * registers. */
 int letter_get(const void *p, size_t n, struct letter *l, struct err *e);
+/* Wipes the registers; returns how many samples had some. */
+uint64_t letter_wipe(struct letter *l);
 void letter_free(struct letter *l);
 
 #endif

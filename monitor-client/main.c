@@ -19,6 +19,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -45,19 +46,50 @@ struct monitor {
 	int status; /* to exit with */
 };
 
+/* A sample with registers: they go on when the manager wants those of its build. */
+static void take_regs(
+    struct monitor *m, const struct event *ev, const struct place *at, int64_t module)
+{
+	struct wire_regs r;
+
+	if (module < 0 || m->record >= 0 || !uplink_wants(&m->up, at->id))
+		return;
+	regs_of_sample(&r, m->maps, ev, at);
+	r.module = (uint32_t)module;
+	regs_add(&m->batch.regs, &r);
+	explicit_bzero(&r, sizeof r);
+}
+
 static void on_event(const struct event *ev, void *arg)
 {
 	struct monitor *m = arg;
 	struct place at;
+	int64_t module;
 
 	if (ev->kind != EV_SAMPLE)
 		maps_event(m->maps, ev);
 	else if (ev->sample.mode == MODE_KERNEL)
 		batch_kernel(&m->batch);
-	else if (ev->sample.mode == MODE_USER && maps_find(m->maps, ev, &at))
-		batch_place(&m->batch, &at);
-	else
+	else if (ev->sample.mode == MODE_USER && maps_find(m->maps, ev, &at)) {
+		module = batch_place(&m->batch, &at);
+		if (ev->sample.regs)
+			take_regs(m, ev, &at, module);
+	} else {
 		batch_outside(&m->batch);
+	}
+}
+
+static void note_losses(struct monitor *m, const struct source_losses *l)
+{
+	if (l->samples)
+		batch_dropped(&m->batch, l->samples);
+	if (l->sideband) {
+		log_debug("side-band records were lost; processes are read again from /proc");
+		maps_suspect(m->maps);
+	}
+	if (l->throttled && !m->throttled)
+		log_warn("the kernel throttles sampling; shares of the time may be distorted");
+	m->throttled += l->throttled;
 }
 
 /* One round; all: nothing is held back for order. */
@@ -66,17 +98,20 @@ static void drain(struct monitor *m, bool all)
 	struct source_losses l = {0};
 
 	source_drain(m->source, &m->order, &l);
-	if (l.samples)
-		batch_dropped(&m->batch, l.samples);
-	if (l.sideband) {
-		log_debug("side-band records were lost; processes are read again from /proc");
-		maps_suspect(m->maps);
-	}
-	if (l.throttled && !m->throttled)
-		log_warn("the kernel throttles sampling; shares of the time may be distorted");
-	m->throttled += l.throttled;
+	note_losses(m, &l);
 	order_round(&m->order, all, on_event, m);
 	m->next_drain = clock_now() + m->drain_every;
+}
+
+/* Asks the kernel for registers as long as the manager wants any. */
+static void follow_wants(struct monitor *m)
+{
+	struct source_losses l = {0};
+
+	if (m->record >= 0 || m->o.no_registers)
+		return;
+	source_registers(m->source, uplink_wants(&m->up, NULL), &m->order, &l);
+	note_losses(m, &l);
 }
 
 static void record(struct monitor *m, const struct buf *frame)
@@ -99,9 +134,13 @@ static void flush(struct monitor *m)
 	if (lost)
 		batch_dropped(&m->batch, lost);
 	dropped = m->batch.dropped;
-	l.taken =
-	    batch_flush(&m->batch, m->hello.session, l.seq, clock_ns(CLOCK_REALTIME), &l.batch);
+	m->batch.regs.lost += m->record < 0 ? uplink_take_regs_lost(&m->up) : 0;
+	l.nregs = m->batch.regs.n;
+	l.taken = batch_flush(&m->batch, m->hello.session, l.seq, clock_ns(CLOCK_REALTIME),
+	    &l.batch, &l.secret);
 	m->next_flush = clock_now() + m->o.flush;
+	if (!l.secret.n)
+		l.nregs = 0;
 	if (!l.taken)
 		return;
 	m->seq++;
@@ -182,6 +221,7 @@ static void run(struct monitor *m)
 			flush(m);
 			maps_sweep(m->maps, clock_now());
 			source_rescan(m->source);
+			follow_wants(m);
 		}
 		if (m->record < 0)
 			uplink_step(&m->up, clock_now());
@@ -217,6 +257,7 @@ static void open_source(struct monitor *m)
 	if (m->o.command && follow_fork(&m->follow, m->o.command, &e))
 		die(EXIT_FAILED, "%s", e.text);
 	m->o.source.follow = m->follow.pid;
+	m->o.source.registers = m->follow.pid && !m->o.no_registers && !m->o.record;
 	m->source = source_open(&m->o.source, &refused, &e);
 	if (!m->source) {
 		follow_cancel(&m->follow);
@@ -308,6 +349,7 @@ int main(int argc, char **argv)
 	if (m.o.replay)
 		return replay(&m);
 	open_source(&m);
+	prctl(PR_SET_DUMPABLE, 0); /* a core file could hold registers */
 	block_signals(&m);
 	if (m.o.record)
 		open_record(&m);

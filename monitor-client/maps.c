@@ -482,24 +482,37 @@ static struct proc *proc_of_sample(struct maps *m, const struct event *s)
 	return p;
 }
 
+static struct range *range_of(const struct proc *p, uint64_t addr)
+{
+	size_t i = range_at(p, addr);
+
+	return i == p->range.n || addr < p->range.v[i].start ? NULL : &p->range.v[i];
+}
+
 bool maps_find(struct maps *m, const struct event *s, struct place *out)
 {
 	struct proc *p = proc_of_sample(m, s);
-	struct range *r;
-	size_t i;
+	struct range *r = p ? range_of(p, s->sample.ip) : NULL;
 
-	if (!p)
-		return false;
-	i = range_at(p, s->sample.ip);
-	if (i == p->range.n || s->sample.ip < p->range.v[i].start)
-		return false;
-	r = &p->range.v[i];
-	if (!file_has_id(m, r->file, p, r))
+	if (!r || !file_has_id(m, r->file, p, r))
 		return false;
 	out->id = &r->file->id;
 	out->path = r->file->as.path;
-	out->offset = s->sample.ip - r->start + r->pgoff;
+	out->base = r->start - r->pgoff;
+	out->offset = s->sample.ip - out->base;
 	out->uid = p->uid;
+	return true;
+}
+
+bool maps_same_code(struct maps *m, const struct event *s, const struct place *at,
+    uint64_t addr, uint64_t *offset)
+{
+	const struct proc *p = proc_get(m, s->pid);
+	const struct range *r = p ? range_of(p, addr) : NULL;
+
+	if (!r || !build_id_equal(&r->file->id, at->id))
+		return false;
+	*offset = addr - r->start + r->pgoff;
 	return true;
 }
 

@@ -46,12 +46,17 @@ struct place {
 	const struct build_id *id;
 	const char *path; /* without " (deleted)" */
 	uint64_t offset;  /* in the file */
+	uint64_t base;    /* address of the file's offset 0, were it mapped like this part, mod 2^64 */
 	uint32_t uid;
 };
 
 /* Where a user-mode sample fell; false: no file with a build-id. The place's
  * pointers live until the next call of any function above. */
 bool maps_find(struct maps *m, const struct event *sample, struct place *out);
+/* Whether an address of the sample's process lies in code of the same build as
+ * the place that maps_find() has just found for it; *offset: in the file. */
+bool maps_same_code(struct maps *m, const struct event *sample, const struct place *at,
+    uint64_t addr, uint64_t *offset);
 
 struct maps_count {
 	size_t procs, ranges, files;

@@ -16,7 +16,7 @@ enum { RATE = 251, RATE_MAX = 10000, FLUSH_S = 10, SPOOL_MIB = 64 };
 static const char usage[] =
     "usage: morph-monitor [--source auto|tick|cpu-clock] [--rate HZ] [--socket PATH]\n"
     "                     [--spool DIR] [--spool-max MIB] [--flush SECONDS]\n"
-    "                     [--record FILE] [-v] [-- CMD [ARG…]]\n"
+    "                     [--record FILE] [--no-registers] [-v] [-- CMD [ARG…]]\n"
     "       morph-monitor --replay FILE [--socket PATH] [-v]\n";
 
 static const char help[] =
@@ -32,6 +32,8 @@ static const char help[] =
     "      --flush SECONDS  time between two batches (default: 10)\n"
     "      --record FILE    write the batches there and tell the manager nothing\n"
     "      --replay FILE    send what --record wrote\n"
+    "      --no-registers   send no program's registers, even where the manager\n"
+    "                       wants them for the register witness\n"
     "  -v, --verbose        say more on standard error\n"
     "  -h, --help           -V, --version\n"
     "\n"
@@ -46,7 +48,8 @@ enum {
 	OPT_SPOOL_MAX,
 	OPT_FLUSH,
 	OPT_RECORD,
-	OPT_REPLAY
+	OPT_REPLAY,
+	OPT_NO_REGISTERS
 };
 
 static const struct option longs[] = {
@@ -58,6 +61,7 @@ static const struct option longs[] = {
     {"flush", required_argument, NULL, OPT_FLUSH},
     {"record", required_argument, NULL, OPT_RECORD},
     {"replay", required_argument, NULL, OPT_REPLAY},
+    {"no-registers", no_argument, NULL, OPT_NO_REGISTERS},
     {"verbose", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -179,6 +183,9 @@ void options_read(struct options *o, int argc, char **argv)
 			break;
 		case OPT_REPLAY:
 			o->replay = optarg;
+			break;
+		case OPT_NO_REGISTERS:
+			o->no_registers = true;
 			break;
 		case 'v':
 			o->verbose = true;

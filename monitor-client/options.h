@@ -22,6 +22,7 @@ struct options {
 	uint64_t flush;              /* ns */
 	const char *record, *replay; /* NULL = not asked for */
 	char **command;              /* NULL-terminated, or NULL */
+	bool no_registers;           /* whatever the manager wants */
 	bool verbose;
 };
 

@@ -9,6 +9,10 @@ void order_add(struct order *o, const struct event *ev)
 
 	if (ev->kind == EV_MAP)
 		s.ev.map.path = xstrdup(ev->map.path);
+	if (ev->kind == EV_SAMPLE && ev->sample.regs) {
+		s.ev.sample.regs = xmalloc(sizeof *s.ev.sample.regs);
+		*s.ev.sample.regs = *ev->sample.regs;
+	}
 	if (ev->time > o->latest)
 		o->latest = ev->time;
 	vec_push(&o->slot, s);
@@ -27,6 +31,10 @@ static void slot_free(struct order_slot *s)
 {
 	if (s->ev.kind == EV_MAP)
 		free(s->ev.map.path);
+	if (s->ev.kind == EV_SAMPLE && s->ev.sample.regs) {
+		explicit_bzero(s->ev.sample.regs, sizeof *s->ev.sample.regs);
+		free(s->ev.sample.regs);
+	}
 }
 
 void order_round(struct order *o, bool all, event_fn *fn, void *arg)

@@ -23,7 +23,7 @@ struct order {
 	uint64_t latest, before; /* latest time seen, and as of the round before */
 };
 
-/* Takes a copy, of the path too. */
+/* Takes a copy, of the path and the registers too; these are wiped at its end. */
 void order_add(struct order *o, const struct event *ev);
 /* Ends a round: hands on what is due, or everything. */
 void order_round(struct order *o, bool all, event_fn *fn, void *arg);

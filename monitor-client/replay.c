@@ -59,6 +59,10 @@ static int replay_batch(struct replay *r, const void *p, size_t n, struct err *e
 	if (!r->hello.session)
 		return err_set(e, "a batch before any HELLO");
 	rc = wire_get_batch(p, n, &a, &b, e);
+	if (!rc && b.nregs) {
+		wire_wipe_regs(&b);
+		rc = err_set(e, "a batch with registers, which no file may hold");
+	}
 	if (!rc) {
 		b.session = r->hello.session;
 		b.seq = l.seq = ++r->seq;

@@ -3,7 +3,9 @@
  * (with this header), then
  *   SAMPLE    of a clock u64 ip first; then u32 pid, u32 tid, u64 time, u64 abi,
  *             and unless abi is 0 the registers of RING_REGS by ascending bit:
- *             cx ip flags r11
+ *             cx ip flags r11; full: ax bx cx dx si di bp sp ip flags r8 … r15,
+ *             then u64 size of the stack's copy, and unless that is 0 its bytes
+ *             and u64 how many of them are valid
  *   MMAP2     u32 pid, u32 tid, u64 addr, u64 len, u64 pgoff,
  *             u32 maj, u32 min, u64 ino, u64 generation, or with the misc bit
  *             BUILD_ID: u8 size, 3 bytes, u8 id[20]; u32 prot, u32 flags, path
@@ -26,6 +28,13 @@ enum { RECORD_MAX = 1 << 16, TRAILER = 16, MMAP2_PATH = 64 };
 
 const uint64_t RING_REGS = 1u << PERF_REG_X86_CX | 1u << PERF_REG_X86_IP |
 			   1u << PERF_REG_X86_FLAGS | 1u << PERF_REG_X86_R11;
+const uint64_t RING_REGS_FULL =
+    ((1u << (PERF_REG_X86_FLAGS + 1)) - 1) | 0xffu << PERF_REG_X86_R8;
+
+/* Where registers lie in a sample, in words behind abi. */
+static const struct form {
+	unsigned cx, ip, flags, r11, n;
+} few = {0, 1, 2, 3, 4}, full = {2, 8, 9, 13, 18};
 
 int ring_open(struct ring *r, int fd, unsigned pages, struct err *e)
 {
@@ -84,14 +93,59 @@ static enum sample_mode mode_of(uint16_t misc)
 	}
 }
 
+static uint64_t word(const uint8_t *p, unsigned n)
+{
+	return get64(p + 8 * n);
+}
+
 /*
  * The registers of a program that is in a system call, or just behind it: the
- * SYSCALL instruction leaves RIP in RCX and RFLAGS in R11. p: abi, cx, ip,
- * flags, r11.
+ * SYSCALL instruction leaves RIP in RCX and RFLAGS in R11.
  */
-static bool at_system_call(const uint8_t *p)
+static bool at_system_call(const uint8_t *reg, const struct form *f)
 {
-	return get64(p + 8) == get64(p + 16) && get64(p + 32) == get64(p + 24);
+	return word(reg, f->cx) == word(reg, f->ip) && word(reg, f->r11) == word(reg, f->flags);
+}
+
+/* Takes all registers, and the stack behind them, of a 64-bit program in user
+ * mode. */
+static void take_full(struct ring *r, const uint8_t *reg, const uint8_t *end, struct event *ev)
+{
+	const uint8_t *p = reg + 8 * full.n;
+	struct event_regs *to = &r->regs;
+	uint64_t size, valid;
+	uint32_t i;
+
+	/* IP and FLAGS lie between the first eight and the others. */
+	for (i = 0; i < WIRE_GPRS; i++)
+		to->gpr[i] = word(reg, i < full.ip ? i : i + 2);
+	to->flags = (uint32_t)word(reg, full.flags);
+	to->nword = 0;
+	ev->sample.regs = to;
+	if (end - p < 8 || (size = get64(p)) > 8 * WIRE_WORDS || (uint64_t)(end - p) < size + 16)
+		return;
+	valid = get64(p + 8 + size);
+	to->nword = (uint32_t)((valid < size ? valid : size) / 8);
+	memcpy(to->word, p + 8, 8 * to->nword);
+}
+
+/* p: abi and what follows, up to end. Tells whether the registers say user
+ * mode, where there are any; *ip gets the program's. */
+static bool in_user_mode(
+    struct ring *r, const uint8_t *p, const uint8_t *end, struct event *ev, uint64_t *ip)
+{
+	const struct form *f = r->full ? &full : &few;
+	uint64_t abi = get64(p);
+
+	p += 8;
+	if (abi == PERF_SAMPLE_REGS_ABI_NONE || end - p < 8 * f->n)
+		return false;
+	*ip = word(p, f->ip);
+	if (at_system_call(p, f))
+		return false;
+	if (r->full && abi == PERF_SAMPLE_REGS_ABI_64)
+		take_full(r, p, end, ev);
+	return true;
 }
 
 /*
@@ -99,8 +153,11 @@ static bool at_system_call(const uint8_t *p)
  * has interrupts off strikes at the first instruction behind the system call,
  * which would get the time of the kernel's way out.
  */
-static enum record_kind sample_clock(const uint8_t *p, size_t n, uint16_t misc, struct event *ev)
+static enum record_kind sample_clock(
+    struct ring *r, const uint8_t *p, size_t n, uint16_t misc, struct event *ev)
 {
+	uint64_t ip = 0;
+
 	if (n < 32)
 		return REC_SKIP;
 	ev->sample.ip = get64(p);
@@ -108,8 +165,7 @@ static enum record_kind sample_clock(const uint8_t *p, size_t n, uint16_t misc, 
 	ev->tid = get32(p + 12);
 	ev->time = get64(p + 16);
 	ev->sample.mode = mode_of(misc);
-	if (ev->sample.mode == MODE_USER && get64(p + 24) != PERF_SAMPLE_REGS_ABI_NONE && n >= 64 &&
-	    at_system_call(p + 24))
+	if (ev->sample.mode == MODE_USER && !in_user_mode(r, p + 24, p + n, ev, &ip) && ip)
 		ev->sample.mode = MODE_KERNEL;
 	return REC_EVENT;
 }
@@ -120,19 +176,15 @@ static enum record_kind sample_clock(const uint8_t *p, size_t n, uint16_t misc, 
  * the faulting instruction, which is where that time belongs. Kernel threads
  * have none.
  */
-static enum record_kind sample_tick(const uint8_t *p, size_t n, struct event *ev)
+static enum record_kind sample_tick(struct ring *r, const uint8_t *p, size_t n, struct event *ev)
 {
 	if (n < 24)
 		return REC_SKIP;
 	ev->pid = get32(p);
 	ev->tid = get32(p + 4);
 	ev->time = get64(p + 8);
-	ev->sample.ip = 0;
 	ev->sample.mode = MODE_KERNEL;
-	if (get64(p + 16) == PERF_SAMPLE_REGS_ABI_NONE || n < 56)
-		return REC_EVENT;
-	ev->sample.ip = get64(p + 32);
-	if (!at_system_call(p + 16))
+	if (in_user_mode(r, p + 16, p + n, ev, &ev->sample.ip))
 		ev->sample.mode = MODE_USER;
 	return REC_EVENT;
 }
@@ -183,13 +235,13 @@ static enum record_kind task_record(const uint8_t *p, size_t n, uint32_t type, s
 }
 
 /* p: what is behind the header. */
-static enum record_kind decode(uint8_t *p, size_t n, uint32_t type, uint16_t misc,
+static enum record_kind decode(struct ring *r, uint8_t *p, size_t n, uint32_t type, uint16_t misc,
     enum sample_shape shape, struct event *ev, uint64_t *lost)
 {
 	if (type == PERF_RECORD_SAMPLE) {
 		ev->kind = EV_SAMPLE;
-		return shape == SHAPE_CLOCK  ? sample_clock(p, n, misc, ev)
-		       : shape == SHAPE_TICK ? sample_tick(p, n, ev)
+		return shape == SHAPE_CLOCK  ? sample_clock(r, p, n, misc, ev)
+		       : shape == SHAPE_TICK ? sample_tick(r, p, n, ev)
 					     : REC_SKIP;
 	}
 	if (n < TRAILER)
@@ -234,7 +286,10 @@ enum record_kind ring_next(
 {
 	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
 	struct perf_event_header h;
+	enum record_kind k;
 
+	if (r->full)
+		explicit_bzero(&r->regs, sizeof r->regs);
 	if (head == r->tail)
 		return REC_END;
 	if (head - r->tail >= sizeof h)
@@ -246,7 +301,10 @@ enum record_kind ring_next(
 	*ev = (struct event){0};
 	run_at(r, h.size);
 	r->tail += h.size;
-	return decode(r->copy + sizeof h, h.size - sizeof h, h.type, h.misc, shape, ev, lost);
+	k = decode(r, r->copy + sizeof h, h.size - sizeof h, h.type, h.misc, shape, ev, lost);
+	if (r->full && h.type == PERF_RECORD_SAMPLE)
+		explicit_bzero(r->copy, h.size);
+	return k;
 }
 
 void ring_release(struct ring *r)

@@ -22,6 +22,8 @@ struct ring {
 	size_t mapped; /* bytes to unmap, 0 = not ours */
 	uint64_t tail; /* what has been read */
 	uint8_t *copy; /* the record at hand, 64 KiB */
+	bool full;     /* samples have all of RING_REGS_FULL and RING_STACK */
+	struct event_regs regs; /* of the sample at hand */
 };
 
 /* Maps the ring of fd: one control page and `pages` (a power of two) of data.
@@ -34,13 +36,16 @@ void ring_close(struct ring *r);
 /* What the samples of a ring look like. */
 enum sample_shape {
 	SHAPE_NONE,  /* no samples: side-band only */
-	SHAPE_TICK,  /* TID | TIME | REGS_USER with RING_REGS; misc says nothing */
+	SHAPE_TICK,  /* TID | TIME | REGS_USER; misc says nothing */
 	SHAPE_CLOCK, /* IP and the same; misc says user or kernel mode */
 };
-extern const uint64_t RING_REGS; /* sample_regs_user */
+/* sample_regs_user: the four that tell kernel from user mode, or all, which
+ * come with STACK_USER of RING_STACK bytes. */
+extern const uint64_t RING_REGS, RING_REGS_FULL;
+enum { RING_STACK = 256 };
 
 enum record_kind {
-	REC_EVENT,    /* *ev is filled; its path lives until the next ring_next() */
+	REC_EVENT,    /* *ev is filled; its path and registers live until the next ring_next() */
 	REC_LOST,     /* *lost records did not fit */
 	REC_THROTTLE, /* the kernel paused the event */
 	REC_BROKEN,   /* not a record: the ring was emptied */
@@ -49,7 +54,8 @@ enum record_kind {
 };
 
 /* The next record. The space of all that was read is given back to the kernel
- * by ring_release(). */
+ * by ring_release(). Of a full sample nothing stays but what the kernel's pages,
+ * which only it may write, hold until it comes round to them. */
 enum record_kind ring_next(
     struct ring *r, enum sample_shape shape, struct event *ev, uint64_t *lost);
 void ring_release(struct ring *r);

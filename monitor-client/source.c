@@ -83,7 +83,11 @@ static struct perf_event_attr attr_sample(const struct source *s, enum sample_sh
 
 	a.wakeup_watermark = SAMPLE_PAGES * 4096 / 2;
 	a.sample_type |= PERF_SAMPLE_REGS_USER;
-	a.sample_regs_user = RING_REGS;
+	a.sample_regs_user = s->o.registers ? RING_REGS_FULL : RING_REGS;
+	if (s->o.registers) {
+		a.sample_type |= PERF_SAMPLE_STACK_USER;
+		a.sample_stack_user = RING_STACK;
+	}
 	if (shape == SHAPE_TICK) {
 		a.type = PERF_TYPE_TRACEPOINT;
 		a.config = s->tracepoint;
@@ -130,23 +134,28 @@ static int tap_open(
 		errno = saved;
 		return -1;
 	}
+	t->ring.full = shape != SHAPE_NONE && s->o.registers;
 	return 0;
 }
 
 /* ---- CPUs ---- */
 
+static enum sample_shape shape_of(const struct source *s, unsigned cpu)
+{
+	return s->kind == WIRE_SRC_TICK && !cpus_has(&s->tickless, cpu) ? SHAPE_TICK : SHAPE_CLOCK;
+}
+
 /* Side-band first, so that no sample is without its mapping. */
 static int cpu_open(struct source *s, unsigned n, struct err *e)
 {
 	struct cpu *c = xcalloc(1, sizeof *c);
-	bool tick = s->kind == WIRE_SRC_TICK && !cpus_has(&s->tickless, n);
 	int saved;
 
 	c->n = n;
 	tick_init(&c->grid, s->period);
 	c->sample.fd = -1;
 	if (tap_open(s, &c->sideband, SHAPE_NONE, n, e) ||
-	    tap_open(s, &c->sample, tick ? SHAPE_TICK : SHAPE_CLOCK, n, e)) {
+	    tap_open(s, &c->sample, shape_of(s, n), n, e)) {
 		saved = errno;
 		tap_close(&c->sideband);
 		free(c);
@@ -418,6 +427,40 @@ void source_drain(struct source *s, struct order *o, struct source_losses *l)
 			l->sideband = true;
 		l->samples += tap_drain(s, s->cpu.v[i], &s->cpu.v[i]->sample, o, l);
 	}
+}
+
+/* Opens a CPU's sample event anew, without registers where it must be. */
+static int reopen_sample(struct source *s, struct cpu *c, struct err *e)
+{
+	tap_close(&c->sample);
+	if (tap_open(s, &c->sample, shape_of(s, c->n), c->n, e) == 0)
+		return 0;
+	if (!s->o.registers)
+		return -1;
+	log_warn("%s; samples go without registers", e->text);
+	s->o.registers = false;
+	return tap_open(s, &c->sample, shape_of(s, c->n), c->n, e);
+}
+
+void source_registers(struct source *s, bool on, struct order *o, struct source_losses *l)
+{
+	struct err e;
+	size_t i, n;
+
+	if (s->o.follow || s->o.registers == on)
+		return;
+	source_drain(s, o, l);
+	s->o.registers = on;
+	for (i = n = 0; i < s->cpu.n; i++) {
+		if (reopen_sample(s, s->cpu.v[i], &e) == 0) {
+			s->cpu.v[n++] = s->cpu.v[i];
+			continue;
+		}
+		/* The next rescan tries it again. */
+		log_warn("CPU %u: %s", s->cpu.v[i]->n, e.text);
+		cpu_close(s->cpu.v[i]);
+	}
+	s->cpu.n = n;
 }
 
 void source_rescan(struct source *s)

@@ -11,7 +11,8 @@
  *   cpu-clock  a timer of our own with a fixed period.
  *
  * Of the user's registers four are looked at, to tell kernel from user mode
- * (ring.c), and none is kept.
+ * (ring.c), and none is kept; all of them, and the top of the stack, come with
+ * a sample while source_registers() asks for them.
  */
 #ifndef MORPH_SOURCE_H
 #define MORPH_SOURCE_H
@@ -30,6 +31,7 @@ struct source_options {
 	enum source_want want;
 	unsigned rate; /* of cpu-clock, Hz */
 	pid_t follow;  /* this process and its children, from its exec on; 0: all */
+	bool registers; /* from the start, with follow: it cannot be changed then */
 };
 
 struct source;
@@ -52,6 +54,9 @@ void source_drain(struct source *s, struct order *o, struct source_losses *l);
 /* System-wide: opens CPUs that came, closes those that went. Call behind a
  * drain. */
 void source_rescan(struct source *s);
+/* System-wide: whether samples bring registers from now on. Moves what the rings
+ * hold, as source_drain() does, and opens the sample events anew. */
+void source_registers(struct source *s, bool on, struct order *o, struct source_losses *l);
 /* What to poll for, source_npoll() entries, and behind the poll whether a ring
  * is half full. */
 size_t source_npoll(const struct source *s);

@@ -12,7 +12,7 @@
 #define WAIT_MIN (SECOND / 4)
 #define WAIT_MAX (15 * SECOND)
 #define ACK_PATIENCE (60 * SECOND)
-enum { IN_MAX = 4096 };
+enum { IN_MAX = WIRE_HEADER + 10 + WIRE_WANT_MAX * 33 + 4096 };
 
 void uplink_init(
     struct uplink *u, const char *path, const struct wire_hello *hello, struct spool *spool)
@@ -32,6 +32,7 @@ static void keep(struct uplink *u, struct letter *l)
 {
 	struct err e;
 
+	u->regs_lost += letter_wipe(l);
 	if (!u->spool)
 		lose(u, l, "the manager is busy and there is no spool");
 	else if (spool_add(u->spool, l, &e))
@@ -42,6 +43,7 @@ static void keep(struct uplink *u, struct letter *l)
 /* Ends the delivery of the letter at hand; it stays where it waits. */
 static void put_back(struct uplink *u)
 {
+	u->regs_lost += letter_wipe(&u->now);
 	if (!u->busy || (!u->spooled && !u->spool))
 		return;
 	u->busy = false;
@@ -51,13 +53,24 @@ static void put_back(struct uplink *u)
 		keep(u, &u->now);
 }
 
+/* All of out is sent, or never will be. */
+static void empty_out(struct uplink *u)
+{
+	if (u->secret)
+		buf_wipe(&u->out);
+	u->secret = false;
+	u->sent = u->out.n = 0;
+}
+
 static void hang_up(struct uplink *u)
 {
 	if (u->fd >= 0)
 		close(u->fd);
 	u->fd = -1;
 	u->greeted = false;
-	u->sent = u->out.n = u->in.n = 0;
+	u->in.n = 0;
+	empty_out(u);
+	htab_free(&u->want);
 	u->deadline = 0;
 }
 
@@ -125,6 +138,21 @@ static void pick(struct uplink *u)
 	}
 }
 
+static void put_batch(struct uplink *u)
+{
+	struct letter *l = &u->now;
+
+	if (!l->secret.n) {
+		buf_add(&u->out, l->batch.p, l->batch.n);
+		return;
+	}
+	u->secret = true;
+	buf_secret_room(&u->out, l->secret.n);
+	buf_add(&u->out, l->secret.p, l->secret.n);
+	buf_wipe(&l->secret);
+	buf_free(&l->secret);
+}
+
 static void queue(struct uplink *u, uint64_t now)
 {
 	const struct wire_hello *h = u->busy ? &u->now.hello : &u->hello;
@@ -135,7 +163,7 @@ static void queue(struct uplink *u, uint64_t now)
 		u->session = h->session;
 	}
 	if (u->busy && !u->deadline) {
-		buf_add(&u->out, u->now.batch.p, u->now.batch.n);
+		put_batch(u);
 		u->deadline = now + ACK_PATIENCE;
 	}
 }
@@ -156,11 +184,26 @@ static void send_out(struct uplink *u, uint64_t now)
 			return;
 		u->sent += (size_t)n;
 	}
-	u->sent = u->out.n = 0;
+	empty_out(u);
+}
+
+static int take_want(struct uplink *u, const void *frame, size_t n)
+{
+	struct wire_want w;
+	struct arena a = {0};
+	struct err e;
+	uint32_t i;
+	int r = wire_get_want(frame, n, &a, &w, &e);
+
+	htab_free(&u->want);
+	for (i = 0; !r && i < w.n; i++)
+		htab_put(&u->want, w.id[i].b, w.id[i].n, NULL);
+	arena_free(&a);
+	return r;
 }
 
 /* Returns the bytes used, 0 when more are needed, -1 on garbage. */
-static long take_ack(struct uplink *u)
+static long take_answer(struct uplink *u)
 {
 	enum wire_type type;
 	struct wire_ack ack;
@@ -169,6 +212,8 @@ static long take_ack(struct uplink *u)
 
 	if (n <= 0)
 		return n;
+	if (type == WIRE_WANT)
+		return take_want(u, u->in.p, (size_t)n) ? -1 : n;
 	if (type != WIRE_ACK || wire_get_ack(u->in.p, (size_t)n, &ack, &e))
 		return -1;
 	if (u->busy && u->deadline && ack.session == u->now.hello.session &&
@@ -197,12 +242,12 @@ static void read_in(struct uplink *u, uint64_t now)
 			return;
 		}
 		buf_add(&u->in, chunk, (size_t)n);
-		while (u->in.n && (used = take_ack(u)) > 0) {
+		while (u->in.n && (used = take_answer(u)) > 0) {
 			u->in.n -= (size_t)used;
 			memmove(u->in.p, u->in.p + used, u->in.n);
 		}
 		if (used < 0 || u->in.n > IN_MAX)
-			disconnect(u, now, "sent what is no ACK");
+			disconnect(u, now, "sent what is no answer");
 	}
 	if (u->fd >= 0 && errno != EAGAIN && errno != EINTR) {
 		note_refusal(u);
@@ -302,6 +347,19 @@ uint64_t uplink_take_lost(struct uplink *u)
 
 	u->lost = 0;
 	return n;
+}
+
+uint64_t uplink_take_regs_lost(struct uplink *u)
+{
+	uint64_t n = u->regs_lost;
+
+	u->regs_lost = 0;
+	return n;
+}
+
+bool uplink_wants(const struct uplink *u, const struct build_id *id)
+{
+	return id ? u->want.n && htab_get(&u->want, id->b, id->n) : u->want.n > 0;
 }
 
 void uplink_close(struct uplink *u)

@@ -5,12 +5,17 @@
  * ever longer up to 15 s. A connection serves one session: letters of an
  * earlier run get one of their own.
  *
+ * Registers go with a letter that can be sent at once, once; a letter that has
+ * to wait loses them. What the manager wants of them holds while the connection
+ * does.
+ *
  * A letter on which the manager hangs up UPLINK_TRIES times is given up and
  * counted as lost. Times are CLOCK_MONOTONIC in ns.
  */
 #ifndef MORPH_UPLINK_H
 #define MORPH_UPLINK_H
 
+#include "common/hash.h"
 #include "monitor-client/letter.h"
 #include "monitor-client/spool.h"
 
@@ -36,6 +41,9 @@ struct uplink {
 		unsigned n;
 	} refused;
 	uint64_t lost, delivered; /* samples lost until taken; letters */
+	uint64_t regs_lost;       /* samples whose registers were not sent, until taken */
+	struct htab want;         /* build-ids the manager wants registers of, by its bytes */
+	bool secret;              /* out holds registers */
 	bool complained;          /* that the manager is away */
 };
 
@@ -60,5 +68,8 @@ uint64_t uplink_wake(const struct uplink *u);
 void uplink_finish(struct uplink *u, uint64_t patience);
 /* Samples lost here and in the spool since the last call. */
 uint64_t uplink_take_lost(struct uplink *u);
+uint64_t uplink_take_regs_lost(struct uplink *u);
+/* Whether registers of a build are wanted, or of any (NULL). */
+bool uplink_wants(const struct uplink *u, const struct build_id *id);
 
 #endif

@@ -34,7 +34,7 @@ static uint64_t flush(uint64_t seq)
 	struct buf out = {0};
 	struct err e;
 	enum wire_type type;
-	uint64_t n = batch_flush(&b, 9, seq, 200, &out);
+	uint64_t n = batch_flush(&b, 9, seq, 200, &out, NULL);
 
 	if (n) {
 		ck_assert_int_eq(wire_frame(out.p, out.n, &type, &e), (long)out.n);

@@ -325,6 +325,95 @@ START_TEST(records_wrap_and_space_is_given_back)
 }
 END_TEST
 
+enum { WORDS = 4 };
+
+/* A sample with all registers and WORDS words of stack, of which `valid` bytes
+ * could be copied. */
+static void put_full(struct fake *f, uint64_t abi, bool at_call, uint64_t valid)
+{
+	uint64_t i;
+
+	header(f, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, 24 + 8 * (18 + 1 + WORDS + 1));
+	put32(f, 7);
+	put32(f, 8);
+	put64(f, 99);
+	put64(f, abi);
+	for (i = 0; i < 18; i++) /* cx = ip and r11 = flags behind a system call */
+		put64(f, 0x5ec0 + (at_call && (i == 8 || i == 13) ? (i == 8 ? 2 : 9) : i));
+	put64(f, 8 * WORDS);
+	for (i = 0; i < WORDS; i++)
+		put64(f, 0x57ac0 + i);
+	put64(f, valid);
+	f->page->data_head = f->head;
+}
+
+START_TEST(full_samples_bring_all_registers_and_the_stack)
+{
+	struct fake f;
+	struct event ev;
+	unsigned i;
+
+	fake_open(&f, SIZE - 100); /* wraps within the registers */
+	f.ring.full = true;
+	put_full(&f, PERF_SAMPLE_REGS_ABI_64, false, 8 * WORDS);
+	ck_assert_int_eq(next(&f, SHAPE_TICK, &ev), REC_EVENT);
+	ck_assert_int_eq(ev.sample.mode, MODE_USER);
+	ck_assert_uint_eq(ev.sample.ip, 0x5ec8);
+	ck_assert_ptr_nonnull(ev.sample.regs);
+	for (i = 0; i < WIRE_GPRS; i++)
+		ck_assert_uint_eq(ev.sample.regs->gpr[i], 0x5ec0 + (i < 8 ? i : i + 2));
+	ck_assert_uint_eq(ev.sample.regs->flags, 0x5ec9);
+	ck_assert_uint_eq(ev.sample.regs->nword, WORDS);
+	for (i = 0; i < WORDS; i++)
+		ck_assert_uint_eq(ev.sample.regs->word[i], 0x57ac0 + i);
+	fake_close(&f);
+}
+END_TEST
+
+START_TEST(only_programs_in_user_mode_have_registers)
+{
+	struct fake f;
+	struct event ev;
+
+	fake_open(&f, 0);
+	f.ring.full = true;
+	put_full(&f, PERF_SAMPLE_REGS_ABI_64, true, 8 * WORDS);
+	put_full(&f, PERF_SAMPLE_REGS_ABI_32, false, 8 * WORDS);
+	put_full(&f, PERF_SAMPLE_REGS_ABI_64, false, 20); /* the stack ends within a word */
+	ck_assert_int_eq(next(&f, SHAPE_TICK, &ev), REC_EVENT);
+	ck_assert_int_eq(ev.sample.mode, MODE_KERNEL);
+	ck_assert_ptr_null(ev.sample.regs);
+	ck_assert_int_eq(next(&f, SHAPE_TICK, &ev), REC_EVENT);
+	ck_assert_int_eq(ev.sample.mode, MODE_USER);
+	ck_assert_ptr_null(ev.sample.regs);
+	ck_assert_int_eq(next(&f, SHAPE_TICK, &ev), REC_EVENT);
+	ck_assert_uint_eq(ev.sample.regs->nword, 2);
+	fake_close(&f);
+}
+END_TEST
+
+static bool holds(const void *p, size_t n, uint64_t v)
+{
+	return memmem(p, n, &v, sizeof v) != NULL;
+}
+
+START_TEST(registers_are_wiped_behind_the_reader)
+{
+	struct fake f;
+	struct event ev;
+
+	fake_open(&f, SIZE - 100);
+	f.ring.full = true;
+	put_full(&f, PERF_SAMPLE_REGS_ABI_64, false, 8 * WORDS);
+	next(&f, SHAPE_TICK, &ev);
+	ck_assert(holds(&f.ring.regs, sizeof f.ring.regs, 0x57ac1));
+	ck_assert(!holds(f.ring.copy, SIZE, 0x57ac1) && !holds(f.ring.copy, SIZE, 0x5ec3));
+	ck_assert_int_eq(next(&f, SHAPE_TICK, &ev), REC_END);
+	ck_assert(!holds(&f.ring.regs, sizeof f.ring.regs, 0x57ac1));
+	fake_close(&f);
+}
+END_TEST
+
 START_TEST(nonsense_empties_the_ring)
 {
 	static const uint16_t size[] = {0, 4, 7, 4000};
@@ -355,9 +444,10 @@ START_TEST(short_records_are_skipped)
 	uint64_t lost;
 
 	fake_open(&f, 0);
-	for (type = 0; type < 24; type++)
-		for (n = 0; n <= 96; n += 8) {
-			header(&f, type, 0xffff, n);
+	for (type = 0; type < 48; type++)
+		for (n = 0; n <= 280; n += 8) {
+			f.ring.full = type >= 24;
+			header(&f, type % 24, 0xffff, n);
 			for (size_t i = 0; i < n; i++)
 				put(&f, "\xff", 1);
 			f.page->data_head = f.head;
@@ -387,6 +477,9 @@ int main(void)
 	tcase_add_test(t, only_the_comm_of_an_exec_counts);
 	tcase_add_test(t, losses_and_throttling_are_told);
 	tcase_add_test(t, records_wrap_and_space_is_given_back);
+	tcase_add_test(t, full_samples_bring_all_registers_and_the_stack);
+	tcase_add_test(t, only_programs_in_user_mode_have_registers);
+	tcase_add_test(t, registers_are_wiped_behind_the_reader);
 	tcase_add_test(t, nonsense_empties_the_ring);
 	tcase_add_test(t, short_records_are_skipped);
 	srunner_run_all(sr, CK_NORMAL);

@@ -211,6 +211,46 @@ START_TEST(only_the_owner_may_look)
 }
 END_TEST
 
+/* A letter that carries registers leaves none of them on the disk. */
+START_TEST(registers_do_not_reach_the_disk)
+{
+	struct wire_sample sample = {0x40, 9};
+	struct wire_module module = {.id = {.n = 1, .b = "x"}, .path = "/x", .sample = &sample,
+	    .nsample = 1};
+	struct wire_regs regs = {.gpr = {[3] = 0x5ec2e75ec2e75ec2}, .offset = 0x40};
+	struct wire_batch b = {.session = 1, .seq = 1, .taken = 9, .module = &module, .nmodule = 1};
+	struct letter l = letter(1, 1, 1, 9), back;
+	struct buf file = {0};
+	char *path;
+
+	l.batch.n = 0;
+	wire_put_batch(&l.batch, &b);
+	b.regs = &regs;
+	b.nregs = 1;
+	wire_put_batch(&l.secret, &b);
+	spool_is_open(1 << 20);
+	ck_assert_int_eq(spool_add(&s, &l, &e), 0);
+	path = xasprintf("%s/%s", spool_dir, s.file.v[0].name);
+	ck_assert_int_eq(file_read(path, 0, &file, &e), 0);
+	ck_assert_ptr_nonnull(memmem(l.secret.p, l.secret.n, &regs.gpr[3], 8));
+	ck_assert_ptr_null(memmem(file.p, file.n, &regs.gpr[3], 8));
+	ck_assert_int_eq(spool_first(&s, &back), 0);
+	ck_assert_uint_eq(back.taken, 9);
+	ck_assert_uint_eq(back.secret.n, 0);
+	letter_free(&back);
+	/* Nor is such a file believed. */
+	file.n = 0;
+	wire_put_hello(&file, &l.hello);
+	buf_add(&file, l.secret.p, l.secret.n);
+	ck_assert_int_eq(letter_get(file.p, file.n, &back, &e), -1);
+	ck_assert_str_eq(e.text, "holds registers, which no file may");
+	letter_free(&l);
+	buf_free(&file);
+	free(path);
+	spool_close(&s);
+}
+END_TEST
+
 START_TEST(a_folder_that_cannot_be_is_an_error)
 {
 	ck_assert_int_eq(spool_open(&s, "/proc/no/such", 1 << 20, &e), -1);
@@ -233,6 +273,7 @@ int main(void)
 	tcase_add_test(t, what_exceeds_the_bound_alone_is_refused);
 	tcase_add_test(t, garbage_is_removed_and_the_rest_comes);
 	tcase_add_test(t, only_the_owner_may_look);
+	tcase_add_test(t, registers_do_not_reach_the_disk);
 	tcase_add_test(t, a_folder_that_cannot_be_is_an_error);
 	srunner_run_all(sr, CK_NORMAL);
 	failed = srunner_ntests_failed(sr);

@@ -120,7 +120,8 @@ static const char *next(void)
 	if (type == WIRE_HELLO && !wire_get_hello(in.p, (size_t)n, &h, &e))
 		snprintf(text, sizeof text, "H%lu", h.session);
 	else if (type == WIRE_BATCH && !wire_get_batch(in.p, (size_t)n, &a, &b, &e))
-		snprintf(text, sizeof text, "B%lu.%lu", b.session, b.seq);
+		snprintf(text, sizeof text, b.nregs ? "B%lu.%lu+%u" : "B%lu.%lu", b.session, b.seq,
+		    b.nregs);
 	else
 		ck_abort_msg("unexpected frame: %s", e.text);
 	arena_free(&a);
@@ -390,6 +391,130 @@ START_TEST(a_large_batch_goes_out_in_pieces)
 }
 END_TEST
 
+static struct letter secret_letter(uint64_t seq)
+{
+	struct wire_sample sample = {0x40, 10 * seq};
+	struct wire_module module = {.id = {.n = 1, .b = "x"}, .path = "/x", .sample = &sample,
+	    .nsample = 1};
+	struct wire_regs regs[2] = {{.gpr = {0x5ec2e75ec2e75ec2}}, {.offset = 1}};
+	struct wire_batch b = {.session = 5, .seq = seq, .start_ns = 5000 + seq, .taken = 10 * seq,
+	    .module = &module, .nmodule = 1};
+	struct letter l = letter(5, seq);
+
+	l.batch.n = 0;
+	wire_put_batch(&l.batch, &b);
+	b.regs = regs;
+	b.nregs = 2;
+	l.nregs = 2;
+	wire_put_batch(&l.secret, &b);
+	return l;
+}
+
+static void offer_secret(uint64_t seq)
+{
+	struct letter l = secret_letter(seq);
+
+	uplink_offer(&up, &l);
+	letter_free(&l);
+}
+
+static bool out_holds_secrets(void)
+{
+	static const uint64_t v = 0x5ec2e75ec2e75ec2;
+
+	return up.out.cap && memmem(up.out.p, up.out.cap, &v, sizeof v);
+}
+
+START_TEST(registers_go_once_and_are_wiped)
+{
+	manager_up();
+	step();
+	ck_assert_str_eq(next(), "H5");
+	offer_secret(1);
+	step();
+	ck_assert_str_eq(next(), "B5.1+2");
+	ck_assert(!out_holds_secrets());
+	/* It goes without an answer: again, but not with registers. */
+	peer_close();
+	step();
+	step();
+	ck_assert_uint_eq(uplink_take_regs_lost(&up), 2);
+	now = up.retry;
+	step();
+	ck_assert_str_eq(next(), "H5");
+	step();
+	ck_assert_str_eq(next(), "B5.1");
+}
+END_TEST
+
+START_TEST(registers_do_not_wait)
+{
+	struct letter l;
+
+	step();
+	offer_secret(1);
+	ck_assert_int_eq(spool_first(&spool, &l), 0);
+	ck_assert_uint_eq(l.seq, 1);
+	letter_free(&l);
+	ck_assert_uint_eq(uplink_take_regs_lost(&up), 2);
+	ck_assert_uint_eq(uplink_take_regs_lost(&up), 0);
+}
+END_TEST
+
+static void want(const char *letters)
+{
+	struct build_id id[8] = {0};
+	struct wire_want w = {id, (uint32_t)strlen(letters)};
+	struct buf b = {0};
+	uint32_t i;
+
+	for (i = 0; i < w.n; i++) {
+		id[i].n = 1;
+		id[i].b[0] = (uint8_t)letters[i];
+	}
+	wire_put_want(&b, &w);
+	ck_assert_int_eq(send(peer, b.p, b.n, MSG_NOSIGNAL), (ssize_t)b.n);
+	buf_free(&b);
+}
+
+static const char *wanted(const char *letters)
+{
+	static char text[16];
+	size_t n = 0;
+
+	for (; *letters; letters++)
+		if (uplink_wants(&up, &(struct build_id){1, {(uint8_t)*letters}}))
+			text[n++] = *letters;
+	text[n] = 0;
+	return text;
+}
+
+START_TEST(wants_hold_until_the_next_or_the_end)
+{
+	manager_up();
+	step();
+	ck_assert_str_eq(next(), "H5");
+	ck_assert(!uplink_wants(&up, NULL));
+	ck_assert_str_eq(wanted("abc"), "");
+	want("ac");
+	step();
+	ck_assert(uplink_wants(&up, NULL));
+	ck_assert_str_eq(wanted("abc"), "ac");
+	want("b");
+	step();
+	ck_assert_str_eq(wanted("abc"), "b");
+	want("");
+	step();
+	ck_assert(!uplink_wants(&up, NULL));
+	want("abc");
+	step();
+	ck_assert_str_eq(wanted("abc"), "abc");
+	peer_close();
+	step();
+	ck_assert(!uplink_wants(&up, NULL));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("uplink");
@@ -412,6 +537,9 @@ int main(void)
 	tcase_add_test(t, at_the_end_what_is_left_is_parked);
 	tcase_add_test(t, without_a_spool_one_letter_waits_and_others_are_lost);
 	tcase_add_test(t, a_large_batch_goes_out_in_pieces);
+	tcase_add_test(t, registers_go_once_and_are_wiped);
+	tcase_add_test(t, registers_do_not_wait);
+	tcase_add_test(t, wants_hold_until_the_next_or_the_end);
 	srunner_run_all(sr, CK_NORMAL);
 	failed = srunner_ntests_failed(sr);
 	srunner_free(sr);
