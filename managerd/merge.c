@@ -39,6 +39,8 @@ static void func_free(struct profile_func *f)
 	free(f->tu);
 	free(f->opaque);
 	free(f->block);
+	vec_free(&f->edge);
+	vec_free(&f->call);
 }
 
 void profile_free(struct profile *p)
@@ -51,17 +53,32 @@ void profile_free(struct profile *p)
 	htab_free(&p->by_key);
 }
 
+void profile_move(struct profile_func *to, struct profile_func *from)
+{
+	memcpy(to->block, from->block, to->nblock * sizeof *to->block);
+	to->edge = from->edge;
+	to->call = from->call;
+	to->as_of_ms = from->as_of_ms;
+	to->dirty = true;
+	memset(&from->edge, 0, sizeof from->edge);
+	memset(&from->call, 0, sizeof from->call);
+}
+
 void profile_copy(struct profile *to, const struct profile *from)
 {
 	const struct profile_func *f;
 	struct profile_func *g;
-	size_t i;
+	size_t i, j;
 
 	*to = (struct profile){0};
 	for (i = 0; i < from->func.n; i++) {
 		f = &from->func.v[i];
 		g = profile_put(to, &f->key, f->name, f->tu, f->opaque, f->nblock);
 		memcpy(g->block, f->block, f->nblock * sizeof *f->block);
+		for (j = 0; j < f->edge.n; j++)
+			vec_push(&g->edge, f->edge.v[j]);
+		for (j = 0; j < f->call.n; j++)
+			vec_push(&g->call, f->call.v[j]);
 		g->as_of_ms = f->as_of_ms;
 		g->dirty = true;
 	}
@@ -75,17 +92,33 @@ double age_factor(int64_t dt_ms, double half_life_s)
 /* Below this a block's samples are noise of the ageing. */
 static const double forgotten = 1e-3;
 
+static void age_ways(struct profile_func *f, double k)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < f->edge.n; i++)
+		if ((f->edge.v[i].n *= k) >= forgotten)
+			f->edge.v[n++] = f->edge.v[i];
+	f->edge.n = n;
+	for (i = n = 0; i < f->call.n; i++)
+		if ((f->call.v[i].n *= k) >= forgotten)
+			f->call.v[n++] = f->call.v[i];
+	f->call.n = n;
+}
+
 void profile_age(struct profile_func *f, int64_t now_ms, double half_life_s)
 {
 	double k = f->as_of_ms ? age_factor(now_ms - f->as_of_ms, half_life_s) : 1;
 	uint32_t i;
 
-	if (k < 1)
+	if (k < 1) {
 		for (i = 0; i < f->nblock; i++) {
 			f->block[i] *= k;
 			if (f->block[i] < forgotten)
 				f->block[i] = 0;
 		}
+		age_ways(f, k);
+	}
 	if (now_ms > f->as_of_ms)
 		f->as_of_ms = now_ms;
 }
@@ -96,6 +129,67 @@ void profile_add(
 	if (f->as_of_ms != now_ms)
 		profile_age(f, now_ms, half_life_s);
 	f->block[block] += samples;
+	f->dirty = true;
+}
+
+static int edge_compare(const struct profile_edge *a, const struct profile_edge *b)
+{
+	if (a->block != b->block)
+		return a->block < b->block ? -1 : 1;
+	return a->to < b->to ? -1 : a->to > b->to;
+}
+
+void profile_add_edge(struct profile_func *f, uint32_t block, uint32_t to, double n,
+    int64_t now_ms, double half_life_s)
+{
+	struct profile_edge new = {block, to, 0};
+	size_t lo = 0, hi = f->edge.n, mid;
+
+	if (f->as_of_ms != now_ms) {
+		profile_age(f, now_ms, half_life_s);
+		hi = f->edge.n;
+	}
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (edge_compare(&f->edge.v[mid], &new) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == f->edge.n || edge_compare(&f->edge.v[lo], &new)) {
+		vec_push(&f->edge, new);
+		memmove(&f->edge.v[lo + 1], &f->edge.v[lo],
+		    (f->edge.n - 1 - lo) * sizeof *f->edge.v);
+		f->edge.v[lo] = new;
+	}
+	f->edge.v[lo].n += n;
+	f->dirty = true;
+}
+
+static int call_compare(const struct profile_call *a, const struct profile_call *b)
+{
+	if (a->block != b->block)
+		return a->block < b->block ? -1 : 1;
+	return memcmp(a->callee.b, b->callee.b, sizeof a->callee.b);
+}
+
+void profile_add_call(struct profile_func *f, uint32_t block, const struct hash128 *callee,
+    double n, int64_t now_ms, double half_life_s)
+{
+	struct profile_call new = {block, *callee, 0};
+	size_t i = 0;
+
+	if (f->as_of_ms != now_ms)
+		profile_age(f, now_ms, half_life_s);
+	while (i < f->call.n && call_compare(&f->call.v[i], &new) < 0)
+		i++;
+	if (i == f->call.n || call_compare(&f->call.v[i], &new)) {
+		vec_push(&f->call, new);
+		memmove(&f->call.v[i + 1], &f->call.v[i],
+		    (f->call.n - 1 - i) * sizeof *f->call.v);
+		f->call.v[i] = new;
+	}
+	f->call.v[i].n += n;
 	f->dirty = true;
 }
 
@@ -216,12 +310,36 @@ static int by_name(const void *a, const void *b)
 	return c ? c : memcmp((*x)->key.b, (*y)->key.b, sizeof(*x)->key.b);
 }
 
+/* Less would be printed as 0.000. */
+static const double printed = 0.0005;
+
+static void print_func(
+    const struct profile *p, const struct profile_func *f, double k, struct buf *out)
+{
+	const struct profile_func *callee;
+	char hex[HASH_HEX], to[HASH_HEX];
+	uint32_t j;
+	size_t i;
+
+	hash_hex(&f->key, hex);
+	for (j = 0; j < f->nblock; j++)
+		if (f->block[j] * k >= printed)
+			buf_printf(out, "%s#%s %u %.3f\n", f->name, hex, j, f->block[j] * k);
+	for (i = 0; i < f->edge.n; i++)
+		if (f->edge.v[i].n * k >= printed)
+			buf_printf(out, "%s#%s %u > %u %.3f\n", f->name, hex, f->edge.v[i].block,
+			    f->edge.v[i].to, f->edge.v[i].n * k);
+	for (i = 0; i < f->call.n; i++) {
+		callee = profile_get(p, &f->call.v[i].callee);
+		if (callee && f->call.v[i].n * k >= printed)
+			buf_printf(out, "%s#%s %u @ %s#%s %.3f\n", f->name, hex, f->call.v[i].block,
+			    callee->name, hash_hex(&callee->key, to), f->call.v[i].n * k);
+	}
+}
+
 void profile_print(const struct profile *p, int64_t now_ms, double half_life_s, struct buf *out)
 {
 	const struct profile_func **order = xcalloc(p->func.n, sizeof(*order)), *f;
-	char hex[HASH_HEX];
-	double k;
-	uint32_t j;
 	size_t i;
 
 	for (i = 0; i < p->func.n; i++)
@@ -229,12 +347,7 @@ void profile_print(const struct profile *p, int64_t now_ms, double half_life_s, 
 	qsort(order, p->func.n, sizeof *order, by_name);
 	for (i = 0; i < p->func.n; i++) {
 		f = order[i];
-		k = age_factor(now_ms - f->as_of_ms, half_life_s);
-		hash_hex(&f->key, hex);
-		for (j = 0; j < f->nblock; j++)
-			if (f->block[j] * k >= 0.0005)
-				buf_printf(
-				    out, "%s#%s %u %.3f\n", f->name, hex, j, f->block[j] * k);
+		print_func(p, f, age_factor(now_ms - f->as_of_ms, half_life_s), out);
 	}
 	free(order);
 }

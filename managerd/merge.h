@@ -15,12 +15,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Of the executions of `block` that registers bore witness of, n went on to
+ * block `to`. */
+struct profile_edge {
+	uint32_t block, to;
+	double n;
+};
+
+/* Samples of the function with this key that were called from `block`. */
+struct profile_call {
+	uint32_t block;
+	struct hash128 callee;
+	double n;
+};
+
 struct profile_func {
 	struct hash128 key;
 	char *name, *tu; /* tu: name of its translation unit */
 	char *opaque;    /* why it moves as a whole, NULL = it is understood */
 	uint32_t nblock;
 	double *block;    /* samples, nblock of them, as of as_of_ms */
+	VEC(struct profile_edge) edge; /* by block and to, as of as_of_ms as well */
+	VEC(struct profile_call) call; /* by block and callee, likewise */
 	int64_t as_of_ms; /* 0 with all zero */
 	bool dirty;       /* touched since it was last stored */
 };
@@ -36,6 +52,8 @@ struct profile_func *profile_put(struct profile *p, const struct hash128 *key, c
     const char *tu, const char *opaque, uint32_t nblock);
 struct profile_func *profile_get(const struct profile *p, const struct hash128 *key);
 void profile_free(struct profile *p);
+/* Moves what a function of equal key and blocks has to another, which is empty. */
+void profile_move(struct profile_func *to, struct profile_func *from);
 void profile_copy(struct profile *to, const struct profile *from);
 
 /* What a sample of age dt is worth: 2^(-dt / half_life); 1 for dt <= 0. */
@@ -45,6 +63,12 @@ void profile_age(struct profile_func *f, int64_t now_ms, double half_life_s);
 /* Adds samples taken at now to a block, ageing what is there. */
 void profile_add(
     struct profile_func *f, uint32_t block, double samples, int64_t now_ms, double half_life_s);
+
+/* Likewise, to a witnessed direction or a call; blocks below nblock. */
+void profile_add_edge(struct profile_func *f, uint32_t block, uint32_t to, double n,
+    int64_t now_ms, double half_life_s);
+void profile_add_call(struct profile_func *f, uint32_t block, const struct hash128 *callee,
+    double n, int64_t now_ms, double half_life_s);
 
 struct profile_sum {
 	double samples;    /* all */
@@ -67,8 +91,9 @@ double profile_distance(const struct profile *a, const struct profile *b, int64_
  * new array of *n; to free. */
 size_t *profile_hottest(const struct profile *p, int64_t now_ms, double half_life_s, size_t *n);
 /*
- * The samples file of morph-edit as of now: "function#KEYHEX block samples"
- * lines, by name, key and block: the same profile gives the same bytes.
+ * The samples file of morph-edit as of now, as docs/FORMATS.md "Counts and
+ * samples" says, by name, key and block: the same profile gives the same bytes.
+ * Calls of functions that the profile does not have are left out.
  */
 void profile_print(const struct profile *p, int64_t now_ms, double half_life_s, struct buf *out);
 

@@ -23,9 +23,7 @@ struct remap_result remap_profile(
 			r.fresh++;
 			continue;
 		}
-		memcpy(f->block, g->block, f->nblock * sizeof *f->block);
-		f->as_of_ms = g->as_of_ms;
-		f->dirty = true;
+		profile_move(f, g);
 		r.kept++;
 	}
 	r.discarded = old.func.n - r.kept;

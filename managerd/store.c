@@ -1,8 +1,11 @@
 /*
- * Schema 1. Build-ids are blobs, ids of modules hash_short as a signed
- * number, profile.blocks little-endian doubles, one per block.
+ * Schema 2. Build-ids are blobs, ids of modules hash_short as a signed
+ * number, profile.blocks little-endian doubles, one per block; profile.edges
+ * u32 block, u32 to, double each, profile.calls u32 block, 16 bytes function
+ * key, double each. Schema 1, without these two, is brought up when it is opened.
  */
 #include "managerd/store.h"
+#include "common/le.h"
 #include "common/log.h"
 
 #include <errno.h>
@@ -15,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SCHEMA = 1, SEEN_DAYS = 90, DECISIONS_KEPT = 200 };
+enum { SCHEMA = 2, SEEN_DAYS = 90, DECISIONS_KEPT = 200 };
 
 static const char schema[] =
     "CREATE TABLE accounting (id INTEGER PRIMARY KEY CHECK (id = 1), batches INTEGER NOT NULL,"
@@ -41,7 +44,8 @@ static const char schema[] =
     "CREATE TABLE tables (origin BLOB PRIMARY KEY, data BLOB NOT NULL);"
     "CREATE TABLE profile (module INTEGER NOT NULL REFERENCES modules, kind INTEGER NOT NULL,"
     " key BLOB NOT NULL, name TEXT NOT NULL, tu TEXT NOT NULL, opaque TEXT,"
-    " as_of_ms INTEGER NOT NULL, blocks BLOB NOT NULL, PRIMARY KEY (module, kind, key));"
+    " as_of_ms INTEGER NOT NULL, blocks BLOB NOT NULL, edges BLOB NOT NULL DEFAULT x'',"
+    " calls BLOB NOT NULL DEFAULT x'', PRIMARY KEY (module, kind, key));"
     "CREATE TABLE decisions (id INTEGER PRIMARY KEY, module INTEGER NOT NULL REFERENCES modules,"
     " first_ms INTEGER NOT NULL, last_ms INTEGER NOT NULL, times INTEGER NOT NULL,"
     " verdict INTEGER NOT NULL, rung INTEGER NOT NULL, text TEXT NOT NULL);"
@@ -54,7 +58,14 @@ static const char schema[] =
     " change INTEGER NOT NULL, text TEXT NOT NULL, samples REAL, gain REAL, seconds REAL,"
     " size_before INTEGER NOT NULL, size_after INTEGER NOT NULL);"
     "CREATE INDEX events_of ON events (module, id);"
-    "PRAGMA user_version = 1;";
+    "PRAGMA user_version = 2;";
+
+static const char schema_1_to_2[] =
+    "BEGIN IMMEDIATE;"
+    "ALTER TABLE profile ADD COLUMN edges BLOB NOT NULL DEFAULT x'';"
+    "ALTER TABLE profile ADD COLUMN calls BLOB NOT NULL DEFAULT x'';"
+    "PRAGMA user_version = 2;"
+    "COMMIT";
 
 enum sql {
 	BEGIN,
@@ -133,9 +144,9 @@ static const char *const sql_text[NSQL] = {
     [PRUNE_TABLES] = "DELETE FROM tables WHERE origin NOT IN (SELECT origin FROM builds)",
     [PUT_TABLE] = "INSERT OR REPLACE INTO tables VALUES (?, ?)",
     [GET_TABLE] = "SELECT data FROM tables WHERE origin = ?",
-    [GET_PROFILE] = "SELECT key, name, tu, opaque, as_of_ms, blocks FROM profile"
+    [GET_PROFILE] = "SELECT key, name, tu, opaque, as_of_ms, blocks, edges, calls FROM profile"
 		    " WHERE module = ? AND kind = ? ORDER BY key",
-    [PUT_PROFILE] = "INSERT OR REPLACE INTO profile VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    [PUT_PROFILE] = "INSERT OR REPLACE INTO profile VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [CLEAR_PROFILE] = "DELETE FROM profile WHERE module = ? AND kind = ?",
     [LAST_DECISION] = "SELECT d.id, d.module, m.path, d.first_ms, d.last_ms, d.times, d.verdict,"
 		      " d.rung, d.text FROM decisions d JOIN modules m ON m.id = d.module"
@@ -296,6 +307,11 @@ static int try_open(struct store *s, struct err *e)
 		    sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
 			return db_error(s, e);
 		return 0;
+	}
+	if (version == 1) {
+		if (sqlite3_exec(s->db, schema_1_to_2, NULL, NULL, NULL) != SQLITE_OK)
+			return db_error(s, e);
+		version = SCHEMA;
 	}
 	if (version != SCHEMA)
 		return err_set(e, "%s: schema %d, this program reads %d", s->path, version, SCHEMA);
@@ -597,6 +613,60 @@ int store_table(struct store *s, const struct build_id *origin, struct buf *out,
 /* ---- profiles ---- */
 
 /* A row as a function; a garbled one is left out. */
+enum { EDGE_SIZE = 16, CALL_SIZE = 4 + 16 + 8 };
+
+static double get_real(const uint8_t *p)
+{
+	double v;
+
+	memcpy(&v, p, sizeof v);
+	return v >= 0 && isfinite(v) ? v : 0;
+}
+
+static void put_real(struct buf *b, double v)
+{
+	buf_add(b, &v, sizeof v);
+}
+
+/* Adds what is of a function's form; it is as of its as_of_ms already. */
+static void load_ways(sqlite3_stmt *st, struct profile_func *f)
+{
+	const uint8_t *edge = sqlite3_column_blob(st, 6), *call = sqlite3_column_blob(st, 7);
+	int nedge = sqlite3_column_bytes(st, 6) / EDGE_SIZE;
+	int ncall = sqlite3_column_bytes(st, 7) / CALL_SIZE;
+	struct hash128 key;
+	int i;
+
+	for (i = 0; i < nedge; i++, edge += EDGE_SIZE)
+		if (get_le32(edge) < f->nblock && get_le32(edge + 4) < f->nblock)
+			profile_add_edge(f, get_le32(edge), get_le32(edge + 4),
+			    get_real(edge + 8), f->as_of_ms, 1);
+	for (i = 0; i < ncall; i++, call += CALL_SIZE) {
+		memcpy(key.b, call + 4, sizeof key.b);
+		if (get_le32(call) < f->nblock)
+			profile_add_call(
+			    f, get_le32(call), &key, get_real(call + 20), f->as_of_ms, 1);
+	}
+	f->dirty = false;
+}
+
+static void print_ways(const struct profile_func *f, struct buf *edges, struct buf *calls)
+{
+	size_t i;
+
+	edges->n = calls->n = 0;
+	for (i = 0; i < f->edge.n; i++) {
+		buf_le32(edges, f->edge.v[i].block);
+		buf_le32(edges, f->edge.v[i].to);
+		put_real(edges, f->edge.v[i].n);
+	}
+	for (i = 0; i < f->call.n; i++) {
+		buf_le32(calls, f->call.v[i].block);
+		buf_add(calls, f->call.v[i].callee.b, sizeof f->call.v[i].callee.b);
+		put_real(calls, f->call.v[i].n);
+	}
+}
+
 static void load_func(sqlite3_stmt *st, struct profile *p)
 {
 	const void *key = sqlite3_column_blob(st, 0), *blocks = sqlite3_column_blob(st, 5);
@@ -620,6 +690,7 @@ static void load_func(sqlite3_stmt *st, struct profile *p)
 		if (!(f->block[i] >= 0) || !isfinite(f->block[i]))
 			f->block[i] = 0;
 	f->as_of_ms = sqlite3_column_int64(st, 4);
+	load_ways(st, f);
 }
 
 int store_load_profile(
@@ -639,20 +710,27 @@ int store_load_profile(
 int store_save_profile(
     struct store *s, uint64_t module, enum profile_kind kind, struct profile *p, struct err *e)
 {
+	struct buf edges = {0}, calls = {0};
 	struct profile_func *f;
 	size_t i;
+	int rc = 0;
 
-	for (i = 0; i < p->func.n; i++) {
+	for (i = 0; rc == 0 && i < p->func.n; i++) {
 		f = &p->func.v[i];
-		if (f->dirty && run(s,
-				    bind(s, PUT_PROFILE, e, "iibtttib", module, (int64_t)kind,
-					f->key.b, sizeof f->key.b, f->name, f->tu, f->opaque,
-					f->as_of_ms, f->block, f->nblock * sizeof *f->block),
-				    e))
-			return -1;
-		f->dirty = false;
+		if (!f->dirty)
+			continue;
+		print_ways(f, &edges, &calls);
+		rc = run(s,
+		    bind(s, PUT_PROFILE, e, "iibtttibbb", module, (int64_t)kind, f->key.b,
+			sizeof f->key.b, f->name, f->tu, f->opaque, f->as_of_ms, f->block,
+			f->nblock * sizeof *f->block, edges.p, edges.n, calls.p, calls.n),
+		    e);
+		if (rc == 0)
+			f->dirty = false;
 	}
-	return 0;
+	buf_free(&edges);
+	buf_free(&calls);
+	return rc;
 }
 
 int store_clear_profile(struct store *s, uint64_t module, enum profile_kind kind, struct err *e)

@@ -51,6 +51,60 @@ START_TEST(sums_age)
 }
 END_TEST
 
+START_TEST(witnesses_and_calls_age_with_the_samples)
+{
+	struct profile_func *f = put(&p, "f", 3), *g = put(&p, "g", 1);
+	struct buf out = {0};
+	struct hash128 gone = key("gone");
+	char hex[HASH_HEX], gex[HASH_HEX], want[400];
+
+	profile_add_edge(f, 1, 2, 6, 1000, hl);
+	profile_add_edge(f, 0, 2, 1, 1000, hl);
+	profile_add_edge(f, 0, 1, 2, 1000, hl);
+	profile_add_edge(f, 1, 2, 2, 1000, hl);
+	profile_add_call(f, 2, &g->key, 4, 1000, hl);
+	profile_add_call(f, 2, &gone, 4, 1000, hl);
+	profile_add_call(f, 0, &g->key, 3, 1000, hl);
+	profile_add_call(f, 2, &g->key, 4, 1000, hl);
+	profile_add(f, 0, 5, 1000, hl);
+	ck_assert_uint_eq(f->edge.n, 3);
+	ck_assert_uint_eq(f->call.n, 3);
+	profile_add_edge(f, 0, 1, 1, 11000, hl);
+	ck_assert_double_eq_tol(f->edge.v[0].n, 2, 1e-9);
+	ck_assert_double_eq_tol(f->edge.v[2].n, 4, 1e-9);
+	ck_assert_double_eq_tol(f->block[0], 2.5, 1e-9);
+	profile_print(&p, 21000, hl, &out);
+	hash_hex(&f->key, hex);
+	hash_hex(&g->key, gex);
+	snprintf(want, sizeof want,
+	    "f#%s 0 1.250\nf#%s 0 > 1 1.000\nf#%s 0 > 2 0.250\nf#%s 1 > 2 2.000\n"
+	    "f#%s 0 @ g#%s 0.750\nf#%s 2 @ g#%s 2.000\n",
+	    hex, hex, hex, hex, hex, gex, hex, gex);
+	ck_assert_str_eq(buf_cstr(&out), want);
+	buf_free(&out);
+	profile_age(f, 1000000, hl);
+	ck_assert_uint_eq(f->edge.n + f->call.n, 0);
+}
+END_TEST
+
+START_TEST(copies_have_their_witnesses)
+{
+	struct profile_func *f = put(&p, "f", 2), *g;
+	struct profile q;
+
+	profile_add_edge(f, 0, 1, 6, 1000, hl);
+	profile_add_call(f, 1, &f->key, 3, 1000, hl);
+	profile_copy(&q, &p);
+	profile_add_edge(f, 0, 1, 6, 1000, hl);
+	g = profile_get(&q, &f->key);
+	ck_assert_uint_eq(g->edge.n, 1);
+	ck_assert_double_eq(g->edge.v[0].n, 6);
+	ck_assert_uint_eq(g->call.n, 1);
+	ck_assert(hash_equal(&g->call.v[0].callee, &f->key));
+	profile_free(&q);
+}
+END_TEST
+
 START_TEST(clock_back_changes_nothing)
 {
 	struct profile_func *f = put(&p, "f", 1);
@@ -220,6 +274,8 @@ int main(void)
 	tcase_add_checked_fixture(t, NULL, teardown);
 	tcase_add_test(t, half_life);
 	tcase_add_test(t, sums_age);
+	tcase_add_test(t, witnesses_and_calls_age_with_the_samples);
+	tcase_add_test(t, copies_have_their_witnesses);
 	tcase_add_test(t, clock_back_changes_nothing);
 	tcase_add_test(t, old_samples_vanish);
 	tcase_add_test(t, ageing_composes);

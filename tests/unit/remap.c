@@ -60,6 +60,23 @@ START_TEST(same_program_keeps_all)
 }
 END_TEST
 
+START_TEST(witnesses_go_with_their_function)
+{
+	struct hash128 f = key("f"), g = key("g");
+
+	sample("f", 3, 2, 50);
+	sample("g", 1, 0, 7);
+	profile_add_edge(profile_get(&p, &f), 0, 2, 6, 1000, hl);
+	profile_add_call(profile_get(&p, &f), 1, &g, 4, 1000, hl);
+	table("f", 0, 3);
+	map_table_end(&t, NULL);
+	remap_profile(&p, &t, 1000, hl);
+	ck_assert_uint_eq(profile_get(&p, &f)->edge.n, 1);
+	ck_assert_double_eq(profile_get(&p, &f)->edge.v[0].n, 6);
+	ck_assert_uint_eq(profile_get(&p, &f)->call.n, 1);
+}
+END_TEST
+
 START_TEST(rebuilt_program_keeps_equal_functions)
 {
 	struct remap_result r;
@@ -115,6 +132,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, NULL, teardown);
 	tcase_add_test(tc, same_program_keeps_all);
+	tcase_add_test(tc, witnesses_go_with_their_function);
 	tcase_add_test(tc, rebuilt_program_keeps_equal_functions);
 	tcase_add_test(tc, equal_keys_are_one);
 	tcase_add_test(tc, other_shape_is_another_function);

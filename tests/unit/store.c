@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -294,6 +295,99 @@ START_TEST(profiles)
 }
 END_TEST
 
+START_TEST(witnesses_and_calls_stay)
+{
+	uint64_t id = module_id("/bin/a");
+	struct hash128 k = hash_bytes("f", 1), l = hash_bytes("g", 1);
+	struct profile p = {0}, q;
+	struct profile_func *f;
+
+	put("/bin/a");
+	f = profile_put(&p, &k, "f", "a.c", NULL, 3);
+	profile_add_edge(f, 2, 1, 7.25, 1000, 10);
+	profile_add_edge(f, 0, 1, 3, 1000, 10);
+	profile_add_call(f, 1, &l, 5, 1000, 10);
+	ck_assert_int_eq(store_save_profile(s, id, PROFILE_NOW, &p, &e), 0);
+	reopen();
+	ck_assert_int_eq(store_load_profile(s, id, PROFILE_NOW, &q, &e), 0);
+	f = profile_get(&q, &k);
+	ck_assert_uint_eq(f->edge.n, 2);
+	ck_assert_uint_eq(f->edge.v[1].block, 2);
+	ck_assert_uint_eq(f->edge.v[1].to, 1);
+	ck_assert_double_eq(f->edge.v[1].n, 7.25);
+	ck_assert_uint_eq(f->call.n, 1);
+	ck_assert_uint_eq(f->call.v[0].block, 1);
+	ck_assert(hash_equal(&f->call.v[0].callee, &l));
+	ck_assert_double_eq(f->call.v[0].n, 5);
+	ck_assert_int_eq(f->as_of_ms, 1000);
+	ck_assert(!f->dirty);
+	profile_free(&p);
+	profile_free(&q);
+}
+END_TEST
+
+static void sql(const char *text)
+{
+	sqlite3 *db;
+
+	ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+/* A store of schema 1 is the present one without two columns. */
+START_TEST(an_earlier_store_is_brought_up)
+{
+	struct hash128 k = hash_bytes("f", 1);
+	uint64_t id = module_id("/bin/a");
+	struct profile p = {0}, q;
+
+	put("/bin/a");
+	profile_add(profile_put(&p, &k, "f", "a.c", NULL, 3), 2, 7.5, 1000, 10);
+	ck_assert_int_eq(store_save_profile(s, id, PROFILE_NOW, &p, &e), 0);
+	store_close(s);
+	sql("ALTER TABLE profile DROP COLUMN edges; ALTER TABLE profile DROP COLUMN calls;"
+	    "PRAGMA user_version = 1");
+	s = store_open(path, &e);
+	ck_assert_msg(s != NULL, "%s", e.text);
+	ck_assert_int_eq(store_load_profile(s, id, PROFILE_NOW, &q, &e), 0);
+	ck_assert_double_eq(profile_get(&q, &k)->block[2], 7.5);
+	profile_free(&q);
+	profile_add_edge(p.func.v, 0, 1, 3, 1000, 10);
+	ck_assert_int_eq(store_save_profile(s, id, PROFILE_NOW, &p, &e), 0);
+	reopen();
+	ck_assert_int_eq(store_load_profile(s, id, PROFILE_NOW, &q, &e), 0);
+	ck_assert_uint_eq(q.func.v[0].edge.n, 1);
+	profile_free(&p);
+	profile_free(&q);
+}
+END_TEST
+
+/* What is not of its form does not come in. */
+START_TEST(damaged_witnesses_are_left_out)
+{
+	struct hash128 k = hash_bytes("f", 1);
+	uint64_t id = module_id("/bin/a");
+	struct profile p = {0}, q;
+
+	put("/bin/a");
+	profile_add(profile_put(&p, &k, "f", "a.c", NULL, 3), 2, 7.5, 1000, 10);
+	ck_assert_int_eq(store_save_profile(s, id, PROFILE_NOW, &p, &e), 0);
+	store_close(s);
+	sql("UPDATE profile SET edges = x'03000000000000000000000000000840"
+	    "0000000003000000000000000000084000000000010000000000000000000840ff',"
+	    " calls = x'0900000000112233445566778899aabbccddeeff0000000000000840'");
+	s = store_open(path, &e);
+	ck_assert_msg(s != NULL, "%s", e.text);
+	ck_assert_int_eq(store_load_profile(s, id, PROFILE_NOW, &q, &e), 0);
+	ck_assert_uint_eq(q.func.v[0].edge.n, 1);
+	ck_assert_double_eq(q.func.v[0].edge.v[0].n, 3);
+	ck_assert_uint_eq(q.func.v[0].call.n, 0);
+	profile_free(&p);
+	profile_free(&q);
+}
+END_TEST
+
 START_TEST(unchanged_decisions_are_one_row)
 {
 	uint64_t id = module_id("/bin/a");
@@ -465,6 +559,9 @@ int main(void)
 	tcase_add_test(t, past_builds_are_bounded);
 	tcase_add_test(t, modules_without_anything_can_go);
 	tcase_add_test(t, profiles);
+	tcase_add_test(t, witnesses_and_calls_stay);
+	tcase_add_test(t, an_earlier_store_is_brought_up);
+	tcase_add_test(t, damaged_witnesses_are_left_out);
 	tcase_add_test(t, unchanged_decisions_are_one_row);
 	tcase_add_test(t, decisions_are_bounded);
 	tcase_add_test(t, events);
