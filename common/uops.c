@@ -1,0 +1,480 @@
+#include "common/uops.h"
+#include "common/le.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char MAGIC[8] = "MorphUO1";
+
+/* Which fields of a uop follow; others are 0. */
+enum { HAS_DST = 1, HAS_SRC = 2, HAS_ADDRESS = 4, HAS_AUX = 8, HAS_IMM = 16, SIZE_SHIFT = 5,
+       HAS_FRAME = 128 };
+
+enum { REGS_MASK = 31 };
+
+void uops_free(struct uops *u)
+{
+	vec_free(&u->func);
+	vec_free(&u->block);
+	vec_free(&u->uop);
+	vec_free(&u->table);
+	vec_free(&u->target);
+	vec_free(&u->frame);
+}
+
+size_t uops_size(const struct uops *u)
+{
+	return u->func.cap * sizeof *u->func.v + u->block.cap * sizeof *u->block.v +
+	       u->uop.cap * sizeof *u->uop.v + u->table.cap * sizeof *u->table.v +
+	       u->target.cap * sizeof *u->target.v + u->frame.cap * sizeof *u->frame.v;
+}
+
+/* The first entry of frame[] for a uop behind i. */
+static size_t frame_behind(const struct uops *u, uint32_t i)
+{
+	size_t lo = 0, hi = u->frame.n, mid;
+
+	if (i == UOPS_NONE)
+		return 0;
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (u->frame.v[mid].uop <= i)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* ---- writing ---- */
+
+static int by_key(const void *a, const void *b)
+{
+	const struct uops_func *x = a, *y = b;
+
+	return memcmp(x->key.b, y->key.b, sizeof x->key.b);
+}
+
+void uops_sort(struct uops *u)
+{
+	size_t i, n = 0;
+
+	if (u->func.n)
+		qsort(u->func.v, u->func.n, sizeof *u->func.v, by_key);
+	for (i = 0; i < u->func.n; i++)
+		if (!n || by_key(&u->func.v[n - 1], &u->func.v[i]))
+			u->func.v[n++] = u->func.v[i];
+	u->func.n = n;
+}
+
+static void put_signed(struct buf *out, int64_t v)
+{
+	buf_uleb(out, ((uint64_t)v << 1) ^ (uint64_t)(v >> 63));
+}
+
+static unsigned fields(const struct uop *o)
+{
+	unsigned f = (unsigned)o->size << SIZE_SHIFT;
+
+	f |= o->dst ? HAS_DST : 0;
+	f |= o->src ? HAS_SRC : 0;
+	f |= o->base || o->index || o->scale || o->disp ? HAS_ADDRESS : 0;
+	f |= o->aux ? HAS_AUX : 0;
+	return f | (o->imm ? HAS_IMM : 0);
+}
+
+/* prev: where the uop before it begins; of the first one of a block, 0. */
+static void put_uop(
+    const struct uop *o, uint32_t prev, const struct uops_frame *frame, struct buf *out)
+{
+	unsigned f = fields(o) | (frame ? HAS_FRAME : 0);
+
+	buf_char(out, (char)o->kind);
+	buf_char(out, (char)f);
+	buf_uleb(out, o->at == UOPS_NONE ? 0 : (uint64_t)o->at - prev + 1);
+	if (f & HAS_DST)
+		buf_char(out, (char)o->dst);
+	if (f & HAS_SRC)
+		buf_char(out, (char)o->src);
+	if (f & HAS_ADDRESS) {
+		buf_char(out, (char)o->base);
+		buf_char(out, (char)(o->index | o->scale << SIZE_SHIFT));
+		put_signed(out, o->disp);
+	}
+	if (f & HAS_AUX)
+		buf_char(out, (char)o->aux);
+	if (f & HAS_IMM)
+		put_signed(out, o->imm);
+	if (f & HAS_FRAME) {
+		buf_char(out, (char)frame->reg);
+		put_signed(out, frame->offset);
+	}
+}
+
+static void put_block(
+    const struct uops *u, const struct uops_block *b, size_t *frame, struct buf *out)
+{
+	const struct uops_frame *f;
+	uint32_t i, prev = 0;
+
+	buf_char(out, (char)b->term);
+	buf_char(out, (char)b->cond);
+	buf_char(out, (char)b->reg);
+	buf_uleb(out, b->to);
+	buf_uleb(out, b->other);
+	buf_uleb(out, b->nuop);
+	for (i = b->uop; i < b->uop + b->nuop; i++) {
+		f = *frame < u->frame.n && u->frame.v[*frame].uop == i ? &u->frame.v[*frame] : NULL;
+		*frame += f != NULL;
+		put_uop(&u->uop.v[i], prev, f, out);
+		prev = u->uop.v[i].at;
+	}
+}
+
+void uops_encode(const struct uops *u, struct buf *out)
+{
+	const struct uops_table *t;
+	const struct uops_func *f;
+	size_t i, frame = 0;
+	uint32_t k, j;
+
+	buf_add(out, MAGIC, sizeof MAGIC);
+	buf_uleb(out, u->func.n);
+	for (i = 0; i < u->func.n; i++) {
+		f = &u->func.v[i];
+		buf_add(out, f->key.b, sizeof f->key.b);
+		buf_uleb(out, f->nblock);
+		buf_uleb(out, f->ntable);
+		for (k = 0; k < f->ntable; k++) {
+			t = &u->table.v[f->table + k];
+			buf_uleb(out, t->n);
+			for (j = 0; j < t->n; j++)
+				buf_uleb(out, (uint64_t)(u->target.v[t->first + j] + 1));
+		}
+		frame = f->nblock ? frame_behind(u, u->block.v[f->block].uop - 1) : 0;
+		for (k = 0; k < f->nblock; k++)
+			put_block(u, &u->block.v[f->block + k], &frame, out);
+	}
+}
+
+/* ---- reading ---- */
+
+struct reader {
+	const uint8_t *p, *end;
+	struct uops *u;
+	const struct uops_func *f; /* the function that is read */
+};
+
+static int get_byte(struct reader *r, unsigned max, uint8_t *v)
+{
+	if (r->p == r->end || *r->p > max)
+		return -1;
+	*v = *r->p++;
+	return 0;
+}
+
+/* A number of things that take a byte or more each. */
+static int get_count(struct reader *r, uint32_t *v)
+{
+	uint64_t x;
+
+	if (uleb_read(&r->p, r->end, &x) || x > (uint64_t)(r->end - r->p) || x > INT32_MAX)
+		return -1;
+	*v = (uint32_t)x;
+	return 0;
+}
+
+static int get_signed(struct reader *r, int64_t *v)
+{
+	uint64_t x;
+
+	if (uleb_read(&r->p, r->end, &x))
+		return -1;
+	*v = (int64_t)(x >> 1) ^ -(int64_t)(x & 1);
+	return 0;
+}
+
+static int get_int32(struct reader *r, int32_t *v)
+{
+	int64_t x;
+
+	if (get_signed(r, &x) || x < INT32_MIN || x > INT32_MAX)
+		return -1;
+	*v = (int32_t)x;
+	return 0;
+}
+
+static int get_address(struct reader *r, struct uop *o)
+{
+	if (get_byte(r, UA_N - 1, &o->base) || r->p == r->end)
+		return -1;
+	o->index = *r->p & REGS_MASK;
+	o->scale = *r->p++ >> SIZE_SHIFT;
+	return o->index > UA_NONE || o->scale > 3 || get_int32(r, &o->disp) ? -1 : 0;
+}
+
+static bool high(uint8_t operand)
+{
+	return operand >= UO_HIGH && operand < UO_MEM;
+}
+
+/* What the evaluator takes for granted of a uop. */
+static bool sound(const struct uops_func *f, const struct uop *o)
+{
+	if ((high(o->dst) && o->size) || o->dst == UO_IMM)
+		return false;
+	switch (o->kind) {
+	case UOP_MOVZX:
+	case UOP_MOVSX:
+		return o->aux < o->size && !(high(o->src) && o->aux) && o->dst < UR_N;
+	case UOP_LEA:
+	case UOP_IMUL:
+	case UOP_BSF:
+	case UOP_BSR:
+	case UOP_TZCNT:
+	case UOP_LZCNT:
+	case UOP_POPCNT:
+	case UOP_BSWAP:
+		return o->size && o->dst < UR_N && !high(o->src);
+	case UOP_IMUL3:
+		return o->size && o->dst < UR_N && !high(o->src) && o->src != UO_IMM;
+	case UOP_MULA:
+	case UOP_IMULA:
+	case UOP_DIV:
+	case UOP_IDIV:
+	case UOP_SIGN_DX:
+		return o->size && !high(o->src);
+	case UOP_SHLD:
+	case UOP_SHRD:
+		return o->size && o->aux < UR_N;
+	case UOP_BT:
+	case UOP_BTS:
+	case UOP_BTR:
+	case UOP_BTC:
+		return o->size && !high(o->src);
+	case UOP_SETCC:
+		return o->aux < UC_N && !o->size;
+	case UOP_CMOV:
+		return o->aux < UC_N && o->size && o->dst < UR_N && !high(o->src);
+	case UOP_CMPXCHG:
+	case UOP_XADD:
+		return (o->src < UR_N || high(o->src)) && !(high(o->src) && o->size);
+	case UOP_PUSH:
+	case UOP_POP:
+		return !high(o->src) && !high(o->dst) && (o->size == 1 || o->size == 3);
+	case UOP_LOOKUP:
+		return o->dst < UR_N && o->index < UR_N && (uint64_t)o->imm < f->ntable;
+	case UOP_ADD_BASE:
+		return o->dst < UR_N && o->src < UR_N;
+	case UOP_XCHG:
+		return o->src != UO_IMM && o->src != UO_MEM && !(high(o->src) && o->size);
+	default:
+		/* A shift's count is a byte of its own. */
+		return !(high(o->src) && o->size);
+	}
+}
+
+static int get_frame(struct reader *r)
+{
+	struct uops_frame f = {.uop = (uint32_t)r->u->uop.n};
+
+	if (get_byte(r, UA_NONE, &f.reg) || get_int32(r, &f.offset))
+		return -1;
+	vec_push(&r->u->frame, f);
+	return 0;
+}
+
+/* *at: where the one before it begins. */
+static int get_uop(struct reader *r, bool first, bool last, uint32_t *at)
+{
+	struct uop o = {0};
+	uint64_t step;
+	uint8_t f;
+
+	if (get_byte(r, UOP_N - 1, &o.kind) || get_byte(r, 255, &f) ||
+	    uleb_read(&r->p, r->end, &step) || step > UINT32_MAX)
+		return -1;
+	o.size = f >> SIZE_SHIFT & 3;
+	o.at = step ? (uint32_t)(*at + step - 1) : UOPS_NONE;
+	if ((o.kind == UOP_END) != last || (!step && !last) ||
+	    (step && (o.at < *at || o.at >= INT32_MAX || (o.at > *at) == first)))
+		return -1;
+	if ((f & HAS_DST && get_byte(r, UO_N - 1, &o.dst)) ||
+	    (f & HAS_SRC && get_byte(r, UO_N - 1, &o.src)) ||
+	    (f & HAS_ADDRESS && get_address(r, &o)) || (f & HAS_AUX && get_byte(r, 255, &o.aux)) ||
+	    (f & HAS_IMM && get_signed(r, &o.imm)) || !sound(r->f, &o) ||
+	    (f & HAS_FRAME && get_frame(r)))
+		return -1;
+	vec_push(&r->u->uop, o);
+	*at = o.at;
+	return 0;
+}
+
+static bool sound_block(const struct uops_func *f, const struct uops_block *b)
+{
+	bool to = b->to < f->nblock, other = b->other < f->nblock;
+
+	switch (b->term) {
+	case UT_GO:
+		return to;
+	case UT_COND:
+		return to && other;
+	case UT_COND_OUT:
+		return other;
+	case UT_LOOKUP:
+		return b->to < f->ntable;
+	default:
+		return true;
+	}
+}
+
+static int get_block(struct reader *r)
+{
+	struct uops_block b = {.uop = (uint32_t)r->u->uop.n};
+	uint64_t to, other;
+	uint32_t i, at = 0;
+
+	if (get_byte(r, UT_N - 1, &b.term) || get_byte(r, UC_N - 1, &b.cond) ||
+	    get_byte(r, UR_N - 1, &b.reg) || uleb_read(&r->p, r->end, &to) ||
+	    uleb_read(&r->p, r->end, &other) || to > UINT32_MAX || other > UINT32_MAX ||
+	    get_count(r, &b.nuop) || !b.nuop)
+		return -1;
+	b.to = (uint32_t)to;
+	b.other = (uint32_t)other;
+	if (!sound_block(r->f, &b))
+		return -1;
+	for (i = 0; i < b.nuop; i++)
+		if (get_uop(r, i == 0, i + 1 == b.nuop, &at))
+			return -1;
+	vec_push(&r->u->block, b);
+	return 0;
+}
+
+static int get_table(struct reader *r)
+{
+	struct uops_table t = {.first = (uint32_t)r->u->target.n};
+	uint64_t id;
+	uint32_t i;
+
+	if (get_count(r, &t.n))
+		return -1;
+	for (i = 0; i < t.n; i++) {
+		if (uleb_read(&r->p, r->end, &id) || id > r->f->nblock)
+			return -1;
+		vec_push(&r->u->target, (uint32_t)id - 1);
+	}
+	vec_push(&r->u->table, t);
+	return 0;
+}
+
+static int get_func(struct reader *r)
+{
+	struct uops_func f = {
+	    .block = (uint32_t)r->u->block.n, .table = (uint32_t)r->u->table.n};
+	uint32_t i;
+
+	if ((size_t)(r->end - r->p) < sizeof f.key.b)
+		return -1;
+	memcpy(f.key.b, r->p, sizeof f.key.b);
+	r->p += sizeof f.key.b;
+	if (r->u->func.n && memcmp(r->u->func.v[r->u->func.n - 1].key.b, f.key.b, 16) >= 0)
+		return -1;
+	if (get_count(r, &f.nblock) || get_count(r, &f.ntable))
+		return -1;
+	r->f = &f;
+	for (i = 0; i < f.ntable; i++)
+		if (get_table(r))
+			return -1;
+	for (i = 0; i < f.nblock; i++)
+		if (get_block(r))
+			return -1;
+	vec_push(&r->u->func, f);
+	return 0;
+}
+
+int uops_decode(const void *p, size_t n, struct uops *u, struct err *e)
+{
+	struct reader r = {.p = p, .end = (const uint8_t *)p + n, .u = u};
+	uint32_t i, count;
+
+	*u = (struct uops){0};
+	if (n < sizeof MAGIC || memcmp(p, MAGIC, sizeof MAGIC))
+		return err_set(e, "witness table: not one");
+	r.p += sizeof MAGIC;
+	if (n > INT32_MAX || get_count(&r, &count))
+		goto garbled;
+	for (i = 0; i < count; i++)
+		if (get_func(&r))
+			goto garbled;
+	if (r.p == r.end)
+		return 0;
+garbled:
+	uops_free(u);
+	return err_set(
+	    e, "witness table: garbled at byte %zu", (size_t)(r.p - (const uint8_t *)p));
+}
+
+/* ---- looking up ---- */
+
+uint32_t uops_find(const struct uops *u, const struct hash128 *key)
+{
+	size_t lo = 0, hi = u->func.n, mid;
+	int c;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		c = memcmp(u->func.v[mid].key.b, key->b, sizeof key->b);
+		if (!c)
+			return (uint32_t)mid;
+		if (c < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return UOPS_NONE;
+}
+
+static const struct uops_block *find_block(const struct uops *u, uint32_t func, uint32_t block)
+{
+	const struct uops_func *f = func < u->func.n ? &u->func.v[func] : NULL;
+
+	return f && block < f->nblock ? &u->block.v[f->block + block] : NULL;
+}
+
+uint32_t uops_at(const struct uops *u, uint32_t func, uint32_t block, uint32_t offset)
+{
+	const struct uops_block *b = find_block(u, func, block);
+	uint32_t lo, hi, mid;
+
+	if (!b)
+		return UOPS_NONE;
+	lo = b->uop;
+	hi = b->uop + b->nuop - 1;
+	if (offset >= u->uop.v[hi].at)
+		return hi;
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (u->uop.v[mid].at < offset)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return u->uop.v[lo].at == offset ? lo : UOPS_NONE;
+}
+
+bool uops_behind_call(const struct uops *u, uint32_t func, uint32_t block, uint32_t offset)
+{
+	uint32_t i = uops_at(u, func, block, offset);
+
+	return i != UOPS_NONE && u->uop.v[i].at == offset &&
+	       i > find_block(u, func, block)->uop && u->uop.v[i - 1].kind == UOP_CALL;
+}
+
+const struct uops_frame *uops_frame(
+    const struct uops *u, uint32_t func, uint32_t block, uint32_t offset)
+{
+	uint32_t i = uops_at(u, func, block, offset);
+	size_t k = i == UOPS_NONE ? 0 : frame_behind(u, i);
+
+	return k && u->frame.v[k - 1].reg < UR_N ? &u->frame.v[k - 1] : NULL;
+}

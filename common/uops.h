@@ -1,0 +1,189 @@
+/*
+ * Micro-operations: what the instructions of a module's functions do to the
+ * general registers and the flags, compiled once per artifact by the editor's
+ * side (morph-edit --witness-table), so that the manager can evaluate forward
+ * from a sample without knowing assembly (managerd/witness.h). A block's
+ * instructions keep their lengths in every layout, all but the jump at its
+ * end: one table serves the original and all layouts of it.
+ *
+ * File format: docs/FORMATS.md "Witness table". The reader checks everything
+ * once; whoever holds a struct uops may index by what it says.
+ */
+#ifndef MORPH_UOPS_H
+#define MORPH_UOPS_H
+
+#include "common/err.h"
+#include "common/hash.h"
+#include "common/mem.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* General registers in the kernel's order (perf_regs.h), so that a sample's
+ * registers are taken as they come. */
+enum uop_reg { UR_AX, UR_BX, UR_CX, UR_DX, UR_SI, UR_DI, UR_BP, UR_SP,
+	       UR_R8, UR_R9, UR_R10, UR_R11, UR_R12, UR_R13, UR_R14, UR_R15, UR_N };
+
+/* Operands: a register, or one of these. */
+enum {
+	UO_HIGH = UR_N,         /* ah, bh, ch, dh are UO_HIGH + 0…3; size 1 only */
+	UO_MEM = UO_HIGH + 4,   /* memory at disp + base + index << scale */
+	UO_IMM,                 /* imm; as source only */
+	UO_UNKNOWN,             /* as source: any value. As destination: no register,
+				   and no memory of the stack (a variable) */
+	UO_N
+};
+
+/* base and index of an address. */
+enum {
+	UA_NONE = UR_N, /* nothing is added */
+	UA_UNKNOWN,     /* any address (base only) */
+	UA_N
+};
+
+enum uop_kind {
+	UOP_NOP,    /* neither registers nor flags nor memory */
+	UOP_STOP,   /* not understood, or of no use to go beyond */
+	UOP_CALL,   /* stop; the instruction behind is a return address */
+	UOP_FLAGS,  /* flags become unknown */
+	UOP_MOV,    /* dst = src */
+	UOP_MOVZX,  /* dst = src of aux bytes (log2), zeros above */
+	UOP_MOVSX,  /* dst = src of aux bytes (log2), its sign above */
+	UOP_LEA,    /* dst = address */
+	UOP_ADD,    /* dst op= src, and flags */
+	UOP_ADC,
+	UOP_SUB,
+	UOP_SBB,
+	UOP_AND,
+	UOP_OR,
+	UOP_XOR,
+	UOP_CMP,    /* flags of dst - src */
+	UOP_TEST,   /* flags of dst & src */
+	UOP_INC,    /* dst alone */
+	UOP_DEC,
+	UOP_NEG,
+	UOP_NOT,
+	UOP_BSWAP,
+	UOP_SHL,    /* dst op= src, the count */
+	UOP_SHR,
+	UOP_SAR,
+	UOP_ROL,
+	UOP_ROR,
+	UOP_SHLD,   /* dst with bits of register aux coming in, by src */
+	UOP_SHRD,
+	UOP_IMUL,   /* dst *= src */
+	UOP_IMUL3,  /* dst = src * imm; src is no UO_IMM */
+	UOP_MULA,   /* dx:ax = ax * src, unsigned; sizes of 2 and more bytes */
+	UOP_IMULA,  /* the same, signed */
+	UOP_DIV,    /* ax, dx = dx:ax / src, unsigned; sizes of 2 and more bytes */
+	UOP_IDIV,
+	UOP_SIGN_DX, /* dx = sign of ax (cwd, cdq, cqo) */
+	UOP_BT,     /* CF = bit src of dst */
+	UOP_BTS,
+	UOP_BTR,
+	UOP_BTC,
+	UOP_BSF,    /* dst = place of src's lowest, highest bit */
+	UOP_BSR,
+	UOP_TZCNT,
+	UOP_LZCNT,
+	UOP_POPCNT,
+	UOP_SETCC,  /* dst = condition aux */
+	UOP_CMOV,   /* if (condition aux) dst = src */
+	UOP_XCHG,
+	UOP_XADD,
+	UOP_CMPXCHG, /* with dst; src is a register */
+	UOP_PUSH,   /* src */
+	UOP_POP,    /* dst */
+	UOP_LEAVE,
+	UOP_WIPE,   /* 64 bytes of memory at the address become unknown */
+	UOP_LOOKUP, /* dst = the code address at entry [index] of jump table imm, or its
+		       distance from the register that UOP_ADD_BASE adds to dst */
+	UOP_ADD_BASE, /* dst += src, registers of 8 bytes; flags become unknown */
+	UOP_END,    /* the last of each block: stands for the jumps at its end */
+	UOP_N
+};
+
+/* Conditions in the order of the machine's encoding (o, no, b, ae, e, ne, be,
+ * a, s, ns, p, np, l, ge, le, g): the lowest bit inverts. */
+enum { UC_N = 16 };
+
+enum { UOPS_NONE = UINT32_MAX };
+
+struct uop { /* one instruction */
+	uint8_t kind;   /* enum uop_kind */
+	uint8_t size;   /* of the operation: 1 << size bytes, 0…3 */
+	uint8_t dst, src;           /* operands */
+	uint8_t base, index, scale; /* of UO_MEM, UOP_LEA, UOP_WIPE; scale: log2 */
+	uint8_t aux;    /* condition, size of a source, register */
+	int32_t disp;
+	uint32_t at;    /* offset from its block's first byte; of UOP_END: UOPS_NONE = not known */
+	int64_t imm;
+};
+
+enum uop_term {
+	UT_STOP,     /* leaves the function, or where it goes is not known */
+	UT_GO,       /* goes on at `to` */
+	UT_COND,     /* condition cond: to `to`, else to `other` */
+	UT_COND_OUT, /* condition cond: leaves the function, else to `other` */
+	UT_REG,      /* to the address in register reg */
+	UT_LOOKUP,   /* to the block at entry [reg] of jump table `to` */
+	UT_N
+};
+
+struct uops_block {
+	uint32_t uop, nuop; /* >= 1: the last is UOP_END */
+	uint32_t to, other; /* ids of blocks of this function; of UT_LOOKUP a table */
+	uint8_t term, cond, reg;
+};
+
+struct uops_table { /* jump table: ids of blocks of its function, or UOPS_NONE */
+	uint32_t first, n; /* in target[] */
+};
+
+struct uops_func {
+	struct hash128 key;
+	uint32_t block, nblock; /* block id i is block[block + i] */
+	uint32_t table, ntable; /* what `imm` and `to` count */
+};
+
+struct uops_frame { /* holds from this uop on to the next entry's */
+	uint32_t uop;
+	uint8_t reg;    /* UR_SP, UR_BP, …; UA_NONE = not known */
+	int32_t offset; /* the frame's CFA = reg + offset; the return address lies below it */
+};
+
+struct uops {
+	VEC(struct uops_func) func; /* by key, each once */
+	VEC(struct uops_block) block;
+	VEC(struct uop) uop;
+	VEC(struct uops_table) table;
+	VEC(uint32_t) target;
+	VEC(struct uops_frame) frame; /* by uop */
+};
+
+/* Sorts func by key and drops doubles, which are equal. */
+void uops_sort(struct uops *u);
+/* Bytes of a file of this format. u must be sorted. */
+void uops_encode(const struct uops *u, struct buf *out);
+/* Fails, with *u empty, when anything is out of bounds. */
+int uops_decode(const void *p, size_t n, struct uops *u, struct err *e);
+void uops_free(struct uops *u);
+
+/* The index of a function, or UOPS_NONE. */
+uint32_t uops_find(const struct uops *u, const struct hash128 *key);
+/*
+ * The index of the uop of an instruction: offset counts from the block's first
+ * byte, in any layout. UOPS_NONE where no instruction begins, or no such block.
+ */
+uint32_t uops_at(const struct uops *u, uint32_t func, uint32_t block, uint32_t offset);
+/* Is there a call that ends at offset? Of a return address the block is that of
+ * the byte before it: a call may end its block. */
+bool uops_behind_call(const struct uops *u, uint32_t func, uint32_t block, uint32_t offset);
+/* Where the frame is while the instruction at this place is the next one; NULL
+ * where that is not known. */
+const struct uops_frame *uops_frame(
+    const struct uops *u, uint32_t func, uint32_t block, uint32_t offset);
+/* Bytes of memory it holds. */
+size_t uops_size(const struct uops *u);
+
+#endif
