@@ -1,0 +1,718 @@
+#include "managerd/witness.h"
+#include "common/le.h"
+#include "managerd/witness_value.h"
+
+#include <string.h>
+
+enum {
+	BELOW = 128, /* bytes below the stack pointer that are followed, too: pushes, red zone */
+	WINDOW = BELOW + WITNESS_STACK
+};
+
+/* What is known of the stack's top. Read from the sample until the first store. */
+struct memory {
+	const struct witness_sample *s;
+	uint64_t low; /* address of byte[0] */
+	bool own;     /* byte and known are in force */
+	uint8_t byte[WINDOW];
+	uint64_t known[WINDOW / 64];
+};
+
+struct state {
+	const struct uops *u;
+	struct tnum reg[UR_N], flags;
+	uint32_t func, code_block; /* code_reg holds the address of this block */
+	uint8_t code_reg;          /* UR_N: none does */
+	struct memory mem;
+};
+
+/* ---- memory ---- */
+
+static size_t copied(const struct witness_sample *s)
+{
+	if (!s->stack)
+		return 0;
+	return s->nstack < WITNESS_STACK ? s->nstack : WITNESS_STACK;
+}
+
+static void own_memory(struct memory *m)
+{
+	size_t i, n = copied(m->s);
+
+	if (m->own)
+		return;
+	m->own = true;
+	memset(m->known, 0, sizeof m->known);
+	if (n)
+		memcpy(m->byte + BELOW, m->s->stack, n);
+	for (i = BELOW; i < BELOW + n; i++)
+		m->known[i / 64] |= (uint64_t)1 << i % 64;
+}
+
+static void forget_memory(struct memory *m)
+{
+	m->own = true;
+	memset(m->known, 0, sizeof m->known);
+}
+
+static struct tnum load(struct memory *m, struct tnum address, unsigned size)
+{
+	uint64_t at = address.v - m->low, n = 1u << size, i, v = 0;
+	const uint8_t *p;
+
+	if (address.m || at >= WINDOW || WINDOW - at < n)
+		return unknown(size);
+	p = m->byte + at;
+	if (!m->own) {
+		if (at < BELOW || at - BELOW + n > copied(m->s))
+			return unknown(size);
+		p = m->s->stack + (at - BELOW);
+	}
+	for (i = 0; i < n; i++) {
+		if (m->own && !(m->known[(at + i) / 64] >> (at + i) % 64 & 1))
+			return unknown(size);
+		v |= (uint64_t)p[i] << 8 * i;
+	}
+	return known(v);
+}
+
+/* n bytes, of which the first 8 are v's and all others not known. */
+static void store(struct memory *m, struct tnum address, unsigned n, struct tnum v)
+{
+	uint64_t at = address.v - m->low, b;
+	unsigned i;
+	bool sure;
+
+	if (address.m) {
+		forget_memory(m);
+		return;
+	}
+	if (at >= WINDOW && at + n > n)
+		return;
+	own_memory(m);
+	for (i = 0; i < n; i++) {
+		b = at + i;
+		if (b >= WINDOW)
+			continue;
+		sure = i < 8 && !(v.m >> 8 * i & 0xff);
+		m->known[b / 64] &= ~((uint64_t)1 << b % 64);
+		m->known[b / 64] |= (uint64_t)sure << b % 64;
+		if (sure)
+			m->byte[b] = (uint8_t)(v.v >> 8 * i);
+	}
+}
+
+/* ---- operands ---- */
+
+static struct tnum plus(struct tnum a, struct tnum b)
+{
+	struct tnum flags;
+
+	return tnum_add(a, b, known(0), 3, &flags);
+}
+
+static struct tnum address_of(const struct state *st, const struct uop *o)
+{
+	struct tnum a = known((uint64_t)(int64_t)o->disp), x;
+
+	if (o->base == UA_UNKNOWN)
+		return unknown(3);
+	if (o->base < UR_N)
+		a = plus(a, st->reg[o->base]);
+	if (o->index < UR_N) {
+		x = st->reg[o->index];
+		a = plus(a, (struct tnum){x.v << o->scale, x.m << o->scale});
+	}
+	return a;
+}
+
+static struct tnum read_operand(
+    struct state *st, const struct uop *o, uint8_t operand, unsigned size)
+{
+	struct tnum x;
+
+	if (operand < UR_N)
+		return cut(st->reg[operand], size);
+	switch (operand) {
+	case UO_MEM:
+		return load(&st->mem, address_of(st, o), size);
+	case UO_IMM:
+		return known((uint64_t)o->imm & mask(size));
+	case UO_UNKNOWN:
+		return unknown(size);
+	}
+	x = st->reg[operand - UO_HIGH];
+	return cut((struct tnum){x.v >> 8, x.m >> 8}, 0);
+}
+
+static void write_bits(struct state *st, uint8_t r, struct tnum v, unsigned shift, uint64_t field)
+{
+	struct tnum *reg = &st->reg[r];
+
+	reg->v = (reg->v & ~field) | v.v << shift;
+	reg->m = (reg->m & ~field) | v.m << shift;
+	if (st->code_reg == r)
+		st->code_reg = UR_N;
+}
+
+static void write_reg(struct state *st, uint8_t r, unsigned size, struct tnum v)
+{
+	write_bits(st, r, v, 0, size < 2 ? mask(size) : UINT64_MAX);
+}
+
+static void write_operand(
+    struct state *st, const struct uop *o, uint8_t operand, unsigned size, struct tnum v)
+{
+	if (operand < UR_N)
+		write_reg(st, operand, size, v);
+	else if (operand == UO_MEM)
+		store(&st->mem, address_of(st, o), 1u << size, v);
+	else if (operand < UO_MEM)
+		write_bits(st, operand - UO_HIGH, v, 8, 0xff00);
+}
+
+/* ---- instructions ---- */
+
+static struct tnum carry(const struct state *st)
+{
+	return (struct tnum){st->flags.v & FLAG_CF, st->flags.m & FLAG_CF};
+}
+
+static void keep_carry(struct tnum *flags, struct tnum old)
+{
+	flags->v = (flags->v & ~(uint64_t)FLAG_CF) | (old.v & FLAG_CF);
+	flags->m = (flags->m & ~(uint64_t)FLAG_CF) | (old.m & FLAG_CF);
+}
+
+/* Two operands, result in the first. */
+static void arithmetic(struct state *st, const struct uop *o)
+{
+	struct tnum a = read_operand(st, o, o->dst, o->size);
+	struct tnum b = read_operand(st, o, o->src, o->size), r = a, *f = &st->flags;
+
+	/* Of one register with itself the value does not matter. */
+	if (o->dst == o->src && o->dst < UO_MEM && o->kind != UOP_ADD && o->kind != UOP_ADC &&
+	    o->kind != UOP_AND && o->kind != UOP_OR && o->kind != UOP_TEST)
+		a = b = known(0);
+	switch (o->kind) {
+	case UOP_ADD:
+		r = tnum_add(a, b, known(0), o->size, f);
+		break;
+	case UOP_ADC:
+		r = tnum_add(a, b, carry(st), o->size, f);
+		break;
+	case UOP_SUB:
+	case UOP_CMP:
+		r = tnum_sub(a, b, known(0), o->size, f);
+		break;
+	case UOP_SBB:
+		r = tnum_sub(a, b, carry(st), o->size, f);
+		break;
+	case UOP_AND:
+	case UOP_TEST:
+		r = tnum_and(a, b, o->size, f);
+		break;
+	case UOP_OR:
+		r = tnum_or(a, b, o->size, f);
+		break;
+	case UOP_XOR:
+		r = tnum_xor(a, b, o->size, f);
+		break;
+	}
+	if (o->kind != UOP_CMP && o->kind != UOP_TEST)
+		write_operand(st, o, o->dst, o->size, r);
+}
+
+/* A table of distances gives the address in two steps. */
+static void add_base(struct state *st, const struct uop *o)
+{
+	bool code = st->code_reg == o->dst || st->code_reg == o->src;
+
+	write_reg(st, o->dst, 3, plus(st->reg[o->dst], st->reg[o->src]));
+	st->flags = (struct tnum){0, FLAG_ALL};
+	if (code)
+		st->code_reg = o->dst;
+}
+
+static void unary(struct state *st, const struct uop *o)
+{
+	struct tnum a = read_operand(st, o, o->dst, o->size), old = st->flags, r = a;
+
+	switch (o->kind) {
+	case UOP_INC:
+		r = tnum_add(a, known(1), known(0), o->size, &st->flags);
+		keep_carry(&st->flags, old);
+		break;
+	case UOP_DEC:
+		r = tnum_sub(a, known(1), known(0), o->size, &st->flags);
+		keep_carry(&st->flags, old);
+		break;
+	case UOP_NEG:
+		r = tnum_sub(known(0), a, known(0), o->size, &st->flags);
+		break;
+	case UOP_NOT:
+		r = (struct tnum){~a.v & ~a.m & mask(o->size), a.m};
+		break;
+	case UOP_BSWAP:
+		r = tnum_bswap(a, o->size);
+		break;
+	}
+	write_operand(st, o, o->dst, o->size, r);
+}
+
+static void shifts(struct state *st, const struct uop *o)
+{
+	struct tnum a = read_operand(st, o, o->dst, o->size);
+	struct tnum count = read_operand(st, o, o->src, 0), r;
+
+	if (o->kind == UOP_SHLD || o->kind == UOP_SHRD)
+		r = tnum_double_shift(
+		    o->kind, a, cut(st->reg[o->aux], o->size), count, o->size, &st->flags);
+	else
+		r = tnum_shift(o->kind, a, count, o->size, &st->flags);
+	write_operand(st, o, o->dst, o->size, r);
+}
+
+static void no_flags(struct state *st)
+{
+	st->flags = (struct tnum){0, FLAG_ALL};
+}
+
+/* dx:ax = ax * src */
+static void multiply(struct state *st, const struct uop *o)
+{
+	struct tnum a = cut(st->reg[UR_AX], o->size), b = read_operand(st, o, o->src, o->size);
+	struct tnum low, high = unknown(o->size);
+	unsigned __int128 p = (unsigned __int128)a.v * b.v;
+	bool over;
+
+	if (o->kind == UOP_IMULA)
+		p = (unsigned __int128)((__int128)(int64_t)tnum_sign_extend(a, o->size, 3).v *
+					(int64_t)tnum_sign_extend(b, o->size, 3).v);
+	low = tnum_imul(a, b, o->size, &st->flags);
+	if (!low.m) {
+		high = known((uint64_t)(p >> width(o->size)) & mask(o->size));
+		over = o->kind == UOP_MULA ? high.v != 0 : st->flags.v & FLAG_CF;
+		st->flags.v = over ? FLAG_CF | FLAG_OF : 0;
+	}
+	write_reg(st, UR_AX, o->size, low);
+	write_reg(st, UR_DX, o->size, high);
+}
+
+/* False when it would trap. */
+static bool quotient(enum uop_kind kind, unsigned size, unsigned __int128 n, uint64_t d,
+    uint64_t *quot, uint64_t *rest)
+{
+	unsigned up = 128 - 2 * width(size);
+	__int128 sn = (__int128)(n << up) >> up, sd = (int64_t)(d << up / 2) >> up / 2, q;
+
+	if (!d)
+		return false;
+	if (kind == UOP_DIV) {
+		*quot = (uint64_t)(n / d);
+		*rest = (uint64_t)(n % d);
+		return n / d <= mask(size);
+	}
+	if (sd == -1 && n << up == (unsigned __int128)1 << 127)
+		return false;
+	q = sn / sd;
+	*quot = (uint64_t)q & mask(size);
+	*rest = (uint64_t)(sn % sd) & mask(size);
+	return q == (int64_t)tnum_sign_extend(known(*quot), size, 3).v;
+}
+
+static bool divide(struct state *st, const struct uop *o)
+{
+	struct tnum low = cut(st->reg[UR_AX], o->size), high = cut(st->reg[UR_DX], o->size);
+	struct tnum d = read_operand(st, o, o->src, o->size);
+	struct tnum quot = unknown(o->size), rest = unknown(o->size);
+
+	if (!(low.m | high.m | d.m)) {
+		quot = rest = known(0);
+		if (!quotient(o->kind, o->size,
+			(unsigned __int128)high.v << width(o->size) | low.v, d.v, &quot.v, &rest.v))
+			return false;
+	}
+	write_reg(st, UR_AX, o->size, quot);
+	write_reg(st, UR_DX, o->size, rest);
+	no_flags(st);
+	return true;
+}
+
+static void sign_dx(struct state *st, const struct uop *o)
+{
+	int sign = bit(st->reg[UR_AX], width(o->size) - 1);
+
+	write_reg(st, UR_DX, o->size,
+	    sign < 0 ? unknown(o->size) : known(sign ? mask(o->size) : 0));
+}
+
+static void bit_test(struct state *st, const struct uop *o)
+{
+	struct tnum a = read_operand(st, o, o->dst, o->size);
+	struct tnum i = read_operand(st, o, o->src, o->size);
+	uint64_t one = (uint64_t)1 << (i.v & (width(o->size) - 1)), old = st->flags.m;
+	bool sure = !(i.m & (width(o->size) - 1));
+
+	st->flags.m = FLAG_ALL & ~(uint64_t)FLAG_ZF;
+	st->flags.m |= old & FLAG_ZF;
+	st->flags.v &= FLAG_ZF;
+	if (o->dst == UO_MEM && o->src != UO_IMM) { /* reaches beyond the operand */
+		if (o->kind != UOP_BT)
+			forget_memory(&st->mem);
+		return;
+	}
+	if (sure && !(a.m & one)) {
+		st->flags.m &= ~(uint64_t)FLAG_CF;
+		st->flags.v |= a.v & one ? FLAG_CF : 0;
+	}
+	if (o->kind == UOP_BT)
+		return;
+	if (!sure)
+		a = unknown(o->size);
+	else if (o->kind == UOP_BTC)
+		a.v ^= one & ~a.m;
+	else
+		a = (struct tnum){o->kind == UOP_BTS ? a.v | one : a.v & ~one, a.m & ~one};
+	write_operand(st, o, o->dst, o->size, a);
+}
+
+/* Flags: ZF where all agree, CF and others not. */
+static void bit_scan(struct state *st, const struct uop *o)
+{
+	struct tnum a = read_operand(st, o, o->src, o->size);
+	unsigned top = width(o->size) - 1;
+
+	no_flags(st);
+	if (a.m || !a.v) {
+		/* What a scan of zero leaves depends on the processor. */
+		st->flags.m &= o->kind <= UOP_BSR && a.v ? ~(uint64_t)FLAG_ZF : UINT64_MAX;
+		if (o->kind == UOP_POPCNT && !a.m)
+			st->flags = known(FLAG_ZF);
+		write_reg(st, o->dst, 3, o->kind == UOP_POPCNT && !a.m ? known(0) : unknown(3));
+		return;
+	}
+	switch (o->kind) {
+	case UOP_BSF:
+	case UOP_TZCNT:
+		a.v = (uint64_t)__builtin_ctzll(a.v);
+		break;
+	case UOP_BSR:
+		a.v = 63 - (uint64_t)__builtin_clzll(a.v);
+		break;
+	case UOP_LZCNT:
+		a.v = top - (63 - (uint64_t)__builtin_clzll(a.v));
+		break;
+	default:
+		a.v = (uint64_t)__builtin_popcountll(a.v);
+		st->flags = known(0);
+	}
+	if (o->kind == UOP_BSF || o->kind == UOP_BSR)
+		st->flags.m &= ~(uint64_t)FLAG_ZF;
+	write_reg(st, o->dst, o->size, a);
+}
+
+static void conditional_move(struct state *st, const struct uop *o)
+{
+	struct tnum no = cut(st->reg[o->dst], o->size), yes = read_operand(st, o, o->src, o->size);
+	int c = condition(o->aux, st->flags);
+
+	write_reg(st, o->dst, o->size, c < 0 ? tnum_join(no, yes) : c ? yes : no);
+}
+
+static void set_condition(struct state *st, const struct uop *o)
+{
+	int c = condition(o->aux, st->flags);
+
+	write_operand(st, o, o->dst, 0, c < 0 ? (struct tnum){0, 1} : known((uint64_t)c));
+}
+
+static void exchange(struct state *st, const struct uop *o)
+{
+	struct tnum a = read_operand(st, o, o->dst, o->size);
+	struct tnum b = read_operand(st, o, o->src, o->size);
+
+	/* Memory first: its address may be in src. Of one register with itself
+	 * the sum stays. */
+	if (o->kind == UOP_XADD)
+		b = tnum_add(a, b, known(0), o->size, &st->flags);
+	if (o->dst == UO_MEM || o->kind == UOP_XCHG)
+		write_operand(st, o, o->dst, o->size, b);
+	write_operand(st, o, o->src, o->size, a);
+	if (o->dst != UO_MEM && o->kind == UOP_XADD)
+		write_operand(st, o, o->dst, o->size, b);
+}
+
+/* Whether it wrote is not followed up. */
+static void compare_exchange(struct state *st, const struct uop *o)
+{
+	struct tnum a = read_operand(st, o, o->dst, o->size);
+
+	tnum_sub(cut(st->reg[UR_AX], o->size), a, known(0), o->size, &st->flags);
+	if (o->dst == UO_MEM)
+		store(&st->mem, address_of(st, o), 1u << o->size, unknown(o->size));
+	else if (o->dst < UO_MEM)
+		write_reg(st, o->dst < UR_N ? o->dst : o->dst - UO_HIGH, 3, unknown(3));
+	write_reg(st, UR_AX, 3, unknown(3));
+}
+
+static void push(struct state *st, const struct uop *o)
+{
+	struct tnum v = read_operand(st, o, o->src, o->size);
+
+	st->reg[UR_SP] = plus(st->reg[UR_SP], known(-(uint64_t)(1 << o->size)));
+	store(&st->mem, st->reg[UR_SP], 1u << o->size, v);
+}
+
+static struct tnum pop(struct state *st, unsigned size)
+{
+	struct tnum v = load(&st->mem, st->reg[UR_SP], size);
+
+	st->reg[UR_SP] = plus(st->reg[UR_SP], known(1u << size));
+	return v;
+}
+
+static void lookup(struct state *st, const struct uop *o)
+{
+	const struct uops_func *f = &st->u->func.v[st->func];
+	const struct uops_table *t = &st->u->table.v[f->table + o->imm];
+	struct tnum i = st->reg[o->index];
+
+	write_reg(st, o->dst, 3, unknown(3));
+	if (i.m || i.v >= t->n || st->u->target.v[t->first + i.v] == UOPS_NONE)
+		return;
+	st->code_reg = o->dst;
+	st->code_block = st->u->target.v[t->first + i.v];
+}
+
+/* One instruction; false where it ends. */
+static bool step(struct state *st, const struct uop *o)
+{
+	struct tnum v;
+
+	switch ((enum uop_kind)o->kind) {
+	case UOP_NOP:
+	case UOP_END:
+		break;
+	case UOP_STOP:
+	case UOP_CALL:
+	case UOP_N:
+		return false;
+	case UOP_FLAGS:
+		no_flags(st);
+		break;
+	case UOP_MOV:
+		write_operand(st, o, o->dst, o->size, read_operand(st, o, o->src, o->size));
+		break;
+	case UOP_MOVZX:
+		write_reg(st, o->dst, o->size, read_operand(st, o, o->src, o->aux));
+		break;
+	case UOP_MOVSX:
+		v = read_operand(st, o, o->src, o->aux);
+		write_reg(st, o->dst, o->size, tnum_sign_extend(v, o->aux, o->size));
+		break;
+	case UOP_LEA:
+		write_reg(st, o->dst, o->size, cut(address_of(st, o), o->size));
+		break;
+	case UOP_ADD:
+	case UOP_ADC:
+	case UOP_SUB:
+	case UOP_SBB:
+	case UOP_AND:
+	case UOP_OR:
+	case UOP_XOR:
+	case UOP_CMP:
+	case UOP_TEST:
+		arithmetic(st, o);
+		break;
+	case UOP_ADD_BASE:
+		add_base(st, o);
+		break;
+	case UOP_INC:
+	case UOP_DEC:
+	case UOP_NEG:
+	case UOP_NOT:
+	case UOP_BSWAP:
+		unary(st, o);
+		break;
+	case UOP_SHL:
+	case UOP_SHR:
+	case UOP_SAR:
+	case UOP_ROL:
+	case UOP_ROR:
+	case UOP_SHLD:
+	case UOP_SHRD:
+		shifts(st, o);
+		break;
+	case UOP_IMUL:
+		v = tnum_imul(cut(st->reg[o->dst], o->size),
+		    read_operand(st, o, o->src, o->size), o->size, &st->flags);
+		write_reg(st, o->dst, o->size, v);
+		break;
+	case UOP_IMUL3:
+		v = tnum_imul(read_operand(st, o, o->src, o->size),
+		    known((uint64_t)o->imm & mask(o->size)), o->size, &st->flags);
+		write_reg(st, o->dst, o->size, v);
+		break;
+	case UOP_MULA:
+	case UOP_IMULA:
+		multiply(st, o);
+		break;
+	case UOP_DIV:
+	case UOP_IDIV:
+		return divide(st, o);
+	case UOP_SIGN_DX:
+		sign_dx(st, o);
+		break;
+	case UOP_BT:
+	case UOP_BTS:
+	case UOP_BTR:
+	case UOP_BTC:
+		bit_test(st, o);
+		break;
+	case UOP_BSF:
+	case UOP_BSR:
+	case UOP_TZCNT:
+	case UOP_LZCNT:
+	case UOP_POPCNT:
+		bit_scan(st, o);
+		break;
+	case UOP_SETCC:
+		set_condition(st, o);
+		break;
+	case UOP_CMOV:
+		conditional_move(st, o);
+		break;
+	case UOP_XCHG:
+	case UOP_XADD:
+		exchange(st, o);
+		break;
+	case UOP_CMPXCHG:
+		compare_exchange(st, o);
+		break;
+	case UOP_PUSH:
+		push(st, o);
+		break;
+	case UOP_POP:
+		v = pop(st, o->size);
+		write_operand(st, o, o->dst, o->size, v);
+		break;
+	case UOP_LEAVE:
+		st->reg[UR_SP] = st->reg[UR_BP];
+		write_reg(st, UR_BP, 3, pop(st, 3));
+		break;
+	case UOP_WIPE:
+		store(&st->mem, address_of(st, o), 64, unknown(3));
+		break;
+	case UOP_LOOKUP:
+		lookup(st, o);
+		break;
+	}
+	return true;
+}
+
+/* ---- control ---- */
+
+static uint32_t indirect(const struct state *st, const struct uops_block *b)
+{
+	const struct uops_func *f = &st->u->func.v[st->func];
+	const struct witness_sample *s = st->mem.s;
+	const struct uops_table *t;
+	uint32_t id;
+
+	if (b->term == UT_REG && st->code_reg == b->reg)
+		return st->code_block;
+	if (st->reg[b->reg].m)
+		return UOPS_NONE;
+	if (b->term == UT_LOOKUP) {
+		t = &st->u->table.v[f->table + b->to];
+		return st->reg[b->reg].v < t->n ? st->u->target.v[t->first + st->reg[b->reg].v]
+						: UOPS_NONE;
+	}
+	id = s->block_at ? s->block_at(s->arg, st->func, st->reg[b->reg].v) : UOPS_NONE;
+	return id < f->nblock ? id : UOPS_NONE;
+}
+
+/* Where block b goes, or UOPS_NONE; *told: and it could have gone elsewhere. */
+static uint32_t successor(const struct state *st, const struct uops_block *b, bool *told)
+{
+	int c;
+
+	*told = false;
+	switch (b->term) {
+	case UT_GO:
+		return b->to;
+	case UT_COND:
+		c = condition(b->cond, st->flags);
+		*told = true;
+		return c < 0 ? UOPS_NONE : c ? b->to : b->other;
+	case UT_COND_OUT:
+		return condition(b->cond, st->flags) == 0 ? b->other : UOPS_NONE;
+	case UT_REG:
+	case UT_LOOKUP:
+		*told = true;
+		return indirect(st, b);
+	}
+	return UOPS_NONE;
+}
+
+static void begin(struct state *st, const struct uops *u, const struct witness_sample *s)
+{
+	unsigned i;
+
+	st->u = u;
+	st->func = s->func;
+	st->code_reg = UR_N;
+	for (i = 0; i < UR_N; i++)
+		st->reg[i] = known(s->gpr[i]);
+	st->flags = known(s->flags & FLAG_ALL);
+	st->mem.s = s;
+	st->mem.low = s->gpr[UR_SP] - BELOW;
+	st->mem.own = false;
+}
+
+uint32_t witness_run(const struct uops *u, const struct witness_sample *s,
+    struct witness_edge edge[WITNESS_EDGES], bool *own)
+{
+	uint32_t i = uops_at(u, s->func, s->block, s->offset), id = s->block, next, n = 0;
+	const struct uops_block *first, *b;
+	struct state st;
+	bool told, at_own = true;
+	unsigned steps;
+
+	*own = false;
+	if (i == UOPS_NONE)
+		return 0;
+	first = &u->block.v[u->func.v[s->func].block];
+	begin(&st, u, s);
+	for (steps = 0; steps < WITNESS_UOPS && n < WITNESS_EDGES; steps++) {
+		if (u->uop.v[i].kind != UOP_END) {
+			if (!step(&st, &u->uop.v[i++]))
+				break;
+			continue;
+		}
+		b = &first[id];
+		next = successor(&st, b, &told);
+		if (next == UOPS_NONE)
+			break;
+		if (told) {
+			*own |= at_own;
+			edge[n++] = (struct witness_edge){id, next};
+		}
+		at_own = false;
+		id = next;
+		i = first[id].uop;
+	}
+	return n;
+}
+
+bool witness_caller(const struct uops *u, const struct witness_sample *s, uint64_t *address)
+{
+	const struct uops_frame *f = uops_frame(u, s->func, s->block, s->offset);
+	uint64_t at = f ? s->gpr[f->reg] + (uint64_t)(int64_t)f->offset - 8 - s->gpr[UR_SP] : 0;
+
+	if (!f || !s->stack || s->nstack < 8 || at > s->nstack - 8)
+		return false;
+	*address = get_le64(s->stack + at);
+	return true;
+}

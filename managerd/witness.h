@@ -1,0 +1,65 @@
+/*
+ * Register witness: from one sample's registers the instructions that follow
+ * are evaluated forward, and every conditional branch that is reached with
+ * known flags tells its direction. After DCPI's value sampling (Burrows et
+ * al., ASPLOS 2000), over the intermediate form instead of the machine code.
+ *
+ * Pure. Nothing of the registers outlives the call.
+ *
+ * What is known is kept bit by bit (known bits, "tnum": Vishwanathan et al.,
+ * CGO 2022), flags one by one. Loads give unknown values, but from the copy of
+ * the top of the stack that came with the sample, as long as no store through
+ * an unknown address may have changed it. It goes on into the witnessed
+ * successor until something is unknown, a call, a return, or the bound.
+ */
+#ifndef MORPH_MANAGERD_WITNESS_H
+#define MORPH_MANAGERD_WITNESS_H
+
+#include "common/uops.h"
+
+enum {
+	WITNESS_EDGES = 64, /* directions of one sample, at most */
+	WITNESS_UOPS = 1000, /* instructions evaluated, at most */
+	WITNESS_STACK = 512  /* bytes of stack looked at, at most */
+};
+
+struct witness_sample {
+	uint32_t func;   /* index in the table: uops_find() of the function's key */
+	uint32_t block;  /* id */
+	uint32_t offset; /* of the next instruction, from the block's first byte in
+			    the layout that ran */
+	uint64_t gpr[UR_N]; /* enum uop_reg */
+	uint64_t flags;     /* RFLAGS */
+	const uint8_t *stack; /* copy of memory from gpr[UR_SP] upwards; NULL = none */
+	size_t nstack;
+	/*
+	 * For indirect jumps through an address that is known: the block of the
+	 * same function that begins at this address of the sampled process, or
+	 * UOPS_NONE. NULL: such jumps are not followed.
+	 */
+	uint32_t (*block_at)(void *arg, uint32_t func, uint64_t address);
+	void *arg;
+};
+
+struct witness_edge {
+	uint32_t from, to; /* block ids of the sample's function */
+};
+
+/*
+ * Evaluates one sample; writes the directions in the order of execution to
+ * edge[] (room for WITNESS_EDGES) and returns their number. Of conditional and
+ * indirect jumps only: other edges have no alternative. *own: the first one is
+ * of the sample's own block. A place that the table does not know gives 0.
+ */
+uint32_t witness_run(const struct uops *u, const struct witness_sample *s,
+    struct witness_edge edge[WITNESS_EDGES], bool *own);
+
+/*
+ * The return address of the sample's frame, read from the copy of the stack;
+ * false when the frame is not known or its top lies beyond the copy. The call
+ * lies before it: uops_behind_call() of the place of the byte before says whether
+ * one does.
+ */
+bool witness_caller(const struct uops *u, const struct witness_sample *s, uint64_t *address);
+
+#endif
