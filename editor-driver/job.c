@@ -194,6 +194,29 @@ out:
 	return rc;
 }
 
+/* Of the units that the profile names, or of all. */
+int job_witness(struct job *j, struct err *e)
+{
+	enum plan_mode mode = j->o->profile ? PLAN_PROFILE : PLAN_RANDOM;
+	struct seconds *s = &j->r.seconds;
+	struct timespec clock;
+	struct buf table = {0};
+	int rc;
+
+	lap(&clock);
+	if (open_inputs(j, e) ||
+	    plan_begin(&j->plan, j->art, mode, 0, &j->counts, 0, j->o->jobs, e) ||
+	    plan_parse(&j->plan, e))
+		return -1;
+	s->parse = lap(&clock);
+	rc = witness_make(&j->plan, j->dir, j->cache, &table, &j->r.witness, e);
+	if (!rc)
+		rc = publish_bytes(j->o->out, table.p, table.n, 0644, e);
+	s->compile = lap(&clock);
+	buf_free(&table);
+	return rc;
+}
+
 int job_score(struct job *j, struct err *e)
 {
 	struct timespec clock;

@@ -1,5 +1,5 @@
 /*
- * The jobs of morph-edit: an edit, a score, a report.
+ * The jobs of morph-edit: an edit, a witness table, a score, a report.
  */
 #ifndef MORPH_JOB_H
 #define MORPH_JOB_H
@@ -7,6 +7,7 @@
 #include "editor-driver/cache.h"
 #include "editor-driver/plan.h"
 #include "editor-driver/score.h"
+#include "editor-driver/witness.h"
 
 struct options {
 	const char *artifact, *original, *out, *cache, *keep, *layout; /* NULL: not given */
@@ -16,11 +17,11 @@ struct options {
 	uint64_t seed;
 	unsigned transforms; /* enum layout_transform */
 	unsigned jobs;
-	bool json, report, score;
+	bool json, report, score, witness;
 };
 
 struct seconds {
-	double parse, infer, layout, emit, check, as, ld, verify;
+	double parse, infer, layout, emit, check, as, ld, verify, compile;
 };
 
 /* One reason for functions that move as a whole. */
@@ -40,6 +41,7 @@ struct result {
 	bool scored;
 	struct score before, after;
 	uint64_t size_before, size_after;
+	struct witness_result witness;
 };
 
 struct job {
@@ -55,6 +57,7 @@ struct job {
 /* Each opens the artifact and does all of its job. 0, or -1 and why in e. Free
  * the job in both cases, after its result was printed. */
 int job_edit(struct job *j, struct err *e);
+int job_witness(struct job *j, struct err *e);
 int job_score(struct job *j, struct err *e);
 int job_report(struct job *j, struct err *e);
 void job_free(struct job *j);

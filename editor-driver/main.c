@@ -17,6 +17,7 @@ enum { EXIT_CANNOT = 1, EXIT_USAGE = 2, EXIT_LATER = 75, JOBS_MAX = 64 };
 static const char HELP[] =
     "usage: morph-edit --artifact A (--samples F | --counts F | --random SEED | --identity)\n"
     "                  [--original FILE] [--layout BUILD] -o OUT\n"
+    "       morph-edit --artifact A --witness-table [--samples F] -o OUT\n"
     "       morph-edit --artifact A (--samples F | --counts F) --score [--layout BUILD]\n"
     "       morph-edit --artifact A --report [--samples F | --counts F]\n"
     "\n"
@@ -27,7 +28,9 @@ static const char HELP[] =
     "  --counts F       profile: lines \"function[#KEY] block executions\"\n"
     "  --random SEED    a random layout: any layout must be correct\n"
     "  --identity       the layout of the original\n"
-    "  -o, --output OUT the new program\n"
+    "  --witness-table  micro-operations of its functions, for samples with registers;\n"
+    "                   of those files that the profile names, or of all\n"
+    "  -o, --output OUT the new program, or the table\n"
     "  --original FILE  the program it is to replace: refuse when that was changed\n"
     "                   after its link, and leave out symbols when it has none\n"
     "  --with LIST      also these transforms, --without LIST not these; LIST is all or\n"
@@ -45,7 +48,7 @@ static const char HELP[] =
     "Exit status: 0 done, 1 cannot, 2 usage, 75 not now: try again later.\n";
 
 enum { O_ARTIFACT = 256, O_SAMPLES, O_COUNTS, O_RANDOM, O_IDENTITY, O_SCORE, O_LAYOUT, O_REPORT,
-       O_JSON, O_CACHE, O_JOBS, O_KEEP, O_ORIGINAL, O_WITH, O_WITHOUT };
+       O_JSON, O_CACHE, O_JOBS, O_KEEP, O_ORIGINAL, O_WITH, O_WITHOUT, O_WITNESS };
 
 static const struct {
 	const char *name;
@@ -64,6 +67,7 @@ static const struct option LONG[] = {{"artifact", required_argument, NULL, O_ART
     {"without", required_argument, NULL, O_WITHOUT}, {"report", no_argument, NULL, O_REPORT},
     {"json", no_argument, NULL, O_JSON}, {"cache", required_argument, NULL, O_CACHE},
     {"jobs", required_argument, NULL, O_JOBS}, {"keep", required_argument, NULL, O_KEEP},
+    {"witness-table", no_argument, NULL, O_WITNESS},
     {"verbose", no_argument, NULL, 'v'}, {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0}};
 
@@ -155,6 +159,9 @@ static void read_options(struct options *o, int argc, char **argv)
 		case O_REPORT:
 			o->report = true;
 			break;
+		case O_WITNESS:
+			o->witness = true;
+			break;
 		case O_JSON:
 			o->json = true;
 			break;
@@ -188,12 +195,16 @@ static void read_options(struct options *o, int argc, char **argv)
 		usage("--samples, --counts, --random and --identity exclude each other");
 	if (o->score + o->report + !!o->out != 1)
 		usage("one of -o OUT, --score and --report is needed");
-	if (o->out && !sources)
+	if (o->out && !sources && !o->witness)
 		usage("--samples, --counts, --random or --identity is needed");
 	if (o->score && !o->profile)
 		usage("--score needs --samples or --counts");
 	if (o->report && sources && !o->profile)
 		usage("--report goes with --samples or --counts alone");
+	if (o->witness && (!o->out || (sources && !o->profile)))
+		usage("--witness-table goes with -o OUT, and with --samples or --counts alone");
+	if ((o->original || o->layout) && o->witness)
+		usage("--original and --layout do not go with --witness-table");
 	if (o->original && !o->out)
 		usage("--original goes with -o OUT");
 	if (o->layout && !o->profile)
@@ -218,7 +229,8 @@ static int check_out(const struct options *o, char *dir, struct err *e)
 	return 0;
 }
 
-static int edit(struct job *j, struct err *e)
+/* The jobs that write a file. */
+static int make(struct job *j, struct err *e)
 {
 	char *out_dir = path_dir(j->o->out);
 	struct jobdir dir = {.lock = -1};
@@ -233,7 +245,7 @@ static int edit(struct job *j, struct err *e)
 	j->cache = &cache;
 	rc = sandbox_enter((const char *[]){dir.path, out_dir, cache.dir}, 3, dir.parent, e);
 	if (!rc)
-		rc = job_edit(j, e);
+		rc = j->o->witness ? job_witness(j, e) : job_edit(j, e);
 	cache_prune(&cache, CACHE_LIMIT);
 out:
 	cache_close(&cache);
@@ -253,7 +265,8 @@ static int print_result(const struct job *j, struct err *e)
 {
 	int rc = j->o->score ? report_score(j, j->o->json)
 	    : j->o->report ? report_artifact(j, j->o->json)
-			   : report_edit(j, j->o->json);
+	    : j->o->witness ? report_witness(j, j->o->json)
+			    : report_edit(j, j->o->json);
 
 	return rc ? err_sys(e, "standard output") : 0;
 }
@@ -282,7 +295,7 @@ int main(int argc, char **argv)
 	read_options(&o, argc, argv);
 	rc = sandbox_may_edit(o.artifact, &e);
 	if (!rc)
-		rc = o.out ? edit(&j, &e) : look(&j, &e);
+		rc = o.out ? make(&j, &e) : look(&j, &e);
 	if (!rc)
 		rc = print_result(&j, &e);
 	job_free(&j);

@@ -145,6 +145,28 @@ static int score_json(const struct job *j)
 	return print_json(o);
 }
 
+static int witness_json(const struct job *j)
+{
+	const struct witness_result *w = &j->r.witness;
+	json_t *o = json_object(), *s = json_object();
+
+	json_object_set_new(o, "ok", json_true());
+	set_whole(o, "functions", w->functions);
+	set_whole(o, "blocks", w->blocks);
+	set_whole(o, "instructions", w->uops);
+	set_whole(o, "stops", w->stops);
+	set_whole(o, "opaque", w->opaque);
+	set_whole(o, "absent", w->absent);
+	set_whole(o, "differing", w->differing);
+	set_whole(o, "unmeasured", w->unmeasured);
+	set_whole(o, "bytes", w->bytes);
+	set_whole(o, "memory", w->memory);
+	set_real(s, "parse", j->r.seconds.parse);
+	set_real(s, "compile", j->r.seconds.compile);
+	json_object_set_new(o, "seconds", s);
+	return print_json(o);
+}
+
 static json_t *json_opaque(const struct job *j)
 {
 	const struct art_func *f;
@@ -258,6 +280,20 @@ static void edit_text(const struct job *j)
 	printf("%-12s %s, build %s\n", "written", j->o->out, build_id_hex(&r->id, hex));
 }
 
+static void witness_text(const struct job *j)
+{
+	const struct witness_result *w = &j->r.witness;
+
+	printf("%-12s %zu functions, %zu blocks, %zu instructions, %zu of them not followed\n",
+	    "table", w->functions, w->blocks, w->uops, w->stops);
+	printf("%-12s %zu opaque, %zu not in the original build, %zu measured otherwise, "
+	       "%zu units refused by as\n",
+	    "left out", w->opaque, w->absent, w->differing, w->unmeasured);
+	printf("%-12s parse %.3f, as and compile %.3f seconds\n", "time", j->r.seconds.parse,
+	    j->r.seconds.compile);
+	printf("%-12s %s, %zu bytes, %zu in memory\n", "written", j->o->out, w->bytes, w->memory);
+}
+
 static void artifact_text_report(const struct job *j)
 {
 	const struct art_func *f;
@@ -285,6 +321,14 @@ int report_edit(const struct job *j, bool json)
 	if (json)
 		return edit_json(j);
 	edit_text(j);
+	return text_done();
+}
+
+int report_witness(const struct job *j, bool json)
+{
+	if (json)
+		return witness_json(j);
+	witness_text(j);
 	return text_done();
 }
 

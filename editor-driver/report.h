@@ -8,6 +8,7 @@
 
 /* Each prints to standard output; 0, or -1 when that could not be written. */
 int report_edit(const struct job *j, bool json);
+int report_witness(const struct job *j, bool json);
 int report_score(const struct job *j, bool json);
 int report_artifact(const struct job *j, bool json);
 /* {"ok":false,"error":…}; nothing unless json. */

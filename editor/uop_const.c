@@ -1,0 +1,175 @@
+#include "editor/uop_parts.h"
+
+/* What a call may change, by the ABI. */
+static const uint8_t scratch[] = {
+    UR_AX, UR_CX, UR_DX, UR_SI, UR_DI, UR_R8, UR_R9, UR_R10, UR_R11};
+
+/* In the flow: not reached yet. */
+enum { UNSEEN = NONE - 1 };
+
+static void forget(uint32_t reg[UR_N])
+{
+	memset(reg, 0xff, UR_N * sizeof *reg);
+}
+
+static void forget_operand(uint32_t reg[UR_N], uint8_t operand)
+{
+	if (operand < UR_N)
+		reg[operand] = NONE;
+	else if (operand < UO_MEM)
+		reg[operand - UO_HIGH] = NONE;
+}
+
+static uint32_t table_address(struct uop_tables *t, const struct stmt *st, const struct uop *u)
+{
+	struct operand op[OPERANDS];
+	int n = operands_read(st->arg, op);
+
+	if (n != 2 || u->src != UO_UNKNOWN || u->size < 2)
+		return NONE;
+	if (str_starts(st->op, "lea")) /* symbol(%rip) */
+		return op[0].class == OP_VAR && op[0].base == UA_NONE && op[0].index == UA_NONE
+			   ? uop_table(t, op[0].symbol)
+			   : NONE;
+	return op[0].class == OP_SYMBOL ? uop_table(t, op[0].symbol) : NONE;
+}
+
+static void forget_written(uint32_t reg[UR_N], const struct uop *u)
+{
+	switch (u->kind) {
+	case UOP_NOP:
+	case UOP_FLAGS:
+	case UOP_CMP:
+	case UOP_TEST:
+	case UOP_BT:
+	case UOP_PUSH:
+	case UOP_WIPE:
+		return;
+	case UOP_MULA:
+	case UOP_IMULA:
+	case UOP_DIV:
+	case UOP_IDIV:
+		reg[UR_AX] = reg[UR_DX] = NONE;
+		return;
+	case UOP_SIGN_DX:
+		reg[UR_DX] = NONE;
+		return;
+	case UOP_LEAVE:
+		reg[UR_BP] = NONE;
+		return;
+	case UOP_XCHG:
+	case UOP_XADD:
+	case UOP_CMPXCHG:
+		reg[UR_AX] = NONE;
+		forget_operand(reg, u->src);
+		break;
+	}
+	forget_operand(reg, u->dst);
+}
+
+void uop_consts_step(uint32_t reg[UR_N], struct uop_tables *t, const struct stmt *st)
+{
+	struct uop u = uop_of_insn(st);
+	size_t i;
+
+	switch (u.kind) {
+	case UOP_CALL:
+		for (i = 0; i < sizeof scratch; i++)
+			reg[scratch[i]] = NONE;
+		return;
+	case UOP_STOP:
+		forget(reg);
+		return;
+	case UOP_MOV:
+		if (u.dst < UR_N && u.src < UR_N && u.size == 3)
+			reg[u.dst] = reg[u.src];
+		else if (u.dst < UR_N)
+			reg[u.dst] = table_address(t, st, &u);
+		else
+			forget_operand(reg, u.dst);
+		return;
+	}
+	forget_written(reg, &u);
+}
+
+static void flow_block(struct uop_tables *t, const struct blk *k, uint32_t reg[UR_N])
+{
+	const struct stmt *st;
+	uint32_t i;
+
+	for (i = k->first; i < k->last; i++) {
+		st = &t->u->stmt.v[t->f->code.v[i]];
+		if (st->kind == ST_INSN && i != k->jump)
+			uop_consts_step(reg, t, st);
+		else if (st->kind == ST_ASM || (st->kind == ST_DIR && st->dir == DIR_DATA))
+			forget(reg);
+	}
+}
+
+/* Joins what comes along an edge; true when that changed anything. */
+static bool join(uint32_t into[UR_N], const uint32_t from[UR_N])
+{
+	bool changed = false;
+	unsigned r;
+
+	for (r = 0; r < UR_N; r++) {
+		if (into[r] == from[r] || into[r] == NONE)
+			continue;
+		into[r] = into[r] == UNSEEN ? from[r] : NONE;
+		changed = true;
+	}
+	return changed;
+}
+
+static bool has_indirect(const struct func *f)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->nblk; i++)
+		if (f->blk[i].term == TERM_INDIRECT)
+			return true;
+	return false;
+}
+
+/* Entered from where nothing is known: the function's entry, landing pads and
+ * all others that no edge leads to. */
+static void entries(struct uop_consts *c, const struct cfg *g)
+{
+	uint32_t i, r;
+	uint8_t *entered = xcalloc(g->nblock, 1);
+
+	for (i = 0; i < g->nedge; i++)
+		entered[g->edge[i].dst] = 1;
+	for (i = 0; i < g->nblock; i++)
+		for (r = 0; r < UR_N; r++)
+			c->in[i][r] = i && entered[i] && !(g->block[i].flags & BLK_ADDRESSED)
+					  ? UNSEEN
+					  : NONE;
+	free(entered);
+}
+
+void uop_consts_find(struct uop_consts *c, struct uop_tables *t, struct arena *a)
+{
+	const struct cfg *g = &t->f->pub->cfg;
+	uint32_t i, e, out[UR_N];
+	bool changed;
+
+	c->in = arena_array(a, g->nblock, sizeof *c->in);
+	memset(c->in, 0xff, g->nblock * sizeof *c->in);
+	if (!has_indirect(t->f))
+		return;
+	entries(c, g);
+	do {
+		changed = false;
+		for (i = e = 0; i < g->nblock; i++) {
+			memcpy(out, c->in[i], sizeof out);
+			flow_block(t, &t->f->blk[i], out);
+			for (; e < g->nedge && g->edge[e].src == i; e++)
+				changed |= join(c->in[g->edge[e].dst], out);
+		}
+	} while (changed);
+	for (i = 0; i < g->nblock; i++)
+		for (e = 0; e < UR_N; e++)
+			if (c->in[i][e] == UNSEEN)
+				c->in[i][e] = NONE;
+}

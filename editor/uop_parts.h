@@ -1,0 +1,41 @@
+/*
+ * Parts of the compilation to micro-operations; only editor/uop*.c include
+ * this.
+ */
+#ifndef MORPH_EDITOR_UOP_PARTS_H
+#define MORPH_EDITOR_UOP_PARTS_H
+
+#include "common/uops.h"
+#include "editor/operand.h"
+#include "editor/text.h"
+
+/* uop_insn.c: what an instruction does; `at` stays 0. UOP_STOP for all that is
+ * not understood: nothing is guessed. */
+struct uop uop_of_insn(const struct stmt *st);
+/* The condition in the name of jCC, setCC or cmovCC, or -1. `name` is what
+ * follows the prefix. */
+int uop_condition(struct str name);
+
+/* uop_table.c: jump tables of a function. */
+struct uop_tables {
+	const struct unit_impl *u;
+	const struct func *f;
+	struct uops *out; /* gets tables and their targets */
+	VEC(uint32_t) label; /* per table of this function: its label, in u->label */
+	VEC(bool) distance;  /* its entries are distances of 4 bytes, else addresses of 8 */
+};
+/* The number of the table that begins at a symbol, counted in the function, or
+ * NONE when no read-only table of labels of this function begins there. */
+uint32_t uop_table(struct uop_tables *t, struct str symbol);
+
+/* uop_const.c: registers that hold a table's address, at the entry of each
+ * block: by UR_N registers, a table's number or NONE. Forward data flow over
+ * the function; all NONE where it has no indirect jump. From the arena. */
+struct uop_consts {
+	uint32_t (*in)[UR_N];
+};
+void uop_consts_find(struct uop_consts *c, struct uop_tables *t, struct arena *a);
+/* One instruction: how it changes what the registers hold. */
+void uop_consts_step(uint32_t reg[UR_N], struct uop_tables *t, const struct stmt *st);
+
+#endif
