@@ -420,7 +420,7 @@ int unit_uops(const struct unit *unit, const void *p, size_t n, const uint32_t *
     struct uops *out, uint32_t *differing, struct err *e)
 {
 	struct compiler c = {
-	    .u = unit->impl, .out = out, .p = p, .end = (const uint8_t *)p + n};
+	    .u = unit->impl, .out = out, .p = p, .end = n ? (const uint8_t *)p + n : p};
 	uint32_t i;
 
 	*differing = 0;

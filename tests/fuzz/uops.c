@@ -1,0 +1,68 @@
+/*
+ * Any bytes as a witness table, evaluated from any registers: what is read
+ * prints to the same bytes again and again, and no evaluation leaves its bounds.
+ */
+#include "managerd/witness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void reprint(const struct uops *u)
+{
+	struct buf once = {0}, twice = {0};
+	struct uops back;
+	struct err e;
+
+	uops_encode(u, &once);
+	if (uops_decode(once.p, once.n, &back, &e))
+		abort();
+	uops_encode(&back, &twice);
+	if (once.n != twice.n || memcmp(once.p, twice.p, once.n))
+		abort();
+	uops_free(&back);
+	buf_free(&once);
+	buf_free(&twice);
+}
+
+static uint32_t some_block(void *arg, uint32_t func, uint64_t address)
+{
+	return (uint32_t)address;
+}
+
+static void evaluate(const struct uops *u, const uint8_t *p, size_t n)
+{
+	struct witness_sample s = {.stack = p, .nstack = n, .block_at = some_block};
+	struct witness_edge edge[WITNESS_EDGES];
+	const struct uops_func *f;
+	uint64_t address;
+	uint32_t i, k, budget = 3000;
+	bool own;
+
+	for (i = 0; i < u->func.n; i++) {
+		f = &u->func.v[i];
+		for (s.func = i, s.block = 0; s.block <= f->nblock && budget--; s.block++)
+			for (s.offset = 0; s.offset < 8; s.offset++) {
+				for (k = 0; k < UR_N; k++)
+					s.gpr[k] = hash_short(&(struct hash128){
+					    {p[(k + s.offset) % n], (uint8_t)k, p[k % n]}});
+				s.flags = p[s.offset % n] * 0x11u;
+				if (witness_run(u, &s, edge, &own) > WITNESS_EDGES)
+					abort();
+				witness_caller(u, &s, &address);
+				uops_behind_call(u, i, s.block, s.offset);
+			}
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
+{
+	struct uops u;
+	struct err e;
+
+	if (!uops_decode(p, n, &u, &e)) {
+		reprint(&u);
+		evaluate(&u, p, n);
+	}
+	uops_free(&u);
+	return 0;
+}

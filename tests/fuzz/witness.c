@@ -1,0 +1,93 @@
+/*
+ * Any text as a unit, compiled to micro-operations as if every instruction had
+ * 3 bytes: the reader takes all that the compiler makes, and it is evaluated
+ * from every instruction.
+ */
+#include "editor/witness.h"
+#include "managerd/witness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LENGTH = 3 };
+
+/* The sizes of a unit's blocks, by the lines that measure them. */
+static uint32_t **sizes(const struct unit *u, const char *line, struct arena *a)
+{
+	uint32_t **size = arena_array(a, u->nfunc + 1, sizeof *size), i, b;
+
+	for (i = 0; i < u->nfunc; i++) {
+		size[i] = arena_array(a, u->func[i].cfg.nblock, sizeof *size[i]);
+		for (b = 0; !u->func[i].opaque && b < u->func[i].cfg.nblock; b++) {
+			if (!u->func[i].cfg.block[b].bytes)
+				continue;
+			for (; *line && *line != '\n'; line++)
+				size[i][b] += *line == '-' ? LENGTH : 0;
+			line += *line == '\n';
+		}
+	}
+	return size;
+}
+
+static void evaluate(const struct uops *u, const uint8_t *stack, size_t n)
+{
+	struct witness_sample s = {.stack = stack, .nstack = n};
+	struct witness_edge edge[WITNESS_EDGES];
+	const struct uops_block *b;
+	uint32_t k, budget = 5000;
+	bool own;
+
+	for (s.func = 0; s.func < u->func.n; s.func++)
+		for (s.block = 0; s.block < u->func.v[s.func].nblock; s.block++) {
+			b = &u->block.v[u->func.v[s.func].block + s.block];
+			for (k = 0; k < b->nuop && budget; k++, budget--) {
+				s.offset = u->uop.v[b->uop + k].at;
+				s.gpr[k % UR_N] += stack[k % n] * UINT64_C(0x0101010101010101);
+				s.flags = s.gpr[k % UR_N] >> 3;
+				witness_run(u, &s, edge, &own);
+			}
+		}
+}
+
+static void compile(const struct unit *u, const uint8_t *p, size_t n, struct arena *a)
+{
+	struct buf text = {0}, lengths = {0}, bytes = {0};
+	struct uops made = {0}, back;
+	const char *line, *c;
+	uint32_t differing;
+	struct err e;
+
+	unit_measure(u, &text);
+	line = strstr(buf_cstr(&text), "\t.section " MEASURE_SECTION);
+	line = strchr(line, '\n') + 1;
+	for (c = line; *c; c++)
+		if (*c == '-')
+			buf_char(&lengths, LENGTH);
+	if (unit_uops(u, lengths.p, lengths.n, (const uint32_t *const *)sizes(u, line, a), &made,
+		&differing, &e))
+		abort();
+	uops_sort(&made);
+	uops_encode(&made, &bytes);
+	if (uops_decode(bytes.p, bytes.n, &back, &e))
+		abort();
+	evaluate(&back, p, n);
+	uops_free(&made);
+	uops_free(&back);
+	buf_free(&text);
+	buf_free(&lengths);
+	buf_free(&bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
+{
+	struct arena a = {0};
+	struct unit *u;
+	struct err e;
+
+	u = unit_parse(&a, (const char *)p, n, &e);
+	if (u)
+		compile(u, p, n, &a);
+	unit_free(u);
+	arena_free(&a);
+	return 0;
+}
