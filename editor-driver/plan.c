@@ -324,7 +324,7 @@ static void keep_layout(const struct layout *l, struct layout *to)
 
 static void layout_func(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
 {
-	const struct unit_func *f = &t->unit->func[i];
+	struct unit_func *f = &t->unit->func[i];
 	struct layout_options o = {
 	    .split = !f->one_part, .transforms = p->transforms, .hot = p->hot};
 	struct unit_place *at = &t->place[i];
@@ -335,8 +335,11 @@ static void layout_func(struct plan *p, struct plan_tu *t, uint32_t i, struct ar
 		layout_identity(&f->cfg, &l, scratch);
 	else if (p->mode == PLAN_RANDOM)
 		layout_random(&f->cfg, &o, func_seed(p, t, i), &l, scratch);
-	else
+	else {
+		if (p->transforms & LAYOUT_THREAD)
+			layout_thread(&f->cfg);
 		layout_blocks(&f->cfg, &o, &l, scratch);
+	}
 	keep_layout(&l, &at->layout);
 }
 

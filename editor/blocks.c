@@ -552,6 +552,21 @@ static void edges(struct builder *b)
 	free(mark);
 }
 
+/* Blocks that do nothing but go on. */
+static void mark_skips(struct builder *b)
+{
+	struct cfg_block *c;
+	uint32_t i;
+
+	for (i = 0; i < b->blk.n; i++) {
+		c = &b->cb.v[i];
+		if (!(c->flags & BLK_ONCE) &&
+		    ((b->blk.v[i].term == TERM_JUMP && c->insns == 1) ||
+			(b->blk.v[i].term == TERM_FALL && !c->insns)))
+			c->flags |= BLK_SKIP;
+	}
+}
+
 static void alignments(struct builder *b)
 {
 	struct stmt *st;
@@ -589,6 +604,7 @@ const char *blocks_build(struct unit_impl *u, struct func *f)
 		edges(&b);
 	if (!b.why) {
 		alignments(&b);
+		mark_skips(&b);
 		f->nblk = (uint32_t)b.blk.n;
 		f->blk = b.blk.v;
 		b.blk.v = NULL;

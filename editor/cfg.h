@@ -14,7 +14,8 @@ enum {
 	BLK_COLD = 4,      /* the compiler put it into a .cold part */
 	BLK_INDIRECT = 8,  /* ends in an indirect jump: its edges are EDGE_INDIRECT */
 	BLK_ADDRESSED = 16, /* its label's address is taken: may be entered indirectly */
-	BLK_ONCE = 32       /* holds what must not be there twice (inline assembly, data) */
+	BLK_ONCE = 32,      /* holds what must not be there twice (inline assembly, data) */
+	BLK_SKIP = 64       /* a jump and nothing else, or nothing: has one edge */
 };
 
 struct cfg_block {

@@ -1,13 +1,14 @@
 /*
  * The output check. Reads the printed text with the scanner only, follows the
  * block labels, and compares with the original what a machine would execute:
- * every block once, the same instructions, the same ways out, the same unwind
- * state at every instruction, in a section of the same group. A copy of a block
- * must do the same; it has no label that anything else could refer to, and
- * holds nothing that may not be there twice. All that is in
- * no block (data, functions that move as a whole, code outside of functions)
- * must be there statement by statement, in order and in its section. What has
- * no place (bindings, types, sizes) must be there, as often.
+ * every block once, the same instructions, the same ways out (perhaps past
+ * blocks that hold nothing but a jump), the same unwind state at every
+ * instruction, in a section of the same group. A copy of a block must do the
+ * same; it has no label that anything else could refer to, and holds nothing
+ * that may not be there twice. All that is in no block (data, functions that
+ * move as a whole, code outside of functions) must be there statement by
+ * statement, in order and in its section. What has no place (bindings, types,
+ * sizes) must be there, as often.
  *
  * Not compared: alignment in code, debug sections and .loc, the block map.
  */
@@ -167,6 +168,25 @@ static uint32_t next_block(struct checker *c, size_t i, uint32_t func)
 	return NONE;
 }
 
+/* Does control that goes to block `from` get to `to`, with nothing on the way
+ * but jumps? */
+static bool leads(struct checker *c, const struct func *f, uint32_t from, uint32_t to)
+{
+	const struct blk *k;
+	uint32_t hops, i;
+
+	for (hops = 0; from != to && from != NONE && hops < f->nblk; hops++) {
+		k = &f->blk[from];
+		for (i = k->first; i < k->last; i++)
+			if (is_code(&c->u->stmt.v[f->code.v[i]]) && i != k->jump)
+				return false;
+		if (k->term != TERM_JUMP && k->term != TERM_FALL)
+			return false;
+		from = k->term == TERM_JUMP ? k->target : k->fall;
+	}
+	return from == to && to != NONE;
+}
+
 static int check_conditional(struct checker *c, struct block_ref r, const struct stmt *const *jump,
     size_t njump, uint32_t next)
 {
@@ -184,9 +204,11 @@ static int check_conditional(struct checker *c, struct block_ref r, const struct
 			return wrong(c, r, "its second jump is no jmp");
 		next = target_block(c, jump[1], r.func);
 	}
-	if (same_str(jump[0]->op, orig->op) && to == k->target && next == k->fall)
+	if (same_str(jump[0]->op, orig->op) && leads(c, f, k->target, to) &&
+	    leads(c, f, k->fall, next))
 		return 0;
-	if (str_is(jump[0]->op, insn_inverse(orig->op)) && to == k->fall && next == k->target)
+	if (str_is(jump[0]->op, insn_inverse(orig->op)) && leads(c, f, k->fall, to) &&
+	    leads(c, f, k->target, next))
 		return 0;
 	return wrong(c, r, "its conditional jump goes elsewhere");
 }
@@ -194,7 +216,8 @@ static int check_conditional(struct checker *c, struct block_ref r, const struct
 static int check_exits(struct checker *c, struct block_ref r, const struct stmt *const *jump,
     size_t njump, uint32_t next)
 {
-	const struct blk *k = &c->u->func.v[r.func].blk[r.id];
+	const struct func *f = &c->u->func.v[r.func];
+	const struct blk *k = &f->blk[r.id];
 	struct str op;
 
 	if (k->term == TERM_INDIRECT || k->term == TERM_END)
@@ -205,7 +228,7 @@ static int check_exits(struct checker *c, struct block_ref r, const struct stmt 
 		next = target_block(c, jump[0], r.func);
 	else if (njump)
 		return wrong(c, r, "its jump was changed");
-	return next == (k->term == TERM_JUMP ? k->target : k->fall)
+	return leads(c, f, k->term == TERM_JUMP ? k->target : k->fall, next)
 		   ? 0
 		   : wrong(c, r, "control goes on elsewhere");
 }

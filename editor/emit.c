@@ -183,31 +183,56 @@ static void jump(struct emitter *m, const struct func *f, const char *op, size_t
 	buf_char(m->out, '\n');
 }
 
-/* The jumps at the end of a block follow from what comes next. */
-static void terminate(struct emitter *m, const struct func *f, const struct blk *k, uint32_t next)
+/* Where control gets to that goes to block id. */
+static uint32_t destination(const struct func *f, const struct layout *l, uint32_t id)
 {
+	enum { HOPS_MAX = 16 }; /* ends in cycles of such blocks */
+	const struct blk *k;
+	uint32_t to = id;
+	int hops;
+
+	for (hops = 0; l->thread && f->pub->cfg.block[to].flags & BLK_SKIP; hops++) {
+		k = &f->blk[to];
+		to = k->term == TERM_JUMP ? k->target : k->fall;
+		if (hops == HOPS_MAX)
+			return id;
+	}
+	return to;
+}
+
+static void go_on(struct emitter *m, const struct func *f, uint32_t to, bool falls)
+{
+	if (!falls)
+		jump(m, f, "jmp", 3, to);
+}
+
+/* The jumps at the end of a block follow from what comes next. */
+static void terminate(struct emitter *m, const struct func *f, const struct layout *l,
+    const struct blk *k, uint32_t next)
+{
+	uint32_t target = k->target == NONE ? NONE : destination(f, l, k->target);
+	uint32_t fall = k->fall == NONE ? NONE : destination(f, l, k->fall);
+	bool target_next = next != NONE && (k->target == next || target == next);
+	bool fall_next = next != NONE && (k->fall == next || fall == next);
 	const struct stmt *st;
 	const char *inverse;
 
 	switch (k->term) {
 	case TERM_FALL:
-		if (k->fall != next)
-			jump(m, f, "jmp", 3, k->fall);
+		go_on(m, f, fall, fall_next);
 		break;
 	case TERM_JUMP:
-		if (k->target != next)
-			jump(m, f, "jmp", 3, k->target);
+		go_on(m, f, target, target_next);
 		break;
 	case TERM_COND:
 		st = &m->u->stmt.v[f->code.v[k->jump]];
 		inverse = insn_inverse(st->op);
-		if (k->target == next && k->fall != next) {
-			jump(m, f, inverse, strlen(inverse), k->fall);
+		if (target_next && !fall_next) {
+			jump(m, f, inverse, strlen(inverse), fall);
 			break;
 		}
-		jump(m, f, st->op.p, st->op.n, k->target);
-		if (k->fall != next)
-			jump(m, f, "jmp", 3, k->fall);
+		jump(m, f, st->op.p, st->op.n, target);
+		go_on(m, f, fall, fall_next);
 		break;
 	case TERM_INDIRECT:
 	case TERM_END:
@@ -319,7 +344,7 @@ static void block(struct emitter *m, struct printing *p, uint32_t k)
 		debug_emit_loc(&m->u->stmt.v[b->loc], true, &m->is_stmt, m->out);
 	for (i = b->first; i < b->last; i++)
 		body_stmt(m, p, k, i, &begun);
-	terminate(m, f, b, k + 1 < l->n && k + 1 != l->nhot ? l->order[k + 1] : NONE);
+	terminate(m, f, l, b, k + 1 < l->n && k + 1 != l->nhot ? l->order[k + 1] : NONE);
 }
 
 /* Prints the function's name with a suffix, quoted where it was. */

@@ -93,6 +93,7 @@ void layout_random(const struct cfg *g, const struct layout_options *o, uint64_t
 		add_random_copies(g, &seed, out, a);
 	if (o->transforms & LAYOUT_ALIGN)
 		add_random_alignment(&seed, out, a);
+	out->thread = o->transforms & LAYOUT_THREAD && next_random(&seed) % 2;
 }
 
 /* What the hot fragment grows by when block b goes to the cold one: jumps
@@ -161,4 +162,5 @@ void layout_blocks(
 		out->nhot = out->n;
 	if (o->transforms & LAYOUT_ALIGN)
 		align_places(g, o->hot, out, a);
+	out->thread = o->transforms & LAYOUT_THREAD;
 }

@@ -26,11 +26,13 @@ struct layout {
 	uint32_t nhot;   /* the first nhot form the hot fragment; nhot >= 1 */
 	uint8_t *align;  /* of each place, log2, 0 = none ([0]: of the entry, at least
 			    what the compiler asks for); NULL = none */
+	bool thread;     /* jumps to BLK_SKIP blocks go where those go */
 };
 
 enum layout_transform {
 	LAYOUT_ALIGN = 1, /* alignment by counts, else that of the compiler where it pays */
-	LAYOUT_TAILS = 2  /* copies of small blocks (editor/tails.h) */
+	LAYOUT_TAILS = 2, /* copies of small blocks (editor/tails.h) */
+	LAYOUT_THREAD = 4 /* jumps past BLK_SKIP blocks; needs layout_thread() */
 };
 
 struct layout_options {
@@ -42,6 +44,8 @@ struct layout_options {
 /* Deterministic. Quasi-linear in the size of the graph in practice. */
 void layout_blocks(
     const struct cfg *g, const struct layout_options *o, struct layout *out, struct arena *a);
+/* Makes g's edges go past BLK_SKIP blocks, and takes their counts out of those. */
+void layout_thread(struct cfg *g);
 /* Any permutation that keeps block 0 first, any split, any use of the transforms
  * that is legal; from the seed alone. */
 void layout_random(const struct cfg *g, const struct layout_options *o, uint64_t seed,

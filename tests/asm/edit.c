@@ -2,8 +2,8 @@
  * Golden edits: prints the unit of a file with the layouts that its first
  * lines ask for, after the output check.
  *	# layout: FUNCTION RANK BLOCK… [| COLD BLOCK…]
- * A block may come twice: a copy. BLOCK:4 is aligned to 16 bytes. Functions that
- * are not named stay. Prints "refused: …" for a foreign unit.
+ * A block may come twice: a copy. BLOCK:4 is aligned to 16 bytes; a word
+ * "thread" threads jumps. Functions that are not named stay. Prints "refused: …" for a foreign unit.
  */
 #include "common/publish.h"
 #include "editor/unit.h"
@@ -33,6 +33,8 @@ static void read_layout(struct unit *u, struct unit_place *place, char *line)
 	while ((word = strtok_r(NULL, " ", &save))) {
 		if (!strcmp(word, "|"))
 			p->layout.nhot = n;
+		else if (!strcmp(word, "thread"))
+			p->layout.thread = true;
 		else {
 			if (strchr(word, ':'))
 				p->layout.align[n] = (uint8_t)atoi(strchr(word, ':') + 1);

@@ -240,7 +240,7 @@ END_TEST
 
 static double best_order(const struct cfg *g, uint32_t *order, uint32_t k)
 {
-	struct layout l = {order, g->nblock, g->nblock, NULL};
+	struct layout l = {.order = order, .n = g->nblock, .nhot = g->nblock};
 	double best = 0, s;
 	uint32_t i, t;
 
@@ -347,7 +347,7 @@ START_TEST(the_main_place_is_not_fallen_into)
 {
 	struct cfg g = diamond();
 	uint32_t order[] = {0, 2, 3, 1, 3}, place[4];
-	struct layout l = {order, 5, 5, NULL};
+	struct layout l = {.order = order, .n = 5, .nhot = 5};
 
 	layout_main(&g, &l, place);
 	ck_assert_uint_eq(place[3], 2);

@@ -78,7 +78,7 @@ static void expect(const char *text, uint32_t blocks, const char *want)
 static struct layout random_layout(const struct unit_func *f, uint64_t seed)
 {
 	struct layout_options o = {
-	    .split = !f->one_part, .transforms = LAYOUT_ALIGN | LAYOUT_TAILS};
+	    .split = !f->one_part, .transforms = ~0u};
 	struct layout l;
 
 	layout_random(&f->cfg, &o, seed, &l, &mem);
