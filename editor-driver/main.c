@@ -56,7 +56,7 @@ static const struct {
 } TRANSFORM[] = {{"align", LAYOUT_ALIGN}, {"tails", LAYOUT_TAILS},
     {"thread", LAYOUT_THREAD}, {"all", LAYOUT_ALIGN | LAYOUT_TAILS | LAYOUT_THREAD}};
 
-enum { TRANSFORMS_DEFAULT = LAYOUT_ALIGN | LAYOUT_TAILS | LAYOUT_THREAD };
+enum { TRANSFORMS_DEFAULT = LAYOUT_TAILS | LAYOUT_THREAD };
 
 static const struct option LONG[] = {{"artifact", required_argument, NULL, O_ARTIFACT},
     {"samples", required_argument, NULL, O_SAMPLES}, {"counts", required_argument, NULL, O_COUNTS},

@@ -51,35 +51,67 @@ void layout_main(const struct cfg *g, const struct layout *l, uint32_t *place)
 	free(edges);
 }
 
+/* A block's main place and its copies must add up to the block. */
+struct sum {
+	double main, copies;             /* of this round */
+	double last_main, last_copies;   /* of the one before */
+};
+
+/* The main place's executions by the secant: copies may depend on them (a loop
+ * that is copied behind itself) or not (a dispatch). */
+static double next_guess(const struct sum *s, double count, bool first)
+{
+	double moved = s->main - s->last_main, slope = 0, guess;
+
+	if (!first && (moved > 1e-9 * count || moved < -1e-9 * count))
+		slope = (s->copies - s->last_copies) / moved;
+	guess = s->main - (s->main + s->copies - count) / (slope > 0 ? 1 + slope : 1);
+	return guess < 0 ? 0 : guess > count ? count : guess;
+}
+
+/* One round: the copies by what is in front of them. */
+static void flow_on(const struct cfg *g, const struct layout *l, const uint32_t *edges,
+    const uint32_t *place, double *count, struct sum *sum)
+{
+	uint64_t fallen;
+	uint32_t k, b;
+	double n;
+
+	for (k = 1; k < l->n; k++) {
+		b = l->order[k];
+		if (place[b] == k)
+			continue;
+		n = (double)g->block[l->order[k - 1]].count;
+		count[k] = layout_falls(g, l, edges, k - 1, &fallen) && n > 0
+			       ? count[k - 1] * ((double)fallen / n)
+			       : 0;
+		if (count[k] > (double)g->block[b].count)
+			count[k] = (double)g->block[b].count;
+		sum[b].copies += count[k];
+	}
+}
+
 static void flow(const struct cfg *g, const struct layout *l, const uint32_t *edges,
     const uint32_t *place, double *count)
 {
-	/* Copies of copies settle in as many rounds as they are deep. */
-	enum { ROUNDS = 4 };
-	double *rest = xcalloc(g->nblock, sizeof *rest), n;
+	enum { ROUNDS = 8 };
+	struct sum *sum = xcalloc(g->nblock, sizeof *sum);
 	uint32_t k, b, round;
-	uint64_t fallen;
 
 	for (k = 0; k < l->n; k++)
 		count[k] = (double)g->block[l->order[k]].count;
 	for (round = 0; round < ROUNDS && l->n > g->nblock; round++) {
-		for (b = 0; b < g->nblock; b++)
-			rest[b] = (double)g->block[b].count;
-		for (k = 1; k < l->n; k++) {
-			b = l->order[k];
-			if (place[b] == k)
-				continue;
-			n = (double)g->block[l->order[k - 1]].count;
-			count[k] = layout_falls(g, l, edges, k - 1, &fallen) && n > 0
-				       ? count[k - 1] * (double)fallen / n
-				       : 0;
-			count[k] = count[k] < rest[b] ? count[k] : rest[b];
-			rest[b] -= count[k];
+		for (b = 0; b < g->nblock; b++) {
+			sum[b].last_main = sum[b].main;
+			sum[b].last_copies = sum[b].copies;
+			sum[b].main = count[place[b]];
+			sum[b].copies = 0;
 		}
+		flow_on(g, l, edges, place, count, sum);
 		for (b = 0; b < g->nblock; b++)
-			count[place[b]] = rest[b];
+			count[place[b]] = next_guess(&sum[b], (double)g->block[b].count, !round);
 	}
-	free(rest);
+	free(sum);
 }
 
 void layout_flow(const struct cfg *g, const struct layout *l, double *count)

@@ -77,12 +77,13 @@ static bool in_run(const struct run *r, uint32_t b)
 	return false;
 }
 
-/* The best run of copies for a jump to b that is taken `count` times: the run
- * is followed along its likeliest way and cut where it is worth most. */
-static void grow(const struct tails *t, uint32_t b, double count, struct run *best)
+/* The best run of copies for a jump to b that is taken `count` times, when a
+ * fall taken `lost` times becomes a jump by it: the run is followed along its
+ * likeliest way and cut where it is worth most. */
+static void grow(const struct tails *t, uint32_t b, double count, double lost, struct run *best)
 {
 	struct run r = {.n = 0};
-	double saved = count, share = 0, worth;
+	double saved = count - lost, share = 0, worth;
 	uint32_t bytes = 0, next;
 
 	while (r.n < RUN_MAX && b != NONE && tails_may_copy(t->g, b) && !in_run(&r, b) &&
@@ -104,21 +105,26 @@ static void grow(const struct tails *t, uint32_t b, double count, struct run *be
 	}
 }
 
-/* The best run behind place k, where no way on falls through. */
+/* The best run behind place k. */
 static void find_run(const struct tails *t, uint32_t k, struct run *best)
 {
 	uint32_t b = t->l->order[k], next = behind(t, b), i;
 	const struct cfg_edge *e;
+	double falls = 0;
 
 	best->n = 0;
 	best->worth = 0;
-	for (i = t->first[b]; i < t->first[b + 1]; i++)
-		if (t->g->edge[i].kind == EDGE_INDIRECT || t->g->edge[i].dst == next)
-			return;
 	for (i = t->first[b]; i < t->first[b + 1]; i++) {
 		e = &t->g->edge[i];
-		if (e->count)
-			grow(t, e->dst, (double)e->count, best);
+		if (e->kind == EDGE_INDIRECT)
+			return;
+		if (e->dst == next)
+			falls += (double)e->count;
+	}
+	for (i = t->first[b]; i < t->first[b + 1]; i++) {
+		e = &t->g->edge[i];
+		if (e->dst != next && (double)e->count > falls)
+			grow(t, e->dst, (double)e->count, falls, best);
 	}
 }
 

@@ -2,7 +2,8 @@
  * Tail duplication: a block that is jumped to is copied behind the jump, with
  * what follows it, up to where control leaves anyway (a return, an indirect
  * jump such as an interpreter's dispatch, a jump that was taken before). Saves
- * the jump, and gives each copy of an indirect jump a history of its own.
+ * the jump, and gives each copy of an indirect jump a history of its own. A
+ * small loop is copied behind itself: unrolled.
  * (Mueller, Whalley 1992 for jumps; Ertl, Gregg 2003 for dispatch.)
  */
 #ifndef MORPH_TAILS_H

@@ -343,6 +343,35 @@ START_TEST(dispatch_is_copied_into_its_handlers)
 }
 END_TEST
 
+START_TEST(a_small_loop_is_copied_behind_itself)
+{
+	/* 0 → 1; 1 → 1 (990) or → 2. */
+	static const struct cfg_edge edge[] = {{0, 1, EDGE_FALL, 10}, {1, 1, EDGE_TAKEN, 990},
+	    {1, 2, EDGE_NOTTAKEN, 10}, {2, 3, EDGE_FALL, 10}};
+	static const uint64_t count[] = {10, 1000, 10, 10};
+	const struct layout_options o = {.split = 1, .transforms = LAYOUT_TAILS, .hot = 500};
+	struct cfg g = diamond();
+	struct layout_score s;
+	struct layout l;
+	double flow[5];
+	uint32_t b;
+
+	memcpy(g.edge, edge, sizeof edge);
+	for (b = 0; b < 4; b++)
+		g.block[b].count = count[b];
+	layout_blocks(&g, &o, &l, &mem);
+	ck_assert_uint_eq(l.n, 5);
+	ck_assert_uint_eq(l.order[2], 1);
+	layout_flow(&g, &l, flow);
+	/* x + .99 x = 1000 */
+	ck_assert_double_eq_tol(flow[1], 1000 / 1.99, 1e-6);
+	ck_assert_double_eq_tol(flow[2], 990 / 1.99, 1e-6);
+	/* Out of the main one by a jump, back from the copy by another. */
+	layout_score(&g, &l, &s);
+	ck_assert_double_eq_tol(s.taken, 10 / 1.99 + 990 * .99 / 1.99, 1e-6);
+}
+END_TEST
+
 START_TEST(the_main_place_is_not_fallen_into)
 {
 	struct cfg g = diamond();
@@ -425,6 +454,7 @@ int main(void)
 	tcase_add_test(t, nearly_the_best_order);
 	tcase_add_test(t, random_layouts_differ_and_are_sound);
 	tcase_add_test(t, dispatch_is_copied_into_its_handlers);
+	tcase_add_test(t, a_small_loop_is_copied_behind_itself);
 	tcase_add_test(t, the_main_place_is_not_fallen_into);
 	tcase_add_test(t, heads_of_small_hot_loops_are_aligned);
 	tcase_add_test(t, hot_lines_by_hand);
