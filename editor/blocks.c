@@ -124,6 +124,15 @@ static struct label *local_target(struct builder *b, struct str op)
 	return NULL;
 }
 
+static uint32_t call_flags(struct builder *b, struct str op)
+{
+	if (*op.p == '*')
+		return BLK_CALLS;
+	if (insn_noreturn(op))
+		return BLK_NORETURN;
+	return insn_returns(op) && !label_find(b->u, symbol_of(op)) ? 0 : BLK_CALLS;
+}
+
 static void do_insn(struct builder *b, uint32_t i, const struct stmt *st)
 {
 	struct blk *k;
@@ -140,13 +149,12 @@ static void do_insn(struct builder *b, uint32_t i, const struct stmt *st)
 		b->cb.v[b->cb.n - 1].flags |= BLK_ONCE;
 	switch (class) {
 	case INSN_CALL:
+		b->cb.v[b->cb.n - 1].flags |= call_flags(b, op);
 		if (*op.p == '*')
 			break;
 		add_call(b, op);
 		if (str_is(symbol_of(op), "__morestack"))
 			b->why = "split stack";
-		if (insn_noreturn(op))
-			b->cb.v[b->cb.n - 1].flags |= BLK_NORETURN;
 		break;
 	case INSN_JMP:
 		if (*st->op.p != 'j')
@@ -277,7 +285,7 @@ static void do_asm(struct builder *b, uint32_t i, const struct stmt *st)
 	if (reach && targets)
 		b->why = "inline assembly with a jump of short reach";
 	add_insn(b, i, text, text ? 4 : 0);
-	b->cb.v[b->cb.n - 1].flags |= BLK_ONCE;
+	b->cb.v[b->cb.n - 1].flags |= BLK_ONCE | (text ? BLK_CALLS : 0);
 	if (st->app_begin)
 		b->in_asm = true;
 	if (st->app_end)

@@ -15,7 +15,8 @@ enum {
 	BLK_INDIRECT = 8,  /* ends in an indirect jump: its edges are EDGE_INDIRECT */
 	BLK_ADDRESSED = 16, /* its label's address is taken: may be entered indirectly */
 	BLK_ONCE = 32,      /* holds what must not be there twice (inline assembly, data) */
-	BLK_SKIP = 64       /* a jump and nothing else, or nothing: has one edge */
+	BLK_SKIP = 64,      /* a jump and nothing else, or nothing: has one edge */
+	BLK_CALLS = 128     /* calls what may not come back (exit, longjmp), or twice (setjmp) */
 };
 
 struct cfg_block {

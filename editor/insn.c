@@ -120,6 +120,74 @@ bool insn_noreturn(struct str callee)
 	return false;
 }
 
+bool insn_returns(struct str callee)
+{
+	static const char *const names[] = {"__ctype_b_loc", "__ctype_tolower_loc",
+	    "__ctype_toupper_loc", "__errno_location", "__tls_get_addr", "memchr", "memcmp",
+	    "memcpy", "memmove", "memrchr", "memset", "rawmemchr", "strcasecmp", "strchr",
+	    "strchrnul", "strcmp", "strcpy", "strcspn", "strlen", "strncasecmp", "strncmp",
+	    "strncpy", "strnlen", "strpbrk", "strrchr", "strspn", "strstr"};
+	struct str s = symbol_of(callee);
+	size_t i;
+
+	for (i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (str_is(s, names[i]))
+			return true;
+	return false;
+}
+
+static bool starts_with_any(struct str s, const char *const *prefix, size_t n)
+{
+	while (n-- > 0)
+		if (str_starts(s, prefix[n]))
+			return true;
+	return false;
+}
+
+/* The width behind a mnemonic does not matter: "add" is addb, addw, addl, addq. */
+static bool is_op(struct str m, const char *op)
+{
+	size_t n = strlen(op);
+
+	return str_starts(m, op) && (m.n == n || (m.n == n + 1 && strchr("bwlq", m.p[n])));
+}
+
+enum insn_flags insn_flags(const struct stmt *st)
+{
+	static const char *const use[] = {"j", "set", "cmov", "fcmov", "adc", "sbb", "rcl", "rcr",
+	    "lahf", "pushf", "cmc", "adox", "loop", "ccmp", "ctest", "cfcmov", "into"};
+	static const char *const set[] = {
+	    "add", "sub", "cmp", "test", "and", "or", "xor", "neg", "imul", "mul"};
+	static const char *const compare[] = {
+	    "comisd", "comiss", "ucomisd", "ucomiss", "vcomisd", "vcomiss", "vucomisd", "vucomiss"};
+	struct str operand;
+	size_t i;
+
+	switch (insn_classify(st, &operand)) {
+	case INSN_JMP:
+	case INSN_JMP_IND:
+		return FLAGS_KEEP;
+	case INSN_CALL:
+	case INSN_RET:
+	case INSN_STOP:
+		return FLAGS_SET; /* no calling convention passes flags */
+	case INSN_JCC:
+	case INSN_SHORT:
+		return FLAGS_USE;
+	case INSN_PLAIN:
+		break;
+	}
+	if (starts_with_any(st->op, use, sizeof use / sizeof use[0]))
+		return FLAGS_USE;
+	for (i = 0; i < sizeof set / sizeof set[0]; i++)
+		if (is_op(st->op, set[i]))
+			return FLAGS_SET;
+	for (i = 0; i < sizeof compare / sizeof compare[0]; i++)
+		if (str_is(st->op, compare[i]))
+			return FLAGS_SET;
+	return FLAGS_KEEP;
+}
+
 uint32_t insn_bytes(const struct stmt *st)
 {
 	struct str operand;

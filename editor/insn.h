@@ -24,6 +24,12 @@ enum insn_class insn_classify(const struct stmt *st, struct str *operand);
 const char *insn_inverse(struct str mnemonic);
 /* True when a call to this symbol never comes back, by the C library's rules. */
 bool insn_noreturn(struct str callee);
+/* True when a call to this symbol comes back, and once, by the C library's rules. */
+bool insn_returns(struct str callee);
+/* What an instruction does with the arithmetic flags. What is not known for
+ * sure to set them all counts as leaving them alone. */
+enum insn_flags { FLAGS_KEEP, FLAGS_SET, FLAGS_USE };
+enum insn_flags insn_flags(const struct stmt *st);
 /* A rough size in bytes, for layout before a block map is known. */
 uint32_t insn_bytes(const struct stmt *st);
 /* "foo@PLT" -> "foo" */

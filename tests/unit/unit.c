@@ -250,7 +250,7 @@ START_TEST(noreturn_ends)
 	expect(UNIT(FUNC("f", "\tje\t.L2\n\tcall\tabort@PLT\n.L2:\n\tcall\tmine\n")), 3,
 	    "0>2t 0>1n 1>2f");
 	ck_assert_uint_eq(last->func[0].cfg.block[1].flags, BLK_NORETURN);
-	ck_assert_uint_eq(last->func[0].cfg.block[2].flags, BLK_NORETURN);
+	ck_assert_uint_eq(last->func[0].cfg.block[2].flags, BLK_NORETURN | BLK_CALLS);
 	/* What runs off the end of the text runs nowhere: no jump is made up. */
 	lacks(print_order(last, order, 3), "mine\n\tjmp");
 }
@@ -328,7 +328,7 @@ START_TEST(cold_part_is_rejoined)
 
 	expect(UNIT(COLD), 3, "0>2t 0>1n 2>1j");
 	ck_assert_uint_eq(last->func[0].cfg.block[0].flags, 0);
-	ck_assert_uint_eq(last->func[0].cfg.block[2].flags, BLK_COLD);
+	ck_assert_uint_eq(last->func[0].cfg.block[2].flags, BLK_COLD | BLK_CALLS);
 	/* In one part: the cold symbol is gone, its size too. */
 	text = print_order(last, order, 3);
 	lacks(text, "f.cold");

@@ -1,0 +1,75 @@
+/*
+ * Where to count so that few counters give the counts of all blocks, or of all
+ * blocks and edges, of a function.
+ *
+ * The graph behind it (`PROBES_EDGES`): each block has a node where control
+ * comes in and one where it goes out, with the block as the edge between them,
+ * and there is one node outside of the function. Control may leave a block in
+ * its middle, in a call that does not come back (exit, longjmp, an exception),
+ * or come back more often than it went (setjmp, fork): BLK_CALLS blocks have
+ * an edge from their way out to the outside, which cannot be counted, and
+ * whose flow may be negative. So counts are exact whatever calls do. Indirect
+ * jumps with a common target meet in one node, which has such an edge, too:
+ * not all their targets may be known. The flow from one of several indirect
+ * jumps to one of their targets may then stay unknown.
+ *
+ * `PROBES_BLOCKS` looks at block counts only, with counters at the heads of
+ * blocks only (Knuth & Stevenson, "Optimal measurement points for program
+ * frequency counts", BIT 1973): a block's way out and its successors' ways in
+ * are one node. It is possible for every function.
+ */
+#ifndef MORPH_PROBES_H
+#define MORPH_PROBES_H
+
+#include "common/err.h"
+#include "common/mem.h"
+#include "editor/cfg.h"
+
+#include <stdbool.h>
+
+enum probes_form { PROBES_BLOCKS = 0, PROBES_EDGES = 1 };
+
+enum probe_at {
+	PROBE_HEAD, /* in front of block `index` */
+	PROBE_EDGE, /* on edge `index` */
+	PROBE_END   /* in front of the last instruction of block `index`, by which control leaves */
+};
+
+/* A function's counters, in the order of their places. */
+struct probes {
+	uint32_t form; /* enum probes_form: of the graph that they are chosen from */
+	uint32_t n;
+	uint32_t *place; /* ascending; see probe_place */
+	bool atomic;     /* counters are written with a lock, for threads */
+};
+
+struct probe {
+	enum probe_at at;
+	uint32_t index;
+};
+/* A place is a number: heads by block, then edges, then ends by block. */
+struct probe probe_place(const struct cfg *g, uint32_t place);
+
+/* What decides about the places, besides the graph. */
+struct probe_want {
+	bool edges;          /* counts of edges are wanted, not of blocks alone */
+	bool heads_only;     /* the function's jumps are not printed anew */
+	bool weighed;        /* the graph's counts are a profile, else say nothing */
+	const uint8_t *dear; /* per block: flags are in use at its head, counting is slow */
+};
+
+/* Chooses. Deterministic; memory from the arena. */
+void probes_choose(
+    const struct cfg *g, const struct probe_want *want, struct probes *out, struct arena *a);
+
+/*
+ * Sets the count of every block of g and, with PROBES_EDGES, of every edge
+ * with known[edge] set. value[k] is what counter k counted. A negative result
+ * (control left in a way the graph does not know, or was stopped in between)
+ * becomes 0; *off is how many executions these are in all. Fails when these
+ * counters do not give all counts: they are not of this function.
+ */
+int probes_solve(struct cfg *g, const struct probes *p, const uint64_t *value, uint8_t *known,
+    uint64_t *off, struct arena *scratch, struct err *e);
+
+#endif
