@@ -11,6 +11,7 @@ struct emitter {
 	struct buf *out;
 	struct map_order map;
 	bool is_stmt; /* of the last .loc */
+	struct probe_text probe; /* of the function at hand */
 };
 
 static void line(struct emitter *m, const struct stmt *st)
@@ -35,6 +36,11 @@ static void line_outside(struct emitter *m, const struct stmt *st)
 		debug_emit(m->u, m->place, &m->map, st, m->out);
 	else
 		line(m, st);
+}
+
+static const struct probes *probes_of(const struct emitter *m, const struct func *f)
+{
+	return m->place ? m->place[f->pub->ord].probes : NULL;
 }
 
 static void map_begin(struct emitter *m, const struct func *f, uint32_t fragment,
@@ -107,7 +113,7 @@ static bool must_end(const struct emitter *m, const struct func *f, uint32_t id)
 static void stay(struct emitter *m, const struct func *f)
 {
 	const struct unit_impl *u = m->u;
-	uint32_t i, id = 0;
+	uint32_t i, id = 0, at = 0;
 	bool open = false;
 
 	for (i = f->begin; i < f->end; i++) {
@@ -119,9 +125,13 @@ static void stay(struct emitter *m, const struct func *f)
 			}
 			map_add(m, f, id, 0);
 			open = true;
+			at = f->blk[id].first;
 		}
+		if (open && i == f->code.v[at])
+			probe_at_stmt(&m->probe, id, at++, f->blk[id].cfi_in, m->out);
 		line(m, &u->stmt.v[i]);
 		if (open && i == f->code.v[f->blk[id].last - 1]) {
+			probe_at_stmt(&m->probe, id, at, f->blk[id].cfi_out, m->out);
 			if (must_end(m, f, id))
 				map_end_block(m, f);
 			open = false;
@@ -136,7 +146,7 @@ static void whole(struct emitter *m, const struct func *f, const struct layout *
 {
 	const struct unit_impl *u = m->u;
 	const struct stmt *st;
-	uint32_t i, last;
+	uint32_t i, last, counted = NONE;
 
 	if (f->unsorted || !f->part1) {
 		for (i = f->begin; i < f->end; i++)
@@ -144,6 +154,8 @@ static void whole(struct emitter *m, const struct func *f, const struct layout *
 		return;
 	}
 	last = f->code.v[f->part1 - 1];
+	if (m->probe.p)
+		counted = f->code.v[probe_entry(u, f)];
 	map_begin(m, f, 0, section, u->section.v[f->section].group);
 	if (directive) {
 		buf_str(m->out, directive);
@@ -152,6 +164,8 @@ static void whole(struct emitter *m, const struct func *f, const struct layout *
 	map_add(m, f, 0, 0);
 	for (i = f->begin; i < f->end; i++) {
 		st = &u->stmt.v[i];
+		if (i == counted)
+			probe_one(&m->probe, 0, false, 0, m->out);
 		if (directive && st->kind == ST_DIR && st->dir == DIR_SECTION &&
 		    st->section == f->section)
 			buf_str(m->out, directive);
@@ -329,7 +343,7 @@ static void block(struct emitter *m, struct printing *p, uint32_t k)
 {
 	const struct layout *l = p->l;
 	const struct func *f = p->f;
-	uint32_t id = l->order[k], i;
+	uint32_t id = l->order[k], i, next;
 	const struct blk *b = &f->blk[id];
 	bool begun = false;
 
@@ -342,9 +356,16 @@ static void block(struct emitter *m, struct printing *p, uint32_t k)
 	p->cfi = b->cfi_in;
 	if (b->loc != NONE)
 		debug_emit_loc(&m->u->stmt.v[b->loc], true, &m->is_stmt, m->out);
-	for (i = b->first; i < b->last; i++)
+	for (i = b->first; i < b->last; i++) {
+		probe_at_stmt(&m->probe, id, i, p->cfi, m->out);
 		body_stmt(m, p, k, i, &begun);
-	terminate(m, f, l, b, k + 1 < l->n && k + 1 != l->nhot ? l->order[k + 1] : NONE);
+	}
+	probe_at_stmt(&m->probe, id, i, p->cfi, m->out);
+	next = k + 1 < l->n && k + 1 != l->nhot ? l->order[k + 1] : NONE;
+	if (m->probe.p)
+		probe_terminate(&m->probe, id, next, p->cfi, m->out);
+	else
+		terminate(m, f, l, b, next);
 }
 
 /* Prints the function's name with a suffix, quoted where it was. */
@@ -373,11 +394,16 @@ static void fragment_begin(
 	p->cfi = 0;
 }
 
-static void fragment_end(struct emitter *m, const struct func *f, uint32_t fragment)
+static void fragment_end(struct emitter *m, struct printing *p, uint32_t fragment)
 {
+	const struct layout *l = p->l;
+	const struct func *f = p->f;
 	const char *name = symbol(m, f, fragment ? ".cold" : "");
+	uint32_t k;
 
 	map_end_block(m, f);
+	for (k = fragment ? l->nhot : 0; k < (fragment ? l->n : l->nhot); k++)
+		probe_side(&m->probe, l->order[k], &p->cfi, m->out);
 	if (f->has_cfi)
 		buf_str(m->out, "\t.cfi_endproc\n");
 	buf_printf(m->out, "\t.size\t%s, .-%s\n", name, name);
@@ -407,13 +433,13 @@ static void laid_out(struct emitter *m, const struct func *f, const struct unit_
 	fragment_begin(m, &r, 0, hot);
 	for (k = 0; k < l->nhot; k++)
 		block(m, &r, k);
-	fragment_end(m, f, 0);
+	fragment_end(m, &r, 0);
 	labels_between(m, f, f->tail[0], f->part1);
 	if (l->nhot < l->n) {
 		fragment_begin(m, &r, 1, cold_section(m, f));
 		for (; k < l->n; k++)
 			block(m, &r, k);
-		fragment_end(m, f, 1);
+		fragment_end(m, &r, 1);
 	}
 	if (f->part1 < f->code.n)
 		labels_between(m, f, f->tail[1], (uint32_t)f->code.n);
@@ -432,7 +458,7 @@ static bool any_edit(const struct unit *u, const struct unit_place *place)
 	uint32_t i;
 
 	for (i = 0; place && i < u->nfunc; i++)
-		if (place[i].edit && u->func[i].movable)
+		if ((place[i].edit && u->func[i].movable) || place[i].probes)
 			return true;
 	return false;
 }
@@ -462,6 +488,7 @@ void unit_emit(
 		}
 		f = &u->func.v[u->stmt_func[i]];
 		edit = place && place[f->pub->ord].edit && f->pub->movable;
+		probe_open(&m.probe, u, f, probes_of(&m, f), u->mem);
 		if (edit && f->blk) {
 			laid_out(&m, f, &place[f->pub->ord]);
 		} else if (f->blk) {
@@ -477,8 +504,10 @@ void unit_emit(
 		i = f->end;
 	}
 	mapsec_emit(u, tu, &m.map, out);
-	if (place)
+	if (place) {
 		ranges_emit(u, &m.map, out);
+		probe_sections(u, place, tu, out);
+	}
 	vec_free(&m.map.frag);
 	vec_free(&m.map.block);
 }

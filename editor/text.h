@@ -263,4 +263,44 @@ void debug_follow_locs(struct unit_impl *u);
  * other code than before, so without its view label. */
 void debug_emit_loc(const struct stmt *st, bool moved, bool *is_stmt, struct buf *out);
 
+/* flags.c: per block, whether the arithmetic flags at its head are used. */
+uint8_t *flags_live(const struct unit_impl *u, const struct func *f, struct arena *a);
+
+/*
+ * probetext.c: counters in the printed text of one function. Each counter is
+ * printed once:
+ *	incq .LMC<function>+<offset>(%rip)
+ * or, where flags are in use, by a sequence that keeps them and the red zone.
+ */
+#define COUNTER_BASE ".LMC%u"
+#define PROBE_SIDE ".LMT%u.%u" /* counts a jump that is taken; function, block */
+struct probe_text {
+	const struct unit_impl *u;
+	const struct func *f;
+	const struct probes *p; /* NULL: nothing is printed */
+	uint8_t *live;
+	/* Per block: number of its counter + 1 at its head, its end, where it
+	 * goes on (behind a conditional jump that is not taken, or by its only
+	 * edge), and where that jump is taken. */
+	uint32_t *head, *end, *on, *taken;
+};
+void probe_open(struct probe_text *t, const struct unit_impl *u, const struct func *f,
+    const struct probes *p, struct arena *a);
+/* In front of code[i] of block b, or behind all of it (i = last); cfi is the
+ * unwind state there. */
+void probe_at_stmt(
+    const struct probe_text *t, uint32_t b, uint32_t i, uint32_t cfi, struct buf *out);
+/* The jumps at the end of block b, with next behind it. */
+void probe_terminate(
+    const struct probe_text *t, uint32_t b, uint32_t next, uint32_t cfi, struct buf *out);
+/* What block b's taken jump leads to, where it is counted; *cfi as above. */
+void probe_side(const struct probe_text *t, uint32_t b, uint32_t *cfi, struct buf *out);
+/* Where an opaque function's counter goes: the index in code[], NONE: nowhere. */
+uint32_t probe_entry(const struct unit_impl *u, const struct func *f);
+void probe_one(const struct probe_text *t, uint32_t counter, bool live, uint32_t cfi,
+    struct buf *out);
+/* The counters themselves, and what they count (docs/FORMATS.md "Counter sections"). */
+void probe_sections(const struct unit_impl *u, const struct unit_place *place, uint64_t tu,
+    struct buf *out);
+
 #endif

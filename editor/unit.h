@@ -14,6 +14,7 @@
 #include "common/mem.h"
 #include "editor/cfg.h"
 #include "editor/layout.h"
+#include "editor/probes.h"
 
 #include <stdbool.h>
 
@@ -59,6 +60,7 @@ struct unit_place {
 	bool edit;            /* false: stays where it was, as it was */
 	uint32_t rank;        /* for edit: the N of .text.sorted.%08d */
 	struct layout layout; /* for edit; nhot < nblock puts the rest into .text.unlikely */
+	const struct probes *probes; /* NULL: not counted */
 };
 
 /*
@@ -75,5 +77,25 @@ void unit_emit(const struct unit *u, const struct unit_place *place, uint64_t tu
  * edges. 0, or -1 and the first difference.
  */
 int unit_check(const struct unit *u, const char *text, size_t n, struct err *e);
+
+/* How to count (editor/probes.h). */
+struct unit_counting {
+	bool edges, atomic;
+	const uint64_t *weight; /* per function: not 0 = the counts of its CFG are a profile */
+};
+
+/*
+ * Sets the probes, and the original layout, of every function of the unit that
+ * can be counted: place[ord]. A function that is opaque, or must stay where it
+ * is, gets counters at the heads of its blocks only; what cannot even have
+ * that keeps probes NULL. Memory from the unit's arena.
+ */
+void unit_count(struct unit *u, const struct unit_counting *how, struct unit_place *place);
+
+/* unit_check for a unit that was printed with probes: proves that each counter
+ * is there once, that what was added does nothing but count, and that without
+ * it the text is what unit_check demands. */
+int unit_check_counting(const struct unit *u, const struct unit_place *place, uint64_t tu,
+    const char *text, size_t n, struct err *e);
 
 #endif

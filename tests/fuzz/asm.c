@@ -1,6 +1,6 @@
 /*
- * Any text as a unit: read, laid out at random and as it was, printed, and the
- * print proven. A print of ours that does not pass the output check is a bug.
+ * Any text as a unit: read, laid out at random and as it was, and counted,
+ * printed, and the print proven. A print of ours that does not pass the output check is a bug.
  */
 #include "common/hash.h"
 #include "editor/unit.h"
@@ -8,18 +8,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void print(const struct unit *u, const struct unit_place *place)
+static void print(const struct unit *u, const struct unit_place *place, bool counting)
 {
 	struct buf out = {0};
 	struct err e;
 
 	unit_emit(u, place, 1, &out);
-	if (unit_check(u, out.p, out.n, &e)) {
+	if (counting ? unit_check_counting(u, place, 1, out.p, out.n, &e)
+		     : unit_check(u, out.p, out.n, &e)) {
 		fprintf(stderr, "%s\n", e.text);
 		fwrite(out.p, 1, out.n, stderr);
 		abort();
 	}
 	buf_free(&out);
+}
+
+static void count(struct unit *u, uint8_t how, struct arena *a)
+{
+	struct unit_counting counting = {.edges = how & 1, .atomic = how & 2};
+	struct unit_place *place = arena_array(a, u->nfunc, sizeof *place);
+
+	unit_count(u, &counting, place);
+	print(u, place, true);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
@@ -34,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 
 	u = unit_parse(&a, (const char *)p, n, &e);
 	if (u) {
-		print(u, NULL);
+		print(u, NULL, false);
 		place = arena_array(&a, u->nfunc, sizeof *place);
 		for (i = 0; i < u->nfunc; i++) {
 			place[i].edit = u->func[i].movable && (h.b[i % 16] & 7);
@@ -44,7 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 			layout_random(
 			    &u->func[i].cfg, &o, hash_short(&h) + i, &place[i].layout, &a);
 		}
-		print(u, place);
+		print(u, place, false);
+		count(u, h.b[0], &a);
 	}
 	unit_free(u);
 	arena_free(&a);

@@ -1,0 +1,77 @@
+/*
+ * Counters for a unit's functions: which, and in which layout.
+ */
+#include "editor/text.h"
+
+#include "editor/insn.h"
+
+/* The order of the original, parted where it was. */
+static void original_layout(const struct func *f, struct layout *l, struct arena *a)
+{
+	layout_identity(&f->pub->cfg, l, a);
+	if (f->blk && !f->one_part)
+		l->nhot = f->nhot_blk;
+}
+
+/* Does a jump of short reach, or unknown text, forbid that code is added? */
+static bool may_grow(const struct unit_impl *u, const struct func *f)
+{
+	const struct stmt *st;
+	struct str op;
+	size_t i;
+
+	for (i = 0; i < f->code.n; i++) {
+		st = &u->stmt.v[f->code.v[i]];
+		if (st->kind == ST_INSN && insn_classify(st, &op) == INSN_SHORT)
+			return false;
+	}
+	return true;
+}
+
+static bool countable(const struct unit_impl *u, const struct func *f)
+{
+	if (f->blk)
+		return true;
+	return !f->unsorted && f->part1 && may_grow(u, f) && probe_entry(u, f) != NONE;
+}
+
+static void count_func(
+    struct unit_impl *u, struct func *f, const struct unit_counting *how, struct unit_place *place)
+{
+	struct unit_func *pub = f->pub;
+	struct probe_want want = {.edges = how->edges,
+	    .heads_only = !f->blk || !pub->movable,
+	    .weighed = how->weight && how->weight[pub->ord]};
+	struct probes *p = arena_alloc(u->mem, sizeof *p);
+	struct arena scratch = {0};
+
+	want.dear = f->blk ? flags_live(u, f, &scratch) : arena_array(&scratch, 1, 1);
+	probes_choose(&pub->cfg, &want, p, u->mem);
+	p->atomic = how->atomic;
+	place->probes = p;
+	place->edit = pub->movable;
+	original_layout(f, &place->layout, u->mem);
+	arena_free(&scratch);
+}
+
+/* Does the text use the names of what would be added? No compiler's does. */
+static bool names_taken(const struct unit_impl *u)
+{
+	const struct str *last = u->stmt.n ? &u->stmt.v[u->stmt.n - 1].line : NULL;
+	const char *p = last ? u->stmt.v[0].line.p : NULL;
+	size_t n = last ? (size_t)(last->p + last->n - p) : 0;
+
+	return n && (memmem(p, n, ".LMC", 4) || memmem(p, n, ".LMT", 4));
+}
+
+void unit_count(struct unit *unit, const struct unit_counting *how, struct unit_place *place)
+{
+	struct unit_impl *u = unit->impl;
+	uint32_t i;
+
+	if (names_taken(u))
+		return;
+	for (i = 0; i < unit->nfunc; i++)
+		if (countable(u, &u->func.v[i]))
+			count_func(u, &u->func.v[i], how, &place[i]);
+}

@@ -1,0 +1,250 @@
+/*
+ * The output check of a unit printed with counters. Takes out of the text what
+ * probetext.c adds: counters, word by word in one of their forms; the sections
+ * at the end; the blocks behind a fragment that count a jump that is taken,
+ * whose source then goes where they lead. What is left is for unit_check.
+ */
+#include "editor/text.h"
+
+#include <stdlib.h>
+
+struct stripper {
+	const struct unit_impl *u;
+	const struct unit_place *place;
+	struct arena mem;
+	struct buf *out;
+	const char *p, *end; /* of the text, without the sections at its end */
+	struct htab side;    /* label -> where it leads: index in lead */
+	VEC(struct str) lead;
+	uint8_t **seen; /* [function][counter] */
+	struct err *e;
+};
+
+static struct str line_at(const char *p, const char *end)
+{
+	const char *nl = p < end ? memchr(p, '\n', (size_t)(end - p)) : NULL;
+
+	return (struct str){p, (uint32_t)((nl ? nl : end) - p)};
+}
+
+static const char *behind(const struct stripper *s, struct str line)
+{
+	return line.p + line.n + (line.p + line.n < s->end);
+}
+
+/* "\tincq\t.LMC" -> the function and the counter named behind it. */
+static bool counter_named(const struct stripper *s, struct str line, uint32_t *func, uint32_t *k)
+{
+	const char *at = memmem(line.p, line.n, ".LMC", 4);
+	char text[64], *end;
+	unsigned long v;
+
+	if (!at || (size_t)(line.p + line.n - at) >= sizeof text)
+		return false;
+	memcpy(text, at + 4, (size_t)(line.p + line.n - at - 4));
+	text[line.p + line.n - at - 4] = '\0';
+	v = strtoul(text, &end, 10);
+	if (*end != '+' || v >= s->u->func.n || !s->place[v].probes)
+		return false;
+	*func = (uint32_t)v;
+	v = strtoul(end + 1, &end, 10);
+	*k = (uint32_t)(v / 8);
+	return v % 8 == 0 && *k < s->place[*func].probes->n;
+}
+
+static int seen_once(struct stripper *s, uint32_t func, uint32_t k)
+{
+	if (s->seen[func][k]++)
+		return err_set(s->e, "output check: counter %u of function %s is there twice", k,
+		    s->u->func.v[func].pub->name);
+	return 0;
+}
+
+/* Does the text at p begin with this counter, printed in one of its forms? */
+static const char *match_counter(struct stripper *s, const char *p, uint32_t func, uint32_t k)
+{
+	struct probe_text t = {.u = s->u, .f = &s->u->func.v[func], .p = s->place[func].probes};
+	struct buf want = {0};
+	size_t n = 0;
+	uint32_t live, cfi;
+
+	for (live = 0; live < 2 && !n; live++)
+		/* With the stack pointer as base of the frame, and without. */
+		for (cfi = 0; cfi < s->u->cfi.n && !n; cfi += cfi ? s->u->cfi.n : 1) {
+			want.n = 0;
+			probe_one(&t, k, live, cfi, &want);
+			if ((size_t)(s->end - p) >= want.n && !memcmp(p, want.p, want.n))
+				n = want.n;
+		}
+	buf_free(&want);
+	return n ? p + n : NULL;
+}
+
+/* Steps over one counter at *p; 0 when there is none, -1 with an error. */
+static int counter(struct stripper *s, const char **p)
+{
+	struct str line = line_at(*p, s->end);
+	const char *at = *p, *next;
+	uint32_t func, k, i;
+
+	/* The longest form names its counter in the fifth line. */
+	for (i = 0; i < 5; i++, at = behind(s, line)) {
+		line = line_at(at, s->end);
+		if (memmem(line.p, line.n, ".LMC", 4))
+			break;
+		if (!i && !str_is(line, "\tleaq\t-128(%rsp), %rsp"))
+			return 0;
+	}
+	if (i == 5 || !counter_named(s, line, &func, &k))
+		return 0;
+	next = match_counter(s, *p, func, k);
+	if (!next)
+		return 0;
+	*p = next;
+	return seen_once(s, func, k) ? -1 : 1;
+}
+
+/* ".LMT0.7:" and what stands there: a counter and a jump. */
+static int side_block(struct stripper *s, const char **p)
+{
+	struct str label = line_at(*p, s->end), jump;
+	bool fresh;
+	int rc;
+
+	label.n--;
+	*p += label.n + 2;
+	rc = counter(s, p);
+	if (rc < 0)
+		return -1;
+	jump = line_at(*p, s->end);
+	if (!rc || !str_starts(jump, "\tjmp\t.LMB"))
+		return err_set(
+		    s->e, "output check: %.*s does not just count", (int)label.n, label.p);
+	*htab_put(&s->side, label.p, label.n, &fresh) = s->lead.n;
+	if (!fresh)
+		return err_set(s->e, "output check: %.*s is there twice", (int)label.n, label.p);
+	vec_push(&s->lead, (struct str){jump.p + 5, jump.n - 5});
+	*p = behind(s, jump);
+	return 0;
+}
+
+static int find_side_blocks(struct stripper *s)
+{
+	const char *p = s->p;
+	struct str line;
+
+	while (p < s->end) {
+		line = line_at(p, s->end);
+		if (!str_starts(line, ".LMT"))
+			p = behind(s, line);
+		else if (side_block(s, &p))
+			return -1;
+	}
+	return 0;
+}
+
+/* A line that stays; a jump to a side block goes where that leads. */
+static int keep(struct stripper *s, struct str line)
+{
+	const char *at = memmem(line.p, line.n, "\t.LMT", 5);
+	uint64_t *lead;
+
+	if (!at) {
+		buf_add(s->out, line.p, line.n);
+	} else {
+		at++;
+		lead = htab_get(&s->side, at, (size_t)(line.p + line.n - at));
+		if (!lead)
+			return err_set(
+			    s->e, "output check: %.*s leads nowhere", (int)line.n, line.p);
+		buf_add(s->out, line.p, (size_t)(at - line.p));
+		buf_add(s->out, s->lead.v[*lead].p, s->lead.v[*lead].n);
+	}
+	buf_char(s->out, '\n');
+	return 0;
+}
+
+static int strip(struct stripper *s)
+{
+	const char *p = s->p;
+	struct str line;
+	uint32_t skip;
+	int rc;
+
+	while (p < s->end) {
+		line = line_at(p, s->end);
+		if (str_starts(line, ".LMT")) {
+			for (skip = 0; !str_starts(line, "\tjmp\t.LMB") && skip < 16; skip++)
+				line = line_at(behind(s, line), s->end);
+			p = behind(s, line);
+			continue;
+		}
+		rc = counter(s, &p);
+		if (rc < 0)
+			return -1;
+		if (rc)
+			continue;
+		if (keep(s, line))
+			return -1;
+		p = behind(s, line);
+	}
+	return 0;
+}
+
+static int all_seen(struct stripper *s)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < s->u->func.n; i++)
+		for (k = 0; s->seen[i] && k < s->place[i].probes->n; k++)
+			if (!s->seen[i][k])
+				return err_set(s->e,
+				    "output check: counter %u of function %s is missing", k,
+				    s->u->func.v[i].pub->name);
+	return 0;
+}
+
+/* The sections stand at the end, as they are printed. */
+static int cut_sections(struct stripper *s, uint64_t tu)
+{
+	struct buf want = {0};
+	int rc = 0;
+
+	probe_sections(s->u, s->place, tu, &want);
+	if (!want.n)
+		return 0;
+	if ((size_t)(s->end - s->p) < want.n || memcmp(s->end - want.n, want.p, want.n))
+		rc = err_set(s->e, "output check: the counters' sections are not at its end");
+	else
+		s->end -= want.n;
+	buf_free(&want);
+	return rc;
+}
+
+int unit_check_counting(const struct unit *unit, const struct unit_place *place, uint64_t tu,
+    const char *text, size_t n, struct err *e)
+{
+	struct buf out = {0};
+	struct stripper s = {
+	    .u = unit->impl, .place = place, .out = &out, .p = text, .end = text + n, .e = e};
+	uint32_t i;
+	int rc;
+
+	for (i = 0; i < s.u->func.n && !place[i].probes; i++)
+		;
+	if (i == s.u->func.n)
+		return unit_check(unit, text, n, e);
+	s.seen = xcalloc(s.u->func.n, sizeof *s.seen);
+	for (i = 0; i < s.u->func.n; i++)
+		if (place[i].probes)
+			s.seen[i] = arena_array(&s.mem, place[i].probes->n, 1);
+	rc = cut_sections(&s, tu) || find_side_blocks(&s) || strip(&s) || all_seen(&s);
+	if (!rc)
+		rc = unit_check(unit, out.p, out.n, e);
+	htab_free(&s.side);
+	vec_free(&s.lead);
+	arena_free(&s.mem);
+	free(s.seen);
+	buf_free(&out);
+	return rc ? -1 : 0;
+}

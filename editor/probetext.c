@@ -1,0 +1,222 @@
+#include "editor/text.h"
+
+#include "editor/insn.h"
+
+enum { REG_RSP = 7, RED_ZONE = 128 };
+
+static void set_counter(struct probe_text *t, uint32_t k)
+{
+	const struct cfg *g = &t->f->pub->cfg;
+	struct probe at = probe_place(g, t->p->place[k]);
+
+	switch (at.at) {
+	case PROBE_HEAD:
+		t->head[at.index] = k + 1;
+		break;
+	case PROBE_END:
+		t->end[at.index] = k + 1;
+		break;
+	case PROBE_EDGE:
+		if (g->edge[at.index].kind == EDGE_TAKEN)
+			t->taken[g->edge[at.index].src] = k + 1;
+		else
+			t->on[g->edge[at.index].src] = k + 1;
+		break;
+	}
+}
+
+void probe_open(struct probe_text *t, const struct unit_impl *u, const struct func *f,
+    const struct probes *p, struct arena *a)
+{
+	uint32_t k;
+
+	*t = (struct probe_text){.u = u, .f = f, .p = p};
+	if (!p)
+		return;
+	t->live = f->blk ? flags_live(u, f, a) : arena_array(a, 1, 1);
+	t->head = arena_array(a, f->nblk, sizeof *t->head);
+	t->end = arena_array(a, f->nblk, sizeof *t->end);
+	t->on = arena_array(a, f->nblk, sizeof *t->on);
+	t->taken = arena_array(a, f->nblk, sizeof *t->taken);
+	for (k = 0; k < p->n; k++)
+		set_counter(t, k);
+}
+
+/* ---- one counter ---- */
+
+static void cfa(const struct probe_text *t, uint32_t cfi, int by, struct buf *out)
+{
+	if (t->f->has_cfi && t->u->cfi.v[cfi].cfa_reg == REG_RSP)
+		buf_printf(out, "\t.cfi_adjust_cfa_offset %d\n", by);
+}
+
+void probe_one(
+    const struct probe_text *t, uint32_t counter, bool live, uint32_t cfi, struct buf *out)
+{
+	const char *save = t->p->atomic ? "pushfq" : "pushq\t%rax";
+	const char *restore = t->p->atomic ? "popfq" : "popq\t%rax";
+	uint32_t f = t->f->pub->ord, at = 8 * counter;
+
+	if (live) {
+		buf_printf(out, "\tleaq\t-%d(%%rsp), %%rsp\n", RED_ZONE);
+		cfa(t, cfi, RED_ZONE, out);
+		buf_printf(out, "\t%s\n", save);
+		cfa(t, cfi, 8, out);
+	}
+	if (live && !t->p->atomic)
+		buf_printf(out,
+		    "\tmovq\t" COUNTER_BASE "+%u(%%rip), %%rax\n"
+		    "\tleaq\t1(%%rax), %%rax\n"
+		    "\tmovq\t%%rax, " COUNTER_BASE "+%u(%%rip)\n",
+		    f, at, f, at);
+	else
+		buf_printf(out, "\t%sincq\t" COUNTER_BASE "+%u(%%rip)\n",
+		    t->p->atomic ? "lock " : "", f, at);
+	if (live) {
+		buf_printf(out, "\t%s\n", restore);
+		cfa(t, cfi, -8, out);
+		buf_printf(out, "\tleaq\t%d(%%rsp), %%rsp\n", RED_ZONE);
+		cfa(t, cfi, -RED_ZONE, out);
+	}
+}
+
+/* ---- where it stands ---- */
+
+static bool has_bytes(const struct stmt *st)
+{
+	return st->kind == ST_INSN || st->kind == ST_ASM ||
+	       (st->kind == ST_DIR && st->dir == DIR_DATA);
+}
+
+/* The first statement of code in [from, to), behind an endbr64. */
+static uint32_t first_code(
+    const struct unit_impl *u, const struct func *f, uint32_t from, uint32_t to)
+{
+	for (; from < to && !has_bytes(&u->stmt.v[f->code.v[from]]); from++)
+		;
+	return from < to && str_is(u->stmt.v[f->code.v[from]].op, "endbr64") ? from + 1 : from;
+}
+
+static uint32_t last_insn(const struct probe_text *t, const struct blk *k)
+{
+	uint32_t i = k->last;
+
+	while (i > k->first && t->u->stmt.v[t->f->code.v[i - 1]].kind != ST_INSN)
+		i--;
+	return i > k->first ? i - 1 : k->last;
+}
+
+/* Flags in use where block b goes on by an indirect jump. */
+static bool live_at_end(const struct probe_text *t, uint32_t b)
+{
+	const struct cfg *g = &t->f->pub->cfg;
+	uint32_t i;
+
+	for (i = 0; i < g->nedge; i++)
+		if (g->edge[i].src == b && t->live[g->edge[i].dst])
+			return true;
+	return false;
+}
+
+void probe_at_stmt(
+    const struct probe_text *t, uint32_t b, uint32_t i, uint32_t cfi, struct buf *out)
+{
+	const struct blk *k = &t->f->blk[b];
+
+	if (!t->p)
+		return;
+	if (t->head[b] && i == first_code(t->u, t->f, k->first, k->last))
+		probe_one(t, t->head[b] - 1, t->live[b], cfi, out);
+	if (t->end[b] && i == last_insn(t, k))
+		probe_one(t, t->end[b] - 1, live_at_end(t, b), cfi, out);
+}
+
+uint32_t probe_entry(const struct unit_impl *u, const struct func *f)
+{
+	uint32_t i = first_code(u, f, 0, f->part1);
+
+	return i < f->part1 && u->stmt.v[f->code.v[i]].kind == ST_INSN ? i : NONE;
+}
+
+static void jump(const struct probe_text *t, const char *op, size_t n, uint32_t to, struct buf *out)
+{
+	buf_printf(out, "\t%.*s\t", (int)n, op);
+	block_label(out, t->f->pub->ord, &(struct map_block){.id = to});
+	buf_char(out, '\n');
+}
+
+static void side_jump(
+    const struct probe_text *t, const char *op, size_t n, uint32_t b, struct buf *out)
+{
+	buf_printf(out, "\t%.*s\t" PROBE_SIDE "\n", (int)n, op, t->f->pub->ord, b);
+}
+
+void probe_terminate(
+    const struct probe_text *t, uint32_t b, uint32_t next, uint32_t cfi, struct buf *out)
+{
+	const struct blk *k = &t->f->blk[b];
+	uint32_t on = k->term == TERM_JUMP ? k->target : k->fall;
+	const struct stmt *st;
+
+	if (k->term == TERM_END || k->term == TERM_INDIRECT)
+		return;
+	if (k->term == TERM_COND) {
+		st = &t->u->stmt.v[t->f->code.v[k->jump]];
+		if (t->taken[b])
+			side_jump(t, st->op.p, st->op.n, b, out);
+		else
+			jump(t, st->op.p, st->op.n, k->target, out);
+	}
+	if (t->on[b])
+		probe_one(t, t->on[b] - 1, t->live[on], cfi, out);
+	if (on != next)
+		jump(t, "jmp", 3, on, out);
+}
+
+void probe_side(const struct probe_text *t, uint32_t b, uint32_t *cfi, struct buf *out)
+{
+	const struct blk *k = &t->f->blk[b];
+
+	if (!t->p || !t->taken[b])
+		return;
+	cfi_delta(t->u, *cfi, k->cfi_out, out);
+	*cfi = k->cfi_out;
+	buf_printf(out, PROBE_SIDE ":\n", t->f->pub->ord, b);
+	probe_one(t, t->taken[b] - 1, t->live[k->target], *cfi, out);
+	jump(t, "jmp", 3, k->target, out);
+}
+
+/* ---- the sections ---- */
+
+static void section(
+    const char *name, const char *flags, const char *type, const char *group, struct buf *out)
+{
+	if (group)
+		buf_printf(out, "\t.section\t%s,\"%sG\",%s,%s,comdat\n", name, flags, type, group);
+	else
+		buf_printf(out, "\t.section\t%s,\"%s\",%s\n", name, flags, type);
+	buf_str(out, "\t.p2align\t3\n");
+}
+
+void probe_sections(
+    const struct unit_impl *u, const struct unit_place *place, uint64_t tu, struct buf *out)
+{
+	const struct probes *p;
+	const char *group;
+	uint32_t i, k;
+
+	for (i = 0; i < u->func.n; i++) {
+		p = place[i].probes;
+		if (!p || !p->n)
+			continue;
+		group = u->section.v[u->func.v[i].section].group;
+		section("morph_counters", "aw", "@nobits", group, out);
+		buf_printf(out, COUNTER_BASE ":\n\t.zero\t%u\n", i, 8 * p->n);
+		section("morph_counted", "a", "@progbits", group, out);
+		buf_printf(out, "\t.quad\t%llu\n\t.long\t%u, %u, %u, " COUNTER_BASE "-.\n",
+		    (unsigned long long)tu, i, p->form, p->n, i);
+		for (k = 0; k < p->n; k++)
+			buf_printf(out, "\t.long\t%u\n", p->place[k]);
+		buf_str(out, "\t.p2align\t3\n");
+	}
+}
