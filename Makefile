@@ -36,6 +36,16 @@ $(B)/obj/%.o: %.c | deps
 	$(say) "  CC      $<"
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
+# What is linked into counting builds, as assembly text inside morph-edit.
+RUNTIME_CFLAGS := -std=gnu11 $(WARN) -O2 -fPIC -ffreestanding -fno-builtin -mgeneral-regs-only \
+	-fno-stack-protector -fno-asynchronous-unwind-tables -fcf-protection=none
+$(B)/obj/editor-driver/counting.s: editor-driver/runtime/counting.c | deps
+	@mkdir -p $(@D)
+	$(say) "  CC -S   $<"
+	$(Q)$(CC) $(RUNTIME_CFLAGS) -S $< -o $@
+$(B)/obj/editor-driver/runtime.o: $(B)/obj/editor-driver/counting.s
+$(B)/obj/editor-driver/runtime.o: CPPFLAGS += -DCOUNTING_TEXT='"$(B)/obj/editor-driver/counting.s"'
+
 define folder_lib
 $(B)/obj/lib$(1).a: $(filter-out $(MAINS:%=$(B)/obj/%.o),$(patsubst %.c,$(B)/obj/%.o,$(wildcard $(1)/*.c)))
 	@mkdir -p $$(@D); rm -f $$@; ar rcsD $$@ $$^

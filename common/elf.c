@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NT_MORPH_ORIGIN = 1 };
+enum { NT_MORPH_ORIGIN = 1, NT_MORPH_COUNTED = 2 };
 
 struct elf {
 	Elf *elf;
@@ -297,6 +297,11 @@ struct build_id elf_file_build_id(struct elf *f)
 struct build_id elf_file_origin(struct elf *f)
 {
 	return note_id(f, "Morph", NT_MORPH_ORIGIN);
+}
+
+struct build_id elf_file_counted(struct elf *f)
+{
+	return note_id(f, "Morph", NT_MORPH_COUNTED);
 }
 
 /* ---- symbols ---- */

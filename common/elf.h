@@ -38,6 +38,9 @@ struct build_id elf_file_build_id(struct elf *f);
 /* The build-id of the build that this one was laid out from (FORMATS.md,
  * ".note.morph"); n = 0 when this is no laid-out build. */
 struct build_id elf_file_origin(struct elf *f);
+/* The build-id of the build whose executions this one counts; n = 0 when this
+ * is no counting build. */
+struct build_id elf_file_counted(struct elf *f);
 
 struct elf_section {
 	const char *name; /* lives as long as the handle */

@@ -1,6 +1,7 @@
 #include "editor-driver/build.h"
 #include "common/publish.h"
 #include "editor-driver/parallel.h"
+#include "editor-driver/runtime.h"
 #include "editor-driver/verify.h"
 
 #include <stdatomic.h>
@@ -189,18 +190,24 @@ int build_prove(struct build *b, struct err *e)
 	return b->original ? verify_untouched(b->original, b->unchanged, e) : 0;
 }
 
-/* The object with the note that names the origin. */
+/* The object with the note that names the origin; of a counting build also what
+ * writes the counts. */
 static int make_note(struct build *b, const char *path, struct err *e)
 {
 	static const struct art_tu plain = {.name = "the origin's note", .as_args = "--64"};
+	const struct art_meta *meta = artifact_meta(b->plan->art);
+	const struct build_id *id = &meta->id;
 	struct elf *f = elf_file_open(b->unchanged, -1, e);
+	bool counting = b->plan->mode == PLAN_COUNT;
 	struct elf_section s = {0};
 	struct hash128 key;
 	struct buf text = {0};
 	int rc = f ? elf_file_section(f, ".note.gnu.property", &s, e) : -1;
 
 	if (rc >= 0) {
-		relink_note(&artifact_meta(b->plan->art)->id, s.data, rc ? s.size : 0, &text);
+		relink_note(id, counting, s.data, rc ? s.size : 0, &text);
+		if (counting)
+			runtime_text(id, meta->name, &text);
 		key = objects_text_key(&b->objects, &plain, text.p, text.n);
 		rc = objects_assemble(&b->objects, &key, &plain, text.p, text.n, path, e);
 	}

@@ -87,8 +87,11 @@ static int parse_and_lay_out(struct job *j, struct timespec *clock, struct err *
 	struct plan *p = &j->plan;
 	struct seconds *s = &j->r.seconds;
 
-	if (plan_begin(p, j->art, o->mode, o->seed, &j->counts, o->transforms, o->jobs, e) ||
-	    plan_parse(p, e))
+	if (plan_begin(p, j->art, o->mode, o->seed, &j->counts, o->transforms, o->jobs, e))
+		return -1;
+	p->count_edges = o->count_edges;
+	p->count_atomic = o->count_atomic;
+	if (plan_parse(p, e))
 		return -1;
 	s->parse = lap(clock);
 	plan_infer(p);
@@ -97,6 +100,7 @@ static int parse_and_lay_out(struct job *j, struct timespec *clock, struct err *
 	plan_order(p);
 	s->layout = lap(clock);
 	j->r.edited = plan_moved(p);
+	j->r.counted = plan_counted(p, &j->r.counters);
 	return 0;
 }
 
@@ -144,7 +148,8 @@ static int verify(const struct plan *p, const struct build *b, struct blockmap *
 	int rc;
 
 	plan_copies(p, &c);
-	rc = verify_build(b->out, b->unchanged, &p->map, c.v, c.n, made, e);
+	rc = verify_build(
+	    b->out, b->unchanged, &p->map, p->mode == PLAN_COUNT, c.v, c.n, made, e);
 	vec_free(&c);
 	return rc;
 }
@@ -234,8 +239,41 @@ int job_report(struct job *j, struct err *e)
 	return open_inputs(j, e);
 }
 
+static int read_one(struct job *j, const char *path, struct err *e)
+{
+	struct rawcounts c = {.pid = 0};
+	struct buf bytes = {0};
+	int rc;
+
+	rc = file_read(path, 0, &bytes, e);
+	if (!rc)
+		rc = rawcounts_parse(bytes.p, bytes.n, path, &c, e);
+	if (!rc && tally_add(&j->tally, &c, e))
+		rc = err_wrap(e, "%s", path);
+	rawcounts_free(&c);
+	buf_free(&bytes);
+	return rc;
+}
+
+int job_read(struct job *j, struct buf *profile, struct err *e)
+{
+	char **path;
+
+	if (open_inputs(j, e) ||
+	    plan_begin(&j->plan, j->art, PLAN_COUNT, 0, NULL, 0, j->o->jobs, e) ||
+	    plan_parse(&j->plan, e))
+		return -1;
+	tally_begin(&j->tally, &j->plan);
+	for (path = j->o->raw; *path; path++)
+		if (read_one(j, *path, e))
+			return -1;
+	tally_print(&j->tally, profile);
+	return 0;
+}
+
 void job_free(struct job *j)
 {
+	tally_free(&j->tally);
 	vec_free(&j->r.reason);
 	plan_free(&j->plan);
 	counts_free(&j->counts);

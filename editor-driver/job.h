@@ -1,5 +1,6 @@
 /*
- * The jobs of morph-edit: an edit, a witness table, a score, a report.
+ * The jobs of morph-edit: an edit, a witness table, a score, a report, counts
+ * to a profile.
  */
 #ifndef MORPH_JOB_H
 #define MORPH_JOB_H
@@ -7,6 +8,7 @@
 #include "editor-driver/cache.h"
 #include "editor-driver/plan.h"
 #include "editor-driver/score.h"
+#include "editor-driver/tally.h"
 #include "editor-driver/witness.h"
 
 struct options {
@@ -18,6 +20,8 @@ struct options {
 	unsigned transforms; /* enum layout_transform */
 	unsigned jobs;
 	bool json, report, score, witness;
+	bool count_edges, count_atomic; /* of PLAN_COUNT */
+	char **raw;                     /* files with raw counts to read, NULL at the end */
 };
 
 struct seconds {
@@ -42,6 +46,7 @@ struct result {
 	struct score before, after;
 	uint64_t size_before, size_after;
 	struct witness_result witness;
+	size_t counted, counters; /* of PLAN_COUNT: functions that are counted, counters */
 };
 
 struct job {
@@ -51,6 +56,7 @@ struct job {
 	struct artifact *art;
 	struct counts counts; /* filled when there is a profile */
 	struct plan plan;
+	struct tally tally; /* of job_read */
 	struct result r;
 };
 
@@ -60,6 +66,8 @@ int job_edit(struct job *j, struct err *e);
 int job_witness(struct job *j, struct err *e);
 int job_score(struct job *j, struct err *e);
 int job_report(struct job *j, struct err *e);
+/* Appends the profile that the files with raw counts give. */
+int job_read(struct job *j, struct buf *profile, struct err *e);
 void job_free(struct job *j);
 
 #endif

@@ -20,6 +20,9 @@ static const char HELP[] =
     "       morph-edit --artifact A --witness-table [--samples F] -o OUT\n"
     "       morph-edit --artifact A (--samples F | --counts F) --score [--layout BUILD]\n"
     "       morph-edit --artifact A --report [--samples F | --counts F]\n"
+    "       morph-edit --artifact A --instrument=blocks|edges [--counters=plain|atomic]\n"
+    "                  [--samples F | --counts F] -o OUT\n"
+    "       morph-edit --artifact A --read-counts -o PROFILE FILE...\n"
     "\n"
     "Lays the code of a program out anew and links it again, from its artifact.\n"
     "\n"
@@ -38,6 +41,9 @@ static const char HELP[] =
     "  --score          only say what the present and the best layout are worth\n"
     "  --layout BUILD   the present layout, for the score (default: the original's)\n"
     "  --report         only say what the artifact holds\n"
+    "  --instrument=W   make a program that counts all its blocks, or edges as well\n"
+    "  --counters=HOW   plain: fast, threads lose counts; atomic: exact with threads\n"
+    "  --read-counts    make a profile for --counts of the files such programs wrote\n"
     "  --json           print one JSON object\n"
     "  --cache DIR      keep objects here (default: ${XDG_CACHE_HOME:-~/.cache}/morph)\n"
     "  --jobs N         threads (default: one for each processor)\n"
@@ -48,7 +54,8 @@ static const char HELP[] =
     "Exit status: 0 done, 1 cannot, 2 usage, 75 not now: try again later.\n";
 
 enum { O_ARTIFACT = 256, O_SAMPLES, O_COUNTS, O_RANDOM, O_IDENTITY, O_SCORE, O_LAYOUT, O_REPORT,
-       O_JSON, O_CACHE, O_JOBS, O_KEEP, O_ORIGINAL, O_WITH, O_WITHOUT, O_WITNESS };
+       O_JSON, O_CACHE, O_JOBS, O_KEEP, O_ORIGINAL, O_WITH, O_WITHOUT, O_WITNESS,
+       O_INSTRUMENT, O_COUNTERS, O_READ };
 
 static const struct {
 	const char *name;
@@ -68,6 +75,8 @@ static const struct option LONG[] = {{"artifact", required_argument, NULL, O_ART
     {"json", no_argument, NULL, O_JSON}, {"cache", required_argument, NULL, O_CACHE},
     {"jobs", required_argument, NULL, O_JOBS}, {"keep", required_argument, NULL, O_KEEP},
     {"witness-table", no_argument, NULL, O_WITNESS},
+    {"instrument", required_argument, NULL, O_INSTRUMENT},
+    {"counters", required_argument, NULL, O_COUNTERS}, {"read-counts", no_argument, NULL, O_READ},
     {"verbose", no_argument, NULL, 'v'}, {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0}};
 
@@ -108,19 +117,81 @@ static unsigned transforms(const char *list)
 	}
 }
 
+/* Which of two words it is. */
+static bool word(const char *s, const char *no, const char *yes, const char *why)
+{
+	if (strcmp(s, no) && strcmp(s, yes))
+		usage(why);
+	return !strcmp(s, yes);
+}
+
 static _Noreturn void print_and_exit(const char *text)
 {
 	fputs(text, stdout);
 	exit(fflush(stdout) ? EXIT_CANNOT : 0);
 }
 
+/* Of the command line, what decides which job it is. */
+struct wanted {
+	int sources; /* of a layout */
+	bool instrument, counters, read;
+};
+
+static void check_counting(const struct options *o, const struct wanted *w, int files)
+{
+	if (w->instrument + w->read + o->witness > 1)
+		usage("--instrument, --read-counts and --witness-table exclude each other");
+	if (w->instrument && !o->out)
+		usage("--instrument needs -o OUT");
+	if (w->instrument && w->sources && !o->profile)
+		usage("--instrument goes with --samples or --counts alone");
+	if (w->instrument && (o->original || o->layout))
+		usage("--instrument goes without --original and --layout");
+	if (w->counters && !w->instrument)
+		usage("--counters goes with --instrument");
+	if (w->read && (!o->out || !files))
+		usage("--read-counts needs -o PROFILE and files");
+	if (w->read && w->sources)
+		usage("--read-counts goes without --samples, --counts, --random and --identity");
+}
+
+static void check_options(const struct options *o, const struct wanted *w, int files)
+{
+	if (files && !w->read)
+		usage("there is an argument too many");
+	if (!o->artifact)
+		usage("--artifact is missing");
+	if (w->sources > 1)
+		usage("--samples, --counts, --random and --identity exclude each other");
+	if (o->score + o->report + !!o->out != 1)
+		usage("one of -o OUT, --score and --report is needed");
+	check_counting(o, w, files);
+	if (o->out && !w->sources && !w->instrument && !w->read && !o->witness)
+		usage("--samples, --counts, --random or --identity is needed");
+	if (o->score && !o->profile)
+		usage("--score needs --samples or --counts");
+	if (o->report && w->sources && !o->profile)
+		usage("--report goes with --samples or --counts alone");
+	if (o->witness && (!o->out || (w->sources && !o->profile)))
+		usage("--witness-table goes with -o OUT, and with --samples or --counts alone");
+	if ((o->original || o->layout) && o->witness)
+		usage("--original and --layout do not go with --witness-table");
+	if (o->original && !o->out)
+		usage("--original goes with -o OUT");
+	if (o->layout && !o->profile)
+		usage("--layout goes with --samples or --counts");
+	if (o->layout && o->report)
+		usage("--layout goes with --score or -o OUT");
+}
+
 static void read_options(struct options *o, int argc, char **argv)
 {
-	int c, sources = 0;
+	struct wanted w = {0};
+	int c;
 
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, "o:vhV", LONG, NULL)) != -1) {
-		sources += c == O_SAMPLES || c == O_COUNTS || c == O_RANDOM || c == O_IDENTITY;
+		w.sources += c == O_SAMPLES || c == O_COUNTS || c == O_RANDOM || c == O_IDENTITY;
 		switch (c) {
 		case O_ARTIFACT:
 			o->artifact = optarg;
@@ -175,6 +246,19 @@ static void read_options(struct options *o, int argc, char **argv)
 		case O_KEEP:
 			o->keep = optarg;
 			break;
+		case O_INSTRUMENT:
+			w.instrument = true;
+			o->count_edges = word(optarg, "blocks", "edges",
+			    "--instrument takes blocks or edges");
+			break;
+		case O_COUNTERS:
+			w.counters = true;
+			o->count_atomic = word(
+			    optarg, "plain", "atomic", "--counters takes plain or atomic");
+			break;
+		case O_READ:
+			w.read = true;
+			break;
 		case 'v':
 			log_init("morph-edit", LOG_LVL_DEBUG);
 			break;
@@ -187,30 +271,10 @@ static void read_options(struct options *o, int argc, char **argv)
 			exit(EXIT_USAGE);
 		}
 	}
-	if (optind < argc)
-		usage("there is an argument too many");
-	if (!o->artifact)
-		usage("--artifact is missing");
-	if (sources > 1)
-		usage("--samples, --counts, --random and --identity exclude each other");
-	if (o->score + o->report + !!o->out != 1)
-		usage("one of -o OUT, --score and --report is needed");
-	if (o->out && !sources && !o->witness)
-		usage("--samples, --counts, --random or --identity is needed");
-	if (o->score && !o->profile)
-		usage("--score needs --samples or --counts");
-	if (o->report && sources && !o->profile)
-		usage("--report goes with --samples or --counts alone");
-	if (o->witness && (!o->out || (sources && !o->profile)))
-		usage("--witness-table goes with -o OUT, and with --samples or --counts alone");
-	if ((o->original || o->layout) && o->witness)
-		usage("--original and --layout do not go with --witness-table");
-	if (o->original && !o->out)
-		usage("--original goes with -o OUT");
-	if (o->layout && !o->profile)
-		usage("--layout goes with --samples or --counts");
-	if (o->layout && o->report)
-		usage("--layout goes with --score or -o OUT");
+	o->mode = w.instrument ? PLAN_COUNT : o->mode;
+	if (w.read)
+		o->raw = argv + optind;
+	check_options(o, &w, argc - optind);
 }
 
 /* The place of the result: a file or nothing, and not the artifact. */
@@ -261,11 +325,26 @@ static int look(struct job *j, struct err *e)
 	return j->o->score ? job_score(j, e) : job_report(j, e);
 }
 
+static int read_counts(struct job *j, struct err *e)
+{
+	char *out_dir = path_dir(j->o->out);
+	struct buf profile = {0};
+	int rc = -1;
+
+	if (!check_out(j->o, out_dir, e) &&
+	    !sandbox_enter((const char *[]){out_dir}, 1, NULL, e) && !job_read(j, &profile, e))
+		rc = publish_bytes(j->o->out, profile.p, profile.n, 0644, e);
+	buf_free(&profile);
+	free(out_dir);
+	return rc;
+}
+
 static int print_result(const struct job *j, struct err *e)
 {
 	int rc = j->o->score ? report_score(j, j->o->json)
 	    : j->o->report ? report_artifact(j, j->o->json)
 	    : j->o->witness ? report_witness(j, j->o->json)
+	    : j->o->raw	   ? report_read(j, j->o->json)
 			    : report_edit(j, j->o->json);
 
 	return rc ? err_sys(e, "standard output") : 0;
@@ -295,7 +374,7 @@ int main(int argc, char **argv)
 	read_options(&o, argc, argv);
 	rc = sandbox_may_edit(o.artifact, &e);
 	if (!rc)
-		rc = o.out ? make(&j, &e) : look(&j, &e);
+		rc = o.raw ? read_counts(&j, &e) : o.out ? make(&j, &e) : look(&j, &e);
 	if (!rc)
 		rc = print_result(&j, &e);
 	job_free(&j);

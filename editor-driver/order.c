@@ -131,6 +131,17 @@ void order_calls(struct plan *p)
 	vec_free(&g.call);
 }
 
+void order_original(struct plan *p)
+{
+	struct graph g = {0};
+	uint32_t k;
+
+	gather(p, &g);
+	for (k = 0; k < g.node.n; k++)
+		g.node.v[k].t->place[g.node.v[k].func].rank = k;
+	vec_free(&g.node);
+}
+
 /* splitmix64 (Steele, Lea, Flood 2014). */
 static uint64_t next_random(uint64_t *state)
 {

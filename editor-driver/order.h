@@ -9,6 +9,8 @@
 
 /* By who calls whom how often (editor/funcorder.h). */
 void order_calls(struct plan *p);
+/* As they are in the original's texts. */
+void order_original(struct plan *p);
 /* By the plan's seed. */
 void order_random(struct plan *p);
 

@@ -31,10 +31,10 @@ static void weigh(struct plan *p, struct plan_tu *t)
 
 	t->weight = arena_array(&t->mem, t->nfunc, sizeof *t->weight);
 	for (i = 0; i < t->nfunc; i++) {
-		t->weight[i] = p->mode == PLAN_PROFILE
+		t->weight[i] = p->counts && p->counts->block
 		    ? counts_weight(p->counts, p->func, (size_t)(t->func - p->func) + i)
 		    : p->mode == PLAN_RANDOM;
-		t->edited = t->edited || t->weight[i];
+		t->edited = t->edited || t->weight[i] || p->mode == PLAN_COUNT;
 	}
 }
 
@@ -120,7 +120,7 @@ void plan_free(struct plan *p)
 {
 	size_t i;
 
-	for (i = 0; i < p->nweighed; i++)
+	for (i = 0; i < p->nweighed && p->mode != PLAN_COUNT; i++)
 		free_layout(&p->weighed[i]);
 	for (i = 0; i < p->ntu; i++) {
 		if (p->tu[i].unit)
@@ -295,7 +295,7 @@ static void infer_func(struct plan *p, struct plan_tu *t, uint32_t i, struct are
 
 void plan_infer(struct plan *p)
 {
-	if (p->mode == PLAN_PROFILE)
+	if (p->counts && p->counts->block)
 		each_weighed(p, infer_func);
 }
 
@@ -310,7 +310,8 @@ static uint64_t func_seed(const struct plan *p, const struct plan_tu *t, uint32_
 	return hash_short(&h);
 }
 
-/* Out of the arena of one thread; plan_free() frees it. */
+/* Out of the arena of one thread; plan_free() frees it. Those of PLAN_COUNT
+ * lie in their unit's. */
 static void keep_layout(const struct layout *l, struct layout *to)
 {
 	*to = *l;
@@ -384,8 +385,20 @@ static uint64_t hot_count(const struct plan *p)
 	return count;
 }
 
+static int count_tu(struct plan *p, struct plan_tu *t, struct err *e)
+{
+	struct unit_counting how = {p->count_edges, p->count_atomic, t->weight};
+
+	unit_count(t->unit, &how, t->place);
+	return 0;
+}
+
 void plan_layout(struct plan *p)
 {
+	if (p->mode == PLAN_COUNT) {
+		each_edited(p, count_tu, NULL);
+		return;
+	}
 	p->hot = hot_count(p);
 	each_weighed(p, layout_func);
 }
@@ -394,6 +407,8 @@ void plan_order(struct plan *p)
 {
 	if (p->mode == PLAN_RANDOM)
 		order_random(p);
+	else if (p->mode == PLAN_COUNT)
+		order_original(p);
 	else
 		order_calls(p);
 }
@@ -411,6 +426,9 @@ void plan_emit(struct plan *p)
 
 static int check_tu(struct plan *p, struct plan_tu *t, struct err *e)
 {
+	if (p->mode == PLAN_COUNT)
+		return unit_check_counting(
+		    t->unit, t->place, hash_short(&t->art->hash), t->out.p, t->out.n, e);
 	return unit_check(t->unit, t->out.p, t->out.n, e);
 }
 
@@ -455,6 +473,22 @@ size_t plan_moved(const struct plan *p)
 	for (i = 0; i < p->ntu; i++)
 		for (k = 0; p->tu[i].place && k < p->tu[i].nfunc; k++)
 			n += p->tu[i].place[k].edit;
+	return n;
+}
+
+size_t plan_counted(const struct plan *p, size_t *counters)
+{
+	const struct probes *probes;
+	size_t i, n = 0;
+	uint32_t k;
+
+	*counters = 0;
+	for (i = 0; i < p->ntu; i++)
+		for (k = 0; p->tu[i].place && k < p->tu[i].nfunc; k++) {
+			probes = p->tu[i].place[k].probes;
+			n += probes != NULL;
+			*counters += probes ? probes->n : 0;
+		}
 	return n;
 }
 

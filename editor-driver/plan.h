@@ -19,7 +19,8 @@
 enum plan_mode {
 	PLAN_IDENTITY, /* nothing moves */
 	PLAN_RANDOM,   /* everything that may move does, by a seed */
-	PLAN_PROFILE   /* what the counts name is laid out for them */
+	PLAN_PROFILE,  /* what the counts name is laid out for them */
+	PLAN_COUNT     /* nothing changes its order; everything is counted */
 };
 
 struct plan_tu {
@@ -45,7 +46,8 @@ struct plan {
 	struct artifact *art;
 	enum plan_mode mode;
 	uint64_t seed;
-	const struct counts *counts; /* of PLAN_PROFILE */
+	const struct counts *counts; /* of PLAN_PROFILE; of PLAN_COUNT where there are any */
+	bool count_edges, count_atomic; /* of PLAN_COUNT; set them after plan_begin */
 	unsigned jobs;               /* threads */
 	unsigned transforms;         /* of the layouts; enum layout_transform */
 	const struct art_func *func;
@@ -73,7 +75,7 @@ void plan_free(struct plan *p);
 int plan_parse(struct plan *p, struct err *e);
 /* Sets the counts of every CFG with a weight (editor/infer.h). */
 void plan_infer(struct plan *p);
-/* Sets the layout of every function that moves. */
+/* Sets the layout of every function that moves; of PLAN_COUNT the probes. */
 void plan_layout(struct plan *p);
 /* Sets the rank of every function that moves. */
 void plan_order(struct plan *p);
@@ -91,6 +93,8 @@ void plan_copies(const struct plan *p, struct copies *out);
 
 /* How many functions move. */
 size_t plan_moved(const struct plan *p);
+/* How many functions have counters, and how many of these there are. */
+size_t plan_counted(const struct plan *p, size_t *counters);
 
 /* The text of a TU that is not edited, with labels and block map; appended to
  * out. Thread safe. */

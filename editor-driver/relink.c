@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOTE_MORPH_ORIGIN = 1 };
+enum { NOTE_MORPH_ORIGIN = 1, NOTE_MORPH_COUNTED = 2 };
 
 /* The artifact says which linker made the module; it may not say more. */
 static const char *known_linker(const char *name)
@@ -141,7 +141,8 @@ static void put_bytes(struct buf *out, const void *p, size_t n)
 		buf_printf(out, "\t.byte %u\n", b[i]);
 }
 
-void relink_note(const struct build_id *origin, const void *property, size_t n, struct buf *out)
+void relink_note(const struct build_id *origin, bool counting, const void *property, size_t n,
+    struct buf *out)
 {
 	buf_printf(out,
 	    "\t.section .note.morph,\"\",@note\n"
@@ -149,7 +150,7 @@ void relink_note(const struct build_id *origin, const void *property, size_t n, 
 	    "\t.long 6, %u, %u\n"
 	    "\t.asciz \"Morph\"\n"
 	    "\t.p2align 2\n",
-	    origin->n, NOTE_MORPH_ORIGIN);
+	    origin->n, counting ? NOTE_MORPH_COUNTED : NOTE_MORPH_ORIGIN);
 	put_bytes(out, origin->b, origin->n);
 	buf_str(out, "\t.p2align 2\n");
 	if (n) {

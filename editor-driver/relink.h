@@ -28,10 +28,11 @@ int relink_run(const struct relinker *r, struct artifact *a, const char *dir, ch
 
 /*
  * The assembly text of that last object: the note that names the origin
- * (docs/FORMATS.md ".note.morph"), and a copy of the program's own
+ * (docs/FORMATS.md ".note.morph"; counting: of a counting build), and a copy of the program's own
  * .note.gnu.property (n bytes, may be 0), without which ld would take the
  * object for one that cannot do what the others can.
  */
-void relink_note(const struct build_id *origin, const void *property, size_t n, struct buf *out);
+void relink_note(const struct build_id *origin, bool counting, const void *property, size_t n,
+    struct buf *out);
 
 #endif

@@ -125,6 +125,10 @@ static int edit_json(const struct job *j)
 	set_text(o, "out", j->o->out);
 	set_id(o, "build_id", &r->id);
 	set_whole(o, "edited", r->edited);
+	if (j->o->mode == PLAN_COUNT) {
+		set_whole(o, "counted", r->counted);
+		set_whole(o, "counters", r->counters);
+	}
 	set_whole(o, "tus_assembled", r->assembled);
 	set_whole(o, "tus_cached", r->cached);
 	json_object_set_new(o, "seconds", json_seconds(&r->seconds));
@@ -273,6 +277,9 @@ static void edit_text(const struct job *j)
 	print_common(j);
 	printf("%-12s %zu functions; %zu units assembled, %zu from the cache\n", "edited",
 	    r->edited, r->assembled, r->cached);
+	if (j->o->mode == PLAN_COUNT)
+		printf("%-12s %zu functions by %zu counters, for %zu blocks\n", "counted",
+		    r->counted, r->counters, r->blocks);
 	print_seconds(&r->seconds);
 	print_scores(j);
 	printf("%-12s %10llu %10llu bytes\n", "size", (unsigned long long)r->size_before,
@@ -347,6 +354,42 @@ int report_artifact(const struct job *j, bool json)
 	if (json)
 		return artifact_json(j);
 	artifact_text_report(j);
+	return text_done();
+}
+
+static int read_json(const struct job *j)
+{
+	const struct tally *t = &j->tally;
+	json_t *o = json_common(j);
+
+	set_text(o, "out", j->o->out);
+	set_whole(o, "files", t->files);
+	set_whole(o, "executions", t->executions);
+	set_whole(o, "blocks_executed", t->blocks);
+	set_whole(o, "edges_executed", t->edges);
+	set_whole(o, "edges_unknown", t->unknown);
+	set_whole(o, "functions_off", t->off_functions);
+	set_whole(o, "executions_off", t->off);
+	return print_json(o);
+}
+
+int report_read(const struct job *j, bool json)
+{
+	const struct tally *t = &j->tally;
+
+	if (json)
+		return read_json(j);
+	printf("%-12s %zu files; %llu executions of %llu blocks, by %llu edges\n", "read",
+	    t->files, (unsigned long long)t->executions, (unsigned long long)t->blocks,
+	    (unsigned long long)t->edges);
+	if (t->unknown)
+		printf("%-12s %llu edges: several indirect jumps lead to the same places\n",
+		    "not told", (unsigned long long)t->unknown);
+	if (t->off)
+		printf("%-12s %zu functions: sums are off by %llu executions; they were left or\n"
+		       "%-12s interrupted where nothing counts (signals, other threads)\n",
+		    "approximate", t->off_functions, (unsigned long long)t->off, "");
+	printf("%-12s %s\n", "written", j->o->out);
 	return text_done();
 }
 

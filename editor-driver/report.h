@@ -11,6 +11,7 @@ int report_edit(const struct job *j, bool json);
 int report_witness(const struct job *j, bool json);
 int report_score(const struct job *j, bool json);
 int report_artifact(const struct job *j, bool json);
+int report_read(const struct job *j, bool json);
 /* {"ok":false,"error":…}; nothing unless json. */
 int report_failure(const char *error, bool json);
 

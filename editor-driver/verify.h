@@ -40,14 +40,15 @@ struct verify_copies {
 };
 
 /*
- * A new build at path: to the outside the same as the unchanged build, a
- * build-id of its own, map's as its origin, and every block of every function
- * in its block map as often as in map, and its copies as often again (copy[] is
+ * A new build at path (counting: one that counts): to the outside the same as
+ * the unchanged build, a build-id of its own, map's as its origin, and every
+ * block of every function in its block map as often as in map, and its copies as often again (copy[] is
  * sorted; entries of one block are equal). The map of the new build goes to out
  * (blockmap_free in both cases).
  */
 int verify_build(const char *path, const char *unchanged, const struct blockmap *map,
-    struct verify_copies *copy, size_t ncopy, struct blockmap *out, struct err *e);
+    bool counting, struct verify_copies *copy, size_t ncopy, struct blockmap *out,
+    struct err *e);
 
 /* Bytes a build takes up in memory from its file. */
 int verify_size(const char *path, uint64_t *bytes, struct err *e);
