@@ -1,0 +1,250 @@
+"""Figure 3 of the Morph paper (SOSP'97) on today's programs, beside today's peers.
+
+What is found is kept per program in docs/bench/figure3/NAME.json; table and chart
+are made from these files alone.
+"""
+import json
+import math
+import os
+import statistics
+
+import chart
+import peers
+from rig import TOP, Unavailable, machine, measured, pairs, progress, run, table_lines
+
+MOST, FEW = 100000, 15000
+FOLDER = os.path.join(TOP, "docs/bench")
+
+# (id, heading, what its ratios are of, how it is made)
+COLUMNS = [
+    ("plain", "plain -O2", None, peers.plain),
+    (f"morph-{FEW}", f"Morph, {FEW:,} samples", "plain", peers.morph_samples(FEW, MOST)),
+    (f"morph-{MOST}", f"Morph, {MOST:,} samples", "plain", peers.morph_samples(MOST, MOST)),
+    ("morph-complete", "Morph, complete profile", "plain", peers.morph_complete),
+    ("bolt-samples", f"BOLT, {MOST:,} samples", "plain", peers.bolt_samples(MOST)),
+    ("bolt-complete", "BOLT, its instrumentation", "plain", peers.bolt_complete),
+    ("pgo", "GCC -fprofile-use", "plain", peers.gcc_profile_use),
+    ("clang", "clang -O2", "plain", peers.clang),
+    ("autofdo", f"clang AutoFDO, {FEW:,} samples", "clang", peers.clang_samples(FEW)),
+]
+HEADING = {c: h for c, h, _, _ in COLUMNS}
+BASE = {c: b for c, _, b, _ in COLUMNS}
+SHOWN = [c for c, _, b, _ in COLUMNS if b and c != "clang"]
+
+
+# ---- measuring ----
+
+def kept(name):
+    return os.path.join(FOLDER, "figure3", name + ".json")
+
+
+def load(name):
+    with open(kept(name)) as f:
+        return json.load(f)
+
+
+def store(name, found):
+    os.makedirs(os.path.dirname(kept(name)), exist_ok=True)
+    with open(kept(name) + ".new", "w") as f:
+        json.dump(found, f, indent=1, sort_keys=True)
+        f.write("\n")
+    os.rename(kept(name) + ".new", kept(name))
+
+
+def output(p, build):
+    return measured([build, *p.check(p.short)[1:]], env=p.env)[0]
+
+
+def column(p, make, right):
+    """What is kept of one build; with its file where there is one to time."""
+    try:
+        path, facts = make(p)
+        if output(p, path) != right:
+            return dict(facts, wrong=True)
+        instructions, taken, lines = p.taken(path, p.test(p.short))
+        return dict(facts, instructions=instructions, taken=taken, lines95=lines,
+                    file=os.path.basename(path))
+    except Unavailable as e:
+        return {"failed": str(e).strip().splitlines()[0][:300]}
+
+
+def builds_of(p, found, only):
+    """Makes the builds, counts what can be counted, keeps it."""
+    right = output(p, p.module)
+    for name, _, _, make in COLUMNS:
+        if only and name not in only:
+            continue
+        facts = column(p, make, right)
+        old = found["builds"].get(name, {})
+        found["builds"][name] = dict(facts, **{k: old[k] for k in ("time",) if k in old and "file" in facts})
+        store(p.name, found)
+
+
+def time_of(p, found, rounds):
+    """All builds by turns: user time to the base's of the same round."""
+    paths = {n: p.path(found["builds"][n]["file"]) for n, _, _, _ in COLUMNS
+             if "file" in found["builds"].get(n, {})}
+    names = list(paths)
+    timed = pairs.compare([[paths[n], *p.test(p.timed)[1:]] for n in names], rounds,
+                          lambda i, n: progress(f"{p.name}: round {i} of {n}"), env=p.env)
+    seconds = {n: t["seconds"] for n, t in zip(names, timed)}
+    for n in names:
+        base = seconds.get(BASE[n] or n)
+        found["builds"][n]["time"] = dict(pairs.ratio(seconds[n], base) if base else {},
+                                          seconds=statistics.median(seconds[n]))
+    found["rounds"] = rounds
+    store(p.name, found)
+
+
+def measure(p, rounds, only=(), count=True, time=True):
+    found = load(p.name) if os.path.exists(kept(p.name)) else {"builds": {}}
+    found.update(program=p.name, package=p.package, version=p.version, machine=machine(),
+                 trained=p.trained, tested=p.tested, blocks=len(p.insns))
+    if count:
+        builds_of(p, found, only)
+    if time:
+        time_of(p, found, rounds)
+
+
+# ---- the page ----
+
+def cell(found, name, text):
+    b = found["builds"].get(name, {})
+    if "failed" in b:
+        return "failed"
+    if b.get("wrong"):
+        return "wrong"
+    return text(b)
+
+
+def times(b):
+    t = b.get("time")
+    return f"{t['median']:.3f} ({t['low']:.3f} … {t['high']:.3f})" if t and "median" in t else "–"
+
+
+def mean(values):
+    return f"{math.exp(statistics.fmean(map(math.log, values))):.3f}" if values else "–"
+
+
+def medians(all_, name, key):
+    return [v for v in (key(f["builds"].get(name, {}), f) for f in all_) if v]
+
+
+def time_rows(all_):
+    rows = [[f["program"]] + [cell(f, c, times) for c in SHOWN] for f in all_]
+
+    def median(b, f):
+        return b.get("time", {}).get("median")
+
+    rows.append(["geometric mean"] + [
+        mean(medians(all_, c, median)) + note(len(medians(all_, c, median)), all_) for c in SHOWN])
+    rows.append(["best"] + [f"{min(medians(all_, c, median), default=math.nan):.3f}" for c in SHOWN])
+    rows.append(["worst"] + [f"{max(medians(all_, c, median), default=math.nan):.3f}" for c in SHOWN])
+    return rows
+
+
+def note(n, all_):
+    return f" of {n}" if n != len(all_) else ""
+
+
+def ratio_rows(all_, key):
+    def ratio(b, f, c):
+        base = f["builds"].get(BASE[c], {})
+        return b[key] / base[key] if key in b and base.get(key) else None
+
+    rows = [[f["program"], f"{f['builds']['plain'][key]:,}"] +
+            [cell(f, c, lambda b: f"{ratio(b, f, c):.3f}" if ratio(b, f, c) else "–") for c in SHOWN]
+            for f in all_]
+    return rows + [["geometric mean", ""] + [
+        mean(medians(all_, c, lambda b, f: ratio(b, f, c))) for c in SHOWN]]
+
+
+def kept_share(all_):
+    """How much of the complete profile's reduction in branches taken samples give."""
+    rows = []
+    for f in all_:
+        b = f["builds"]
+        if "taken" not in b.get("morph-complete", {}):
+            continue
+        base, best = b["plain"]["taken"], b["plain"]["taken"] - b["morph-complete"]["taken"]
+        rows.append([f["program"]] + [
+            f"{(base - b[c]['taken']) / best:.0%}" if "taken" in b.get(c, {}) and best > 0 else "–"
+            for c in (f"morph-{FEW}", f"morph-{MOST}")])
+    return rows
+
+
+TOOLS = f"morph-{MOST}", "morph-complete", "bolt-samples", "bolt-complete"
+
+
+def tool_rows(all_):
+    return [[f["program"], f"{f['blocks']:,}"] + [
+        cell(f, c, lambda b: f"{b['seconds']:.2f} s, {b['mb']:.0f} MB" if "mb" in b else "–")
+        for c in TOOLS] for f in all_]
+
+
+def remarks(all_):
+    for f in all_:
+        for c, heading, _, _ in COLUMNS:
+            b = f["builds"].get(c, {})
+            if b.get("failed"):
+                yield f"- {f['program']}, {heading}: failed: {b['failed']}"
+            elif b.get("wrong"):
+                yield f"- {f['program']}, {heading}: its output differs from plain's"
+            elif b.get("note") and c != "pgo":
+                yield f"- {f['program']}, {heading}: {b['note']}"
+
+
+def versions():
+    first = {"BOLT": peers.LLVM + "llvm-bolt", "clang": "clang-19", "perf": "perf", "callgrind": "valgrind"}
+    said = []
+    for what, command in first.items():
+        try:
+            lines = run([command, "--version"]).splitlines()
+        except (Unavailable, OSError):
+            continue
+        said.append(next((l.strip() for l in lines if "version" in l or "-" in l), lines[0]))
+    return said
+
+
+def page(all_):
+    head = ["program"] + [HEADING[c] for c in SHOWN]
+    yield "# Figure 3, on today's programs\n"
+    yield "`bench/run figure3` measures and writes this page; `bench/run figure3 --table` writes it again from"
+    yield "`figure3/*.json`. What each column is and how it is made: [bench/README.md](../../bench/README.md).\n"
+    yield "![User time by program and way](figure3.svg)\n"
+    yield from sorted({f"{f['machine']}." for f in all_})
+    yield "\n## User time\n"
+    yield "Ratio to plain -O2 in the same round (AutoFDO: to clang -O2), median and quartiles of "
+    yield f"{', '.join(sorted({str(f.get('rounds', 0)) for f in all_}))} shuffled rounds; below 1 is faster.\n"
+    yield from table_lines(head, time_rows(all_))
+    yield "\n## Branches taken\n"
+    yield "Counted by callgrind on a shorter run of the test; ratio to plain (AutoFDO: to clang -O2).\n"
+    yield from table_lines(["program", "plain"] + head[1:], ratio_rows(all_, "taken"))
+    yield "\nOf the complete profile's reduction the sampled profiles give:\n"
+    yield from table_lines(["program", HEADING[f"morph-{FEW}"], HEADING[f"morph-{MOST}"]], kept_share(all_))
+    yield "\n## Lines of 95 %\n"
+    yield "64-byte lines that hold 95 % of the instructions executed on the test; ratio likewise.\n"
+    yield from table_lines(["program", "plain"] + head[1:], ratio_rows(all_, "lines95"))
+    yield "\n## Making it\n"
+    yield "Wall time and peak memory from profile and program to the new program: `morph-edit` without a cache, as and"
+    yield "ld and its proofs included; perf2bolt and llvm-bolt.\n"
+    yield from table_lines(["program", "blocks"] + [HEADING[c] for c in TOOLS], tool_rows(all_))
+    yield "\n## Workloads\n"
+    yield "Programs are trained on one input and timed on another, as in the paper's Table 2.\n"
+    yield from table_lines(["program", "package", "trained on", "tested on", "seconds, plain"], [
+        [f["program"], f"{f['package']} {f['version']}", f["trained"], f["tested"],
+         f"{f['builds']['plain'].get('time', {}).get('seconds', math.nan):.2f}"] for f in all_])
+    said = list(remarks(all_))
+    if said:
+        yield "\n## Remarks\n"
+        yield from said
+
+
+def write_page(names):
+    all_ = [load(n) for n in names if os.path.exists(kept(n))]
+    if not all_:
+        raise Unavailable("nothing was measured yet")
+    with open(os.path.join(FOLDER, "figure3.md"), "w") as f:
+        f.write("\n".join(page(all_)) + "\n")
+    bars = [(f["program"], [(c, f["builds"].get(c, {}).get("time")) for c in SHOWN]) for f in all_]
+    chart.write(os.path.join(FOLDER, "figure3.svg"), [(c, HEADING[c]) for c in SHOWN], bars)

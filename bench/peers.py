@@ -1,0 +1,228 @@
+"""Ways to make a program faster from its training workload, ours and others'.
+
+Each takes a Program and gives (path of the build, facts); facts may hold seconds
+and mb of the tools that made it from profile and program, and a note. Where a way
+fails on a program, Unavailable says why.
+"""
+import bisect
+import collections
+import os
+import re
+import shutil
+import struct
+import subprocess
+
+from rig import CFLAGS, LDFLAGS, PLAIN, How, Unavailable, measured, progress, run
+
+LLVM = "/usr/lib/llvm-19/bin/"
+RATE = 8009  # samples per second and CPU, for every sampler
+TRAINED = 4  # short rounds, where every execution is counted
+
+
+def plain(p):
+    # A hooked build has the code and data of one without hooks to the byte (flow/hooks-identity).
+    return p.module, {}
+
+
+# ---- Morph ----
+
+def laid_out(p, name, profile):
+    cache = p.path("cache")
+    shutil.rmtree(cache, ignore_errors=True)
+    made = p.path("laid-out")
+    _, seconds, mb = measured([p.tool("morph-edit"), "--artifact", p.artifact, *profile, "-o", made,
+                               "--cache", cache])
+    return p.put(made, name), {"seconds": seconds, "mb": mb}
+
+
+def morph_samples(n, most):
+    """From n of the most samples that are gathered."""
+    def make(p):
+        blocks = p.live(most, RATE)
+        return laid_out(p, f"morph-{n}", p.sample_lines(f"live-{n}", blocks, n))
+    return make
+
+
+def morph_complete(p):
+    return laid_out(p, "morph-complete", p.counts("train", p.train(TRAINED * p.short)))
+
+
+# ---- perf ----
+
+def perf_samples(p, build, name, n):
+    """perf.data of the training on every CPU, of about n samples."""
+    data = p.path(f"{name}-{n}.perf")
+    if os.path.exists(data) and os.path.getmtime(data) > os.path.getmtime(build):
+        return data
+    progress(f"{p.name}: perf record")
+    argv = [build, *p.train(p.long)[1:]]
+    _, seconds, _ = measured(argv, env=p.env)
+    each = max(1, round(n / RATE / seconds / os.cpu_count()))
+    loop = f'for i in $(seq {each}); do "$@" || exit; done'
+    both = " & ".join([loop.replace("$@", "$@")] * os.cpu_count())
+    measured(["perf", "record", "-q", "-B", "-e", "cpu-clock:u", "-F", str(RATE), "-o", data + ".new", "--",
+              "sh", "-c", f"{both} & wait", "sh", *argv], env=p.env)
+    os.rename(data + ".new", data)
+    return data
+
+
+# ---- BOLT ----
+
+BOLT_OPTIONS = ["-reorder-blocks=ext-tsp", "-reorder-functions=cdsort", "-split-functions",
+                "-split-all-cold", "-split-eh", "-dyno-stats"]
+
+
+def bolt_base(p):
+    # Relocations, and no parts that the compiler split off: BOLT's README asks for both.
+    return p.made("bolt-base", How(cflags=CFLAGS + " -fno-reorder-blocks-and-partition",
+                                   ldflags=LDFLAGS + " -Wl,-q"))
+
+
+def bolt(argv, note):
+    """Where BOLT gives up on a function and says to leave it out, that is done."""
+    skipped = []
+    while True:
+        try:
+            r = measured([LLVM + "llvm-bolt", *argv,
+                          *([f"-skip-funcs={','.join(skipped)}"] if skipped else [])])
+            note += [f"skips {f.split('/')[0]}" for f in skipped]
+            return r
+        except Unavailable as e:
+            function = re.search(r"in function (\S+)\. Consider adding", str(e))
+            if not function or function[1] in skipped:
+                raise
+            skipped.append(function[1])
+
+
+def bolted(p, base, name, fdata, before=(0, 0)):
+    out, note = p.path(name), []
+    progress(f"{p.name}: llvm-bolt, {name}")
+    _, seconds, mb = bolt([base, "-o", out, f"-data={fdata}", *BOLT_OPTIONS], note)
+    return out, {"seconds": seconds + before[0], "mb": max(mb, before[1]), "note": ", ".join(note)}
+
+
+def bolt_samples(n):
+    def make(p):
+        base = bolt_base(p)
+        data, fdata = perf_samples(p, base, "bolt", n), p.path("bolt-samples.fdata")
+        progress(f"{p.name}: perf2bolt")
+        _, seconds, mb = measured([LLVM + "perf2bolt", "-nl", "-p", data, "-o", fdata, base])
+        return bolted(p, base, "bolt-samples", fdata, (seconds, mb))
+    return make
+
+
+def bolt_complete(p):
+    base, fdata, counting = bolt_base(p), p.path("bolt-complete.fdata"), p.path("bolt-counting")
+    if not os.path.exists(fdata) or os.path.getmtime(fdata) < os.path.getmtime(base):
+        progress(f"{p.name}: llvm-bolt -instrument")
+        bolt([base, "-instrument", f"-instrumentation-file={fdata}.new", "-o", counting], [])
+        measured([counting, *p.train(TRAINED * p.short)[1:]], env=p.env)
+        if not os.path.exists(fdata + ".new"):
+            raise Unavailable("the instrumented program wrote no profile")
+        os.rename(fdata + ".new", fdata)
+    return bolted(p, base, "bolt-complete", fdata)
+
+
+# ---- GCC with its own counters ----
+
+def counters(tree):
+    for folder, _, files in os.walk(tree):
+        for f in files:
+            if f.endswith(".gcda"):
+                yield os.path.relpath(os.path.join(folder, f), tree)
+
+
+def hot_objects(tree):
+    """How many objects hold functions that the compiler took for hot."""
+    found = 0
+    for folder, _, files in os.walk(tree):
+        for f in files:
+            if f.endswith((".o", ".a")):
+                path = os.path.join(folder, f)
+                found += ".text.hot" in subprocess.run(["objdump", "-h", path], capture_output=True,
+                                                       text=True).stdout
+    return found
+
+
+def gcc_profile_use(p):
+    how = How(cflags=CFLAGS + " -fprofile-use -fprofile-correction -Wno-missing-profile",
+              ldflags=LDFLAGS)
+    kept, tree = p.path("gcda"), p.path("src")
+    if not os.path.exists(p.path("pgo.how")):
+        shutil.rmtree(kept, ignore_errors=True)
+        if os.path.exists(p.path("pgo-counting.how")):
+            os.unlink(p.path("pgo-counting.how"))  # its tree is gone
+        counting = p.made("pgo-counting", How(cflags=CFLAGS + " -fprofile-generate",
+                                              ldflags=LDFLAGS + " -fprofile-generate"))
+        for f in list(counters(tree)):
+            os.unlink(os.path.join(tree, f))  # of programs that ran while it was built
+        progress(f"{p.name}: training for -fprofile-use")
+        measured([counting, *p.train(TRAINED * p.short)[1:]], env=p.env)
+        for f in counters(tree):
+            os.makedirs(os.path.dirname(os.path.join(kept, f)), exist_ok=True)
+            shutil.copy(os.path.join(tree, f), os.path.join(kept, f))
+        if not os.path.isdir(kept):
+            raise Unavailable("the instrumented program wrote no counters")
+    path = p.made("pgo", how, lambda tree: shutil.copytree(kept, tree, dirs_exist_ok=True))
+    note = p.path("pgo.hot")
+    if not os.path.exists(note) or os.path.getmtime(note) < os.path.getmtime(path):
+        p.write("pgo.hot", str(hot_objects(tree)))
+    hot = int(open(note).read())
+    if not hot:
+        raise Unavailable("no object has .text.hot: the counters were not found")
+    return path, {"note": f".text.hot in {hot} objects"}
+
+
+# ---- clang from samples ----
+
+CLANG = How(cc="clang-19", cflags=CFLAGS + " -gline-tables-only -fdebug-info-for-profiling "
+            "-funique-internal-linkage-names")
+
+
+def clang(p):
+    return p.made("clang", CLANG), {}
+
+
+def sampled_addresses(data, build):
+    """{virtual address in build: samples} out of perf.data."""
+    elf = open(build, "rb").read()
+    phoff, _, _, _, size, n = struct.unpack_from("<QQIHHH", elf, 32)
+    loads = [struct.unpack_from("<IIQQQQ", elf, phoff + i * size) for i in range(n)]
+    loads = [(off, addr, held) for kind, _, off, addr, _, held in loads if kind == 1]
+    said = run(["perf", "script", "-i", data, "--show-mmap-events", "-F", "pid,ip,event,comm"])
+    maps, out = {}, collections.Counter()
+    for line in said.splitlines():
+        m = re.search(r"MMAP2? (\d+)/\d+: \[0x([0-9a-f]+)\(0x([0-9a-f]+)\) @ (0x[0-9a-f]+|0) .*: r-xp (.*)", line)
+        if m:
+            if m[5] == build:
+                maps[m[1]] = int(m[2], 16), int(m[3], 16), int(m[4], 16)
+            continue
+        f = re.search(r"\s(\d+)\s+cpu-clock:\S*\s+([0-9a-f]+)\s*$", line)
+        if f and f[1] in maps:
+            start, length, pgoff = maps[f[1]]
+            off = int(f[2], 16) - start + pgoff
+            for at, addr, held in loads:
+                if 0 <= off - pgoff < length and at <= off < at + held:
+                    out[off - at + addr] += 1
+    return out
+
+
+def clang_samples(n):
+    """AutoFDO. llvm-profgen wants branch records; without them each sample is a
+    range of one instruction in its form for profiles without symbols."""
+    def make(p):
+        base, profile = clang(p)[0], p.path("autofdo.prof")
+        if not os.path.exists(profile) or os.path.getmtime(profile) < os.path.getmtime(base):
+            found = sampled_addresses(perf_samples(p, base, "clang", n), base)
+            if not found:
+                raise Unavailable("no samples of the program")
+            ranges = p.write("autofdo.ranges", f"{len(found)}\n" + "".join(
+                f"{a:x}-{a:x}:{k}\n" for a, k in sorted(found.items())) + "0\n")
+            measured([LLVM + "llvm-profgen", f"--unsymbolized-profile={ranges}", f"--binary={base}",
+                      f"--output={profile}"])
+        how = CLANG._replace(cflags=f"{CLANG.cflags} -fprofile-sample-use={profile}")
+        if os.path.exists(p.path("autofdo.how")) and \
+                os.path.getmtime(p.path("autofdo")) < os.path.getmtime(profile):
+            os.unlink(p.path("autofdo.how"))
+        return p.made("autofdo", how), {}
+    return make
