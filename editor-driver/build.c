@@ -199,15 +199,17 @@ static int make_note(struct build *b, const char *path, struct err *e)
 	const struct build_id *id = &meta->id;
 	struct elf *f = elf_file_open(b->unchanged, -1, e);
 	bool counting = b->plan->mode == PLAN_COUNT;
+	const char *entry = counting ? relink_bare_entry(b->plan->art) : NULL;
 	struct elf_section s = {0};
 	struct hash128 key;
 	struct buf text = {0};
 	int rc = f ? elf_file_section(f, ".note.gnu.property", &s, e) : -1;
 
+	b->relinker.entry = entry;
 	if (rc >= 0) {
 		relink_note(id, counting, s.data, rc ? s.size : 0, &text);
 		if (counting)
-			runtime_text(id, meta->name, &text);
+			runtime_text(id, meta->name, entry != NULL, &text);
 		key = objects_text_key(&b->objects, &plain, text.p, text.n);
 		rc = objects_assemble(&b->objects, &key, &plain, text.p, text.n, path, e);
 	}

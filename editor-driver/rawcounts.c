@@ -1,6 +1,6 @@
 /*
- * A raw counts file is a head of 128 bytes, the section morph_counted and the
- * section morph_counters, as they lie in memory.
+ * A raw counts file is a head of 128 bytes, the section morph_counted, zeros up
+ * to a multiple of 4096 bytes, and the section morph_counters.
  *
  *	0    8  "MorphCT1"
  *	8    8  bytes of morph_counted, a multiple of 8
@@ -24,7 +24,7 @@
 #include "editor-driver/rawcounts.h"
 #include "common/le.h"
 
-enum { HEAD = 128, ID_AT = 40, ORIGIN_AT = 73, RECORD = 24, REL_AT = 20, ID_MAX = 32 };
+enum { HEAD = 128, PAGE = 4096, ID_AT = 40, ORIGIN_AT = 73, RECORD = 24, REL_AT = 20, ID_MAX = 32 };
 
 static int read_id(const uint8_t *p, struct build_id *id)
 {
@@ -94,6 +94,7 @@ static int read_records(const struct sections *s, struct rawcounts *out, struct 
 static int read_all(const uint8_t *p, size_t n, struct rawcounts *out, struct err *e)
 {
 	struct sections s;
+	uint64_t at;
 
 	if (n < HEAD || memcmp(p, "MorphCT1", 8))
 		return err_set(e, "no counts of a counting build");
@@ -101,10 +102,10 @@ static int read_all(const uint8_t *p, size_t n, struct rawcounts *out, struct er
 	    .ncounted = get_le64(p + 8),
 	    .ncounters = get_le64(p + 16),
 	    .distance = get_le64(p + 24)};
-	n -= HEAD;
-	if (s.ncounted > n || s.ncounters != n - s.ncounted || (s.ncounted | s.ncounters) % 8)
+	at = (s.ncounted + HEAD + PAGE - 1) / PAGE * PAGE;
+	if (s.ncounted > n || at > n || s.ncounters != n - at || (s.ncounted | s.ncounters) % 8)
 		return err_set(e, "its size is not what its head says");
-	s.counters = s.counted + s.ncounted;
+	s.counters = p + at;
 	out->pid = get_le64(p + 32);
 	if (read_id(p + ID_AT, &out->id) || read_id(p + ORIGIN_AT, &out->origin))
 		return err_set(e, "it names no build");

@@ -1,6 +1,7 @@
 #include "editor-driver/relink.h"
 #include "common/publish.h"
 #include "editor-driver/run.h"
+#include "editor-driver/runtime.h"
 #include "editor-driver/tools.h"
 #include "editor-driver/tree.h"
 
@@ -67,6 +68,49 @@ static char *expand(const char *arg, const struct tree *t, struct arena *mem, st
 	return arena_printf(mem, "%.*s%s", (int)(at - arg), arg, t->path[n]);
 }
 
+static bool has_start_files(struct artifact *a)
+{
+	static const char start[] = "crt1.o"; /* Scrt1.o, rcrt1.o, gcrt1.o, … */
+	const struct art_input *in;
+	size_t i, n = artifact_inputs(a, &in), k;
+
+	for (i = 0; i < n; i++) {
+		k = strlen(in[i].path);
+		if (in[i].kind == ART_OBJECT && k >= strlen(start) &&
+		    !strcmp(in[i].path + k - strlen(start), start))
+			return true;
+	}
+	return false;
+}
+
+/* The symbol that one argument of ld names as entry, NULL = none. */
+static const char *entry_in(const char *arg, const char *next)
+{
+	const char *p = arg + (arg[0] == '-' && arg[1] == '-');
+
+	if (!strcmp(arg, "-e") || !strcmp(p, "-entry"))
+		return next;
+	if (!strncmp(p, "-entry=", 7))
+		return p + 7;
+	return !strncmp(arg, "-e", 2) && strncmp(arg, "-eh-frame", 9) ? arg + 2 : NULL;
+}
+
+const char *relink_bare_entry(struct artifact *a)
+{
+	const char *const *arg, *entry = "_start", *found;
+	size_t i, n = artifact_recipe(a, &arg);
+	uint32_t kind = artifact_meta(a)->kind;
+
+	if ((kind != ELF_EXEC && kind != ELF_PIE) || has_start_files(a))
+		return NULL;
+	for (i = 0; i < n; i++) {
+		found = entry_in(arg[i], i + 1 < n ? arg[i + 1] : NULL);
+		if (found)
+			entry = found;
+	}
+	return entry;
+}
+
 /* Where the libraries lie that other libraries need, ':' between. ld looks for
  * them there first; -rpath-link alone knows no sysroot. */
 static char *needed_folders(struct artifact *a, const struct tree *t, struct arena *mem)
@@ -119,6 +163,11 @@ int relink_run(const struct relinker *r, struct artifact *a, const char *dir, ch
 		vec_push(&argv, last);
 	if (r->strip)
 		vec_push(&argv, "-s");
+	if (r->entry) {
+		vec_push(&argv, "-e");
+		vec_push(&argv, RUNTIME_ENTRY);
+		vec_push(&argv, arena_printf(&mem, "--defsym=" RUNTIME_GOES_ON "=%s", r->entry));
+	}
 	vec_push(&argv, arena_printf(&mem, "--build-id=%s", build_id));
 	vec_push(&argv, "-o");
 	vec_push(&argv, out);

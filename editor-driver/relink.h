@@ -12,11 +12,18 @@ struct relinker {
 	char *ld, *ar;
 	struct hash128 tools; /* of the linker and this program */
 	bool strip; /* link without symbols, as the module is that is replaced */
+	const char *entry; /* of a bare program: begin at RUNTIME_ENTRY and go on there */
 };
 
 /* Finds the linker that the artifact names, and ar. Free in both cases. */
 int relink_open(struct relinker *r, struct artifact *a, struct err *e);
 void relink_close(struct relinker *r);
+
+/*
+ * Where an executable begins that the C library's start files do not begin: it
+ * may run no .init_array. NULL for all other modules.
+ */
+const char *relink_bare_entry(struct artifact *a);
 
 /*
  * Links to out. dir (absent, made) takes the inputs; object[tu] are the objects;

@@ -6,7 +6,18 @@ __asm__(".section .rodata\n"
 	".text\n");
 extern const char counting_text[], counting_text_end[];
 
-void runtime_text(const struct build_id *origin, const char *name, struct buf *out)
+/* At a program's entry only the stack pointer and rdx say something. */
+static void entry_text(struct buf *out)
+{
+	buf_str(out,
+	    "\t.text\n\t.globl " RUNTIME_ENTRY "\n\t.hidden " RUNTIME_ENTRY "\n" RUNTIME_ENTRY ":\n"
+	    "\tendbr64\n\tpushq %rdx\n\tpushq %rdx\n"
+	    "\tcall morph_counting_begin_live\n"
+	    "\tpopq %rdx\n\tpopq %rdx\n"
+	    "\t.hidden " RUNTIME_GOES_ON "\n\tjmp " RUNTIME_GOES_ON "\n");
+}
+
+void runtime_text(const struct build_id *origin, const char *name, bool bare, struct buf *out)
 {
 	size_t i;
 
@@ -19,4 +30,6 @@ void runtime_text(const struct build_id *origin, const char *name, struct buf *o
 		buf_printf(
 		    out, "\t.byte %u\n", *name == '/' || *name == '%' ? '_' : (uint8_t)*name);
 	buf_str(out, "\t.byte 0\n");
+	if (bare)
+		entry_text(out);
 }

@@ -7,6 +7,11 @@
  *	MORPH_COUNTS         the file; %p is the process id, %n the module's name
  *	                     (default %n.%p.counts); empty: write nothing
  *	MORPH_COUNTS_SIGNAL  a number, USR1 or USR2: write at once when it comes
+ *	MORPH_COUNTS_LIVE    not empty: count in the file itself, from the start
+ *
+ * A live file is mapped over the counters: it is up to date at every instant,
+ * however the process ends, and children of fork go on counting in it. So do
+ * programs whose start runs no .init_array: they are entered by way of us.
  *
  * A name that is taken gets .1, .2, … behind it: nothing is overwritten but
  * what this process wrote. Folders are taken from where the process began. A
@@ -78,19 +83,25 @@ struct text {
 static struct text pattern, published;
 static struct action former;
 static u64 first_pid;
-static int signal_number, busy, silent;
+static int signal_number, busy, silent, live;
 
-static long call(long n, u64 a, u64 b, u64 c, u64 d, u64 e)
+static long call6(long n, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 {
 	register u64 r10 __asm__("r10") = d;
 	register u64 r8 __asm__("r8") = e;
+	register u64 r9 __asm__("r9") = f;
 	long r;
 
 	__asm__ volatile("syscall"
 			 : "=a"(r)
-			 : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
+			 : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
 			 : "rcx", "r11", "memory");
 	return r;
+}
+
+static long call(long n, u64 a, u64 b, u64 c, u64 d, u64 e)
+{
+	return call6(n, a, b, c, d, e, 0);
 }
 
 enum {
@@ -98,6 +109,7 @@ enum {
 	SYS_write,
 	SYS_open,
 	SYS_close,
+	SYS_mmap = 9,
 	SYS_rt_sigaction = 13,
 	SYS_sched_yield = 24,
 	SYS_madvise = 28,
@@ -111,7 +123,7 @@ enum {
 	SYS_getegid = 108,
 	SYS_renameat2 = 316
 };
-enum { WRONLY = 1, CREAT = 0100, EXCL = 0200, NOFOLLOW = 0400000, CLOEXEC = 02000000 };
+enum { WRONLY = 1, RDWR = 2, CREAT = 0100, EXCL = 0200, NOFOLLOW = 0400000, CLOEXEC = 02000000 };
 enum { E_EXIST = 17, E_INVAL = 22, E_NOSYS = 38 };
 
 /* ---- text ---- */
@@ -266,9 +278,16 @@ static int write_all(long fd, const void *p, u64 n)
 	return 0;
 }
 
+/* Where the counters lie in the file: on a page, so that they can be mapped. */
+static u64 counters_at(u64 counted)
+{
+	return (sizeof(struct head) + counted + PAGE - 1) / PAGE * PAGE;
+}
+
 static int write_counts(long fd, u64 pid)
 {
 	static struct head h;
+	static const u8 zero[PAGE];
 
 	copy(h.magic, "MorphCT1", 8);
 	h.counted = (u64)(morph_counting_last - __start_morph_counted);
@@ -278,7 +297,19 @@ static int write_counts(long fd, u64 pid)
 	own_build_id(h.id);
 	copy(h.origin, morph_counting_origin, 1 + BUILD_ID_MAX);
 	return write_all(fd, &h, sizeof h) || write_all(fd, __start_morph_counted, h.counted) ||
+	       write_all(fd, zero, counters_at(h.counted) - h.counted - sizeof h) ||
 	       write_all(fd, __start_morph_counters, h.counters);
+}
+
+/* From here on the counters are the file's. */
+static int map_counts(long fd)
+{
+	enum { READ_WRITE = 3, SHARED_FIXED = 0x11 };
+	u64 size = (u64)(morph_counting_mark - __start_morph_counters);
+	u64 at = counters_at((u64)(morph_counting_last - __start_morph_counted));
+
+	return size && call6(SYS_mmap, (u64)__start_morph_counters, size, READ_WRITE, SHARED_FIXED,
+			   (u64)fd, at) != (long)__start_morph_counters;
 }
 
 static void expand(struct text *out, u64 pid)
@@ -356,8 +387,8 @@ static void write_file(void)
 		return;
 	}
 	call(SYS_unlink, (u64)tmp.at, 0, 0, 0, 0);
-	fd = call(SYS_open, (u64)tmp.at, WRONLY | CREAT | EXCL | NOFOLLOW | CLOEXEC, 0666, 0, 0);
-	bad = fd < 0 || write_counts(fd, pid);
+	fd = call(SYS_open, (u64)tmp.at, (live ? RDWR : WRONLY) | CREAT | EXCL | NOFOLLOW | CLOEXEC, 0666, 0, 0);
+	bad = fd < 0 || write_counts(fd, pid) || (live && map_counts(fd));
 	if (fd >= 0)
 		call(SYS_close, (u64)fd, 0, 0, 0, 0);
 	if (!bad)
@@ -402,9 +433,9 @@ static void watch_signal(void)
 	}
 }
 
-__attribute__((used)) static void morph_counting_begin(void)
+static void begin(void)
 {
-	static struct text value;
+	static struct text value, wanted;
 
 	silent = call(SYS_getuid, 0, 0, 0, 0, 0) != call(SYS_geteuid, 0, 0, 0, 0, 0) ||
 		 call(SYS_getgid, 0, 0, 0, 0, 0) != call(SYS_getegid, 0, 0, 0, 0, 0);
@@ -420,12 +451,33 @@ __attribute__((used)) static void morph_counting_begin(void)
 	}
 	put_text(&pattern, value.at);
 	first_pid = (u64)call(SYS_getpid, 0, 0, 0, 0, 0);
+	if (variable("MORPH_COUNTS_LIVE", &wanted) && wanted.n)
+		live = 1;
+	if (live) {
+		if (!silent)
+			write_file();
+		silent = 1;
+		return;
+	}
 	/* MADV_WIPEONFORK */
 	call(SYS_madvise, (u64)__start_morph_counters,
 	    (u64)(morph_counting_mark + PAGE - __start_morph_counters), 18, 0, 0);
 	morph_counting_mark[0] = 1;
 	if (!silent)
 		watch_signal();
+}
+
+__attribute__((used)) static void morph_counting_begin(void)
+{
+	if (!first_pid)
+		begin();
+}
+
+/* Called by the entry of a program that calls nothing else of ours. */
+__attribute__((used)) static void morph_counting_begin_live(void)
+{
+	live = 1;
+	begin();
 }
 
 __attribute__((used)) static void morph_counting_end(void)
