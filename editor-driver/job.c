@@ -119,27 +119,35 @@ static int read_layout(struct job *j, const char *path, struct blockmap *m, stru
 	return rc;
 }
 
-static void score_map(struct job *j, const struct blockmap *map, struct score *s)
+static void score_map(const struct scorer *s, const struct blockmap *map, struct score *out)
 {
 	struct mapindex index;
 
 	mapindex_make(&index, map);
-	score_build(&j->plan, &index, s);
+	score_build(s, &index, out);
 	mapindex_free(&index);
 }
 
-/* What the present layout is worth. */
-static int score_present(struct job *j, struct err *e)
+/* What the present layout is worth, and `made`, or the planned one without it. */
+static int score_both(struct job *j, const struct blockmap *made, struct err *e)
 {
 	struct blockmap m = {0};
-	int rc = 0;
+	struct scorer s;
 
-	if (j->o->layout)
-		rc = read_layout(j, j->o->layout, &m, e);
-	if (!rc)
-		score_map(j, j->o->layout ? &m : &j->plan.map, &j->r.before);
+	if (j->o->layout && read_layout(j, j->o->layout, &m, e)) {
+		blockmap_free(&m);
+		return -1;
+	}
+	scorer_open(&s, &j->plan);
+	score_map(&s, j->o->layout ? &m : &j->plan.map, &j->r.before);
+	if (made)
+		score_map(&s, made, &j->r.after);
+	else
+		score_plan(&s, &j->plan, &j->r.after);
+	scorer_close(&s);
 	blockmap_free(&m);
-	return rc;
+	j->r.scored = true;
+	return 0;
 }
 
 static int verify(const struct plan *p, const struct build *b, struct blockmap *made, struct err *e)
@@ -180,12 +188,8 @@ int job_edit(struct job *j, struct err *e)
 	if (verify(&j->plan, &b, &made, e))
 		goto out;
 	s->verify = lap(&clock);
-	if (j->o->mode == PLAN_PROFILE) {
-		if (score_present(j, e))
-			goto out;
-		score_map(j, &made, &j->r.after);
-		j->r.scored = true;
-	}
+	if (j->o->mode == PLAN_PROFILE && score_both(j, &made, e))
+		goto out;
 	j->r.id = made.id;
 	j->r.assembled = b.assembled;
 	j->r.cached = b.cached;
@@ -227,11 +231,7 @@ int job_score(struct job *j, struct err *e)
 	struct timespec clock;
 
 	lap(&clock);
-	if (open_inputs(j, e) || parse_and_lay_out(j, &clock, e) || score_present(j, e))
-		return -1;
-	score_plan(&j->plan, &j->r.after);
-	j->r.scored = true;
-	return 0;
+	return open_inputs(j, e) || parse_and_lay_out(j, &clock, e) || score_both(j, NULL, e) ? -1 : 0;
 }
 
 int job_report(struct job *j, struct err *e)

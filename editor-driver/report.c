@@ -1,7 +1,6 @@
 #include "editor-driver/report.h"
 #include "editor/cfg.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +20,7 @@ static double amount(const struct job *j, uint64_t v)
 
 /* ---- JSON ---- */
 
-static int print_json(json_t *o)
+int report_json(json_t *o)
 {
 	char *text = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(JSON_DIGITS));
 	int rc;
@@ -73,10 +72,14 @@ static json_t *json_reasons(const struct job *j)
 	return list;
 }
 
-static json_t *json_score(const struct score *s)
+json_t *report_score_json(const struct score *s)
 {
-	return json_pack("{s:f, s:f, s:f, s:I}", "exttsp", s->exttsp, "taken", s->taken, "total",
-	    s->total, "lines95", (json_int_t)s->lines95);
+	const struct fe_cost *c = &s->cost;
+
+	return json_pack("{s:f, s:f, s:f, s:I, s:{s:f, s:f, s:f, s:f, s:f, s:f}}", "exttsp",
+	    s->exttsp, "taken", s->taken, "total", s->total, "lines95", (json_int_t)s->lines95,
+	    "cost", "insns", c->insns, "taken", c->taken, "lines", c->lines, "l1i", c->l1i, "itlb",
+	    c->itlb, "cycles", c->cycles);
 }
 
 static json_t *json_seconds(const struct seconds *s)
@@ -113,8 +116,8 @@ static void add_scores(json_t *o, const struct job *j)
 {
 	if (j->r.scored)
 		json_object_set_new(o, "score",
-		    json_pack("{s:o, s:o}", "before", json_score(&j->r.before), "after",
-			json_score(&j->r.after)));
+		    json_pack("{s:o, s:o}", "before", report_score_json(&j->r.before), "after",
+			report_score_json(&j->r.after)));
 }
 
 static int edit_json(const struct job *j)
@@ -136,7 +139,7 @@ static int edit_json(const struct job *j)
 	json_object_set_new(o, "size",
 	    json_pack("{s:I, s:I}", "before", (json_int_t)r->size_before, "after",
 		(json_int_t)r->size_after));
-	return print_json(o);
+	return report_json(o);
 }
 
 static int score_json(const struct job *j)
@@ -146,7 +149,7 @@ static int score_json(const struct job *j)
 	set_whole(o, "edited", j->r.edited);
 	json_object_set_new(o, "seconds", json_seconds(&j->r.seconds));
 	add_scores(o, j);
-	return print_json(o);
+	return report_json(o);
 }
 
 static int witness_json(const struct job *j)
@@ -168,7 +171,7 @@ static int witness_json(const struct job *j)
 	set_real(s, "parse", j->r.seconds.parse);
 	set_real(s, "compile", j->r.seconds.compile);
 	json_object_set_new(o, "seconds", s);
-	return print_json(o);
+	return report_json(o);
 }
 
 static json_t *json_opaque(const struct job *j)
@@ -201,7 +204,7 @@ static int artifact_json(const struct job *j)
 
 	set_text(o, "name", artifact_meta(j->art)->name);
 	json_object_set_new(o, "opaque_functions", json_opaque(j));
-	return print_json(o);
+	return report_json(o);
 }
 
 /* ---- text ---- */
@@ -318,7 +321,7 @@ static void artifact_text_report(const struct job *j)
 	}
 }
 
-static int text_done(void)
+int report_text_done(void)
 {
 	return fflush(stdout) || ferror(stdout) ? -1 : 0;
 }
@@ -328,7 +331,7 @@ int report_edit(const struct job *j, bool json)
 	if (json)
 		return edit_json(j);
 	edit_text(j);
-	return text_done();
+	return report_text_done();
 }
 
 int report_witness(const struct job *j, bool json)
@@ -336,7 +339,7 @@ int report_witness(const struct job *j, bool json)
 	if (json)
 		return witness_json(j);
 	witness_text(j);
-	return text_done();
+	return report_text_done();
 }
 
 int report_score(const struct job *j, bool json)
@@ -346,7 +349,7 @@ int report_score(const struct job *j, bool json)
 	print_common(j);
 	print_seconds(&j->r.seconds);
 	print_scores(j);
-	return text_done();
+	return report_text_done();
 }
 
 int report_artifact(const struct job *j, bool json)
@@ -354,7 +357,7 @@ int report_artifact(const struct job *j, bool json)
 	if (json)
 		return artifact_json(j);
 	artifact_text_report(j);
-	return text_done();
+	return report_text_done();
 }
 
 static int read_json(const struct job *j)
@@ -370,7 +373,7 @@ static int read_json(const struct job *j)
 	set_whole(o, "edges_unknown", t->unknown);
 	set_whole(o, "functions_off", t->off_functions);
 	set_whole(o, "executions_off", t->off);
-	return print_json(o);
+	return report_json(o);
 }
 
 int report_read(const struct job *j, bool json)
@@ -390,7 +393,7 @@ int report_read(const struct job *j, bool json)
 		       "%-12s interrupted where nothing counts (signals, other threads)\n",
 		    "approximate", t->off_functions, (unsigned long long)t->off, "");
 	printf("%-12s %s\n", "written", j->o->out);
-	return text_done();
+	return report_text_done();
 }
 
 int report_failure(const char *error, bool json)
@@ -402,5 +405,5 @@ int report_failure(const char *error, bool json)
 	o = json_object();
 	json_object_set_new(o, "ok", json_false());
 	set_text(o, "error", error);
-	return print_json(o);
+	return report_json(o);
 }

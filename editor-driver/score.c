@@ -1,4 +1,5 @@
 #include "editor-driver/score.h"
+#include "editor-driver/program.h"
 #include "editor/infer.h"
 
 #include <stdlib.h>
@@ -7,50 +8,96 @@
 enum { FUNC_ALIGN = 16 };
 static const double HOT_SHARE = 0.95;
 
-/* All blocks of all weighed functions, one behind the other. */
-struct blocks {
-	VEC(uint64_t) addr;
-	VEC(uint32_t) bytes;
-	VEC(uint64_t) weight;
+void scorer_open(struct scorer *s, const struct plan *p)
+{
+	*s = (struct scorer){.p = p, .first = xcalloc(p->nfunc, sizeof *s->first)};
+	program_make(p, &s->program, s->first);
+	fe_walk(&s->program, &s->walk);
+}
+
+void scorer_close(struct scorer *s)
+{
+	fe_free(&s->program);
+	vec_free(&s->walk.step);
+	free(s->first);
+}
+
+/* ---- one layout under way ---- */
+
+struct scoring {
+	const struct scorer *s;
+	struct fe_layout layout;
+	struct score *out;
 };
 
-static void add_block(struct blocks *b, uint64_t addr, uint32_t bytes, double weight)
+static struct scoring begin(const struct scorer *s, struct score *out)
 {
-	vec_push(&b->addr, addr);
-	vec_push(&b->bytes, bytes);
-	vec_push(&b->weight, (uint64_t)weight);
+	struct scoring g = {s, {{0}, xcalloc(s->program.block.n, sizeof *g.layout.main)}, out};
+
+	*out = (struct score){0};
+	return g;
 }
 
+/* Adds a function that begins at this block of the program; its places have no
+ * addresses yet. */
 static void add_layout(
-    struct score *s, const struct plan *p, const struct cfg *g, const struct layout *l)
+    struct scoring *g, const struct cfg *cfg, const struct layout *l, uint32_t first)
 {
-	double unit = p->counts->form == COUNTS_SAMPLES ? COUNT_ONE : 1;
+	double unit = g->s->p->counts->form == COUNTS_SAMPLES ? COUNT_ONE : 1;
+	double *count = xcalloc(l->n, sizeof *count);
+	uint32_t *main = &g->layout.main[first], k;
 	struct layout_score one;
 
-	layout_score(g, l, &one);
-	s->exttsp += one.exttsp / unit;
-	s->taken += one.taken / unit;
-	s->total += one.total / unit;
+	layout_score(cfg, l, &one);
+	g->out->exttsp += one.exttsp / unit;
+	g->out->taken += one.taken / unit;
+	g->out->total += one.total / unit;
+	layout_main(cfg, l, main);
+	for (k = 0; k < cfg->nblock; k++)
+		main[k] += (uint32_t)g->layout.place.n;
+	layout_flow(cfg, l, count);
+	for (k = 0; k < l->n; k++)
+		vec_push(&g->layout.place,
+		    (struct fe_place){.bytes = cfg->block[l->order[k]].bytes,
+			.block = first + l->order[k],
+			.falls = k + 1 < l->n && k + 1 != l->nhot,
+			.count = count[k]});
+	free(count);
 }
 
-static void finish(struct blocks *b, struct score *s)
+static void finish(struct scoring *g)
 {
-	s->lines95 = layout_hot_lines(
-	    b->addr.v, b->bytes.v, b->weight.v, (uint32_t)b->addr.n, HOT_SHARE);
-	vec_free(&b->addr);
-	vec_free(&b->bytes);
-	vec_free(&b->weight);
+	const struct fe_program *p = &g->s->program;
+	uint32_t i, n = (uint32_t)g->layout.place.n;
+	uint64_t *addr = xcalloc(n, sizeof *addr), *weight = xcalloc(n, sizeof *weight);
+	uint32_t *bytes = xcalloc(n, sizeof *bytes);
+	const struct fe_place *at = g->layout.place.v;
+
+	for (i = 0; i < n; i++) {
+		addr[i] = at[i].addr;
+		bytes[i] = at[i].bytes;
+		weight[i] = (uint64_t)(at[i].count * p->block.v[at[i].block].insns);
+	}
+	g->out->lines95 = layout_hot_lines(addr, bytes, weight, n, HOT_SHARE);
+	fe_run(p, &g->s->walk, &g->layout, &g->out->cost);
+	free(addr);
+	free(weight);
+	free(bytes);
+	vec_free(&g->layout.place);
+	free(g->layout.main);
 }
+
+/* ---- a build ---- */
 
 /* The function's layout in a build; blocks the build does not have come last. */
-static void build_func(const struct plan *p, const struct mapindex *build, uint64_t tu,
-    const struct unit_func *f, struct blocks *all, struct score *s)
+static void build_func(struct scoring *g, const struct mapindex *build, uint64_t tu,
+    const struct unit_func *f, uint32_t first)
 {
 	uint8_t *seen = xcalloc(f->cfg.nblock, 1);
 	struct arena mem = {0};
 	struct func_blocks b;
 	struct layout l = {0};
-	double *count;
+	struct fe_place *at;
 	uint32_t i;
 
 	mapindex_blocks(build, tu, f->ord, f->cfg.nblock, &b);
@@ -63,99 +110,105 @@ static void build_func(const struct plan *p, const struct mapindex *build, uint6
 		if (!seen[i])
 			l.order[l.n++] = i;
 	l.nhot = b.nhot ? b.nhot : l.n;
-	count = arena_array(&mem, l.n, sizeof *count);
-	layout_flow(&f->cfg, &l, count);
-	for (i = 0; i < b.block.n; i++)
-		add_block(all, b.block.v[i]->addr, b.block.v[i]->size,
-		    count[i] * f->cfg.block[l.order[i]].insns);
-	add_layout(s, p, &f->cfg, &l);
+	add_layout(g, &f->cfg, &l, first);
+	at = g->layout.place.v + g->layout.place.n - l.n;
+	for (i = 0; i < b.block.n; i++) {
+		at[i].addr = b.block.v[i]->addr;
+		at[i].bytes = b.block.v[i]->size;
+	}
 	mapindex_blocks_free(&b);
 	free(seen);
 	arena_free(&mem);
 }
 
-void score_build(const struct plan *p, const struct mapindex *build, struct score *s)
+void score_build(const struct scorer *s, const struct mapindex *build, struct score *out)
 {
-	struct blocks all = {0};
-	struct plan_tu *t;
+	const uint32_t *first = s->first;
+	struct scoring g = begin(s, out);
+	const struct plan_tu *t;
 	uint32_t i;
 
-	*s = (struct score){0};
-	for (t = p->tu; t < p->tu + p->ntu; t++)
-		for (i = 0; t->edited && i < t->nfunc; i++)
-			if (t->weight[i])
-				build_func(p, build, hash_short(&t->art->hash), &t->unit->func[i],
-				    &all, s);
-	finish(&all, s);
+	for (t = s->p->tu; t < s->p->tu + s->p->ntu; t++)
+		for (i = 0; i < t->nfunc; i++, first++)
+			if (*first != FE_NONE)
+				build_func(&g, build, hash_short(&t->art->hash),
+				    &t->unit->func[i], *first);
+	finish(&g);
 }
 
+/* ---- a plan ---- */
+
 struct placed {
-	const struct unit_func *f;
-	const struct unit_place *at;
-	double *count; /* of each place */
+	const struct cfg *cfg;
+	const struct unit_place *at; /* NULL: the plan has nothing of it */
+	struct layout layout;
+	uint32_t first; /* block of the program */
 };
 
 static int by_rank(const void *a, const void *b)
 {
 	const struct placed *x = a, *y = b;
+	bool moves[] = {x->at && x->at->edit, y->at && y->at->edit};
 
-	if (x->at->edit != y->at->edit)
-		return x->at->edit ? -1 : 1;
-	if (x->at->rank != y->at->rank)
+	if (moves[0] != moves[1])
+		return moves[0] ? -1 : 1;
+	if (moves[0] && x->at->rank != y->at->rank)
 		return x->at->rank < y->at->rank ? -1 : 1;
-	return (x->at > y->at) - (x->at < y->at);
+	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static uint64_t place_run(
-    struct blocks *all, const struct placed *x, uint32_t from, uint32_t to, uint64_t at)
+static uint64_t place_run(struct fe_place *p, uint32_t from, uint32_t to, uint64_t at)
 {
-	const struct cfg_block *b;
-	uint32_t i;
-
-	for (i = from; i < to; i++) {
-		b = &x->f->cfg.block[x->at->layout.order[i]];
-		add_block(all, at, b->bytes, x->count[i] * b->insns);
-		at += b->bytes;
+	for (; from < to; from++) {
+		p[from].addr = at;
+		at += p[from].bytes;
 	}
 	return at;
 }
 
-static struct placed placed(const struct unit_func *f, const struct unit_place *at)
+/* Hot parts in this order, behind them the cold ones. */
+static void place_all(struct scoring *g, const struct placed *x, size_t n)
 {
-	struct placed x = {f, at, xcalloc(at->layout.n, sizeof *x.count)};
-
-	layout_flow(&f->cfg, &at->layout, x.count);
-	return x;
-}
-
-void score_plan(const struct plan *p, struct score *s)
-{
-	VEC(struct placed) list = {0};
-	struct blocks all = {0};
-	const struct plan_tu *t;
-	const struct layout *l;
+	struct fe_place *p = g->layout.place.v;
 	uint64_t at = 0;
 	size_t k;
-	uint32_t i;
 
-	*s = (struct score){0};
-	for (t = p->tu; t < p->tu + p->ntu; t++)
-		for (i = 0; t->edited && i < t->nfunc; i++)
-			if (t->weight[i])
-				vec_push(&list, placed(&t->unit->func[i], &t->place[i]));
+	for (k = 0; k < n; p += x[k++].layout.n) {
+		at = (at + FUNC_ALIGN - 1) & -(uint64_t)FUNC_ALIGN;
+		at = place_run(p, 0, x[k].layout.nhot, at);
+	}
+	for (p = g->layout.place.v, k = 0; k < n; p += x[k++].layout.n)
+		at = place_run(p, x[k].layout.nhot, x[k].layout.n, at);
+}
+
+void score_plan(const struct scorer *s, const struct plan *layout, struct score *out)
+{
+	const struct plan_tu *t = s->p->tu, *l = layout->tu;
+	struct scoring g = begin(s, out);
+	const uint32_t *first = s->first;
+	VEC(struct placed) list = {0};
+	struct arena mem = {0};
+	struct placed x;
+	uint32_t i;
+	size_t k;
+
+	for (; t < s->p->tu + s->p->ntu; t++, l++)
+		for (i = 0; i < t->nfunc; i++, first++) {
+			if (*first == FE_NONE)
+				continue;
+			x = (struct placed){.cfg = &t->unit->func[i].cfg, .first = *first};
+			if (l->edited && l->weight[i])
+				x.layout = (x.at = &l->place[i])->layout;
+			else
+				layout_identity(x.cfg, &x.layout, &mem);
+			vec_push(&list, x);
+		}
 	if (list.n)
 		qsort(list.v, list.n, sizeof *list.v, by_rank);
-	for (k = 0; k < list.n; k++) {
-		l = &list.v[k].at->layout;
-		at = (at + FUNC_ALIGN - 1) & -(uint64_t)FUNC_ALIGN;
-		at = place_run(&all, &list.v[k], 0, l->nhot, at);
-		add_layout(s, p, &list.v[k].f->cfg, l);
-	}
-	for (k = 0; k < list.n; k++) {
-		l = &list.v[k].at->layout;
-		at = place_run(&all, &list.v[k], l->nhot, l->n, at);
-		free(list.v[k].count);
-	}
-	finish(&all, s);
+	for (k = 0; k < list.n; k++)
+		add_layout(&g, list.v[k].cfg, &list.v[k].layout, list.v[k].first);
+	place_all(&g, list.v, list.n);
+	finish(&g);
+	arena_free(&mem);
 	vec_free(&list);
 }

@@ -150,8 +150,10 @@ static void do_insn(struct builder *b, uint32_t i, const struct stmt *st)
 	switch (class) {
 	case INSN_CALL:
 		b->cb.v[b->cb.n - 1].flags |= call_flags(b, op);
-		if (*op.p == '*')
+		if (*op.p == '*') {
+			add_call(b, (struct str){"", 0});
 			break;
+		}
 		add_call(b, op);
 		if (str_is(symbol_of(op), "__morestack"))
 			b->why = "split stack";

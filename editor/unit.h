@@ -18,10 +18,10 @@
 
 #include <stdbool.h>
 
-struct unit_call { /* a direct call or tail call inside a block */
-	uint32_t block;
+struct unit_call { /* a call or direct tail call inside a block */
+	uint32_t block;     /* ascending */
 	uint32_t insn;      /* ordinal in the block */
-	const char *callee; /* without @PLT */
+	const char *callee; /* without @PLT; "" = through a pointer */
 };
 
 struct unit_func {

@@ -1,0 +1,18 @@
+/*
+ * The functions of a plan that have a weight as one program: what the model of
+ * the front end (editor/frontend.h) walks over.
+ */
+#ifndef MORPH_PROGRAM_H
+#define MORPH_PROGRAM_H
+
+#include "editor-driver/plan.h"
+#include "editor/frontend.h"
+
+/* Needs plan_infer(). first[] by function of the artifact: the program's block
+ * of its entry, block b of it being first + b; FE_NONE without weight. A call
+ * means the caller's unit's own function of that name before any other's
+ * global one; calls that lead out of these functions are left out. Free with
+ * fe_free(). */
+void program_make(const struct plan *p, struct fe_program *out, uint32_t *first);
+
+#endif
