@@ -1,11 +1,12 @@
 /*
  * The jobs of morph-edit: an edit, a witness table, a score, a report, counts
- * to a profile.
+ * to a profile, a comparison.
  */
 #ifndef MORPH_JOB_H
 #define MORPH_JOB_H
 
 #include "editor-driver/cache.h"
+#include "editor-driver/compare.h"
 #include "editor-driver/plan.h"
 #include "editor-driver/score.h"
 #include "editor-driver/tally.h"
@@ -19,9 +20,11 @@ struct options {
 	uint64_t seed;
 	unsigned transforms; /* enum layout_transform */
 	unsigned jobs;
-	bool json, report, score, witness;
+	bool json, report, score, witness, compare;
 	bool count_edges, count_atomic; /* of PLAN_COUNT */
 	char **raw;                     /* files with raw counts to read, NULL at the end */
+	struct compare_input compared[2];
+	unsigned top; /* functions shown of a comparison */
 };
 
 struct seconds {
@@ -58,6 +61,7 @@ struct job {
 	struct plan plan;
 	struct tally tally; /* of job_read */
 	struct result r;
+	struct comparison comparison; /* of job_compare alone, which fills nothing else */
 };
 
 /* Each opens the artifact and does all of its job. 0, or -1 and why in e. Free
@@ -68,6 +72,7 @@ int job_score(struct job *j, struct err *e);
 int job_report(struct job *j, struct err *e);
 /* Appends the profile that the files with raw counts give. */
 int job_read(struct job *j, struct buf *profile, struct err *e);
+int job_compare(struct job *j, struct err *e);
 void job_free(struct job *j);
 
 #endif

@@ -23,6 +23,7 @@ static const char HELP[] =
     "       morph-edit --artifact A --instrument=blocks|edges [--counters=plain|atomic]\n"
     "                  [--samples F | --counts F] -o OUT\n"
     "       morph-edit --artifact A --read-counts -o PROFILE FILE...\n"
+    "       morph-edit --artifact A --compare [--top N] samples:F|counts:F samples:F|counts:F\n"
     "\n"
     "Lays the code of a program out anew and links it again, from its artifact.\n"
     "\n"
@@ -44,6 +45,8 @@ static const char HELP[] =
     "  --instrument=W   make a program that counts all its blocks, or edges as well\n"
     "  --counters=HOW   plain: fast, threads lose counts; atomic: exact with threads\n"
     "  --read-counts    make a profile for --counts of the files such programs wrote\n"
+    "  --compare        only say how far the first profile agrees with the second\n"
+    "  --top N          so many functions of the comparison (default: 20)\n"
     "  --json           print one JSON object\n"
     "  --cache DIR      keep objects here (default: ${XDG_CACHE_HOME:-~/.cache}/morph)\n"
     "  --jobs N         threads (default: one for each processor)\n"
@@ -55,7 +58,7 @@ static const char HELP[] =
 
 enum { O_ARTIFACT = 256, O_SAMPLES, O_COUNTS, O_RANDOM, O_IDENTITY, O_SCORE, O_LAYOUT, O_REPORT,
        O_JSON, O_CACHE, O_JOBS, O_KEEP, O_ORIGINAL, O_WITH, O_WITHOUT, O_WITNESS,
-       O_INSTRUMENT, O_COUNTERS, O_READ };
+       O_INSTRUMENT, O_COUNTERS, O_READ, O_COMPARE, O_TOP };
 
 static const struct {
 	const char *name;
@@ -72,6 +75,7 @@ static const struct option LONG[] = {{"artifact", required_argument, NULL, O_ART
     {"original", required_argument, NULL, O_ORIGINAL}, {"score", no_argument, NULL, O_SCORE},
     {"layout", required_argument, NULL, O_LAYOUT}, {"with", required_argument, NULL, O_WITH},
     {"without", required_argument, NULL, O_WITHOUT}, {"report", no_argument, NULL, O_REPORT},
+    {"compare", no_argument, NULL, O_COMPARE}, {"top", required_argument, NULL, O_TOP},
     {"json", no_argument, NULL, O_JSON}, {"cache", required_argument, NULL, O_CACHE},
     {"jobs", required_argument, NULL, O_JOBS}, {"keep", required_argument, NULL, O_KEEP},
     {"witness-table", no_argument, NULL, O_WITNESS},
@@ -157,19 +161,23 @@ static void check_counting(const struct options *o, const struct wanted *w, int 
 
 static void check_options(const struct options *o, const struct wanted *w, int files)
 {
-	if (files && !w->read)
+	if (o->compare && files != 2)
+		usage("--compare takes two profiles");
+	if (files && !w->read && !o->compare)
 		usage("there is an argument too many");
 	if (!o->artifact)
 		usage("--artifact is missing");
 	if (w->sources > 1)
 		usage("--samples, --counts, --random and --identity exclude each other");
-	if (o->score + o->report + !!o->out != 1)
-		usage("one of -o OUT, --score and --report is needed");
+	if (o->score + o->report + o->compare + !!o->out != 1)
+		usage("one of -o OUT, --score, --report and --compare is needed");
 	check_counting(o, w, files);
 	if (o->out && !w->sources && !w->instrument && !w->read && !o->witness)
 		usage("--samples, --counts, --random or --identity is needed");
 	if (o->score && !o->profile)
 		usage("--score needs --samples or --counts");
+	if (o->compare && w->sources)
+		usage("--compare takes its profiles as arguments");
 	if (o->report && w->sources && !o->profile)
 		usage("--report goes with --samples or --counts alone");
 	if (o->witness && (!o->out || (w->sources && !o->profile)))
@@ -182,6 +190,19 @@ static void check_options(const struct options *o, const struct wanted *w, int f
 		usage("--layout goes with --samples or --counts");
 	if (o->layout && o->report)
 		usage("--layout goes with --score or -o OUT");
+}
+
+/* "samples:FILE" or "counts:FILE". */
+static struct compare_input read_profile(const char *arg)
+{
+	struct compare_input in = {strchr(arg, ':'), COUNTS_SAMPLES};
+
+	if (in.path && !strncmp(arg, "counts:", 7))
+		in.form = COUNTS_EXECUTIONS;
+	else if (!in.path || strncmp(arg, "samples:", 8))
+		usage("a profile to compare is samples:FILE or counts:FILE");
+	in.path++;
+	return in;
 }
 
 static void read_options(struct options *o, int argc, char **argv)
@@ -233,6 +254,13 @@ static void read_options(struct options *o, int argc, char **argv)
 		case O_WITNESS:
 			o->witness = true;
 			break;
+		case O_COMPARE:
+			o->compare = true;
+			break;
+		case O_TOP:
+			o->top = (unsigned)number(
+			    optarg, UINT32_MAX, "--top takes a whole number");
+			break;
 		case O_JSON:
 			o->json = true;
 			break;
@@ -275,6 +303,8 @@ static void read_options(struct options *o, int argc, char **argv)
 	if (w.read)
 		o->raw = argv + optind;
 	check_options(o, &w, argc - optind);
+	for (c = 0; o->compare && c < 2; c++)
+		o->compared[c] = read_profile(argv[optind + c]);
 }
 
 /* The place of the result: a file or nothing, and not the artifact. */
@@ -322,7 +352,7 @@ static int look(struct job *j, struct err *e)
 {
 	if (sandbox_enter(NULL, 0, NULL, e))
 		return -1;
-	return j->o->score ? job_score(j, e) : job_report(j, e);
+	return j->o->score ? job_score(j, e) : j->o->compare ? job_compare(j, e) : job_report(j, e);
 }
 
 static int read_counts(struct job *j, struct err *e)
@@ -345,6 +375,7 @@ static int print_result(const struct job *j, struct err *e)
 	    : j->o->report ? report_artifact(j, j->o->json)
 	    : j->o->witness ? report_witness(j, j->o->json)
 	    : j->o->raw	   ? report_read(j, j->o->json)
+	    : j->o->compare ? report_compare(&j->comparison, j->o->top, j->o->json)
 			    : report_edit(j, j->o->json);
 
 	return rc ? err_sys(e, "standard output") : 0;
@@ -365,7 +396,7 @@ static bool is_passing(const struct err *e)
 int main(int argc, char **argv)
 {
 	struct options o = {.jobs = (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
-	    .transforms = TRANSFORMS_DEFAULT};
+	    .transforms = TRANSFORMS_DEFAULT, .top = 20};
 	struct err e = {{0}};
 	struct job j = {.o = &o};
 	int rc;

@@ -57,6 +57,8 @@ int cmd_history(const struct invocation *in);
 int cmd_explain(const struct invocation *in);
 int cmd_profile(const struct invocation *in);
 int cmd_artifact(const struct invocation *in);
+/* Becomes morph-edit, which reads profiles. */
+int cmd_compare(const struct invocation *in);
 
 /* The way out of every command: the result as it came with --json, else in
  * the command's own words. Consumes result. */

@@ -34,6 +34,10 @@ static const struct command commands[] = {
 	cmd_profile},
     {"artifact show", "FILE", "what is in a NAME.morph file",
 	"Reads the file itself; the manager need not run.\n", OPT_FUNCTIONS, 1, 1, cmd_artifact},
+    {"compare", "FILE A B", "how far profile A of a program agrees with profile B",
+	"FILE is the program or its NAME.morph; A and B are samples:FILE or counts:FILE, as\n"
+	"morph-edit(1) reads them. The manager need not run.\n",
+	OPT_LIMIT, 3, 3, cmd_compare},
 };
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
 
