@@ -1,0 +1,45 @@
+"""What counting costs: Morph's counting builds beside GCC's own."""
+import os
+import shutil
+
+from rig import CFLAGS, LDFLAGS, How, Unavailable, pairs, progress
+
+PROGRAMS = "lua", "sqlite", "gzip"
+HEAD = ["program, build", "counters", "user time", "quartiles", "instructions", "bytes"]
+
+
+def builds(p):
+    """[(name, path, counters)], the plain one first."""
+    made = [("-O2 as built", p.module, "")]
+    ways = [("blocks", ["--instrument=blocks"]), ("edges", ["--instrument=edges"]),
+            ("edges, atomic", ["--instrument=edges", "--counters=atomic"])]
+    try:
+        n, blocks = 15000, p.live(15000)
+        profile = p.sample_lines("weights", blocks, min(n, sum(blocks.values())))
+        ways.insert(2, (f"edges, weighed by {n:,} samples", ["--instrument=edges", *profile]))
+    except Unavailable:
+        pass
+    for k, (name, how) in enumerate(ways):
+        path, found, _ = p.edit(f"counting{k}", how)
+        made.append((name, path, f"{found['counters']:,} for {found['blocks']:,} blocks"))
+    gcc = p.made("pgo-counting", How(cflags=CFLAGS + " -fprofile-generate",
+                                     ldflags=LDFLAGS + " -fprofile-generate"))
+    return made + [("GCC -fprofile-generate", gcc, "")]
+
+
+def rows(p, rounds):
+    out, made, raw = [], builds(p), p.path("raw")
+    os.makedirs(raw, exist_ok=True)
+    # GCC's files go aside, too: each run of them adds to what is there.
+    p.env.update(MORPH_COUNTS=raw + "/%p", GCOV_PREFIX=raw)
+    ratio = pairs.compare([[b] + p.test(p.timed)[1:] for _, b, _ in made], rounds,
+                          lambda i, n: progress(f"{p.name}: round {i} of {n}"), env=p.env)
+    base = None
+    for (name, build, counters), r in zip(made, ratio):
+        instructions = p.taken(build, p.test(p.short))[0]
+        base = base or instructions
+        out.append([f"{p.name}, {name}", counters, f"{r['median']:.2f}",
+                    f"{r['low']:.2f} … {r['high']:.2f}", f"{instructions / base:.2f}",
+                    f"{os.path.getsize(build):,}"])
+    shutil.rmtree(raw)
+    return out
