@@ -6,8 +6,7 @@
 enum { NONE = UINT32_MAX };
 
 /* What one counter costs, in increments in line. */
-static const double COST_HEAD = 1, COST_END = 1.02, COST_LINE = 1.01, COST_TAKEN = 1.6,
-		    COST_DEAR = 3;
+static const double COST_HEAD = 1, COST_END = 1.02, COST_LINE = 1.01, COST_TAKEN = 2, COST_DEAR = 3;
 
 struct graph {
 	const struct cfg *g;
@@ -71,30 +70,43 @@ static double guess(const struct cfg_block *b, uint32_t depth)
 	return b->flags & (BLK_COLD | BLK_NORETURN) ? f / 1000 : f;
 }
 
+/* Loops go round: a backward edge takes most of what its source has. */
+static double guess_edge(
+    const struct graph *m, const struct cfg_edge *e, const uint32_t *ways, const uint32_t *back)
+{
+	static const double ROUND = 0.875;
+	double from = m->block[e->src], to = m->block[e->dst];
+	uint32_t k = back[e->src], n = ways[e->src];
+
+	if (k && k < n)
+		from *= e->src >= e->dst ? ROUND / k : (1 - ROUND) / (n - k);
+	else
+		from /= n;
+	return from < to ? from : to;
+}
+
 static void weigh(struct graph *m)
 {
 	const struct cfg *g = m->g;
 	uint32_t *depth = loop_depth(g, m->a), *ways = arena_array(m->a, g->nblock, sizeof *ways),
 		 i;
-	double from, to;
+	uint32_t *back = arena_array(m->a, g->nblock, sizeof *back);
 
 	m->block = arena_array(m->a, g->nblock, sizeof *m->block);
 	m->edge = arena_array(m->a, g->nedge, sizeof *m->edge);
-	for (i = 0; i < g->nblock; i++) {
-		m->block[i] = guess(&g->block[i], depth[i]);
-		/* A profile leaves open only what it did not see. */
-		if (m->want->weighed)
-			m->block[i] = (double)g->block[i].count + m->block[i] * 1e-9;
-	}
-	for (i = 0; i < g->nedge; i++)
-		ways[g->edge[i].src]++;
 	for (i = 0; i < g->nedge; i++) {
-		from = m->block[g->edge[i].src] / ways[g->edge[i].src];
-		to = m->block[g->edge[i].dst];
-		m->edge[i] = m->want->weighed ? (double)g->edge[i].count + from * 1e-9
-			     : from < to      ? from
-					      : to;
+		ways[g->edge[i].src]++;
+		back[g->edge[i].src] += g->edge[i].src >= g->edge[i].dst;
 	}
+	for (i = 0; i < g->nblock; i++)
+		m->block[i] = guess(&g->block[i], depth[i]);
+	for (i = 0; i < g->nedge; i++)
+		m->edge[i] = guess_edge(m, &g->edge[i], ways, back);
+	/* A profile leaves open only what it did not see. */
+	for (i = 0; m->want->weighed && i < g->nblock; i++)
+		m->block[i] = (double)g->block[i].count + m->block[i] * 1e-9;
+	for (i = 0; m->want->weighed && i < g->nedge; i++)
+		m->edge[i] = (double)g->edge[i].count + m->edge[i] * 1e-9;
 }
 
 /* ---- the graph ---- */

@@ -2,6 +2,7 @@
  * Golden edits: prints the unit of a file with the layouts that its first
  * lines ask for, after the output check.
  *	# layout: FUNCTION RANK BLOCK… [| COLD BLOCK…]
+ *	# count: edges|blocks [atomic]          all functions, in their order
  * A block may come twice: a copy. BLOCK:4 is aligned to 16 bytes; a word
  * "thread" threads jumps. Functions that are not named stay. Prints "refused: …" for a foreign unit.
  */
@@ -11,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const uint64_t TU = 0x1122334455667788;
 
 static void read_layout(struct unit *u, struct unit_place *place, char *line)
 {
@@ -68,14 +71,25 @@ static void describe(const struct unit *u, struct buf *out)
 	}
 }
 
+static bool read_count(struct unit *u, struct unit_place *place, const char *line)
+{
+	struct unit_counting how = {
+	    .edges = strstr(line, "edges") != NULL, .atomic = strstr(line, "atomic") != NULL};
+
+	unit_count(u, &how, place);
+	return true;
+}
+
 int main(int argc, char **argv)
 {
+	bool counting = false;
 	struct unit_place *place;
 	struct buf in = {0}, out = {0};
 	struct arena a = {0};
 	char *line, *copy;
 	struct unit *u;
 	struct err e;
+	size_t from;
 
 	if (argc != 2 || file_read(argv[1], 0, &in, &e))
 		return 2;
@@ -89,9 +103,13 @@ int main(int argc, char **argv)
 	for (line = strtok(copy, "\n"); line && *line == '#'; line = strtok(NULL, "\n"))
 		if (!strncmp(line, "# layout: ", 10))
 			read_layout(u, place, strdup(line + 10));
+		else if (!strncmp(line, "# count: ", 9))
+			counting = read_count(u, place, line);
 	describe(u, &out);
-	unit_emit(u, place, 0x1122334455667788, &out);
-	if (unit_check(u, out.p, out.n, &e)) {
+	from = out.n;
+	unit_emit(u, place, TU, &out);
+	if (counting ? unit_check_counting(u, place, TU, out.p + from, out.n - from, &e)
+		     : unit_check(u, out.p, out.n, &e)) {
 		fprintf(stderr, "%s\n", e.text);
 		return 1;
 	}
