@@ -287,7 +287,7 @@ START_TEST(cpu_time_of_the_session_is_seen)
 	script("sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'; sleep 60");
 	j = begin(EDIT_SCORE, 60, &g);
 	double used = 0;
-	for (int i = 0; i < 100 && used < 0.05; i++) {
+	for (int i = 0; i < 500 && used < 0.05; i++) {
 		turn(0.1);
 		used = procs_session_cpu(edit_session(j));
 	}
