@@ -60,22 +60,24 @@ static int seen_once(struct stripper *s, uint32_t func, uint32_t k)
 	return 0;
 }
 
-/* Does the text at p begin with this counter, printed in one of its forms? */
+/* Does the text at p begin with this counter, printed in one of its forms? In
+ * a frame that hangs on another register than %rsp unwinding is as it was. */
 static const char *match_counter(struct stripper *s, const char *p, uint32_t func, uint32_t k)
 {
-	struct probe_text t = {.u = s->u, .f = &s->u->func.v[func], .p = s->place[func].probes};
+	struct func no_cfi = s->u->func.v[func];
+	struct probe_text t = {.u = s->u, .p = s->place[func].probes};
 	struct buf want = {0};
 	size_t n = 0;
-	uint32_t live, cfi;
+	int form;
 
-	for (live = 0; live < 2 && !n; live++)
-		/* With the stack pointer as base of the frame, and without. */
-		for (cfi = 0; cfi < s->u->cfi.n && !n; cfi += cfi ? s->u->cfi.n : 1) {
-			want.n = 0;
-			probe_one(&t, k, live, cfi, &want);
-			if ((size_t)(s->end - p) >= want.n && !memcmp(p, want.p, want.n))
-				n = want.n;
-		}
+	no_cfi.has_cfi = false;
+	for (form = 0; form < 3 && !n; form++) {
+		t.f = form < 2 ? &no_cfi : &s->u->func.v[func];
+		want.n = 0;
+		probe_one(&t, k, form > 0, 0, &want);
+		if ((size_t)(s->end - p) >= want.n && !memcmp(p, want.p, want.n))
+			n = want.n;
+	}
 	buf_free(&want);
 	return n ? p + n : NULL;
 }

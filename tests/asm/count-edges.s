@@ -79,5 +79,34 @@ opaque:
 	.cfi_endproc
 .LFE3:
 	.size	opaque, .-opaque
+	.globl	framed
+	.type	framed, @function
+framed:
+.LFB4:
+	.cfi_startproc
+	pushq	%rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset 6, -16
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register 6
+	ucomisd	%xmm1, %xmm0
+	jp	.L12
+	je	.L11
+.L12:
+	ja	.L13
+	popq	%rbp
+	.cfi_remember_state
+	.cfi_def_cfa 7, 8
+	ret
+.L11:
+	.cfi_restore_state
+	xorl	%eax, %eax
+.L13:
+	popq	%rbp
+	.cfi_def_cfa 7, 8
+	ret
+	.cfi_endproc
+.LFE4:
+	.size	framed, .-framed
 	.ident	"GCC: (Debian 12.2.0-14) 12.2.0"
 	.section	.note.GNU-stack,"",@progbits
