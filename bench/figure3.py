@@ -6,6 +6,7 @@ are made from these files alone.
 import json
 import math
 import os
+import re
 import statistics
 
 import chart
@@ -29,7 +30,7 @@ COLUMNS = [
 ]
 HEADING = {c: h for c, h, _, _ in COLUMNS}
 BASE = {c: b for c, _, b, _ in COLUMNS}
-SHOWN = [c for c, _, b, _ in COLUMNS if b and c != "clang"]
+PEERS = [c for c, _, b, _ in COLUMNS if b and c != "clang"]
 
 
 # ---- measuring ----
@@ -65,7 +66,8 @@ def column(p, make, right):
         return dict(facts, instructions=instructions, taken=taken, lines95=lines,
                     file=os.path.basename(path))
     except Unavailable as e:
-        return {"failed": str(e).strip().splitlines()[0][:300]}
+        lines = str(e).strip().splitlines()
+        return {"failed": next((l for l in lines if "ERROR" in l), lines[0])[:300]}
 
 
 def builds_of(p, found, only):
@@ -130,33 +132,30 @@ def medians(all_, name, key):
     return [v for v in (key(f["builds"].get(name, {}), f) for f in all_) if v]
 
 
-def time_rows(all_):
-    rows = [[f["program"]] + [cell(f, c, times) for c in SHOWN] for f in all_]
+def time_rows(all_, shown):
+    rows = [[f["program"]] + [cell(f, c, times) for c in shown] for f in all_]
 
     def median(b, f):
         return b.get("time", {}).get("median")
 
+    found = [medians(all_, c, median) for c in shown]
     rows.append(["geometric mean"] + [
-        mean(medians(all_, c, median)) + note(len(medians(all_, c, median)), all_) for c in SHOWN])
-    rows.append(["best"] + [f"{min(medians(all_, c, median), default=math.nan):.3f}" for c in SHOWN])
-    rows.append(["worst"] + [f"{max(medians(all_, c, median), default=math.nan):.3f}" for c in SHOWN])
+        mean(m) + (f" of {len(m)}" if m and len(m) != len(all_) else "") for m in found])
+    rows.append(["best"] + [f"{min(m):.3f}" if m else "–" for m in found])
+    rows.append(["worst"] + [f"{max(m):.3f}" if m else "–" for m in found])
     return rows
 
 
-def note(n, all_):
-    return f" of {n}" if n != len(all_) else ""
-
-
-def ratio_rows(all_, key):
+def ratio_rows(all_, shown, key):
     def ratio(b, f, c):
         base = f["builds"].get(BASE[c], {})
         return b[key] / base[key] if key in b and base.get(key) else None
 
     rows = [[f["program"], f"{f['builds']['plain'][key]:,}"] +
-            [cell(f, c, lambda b: f"{ratio(b, f, c):.3f}" if ratio(b, f, c) else "–") for c in SHOWN]
+            [cell(f, c, lambda b: f"{ratio(b, f, c):.3f}" if ratio(b, f, c) else "–") for c in shown]
             for f in all_]
     return rows + [["geometric mean", ""] + [
-        mean(medians(all_, c, lambda b, f: ratio(b, f, c))) for c in SHOWN]]
+        mean(medians(all_, c, lambda b, f: ratio(b, f, c))) for c in shown]]
 
 
 def kept_share(all_):
@@ -195,36 +194,39 @@ def remarks(all_):
 
 
 def versions():
-    first = {"BOLT": peers.LLVM + "llvm-bolt", "clang": "clang-19", "perf": "perf", "callgrind": "valgrind"}
     said = []
-    for what, command in first.items():
+    for command in peers.LLVM + "llvm-bolt", "perf", "valgrind":
         try:
-            lines = run([command, "--version"]).splitlines()
+            text = run([command, "--version"])
         except (Unavailable, OSError):
             continue
-        said.append(next((l.strip() for l in lines if "version" in l or "-" in l), lines[0]))
+        said.append(re.search(r".*\d+\.\d+\S*", text)[0].strip())
     return said
 
 
-def page(all_):
-    head = ["program"] + [HEADING[c] for c in SHOWN]
+def page(all_, shown):
+    head = ["program"] + [HEADING[c] for c in shown]
     yield "# Figure 3, on today's programs\n"
     yield "`bench/run figure3` measures and writes this page; `bench/run figure3 --table` writes it again from"
     yield "`figure3/*.json`. What each column is and how it is made: [bench/README.md](../../bench/README.md).\n"
     yield "![User time by program and way](figure3.svg)\n"
-    yield from sorted({f"{f['machine']}." for f in all_})
+    yield "; ".join(sorted({f["machine"] for f in all_}) + versions()) + "."
+    left_out = [HEADING[c] for c in PEERS if c not in shown]
+    if left_out:
+        yield f"\nNot measured here: {', '.join(left_out)}."
     yield "\n## User time\n"
-    yield "Ratio to plain -O2 in the same round (AutoFDO: to clang -O2), median and quartiles of "
-    yield f"{', '.join(sorted({str(f.get('rounds', 0)) for f in all_}))} shuffled rounds; below 1 is faster.\n"
-    yield from table_lines(head, time_rows(all_))
+    rounds = sorted({f["rounds"] for f in all_ if "rounds" in f})
+    yield "Ratio to plain -O2 in the same round (AutoFDO: to clang -O2), median and quartiles of"
+    yield f"{' or '.join(map(str, rounds)) or 'no'} shuffled rounds; below 1 is faster.\n"
+    yield from table_lines(head, time_rows(all_, shown))
     yield "\n## Branches taken\n"
     yield "Counted by callgrind on a shorter run of the test; ratio to plain (AutoFDO: to clang -O2).\n"
-    yield from table_lines(["program", "plain"] + head[1:], ratio_rows(all_, "taken"))
+    yield from table_lines(["program", "plain"] + head[1:], ratio_rows(all_, shown, "taken"))
     yield "\nOf the complete profile's reduction the sampled profiles give:\n"
     yield from table_lines(["program", HEADING[f"morph-{FEW}"], HEADING[f"morph-{MOST}"]], kept_share(all_))
     yield "\n## Lines of 95 %\n"
     yield "64-byte lines that hold 95 % of the instructions executed on the test; ratio likewise.\n"
-    yield from table_lines(["program", "plain"] + head[1:], ratio_rows(all_, "lines95"))
+    yield from table_lines(["program", "plain"] + head[1:], ratio_rows(all_, shown, "lines95"))
     yield "\n## Making it\n"
     yield "Wall time and peak memory from profile and program to the new program: `morph-edit` without a cache, as and"
     yield "ld and its proofs included; perf2bolt and llvm-bolt.\n"
@@ -244,7 +246,8 @@ def write_page(names):
     all_ = [load(n) for n in names if os.path.exists(kept(n))]
     if not all_:
         raise Unavailable("nothing was measured yet")
+    shown = [c for c in PEERS if any(c in f["builds"] for f in all_)]
     with open(os.path.join(FOLDER, "figure3.md"), "w") as f:
-        f.write("\n".join(page(all_)) + "\n")
-    bars = [(f["program"], [(c, f["builds"].get(c, {}).get("time")) for c in SHOWN]) for f in all_]
-    chart.write(os.path.join(FOLDER, "figure3.svg"), [(c, HEADING[c]) for c in SHOWN], bars)
+        f.write("\n".join(page(all_, shown)) + "\n")
+    bars = [(f["program"], [(c, f["builds"].get(c, {}).get("time")) for c in shown]) for f in all_]
+    chart.write(os.path.join(FOLDER, "figure3.svg"), [(c, HEADING[c]) for c in shown], bars)

@@ -44,7 +44,13 @@ def morph_samples(n, most):
 
 
 def morph_complete(p):
-    return laid_out(p, "morph-complete", p.counts("train", p.train(TRAINED * p.short)))
+    """From the counts of every edge, by a counting build of our own."""
+    counting, counts, profile = p.path("counting"), p.path("counting.counts"), p.path("complete.profile")
+    progress(f"{p.name}: counting")
+    measured([p.tool("morph-edit"), "--artifact", p.artifact, "--instrument=edges", "-o", counting])
+    measured([counting, *p.train(TRAINED * p.short)[1:]], env=dict(p.env, MORPH_COUNTS=counts))
+    measured([p.tool("morph-edit"), "--artifact", p.artifact, "--read-counts", "-o", profile, counts])
+    return laid_out(p, "morph-complete", ("--counts", profile))
 
 
 # ---- perf ----
