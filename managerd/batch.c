@@ -8,13 +8,6 @@
 
 #include <stdlib.h>
 
-struct place { /* where and when samples are merged */
-	struct module *mod;
-	struct origin *origin;
-	int64_t now_ms;
-	double half_life_s, worth; /* worth: of a sample of the batch's age */
-};
-
 /* Moves the hits of the touched slots to the profile; returns those whose
  * function the current program has no more. */
 static uint64_t merge_hits(const struct place *p, const struct map_touched *touched)
@@ -61,7 +54,7 @@ static uint64_t sum(const struct wire_module *w)
 }
 
 static int take_module(struct manager *m, const struct wire_module *w, struct place *p,
-    struct accounting *acc, struct err *e)
+    struct accounting *acc, struct batch_module *at, struct err *e)
 {
 	struct map_touched touched = {0};
 	uint64_t all = sum(w), outside, gone;
@@ -82,6 +75,7 @@ static int take_module(struct manager *m, const struct wire_module *w, struct pl
 		mod->row.stale += all;
 		break;
 	case FOUND_MAPPED:
+		*at = (struct batch_module){mod, (size_t)(build - mod->build.v)};
 		p->mod = mod;
 		p->origin = &mod->origin.v[build->origin];
 		outside = map_samples(&build->map, w->sample, w->nsample, p->origin->hit, &touched);
@@ -110,16 +104,21 @@ static int take(
 	    .no_build_id = b->outside,
 	    .dropped = b->dropped};
 	struct place p = {.now_ms = manager_now_ms(), .half_life_s = manager_half_life(m)};
+	struct batch_module *at;
 	uint32_t i;
+	int rc = 0;
 
 	/* A recorded feed stands for usage now, whenever it was recorded. */
 	p.worth = h->source == WIRE_SRC_RECORDED
 		      ? 1
 		      : age_factor(p.now_ms - (int64_t)(b->end_ns / 1000000), p.half_life_s);
-	for (i = 0; i < b->nmodule; i++)
-		if (take_module(m, &b->module[i], &p, &acc, e))
-			return -1;
-	return store_account(m->store, b->session, b->seq, p.now_ms, &acc, e);
+	at = xcalloc(b->nmodule, sizeof *at);
+	for (i = 0; rc == 0 && i < b->nmodule; i++)
+		rc = take_module(m, &b->module[i], &p, &acc, &at[i], e);
+	if (rc == 0)
+		registers_take(m, b, at, &p);
+	free(at);
+	return rc ? rc : store_account(m->store, b->session, b->seq, p.now_ms, &acc, e);
 }
 
 int batch_take(void *manager, const struct wire_hello *h, const struct wire_batch *b, struct err *e)
@@ -157,6 +156,7 @@ int batch_commit(void *manager, struct err *e)
 	if (manager_end(m, rc, e))
 		return -1;
 	modules_trim(&m->modules, NULL);
+	registers_want(m);
 	cycle_turn(m);
 	return 0;
 }

@@ -34,6 +34,7 @@ static const struct field {
 #define AT(member) offsetof(struct conf, member)
     {CONF_HALF_LIFE, "profile", "half_life", DURATION, AT(profile.half_life_s), 7 * 86400, 1,
 	3650 * 86400.},
+    {CONF_REGISTERS, "profile", "registers", BOOLEAN, AT(profile.registers), 1, 0, 1},
     {CONF_EVERY, "decide", "every", DURATION, AT(decide.every_s), 60, 0.1, 86400},
     {CONF_MIN_SAMPLES, "decide", "min_samples", NUMBER, AT(decide.min_samples), 15000, 1, 1e15},
     {CONF_MIN_COVERAGE, "decide", "min_coverage", SHARE, AT(decide.min_coverage), 0.5, 0, 1},

@@ -29,6 +29,7 @@ struct conf_module {   /* one entry of `modules`; the first whose glob matches h
 
 enum conf_key {
 	CONF_HALF_LIFE,
+	CONF_REGISTERS,
 	CONF_EVERY,
 	CONF_MIN_SAMPLES,
 	CONF_MIN_COVERAGE,
@@ -54,6 +55,7 @@ struct conf {
 	char *path; /* of the file, NULL = defaults only */
 	struct {
 		double half_life_s;
+		bool registers; /* of samples are evaluated */
 	} profile;
 	struct {
 		double every_s;      /* between two decisions about a module */

@@ -12,6 +12,7 @@
 #include "managerd/conf.h"
 #include "managerd/decide.h"
 #include "managerd/ingest.h"
+#include "managerd/observe.h"
 #include "managerd/store.h"
 
 #include <uv.h>
@@ -48,11 +49,13 @@ struct manager_status {
 	int64_t started_ms;
 	struct ingest_status monitor;
 	struct accounting samples;
+	size_t wanted;                 /* builds whose registers are wanted */
+	struct observe_count observed; /* of registers, since the manager started */
 	bool idle;
 	char idle_text[128];
 	/* what is being done right now; step NULL = nothing */
 	uint64_t working_module, working_change;
-	const char *working_path, *working_step; /* step: "score", "edit", "verify", "swap" */
+	const char *working_path, *working_step; /* step: "score", "edit", "verify", "swap", "table" */
 	int64_t working_since_ms;
 	size_t modules;
 	uint64_t swaps, rollbacks, failures; /* since the store was begun */

@@ -73,6 +73,11 @@ static void say_failed(struct edit *j, struct edit_result *r, struct arena *a)
 		r->error = arena_printf(a, "%s ended with status %d", who, WEXITSTATUS(j->status));
 }
 
+static bool answers(const struct edit *j)
+{
+	return j->kind == EDIT_BUILD || j->kind == EDIT_SCORE;
+}
+
 /* The process ended by itself, with a status. */
 static void judge_exit(struct edit *j, struct edit_result *r, struct arena *a)
 {
@@ -82,7 +87,7 @@ static void judge_exit(struct edit *j, struct edit_result *r, struct arena *a)
 	r->end = status == EXIT_LATER && j->kind != EDIT_VERIFY ? EDIT_LATER
 	    : status					     ? EDIT_CANNOT
 							     : EDIT_DONE;
-	if (j->kind != EDIT_VERIFY && (j->out.text.n || !status) &&
+	if (answers(j) && (j->out.text.n || !status) &&
 	    (j->out.over ? err_set(&e, "the editor's answer is longer than %d bytes", EDIT_OUT_MAX)
 			 : edit_parse(j->out.text.p, j->out.text.n, j->kind, r, a, &e)) < 0) {
 		r->end = EDIT_BROKEN;
@@ -133,7 +138,7 @@ static void deliver(struct edit *j)
 		r.error = "";
 	r.ran_s = j->ran_s;
 	r.log = buf_cstr(&j->err.text);
-	if (r.end == EDIT_DONE && j->kind == EDIT_BUILD)
+	if (r.end == EDIT_DONE && (j->kind == EDIT_BUILD || j->kind == EDIT_TABLE))
 		r.out = out;
 	drop_folder(j, r.out != NULL);
 	j->fn(&r, j->arg);
@@ -287,9 +292,10 @@ static int samples_file(const struct edit_request *q, struct err *e)
 
 static int start_job(struct edit *j, const struct edit_request *q, int out, int err, struct err *e)
 {
-	struct priv_job job = {.kind = q->kind == EDIT_BUILD ? PRIV_BUILD
-			: q->kind == EDIT_SCORE		     ? PRIV_SCORE
-							     : PRIV_VERIFY,
+	static const enum priv_job_kind kind[] = {
+		[EDIT_BUILD] = PRIV_BUILD, [EDIT_SCORE] = PRIV_SCORE, [EDIT_TABLE] = PRIV_TABLE,
+		[EDIT_VERIFY] = PRIV_VERIFY};
+	struct priv_job job = {.kind = kind[q->kind],
 		.layout = q->layout, .module = q->module, .artifact = q->artifact, .job = q->job,
 		.command = q->command, .origin = q->origin, .memory = q->memory, .samples = -1, .err = err,
 		/* What a verify command says goes into one text. */

@@ -23,13 +23,14 @@
 enum edit_kind {
 	EDIT_BUILD,  /* artifact + samples -> a new build in the job's folder */
 	EDIT_SCORE,  /* what the present layout and the best one are worth */
+	EDIT_TABLE,  /* artifact -> its witness table (common/uops.h) in the job's folder */
 	EDIT_VERIFY  /* the policy's own command over the build of an earlier job */
 };
 
 struct edit_request {
 	enum edit_kind kind;
 	const char *module;   /* absolute path */
-	const char *artifact; /* BUILD, SCORE: absolute path */
+	const char *artifact; /* all but VERIFY: absolute path */
 	bool layout;          /* BUILD, SCORE: the module is a laid-out build; "before" is
 				 what its layout is worth, else the original's */
 	const void *samples;  /* BUILD, SCORE: text of the samples file; copied */
@@ -63,8 +64,8 @@ struct edit_result {
 	const char *error;    /* one line for people; "" when DONE */
 	const char *log;      /* what it wrote to stderr (VERIFY: stdout as well), at most EDIT_ERR_MAX */
 	const char *job;      /* name of the folder, for swap, verify and edit_drop(). After a
-				 BUILD that is DONE the folder stays; else it is gone already */
-	const char *out;      /* absolute path of the build; BUILD only */
+				 BUILD or TABLE that is DONE the folder stays; else it is gone already */
+	const char *out;      /* absolute path of the build or table; these two only */
 	struct build_id build_id, origin; /* BUILD */
 	uint32_t functions, edited, opaque;
 	double opaque_share;  /* of the samples, 0…1 */

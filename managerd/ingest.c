@@ -31,6 +31,7 @@ struct ingest {
 	struct ingest_ops ops;
 	struct ingest_status status;
 	struct client *client;
+	struct buf want; /* the last frame of that type */
 	int64_t extra_uid;
 	unsigned nclient;
 	bool stopped;
@@ -52,8 +53,10 @@ bool ingest_uid_allowed(uid_t peer, uid_t self, int64_t extra_uid)
 /* The ingest goes when its listener and all clients are closed. */
 static void maybe_free(struct ingest *in)
 {
-	if (in->stopped && !in->client && !in->listener.data)
-		free(in);
+	if (!in->stopped || in->client || in->listener.data)
+		return;
+	buf_free(&in->want);
+	free(in);
 }
 
 static void client_closed(uv_handle_t *h)
@@ -66,6 +69,7 @@ static void client_closed(uv_handle_t *h)
 	for (p = &in->client; *p != c; p = &(*p)->next)
 		;
 	*p = c->next;
+	buf_wipe(&c->buf);
 	buf_free(&c->buf);
 	vec_free(&c->taken);
 	free(c);
@@ -91,25 +95,56 @@ static void refuse(struct client *c, const char *why)
 	client_close(c);
 }
 
-struct ack {
+struct answer {
 	uv_write_t req;
 	struct buf frame;
 };
 
-static void ack_sent(uv_write_t *req, int status)
+static void answer_sent(uv_write_t *req, int status)
 {
-	struct ack *a = (struct ack *)req;
+	struct answer *a = (struct answer *)req;
 
 	buf_free(&a->frame);
 	free(a);
 }
 
+static void send_answer(struct client *c, struct answer *a)
+{
+	uv_buf_t out = uv_buf_init(a->frame.p, (unsigned)a->frame.n);
+
+	if (uv_stream_get_write_queue_size((uv_stream_t *)&c->pipe) > MAX_UNSENT) {
+		refuse(c, "does not read its acknowledgements");
+		answer_sent(&a->req, 0);
+	} else if (uv_write(&a->req, (uv_stream_t *)&c->pipe, &out, 1, answer_sent)) {
+		client_close(c);
+		answer_sent(&a->req, 0);
+	}
+}
+
+static void send_want(struct client *c)
+{
+	struct answer *a = xcalloc(1, sizeof *a);
+
+	buf_add(&a->frame, c->in->want.p, c->in->want.n);
+	send_answer(c, a);
+}
+
+void ingest_want(struct ingest *in, const struct wire_want *w)
+{
+	struct client *c;
+
+	in->want.n = 0;
+	wire_put_want(&in->want, w);
+	for (c = in->client; c; c = c->next)
+		if (c->greeted && !c->closing)
+			send_want(c);
+}
+
 /* Commits what was taken, and says so. */
 static void commit(struct client *c)
 {
-	struct ack *a;
+	struct answer *a;
 	struct err e;
-	uv_buf_t out;
 	size_t i;
 
 	if (!c->taken.n)
@@ -124,14 +159,7 @@ static void commit(struct client *c)
 	for (i = 0; i < c->taken.n; i++)
 		wire_put_ack(&a->frame, &c->taken.v[i]);
 	c->taken.n = 0;
-	out = uv_buf_init(a->frame.p, (unsigned)a->frame.n);
-	if (uv_stream_get_write_queue_size((uv_stream_t *)&c->pipe) > MAX_UNSENT) {
-		refuse(c, "does not read its acknowledgements");
-		ack_sent(&a->req, 0);
-	} else if (uv_write(&a->req, (uv_stream_t *)&c->pipe, &out, 1, ack_sent)) {
-		client_close(c);
-		ack_sent(&a->req, 0);
-	}
+	send_answer(c, a);
 }
 
 static int take_hello(struct client *c, const void *frame, size_t n, struct err *e)
@@ -146,12 +174,14 @@ static int take_hello(struct client *c, const void *frame, size_t n, struct err 
 	c->in->status.connected = true;
 	log_info("monitor %u connected: one sample stands for %.3f ms", h.pid,
 	    (double)h.period_ns / 1e6);
+	if (c->in->want.n)
+		send_want(c);
 	return 0;
 }
 
-static int take_batch(struct client *c, const void *frame, size_t n, struct err *e)
+static int take_batch(struct client *c, void *frame, size_t n, struct err *e)
 {
-	struct wire_batch b;
+	struct wire_batch b = {0};
 	struct arena a = {0};
 	int rc;
 
@@ -166,12 +196,14 @@ static int take_batch(struct client *c, const void *frame, size_t n, struct err 
 	}
 	if (rc == 0)
 		vec_push(&c->taken, (struct wire_ack){b.session, b.seq});
+	wire_wipe_regs(&b);
+	explicit_bzero(frame, n);
 	arena_free(&a);
 	return rc;
 }
 
 static int take_frame(
-    struct client *c, enum wire_type type, const void *frame, size_t n, struct err *e)
+    struct client *c, enum wire_type type, void *frame, size_t n, struct err *e)
 {
 	switch (type) {
 	case WIRE_HELLO:
@@ -213,6 +245,7 @@ static void take_frames(struct client *c)
 		return;
 	memmove(c->buf.p, c->buf.p + at, c->buf.n - at);
 	c->buf.n -= at;
+	explicit_bzero(c->buf.p + c->buf.n, at); /* what was moved may be half a secret */
 	if (!c->buf.n)
 		uv_timer_stop(&c->timer);
 	else if (at || !uv_is_active((uv_handle_t *)&c->timer))
@@ -224,8 +257,7 @@ static void give_space(uv_handle_t *h, size_t suggested, uv_buf_t *out)
 {
 	struct client *c = h->data;
 
-	buf_grow(&c->buf, READ_SIZE);
-	c->buf.n -= READ_SIZE;
+	buf_secret_room(&c->buf, READ_SIZE);
 	*out = uv_buf_init(c->buf.p + c->buf.n, READ_SIZE);
 }
 

@@ -24,7 +24,7 @@ struct ingest;
 struct ingest_ops {
 	/*
 	 * Merges one batch of a monitor that said hello h; both die after the
-	 * call. It need not be stored before commit(), which follows as soon as
+	 * call, and the registers of the batch are wiped. It need not be stored before commit(), which follows as soon as
 	 * what has arrived is taken: several batches that wait are one
 	 * transaction. Returns 0, or -1 when it failed, and with it all since
 	 * the last commit: the connection is closed and the monitor sends them
@@ -50,6 +50,8 @@ struct ingest *ingest_start(
     uv_loop_t *loop, int fd, int64_t extra_uid, const struct ingest_ops *ops, struct err *e);
 /* Closes all; memory goes when the loop has run the closing callbacks. */
 void ingest_stop(struct ingest *in);
+/* Tells all monitors, those that come later too, whose registers are wanted. */
+void ingest_want(struct ingest *in, const struct wire_want *w);
 const struct ingest_status *ingest_status(const struct ingest *in);
 bool ingest_uid_allowed(uid_t peer, uid_t self, int64_t extra_uid);
 

@@ -81,6 +81,15 @@ static json_t *json_accounting(const struct accounting *a)
 	    count(a->no_block));
 }
 
+static json_t *json_registers(const struct manager_status *s)
+{
+	const struct observe_count *c = &s->observed;
+
+	return json_pack("{so so so so so so}", "wanted", count(s->wanted), "samples",
+	    count(c->samples), "unsent", count(c->unsent), "evaluated", count(c->placed),
+	    "witnesses", count(c->witnesses), "callers", count(c->callers));
+}
+
 static json_t *json_monitor(const struct ingest_status *in)
 {
 	static const char *const source[] = {[WIRE_SRC_TICK] = "tick",
@@ -111,12 +120,12 @@ json_t *json_status(const struct manager_status *s, bool working_visible)
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	return json_pack("{ss si ss so so so so so so so s{sb so} so so}", "version", MORPH_VERSION,
+	return json_pack("{ss si ss so so so so so so so so s{sb so} so so}", "version", MORPH_VERSION,
 	    "pid", (int)getpid(), "mode", s->mode, "uid", count(getuid()), "started",
 	    json_time(s->started_ms), "now", json_time((int64_t)now.tv_sec * 1000), "state_dir",
 	    json_text(s->state_dir), "policy", json_text(s->policy), "monitor",
-	    json_monitor(&s->monitor), "samples", json_accounting(&s->samples), "idle", "idle",
-	    s->idle, "text", json_text(s->idle_text), "working", json_working(s, working_visible),
+	    json_monitor(&s->monitor), "samples", json_accounting(&s->samples), "registers",
+	    json_registers(s), "idle", "idle", s->idle, "text", json_text(s->idle_text), "working", json_working(s, working_visible),
 	    "modules", count(s->modules));
 }
 
@@ -236,23 +245,108 @@ static int by_samples(const void *x, const void *y, void *arg)
 	return a < b ? -1 : a > b;
 }
 
+enum { WAYS = 4, CALLERS = 4 };
+
+static double witnessed(const struct profile_func *f, uint32_t block)
+{
+	double sum = 0;
+	size_t i;
+
+	for (i = 0; i < f->edge.n; i++)
+		sum += f->edge.v[i].block == block ? f->edge.v[i].n : 0;
+	return sum;
+}
+
+static int by_weight(const void *x, const void *y)
+{
+	const struct profile_edge *a = *(const struct profile_edge *const *)x;
+	const struct profile_edge *b = *(const struct profile_edge *const *)y;
+
+	if (a->n != b->n)
+		return a->n < b->n ? 1 : -1;
+	return a->to < b->to ? -1 : a->to > b->to;
+}
+
+/* Where a block's witnessed executions went, the most frequent ways. */
+static json_t *ways(const struct profile_func *f, uint32_t block, double sum)
+{
+	const struct profile_edge **way = xcalloc(f->edge.n, sizeof *way);
+	json_t *list = json_array();
+	size_t i, n = 0;
+
+	for (i = 0; i < f->edge.n; i++)
+		if (f->edge.v[i].block == block)
+			way[n++] = &f->edge.v[i];
+	qsort(way, n, sizeof *way, by_weight);
+	for (i = 0; i < n && i < WAYS; i++)
+		json_array_append_new(list,
+		    json_pack("{so so}", "block", count(way[i]->to), "share", share(way[i]->n, sum)));
+	free(way);
+	return list;
+}
+
+struct caller {
+	const struct profile_func *f;
+	const struct profile_call *call;
+};
+
+static int by_calls(const void *x, const void *y)
+{
+	const struct caller *a = x, *b = y;
+
+	return a->call->n < b->call->n ? 1 : a->call->n > b->call->n ? -1 : 0;
+}
+
+/* Where a function's samples were called from, the most frequent sites. */
+static json_t *callers(const struct profile *p, const struct profile_func *f)
+{
+	VEC(struct caller) list = {0};
+	json_t *out = json_array();
+	const struct profile_func *g;
+	double sum = 0;
+	size_t i, j;
+
+	for (i = 0; i < p->func.n; i++) {
+		g = &p->func.v[i];
+		for (j = 0; j < g->call.n; j++)
+			if (hash_equal(&g->call.v[j].callee, &f->key)) {
+				vec_push(&list, (struct caller){g, &g->call.v[j]});
+				sum += g->call.v[j].n;
+			}
+	}
+	if (list.n)
+		qsort(list.v, list.n, sizeof *list.v, by_calls);
+	for (i = 0; i < list.n && i < CALLERS; i++)
+		json_array_append_new(out,
+		    json_pack("{so so so so}", "name", json_text(list.v[i].f->name), "block",
+			count(list.v[i].call->block), "samples", json_number(list.v[i].call->n),
+			"share", share(list.v[i].call->n, sum)));
+	vec_free(&list);
+	return out;
+}
+
 static json_t *hot_blocks(const struct profile_func *f, double sum, size_t max)
 {
 	uint32_t *order = xcalloc(f->nblock, sizeof *order), i;
 	json_t *list = json_array();
+	double seen;
 
 	for (i = 0; i < f->nblock; i++)
 		order[i] = i;
 	qsort_r(order, f->nblock, sizeof *order, by_samples, f->block);
-	for (i = 0; i < f->nblock && i < max && f->block[order[i]] > 0; i++)
+	for (i = 0; i < f->nblock && i < max && f->block[order[i]] > 0; i++) {
+		seen = witnessed(f, order[i]);
 		json_array_append_new(list,
-		    json_pack("{so so so}", "block", count(order[i]), "samples",
-			json_number(f->block[order[i]]), "share", share(f->block[order[i]], sum)));
+		    json_pack("{so so so so so}", "block", count(order[i]), "samples",
+			json_number(f->block[order[i]]), "share", share(f->block[order[i]], sum),
+			"witnesses", json_number(seen), "ways", ways(f, order[i], seen)));
+	}
 	free(order);
 	return list;
 }
 
-static json_t *json_function(const struct profile_func *f, double total, size_t max_blocks)
+static json_t *json_function(
+    const struct profile *p, const struct profile_func *f, double total, size_t max_blocks)
 {
 	char key[HASH_HEX];
 	size_t sampled;
@@ -263,8 +357,10 @@ static json_t *json_function(const struct profile_func *f, double total, size_t 
 	    json_text(f->tu), "key", hash_hex(&f->key, key), "samples", json_number(sum), "share",
 	    share(sum, total), "blocks", count(f->nblock), "blocks_sampled", count(sampled),
 	    "opaque", json_text(f->opaque));
-	if (max_blocks > 0)
+	if (max_blocks > 0) {
 		json_object_set_new(j, "hot", hot_blocks(f, sum, max_blocks));
+		json_object_set_new(j, "callers", callers(p, f));
+	}
 	return j;
 }
 
@@ -278,7 +374,7 @@ json_t *json_profile(const struct store_module *m, const struct profile *p, int6
 	hottest = profile_hottest(p, now_ms, half_life_s, &n);
 	for (i = 0; i < n && i < max_functions; i++)
 		json_array_append_new(
-		    list, json_function(&p->func.v[hottest[i]], sum.samples, max_blocks));
+		    list, json_function(p, &p->func.v[hottest[i]], sum.samples, max_blocks));
 	free(hottest);
 	return json_pack("{so so so so so so so}", "module", json_module_id(m->id), "path",
 	    json_text(m->path), "samples", json_number(sum.samples), "understood",

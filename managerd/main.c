@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <uv.h>
@@ -280,6 +281,7 @@ static int manage(const struct settings *s, const struct conf *c)
 	o.priv = start_priv(s, c, &e);
 	if (!o.priv || (s->user && dir_make(s->run, 0700, &e)))
 		die(EXIT_CANNOT, "%s", e.text);
+	prctl(PR_SET_DUMPABLE, 0); /* a core file could hold registers of samples */
 	rc = serve(s, &o);
 	priv_stop(o.priv);
 	return rc;

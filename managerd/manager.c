@@ -48,7 +48,11 @@ static int open_store(struct manager *m, struct err *e)
 
 	m->store = store_open(path, e);
 	free(path);
-	return m->store ? modules_open(&m->modules, m->store, m->o.conf, e) : -1;
+	if (!m->store || modules_open(&m->modules, m->store, m->o.conf, e))
+		return -1;
+	m->modules.tables = xasprintf("%s/witness", priv_home(m->o.priv));
+	modules_sweep_tables(&m->modules);
+	return 0;
 }
 
 struct recovery {
@@ -133,6 +137,7 @@ struct manager *manager_start(uv_loop_t *loop, const struct manager_options *o, 
 	if (open_store(m, e) == 0) {
 		recover(m);
 		if (start_idlewatch(m, e) == 0 && start_ingest(m, e) == 0) {
+			registers_want(m);
 			uv_timer_start(&m->tick, tick, period, period);
 			return m;
 		}
@@ -170,6 +175,7 @@ void manager_free(struct manager *m)
 	changes_free(m);
 	modules_close(&m->modules);
 	store_close(m->store);
+	free(m->want.id);
 	free(m);
 }
 
@@ -196,7 +202,7 @@ static size_t count_modules(const struct manager *m)
 
 int manager_status(struct manager *m, struct manager_status *s, struct err *e)
 {
-	static const char *const step[] = {NULL, "score", "edit", "verify", "swap"};
+	static const char *const step[] = {NULL, "score", "edit", "verify", "swap", "table"};
 	const struct idle *idle = idlewatch_state(m->idle);
 	const struct module *mod;
 
@@ -205,6 +211,8 @@ int manager_status(struct manager *m, struct manager_status *s, struct err *e)
 	    .policy = m->o.conf->path,
 	    .started_ms = m->started_ms,
 	    .monitor = *ingest_status(m->ingest),
+	    .wanted = m->want.n,
+	    .observed = m->observed,
 	    .idle = idle->state == IDLE_YES,
 	    .modules = count_modules(m),
 	    .working_step = step[m->work.step]};

@@ -4,6 +4,7 @@
  *	cycle.c    a module's way round: decide -> edit -> verify -> swap -> remap
  *	judge.c    what the ladder needs to know
  *	record.c   what became of a file, into the store
+ *	registers.c  samples' registers: whose are wanted, what they come to
  *	changes.c  what people asked for
  *	manager.c  start, stop, and what the API sees
  */
@@ -14,6 +15,7 @@
 #include "managerd/edit.h"
 #include "managerd/idlewatch.h"
 #include "managerd/modules.h"
+#include "managerd/observe.h"
 #include "managerd/priv.h"
 
 struct change_entry {
@@ -23,7 +25,7 @@ struct change_entry {
 	unsigned done, refused, failed; /* of those that were many */
 };
 
-enum step { STEP_NONE, STEP_SCORE, STEP_EDIT, STEP_VERIFY, STEP_SWAP };
+enum step { STEP_NONE, STEP_SCORE, STEP_EDIT, STEP_VERIFY, STEP_SWAP, STEP_TABLE };
 
 struct work { /* what is done for one module right now */
 	enum step step;
@@ -57,6 +59,8 @@ struct manager {
 	uint64_t next_change;
 	void (*on_change)(void *arg, uint64_t id);
 	void *on_change_arg;
+	struct wire_want want;         /* what monitors were told; id is owned */
+	struct observe_count observed; /* since the manager started */
 	bool in_batch; /* batches were taken that are not committed */
 	bool stopping;
 };
@@ -71,9 +75,29 @@ double manager_half_life(const struct manager *m);
 int manager_end(struct manager *m, int rc, struct err *e);
 
 /* ---- batch.c ---- */
+struct place { /* where and when samples are merged */
+	struct module *mod;
+	struct origin *origin;
+	int64_t now_ms;
+	double half_life_s, worth; /* worth: of a sample of the batch's age */
+};
+struct batch_module { /* what a module of a batch was found to be */
+	struct module *mod; /* NULL = not mapped */
+	size_t build;       /* index in mod->build */
+};
 int batch_take(
     void *manager, const struct wire_hello *h, const struct wire_batch *b, struct err *e);
 int batch_commit(void *manager, struct err *e);
+
+/* ---- registers.c ---- */
+/* Tells the monitors when the builds that registers are wanted of are others
+ * than before. */
+void registers_want(struct manager *m);
+/* The busiest module that should have a witness table and has none, or NULL. */
+struct module *registers_table_due(struct manager *m);
+/* Evaluates the registers of a batch whose modules were found as at[] says. */
+void registers_take(struct manager *m, const struct wire_batch *b, const struct batch_module *at,
+    struct place *p);
 
 /* ---- cycle.c ---- */
 /* Starts whatever is due; returns at once when something is under way. */

@@ -258,6 +258,20 @@ uint64_t map_samples(const struct map *m, const struct wire_sample *s, size_t n,
 	return outside;
 }
 
+const struct map_range *map_at(const struct map *m, uint64_t offset)
+{
+	size_t lo = 0, hi = m->range.n, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (m->range.v[mid].end <= offset)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < m->range.n && m->range.v[lo].start <= offset ? &m->range.v[lo] : NULL;
+}
+
 const struct map_func *map_slot(const struct map_table *t, uint32_t slot, uint32_t *block)
 {
 	size_t lo = 0, hi = t->func.n, mid;

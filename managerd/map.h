@@ -64,6 +64,8 @@ struct map_touched {
 };
 uint64_t map_samples(const struct map *m, const struct wire_sample *s, size_t n, uint64_t *hit,
     struct map_touched *touched);
+/* The range that holds an offset, or NULL. Binary search. */
+const struct map_range *map_at(const struct map *m, uint64_t offset);
 /* The function of a slot; *block gets the block id. Binary search. */
 const struct map_func *map_slot(const struct map_table *t, uint32_t slot, uint32_t *block);
 

@@ -56,6 +56,19 @@ static void samples(struct buf *out, const struct accounting *a)
 	counter(out, "morph_batches_total", "Batches merged.", a->batches);
 }
 
+static void registers(struct buf *out, const struct observe_count *c, size_t wanted)
+{
+	head(out, "morph_registers_wanted_builds", "gauge", "Builds whose registers are wanted.");
+	buf_printf(out, "morph_registers_wanted_builds %zu\n", wanted);
+	counter(out, "morph_register_samples_total", "Samples that came with registers.", c->samples);
+	counter(out, "morph_register_samples_unsent_total",
+	    "Samples of wanted builds whose registers did not come.", c->unsent);
+	counter(out, "morph_register_samples_evaluated_total",
+	    "Samples whose instruction the witness table knows.", c->placed);
+	counter(out, "morph_witnesses_total", "Directions of branches witnessed.", c->witnesses);
+	counter(out, "morph_callers_total", "Samples whose call site was found.", c->callers);
+}
+
 static double profile_samples(const struct metrics_module *m)
 {
 	return m->samples;
@@ -110,6 +123,7 @@ void metrics_print(struct buf *out, const struct manager_status *s, const size_t
 	head(out, "morph_start_time_seconds", "gauge", "When the manager started, in Unix time.");
 	buf_printf(out, "morph_start_time_seconds %.3f\n", (double)s->started_ms / 1e3);
 	samples(out, &s->samples);
+	registers(out, &s->observed, s->wanted);
 	head(out, "morph_modules", "gauge", "Known modules by state.");
 	for (i = 0; i < nstate; i++)
 		buf_printf(out, "morph_modules{state=\"%s\"} %zu\n",

@@ -1,6 +1,8 @@
 #include "managerd/modules.h"
 #include "common/log.h"
+#include "managerd/observe.h"
 #include "managerd/remap.h"
+#include "managerd/tables.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,6 +33,8 @@ static void unload(struct modules *ms, struct module *m)
 		map_table_free(&m->origin.v[i].table);
 		free(m->origin.v[i].hit);
 		free(m->origin.v[i].func);
+		free(m->origin.v[i].uops_func);
+		uops_free(&m->origin.v[i].uops);
 	}
 	for (i = 0; i < m->build.n; i++)
 		map_free(&m->build.v[i].map);
@@ -55,10 +59,14 @@ static void module_free(struct modules *ms, struct module *m)
 
 static size_t profile_bytes(const struct profile *p)
 {
+	const struct profile_func *f;
 	size_t i, n = p->func.cap * sizeof *p->func.v + p->by_key.cap * 48;
 
-	for (i = 0; i < p->func.n; i++)
-		n += p->func.v[i].nblock * sizeof(double) + 96;
+	for (i = 0; i < p->func.n; i++) {
+		f = &p->func.v[i];
+		n += f->nblock * sizeof *f->block + f->edge.cap * sizeof *f->edge.v +
+		     f->call.cap * sizeof *f->call.v + 96;
+	}
 	return n;
 }
 
@@ -71,6 +79,8 @@ static void count_bytes(struct modules *ms, struct module *m)
 		o = &m->origin.v[i];
 		n += o->table.nslot * sizeof *o->hit + o->table.func.n * sizeof *o->func;
 		n += map_size(&(struct map){0}, &o->table);
+		if (o->uops_func)
+			n += uops_size(&o->uops) + o->table.func.n * sizeof *o->uops_func;
 	}
 	for (i = 0; i < m->build.n; i++)
 		n += map_size(&m->build.v[i].map, &(struct map_table){0});
@@ -147,6 +157,7 @@ static void forget_all(struct modules *ms)
 void modules_close(struct modules *ms)
 {
 	forget_all(ms);
+	free(ms->tables);
 }
 
 int modules_reload(struct modules *ms, struct err *e)
@@ -198,6 +209,61 @@ static struct origin *add_origin(
 	return &m->origin.v[m->origin.n - 1];
 }
 
+/* ---- witness tables ---- */
+
+bool module_has_table(struct modules *ms, struct module *m)
+{
+	if (m->table == TABLE_UNKNOWN)
+		m->table = ms->tables && tables_have(ms->tables, m->row.id, &m->row.origin)
+			       ? TABLE_THERE
+			       : TABLE_ABSENT;
+	return m->table == TABLE_THERE;
+}
+
+/* One that cannot be read is made anew. */
+static void load_table(struct modules *ms, struct module *m, struct origin *o)
+{
+	struct err e;
+	int rc;
+
+	if (o->uops_func || !build_id_equal(&o->id, &m->row.origin) || !module_has_table(ms, m))
+		return;
+	rc = tables_load(ms->tables, m->row.id, &o->id, &o->uops, &e);
+	if (rc < 0)
+		log_warn("%s", e.text);
+	if (rc == 1)
+		o->uops_func = observe_link(&o->table, &o->uops);
+	else
+		m->table = TABLE_ABSENT;
+}
+
+int module_take_table(struct modules *ms, struct module *m, const char *path, struct err *e)
+{
+	struct origin *o;
+
+	m->table = TABLE_FAILED;
+	if (tables_take(ms->tables, m->row.id, &m->row.origin, path, e))
+		return -1;
+	m->table = TABLE_THERE;
+	o = find_origin(m, &m->row.origin);
+	if (o)
+		load_table(ms, m, o);
+	count_bytes(ms, m);
+	return 0;
+}
+
+static bool table_of_present(void *arg, uint64_t module, const struct build_id *origin)
+{
+	const struct module *m = modules_get(arg, module);
+
+	return m && build_id_equal(&m->row.origin, origin);
+}
+
+void modules_sweep_tables(struct modules *ms)
+{
+	tables_sweep(ms->tables, table_of_present, ms);
+}
+
 /* The functions of an origin, from the store. NULL with e untouched: absent. */
 static int load_origin(struct modules *ms, struct module *m, const struct build_id *id,
     struct origin **o, struct err *e)
@@ -212,8 +278,10 @@ static int load_origin(struct modules *ms, struct module *m, const struct build_
 	rc = store_table(ms->store, id, &blob, e);
 	if (rc == 1) {
 		rc = map_table_decode(blob.p, blob.n, &t, e);
-		if (rc == 0)
+		if (rc == 0) {
 			*o = add_origin(m, id, &t);
+			load_table(ms, m, *o);
+		}
 	}
 	buf_free(&blob);
 	return rc;
@@ -433,6 +501,7 @@ static int adopt(struct modules *ms, struct module *m, struct discovery *d, int6
 			 store_prune_builds(ms->store, r->id, PAST_BUILDS_KEPT, e)))
 		return -1;
 	if (rebuilt) {
+		m->table = TABLE_UNKNOWN;
 		if (take_over_profile(ms, m, &d->table, now_ms, e))
 			return -1;
 		unload(ms, m);

@@ -11,6 +11,7 @@
 #define MORPH_MANAGERD_MODULES_H
 
 #include "managerd/conf.h"
+#include "common/uops.h"
 #include "managerd/discover.h"
 #include "managerd/map.h"
 #include "managerd/merge.h"
@@ -29,6 +30,8 @@ struct origin { /* functions of an original build and its layouts */
 	struct map_table table;
 	uint64_t *hit;  /* per slot, all 0 between batches */
 	uint32_t *func; /* per function of the table: FUNC_… or index in the profile */
+	struct uops uops;    /* of the present program, once it has a witness table */
+	uint32_t *uops_func; /* managerd/observe.h; NULL = no such table */
 };
 enum { FUNC_UNKNOWN = UINT32_MAX, FUNC_GONE = UINT32_MAX - 1 };
 
@@ -37,6 +40,8 @@ struct build {
 	size_t origin; /* index in module.origin */
 	struct map map;
 };
+
+enum table_state { TABLE_UNKNOWN, TABLE_ABSENT, TABLE_THERE, TABLE_FAILED };
 
 struct module {
 	struct store_module row; /* its strings are the module's own, on the heap */
@@ -50,6 +55,7 @@ struct module {
 	struct file_stamp stamp; /* of the file at row.path when it was last looked at */
 	bool stamped;
 	bool touched; /* by batches that are not committed */
+	enum table_state table; /* witness table of the present program */
 	/* of the cycle */
 	int64_t decided_ms;    /* last decision, 0 = none yet */
 	int64_t not_before_ms; /* no work for it until then */
@@ -65,6 +71,7 @@ struct module {
 struct modules {
 	struct store *store;
 	const struct conf *conf;
+	char *tables; /* folder of witness tables (managerd/tables.h), owned; NULL = none */
 	VEC(struct module *) module;
 	struct htab by_path; /* index + 1 */
 	struct htab refused; /* path, NUL, build-id -> time in s when to look again */
@@ -114,6 +121,12 @@ int module_clear_layout(struct modules *ms, struct module *m, struct err *e);
 /* The function of the profile that the n-th function of an origin's table
  * counts in; NULL when the current program has it no more. */
 struct profile_func *module_func(struct module *m, struct origin *o, size_t n);
+/* Whether the present program has a witness table. */
+bool module_has_table(struct modules *ms, struct module *m);
+/* Takes the one a job made, in the file at path. */
+int module_take_table(struct modules *ms, struct module *m, const char *path, struct err *e);
+/* Removes tables of programs that are not there any more. */
+void modules_sweep_tables(struct modules *ms);
 /* Replaces one of the row's own strings. */
 void module_text(const char **field, const char *text);
 /* Frees loaded parts until the bound holds; never those of keep. */

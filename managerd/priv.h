@@ -74,25 +74,25 @@ int priv_unchanged(
 
 /* ---- jobs: for edit.c ---- */
 
-enum priv_job_kind { PRIV_BUILD = 1, PRIV_SCORE, PRIV_VERIFY };
+enum priv_job_kind { PRIV_BUILD = 1, PRIV_SCORE, PRIV_VERIFY, PRIV_TABLE };
 
 struct priv_job {
 	uint32_t kind;
 	bool layout;
 	const char *module;   /* absolute path; the job runs as its owner */
-	const char *artifact; /* BUILD, SCORE */
+	const char *artifact; /* all but VERIFY */
 	const char *job;      /* VERIFY: of the build */
 	char *const *command; /* VERIFY: argv with {new}, {old} */
 	struct build_id origin; /* BUILD: the original build, which the editor compares its link
 				   with: the module or, when it is another build by now, the
 				   kept one; n = 0 or not kept: it compares with none */
 	uint64_t memory;      /* bytes of address space, 0 = no limit */
-	int samples;          /* BUILD, SCORE: descriptor of the text; -1 */
+	int samples;          /* all but VERIFY: descriptor of the text (TABLE: empty); -1 */
 	int out, err;         /* descriptors for its 1 and 2 */
 };
 enum { PRIV_JOB_NAME = 17 };
 struct priv_started {
-	char name[PRIV_JOB_NAME]; /* BUILD, SCORE: a new folder; VERIFY: that of the build */
+	char name[PRIV_JOB_NAME]; /* a new folder; VERIFY: that of the build */
 	pid_t pid;                /* leader of its session */
 	int pidfd;                /* readable when it has ended; the caller closes it */
 };

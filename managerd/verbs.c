@@ -88,7 +88,7 @@ static int check_command(const struct verbs *v, char *const *command, struct err
 
 static int check_job_request(const struct verbs *v, const struct priv_job *j, struct err *e)
 {
-	if (j->kind != PRIV_BUILD && j->kind != PRIV_SCORE && j->kind != PRIV_VERIFY)
+	if (j->kind < PRIV_BUILD || j->kind > PRIV_TABLE)
 		return err_set(e, "refused: no such kind of job");
 	if (check_path(j->module, "module", e) < 0)
 		return -1;
@@ -290,6 +290,18 @@ static void editor_argv(const struct verbs *v, const struct priv_job *j, const s
 	vec_push(argv, NULL);
 }
 
+static void table_argv(const struct verbs *v, const struct priv_job *j, const char *name,
+    strings *argv)
+{
+	vec_push(argv, xstrdup(v->editor));
+	vec_push(argv, xstrdup("--witness-table"));
+	vec_push(argv, xstrdup("--artifact"));
+	vec_push(argv, xstrdup(j->artifact));
+	vec_push(argv, xstrdup("-o"));
+	vec_push(argv, jobs_path(v->state, name, "out"));
+	vec_push(argv, NULL);
+}
+
 /* Of the policy's argument, with {new} and {old} as paths. */
 static char *verify_arg(const char *arg, const char *new_path, const char *old_path)
 {
@@ -354,6 +366,8 @@ static int start(struct verbs *v, const struct priv_job *j, const struct job_use
 
 	if (j->kind == PRIV_VERIFY)
 		verify_argv(v, j, &argv);
+	else if (j->kind == PRIV_TABLE)
+		table_argv(v, j, s->name, &argv);
 	else
 		editor_argv(v, j, o, cache, s->name, &argv);
 	make_env(v, u, s->name, &env);

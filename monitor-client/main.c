@@ -215,13 +215,14 @@ static void run(struct monitor *m)
 	while (!m->stop) {
 		ready = wait_for_work(m);
 		read_signals(m);
-		if (ready || clock_now() >= m->next_drain)
+		if (ready || clock_now() >= m->next_drain) {
 			drain(m, false);
+			follow_wants(m);
+		}
 		if (clock_now() >= m->next_flush) {
 			flush(m);
 			maps_sweep(m->maps, clock_now());
 			source_rescan(m->source);
-			follow_wants(m);
 		}
 		if (m->record < 0)
 			uplink_step(&m->up, clock_now());

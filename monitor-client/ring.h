@@ -42,7 +42,7 @@ enum sample_shape {
 /* sample_regs_user: the four that tell kernel from user mode, or all, which
  * come with STACK_USER of RING_STACK bytes. */
 extern const uint64_t RING_REGS, RING_REGS_FULL;
-enum { RING_STACK = 256 };
+enum { RING_STACK = 8 * WIRE_WORDS };
 
 enum record_kind {
 	REC_EVENT,    /* *ev is filled; its path and registers live until the next ring_next() */

@@ -148,6 +148,35 @@ static void show_explain(const struct invocation *in, const json_t *e)
 
 /* ---- profile ---- */
 
+static char *ways_words(struct arena *a, const json_t *block)
+{
+	const json_t *w;
+	char *s = "";
+	size_t i;
+
+	json_array_foreach (json_object_get(block, "ways"), i, w)
+		s = arena_printf(a, "%s%s %s to %s", s, i ? "," : "; witnessed",
+		    words_share(a, json_num(w, "share")), words_number(a, json_num(w, "block")));
+	return s;
+}
+
+static void add_callers(struct arena *a, struct table *t, const json_t *callers)
+{
+	const json_t *c;
+	size_t i;
+
+	json_array_foreach (callers, i, c) {
+		struct table_row *row = table_row(t);
+
+		row->cell[1] = (struct cell){words_number(a, json_num(c, "samples")), DIM};
+		row->cell[3] = (struct cell){
+		    arena_printf(a, "  called from %s, block %s, %s of it",
+			words_clean(a, json_str(c, "name")), words_number(a, json_num(c, "block")),
+			words_share(a, json_num(c, "share"))),
+		    DIM};
+	}
+}
+
 static void add_blocks(struct arena *a, struct table *t, const json_t *hot)
 {
 	const json_t *b;
@@ -158,8 +187,9 @@ static void add_blocks(struct arena *a, struct table *t, const json_t *hot)
 
 		row->cell[1] = (struct cell){words_number(a, json_num(b, "samples")), DIM};
 		row->cell[3] = (struct cell){
-		    arena_printf(a, "  block %s, %s of it", words_number(a, json_num(b, "block")),
-			words_share(a, json_num(b, "share"))),
+		    arena_printf(a, "  block %s, %s of it%s",
+			words_number(a, json_num(b, "block")), words_share(a, json_num(b, "share")),
+			ways_words(a, b)),
 		    DIM};
 	}
 }
@@ -191,6 +221,7 @@ static void show_profile(const struct invocation *in, const json_t *p)
 		row->cell[4].text = words_clean(a, json_str(f, "tu"));
 		if (opaque)
 			row->note = arena_printf(a, "moves as a whole: %s", words_clean(a, opaque));
+		add_callers(a, &t, json_object_get(f, "callers"));
 		add_blocks(a, &t, json_object_get(f, "hot"));
 	}
 	if (t.row.n > 0)

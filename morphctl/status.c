@@ -80,6 +80,19 @@ static char *outside_line(struct arena *a, const json_t *by)
 	    words_number(a, json_num(by, "no_build_id")));
 }
 
+static char *registers_line(struct arena *a, const json_t *r)
+{
+	double samples = json_num(r, "samples"), unsent = json_num(r, "unsent");
+
+	if (!(json_num(r, "wanted") > 0) && !(samples > 0))
+		return arena_strdup(a, "of no program");
+	return arena_printf(a, "of %s: %s%s, %s branches witnessed, %s",
+	    words_plural(a, json_num(r, "wanted"), "build"), words_plural(a, samples, "sample"),
+	    unsent > 0 ? arena_printf(a, " (%s not sent)", words_number(a, unsent)) : "",
+	    words_number(a, json_num(r, "witnesses")),
+	    words_plural(a, json_num(r, "callers"), "caller"));
+}
+
 static char *monitor_line(struct arena *a, const json_t *m, int64_t now)
 {
 	bool connected = json_is_true(json_object_get(m, "connected"));
@@ -125,6 +138,8 @@ static void show_manager(const struct invocation *in, const json_t *s, int64_t n
 		table_field(stdout, colour, "outside",
 		    outside_line(a, json_object_get(samples, "outside_by")));
 	table_field(stdout, colour, "monitor", monitor_line(a, json_object_get(s, "monitor"), now));
+	table_field(stdout, colour, "registers",
+	    registers_line(a, json_object_get(s, "registers")));
 	table_field(stdout, colour, "idle",
 	    arena_printf(a, "%s: %s", json_is_true(json_object_get(idle, "idle")) ? "yes" : "no",
 		words_clean(a, json_str(idle, "text"))));

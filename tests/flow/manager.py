@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import time
 
-from monitor import BATCH, HELLO, RECORDED, check, fail, skip, uleb, xxh
+from monitor import ACK, BATCH, HELLO, RECORDED, check, fail, frame, skip, uleb
 
 BUILD = os.path.realpath(os.environ.get("MORPH_BUILD", "build"))
 NOBODY = 65534
@@ -201,11 +201,6 @@ def put_uleb(v):
             return bytes(out)
 
 
-def frame(kind, payload):
-    return struct.pack("<4sHHIIQ", b"MrpW", 1, kind, len(payload), 0,
-                       xxh(payload, len(payload), kind)) + payload
-
-
 def hello(session, source=RECORDED):
     return frame(HELLO, struct.pack("<QQII", session, 4000000, source, os.getpid()))
 
@@ -237,18 +232,30 @@ class Sender:
         if greeting:
             self.s.sendall(greeting)
 
-    def ack(self):
-        """The (session, seq) of the next acknowledgement, None when it hung up."""
+    def read(self, n):
         b = b""
+        while len(b) < n:
+            more = self.s.recv(n - len(b))
+            if not more:
+                raise ConnectionError
+            b += more
+        return b
+
+    def ack(self):
+        """The (session, seq) of the next acknowledgement, None when it hung up. What
+        the manager wants registers of goes to self.want, as build-ids."""
         try:
-            while len(b) < 40:
-                more = self.s.recv(40 - len(b))
-                if not more:
-                    return None
-                b += more
+            while True:
+                _, _, kind, n, _, _ = struct.unpack("<4sHHIIQ", self.read(24))
+                body = self.read(n)
+                if kind == ACK:
+                    return struct.unpack("<QQ", body)
+                at, self.want = uleb(body, 0)[1], []
+                while at < n:
+                    self.want.append(body[at + 1:at + 1 + body[at]].hex())
+                    at += 1 + body[at]
         except ConnectionError:
             return None
-        return struct.unpack_from("<QQ", b, 24)
 
     def send(self, data):
         try:

@@ -16,7 +16,7 @@ import time
 
 BUILD = os.environ.get("MORPH_BUILD", "build")
 MONITOR = os.path.realpath(os.path.join(BUILD, "bin/morph-monitor"))
-HELLO, BATCH, ACK = 1, 2, 3
+HELLO, BATCH, ACK, WANT = 1, 2, 3, 4
 TICK, CPU_CLOCK, RECORDED = 1, 2, 3
 
 xxh = ctypes.CDLL("libxxhash.so.0").XXH3_64bits_withSeed
@@ -54,8 +54,26 @@ def uleb(b, at):
 
 
 Hello = collections.namedtuple("Hello", "session period source pid")
-Batch = collections.namedtuple("Batch", "session seq start end taken kernel outside dropped modules")
+Batch = collections.namedtuple("Batch", "session seq start end taken kernel outside dropped modules regs")
+Regs = collections.namedtuple("Regs", "module offset base gpr flags codes")
 Module = collections.namedtuple("Module", "id path uid samples")
+
+
+def read_regs(b):
+    _, at = uleb(b, 0)
+    n, at = uleb(b, at)
+    out = []
+    for _ in range(n):
+        module, at = uleb(b, at)
+        offset, at = uleb(b, at)
+        base, *gpr, flags, n = struct.unpack_from("<17QIB", b, at)
+        at += 17 * 8 + 5
+        codes = {}
+        for _ in range(n):
+            word = b[at]
+            codes[word], at = uleb(b, at + 1)
+        out.append(Regs(module, offset, base, gpr, flags, codes))
+    return out
 
 
 def read_batch(b):
@@ -79,7 +97,13 @@ def read_batch(b):
             offset += delta
             samples[offset], at = uleb(b, at)
         modules.append(Module(ident, path, uid, samples))
-    batch = Batch(session, seq, start, end, *head[:4], modules)
+    regs = []
+    while at < len(b):
+        kind, n = struct.unpack_from("<BI", b, at)
+        if kind == 1:
+            regs = read_regs(b[at + 5:at + 5 + n])
+        at += 5 + n
+    batch = Batch(session, seq, start, end, *head[:4], modules, regs)
     inside = sum(sum(m.samples.values()) for m in modules)
     if inside + batch.kernel + batch.outside + batch.dropped != batch.taken:
         fail("batch %d does not add up: %s" % (seq, batch))
@@ -119,9 +143,18 @@ def read_feed(path):
     return messages[0], messages[1:]
 
 
+def frame(kind, body):
+    return struct.pack("<4sHHIIQ", b"MrpW", 1, kind, len(body), 0, xxh(body, len(body), kind)) + body
+
+
 def ack(batch):
-    body = struct.pack("<QQ", batch.session, batch.seq)
-    return struct.pack("<4sHHIIQ", b"MrpW", 1, ACK, len(body), 0, xxh(body, len(body), ACK)) + body
+    return frame(ACK, struct.pack("<QQ", batch.session, batch.seq))
+
+
+def want(idents):
+    """Registers of these builds, less than 128 of them."""
+    ids = [bytes.fromhex(i) for i in idents]
+    return frame(WANT, bytes([len(ids)]) + b"".join(bytes([len(i)]) + i for i in ids))
 
 
 class Manager:
@@ -138,6 +171,14 @@ class Manager:
         self.listener.listen(8)
         self.conns = []
         threading.Thread(target=self.accept, daemon=True).start()
+
+    def greet(self, c):
+        """What to say behind a HELLO."""
+
+    def registers(self):
+        """Samples with registers, and those in modules."""
+        return (sum(len(b.regs) for b in self.batches),
+                sum(sum(m.samples.values()) for b in self.batches for m in b.modules))
 
     def accept(self):
         try:
@@ -158,6 +199,7 @@ class Manager:
                     if isinstance(m, Hello):
                         seen = m
                         self.hellos.append(m)
+                        self.greet(c)
                         continue
                     if seen is None or seen.session != m.session:
                         print("FAILED: batch of a session that did not say HELLO")

@@ -203,6 +203,13 @@ START_TEST(status_adds_up)
 	ck_assert_double_eq(num(n, "taken"), 1000);
 	ck_assert_double_eq(num(n, "taken"),
 	    num(n, "mapped") + num(n, "outside") + num(n, "stale") + num(n, "dropped"));
+	n = json_object_get(s, "registers");
+	ck_assert_double_eq(num(n, "wanted"), 2);
+	ck_assert_double_eq(num(n, "samples"), 900);
+	ck_assert_double_eq(num(n, "unsent"), 50);
+	ck_assert_double_eq(num(n, "evaluated"), 890);
+	ck_assert_double_eq(num(n, "witnesses"), 1201);
+	ck_assert_double_eq(num(n, "callers"), 600);
 	ck_assert_str_eq(str(json_object_get(s, "working"), "path"), "/home/ann/bin/lua");
 	ck_assert_str_eq(str(json_object_get(s, "monitor"), "source"), "tick");
 	ck_assert_double_eq_tol(num(json_object_get(s, "monitor"), "period_s"), 0.004, 1e-9);
@@ -263,7 +270,7 @@ END_TEST
 
 START_TEST(profile_is_sorted_and_bounded)
 {
-	json_t *p = get(lua("/profile?blocks=1")), *f;
+	json_t *p = get(lua("/profile?blocks=1")), *f, *way;
 
 	ck_assert_double_eq_tol(num(p, "samples"), 500, 1);
 	ck_assert_int_eq(json_array_size(json_object_get(p, "functions")), 2);
@@ -273,9 +280,21 @@ START_TEST(profile_is_sorted_and_bounded)
 	ck_assert_double_eq(num(f, "blocks_sampled"), 2);
 	ck_assert_int_eq(json_array_size(json_object_get(f, "hot")), 1);
 	ck_assert_double_eq(num(json_array_get(json_object_get(f, "hot"), 0), "block"), 2);
+	ck_assert_double_eq_tol(
+	    num(json_array_get(json_object_get(f, "hot"), 0), "witnesses"), 40, 0.1);
+	way = json_object_get(json_array_get(json_object_get(f, "hot"), 0), "ways");
+	ck_assert_int_eq(json_array_size(way), 2);
+	ck_assert_double_eq(num(json_array_get(way, 0), "block"), 3);
+	ck_assert_double_eq_tol(num(json_array_get(way, 0), "share"), 0.75, 0.001);
+	ck_assert_int_eq(json_array_size(json_object_get(f, "callers")), 0);
 	f = json_array_get(json_object_get(p, "functions"), 1);
 	ck_assert_str_eq(str(f, "tu"), "l?.c");
 	ck_assert_str_eq(str(f, "opaque"), "jump table not understood");
+	ck_assert_int_eq(json_array_size(json_object_get(f, "callers")), 1);
+	f = json_array_get(json_object_get(f, "callers"), 0);
+	ck_assert_str_eq(str(f, "name"), "luaV_execute");
+	ck_assert_double_eq(num(f, "block"), 1);
+	ck_assert_double_eq(num(f, "share"), 1);
 	json_decref(p);
 	p = get(lua("/profile?functions=1"));
 	ck_assert_int_eq(json_array_size(json_object_get(p, "functions")), 1);
@@ -640,6 +659,9 @@ START_TEST(metrics_are_prometheus_text)
 	ck_assert_ptr_nonnull(strstr(answer, "morph_samples_taken_total 1000\n"));
 	ck_assert_ptr_nonnull(strstr(answer, "morph_samples_total{where=\"outside\"} 200\n"));
 	ck_assert_ptr_nonnull(strstr(answer, "path=\"/home/ann/bin/lua\"} 0.051\n"));
+	ck_assert_ptr_nonnull(strstr(answer, "morph_registers_wanted_builds 2\n"));
+	ck_assert_ptr_nonnull(strstr(answer, "morph_register_samples_unsent_total 50\n"));
+	ck_assert_ptr_nonnull(strstr(answer, "morph_witnesses_total 1201\n"));
 	body = strstr(answer, "\r\n\r\n") + 4;
 	for (line = strtok_r(body, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		ck_assert_msg(

@@ -52,6 +52,8 @@ int manager_status(struct manager *m, struct manager_status *out, struct err *e)
 	    .working_step = "edit",
 	    .working_since_ms = FAKE_MS + 60000,
 	    .modules = 3,
+	    .wanted = 2,
+	    .observed = {.samples = 900, .unsent = 50, .placed = 890, .witnesses = 1201, .callers = 600},
 	    .swaps = 2};
 	out->monitor.connected = true;
 	out->monitor.hello = (struct wire_hello){7, 4000000, WIRE_SRC_TICK, 99};
@@ -71,6 +73,9 @@ int manager_profile(struct manager *m, uint64_t module, struct profile *p, struc
 
 	profile_add(profile_put(p, &a, "luaV_execute", "lvm.c", NULL, 4), 2, 300, now, 1e9);
 	profile_add(profile_get(p, &a), 1, 100, now, 1e9);
+	profile_add_edge(profile_get(p, &a), 2, 3, 30, now, 1e9);
+	profile_add_edge(profile_get(p, &a), 2, 0, 10, now, 1e9);
+	profile_add_call(profile_get(p, &a), 1, &b, 7, now, 1e9);
 	profile_add(profile_put(p, &b, "evil\033[2J", "l\xff.c", "jump table not understood", 1), 0,
 	    100, now, 1e9);
 	return 0;

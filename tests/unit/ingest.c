@@ -132,6 +132,49 @@ static void add_batch(struct buf *b, uint64_t seq)
 	    &(struct wire_batch){.session = 5, .seq = seq, .taken = 7, .module = &m, .nmodule = 1});
 }
 
+/* The builds of the next frame, which must be a WANT; -1: there is none. */
+static int wants(int fd)
+{
+	char b[4096];
+	struct arena a = {0};
+	struct wire_want w;
+	ssize_t n;
+
+	turn();
+	n = read(fd, b, sizeof b);
+	if (n <= 0)
+		return -1;
+	ck_assert_msg(!wire_get_want(b, (size_t)n, &a, &w, &e), "%s", e.text);
+	n = (ssize_t)w.n;
+	arena_free(&a);
+	return (int)n;
+}
+
+START_TEST(monitors_are_told_what_is_wanted)
+{
+	struct build_id id[2] = {{1, {1}}, {1, {2}}};
+	struct buf b = hello();
+	int early = dial(), silent = dial(), late;
+
+	say(early, &b, 0, b.n);
+	ck_assert_int_eq(wants(early), -1);
+	ingest_want(in, &(struct wire_want){id, 2});
+	ck_assert_int_eq(wants(early), 2);
+	ck_assert_int_eq(wants(silent), -1);
+	late = dial();
+	say(late, &b, 0, b.n);
+	ck_assert_int_eq(wants(late), 2);
+	ingest_want(in, &(struct wire_want){id, 0});
+	ck_assert_int_eq(wants(early), 0);
+	ck_assert_int_eq(wants(late), 0);
+	close(early);
+	close(silent);
+	close(late);
+	buf_free(&b);
+	turn();
+}
+END_TEST
+
 START_TEST(batches_in_any_pieces)
 {
 	struct buf b = hello();
@@ -307,6 +350,7 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, batches_in_any_pieces, 0, 2);
 	tcase_add_loop_test(t, no_ack_without_commit, 0, 2);
+	tcase_add_test(t, monitors_are_told_what_is_wanted);
 	tcase_add_test(t, good_before_bad);
 	tcase_add_loop_test(t, garbage_closes, 0, 5);
 	tcase_add_test(t, gone_in_the_middle);

@@ -105,6 +105,59 @@ START_TEST(known_builds_are_found)
 }
 END_TEST
 
+/* A table of g alone; f is not understood there. */
+static char *make_table(void)
+{
+	char *made = xasprintf("%s/made", dir);
+	struct uops u = {0};
+	struct buf bytes = {0};
+	uint32_t g = 1, i;
+
+	vec_push(&u.func, (struct uops_func){hash_bytes(&g, sizeof g), 0, 2, 0, 0});
+	for (i = 0; i < 2; i++) {
+		vec_push(&u.block, (struct uops_block){.uop = i, .nuop = 1});
+		vec_push(&u.uop, (struct uop){.kind = UOP_END, .base = UA_NONE, .index = UA_NONE});
+	}
+	uops_sort(&u);
+	uops_encode(&u, &bytes);
+	ck_assert_int_eq(publish_bytes(made, bytes.p, bytes.n, 0600, &e), 0);
+	buf_free(&bytes);
+	uops_free(&u);
+	return made;
+}
+
+START_TEST(witness_tables_come_with_their_module)
+{
+	struct module *m;
+	char *made = make_table();
+
+	ms.tables = xasprintf("%s/witness", dir);
+	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_MAPPED);
+	ck_assert(!module_has_table(&ms, m));
+	ck_assert_ptr_null(m->origin.v[0].uops_func);
+	ck_assert_msg(!module_take_table(&ms, m, made, &e), "%s", e.text);
+	ck_assert(module_has_table(&ms, m));
+	ck_assert_uint_eq(m->origin.v[0].uops_func[0], UOPS_NONE);
+	ck_assert_uint_eq(m->origin.v[0].uops_func[1], 0);
+	/* A new manager finds it. */
+	ck_assert_int_eq(modules_reload(&ms, &e), 0);
+	m = modules_of_path(&ms, "/known/prog");
+	ck_assert(module_has_table(&ms, m));
+	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_MAPPED);
+	ck_assert_uint_eq(m->origin.v[0].uops_func[1], 0);
+	/* What is no table is not asked for again and again. */
+	ck_assert_int_eq(publish_bytes(made, "junk", 4, 0600, &e), 0);
+	ck_assert_int_eq(module_take_table(&ms, m, made, &e), -1);
+	ck_assert_int_eq(m->table, TABLE_FAILED);
+	/* Of programs that are gone none stays. */
+	m->row.origin.b[0]++;
+	modules_sweep_tables(&ms);
+	ck_assert_int_eq(modules_reload(&ms, &e), 0);
+	ck_assert(!module_has_table(&ms, modules_of_path(&ms, "/known/prog")));
+	free(made);
+}
+END_TEST
+
 START_TEST(odd_paths_are_outside)
 {
 	static const char *const odd[] = {"", "prog", "/", "/known//prog", "/known/./prog",
@@ -212,6 +265,7 @@ int main(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, known_builds_are_found);
+	tcase_add_test(t, witness_tables_come_with_their_module);
 	tcase_add_loop_test(t, odd_paths_are_outside, 0, 9);
 	tcase_add_test(t, ignored_are_outside);
 	tcase_add_test(t, profiles_come_back_after_unloading);

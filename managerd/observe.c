@@ -1,0 +1,116 @@
+#include "managerd/observe.h"
+#include "managerd/witness.h"
+
+#include <string.h>
+
+uint32_t *observe_link(const struct map_table *t, const struct uops *u)
+{
+	uint32_t *link = xcalloc(t->func.n, sizeof *link);
+	size_t i;
+
+	for (i = 0; i < t->func.n; i++) {
+		link[i] = uops_find(u, &t->func.v[i].key);
+		if (link[i] != UOPS_NONE && u->func.v[link[i]].nblock != t->func.v[i].nblock)
+			link[i] = UOPS_NONE;
+	}
+	return link;
+}
+
+struct spot { /* where a file offset falls */
+	const struct map_range *range;
+	uint32_t func, block, at; /* index in the table; id; bytes into the block */
+};
+
+static bool find_spot(const struct observer *o, uint64_t offset, struct spot *s)
+{
+	s->range = map_at(o->map, offset);
+	if (!s->range)
+		return false;
+	s->func = (uint32_t)(map_slot(o->table, s->range->slot, &s->block) - o->table->func.v);
+	s->at = (uint32_t)(offset - s->range->start);
+	return true;
+}
+
+struct following { /* an indirect jump */
+	const struct observer *o;
+	uint64_t base;
+};
+
+/* The block of a function (index in uops) that begins at an address. */
+static uint32_t block_at(void *arg, uint32_t func, uint64_t address)
+{
+	const struct following *f = arg;
+	struct spot s;
+
+	if (!find_spot(f->o, address - f->base, &s) || s.at || f->o->uops_func[s.func] != func)
+		return UOPS_NONE;
+	return s.block;
+}
+
+static void note_edges(struct observer *o, const struct spot *s, const struct witness_sample *w)
+{
+	struct witness_edge edge[WITNESS_EDGES];
+	uint32_t slot = s->range->slot - s->block, i, n;
+	bool own = false;
+
+	n = witness_run(o->uops, w, edge, &own);
+	for (i = 0; i < n; i++)
+		pairs_add(&o->edge, slot + edge[i].from, slot + edge[i].to);
+	o->count.witnesses += n;
+	o->count.own += own;
+}
+
+/* The frame's return address, if it is one of the words that point into this
+ * program's code. */
+static const struct wire_code *return_address(
+    const struct observer *o, const struct spot *s, const struct wire_regs *r)
+{
+	const struct uops_frame *f =
+	    uops_frame(o->uops, o->uops_func[s->func], s->block, s->at);
+	uint64_t above;
+	uint32_t i;
+
+	if (!f || f->reg >= WIRE_GPRS)
+		return NULL;
+	above = r->gpr[f->reg] + (uint64_t)(int64_t)f->offset - 8 - r->gpr[WIRE_RSP];
+	for (i = 0; i < r->ncode; i++)
+		if (above == 8 * (uint64_t)r->code[i].word)
+			return &r->code[i];
+	return NULL;
+}
+
+/* The call ends where the return address points to, perhaps a block behind. */
+static void note_caller(struct observer *o, const struct spot *s, const struct wire_regs *r)
+{
+	const struct wire_code *c = return_address(o, s, r);
+	struct spot from;
+	uint32_t func;
+
+	if (!c || !c->offset || !find_spot(o, c->offset - 1, &from))
+		return;
+	func = o->uops_func[from.func];
+	if (func == UOPS_NONE || !uops_behind_call(o->uops, func, from.block, from.at + 1))
+		return;
+	pairs_add(&o->call, from.range->slot, s->func);
+	o->count.callers++;
+}
+
+void observe(struct observer *o, const struct wire_regs *r)
+{
+	struct following f = {o, r->base};
+	struct witness_sample w = {.flags = r->flags, .block_at = block_at, .arg = &f};
+	struct spot s;
+
+	o->count.samples++;
+	if (!find_spot(o, r->offset, &s) || o->uops_func[s.func] == UOPS_NONE ||
+	    uops_at(o->uops, o->uops_func[s.func], s.block, s.at) == UOPS_NONE)
+		return;
+	o->count.placed++;
+	w.func = o->uops_func[s.func];
+	w.block = s.block;
+	w.offset = s.at;
+	memcpy(w.gpr, r->gpr, sizeof w.gpr);
+	note_edges(o, &s, &w);
+	note_caller(o, &s, r);
+	explicit_bzero(w.gpr, sizeof w.gpr);
+}

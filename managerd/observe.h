@@ -1,0 +1,40 @@
+/*
+ * From a sample's registers to what they bear witness of: which way the
+ * branches ahead went, and where the function was called from. Joins the map
+ * of the build that ran (managerd/map.h), the micro-operations of its program
+ * (common/uops.h) and the evaluator (managerd/witness.h). Pure; what it is
+ * given of registers it does not keep.
+ */
+#ifndef MORPH_MANAGERD_OBSERVE_H
+#define MORPH_MANAGERD_OBSERVE_H
+
+#include "common/uops.h"
+#include "common/wire.h"
+#include "managerd/map.h"
+#include "managerd/pairs.h"
+
+struct observe_count {
+	uint64_t samples;   /* that came with registers */
+	uint64_t unsent;    /* that the monitor had to leave out */
+	uint64_t placed;    /* of samples: at an instruction of the table */
+	uint64_t own;       /* of placed: tell the way out of their own block */
+	uint64_t witnesses; /* directions, of all */
+	uint64_t callers;   /* call sites, of all */
+};
+
+struct observer {
+	const struct map *map; /* of the build that ran */
+	const struct map_table *table;
+	const struct uops *uops;
+	const uint32_t *uops_func; /* by function of the table: index in uops, or UOPS_NONE */
+	struct pairs edge;         /* slot of a block, slot of the one it went on to */
+	struct pairs call;         /* slot of the calling block, index of the called function */
+	struct observe_count count;
+};
+
+/* For each function of the table its index in u, where both have as many
+ * blocks; an array to free. */
+uint32_t *observe_link(const struct map_table *t, const struct uops *u);
+void observe(struct observer *o, const struct wire_regs *r);
+
+#endif

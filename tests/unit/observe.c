@@ -1,0 +1,257 @@
+/* Registers of samples against a map, a table and two small functions. */
+#include "managerd/observe.h"
+#include "managerd/tables.h"
+#include "common/log.h"
+#include "common/publish.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * f, 3 blocks of 16 bytes from offset 0x100: cmp $5, %rax; je 1, else 2.
+ * g, 1 block from 0x200: a call of 5 bytes, then a nop. Mapped at BASE.
+ */
+enum { F = 0x100, G = 0x200 };
+#define BASE 0x550000000000u
+
+static struct map_table t;
+static struct map m;
+static struct uops u;
+static struct observer o;
+static struct err e;
+
+static struct hash128 key(const char *name)
+{
+	return hash_bytes(name, strlen(name));
+}
+
+static void add_func(const char *name, uint32_t ord, uint32_t nblock)
+{
+	map_table_add(&t, &(struct map_func){.key = key(name), .tu = 1, .ord = ord,
+			      .nblock = nblock, .name = name, .tu_name = "a.c"});
+}
+
+static void add_block(uint8_t term, uint32_t uop, uint32_t nuop)
+{
+	vec_push(&u.block, (struct uops_block){.uop = uop, .nuop = nuop, .to = 1, .other = 2,
+			       .term = term, .cond = 4});
+}
+
+static void add_uop(uint8_t kind, uint32_t at)
+{
+	vec_push(&u.uop, (struct uop){.kind = kind, .size = 3, .dst = UR_AX, .src = UO_IMM,
+			     .base = UA_NONE, .index = UA_NONE, .imm = 5, .at = at});
+}
+
+static void setup(void)
+{
+	uint32_t i;
+
+	add_func("f", 0, 3);
+	add_func("g", 1, 1);
+	ck_assert_int_eq(map_table_end(&t, &e), 0);
+	for (i = 0; i < 3; i++)
+		vec_push(&m.range, (struct map_range){F + 16 * i, F + 16 * i + 16, i});
+	vec_push(&m.range, (struct map_range){G, G + 16, 3});
+	vec_push(&u.func, (struct uops_func){key("f"), 0, 3, 0, 0});
+	vec_push(&u.func, (struct uops_func){key("g"), 3, 1, 0, 0});
+	add_block(UT_COND, 0, 2);
+	add_uop(UOP_CMP, 0);
+	add_uop(UOP_END, 4);
+	for (i = 0; i < 2; i++) {
+		add_block(UT_STOP, u.uop.n, 1);
+		add_uop(UOP_END, 0);
+	}
+	add_block(UT_STOP, u.uop.n, 3);
+	add_uop(UOP_CALL, 0);
+	add_uop(UOP_NOP, 5);
+	add_uop(UOP_END, 6);
+	vec_push(&u.frame, (struct uops_frame){0, UR_SP, 24});
+	uops_sort(&u);
+	o = (struct observer){.map = &m, .table = &t, .uops = &u};
+	o.uops_func = observe_link(&t, &u);
+}
+
+static void teardown(void)
+{
+	free((uint32_t *)o.uops_func);
+	pairs_free(&o.edge);
+	pairs_free(&o.call);
+	uops_free(&u);
+	map_free(&m);
+	map_table_free(&t);
+	memset(&t, 0, sizeof t);
+	memset(&m, 0, sizeof m);
+	memset(&u, 0, sizeof u);
+}
+
+static struct wire_regs sample(uint64_t offset, uint64_t ax)
+{
+	return (struct wire_regs){.offset = offset, .base = BASE,
+	    .gpr = {ax, [WIRE_RSP] = 0x7ffffff0}};
+}
+
+START_TEST(directions_follow_the_registers)
+{
+	struct wire_regs r;
+	int i;
+
+	for (i = 0; i < 10; i++) {
+		r = sample(F, i < 7 ? 5 : 6);
+		observe(&o, &r);
+	}
+	pairs_sort(&o.edge);
+	ck_assert_uint_eq(o.edge.n, 2);
+	ck_assert(o.edge.v[0].a == 0 && o.edge.v[0].b == 1 && o.edge.v[0].n == 7);
+	ck_assert(o.edge.v[1].a == 0 && o.edge.v[1].b == 2 && o.edge.v[1].n == 3);
+	ck_assert_uint_eq(o.count.samples, 10);
+	ck_assert_uint_eq(o.count.placed, 10);
+	ck_assert_uint_eq(o.count.own, 10);
+	ck_assert_uint_eq(o.count.witnesses, 10);
+	ck_assert_uint_eq(o.count.callers, 0);
+}
+END_TEST
+
+START_TEST(places_the_table_does_not_know_say_nothing)
+{
+	static const uint64_t odd[] = {0, F - 1, F + 1, F + 48, G + 16, UINT64_MAX};
+	struct wire_regs r;
+	size_t i;
+
+	for (i = 0; i < sizeof odd / sizeof *odd; i++) {
+		r = sample(odd[i], 5);
+		observe(&o, &r);
+	}
+	ck_assert_uint_eq(o.count.samples, i);
+	ck_assert_uint_eq(o.count.placed, 0);
+	ck_assert_uint_eq(o.edge.n, 0);
+}
+END_TEST
+
+START_TEST(the_caller_is_at_the_frames_return_address)
+{
+	struct wire_regs r = sample(F, 5);
+
+	/* CFA = rsp + 24: the return address is word 2, whatever else points to
+	 * code. */
+	r.ncode = 2;
+	r.code[0] = (struct wire_code){1, F + 5};
+	r.code[1] = (struct wire_code){2, G + 5};
+	observe(&o, &r);
+	ck_assert_uint_eq(o.count.callers, 1);
+	/* No call lies before these. */
+	r.code[1].offset = G + 6;
+	observe(&o, &r);
+	r.code[1].offset = G;
+	observe(&o, &r);
+	r.code[1].offset = 0;
+	observe(&o, &r);
+	/* The word is not told, or another is. */
+	r.code[1] = (struct wire_code){3, G + 5};
+	observe(&o, &r);
+	r.ncode = 1;
+	observe(&o, &r);
+	ck_assert_uint_eq(o.count.callers, 1);
+	pairs_sort(&o.call);
+	ck_assert_uint_eq(o.call.n, 1);
+	ck_assert_uint_eq(o.call.v[0].a, 3); /* the slot of g's block */
+	ck_assert_uint_eq(o.call.v[0].b, 0); /* f */
+}
+END_TEST
+
+START_TEST(functions_of_another_shape_have_no_table)
+{
+	uint32_t *link;
+
+	u.func.v[uops_find(&u, &t.func.v[0].key)].nblock = 2;
+	link = observe_link(&t, &u);
+	ck_assert_uint_eq(link[0], UOPS_NONE);
+	ck_assert_uint_ne(link[1], UOPS_NONE);
+	free(link);
+}
+END_TEST
+
+static size_t files_in(const char *dir)
+{
+	char *cmd = xasprintf("ls %s | wc -l", dir);
+	FILE *f = popen(cmd, "r");
+	size_t n = 99;
+
+	ck_assert_int_eq(fscanf(f, "%zu", &n), 1);
+	pclose(f);
+	free(cmd);
+	return n;
+}
+
+static bool keep_one(void *arg, uint64_t module, const struct build_id *origin)
+{
+	return module == 1;
+}
+
+START_TEST(tables_are_kept_in_a_folder)
+{
+	char dir[] = "/tmp/morph-tables-XXXXXX", *to, *made;
+	struct build_id a = {2, {1, 2}}, b = {2, {3, 4}};
+	struct buf bytes = {0};
+	struct uops got;
+
+	log_init("observe", LOG_LVL_ERROR);
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	to = xasprintf("%s/witness", dir);
+	made = xasprintf("%s/made", dir);
+	uops_encode(&u, &bytes);
+	ck_assert_int_eq(publish_bytes(made, bytes.p, bytes.n, 0600, &e), 0);
+	ck_assert(!tables_have(to, 1, &a));
+	ck_assert_int_eq(tables_load(to, 1, &a, &got, &e), 0);
+	ck_assert_msg(tables_take(to, 1, &a, made, &e) == 0, "%s", e.text);
+	ck_assert_msg(tables_take(to, 2, &a, made, &e) == 0, "%s", e.text);
+	ck_assert(tables_have(to, 1, &a) && tables_have(to, 2, &a) && !tables_have(to, 1, &b));
+	ck_assert_int_eq(tables_load(to, 1, &a, &got, &e), 1);
+	ck_assert_uint_eq(got.uop.n, u.uop.n);
+	uops_free(&got);
+	/* A module has one table. */
+	ck_assert_int_eq(tables_take(to, 1, &b, made, &e), 0);
+	ck_assert(!tables_have(to, 1, &a) && tables_have(to, 2, &a) && tables_have(to, 1, &b));
+	/* What is damaged is not taken, and does not stay. */
+	ck_assert_int_eq(publish_bytes(made, bytes.p, bytes.n - 1, 0600, &e), 0);
+	ck_assert_int_eq(tables_take(to, 1, &a, made, &e), -1);
+	ck_assert(tables_have(to, 1, &b));
+	free(made);
+	made = xasprintf("%s/0000000000000001-0304.uops", to);
+	ck_assert_int_eq(truncate(made, 30), 0);
+	ck_assert_int_eq(tables_load(to, 1, &b, &got, &e), -1);
+	ck_assert(!tables_have(to, 1, &b));
+	ck_assert_int_eq(publish_bytes(made, bytes.p, bytes.n, 0600, &e), 0);
+	ck_assert_uint_eq(files_in(to), 2);
+	tables_sweep(to, keep_one, NULL);
+	ck_assert(tables_have(to, 1, &b));
+	ck_assert_uint_eq(files_in(to), 1);
+	dir_remove(dir, NULL);
+	buf_free(&bytes);
+	free(made);
+	free(to);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("observe");
+	TCase *tc = tcase_create("observe");
+	SRunner *sr = srunner_create(s);
+	int failed;
+
+	suite_add_tcase(s, tc);
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, directions_follow_the_registers);
+	tcase_add_test(tc, places_the_table_does_not_know_say_nothing);
+	tcase_add_test(tc, the_caller_is_at_the_frames_return_address);
+	tcase_add_test(tc, functions_of_another_shape_have_no_table);
+	tcase_add_test(tc, tables_are_kept_in_a_folder);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
