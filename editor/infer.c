@@ -174,6 +174,18 @@ static void clear(struct cfg *g)
 		g->edge[i].count = 0;
 }
 
+/* Of a block with one way on, all goes there that nobody counted. */
+static void imply(struct cfg *g, const struct reach *r)
+{
+	uint32_t b, e;
+
+	for (b = 0; b < g->nblock; b++) {
+		e = r->out.first[b];
+		if (r->out.first[b + 1] - e == 1 && !r->exit[b] && !g->edge[r->out.edge[e]].witness)
+			g->edge[r->out.edge[e]].witness = g->block[b].count;
+	}
+}
+
 /* Whether the counts of all edges are there and agree with the blocks'. */
 static bool complete(const struct cfg *g, const struct reach *r, double clamp, struct arena *a)
 {
@@ -209,9 +221,15 @@ void infer(struct cfg *g, enum infer_input input, struct arena *scratch)
 	}
 	w.most = (int64_t)total + 1;
 	reach_find(&w.reach, g, scratch);
+	if (input == INFER_COUNTS)
+		imply(g, &w.reach);
 	if (input == INFER_COUNTS && complete(g, &w.reach, clamp, scratch)) {
 		for (i = 0; i < g->nedge; i++)
 			g->edge[i].count = g->edge[i].witness;
+		return;
+	}
+	if (input == INFER_SAMPLES && infer_joint(g, &w.reach, scratch)) {
+		infer_seep(g, &w.reach, scratch);
 		return;
 	}
 	build(&w, input, clamp, scratch);

@@ -1,8 +1,9 @@
 /*
- * Flow inference: block samples (noisy, incomplete) to consistent block and
- * edge counts, by min-cost flow. Method: Levin, Newman, Haber 2008; He et al.,
- * "Profile inference revisited" (POPL 2022), with costs shaped by what plain
- * PC samples of a timer are worth (docs/DESIGN.md "Inference").
+ * Flow inference: block samples (noisy, biased, incomplete) and witnesses of
+ * branches, to consistent block and edge counts (docs/DESIGN.md "Inference";
+ * infer_joint.h). What that cannot answer, and counts that contradict each
+ * other, by min-cost flow: Levin, Newman, Haber 2008; He et al., "Profile
+ * inference revisited" (POPL 2022).
  *
  * Needs: cfg_block.samples (or .count), insns, flags; cfg_edge.witness. Sets: every
  * cfg_block.count and cfg_edge.count. Kirchhoff's law holds exactly in the

@@ -72,4 +72,11 @@ struct free_arc {
  */
 void infer_even(struct free_arc *arc, uint32_t n, uint32_t nnode, struct arena *a);
 
+/*
+ * Sets the counts of g by its samples and witnesses together (infer_joint.h).
+ * False, and nothing is set, where the graph is too entangled for that, or the
+ * evidence too contrary.
+ */
+bool infer_joint(struct cfg *g, const struct reach *r, struct arena *a);
+
 #endif

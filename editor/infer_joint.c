@@ -1,0 +1,383 @@
+#include "editor/infer_joint.h"
+#include "editor/sparse.h"
+
+#include <math.h>
+
+enum {
+	ROUNDS = 40,         /* of Newton's method; 10 to 15 do in the mean, 30 at most */
+	FULL_ROUNDS = 10,    /* then steps are shortened: some swing to and fro */
+	WIDE = 64,           /* ways on of a block whose pairs are not looked at */
+	WORK = 20 * 1000000, /* multiplications of a round: beyond, no answer */
+	INSNS_MAX = 1 << 16,
+	COLD = BLK_COLD | BLK_NORETURN,
+	COLD_FACTOR = 4,
+	ENTRY_FACTOR = 4,
+};
+static const uint32_t NONE = UINT32_MAX;
+
+/* What block samples are worth at most, and by the number of instructions. */
+static const double BIAS = 0.15, BIAS_OF_ONE = 0.3;
+static const double UNSEEN = 0.1;    /* samples that an unsampled block is taken to have */
+static const double ABSENCE = 2;     /* what no samples are worth, against any */
+static const double ANY_WAY = 0.5;   /* witnesses that all ways of a block share unseen */
+static const double DISCOUNT = 0.01; /* of a witness for each one there is: 100 say the most */
+static const double FREE = 0.02;     /* samples that fix what enters a function */
+static const double MANY = 1e12;     /* samples or witnesses: more say no more */
+static const double PACE = 0.7, DONE = 0.01, NEARLY_DONE = 0.1; /* steps, as share of a flow */
+static const double LEAST = 1e-3, ROUNDS_TO_0 = 0.3; /* flows */
+
+/* ln, the same on every machine. */
+static double ln(double v)
+{
+	double m, t, t2, sum = 0;
+	int e, k;
+
+	m = frexp(v, &e);
+	if (m < 0.70710678118654752) {
+		m *= 2;
+		e--;
+	}
+	t = (m - 1) / (m + 1);
+	t2 = t * t;
+	for (k = 13; k > 0; k -= 2)
+		sum = sum * t2 + 1.0 / k;
+	return e * 0.69314718055994531 + 2 * t * sum;
+}
+
+/* ---- which blocks take part ---- */
+
+static bool usable(const struct cfg *g, uint32_t b)
+{
+	return g->block[b].samples || !(g->block[b].flags & COLD);
+}
+
+/* Marks by `bit` what hangs together with the roots. */
+static void spread(struct joint *j, const uint8_t *root, bool back, uint8_t bit, uint32_t *stack)
+{
+	const struct adjacency *adj = back ? &j->r->in : &j->r->out;
+	const struct cfg *g = j->g;
+	uint32_t n = 0, b, i, to;
+
+	for (b = 0; b < g->nblock; b++)
+		if (root[b] && usable(g, b)) {
+			j->used[b] |= bit;
+			stack[n++] = b;
+		}
+	while (n) {
+		b = stack[--n];
+		for (i = adj->first[b]; i < adj->first[b + 1]; i++) {
+			to = back ? g->edge[adj->edge[i]].src : g->edge[adj->edge[i]].dst;
+			if (j->used[to] & bit || !usable(g, to))
+				continue;
+			j->used[to] |= bit;
+			stack[n++] = to;
+		}
+	}
+}
+
+/* Unsampled cold blocks, and what is behind them, do not; unless samples can
+ * be explained in no other way. */
+static void choose(struct joint *j, struct arena *a)
+{
+	uint32_t *stack = arena_array(a, j->g->nblock, sizeof *stack), b;
+	bool all = false;
+
+	j->used = arena_array(a, j->g->nblock, 1);
+	spread(j, j->r->entry, false, 1, stack);
+	spread(j, j->r->exit, true, 2, stack);
+	for (b = 0; b < j->g->nblock; b++) {
+		j->used[b] = j->used[b] == 3;
+		all = all || (!j->used[b] && j->g->block[b].samples);
+	}
+	for (b = 0; b < j->g->nblock && all; b++)
+		j->used[b] = 1;
+}
+
+/* ---- evidence ---- */
+
+static double insns(const struct cfg_block *k)
+{
+	return k->insns < 1 ? 1 : k->insns < INSNS_MAX ? k->insns : INSNS_MAX;
+}
+
+/* How many samples the samples of a block are worth, with s of them. */
+static double worth(const struct cfg_block *k, double s)
+{
+	return 1 / (1 / s + BIAS_OF_ONE / insns(k) + BIAS);
+}
+
+/* An unsampled block of flow x: by the samples that were to be expected, up to
+ * what any block's are worth. */
+static void weigh_unseen(struct joint *j, uint32_t b, double x)
+{
+	const struct cfg_block *k = &j->g->block[b];
+	double samples = insns(k) / COUNT_ONE * (k->flags & COLD ? COLD_FACTOR : 1);
+
+	j->cost[b] = samples / (1 + samples * x / (ABSENCE * worth(k, MANY)));
+}
+
+static void weigh_block(struct joint *j, uint32_t b)
+{
+	const struct cfg_block *k = &j->g->block[b];
+	double s = fmin((double)k->samples / SAMPLE_ONE, MANY);
+
+	if (s > 0) {
+		j->weight[b] = worth(k, s) / (b ? 1 : ENTRY_FACTOR);
+		j->cost[b] = j->weight[b] / fmin(s * COUNT_ONE / insns(k), j->most);
+	} else {
+		j->weight[b] = UNSEEN;
+		weigh_unseen(j, b, 0);
+	}
+}
+
+static double seen(const struct joint *j, uint32_t edge)
+{
+	return fmin((double)j->g->edge[edge].witness / SAMPLE_ONE, MANY);
+}
+
+static void add_way(struct joint *j, uint32_t b, uint32_t dst, uint32_t edge)
+{
+	j->way[j->first[b + 1]++] = (struct way){.dst = dst, .edge = edge};
+}
+
+static void find_ways(struct joint *j, uint32_t b)
+{
+	const struct adjacency *out = &j->r->out;
+	uint32_t i;
+
+	for (i = out->first[b]; i < out->first[b + 1]; i++)
+		if (j->used[j->g->edge[out->edge[i]].dst])
+			add_way(j, b, j->g->edge[out->edge[i]].dst, out->edge[i]);
+	if (j->r->exit[b])
+		add_way(j, b, NONE, NONE);
+}
+
+/* Shares of the ways, what they are worth, and flows to begin with. */
+static void weigh_ways(struct joint *j, uint32_t b)
+{
+	struct way *v, *begin = j->way + j->first[b], *end = j->way + j->first[b + 1];
+	double all = 0;
+
+	for (v = begin; v < end; v++)
+		all += v->edge == NONE ? 0 : seen(j, v->edge);
+	j->witness[b] = ANY_WAY + all / (1 + DISCOUNT * all);
+	if (end - begin > WIDE)
+		j->weight[b] = j->witness[b] = fmax(j->weight[b], j->witness[b]);
+	for (v = begin; v < end; v++) {
+		v->share = ((v->edge == NONE ? 0 : seen(j, v->edge)) +
+			       ANY_WAY / (double)(end - begin)) /
+			   (ANY_WAY + all);
+		v->flow = j->weight[b] / j->cost[b] * v->share;
+	}
+}
+
+static void build(struct joint *j, struct arena *a)
+{
+	uint32_t n = j->g->nblock, b;
+
+	j->way = arena_array(a, (size_t)j->g->nedge + n, sizeof *j->way);
+	j->first = arena_array(a, (size_t)n + 1, sizeof *j->first);
+	j->cost = arena_array(a, n, sizeof *j->cost);
+	j->weight = arena_array(a, n, sizeof *j->weight);
+	j->witness = arena_array(a, n, sizeof *j->witness);
+	j->in = arena_array(a, n, sizeof *j->in);
+	j->price = arena_array(a, n, sizeof *j->price);
+	for (b = 0; b < n; b++) {
+		j->first[b + 1] = j->first[b];
+		if (!j->used[b])
+			continue;
+		weigh_block(j, b);
+		find_ways(j, b);
+		weigh_ways(j, b);
+		if (j->r->entry[b])
+			j->in[b] = j->weight[b] / j->cost[b];
+	}
+}
+
+/* ---- Newton's method ---- */
+
+static bool analyse(struct joint *j, struct sparse *s, struct arena *a)
+{
+	VEC(uint32_t) pair = {0};
+	uint32_t b, i, k;
+	bool ok;
+
+	for (b = 0; b < j->g->nblock; b++)
+		for (i = j->first[b]; i < j->first[b + 1]; i++) {
+			if (j->way[i].dst == NONE)
+				continue;
+			vec_push(&pair, b);
+			vec_push(&pair, j->way[i].dst);
+			for (k = j->first[b]; k < i && j->first[b + 1] - j->first[b] <= WIDE; k++)
+				if (j->way[k].dst != NONE) {
+					vec_push(&pair, j->way[k].dst);
+					vec_push(&pair, j->way[i].dst);
+				}
+		}
+	ok = sparse_analyse(s, j->g->nblock, pair.v, pair.n / 2, WORK, a);
+	vec_free(&pair);
+	return ok;
+}
+
+static double block_flow(const struct joint *j, uint32_t b)
+{
+	double x = 0;
+	uint32_t i;
+
+	for (i = j->first[b]; i < j->first[b + 1]; i++)
+		x += j->way[i].flow;
+	return x;
+}
+
+static bool branches(const struct joint *j, uint32_t b)
+{
+	return j->first[b + 1] - j->first[b] > 1;
+}
+
+/* Sets the steps of b's ways to the gradient of the cost. */
+static void set_gradient(struct joint *j, uint32_t b, double x)
+{
+	struct way *v, *begin = j->way + j->first[b], *end = j->way + j->first[b + 1];
+	double common = j->cost[b] - j->weight[b] / x, mean = 0;
+
+	for (v = begin; v < end && branches(j, b); v++) {
+		v->step = ln(v->flow / (v->share * x));
+		mean += v->flow / x * v->step;
+	}
+	for (v = begin; v < end; v++)
+		v->step = common +
+			  (branches(j, b) ? j->witness[b] / x * (v->step - mean) : 0);
+}
+
+/* Multiplies the steps of b's ways by the inverse of the Hessian: flow by flow,
+ * (diag(flow) x - flow flow') / witness + flow flow' / weight. */
+static void invert(struct joint *j, uint32_t b, double x)
+{
+	struct way *v, *begin = j->way + j->first[b], *end = j->way + j->first[b + 1];
+	double sum = 0;
+
+	for (v = begin; v < end; v++)
+		sum += v->flow * v->step;
+	for (v = begin; v < end; v++)
+		v->step = v->flow * ((v->step * x - sum) / j->witness[b] + sum / j->weight[b]);
+}
+
+/* Adds to the matrix what the ways of b mean: the inverse of the Hessian, from
+ * both sides by the way they join blocks. */
+static void couple(const struct joint *j, struct sparse *s, uint32_t b, double x)
+{
+	const struct way *v, *u, *begin = j->way + j->first[b], *end = j->way + j->first[b + 1];
+	double one, both = 1 / j->weight[b] - (branches(j, b) ? 1 / j->witness[b] : 0);
+
+	if (end - begin > WIDE)
+		both = 0;
+	*sparse_entry(s, b, b) += both * x * x;
+	for (v = begin; v < end; v++) {
+		one = branches(j, b) ? v->flow * x / j->witness[b] : 0;
+		*sparse_entry(s, b, b) += one;
+		if (v->dst == NONE)
+			continue;
+		*sparse_entry(s, v->dst, v->dst) += one + both * v->flow * v->flow;
+		*sparse_entry(s, b, v->dst) -=
+		    (one + both * v->flow * x) * (v->dst == b ? 2 : 1);
+		for (u = begin; u < v && both != 0; u++)
+			if (u->dst != NONE)
+				*sparse_entry(s, u->dst, v->dst) +=
+				    both * u->flow * v->flow * (u->dst == v->dst ? 2 : 1);
+	}
+}
+
+/* The equations for the prices of blocks: with them as they should be, the
+ * step makes what comes into each block what goes out. */
+static void set_up(struct joint *j, struct sparse *s)
+{
+	struct way *v;
+	double x, d;
+	uint32_t b;
+
+	sparse_clear(s);
+	for (b = 0; b < j->g->nblock; b++)
+		j->price[b] = 0;
+	for (b = 0; b < j->g->nblock; b++) {
+		if (!j->used[b]) {
+			*sparse_entry(s, b, b) = 1;
+			continue;
+		}
+		x = block_flow(j, b);
+		if (!j->g->block[b].samples)
+			weigh_unseen(j, b, x);
+		set_gradient(j, b, x);
+		invert(j, b, x);
+		couple(j, s, b, x);
+		for (v = j->way + j->first[b]; v < j->way + j->first[b + 1]; v++) {
+			d = v->flow - v->step;
+			j->price[b] -= d;
+			if (v->dst != NONE)
+				j->price[v->dst] += d;
+		}
+		if (j->in[b] > 0) {
+			*sparse_entry(s, b, b) += j->in[b] * j->in[b] / FREE;
+			j->price[b] += 2 * j->in[b];
+		}
+	}
+}
+
+/* Changes a flow by a share of it, within bounds. Returns how much it moved,
+ * where that matters. */
+static double change(const struct joint *j, double *flow, double by)
+{
+	double moved = *flow > ROUNDS_TO_0 ? fabs(by) : 0;
+
+	*flow *= by < -0.9 ? 0.1 : by < 7 ? 1 + by : 8;
+	if (!(*flow > LEAST))
+		*flow = LEAST;
+	if (*flow > j->most)
+		*flow = j->most;
+	return moved;
+}
+
+static double step(struct joint *j, double pace)
+{
+	double x, moved = 0;
+	struct way *v;
+	uint32_t b;
+
+	for (b = 0; b < j->g->nblock; b++) {
+		if (!j->used[b])
+			continue;
+		x = block_flow(j, b);
+		set_gradient(j, b, x);
+		for (v = j->way + j->first[b]; v < j->way + j->first[b + 1]; v++)
+			v->step += (v->dst == NONE ? 0 : j->price[v->dst]) - j->price[b];
+		invert(j, b, x);
+		for (v = j->way + j->first[b]; v < j->way + j->first[b + 1]; v++)
+			moved = fmax(moved, change(j, &v->flow, -v->step / v->flow * pace));
+		if (j->in[b] > 0)
+			moved = fmax(moved,
+			    change(j, &j->in[b], (1 - j->in[b] / FREE * j->price[b]) * pace));
+	}
+	return moved;
+}
+
+bool infer_joint(struct cfg *g, const struct reach *r, struct arena *a)
+{
+	struct joint j = {.g = g, .r = r, .most = 0x1p52 / g->nblock};
+	struct sparse s;
+	double moved = 1;
+	int round;
+
+	choose(&j, a);
+	build(&j, a);
+	if (!analyse(&j, &s, a))
+		return false;
+	for (round = 0; round < ROUNDS && moved >= DONE; round++) {
+		set_up(&j, &s);
+		sparse_factor(&s);
+		sparse_solve(&s, j.price);
+		moved = step(&j, round < FULL_ROUNDS ? 1 : PACE);
+	}
+	if (moved >= NEARLY_DONE)
+		return false;
+	joint_settle(&j, a);
+	return true;
+}

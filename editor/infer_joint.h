@@ -1,0 +1,44 @@
+/*
+ * Joint inference: block samples and witnesses, to the flow that agrees with
+ * both the most. Only editor/infer*.c include this.
+ *
+ * The cost of a block's flow x is weight (x / estimate - ln x), the likelihood
+ * of `weight` Poisson samples; that of its ways on is witness * sum q ln(q /
+ * share), with q the shares of the flow: how far they are from those that were
+ * seen, in the sense of Kullback and Leibler. The least cost is found by
+ * Newton's method on the equations of Kirchhoff's law (Boyd, Vandenberghe,
+ * "Convex Optimization", 10.3), which are as sparse as the function's graph.
+ * The Hessian that is used holds each block's flow for its share of the second
+ * term; so it is positive, and a block costs a few numbers.
+ */
+#ifndef MORPH_INFER_JOINT_H
+#define MORPH_INFER_JOINT_H
+
+#include "editor/infer_parts.h"
+
+/* A way on from a block: by an edge, or out of the function. */
+struct way {
+	uint32_t dst, edge; /* UINT32_MAX: out */
+	double share;       /* of the block's flow, by what was seen */
+	double flow, step;
+};
+
+struct joint {
+	struct cfg *g;
+	const struct reach *r;
+	double most;     /* no flow is larger */
+	uint8_t *used;   /* per block: may have flow */
+	uint32_t *first; /* way[first[b]] … way[first[b + 1]] leave block b */
+	struct way *way;
+	/* Per block: */
+	double *cost;    /* per unit of flow: weight by estimate */
+	double *weight;  /* samples that its own evidence is worth */
+	double *witness; /* that of its ways on */
+	double *in;      /* flow that enters here; 0 = none may */
+	double *price;   /* of a unit of flow there */
+};
+
+/* Sets the counts of g to whole flows next to those in j; Kirchhoff's law holds. */
+void joint_settle(struct joint *j, struct arena *a);
+
+#endif
