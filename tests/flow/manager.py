@@ -360,7 +360,7 @@ class Manager:
     def events(self, kind):
         return [v for v in self.get("/v1/history?limit=1000") if v["event"] == kind]
 
-    def wait(self, what, test, seconds=60):
+    def wait(self, what, test, seconds=240):
         """Until test() is true; its value."""
         end = time.time() + seconds
         while time.time() < end:
