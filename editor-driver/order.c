@@ -1,4 +1,5 @@
 #include "editor-driver/order.h"
+#include "common/random.h"
 #include "editor/funcorder.h"
 
 #include <stdlib.h>
@@ -142,16 +143,6 @@ void order_original(struct plan *p)
 	vec_free(&g.node);
 }
 
-/* splitmix64 (Steele, Lea, Flood 2014). */
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return z ^ z >> 31;
-}
-
 void order_random(struct plan *p)
 {
 	uint64_t state = p->seed;
@@ -163,7 +154,7 @@ void order_random(struct plan *p)
 	order = xcalloc(g.node.n, sizeof *order);
 	for (i = 0; i < g.node.n; i++) {
 		order[i] = (uint32_t)i;
-		k = next_random(&state) % (i + 1);
+		k = random_next(&state) % (i + 1);
 		tmp = order[k];
 		order[k] = order[i];
 		order[i] = tmp;

@@ -1,4 +1,5 @@
 #include "editor/layout.h"
+#include "common/random.h"
 #include "editor/exttsp.h"
 #include "editor/layout_parts.h"
 #include "editor/tails.h"
@@ -27,16 +28,6 @@ void layout_identity(const struct cfg *g, struct layout *out, struct arena *a)
 		out->order[b] = b;
 }
 
-/* splitmix64 (Steele, Lea, Flood 2014). */
-static uint64_t next_random(uint64_t *seed)
-{
-	uint64_t z = *seed += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return z ^ z >> 31;
-}
-
 /* A block that place k may fall into and that may have a copy there, or block 0. */
 static uint32_t random_copy(const struct cfg *g, const struct layout *l, uint32_t k, uint64_t *seed)
 {
@@ -44,7 +35,7 @@ static uint32_t random_copy(const struct cfg *g, const struct layout *l, uint32_
 
 	for (i = 0; i < g->nedge; i++)
 		if (g->edge[i].src == l->order[k] && g->edge[i].kind != EDGE_INDIRECT &&
-		    tails_may_copy(g, g->edge[i].dst) && next_random(seed) % ++n == 0)
+		    tails_may_copy(g, g->edge[i].dst) && random_next(seed) % ++n == 0)
 			dst = g->edge[i].dst;
 	return dst;
 }
@@ -58,7 +49,7 @@ static void add_random_copies(const struct cfg *g, uint64_t *seed, struct layout
 	l->n = 0;
 	for (k = 0; k < from.n; k++) {
 		l->order[l->n++] = from.order[k];
-		b = next_random(seed) % 4 ? 0 : random_copy(g, &from, k, seed);
+		b = random_next(seed) % 4 ? 0 : random_copy(g, &from, k, seed);
 		if (b)
 			l->order[l->n++] = b;
 		if (k + 1 == from.nhot)
@@ -72,7 +63,7 @@ static void add_random_alignment(uint64_t *seed, struct layout *l, struct arena 
 
 	l->align = arena_array(a, l->n, sizeof *l->align);
 	for (k = 0; k < l->n; k++)
-		l->align[k] = next_random(seed) % 8 ? 0 : (uint8_t)(next_random(seed) % 7);
+		l->align[k] = random_next(seed) % 8 ? 0 : (uint8_t)(random_next(seed) % 7);
 }
 
 void layout_random(const struct cfg *g, const struct layout_options *o, uint64_t seed,
@@ -82,18 +73,18 @@ void layout_random(const struct cfg *g, const struct layout_options *o, uint64_t
 
 	layout_identity(g, out, a);
 	for (k = g->nblock; k > 2; k--) {
-		j = 1 + (uint32_t)(next_random(&seed) % (k - 1));
+		j = 1 + (uint32_t)(random_next(&seed) % (k - 1));
 		t = out->order[k - 1];
 		out->order[k - 1] = out->order[j];
 		out->order[j] = t;
 	}
 	if (o->split && g->nblock)
-		out->nhot = 1 + (uint32_t)(next_random(&seed) % g->nblock);
+		out->nhot = 1 + (uint32_t)(random_next(&seed) % g->nblock);
 	if (o->transforms & LAYOUT_TAILS)
 		add_random_copies(g, &seed, out, a);
 	if (o->transforms & LAYOUT_ALIGN)
 		add_random_alignment(&seed, out, a);
-	out->thread = o->transforms & LAYOUT_THREAD && next_random(&seed) % 2;
+	out->thread = o->transforms & LAYOUT_THREAD && random_next(&seed) % 2;
 }
 
 /* What the hot fragment grows by when block b goes to the cold one: jumps
