@@ -270,6 +270,7 @@ static void print_scores(const struct job *j)
 	    b->total > 0 ? b->exttsp / b->total : 0);
 	printf("%-12s %10llu %10llu\n", "lines of 95%", (unsigned long long)a->lines95,
 	    (unsigned long long)b->lines95);
+	printf("%-12s %21.1f%% of time, predicted\n", "gain", 100 * fe_gain(&a->cost, &b->cost));
 }
 
 static void edit_text(const struct job *j)

@@ -4,7 +4,7 @@
 
 /* Cycles: an instruction, a taken branch, a change of the line, a line from the
  * next cache, a page's entry from the next TLB. */
-static const double FE_CPI = 0.4, FE_TAKEN = 0.32, FE_LINE = 0.43, FE_L1I = 18, FE_ITLB = 8;
+static const double FE_CPI = 0.4, FE_TAKEN = 0.33, FE_LINE = 0.44, FE_L1I = 14, FE_ITLB = 8;
 
 enum {
 	LINE_BITS = 6,

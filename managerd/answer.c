@@ -74,12 +74,13 @@ static struct build_id id(struct reader *r, const json_t *o, const char *key)
 
 static struct edit_score score(struct reader *r, const json_t *o, const char *key)
 {
-	const json_t *s = object(r, o, key);
+	const json_t *s = object(r, o, key), *cost = object(r, s, "cost");
 
 	return (struct edit_score){
 		.exttsp = number(r, s, "exttsp", INFINITY),
 		.taken = number(r, s, "taken", INFINITY),
 		.total = number(r, s, "total", INFINITY),
+		.cycles = number(r, cost, "cycles", INFINITY),
 		.lines95 = whole(r, s, "lines95", INT64_MAX),
 	};
 }

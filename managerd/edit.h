@@ -47,6 +47,7 @@ enum { EDIT_SAMPLES_MAX = 256 << 20, EDIT_OUT_MAX = 1 << 20, EDIT_ERR_MAX = 64 <
 
 struct edit_score {
 	double exttsp, taken, total;
+	double cycles; /* per executed instruction, predicted; 0 = nothing to predict by */
 	uint64_t lines95; /* 64-byte lines that hold 95 % of the execution */
 };
 

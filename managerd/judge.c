@@ -74,8 +74,8 @@ void judge_idle(struct manager *m, char *text, size_t n)
 void judge_score(
     struct store_module *row, const struct edit_score *before, const struct edit_score *after)
 {
-	row->predicted = after->total > 0;
-	row->gain = row->predicted ? (after->exttsp - before->exttsp) / after->total : 0;
+	row->predicted = before->cycles > 0;
+	row->gain = row->predicted ? 1 - after->cycles / before->cycles : 0;
 	row->taken_before = before->taken;
 	row->taken_after = after->taken;
 	row->predicted_ms = manager_now_ms();

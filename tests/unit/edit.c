@@ -14,8 +14,10 @@
 	"{\"ok\":true,\"out\":\"x\",\"build_id\":\"1616\",\"origin\":\"0b0b\",\"functions\":10,"   \
 	"\"edited\":4,\"opaque\":1,\"opaque_share\":0.25,\"samples\":3.5,\"samples_used\":3,"      \
 	"\"tus\":3,\"tus_assembled\":2,\"tus_cached\":1,\"seconds\":{\"parse\":0.5,\"as\":2},"     \
-	"\"score\":{\"before\":{\"exttsp\":1.5,\"taken\":30,\"total\":90,\"lines95\":7},"          \
-	"\"after\":{\"exttsp\":2.5,\"taken\":10,\"total\":90,\"lines95\":5}},"                     \
+	"\"score\":{\"before\":{\"exttsp\":1.5,\"taken\":30,\"total\":90,\"lines95\":7,"           \
+	"\"cost\":{\"cycles\":0.5}},"                                                              \
+	"\"after\":{\"exttsp\":2.5,\"taken\":10,\"total\":90,\"lines95\":5,"                       \
+	"\"cost\":{\"cycles\":0.4}}},"                                                             \
 	"\"size\":{\"before\":100,\"after\":120}}"
 
 static char dir[] = "/tmp/morph-edit-XXXXXX";
@@ -141,6 +143,8 @@ START_TEST(build_is_read_whole)
 	ck_assert_double_eq(g.r.seconds.as, 2);
 	ck_assert_double_eq(g.r.before.taken, 30);
 	ck_assert_uint_eq(g.r.after.lines95, 5);
+	ck_assert_double_eq(g.r.before.cycles, 0.5);
+	ck_assert_double_eq(g.r.after.cycles, 0.4);
 	ck_assert_uint_eq(g.r.size_after, 120);
 	ck_assert_uint_eq(g.r.build_id.n, 2);
 	ck_assert_uint_eq(g.r.build_id.b[0], 0x16);
