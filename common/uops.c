@@ -218,8 +218,7 @@ static bool high(uint8_t operand)
 	return operand >= UO_HIGH && operand < UO_MEM;
 }
 
-/* What the evaluator takes for granted of a uop. */
-static bool sound(const struct uops_func *f, const struct uop *o)
+bool uops_sound(const struct uop *o, uint32_t ntable)
 {
 	if ((high(o->dst) && o->size) || o->dst == UO_IMM)
 		return false;
@@ -234,8 +233,9 @@ static bool sound(const struct uops_func *f, const struct uop *o)
 	case UOP_TZCNT:
 	case UOP_LZCNT:
 	case UOP_POPCNT:
-	case UOP_BSWAP:
 		return o->size && o->dst < UR_N && !high(o->src);
+	case UOP_BSWAP:
+		return o->size > 1 && o->dst < UR_N;
 	case UOP_IMUL3:
 		return o->size && o->dst < UR_N && !high(o->src) && o->src != UO_IMM;
 	case UOP_MULA:
@@ -263,7 +263,7 @@ static bool sound(const struct uops_func *f, const struct uop *o)
 	case UOP_POP:
 		return !high(o->src) && !high(o->dst) && (o->size == 1 || o->size == 3);
 	case UOP_LOOKUP:
-		return o->dst < UR_N && o->index < UR_N && (uint64_t)o->imm < f->ntable;
+		return o->dst < UR_N && o->index < UR_N && (uint64_t)o->imm < ntable;
 	case UOP_ADD_BASE:
 		return o->dst < UR_N && o->src < UR_N;
 	case UOP_XCHG:
@@ -302,7 +302,7 @@ static int get_uop(struct reader *r, bool first, bool last, uint32_t *at)
 	if ((f & HAS_DST && get_byte(r, UO_N - 1, &o.dst)) ||
 	    (f & HAS_SRC && get_byte(r, UO_N - 1, &o.src)) ||
 	    (f & HAS_ADDRESS && get_address(r, &o)) || (f & HAS_AUX && get_byte(r, 255, &o.aux)) ||
-	    (f & HAS_IMM && get_signed(r, &o.imm)) || !sound(r->f, &o) ||
+	    (f & HAS_IMM && get_signed(r, &o.imm)) || !uops_sound(&o, r->f->ntable) ||
 	    (f & HAS_FRAME && get_frame(r)))
 		return -1;
 	vec_push(&r->u->uop, o);

@@ -161,6 +161,9 @@ struct uops {
 	VEC(struct uops_frame) frame; /* by uop */
 };
 
+/* What the evaluator takes for granted: the reader refuses others. ntable: jump
+ * tables of the function. */
+bool uops_sound(const struct uop *o, uint32_t ntable);
 /* Sorts func by key and drops doubles, which are equal. */
 void uops_sort(struct uops *u);
 /* Bytes of a file of this format. u must be sorted. */

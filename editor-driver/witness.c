@@ -48,7 +48,7 @@ static int measure_tu(void *arg, size_t i, struct err *e)
 		if (!objects_cached(&m->objects, &key, path) &&
 		    objects_assemble(
 			&m->objects, &key, t->art, text.p, text.n, path, &why)) {
-			log_warn("%s: left out of the table: %s", t->art->name, why.text);
+			log_warn("%s: %s", t->art->name, why.text);
 			m->refused[i] = true;
 		} else {
 			rc = read_section(path, &m->measured[i], e);
@@ -80,10 +80,11 @@ static uint32_t *block_sizes(struct maker *m, struct plan_tu *t, const struct un
 	return size;
 }
 
-static int compile_tu(struct maker *m, struct plan_tu *t, const struct buf *measured, struct err *e)
+static int compile_tu(struct maker *m, struct plan_tu *t, const struct buf *measured)
 {
 	const uint32_t **size = xcalloc(t->nfunc, sizeof *size);
 	uint32_t i, differing;
+	struct err e;
 	int rc;
 
 	for (i = 0; i < t->nfunc; i++) {
@@ -94,24 +95,23 @@ static int compile_tu(struct maker *m, struct plan_tu *t, const struct buf *meas
 		size[i] = block_sizes(m, t, &t->unit->func[i]);
 		m->r->absent += !size[i];
 	}
-	rc = unit_uops(t->unit, measured->p, measured->n, size, &m->table, &differing, e);
+	rc = unit_uops(t->unit, measured->p, measured->n, size, &m->table, &differing, &e);
+	if (rc)
+		log_warn("%s: %s", t->art->name, e.text);
 	m->r->differing += differing;
 	free(size);
-	return rc ? err_wrap(e, "%s", t->art->name) : 0;
+	return rc;
 }
 
-static int compile(struct maker *m, struct err *e)
+static void compile(struct maker *m)
 {
 	size_t i;
 
-	for (i = 0; i < m->p->ntu; i++) {
-		if (m->refused[i])
+	for (i = 0; i < m->p->ntu; i++)
+		if (m->refused[i] ||
+		    (m->p->tu[i].edited && compile_tu(m, &m->p->tu[i], &m->measured[i])))
 			m->r->unmeasured++;
-		else if (m->p->tu[i].edited && compile_tu(m, &m->p->tu[i], &m->measured[i], e))
-			return -1;
-	}
 	uops_sort(&m->table);
-	return 0;
 }
 
 static void sum_up(const struct uops *u, size_t bytes, struct witness_result *r)
@@ -148,9 +148,8 @@ int witness_make(struct plan *p, const char *dir, struct cache *cache, struct bu
 	rc = objects_open(&m.objects, cache, e);
 	if (!rc)
 		rc = parallel_for(p->jobs, p->ntu, measure_tu, &m, e);
-	if (!rc)
-		rc = compile(&m, e);
 	if (!rc) {
+		compile(&m);
 		uops_encode(&m.table, out);
 		sum_up(&m.table, out->n - before, r);
 	}

@@ -229,29 +229,12 @@ static struct uop two(const struct insn *in, struct uop u)
 		return stop;
 	put_source(&u, &in->op[0]);
 	put_destination(&u, &in->op[1]);
-	switch (u.kind) {
-	case UOP_BSF:
-	case UOP_BSR:
-	case UOP_TZCNT:
-	case UOP_LZCNT:
-	case UOP_POPCNT:
-		return u.size && u.dst < UR_N ? u : stop;
-	case UOP_BT:
-	case UOP_BTS:
-	case UOP_BTR:
-	case UOP_BTC:
-		return u.size ? u : stop;
-	case UOP_CMPXCHG:
-	case UOP_XADD:
-		return in->op[0].class == OP_REG ? u : stop;
-	}
 	return u;
 }
 
 static struct uop one(const struct insn *in, struct uop u)
 {
-	if (in->n != 1 || !writable(&in->op[0]) || !fits(&in->op[0], u.size) ||
-	    (u.kind == UOP_BSWAP && u.size < 2))
+	if (in->n != 1 || !writable(&in->op[0]) || !fits(&in->op[0], u.size))
 		return stop;
 	put_destination(&u, &in->op[0]);
 	return u;
@@ -259,7 +242,7 @@ static struct uop one(const struct insn *in, struct uop u)
 
 static struct uop source(const struct insn *in, struct uop u)
 {
-	if (in->n != 1 || !readable(&in->op[0]) || !fits(&in->op[0], u.size) || !u.size)
+	if (in->n != 1 || !readable(&in->op[0]) || !fits(&in->op[0], u.size))
 		return stop;
 	put_source(&u, &in->op[0]);
 	return u;
@@ -274,7 +257,7 @@ static struct uop shift(const struct insn *in, struct uop u)
 {
 	static const struct operand single = {.class = OP_IMM, .uo = UO_IMM, .imm = 1};
 	const struct operand *count = in->n == 1 ? &single : &in->op[0];
-	const struct operand *dst = &in->op[in->n - 1];
+	const struct operand *dst = &in->op[in->n == 2];
 
 	if (in->n < 1 || in->n > 2 || !is_count(count) || !writable(dst) || !fits(dst, u.size))
 		return stop;
@@ -287,10 +270,10 @@ static struct uop double_shift(const struct insn *in, struct uop u)
 {
 	static const struct operand cl = {.class = OP_REG, .uo = UR_CX};
 	const struct operand *count = in->n == 2 ? &cl : &in->op[0];
-	const struct operand *in_bits = &in->op[in->n - 2], *dst = &in->op[in->n - 1];
+	const struct operand *in_bits = &in->op[in->n == 3], *dst = in_bits + 1;
 
 	if (in->n < 2 || in->n > 3 || !is_count(count) || in_bits->class != OP_REG ||
-	    !writable(dst) || !fits(in_bits, u.size) || !fits(dst, u.size) || !u.size)
+	    !writable(dst) || !fits(in_bits, u.size) || !fits(dst, u.size))
 		return stop;
 	put_source(&u, count);
 	put_destination(&u, dst);
@@ -302,15 +285,12 @@ static struct uop imul(const struct insn *in, struct uop u)
 {
 	struct insn last = *in;
 
-	if (!u.size)
-		return stop;
 	switch (in->n) {
 	case 1:
 		u.kind = UOP_IMULA;
 		return source(in, u);
 	case 2:
-		u = two(in, u);
-		break;
+		return two(in, u);
 	case 3:
 		if (in->op[0].class != OP_IMM)
 			return stop;
@@ -318,15 +298,11 @@ static struct uop imul(const struct insn *in, struct uop u)
 		last.op[0] = in->op[1];
 		last.op[1] = in->op[2];
 		last.n = 2;
-		if (last.op[0].class == OP_IMM)
-			return stop;
 		u = two(&last, u);
 		u.imm = in->op[0].imm;
-		break;
-	default:
-		return stop;
+		return u;
 	}
-	return u.kind != UOP_STOP && u.dst < UR_N ? u : stop;
+	return stop;
 }
 
 static struct uop lea(const struct insn *in, struct uop u)
@@ -389,7 +365,7 @@ static struct uop by_rule(const struct insn *in, const struct rule *r)
 		u.size = operation_size(in, r->form == FORM_SHIFT && in->n > 1);
 	else if (in->size != BY_OPERAND && (r->kind == UOP_PUSH || r->kind == UOP_POP))
 		u.size = in->size;
-	if (u.size == BY_OPERAND || ((r->kind == UOP_PUSH || r->kind == UOP_POP) && !(u.size & 1)))
+	if (u.size == BY_OPERAND)
 		return stop;
 	switch (r->form) {
 	case FORM_NONE:
@@ -441,11 +417,10 @@ static struct uop conditional_move(struct insn *in)
 		c = uop_condition(name);
 	}
 	u.size = operation_size(in, 0);
-	if (c < 0 || u.size == BY_OPERAND || !u.size)
+	if (c < 0 || u.size == BY_OPERAND)
 		return stop;
 	u.aux = (uint8_t)c;
-	u = two(in, u);
-	return u.kind == UOP_STOP || u.dst < UR_N ? u : stop;
+	return two(in, u);
 }
 
 /* ---- all others: what matters is that they leave registers and flags alone ---- */
@@ -615,7 +590,7 @@ static struct uop repeated(struct insn *in)
 	return u;
 }
 
-struct uop uop_of_insn(const struct stmt *st)
+static struct uop with_prefixes(const struct stmt *st)
 {
 	struct insn in = {.name = st->op, .arg = st->arg};
 	struct str operand;
@@ -637,4 +612,11 @@ struct uop uop_of_insn(const struct stmt *st)
 		return in.name.n ? repeated(&in) : stop;
 	}
 	return in.name.n ? plain(&in) : stop;
+}
+
+struct uop uop_of_insn(const struct stmt *st)
+{
+	struct uop u = with_prefixes(st);
+
+	return uops_sound(&u, 0) ? u : stop;
 }

@@ -160,16 +160,17 @@ static uint32_t block_at(void *arg, uint32_t func, uint64_t address)
 	return k && frag_func[k->frag] == func && k->addr == address - bias ? k->id : UOPS_NONE;
 }
 
-/* A block that was only a jump may have vanished from a layout. */
-static bool is_empty(uint32_t func, uint32_t block)
+/* Layouts leave out blocks that only jump: the block where something is done. */
+static uint32_t behind_jumps(uint32_t func, uint32_t block)
 {
-	size_t i;
+	const struct uops_block *b = &table.block.v[table.func.v[func].block + block];
+	unsigned n;
 
-	for (i = 0; i < map.block.n; i++)
-		if (map.block.v[i].id == block && !map.block.v[i].size &&
-		    frag_func[map.block.v[i].frag] == func)
-			return true;
-	return false;
+	for (n = 0; n < 100 && b->nuop == 1 && b->term == UT_GO; n++) {
+		block = b->to;
+		b = &table.block.v[table.func.v[func].block + block];
+	}
+	return block;
 }
 
 /* Between the blocks of a function there is padding that is run through. */
@@ -231,7 +232,7 @@ static void compare(const struct place *from, const struct place *to)
 			to->offset > from->offset))
 			continue;
 		right = to->func == p->func && !to->offset &&
-			(to->block == e->to || is_empty(p->func, e->to));
+			behind_jumps(p->func, to->block) == behind_jumps(p->func, e->to);
 		sum.right += right;
 		if (!right)
 			say_wrong(p, to);

@@ -53,12 +53,15 @@ static void compile(const struct unit *u, const uint8_t *p, size_t n, struct are
 {
 	struct buf text = {0}, lengths = {0}, bytes = {0};
 	struct uops made = {0}, back;
-	const char *line, *c;
+	static const char head[] = "\t.section " MEASURE_SECTION;
+	const char *line, *c, *end;
 	uint32_t differing;
 	struct err e;
 
 	unit_measure(u, &text);
-	line = strstr(buf_cstr(&text), "\t.section " MEASURE_SECTION);
+	end = buf_cstr(&text) + text.n;
+	for (line = c = text.p; (c = memmem(c, (size_t)(end - c), head, strlen(head))); c++)
+		line = c;
 	line = strchr(line, '\n') + 1;
 	for (c = line; *c; c++)
 		if (*c == '-')
