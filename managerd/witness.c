@@ -671,6 +671,13 @@ static void begin(struct state *st, const struct uops *u, const struct witness_s
 	st->mem.own = false;
 }
 
+static void wipe(struct state *st)
+{
+	explicit_bzero(st->reg, sizeof st->reg);
+	if (st->mem.own)
+		explicit_bzero(st->mem.byte, sizeof st->mem.byte);
+}
+
 uint32_t witness_run(const struct uops *u, const struct witness_sample *s,
     struct witness_edge edge[WITNESS_EDGES], bool *own)
 {
@@ -703,6 +710,7 @@ uint32_t witness_run(const struct uops *u, const struct witness_sample *s,
 		id = next;
 		i = first[id].uop;
 	}
+	wipe(&st);
 	return n;
 }
 

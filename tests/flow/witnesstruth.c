@@ -12,6 +12,7 @@
 #include "managerd/witness.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -362,8 +363,19 @@ static void run_to(uint64_t address)
 	ptrace(PTRACE_SETREGS, child, NULL, &r);
 }
 
+/* Each step goes there and back: on one processor that is a switch, not a wait. */
+static void stay_here(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(sched_getcpu(), &set);
+	sched_setaffinity(0, sizeof set, &set);
+}
+
 static void start(char **argv)
 {
+	stay_here();
 	child = fork();
 	must_do(child >= 0, "fork");
 	if (!child) {
