@@ -24,7 +24,7 @@ static const double DISCOUNT = 0.01; /* of a witness for each one there is: 100 
 static const double FREE = 0.02;     /* samples that fix what enters a function */
 static const double MANY = 1e12;     /* samples or witnesses: more say no more */
 static const double PACE = 0.7, DONE = 0.01, NEARLY_DONE = 0.1; /* steps, as share of a flow */
-static const double LEAST = 1e-3, ROUNDS_TO_0 = 0.3; /* flows */
+static const double LEAST = 1e-3, ROUNDS_TO_0 = 0.3;            /* flows */
 
 /* ln, the same on every machine. */
 static double ln(double v)
@@ -164,9 +164,9 @@ static void weigh_ways(struct joint *j, uint32_t b)
 	if (end - begin > WIDE)
 		j->weight[b] = j->witness[b] = fmax(j->weight[b], j->witness[b]);
 	for (v = begin; v < end; v++) {
-		v->share = ((v->edge == NONE ? 0 : seen(j, v->edge)) +
-			       ANY_WAY / (double)(end - begin)) /
-			   (ANY_WAY + all);
+		v->share =
+		    ((v->edge == NONE ? 0 : seen(j, v->edge)) + ANY_WAY / (double)(end - begin)) /
+		    (ANY_WAY + all);
 		v->flow = j->weight[b] / j->cost[b] * v->share;
 	}
 }
@@ -245,8 +245,7 @@ static void set_gradient(struct joint *j, uint32_t b, double x)
 		mean += v->flow / x * v->step;
 	}
 	for (v = begin; v < end; v++)
-		v->step = common +
-			  (branches(j, b) ? j->witness[b] / x * (v->step - mean) : 0);
+		v->step = common + (branches(j, b) ? j->witness[b] / x * (v->step - mean) : 0);
 }
 
 /* Multiplies the steps of b's ways by the inverse of the Hessian: flow by flow,
@@ -278,8 +277,7 @@ static void couple(const struct joint *j, struct sparse *s, uint32_t b, double x
 		if (v->dst == NONE)
 			continue;
 		*sparse_entry(s, v->dst, v->dst) += one + both * v->flow * v->flow;
-		*sparse_entry(s, b, v->dst) -=
-		    (one + both * v->flow * x) * (v->dst == b ? 2 : 1);
+		*sparse_entry(s, b, v->dst) -= (one + both * v->flow * x) * (v->dst == b ? 2 : 1);
 		for (u = begin; u < v && both != 0; u++)
 			if (u->dst != NONE)
 				*sparse_entry(s, u->dst, v->dst) +=

@@ -20,10 +20,10 @@ struct settling {
 	struct arc *arc;
 	uint32_t narc;
 	const struct arc **by_size; /* the largest first */
-	uint32_t *parent;     /* union-find over nodes */
-	uint32_t *degree;     /* of a node in the tree */
-	uint32_t *last;       /* xor of a node's tree arcs */
-	int64_t *left;        /* per node: what came in and has not gone out */
+	uint32_t *parent;           /* union-find over nodes */
+	uint32_t *degree;           /* of a node in the tree */
+	uint32_t *last;             /* xor of a node's tree arcs */
+	int64_t *left;              /* per node: what came in and has not gone out */
 };
 
 static void list_arcs(struct settling *t)
@@ -35,12 +35,11 @@ static void list_arcs(struct settling *t)
 	for (b = 0; b < t->out; b++) {
 		for (i = j->first[b]; i < j->first[b + 1]; i++) {
 			v = &j->way[i];
-			t->arc[t->narc++] = (struct arc){b, v->dst == NONE ? t->out : v->dst,
-			    v->edge, false, v->flow, 0};
+			t->arc[t->narc++] = (struct arc){
+			    b, v->dst == NONE ? t->out : v->dst, v->edge, false, v->flow, 0};
 		}
 		if (j->in[b] > 0)
-			t->arc[t->narc++] =
-			    (struct arc){t->out, b, NONE, false, j->in[b], 0};
+			t->arc[t->narc++] = (struct arc){t->out, b, NONE, false, j->in[b], 0};
 	}
 }
 
