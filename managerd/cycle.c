@@ -6,9 +6,9 @@
  *	                  +-> score  -> consider again, with the gain known
  *	                  +-> edit   -> [verify] -> swap -> remap -> store
  *
- * Beside it a module that becomes hot gets its witness table. That is short, and
- * registers are to be evaluated while the machine is busy: it does not wait for
- * idleness, and is not paused.
+ * Beside it, in a job of its own, a module that becomes hot gets its witness
+ * table. That is short, and registers are to be evaluated while the machine is
+ * busy: it does not wait for idleness, and is not paused.
  */
 #include "common/log.h"
 #include "managerd/manager.h"
@@ -42,6 +42,8 @@ void cycle_cancel(struct manager *m)
 {
 	if (m->work.job)
 		edit_cancel(m->work.job);
+	if (m->table)
+		edit_cancel(m->table);
 }
 
 void cycle_idle_changed(enum idle_state s, void *manager)
@@ -49,7 +51,7 @@ void cycle_idle_changed(enum idle_state s, void *manager)
 	struct manager *m = manager;
 	size_t i;
 
-	if (m->work.job && !m->work.change && m->work.step != STEP_TABLE)
+	if (m->work.job && !m->work.change)
 		edit_pause(m->work.job, s == IDLE_BUSY);
 	if (s == IDLE_YES)
 		for (i = 0; i < m->modules.module.n; i++)
@@ -93,7 +95,7 @@ static int start_job(struct manager *m, struct module *mod, enum edit_kind kind,
 	    .memory = m->o.conf->edit.memory,
 	    .deadline_s = m->o.conf->edit.deadline_s};
 
-	if (kind == EDIT_BUILD || kind == EDIT_SCORE) {
+	if (kind != EDIT_VERIFY) {
 		profile_print(&w->used, manager_now_ms(), manager_half_life(m), &samples);
 		q.samples = samples.p;
 		q.nsamples = samples.n;
@@ -373,46 +375,50 @@ static void job_failed(struct manager *m, struct module *mod, const struct edit_
 
 /* ---- witness tables ---- */
 
-static void no_table(struct manager *m, struct module *mod, const char *why)
+static void no_table(struct module *mod, const char *why)
 {
 	mod->table = TABLE_FAILED;
 	log_warn("%s: no witness table, registers of its samples are of no use: %s",
 	    mod->row.path, why);
-	work_end(m);
+}
+
+static void table_done(const struct edit_result *r, void *arg)
+{
+	struct manager *m = arg;
+	struct module *mod = modules_get(&m->modules, m->table_module);
+	struct err e;
+
+	m->table = NULL;
+	if (mod && !build_id_equal(&mod->row.origin, &m->table_origin))
+		mod = NULL; /* another program by now */
+	if (mod && r->end == EDIT_LATER)
+		mod->not_before_ms = manager_now_ms() + (int64_t)(m->o.conf->decide.every_s * 1000);
+	else if (mod && r->end != EDIT_DONE && r->end != EDIT_CANCELLED)
+		no_table(mod, r->error);
+	else if (mod && r->end == EDIT_DONE && module_take_table(&m->modules, mod, r->out, &e))
+		no_table(mod, e.text);
+	else if (mod && r->end == EDIT_DONE)
+		log_info("%s: witness table made in %.1f s", mod->row.path, r->ran_s);
+	if (r->end == EDIT_DONE && edit_drop(m->o.priv, r->job, &e))
+		log_warn("%s", e.text);
+	registers_want(m);
+	cycle_turn(m);
 }
 
 static void start_table(struct manager *m, struct module *mod)
 {
+	struct edit_request q = {.kind = EDIT_TABLE,
+	    .module = mod->row.path,
+	    .artifact = mod->row.artifact,
+	    .memory = m->o.conf->edit.memory,
+	    .deadline_s = m->o.conf->edit.deadline_s};
 	struct err e;
 
-	m->work.step = STEP_TABLE;
-	m->work.module = mod->row.id;
-	m->work.since_ms = manager_now_ms();
-	if (start_job(m, mod, EDIT_TABLE, &e))
-		no_table(m, mod, e.text);
-}
-
-static void after_table(struct manager *m, struct module *mod, const struct edit_result *r)
-{
-	struct err e;
-
-	if (r->end == EDIT_LATER) {
-		mod->not_before_ms = manager_now_ms() + (int64_t)(m->o.conf->decide.every_s * 1000);
-		work_end(m);
-		return;
-	}
-	if (r->end != EDIT_DONE) {
-		no_table(m, mod, r->error);
-		return;
-	}
-	m->work.build = xstrdup(r->job);
-	if (module_take_table(&m->modules, mod, r->out, &e)) {
-		no_table(m, mod, e.text);
-		return;
-	}
-	log_info("%s: witness table made in %.1f s", mod->row.path, r->ran_s);
-	work_end(m);
-	registers_want(m);
+	m->table_module = mod->row.id;
+	m->table_origin = mod->row.origin;
+	m->table = edit_start(m->loop, m->o.priv, &q, table_done, m, &e);
+	if (!m->table)
+		no_table(mod, e.text);
 }
 
 static void job_done(const struct edit_result *r, void *arg)
@@ -426,8 +432,6 @@ static void job_done(const struct edit_result *r, void *arg)
 	idlewatch_own(m->idle, 0);
 	if (r->end == EDIT_CANCELLED || !mod)
 		give_up(m, CHANGE_FAILED, "cancelled");
-	else if (step == STEP_TABLE)
-		after_table(m, mod, r);
 	else if (r->end != EDIT_DONE)
 		job_failed(m, mod, r);
 	else if (step == STEP_SCORE)
@@ -487,11 +491,11 @@ void cycle_turn(struct manager *m)
 	struct change_entry *c;
 	struct module *mod;
 
+	if (!m->stopping && !m->table && (mod = registers_table_due(m)))
+		start_table(m, mod);
 	while (!m->stopping && m->work.step == STEP_NONE) {
 		if ((c = change_next(m)))
 			serve_change(m, c);
-		else if ((mod = registers_table_due(m)))
-			start_table(m, mod);
 		else if (manager_now_ms() >= m->trouble_until_ms &&
 			 (mod = due(m, manager_now_ms())))
 			consider(m, mod, NULL);

@@ -202,7 +202,7 @@ static size_t count_modules(const struct manager *m)
 
 int manager_status(struct manager *m, struct manager_status *s, struct err *e)
 {
-	static const char *const step[] = {NULL, "score", "edit", "verify", "swap", "table"};
+	static const char *const step[] = {NULL, "score", "edit", "verify", "swap"};
 	const struct idle *idle = idlewatch_state(m->idle);
 	const struct module *mod;
 

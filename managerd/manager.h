@@ -25,7 +25,7 @@ struct change_entry {
 	unsigned done, refused, failed; /* of those that were many */
 };
 
-enum step { STEP_NONE, STEP_SCORE, STEP_EDIT, STEP_VERIFY, STEP_SWAP, STEP_TABLE };
+enum step { STEP_NONE, STEP_SCORE, STEP_EDIT, STEP_VERIFY, STEP_SWAP };
 
 struct work { /* what is done for one module right now */
 	enum step step;
@@ -59,6 +59,9 @@ struct manager {
 	uint64_t next_change;
 	void (*on_change)(void *arg, uint64_t id);
 	void *on_change_arg;
+	struct edit *table;    /* the job that makes a witness table, beside the work, or NULL */
+	uint64_t table_module; /* whose, … */
+	struct build_id table_origin; /* … and of which program there */
 	struct wire_want want;         /* what monitors were told; id is owned */
 	struct observe_count observed; /* since the manager started */
 	bool in_batch; /* batches were taken that are not committed */

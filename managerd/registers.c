@@ -35,10 +35,9 @@ struct module *registers_table_due(struct manager *m)
 
 	for (i = 0; i < m->modules.module.n; i++) {
 		mod = m->modules.module.v[i];
-		if (eligible(m, mod) && (double)mod->row.mapped >= enough &&
-		    now >= mod->not_before_ms &&
-		    !module_has_table(&m->modules, mod) && mod->table == TABLE_ABSENT &&
-		    (!best || mod->row.mapped > best->row.mapped))
+		if ((double)mod->row.mapped >= enough && now >= mod->not_before_ms &&
+		    (!best || mod->row.mapped > best->row.mapped) && eligible(m, mod) &&
+		    !module_has_table(&m->modules, mod) && mod->table == TABLE_ABSENT)
 			best = mod;
 	}
 	return best;
