@@ -84,6 +84,24 @@ static void list_weighed(struct plan *p)
 	cut_batches(p);
 }
 
+/* -z now, and no -z lazy behind it. */
+static bool binds_now(struct artifact *a)
+{
+	const char *const *arg;
+	size_t i, n = artifact_recipe(a, &arg);
+	bool now = false;
+
+	for (i = 0; i < n; i++) {
+		if (!strcmp(arg[i], "-znow") ||
+		    (i && !strcmp(arg[i - 1], "-z") && !strcmp(arg[i], "now")))
+			now = true;
+		if (!strcmp(arg[i], "-zlazy") ||
+		    (i && !strcmp(arg[i - 1], "-z") && !strcmp(arg[i], "lazy")))
+			now = false;
+	}
+	return now;
+}
+
 int plan_begin(struct plan *p, struct artifact *a, enum plan_mode mode, uint64_t seed,
     const struct counts *counts, unsigned transforms, unsigned jobs, struct err *e)
 {
@@ -103,6 +121,9 @@ int plan_begin(struct plan *p, struct artifact *a, enum plan_mode mode, uint64_t
 		weigh(p, &p->tu[i]);
 	}
 	list_weighed(p);
+	p->binds_now = binds_now(a);
+	for (i = 0; i < p->nfunc; i++)
+		htab_put_str(&p->defined, p->func[i].name, &(bool){false});
 	return read_map(p, e);
 }
 
@@ -113,6 +134,7 @@ static void free_layout(const struct plan_func *f)
 	if (l) {
 		free(l->order);
 		free(l->align);
+		free((void *)f->tu->place[f->ord].direct);
 	}
 }
 
@@ -132,6 +154,7 @@ void plan_free(struct plan *p)
 	free(p->tu);
 	free(p->weighed);
 	free(p->batch);
+	htab_free(&p->defined);
 	if (p->index.map)
 		mapindex_free(&p->index);
 	blockmap_free(&p->map);
@@ -323,6 +346,27 @@ static void keep_layout(const struct layout *l, struct layout *to)
 	}
 }
 
+/* Hot calls of other modules, where the symbol is bound at the start anyway. */
+static bool *direct_calls(const struct plan *p, const struct unit_func *f, uint64_t seed)
+{
+	bool *direct;
+	uint32_t i;
+
+	if (!(p->transforms & LAYOUT_GOT) || !p->binds_now || !f->ncall)
+		return NULL;
+	direct = xcalloc(f->ncall, sizeof *direct);
+	for (i = 0; i < f->ncall; i++) {
+		if (!strcmp(f->call[i].callee, "__tls_get_addr"))
+			continue;
+		if (p->mode == PLAN_RANDOM)
+			direct[i] = seed >> i % 64 & 1;
+		else
+			direct[i] = f->cfg.block[f->call[i].block].count >= p->hot &&
+			    !htab_get_str(&p->defined, f->call[i].callee);
+	}
+	return direct;
+}
+
 static void layout_func(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
 {
 	struct unit_func *f = &t->unit->func[i];
@@ -342,6 +386,7 @@ static void layout_func(struct plan *p, struct plan_tu *t, uint32_t i, struct ar
 		layout_blocks(&f->cfg, &o, &l, scratch);
 	}
 	keep_layout(&l, &at->layout);
+	at->direct = direct_calls(p, f, func_seed(p, t, i));
 }
 
 struct hot_block {
@@ -403,6 +448,20 @@ void plan_layout(struct plan *p)
 	each_weighed(p, layout_func);
 }
 
+/* The function that all others follow begins on a page. */
+static void begin_page(struct plan *p)
+{
+	enum { PAGE = 12 };
+	struct unit_place *at;
+	size_t i;
+
+	for (i = 0; i < p->nweighed; i++) {
+		at = &p->weighed[i].tu->place[p->weighed[i].ord];
+		if (at->edit && !at->rank)
+			at->align = PAGE;
+	}
+}
+
 void plan_order(struct plan *p)
 {
 	if (p->mode == PLAN_RANDOM)
@@ -411,6 +470,8 @@ void plan_order(struct plan *p)
 		order_original(p);
 	else
 		order_calls(p);
+	if (p->transforms & LAYOUT_PAGE)
+		begin_page(p);
 }
 
 static int emit_tu(struct plan *p, struct plan_tu *t, struct err *e)

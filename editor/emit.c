@@ -83,10 +83,11 @@ static const char *section_text(struct emitter *m, uint16_t s)
 }
 
 /* What the text asks for is the least; 16 bytes are every compiler's default. */
-static void entry_align(struct emitter *m, const struct func *f, const struct layout *l)
+static void entry_align(struct emitter *m, const struct func *f)
 {
-	uint32_t align = l->align && l->align[0] > 4 ? l->align[0] : 4;
+	uint32_t align = m->place[f->pub->ord].align;
 
+	align = align > 4 ? align : 4;
 	buf_printf(m->out, "\t.p2align\t%u\n", f->align > align ? f->align : align);
 }
 
@@ -141,8 +142,8 @@ static void stay(struct emitter *m, const struct func *f)
 }
 
 /* An opaque function is one block; its hot part may get a new section. */
-static void whole(struct emitter *m, const struct func *f, const struct layout *l,
-    const char *directive, const char *section)
+static void whole(
+    struct emitter *m, const struct func *f, const char *directive, const char *section)
 {
 	const struct unit_impl *u = m->u;
 	const struct stmt *st;
@@ -159,7 +160,7 @@ static void whole(struct emitter *m, const struct func *f, const struct layout *
 	map_begin(m, f, 0, section, u->section.v[f->section].group);
 	if (directive) {
 		buf_str(m->out, directive);
-		entry_align(m, f, l);
+		entry_align(m, f);
 	}
 	map_add(m, f, 0, 0);
 	for (i = f->begin; i < f->end; i++) {
@@ -261,6 +262,8 @@ struct printing {
 	uint32_t *main;   /* per block: its main place */
 	uint32_t *copies; /* per block: how many were printed */
 	uint32_t cfi;     /* unwind state in force */
+	const bool *direct;
+	uint32_t call;    /* the next of the function's calls */
 };
 
 static void labels_between(struct emitter *m, const struct func *f, uint32_t from, uint32_t to)
@@ -291,6 +294,43 @@ static bool hoisted(const struct func *f, const struct stmt *st)
 		return !is_cold_name(operand_at(st->arg, 0), f->name);
 	}
 	return false;
+}
+
+/* A call through the PLT that is to go through the GOT. */
+static bool direct_call(struct emitter *m, struct printing *p, uint32_t id, const struct stmt *st)
+{
+	const struct unit_func *f = p->f->pub;
+	struct str name = symbol_of(st->arg);
+	const struct unit_call *c;
+
+	if (!p->direct || !str_is((struct str){name.p + name.n, st->arg.n - name.n}, "@PLT"))
+		return false;
+	while (p->call < f->ncall && f->call[p->call].block == id) {
+		c = &f->call[p->call++];
+		if (!str_is(name, c->callee))
+			continue;
+		if (!p->direct[c - f->call] || !(str_is(st->op, "call") || str_is(st->op, "jmp")))
+			return false;
+		buf_printf(m->out, "\t%.*s\t*%s@GOTPCREL(%%rip)\n", (int)st->op.n, st->op.p,
+		    c->callee);
+		return true;
+	}
+	return false;
+}
+
+/* The first call at or behind block id. */
+static uint32_t first_call(const struct unit_func *f, uint32_t id)
+{
+	uint32_t lo = 0, hi = f->ncall, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (f->call[mid].block < id)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
 }
 
 /* One statement of a block's body. */
@@ -327,7 +367,7 @@ static void body_stmt(struct emitter *m, struct printing *p, uint32_t k, uint32_
 	default:
 		*begun = true;
 	}
-	if (i != f->blk[id].jump)
+	if (i != f->blk[id].jump && !(st->kind == ST_INSN && direct_call(m, p, id, st)))
 		line(m, st);
 }
 
@@ -356,6 +396,7 @@ static void block(struct emitter *m, struct printing *p, uint32_t k)
 	p->cfi = b->cfi_in;
 	if (b->loc != NONE)
 		debug_emit_loc(&m->u->stmt.v[b->loc], true, &m->is_stmt, m->out);
+	p->call = first_call(f->pub, id);
 	for (i = b->first; i < b->last; i++) {
 		probe_at_stmt(&m->probe, id, i, p->cfi, m->out);
 		body_stmt(m, p, k, i, &begun);
@@ -385,7 +426,7 @@ static void fragment_begin(
 
 	buf_str(m->out, section_directive(m, section, group));
 	if (!fragment)
-		entry_align(m, f, p->l);
+		entry_align(m, f);
 	else
 		buf_printf(m->out, "\t.type\t%s, @function\n%s:\n", cold, cold);
 	map_begin(m, f, fragment, section, group);
@@ -420,7 +461,7 @@ static void laid_out(struct emitter *m, const struct func *f, const struct unit_
 {
 	const struct layout *l = &p->layout;
 	char *hot = arena_printf(m->u->mem, ".text.sorted.%08u", p->rank);
-	struct printing r = {.f = f, .l = l};
+	struct printing r = {.f = f, .l = l, .direct = p->direct};
 	uint32_t k, section = NONE, d;
 	const struct stmt *st;
 
@@ -496,10 +537,9 @@ void unit_emit(
 		} else if (edit) {
 			char *s =
 			    arena_printf(u->mem, ".text.sorted.%08u", place[f->pub->ord].rank);
-			whole(&m, f, &place[f->pub->ord].layout,
-			    section_directive(&m, s, u->section.v[f->section].group), s);
+			whole(&m, f, section_directive(&m, s, u->section.v[f->section].group), s);
 		} else {
-			whole(&m, f, NULL, NULL, section_text(&m, f->section));
+			whole(&m, f, NULL, section_text(&m, f->section));
 		}
 		i = f->end;
 	}

@@ -24,15 +24,18 @@ struct layout {
 	uint32_t *order; /* the block at each place; order[0] == 0; from the arena */
 	uint32_t n;      /* places; each block has one */
 	uint32_t nhot;   /* the first nhot form the hot fragment; nhot >= 1 */
-	uint8_t *align;  /* of each place, log2, 0 = none ([0]: of the entry, at least
-			    what the compiler asks for); NULL = none */
+	uint8_t *align;  /* of each place, log2, 0 = none; NULL = none at all. Those
+			    of the first in a fragment are left out of account */
 	bool thread;     /* jumps to BLK_SKIP blocks go where those go */
 };
 
 enum layout_transform {
 	LAYOUT_ALIGN = 1, /* alignment by counts, else that of the compiler where it pays */
 	LAYOUT_TAILS = 2, /* copies of small blocks (editor/tails.h) */
-	LAYOUT_THREAD = 4 /* jumps past BLK_SKIP blocks; needs layout_thread() */
+	LAYOUT_THREAD = 4, /* jumps past BLK_SKIP blocks; needs layout_thread() */
+	LAYOUT_GOT = 8,    /* hot calls through the GOT instead of the PLT */
+	LAYOUT_PAGE = 16,  /* hot code begins on a page of its own */
+	LAYOUT_ALL = 31
 };
 
 struct layout_options {

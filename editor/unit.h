@@ -59,8 +59,12 @@ void unit_free(struct unit *u);
 struct unit_place {
 	bool edit;            /* false: stays where it was, as it was */
 	uint32_t rank;        /* for edit: the N of .text.sorted.%08d */
-	struct layout layout; /* for edit; nhot < nblock puts the rest into .text.unlikely */
+	struct layout layout; /* for edit; nhot < n puts the rest into .text.unlikely */
 	const struct probes *probes; /* NULL: not counted */
+	uint8_t align;        /* log2; of the entry, at least */
+	/* Of each of the function's calls: through the GOT, not the PLT. The symbol
+	 * is bound when the program starts then. NULL = none. */
+	const bool *direct;
 };
 
 /*
