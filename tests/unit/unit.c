@@ -122,6 +122,23 @@ static char *print_order(const struct unit *u, uint32_t *order, uint32_t nhot)
 	return s;
 }
 
+/* One function, as it was, but its first call through the GOT. */
+static char *print_direct(const struct unit *u)
+{
+	struct unit_place *place = arena_array(&mem, u->nfunc, sizeof *place);
+	static const bool direct[8] = {true};
+	struct buf out = {0};
+	char *s;
+
+	place[0].edit = true;
+	place[0].direct = direct;
+	layout_identity(&u->func[0].cfg, &place[0].layout, &mem);
+	unit_emit(u, place, 7, &out);
+	s = arena_strndup(&mem, out.p, out.n);
+	buf_free(&out);
+	return s;
+}
+
 static void has(const char *text, const char *part)
 {
 	ck_assert_msg(strstr(text, part) != NULL, "no \"%s\" in\n%s", part, text);
@@ -981,6 +998,27 @@ START_TEST(check_follows_jumps)
 }
 END_TEST
 
+/* A call through the GOT stands for one through the PLT, of that function. */
+START_TEST(check_reads_calls_through_the_got)
+{
+	struct unit *u = parse(UNIT(FUNC("f", "\tcall\tg@PLT\n\tcall\th@PLT\n\tcall\tg\n"
+					      "\tjmp\tg@PLT\n")));
+	char *text = print_direct(u), *call;
+	struct err e;
+
+	has(text, "\tcall\t*g@GOTPCREL(%rip)\n\tcall\th@PLT\n\tcall\tg\n\tjmp\tg@PLT\n");
+	ck_assert_int_eq(unit_check(u, text, strlen(text), &e), 0);
+	call = strstr(text, "*g@GOT");
+	call[1] = 'h';
+	ck_assert_int_eq(unit_check(u, text, strlen(text), &e), -1);
+	memcpy(call, "g@GOTPCREL(%rip)  ", 17);
+	ck_assert_int_eq(unit_check(u, text, strlen(text), &e), -1);
+	u = parse(UNIT(FUNC("f", "\tcall\t__tls_get_addr@PLT\n\tret\n")));
+	text = print_direct(u);
+	ck_assert_int_eq(unit_check(u, text, strlen(text), &e), -1);
+}
+END_TEST
+
 /* Every number, one more. */
 START_TEST(check_reads_operands)
 {
@@ -1136,6 +1174,7 @@ int main(void)
 	    comdat_and_quotes, sections_of_one_name, previous_is_named, aliases_follow,
 	    locations_are_restated, in_place_nothing_changes, any_layout_passes_the_check,
 	    same_input_same_text, check_misses_no_line, check_knows_the_order, check_follows_jumps,
+	    check_reads_calls_through_the_got,
 	    check_reads_operands, check_knows_sections, check_refuses_strangers,
 	    hostile_texts_take_linear_time};
 	Suite *s = suite_create("unit");
