@@ -58,7 +58,7 @@ struct manager_status {
 	const char *working_path, *working_step; /* step: "score", "edit", "verify", "swap" */
 	int64_t working_since_ms;
 	size_t modules;
-	uint64_t swaps, rollbacks, failures; /* since the store was begun */
+	uint64_t swaps, rollbacks, failures; /* of the events that are kept */
 };
 /* Strings live until the loop goes on. */
 int manager_status(struct manager *m, struct manager_status *out, struct err *e);

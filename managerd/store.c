@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SCHEMA = 2, SEEN_DAYS = 90, DECISIONS_KEPT = 200 };
+enum { SCHEMA = 2, SEEN_DAYS = 90, DECISIONS_KEPT = 200, EVENTS_KEPT = 5000 };
 
 static const char schema[] =
     "CREATE TABLE accounting (id INTEGER PRIMARY KEY CHECK (id = 1), batches INTEGER NOT NULL,"
@@ -98,6 +98,7 @@ enum sql {
 	GET_RUNGS,
 	GET_DECISIONS,
 	PUT_EVENT,
+	PRUNE_EVENTS,
 	GET_EVENTS,
 	COUNT_EVENTS,
 	NSQL
@@ -163,6 +164,8 @@ static const char *const sql_text[NSQL] = {
 		      " WHERE (?1 = 0 OR d.module = ?1) AND (?2 < 0 OR m.uid = ?2)"
 		      " ORDER BY d.last_ms DESC, d.id DESC LIMIT ?3",
     [PUT_EVENT] = "INSERT INTO events VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [PRUNE_EVENTS] = "DELETE FROM events WHERE module = ?1 AND id <= (SELECT id FROM events"
+		     " WHERE module = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)",
     [GET_EVENTS] = "SELECT e.module, m.path, e.at_ms, e.kind, e.\"from\", e.\"to\", e.change,"
 		   " e.text, e.samples, e.gain, e.seconds, e.size_before, e.size_after"
 		   " FROM events e JOIN modules m ON m.id = e.module"
@@ -856,11 +859,13 @@ const char *event_name(enum event_kind k)
 
 int store_put_event(struct store *s, const struct store_event *v, struct err *e)
 {
-	return run(s,
-	    bind(s, PUT_EVENT, e, "iiizzitdddii", v->module, v->at_ms, (int64_t)v->kind, &v->from,
-		&v->to, v->change, v->text ? v->text : "", v->samples, v->gain, v->seconds,
-		v->size_before, v->size_after),
-	    e);
+	if (run(s,
+		bind(s, PUT_EVENT, e, "iiizzitdddii", v->module, v->at_ms, (int64_t)v->kind,
+		    &v->from, &v->to, v->change, v->text ? v->text : "", v->samples, v->gain,
+		    v->seconds, v->size_before, v->size_after),
+		e))
+		return -1;
+	return run(s, bind(s, PRUNE_EVENTS, e, "ii", v->module, (int64_t)EVENTS_KEPT), e);
 }
 
 int store_events(struct store *s, uint64_t module, int64_t uid, size_t limit, struct arena *a,

@@ -176,6 +176,7 @@ struct store_event {
 	double samples, gain, seconds;
 	uint64_t size_before, size_after;
 };
+/* Of a module the newest 5000 are kept; what counts them knows no others. */
 int store_put_event(struct store *s, const struct store_event *ev, struct err *e);
 int store_events(struct store *s, uint64_t module, int64_t uid, size_t limit, struct arena *a,
     struct store_event **out, size_t *n, struct err *e);

@@ -481,6 +481,30 @@ START_TEST(events)
 }
 END_TEST
 
+START_TEST(events_are_bounded)
+{
+	struct store_event ev = {.module = module_id("/bin/a"), .kind = EVENT_FAILED}, *out;
+	uint64_t n;
+	size_t k;
+
+	put("/bin/a");
+	put("/bin/b");
+	ck_assert_int_eq(store_begin(s, &e), 0);
+	for (ev.at_ms = 0; ev.at_ms < 5010; ev.at_ms++)
+		ck_assert_int_eq(store_put_event(s, &ev, &e), 0);
+	ev.module = module_id("/bin/b");
+	ck_assert_int_eq(store_put_event(s, &ev, &e), 0);
+	ck_assert_int_eq(store_commit(s, &e), 0);
+	ck_assert_int_eq(store_count_events(s, module_id("/bin/a"), EVENT_FAILED, 0, &n, &e), 0);
+	ck_assert_uint_eq(n, 5000);
+	ck_assert_int_eq(store_count_events(s, 0, EVENT_FAILED, 0, &n, &e), 0);
+	ck_assert_uint_eq(n, 5001);
+	ck_assert_int_eq(store_events(s, module_id("/bin/a"), -1, 10000, &mem, &out, &k, &e), 0);
+	ck_assert_int_eq(out[0].at_ms, 5009);
+	ck_assert_int_eq(out[k - 1].at_ms, 10);
+}
+END_TEST
+
 /* How many files there are whose name begins so. */
 static int files(const char *prefix)
 {
@@ -565,6 +589,7 @@ int main(void)
 	tcase_add_test(t, unchanged_decisions_are_one_row);
 	tcase_add_test(t, decisions_are_bounded);
 	tcase_add_test(t, events);
+	tcase_add_test(t, events_are_bounded);
 	tcase_add_loop_test(t, damaged_store_is_moved_aside, 0, 2);
 	tcase_add_test(t, other_version_is_moved_aside);
 	tcase_add_test(t, unreadable_store_stays);
