@@ -250,8 +250,6 @@ static void asm_local(struct builder *b, struct str t, const char *end)
 
 static void asm_end(struct builder *b)
 {
-	if (!b->in_asm)
-		b->why = "begins inside inline assembly";
 	if (b->ahead.n)
 		b->why = "inline assembly that refers to another's label";
 	b->here.n = b->ahead.n = 0;
@@ -288,6 +286,8 @@ static void do_asm(struct builder *b, uint32_t i, const struct stmt *st)
 		b->why = "inline assembly with a jump of short reach";
 	add_insn(b, i, text, text ? 4 : 0);
 	b->cb.v[b->cb.n - 1].flags |= BLK_ONCE | (text ? BLK_CALLS : 0);
+	if (!st->app_begin && !b->in_asm)
+		b->why = "begins inside inline assembly";
 	if (st->app_begin)
 		b->in_asm = true;
 	if (st->app_end)

@@ -283,6 +283,8 @@ START_TEST(odd_bounds)
 		"a jump target behind its unwind procedure"},
 	    {"#APP\n# 0 \"\" 2\n" FUNC("f", "\tnop\n#NO_APP\n\tret\n"),
 		"begins inside inline assembly"},
+	    {"#APP\n# 0 \"\" 2\n" FUNC("f", "\tnop\n# 1 \"\" 1\n#APP\n#NO_APP\n\tret\n"),
+		"begins inside inline assembly"},
 	};
 	char text[1000];
 	size_t i;
