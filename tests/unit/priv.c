@@ -243,6 +243,7 @@ static void whole_way(struct priv *p)
 	REQUIRE(priv_swap_check(p, module, &e) == SWAP_OK);
 	REQUIRE(priv_swap(p, &s, &e) == SWAP_OK);
 	REQUIRE(tiny_run(module) == NEW);
+	REQUIRE(priv_unchanged(p, module, &s.to, &e) == 0);
 	REQUIRE(priv_recover(p, outcome, p, &e) == 0);
 	REQUIRE(priv_kept(p, module, &a, &kept) == 1);
 	REQUIRE(priv_job_drop(p, job.name, &e) == 0);
