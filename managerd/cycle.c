@@ -2,7 +2,8 @@
  * A module's way round. Each step that runs beside the loop ends in
  * job_done(), which takes the next one:
  *
- *	consider: decide -+-> wait
+ *	consider: [package] -> consider again, once it is known whose it is
+ *		  decide -+-> wait
  *	                  +-> score  -> consider again, with the gain known
  *	                  +-> edit   -> [verify] -> swap -> remap -> store
  *
@@ -21,6 +22,7 @@
 
 static void consider(struct manager *m, struct module *mod, struct change_entry *c);
 static void job_done(const struct edit_result *r, void *arg);
+static void package_told(const char *package, const char *error, void *arg);
 
 /* ---- what is under way ---- */
 
@@ -44,6 +46,9 @@ void cycle_cancel(struct manager *m)
 		edit_cancel(m->work.job);
 	if (m->table)
 		edit_cancel(m->table);
+	if (m->work.ask)
+		package_cancel(m->work.ask);
+	m->work.cancelled = m->work.step != STEP_NONE;
 }
 
 void cycle_idle_changed(enum idle_state s, void *manager)
@@ -111,7 +116,8 @@ static int start_job(struct manager *m, struct module *mod, enum edit_kind kind,
 static void begin_work(
     struct manager *m, struct module *mod, struct change_entry *c, enum step step)
 {
-	static const char *const name[] = {"", "score", "edit", "verify", "swap"};
+	static const char *const name[] = {
+	    "", "score", "edit", "verify", "swap", "package"};
 	struct work *w = &m->work;
 	int64_t now = manager_now_ms();
 
@@ -181,16 +187,25 @@ static void start_step(
 		failed(m, mod, e.text);
 }
 
+static bool must_ask(struct module *mod)
+{
+	if (!mod->package_known)
+		mod->package_known = !package_possible(mod->row.path);
+	return !mod->package_known;
+}
+
 static void consider(struct manager *m, struct module *mod, struct change_entry *c)
 {
 	int64_t now = manager_now_ms();
 	struct decision d = {0};
 	struct err e;
 	int rc = store_begin(m->store, &e);
+	bool ask;
 
 	if (rc == 0)
 		rc = freshen(m, mod, now, &e);
-	if (rc == 0) {
+	ask = rc == 0 && must_ask(mod);
+	if (rc == 0 && !ask) {
 		if (mod->scored &&
 		    (double)(mod->row.mapped - mod->scored_at) >= m->o.conf->decide.min_samples)
 			mod->scored = false;
@@ -199,6 +214,11 @@ static void consider(struct manager *m, struct module *mod, struct change_entry 
 	}
 	if (manager_end(m, rc, &e)) {
 		change_ended(m, c, CHANGE_FAILED, "%s", e.text);
+		return;
+	}
+	if (ask) {
+		begin_work(m, mod, c, STEP_PACKAGE);
+		m->work.ask = package_ask(m->loop, mod->row.path, package_told, m);
 		return;
 	}
 	judge_log(m, mod, &d);
@@ -217,7 +237,37 @@ static void consider(struct manager *m, struct module *mod, struct change_entry 
 	}
 }
 
-/* ---- after a job ---- */
+/* ---- after a step ---- */
+
+static void step_over(struct manager *m)
+{
+	if (m->stopping) {
+		idlewatch_stop(m->idle);
+		m->idle = NULL;
+	}
+	cycle_turn(m);
+}
+
+static void package_told(const char *package, const char *error, void *arg)
+{
+	struct manager *m = arg;
+	struct work *w = &m->work;
+	struct module *mod = modules_get(&m->modules, w->module);
+	struct change_entry *c = w->change;
+
+	w->ask = NULL;
+	if (!mod || w->cancelled || m->stopping) {
+		give_up(m, CHANGE_FAILED, "cancelled");
+	} else {
+		module_forget_package(mod);
+		mod->package_known = true;
+		mod->package = package ? xstrdup(package) : NULL;
+		mod->package_unknown = error ? xstrdup(error) : NULL;
+		work_end(m);
+		consider(m, mod, c);
+	}
+	step_over(m);
+}
 
 static void after_score(struct manager *m, struct module *mod, const struct edit_result *r)
 {
@@ -430,7 +480,7 @@ static void job_done(const struct edit_result *r, void *arg)
 
 	w->job = NULL;
 	idlewatch_own(m->idle, 0);
-	if (r->end == EDIT_CANCELLED || !mod)
+	if (r->end == EDIT_CANCELLED || !mod || m->stopping)
 		give_up(m, CHANGE_FAILED, "cancelled");
 	else if (r->end != EDIT_DONE)
 		job_failed(m, mod, r);
@@ -440,11 +490,7 @@ static void job_done(const struct edit_result *r, void *arg)
 		after_edit(m, mod, r);
 	else
 		swap(m, mod);
-	if (m->stopping) {
-		idlewatch_stop(m->idle);
-		m->idle = NULL;
-	}
-	cycle_turn(m);
+	step_over(m);
 }
 
 /* ---- the turn ---- */

@@ -55,7 +55,8 @@ struct manager_status {
 	char idle_text[128];
 	/* what is being done right now; step NULL = nothing */
 	uint64_t working_module, working_change;
-	const char *working_path, *working_step; /* step: "score", "edit", "verify", "swap" */
+	/* step: "score", "edit", "verify", "swap", "package" */
+	const char *working_path, *working_step;
 	int64_t working_since_ms;
 	size_t modules;
 	uint64_t swaps, rollbacks, failures; /* of the events that are kept */

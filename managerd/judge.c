@@ -3,7 +3,6 @@
  */
 #include "common/log.h"
 #include "managerd/manager.h"
-#include "managerd/package.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -48,11 +47,10 @@ static const char *excluded(struct manager *m, struct module *mod, char *text, s
 	}
 	if (changed(m, mod))
 		return mod->changed;
-	if (!mod->package_known && package_of(mod->row.path, &mod->package, &e)) {
-		snprintf(text, n, "its package cannot be told: %.200s", e.text);
+	if (mod->package_unknown) {
+		snprintf(text, n, "its package cannot be told: %.200s", mod->package_unknown);
 		return text;
 	}
-	mod->package_known = true;
 	for (i = 0; i < m->o.conf->packages.n; i++)
 		if (mod->package && !strcmp(m->o.conf->packages.v[i], mod->package))
 			return NULL;

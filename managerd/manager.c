@@ -163,8 +163,8 @@ void manager_stop(struct manager *m)
 		free(path);
 	}
 	uv_close((uv_handle_t *)&m->tick, NULL);
-	/* A job that ends still tells the idle watch. */
-	if (m->idle && !m->work.job) {
+	/* A step that ends still tells the idle watch. */
+	if (m->idle && !m->work.step) {
 		idlewatch_stop(m->idle);
 		m->idle = NULL;
 	}
@@ -202,7 +202,7 @@ static size_t count_modules(const struct manager *m)
 
 int manager_status(struct manager *m, struct manager_status *s, struct err *e)
 {
-	static const char *const step[] = {NULL, "score", "edit", "verify", "swap"};
+	static const char *const step[] = {NULL, "score", "edit", "verify", "swap", "package"};
 	const struct idle *idle = idlewatch_state(m->idle);
 	const struct module *mod;
 

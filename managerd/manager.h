@@ -16,6 +16,7 @@
 #include "managerd/idlewatch.h"
 #include "managerd/modules.h"
 #include "managerd/observe.h"
+#include "managerd/package.h"
 #include "managerd/priv.h"
 
 struct change_entry {
@@ -25,7 +26,7 @@ struct change_entry {
 	unsigned done, refused, failed; /* of those that were many */
 };
 
-enum step { STEP_NONE, STEP_SCORE, STEP_EDIT, STEP_VERIFY, STEP_SWAP };
+enum step { STEP_NONE, STEP_SCORE, STEP_EDIT, STEP_VERIFY, STEP_SWAP, STEP_PACKAGE };
 
 struct work { /* what is done for one module right now */
 	enum step step;
@@ -33,6 +34,8 @@ struct work { /* what is done for one module right now */
 	struct change_entry *change; /* NULL = the manager's own doing */
 	int64_t since_ms;
 	struct edit *job;
+	struct package_ask *ask;
+	bool cancelled;
 	struct profile used; /* what the editor works from */
 	double samples;
 	/* of the build that is ready */

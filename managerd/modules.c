@@ -45,6 +45,14 @@ static void unload(struct modules *ms, struct module *m)
 	m->loaded = false;
 }
 
+void module_forget_package(struct module *m)
+{
+	free(m->package);
+	free(m->package_unknown);
+	m->package = m->package_unknown = NULL;
+	m->package_known = false;
+}
+
 static void module_free(struct modules *ms, struct module *m)
 {
 	unload(ms, m);
@@ -52,7 +60,7 @@ static void module_free(struct modules *ms, struct module *m)
 	free((char *)m->row.text);
 	free((char *)m->row.artifact);
 	free((char *)m->row.held_why);
-	free(m->package);
+	module_forget_package(m);
 	free(m->changed);
 	free(m);
 }
@@ -523,10 +531,10 @@ static int adopt(struct modules *ms, struct module *m, struct discovery *d, int6
 /* What was found out about the file that was there. */
 static void forget_file(struct module *m)
 {
-	free(m->package);
+	module_forget_package(m);
 	free(m->changed);
-	m->package = m->changed = NULL;
-	m->package_known = m->whole_known = false;
+	m->changed = NULL;
+	m->whole_known = false;
 }
 
 int module_examine(

@@ -63,9 +63,10 @@ struct module {
 	bool scored;           /* row.gain holds for the present layout and usage … */
 	uint64_t scored_at;    /* … until row.mapped has grown by decide.min_samples */
 	bool whole_known;
-	char *changed; /* why it is not what was swapped in, NULL = it is */
-	bool package_known;
-	char *package; /* Debian package it belongs to, NULL = none */
+	char *changed;         /* why it is not what was swapped in, NULL = it is */
+	bool package_known;    /* what follows was asked for */
+	char *package;         /* Debian package it belongs to, NULL = none */
+	char *package_unknown; /* why that could not be told, NULL = it was */
 };
 
 struct modules {
@@ -127,6 +128,8 @@ bool module_has_table(struct modules *ms, struct module *m);
 int module_take_table(struct modules *ms, struct module *m, const char *path, struct err *e);
 /* Removes tables of programs that are not there any more. */
 void modules_sweep_tables(struct modules *ms);
+/* It is to be asked for again. */
+void module_forget_package(struct module *m);
 /* Replaces one of the row's own strings. */
 void module_text(const char **field, const char *text);
 /* Frees loaded parts until the bound holds; never those of keep. */

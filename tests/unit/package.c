@@ -1,4 +1,5 @@
 #include "managerd/package.h"
+#include "common/mem.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -30,25 +31,67 @@ END_TEST
 
 START_TEST(places_without_packages)
 {
-	static const char *const path[] = {
-	    "/home/ann/x", "/usr/local/bin/x", "/tmp/*", "/usr/bin/[no"};
-	struct err e;
-	char *p;
+	static const char *const path[] = {"/home/ann/x", "/usr/local/bin/x", "/tmp/*"};
 
-	ck_assert_int_eq(package_of(path[_i], &p, &e), 0);
-	ck_assert_ptr_null(p);
+	ck_assert(!package_possible(path[_i]));
 }
 END_TEST
 
-/* /usr/bin/env belongs to coreutils wherever dpkg is. */
+struct answer {
+	unsigned calls;
+	char *package, *error;
+};
+
+static void answered(const char *package, const char *error, void *arg)
+{
+	struct answer *a = arg;
+
+	a->calls++;
+	a->package = package ? xstrdup(package) : NULL;
+	a->error = error ? xstrdup(error) : NULL;
+}
+
+static struct answer ask(const char *path, bool cancel)
+{
+	struct answer a = {0};
+	struct package_ask *q;
+	uv_loop_t loop;
+
+	ck_assert_int_eq(uv_loop_init(&loop), 0);
+	ck_assert(package_possible(path));
+	q = package_ask(&loop, path, answered, &a);
+	ck_assert_uint_eq(a.calls, 0);
+	if (cancel)
+		package_cancel(q);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	ck_assert_uint_eq(a.calls, 1);
+	ck_assert_int_eq(uv_loop_close(&loop), 0);
+	return a;
+}
+
+/* /usr/bin/env belongs to coreutils wherever dpkg is; with a merged /usr, and
+ * a name that is not in dpkg's list as such, too. */
 START_TEST(real_package)
 {
-	struct err e;
-	char *p;
+	static const struct {
+		const char *path, *package;
+	} known[] = {{"/usr/bin/env", "coreutils"}, {"/usr/bin/cat", "coreutils"},
+	    {"/usr/bin/[no", NULL}, {"/opt/*", NULL}};
+	struct answer a = ask(known[_i].path, false);
 
-	ck_assert_msg(package_of("/usr/bin/env", &p, &e) == 0, "%s", e.text);
-	ck_assert_pstr_eq(p, "coreutils");
-	free(p);
+	ck_assert_pstr_eq(a.error, NULL);
+	ck_assert_pstr_eq(a.package, known[_i].package);
+	free(a.package);
+}
+END_TEST
+
+START_TEST(cancelled_question)
+{
+	struct answer a = ask("/usr/bin/env", true);
+
+	ck_assert_ptr_null(a.package);
+	ck_assert_ptr_nonnull(strstr(a.error, "cancelled"));
+	free(a.error);
 }
 END_TEST
 
@@ -60,8 +103,9 @@ int main(void)
 	int failed;
 
 	tcase_add_loop_test(t, first_package, 0, sizeof answers / sizeof *answers);
-	tcase_add_loop_test(t, places_without_packages, 0, 4);
-	tcase_add_test(t, real_package);
+	tcase_add_loop_test(t, places_without_packages, 0, 3);
+	tcase_add_loop_test(t, real_package, 0, 4);
+	tcase_add_test(t, cancelled_question);
 	tcase_set_timeout(t, 60);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);
