@@ -124,12 +124,6 @@ static const struct section *section_of(const struct unit_impl *u, const struct 
 	return &u->section.v[st->section];
 }
 
-/* The sections that the editor adds. */
-static bool own_section(const struct section *s)
-{
-	return str_is(s->name, ".llvm_bb_addr_map") || str_is(s->name, ".morph.fn");
-}
-
 static bool same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && !strcmp(a, b));
@@ -426,7 +420,7 @@ static bool placed(const struct unit_impl *u, const struct stmt *st)
 {
 	const struct section *s = section_of(u, st);
 
-	if (s->debug || own_section(s))
+	if (s->debug || own_section(s->name))
 		return false;
 	switch (st->kind) {
 	case ST_LABEL:
@@ -550,7 +544,7 @@ static uint64_t symbol_sum(const struct unit_impl *u, const struct unit_impl *te
 	for (i = 0; i < text->stmt.n; i++) {
 		st = &text->stmt.v[i];
 		if (st->kind != ST_DIR || section_of(text, st)->debug ||
-		    own_section(section_of(text, st)))
+		    own_section(section_of(text, st)->name))
 			continue;
 		switch (st->dir) {
 		case DIR_TYPE:

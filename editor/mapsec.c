@@ -112,6 +112,11 @@ static void entry(const struct unit_impl *u, const struct map_fragment *f,
 	}
 }
 
+bool own_section(struct str name)
+{
+	return str_is(name, ".llvm_bb_addr_map") || str_is(name, ".morph.fn");
+}
+
 void mapsec_emit(const struct unit_impl *u, uint64_t tu, const struct map_order *m, struct buf *out)
 {
 	const struct map_fragment *f;

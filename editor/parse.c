@@ -674,6 +674,8 @@ static const char *refuse(const struct unit_impl *u)
 	for (i = 0; i < u->section.n; i++) {
 		if (str_starts(u->section.v[i].name, ".gnu.lto_"))
 			return "LTO object: code is made at link time";
+		if (own_section(u->section.v[i].name))
+			return "has a block map already";
 		if (str_is(u->section.v[i].name, ".eh_frame"))
 			return "unwind tables without CFI directives";
 	}

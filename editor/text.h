@@ -241,6 +241,9 @@ void block_end(struct buf *out, uint32_t func, const struct map_block *k);
 void mapsec_emit(
     const struct unit_impl *u, uint64_t tu, const struct map_order *m, struct buf *out);
 
+/* Is it one that mapsec_emit() adds? */
+bool own_section(struct str name);
+
 /* ranges.c: where the code of an edited unit lies. */
 void ranges_find(struct unit_impl *u);
 /* Prints a statement of a debug section when it is one of these; else false. */
