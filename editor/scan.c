@@ -205,6 +205,8 @@ static bool classify(struct stmt *st, const char *s, const char *end)
 	if (st->kind == ST_DIR)
 		st->dir = dir_kind(st->op);
 	if (p < end && *p == '=') { /* newer clang's "alias = function" */
+		if (st->kind == ST_DIR && st->dir != DIR_UNKNOWN)
+			return false; /* a symbol that is called as a directive */
 		st->kind = ST_DIR;
 		st->dir = DIR_SET;
 	}

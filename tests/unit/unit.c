@@ -512,6 +512,7 @@ START_TEST(refused_units)
 	    {UNIT("\tnop; nop\n"), "line 3: not the form of compiler output"},
 	    {UNIT("\tnop /* two */\n"), "line 3: not the form of compiler output"},
 	    {UNIT("f: ret\n"), "line 3: not the form of compiler output"},
+	    {UNIT(".previous = 1\n"), "line 3: not the form of compiler output"},
 	    {UNIT("here = .\n"), "line 3: a symbol that is set to its place"},
 	    {UNIT("\t.text 1\n"), "line 3: subsection"},
 	    {UNIT(".L1:\n.L1:\n"), "line 4: label .L1 again"},
