@@ -12,7 +12,7 @@ import shutil
 import struct
 import subprocess
 
-from rig import CFLAGS, LDFLAGS, PLAIN, How, Unavailable, measured, progress, run
+from rig import CFLAGS, LDFLAGS, PLAIN, How, Unavailable, exact, measured, progress, run
 
 LLVM = "/usr/lib/llvm-19/bin/"
 RATE = 8009  # samples per second and CPU, for every sampler
@@ -65,9 +65,16 @@ def perf_samples(p, build, name, n):
     _, seconds, _ = measured(argv, env=p.env)
     each = max(1, round(n / RATE / seconds / os.cpu_count()))
     loop = f'for i in $(seq {each}); do "$@" || exit; done'
-    both = " & ".join([loop.replace("$@", "$@")] * os.cpu_count())
-    measured(["perf", "record", "-q", "-B", "-e", "cpu-clock:u", "-F", str(RATE), "-o", data + ".new", "--",
-              "sh", "-c", f"{both} & wait", "sh", *argv], env=p.env)
+    both = " & ".join([loop] * os.cpu_count())
+    for last in False, False, True:
+        measured(["perf", "record", "-q", "-B", "-e", "cpu-clock:u", "-F", str(RATE), "-o", data + ".new",
+                  "--", "sh", "-c", f"{both} & wait", "sh", *argv], env=p.env)
+        try:  # perf 6.1 cannot read some of its own recordings again
+            measured(["perf", "script", "-i", data + ".new", "--show-mmap-events", "-F", "pid,ip,event"])
+            break
+        except Unavailable:
+            if last:
+                raise
     os.rename(data + ".new", data)
     return data
 
@@ -181,8 +188,7 @@ def gcc_profile_use(p):
 
 # ---- clang from samples ----
 
-CLANG = How(cc="clang-19", cflags=CFLAGS + " -gline-tables-only -fdebug-info-for-profiling "
-            "-funique-internal-linkage-names")
+CLANG = How(cc="clang-19", cflags=CFLAGS + " -gline-tables-only -gdwarf-4 -fdebug-info-for-profiling")
 
 
 def clang(p):
@@ -230,5 +236,8 @@ def clang_samples(n):
         if os.path.exists(p.path("autofdo.how")) and \
                 os.path.getmtime(p.path("autofdo")) < os.path.getmtime(profile):
             os.unlink(p.path("autofdo.how"))
-        return p.made("autofdo", how), {}
+        path, text = p.made("autofdo", how), ".text"
+        if exact.Elf(path).data(text) == exact.Elf(base).data(text):
+            raise Unavailable("the profile changed nothing")
+        return path, {}
     return make
