@@ -102,7 +102,7 @@ def lines(columns, groups):
     for k, (name, bars) in enumerate(groups):
         yield from group(name, bars, LEFT + GAP / 2 + k * per, y, colour, headings)
     yield (f'<text class="small" x="{LEFT}" y="{TOP + HEIGHT + 46}">Bars: median of the ratios in shuffled rounds; '
-           'marks: quartiles; ×: failed or wrong. AutoFDO is against clang -O2.</text>')
+           'marks: quartiles; ×: no time (failed, wrong or not measured). AutoFDO is against clang -O2.</text>')
     yield "</svg>"
 
 

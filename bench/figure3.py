@@ -235,7 +235,7 @@ def page(all_, shown):
     yield "Programs are trained on one input and timed on another, as in the paper's Table 2.\n"
     yield from table_lines(["program", "package", "trained on", "tested on", "seconds, plain"], [
         [f["program"], f"{f['package']} {f['version']}", f["trained"], f["tested"],
-         f"{f['builds']['plain'].get('time', {}).get('seconds', math.nan):.2f}"] for f in all_])
+         cell(f, "plain", lambda b: f"{b['time']['seconds']:.2f}" if "time" in b else "–")] for f in all_])
     said = list(remarks(all_))
     if said:
         yield "\n## Remarks\n"

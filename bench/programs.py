@@ -200,7 +200,7 @@ class Cjpeg(Program):
     """ijpeg; without its hand-written assembly, which no compiler's profile moves."""
     package = "libjpeg-turbo"
     short, long, timed = 1, 80, 80
-    trained = "another generated picture; baseline and progressive"
+    trained = "another generated picture, progressive, quality 90"
     tested = "a generated picture, progressive"
 
     def compile(self, tree, how):
