@@ -401,6 +401,10 @@ static void block(struct emitter *m, struct printing *p, uint32_t k)
 		probe_at_stmt(&m->probe, id, i, p->cfi, m->out);
 		body_stmt(m, p, k, i, &begun);
 	}
+	if (b->term == TERM_FALL) { /* what its last instruction did holds for a jump behind it */
+		cfi_delta(m->u, p->cfi, f->blk[b->fall].cfi_in, m->out);
+		p->cfi = f->blk[b->fall].cfi_in;
+	}
 	probe_at_stmt(&m->probe, id, i, p->cfi, m->out);
 	next = k + 1 < l->n && k + 1 != l->nhot ? l->order[k + 1] : NONE;
 	if (m->probe.p)
