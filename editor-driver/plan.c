@@ -501,16 +501,20 @@ int plan_check(struct plan *p, struct err *e)
 static void func_copies(
     const struct layout *l, uint32_t nblock, struct verify_copies c, struct copies *out)
 {
-	uint32_t *n = xcalloc(nblock, sizeof *n), k;
+	uint32_t *n = xcalloc(nblock, sizeof *n), *cold = xcalloc(nblock, sizeof *cold), k;
 
-	for (k = 0; k < l->n; k++)
+	for (k = 0; k < l->n; k++) {
 		n[l->order[k]]++;
+		cold[l->order[k]] += k >= l->nhot;
+	}
 	for (c.id = 0; c.id < nblock; c.id++) {
 		c.n = n[c.id] - 1;
+		c.cold = cold[c.id];
 		if (c.n)
 			vec_push(out, c);
 	}
 	free(n);
+	free(cold);
 }
 
 void plan_copies(const struct plan *p, struct copies *out)
@@ -522,7 +526,7 @@ void plan_copies(const struct plan *p, struct copies *out)
 		for (i = 0; t->edited && i < t->nfunc; i++)
 			if (t->place[i].edit && t->place[i].layout.n > t->func[i].nblock)
 				func_copies(&t->place[i].layout, t->func[i].nblock,
-				    (struct verify_copies){hash_short(&t->art->hash), i, 0, 0},
+				    (struct verify_copies){hash_short(&t->art->hash), i, 0, 0, 0},
 				    out);
 }
 

@@ -251,7 +251,7 @@ static void list_blocks(const struct blockmap *m, block_list *list)
 
 	for (i = 0; i < m->block.n; i++) {
 		f = &m->frag.v[m->block.v[i].frag];
-		vec_push(list, (struct verify_copies){f->tu, f->func, m->block.v[i].id, 1});
+		vec_push(list, (struct verify_copies){f->tu, f->func, m->block.v[i].id, 1, 0});
 	}
 	if (list->n)
 		qsort(list->v, list->n, sizeof *list->v, by_block);
@@ -264,14 +264,15 @@ static void list_blocks(const struct blockmap *m, block_list *list)
 	list->n = n;
 }
 
-/* How often block b must be there, when the original has it b->n times. */
-static uint64_t expected(
-    const struct verify_copies *b, const struct verify_copies *copy, size_t ncopy)
+/* Whether made blocks are what a layout makes of those of the original. */
+static bool as_declared(const struct verify_copies *made, const struct verify_copies *b,
+    const struct verify_copies *copy, size_t ncopy)
 {
 	const struct verify_copies *c =
 	    ncopy ? bsearch(b, copy, ncopy, sizeof *copy, by_block) : NULL;
+	uint64_t all = (uint64_t)b->n * (1 + (c ? c->n : 0)), cold = c ? (uint64_t)b->n * c->cold : 0;
 
-	return (uint64_t)b->n * (1 + (c ? c->n : 0));
+	return !by_block(made, b) && (made->n == all || made->n == all - cold);
 }
 
 static int same_blocks(const struct blockmap *made, const struct blockmap *map,
@@ -286,8 +287,7 @@ static int same_blocks(const struct blockmap *made, const struct blockmap *map,
 	list_blocks(made, &a);
 	list_blocks(map, &b);
 	n = a.n < b.n ? a.n : b.n;
-	for (i = 0; i < n && !by_block(&a.v[i], &b.v[i]) &&
-	    a.v[i].n == expected(&b.v[i], copy, ncopy); i++)
+	for (i = 0; i < n && as_declared(&a.v[i], &b.v[i], copy, ncopy); i++)
 		;
 	if (i < n || a.n != b.n) {
 		if (i >= n)

@@ -37,14 +37,17 @@ int verify_untouched(const char *path, const char *unchanged, struct err *e);
 struct verify_copies {
 	uint64_t tu; /* hash_short of the TU */
 	uint32_t func, id, n;
+	uint32_t cold; /* how many of all n + 1 are in the cold fragment */
 };
 
 /*
  * A new build at path (counting: one that counts): to the outside the same as
  * the unchanged build, a build-id of its own, map's as its origin, and every
- * block of every function in its block map as often as in map, and its copies as often again (copy[] is
- * sorted; entries of one block are equal). The map of the new build goes to out
- * (blockmap_free in both cases).
+ * block of every function in its block map as often as in map, and its copies
+ * as often again (copy[] is sorted; entries of one block are equal). Where
+ * copies took every way into a cold fragment, the linker may have left it out
+ * (--gc-sections). The map of the new build goes to out (blockmap_free in both
+ * cases).
  */
 int verify_build(const char *path, const char *unchanged, const struct blockmap *map,
     bool counting, struct verify_copies *copy, size_t ncopy, struct blockmap *out,
