@@ -212,6 +212,13 @@ void buf_secret_room(struct buf *b, size_t n)
 	b->n = used;
 }
 
+__attribute__((noinline)) void stack_wipe(void)
+{
+	char below[32 << 10];
+
+	explicit_bzero(below, sizeof below);
+}
+
 void buf_wipe(struct buf *b)
 {
 	if (b->cap)

@@ -53,6 +53,9 @@ void buf_free(struct buf *b);
  * copy staying elsewhere; zeroes all that is there and empties the buffer. */
 void buf_secret_room(struct buf *b, size_t n);
 void buf_wipe(struct buf *b);
+/* Zeroes what calls that returned left on the stack of this thread, 32 KiB
+ * deep: copies of secrets that the compiler made. */
+void stack_wipe(void);
 
 /* Reads an ULEB128 at *p below end and moves *p behind it. Returns 0, or -1
  * when it is cut off or exceeds 64 bits. */

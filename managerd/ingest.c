@@ -198,6 +198,7 @@ static int take_batch(struct client *c, void *frame, size_t n, struct err *e)
 		vec_push(&c->taken, (struct wire_ack){b.session, b.seq});
 	wire_wipe_regs(&b);
 	explicit_bzero(frame, n);
+	stack_wipe();
 	arena_free(&a);
 	return rc;
 }
