@@ -510,7 +510,7 @@ static void func_copies(
 	for (c.id = 0; c.id < nblock; c.id++) {
 		c.n = n[c.id] - 1;
 		c.cold = cold[c.id];
-		if (c.n)
+		if (c.n || c.cold)
 			vec_push(out, c);
 	}
 	free(n);
@@ -524,7 +524,8 @@ void plan_copies(const struct plan *p, struct copies *out)
 
 	for (t = p->tu; t < p->tu + p->ntu; t++)
 		for (i = 0; t->edited && i < t->nfunc; i++)
-			if (t->place[i].edit && t->place[i].layout.n > t->func[i].nblock)
+			if (t->place[i].edit && (t->place[i].layout.n > t->func[i].nblock ||
+						    t->place[i].layout.nhot < t->place[i].layout.n))
 				func_copies(&t->place[i].layout, t->func[i].nblock,
 				    (struct verify_copies){hash_short(&t->art->hash), i, 0, 0, 0},
 				    out);

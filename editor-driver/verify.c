@@ -264,41 +264,43 @@ static void list_blocks(const struct blockmap *m, block_list *list)
 	list->n = n;
 }
 
-/* Whether made blocks are what a layout makes of those of the original. */
-static bool as_declared(const struct verify_copies *made, const struct verify_copies *b,
+/* Whether n of block b is what a layout makes of the original's b->n. */
+static bool as_declared(uint64_t n, const struct verify_copies *b,
     const struct verify_copies *copy, size_t ncopy)
 {
 	const struct verify_copies *c =
 	    ncopy ? bsearch(b, copy, ncopy, sizeof *copy, by_block) : NULL;
-	uint64_t all = (uint64_t)b->n * (1 + (c ? c->n : 0)), cold = c ? (uint64_t)b->n * c->cold : 0;
 
-	return !by_block(made, b) && (made->n == all || made->n == all - cold);
+	return n == (uint64_t)b->n * (c ? c->n + 1 : 1) ||
+	       (c && n == (uint64_t)b->n * (c->n + 1 - c->cold));
 }
 
 static int same_blocks(const struct blockmap *made, const struct blockmap *map,
     struct verify_copies *copy, size_t ncopy, struct err *e)
 {
+	const struct verify_copies *at = NULL;
 	block_list a = {0}, b = {0};
-	size_t i, n;
-	int rc = 0;
+	size_t i, k = 0;
+	uint64_t n;
 
 	if (ncopy)
 		qsort(copy, ncopy, sizeof *copy, by_block);
 	list_blocks(made, &a);
 	list_blocks(map, &b);
-	n = a.n < b.n ? a.n : b.n;
-	for (i = 0; i < n && as_declared(&a.v[i], &b.v[i], copy, ncopy); i++)
-		;
-	if (i < n || a.n != b.n) {
-		if (i >= n)
-			i = n ? n - 1 : 0;
-		rc = err_set(e, "the new build has %zu blocks for %zu; first difference near "
-		    "function %u of unit %016llx", made->block.n, map->block.n,
-		    n ? b.v[i].func : 0, (unsigned long long)(n ? b.v[i].tu : 0));
+	for (i = 0; i < b.n && !at; i++) {
+		n = k < a.n && !by_block(&a.v[k], &b.v[i]) ? a.v[k++].n : 0;
+		if (!as_declared(n, &b.v[i], copy, ncopy))
+			at = &b.v[i];
 	}
+	if (!at && k < a.n)
+		at = &a.v[k];
+	if (at)
+		err_set(e, "the new build has %zu blocks for %zu; first difference at block %u "
+		    "of function %u of unit %016llx", made->block.n, map->block.n, at->id,
+		    at->func, (unsigned long long)at->tu);
 	vec_free(&a);
 	vec_free(&b);
-	return rc;
+	return at ? -1 : 0;
 }
 
 /* GNU ld puts these into .dynsym, hidden as they are: nobody can bind to them. */

@@ -33,11 +33,11 @@ int verify_replaced(
  */
 int verify_untouched(const char *path, const char *unchanged, struct err *e);
 
-/* Copies of a block that a layout has. */
+/* Of a block that has copies or is in a cold fragment: how many copies, and how
+ * many of all n + 1 are cold. */
 struct verify_copies {
 	uint64_t tu; /* hash_short of the TU */
-	uint32_t func, id, n;
-	uint32_t cold; /* how many of all n + 1 are in the cold fragment */
+	uint32_t func, id, n, cold;
 };
 
 /*
@@ -45,9 +45,9 @@ struct verify_copies {
  * the unchanged build, a build-id of its own, map's as its origin, and every
  * block of every function in its block map as often as in map, and its copies
  * as often again (copy[] is sorted; entries of one block are equal). Where
- * copies took every way into a cold fragment, the linker may have left it out
- * (--gc-sections). The map of the new build goes to out (blockmap_free in both
- * cases).
+ * copies and threaded jumps took every way into a cold fragment, nothing refers
+ * to it, and the linker may have left it out (--gc-sections). The map of the
+ * new build goes to out (blockmap_free in both cases).
  */
 int verify_build(const char *path, const char *unchanged, const struct blockmap *map,
     bool counting, struct verify_copies *copy, size_t ncopy, struct blockmap *out,
