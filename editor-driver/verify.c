@@ -265,8 +265,8 @@ static void list_blocks(const struct blockmap *m, block_list *list)
 }
 
 /* Whether n of block b is what a layout makes of the original's b->n. */
-static bool as_declared(uint64_t n, const struct verify_copies *b,
-    const struct verify_copies *copy, size_t ncopy)
+static bool as_declared(
+    uint64_t n, const struct verify_copies *b, const struct verify_copies *copy, size_t ncopy)
 {
 	const struct verify_copies *c =
 	    ncopy ? bsearch(b, copy, ncopy, sizeof *copy, by_block) : NULL;
@@ -295,9 +295,10 @@ static int same_blocks(const struct blockmap *made, const struct blockmap *map,
 	if (!at && k < a.n)
 		at = &a.v[k];
 	if (at)
-		err_set(e, "the new build has %zu blocks for %zu; first difference at block %u "
-		    "of function %u of unit %016llx", made->block.n, map->block.n, at->id,
-		    at->func, (unsigned long long)at->tu);
+		err_set(e,
+		    "the new build has %zu blocks for %zu; first difference at block %u "
+		    "of function %u of unit %016llx",
+		    made->block.n, map->block.n, at->id, at->func, (unsigned long long)at->tu);
 	vec_free(&a);
 	vec_free(&b);
 	return at ? -1 : 0;
