@@ -403,6 +403,8 @@ static void walk(struct builder *b)
 	f->tail[f->part1 < f->code.n] = b->blk.n ? current(b)->last : 0;
 	if (!b->why)
 		end_part(b, i);
+	if (!b->why && f->part1 < f->code.n && f->nhot_blk == b->blk.n)
+		b->why = "a cold part without code";
 }
 
 /* ---- edges ---- */
