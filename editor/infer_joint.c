@@ -19,6 +19,7 @@ static const uint32_t NONE = UINT32_MAX;
 static const double BIAS = 0.15, BIAS_OF_ONE = 0.3;
 static const double UNSEEN = 0.1;    /* samples that an unsampled block is taken to have */
 static const double ABSENCE = 2;     /* what no samples are worth, against any */
+static const double HIDDEN = 0.5;    /* what too few are, by the square of instructions */
 static const double ANY_WAY = 0.5;   /* witnesses that all ways of a block share unseen */
 static const double DISCOUNT = 0.01; /* of a witness for each one there is: 100 say the most */
 static const double FREE = 0.02;     /* samples that fix what enters a function */
@@ -106,14 +107,37 @@ static double worth(const struct cfg_block *k, double s)
 	return 1 / (1 / s + BIAS_OF_ONE / insns(k) + BIAS);
 }
 
-/* An unsampled block of flow x: by the samples that were to be expected, up to
- * what any block's are worth. */
-static void weigh_unseen(struct joint *j, uint32_t b, double x)
+/* The flow that explains the samples of a block the best. */
+static double estimate(const struct joint *j, uint32_t b)
 {
 	const struct cfg_block *k = &j->g->block[b];
-	double samples = insns(k) / COUNT_ONE * (k->flags & COLD ? COLD_FACTOR : 1);
 
-	j->cost[b] = samples / (1 + samples * x / (ABSENCE * worth(k, MANY)));
+	if (k->samples)
+		return fmin((double)k->samples / SAMPLE_ONE * COUNT_ONE / insns(k), j->most);
+	return UNSEEN * COUNT_ONE / insns(k) / (k->flags & COLD ? COLD_FACTOR : 1);
+}
+
+/* What e times as much flow costs at most. Samples of a short block may all but
+ * vanish: a compare and its jump retire together with what is before them. */
+static double hiding(const struct cfg_block *k, bool entry)
+{
+	double n = insns(k);
+
+	if (!k->samples)
+		return ABSENCE * worth(k, MANY);
+	return HIDDEN * n * n / (entry ? ENTRY_FACTOR : 1);
+}
+
+/* Sets the cost of a block where its flow is x. */
+static void weigh_flow(struct joint *j, uint32_t b, double x)
+{
+	double best = estimate(j, b), over = j->weight[b] * (x / best - 1);
+
+	if (over > 0)
+		j->cost[b] =
+		    (j->weight[b] + over / (1 + over / hiding(&j->g->block[b], b == 0))) / x;
+	else
+		j->cost[b] = j->weight[b] / best;
 }
 
 static void weigh_block(struct joint *j, uint32_t b)
@@ -121,13 +145,8 @@ static void weigh_block(struct joint *j, uint32_t b)
 	const struct cfg_block *k = &j->g->block[b];
 	double s = fmin((double)k->samples / SAMPLE_ONE, MANY);
 
-	if (s > 0) {
-		j->weight[b] = worth(k, s) / (b ? 1 : ENTRY_FACTOR);
-		j->cost[b] = j->weight[b] / fmin(s * COUNT_ONE / insns(k), j->most);
-	} else {
-		j->weight[b] = UNSEEN;
-		weigh_unseen(j, b, 0);
-	}
+	j->weight[b] = s > 0 ? worth(k, s) / (b ? 1 : ENTRY_FACTOR) : UNSEEN;
+	j->cost[b] = j->weight[b] / estimate(j, b);
 }
 
 static double seen(const struct joint *j, uint32_t edge)
@@ -302,8 +321,7 @@ static void set_up(struct joint *j, struct sparse *s)
 			continue;
 		}
 		x = block_flow(j, b);
-		if (!j->g->block[b].samples)
-			weigh_unseen(j, b, x);
+		weigh_flow(j, b, x);
 		set_gradient(j, b, x);
 		invert(j, b, x);
 		couple(j, s, b, x);

@@ -3,7 +3,8 @@
  * both the most. Only editor/infer*.c include this.
  *
  * The cost of a block's flow x is weight (x / estimate - ln x), the likelihood
- * of `weight` Poisson samples; that of its ways on is witness * sum q ln(q /
+ * of `weight` Poisson samples, up to the estimate, and beyond it grows no faster
+ * than by a bound per ln x: samples may be missing; that of its ways on is witness * sum q ln(q /
  * share), with q the shares of the flow: how far they are from those that were
  * seen, in the sense of Kullback and Leibler. The least cost is found by
  * Newton's method on the equations of Kirchhoff's law (Boyd, Vandenberghe,
