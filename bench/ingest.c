@@ -4,6 +4,7 @@
  * the manager's own code. Then samples with registers: decode -> place ->
  * evaluate -> merge -> store. Prints a table; bench/ingest builds and runs it.
  */
+#include "bench/bench.h"
 #include "common/publish.h"
 #include "managerd/manager.h"
 #include "managerd/tables.h"
@@ -12,25 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { FUNCTIONS = 2000, BLOCKS = 20, BLOCK_BYTES = 24, BASE = 0x1000 };
-
-static uint64_t rnd_state = 88172645463325252;
-static uint64_t rnd(void)
-{
-	rnd_state ^= rnd_state << 13;
-	rnd_state ^= rnd_state >> 7;
-	return rnd_state ^= rnd_state << 17;
-}
-
-static double cpu_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static void must(int rc, const struct err *e)
 {

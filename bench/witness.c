@@ -3,33 +3,17 @@
  * taken at random from a witness table, registers and stack at random, half of
  * them small. bench/witness builds and runs it.
  */
+#include "bench/bench.h"
 #include "common/publish.h"
 #include "managerd/witness.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { SAMPLES = 1 << 16, STACK = 256, SECONDS = 2 };
 
 static struct witness_sample sample[SAMPLES];
 static uint8_t stack[SAMPLES + STACK];
-
-static uint64_t rnd_state = 88172645463325252;
-static uint64_t rnd(void)
-{
-	rnd_state ^= rnd_state << 13;
-	rnd_state ^= rnd_state >> 7;
-	return rnd_state ^= rnd_state << 17;
-}
-
-static double cpu_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static void make_sample(const struct uops *u, struct witness_sample *s)
 {

@@ -104,6 +104,14 @@ struct str symbol_of(struct str s)
 	return s;
 }
 
+static bool is_any(struct str s, const char *const *name, size_t n)
+{
+	while (n-- > 0)
+		if (str_is(s, name[n]))
+			return true;
+	return false;
+}
+
 bool insn_noreturn(struct str callee)
 {
 	static const char *const names[] = {"abort", "exit", "_exit", "_Exit", "quick_exit",
@@ -111,13 +119,8 @@ bool insn_noreturn(struct str callee)
 	    "_longjmp", "siglongjmp", "__longjmp_chk", "pthread_exit", "err", "errx", "verr",
 	    "verrx", "__cxa_throw", "__cxa_rethrow", "_Unwind_Resume", "__cxa_bad_cast",
 	    "__cxa_bad_typeid", "__cxa_throw_bad_array_new_length", "_ZSt9terminatev"};
-	struct str s = symbol_of(callee);
-	size_t i;
 
-	for (i = 0; i < sizeof names / sizeof names[0]; i++)
-		if (str_is(s, names[i]))
-			return true;
-	return false;
+	return is_any(symbol_of(callee), names, sizeof names / sizeof names[0]);
 }
 
 bool insn_returns(struct str callee)
@@ -127,13 +130,8 @@ bool insn_returns(struct str callee)
 	    "memcpy", "memmove", "memrchr", "memset", "rawmemchr", "strcasecmp", "strchr",
 	    "strchrnul", "strcmp", "strcpy", "strcspn", "strlen", "strncasecmp", "strncmp",
 	    "strncpy", "strnlen", "strpbrk", "strrchr", "strspn", "strstr"};
-	struct str s = symbol_of(callee);
-	size_t i;
 
-	for (i = 0; i < sizeof names / sizeof names[0]; i++)
-		if (str_is(s, names[i]))
-			return true;
-	return false;
+	return is_any(symbol_of(callee), names, sizeof names / sizeof names[0]);
 }
 
 static bool starts_with_any(struct str s, const char *const *prefix, size_t n)

@@ -170,23 +170,30 @@ static bool all_done(const struct machine *m)
 	return m->steps > 0;
 }
 
+/* Runs that all come to their end. */
+static bool run_whole(struct machine *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < 20; i++) {
+		run(m, 1);
+		if (!all_done(m))
+			return false;
+	}
+	return true;
+}
+
 START_TEST(edges_of_random_functions)
 {
 	uint64_t seed, off, runs = 0;
 	struct machine m;
 	struct cfg g;
-	uint32_t i;
 
 	for (seed = 1; seed <= 150; seed++) {
 		function(&g, seed, (uint32_t)(3 + 2 * seed), seed % 3 ? 0.3 : 0);
 		prepare(&m, &g, seed, true, seed % 2);
 		m.leaves = seed % 3;
-		for (i = 0; i < 20; i++) {
-			run(&m, 1);
-			if (!all_done(&m))
-				break;
-		}
-		if (i < 20)
+		if (!run_whole(&m))
 			continue;
 		ck_assert_uint_eq(m.probes.form, PROBES_EDGES);
 		if (!m.leaves)
@@ -205,18 +212,12 @@ START_TEST(blocks_of_random_functions)
 	uint64_t seed, off, runs = 0, counters = 0, blocks = 0;
 	struct machine m;
 	struct cfg g;
-	uint32_t i;
 
 	for (seed = 1; seed <= 150; seed++) {
 		function(&g, seed, (uint32_t)(3 + 2 * seed), seed % 3 ? 0.2 : 0);
 		prepare(&m, &g, seed, false, false);
 		m.leaves = seed % 3;
-		for (i = 0; i < 20; i++) {
-			run(&m, 1);
-			if (!all_done(&m))
-				break;
-		}
-		if (i < 20)
+		if (!run_whole(&m))
 			continue;
 		solve(&m, &g, &off);
 		ck_assert_uint_eq(off, 0);

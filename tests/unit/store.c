@@ -335,6 +335,15 @@ static void sql(const char *text)
 	sqlite3_close(db);
 }
 
+/* Of a module, 7.5 samples in block 2; closes the store. */
+static void save_one_function(uint64_t id, const struct hash128 *k, struct profile *p)
+{
+	put("/bin/a");
+	profile_add(profile_put(p, k, "f", "a.c", NULL, 3), 2, 7.5, 1000, 10);
+	ck_assert_int_eq(store_save_profile(s, id, PROFILE_NOW, p, &e), 0);
+	store_close(s);
+}
+
 /* A store of schema 1 is the present one without two columns. */
 START_TEST(an_earlier_store_is_brought_up)
 {
@@ -342,10 +351,7 @@ START_TEST(an_earlier_store_is_brought_up)
 	uint64_t id = module_id("/bin/a");
 	struct profile p = {0}, q;
 
-	put("/bin/a");
-	profile_add(profile_put(&p, &k, "f", "a.c", NULL, 3), 2, 7.5, 1000, 10);
-	ck_assert_int_eq(store_save_profile(s, id, PROFILE_NOW, &p, &e), 0);
-	store_close(s);
+	save_one_function(id, &k, &p);
 	sql("ALTER TABLE profile DROP COLUMN edges; ALTER TABLE profile DROP COLUMN calls;"
 	    "PRAGMA user_version = 1");
 	s = store_open(path, &e);
@@ -370,10 +376,7 @@ START_TEST(damaged_witnesses_are_left_out)
 	uint64_t id = module_id("/bin/a");
 	struct profile p = {0}, q;
 
-	put("/bin/a");
-	profile_add(profile_put(&p, &k, "f", "a.c", NULL, 3), 2, 7.5, 1000, 10);
-	ck_assert_int_eq(store_save_profile(s, id, PROFILE_NOW, &p, &e), 0);
-	store_close(s);
+	save_one_function(id, &k, &p);
 	sql("UPDATE profile SET edges = x'03000000000000000000000000000840"
 	    "0000000003000000000000000000084000000000010000000000000000000840ff',"
 	    " calls = x'0900000000112233445566778899aabbccddeeff0000000000000840'");
