@@ -19,8 +19,8 @@ FOLDER = os.path.join(TOP, "docs/bench")
 # (id, heading, what its ratios are of, how it is made)
 COLUMNS = [
     ("plain", "plain -O2", None, peers.plain),
-    (f"morph-{FEW}", f"Morph, {FEW:,} samples", "plain", peers.morph_samples(FEW, MOST)),
-    (f"morph-{MOST}", f"Morph, {MOST:,} samples", "plain", peers.morph_samples(MOST, MOST)),
+    (f"morph-{FEW}", f"Morph, {FEW:,} samples", "plain", peers.morph_samples(FEW)),
+    (f"morph-{MOST}", f"Morph, {MOST:,} samples", "plain", peers.morph_samples(MOST)),
     ("morph-complete", "Morph, complete profile", "plain", peers.morph_complete),
     ("bolt-samples", f"BOLT, {MOST:,} samples", "plain", peers.bolt_samples(MOST)),
     ("bolt-complete", "BOLT, its instrumentation", "plain", peers.bolt_complete),

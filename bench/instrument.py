@@ -2,9 +2,11 @@
 import os
 import shutil
 
+from gathered import gather
 from rig import CFLAGS, LDFLAGS, How, Unavailable, pairs, progress
 
 PROGRAMS = "lua", "sqlite", "gzip"
+WEIGHED = 15000
 HEAD = ["program, build", "counters", "user time", "quartiles", "instructions", "bytes"]
 
 
@@ -14,9 +16,8 @@ def builds(p):
     ways = [("blocks", ["--instrument=blocks"]), ("edges", ["--instrument=edges"]),
             ("edges, atomic", ["--instrument=edges", "--counters=atomic"])]
     try:
-        n, blocks = 15000, p.live(15000)
-        profile = p.sample_lines("weights", blocks, min(n, sum(blocks.values())))
-        ways.insert(2, (f"edges, weighed by {n:,} samples", ["--instrument=edges", *profile]))
+        profile = gather(p, WEIGHED)
+        ways.insert(2, (f"edges, weighed by {WEIGHED:,} samples", ["--instrument=edges", *profile]))
     except Unavailable:
         pass
     for k, (name, how) in enumerate(ways):

@@ -4,7 +4,6 @@ Each takes a Program and gives (path of the build, facts); facts may hold second
 and mb of the tools that made it from profile and program, and a note. Where a way
 fails on a program, Unavailable says why.
 """
-import bisect
 import collections
 import os
 import re
@@ -12,11 +11,11 @@ import shutil
 import struct
 import subprocess
 
-from rig import CFLAGS, LDFLAGS, PLAIN, How, Unavailable, exact, measured, progress, run
+from gathered import TRAINED, complete, gather
+from rig import CFLAGS, LDFLAGS, How, Unavailable, exact, measured, progress, run
 
 LLVM = "/usr/lib/llvm-19/bin/"
-RATE = 8009  # samples per second and CPU, for every sampler
-TRAINED = 4  # short rounds, where every execution is counted
+RATE = 8009  # samples per second and CPU, by perf
 
 
 def plain(p):
@@ -35,22 +34,12 @@ def laid_out(p, name, profile):
     return p.put(made, name), {"seconds": seconds, "mb": mb}
 
 
-def morph_samples(n, most):
-    """From n of the most samples that are gathered."""
-    def make(p):
-        blocks = p.live(most, RATE)
-        return laid_out(p, f"morph-{n}", p.sample_lines(f"live-{n}", blocks, n))
-    return make
+def morph_samples(n):
+    return lambda p: laid_out(p, f"morph-{n}", gather(p, n))
 
 
 def morph_complete(p):
-    """From the counts of every edge, by a counting build of our own."""
-    counting, counts, profile = p.path("counting"), p.path("counting.counts"), p.path("complete.profile")
-    progress(f"{p.name}: counting")
-    measured([p.tool("morph-edit"), "--artifact", p.artifact, "--instrument=edges", "-o", counting])
-    measured([counting, *p.train(TRAINED * p.short)[1:]], env=dict(p.env, MORPH_COUNTS=counts))
-    measured([p.tool("morph-edit"), "--artifact", p.artifact, "--read-counts", "-o", profile, counts])
-    return laid_out(p, "morph-complete", ("--counts", profile))
+    return laid_out(p, "morph-complete", complete(p))
 
 
 # ---- perf ----

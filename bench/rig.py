@@ -1,6 +1,5 @@
 """What the benchmarks share: real programs built through the hooks, profiles of
 them, layouts made from those, and how to say on what machine it was."""
-import bisect
 import collections
 import hashlib
 import importlib.machinery
@@ -117,7 +116,7 @@ LDFLAGS = "-Wl,-z,relro"
 
 # How a program is compiled: all builds of it differ in this alone.
 How = collections.namedtuple("How", "cc cflags ldflags hooked", defaults=("gcc", CFLAGS, LDFLAGS, False))
-PLAIN, HOOKED = How(), How(hooked=True)
+HOOKED = How(hooked=True)
 
 
 class Program:
@@ -158,6 +157,8 @@ class Program:
                 self.insns[name, b], at = exact.uleb(blob, at)
                 b += 1
         db.close()
+        # A profile is of functions, whichever build they are in.
+        self.functions = hashlib.sha256("\n".join(sorted(self.key.values())).encode()).hexdigest()[:16]
 
     # ---- what each program says of itself ----
 
@@ -245,12 +246,8 @@ class Program:
 
     # ---- profiles, as files for morph-edit ----
 
-    def sample_lines(self, name, blocks, n=None):
-        """--samples from {(function#key, block): samples}, n of them when given."""
-        if n:
-            keys = sorted(blocks)
-            drawn = random.Random(1).sample(keys, n, counts=[blocks[k] for k in keys])
-            blocks = collections.Counter(drawn)
+    def sample_lines(self, name, blocks):
+        """--samples from {(function#key, block): samples}."""
         return "--samples", self.write(
             name + ".samples", "".join(f"{f} {b} {c}\n" for (f, b), c in sorted(blocks.items())))
 
@@ -265,61 +262,13 @@ class Program:
                     out.append((at - addr + off, size, self.key[tu, func], block))
         return sorted(out)
 
-    def blocks_of(self, offsets):
-        """{file offset: samples} of this build by block."""
-        places = self.places()
-        at = [p[0] for p in places]
-        out = collections.Counter()
-        for off, n in offsets.items():
-            k = bisect.bisect(at, off) - 1
-            if k >= 0 and off < at[k] + places[k][1]:
-                out[places[k][2:]] += n
-        return out
-
     def offsets_of(self, blocks):
-        """The other way: every sample somewhere in its block."""
+        """{file offset: samples}: every sample of {(function#key, block): samples} somewhere in its block."""
         rnd, out = random.Random(1), collections.Counter()
         for off, size, function, block in self.places():
             for _ in range(blocks.get((function, block), 0)):
                 out[off + rnd.randrange(size)] += 1
         return out
-
-    def live(self, target, rate=251):
-        """Samples by block, gathered by the monitor while the program trains."""
-        kept = self.path(f"live-{rate}-{target}.json")
-        if os.path.exists(kept):
-            build, offsets = json.load(open(kept))
-            if build == self.build_id:
-                return self.blocks_of({int(o): n for o, n in offsets.items()})
-        offsets, n = collections.Counter(), 0
-        while n < target:
-            progress(f"{self.name}: {n} of {target} samples")
-            had = n
-            for m in self.follow(rate):
-                offsets.update(m.samples)
-                n += sum(m.samples.values())
-            if n == had:
-                raise Unavailable("the monitor saw nothing of the program")
-        self.write(kept, json.dumps([self.build_id, offsets]))
-        return self.blocks_of(offsets)
-
-    def follow(self, rate):
-        """What the monitor says of the program, trained once on each CPU."""
-        import monitor
-        feeds = [self.path(f"feed{i}") for i in range(os.cpu_count())]
-        followed = [subprocess.Popen(
-            [tool("morph-monitor"), "--source", "cpu-clock", "--rate", str(rate), "--record", feed, "--",
-             *self.train(self.long)], env=self.env,
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
-            for feed in feeds]
-        for p in followed:
-            text = p.communicate()[1].decode()
-            if p.returncode:
-                raise Unavailable(text.strip())
-        for feed in feeds:
-            for batch in monitor.read_feed(feed)[1]:
-                yield from (m for m in batch.modules if m.id == self.build_id)
-            os.unlink(feed)
 
     def counts(self, name, args):
         """--counts of one run, complete."""
@@ -335,8 +284,9 @@ class Program:
         """Samples as they would be if every instruction took the same time."""
         blocks = {}
         for line in open(counts[1]):
-            f, b, c = line.split()
-            blocks[f, int(b)] = int(c) * self.insns[f, int(b)]
+            f = line.split()
+            if len(f) == 3:
+                blocks[f[0], int(f[1])] = int(f[2]) * self.insns[f[0], int(f[1])]
         keys = sorted(blocks)
         return collections.Counter(random.Random(1).choices(keys, [blocks[k] for k in keys], k=n))
 

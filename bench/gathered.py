@@ -1,0 +1,138 @@
+"""Profiles of a program's training as the product itself gathers them.
+
+Sampled: the monitor follows the program, a manager of its own takes samples,
+directions of branches that registers bear witness of, and sampled calls into its
+store. Complete: by a counting build.
+"""
+import json
+import os
+import shutil
+import sqlite3
+import struct
+import subprocess
+import time
+
+from rig import BENCH, Unavailable, measured, progress, run
+
+from manager import AS_USER, UID, Manager, Place  # of tests/flow, which rig adds
+
+RATE = 1999  # samples per second and CPU
+FIRST = 251  # until the manager knows the program and asks for registers
+SECONDS = 200  # for that, which is done when nobody else wants the machine
+TRAINED = 4  # short rounds, where every execution is counted
+POLICY = """profile: {registers: yes, half_life: 3650d}
+decide: {every: 1h, min_samples: 4}
+modules:
+  - {path: "%s", action: optimize}
+  - {path: "/**", action: ignore}
+"""
+
+
+def gather(p, n):
+    """The profile for morph-edit that about n samples of p's training give.
+
+    It is kept as long as program and workload are the same; beside it lies NAME.seen
+    with what the manager counted meanwhile.
+    """
+    kept, of = p.path(f"gathered-{n}.samples"), json.dumps([p.functions, p.trained, RATE])
+    if not os.path.exists(kept + ".of") or open(kept + ".of").read() != of:
+        with Place() as place:
+            module = copied(p, place)
+            manager = Manager(place, POLICY % module)
+            try:
+                seen = follow(p, n, place, module, manager)
+            finally:
+                manager.stop()
+            p.write(os.path.basename(kept), "".join(lines(place / "state/morph.db")))
+        p.write(os.path.basename(kept) + ".seen", json.dumps(seen))
+        p.write(os.path.basename(kept) + ".of", of)
+    return "--samples", kept
+
+
+def without_registers(p, n):
+    """The same, but for what registers told: samples of blocks alone."""
+    with open(gather(p, n)[1]) as f:
+        blocks = [line for line in f if len(line.split()) == 3]
+    return "--samples", p.write(f"gathered-{n}.blocks", "".join(blocks))
+
+
+def copied(p, place):
+    module = place / "home/" + os.path.basename(p.module)
+    for suffix in "", ".morph":
+        shutil.copy(p.module + suffix, module + suffix)
+        os.chown(module + suffix, UID, UID)
+    return module
+
+
+def follow(p, n, place, module, manager):
+    """Trains until the manager has n samples; what it counted."""
+    train(p, place, module, FIRST, p.long // 10 + 1)
+    end = time.monotonic() + SECONDS
+    while not manager.get("/v1/status")["registers"]["wanted"]:
+        if time.monotonic() > end:
+            raise Unavailable("the manager asks for no registers of the program")
+        time.sleep(.1)
+    first = had = manager.module(module)["mapped"]
+    rounds, trained = p.long, 0
+    while had < n:
+        progress(f"{p.name}: {had} of {n} samples")
+        train(p, place, module, RATE, rounds)
+        trained, before, had = trained + rounds, had, manager.module(module)["mapped"]
+        if had == before:
+            raise Unavailable("the manager sees nothing of the program")
+        # The last ones are shorter, not to gather many more than n.
+        while rounds > p.long / 64 and rounds > 1 and rounds * (had - first) > trained * (n - had):
+            rounds //= 2
+    return dict(manager.get("/v1/status")["registers"], mapped=had)
+
+
+def train(p, place, module, rate, rounds):
+    """Once on each CPU."""
+    followed = [subprocess.Popen(
+        [place / "bin/morph-monitor", "--source", "cpu-clock", "--rate", str(rate), "--flush", "1", "--",
+         module, *p.train(rounds)[1:]], env=dict(place.env, LC_ALL="C"), cwd=place / "home",
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **AS_USER)
+        for _ in range(os.cpu_count())]
+    for f in followed:
+        said = f.communicate()[1].decode()
+        if f.returncode:
+            raise Unavailable(said.strip()[-300:])
+
+
+def lines(store):
+    """The profile in a manager's store (docs/FORMATS.md) as text for morph-edit."""
+    db = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
+    rows = db.execute("select key, name, blocks, edges, calls from profile where kind = 0 "
+                      "order by name, key").fetchall()
+    db.close()
+    named = {key: f"{name}#{key.hex()}" for key, name, *_ in rows}
+    for key, _, blocks, edges, calls in rows:
+        for b, (n,) in enumerate(struct.iter_unpack("<d", blocks)):
+            if n:
+                yield f"{named[key]} {b} {n:.3f}\n"
+        for b, to, n in struct.iter_unpack("<IId", edges):
+            yield f"{named[key]} {b} > {to} {n:.3f}\n"
+        for b, callee, n in struct.iter_unpack("<I16sd", calls):
+            if callee in named:
+                yield f"{named[key]} {b} @ {named[callee]} {n:.3f}\n"
+
+
+def complete(p):
+    """The profile of every execution of a block or edge."""
+    counting, counts, profile = p.path("counting"), p.path("counting.counts"), p.path("complete.profile")
+    progress(f"{p.name}: counting")
+    if os.path.exists(counts):
+        os.unlink(counts)
+    measured([p.tool("morph-edit"), "--artifact", p.artifact, "--instrument=edges", "-o", counting])
+    measured([counting, *p.train(TRAINED * p.short)[1:]], env=dict(p.env, MORPH_COUNTS=counts))
+    measured([p.tool("morph-edit"), "--artifact", p.artifact, "--read-counts", "-o", profile, counts])
+    return "--counts", profile
+
+
+def worth(p, truth, sampled):
+    """What sampled profiles [(name, profile)] give under the complete one: per profile, after a
+    row of the program as built and before one of the complete profile itself, what
+    bench/profiles says of it, as text."""
+    names = [x for name, profile in sampled for x in (name, profile[1])]
+    said = run([os.path.join(BENCH, "profiles"), p.artifact, truth[1], *names])
+    return [line.split("\t") for line in said.splitlines()]
