@@ -26,7 +26,7 @@ COLUMNS = [
     ("bolt-complete", "BOLT, its instrumentation", "plain", peers.bolt_complete),
     ("pgo", "GCC -fprofile-use", "plain", peers.gcc_profile_use),
     ("clang", "clang -O2", "plain", peers.clang),
-    ("autofdo", f"clang AutoFDO, {FEW:,} samples", "clang", peers.clang_samples(FEW)),
+    ("autofdo", f"clang AutoFDO, {MOST:,} samples", "clang", peers.clang_samples(MOST)),
 ]
 HEADING = {c: h for c, h, _, _ in COLUMNS}
 BASE = {c: b for c, _, b, _ in COLUMNS}

@@ -217,8 +217,9 @@ def clang_samples(n):
             found = sampled_addresses(perf_samples(p, base, "clang", n), base)
             if not found:
                 raise Unavailable("no samples of the program")
+            text = min(exact.Elf(base).executable())[0] & -4096  # where it counts from
             ranges = p.write("autofdo.ranges", f"{len(found)}\n" + "".join(
-                f"{a:x}-{a:x}:{k}\n" for a, k in sorted(found.items())) + "0\n")
+                f"{a - text:x}-{a - text:x}:{k}\n" for a, k in sorted(found.items())) + "0\n")
             measured([LLVM + "llvm-profgen", f"--unsymbolized-profile={ranges}", f"--binary={base}",
                       f"--output={profile}"])
         how = CLANG._replace(cflags=f"{CLANG.cflags} -fprofile-sample-use={profile}")
