@@ -38,7 +38,7 @@ class Lua(Program):
 
 class Sqlite(Program):
     package = "sqlite3"
-    short, long, timed = 2, 800, 100
+    short, long, timed = 2, 800, 75
     trained = "`sqlite/train.sql`: inserts, joins, groups, text"
     tested = "`sqlite/test.sql`: windows, recursion, JSON, sets, blobs"
 
