@@ -16,12 +16,14 @@ STYLE = """
 	.ground { fill: #ffffff; }
 	.grid { stroke: #d0d7de; stroke-width: 1; }
 	.zero { stroke: #24292f; stroke-width: 1.5; }
-	.spread { stroke: #24292f; stroke-width: 1.2; fill: none; }
+	.spread { stroke: #24292f; stroke-width: 1; fill: none; }
+	.edge { stroke: #ffffff; stroke-width: 2.5; stroke-opacity: .5; fill: none; }
 	@media (prefers-color-scheme: dark) {
 		text { fill: #e6edf3; }
 		.ground { fill: #0d1117; }
 		.grid { stroke: #30363d; }
 		.zero, .spread { stroke: #e6edf3; }
+		.edge { stroke: #0d1117; }
 	}
 """
 BAR, GAP, LEFT, TOP, HEIGHT = 11, 24, 62, 104, 330
@@ -40,20 +42,26 @@ def gain(ratio):
     return (1 - ratio) * 100
 
 
+def signed(number, form=""):
+    return f"{number:{form}}".replace("-", "\N{MINUS SIGN}")
+
+
 def bar(x, y, zero, time, colour, what):
-    """One bar from the zero line, with the quartiles as its whisker."""
+    """One bar from the zero line, with the quartiles, where there are any, as its whisker."""
     top, bottom = sorted((y(gain(time["median"])), zero))
-    mid = x + BAR / 2
-    low, high = y(gain(time["high"])), y(gain(time["low"]))
     yield (f'<rect x="{x:.1f}" y="{top:.1f}" width="{BAR - 1}" height="{max(bottom - top, .8):.1f}" '
            f'fill="{colour}"><title>{escape(what)}</title></rect>')
-    yield (f'<path class="spread" d="M{mid - 3:.1f} {low:.1f}h6M{mid - 3:.1f} {high:.1f}h6'
-           f'M{mid:.1f} {low:.1f}V{high:.1f}"/>')
+    if "low" not in time:
+        return
+    mid, low, high = x + BAR / 2 - .5, y(gain(time["high"])), y(gain(time["low"]))
+    d = (f"M{mid - 2.5:.1f} {low:.1f}h5M{mid - 2.5:.1f} {high:.1f}h5"
+         f"M{mid:.1f} {low:.1f}V{high:.1f}")
+    yield f'<path class="edge" d="{d}"/><path class="spread" d="{d}"/>'
 
 
 def scale(groups):
     """Bounds and step of the axis in per cent, whole steps around all that is shown."""
-    seen = [gain(t[k]) for _, bars in groups for _, t in bars if t for k in ("low", "high")] + [0]
+    seen = [gain(t[k]) for _, bars in groups for _, t in bars if t for k in ("low", "high") if k in t] + [0]
     step = 5 if max(seen) - min(seen) > 20 else 2
     return math.floor(min(seen) / step) * step, max(step, math.ceil(max(seen) / step) * step), step
 
@@ -74,7 +82,7 @@ def group(name, bars, left, y, colour, headings):
     for k, (c, time) in enumerate(bars):
         x = left + k * BAR
         if time and "median" in time:
-            yield from bar(x, y, y(0), time, colour[c], f"{name}, {headings[c]}: {gain(time['median']):+.1f} %")
+            yield from bar(x, y, y(0), time, colour[c], f"{name}, {headings[c]}: {signed(gain(time['median']), '+.1f')} %")
         else:
             yield (f'<text class="small" x="{x + BAR / 2:.1f}" y="{y(0) - 3:.1f}" text-anchor="middle">×'
                    f'<title>{escape(name)}, {escape(headings[c])}: no time</title></text>')
@@ -98,7 +106,7 @@ def lines(columns, groups):
     for percent in range(low, high + 1, step):
         kind = "zero" if not percent else "grid"
         yield f'<path class="{kind}" d="M{LEFT} {y(percent):.1f}H{width - 12}"/>'
-        yield f'<text x="{LEFT - 8}" y="{y(percent) + 4:.1f}" text-anchor="end">{percent} %</text>'
+        yield f'<text x="{LEFT - 8}" y="{y(percent) + 4:.1f}" text-anchor="end">{signed(percent)} %</text>'
     for k, (name, bars) in enumerate(groups):
         yield from group(name, bars, LEFT + GAP / 2 + k * per, y, colour, headings)
     yield (f'<text class="small" x="{LEFT}" y="{TOP + HEIGHT + 46}">Bars: median of the ratios in shuffled rounds; '
@@ -107,6 +115,7 @@ def lines(columns, groups):
 
 
 def write(path, columns, groups):
-    """columns: [(id, heading)]; groups: [(name, [(id, {median, low, high} or None)])]."""
+    """columns: [(id, heading)]; groups: [(name, [(id, {median, low, high} or None)])],
+    low and high where they are known."""
     with open(path, "w") as f:
         f.write("\n".join(lines(columns, groups)) + "\n")

@@ -3,14 +3,18 @@
 What is found is kept per program in docs/bench/figure3/NAME.json; table and chart
 are made from these files alone.
 """
+import concurrent.futures
+import functools
+import hashlib
 import json
-import math
 import os
+import queue
 import re
 import statistics
 
 import chart
 import peers
+from gathered import complete, gather, worth
 from rig import TOP, Unavailable, machine, measured, pairs, progress, run, table_lines
 
 MOST, FEW = 100000, 15000
@@ -56,34 +60,62 @@ def output(p, build):
     return measured([build, *p.check(p.short)[1:]], env=p.env)[0]
 
 
-def column(p, make, right):
-    """What is kept of one build; with its file where there is one to time."""
+def failure(e):
+    lines = str(e).strip().splitlines()
+    return {"failed": next((l for l in lines if "ERROR" in l), lines[0])[:300]}
+
+
+def built(p, make, right):
+    """What is kept of one build, with its file where there is one to run."""
     try:
         path, facts = make(p)
-        if output(p, path) != right:
-            return dict(facts, wrong=True)
-        instructions, taken, lines = p.taken(path, p.test(p.short))
-        return dict(facts, instructions=instructions, taken=taken, lines95=lines,
-                    file=os.path.basename(path))
     except Unavailable as e:
-        lines = str(e).strip().splitlines()
-        return {"failed": next((l for l in lines if "ERROR" in l), lines[0])[:300]}
+        return failure(e)
+    if output(p, path) != right:
+        return dict(facts, wrong=True)
+    with open(path, "rb") as f:
+        digest = hashlib.file_digest(f, "sha256").hexdigest()[:16]
+    return dict(facts, file=os.path.basename(path), digest=digest)
 
 
-def builds_of(p, found, only):
-    """Makes the builds, counts what can be counted, keeps it."""
+def shares(p):
+    """The taken share of the edges executed in training, in the layouts that each profile gives."""
+    rows = worth(p, complete(p), [(str(n), gather(p, n)) for n in (FEW, MOST)])
+    return {row[0]: float(row[2]) for row in rows}
+
+
+def make_all(p, only):
+    """Makes the builds. What was measured of one is kept where it is the same file again."""
+    found = load(p.name) if os.path.exists(kept(p.name)) else {"builds": {}}
+    found.update(program=p.name, package=p.package, version=p.version, machine=machine(),
+                 trained=p.trained, tested=p.tested, blocks=len(p.insns))
     right = output(p, p.module)
     for name, _, _, make in COLUMNS:
         if only and name not in only:
             continue
-        facts = column(p, make, right)
-        old = found["builds"].get(name, {})
-        found["builds"][name] = dict(facts, **{k: old[k] for k in ("time",) if k in old and "file" in facts})
+        facts, old = built(p, make, right), found["builds"].get(name, {})
+        same = facts.get("digest", "none") == old.get("digest")
+        found["builds"][name] = {**old, **facts} if same else facts
         store(p.name, found)
+    try:
+        found["shares"] = shares(p)
+    except Unavailable:
+        found.pop("shares", None)
+    store(p.name, found)
+    return found
 
 
-def time_of(p, found, rounds):
-    """All builds by turns: user time to the base's of the same round."""
+def count_one(p, builds, name):
+    """Counts what can be counted of one build."""
+    try:
+        instructions, taken, lines = p.taken(p.path(builds[name]["file"]), p.test(p.short))
+        builds[name].update(instructions=instructions, taken=taken, lines95=lines)
+    except Unavailable as e:
+        builds[name] = failure(e)
+
+
+def time_one(p, found, rounds):
+    """All builds of a program by turns: user time to the base's of the same round."""
     paths = {n: p.path(found["builds"][n]["file"]) for n, _, _, _ in COLUMNS
              if "file" in found["builds"].get(n, {})}
     names = list(paths)
@@ -98,14 +130,36 @@ def time_of(p, found, rounds):
     store(p.name, found)
 
 
-def measure(p, rounds, only=(), count=True, time=True):
-    found = load(p.name) if os.path.exists(kept(p.name)) else {"builds": {}}
-    found.update(program=p.name, package=p.package, version=p.version, machine=machine(),
-                 trained=p.trained, tested=p.tested, blocks=len(p.insns))
+def on_every_cpu(work):
+    """Calls all of work, as many at a time as there are CPUs, each on one of its own."""
+    cpus = queue.SimpleQueue()
+    for cpu in os.sched_getaffinity(0):
+        cpus.put(cpu)
+
+    def pinned(call):
+        cpu = cpus.get()
+        os.sched_setaffinity(0, {cpu})  # of this thread, and of what it starts
+        try:
+            call()
+        finally:
+            cpus.put(cpu)
+
+    with concurrent.futures.ThreadPoolExecutor(cpus.qsize()) as lanes:
+        for done in [lanes.submit(pinned, call) for call in work]:
+            done.result()
+
+
+def measure(programs, rounds, only=(), count=True, time=True):
+    """All there is to find out of the programs; kept step by step."""
+    found = [make_all(p, only) if count else load(p.name) for p in programs]
     if count:
-        builds_of(p, found, only)
+        on_every_cpu([functools.partial(count_one, p, f["builds"], name)
+                      for p, f in zip(programs, found) for name, build in f["builds"].items()
+                      if "file" in build and (not only or name in only)])
+        for p, f in zip(programs, found):
+            store(p.name, f)
     if time:
-        time_of(p, found, rounds)
+        on_every_cpu([functools.partial(time_one, p, f, rounds) for p, f in zip(programs, found)])
 
 
 # ---- the page ----
@@ -125,20 +179,26 @@ def times(b):
 
 
 def mean(values):
-    return f"{math.exp(statistics.fmean(map(math.log, values))):.3f}" if values else "–"
+    return f"{statistics.geometric_mean(values):.3f}" if values else "–"
 
 
 def medians(all_, name, key):
     return [v for v in (key(f["builds"].get(name, {}), f) for f in all_) if v]
 
 
+def median_times(all_, name):
+    return medians(all_, name, lambda b, f: b.get("time", {}).get("median"))
+
+
+def mean_time(all_, name):
+    """Where all programs have one."""
+    found = median_times(all_, name)
+    return {"median": statistics.geometric_mean(found)} if len(found) == len(all_) else None
+
+
 def time_rows(all_, shown):
     rows = [[f["program"]] + [cell(f, c, times) for c in shown] for f in all_]
-
-    def median(b, f):
-        return b.get("time", {}).get("median")
-
-    found = [medians(all_, c, median) for c in shown]
+    found = [median_times(all_, c) for c in shown]
     rows.append(["geometric mean"] + [
         mean(m) + (f" of {len(m)}" if m and len(m) != len(all_) else "") for m in found])
     rows.append(["best"] + [f"{min(m):.3f}" if m else "–" for m in found])
@@ -158,18 +218,25 @@ def ratio_rows(all_, shown, key):
         mean(medians(all_, c, lambda b, f: ratio(b, f, c))) for c in shown]]
 
 
-def kept_share(all_):
-    """How much of the complete profile's reduction in branches taken samples give."""
-    rows = []
-    for f in all_:
-        b = f["builds"]
-        if "taken" not in b.get("morph-complete", {}):
-            continue
-        base, best = b["plain"]["taken"], b["plain"]["taken"] - b["morph-complete"]["taken"]
-        rows.append([f["program"]] + [
-            f"{(base - b[c]['taken']) / best:.0%}" if "taken" in b.get(c, {}) and best > 0 else "–"
-            for c in (f"morph-{FEW}", f"morph-{MOST}")])
-    return rows
+def share(base, one, best):
+    return f"{(base - one) / (base - best):.1%}" if base > best else "–"
+
+
+def tested_share(f, n):
+    """How much of the complete profile's reduction in branches taken n samples give, on the test."""
+    taken = [f["builds"].get(c, {}).get("taken") for c in ("plain", f"morph-{n}", "morph-complete")]
+    return share(*taken) if all(taken) else "–"
+
+
+def trained_share(f, n):
+    """And in training."""
+    taken = [f.get("shares", {}).get(c) for c in ("as built", str(n), "complete")]
+    return share(*taken) if all(taken) else "–"
+
+
+def share_rows(all_):
+    return [[f["program"]] + [of(f, n) for of in (trained_share, tested_share) for n in (FEW, MOST)]
+            for f in all_]
 
 
 TOOLS = f"morph-{MOST}", "morph-complete", "bolt-samples", "bolt-complete"
@@ -222,8 +289,11 @@ def page(all_, shown):
     yield "\n## Branches taken\n"
     yield "Counted by callgrind on a shorter run of the test; ratio to plain (AutoFDO: to clang -O2).\n"
     yield from table_lines(["program", "plain"] + head[1:], ratio_rows(all_, shown, "taken"))
-    yield "\nOf the complete profile's reduction the sampled profiles give:\n"
-    yield from table_lines(["program", HEADING[f"morph-{FEW}"], HEADING[f"morph-{MOST}"]], kept_share(all_))
+    yield "\nOf the complete profile's reduction the sampled ones give, on the input they were gathered on (executed edges"
+    yield "that are no fallthrough under the complete profile, by `bench/profiles`) and on the other (branches counted"
+    yield "above):\n"
+    yield from table_lines(["program"] + [f"{which}, {n:,} samples" for which in ("training", "test")
+                                          for n in (FEW, MOST)], share_rows(all_))
     yield "\n## Lines of 95 %\n"
     yield "64-byte lines that hold 95 % of the instructions executed on the test; ratio likewise.\n"
     yield from table_lines(["program", "plain"] + head[1:], ratio_rows(all_, shown, "lines95"))
@@ -250,4 +320,5 @@ def write_page(names):
     with open(os.path.join(FOLDER, "figure3.md"), "w") as f:
         f.write("\n".join(page(all_, shown)) + "\n")
     bars = [(f["program"], [(c, f["builds"].get(c, {}).get("time")) for c in shown]) for f in all_]
+    bars.append(("geometric mean", [(c, mean_time(all_, c)) for c in shown]))
     chart.write(os.path.join(FOLDER, "figure3.svg"), [(c, HEADING[c]) for c in shown], bars)

@@ -11,7 +11,7 @@ from rig import BENCH, TOP, Program, run
 
 class Lua(Program):
     package = "lua5.4"
-    short, long, timed = 2, 300, 250
+    short, long, timed = 2, 300, 165
     trained = "`lua/train.lua`: words, queens, closures, strings, numbers"
     tested = "`lua/test.lua`: other scripts"
 
@@ -48,8 +48,10 @@ class Sqlite(Program):
             run(["make", "sqlite3.c", "shell.c"], cwd=tree)
 
     def compile(self, tree, how):
-        self.sh(how, [how.cc, *how.cflags.split(), "shell.c", "sqlite3.c", "-o", "sqlite3-bench",
-                      *how.ldflags.split(), "-lpthread", "-ldl", "-lm"], tree)
+        for source in "shell.c", "sqlite3.c":
+            self.sh(how, [how.cc, *how.cflags.split(), "-c", source], tree)
+        self.sh(how, [how.cc, "shell.o", "sqlite3.o", "-o", "sqlite3-bench", *how.ldflags.split(),
+                      "-lpthread", "-ldl", "-lm"], tree)
         return tree + "/sqlite3-bench"
 
     def train(self, rounds):
@@ -77,7 +79,7 @@ class Packer(Program):
 
 class Gzip(Packer):
     package = "gzip"
-    short, long, timed = 2, 300, 200
+    short, long, timed = 2, 300, 135
 
     def ready(self, tree):
         run(["./configure"], cwd=tree)
@@ -89,7 +91,7 @@ class Gzip(Packer):
 
 class Bzip2(Packer):
     package = "bzip2"
-    short, long, timed = 1, 150, 25
+    short, long, timed = 1, 150, 16
     extra = "-D_FILE_OFFSET_BITS=64"
 
     def compile(self, tree, how):
@@ -99,7 +101,7 @@ class Bzip2(Packer):
 
 class Sort(Program):
     package = "coreutils"
-    short, long, timed = 3, 200, 100
+    short, long, timed = 3, 200, 70
     trained = "lines of random words"
     tested = "numbers and keys in columns (`-t, -k1,1n -k2,2`)"
 
@@ -130,7 +132,7 @@ class Sort(Program):
 
 class Perl(Program):
     package = "perl"
-    short, long, timed = 3, 400, 150
+    short, long, timed = 3, 400, 145
     trained = "`perl/train.pl`: primes, word scores, patterns, formats"
     tested = "`perl/test.pl`: anagrams, objects, a parser, matrices, records"
 
@@ -167,7 +169,7 @@ class Perl(Program):
 class Gnugo(Program):
     package = "gnugo"
     extra = "-fcommon"
-    short, long, timed = 1, 24, 16
+    short, long, timed = 1, 24, 8
     trained = "moves in 12 games of its regression suite, level 1"
     tested = "moves in 8 other games, level 1"
 
@@ -199,7 +201,7 @@ class Gnugo(Program):
 class Cjpeg(Program):
     """ijpeg; without its hand-written assembly, which no compiler's profile moves."""
     package = "libjpeg-turbo"
-    short, long, timed = 1, 80, 80
+    short, long, timed = 1, 80, 64
     trained = "another generated picture, progressive, quality 90"
     tested = "a generated picture, progressive"
 
@@ -225,7 +227,7 @@ class Cjpeg(Program):
 
 class Mpeg2dec(Program):
     package = "mpeg2dec"
-    short, long, timed = 1, 120, 80
+    short, long, timed = 1, 120, 56
     trained = "a generated film: slow, 3 Mbit/s, long groups of pictures"
     tested = "another one: fast, 6 Mbit/s, short groups"
 
@@ -257,7 +259,7 @@ class Mpeg2dec(Program):
 class Newlisp(Program):
     package = "newlisp"
     extra = "-DSUPPORT_UTF8 -DNEWLISP64 -DLINUX"
-    short, long, timed = 10, 1600, 800
+    short, long, timed = 10, 1600, 620
     trained = "`newlisp/train.lsp`: recursion, sorting, tables, strings, matrices"
     tested = "`newlisp/test.lsp`: queens, derivatives, trees, parsing"
 
