@@ -6,6 +6,7 @@
 enum {
 	ROUNDS = 40,         /* of Newton's method; 10 to 15 do in the mean, 30 at most */
 	FULL_ROUNDS = 10,    /* then steps are shortened: some swing to and fro */
+	DOUBT_ROUNDS = 16,   /* witnesses are weighed anew in so many */
 	WIDE = 64,           /* ways on of a block whose pairs are not looked at */
 	WORK = 20 * 1000000, /* multiplications of a round: beyond, no answer */
 	INSNS_MAX = 1 << 16,
@@ -16,12 +17,14 @@ enum {
 static const uint32_t NONE = UINT32_MAX;
 
 /* What block samples are worth at most, and by the number of instructions. */
-static const double BIAS = 0.15, BIAS_OF_ONE = 0.3;
-static const double UNSEEN = 0.1;    /* samples that an unsampled block is taken to have */
-static const double ABSENCE = 2;     /* what no samples are worth, against any */
-static const double HIDDEN = 0.5;    /* what too few are, by the square of instructions */
+static const double BIAS = 0.3, BIAS_OF_ONE = 0.3;
+static const double UNSEEN = UNSEEN_WORTH; /* samples that such a block is taken to have */
+static const double HIDDEN = 0.25;   /* what too few are, by the square of instructions */
+static const double ABSENCE = 0.1;   /* what none are, likewise */
 static const double ANY_WAY = 0.5;   /* witnesses that all ways of a block share unseen */
 static const double DISCOUNT = 0.01; /* of a witness for each one there is: 100 say the most */
+static const double FEW = 0.6;       /* more discount, by the square of samples by witnesses */
+static const double DOUBT = 4;       /* what witnesses that all else speaks against say at most */
 static const double FREE = 0.02;     /* samples that fix what enters a function */
 static const double MANY = 1e12;     /* samples or witnesses: more say no more */
 static const double PACE = 0.7, DONE = 0.01, NEARLY_DONE = 0.1; /* steps, as share of a flow */
@@ -101,8 +104,7 @@ static double insns(const struct cfg_block *k)
 	return k->insns < 1 ? 1 : k->insns < INSNS_MAX ? k->insns : INSNS_MAX;
 }
 
-/* How many samples the samples of a block are worth, with s of them. */
-static double worth(const struct cfg_block *k, double s)
+double infer_worth(const struct cfg_block *k, double s)
 {
 	return 1 / (1 / s + BIAS_OF_ONE / insns(k) + BIAS);
 }
@@ -123,9 +125,7 @@ static double hiding(const struct cfg_block *k, bool entry)
 {
 	double n = insns(k);
 
-	if (!k->samples)
-		return ABSENCE * worth(k, MANY);
-	return HIDDEN * n * n / (entry ? ENTRY_FACTOR : 1);
+	return (k->samples ? HIDDEN : ABSENCE) * n * n / (entry ? ENTRY_FACTOR : 1);
 }
 
 /* Sets the cost of a block where its flow is x. */
@@ -145,7 +145,7 @@ static void weigh_block(struct joint *j, uint32_t b)
 	const struct cfg_block *k = &j->g->block[b];
 	double s = fmin((double)k->samples / SAMPLE_ONE, MANY);
 
-	j->weight[b] = s > 0 ? worth(k, s) / (b ? 1 : ENTRY_FACTOR) : UNSEEN;
+	j->weight[b] = s > 0 ? infer_worth(k, s) / (b ? 1 : ENTRY_FACTOR) : UNSEEN;
 	j->cost[b] = j->weight[b] / estimate(j, b);
 }
 
@@ -171,6 +171,15 @@ static void find_ways(struct joint *j, uint32_t b)
 		add_way(j, b, NONE, NONE);
 }
 
+/* What n witnesses are worth. Where few of a block's samples bear witness, it
+ * was an odd few of its executions that did. */
+static double witness_worth(const struct cfg_block *k, double n)
+{
+	double samples = fmin((double)k->samples / SAMPLE_ONE, MANY) + 1;
+
+	return n > 0 ? n / (1 + DISCOUNT * (n + FEW * samples * samples / n)) : 0;
+}
+
 /* Shares of the ways, what they are worth, and flows to begin with. */
 static void weigh_ways(struct joint *j, uint32_t b)
 {
@@ -179,7 +188,8 @@ static void weigh_ways(struct joint *j, uint32_t b)
 
 	for (v = begin; v < end; v++)
 		all += v->edge == NONE ? 0 : seen(j, v->edge);
-	j->witness[b] = ANY_WAY + all / (1 + DISCOUNT * all);
+	j->seen[b] = witness_worth(&j->g->block[b], all);
+	j->witness[b] = ANY_WAY + j->seen[b];
 	if (end - begin > WIDE)
 		j->weight[b] = j->witness[b] = fmax(j->weight[b], j->witness[b]);
 	for (v = begin; v < end; v++) {
@@ -199,6 +209,7 @@ static void build(struct joint *j, struct arena *a)
 	j->cost = arena_array(a, n, sizeof *j->cost);
 	j->weight = arena_array(a, n, sizeof *j->weight);
 	j->witness = arena_array(a, n, sizeof *j->witness);
+	j->seen = arena_array(a, n, sizeof *j->seen);
 	j->in = arena_array(a, n, sizeof *j->in);
 	j->price = arena_array(a, n, sizeof *j->price);
 	for (b = 0; b < n; b++) {
@@ -251,6 +262,27 @@ static double block_flow(const struct joint *j, uint32_t b)
 static bool branches(const struct joint *j, uint32_t b)
 {
 	return j->first[b + 1] - j->first[b] > 1;
+}
+
+/* Witnesses are wrong together or not at all (whoever waits for memory before
+ * a branch is sampled the more): from the present flows on, those that do not
+ * agree say less, as with Student's distribution. */
+static void doubt_witnesses(struct joint *j)
+{
+	const struct way *v, *end;
+	double x, far;
+	uint32_t b;
+
+	for (b = 0; b < j->g->nblock; b++) {
+		end = j->way + j->first[b + 1];
+		if (!j->used[b] || !(j->seen[b] > 0) || j->first[b + 1] - j->first[b] > WIDE)
+			continue;
+		x = block_flow(j, b);
+		far = 0;
+		for (v = j->way + j->first[b]; v < end; v++)
+			far += v->flow / x * ln(v->flow / (v->share * x));
+		j->witness[b] = ANY_WAY + j->seen[b] / (1 + j->seen[b] * fmax(far, 0) / DOUBT);
+	}
 }
 
 /* Sets the steps of b's ways to the gradient of the cost. */
@@ -387,6 +419,8 @@ bool infer_joint(struct cfg *g, const struct reach *r, struct arena *a)
 	if (!analyse(&j, &s, a))
 		return false;
 	for (round = 0; round < ROUNDS && moved >= DONE; round++) {
+		if (round < DOUBT_ROUNDS)
+			doubt_witnesses(&j);
 		set_up(&j, &s);
 		sparse_factor(&s);
 		sparse_solve(&s, j.price);

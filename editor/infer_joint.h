@@ -35,6 +35,7 @@ struct joint {
 	double *cost;    /* per unit of flow: weight by estimate */
 	double *weight;  /* samples that its own evidence is worth */
 	double *witness; /* that of its ways on */
+	double *seen;    /* of these: those that were seen, unless they are doubted */
 	double *in;      /* flow that enters here; 0 = none may */
 	double *price;   /* of a unit of flow there */
 };

@@ -72,6 +72,10 @@ struct free_arc {
  */
 void infer_even(struct free_arc *arc, uint32_t n, uint32_t nnode, struct arena *a);
 
+/* How many unbiased samples s samples of a block are worth; none, that little. */
+#define UNSEEN_WORTH 0.1
+double infer_worth(const struct cfg_block *k, double s);
+
 /*
  * Sets the counts of g by its samples and witnesses together (infer_joint.h).
  * False, and nothing is set, where the graph is too entangled for that, or the
