@@ -295,6 +295,28 @@ static size_t set_witnesses(struct cfg *g, const struct counts_flow *v, size_t n
 	return lost;
 }
 
+static int by_callee(const void *pa, const void *pb)
+{
+	const struct infer_site *a = pa, *b = pb;
+
+	if (a->callee != b->callee)
+		return a->callee < b->callee ? -1 : 1;
+	return (a->block > b->block) - (a->block < b->block);
+}
+
+static void join_sites(const struct plan *p, size_t f, struct cfg *g, struct arena *scratch)
+{
+	const struct counts_flow *call;
+	size_t n = counts_calls(p->counts, f, &call), i, k = 0;
+	struct infer_site *site = arena_array(scratch, n, sizeof *site);
+
+	for (i = 0; i < n; i++)
+		if (call[i].value)
+			site[k++] = (struct infer_site){call[i].to, call[i].block, call[i].value};
+	qsort(site, k, sizeof *site, by_callee);
+	infer_sites(g, site, k, scratch);
+}
+
 static void infer_func(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
 {
 	size_t f = (size_t)(t->func - p->func) + i, nedge;
@@ -313,6 +335,8 @@ static void infer_func(struct plan *p, struct plan_tu *t, uint32_t i, struct are
 	nedge = set_witnesses(g, edge, nedge);
 	if (f == p->counts->first[f])
 		atomic_fetch_add(&p->no_edge, nedge);
+	if (p->counts->form == COUNTS_SAMPLES)
+		join_sites(p, f, g, scratch);
 	infer(g, p->counts->form == COUNTS_SAMPLES ? INFER_SAMPLES : INFER_COUNTS, scratch);
 }
 

@@ -32,6 +32,20 @@ enum infer_input {
 enum { COUNT_ONE = 4096 }; /* with INFER_SAMPLES: one sample in a block of one
 			      instruction gives the count COUNT_ONE */
 
+/*
+ * Samples taken in a callee tell how often each of its call sites was executed,
+ * as long as a call takes the same time from everywhere; nothing that happens in
+ * the calling block itself biases that. Before infer() with INFER_SAMPLES: joins
+ * what is known of sites with the samples of their blocks. site[]: ascending by
+ * callee (any number that names it), samples in fixed point and not 0; of a callee
+ * with one known site nothing follows.
+ */
+struct infer_site {
+	uint32_t callee, block;
+	uint64_t samples;
+};
+void infer_sites(struct cfg *g, const struct infer_site *site, size_t n, struct arena *scratch);
+
 void infer(struct cfg *g, enum infer_input input, struct arena *scratch);
 
 #endif

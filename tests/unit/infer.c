@@ -367,6 +367,65 @@ START_TEST(witnesses_tell_what_samples_hide)
 }
 END_TEST
 
+/* Half of the blocks' samples bear witness, or one in ten, where the samples of
+ * the arms speak against it. */
+START_TEST(few_of_many_say_less)
+{
+	struct cfg g = graph(4, "01t 02n 13j 23f");
+	uint64_t half;
+	uint32_t b;
+
+	for (b = 0; b < 4; b++)
+		g.block[b].insns = 5;
+	g.block[0].samples = g.block[3].samples = g.block[1].samples = 400 * S;
+	g.block[2].samples = 40 * S;
+	g.block[3].flags = BLK_EXIT;
+	g.edge[0].witness = g.edge[1].witness = 100 * S;
+	infer(&g, INFER_SAMPLES, &mem);
+	check_flow(&g);
+	half = g.block[2].count;
+	g.edge[0].witness = g.edge[1].witness = 20 * S;
+	infer(&g, INFER_SAMPLES, &mem);
+	check_flow(&g);
+	ck_assert_uint_lt(3 * g.block[2].count, 2 * half);
+}
+END_TEST
+
+START_TEST(call_sites_tell_their_blocks)
+{
+	/* The arms have as many samples, but 90 of 100 in the callee came from 1. */
+	struct cfg g = graph(4, "01t 02n 13j 23f");
+	const struct infer_site site[] = {{7, 1, 90 * S}, {7, 2, 10 * S}, {9, 2, 50 * S}};
+	uint32_t b;
+
+	for (b = 0; b < 4; b++) {
+		g.block[b].insns = 5;
+		g.block[b].samples = 100 * S;
+	}
+	g.block[3].flags = BLK_EXIT;
+	infer_sites(&g, site, 3, &mem);
+	ck_assert_uint_eq(g.block[0].samples, 100 * S);
+	ck_assert_uint_gt(g.block[1].samples, 120 * S);
+	ck_assert_uint_lt(g.block[2].samples, 80 * S);
+	infer(&g, INFER_SAMPLES, &mem);
+	check_flow(&g);
+	ck_assert_uint_gt(g.block[1].count, 2 * g.block[2].count);
+}
+END_TEST
+
+START_TEST(one_site_tells_nothing)
+{
+	struct cfg g = graph(2, "01f");
+	const struct infer_site site[] = {{7, 1, 90 * S}};
+
+	g.block[0].samples = 3 * S;
+	infer_sites(&g, site, 1, &mem);
+	ck_assert_uint_eq(g.block[0].samples, 3 * S);
+	ck_assert_uint_eq(g.block[1].samples, 0);
+	infer_sites(&g, NULL, 0, &mem);
+}
+END_TEST
+
 /* Thousands of blocks that all lead to one another are given up by joint
  * inference, and answered all the same. */
 START_TEST(entangled_graphs_are_answered)
@@ -469,6 +528,9 @@ int main(void)
 	tcase_add_test(t, addressed_blocks_are_entries);
 	tcase_add_test(t, consistent_counts_stay);
 	tcase_add_test(t, witnesses_tell_what_samples_hide);
+	tcase_add_test(t, few_of_many_say_less);
+	tcase_add_test(t, call_sites_tell_their_blocks);
+	tcase_add_test(t, one_site_tells_nothing);
 	tcase_add_test(t, entangled_graphs_are_answered);
 	tcase_add_test(t, counted_edges_stay);
 	tcase_add_test(t, samples_obey_kirchhoff);
