@@ -53,21 +53,31 @@ def run(argv, **more):
     return r.stdout
 
 
+# A process is counted from its fork on: for a peak of its own a small one has to start it.
+WAITER = """
+import json, os, sys, time
+began = time.monotonic()
+child = os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ)
+_, status, usage = os.wait4(child, 0)
+os.write(int(sys.argv[1]), json.dumps([os.waitstatus_to_exitcode(status), time.monotonic() - began,
+                                       usage.ru_maxrss / 1024]).encode())
+"""
+
+
 def measured(argv, **more):
     """(standard output, wall seconds, peak memory in MB) of a command and its children."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as said:
-        began = time.monotonic()
-        p = subprocess.Popen(argv, stdout=out, stderr=said, stdin=subprocess.DEVNULL, **more)
-        _, status, usage = os.wait4(p.pid, 0)
-        seconds = time.monotonic() - began
-        p.returncode = os.waitstatus_to_exitcode(status)
-        out.seek(0)
-        text = out.read().decode(errors="replace")
-        if p.returncode:
-            said.seek(0)
-            reason = (said.read().decode(errors="replace") or text).strip()[-600:]
-            raise Unavailable(f"{os.path.basename(argv[0])}: {reason or p.returncode}")
-    return text, seconds, usage.ru_maxrss / 1024
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as said, \
+            tempfile.TemporaryFile() as found:
+        subprocess.run([sys.executable, "-ISc", WAITER, str(found.fileno()), *argv], stdout=out,
+                       stderr=said, stdin=subprocess.DEVNULL, pass_fds=[found.fileno()], **more)
+        for f in out, said, found:
+            f.seek(0)
+        text, reason = out.read().decode(errors="replace"), said.read().decode(errors="replace")
+        status, seconds, peak = json.loads(found.read() or "[-1, 0, 0]")
+        if status:
+            reason = (reason or text).strip()[-600:]
+            raise Unavailable(f"{os.path.basename(argv[0])}: {reason or status}")
+    return text, seconds, peak
 
 
 # ---- the report ----
