@@ -11,6 +11,7 @@ import os
 import queue
 import re
 import statistics
+import threading
 
 import chart
 import peers
@@ -19,6 +20,7 @@ from rig import TOP, Unavailable, machine, measured, pairs, progress, run, table
 
 MOST, FEW = 100000, 15000
 FOLDER = os.path.join(TOP, "docs/bench")
+STORING = threading.Lock()
 
 # (id, heading, what its ratios are of, how it is made)
 COLUMNS = [
@@ -105,13 +107,17 @@ def make_all(p, only):
     return found
 
 
-def count_one(p, builds, name):
+def count_one(p, found, name):
     """Counts what can be counted of one build."""
+    build = found["builds"][name]
     try:
-        instructions, taken, lines = p.taken(p.path(builds[name]["file"]), p.test(p.short))
-        builds[name].update(instructions=instructions, taken=taken, lines95=lines)
+        instructions, taken, lines = p.taken(p.path(build["file"]), p.test(p.short))
+        counted = dict(build, instructions=instructions, taken=taken, lines95=lines)
     except Unavailable as e:
-        builds[name] = failure(e)
+        counted = failure(e)
+    with STORING:
+        found["builds"][name] = counted
+        store(p.name, found)
 
 
 def time_one(p, found, rounds):
@@ -153,11 +159,9 @@ def measure(programs, rounds, only=(), count=True, time=True):
     """All there is to find out of the programs; kept step by step."""
     found = [make_all(p, only) if count else load(p.name) for p in programs]
     if count:
-        on_every_cpu([functools.partial(count_one, p, f["builds"], name)
+        on_every_cpu([functools.partial(count_one, p, f, name)
                       for p, f in zip(programs, found) for name, build in f["builds"].items()
                       if "file" in build and (not only or name in only)])
-        for p, f in zip(programs, found):
-            store(p.name, f)
     if time:
         on_every_cpu([functools.partial(time_one, p, f, rounds) for p, f in zip(programs, found)])
 
@@ -211,6 +215,7 @@ def ratio_rows(all_, shown, key):
         base = f["builds"].get(BASE[c], {})
         return b[key] / base[key] if key in b and base.get(key) else None
 
+    all_ = [f for f in all_ if key in f["builds"].get("plain", {})]
     rows = [[f["program"], f"{f['builds']['plain'][key]:,}"] +
             [cell(f, c, lambda b: f"{ratio(b, f, c):.3f}" if ratio(b, f, c) else "–") for c in shown]
             for f in all_]

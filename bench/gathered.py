@@ -38,7 +38,10 @@ def gather(p, n):
     if not os.path.exists(kept + ".of") or open(kept + ".of").read() != of:
         with Place() as place:
             module = copied(p, place)
-            manager = Manager(place, POLICY % module)
+            try:
+                manager = Manager(place, POLICY % module)
+            except SystemExit:  # it has said why
+                raise Unavailable("no manager to gather with") from None
             try:
                 seen = follow(p, n, place, module, manager)
             finally:

@@ -14,7 +14,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.dont_write_bytecode = True
 BENCH = os.path.dirname(os.path.realpath(__file__))
