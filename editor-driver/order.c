@@ -1,5 +1,6 @@
 #include "editor-driver/order.h"
 #include "common/random.h"
+#include "editor-driver/callgraph.h"
 #include "editor/funcorder.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@ struct graph {
 	VEC(struct node) node;
 	VEC(struct fo_func) func;
 	VEC(struct fo_call) call;
-	struct htab global; /* name -> node + 1 */
+	uint32_t *node_of; /* by function of the artifact: node + 1 */
 };
 
 static void gather(struct plan *p, struct graph *g)
@@ -27,77 +28,59 @@ static void gather(struct plan *p, struct graph *g)
 				vec_push(&g->node, (struct node){t, i});
 }
 
-static void add_func(struct graph *g, size_t n)
+static void add_call(struct graph *g, struct fo_call c, uint32_t callee, double share)
 {
-	const struct unit_func *f = &g->node.v[n].t->unit->func[g->node.v[n].func];
-	const struct layout *l = &g->node.v[n].t->place[g->node.v[n].func].layout;
+	c.callee = g->node_of[callee] - 1;
+	c.count = (uint64_t)((double)c.count * share);
+	if (g->node_of[callee] && c.count)
+		vec_push(&g->call, c);
+}
+
+/* A call at a place: `from` has its caller, offset and count. A pointer leads
+ * where it was seen to lead. */
+static void add_site(
+    struct graph *g, const struct callgraph *calls, const struct call_site *s, struct fo_call from)
+{
+	const struct call_target *v = calls->target.v + s->target;
+	double seen = 0;
+	uint32_t i;
+
+	if (s->callee != CALL_POINTER)
+		add_call(g, from, s->callee, 1);
+	for (i = 0; i < s->ntarget; i++)
+		seen += v[i].seen;
+	for (i = 0; i < s->ntarget && seen > 0; i++)
+		add_call(g, from, v[i].callee, v[i].seen / seen);
+}
+
+/* A function and its calls, by the places of its hot part. */
+static void add_func(struct graph *g, const struct callgraph *calls, uint32_t func, uint32_t n)
+{
+	const struct node *node = &g->node.v[n];
+	const struct cfg *cfg = &node->t->unit->func[node->func].cfg;
+	const struct layout *l = &node->t->place[node->func].layout;
 	double *count = xcalloc(l->n, sizeof *count);
 	struct fo_func fo = {0, 0};
 	const struct cfg_block *b;
-	uint64_t *slot;
-	uint32_t i;
-	bool fresh;
+	const struct call_site *s;
+	uint32_t k, i, nsite;
 
-	layout_flow(&f->cfg, l, count);
-	for (i = 0; i < l->nhot; i++) {
-		b = &f->cfg.block[l->order[i]];
+	layout_flow(cfg, l, count);
+	for (k = 0; k < l->nhot; k++) {
+		b = &cfg->block[l->order[k]];
+		nsite = callgraph_sites(calls, func, l->order[k], &s);
+		for (i = 0; i < nsite; i++)
+			add_site(g, calls, &s[i],
+			    (struct fo_call){.caller = n,
+				.offset =
+				    fo.bytes + (uint64_t)b->bytes * s[i].insn / (b->insns + 1),
+				.count = (uint64_t)count[k]});
 		fo.bytes += b->bytes;
-		fo.weight += (uint64_t)(count[i] * b->insns);
+		fo.weight += (uint64_t)(count[k] * b->insns);
 	}
 	free(count);
 	fo.bytes += !fo.bytes;
 	vec_push(&g->func, fo);
-	if (f->global) {
-		slot = htab_put_str(&g->global, f->name, &fresh);
-		if (fresh)
-			*slot = n + 1;
-	}
-}
-
-/* Calls from the hot part; a name means the unit's own function before any
- * other's global one. */
-static void add_calls(struct graph *g, size_t n, const struct htab *own)
-{
-	const struct unit_func *f = &g->node.v[n].t->unit->func[g->node.v[n].func];
-	const struct layout *l = &g->node.v[n].t->place[g->node.v[n].func].layout;
-	uint64_t *start = xcalloc(f->cfg.nblock, sizeof *start), at = 0, *callee;
-	const struct cfg_block *b;
-	const struct unit_call *c;
-	uint32_t i;
-
-	for (i = 0; i < l->nhot; i++) {
-		if (!start[l->order[i]])
-			start[l->order[i]] = at + 1; /* 0: not in the hot part */
-		at += f->cfg.block[l->order[i]].bytes;
-	}
-	for (c = f->call; c < f->call + f->ncall; c++) {
-		b = &f->cfg.block[c->block];
-		callee = htab_get_str(own, c->callee);
-		if (!callee)
-			callee = htab_get_str(&g->global, c->callee);
-		if (callee && start[c->block] && b->count)
-			vec_push(&g->call, (struct fo_call){(uint32_t)n, (uint32_t)*callee - 1,
-			    start[c->block] - 1 + (uint64_t)b->bytes * c->insn / (b->insns + 1),
-			    b->count});
-	}
-	free(start);
-}
-
-static void link_calls(struct graph *g)
-{
-	struct htab own = {0};
-	size_t i, k, end;
-	bool fresh;
-
-	for (i = 0; i < g->node.n; i = end) {
-		for (end = i; end < g->node.n && g->node.v[end].t == g->node.v[i].t; end++)
-			*htab_put_str(&own,
-			    g->node.v[end].t->unit->func[g->node.v[end].func].name, &fresh) =
-			    end + 1;
-		for (k = i; k < end; k++)
-			add_calls(g, k, &own);
-		htab_free(&own);
-	}
 }
 
 static void set_ranks(struct graph *g, const uint32_t *order)
@@ -114,19 +97,26 @@ static void set_ranks(struct graph *g, const uint32_t *order)
 void order_calls(struct plan *p)
 {
 	struct arena scratch = {0};
+	struct callgraph calls;
 	struct graph g = {0};
-	uint32_t *order;
+	uint32_t *order, *func;
 	size_t i;
 
 	gather(p, &g);
+	callgraph_make(p, &calls);
+	g.node_of = arena_array(&scratch, p->nfunc, sizeof *g.node_of);
+	func = arena_array(&scratch, g.node.n, sizeof *func);
+	for (i = 0; i < g.node.n; i++) {
+		func[i] = callgraph_func(p, g.node.v[i].t, g.node.v[i].func);
+		g.node_of[func[i]] = (uint32_t)i + 1;
+	}
 	for (i = 0; i < g.node.n; i++)
-		add_func(&g, i);
-	link_calls(&g);
+		add_func(&g, &calls, func[i], (uint32_t)i);
 	order = arena_array(&scratch, g.node.n, sizeof *order);
 	funcorder(g.func.v, (uint32_t)g.func.n, g.call.v, (uint32_t)g.call.n, order, &scratch);
 	set_ranks(&g, order);
+	callgraph_free(&calls);
 	arena_free(&scratch);
-	htab_free(&g.global);
 	vec_free(&g.node);
 	vec_free(&g.func);
 	vec_free(&g.call);

@@ -9,10 +9,8 @@
 #include "editor/frontend.h"
 
 /* Needs plan_infer(). first[] by function of the artifact: the program's block
- * of its entry, block b of it being first + b; FE_NONE without weight. A call
- * means the caller's unit's own function of that name before any other's
- * global one; calls that lead out of these functions are left out. Free with
- * fe_free(). */
+ * of its entry, block b of it being first + b; FE_NONE without weight. Calls
+ * are those of editor-driver/callgraph.h. Free with fe_free(). */
 void program_make(const struct plan *p, struct fe_program *out, uint32_t *first);
 
 #endif
