@@ -1,4 +1,5 @@
 #include "editor-driver/plan.h"
+#include "editor-driver/entries.h"
 #include "editor-driver/order.h"
 #include "editor-driver/parallel.h"
 #include "editor/infer.h"
@@ -342,8 +343,11 @@ static void infer_func(struct plan *p, struct plan_tu *t, uint32_t i, struct are
 
 void plan_infer(struct plan *p)
 {
-	if (p->counts && p->counts->block)
-		each_weighed(p, infer_func);
+	if (!p->counts || !p->counts->block)
+		return;
+	each_weighed(p, infer_func);
+	if (p->counts->form == COUNTS_SAMPLES)
+		entries_agree(p);
 }
 
 static uint64_t func_seed(const struct plan *p, const struct plan_tu *t, uint32_t i)

@@ -1,4 +1,5 @@
 #include "editor-driver/score.h"
+#include "editor-driver/entries.h"
 #include "editor-driver/program.h"
 #include "editor/infer.h"
 
@@ -43,7 +44,7 @@ static struct scoring begin(const struct scorer *s, struct score *out)
 static void add_layout(
     struct scoring *g, const struct cfg *cfg, const struct layout *l, uint32_t first)
 {
-	double unit = g->s->p->counts->form == COUNTS_SAMPLES ? COUNT_ONE : 1;
+	double unit = g->s->p->counts->form == COUNTS_SAMPLES ? (double)COUNT_ONE * ENTRIES_ONE : 1;
 	double *count = xcalloc(l->n, sizeof *count);
 	uint32_t *main = &g->layout.main[first], k;
 	struct layout_score one;
