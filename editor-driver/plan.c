@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH_BLOCKS = 64 };
+enum { BATCH_BLOCKS = 64, FUNC_ALIGN = 4 /* log2 */ };
 static const double HOT_SHARE = 0.95;
 
 /* ---- begin ---- */
@@ -404,6 +404,8 @@ static void layout_func(struct plan *p, struct plan_tu *t, uint32_t i, struct ar
 	struct layout l;
 
 	at->edit = f->movable;
+	if (p->transforms & LAYOUT_ALIGN)
+		at->align = p->mode == PLAN_RANDOM ? func_seed(p, t, i) % 7 : FUNC_ALIGN;
 	if (f->opaque)
 		layout_identity(&f->cfg, &l, scratch);
 	else if (p->mode == PLAN_RANDOM)

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FUNC_ALIGN = 16 };
 static const double HOT_SHARE = 0.95;
 
 void scorer_open(struct scorer *s, const struct plan *p)
@@ -58,11 +57,10 @@ static void add_layout(
 		main[k] += (uint32_t)g->layout.place.n;
 	layout_flow(cfg, l, count);
 	for (k = 0; k < l->n; k++)
-		vec_push(&g->layout.place,
-		    (struct fe_place){.bytes = cfg->block[l->order[k]].bytes,
-			.block = first + l->order[k],
-			.falls = k + 1 < l->n && k + 1 != l->nhot,
-			.count = count[k]});
+		vec_push(&g->layout.place, (struct fe_place){.bytes = cfg->block[l->order[k]].bytes,
+					       .block = first + l->order[k],
+					       .falls = k + 1 < l->n && k + 1 != l->nhot,
+					       .count = count[k]});
 	free(count);
 }
 
@@ -132,8 +130,8 @@ void score_build(const struct scorer *s, const struct mapindex *build, struct sc
 	for (t = s->p->tu; t < s->p->tu + s->p->ntu; t++)
 		for (i = 0; i < t->nfunc; i++, first++)
 			if (*first != FE_NONE)
-				build_func(&g, build, hash_short(&t->art->hash),
-				    &t->unit->func[i], *first);
+				build_func(&g, build, hash_short(&t->art->hash), &t->unit->func[i],
+				    *first);
 	finish(&g);
 }
 
@@ -171,11 +169,12 @@ static uint64_t place_run(struct fe_place *p, uint32_t from, uint32_t to, uint64
 static void place_all(struct scoring *g, const struct placed *x, size_t n)
 {
 	struct fe_place *p = g->layout.place.v;
-	uint64_t at = 0;
+	uint64_t at = 0, align;
 	size_t k;
 
 	for (k = 0; k < n; p += x[k++].layout.n) {
-		at = (at + FUNC_ALIGN - 1) & -(uint64_t)FUNC_ALIGN;
+		align = x[k].at && x[k].at->align > 1 ? (uint64_t)1 << x[k].at->align : 2;
+		at = (at + align - 1) & -align;
 		at = place_run(p, 0, x[k].layout.nhot, at);
 	}
 	for (p = g->layout.place.v, k = 0; k < n; p += x[k++].layout.n)

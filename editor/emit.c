@@ -82,13 +82,17 @@ static const char *section_text(struct emitter *m, uint16_t s)
 	return arena_strndup(m->u->mem, n.p, n.n);
 }
 
-/* What the text asks for is the least; 16 bytes are every compiler's default. */
+/* Compilers align every function on 16 bytes for speed; more than that was asked
+ * for. Two are the least: C++ keeps a bit in pointers to members. */
 static void entry_align(struct emitter *m, const struct func *f)
 {
+	enum { LEAST = 1, DEFAULT = 4 };
 	uint32_t align = m->place[f->pub->ord].align;
 
-	align = align > 4 ? align : 4;
-	buf_printf(m->out, "\t.p2align\t%u\n", f->align > align ? f->align : align);
+	align = align > LEAST ? align : LEAST;
+	if (f->align > DEFAULT && f->align > align)
+		align = f->align;
+	buf_printf(m->out, "\t.p2align\t%u\n", align);
 }
 
 /* ---- functions that stay ---- */

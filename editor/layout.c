@@ -15,7 +15,7 @@ enum {
 };
 
 /* Of the executions of a hot block, what a byte of a copy must save. */
-static const double TAIL_PRICE = 1. / 32;
+static const double TAIL_PRICE = 1. / 16;
 
 void layout_identity(const struct cfg *g, struct layout *out, struct arena *a)
 {

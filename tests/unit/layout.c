@@ -312,7 +312,7 @@ START_TEST(dispatch_is_copied_into_its_handlers)
 	    {1, 3, EDGE_INDIRECT, 2000}, {1, 4, EDGE_INDIRECT, 1000}, {1, 5, EDGE_INDIRECT, 10},
 	    {2, 1, EDGE_JUMP, 3000}, {3, 1, EDGE_JUMP, 2000}, {4, 1, EDGE_FALL, 1000}};
 	static const uint64_t count[] = {10, 6010, 3000, 2000, 1000, 10};
-	const struct layout_options o = {.split = 1, .transforms = LAYOUT_TAILS, .hot = 1000};
+	const struct layout_options o = {.split = 1, .transforms = LAYOUT_TAILS, .hot = 500};
 	struct cfg g = {.nblock = 6, .nedge = 8};
 	struct layout_score before, after;
 	double flow[9], sum = 0;

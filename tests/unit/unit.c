@@ -620,7 +620,7 @@ START_TEST(jumps_follow_from_the_order)
 	text = print_order(last, swapped, 3);
 	has(text, "\ttestl\t%edi, %edi\n\tjne\t.LMB0.1\n.LMB0.2:\n.L2:\n\tret\n");
 	has(text, ".LMB0.1:\n\tincl\t%eax\n\tjmp\t.LMB0.2\n");
-	has(text, "\t.section\t.text.sorted.00000012,\"ax\",@progbits\n\t.p2align\t4\n");
+	has(text, "\t.section\t.text.sorted.00000012,\"ax\",@progbits\n\t.p2align\t1\n");
 }
 END_TEST
 
@@ -1080,8 +1080,8 @@ START_TEST(check_knows_sections)
 	replaced(text, "\t.align 8\nptr:", "\t.align 4\nptr:");
 	replaced(text, "#APP\n\t.globl hand\n", "\t.section\t.init,\"ax\"\n#APP\n\t.globl hand\n");
 	replaced(moved, "\t.section\t.text.sorted.", "\t.section\t.init.text.");
-	replaced(moved, ",\"ax\",@progbits\n\t.p2align\t4\n",
-	    ",\"axG\",@progbits,g,comdat\n\t.p2align\t4\n");
+	replaced(moved, ",\"ax\",@progbits\n\t.p2align\t1\n",
+	    ",\"axG\",@progbits,g,comdat\n\t.p2align\t1\n");
 }
 END_TEST
 
