@@ -145,8 +145,10 @@ void layout_blocks(
 	for (b = 0, k = n; b < g->nblock; b++)
 		if (!hot[b])
 			out->order[k++] = b;
-	if (o->transforms & LAYOUT_TAILS)
+	if (o->transforms & LAYOUT_TAILS) {
 		tails_copy(g, (double)o->hot * TAIL_PRICE, out, a);
+		tails_order(g, out, a);
+	}
 	if (o->split)
 		split(g, hot, out, a);
 	else

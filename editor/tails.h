@@ -18,6 +18,10 @@
  */
 void tails_copy(const struct cfg *g, double price, struct layout *l, struct arena *a);
 
+/* Orders the hot fragment anew where copies in it make that save taken jumps;
+ * each stays behind its place. */
+void tails_order(const struct cfg *g, struct layout *l, struct arena *a);
+
 /* May a block have copies? */
 bool tails_may_copy(const struct cfg *g, uint32_t block);
 

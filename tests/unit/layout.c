@@ -1,5 +1,6 @@
 #include "editor/layout.h"
 #include "editor/infer.h"
+#include "editor/tails.h"
 #include "tests/cfggen.h"
 
 #include <check.h>
@@ -372,6 +373,42 @@ START_TEST(a_small_loop_is_copied_behind_itself)
 }
 END_TEST
 
+/* What copies leave is ordered anew, and never for the worse. */
+START_TEST(order_follows_the_copies)
+{
+	struct layout_score s, ordered;
+	double before = 0, after = 0;
+	struct layout l, copied;
+	uint32_t seed, b, k;
+	uint8_t *seen;
+	struct cfg g;
+
+	for (seed = 1; seed <= 60; seed++) {
+		cfggen(&g, seed, 4 * seed, 1000, &mem);
+		layout_blocks(&g, &parted, &l, &mem);
+		l.nhot = l.n;
+		tails_copy(&g, 1, &l, &mem);
+		copied = l;
+		layout_score(&g, &l, &s);
+		tails_order(&g, &l, &mem);
+		ck_assert_uint_eq(l.n, copied.n);
+		seen = arena_array(&mem, 2 * (size_t)g.nblock, 1);
+		for (k = 0; k < l.n; k++) {
+			seen[copied.order[k]]++;
+			seen[g.nblock + l.order[k]]++;
+		}
+		for (b = 0; b < g.nblock; b++)
+			ck_assert_uint_eq(seen[b], seen[g.nblock + b]);
+		ck_assert_uint_eq(l.order[0], 0);
+		layout_score(&g, &l, &ordered);
+		ck_assert_double_le(ordered.taken, s.taken);
+		before += s.taken;
+		after += ordered.taken;
+	}
+	ck_assert_double_lt(after, before);
+}
+END_TEST
+
 START_TEST(the_main_place_is_not_fallen_into)
 {
 	struct cfg g = diamond();
@@ -455,6 +492,7 @@ int main(void)
 	tcase_add_test(t, random_layouts_differ_and_are_sound);
 	tcase_add_test(t, dispatch_is_copied_into_its_handlers);
 	tcase_add_test(t, a_small_loop_is_copied_behind_itself);
+	tcase_add_test(t, order_follows_the_copies);
 	tcase_add_test(t, the_main_place_is_not_fallen_into);
 	tcase_add_test(t, heads_of_small_hot_loops_are_aligned);
 	tcase_add_test(t, hot_lines_by_hand);
