@@ -1,5 +1,6 @@
 #include "managerd/observe.h"
 #include "managerd/witness.h"
+#include "managerd/worth.h"
 
 #include <string.h>
 
@@ -47,15 +48,43 @@ static uint32_t block_at(void *arg, uint32_t func, uint64_t address)
 	return s.block;
 }
 
+static uint32_t worth(struct observer *o, const struct witness_sample *w)
+{
+	const struct uops_block *b =
+	    &o->uops->block.v[o->uops->func.v[w->func].block + w->block];
+
+	if (!o->seen)
+		return WORTH_ONE;
+	return worth_of_sample(
+	    o->seen, b, uops_at(o->uops, w->func, w->block, w->offset));
+}
+
+static bool is_repeated(const struct witness_edge *edge, uint32_t i)
+{
+	uint32_t k;
+
+	for (k = 0; k < i; k++)
+		if (edge[k].from == edge[i].from)
+			return true;
+	return false;
+}
+
+/*
+ * Of a loop's turns only the next one counts: the last ones are seen from more
+ * samples than the first ones. Directions beyond the sample's own block come
+ * in crowds, of one moment; they count half.
+ */
 static void note_edges(struct observer *o, const struct spot *s, const struct witness_sample *w)
 {
 	struct witness_edge edge[WITNESS_EDGES];
-	uint32_t slot = s->range->slot - s->block, i, n;
+	uint32_t slot = s->range->slot - s->block, one = worth(o, w), i, n;
 	bool own = false;
 
 	n = witness_run(o->uops, w, edge, &own);
 	for (i = 0; i < n; i++)
-		pairs_add(&o->edge, slot + edge[i].from, slot + edge[i].to);
+		if (!is_repeated(edge, i))
+			pairs_add(&o->edge, slot + edge[i].from, slot + edge[i].to,
+			    own && !i ? one : (one + 1) / 2);
 	o->count.witnesses += n;
 	o->count.own += own;
 }
@@ -91,7 +120,7 @@ static void note_caller(struct observer *o, const struct spot *s, const struct w
 	func = o->uops_func[from.func];
 	if (func == UOPS_NONE || !uops_behind_call(o->uops, func, from.block, from.at + 1))
 		return;
-	pairs_add(&o->call, from.range->slot, s->func);
+	pairs_add(&o->call, from.range->slot, s->func, 1);
 	o->count.callers++;
 }
 

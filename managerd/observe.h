@@ -27,7 +27,9 @@ struct observer {
 	const struct map_table *table;
 	const struct uops *uops;
 	const uint32_t *uops_func; /* by function of the table: index in uops, or UOPS_NONE */
-	struct pairs edge;         /* slot of a block, slot of the one it went on to */
+	uint32_t *seen;            /* managerd/worth.h; NULL = all are worth the same */
+	struct pairs edge;         /* slot of a block, slot of the one it went on to; in
+				      units of 1 / WORTH_ONE */
 	struct pairs call;         /* slot of the calling block, index of the called function */
 	struct observe_count count;
 };

@@ -28,7 +28,7 @@ static void grow(struct pairs *t)
 	free(old.v);
 }
 
-void pairs_add(struct pairs *t, uint32_t a, uint32_t b)
+void pairs_add(struct pairs *t, uint32_t a, uint32_t b, uint32_t n)
 {
 	struct pair *p;
 
@@ -38,7 +38,7 @@ void pairs_add(struct pairs *t, uint32_t a, uint32_t b)
 	t->n += !p->n;
 	p->a = a;
 	p->b = b;
-	p->n++;
+	p->n += n;
 }
 
 static int by_pair(const void *pa, const void *pb)

@@ -1,5 +1,5 @@
 /*
- * How often each pair of numbers came up in a batch. Pure. A zero-filled
+ * What came up for each pair of numbers in a batch. Pure. A zero-filled
  * struct is an empty one.
  */
 #ifndef MORPH_MANAGERD_PAIRS_H
@@ -18,7 +18,8 @@ struct pairs {
 	size_t n, cap;
 };
 
-void pairs_add(struct pairs *t, uint32_t a, uint32_t b);
+/* n > 0 */
+void pairs_add(struct pairs *t, uint32_t a, uint32_t b, uint32_t n);
 /* Packs the pairs into v[0 … n), by a and b; only pairs_free() may follow. */
 void pairs_sort(struct pairs *t);
 void pairs_free(struct pairs *t);

@@ -4,6 +4,7 @@
  */
 #include "managerd/manager.h"
 #include "managerd/observe.h"
+#include "managerd/worth.h"
 
 #include "common/log.h"
 
@@ -113,7 +114,8 @@ static void merge_edges(const struct place *p, const struct observer *o)
 		}
 		if (pf)
 			profile_add_edge(pf, pair->a - f->slot, pair->b - f->slot,
-			    pair->n * p->worth, p->now_ms, p->half_life_s);
+			    (double)pair->n / WORTH_ONE * p->worth, p->now_ms,
+			    p->half_life_s);
 	}
 }
 
@@ -156,7 +158,8 @@ static struct observer begin(const struct batch_module *at)
 	return (struct observer){.map = &at->mod->build.v[at->build].map,
 	    .table = &o->table,
 	    .uops = &o->uops,
-	    .uops_func = o->uops_func};
+	    .uops_func = o->uops_func,
+	    .seen = o->seen};
 }
 
 static void end(struct manager *m, const struct batch_module *at, struct place *p,

@@ -1,6 +1,7 @@
 /* Registers of samples against a map, a table and two small functions. */
 #include "managerd/observe.h"
 #include "managerd/tables.h"
+#include "managerd/worth.h"
 #include "common/log.h"
 #include "common/publish.h"
 
@@ -105,13 +106,72 @@ START_TEST(directions_follow_the_registers)
 	}
 	pairs_sort(&o.edge);
 	ck_assert_uint_eq(o.edge.n, 2);
-	ck_assert(o.edge.v[0].a == 0 && o.edge.v[0].b == 1 && o.edge.v[0].n == 7);
-	ck_assert(o.edge.v[1].a == 0 && o.edge.v[1].b == 2 && o.edge.v[1].n == 3);
+	ck_assert(o.edge.v[0].a == 0 && o.edge.v[0].b == 1 && o.edge.v[0].n == 7 * WORTH_ONE);
+	ck_assert(o.edge.v[1].a == 0 && o.edge.v[1].b == 2 && o.edge.v[1].n == 3 * WORTH_ONE);
 	ck_assert_uint_eq(o.count.samples, 10);
 	ck_assert_uint_eq(o.count.placed, 10);
 	ck_assert_uint_eq(o.count.own, 10);
 	ck_assert_uint_eq(o.count.witnesses, 10);
 	ck_assert_uint_eq(o.count.callers, 0);
+}
+END_TEST
+
+/* f's block 1 goes back to block 0, which decrements rax: some turns of a loop. */
+START_TEST(of_a_loop_the_next_turn_counts)
+{
+	struct wire_regs r = sample(F + 16, 9);
+	struct uops_func *f = &u.func.v[uops_find(&u, &t.func.v[0].key)];
+
+	u.uop.v[u.block.v[f->block].uop].kind = UOP_SUB;
+	u.uop.v[u.block.v[f->block].uop].imm = 1;
+	u.block.v[f->block].cond = 5;
+	u.block.v[f->block + 1].term = UT_GO;
+	u.block.v[f->block + 1].to = 0;
+	observe(&o, &r);
+	pairs_sort(&o.edge);
+	ck_assert_uint_eq(o.count.witnesses, 9);
+	ck_assert_uint_eq(o.edge.n, 1);
+	/* From another block it counts half. */
+	ck_assert(o.edge.v[0].a == 0 && o.edge.v[0].b == 1 && o.edge.v[0].n == WORTH_ONE / 2);
+}
+END_TEST
+
+START_TEST(where_samples_pile_up_they_are_worth_less)
+{
+	const struct uops_block *b = &u.block.v[u.func.v[uops_find(&u, &t.func.v[1].key)].block];
+	uint32_t *seen = xcalloc(u.uop.n, sizeof *seen), i, first = 0, last = 0, rare;
+
+	for (i = 0; i < 3000; i++) {
+		last = worth_of_sample(seen, b, b->uop);
+		first = i ? first : last;
+	}
+	rare = worth_of_sample(seen, b, b->uop + 1);
+	ck_assert_uint_ge(first, WORTH_ONE * 3 / 4);
+	ck_assert_uint_le(first, WORTH_ONE);
+	/* One instruction of three has them all: it is worth a third. */
+	ck_assert_uint_eq(last, WORTH_ONE / 3);
+	ck_assert_uint_eq(rare, WORTH_MAX);
+	/* Nothing is known of other blocks. */
+	ck_assert_uint_eq(seen[b->uop], 3000);
+	ck_assert_uint_eq(seen[b->uop + 1], 1);
+	free(seen);
+}
+END_TEST
+
+START_TEST(a_sample_is_weighed_where_it_fell)
+{
+	struct wire_regs r = sample(F, 5);
+	uint32_t i;
+
+	o.seen = xcalloc(u.uop.n, sizeof *o.seen);
+	for (i = 0; i < 1000; i++)
+		observe(&o, &r);
+	free(o.seen);
+	pairs_sort(&o.edge);
+	ck_assert_uint_eq(o.count.witnesses, 1000);
+	/* One of two instructions. */
+	ck_assert_uint_ge(o.edge.v[0].n, 500 * WORTH_ONE);
+	ck_assert_uint_le(o.edge.v[0].n, 510 * WORTH_ONE);
 }
 END_TEST
 
@@ -246,6 +306,9 @@ int main(void)
 	suite_add_tcase(s, tc);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, directions_follow_the_registers);
+	tcase_add_test(tc, of_a_loop_the_next_turn_counts);
+	tcase_add_test(tc, where_samples_pile_up_they_are_worth_less);
+	tcase_add_test(tc, a_sample_is_weighed_where_it_fell);
 	tcase_add_test(tc, places_the_table_does_not_know_say_nothing);
 	tcase_add_test(tc, the_caller_is_at_the_frames_return_address);
 	tcase_add_test(tc, functions_of_another_shape_have_no_table);

@@ -11,13 +11,13 @@ START_TEST(pairs_are_counted_and_sorted)
 	for (a = 100; a-- > 0;)
 		for (b = 0; b < 100; b++)
 			for (i = 0; i <= (a + b) % 3; i++)
-				pairs_add(&t, a, b << 20);
+				pairs_add(&t, a, b << 20, 2);
 	ck_assert_uint_eq(t.n, 10000);
 	pairs_sort(&t);
 	for (i = 0; i < 10000; i++) {
 		ck_assert_uint_eq(t.v[i].a, i / 100);
 		ck_assert_uint_eq(t.v[i].b, (i % 100) << 20);
-		ck_assert_uint_eq(t.v[i].n, 1 + (i / 100 + i % 100) % 3);
+		ck_assert_uint_eq(t.v[i].n, 2 * (1 + (i / 100 + i % 100) % 3));
 	}
 	pairs_free(&t);
 }
@@ -29,7 +29,7 @@ START_TEST(nothing_is_an_empty_list)
 
 	pairs_sort(&t);
 	ck_assert_uint_eq(t.n, 0);
-	pairs_add(&t, 0, 0);
+	pairs_add(&t, 0, 0, 1);
 	pairs_sort(&t);
 	ck_assert_uint_eq(t.n, 1);
 	ck_assert_uint_eq(t.v[0].n, 1);
