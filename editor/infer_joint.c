@@ -6,7 +6,7 @@
 enum {
 	ROUNDS = 40,         /* of Newton's method; 10 to 15 do in the mean, 30 at most */
 	FULL_ROUNDS = 10,    /* then steps are shortened: some swing to and fro */
-	DOUBT_ROUNDS = 16,   /* witnesses are weighed anew in so many */
+	SETTLED = 16,        /* rounds after which evidence stays what it is */
 	WIDE = 64,           /* ways on of a block whose pairs are not looked at */
 	WORK = 20 * 1000000, /* multiplications of a round: beyond, no answer */
 	INSNS_MAX = 1 << 16,
@@ -19,19 +19,20 @@ static const uint32_t NONE = UINT32_MAX;
 /* What block samples are worth at most, and by the number of instructions. */
 static const double BIAS = 0.3, BIAS_OF_ONE = 0.3;
 static const double UNSEEN = UNSEEN_WORTH; /* samples that such a block is taken to have */
-static const double HIDDEN = 0.25;   /* what too few are, by the square of instructions */
-static const double ABSENCE = 0.1;   /* what none are, likewise */
-static const double ANY_WAY = 0.5;   /* witnesses that all ways of a block share unseen */
-static const double DISCOUNT = 0.01; /* of a witness for each one there is: 100 say the most */
-static const double FEW = 0.6;       /* more discount, by the square of samples by witnesses */
-static const double DOUBT = 4;       /* what witnesses that all else speaks against say at most */
-static const double FREE = 0.02;     /* samples that fix what enters a function */
-static const double MANY = 1e12;     /* samples or witnesses: more say no more */
+static const double HIDDEN = 0.25;         /* what too few are, by the square of instructions */
+static const double ABSENCE = 0.1;         /* what none are, likewise */
+static const double ANY_WAY = 0.5;         /* witnesses that all ways of a block share unseen */
+static const double DISCOUNT = 0.01;   /* of a witness for each one there is: 100 say the most */
+static const double FEW = 0.6;         /* more discount, by the square of samples by witnesses */
+static const double DOUBT = 4;         /* what witnesses that all else speaks against say at most */
+static const double REFILL = 10;       /* instructions in the time a mispredicted branch takes */
+static const double MUCH_BETTER = 0.75; /* of the misfit without */
+static const double FREE = 0.02;       /* samples that fix what enters a function */
+static const double MANY = 1e12;       /* samples or witnesses: more say no more */
 static const double PACE = 0.7, DONE = 0.01, NEARLY_DONE = 0.1; /* steps, as share of a flow */
 static const double LEAST = 1e-3, ROUNDS_TO_0 = 0.3;            /* flows */
 
-/* ln, the same on every machine. */
-static double ln(double v)
+double joint_ln(double v)
 {
 	double m, t, t2, sum = 0;
 	int e, k;
@@ -99,31 +100,32 @@ static void choose(struct joint *j, struct arena *a)
 
 /* ---- evidence ---- */
 
-static double insns(const struct cfg_block *k)
+double joint_insns(const struct cfg_block *k)
 {
 	return k->insns < 1 ? 1 : k->insns < INSNS_MAX ? k->insns : INSNS_MAX;
 }
 
 double infer_worth(const struct cfg_block *k, double s)
 {
-	return 1 / (1 / s + BIAS_OF_ONE / insns(k) + BIAS);
+	return 1 / (1 / s + BIAS_OF_ONE / joint_insns(k) + BIAS);
 }
 
-/* The flow that explains the samples of a block the best. */
-static double estimate(const struct joint *j, uint32_t b)
+double joint_estimate(const struct joint *j, uint32_t b)
 {
 	const struct cfg_block *k = &j->g->block[b];
 
 	if (k->samples)
-		return fmin((double)k->samples / SAMPLE_ONE * COUNT_ONE / insns(k), j->most);
-	return UNSEEN * COUNT_ONE / insns(k) / (k->flags & COLD ? COLD_FACTOR : 1);
+		return fmin(
+		    (double)k->samples / SAMPLE_ONE * COUNT_ONE / (joint_insns(k) + j->refill[b]),
+		    j->most);
+	return UNSEEN * COUNT_ONE / joint_insns(k) / (k->flags & COLD ? COLD_FACTOR : 1);
 }
 
 /* What e times as much flow costs at most. Samples of a short block may all but
  * vanish: a compare and its jump retire together with what is before them. */
 static double hiding(const struct cfg_block *k, bool entry)
 {
-	double n = insns(k);
+	double n = joint_insns(k);
 
 	return (k->samples ? HIDDEN : ABSENCE) * n * n / (entry ? ENTRY_FACTOR : 1);
 }
@@ -131,7 +133,7 @@ static double hiding(const struct cfg_block *k, bool entry)
 /* Sets the cost of a block where its flow is x. */
 static void weigh_flow(struct joint *j, uint32_t b, double x)
 {
-	double best = estimate(j, b), over = j->weight[b] * (x / best - 1);
+	double best = joint_estimate(j, b), over = j->weight[b] * (x / best - 1);
 
 	if (over > 0)
 		j->cost[b] =
@@ -146,7 +148,7 @@ static void weigh_block(struct joint *j, uint32_t b)
 	double s = fmin((double)k->samples / SAMPLE_ONE, MANY);
 
 	j->weight[b] = s > 0 ? infer_worth(k, s) / (b ? 1 : ENTRY_FACTOR) : UNSEEN;
-	j->cost[b] = j->weight[b] / estimate(j, b);
+	j->cost[b] = j->weight[b] / joint_estimate(j, b);
 }
 
 static double seen(const struct joint *j, uint32_t edge)
@@ -212,6 +214,8 @@ static void build(struct joint *j, struct arena *a)
 	j->seen = arena_array(a, n, sizeof *j->seen);
 	j->in = arena_array(a, n, sizeof *j->in);
 	j->price = arena_array(a, n, sizeof *j->price);
+	j->refill = arena_array(a, 2 * (size_t)n, sizeof *j->refill);
+	j->refill_in = j->refill + n;
 	for (b = 0; b < n; b++) {
 		j->first[b + 1] = j->first[b];
 		if (!j->used[b])
@@ -249,7 +253,7 @@ static bool analyse(struct joint *j, struct sparse *s, struct arena *a)
 	return ok;
 }
 
-static double block_flow(const struct joint *j, uint32_t b)
+double joint_block_flow(const struct joint *j, uint32_t b)
 {
 	double x = 0;
 	uint32_t i;
@@ -259,9 +263,24 @@ static double block_flow(const struct joint *j, uint32_t b)
 	return x;
 }
 
-static bool branches(const struct joint *j, uint32_t b)
+bool joint_branches(const struct joint *j, uint32_t b)
 {
 	return j->first[b + 1] - j->first[b] > 1;
+}
+
+double joint_far(const struct joint *j, uint32_t b, double x)
+{
+	const struct way *v;
+	double far = 0;
+
+	for (v = j->way + j->first[b]; v < j->way + j->first[b + 1]; v++)
+		far += v->flow / x * joint_ln(v->flow / (v->share * x));
+	return fmax(far, 0);
+}
+
+double joint_believed(const struct joint *j, uint32_t b, double far)
+{
+	return j->seen[b] / (1 + j->seen[b] * far / DOUBT);
 }
 
 /* Witnesses are wrong together or not at all (whoever waits for memory before
@@ -269,19 +288,14 @@ static bool branches(const struct joint *j, uint32_t b)
  * agree say less, as with Student's distribution. */
 static void doubt_witnesses(struct joint *j)
 {
-	const struct way *v, *end;
-	double x, far;
+	double far;
 	uint32_t b;
 
 	for (b = 0; b < j->g->nblock; b++) {
-		end = j->way + j->first[b + 1];
 		if (!j->used[b] || !(j->seen[b] > 0) || j->first[b + 1] - j->first[b] > WIDE)
 			continue;
-		x = block_flow(j, b);
-		far = 0;
-		for (v = j->way + j->first[b]; v < end; v++)
-			far += v->flow / x * ln(v->flow / (v->share * x));
-		j->witness[b] = ANY_WAY + j->seen[b] / (1 + j->seen[b] * fmax(far, 0) / DOUBT);
+		far = joint_far(j, b, joint_block_flow(j, b));
+		j->witness[b] = ANY_WAY + joint_believed(j, b, far);
 	}
 }
 
@@ -291,12 +305,13 @@ static void set_gradient(struct joint *j, uint32_t b, double x)
 	struct way *v, *begin = j->way + j->first[b], *end = j->way + j->first[b + 1];
 	double common = j->cost[b] - j->weight[b] / x, mean = 0;
 
-	for (v = begin; v < end && branches(j, b); v++) {
-		v->step = ln(v->flow / (v->share * x));
+	for (v = begin; v < end && joint_branches(j, b); v++) {
+		v->step = joint_ln(v->flow / (v->share * x));
 		mean += v->flow / x * v->step;
 	}
 	for (v = begin; v < end; v++)
-		v->step = common + (branches(j, b) ? j->witness[b] / x * (v->step - mean) : 0);
+		v->step =
+		    common + (joint_branches(j, b) ? j->witness[b] / x * (v->step - mean) : 0);
 }
 
 /* Multiplies the steps of b's ways by the inverse of the Hessian: flow by flow,
@@ -317,13 +332,13 @@ static void invert(struct joint *j, uint32_t b, double x)
 static void couple(const struct joint *j, struct sparse *s, uint32_t b, double x)
 {
 	const struct way *v, *u, *begin = j->way + j->first[b], *end = j->way + j->first[b + 1];
-	double one, both = 1 / j->weight[b] - (branches(j, b) ? 1 / j->witness[b] : 0);
+	double one, both = 1 / j->weight[b] - (joint_branches(j, b) ? 1 / j->witness[b] : 0);
 
 	if (end - begin > WIDE)
 		both = 0;
 	*sparse_entry(s, b, b) += both * x * x;
 	for (v = begin; v < end; v++) {
-		one = branches(j, b) ? v->flow * x / j->witness[b] : 0;
+		one = joint_branches(j, b) ? v->flow * x / j->witness[b] : 0;
 		*sparse_entry(s, b, b) += one;
 		if (v->dst == NONE)
 			continue;
@@ -352,7 +367,7 @@ static void set_up(struct joint *j, struct sparse *s)
 			*sparse_entry(s, b, b) = 1;
 			continue;
 		}
-		x = block_flow(j, b);
+		x = joint_block_flow(j, b);
 		weigh_flow(j, b, x);
 		set_gradient(j, b, x);
 		invert(j, b, x);
@@ -393,7 +408,7 @@ static double step(struct joint *j, double pace)
 	for (b = 0; b < j->g->nblock; b++) {
 		if (!j->used[b])
 			continue;
-		x = block_flow(j, b);
+		x = joint_block_flow(j, b);
 		set_gradient(j, b, x);
 		for (v = j->way + j->first[b]; v < j->way + j->first[b + 1]; v++)
 			v->step += (v->dst == NONE ? 0 : j->price[v->dst]) - j->price[b];
@@ -407,26 +422,54 @@ static double step(struct joint *j, double pace)
 	return moved;
 }
 
+static bool solve(struct joint *j, struct sparse *s, double refill)
+{
+	double moved = 1;
+	int round;
+
+	for (round = 0; round < ROUNDS && moved >= DONE; round++) {
+		if (round < SETTLED) {
+			doubt_witnesses(j);
+			joint_refill(j, refill);
+		}
+		set_up(j, s);
+		sparse_factor(s);
+		sparse_solve(s, j->price);
+		moved = step(j, round < FULL_ROUNDS ? 1 : PACE);
+	}
+	return moved < NEARLY_DONE;
+}
+
+/* Takes mispredicted branches into account where that explains the function's
+ * samples much better. */
+static bool solve_both(struct joint *j, struct sparse *s, struct arena *a)
+{
+	uint32_t nway = j->first[j->g->nblock], i;
+	struct way *way = arena_array(a, nway, sizeof *way);
+	double *in = arena_array(a, j->g->nblock, sizeof *in), without;
+
+	if (!solve(j, s, 0))
+		return solve(j, s, REFILL);
+	without = joint_misfit(j);
+	for (i = 0; i < nway; i++)
+		way[i] = j->way[i];
+	for (i = 0; i < j->g->nblock; i++)
+		in[i] = j->in[i];
+	if (!solve(j, s, REFILL) || joint_misfit(j) > MUCH_BETTER * without) {
+		j->way = way;
+		j->in = in;
+	}
+	return true;
+}
+
 bool infer_joint(struct cfg *g, const struct reach *r, struct arena *a)
 {
 	struct joint j = {.g = g, .r = r, .most = 0x1p52 / g->nblock};
 	struct sparse s;
-	double moved = 1;
-	int round;
 
 	choose(&j, a);
 	build(&j, a);
-	if (!analyse(&j, &s, a))
-		return false;
-	for (round = 0; round < ROUNDS && moved >= DONE; round++) {
-		if (round < DOUBT_ROUNDS)
-			doubt_witnesses(&j);
-		set_up(&j, &s);
-		sparse_factor(&s);
-		sparse_solve(&s, j.price);
-		moved = step(&j, round < FULL_ROUNDS ? 1 : PACE);
-	}
-	if (moved >= NEARLY_DONE)
+	if (!analyse(&j, &s, a) || !solve_both(&j, &s, a))
 		return false;
 	joint_settle(&j, a);
 	return true;

@@ -32,13 +32,38 @@ struct joint {
 	uint32_t *first; /* way[first[b]] … way[first[b + 1]] leave block b */
 	struct way *way;
 	/* Per block: */
-	double *cost;    /* per unit of flow: weight by estimate */
-	double *weight;  /* samples that its own evidence is worth */
-	double *witness; /* that of its ways on */
-	double *seen;    /* of these: those that were seen, unless they are doubted */
-	double *in;      /* flow that enters here; 0 = none may */
-	double *price;   /* of a unit of flow there */
+	double *cost;               /* per unit of flow: weight by estimate */
+	double *weight;             /* samples that its own evidence is worth */
+	double *witness;            /* that of its ways on */
+	double *seen;               /* of these: those that were seen, unless they are doubted */
+	double *in;                 /* flow that enters here; 0 = none may */
+	double *price;              /* of a unit of flow there */
+	double *refill, *refill_in; /* time, in instructions, that mispredicted ways here cost */
 };
+
+/* ln, the same on every machine. */
+double joint_ln(double v);
+double joint_insns(const struct cfg_block *k);
+/* The flow that explains the samples of a block the best. */
+double joint_estimate(const struct joint *j, uint32_t b);
+double joint_block_flow(const struct joint *j, uint32_t b);
+/* More than one way leads on. */
+bool joint_branches(const struct joint *j, uint32_t b);
+/* How far b's flow x divides otherwise than its witnesses, after Kullback and
+ * Leibler, and how many witnesses are believed then. */
+double joint_far(const struct joint *j, uint32_t b, double x);
+double joint_believed(const struct joint *j, uint32_t b, double far);
+
+/*
+ * Behind a mispredicted branch the pipeline is filled anew, and a timer that
+ * strikes meanwhile finds the branch's target: so a way that is taken seldom
+ * leads to a block of too many samples. Sets j->refill from the present flows,
+ * halfway at a time: `time` instructions for each time a branch went otherwise
+ * than the last time, were its ways drawn at random.
+ */
+void joint_refill(struct joint *j, double time);
+/* How badly the present flows explain all evidence. */
+double joint_misfit(const struct joint *j);
 
 /* Sets the counts of g to whole flows next to those in j; Kirchhoff's law holds. */
 void joint_settle(struct joint *j, struct arena *a);

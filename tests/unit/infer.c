@@ -118,7 +118,7 @@ START_TEST(diamond_divides_by_its_arms)
 	check_flow(&g);
 	near(g.block[0].count, 100, 0.1);
 	near(edge(&g, 0, 1), 90, 0.1);
-	near(edge(&g, 0, 2), 10, 0.1);
+	near(edge(&g, 0, 2), 10, 0.15);
 }
 END_TEST
 
@@ -346,7 +346,7 @@ END_TEST
 
 START_TEST(witnesses_tell_what_samples_hide)
 {
-	/* The arm of 1 draws four times its samples; 60 of 80 seen went to 2. */
+	/* The arm of 1 draws four times its samples; 300 of 400 seen went to 2. */
 	struct cfg g = graph(4, "01t 02n 13j 23f");
 	uint32_t b;
 
@@ -359,8 +359,8 @@ START_TEST(witnesses_tell_what_samples_hide)
 	infer(&g, INFER_SAMPLES, &mem);
 	check_flow(&g);
 	ck_assert_uint_gt(g.block[1].count, g.block[2].count);
-	g.edge[0].witness = 20 * S;
-	g.edge[1].witness = 60 * S;
+	g.edge[0].witness = 100 * S;
+	g.edge[1].witness = 300 * S;
 	infer(&g, INFER_SAMPLES, &mem);
 	check_flow(&g);
 	ck_assert_uint_lt(2 * g.block[1].count, g.block[2].count);
@@ -388,6 +388,26 @@ START_TEST(few_of_many_say_less)
 	infer(&g, INFER_SAMPLES, &mem);
 	check_flow(&g);
 	ck_assert_uint_lt(3 * g.block[2].count, 2 * half);
+}
+END_TEST
+
+/* One in ten goes to 1, mispredicted each time: its samples are for the most
+ * part those of the pipeline's refill. So in many arms, one behind the other. */
+START_TEST(refills_explain_seldom_arms)
+{
+	struct cfg g = graph(10, "01t 02n 13j 23f 34t 35n 46j 56f 67t 68n 79j 89f");
+	static const uint32_t insns[] = {10, 3, 10}, samples[] = {10000, 1200, 9900};
+	uint32_t b;
+
+	for (b = 0; b < 10; b++) {
+		g.block[b].insns = insns[b % 3];
+		g.block[b].samples = (uint64_t)samples[b % 3] * S;
+	}
+	g.block[9].flags = BLK_EXIT;
+	infer(&g, INFER_SAMPLES, &mem);
+	check_flow(&g);
+	for (b = 1; b < 9; b += 3)
+		ck_assert_uint_lt(6 * g.block[b].count, g.block[0].count);
 }
 END_TEST
 
@@ -529,6 +549,7 @@ int main(void)
 	tcase_add_test(t, consistent_counts_stay);
 	tcase_add_test(t, witnesses_tell_what_samples_hide);
 	tcase_add_test(t, few_of_many_say_less);
+	tcase_add_test(t, refills_explain_seldom_arms);
 	tcase_add_test(t, call_sites_tell_their_blocks);
 	tcase_add_test(t, one_site_tells_nothing);
 	tcase_add_test(t, entangled_graphs_are_answered);
