@@ -122,12 +122,17 @@ def lines(store):
 
 def complete(p):
     """The profile of every execution of a block or edge."""
-    counting, counts, profile = p.path("counting"), p.path("counting.counts"), p.path("complete.profile")
+    return counted(p, "complete", p.train(TRAINED * p.short))
+
+
+def counted(p, name, args):
+    """The same of a run with these arguments."""
+    counting, counts, profile = p.path("counting"), p.path("counting.counts"), p.path(name + ".profile")
     progress(f"{p.name}: counting")
     if os.path.exists(counts):
         os.unlink(counts)
     measured([p.tool("morph-edit"), "--artifact", p.artifact, "--instrument=edges", "-o", counting])
-    measured([counting, *p.train(TRAINED * p.short)[1:]], env=dict(p.env, MORPH_COUNTS=counts))
+    measured([counting, *args[1:]], env=dict(p.env, MORPH_COUNTS=counts))
     measured([p.tool("morph-edit"), "--artifact", p.artifact, "--read-counts", "-o", profile, counts])
     return "--counts", profile
 
