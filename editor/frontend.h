@@ -12,11 +12,12 @@
  * A sampled profile knows no time, only shares. So everything here is per
  * executed instruction of the original text, and becomes a share of time by
  * an assumed number of cycles that an instruction costs without any of this
- * (FE_CPI): gain = 1 − cycles after / cycles before. Of a program that waits
- * for data more than that the gain is smaller by as much. The profile covers
- * one module: the gain is a share of the time spent in it. The cost constants
- * are in frontend.c; how they were found, and what they miss by:
- * bench/README.md, "Predicted against measured".
+ * (FE_CPI): gain = 1 − cycles after / cycles before. Programs that wait for
+ * data or for mispredicted branches win and lose less than that, down to
+ * nothing, and others more: one number for all is most of the error. The profile
+ * covers one module: the gain is a share of the time spent in it. The cost
+ * constants are in frontend.c; how they were found, and what they miss by:
+ * bench/README.md, "The prediction".
  *
  * Pure and deterministic; fe_walk and fe_run of distinct results may run in
  * parallel.
