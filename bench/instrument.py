@@ -14,6 +14,7 @@ def builds(p):
     """[(name, path, counters)], the plain one first."""
     made = [("-O2 as built", p.module, "")]
     ways = [("blocks", ["--instrument=blocks"]), ("edges", ["--instrument=edges"]),
+            ("edges, per thread", ["--instrument=edges", "--counters=thread"]),
             ("edges, atomic", ["--instrument=edges", "--counters=atomic"])]
     try:
         profile = gather(p, WEIGHED)

@@ -209,7 +209,8 @@ static int make_note(struct build *b, const char *path, struct err *e)
 	if (rc >= 0) {
 		relink_note(id, counting, s.data, rc ? s.size : 0, &text);
 		if (counting)
-			runtime_text(id, meta->name, entry != NULL, &text);
+			runtime_text(id, meta->name, entry != NULL,
+			    b->plan->counting.kind == COUNTERS_THREAD, &text);
 		key = objects_text_key(&b->objects, &plain, text.p, text.n);
 		rc = objects_assemble(&b->objects, &key, &plain, text.p, text.n, path, e);
 	}

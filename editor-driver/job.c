@@ -81,6 +81,24 @@ static int open_inputs(struct job *j, struct err *e)
 	return 0;
 }
 
+/* Can every thread have counters of its own, if that is asked for? A segment
+ * register finds them, of which a process has one for all its modules; they
+ * are got with the help of thread-local memory that the C library sets up. */
+static int counts_threads(const struct job *j, struct err *e)
+{
+	static const char instead[] = "use --counters=atomic";
+	uint32_t kind = artifact_meta(j->art)->kind;
+
+	if (j->o->counting.kind != COUNTERS_THREAD)
+		return 0;
+	if (kind != ELF_EXEC && kind != ELF_PIE)
+		return err_set(e, "--counters=thread is for executables alone: %s", instead);
+	if (relink_bare_entry(j->art))
+		return err_set(e,
+		    "--counters=thread needs the C library's start files: %s", instead);
+	return 0;
+}
+
 static int parse_and_lay_out(struct job *j, struct timespec *clock, struct err *e)
 {
 	const struct options *o = j->o;
@@ -89,14 +107,15 @@ static int parse_and_lay_out(struct job *j, struct timespec *clock, struct err *
 
 	if (plan_begin(p, j->art, o->mode, o->seed, &j->counts, o->transforms, o->jobs, e))
 		return -1;
-	p->count_edges = o->count_edges;
-	p->count_atomic = o->count_atomic;
 	if (plan_parse(p, e))
 		return -1;
 	s->parse = lap(clock);
 	plan_infer(p);
 	s->infer = lap(clock);
-	plan_layout(p);
+	if (o->mode != PLAN_COUNT)
+		plan_layout(p);
+	else if (counts_threads(j, e) || plan_count(p, &o->counting, e))
+		return -1;
 	plan_order(p);
 	s->layout = lap(clock);
 	j->r.edited = plan_moved(p);

@@ -21,7 +21,7 @@ struct options {
 	unsigned transforms; /* enum layout_transform */
 	unsigned jobs;
 	bool json, report, score, witness, compare;
-	bool count_edges, count_atomic; /* of PLAN_COUNT */
+	struct unit_counting counting; /* of PLAN_COUNT */
 	char **raw;                     /* files with raw counts to read, NULL at the end */
 	struct compare_input compared[2];
 	unsigned top; /* functions shown of a comparison */

@@ -20,7 +20,7 @@ static const char HELP[] =
     "       morph-edit --artifact A --witness-table [--samples F] -o OUT\n"
     "       morph-edit --artifact A (--samples F | --counts F) --score [--layout BUILD]\n"
     "       morph-edit --artifact A --report [--samples F | --counts F]\n"
-    "       morph-edit --artifact A --instrument=blocks|edges [--counters=plain|atomic]\n"
+    "       morph-edit --artifact A --instrument=blocks|edges [--counters=HOW]\n"
     "                  [--samples F | --counts F] -o OUT\n"
     "       morph-edit --artifact A --read-counts -o PROFILE FILE...\n"
     "       morph-edit --artifact A --compare [--top N] samples:F|counts:F samples:F|counts:F\n"
@@ -44,7 +44,8 @@ static const char HELP[] =
     "  --layout BUILD   the present layout, for the score (default: the original's)\n"
     "  --report         only say what the artifact holds\n"
     "  --instrument=W   make a program that counts all its blocks, or edges as well\n"
-    "  --counters=HOW   plain: fast, threads lose counts; atomic: exact with threads\n"
+    "  --counters=HOW   plain: fast, threads lose counts; thread: each has its own,\n"
+    "                   exact, of executables; atomic: exact, slow\n"
     "  --read-counts    make a profile for --counts of the files such programs wrote\n"
     "  --compare        only say how far the first profile agrees with the second\n"
     "  --top N          so many functions of the comparison (default: 20)\n"
@@ -128,6 +129,17 @@ static bool word(const char *s, const char *no, const char *yes, const char *why
 	if (strcmp(s, no) && strcmp(s, yes))
 		usage(why);
 	return !strcmp(s, yes);
+}
+
+static enum counter_kind counter_kind(const char *s)
+{
+	static const char *const name[] = {"plain", "atomic", "thread"};
+	size_t k;
+
+	for (k = 0; k < sizeof name / sizeof name[0]; k++)
+		if (!strcmp(s, name[k]))
+			return (enum counter_kind)k;
+	usage("--counters takes plain, atomic or thread");
 }
 
 static _Noreturn void print_and_exit(const char *text)
@@ -277,13 +289,12 @@ static void read_options(struct options *o, int argc, char **argv)
 			break;
 		case O_INSTRUMENT:
 			w.instrument = true;
-			o->count_edges = word(optarg, "blocks", "edges",
+			o->counting.edges = word(optarg, "blocks", "edges",
 			    "--instrument takes blocks or edges");
 			break;
 		case O_COUNTERS:
 			w.counters = true;
-			o->count_atomic = word(
-			    optarg, "plain", "atomic", "--counters takes plain or atomic");
+			o->counting.kind = counter_kind(optarg);
 			break;
 		case O_READ:
 			w.read = true;

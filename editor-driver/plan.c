@@ -462,18 +462,20 @@ static uint64_t hot_count(const struct plan *p)
 
 static int count_tu(struct plan *p, struct plan_tu *t, struct err *e)
 {
-	struct unit_counting how = {p->count_edges, p->count_atomic, t->weight};
+	struct unit_counting how = p->counting;
 
-	unit_count(t->unit, &how, t->place);
-	return 0;
+	how.weight = t->weight;
+	return unit_count(t->unit, &how, t->place, e) ? err_wrap(e, "%s", t->art->name) : 0;
+}
+
+int plan_count(struct plan *p, const struct unit_counting *how, struct err *e)
+{
+	p->counting = *how;
+	return each_edited(p, count_tu, e);
 }
 
 void plan_layout(struct plan *p)
 {
-	if (p->mode == PLAN_COUNT) {
-		each_edited(p, count_tu, NULL);
-		return;
-	}
 	p->hot = hot_count(p);
 	each_weighed(p, layout_func);
 }

@@ -47,7 +47,7 @@ struct plan {
 	enum plan_mode mode;
 	uint64_t seed;
 	const struct counts *counts; /* of PLAN_PROFILE; of PLAN_COUNT where there are any */
-	bool count_edges, count_atomic; /* of PLAN_COUNT; set them after plan_begin */
+	struct unit_counting counting; /* of PLAN_COUNT, but for the weight; by plan_count() */
 	unsigned jobs;               /* threads */
 	unsigned transforms;         /* of the layouts; enum layout_transform */
 	const struct art_func *func;
@@ -77,8 +77,10 @@ void plan_free(struct plan *p);
 int plan_parse(struct plan *p, struct err *e);
 /* Sets the counts of every CFG with a weight (editor/infer.h). */
 void plan_infer(struct plan *p);
-/* Sets the layout of every function that moves; of PLAN_COUNT the probes. */
+/* Sets the layout of every function that moves. */
 void plan_layout(struct plan *p);
+/* Instead of it, for PLAN_COUNT: the probes. */
+int plan_count(struct plan *p, const struct unit_counting *how, struct err *e);
 /* Sets the rank of every function that moves. */
 void plan_order(struct plan *p);
 /* Prints the edited TUs into out. */

@@ -13,10 +13,12 @@
 /*
  * Appends the text. name: the module's, for the names of its files. bare: for a
  * program that runs no .init_array; it is to be entered at RUNTIME_ENTRY and
- * goes on at RUNTIME_GOES_ON, which the link defines.
+ * goes on at RUNTIME_GOES_ON, which the link defines. threads: counters are
+ * COUNTERS_THREAD (editor/probes.h).
  */
 #define RUNTIME_ENTRY "morph_counting_entry"
 #define RUNTIME_GOES_ON "morph_counting_goes_on"
-void runtime_text(const struct build_id *origin, const char *name, bool bare, struct buf *out);
+void runtime_text(const struct build_id *origin, const char *name, bool bare, bool threads,
+    struct buf *out);
 
 #endif

@@ -47,31 +47,43 @@ static void count_func(
 
 	want.dear = f->blk ? flags_live(u, f, &scratch) : arena_array(&scratch, 1, 1);
 	probes_choose(&pub->cfg, &want, p, u->mem);
-	p->atomic = how->atomic;
+	p->kind = how->kind;
 	place->probes = p;
 	place->edit = pub->movable;
 	original_layout(f, &place->layout, u->mem);
 	arena_free(&scratch);
 }
 
-/* Does the text use the names of what would be added? No compiler's does. */
-static bool names_taken(const struct unit_impl *u)
+static bool mentions(const struct unit_impl *u, const char *what)
 {
 	const struct str *last = u->stmt.n ? &u->stmt.v[u->stmt.n - 1].line : NULL;
 	const char *p = last ? u->stmt.v[0].line.p : NULL;
-	size_t n = last ? (size_t)(last->p + last->n - p) : 0;
 
-	return n && (memmem(p, n, ".LMC", 4) || memmem(p, n, ".LMT", 4));
+	return p && memmem(p, (size_t)(last->p + last->n - p), what, strlen(what));
 }
 
-void unit_count(struct unit *unit, const struct unit_counting *how, struct unit_place *place)
+/* Does the text use the names of what would be added? No compiler's does. */
+static bool names_taken(const struct unit_impl *u)
+{
+	return mentions(u, ".LMC") || mentions(u, ".LMT") || mentions(u, ".LMS");
+}
+
+int unit_count(
+    struct unit *unit, const struct unit_counting *how, struct unit_place *place, struct err *e)
 {
 	struct unit_impl *u = unit->impl;
 	uint32_t i;
 
 	if (names_taken(u))
-		return;
+		return 0;
+	if (how->kind == COUNTERS_THREAD && mentions(u, "%gs"))
+		return err_set(e, "it uses the register that finds a thread's counters");
+	if (how->kind == COUNTERS_THREAD && mentions(u, "gnu_indirect_function"))
+		return err_set(e, "its ifunc resolvers may run before there are threads");
 	for (i = 0; i < unit->nfunc; i++)
 		if (countable(u, &u->func.v[i]))
 			count_func(u, &u->func.v[i], how, &place[i]);
+	if (how->kind == COUNTERS_THREAD)
+		entries_mark(u, place);
+	return 0;
 }

@@ -1,6 +1,7 @@
 /*
  * The output check of a unit printed with counters. Takes out of the text what
- * probetext.c adds: counters, word by word in one of their forms; the sections
+ * probetext.c adds: counters and what is in front of them, word by word in one
+ * of their forms; the sections
  * at the end; the blocks behind a fragment that count a jump that is taken,
  * whose source then goes where they lead. What is left is for unit_check.
  */
@@ -17,6 +18,7 @@ struct stripper {
 	struct htab side;    /* label -> where it leads: index in lead */
 	VEC(struct str) lead;
 	uint8_t **seen; /* [function][counter] */
+	uint8_t *entry; /* [function] */
 	struct err *e;
 };
 
@@ -60,9 +62,11 @@ static int seen_once(struct stripper *s, uint32_t func, uint32_t k)
 	return 0;
 }
 
-/* Does the text at p begin with this counter, printed in one of its forms? In
- * a frame that hangs on another register than %rsp unwinding is as it was. */
-static const char *match_counter(struct stripper *s, const char *p, uint32_t func, uint32_t k)
+/* Does the text at p begin with counter k, or the entry (ENTRY), printed in one
+ * of its forms? In a frame that hangs on another register than %rsp unwinding
+ * is as it was. */
+enum { ENTRY = UINT32_MAX };
+static const char *match(struct stripper *s, const char *p, uint32_t func, uint32_t k)
 {
 	struct func no_cfi = s->u->func.v[func];
 	struct probe_text t = {.u = s->u, .p = s->place[func].probes};
@@ -74,7 +78,10 @@ static const char *match_counter(struct stripper *s, const char *p, uint32_t fun
 	for (form = 0; form < 3 && !n; form++) {
 		t.f = form < 2 ? &no_cfi : &s->u->func.v[func];
 		want.n = 0;
-		probe_one(&t, k, form > 0, 0, &want);
+		if (k == ENTRY)
+			probe_enter(&t, form > 0, 0, &want);
+		else
+			probe_one(&t, k, form > 0, 0, &want);
 		if ((size_t)(s->end - p) >= want.n && !memcmp(p, want.p, want.n))
 			n = want.n;
 	}
@@ -89,17 +96,17 @@ static int counter(struct stripper *s, const char **p)
 	const char *at = *p, *next;
 	uint32_t func, k, i;
 
-	/* The longest form names its counter in the fifth line. */
-	for (i = 0; i < 5; i++, at = behind(s, line)) {
+	/* The longest form names its counter in the seventh line. */
+	for (i = 0; i < 7; i++, at = behind(s, line)) {
 		line = line_at(at, s->end);
 		if (memmem(line.p, line.n, ".LMC", 4))
 			break;
 		if (!i && !str_is(line, "\tleaq\t-128(%rsp), %rsp"))
 			return 0;
 	}
-	if (i == 5 || !counter_named(s, line, &func, &k))
+	if (i == 7 || !counter_named(s, line, &func, &k))
 		return 0;
-	next = match_counter(s, *p, func, k);
+	next = match(s, *p, func, k);
 	if (!next)
 		return 0;
 	*p = next;
@@ -128,6 +135,33 @@ static int side_block(struct stripper *s, const char **p)
 	vec_push(&s->lead, (struct str){jump.p + 5, jump.n - 5});
 	*p = behind(s, jump);
 	return 0;
+}
+
+/* Steps over what is in front of a function's counters; as counter(). */
+static int entry(struct stripper *s, const char **p)
+{
+	struct str line = line_at(*p, s->end);
+	const char *at = NULL, *from = *p, *next;
+	uint32_t i, func;
+
+	/* The longest form names its function in the eighth line. */
+	for (i = 0; i < 8 && !at; i++, from = behind(s, line)) {
+		line = line_at(from, s->end);
+		at = memmem(line.p, line.n, "\t.LMS", 5);
+	}
+	if (!at)
+		return 0;
+	func = (uint32_t)strtoul(at + 5, NULL, 10);
+	if (func >= s->u->func.n || !s->place[func].probes || !s->place[func].probes->entered)
+		return 0;
+	next = match(s, *p, func, ENTRY);
+	if (!next)
+		return 0;
+	if (s->entry[func]++)
+		return err_set(s->e, "output check: function %s is entered twice",
+		    s->u->func.v[func].pub->name);
+	*p = next;
+	return 1;
 }
 
 static int find_side_blocks(struct stripper *s)
@@ -182,6 +216,8 @@ static int strip(struct stripper *s)
 			continue;
 		}
 		rc = counter(s, &p);
+		if (!rc)
+			rc = entry(s, &p);
 		if (rc < 0)
 			return -1;
 		if (rc)
@@ -197,12 +233,16 @@ static int all_seen(struct stripper *s)
 {
 	uint32_t i, k;
 
-	for (i = 0; i < s->u->func.n; i++)
+	for (i = 0; i < s->u->func.n; i++) {
+		if (s->place[i].probes && s->place[i].probes->entered && !s->entry[i])
+			return err_set(s->e, "output check: the entry of function %s is missing",
+			    s->u->func.v[i].pub->name);
 		for (k = 0; s->seen[i] && k < s->place[i].probes->n; k++)
 			if (!s->seen[i][k])
 				return err_set(s->e,
 				    "output check: counter %u of function %s is missing", k,
 				    s->u->func.v[i].pub->name);
+	}
 	return 0;
 }
 
@@ -237,6 +277,7 @@ int unit_check_counting(const struct unit *unit, const struct unit_place *place,
 	if (i == s.u->func.n)
 		return unit_check(unit, text, n, e);
 	s.seen = xcalloc(s.u->func.n, sizeof *s.seen);
+	s.entry = arena_array(&s.mem, s.u->func.n, 1);
 	for (i = 0; i < s.u->func.n; i++)
 		if (place[i].probes)
 			s.seen[i] = arena_array(&s.mem, place[i].probes->n, 1);

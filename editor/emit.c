@@ -169,6 +169,8 @@ static void whole(
 	map_add(m, f, 0, 0);
 	for (i = f->begin; i < f->end; i++) {
 		st = &u->stmt.v[i];
+		if (i == counted && m->probe.p->entered)
+			probe_enter(&m->probe, false, 0, m->out);
 		if (i == counted)
 			probe_one(&m->probe, 0, false, 0, m->out);
 		if (directive && st->kind == ST_DIR && st->dir == DIR_SECTION &&

@@ -27,6 +27,11 @@
 
 #include <stdbool.h>
 
+/* What COUNTERS_THREAD needs of the link: a byte per thread, not 0 when it has
+ * counters of its own, and what gives it some; that keeps all registers. */
+#define PROBES_SEEN "morph_counting_seen"
+#define PROBES_ENTER "morph_counting_enter"
+
 enum probes_form { PROBES_BLOCKS = 0, PROBES_EDGES = 1 };
 
 enum probe_at {
@@ -35,12 +40,22 @@ enum probe_at {
 	PROBE_END   /* in front of the last instruction of block `index`, by which control leaves */
 };
 
+/* How counts of several threads are kept apart. */
+enum counter_kind {
+	COUNTERS_PLAIN,  /* they are not: where two count at once, one is lost */
+	COUNTERS_ATOMIC, /* counters are written with a lock */
+	COUNTERS_THREAD  /* every thread counts in memory of its own */
+};
+
 /* A function's counters, in the order of their places. */
 struct probes {
 	uint32_t form; /* enum probes_form: of the graph that they are chosen from */
 	uint32_t n;
 	uint32_t *place; /* ascending; see probe_place */
-	bool atomic;     /* counters are written with a lock, for threads */
+	uint8_t kind;    /* enum counter_kind */
+	/* Of COUNTERS_THREAD: a thread that has no memory of its own yet may come
+	 * here, and gets it in front of what is counted. */
+	bool entered;
 };
 
 struct probe {

@@ -50,34 +50,50 @@ static void cfa(const struct probe_text *t, uint32_t cfi, int by, struct buf *ou
 		buf_printf(out, "\t.cfi_adjust_cfa_offset %d\n", by);
 }
 
+static void save(const struct probe_text *t, uint32_t cfi, struct buf *out)
+{
+	buf_printf(out, "\tleaq\t-%d(%%rsp), %%rsp\n", RED_ZONE);
+	cfa(t, cfi, RED_ZONE, out);
+	buf_str(out, "\tpushq\t%rax\n");
+	cfa(t, cfi, 8, out);
+	buf_str(out, "\tlahf\n\tseto\t%al\n");
+}
+
+/* 1 + 127 overflows, 0 + 127 does not. */
+static void restore(const struct probe_text *t, uint32_t cfi, struct buf *out)
+{
+	buf_str(out, "\taddb\t$127, %al\n\tsahf\n\tpopq\t%rax\n");
+	cfa(t, cfi, -8, out);
+	buf_printf(out, "\tleaq\t%d(%%rsp), %%rsp\n", RED_ZONE);
+	cfa(t, cfi, -RED_ZONE, out);
+}
+
 void probe_one(
     const struct probe_text *t, uint32_t counter, bool live, uint32_t cfi, struct buf *out)
 {
-	const char *save = t->p->atomic ? "pushfq" : "pushq\t%rax";
-	const char *restore = t->p->atomic ? "popfq" : "popq\t%rax";
-	uint32_t f = t->f->pub->ord, at = 8 * counter;
+	static const char *const count[] = {"incq\t", "lock incq\t", "incq\t%gs:"};
 
-	if (live) {
-		buf_printf(out, "\tleaq\t-%d(%%rsp), %%rsp\n", RED_ZONE);
-		cfa(t, cfi, RED_ZONE, out);
-		buf_printf(out, "\t%s\n", save);
-		cfa(t, cfi, 8, out);
-	}
-	if (live && !t->p->atomic)
-		buf_printf(out,
-		    "\tmovq\t" COUNTER_BASE "+%u(%%rip), %%rax\n"
-		    "\tleaq\t1(%%rax), %%rax\n"
-		    "\tmovq\t%%rax, " COUNTER_BASE "+%u(%%rip)\n",
-		    f, at, f, at);
-	else
-		buf_printf(out, "\t%sincq\t" COUNTER_BASE "+%u(%%rip)\n",
-		    t->p->atomic ? "lock " : "", f, at);
-	if (live) {
-		buf_printf(out, "\t%s\n", restore);
-		cfa(t, cfi, -8, out);
-		buf_printf(out, "\tleaq\t%d(%%rsp), %%rsp\n", RED_ZONE);
-		cfa(t, cfi, -RED_ZONE, out);
-	}
+	if (live)
+		save(t, cfi, out);
+	buf_printf(out, "\t%s" COUNTER_BASE "+%u(%%rip)\n", count[t->p->kind], t->f->pub->ord,
+	    8 * counter);
+	if (live)
+		restore(t, cfi, out);
+}
+
+void probe_enter(const struct probe_text *t, bool safe, uint32_t cfi, struct buf *out)
+{
+	uint32_t f = t->f->pub->ord;
+
+	if (safe)
+		save(t, cfi, out);
+	buf_printf(out,
+	    "\tcmpb\t$0, %%fs:" PROBES_SEEN "@tpoff\n"
+	    "\tjne\t" ENTRY_PASSED "\n"
+	    "\tcall\t" PROBES_ENTER "\n" ENTRY_PASSED ":\n",
+	    f, f);
+	if (safe)
+		restore(t, cfi, out);
 }
 
 /* ---- where it stands ---- */
@@ -118,23 +134,46 @@ static bool live_at_end(const struct probe_text *t, uint32_t b)
 	return false;
 }
 
+static bool jumped_to(const struct probe_text *t, uint32_t b)
+{
+	const struct cfg *g = &t->f->pub->cfg;
+	uint32_t i;
+
+	for (i = 0; i < g->nedge && g->edge[i].dst != b; i++)
+		;
+	return i < g->nedge;
+}
+
 void probe_at_stmt(
     const struct probe_text *t, uint32_t b, uint32_t i, uint32_t cfi, struct buf *out)
 {
 	const struct blk *k = &t->f->blk[b];
+	bool entry = t->p && t->p->entered && !b;
 
 	if (!t->p)
 		return;
-	if (t->head[b] && i == first_code(t->u, t->f, k->first, k->last))
-		probe_one(t, t->head[b] - 1, t->live[b], cfi, out);
+	if ((t->head[b] || entry) && i == first_code(t->u, t->f, k->first, k->last)) {
+		if (entry)
+			probe_enter(t, t->live[b] || jumped_to(t, b), cfi, out);
+		if (t->head[b])
+			probe_one(t, t->head[b] - 1, t->live[b], cfi, out);
+	}
 	if (t->end[b] && i == last_insn(t, k))
 		probe_one(t, t->end[b] - 1, live_at_end(t, b), cfi, out);
 }
 
 uint32_t probe_entry(const struct unit_impl *u, const struct func *f)
 {
-	uint32_t i = first_code(u, f, 0, f->part1);
+	uint32_t i = first_code(u, f, 0, f->part1), k;
+	const struct label *l;
 
+	for (k = 0; k < i; k++) {
+		l = u->stmt.v[f->code.v[k]].kind == ST_LABEL
+			? label_find(u, u->stmt.v[f->code.v[k]].op)
+			: NULL;
+		if (l && l->flags & (LB_BRANCH | LB_TABLE))
+			return NONE; /* it would count rounds, not calls */
+	}
 	return i < f->part1 && u->stmt.v[f->code.v[i]].kind == ST_INSN ? i : NONE;
 }
 

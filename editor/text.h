@@ -269,13 +269,20 @@ void debug_emit_loc(const struct stmt *st, bool moved, bool *is_stmt, struct buf
 /* flags.c: per block, whether the arithmetic flags at its head are used. */
 uint8_t *flags_live(const struct unit_impl *u, const struct func *f, struct arena *a);
 
+/* entries.c: sets entered of the probes of every function that may be the first
+ * of the unit which a thread executes. */
+void entries_mark(const struct unit_impl *u, const struct unit_place *place);
+
 /*
  * probetext.c: counters in the printed text of one function. Each counter is
  * printed once:
  *	incq .LMC<function>+<offset>(%rip)
- * or, where flags are in use, by a sequence that keeps them and the red zone.
+ * with a lock, or %gs: in front, whose base is how far a thread's own counters
+ * are from there. Where flags are in use this stands between instructions that
+ * keep them and the red zone. It is one instruction: signals lose no counts.
  */
 #define COUNTER_BASE ".LMC%u"
+#define ENTRY_PASSED ".LMS%u" /* this thread was here before; function */
 #define PROBE_SIDE ".LMT%u.%u" /* counts a jump that is taken; function, block */
 struct probe_text {
 	const struct unit_impl *u;
@@ -302,6 +309,9 @@ void probe_side(const struct probe_text *t, uint32_t b, uint32_t *cfi, struct bu
 uint32_t probe_entry(const struct unit_impl *u, const struct func *f);
 void probe_one(const struct probe_text *t, uint32_t counter, bool live, uint32_t cfi,
     struct buf *out);
+/* Gives a thread that was not here before its counters; `safe`: flags and the
+ * red zone may be in use. */
+void probe_enter(const struct probe_text *t, bool safe, uint32_t cfi, struct buf *out);
 /* The counters themselves, and what they count (docs/FORMATS.md "Counter sections"). */
 void probe_sections(const struct unit_impl *u, const struct unit_place *place, uint64_t tu,
     struct buf *out);

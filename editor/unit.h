@@ -60,7 +60,7 @@ struct unit_place {
 	bool edit;            /* false: stays where it was, as it was */
 	uint32_t rank;        /* for edit: the N of .text.sorted.%08d */
 	struct layout layout; /* for edit; nhot < n puts the rest into .text.unlikely */
-	const struct probes *probes; /* NULL: not counted */
+	struct probes *probes; /* NULL: not counted */
 	uint8_t align;        /* log2; of the entry, at least */
 	/* Of each of the function's calls: through the GOT, not the PLT. The symbol
 	 * is bound when the program starts then. NULL = none. */
@@ -84,7 +84,8 @@ int unit_check(const struct unit *u, const char *text, size_t n, struct err *e);
 
 /* How to count (editor/probes.h). */
 struct unit_counting {
-	bool edges, atomic;
+	bool edges;
+	enum counter_kind kind;
 	const uint64_t *weight; /* per function: not 0 = the counts of its CFG are a profile */
 };
 
@@ -92,9 +93,11 @@ struct unit_counting {
  * Sets the probes, and the original layout, of every function of the unit that
  * can be counted: place[ord]. A function that is opaque, or must stay where it
  * is, gets counters at the heads of its blocks only; what cannot even have
- * that keeps probes NULL. Memory from the unit's arena.
+ * that keeps probes NULL. Memory from the unit's arena. Fails for a unit in
+ * which threads cannot be told apart.
  */
-void unit_count(struct unit *u, const struct unit_counting *how, struct unit_place *place);
+int unit_count(struct unit *u, const struct unit_counting *how, struct unit_place *place,
+    struct err *e);
 
 /* unit_check for a unit that was printed with probes: proves that each counter
  * is there once, that what was added does nothing but count, and that without

@@ -13,6 +13,13 @@
  * however the process ends, and children of fork go on counting in it. So do
  * programs whose start runs no .init_array: they are entered by way of us.
  *
+ * Where every thread has counters of its own (editor/probes.h), those of the
+ * first are the module's, and the others' are memory that lies a distance
+ * behind them: the base of %gs, by which counters are addressed. That memory
+ * stays when its thread ends, however it ends, and goes to the next thread with
+ * the same thread pointer, whose predecessor must be dead. What is written is
+ * the sum of all. None of this needs to know that a thread ends.
+ *
  * A name that is taken gets .1, .2, … behind it: nothing is overwritten but
  * what this process wrote. Folders are taken from where the process began. A
  * child of fork counts from zero: the kernel wipes the counters' pages. A
@@ -32,6 +39,7 @@ extern const u8 __ehdr_start[] HIDDEN __attribute__((weak));
 /* Written by the editor: length and bytes of the origin's build-id; a name. */
 extern const u8 morph_counting_origin[] HIDDEN;
 extern const char morph_counting_name[] HIDDEN;
+extern const u8 morph_counting_threads[] HIDDEN; /* does each have its own? */
 
 /* The last page of the counters' section makes it end at the end of a page, and
  * holds a mark that fork wipes. endbr64 because these are called by address. */
@@ -80,6 +88,14 @@ struct text {
 	u64 n; /* PATH: did not fit */
 };
 
+/* One thread's counters; it is its memory's first page, which fork does not wipe. */
+struct block {
+	struct block *next;
+	u64 thread;   /* its thread pointer */
+	u64 distance; /* of its counters from the module's */
+};
+
+static struct block first, *blocks; /* of the module's own counters; all others */
 static struct text pattern, published;
 static struct action former;
 static u64 first_pid;
@@ -110,7 +126,9 @@ enum {
 	SYS_open,
 	SYS_close,
 	SYS_mmap = 9,
+	SYS_munmap = 11,
 	SYS_rt_sigaction = 13,
+	SYS_rt_sigprocmask = 14,
 	SYS_sched_yield = 24,
 	SYS_madvise = 28,
 	SYS_getpid = 39,
@@ -121,6 +139,7 @@ enum {
 	SYS_getgid = 104,
 	SYS_geteuid = 107,
 	SYS_getegid = 108,
+	SYS_arch_prctl = 158,
 	SYS_renameat2 = 316
 };
 enum { WRONLY = 1, RDWR = 2, CREAT = 0100, EXCL = 0200, NOFOLLOW = 0400000, CLOEXEC = 02000000 };
@@ -278,10 +297,35 @@ static int write_all(long fd, const void *p, u64 n)
 	return 0;
 }
 
+static u64 size_of_counters(void)
+{
+	return (u64)(morph_counting_mark - __start_morph_counters);
+}
+
 /* Where the counters lie in the file: on a page, so that they can be mapped. */
 static u64 counters_at(u64 counted)
 {
 	return (sizeof(struct head) + counted + PAGE - 1) / PAGE * PAGE;
+}
+
+/* All threads' counters, summed. Those that run go on counting meanwhile. */
+static int write_sums(long fd, u64 size)
+{
+	enum { N = PAGE / 8 };
+	static u64 sum[N];
+	const u64 *from = (const u64 *)__start_morph_counters;
+	const struct block *b;
+	u64 i, k;
+
+	for (i = 0; i < size / 8; i += N) {
+		copy(sum, from + i, PAGE);
+		for (b = __atomic_load_n(&blocks, __ATOMIC_ACQUIRE); b; b = b->next)
+			for (k = 0; k < N; k++)
+				sum[k] += from[b->distance / 8 + i + k];
+		if (write_all(fd, sum, PAGE))
+			return -1;
+	}
+	return 0;
 }
 
 static int write_counts(long fd, u64 pid)
@@ -291,21 +335,21 @@ static int write_counts(long fd, u64 pid)
 
 	copy(h.magic, "MorphCT1", 8);
 	h.counted = (u64)(morph_counting_last - __start_morph_counted);
-	h.counters = (u64)(morph_counting_mark - __start_morph_counters);
+	h.counters = size_of_counters();
 	h.distance = (u64)__start_morph_counters - (u64)__start_morph_counted;
 	h.pid = pid;
 	own_build_id(h.id);
 	copy(h.origin, morph_counting_origin, 1 + BUILD_ID_MAX);
 	return write_all(fd, &h, sizeof h) || write_all(fd, __start_morph_counted, h.counted) ||
 	       write_all(fd, zero, counters_at(h.counted) - h.counted - sizeof h) ||
-	       write_all(fd, __start_morph_counters, h.counters);
+	       write_sums(fd, h.counters);
 }
 
 /* From here on the counters are the file's. */
 static int map_counts(long fd)
 {
 	enum { READ_WRITE = 3, SHARED_FIXED = 0x11 };
-	u64 size = (u64)(morph_counting_mark - __start_morph_counters);
+	u64 size = size_of_counters();
 	u64 at = counters_at((u64)(morph_counting_last - __start_morph_counted));
 
 	return size && call6(SYS_mmap, (u64)__start_morph_counters, size, READ_WRITE, SHARED_FIXED,
@@ -400,6 +444,84 @@ static void write_file(void)
 	}
 }
 
+/* ---- threads ---- */
+
+/* Memory behind the module's counters, since the base of %gs is not negative.
+ * Where the kernel does not go there by itself it is asked for the next place. */
+static struct block *new_block(void)
+{
+	enum { READ_WRITE = 3, PRIVATE_ANONYMOUS = 0x22, ROOM = 1 << 26, TRIES = 1024 };
+	static u64 asked;
+	u64 size = PAGE + size_of_counters(), from = (u64)__start_morph_counters, hint = 0, i;
+	long at;
+
+	for (i = 0; i < TRIES; i++) {
+		at = call6(SYS_mmap, hint, size, READ_WRITE, PRIVATE_ANONYMOUS, (u64)-1, 0);
+		if (at < 0 && at > -PAGE)
+			return 0;
+		if ((u64)at >= from)
+			return (struct block *)at;
+		call(SYS_munmap, (u64)at, size, 0, 0, 0);
+		hint = from + ROOM + size * __atomic_fetch_add(&asked, 1, __ATOMIC_RELAXED);
+	}
+	return 0;
+}
+
+static void wipe_on_fork(u8 *at, u64 size)
+{
+	enum { MADV_WIPEONFORK = 18 };
+
+	call(SYS_madvise, (u64)at, size, MADV_WIPEONFORK, 0, 0);
+}
+
+static struct block *add_block(u64 thread)
+{
+	struct block *b = new_block();
+
+	if (!b)
+		return 0;
+	wipe_on_fork((u8 *)b + PAGE, size_of_counters());
+	b->thread = thread;
+	b->distance = (u64)b + PAGE - (u64)__start_morph_counters;
+	b->next = __atomic_load_n(&blocks, __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(
+	    &blocks, &b->next, b, 1, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
+	return b;
+}
+
+static struct block *block_of(u64 thread)
+{
+	struct block *b = __atomic_load_n(&blocks, __ATOMIC_ACQUIRE);
+	u64 none = 0;
+
+	if (__atomic_compare_exchange_n(
+		&first.thread, &none, thread, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
+	    none == thread)
+		return &first;
+	while (b && b->thread != thread)
+		b = b->next;
+	return b ? b : add_block(thread);
+}
+
+/* A thread's first function of the module; of a signal handler's, too, if that comes
+ * in between. Until here it has the counters of the thread that began it. */
+__attribute__((used)) static void morph_counting_thread(void)
+{
+	enum { SIG_SETMASK = 2, ARCH_SET_GS = 0x1001 };
+	static int said;
+	u64 all = ~0ul, before = 0, thread;
+	const struct block *b;
+
+	__asm__("movq %%fs:0, %0" : "=r"(thread));
+	call(SYS_rt_sigprocmask, SIG_SETMASK, (u64)&all, (u64)&before, 8, 0);
+	b = block_of(thread);
+	if ((!b || call(SYS_arch_prctl, ARCH_SET_GS, b->distance, 0, 0, 0)) &&
+	    !__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
+		complain(": a thread has no counters of its own, some counts are lost", "");
+	call(SYS_rt_sigprocmask, SIG_SETMASK, (u64)&before, 0, 8, 0);
+}
+
 /* ---- when ---- */
 
 static int lock(void)
@@ -453,15 +575,17 @@ static void begin(void)
 	first_pid = (u64)call(SYS_getpid, 0, 0, 0, 0, 0);
 	if (variable("MORPH_COUNTS_LIVE", &wanted) && wanted.n)
 		live = 1;
+	if (live && *morph_counting_threads) {
+		complain(": counters of threads cannot be live", "");
+		live = 0;
+	}
 	if (live) {
 		if (!silent)
 			write_file();
 		silent = 1;
 		return;
 	}
-	/* MADV_WIPEONFORK */
-	call(SYS_madvise, (u64)__start_morph_counters,
-	    (u64)(morph_counting_mark + PAGE - __start_morph_counters), 18, 0, 0);
+	wipe_on_fork(__start_morph_counters, size_of_counters() + PAGE);
 	morph_counting_mark[0] = 1;
 	if (!silent)
 		watch_signal();

@@ -2,7 +2,7 @@
  * Golden edits: prints the unit of a file with the layouts that its first
  * lines ask for, after the output check.
  *	# layout: FUNCTION RANK BLOCK… [| COLD BLOCK…]
- *	# count: edges|blocks [atomic]          all functions, in their order
+ *	# count: edges|blocks [atomic|thread]          all functions, in their order
  * A block may come twice: a copy. BLOCK:4 is aligned to 16 bytes; a word
  * "thread" threads jumps. Functions that are not named stay. Prints "refused: …" for a foreign unit.
  */
@@ -73,10 +73,14 @@ static void describe(const struct unit *u, struct buf *out)
 
 static bool read_count(struct unit *u, struct unit_place *place, const char *line)
 {
-	struct unit_counting how = {
-	    .edges = strstr(line, "edges") != NULL, .atomic = strstr(line, "atomic") != NULL};
+	struct unit_counting how = {.edges = strstr(line, "edges") != NULL,
+	    .kind = strstr(line, "atomic")   ? COUNTERS_ATOMIC
+		    : strstr(line, "thread") ? COUNTERS_THREAD
+					     : COUNTERS_PLAIN};
+	struct err e;
 
-	unit_count(u, &how, place);
+	if (unit_count(u, &how, place, &e))
+		printf("not counted: %s\n", e.text);
 	return true;
 }
 
