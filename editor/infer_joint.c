@@ -440,14 +440,26 @@ static bool solve(struct joint *j, struct sparse *s, double refill)
 	return moved < NEARLY_DONE;
 }
 
+static bool any_seen(const struct joint *j)
+{
+	uint32_t b;
+
+	for (b = 0; b < j->g->nblock; b++)
+		if (j->seen[b] > 0)
+			return true;
+	return false;
+}
+
 /* Takes mispredicted branches into account where that explains the function's
- * samples much better. */
+ * samples much better; which nobody can tell without witnesses. */
 static bool solve_both(struct joint *j, struct sparse *s, struct arena *a)
 {
 	uint32_t nway = j->first[j->g->nblock], i;
 	struct way *way = arena_array(a, nway, sizeof *way);
 	double *in = arena_array(a, j->g->nblock, sizeof *in), without;
 
+	if (!any_seen(j))
+		return solve(j, s, 0);
 	if (!solve(j, s, 0))
 		return solve(j, s, REFILL);
 	without = joint_misfit(j);

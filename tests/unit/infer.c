@@ -392,7 +392,8 @@ START_TEST(few_of_many_say_less)
 END_TEST
 
 /* One in ten goes to 1, mispredicted each time: its samples are for the most
- * part those of the pipeline's refill. So in many arms, one behind the other. */
+ * part those of the pipeline's refill. So in three arms, one behind the other;
+ * registers bear witness of the last. */
 START_TEST(refills_explain_seldom_arms)
 {
 	struct cfg g = graph(10, "01t 02n 13j 23f 34t 35n 46j 56f 67t 68n 79j 89f");
@@ -404,6 +405,8 @@ START_TEST(refills_explain_seldom_arms)
 		g.block[b].samples = (uint64_t)samples[b % 3] * S;
 	}
 	g.block[9].flags = BLK_EXIT;
+	g.edge[8].witness = 1000 * S;
+	g.edge[9].witness = 9000 * S;
 	infer(&g, INFER_SAMPLES, &mem);
 	check_flow(&g);
 	for (b = 1; b < 9; b += 3)
