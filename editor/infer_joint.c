@@ -18,17 +18,16 @@ static const uint32_t NONE = UINT32_MAX;
 
 /* What block samples are worth at most, and by the number of instructions. */
 static const double BIAS = 0.3, BIAS_OF_ONE = 0.3;
-static const double UNSEEN = UNSEEN_WORTH; /* samples that such a block is taken to have */
-static const double HIDDEN = 0.25;         /* what too few are, by the square of instructions */
-static const double ABSENCE = 0.1;         /* what none are, likewise */
-static const double ANY_WAY = 0.5;         /* witnesses that all ways of a block share unseen */
-static const double DISCOUNT = 0.01;   /* of a witness for each one there is: 100 say the most */
-static const double FEW = 0.6;         /* more discount, by the square of samples by witnesses */
-static const double DOUBT = 4;         /* what witnesses that all else speaks against say at most */
-static const double REFILL = 10;       /* instructions in the time a mispredicted branch takes */
+static const double HIDDEN = 0.25;   /* what too few are, by the square of instructions */
+static const double ABSENCE = 0.1;   /* what none are, likewise */
+static const double ANY_WAY = 0.5;   /* witnesses that all ways of a block share unseen */
+static const double DISCOUNT = 0.01; /* of a witness for each one there is: 100 say the most */
+static const double FEW = 0.6;       /* more discount, by the square of samples by witnesses */
+static const double DOUBT = 4;       /* what witnesses that all else speaks against say at most */
+static const double REFILL = 10;     /* instructions in the time a mispredicted branch takes */
 static const double MUCH_BETTER = 0.75; /* of the misfit without */
-static const double FREE = 0.02;       /* samples that fix what enters a function */
-static const double MANY = 1e12;       /* samples or witnesses: more say no more */
+static const double FREE = 0.02;        /* samples that fix what enters a function */
+static const double MANY = 1e12;        /* samples or witnesses: more say no more */
 static const double PACE = 0.7, DONE = 0.01, NEARLY_DONE = 0.1; /* steps, as share of a flow */
 static const double LEAST = 1e-3, ROUNDS_TO_0 = 0.3;            /* flows */
 
@@ -118,7 +117,7 @@ double joint_estimate(const struct joint *j, uint32_t b)
 		return fmin(
 		    (double)k->samples / SAMPLE_ONE * COUNT_ONE / (joint_insns(k) + j->refill[b]),
 		    j->most);
-	return UNSEEN * COUNT_ONE / joint_insns(k) / (k->flags & COLD ? COLD_FACTOR : 1);
+	return UNSEEN_WORTH * COUNT_ONE / joint_insns(k) / (k->flags & COLD ? COLD_FACTOR : 1);
 }
 
 /* What e times as much flow costs at most. Samples of a short block may all but
@@ -147,7 +146,7 @@ static void weigh_block(struct joint *j, uint32_t b)
 	const struct cfg_block *k = &j->g->block[b];
 	double s = fmin((double)k->samples / SAMPLE_ONE, MANY);
 
-	j->weight[b] = s > 0 ? infer_worth(k, s) / (b ? 1 : ENTRY_FACTOR) : UNSEEN;
+	j->weight[b] = s > 0 ? infer_worth(k, s) / (b ? 1 : ENTRY_FACTOR) : UNSEEN_WORTH;
 	j->cost[b] = j->weight[b] / joint_estimate(j, b);
 }
 

@@ -43,6 +43,7 @@ struct joint {
 
 /* ln, the same on every machine. */
 double joint_ln(double v);
+/* Of a block, at least 1, and bounded. */
 double joint_insns(const struct cfg_block *k);
 /* The flow that explains the samples of a block the best. */
 double joint_estimate(const struct joint *j, uint32_t b);

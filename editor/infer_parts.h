@@ -72,7 +72,8 @@ struct free_arc {
  */
 void infer_even(struct free_arc *arc, uint32_t n, uint32_t nnode, struct arena *a);
 
-/* How many unbiased samples s samples of a block are worth; none, that little. */
+/* How many unbiased samples s samples of a block are worth, s > 0; an unsampled one
+ * is taken to have UNSEEN_WORTH. */
 #define UNSEEN_WORTH 0.1
 double infer_worth(const struct cfg_block *k, double s);
 

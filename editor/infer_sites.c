@@ -1,9 +1,9 @@
 #include "editor/infer.h"
-#include "editor/infer_parts.h"
+#include "editor/infer_joint.h"
 
 #include <math.h>
 
-static const double BIAS = 0.15; /* of what call sites' samples say, by their square */
+static const double BIAS = 0.15;   /* of what call sites' samples say, by their square */
 static const double MOST = 0x1p54; /* samples */
 
 /* Samples a block would have, by what was said, and how much that is worth. */
@@ -16,11 +16,6 @@ static double samples(uint64_t fixed)
 	return (double)fixed / SAMPLE_ONE;
 }
 
-static double insns(const struct cfg_block *k)
-{
-	return k->insns ? k->insns : 1;
-}
-
 /* Shares the blocks' executions by what the sites of one callee saw. */
 static void tell(struct told *told, const struct cfg *g, const struct infer_site *site, size_t n)
 {
@@ -28,7 +23,8 @@ static void tell(struct told *told, const struct cfg *g, const struct infer_site
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		rates += samples(g->block[site[i].block].samples) / insns(&g->block[site[i].block]);
+		rates += samples(g->block[site[i].block].samples) /
+			 joint_insns(&g->block[site[i].block]);
 		seen += samples(site[i].samples);
 	}
 	if (n < 2 || !(rates > 0))
@@ -58,8 +54,9 @@ void infer_sites(struct cfg *g, const struct infer_site *site, size_t n, struct 
 			continue;
 		k = &g->block[b];
 		own = k->samples ? infer_worth(k, samples(k->samples)) : UNSEEN_WORTH;
-		told[b].rate += own * samples(k->samples) / insns(k);
-		k->samples = (uint64_t)(fmin(told[b].rate / (told[b].worth + own) * insns(k), MOST) *
-					SAMPLE_ONE);
+		told[b].rate += own * samples(k->samples) / joint_insns(k);
+		k->samples =
+		    (uint64_t)(fmin(told[b].rate / (told[b].worth + own) * joint_insns(k), MOST) *
+			       SAMPLE_ONE);
 	}
 }

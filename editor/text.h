@@ -269,7 +269,7 @@ void debug_emit_loc(const struct stmt *st, bool moved, bool *is_stmt, struct buf
 /* flags.c: per block, whether the arithmetic flags at its head are used. */
 uint8_t *flags_live(const struct unit_impl *u, const struct func *f, struct arena *a);
 
-/* entries.c: sets entered of the probes of every function that may be the first
+/* thread_entries.c: sets entered of the probes of every function that may be the first
  * of the unit which a thread executes. */
 void entries_mark(const struct unit_impl *u, const struct unit_place *place);
 
