@@ -134,6 +134,7 @@ static void free_layout(const struct plan_func *f)
 
 	if (l) {
 		free(l->order);
+		free(l->copy);
 		free(l->align);
 		free((void *)f->tu->place[f->ord].direct);
 	}
@@ -361,17 +362,19 @@ static uint64_t func_seed(const struct plan *p, const struct plan_tu *t, uint32_
 	return hash_short(&h);
 }
 
+static void *kept(const void *p, size_t n, size_t size)
+{
+	return p ? memcpy(xcalloc(n, size), p, n * size) : NULL;
+}
+
 /* Out of the arena of one thread; plan_free() frees it. Those of PLAN_COUNT
  * lie in their unit's. */
 static void keep_layout(const struct layout *l, struct layout *to)
 {
 	*to = *l;
-	to->order = xcalloc(l->n, sizeof *to->order);
-	memcpy(to->order, l->order, l->n * sizeof *to->order);
-	if (l->align) {
-		to->align = xcalloc(l->n, 1);
-		memcpy(to->align, l->align, l->n);
-	}
+	to->order = kept(l->order, l->n, sizeof *to->order);
+	to->copy = kept(l->copy, l->n, sizeof *to->copy);
+	to->align = kept(l->align, l->n, sizeof *to->align);
 }
 
 /* Hot calls of other modules, where the symbol is bound at the start anyway. */

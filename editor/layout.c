@@ -46,12 +46,15 @@ static void add_random_copies(const struct cfg *g, uint64_t *seed, struct layout
 	uint32_t k, b;
 
 	l->order = arena_array(a, 2 * (size_t)g->nblock, sizeof *l->order);
+	l->copy = arena_array(a, 2 * (size_t)g->nblock, sizeof *l->copy);
 	l->n = 0;
 	for (k = 0; k < from.n; k++) {
 		l->order[l->n++] = from.order[k];
 		b = random_next(seed) % 4 ? 0 : random_copy(g, &from, k, seed);
-		if (b)
+		if (b) {
+			l->copy[l->n] = 1;
 			l->order[l->n++] = b;
+		}
 		if (k + 1 == from.nhot)
 			l->nhot = l->n;
 	}

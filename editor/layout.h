@@ -16,7 +16,8 @@
 /*
  * A block has one main place, where its labels stand and jumps to it go, and
  * perhaps copies: only the place in front of a copy goes on to it, by falling
- * through. The main place is the first into which the place in front cannot
+ * through. Where it is not told which one is which (a layout read from a build)
+ * the main place is taken to be the first into which the place in front cannot
  * fall, or else the first of all (layout_main). Blocks with BLK_ONCE and block
  * 0 have no copies.
  */
@@ -24,6 +25,8 @@ struct layout {
 	uint32_t *order; /* the block at each place; order[0] == 0; from the arena */
 	uint32_t n;      /* places; each block has one */
 	uint32_t nhot;   /* the first nhot form the hot fragment; nhot >= 1 */
+	uint8_t *copy;   /* of each place: it is a copy; NULL = there are none, or it is
+			    not told; from the arena */
 	uint8_t *align;  /* of each place, log2, 0 = none; NULL = none at all. Those
 			    of the first in a fragment are left out of account */
 	bool thread;     /* jumps to BLK_SKIP blocks go where those go */

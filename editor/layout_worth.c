@@ -38,17 +38,26 @@ bool layout_falls(const struct cfg *g, const struct layout *l, const uint32_t *e
 	return any;
 }
 
-void layout_main(const struct cfg *g, const struct layout *l, uint32_t *place)
+static void guess_main(const struct cfg *g, const struct layout *l, uint32_t *place)
 {
 	uint32_t *edges = layout_edges(g), k;
 	uint64_t count;
 
 	for (k = l->n; k-- > 0;)
-		place[l->order[k]] = k;
-	for (k = l->n; l->n > g->nblock && k-- > 0;)
 		if (!k || !layout_falls(g, l, edges, k - 1, &count))
 			place[l->order[k]] = k;
 	free(edges);
+}
+
+void layout_main(const struct cfg *g, const struct layout *l, uint32_t *place)
+{
+	uint32_t k;
+
+	for (k = l->n; k-- > 0;)
+		if (!l->copy || !l->copy[k])
+			place[l->order[k]] = k;
+	if (!l->copy && l->n > g->nblock)
+		guess_main(g, l, place);
 }
 
 /* A block's main place and its copies must add up to the block. */

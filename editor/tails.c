@@ -147,9 +147,11 @@ static void insert(struct layout *l, const struct run *run, uint32_t ncopy, stru
 {
 	uint32_t *order = arena_array(a, (size_t)l->n + ncopy, sizeof *order), k, at = 0;
 
+	l->copy = arena_array(a, (size_t)l->n + ncopy, sizeof *l->copy);
 	for (k = 0; k < l->nhot; k++) {
 		order[at++] = l->order[k];
 		memcpy(order + at, run[k].block, run[k].n * sizeof *order);
+		memset(l->copy + at, 1, run[k].n * sizeof *l->copy);
 		at += run[k].n;
 	}
 	memcpy(order + at, l->order + k, (l->n - k) * sizeof *order);

@@ -78,25 +78,31 @@ static void make_graph(struct pieces *p, struct arena *a)
 	free(edges);
 }
 
-static uint32_t *put_pieces(const struct pieces *p, const uint32_t *order, struct arena *a)
+/* The layout with its pieces in this order of their blocks. */
+static struct layout put_pieces(const struct pieces *p, const uint32_t *order, struct arena *a)
 {
-	uint32_t *places = arena_array(a, p->l->n, sizeof *places), i, b, n = 0;
+	struct layout l = *p->l;
+	uint32_t i, n = 0, at, size;
 
+	l.order = arena_array(a, l.n, sizeof *l.order);
+	l.copy = arena_array(a, l.n, sizeof *l.copy);
 	for (i = 0; i < p->n; i++) {
-		b = order[i];
-		memcpy(places + n, p->l->order + p->main[b],
-		    (p->end[b] - p->main[b]) * sizeof *places);
-		n += p->end[b] - p->main[b];
+		at = p->main[order[i]];
+		size = p->end[order[i]] - at;
+		memcpy(l.order + n, p->l->order + at, size * sizeof *l.order);
+		memcpy(l.copy + n, p->l->copy + at, size * sizeof *l.copy);
+		n += size;
 	}
-	memcpy(places + n, p->l->order + n, (p->l->n - n) * sizeof *places);
-	return places;
+	memcpy(l.order + n, p->l->order + n, (l.n - n) * sizeof *l.order);
+	memcpy(l.copy + n, p->l->copy + n, (l.n - n) * sizeof *l.copy);
+	return l;
 }
 
 void tails_order(const struct cfg *g, struct layout *l, struct arena *a)
 {
 	struct pieces p = {.g = g, .l = l};
 	struct layout_score before, after;
-	struct layout other = *l;
+	struct layout other;
 	uint32_t *order;
 
 	if (l->n == g->nblock)
@@ -105,9 +111,9 @@ void tails_order(const struct cfg *g, struct layout *l, struct arena *a)
 	make_graph(&p, a);
 	order = arena_array(a, p.n, sizeof *order);
 	exttsp_order(&p.made, p.block, p.n, order, a);
-	other.order = put_pieces(&p, order, a);
+	other = put_pieces(&p, order, a);
 	layout_score(g, l, &before);
 	layout_score(g, &other, &after);
 	if (after.taken < before.taken)
-		l->order = other.order;
+		*l = other;
 }

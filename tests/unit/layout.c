@@ -426,6 +426,22 @@ START_TEST(the_main_place_is_not_fallen_into)
 }
 END_TEST
 
+/* A loop's copy stays behind its main place, even where another copy comes first. */
+START_TEST(a_copy_that_is_told_is_no_main_place)
+{
+	struct cfg g = diamond();
+	uint32_t order[] = {0, 1, 3, 2, 3}, place[4];
+	uint8_t copy[] = {0, 0, 1, 0, 0};
+	struct layout l = {.order = order, .n = 5, .nhot = 5};
+
+	layout_main(&g, &l, place);
+	ck_assert_uint_eq(place[3], 2);
+	l.copy = copy;
+	layout_main(&g, &l, place);
+	ck_assert_uint_eq(place[3], 4);
+}
+END_TEST
+
 START_TEST(heads_of_small_hot_loops_are_aligned)
 {
 	/* 0 → 1; 1 → 1 (990) or → 2. */
@@ -494,6 +510,7 @@ int main(void)
 	tcase_add_test(t, a_small_loop_is_copied_behind_itself);
 	tcase_add_test(t, order_follows_the_copies);
 	tcase_add_test(t, the_main_place_is_not_fallen_into);
+	tcase_add_test(t, a_copy_that_is_told_is_no_main_place);
 	tcase_add_test(t, heads_of_small_hot_loops_are_aligned);
 	tcase_add_test(t, hot_lines_by_hand);
 	suite_add_tcase(s, t);
