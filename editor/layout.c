@@ -151,6 +151,7 @@ void layout_blocks(
 	if (o->transforms & LAYOUT_TAILS) {
 		tails_copy(g, (double)o->hot * TAIL_PRICE, out, a);
 		tails_order(g, out, a);
+		tails_main(g, out, a);
 	}
 	if (o->split)
 		split(g, hot, out, a);

@@ -22,6 +22,9 @@ void tails_copy(const struct cfg *g, double price, struct layout *l, struct aren
  * each stays behind its place. */
 void tails_order(const struct cfg *g, struct layout *l, struct arena *a);
 
+/* Makes other places the main ones of their blocks where that saves taken jumps. */
+void tails_main(const struct cfg *g, struct layout *l, struct arena *a);
+
 /* May a block have copies? */
 bool tails_may_copy(const struct cfg *g, uint32_t block);
 

@@ -1,4 +1,5 @@
 #include "editor/layout.h"
+#include "editor/layout_parts.h"
 #include "editor/infer.h"
 #include "editor/tails.h"
 #include "tests/cfggen.h"
@@ -426,6 +427,49 @@ START_TEST(the_main_place_is_not_fallen_into)
 }
 END_TEST
 
+/* A place that nothing else goes on to stays the main one. */
+static void check_copies(const struct cfg *g, const struct layout *l)
+{
+	uint32_t *edges = layout_edges(g), *mains = arena_array(&mem, g->nblock, sizeof *mains), k;
+	uint64_t count;
+
+	for (k = 0; k < l->n; k++)
+		if (l->copy[k])
+			ck_assert(k && layout_falls(g, l, edges, k - 1, &count));
+		else
+			mains[l->order[k]]++;
+	for (k = 0; k < g->nblock; k++)
+		ck_assert_uint_eq(mains[k], 1);
+	free(edges);
+}
+
+START_TEST(main_places_are_where_control_goes_on)
+{
+	struct layout_score s, chosen;
+	double before = 0, after = 0;
+	struct layout l;
+	uint32_t seed;
+	struct cfg g;
+
+	for (seed = 1; seed <= 60; seed++) {
+		cfggen(&g, seed, 4 * seed, 1000, &mem);
+		layout_blocks(&g, &parted, &l, &mem);
+		l.nhot = l.n;
+		tails_copy(&g, 1, &l, &mem);
+		if (!l.copy)
+			continue;
+		layout_score(&g, &l, &s);
+		tails_main(&g, &l, &mem);
+		check_copies(&g, &l);
+		layout_score(&g, &l, &chosen);
+		ck_assert_double_le(chosen.taken, s.taken);
+		before += s.taken;
+		after += chosen.taken;
+	}
+	ck_assert_double_lt(after, before);
+}
+END_TEST
+
 /* A loop's copy stays behind its main place, even where another copy comes first. */
 START_TEST(a_copy_that_is_told_is_no_main_place)
 {
@@ -509,6 +553,7 @@ int main(void)
 	tcase_add_test(t, dispatch_is_copied_into_its_handlers);
 	tcase_add_test(t, a_small_loop_is_copied_behind_itself);
 	tcase_add_test(t, order_follows_the_copies);
+	tcase_add_test(t, main_places_are_where_control_goes_on);
 	tcase_add_test(t, the_main_place_is_not_fallen_into);
 	tcase_add_test(t, a_copy_that_is_told_is_no_main_place);
 	tcase_add_test(t, heads_of_small_hot_loops_are_aligned);
