@@ -15,7 +15,7 @@ import threading
 
 import chart
 import peers
-from gathered import complete, gather, worth
+from gathered import TAKEN, complete, gather, worth
 from rig import TOP, Unavailable, machine, measured, pairs, progress, run, table_lines
 
 MOST, FEW = 100000, 15000
@@ -83,7 +83,7 @@ def built(p, make, right):
 def shares(p):
     """The taken share of the edges executed in training, in the layouts that each profile gives."""
     rows = worth(p, complete(p), [(str(n), gather(p, n)) for n in (FEW, MOST)])
-    return {row[0]: float(row[2]) for row in rows}
+    return {row[0]: float(row[TAKEN]) for row in rows}
 
 
 def make_all(p, only):

@@ -20,6 +20,7 @@ RATE = 1999  # samples per second and CPU
 FIRST = 251  # until the manager knows the program and asks for registers
 SECONDS = 200  # for that, which is done when nobody else wants the machine
 TRAINED = 4  # short rounds, where every execution is counted
+TAKEN_ALONE, TAKEN = 2, 6  # columns of bench/profiles: of the order, with copies besides
 POLICY = """profile: {registers: yes, half_life: 3650d}
 decide: {every: 1h, min_samples: 4}
 modules:

@@ -5,8 +5,9 @@
  *	profiles ARTIFACT COUNTS [NAME SAMPLES]...
  *
  * Prints a tab separated line each: name; ext-TSP score and taken share, under
- * the complete counts, of the layout made from the profile; overlap of edge
- * weights in per cent, within functions and of the whole program; seconds.
+ * the complete counts, of the order made from the profile; overlap of edge
+ * weights in per cent, within functions and of the whole program; seconds; taken
+ * share with copies of blocks besides.
  */
 #include "common/log.h"
 #include "editor-driver/plan.h"
@@ -22,7 +23,8 @@ struct profiled {
 	double seconds; /* of inference */
 };
 
-static void make(struct profiled *p, struct artifact *a, const char *path, enum counts_form form)
+static void make(struct profiled *p, struct artifact *a, const char *path, enum counts_form form,
+    unsigned transforms)
 {
 	const struct art_func *func;
 	size_t n = artifact_funcs(a, &func);
@@ -30,7 +32,7 @@ static void make(struct profiled *p, struct artifact *a, const char *path, enum 
 	struct err e;
 
 	if (counts_read(path, form, func, n, &p->counts, &e) ||
-	    plan_begin(&p->plan, a, PLAN_PROFILE, 0, &p->counts, 0, 1, &e) ||
+	    plan_begin(&p->plan, a, PLAN_PROFILE, 0, &p->counts, transforms, 1, &e) ||
 	    plan_parse(&p->plan, &e)) {
 		fprintf(stderr, "%s\n", e.text);
 		exit(1);
@@ -113,10 +115,11 @@ static void compare(const struct plan *truth, const struct plan *p, struct worth
 	arena_free(&mem);
 }
 
-static void row(const char *name, const struct worth *w, double seconds)
+static void row(const char *name, const struct worth *w, double seconds, const struct worth *copied)
 {
-	printf("%s\t%.4f\t%.4f\t%.1f\t%.1f\t%.3f\n", name, w->score.exttsp / w->score.total,
-	    w->score.taken / w->score.total, 100 * w->within, 100 * w->whole, seconds);
+	printf("%s\t%.4f\t%.4f\t%.1f\t%.1f\t%.3f\t%.4f\n", name, w->score.exttsp / w->score.total,
+	    w->score.taken / w->score.total, 100 * w->within, 100 * w->whole, seconds,
+	    copied->score.taken / copied->score.total);
 }
 
 static void as_built(const struct plan *truth)
@@ -134,15 +137,34 @@ static void as_built(const struct plan *truth)
 		w.score.taken += one.taken;
 		w.score.total += one.total;
 	}
-	row("as built", &w, 0);
+	row("as built", &w, 0, &w);
 	arena_free(&mem);
+}
+
+static void profile(const struct plan *truth, struct artifact *a, const char *name,
+    const char *path, enum counts_form form)
+{
+	static const unsigned transforms[] = {0, LAYOUT_TAILS};
+	struct worth w[2] = {0};
+	struct profiled p;
+	double seconds = 0;
+	unsigned i;
+
+	for (i = 0; i < 2; i++) {
+		memset(&p, 0, sizeof p);
+		make(&p, a, path, form, transforms[i]);
+		compare(truth, &p.plan, &w[i]);
+		seconds = i ? seconds : p.seconds;
+		plan_free(&p.plan);
+		counts_free(&p.counts);
+	}
+	row(name, &w[0], seconds, &w[1]);
 }
 
 int main(int argc, char **argv)
 {
-	struct profiled truth = {0}, p;
+	struct profiled truth = {0};
 	struct artifact *a;
-	struct worth w;
 	struct err e;
 	int i;
 
@@ -151,20 +173,11 @@ int main(int argc, char **argv)
 	a = artifact_open(argv[1], &e);
 	if (!a)
 		return fprintf(stderr, "%s\n", e.text), 1;
-	make(&truth, a, argv[2], COUNTS_EXECUTIONS);
+	make(&truth, a, argv[2], COUNTS_EXECUTIONS, 0);
 	as_built(&truth.plan);
-	for (i = 3; i + 1 < argc; i += 2) {
-		memset(&p, 0, sizeof p);
-		memset(&w, 0, sizeof w);
-		make(&p, a, argv[i + 1], COUNTS_SAMPLES);
-		compare(&truth.plan, &p.plan, &w);
-		row(argv[i], &w, p.seconds);
-		plan_free(&p.plan);
-		counts_free(&p.counts);
-	}
-	memset(&w, 0, sizeof w);
-	compare(&truth.plan, &truth.plan, &w);
-	row("complete", &w, truth.seconds);
+	for (i = 3; i + 1 < argc; i += 2)
+		profile(&truth.plan, a, argv[i], argv[i + 1], COUNTS_SAMPLES);
+	profile(&truth.plan, a, "complete", argv[2], COUNTS_EXECUTIONS);
 	plan_free(&truth.plan);
 	counts_free(&truth.counts);
 	artifact_close(a);
