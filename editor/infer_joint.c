@@ -2,6 +2,7 @@
 #include "editor/sparse.h"
 
 #include <math.h>
+#include <string.h>
 
 enum {
 	ROUNDS = 40,         /* of Newton's method; 10 to 15 do in the mean, 30 at most */
@@ -16,6 +17,11 @@ enum {
 };
 static const uint32_t NONE = UINT32_MAX;
 
+/* What a mispredicted branch takes, in instructions, if that leaves so much of
+ * the misfit before. */
+static const struct {
+	double time, left;
+} REFILL[] = {{10, 0.75}, {30, 0.9}};
 /* What block samples are worth at most, and by the number of instructions. */
 static const double BIAS = 0.3, BIAS_OF_ONE = 0.3;
 static const double HIDDEN = 0.25;   /* what too few are, by the square of instructions */
@@ -24,10 +30,8 @@ static const double ANY_WAY = 0.5;   /* witnesses that all ways of a block share
 static const double DISCOUNT = 0.01; /* of a witness for each one there is: 100 say the most */
 static const double FEW = 0.6;       /* more discount, by the square of samples by witnesses */
 static const double DOUBT = 4;       /* what witnesses that all else speaks against say at most */
-static const double REFILL = 10;     /* instructions in the time a mispredicted branch takes */
-static const double MUCH_BETTER = 0.75; /* of the misfit without */
-static const double FREE = 0.02;        /* samples that fix what enters a function */
-static const double MANY = 1e12;        /* samples or witnesses: more say no more */
+static const double FREE = 0.02;     /* samples that fix what enters a function */
+static const double MANY = 1e12;     /* samples or witnesses: more say no more */
 static const double PACE = 0.7, DONE = 0.01, NEARLY_DONE = 0.1; /* steps, as share of a flow */
 static const double LEAST = 1e-3, ROUNDS_TO_0 = 0.3;            /* flows */
 
@@ -449,26 +453,45 @@ static bool any_seen(const struct joint *j)
 	return false;
 }
 
-/* Takes mispredicted branches into account where that explains the function's
- * samples much better; which nobody can tell without witnesses. */
-static bool solve_both(struct joint *j, struct sparse *s, struct arena *a)
+struct flows {
+	struct way *way;
+	double *in;
+};
+
+static struct flows flows_kept(const struct joint *j, struct arena *a)
 {
-	uint32_t nway = j->first[j->g->nblock], i;
-	struct way *way = arena_array(a, nway, sizeof *way);
-	double *in = arena_array(a, j->g->nblock, sizeof *in), without;
+	size_t nway = j->first[j->g->nblock], nblock = j->g->nblock;
+	struct flows f = {
+	    arena_array(a, nway, sizeof *f.way), arena_array(a, nblock, sizeof *f.in)};
+
+	memcpy(f.way, j->way, nway * sizeof *f.way);
+	memcpy(f.in, j->in, nblock * sizeof *f.in);
+	return f;
+}
+
+/* Takes mispredicted branches into account where that explains the function's
+ * samples much better, and as dearer ones where that does once more; which
+ * nobody can tell without witnesses. */
+static bool solve_all(struct joint *j, struct sparse *s, struct arena *a)
+{
+	struct flows best;
+	double misfit, least;
+	size_t i;
 
 	if (!any_seen(j))
 		return solve(j, s, 0);
 	if (!solve(j, s, 0))
-		return solve(j, s, REFILL);
-	without = joint_misfit(j);
-	for (i = 0; i < nway; i++)
-		way[i] = j->way[i];
-	for (i = 0; i < j->g->nblock; i++)
-		in[i] = j->in[i];
-	if (!solve(j, s, REFILL) || joint_misfit(j) > MUCH_BETTER * without) {
-		j->way = way;
-		j->in = in;
+		return solve(j, s, REFILL[0].time);
+	least = joint_misfit(j);
+	for (i = 0; i < sizeof REFILL / sizeof *REFILL; i++) {
+		best = flows_kept(j, a);
+		misfit = solve(j, s, REFILL[i].time) ? joint_misfit(j) : HUGE_VAL;
+		if (misfit > REFILL[i].left * least) {
+			j->way = best.way;
+			j->in = best.in;
+			break;
+		}
+		least = misfit;
 	}
 	return true;
 }
@@ -480,7 +503,7 @@ bool infer_joint(struct cfg *g, const struct reach *r, struct arena *a)
 
 	choose(&j, a);
 	build(&j, a);
-	if (!analyse(&j, &s, a) || !solve_both(&j, &s, a))
+	if (!analyse(&j, &s, a) || !solve_all(&j, &s, a))
 		return false;
 	joint_settle(&j, a);
 	return true;
