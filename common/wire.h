@@ -62,7 +62,9 @@ enum {
 	WIRE_RSP = 7,    /* … where the stack pointer is */
 	WIRE_CODES = 8,  /* code pointers of a sample, at most */
 	WIRE_WORDS = 64, /* of the stack that may be looked at */
-	WIRE_REGS_MAX = 5 + 10 + 8 + 8 * WIRE_GPRS + 4 + 1 + WIRE_CODES * (1 + 10), /* bytes */
+	WIRE_STACK = 16, /* … of which the first ones go along as they are */
+	WIRE_REGS_MAX = 5 + 10 + 8 + 8 * WIRE_GPRS + 4 + 1 + WIRE_CODES * (1 + 10) + 1 +
+			8 * WIRE_STACK, /* bytes */
 };
 
 struct wire_code {
@@ -75,15 +77,16 @@ struct wire_regs {
 	uint64_t offset;        /* of the instruction, in the module's file */
 	uint64_t base; /* address of the file's offset 0 as that part of it is mapped, mod 2^64 */
 	uint64_t gpr[WIRE_GPRS];
-	uint32_t ncode;
+	uint32_t ncode, nstack;
 	struct wire_code code[WIRE_CODES]; /* ascending word */
+	uint64_t stack[WIRE_STACK];        /* from rsp upwards */
 };
 
 /*
  * After the modules a batch may carry further sections (type u8, length u32):
  * readers skip types they do not know.
  */
-enum wire_section { WIRE_SECTION_REGS = 1 };
+enum wire_section { WIRE_SECTION_REGS = 2 };
 
 struct wire_batch {
 	uint64_t session, seq;      /* seq counts from 1 within a session */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { REGS_LEAST = 1 + 1 + 8 + 8 * WIRE_GPRS + 4 + 1, CODE_LEAST = 2, LENGTH_AT = 1, HEAD = 5 };
+enum { REGS_LEAST = 1 + 1 + 8 + 8 * WIRE_GPRS + 4 + 1 + 1, CODE_LEAST = 2, LENGTH_AT = 1, HEAD = 5 };
 
 /* ---- writing ---- */
 
@@ -22,6 +22,9 @@ static void put_one(struct buf *out, const struct wire_regs *r)
 		buf_char(out, (char)r->code[i].word);
 		buf_uleb(out, r->code[i].offset);
 	}
+	buf_char(out, (char)r->nstack);
+	for (i = 0; i < r->nstack; i++)
+		buf_le64(out, r->stack[i]);
 }
 
 void wire_put_regs(struct buf *out, const struct wire_batch *m)
@@ -57,6 +60,20 @@ static int get_codes(const uint8_t **p, const uint8_t *end, struct wire_regs *r)
 	return 0;
 }
 
+static int get_stack(const uint8_t **p, const uint8_t *end, struct wire_regs *r)
+{
+	uint32_t i;
+
+	if (*p == end)
+		return -1;
+	r->nstack = *(*p)++;
+	if (r->nstack > WIRE_STACK || r->nstack > (size_t)(end - *p) / 8)
+		return -1;
+	for (i = 0; i < r->nstack; i++, *p += 8)
+		r->stack[i] = get_le64(*p);
+	return 0;
+}
+
 static int get_one(const uint8_t **p, const uint8_t *end, uint32_t nmodule, struct wire_regs *r)
 {
 	uint64_t module;
@@ -74,7 +91,7 @@ static int get_one(const uint8_t **p, const uint8_t *end, uint32_t nmodule, stru
 	r->flags = get_le32(*p);
 	*p += 4;
 	r->ncode = *(*p)++;
-	return get_codes(p, end, r);
+	return get_codes(p, end, r) < 0 ? -1 : get_stack(p, end, r);
 }
 
 int wire_get_regs(

@@ -127,7 +127,11 @@ static void note_caller(struct observer *o, const struct spot *s, const struct w
 void observe(struct observer *o, const struct wire_regs *r)
 {
 	struct following f = {o, r->base};
-	struct witness_sample w = {.flags = r->flags, .block_at = block_at, .arg = &f};
+	struct witness_sample w = {.flags = r->flags,
+	    .stack = (const uint8_t *)r->stack,
+	    .nstack = r->nstack * sizeof *r->stack,
+	    .block_at = block_at,
+	    .arg = &f};
 	struct spot s;
 
 	o->count.samples++;

@@ -15,6 +15,8 @@ void regs_of_sample(
 	for (i = 0; i < from->nword && r->ncode < WIRE_CODES; i++)
 		if (maps_same_code(m, s, at, from->word[i], &offset))
 			r->code[r->ncode++] = (struct wire_code){i, offset};
+	r->nstack = from->nword < WIRE_STACK ? from->nword : WIRE_STACK;
+	memcpy(r->stack, from->word, r->nstack * sizeof *r->stack);
 }
 
 /* Reservoir sampling (Vitter, algorithm R): each of all seen is kept with the
