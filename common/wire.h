@@ -51,11 +51,11 @@ struct wire_module {
 
 /*
  * What a sample of a wanted module may carry beside its count, for the register
- * witness (DESIGN.md): the interrupted program's registers, and which words
- * of the top of its stack point into code of the same module. Further samples
- * of the batch without them are the rule. Registers may hold secrets: they
- * travel from the monitor to the manager and are wiped at both ends; a frame
- * with them never goes to a file.
+ * witness (DESIGN.md): the interrupted program's registers, the first words of
+ * its stack, and which words of the top of it point into code of the same
+ * module. Further samples of the batch without them are the rule. Registers and
+ * stacks may hold secrets: they travel from the monitor to the manager and are
+ * wiped at both ends; a frame with them never goes to a file.
  */
 enum {
 	WIRE_GPRS = 16,  /* the kernel's order: rax rbx rcx rdx rsi rdi rbp rsp r8 … r15 */

@@ -3,7 +3,12 @@
 
 #include <string.h>
 
-enum { REGS_LEAST = 1 + 1 + 8 + 8 * WIRE_GPRS + 4 + 1 + 1, CODE_LEAST = 2, LENGTH_AT = 1, HEAD = 5 };
+enum {
+	REGS_LEAST = 1 + 1 + 8 + 8 * WIRE_GPRS + 4 + 1 + 1,
+	CODE_LEAST = 2,
+	LENGTH_AT = 1,
+	HEAD = 5
+};
 
 /* ---- writing ---- */
 

@@ -1,15 +1,16 @@
 /*
- * Registers on their way to the manager: of samples of wanted builds only, and
- * of the words on their stack only those that point into code of the same
- * build, as file offsets. Bounded: of more than REGS_MAX samples in a batch a
- * random subset is kept and the others are counted. Wiped when sent or dropped.
+ * Registers on their way to the manager: of samples of wanted builds only, with
+ * the first WIRE_STACK words of their stack, and of the words behind those only
+ * which point into code of the same build, as file offsets. Bounded: of more
+ * than REGS_MAX samples in a batch a random subset is kept and the others are
+ * counted. Wiped when sent or dropped.
  */
 #ifndef MORPH_REGS_H
 #define MORPH_REGS_H
 
 #include "monitor-client/maps.h"
 
-enum { REGS_MAX = 8192 }; /* at most 1.9 MiB of a frame */
+enum { REGS_MAX = 8192 }; /* at most 3 MiB of a frame */
 
 struct regs {
 	struct wire_regs *v; /* REGS_MAX of them once there is one */

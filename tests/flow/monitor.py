@@ -55,7 +55,7 @@ def uleb(b, at):
 
 Hello = collections.namedtuple("Hello", "session period source pid")
 Batch = collections.namedtuple("Batch", "session seq start end taken kernel outside dropped modules regs")
-Regs = collections.namedtuple("Regs", "module offset base gpr flags codes")
+Regs = collections.namedtuple("Regs", "module offset base gpr flags codes stack")
 Module = collections.namedtuple("Module", "id path uid samples")
 
 
@@ -72,7 +72,9 @@ def read_regs(b):
         for _ in range(n):
             word = b[at]
             codes[word], at = uleb(b, at + 1)
-        out.append(Regs(module, offset, base, gpr, flags, codes))
+        stack = struct.unpack_from("<%dQ" % b[at], b, at + 1)
+        at += 1 + 8 * len(stack)
+        out.append(Regs(module, offset, base, gpr, flags, codes, stack))
     return out
 
 
@@ -100,7 +102,7 @@ def read_batch(b):
     regs = []
     while at < len(b):
         kind, n = struct.unpack_from("<BI", b, at)
-        if kind == 1:
+        if kind == 2:
             regs = read_regs(b[at + 5:at + 5 + n])
         at += 5 + n
     batch = Batch(session, seq, start, end, *head[:4], modules, regs)

@@ -116,6 +116,29 @@ START_TEST(directions_follow_the_registers)
 }
 END_TEST
 
+/* f compares a word of the stack. */
+START_TEST(the_stack_bears_witness)
+{
+	struct wire_regs r = sample(F, 6);
+	struct uop *cmp = &u.uop.v[u.block.v[u.func.v[uops_find(&u, &t.func.v[0].key)].block].uop];
+
+	cmp->dst = UO_MEM;
+	cmp->base = UR_SP;
+	cmp->disp = 8;
+	r.nstack = 1;
+	r.stack[0] = r.stack[1] = 5;
+	observe(&o, &r);
+	ck_assert_uint_eq(o.count.placed, 1);
+	ck_assert_uint_eq(o.count.witnesses, 0); /* word 1 was not sent */
+	r.nstack = 2;
+	observe(&o, &r);
+	ck_assert_uint_eq(o.count.witnesses, 1);
+	pairs_sort(&o.edge);
+	ck_assert_uint_eq(o.edge.n, 1);
+	ck_assert(o.edge.v[0].a == 0 && o.edge.v[0].b == 1);
+}
+END_TEST
+
 /* f's block 1 goes back to block 0, which decrements rax: some turns of a loop. */
 START_TEST(of_a_loop_the_next_turn_counts)
 {
@@ -306,6 +329,7 @@ int main(void)
 	suite_add_tcase(s, tc);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, directions_follow_the_registers);
+	tcase_add_test(tc, the_stack_bears_witness);
 	tcase_add_test(tc, of_a_loop_the_next_turn_counts);
 	tcase_add_test(tc, where_samples_pile_up_they_are_worth_less);
 	tcase_add_test(tc, a_sample_is_weighed_where_it_fell);

@@ -63,12 +63,14 @@ static void flush(bool with)
 		    !wire_get_batch(secret.p, secret.n, &mem, &w, &e), "%s", e.text);
 }
 
-/* Of the stack only words that point into the sample's own build are told,
- * and not their values but places in the file. */
-START_TEST(only_pointers_into_the_same_code_leave)
+/* Of the stack the first words go along. Of those behind only words that point
+ * into the sample's own build are told, and not their values but places in the
+ * file. */
+START_TEST(of_the_stack_the_top_and_pointers_into_the_same_code_leave)
 {
-	struct event_regs regs = {.gpr = {1, [15] = 16}, .flags = 0x246, .nword = 7,
-	    .word = {0x5ec2e75ec2e75ec2, 0x402345, 0x700010, 0x401000, 0x409000, 0, 0x509fff}};
+	struct event_regs regs = {.gpr = {1, [15] = 16}, .flags = 0x246, .nword = WIRE_STACK + 5,
+	    .word = {0x1a571a571a571a57, 0x402345, 0x700010, [WIRE_STACK - 1] = 0x7091a57,
+		[WIRE_STACK] = 0x5ec2e75ec2e75ec2, 0x401000, 0x409000, 0, 0x509fff}};
 
 	sample(&regs, 0x404000);
 	flush(true);
@@ -80,12 +82,28 @@ START_TEST(only_pointers_into_the_same_code_leave)
 	ck_assert_uint_eq(w.regs->ncode, 3);
 	ck_assert_uint_eq(w.regs->code[0].word, 1);
 	ck_assert_uint_eq(w.regs->code[0].offset, 0x2345);
-	ck_assert_uint_eq(w.regs->code[1].word, 3);
+	ck_assert_uint_eq(w.regs->code[1].word, WIRE_STACK + 1);
 	ck_assert_uint_eq(w.regs->code[1].offset, 0x1000);
-	ck_assert_uint_eq(w.regs->code[2].word, 6);
+	ck_assert_uint_eq(w.regs->code[2].word, WIRE_STACK + 4);
 	ck_assert_uint_eq(w.regs->code[2].offset, 0x8fff);
-	ck_assert_ptr_null(memmem(secret.p, secret.n, &regs.word[0], 8));
+	ck_assert_uint_eq(w.regs->nstack, WIRE_STACK);
+	ck_assert(!memcmp(w.regs->stack, regs.word, sizeof w.regs->stack));
+	ck_assert_ptr_null(memmem(secret.p, secret.n, &regs.word[WIRE_STACK], 8));
+	ck_assert_ptr_null(memmem(secret.p, secret.n, &regs.word[WIRE_STACK + 1], 8));
 	ck_assert_ptr_null(memmem(plain.p, plain.n, &regs.gpr[15], 8));
+	ck_assert_ptr_null(memmem(plain.p, plain.n, &regs.word[0], 8));
+}
+END_TEST
+
+START_TEST(a_short_stack_has_fewer_words)
+{
+	struct event_regs regs = {.nword = 1, .word = {7, 8}};
+
+	sample(&regs, 0x404000);
+	flush(true);
+	ck_assert_uint_eq(w.regs->nstack, 1);
+	ck_assert_uint_eq(w.regs->stack[0], 7);
+	ck_assert_uint_eq(w.regs->stack[1], 0);
 }
 END_TEST
 
@@ -131,7 +149,7 @@ static bool all_zero(const void *p, size_t n)
 
 START_TEST(a_random_subset_is_kept_and_the_rest_counted)
 {
-	struct event_regs regs = {0};
+	struct event_regs regs = {.nword = 2, .word = {1, 2}};
 	uint64_t i, late = 0;
 
 	for (i = 0; i < 2 * REGS_MAX; i++) {
@@ -181,7 +199,8 @@ int main(void)
 	suite_add_tcase(s, t);
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, only_pointers_into_the_same_code_leave);
+	tcase_add_test(t, of_the_stack_the_top_and_pointers_into_the_same_code_leave);
+	tcase_add_test(t, a_short_stack_has_fewer_words);
 	tcase_add_test(t, code_pointers_are_bounded);
 	tcase_add_test(t, the_plain_frame_does_not_know_of_registers);
 	tcase_add_test(t, a_random_subset_is_kept_and_the_rest_counted);

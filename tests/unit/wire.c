@@ -323,7 +323,9 @@ static struct wire_regs some_regs[2] = {
 	.base = 0x555555554000,
 	.gpr = {1, 2, UINT64_MAX, [15] = 16},
 	.ncode = 2,
-	.code = {{0, 0x1234}, {63, UINT64_MAX}}},
+	.nstack = WIRE_STACK,
+	.code = {{0, 0x1234}, {63, UINT64_MAX}},
+	.stack = {UINT64_MAX, 5, [WIRE_STACK - 1] = 7}},
     {.module = 1, .offset = 5, .base = UINT64_MAX - 4},
 };
 
@@ -424,6 +426,41 @@ static void words_out_of_order(struct wire_regs *r)
 	r[0].code[0].word = 63;
 }
 
+/* As many words of stack as the last byte before them says. */
+static struct buf frame_with_words(uint8_t n)
+{
+	struct wire_regs r = {.nstack = WIRE_STACK};
+	struct buf b = regs_frame(&r, 1), plain = batch_frame();
+	uint32_t i;
+
+	b.n -= 8 * WIRE_STACK + 1;
+	buf_char(&b, (char)n);
+	for (i = 0; i < n; i++)
+		buf_le64(&b, i);
+	put_le32(b.p + plain.n + 1, (uint32_t)(b.n - plain.n - 5));
+	reseal(&b);
+	buf_free(&plain);
+	return b;
+}
+
+START_TEST(words_of_the_stack_are_bounded)
+{
+	struct wire_batch m;
+	struct err e;
+	struct buf b;
+
+	b = frame_with_words(WIRE_STACK);
+	ck_assert_msg(!read_regs(&b, &m, &e), "%s", e.text);
+	ck_assert_uint_eq(m.regs->nstack, WIRE_STACK);
+	ck_assert_uint_eq(m.regs->stack[WIRE_STACK - 1], WIRE_STACK - 1);
+	buf_free(&b);
+	b = frame_with_words(WIRE_STACK + 1);
+	ck_assert_int_eq(read_regs(&b, &m, &e), -1);
+	ck_assert_str_eq(e.text, "batch: damaged registers");
+	buf_free(&b);
+}
+END_TEST
+
 START_TEST(garbled_registers_are_refused)
 {
 	struct buf b;
@@ -519,6 +556,7 @@ int main(void)
 	tcase_add_test(t, registers_come_back);
 	tcase_add_test(t, cut_off_registers_are_refused);
 	tcase_add_test(t, garbled_registers_are_refused);
+	tcase_add_test(t, words_of_the_stack_are_bounded);
 	tcase_add_test(t, wanted_builds_come_back);
 	tcase_add_test(t, too_many_wanted_builds_are_refused);
 	suite_add_tcase(s, t);
