@@ -1,6 +1,6 @@
 /*
  * Block order, split and score on graphs and counts out of fuzzed bytes, which
- * need not be consistent: every block comes out, the entry first, and no copy
+ * need not be consistent: every block has one main place, the entry first, and no copy
  * of what may not have one.
  */
 #include "editor/layout.h"
@@ -17,11 +17,11 @@ static void check(const struct cfg *g, const struct layout *l, struct arena *a)
 	uint32_t n = 0;
 
 	for (k = 0; k < l->n; k++) {
-		if (l->order[k] >= g->nblock ||
-		    (seen[l->order[k]] && !tails_may_copy(g, l->order[k])))
+		if (l->order[k] >= g->nblock)
 			abort();
-		n += !seen[l->order[k]];
-		seen[l->order[k]] = 1;
+		if (l->copy && l->copy[k] ? !tails_may_copy(g, l->order[k]) : seen[l->order[k]]++)
+			abort();
+		n += !l->copy || !l->copy[k];
 	}
 	if (n != g->nblock || l->order[0] || !l->nhot || l->nhot > l->n)
 		abort();
