@@ -109,7 +109,7 @@ def lines(columns, groups):
         yield f'<text x="{LEFT - 8}" y="{y(percent) + 4:.1f}" text-anchor="end">{signed(percent)} %</text>'
     for k, (name, bars) in enumerate(groups):
         yield from group(name, bars, LEFT + GAP / 2 + k * per, y, colour, headings)
-    yield (f'<text class="small" x="{LEFT}" y="{TOP + HEIGHT + 46}">Bars: median of the ratios in shuffled rounds; '
+    yield (f'<text class="small" x="{LEFT}" y="{TOP + HEIGHT + 46}">Bars: median of the ratios, round by round; '
            'marks: quartiles; ×: no time (failed, wrong or not measured). AutoFDO is against clang -O2.</text>')
     yield "</svg>"
 

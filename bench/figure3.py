@@ -3,12 +3,10 @@
 What is found is kept per program in docs/bench/figure3/NAME.json; table and chart
 are made from these files alone.
 """
-import concurrent.futures
 import functools
 import hashlib
 import json
 import os
-import queue
 import re
 import statistics
 import threading
@@ -16,7 +14,7 @@ import threading
 import chart
 import peers
 from gathered import TAKEN, complete, gather, worth
-from rig import TOP, Unavailable, machine, measured, pairs, progress, run, table_lines
+from rig import TOP, Unavailable, machine, measured, on_every_cpu, pairs, progress, run, table_lines
 
 MOST, FEW = 100000, 15000
 FOLDER = os.path.join(TOP, "docs/bench")
@@ -121,12 +119,12 @@ def count_one(p, found, name):
 
 
 def time_one(p, found, rounds):
-    """All builds of a program by turns: user time to the base's of the same round."""
+    """All builds of a program at once on one CPU: user time to the base's of the same round."""
     paths = {n: p.path(found["builds"][n]["file"]) for n, _, _, _ in COLUMNS
              if "file" in found["builds"].get(n, {})}
     names = list(paths)
     timed = pairs.compare([[paths[n], *p.test(p.timed)[1:]] for n in names], rounds,
-                          lambda i, n: progress(f"{p.name}: round {i} of {n}"), env=p.env)
+                          lambda i, n: progress(f"{p.name}: round {i} of {n}"), True, env=p.env)
     seconds = {n: t["seconds"] for n, t in zip(names, timed)}
     for n in names:
         base = seconds.get(BASE[n] or n)
@@ -134,25 +132,6 @@ def time_one(p, found, rounds):
                                           seconds=statistics.median(seconds[n]))
     found["rounds"] = rounds
     store(p.name, found)
-
-
-def on_every_cpu(work):
-    """Calls all of work, as many at a time as there are CPUs, each on one of its own."""
-    cpus = queue.SimpleQueue()
-    for cpu in os.sched_getaffinity(0):
-        cpus.put(cpu)
-
-    def pinned(call):
-        cpu = cpus.get()
-        os.sched_setaffinity(0, {cpu})  # of this thread, and of what it starts
-        try:
-            call()
-        finally:
-            cpus.put(cpu)
-
-    with concurrent.futures.ThreadPoolExecutor(cpus.qsize()) as lanes:
-        for done in [lanes.submit(pinned, call) for call in work]:
-            done.result()
 
 
 def measure(programs, rounds, only=(), count=True, time=True):
@@ -289,7 +268,7 @@ def page(all_, shown):
     yield "\n## User time\n"
     rounds = sorted({f["rounds"] for f in all_ if "rounds" in f})
     yield "Ratio to plain -O2 in the same round (AutoFDO: to clang -O2), median and quartiles of"
-    yield f"{' or '.join(map(str, rounds)) or 'no'} shuffled rounds; below 1 is faster.\n"
+    yield f"{' or '.join(map(str, rounds)) or 'no'} rounds, in each of which all builds share a CPU; below 1 is faster.\n"
     yield from table_lines(head, time_rows(all_, shown))
     yield "\n## Branches taken\n"
     yield "Counted by callgrind on a shorter run of the test; ratio to plain (AutoFDO: to clang -O2).\n"

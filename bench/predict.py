@@ -27,7 +27,7 @@ def times(p, which, rounds, builds, args):
         if of == same:
             return ratio
     ratio = pairs.compare([[b] + args for b in builds], rounds,
-                          lambda i, n: progress(f"{p.name}, {which}: round {i} of {n}"), env=p.env)
+                          lambda i, n: progress(f"{p.name}, {which}: round {i} of {n}"), True, env=p.env)
     p.write(os.path.basename(kept), json.dumps([same, ratio]))
     return ratio
 

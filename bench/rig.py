@@ -1,12 +1,14 @@
 """What the benchmarks share: real programs built through the hooks, profiles of
 them, layouts made from those, and how to say on what machine it was."""
 import collections
+import concurrent.futures
 import hashlib
 import importlib.machinery
 import importlib.util
 import json
 import os
 import platform
+import queue
 import random
 import shutil
 import sqlite3
@@ -43,6 +45,24 @@ def tool(name):
 def progress(text=""):
     if sys.stderr.isatty():
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def on_every_cpu(work):
+    """What all of work return, called as many at a time as there are CPUs, each on one of its own."""
+    cpus = queue.SimpleQueue()
+    for cpu in os.sched_getaffinity(0):
+        cpus.put(cpu)
+
+    def pinned(call):
+        cpu = cpus.get()
+        os.sched_setaffinity(0, {cpu})  # of this thread, and of what it starts
+        try:
+            return call()
+        finally:
+            cpus.put(cpu)
+
+    with concurrent.futures.ThreadPoolExecutor(cpus.qsize()) as lanes:
+        return [done.result() for done in [lanes.submit(pinned, call) for call in work]]
 
 
 def run(argv, **more):
