@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char MAGIC[8] = "MorphUO1";
+static const char MAGIC[8] = "MorphUO2";
 
 /* Which fields of a uop follow; others are 0. */
 enum { HAS_DST = 1, HAS_SRC = 2, HAS_ADDRESS = 4, HAS_AUX = 8, HAS_IMM = 16, SIZE_SHIFT = 5,

@@ -24,6 +24,10 @@
 enum uop_reg { UR_AX, UR_BX, UR_CX, UR_DX, UR_SI, UR_DI, UR_BP, UR_SP,
 	       UR_R8, UR_R9, UR_R10, UR_R11, UR_R12, UR_R13, UR_R14, UR_R15, UR_N };
 
+/* What a function may change by the ABI (System V, x86-64, 3.2.1). */
+enum { UR_CALLER_SAVED = 1 << UR_AX | 1 << UR_CX | 1 << UR_DX | 1 << UR_SI | 1 << UR_DI |
+			 1 << UR_R8 | 1 << UR_R9 | 1 << UR_R10 | 1 << UR_R11 };
+
 /* Operands: a register, or one of these. */
 enum {
 	UO_HIGH = UR_N,         /* ah, bh, ch, dh are UO_HIGH + 0…3; size 1 only */
@@ -44,7 +48,7 @@ enum {
 enum uop_kind {
 	UOP_NOP,    /* neither registers nor flags nor memory */
 	UOP_STOP,   /* not understood, or of no use to go beyond */
-	UOP_CALL,   /* stop; the instruction behind is a return address */
+	UOP_CALL,   /* the instruction behind is a return address; aux: does not come back */
 	UOP_FLAGS,  /* flags become unknown */
 	UOP_MOV,    /* dst = src */
 	UOP_MOVZX,  /* dst = src of aux bytes (log2), zeros above */
@@ -127,6 +131,7 @@ enum uop_term {
 	UT_COND_OUT, /* condition cond: leaves the function, else to `other` */
 	UT_REG,      /* to the address in register reg */
 	UT_LOOKUP,   /* to the block at entry [reg] of jump table `to` */
+	UT_RET,      /* returns to the caller */
 	UT_N
 };
 

@@ -1,9 +1,5 @@
 #include "editor/uop_parts.h"
 
-/* What a call may change, by the ABI. */
-static const uint8_t scratch[] = {
-    UR_AX, UR_CX, UR_DX, UR_SI, UR_DI, UR_R8, UR_R9, UR_R10, UR_R11};
-
 /* In the flow: not reached yet. */
 enum { UNSEEN = NONE - 1 };
 
@@ -70,12 +66,13 @@ static void forget_written(uint32_t reg[UR_N], const struct uop *u)
 void uop_consts_step(uint32_t reg[UR_N], struct uop_tables *t, const struct stmt *st)
 {
 	struct uop u = uop_of_insn(st);
-	size_t i;
+	unsigned r;
 
 	switch (u.kind) {
 	case UOP_CALL:
-		for (i = 0; i < sizeof scratch; i++)
-			reg[scratch[i]] = NONE;
+		for (r = 0; r < UR_N; r++)
+			if (UR_CALLER_SAVED >> r & 1)
+				reg[r] = NONE;
 		return;
 	case UOP_STOP:
 		forget(reg);

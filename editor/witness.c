@@ -10,7 +10,7 @@
 /* What the assembler measures: an instruction, data, a run of inline assembly. */
 struct item {
 	uint32_t from, to; /* code[from…to) */
-	bool jump;         /* at the end of its block; printed anew by every layout */
+	bool jump;         /* at the end of its block, UOP_END stands for it */
 	bool shifts;       /* alignment in it or before it: what follows has no fixed place */
 };
 
@@ -37,6 +37,8 @@ static bool ends_block(const struct unit_impl *u, const struct func *f, const st
 		return true;
 	if (k->term == TERM_INDIRECT)
 		return insn_classify(st, &op) == INSN_JMP_IND;
+	if (k->returns)
+		return insn_classify(st, &op) == INSN_RET;
 	return k->term == TERM_FALL && k->tail_call && insn_classify(st, &op) == INSN_JCC;
 }
 
@@ -229,6 +231,14 @@ static void use_tables(
 		    .base = UA_NONE, .index = op[0].index, .imm = t};
 }
 
+static bool never_returns(const struct stmt *call)
+{
+	struct str callee;
+
+	insn_classify(call, &callee);
+	return insn_noreturn(callee);
+}
+
 static void put_item(
     struct compiler *c, const struct item *it, uint32_t reg[UR_N], uint32_t cfi)
 {
@@ -237,6 +247,8 @@ static void put_item(
 
 	if (st->kind == ST_INSN) {
 		o = uop_of_insn(st);
+		if (o.kind == UOP_CALL)
+			o.aux = never_returns(st);
 		use_tables(c, st, reg, &o);
 		uop_consts_step(reg, &c->tables, st);
 	} else {
@@ -266,6 +278,20 @@ static void indirect_end(
 	b->term = UT_LOOKUP;
 	b->reg = op[0].index;
 	b->to = t;
+}
+
+/* One that takes nothing else off the stack. */
+static bool plain_return(const struct stmt *st)
+{
+	static const char *const prefix[] = {"rep", "repz", "bnd"};
+	size_t i;
+
+	if (str_is(st->op, "ret") || str_is(st->op, "retq"))
+		return !st->arg.n;
+	for (i = 0; i < sizeof prefix / sizeof *prefix; i++)
+		if (str_is(st->op, prefix[i]))
+			return str_is(st->arg, "ret") || str_is(st->arg, "retq");
+	return false;
 }
 
 static void put_end(struct compiler *c, const struct blk *k, const struct item *it,
@@ -300,6 +326,10 @@ static void put_end(struct compiler *c, const struct blk *k, const struct item *
 	case TERM_INDIRECT:
 		if (it->jump)
 			indirect_end(c, it, reg, b);
+		break;
+	case TERM_END:
+		if (it->jump && plain_return(&c->u->stmt.v[c->f->code.v[it->from]]))
+			b->term = UT_RET;
 		break;
 	}
 }

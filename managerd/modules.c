@@ -89,7 +89,7 @@ static void count_bytes(struct modules *ms, struct module *m)
 		n += o->table.nslot * sizeof *o->hit + o->table.func.n * sizeof *o->func;
 		n += map_size(&(struct map){0}, &o->table);
 		if (o->uops_func)
-			n += uops_size(&o->uops) + o->table.func.n * sizeof *o->uops_func +
+			n += uops_size(&o->uops) + (o->table.func.n + o->uops.func.n) * sizeof *o->uops_func +
 			     o->uops.uop.n * sizeof *o->seen;
 	}
 	for (i = 0; i < m->build.n; i++)

@@ -6,13 +6,16 @@
 
 uint32_t *observe_link(const struct map_table *t, const struct uops *u)
 {
-	uint32_t *link = xcalloc(t->func.n, sizeof *link);
+	uint32_t *link = xcalloc(t->func.n + u->func.n, sizeof *link);
 	size_t i;
 
+	memset(link + t->func.n, 0xff, u->func.n * sizeof *link);
 	for (i = 0; i < t->func.n; i++) {
 		link[i] = uops_find(u, &t->func.v[i].key);
 		if (link[i] != UOPS_NONE && u->func.v[link[i]].nblock != t->func.v[i].nblock)
 			link[i] = UOPS_NONE;
+		if (link[i] != UOPS_NONE)
+			link[t->func.n + link[i]] = (uint32_t)i;
 	}
 	return link;
 }
@@ -32,20 +35,20 @@ static bool find_spot(const struct observer *o, uint64_t offset, struct spot *s)
 	return true;
 }
 
-struct following { /* an indirect jump */
+struct following { /* an indirect jump, a return */
 	const struct observer *o;
 	uint64_t base;
 };
 
-/* The block of a function (index in uops) that begins at an address. */
-static uint32_t block_at(void *arg, uint32_t func, uint64_t address)
+static bool place_at(void *arg, uint64_t address, struct witness_place *at)
 {
 	const struct following *f = arg;
 	struct spot s;
 
-	if (!find_spot(f->o, address - f->base, &s) || s.at || f->o->uops_func[s.func] != func)
-		return UOPS_NONE;
-	return s.block;
+	if (!find_spot(f->o, address - f->base, &s))
+		return false;
+	*at = (struct witness_place){f->o->uops_func[s.func], s.block, s.at};
+	return at->func != UOPS_NONE;
 }
 
 static uint32_t worth(struct observer *o, const struct witness_sample *w)
@@ -59,12 +62,18 @@ static uint32_t worth(struct observer *o, const struct witness_sample *w)
 	    o->seen, b, uops_at(o->uops, w->func, w->block, w->offset));
 }
 
+/* The slot of block 0 of a function of the witness table. */
+static uint32_t slot_of(const struct observer *o, uint32_t func)
+{
+	return o->table->func.v[o->uops_func[o->table->func.n + func]].slot;
+}
+
 static bool is_repeated(const struct witness_edge *edge, uint32_t i)
 {
 	uint32_t k;
 
 	for (k = 0; k < i; k++)
-		if (edge[k].from == edge[i].from)
+		if (edge[k].func == edge[i].func && edge[k].from == edge[i].from)
 			return true;
 	return false;
 }
@@ -74,17 +83,20 @@ static bool is_repeated(const struct witness_edge *edge, uint32_t i)
  * samples than the first ones. Directions beyond the sample's own block come
  * in crowds, of one moment; they count half.
  */
-static void note_edges(struct observer *o, const struct spot *s, const struct witness_sample *w)
+static void note_edges(struct observer *o, const struct witness_sample *w)
 {
 	struct witness_edge edge[WITNESS_EDGES];
-	uint32_t slot = s->range->slot - s->block, one = worth(o, w), i, n;
+	uint32_t one = worth(o, w), slot, i, n;
 	bool own = false;
 
 	n = witness_run(o->uops, w, edge, &own);
-	for (i = 0; i < n; i++)
-		if (!is_repeated(edge, i))
-			pairs_add(&o->edge, slot + edge[i].from, slot + edge[i].to,
-			    own && !i ? one : (one + 1) / 2);
+	for (i = 0; i < n; i++) {
+		if (is_repeated(edge, i))
+			continue;
+		slot = slot_of(o, edge[i].func);
+		pairs_add(&o->edge, slot + edge[i].from, slot + edge[i].to,
+		    own && !i ? one : (one + 1) / 2);
+	}
 	o->count.witnesses += n;
 	o->count.own += own;
 }
@@ -130,7 +142,7 @@ void observe(struct observer *o, const struct wire_regs *r)
 	struct witness_sample w = {.flags = r->flags,
 	    .stack = (const uint8_t *)r->stack,
 	    .nstack = r->nstack * sizeof *r->stack,
-	    .block_at = block_at,
+	    .place_at = place_at,
 	    .arg = &f};
 	struct spot s;
 
@@ -143,7 +155,7 @@ void observe(struct observer *o, const struct wire_regs *r)
 	w.block = s.block;
 	w.offset = s.at;
 	memcpy(w.gpr, r->gpr, sizeof w.gpr);
-	note_edges(o, &s, &w);
+	note_edges(o, &w);
 	note_caller(o, &s, r);
 	explicit_bzero(w.gpr, sizeof w.gpr);
 }

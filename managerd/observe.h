@@ -26,7 +26,7 @@ struct observer {
 	const struct map *map; /* of the build that ran */
 	const struct map_table *table;
 	const struct uops *uops;
-	const uint32_t *uops_func; /* by function of the table: index in uops, or UOPS_NONE */
+	const uint32_t *uops_func; /* observe_link() */
 	uint32_t *seen;            /* managerd/worth.h; NULL = all are worth the same */
 	struct pairs edge;         /* slot of a block, slot of the one it went on to; in
 				      units of 1 / WORTH_ONE */
@@ -34,8 +34,8 @@ struct observer {
 	struct observe_count count;
 };
 
-/* For each function of the table its index in u, where both have as many
- * blocks; an array to free. */
+/* For each function of the table its index in u, where both have as many blocks,
+ * else UOPS_NONE; and behind them the other way round. An array to free. */
 uint32_t *observe_link(const struct map_table *t, const struct uops *u);
 void observe(struct observer *o, const struct wire_regs *r);
 

@@ -21,7 +21,9 @@ struct memory {
 struct state {
 	const struct uops *u;
 	struct tnum reg[UR_N], flags;
-	uint32_t func, code_block; /* code_reg holds the address of this block */
+	uint32_t func, block, uop; /* the next instruction */
+	uint32_t out;              /* as in struct witness_edge */
+	uint32_t code_block;       /* code_reg holds the address of this block */
 	uint8_t code_reg;          /* UR_N: none does */
 	struct memory mem;
 };
@@ -495,7 +497,7 @@ static bool step(struct state *st, const struct uop *o)
 	case UOP_END:
 		break;
 	case UOP_STOP:
-	case UOP_CALL:
+	case UOP_CALL: /* not by itself */
 	case UOP_N:
 		return false;
 	case UOP_FLAGS:
@@ -618,7 +620,7 @@ static uint32_t indirect(const struct state *st, const struct uops_block *b)
 	const struct uops_func *f = &st->u->func.v[st->func];
 	const struct witness_sample *s = st->mem.s;
 	const struct uops_table *t;
-	uint32_t id;
+	struct witness_place at;
 
 	if (b->term == UT_REG && st->code_reg == b->reg)
 		return st->code_block;
@@ -629,8 +631,10 @@ static uint32_t indirect(const struct state *st, const struct uops_block *b)
 		return st->reg[b->reg].v < t->n ? st->u->target.v[t->first + st->reg[b->reg].v]
 						: UOPS_NONE;
 	}
-	id = s->block_at ? s->block_at(s->arg, st->func, st->reg[b->reg].v) : UOPS_NONE;
-	return id < f->nblock ? id : UOPS_NONE;
+	if (!s->place_at || !s->place_at(s->arg, st->reg[b->reg].v, &at) || at.func != st->func ||
+	    at.offset)
+		return UOPS_NONE;
+	return at.block < f->nblock ? at.block : UOPS_NONE;
 }
 
 /* Where block b goes, or UOPS_NONE; *told: and it could have gone elsewhere. */
@@ -662,6 +666,8 @@ static void begin(struct state *st, const struct uops *u, const struct witness_s
 
 	st->u = u;
 	st->func = s->func;
+	st->block = s->block;
+	st->out = 0;
 	st->code_reg = UR_N;
 	for (i = 0; i < UR_N; i++)
 		st->reg[i] = known(s->gpr[i]);
@@ -678,39 +684,89 @@ static void wipe(struct state *st)
 		explicit_bzero(st->mem.byte, sizeof st->mem.byte);
 }
 
+/* Goes on behind a call, as it is when that has come back. */
+static bool pass_call(struct state *st, const struct uop *o)
+{
+	unsigned r;
+
+	if (o->aux)
+		return false;
+	forget_memory(&st->mem);
+	no_flags(st);
+	for (r = 0; r < UR_N; r++)
+		if (UR_CALLER_SAVED >> r & 1)
+			write_reg(st, (uint8_t)r, 3, unknown(3));
+	st->uop++;
+	return true;
+}
+
+/* Goes on behind the call that the return address on the stack belongs to. */
+static bool pass_return(struct state *st)
+{
+	const struct witness_sample *s = st->mem.s;
+	struct tnum back = pop(st, 3);
+	struct witness_place at;
+
+	if (back.m || !s->place_at || !s->place_at(s->arg, back.v - 1, &at) ||
+	    !uops_behind_call(st->u, at.func, at.block, at.offset + 1))
+		return false;
+	st->func = at.func;
+	st->block = at.block;
+	st->uop = uops_at(st->u, at.func, at.block, at.offset + 1);
+	st->code_reg = UR_N;
+	st->out++;
+	return true;
+}
+
+static bool pass_block(struct state *st, struct witness_edge *edge, uint32_t *n)
+{
+	const struct uops_func *f = &st->u->func.v[st->func];
+	const struct uops_block *b = &st->u->block.v[f->block + st->block];
+	uint32_t next;
+	bool told;
+
+	if (b->term == UT_RET)
+		return pass_return(st);
+	next = successor(st, b, &told);
+	if (next == UOPS_NONE)
+		return false;
+	if (told)
+		edge[(*n)++] = (struct witness_edge){st->func, st->block, next, st->out};
+	st->block = next;
+	st->uop = st->u->block.v[f->block + next].uop;
+	return true;
+}
+
+/* From one instruction to the next; false where nothing is known of that. */
+static bool pass(struct state *st, struct witness_edge *edge, uint32_t *n)
+{
+	const struct uop *o = &st->u->uop.v[st->uop];
+
+	if (o->kind == UOP_END)
+		return pass_block(st, edge, n);
+	if (o->kind == UOP_CALL)
+		return pass_call(st, o);
+	st->uop++;
+	return step(st, o);
+}
+
 uint32_t witness_run(const struct uops *u, const struct witness_sample *s,
     struct witness_edge edge[WITNESS_EDGES], bool *own)
 {
-	uint32_t i = uops_at(u, s->func, s->block, s->offset), id = s->block, next, n = 0;
-	const struct uops_block *first, *b;
+	uint32_t i = uops_at(u, s->func, s->block, s->offset), n = 0;
 	struct state st;
-	bool told, at_own = true;
 	unsigned steps;
 
 	*own = false;
 	if (i == UOPS_NONE)
 		return 0;
-	first = &u->block.v[u->func.v[s->func].block];
 	begin(&st, u, s);
-	for (steps = 0; steps < WITNESS_UOPS && n < WITNESS_EDGES; steps++) {
-		if (u->uop.v[i].kind != UOP_END) {
-			if (!step(&st, &u->uop.v[i++]))
-				break;
-			continue;
-		}
-		b = &first[id];
-		next = successor(&st, b, &told);
-		if (next == UOPS_NONE)
+	st.uop = i;
+	for (steps = 0; steps < WITNESS_UOPS && n < WITNESS_EDGES; steps++)
+		if (!pass(&st, edge, &n))
 			break;
-		if (told) {
-			*own |= at_own;
-			edge[n++] = (struct witness_edge){id, next};
-		}
-		at_own = false;
-		id = next;
-		i = first[id].uop;
-	}
 	wipe(&st);
+	*own = n && !edge[0].out && edge[0].from == s->block;
 	return n;
 }
 

@@ -10,7 +10,10 @@
  * CGO 2022), flags one by one. Loads give unknown values, but from the copy of
  * the top of the stack that came with the sample, as long as no store through
  * an unknown address may have changed it. It goes on into the witnessed
- * successor until something is unknown, a call, a return, or the bound.
+ * successor, behind calls, with what callees save, and behind the call that led
+ * to the function when it returns and the address is known, until something is
+ * unknown, or the bound. A call is taken to come back unless the table says
+ * otherwise.
  */
 #ifndef MORPH_MANAGERD_WITNESS_H
 #define MORPH_MANAGERD_WITNESS_H
@@ -23,6 +26,10 @@ enum {
 	WITNESS_STACK = 512  /* bytes of stack looked at, at most */
 };
 
+struct witness_place {
+	uint32_t func, block, offset; /* as in struct witness_sample */
+};
+
 struct witness_sample {
 	uint32_t func;   /* index in the table: uops_find() of the function's key */
 	uint32_t block;  /* id */
@@ -33,16 +40,18 @@ struct witness_sample {
 	const uint8_t *stack; /* copy of memory from gpr[UR_SP] upwards; NULL = none */
 	size_t nstack;
 	/*
-	 * For indirect jumps through an address that is known: the block of the
-	 * same function that begins at this address of the sampled process, or
-	 * UOPS_NONE. NULL: such jumps are not followed.
+	 * Which byte of the program lies at an address of the sampled process;
+	 * false where none of the table's functions does. For indirect jumps and
+	 * returns. NULL: these are not followed.
 	 */
-	uint32_t (*block_at)(void *arg, uint32_t func, uint64_t address);
+	bool (*place_at)(void *arg, uint64_t address, struct witness_place *at);
 	void *arg;
 };
 
 struct witness_edge {
-	uint32_t from, to; /* block ids of the sample's function */
+	uint32_t func, from, to; /* index in the table; ids of blocks of it */
+	uint32_t out;            /* of the callers: 0 the sample's function, 1 that which
+				    called it, … */
 };
 
 /*

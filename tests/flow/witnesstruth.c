@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { STACK = 256, PENDING = 512, EXPIRE = 20000, DEPTH = 4096 };
+enum { STACK = 512, PENDING = 8192, EXPIRE = 20000, DEPTH = 4096 };
 
 struct place { /* where the program is; func UOPS_NONE = elsewhere */
 	uint32_t func, block, offset, uop;
@@ -32,7 +32,8 @@ struct place { /* where the program is; func UOPS_NONE = elsewhere */
 struct prediction {
 	struct witness_edge edge[WITNESS_EDGES];
 	uint32_t n, next, func;
-	uint64_t step; /* when it was made */
+	uint64_t step, frames; /* when it was made: steps, frames ever made */
+	size_t depth;          /* of frames, then */
 };
 
 static struct uops table;
@@ -47,8 +48,10 @@ static struct {
 	uint64_t cfa, ret;
 } frame[DEPTH];
 static size_t depth;
+static uint64_t nframes; /* ever made */
 static struct {
-	uint64_t steps, runs, edges, own, right, wrong, dropped, frames, bad_frames, no_calls;
+	uint64_t steps, runs, edges, own, wrong, dropped, frames, bad_frames, no_calls;
+	uint64_t near, behind_calls, callers; /* right */
 } sum;
 
 static void must(int rc, const struct err *e)
@@ -154,11 +157,12 @@ static struct place place_of(uint64_t address)
 	return p;
 }
 
-static uint32_t block_at(void *arg, uint32_t func, uint64_t address)
+static bool place_at(void *arg, uint64_t address, struct witness_place *at)
 {
-	const struct bm_block *k = blockmap_find(&map, address - bias);
+	struct place p = block_of(address);
 
-	return k && frag_func[k->frag] == func && k->addr == address - bias ? k->id : UOPS_NONE;
+	*at = (struct witness_place){p.func, p.block, p.offset};
+	return p.func != UOPS_NONE;
 }
 
 /* Layouts leave out blocks that only jump: the block where something is done. */
@@ -201,8 +205,9 @@ static void say_wrong(const struct prediction *p, const struct place *to)
 	const struct witness_edge *e = &p->edge[p->next];
 
 	sum.wrong++;
-	fprintf(stderr, "%s: %u > %u was witnessed %llu steps ago (number %u)", func_name(p->func),
-	    e->from, e->to, (unsigned long long)(sum.steps - p->step), p->next);
+	fprintf(stderr, "%s: %u > %u was witnessed %llu steps ago (number %u, %u frames out of %s)",
+	    func_name(e->func), e->from, e->to, (unsigned long long)(sum.steps - p->step), p->next,
+	    e->out, func_name(p->func));
 	if (to)
 		fprintf(stderr, ", but it went to block %u+%u of %s\n", to->block, to->offset,
 		    to->func == UOPS_NONE ? "?" : func_name(to->func));
@@ -221,20 +226,23 @@ static void compare(const struct place *from, const struct place *to)
 	for (i = 0; i < npending;) {
 		p = &pending[i];
 		e = &p->edge[p->next];
-		if (sum.steps - p->step > EXPIRE) {
+		/* Beyond a call it may be long until it is decided. */
+		if (depth + e->out < p->depth ||
+		    (sum.steps - p->step > EXPIRE && !e->out && nframes == p->frames)) {
 			say_wrong(p, NULL);
 			drop(i);
 			continue;
 		}
 		i++;
-		if (from->func != p->func || from->block != e->from || from->uop == UOPS_NONE ||
-		    table.uop.v[from->uop].kind != UOP_END ||
+		if (from->func != e->func || from->block != e->from || from->uop == UOPS_NONE ||
+		    depth + e->out != p->depth || table.uop.v[from->uop].kind != UOP_END ||
 		    (to->func == from->func && to->block == from->block &&
 			to->offset > from->offset))
 			continue;
-		right = to->func == p->func && !to->offset &&
-			behind_jumps(p->func, to->block) == behind_jumps(p->func, e->to);
-		sum.right += right;
+		right = to->func == e->func && !to->offset &&
+			behind_jumps(e->func, to->block) == behind_jumps(e->func, e->to);
+		*(e->out ? &sum.callers : nframes > p->frames ? &sum.behind_calls : &sum.near) +=
+		    right;
 		if (!right)
 			say_wrong(p, to);
 		if (!right || ++p->next == p->n)
@@ -253,7 +261,10 @@ static void follow_frames(
 		return;
 	frame[depth].cfa = r->rsp + 8;
 	frame[depth].ret = (uint64_t)ptrace(PTRACE_PEEKDATA, child, r->rsp, NULL);
-	depth += !depth || frame[depth - 1].cfa != r->rsp + 8;
+	if (!depth || frame[depth - 1].cfa != r->rsp + 8) {
+		depth++;
+		nframes++;
+	}
 }
 
 static void check_caller(const struct witness_sample *s)
@@ -290,7 +301,7 @@ static void evaluate(const struct place *at, const struct user_regs_struct *r)
 	    .flags = r->eflags,
 	    .stack = stack,
 	    .nstack = n > 0 ? (size_t)n : 0,
-	    .block_at = block_at};
+	    .place_at = place_at};
 	struct prediction *p = &pending[npending];
 	bool own;
 
@@ -299,7 +310,8 @@ static void evaluate(const struct place *at, const struct user_regs_struct *r)
 		sum.dropped++;
 		return;
 	}
-	*p = (struct prediction){.func = at->func, .step = sum.steps};
+	*p = (struct prediction){
+	    .func = at->func, .step = sum.steps, .frames = nframes, .depth = depth};
 	p->n = witness_run(&table, &s, p->edge, &own);
 	sum.runs++;
 	sum.edges += p->n;
@@ -423,11 +435,13 @@ int main(int argc, char **argv)
 			break;
 	}
 	printf("%llu steps, %llu evaluated: %llu directions (%.2f each, %.0f %% own), "
-	       "%llu right, %llu wrong; %llu return addresses, %llu wrong, %llu behind no call\n",
+	       "right: %llu near, %llu behind calls, %llu in callers; %llu wrong; "
+	       "%llu return addresses, %llu wrong, %llu behind no call\n",
 	    (unsigned long long)sum.steps, (unsigned long long)sum.runs,
 	    (unsigned long long)sum.edges, (double)sum.edges / (double)(sum.runs + !sum.runs),
-	    100 * (double)sum.own / (double)(sum.runs + !sum.runs), (unsigned long long)sum.right,
+	    100 * (double)sum.own / (double)(sum.runs + !sum.runs), (unsigned long long)sum.near,
+	    (unsigned long long)sum.behind_calls, (unsigned long long)sum.callers,
 	    (unsigned long long)sum.wrong, (unsigned long long)sum.frames,
 	    (unsigned long long)sum.bad_frames, (unsigned long long)sum.no_calls);
-	return sum.wrong || sum.bad_frames || sum.no_calls || !sum.right;
+	return sum.wrong || sum.bad_frames || sum.no_calls || !sum.near || !sum.callers;
 }

@@ -24,14 +24,16 @@ static void reprint(const struct uops *u)
 	buf_free(&twice);
 }
 
-static uint32_t some_block(void *arg, uint32_t func, uint64_t address)
+static bool some_place(void *arg, uint64_t address, struct witness_place *at)
 {
-	return (uint32_t)address;
+	*at = (struct witness_place){
+	    address & 7, address >> 3 & 15, (uint32_t)(address >> 7) & 31};
+	return !(address >> 60);
 }
 
 static void evaluate(const struct uops *u, const uint8_t *p, size_t n)
 {
-	struct witness_sample s = {.stack = p, .nstack = n, .block_at = some_block};
+	struct witness_sample s = {.stack = p, .nstack = n, .place_at = some_place};
 	struct witness_edge edge[WITNESS_EDGES];
 	const struct uops_func *f;
 	uint64_t address;

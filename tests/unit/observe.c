@@ -159,6 +159,29 @@ START_TEST(of_a_loop_the_next_turn_counts)
 }
 END_TEST
 
+/* g returns behind a call at the end of f's block 1, which goes on to block 0. */
+START_TEST(directions_behind_a_return_are_the_callers)
+{
+	const uint32_t f = u.func.v[uops_find(&u, &t.func.v[0].key)].block;
+	struct wire_regs r = sample(G + 6, 5);
+
+	u.block.v[f + 1] = (struct uops_block){.uop = (uint32_t)u.uop.n, .nuop = 2, .term = UT_GO};
+	add_uop(UOP_CALL, 0);
+	add_uop(UOP_END, 4);
+	u.block.v[u.func.v[uops_find(&u, &t.func.v[1].key)].block].term = UT_RET;
+	r.nstack = 1;
+	r.stack[0] = BASE + F + 16 + 4;
+	observe(&o, &r);
+	pairs_sort(&o.edge);
+	ck_assert_uint_eq(o.edge.n, 1);
+	ck_assert(o.edge.v[0].a == 0 && o.edge.v[0].b == 1 && o.edge.v[0].n == WORTH_ONE / 2);
+	ck_assert_uint_eq(o.count.own, 0);
+	r.stack[0]++; /* behind no call */
+	observe(&o, &r);
+	ck_assert_uint_eq(o.count.witnesses, 1);
+}
+END_TEST
+
 START_TEST(where_samples_pile_up_they_are_worth_less)
 {
 	const struct uops_block *b = &u.block.v[u.func.v[uops_find(&u, &t.func.v[1].key)].block];
@@ -331,6 +354,7 @@ int main(void)
 	tcase_add_test(tc, directions_follow_the_registers);
 	tcase_add_test(tc, the_stack_bears_witness);
 	tcase_add_test(tc, of_a_loop_the_next_turn_counts);
+	tcase_add_test(tc, directions_behind_a_return_are_the_callers);
 	tcase_add_test(tc, where_samples_pile_up_they_are_worth_less);
 	tcase_add_test(tc, a_sample_is_weighed_where_it_fell);
 	tcase_add_test(tc, places_the_table_does_not_know_say_nothing);

@@ -49,8 +49,8 @@ static struct uop compiled(const char *insn)
 
 	u = (struct uops){0};
 	ck_assert_int_eq(compile(body, "", (uint32_t[]){8}, 2), 0);
-	ck_assert_int_eq(u.uop.v[1].kind, UOP_STOP);
-	ck_assert_int_eq(u.uop.v[2].kind, UOP_END);
+	ck_assert_int_eq(u.uop.v[1].kind, UOP_END);
+	ck_assert_int_eq(u.block.v[0].term, UT_RET);
 	return u.uop.v[0];
 }
 
@@ -146,6 +146,24 @@ START_TEST(places_instructions)
 	ck_assert(f && f->reg == UR_SP && f->offset == 16);
 	f = uops_frame(&u, 0, 2, 4);
 	ck_assert(f && f->reg == UR_SP && f->offset == 8);
+}
+END_TEST
+
+START_TEST(knows_how_functions_are_left)
+{
+	ck_assert_int_eq(compile(loop, "", loop_sizes, 6), 0);
+	ck_assert(u.uop.v[u.block.v[1].uop].kind == UOP_CALL && !u.uop.v[u.block.v[1].uop].aux);
+	ck_assert_int_eq(u.block.v[2].term, UT_RET);
+	uops_free(&u);
+	ck_assert_int_eq(compile("\tcall\texit@PLT\n", "", (uint32_t[]){4}, 1), 0);
+	ck_assert(u.uop.v[0].kind == UOP_CALL && u.uop.v[0].aux == 1);
+	ck_assert_int_eq(u.block.v[0].term, UT_STOP);
+	uops_free(&u);
+	ck_assert_int_eq(compile("\trep ret\n", "", (uint32_t[]){4}, 1), 0);
+	ck_assert_int_eq(u.block.v[0].term, UT_RET);
+	uops_free(&u);
+	ck_assert_int_eq(compile("\tret\t$8\n", "", (uint32_t[]){4}, 1), 0);
+	ck_assert_int_eq(u.block.v[0].term, UT_STOP);
 }
 END_TEST
 
@@ -269,7 +287,7 @@ END_TEST
 /* A function of one block of one uop, NOP at `kind`. */
 START_TEST(refuses_what_is_out_of_bounds)
 {
-	static const uint8_t head[] = {'M', 'o', 'r', 'p', 'h', 'U', 'O', '1', 1, 1, 2, 3, 4, 5, 6,
+	static const uint8_t head[] = {'M', 'o', 'r', 'p', 'h', 'U', 'O', '2', 1, 1, 2, 3, 4, 5, 6,
 	    7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 	static const struct {
 		const char *what;
@@ -317,6 +335,7 @@ int main(void)
 	tcase_add_loop_test(
 	    t, stops_at_what_it_does_not_know, 0, (int)(sizeof odd / sizeof *odd));
 	tcase_add_test(t, places_instructions);
+	tcase_add_test(t, knows_how_functions_are_left);
 	tcase_add_test(t, leaves_out_what_differs);
 	tcase_add_test(t, refuses_other_measures);
 	tcase_add_test(t, follows_a_table_of_distances);

@@ -254,7 +254,7 @@ static void put(struct uop o)
 static void block(void)
 {
 	vec_push(&u.block, (struct uops_block){.uop = (uint32_t)u.uop.n});
-	u.func.v[0].nblock++;
+	u.func.v[u.func.n - 1].nblock++;
 }
 
 static void end(enum uop_term term, unsigned cond, uint32_t to, uint32_t other)
@@ -467,9 +467,10 @@ START_TEST(follows_jump_tables)
 }
 END_TEST
 
-static uint32_t block_at(void *arg, uint32_t func, uint64_t address)
+static bool place_at(void *arg, uint64_t address, struct witness_place *at)
 {
-	return address == 0x1000 ? 1 : address == 0x2000 ? 7 : UOPS_NONE;
+	*at = (struct witness_place){0, address == 0x1000 ? 1 : 7, 0};
+	return address == 0x1000 || address == 0x2000;
 }
 
 START_TEST(follows_known_addresses)
@@ -480,9 +481,72 @@ START_TEST(follows_known_addresses)
 	leave_block();
 	s.gpr[UR_AX] = 0x1000;
 	ck_assert_int_eq(witness_run(&u, &s, edge, &own), 0);
-	s.block_at = block_at;
+	s.place_at = place_at;
 	ck_assert(witness_run(&u, &s, edge, &own) == 1 && edge[0].to == 1);
 	s.gpr[UR_AX] = 0x2000; /* a block that it has not */
+	ck_assert_int_eq(witness_run(&u, &s, edge, &own), 0);
+}
+END_TEST
+
+/* What a callee saves is known behind it; memory and all else are not. */
+START_TEST(goes_on_behind_calls)
+{
+	static const struct {
+		struct uop compared;
+		uint8_t never_returns;
+		uint32_t n;
+	} cases[] = {{{.dst = UR_BX}, 0, 1}, {{.dst = UR_R15}, 0, 1}, {{.dst = UR_BX}, 1, 0},
+	    {{.dst = UR_AX}, 0, 0}, {{.dst = UR_R11}, 0, 0}, {{.dst = UO_MEM}, 0, 0}};
+	struct uop c = cmp_imm(cases[_i].compared.dst, 0);
+
+	block();
+	put((struct uop){.kind = UOP_CALL, .aux = cases[_i].never_returns});
+	put(c);
+	ck_assert_int_eq(directions(), cases[_i].n);
+	ck_assert(!cases[_i].n || edge[0].to == 1);
+}
+END_TEST
+
+START_TEST(flags_do_not_come_back)
+{
+	block();
+	put((struct uop){.kind = UOP_CALL});
+	s.flags = FLAG_ZF;
+	ck_assert_int_eq(directions(), 0);
+}
+END_TEST
+
+/* The byte before 0x5001 is the last of the call in function 1. */
+static bool return_place(void *arg, uint64_t address, struct witness_place *at)
+{
+	*at = (struct witness_place){1, 0, (uint32_t)(address - 0x5000)};
+	return address >= 0x5000 && address < 0x5004;
+}
+
+START_TEST(returns_into_the_caller)
+{
+	block();
+	put((struct uop){.kind = UOP_POP, .size = 3, .dst = UR_BX});
+	end(UT_RET, 0, 0, 0);
+	vec_push(&u.func, (struct uops_func){.key = {{2}}, .block = 1});
+	block();
+	put((struct uop){.kind = UOP_CALL});
+	put(cmp_imm(UR_BX, 9));
+	stack[0] = 9;
+	stack[8] = 1;
+	stack[9] = 0x50;
+	ck_assert_int_eq(directions(), 0);
+	s.place_at = return_place;
+	ck_assert_int_eq(witness_run(&u, &s, edge, &own), 1);
+	ck_assert(edge[0].func == 1 && edge[0].from == 0 && edge[0].to == 1 && edge[0].out == 1);
+	ck_assert(!own);
+	stack[8] = 2; /* behind no call */
+	ck_assert_int_eq(witness_run(&u, &s, edge, &own), 0);
+	stack[9] = 0x60; /* not of the program */
+	ck_assert_int_eq(witness_run(&u, &s, edge, &own), 0);
+	stack[8] = 1;
+	stack[9] = 0x50;
+	s.nstack = 15; /* not copied */
 	ck_assert_int_eq(witness_run(&u, &s, edge, &own), 0);
 }
 END_TEST
@@ -531,6 +595,9 @@ int main(void)
 	tcase_add_test(runs, loops_end);
 	tcase_add_test(runs, follows_jump_tables);
 	tcase_add_test(runs, follows_known_addresses);
+	tcase_add_loop_test(runs, goes_on_behind_calls, 0, 6);
+	tcase_add_test(runs, flags_do_not_come_back);
+	tcase_add_test(runs, returns_into_the_caller);
 	tcase_add_test(runs, finds_the_caller);
 	suite_add_tcase(suite, runs);
 	r = srunner_create(suite);

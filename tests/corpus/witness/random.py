@@ -175,12 +175,13 @@ def other():
 
 MAKERS = [two] * 8 + [one, one, shift, shift, double_shift, multiply, divide, lea, widen, widen, bits, scan,
                       condition, condition, swap, stack, stack, signs, vector, other]
+PUSHED = {"pushq": 8, "popq": -8, "pushw": 2, "popw": -2}
 SAVED = "rbx rbp r12 r13 r14 r15".split()
 
 out = ['\t.file\t"random.c"', "\t.text", "\t.p2align 4", "\t.globl\trandom_blocks",
        "\t.type\trandom_blocks, @function", "random_blocks:", ".LFB0:", "\t.cfi_startproc"]
 for k, r in enumerate(SAVED):
-    out += [f"\tpushq\t%{r}", f"\t.cfi_def_cfa_offset {16 + 8 * k}"]
+    out += [f"\tpushq\t%{r}", f"\t.cfi_def_cfa_offset {16 + 8 * k}", f"\t.cfi_offset %{r}, -{16 + 8 * k}"]
 out += ["\tsubq\t$264, %rsp", f"\t.cfi_def_cfa_offset {16 + 8 * 5 + 264}"]
 for k in range(32):
     out += [f"\tmovq\t{8 * (k % 16)}(%rdi), %rax", f"\tmovq\t%rax, {8 * k}(%rsp)"]
@@ -194,6 +195,8 @@ for b in range(BLOCKS):
         for line in R.choice(MAKERS)():
             op, _, args = fix_test(line).partition(" ")
             out.append(f"\t{op}\t{args}".rstrip())
+            if op in PUSHED:
+                out.append(f"\t.cfi_adjust_cfa_offset {PUSHED[op]}")
     if b + 2 < BLOCKS:
         out.append(f"\tj{R.choice(CONDITIONS)}\t.L{R.choice([b + 2, min(b + 3, BLOCKS - 1)])}")
 out += ["\tmovq\t8(%rsp), %rax", "\taddq\t$264, %rsp", "\t.cfi_def_cfa_offset 56"]
