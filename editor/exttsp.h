@@ -1,6 +1,6 @@
 /*
- * The ext-TSP objective and its greedy chain merging; only editor/layout*.c
- * and their tests include this. Source: Newell & Pupyrev, IEEE TC 2020.
+ * The ext-TSP objective and its greedy chain merging; only editor/layout*.c,
+ * tails_order.c, rotate.c and their tests include this. Source: Newell & Pupyrev, IEEE TC 2020.
  */
 #ifndef MORPH_EXTTSP_H
 #define MORPH_EXTTSP_H

@@ -2,6 +2,7 @@
 #include "common/random.h"
 #include "editor/exttsp.h"
 #include "editor/layout_parts.h"
+#include "editor/rotate.h"
 #include "editor/tails.h"
 
 #include <stdbool.h>
@@ -145,12 +146,14 @@ void layout_blocks(
 	    .n = g->nblock,
 	    .nhot = n};
 	exttsp_order(g, list, n, out->order, a);
+	if (o->transforms & LAYOUT_ROTATE)
+		rotate_loops(g, out->order, n, a);
 	for (b = 0, k = n; b < g->nblock; b++)
 		if (!hot[b])
 			out->order[k++] = b;
 	if (o->transforms & LAYOUT_TAILS) {
 		tails_copy(g, (double)o->hot * TAIL_PRICE, out, a);
-		tails_order(g, out, a);
+		tails_order(g, o->transforms & LAYOUT_ROTATE, out, a);
 		tails_main(g, out, a);
 	}
 	if (o->split)

@@ -38,7 +38,8 @@ enum layout_transform {
 	LAYOUT_THREAD = 4, /* jumps past BLK_SKIP blocks; needs layout_thread() */
 	LAYOUT_GOT = 8,    /* hot calls through the GOT instead of the PLT */
 	LAYOUT_PAGE = 16,  /* hot code begins on a page of its own */
-	LAYOUT_ALL = 31
+	LAYOUT_ROTATE = 32, /* loops turned behind the merging (editor/rotate.h) */
+	LAYOUT_ALL = 63
 };
 
 struct layout_options {

@@ -19,8 +19,9 @@
 void tails_copy(const struct cfg *g, double price, struct layout *l, struct arena *a);
 
 /* Orders the hot fragment anew where copies in it make that save taken jumps;
- * each stays behind its place. */
-void tails_order(const struct cfg *g, struct layout *l, struct arena *a);
+ * each stays behind its place. With `rotate`, loops are turned as well
+ * (editor/rotate.h). */
+void tails_order(const struct cfg *g, bool rotate, struct layout *l, struct arena *a);
 
 /* Makes other places the main ones of their blocks where that saves taken jumps. */
 void tails_main(const struct cfg *g, struct layout *l, struct arena *a);

@@ -5,6 +5,7 @@
  */
 #include "editor/exttsp.h"
 #include "editor/layout_parts.h"
+#include "editor/rotate.h"
 #include "editor/tails.h"
 
 #include <stdlib.h>
@@ -98,7 +99,7 @@ static struct layout put_pieces(const struct pieces *p, const uint32_t *order, s
 	return l;
 }
 
-void tails_order(const struct cfg *g, struct layout *l, struct arena *a)
+void tails_order(const struct cfg *g, bool rotate, struct layout *l, struct arena *a)
 {
 	struct pieces p = {.g = g, .l = l};
 	struct layout_score before, after;
@@ -111,6 +112,8 @@ void tails_order(const struct cfg *g, struct layout *l, struct arena *a)
 	make_graph(&p, a);
 	order = arena_array(a, p.n, sizeof *order);
 	exttsp_order(&p.made, p.block, p.n, order, a);
+	if (rotate)
+		rotate_loops(&p.made, order, p.n, a);
 	other = put_pieces(&p, order, a);
 	layout_score(g, l, &before);
 	layout_score(g, &other, &after);

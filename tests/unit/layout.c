@@ -391,7 +391,7 @@ START_TEST(order_follows_the_copies)
 		tails_copy(&g, 1, &l, &mem);
 		copied = l;
 		layout_score(&g, &l, &s);
-		tails_order(&g, &l, &mem);
+		tails_order(&g, false, &l, &mem);
 		ck_assert_uint_eq(l.n, copied.n);
 		seen = arena_array(&mem, 2 * (size_t)g.nblock, 1);
 		for (k = 0; k < l.n; k++) {
