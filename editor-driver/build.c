@@ -208,6 +208,8 @@ static int make_note(struct build *b, const char *path, struct err *e)
 	b->relinker.entry = entry;
 	if (rc >= 0) {
 		relink_note(id, counting, s.data, rc ? s.size : 0, &text);
+		if (!counting && b->plan->transforms & LAYOUT_HUGE)
+			relink_huge(&text);
 		if (counting)
 			runtime_text(id, meta->name, entry != NULL,
 			    b->plan->counting.kind == COUNTERS_THREAD, &text);

@@ -38,8 +38,8 @@ static const char HELP[] =
     "  --original FILE  the program it is to replace: refuse when that was changed\n"
     "                   after its link, and leave out symbols when it has none\n"
     "  --with LIST      also these transforms, --without LIST not these; LIST is all or\n"
-    "                   names with commas between, of: align, got, page, rotate,\n"
-    "                   tails, thread\n"
+    "                   names with commas between, of: align, got, huge, page,\n"
+    "                   rotate, tails, thread\n"
     "  --score          only say what the present and the best layout are worth\n"
     "  --layout BUILD   the present layout, for the score (default: the original's)\n"
     "  --report         only say what the artifact holds\n"
@@ -65,7 +65,8 @@ enum { O_ARTIFACT = 256, O_SAMPLES, O_COUNTS, O_RANDOM, O_IDENTITY, O_SCORE, O_L
 static const struct {
 	const char *name;
 	unsigned bit;
-} TRANSFORM[] = {{"align", LAYOUT_ALIGN}, {"got", LAYOUT_GOT}, {"page", LAYOUT_PAGE}, {"rotate", LAYOUT_ROTATE}, {"tails", LAYOUT_TAILS},
+} TRANSFORM[] = {{"align", LAYOUT_ALIGN}, {"got", LAYOUT_GOT}, {"huge", LAYOUT_HUGE},
+    {"page", LAYOUT_PAGE}, {"rotate", LAYOUT_ROTATE}, {"tails", LAYOUT_TAILS},
     {"thread", LAYOUT_THREAD}, {"all", LAYOUT_ALL}};
 
 enum { TRANSFORMS_DEFAULT = LAYOUT_TAILS | LAYOUT_THREAD | LAYOUT_GOT };

@@ -50,6 +50,7 @@ static const struct field {
     {CONF_IDLE_BATTERY, "idle", "battery", BOOLEAN, AT(idle.battery), 0, 0, 1},
     {CONF_EDIT_DEADLINE, "edit", "deadline", DURATION, AT(edit.deadline_s), 600, 1, 86400},
     {CONF_EDIT_MEMORY, "edit", "memory", BYTES, AT(edit.memory), 2147483648., 0, 1e15},
+    {CONF_HUGE_PAGES, "layout", "huge_pages", BOOLEAN, AT(layout.huge_pages), 0, 0, 1},
     {CONF_KEEP_BUILDS, NULL, "keep_builds", COUNT, AT(keep_builds), 2, 1, 100},
 #undef AT
 };
@@ -362,9 +363,10 @@ static int each_pair(struct reader *r, const yaml_node_t *map, const char *what,
 static int module_pair(
     struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
 {
-	static const char *const known[] = {"path", "action", "verify"};
+	static const char *const known[] = {"path", "action", "verify", "huge_pages"};
 	struct conf_module *m = arg;
 	const char *k = scalar(key), *s = scalar(value);
+	double yes;
 
 	if (!strcmp(k, "path")) {
 		if (!s || (*s != '/' && *s != '*'))
@@ -381,7 +383,13 @@ static int module_pair(
 	}
 	if (!strcmp(k, "verify"))
 		return read_command(r, "verify", value, &m->verify);
-	return unknown(r, key, " in modules", known, 3);
+	if (!strcmp(k, "huge_pages")) {
+		if (!s || parse_value(BOOLEAN, s, &yes))
+			return wrong(r, value, "huge_pages: expected %s", expected[BOOLEAN]);
+		m->huge_pages = yes != 0 ? CONF_YES : CONF_NO;
+		return 0;
+	}
+	return unknown(r, key, " in modules", known, 4);
 }
 
 static int read_modules(struct reader *r, const yaml_node_t *n)
@@ -455,8 +463,9 @@ static int verify_pair(
 static int top_pair(struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
 {
 	static const char *const known[] = {
-	    "profile", "decide", "idle", "edit", "verify", "modules", "packages", "keep_builds"};
-	enum { SECTIONS = 4 };
+	    "profile", "decide", "idle", "edit", "layout", "verify", "modules", "packages",
+	    "keep_builds"};
+	enum { SECTIONS = 5 };
 	const char *k = scalar(key);
 	size_t i;
 
@@ -597,6 +606,9 @@ static void print_lists(const struct conf *c, FILE *out)
 		print_string(m->path, out);
 		fprintf(
 		    out, " # %s:%u\n    action: %s\n", c->path, m->line, action_name[m->action]);
+		if (m->huge_pages != CONF_AS_GENERAL)
+			fprintf(out, "    huge_pages: %s\n",
+			    m->huge_pages == CONF_YES ? "yes" : "no");
 		if (m->verify) {
 			fputs("    verify: ", out);
 			print_command(m->verify, out);
@@ -657,6 +669,14 @@ char *const *conf_verify_for(const struct conf *c, const char *path)
 	const struct conf_module *m = conf_module_for(c, path);
 
 	return m && m->verify ? m->verify : c->verify;
+}
+
+bool conf_huge_pages_for(const struct conf *c, const char *path)
+{
+	const struct conf_module *m = conf_module_for(c, path);
+
+	return m && m->huge_pages != CONF_AS_GENERAL ? m->huge_pages == CONF_YES
+						     : c->layout.huge_pages;
 }
 
 char *const **conf_verify_all(const struct conf *c)

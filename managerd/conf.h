@@ -24,6 +24,7 @@ struct conf_module {   /* one entry of `modules`; the first whose glob matches h
 	char *path;    /* glob, fnmatch(3); with a "**" in it every '*' also matches '/' */
 	int action;    /* enum conf_action */
 	char **verify; /* argv, NULL = the general one */
+	enum { CONF_AS_GENERAL, CONF_NO, CONF_YES } huge_pages;
 	unsigned line;
 };
 
@@ -44,6 +45,7 @@ enum conf_key {
 	CONF_IDLE_BATTERY,
 	CONF_EDIT_DEADLINE,
 	CONF_EDIT_MEMORY,
+	CONF_HUGE_PAGES,
 	CONF_KEEP_BUILDS,
 	CONF_VERIFY,
 	CONF_MODULES,
@@ -77,6 +79,9 @@ struct conf {
 		double deadline_s; /* of running time, pauses apart */
 		uint64_t memory; /* bytes of address space of each of its processes, 0 = no limit */
 	} edit;
+	struct {
+		bool huge_pages; /* code that may lie on pages of 2 MiB */
+	} layout;
 	char **verify; /* argv, NULL-terminated, with {new} and {old} as they stand; NULL = none */
 	VEC(struct conf_module) modules;
 	VEC(char *) packages;     /* Debian packages whose modules may be swapped */
@@ -98,6 +103,8 @@ void conf_print(const struct conf *c, FILE *out);
 const struct conf_module *conf_module_for(const struct conf *c, const char *path);
 /* The verify command that holds for a path, or NULL. */
 char *const *conf_verify_for(const struct conf *c, const char *path);
+/* Whether code is to lie on huge pages. */
+bool conf_huge_pages_for(const struct conf *c, const char *path);
 /* All verify commands there are, NULL-terminated; the array is to free. */
 char *const **conf_verify_all(const struct conf *c);
 

@@ -95,6 +95,7 @@ static int start_job(struct manager *m, struct module *mod, enum edit_kind kind,
 	    .artifact = mod->row.artifact,
 	    .job = w->build,
 	    .layout = !build_id_equal(&mod->row.current, &mod->row.origin),
+	    .huge = conf_huge_pages_for(m->o.conf, mod->row.path),
 	    .origin = mod->row.origin,
 	    .command = (char *const *)conf_verify_for(m->o.conf, mod->row.path),
 	    .memory = m->o.conf->edit.memory,
@@ -353,6 +354,9 @@ static void swap(struct manager *m, struct module *mod)
 			give_up(m, CHANGE_FAILED, e.text);
 	} else {
 		record_done(m, path);
+		mod = modules_get(&m->modules, id);
+		if (mod)
+			manager_load_pages(m, mod);
 		log_info("%s: swapped: %u function%s laid out anew in %.1f s", path, w->edited,
 		    w->edited == 1 ? "" : "s", w->seconds);
 		work_end(m);

@@ -296,7 +296,7 @@ static int start_job(struct edit *j, const struct edit_request *q, int out, int 
 		[EDIT_BUILD] = PRIV_BUILD, [EDIT_SCORE] = PRIV_SCORE, [EDIT_TABLE] = PRIV_TABLE,
 		[EDIT_VERIFY] = PRIV_VERIFY};
 	struct priv_job job = {.kind = kind[q->kind],
-		.layout = q->layout, .module = q->module, .artifact = q->artifact, .job = q->job,
+		.layout = q->layout, .huge = q->huge, .module = q->module, .artifact = q->artifact, .job = q->job,
 		.command = q->command, .origin = q->origin, .memory = q->memory, .samples = -1, .err = err,
 		/* What a verify command says goes into one text. */
 		.out = q->kind == EDIT_VERIFY ? err : out};

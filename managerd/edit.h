@@ -33,6 +33,7 @@ struct edit_request {
 	const char *artifact; /* all but VERIFY: absolute path */
 	bool layout;          /* BUILD, SCORE: the module is a laid-out build; "before" is
 				 what its layout is worth, else the original's */
+	bool huge;            /* BUILD: code that may lie on huge pages */
 	const void *samples;  /* BUILD, SCORE: text of the samples file; copied */
 	size_t nsamples;      /* bytes, at most EDIT_SAMPLES_MAX */
 	const char *job;      /* VERIFY: the job whose build is to be verified */

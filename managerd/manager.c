@@ -1,6 +1,8 @@
 #include "managerd/manager.h"
 #include "common/log.h"
 #include "common/publish.h"
+#include "managerd/hugepages.h"
+#include "managerd/trust.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,6 +88,18 @@ static void recover(struct manager *m)
 		log_warn("which builds are kept is not known: %s", e.text);
 }
 
+void manager_load_pages(const struct manager *m, const struct module *mod)
+{
+	struct trusted t;
+	struct err e;
+
+	if (mod->row.state != MODULE_LAID_OUT || !conf_huge_pages_for(m->o.conf, mod->row.path))
+		return;
+	if (trust_open(mod->row.path, (uid_t)-1, &t, &e) < 0 || hugepages_load(t.fd, &e))
+		log_info("%s: not loaded by huge pages: %s", mod->row.path, e.text);
+	trust_close(&t);
+}
+
 static char *monitor_socket(const struct manager *m)
 {
 	return xasprintf("%s/monitor.sock", m->o.run_dir);
@@ -128,6 +142,7 @@ struct manager *manager_start(uv_loop_t *loop, const struct manager_options *o, 
 	struct manager *m = xcalloc(1, sizeof *m);
 	double every_ms = o->conf->decide.every_s * 1000;
 	uint64_t period = every_ms < TICK_MS ? (uint64_t)every_ms : TICK_MS;
+	size_t i;
 
 	m->o = *o;
 	m->loop = loop;
@@ -136,6 +151,8 @@ struct manager *manager_start(uv_loop_t *loop, const struct manager_options *o, 
 	m->tick.data = m;
 	if (open_store(m, e) == 0) {
 		recover(m);
+		for (i = 0; i < m->modules.module.n; i++)
+			manager_load_pages(m, m->modules.module.v[i]);
 		if (start_idlewatch(m, e) == 0 && start_ingest(m, e) == 0) {
 			registers_want(m);
 			uv_timer_start(&m->tick, tick, period, period);

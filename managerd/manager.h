@@ -71,6 +71,10 @@ struct manager {
 	bool stopping;
 };
 
+/* A program whose layout is for huge pages, if policy asks for those: has its
+ * file in memory by huge pages, where the kernel can. */
+void manager_load_pages(const struct manager *m, const struct module *mod);
+
 int64_t manager_now_ms(void);
 double manager_half_life(const struct manager *m);
 /*

@@ -101,6 +101,7 @@ static int do_job_start(struct call *c)
 
 	j.kind = frame_get_u32(&c->in);
 	j.layout = frame_get_u32(&c->in) != 0;
+	j.huge = frame_get_u32(&c->in) != 0;
 	j.module = frame_get_str(&c->in);
 	j.artifact = frame_get_str(&c->in);
 	j.job = frame_get_str(&c->in);

@@ -430,6 +430,7 @@ static int ask_job_start(struct priv *p, const struct priv_job *j, struct priv_s
 	frame_u32(&b, FRAME_JOB_START);
 	frame_u32(&b, j->kind);
 	frame_u32(&b, j->layout);
+	frame_u32(&b, j->huge);
 	frame_str(&b, j->module);
 	frame_str(&b, j->artifact);
 	frame_str(&b, j->job);

@@ -79,6 +79,7 @@ enum priv_job_kind { PRIV_BUILD = 1, PRIV_SCORE, PRIV_VERIFY, PRIV_TABLE };
 struct priv_job {
 	uint32_t kind;
 	bool layout;
+	bool huge;            /* BUILD: --with huge */
 	const char *module;   /* absolute path; the job runs as its owner */
 	const char *artifact; /* all but VERIFY */
 	const char *job;      /* VERIFY: of the build */

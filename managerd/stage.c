@@ -1,6 +1,7 @@
 #include "managerd/stage.h"
 #include "common/mem.h"
 #include "common/publish.h"
+#include "managerd/hugepages.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +12,10 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-enum { SPARE = 1 << 20, CHUNK = 1 << 20, XATTR_MAX = 64 * 1024 };
+/* What is written at once may become one page of the page cache: pieces of a
+ * huge page, from its boundary on, so that code which lies on huge pages in the
+ * file is there to be mapped by them. */
+enum { SPARE = 1 << 20, CHUNK = HUGE_PAGE, XATTR_MAX = 64 * 1024 };
 
 static int copy_range(int from, int to, uint64_t at, uint64_t end, char *chunk, struct err *e)
 {
@@ -33,6 +37,7 @@ static int copy_range(int from, int to, uint64_t at, uint64_t end, char *chunk, 
 
 int stage_copy(int from, int to, uint64_t n, void (*half)(void), struct err *e)
 {
+	uint64_t middle = n / 2 < CHUNK ? n / 2 : n / 2 - n / 2 % CHUNK;
 	char *chunk;
 	int r;
 
@@ -43,10 +48,10 @@ int stage_copy(int from, int to, uint64_t n, void (*half)(void), struct err *e)
 		return err_sys(e, "writing the build");
 	}
 	chunk = xmalloc(CHUNK);
-	r = copy_range(from, to, 0, n / 2, chunk, e);
+	r = copy_range(from, to, 0, middle, chunk, e);
 	if (!r) {
 		half();
-		r = copy_range(from, to, n / 2, n, chunk, e);
+		r = copy_range(from, to, middle, n, chunk, e);
 	}
 	free(chunk);
 	return r;

@@ -275,6 +275,10 @@ static void editor_argv(const struct verbs *v, const struct priv_job *j, const s
 			vec_push(argv, xstrdup("--cache"));
 			vec_push(argv, xstrdup(cache));
 		}
+		if (j->huge) {
+			vec_push(argv, xstrdup("--with"));
+			vec_push(argv, xstrdup("huge"));
+		}
 		if (o->itself || o->kept >= 0) {
 			vec_push(argv, xstrdup("--original"));
 			vec_push(argv, o->itself ? xstrdup(j->module)
