@@ -149,6 +149,7 @@ int main(void)
 	int failed;
 
 	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_set_timeout(t, 60);
 	tcase_add_test(t, a_loop_is_turned_until_it_falls_out);
 	tcase_add_test(t, what_gains_little_stays);
 	tcase_add_test(t, a_loop_that_is_entered_by_falling_stays);
