@@ -165,6 +165,38 @@ START_TEST(what_is_never_executed_goes)
 }
 END_TEST
 
+/* 0 → 2 → 4 → 6; each may leave for an exit behind it: 1 (once), 3 (three times),
+ * 5 (never, and too small to be put away). */
+START_TEST(rare_exits_come_last)
+{
+	static const struct cfg_edge edge[] = {{0, 1, EDGE_NOTTAKEN, 1, 0}, {0, 2, EDGE_TAKEN, 999, 0},
+	    {2, 3, EDGE_NOTTAKEN, 3, 0}, {2, 4, EDGE_TAKEN, 996, 0}, {4, 5, EDGE_NOTTAKEN, 0, 0},
+	    {4, 6, EDGE_TAKEN, 996, 0}};
+	static const uint64_t count[] = {1000, 1, 999, 3, 996, 0, 996};
+	static const uint32_t want[] = {0, 2, 4, 6, 3, 1, 5};
+	struct cfg g = {.nblock = 7, .nedge = 6};
+	struct layout l;
+	uint32_t b;
+
+	g.block = arena_array(&mem, 7, sizeof *g.block);
+	g.edge = arena_array(&mem, 6, sizeof *g.edge);
+	memcpy(g.edge, edge, sizeof edge);
+	for (b = 0; b < 7; b++) {
+		g.block[b].bytes = g.block[b].insns = b == 5 ? 4 : 10;
+		g.block[b].count = count[b];
+	}
+	layout_blocks(&g, &parted, &l, &mem);
+	ck_assert_uint_eq(l.nhot, 7);
+	for (b = 0; b < 7; b++)
+		ck_assert_uint_eq(l.order[b], want[b]);
+	g.block[5].bytes = 10;
+	layout_blocks(&g, &parted, &l, &mem);
+	ck_assert_uint_eq(l.nhot, 6);
+	for (b = 0; b < 7; b++)
+		ck_assert_uint_eq(l.order[b], want[b]);
+}
+END_TEST
+
 START_TEST(an_entry_may_be_all_that_is_hot)
 {
 	struct cfg g = diamond();
@@ -543,6 +575,7 @@ int main(void)
 	tcase_add_test(t, the_likely_way_falls_through);
 	tcase_add_test(t, a_loop_is_rotated);
 	tcase_add_test(t, what_is_never_executed_goes);
+	tcase_add_test(t, rare_exits_come_last);
 	tcase_add_test(t, an_entry_may_be_all_that_is_hot);
 	tcase_add_test(t, a_split_that_frees_nothing_is_not_made);
 	tcase_add_test(t, without_counts_nothing_moves);
