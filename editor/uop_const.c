@@ -1,5 +1,7 @@
 #include "editor/uop_parts.h"
 
+#include "editor/insn.h"
+
 /* In the flow: not reached yet. */
 enum { UNSEEN = NONE - 1 };
 
@@ -92,11 +94,14 @@ void uop_consts_step(uint32_t reg[UR_N], struct uop_tables *t, const struct stmt
 static void flow_block(struct uop_tables *t, const struct blk *k, uint32_t reg[UR_N])
 {
 	const struct stmt *st;
+	struct str op;
 	uint32_t i;
 
 	for (i = k->first; i < k->last; i++) {
 		st = &t->u->stmt.v[t->f->code.v[i]];
-		if (st->kind == ST_INSN && i != k->jump)
+		if (i == k->jump || (st->kind == ST_INSN && insn_classify(st, &op) == INSN_JMP_IND))
+			continue; /* jumps leave registers alone */
+		if (st->kind == ST_INSN)
 			uop_consts_step(reg, t, st);
 		else if (st->kind == ST_ASM || (st->kind == ST_DIR && st->dir == DIR_DATA))
 			forget(reg);
@@ -110,7 +115,7 @@ static bool join(uint32_t into[UR_N], const uint32_t from[UR_N])
 	unsigned r;
 
 	for (r = 0; r < UR_N; r++) {
-		if (into[r] == from[r] || into[r] == NONE)
+		if (into[r] == from[r] || into[r] == NONE || from[r] == UNSEEN)
 			continue;
 		into[r] = into[r] == UNSEEN ? from[r] : NONE;
 		changed = true;
