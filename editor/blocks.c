@@ -507,6 +507,8 @@ static void addressed_blocks(struct builder *b)
 		if (b->u->stmt.v[b->f->code.v[i]].kind != ST_LABEL)
 			continue;
 		l = label_find(b->u, b->u->stmt.v[b->f->code.v[i]].op);
+		if (l->flags & LB_OPEN && l->func == self && l->block != NONE)
+			b->cb.v[l->block].flags |= BLK_OPEN;
 		if (!(l->flags & LB_ADDRESS) || !str_starts(l->name, ".L") || l->func != self ||
 		    l->block == NONE || l->block == prev)
 			continue;

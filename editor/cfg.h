@@ -16,7 +16,11 @@ enum {
 	BLK_ADDRESSED = 16, /* its label's address is taken: may be entered indirectly */
 	BLK_ONCE = 32,      /* holds what must not be there twice (inline assembly, data) */
 	BLK_SKIP = 64,      /* a jump and nothing else, or nothing: has one edge */
-	BLK_CALLS = 128     /* calls what may not come back (exit, longjmp), or twice (setjmp) */
+	BLK_CALLS = 128,    /* calls what may not come back (exit, longjmp), or twice (setjmp) */
+	BLK_TABLED = 256,   /* its indirect jump goes to its edges' targets and nowhere else;
+			       found only where there are several such jumps */
+	BLK_OPEN = 512      /* an instruction takes its label's address: may be entered from
+			       anywhere, even where it is the target of edges */
 };
 
 struct cfg_block {

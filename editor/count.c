@@ -46,6 +46,8 @@ static void count_func(
 	struct arena scratch = {0};
 
 	want.dear = f->blk ? flags_live(u, f, &scratch) : arena_array(&scratch, 1, 1);
+	if (how->edges && !want.heads_only)
+		want.pairable = probe_pairable(u, f, want.dear, &want.stride, &scratch);
 	probes_choose(&pub->cfg, &want, p, u->mem);
 	p->kind = how->kind;
 	place->probes = p;
@@ -65,7 +67,13 @@ static bool mentions(const struct unit_impl *u, const char *what)
 /* Does the text use the names of what would be added? No compiler's does. */
 static bool names_taken(const struct unit_impl *u)
 {
-	return mentions(u, ".LMC") || mentions(u, ".LMT") || mentions(u, ".LMS");
+	static const char *const names[] = {".LMC", ".LMI", ".LMJ", ".LMK", ".LML", ".LMS", ".LMT"};
+	size_t i;
+
+	for (i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (mentions(u, names[i]))
+			return true;
+	return false;
 }
 
 int unit_count(

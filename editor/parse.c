@@ -521,7 +521,7 @@ static void pin(struct unit_impl *u, uint32_t func)
 
 /* Marks the code labels of one expression. A difference of two in a function
  * holds that together; of others, it holds them in their places. */
-static void mark_expr(struct unit_impl *u, struct str text, uint32_t owner, bool table)
+static void mark_expr(struct unit_impl *u, struct str text, uint32_t owner, uint32_t how)
 {
 	const char *p = text.p, *end = text.p + text.n;
 	bool difference = memchr(text.p, '-', text.n) != NULL, first = true;
@@ -533,7 +533,7 @@ static void mark_expr(struct unit_impl *u, struct str text, uint32_t owner, bool
 		l = *t.p >= '0' && *t.p <= '9' ? NULL : label_find(u, t);
 		if (!l || (l->func == NONE && !u->section.v[u->stmt.v[l->stmt].section].code))
 			continue;
-		l->flags |= table && l->func == owner ? LB_TABLE : LB_ADDRESS;
+		l->flags |= how == LB_TABLE && l->func != owner ? LB_ADDRESS : how;
 		if (difference && !first) {
 			if (func != NONE && func == l->func) {
 				u->func.v[func].one_part = true;
@@ -547,7 +547,7 @@ static void mark_expr(struct unit_impl *u, struct str text, uint32_t owner, bool
 	}
 }
 
-static void mark_operands(struct unit_impl *u, struct str arg, uint32_t owner, bool table)
+static void mark_operands(struct unit_impl *u, struct str arg, uint32_t owner, uint32_t how)
 {
 	const char *p = arg.p, *end = p + arg.n, *comma;
 
@@ -557,7 +557,7 @@ static void mark_operands(struct unit_impl *u, struct str arg, uint32_t owner, b
 		comma = memchr(p, ',', (size_t)(end - p));
 		if (!comma)
 			comma = end;
-		mark_expr(u, (struct str){p, (uint32_t)(comma - p)}, owner, table);
+		mark_expr(u, (struct str){p, (uint32_t)(comma - p)}, owner, how);
 	}
 }
 
@@ -572,7 +572,7 @@ static void mark_asm(struct unit_impl *u, struct str line)
 		l = *t.p == '.' ? label_find(u, t) : NULL;
 		if (!l)
 			continue;
-		l->flags |= LB_ADDRESS;
+		l->flags |= LB_ADDRESS | LB_OPEN;
 		if (l->func != NONE && memchr(line.p, '-', line.n))
 			u->func.v[l->func].one_part = true;
 	}
@@ -585,9 +585,9 @@ static void mark_insn(struct unit_impl *u, uint32_t i, enum insn_class class, st
 
 	l = class == INSN_JMP || class == INSN_JCC ? label_find(u, op) : NULL;
 	if (l && l->func != NONE)
-		l->flags |= l->func == u->stmt_func[i] ? LB_BRANCH : LB_ADDRESS;
+		l->flags |= l->func == u->stmt_func[i] ? LB_BRANCH : LB_ADDRESS | LB_OPEN;
 	else if (!l)
-		mark_operands(u, u->stmt.v[i].arg, NONE, false);
+		mark_operands(u, u->stmt.v[i].arg, NONE, LB_ADDRESS | LB_OPEN);
 }
 
 /* Data right behind an indirect jump, of the same function, is its jump table. */
@@ -619,9 +619,10 @@ static void labels_mark(struct unit_impl *u)
 			if (st->dir == DIR_SECTION)
 				table = s->code ? NONE : jumped;
 			else if (st->dir == DIR_DATA && !s->eh_table)
-				mark_operands(u, st->arg, self, table != NONE && table == self);
+				mark_operands(u, st->arg, self,
+				    table != NONE && table == self ? LB_TABLE : LB_ADDRESS);
 			else if (st->dir == DIR_SET)
-				mark_operands(u, st->arg, NONE, false);
+				mark_operands(u, st->arg, NONE, LB_ADDRESS | LB_OPEN);
 			break;
 		}
 	}
@@ -794,8 +795,10 @@ struct unit *unit_parse(struct arena *a, const char *text, size_t n, struct err 
 		labels_of_ends(u, f);
 	}
 	publish_functions(u);
-	for (i = 0; i < u->func.n; i++)
+	for (i = 0; i < u->func.n; i++) {
 		unit->func[i].key = func_key(u, &u->func.v[i]);
+		tabled_jumps(u, &u->func.v[i]);
+	}
 	return unit;
 fail:
 	impl_free(u);

@@ -11,6 +11,7 @@ static const double COST_HEAD = 1, COST_END = 1.02, COST_LINE = 1.01, COST_TAKEN
 struct graph {
 	const struct cfg *g;
 	const struct probe_want *want; /* NULL: costs do not matter */
+	const uint8_t *pairs;          /* per block: its indirect edges are counted each */
 	double *block, *edge;          /* executions, roughly */
 	struct arena *a;
 	uint32_t outside, nnode;
@@ -140,6 +141,12 @@ static void add_blocks(struct graph *m)
 		add(m, way_in(b), way_out(b), b, block_cost(m, b, COST_HEAD) * dear(m, b));
 }
 
+/* Does this edge share a node with others? */
+static bool meets(const struct graph *m, const struct cfg_edge *e)
+{
+	return e->kind == EDGE_INDIRECT && !m->pairs[e->src];
+}
+
 static void add_edges(struct graph *m)
 {
 	const struct cfg_edge *e = m->g->edge;
@@ -147,15 +154,17 @@ static void add_edges(struct graph *m)
 	double each;
 
 	for (i = 0; i < m->g->nedge; i++) {
-		if (e[i].kind == EDGE_INDIRECT)
+		if (meets(m, &e[i]))
 			continue;
 		each = (e[i].kind == EDGE_TAKEN ? COST_TAKEN : COST_LINE) * dear(m, e[i].dst);
+		if (e[i].kind == EDGE_INDIRECT)
+			each = 0; /* it is counted anyway */
 		add(m, way_out(e[i].src), way_in(e[i].dst), m->g->nblock + i,
 		    m->want ? m->edge[i] * each : 0);
 	}
 }
 
-enum { WAYS_DIRECT = 1, WAYS_INDIRECT = 2, IS_TARGET = 4 };
+enum { WAYS_ALONE = 1, WAYS_MEET = 2, IS_TARGET = 4, IS_COUNTED_TARGET = 8 };
 
 static uint8_t *ways_of(const struct graph *m)
 {
@@ -165,9 +174,9 @@ static uint8_t *ways_of(const struct graph *m)
 
 	for (i = 0; i < m->g->nedge; i++) {
 		e = &m->g->edge[i];
-		ways[e->src] |= e->kind == EDGE_INDIRECT ? WAYS_INDIRECT : WAYS_DIRECT;
+		ways[e->src] |= meets(m, e) ? WAYS_MEET : WAYS_ALONE;
 		if (e->kind == EDGE_INDIRECT)
-			ways[e->dst] |= IS_TARGET;
+			ways[e->dst] |= meets(m, e) ? IS_TARGET : IS_COUNTED_TARGET;
 	}
 	return ways;
 }
@@ -180,18 +189,20 @@ static uint32_t end_place(const struct cfg *g, uint32_t b)
 /* Does control leave the function at the end of b, and only there? */
 static bool plain_exit(const struct cfg *g, const uint8_t *ways, uint32_t b)
 {
-	return !(ways[b] & (WAYS_DIRECT | WAYS_INDIRECT)) &&
+	return !(ways[b] & (WAYS_ALONE | WAYS_MEET)) &&
 	       (g->block[b].flags & (BLK_EXIT | BLK_NORETURN)) == BLK_EXIT;
 }
 
 /* May control leave it otherwise, or come back from where it went once more? */
-static bool leaks(const struct cfg *g, const uint8_t *ways, uint32_t b)
+static bool leaks(const struct graph *m, const uint8_t *ways, uint32_t b)
 {
-	if (g->block[b].flags & (BLK_CALLS | BLK_NORETURN))
+	uint32_t flags = m->g->block[b].flags;
+
+	if (flags & (BLK_CALLS | BLK_NORETURN) || (m->pairs[b] && !(flags & BLK_TABLED)))
 		return true;
-	if (ways[b] & (WAYS_DIRECT | WAYS_INDIRECT))
-		return g->block[b].flags & BLK_EXIT; /* a conditional tail call */
-	return !(g->block[b].flags & BLK_EXIT);
+	if (ways[b] & (WAYS_ALONE | WAYS_MEET))
+		return flags & BLK_EXIT; /* a conditional tail call */
+	return !(flags & BLK_EXIT);
 }
 
 static bool enters(const struct cfg *g, uint32_t b)
@@ -204,12 +215,13 @@ static void add_outside(struct graph *m, const uint8_t *ways)
 	uint32_t b;
 
 	for (b = 0; b < m->g->nblock; b++) {
-		if (enters(m->g, b))
+		if (enters(m->g, b) ||
+		    (ways[b] & IS_COUNTED_TARGET && m->g->block[b].flags & BLK_OPEN))
 			add_never(m, m->outside, way_in(b));
 		if (plain_exit(m->g, ways, b))
 			add(m, way_out(b), m->outside, end_place(m->g, b),
 			    block_cost(m, b, COST_END));
-		if (leaks(m->g, ways, b))
+		if (leaks(m, ways, b))
 			add_never(m, way_out(b), m->outside);
 	}
 }
@@ -224,11 +236,11 @@ static uint32_t *meeting_nodes(struct graph *m, const uint8_t *ways)
 	for (i = 0; i < n; i++)
 		root[i] = i;
 	for (i = 0; i < g->nedge; i++)
-		if (g->edge[i].kind == EDGE_INDIRECT)
+		if (meets(m, &g->edge[i]))
 			span_join(root, way_out(g->edge[i].src), way_in(g->edge[i].dst));
 	/* A root is the lowest of its set, so it comes first. */
 	for (i = 0; i < n; i++) {
-		if (!(ways[i / 2] & (i & 1 ? WAYS_INDIRECT : IS_TARGET)))
+		if (!(ways[i / 2] & (i & 1 ? WAYS_MEET : IS_TARGET)))
 			node[i] = NONE;
 		else
 			node[i] = span_root(root, i) == i ? m->nnode++ : node[span_root(root, i)];
@@ -245,7 +257,7 @@ static void add_indirect(struct graph *m, const uint8_t *ways)
 			add_never(m, node[way_in(b)], way_in(b));
 		if (node[way_out(b)] == NONE)
 			continue;
-		if (m->g->block[b].flags & BLK_INDIRECT && !(ways[b] & WAYS_DIRECT))
+		if (m->g->block[b].flags & BLK_INDIRECT && !(ways[b] & WAYS_ALONE))
 			add(m, way_out(b), node[way_out(b)], end_place(m->g, b),
 			    block_cost(m, b, COST_END));
 		else
@@ -282,7 +294,7 @@ static void block_graph(struct graph *m)
 	for (i = 0; i < g->nblock; i++) {
 		if (enters(g, i))
 			span_join(root, way_in(i), m->outside);
-		if (plain_exit(g, ways, i) || leaks(g, ways, i))
+		if (plain_exit(g, ways, i) || leaks(m, ways, i))
 			span_join(root, way_out(i), m->outside);
 	}
 	add_blocks(m);
@@ -293,9 +305,9 @@ static void block_graph(struct graph *m)
 }
 
 static void graph_make(struct graph *m, const struct cfg *g, const struct probe_want *want,
-    enum probes_form form, struct arena *a)
+    enum probes_form form, const uint8_t *pairs, struct arena *a)
 {
-	*m = (struct graph){.g = g, .want = want, .a = a, .outside = 2 * g->nblock};
+	*m = (struct graph){.g = g, .want = want, .pairs = pairs, .a = a, .outside = 2 * g->nblock};
 	m->nnode = m->outside + 1;
 	if (want)
 		weigh(m);
@@ -309,6 +321,104 @@ static void graph_free(struct graph *m)
 {
 	vec_free(&m->e);
 	vec_free(&m->place);
+}
+
+/* ---- pairs ---- */
+
+/* Which jumps count their targets: those of a set connected by common targets,
+ * when sums do not tell them apart and all of them can. */
+static uint8_t *pair_up(const struct cfg *g, const uint8_t *pairable, struct arena *a)
+{
+	uint8_t *pairs = arena_array(a, g->nblock, 1), *cycle, *cannot;
+	uint32_t n = 2 * g->nblock, *root = arena_array(a, n, sizeof *root), i;
+	const struct cfg_edge *e;
+
+	if (!pairable)
+		return pairs;
+	cycle = arena_array(a, n, 1);
+	cannot = arena_array(a, n, 1);
+	for (i = 0; i < n; i++)
+		root[i] = i;
+	for (e = g->edge; e < g->edge + g->nedge; e++)
+		if (e->kind == EDGE_INDIRECT && !span_join(root, way_out(e->src), way_in(e->dst)))
+			cycle[way_out(e->src)] = 1;
+	for (i = 0; i < n; i++) {
+		cycle[span_root(root, i)] |= cycle[i];
+		cannot[span_root(root, i)] |= i & 1 && !pairable[i / 2];
+	}
+	for (i = 0; i < g->nblock; i++)
+		pairs[i] =
+		    cycle[span_root(root, way_out(i))] && !cannot[span_root(root, way_out(i))];
+	return pairs;
+}
+
+static uint32_t *listed(const uint8_t *in, uint32_t nblock, uint32_t *n, struct arena *a)
+{
+	uint32_t *out = arena_array(a, nblock, sizeof *out), b;
+
+	for (b = *n = 0; b < nblock; b++)
+		if (in[b])
+			out[(*n)++] = b;
+	return out;
+}
+
+/* Makes the rows; none when there would be too many counters. */
+static void pairs_open(struct pairs *out, const struct cfg *g, uint8_t *pairs, uint32_t stride,
+    struct arena *a, struct arena *scratch)
+{
+	static const uint64_t MOST = 1 << 18;
+	uint8_t *target = arena_array(scratch, g->nblock, 1);
+	uint32_t i;
+
+	for (i = 0; i < g->nedge; i++)
+		target[g->edge[i].dst] |= g->edge[i].kind == EDGE_INDIRECT && pairs[g->edge[i].src];
+	*out = (struct pairs){.stride = stride};
+	out->jump = listed(pairs, g->nblock, &out->njump, a);
+	out->target = listed(target, g->nblock, &out->ntarget, a);
+	if ((uint64_t)out->njump * out->ntarget * stride > MOST) {
+		memset(pairs, 0, g->nblock);
+		*out = (struct pairs){0};
+	}
+}
+
+static uint32_t index_of(const uint32_t *list, uint32_t n, uint32_t b)
+{
+	uint32_t lo = 0, mid;
+
+	while (n - lo > 1) {
+		mid = lo + (n - lo) / 2;
+		if (list[mid] <= b)
+			lo = mid;
+		else
+			n = mid;
+	}
+	return lo;
+}
+
+/* Moves the counters of pairs behind all others, into their rows. */
+static void make_rows(struct probes *p, const struct cfg *g, const uint8_t *pairs, struct arena *a)
+{
+	struct pairs *r = &p->pairs;
+	uint32_t all = r->njump * r->ntarget * r->stride, i, k, n = 0;
+	uint32_t *place = arena_array(a, p->n + all, sizeof *place);
+	const struct cfg_edge *e;
+
+	if (!all)
+		return;
+	for (i = 0; i < p->n; i++) {
+		k = p->place[i] - g->nblock;
+		if (p->place[i] < g->nblock || k >= g->nedge || g->edge[k].kind != EDGE_INDIRECT)
+			place[n++] = p->place[i];
+	}
+	r->first = n;
+	memset(place + n, 0xff, all * sizeof *place);
+	for (e = g->edge; e < g->edge + g->nedge; e++)
+		if (e->kind == EDGE_INDIRECT && pairs[e->src])
+			place[n + (index_of(r->jump, r->njump, e->src) * r->ntarget +
+				      index_of(r->target, r->ntarget, e->dst)) *
+				      r->stride] = g->nblock + (uint32_t)(e - g->edge);
+	p->place = place;
+	p->n = n + all;
 }
 
 /* ---- choosing ---- */
@@ -326,11 +436,15 @@ static double choose(const struct cfg *g, const struct probe_want *want, enum pr
 {
 	struct arena scratch = {0};
 	struct graph m;
+	uint8_t *pairs;
 	double cost = 0;
 	uint32_t i;
 
-	graph_make(&m, g, want, form, &scratch);
-	*out = (struct probes){.form = form, .place = arena_array(a, m.e.n, sizeof *out->place)};
+	*out = (struct probes){.form = form};
+	pairs = pair_up(g, form == PROBES_EDGES ? want->pairable : NULL, &scratch);
+	pairs_open(&out->pairs, g, pairs, want->stride, a, &scratch);
+	graph_make(&m, g, want, form, pairs, &scratch);
+	out->place = arena_array(a, m.e.n, sizeof *out->place);
 	if (span_choose(m.e.v, (uint32_t)m.e.n, m.nnode, &scratch)) {
 		for (i = 0; i < m.e.n; i++)
 			if (m.e.v[i].counted) {
@@ -339,6 +453,7 @@ static double choose(const struct cfg *g, const struct probe_want *want, enum pr
 			}
 		if (out->n)
 			qsort(out->place, out->n, sizeof *out->place, by_place);
+		make_rows(out, g, pairs, a);
 	} else {
 		cost = -1;
 	}
@@ -381,6 +496,8 @@ static int assign(struct graph *m, const struct probes *p, const uint64_t *value
 		if (m->place.v[i] != NONE)
 			at[m->place.v[i]] = i + 1;
 	for (i = 0; i < p->n; i++) {
+		if (p->place[i] == PROBE_NOTHING)
+			continue;
 		if (p->place[i] >= nplace || !at[p->place[i]])
 			return -1;
 		e = &m->e.v[at[p->place[i]] - 1];
@@ -393,8 +510,8 @@ static int assign(struct graph *m, const struct probes *p, const uint64_t *value
 }
 
 /*
- * The flows between indirect jumps and their targets, as far as the sums on
- * both sides give them. Where some of it went to targets that are not known,
+ * The flows between indirect jumps and their targets that meet, as far as the
+ * sums on both sides give them. Where some of it went to targets that are not known,
  * or came from elsewhere, the sums of that side say nothing.
  */
 static void solve_indirect(struct graph *m, struct cfg *g, uint8_t *known, uint64_t *off)
@@ -421,17 +538,32 @@ static void solve_indirect(struct graph *m, struct cfg *g, uint8_t *known, uint6
 	}
 	first = (uint32_t)e.n;
 	for (i = 0; i < g->nedge; i++)
-		if (g->edge[i].kind == EDGE_INDIRECT)
+		if (meets(m, &g->edge[i]))
 			vec_push(&e, (struct span_edge){.from = way_out(g->edge[i].src),
 					 .to = way_in(g->edge[i].dst)});
 	span_solve(e.v, (uint32_t)e.n, open + 1, open, m->a);
 	for (i = 0, n = first; i < g->nedge; i++)
-		if (g->edge[i].kind == EDGE_INDIRECT) {
+		if (meets(m, &g->edge[i])) {
 			known[i] = e.v[n].known;
 			g->edge[i].count = known[i] ? take(e.v[n].flow, off) : 0;
 			n++;
 		}
 	vec_free(&e);
+}
+
+/* The jumps whose edges have counters. */
+static uint8_t *pairs_of(const struct cfg *g, const struct probes *p, struct arena *a)
+{
+	uint8_t *pairs = arena_array(a, g->nblock, 1);
+	struct probe at;
+	uint32_t i;
+
+	for (i = 0; p->form == PROBES_EDGES && i < p->n; i++) {
+		at = probe_place(g, p->place[i]);
+		if (at.at == PROBE_EDGE && g->edge[at.index].kind == EDGE_INDIRECT)
+			pairs[g->edge[at.index].src] = 1;
+	}
+	return pairs;
 }
 
 int probes_solve(struct cfg *g, const struct probes *p, const uint64_t *value, uint8_t *known,
@@ -444,7 +576,7 @@ int probes_solve(struct cfg *g, const struct probes *p, const uint64_t *value, u
 
 	*off = 0;
 	memset(known, 0, g->nedge);
-	graph_make(&m, g, NULL, p->form, scratch);
+	graph_make(&m, g, NULL, p->form, pairs_of(g, p, scratch), scratch);
 	rc = assign(&m, p, value) || span_solve(m.e.v, (uint32_t)m.e.n, m.nnode, NONE, scratch);
 	for (i = 0; !rc && i < m.e.n; i++) {
 		if (m.place.v[i] == NONE)

@@ -10,8 +10,12 @@
  * an edge from their way out to the outside, which cannot be counted, and
  * whose flow may be negative. So counts are exact whatever calls do. Indirect
  * jumps with a common target meet in one node, which has such an edge, too:
- * not all their targets may be known. The flow from one of several indirect
- * jumps to one of their targets may then stay unknown.
+ * not all their targets may be known. What went from which of them to which
+ * target, the sums on both sides tell as long as jumps and targets form a tree.
+ * Where they do not, and the jumps are `pairable`, each jump counts its targets
+ * (struct pairs): these edges are like any other then. Those of the jumps that may
+ * go elsewhere (not BLK_TABLED) have an edge to the outside, and targets that may be
+ * entered from elsewhere (BLK_OPEN) one from there.
  *
  * `PROBES_BLOCKS` looks at block counts only, with counters at the heads of
  * blocks only (Knuth & Stevenson, "Optimal measurement points for program
@@ -47,12 +51,22 @@ enum counter_kind {
 	COUNTERS_THREAD  /* every thread counts in memory of its own */
 };
 
-/* A function's counters, in the order of their places. */
+/* Indirect jumps that count where they go: each has a row of counters, in which
+ * those of the targets lie `stride` apart. Counter of jump i and target k:
+ * first + (i * ntarget + k) * stride. What lies between them counts nothing. */
+struct pairs {
+	uint32_t njump, ntarget;
+	uint32_t *jump, *target; /* blocks, ascending */
+	uint32_t first, stride;
+};
+
+/* A function's counters. */
 struct probes {
 	uint32_t form; /* enum probes_form: of the graph that they are chosen from */
 	uint32_t n;
-	uint32_t *place; /* ascending; see probe_place */
-	uint8_t kind;    /* enum counter_kind */
+	uint32_t *place; /* see probe_place; ascending, then those of pairs. PROBE_NOTHING */
+	struct pairs pairs;
+	uint8_t kind; /* enum counter_kind */
 	/* Of COUNTERS_THREAD: a thread that has no memory of its own yet may come
 	 * here, and gets it in front of what is counted. */
 	bool entered;
@@ -63,6 +77,7 @@ struct probe {
 	uint32_t index;
 };
 /* A place is a number: heads by block, then edges, then ends by block. */
+enum { PROBE_NOTHING = UINT32_MAX }; /* the place of a counter of no pair */
 struct probe probe_place(const struct cfg *g, uint32_t place);
 
 /* What decides about the places, besides the graph. */
@@ -71,6 +86,9 @@ struct probe_want {
 	bool heads_only;     /* the function's jumps are not printed anew */
 	bool weighed;        /* the graph's counts are a profile, else say nothing */
 	const uint8_t *dear; /* per block: flags are in use at its head, counting is slow */
+	/* Per block: can its indirect jump count its targets? NULL: none can. */
+	const uint8_t *pairable;
+	uint32_t stride; /* of struct pairs */
 };
 
 /* Chooses. Deterministic; memory from the arena. */

@@ -28,6 +28,7 @@ static void set_counter(struct probe_text *t, uint32_t k)
 void probe_open(struct probe_text *t, const struct unit_impl *u, const struct func *f,
     const struct probes *p, struct arena *a)
 {
+	const struct pairs *r;
 	uint32_t k;
 
 	*t = (struct probe_text){.u = u, .f = f, .p = p};
@@ -38,8 +39,15 @@ void probe_open(struct probe_text *t, const struct unit_impl *u, const struct fu
 	t->end = arena_array(a, f->nblk, sizeof *t->end);
 	t->on = arena_array(a, f->nblk, sizeof *t->on);
 	t->taken = arena_array(a, f->nblk, sizeof *t->taken);
-	for (k = 0; k < p->n; k++)
+	t->row = arena_array(a, f->nblk, sizeof *t->row);
+	t->target = arena_array(a, f->nblk, 1);
+	r = &p->pairs;
+	for (k = 0; k < (r->njump ? r->first : p->n); k++)
 		set_counter(t, k);
+	for (k = 0; k < r->njump; k++)
+		t->row[r->jump[k]] = r->first + k * r->ntarget * r->stride + 1;
+	for (k = 0; k < r->ntarget; k++)
+		t->target[r->target[k]] = 1;
 }
 
 /* ---- one counter ---- */
@@ -50,33 +58,49 @@ static void cfa(const struct probe_text *t, uint32_t cfi, int by, struct buf *ou
 		buf_printf(out, "\t.cfi_adjust_cfa_offset %d\n", by);
 }
 
-static void save(const struct probe_text *t, uint32_t cfi, struct buf *out)
+void probe_make_room(const struct probe_text *t, const char *reg, uint32_t cfi, struct buf *out)
 {
 	buf_printf(out, "\tleaq\t-%d(%%rsp), %%rsp\n", RED_ZONE);
 	cfa(t, cfi, RED_ZONE, out);
-	buf_str(out, "\tpushq\t%rax\n");
+	buf_printf(out, "\tpushq\t%%r%s\n", reg);
 	cfa(t, cfi, 8, out);
+}
+
+void probe_give_back(const struct probe_text *t, const char *reg, uint32_t cfi, struct buf *out)
+{
+	buf_printf(out, "\tpopq\t%%r%s\n", reg);
+	cfa(t, cfi, -8, out);
+	buf_printf(out, "\tleaq\t%d(%%rsp), %%rsp\n", RED_ZONE);
+	cfa(t, cfi, -RED_ZONE, out);
+}
+
+static void save(const struct probe_text *t, uint32_t cfi, struct buf *out)
+{
+	probe_make_room(t, "ax", cfi, out);
 	buf_str(out, "\tlahf\n\tseto\t%al\n");
 }
 
 /* 1 + 127 overflows, 0 + 127 does not. */
 static void restore(const struct probe_text *t, uint32_t cfi, struct buf *out)
 {
-	buf_str(out, "\taddb\t$127, %al\n\tsahf\n\tpopq\t%rax\n");
-	cfa(t, cfi, -8, out);
-	buf_printf(out, "\tleaq\t%d(%%rsp), %%rsp\n", RED_ZONE);
-	cfa(t, cfi, -RED_ZONE, out);
+	buf_str(out, "\taddb\t$127, %al\n\tsahf\n");
+	probe_give_back(t, "ax", cfi, out);
+}
+
+const char *probe_increment(const struct probes *p)
+{
+	static const char *const count[] = {"incq\t", "lock incq\t", "incq\t%gs:"};
+
+	return count[p->kind];
 }
 
 void probe_one(
     const struct probe_text *t, uint32_t counter, bool live, uint32_t cfi, struct buf *out)
 {
-	static const char *const count[] = {"incq\t", "lock incq\t", "incq\t%gs:"};
-
 	if (live)
 		save(t, cfi, out);
-	buf_printf(out, "\t%s" COUNTER_BASE "+%u(%%rip)\n", count[t->p->kind], t->f->pub->ord,
-	    8 * counter);
+	buf_printf(out, "\t%s" COUNTER_BASE "+%u(%%rip)\n", probe_increment(t->p), t->f->pub->ord,
+	    COUNTER_BYTES * counter);
 	if (live)
 		restore(t, cfi, out);
 }
@@ -160,6 +184,8 @@ void probe_at_stmt(
 	}
 	if (t->end[b] && i == last_insn(t, k))
 		probe_one(t, t->end[b] - 1, live_at_end(t, b), cfi, out);
+	if (t->row[b] && i == last_insn(t, k))
+		probe_pair(t, b, cfi, out);
 }
 
 uint32_t probe_entry(const struct unit_impl *u, const struct func *f)
@@ -177,7 +203,7 @@ uint32_t probe_entry(const struct unit_impl *u, const struct func *f)
 	return i < f->part1 && u->stmt.v[f->code.v[i]].kind == ST_INSN ? i : NONE;
 }
 
-static void jump(const struct probe_text *t, const char *op, size_t n, uint32_t to, struct buf *out)
+void probe_jump(const struct probe_text *t, const char *op, size_t n, uint32_t to, struct buf *out)
 {
 	buf_printf(out, "\t%.*s\t", (int)n, op);
 	block_label(out, t->f->pub->ord, &(struct map_block){.id = to});
@@ -204,12 +230,12 @@ void probe_terminate(
 		if (t->taken[b])
 			side_jump(t, st->op.p, st->op.n, b, out);
 		else
-			jump(t, st->op.p, st->op.n, k->target, out);
+			probe_jump(t, st->op.p, st->op.n, k->target, out);
 	}
 	if (t->on[b])
 		probe_one(t, t->on[b] - 1, t->live[on], cfi, out);
 	if (on != next)
-		jump(t, "jmp", 3, on, out);
+		probe_jump(t, "jmp", 3, on, out);
 }
 
 void probe_side(const struct probe_text *t, uint32_t b, uint32_t *cfi, struct buf *out)
@@ -222,12 +248,12 @@ void probe_side(const struct probe_text *t, uint32_t b, uint32_t *cfi, struct bu
 	*cfi = k->cfi_out;
 	buf_printf(out, PROBE_SIDE ":\n", t->f->pub->ord, b);
 	probe_one(t, t->taken[b] - 1, t->live[k->target], *cfi, out);
-	jump(t, "jmp", 3, k->target, out);
+	probe_jump(t, "jmp", 3, k->target, out);
 }
 
 /* ---- the sections ---- */
 
-static void section(
+void probe_section(
     const char *name, const char *flags, const char *type, const char *group, struct buf *out)
 {
 	if (group)
@@ -249,13 +275,14 @@ void probe_sections(
 		if (!p || !p->n)
 			continue;
 		group = u->section.v[u->func.v[i].section].group;
-		section("morph_counters", "aw", "@nobits", group, out);
-		buf_printf(out, COUNTER_BASE ":\n\t.zero\t%u\n", i, 8 * p->n);
-		section("morph_counted", "a", "@progbits", group, out);
+		probe_section("morph_counters", "aw", "@nobits", group, out);
+		buf_printf(out, COUNTER_BASE ":\n\t.zero\t%u\n", i, COUNTER_BYTES * p->n);
+		probe_section("morph_counted", "a", "@progbits", group, out);
 		buf_printf(out, "\t.quad\t%llu\n\t.long\t%u, %u, %u, " COUNTER_BASE "-.\n",
 		    (unsigned long long)tu, i, p->form, p->n, i);
 		for (k = 0; k < p->n; k++)
 			buf_printf(out, "\t.long\t%u\n", p->place[k]);
 		buf_str(out, "\t.p2align\t3\n");
+		probe_bounds(&u->func.v[i], p, group, out);
 	}
 }

@@ -92,6 +92,7 @@ enum {
 	LB_ADDRESS = 4, /* its address is taken otherwise */
 	LB_START = 8,   /* marks the start of its function */
 	LB_END = 16,    /* marks the end of its function's hot part */
+	LB_OPEN = 32,   /* with LB_ADDRESS: by an instruction, not in data alone */
 };
 
 struct label {
@@ -216,6 +217,9 @@ struct cfi_state cfi_initial(void);
 const char *blocks_build(struct unit_impl *u, struct func *f);
 void blocks_opaque(struct unit_impl *u, struct func *f);
 
+/* uop_goto.c: sets BLK_TABLED in the function's graph. */
+void tabled_jumps(const struct unit_impl *u, const struct func *f);
+
 /* key.c */
 struct hash128 func_key(const struct unit_impl *u, const struct func *f);
 
@@ -280,10 +284,21 @@ void entries_mark(const struct unit_impl *u, const struct unit_place *place);
  * with a lock, or %gs: in front, whose base is how far a thread's own counters
  * are from there. Where flags are in use this stands between instructions that
  * keep them and the red zone. It is one instruction: signals lose no counts.
+ *
+ * A jump with a row of counters (struct pairs) counts in
+ *	incq .LMC<function>+<offset of the row>-.LMI<function>(<where it goes>)
+ * Its targets' labels stand at stubs behind the hot part, as far apart as their
+ * counters are, from .LMI on; each goes on to its block. So the address of a stub
+ * says which counter it is. A jump that may go elsewhere looks first.
  */
 #define COUNTER_BASE ".LMC%u"
 #define ENTRY_PASSED ".LMS%u" /* this thread was here before; function */
 #define PROBE_SIDE ".LMT%u.%u" /* counts a jump that is taken; function, block */
+#define STUBS_BEGIN ".LMI%u"
+#define STUBS_END ".LMJ%u"
+#define STUBS_BOUNDS ".LML%u" /* the addresses of these two */
+#define PAIR_PASSED ".LMK%u.%u" /* function, block of the jump */
+enum { COUNTER_BYTES = 8 };
 struct probe_text {
 	const struct unit_impl *u;
 	const struct func *f;
@@ -293,6 +308,8 @@ struct probe_text {
 	 * goes on (behind a conditional jump that is not taken, or by its only
 	 * edge), and where that jump is taken. */
 	uint32_t *head, *end, *on, *taken;
+	uint32_t *row;   /* per block: number of the first counter of its row + 1 */
+	uint8_t *target; /* per block: its labels stand at a stub */
 };
 void probe_open(struct probe_text *t, const struct unit_impl *u, const struct func *f,
     const struct probes *p, struct arena *a);
@@ -305,10 +322,34 @@ void probe_terminate(
     const struct probe_text *t, uint32_t b, uint32_t next, uint32_t cfi, struct buf *out);
 /* What block b's taken jump leads to, where it is counted; *cfi as above. */
 void probe_side(const struct probe_text *t, uint32_t b, uint32_t *cfi, struct buf *out);
+/* pairtext.c: the same for jumps with rows. Is it a label of block b that stands at a stub? */
+bool probe_moves_label(const struct probe_text *t, uint32_t b, const struct stmt *st);
+/* These labels, a line each. */
+void probe_labels(const struct probe_text *t, uint32_t b, struct buf *out);
+/* The stubs; *cfi as above. */
+void probe_stubs(const struct probe_text *t, uint32_t *cfi, struct buf *out);
+/* In front of block b's indirect jump: counts where it goes. */
+void probe_pair(const struct probe_text *t, uint32_t b, uint32_t cfi, struct buf *out);
+/* What those jumps look at that may go elsewhere. */
+void probe_bounds(const struct func *f, const struct probes *p, const char *group, struct buf *out);
+/* Per block: can its indirect jump do that? live: of flags_live(). Sets *stride of
+ * struct pairs. */
+uint8_t *probe_pairable(const struct unit_impl *u, const struct func *f, const uint8_t *live,
+    uint32_t *stride, struct arena *a);
 /* Where an opaque function's counter goes: the index in code[], NONE: nowhere. */
 uint32_t probe_entry(const struct unit_impl *u, const struct func *f);
 void probe_one(const struct probe_text *t, uint32_t counter, bool live, uint32_t cfi,
     struct buf *out);
+/* Parts of these, for pairtext.c: the increment, up to its operand; what frees a
+ * register ("ax" of %rax), below the red zone, and gives it back; a jump to a block;
+ * where a section begins. */
+const char *probe_increment(const struct probes *p);
+void probe_make_room(const struct probe_text *t, const char *reg, uint32_t cfi, struct buf *out);
+void probe_give_back(const struct probe_text *t, const char *reg, uint32_t cfi, struct buf *out);
+void probe_jump(
+    const struct probe_text *t, const char *op, size_t n, uint32_t to, struct buf *out);
+void probe_section(
+    const char *name, const char *flags, const char *type, const char *group, struct buf *out);
 /* Gives a thread that was not here before its counters; `safe`: flags and the
  * red zone may be in use. */
 void probe_enter(const struct probe_text *t, bool safe, uint32_t cfi, struct buf *out);

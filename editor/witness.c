@@ -193,44 +193,6 @@ static void put_uop(struct compiler *c, struct uop o, uint32_t cfi, uint32_t at)
 	vec_push(&c->out->uop, o);
 }
 
-/* Is it memory at table[index]? Then its number, else NONE. */
-static uint32_t table_entry(
-    struct compiler *c, const struct operand *o, const uint32_t reg[UR_N], bool distance)
-{
-	uint32_t t = NONE;
-
-	if (o->index >= UR_N || o->scale != (distance ? 2 : 3))
-		return NONE;
-	if (o->class == OP_VAR && o->base == UA_NONE)
-		t = uop_table(&c->tables, o->symbol);
-	else if (o->class == OP_MEM && o->base < UR_N && !o->disp)
-		t = reg[o->base];
-	return t != NONE && c->tables.distance.v[t] == distance ? t : NONE;
-}
-
-/* What jump tables make of an instruction. */
-static void use_tables(
-    struct compiler *c, const struct stmt *st, const uint32_t reg[UR_N], struct uop *o)
-{
-	bool distance = o->kind == UOP_MOVSX && o->size == 3 && o->aux == 2;
-	struct operand op[OPERANDS];
-	uint32_t t;
-
-	if (o->kind == UOP_ADD && o->size == 3 && o->src < UR_N && o->dst < UR_N) {
-		t = reg[o->src] != NONE ? reg[o->src] : reg[o->dst];
-		if (t != NONE && c->tables.distance.v[t])
-			o->kind = UOP_ADD_BASE;
-		return;
-	}
-	if ((!distance && (o->kind != UOP_MOV || o->size != 3)) || o->dst >= UR_N ||
-	    operands_read(st->arg, op) != 2)
-		return;
-	t = table_entry(c, &op[0], reg, distance);
-	if (t != NONE)
-		*o = (struct uop){.kind = UOP_LOOKUP, .size = 3, .dst = o->dst,
-		    .base = UA_NONE, .index = op[0].index, .imm = t};
-}
-
 static bool never_returns(const struct stmt *call)
 {
 	struct str callee;
@@ -249,7 +211,7 @@ static void put_item(
 		o = uop_of_insn(st);
 		if (o.kind == UOP_CALL)
 			o.aux = never_returns(st);
-		use_tables(c, st, reg, &o);
+		uop_use_tables(&c->tables, st, reg, &o);
 		uop_consts_step(reg, &c->tables, st);
 	} else {
 		memset(reg, 0xff, UR_N * sizeof *reg);
@@ -272,7 +234,7 @@ static void indirect_end(
 		b->reg = op[0].uo;
 		return;
 	}
-	t = table_entry(c, &op[0], reg, false);
+	t = uop_table_entry(&c->tables, &op[0], reg, false);
 	if (t == NONE)
 		return;
 	b->term = UT_LOOKUP;

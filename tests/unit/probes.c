@@ -77,8 +77,7 @@ static void go_on(struct machine *m, uint32_t b)
 		m->steps--;
 		e = m->first[b] + (uint32_t)(rng_next(&m->r) % n);
 		m->want.edge[e].count++;
-		if (m->want.edge[e].kind != EDGE_INDIRECT)
-			touch(m, m->want.nblock + e);
+		touch(m, m->want.nblock + e);
 		b = m->want.edge[e].dst;
 		m->want.block[b].count++;
 		touch(m, b);
@@ -93,7 +92,7 @@ static void run(struct machine *m, uint32_t calls)
 		b = 0;
 		if (m->leaves && chance(m) < 0.1) /* a nonlocal goto comes in */
 			for (b = m->want.nblock - 1;
-			     b && !(m->want.block[b].flags & BLK_ADDRESSED);)
+			     b && !(m->want.block[b].flags & (BLK_ADDRESSED | BLK_OPEN));)
 				b--;
 		m->want.block[b].count++;
 		touch(m, b);
@@ -104,15 +103,23 @@ static void run(struct machine *m, uint32_t calls)
 
 /* Steps that ran out are a way to leave that no graph knows: only in blocks
  * with calls. */
-static void prepare(struct machine *m, struct cfg *g, uint64_t seed, bool edges, bool weighed)
+static void prepare(
+    struct machine *m, struct cfg *g, uint64_t seed, bool edges, bool weighed, bool pairs)
 {
-	struct probe_want want = {.edges = edges, .weighed = weighed};
-	uint8_t *dear = arena_array(&mem, g->nblock, 1);
+	struct probe_want want = {.edges = edges, .weighed = weighed, .stride = 1 + seed % 2};
+	uint8_t *dear = arena_array(&mem, g->nblock, 1),
+		*pairable = arena_array(&mem, g->nblock, 1);
 	uint32_t i;
 
 	for (i = 0; i < g->nblock; i++)
 		dear[i] = i % 7 == 3;
 	want.dear = dear;
+	for (i = 0; i < g->nblock; i++)
+		pairable[i] = 1;
+	for (i = 0; i < g->nedge; i++)
+		if (g->edge[i].kind != EDGE_INDIRECT)
+			pairable[g->edge[i].src] = 0;
+	want.pairable = edges && pairs ? pairable : NULL;
 	*m = (struct machine){.r = {seed}};
 	probes_choose(g, &want, &m->probes, &mem);
 	cfggen_copy(&m->want, g, &mem);
@@ -126,7 +133,8 @@ static void prepare(struct machine *m, struct cfg *g, uint64_t seed, bool edges,
 	m->at = arena_array(&mem, 2 * g->nblock + g->nedge, sizeof *m->at);
 	m->value = arena_array(&mem, m->probes.n, sizeof *m->value);
 	for (i = 0; i < m->probes.n; i++)
-		m->at[m->probes.place[i]] = i + 1;
+		if (m->probes.place[i] != PROBE_NOTHING)
+			m->at[m->probes.place[i]] = i + 1;
 }
 
 static uint32_t solve(struct machine *m, struct cfg *g, uint64_t *off)
@@ -191,7 +199,7 @@ START_TEST(edges_of_random_functions)
 
 	for (seed = 1; seed <= 150; seed++) {
 		function(&g, seed, (uint32_t)(3 + 2 * seed), seed % 3 ? 0.3 : 0);
-		prepare(&m, &g, seed, true, seed % 2);
+		prepare(&m, &g, seed, true, seed % 2, seed % 5 < 3);
 		m.leaves = seed % 3;
 		if (!run_whole(&m))
 			continue;
@@ -215,7 +223,7 @@ START_TEST(blocks_of_random_functions)
 
 	for (seed = 1; seed <= 150; seed++) {
 		function(&g, seed, (uint32_t)(3 + 2 * seed), seed % 3 ? 0.2 : 0);
-		prepare(&m, &g, seed, false, false);
+		prepare(&m, &g, seed, false, false, false);
 		m.leaves = seed % 3;
 		if (!run_whole(&m))
 			continue;
@@ -252,7 +260,7 @@ START_TEST(diamond_needs_two)
 	struct machine m;
 	uint64_t off;
 
-	prepare(&m, &g, 1, true, false);
+	prepare(&m, &g, 1, true, false, false);
 	ck_assert_uint_eq(m.probes.n, 2);
 	run(&m, 1000);
 	ck_assert_uint_eq(solve(&m, &g, &off), 0);
@@ -265,9 +273,9 @@ START_TEST(straight_line_needs_one)
 	struct cfg g = graph(3, line, 2);
 	struct machine m;
 
-	prepare(&m, &g, 1, true, false);
+	prepare(&m, &g, 1, true, false, false);
 	ck_assert_uint_eq(m.probes.n, 1);
-	prepare(&m, &g, 1, false, false);
+	prepare(&m, &g, 1, false, false, false);
 	ck_assert_uint_eq(m.probes.n, 1);
 }
 END_TEST
@@ -282,7 +290,7 @@ START_TEST(profile_decides)
 	g.block[0].count = g.block[3].count = 1000;
 	g.block[1].count = g.edge[0].count = g.edge[2].count = 999;
 	g.block[2].count = g.edge[1].count = g.edge[3].count = 1;
-	prepare(&m, &g, 1, true, true);
+	prepare(&m, &g, 1, true, true, false);
 	run(&m, 100);
 	ck_assert_uint_eq(solve(&m, &g, &off), 0);
 	ck_assert_uint_eq(m.at[1] + m.at[4] + m.at[6] == 0, m.at[0] || m.at[3] || m.at[11]);
@@ -304,11 +312,69 @@ START_TEST(dispatchers_with_common_targets)
 	g = graph(4, edge, 9);
 	for (i = 0; i < 3; i++)
 		g.block[i].flags = BLK_INDIRECT;
-	prepare(&m, &g, 5, true, false);
+	prepare(&m, &g, 5, true, false, false);
 	ck_assert_uint_eq(m.probes.form, PROBES_EDGES);
 	run(&m, 500);
 	ck_assert_uint_eq(solve(&m, &g, &off), 9);
 	ck_assert_uint_eq(off, 0);
+	prepare(&m, &g, 5, true, false, true);
+	ck_assert_uint_eq(m.probes.pairs.njump, 3);
+	ck_assert_uint_eq(m.probes.pairs.ntarget, 3);
+	run(&m, 500);
+	ck_assert_uint_eq(solve(&m, &g, &off), 0);
+	ck_assert_uint_eq(off, 0);
+}
+END_TEST
+
+/* Jumps to some of the blocks behind the entry, and unless `closed` to elsewhere;
+ * ordinary ways there; entries from elsewhere. */
+static struct cfg dispatchers(uint64_t seed, bool closed)
+{
+	enum { BLOCKS = 16, OPEN = 13, LAST = 15 };
+	struct cfg_edge edge[BLOCKS * BLOCKS];
+	uint32_t b, to, n = 0, before;
+	struct rng r = {seed};
+	struct cfg g;
+
+	for (b = 0; b < LAST; b++) {
+		before = n;
+		for (to = 1; b % 3 != 1 && to < BLOCKS; to++)
+			if (rng_unit(&r) < 0.3)
+				edge[n++] = (struct cfg_edge){b, to, EDGE_INDIRECT, 0};
+		if (n == before)
+			edge[n++] = (struct cfg_edge){
+			    b, b + 1 + (uint32_t)(rng_next(&r) % (LAST - b)), EDGE_JUMP, 0};
+	}
+	g = graph(BLOCKS, edge, n);
+	for (b = 0; b < n; b++)
+		if (edge[b].kind == EDGE_INDIRECT)
+			g.block[edge[b].src].flags = BLK_INDIRECT | (closed ? BLK_TABLED : 0);
+	for (b = 0; b < n && !closed; b++)
+		if (edge[b].kind == EDGE_INDIRECT && edge[b].dst == OPEN)
+			g.block[OPEN].flags |= BLK_OPEN;
+	return g;
+}
+
+START_TEST(pairs_of_random_dispatchers)
+{
+	uint64_t seed, off, rows = 0;
+	struct machine m;
+	struct cfg g;
+
+	for (seed = 1; seed <= 200; seed++) {
+		g = dispatchers(seed, seed % 4 > 1);
+		prepare(&m, &g, seed, true, seed % 2, true);
+		m.leaves = seed % 4 <= 1;
+		if (m.leaves)
+			run(&m, 300);
+		else if (!run_whole(&m))
+			continue;
+		ck_assert_uint_eq(m.probes.form, PROBES_EDGES);
+		ck_assert_uint_eq(solve(&m, &g, &off), 0);
+		ck_assert_uint_eq(off, 0);
+		rows += m.probes.pairs.njump;
+	}
+	ck_assert_uint_gt(rows, 1200);
 }
 END_TEST
 
@@ -323,7 +389,8 @@ START_TEST(tables_with_one_common_target)
 	uint64_t off;
 
 	g.block[0].flags = g.block[1].flags = BLK_INDIRECT;
-	prepare(&m, &g, 3, true, false);
+	prepare(&m, &g, 3, true, false, true);
+	ck_assert_uint_eq(m.probes.pairs.njump, 0);
 	run(&m, 500);
 	ck_assert_uint_eq(solve(&m, &g, &off), 0);
 	m.leaves = true; /* now jumps go elsewhere, too */
@@ -343,7 +410,7 @@ START_TEST(what_cannot_be_split_is_counted_by_blocks)
 	uint64_t off;
 
 	g.block[0].flags = BLK_CALLS;
-	prepare(&m, &g, 3, true, false);
+	prepare(&m, &g, 3, true, false, false);
 	ck_assert_uint_eq(m.probes.form, PROBES_BLOCKS);
 	run(&m, 500);
 	solve(&m, &g, &off);
@@ -458,6 +525,7 @@ int main(void)
 	tcase_add_test(t, straight_line_needs_one);
 	tcase_add_test(t, profile_decides);
 	tcase_add_test(t, dispatchers_with_common_targets);
+	tcase_add_test(t, pairs_of_random_dispatchers);
 	tcase_add_test(t, tables_with_one_common_target);
 	tcase_add_test(t, what_cannot_be_split_is_counted_by_blocks);
 	tcase_add_test(t, negative_sums_are_told);

@@ -55,7 +55,19 @@ APART static int sorted_out(int x)
 	return -1;
 }
 
-APART static int interpret(const unsigned char *p)
+APART static int doubled(int acc)
+{
+	return 2 * acc + sum % 3;
+}
+
+APART static int halved(int acc)
+{
+	return acc / 2;
+}
+
+/* Its jumps share all labels, one of which is reached otherwise as well; the last
+ * is a tail call, to none of them. */
+APART static int interpret(const unsigned char *p, int (*last)(int))
 {
 	static void *const op[] = {&&inc, &&mul, &&mix, &&end};
 	int acc = 0;
@@ -71,9 +83,50 @@ mul:
 	goto *op[*p++ & 3];
 mix:
 	acc ^= *p;
+	if (acc % 5 == 1)
+		goto inc;
 	goto *op[*p++ & 3];
 end:
-	return acc;
+	return last(acc);
+}
+
+/* Two tables with common labels. */
+APART static int twice(int a, int b)
+{
+	int n = b;
+
+	switch (a) {
+	case 0: goto zero;
+	case 1: goto one;
+	case 2: goto two;
+	case 3: goto three;
+	case 4: goto four;
+	case 5: n += sum & 3; break;
+	}
+	n = n * 7 + a;
+	switch (b) {
+	case 1: goto two;
+	case 2: goto one;
+	case 3: goto four;
+	case 4: goto three;
+	case 5: goto zero;
+	case 6: n -= a;
+	}
+	return n;
+zero:
+	n += 3;
+	if (n > 8)
+		goto two;
+	return n;
+one:
+	return n ^ sum;
+two:
+	sum++;
+	/* fall through */
+three:
+	return n + sum;
+four:
+	return sum - n;
 }
 
 APART static int even(int n);
@@ -145,7 +198,7 @@ int main(int argc, char **argv)
 		for (m = 0; m < 63; m++)
 			code[m] = (unsigned char)((k * 7 + m * m) % 3);
 		code[63] = 3;
-		sum += interpret(code);
+		sum += interpret(code, k & 1 ? doubled : halved) + twice(k % 7, k * k % 8);
 		v[k] = v[99 - k] = k * 37 % 101;
 	}
 	sum += tree(12) + odd(n * 5) + leaf(v, 100) + (int)wide(1000000, 77);
