@@ -14,13 +14,18 @@ enum {
 	NONE = -1,
 };
 
-double exttsp_weight(const struct cfg_edge *e, uint64_t from, uint64_t to)
+static inline double weight(const struct cfg_edge *e, uint64_t from, uint64_t to)
 {
 	if (from == to && e->kind != EDGE_INDIRECT)
 		return e->kind == EDGE_FALL || e->kind == EDGE_JUMP ? 1.05 : 1;
 	if (from <= to)
 		return to - from < FORWARD ? 0.1 * (1 - (double)(to - from) / FORWARD) : 0;
 	return from - to < BACKWARD ? 0.1 * (1 - (double)(from - to) / BACKWARD) : 0;
+}
+
+double exttsp_weight(const struct cfg_edge *e, uint64_t from, uint64_t to)
+{
+	return weight(e, from, to);
 }
 
 struct chain {
@@ -86,7 +91,7 @@ static double worth_near(const struct cfg_edge *e)
 
 static double worth_falling(const struct cfg_edge *e)
 {
-	return exttsp_weight(e, 0, 0) * (double)e->count - worth_near(e);
+	return weight(e, 0, 0) * (double)e->count - worth_near(e);
 }
 
 /* At most two of the jumps between two chains can become fallthroughs. */
@@ -223,7 +228,7 @@ static double score_list(const struct tsp *t, int32_t e, uint32_t x, const struc
 		src = t->at[edge[e].src];
 		dst = t->at[edge[e].dst];
 		sum += (double)edge[e].count *
-		       exttsp_weight(&edge[e], place(t, src, x, s) + t->g->block[edge[e].src].bytes,
+		       weight(&edge[e], place(t, src, x, s) + t->g->block[edge[e].src].bytes,
 			   place(t, dst, x, s));
 	}
 	return sum;
@@ -259,11 +264,11 @@ static void split_changes(struct tsp *t, const struct chain *x, uint64_t y_bytes
 		i = t->index[i];
 		j = t->index[j];
 		count = (double)edge[e].count;
-		was = exttsp_weight(&edge[e], from, to);
-		ins = i < j ? exttsp_weight(&edge[e], from, to + y_bytes)
-			    : exttsp_weight(&edge[e], from + y_bytes, to);
-		rot = i < j ? exttsp_weight(&edge[e], from + x->bytes, to)
-			    : exttsp_weight(&edge[e], from, to + x->bytes);
+		was = weight(&edge[e], from, to);
+		ins = i < j ? weight(&edge[e], from, to + y_bytes)
+			    : weight(&edge[e], from + y_bytes, to);
+		rot = i < j ? weight(&edge[e], from + x->bytes, to)
+			    : weight(&edge[e], from, to + x->bytes);
 		t->insert[(i < j ? i : j) + 1] += count * (ins - was);
 		t->insert[(i < j ? j : i) + 1] -= count * (ins - was);
 		t->rotate[(i < j ? i : j) + 1] += count * (rot - was);
