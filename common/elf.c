@@ -170,6 +170,11 @@ enum elf_kind elf_file_kind(struct elf *f)
 	return f->kind;
 }
 
+uint64_t elf_file_entry(struct elf *f)
+{
+	return f->ehdr.e_entry;
+}
+
 /* ---- sections and segments ---- */
 
 static int load_section(

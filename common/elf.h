@@ -32,6 +32,8 @@ void elf_file_close(struct elf *f);
 
 enum elf_kind { ELF_OBJECT, ELF_EXEC, ELF_PIE, ELF_SHARED, ELF_OTHER };
 enum elf_kind elf_file_kind(struct elf *f);
+/* The address where it begins; 0 = it does not say. */
+uint64_t elf_file_entry(struct elf *f);
 
 /* The NT_GNU_BUILD_ID note; n = 0 when there is none. */
 struct build_id elf_file_build_id(struct elf *f);

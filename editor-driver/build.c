@@ -2,6 +2,7 @@
 #include "common/publish.h"
 #include "editor-driver/parallel.h"
 #include "editor-driver/runtime.h"
+#include "editor-driver/shift.h"
 #include "editor-driver/verify.h"
 
 #include <stdatomic.h>
@@ -190,24 +191,32 @@ int build_prove(struct build *b, struct err *e)
 	return b->original ? verify_untouched(b->original, b->unchanged, e) : 0;
 }
 
+/* Does code leave its place, and what stays keep its own? */
+static bool moves(const struct build *b)
+{
+	return b->plan->mode != PLAN_COUNT && plan_moved(b->plan);
+}
+
 /* The object with the note that names the origin; of a counting build also what
- * writes the counts. */
-static int make_note(struct build *b, const char *path, struct err *e)
+ * writes the counts, else what the rest of the code begins behind. */
+static int make_note(
+    struct build *b, struct elf *origin, uint32_t rest, const char *path, struct err *e)
 {
 	static const struct art_tu plain = {.name = "the origin's note", .as_args = "--64"};
 	const struct art_meta *meta = artifact_meta(b->plan->art);
 	const struct build_id *id = &meta->id;
-	struct elf *f = elf_file_open(b->unchanged, -1, e);
 	bool counting = b->plan->mode == PLAN_COUNT;
 	const char *entry = counting ? relink_bare_entry(b->plan->art) : NULL;
 	struct elf_section s = {0};
 	struct hash128 key;
 	struct buf text = {0};
-	int rc = f ? elf_file_section(f, ".note.gnu.property", &s, e) : -1;
+	int rc = elf_file_section(origin, ".note.gnu.property", &s, e);
 
 	b->relinker.entry = entry;
 	if (rc >= 0) {
 		relink_note(id, counting, s.data, rc ? s.size : 0, &text);
+		if (moves(b))
+			relink_filler(rest, SHIFT_LINE, &text);
 		if (!counting && b->plan->transforms & LAYOUT_HUGE)
 			relink_huge(&text);
 		if (counting)
@@ -216,22 +225,54 @@ static int make_note(struct build *b, const char *path, struct err *e)
 		key = objects_text_key(&b->objects, &plain, text.p, text.n);
 		rc = objects_assemble(&b->objects, &key, &plain, text.p, text.n, path, e);
 	}
-	if (f)
-		elf_file_close(f);
 	buf_free(&text);
+	return rc;
+}
+
+static int link_once(
+    struct build *b, struct elf *origin, uint32_t rest, const char *folder, struct err *e)
+{
+	char *note = xasprintf("%s/%s.o", b->dir, folder);
+	char *dir = xasprintf("%s/%s", b->dir, folder);
+	int rc;
+
+	rc = make_note(b, origin, rest, note, e);
+	if (!rc)
+		rc = relink_run(&b->relinker, b->plan->art, dir, b->final, note, "sha1", b->out, e);
+	free(note);
+	free(dir);
+	return rc;
+}
+
+/* How far what was not edited lies behind its place. */
+static int misplaced(const struct build *b, uint32_t *by, struct err *e)
+{
+	struct elf *f = elf_file_open(b->out, -1, e);
+	struct blockmap made = {0};
+	int rc = f ? blockmap_from_elf(f, &made, e) : -1;
+
+	*by = rc ? 0 : shift_rest(b->plan, &made);
+	blockmap_free(&made);
+	elf_file_close(f);
 	return rc;
 }
 
 int build_link(struct build *b, struct err *e)
 {
-	char *note = xasprintf("%s/note.o", b->dir), *dir = xasprintf("%s/link", b->dir);
-	int rc;
+	struct elf *origin = elf_file_open(b->unchanged, -1, e);
+	uint32_t rest, by = 0;
+	int rc = -1;
 
-	rc = make_note(b, note, e);
-	if (!rc)
-		rc = relink_run(&b->relinker, b->plan->art, dir, b->final, note, "sha1", b->out, e);
-	free(note);
-	free(dir);
+	if (!origin)
+		return -1;
+	/* C's start files are linked first: where the rest begins, the program does. */
+	rest = elf_file_entry(origin) % SHIFT_LINE;
+	rc = link_once(b, origin, rest, "link", e);
+	if (!rc && moves(b))
+		rc = misplaced(b, &by, e);
+	if (!rc && by)
+		rc = link_once(b, origin, (rest - by) % SHIFT_LINE, "again", e);
+	elf_file_close(origin);
 	return rc;
 }
 

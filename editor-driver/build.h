@@ -4,7 +4,8 @@
  *
  *	same/N.o     TU N, nothing moved       repeat/   inputs of the repeated link
  *	edited/N.o   TU N as planned           link/     inputs of the new link
- *	unchanged    the original, repeated    out       the new build
+ *	unchanged    the original, repeated    again/    and of another one, where the
+ *	out          the new build                       first did not keep places
  */
 #ifndef MORPH_BUILD_H
 #define MORPH_BUILD_H
@@ -39,7 +40,8 @@ int build_objects(struct build *b, struct err *e);
  * when that is not the original again. Where the original is given it is
  * compared each time: a change after the link must not get lost. */
 int build_prove(struct build *b, struct err *e);
-/* Links the new build. */
+/* Links the new build, again where code that is not edited got out of its place
+ * (editor-driver/shift.h). */
 int build_link(struct build *b, struct err *e);
 /* Puts it at path, whole or not at all. */
 int build_publish(struct build *b, const char *path, struct err *e);

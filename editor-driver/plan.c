@@ -2,6 +2,7 @@
 #include "editor-driver/entries.h"
 #include "editor-driver/order.h"
 #include "editor-driver/parallel.h"
+#include "editor-driver/shift.h"
 #include "editor/infer.h"
 
 #include <stdlib.h>
@@ -407,6 +408,7 @@ static void layout_func(struct plan *p, struct plan_tu *t, uint32_t i, struct ar
 	struct layout l;
 
 	at->edit = f->movable;
+	at->hole = shift_hole(p, t, i);
 	if (p->transforms & LAYOUT_ALIGN)
 		at->align = p->mode == PLAN_RANDOM ? func_seed(p, t, i) % 7 : FUNC_ALIGN;
 	if (f->opaque)

@@ -214,3 +214,14 @@ void relink_note(const struct build_id *origin, bool counting, const void *prope
 	}
 	buf_str(out, "\t.section .note.GNU-stack,\"\",@progbits\n");
 }
+
+void relink_filler(uint32_t at, uint32_t line, struct buf *out)
+{
+	/* Behind all ranks of unit_place; kept ("R") where what nobody refers to goes. */
+	buf_printf(out,
+	    "\t.section .text.sorted.99999999,\"axR\",@progbits\n"
+	    "\t.balign %u, 0xcc\n",
+	    line);
+	if (at)
+		buf_printf(out, "\t.skip %u, 0xcc\n", at);
+}

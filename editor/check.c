@@ -8,7 +8,8 @@
  * else could refer to, and holds nothing that may not be there twice. All that
  * is in no block (data, functions that move as a whole, code outside of
  * functions) must be there statement by statement, in order and in its section.
- * What has no place (bindings, types, sizes) must be there, as often.
+ * What has no place (bindings, types, sizes) must be there, as often. Where a
+ * function moved away there may be a hole.
  *
  * Not compared: alignment in code, debug sections and .loc, the block map.
  */
@@ -30,6 +31,7 @@ struct checker {
 	bool in_proc;
 	uint32_t proc; /* function whose blocks the open procedure holds, or NONE */
 	size_t rest;   /* statement of the original that must come next outside of blocks */
+	uint32_t left; /* the function that came last, when it moved; NONE */
 	uint64_t symbols, out_symbols; /* order-free sums over what has no place */
 };
 
@@ -483,6 +485,19 @@ static bool added_label(struct checker *c, const struct stmt *st)
 	return f && f->blk;
 }
 
+/* Is it a hole where the last function was? None of what the original has
+ * there may have come since. */
+static bool hole(struct checker *c, const struct stmt *st)
+{
+	struct str n = operand_at(st->arg, 0);
+	const struct func *f = c->left == NONE ? NULL : &c->u->func.v[c->left];
+
+	return f && !c->in_proc && st->kind == ST_DIR && str_is(st->op, ".skip") &&
+	       str_is(operand_at(st->arg, 1), "0xcc") && n.n && n.n <= 2 && *n.p >= '0' &&
+	       *n.p <= '9' && same_section(section_of(&c->out, st), &c->u->section.v[f->section]) &&
+	       (!rest_next(c) || c->rest > f->begin);
+}
+
 /* Statement i of the output, when it is in no block. */
 static int outside(struct checker *c, size_t i)
 {
@@ -499,10 +514,16 @@ static int outside(struct checker *c, size_t i)
 	o = rest_next(c);
 	if ((!o || !same_stmt(st, o)) && (loose_label(c, st) || added_label(c, st)))
 		return 0;
+	if ((!o || !same_stmt(st, o)) && hole(c, st)) {
+		c->left = NONE;
+		return 0;
+	}
 	if (!o || !same_stmt(st, o))
 		return wrong_at(c, i, "not what the original has here");
 	if (!same_section(section_of(&c->out, st), section_of(c->u, o)))
 		return wrong_at(c, i, "not in its section");
+	if (section_of(c->u, o)->code)
+		c->left = NONE;
 	c->rest++;
 	return 0;
 }
@@ -565,6 +586,11 @@ static uint64_t symbol_sum(const struct unit_impl *u, const struct unit_impl *te
 
 /* ---- all of it ---- */
 
+static bool moved(const struct checker *c, uint32_t func, const struct stmt *st)
+{
+	return !same_section(section_of(&c->out, st), &c->u->section.v[c->u->func.v[func].section]);
+}
+
 static int check_missing(struct checker *c)
 {
 	const struct label *l;
@@ -599,7 +625,7 @@ static int check_all(struct checker *c)
 	struct block_ref r;
 	size_t i, end = 0;
 
-	c->proc = NONE;
+	c->proc = c->left = NONE;
 	for (i = 0; i < c->out.stmt.n; i++) {
 		if (!is_ref(&c->out.stmt.v[i], ".LMB", &r)) {
 			if (outside(c, i))
@@ -613,6 +639,8 @@ static int check_all(struct checker *c)
 		if (!r.copy && c->seen[r.func][r.id])
 			return wrong(c, r, "it is there twice");
 		c->seen[r.func][r.id] |= !r.copy;
+		if (!r.id)
+			c->left = moved(c, r.func, &c->out.stmt.v[i]) ? r.func : NONE;
 		if (c->u->func.v[r.func].blk ? check_block(c, r, i, &end)
 					     : check_whole(c, r.func, i, &end))
 			return -1;

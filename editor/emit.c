@@ -95,6 +95,16 @@ static void entry_align(struct emitter *m, const struct func *f)
 	buf_printf(m->out, "\t.p2align\t%u\n", align);
 }
 
+/* In the section that a function left, so that what follows keeps its place in
+ * the lines of the cache. Nothing goes there: int3. */
+static void leave_hole(struct emitter *m, const struct func *f)
+{
+	uint32_t n = m->place[f->pub->ord].hole;
+
+	if (n)
+		buf_printf(m->out, "\t.skip\t%u, 0xcc\n", n);
+}
+
 /* ---- functions that stay ---- */
 
 /* True when padding may follow block id, or nothing of its part. */
@@ -181,8 +191,10 @@ static void whole(
 		if (i == last)
 			map_end_block(m, f);
 	}
-	if (directive)
+	if (directive) {
 		buf_str(m->out, u->section.v[f->section].directive);
+		leave_hole(m, f);
+	}
 }
 
 /* ---- functions laid out anew ---- */
@@ -505,6 +517,7 @@ static void laid_out(struct emitter *m, const struct func *f, const struct unit_
 		line_outside(m, st);
 	}
 	buf_str(m->out, m->u->section.v[f->section].directive);
+	leave_hole(m, f);
 }
 
 static bool any_edit(const struct unit *u, const struct unit_place *place)

@@ -4,7 +4,7 @@
  *	# layout: FUNCTION RANK BLOCK… [| COLD BLOCK…]
  *	# count: edges|blocks [atomic|thread]          all functions, in their order
  * A block may come twice: a copy. BLOCK:4 is aligned to 16 bytes; a word
- * "thread" threads jumps. Functions that are not named stay. Prints "refused: …" for a foreign unit.
+ * "thread" threads jumps, "hole:N" leaves N bytes. Functions that are not named stay. Prints "refused: …" for a foreign unit.
  */
 #include "common/publish.h"
 #include "editor/unit.h"
@@ -38,6 +38,8 @@ static void read_layout(struct unit *u, struct unit_place *place, char *line)
 			p->layout.nhot = n;
 		else if (!strcmp(word, "thread"))
 			p->layout.thread = true;
+		else if (!strncmp(word, "hole:", 5))
+			p->hole = (uint8_t)atoi(word + 5);
 		else {
 			if (strchr(word, ':'))
 				p->layout.align[n] = (uint8_t)atoi(strchr(word, ':') + 1);

@@ -98,6 +98,7 @@ static char *print(const struct unit *u, uint64_t seed)
 		place[i].edit = u->func[i].movable;
 		place[i].rank = (uint32_t)(i * 7 + seed) % 100;
 		place[i].layout = random_layout(&u->func[i], seed * 1000 + i);
+		place[i].hole = (uint8_t)((seed + i) * 13 % 64);
 	}
 	unit_emit(u, seed ? place : NULL, 7, &out);
 	ck_assert_msg(!unit_check(u, out.p, out.n, &e), "%s\n%.*s", e.text, (int)out.n, out.p);
@@ -844,7 +845,7 @@ static bool contains(struct line l, const char *s)
 }
 
 /* Lines that may go, come twice or change without the program noticing: the
- * editor's own labels and directives, alignment of code, section switches
+ * editor's own labels and directives, alignment and holes in code, section switches
  * (which have a test of their own), labels nobody refers to. */
 static bool harmless(struct line l)
 {
@@ -855,7 +856,7 @@ static bool harmless(struct line l)
 	for (i = 0; i < sizeof own / sizeof *own; i++)
 		if (starts(l, own[i]))
 			return true;
-	return !l.n || contains(l, ".cold");
+	return !l.n || contains(l, ".cold") || contains(l, "0xcc");
 }
 
 static bool is_insn(struct line l)
@@ -1025,6 +1026,36 @@ START_TEST(check_reads_calls_through_the_got)
 }
 END_TEST
 
+/* Behind what moved, where it was, and nowhere else. */
+START_TEST(check_lets_holes_stand_where_functions_were)
+{
+	struct unit *u = parse(WHOLE);
+	size_t n, code, i, holes, found = 0;
+	struct buf b = {0};
+	struct line *l;
+	uint64_t seed;
+
+	for (seed = 0; seed < 4; seed++) {
+		l = split_lines(print(u, seed), &n, &code);
+		for (i = holes = 0; i < code; i++) {
+			if (contains(l[i], "0xcc")) {
+				ck_assert(starts(l[i - 1], "\t.section") || starts(l[i - 1], "\t.text"));
+				holes++;
+			}
+			with(&b, l, n, i,
+			    arena_printf(&mem, "%.*s\n\t.skip\t9, 0xcc\n", (int)l[i].n, l[i].p));
+			if (!refused(u, &b))
+				ck_assert_msg(seed && starts(l[i], "\t.") && !is_insn(l[i + 1]),
+				    "behind %.*s", (int)l[i].n, l[i].p);
+		}
+		ck_assert(!seed == !holes);
+		found += holes;
+	}
+	ck_assert_uint_gt(found, 6);
+	buf_free(&b);
+}
+END_TEST
+
 /* Every number, one more. */
 START_TEST(check_reads_operands)
 {
@@ -1180,7 +1211,7 @@ int main(void)
 	    comdat_and_quotes, sections_of_one_name, previous_is_named, aliases_follow,
 	    locations_are_restated, in_place_nothing_changes, any_layout_passes_the_check,
 	    same_input_same_text, check_misses_no_line, check_knows_the_order, check_follows_jumps,
-	    check_reads_calls_through_the_got,
+	    check_reads_calls_through_the_got, check_lets_holes_stand_where_functions_were,
 	    check_reads_operands, check_knows_sections, check_refuses_strangers,
 	    hostile_texts_take_linear_time};
 	Suite *s = suite_create("unit");
