@@ -38,7 +38,7 @@ static const char HELP[] =
     "  --original FILE  the program it is to replace: refuse when that was changed\n"
     "                   after its link, and leave out symbols when it has none\n"
     "  --with LIST      also these transforms, --without LIST not these; LIST is all or\n"
-    "                   names with commas between, of: align, got, huge, page,\n"
+    "                   names with commas between, of: align, got, huge, lines, page,\n"
     "                   rotate, tails, thread\n"
     "  --score          only say what the present and the best layout are worth\n"
     "  --layout BUILD   the present layout, for the score (default: the original's)\n"
@@ -66,10 +66,10 @@ static const struct {
 	const char *name;
 	unsigned bit;
 } TRANSFORM[] = {{"align", LAYOUT_ALIGN}, {"got", LAYOUT_GOT}, {"huge", LAYOUT_HUGE},
-    {"page", LAYOUT_PAGE}, {"rotate", LAYOUT_ROTATE}, {"tails", LAYOUT_TAILS},
-    {"thread", LAYOUT_THREAD}, {"all", LAYOUT_ALL}};
+    {"lines", LAYOUT_LINES}, {"page", LAYOUT_PAGE}, {"rotate", LAYOUT_ROTATE},
+    {"tails", LAYOUT_TAILS}, {"thread", LAYOUT_THREAD}, {"all", LAYOUT_ALL}};
 
-enum { TRANSFORMS_DEFAULT = LAYOUT_TAILS | LAYOUT_THREAD | LAYOUT_GOT };
+enum { TRANSFORMS_DEFAULT = LAYOUT_TAILS | LAYOUT_THREAD | LAYOUT_GOT | LAYOUT_LINES };
 
 static const struct option LONG[] = {{"artifact", required_argument, NULL, O_ARTIFACT},
     {"samples", required_argument, NULL, O_SAMPLES}, {"counts", required_argument, NULL, O_COUNTS},

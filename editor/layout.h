@@ -39,6 +39,7 @@ enum layout_transform {
 	LAYOUT_GOT = 8,    /* hot calls through the GOT instead of the PLT */
 	LAYOUT_PAGE = 16,  /* hot code begins on a page of its own */
 	LAYOUT_ROTATE = 32, /* loops turned behind the merging (editor/rotate.h) */
+	LAYOUT_LINES = 64,  /* the hottest functions begin on a line of 64 bytes */
 	LAYOUT_HUGE = 128,  /* all code lies on pages of 2 MiB, in address and file */
 	LAYOUT_ALL = 255
 };
