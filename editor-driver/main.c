@@ -69,7 +69,7 @@ static const struct {
     {"lines", LAYOUT_LINES}, {"page", LAYOUT_PAGE}, {"rotate", LAYOUT_ROTATE},
     {"tails", LAYOUT_TAILS}, {"thread", LAYOUT_THREAD}, {"all", LAYOUT_ALL}};
 
-enum { TRANSFORMS_DEFAULT = LAYOUT_TAILS | LAYOUT_THREAD | LAYOUT_GOT | LAYOUT_LINES };
+enum { TRANSFORMS_DEFAULT = LAYOUT_TAILS | LAYOUT_THREAD | LAYOUT_GOT };
 
 static const struct option LONG[] = {{"artifact", required_argument, NULL, O_ARTIFACT},
     {"samples", required_argument, NULL, O_SAMPLES}, {"counts", required_argument, NULL, O_COUNTS},
