@@ -406,6 +406,18 @@ START_TEST(a_small_loop_is_copied_behind_itself)
 }
 END_TEST
 
+/* A generated function's hot layout with cheap copies. */
+static struct layout with_copies(struct cfg *g, uint32_t seed)
+{
+	struct layout l;
+
+	cfggen(g, seed, 4 * seed, 1000, &mem);
+	layout_blocks(g, &parted, &l, &mem);
+	l.nhot = l.n;
+	tails_copy(g, 1, &l, &mem);
+	return l;
+}
+
 /* What copies leave is ordered anew, and never for the worse. */
 START_TEST(order_follows_the_copies)
 {
@@ -417,11 +429,7 @@ START_TEST(order_follows_the_copies)
 	struct cfg g;
 
 	for (seed = 1; seed <= 60; seed++) {
-		cfggen(&g, seed, 4 * seed, 1000, &mem);
-		layout_blocks(&g, &parted, &l, &mem);
-		l.nhot = l.n;
-		tails_copy(&g, 1, &l, &mem);
-		copied = l;
+		copied = l = with_copies(&g, seed);
 		layout_score(&g, &l, &s);
 		tails_order(&g, false, &l, &mem);
 		ck_assert_uint_eq(l.n, copied.n);
@@ -484,10 +492,7 @@ START_TEST(main_places_are_where_control_goes_on)
 	struct cfg g;
 
 	for (seed = 1; seed <= 60; seed++) {
-		cfggen(&g, seed, 4 * seed, 1000, &mem);
-		layout_blocks(&g, &parted, &l, &mem);
-		l.nhot = l.n;
-		tails_copy(&g, 1, &l, &mem);
+		l = with_copies(&g, seed);
 		if (!l.copy)
 			continue;
 		layout_score(&g, &l, &s);
