@@ -409,10 +409,9 @@ static double executed(const struct cfg *g)
 	return n;
 }
 
-/* How a function executes depends on where in a line it begins, by some per cent
- * either way. The compiler leaves that to chance among four places; on two
- * bytes there are more bad ones. What executes LINE_SHARE of all instructions
- * is worth a place that is always the same; there are few of those. */
+/* How fast a function is depends on where in a line it begins, by some per cent
+ * either way: with LAYOUT_LINES those that execute LINE_SHARE of all
+ * instructions have a place that is always the same. */
 static uint8_t entry_alignment(
     const struct plan *p, const struct plan_tu *t, uint32_t i, const struct cfg *g)
 {
