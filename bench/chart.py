@@ -101,7 +101,7 @@ def lines(columns, groups):
            f'viewBox="0 0 {width} {TOP + HEIGHT + 62}" role="img">')
     yield f"<style>{STYLE}</style>"
     yield '<rect class="ground" width="100%" height="100%"/>'
-    yield f'<text class="title" x="{LEFT}" y="26">User time saved against plain -O2, other input than trained on</text>'
+    yield f'<text class="title" x="{LEFT}" y="26">CPU time saved against plain -O2, other input than trained on</text>'
     yield from legend(columns, colour)
     for percent in range(low, high + 1, step):
         kind = "zero" if not percent else "grid"

@@ -14,7 +14,7 @@ import threading
 import chart
 import peers
 from gathered import TAKEN, complete, gather, worth
-from rig import TOP, Unavailable, machine, measured, on_every_cpu, pairs, progress, run, table_lines
+from rig import TOP, Unavailable, machine, measured, on_every_cpu, pairs, run, table_lines
 
 MOST, FEW = 100000, 15000
 FOLDER = os.path.join(TOP, "docs/bench")
@@ -119,12 +119,11 @@ def count_one(p, found, name):
 
 
 def time_one(p, found, rounds):
-    """All builds of a program at once on one CPU: user time to the base's of the same round."""
+    """All builds of a program at once on one CPU: CPU time to the base's of the same round."""
     paths = {n: p.path(found["builds"][n]["file"]) for n, _, _, _ in COLUMNS
              if "file" in found["builds"].get(n, {})}
     names = list(paths)
-    timed = pairs.compare([[paths[n], *p.test(p.timed)[1:]] for n in names], rounds,
-                          lambda i, n: progress(f"{p.name}: round {i} of {n}"), True, env=p.env)
+    timed = p.times(paths.values(), p.test(p.timed), rounds)
     seconds = {n: t["seconds"] for n, t in zip(names, timed)}
     for n in names:
         base = seconds.get(BASE[n] or n)
@@ -260,12 +259,12 @@ def page(all_, shown):
     yield "# Figure 3, on today's programs\n"
     yield "`bench/run figure3` measures and writes this page; `bench/run figure3 --table` writes it again from"
     yield "`figure3/*.json`. What each column is and how it is made: [bench/README.md](../../bench/README.md).\n"
-    yield "![User time by program and way](figure3.svg)\n"
+    yield "![CPU time by program and way](figure3.svg)\n"
     yield "; ".join(sorted({f["machine"] for f in all_}) + versions()) + "."
     left_out = [HEADING[c] for c in PEERS if c not in shown]
     if left_out:
         yield f"\nNot measured here: {', '.join(left_out)}."
-    yield "\n## User time\n"
+    yield "\n## CPU time\n"
     rounds = sorted({f["rounds"] for f in all_ if "rounds" in f})
     yield "Ratio to plain -O2 in the same round (AutoFDO: to clang -O2), median and quartiles of"
     yield f"{' or '.join(map(str, rounds)) or 'no'} rounds, in each of which all builds share a CPU; below 1 is faster.\n"

@@ -3,11 +3,11 @@ import os
 import shutil
 
 from gathered import gather
-from rig import CFLAGS, LDFLAGS, How, Unavailable, pairs, progress
+from rig import CFLAGS, LDFLAGS, How, Unavailable
 
 PROGRAMS = "lua", "sqlite", "gzip"
 WEIGHED = 15000
-HEAD = ["program, build", "counters", "user time", "quartiles", "instructions", "bytes"]
+HEAD = ["program, build", "counters", "CPU time", "quartiles", "instructions", "bytes"]
 
 
 def builds(p):
@@ -34,8 +34,7 @@ def rows(p, rounds):
     os.makedirs(raw, exist_ok=True)
     # GCC's files go aside, too: each run of them adds to what is there.
     p.env.update(MORPH_COUNTS=raw + "/%p", GCOV_PREFIX=raw)
-    ratio = pairs.compare([[b] + p.test(p.timed)[1:] for _, b, _ in made], rounds,
-                          lambda i, n: progress(f"{p.name}: round {i} of {n}"), env=p.env)
+    ratio = p.times([b for _, b, _ in made], p.test(p.timed), rounds)
     base = None
     for (name, build, counters), r in zip(made, ratio):
         instructions = p.taken(build, p.test(p.short))[0]

@@ -5,7 +5,7 @@ import math
 import os
 
 from gathered import complete, counted, gather
-from rig import pairs, progress, run, tool
+from rig import run, tool
 
 HEAD = ["program, layout", "predicted", "measured", "quartiles", "error", "taken", "lines", "misses"]
 TRAINED_HEAD = ["program, samples", "promised", "predicted", "measured", "quartiles", "error"]
@@ -26,8 +26,7 @@ def times(p, which, rounds, builds, args):
         of, ratio = json.load(open(kept))
         if of == same:
             return ratio
-    ratio = pairs.compare([[b] + args for b in builds], rounds,
-                          lambda i, n: progress(f"{p.name}, {which}: round {i} of {n}"), True, env=p.env)
+    ratio = p.times(builds, args, rounds)
     p.write(os.path.basename(kept), json.dumps([same, ratio]))
     return ratio
 
@@ -73,13 +72,13 @@ class Found:
             ("complete profile of the test", test), ("complete profile of training", train),
             ("the same, order alone", (*train, "--without", "all")), *few,
             ("random 1", ("--random", "1")), ("random 2", ("--random", "2"))])]
-        ratio = times(p, "test", rounds, [p.module] + [b for _, b, _ in made], p.test(p.timed)[1:])
+        ratio = times(p, "test", rounds, [p.module] + [b for _, b, _ in made], p.test(p.timed))
         plain = p.score(test, p.module)["cost"]
         self.tested = [Layout(name, p.score(test, b)["cost"], plain, r,
                               WILD if how[0] == "--random" else 1)
                        for (name, b, how), r in zip(made, ratio[1:])]
         made = [m for m in made if m[2][0] == "--samples"]
-        ratio = times(p, "train", rounds, [p.module] + [b for _, b, _ in made], p.train(p.timed)[1:])
+        ratio = times(p, "train", rounds, [p.module] + [b for _, b, _ in made], p.train(p.timed))
         plain = p.score(train, p.module)["cost"]
         self.trained = [Layout(name, p.score(train, b)["cost"], plain, r, USED, promised(p, how))
                         for (name, b, how), r in zip(made, ratio[1:])]

@@ -11,7 +11,7 @@ from rig import BENCH, TOP, Program, run
 
 class Lua(Program):
     package = "lua5.4"
-    short, long, timed = 2, 300, 165
+    short, long, timed = 2, 300, 50
     trained = "`lua/train.lua`: words, queens, closures, strings, numbers"
     tested = "`lua/test.lua`: other scripts"
 
@@ -38,7 +38,7 @@ class Lua(Program):
 
 class Sqlite(Program):
     package = "sqlite3"
-    short, long, timed = 2, 800, 75
+    short, long, timed = 2, 800, 23
     trained = "`sqlite/train.sql`: inserts, joins, groups, text"
     tested = "`sqlite/test.sql`: windows, recursion, JSON, sets, blobs"
 
@@ -79,7 +79,7 @@ class Packer(Program):
 
 class Gzip(Packer):
     package = "gzip"
-    short, long, timed = 2, 300, 135
+    short, long, timed = 2, 300, 40
 
     def ready(self, tree):
         run(["./configure"], cwd=tree)
@@ -91,7 +91,7 @@ class Gzip(Packer):
 
 class Bzip2(Packer):
     package = "bzip2"
-    short, long, timed = 1, 150, 16
+    short, long, timed = 1, 150, 5
     extra = "-D_FILE_OFFSET_BITS=64"
 
     def compile(self, tree, how):
@@ -101,7 +101,7 @@ class Bzip2(Packer):
 
 class Sort(Program):
     package = "coreutils"
-    short, long, timed = 3, 200, 70
+    short, long, timed = 3, 200, 20
     trained = "lines of random words"
     tested = "numbers and keys in columns (`-t, -k1,1n -k2,2`)"
 
@@ -132,7 +132,7 @@ class Sort(Program):
 
 class Perl(Program):
     package = "perl"
-    short, long, timed = 3, 400, 145
+    short, long, timed = 3, 400, 44
     trained = "`perl/train.pl`: primes, word scores, patterns, formats"
     tested = "`perl/test.pl`: anagrams, objects, a parser, matrices, records"
 
@@ -201,7 +201,7 @@ class Gnugo(Program):
 class Cjpeg(Program):
     """ijpeg; without its hand-written assembly, which no compiler's profile moves."""
     package = "libjpeg-turbo"
-    short, long, timed = 1, 80, 64
+    short, long, timed = 1, 80, 20
     trained = "another generated picture, progressive, quality 90"
     tested = "a generated picture, progressive"
 
@@ -227,7 +227,7 @@ class Cjpeg(Program):
 
 class Mpeg2dec(Program):
     package = "mpeg2dec"
-    short, long, timed = 1, 120, 56
+    short, long, timed = 1, 120, 18
     trained = "a generated film: slow, 3 Mbit/s, long groups of pictures"
     tested = "another one: fast, 6 Mbit/s, short groups"
 
@@ -259,7 +259,7 @@ class Mpeg2dec(Program):
 class Newlisp(Program):
     package = "newlisp"
     extra = "-DSUPPORT_UTF8 -DNEWLISP64 -DLINUX"
-    short, long, timed = 10, 1600, 620
+    short, long, timed = 10, 1600, 190
     trained = "`newlisp/train.lsp`: recursion, sorting, tables, strings, matrices"
     tested = "`newlisp/test.lsp`: queens, derivatives, trees, parsing"
 

@@ -342,6 +342,11 @@ class Program:
                    "--layout", build])
         return json.loads(out)["score"]["before"]
 
+    def times(self, builds, args, rounds):
+        """Ratios of the builds' CPU times to the first one's, and these times (bench/pairs)."""
+        return pairs.compare([[b, *args[1:]] for b in builds], rounds,
+                             lambda i, n: progress(f"{self.name}: round {i} of {n}"), True, env=self.env)
+
     def taken(self, build, args):
         """(instructions, branches taken, lines that hold 95 % of the former) of one run."""
         progress(f"{self.name}: counting branches of {os.path.basename(build)}")
