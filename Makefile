@@ -116,7 +116,6 @@ demo: all
 bench: all
 	@config/install-deps config/packages.bench
 	@MORPH_BUILD=$(B) bench/run
-	@MORPH_BUILD=$(B) bench/run figure3
 
 clean:
 	rm -rf $(B)

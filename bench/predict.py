@@ -1,14 +1,10 @@
 """What the model of the front end predicts, beside what the clock says."""
-import hashlib
 import json
 import math
-import os
 
 from gathered import complete, counted, gather
-from rig import run, tool
+from rig import run, table, tool
 
-HEAD = ["program, layout", "predicted", "measured", "quartiles", "error", "taken", "lines", "misses"]
-TRAINED_HEAD = ["program, samples", "promised", "predicted", "measured", "quartiles", "error"]
 SAMPLES = 15000, 100000
 # Cycles, of which ratios alone count: an instruction; what a page costs is assumed.
 INSN, PAGE = .3, 8
@@ -16,19 +12,6 @@ FITTED = "taken", "lines", "l1i"
 # No user has random layouts, but their signal is strong; and the manager decides by a
 # program's own use.
 WILD, USED = .3, 2
-
-
-def times(p, which, rounds, builds, args):
-    """Ratios of the builds' times to the first one's, kept as long as the builds stay the same."""
-    kept = p.path(f"predict-{which}.json")
-    same = [[hashlib.sha256(open(b, "rb").read()).hexdigest() for b in builds], args]
-    if os.path.exists(kept):
-        of, ratio = json.load(open(kept))
-        if of == same:
-            return ratio
-    ratio = p.times(builds, args, rounds)
-    p.write(os.path.basename(kept), json.dumps([same, ratio]))
-    return ratio
 
 
 def promised(p, samples):
@@ -47,15 +30,9 @@ class Layout:
         self.predicted = cost["cycles"] / plain["cycles"]
         self.error = self.predicted - ratio["median"]
 
-    def row(self, program):
-        r, c = self.ratio, self.cost
-        return [f"{program}, {self.name}", f"{self.predicted:.3f}", f"{r['median']:.3f}",
-                f"{r['low']:.3f} … {r['high']:.3f}", f"{self.error:+.3f}",
-                f"{c['taken']:.3f}", f"{c['lines']:.3f}", f"{1000 * c['l1i']:.2f}"]
-
-    def trained_row(self, program):
-        row = self.row(program)
-        return [row[0], f"{self.promise:.3f}", *row[1:4], f"{self.broken():+.3f}"]
+    def text(self):
+        said = [f"{p:.3f}" for p in (self.promise, self.predicted) if p]
+        return "; ".join(said + ["{median:.3f} ({low:.3f} … {high:.3f})".format(**self.ratio)])
 
     def broken(self):
         return self.promise - self.ratio["median"]
@@ -64,24 +41,36 @@ class Layout:
 class Found:
     """The layouts of a program: on the test workload, and from samples where these were gathered."""
 
-    def __init__(self, p, rounds):
-        self.name = p.name
-        train, test = complete(p), counted(p, "test", p.test(p.timed))
+    def __init__(self, p):
+        self.p, self.name = p, p.name
+        self.train, self.test = complete(p), counted(p, "test", p.test(p.timed))
         few = [(f"{n:,} samples", gather(p, n)) for n in SAMPLES]
-        made = [(name, p.edit(f"predict{k}", how)[0], how) for k, (name, how) in enumerate([
-            ("complete profile of the test", test), ("complete profile of training", train),
-            ("the same, order alone", (*train, "--without", "all")), *few,
+        self.made = [(name, p.edit(f"predict{k}", how)[0], how) for k, (name, how) in enumerate([
+            ("complete, test", self.test), ("complete, training", self.train),
+            ("the same, order alone", (*self.train, "--without", "all")), *few,
             ("random 1", ("--random", "1")), ("random 2", ("--random", "2"))])]
-        ratio = times(p, "test", rounds, [p.module] + [b for _, b, _ in made], p.test(p.timed))
-        plain = p.score(test, p.module)["cost"]
-        self.tested = [Layout(name, p.score(test, b)["cost"], plain, r,
-                              WILD if how[0] == "--random" else 1)
-                       for (name, b, how), r in zip(made, ratio[1:])]
-        made = [m for m in made if m[2][0] == "--samples"]
-        ratio = times(p, "train", rounds, [p.module] + [b for _, b, _ in made], p.train(p.timed))
-        plain = p.score(train, p.module)["cost"]
-        self.trained = [Layout(name, p.score(train, b)["cost"], plain, r, USED, promised(p, how))
-                        for (name, b, how), r in zip(made, ratio[1:])]
+
+    def measure(self, rounds):
+        sampled = [m for m in self.made if m[2][0] == "--samples"]
+        self.tested = self.layouts("test", rounds, self.made, self.test, self.p.test)
+        self.trained = self.layouts("train", rounds, sampled, self.train, self.p.train)
+        for layout, (_, _, how) in zip(self.trained, sampled):
+            layout.weight, layout.promise = USED, promised(self.p, how)
+        return self
+
+    def layouts(self, which, rounds, made, profile, args):
+        p = self.p
+        _, *ratio = p.times([p.module] + [b for _, b, _ in made], args(p.timed), rounds, f"predict-{which}")
+        plain = p.score(profile, p.module)["cost"]
+        return [Layout(name, p.score(profile, b)["cost"], plain, r, WILD if how[0] == "--random" else 1)
+                for (name, b, how), r in zip(made, ratio)]
+
+
+builds = Found
+
+
+def measure(found, rounds):
+    return found.measure(rounds)
 
 
 # ---- the constants ----
@@ -127,8 +116,7 @@ KINDS = [("layouts from profiles, on the test", lambda l: l.weight == 1),
 def error_rows(found):
     """Root mean square and mean by kind of layout, as it is and with each program left out of a fit."""
     layouts = [f.tested + f.trained for f in found]
-    prices = [fit([l for g in layouts if g is not f for l in g]) for f in layouts] \
-        if len(found) > 2 else []
+    prices = [fit([l for g in layouts if g is not f for l in g]) for f in layouts if len(found) > 2]
     for name, wanted in KINDS:
         left = [error(q, l) for q, f in zip(prices, layouts) for l in f if wanted(l)]
         yield [name, said([l.error for f in layouts for l in f if wanted(l)]),
@@ -136,6 +124,18 @@ def error_rows(found):
     yield ["what the samples alone promise", said([l.broken() for f in found for l in f.trained]), "–"]
 
 
-def constants(found):
-    return ", ".join(f"{what} {price:.2f}" for what, price in
-                     zip(FITTED, fit([l for f in found for l in f.tested + f.trained])))
+def layout_table(rows):
+    table(["program"] + [l.name for l in rows[0][1]], [[name] + [l.text() for l in row] for name, row in rows])
+
+
+def tables(found):
+    print("Layouts on the test workload, predicted; measured, median and quartiles:\n")
+    layout_table([(f.name, f.tested) for f in found])
+    print("Layouts from samples on the workload that was sampled, promised by the samples alone, as the "
+          "manager sees it; predicted; measured:\n")
+    layout_table([(f.name, f.trained) for f in found])
+    print("Error of the predicted time, root mean square:\n")
+    table(["", "constants in use", "fitted to the other programs"], list(error_rows(found)))
+    prices = fit([l for f in found for l in f.tested + f.trained])
+    print(f"Fitted to these, an instruction being {INSN} cycles: " +
+          ", ".join(f"{what} {price:.2f}" for what, price in zip(FITTED, prices)) + ".\n")

@@ -65,6 +65,16 @@ def on_every_cpu(work):
         return [done.result() for done in [lanes.submit(pinned, call) for call in work]]
 
 
+def of_each(names, call):
+    """What call(name) returns, of all names that can be measured; of the others it says why not."""
+    for name in names:
+        try:
+            yield call(name)
+        except Unavailable as e:
+            progress()
+            print(f"{name}: left out: {e}\n", flush=True)
+
+
 def run(argv, **more):
     r = subprocess.run(argv, capture_output=True, text=True, stdin=subprocess.DEVNULL, **more)
     if r.returncode:
@@ -342,10 +352,25 @@ class Program:
                    "--layout", build])
         return json.loads(out)["score"]["before"]
 
-    def times(self, builds, args, rounds):
-        """Ratios of the builds' CPU times to the first one's, and these times (bench/pairs)."""
-        return pairs.compare([[b, *args[1:]] for b in builds], rounds,
-                             lambda i, n: progress(f"{self.name}: round {i} of {n}"), True, env=self.env)
+    # ---- what is measured of builds ----
+
+    def times(self, builds, args, rounds, keep=None):
+        """Ratios of the builds' CPU times to the first one's, and these times (bench/pairs).
+
+        With a name to keep them by they are used again as long as nothing of it changes.
+        """
+        of = [[hashlib.sha256(open(b, "rb").read()).hexdigest() for b in builds], args, rounds]
+        kept = self.path(f"{keep}.times")
+        if keep and os.path.exists(kept):
+            with open(kept) as f:
+                same, ratios = json.load(f)
+            if same == of:
+                return ratios
+        ratios = pairs.compare([[b, *args[1:]] for b in builds], rounds,
+                               lambda i, n: progress(f"{self.name}: round {i} of {n}"), True, env=self.env)
+        if keep:
+            self.write(os.path.basename(kept), json.dumps([of, ratios]))
+        return ratios
 
     def taken(self, build, args):
         """(instructions, branches taken, lines that hold 95 % of the former) of one run."""
