@@ -5,6 +5,7 @@
 #include "editor/text.h"
 
 #include "editor/insn.h"
+#include "editor/operand.h"
 
 /* ---- which can ---- */
 
@@ -44,7 +45,17 @@ static const char *scratch_for(struct str operand)
 /* "*%rax": the register that holds where the jump goes. */
 static bool in_register(struct str to)
 {
-	return to.n > 2 && to.p[1] == '%' && !memchr(to.p, '(', to.n) && !memchr(to.p, ':', to.n);
+	struct operand op[OPERANDS];
+
+	return operands_read(to, op) == 1 && op[0].class == OP_REG && op[0].size == 3;
+}
+
+/* "*t(,%rax,8)": memory that does. */
+static bool in_memory(struct str to)
+{
+	struct operand op[OPERANDS];
+
+	return operands_read(to, op) == 1 && (op[0].class == OP_MEM || op[0].class == OP_VAR);
 }
 
 static bool can_count(const struct unit_impl *u, const struct func *f, uint32_t b)
@@ -58,7 +69,7 @@ static bool can_count(const struct unit_impl *u, const struct func *f, uint32_t 
 	st = jump_of(u, f, b, &to);
 	if (!st || to.n < 2 || *to.p != '*' || refers_to_here(st))
 		return false;
-	return in_register(to) || (!has(to, "%rsp") && scratch_for(to));
+	return in_register(to) || (in_memory(to) && !has(to, "%rsp") && scratch_for(to));
 }
 
 static bool lands(const struct unit_impl *u, const struct func *f, uint32_t b)
