@@ -2,6 +2,7 @@
 #include "common/le.h"
 #include "managerd/witness_value.h"
 
+#include <stddef.h>
 #include <string.h>
 
 enum {
@@ -19,8 +20,15 @@ struct memory {
 };
 
 struct state {
+	/* Of registers bits known to be 1 and bits not known: apart, since a pair that
+	 * is written in halves and read as a whole waits for the writes. */
+	uint64_t v[UR_N], m[UR_N];
+	struct tnum flags;
+	struct { /* the last operation, whose flags nobody has asked for yet */
+		struct tnum a, b;
+		uint8_t kind, size; /* UOP_NOP: there is none */
+	} last;
 	const struct uops *u;
-	struct tnum reg[UR_N], flags;
 	uint32_t func, block, uop; /* the next instruction */
 	uint32_t out;              /* as in struct witness_edge */
 	uint32_t code_block;       /* code_reg holds the address of this block */
@@ -37,6 +45,11 @@ static size_t copied(const struct witness_sample *s)
 	return s->nstack < WITNESS_STACK ? s->nstack : WITNESS_STACK;
 }
 
+static uint64_t ones(unsigned n)
+{
+	return n < 64 ? ((uint64_t)1 << n) - 1 : UINT64_MAX;
+}
+
 static void own_memory(struct memory *m)
 {
 	size_t i, n = copied(m->s);
@@ -47,8 +60,8 @@ static void own_memory(struct memory *m)
 	memset(m->known, 0, sizeof m->known);
 	if (n)
 		memcpy(m->byte + BELOW, m->s->stack, n);
-	for (i = BELOW; i < BELOW + n; i++)
-		m->known[i / 64] |= (uint64_t)1 << i % 64;
+	for (i = 0; i < n; i += 64)
+		m->known[(BELOW + i) / 64] = ones((unsigned)(n - i < 64 ? n - i : 64));
 }
 
 static void forget_memory(struct memory *m)
@@ -57,33 +70,80 @@ static void forget_memory(struct memory *m)
 	memset(m->known, 0, sizeof m->known);
 }
 
-static struct tnum load(struct memory *m, struct tnum address, unsigned size)
+/* Of n bytes, at most 8, from byte at on, which are known. */
+static uint64_t known_bytes(const struct memory *m, uint64_t at, unsigned n)
 {
-	uint64_t at = address.v - m->low, n = 1u << size, i, v = 0;
-	const uint8_t *p;
+	unsigned shift = at % 64;
+	uint64_t bits = m->known[at / 64] >> shift;
+
+	if (shift + n > 64)
+		bits |= m->known[at / 64 + 1] << (64 - shift);
+	return bits & ones(n);
+}
+
+static void set_known_bytes(struct memory *m, uint64_t at, unsigned n, uint64_t bits)
+{
+	unsigned shift = at % 64;
+	uint64_t *word = &m->known[at / 64];
+
+	word[0] = (word[0] & ~(ones(n) << shift)) | bits << shift;
+	if (shift + n > 64)
+		word[1] = (word[1] & ~(ones(n) >> (64 - shift))) | bits >> (64 - shift);
+}
+
+static uint64_t get_bytes(const uint8_t *p, unsigned size)
+{
+	switch (size) {
+	case 0:
+		return *p;
+	case 1:
+		return get_le16(p);
+	case 2:
+		return get_le32(p);
+	}
+	return get_le64(p);
+}
+
+static struct tnum load(const struct memory *m, struct tnum address, unsigned size)
+{
+	uint64_t at = address.v - m->low, n = 1u << size;
 
 	if (address.m || at >= WINDOW || WINDOW - at < n)
 		return unknown(size);
-	p = m->byte + at;
-	if (!m->own) {
-		if (at < BELOW || at - BELOW + n > copied(m->s))
-			return unknown(size);
-		p = m->s->stack + (at - BELOW);
-	}
-	for (i = 0; i < n; i++) {
-		if (m->own && !(m->known[(at + i) / 64] >> (at + i) % 64 & 1))
-			return unknown(size);
-		v |= (uint64_t)p[i] << 8 * i;
-	}
-	return known(v);
+	if (m->own)
+		return known_bytes(m, at, (unsigned)n) == ones((unsigned)n)
+			   ? known(get_bytes(m->byte + at, size))
+			   : unknown(size);
+	if (at < BELOW || at - BELOW + n > copied(m->s))
+		return unknown(size);
+	return known(get_bytes(m->s->stack + (at - BELOW), size));
 }
 
-/* n bytes, of which the first 8 are v's and all others not known. */
-static void store(struct memory *m, struct tnum address, unsigned n, struct tnum v)
+/* The bytes of which all bits are known. */
+static uint64_t sure_bytes(struct tnum v, unsigned n)
 {
-	uint64_t at = address.v - m->low, b;
+	uint64_t sure = 0;
 	unsigned i;
-	bool sure;
+
+	if (!v.m)
+		return ones(n);
+	for (i = 0; i < n; i++)
+		sure |= (uint64_t) !(v.m >> 8 * i & 0xff) << i;
+	return sure;
+}
+
+/* Some of the n bytes may lie beyond the window. */
+static void lose_bytes(struct memory *m, uint64_t at, unsigned n)
+{
+	for (; n; at++, n--)
+		if (at < WINDOW)
+			set_known_bytes(m, at, 1, 0);
+}
+
+static void store(struct memory *m, struct tnum address, unsigned size, struct tnum v)
+{
+	uint64_t at = address.v - m->low;
+	unsigned n = 1u << size;
 
 	if (address.m) {
 		forget_memory(m);
@@ -92,25 +152,31 @@ static void store(struct memory *m, struct tnum address, unsigned n, struct tnum
 	if (at >= WINDOW && at + n > n)
 		return;
 	own_memory(m);
-	for (i = 0; i < n; i++) {
-		b = at + i;
-		if (b >= WINDOW)
-			continue;
-		sure = i < 8 && !(v.m >> 8 * i & 0xff);
-		m->known[b / 64] &= ~((uint64_t)1 << b % 64);
-		m->known[b / 64] |= (uint64_t)sure << b % 64;
-		if (sure)
-			m->byte[b] = (uint8_t)(v.v >> 8 * i);
+	if (at >= WINDOW || WINDOW - at < n) {
+		lose_bytes(m, at, n);
+		return;
+	}
+	set_known_bytes(m, at, n, sure_bytes(v, n));
+	memcpy(m->byte + at, &(uint64_t){htole64(v.v)}, n);
+}
+
+static void wipe_memory(struct memory *m, struct tnum address, unsigned n)
+{
+	uint64_t at = address.v - m->low;
+
+	if (address.m) {
+		forget_memory(m);
+	} else if (at < WINDOW || at + n < n) {
+		own_memory(m);
+		lose_bytes(m, at, n);
 	}
 }
 
 /* ---- operands ---- */
 
-static struct tnum plus(struct tnum a, struct tnum b)
+static struct tnum reg(const struct state *st, unsigned r)
 {
-	struct tnum flags;
-
-	return tnum_add(a, b, known(0), 3, &flags);
+	return (struct tnum){st->v[r], st->m[r]};
 }
 
 static struct tnum address_of(const struct state *st, const struct uop *o)
@@ -120,21 +186,18 @@ static struct tnum address_of(const struct state *st, const struct uop *o)
 	if (o->base == UA_UNKNOWN)
 		return unknown(3);
 	if (o->base < UR_N)
-		a = plus(a, st->reg[o->base]);
+		a = tnum_plus(a, reg(st, o->base));
 	if (o->index < UR_N) {
-		x = st->reg[o->index];
-		a = plus(a, (struct tnum){x.v << o->scale, x.m << o->scale});
+		x = reg(st, o->index);
+		a = tnum_plus(a, (struct tnum){x.v << o->scale, x.m << o->scale});
 	}
 	return a;
 }
 
-static struct tnum read_operand(
-    struct state *st, const struct uop *o, uint8_t operand, unsigned size)
+static struct tnum read_other(struct state *st, const struct uop *o, uint8_t operand, unsigned size)
 {
 	struct tnum x;
 
-	if (operand < UR_N)
-		return cut(st->reg[operand], size);
 	switch (operand) {
 	case UO_MEM:
 		return load(&st->mem, address_of(st, o), size);
@@ -143,21 +206,26 @@ static struct tnum read_operand(
 	case UO_UNKNOWN:
 		return unknown(size);
 	}
-	x = st->reg[operand - UO_HIGH];
+	x = reg(st, operand - UO_HIGH);
 	return cut((struct tnum){x.v >> 8, x.m >> 8}, 0);
 }
 
-static void write_bits(struct state *st, uint8_t r, struct tnum v, unsigned shift, uint64_t field)
+static inline struct tnum read_operand(
+    struct state *st, const struct uop *o, uint8_t operand, unsigned size)
 {
-	struct tnum *reg = &st->reg[r];
+	return operand < UR_N ? cut(reg(st, operand), size) : read_other(st, o, operand, size);
+}
 
-	reg->v = (reg->v & ~field) | v.v << shift;
-	reg->m = (reg->m & ~field) | v.m << shift;
+static inline void write_bits(
+    struct state *st, uint8_t r, struct tnum v, unsigned shift, uint64_t field)
+{
+	st->v[r] = (st->v[r] & ~field) | v.v << shift;
+	st->m[r] = (st->m[r] & ~field) | v.m << shift;
 	if (st->code_reg == r)
 		st->code_reg = UR_N;
 }
 
-static void write_reg(struct state *st, uint8_t r, unsigned size, struct tnum v)
+static inline void write_reg(struct state *st, uint8_t r, unsigned size, struct tnum v)
 {
 	write_bits(st, r, v, 0, size < 2 ? mask(size) : UINT64_MAX);
 }
@@ -168,61 +236,125 @@ static void write_operand(
 	if (operand < UR_N)
 		write_reg(st, operand, size, v);
 	else if (operand == UO_MEM)
-		store(&st->mem, address_of(st, o), 1u << size, v);
+		store(&st->mem, address_of(st, o), size, v);
 	else if (operand < UO_MEM)
 		write_bits(st, operand - UO_HIGH, v, 8, 0xff00);
 }
 
+/* ---- flags ---- */
+
+/* For an operation that sets all of them. */
+static struct tnum *new_flags(struct state *st)
+{
+	st->last.kind = UOP_NOP;
+	return &st->flags;
+}
+
+/* Most operations' flags are never looked at: they are made when they are. */
+static void set_flags(struct state *st, uint8_t kind, unsigned size, struct tnum a, struct tnum b)
+{
+	st->last.a = a;
+	st->last.b = b;
+	st->last.kind = kind;
+	st->last.size = (uint8_t)size;
+}
+
+static struct tnum *flags(struct state *st)
+{
+	struct tnum a = st->last.a, b = st->last.b, *f = &st->flags;
+	unsigned size = st->last.size;
+
+	switch (st->last.kind) {
+	case UOP_ADD:
+		tnum_add(a, b, known(0), size, f);
+		break;
+	case UOP_SUB:
+	case UOP_CMP:
+		tnum_sub(a, b, known(0), size, f);
+		break;
+	case UOP_AND:
+	case UOP_TEST:
+		tnum_and(a, b, size, f);
+		break;
+	case UOP_OR:
+		tnum_or(a, b, size, f);
+		break;
+	case UOP_XOR:
+		tnum_xor(a, b, size, f);
+		break;
+	case UOP_SHL:
+	case UOP_SHR:
+	case UOP_SAR:
+		tnum_shift(st->last.kind, a, b, size, f);
+		break;
+	}
+	return new_flags(st);
+}
+
+static void no_flags(struct state *st)
+{
+	*new_flags(st) = (struct tnum){0, FLAG_ALL};
+}
+
 /* ---- instructions ---- */
 
-static struct tnum carry(const struct state *st)
+static struct tnum carry(struct state *st)
 {
-	return (struct tnum){st->flags.v & FLAG_CF, st->flags.m & FLAG_CF};
+	struct tnum f = *flags(st);
+
+	return (struct tnum){f.v & FLAG_CF, f.m & FLAG_CF};
 }
 
 static void keep_carry(struct tnum *flags, struct tnum old)
 {
-	flags->v = (flags->v & ~(uint64_t)FLAG_CF) | (old.v & FLAG_CF);
-	flags->m = (flags->m & ~(uint64_t)FLAG_CF) | (old.m & FLAG_CF);
+	flags->v = (flags->v & ~(uint64_t)FLAG_CF) | old.v;
+	flags->m = (flags->m & ~(uint64_t)FLAG_CF) | old.m;
 }
 
 /* Two operands, result in the first. */
 static void arithmetic(struct state *st, const struct uop *o)
 {
 	struct tnum a = read_operand(st, o, o->dst, o->size);
-	struct tnum b = read_operand(st, o, o->src, o->size), r = a, *f = &st->flags;
+	struct tnum b = read_operand(st, o, o->src, o->size), r = a;
 
 	/* Of one register with itself the value does not matter. */
-	if (o->dst == o->src && o->dst < UO_MEM && o->kind != UOP_ADD && o->kind != UOP_ADC &&
-	    o->kind != UOP_AND && o->kind != UOP_OR && o->kind != UOP_TEST)
+	if (o->dst == o->src && o->dst < UO_MEM &&
+	    (o->kind == UOP_SUB || o->kind == UOP_XOR || o->kind == UOP_CMP))
 		a = b = known(0);
 	switch (o->kind) {
 	case UOP_ADD:
-		r = tnum_add(a, b, known(0), o->size, f);
-		break;
-	case UOP_ADC:
-		r = tnum_add(a, b, carry(st), o->size, f);
+		r = cut(tnum_plus(a, b), o->size);
 		break;
 	case UOP_SUB:
-	case UOP_CMP:
-		r = tnum_sub(a, b, known(0), o->size, f);
-		break;
-	case UOP_SBB:
-		r = tnum_sub(a, b, carry(st), o->size, f);
+		r = cut(tnum_minus(a, b), o->size);
 		break;
 	case UOP_AND:
-	case UOP_TEST:
-		r = tnum_and(a, b, o->size, f);
+		r = tnum_both(a, b);
 		break;
 	case UOP_OR:
-		r = tnum_or(a, b, o->size, f);
+		r = tnum_any(a, b);
 		break;
 	case UOP_XOR:
-		r = tnum_xor(a, b, o->size, f);
+		r = tnum_differ(a, b);
 		break;
 	}
+	set_flags(st, o->kind, o->size, a, b);
 	if (o->kind != UOP_CMP && o->kind != UOP_TEST)
 		write_operand(st, o, o->dst, o->size, r);
+}
+
+static void with_carry(struct state *st, const struct uop *o)
+{
+	struct tnum a = read_operand(st, o, o->dst, o->size);
+	struct tnum b = read_operand(st, o, o->src, o->size), c = carry(st);
+
+	if (o->kind == UOP_ADC)
+		a = tnum_add(a, b, c, o->size, &st->flags);
+	else if (o->dst == o->src && o->dst < UO_MEM)
+		a = tnum_sub(known(0), known(0), c, o->size, &st->flags);
+	else
+		a = tnum_sub(a, b, c, o->size, &st->flags);
+	write_operand(st, o, o->dst, o->size, a);
 }
 
 /* A table of distances gives the address in two steps. */
@@ -230,27 +362,30 @@ static void add_base(struct state *st, const struct uop *o)
 {
 	bool code = st->code_reg == o->dst || st->code_reg == o->src;
 
-	write_reg(st, o->dst, 3, plus(st->reg[o->dst], st->reg[o->src]));
-	st->flags = (struct tnum){0, FLAG_ALL};
+	write_reg(st, o->dst, 3, tnum_plus(reg(st, o->dst), reg(st, o->src)));
+	no_flags(st);
 	if (code)
 		st->code_reg = o->dst;
 }
 
 static void unary(struct state *st, const struct uop *o)
 {
-	struct tnum a = read_operand(st, o, o->dst, o->size), old = st->flags, r = a;
+	struct tnum a = read_operand(st, o, o->dst, o->size), old, r = a;
 
 	switch (o->kind) {
 	case UOP_INC:
+		old = carry(st);
 		r = tnum_add(a, known(1), known(0), o->size, &st->flags);
 		keep_carry(&st->flags, old);
 		break;
 	case UOP_DEC:
+		old = carry(st);
 		r = tnum_sub(a, known(1), known(0), o->size, &st->flags);
 		keep_carry(&st->flags, old);
 		break;
 	case UOP_NEG:
-		r = tnum_sub(known(0), a, known(0), o->size, &st->flags);
+		r = cut(tnum_minus(known(0), a), o->size);
+		set_flags(st, UOP_SUB, o->size, known(0), a);
 		break;
 	case UOP_NOT:
 		r = (struct tnum){~a.v & ~a.m & mask(o->size), a.m};
@@ -266,24 +401,23 @@ static void shifts(struct state *st, const struct uop *o)
 {
 	struct tnum a = read_operand(st, o, o->dst, o->size);
 	struct tnum count = read_operand(st, o, o->src, 0), r;
+	bool shift = o->kind == UOP_SHL || o->kind == UOP_SHR || o->kind == UOP_SAR;
 
-	if (o->kind == UOP_SHLD || o->kind == UOP_SHRD)
+	if (shift && !count.m && tnum_count(count, o->size)) {
+		r = tnum_shifted(o->kind, a, tnum_count(count, o->size), o->size);
+		set_flags(st, o->kind, o->size, a, count);
+	} else if (o->kind == UOP_SHLD || o->kind == UOP_SHRD)
 		r = tnum_double_shift(
-		    o->kind, a, cut(st->reg[o->aux], o->size), count, o->size, &st->flags);
+		    o->kind, a, cut(reg(st, o->aux), o->size), count, o->size, flags(st));
 	else
-		r = tnum_shift(o->kind, a, count, o->size, &st->flags);
+		r = tnum_shift(o->kind, a, count, o->size, flags(st));
 	write_operand(st, o, o->dst, o->size, r);
-}
-
-static void no_flags(struct state *st)
-{
-	st->flags = (struct tnum){0, FLAG_ALL};
 }
 
 /* dx:ax = ax * src */
 static void multiply(struct state *st, const struct uop *o)
 {
-	struct tnum a = cut(st->reg[UR_AX], o->size), b = read_operand(st, o, o->src, o->size);
+	struct tnum a = cut(reg(st, UR_AX), o->size), b = read_operand(st, o, o->src, o->size);
 	struct tnum low, high = unknown(o->size);
 	unsigned __int128 p = (unsigned __int128)a.v * b.v;
 	bool over;
@@ -291,7 +425,7 @@ static void multiply(struct state *st, const struct uop *o)
 	if (o->kind == UOP_IMULA)
 		p = (unsigned __int128)((__int128)(int64_t)tnum_sign_extend(a, o->size, 3).v *
 					(int64_t)tnum_sign_extend(b, o->size, 3).v);
-	low = tnum_imul(a, b, o->size, &st->flags);
+	low = tnum_imul(a, b, o->size, new_flags(st));
 	if (!low.m) {
 		high = known((uint64_t)(p >> width(o->size)) & mask(o->size));
 		over = o->kind == UOP_MULA ? high.v != 0 : st->flags.v & FLAG_CF;
@@ -325,7 +459,7 @@ static bool quotient(enum uop_kind kind, unsigned size, unsigned __int128 n, uin
 
 static bool divide(struct state *st, const struct uop *o)
 {
-	struct tnum low = cut(st->reg[UR_AX], o->size), high = cut(st->reg[UR_DX], o->size);
+	struct tnum low = cut(reg(st, UR_AX), o->size), high = cut(reg(st, UR_DX), o->size);
 	struct tnum d = read_operand(st, o, o->src, o->size);
 	struct tnum quot = unknown(o->size), rest = unknown(o->size);
 
@@ -343,7 +477,7 @@ static bool divide(struct state *st, const struct uop *o)
 
 static void sign_dx(struct state *st, const struct uop *o)
 {
-	int sign = bit(st->reg[UR_AX], width(o->size) - 1);
+	int sign = bit(reg(st, UR_AX), width(o->size) - 1);
 
 	write_reg(st, UR_DX, o->size,
 	    sign < 0 ? unknown(o->size) : known(sign ? mask(o->size) : 0));
@@ -353,7 +487,7 @@ static void bit_test(struct state *st, const struct uop *o)
 {
 	struct tnum a = read_operand(st, o, o->dst, o->size);
 	struct tnum i = read_operand(st, o, o->src, o->size);
-	uint64_t one = (uint64_t)1 << (i.v & (width(o->size) - 1)), old = st->flags.m;
+	uint64_t one = (uint64_t)1 << (i.v & (width(o->size) - 1)), old = flags(st)->m;
 	bool sure = !(i.m & (width(o->size) - 1));
 
 	st->flags.m = FLAG_ALL & ~(uint64_t)FLAG_ZF;
@@ -416,15 +550,15 @@ static void bit_scan(struct state *st, const struct uop *o)
 
 static void conditional_move(struct state *st, const struct uop *o)
 {
-	struct tnum no = cut(st->reg[o->dst], o->size), yes = read_operand(st, o, o->src, o->size);
-	int c = condition(o->aux, st->flags);
+	struct tnum no = cut(reg(st, o->dst), o->size), yes = read_operand(st, o, o->src, o->size);
+	int c = condition(o->aux, *flags(st));
 
 	write_reg(st, o->dst, o->size, c < 0 ? tnum_join(no, yes) : c ? yes : no);
 }
 
 static void set_condition(struct state *st, const struct uop *o)
 {
-	int c = condition(o->aux, st->flags);
+	int c = condition(o->aux, *flags(st));
 
 	write_operand(st, o, o->dst, 0, c < 0 ? (struct tnum){0, 1} : known((uint64_t)c));
 }
@@ -437,7 +571,7 @@ static void exchange(struct state *st, const struct uop *o)
 	/* Memory first: its address may be in src. Of one register with itself
 	 * the sum stays. */
 	if (o->kind == UOP_XADD)
-		b = tnum_add(a, b, known(0), o->size, &st->flags);
+		b = tnum_add(a, b, known(0), o->size, new_flags(st));
 	if (o->dst == UO_MEM || o->kind == UOP_XCHG)
 		write_operand(st, o, o->dst, o->size, b);
 	write_operand(st, o, o->src, o->size, a);
@@ -450,9 +584,9 @@ static void compare_exchange(struct state *st, const struct uop *o)
 {
 	struct tnum a = read_operand(st, o, o->dst, o->size);
 
-	tnum_sub(cut(st->reg[UR_AX], o->size), a, known(0), o->size, &st->flags);
+	set_flags(st, UOP_CMP, o->size, cut(reg(st, UR_AX), o->size), a);
 	if (o->dst == UO_MEM)
-		store(&st->mem, address_of(st, o), 1u << o->size, unknown(o->size));
+		store(&st->mem, address_of(st, o), o->size, unknown(o->size));
 	else if (o->dst < UO_MEM)
 		write_reg(st, o->dst < UR_N ? o->dst : o->dst - UO_HIGH, 3, unknown(3));
 	write_reg(st, UR_AX, 3, unknown(3));
@@ -462,15 +596,15 @@ static void push(struct state *st, const struct uop *o)
 {
 	struct tnum v = read_operand(st, o, o->src, o->size);
 
-	st->reg[UR_SP] = plus(st->reg[UR_SP], known(-(uint64_t)(1 << o->size)));
-	store(&st->mem, st->reg[UR_SP], 1u << o->size, v);
+	write_reg(st, UR_SP, 3, tnum_plus(reg(st, UR_SP), known(-(uint64_t)(1 << o->size))));
+	store(&st->mem, reg(st, UR_SP), o->size, v);
 }
 
 static struct tnum pop(struct state *st, unsigned size)
 {
-	struct tnum v = load(&st->mem, st->reg[UR_SP], size);
+	struct tnum v = load(&st->mem, reg(st, UR_SP), size);
 
-	st->reg[UR_SP] = plus(st->reg[UR_SP], known(1u << size));
+	write_reg(st, UR_SP, 3, tnum_plus(reg(st, UR_SP), known(1u << size)));
 	return v;
 }
 
@@ -478,7 +612,7 @@ static void lookup(struct state *st, const struct uop *o)
 {
 	const struct uops_func *f = &st->u->func.v[st->func];
 	const struct uops_table *t = &st->u->table.v[f->table + o->imm];
-	struct tnum i = st->reg[o->index];
+	struct tnum i = reg(st, o->index);
 
 	write_reg(st, o->dst, 3, unknown(3));
 	if (i.m || i.v >= t->n || st->u->target.v[t->first + i.v] == UOPS_NONE)
@@ -517,15 +651,17 @@ static bool step(struct state *st, const struct uop *o)
 		write_reg(st, o->dst, o->size, cut(address_of(st, o), o->size));
 		break;
 	case UOP_ADD:
-	case UOP_ADC:
 	case UOP_SUB:
-	case UOP_SBB:
 	case UOP_AND:
 	case UOP_OR:
 	case UOP_XOR:
 	case UOP_CMP:
 	case UOP_TEST:
 		arithmetic(st, o);
+		break;
+	case UOP_ADC:
+	case UOP_SBB:
+		with_carry(st, o);
 		break;
 	case UOP_ADD_BASE:
 		add_base(st, o);
@@ -547,13 +683,13 @@ static bool step(struct state *st, const struct uop *o)
 		shifts(st, o);
 		break;
 	case UOP_IMUL:
-		v = tnum_imul(cut(st->reg[o->dst], o->size),
-		    read_operand(st, o, o->src, o->size), o->size, &st->flags);
+		v = tnum_imul(cut(reg(st, o->dst), o->size), read_operand(st, o, o->src, o->size),
+		    o->size, new_flags(st));
 		write_reg(st, o->dst, o->size, v);
 		break;
 	case UOP_IMUL3:
 		v = tnum_imul(read_operand(st, o, o->src, o->size),
-		    known((uint64_t)o->imm & mask(o->size)), o->size, &st->flags);
+		    known((uint64_t)o->imm & mask(o->size)), o->size, new_flags(st));
 		write_reg(st, o->dst, o->size, v);
 		break;
 	case UOP_MULA:
@@ -600,11 +736,11 @@ static bool step(struct state *st, const struct uop *o)
 		write_operand(st, o, o->dst, o->size, v);
 		break;
 	case UOP_LEAVE:
-		st->reg[UR_SP] = st->reg[UR_BP];
+		write_reg(st, UR_SP, 3, reg(st, UR_BP));
 		write_reg(st, UR_BP, 3, pop(st, 3));
 		break;
 	case UOP_WIPE:
-		store(&st->mem, address_of(st, o), 64, unknown(3));
+		wipe_memory(&st->mem, address_of(st, o), 64);
 		break;
 	case UOP_LOOKUP:
 		lookup(st, o);
@@ -624,21 +760,20 @@ static uint32_t indirect(const struct state *st, const struct uops_block *b)
 
 	if (b->term == UT_REG && st->code_reg == b->reg)
 		return st->code_block;
-	if (st->reg[b->reg].m)
+	if (st->m[b->reg])
 		return UOPS_NONE;
 	if (b->term == UT_LOOKUP) {
 		t = &st->u->table.v[f->table + b->to];
-		return st->reg[b->reg].v < t->n ? st->u->target.v[t->first + st->reg[b->reg].v]
-						: UOPS_NONE;
+		return st->v[b->reg] < t->n ? st->u->target.v[t->first + st->v[b->reg]] : UOPS_NONE;
 	}
-	if (!s->place_at || !s->place_at(s->arg, st->reg[b->reg].v, &at) || at.func != st->func ||
+	if (!s->place_at || !s->place_at(s->arg, st->v[b->reg], &at) || at.func != st->func ||
 	    at.offset)
 		return UOPS_NONE;
 	return at.block < f->nblock ? at.block : UOPS_NONE;
 }
 
 /* Where block b goes, or UOPS_NONE; *told: and it could have gone elsewhere. */
-static uint32_t successor(const struct state *st, const struct uops_block *b, bool *told)
+static uint32_t successor(struct state *st, const struct uops_block *b, bool *told)
 {
 	int c;
 
@@ -647,11 +782,11 @@ static uint32_t successor(const struct state *st, const struct uops_block *b, bo
 	case UT_GO:
 		return b->to;
 	case UT_COND:
-		c = condition(b->cond, st->flags);
+		c = condition(b->cond, *flags(st));
 		*told = true;
 		return c < 0 ? UOPS_NONE : c ? b->to : b->other;
 	case UT_COND_OUT:
-		return condition(b->cond, st->flags) == 0 ? b->other : UOPS_NONE;
+		return condition(b->cond, *flags(st)) == 0 ? b->other : UOPS_NONE;
 	case UT_REG:
 	case UT_LOOKUP:
 		*told = true;
@@ -662,16 +797,14 @@ static uint32_t successor(const struct state *st, const struct uops_block *b, bo
 
 static void begin(struct state *st, const struct uops *u, const struct witness_sample *s)
 {
-	unsigned i;
-
 	st->u = u;
 	st->func = s->func;
 	st->block = s->block;
 	st->out = 0;
 	st->code_reg = UR_N;
-	for (i = 0; i < UR_N; i++)
-		st->reg[i] = known(s->gpr[i]);
-	st->flags = known(s->flags & FLAG_ALL);
+	memcpy(st->v, s->gpr, sizeof st->v);
+	memset(st->m, 0, sizeof st->m);
+	*new_flags(st) = known(s->flags & FLAG_ALL);
 	st->mem.s = s;
 	st->mem.low = s->gpr[UR_SP] - BELOW;
 	st->mem.own = false;
@@ -679,7 +812,7 @@ static void begin(struct state *st, const struct uops *u, const struct witness_s
 
 static void wipe(struct state *st)
 {
-	explicit_bzero(st->reg, sizeof st->reg);
+	explicit_bzero(st, offsetof(struct state, u));
 	if (st->mem.own)
 		explicit_bzero(st->mem.byte, sizeof st->mem.byte);
 }
@@ -753,9 +886,8 @@ static bool pass(struct state *st, struct witness_edge *edge, uint32_t *n)
 uint32_t witness_run(const struct uops *u, const struct witness_sample *s,
     struct witness_edge edge[WITNESS_EDGES], bool *own)
 {
-	uint32_t i = uops_at(u, s->func, s->block, s->offset), n = 0;
+	uint32_t i = uops_at(u, s->func, s->block, s->offset), n = 0, steps;
 	struct state st;
-	unsigned steps;
 
 	*own = false;
 	if (i == UOPS_NONE)

@@ -26,22 +26,6 @@ static void set_result(struct tnum *f, struct tnum r, unsigned size)
 	set_flag(f, FLAG_PF, parity(r));
 }
 
-static struct tnum add(struct tnum a, struct tnum b)
-{
-	uint64_t m = a.m + b.m, v = a.v + b.v;
-	uint64_t mu = ((m + v) ^ v) | a.m | b.m;
-
-	return (struct tnum){v & ~mu, mu};
-}
-
-static struct tnum sub(struct tnum a, struct tnum b)
-{
-	uint64_t d = a.v - b.v;
-	uint64_t mu = ((d + a.m) ^ (d - b.m)) | a.m | b.m;
-
-	return (struct tnum){d & ~mu, mu};
-}
-
 /* Overflow of r = a + b, or with b's sign turned of r = a - b. */
 static int overflow(int a, int b, int r)
 {
@@ -62,7 +46,7 @@ struct tnum tnum_add(struct tnum a, struct tnum b, struct tnum carry, unsigned s
 	unsigned __int128 least = (unsigned __int128)a.v + b.v + carry.v;
 	unsigned __int128 most = (unsigned __int128)(a.v | a.m) + (b.v | b.m) + (carry.v | carry.m);
 	unsigned top = width(size) - 1;
-	struct tnum r = cut(add(add(a, b), carry), size);
+	struct tnum r = cut(tnum_plus(tnum_plus(a, b), carry), size);
 
 	set_result(f, r, size);
 	set_flag(f, FLAG_CF, least > mask(size) ? 1 : most > mask(size) ? -1 : 0);
@@ -77,7 +61,7 @@ struct tnum tnum_sub(
 	unsigned __int128 least = (unsigned __int128)b.v + borrow.v;
 	unsigned __int128 most = (unsigned __int128)(b.v | b.m) + (borrow.v | borrow.m);
 	unsigned top = width(size) - 1;
-	struct tnum r = cut(sub(sub(a, b), borrow), size);
+	struct tnum r = cut(tnum_minus(tnum_minus(a, b), borrow), size);
 	int sb = bit(b, top);
 
 	set_result(f, r, size);
@@ -98,30 +82,17 @@ static struct tnum logic(struct tnum r, unsigned size, struct tnum *f)
 
 struct tnum tnum_and(struct tnum a, struct tnum b, unsigned size, struct tnum *f)
 {
-	uint64_t may = (a.v | a.m) & (b.v | b.m), must = a.v & b.v;
-
-	return logic((struct tnum){must, may & ~must}, size, f);
+	return logic(tnum_both(a, b), size, f);
 }
 
 struct tnum tnum_or(struct tnum a, struct tnum b, unsigned size, struct tnum *f)
 {
-	uint64_t must = a.v | b.v;
-
-	return logic((struct tnum){must, (a.m | b.m) & ~must}, size, f);
+	return logic(tnum_any(a, b), size, f);
 }
 
 struct tnum tnum_xor(struct tnum a, struct tnum b, unsigned size, struct tnum *f)
 {
-	uint64_t m = a.m | b.m;
-
-	return logic((struct tnum){(a.v ^ b.v) & ~m, m}, size, f);
-}
-
-static int64_t extended(uint64_t x, unsigned size)
-{
-	unsigned up = 64 - width(size);
-
-	return (int64_t)(x << up) >> up;
+	return logic(tnum_differ(a, b), size, f);
 }
 
 static uint64_t rotated(uint64_t x, unsigned left, unsigned w)
@@ -150,28 +121,14 @@ static int xor_bits(int a, int b)
 static struct tnum shift(
     enum uop_kind kind, struct tnum a, unsigned n, unsigned size, struct tnum *f)
 {
+	struct tnum r = tnum_shifted(kind, a, n, size);
 	unsigned w = width(size), top = w - 1;
-	int carry = -1, over;
-	struct tnum r;
+	int carry = n > w ? -1 : bit(a, kind == UOP_SHL ? w - n : n - 1), over = 0;
 
-	switch (kind) {
-	case UOP_SHL:
-		r = (struct tnum){a.v << n, a.m << n};
-		carry = n <= w ? bit(a, w - n) : -1;
-		over = xor_bits(carry, bit(cut(r, size), top));
-		break;
-	case UOP_SHR:
-		r = (struct tnum){a.v >> n, a.m >> n};
-		carry = n <= w ? bit(a, n - 1) : -1;
+	if (kind == UOP_SHL)
+		over = xor_bits(carry, bit(r, top));
+	else if (kind == UOP_SHR)
 		over = bit(a, top);
-		break;
-	default:
-		r = (struct tnum){(uint64_t)(extended(a.v, size) >> n),
-		    (uint64_t)(extended(a.m, size) >> n)};
-		carry = n <= w ? bit(a, n - 1) : -1;
-		over = 0;
-	}
-	r = cut(r, size);
 	*f = (struct tnum){0, FLAG_AF};
 	set_result(f, r, size);
 	set_flag(f, FLAG_CF, carry);
@@ -182,10 +139,8 @@ static struct tnum shift(
 /* A count is taken modulo 64 or 32. True when it is known; *n gets it. */
 static bool shift_count(struct tnum count, unsigned size, unsigned *n)
 {
-	unsigned limit = size == 3 ? 63 : 31;
-
-	*n = (unsigned)count.v & limit;
-	return !(count.m & limit);
+	*n = tnum_count(count, size);
+	return !tnum_count(known(count.m), size);
 }
 
 struct tnum tnum_shift(
@@ -235,9 +190,9 @@ struct tnum tnum_double_shift(enum uop_kind kind, struct tnum a, struct tnum b, 
 
 struct tnum tnum_imul(struct tnum a, struct tnum b, unsigned size, struct tnum *f)
 {
-	__int128 p = (__int128)extended(a.v, size) * extended(b.v, size);
+	__int128 p = (__int128)tnum_extended(a.v, size) * tnum_extended(b.v, size);
 	struct tnum r = known((uint64_t)p & mask(size));
-	int over = p != extended(r.v, size);
+	int over = p != tnum_extended(r.v, size);
 
 	*f = (struct tnum){0, FLAG_ALL};
 	if (a.m || b.m)
@@ -249,7 +204,9 @@ struct tnum tnum_imul(struct tnum a, struct tnum b, unsigned size, struct tnum *
 
 struct tnum tnum_sign_extend(struct tnum a, unsigned from, unsigned to)
 {
-	return cut((struct tnum){(uint64_t)extended(a.v, from), (uint64_t)extended(a.m, from)}, to);
+	return cut((struct tnum){(uint64_t)tnum_extended(a.v, from),
+		       (uint64_t)tnum_extended(a.m, from)},
+	    to);
 }
 
 struct tnum tnum_bswap(struct tnum a, unsigned size)

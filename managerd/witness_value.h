@@ -50,6 +50,76 @@ static inline int bit(struct tnum a, unsigned i)
 	return a.m >> i & 1 ? -1 : (int)(a.v >> i & 1);
 }
 
+/* ---- values alone; sum and difference are of all 64 bits ---- */
+
+static inline struct tnum tnum_plus(struct tnum a, struct tnum b)
+{
+	uint64_t m = a.m + b.m, v = a.v + b.v;
+	uint64_t mu = ((m + v) ^ v) | a.m | b.m;
+
+	return (struct tnum){v & ~mu, mu};
+}
+
+static inline struct tnum tnum_minus(struct tnum a, struct tnum b)
+{
+	uint64_t d = a.v - b.v;
+	uint64_t mu = ((d + a.m) ^ (d - b.m)) | a.m | b.m;
+
+	return (struct tnum){d & ~mu, mu};
+}
+
+static inline struct tnum tnum_both(struct tnum a, struct tnum b)
+{
+	uint64_t may = (a.v | a.m) & (b.v | b.m), must = a.v & b.v;
+
+	return (struct tnum){must, may & ~must};
+}
+
+static inline struct tnum tnum_any(struct tnum a, struct tnum b)
+{
+	uint64_t must = a.v | b.v;
+
+	return (struct tnum){must, (a.m | b.m) & ~must};
+}
+
+static inline struct tnum tnum_differ(struct tnum a, struct tnum b)
+{
+	uint64_t m = a.m | b.m;
+
+	return (struct tnum){(a.v ^ b.v) & ~m, m};
+}
+
+/* What a known count of a shift comes to. */
+static inline unsigned tnum_count(struct tnum count, unsigned size)
+{
+	return (unsigned)count.v & (size == 3 ? 63 : 31);
+}
+
+static inline int64_t tnum_extended(uint64_t x, unsigned size)
+{
+	unsigned up = 64 - width(size);
+
+	return (int64_t)(x << up) >> up;
+}
+
+/* By n < 64. */
+static inline struct tnum tnum_shifted(
+    enum uop_kind kind, struct tnum a, unsigned n, unsigned size)
+{
+	struct tnum r;
+
+	if (kind == UOP_SHL)
+		r = (struct tnum){a.v << n, a.m << n};
+	else if (kind == UOP_SHR)
+		r = (struct tnum){a.v >> n, a.m >> n};
+	else
+		r = (struct tnum){(uint64_t)(tnum_extended(a.v, size) >> n),
+		    (uint64_t)(tnum_extended(a.m, size) >> n)};
+	return cut(r, size);
+}
+
+/* ---- with flags ---- */
+
 /* Operands and results are cut to size; *f is what the flags become. Each
  * function sets all of *f but those it says to leave alone. */
 struct tnum tnum_add(struct tnum a, struct tnum b, struct tnum carry, unsigned size, struct tnum *f);
