@@ -51,15 +51,12 @@ static bool place_at(void *arg, uint64_t address, struct witness_place *at)
 	return at->func != UOPS_NONE;
 }
 
-static uint32_t worth(struct observer *o, const struct witness_sample *w)
+static uint32_t worth(struct observer *o, const struct witness_sample *w, uint32_t uop)
 {
 	const struct uops_block *b =
 	    &o->uops->block.v[o->uops->func.v[w->func].block + w->block];
 
-	if (!o->seen)
-		return WORTH_ONE;
-	return worth_of_sample(
-	    o->seen, b, uops_at(o->uops, w->func, w->block, w->offset));
+	return o->seen ? worth_of_sample(o->seen, b, uop) : WORTH_ONE;
 }
 
 /* The slot of block 0 of a function of the witness table. */
@@ -68,31 +65,16 @@ static uint32_t slot_of(const struct observer *o, uint32_t func)
 	return o->table->func.v[o->uops_func[o->table->func.n + func]].slot;
 }
 
-static bool is_repeated(const struct witness_edge *edge, uint32_t i)
-{
-	uint32_t k;
-
-	for (k = 0; k < i; k++)
-		if (edge[k].func == edge[i].func && edge[k].from == edge[i].from)
-			return true;
-	return false;
-}
-
-/*
- * Of a loop's turns only the next one counts: the last ones are seen from more
- * samples than the first ones. Directions beyond the sample's own block come
- * in crowds, of one moment; they count half.
- */
-static void note_edges(struct observer *o, const struct witness_sample *w)
+/* Directions beyond the sample's own block come in crowds, of one moment; they
+ * count half. */
+static void note_edges(struct observer *o, const struct witness_sample *w, uint32_t uop)
 {
 	struct witness_edge edge[WITNESS_EDGES];
-	uint32_t one = worth(o, w), slot, i, n;
+	uint32_t one = worth(o, w, uop), slot, i, n;
 	bool own = false;
 
 	n = witness_run(o->uops, w, edge, &own);
 	for (i = 0; i < n; i++) {
-		if (is_repeated(edge, i))
-			continue;
 		slot = slot_of(o, edge[i].func);
 		pairs_add(&o->edge, slot + edge[i].from, slot + edge[i].to,
 		    own && !i ? one : (one + 1) / 2);
@@ -145,17 +127,20 @@ void observe(struct observer *o, const struct wire_regs *r)
 	    .place_at = place_at,
 	    .arg = &f};
 	struct spot s;
+	uint32_t uop;
 
 	o->count.samples++;
-	if (!find_spot(o, r->offset, &s) || o->uops_func[s.func] == UOPS_NONE ||
-	    uops_at(o->uops, o->uops_func[s.func], s.block, s.at) == UOPS_NONE)
+	if (!find_spot(o, r->offset, &s) || o->uops_func[s.func] == UOPS_NONE)
+		return;
+	uop = uops_at(o->uops, o->uops_func[s.func], s.block, s.at);
+	if (uop == UOPS_NONE)
 		return;
 	o->count.placed++;
 	w.func = o->uops_func[s.func];
 	w.block = s.block;
 	w.offset = s.at;
 	memcpy(w.gpr, r->gpr, sizeof w.gpr);
-	note_edges(o, &w);
+	note_edges(o, &w, uop);
 	note_caller(o, &s, r);
 	explicit_bzero(w.gpr, sizeof w.gpr);
 }

@@ -31,6 +31,7 @@ struct state {
 	const struct uops *u;
 	uint32_t func, block, uop; /* the next instruction */
 	uint32_t out;              /* as in struct witness_edge */
+	uint32_t idle;             /* instructions since the last direction */
 	uint32_t code_block;       /* code_reg holds the address of this block */
 	uint8_t code_reg;          /* UR_N: none does */
 	struct memory mem;
@@ -772,6 +773,14 @@ static uint32_t indirect(const struct state *st, const struct uops_block *b)
 	return at.block < f->nblock ? at.block : UOPS_NONE;
 }
 
+static bool told_before(const struct state *st, const struct witness_edge *edge, uint32_t n)
+{
+	while (n--)
+		if (edge[n].from == st->block && edge[n].func == st->func)
+			return true;
+	return false;
+}
+
 /* Where block b goes, or UOPS_NONE; *told: and it could have gone elsewhere. */
 static uint32_t successor(struct state *st, const struct uops_block *b, bool *told)
 {
@@ -801,6 +810,7 @@ static void begin(struct state *st, const struct uops *u, const struct witness_s
 	st->func = s->func;
 	st->block = s->block;
 	st->out = 0;
+	st->idle = 0;
 	st->code_reg = UR_N;
 	memcpy(st->v, s->gpr, sizeof st->v);
 	memset(st->m, 0, sizeof st->m);
@@ -863,8 +873,10 @@ static bool pass_block(struct state *st, struct witness_edge *edge, uint32_t *n)
 	next = successor(st, b, &told);
 	if (next == UOPS_NONE)
 		return false;
-	if (told)
+	if (told && !told_before(st, edge, *n)) {
 		edge[(*n)++] = (struct witness_edge){st->func, st->block, next, st->out};
+		st->idle = 0;
+	}
 	st->block = next;
 	st->uop = st->u->block.v[f->block + next].uop;
 	return true;
@@ -894,7 +906,8 @@ uint32_t witness_run(const struct uops *u, const struct witness_sample *s,
 		return 0;
 	begin(&st, u, s);
 	st.uop = i;
-	for (steps = 0; steps < WITNESS_UOPS && n < WITNESS_EDGES; steps++)
+	for (steps = 0; steps < WITNESS_UOPS && st.idle < WITNESS_IDLE && n < WITNESS_EDGES;
+	     steps++, st.idle++)
 		if (!pass(&st, edge, &n))
 			break;
 	wipe(&st);

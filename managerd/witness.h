@@ -12,7 +12,7 @@
  * an unknown address may have changed it. It goes on into the witnessed
  * successor, behind calls, with what callees save, and behind the call that led
  * to the function when it returns and the address is known, until something is
- * unknown, or the bound. A call is taken to come back unless the table says
+ * unknown, or a bound. A call is taken to come back unless the table says
  * otherwise.
  */
 #ifndef MORPH_MANAGERD_WITNESS_H
@@ -23,6 +23,7 @@
 enum {
 	WITNESS_EDGES = 64, /* directions of one sample, at most */
 	WITNESS_UOPS = 1000, /* instructions evaluated, at most */
+	WITNESS_IDLE = 256,  /* … behind the last direction: a loop that tells nothing new */
 	WITNESS_STACK = 512  /* bytes of stack looked at, at most */
 };
 
@@ -57,8 +58,10 @@ struct witness_edge {
 /*
  * Evaluates one sample; writes the directions in the order of execution to
  * edge[] (room for WITNESS_EDGES) and returns their number. Of conditional and
- * indirect jumps only: other edges have no alternative. *own: the first one is
- * of the sample's own block. A place that the table does not know gives 0.
+ * indirect jumps only: other edges have no alternative. Of each branch only the
+ * next one: a loop's last turns are seen from more samples than the first ones.
+ * *own: the first one is of the sample's own block. A place that the table does
+ * not know gives 0.
  */
 uint32_t witness_run(const struct uops *u, const struct witness_sample *s,
     struct witness_edge edge[WITNESS_EDGES], bool *own);

@@ -152,7 +152,7 @@ START_TEST(of_a_loop_the_next_turn_counts)
 	u.block.v[f->block + 1].to = 0;
 	observe(&o, &r);
 	pairs_sort(&o.edge);
-	ck_assert_uint_eq(o.count.witnesses, 9);
+	ck_assert_uint_eq(o.count.witnesses, 1);
 	ck_assert_uint_eq(o.edge.n, 1);
 	/* From another block it counts half. */
 	ck_assert(o.edge.v[0].a == 0 && o.edge.v[0].b == 1 && o.edge.v[0].n == WORTH_ONE / 2);

@@ -417,12 +417,46 @@ START_TEST(loops_end)
 	put(cmp_imm(UR_CX, 5));
 	end(UT_COND, COND_NE, 0, 1);
 	leave_block();
-	ck_assert_int_eq(witness_run(&u, &s, edge, &own), 5);
-	ck_assert(own && edge[3].to == 0 && edge[4].to == 1);
-	s.gpr[UR_CX] = 1000; /* longer than it is followed */
-	ck_assert_int_eq(witness_run(&u, &s, edge, &own), WITNESS_EDGES);
+	ck_assert_int_eq(witness_run(&u, &s, edge, &own), 1);
+	ck_assert(own && edge[0].to == 0); /* its next turn */
 	u.block.v[0].term = UT_GO;
 	ck_assert_int_eq(witness_run(&u, &s, edge, &own), 0);
+}
+END_TEST
+
+/* A turn takes three instructions. */
+START_TEST(follows_what_is_behind_a_loop)
+{
+	block();
+	put((struct uop){.kind = UOP_DEC, .size = 2, .dst = UR_CX});
+	put(cmp_imm(UR_CX, 0));
+	end(UT_COND, COND_NE, 0, 1);
+	block();
+	put(cmp_imm(UR_DX, 7));
+	end(UT_COND, COND_E, 2, 3);
+	leave_block();
+	leave_block();
+	s.gpr[UR_CX] = WITNESS_IDLE / 3;
+	ck_assert_int_eq(witness_run(&u, &s, edge, &own), 2);
+	ck_assert(edge[0].to == 0 && edge[1].from == 1 && edge[1].to == 3);
+	s.gpr[UR_CX] = WITNESS_IDLE / 3 + 2;
+	ck_assert_int_eq(witness_run(&u, &s, edge, &own), 1);
+}
+END_TEST
+
+/* A ring of more branches than one sample may tell. */
+START_TEST(directions_are_bounded)
+{
+	unsigned i;
+
+	for (i = 0; i < WITNESS_EDGES + 2; i++) {
+		block();
+		put(cmp_imm(UR_DX, 7));
+		end(UT_COND, COND_NE, i + 1, 0);
+	}
+	leave_block();
+	ck_assert_int_eq(witness_run(&u, &s, edge, &own), WITNESS_EDGES);
+	ck_assert(edge[WITNESS_EDGES - 1].from == WITNESS_EDGES - 1);
 }
 END_TEST
 
@@ -593,6 +627,8 @@ int main(void)
 	tcase_add_test(runs, remembers_stores);
 	tcase_add_loop_test(runs, forgets_what_a_store_may_change, 0, 4);
 	tcase_add_test(runs, loops_end);
+	tcase_add_test(runs, follows_what_is_behind_a_loop);
+	tcase_add_test(runs, directions_are_bounded);
 	tcase_add_test(runs, follows_jump_tables);
 	tcase_add_test(runs, follows_known_addresses);
 	tcase_add_loop_test(runs, goes_on_behind_calls, 0, 6);
