@@ -470,11 +470,9 @@ bool uops_behind_call(const struct uops *u, uint32_t func, uint32_t block, uint3
 	       i > find_block(u, func, block)->uop && u->uop.v[i - 1].kind == UOP_CALL;
 }
 
-const struct uops_frame *uops_frame(
-    const struct uops *u, uint32_t func, uint32_t block, uint32_t offset)
+const struct uops_frame *uops_frame(const struct uops *u, uint32_t uop)
 {
-	uint32_t i = uops_at(u, func, block, offset);
-	size_t k = i == UOPS_NONE ? 0 : frame_behind(u, i);
+	size_t k = frame_behind(u, uop);
 
 	return k && u->frame.v[k - 1].reg < UR_N ? &u->frame.v[k - 1] : NULL;
 }

@@ -187,10 +187,9 @@ uint32_t uops_at(const struct uops *u, uint32_t func, uint32_t block, uint32_t o
 /* Is there a call that ends at offset? Of a return address the block is that of
  * the byte before it: a call may end its block. */
 bool uops_behind_call(const struct uops *u, uint32_t func, uint32_t block, uint32_t offset);
-/* Where the frame is while the instruction at this place is the next one; NULL
- * where that is not known. */
-const struct uops_frame *uops_frame(
-    const struct uops *u, uint32_t func, uint32_t block, uint32_t offset);
+/* Where the frame is while this uop (or UOPS_NONE) is the next one; NULL where
+ * that is not known. */
+const struct uops_frame *uops_frame(const struct uops *u, uint32_t uop);
 /* Bytes of memory it holds. */
 size_t uops_size(const struct uops *u);
 

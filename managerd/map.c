@@ -194,7 +194,8 @@ int map_make(const struct blockmap *b, const struct map_table *t, struct map *m,
 			return err_set(e, "block map: block %u at 0x%llx lies in no segment", k->id,
 			    (unsigned long long)k->addr);
 		}
-		vec_push(&m->range, (struct map_range){off, off + k->size, f->slot + k->id});
+		vec_push(&m->range, (struct map_range){off, off + k->size, f->slot + k->id,
+					(uint32_t)(f - t->func.v)});
 	}
 	if (m->range.n)
 		qsort(m->range.v, m->range.n, sizeof *m->range.v, by_start);

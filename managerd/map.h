@@ -42,7 +42,7 @@ void map_table_free(struct map_table *t);
 
 struct map_range { /* of file offsets, [start, end), ascending, apart */
 	uint64_t start, end;
-	uint32_t slot;
+	uint32_t slot, func; /* index of its function in the table */
 };
 
 struct map {

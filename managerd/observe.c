@@ -23,6 +23,7 @@ uint32_t *observe_link(const struct map_table *t, const struct uops *u)
 struct spot { /* where a file offset falls */
 	const struct map_range *range;
 	uint32_t func, block, at; /* index in the table; id; bytes into the block */
+	uint32_t uop;             /* where it is known that an instruction begins */
 };
 
 static bool find_spot(const struct observer *o, uint64_t offset, struct spot *s)
@@ -30,7 +31,8 @@ static bool find_spot(const struct observer *o, uint64_t offset, struct spot *s)
 	s->range = map_at(o->map, offset);
 	if (!s->range)
 		return false;
-	s->func = (uint32_t)(map_slot(o->table, s->range->slot, &s->block) - o->table->func.v);
+	s->func = s->range->func;
+	s->block = s->range->slot - o->table->func.v[s->func].slot;
 	s->at = (uint32_t)(offset - s->range->start);
 	return true;
 }
@@ -88,8 +90,7 @@ static void note_edges(struct observer *o, const struct witness_sample *w, uint3
 static const struct wire_code *return_address(
     const struct observer *o, const struct spot *s, const struct wire_regs *r)
 {
-	const struct uops_frame *f =
-	    uops_frame(o->uops, o->uops_func[s->func], s->block, s->at);
+	const struct uops_frame *f = uops_frame(o->uops, s->uop);
 	uint64_t above;
 	uint32_t i;
 
@@ -127,20 +128,19 @@ void observe(struct observer *o, const struct wire_regs *r)
 	    .place_at = place_at,
 	    .arg = &f};
 	struct spot s;
-	uint32_t uop;
 
 	o->count.samples++;
 	if (!find_spot(o, r->offset, &s) || o->uops_func[s.func] == UOPS_NONE)
 		return;
-	uop = uops_at(o->uops, o->uops_func[s.func], s.block, s.at);
-	if (uop == UOPS_NONE)
+	s.uop = uops_at(o->uops, o->uops_func[s.func], s.block, s.at);
+	if (s.uop == UOPS_NONE)
 		return;
 	o->count.placed++;
 	w.func = o->uops_func[s.func];
 	w.block = s.block;
 	w.offset = s.at;
 	memcpy(w.gpr, r->gpr, sizeof w.gpr);
-	note_edges(o, &w, uop);
+	note_edges(o, &w, s.uop);
 	note_caller(o, &s, r);
 	explicit_bzero(w.gpr, sizeof w.gpr);
 }

@@ -917,7 +917,7 @@ uint32_t witness_run(const struct uops *u, const struct witness_sample *s,
 
 bool witness_caller(const struct uops *u, const struct witness_sample *s, uint64_t *address)
 {
-	const struct uops_frame *f = uops_frame(u, s->func, s->block, s->offset);
+	const struct uops_frame *f = uops_frame(u, uops_at(u, s->func, s->block, s->offset));
 	uint64_t at = f ? s->gpr[f->reg] + (uint64_t)(int64_t)f->offset - 8 - s->gpr[UR_SP] : 0;
 
 	if (!f || !s->stack || s->nstack < 8 || at > s->nstack - 8)

@@ -55,8 +55,8 @@ static void setup(void)
 	add_func("g", 1, 1);
 	ck_assert_int_eq(map_table_end(&t, &e), 0);
 	for (i = 0; i < 3; i++)
-		vec_push(&m.range, (struct map_range){F + 16 * i, F + 16 * i + 16, i});
-	vec_push(&m.range, (struct map_range){G, G + 16, 3});
+		vec_push(&m.range, (struct map_range){F + 16 * i, F + 16 * i + 16, i, 0});
+	vec_push(&m.range, (struct map_range){G, G + 16, 3, 1});
 	vec_push(&u.func, (struct uops_func){key("f"), 0, 3, 0, 0});
 	vec_push(&u.func, (struct uops_func){key("g"), 3, 1, 0, 0});
 	add_block(UT_COND, 0, 2);
