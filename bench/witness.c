@@ -1,70 +1,109 @@
 /*
- * How many samples with registers a second of one core evaluates: instructions
- * taken at random from a witness table, registers and stack at random, half of
- * them small. bench/witness builds and runs it.
+ * How many samples with registers a second of one core evaluates: those that a
+ * program's training gave (bench/registers.py), through the manager's own
+ * code, from a sample's registers to directions and callers.
+ *	witness TABLE MODULE BATCHES
+ * bench/witness builds and runs it. Prints samples, and of those at a known
+ * instruction: evaluations per second, directions of one, and the shares that
+ * tell the way out of their own block and where they were called from.
  */
 #include "bench/bench.h"
 #include "common/publish.h"
-#include "managerd/witness.h"
+#include "managerd/discover.h"
+#include "managerd/observe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SAMPLES = 1 << 16, STACK = 256, SECONDS = 2 };
+enum { SECONDS = 2 };
 
-static struct witness_sample sample[SAMPLES];
-static uint8_t stack[SAMPLES + STACK];
+static struct arena mem;
+static VEC(struct wire_regs) sample;
 
-static void make_sample(const struct uops *u, struct witness_sample *s)
+static void must(int rc, const struct err *e)
 {
-	const struct uops_func *f;
-	const struct uops_block *b;
-	unsigned r;
+	if (rc) {
+		fprintf(stderr, "%s\n", e->text);
+		exit(1);
+	}
+}
 
-	s->func = (uint32_t)(rnd() % u->func.n);
-	f = &u->func.v[s->func];
-	s->block = (uint32_t)(rnd() % f->nblock);
-	b = &u->block.v[f->block + s->block];
-	s->offset = u->uop.v[b->uop + rnd() % b->nuop].at;
-	for (r = 0; r < UR_N; r++)
-		s->gpr[r] = rnd() & 1 ? rnd() % 100 : rnd();
-	s->flags = rnd();
-	s->stack = stack + rnd() % SAMPLES;
-	s->nstack = STACK;
+static void read_batches(const char *path, const struct build_id *id)
+{
+	struct wire_batch b;
+	struct buf file = {0};
+	enum wire_type type;
+	struct err e;
+	uint32_t i;
+	size_t at;
+	long n;
+
+	must(file_read(path, 0, &file, &e), &e);
+	for (at = 0; at < file.n; at += (size_t)n) {
+		n = wire_frame(file.p + at, file.n - at, &type, &e);
+		must(n < 0 || wire_get_batch(file.p + at, (size_t)n, &mem, &b, &e), &e);
+		for (i = 0; i < b.nregs; i++)
+			if (build_id_equal(&b.module[b.regs[i].module].id, id))
+				vec_push(&sample, b.regs[i]);
+	}
+	buf_free(&file);
+}
+
+static void read_table(const char *path, struct uops *u)
+{
+	struct buf file = {0};
+	struct err e;
+
+	must(file_read(path, 0, &file, &e), &e);
+	must(uops_decode(file.p, file.n, u, &e), &e);
+	buf_free(&file);
+}
+
+static struct observer make_observer(const struct discovery *d, const struct uops *u)
+{
+	static struct map map;
+	struct err e;
+
+	must(map_make(&d->map, &d->table, &map, &e), &e);
+	return (struct observer){.map = &map,
+	    .table = &d->table,
+	    .uops = u,
+	    .uops_func = observe_link(&d->table, u),
+	    .seen = xcalloc(u->uop.n, sizeof(uint32_t))};
+}
+
+static double evaluate_all(struct observer *o)
+{
+	double begin = cpu_s();
+	size_t i;
+
+	for (i = 0; i < sample.n; i++)
+		observe(o, &sample.v[i]);
+	return cpu_s() - begin;
 }
 
 int main(int argc, char **argv)
 {
-	struct witness_edge edge[WITNESS_EDGES];
-	uint64_t n = 0, edges = 0, own = 0;
+	const struct observe_count *c;
+	struct discovery d;
+	struct observer o;
+	double spent = 0, placed;
 	struct uops u;
-	struct buf b = {0};
 	struct err e;
-	double begin, t;
-	bool first;
-	size_t i;
 
-	if (argc != 2 || file_read(argv[1], 0, &b, &e) || uops_decode(b.p, b.n, &u, &e)) {
-		fprintf(stderr, "%s\n", argc == 2 ? e.text : "usage: witness TABLE");
-		return 1;
+	if (argc != 4) {
+		fprintf(stderr, "usage: witness TABLE MODULE BATCHES\n");
+		return 2;
 	}
-	for (i = 0; i < sizeof stack; i++)
-		stack[i] = rnd() & 1 ? (uint8_t)rnd() : 0;
-	for (i = 0; i < SAMPLES; i++)
-		make_sample(&u, &sample[i]);
-	begin = cpu_s();
-	do {
-		for (i = 0; i < SAMPLES; i++) {
-			edges += witness_run(&u, &sample[i], edge, &first);
-			own += first;
-		}
-		n += SAMPLES;
-		t = cpu_s() - begin;
-	} while (t < SECONDS);
-	printf("%.2f million evaluations per second of one core; %.2f directions each, "
-	       "%.0f %% with their own block's\n",
-	    (double)n / t / 1e6, (double)edges / (double)n, 100 * (double)own / (double)n);
-	uops_free(&u);
-	buf_free(&b);
+	read_table(argv[1], &u);
+	must(discover_file(argv[2], &d, &e) || discover_artifact(argv[2], &d, &e), &e);
+	read_batches(argv[3], &d.id);
+	o = make_observer(&d, &u);
+	while (spent < SECONDS)
+		spent += evaluate_all(&o);
+	c = &o.count;
+	placed = (double)c->placed;
+	printf("%zu %.0f %.3f %.3f %.3f\n", sample.n, placed / spent, (double)c->witnesses / placed,
+	    (double)c->own / placed, (double)c->callers / placed);
 	return 0;
 }
