@@ -531,6 +531,30 @@ static void asm_edges(struct builder *b, uint32_t src, size_t *at, uint32_t *mar
 	}
 }
 
+/* What set the flags that the jump at code[i] looks at: the instruction before it
+ * that is no jump. */
+static struct str flags_setter(const struct builder *b, uint32_t i)
+{
+	const struct stmt *st;
+	struct str op;
+
+	while (i-- > 0) {
+		st = &b->u->stmt.v[b->f->code.v[i]];
+		if (st->kind == ST_INSN && insn_classify(st, &op) != INSN_JCC)
+			return st->op;
+	}
+	return (struct str){"", 0};
+}
+
+static void mark_rare(struct builder *b, const struct blk *k)
+{
+	const struct stmt *jump = &b->u->stmt.v[b->f->code.v[k->jump]];
+	int rare = insn_rare_way(jump->op, flags_setter(b, k->jump));
+
+	if (rare)
+		b->edge.v[b->edge.n - (rare > 0 ? 2 : 1)].rare = true;
+}
+
 static void block_edges(struct builder *b, uint32_t i, uint32_t *mark)
 {
 	struct blk *k = &b->blk.v[i];
@@ -543,6 +567,8 @@ static void block_edges(struct builder *b, uint32_t i, uint32_t *mark)
 	}
 	if (k->fall != NONE)
 		add_edge(b, i, k->fall, k->term == TERM_COND ? EDGE_NOTTAKEN : EDGE_FALL);
+	if (k->term == TERM_COND)
+		mark_rare(b, k);
 	if (k->term == TERM_INDIRECT)
 		indirect_edges(b, i, mark);
 }

@@ -6,6 +6,7 @@
 #ifndef MORPH_CFG_H
 #define MORPH_CFG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
@@ -51,6 +52,8 @@ struct cfg_edge {
 	 * executions, and all that did. Of edges between the same two blocks the
 	 * first has it all. */
 	uint64_t witness;
+	/* The compiler made it for what all but never is: a comparison with NaN, an overflow. */
+	bool rare;
 };
 
 struct cfg {

@@ -27,6 +27,7 @@ static const double BIAS = 0.3, BIAS_OF_ONE = 0.3;
 static const double HIDDEN = 0.25;   /* what too few are, by the square of instructions */
 static const double ABSENCE = 0.1;   /* what none are, likewise */
 static const double ANY_WAY = 0.5;   /* witnesses that all ways of a block share unseen */
+static const double RARELY = 0.001;  /* of that, the ways that are all but never gone */
 static const double DISCOUNT = 0.01; /* of a witness for each one there is: 100 say the most */
 static const double FEW = 0.6;       /* more discount, by the square of samples by witnesses */
 static const double DOUBT = 4;       /* what witnesses that all else speaks against say at most */
@@ -185,11 +186,29 @@ static double witness_worth(const struct cfg_block *k, double n)
 	return n > 0 ? n / (1 + DISCOUNT * (n + FEW * samples * samples / n)) : 0;
 }
 
+static bool is_rare(const struct joint *j, const struct way *v)
+{
+	return v->edge != NONE && j->g->edge[v->edge].rare;
+}
+
+/* How many of the ways on from b share alike what nobody saw: all, but for those
+ * that the compiler made for what all but never is. */
+static uint32_t usual_ways(const struct joint *j, uint32_t b)
+{
+	const struct way *v;
+	uint32_t n = 0;
+
+	for (v = j->way + j->first[b]; v < j->way + j->first[b + 1]; v++)
+		n += !is_rare(j, v);
+	return n;
+}
+
 /* Shares of the ways, what they are worth, and flows to begin with. */
 static void weigh_ways(struct joint *j, uint32_t b)
 {
 	struct way *v, *begin = j->way + j->first[b], *end = j->way + j->first[b + 1];
-	double all = 0;
+	uint32_t usual = usual_ways(j, b);
+	double all = 0, unseen;
 
 	for (v = begin; v < end; v++)
 		all += v->edge == NONE ? 0 : seen(j, v->edge);
@@ -198,9 +217,9 @@ static void weigh_ways(struct joint *j, uint32_t b)
 	if (end - begin > WIDE)
 		j->weight[b] = j->witness[b] = fmax(j->weight[b], j->witness[b]);
 	for (v = begin; v < end; v++) {
+		unseen = is_rare(j, v) ? RARELY : 1 / (double)usual;
 		v->share =
-		    ((v->edge == NONE ? 0 : seen(j, v->edge)) + ANY_WAY / (double)(end - begin)) /
-		    (ANY_WAY + all);
+		    ((v->edge == NONE ? 0 : seen(j, v->edge)) + ANY_WAY * unseen) / (ANY_WAY + all);
 		v->flow = j->weight[b] / j->cost[b] * v->share;
 	}
 }

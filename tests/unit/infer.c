@@ -367,6 +367,30 @@ START_TEST(witnesses_tell_what_samples_hide)
 }
 END_TEST
 
+START_TEST(rare_ways_need_be_seen)
+{
+	/* Block 1, which the jump leaves out, has few samples for one instruction. */
+	struct cfg g = graph(4, "02t 01n 13f 23f");
+
+	g.block[0].samples = 60 * S;
+	g.block[1].samples = 12 * S;
+	g.block[2].samples = 40 * S;
+	g.block[3].samples = 60 * S;
+	g.block[3].flags = BLK_EXIT;
+	infer(&g, INFER_SAMPLES, &mem);
+	ck_assert_uint_gt(edge(&g, 0, 2), edge(&g, 0, 1));
+	g.edge[0].rare = true;
+	infer(&g, INFER_SAMPLES, &mem);
+	check_flow(&g);
+	ck_assert_uint_lt(edge(&g, 0, 2), edge(&g, 0, 1));
+	g.edge[0].witness = 90 * S;
+	g.edge[1].witness = 10 * S;
+	infer(&g, INFER_SAMPLES, &mem);
+	check_flow(&g);
+	ck_assert_uint_gt(edge(&g, 0, 2), 2 * edge(&g, 0, 1));
+}
+END_TEST
+
 /* Half of the blocks' samples bear witness, or one in ten, where the samples of
  * the arms speak against it. */
 START_TEST(few_of_many_say_less)
@@ -551,6 +575,7 @@ int main(void)
 	tcase_add_test(t, addressed_blocks_are_entries);
 	tcase_add_test(t, consistent_counts_stay);
 	tcase_add_test(t, witnesses_tell_what_samples_hide);
+	tcase_add_test(t, rare_ways_need_be_seen);
 	tcase_add_test(t, few_of_many_say_less);
 	tcase_add_test(t, refills_explain_seldom_arms);
 	tcase_add_test(t, call_sites_tell_their_blocks);

@@ -180,6 +180,33 @@ START_TEST(branches)
 }
 END_TEST
 
+/* Which way of a function's jumps is rare: "t" or "n" for each that has one. */
+static const char *rare_ways(const char *text)
+{
+	const struct unit_func *f = only(text);
+	static char found[8];
+	uint32_t i, n = 0;
+
+	for (i = 0; i < f->cfg.nedge && n < 7; i++)
+		if (f->cfg.edge[i].rare)
+			found[n++] = "fjtni"[f->cfg.edge[i].kind];
+	found[n] = '\0';
+	return found;
+}
+
+#define JUMPS(before, jumps) UNIT(FUNC("f", before jumps "\tnop\n.L1:\n\tret\n"))
+
+START_TEST(numbers_are_ordered)
+{
+	ck_assert_str_eq(
+	    rare_ways(JUMPS("\tucomisd\t%xmm0, %xmm1\n", "\tjp\t.L1\n\tjne\t.L1\n")), "t");
+	ck_assert_str_eq(
+	    rare_ways(JUMPS("\tvcomiss\t%xmm0, %xmm1\n", "\tjne\t.L1\n\tjnp\t.L1\n")), "n");
+	ck_assert_str_eq(rare_ways(JUMPS("\taddl\t%edi, %esi\n", "\tjo\t.L1\n\tjno\t.L1\n")), "tn");
+	ck_assert_str_eq(rare_ways(JUMPS("\ttestb\t%al, %al\n", "\tjp\t.L1\n\tjs\t.L1\n")), "");
+}
+END_TEST
+
 START_TEST(loops_and_falls)
 {
 	expect(UNIT(FUNC("f", "\tjmp\t.L3\n.L4:\n\tincl\t%eax\n.L3:\n\tcmpl\t$9, %eax\n"
@@ -1201,16 +1228,17 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {branches, loops_and_falls, gcc_switch, clang_switch,
-	    computed_goto, distances_hold_one_part, indirect_tail_call, conditional_tail_call,
-	    noreturn_ends, odd_bounds, asm_goto, labels_behind_asm_are_the_compilers,
-	    cold_part_is_rejoined, cold_names_that_are_taken, opaque_functions,
-	    local_labels_in_one_asm_are_fine, unwind_procedures, functions_that_stay, refused_units,
-	    inline_assembly_may_push_and_pop, key_knows_the_code_alone, key_knows_tables_and_names,
-	    jumps_follow_from_the_order, unwind_state_is_restated, alignment_moves_along,
-	    comdat_and_quotes, sections_of_one_name, previous_is_named, aliases_follow,
-	    locations_are_restated, in_place_nothing_changes, any_layout_passes_the_check,
-	    same_input_same_text, check_misses_no_line, check_knows_the_order, check_follows_jumps,
+	const TTest *const tests[] = {branches, numbers_are_ordered, loops_and_falls, gcc_switch,
+	    clang_switch, computed_goto, distances_hold_one_part, indirect_tail_call,
+	    conditional_tail_call, noreturn_ends, odd_bounds, asm_goto,
+	    labels_behind_asm_are_the_compilers, cold_part_is_rejoined, cold_names_that_are_taken,
+	    opaque_functions, local_labels_in_one_asm_are_fine, unwind_procedures,
+	    functions_that_stay, refused_units, inline_assembly_may_push_and_pop,
+	    key_knows_the_code_alone, key_knows_tables_and_names, jumps_follow_from_the_order,
+	    unwind_state_is_restated, alignment_moves_along, comdat_and_quotes,
+	    sections_of_one_name, previous_is_named, aliases_follow, locations_are_restated,
+	    in_place_nothing_changes, any_layout_passes_the_check, same_input_same_text,
+	    check_misses_no_line, check_knows_the_order, check_follows_jumps,
 	    check_reads_calls_through_the_got, check_lets_holes_stand_where_functions_were,
 	    check_reads_operands, check_knows_sections, check_refuses_strangers,
 	    hostile_texts_take_linear_time};
