@@ -12,6 +12,9 @@
  * source and `to` that of its target. */
 double exttsp_weight(const struct cfg_edge *e, uint64_t from, uint64_t to);
 
+/* The same at distance 0. */
+double exttsp_worth(const struct cfg_edge *e);
+
 /*
  * Orders the n blocks in hot[] (ascending; hot[0] == 0), all others are left
  * out of account. Writes n block ids to order; the entry stays first.

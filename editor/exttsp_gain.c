@@ -1,0 +1,470 @@
+/*
+ * What the merge of two chains gains, over all ways to do it. Sums over all jumps
+ * of a chain are made once for each chain, and only bounds of what depends on
+ * the other one: they leave few splits to be tried.
+ */
+#include "editor/exttsp.h"
+#include "editor/exttsp_parts.h"
+
+enum {
+	SPLIT_MAX = 128,     /* blocks of a chain that is split anywhere */
+	DENSITY_RATIO = 100, /* of chains that are merged */
+};
+static const double ROUNDING = 1e-9; /* of the chains' score: no gain */
+
+static inline double weight(double worth, uint64_t from, uint64_t to)
+{
+	if (from == to)
+		return worth;
+	if (from < to)
+		return to - from < EXTTSP_FORWARD
+			   ? EXTTSP_NEAR * (1 - (double)(to - from) / EXTTSP_FORWARD)
+			   : 0;
+	return from - to < EXTTSP_BACKWARD
+		   ? EXTTSP_NEAR * (1 - (double)(from - to) / EXTTSP_BACKWARD)
+		   : 0;
+}
+
+double exttsp_worth(const struct cfg_edge *e)
+{
+	if (e->kind == EDGE_INDIRECT)
+		return EXTTSP_NEAR;
+	return e->kind == EDGE_FALL || e->kind == EDGE_JUMP ? 1.05 : 1;
+}
+
+double exttsp_weight(const struct cfg_edge *e, uint64_t from, uint64_t to)
+{
+	return weight(exttsp_worth(e), from, to);
+}
+
+/* ---- a chain's own jumps ---- */
+
+/* What a split changes of a jump over it is the same wherever in the jump's
+ * span it is: in front of any block behind the first, up to the last. */
+struct span {
+	uint32_t first, last; /* indices */
+	bool forward;
+	uint64_t from, to; /* bytes */
+	double was;        /* weight */
+};
+
+static inline struct span span_of(const struct tsp *t, const struct jump *j)
+{
+	const struct spot *src = &t->spot[j->src], *dst = &t->spot[j->dst];
+	bool forward = src->index < dst->index;
+	struct span s = {.first = forward ? src->index : dst->index,
+	    .last = forward ? dst->index : src->index,
+	    .forward = forward,
+	    .from = src->pos + src->bytes,
+	    .to = dst->pos};
+
+	s.was = weight(j->worth, s.from, s.to);
+	return s;
+}
+
+/* The change when the span's first and last block move by so many bytes. */
+static inline double change_of(
+    const struct jump *j, const struct span *s, uint64_t first, uint64_t last)
+{
+	uint64_t from = s->from + (s->forward ? first : last);
+	uint64_t to = s->to + (s->forward ? last : first);
+
+	return j->count * (weight(j->worth, from, to) - s->was);
+}
+
+/* The least that something in between changes: a jump no longer falls. */
+static inline double little_change(const struct jump *j, const struct span *s)
+{
+	return s->was > EXTTSP_NEAR ? j->count * (EXTTSP_NEAR - s->was) : 0;
+}
+
+/* The changes at a span's begin and, unless that is the chain's end, behind it. */
+static inline struct change *span_begin(const struct tsp *t, const struct chain *x,
+    const struct span *s, struct change **behind)
+{
+	*behind = s->last + 1 < x->n ? &t->change[x->blk[s->last + 1]] : NULL;
+	return &t->change[x->blk[s->first + 1]];
+}
+
+static void add_jump(struct tsp *t, struct chain *x, const struct jump *j)
+{
+	struct span s = span_of(t, j);
+	struct change *behind, *begin = span_begin(t, x, &s, &behind);
+	double little = little_change(j, &s), much = j->count * s.was;
+	double rotate = change_of(j, &s, x->bytes, 0);
+
+	x->score += much;
+	begin->little += little;
+	begin->much -= much;
+	begin->rotate += rotate;
+	if (behind) {
+		behind->little -= little;
+		behind->much += much;
+		behind->rotate -= rotate;
+	}
+}
+
+static void keep_most(struct change *most, const struct change *c)
+{
+	most->little = c->little > most->little ? c->little : most->little;
+	most->much = c->much > most->much ? c->much : most->much;
+	most->rotate = c->rotate > most->rotate ? c->rotate : most->rotate;
+}
+
+/* All that is the same whatever the chain is merged with. */
+static void learn(struct tsp *t, struct chain *x)
+{
+	struct change *c, *last;
+	uint32_t k;
+	int32_t i;
+
+	if (x->known)
+		return;
+	x->known = true;
+	x->score = 0;
+	x->inserted = 0;
+	for (k = 0; k < x->n; k++)
+		t->change[x->blk[k]] = (struct change){0, 0, 0, 0};
+	for (i = x->jumps; i != EXTTSP_NONE; i = t->jump[i].next)
+		add_jump(t, x, &t->jump[i]);
+	x->most = (struct change){0, -x->score, -x->score, -x->score};
+	last = &t->change[x->blk[0]];
+	for (k = 1; k < x->n; k++, last = c) {
+		c = &t->change[x->blk[k]];
+		c->little += last->little;
+		c->much += last->much;
+		c->rotate += last->rotate;
+		keep_most(&x->most, c);
+	}
+}
+
+/* Makes insert right for so many bytes. */
+static void insert(struct tsp *t, struct chain *x, uint64_t bytes)
+{
+	struct change *begin, *behind;
+	const struct jump *j;
+	struct span s;
+	double change, sum = 0;
+	uint32_t k;
+	int32_t i;
+
+	if (x->inserted == bytes)
+		return;
+	x->inserted = bytes;
+	for (k = 1; k < x->n; k++)
+		t->change[x->blk[k]].insert = 0;
+	for (i = x->jumps; i != EXTTSP_NONE; i = j->next) {
+		j = &t->jump[i];
+		s = span_of(t, j);
+		change = change_of(j, &s, 0, bytes);
+		begin = span_begin(t, x, &s, &behind);
+		begin->insert += change;
+		if (behind)
+			behind->insert -= change;
+	}
+	for (k = 1; k < x->n; k++)
+		t->change[x->blk[k]].insert = sum += t->change[x->blk[k]].insert;
+}
+
+/* ---- the jumps between two chains ---- */
+
+/* How far the three parts move when chain x, split before its block number
+ * split, is merged with y. */
+struct shifts {
+	uint64_t x1, x2, y; /* added to positions; may wrap and unwrap */
+	uint32_t split;
+};
+
+static struct shifts shifts_of(const struct tsp *t, const struct chain *x, const struct chain *y,
+    uint32_t split, enum merge_type type)
+{
+	uint64_t cut = type == X_Y ? x->bytes : t->spot[x->blk[split]].pos;
+
+	switch (type) {
+	case X1_Y_X2:
+		return (struct shifts){0, y->bytes, cut, split};
+	case Y_X2_X1:
+		return (struct shifts){y->bytes + x->bytes - cut, y->bytes - cut, 0, split};
+	case X2_X1_Y:
+		return (struct shifts){x->bytes - cut, -cut, x->bytes, split};
+	default:
+		return (struct shifts){0, 0, x->bytes, split};
+	}
+}
+
+static inline uint64_t place(const struct spot *s, uint32_t x, const struct shifts *by)
+{
+	if (s->chain != x)
+		return s->pos + by->y;
+	return s->pos + (s->index < by->split ? by->x1 : by->x2);
+}
+
+static double score_list(const struct tsp *t, int32_t i, uint32_t x, const struct shifts *by)
+{
+	const struct spot *src, *dst;
+	const struct jump *j;
+	double sum = 0;
+	uint64_t from;
+
+	for (; i != EXTTSP_NONE; i = j->next) {
+		j = &t->jump[i];
+		src = &t->spot[j->src];
+		dst = &t->spot[j->dst];
+		from = place(src, x, by) + src->bytes;
+		sum += j->count * weight(j->worth, from, place(dst, x, by));
+	}
+	return sum;
+}
+
+/* ---- ways to merge ---- */
+
+struct trial {
+	struct tsp *t;
+	const struct link *l;
+	uint32_t x, y; /* chains */
+	struct chain *cx;
+	const struct chain *cy;
+	double rounding; /* more than sums of weights are off by */
+	bool inserts, rotates; /* there are merges of these types */
+	struct merge *best;
+};
+
+/* The entry block stays first. */
+static bool legal(const struct chain *x, const struct chain *y, enum merge_type type)
+{
+	if (x->id == 0)
+		return type == X_Y || type == X1_Y_X2;
+	return y->id != 0 || type == Y_X2_X1;
+}
+
+/* What merging like that makes of the jumps between the chains. */
+static double between(const struct trial *r, uint32_t split, enum merge_type type)
+{
+	struct shifts by = shifts_of(r->t, r->cx, r->cy, split, type);
+
+	return score_list(r->t, r->l->jumps, r->x, &by);
+}
+
+static void keep_best(const struct trial *r, double gain, uint32_t split, enum merge_type type)
+{
+	if (gain > r->best->gain)
+		*r->best = (struct merge){gain, r->x, r->y, split, type};
+}
+
+/* What is kept of x's own jumps, at most, when y is put into a split: each
+ * jump's loss is concave in the bytes between, up to where none is worth anything. */
+static double most_kept(const struct trial *r, const struct change *c)
+{
+	double part = (double)r->cy->bytes / EXTTSP_FORWARD, most = c->much;
+
+	if (part < 1)
+		most = r->cy->bytes ? c->little + part * (c->much - c->little) : 0;
+	return most + r->rounding;
+}
+
+static void try_insert(const struct trial *r, uint32_t split)
+{
+	const struct change *c = &r->t->change[r->cx->blk[split]];
+	double gain = between(r, split, X1_Y_X2);
+
+	if (gain + most_kept(r, c) <= r->best->gain)
+		return;
+	if (r->cy->bytes < EXTTSP_FORWARD)
+		insert(r->t, r->cx, r->cy->bytes);
+	gain += r->cy->bytes < EXTTSP_FORWARD ? c->insert : c->much;
+	keep_best(r, gain, split, X1_Y_X2);
+}
+
+static void try_rotate(const struct trial *r, uint32_t split)
+{
+	double own = r->t->change[r->cx->blk[split]].rotate;
+
+	if (legal(r->cx, r->cy, Y_X2_X1))
+		keep_best(r, between(r, split, Y_X2_X1) + own, split, Y_X2_X1);
+	if (legal(r->cx, r->cy, X2_X1_Y))
+		keep_best(r, between(r, split, X2_X1_Y) + own, split, X2_X1_Y);
+}
+
+/* All splits in front of one block whose jumps between the chains are worth at
+ * most `most`. */
+static void try_split(const struct trial *r, uint32_t split, double most)
+{
+	const struct change *c = &r->t->change[r->cx->blk[split]];
+
+	if (r->inserts && most + most_kept(r, c) > r->best->gain)
+		try_insert(r, split);
+	if (r->rotates && most + c->rotate > r->best->gain)
+		try_rotate(r, split);
+}
+
+/* Splits that make a jump between the chains a fallthrough. */
+static void try_attachments(const struct trial *r)
+{
+	const struct spot *src, *dst;
+	const struct jump *j;
+	int32_t i;
+
+	for (i = r->l->jumps; i != EXTTSP_NONE; i = j->next) {
+		j = &r->t->jump[i];
+		src = &r->t->spot[j->src];
+		dst = &r->t->spot[j->dst];
+		if (j->dst == r->cy->blk[0] && src->index + 1 < r->cx->n)
+			try_split(r, src->index + 1, r->l->close + exttsp_falls(r->l));
+		if (j->src == r->cy->blk[r->cy->n - 1] && dst->index > 0)
+			try_split(r, dst->index, r->l->close + exttsp_falls(r->l));
+	}
+}
+
+/* All other splits only bring the jumps between the chains nearer. */
+static void try_splits(struct trial *r)
+{
+	double close = r->l->close;
+	uint32_t k;
+
+	r->inserts = r->inserts && close + most_kept(r, &r->cx->most) > r->best->gain;
+	r->rotates = r->rotates && close + r->cx->most.rotate > r->best->gain;
+	for (k = 1; (r->inserts || r->rotates) && k < r->cx->n; k++)
+		try_split(r, k, close);
+}
+
+static void try_chain(
+    struct tsp *t, const struct link *l, uint32_t x, double rounding, struct merge *best)
+{
+	uint32_t y = l->a == x ? l->b : l->a;
+	struct trial r = {t, l, x, y, &t->chain[x], &t->chain[y], rounding, true, true, best};
+
+	r.inserts = legal(r.cx, r.cy, X1_Y_X2);
+	r.rotates = legal(r.cx, r.cy, Y_X2_X1);
+	if (legal(r.cx, r.cy, X_Y))
+		keep_best(&r, between(&r, r.cx->n, X_Y), r.cx->n, X_Y);
+	try_attachments(&r);
+	if (r.cx->n <= SPLIT_MAX)
+		try_splits(&r);
+}
+
+static double rounding_of(const struct tsp *t, const struct link *l)
+{
+	return ROUNDING * (t->chain[l->a].score + t->chain[l->b].score);
+}
+
+void exttsp_evaluate(struct tsp *t, struct link *l)
+{
+	double rounding = rounding_of(t, l);
+
+	l->state = EXACT;
+	l->best = (struct merge){.gain = rounding};
+	try_chain(t, l, l->a, rounding, &l->best);
+	try_chain(t, l, l->b, rounding, &l->best);
+}
+
+/* ---- bounds ---- */
+
+static bool mergeable(const struct chain *a, const struct chain *b)
+{
+	double da = a->count / (double)(a->bytes + 1), db = b->count / (double)(b->bytes + 1);
+
+	return a->n + b->n <= EXTTSP_CHAIN_MAX && da <= DENSITY_RATIO * db &&
+	       db <= DENSITY_RATIO * da;
+}
+
+/* What jump j from chain x to y may be worth as a near one. One of the chains
+ * stays whole: what lies between the jump's block in it and its end, or its
+ * begin, lies between the two. */
+static double close_worth(
+    const struct tsp *t, const struct jump *j, const struct chain *x, const struct chain *y)
+{
+	uint64_t to = t->spot[j->dst].pos, to_end = y->bytes - to;
+	uint64_t from = t->spot[j->src].pos + t->spot[j->src].bytes, from_end = x->bytes - from;
+	double ahead = weight(EXTTSP_NEAR, 0, from_end < to ? from_end : to);
+	double back = weight(EXTTSP_NEAR, from < to_end ? from : to_end, 0);
+
+	return j->count * (ahead > back ? ahead : back);
+}
+
+static double falling(const struct jump *j)
+{
+	return (j->worth - EXTTSP_NEAR) * j->count;
+}
+
+/* Only what is last can fall, and only into what is first: the split that makes
+ * j's source last or its target first, where one is enough; NULL: none is. */
+static struct change *split_for(const struct tsp *t, const struct jump *j)
+{
+	const struct spot *src = &t->spot[j->src], *dst = &t->spot[j->dst];
+	const struct chain *x = &t->chain[src->chain];
+
+	if (src->index + 1 == x->n)
+		return dst->index ? &t->change[j->dst] : NULL;
+	return dst->index ? NULL : &t->change[x->blk[src->index + 1]];
+}
+
+static bool falls_whole(const struct tsp *t, const struct jump *j)
+{
+	return !t->spot[j->dst].index &&
+	       t->spot[j->src].index + 1 == t->chain[t->spot[j->src].chain].n;
+}
+
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/* What falls between the chains and splits may gain together. */
+static double most_falls(struct tsp *t, const struct link *l)
+{
+	double whole[2] = {0, 0}, most;
+	const struct jump *j;
+	struct change *c;
+	int32_t i;
+
+	for (i = l->jumps; i != EXTTSP_NONE; i = j->next) {
+		j = &t->jump[i];
+		c = split_for(t, j);
+		if (c)
+			c->falls += falling(j);
+		else if (falls_whole(t, j))
+			whole[t->spot[j->src].chain == l->a] += falling(j);
+	}
+	most = larger(whole[0], whole[1]);
+	for (i = l->jumps; i != EXTTSP_NONE; i = j->next) {
+		j = &t->jump[i];
+		c = split_for(t, j);
+		if (!c)
+			continue;
+		most = larger(most, c->falls + larger(c->little, c->rotate));
+		c->falls = 0;
+	}
+	return most;
+}
+
+static double most_change(const struct chain *x)
+{
+	return x->n <= SPLIT_MAX ? larger(x->most.little, x->most.rotate) : 0;
+}
+
+double exttsp_closer(struct tsp *t, struct link *l)
+{
+	struct chain *a = &t->chain[l->a], *b = &t->chain[l->b];
+	const struct jump *j;
+	double falls;
+	int32_t i;
+
+	l->state = CLOSER;
+	if (!mergeable(a, b))
+		return 0;
+	learn(t, a);
+	learn(t, b);
+	l->close = l->near;
+	if (a->hollow || b->hollow)
+		return exttsp_bound(l) + larger(0, larger(most_change(a), most_change(b)));
+	l->close = rounding_of(t, l);
+	for (i = l->jumps; i != EXTTSP_NONE; i = j->next) {
+		j = &t->jump[i];
+		if (t->spot[j->src].chain == l->a)
+			l->close += close_worth(t, j, a, b);
+		else
+			l->close += close_worth(t, j, b, a);
+	}
+	falls = most_falls(t, l);
+	return l->close + larger(falls, larger(most_change(a), most_change(b)));
+}
