@@ -7,6 +7,9 @@ from gathered import gather
 from rig import CFLAGS, LDFLAGS, How, Unavailable
 
 WEIGHED = 15000
+# Branches alone, as Morph's, and what -fprofile-use would have.
+GCC = [("GCC, no values", "pgo-branches", "-fprofile-generate -fno-profile-values"),
+       ("GCC -fprofile-generate", "pgo-counting", "-fprofile-generate")]
 
 
 def builds(p):
@@ -21,8 +24,8 @@ def builds(p):
         pass
     for k, name in enumerate(sorted(ways)):
         made[name] = p.edit(f"counting{k}", ways[name])[0]
-    made["GCC -fprofile-generate"] = p.made("pgo-counting", How(cflags=CFLAGS + " -fprofile-generate",
-                                                                ldflags=LDFLAGS + " -fprofile-generate"))
+    for name, kept, flags in GCC:
+        made[name] = p.made(kept, How(cflags=f"{CFLAGS} {flags}", ldflags=f"{LDFLAGS} {flags}"))
     return beside.Beside(p, made)
 
 
