@@ -70,24 +70,30 @@ def copied(p, place):
 
 def follow(p, n, place, module, manager):
     """Trains until the manager has n samples; what it counted."""
-    train(p, place, module, FIRST, p.long // 10 + 1)
+    trained = p.long // 10 + 1
+    train(p, place, module, FIRST, trained)
     end = time.monotonic() + SECONDS
     while not manager.get("/v1/status")["registers"]["wanted"]:
         if time.monotonic() > end:
             raise Unavailable("the manager asks for no registers of the program")
         time.sleep(.1)
     first = had = manager.module(module)["mapped"]
-    rounds, trained = p.long, 0
+    rounds, trained = fitting(p, p.long, had * RATE / FIRST / trained, n - had), 0
     while had < n:
         progress(f"{p.name}: {had} of {n} samples")
         train(p, place, module, RATE, rounds)
         trained, before, had = trained + rounds, had, manager.module(module)["mapped"]
         if had == before:
             raise Unavailable("the manager sees nothing of the program")
-        # The last ones are shorter, not to gather many more than n.
-        while rounds > p.long / 64 and rounds > 1 and rounds * (had - first) > trained * (n - had):
-            rounds //= 2
+        rounds = fitting(p, rounds, (had - first) / trained, n - had)
     return dict(manager.get("/v1/status")["registers"], mapped=had)
+
+
+def fitting(p, rounds, samples, n):
+    """Rounds that do not bring many more than n, at so many samples each."""
+    while rounds > p.long / 64 and rounds > 1 and rounds * samples > n:
+        rounds //= 2
+    return rounds
 
 
 def train(p, place, module, rate, rounds):
