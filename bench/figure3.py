@@ -19,10 +19,12 @@ from rig import TOP, Unavailable, machine, measured, on_every_cpu, pairs, run, t
 MOST, FEW = 100000, 15000
 FOLDER = os.path.join(TOP, "docs/bench")
 STORING = threading.Lock()
+MOVED = "moved-16"
 
 # (id, heading, what its ratios are of, how it is made)
 COLUMNS = [
     ("plain", "plain -O2", None, peers.plain),
+    (MOVED, "plain, 16 bytes further", "plain", peers.moved(16)),
     (f"morph-{FEW}", f"Morph, {FEW:,} samples", "plain", peers.morph_samples(FEW)),
     (f"morph-{MOST}", f"Morph, {MOST:,} samples", "plain", peers.morph_samples(MOST)),
     ("morph-complete", "Morph, complete profile", "plain", peers.morph_complete),
@@ -34,7 +36,7 @@ COLUMNS = [
 ]
 HEADING = {c: h for c, h, _, _ in COLUMNS}
 BASE = {c: b for c, _, b, _ in COLUMNS}
-PEERS = [c for c, _, b, _ in COLUMNS if b and c != "clang"]
+PEERS = [c for c, _, b, _ in COLUMNS if b and c not in (MOVED, "clang")]
 
 
 # ---- measuring ----
@@ -268,7 +270,9 @@ def page(all_, shown):
     rounds = sorted({f["rounds"] for f in all_ if "rounds" in f})
     yield "Ratio to plain -O2 in the same round (AutoFDO: to clang -O2), median and quartiles of"
     yield f"{' or '.join(map(str, rounds)) or 'no'} rounds, in each of which all builds share a CPU; below 1 is faster.\n"
-    yield from table_lines(head, time_rows(all_, shown))
+    yield from table_lines([*head, HEADING[MOVED]], time_rows(all_, [*shown, MOVED]))
+    yield "\nThe last column has the code of plain, instruction by instruction, in another place of its lines and pages: what"
+    yield "lies between it and 1 a layout can win or lose by chance."
     yield "\n## Branches taken\n"
     yield "Counted by callgrind on a shorter run of the test; ratio to plain (AutoFDO: to clang -O2).\n"
     yield from table_lines(["program", "plain"] + head[1:], ratio_rows(all_, shown, "taken"))

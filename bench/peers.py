@@ -23,6 +23,18 @@ def plain(p):
     return p.module, {}
 
 
+def moved(n):
+    """All code of plain n bytes further: what its place in memory alone is worth."""
+    def make(p):
+        # The linker script has these sections before all others.
+        pad = p.path(f"pad-{n}.o")
+        run(["gcc", "-x", "assembler", "-c", "-o", pad, p.write(
+            f"pad-{n}.s", f'\t.section .text.unlikely,"ax",@progbits\n\t.p2align 4\n\t.skip {n}, 0xcc\n'
+                          '\t.section .note.GNU-stack,"",@progbits\n')])
+        return p.made(f"moved-{n}", How(ldflags=f"{pad} {LDFLAGS}")), {}
+    return make
+
+
 # ---- Morph ----
 
 def laid_out(p, name, profile):
