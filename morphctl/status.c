@@ -296,7 +296,7 @@ static void show_module(const struct invocation *in, const json_t *m)
 	table_field(stdout, colour, "samples", seen_words(a, m));
 	if (json_is_object(predicted))
 		table_field(stdout, colour, "predicted",
-		    arena_printf(a, "gain %s, taken branches %s, measured %s",
+		    arena_printf(a, "gain %s, taken branches %s, as of %s",
 			words_share(a, json_num(predicted, "gain")), taken_words(a, predicted),
 			words_ago(a, json_str(predicted, "at"), now)));
 	table_field(stdout, colour, "rollback",
