@@ -409,9 +409,10 @@ static void walk(struct builder *b)
 
 /* ---- edges ---- */
 
-static void add_edge(struct builder *b, uint32_t src, uint32_t dst, enum edge_kind kind)
+static void add_edge(
+    struct builder *b, uint32_t src, uint32_t dst, enum edge_kind kind, bool rare)
 {
-	vec_push(&b->edge, (struct cfg_edge){.src = src, .dst = dst, .kind = kind});
+	vec_push(&b->edge, (struct cfg_edge){.src = src, .dst = dst, .kind = kind, .rare = rare});
 	if (b->edge.n > EDGES_MAX)
 		b->why = "too many edges";
 }
@@ -458,7 +459,7 @@ static bool table_line(struct builder *b, uint32_t src, struct str arg, uint32_t
 			continue;
 		any = true;
 		if (mark[l->block] != src)
-			add_edge(b, src, l->block, EDGE_INDIRECT);
+			add_edge(b, src, l->block, EDGE_INDIRECT, false);
 		mark[l->block] = src;
 	}
 	return any;
@@ -489,7 +490,7 @@ static void indirect_edges(struct builder *b, uint32_t src, uint32_t *mark)
 	if (table_edges(b, src, mark))
 		return;
 	for (i = 0; i < b->addressed.n && !b->why; i++)
-		add_edge(b, src, b->addressed.v[i], EDGE_INDIRECT);
+		add_edge(b, src, b->addressed.v[i], EDGE_INDIRECT, false);
 	if (!b->addressed.n) { /* jmp *%rax out of the function */
 		k->term = TERM_END;
 		k->tail_call = true;
@@ -525,7 +526,7 @@ static void asm_edges(struct builder *b, uint32_t src, size_t *at, uint32_t *mar
 	for (; *at < b->asm_edge.n && b->asm_edge.v[*at].src == src; ++*at) {
 		dst = label_block(b, b->u->label.v[b->asm_edge.v[*at].dst].name);
 		if (!b->why && mark[dst] != src)
-			add_edge(b, src, dst, EDGE_INDIRECT);
+			add_edge(b, src, dst, EDGE_INDIRECT, false);
 		if (!b->why)
 			mark[dst] = src;
 	}
@@ -546,29 +547,29 @@ static struct str flags_setter(const struct builder *b, uint32_t i)
 	return (struct str){"", 0};
 }
 
-static void mark_rare(struct builder *b, const struct blk *k)
+/* As insn_rare_way(). */
+static int rare_way(const struct builder *b, const struct blk *k)
 {
-	const struct stmt *jump = &b->u->stmt.v[b->f->code.v[k->jump]];
-	int rare = insn_rare_way(jump->op, flags_setter(b, k->jump));
-
-	if (rare)
-		b->edge.v[b->edge.n - (rare > 0 ? 2 : 1)].rare = true;
+	if (k->term != TERM_COND)
+		return 0;
+	return insn_rare_way(
+	    b->u->stmt.v[b->f->code.v[k->jump]].op, flags_setter(b, k->jump));
 }
 
 static void block_edges(struct builder *b, uint32_t i, uint32_t *mark)
 {
 	struct blk *k = &b->blk.v[i];
+	int rare = rare_way(b, k);
 	struct str op;
 
 	if (k->jump != NONE) {
 		insn_classify(&b->u->stmt.v[b->f->code.v[k->jump]], &op);
 		k->target = label_block(b, op);
-		add_edge(b, i, k->target, k->term == TERM_COND ? EDGE_TAKEN : EDGE_JUMP);
+		add_edge(b, i, k->target, k->term == TERM_COND ? EDGE_TAKEN : EDGE_JUMP, rare > 0);
 	}
 	if (k->fall != NONE)
-		add_edge(b, i, k->fall, k->term == TERM_COND ? EDGE_NOTTAKEN : EDGE_FALL);
-	if (k->term == TERM_COND)
-		mark_rare(b, k);
+		add_edge(
+		    b, i, k->fall, k->term == TERM_COND ? EDGE_NOTTAKEN : EDGE_FALL, rare < 0);
 	if (k->term == TERM_INDIRECT)
 		indirect_edges(b, i, mark);
 }

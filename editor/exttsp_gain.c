@@ -124,7 +124,7 @@ static void learn(struct tsp *t, struct chain *x)
 	x->score = 0;
 	x->inserted = 0;
 	for (k = 0; k < x->n; k++)
-		t->change[x->blk[k]] = (struct change){0, 0, 0, 0};
+		t->change[x->blk[k]] = (struct change){0};
 	for (i = x->jumps; i != EXTTSP_NONE; i = t->jump[i].next)
 		add_jump(t, x, &t->jump[i]);
 	x->most = (struct change){0, -x->score, -x->score, -x->score};
@@ -269,9 +269,12 @@ static void try_insert(const struct trial *r, uint32_t split)
 
 	if (gain + most_kept(r, c) <= r->best->gain)
 		return;
-	if (r->cy->bytes < EXTTSP_FORWARD)
+	if (r->cy->bytes < EXTTSP_FORWARD) {
 		insert(r->t, r->cx, r->cy->bytes);
-	gain += r->cy->bytes < EXTTSP_FORWARD ? c->insert : c->much;
+		gain += c->insert;
+	} else {
+		gain += c->much;
+	}
 	keep_best(r, gain, split, X1_Y_X2);
 }
 
