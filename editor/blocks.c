@@ -409,8 +409,7 @@ static void walk(struct builder *b)
 
 /* ---- edges ---- */
 
-static void add_edge(
-    struct builder *b, uint32_t src, uint32_t dst, enum edge_kind kind, bool rare)
+static void add_edge(struct builder *b, uint32_t src, uint32_t dst, enum edge_kind kind, bool rare)
 {
 	vec_push(&b->edge, (struct cfg_edge){.src = src, .dst = dst, .kind = kind, .rare = rare});
 	if (b->edge.n > EDGES_MAX)
@@ -552,8 +551,7 @@ static int rare_way(const struct builder *b, const struct blk *k)
 {
 	if (k->term != TERM_COND)
 		return 0;
-	return insn_rare_way(
-	    b->u->stmt.v[b->f->code.v[k->jump]].op, flags_setter(b, k->jump));
+	return insn_rare_way(b->u->stmt.v[b->f->code.v[k->jump]].op, flags_setter(b, k->jump));
 }
 
 static void block_edges(struct builder *b, uint32_t i, uint32_t *mark)
@@ -568,8 +566,7 @@ static void block_edges(struct builder *b, uint32_t i, uint32_t *mark)
 		add_edge(b, i, k->target, k->term == TERM_COND ? EDGE_TAKEN : EDGE_JUMP, rare > 0);
 	}
 	if (k->fall != NONE)
-		add_edge(
-		    b, i, k->fall, k->term == TERM_COND ? EDGE_NOTTAKEN : EDGE_FALL, rare < 0);
+		add_edge(b, i, k->fall, k->term == TERM_COND ? EDGE_NOTTAKEN : EDGE_FALL, rare < 0);
 	if (k->term == TERM_INDIRECT)
 		indirect_edges(b, i, mark);
 }

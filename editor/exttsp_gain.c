@@ -79,8 +79,8 @@ static inline double little_change(const struct jump *j, const struct span *s)
 }
 
 /* The changes at a span's begin and, unless that is the chain's end, behind it. */
-static inline struct change *span_begin(const struct tsp *t, const struct chain *x,
-    const struct span *s, struct change **behind)
+static inline struct change *span_begin(
+    const struct tsp *t, const struct chain *x, const struct span *s, struct change **behind)
 {
 	*behind = s->last + 1 < x->n ? &t->change[x->blk[s->last + 1]] : NULL;
 	return &t->change[x->blk[s->first + 1]];
@@ -224,7 +224,7 @@ struct trial {
 	uint32_t x, y; /* chains */
 	struct chain *cx;
 	const struct chain *cy;
-	double rounding; /* more than sums of weights are off by */
+	double rounding;       /* more than sums of weights are off by */
 	bool inserts, rotates; /* there are merges of these types */
 	struct merge *best;
 };
