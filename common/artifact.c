@@ -57,7 +57,9 @@ struct artifact {
 
 static int db_error(struct artifact *a, struct err *e)
 {
-	return err_set(e, "%s: %s", a->path, sqlite3_errmsg(a->db));
+	return err_set(e, "%s: %s%s", a->path,
+	    sqlite3_errcode(a->db) == SQLITE_CORRUPT ? "damaged artifact: " : "",
+	    sqlite3_errmsg(a->db));
 }
 
 static void release(struct artifact *a)
@@ -343,7 +345,8 @@ static int pragma(struct artifact *a, const char *name, struct err *e)
 	if (sqlite3_prepare_v2(a->db, sql, -1, &st, NULL) != SQLITE_OK ||
 	    sqlite3_step(st) != SQLITE_ROW) {
 		if (sqlite3_errcode(a->db) == SQLITE_NOTADB)
-			err_set(e, "%s: not a Morph artifact", a->path);
+			err_set(e, "%s: not a Morph artifact (morphctl artifact show "
+				   "PROGRAM says where a program's is)", a->path);
 		else
 			db_error(a, e);
 	} else {

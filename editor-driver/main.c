@@ -39,7 +39,7 @@ static const char HELP[] =
     "                   after its link, and leave out symbols when it has none\n"
     "  --with LIST      also these transforms, --without LIST not these; LIST is all or\n"
     "                   names with commas between, of: align, got, huge, lines, page,\n"
-    "                   rotate, tails, thread\n"
+    "                   rotate, tails, thread (on by default: got, tails, thread)\n"
     "  --score          only say what the present and the best layout are worth\n"
     "  --layout BUILD   the present layout, for the score (default: the original's)\n"
     "  --report         only say what the artifact holds\n"

@@ -224,6 +224,8 @@ static void print_profile(const struct job *j)
 	printf("%-12s %.10g in %llu lines, %.1f %% of them in known blocks\n",
 	    c->form == COUNTS_SAMPLES ? "samples" : "executions", amount(j, c->total),
 	    (unsigned long long)c->lines, 100 * share(c->used, c->total));
+	if (!c->used)
+		puts("nothing of it is of this program: nothing moves for it");
 	print_lost(c->unknown, "name functions this artifact does not have");
 	print_lost(c->ambiguous, "name functions it has several of: write name#KEY");
 	print_lost(c->no_block, "name blocks their function does not have");
