@@ -315,11 +315,18 @@ static enum http_verdict get_module(struct call *c)
 	return module_json(c, c->module, &j, &e) < 0 ? internal(c, &e) : sync_reply(c, j);
 }
 
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
 static enum http_verdict get_profile(struct call *c)
 {
 	uint64_t functions = FUNCTIONS_DEFAULT, blocks = 0;
 	struct profile p = {0};
-	struct timespec now;
 	struct err e;
 	json_t *j;
 
@@ -328,11 +335,25 @@ static enum http_verdict get_profile(struct call *c)
 		return HTTP_REPLY;
 	if (manager_profile(c->api->m, c->module->id, &p, &e) < 0)
 		return internal(c, &e);
-	clock_gettime(CLOCK_REALTIME, &now);
-	j = json_profile(c->module, &p, (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000,
-	    manager_conf(c->api->m)->profile.half_life_s, functions, blocks);
+	j = json_profile(c->module, &p, now_ms(), manager_conf(c->api->m)->profile.half_life_s,
+	    functions, blocks);
 	profile_free(&p);
 	return sync_reply(c, j);
+}
+
+static enum http_verdict get_samples(struct call *c)
+{
+	struct manager *m = c->api->m;
+	struct profile p = {0};
+	struct err e;
+
+	if (manager_profile(m, c->module->id, &p, &e) < 0)
+		return internal(c, &e);
+	c->rp->status = 200;
+	c->rp->type = "text/plain; charset=utf-8";
+	profile_print(&p, now_ms(), manager_conf(m)->profile.half_life_s, &c->rp->body);
+	profile_free(&p);
+	return HTTP_REPLY;
 }
 
 static enum http_verdict get_explain(struct call *c)
@@ -495,6 +516,7 @@ static const struct route routes[] = {
     {"GET", "/v1/modules", 0, get_modules, {"path", "limit"}},
     {"GET", "/v1/modules/{}", TAKES_MODULE, get_module, {0}},
     {"GET", "/v1/modules/{}/profile", TAKES_MODULE, get_profile, {"functions", "blocks"}},
+    {"GET", "/v1/modules/{}/samples", TAKES_MODULE, get_samples, {0}},
     {"GET", "/v1/modules/{}/explain", TAKES_MODULE, get_explain, {0}},
     {"GET", "/v1/decisions", 0, get_decisions, {"module", "limit"}},
     {"GET", "/v1/history", 0, get_history, {"module", "limit"}},

@@ -147,7 +147,7 @@ void decide(const struct conf *c, const struct decide_in *in, struct decision *d
 
 	/* 5: usage changed since the present layout was made */
 	if (!in->laid_out) {
-		pass(d, RUNG_CHANGE, "the original layout has never been made for any usage");
+		pass(d, RUNG_CHANGE, "runs as it was built, which was for no usage");
 	} else {
 		numbers(d, RUNG_CHANGE, in->change, c->decide.min_change);
 		if (in->change >= c->decide.min_change) {

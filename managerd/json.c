@@ -142,13 +142,15 @@ json_t *json_module(const struct store_module *m, double samples, bool can_rollb
     const struct store_decision *last)
 {
 	double all = (double)m->mapped + (double)m->stale + (double)m->outside;
+	/* Rolled back to the origin, the time of the last swap is of no layout. */
+	int64_t layout_ms = build_id_equal(&m->current, &m->origin) ? 0 : m->layout_ms;
 	json_t *j;
 
 	j = json_pack("{so so so ss so so so so so so so so so}", "id", json_module_id(m->id),
 	    "path", json_text(m->path), "uid", count(m->uid), "state",
 	    module_state_name((enum module_state)m->state), "text", json_text(m->text), "build_id",
 	    build_id(&m->current), "origin", build_id(&m->origin), "artifact",
-	    json_text(m->artifact), "layout_at", json_time(m->layout_ms), "first_seen",
+	    json_text(m->artifact), "layout_at", json_time(layout_ms), "first_seen",
 	    json_time(m->first_ms), "last_seen", json_time(m->last_ms), "held",
 	    json_text(m->held_why), "held_until", json_time(m->held_until_ms));
 	json_object_set_new(j, "samples", json_number(samples));

@@ -37,6 +37,18 @@ static const char *input_kind_name(uint32_t kind)
 	return kind >= ART_OBJECT && kind <= ART_FILE ? name[kind] : "other";
 }
 
+char *command_artifact(const char *name, struct err *e)
+{
+	struct build_id id = {0};
+	struct elf *f = elf_file_open(name, -1, e);
+
+	if (!f)
+		return artifact_peek(name, &id, e) ? NULL : xstrdup(name);
+	id = elf_file_build_id(f);
+	elf_file_close(f);
+	return artifact_find(name, &id, e);
+}
+
 /* ---- the file as JSON ---- */
 
 static json_t *clean(struct arena *a, const char *s)
@@ -312,18 +324,22 @@ static void show_artifact(const struct invocation *in, const json_t *art)
 
 int cmd_artifact(const struct invocation *in)
 {
-	const char *path = in->arg[0];
-	struct artifact *art;
+	const char *name = in->arg[0];
+	struct artifact *art = NULL;
 	struct stat st;
 	struct err e;
+	char *path;
 	json_t *j;
 
-	if (stat(path, &st) < 0)
-		return complain(EXIT_NOT_FOUND, "%s: %m", path);
-	art = artifact_open(path, &e);
+	if (stat(name, &st) < 0)
+		return complain(EXIT_NOT_FOUND, "%s: %m", name);
+	path = command_artifact(name, &e);
+	if (path)
+		art = artifact_open(path, &e);
 	if (!art)
 		return complain(EXIT_FAILED, "%s", words_clean(in->mem, e.text));
 	j = artifact_json(path, art, in->mem);
 	artifact_close(art);
+	free(path);
 	return show(in, j, show_artifact);
 }

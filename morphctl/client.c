@@ -150,15 +150,13 @@ static int open_envelope(struct client *c, const struct buf *b, long status, jso
 	return code;
 }
 
-static int perform(struct client *c, json_t **result, const char *body, const char *path)
+/* One exchange; *status is HTTP's. */
+static int exchange(
+    struct client *c, const char *path, const char *body, struct buf *answer, long *status)
 {
 	char *url = arena_printf(c->in->mem, "http://morph%s", path);
-	struct buf answer = {0};
-	long status = 0;
 	CURLcode r;
-	int code;
 
-	*result = NULL;
 	curl_easy_reset(c->curl);
 	curl_easy_setopt(c->curl, CURLOPT_UNIX_SOCKET_PATH, c->socket);
 	curl_easy_setopt(c->curl, CURLOPT_URL, url);
@@ -167,19 +165,30 @@ static int perform(struct client *c, json_t **result, const char *body, const ch
 	curl_easy_setopt(c->curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S);
 	curl_easy_setopt(c->curl, CURLOPT_TIMEOUT, (long)ANSWER_S);
 	curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, take);
-	curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, &answer);
+	curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, answer);
 	if (body) {
 		curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, c->headers);
 		curl_easy_setopt(c->curl, CURLOPT_POSTFIELDS, body);
 	}
 	r = curl_easy_perform(c->curl);
-	curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
+	curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, status);
 	if (r == CURLE_COULDNT_CONNECT)
-		code = no_connection(c);
-	else if (r != CURLE_OK)
-		code = complain(
+		return no_connection(c);
+	if (r != CURLE_OK)
+		return complain(
 		    EXIT_FAILED, "%s: %s", c->socket, c->why[0] ? c->why : curl_easy_strerror(r));
-	else
+	return EXIT_DONE;
+}
+
+static int perform(struct client *c, json_t **result, const char *body, const char *path)
+{
+	struct buf answer = {0};
+	long status = 0;
+	int code;
+
+	*result = NULL;
+	code = exchange(c, path, body, &answer, &status);
+	if (code == EXIT_DONE)
 		code = open_envelope(c, &answer, status, result);
 	buf_free(&answer);
 	return code;
@@ -200,6 +209,21 @@ int client_get(struct client *c, json_t **result, const char *fmt, ...)
 	PATH_FROM(fmt, path);
 	code = perform(c, result, NULL, path);
 	free(path);
+	return code;
+}
+
+int client_get_text(struct client *c, struct buf *text, const char *fmt, ...)
+{
+	json_t *none = NULL;
+	long status = 0;
+	int code;
+
+	PATH_FROM(fmt, path);
+	code = exchange(c, path, NULL, text, &status);
+	free(path);
+	if (code == EXIT_DONE && status != 200)
+		code = open_envelope(c, text, status, &none);
+	json_decref(none);
 	return code;
 }
 
@@ -276,6 +300,19 @@ static int ask_name(struct client *c, const char *name, json_t **module)
 	return code;
 }
 
+/* Of a file that is gone, whose module may still be known; NULL with errno. */
+static char *absolute(const char *name)
+{
+	char *here, *path;
+
+	if (*name == '/')
+		return xstrdup(name);
+	here = getcwd(NULL, 0);
+	path = here ? xasprintf("%s/%s", here, name + (strncmp(name, "./", 2) ? 0 : 2)) : NULL;
+	free(here);
+	return path;
+}
+
 int client_module(struct client *c, const char *name, json_t **module)
 {
 	char *path;
@@ -285,7 +322,9 @@ int client_module(struct client *c, const char *name, json_t **module)
 	if (!strchr(name, '/'))
 		return ask_name(c, name, module);
 	path = realpath(name, NULL);
-	code = ask_path(c, path ? path : name, module);
+	if (!path)
+		path = absolute(name);
+	code = path ? ask_path(c, path, module) : complain(EXIT_FAILED, "%s: %m", name);
 	free(path);
 	return code;
 }

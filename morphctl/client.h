@@ -16,6 +16,9 @@ void client_close(struct client *c);
 /* GET; *result is a new reference to the envelope's result. */
 int client_get(struct client *c, json_t **result, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* GET of a route that answers with text, appended to *text. */
+int client_get_text(struct client *c, struct buf *text, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 /* POST of a JSON object (consumed; NULL = no body). */
 int client_post(struct client *c, json_t **result, json_t *body, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));

@@ -5,6 +5,7 @@
 #ifndef MORPH_MORPHCTL_COMMAND_H
 #define MORPH_MORPHCTL_COMMAND_H
 
+#include "common/err.h"
 #include "common/mem.h"
 
 #include <jansson.h>
@@ -27,7 +28,8 @@ enum {
 	OPT_FORCE = 4,
 	OPT_BLOCKS = 8,
 	OPT_LIMIT = 16,
-	OPT_FUNCTIONS = 32
+	OPT_FUNCTIONS = 32,
+	OPT_TEXT = 64
 };
 
 struct invocation {
@@ -57,6 +59,9 @@ int cmd_history(const struct invocation *in);
 int cmd_explain(const struct invocation *in);
 int cmd_profile(const struct invocation *in);
 int cmd_artifact(const struct invocation *in);
+/* The artifact that a person means by its own name or its program's, to free;
+ * or NULL. */
+char *command_artifact(const char *name, struct err *e);
 /* Becomes morph-edit, which reads profiles. */
 int cmd_compare(const struct invocation *in);
 

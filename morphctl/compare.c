@@ -5,19 +5,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* The artifact that a person means by its own name or its module's, or NULL. */
-static char *find_artifact(const char *name, struct err *e)
-{
-	struct build_id id = {0};
-	struct elf *f = elf_file_open(name, -1, e);
-
-	if (!f)
-		return artifact_peek(name, &id, e) ? NULL : xstrdup(name);
-	id = elf_file_build_id(f);
-	elf_file_close(f);
-	return artifact_find(name, &id, e);
-}
-
 /* The editor in the folder of this program. */
 static char *editor_path(void)
 {
@@ -39,7 +26,7 @@ int cmd_compare(const struct invocation *in)
 	const char *argv[10];
 	int n = 0;
 
-	artifact = find_artifact(in->arg[0], &e);
+	artifact = command_artifact(in->arg[0], &e);
 	if (!artifact) {
 		free(editor);
 		return complain(EXIT_NOT_FOUND, "%s", e.text);

@@ -221,20 +221,25 @@ static int hooks_log(int argc, char **argv)
 	return show_log(follows, json);
 }
 
+static bool is_help(const char *arg)
+{
+	return !strcmp(arg, "--help") || !strcmp(arg, "-h");
+}
+
 int cmd_hooks(int argc, char **argv)
 {
-	const char *verb = argc > 1 ? argv[1] : "";
+	const char *verb = argc > 1 ? argv[1] : "", *next = argc > 2 ? argv[2] : "";
 
+	if (is_help(verb) || is_help(next)) {
+		fputs(help, stdout);
+		return 0;
+	}
 	if (!strcmp(verb, "run"))
 		return hooks_run(argc - 1, argv + 1);
 	if (!strcmp(verb, "env") && argc == 2)
 		return hooks_env();
 	if (!strcmp(verb, "log"))
 		return hooks_log(argc - 1, argv + 1);
-	if (!strcmp(verb, "--help") || !strcmp(verb, "-h")) {
-		fputs(help, stdout);
-		return 0;
-	}
 	fputs(help, stderr);
 	return EXIT_USAGE;
 }

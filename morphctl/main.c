@@ -18,8 +18,8 @@ static const struct command commands[] = {
 	"With MODULE: all about that one.\n" MODULE_HELP,
 	OPT_LIMIT | OPT_ALL, 0, 1, cmd_status},
     {"reoptimize now", "[MODULE]", "decide at once, lay out anew if it pays",
-	"Asks for a decision now instead of at the next cycle. Idleness, cool-down and budget\n"
-	"are passed over; the other rungs of the ladder hold.\n"
+	"Asks for a decision now instead of at the next cycle. Idleness, cool-down, budget and\n"
+	"a hold are passed over; the other rungs of the ladder stand.\n"
 	"Without MODULE: all of yours.\n" MODULE_HELP,
 	OPT_WAIT | OPT_FORCE, 0, 1, cmd_reoptimize},
     {"rollback", "MODULE | --all", "put the build before the last swap back",
@@ -30,10 +30,12 @@ static const struct command commands[] = {
     {"explain", "MODULE", "the last decision, rung by rung",
 	"Every rung of the ladder with its numbers, and the one that stopped it.\n" MODULE_HELP,
 	0, 1, 1, cmd_explain},
-    {"profile", "MODULE", "hot functions and blocks", MODULE_HELP, OPT_BLOCKS | OPT_LIMIT, 1, 1,
-	cmd_profile},
-    {"artifact show", "FILE", "what is in a NAME.morph file",
-	"Reads the file itself; the manager need not run.\n", OPT_FUNCTIONS, 1, 1, cmd_artifact},
+    {"profile", "MODULE", "hot functions and blocks",
+	"With --text all of it, as a file of samples for morph-edit(1) and `morphctl compare`.\n"
+	MODULE_HELP, OPT_BLOCKS | OPT_LIMIT | OPT_TEXT, 1, 1, cmd_profile},
+    {"artifact show", "FILE", "what is in a program's second half",
+	"FILE is the program or its NAME.morph. The manager need not run.\n", OPT_FUNCTIONS, 1, 1,
+	cmd_artifact},
     {"compare", "FILE A B", "how far profile A of a program agrees with profile B",
 	"FILE is the program or its NAME.morph; A and B are samples:FILE or counts:FILE, as\n"
 	"morph-edit(1) reads them. The manager need not run.\n",
@@ -47,11 +49,12 @@ static const struct option_help {
 } options[] = {
     {OPT_WAIT, "wait", NULL, "return when it is done; the exit code says how it ended"},
     {OPT_FORCE, "force", NULL, "also where usage did not change or the gain is small"},
-    {OPT_ALL, "all", NULL, "every module: in status also those without artifact"},
+    {OPT_ALL, "all", NULL, "all modules; of status: also those without artifact"},
     {OPT_BLOCKS, "blocks", NULL, "with the hottest blocks of each function"},
+    {OPT_TEXT, "text", NULL, "print the profile as morph-edit(1) reads it"},
     {OPT_FUNCTIONS, "functions", NULL, "list the functions too"},
     {OPT_LIMIT, "limit", "N", "at most N lines"},
-    {'j', "json", NULL, "the manager's result as it is, docs/API.md"},
+    {'j', "json", NULL, "the result as JSON, docs/API.md"},
     {'s', "socket", "PATH", "ask the manager at PATH"},
     {'h', "help", NULL, "this text"},
     {'V', "version", NULL, "print the version"},
@@ -233,14 +236,14 @@ int main(int argc, char **argv)
 	struct arena mem = {0};
 	struct invocation in = {.mem = &mem};
 	struct wanted want = {0};
-	int code;
+	int code, used;
 
 	log_init("morphctl", LOG_LVL_INFO);
 	if (argc > 1 && strcmp(argv[1], "hooks") == 0)
 		return cmd_hooks(argc - 1, argv + 1);
 	code = read_options(argc, argv, &in, &want);
 	if (code)
-		return usage_error(NULL);
+		return usage_error(argc > 1 ? find_command(argv + 1, argc - 1, &used) : NULL);
 	if (want.version) {
 		puts("morphctl " MORPH_VERSION);
 		return EXIT_DONE;

@@ -254,11 +254,43 @@ int cmd_explain(const struct invocation *in)
 	return about_module(in, "explain", show_explain);
 }
 
+/* Line by line, since names are whoever's built the program. */
+static void print_lines(struct arena *a, char *text)
+{
+	char *line, *save;
+
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		puts(words_clean(a, line));
+}
+
+static int profile_text(const struct invocation *in)
+{
+	struct client *c = client_open(in);
+	struct buf text = {0};
+	json_t *m;
+	int code;
+
+	code = client_module(c, in->arg[0], &m);
+	if (code == EXIT_DONE) {
+		code = client_get_text(c, &text, "/v1/modules/%s/samples", json_str(m, "id"));
+		json_decref(m);
+	}
+	if (code == EXIT_DONE)
+		print_lines(in->mem, buf_cstr(&text));
+	buf_free(&text);
+	client_close(c);
+	return code;
+}
+
 int cmd_profile(const struct invocation *in)
 {
 	enum { FUNCTIONS = 20, BLOCKS = 8 };
 	const char *what = arena_printf(in->mem, "profile?functions=%ld&blocks=%d",
 	    in->limit ? in->limit : FUNCTIONS, in->given & OPT_BLOCKS ? BLOCKS : 0);
 
+	if (in->given & OPT_TEXT && (in->json || in->given != OPT_TEXT))
+		return complain(EXIT_USAGE, "profile: --text is all of it, and goes alone");
+	if (in->given & OPT_TEXT)
+		return profile_text(in);
 	return about_module(in, what, show_profile);
 }

@@ -43,6 +43,22 @@ static const char *cell_text(const struct cell *c)
 	return c->text ? c->text : "";
 }
 
+static unsigned last_cell(const struct table *t, const struct cell *cell)
+{
+	unsigned i, last = 0;
+
+	for (i = 0; i < t->ncolumn; i++) {
+		if (*cell_text(&cell[i]))
+			last = i;
+	}
+	return last;
+}
+
+static bool is_cut(const struct column *c)
+{
+	return c->kind == CUT || c->kind == CUT_END;
+}
+
 /* The widths of the columns; the one that may be cut gives way. */
 static void widths(const struct table *t, unsigned *w)
 {
@@ -52,13 +68,16 @@ static void widths(const struct table *t, unsigned *w)
 	for (i = 0; i < t->ncolumn; i++) {
 		w[i] = text_width(t->column[i].title);
 		for (r = 0; r < t->row.n; r++) {
+			if (is_cut(&t->column[i]) && i + 1 < t->ncolumn &&
+			    last_cell(t, t->row.v[r].cell) == i)
+				continue;
 			n = text_width(cell_text(&t->row.v[r].cell[i]));
 			w[i] = n > w[i] ? n : w[i];
 		}
 		if (t->column[i].kind == WRAP)
 			w[i] = WRAP_LEAST;
 		total += w[i] + (i ? GAP : 0);
-		if (t->column[i].kind == CUT || t->column[i].kind == CUT_END)
+		if (is_cut(&t->column[i]))
 			cut = i;
 	}
 	if (total > TABLE_WIDTH && cut < TABLE_COLUMNS) {
@@ -147,19 +166,16 @@ static unsigned put_cell(
 static void put_row(
     FILE *out, const struct table *t, const unsigned *w, const struct cell *cell, bool colour)
 {
-	unsigned i, last = 0, owed = t->indent, start = t->indent;
+	unsigned i, last = last_cell(t, cell), room, owed = t->indent, start = t->indent;
 
-	for (i = 0; i < t->ncolumn; i++) {
-		if (*cell_text(&cell[i]))
-			last = i;
-	}
 	for (i = 0; i <= last; i++) {
 		if (t->column[i].kind == WRAP) {
 			pad(out, owed);
 			put_wrapped(out, colour, cell[i].paint, cell_text(&cell[i]), start, start);
 			return;
 		}
-		owed = put_cell(out, colour, t->column[i].kind, w[i], &cell[i], owed);
+		room = i == last && is_cut(&t->column[i]) ? TABLE_WIDTH - start : w[i];
+		owed = put_cell(out, colour, t->column[i].kind, room, &cell[i], owed);
 		start += w[i] + GAP;
 	}
 	fputc('\n', out);

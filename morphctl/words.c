@@ -30,29 +30,17 @@ char *words_number(struct arena *a, double v)
 	return out;
 }
 
-static char *scaled(struct arena *a, double v, double step, const char *const *unit, size_t n)
+char *words_bytes(struct arena *a, double v)
 {
+	static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+	enum { UNITS = sizeof unit / sizeof *unit };
 	size_t i;
 
 	if (!isfinite(v))
 		return arena_strdup(a, "-");
-	for (i = 0; i + 1 < n && fabs(v) >= step * 0.9995; i++)
-		v /= step;
-	return arena_printf(a, "%.*f%s", i > 0 && fabs(v) < 99.95 ? 1 : 0, v, unit[i]);
-}
-
-char *words_short(struct arena *a, double v)
-{
-	static const char *const unit[] = {"", " k", " M", " G", " T"};
-
-	return scaled(a, v, 1000, unit, sizeof unit / sizeof *unit);
-}
-
-char *words_bytes(struct arena *a, double v)
-{
-	static const char *const unit[] = {" B", " KiB", " MiB", " GiB", " TiB"};
-
-	return scaled(a, v, 1024, unit, sizeof unit / sizeof *unit);
+	for (i = 0; i + 1 < UNITS && fabs(v) >= 1024 * 0.9995; i++)
+		v /= 1024;
+	return arena_printf(a, "%.*f %s", i > 0 && fabs(v) < 99.95 ? 1 : 0, v, unit[i]);
 }
 
 char *words_share(struct arena *a, double v)
@@ -64,12 +52,10 @@ char *words_change(struct arena *a, double before, double after)
 {
 	double by = (after - before) / before * 100;
 
-	if (!isfinite(before) || !isfinite(after))
+	if (!isfinite(by))
 		return arena_strdup(a, "-");
-	if (!isfinite(by) || fabs(by) < 0.5)
-		return arena_printf(a, "%s → %s", words_short(a, before), words_short(a, after));
-	return arena_printf(a, "%s → %s (%s%.0f %%)", words_short(a, before), words_short(a, after),
-	    by < 0 ? "−" : "+", fabs(by));
+	return arena_printf(
+	    a, "%s%.0f %%", fabs(by) < 0.5 ? "" : by < 0 ? "−" : "+", fabs(by));
 }
 
 char *words_duration(struct arena *a, double seconds)

@@ -12,13 +12,11 @@
 
 /* 15210.4 -> "15,210"; below 10 with one decimal unless it is whole. */
 char *words_number(struct arena *a, double v);
-/* 812 -> "812", 81200 -> "81.2 k", then M, G, T. */
-char *words_short(struct arena *a, double v);
 /* 290112 -> "283 KiB". */
 char *words_bytes(struct arena *a, double v);
 /* 0.051 -> "5.1 %". */
 char *words_share(struct arena *a, double v);
-/* 812, 330 -> "812 → 330 (−59 %)". */
+/* 812, 330 -> "−59 %". */
 char *words_change(struct arena *a, double before, double after);
 /* 75 -> "75 s", 4000 -> "1 h 6 min", 200000 -> "2 d 7 h". */
 char *words_duration(struct arena *a, double seconds);

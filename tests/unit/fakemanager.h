@@ -148,9 +148,9 @@ static inline void fake_end_change(struct manager *m, uint64_t id, int status)
 		m->fn(m->arg, id);
 }
 
-static void fake_module(struct manager *m, const char *path, uint32_t uid, int state)
+static struct store_module fake_row(const char *path, uint32_t uid, int state)
 {
-	struct store_module sm = {.id = module_id(path),
+	return (struct store_module){.id = module_id(path),
 	    .path = path,
 	    .uid = uid,
 	    .state = state,
@@ -168,8 +168,25 @@ static void fake_module(struct manager *m, const char *path, uint32_t uid, int s
 	    .taken_before = 81250,
 	    .taken_after = 33000,
 	    .predicted_ms = FAKE_MS + 20000};
+}
+
+static void fake_module(struct manager *m, const char *path, uint32_t uid, int state)
+{
+	struct store_module sm = fake_row(path, uid, state);
 	struct err e;
 
+	if (store_put_module(m->store, &sm, &e) < 0)
+		abort();
+}
+
+/* The time of its last swap stays known, for the cool-down. */
+static inline void fake_rolled_back(struct manager *m, const char *path, uint32_t uid)
+{
+	struct store_module sm = fake_row(path, uid, MODULE_HELD);
+	struct err e;
+
+	sm.current = sm.origin;
+	sm.layout_ms = FAKE_MS + 30000;
 	if (store_put_module(m->store, &sm, &e) < 0)
 		abort();
 }

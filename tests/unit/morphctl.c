@@ -41,6 +41,7 @@ static void serve(int ready)
 	uv_loop_init(&loop);
 	fake_start(&m, dir, getuid(), getuid() + 1);
 	fake_module(&m, "/opt/two/lua", getuid(), MODULE_ORIGINAL);
+	fake_rolled_back(&m, "/opt/back", getuid());
 	if (!api_open(&loop, &m, sock, 0600, &e))
 		abort();
 	uv_timer_init(&loop, &t);
@@ -129,7 +130,7 @@ START_TEST(status_is_told_in_words)
 	expect(t, "of 2 builds: 900 samples (50 not sent), 1,201 branches witnessed, 600 callers\n");
 	expect(t, "/home/ann/bin/lua  "); /* root sees a longer path, too */
 	expect(t, "  laid out   15,210  98.0 %  ");
-	expect(t, "5.1 %  81.2 k → 33.0 k (−59 %)\n  waits (few-samples, ");
+	expect(t, "5.1 %  −59 %\n  waits (few-samples, ");
 	expect(t, "): 1200 samples, policy asks for 15000\n");
 	ck_assert_ptr_null(strchr(t, '\033'));
 	ck_assert_ptr_null(strstr(t, "--limit"));
@@ -190,6 +191,10 @@ START_TEST(modules_are_found_by_path_name_and_id)
 	expect(t, "no module nosuch");
 	free(t);
 	free(run(cmd_explain, (struct invocation){ONE("/no/such")}, EXIT_NOT_FOUND));
+	t = run(cmd_explain, (struct invocation){ONE("./nosuch")}, EXIT_NOT_FOUND);
+	expect(t, "/nosuch\n");
+	ck_assert_ptr_null(strstr(t, "/./"));
+	free(t);
 	/* As a path that is no module, odd bytes and all. */
 	free(run(cmd_explain, (struct invocation){ONE("/a b?&path=#%\xff")}, EXIT_NOT_FOUND));
 }
@@ -218,6 +223,33 @@ START_TEST(profile_names_cannot_move_the_cursor)
 	expect(t, "called from luaV_execute, block 1, 100.0 % of it\n");
 	expect(t, "evil?[2J");
 	expect(t, "  moves as a whole: jump table not understood\n");
+	free(t);
+}
+END_TEST
+
+START_TEST(a_profile_is_printed_for_the_editor)
+{
+	struct invocation in = {ONE("8c0a0ff84becb0dd"), .given = OPT_TEXT};
+	char *t = run(cmd_profile, in, EXIT_DONE);
+
+	expect(t, " 2 300.000\n");
+	expect(t, " 2 > 3 30.000\n");
+	expect(t, " 1 @ evil?[2J#");
+	ck_assert(strncmp(t, "evil?[2J#", 9) == 0);
+	free(t);
+	in.json = true;
+	free(run(cmd_profile, in, EXIT_USAGE));
+	free(run(cmd_profile, (struct invocation){ONE("nosuch"), .given = OPT_TEXT},
+	    EXIT_NOT_FOUND));
+}
+END_TEST
+
+START_TEST(a_layout_that_was_rolled_back_has_no_age)
+{
+	char *t = run(cmd_status, (struct invocation){ONE("back")}, EXIT_DONE);
+
+	expect(t, "held: ");
+	ck_assert_ptr_null(strstr(t, "made "));
 	free(t);
 }
 END_TEST
@@ -351,6 +383,9 @@ START_TEST(artifacts_are_shown)
 	free(t);
 	free(path);
 	free(run(cmd_artifact, (struct invocation){ONE("/no/such")}, EXIT_NOT_FOUND));
+	t = run(cmd_artifact, (struct invocation){ONE("/bin/sh")}, EXIT_FAILED);
+	expect(t, "artifact");
+	free(t);
 }
 END_TEST
 
@@ -366,13 +401,13 @@ START_TEST(numbers_read_well)
 	ck_assert_str_eq(words_number(&mem, 9.97), "10");
 	ck_assert_str_eq(words_number(&mem, NAN), "-");
 	ck_assert_str_eq(words_number(&mem, 1e18), "1e+18");
-	ck_assert_str_eq(words_short(&mem, 812), "812");
-	ck_assert_str_eq(words_short(&mem, 999.9), "1.0 k");
-	ck_assert_str_eq(words_short(&mem, 1e30), "1000000000000000000 T");
+	ck_assert_str_eq(words_bytes(&mem, 1023.9), "1.0 KiB");
 	ck_assert_str_eq(words_bytes(&mem, 290112), "283 KiB");
 	ck_assert_str_eq(words_share(&mem, 0.0512), "5.1 %");
-	ck_assert_str_eq(words_change(&mem, 100, 150), "100 → 150 (+50 %)");
-	ck_assert_str_eq(words_change(&mem, 0, 0), "0 → 0");
+	ck_assert_str_eq(words_change(&mem, 100, 150), "+50 %");
+	ck_assert_str_eq(words_change(&mem, 81250, 33000), "−59 %");
+	ck_assert_str_eq(words_change(&mem, 1000, 999), "0 %");
+	ck_assert_str_eq(words_change(&mem, 0, 0), "-");
 	ck_assert_str_eq(words_change(&mem, NAN, 1), "-");
 }
 END_TEST
@@ -412,6 +447,7 @@ END_TEST
 START_TEST(tables_fit)
 {
 	static const struct column column[] = {{"N", RIGHT}, {"PATH", CUT}, {"", WRAP}};
+	static const struct column cut[] = {{"NAME", CUT_END}, {"REST", LEFT}};
 	struct table t = {column, 3, 1};
 	char *long_path = arena_alloc(&mem, 201), *out;
 	size_t n;
@@ -434,6 +470,17 @@ START_TEST(tables_fit)
 	expect(out, "\n 22  b");
 	free(out);
 	table_free(&t);
+	/* The last cell of a row does not give way to columns of other rows. */
+	t = (struct table){cut, 2, 0};
+	table_row(&t)->cell[0].text = "x";
+	t.row.v[0].cell[1].text = long_path + 110;
+	table_row(&t)->cell[0].text = "short but longer than what is left of the first";
+	f = open_memstream(&out, &n);
+	table_print(f, &t, false);
+	fclose(f);
+	expect(out, "\nshort but longer than what is left of the first\n");
+	free(out);
+	table_free(&t);
 }
 END_TEST
 
@@ -452,6 +499,8 @@ int main(void)
 	tcase_add_test(t, modules_are_found_by_path_name_and_id);
 	tcase_add_test(t, explain_shows_the_rung_that_stopped_it);
 	tcase_add_test(t, profile_names_cannot_move_the_cursor);
+	tcase_add_test(t, a_profile_is_printed_for_the_editor);
+	tcase_add_test(t, a_layout_that_was_rolled_back_has_no_age);
 	tcase_add_test(t, history_is_a_table);
 	tcase_add_test(t, a_change_is_waited_for);
 	tcase_add_test(t, rollback_wants_one_or_all);
