@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char MAGIC[8] = "MorphUO2";
+static const char MAGIC[8] = "MorphUO3";
 
 /* Which fields of a uop follow; others are 0. */
 enum { HAS_DST = 1, HAS_SRC = 2, HAS_ADDRESS = 4, HAS_AUX = 8, HAS_IMM = 16, SIZE_SHIFT = 5,
@@ -122,6 +122,9 @@ static void put_block(
 	buf_char(out, (char)b->reg);
 	buf_uleb(out, b->to);
 	buf_uleb(out, b->other);
+	buf_uleb(out, (uint32_t)(b->join + 1));
+	if (b->join != UOPS_NONE)
+		buf_uleb(out, (uint64_t)b->writes << 1 | b->stores);
 	buf_uleb(out, b->nuop);
 	for (i = b->uop; i < b->uop + b->nuop; i++) {
 		f = *frame < u->frame.n && u->frame.v[*frame].uop == i ? &u->frame.v[*frame] : NULL;
@@ -328,6 +331,19 @@ static bool sound_block(const struct uops_func *f, const struct uops_block *b)
 	}
 }
 
+static int get_join(struct reader *r, struct uops_block *b)
+{
+	uint64_t join, changes = 0;
+
+	if (uleb_read(&r->p, r->end, &join) || join > r->f->nblock ||
+	    (join && uleb_read(&r->p, r->end, &changes)) || changes >> 1 > UINT16_MAX)
+		return -1;
+	b->join = (uint32_t)join - 1;
+	b->writes = (uint16_t)(changes >> 1);
+	b->stores = changes & 1;
+	return 0;
+}
+
 static int get_block(struct reader *r)
 {
 	struct uops_block b = {.uop = (uint32_t)r->u->uop.n};
@@ -337,7 +353,7 @@ static int get_block(struct reader *r)
 	if (get_byte(r, UT_N - 1, &b.term) || get_byte(r, UC_N - 1, &b.cond) ||
 	    get_byte(r, UR_N - 1, &b.reg) || uleb_read(&r->p, r->end, &to) ||
 	    uleb_read(&r->p, r->end, &other) || to > UINT32_MAX || other > UINT32_MAX ||
-	    get_count(r, &b.nuop) || !b.nuop)
+	    get_join(r, &b) || get_count(r, &b.nuop) || !b.nuop)
 		return -1;
 	b.to = (uint32_t)to;
 	b.other = (uint32_t)other;

@@ -138,6 +138,9 @@ enum uop_term {
 struct uops_block {
 	uint32_t uop, nuop; /* >= 1: the last is UOP_END */
 	uint32_t to, other; /* ids of blocks of this function; of UT_LOOKUP a table */
+	uint32_t join;      /* id of the block where all ways from here meet again, or UOPS_NONE */
+	uint16_t writes;    /* until then: registers that may change, by bit; the flags may */
+	bool stores;        /* … and memory */
 	uint8_t term, cond, reg;
 };
 

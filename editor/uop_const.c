@@ -10,12 +10,9 @@ static void forget(uint32_t reg[UR_N])
 	memset(reg, 0xff, UR_N * sizeof *reg);
 }
 
-static void forget_operand(uint32_t reg[UR_N], uint8_t operand)
+static unsigned operand_bit(uint8_t operand)
 {
-	if (operand < UR_N)
-		reg[operand] = NONE;
-	else if (operand < UO_MEM)
-		reg[operand - UO_HIGH] = NONE;
+	return operand < UR_N ? 1u << operand : operand < UO_MEM ? 1u << (operand - UO_HIGH) : 0;
 }
 
 static uint32_t table_address(struct uop_tables *t, const struct stmt *st, const struct uop *u)
@@ -32,63 +29,55 @@ static uint32_t table_address(struct uop_tables *t, const struct stmt *st, const
 	return op[0].class == OP_SYMBOL ? uop_table(t, op[0].symbol) : NONE;
 }
 
-static void forget_written(uint32_t reg[UR_N], const struct uop *u)
+uint16_t uop_written(const struct uop *u)
 {
 	switch (u->kind) {
 	case UOP_NOP:
+	case UOP_END:
 	case UOP_FLAGS:
 	case UOP_CMP:
 	case UOP_TEST:
 	case UOP_BT:
-	case UOP_PUSH:
 	case UOP_WIPE:
-		return;
+		return 0;
+	case UOP_STOP:
+		return UINT16_MAX;
+	case UOP_CALL:
+		return UR_CALLER_SAVED;
 	case UOP_MULA:
 	case UOP_IMULA:
 	case UOP_DIV:
 	case UOP_IDIV:
-		reg[UR_AX] = reg[UR_DX] = NONE;
-		return;
+		return 1 << UR_AX | 1 << UR_DX;
 	case UOP_SIGN_DX:
-		reg[UR_DX] = NONE;
-		return;
+		return 1 << UR_DX;
 	case UOP_LEAVE:
-		reg[UR_BP] = NONE;
-		return;
+		return 1 << UR_BP | 1 << UR_SP;
+	case UOP_PUSH:
+		return 1 << UR_SP;
+	case UOP_POP:
+		return (uint16_t)(1 << UR_SP | operand_bit(u->dst));
 	case UOP_XCHG:
 	case UOP_XADD:
 	case UOP_CMPXCHG:
-		reg[UR_AX] = NONE;
-		forget_operand(reg, u->src);
-		break;
+		return (uint16_t)(1 << UR_AX | operand_bit(u->src) | operand_bit(u->dst));
 	}
-	forget_operand(reg, u->dst);
+	return (uint16_t)operand_bit(u->dst);
 }
 
 void uop_consts_step(uint32_t reg[UR_N], struct uop_tables *t, const struct stmt *st)
 {
 	struct uop u = uop_of_insn(st);
+	uint16_t written = uop_written(&u);
 	unsigned r;
 
-	switch (u.kind) {
-	case UOP_CALL:
-		for (r = 0; r < UR_N; r++)
-			if (UR_CALLER_SAVED >> r & 1)
-				reg[r] = NONE;
-		return;
-	case UOP_STOP:
-		forget(reg);
-		return;
-	case UOP_MOV:
-		if (u.dst < UR_N && u.src < UR_N && u.size == 3)
-			reg[u.dst] = reg[u.src];
-		else if (u.dst < UR_N)
-			reg[u.dst] = table_address(t, st, &u);
-		else
-			forget_operand(reg, u.dst);
+	if (u.kind == UOP_MOV && u.dst < UR_N) {
+		reg[u.dst] = u.src < UR_N && u.size == 3 ? reg[u.src] : table_address(t, st, &u);
 		return;
 	}
-	forget_written(reg, &u);
+	for (r = 0; r < UR_N; r++)
+		if (written >> r & 1)
+			reg[r] = NONE;
 }
 
 static void flow_block(struct uop_tables *t, const struct blk *k, uint32_t reg[UR_N])

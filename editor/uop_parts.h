@@ -28,7 +28,16 @@ struct uop_tables {
  * NONE when no read-only table of labels of this function begins there. */
 uint32_t uop_table(struct uop_tables *t, struct str symbol);
 
-/* uop_const.c: registers that hold a table's address, at the entry of each
+/* uop_join.c: where the ways from each branch meet again: its immediate
+ * postdominator (Cooper, Harvey & Kennedy, "A simple, fast dominance algorithm",
+ * 2001, on the reversed graph), and what may be written until then. What never
+ * leaves the function is no way. Of the function's blocks, out->block[first…],
+ * which are compiled: sets join, writes and stores. */
+void uop_joins_find(const struct func *f, struct uops *out, uint32_t first, struct arena *a);
+
+/* uop_const.c: the registers that it may change, by bit. */
+uint16_t uop_written(const struct uop *u);
+/* Registers that hold a table's address, at the entry of each
  * block: by UR_N registers, a table's number or NONE. Forward data flow over
  * the function; all NONE where it has no indirect jump. From the arena. */
 struct uop_consts {

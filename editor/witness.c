@@ -323,7 +323,8 @@ static int measure(struct compiler *c, uint32_t *length)
 static int compile_block(struct compiler *c, uint32_t id)
 {
 	const struct blk *k = &c->f->blk[id];
-	struct uops_block b = {.uop = (uint32_t)c->out->uop.n, .term = UT_STOP};
+	struct uops_block b = {
+	    .uop = (uint32_t)c->out->uop.n, .join = UOPS_NONE, .term = UT_STOP};
 	uint32_t length, cfi = k->cfi_in, total = 0, seen = k->first, reg[UR_N];
 	struct item it = {.to = k->first}, last = {.from = k->first};
 	bool placed = true;
@@ -398,10 +399,12 @@ static int compile_func(struct compiler *c)
 	for (id = 0; id < c->f->nblk && !rc; id++)
 		rc = compile_block(c, id);
 	f.ntable = (uint32_t)c->out->table.n - f.table;
-	if (c->size && !c->differs && !rc)
+	if (c->size && !c->differs && !rc) {
+		uop_joins_find(c->f, c->out, f.block, &scratch);
 		vec_push(&c->out->func, f);
-	else
+	} else {
 		cut_back(c->out, before);
+	}
 	vec_free(&c->tables.label);
 	vec_free(&c->tables.distance);
 	arena_free(&scratch);

@@ -827,19 +827,36 @@ static void wipe(struct state *st)
 		explicit_bzero(st->mem.byte, sizeof st->mem.byte);
 }
 
+/* Those of a set, and the flags. */
+static void forget_registers(struct state *st, unsigned set)
+{
+	no_flags(st);
+	for (; set; set &= set - 1)
+		write_reg(st, (uint8_t)__builtin_ctz(set), 3, unknown(3));
+}
+
 /* Goes on behind a call, as it is when that has come back. */
 static bool pass_call(struct state *st, const struct uop *o)
 {
-	unsigned r;
-
 	if (o->aux)
 		return false;
 	forget_memory(&st->mem);
-	no_flags(st);
-	for (r = 0; r < UR_N; r++)
-		if (UR_CALLER_SAVED >> r & 1)
-			write_reg(st, (uint8_t)r, 3, unknown(3));
+	forget_registers(st, UR_CALLER_SAVED);
 	st->uop++;
+	return true;
+}
+
+/* Goes on where the ways from a block meet again, whichever is taken. */
+static bool pass_branch(struct state *st, const struct uops_block *b)
+{
+	if (b->join == UOPS_NONE)
+		return false;
+	if (b->stores)
+		forget_memory(&st->mem);
+	forget_registers(st, b->writes);
+	st->idle += WITNESS_BLIND;
+	st->block = b->join;
+	st->uop = st->u->block.v[st->u->func.v[st->func].block + b->join].uop;
 	return true;
 }
 
@@ -872,7 +889,7 @@ static bool pass_block(struct state *st, struct witness_edge *edge, uint32_t *n)
 		return pass_return(st);
 	next = successor(st, b, &told);
 	if (next == UOPS_NONE)
-		return false;
+		return pass_branch(st, b);
 	if (told && !told_before(st, edge, *n)) {
 		edge[(*n)++] = (struct witness_edge){st->func, st->block, next, st->out};
 		st->idle = 0;

@@ -11,9 +11,10 @@
  * the top of the stack that came with the sample, as long as no store through
  * an unknown address may have changed it. It goes on into the witnessed
  * successor, behind calls, with what callees save, and behind the call that led
- * to the function when it returns and the address is known, until something is
- * unknown, or a bound. A call is taken to come back unless the table says
- * otherwise.
+ * to the function when it returns and the address is known, and behind a branch
+ * whose flags are not known where its ways meet again, with what none of them
+ * writes: until something is unknown, or a bound. A call is taken to come back
+ * unless the table says otherwise.
  */
 #ifndef MORPH_MANAGERD_WITNESS_H
 #define MORPH_MANAGERD_WITNESS_H
@@ -24,6 +25,7 @@ enum {
 	WITNESS_EDGES = 64, /* directions of one sample, at most */
 	WITNESS_UOPS = 1000, /* instructions evaluated, at most */
 	WITNESS_IDLE = 256,  /* … behind the last direction: a loop that tells nothing new */
+	WITNESS_BLIND = 64,  /* … a branch that is not known counts like so many */
 	WITNESS_STACK = 512  /* bytes of stack looked at, at most */
 };
 

@@ -115,7 +115,7 @@ static char *make_table(void)
 
 	vec_push(&u.func, (struct uops_func){hash_bytes(&g, sizeof g), 0, 2, 0, 0});
 	for (i = 0; i < 2; i++) {
-		vec_push(&u.block, (struct uops_block){.uop = i, .nuop = 1});
+		vec_push(&u.block, (struct uops_block){.uop = i, .nuop = 1, .join = UOPS_NONE});
 		vec_push(&u.uop, (struct uop){.kind = UOP_END, .base = UA_NONE, .index = UA_NONE});
 	}
 	uops_sort(&u);

@@ -38,7 +38,7 @@ static void add_func(const char *name, uint32_t ord, uint32_t nblock)
 static void add_block(uint8_t term, uint32_t uop, uint32_t nuop)
 {
 	vec_push(&u.block, (struct uops_block){.uop = uop, .nuop = nuop, .to = 1, .other = 2,
-			       .term = term, .cond = 4});
+			       .join = UOPS_NONE, .term = term, .cond = 4});
 }
 
 static void add_uop(uint8_t kind, uint32_t at)
@@ -165,7 +165,8 @@ START_TEST(directions_behind_a_return_are_the_callers)
 	const uint32_t f = u.func.v[uops_find(&u, &t.func.v[0].key)].block;
 	struct wire_regs r = sample(G + 6, 5);
 
-	u.block.v[f + 1] = (struct uops_block){.uop = (uint32_t)u.uop.n, .nuop = 2, .term = UT_GO};
+	u.block.v[f + 1] = (struct uops_block){
+	    .uop = (uint32_t)u.uop.n, .nuop = 2, .join = UOPS_NONE, .term = UT_GO};
 	add_uop(UOP_CALL, 0);
 	add_uop(UOP_END, 4);
 	u.block.v[u.func.v[uops_find(&u, &t.func.v[1].key)].block].term = UT_RET;

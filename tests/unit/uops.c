@@ -252,6 +252,51 @@ START_TEST(follows_addresses_in_the_jump)
 }
 END_TEST
 
+/* ---- where ways meet ---- */
+
+START_TEST(meets_behind_both_arms)
+{
+	static const char body[] = "\tcmpl\t$1, (%rdi)\n\tje\t.L5\n\tmovl\t$2, %ebx\n"
+				   "\tjmp\t.L6\n.L5:\n\tmovl\t%ecx, (%rsi)\n.L6:\n\tret\n";
+
+	ck_assert_int_eq(compile(body, "", (uint32_t[]){8, 8, 4, 4}, 6), 0);
+	ck_assert_int_eq(u.block.v[0].join, 3);
+	ck_assert(u.block.v[0].writes == 1 << UR_BX && u.block.v[0].stores);
+	ck_assert(u.block.v[1].join == UOPS_NONE && u.block.v[3].join == UOPS_NONE);
+}
+END_TEST
+
+/* What pushes and pops leaves the stack pointer where it was; of a call that does
+ * not come back nothing arrives. */
+START_TEST(arms_that_do_not_meet_do_not_count)
+{
+	static const char body[] =
+	    "\ttestb\t$1, (%rdi)\n\tje\t.L5\n"
+	    "\tpushq\t%rax\n\t.cfi_adjust_cfa_offset 8\n\tpopq\t%rdx\n"
+	    "\t.cfi_adjust_cfa_offset -8\n\tcmpb\t$2, (%rdi)\n\tjne\t.L6\n"
+	    ".L5:\n\tret\n.L6:\n\tmovl\t$3, %ebx\n\tcall\tabort\n";
+
+	ck_assert_int_eq(compile(body, "", (uint32_t[]){8, 16, 4, 8}, 9), 0);
+	ck_assert_int_eq(u.block.v[0].join, 2);
+	ck_assert(u.block.v[0].writes == 1 << UR_DX && u.block.v[0].stores);
+	ck_assert_int_eq(u.block.v[1].join, 2);
+	ck_assert(!u.block.v[1].writes && !u.block.v[1].stores);
+}
+END_TEST
+
+START_TEST(does_not_meet_behind_what_it_does_not_know)
+{
+	ck_assert_int_eq(compile("\tje\t.L5\n\tcpuid\n.L5:\n\tret\n", "",
+			     (uint32_t[]){4, 4, 4}, 3),
+	    0);
+	ck_assert_int_eq(u.block.v[0].join, UOPS_NONE);
+	uops_free(&u);
+	ck_assert_int_eq(
+	    compile("\tje\t.L5\n\tret\n.L5:\n\tret\n", "", (uint32_t[]){4, 4, 4}, 3), 0);
+	ck_assert_int_eq(u.block.v[0].join, UOPS_NONE);
+}
+END_TEST
+
 /* ---- the file ---- */
 
 START_TEST(reads_what_it_writes)
@@ -287,28 +332,31 @@ END_TEST
 /* A function of one block of one uop, NOP at `kind`. */
 START_TEST(refuses_what_is_out_of_bounds)
 {
-	static const uint8_t head[] = {'M', 'o', 'r', 'p', 'h', 'U', 'O', '2', 1, 1, 2, 3, 4, 5, 6,
+	static const uint8_t head[] = {'M', 'o', 'r', 'p', 'h', 'U', 'O', '3', 1, 1, 2, 3, 4, 5, 6,
 	    7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 	static const struct {
 		const char *what;
 		uint8_t n, body[24];
 	} cases[] = {
-	    {"sound", 12, {1, 0, UT_STOP, 0, 0, 0, 0, 1, UOP_END, 0, 1}},
-	    {"no end", 12, {1, 0, UT_STOP, 0, 0, 0, 0, 1, UOP_NOP, 0, 1}},
-	    {"no uop", 9, {1, 0, UT_STOP, 0, 0, 0, 0, 0}},
-	    {"jump out", 12, {1, 0, UT_GO, 0, 0, 1, 0, 1, UOP_END, 0, 1}},
-	    {"no such table", 12, {1, 0, UT_LOOKUP, 0, 0, 0, 0, 1, UOP_END, 0, 1}},
-	    {"more blocks than bytes", 12, {100, 0, UT_STOP, 0, 0, 0, 0, 1, UOP_END, 0, 1}},
-	    {"target out", 14, {1, 1, 1, 2, UT_STOP, 0, 0, 0, 0, 1, UOP_END, 0, 1}},
-	    {"no such condition", 12, {1, 0, UT_COND, 16, 0, 0, 0, 1, UOP_END, 0, 1}},
-	    {"no such register", 12, {1, 0, UT_REG, 0, 16, 0, 0, 1, UOP_END, 0, 1}},
-	    {"lookup without table", 19,
-		{1, 0, UT_STOP, 0, 0, 0, 0, 2, UOP_LOOKUP, 4 + 16, 1, UA_NONE, UR_DX, 0, 0,
+	    {"sound", 13, {1, 0, UT_STOP, 0, 0, 0, 0, 0, 1, UOP_END, 0, 1}},
+	    {"no end", 13, {1, 0, UT_STOP, 0, 0, 0, 0, 0, 1, UOP_NOP, 0, 1}},
+	    {"no uop", 10, {1, 0, UT_STOP, 0, 0, 0, 0, 0, 0}},
+	    {"jump out", 13, {1, 0, UT_GO, 0, 0, 1, 0, 0, 1, UOP_END, 0, 1}},
+	    {"no such table", 13, {1, 0, UT_LOOKUP, 0, 0, 0, 0, 0, 1, UOP_END, 0, 1}},
+	    {"more blocks than bytes", 13, {100, 0, UT_STOP, 0, 0, 0, 0, 0, 1, UOP_END, 0, 1}},
+	    {"target out", 15, {1, 1, 1, 2, UT_STOP, 0, 0, 0, 0, 0, 1, UOP_END, 0, 1}},
+	    {"no such condition", 13, {1, 0, UT_COND, 16, 0, 0, 0, 0, 1, UOP_END, 0, 1}},
+	    {"no such register", 13, {1, 0, UT_REG, 0, 16, 0, 0, 0, 1, UOP_END, 0, 1}},
+	    {"meets out", 14, {1, 0, UT_STOP, 0, 0, 0, 0, 2, 0, 1, UOP_END, 0, 1}},
+	    {"writes more than there is", 16,
+		{1, 0, UT_STOP, 0, 0, 0, 0, 1, 0x80, 0x80, 8, 1, UOP_END, 0, 1}},
+	    {"lookup without table", 20,
+		{1, 0, UT_STOP, 0, 0, 0, 0, 0, 2, UOP_LOOKUP, 4 + 16, 1, UA_NONE, UR_DX, 0, 0,
 		    UOP_END, 0, 2}},
-	    {"place goes back", 16,
-		{1, 0, UT_STOP, 0, 0, 0, 0, 2, UOP_NOP, 0, 1, UOP_END + 1, 0, 1}},
-	    {"high byte of 8 bytes", 16,
-		{1, 0, UT_STOP, 0, 0, 0, 0, 2, UOP_INC, 1 + 96, 1, UO_HIGH, UOP_END, 0, 2}},
+	    {"place goes back", 17,
+		{1, 0, UT_STOP, 0, 0, 0, 0, 0, 2, UOP_NOP, 0, 1, UOP_END + 1, 0, 1}},
+	    {"high byte of 8 bytes", 17,
+		{1, 0, UT_STOP, 0, 0, 0, 0, 0, 2, UOP_INC, 1 + 96, 1, UO_HIGH, UOP_END, 0, 2}},
 	};
 	struct buf b = {0};
 	struct uops back;
@@ -342,8 +390,11 @@ int main(void)
 	tcase_add_test(t, forgets_a_table_over_calls);
 	tcase_add_test(t, no_table_that_may_change);
 	tcase_add_test(t, follows_addresses_in_the_jump);
+	tcase_add_test(t, meets_behind_both_arms);
+	tcase_add_test(t, arms_that_do_not_meet_do_not_count);
+	tcase_add_test(t, does_not_meet_behind_what_it_does_not_know);
 	tcase_add_test(t, reads_what_it_writes);
-	tcase_add_loop_test(t, refuses_what_is_out_of_bounds, 0, 12);
+	tcase_add_loop_test(t, refuses_what_is_out_of_bounds, 0, 14);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);

@@ -253,7 +253,7 @@ static void put(struct uop o)
 
 static void block(void)
 {
-	vec_push(&u.block, (struct uops_block){.uop = (uint32_t)u.uop.n});
+	vec_push(&u.block, (struct uops_block){.uop = (uint32_t)u.uop.n, .join = UOPS_NONE});
 	u.func.v[u.func.n - 1].nblock++;
 }
 
@@ -471,6 +471,47 @@ static void jump_table(void)
 	u.func.v[0].ntable = 1;
 }
 
+/* Block 0 branches by memory to 1 or 2, which meet in 3; that compares. */
+static void hammock(uint16_t writes, bool stores)
+{
+	block();
+	put((struct uop){.kind = UOP_CMP, .size = 3, .dst = UO_MEM, .src = UO_IMM, .base = UR_AX,
+	    .index = UA_NONE});
+	end(UT_COND, COND_E, 1, 2);
+	u.block.v[0].join = 3;
+	u.block.v[0].writes = writes;
+	u.block.v[0].stores = stores;
+	leave_block();
+	leave_block();
+	block();
+}
+
+START_TEST(goes_on_where_ways_meet)
+{
+	static const uint16_t writes[] = {1 << UR_DX, 1 << UR_BX};
+
+	hammock(writes[_i], true);
+	put(cmp_imm(UR_BX, 7));
+	end(UT_COND, COND_E, 4, 5);
+	leave_block();
+	leave_block();
+	s.gpr[UR_BX] = 7;
+	ck_assert_int_eq(witness_run(&u, &s, edge, &own), !_i);
+	ck_assert(_i || (edge[0].from == 3 && edge[0].to == 4 && !own));
+}
+END_TEST
+
+START_TEST(memory_lasts_where_no_way_stores)
+{
+	hammock(0, _i);
+	put(cmp_imm(UO_MEM, 0));
+	end(UT_COND, COND_E, 4, 5);
+	leave_block();
+	leave_block();
+	ck_assert_int_eq(witness_run(&u, &s, edge, &own), !_i);
+}
+END_TEST
+
 START_TEST(follows_jump_tables)
 {
 	static const struct {
@@ -629,6 +670,8 @@ int main(void)
 	tcase_add_test(runs, loops_end);
 	tcase_add_test(runs, follows_what_is_behind_a_loop);
 	tcase_add_test(runs, directions_are_bounded);
+	tcase_add_loop_test(runs, goes_on_where_ways_meet, 0, 2);
+	tcase_add_loop_test(runs, memory_lasts_where_no_way_stores, 0, 2);
 	tcase_add_test(runs, follows_jump_tables);
 	tcase_add_test(runs, follows_known_addresses);
 	tcase_add_loop_test(runs, goes_on_behind_calls, 0, 6);
