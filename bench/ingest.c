@@ -196,10 +196,13 @@ static void make_table(const char *dir, const struct build_id *id)
 				      (uint32_t)u.block.n, BLOCKS, 0, 0});
 		vec_push(&u.frame, (struct uops_frame){(uint32_t)u.uop.n, UR_SP, 8});
 		for (k = 0; k < BLOCKS; k++) {
-			vec_push(&u.block, (struct uops_block){.uop = (uint32_t)u.uop.n, .nuop = 5,
-					       .to = (k + 2) % BLOCKS, .other = (k + 1) % BLOCKS,
+			vec_push(&u.block, (struct uops_block){.uop = (uint32_t)u.uop.n,
+					       .nuop = 5,
+					       .to = (k + 2) % BLOCKS,
+					       .other = (k + 1) % BLOCKS,
 					       .join = UOPS_NONE,
-					       .term = UT_COND, .cond = 12});
+					       .term = UT_COND,
+					       .cond = 12});
 			for (i = 0; i < 5; i++)
 				vec_push(&u.uop, (struct uop){.kind = kind[i], .size = 3,
 						     .dst = (uint8_t)((i + k) % 4),

@@ -62,14 +62,16 @@ static void read_table(const char *path, struct uops *u)
 static struct observer make_observer(const struct discovery *d, const struct uops *u)
 {
 	static struct map map;
+	static struct worth worth;
 	struct err e;
 
 	must(map_make(&d->map, &d->table, &map, &e), &e);
+	worth = worth_new(u);
 	return (struct observer){.map = &map,
 	    .table = &d->table,
 	    .uops = u,
 	    .uops_func = observe_link(&d->table, u),
-	    .seen = xcalloc(u->uop.n, sizeof(uint32_t))};
+	    .worth = &worth};
 }
 
 static double evaluate_all(struct observer *o)

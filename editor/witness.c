@@ -323,8 +323,7 @@ static int measure(struct compiler *c, uint32_t *length)
 static int compile_block(struct compiler *c, uint32_t id)
 {
 	const struct blk *k = &c->f->blk[id];
-	struct uops_block b = {
-	    .uop = (uint32_t)c->out->uop.n, .join = UOPS_NONE, .term = UT_STOP};
+	struct uops_block b = {.uop = (uint32_t)c->out->uop.n, .join = UOPS_NONE, .term = UT_STOP};
 	uint32_t length, cfi = k->cfi_in, total = 0, seen = k->first, reg[UR_N];
 	struct item it = {.to = k->first}, last = {.from = k->first};
 	bool placed = true;

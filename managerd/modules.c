@@ -34,7 +34,7 @@ static void unload(struct modules *ms, struct module *m)
 		free(m->origin.v[i].hit);
 		free(m->origin.v[i].func);
 		free(m->origin.v[i].uops_func);
-		free(m->origin.v[i].seen);
+		worth_free(&m->origin.v[i].worth);
 		uops_free(&m->origin.v[i].uops);
 	}
 	for (i = 0; i < m->build.n; i++)
@@ -89,8 +89,9 @@ static void count_bytes(struct modules *ms, struct module *m)
 		n += o->table.nslot * sizeof *o->hit + o->table.func.n * sizeof *o->func;
 		n += map_size(&(struct map){0}, &o->table);
 		if (o->uops_func)
-			n += uops_size(&o->uops) + (o->table.func.n + o->uops.func.n) * sizeof *o->uops_func +
-			     o->uops.uop.n * sizeof *o->seen;
+			n += uops_size(&o->uops) +
+			     (o->table.func.n + o->uops.func.n) * sizeof *o->uops_func +
+			     worth_size(&o->uops);
 	}
 	for (i = 0; i < m->build.n; i++)
 		n += map_size(&m->build.v[i].map, &(struct map_table){0});
@@ -246,7 +247,7 @@ static void load_table(struct modules *ms, struct module *m, struct origin *o)
 		return;
 	}
 	o->uops_func = observe_link(&o->table, &o->uops);
-	o->seen = xcalloc(o->uops.uop.n, sizeof *o->seen);
+	o->worth = worth_new(&o->uops);
 }
 
 int module_take_table(struct modules *ms, struct module *m, const char *path, struct err *e)

@@ -16,6 +16,7 @@
 #include "managerd/map.h"
 #include "managerd/merge.h"
 #include "managerd/store.h"
+#include "managerd/worth.h"
 
 #include <stdbool.h>
 
@@ -32,7 +33,7 @@ struct origin { /* functions of an original build and its layouts */
 	uint32_t *func; /* per function of the table: FUNC_… or index in the profile */
 	struct uops uops;    /* of the present program, once it has a witness table */
 	uint32_t *uops_func; /* managerd/observe.h; NULL = no such table */
-	uint32_t *seen;      /* with the table: managerd/worth.h */
+	struct worth worth;  /* with the table */
 };
 enum { FUNC_UNKNOWN = UINT32_MAX, FUNC_GONE = UINT32_MAX - 1 };
 

@@ -1,6 +1,5 @@
 #include "managerd/observe.h"
 #include "managerd/witness.h"
-#include "managerd/worth.h"
 
 #include <string.h>
 
@@ -53,33 +52,28 @@ static bool place_at(void *arg, uint64_t address, struct witness_place *at)
 	return at->func != UOPS_NONE;
 }
 
-static uint32_t worth(struct observer *o, const struct witness_sample *w, uint32_t uop)
-{
-	const struct uops_block *b =
-	    &o->uops->block.v[o->uops->func.v[w->func].block + w->block];
-
-	return o->seen ? worth_of_sample(o->seen, b, uop) : WORTH_ONE;
-}
-
 /* The slot of block 0 of a function of the witness table. */
 static uint32_t slot_of(const struct observer *o, uint32_t func)
 {
 	return o->table->func.v[o->uops_func[o->table->func.n + func]].slot;
 }
 
-/* Directions beyond the sample's own block come in crowds, of one moment; they
- * count half. */
 static void note_edges(struct observer *o, const struct witness_sample *w, uint32_t uop)
 {
+	const struct uops_func *f = o->uops->func.v;
 	struct witness_edge edge[WITNESS_EDGES];
-	uint32_t one = worth(o, w, uop), slot, i, n;
+	uint32_t slot, i, n, one = WORTH_ONE, of = WORTH_ONE;
 	bool own = false;
 
 	n = witness_run(o->uops, w, edge, &own);
+	if (o->worth)
+		of = worth_of_sample(o->worth, &o->uops->block.v[f[w->func].block + w->block], uop);
 	for (i = 0; i < n; i++) {
 		slot = slot_of(o, edge[i].func);
-		pairs_add(&o->edge, slot + edge[i].from, slot + edge[i].to,
-		    own && !i ? one : (one + 1) / 2);
+		if (o->worth)
+			one = worth_of_direction(
+			    o->worth, f[edge[i].func].block + edge[i].from, of, i || !own);
+		pairs_add(&o->edge, slot + edge[i].from, slot + edge[i].to, one);
 	}
 	o->count.witnesses += n;
 	o->count.own += own;

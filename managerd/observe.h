@@ -12,6 +12,7 @@
 #include "common/wire.h"
 #include "managerd/map.h"
 #include "managerd/pairs.h"
+#include "managerd/worth.h"
 
 struct observe_count {
 	uint64_t samples;   /* that came with registers */
@@ -27,7 +28,7 @@ struct observer {
 	const struct map_table *table;
 	const struct uops *uops;
 	const uint32_t *uops_func; /* observe_link() */
-	uint32_t *seen;            /* managerd/worth.h; NULL = all are worth the same */
+	struct worth *worth;       /* NULL = all are worth the same */
 	struct pairs edge;         /* slot of a block, slot of the one it went on to; in
 				      units of 1 / WORTH_ONE */
 	struct pairs call;         /* slot of the calling block, index of the called function */

@@ -148,7 +148,7 @@ static void add_counts(struct observe_count *to, const struct observe_count *c)
 /* One module's observer, if it has a table. */
 static struct observer begin(const struct batch_module *at)
 {
-	const struct origin *o;
+	struct origin *o;
 
 	if (!at->mod)
 		return (struct observer){0};
@@ -159,7 +159,7 @@ static struct observer begin(const struct batch_module *at)
 	    .table = &o->table,
 	    .uops = &o->uops,
 	    .uops_func = o->uops_func,
-	    .seen = o->seen};
+	    .worth = &o->worth};
 }
 
 static void end(struct manager *m, const struct batch_module *at, struct place *p,

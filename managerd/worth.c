@@ -1,10 +1,33 @@
 #include "managerd/worth.h"
 
+#include <stdlib.h>
+
 /* Samples that each instruction is taken to have already: few say little. */
 enum { PRIOR = 3 };
+/* Directions that a branch was told of, from where on distance counts. */
+enum { FEW = 40 * WORTH_ONE };
 
-uint32_t worth_of_sample(uint32_t *seen, const struct uops_block *b, uint32_t i)
+struct worth worth_new(const struct uops *u)
 {
+	return (struct worth){
+	    xcalloc(u->uop.n, sizeof(uint32_t)), xcalloc(u->block.n, sizeof(uint32_t))};
+}
+
+void worth_free(struct worth *w)
+{
+	free(w->samples);
+	free(w->told);
+	*w = (struct worth){0};
+}
+
+size_t worth_size(const struct uops *u)
+{
+	return (u->uop.n + u->block.n) * sizeof(uint32_t);
+}
+
+uint32_t worth_of_sample(struct worth *w, const struct uops_block *b, uint32_t i)
+{
+	uint32_t *seen = w->samples;
 	uint64_t all = 0, here, worth;
 	uint32_t k;
 
@@ -16,4 +39,15 @@ uint32_t worth_of_sample(uint32_t *seen, const struct uops_block *b, uint32_t i)
 	if (worth > WORTH_MAX)
 		return WORTH_MAX;
 	return worth ? (uint32_t)worth : 1;
+}
+
+uint32_t worth_of_direction(struct worth *w, uint32_t block, uint32_t sample, bool far)
+{
+	uint64_t told = w->told[block], worth = sample;
+
+	if (far)
+		worth = (sample * (FEW + told / 4) + (FEW + told) / 2) / (FEW + told);
+	worth = worth ? worth : 1;
+	w->told[block] = told + worth < UINT32_MAX ? (uint32_t)(told + worth) : UINT32_MAX;
+	return (uint32_t)worth;
 }

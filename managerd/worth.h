@@ -16,10 +16,25 @@ enum {
 	WORTH_MAX = 2 * WORTH_ONE
 };
 
+/* What was seen so far; zeros at first. */
+struct worth {
+	uint32_t *samples; /* of each uop of the table */
+	uint32_t *told;    /* of each block's branch: what it was told of, in 1 / WORTH_ONE */
+};
+
+struct worth worth_new(const struct uops *u);
+void worth_free(struct worth *w);
+/* Bytes of memory it holds. */
+size_t worth_size(const struct uops *u);
+/* Counts a sample at uop i of block b and tells the worth of its witnesses,
+ * 1 … WORTH_MAX. */
+uint32_t worth_of_sample(struct worth *w, const struct uops_block *b, uint32_t i);
 /*
- * Counts a sample at uop i of block b in seen[], which has one number per uop
- * of the table, and tells the worth of its witnesses, 1 … WORTH_MAX.
+ * Counts a direction of block[block] that a sample of this worth tells, and says
+ * what it is worth itself. Those beyond the sample's own block (far) come in
+ * crowds, of one moment: where there is nothing else they count in full, and less,
+ * down to a quarter, the more their branch was told of.
  */
-uint32_t worth_of_sample(uint32_t *seen, const struct uops_block *b, uint32_t i);
+uint32_t worth_of_direction(struct worth *w, uint32_t block, uint32_t sample, bool far);
 
 #endif

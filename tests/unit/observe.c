@@ -37,8 +37,13 @@ static void add_func(const char *name, uint32_t ord, uint32_t nblock)
 
 static void add_block(uint8_t term, uint32_t uop, uint32_t nuop)
 {
-	vec_push(&u.block, (struct uops_block){.uop = uop, .nuop = nuop, .to = 1, .other = 2,
-			       .join = UOPS_NONE, .term = term, .cond = 4});
+	vec_push(&u.block, (struct uops_block){.uop = uop,
+			       .nuop = nuop,
+			       .to = 1,
+			       .other = 2,
+			       .join = UOPS_NONE,
+			       .term = term,
+			       .cond = 4});
 }
 
 static void add_uop(uint8_t kind, uint32_t at)
@@ -154,8 +159,7 @@ START_TEST(of_a_loop_the_next_turn_counts)
 	pairs_sort(&o.edge);
 	ck_assert_uint_eq(o.count.witnesses, 1);
 	ck_assert_uint_eq(o.edge.n, 1);
-	/* From another block it counts half. */
-	ck_assert(o.edge.v[0].a == 0 && o.edge.v[0].b == 1 && o.edge.v[0].n == WORTH_ONE / 2);
+	ck_assert(o.edge.v[0].a == 0 && o.edge.v[0].b == 1 && o.edge.v[0].n == WORTH_ONE);
 }
 END_TEST
 
@@ -175,7 +179,7 @@ START_TEST(directions_behind_a_return_are_the_callers)
 	observe(&o, &r);
 	pairs_sort(&o.edge);
 	ck_assert_uint_eq(o.edge.n, 1);
-	ck_assert(o.edge.v[0].a == 0 && o.edge.v[0].b == 1 && o.edge.v[0].n == WORTH_ONE / 2);
+	ck_assert(o.edge.v[0].a == 0 && o.edge.v[0].b == 1 && o.edge.v[0].n == WORTH_ONE);
 	ck_assert_uint_eq(o.count.own, 0);
 	r.stack[0]++; /* behind no call */
 	observe(&o, &r);
@@ -186,34 +190,56 @@ END_TEST
 START_TEST(where_samples_pile_up_they_are_worth_less)
 {
 	const struct uops_block *b = &u.block.v[u.func.v[uops_find(&u, &t.func.v[1].key)].block];
-	uint32_t *seen = xcalloc(u.uop.n, sizeof *seen), i, first = 0, last = 0, rare;
+	struct worth w = worth_new(&u);
+	uint32_t i, first = 0, last = 0, rare;
 
 	for (i = 0; i < 3000; i++) {
-		last = worth_of_sample(seen, b, b->uop);
+		last = worth_of_sample(&w, b, b->uop);
 		first = i ? first : last;
 	}
-	rare = worth_of_sample(seen, b, b->uop + 1);
+	rare = worth_of_sample(&w, b, b->uop + 1);
 	ck_assert_uint_ge(first, WORTH_ONE * 3 / 4);
 	ck_assert_uint_le(first, WORTH_ONE);
 	/* One instruction of three has them all: it is worth a third. */
 	ck_assert_uint_eq(last, WORTH_ONE / 3);
 	ck_assert_uint_eq(rare, WORTH_MAX);
 	/* Nothing is known of other blocks. */
-	ck_assert_uint_eq(seen[b->uop], 3000);
-	ck_assert_uint_eq(seen[b->uop + 1], 1);
-	free(seen);
+	ck_assert_uint_eq(w.samples[b->uop], 3000);
+	ck_assert_uint_eq(w.samples[b->uop + 1], 1);
+	worth_free(&w);
+}
+END_TEST
+
+/* In full where nothing else is known, a quarter in the end. */
+START_TEST(far_directions_count_where_there_are_few)
+{
+	struct worth w = worth_new(&u);
+	uint32_t i;
+
+	ck_assert_uint_eq(worth_of_direction(&w, 1, WORTH_ONE, true), WORTH_ONE);
+	for (i = 0; i < 40; i++)
+		ck_assert_uint_eq(worth_of_direction(&w, 0, WORTH_ONE, false), WORTH_ONE);
+	ck_assert_uint_eq(worth_of_direction(&w, 0, WORTH_ONE, true), WORTH_ONE * 5 / 8);
+	for (i = 0; i < 10000; i++)
+		worth_of_direction(&w, 0, WORTH_ONE, false);
+	ck_assert_uint_eq(worth_of_direction(&w, 0, WORTH_ONE, true), WORTH_ONE / 4);
+	w.told[0] = UINT32_MAX;
+	ck_assert_uint_eq(worth_of_direction(&w, 0, 1, true), 1);
+	ck_assert_uint_eq(w.told[0], UINT32_MAX);
+	worth_free(&w);
 }
 END_TEST
 
 START_TEST(a_sample_is_weighed_where_it_fell)
 {
 	struct wire_regs r = sample(F, 5);
+	struct worth w = worth_new(&u);
 	uint32_t i;
 
-	o.seen = xcalloc(u.uop.n, sizeof *o.seen);
+	o.worth = &w;
 	for (i = 0; i < 1000; i++)
 		observe(&o, &r);
-	free(o.seen);
+	worth_free(&w);
 	pairs_sort(&o.edge);
 	ck_assert_uint_eq(o.count.witnesses, 1000);
 	/* One of two instructions. */
@@ -357,6 +383,7 @@ int main(void)
 	tcase_add_test(tc, of_a_loop_the_next_turn_counts);
 	tcase_add_test(tc, directions_behind_a_return_are_the_callers);
 	tcase_add_test(tc, where_samples_pile_up_they_are_worth_less);
+	tcase_add_test(tc, far_directions_count_where_there_are_few);
 	tcase_add_test(tc, a_sample_is_weighed_where_it_fell);
 	tcase_add_test(tc, places_the_table_does_not_know_say_nothing);
 	tcase_add_test(tc, the_caller_is_at_the_frames_return_address);

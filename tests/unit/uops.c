@@ -270,11 +270,10 @@ END_TEST
  * not come back nothing arrives. */
 START_TEST(arms_that_do_not_meet_do_not_count)
 {
-	static const char body[] =
-	    "\ttestb\t$1, (%rdi)\n\tje\t.L5\n"
-	    "\tpushq\t%rax\n\t.cfi_adjust_cfa_offset 8\n\tpopq\t%rdx\n"
-	    "\t.cfi_adjust_cfa_offset -8\n\tcmpb\t$2, (%rdi)\n\tjne\t.L6\n"
-	    ".L5:\n\tret\n.L6:\n\tmovl\t$3, %ebx\n\tcall\tabort\n";
+	static const char body[] = "\ttestb\t$1, (%rdi)\n\tje\t.L5\n"
+				   "\tpushq\t%rax\n\t.cfi_adjust_cfa_offset 8\n\tpopq\t%rdx\n"
+				   "\t.cfi_adjust_cfa_offset -8\n\tcmpb\t$2, (%rdi)\n\tjne\t.L6\n"
+				   ".L5:\n\tret\n.L6:\n\tmovl\t$3, %ebx\n\tcall\tabort\n";
 
 	ck_assert_int_eq(compile(body, "", (uint32_t[]){8, 16, 4, 8}, 9), 0);
 	ck_assert_int_eq(u.block.v[0].join, 2);
@@ -286,9 +285,8 @@ END_TEST
 
 START_TEST(does_not_meet_behind_what_it_does_not_know)
 {
-	ck_assert_int_eq(compile("\tje\t.L5\n\tcpuid\n.L5:\n\tret\n", "",
-			     (uint32_t[]){4, 4, 4}, 3),
-	    0);
+	ck_assert_int_eq(
+	    compile("\tje\t.L5\n\tcpuid\n.L5:\n\tret\n", "", (uint32_t[]){4, 4, 4}, 3), 0);
 	ck_assert_int_eq(u.block.v[0].join, UOPS_NONE);
 	uops_free(&u);
 	ck_assert_int_eq(

@@ -475,7 +475,11 @@ static void jump_table(void)
 static void hammock(uint16_t writes, bool stores)
 {
 	block();
-	put((struct uop){.kind = UOP_CMP, .size = 3, .dst = UO_MEM, .src = UO_IMM, .base = UR_AX,
+	put((struct uop){.kind = UOP_CMP,
+	    .size = 3,
+	    .dst = UO_MEM,
+	    .src = UO_IMM,
+	    .base = UR_AX,
 	    .index = UA_NONE});
 	end(UT_COND, COND_E, 1, 2);
 	u.block.v[0].join = 3;
