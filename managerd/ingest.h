@@ -24,11 +24,11 @@ struct ingest;
 struct ingest_ops {
 	/*
 	 * Merges one batch of a monitor that said hello h; both die after the
-	 * call, and the registers of the batch are wiped. It need not be stored before commit(), which follows as soon as
-	 * what has arrived is taken: several batches that wait are one
-	 * transaction. Returns 0, or -1 when it failed, and with it all since
-	 * the last commit: the connection is closed and the monitor sends them
-	 * again later.
+	 * call, and the registers of the batch are wiped. It need not be stored
+	 * before commit(), which follows as soon as what has arrived is taken:
+	 * several batches that wait are one transaction. Returns 0, or -1 when
+	 * it failed, and with it all since the last commit: the connection is
+	 * closed and the monitor sends them again later.
 	 */
 	int (*batch)(
 	    void *arg, const struct wire_hello *h, const struct wire_batch *b, struct err *e);

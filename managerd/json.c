@@ -125,8 +125,8 @@ json_t *json_status(const struct manager_status *s, bool working_visible)
 	    json_time(s->started_ms), "now", json_time((int64_t)now.tv_sec * 1000), "state_dir",
 	    json_text(s->state_dir), "policy", json_text(s->policy), "monitor",
 	    json_monitor(&s->monitor), "samples", json_accounting(&s->samples), "registers",
-	    json_registers(s), "idle", "idle", s->idle, "text", json_text(s->idle_text), "working", json_working(s, working_visible),
-	    "modules", count(s->modules));
+	    json_registers(s), "idle", "idle", s->idle, "text", json_text(s->idle_text), "working",
+	    json_working(s, working_visible), "modules", count(s->modules));
 }
 
 static json_t *json_predicted(const struct store_module *m)

@@ -241,7 +241,7 @@ static void load_table(struct modules *ms, struct module *m, struct origin *o)
 		return;
 	rc = tables_load(ms->tables, m->row.id, &o->id, &o->uops, &e);
 	if (rc < 0)
-		log_warn("%s", e.text);
+		log_warn("%s; it is made anew", e.text);
 	if (rc != 1) {
 		m->table = TABLE_ABSENT;
 		return;
