@@ -622,19 +622,72 @@ static void lookup(struct state *st, const struct uop *o)
 	st->code_block = st->u->target.v[t->first + i.v];
 }
 
-/* One instruction; false where it ends. */
+/* Products, single bits, conditions and exchanges; false where it ends. */
+static bool step_seldom(struct state *st, const struct uop *o)
+{
+	struct tnum v;
+
+	switch ((enum uop_kind)o->kind) {
+	case UOP_IMUL:
+		v = tnum_imul(cut(reg(st, o->dst), o->size), read_operand(st, o, o->src, o->size),
+		    o->size, new_flags(st));
+		write_reg(st, o->dst, o->size, v);
+		return true;
+	case UOP_IMUL3:
+		v = tnum_imul(read_operand(st, o, o->src, o->size),
+		    known((uint64_t)o->imm & mask(o->size)), o->size, new_flags(st));
+		write_reg(st, o->dst, o->size, v);
+		return true;
+	case UOP_MULA:
+	case UOP_IMULA:
+		multiply(st, o);
+		return true;
+	case UOP_DIV:
+	case UOP_IDIV:
+		return divide(st, o);
+	case UOP_SIGN_DX:
+		sign_dx(st, o);
+		return true;
+	case UOP_BT:
+	case UOP_BTS:
+	case UOP_BTR:
+	case UOP_BTC:
+		bit_test(st, o);
+		return true;
+	case UOP_BSF:
+	case UOP_BSR:
+	case UOP_TZCNT:
+	case UOP_LZCNT:
+	case UOP_POPCNT:
+		bit_scan(st, o);
+		return true;
+	case UOP_SETCC:
+		set_condition(st, o);
+		return true;
+	case UOP_CMOV:
+		conditional_move(st, o);
+		return true;
+	case UOP_XCHG:
+	case UOP_XADD:
+		exchange(st, o);
+		return true;
+	case UOP_CMPXCHG:
+		compare_exchange(st, o);
+		return true;
+	default: /* not understood: calls and the ends of blocks do not come here */
+		return false;
+	}
+}
+
+/* Moves, arithmetic and the stack, and by step_seldom() all others; false where it
+ * ends. */
 static bool step(struct state *st, const struct uop *o)
 {
 	struct tnum v;
 
 	switch ((enum uop_kind)o->kind) {
 	case UOP_NOP:
-	case UOP_END:
 		break;
-	case UOP_STOP:
-	case UOP_CALL: /* not by itself */
-	case UOP_N:
-		return false;
 	case UOP_FLAGS:
 		no_flags(st);
 		break;
@@ -650,6 +703,9 @@ static bool step(struct state *st, const struct uop *o)
 		break;
 	case UOP_LEA:
 		write_reg(st, o->dst, o->size, cut(address_of(st, o), o->size));
+		break;
+	case UOP_LOOKUP:
+		lookup(st, o);
 		break;
 	case UOP_ADD:
 	case UOP_SUB:
@@ -683,52 +739,6 @@ static bool step(struct state *st, const struct uop *o)
 	case UOP_SHRD:
 		shifts(st, o);
 		break;
-	case UOP_IMUL:
-		v = tnum_imul(cut(reg(st, o->dst), o->size), read_operand(st, o, o->src, o->size),
-		    o->size, new_flags(st));
-		write_reg(st, o->dst, o->size, v);
-		break;
-	case UOP_IMUL3:
-		v = tnum_imul(read_operand(st, o, o->src, o->size),
-		    known((uint64_t)o->imm & mask(o->size)), o->size, new_flags(st));
-		write_reg(st, o->dst, o->size, v);
-		break;
-	case UOP_MULA:
-	case UOP_IMULA:
-		multiply(st, o);
-		break;
-	case UOP_DIV:
-	case UOP_IDIV:
-		return divide(st, o);
-	case UOP_SIGN_DX:
-		sign_dx(st, o);
-		break;
-	case UOP_BT:
-	case UOP_BTS:
-	case UOP_BTR:
-	case UOP_BTC:
-		bit_test(st, o);
-		break;
-	case UOP_BSF:
-	case UOP_BSR:
-	case UOP_TZCNT:
-	case UOP_LZCNT:
-	case UOP_POPCNT:
-		bit_scan(st, o);
-		break;
-	case UOP_SETCC:
-		set_condition(st, o);
-		break;
-	case UOP_CMOV:
-		conditional_move(st, o);
-		break;
-	case UOP_XCHG:
-	case UOP_XADD:
-		exchange(st, o);
-		break;
-	case UOP_CMPXCHG:
-		compare_exchange(st, o);
-		break;
 	case UOP_PUSH:
 		push(st, o);
 		break;
@@ -743,9 +753,8 @@ static bool step(struct state *st, const struct uop *o)
 	case UOP_WIPE:
 		wipe_memory(&st->mem, address_of(st, o), 64);
 		break;
-	case UOP_LOOKUP:
-		lookup(st, o);
-		break;
+	default:
+		return step_seldom(st, o);
 	}
 	return true;
 }
