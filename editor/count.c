@@ -4,6 +4,7 @@
 #include "editor/text.h"
 
 #include "editor/insn.h"
+#include "editor/regs.h"
 
 /* The order of the original, parted where it was. */
 static void original_layout(const struct func *f, struct layout *l, struct arena *a)
@@ -35,8 +36,8 @@ static bool countable(const struct unit_impl *u, const struct func *f)
 	return !f->unsorted && f->part1 && may_grow(u, f) && probe_entry(u, f) != NONE;
 }
 
-static void count_func(
-    struct unit_impl *u, struct func *f, const struct unit_counting *how, struct unit_place *place)
+static void count_func(struct unit_impl *u, const struct regs *r, struct func *f,
+    const struct unit_counting *how, struct unit_place *place)
 {
 	struct unit_func *pub = f->pub;
 	struct probe_want want = {.edges = how->edges,
@@ -50,6 +51,8 @@ static void count_func(
 		want.pairable = probe_pairable(u, f, want.dear, &want.stride, &scratch);
 	probes_choose(&pub->cfg, &want, p, u->mem);
 	p->kind = how->kind;
+	if (!want.heads_only)
+		counters_hold(r, f, &want, p, u->mem);
 	place->probes = p;
 	place->edit = pub->movable;
 	original_layout(f, &place->layout, u->mem);
@@ -80,6 +83,7 @@ int unit_count(
     struct unit *unit, const struct unit_counting *how, struct unit_place *place, struct err *e)
 {
 	struct unit_impl *u = unit->impl;
+	struct regs r;
 	uint32_t i;
 
 	if (names_taken(u))
@@ -88,9 +92,11 @@ int unit_count(
 		return err_set(e, "it uses the register that finds a thread's counters");
 	if (how->kind == COUNTERS_THREAD && mentions(u, "gnu_indirect_function"))
 		return err_set(e, "its ifunc resolvers may run before there are threads");
+	regs_open(&r, u);
 	for (i = 0; i < unit->nfunc; i++)
 		if (countable(u, &u->func.v[i]))
-			count_func(u, &u->func.v[i], how, &place[i]);
+			count_func(u, &r, &u->func.v[i], how, &place[i]);
+	regs_close(&r);
 	if (how->kind == COUNTERS_THREAD)
 		entries_mark(u, place);
 	return 0;

@@ -4,7 +4,8 @@
  * of their forms; the sections
  * at the end; the blocks behind a fragment that count a jump that is taken,
  * whose source then goes where they lead; the stubs of indirect jumps that count
- * where they go, whose labels go back to their blocks. What is left is for unit_check.
+ * where they go, whose labels go back to their blocks. What is left is for unit_check; of counters
+ * that are kept in registers holdcheck.c sees to it that these are free.
  */
 #include "editor/text.h"
 
@@ -64,28 +65,53 @@ static int seen_once(struct stripper *s, uint32_t func, uint32_t k)
 	return 0;
 }
 
-/* Does the text at p begin with counter k, or the entry (ENTRY), printed in one
- * of its forms? In a frame that hangs on another register than %rsp unwinding
- * is as it was. */
+static struct probe_text *text_of(struct stripper *s, uint32_t func)
+{
+	struct probe_text *t = &s->text[func];
+
+	if (!t->f)
+		probe_open(t, s->u, &s->u->func.v[func], s->place[func].probes, &s->mem);
+	return t;
+}
+
+/* The forms in which a counter, or the entry (ENTRY), is printed. In a frame that hangs
+ * on another register than %rsp unwinding is as it was. */
 enum { ENTRY = UINT32_MAX };
-static const char *match(struct stripper *s, const char *p, uint32_t func, uint32_t k)
+enum { SHORT, SAFE, UNWOUND, FORMS, CLEARED = FORMS, STEPPED, HELD_FORMS };
+
+static void print_form(
+    struct probe_text *t, uint32_t k, const struct probe_held *h, int form, struct buf *out)
+{
+	if (form == CLEARED)
+		probe_clear(t, h, out);
+	else if (form == STEPPED)
+		probe_step(t, h, out);
+	else if (k == ENTRY)
+		probe_enter(t, form > SHORT, 0, out);
+	else if (h)
+		probe_add(t, h, form > SHORT, 0, out);
+	else
+		probe_one(t, k, form > SHORT, 0, out);
+}
+
+/* Does the text at p begin with one of these? *form is which. */
+static const char *match(struct stripper *s, const char *p, uint32_t func, uint32_t k, int *form)
 {
 	struct func no_cfi = s->u->func.v[func];
-	struct probe_text t = {.u = s->u, .p = s->place[func].probes};
+	struct probe_text t = *text_of(s, func);
+	const struct probe_held *h = k != ENTRY && t.held[k] ? &t.p->held[t.held[k] - 1] : NULL;
 	struct buf want = {0};
 	size_t n = 0;
-	int form;
+	int i;
 
 	no_cfi.has_cfi = false;
-	for (form = 0; form < 3 && !n; form++) {
-		t.f = form < 2 ? &no_cfi : &s->u->func.v[func];
+	for (i = SHORT; i < (h ? HELD_FORMS : FORMS) && !n; i++) {
+		t.f = i == UNWOUND ? &s->u->func.v[func] : &no_cfi;
 		want.n = 0;
-		if (k == ENTRY)
-			probe_enter(&t, form > 0, 0, &want);
-		else
-			probe_one(&t, k, form > 0, 0, &want);
+		print_form(&t, k, h, i, &want);
 		if ((size_t)(s->end - p) >= want.n && !memcmp(p, want.p, want.n))
 			n = want.n;
+		*form = i;
 	}
 	buf_free(&want);
 	return n ? p + n : NULL;
@@ -97,6 +123,7 @@ static int counter(struct stripper *s, const char **p)
 	struct str line = line_at(*p, s->end);
 	const char *at = *p, *next;
 	uint32_t func, k, i;
+	int form;
 
 	/* The longest form names its counter in the seventh line. */
 	for (i = 0; i < 7; i++, at = behind(s, line)) {
@@ -108,14 +135,16 @@ static int counter(struct stripper *s, const char **p)
 	}
 	if (i == 7 || !counter_named(s, line, &func, &k))
 		return 0;
-	next = match(s, *p, func, k);
+	next = match(s, *p, func, k, &form);
 	if (!next)
 		return 0;
 	*p = next;
+	if (text_of(s, func)->held[k] && form != STEPPED)
+		return 1;
 	return seen_once(s, func, k) ? -1 : 1;
 }
 
-/* ".LMT0.7:" and what stands there: a counter and a jump. */
+/* ".LMT0.7:" and what stands there: counters and a jump. */
 static int side_block(struct stripper *s, const char **p)
 {
 	struct str label = line_at(*p, s->end), jump;
@@ -124,11 +153,12 @@ static int side_block(struct stripper *s, const char **p)
 
 	label.n--;
 	*p += label.n + 2;
-	rc = counter(s, p);
-	if (rc < 0)
+	while ((rc = counter(s, p)) > 0)
+		;
+	if (rc)
 		return -1;
 	jump = line_at(*p, s->end);
-	if (!rc || !str_starts(jump, "\tjmp\t.LMB"))
+	if (!str_starts(jump, "\tjmp\t.LMB"))
 		return err_set(
 		    s->e, "output check: %.*s does not just count", (int)label.n, label.p);
 	*htab_put(&s->side, label.p, label.n, &fresh) = s->lead.n;
@@ -145,6 +175,7 @@ static int entry(struct stripper *s, const char **p)
 	struct str line = line_at(*p, s->end);
 	const char *at = NULL, *from = *p, *next;
 	uint32_t i, func;
+	int form;
 
 	/* The longest form names its function in the eighth line. */
 	for (i = 0; i < 8 && !at; i++, from = behind(s, line)) {
@@ -156,7 +187,7 @@ static int entry(struct stripper *s, const char **p)
 	func = (uint32_t)strtoul(at + 5, NULL, 10);
 	if (func >= s->u->func.n || !s->place[func].probes || !s->place[func].probes->entered)
 		return 0;
-	next = match(s, *p, func, ENTRY);
+	next = match(s, *p, func, ENTRY, &form);
 	if (!next)
 		return 0;
 	if (s->entry[func]++)
@@ -183,15 +214,6 @@ static bool block_named(
 	*func = (uint32_t)strtoul(text, &end, 10);
 	*b = *end == '.' ? (uint32_t)strtoul(end + 1, NULL, 10) : 0;
 	return *func < s->u->func.n && s->place[*func].probes && *b < s->u->func.v[*func].nblk;
-}
-
-static struct probe_text *text_of(struct stripper *s, uint32_t func)
-{
-	struct probe_text *t = &s->text[func];
-
-	if (!t->f)
-		probe_open(t, s->u, &s->u->func.v[func], s->place[func].probes, &s->mem);
-	return t;
 }
 
 /* As match(), for the row of block b. */
@@ -350,13 +372,13 @@ static int strip(struct stripper *s)
 {
 	const char *p = s->p;
 	struct str line;
-	uint32_t skip, func;
+	uint32_t func;
 	int rc;
 
 	while (p < s->end) {
 		line = line_at(p, s->end);
 		if (str_starts(line, ".LMT")) {
-			for (skip = 0; !str_starts(line, "\tjmp\t.LMB") && skip < 16; skip++)
+			while (!str_starts(line, "\tjmp\t.LMB"))
 				line = line_at(behind(s, line), s->end);
 			p = behind(s, line);
 			continue;
@@ -440,6 +462,8 @@ int unit_check_counting(const struct unit *unit, const struct unit_place *place,
 		if (place[i].probes)
 			s.seen[i] = arena_array(&s.mem, place[i].probes->n, 1);
 	rc = cut_sections(&s, tu) || find_side_blocks(&s) || strip(&s) || all_seen(&s);
+	if (!rc)
+		rc = holds_check(s.u, place, text, (size_t)(s.end - text), e);
 	if (!rc)
 		rc = unit_check(unit, out.p, out.n, e);
 	htab_free(&s.side);

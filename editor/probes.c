@@ -12,7 +12,7 @@ struct graph {
 	const struct cfg *g;
 	const struct probe_want *want; /* NULL: costs do not matter */
 	const uint8_t *pairs;          /* per block: its indirect edges are counted each */
-	double *block, *edge;          /* executions, roughly */
+	struct probe_weights w;
 	struct arena *a;
 	uint32_t outside, nnode;
 	VEC(struct span_edge) e;
@@ -72,11 +72,11 @@ static double guess(const struct cfg_block *b, uint32_t depth)
 }
 
 /* Loops go round: a backward edge takes most of what its source has. */
-static double guess_edge(
-    const struct graph *m, const struct cfg_edge *e, const uint32_t *ways, const uint32_t *back)
+static double guess_edge(const struct probe_weights *w, const struct cfg_edge *e,
+    const uint32_t *ways, const uint32_t *back)
 {
 	static const double ROUND = 0.875;
-	double from = m->block[e->src], to = m->block[e->dst];
+	double from = w->block[e->src], to = w->block[e->dst];
 	uint32_t k = back[e->src], n = ways[e->src];
 
 	if (k && k < n)
@@ -86,28 +86,27 @@ static double guess_edge(
 	return from < to ? from : to;
 }
 
-static void weigh(struct graph *m)
+struct probe_weights probes_weigh(const struct cfg *g, bool weighed, struct arena *a)
 {
-	const struct cfg *g = m->g;
-	uint32_t *depth = loop_depth(g, m->a), *ways = arena_array(m->a, g->nblock, sizeof *ways),
-		 i;
-	uint32_t *back = arena_array(m->a, g->nblock, sizeof *back);
+	uint32_t *depth = loop_depth(g, a), *ways = arena_array(a, g->nblock, sizeof *ways), i;
+	uint32_t *back = arena_array(a, g->nblock, sizeof *back);
+	struct probe_weights w = {
+	    arena_array(a, g->nblock, sizeof *w.block), arena_array(a, g->nedge, sizeof *w.edge)};
 
-	m->block = arena_array(m->a, g->nblock, sizeof *m->block);
-	m->edge = arena_array(m->a, g->nedge, sizeof *m->edge);
 	for (i = 0; i < g->nedge; i++) {
 		ways[g->edge[i].src]++;
 		back[g->edge[i].src] += g->edge[i].src >= g->edge[i].dst;
 	}
 	for (i = 0; i < g->nblock; i++)
-		m->block[i] = guess(&g->block[i], depth[i]);
+		w.block[i] = guess(&g->block[i], depth[i]);
 	for (i = 0; i < g->nedge; i++)
-		m->edge[i] = guess_edge(m, &g->edge[i], ways, back);
+		w.edge[i] = guess_edge(&w, &g->edge[i], ways, back);
 	/* A profile leaves open only what it did not see. */
-	for (i = 0; m->want->weighed && i < g->nblock; i++)
-		m->block[i] = (double)g->block[i].count + m->block[i] * 1e-9;
-	for (i = 0; m->want->weighed && i < g->nedge; i++)
-		m->edge[i] = (double)g->edge[i].count + m->edge[i] * 1e-9;
+	for (i = 0; weighed && i < g->nblock; i++)
+		w.block[i] = (double)g->block[i].count + w.block[i] * 1e-9;
+	for (i = 0; weighed && i < g->nedge; i++)
+		w.edge[i] = (double)g->edge[i].count + w.edge[i] * 1e-9;
+	return w;
 }
 
 /* ---- the graph ---- */
@@ -130,7 +129,7 @@ static double dear(const struct graph *m, uint32_t b)
 
 static double block_cost(const struct graph *m, uint32_t b, double each)
 {
-	return m->want ? m->block[b] * each : 0;
+	return m->want ? m->w.block[b] * each : 0;
 }
 
 static void add_blocks(struct graph *m)
@@ -160,7 +159,7 @@ static void add_edges(struct graph *m)
 		if (e[i].kind == EDGE_INDIRECT)
 			each = 0; /* it is counted anyway */
 		add(m, way_out(e[i].src), way_in(e[i].dst), m->g->nblock + i,
-		    m->want ? m->edge[i] * each : 0);
+		    m->want ? m->w.edge[i] * each : 0);
 	}
 }
 
@@ -310,7 +309,7 @@ static void graph_make(struct graph *m, const struct cfg *g, const struct probe_
 	*m = (struct graph){.g = g, .want = want, .pairs = pairs, .a = a, .outside = 2 * g->nblock};
 	m->nnode = m->outside + 1;
 	if (want)
-		weigh(m);
+		m->w = probes_weigh(g, want->weighed, a);
 	if (form == PROBES_EDGES)
 		whole_graph(m);
 	else

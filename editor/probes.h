@@ -60,6 +60,16 @@ struct pairs {
 	uint32_t first, stride;
 };
 
+/* A counter that is kept in a register while control is among some blocks: cleared
+ * on edges into them, added to memory on edges out of them. Control comes
+ * in and leaves by edges alone, calls among them included. */
+struct probe_held {
+	uint32_t counter;
+	uint8_t reg;       /* enum uop_reg; no code among these blocks uses it, or needs what it held */
+	const uint32_t *block; /* ascending */
+	uint32_t nblock;
+};
+
 /* A function's counters. */
 struct probes {
 	uint32_t form; /* enum probes_form: of the graph that they are chosen from */
@@ -67,6 +77,8 @@ struct probes {
 	uint32_t *place; /* see probe_place; ascending, then those of pairs. PROBE_NOTHING */
 	struct pairs pairs;
 	uint8_t kind; /* enum counter_kind */
+	struct probe_held *held;
+	uint32_t nheld;
 	/* Of COUNTERS_THREAD: a thread that has no memory of its own yet may come
 	 * here, and gets it in front of what is counted. */
 	bool entered;
@@ -79,6 +91,13 @@ struct probe {
 /* A place is a number: heads by block, then edges, then ends by block. */
 enum { PROBE_NOTHING = UINT32_MAX }; /* the place of a counter of no pair */
 struct probe probe_place(const struct cfg *g, uint32_t place);
+
+/* Executions of every block and edge, from the graph's counts (weighed) or its form; only their
+ * ratios matter. Memory from the arena. */
+struct probe_weights {
+	double *block, *edge;
+};
+struct probe_weights probes_weigh(const struct cfg *g, bool weighed, struct arena *a);
 
 /* What decides about the places, besides the graph. */
 struct probe_want {

@@ -25,6 +25,68 @@ static void set_counter(struct probe_text *t, uint32_t k)
 	}
 }
 
+/* ---- counters kept in registers ---- */
+
+/* Per block: what is held there, ascending. */
+struct held_in {
+	uint32_t *first, *held;
+};
+
+static struct held_in index_held(const struct probes *p, uint32_t nblock, struct arena *a)
+{
+	struct held_in in = {.first = arena_array(a, (size_t)nblock + 2, sizeof *in.first)};
+	uint32_t i, k, *fill = in.first + 1;
+
+	for (k = 0; k < p->nheld; k++)
+		for (i = 0; i < p->held[k].nblock; i++)
+			in.first[p->held[k].block[i] + 2]++;
+	for (i = 0; i < nblock; i++)
+		fill[i + 1] += fill[i];
+	in.held = arena_array(a, fill[nblock], sizeof *in.held);
+	for (k = 0; k < p->nheld; k++)
+		for (i = 0; i < p->held[k].nblock; i++)
+			in.held[fill[p->held[k].block[i]]++] = k;
+	return in;
+}
+
+static void add_move(
+    struct probe_text *t, const struct cfg_edge *e, uint32_t held, bool adds, struct arena *a)
+{
+	struct probe_move *m = arena_alloc(a, sizeof *m), **at = &t->move[e->src];
+
+	while (*at)
+		at = &(*at)->next;
+	*m = (struct probe_move){held, e->kind == EDGE_TAKEN, adds, NULL};
+	*at = m;
+}
+
+/* Moves on an edge for all that is held in block b and not in `other`. */
+static void moves_of(struct probe_text *t, const struct held_in *in, const struct cfg_edge *e,
+    uint32_t b, uint32_t other, struct arena *a)
+{
+	uint32_t i, k = in->first[other];
+
+	for (i = in->first[b]; i < in->first[b + 1]; i++) {
+		while (k < in->first[other + 1] && in->held[k] < in->held[i])
+			k++;
+		if (k == in->first[other + 1] || in->held[k] != in->held[i])
+			add_move(t, e, in->held[i], b == e->src, a);
+	}
+}
+
+/* What leaves its blocks is added before anything else takes its register. */
+static void find_moves(struct probe_text *t, struct arena *a)
+{
+	const struct cfg *g = &t->f->pub->cfg;
+	struct held_in in = index_held(t->p, g->nblock, a);
+	const struct cfg_edge *e;
+
+	for (e = g->edge; e < g->edge + g->nedge; e++) {
+		moves_of(t, &in, e, e->src, e->dst, a);
+		moves_of(t, &in, e, e->dst, e->src, a);
+	}
+}
+
 void probe_open(struct probe_text *t, const struct unit_impl *u, const struct func *f,
     const struct probes *p, struct arena *a)
 {
@@ -41,6 +103,12 @@ void probe_open(struct probe_text *t, const struct unit_impl *u, const struct fu
 	t->taken = arena_array(a, f->nblk, sizeof *t->taken);
 	t->row = arena_array(a, f->nblk, sizeof *t->row);
 	t->target = arena_array(a, f->nblk, 1);
+	t->held = arena_array(a, p->n, sizeof *t->held);
+	t->move = arena_array(a, f->nblk, sizeof *t->move);
+	for (k = 0; k < p->nheld; k++)
+		t->held[p->held[k].counter] = k + 1;
+	if (p->nheld)
+		find_moves(t, a);
 	r = &p->pairs;
 	for (k = 0; k < (r->njump ? r->first : p->n); k++)
 		set_counter(t, k);
@@ -87,6 +155,46 @@ static void restore(const struct probe_text *t, uint32_t cfi, struct buf *out)
 	probe_give_back(t, "ax", cfi, out);
 }
 
+static void name_counter(const struct probe_text *t, uint32_t counter, struct buf *out)
+{
+	buf_printf(out, COUNTER_BASE "+%u", t->f->pub->ord, COUNTER_BYTES * counter);
+}
+
+/* By enum uop_reg. */
+static const char *const wide[] = {"rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8",
+    "r9", "r10", "r11", "r12", "r13", "r14", "r15"};
+static const char *const narrow[] = {"eax", "ebx", "ecx", "edx", "esi", "edi", "ebp", "esp", "r8d",
+    "r9d", "r10d", "r11d", "r12d", "r13d", "r14d", "r15d"};
+
+void probe_clear(const struct probe_text *t, const struct probe_held *h, struct buf *out)
+{
+	buf_printf(out, "\tmovl\t$0, %%%s\t# ", narrow[h->reg]);
+	name_counter(t, h->counter, out);
+	buf_char(out, '\n');
+}
+
+void probe_step(const struct probe_text *t, const struct probe_held *h, struct buf *out)
+{
+	buf_printf(out, "\tleaq\t1(%%%s), %%%s\t# ", wide[h->reg], wide[h->reg]);
+	name_counter(t, h->counter, out);
+	buf_char(out, '\n');
+}
+
+void probe_add(const struct probe_text *t, const struct probe_held *h, bool live, uint32_t cfi,
+    struct buf *out)
+{
+	static const char *const add[] = {"addq\t%%%s, ", "lock addq\t%%%s, ", "addq\t%%%s, %%gs:"};
+
+	if (live)
+		save(t, cfi, out);
+	buf_char(out, '\t');
+	buf_printf(out, add[t->p->kind], wide[h->reg]);
+	name_counter(t, h->counter, out);
+	buf_str(out, "(%rip)\n");
+	if (live)
+		restore(t, cfi, out);
+}
+
 const char *probe_increment(const struct probes *p)
 {
 	static const char *const count[] = {"incq\t", "lock incq\t", "incq\t%gs:"};
@@ -103,6 +211,16 @@ void probe_one(
 	    COUNTER_BYTES * counter);
 	if (live)
 		restore(t, cfi, out);
+}
+
+/* A counter in memory or in its register. */
+static void count(
+    const struct probe_text *t, uint32_t counter, bool live, uint32_t cfi, struct buf *out)
+{
+	if (t->held[counter])
+		probe_step(t, &t->p->held[t->held[counter] - 1], out);
+	else
+		probe_one(t, counter, live, cfi, out);
 }
 
 void probe_enter(const struct probe_text *t, bool safe, uint32_t cfi, struct buf *out)
@@ -180,7 +298,7 @@ void probe_at_stmt(
 		if (entry)
 			probe_enter(t, t->live[b] || jumped_to(t, b), cfi, out);
 		if (t->head[b])
-			probe_one(t, t->head[b] - 1, t->live[b], cfi, out);
+			count(t, t->head[b] - 1, t->live[b], cfi, out);
 	}
 	if (t->end[b] && i == last_insn(t, k))
 		probe_one(t, t->end[b] - 1, live_at_end(t, b), cfi, out);
@@ -216,6 +334,34 @@ static void side_jump(
 	buf_printf(out, "\t%.*s\t" PROBE_SIDE "\n", (int)n, op, t->f->pub->ord, b);
 }
 
+/* All that is done on the way from block b to `to`. */
+static void on_the_way(
+    const struct probe_text *t, uint32_t b, bool taken, uint32_t to, uint32_t cfi, struct buf *out)
+{
+	const uint32_t counter = taken ? t->taken[b] : t->on[b];
+	const struct probe_move *m;
+
+	if (counter)
+		count(t, counter - 1, t->live[to], cfi, out);
+	for (m = t->move[b]; m; m = m->next) {
+		if (m->taken != taken)
+			continue;
+		if (m->adds)
+			probe_add(t, &t->p->held[m->held], t->live[to], cfi, out);
+		else
+			probe_clear(t, &t->p->held[m->held], out);
+	}
+}
+
+static bool has_side(const struct probe_text *t, uint32_t b)
+{
+	const struct probe_move *m = t->move[b];
+
+	while (m && !m->taken)
+		m = m->next;
+	return t->taken[b] || m;
+}
+
 void probe_terminate(
     const struct probe_text *t, uint32_t b, uint32_t next, uint32_t cfi, struct buf *out)
 {
@@ -227,13 +373,12 @@ void probe_terminate(
 		return;
 	if (k->term == TERM_COND) {
 		st = &t->u->stmt.v[t->f->code.v[k->jump]];
-		if (t->taken[b])
+		if (has_side(t, b))
 			side_jump(t, st->op.p, st->op.n, b, out);
 		else
 			probe_jump(t, st->op.p, st->op.n, k->target, out);
 	}
-	if (t->on[b])
-		probe_one(t, t->on[b] - 1, t->live[on], cfi, out);
+	on_the_way(t, b, false, on, cfi, out);
 	if (on != next)
 		probe_jump(t, "jmp", 3, on, out);
 }
@@ -242,12 +387,12 @@ void probe_side(const struct probe_text *t, uint32_t b, uint32_t *cfi, struct bu
 {
 	const struct blk *k = &t->f->blk[b];
 
-	if (!t->p || !t->taken[b])
+	if (!t->p || !has_side(t, b))
 		return;
 	cfi_delta(t->u, *cfi, k->cfi_out, out);
 	*cfi = k->cfi_out;
 	buf_printf(out, PROBE_SIDE ":\n", t->f->pub->ord, b);
-	probe_one(t, t->taken[b] - 1, t->live[k->target], *cfi, out);
+	on_the_way(t, b, true, k->target, *cfi, out);
 	probe_jump(t, "jmp", 3, k->target, out);
 }
 

@@ -270,6 +270,15 @@ void debug_follow_locs(struct unit_impl *u);
  * other code than before, so without its view label. */
 void debug_emit_loc(const struct stmt *st, bool moved, bool *is_stmt, struct buf *out);
 
+/* hold.c: sets held of the probes, where it pays. r: of editor/regs.h. */
+struct regs;
+void counters_hold(const struct regs *r, const struct func *f, const struct probe_want *want,
+    struct probes *p, struct arena *a);
+
+/* holdcheck.c: what the output check demands of counters in registers. */
+int holds_check(const struct unit_impl *u, const struct unit_place *place, const char *text,
+    size_t n, struct err *e);
+
 /* flags.c: per block, whether the arithmetic flags at its head are used. */
 uint8_t *flags_live(const struct unit_impl *u, const struct func *f, struct arena *a);
 
@@ -285,6 +294,11 @@ void entries_mark(const struct unit_impl *u, const struct unit_place *place);
  * are from there. Where flags are in use this stands between instructions that
  * keep them and the red zone. It is one instruction: signals lose no counts.
  *
+ * A counter that is kept in a register (struct probe_held) is printed as
+ *	movl $0, %<register>                       # <counter>: on the ways in
+ *	leaq 1(%<register>), %<register>           # <counter>
+ *	addq %<register>, <counter>(%rip)          on the ways out
+ *
  * A jump with a row of counters (struct pairs) counts in
  *	incq .LMC<function>+<offset of the row>-.LMI<function>(<where it goes>)
  * Its targets' labels stand at stubs behind the hot part, as far apart as their
@@ -299,6 +313,12 @@ void entries_mark(const struct unit_impl *u, const struct unit_place *place);
 #define STUBS_BOUNDS ".LML%u" /* the addresses of these two */
 #define PAIR_PASSED ".LMK%u.%u" /* function, block of the jump */
 enum { COUNTER_BYTES = 8 };
+/* What is done with a counter that is kept in a register, on the way from a block. */
+struct probe_move {
+	uint32_t held;
+	bool taken, adds; /* on the jump that is taken; to memory, else the register is cleared */
+	struct probe_move *next;
+};
 struct probe_text {
 	const struct unit_impl *u;
 	const struct func *f;
@@ -310,6 +330,8 @@ struct probe_text {
 	uint32_t *head, *end, *on, *taken;
 	uint32_t *row;   /* per block: number of the first counter of its row + 1 */
 	uint8_t *target; /* per block: its labels stand at a stub */
+	uint32_t *held;  /* per counter: number of what is held + 1 */
+	struct probe_move **move; /* per block */
 };
 void probe_open(struct probe_text *t, const struct unit_impl *u, const struct func *f,
     const struct probes *p, struct arena *a);
@@ -339,6 +361,10 @@ uint8_t *probe_pairable(const struct unit_impl *u, const struct func *f, const u
 /* Where an opaque function's counter goes: the index in code[], NONE: nowhere. */
 uint32_t probe_entry(const struct unit_impl *u, const struct func *f);
 void probe_one(const struct probe_text *t, uint32_t counter, bool live, uint32_t cfi,
+    struct buf *out);
+void probe_clear(const struct probe_text *t, const struct probe_held *h, struct buf *out);
+void probe_step(const struct probe_text *t, const struct probe_held *h, struct buf *out);
+void probe_add(const struct probe_text *t, const struct probe_held *h, bool live, uint32_t cfi,
     struct buf *out);
 /* Parts of these, for pairtext.c: the increment, up to its operand; what frees a
  * register ("ax" of %rax), below the red zone, and gives it back; a jump to a block;
