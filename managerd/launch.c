@@ -48,11 +48,13 @@ static void plain_signals(void)
 
 /* Out of the way of everything else. What the kernel does not offer here is
  * done without: the job is then only less polite. */
-static void be_idle(void)
+static void be_idle(bool awaited)
 {
 	struct sched_param p = {0};
 
-	if (sched_setscheduler(0, SCHED_IDLE, &p) < 0)
+	if (awaited)
+		setpriority(PRIO_PROCESS, 0, 10);
+	else if (sched_setscheduler(0, SCHED_IDLE, &p) < 0)
 		setpriority(PRIO_PROCESS, 0, 19);
 	syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0,
 	    IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
@@ -101,7 +103,7 @@ static _Noreturn void child(const struct launch *l, int report, pid_t parent)
 	report = REPORT_FD;
 	if (setsid() < 0)
 		give_up(report, "starting a session");
-	be_idle();
+	be_idle(l->awaited);
 	umask(022);
 	failed = become(l);
 	if (failed)

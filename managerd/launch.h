@@ -1,6 +1,6 @@
 /*
- * Starting a program as a job: in a session of its own, under SCHED_IDLE and
- * idle I/O priority, perhaps as another user, without rights to gain new
+ * Starting a program as a job: in a session of its own, out of the way of
+ * others (SCHED_IDLE, or nice 10; idle I/O priority), perhaps as another user, without rights to gain new
  * ones, and killed when the process that started it dies.
  */
 #ifndef MORPH_MANAGERD_LAUNCH_H
@@ -17,6 +17,7 @@ struct launch {
 	char *const *env;        /* the whole environment, NULL-terminated */
 	const char *dir;         /* working directory */
 	int out, err;            /* for descriptors 1 and 2; 0 is /dev/null; no others stay open */
+	bool awaited;            /* nice 10: to end on a busy machine as well */
 	bool drop;               /* become uid and gid, without other groups */
 	uid_t uid;
 	gid_t gid;

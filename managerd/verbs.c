@@ -368,6 +368,7 @@ static int start(struct verbs *v, const struct priv_job *j, const struct job_use
 	struct launch l = {.dir = dir, .out = j->out, .err = j->err, .drop = u->drop,
 		.uid = u->uid, .gid = u->gid, .memory = j->memory};
 
+	l.awaited = j->kind == PRIV_TABLE; /* the samples it is for are taken meanwhile */
 	if (j->kind == PRIV_VERIFY)
 		verify_argv(v, j, &argv);
 	else if (j->kind == PRIV_TABLE)

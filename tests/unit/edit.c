@@ -170,6 +170,17 @@ START_TEST(job_is_polite)
 }
 END_TEST
 
+START_TEST(a_table_is_not_starved)
+{
+	struct got g;
+
+	/* 0 = SCHED_OTHER, and a nice value that leaves it a tenth beside one busy process. */
+	run(EDIT_TABLE, "set -- $(cat /proc/$$/stat); echo policy ${41} nice ${19} >&2; exit 75", &g);
+	ck_assert_int_eq(g.end, EDIT_LATER);
+	ck_assert_msg(strstr(g.log, "policy 0 nice 1"), "%s", g.log);
+}
+END_TEST
+
 START_TEST(refusal_has_its_reason)
 {
 	struct got g;
@@ -355,6 +366,7 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, build_is_read_whole);
 	tcase_add_test(t, job_is_polite);
+	tcase_add_test(t, a_table_is_not_starved);
 	tcase_add_test(t, refusal_has_its_reason);
 	tcase_add_test(t, bad_answers_are_broken);
 	tcase_add_test(t, deadline_ends_the_whole_group);
