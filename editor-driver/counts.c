@@ -16,7 +16,7 @@ struct name {
 	size_t n, nkey;
 };
 
-enum line_kind { LINE_BLOCK, LINE_EDGE, LINE_CALL };
+enum line_kind { LINE_BLOCK, LINE_EDGE, LINE_CAME, LINE_CALL };
 
 struct line {
 	enum line_kind kind;
@@ -136,11 +136,11 @@ static const char *read_block(const char *p, const char *end, uint64_t *block)
 static const char *read_kind(const char *p, const char *end, struct line *l)
 {
 	l->kind = LINE_BLOCK;
-	if (p == end || (*p != '>' && *p != '@') || !at_blank(p + 1, end))
+	if (p == end || (*p != '>' && *p != '<' && *p != '@') || !at_blank(p + 1, end))
 		return p;
-	l->kind = *p == '>' ? LINE_EDGE : LINE_CALL;
+	l->kind = *p == '>' ? LINE_EDGE : *p == '<' ? LINE_CAME : LINE_CALL;
 	p = skip_blank(p + 1, end);
-	if (l->kind == LINE_EDGE)
+	if (l->kind != LINE_CALL)
 		return read_block(p, end, &l->block2);
 	return skip_blank(read_name(p, end, &l->callee), end);
 }
@@ -154,7 +154,7 @@ static int read_line(
 		return err_set(e, "expected a block number after the function");
 	p = read_kind(p, end, l);
 	if (!p)
-		return err_set(e, "expected a block number after '>'");
+		return err_set(e, "expected a block number after '>' or '<'");
 	p = form == COUNTS_SAMPLES ? read_samples(p, end, &l->value)
 				   : read_whole(p, end, VALUE_MAX, &l->value);
 	if (!p || skip_blank(p, end) != end)
@@ -226,7 +226,8 @@ static void take_line(struct counts *c, const struct names *t, const struct art_
 		add(&c->total, l->value);
 	if (f == NONE)
 		return;
-	if (l->block >= func[f].nblock || (l->kind == LINE_EDGE && l->block2 >= func[f].nblock)) {
+	if (l->block >= func[f].nblock ||
+	    ((l->kind == LINE_EDGE || l->kind == LINE_CAME) && l->block2 >= func[f].nblock)) {
 		c->no_block++;
 		return;
 	}
@@ -238,6 +239,9 @@ static void take_line(struct counts *c, const struct names *t, const struct art_
 		add(&c->used, l->value);
 	} else if (l->kind == LINE_EDGE) {
 		vec_push(&c->edge, flow);
+	} else if (l->kind == LINE_CAME) {
+		vec_push(&c->came,
+		    ((struct counts_flow){flow.func, flow.to, flow.block, flow.value}));
 	} else {
 		flow.to = (uint32_t)callee;
 		vec_push(&c->call, flow);
@@ -324,6 +328,7 @@ int counts_parse(const char *text, size_t n, const char *name, enum counts_form 
 	}
 	names_free(&names);
 	out->edge.n = settle(out->edge.v, out->edge.n);
+	out->came.n = settle(out->came.v, out->came.n);
 	out->call.n = settle(out->call.v, out->call.n);
 	if (form == COUNTS_EXECUTIONS)
 		count_by_edges(out, func);
@@ -348,6 +353,7 @@ void counts_free(struct counts *c)
 {
 	arena_free(&c->mem);
 	vec_free(&c->edge);
+	vec_free(&c->came);
 	vec_free(&c->call);
 	*c = (struct counts){0};
 }
@@ -374,6 +380,11 @@ static size_t run(
 size_t counts_edges(const struct counts *c, size_t i, const struct counts_flow **edge)
 {
 	return c->block[i] ? run(c->edge.v, c->edge.n, c->first[i], edge) : 0;
+}
+
+size_t counts_came(const struct counts *c, size_t i, const struct counts_flow **edge)
+{
+	return c->block[i] ? run(c->came.v, c->came.n, c->first[i], edge) : 0;
 }
 
 size_t counts_calls(const struct counts *c, size_t i, const struct counts_flow **call)

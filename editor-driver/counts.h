@@ -5,6 +5,9 @@
  *	function block > block2 value   of the executions of block that were seen, so
  *	                                many went on to block2 (a witness); with
  *	                                executions, all that did
+ *	function block < block2 value   of the executions of block that were seen from
+ *	                                behind, so many came from block2; not with
+ *	                                executions
  *	function block @ callee value   so many of the calls from block that were
  *	                                seen, or counted, went to the function callee
  *
@@ -40,6 +43,7 @@ struct counts {
 	uint64_t **block;
 	uint32_t *first; /* by function: the first of its name and key that was named */
 	VEC(struct counts_flow) edge, call; /* ascending, no two of one fact */
+	VEC(struct counts_flow) came; /* edges likewise, of what was seen from behind */
 	uint64_t total, used; /* sums of blocks' values: of all, of those that found one */
 	uint64_t lines;       /* that carry a value */
 	uint64_t unknown;     /* lines: no such function (or another key) */
@@ -58,6 +62,7 @@ void counts_free(struct counts *c);
 /* What is known of function i's edges, and of its calls: ascending by block,
  * then by `to`. Returns how many. That `to` follows `block` nobody checked. */
 size_t counts_edges(const struct counts *c, size_t i, const struct counts_flow **edge);
+size_t counts_came(const struct counts *c, size_t i, const struct counts_flow **edge);
 size_t counts_calls(const struct counts *c, size_t i, const struct counts_flow **call);
 
 /* What function i weighs: its samples (fixed point), or executed instructions. */

@@ -279,7 +279,7 @@ int plan_parse(struct plan *p, struct err *e)
 }
 
 /* Edges and their counts both ascend by src. */
-static size_t set_witnesses(struct cfg *g, const struct counts_flow *v, size_t n)
+static size_t set_witnesses(struct cfg *g, const struct counts_flow *v, size_t n, bool came)
 {
 	uint32_t e = 0, k;
 	size_t i, lost = 0;
@@ -291,7 +291,7 @@ static size_t set_witnesses(struct cfg *g, const struct counts_flow *v, size_t n
 			if (g->edge[k].dst == v[i].to)
 				break;
 		if (k < g->nedge && g->edge[k].src == v[i].block)
-			g->edge[k].witness = v[i].value;
+			*(came ? &g->edge[k].came : &g->edge[k].witness) = v[i].value;
 		else
 			lost++;
 	}
@@ -335,11 +335,15 @@ static void infer_func(struct plan *p, struct plan_tu *t, uint32_t i, struct are
 			g->block[b].count = value[b];
 	}
 	nedge = counts_edges(p->counts, f, &edge);
-	nedge = set_witnesses(g, edge, nedge);
+	nedge = set_witnesses(g, edge, nedge, false);
 	if (f == p->counts->first[f])
 		atomic_fetch_add(&p->no_edge, nedge);
 	if (p->counts->form == COUNTS_SAMPLES)
+	{
 		join_sites(p, f, g, scratch);
+		nedge = counts_came(p->counts, f, &edge);
+		set_witnesses(g, edge, nedge, true);
+	}
 	infer(g, p->counts->form == COUNTS_SAMPLES ? INFER_SAMPLES : INFER_COUNTS, scratch);
 }
 

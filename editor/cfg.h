@@ -52,6 +52,9 @@ struct cfg_edge {
 	 * executions, and all that did. Of edges between the same two blocks the
 	 * first has it all. */
 	uint64_t witness;
+	/* In: of the executions of dst that were seen from behind, those that came this
+	 * way, likewise; with samples alone. */
+	uint64_t came;
 	/* The compiler made it for what all but never is: a comparison with NaN, an overflow. */
 	bool rare;
 };

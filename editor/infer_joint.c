@@ -32,7 +32,6 @@ static const double DISCOUNT = 0.01; /* of a witness for each one there is: 100 
 static const double FEW = 0.6;       /* more discount, by the square of samples by witnesses */
 static const double DOUBT = 4;       /* what witnesses that all else speaks against say at most */
 static const double FREE = 0.02;     /* samples that fix what enters a function */
-static const double MANY = 1e12;     /* samples or witnesses: more say no more */
 static const double PACE = 0.7, DONE = 0.01, NEARLY_DONE = 0.1; /* steps, as share of a flow */
 static const double LEAST = 1e-3, ROUNDS_TO_0 = 0.3;            /* flows */
 
@@ -149,7 +148,7 @@ static void weigh_flow(struct joint *j, uint32_t b, double x)
 static void weigh_block(struct joint *j, uint32_t b)
 {
 	const struct cfg_block *k = &j->g->block[b];
-	double s = fmin((double)k->samples / SAMPLE_ONE, MANY);
+	double s = fmin((double)k->samples / SAMPLE_ONE, JOINT_MANY);
 
 	j->weight[b] = s > 0 ? infer_worth(k, s) / (b ? 1 : ENTRY_FACTOR) : UNSEEN_WORTH;
 	j->cost[b] = j->weight[b] / joint_estimate(j, b);
@@ -157,7 +156,7 @@ static void weigh_block(struct joint *j, uint32_t b)
 
 static double seen(const struct joint *j, uint32_t edge)
 {
-	return fmin((double)j->g->edge[edge].witness / SAMPLE_ONE, MANY);
+	return fmin((double)j->g->edge[edge].witness / SAMPLE_ONE, JOINT_MANY);
 }
 
 static void add_way(struct joint *j, uint32_t b, uint32_t dst, uint32_t edge)
@@ -177,11 +176,9 @@ static void find_ways(struct joint *j, uint32_t b)
 		add_way(j, b, NONE, NONE);
 }
 
-/* What n witnesses are worth. Where few of a block's samples bear witness, it
- * was an odd few of its executions that did. */
-static double witness_worth(const struct cfg_block *k, double n)
+double joint_witness_worth(const struct cfg_block *k, double n)
 {
-	double samples = fmin((double)k->samples / SAMPLE_ONE, MANY) + 1;
+	double samples = fmin((double)k->samples / SAMPLE_ONE, JOINT_MANY) + 1;
 
 	return n > 0 ? n / (1 + DISCOUNT * (n + FEW * samples * samples / n)) : 0;
 }
@@ -212,7 +209,7 @@ static void weigh_ways(struct joint *j, uint32_t b)
 
 	for (v = begin; v < end; v++)
 		all += v->edge == NONE ? 0 : seen(j, v->edge);
-	j->seen[b] = witness_worth(&j->g->block[b], all);
+	j->seen[b] = joint_witness_worth(&j->g->block[b], all);
 	j->witness[b] = ANY_WAY + j->seen[b];
 	if (end - begin > WIDE)
 		j->weight[b] = j->witness[b] = fmax(j->weight[b], j->witness[b]);
@@ -235,6 +232,9 @@ static void build(struct joint *j, struct arena *a)
 	j->witness = arena_array(a, n, sizeof *j->witness);
 	j->seen = arena_array(a, n, sizeof *j->seen);
 	j->in = arena_array(a, n, sizeof *j->in);
+	j->behind = arena_array(a, 3 * (size_t)n, sizeof *j->behind);
+	j->come = j->behind + n;
+	j->far = j->come + n;
 	j->price = arena_array(a, n, sizeof *j->price);
 	j->refill = arena_array(a, 2 * (size_t)n, sizeof *j->refill);
 	j->refill_in = j->refill + n;
@@ -248,6 +248,7 @@ static void build(struct joint *j, struct arena *a)
 		if (j->r->entry[b])
 			j->in[b] = j->weight[b] / j->cost[b];
 	}
+	joint_came_weigh(j, a);
 }
 
 /* ---- Newton's method ---- */
@@ -300,9 +301,14 @@ double joint_far(const struct joint *j, uint32_t b, double x)
 	return fmax(far, 0);
 }
 
+double joint_doubted(double worth, double far)
+{
+	return worth / (1 + worth * far / DOUBT);
+}
+
 double joint_believed(const struct joint *j, uint32_t b, double far)
 {
-	return j->seen[b] / (1 + j->seen[b] * far / DOUBT);
+	return joint_doubted(j->seen[b], far);
 }
 
 /* Witnesses are wrong together or not at all (whoever waits for memory before
@@ -332,44 +338,63 @@ static void set_gradient(struct joint *j, uint32_t b, double x)
 		mean += v->flow / x * v->step;
 	}
 	for (v = begin; v < end; v++)
-		v->step =
-		    common + (joint_branches(j, b) ? j->witness[b] / x * (v->step - mean) : 0);
+		v->step = common + v->slope +
+			  (joint_branches(j, b) ? j->witness[b] / x * (v->step - mean) : 0);
 }
 
-/* Multiplies the steps of b's ways by the inverse of the Hessian: flow by flow,
- * (diag(flow) x - flow flow') / witness + flow flow' / weight. */
+/* The inverse of the Hessian of b's ways is diag(own) + common own own': of what
+ * their shares, their sum and what was seen from behind cost (Sherman, Morrison).
+ * Sets own, returns common; *sum: of all own. */
+static double inverse(struct joint *j, uint32_t b, double x, double *sum)
+{
+	struct way *v, *begin = j->way + j->first[b], *end = j->way + j->first[b + 1];
+	double both = end - begin > WIDE ? 0 : 1 / j->weight[b] - 1 / j->witness[b], k;
+
+	*sum = 0;
+	if (!joint_branches(j, b)) {
+		for (v = begin; v < end; v++)
+			*sum = v->own = 1 / (j->weight[b] / (x * x) + v->bend);
+		return 0;
+	}
+	for (v = begin; v < end; v++) {
+		v->own = 1 / (j->witness[b] / (v->flow * x) + v->bend);
+		*sum += v->own;
+	}
+	k = j->witness[b] / x;
+	k = both * k * k / (1 + both * j->witness[b]);
+	return k / (1 - k * *sum);
+}
+
+/* Multiplies the steps of b's ways by the inverse of the Hessian. */
 static void invert(struct joint *j, uint32_t b, double x)
 {
 	struct way *v, *begin = j->way + j->first[b], *end = j->way + j->first[b + 1];
-	double sum = 0;
+	double sum, steps = 0, common = inverse(j, b, x, &sum);
 
 	for (v = begin; v < end; v++)
-		sum += v->flow * v->step;
+		steps += v->own * v->step;
 	for (v = begin; v < end; v++)
-		v->step = v->flow * ((v->step * x - sum) / j->witness[b] + sum / j->weight[b]);
+		v->step = v->own * (v->step + common * steps);
 }
 
 /* Adds to the matrix what the ways of b mean: the inverse of the Hessian, from
  * both sides by the way they join blocks. */
-static void couple(const struct joint *j, struct sparse *s, uint32_t b, double x)
+static void couple(struct joint *j, struct sparse *s, uint32_t b, double x)
 {
 	const struct way *v, *u, *begin = j->way + j->first[b], *end = j->way + j->first[b + 1];
-	double one, both = 1 / j->weight[b] - (joint_branches(j, b) ? 1 / j->witness[b] : 0);
+	double sum, common = inverse(j, b, x, &sum);
 
-	if (end - begin > WIDE)
-		both = 0;
-	*sparse_entry(s, b, b) += both * x * x;
+	*sparse_entry(s, b, b) += sum + common * sum * sum;
 	for (v = begin; v < end; v++) {
-		one = joint_branches(j, b) ? v->flow * x / j->witness[b] : 0;
-		*sparse_entry(s, b, b) += one;
 		if (v->dst == NONE)
 			continue;
-		*sparse_entry(s, v->dst, v->dst) += one + both * v->flow * v->flow;
-		*sparse_entry(s, b, v->dst) -= (one + both * v->flow * x) * (v->dst == b ? 2 : 1);
-		for (u = begin; u < v && both != 0; u++)
+		*sparse_entry(s, v->dst, v->dst) += v->own + common * v->own * v->own;
+		*sparse_entry(s, b, v->dst) -=
+		    (v->own + common * v->own * sum) * (v->dst == b ? 2 : 1);
+		for (u = begin; u < v && common != 0; u++)
 			if (u->dst != NONE)
 				*sparse_entry(s, u->dst, v->dst) +=
-				    both * u->flow * v->flow * (u->dst == v->dst ? 2 : 1);
+				    common * u->own * v->own * (u->dst == v->dst ? 2 : 1);
 	}
 }
 
@@ -382,6 +407,7 @@ static void set_up(struct joint *j, struct sparse *s)
 	uint32_t b;
 
 	sparse_clear(s);
+	joint_came_look(j);
 	for (b = 0; b < j->g->nblock; b++)
 		j->price[b] = 0;
 	for (b = 0; b < j->g->nblock; b++) {
@@ -467,7 +493,7 @@ static bool any_seen(const struct joint *j)
 	uint32_t b;
 
 	for (b = 0; b < j->g->nblock; b++)
-		if (j->seen[b] > 0)
+		if (j->seen[b] > 0 || j->behind[b] > 0)
 			return true;
 	return false;
 }

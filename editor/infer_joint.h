@@ -22,6 +22,9 @@ struct way {
 	uint32_t dst, edge; /* UINT32_MAX: out */
 	double share;       /* of the block's flow, by what was seen */
 	double flow, step;
+	double came;        /* share of dst's flow, by what was seen from behind … */
+	double slope, bend; /* … and what it costs: first derivative, bound of the second */
+	double own;         /* in the inverse of the Hessian */
 };
 
 struct joint {
@@ -36,10 +39,15 @@ struct joint {
 	double *weight;             /* samples that its own evidence is worth */
 	double *witness;            /* that of its ways on */
 	double *seen;               /* of these: those that were seen, unless they are doubted */
+	double *behind;             /* what those are worth that tell where it came from */
+	double *come, *far;         /* what comes in by ways; joint_far() of these */
 	double *in;                 /* flow that enters here; 0 = none may */
 	double *price;              /* of a unit of flow there */
 	double *refill, *refill_in; /* time, in instructions, that mispredicted ways here cost */
 };
+
+/* Samples or witnesses: more say no more. */
+#define JOINT_MANY 1e12
 
 /* ln, the same on every machine. */
 double joint_ln(double v);
@@ -50,10 +58,24 @@ double joint_estimate(const struct joint *j, uint32_t b);
 double joint_block_flow(const struct joint *j, uint32_t b);
 /* More than one way leads on. */
 bool joint_branches(const struct joint *j, uint32_t b);
+/* What n witnesses are worth. Where few of a block's samples bear witness, it
+ * was an odd few of its executions that did. */
+double joint_witness_worth(const struct cfg_block *k, double n);
+/* … and what of that is believed where the flows are so far from what they say. */
+double joint_doubted(double worth, double far);
 /* How far b's flow x divides otherwise than its witnesses, after Kullback and
  * Leibler, and how many witnesses are believed then. */
 double joint_far(const struct joint *j, uint32_t b, double x);
 double joint_believed(const struct joint *j, uint32_t b, double far);
+
+/*
+ * What was seen from behind is a cost of the same form, of the shares of what
+ * comes into a block. It joins flows that leave different blocks, so it goes into
+ * the Hessian by its diagonal alone, which is no smaller: steps get shorter.
+ * weigh: before all rounds; look: sets slopes and bends for the present flows.
+ */
+void joint_came_weigh(struct joint *j, struct arena *a);
+void joint_came_look(struct joint *j);
 
 /*
  * Behind a mispredicted branch the pipeline is filled anew, and a timer that

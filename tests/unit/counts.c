@@ -115,13 +115,17 @@ START_TEST(edges_and_calls_by_function)
 	const struct counts_flow *v;
 
 	ck_assert_int_eq(parse("inl 1 > 3 2\ninl 0 > 1 1.5\ninl 1 > 3 1\nmain 0 > 1 1\n"
-			       "inl 2 @ main 4\ninl#cccccccc 2 @ twin#aaaaaaaa1 0.5\n",
+			       "inl 3 < 1 5\ninl 2 @ main 4\ninl#cccccccc 2 @ twin#aaaaaaaa1 0.5\n",
 			     COUNTS_SAMPLES), 0);
 	ck_assert_uint_eq(counts_edges(&c, 4, &v), 2);
 	ck_assert_uint_eq(v[0].block, 0);
 	ck_assert_uint_eq(v[0].to, 1);
 	ck_assert_uint_eq(v[0].value, SAMPLE_ONE + SAMPLE_ONE / 2);
 	ck_assert_uint_eq(v[1].value, 3 * SAMPLE_ONE);
+	ck_assert_uint_eq(counts_came(&c, 4, &v), 1);
+	ck_assert_uint_eq(v[0].block, 1);
+	ck_assert_uint_eq(v[0].to, 3);
+	ck_assert_uint_eq(v[0].value, 5 * SAMPLE_ONE);
 	ck_assert_uint_eq(counts_calls(&c, 3, &v), 2);
 	ck_assert_uint_eq(v[0].to, 0);
 	ck_assert_uint_eq(v[1].to, 2);

@@ -367,6 +367,25 @@ START_TEST(witnesses_tell_what_samples_hide)
 }
 END_TEST
 
+START_TEST(what_came_tells_what_samples_hide)
+{
+	struct cfg g = graph(4, "01t 02n 13j 23f");
+	uint32_t b;
+
+	for (b = 0; b < 4; b++)
+		g.block[b].insns = 5;
+	g.block[0].samples = g.block[3].samples = 400 * S;
+	g.block[1].samples = 400 * S;
+	g.block[2].samples = 300 * S;
+	g.block[3].flags = BLK_EXIT;
+	g.edge[2].came = 100 * S;
+	g.edge[3].came = 300 * S;
+	infer(&g, INFER_SAMPLES, &mem);
+	check_flow(&g);
+	ck_assert_uint_lt(2 * g.block[1].count, g.block[2].count);
+}
+END_TEST
+
 START_TEST(rare_ways_need_be_seen)
 {
 	/* Block 1, which the jump leaves out, has few samples for one instruction. */
@@ -489,7 +508,8 @@ START_TEST(entangled_graphs_are_answered)
 		for (i = 0; i < OUT; i++)
 			g.edge[b * OUT + i] = (struct cfg_edge){b,
 			    (uint32_t)(i * (N / OUT) + rng_next(&r) % (N / OUT)), EDGE_INDIRECT,
-			    .witness = rng_next(&r) % 50 * S};
+			    .witness = rng_next(&r) % 50 * S,
+			    .came = rng_next(&r) % 50 * S};
 	}
 	g.block[N - 1].flags = BLK_EXIT;
 	infer(&g, INFER_SAMPLES, &mem);
@@ -575,6 +595,7 @@ int main(void)
 	tcase_add_test(t, addressed_blocks_are_entries);
 	tcase_add_test(t, consistent_counts_stay);
 	tcase_add_test(t, witnesses_tell_what_samples_hide);
+	tcase_add_test(t, what_came_tells_what_samples_hide);
 	tcase_add_test(t, rare_ways_need_be_seen);
 	tcase_add_test(t, few_of_many_say_less);
 	tcase_add_test(t, refills_explain_seldom_arms);

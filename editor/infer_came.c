@@ -1,0 +1,57 @@
+#include "editor/infer_joint.h"
+
+#include <math.h>
+
+static const double ANY_WAY = 0.5; /* witnesses that all ways into a block share unseen */
+static const uint32_t NONE = UINT32_MAX, WIDE = 64; /* more ways in are not looked at */
+
+static double seen(const struct joint *j, const struct way *v)
+{
+	return fmin((double)j->g->edge[v->edge].came / SAMPLE_ONE, JOINT_MANY);
+}
+
+void joint_came_weigh(struct joint *j, struct arena *a)
+{
+	uint32_t n = j->g->nblock, b, *ways = arena_array(a, n, sizeof *ways);
+	struct way *v, *end = j->way + j->first[n];
+	double *all = j->come; /* not in use yet */
+
+	for (v = j->way; v < end; v++)
+		if (v->dst != NONE) {
+			all[v->dst] += seen(j, v);
+			ways[v->dst]++;
+		}
+	for (b = 0; b < n; b++)
+		if (j->used[b] && !j->r->entry[b] && ways[b] > 1 && ways[b] <= WIDE)
+			j->behind[b] = joint_witness_worth(&j->g->block[b], all[b]);
+	for (v = j->way; v < end; v++)
+		if (v->dst != NONE)
+			v->came = (seen(j, v) + ANY_WAY / ways[v->dst]) / (all[v->dst] + ANY_WAY);
+}
+
+void joint_came_look(struct joint *j)
+{
+	uint32_t n = j->g->nblock, b;
+	struct way *v, *end = j->way + j->first[n];
+	double w;
+
+	for (b = 0; b < n; b++)
+		j->come[b] = j->far[b] = 0;
+	for (v = j->way; v < end; v++)
+		if (v->dst != NONE)
+			j->come[v->dst] += v->flow;
+	for (v = j->way; v < end; v++) {
+		v->slope = v->bend = 0;
+		if (v->dst == NONE || !(j->behind[v->dst] > 0))
+			continue;
+		v->slope = joint_ln(v->flow / (v->came * j->come[v->dst]));
+		j->far[v->dst] += v->flow / j->come[v->dst] * v->slope;
+	}
+	for (v = j->way; v < end; v++) {
+		if (v->dst == NONE || !(j->behind[v->dst] > 0))
+			continue;
+		w = joint_doubted(j->behind[v->dst], fmax(j->far[v->dst], 0)) / j->come[v->dst];
+		v->slope = w * (v->slope - j->far[v->dst]);
+		v->bend = w / v->flow;
+	}
+}
