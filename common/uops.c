@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char MAGIC[8] = "MorphUO3";
+static const char MAGIC[8] = "MorphUO4";
 
 /* Which fields of a uop follow; others are 0. */
 enum { HAS_DST = 1, HAS_SRC = 2, HAS_ADDRESS = 4, HAS_AUX = 8, HAS_IMM = 16, SIZE_SHIFT = 5,
        HAS_FRAME = 128 };
 
-enum { REGS_MASK = 31 };
+enum { REGS_MASK = 31, OPEN = 128 };
 
 void uops_free(struct uops *u)
 {
@@ -19,6 +19,7 @@ void uops_free(struct uops *u)
 	vec_free(&u->uop);
 	vec_free(&u->table);
 	vec_free(&u->target);
+	vec_free(&u->from);
 	vec_free(&u->frame);
 }
 
@@ -26,7 +27,8 @@ size_t uops_size(const struct uops *u)
 {
 	return u->func.cap * sizeof *u->func.v + u->block.cap * sizeof *u->block.v +
 	       u->uop.cap * sizeof *u->uop.v + u->table.cap * sizeof *u->table.v +
-	       u->target.cap * sizeof *u->target.v + u->frame.cap * sizeof *u->frame.v;
+	       u->target.cap * sizeof *u->target.v +
+	       u->from.cap * sizeof *u->from.v + u->frame.cap * sizeof *u->frame.v;
 }
 
 /* The first entry of frame[] for a uop behind i. */
@@ -44,6 +46,54 @@ static size_t frame_behind(const struct uops *u, uint32_t i)
 			hi = mid;
 	}
 	return lo;
+}
+
+/* ---- where blocks are entered from ---- */
+
+static uint32_t leads_to(const struct uops_block *b, uint32_t to[2])
+{
+	switch (b->term) {
+	case UT_GO:
+		to[0] = b->to;
+		return 1;
+	case UT_COND_OUT:
+		to[0] = b->other;
+		return 1;
+	case UT_COND:
+		to[0] = b->to;
+		to[1] = b->other;
+		return b->to == b->other ? 1 : 2;
+	default:
+		return 0;
+	}
+}
+
+static void link_func(struct uops *u, const struct uops_func *f)
+{
+	struct uops_block *b = u->block.n ? u->block.v + f->block : NULL;
+	uint32_t i, k, n, to[2], at = (uint32_t)u->from.n;
+
+	for (i = 0; i < f->nblock; i++)
+		for (n = leads_to(&b[i], to), k = 0; k < n; k++)
+			b[to[k]].nfrom++;
+	for (i = 0; i < f->nblock; i++) {
+		b[i].open |= i == 0;
+		b[i].from = at;
+		at += b[i].nfrom;
+		for (; b[i].nfrom; b[i].nfrom--)
+			vec_push(&u->from, UOPS_NONE);
+	}
+	for (i = 0; i < f->nblock; i++)
+		for (n = leads_to(&b[i], to), k = 0; k < n; k++)
+			u->from.v[b[to[k]].from + b[to[k]].nfrom++] = i;
+}
+
+void uops_link(struct uops *u)
+{
+	size_t i;
+
+	for (i = 0; i < u->func.n; i++)
+		link_func(u, &u->func.v[i]);
 }
 
 /* ---- writing ---- */
@@ -117,7 +167,7 @@ static void put_block(
 	const struct uops_frame *f;
 	uint32_t i, prev = 0;
 
-	buf_char(out, (char)b->term);
+	buf_char(out, (char)(b->term | (b->open ? OPEN : 0)));
 	buf_char(out, (char)b->cond);
 	buf_char(out, (char)b->reg);
 	buf_uleb(out, b->to);
@@ -350,14 +400,16 @@ static int get_block(struct reader *r)
 	uint64_t to, other;
 	uint32_t i, at = 0;
 
-	if (get_byte(r, UT_N - 1, &b.term) || get_byte(r, UC_N - 1, &b.cond) ||
+	if (get_byte(r, 255, &b.term) || get_byte(r, UC_N - 1, &b.cond) ||
 	    get_byte(r, UR_N - 1, &b.reg) || uleb_read(&r->p, r->end, &to) ||
 	    uleb_read(&r->p, r->end, &other) || to > UINT32_MAX || other > UINT32_MAX ||
 	    get_join(r, &b) || get_count(r, &b.nuop) || !b.nuop)
 		return -1;
+	b.open = b.term & OPEN;
+	b.term &= OPEN - 1;
 	b.to = (uint32_t)to;
 	b.other = (uint32_t)other;
-	if (!sound_block(r->f, &b))
+	if (b.term >= UT_N || !sound_block(r->f, &b))
 		return -1;
 	for (i = 0; i < b.nuop; i++)
 		if (get_uop(r, i == 0, i + 1 == b.nuop, &at))
@@ -422,8 +474,10 @@ int uops_decode(const void *p, size_t n, struct uops *u, struct err *e)
 	for (i = 0; i < count; i++)
 		if (get_func(&r))
 			goto garbled;
-	if (r.p == r.end)
+	if (r.p == r.end) {
+		uops_link(u);
 		return 0;
+	}
 garbled:
 	uops_free(u);
 	return err_set(

@@ -142,6 +142,9 @@ struct uops_block {
 	uint16_t writes;    /* until then: registers that may change, by bit; the flags may */
 	bool stores;        /* … and memory */
 	uint8_t term, cond, reg;
+	bool open; /* may be entered otherwise than from the blocks that say so */
+	/* from[from … from + nfrom): those that do, by uops_link(); each once. */
+	uint32_t from, nfrom;
 };
 
 struct uops_table { /* jump table: ids of blocks of its function, or UOPS_NONE */
@@ -166,6 +169,7 @@ struct uops {
 	VEC(struct uop) uop;
 	VEC(struct uops_table) table;
 	VEC(uint32_t) target;
+	VEC(uint32_t) from; /* ids of blocks */
 	VEC(struct uops_frame) frame; /* by uop */
 };
 
@@ -174,6 +178,9 @@ struct uops {
 bool uops_sound(const struct uop *o, uint32_t ntable);
 /* Sorts func by key and drops doubles, which are equal. */
 void uops_sort(struct uops *u);
+/* Notes of each block from where it is entered: by UT_GO, UT_COND and UT_COND_OUT;
+ * block 0 is open. What uops_decode() gives has it. */
+void uops_link(struct uops *u);
 /* Bytes of a file of this format. u must be sorted. */
 void uops_encode(const struct uops *u, struct buf *out);
 /* Fails, with *u empty, when anything is out of bounds. */

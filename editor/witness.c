@@ -379,6 +379,36 @@ static void cut_back(struct uops *u, struct extent to)
 	u->frame.n = to.frame;
 }
 
+/* Does block `b`, as it was put out, lead to block `to`? */
+static bool leads_to(const struct uops_block *b, uint32_t to)
+{
+	switch (b->term) {
+	case UT_GO:
+		return b->to == to;
+	case UT_COND:
+		return b->to == to || b->other == to;
+	case UT_COND_OUT:
+		return b->other == to;
+	default:
+		return false;
+	}
+}
+
+/* Marks blocks that are entered in other ways than their neighbours' ends say. */
+static void mark_open(const struct compiler *c, uint32_t first)
+{
+	const struct cfg *g = &c->f->pub->cfg;
+	struct uops_block *block = c->out->block.v + first;
+	uint32_t i;
+
+	for (i = 0; i < g->nblock; i++)
+		block[i].open = !i || c->f->blk[i].landing ||
+				g->block[i].flags & (BLK_ADDRESSED | BLK_OPEN);
+	for (i = 0; i < g->nedge; i++)
+		if (!leads_to(&block[g->edge[i].src], g->edge[i].dst))
+			block[g->edge[i].dst].open = true;
+}
+
 static int compile_func(struct compiler *c)
 {
 	struct uops_func f = {.key = c->f->pub->key,
@@ -399,6 +429,7 @@ static int compile_func(struct compiler *c)
 		rc = compile_block(c, id);
 	f.ntable = (uint32_t)c->out->table.n - f.table;
 	if (c->size && !c->differs && !rc) {
+		mark_open(c, f.block);
 		uop_joins_find(c->f, c->out, f.block, &scratch);
 		vec_push(&c->out->func, f);
 	} else {

@@ -40,6 +40,7 @@ static void func_free(struct profile_func *f)
 	free(f->opaque);
 	free(f->block);
 	vec_free(&f->edge);
+	vec_free(&f->came);
 	vec_free(&f->call);
 }
 
@@ -57,10 +58,12 @@ void profile_move(struct profile_func *to, struct profile_func *from)
 {
 	memcpy(to->block, from->block, to->nblock * sizeof *to->block);
 	to->edge = from->edge;
+	to->came = from->came;
 	to->call = from->call;
 	to->as_of_ms = from->as_of_ms;
 	to->dirty = true;
 	memset(&from->edge, 0, sizeof from->edge);
+	memset(&from->came, 0, sizeof from->came);
 	memset(&from->call, 0, sizeof from->call);
 }
 
@@ -77,6 +80,8 @@ void profile_copy(struct profile *to, const struct profile *from)
 		memcpy(g->block, f->block, f->nblock * sizeof *f->block);
 		for (j = 0; j < f->edge.n; j++)
 			vec_push(&g->edge, f->edge.v[j]);
+		for (j = 0; j < f->came.n; j++)
+			vec_push(&g->came, f->came.v[j]);
 		for (j = 0; j < f->call.n; j++)
 			vec_push(&g->call, f->call.v[j]);
 		g->as_of_ms = f->as_of_ms;
@@ -92,14 +97,22 @@ double age_factor(int64_t dt_ms, double half_life_s)
 /* Below this a block's samples are noise of the ageing. */
 static const double forgotten = 1e-3;
 
-static void age_ways(struct profile_func *f, double k)
+static void age_edges(struct profile_edges *e, double k)
 {
 	size_t i, n = 0;
 
-	for (i = 0; i < f->edge.n; i++)
-		if ((f->edge.v[i].n *= k) >= forgotten)
-			f->edge.v[n++] = f->edge.v[i];
-	f->edge.n = n;
+	for (i = 0; i < e->n; i++)
+		if ((e->v[i].n *= k) >= forgotten)
+			e->v[n++] = e->v[i];
+	e->n = n;
+}
+
+static void age_ways(struct profile_func *f, double k)
+{
+	size_t i, n;
+
+	age_edges(&f->edge, k);
+	age_edges(&f->came, k);
 	for (i = n = 0; i < f->call.n; i++)
 		if ((f->call.v[i].n *= k) >= forgotten)
 			f->call.v[n++] = f->call.v[i];
@@ -139,30 +152,41 @@ static int edge_compare(const struct profile_edge *a, const struct profile_edge 
 	return a->to < b->to ? -1 : a->to > b->to;
 }
 
-void profile_add_edge(struct profile_func *f, uint32_t block, uint32_t to, double n,
-    int64_t now_ms, double half_life_s)
+static void add_edge(struct profile_edges *e, struct profile_edge new)
 {
-	struct profile_edge new = {block, to, 0};
-	size_t lo = 0, hi = f->edge.n, mid;
+	size_t lo = 0, hi = e->n, mid;
 
-	if (f->as_of_ms != now_ms) {
-		profile_age(f, now_ms, half_life_s);
-		hi = f->edge.n;
-	}
 	while (lo < hi) {
 		mid = lo + (hi - lo) / 2;
-		if (edge_compare(&f->edge.v[mid], &new) < 0)
+		if (edge_compare(&e->v[mid], &new) < 0)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	if (lo == f->edge.n || edge_compare(&f->edge.v[lo], &new)) {
-		vec_push(&f->edge, new);
-		memmove(&f->edge.v[lo + 1], &f->edge.v[lo],
-		    (f->edge.n - 1 - lo) * sizeof *f->edge.v);
-		f->edge.v[lo] = new;
+	if (lo < e->n && !edge_compare(&e->v[lo], &new)) {
+		e->v[lo].n += new.n;
+		return;
 	}
-	f->edge.v[lo].n += n;
+	vec_push(e, new);
+	memmove(&e->v[lo + 1], &e->v[lo], (e->n - 1 - lo) * sizeof *e->v);
+	e->v[lo] = new;
+}
+
+void profile_add_edge(struct profile_func *f, uint32_t block, uint32_t to, double n,
+    int64_t now_ms, double half_life_s)
+{
+	if (f->as_of_ms != now_ms)
+		profile_age(f, now_ms, half_life_s);
+	add_edge(&f->edge, (struct profile_edge){block, to, n});
+	f->dirty = true;
+}
+
+void profile_add_came(struct profile_func *f, uint32_t block, uint32_t to, double n,
+    int64_t now_ms, double half_life_s)
+{
+	if (f->as_of_ms != now_ms)
+		profile_age(f, now_ms, half_life_s);
+	add_edge(&f->came, (struct profile_edge){block, to, n});
 	f->dirty = true;
 }
 
@@ -313,6 +337,32 @@ static int by_name(const void *a, const void *b)
 /* Less would be printed as 0.000. */
 static const double printed = 0.0005;
 
+/* Does nearly all that was seen of came[i]'s block tell? */
+static bool telling(const struct profile_func *f, size_t i)
+{
+	double told = 0, untold = 0;
+	size_t k;
+
+	for (k = i; k > 0 && f->came.v[k - 1].block == f->came.v[i].block; k--)
+		;
+	for (; k < f->came.n && f->came.v[k].block == f->came.v[i].block; k++)
+		*(f->came.v[k].to == PROFILE_UNTOLD ? &untold : &told) += f->came.v[k].n;
+	return told >= PROFILE_TELLING * (told + untold);
+}
+
+static void print_came(const struct profile_func *f, const char *hex, double k, struct buf *out)
+{
+	const struct profile_edge *e;
+	size_t i;
+
+	for (i = 0; i < f->came.n; i++) {
+		e = &f->came.v[i];
+		if (e->to != PROFILE_UNTOLD && e->n * k >= printed && telling(f, i))
+			buf_printf(
+			    out, "%s#%s %u < %u %.3f\n", f->name, hex, e->block, e->to, e->n * k);
+	}
+}
+
 static void print_func(
     const struct profile *p, const struct profile_func *f, double k, struct buf *out)
 {
@@ -329,6 +379,7 @@ static void print_func(
 		if (f->edge.v[i].n * k >= printed)
 			buf_printf(out, "%s#%s %u > %u %.3f\n", f->name, hex, f->edge.v[i].block,
 			    f->edge.v[i].to, f->edge.v[i].n * k);
+	print_came(f, hex, k, out);
 	for (i = 0; i < f->call.n; i++) {
 		callee = profile_get(p, &f->call.v[i].callee);
 		if (callee && f->call.v[i].n * k >= printed)

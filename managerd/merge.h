@@ -15,11 +15,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { PROFILE_UNTOLD = UINT32_MAX };
+
 /* Of the executions of `block` that registers bore witness of, n went on to
  * block `to`. */
 struct profile_edge {
 	uint32_t block, to;
 	double n;
+};
+
+struct profile_edges { /* by block and to */
+	struct profile_edge *v;
+	size_t n, cap;
 };
 
 /* Samples of the function with this key that were called from `block`. */
@@ -35,7 +42,10 @@ struct profile_func {
 	char *opaque;    /* why it moves as a whole, NULL = it is understood */
 	uint32_t nblock;
 	double *block;    /* samples, nblock of them, as of as_of_ms */
-	VEC(struct profile_edge) edge; /* by block and to, as of as_of_ms as well */
+	struct profile_edges edge; /* as of as_of_ms as well */
+	/* The other way round, likewise: of the executions of `block` that were seen
+	 * from behind, n came from `to`, or from where is not known. */
+	struct profile_edges came;
 	VEC(struct profile_call) call; /* by block and callee, likewise */
 	int64_t as_of_ms; /* 0 with all zero */
 	bool dirty;       /* touched since it was last stored */
@@ -67,8 +77,15 @@ void profile_add(
 /* Likewise, to a witnessed direction or a call; blocks below nblock. */
 void profile_add_edge(struct profile_func *f, uint32_t block, uint32_t to, double n,
     int64_t now_ms, double half_life_s);
+/* to may be PROFILE_UNTOLD. */
+void profile_add_came(struct profile_func *f, uint32_t block, uint32_t to, double n,
+    int64_t now_ms, double half_life_s);
 void profile_add_call(struct profile_func *f, uint32_t block, const struct hash128 *callee,
     double n, int64_t now_ms, double half_life_s);
+
+/* Where so much of what was seen of a block from behind tells where it came from,
+ * the shares are taken to be of all; else nothing is. */
+#define PROFILE_TELLING 0.9
 
 struct profile_sum {
 	double samples;    /* all */

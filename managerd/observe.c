@@ -1,5 +1,6 @@
 #include "managerd/observe.h"
 #include "managerd/witness.h"
+#include "managerd/witness_back.h"
 
 #include <string.h>
 
@@ -79,6 +80,32 @@ static void note_edges(struct observer *o, const struct witness_sample *w, uint3
 	o->count.own += own;
 }
 
+/* From most instructions either all samples tell where they came from, or none. */
+static enum witness_entry look_back(
+    struct observer *o, const struct witness_sample *w, uint32_t uop, uint32_t *from)
+{
+	enum witness_entry entry;
+
+	if (o->worth && o->worth->blind[uop] == WORTH_BLIND)
+		return WITNESS_UNTOLD;
+	entry = witness_back(o->uops, w, from);
+	if (o->worth)
+		o->worth->blind[uop] = entry == WITNESS_UNTOLD ? o->worth->blind[uop] + 1 : 0;
+	return entry;
+}
+
+static void note_came(struct observer *o, const struct witness_sample *w, uint32_t uop)
+{
+	uint32_t slot = slot_of(o, w->func), from;
+	enum witness_entry entry = look_back(o, w, uop, &from);
+
+	if (entry == WITNESS_NO_JOIN)
+		return;
+	pairs_add(&o->came, slot + w->block, entry == WITNESS_TOLD ? slot + from : UINT32_MAX, 1);
+	o->count.joins++;
+	o->count.came += entry == WITNESS_TOLD;
+}
+
 /* The frame's return address, if it is one of the words that point into this
  * program's code. */
 static const struct wire_code *return_address(
@@ -135,6 +162,7 @@ void observe(struct observer *o, const struct wire_regs *r)
 	w.offset = s.at;
 	memcpy(w.gpr, r->gpr, sizeof w.gpr);
 	note_edges(o, &w, s.uop);
+	note_came(o, &w, s.uop);
 	note_caller(o, &s, r);
 	explicit_bzero(w.gpr, sizeof w.gpr);
 }

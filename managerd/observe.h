@@ -1,6 +1,7 @@
 /*
  * From a sample's registers to what they bear witness of: which way the
- * branches ahead went, and where the function was called from. Joins the map
+ * branches ahead went, from where its block was entered, and where the function
+ * was called from. Joins the map
  * of the build that ran (managerd/map.h), the micro-operations of its program
  * (common/uops.h) and the evaluator (managerd/witness.h). Pure; what it is
  * given of registers it does not keep.
@@ -21,6 +22,8 @@ struct observe_count {
 	uint64_t own;       /* of placed: tell the way out of their own block */
 	uint64_t witnesses; /* directions, of all */
 	uint64_t callers;   /* call sites, of all */
+	uint64_t joins;     /* of placed: in a block that is entered in several ways … */
+	uint64_t came;      /* … and tell in which */
 };
 
 struct observer {
@@ -31,6 +34,8 @@ struct observer {
 	struct worth *worth;       /* NULL = all are worth the same */
 	struct pairs edge;         /* slot of a block, slot of the one it went on to; in
 				      units of 1 / WORTH_ONE */
+	struct pairs came;         /* slot of a block, slot of the one before it, or
+				      UINT32_MAX where several may have been */
 	struct pairs call;         /* slot of the calling block, index of the called function */
 	struct observe_count count;
 };

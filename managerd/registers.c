@@ -119,6 +119,26 @@ static void merge_edges(const struct place *p, const struct observer *o)
 	}
 }
 
+static void merge_came(const struct place *p, const struct observer *o)
+{
+	const struct map_table *t = &p->origin->table;
+	const struct map_func *f;
+	const struct pair *pair;
+	struct profile_func *pf;
+	uint32_t block;
+	size_t i;
+
+	for (i = 0; i < o->came.n; i++) {
+		pair = &o->came.v[i];
+		f = map_slot(t, pair->a, &block);
+		pf = module_func(p->mod, p->origin, (size_t)(f - t->func.v));
+		if (pf)
+			profile_add_came(pf, block,
+			    pair->b == UINT32_MAX ? PROFILE_UNTOLD : pair->b - f->slot,
+			    pair->n * p->worth, p->now_ms, p->half_life_s);
+	}
+}
+
 static void merge_calls(const struct place *p, const struct observer *o)
 {
 	const struct map_table *t = &p->origin->table;
@@ -143,6 +163,8 @@ static void add_counts(struct observe_count *to, const struct observe_count *c)
 	to->own += c->own;
 	to->witnesses += c->witnesses;
 	to->callers += c->callers;
+	to->joins += c->joins;
+	to->came += c->came;
 }
 
 /* One module's observer, if it has a table. */
@@ -166,10 +188,12 @@ static void end(struct manager *m, const struct batch_module *at, struct place *
     struct observer *o)
 {
 	pairs_sort(&o->edge);
+	pairs_sort(&o->came);
 	pairs_sort(&o->call);
 	p->mod = at->mod;
 	p->origin = &at->mod->origin.v[at->mod->build.v[at->build].origin];
 	merge_edges(p, o);
+	merge_came(p, o);
 	merge_calls(p, o);
 	add_counts(&m->observed, &o->count);
 	if (o->count.samples)
@@ -178,6 +202,7 @@ static void end(struct manager *m, const struct batch_module *at, struct place *
 		    (unsigned long long)o->count.witnesses,
 		    (unsigned long long)o->count.callers);
 	pairs_free(&o->edge);
+	pairs_free(&o->came);
 	pairs_free(&o->call);
 }
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+static const uint32_t CAME = UINT32_C(1) << 31;
 enum { EDGE_SIZE = 16, CALL_SIZE = 4 + 16 + 8 };
 
 static double get_real(const uint8_t *p)
@@ -20,6 +21,19 @@ static void put_real(struct buf *b, double v)
 	buf_add(b, &v, sizeof v);
 }
 
+static void load_edge(struct profile_func *f, uint32_t block, uint32_t to, double n)
+{
+	bool came = block & CAME;
+
+	block &= ~CAME;
+	if (block >= f->nblock || (to >= f->nblock && !(came && to == PROFILE_UNTOLD)))
+		return;
+	if (came)
+		profile_add_came(f, block, to, n, f->as_of_ms, 1);
+	else
+		profile_add_edge(f, block, to, n, f->as_of_ms, 1);
+}
+
 /* Adds what is of a function's form; it is as of its as_of_ms already. */
 static void load_ways(sqlite3_stmt *st, struct profile_func *f)
 {
@@ -30,9 +44,7 @@ static void load_ways(sqlite3_stmt *st, struct profile_func *f)
 	int i;
 
 	for (i = 0; i < nedge; i++, edge += EDGE_SIZE)
-		if (get_le32(edge) < f->nblock && get_le32(edge + 4) < f->nblock)
-			profile_add_edge(f, get_le32(edge), get_le32(edge + 4), get_real(edge + 8),
-			    f->as_of_ms, 1);
+		load_edge(f, get_le32(edge), get_le32(edge + 4), get_real(edge + 8));
 	for (i = 0; i < ncall; i++, call += CALL_SIZE) {
 		memcpy(key.b, call + 4, sizeof key.b);
 		if (get_le32(call) < f->nblock)
@@ -42,16 +54,24 @@ static void load_ways(sqlite3_stmt *st, struct profile_func *f)
 	f->dirty = false;
 }
 
+static void print_edges(const struct profile_edges *e, uint32_t mark, struct buf *out)
+{
+	size_t i;
+
+	for (i = 0; i < e->n; i++) {
+		buf_le32(out, e->v[i].block | mark);
+		buf_le32(out, e->v[i].to);
+		put_real(out, e->v[i].n);
+	}
+}
+
 static void print_ways(const struct profile_func *f, struct buf *edges, struct buf *calls)
 {
 	size_t i;
 
 	edges->n = calls->n = 0;
-	for (i = 0; i < f->edge.n; i++) {
-		buf_le32(edges, f->edge.v[i].block);
-		buf_le32(edges, f->edge.v[i].to);
-		put_real(edges, f->edge.v[i].n);
-	}
+	print_edges(&f->edge, 0, edges);
+	print_edges(&f->came, CAME, edges);
 	for (i = 0; i < f->call.n; i++) {
 		buf_le32(calls, f->call.v[i].block);
 		buf_add(calls, f->call.v[i].callee.b, sizeof f->call.v[i].callee.b);

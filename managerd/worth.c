@@ -9,20 +9,22 @@ enum { FEW = 40 * WORTH_ONE };
 
 struct worth worth_new(const struct uops *u)
 {
-	return (struct worth){
-	    xcalloc(u->uop.n, sizeof(uint32_t)), xcalloc(u->block.n, sizeof(uint32_t))};
+	return (struct worth){.samples = xcalloc(u->uop.n, sizeof(uint32_t)),
+	    .blind = xcalloc(u->uop.n, sizeof(uint8_t)),
+	    .told = xcalloc(u->block.n, sizeof(uint32_t))};
 }
 
 void worth_free(struct worth *w)
 {
 	free(w->samples);
+	free(w->blind);
 	free(w->told);
 	*w = (struct worth){0};
 }
 
 size_t worth_size(const struct uops *u)
 {
-	return (u->uop.n + u->block.n) * sizeof(uint32_t);
+	return (u->uop.n + u->block.n) * sizeof(uint32_t) + u->uop.n;
 }
 
 uint32_t worth_of_sample(struct worth *w, const struct uops_block *b, uint32_t i)

@@ -13,12 +13,15 @@
 
 enum {
 	WORTH_ONE = 64, /* the unit */
-	WORTH_MAX = 2 * WORTH_ONE
+	WORTH_MAX = 2 * WORTH_ONE,
+	WORTH_BLIND = 16
 };
 
 /* What was seen so far; zeros at first. */
 struct worth {
 	uint32_t *samples; /* of each uop of the table */
+	uint8_t *blind;    /* of each uop: samples in a row, up to WORTH_BLIND, that did not
+			      tell where their block was entered from */
 	uint32_t *told;    /* of each block's branch: what it was told of, in 1 / WORTH_ONE */
 };
 

@@ -9,7 +9,7 @@
 #include "common/artifact.h"
 #include "common/blockmap.h"
 #include "common/publish.h"
-#include "managerd/witness.h"
+#include "managerd/witness_back.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -47,11 +47,15 @@ static size_t npending;
 static struct {
 	uint64_t cfa, ret;
 } frame[DEPTH];
+static struct { /* per frame: where it is, and was before */
+	uint32_t func, block, from;
+} here[DEPTH + 1];
 static size_t depth;
 static uint64_t nframes; /* ever made */
 static struct {
 	uint64_t steps, runs, edges, own, wrong, dropped, frames, bad_frames, no_calls;
 	uint64_t near, behind_calls, callers; /* right */
+	uint64_t joins, came, bad_came;
 } sum;
 
 static void must(int rc, const struct err *e)
@@ -288,6 +292,62 @@ static void check_caller(const struct witness_sample *s)
 	}
 }
 
+/* The program went on; follow_frames() knows where. */
+static void follow_blocks(const struct place *last, const struct place *at)
+{
+	bool again = last->func == at->func && last->block == at->block && !last->offset &&
+		     last->uop != UOPS_NONE && table.uop.v[last->uop].kind != UOP_END;
+
+	if (at->func == UOPS_NONE || (at->offset && here[depth].func == at->func))
+		return;
+	if (here[depth].func != at->func || !at->block || at->offset)
+		here[depth].from = UOPS_NONE;
+	else if (!again)
+		here[depth].from = here[depth].block;
+	here[depth].func = at->func;
+	here[depth].block = at->block;
+}
+
+/* Layouts leave out blocks that only jump. */
+static bool leads_through(uint32_t func, uint32_t from, uint32_t by, uint32_t to)
+{
+	const struct uops_block *all = table.block.v + table.func.v[func].block, *b = &all[from];
+	uint32_t at;
+	unsigned n, way;
+	bool passed;
+
+	for (way = 0; way < (b->term == UT_COND ? 2 : 1); way++) {
+		at = way || b->term == UT_COND_OUT ? b->other : b->to;
+		for (n = 0, passed = false; n < 100 && at != to; n++, at = all[at].to) {
+			passed |= at == by;
+			if (all[at].nuop > 1 || all[at].term != UT_GO)
+				break;
+		}
+		if (at == to && passed)
+			return true;
+	}
+	return false;
+}
+
+static void check_back(const struct witness_sample *s)
+{
+	uint32_t from = 0, was = here[depth].from;
+	enum witness_entry entry = witness_back(&table, s, &from);
+
+	if (entry == WITNESS_NO_JOIN || here[depth].func != s->func ||
+	    here[depth].block != s->block || was == UOPS_NONE)
+		return;
+	sum.joins++;
+	if (entry != WITNESS_TOLD)
+		return;
+	sum.came++;
+	if (from == was || leads_through(s->func, was, from, s->block))
+		return;
+	sum.bad_came++;
+	fprintf(stderr, "%s: block %u+%u came from %u, not %u\n", func_name(s->func), s->block,
+	    s->offset, was, from);
+}
+
 static void evaluate(const struct place *at, const struct user_regs_struct *r)
 {
 	uint8_t stack[STACK];
@@ -306,6 +366,7 @@ static void evaluate(const struct place *at, const struct user_regs_struct *r)
 	bool own;
 
 	check_caller(&s);
+	check_back(&s);
 	if (npending == PENDING) {
 		sum.dropped++;
 		return;
@@ -427,6 +488,7 @@ int main(int argc, char **argv)
 		if (all)
 			compare(&last, &at);
 		follow_frames(&last, &at, &r);
+		follow_blocks(&last, &at);
 		sum.steps += at.func != UOPS_NONE;
 		if (at.func != UOPS_NONE && at.uop != UOPS_NONE && sum.steps % every == 0)
 			evaluate(&at, &r);
@@ -436,12 +498,15 @@ int main(int argc, char **argv)
 	}
 	printf("%llu steps, %llu evaluated: %llu directions (%.2f each, %.0f %% own), "
 	       "right: %llu near, %llu behind calls, %llu in callers; %llu wrong; "
-	       "%llu return addresses, %llu wrong, %llu behind no call\n",
+	       "%llu return addresses, %llu wrong, %llu behind no call; "
+	       "%llu behind joins, %llu tell the way in, %llu wrong\n",
 	    (unsigned long long)sum.steps, (unsigned long long)sum.runs,
 	    (unsigned long long)sum.edges, (double)sum.edges / (double)(sum.runs + !sum.runs),
 	    100 * (double)sum.own / (double)(sum.runs + !sum.runs), (unsigned long long)sum.near,
 	    (unsigned long long)sum.behind_calls, (unsigned long long)sum.callers,
 	    (unsigned long long)sum.wrong, (unsigned long long)sum.frames,
-	    (unsigned long long)sum.bad_frames, (unsigned long long)sum.no_calls);
-	return sum.wrong || sum.bad_frames || sum.no_calls || !sum.near || !sum.callers;
+	    (unsigned long long)sum.bad_frames, (unsigned long long)sum.no_calls,
+	    (unsigned long long)sum.joins, (unsigned long long)sum.came,
+	    (unsigned long long)sum.bad_came);
+	return sum.wrong || sum.bad_frames || sum.bad_came || sum.no_calls || !sum.near || !sum.callers;
 }

@@ -4,7 +4,7 @@
  * from every instruction.
  */
 #include "editor/witness.h"
-#include "managerd/witness.h"
+#include "managerd/witness_back.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static void evaluate(const struct uops *u, const uint8_t *stack, size_t n)
 	struct witness_sample s = {.stack = stack, .nstack = n};
 	struct witness_edge edge[WITNESS_EDGES];
 	const struct uops_block *b;
-	uint32_t k, budget = 5000;
+	uint32_t k, from, budget = 5000;
 	bool own;
 
 	for (s.func = 0; s.func < u->func.n; s.func++)
@@ -45,6 +45,7 @@ static void evaluate(const struct uops *u, const uint8_t *stack, size_t n)
 				s.gpr[k % UR_N] += stack[k % n] * UINT64_C(0x0101010101010101);
 				s.flags = s.gpr[k % UR_N] >> 3;
 				witness_run(u, &s, edge, &own);
+				witness_back(u, &s, &from);
 			}
 		}
 }

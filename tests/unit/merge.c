@@ -105,6 +105,30 @@ START_TEST(copies_have_their_witnesses)
 }
 END_TEST
 
+START_TEST(what_came_is_printed_where_nearly_all_tell)
+{
+	struct profile_func *f = put(&p, "f", 4);
+	struct buf out = {0};
+
+	profile_add_came(f, 3, 1, 6, 1000, hl);
+	profile_add_came(f, 3, 2, 4, 1000, hl);
+	profile_add_came(f, 3, PROFILE_UNTOLD, 1, 1000, hl);
+	profile_add_came(f, 2, 1, 8, 1000, hl);
+	profile_add_came(f, 2, PROFILE_UNTOLD, 1, 1000, hl);
+	profile_print(&p, 1000, hl, &out);
+	ck_assert_ptr_nonnull(strstr(buf_cstr(&out), " 3 < 1 6.000\n"));
+	ck_assert_ptr_nonnull(strstr(buf_cstr(&out), " 3 < 2 4.000\n"));
+	ck_assert_ptr_null(strstr(buf_cstr(&out), " 2 < "));
+	profile_add_came(f, 2, 1, 3, 1000, hl);
+	out.n = 0;
+	profile_print(&p, 1000, hl, &out);
+	ck_assert_ptr_nonnull(strstr(buf_cstr(&out), " 2 < 1 11.000\n"));
+	profile_age(f, 11000, hl);
+	ck_assert_double_eq_tol(f->came.v[0].n, 5.5, 1e-9);
+	buf_free(&out);
+}
+END_TEST
+
 START_TEST(clock_back_changes_nothing)
 {
 	struct profile_func *f = put(&p, "f", 1);
@@ -275,6 +299,7 @@ int main(void)
 	tcase_add_test(t, half_life);
 	tcase_add_test(t, sums_age);
 	tcase_add_test(t, witnesses_and_calls_age_with_the_samples);
+	tcase_add_test(t, what_came_is_printed_where_nearly_all_tell);
 	tcase_add_test(t, copies_have_their_witnesses);
 	tcase_add_test(t, clock_back_changes_nothing);
 	tcase_add_test(t, old_samples_vanish);
