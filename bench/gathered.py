@@ -1,14 +1,12 @@
 """Profiles of a program's training as the product itself gathers them.
 
 Sampled: the monitor follows the program, a manager of its own takes samples,
-directions of branches that registers bear witness of, and sampled calls into its
-store. Complete: by a counting build.
+what registers bear witness of, and sampled calls; morphctl prints them. Complete:
+by a counting build.
 """
 import json
 import os
 import shutil
-import sqlite3
-import struct
 import subprocess
 import time
 
@@ -45,9 +43,12 @@ def gather(p, n):
                 raise Unavailable("no manager to gather with") from None
             try:
                 seen = follow(p, n, place, module, manager)
+                said = place.run(place / "bin/morphctl", "profile", "--text", module)
             finally:
                 manager.stop()
-            p.write(os.path.basename(kept), "".join(lines(place / "state/morph.db")))
+        if said.returncode:
+            raise Unavailable(said.stderr)
+        p.write(os.path.basename(kept), said.stdout)
         p.write(os.path.basename(kept) + ".seen", json.dumps(seen))
         p.write(os.path.basename(kept) + ".of", of)
     return "--samples", kept
@@ -107,24 +108,6 @@ def train(p, place, module, rate, rounds):
         said = f.communicate()[1].decode()
         if f.returncode:
             raise Unavailable(said.strip()[-300:])
-
-
-def lines(store):
-    """The profile in a manager's store (docs/FORMATS.md) as text for morph-edit."""
-    db = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
-    rows = db.execute("select key, name, blocks, edges, calls from profile where kind = 0 "
-                      "order by name, key").fetchall()
-    db.close()
-    named = {key: f"{name}#{key.hex()}" for key, name, *_ in rows}
-    for key, _, blocks, edges, calls in rows:
-        for b, (n,) in enumerate(struct.iter_unpack("<d", blocks)):
-            if n:
-                yield f"{named[key]} {b} {n:.3f}\n"
-        for b, to, n in struct.iter_unpack("<IId", edges):
-            yield f"{named[key]} {b} > {to} {n:.3f}\n"
-        for b, callee, n in struct.iter_unpack("<I16sd", calls):
-            if callee in named:
-                yield f"{named[key]} {b} @ {named[callee]} {n:.3f}\n"
 
 
 def complete(p):
