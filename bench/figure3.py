@@ -19,12 +19,12 @@ from rig import TOP, Unavailable, machine, measured, on_every_cpu, pairs, run, t
 MOST, FEW = 100000, 15000
 FOLDER = os.path.join(TOP, "docs/bench")
 STORING = threading.Lock()
-MOVED = "moved-16"
+MOVED = {f"moved-{n}": n for n in (16, 32, 48)}
 
 # (id, heading, what its ratios are of, how it is made)
 COLUMNS = [
     ("plain", "plain -O2", None, peers.plain),
-    (MOVED, "plain, 16 bytes further", "plain", peers.moved(16)),
+    *((c, f"plain, {n} bytes further", "plain", peers.moved(n)) for c, n in MOVED.items()),
     (f"morph-{FEW}", f"Morph, {FEW:,} samples", "plain", peers.morph_samples(FEW)),
     (f"morph-{MOST}", f"Morph, {MOST:,} samples", "plain", peers.morph_samples(MOST)),
     ("morph-complete", "Morph, complete profile", "plain", peers.morph_complete),
@@ -36,7 +36,7 @@ COLUMNS = [
 ]
 HEADING = {c: h for c, h, _, _ in COLUMNS}
 BASE = {c: b for c, _, b, _ in COLUMNS}
-PEERS = [c for c, _, b, _ in COLUMNS if b and c not in (MOVED, "clang")]
+PEERS = [c for c, _, b, _ in COLUMNS if b and c not in (*MOVED, "clang")]
 
 
 # ---- measuring ----
@@ -141,7 +141,7 @@ def measure(programs, rounds, only=(), count=True, time=True):
     if count:
         on_every_cpu([functools.partial(count_one, p, f, name)
                       for p, f in zip(programs, found) for name, build in f["builds"].items()
-                      if "file" in build and (not only or name in only)])
+                      if "file" in build and name not in MOVED and (not only or name in only)])
     if time:
         on_every_cpu([functools.partial(time_one, p, f, rounds) for p, f in zip(programs, found)])
 
@@ -188,6 +188,15 @@ def time_rows(all_, shown):
     rows.append(["best"] + [f"{min(m):.3f}" if m else "–" for m in found])
     rows.append(["worst"] + [f"{max(m):.3f}" if m else "–" for m in found])
     return rows
+
+
+def places(f):
+    """Plain's time in its own place, which is 1, and in the others: the mean and both ends."""
+    found = [f["builds"].get(c, {}).get("time", {}).get("median") for c in MOVED]
+    if None in found:
+        return "–"
+    found.append(1.0)
+    return f"{statistics.geometric_mean(found):.3f} ({min(found):.3f} … {max(found):.3f})"
 
 
 def ratio_rows(all_, shown, key):
@@ -270,9 +279,10 @@ def page(all_, shown):
     rounds = sorted({f["rounds"] for f in all_ if "rounds" in f})
     yield "Ratio to plain -O2 in the same round (AutoFDO: to clang -O2), median and quartiles of"
     yield f"{' or '.join(map(str, rounds)) or 'no'} rounds, in each of which all builds share a CPU; below 1 is faster.\n"
-    yield from table_lines([*head, HEADING[MOVED]], time_rows(all_, [*shown, MOVED]))
-    yield "\nThe last column has the code of plain, instruction by instruction, in another place of its lines and pages: what"
-    yield "lies between it and 1 a layout can win or lose by chance."
+    yield from table_lines(head, time_rows(all_, shown))
+    yield f"\nThe same code of plain in four places: as linked and {', '.join(map(str, MOVED.values()))} bytes further. What lies between them a"
+    yield "layout wins or loses by chance.\n"
+    yield from table_lines(["program", "mean of the medians (least … most)"], [[f["program"], places(f)] for f in all_])
     yield "\n## Branches taken\n"
     yield "Counted by callgrind on a shorter run of the test; ratio to plain (AutoFDO: to clang -O2).\n"
     yield from table_lines(["program", "plain"] + head[1:], ratio_rows(all_, shown, "taken"))
