@@ -940,14 +940,3 @@ uint32_t witness_run(const struct uops *u, const struct witness_sample *s,
 	*own = n && !edge[0].out && edge[0].from == s->block;
 	return n;
 }
-
-bool witness_caller(const struct uops *u, const struct witness_sample *s, uint64_t *address)
-{
-	const struct uops_frame *f = uops_frame(u, uops_at(u, s->func, s->block, s->offset));
-	uint64_t at = f ? s->gpr[f->reg] + (uint64_t)(int64_t)f->offset - 8 - s->gpr[UR_SP] : 0;
-
-	if (!f || !s->stack || s->nstack < 8 || at > s->nstack - 8)
-		return false;
-	*address = get_le64(s->stack + at);
-	return true;
-}

@@ -68,12 +68,4 @@ struct witness_edge {
 uint32_t witness_run(const struct uops *u, const struct witness_sample *s,
     struct witness_edge edge[WITNESS_EDGES], bool *own);
 
-/*
- * The return address of the sample's frame, read from the copy of the stack;
- * false when the frame is not known or its top lies beyond the copy. The call
- * lies before it: uops_behind_call() of the place of the byte before says whether
- * one does.
- */
-bool witness_caller(const struct uops *u, const struct witness_sample *s, uint64_t *address);
-
 #endif

@@ -8,6 +8,7 @@
  */
 #include "common/artifact.h"
 #include "common/blockmap.h"
+#include "common/le.h"
 #include "common/publish.h"
 #include "managerd/witness_back.h"
 
@@ -271,12 +272,25 @@ static void follow_frames(
 	}
 }
 
+/* The return address of the sample's frame, where that is known and copied. */
+static bool caller(const struct witness_sample *s, uint64_t *address)
+{
+	const struct uops_frame *f =
+	    uops_frame(&table, uops_at(&table, s->func, s->block, s->offset));
+	uint64_t at = f ? s->gpr[f->reg] + (uint64_t)(int64_t)f->offset - 8 - s->gpr[UR_SP] : 0;
+
+	if (!f || s->nstack < 8 || at > s->nstack - 8)
+		return false;
+	*address = get_le64(s->stack + at);
+	return true;
+}
+
 static void check_caller(const struct witness_sample *s)
 {
 	uint64_t ret;
 	struct place p;
 
-	if (!depth || !witness_caller(&table, s, &ret))
+	if (!depth || !caller(s, &ret))
 		return;
 	sum.frames++;
 	if (ret != frame[depth - 1].ret) {

@@ -630,29 +630,6 @@ START_TEST(returns_into_the_caller)
 }
 END_TEST
 
-START_TEST(finds_the_caller)
-{
-	uint64_t address = 0;
-
-	block();
-	put(cmp_imm(UR_AX, 0));
-	end(UT_STOP, 0, 0, 0);
-	vec_push(&u.frame, (struct uops_frame){0, UR_BP, 16});
-	vec_push(&u.frame, (struct uops_frame){1, UA_NONE, 0});
-	s.gpr[UR_BP] = 0x7000 + 24;
-	stack[32] = 0x34;
-	stack[33] = 0x12;
-	ck_assert(witness_caller(&u, &s, &address));
-	ck_assert_uint_eq(address, 0x1234);
-	s.gpr[UR_BP] = 0x7000 + 50; /* beyond the copy */
-	ck_assert(!witness_caller(&u, &s, &address));
-	s.gpr[UR_BP] = 0; /* below */
-	ck_assert(!witness_caller(&u, &s, &address));
-	s.offset = 1;
-	ck_assert(!witness_caller(&u, &s, &address));
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("witness");
@@ -681,7 +658,6 @@ int main(void)
 	tcase_add_loop_test(runs, goes_on_behind_calls, 0, 6);
 	tcase_add_test(runs, flags_do_not_come_back);
 	tcase_add_test(runs, returns_into_the_caller);
-	tcase_add_test(runs, finds_the_caller);
 	suite_add_tcase(suite, runs);
 	r = srunner_create(suite);
 	srunner_run_all(r, CK_NORMAL);
