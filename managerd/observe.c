@@ -80,17 +80,18 @@ static void note_edges(struct observer *o, const struct witness_sample *w, uint3
 	o->count.own += own;
 }
 
-/* From most instructions either all samples tell where they came from, or none. */
+/* Of a block of which less than PROFILE_TELLING tells nothing is taken: an
+ * instruction that does not soon is not asked again. */
 static enum witness_entry look_back(
     struct observer *o, const struct witness_sample *w, uint32_t uop, uint32_t *from)
 {
 	enum witness_entry entry;
 
-	if (o->worth && o->worth->blind[uop] == WORTH_BLIND)
+	if (o->worth && o->worth->blind[uop] == UINT8_MAX)
 		return WITNESS_UNTOLD;
 	entry = witness_back(o->uops, w, from);
-	if (o->worth)
-		o->worth->blind[uop] = entry == WITNESS_UNTOLD ? o->worth->blind[uop] + 1 : 0;
+	if (o->worth && entry != WITNESS_NO_JOIN)
+		worth_of_look(o->worth, uop, entry == WITNESS_TOLD);
 	return entry;
 }
 

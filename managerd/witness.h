@@ -24,8 +24,8 @@
 enum {
 	WITNESS_EDGES = 64,  /* directions of one sample, at most */
 	WITNESS_UOPS = 1000, /* instructions evaluated, at most */
-	WITNESS_IDLE = 256,  /* … behind the last direction: a loop that tells nothing new */
-	WITNESS_BLIND = 64,  /* … a branch that is not known counts like so many */
+	WITNESS_IDLE = 128,  /* … behind the last direction: a loop that tells nothing new */
+	WITNESS_BLIND = 32,  /* … a branch that is not known counts like so many */
 	WITNESS_STACK = 512  /* bytes of stack looked at, at most */
 };
 

@@ -621,15 +621,18 @@ static void begin(struct past *p, const struct witness_sample *s)
 }
 
 /* Drops of the n ways into a block those that contradict within so many blocks;
- * that they all do cannot be, and the last is believed. Returns how many are left. */
+ * that they all do cannot be, and the last is believed. Returns how many are left,
+ * and looks at no more where enough of them are. */
 static uint32_t exclude(struct search *w, const struct past *p, uint32_t block, uint32_t *way,
-    uint32_t n, uint32_t depth)
+    uint32_t n, uint32_t depth, uint32_t enough)
 {
-	uint32_t i;
+	uint32_t i, stay = 0;
 
 	w->depth = depth;
-	for (i = n; i-- > 0 && n > 1;)
-		if (!possible(w, p, way[i], block, 1))
+	for (i = n; i-- > 0 && n > 1 && stay < enough;)
+		if (possible(w, p, way[i], block, 1))
+			stay++;
+		else
 			way[i] = way[--n];
 	return n;
 }
@@ -655,7 +658,8 @@ enum witness_entry witness_back(
 	memcpy(way, u->from.v + b->from, n * sizeof *way);
 	if (undo_block(&w, &p, b, i) == GOES_ON)
 		for (k = 0; k < sizeof depth && n > 1; k++)
-			n = exclude(&w, &p, s->block, way, n, depth[k]);
+			n = exclude(&w, &p, s->block, way, n, depth[k],
+			    depth[k] < WITNESS_BACK_BLOCKS ? n : 2);
 	explicit_bzero(&p, sizeof p);
 	*from = way[0];
 	return n == 1 ? WITNESS_TOLD : WITNESS_UNTOLD;

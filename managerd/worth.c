@@ -43,6 +43,14 @@ uint32_t worth_of_sample(struct worth *w, const struct uops_block *b, uint32_t i
 	return worth ? (uint32_t)worth : 1;
 }
 
+/* A sum that stays small where nine in ten tell, and else comes to its end. */
+void worth_of_look(struct worth *w, uint32_t i, bool told)
+{
+	int far = w->blind[i] + (told ? -1 : 9);
+
+	w->blind[i] = (uint8_t)(far < 0 ? 0 : far > UINT8_MAX ? UINT8_MAX : far);
+}
+
 uint32_t worth_of_direction(struct worth *w, uint32_t block, uint32_t sample, bool far)
 {
 	uint64_t told = w->told[block], worth = sample;

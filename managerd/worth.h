@@ -13,15 +13,14 @@
 
 enum {
 	WORTH_ONE = 64, /* the unit */
-	WORTH_MAX = 2 * WORTH_ONE,
-	WORTH_BLIND = 16
+	WORTH_MAX = 2 * WORTH_ONE
 };
 
 /* What was seen so far; zeros at first. */
 struct worth {
 	uint32_t *samples; /* of each uop of the table */
-	uint8_t *blind;    /* of each uop: samples in a row, up to WORTH_BLIND, that did not
-			      tell where their block was entered from */
+	uint8_t *blind;    /* of each uop: how far from telling, mostly, where its block was
+			      entered from; UINT8_MAX = not worth a look */
 	uint32_t *told;    /* of each block's branch: what it was told of, in 1 / WORTH_ONE */
 };
 
@@ -32,6 +31,8 @@ size_t worth_size(const struct uops *u);
 /* Counts a sample at uop i of block b and tells the worth of its witnesses,
  * 1 … WORTH_MAX. */
 uint32_t worth_of_sample(struct worth *w, const struct uops_block *b, uint32_t i);
+/* Counts a look from uop i back to where its block was entered from. */
+void worth_of_look(struct worth *w, uint32_t i, bool told);
 /*
  * Counts a direction of block[block] that a sample of this worth tells, and says
  * what it is worth itself. Those beyond the sample's own block (far) come in

@@ -230,6 +230,25 @@ START_TEST(far_directions_count_where_there_are_few)
 }
 END_TEST
 
+START_TEST(instructions_that_tell_too_seldom_are_left_alone)
+{
+	struct worth w = worth_new(&u);
+	unsigned i;
+
+	for (i = 0; i < 10000; i++) {
+		worth_of_look(&w, 0, i % 20 != 0);
+		worth_of_look(&w, 1, i % 5 != 0);
+		ck_assert_uint_lt(w.blind[0], UINT8_MAX);
+		if (w.blind[1] == UINT8_MAX)
+			break;
+	}
+	/* Each fifth untold: one more a look, by which 255 are soon there. */
+	ck_assert_uint_gt(i, 200);
+	ck_assert_uint_lt(i, 300);
+	worth_free(&w);
+}
+END_TEST
+
 START_TEST(a_sample_is_weighed_where_it_fell)
 {
 	struct wire_regs r = sample(F, 5);
@@ -383,6 +402,7 @@ int main(void)
 	tcase_add_test(tc, of_a_loop_the_next_turn_counts);
 	tcase_add_test(tc, directions_behind_a_return_are_the_callers);
 	tcase_add_test(tc, where_samples_pile_up_they_are_worth_less);
+	tcase_add_test(tc, instructions_that_tell_too_seldom_are_left_alone);
 	tcase_add_test(tc, far_directions_count_where_there_are_few);
 	tcase_add_test(tc, a_sample_is_weighed_where_it_fell);
 	tcase_add_test(tc, places_the_table_does_not_know_say_nothing);
