@@ -14,8 +14,9 @@ from rig import BENCH, Unavailable, measured, progress, run
 
 from manager import AS_USER, UID, Manager, Place  # of tests/flow, which rig adds
 
-RATE = 1999  # samples per second and CPU
-FIRST = 251  # until the manager knows the program and asks for registers
+RATE = 1999  # samples per second and CPU, at most: the last run's brings what lacks
+ENOUGH = .99  # of the number asked for
+FIRST = 61  # until the manager knows the program and asks for registers
 SECONDS = 200  # for that, which is done when nobody else wants the machine
 TRAINED = 4  # short rounds, where every execution is counted
 TAKEN_ALONE, TAKEN = 2, 6  # columns of bench/profiles: of the order, with copies besides
@@ -78,23 +79,17 @@ def follow(p, n, place, module, manager):
         if time.monotonic() > end:
             raise Unavailable("the manager asks for no registers of the program")
         time.sleep(.1)
-    first = had = manager.module(module)["mapped"]
-    rounds, trained = fitting(p, p.long, had * RATE / FIRST / trained, n - had), 0
-    while had < n:
+    had = manager.module(module)["mapped"]
+    each, part = had / trained / FIRST, .5  # of a round, at 1 Hz; by few samples
+    while had < ENOUGH * n:
         progress(f"{p.name}: {had} of {n} samples")
-        train(p, place, module, RATE, rounds)
-        trained, before, had = trained + rounds, had, manager.module(module)["mapped"]
+        rate = max(1, min(RATE, int(part * (n - had) / each / p.long)))
+        train(p, place, module, rate, p.long)
+        before, had = had, manager.module(module)["mapped"]
         if had == before:
             raise Unavailable("the manager sees nothing of the program")
-        rounds = fitting(p, rounds, (had - first) / trained, n - had)
+        each, part = (had - before) / p.long / rate, 1
     return dict(manager.get("/v1/status")["registers"], mapped=had)
-
-
-def fitting(p, rounds, samples, n):
-    """Rounds that do not bring many more than n, at so many samples each."""
-    while rounds > p.long / 64 and rounds > 1 and rounds * samples > n:
-        rounds //= 2
-    return rounds
 
 
 def train(p, place, module, rate, rounds):

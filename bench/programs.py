@@ -169,8 +169,8 @@ class Perl(Program):
 class Gnugo(Program):
     package = "gnugo"
     extra = "-fcommon"
-    short, long, timed = 1, 24, 8
-    trained = "moves in 12 games of its regression suite, level 1"
+    short, long, timed = 1, 2, 8
+    trained = "the next move in each of 12 games of its regression suite, level 1"
     tested = "moves in 8 other games, level 1"
 
     def ready(self, tree):
@@ -180,22 +180,23 @@ class Gnugo(Program):
         self.make_flags(how, tree)
         return tree + "/interface/gnugo"
 
-    def game(self, name, games, rounds):
-        """Input for the text protocol: the next move in each of so many positions."""
+    def game(self, name, games, positions):
+        """Input for the text protocol: the next move in each of these positions."""
         lines = []
-        for i in range(rounds):
+        for i in positions:
             lines.append(f"loadsgf {self.source}/regression/games/{games[i % len(games)]}.sgf "
                          f"{30 + i * 23 % 90}")
             lines.append(f"reg_genmove {'black' if i % 2 else 'white'}")
         return [self.module, "--quiet", "--seed", "1", "--level", "1", "--mode", "gtp", "--gtp-input",
-                self.write(f"{name}{rounds}.gtp", "\n".join(lines) + "\n")]
+                self.write(f"{name}{len(positions)}.gtp", "\n".join(lines) + "\n")]
 
     def train(self, rounds):
-        return self.game("train", [f"strategy{i}" for i in range(10, 22)], rounds)
+        games = [f"strategy{i}" for i in range(10, 22)]
+        return self.game("train", games, list(range(len(games))) * rounds)
 
     def test(self, rounds):
         return self.game("test", ["9x9-1", "9x9-2", "arion", "viking1", "blunder1", "ab1_fuseki", "9x9-3",
-                                  "viking2"], rounds)
+                                  "viking2"], range(rounds))
 
 
 class Cjpeg(Program):
