@@ -2,7 +2,7 @@
  * Any bytes as a witness table, evaluated from any registers: what is read
  * prints to the same bytes again and again, and no evaluation leaves its bounds.
  */
-#include "managerd/witness.h"
+#include "managerd/witness_back.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,8 +36,7 @@ static void evaluate(const struct uops *u, const uint8_t *p, size_t n)
 	struct witness_sample s = {.stack = p, .nstack = n, .place_at = some_place};
 	struct witness_edge edge[WITNESS_EDGES];
 	const struct uops_func *f;
-	uint64_t address;
-	uint32_t i, k, budget = 3000;
+	uint32_t i, k, from, budget = 3000;
 	bool own;
 
 	for (i = 0; i < u->func.n; i++) {
@@ -50,7 +49,7 @@ static void evaluate(const struct uops *u, const uint8_t *p, size_t n)
 				s.flags = p[s.offset % n] * 0x11u;
 				if (witness_run(u, &s, edge, &own) > WITNESS_EDGES)
 					abort();
-				witness_caller(u, &s, &address);
+				witness_back(u, &s, &from);
 				uops_behind_call(u, i, s.block, s.offset);
 			}
 	}
