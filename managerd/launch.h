@@ -1,7 +1,7 @@
 /*
  * Starting a program as a job: in a session of its own, out of the way of
- * others (SCHED_IDLE, or nice 10; idle I/O priority), perhaps as another user, without rights to gain new
- * ones, and killed when the process that started it dies.
+ * others (SCHED_IDLE, or nice 10; idle I/O priority), perhaps as another user,
+ * without rights to gain new ones, and killed when the process that started it dies.
  */
 #ifndef MORPH_MANAGERD_LAUNCH_H
 #define MORPH_MANAGERD_LAUNCH_H

@@ -2,7 +2,8 @@
  * Schema 2. Build-ids are blobs, ids of modules hash_short as a signed
  * number, profile.blocks little-endian doubles, one per block; profile.edges
  * u32 block, u32 to, double each (block + 2^31: of those that came from `to`;
- * 2^32 - 1: not told), profile.calls u32 block, 16 bytes function key, double each. Schema 1, without these two, is brought up when it is opened.
+ * 2^32 - 1: not told), profile.calls u32 block, 16 bytes function key, double
+ * each. Schema 1, without these two, is brought up when it is opened.
  */
 #include "managerd/store_sql.h"
 #include "common/log.h"
