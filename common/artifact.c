@@ -345,8 +345,10 @@ static int pragma(struct artifact *a, const char *name, struct err *e)
 	if (sqlite3_prepare_v2(a->db, sql, -1, &st, NULL) != SQLITE_OK ||
 	    sqlite3_step(st) != SQLITE_ROW) {
 		if (sqlite3_errcode(a->db) == SQLITE_NOTADB)
-			err_set(e, "%s: not a Morph artifact (morphctl artifact show "
-				   "PROGRAM says where a program's is)", a->path);
+			err_set(e,
+			    "%s: not a Morph artifact (morphctl artifact show "
+			    "PROGRAM says where a program's is)",
+			    a->path);
 		else
 			db_error(a, e);
 	} else {

@@ -27,8 +27,8 @@ size_t uops_size(const struct uops *u)
 {
 	return u->func.cap * sizeof *u->func.v + u->block.cap * sizeof *u->block.v +
 	       u->uop.cap * sizeof *u->uop.v + u->table.cap * sizeof *u->table.v +
-	       u->target.cap * sizeof *u->target.v +
-	       u->from.cap * sizeof *u->from.v + u->frame.cap * sizeof *u->frame.v;
+	       u->target.cap * sizeof *u->target.v + u->from.cap * sizeof *u->from.v +
+	       u->frame.cap * sizeof *u->frame.v;
 }
 
 /* The first entry of frame[] for a uop behind i. */

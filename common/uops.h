@@ -169,7 +169,7 @@ struct uops {
 	VEC(struct uop) uop;
 	VEC(struct uops_table) table;
 	VEC(uint32_t) target;
-	VEC(uint32_t) from; /* ids of blocks */
+	VEC(uint32_t) from;           /* ids of blocks */
 	VEC(struct uops_frame) frame; /* by uop */
 };
 

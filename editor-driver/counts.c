@@ -240,8 +240,8 @@ static void take_line(struct counts *c, const struct names *t, const struct art_
 	} else if (l->kind == LINE_EDGE) {
 		vec_push(&c->edge, flow);
 	} else if (l->kind == LINE_CAME) {
-		vec_push(&c->came,
-		    ((struct counts_flow){flow.func, flow.to, flow.block, flow.value}));
+		vec_push(
+		    &c->came, ((struct counts_flow){flow.func, flow.to, flow.block, flow.value}));
 	} else {
 		flow.to = (uint32_t)callee;
 		vec_push(&c->call, flow);

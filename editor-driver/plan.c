@@ -338,8 +338,7 @@ static void infer_func(struct plan *p, struct plan_tu *t, uint32_t i, struct are
 	nedge = set_witnesses(g, edge, nedge, false);
 	if (f == p->counts->first[f])
 		atomic_fetch_add(&p->no_edge, nedge);
-	if (p->counts->form == COUNTS_SAMPLES)
-	{
+	if (p->counts->form == COUNTS_SAMPLES) {
 		join_sites(p, f, g, scratch);
 		nedge = counts_came(p->counts, f, &edge);
 		set_witnesses(g, edge, nedge, true);

@@ -65,7 +65,7 @@ struct pairs {
  * in and leaves by edges alone, calls among them included. */
 struct probe_held {
 	uint32_t counter;
-	uint8_t reg;       /* enum uop_reg; no code among these blocks uses it, or needs what it held */
+	uint8_t reg; /* enum uop_reg; no code among these blocks uses it, or needs what it held */
 	const uint32_t *block; /* ascending */
 	uint32_t nblock;
 };

@@ -402,8 +402,8 @@ static void mark_open(const struct compiler *c, uint32_t first)
 	uint32_t i;
 
 	for (i = 0; i < g->nblock; i++)
-		block[i].open = !i || c->f->blk[i].landing ||
-				g->block[i].flags & (BLK_ADDRESSED | BLK_OPEN);
+		block[i].open =
+		    !i || c->f->blk[i].landing || g->block[i].flags & (BLK_ADDRESSED | BLK_OPEN);
 	for (i = 0; i < g->nedge; i++)
 		if (!leads_to(&block[g->edge[i].src], g->edge[i].dst))
 			block[g->edge[i].dst].open = true;

@@ -185,8 +185,9 @@ static int examine(struct job *j, struct record *r, struct blockmap *map, struct
 	else if (elf_file_section(f, ".morph.fn", &s, e) <= 0)
 		/* Of a.out nothing is said: it is configure's first question. */
 		err_set(e, strcmp(path_base(j->output), "a.out")
-			? "no artifact: no object came through the hooks (build from clean, "
-			  "without LTO)" : "");
+			       ? "no artifact: no object came through the hooks (build from clean, "
+				 "without LTO)"
+			       : "");
 	else if (!elf_file_build_id(f).n)
 		err_set(e, "no artifact: no build-id: add -Wl,--build-id");
 	else if (blockmap_from_elf(f, map, e) < 0)

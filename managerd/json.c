@@ -120,8 +120,8 @@ json_t *json_status(const struct manager_status *s, bool working_visible)
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	return json_pack("{ss si ss so so so so so so so so s{sb so} so so}", "version", MORPH_VERSION,
-	    "pid", (int)getpid(), "mode", s->mode, "uid", count(getuid()), "started",
+	return json_pack("{ss si ss so so so so so so so so s{sb so} so so}", "version",
+	    MORPH_VERSION, "pid", (int)getpid(), "mode", s->mode, "uid", count(getuid()), "started",
 	    json_time(s->started_ms), "now", json_time((int64_t)now.tv_sec * 1000), "state_dir",
 	    json_text(s->state_dir), "policy", json_text(s->policy), "monitor",
 	    json_monitor(&s->monitor), "samples", json_accounting(&s->samples), "registers",

@@ -172,8 +172,8 @@ static void add_edge(struct profile_edges *e, struct profile_edge new)
 	e->v[lo] = new;
 }
 
-void profile_add_edge(struct profile_func *f, uint32_t block, uint32_t to, double n,
-    int64_t now_ms, double half_life_s)
+void profile_add_edge(struct profile_func *f, uint32_t block, uint32_t to, double n, int64_t now_ms,
+    double half_life_s)
 {
 	if (f->as_of_ms != now_ms)
 		profile_age(f, now_ms, half_life_s);
@@ -181,8 +181,8 @@ void profile_add_edge(struct profile_func *f, uint32_t block, uint32_t to, doubl
 	f->dirty = true;
 }
 
-void profile_add_came(struct profile_func *f, uint32_t block, uint32_t to, double n,
-    int64_t now_ms, double half_life_s)
+void profile_add_came(struct profile_func *f, uint32_t block, uint32_t to, double n, int64_t now_ms,
+    double half_life_s)
 {
 	if (f->as_of_ms != now_ms)
 		profile_age(f, now_ms, half_life_s);

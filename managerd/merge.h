@@ -78,8 +78,8 @@ void profile_add(
 void profile_add_edge(struct profile_func *f, uint32_t block, uint32_t to, double n,
     int64_t now_ms, double half_life_s);
 /* to may be PROFILE_UNTOLD. */
-void profile_add_came(struct profile_func *f, uint32_t block, uint32_t to, double n,
-    int64_t now_ms, double half_life_s);
+void profile_add_came(struct profile_func *f, uint32_t block, uint32_t to, double n, int64_t now_ms,
+    double half_life_s);
 void profile_add_call(struct profile_func *f, uint32_t block, const struct hash128 *callee,
     double n, int64_t now_ms, double half_life_s);
 

@@ -10,8 +10,8 @@
 #ifndef MORPH_MANAGERD_MODULES_H
 #define MORPH_MANAGERD_MODULES_H
 
-#include "managerd/conf.h"
 #include "common/uops.h"
+#include "managerd/conf.h"
 #include "managerd/discover.h"
 #include "managerd/map.h"
 #include "managerd/merge.h"

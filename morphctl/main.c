@@ -28,11 +28,12 @@ static const struct command commands[] = {
     {"history", "[MODULE]", "what became of modules, newest first", MODULE_HELP, OPT_LIMIT, 0, 1,
 	cmd_history},
     {"explain", "MODULE", "the last decision, rung by rung",
-	"Every rung of the ladder with its numbers, and the one that stopped it.\n" MODULE_HELP,
-	0, 1, 1, cmd_explain},
+	"Every rung of the ladder with its numbers, and the one that stopped it.\n" MODULE_HELP, 0,
+	1, 1, cmd_explain},
     {"profile", "MODULE", "hot functions and blocks",
-	"With --text all of it, as a file of samples for morph-edit(1) and `morphctl compare`.\n"
-	MODULE_HELP, OPT_BLOCKS | OPT_LIMIT | OPT_TEXT, 1, 1, cmd_profile},
+	"With --text all of it, as a file of samples for morph-edit(1) and `morphctl "
+	"compare`.\n" MODULE_HELP,
+	OPT_BLOCKS | OPT_LIMIT | OPT_TEXT, 1, 1, cmd_profile},
     {"artifact show", "FILE", "what is in a program's second half",
 	"FILE is the program or its NAME.morph. The manager need not run.\n", OPT_FUNCTIONS, 1, 1,
 	cmd_artifact},

@@ -54,8 +54,7 @@ char *words_change(struct arena *a, double before, double after)
 
 	if (!isfinite(by))
 		return arena_strdup(a, "-");
-	return arena_printf(
-	    a, "%s%.0f %%", fabs(by) < 0.5 ? "" : by < 0 ? "−" : "+", fabs(by));
+	return arena_printf(a, "%s%.0f %%", fabs(by) < 0.5 ? "" : by < 0 ? "−" : "+", fabs(by));
 }
 
 char *words_duration(struct arena *a, double seconds)

@@ -522,5 +522,6 @@ int main(int argc, char **argv)
 	    (unsigned long long)sum.bad_frames, (unsigned long long)sum.no_calls,
 	    (unsigned long long)sum.joins, (unsigned long long)sum.came,
 	    (unsigned long long)sum.bad_came);
-	return sum.wrong || sum.bad_frames || sum.bad_came || sum.no_calls || !sum.near || !sum.callers;
+	return sum.wrong || sum.bad_frames || sum.bad_came || sum.no_calls || !sum.near ||
+	       !sum.callers;
 }

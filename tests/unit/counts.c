@@ -116,7 +116,8 @@ START_TEST(edges_and_calls_by_function)
 
 	ck_assert_int_eq(parse("inl 1 > 3 2\ninl 0 > 1 1.5\ninl 1 > 3 1\nmain 0 > 1 1\n"
 			       "inl 3 < 1 5\ninl 2 @ main 4\ninl#cccccccc 2 @ twin#aaaaaaaa1 0.5\n",
-			     COUNTS_SAMPLES), 0);
+			     COUNTS_SAMPLES),
+	    0);
 	ck_assert_uint_eq(counts_edges(&c, 4, &v), 2);
 	ck_assert_uint_eq(v[0].block, 0);
 	ck_assert_uint_eq(v[0].to, 1);

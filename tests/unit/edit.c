@@ -175,7 +175,8 @@ START_TEST(a_table_is_not_starved)
 	struct got g;
 
 	/* 0 = SCHED_OTHER, and a nice value that leaves it a tenth beside one busy process. */
-	run(EDIT_TABLE, "set -- $(cat /proc/$$/stat); echo policy ${41} nice ${19} >&2; exit 75", &g);
+	run(EDIT_TABLE, "set -- $(cat /proc/$$/stat); echo policy ${41} nice ${19} >&2; exit 75",
+	    &g);
 	ck_assert_int_eq(g.end, EDIT_LATER);
 	ck_assert_msg(strstr(g.log, "policy 0 nice 1"), "%s", g.log);
 }

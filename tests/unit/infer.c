@@ -508,8 +508,7 @@ START_TEST(entangled_graphs_are_answered)
 		for (i = 0; i < OUT; i++)
 			g.edge[b * OUT + i] = (struct cfg_edge){b,
 			    (uint32_t)(i * (N / OUT) + rng_next(&r) % (N / OUT)), EDGE_INDIRECT,
-			    .witness = rng_next(&r) % 50 * S,
-			    .came = rng_next(&r) % 50 * S};
+			    .witness = rng_next(&r) % 50 * S, .came = rng_next(&r) % 50 * S};
 	}
 	g.block[N - 1].flags = BLK_EXIT;
 	infer(&g, INFER_SAMPLES, &mem);

@@ -239,8 +239,8 @@ START_TEST(a_profile_is_printed_for_the_editor)
 	free(t);
 	in.json = true;
 	free(run(cmd_profile, in, EXIT_USAGE));
-	free(run(cmd_profile, (struct invocation){ONE("nosuch"), .given = OPT_TEXT},
-	    EXIT_NOT_FOUND));
+	free(run(
+	    cmd_profile, (struct invocation){ONE("nosuch"), .given = OPT_TEXT}, EXIT_NOT_FOUND));
 }
 END_TEST
 
