@@ -50,7 +50,7 @@ static size_t frame_behind(const struct uops *u, uint32_t i)
 
 /* ---- where blocks are entered from ---- */
 
-static uint32_t leads_to(const struct uops_block *b, uint32_t to[2])
+uint32_t uops_next(const struct uops_block *b, uint32_t to[2])
 {
 	switch (b->term) {
 	case UT_GO:
@@ -74,7 +74,7 @@ static void link_func(struct uops *u, const struct uops_func *f)
 	uint32_t i, k, n, to[2], at = (uint32_t)u->from.n;
 
 	for (i = 0; i < f->nblock; i++)
-		for (n = leads_to(&b[i], to), k = 0; k < n; k++)
+		for (n = uops_next(&b[i], to), k = 0; k < n; k++)
 			b[to[k]].nfrom++;
 	for (i = 0; i < f->nblock; i++) {
 		b[i].open |= i == 0;
@@ -84,7 +84,7 @@ static void link_func(struct uops *u, const struct uops_func *f)
 			vec_push(&u->from, UOPS_NONE);
 	}
 	for (i = 0; i < f->nblock; i++)
-		for (n = leads_to(&b[i], to), k = 0; k < n; k++)
+		for (n = uops_next(&b[i], to), k = 0; k < n; k++)
 			u->from.v[b[to[k]].from + b[to[k]].nfrom++] = i;
 }
 

@@ -178,6 +178,8 @@ struct uops {
 bool uops_sound(const struct uop *o, uint32_t ntable);
 /* Sorts func by key and drops doubles, which are equal. */
 void uops_sort(struct uops *u);
+/* Where a block leads to within its function, each block once; how many. Not by indirect jumps. */
+uint32_t uops_next(const struct uops_block *b, uint32_t to[2]);
 /* Notes of each block from where it is entered: by UT_GO, UT_COND and UT_COND_OUT;
  * block 0 is open. What uops_decode() gives has it. */
 void uops_link(struct uops *u);

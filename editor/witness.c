@@ -382,16 +382,9 @@ static void cut_back(struct uops *u, struct extent to)
 /* Does block `b`, as it was put out, lead to block `to`? */
 static bool leads_to(const struct uops_block *b, uint32_t to)
 {
-	switch (b->term) {
-	case UT_GO:
-		return b->to == to;
-	case UT_COND:
-		return b->to == to || b->other == to;
-	case UT_COND_OUT:
-		return b->other == to;
-	default:
-		return false;
-	}
+	uint32_t next[2], n = uops_next(b, next);
+
+	return (n && next[0] == to) || (n > 1 && next[1] == to);
 }
 
 /* Marks blocks that are entered in other ways than their neighbours' ends say. */

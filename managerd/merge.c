@@ -152,10 +152,15 @@ static int edge_compare(const struct profile_edge *a, const struct profile_edge 
 	return a->to < b->to ? -1 : a->to > b->to;
 }
 
-static void add_edge(struct profile_edges *e, struct profile_edge new)
+static void add_edge(struct profile_func *f, struct profile_edges *e, struct profile_edge new,
+    int64_t now_ms, double half_life_s)
 {
-	size_t lo = 0, hi = e->n, mid;
+	size_t lo = 0, hi, mid;
 
+	if (f->as_of_ms != now_ms)
+		profile_age(f, now_ms, half_life_s);
+	f->dirty = true;
+	hi = e->n;
 	while (lo < hi) {
 		mid = lo + (hi - lo) / 2;
 		if (edge_compare(&e->v[mid], &new) < 0)
@@ -175,19 +180,13 @@ static void add_edge(struct profile_edges *e, struct profile_edge new)
 void profile_add_edge(struct profile_func *f, uint32_t block, uint32_t to, double n, int64_t now_ms,
     double half_life_s)
 {
-	if (f->as_of_ms != now_ms)
-		profile_age(f, now_ms, half_life_s);
-	add_edge(&f->edge, (struct profile_edge){block, to, n});
-	f->dirty = true;
+	add_edge(f, &f->edge, (struct profile_edge){block, to, n}, now_ms, half_life_s);
 }
 
 void profile_add_came(struct profile_func *f, uint32_t block, uint32_t to, double n, int64_t now_ms,
     double half_life_s)
 {
-	if (f->as_of_ms != now_ms)
-		profile_age(f, now_ms, half_life_s);
-	add_edge(&f->came, (struct profile_edge){block, to, n});
-	f->dirty = true;
+	add_edge(f, &f->came, (struct profile_edge){block, to, n}, now_ms, half_life_s);
 }
 
 static int call_compare(const struct profile_call *a, const struct profile_call *b)
@@ -337,29 +336,30 @@ static int by_name(const void *a, const void *b)
 /* Less would be printed as 0.000. */
 static const double printed = 0.0005;
 
-/* Does nearly all that was seen of came[i]'s block tell? */
-static bool telling(const struct profile_func *f, size_t i)
+/* Does nearly all that was seen of one block, the entries [i, end), tell? */
+static bool telling(const struct profile_func *f, size_t i, size_t end)
 {
 	double told = 0, untold = 0;
-	size_t k;
 
-	for (k = i; k > 0 && f->came.v[k - 1].block == f->came.v[i].block; k--)
-		;
-	for (; k < f->came.n && f->came.v[k].block == f->came.v[i].block; k++)
-		*(f->came.v[k].to == PROFILE_UNTOLD ? &untold : &told) += f->came.v[k].n;
+	for (; i < end; i++)
+		*(f->came.v[i].to == PROFILE_UNTOLD ? &untold : &told) += f->came.v[i].n;
 	return told >= PROFILE_TELLING * (told + untold);
 }
 
 static void print_came(const struct profile_func *f, const char *hex, double k, struct buf *out)
 {
-	const struct profile_edge *e;
-	size_t i;
+	const struct profile_edge *e = f->came.v;
+	size_t i, end, n = f->came.n;
 
-	for (i = 0; i < f->came.n; i++) {
-		e = &f->came.v[i];
-		if (e->to != PROFILE_UNTOLD && e->n * k >= printed && telling(f, i))
-			buf_printf(
-			    out, "%s#%s %u < %u %.3f\n", f->name, hex, e->block, e->to, e->n * k);
+	for (i = 0; i < n; i = end) {
+		for (end = i; end < n && e[end].block == e[i].block; end++)
+			;
+		if (!telling(f, i, end))
+			continue;
+		for (; i < end; i++)
+			if (e[i].to != PROFILE_UNTOLD && e[i].n * k >= printed)
+				buf_printf(out, "%s#%s %u < %u %.3f\n", f->name, hex, e[i].block,
+				    e[i].to, e[i].n * k);
 	}
 }
 
