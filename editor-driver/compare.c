@@ -143,22 +143,32 @@ static void compare_hot(const struct sides *s, struct compared_hot *h)
 	free(hot[1]);
 }
 
-static void compare_counts(struct comparison *c)
+/* Of functions that share their counts, as those that C++ has in every unit
+ * that uses them, the first. */
+static void compare_funcs(struct comparison *c, struct sides *s, size_t t, size_t from)
 {
-	const struct art_func *func = c->plan[0].func;
-	struct sides s = {0};
 	const struct cfg *g[2];
 	uint32_t i;
-	size_t t;
+	int side;
+
+	for (i = 0; i < c->plan[0].tu[t].nfunc; i++) {
+		for (side = 0; side < 2; side++)
+			g[side] = counts_stands(&c->counts[side], from + i)
+				      ? cfg_of(&c->plan[side], t, i)
+				      : NULL;
+		if (g[0] || g[1])
+			compare_func(c, s, &c->plan[0].func[from + i], g);
+	}
+}
+
+static void compare_counts(struct comparison *c)
+{
+	struct sides s = {0};
+	size_t t, from = 0;
 	int k;
 
-	for (t = 0; t < c->plan[0].ntu; t++)
-		for (i = 0; i < c->plan[0].tu[t].nfunc; i++, func++) {
-			g[0] = cfg_of(&c->plan[0], t, i);
-			g[1] = cfg_of(&c->plan[1], t, i);
-			if (g[0] || g[1])
-				compare_func(c, &s, func, g);
-		}
+	for (t = 0; t < c->plan[0].ntu; from += c->plan[0].tu[t++].nfunc)
+		compare_funcs(c, &s, t, from);
 	sum_up(c, &s);
 	for (k = 0; k < COMPARED_HOT; k++) {
 		c->hot[k].share = HOT[k];
@@ -188,8 +198,8 @@ static int make_plan(struct comparison *c, int side, const struct compare_input 
 	size_t n = artifact_funcs(c->art, &func);
 
 	if (counts_read(in->path, in->form, func, n, &c->counts[side], e) ||
-	    plan_begin(p, c->art, PLAN_PROFILE, 0, &c->counts[side],
-		transforms, jobs, e) || plan_parse(p, e))
+	    plan_begin(p, c->art, PLAN_PROFILE, 0, &c->counts[side], transforms, jobs, e) ||
+	    plan_parse(p, e))
 		return -1;
 	plan_infer(p);
 	plan_layout(p);

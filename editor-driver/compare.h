@@ -41,7 +41,7 @@ struct comparison {
 	struct plan plan[2];
 	struct agreement whole;  /* shares of the whole program */
 	struct agreement within; /* mean over functions of those inside, by the mean of shares */
-	VEC(struct compared_func) func; /* by the mean of both shares */
+	VEC(struct compared_func) func; /* by name and key; by the mean of both shares */
 	struct compared_hot hot[COMPARED_HOT];
 	struct score a, b, original; /* layouts of A and of B and the original's, all under B */
 };

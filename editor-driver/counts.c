@@ -392,6 +392,11 @@ size_t counts_calls(const struct counts *c, size_t i, const struct counts_flow *
 	return c->block[i] ? run(c->call.v, c->call.n, c->first[i], call) : 0;
 }
 
+bool counts_stands(const struct counts *c, size_t i)
+{
+	return c->block[i] && c->first[i] == i;
+}
+
 uint64_t counts_weight(const struct counts *c, const struct art_func *func, size_t i)
 {
 	uint64_t w, sum = 0;

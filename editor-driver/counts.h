@@ -65,6 +65,10 @@ size_t counts_edges(const struct counts *c, size_t i, const struct counts_flow *
 size_t counts_came(const struct counts *c, size_t i, const struct counts_flow **edge);
 size_t counts_calls(const struct counts *c, size_t i, const struct counts_flow **call);
 
+/* Whether function i has counts, and is the first of those that share them: it
+ * stands for all of them where they are one, as the profile sees it. */
+bool counts_stands(const struct counts *c, size_t i);
+
 /* What function i weighs: its samples (fixed point), or executed instructions. */
 uint64_t counts_weight(const struct counts *c, const struct art_func *func, size_t i);
 

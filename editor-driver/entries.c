@@ -33,12 +33,6 @@ static const struct cfg *cfg_of(const struct plan *p, uint32_t f)
 	return &t->unit->func[f - (uint32_t)(t->func - p->func)].cfg;
 }
 
-/* Functions that share their counts are one, and only the first's calls count. */
-static bool stands_for_all(const struct plan *p, uint32_t f)
-{
-	return p->counts->block[f] && p->counts->first[f] == f;
-}
-
 static double executions(const struct agreeing *a, uint32_t f, uint32_t block)
 {
 	return (double)cfg_of(a->p, f)->block[block].count;
@@ -73,9 +67,10 @@ static void count_seen(struct agreeing *a)
 	}
 }
 
+/* Of functions that share their counts only one's calls count. */
 static bool counts_as_call(const struct agreeing *a, const struct call_site *s)
 {
-	return s->callee != CALL_POINTER && stands_for_all(a->p, s->caller) &&
+	return s->callee != CALL_POINTER && counts_stands(a->p->counts, s->caller) &&
 	       executions(a, s->caller, s->block) > 0;
 }
 
@@ -184,10 +179,10 @@ static void balance_all(struct agreeing *a)
 	uint32_t f;
 
 	for (f = 0; f < a->p->nfunc; f++)
-		if (stands_for_all(a->p, f))
+		if (counts_stands(a->p->counts, f))
 			balance_entries(a, f);
 	for (s = a->g.site.v; s < a->g.site.v + a->g.site.n; s++)
-		if (s->callee == CALL_POINTER && stands_for_all(a->p, s->caller) &&
+		if (s->callee == CALL_POINTER && counts_stands(a->p->counts, s->caller) &&
 		    !second_of_block(a, s))
 			balance_pointer(a, s);
 }

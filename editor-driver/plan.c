@@ -336,7 +336,7 @@ static void infer_func(struct plan *p, struct plan_tu *t, uint32_t i, struct are
 	}
 	nedge = counts_edges(p->counts, f, &edge);
 	nedge = set_witnesses(g, edge, nedge, false);
-	if (f == p->counts->first[f])
+	if (counts_stands(p->counts, f))
 		atomic_fetch_add(&p->no_edge, nedge);
 	if (p->counts->form == COUNTS_SAMPLES) {
 		join_sites(p, f, g, scratch);

@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+enum { KEY_SHOWN = 12 /* digits */ };
+
 /* ---- JSON ---- */
 
 static json_t *agreement_json(const struct agreement *a)
@@ -82,15 +84,31 @@ static void print_layout(const char *name, const struct score *s, const struct s
 	    100 * fe_gain(&original->cost, &s->cost));
 }
 
-static void print_func(const struct compared_func *f)
+/* How many of the functions have each name. */
+static void count_names(const struct comparison *c, struct htab *names)
 {
-	printf("%6.2f%% %6.2f%% %6.1f%% %6.1f%% %6.1f%%  %s\n", 100 * f->share[0],
-	    100 * f->share[1], 100 * f->in.work, 100 * f->in.blocks, 100 * f->in.edges,
-	    f->func->name);
+	size_t i;
+
+	for (i = 0; i < c->func.n; i++)
+		++*htab_put_str(names, c->func.v[i].func->name, &(bool){false});
+}
+
+/* With its key, as a profile may name it, where the name alone does not tell. */
+static void print_func(const struct compared_func *f, const struct htab *names)
+{
+	const char *name = f->func->name;
+	char hex[HASH_HEX];
+
+	printf("%6.2f%% %6.2f%% %6.1f%% %6.1f%% %6.1f%%  %s", 100 * f->share[0], 100 * f->share[1],
+	    100 * f->in.work, 100 * f->in.blocks, 100 * f->in.edges, name);
+	if (*htab_get_str(names, name) > 1)
+		printf("#%.*s", KEY_SHOWN, hash_hex(&f->func->key, hex));
+	printf("\n");
 }
 
 static int compare_text(const struct comparison *c, unsigned top)
 {
+	struct htab names = {0};
 	size_t i;
 
 	print_profile("A", &c->counts[0]);
@@ -108,8 +126,10 @@ static int compare_text(const struct comparison *c, unsigned top)
 	print_layout("original's", &c->original, &c->original);
 	if (top && c->func.n)
 		printf("\nshare A share B   work  blocks   edges  function\n");
+	count_names(c, &names);
 	for (i = 0; i < c->func.n && i < top; i++)
-		print_func(&c->func.v[i]);
+		print_func(&c->func.v[i], &names);
+	htab_free(&names);
 	return report_text_done();
 }
 
