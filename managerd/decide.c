@@ -5,14 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *rung_name(enum rung r)
-{
-	static const char *const name[RUNG_COUNT] = {"climbed", "excluded", "held", "few-samples",
-	    "low-coverage", "same-usage", "low-gain", "cool-down", "budget", "busy"};
-
-	return (unsigned)r < RUNG_COUNT ? name[r] : "unknown";
-}
-
 const char *outcome_name(enum outcome o)
 {
 	static const char *const name[] = {"not reached", "passed", "skipped", "stopped"};
@@ -20,52 +12,28 @@ const char *outcome_name(enum outcome o)
 	return (unsigned)o <= OUTCOME_STOPPED ? name[o] : "unknown";
 }
 
-static void note(struct decision *d, enum rung r, enum outcome o, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 4))) static void answer(
+    struct rung_step *s, enum outcome o, const char *fmt, ...)
 {
-	struct rung_step *s = &d->step[r];
+	va_list ap;
 
 	s->outcome = o;
+	va_start(ap, fmt);
 	vsnprintf(s->text, sizeof s->text, fmt, ap);
-}
-
-__attribute__((format(printf, 3, 4))) static void pass(
-    struct decision *d, enum rung r, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	note(d, r, OUTCOME_PASSED, fmt, ap);
 	va_end(ap);
 }
 
-__attribute__((format(printf, 3, 4))) static void skip(
-    struct decision *d, enum rung r, const char *fmt, ...)
+#define pass(s, ...) answer(s, OUTCOME_PASSED, __VA_ARGS__)
+#define skip(s, ...) answer(s, OUTCOME_SKIPPED, __VA_ARGS__)
+#define stop(s, ...) answer(s, OUTCOME_STOPPED, __VA_ARGS__)
+
+/* Keeps both numbers beside the answer. */
+static bool below(struct rung_step *s, double value, double limit)
 {
-	va_list ap;
-
-	va_start(ap, fmt);
-	note(d, r, OUTCOME_SKIPPED, fmt, ap);
-	va_end(ap);
-}
-
-__attribute__((format(printf, 3, 4))) static void stop(
-    struct decision *d, enum rung r, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	note(d, r, OUTCOME_STOPPED, fmt, ap);
-	va_end(ap);
-	d->verdict = VERDICT_WAIT;
-	d->rung = r;
-	memcpy(d->text, d->step[r].text, sizeof d->text);
-}
-
-static void numbers(struct decision *d, enum rung r, double value, double limit)
-{
-	d->step[r].numbers = true;
-	d->step[r].value = value;
-	d->step[r].limit = limit;
+	s->numbers = true;
+	s->value = value;
+	s->limit = limit;
+	return value < limit;
 }
 
 /* "90 s", "5 min", "3.5 h", "7 d". */
@@ -83,138 +51,174 @@ static const char *span(double s, char out[32])
 	return out;
 }
 
-static double coverage(const struct decide_in *in)
-{
-	double all = in->samples + in->outside;
-
-	return all > 0 ? in->understood / all : 0;
-}
-
 /* Never rounds a value to the limit that it misses. */
 static double percent(double x)
 {
 	return floor(x * 1000) / 10;
 }
 
-void decide(const struct conf *c, const struct decide_in *in, struct decision *d)
+/* ---- the rungs: one question each ---- */
+
+/* The policy and the file itself. */
+static void may_it_change(const struct conf *c, const struct decide_in *in, struct rung_step *s)
 {
-	double cover = coverage(in);
-	char a[32], b[32];
-
-	*d = (struct decision){.verdict = VERDICT_WAIT};
-
-	/* 1: the policy and the file itself */
-	if (in->excluded) {
-		stop(d, RUNG_EXCLUDED, "%s", in->excluded);
-		return;
-	}
-	pass(d, RUNG_EXCLUDED, "the policy lets it be changed");
-
-	/* 2: held after a rollback or a failure */
-	if (in->held && !in->asked) {
-		if (in->held_left_s < 0)
-			stop(d, RUNG_HELD, "%s; held until a reoptimize is asked for", in->held);
-		else
-			stop(d, RUNG_HELD, "%s; held for another %s", in->held,
-			    span(in->held_left_s, a));
-		return;
-	}
-	if (in->held)
-		skip(d, RUNG_HELD, "%s, but a person asks for it", in->held);
+	if (in->excluded)
+		stop(s, "%s", in->excluded);
 	else
-		pass(d, RUNG_HELD, "not held");
+		pass(s, "the policy lets it be changed");
+}
 
-	/* 3: enough samples */
-	numbers(d, RUNG_SAMPLES, in->samples, c->decide.min_samples);
-	if (in->samples < c->decide.min_samples) {
-		stop(d, RUNG_SAMPLES, "%.0f samples, policy asks for %.0f", floor(in->samples),
+/* After a rollback or a failure. */
+static void is_it_held(const struct conf *c, const struct decide_in *in, struct rung_step *s)
+{
+	char left[32];
+
+	if (!in->held)
+		pass(s, "not held");
+	else if (in->asked)
+		skip(s, "%s, but a person asks for it", in->held);
+	else if (in->held_left_s < 0)
+		stop(s, "%s; held until a reoptimize is asked for", in->held);
+	else
+		stop(s, "%s; held for another %s", in->held, span(in->held_left_s, left));
+}
+
+static void enough_samples(const struct conf *c, const struct decide_in *in, struct rung_step *s)
+{
+	if (below(s, in->samples, c->decide.min_samples))
+		stop(s, "%.0f samples, policy asks for %.0f", floor(in->samples),
 		    c->decide.min_samples);
-		return;
-	}
-	pass(d, RUNG_SAMPLES, "%.0f samples", in->samples);
+	else
+		pass(s, "%.0f samples", in->samples);
+}
 
-	/* 4: enough of them in code that can be laid out */
-	numbers(d, RUNG_COVERAGE, cover, c->decide.min_coverage);
-	if (cover < c->decide.min_coverage) {
-		stop(d, RUNG_COVERAGE,
+/* Enough of them in code that can be laid out. */
+static void enough_covered(const struct conf *c, const struct decide_in *in, struct rung_step *s)
+{
+	double all = in->samples + in->outside, share = all > 0 ? in->understood / all : 0;
+
+	if (below(s, share, c->decide.min_coverage))
+		stop(s,
 		    "%.1f %% of the samples in functions that can be laid out, policy asks for "
 		    "%.4g %%",
-		    percent(cover), 100 * c->decide.min_coverage);
-		return;
-	}
-	pass(d, RUNG_COVERAGE, "%.1f %% of the samples in functions that can be laid out",
-	    percent(cover));
+		    percent(share), 100 * c->decide.min_coverage);
+	else
+		pass(s, "%.1f %% of the samples in functions that can be laid out", percent(share));
+}
 
-	/* 5: usage changed since the present layout was made */
-	if (!in->laid_out) {
-		pass(d, RUNG_CHANGE, "runs as it was built, which was for no usage");
-	} else {
-		numbers(d, RUNG_CHANGE, in->change, c->decide.min_change);
-		if (in->change >= c->decide.min_change) {
-			pass(d, RUNG_CHANGE, "usage changed by %.1f %%", percent(in->change));
-		} else if (in->forced) {
-			skip(d, RUNG_CHANGE, "usage changed by %.1f %%, but a person forces it",
-			    percent(in->change));
-		} else {
-			stop(d, RUNG_CHANGE,
-			    "usage changed by %.1f %% since the present layout was made, policy "
-			    "asks for %.4g %%",
-			    percent(in->change), 100 * c->decide.min_change);
-			return;
-		}
-	}
+/* Since the present layout was made. */
+static void other_usage(const struct conf *c, const struct decide_in *in, struct rung_step *s)
+{
+	if (!in->laid_out)
+		pass(s, "runs as it was built, which was for no usage");
+	else if (!below(s, in->change, c->decide.min_change))
+		pass(s, "usage changed by %.1f %%", percent(in->change));
+	else if (in->forced)
+		skip(s, "usage changed by %.1f %%, but a person forces it", percent(in->change));
+	else
+		stop(s,
+		    "usage changed by %.1f %% since the present layout was made, policy asks for "
+		    "%.4g %%",
+		    percent(in->change), 100 * c->decide.min_change);
+}
 
-	/* 6: a better layout is in sight; measured when nothing else stops it */
-	if (in->forced) {
-		skip(d, RUNG_GAIN, "a person forces it");
-	} else if (in->have_gain) {
-		numbers(d, RUNG_GAIN, in->gain, c->decide.min_gain);
-		if (in->gain < c->decide.min_gain) {
-			stop(d, RUNG_GAIN, "predicted gain %.1f %%, policy asks for %.4g %%",
-			    percent(in->gain), 100 * c->decide.min_gain);
-			return;
-		}
-		pass(d, RUNG_GAIN, "predicted gain %.1f %%", percent(in->gain));
-	}
+/* Is a better layout in sight? Measured when nothing else stops it: without
+ * an answer the next rungs are asked. */
+static void enough_gain(const struct conf *c, const struct decide_in *in, struct rung_step *s)
+{
+	if (in->forced)
+		skip(s, "a person forces it");
+	else if (in->have_gain && below(s, in->gain, c->decide.min_gain))
+		stop(s, "predicted gain %.1f %%, policy asks for %.4g %%", percent(in->gain),
+		    100 * c->decide.min_gain);
+	else if (in->have_gain)
+		pass(s, "predicted gain %.1f %%", percent(in->gain));
+}
 
-	/* 7 to 9: not now */
-	if (in->asked) {
-		skip(d, RUNG_COOL_DOWN, "a person asks for it");
-		skip(d, RUNG_BUDGET, "a person asks for it");
-		skip(d, RUNG_IDLE, "a person asks for it");
-		goto climbed;
-	}
-	if (in->since_swap_s < 0) {
-		pass(d, RUNG_COOL_DOWN, "never swapped");
-	} else {
-		numbers(d, RUNG_COOL_DOWN, in->since_swap_s, c->decide.cool_down_s);
-		if (in->since_swap_s < c->decide.cool_down_s) {
-			stop(d, RUNG_COOL_DOWN, "swapped %s ago, policy waits %s",
-			    span(in->since_swap_s, a), span(c->decide.cool_down_s, b));
-			return;
-		}
-		pass(d, RUNG_COOL_DOWN, "swapped %s ago", span(in->since_swap_s, a));
-	}
-	numbers(d, RUNG_BUDGET, in->edits_today, (double)c->decide.edits_per_day);
-	if (in->edits_today >= c->decide.edits_per_day) {
-		stop(d, RUNG_BUDGET, "%u edits in the last 24 h, policy allows %llu",
-		    in->edits_today, (unsigned long long)c->decide.edits_per_day);
-		return;
-	}
-	pass(d, RUNG_BUDGET, "%u edits in the last 24 h", in->edits_today);
-	if (!in->idle) {
-		stop(d, RUNG_IDLE, "%s", in->idle_text);
-		return;
-	}
-	pass(d, RUNG_IDLE, "%s", in->idle_text);
+static void cooled_down(const struct conf *c, const struct decide_in *in, struct rung_step *s)
+{
+	char since[32], wait[32];
 
-climbed:
-	if (in->forced || in->have_gain) {
+	if (in->asked)
+		skip(s, "a person asks for it");
+	else if (in->since_swap_s < 0)
+		pass(s, "never swapped");
+	else if (below(s, in->since_swap_s, c->decide.cool_down_s))
+		stop(s, "swapped %s ago, policy waits %s", span(in->since_swap_s, since),
+		    span(c->decide.cool_down_s, wait));
+	else
+		pass(s, "swapped %s ago", span(in->since_swap_s, since));
+}
+
+static void edits_left(const struct conf *c, const struct decide_in *in, struct rung_step *s)
+{
+	if (in->asked)
+		skip(s, "a person asks for it");
+	else if (below(s, in->edits_today, (double)c->decide.edits_per_day))
+		pass(s, "%u edits in the last 24 h", in->edits_today);
+	else
+		stop(s, "%u edits in the last 24 h, policy allows %llu", in->edits_today,
+		    (unsigned long long)c->decide.edits_per_day);
+}
+
+static void machine_idle(const struct conf *c, const struct decide_in *in, struct rung_step *s)
+{
+	if (in->asked)
+		skip(s, "a person asks for it");
+	else if (in->idle)
+		pass(s, "%s", in->idle_text);
+	else
+		stop(s, "%s", in->idle_text);
+}
+
+/* ---- the ladder ---- */
+
+static const struct {
+	const char *name;
+	void (*ask)(const struct conf *c, const struct decide_in *in, struct rung_step *s);
+} ladder[RUNG_COUNT] = {
+    [RUNG_NONE] = {"climbed", NULL},
+    [RUNG_EXCLUDED] = {"excluded", may_it_change},
+    [RUNG_HELD] = {"held", is_it_held},
+    [RUNG_SAMPLES] = {"few-samples", enough_samples},
+    [RUNG_COVERAGE] = {"low-coverage", enough_covered},
+    [RUNG_CHANGE] = {"same-usage", other_usage},
+    [RUNG_GAIN] = {"low-gain", enough_gain},
+    [RUNG_COOL_DOWN] = {"cool-down", cooled_down},
+    [RUNG_BUDGET] = {"budget", edits_left},
+    [RUNG_IDLE] = {"busy", machine_idle},
+};
+
+const char *rung_name(enum rung r)
+{
+	return (unsigned)r < RUNG_COUNT ? ladder[r].name : "unknown";
+}
+
+/* Returns where it ends: a rung that stops, or RUNG_NONE. */
+static enum rung climb(const struct conf *c, const struct decide_in *in, struct decision *d)
+{
+	enum rung r;
+
+	for (r = RUNG_EXCLUDED; r < RUNG_COUNT; r++) {
+		ladder[r].ask(c, in, &d->step[r]);
+		if (d->step[r].outcome == OUTCOME_STOPPED)
+			return r;
+	}
+	return RUNG_NONE;
+}
+
+void decide(const struct conf *c, const struct decide_in *in, struct decision *d)
+{
+	*d = (struct decision){.verdict = VERDICT_WAIT};
+	d->rung = climb(c, in, d);
+	if (d->rung != RUNG_NONE) {
+		memcpy(d->text, d->step[d->rung].text, sizeof d->text);
+	} else if (in->forced || in->have_gain) {
 		d->verdict = VERDICT_EDIT;
-		snprintf(d->text, sizeof d->text, "%s", "to be laid out");
+		snprintf(d->text, sizeof d->text, "to be laid out");
 	} else {
 		d->verdict = VERDICT_SCORE;
 		d->rung = RUNG_GAIN;
-		snprintf(d->text, sizeof d->text, "%s", "the gain is being predicted");
+		snprintf(d->text, sizeof d->text, "the gain is being predicted");
 	}
 }

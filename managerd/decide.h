@@ -1,6 +1,6 @@
 /*
- * Whether a module is laid out anew now: a numbered ladder of early returns.
- * Pure: numbers in, verdict, rung and words out.
+ * Whether a module is laid out anew now: a numbered ladder, of which the first
+ * rung that stops is the answer. Pure: numbers in, verdict, rung and words out.
  *
  * The seed's manager (SOSP'97, 3.3) leaves this open; the rungs are those of
  * docs/POLICY.md "The ladder".
