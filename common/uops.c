@@ -532,12 +532,14 @@ uint32_t uops_at(const struct uops *u, uint32_t func, uint32_t block, uint32_t o
 	return u->uop.v[lo].at == offset ? lo : UOPS_NONE;
 }
 
-bool uops_behind_call(const struct uops *u, uint32_t func, uint32_t block, uint32_t offset)
+uint32_t uops_behind_call(const struct uops *u, uint32_t func, uint32_t block, uint32_t offset)
 {
 	uint32_t i = uops_at(u, func, block, offset);
 
-	return i != UOPS_NONE && u->uop.v[i].at == offset &&
-	       i > find_block(u, func, block)->uop && u->uop.v[i - 1].kind == UOP_CALL;
+	if (i != UOPS_NONE && u->uop.v[i].at == offset && i > find_block(u, func, block)->uop &&
+	    u->uop.v[i - 1].kind == UOP_CALL)
+		return i;
+	return UOPS_NONE;
 }
 
 const struct uops_frame *uops_frame(const struct uops *u, uint32_t uop)

@@ -196,9 +196,10 @@ uint32_t uops_find(const struct uops *u, const struct hash128 *key);
  * byte, in any layout. UOPS_NONE where no instruction begins, or no such block.
  */
 uint32_t uops_at(const struct uops *u, uint32_t func, uint32_t block, uint32_t offset);
-/* Is there a call that ends at offset? Of a return address the block is that of
- * the byte before it: a call may end its block. */
-bool uops_behind_call(const struct uops *u, uint32_t func, uint32_t block, uint32_t offset);
+/* The index of the uop behind the call that ends at offset; UOPS_NONE where none
+ * does. Of a return address the block is that of the byte before it: a call may
+ * end its block. */
+uint32_t uops_behind_call(const struct uops *u, uint32_t func, uint32_t block, uint32_t offset);
 /* Where the frame is while this uop (or UOPS_NONE) is the next one; NULL where
  * that is not known. */
 const struct uops_frame *uops_frame(const struct uops *u, uint32_t uop);

@@ -23,7 +23,6 @@ uint32_t *observe_link(const struct map_table *t, const struct uops *u)
 struct spot { /* where a file offset falls */
 	const struct map_range *range;
 	uint32_t func, block, at; /* index in the table; id; bytes into the block */
-	uint32_t uop;             /* where it is known that an instruction begins */
 };
 
 static bool find_spot(const struct observer *o, uint64_t offset, struct spot *s)
@@ -59,7 +58,7 @@ static uint32_t slot_of(const struct observer *o, uint32_t func)
 	return o->table->func.v[o->uops_func[o->table->func.n + func]].slot;
 }
 
-static void note_edges(struct observer *o, const struct witness_sample *w, uint32_t uop)
+static void note_edges(struct observer *o, const struct witness_sample *w)
 {
 	const struct uops_func *f = o->uops->func.v;
 	struct witness_edge edge[WITNESS_EDGES];
@@ -68,7 +67,8 @@ static void note_edges(struct observer *o, const struct witness_sample *w, uint3
 
 	n = witness_run(o->uops, w, edge, &own);
 	if (o->worth)
-		of = worth_of_sample(o->worth, &o->uops->block.v[f[w->func].block + w->block], uop);
+		of = worth_of_sample(
+		    o->worth, &o->uops->block.v[f[w->func].block + w->block], w->uop);
 	for (i = 0; i < n; i++) {
 		slot = slot_of(o, edge[i].func);
 		if (o->worth)
@@ -83,22 +83,22 @@ static void note_edges(struct observer *o, const struct witness_sample *w, uint3
 /* Of a block of which less than PROFILE_TELLING tells nothing is taken: an
  * instruction that does not soon is not asked again. */
 static enum witness_entry look_back(
-    struct observer *o, const struct witness_sample *w, uint32_t uop, uint32_t *from)
+    struct observer *o, const struct witness_sample *w, uint32_t *from)
 {
 	enum witness_entry entry;
 
-	if (o->worth && o->worth->blind[uop] == UINT8_MAX)
+	if (o->worth && o->worth->blind[w->uop] == UINT8_MAX)
 		return WITNESS_UNTOLD;
 	entry = witness_back(o->uops, w, from);
 	if (o->worth && entry != WITNESS_NO_JOIN)
-		worth_of_look(o->worth, uop, entry == WITNESS_TOLD);
+		worth_of_look(o->worth, w->uop, entry == WITNESS_TOLD);
 	return entry;
 }
 
-static void note_came(struct observer *o, const struct witness_sample *w, uint32_t uop)
+static void note_came(struct observer *o, const struct witness_sample *w)
 {
 	uint32_t slot = slot_of(o, w->func), from;
-	enum witness_entry entry = look_back(o, w, uop, &from);
+	enum witness_entry entry = look_back(o, w, &from);
 
 	if (entry == WITNESS_NO_JOIN)
 		return;
@@ -110,9 +110,9 @@ static void note_came(struct observer *o, const struct witness_sample *w, uint32
 /* The frame's return address, if it is one of the words that point into this
  * program's code. */
 static const struct wire_code *return_address(
-    const struct observer *o, const struct spot *s, const struct wire_regs *r)
+    const struct observer *o, uint32_t uop, const struct wire_regs *r)
 {
-	const struct uops_frame *f = uops_frame(o->uops, s->uop);
+	const struct uops_frame *f = uops_frame(o->uops, uop);
 	uint64_t above;
 	uint32_t i;
 
@@ -126,18 +126,20 @@ static const struct wire_code *return_address(
 }
 
 /* The call ends where the return address points to, perhaps a block behind. */
-static void note_caller(struct observer *o, const struct spot *s, const struct wire_regs *r)
+static void note_caller(
+    struct observer *o, uint32_t callee, uint32_t uop, const struct wire_regs *r)
 {
-	const struct wire_code *c = return_address(o, s, r);
+	const struct wire_code *c = return_address(o, uop, r);
 	struct spot from;
 	uint32_t func;
 
 	if (!c || !c->offset || !find_spot(o, c->offset - 1, &from))
 		return;
 	func = o->uops_func[from.func];
-	if (func == UOPS_NONE || !uops_behind_call(o->uops, func, from.block, from.at + 1))
+	if (func == UOPS_NONE ||
+	    uops_behind_call(o->uops, func, from.block, from.at + 1) == UOPS_NONE)
 		return;
-	pairs_add(&o->call, from.range->slot, s->func, 1);
+	pairs_add(&o->call, from.range->slot, callee, 1);
 	o->count.callers++;
 }
 
@@ -154,16 +156,15 @@ void observe(struct observer *o, const struct wire_regs *r)
 	o->count.samples++;
 	if (!find_spot(o, r->offset, &s) || o->uops_func[s.func] == UOPS_NONE)
 		return;
-	s.uop = uops_at(o->uops, o->uops_func[s.func], s.block, s.at);
-	if (s.uop == UOPS_NONE)
-		return;
-	o->count.placed++;
 	w.func = o->uops_func[s.func];
 	w.block = s.block;
-	w.offset = s.at;
+	w.uop = uops_at(o->uops, w.func, w.block, s.at);
+	if (w.uop == UOPS_NONE)
+		return;
+	o->count.placed++;
 	memcpy(w.gpr, r->gpr, sizeof w.gpr);
-	note_edges(o, &w, s.uop);
-	note_came(o, &w, s.uop);
-	note_caller(o, &s, r);
+	note_edges(o, &w);
+	note_came(o, &w);
+	note_caller(o, s.func, w.uop, r);
 	explicit_bzero(w.gpr, sizeof w.gpr);
 }

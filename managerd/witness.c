@@ -818,6 +818,7 @@ static void begin(struct state *st, const struct uops *u, const struct witness_s
 	st->u = u;
 	st->func = s->func;
 	st->block = s->block;
+	st->uop = s->uop;
 	st->out = 0;
 	st->idle = 0;
 	st->code_reg = UR_N;
@@ -875,13 +876,16 @@ static bool pass_return(struct state *st)
 	const struct witness_sample *s = st->mem.s;
 	struct tnum back = pop(st, 3);
 	struct witness_place at;
+	uint32_t uop;
 
-	if (back.m || !s->place_at || !s->place_at(s->arg, back.v - 1, &at) ||
-	    !uops_behind_call(st->u, at.func, at.block, at.offset + 1))
+	if (back.m || !s->place_at || !s->place_at(s->arg, back.v - 1, &at))
+		return false;
+	uop = uops_behind_call(st->u, at.func, at.block, at.offset + 1);
+	if (uop == UOPS_NONE)
 		return false;
 	st->func = at.func;
 	st->block = at.block;
-	st->uop = uops_at(st->u, at.func, at.block, at.offset + 1);
+	st->uop = uop;
 	st->code_reg = UR_N;
 	st->out++;
 	return true;
@@ -924,14 +928,10 @@ static bool pass(struct state *st, struct witness_edge *edge, uint32_t *n)
 uint32_t witness_run(const struct uops *u, const struct witness_sample *s,
     struct witness_edge edge[WITNESS_EDGES], bool *own)
 {
-	uint32_t i = uops_at(u, s->func, s->block, s->offset), n = 0, steps;
+	uint32_t n = 0, steps;
 	struct state st;
 
-	*own = false;
-	if (i == UOPS_NONE)
-		return 0;
 	begin(&st, u, s);
-	st.uop = i;
 	for (steps = 0; steps < WITNESS_UOPS && st.idle < WITNESS_IDLE && n < WITNESS_EDGES;
 	     steps++, st.idle++)
 		if (!pass(&st, edge, &n))

@@ -30,14 +30,14 @@ enum {
 };
 
 struct witness_place {
-	uint32_t func, block, offset; /* as in struct witness_sample */
+	uint32_t func, block; /* as in struct witness_sample */
+	uint32_t offset;      /* from the block's first byte in the layout that ran */
 };
 
 struct witness_sample {
-	uint32_t func;   /* index in the table: uops_find() of the function's key */
-	uint32_t block;  /* id */
-	uint32_t offset; /* of the next instruction, from the block's first byte in
-			    the layout that ran */
+	uint32_t func;  /* index in the table: uops_find() of the function's key */
+	uint32_t block; /* id */
+	uint32_t uop;   /* of it, the next instruction's: uops_at() */
 	uint64_t gpr[UR_N]; /* enum uop_reg */
 	uint64_t flags;     /* RFLAGS */
 	const uint8_t *stack; /* copy of memory from gpr[UR_SP] upwards; NULL = none */
@@ -62,8 +62,7 @@ struct witness_edge {
  * edge[] (room for WITNESS_EDGES) and returns their number. Of conditional and
  * indirect jumps only: other edges have no alternative. Of each branch only the
  * next one: a loop's last turns are seen from more samples than the first ones.
- * *own: the first one is of the sample's own block. A place that the table does
- * not know gives 0.
+ * *own: the first one is of the sample's own block.
  */
 uint32_t witness_run(const struct uops *u, const struct witness_sample *s,
     struct witness_edge edge[WITNESS_EDGES], bool *own);

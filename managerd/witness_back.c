@@ -641,22 +641,18 @@ enum witness_entry witness_back(
     const struct uops *u, const struct witness_sample *s, uint32_t *from)
 {
 	static const uint8_t depth[] = {1, 3, WITNESS_BACK_BLOCKS};
-	uint32_t i = uops_at(u, s->func, s->block, s->offset), way[WITNESS_BACK_WAYS], n;
-	struct search w = {.u = u};
-	const struct uops_block *b;
+	struct search w = {.u = u, .f = &u->func.v[s->func]};
+	const struct uops_block *b = &u->block.v[w.f->block + s->block];
+	uint32_t way[WITNESS_BACK_WAYS], n;
 	struct past p;
 	size_t k;
 
-	if (i == UOPS_NONE)
-		return WITNESS_NO_JOIN;
-	w.f = &u->func.v[s->func];
-	b = &u->block.v[w.f->block + s->block];
 	if (b->open || b->nfrom < 2 || b->nfrom > WITNESS_BACK_WAYS)
 		return WITNESS_NO_JOIN;
 	begin(&p, s);
 	n = b->nfrom;
 	memcpy(way, u->from.v + b->from, n * sizeof *way);
-	if (undo_block(&w, &p, b, i) == GOES_ON)
+	if (undo_block(&w, &p, b, s->uop) == GOES_ON)
 		for (k = 0; k < sizeof depth && n > 1; k++)
 			n = exclude(&w, &p, s->block, way, n, depth[k],
 			    depth[k] < WITNESS_BACK_BLOCKS ? n : 2);

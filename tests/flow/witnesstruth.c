@@ -275,8 +275,7 @@ static void follow_frames(
 /* The return address of the sample's frame, where that is known and copied. */
 static bool caller(const struct witness_sample *s, uint64_t *address)
 {
-	const struct uops_frame *f =
-	    uops_frame(&table, uops_at(&table, s->func, s->block, s->offset));
+	const struct uops_frame *f = uops_frame(&table, s->uop);
 	uint64_t at = f ? s->gpr[f->reg] + (uint64_t)(int64_t)f->offset - 8 - s->gpr[UR_SP] : 0;
 
 	if (!f || s->nstack < 8 || at > s->nstack - 8)
@@ -295,11 +294,11 @@ static void check_caller(const struct witness_sample *s)
 	sum.frames++;
 	if (ret != frame[depth - 1].ret) {
 		sum.bad_frames++;
-		fprintf(stderr, "%s block %u+%u: wrong return address\n", func_name(s->func),
-		    s->block, s->offset);
+		fprintf(stderr, "%s block %u, uop %u: wrong return address\n",
+		    func_name(s->func), s->block, s->uop);
 	}
 	p = block_of(ret - 1);
-	if (p.func != UOPS_NONE && !uops_behind_call(&table, p.func, p.block, p.offset + 1)) {
+	if (p.func != UOPS_NONE && uops_behind_call(&table, p.func, p.block, p.offset + 1) == UOPS_NONE) {
 		sum.no_calls++;
 		fprintf(stderr, "%s block %u+%u: no call there\n", func_name(p.func), p.block,
 		    p.offset);
@@ -358,8 +357,8 @@ static void check_back(const struct witness_sample *s)
 	if (from == was || leads_through(s->func, was, from, s->block))
 		return;
 	sum.bad_came++;
-	fprintf(stderr, "%s: block %u+%u came from %u, not %u\n", func_name(s->func), s->block,
-	    s->offset, was, from);
+	fprintf(stderr, "%s: block %u, uop %u came from %u, not %u\n", func_name(s->func), s->block,
+	    s->uop, was, from);
 }
 
 static void evaluate(const struct place *at, const struct user_regs_struct *r)
@@ -369,7 +368,7 @@ static void evaluate(const struct place *at, const struct user_regs_struct *r)
 	ssize_t n = process_vm_readv(child, &local, 1, &remote, 1, 0);
 	struct witness_sample s = {.func = at->func,
 	    .block = at->block,
-	    .offset = at->offset,
+	    .uop = at->uop,
 	    .gpr = {r->rax, r->rbx, r->rcx, r->rdx, r->rsi, r->rdi, r->rbp, r->rsp, r->r8, r->r9,
 		r->r10, r->r11, r->r12, r->r13, r->r14, r->r15},
 	    .flags = r->eflags,

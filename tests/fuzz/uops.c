@@ -36,21 +36,24 @@ static void evaluate(const struct uops *u, const uint8_t *p, size_t n)
 	struct witness_sample s = {.stack = p, .nstack = n, .place_at = some_place};
 	struct witness_edge edge[WITNESS_EDGES];
 	const struct uops_func *f;
-	uint32_t i, k, from, budget = 3000;
+	uint32_t i, k, at, from, budget = 3000;
 	bool own;
 
 	for (i = 0; i < u->func.n; i++) {
 		f = &u->func.v[i];
 		for (s.func = i, s.block = 0; s.block <= f->nblock && budget--; s.block++)
-			for (s.offset = 0; s.offset < 8; s.offset++) {
+			for (at = 0; at < 8; at++) {
+				uops_behind_call(u, i, s.block, at);
+				s.uop = uops_at(u, i, s.block, at);
+				if (s.uop == UOPS_NONE)
+					continue;
 				for (k = 0; k < UR_N; k++)
 					s.gpr[k] = hash_short(&(struct hash128){
-					    {p[(k + s.offset) % n], (uint8_t)k, p[k % n]}});
-				s.flags = p[s.offset % n] * 0x11u;
+					    {p[(k + at) % n], (uint8_t)k, p[k % n]}});
+				s.flags = p[at % n] * 0x11u;
 				if (witness_run(u, &s, edge, &own) > WITNESS_EDGES)
 					abort();
 				witness_back(u, &s, &from);
-				uops_behind_call(u, i, s.block, s.offset);
 			}
 	}
 }

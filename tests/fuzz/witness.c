@@ -41,7 +41,7 @@ static void evaluate(const struct uops *u, const uint8_t *stack, size_t n)
 		for (s.block = 0; s.block < u->func.v[s.func].nblock; s.block++) {
 			b = &u->block.v[u->func.v[s.func].block + s.block];
 			for (k = 0; k < b->nuop && budget; k++, budget--) {
-				s.offset = u->uop.v[b->uop + k].at;
+				s.uop = b->uop + k;
 				s.gpr[k % UR_N] += stack[k % n] * UINT64_C(0x0101010101010101);
 				s.flags = s.gpr[k % UR_N] >> 3;
 				witness_run(u, &s, edge, &own);

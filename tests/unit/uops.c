@@ -138,8 +138,9 @@ START_TEST(places_instructions)
 	ck_assert_int_eq(u.uop.v[uops_at(&u, 0, 1, 20)].kind, UOP_END);
 	ck_assert(uops_at(&u, 0, 1, 2) == UOPS_NONE && uops_at(&u, 0, 3, 0) == UOPS_NONE);
 	ck_assert(uops_at(&u, 1, 0, 0) == UOPS_NONE);
-	ck_assert(uops_behind_call(&u, 0, 1, 4) && !uops_behind_call(&u, 0, 1, 0));
-	ck_assert(!uops_behind_call(&u, 0, 1, 8));
+	ck_assert_uint_eq(uops_behind_call(&u, 0, 1, 4), u.block.v[1].uop + 1);
+	ck_assert_uint_eq(uops_behind_call(&u, 0, 1, 0), UOPS_NONE);
+	ck_assert_uint_eq(uops_behind_call(&u, 0, 1, 8), UOPS_NONE);
 	f = uops_frame(&u, uops_at(&u, 0, 0, 0));
 	ck_assert(f && f->reg == UR_SP && f->offset == 8);
 	f = uops_frame(&u, uops_at(&u, 0, 1, 8));
@@ -315,7 +316,7 @@ START_TEST(reads_what_it_writes)
 	uops_encode(&back, &twice);
 	ck_assert(once.n == twice.n && !memcmp(once.p, twice.p, once.n));
 	ck_assert(uops_find(&back, &key) < 2 && uops_find(&back, &other) == UOPS_NONE);
-	ck_assert(uops_behind_call(&back, uops_find(&back, &key), 1, 4));
+	ck_assert_uint_ne(uops_behind_call(&back, uops_find(&back, &key), 1, 4), UOPS_NONE);
 	ck_assert_int_eq(uops_frame(&back, uops_at(&back, uops_find(&back, &key), 1, 8))->offset, 16);
 	uops_free(&back);
 	for (n = 0; n < once.n; n++)

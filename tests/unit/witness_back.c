@@ -53,7 +53,7 @@ static void diamond(void (*one)(void), void (*two)(void), void (*behind)(void))
 	vec_push(&u.func, (struct uops_func){.nblock = 4});
 	uops_link(&u);
 	s = (struct witness_sample){.block = 3,
-	    .offset = 4 * (u.block.v[3].nuop - 1),
+	    .uop = u.block.v[3].uop + u.block.v[3].nuop - 1,
 	    .stack = stack,
 	    .nstack = sizeof stack};
 	s.gpr[UR_SP] = 0x7ff000;
@@ -224,7 +224,7 @@ START_TEST(jumps_need_their_condition)
 	end_block();
 	vec_push(&u.func, (struct uops_func){.nblock = 3});
 	uops_link(&u);
-	s = (struct witness_sample){.block = 1, .offset = 8};
+	s = (struct witness_sample){.block = 1, .uop = u.block.v[1].uop + 2};
 	s.gpr[UR_CX] = 1;
 	s.gpr[UR_AX] = 7;
 	tells(1);
@@ -241,9 +241,7 @@ START_TEST(open_blocks_are_no_joins)
 	u.block.v[3].open = true;
 	ck_assert_int_eq(ask(&from), WITNESS_NO_JOIN);
 	s.block = 1;
-	s.offset = 0;
-	ck_assert_int_eq(ask(&from), WITNESS_NO_JOIN);
-	s.block = 9;
+	s.uop = u.block.v[1].uop;
 	ck_assert_int_eq(ask(&from), WITNESS_NO_JOIN);
 }
 END_TEST
