@@ -10,7 +10,7 @@ static const char MAGIC[8] = "MorphUO4";
 enum { HAS_DST = 1, HAS_SRC = 2, HAS_ADDRESS = 4, HAS_AUX = 8, HAS_IMM = 16, SIZE_SHIFT = 5,
        HAS_FRAME = 128 };
 
-enum { REGS_MASK = 31, OPEN = 128 };
+enum { REGS_MASK = 31, OPEN = 128, FRAMES_EACH = 16 };
 
 void uops_free(struct uops *u)
 {
@@ -21,6 +21,7 @@ void uops_free(struct uops *u)
 	vec_free(&u->target);
 	vec_free(&u->from);
 	vec_free(&u->frame);
+	vec_free(&u->frames_before);
 }
 
 size_t uops_size(const struct uops *u)
@@ -28,16 +29,21 @@ size_t uops_size(const struct uops *u)
 	return u->func.cap * sizeof *u->func.v + u->block.cap * sizeof *u->block.v +
 	       u->uop.cap * sizeof *u->uop.v + u->table.cap * sizeof *u->table.v +
 	       u->target.cap * sizeof *u->target.v + u->from.cap * sizeof *u->from.v +
-	       u->frame.cap * sizeof *u->frame.v;
+	       u->frame.cap * sizeof *u->frame.v +
+	       u->frames_before.cap * sizeof *u->frames_before.v;
 }
 
 /* The first entry of frame[] for a uop behind i. */
 static size_t frame_behind(const struct uops *u, uint32_t i)
 {
-	size_t lo = 0, hi = u->frame.n, mid;
+	size_t lo = 0, hi = u->frame.n, mid, piece = i / FRAMES_EACH;
 
 	if (i == UOPS_NONE)
 		return 0;
+	if (piece + 1 < u->frames_before.n) {
+		lo = u->frames_before.v[piece];
+		hi = u->frames_before.v[piece + 1];
+	}
 	while (lo < hi) {
 		mid = lo + (hi - lo) / 2;
 		if (u->frame.v[mid].uop <= i)
@@ -88,12 +94,25 @@ static void link_func(struct uops *u, const struct uops_func *f)
 			u->from.v[b[to[k]].from + b[to[k]].nfrom++] = i;
 }
 
+static void link_frames(struct uops *u)
+{
+	uint32_t i = 0, k;
+
+	u->frames_before.n = 0;
+	for (k = 0; k < u->uop.n + FRAMES_EACH; k += FRAMES_EACH) {
+		while (i < u->frame.n && u->frame.v[i].uop < k)
+			i++;
+		vec_push(&u->frames_before, i);
+	}
+}
+
 void uops_link(struct uops *u)
 {
 	size_t i;
 
 	for (i = 0; i < u->func.n; i++)
 		link_func(u, &u->func.v[i]);
+	link_frames(u);
 }
 
 /* ---- writing ---- */

@@ -171,6 +171,7 @@ struct uops {
 	VEC(uint32_t) target;
 	VEC(uint32_t) from;           /* ids of blocks */
 	VEC(struct uops_frame) frame; /* by uop */
+	VEC(uint32_t) frames_before;  /* of each 16th uop on: entries of frame[] before it */
 };
 
 /* What the evaluator takes for granted: the reader refuses others. ntable: jump
@@ -181,7 +182,7 @@ void uops_sort(struct uops *u);
 /* Where a block leads to within its function, each block once; how many. Not by indirect jumps. */
 uint32_t uops_next(const struct uops_block *b, uint32_t to[2]);
 /* Notes of each block from where it is entered: by UT_GO, UT_COND and UT_COND_OUT;
- * block 0 is open. What uops_decode() gives has it. */
+ * block 0 is open. And where frames are found. What uops_decode() gives has both. */
 void uops_link(struct uops *u);
 /* Bytes of a file of this format. u must be sorted. */
 void uops_encode(const struct uops *u, struct buf *out);

@@ -206,12 +206,35 @@ int map_make(const struct blockmap *b, const struct map_table *t, struct map *m,
 			return err_set(e, "block map: blocks overlap at file offset 0x%llx",
 			    (unsigned long long)off);
 		}
+	map_index(m);
 	return 0;
+}
+
+/* Two pieces for each range, at most. */
+void map_index(struct map *m)
+{
+	const struct map_range *r = m->range.v;
+	size_t i, k, n = m->range.n;
+	uint64_t last;
+
+	m->first.n = 0;
+	if (!n)
+		return;
+	last = r[n - 1].end - 1 - r[0].start;
+	for (m->shift = 0; last >> m->shift >= 2 * n; m->shift++)
+		;
+	for (i = k = 0; k <= last >> m->shift; k++) {
+		while (r[i].end - r[0].start <= (uint64_t)k << m->shift)
+			i++;
+		vec_push(&m->first, (uint32_t)i);
+	}
+	vec_push(&m->first, (uint32_t)n - 1);
 }
 
 void map_free(struct map *m)
 {
 	vec_free(&m->range);
+	vec_free(&m->first);
 }
 
 /* The first range at or behind i that ends behind offset: a few steps for
@@ -261,16 +284,22 @@ uint64_t map_samples(const struct map *m, const struct wire_sample *s, size_t n,
 
 const struct map_range *map_at(const struct map *m, uint64_t offset)
 {
-	size_t lo = 0, hi = m->range.n, mid;
+	const struct map_range *r = m->range.v;
+	size_t lo, hi, mid, piece;
 
+	if (!m->range.n || offset < r->start || offset >= r[m->range.n - 1].end)
+		return NULL;
+	piece = (offset - r->start) >> m->shift;
+	lo = m->first.v[piece];
+	hi = m->first.v[piece + 1];
 	while (lo < hi) {
 		mid = lo + (hi - lo) / 2;
-		if (m->range.v[mid].end <= offset)
+		if (r[mid].end <= offset)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo < m->range.n && m->range.v[lo].start <= offset ? &m->range.v[lo] : NULL;
+	return r[lo].start <= offset ? &r[lo] : NULL;
 }
 
 const struct map_func *map_slot(const struct map_table *t, uint32_t slot, uint32_t *block)
@@ -291,5 +320,6 @@ const struct map_func *map_slot(const struct map_table *t, uint32_t slot, uint32
 size_t map_size(const struct map *m, const struct map_table *t)
 {
 	/* The strings of a function take about 64 bytes. */
-	return m->range.cap * sizeof *m->range.v + t->func.cap * (sizeof *t->func.v + 64);
+	return m->range.cap * sizeof *m->range.v + m->first.cap * sizeof *m->first.v +
+	       t->func.cap * (sizeof *t->func.v + 64);
 }

@@ -47,12 +47,18 @@ struct map_range { /* of file offsets, [start, end), ascending, apart */
 
 struct map {
 	VEC(struct map_range) range;
+	/* Of each piece of 1 << shift bytes from range[0].start on the first range
+	 * that ends behind its first byte; and one beyond: map_index(). */
+	VEC(uint32_t) first;
+	unsigned shift;
 	size_t unknown; /* blocks whose function the table does not have */
 };
 
 /* Joins a block map with the table of its original. Empty blocks have no
  * range. */
 int map_make(const struct blockmap *b, const struct map_table *t, struct map *m, struct err *e);
+/* What map_at() looks up by, made by map_make() of all ranges. */
+void map_index(struct map *m);
 void map_free(struct map *m);
 
 /*
@@ -64,7 +70,7 @@ struct map_touched {
 };
 uint64_t map_samples(const struct map *m, const struct wire_sample *s, size_t n, uint64_t *hit,
     struct map_touched *touched);
-/* The range that holds an offset, or NULL. Binary search. */
+/* The range that holds an offset, or NULL. A search in one piece. */
 const struct map_range *map_at(const struct map *m, uint64_t offset);
 /* The function of a slot; *block gets the block id. Binary search. */
 const struct map_func *map_slot(const struct map_table *t, uint32_t slot, uint32_t *block);

@@ -67,8 +67,7 @@ static void note_edges(struct observer *o, const struct witness_sample *w)
 
 	n = witness_run(o->uops, w, edge, &own);
 	if (o->worth)
-		of = worth_of_sample(
-		    o->worth, &o->uops->block.v[f[w->func].block + w->block], w->uop);
+		of = worth_of_sample(o->worth, o->uops, f[w->func].block + w->block, w->uop);
 	for (i = 0; i < n; i++) {
 		slot = slot_of(o, edge[i].func);
 		if (o->worth)

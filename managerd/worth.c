@@ -10,6 +10,7 @@ enum { FEW = 40 * WORTH_ONE };
 struct worth worth_new(const struct uops *u)
 {
 	return (struct worth){.samples = xcalloc(u->uop.n, sizeof(uint32_t)),
+	    .all = xcalloc(u->block.n, sizeof(uint32_t)),
 	    .blind = xcalloc(u->uop.n, sizeof(uint8_t)),
 	    .told = xcalloc(u->block.n, sizeof(uint32_t))};
 }
@@ -17,6 +18,7 @@ struct worth worth_new(const struct uops *u)
 void worth_free(struct worth *w)
 {
 	free(w->samples);
+	free(w->all);
 	free(w->blind);
 	free(w->told);
 	*w = (struct worth){0};
@@ -24,20 +26,14 @@ void worth_free(struct worth *w)
 
 size_t worth_size(const struct uops *u)
 {
-	return (u->uop.n + u->block.n) * sizeof(uint32_t) + u->uop.n;
+	return (u->uop.n + 2 * u->block.n) * sizeof(uint32_t) + u->uop.n;
 }
 
-uint32_t worth_of_sample(struct worth *w, const struct uops_block *b, uint32_t i)
+uint32_t worth_of_sample(struct worth *w, const struct uops *u, uint32_t block, uint32_t i)
 {
-	uint32_t *seen = w->samples;
-	uint64_t all = 0, here, worth;
-	uint32_t k;
+	uint64_t here = ++w->samples[i], all = ++w->all[block], n = u->block.v[block].nuop, worth;
 
-	seen[i]++;
-	for (k = b->uop; k < b->uop + b->nuop; k++)
-		all += seen[k];
-	here = (uint64_t)b->nuop * ((uint64_t)seen[i] + PRIOR);
-	worth = WORTH_ONE * (all + (uint64_t)PRIOR * b->nuop) / here;
+	worth = WORTH_ONE * (all + PRIOR * n) / (n * (here + PRIOR));
 	if (worth > WORTH_MAX)
 		return WORTH_MAX;
 	return worth ? (uint32_t)worth : 1;

@@ -18,7 +18,8 @@ enum {
 
 /* What was seen so far; zeros at first. */
 struct worth {
-	uint32_t *samples; /* of each uop of the table */
+	uint32_t *samples; /* at each uop of the table */
+	uint32_t *all;     /* of each block */
 	uint8_t *blind;    /* of each uop: how far from telling, mostly, where its block was
 			      entered from; UINT8_MAX = not worth a look */
 	uint32_t *told;    /* of each block's branch: what it was told of, in 1 / WORTH_ONE */
@@ -28,9 +29,9 @@ struct worth worth_new(const struct uops *u);
 void worth_free(struct worth *w);
 /* Bytes of memory it holds. */
 size_t worth_size(const struct uops *u);
-/* Counts a sample at uop i of block b and tells the worth of its witnesses,
- * 1 … WORTH_MAX. */
-uint32_t worth_of_sample(struct worth *w, const struct uops_block *b, uint32_t i);
+/* Counts a sample at uop i, which is of block[block], and tells the worth of its
+ * witnesses, 1 … WORTH_MAX. */
+uint32_t worth_of_sample(struct worth *w, const struct uops *u, uint32_t block, uint32_t i);
 /* Counts a look from uop i back to where its block was entered from. */
 void worth_of_look(struct worth *w, uint32_t i, bool told);
 /*

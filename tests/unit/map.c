@@ -120,6 +120,7 @@ START_TEST(same_as_searching)
 	uint64_t *hit = calloc(BLOCKS, sizeof *hit), *want = calloc(BLOCKS, sizeof *want);
 	uint64_t addr = 0, off = 0, lost = 0;
 	uint32_t i, r = 77;
+	const struct map_range *at;
 	const struct bm_block *k;
 
 	map_table_add(
@@ -146,6 +147,11 @@ START_TEST(same_as_searching)
 	ck_assert_int_eq(map_make(&big, &bt, &bmap, &e), 0);
 	ck_assert_uint_eq(map_samples(&bmap, s, SAMPLES, hit, &touched), lost);
 	ck_assert_mem_eq(hit, want, BLOCKS * sizeof *hit);
+	for (off = 0; off < addr + 10; off++) {
+		k = blockmap_find(&big, off);
+		at = map_at(&bmap, off);
+		ck_assert(at ? k && at->slot == k->id : !k || off - k->addr >= k->size);
+	}
 	ck_assert_uint_gt(touched.slot.n, 100);
 	vec_free(&touched.slot);
 	map_free(&bmap);

@@ -62,6 +62,7 @@ static void setup(void)
 	for (i = 0; i < 3; i++)
 		vec_push(&m.range, (struct map_range){F + 16 * i, F + 16 * i + 16, i, 0});
 	vec_push(&m.range, (struct map_range){G, G + 16, 3, 1});
+	map_index(&m);
 	vec_push(&u.func, (struct uops_func){key("f"), 0, 3, 0, 0});
 	vec_push(&u.func, (struct uops_func){key("g"), 3, 1, 0, 0});
 	add_block(UT_COND, 0, 2);
@@ -189,23 +190,23 @@ END_TEST
 
 START_TEST(where_samples_pile_up_they_are_worth_less)
 {
-	const struct uops_block *b = &u.block.v[u.func.v[uops_find(&u, &t.func.v[1].key)].block];
+	uint32_t block = u.func.v[uops_find(&u, &t.func.v[1].key)].block, i, rare;
+	uint32_t uop = u.block.v[block].uop, first = 0, last = 0;
 	struct worth w = worth_new(&u);
-	uint32_t i, first = 0, last = 0, rare;
 
 	for (i = 0; i < 3000; i++) {
-		last = worth_of_sample(&w, b, b->uop);
+		last = worth_of_sample(&w, &u, block, uop);
 		first = i ? first : last;
 	}
-	rare = worth_of_sample(&w, b, b->uop + 1);
+	rare = worth_of_sample(&w, &u, block, uop + 1);
 	ck_assert_uint_ge(first, WORTH_ONE * 3 / 4);
 	ck_assert_uint_le(first, WORTH_ONE);
 	/* One instruction of three has them all: it is worth a third. */
 	ck_assert_uint_eq(last, WORTH_ONE / 3);
 	ck_assert_uint_eq(rare, WORTH_MAX);
 	/* Nothing is known of other blocks. */
-	ck_assert_uint_eq(w.samples[b->uop], 3000);
-	ck_assert_uint_eq(w.samples[b->uop + 1], 1);
+	ck_assert_uint_eq(w.samples[uop], 3000);
+	ck_assert_uint_eq(w.samples[uop + 1], 1);
 	worth_free(&w);
 }
 END_TEST
