@@ -4,33 +4,13 @@
  * What stands between the last instruction of a block and the next block
  * (alignment, unwind state, debug labels) leads in the next.
  */
-#include "editor/text.h"
-
+#include "editor/blocks_parts.h"
 #include "editor/insn.h"
 
 #include <stdlib.h>
 
-struct builder {
-	struct unit_impl *u;
-	struct func *f;
-	VEC(struct blk) blk;
-	VEC(struct cfg_block) cb;
-	VEC(struct cfg_edge) edge;
-	VEC(struct unit_call) call;
-	VEC(struct cfg_edge) asm_edge; /* src block, dst label index; src ascending */
-	VEC(uint32_t)
-	here, ahead;       /* in this inline assembly: labels "1:"; uses "1f" without one yet */
-	uint32_t lead;     /* where the next block's lead begins */
-	uint32_t cfi, loc; /* in force */
-	VEC(uint32_t) addressed; /* blocks whose address is taken */
-	bool open, content;      /* a block is open; it has code already */
-	bool in_asm;
-	bool proc_over; /* the part's unwind procedure has ended */
-	const char *why;
-};
-
-/* More than any compiler makes; keeps odd texts from eating memory. */
-enum { EDGES_MAX = 1 << 22, ASM_LABELS_MAX = 1000 };
+/* Keeps odd texts from eating memory. */
+enum { ASM_LABELS_MAX = 1000 };
 
 static struct blk *current(struct builder *b)
 {
@@ -133,9 +113,40 @@ static uint32_t call_flags(struct builder *b, struct str op)
 	return insn_returns(op) && !label_find(b->u, symbol_of(op)) ? 0 : BLK_CALLS;
 }
 
+static void flag(struct builder *b, uint32_t flags)
+{
+	b->cb.v[b->cb.n - 1].flags |= flags;
+}
+
+static void do_call(struct builder *b, struct str op)
+{
+	bool pointer = *op.p == '*';
+
+	flag(b, call_flags(b, op));
+	add_call(b, pointer ? (struct str){"", 0} : op);
+	if (!pointer && str_is(symbol_of(op), "__morestack"))
+		b->why = "split stack";
+}
+
+/* A block that ends as `near` with a jump to its own function, as `away` with a
+ * tail call. */
+static void do_jump(struct builder *b, uint32_t i, struct str op, enum term near, enum term away)
+{
+	if (*b->u->stmt.v[b->f->code.v[i]].op.p != 'j')
+		b->why = "a jump with a prefix";
+	if (local_target(b, op)) {
+		current(b)->jump = i;
+		close_block(b, near);
+		return;
+	}
+	current(b)->tail_call = true;
+	flag(b, BLK_EXIT);
+	add_call(b, op);
+	close_block(b, away);
+}
+
 static void do_insn(struct builder *b, uint32_t i, const struct stmt *st)
 {
-	struct blk *k;
 	struct str op;
 	enum insn_class class = insn_classify(st, &op);
 
@@ -144,59 +155,29 @@ static void do_insn(struct builder *b, uint32_t i, const struct stmt *st)
 		return;
 	}
 	add_insn(b, i, 1, insn_bytes(st));
-	k = current(b);
 	if (memchr(st->arg.p, '.', st->arg.n) && refers_to_here(st))
-		b->cb.v[b->cb.n - 1].flags |= BLK_ONCE;
+		flag(b, BLK_ONCE);
 	switch (class) {
 	case INSN_CALL:
-		b->cb.v[b->cb.n - 1].flags |= call_flags(b, op);
-		if (*op.p == '*') {
-			add_call(b, (struct str){"", 0});
-			break;
-		}
-		add_call(b, op);
-		if (str_is(symbol_of(op), "__morestack"))
-			b->why = "split stack";
+		do_call(b, op);
 		break;
 	case INSN_JMP:
-		if (*st->op.p != 'j')
-			b->why = "a jump with a prefix";
-		k->jump = i;
-		if (local_target(b, op)) {
-			close_block(b, TERM_JUMP);
-			break;
-		}
-		k->jump = NONE;
-		k->tail_call = true;
-		b->cb.v[b->cb.n - 1].flags |= BLK_EXIT;
-		add_call(b, op);
-		close_block(b, TERM_END);
+		do_jump(b, i, op, TERM_JUMP, TERM_END);
 		break;
-	case INSN_JCC:
-		if (*st->op.p != 'j')
-			b->why = "a jump with a prefix";
-		if (local_target(b, op)) {
-			k->jump = i;
-			close_block(b, TERM_COND);
-			break;
-		}
-		/* A conditional tail call: leaves, or goes on behind it. */
-		k->tail_call = true;
-		b->cb.v[b->cb.n - 1].flags |= BLK_EXIT;
-		add_call(b, op);
-		close_block(b, TERM_FALL);
+	case INSN_JCC: /* to another function: leaves, or goes on behind it */
+		do_jump(b, i, op, TERM_COND, TERM_FALL);
 		break;
 	case INSN_JMP_IND:
-		b->cb.v[b->cb.n - 1].flags |= BLK_INDIRECT;
+		flag(b, BLK_INDIRECT);
 		close_block(b, TERM_INDIRECT);
 		break;
 	case INSN_RET:
-		k->returns = true;
-		b->cb.v[b->cb.n - 1].flags |= BLK_EXIT;
+		current(b)->returns = true;
+		flag(b, BLK_EXIT);
 		close_block(b, TERM_END);
 		break;
 	case INSN_STOP:
-		b->cb.v[b->cb.n - 1].flags |= BLK_NORETURN;
+		flag(b, BLK_NORETURN);
 		close_block(b, TERM_END);
 		break;
 	case INSN_PLAIN:
@@ -285,7 +266,7 @@ static void do_asm(struct builder *b, uint32_t i, const struct stmt *st)
 	if (reach && targets)
 		b->why = "inline assembly with a jump of short reach";
 	add_insn(b, i, text, text ? 4 : 0);
-	b->cb.v[b->cb.n - 1].flags |= BLK_ONCE | (text ? BLK_CALLS : 0);
+	flag(b, BLK_ONCE | (text ? BLK_CALLS : 0));
 	if (!st->app_begin && !b->in_asm)
 		b->why = "begins inside inline assembly";
 	if (st->app_begin)
@@ -347,7 +328,7 @@ static void do_directive(struct builder *b, uint32_t i, const struct stmt *st)
 			b->why = "data that refers to labels in code";
 		else {
 			add_insn(b, i, 0, 1);
-			b->cb.v[b->cb.n - 1].flags |= BLK_ONCE;
+			flag(b, BLK_ONCE);
 		}
 		break;
 	case DIR_UNKNOWN:
@@ -361,7 +342,7 @@ static void end_part(struct builder *b, uint32_t i)
 	struct blk *k;
 
 	if (b->open) {
-		b->cb.v[b->cb.n - 1].flags |= BLK_NORETURN;
+		flag(b, BLK_NORETURN);
 		close_block(b, TERM_END);
 	} else if (b->blk.n && (k = current(b))->fall == b->blk.n) {
 		b->why = "falls off its end";
@@ -407,189 +388,6 @@ static void walk(struct builder *b)
 		b->why = "a cold part without code";
 }
 
-/* ---- edges ---- */
-
-static void add_edge(struct builder *b, uint32_t src, uint32_t dst, enum edge_kind kind, bool rare)
-{
-	vec_push(&b->edge, (struct cfg_edge){.src = src, .dst = dst, .kind = kind, .rare = rare});
-	if (b->edge.n > EDGES_MAX)
-		b->why = "too many edges";
-}
-
-static uint32_t label_block(struct builder *b, struct str name)
-{
-	struct label *l = label_find(b->u, name);
-
-	if (!l || l->block == NONE) {
-		b->why = "jump to a label that begins no block";
-		return 0;
-	}
-	return l->block;
-}
-
-/* The first of data[] behind statement i. */
-static uint32_t data_behind(const struct func *f, uint32_t i)
-{
-	uint32_t lo = 0, hi = (uint32_t)f->data.n, mid;
-
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (f->data.v[mid] < i)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-/* Edges to the blocks in one operand list; mark[] of a block is the last
- * source that came there. */
-static bool table_line(struct builder *b, uint32_t src, struct str arg, uint32_t *mark)
-{
-	uint32_t self = (uint32_t)(b->f - b->u->func.v);
-	const char *p = arg.p, *end = p + arg.n;
-	bool any = false;
-	struct label *l;
-	struct str t;
-
-	while (token_next(&p, end, &t)) {
-		l = *t.p == '.' ? label_find(b->u, t) : NULL;
-		if (!l || l->func != self || l->block == NONE)
-			continue;
-		any = true;
-		if (mark[l->block] != src)
-			add_edge(b, src, l->block, EDGE_INDIRECT, false);
-		mark[l->block] = src;
-	}
-	return any;
-}
-
-/* Targets in the data right behind the jump; false when there are none. */
-static bool table_edges(struct builder *b, uint32_t src, uint32_t *mark)
-{
-	struct blk *k = &b->blk.v[src];
-	uint32_t d, hi = k->last < b->f->code.n ? b->f->code.v[k->last] : b->f->end;
-	struct stmt *st;
-	bool any = false;
-
-	d = data_behind(b->f, b->f->code.v[k->last - 1]);
-	for (; d < b->f->data.n && b->f->data.v[d] < hi; d++) {
-		st = &b->u->stmt.v[b->f->data.v[d]];
-		if (st->kind == ST_DIR && st->dir == DIR_DATA)
-			any |= table_line(b, src, st->arg, mark);
-	}
-	return any;
-}
-
-static void indirect_edges(struct builder *b, uint32_t src, uint32_t *mark)
-{
-	struct blk *k = &b->blk.v[src];
-	size_t i;
-
-	if (table_edges(b, src, mark))
-		return;
-	for (i = 0; i < b->addressed.n && !b->why; i++)
-		add_edge(b, src, b->addressed.v[i], EDGE_INDIRECT, false);
-	if (!b->addressed.n) { /* jmp *%rax out of the function */
-		k->term = TERM_END;
-		k->tail_call = true;
-		b->cb.v[src].flags = (b->cb.v[src].flags & ~(uint32_t)BLK_INDIRECT) | BLK_EXIT;
-	}
-}
-
-/* Blocks at labels whose address is taken, ascending. */
-static void addressed_blocks(struct builder *b)
-{
-	uint32_t self = (uint32_t)(b->f - b->u->func.v), i, prev = NONE;
-	struct label *l;
-
-	for (i = 0; i < b->f->code.n; i++) {
-		if (b->u->stmt.v[b->f->code.v[i]].kind != ST_LABEL)
-			continue;
-		l = label_find(b->u, b->u->stmt.v[b->f->code.v[i]].op);
-		if (l->flags & LB_OPEN && l->func == self && l->block != NONE)
-			b->cb.v[l->block].flags |= BLK_OPEN;
-		if (!(l->flags & LB_ADDRESS) || !str_starts(l->name, ".L") || l->func != self ||
-		    l->block == NONE || l->block == prev)
-			continue;
-		prev = l->block;
-		vec_push(&b->addressed, l->block);
-	}
-}
-
-/* Targets of inline assembly from *at on that leave block src. */
-static void asm_edges(struct builder *b, uint32_t src, size_t *at, uint32_t *mark)
-{
-	uint32_t dst;
-
-	for (; *at < b->asm_edge.n && b->asm_edge.v[*at].src == src; ++*at) {
-		dst = label_block(b, b->u->label.v[b->asm_edge.v[*at].dst].name);
-		if (!b->why && mark[dst] != src)
-			add_edge(b, src, dst, EDGE_INDIRECT, false);
-		if (!b->why)
-			mark[dst] = src;
-	}
-}
-
-/* What set the flags that the jump at code[i] looks at: the instruction before it
- * that is no jump. */
-static struct str flags_setter(const struct builder *b, uint32_t i)
-{
-	const struct stmt *st;
-	struct str op;
-
-	while (i-- > 0) {
-		st = &b->u->stmt.v[b->f->code.v[i]];
-		if (st->kind == ST_INSN && insn_classify(st, &op) != INSN_JCC)
-			return st->op;
-	}
-	return (struct str){"", 0};
-}
-
-/* As insn_rare_way(). */
-static int rare_way(const struct builder *b, const struct blk *k)
-{
-	if (k->term != TERM_COND)
-		return 0;
-	return insn_rare_way(b->u->stmt.v[b->f->code.v[k->jump]].op, flags_setter(b, k->jump));
-}
-
-static void block_edges(struct builder *b, uint32_t i, uint32_t *mark)
-{
-	struct blk *k = &b->blk.v[i];
-	int rare = rare_way(b, k);
-	struct str op;
-
-	if (k->jump != NONE) {
-		insn_classify(&b->u->stmt.v[b->f->code.v[k->jump]], &op);
-		k->target = label_block(b, op);
-		add_edge(b, i, k->target, k->term == TERM_COND ? EDGE_TAKEN : EDGE_JUMP, rare > 0);
-	}
-	if (k->fall != NONE)
-		add_edge(b, i, k->fall, k->term == TERM_COND ? EDGE_NOTTAKEN : EDGE_FALL, rare < 0);
-	if (k->term == TERM_INDIRECT)
-		indirect_edges(b, i, mark);
-}
-
-static void edges(struct builder *b)
-{
-	uint32_t i, *mark = xcalloc(b->blk.n, sizeof *mark);
-	size_t asm_at = 0;
-
-	memset(mark, 0xff, b->blk.n * sizeof *mark);
-	addressed_blocks(b);
-	for (i = 0; i < b->blk.n && !b->why; i++) {
-		block_edges(b, i, mark);
-		asm_edges(b, i, &asm_at, mark);
-	}
-	for (i = 0; i < b->addressed.n; i++)
-		b->cb.v[b->addressed.v[i]].flags |= BLK_ADDRESSED;
-	for (i = 0; i < b->edge.n; i++)
-		if (b->edge.v[i].kind == EDGE_INDIRECT)
-			b->cb.v[b->edge.v[i].dst].flags &= ~(uint32_t)BLK_ADDRESSED;
-	free(mark);
-}
-
 /* Blocks that do nothing but go on. */
 static void mark_skips(struct builder *b)
 {
@@ -598,9 +396,8 @@ static void mark_skips(struct builder *b)
 
 	for (i = 0; i < b->blk.n; i++) {
 		c = &b->cb.v[i];
-		if (!(c->flags & BLK_ONCE) &&
-		    ((b->blk.v[i].term == TERM_JUMP && c->insns == 1) ||
-			(b->blk.v[i].term == TERM_FALL && !c->insns)))
+		if (!(c->flags & BLK_ONCE) && ((b->blk.v[i].term == TERM_JUMP && c->insns == 1) ||
+						  (b->blk.v[i].term == TERM_FALL && !c->insns)))
 			c->flags |= BLK_SKIP;
 	}
 }
@@ -639,7 +436,7 @@ const char *blocks_build(struct unit_impl *u, struct func *f)
 	if (!b.why && (!b.blk.n || !b.cb.v[0].bytes))
 		b.why = "no code";
 	if (!b.why)
-		edges(&b);
+		blocks_edges(&b);
 	if (!b.why) {
 		alignments(&b);
 		mark_skips(&b);

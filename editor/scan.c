@@ -282,3 +282,42 @@ int unit_scan(struct unit_impl *u, const char *text, size_t n, struct err *e)
 		return err_set(e, "#APP without #NO_APP at the end of the text");
 	return 0;
 }
+
+struct str unquote(struct str s)
+{
+	if (s.n >= 2 && s.p[0] == '"' && s.p[s.n - 1] == '"')
+		return (struct str){s.p + 1, s.n - 2};
+	return s;
+}
+
+struct str operand_at(struct str arg, unsigned k)
+{
+	const char *p = arg.p, *end = arg.p + arg.n, *start;
+	bool quoted = false;
+
+	for (;; p++) {
+		while (p < end && (*p == ' ' || *p == '\t'))
+			p++;
+		for (start = p; p < end && (quoted || *p != ','); p++)
+			if (*p == '"')
+				quoted = !quoted;
+		if (k-- == 0)
+			break;
+		if (p >= end)
+			return (struct str){end, 0};
+	}
+	while (p > start && (p[-1] == ' ' || p[-1] == '\t'))
+		p--;
+	return (struct str){start, (uint32_t)(p - start)};
+}
+
+bool refers_to_here(const struct stmt *st)
+{
+	const char *p = st->arg.p;
+	struct str t;
+
+	while (token_next(&p, st->arg.p + st->arg.n, &t))
+		if (str_is(t, "."))
+			return true;
+	return false;
+}

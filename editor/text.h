@@ -1,8 +1,9 @@
 /*
  * The editor's own view of a unit: statements, sections, labels, functions.
- * Private to editor/. Filled by scan.c (lines to statements), parse.c
- * (sections, functions, labels), cfi.c (unwind states) and blocks.c (basic
- * blocks and edges); read by emit.c, mapsec.c, debug.c, key.c and check.c.
+ * Private to editor/. Filled, in this order (parse.c), by scan.c (lines to
+ * statements), sections.c, functions.c, labels.c, cfi.c (unwind states) and
+ * blocks.c (basic blocks and edges); read by emit.c, mapsec.c, debug.c, key.c
+ * and check.c.
  */
 #ifndef MORPH_EDITOR_TEXT_H
 #define MORPH_EDITOR_TEXT_H
@@ -185,21 +186,37 @@ bool token_next(const char **p, const char *end, struct str *token);
 /* Of DIR_ALIGN: ".p2align 4,,10" -> 4, ".align 16" -> 4. */
 uint32_t align_log2(const struct stmt *st);
 
-/* parse.c */
-struct label *label_find(const struct unit_impl *u, struct str name);
+/* Without its quotes. */
 struct str unquote(struct str s);
 /* The k-th comma-separated operand, trimmed; n = 0 when there is none. */
 struct str operand_at(struct str arg, unsigned k);
 /* Does it speak of ".", the place where it stands? */
 bool refers_to_here(const struct stmt *st);
+
+/* sections.c: fills section[] and stmt.section: that of a directive is the one it switches to. */
+int unit_sections(struct unit_impl *u, struct err *e);
+/* Inline assembly that leaves another section than it found, or that decides
+ * about the text behind it, breaks the account of everything: refused. */
+int asm_check(struct unit_impl *u, struct err *e);
+
+/* functions.c: fills func[], but for what comes of its blocks, and stmt_func[]. Fails where
+ * code between functions, or an unwind procedure, depends on where they lie. */
+int unit_functions(struct unit_impl *u, struct err *e);
 /* Is it .size NAME or .size NAME.cold? */
 bool own_size(const struct func *f, const struct stmt *st);
 /* Is it ".-NAME", or ".L…-NAME" as clang prints? */
 bool size_to_end(struct str size, struct str name);
 /* Is it NAME.cold, quoted or not? */
 bool is_cold_name(struct str cold, struct str name);
-/* Fills section[] and stmt.section: that of a directive is the one it switches to. */
-int unit_sections(struct unit_impl *u, struct err *e);
+
+/* labels.c: fills label[]: who refers to each; and of functions what that demands: one_part,
+ * pinned, why. Fails for labels that are there twice, or are the editor's own. */
+int unit_labels(struct unit_impl *u, struct err *e);
+/* NULL: no such label. */
+struct label *label_find(const struct unit_impl *u, struct str name);
+/* Flags the labels of both ends of a function with blocks: debug information may
+ * keep distances between them. */
+void labels_of_ends(struct unit_impl *u, struct func *f);
 
 /* cfi.c: fills stmt.aux and the cfi[] of the unit; NULL or why it cannot. */
 const char *cfi_simulate(struct unit_impl *u, struct func *f);
