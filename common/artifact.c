@@ -1,21 +1,14 @@
-#include "common/artifact.h"
+#include "common/artifact_parts.h"
 #include "common/pack.h"
 
-#include <sqlite3.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* The schema: docs/FORMATS.md "Artifact". */
-enum { APPLICATION_ID = 0x4d727068 /* "Mrph" */, NAME_MAX_BYTES = 1 << 16, ROWS_MAX = 1 << 24 };
+enum { NAME_MAX_BYTES = 1 << 16, ROWS_MAX = 1 << 24 };
 
-enum table { META, TU, FUNC, INPUT, RECIPE, BLOCKMAP, TABLES };
-
-/* By the text of its tables an artifact is known: any other schema is refused. */
-static const struct {
-	const char *name, *create, *insert;
-} table[TABLES] = {
+const struct art_table art_table[TABLES] = {
     [META] = {"meta",
 	"CREATE TABLE meta(build_id BLOB NOT NULL, name TEXT NOT NULL, producer TEXT NOT NULL,"
 	" ld TEXT NOT NULL, kind INTEGER NOT NULL) STRICT",
@@ -42,27 +35,14 @@ static const struct {
 	"INSERT INTO blockmap VALUES(?, ?, ?, ?)"},
 };
 
-struct artifact {
-	sqlite3 *db;
-	char *path;
-	int64_t file_size;
-	sqlite3_stmt *insert[TABLES]; /* when writing */
-	struct arena mem;
-	struct art_meta meta;
-	VEC(struct art_tu) tu;
-	VEC(struct art_func) func;
-	VEC(struct art_input) input;
-	VEC(const char *) recipe;
-};
-
-static int db_error(struct artifact *a, struct err *e)
+int artifact_db_error(struct artifact *a, struct err *e)
 {
 	return err_set(e, "%s: %s%s", a->path,
 	    sqlite3_errcode(a->db) == SQLITE_CORRUPT ? "damaged artifact: " : "",
 	    sqlite3_errmsg(a->db));
 }
 
-static void release(struct artifact *a)
+void artifact_release(struct artifact *a)
 {
 	int i;
 
@@ -275,7 +255,7 @@ static void read_schema(struct reader *r)
 	int i;
 
 	for (i = 0; i < TABLES; i++)
-		if (!strcmp(name, table[i].name) && !strcmp(sql, table[i].create))
+		if (!strcmp(name, art_table[i].name) && !strcmp(sql, art_table[i].create))
 			return;
 	refuse(r, "not the schema of an artifact");
 }
@@ -287,14 +267,14 @@ static int read_table(struct artifact *a, const char *name, const char *sql,
 	int s, n = 0;
 
 	if (sqlite3_prepare_v2(a->db, sql, -1, &r.st, NULL) != SQLITE_OK)
-		return db_error(a, e);
+		return artifact_db_error(a, e);
 	while ((s = sqlite3_step(r.st)) == SQLITE_ROW && !r.bad) {
 		row(&r);
 		if (++n == ROWS_MAX)
 			refuse(&r, "too many rows");
 	}
 	if (s != SQLITE_ROW && s != SQLITE_DONE && !r.bad) {
-		db_error(a, e);
+		artifact_db_error(a, e);
 		r.bad = true;
 	}
 	sqlite3_finalize(r.st);
@@ -350,7 +330,7 @@ static int pragma(struct artifact *a, const char *name, struct err *e)
 			    "PROGRAM says where a program's is)",
 			    a->path);
 		else
-			db_error(a, e);
+			artifact_db_error(a, e);
 	} else {
 		v = sqlite3_column_int(st, 0);
 	}
@@ -365,7 +345,7 @@ static int check_format(struct artifact *a, struct err *e)
 
 	if (id < 0)
 		return -1;
-	if (id != APPLICATION_ID)
+	if (id != ARTIFACT_APPLICATION)
 		return err_set(e, "%s: not a Morph artifact", a->path);
 	version = pragma(a, "user_version", e);
 	if (version < 0)
@@ -414,14 +394,14 @@ static int open_hardened(struct artifact *a, struct err *e)
 	if (!S_ISREG(st.st_mode))
 		return err_set(e, "%s: not a regular file", a->path);
 	if (r != SQLITE_OK)
-		return db_error(a, e);
+		return artifact_db_error(a, e);
 	sqlite3_db_config(a->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(a->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_limit(a->db, SQLITE_LIMIT_ATTACHED, 0);
 	return sqlite3_exec(a->db, "PRAGMA cell_size_check=1; PRAGMA mmap_size=0", NULL, NULL,
 		   NULL) == SQLITE_OK
 		   ? 0
-		   : db_error(a, e);
+		   : artifact_db_error(a, e);
 }
 
 struct artifact *artifact_open(const char *path, struct err *e)
@@ -432,7 +412,7 @@ struct artifact *artifact_open(const char *path, struct err *e)
 	if (!open_hardened(a, e) && !check_format(a, e) && !read_meta_table(a, e) &&
 	    !read_tables(a, e))
 		return a;
-	release(a);
+	artifact_release(a);
 	return NULL;
 }
 
@@ -446,14 +426,14 @@ int artifact_peek(const char *path, struct build_id *id, struct err *e)
 		*id = a->meta.id;
 		r = 0;
 	}
-	release(a);
+	artifact_release(a);
 	return r;
 }
 
 void artifact_close(struct artifact *a)
 {
 	if (a)
-		release(a);
+		artifact_release(a);
 }
 
 const struct art_meta *artifact_meta(struct artifact *a)
@@ -496,7 +476,7 @@ static int read_content(struct artifact *a, const char *name, const char *sql, i
 	size_t n;
 
 	if (sqlite3_prepare_v2(a->db, sql, -1, &r.st, NULL) != SQLITE_OK)
-		return db_error(a, e);
+		return artifact_db_error(a, e);
 	sqlite3_bind_int64(r.st, 1, id);
 	switch (sqlite3_step(r.st)) {
 	case SQLITE_ROW:
@@ -513,7 +493,7 @@ static int read_content(struct artifact *a, const char *name, const char *sql, i
 		refuse(&r, "no such row");
 		break;
 	default:
-		db_error(a, e);
+		artifact_db_error(a, e);
 		r.bad = true;
 	}
 	sqlite3_finalize(r.st);
@@ -535,185 +515,4 @@ int artifact_blockmap(struct artifact *a, struct buf *out, struct err *e)
 {
 	return read_content(
 	    a, "blockmap", "SELECT size, hash, z FROM blockmap WHERE id = ?", 0, out, e);
-}
-
-/* ---- writing ---- */
-
-struct artifact *artifact_create(const char *path, struct err *e)
-{
-	struct artifact *a = xcalloc(1, sizeof *a);
-	/* No journal: until it is published nobody knows the file. */
-	struct buf sql = {0};
-	int i, r;
-
-	a->path = xstrdup(path);
-	buf_printf(&sql,
-	    "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
-	    "PRAGMA application_id=%d; PRAGMA user_version=%d; BEGIN;",
-	    APPLICATION_ID, ARTIFACT_FORMAT);
-	for (i = 0; i < TABLES; i++)
-		buf_printf(&sql, "%s;", table[i].create);
-	r = sqlite3_open_v2(path, &a->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
-	if (r == SQLITE_OK)
-		r = sqlite3_exec(a->db, buf_cstr(&sql), NULL, NULL, NULL);
-	buf_free(&sql);
-	if (r == SQLITE_OK)
-		return a;
-	db_error(a, e);
-	release(a);
-	return NULL;
-}
-
-static sqlite3_stmt *insert(struct artifact *a, enum table t)
-{
-	if (!a->insert[t])
-		sqlite3_prepare_v2(a->db, table[t].insert, -1, &a->insert[t], NULL);
-	return a->insert[t];
-}
-
-static void bind_text(sqlite3_stmt *st, int i, const char *s)
-{
-	sqlite3_bind_text(st, i, s ? s : "", -1, SQLITE_TRANSIENT);
-}
-
-static void bind_blob(sqlite3_stmt *st, int i, const void *p, size_t n)
-{
-	sqlite3_bind_blob64(st, i, n ? p : "", n, SQLITE_TRANSIENT);
-}
-
-/* Binds size, hash and compressed content from column i on. */
-static void bind_packed(sqlite3_stmt *st, int i, uint64_t size, const struct hash128 *hash,
-    const void *z, size_t n)
-{
-	sqlite3_bind_int64(st, i, (int64_t)size);
-	bind_blob(st, i + 1, hash->b, sizeof hash->b);
-	bind_blob(st, i + 2, z, n);
-}
-
-static int bind_content(
-    struct artifact *a, sqlite3_stmt *st, int i, const void *p, size_t n, struct err *e)
-{
-	struct hash128 hash = hash_bytes(p, n);
-	struct buf z = {0};
-
-	if (n > PACK_MAX)
-		return err_set(
-		    e, "%s: content of %zu bytes exceeds the limit of 1 GiB", a->path, n);
-	pack_bytes(p, n, &z);
-	bind_packed(st, i, n, &hash, z.p, z.n);
-	buf_free(&z);
-	return 0;
-}
-
-static int put(struct artifact *a, sqlite3_stmt *st, struct err *e)
-{
-	int r = sqlite3_step(st);
-
-	if (r != SQLITE_DONE)
-		db_error(a, e);
-	sqlite3_reset(st);
-	sqlite3_clear_bindings(st);
-	return r == SQLITE_DONE ? 0 : -1;
-}
-
-int artifact_put_meta(struct artifact *a, const struct art_meta *m, struct err *e)
-{
-	sqlite3_stmt *st = insert(a, META);
-
-	bind_blob(st, 1, m->id.b, m->id.n);
-	bind_text(st, 2, m->name);
-	bind_text(st, 3, m->producer);
-	bind_text(st, 4, m->ld);
-	sqlite3_bind_int64(st, 5, m->kind);
-	return put(a, st, e);
-}
-
-int artifact_put_tu(
-    struct artifact *a, const struct art_tu *tu, const void *text, size_t n, struct err *e)
-{
-	sqlite3_stmt *st = insert(a, TU);
-
-	sqlite3_bind_int64(st, 1, tu->id);
-	bind_text(st, 2, tu->name);
-	bind_text(st, 3, tu->as_args);
-	if (bind_content(a, st, 4, text, n, e) < 0)
-		return -1;
-	return put(a, st, e);
-}
-
-int artifact_put_tu_packed(
-    struct artifact *a, const struct art_tu *tu, const void *z, size_t n, struct err *e)
-{
-	sqlite3_stmt *st = insert(a, TU);
-
-	sqlite3_bind_int64(st, 1, tu->id);
-	bind_text(st, 2, tu->name);
-	bind_text(st, 3, tu->as_args);
-	bind_packed(st, 4, tu->text_size, &tu->hash, z, n);
-	return put(a, st, e);
-}
-
-int artifact_put_func(struct artifact *a, const struct art_func *f, struct err *e)
-{
-	sqlite3_stmt *st = insert(a, FUNC);
-	struct buf insns = {0};
-	uint32_t i;
-
-	for (i = 0; i < f->nblock; i++)
-		buf_uleb(&insns, f->insns[i]);
-	sqlite3_bind_int64(st, 1, f->tu);
-	sqlite3_bind_int64(st, 2, f->ord);
-	bind_text(st, 3, f->name);
-	bind_blob(st, 4, f->key.b, sizeof f->key.b);
-	sqlite3_bind_int64(st, 5, f->nblock);
-	bind_blob(st, 6, insns.p, insns.n);
-	bind_text(st, 7, f->opaque);
-	buf_free(&insns);
-	return put(a, st, e);
-}
-
-int artifact_put_input(
-    struct artifact *a, const struct art_input *in, const void *p, size_t n, struct err *e)
-{
-	sqlite3_stmt *st = insert(a, INPUT);
-
-	sqlite3_bind_int64(st, 1, in->id);
-	sqlite3_bind_int64(st, 2, in->kind);
-	bind_text(st, 3, in->path);
-	if (in->archive >= 0)
-		sqlite3_bind_int64(st, 4, in->archive);
-	if (in->tu >= 0)
-		sqlite3_bind_int64(st, 5, in->tu);
-	if (bind_content(a, st, 6, p, n, e) < 0)
-		return -1;
-	return put(a, st, e);
-}
-
-int artifact_put_recipe(struct artifact *a, uint32_t ord, const char *arg, struct err *e)
-{
-	sqlite3_stmt *st = insert(a, RECIPE);
-
-	sqlite3_bind_int64(st, 1, ord);
-	bind_text(st, 2, arg);
-	return put(a, st, e);
-}
-
-int artifact_put_blockmap(struct artifact *a, const void *p, size_t n, struct err *e)
-{
-	sqlite3_stmt *st = insert(a, BLOCKMAP);
-
-	sqlite3_bind_int64(st, 1, 0);
-	if (bind_content(a, st, 2, p, n, e) < 0)
-		return -1;
-	return put(a, st, e);
-}
-
-int artifact_commit(struct artifact *a, struct err *e)
-{
-	int r = 0;
-
-	if (sqlite3_exec(a->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
-		r = db_error(a, e);
-	release(a);
-	return r;
 }
