@@ -1,94 +1,54 @@
 #include "managerd/conf.h"
 #include "common/log.h"
 #include "common/publish.h"
+#include "managerd/conf_parts.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <fnmatch.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
 
 enum { POLICY_MAX = 1 << 20 };
 
-enum kind { DURATION, SHARE, NUMBER, COUNT, BYTES, BOOLEAN };
-
-static const char *const expected[] = {
-    [DURATION] = "a duration such as 10s, 5min, 12h or 7d",
-    [SHARE] = "a share such as 0.1 or 10%",
-    [NUMBER] = "a number",
-    [COUNT] = "a whole number",
-    [BYTES] = "a size such as 512M or 2G, or 0 for no limit",
-    [BOOLEAN] = "yes or no",
-};
-
-/* All scalar keys; the order is that of conf_print(). */
-static const struct field {
-	enum conf_key id;
-	const char *section, *key;
-	enum kind kind;
-	size_t at;
-	double standard, min, max;
-} field[] = {
+const struct conf_field conf_field[NFIELD] = {
 #define AT(member) offsetof(struct conf, member)
-    {CONF_HALF_LIFE, "profile", "half_life", DURATION, AT(profile.half_life_s), 7 * 86400, 1,
+    {CONF_HALF_LIFE, "profile", "half_life", CONF_DURATION, AT(profile.half_life_s), 7 * 86400, 1,
 	3650 * 86400.},
-    {CONF_REGISTERS, "profile", "registers", BOOLEAN, AT(profile.registers), 1, 0, 1},
-    {CONF_EVERY, "decide", "every", DURATION, AT(decide.every_s), 60, 0.1, 86400},
-    {CONF_MIN_SAMPLES, "decide", "min_samples", NUMBER, AT(decide.min_samples), 15000, 1, 1e15},
-    {CONF_MIN_COVERAGE, "decide", "min_coverage", SHARE, AT(decide.min_coverage), 0.5, 0, 1},
-    {CONF_MIN_CHANGE, "decide", "min_change", SHARE, AT(decide.min_change), 0.1, 0, 1},
-    {CONF_MIN_GAIN, "decide", "min_gain", SHARE, AT(decide.min_gain), 0.01, 0, 1},
-    {CONF_COOL_DOWN, "decide", "cool_down", DURATION, AT(decide.cool_down_s), 6 * 3600, 0,
+    {CONF_REGISTERS, "profile", "registers", CONF_BOOLEAN, AT(profile.registers), 1, 0, 1},
+    {CONF_EVERY, "decide", "every", CONF_DURATION, AT(decide.every_s), 60, 0.1, 86400},
+    {CONF_MIN_SAMPLES, "decide", "min_samples", CONF_NUMBER, AT(decide.min_samples), 15000, 1,
+	1e15},
+    {CONF_MIN_COVERAGE, "decide", "min_coverage", CONF_SHARE, AT(decide.min_coverage), 0.5, 0, 1},
+    {CONF_MIN_CHANGE, "decide", "min_change", CONF_SHARE, AT(decide.min_change), 0.1, 0, 1},
+    {CONF_MIN_GAIN, "decide", "min_gain", CONF_SHARE, AT(decide.min_gain), 0.01, 0, 1},
+    {CONF_COOL_DOWN, "decide", "cool_down", CONF_DURATION, AT(decide.cool_down_s), 6 * 3600, 0,
 	3650 * 86400.},
-    {CONF_HOLD, "decide", "hold", DURATION, AT(decide.hold_s), 86400, 0, 3650 * 86400.},
-    {CONF_EDITS_PER_DAY, "decide", "edits_per_day", COUNT, AT(decide.edits_per_day), 24, 0, 1e6},
-    {CONF_IDLE_CPU, "idle", "cpu", SHARE, AT(idle.cpu), 0.7, 0, 1},
-    {CONF_IDLE_PSI, "idle", "psi", SHARE, AT(idle.psi), 0.1, 0, 1},
-    {CONF_IDLE_AFTER, "idle", "after", DURATION, AT(idle.after_s), 60, 0, 86400},
-    {CONF_IDLE_BATTERY, "idle", "battery", BOOLEAN, AT(idle.battery), 0, 0, 1},
-    {CONF_EDIT_DEADLINE, "edit", "deadline", DURATION, AT(edit.deadline_s), 600, 1, 86400},
-    {CONF_EDIT_MEMORY, "edit", "memory", BYTES, AT(edit.memory), 2147483648., 0, 1e15},
-    {CONF_HUGE_PAGES, "layout", "huge_pages", BOOLEAN, AT(layout.huge_pages), 0, 0, 1},
-    {CONF_KEEP_BUILDS, NULL, "keep_builds", COUNT, AT(keep_builds), 2, 1, 100},
+    {CONF_HOLD, "decide", "hold", CONF_DURATION, AT(decide.hold_s), 86400, 0, 3650 * 86400.},
+    {CONF_EDITS_PER_DAY, "decide", "edits_per_day", CONF_COUNT, AT(decide.edits_per_day), 24, 0,
+	1e6},
+    {CONF_IDLE_CPU, "idle", "cpu", CONF_SHARE, AT(idle.cpu), 0.7, 0, 1},
+    {CONF_IDLE_PSI, "idle", "psi", CONF_SHARE, AT(idle.psi), 0.1, 0, 1},
+    {CONF_IDLE_AFTER, "idle", "after", CONF_DURATION, AT(idle.after_s), 60, 0, 86400},
+    {CONF_IDLE_BATTERY, "idle", "battery", CONF_BOOLEAN, AT(idle.battery), 0, 0, 1},
+    {CONF_EDIT_DEADLINE, "edit", "deadline", CONF_DURATION, AT(edit.deadline_s), 600, 1, 86400},
+    {CONF_EDIT_MEMORY, "edit", "memory", CONF_BYTES, AT(edit.memory), 2147483648., 0, 1e15},
+    {CONF_HUGE_PAGES, "layout", "huge_pages", CONF_BOOLEAN, AT(layout.huge_pages), 0, 0, 1},
+    {CONF_KEEP_BUILDS, NULL, "keep_builds", CONF_COUNT, AT(keep_builds), 2, 1, 100},
 #undef AT
 };
-enum { NFIELD = sizeof field / sizeof *field };
 
-static const struct {
-	const char *name;
-	double s;
-} unit[] = {{"d", 86400}, {"h", 3600}, {"min", 60}, {"s", 1}, {"ms", 0.001}};
-enum { NUNIT = sizeof unit / sizeof *unit };
+const char *const conf_action_name[3] = {"optimize", "observe", "ignore"};
 
-static const struct {
-	const char *name;
-	double bytes;
-} size_unit[] = {{"T", 1099511627776.}, {"G", 1073741824}, {"M", 1048576}, {"K", 1024}, {"", 1}};
-enum { NSIZE_UNIT = sizeof size_unit / sizeof *size_unit };
-
-static const char *const action_name[] = {"optimize", "observe", "ignore"};
-
-static void set_number(struct conf *c, const struct field *f, double v)
+static void set_number(struct conf *c, const struct conf_field *f, double v)
 {
 	void *at = (char *)c + f->at;
 
-	if (f->kind == COUNT || f->kind == BYTES)
+	if (f->kind == CONF_COUNT || f->kind == CONF_BYTES)
 		*(uint64_t *)at = (uint64_t)v;
-	else if (f->kind == BOOLEAN)
+	else if (f->kind == CONF_BOOLEAN)
 		*(bool *)at = v != 0;
 	else
 		*(double *)at = v;
-}
-
-static double get_number(const struct conf *c, const struct field *f)
-{
-	const void *at = (const char *)c + f->at;
-
-	if (f->kind == COUNT || f->kind == BYTES)
-		return (double)*(const uint64_t *)at;
-	return f->kind == BOOLEAN ? *(const bool *)at : *(const double *)at;
 }
 
 void conf_defaults(struct conf *c)
@@ -97,7 +57,7 @@ void conf_defaults(struct conf *c)
 
 	*c = (struct conf){0};
 	for (i = 0; i < NFIELD; i++)
-		set_number(c, &field[i], field[i].standard);
+		set_number(c, &conf_field[i], conf_field[i].standard);
 }
 
 static void argv_free(char **v)
@@ -204,102 +164,18 @@ static int unknown(
 	return wrong(r, key, "unknown key '%.60s'%s", k, where);
 }
 
-static int parse_number(const char *s, const char **rest, double *v)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)*s))
-		return -1;
-	for (*rest = s; isdigit((unsigned char)**rest) || **rest == '.' || **rest == 'e'; ++*rest)
-		;
-	*v = strtod(s, &end);
-	if (end > *rest || !isfinite(*v))
-		return -1;
-	*rest = end;
-	return 0;
-}
-
-static int parse_value(enum kind kind, const char *s, double *v)
-{
-	const char *rest;
-	size_t i;
-
-	if (kind == BOOLEAN) {
-		*v = !strcmp(s, "yes") || !strcmp(s, "true");
-		return *v || !strcmp(s, "no") || !strcmp(s, "false") ? 0 : -1;
-	}
-	if (parse_number(s, &rest, v))
-		return -1;
-	while (*rest == ' ')
-		rest++;
-	if (kind == SHARE && !strcmp(rest, "%")) {
-		*v /= 100;
-		return 0;
-	}
-	if (kind == DURATION) {
-		for (i = 0; i < NUNIT; i++)
-			if (!strcmp(rest, unit[i].name)) {
-				*v *= unit[i].s;
-				return 0;
-			}
-		return *v == 0 && !*rest ? 0 : -1;
-	}
-	if (kind == BYTES) {
-		for (i = 0; i < NSIZE_UNIT; i++)
-			if (!strcmp(rest, size_unit[i].name)) {
-				*v = floor(*v * size_unit[i].bytes);
-				return 0;
-			}
-		return -1;
-	}
-	return *rest || (kind == COUNT && *v != floor(*v)) ? -1 : 0;
-}
-
-static void print_value(const struct field *f, double v, char *out, size_t n)
-{
-	size_t i;
-
-	switch (f->kind) {
-	case BOOLEAN:
-		snprintf(out, n, "%s", v ? "yes" : "no");
-		return;
-	case SHARE:
-		snprintf(out, n, "%.15g%%", 100 * v);
-		if (strtod(out, NULL) / 100 != v)
-			snprintf(out, n, "%.17g", v);
-		return;
-	case NUMBER:
-	case COUNT:
-		snprintf(out, n, "%.15g", v);
-		return;
-	case BYTES:
-		for (i = 0; i < NSIZE_UNIT - 1 &&
-			    (v == 0 || v / size_unit[i].bytes != floor(v / size_unit[i].bytes));
-		     i++)
-			;
-		snprintf(out, n, "%.15g%s", v / size_unit[i].bytes, size_unit[i].name);
-		return;
-	case DURATION:
-		break;
-	}
-	for (i = 0; i < NUNIT - 1 && (v == 0 ? i < 3 : v / unit[i].s != floor(v / unit[i].s)); i++)
-		;
-	snprintf(
-	    out, n, "%.15g%s", i == NUNIT - 1 ? v / unit[i].s : floor(v / unit[i].s), unit[i].name);
-}
-
-static int read_field(struct reader *r, const struct field *f, const yaml_node_t *n)
+static int read_field(struct reader *r, const struct conf_field *f, const yaml_node_t *n)
 {
 	const char *s = scalar(n);
 	char min[64], max[64];
 	double v;
 
-	if (!s || parse_value(f->kind, s, &v))
-		return wrong(r, n, "%s: expected %s%s%.60s%s", f->key, expected[f->kind],
+	if (!s || conf_value_parse(f->kind, s, &v))
+		return wrong(r, n, "%s: expected %s%s%.60s%s", f->key, conf_value_form(f->kind),
 		    s ? ", not '" : "", s ? s : "", s ? "'" : "");
 	if (v < f->min || v > f->max) {
-		print_value(f, f->min, min, sizeof min);
-		print_value(f, f->max, max, sizeof max);
+		conf_value_print(f->kind, f->min, min, sizeof min);
+		conf_value_print(f->kind, f->max, max, sizeof max);
 		return wrong(r, n, "%s: expected %s to %s, not '%.60s'", f->key, min, max, s);
 	}
 	set_number(r->c, f, v);
@@ -377,15 +253,16 @@ static int module_pair(
 	}
 	if (!strcmp(k, "action")) {
 		for (m->action = 0; m->action < 3; m->action++)
-			if (s && !strcmp(s, action_name[m->action]))
+			if (s && !strcmp(s, conf_action_name[m->action]))
 				return 0;
 		return wrong(r, value, "action: expected optimize, observe or ignore");
 	}
 	if (!strcmp(k, "verify"))
 		return read_command(r, "verify", value, &m->verify);
 	if (!strcmp(k, "huge_pages")) {
-		if (!s || parse_value(BOOLEAN, s, &yes))
-			return wrong(r, value, "huge_pages: expected %s", expected[BOOLEAN]);
+		if (!s || conf_value_parse(CONF_BOOLEAN, s, &yes))
+			return wrong(
+			    r, value, "huge_pages: expected %s", conf_value_form(CONF_BOOLEAN));
 		m->huge_pages = yes != 0 ? CONF_YES : CONF_NO;
 		return 0;
 	}
@@ -439,11 +316,11 @@ static int section_pair(
 	size_t i, n = 0;
 
 	for (i = 0; i < NFIELD; i++) {
-		if (!field[i].section || strcmp(field[i].section, section))
+		if (!conf_field[i].section || strcmp(conf_field[i].section, section))
 			continue;
-		if (!strcmp(field[i].key, scalar(key)))
-			return read_field(r, &field[i], value);
-		known[n++] = field[i].key;
+		if (!strcmp(conf_field[i].key, scalar(key)))
+			return read_field(r, &conf_field[i], value);
+		known[n++] = conf_field[i].key;
 	}
 	snprintf(where, sizeof where, " in %s", section);
 	return unknown(r, key, where, known, n);
@@ -462,9 +339,8 @@ static int verify_pair(
 
 static int top_pair(struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
 {
-	static const char *const known[] = {
-	    "profile", "decide", "idle", "edit", "layout", "verify", "modules", "packages",
-	    "keep_builds"};
+	static const char *const known[] = {"profile", "decide", "idle", "edit", "layout", "verify",
+	    "modules", "packages", "keep_builds"};
 	enum { SECTIONS = 5 };
 	const char *k = scalar(key);
 	size_t i;
@@ -473,8 +349,8 @@ static int top_pair(struct reader *r, const yaml_node_t *key, const yaml_node_t 
 		if (!strcmp(k, known[i]))
 			return each_pair(r, value, k, section_pair, (void *)known[i]);
 	for (i = 0; i < NFIELD; i++)
-		if (!field[i].section && !strcmp(k, field[i].key))
-			return read_field(r, &field[i], value);
+		if (!conf_field[i].section && !strcmp(k, conf_field[i].key))
+			return read_field(r, &conf_field[i], value);
 	if (!strcmp(k, "verify"))
 		return each_pair(r, value, k, verify_pair, NULL);
 	if (!strcmp(k, "modules")) {
@@ -557,94 +433,6 @@ int conf_read(const char *path, struct conf *c, struct err *e)
 		rc = conf_parse(path, buf_cstr(&b), b.n, c, e);
 	buf_free(&b);
 	return rc;
-}
-
-/* ---- printing ---- */
-
-static void print_origin(const struct conf *c, enum conf_key key, FILE *out)
-{
-	if (c->line[key])
-		fprintf(out, " # %s:%u\n", c->path, c->line[key]);
-	else
-		fputs(" # default\n", out);
-}
-
-static void print_string(const char *s, FILE *out)
-{
-	putc('"', out);
-	for (; *s; s++)
-		if (*s == '"' || *s == '\\')
-			fprintf(out, "\\%c", *s);
-		else if ((unsigned char)*s < ' ' || *s == 0x7f)
-			fprintf(out, "\\x%02X", (unsigned char)*s);
-		else
-			putc(*s, out);
-	putc('"', out);
-}
-
-static void print_command(char *const *v, FILE *out)
-{
-	size_t i;
-
-	for (i = 0; v[i]; i++) {
-		fputs(i ? ", " : "[", out);
-		print_string(v[i], out);
-	}
-	putc(']', out);
-}
-
-static void print_lists(const struct conf *c, FILE *out)
-{
-	const struct conf_module *m;
-	size_t i;
-
-	fputs(c->modules.n ? "modules:" : "modules: []", out);
-	print_origin(c, CONF_MODULES, out);
-	for (i = 0; i < c->modules.n; i++) {
-		m = &c->modules.v[i];
-		fputs("  - path: ", out);
-		print_string(m->path, out);
-		fprintf(
-		    out, " # %s:%u\n    action: %s\n", c->path, m->line, action_name[m->action]);
-		if (m->huge_pages != CONF_AS_GENERAL)
-			fprintf(out, "    huge_pages: %s\n",
-			    m->huge_pages == CONF_YES ? "yes" : "no");
-		if (m->verify) {
-			fputs("    verify: ", out);
-			print_command(m->verify, out);
-			putc('\n', out);
-		}
-	}
-	fputs(c->packages.n ? "packages:" : "packages: []", out);
-	print_origin(c, CONF_PACKAGES, out);
-	for (i = 0; i < c->packages.n; i++) {
-		fputs("  - ", out);
-		print_string(c->packages.v[i], out);
-		putc('\n', out);
-	}
-}
-
-void conf_print(const struct conf *c, FILE *out)
-{
-	const char *section = "";
-	char value[64];
-	size_t i;
-
-	for (i = 0; i < NFIELD; i++) {
-		if (field[i].section && strcmp(section, field[i].section))
-			fprintf(out, "%s:\n", section = field[i].section);
-		print_value(&field[i], get_number(c, &field[i]), value, sizeof value);
-		fprintf(out, "%s%s: %s", field[i].section ? "  " : "", field[i].key, value);
-		print_origin(c, field[i].id, out);
-	}
-	if (c->verify) {
-		fputs("verify:\n  command: ", out);
-		print_command(c->verify, out);
-	} else {
-		fputs("verify: {}", out);
-	}
-	print_origin(c, CONF_VERIFY, out);
-	print_lists(c, out);
 }
 
 /* ---- what holds for a path ---- */
