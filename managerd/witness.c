@@ -267,11 +267,11 @@ static struct tnum *flags(struct state *st)
 
 	switch (st->last.kind) {
 	case UOP_ADD:
-		tnum_add(a, b, known(0), size, f);
+		tnum_add(a, b, size, f);
 		break;
 	case UOP_SUB:
 	case UOP_CMP:
-		tnum_sub(a, b, known(0), size, f);
+		tnum_sub(a, b, size, f);
 		break;
 	case UOP_AND:
 	case UOP_TEST:
@@ -350,11 +350,11 @@ static void with_carry(struct state *st, const struct uop *o)
 	struct tnum b = read_operand(st, o, o->src, o->size), c = carry(st);
 
 	if (o->kind == UOP_ADC)
-		a = tnum_add(a, b, c, o->size, &st->flags);
+		a = tnum_adc(a, b, c, o->size, &st->flags);
 	else if (o->dst == o->src && o->dst < UO_MEM)
-		a = tnum_sub(known(0), known(0), c, o->size, &st->flags);
+		a = tnum_sbb(known(0), known(0), c, o->size, &st->flags);
 	else
-		a = tnum_sub(a, b, c, o->size, &st->flags);
+		a = tnum_sbb(a, b, c, o->size, &st->flags);
 	write_operand(st, o, o->dst, o->size, a);
 }
 
@@ -376,12 +376,12 @@ static void unary(struct state *st, const struct uop *o)
 	switch (o->kind) {
 	case UOP_INC:
 		old = carry(st);
-		r = tnum_add(a, known(1), known(0), o->size, &st->flags);
+		r = tnum_add(a, known(1), o->size, &st->flags);
 		keep_carry(&st->flags, old);
 		break;
 	case UOP_DEC:
 		old = carry(st);
-		r = tnum_sub(a, known(1), known(0), o->size, &st->flags);
+		r = tnum_sub(a, known(1), o->size, &st->flags);
 		keep_carry(&st->flags, old);
 		break;
 	case UOP_NEG:
@@ -572,7 +572,7 @@ static void exchange(struct state *st, const struct uop *o)
 	/* Memory first: its address may be in src. Of one register with itself
 	 * the sum stays. */
 	if (o->kind == UOP_XADD)
-		b = tnum_add(a, b, known(0), o->size, new_flags(st));
+		b = tnum_add(a, b, o->size, new_flags(st));
 	if (o->dst == UO_MEM || o->kind == UOP_XCHG)
 		write_operand(st, o, o->dst, o->size, b);
 	write_operand(st, o, o->src, o->size, a);

@@ -2,6 +2,7 @@
 #include "common/le.h"
 #include "managerd/witness_value.h"
 
+#include <stddef.h>
 #include <string.h>
 
 enum { SEEN = 8, ANY = -1, EQUAL = 4 };
@@ -13,12 +14,12 @@ struct past {
 	int cond;   /* that these flags meet, or ANY */
 	bool never; /* it was not so */
 	uint32_t nseen;
-	struct { /* memory that an instruction behind loaded */
+	const uint8_t *stack; /* what lies at [low, high), as sampled */
+	uint64_t low, high;
+	struct { /* memory that an instruction behind loaded; the last of the struct */
 		uint64_t at, v;
 		unsigned size;
 	} seen[SEEN];
-	const uint8_t *stack; /* what lies at [low, high), as sampled */
-	uint64_t low, high;
 };
 
 struct search {
@@ -112,12 +113,11 @@ static struct tnum address_of(const struct past *p, const struct uop *o)
 	return a;
 }
 
-static struct tnum value(const struct past *p, const struct uop *o, uint8_t operand, unsigned size)
+static struct tnum other_value(
+    const struct past *p, const struct uop *o, uint8_t operand, unsigned size)
 {
 	struct tnum x;
 
-	if (operand < UR_N)
-		return cut(p->reg[operand], size);
 	switch (operand) {
 	case UO_MEM:
 		x = address_of(p, o);
@@ -131,15 +131,18 @@ static struct tnum value(const struct past *p, const struct uop *o, uint8_t oper
 	return cut((struct tnum){x.v >> 8, x.m >> 8}, 0);
 }
 
-static void learn(
+static inline struct tnum value(
+    const struct past *p, const struct uop *o, uint8_t operand, unsigned size)
+{
+	return operand < UR_N ? cut(p->reg[operand], size) : other_value(p, o, operand, size);
+}
+
+static void learn_other(
     struct past *p, const struct uop *o, uint8_t operand, unsigned size, struct tnum v)
 {
-	struct tnum x = value(p, o, operand, size);
+	struct tnum x;
 
-	if (operand < UR_N) {
-		v.m |= ~mask(size);
-		learn_bits(p, &p->reg[operand], v);
-	} else if (operand < UO_MEM) {
+	if (operand < UO_MEM) {
 		learn_bits(p, &p->reg[operand - UO_HIGH],
 		    (struct tnum){v.v << 8, v.m << 8 | ~UINT64_C(0xff00)});
 	} else if (operand == UO_MEM) {
@@ -147,8 +150,18 @@ static void learn(
 		if (!x.m)
 			learn_memory(p, x.v, size, v);
 	} else if (operand == UO_IMM) {
+		x = other_value(p, o, operand, size);
 		learn_bits(p, &x, v);
 	}
+}
+
+static inline void learn(
+    struct past *p, const struct uop *o, uint8_t operand, unsigned size, struct tnum v)
+{
+	if (operand < UR_N)
+		learn_bits(p, &p->reg[operand], (struct tnum){v.v, v.m | ~mask(size)});
+	else
+		learn_other(p, o, operand, size, v);
 }
 
 static void forget_bits(struct tnum *of, uint64_t field)
@@ -192,6 +205,12 @@ static void forget_flags(struct past *p)
 	p->cond = ANY;
 }
 
+/* Is anything known of them that an operation's could contradict? */
+static bool flags_count(const struct past *p)
+{
+	return p->cond != ANY || p->flags.m != FLAG_ALL;
+}
+
 /* An instruction left these, and says nothing of those before. */
 static void undo_flags(struct past *p, struct tnum f)
 {
@@ -224,11 +243,11 @@ static struct tnum operation_flags(enum uop_kind kind, struct tnum a, struct tnu
 
 	switch (kind) {
 	case UOP_ADD:
-		tnum_add(a, b, known(0), size, &f);
+		tnum_add(a, b, size, &f);
 		break;
 	case UOP_SUB:
 	case UOP_CMP:
-		tnum_sub(a, b, known(0), size, &f);
+		tnum_sub(a, b, size, &f);
 		break;
 	case UOP_AND:
 	case UOP_TEST:
@@ -247,9 +266,13 @@ static struct tnum operation_flags(enum uop_kind kind, struct tnum a, struct tnu
 
 static void undo_compare(struct past *p, const struct uop *o)
 {
-	struct tnum a = value(p, o, o->dst, o->size), b = value(p, o, o->src, o->size);
 	bool equal = p->cond == EQUAL;
+	struct tnum a, b;
 
+	if (!flags_count(p))
+		return;
+	a = value(p, o, o->dst, o->size);
+	b = value(p, o, o->src, o->size);
 	if (o->kind == UOP_CMP && o->dst == o->src && o->dst < UO_MEM)
 		a = b = known(0);
 	undo_flags(p, operation_flags(o->kind, a, b, o->size));
@@ -300,9 +323,11 @@ static void undo_arithmetic(struct past *p, const struct uop *o)
 	else if (o->kind == UOP_OR)
 		p->never |= (b.v & ~(r.v | r.m)) != 0;
 	a = operand_before(o->kind, r, b, o->size);
-	f = operation_flags(o->kind, a, b, o->size);
-	learn_bits(p, &f, result_flags(r, o->size));
-	undo_flags(p, f);
+	if (flags_count(p)) {
+		f = operation_flags(o->kind, a, b, o->size);
+		learn_bits(p, &f, result_flags(r, o->size));
+		undo_flags(p, f);
+	}
 	learn(p, o, o->dst, o->size, a);
 }
 
@@ -584,15 +609,21 @@ static bool undo_jump(struct past *p, const struct uops_block *from, uint32_t to
 	return true;
 }
 
+static void copy(struct past *to, const struct past *p)
+{
+	memcpy(to, p, offsetof(struct past, seen) + p->nseen * sizeof *p->seen);
+}
+
 /* depth: how many blocks back `from` is. */
 static bool possible(
     struct search *w, const struct past *behind, uint32_t from, uint32_t to, uint32_t depth)
 {
 	const struct uops_block *b = &w->u->block.v[w->f->block + from];
-	struct past p = *behind;
 	enum verdict v;
+	struct past p;
 	uint32_t i;
 
+	copy(&p, behind);
 	if (!undo_jump(&p, b, to))
 		return false;
 	v = undo_block(w, &p, b, b->uop + b->nuop - 1);

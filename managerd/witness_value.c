@@ -6,77 +6,95 @@ static void set_flag(struct tnum *f, uint64_t flag, int value)
 	f->m = value < 0 ? f->m | flag : f->m & ~flag;
 }
 
-static int is_zero(struct tnum a)
-{
-	if (a.v)
-		return 0;
-	return a.m ? -1 : 1;
-}
-
-static int parity(struct tnum a)
-{
-	return a.m & 0xff ? -1 : !__builtin_parity((unsigned)(a.v & 0xff));
-}
-
 /* Those that speak of the result alone. */
-static void set_result(struct tnum *f, struct tnum r, unsigned size)
+static inline struct tnum result_flags(struct tnum r, unsigned size)
 {
-	set_flag(f, FLAG_ZF, is_zero(r));
-	set_flag(f, FLAG_SF, bit(r, width(size) - 1));
-	set_flag(f, FLAG_PF, parity(r));
-}
-
-/* Overflow of r = a + b, or with b's sign turned of r = a - b. */
-static int overflow(int a, int b, int r)
-{
-	if (a >= 0 && b >= 0 && a != b)
-		return 0;
-	return a < 0 || b < 0 || r < 0 ? -1 : r != a;
-}
-
-static int auxiliary(struct tnum a, struct tnum b, struct tnum r)
-{
-	struct tnum x = {a.v ^ b.v ^ r.v, a.m | b.m | r.m};
-
-	return bit(x, 4);
-}
-
-struct tnum tnum_add(struct tnum a, struct tnum b, struct tnum carry, unsigned size, struct tnum *f)
-{
-	unsigned __int128 least = (unsigned __int128)a.v + b.v + carry.v;
-	unsigned __int128 most = (unsigned __int128)(a.v | a.m) + (b.v | b.m) + (carry.v | carry.m);
 	unsigned top = width(size) - 1;
-	struct tnum r = cut(tnum_plus(tnum_plus(a, b), carry), size);
+	uint64_t some = r.m != 0, odd = (r.m & 0xff) != 0;
+	struct tnum f;
 
-	set_result(f, r, size);
-	set_flag(f, FLAG_CF, least > mask(size) ? 1 : most > mask(size) ? -1 : 0);
-	set_flag(f, FLAG_OF, overflow(bit(a, top), bit(b, top), bit(r, top)));
-	set_flag(f, FLAG_AF, auxiliary(a, b, r));
+	f.v = (r.v | r.m ? 0 : FLAG_ZF) | (r.v >> top & 1) * FLAG_SF |
+	      (!__builtin_parity((unsigned)(r.v & 0xff)) & !odd) * FLAG_PF;
+	f.m = (r.v ? 0 : some * FLAG_ZF) | (r.m >> top & 1) * FLAG_SF | odd * FLAG_PF;
+	return f;
+}
+
+/* Flag `to` as bit `at` of x. */
+static inline void add_flag(struct tnum *f, uint64_t to, struct tnum x, unsigned at)
+{
+	f->v |= (x.v >> at & 1) * to;
+	f->m |= (x.m >> at & 1) * to;
+}
+
+/* Of r = a + b, or with b's bits turned of r = a - b: not where the signs differ. */
+static inline struct tnum overflow(struct tnum a, struct tnum b, struct tnum r)
+{
+	uint64_t differ = (a.v ^ b.v) & ~(a.m | b.m), m = (a.m | b.m | r.m) & ~differ;
+
+	return (struct tnum){(r.v ^ a.v) & ~differ & ~m, m};
+}
+
+/* Is a + carry > b? */
+static inline bool above(uint64_t a, uint64_t b, uint64_t carry)
+{
+	return a > b || (a == b && carry);
+}
+
+static inline struct tnum add(
+    struct tnum a, struct tnum b, struct tnum carry, unsigned size, struct tnum *f)
+{
+	struct tnum r = cut(tnum_plus(tnum_plus(a, b), carry), size);
+	bool over = above(a.v, ~b.v & mask(size), carry.v);
+	bool may = above(a.v | a.m, ~(b.v | b.m) & mask(size), carry.v | carry.m);
+
+	*f = result_flags(r, size);
+	add_flag(f, FLAG_CF, (struct tnum){over, may & !over}, 0);
+	add_flag(f, FLAG_OF, overflow(a, b, r), width(size) - 1);
+	add_flag(f, FLAG_AF, tnum_differ(tnum_differ(a, b), r), 4);
 	return r;
 }
 
-struct tnum tnum_sub(
+struct tnum tnum_adc(struct tnum a, struct tnum b, struct tnum carry, unsigned size, struct tnum *f)
+{
+	return add(a, b, carry, size, f);
+}
+
+struct tnum tnum_add(struct tnum a, struct tnum b, unsigned size, struct tnum *f)
+{
+	return add(a, b, known(0), size, f);
+}
+
+static inline struct tnum sub(
     struct tnum a, struct tnum b, struct tnum borrow, unsigned size, struct tnum *f)
 {
-	unsigned __int128 least = (unsigned __int128)b.v + borrow.v;
-	unsigned __int128 most = (unsigned __int128)(b.v | b.m) + (borrow.v | borrow.m);
-	unsigned top = width(size) - 1;
 	struct tnum r = cut(tnum_minus(tnum_minus(a, b), borrow), size);
-	int sb = bit(b, top);
+	bool over = above(b.v, a.v | a.m, borrow.v);
+	bool may = above(b.v | b.m, a.v, borrow.v | borrow.m);
 
-	set_result(f, r, size);
+	*f = result_flags(r, size);
 	if (!(borrow.v | borrow.m) && (a.v ^ b.v) & ~a.m & ~b.m)
 		set_flag(f, FLAG_ZF, 0);
-	set_flag(f, FLAG_CF, (a.v | a.m) < least ? 1 : a.v < most ? -1 : 0);
-	set_flag(f, FLAG_OF, overflow(bit(a, top), sb < 0 ? sb : !sb, bit(r, top)));
-	set_flag(f, FLAG_AF, auxiliary(a, b, r));
+	add_flag(f, FLAG_CF, (struct tnum){over, may & !over}, 0);
+	add_flag(f, FLAG_OF, overflow(a, (struct tnum){~b.v & ~b.m, b.m}, r), width(size) - 1);
+	add_flag(f, FLAG_AF, tnum_differ(tnum_differ(a, b), r), 4);
 	return r;
+}
+
+struct tnum tnum_sbb(
+    struct tnum a, struct tnum b, struct tnum borrow, unsigned size, struct tnum *f)
+{
+	return sub(a, b, borrow, size, f);
+}
+
+struct tnum tnum_sub(struct tnum a, struct tnum b, unsigned size, struct tnum *f)
+{
+	return sub(a, b, known(0), size, f);
 }
 
 static struct tnum logic(struct tnum r, unsigned size, struct tnum *f)
 {
-	*f = (struct tnum){0, FLAG_AF};
-	set_result(f, r, size);
+	*f = result_flags(r, size);
+	f->m |= FLAG_AF;
 	return r;
 }
 
@@ -129,8 +147,7 @@ static struct tnum shift(
 		over = xor_bits(carry, bit(r, top));
 	else if (kind == UOP_SHR)
 		over = bit(a, top);
-	*f = (struct tnum){0, FLAG_AF};
-	set_result(f, r, size);
+	logic(r, size, f);
 	set_flag(f, FLAG_CF, carry);
 	set_flag(f, FLAG_OF, n == 1 ? over : -1);
 	return r;
@@ -181,8 +198,7 @@ struct tnum tnum_double_shift(enum uop_kind kind, struct tnum a, struct tnum b, 
 		carry = bit(a, n - 1);
 	}
 	r = cut(r, size);
-	*f = (struct tnum){0, FLAG_AF};
-	set_result(f, r, size);
+	logic(r, size, f);
 	set_flag(f, FLAG_CF, carry);
 	set_flag(f, FLAG_OF, n == 1 ? xor_bits(bit(a, w - 1), bit(r, w - 1)) : -1);
 	return r;
@@ -223,47 +239,18 @@ struct tnum tnum_join(struct tnum a, struct tnum b)
 	return (struct tnum){a.v & ~m, m};
 }
 
-static int flag(struct tnum f, uint64_t which)
-{
-	return f.m & which ? -1 : (f.v & which) != 0;
-}
-
-static int either(int a, int b)
-{
-	if (a > 0 || b > 0)
-		return 1;
-	return a < 0 || b < 0 ? -1 : 0;
-}
+/* Any of these flags makes it true. LESS stands for one more, SF != OF. */
+enum { LESS = 2 };
+static const uint16_t flags_of[UC_N / 2] = {FLAG_OF, FLAG_CF, FLAG_ZF, FLAG_CF | FLAG_ZF, FLAG_SF,
+    FLAG_PF, LESS, LESS | FLAG_ZF};
 
 int condition(unsigned cond, struct tnum f)
 {
-	int less = xor_bits(flag(f, FLAG_SF), flag(f, FLAG_OF)), yes = -1;
+	uint64_t of = flags_of[cond >> 1], m = (f.m / FLAG_SF | f.m / FLAG_OF) & 1;
+	uint64_t v = (f.v / FLAG_SF ^ f.v / FLAG_OF) & 1 & ~m;
+	int no = (int)(cond & 1);
 
-	switch (cond >> 1) {
-	case 0:
-		yes = flag(f, FLAG_OF);
-		break;
-	case 1:
-		yes = flag(f, FLAG_CF);
-		break;
-	case 2:
-		yes = flag(f, FLAG_ZF);
-		break;
-	case 3:
-		yes = either(flag(f, FLAG_CF), flag(f, FLAG_ZF));
-		break;
-	case 4:
-		yes = flag(f, FLAG_SF);
-		break;
-	case 5:
-		yes = flag(f, FLAG_PF);
-		break;
-	case 6:
-		yes = less;
-		break;
-	case 7:
-		yes = either(less, flag(f, FLAG_ZF));
-		break;
-	}
-	return yes < 0 ? yes : yes ^ (int)(cond & 1);
+	if ((f.v | v * LESS) & of)
+		return 1 ^ no;
+	return (f.m | m * LESS) & of ? -1 : no;
 }

@@ -122,8 +122,10 @@ static inline struct tnum tnum_shifted(
 
 /* Operands and results are cut to size; *f is what the flags become. Each
  * function sets all of *f but those it says to leave alone. */
-struct tnum tnum_add(struct tnum a, struct tnum b, struct tnum carry, unsigned size, struct tnum *f);
-struct tnum tnum_sub(
+struct tnum tnum_add(struct tnum a, struct tnum b, unsigned size, struct tnum *f);
+struct tnum tnum_adc(struct tnum a, struct tnum b, struct tnum carry, unsigned size, struct tnum *f);
+struct tnum tnum_sub(struct tnum a, struct tnum b, unsigned size, struct tnum *f);
+struct tnum tnum_sbb(
     struct tnum a, struct tnum b, struct tnum borrow, unsigned size, struct tnum *f);
 struct tnum tnum_and(struct tnum a, struct tnum b, unsigned size, struct tnum *f);
 struct tnum tnum_or(struct tnum a, struct tnum b, unsigned size, struct tnum *f);

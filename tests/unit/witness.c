@@ -112,13 +112,13 @@ static struct tnum evaluate(
 {
 	switch (kind) {
 	case UOP_ADD:
-		return tnum_add(a, b, known(0), size, f);
+		return tnum_add(a, b, size, f);
 	case UOP_ADC:
-		return tnum_add(a, b, cf(*f), size, f);
+		return tnum_adc(a, b, cf(*f), size, f);
 	case UOP_SUB:
-		return tnum_sub(a, b, known(0), size, f);
+		return tnum_sub(a, b, size, f);
 	case UOP_SBB:
-		return tnum_sub(a, b, cf(*f), size, f);
+		return tnum_sbb(a, b, cf(*f), size, f);
 	case UOP_AND:
 		return tnum_and(a, b, size, f);
 	case UOP_OR:
