@@ -7,7 +7,7 @@ static void set_flag(struct tnum *f, uint64_t flag, int value)
 }
 
 /* Those that speak of the result alone. */
-static inline struct tnum result_flags(struct tnum r, unsigned size)
+static inline __attribute__((always_inline)) struct tnum result_flags(struct tnum r, unsigned size)
 {
 	unsigned top = width(size) - 1;
 	uint64_t some = r.m != 0, odd = (r.m & 0xff) != 0;
@@ -40,7 +40,7 @@ static inline bool above(uint64_t a, uint64_t b, uint64_t carry)
 	return a > b || (a == b && carry);
 }
 
-static inline struct tnum add(
+static inline __attribute__((always_inline)) struct tnum add(
     struct tnum a, struct tnum b, struct tnum carry, unsigned size, struct tnum *f)
 {
 	struct tnum r = cut(tnum_plus(tnum_plus(a, b), carry), size);
@@ -64,7 +64,7 @@ struct tnum tnum_add(struct tnum a, struct tnum b, unsigned size, struct tnum *f
 	return add(a, b, known(0), size, f);
 }
 
-static inline struct tnum sub(
+static inline __attribute__((always_inline)) struct tnum sub(
     struct tnum a, struct tnum b, struct tnum borrow, unsigned size, struct tnum *f)
 {
 	struct tnum r = cut(tnum_minus(tnum_minus(a, b), borrow), size);
@@ -220,8 +220,8 @@ struct tnum tnum_imul(struct tnum a, struct tnum b, unsigned size, struct tnum *
 
 struct tnum tnum_sign_extend(struct tnum a, unsigned from, unsigned to)
 {
-	return cut((struct tnum){(uint64_t)tnum_extended(a.v, from),
-		       (uint64_t)tnum_extended(a.m, from)},
+	return cut(
+	    (struct tnum){(uint64_t)tnum_extended(a.v, from), (uint64_t)tnum_extended(a.m, from)},
 	    to);
 }
 
@@ -241,8 +241,8 @@ struct tnum tnum_join(struct tnum a, struct tnum b)
 
 /* Any of these flags makes it true. LESS stands for one more, SF != OF. */
 enum { LESS = 2 };
-static const uint16_t flags_of[UC_N / 2] = {FLAG_OF, FLAG_CF, FLAG_ZF, FLAG_CF | FLAG_ZF, FLAG_SF,
-    FLAG_PF, LESS, LESS | FLAG_ZF};
+static const uint16_t flags_of[UC_N / 2] = {
+    FLAG_OF, FLAG_CF, FLAG_ZF, FLAG_CF | FLAG_ZF, FLAG_SF, FLAG_PF, LESS, LESS | FLAG_ZF};
 
 int condition(unsigned cond, struct tnum f)
 {

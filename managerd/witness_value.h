@@ -15,8 +15,15 @@ struct tnum {
 	uint64_t m; /* bits that are not known; v & m == 0 */
 };
 
-enum { FLAG_CF = 1, FLAG_PF = 4, FLAG_AF = 16, FLAG_ZF = 64, FLAG_SF = 128, FLAG_OF = 2048,
-       FLAG_ALL = FLAG_CF | FLAG_PF | FLAG_AF | FLAG_ZF | FLAG_SF | FLAG_OF };
+enum {
+	FLAG_CF = 1,
+	FLAG_PF = 4,
+	FLAG_AF = 16,
+	FLAG_ZF = 64,
+	FLAG_SF = 128,
+	FLAG_OF = 2048,
+	FLAG_ALL = FLAG_CF | FLAG_PF | FLAG_AF | FLAG_ZF | FLAG_SF | FLAG_OF
+};
 
 /* size: log2 of bytes, as in struct uop. */
 static inline unsigned width(unsigned size)
@@ -103,8 +110,7 @@ static inline int64_t tnum_extended(uint64_t x, unsigned size)
 }
 
 /* By n < 64. */
-static inline struct tnum tnum_shifted(
-    enum uop_kind kind, struct tnum a, unsigned n, unsigned size)
+static inline struct tnum tnum_shifted(enum uop_kind kind, struct tnum a, unsigned n, unsigned size)
 {
 	struct tnum r;
 
@@ -123,7 +129,8 @@ static inline struct tnum tnum_shifted(
 /* Operands and results are cut to size; *f is what the flags become. Each
  * function sets all of *f but those it says to leave alone. */
 struct tnum tnum_add(struct tnum a, struct tnum b, unsigned size, struct tnum *f);
-struct tnum tnum_adc(struct tnum a, struct tnum b, struct tnum carry, unsigned size, struct tnum *f);
+struct tnum tnum_adc(
+    struct tnum a, struct tnum b, struct tnum carry, unsigned size, struct tnum *f);
 struct tnum tnum_sub(struct tnum a, struct tnum b, unsigned size, struct tnum *f);
 struct tnum tnum_sbb(
     struct tnum a, struct tnum b, struct tnum borrow, unsigned size, struct tnum *f);
