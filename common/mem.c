@@ -86,6 +86,24 @@ void *arena_array(struct arena *a, size_t n, size_t size)
 	return arena_alloc(a, total);
 }
 
+void *arena_copy(struct arena *a, const void *p, size_t n, size_t size)
+{
+	void *copy = arena_array(a, n, size);
+
+	return n ? memcpy(copy, p, n * size) : copy;
+}
+
+void *arena_more(struct arena *a, void *v, uint32_t n, uint32_t *cap, size_t size)
+{
+	void *more;
+
+	if (n < *cap)
+		return v;
+	*cap = *cap ? 2 * *cap : 4;
+	more = arena_array(a, *cap, size);
+	return n ? memcpy(more, v, n * size) : more;
+}
+
 char *arena_strndup(struct arena *a, const char *s, size_t n)
 {
 	return memcpy(arena_alloc(a, n + 1), s, n);

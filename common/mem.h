@@ -29,6 +29,11 @@ struct arena {
 void *arena_alloc(struct arena *a, size_t n);
 /* An array of n elements of size bytes; dies on overflow. */
 void *arena_array(struct arena *a, size_t n, size_t size);
+/* A copy of such an array. */
+void *arena_copy(struct arena *a, const void *p, size_t n, size_t size);
+/* Room for one more behind the n elements at v, of *cap: v itself, or a copy
+ * twice as large. */
+void *arena_more(struct arena *a, void *v, uint32_t n, uint32_t *cap, size_t size);
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -416,15 +416,6 @@ static void alignments(struct builder *b)
 		}
 }
 
-static void *keep(struct arena *a, const void *v, size_t n, size_t size)
-{
-	void *p = arena_array(a, n ? n : 1, size);
-
-	if (n)
-		memcpy(p, v, n * size);
-	return p;
-}
-
 const char *blocks_build(struct unit_impl *u, struct func *f)
 {
 	struct builder b = {.u = u, .f = f, .loc = NONE};
@@ -443,11 +434,11 @@ const char *blocks_build(struct unit_impl *u, struct func *f)
 		f->nblk = (uint32_t)b.blk.n;
 		f->blk = b.blk.v;
 		b.blk.v = NULL;
-		pub->cfg = (struct cfg){.block = keep(u->mem, b.cb.v, b.cb.n, sizeof *b.cb.v),
-		    .edge = keep(u->mem, b.edge.v, b.edge.n, sizeof *b.edge.v),
+		pub->cfg = (struct cfg){.block = arena_copy(u->mem, b.cb.v, b.cb.n, sizeof *b.cb.v),
+		    .edge = arena_copy(u->mem, b.edge.v, b.edge.n, sizeof *b.edge.v),
 		    .nblock = f->nblk,
 		    .nedge = (uint32_t)b.edge.n};
-		pub->call = keep(u->mem, b.call.v, b.call.n, sizeof *b.call.v);
+		pub->call = arena_copy(u->mem, b.call.v, b.call.n, sizeof *b.call.v);
 		pub->ncall = (uint32_t)b.call.n;
 	}
 	vec_free(&b.blk);

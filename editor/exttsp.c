@@ -35,15 +35,7 @@ static uint32_t slot_of(const struct tsp *t, uint32_t a, uint32_t b)
 
 static void chain_add_link(struct tsp *t, struct chain *c, uint32_t l)
 {
-	uint32_t *p;
-
-	if (c->nlink == c->caplink) {
-		c->caplink = c->caplink ? 2 * c->caplink : 4;
-		p = arena_array(t->a, c->caplink, sizeof *p);
-		if (c->nlink)
-			memcpy(p, c->link, c->nlink * sizeof *p);
-		c->link = p;
-	}
+	c->link = arena_more(t->a, c->link, c->nlink, &c->caplink, sizeof *c->link);
 	c->link[c->nlink++] = l;
 }
 

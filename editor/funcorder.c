@@ -126,15 +126,8 @@ static void append(struct order *o, uint32_t to, uint32_t from)
 static void add_link(struct order *o, uint32_t chain, uint32_t l)
 {
 	struct chain *c = &o->chain[chain];
-	uint32_t *p;
 
-	if (c->nlink == c->caplink) {
-		c->caplink = c->caplink ? 2 * c->caplink : 4;
-		p = arena_array(o->a, c->caplink, sizeof *p);
-		if (c->nlink)
-			memcpy(p, c->link, c->nlink * sizeof *p);
-		c->link = p;
-	}
+	c->link = arena_more(o->a, c->link, c->nlink, &c->caplink, sizeof *c->link);
 	c->link[c->nlink++] = l;
 }
 

@@ -123,14 +123,6 @@ struct str symbol_of(struct str s)
 	return s;
 }
 
-static bool is_any(struct str s, const char *const *name, size_t n)
-{
-	while (n-- > 0)
-		if (str_is(s, name[n]))
-			return true;
-	return false;
-}
-
 bool insn_noreturn(struct str callee)
 {
 	static const char *const names[] = {"abort", "exit", "_exit", "_Exit", "quick_exit",
@@ -139,7 +131,7 @@ bool insn_noreturn(struct str callee)
 	    "verrx", "__cxa_throw", "__cxa_rethrow", "_Unwind_Resume", "__cxa_bad_cast",
 	    "__cxa_bad_typeid", "__cxa_throw_bad_array_new_length", "_ZSt9terminatev"};
 
-	return is_any(symbol_of(callee), names, sizeof names / sizeof names[0]);
+	return str_is_any(symbol_of(callee), names, sizeof names / sizeof names[0]);
 }
 
 bool insn_returns(struct str callee)
@@ -150,15 +142,7 @@ bool insn_returns(struct str callee)
 	    "strchrnul", "strcmp", "strcpy", "strcspn", "strlen", "strncasecmp", "strncmp",
 	    "strncpy", "strnlen", "strpbrk", "strrchr", "strspn", "strstr"};
 
-	return is_any(symbol_of(callee), names, sizeof names / sizeof names[0]);
-}
-
-static bool starts_with_any(struct str s, const char *const *prefix, size_t n)
-{
-	while (n-- > 0)
-		if (str_starts(s, prefix[n]))
-			return true;
-	return false;
+	return str_is_any(symbol_of(callee), names, sizeof names / sizeof names[0]);
 }
 
 /* The width behind a mnemonic does not matter: "add" is addb, addw, addl, addq. */
@@ -194,7 +178,7 @@ enum insn_flags insn_flags(const struct stmt *st)
 	case INSN_PLAIN:
 		break;
 	}
-	if (starts_with_any(st->op, use, sizeof use / sizeof use[0]))
+	if (str_starts_any(st->op, use, sizeof use / sizeof use[0]))
 		return FLAGS_USE;
 	for (i = 0; i < sizeof set / sizeof set[0]; i++)
 		if (is_op(st->op, set[i]))

@@ -223,14 +223,6 @@ static struct reg_effect plain(const struct stmt *st)
 	return e;
 }
 
-static bool starts_with_any(struct str s, const char *const *prefix, size_t n)
-{
-	while (n-- > 0)
-		if (str_starts(s, prefix[n]))
-			return true;
-	return false;
-}
-
 /* "rep stosq" and the like, which uop_of_insn() leaves alone. */
 static bool repeats(const struct stmt *st)
 {
@@ -238,7 +230,7 @@ static bool repeats(const struct stmt *st)
 
 	return (str_is(st->op, "rep") || str_starts(st->op, "repz") || str_is(st->op, "repe") ||
 		   str_is(st->op, "repnz") || str_is(st->op, "repne")) &&
-	       starts_with_any(st->arg, ops, sizeof ops / sizeof *ops);
+	       str_starts_any(st->arg, ops, sizeof ops / sizeof *ops);
 }
 
 /* Is it the name of a function that is not of this unit? */
@@ -320,7 +312,7 @@ static struct reg_effect call(const struct regs *r, struct str to)
 	bool elsewhere = is_elsewhere(r, to);
 	struct reg_effect e = {arguments(r, to, elsewhere) | named(to), 0, REGS_ALL};
 
-	if (starts_with_any(callee_name(to), own, sizeof own / sizeof *own))
+	if (str_starts_any(callee_name(to), own, sizeof own / sizeof *own))
 		return anything;
 	if (elsewhere && library_arguments(callee_name(to)) >= 0)
 		e.kills = UR_CALLER_SAVED;

@@ -111,14 +111,6 @@ int unit_sections(struct unit_impl *u, struct err *e)
 	return depth ? err_set(e, ".pushsection without .popsection") : 0;
 }
 
-static bool one_of(struct str s, const char *const *names, size_t n)
-{
-	while (n-- > 0)
-		if (str_is(s, names[n]))
-			return true;
-	return false;
-}
-
 int asm_check(struct unit_impl *u, struct err *e)
 {
 	static const char *const switches[] = {
@@ -143,8 +135,8 @@ int asm_check(struct unit_impl *u, struct err *e)
 			open += str_starts(t, ".if") || str_is(t, ".rept") || str_starts(t, ".irp");
 			open -= str_is(t, ".endif") || str_is(t, ".endr");
 			if ((depth <= 0 &&
-				one_of(t, switches, sizeof switches / sizeof *switches)) ||
-			    one_of(t, refused, sizeof refused / sizeof *refused) ||
+				str_is_any(t, switches, sizeof switches / sizeof *switches)) ||
+			    str_is_any(t, refused, sizeof refused / sizeof *refused) ||
 			    str_starts(t, ".LMB") || str_starts(t, ".LME"))
 				return err_set(
 				    e, "line %zu: %.*s in inline assembly", i + 1, (int)t.n, t.p);

@@ -1,7 +1,6 @@
 #include "editor/sparse.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const uint32_t NONE = UINT32_MAX;
 static const double INFINITE = 1e200;
@@ -45,15 +44,8 @@ static void link_node(struct ordering *o, uint32_t v)
 static void push(struct ordering *o, uint32_t v, uint32_t w)
 {
 	struct neighbours *l = &o->adj[v];
-	uint32_t *more;
 
-	if (l->n == l->cap) {
-		l->cap = l->cap ? 2 * l->cap : 4;
-		more = arena_array(o->a, l->cap, sizeof *more);
-		if (l->n)
-			memcpy(more, l->v, l->n * sizeof *more);
-		l->v = more;
-	}
+	l->v = arena_more(o->a, l->v, l->n, &l->cap, sizeof *l->v);
 	l->v[l->n++] = w;
 }
 

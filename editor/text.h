@@ -38,6 +38,23 @@ static inline bool str_starts(struct str s, const char *lit)
 	return s.n >= n && !memcmp(s.p, lit, n);
 }
 
+/* Is it one of n strings; does it start with one? */
+static inline bool str_is_any(struct str s, const char *const *lit, size_t n)
+{
+	while (n-- > 0)
+		if (str_is(s, lit[n]))
+			return true;
+	return false;
+}
+
+static inline bool str_starts_any(struct str s, const char *const *lit, size_t n)
+{
+	while (n-- > 0)
+		if (str_starts(s, lit[n]))
+			return true;
+	return false;
+}
+
 enum stmt_kind {
 	ST_BLANK, /* empty, comment, line marker */
 	ST_LABEL, /* NAME: */

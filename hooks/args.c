@@ -1,7 +1,6 @@
 #include "hooks/args.h"
 #include "common/publish.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +30,14 @@ void args_free(struct args *a)
 	for (i = 0; i < a->n; i++)
 		free(a->v[i]);
 	vec_free(a);
+}
+
+bool args_among(const char *const *list, const char *s)
+{
+	for (; *list; list++)
+		if (!strcmp(*list, s))
+			return true;
+	return false;
 }
 
 char *args_join(const struct args *a, char sep)

@@ -8,6 +8,8 @@
 #include "common/err.h"
 #include "common/mem.h"
 
+#include <stdbool.h>
+
 struct args {
 	char **v;
 	size_t n, cap;
@@ -19,6 +21,8 @@ void args_take(struct args *a, char *s);
 /* Terminates with NULL; returns a->v. */
 char **args_end(struct args *a);
 void args_free(struct args *a);
+/* Is s in a list that NULL ends? */
+bool args_among(const char *const *list, const char *s);
 /* All elements with sep between them; to free. */
 char *args_join(const struct args *a, char sep);
 

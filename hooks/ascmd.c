@@ -12,14 +12,6 @@ static const char *const debug[] = {
     "-g", "--gdwarf-2", "--gdwarf-3", "--gdwarf-4", "--gdwarf-5", NULL};
 static const char *const inquiry[] = {"--version", "--help", "--target-help", "--statistics", NULL};
 
-static bool among(const char *const *list, const char *s)
-{
-	for (; *list; list++)
-		if (!strcmp(*list, s))
-			return true;
-	return false;
-}
-
 static bool begins_with_one_of(const char *const *list, const char *s)
 {
 	for (; *list; list++)
@@ -61,13 +53,13 @@ void ascmd_read(struct ascmd *c, const struct args *arg)
 			args_add(&c->search, value_of(arg, &i));
 		} else if (!strcmp(s, "-v")) {
 			c->verbose = true;
-		} else if (among(debug, s)) {
+		} else if (args_among(debug, s)) {
 			c->debug = true;
 			args_add(&c->kept, s);
-		} else if (among(harmless, s) || begins_with_one_of(harmless_value, s)) {
+		} else if (args_among(harmless, s) || begins_with_one_of(harmless_value, s)) {
 			args_add(&c->kept, s);
 		} else {
-			c->silent = among(inquiry, s);
+			c->silent = args_among(inquiry, s);
 			c->why = s;
 		}
 	}

@@ -11,19 +11,11 @@ static const char *const stops[] = {"-E", "-S", "-M", "-MM", "-fsyntax-only", "-
 static const char *const chosen[] = {"-fintegrated-as", "-integrated-as", "-fno-integrated-as",
     "-no-integrated-as", "-gsplit-dwarf", "-m32", "-mx32", "-m16", NULL};
 
-static bool among(const char *const *list, const char *s)
-{
-	for (; *list; list++)
-		if (!strcmp(*list, s))
-			return true;
-	return false;
-}
-
 static bool ends_in(const char *s, const char *const *suffix)
 {
 	const char *dot = strrchr(path_base(s), '.');
 
-	return dot && among(suffix, dot + 1);
+	return dot && args_among(suffix, dot + 1);
 }
 
 /* Options whose value is the next argument and may look like a file. */
@@ -34,7 +26,7 @@ static bool takes_value(const char *s)
 	    "-Xlinker", "-Xassembler", "-Xpreprocessor", "-Xclang", "-mllvm", "-T", "-u", "-z",
 	    "-e", "-target", "-arch", "-aux-info", "--param", "-l", "-framework", "-B", NULL};
 
-	return among(list, s);
+	return args_among(list, s);
 }
 
 static bool is_source(const char *s)
@@ -76,10 +68,10 @@ enum cccmd_how cccmd_read(const struct args *arg, bool clang)
 	size_t i;
 
 	for (i = 0; i < arg->n; i++) {
-		if (among(stops, arg->v[i]) || !strncmp(arg->v[i], "-print-", 7) ||
+		if (args_among(stops, arg->v[i]) || !strncmp(arg->v[i], "-print-", 7) ||
 		    !strncmp(arg->v[i], "--print-", 8) || !strncmp(arg->v[i], "--help", 6))
 			return CCCMD_ALONE;
-		if (clang && among(chosen, arg->v[i]))
+		if (clang && args_among(chosen, arg->v[i]))
 			t.other_tools = true;
 		look_at(&t, arg->v[i], i + 1 < arg->n ? arg->v[i + 1] : NULL);
 		if (takes_value(arg->v[i]))

@@ -109,9 +109,7 @@ int store_modules(struct store *s, uint64_t id, struct arena *a, struct store_mo
 				 .taken_after = sqlite3_column_double(st, 21),
 				 .predicted_ms = sqlite3_column_int64(st, 22)});
 	*n = v.n;
-	*out = arena_array(a, v.n, sizeof **out);
-	if (v.n)
-		memcpy(*out, v.v, v.n * sizeof **out);
+	*out = arena_copy(a, v.v, v.n, sizeof **out);
 	vec_free(&v);
 	return rc;
 }
@@ -168,9 +166,7 @@ int store_builds(struct store *s, uint64_t module, const struct build_id *id, st
 		vec_push(&v, b);
 	}
 	*n = v.n;
-	*out = arena_array(a, v.n, sizeof **out);
-	if (v.n)
-		memcpy(*out, v.v, v.n * sizeof **out);
+	*out = arena_copy(a, v.v, v.n, sizeof **out);
 	vec_free(&v);
 	return rc;
 }

@@ -2,7 +2,6 @@
 #include "managerd/store_sql.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { DECISIONS_KEPT = 200, EVENTS_KEPT = 5000 }; /* of a module */
 
@@ -78,9 +77,7 @@ int store_decisions(struct store *s, uint64_t module, int64_t uid, size_t limit,
 	while ((rc = sql_run(s, st, e)) == 1)
 		vec_push(&v, decision_of(st, a));
 	*n = v.n;
-	*out = arena_array(a, v.n, sizeof **out);
-	if (v.n)
-		memcpy(*out, v.v, v.n * sizeof **out);
+	*out = arena_copy(a, v.v, v.n, sizeof **out);
 	vec_free(&v);
 	return rc;
 }
@@ -157,9 +154,7 @@ int store_events(struct store *s, uint64_t module, int64_t uid, size_t limit, st
 				 .size_before = (uint64_t)sqlite3_column_int64(st, 11),
 				 .size_after = (uint64_t)sqlite3_column_int64(st, 12)});
 	*n = v.n;
-	*out = arena_array(a, v.n, sizeof **out);
-	if (v.n)
-		memcpy(*out, v.v, v.n * sizeof **out);
+	*out = arena_copy(a, v.v, v.n, sizeof **out);
 	vec_free(&v);
 	return rc;
 }

@@ -103,6 +103,25 @@ START_TEST(arenas_give_zeroed_aligned_memory)
 }
 END_TEST
 
+START_TEST(arrays_in_arenas_are_copied_and_grow)
+{
+	struct arena a = {0};
+	uint32_t *v = NULL, *copy, i, cap = 0;
+
+	for (i = 0; i < 1000; i++) {
+		v = arena_more(&a, v, i, &cap, sizeof *v);
+		ck_assert_uint_gt(cap, i);
+		v[i] = 3 * i;
+	}
+	copy = arena_copy(&a, v, 1000, sizeof *v);
+	ck_assert_ptr_ne(copy, v);
+	for (i = 0; i < 1000; i++)
+		ck_assert_uint_eq(copy[i], 3 * i);
+	ck_assert_ptr_nonnull(arena_copy(&a, NULL, 0, sizeof *v));
+	arena_free(&a);
+}
+END_TEST
+
 /* What cannot be had ends the program, with its own status. */
 START_TEST(no_memory_ends_the_program)
 {
@@ -170,6 +189,7 @@ int main(void)
 	tcase_add_test(t, numbers_come_back);
 	tcase_add_test(t, long_numbers_are_refused);
 	tcase_add_test(t, arenas_give_zeroed_aligned_memory);
+	tcase_add_test(t, arrays_in_arenas_are_copied_and_grow);
 	tcase_add_exit_test(t, no_memory_ends_the_program, 70);
 	tcase_add_exit_test(t, an_overflowing_array_ends_the_program, 70);
 	tcase_add_test(t, vectors_grow);
