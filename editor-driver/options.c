@@ -12,7 +12,7 @@
 static const char HELP[] =
     "usage: morph-edit --artifact A (--samples F | --counts F | --random SEED | --identity)\n"
     "                  [--original FILE] [--layout BUILD] -o OUT\n"
-    "       morph-edit --artifact A --witness-table [--samples F] -o OUT\n"
+    "       morph-edit --artifact A --witness-table [--samples F | --counts F] -o OUT\n"
     "       morph-edit --artifact A (--samples F | --counts F) --score [--layout BUILD]\n"
     "       morph-edit --artifact A --report [--samples F | --counts F]\n"
     "       morph-edit --artifact A --instrument=blocks|edges [--counters=HOW]\n"
