@@ -9,8 +9,10 @@
 #include "editor/frontend.h"
 
 /* Needs plan_infer(). first[] by function of the artifact: the program's block
- * of its entry, block b of it being first + b; FE_NONE without weight. Calls
- * are those of editor-driver/callgraph.h. Free with fe_free(). */
+ * of its entry, block b of it being first + b; FE_NONE without weight. Of those
+ * that share their counts, as C++ has them in every unit that uses them and the
+ * linker keeps the first, only this one is there. Calls are those of
+ * editor-driver/callgraph.h. Free with fe_free(). */
 void program_make(const struct plan *p, struct fe_program *out, uint32_t *first);
 
 #endif
