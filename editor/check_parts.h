@@ -38,14 +38,17 @@ bool parse_ref(struct str s, const char *prefix, struct block_ref *r);
 int wrong_block(struct checker *c, struct block_ref r, const char *what);
 int wrong_line(struct checker *c, size_t i, const char *what);
 
+/* Letter by letter. */
 bool same_str(struct str a, struct str b);
 /* Do they say the same? Labels by name, inline assembly by its line. */
 bool same_stmt(const struct stmt *a, const struct stmt *b);
 /* An instruction, inline assembly, or data. */
 bool is_code(const struct stmt *st);
+/* A directive of unwind information. */
 bool is_cfi(const struct stmt *st);
+/* Of a statement of this text. */
 const struct section *section_of(const struct unit_impl *u, const struct stmt *st);
-/* Of two texts. */
+/* Are they one section, of two texts? */
 bool same_section(const struct section *a, const struct section *b);
 /* May code of f stand in section s, when it was in section `was`? */
 bool section_fits(const struct func *f, const struct section *was, const struct section *s);

@@ -12,6 +12,7 @@
 
 /* A module as the store has it; row is copied. */
 struct module *module_add(struct modules *ms, const struct store_module *row);
+/* It is in no list any more. */
 void module_free(struct modules *ms, struct module *m);
 /* Frees profiles, maps and tables; module_load() brings them back. */
 void module_unload(struct modules *ms, struct module *m);
