@@ -116,41 +116,6 @@ static int check_exits(struct checker *c, struct block_ref r, const struct stmt 
 		   : wrong_block(c, r, "control goes on elsewhere");
 }
 
-uint32_t proc_owner(struct checker *c, size_t i)
-{
-	struct block_ref r;
-
-	for (i++; i < c->out.stmt.n; i++) {
-		if (is_ref(&c->out.stmt.v[i], ".LMB", &r))
-			return r.func < c->u->func.n && c->u->func.v[r.func].blk ? r.func : NONE;
-		if (is_code(&c->out.stmt.v[i]) || str_is(c->out.stmt.v[i].op, ".cfi_startproc") ||
-		    str_is(c->out.stmt.v[i].op, ".cfi_endproc"))
-			break;
-	}
-	return NONE;
-}
-
-int apply_cfi(struct checker *c, const struct stmt *st, uint32_t func)
-{
-	struct block_ref r = {func, 0};
-	const char *why;
-
-	if (str_is(st->op, ".cfi_startproc")) {
-		c->cfi = cfi_initial();
-		c->stack.n = 0;
-		c->in_proc = true;
-		c->proc = func;
-	} else if (str_is(st->op, ".cfi_endproc")) {
-		c->in_proc = false;
-		c->proc = NONE;
-	} else if (c->in_proc) {
-		why = cfi_apply(st, &c->cfi, &c->stack);
-		if (why)
-			return wrong_block(c, r, why);
-	}
-	return 0;
-}
-
 static int check_label(struct checker *c, struct block_ref r, const struct stmt *st, bool begun)
 {
 	struct label *l = label_find(c->u, st->op);

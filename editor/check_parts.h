@@ -1,8 +1,9 @@
 /*
  * What the parts of the output check share: check.c (all of it, and functions
  * that move as a whole), check_block.c (blocks), check_rest.c (what is in
- * neither, and what has no place). Private to them. Functions that return an
- * int return 0, or -1 with the first difference in the checker's e.
+ * neither, and what has no place), check_text.c (what all of them read and
+ * compare by). Private to them. Functions that return an int return 0, or -1
+ * with the first difference in the checker's e.
  */
 #ifndef MORPH_CHECK_PARTS_H
 #define MORPH_CHECK_PARTS_H
@@ -53,12 +54,13 @@ bool same_section(const struct section *a, const struct section *b);
 /* May code of f stand in section s, when it was in section `was`? */
 bool section_fits(const struct func *f, const struct section *was, const struct section *s);
 
-/* The block whose label is statement i; *end becomes where it stopped. */
-int check_block(struct checker *c, struct block_ref r, size_t i, size_t *end);
-/* Whose procedure is it that begins at statement i? NONE: of code in no block. */
+/* Whose unwind procedure is it that begins at statement i? NONE: of code in no block. */
 uint32_t proc_owner(struct checker *c, size_t i);
 /* A CFI directive among the blocks of function func. */
 int apply_cfi(struct checker *c, const struct stmt *st, uint32_t func);
+
+/* The block whose label is statement i; *end becomes where it stopped. */
+int check_block(struct checker *c, struct block_ref r, size_t i, size_t *end);
 
 /* Statement i of the output, when it is in no block. */
 int check_outside(struct checker *c, size_t i);
