@@ -1,7 +1,8 @@
 /*
- * What the parts of the modules share: modules.c (rows, memory, profiles),
- * module_maps.c (maps of builds, witness tables), module_learn.c (what a file
- * has become), module_find.c (which build samples name). Private to them.
+ * What the parts of the modules share; each uses those before it: modules.c
+ * (rows and memory), module_maps.c (maps of builds, witness tables),
+ * module_profile.c (profiles), module_learn.c (what a file has become),
+ * module_find.c (which build samples name). Private to them.
  */
 #ifndef MORPH_MANAGERD_MODULE_PARTS_H
 #define MORPH_MANAGERD_MODULE_PARTS_H

@@ -1,5 +1,4 @@
 #include "managerd/module_parts.h"
-#include "managerd/remap.h"
 
 #include <stdlib.h>
 
@@ -182,68 +181,4 @@ struct module *modules_get(const struct modules *ms, uint64_t id)
 		if (ms->module.v[i]->row.id == id)
 			return ms->module.v[i];
 	return NULL;
-}
-
-/* ---- profiles ---- */
-
-int module_load(struct modules *ms, struct module *m, struct err *e)
-{
-	struct origin *o = NULL;
-
-	m->used = ++ms->clock;
-	if (m->loaded)
-		return 0;
-	if (store_load_profile(ms->store, m->row.id, PROFILE_NOW, &m->now, e))
-		return -1;
-	if (store_load_profile(ms->store, m->row.id, PROFILE_LAYOUT, &m->layout, e) ||
-	    module_load_origin(ms, m, &m->row.origin, &o, e)) {
-		module_unload(ms, m);
-		return -1;
-	}
-	if (o)
-		remap_profile(&m->now, &o->table, 0, ms->conf->profile.half_life_s);
-	m->loaded = true;
-	module_count_bytes(ms, m);
-	return 0;
-}
-
-int module_save(struct modules *ms, struct module *m, struct err *e)
-{
-	if (store_put_module(ms->store, &m->row, e))
-		return -1;
-	return m->loaded ? store_save_profile(ms->store, m->row.id, PROFILE_NOW, &m->now, e) : 0;
-}
-
-int module_clear_layout(struct modules *ms, struct module *m, struct err *e)
-{
-	profile_free(&m->layout);
-	m->scored = false;
-	return store_clear_profile(ms->store, m->row.id, PROFILE_LAYOUT, e);
-}
-
-int module_set_layout(struct modules *ms, struct module *m, struct profile *snapshot, struct err *e)
-{
-	if (module_load(ms, m, e) || module_clear_layout(ms, m, e))
-		return -1;
-	if (snapshot) {
-		m->layout = *snapshot;
-		*snapshot = (struct profile){0};
-	} else {
-		profile_copy(&m->layout, &m->now);
-	}
-	module_count_bytes(ms, m);
-	return store_save_profile(ms->store, m->row.id, PROFILE_LAYOUT, &m->layout, e);
-}
-
-struct profile_func *module_func(struct module *m, struct origin *o, size_t n)
-{
-	const struct map_func *f = &o->table.func.v[n];
-	struct profile_func *p;
-
-	if (o->func[n] == FUNC_UNKNOWN) {
-		p = profile_get(&m->now, &f->key);
-		o->func[n] =
-		    p && p->nblock == f->nblock ? (uint32_t)(p - m->now.func.v) : FUNC_GONE;
-	}
-	return o->func[n] == FUNC_GONE ? NULL : &m->now.func.v[o->func[n]];
 }
