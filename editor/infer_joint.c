@@ -18,10 +18,11 @@ enum {
 static const uint32_t NONE = UINT32_MAX;
 
 /* What a mispredicted branch takes, in instructions, if that leaves so much of
- * the misfit before. */
+ * the misfit before, or so much less. */
 static const struct {
 	double time, left;
 } REFILL[] = {{10, 0.75}, {30, 0.9}};
+static const double LESS = 5; /* the odds are 150 to 1 then */
 /* What block samples are worth at most, and by the number of instructions. */
 static const double BIAS = 0.3, BIAS_OF_ONE = 0.3;
 static const double HIDDEN = 0.25;   /* what too few are, by the square of instructions */
@@ -531,7 +532,7 @@ static bool solve_all(struct joint *j, struct sparse *s, struct arena *a)
 	for (i = 0; i < sizeof REFILL / sizeof *REFILL; i++) {
 		best = flows_kept(j, a);
 		misfit = solve(j, s, REFILL[i].time) ? joint_misfit(j) : HUGE_VAL;
-		if (misfit > REFILL[i].left * least) {
+		if (misfit > fmax(REFILL[i].left * least, least - LESS)) {
 			j->way = best.way;
 			j->in = best.in;
 			break;
