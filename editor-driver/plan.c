@@ -320,7 +320,8 @@ static void join_sites(const struct plan *p, size_t f, struct cfg *g, struct are
 	infer_sites(g, site, k, scratch);
 }
 
-static void infer_func(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
+/* What the profile says of a function. */
+static void set_profile(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
 {
 	size_t f = (size_t)(t->func - p->func) + i, nedge;
 	const uint64_t *value = p->counts->block[f];
@@ -342,14 +343,34 @@ static void infer_func(struct plan *p, struct plan_tu *t, uint32_t i, struct are
 		join_sites(p, f, g, scratch);
 		nedge = counts_came(p->counts, f, &edge);
 		set_witnesses(g, edge, nedge, true);
+		unit_looks(t->unit, i);
 	}
-	infer(g, p->counts->form == COUNTS_SAMPLES ? INFER_SAMPLES : INFER_COUNTS, scratch);
+}
+
+static void compare_looks(const struct plan *p)
+{
+	struct cfg **g = xcalloc(p->nweighed, sizeof *g);
+	size_t i;
+
+	for (i = 0; i < p->nweighed; i++)
+		g[i] = &p->weighed[i].tu->unit->func[p->weighed[i].ord].cfg;
+	infer_alike(g, p->nweighed);
+	free(g);
+}
+
+static void infer_func(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
+{
+	infer(&t->unit->func[i].cfg,
+	    p->counts->form == COUNTS_SAMPLES ? INFER_SAMPLES : INFER_COUNTS, scratch);
 }
 
 void plan_infer(struct plan *p)
 {
 	if (!p->counts || !p->counts->block)
 		return;
+	each_weighed(p, set_profile);
+	if (p->counts->form == COUNTS_SAMPLES)
+		compare_looks(p);
 	each_weighed(p, infer_func);
 	if (p->counts->form == COUNTS_SAMPLES)
 		entries_agree(p);

@@ -46,6 +46,16 @@ struct infer_site {
 };
 void infer_sites(struct cfg *g, const struct infer_site *site, size_t n, struct arena *scratch);
 
+/*
+ * Conditional jumps that look alike go alike (cfg_block.look): many are copies of one
+ * source, and what some of them do is the best guess for those that nobody saw. Before
+ * infer() with INFER_SAMPLES, of all functions of a program: sets cfg_edge.alike by the
+ * witnesses of the others of the same look, the more the less these differ.
+ * (Calder et al., "Evidence-based static branch prediction", TOPLAS 1997, learn from other
+ * programs; here the program's own samples tell.)
+ */
+void infer_alike(struct cfg *const g[], size_t n);
+
 void infer(struct cfg *g, enum infer_input input, struct arena *scratch);
 
 #endif

@@ -184,6 +184,11 @@ double joint_witness_worth(const struct cfg_block *k, double n)
 	return n > 0 ? n / (1 + DISCOUNT * (n + FEW * samples * samples / n)) : 0;
 }
 
+static double alike(const struct joint *j, const struct way *v)
+{
+	return v->edge == NONE ? 0 : j->g->edge[v->edge].alike;
+}
+
 static bool is_rare(const struct joint *j, const struct way *v)
 {
 	return v->edge != NONE && j->g->edge[v->edge].rare;
@@ -208,16 +213,19 @@ static void weigh_ways(struct joint *j, uint32_t b)
 	uint32_t usual = usual_ways(j, b);
 	double all = 0, unseen;
 
-	for (v = begin; v < end; v++)
+	j->prior[b] = ANY_WAY;
+	for (v = begin; v < end; v++) {
 		all += v->edge == NONE ? 0 : seen(j, v->edge);
+		j->prior[b] += alike(j, v);
+	}
 	j->seen[b] = joint_witness_worth(&j->g->block[b], all);
-	j->witness[b] = ANY_WAY + j->seen[b];
+	j->witness[b] = j->prior[b] + j->seen[b];
 	if (end - begin > WIDE)
 		j->weight[b] = j->witness[b] = fmax(j->weight[b], j->witness[b]);
 	for (v = begin; v < end; v++) {
 		unseen = is_rare(j, v) ? RARELY : 1 / (double)usual;
-		v->share =
-		    ((v->edge == NONE ? 0 : seen(j, v->edge)) + ANY_WAY * unseen) / (ANY_WAY + all);
+		unseen = ANY_WAY * unseen + alike(j, v);
+		v->share = ((v->edge == NONE ? 0 : seen(j, v->edge)) + unseen) / (j->prior[b] + all);
 		v->flow = j->weight[b] / j->cost[b] * v->share;
 	}
 }
@@ -231,6 +239,7 @@ static void build(struct joint *j, struct arena *a)
 	j->cost = arena_array(a, n, sizeof *j->cost);
 	j->weight = arena_array(a, n, sizeof *j->weight);
 	j->witness = arena_array(a, n, sizeof *j->witness);
+	j->prior = arena_array(a, n, sizeof *j->prior);
 	j->seen = arena_array(a, n, sizeof *j->seen);
 	j->in = arena_array(a, n, sizeof *j->in);
 	j->behind = arena_array(a, 3 * (size_t)n, sizeof *j->behind);
@@ -324,7 +333,7 @@ static void doubt_witnesses(struct joint *j)
 		if (!j->used[b] || !(j->seen[b] > 0) || j->first[b + 1] - j->first[b] > WIDE)
 			continue;
 		far = joint_far(j, b, joint_block_flow(j, b));
-		j->witness[b] = ANY_WAY + joint_believed(j, b, far);
+		j->witness[b] = j->prior[b] + joint_believed(j, b, far);
 	}
 }
 

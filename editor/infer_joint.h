@@ -38,6 +38,7 @@ struct joint {
 	double *cost;               /* per unit of flow: weight by estimate */
 	double *weight;             /* samples that its own evidence is worth */
 	double *witness;            /* that of its ways on */
+	double *prior;              /* of these: what is said of ways that nobody saw */
 	double *seen;               /* of these: those that were seen, unless they are doubted */
 	double *behind;             /* what those are worth that tell where it came from */
 	double *come, *far;         /* what comes in by ways; joint_far() of these */

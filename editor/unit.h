@@ -55,6 +55,10 @@ struct unit *unit_parse(struct arena *a, const char *text, size_t n, struct err 
 /* Before the arena goes: some of a unit lives outside of it. NULL is fine. */
 void unit_free(struct unit *u);
 
+/* Sets the look of the blocks of one function. Functions of a unit may be looked at
+ * by several threads. */
+void unit_looks(const struct unit *u, uint32_t ord);
+
 /* Where one function goes. */
 struct unit_place {
 	bool edit;            /* false: stays where it was, as it was */

@@ -1,5 +1,5 @@
 /*
- * Flow inference on graphs, counts and call sites out of fuzzed bytes: it must
+ * Flow inference on graphs, counts, looks and call sites out of fuzzed bytes: it must
  * end, and Kirchhoff's law must hold.
  */
 #include "editor/infer.h"
@@ -41,6 +41,16 @@ static void sites(struct cfg *g, struct arena *a)
 	infer_sites(g, s, n, a);
 }
 
+/* Of three looks. */
+static void looks(struct cfg *g)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->nblock; i++)
+		g->block[i].look = g->block[i].bytes % 4;
+	infer_alike(&g, 1);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
 	struct arena a = {0};
@@ -49,6 +59,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	if (n && fuzz_graph(&g, p + 1, n - 1, &a)) {
 		if (p[0] & 2)
 			sites(&g, &a);
+		if (p[0] & 4)
+			looks(&g);
 		infer(&g, p[0] & 1 ? INFER_COUNTS : INFER_SAMPLES, &a);
 		check_flow(&g, &a);
 	}

@@ -457,6 +457,65 @@ START_TEST(refills_explain_seldom_arms)
 }
 END_TEST
 
+/* Jumps of one look; of the first four registers tell, of the last nothing. */
+static struct cfg alike[5];
+
+static double fifth(const double witness[4])
+{
+	struct cfg *g[5];
+	uint32_t i;
+
+	for (i = 0; i < 5; i++) {
+		alike[i] = graph(4, "01t 02n 13j 23f");
+		alike[i].block[0].samples = alike[i].block[3].samples = 9 * S;
+		alike[i].block[3].flags = BLK_EXIT;
+		alike[i].block[0].look = 7;
+		alike[i].edge[0].witness = i < 4 ? (uint64_t)(witness[i] * 10 * S) : 0;
+		alike[i].edge[1].witness = i < 4 ? 10 * S - alike[i].edge[0].witness : 0;
+		g[i] = &alike[i];
+	}
+	infer_alike(g, 5);
+	return alike[4].edge[0].alike + alike[4].edge[1].alike;
+}
+
+START_TEST(what_looks_alike_goes_alike)
+{
+	double agree = fifth((double[]){.8, .9, .8, .9}), differ;
+	struct cfg g;
+
+	g = alike[4];
+	infer(&g, INFER_SAMPLES, &mem);
+	check_flow(&g);
+	ck_assert_uint_gt(edge(&g, 0, 1), 3 * edge(&g, 0, 2));
+	/* None says anything of itself: those of one look only. */
+	ck_assert(alike[0].edge[0].alike > alike[1].edge[0].alike);
+	differ = fifth((double[]){0, 1, 0, 1});
+	ck_assert(differ < agree / 2 && agree <= 2);
+	ck_assert(alike[4].edge[0].alike == alike[4].edge[1].alike);
+	alike[4].edge[0].alike = alike[4].edge[1].alike = 0;
+	g = alike[4];
+	infer(&g, INFER_SAMPLES, &mem);
+	ck_assert_uint_lt(edge(&g, 0, 1), 2 * edge(&g, 0, 2));
+}
+END_TEST
+
+START_TEST(another_look_tells_nothing)
+{
+	struct cfg a = graph(4, "01t 02n 13j 23f"), b = graph(4, "01t 02n 13j 23f");
+	struct cfg *g[] = {&a, &b};
+
+	a.edge[0].witness = 90 * S;
+	a.block[0].look = 7;
+	b.block[0].look = 8;
+	infer_alike(g, 2);
+	ck_assert(b.edge[0].alike == 0 && a.edge[0].alike == 0);
+	a.block[0].look = b.block[0].look = 0; /* no conditional jump */
+	infer_alike(g, 2);
+	ck_assert(b.edge[0].alike == 0);
+	infer_alike(NULL, 0);
+}
+END_TEST
+
 START_TEST(call_sites_tell_their_blocks)
 {
 	/* The arms have as many samples, but 90 of 100 in the callee came from 1. */
@@ -598,6 +657,8 @@ int main(void)
 	tcase_add_test(t, rare_ways_need_be_seen);
 	tcase_add_test(t, few_of_many_say_less);
 	tcase_add_test(t, refills_explain_seldom_arms);
+	tcase_add_test(t, what_looks_alike_goes_alike);
+	tcase_add_test(t, another_look_tells_nothing);
 	tcase_add_test(t, call_sites_tell_their_blocks);
 	tcase_add_test(t, one_site_tells_nothing);
 	tcase_add_test(t, entangled_graphs_are_answered);

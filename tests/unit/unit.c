@@ -196,6 +196,42 @@ static const char *rare_ways(const char *text)
 
 #define JUMPS(before, jumps) UNIT(FUNC("f", before jumps "\tnop\n.L1:\n\tret\n"))
 
+static uint64_t look(const char *insns)
+{
+	char text[1024];
+
+	snprintf(text, sizeof text, UNIT(FUNC("f", "%s\tnop\n.L1:\n\tret\n")), insns);
+	unit_looks(parse(text), 0);
+	ck_assert_uint_eq(last->func[0].cfg.block[1].look, 0);
+	return last->func[0].cfg.block[0].look;
+}
+
+/* Which registers, which place of the stack, which label: no; constants, symbols,
+ * what is compared: yes. */
+START_TEST(looks)
+{
+	uint64_t a = look("\tmovl\t8(%rsp), %eax\n\tcmpl\t$3, 4(%rbx,%rax,4)\n\tje\t.L1\n");
+
+	ck_assert_uint_ne(a, 0);
+	ck_assert_uint_eq(a,
+	    look("\tmovl\t-96(%rsp), %r10d\n\tcmpl\t$3, 4(%r9,%r10,4)\n\tje\t.L1\n"));
+	ck_assert_uint_ne(
+	    a, look("\tmovl\t8(%rsp), %eax\n\tcmpl\t$4, 4(%rbx,%rax,4)\n\tje\t.L1\n"));
+	ck_assert_uint_ne(
+	    a, look("\tmovl\t8(%rsp), %eax\n\tcmpl\t$3, 8(%rbx,%rax,4)\n\tje\t.L1\n"));
+	ck_assert_uint_ne(
+	    a, look("\tmovl\t8(%rsp), %eax\n\tcmpl\t$3, 4(%rbx,%rax,4)\n\tjne\t.L1\n"));
+	ck_assert_uint_ne(
+	    a, look("\tmovl\t8(%rax), %eax\n\tcmpl\t$3, 4(%rbx,%rax,4)\n\tje\t.L1\n"));
+	ck_assert_uint_eq(look("\tucomisd\t.LC3(%rip), %xmm0\n\tja\t.L1\n"),
+	    look("\tucomisd\t.LC17(%rip), %xmm3\n\tja\t.L1\n"));
+	ck_assert_uint_ne(
+	    look("\tcmpb\t$0, one(%rip)\n\tja\t.L1\n"), look("\tcmpb\t$0, two(%rip)\n\tja\t.L1\n"));
+	ck_assert_uint_eq(look("\tnop\n\ttestq\t%rax, %rax\n\tjs\t.L1\n"),
+	    look("\tincl\tone(%rip)\n\tnop\n\ttestq\t%rcx, %rcx\n\tjs\t.L1\n"));
+}
+END_TEST
+
 START_TEST(numbers_are_ordered)
 {
 	ck_assert_str_eq(
@@ -1228,7 +1264,7 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {branches, numbers_are_ordered, loops_and_falls, gcc_switch,
+	const TTest *const tests[] = {branches, looks, numbers_are_ordered, loops_and_falls, gcc_switch,
 	    clang_switch, computed_goto, distances_hold_one_part, indirect_tail_call,
 	    conditional_tail_call, noreturn_ends, odd_bounds, asm_goto,
 	    labels_behind_asm_are_the_compilers, cold_part_is_rejoined, cold_names_that_are_taken,
