@@ -1,15 +1,10 @@
-#include "editor-driver/plan.h"
-#include "editor-driver/entries.h"
-#include "editor-driver/order.h"
 #include "editor-driver/parallel.h"
-#include "editor-driver/shift.h"
-#include "editor/infer.h"
+#include "editor-driver/plan_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH_BLOCKS = 64, FUNC_ALIGN = 4, LINE_ALIGN = 6 /* log2 */ };
-static const double HOT_SHARE = 0.95, LINE_SHARE = 0.01;
+enum { BATCH_BLOCKS = 64 };
 
 /* ---- begin ---- */
 
@@ -33,9 +28,9 @@ static void weigh(struct plan *p, struct plan_tu *t)
 
 	t->weight = arena_array(&t->mem, t->nfunc, sizeof *t->weight);
 	for (i = 0; i < t->nfunc; i++) {
-		t->weight[i] = p->counts && p->counts->block
-		    ? counts_weight(p->counts, p->func, (size_t)(t->func - p->func) + i)
-		    : p->mode == PLAN_RANDOM;
+		t->weight[i] = p->counts && p->counts->block ? counts_weight(p->counts, p->func,
+								   (size_t)(t->func - p->func) + i)
+							     : p->mode == PLAN_RANDOM;
 		t->edited = t->edited || t->weight[i] || p->mode == PLAN_COUNT;
 	}
 }
@@ -110,8 +105,13 @@ int plan_begin(struct plan *p, struct artifact *a, enum plan_mode mode, uint64_t
 	const struct art_tu *tu;
 	size_t i, k = 0;
 
-	*p = (struct plan){.art = a, .mode = mode, .seed = seed, .counts = counts,
-	    .transforms = transforms, .jobs = jobs, .reading = PTHREAD_MUTEX_INITIALIZER};
+	*p = (struct plan){.art = a,
+	    .mode = mode,
+	    .seed = seed,
+	    .counts = counts,
+	    .transforms = transforms,
+	    .jobs = jobs,
+	    .reading = PTHREAD_MUTEX_INITIALIZER};
 	p->nfunc = artifact_funcs(a, &p->func);
 	p->ntu = artifact_tus(a, &tu);
 	p->tu = xcalloc(p->ntu, sizeof *p->tu);
@@ -166,7 +166,6 @@ void plan_free(struct plan *p)
 
 /* ---- the passes ---- */
 
-/* Runs one pass over the edited TUs. */
 struct pass {
 	struct plan *p;
 	int (*fn)(struct plan *p, struct plan_tu *t, struct err *e);
@@ -182,7 +181,7 @@ static int pass_tu(void *arg, size_t i, struct err *e)
 	return pass->fn(pass->p, t, e) ? err_wrap(e, "%s", t->art->name) : 0;
 }
 
-static int each_edited(
+int plan_each_edited(
     struct plan *p, int (*fn)(struct plan *, struct plan_tu *, struct err *), struct err *e)
 {
 	struct pass pass = {p, fn};
@@ -190,7 +189,6 @@ static int each_edited(
 	return parallel_for(p->jobs, p->ntu, pass_tu, &pass, e);
 }
 
-/* Runs one pass over the functions with a weight. */
 struct func_pass {
 	struct plan *p;
 	void (*fn)(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch);
@@ -209,7 +207,7 @@ static int pass_batch(void *arg, size_t i, struct err *e)
 	return 0;
 }
 
-static void each_weighed(
+void plan_each_weighed(
     struct plan *p, void (*fn)(struct plan *, struct plan_tu *, uint32_t, struct arena *))
 {
 	struct func_pass pass = {p, fn};
@@ -233,13 +231,14 @@ static int agree(const struct unit *u, const struct plan_tu *t, struct err *e)
 	uint32_t i;
 
 	if (u->nfunc != t->nfunc)
-		return err_set(e, "the artifact lists %u functions, its text has %u", t->nfunc,
-		    u->nfunc);
+		return err_set(
+		    e, "the artifact lists %u functions, its text has %u", t->nfunc, u->nfunc);
 	for (i = 0; i < t->nfunc; i++)
 		if (strcmp(u->func[i].name, t->func[i].name) ||
 		    u->func[i].cfg.nblock != t->func[i].nblock ||
 		    !hash_equal(&u->func[i].key, &t->func[i].key))
-			return err_set(e, "%s: not the blocks that the artifact lists; it was "
+			return err_set(e,
+			    "%s: not the blocks that the artifact lists; it was "
 			    "written by another version: build the program again",
 			    u->func[i].name);
 	return 0;
@@ -275,240 +274,7 @@ static int parse_tu(struct plan *p, struct plan_tu *t, struct err *e)
 
 int plan_parse(struct plan *p, struct err *e)
 {
-	return each_edited(p, parse_tu, e);
-}
-
-/* Edges and their counts both ascend by src. */
-static size_t set_witnesses(struct cfg *g, const struct counts_flow *v, size_t n, bool came)
-{
-	uint32_t e = 0, k;
-	size_t i, lost = 0;
-
-	for (i = 0; i < n; i++) {
-		while (e < g->nedge && g->edge[e].src < v[i].block)
-			e++;
-		for (k = e; k < g->nedge && g->edge[k].src == v[i].block; k++)
-			if (g->edge[k].dst == v[i].to)
-				break;
-		if (k < g->nedge && g->edge[k].src == v[i].block)
-			*(came ? &g->edge[k].came : &g->edge[k].witness) = v[i].value;
-		else
-			lost++;
-	}
-	return lost;
-}
-
-static int by_callee(const void *pa, const void *pb)
-{
-	const struct infer_site *a = pa, *b = pb;
-
-	if (a->callee != b->callee)
-		return a->callee < b->callee ? -1 : 1;
-	return (a->block > b->block) - (a->block < b->block);
-}
-
-static void join_sites(const struct plan *p, size_t f, struct cfg *g, struct arena *scratch)
-{
-	const struct counts_flow *call;
-	size_t n = counts_calls(p->counts, f, &call), i, k = 0;
-	struct infer_site *site = arena_array(scratch, n, sizeof *site);
-
-	for (i = 0; i < n; i++)
-		if (call[i].value)
-			site[k++] = (struct infer_site){call[i].to, call[i].block, call[i].value};
-	qsort(site, k, sizeof *site, by_callee);
-	infer_sites(g, site, k, scratch);
-}
-
-/* What the profile says of a function. */
-static void set_profile(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
-{
-	size_t f = (size_t)(t->func - p->func) + i, nedge;
-	const uint64_t *value = p->counts->block[f];
-	struct cfg *g = &t->unit->func[i].cfg;
-	const struct counts_flow *edge;
-	uint32_t b;
-
-	for (b = 0; b < g->nblock; b++) {
-		if (p->counts->form == COUNTS_SAMPLES)
-			g->block[b].samples = value[b];
-		else
-			g->block[b].count = value[b];
-	}
-	nedge = counts_edges(p->counts, f, &edge);
-	nedge = set_witnesses(g, edge, nedge, false);
-	if (counts_stands(p->counts, f))
-		atomic_fetch_add(&p->no_edge, nedge);
-	if (p->counts->form == COUNTS_SAMPLES) {
-		join_sites(p, f, g, scratch);
-		nedge = counts_came(p->counts, f, &edge);
-		set_witnesses(g, edge, nedge, true);
-		unit_looks(t->unit, i);
-	}
-}
-
-static void compare_looks(const struct plan *p)
-{
-	struct cfg **g = xcalloc(p->nweighed, sizeof *g);
-	size_t i;
-
-	for (i = 0; i < p->nweighed; i++)
-		g[i] = &p->weighed[i].tu->unit->func[p->weighed[i].ord].cfg;
-	infer_alike(g, p->nweighed);
-	free(g);
-}
-
-static void infer_func(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
-{
-	infer(&t->unit->func[i].cfg,
-	    p->counts->form == COUNTS_SAMPLES ? INFER_SAMPLES : INFER_COUNTS, scratch);
-}
-
-void plan_infer(struct plan *p)
-{
-	if (!p->counts || !p->counts->block)
-		return;
-	each_weighed(p, set_profile);
-	if (p->counts->form == COUNTS_SAMPLES)
-		compare_looks(p);
-	each_weighed(p, infer_func);
-	if (p->counts->form == COUNTS_SAMPLES)
-		entries_agree(p);
-}
-
-static uint64_t func_seed(const struct plan *p, const struct plan_tu *t, uint32_t i)
-{
-	struct {
-		struct hash128 tu;
-		uint64_t seed, ord;
-	} in = {t->art->hash, p->seed, i};
-	struct hash128 h = hash_bytes(&in, sizeof in);
-
-	return hash_short(&h);
-}
-
-static void *kept(const void *p, size_t n, size_t size)
-{
-	return p ? memcpy(xcalloc(n, size), p, n * size) : NULL;
-}
-
-/* Out of the arena of one thread; plan_free() frees it. Those of PLAN_COUNT
- * lie in their unit's. */
-static void keep_layout(const struct layout *l, struct layout *to)
-{
-	*to = *l;
-	to->order = kept(l->order, l->n, sizeof *to->order);
-	to->copy = kept(l->copy, l->n, sizeof *to->copy);
-	to->align = kept(l->align, l->n, sizeof *to->align);
-}
-
-/* Hot calls of other modules, where the symbol is bound at the start anyway. */
-static bool *direct_calls(const struct plan *p, const struct unit_func *f, uint64_t seed)
-{
-	bool *direct;
-	uint32_t i;
-
-	if (!(p->transforms & LAYOUT_GOT) || !p->binds_now || !f->ncall)
-		return NULL;
-	direct = xcalloc(f->ncall, sizeof *direct);
-	for (i = 0; i < f->ncall; i++) {
-		if (!strcmp(f->call[i].callee, "__tls_get_addr"))
-			continue;
-		if (p->mode == PLAN_RANDOM)
-			direct[i] = seed >> i % 64 & 1;
-		else
-			direct[i] = f->cfg.block[f->call[i].block].count >= p->hot &&
-			    !htab_get_str(&p->defined, f->call[i].callee);
-	}
-	return direct;
-}
-
-static double executed(const struct cfg *g)
-{
-	const struct cfg_block *b;
-	double n = 0;
-
-	for (b = g->block; b < g->block + g->nblock; b++)
-		n += (double)b->count * b->insns;
-	return n;
-}
-
-/* How fast a function is depends on where in a line it begins, by some per cent
- * either way: with LAYOUT_LINES those that execute LINE_SHARE of all
- * instructions have a place that is always the same. */
-static uint8_t entry_alignment(
-    const struct plan *p, const struct plan_tu *t, uint32_t i, const struct cfg *g)
-{
-	if (p->mode == PLAN_RANDOM)
-		return p->transforms & LAYOUT_ALIGN ? func_seed(p, t, i) % 7 : 0;
-	if (p->transforms & LAYOUT_LINES && p->executed > 0 &&
-	    executed(g) >= LINE_SHARE * p->executed)
-		return LINE_ALIGN;
-	return p->transforms & LAYOUT_ALIGN ? FUNC_ALIGN : 0;
-}
-
-static void layout_func(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
-{
-	struct unit_func *f = &t->unit->func[i];
-	struct layout_options o = {
-	    .split = !f->one_part, .transforms = p->transforms, .hot = p->hot};
-	struct unit_place *at = &t->place[i];
-	struct layout l;
-
-	at->edit = f->movable;
-	at->hole = shift_hole(p, t, i);
-	at->align = entry_alignment(p, t, i, &f->cfg);
-	if (f->opaque)
-		layout_identity(&f->cfg, &l, scratch);
-	else if (p->mode == PLAN_RANDOM)
-		layout_random(&f->cfg, &o, func_seed(p, t, i), &l, scratch);
-	else {
-		if (p->transforms & LAYOUT_THREAD)
-			layout_thread(&f->cfg);
-		layout_blocks(&f->cfg, &o, &l, scratch);
-	}
-	keep_layout(&l, &at->layout);
-	at->direct = direct_calls(p, f, func_seed(p, t, i));
-}
-
-struct hot_block {
-	uint64_t count, weight;
-};
-
-static int by_count(const void *a, const void *b)
-{
-	const struct hot_block *x = a, *y = b;
-
-	return (x->count < y->count) - (x->count > y->count);
-}
-
-/* The count of the rarest of those most executed blocks that together execute
- * HOT_SHARE of all instructions. */
-static uint64_t hot_count(const struct plan *p)
-{
-	VEC(struct hot_block) list = {0};
-	const struct cfg_block *b;
-	const struct cfg *g;
-	uint64_t count = 0;
-	double sum = 0;
-	size_t i;
-
-	for (i = 0; i < p->nweighed; i++) {
-		g = &p->weighed[i].tu->unit->func[p->weighed[i].ord].cfg;
-		for (b = g->block; b < g->block + g->nblock; b++) {
-			if (b->count)
-				vec_push(&list,
-				    (struct hot_block){b->count, b->count * b->insns});
-		}
-	}
-	if (list.n)
-		qsort(list.v, list.n, sizeof *list.v, by_count);
-	for (i = 0; i < list.n && sum < HOT_SHARE * p->executed; i++) {
-		sum += (double)list.v[i].weight;
-		count = list.v[i].count;
-	}
-	vec_free(&list);
-	return count;
+	return plan_each_edited(p, parse_tu, e);
 }
 
 static int count_tu(struct plan *p, struct plan_tu *t, struct err *e)
@@ -522,43 +288,7 @@ static int count_tu(struct plan *p, struct plan_tu *t, struct err *e)
 int plan_count(struct plan *p, const struct unit_counting *how, struct err *e)
 {
 	p->counting = *how;
-	return each_edited(p, count_tu, e);
-}
-
-void plan_layout(struct plan *p)
-{
-	size_t i;
-
-	for (i = 0; i < p->nweighed; i++)
-		p->executed += executed(&p->weighed[i].tu->unit->func[p->weighed[i].ord].cfg);
-	p->hot = hot_count(p);
-	each_weighed(p, layout_func);
-}
-
-/* The function that all others follow begins on a page. */
-static void begin_page(struct plan *p)
-{
-	enum { PAGE = 12 };
-	struct unit_place *at;
-	size_t i;
-
-	for (i = 0; i < p->nweighed; i++) {
-		at = &p->weighed[i].tu->place[p->weighed[i].ord];
-		if (at->edit && !at->rank)
-			at->align = PAGE;
-	}
-}
-
-void plan_order(struct plan *p)
-{
-	if (p->mode == PLAN_RANDOM)
-		order_random(p);
-	else if (p->mode == PLAN_COUNT)
-		order_original(p);
-	else
-		order_calls(p);
-	if (p->transforms & LAYOUT_PAGE)
-		begin_page(p);
+	return plan_each_edited(p, count_tu, e);
 }
 
 static int emit_tu(struct plan *p, struct plan_tu *t, struct err *e)
@@ -569,7 +299,7 @@ static int emit_tu(struct plan *p, struct plan_tu *t, struct err *e)
 
 void plan_emit(struct plan *p)
 {
-	each_edited(p, emit_tu, NULL);
+	plan_each_edited(p, emit_tu, NULL);
 }
 
 static int check_tu(struct plan *p, struct plan_tu *t, struct err *e)
@@ -582,7 +312,7 @@ static int check_tu(struct plan *p, struct plan_tu *t, struct err *e)
 
 int plan_check(struct plan *p, struct err *e)
 {
-	return each_edited(p, check_tu, e);
+	return plan_each_edited(p, check_tu, e);
 }
 
 static void func_copies(

@@ -46,14 +46,14 @@ struct plan {
 	struct artifact *art;
 	enum plan_mode mode;
 	uint64_t seed;
-	const struct counts *counts; /* of PLAN_PROFILE; of PLAN_COUNT where there are any */
+	const struct counts *counts;   /* of PLAN_PROFILE; of PLAN_COUNT where there are any */
 	struct unit_counting counting; /* of PLAN_COUNT, but for the weight; by plan_count() */
-	unsigned jobs;               /* threads */
-	unsigned transforms;         /* of the layouts; enum layout_transform */
+	unsigned jobs;                 /* threads */
+	unsigned transforms;           /* of the layouts; enum layout_transform */
 	const struct art_func *func;
 	size_t nfunc;
-	uint64_t hot; /* executions of a block that count as hot; from plan_layout() */
-	double executed; /* instructions, by the counts; from plan_layout() */
+	uint64_t hot;        /* executions of a block that count as hot; from plan_layout() */
+	double executed;     /* instructions, by the counts; from plan_layout() */
 	bool binds_now;      /* the link asks for that: every symbol is bound at the start */
 	struct htab defined; /* names of the module's functions */
 	struct plan_tu *tu;

@@ -1,0 +1,20 @@
+/*
+ * How the passes of a plan go over it: plan.c (begin, parse, emit, check),
+ * plan_infer.c, plan_layout.c. Private to them.
+ */
+#ifndef MORPH_PLAN_PARTS_H
+#define MORPH_PLAN_PARTS_H
+
+#include "editor-driver/plan.h"
+
+/* fn for each edited TU, on the plan's threads. 0, or -1 with the error of the
+ * first TU that failed, its name in front. */
+int plan_each_edited(
+    struct plan *p, int (*fn)(struct plan *p, struct plan_tu *t, struct err *e), struct err *e);
+
+/* fn for each function with a weight, function i of t, on the plan's threads.
+ * What is in scratch dies with the batch. */
+void plan_each_weighed(struct plan *p,
+    void (*fn)(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch));
+
+#endif
