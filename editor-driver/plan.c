@@ -215,6 +215,12 @@ void plan_each_weighed(
 	parallel_for(p->jobs, p->nbatch, pass_batch, &pass, NULL);
 }
 
+bool plan_stands(const struct plan *p, const struct plan_func *f)
+{
+	return !p->counts || !p->counts->block ||
+	       counts_stands(p->counts, (size_t)(f->tu->func - p->func) + f->ord);
+}
+
 static int read_text(struct plan *p, const struct plan_tu *t, struct buf *out, struct err *e)
 {
 	int rc;

@@ -73,14 +73,17 @@ static void set_profile(struct plan *p, struct plan_tu *t, uint32_t i, struct ar
 	}
 }
 
+/* Those that stand for others first. */
 static void compare_looks(const struct plan *p)
 {
-	struct cfg **g = xcalloc(p->nweighed, sizeof *g);
-	size_t i;
+	struct cfg **g = xcalloc(p->nweighed, sizeof *g), *one;
+	size_t i, first = 0, rest = p->nweighed;
 
-	for (i = 0; i < p->nweighed; i++)
-		g[i] = &p->weighed[i].tu->unit->func[p->weighed[i].ord].cfg;
-	infer_alike(g, p->nweighed);
+	for (i = 0; i < p->nweighed; i++) {
+		one = &p->weighed[i].tu->unit->func[p->weighed[i].ord].cfg;
+		g[plan_stands(p, &p->weighed[i]) ? first++ : --rest] = one;
+	}
+	infer_alike(g, p->nweighed, first);
 	free(g);
 }
 

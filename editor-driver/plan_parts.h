@@ -17,4 +17,8 @@ int plan_each_edited(
 void plan_each_weighed(struct plan *p,
     void (*fn)(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch));
 
+/* A function with a weight that is not a copy of an earlier one (counts_stands()):
+ * what is summed over the program takes it once. */
+bool plan_stands(const struct plan *p, const struct plan_func *f);
+
 #endif

@@ -50,11 +50,12 @@ void infer_sites(struct cfg *g, const struct infer_site *site, size_t n, struct 
  * Conditional jumps that look alike go alike (cfg_block.look): many are copies of one
  * source, and what some of them do is the best guess for those that nobody saw. Before
  * infer() with INFER_SAMPLES, of all functions of a program: sets cfg_edge.alike by the
- * witnesses of the others of the same look, the more the less these differ.
+ * witnesses of the others of the same look, the more the less these differ. The first
+ * `speak` are heard; the others are copies of some of these.
  * (Calder et al., "Evidence-based static branch prediction", TOPLAS 1997, learn from other
  * programs; here the program's own samples tell.)
  */
-void infer_alike(struct cfg *const g[], size_t n);
+void infer_alike(struct cfg *const g[], size_t n, size_t speak);
 
 void infer(struct cfg *g, enum infer_input input, struct arena *scratch);
 

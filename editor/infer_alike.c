@@ -71,9 +71,7 @@ static void set_alike(
 {
 	double t = fmax(all->taken - own->taken, 0), o = fmax(all->other - own->other, 0), w;
 
-	if (t + o < LEAST)
-		return;
-	w = fmax(worth(all), 0) * (t + o) / (t + o + FEW);
+	w = t + o < LEAST ? 0 : fmax(worth(all), 0) * (t + o) / (t + o + FEW);
 	taken->alike = w * (t + ANY_WAY) / (t + o + 2 * ANY_WAY);
 	other->alike = w * (o + ANY_WAY) / (t + o + 2 * ANY_WAY);
 }
@@ -83,11 +81,6 @@ struct looks {
 	struct htab at;
 	VEC(struct look) all;
 };
-
-static uint64_t *place(struct looks *l, const struct cfg *g, uint32_t b, bool *fresh)
-{
-	return htab_put(&l->at, &g->block[b].look, sizeof g->block[b].look, fresh);
-}
 
 static void sum_up(struct looks *l, struct cfg *g)
 {
@@ -100,7 +93,7 @@ static void sum_up(struct looks *l, struct cfg *g)
 	for (i = 0; i < g->nedge;)
 		if (is_jump(g, &i, &taken, &other)) {
 			own = look_of(taken, other);
-			at = place(l, g, taken->src, &fresh);
+			at = htab_put(&l->at, &g->block[taken->src].look, sizeof(uint64_t), &fresh);
 			if (fresh) {
 				*at = l->all.n;
 				vec_push(&l->all, own);
@@ -110,26 +103,28 @@ static void sum_up(struct looks *l, struct cfg *g)
 		}
 }
 
-static void set_all(struct looks *l, struct cfg *g)
+static void set_all(const struct looks *l, struct cfg *g)
 {
+	static const struct look unknown;
 	struct cfg_edge *taken, *other;
 	struct look own;
+	uint64_t *at;
 	uint32_t i;
-	bool fresh;
 
 	for (i = 0; i < g->nedge;)
 		if (is_jump(g, &i, &taken, &other)) {
 			own = look_of(taken, other);
-			set_alike(taken, other, &own, &l->all.v[*place(l, g, taken->src, &fresh)]);
+			at = htab_get(&l->at, &g->block[taken->src].look, sizeof(uint64_t));
+			set_alike(taken, other, &own, at ? &l->all.v[*at] : &unknown);
 		}
 }
 
-void infer_alike(struct cfg *const g[], size_t n)
+void infer_alike(struct cfg *const g[], size_t n, size_t speak)
 {
 	struct looks l = {0};
 	size_t i;
 
-	for (i = 0; i < n; i++)
+	for (i = 0; i < speak; i++)
 		sum_up(&l, g[i]);
 	for (i = 0; i < n; i++)
 		set_all(&l, g[i]);

@@ -48,7 +48,7 @@ static void looks(struct cfg *g)
 
 	for (i = 0; i < g->nblock; i++)
 		g->block[i].look = g->block[i].bytes % 4;
-	infer_alike(&g, 1);
+	infer_alike(&g, 1, 1);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)

@@ -474,7 +474,7 @@ static double fifth(const double witness[4])
 		alike[i].edge[1].witness = i < 4 ? 10 * S - alike[i].edge[0].witness : 0;
 		g[i] = &alike[i];
 	}
-	infer_alike(g, 5);
+	infer_alike(g, 5, 5);
 	return alike[4].edge[0].alike + alike[4].edge[1].alike;
 }
 
@@ -507,12 +507,19 @@ START_TEST(another_look_tells_nothing)
 	a.edge[0].witness = 90 * S;
 	a.block[0].look = 7;
 	b.block[0].look = 8;
-	infer_alike(g, 2);
+	infer_alike(g, 2, 2);
 	ck_assert(b.edge[0].alike == 0 && a.edge[0].alike == 0);
+	b.block[0].look = 7;
+	infer_alike(g, 2, 2);
+	ck_assert(b.edge[0].alike > 0 && a.edge[0].alike == 0);
+	/* A copy of the first is told, and says nothing. */
+	b.edge[0].witness = 90 * S;
+	infer_alike(g, 2, 1);
+	ck_assert(a.edge[0].alike == 0 && b.edge[0].alike == 0);
 	a.block[0].look = b.block[0].look = 0; /* no conditional jump */
-	infer_alike(g, 2);
+	infer_alike(g, 2, 2);
 	ck_assert(b.edge[0].alike == 0);
-	infer_alike(NULL, 0);
+	infer_alike(NULL, 0, 0);
 }
 END_TEST
 
