@@ -126,6 +126,8 @@ static uint64_t hot_count(const struct plan *p)
 	size_t i;
 
 	for (i = 0; i < p->nweighed; i++) {
+		if (!plan_stands(p, &p->weighed[i]))
+			continue;
 		g = &p->weighed[i].tu->unit->func[p->weighed[i].ord].cfg;
 		for (b = g->block; b < g->block + g->nblock; b++) {
 			if (b->count)
@@ -147,7 +149,8 @@ void plan_layout(struct plan *p)
 	size_t i;
 
 	for (i = 0; i < p->nweighed; i++)
-		p->executed += executed(&p->weighed[i].tu->unit->func[p->weighed[i].ord].cfg);
+		if (plan_stands(p, &p->weighed[i]))
+			p->executed += executed(&p->weighed[i].tu->unit->func[p->weighed[i].ord].cfg);
 	p->hot = hot_count(p);
 	plan_each_weighed(p, layout_func);
 }
