@@ -189,43 +189,27 @@ static double alike(const struct joint *j, const struct way *v)
 	return v->edge == NONE ? 0 : j->g->edge[v->edge].alike;
 }
 
-static bool is_rare(const struct joint *j, const struct way *v)
-{
-	return v->edge != NONE && j->g->edge[v->edge].rare;
-}
-
-/* How many of the ways on from b share alike what nobody saw: all, but for those
- * that the compiler made for what all but never is. */
-static uint32_t usual_ways(const struct joint *j, uint32_t b)
-{
-	const struct way *v;
-	uint32_t n = 0;
-
-	for (v = j->way + j->first[b]; v < j->way + j->first[b + 1]; v++)
-		n += !is_rare(j, v);
-	return n;
-}
-
 /* Shares of the ways, what they are worth, and flows to begin with. */
 static void weigh_ways(struct joint *j, uint32_t b)
 {
 	struct way *v, *begin = j->way + j->first[b], *end = j->way + j->first[b + 1];
-	uint32_t usual = usual_ways(j, b);
-	double all = 0, unseen;
+	double all = 0, usual = 0, unseen;
 
 	j->prior[b] = ANY_WAY;
 	for (v = begin; v < end; v++) {
 		all += v->edge == NONE ? 0 : seen(j, v->edge);
 		j->prior[b] += alike(j, v);
+		usual += v->share = joint_usual(j, v);
 	}
 	j->seen[b] = joint_witness_worth(&j->g->block[b], all);
 	j->witness[b] = j->prior[b] + j->seen[b];
 	if (end - begin > WIDE)
 		j->weight[b] = j->witness[b] = fmax(j->weight[b], j->witness[b]);
 	for (v = begin; v < end; v++) {
-		unseen = is_rare(j, v) ? RARELY : 1 / (double)usual;
+		unseen = v->share > 0 ? v->share / usual : RARELY;
 		unseen = ANY_WAY * unseen + alike(j, v);
-		v->share = ((v->edge == NONE ? 0 : seen(j, v->edge)) + unseen) / (j->prior[b] + all);
+		v->share =
+		    ((v->edge == NONE ? 0 : seen(j, v->edge)) + unseen) / (j->prior[b] + all);
 		v->flow = j->weight[b] / j->cost[b] * v->share;
 	}
 }

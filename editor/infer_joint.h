@@ -64,6 +64,13 @@ bool joint_branches(const struct joint *j, uint32_t b);
 double joint_witness_worth(const struct cfg_block *k, double n);
 /* … and what of that is believed where the flows are so far from what they say. */
 double joint_doubted(double worth, double far);
+/*
+ * How much of what nobody saw of a block goes this way, beside its others: 1, less
+ * where the compiler laid it out as what happens seldom, 0 where it made it for what
+ * all but never is. GCC lets what it takes for likelier follow without a jump, and
+ * sets aside what is not (Pettis, Hansen 1990; its heuristics: Ball, Larus 1993).
+ */
+double joint_usual(const struct joint *j, const struct way *v);
 /* How far b's flow x divides otherwise than its witnesses, after Kullback and
  * Leibler, and how many witnesses are believed then. */
 double joint_far(const struct joint *j, uint32_t b, double x);

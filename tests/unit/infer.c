@@ -410,6 +410,48 @@ START_TEST(rare_ways_need_be_seen)
 }
 END_TEST
 
+/* Block 3 is jumped to and back from, or follows and is jumped over. */
+START_TEST(what_is_set_aside_is_seldom)
+{
+	struct cfg aside = graph(4, "03t 01n 12f 31j"), next = graph(4, "01t 03n 12f 31f");
+	uint32_t b;
+
+	for (b = 0; b < 4; b++)
+		aside.block[b].samples = next.block[b].samples = (b == 3 ? 6 : 60) * S;
+	aside.block[2].flags = next.block[2].flags = BLK_EXIT;
+	infer(&aside, INFER_SAMPLES, &mem);
+	infer(&next, INFER_SAMPLES, &mem);
+	check_flow(&aside);
+	ck_assert_uint_lt(edge(&aside, 0, 3), edge(&next, 0, 3));
+	aside.edge[0].witness = 90 * S;
+	aside.edge[1].witness = 10 * S;
+	infer(&aside, INFER_SAMPLES, &mem);
+	ck_assert_uint_gt(edge(&aside, 0, 3), edge(&aside, 0, 1));
+}
+END_TEST
+
+/* Both ways on from block 2 lead to what block 1 leads to as well. */
+START_TEST(jumps_ahead_to_shared_code_are_seldom)
+{
+	static const char *const text[] = {
+	    "01t 02n 14t 13n 24t 23n 34f", "01t 02n 14t 13n 23t 24n 34f"};
+	uint64_t skips[2];
+	struct cfg g;
+	uint32_t i, b;
+
+	for (i = 0; i < 2; i++) {
+		g = graph(5, text[i]);
+		for (b = 0; b < 5; b++)
+			g.block[b].samples = (b % 4 ? 30 : 60) * S;
+		g.block[4].flags = BLK_EXIT;
+		infer(&g, INFER_SAMPLES, &mem);
+		check_flow(&g);
+		skips[i] = edge(&g, 2, 4);
+	}
+	ck_assert_uint_lt(skips[0], skips[1]);
+}
+END_TEST
+
 /* Half of the blocks' samples bear witness, or one in ten, where the samples of
  * the arms speak against it. */
 START_TEST(few_of_many_say_less)
@@ -662,6 +704,8 @@ int main(void)
 	tcase_add_test(t, witnesses_tell_what_samples_hide);
 	tcase_add_test(t, what_came_tells_what_samples_hide);
 	tcase_add_test(t, rare_ways_need_be_seen);
+	tcase_add_test(t, what_is_set_aside_is_seldom);
+	tcase_add_test(t, jumps_ahead_to_shared_code_are_seldom);
 	tcase_add_test(t, few_of_many_say_less);
 	tcase_add_test(t, refills_explain_seldom_arms);
 	tcase_add_test(t, what_looks_alike_goes_alike);
