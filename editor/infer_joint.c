@@ -232,6 +232,7 @@ static void build(struct joint *j, struct arena *a)
 	j->price = arena_array(a, n, sizeof *j->price);
 	j->refill = arena_array(a, 2 * (size_t)n, sizeof *j->refill);
 	j->refill_in = j->refill + n;
+	joint_usual_begin(j, a);
 	for (b = 0; b < n; b++) {
 		j->first[b + 1] = j->first[b];
 		if (!j->used[b])

@@ -35,15 +35,16 @@ struct joint {
 	uint32_t *first; /* way[first[b]] … way[first[b + 1]] leave block b */
 	struct way *way;
 	/* Per block: */
-	double *cost;               /* per unit of flow: weight by estimate */
-	double *weight;             /* samples that its own evidence is worth */
-	double *witness;            /* that of its ways on */
-	double *prior;              /* of these: what is said of ways that nobody saw */
-	double *seen;               /* of these: those that were seen, unless they are doubted */
-	double *behind;             /* what those are worth that tell where it came from */
-	double *come, *far;         /* what comes in by ways; joint_far() of these */
-	double *in;                 /* flow that enters here; 0 = none may */
-	double *price;              /* of a unit of flow there */
+	double *cost;        /* per unit of flow: weight by estimate */
+	double *weight;      /* samples that its own evidence is worth */
+	double *witness;     /* that of its ways on */
+	double *prior;       /* of these: what is said of ways that nobody saw */
+	double *seen;        /* of these: those that were seen, unless they are doubted */
+	double *behind;      /* what those are worth that tell where it came from */
+	double *come, *far;  /* what comes in by ways; joint_far() of these */
+	double *in;          /* flow that enters here; 0 = none may */
+	double *price;       /* of a unit of flow there */
+	uint32_t *loop_ends; /* the lowest block that ends a loop whose first is b or behind */
 	double *refill, *refill_in; /* time, in instructions, that mispredicted ways here cost */
 };
 
@@ -71,6 +72,8 @@ double joint_doubted(double worth, double far);
  * sets aside what is not (Pettis, Hansen 1990; its heuristics: Ball, Larus 1993).
  */
 double joint_usual(const struct joint *j, const struct way *v);
+/* Before that: sets j->loop_ends. */
+void joint_usual_begin(struct joint *j, struct arena *a);
 /* How far b's flow x divides otherwise than its witnesses, after Kullback and
  * Leibler, and how many witnesses are believed then. */
 double joint_far(const struct joint *j, uint32_t b, double x);

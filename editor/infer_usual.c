@@ -34,8 +34,8 @@ static bool comes_back(const struct joint *j, uint32_t src, uint32_t b)
 	return src < first && first < b;
 }
 
-/* A jump ahead that skips nothing of its own: to what stands aside for it alone, or
- * to what others go to as well. */
+/* A jump ahead over a loop, or one that skips nothing of its own: to what stands aside
+ * for it alone, or to what others go to as well. */
 static bool leads_away(const struct joint *j, const struct cfg_edge *e)
 {
 	uint32_t falls;
@@ -44,8 +44,26 @@ static bool leads_away(const struct joint *j, const struct cfg_edge *e)
 		return false;
 	if (one_way_in(j, e->dst))
 		return comes_back(j, e->src, e->dst);
+	if (j->loop_ends[e->src + 1] < e->dst)
+		return true;
 	falls = falls_to(j, e->src);
 	return falls != NONE && !one_way_in(j, falls);
+}
+
+void joint_usual_begin(struct joint *j, struct arena *a)
+{
+	uint32_t n = j->g->nblock, b, *ends = arena_array(a, (size_t)n + 1, sizeof *ends);
+	const struct cfg_edge *e, *end = j->g->edge + j->g->nedge;
+
+	for (b = 0; b <= n; b++)
+		ends[b] = NONE;
+	for (e = j->g->edge; e < end; e++)
+		if (e->dst <= e->src && e->src < ends[e->dst])
+			ends[e->dst] = e->src;
+	for (b = n; b-- > 0;)
+		if (ends[b + 1] < ends[b])
+			ends[b] = ends[b + 1];
+	j->loop_ends = ends;
 }
 
 double joint_usual(const struct joint *j, const struct way *v)

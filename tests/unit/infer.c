@@ -452,6 +452,27 @@ START_TEST(jumps_ahead_to_shared_code_are_seldom)
 }
 END_TEST
 
+/* Of the loop 2, 3 behind block 1. */
+START_TEST(loops_are_seldom_jumped_over)
+{
+	static const char *const text[] = {"04t 01n 12f 23f 32t 34n", "04n 01t 12f 23f 32t 34n"};
+	uint64_t skips[2];
+	struct cfg g;
+	uint32_t i, b;
+
+	for (i = 0; i < 2; i++) {
+		g = graph(5, text[i]);
+		for (b = 0; b < 5; b++)
+			g.block[b].samples = (b % 4 ? 20 : 60) * S;
+		g.block[4].flags = BLK_EXIT;
+		infer(&g, INFER_SAMPLES, &mem);
+		check_flow(&g);
+		skips[i] = edge(&g, 0, 4);
+	}
+	ck_assert_uint_lt(skips[0], skips[1]);
+}
+END_TEST
+
 /* Half of the blocks' samples bear witness, or one in ten, where the samples of
  * the arms speak against it. */
 START_TEST(few_of_many_say_less)
@@ -706,6 +727,7 @@ int main(void)
 	tcase_add_test(t, rare_ways_need_be_seen);
 	tcase_add_test(t, what_is_set_aside_is_seldom);
 	tcase_add_test(t, jumps_ahead_to_shared_code_are_seldom);
+	tcase_add_test(t, loops_are_seldom_jumped_over);
 	tcase_add_test(t, few_of_many_say_less);
 	tcase_add_test(t, refills_explain_seldom_arms);
 	tcase_add_test(t, what_looks_alike_goes_alike);
