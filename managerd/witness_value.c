@@ -59,8 +59,24 @@ struct tnum tnum_adc(struct tnum a, struct tnum b, struct tnum carry, unsigned s
 	return add(a, b, carry, size, f);
 }
 
+/* Of r = a + b, or with b's bits turned of r = a - b, when all bits are known. */
+static inline uint64_t flags_known(uint64_t a, uint64_t b, uint64_t r, bool carry, unsigned size)
+{
+	unsigned top = width(size) - 1;
+	uint64_t over = (r ^ a) & ~(a ^ b);
+
+	return carry * FLAG_CF | !__builtin_parity((unsigned)(r & 0xff)) * FLAG_PF | !r * FLAG_ZF |
+	       (r >> top & 1) * FLAG_SF | (over >> top & 1) * FLAG_OF;
+}
+
 struct tnum tnum_add(struct tnum a, struct tnum b, unsigned size, struct tnum *f)
 {
+	uint64_t r = (a.v + b.v) & mask(size);
+
+	if (!(a.m | b.m)) {
+		*f = known(flags_known(a.v, b.v, r, r < a.v, size) | ((a.v ^ b.v ^ r) & FLAG_AF));
+		return known(r);
+	}
 	return add(a, b, known(0), size, f);
 }
 
@@ -88,6 +104,13 @@ struct tnum tnum_sbb(
 
 struct tnum tnum_sub(struct tnum a, struct tnum b, unsigned size, struct tnum *f)
 {
+	uint64_t r = (a.v - b.v) & mask(size);
+
+	if (!(a.m | b.m)) {
+		*f =
+		    known(flags_known(a.v, ~b.v, r, a.v < b.v, size) | ((a.v ^ b.v ^ r) & FLAG_AF));
+		return known(r);
+	}
 	return sub(a, b, known(0), size, f);
 }
 

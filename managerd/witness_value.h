@@ -33,7 +33,9 @@ static inline unsigned width(unsigned size)
 
 static inline uint64_t mask(unsigned size)
 {
-	return UINT64_MAX >> (64 - width(size));
+	static const uint64_t of[] = {UINT8_MAX, UINT16_MAX, UINT32_MAX, UINT64_MAX};
+
+	return of[size];
 }
 
 static inline struct tnum known(uint64_t v)
