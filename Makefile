@@ -32,7 +32,7 @@ TARGETS := $(foreach p,$(PROGRAMS),$(B)/$(word 1,$(subst :, ,$(p))))
 all: $(TARGETS) links
 
 # Pairs that functions return in two registers are not worth a vector's detour.
-$(B)/obj/managerd/witness_machine.o: ALL_CFLAGS += -fno-tree-slp-vectorize
+$(B)/obj/managerd/witness_%.o: ALL_CFLAGS += -fno-tree-slp-vectorize
 
 $(B)/obj/%.o: %.c | deps
 	@mkdir -p $(@D)

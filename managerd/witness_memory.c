@@ -94,14 +94,29 @@ struct tnum memory_load(struct memory *m, uint64_t address, unsigned size)
 	return known(get_bytes(m->stack + (at - MEMORY_BELOW), size));
 }
 
+static void put_bytes(uint8_t *p, unsigned size, uint64_t v)
+{
+	switch (size) {
+	case 0:
+		*p = (uint8_t)v;
+		break;
+	case 1:
+		put_le16(p, (uint16_t)v);
+		break;
+	case 2:
+		put_le32(p, (uint32_t)v);
+		break;
+	default:
+		put_le64(p, v);
+	}
+}
+
 /* The bytes of which all bits are known. */
 static uint64_t sure_bytes(struct tnum v, unsigned n)
 {
 	uint64_t sure = 0;
 	unsigned i;
 
-	if (!v.m)
-		return ones(n);
 	for (i = 0; i < n; i++)
 		sure |= (uint64_t) !(v.m >> 8 * i & 0xff) << i;
 	return sure;
@@ -117,8 +132,8 @@ void memory_store(struct memory *m, uint64_t address, unsigned size, struct tnum
 		return;
 	}
 	own_lines(m, lines(at, n));
-	set_known_bytes(m, at, n, sure_bytes(v, n));
-	memcpy(m->byte + at, &(uint64_t){htole64(v.v)}, n);
+	set_known_bytes(m, at, n, v.m ? sure_bytes(v, n) : ones(n));
+	put_bytes(m->byte + at, size, v.v);
 }
 
 /* Some of the bytes may lie beyond. */

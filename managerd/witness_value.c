@@ -111,6 +111,10 @@ struct tnum tnum_sub(struct tnum a, struct tnum b, unsigned size, struct tnum *f
 		    known(flags_known(a.v, ~b.v, r, a.v < b.v, size) | ((a.v ^ b.v ^ r) & FLAG_AF));
 		return known(r);
 	}
+	if (a.m == mask(size) || b.m == mask(size)) { /* borrows of nothing but 0, or to the most */
+		*f = (struct tnum){0, (b.v | b.m) > a.v ? FLAG_ALL : FLAG_ALL & ~FLAG_CF};
+		return unknown(size);
+	}
 	return sub(a, b, known(0), size, f);
 }
 
