@@ -34,6 +34,21 @@ static inline uint64_t get_le64(const void *p)
 	return le64toh(v);
 }
 
+/* 1 << size bytes; size 0…3. */
+static inline uint64_t get_le(const void *p, unsigned size)
+{
+	switch (size) {
+	case 0:
+		return *(const uint8_t *)p;
+	case 1:
+		return get_le16(p);
+	case 2:
+		return get_le32(p);
+	default:
+		return get_le64(p);
+	}
+}
+
 static inline void put_le16(void *p, uint16_t v)
 {
 	v = htole16(v);

@@ -64,19 +64,6 @@ static void set_known_bytes(struct memory *m, uint64_t at, unsigned n, uint64_t 
 		word[1] = (word[1] & ~(ones(n) >> (64 - shift))) | bits >> (64 - shift);
 }
 
-static uint64_t get_bytes(const uint8_t *p, unsigned size)
-{
-	switch (size) {
-	case 0:
-		return *p;
-	case 1:
-		return get_le16(p);
-	case 2:
-		return get_le32(p);
-	}
-	return get_le64(p);
-}
-
 struct tnum memory_load(struct memory *m, uint64_t address, unsigned size)
 {
 	uint64_t at = address - m->low;
@@ -86,12 +73,12 @@ struct tnum memory_load(struct memory *m, uint64_t address, unsigned size)
 		return unknown(size);
 	if (m->own & lines(at, n)) {
 		own_lines(m, lines(at, n));
-		return known_bytes(m, at, n) == ones(n) ? known(get_bytes(m->byte + at, size))
+		return known_bytes(m, at, n) == ones(n) ? known(get_le(m->byte + at, size))
 							: unknown(size);
 	}
 	if (at < MEMORY_BELOW || at - MEMORY_BELOW + n > m->n)
 		return unknown(size);
-	return known(get_bytes(m->stack + (at - MEMORY_BELOW), size));
+	return known(get_le(m->stack + (at - MEMORY_BELOW), size));
 }
 
 static void put_bytes(uint8_t *p, unsigned size, uint64_t v)
