@@ -328,6 +328,30 @@ START_TEST(reads_what_it_writes)
 }
 END_TEST
 
+/* Linked or not, over gaps and dense runs. */
+START_TEST(finds_frames)
+{
+	const struct uops_frame *want[100];
+	uint32_t i, r = 7;
+
+	for (i = 0; i < 100; i++) {
+		r = r * 1664525 + 1013904223;
+		if (r >> (i < 50 ? 28 : 31))
+			continue;
+		vec_push(&u.frame, (struct uops_frame){i, r & 1 << 20 ? UR_SP : UA_NONE, 8});
+	}
+	ck_assert_uint_gt(u.frame.n, 20);
+	for (i = 0; i < 100; i++) {
+		vec_push(&u.uop, (struct uop){.kind = UOP_NOP});
+		want[i] = uops_frame(&u, i);
+	}
+	uops_link(&u);
+	for (i = 0; i < 100; i++)
+		ck_assert_ptr_eq(uops_frame(&u, i), want[i]);
+	ck_assert_ptr_null(uops_frame(&u, UOPS_NONE));
+}
+END_TEST
+
 /* A function of one block of one uop, NOP at `kind`. */
 START_TEST(refuses_what_is_out_of_bounds)
 {
@@ -393,6 +417,7 @@ int main(void)
 	tcase_add_test(t, arms_that_do_not_meet_do_not_count);
 	tcase_add_test(t, does_not_meet_behind_what_it_does_not_know);
 	tcase_add_test(t, reads_what_it_writes);
+	tcase_add_test(t, finds_frames);
 	tcase_add_loop_test(t, refuses_what_is_out_of_bounds, 0, 14);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
