@@ -41,7 +41,8 @@ static uint32_t random_copy(const struct cfg *g, const struct layout *l, uint32_
 	return dst;
 }
 
-static void add_random_copies(const struct cfg *g, uint64_t *seed, struct layout *l, struct arena *a)
+static void add_random_copies(
+    const struct cfg *g, uint64_t *seed, struct layout *l, struct arena *a)
 {
 	struct layout from = *l;
 	uint32_t k, b;
@@ -127,6 +128,39 @@ static void split(const struct cfg *g, const uint8_t *hot, struct layout *l, str
 	l->nhot = n;
 }
 
+/* Orders what has copies; what is taken then, and what the copies cost. */
+static double order_tails(const struct cfg *g, const struct layout_options *o, double price,
+    struct layout *l, struct arena *a)
+{
+	struct layout_score score;
+	uint32_t k;
+
+	tails_order(g, o->transforms & LAYOUT_ROTATE, l, a);
+	tails_main(g, l, a);
+	layout_score(g, l, &score);
+	for (k = 0; l->copy && k < l->n; k++)
+		if (l->copy[k])
+			score.taken += price * g->block[l->order[k]].bytes;
+	return score.taken;
+}
+
+/* With copies by the likeliest ways or by any, whichever saves more: by any way each
+ * run saves the most, but they get into each other's way. */
+static void add_tails(
+    const struct cfg *g, const struct layout_options *o, struct layout *l, struct arena *a)
+{
+	double price = (double)o->hot * TAIL_PRICE, cost;
+	struct layout any = *l;
+	bool same;
+
+	tails_copy(g, price, false, l, a);
+	tails_copy(g, price, true, &any, a);
+	same = any.n == l->n && !memcmp(any.order, l->order, any.n * sizeof *any.order);
+	cost = order_tails(g, o, price, l, a);
+	if (!same && order_tails(g, o, price, &any, a) < cost)
+		*l = any;
+}
+
 void layout_blocks(
     const struct cfg *g, const struct layout_options *o, struct layout *out, struct arena *a)
 {
@@ -142,20 +176,16 @@ void layout_blocks(
 		layout_identity(g, out, a);
 		return;
 	}
-	*out = (struct layout){.order = arena_array(a, g->nblock, sizeof *out->order),
-	    .n = g->nblock,
-	    .nhot = n};
+	*out = (struct layout){
+	    .order = arena_array(a, g->nblock, sizeof *out->order), .n = g->nblock, .nhot = n};
 	exttsp_order(g, list, n, out->order, a);
 	if (o->transforms & LAYOUT_ROTATE)
 		rotate_loops(g, out->order, n, a);
 	for (b = 0, k = n; b < g->nblock; b++)
 		if (!hot[b])
 			out->order[k++] = b;
-	if (o->transforms & LAYOUT_TAILS) {
-		tails_copy(g, (double)o->hot * TAIL_PRICE, out, a);
-		tails_order(g, o->transforms & LAYOUT_ROTATE, out, a);
-		tails_main(g, out, a);
-	}
+	if (o->transforms & LAYOUT_TAILS)
+		add_tails(g, o, out, a);
 	if (o->split)
 		split(g, hot, out, a);
 	else

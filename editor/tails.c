@@ -15,6 +15,7 @@ struct tails {
 	uint32_t *first; /* block's edges: edge[first[b]] … edge[first[b + 1]] */
 	uint32_t *place;
 	double price;
+	bool any_way;
 };
 
 /* Blocks to be copied behind a place. */
@@ -48,23 +49,18 @@ static double taken(const struct tails *t, uint32_t b, uint32_t next)
 	return count > 0 ? sum / count : 0;
 }
 
-/* The likeliest way on that is a jump to a fixed place, and its share. */
-static uint32_t likely(const struct tails *t, uint32_t b, double *share)
+/* Whether the way e from its block is one that a run may follow. */
+static bool may_follow(const struct tails *t, const struct cfg_edge *e)
 {
-	const struct cfg_edge *best = NULL, *e;
 	uint32_t i;
 
-	for (i = t->first[b]; i < t->first[b + 1]; i++) {
-		e = &t->g->edge[i];
-		if (e->kind == EDGE_INDIRECT)
-			return NONE;
-		if (!best || e->count > best->count)
-			best = e;
-	}
-	if (!best || !best->count || !t->g->block[b].count)
-		return NONE;
-	*share = (double)best->count / (double)t->g->block[b].count;
-	return best->dst;
+	if (!e->count || e->kind == EDGE_INDIRECT)
+		return false;
+	for (i = t->first[e->src]; i < t->first[e->src + 1] && !t->any_way; i++)
+		if (t->g->edge[i].kind == EDGE_INDIRECT || t->g->edge[i].count > e->count ||
+		    (t->g->edge[i].count == e->count && &t->g->edge[i] < e))
+			return false;
+	return true;
 }
 
 static bool in_run(const struct run *r, uint32_t b)
@@ -77,38 +73,47 @@ static bool in_run(const struct run *r, uint32_t b)
 	return false;
 }
 
-/* The best run of copies for a jump to b that is taken `count` times, when a
- * fall taken `lost` times becomes a jump by it: the run is followed along its
- * likeliest way and cut where it is worth most. */
-static void grow(const struct tails *t, uint32_t b, double count, double lost, struct run *best)
+static bool may_go_on(const struct tails *t, const struct run *r, uint32_t bytes, uint32_t b)
 {
-	struct run r = {.n = 0};
-	double saved = count - lost, share = 0, worth;
-	uint32_t bytes = 0, next;
+	return r->n < RUN_MAX && bytes + t->g->block[b].bytes <= BYTES_MAX &&
+	       tails_may_copy(t->g, b) && t->place[b] < t->l->nhot && t->g->block[b].count &&
+	       !in_run(r, b);
+}
 
-	while (r.n < RUN_MAX && b != NONE && tails_may_copy(t->g, b) && !in_run(&r, b) &&
-	       t->place[b] < t->l->nhot) {
-		bytes += t->g->block[b].bytes;
-		if (bytes > BYTES_MAX)
-			return;
-		r.block[r.n++] = b;
-		worth = saved + count * (taken(t, b, behind(t, b)) - taken(t, b, NONE)) -
-			t->price * bytes;
-		if (worth > best->worth) {
-			*best = r;
-			best->worth = worth;
-		}
-		next = likely(t, b, &share);
-		saved += count * (taken(t, b, behind(t, b)) - taken(t, b, next));
-		count *= share;
-		b = next;
+/* Goes on with block b, to which the run of so many bytes comes `count` times, having
+ * saved so many jumps; then by the ways from it. */
+static void grow(const struct tails *t, struct run *r, uint32_t bytes, uint32_t b, double count,
+    double saved, struct run *best)
+{
+	double here = taken(t, b, behind(t, b)), n = (double)t->g->block[b].count, worth;
+	const struct cfg_edge *e;
+	uint32_t i;
+
+	/* No further block saves more than one jump each time. */
+	if (!may_go_on(t, r, bytes, b) ||
+	    saved + count * (RUN_MAX - r->n) - t->price * bytes <= best->worth)
+		return;
+	bytes += t->g->block[b].bytes;
+	r->block[r->n++] = b;
+	worth = saved + count * (here - taken(t, b, NONE)) - t->price * bytes;
+	if (worth > best->worth) {
+		*best = *r;
+		best->worth = worth;
 	}
+	for (i = t->first[b]; i < t->first[b + 1]; i++) {
+		e = &t->g->edge[i];
+		if (may_follow(t, e))
+			grow(t, r, bytes, e->dst, count * (double)e->count / n,
+			    saved + count * (here - taken(t, b, e->dst)), best);
+	}
+	r->n--;
 }
 
 /* The best run behind place k. */
 static void find_run(const struct tails *t, uint32_t k, struct run *best)
 {
 	uint32_t b = t->l->order[k], next = behind(t, b), i;
+	struct run r = {.n = 0};
 	const struct cfg_edge *e;
 	double falls = 0;
 
@@ -124,7 +129,7 @@ static void find_run(const struct tails *t, uint32_t k, struct run *best)
 	for (i = t->first[b]; i < t->first[b + 1]; i++) {
 		e = &t->g->edge[i];
 		if (e->dst != next && (double)e->count > falls)
-			grow(t, e->dst, (double)e->count, falls, best);
+			grow(t, &r, 0, e->dst, (double)e->count, (double)e->count - falls, best);
 	}
 }
 
@@ -160,9 +165,9 @@ static void insert(struct layout *l, const struct run *run, uint32_t ncopy, stru
 	l->nhot += ncopy;
 }
 
-void tails_copy(const struct cfg *g, double price, struct layout *l, struct arena *a)
+void tails_copy(const struct cfg *g, double price, bool any_way, struct layout *l, struct arena *a)
 {
-	struct tails t = {.g = g, .l = l, .price = price};
+	struct tails t = {.g = g, .l = l, .price = price, .any_way = any_way};
 	struct run *run = arena_array(a, l->nhot, sizeof *run);
 	uint32_t k, ncopy = 0;
 

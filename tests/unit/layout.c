@@ -414,9 +414,39 @@ static struct layout with_copies(struct cfg *g, uint32_t seed)
 	cfggen(g, seed, 4 * seed, 1000, &mem);
 	layout_blocks(g, &parted, &l, &mem);
 	l.nhot = l.n;
-	tails_copy(g, 1, &l, &mem);
+	tails_copy(g, 1, false, &l, &mem);
 	return l;
 }
+
+/* Block 0 jumps to 2, which mostly goes on to 4, whose jump to 5 a copy of it would only
+ * double; 3 ends behind it. So copies of 2 and 3 save every jump to 2. */
+START_TEST(runs_follow_any_way)
+{
+	static struct cfg_edge edge[] = {{0, 1, EDGE_NOTTAKEN, .count = 1},
+	    {0, 2, EDGE_TAKEN, .count = 99}, {2, 3, EDGE_NOTTAKEN, .count = 40},
+	    {2, 4, EDGE_TAKEN, .count = 60}, {4, 5, EDGE_FALL, .count = 60}};
+	static const uint64_t count[] = {100, 1, 100, 40, 60, 60};
+	static const uint32_t likely[] = {0, 2, 1, 2, 3, 4, 5}, any[] = {0, 2, 3, 1, 2, 3, 4, 5};
+	struct cfg g = {.nblock = 6, .nedge = 5, .edge = edge};
+	struct layout l;
+	uint32_t b, k;
+
+	g.block = arena_array(&mem, 6, sizeof *g.block);
+	for (b = 0; b < 6; b++)
+		g.block[b] = (struct cfg_block){.insns = 2, .bytes = b == 5 ? 60 : 6,
+		    .count = count[b], .flags = b == 2 || b == 4 ? 0 : BLK_EXIT};
+	layout_identity(&g, &l, &mem);
+	tails_copy(&g, .1, false, &l, &mem);
+	ck_assert_uint_eq(l.n, 7);
+	for (k = 0; k < 7; k++)
+		ck_assert_uint_eq(l.order[k], likely[k]);
+	layout_identity(&g, &l, &mem);
+	tails_copy(&g, .1, true, &l, &mem);
+	ck_assert_uint_eq(l.n, 8);
+	for (k = 0; k < 8; k++)
+		ck_assert_uint_eq(l.order[k], any[k]);
+}
+END_TEST
 
 /* What copies leave is ordered anew, and never for the worse. */
 START_TEST(order_follows_the_copies)
@@ -590,6 +620,7 @@ int main(void)
 	tcase_add_test(t, random_layouts_differ_and_are_sound);
 	tcase_add_test(t, dispatch_is_copied_into_its_handlers);
 	tcase_add_test(t, a_small_loop_is_copied_behind_itself);
+	tcase_add_test(t, runs_follow_any_way);
 	tcase_add_test(t, order_follows_the_copies);
 	tcase_add_test(t, main_places_are_where_control_goes_on);
 	tcase_add_test(t, the_main_place_is_not_fallen_into);
