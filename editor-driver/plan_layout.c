@@ -150,7 +150,8 @@ void plan_layout(struct plan *p)
 
 	for (i = 0; i < p->nweighed; i++)
 		if (plan_stands(p, &p->weighed[i]))
-			p->executed += executed(&p->weighed[i].tu->unit->func[p->weighed[i].ord].cfg);
+			p->executed +=
+			    executed(&p->weighed[i].tu->unit->func[p->weighed[i].ord].cfg);
 	p->hot = hot_count(p);
 	plan_each_weighed(p, layout_func);
 }

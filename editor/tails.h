@@ -17,8 +17,7 @@
  * follows the likeliest way from each block, or any way. The relative order of
  * what is there does not change.
  */
-void tails_copy(
-    const struct cfg *g, double price, bool any_way, struct layout *l, struct arena *a);
+void tails_copy(const struct cfg *g, double price, bool any_way, struct layout *l, struct arena *a);
 
 /* Orders the hot fragment anew where copies in it make that save taken jumps;
  * each stays behind its place. With `rotate`, loops are turned as well

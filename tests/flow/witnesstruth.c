@@ -294,11 +294,12 @@ static void check_caller(const struct witness_sample *s)
 	sum.frames++;
 	if (ret != frame[depth - 1].ret) {
 		sum.bad_frames++;
-		fprintf(stderr, "%s block %u, uop %u: wrong return address\n",
-		    func_name(s->func), s->block, s->uop);
+		fprintf(stderr, "%s block %u, uop %u: wrong return address\n", func_name(s->func),
+		    s->block, s->uop);
 	}
 	p = block_of(ret - 1);
-	if (p.func != UOPS_NONE && uops_behind_call(&table, p.func, p.block, p.offset + 1) == UOPS_NONE) {
+	if (p.func != UOPS_NONE &&
+	    uops_behind_call(&table, p.func, p.block, p.offset + 1) == UOPS_NONE) {
 		sum.no_calls++;
 		fprintf(stderr, "%s block %u+%u: no call there\n", func_name(p.func), p.block,
 		    p.offset);

@@ -433,8 +433,10 @@ START_TEST(runs_follow_any_way)
 
 	g.block = arena_array(&mem, 6, sizeof *g.block);
 	for (b = 0; b < 6; b++)
-		g.block[b] = (struct cfg_block){.insns = 2, .bytes = b == 5 ? 60 : 6,
-		    .count = count[b], .flags = b == 2 || b == 4 ? 0 : BLK_EXIT};
+		g.block[b] = (struct cfg_block){.insns = 2,
+		    .bytes = b == 5 ? 60 : 6,
+		    .count = count[b],
+		    .flags = b == 2 || b == 4 ? 0 : BLK_EXIT};
 	layout_identity(&g, &l, &mem);
 	tails_copy(&g, .1, false, &l, &mem);
 	ck_assert_uint_eq(l.n, 7);

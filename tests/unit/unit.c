@@ -213,8 +213,8 @@ START_TEST(looks)
 	uint64_t a = look("\tmovl\t8(%rsp), %eax\n\tcmpl\t$3, 4(%rbx,%rax,4)\n\tje\t.L1\n");
 
 	ck_assert_uint_ne(a, 0);
-	ck_assert_uint_eq(a,
-	    look("\tmovl\t-96(%rsp), %r10d\n\tcmpl\t$3, 4(%r9,%r10,4)\n\tje\t.L1\n"));
+	ck_assert_uint_eq(
+	    a, look("\tmovl\t-96(%rsp), %r10d\n\tcmpl\t$3, 4(%r9,%r10,4)\n\tje\t.L1\n"));
 	ck_assert_uint_ne(
 	    a, look("\tmovl\t8(%rsp), %eax\n\tcmpl\t$4, 4(%rbx,%rax,4)\n\tje\t.L1\n"));
 	ck_assert_uint_ne(
@@ -1264,8 +1264,8 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {branches, looks, numbers_are_ordered, loops_and_falls, gcc_switch,
-	    clang_switch, computed_goto, distances_hold_one_part, indirect_tail_call,
+	const TTest *const tests[] = {branches, looks, numbers_are_ordered, loops_and_falls,
+	    gcc_switch, clang_switch, computed_goto, distances_hold_one_part, indirect_tail_call,
 	    conditional_tail_call, noreturn_ends, odd_bounds, asm_goto,
 	    labels_behind_asm_are_the_compilers, cold_part_is_rejoined, cold_names_that_are_taken,
 	    opaque_functions, local_labels_in_one_asm_are_fine, unwind_procedures,
