@@ -49,18 +49,25 @@ static double taken(const struct tails *t, uint32_t b, uint32_t next)
 	return count > 0 ? sum / count : 0;
 }
 
-/* Whether the way e from its block is one that a run may follow. */
-static bool may_follow(const struct tails *t, const struct cfg_edge *e)
+/* The ways from b that a run may follow, the likeliest first; how many. */
+static uint32_t likely(const struct tails *t, uint32_t b, const struct cfg_edge *way[2])
 {
-	uint32_t i;
+	const struct cfg_edge *e = t->g->edge + t->first[b], *end = t->g->edge + t->first[b + 1];
+	uint32_t n = 0;
 
-	if (!e->count || e->kind == EDGE_INDIRECT)
-		return false;
-	for (i = t->first[e->src]; i < t->first[e->src + 1] && !t->any_way; i++)
-		if (t->g->edge[i].kind == EDGE_INDIRECT || t->g->edge[i].count > e->count ||
-		    (t->g->edge[i].count == e->count && &t->g->edge[i] < e))
-			return false;
-	return true;
+	for (; e < end; e++) {
+		if (e->kind == EDGE_INDIRECT)
+			return 0;
+		if (!e->count || (n == 2 && e->count <= way[1]->count))
+			continue;
+		n = n ? 2 : 1;
+		way[n - 1] = e;
+		if (n == 2 && e->count > way[0]->count) {
+			way[1] = way[0];
+			way[0] = e;
+		}
+	}
+	return n && !t->any_way ? 1 : n;
 }
 
 static bool in_run(const struct run *r, uint32_t b)
@@ -86,8 +93,8 @@ static void grow(const struct tails *t, struct run *r, uint32_t bytes, uint32_t 
     double saved, struct run *best)
 {
 	double here = taken(t, b, behind(t, b)), n = (double)t->g->block[b].count, worth;
-	const struct cfg_edge *e;
-	uint32_t i;
+	const struct cfg_edge *way[2];
+	uint32_t i, ways;
 
 	/* No further block saves more than one jump each time. */
 	if (!may_go_on(t, r, bytes, b) ||
@@ -100,12 +107,10 @@ static void grow(const struct tails *t, struct run *r, uint32_t bytes, uint32_t 
 		*best = *r;
 		best->worth = worth;
 	}
-	for (i = t->first[b]; i < t->first[b + 1]; i++) {
-		e = &t->g->edge[i];
-		if (may_follow(t, e))
-			grow(t, r, bytes, e->dst, count * (double)e->count / n,
-			    saved + count * (here - taken(t, b, e->dst)), best);
-	}
+	ways = likely(t, b, way);
+	for (i = 0; i < ways; i++)
+		grow(t, r, bytes, way[i]->dst, count * (double)way[i]->count / n,
+		    saved + count * (here - taken(t, b, way[i]->dst)), best);
 	r->n--;
 }
 
