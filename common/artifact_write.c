@@ -91,14 +91,22 @@ int artifact_put_meta(struct artifact *a, const struct art_meta *m, struct err *
 	return put(a, st, e);
 }
 
-int artifact_put_tu(
-    struct artifact *a, const struct art_tu *tu, const void *text, size_t n, struct err *e)
+/* All but its text. */
+static sqlite3_stmt *insert_tu(struct artifact *a, const struct art_tu *tu)
 {
 	sqlite3_stmt *st = insert(a, TU);
 
 	sqlite3_bind_int64(st, 1, tu->id);
 	bind_text(st, 2, tu->name);
 	bind_text(st, 3, tu->as_args);
+	return st;
+}
+
+int artifact_put_tu(
+    struct artifact *a, const struct art_tu *tu, const void *text, size_t n, struct err *e)
+{
+	sqlite3_stmt *st = insert_tu(a, tu);
+
 	if (bind_content(a, st, 4, text, n, e) < 0)
 		return -1;
 	return put(a, st, e);
@@ -107,11 +115,8 @@ int artifact_put_tu(
 int artifact_put_tu_packed(
     struct artifact *a, const struct art_tu *tu, const void *z, size_t n, struct err *e)
 {
-	sqlite3_stmt *st = insert(a, TU);
+	sqlite3_stmt *st = insert_tu(a, tu);
 
-	sqlite3_bind_int64(st, 1, tu->id);
-	bind_text(st, 2, tu->name);
-	bind_text(st, 3, tu->as_args);
 	bind_packed(st, 4, tu->text_size, &tu->hash, z, n);
 	return put(a, st, e);
 }

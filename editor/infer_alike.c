@@ -4,10 +4,10 @@
 #include <math.h>
 
 static const double OWN_MOST = 20; /* witnesses of one jump; any number says no more than this */
-static const double SPREAD = 0.1, EVEN = 0.25;         /* what is known of a look that nobody saw */
-static const double AT_MOST = 2;                       /* witnesses that a look is worth … */
-static const double BELIEVED = 0.5;                    /* … and of what the spread says */
-static const double FEW = 2, LEAST = 1, ANY_WAY = 0.5; /* witnesses */
+static const double SPREAD = 0.1, EVEN = 0.25;        /* what is known of a look that nobody saw */
+static const double AT_MOST = 2;                      /* witnesses that a look is worth … */
+static const double BELIEVED = 0.5;                   /* … and of what the spread says */
+static const double FEW = 2, LEAST = 1, UNSEEN = 0.5; /* witnesses */
 
 /* Witnesses of jumps that look the same, and how far their shares differ. */
 struct look {
@@ -72,8 +72,8 @@ static void set_alike(
 	double t = fmax(all->taken - own->taken, 0), o = fmax(all->other - own->other, 0), w;
 
 	w = t + o < LEAST ? 0 : fmax(worth(all), 0) * (t + o) / (t + o + FEW);
-	taken->alike = w * (t + ANY_WAY) / (t + o + 2 * ANY_WAY);
-	other->alike = w * (o + ANY_WAY) / (t + o + 2 * ANY_WAY);
+	taken->alike = w * (t + UNSEEN) / (t + o + 2 * UNSEEN);
+	other->alike = w * (o + UNSEEN) / (t + o + 2 * UNSEEN);
 }
 
 /* Where a look's sum is in all. */

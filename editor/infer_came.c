@@ -3,7 +3,7 @@
 #include <math.h>
 
 static const double ANY_WAY = 0.5; /* witnesses that all ways into a block share unseen */
-static const double FARTHER = 2;   /* it is doubted: time goes by the way that was taken */
+static const double BIAS = 2;      /* how much sooner it is doubted: time goes by the way */
 static const uint32_t NONE = UINT32_MAX, WIDE = 64; /* more ways in are not looked at */
 
 static double seen(const struct joint *j, const struct way *v)
@@ -51,7 +51,7 @@ void joint_came_look(struct joint *j)
 	for (v = j->way; v < end; v++) {
 		if (v->dst == NONE || !(j->behind[v->dst] > 0))
 			continue;
-		w = joint_doubted(j->behind[v->dst], FARTHER * fmax(j->far[v->dst], 0)) /
+		w = joint_doubted(j->behind[v->dst], BIAS * fmax(j->far[v->dst], 0)) /
 		    j->come[v->dst];
 		v->slope = w * (v->slope - j->far[v->dst]);
 		v->bend = w / v->flow;

@@ -22,7 +22,7 @@ static const uint32_t NONE = UINT32_MAX;
 static const struct {
 	double time, left;
 } REFILL[] = {{10, 0.75}, {30, 0.9}};
-static const double LESS = 5; /* the odds are 150 to 1 then */
+static const double SURELY_LESS = 5; /* ln of the odds, 150 to 1 */
 /* What block samples are worth at most, and by the number of instructions. */
 static const double BIAS = 0.3, BIAS_OF_ONE = 0.3;
 static const double HIDDEN = 0.25;   /* what too few are, by the square of instructions */
@@ -526,7 +526,7 @@ static bool solve_all(struct joint *j, struct sparse *s, struct arena *a)
 	for (i = 0; i < sizeof REFILL / sizeof *REFILL; i++) {
 		best = flows_kept(j, a);
 		misfit = solve(j, s, REFILL[i].time) ? joint_misfit(j) : HUGE_VAL;
-		if (misfit > fmax(REFILL[i].left * least, least - LESS)) {
+		if (misfit > fmax(REFILL[i].left * least, least - SURELY_LESS)) {
 			j->way = best.way;
 			j->in = best.in;
 			break;

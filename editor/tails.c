@@ -1,4 +1,5 @@
 #include "editor/tails.h"
+#include "editor/layout_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,8 @@ struct tails {
 	const struct layout *l;
 	uint32_t *first; /* block's edges: edge[first[b]] … edge[first[b + 1]] */
 	uint32_t *place;
-	double price;
-	bool any_way;
+	double price; /* jumps that a byte is worth */
+	bool any_way; /* runs follow any, not the likeliest alone */
 };
 
 /* Blocks to be copied behind a place. */
@@ -138,20 +139,6 @@ static void find_run(const struct tails *t, uint32_t k, struct run *best)
 	}
 }
 
-static void index_graph(struct tails *t, struct arena *a)
-{
-	uint32_t i, b;
-
-	t->first = arena_array(a, (size_t)t->g->nblock + 1, sizeof *t->first);
-	t->place = arena_array(a, t->g->nblock, sizeof *t->place);
-	for (i = 0; i < t->g->nedge; i++)
-		t->first[t->g->edge[i].src + 1]++;
-	for (b = 0; b < t->g->nblock; b++) {
-		t->first[b + 1] += t->first[b];
-		t->place[t->l->order[b]] = b;
-	}
-}
-
 /* The layout with the copies behind their places. */
 static void insert(struct layout *l, const struct run *run, uint32_t ncopy, struct arena *a)
 {
@@ -176,11 +163,15 @@ void tails_copy(const struct cfg *g, double price, bool any_way, struct layout *
 	struct run *run = arena_array(a, l->nhot, sizeof *run);
 	uint32_t k, ncopy = 0;
 
-	index_graph(&t, a);
+	t.first = layout_edges(g);
+	t.place = arena_array(a, g->nblock, sizeof *t.place);
+	for (k = 0; k < l->n; k++)
+		t.place[l->order[k]] = k;
 	for (k = 0; k < l->nhot; k++) {
 		find_run(&t, k, &run[k]);
 		ncopy += run[k].n;
 	}
+	free(t.first);
 	if (ncopy)
 		insert(l, run, ncopy, a);
 }

@@ -121,16 +121,24 @@ enum http_verdict api_get_explain(struct call *c)
 			       have ? json_ladder(&d) : json_array()));
 }
 
+/* ?module= and ?limit= of a list; -1 after an error reply. */
+static int list_query(struct call *c, uint64_t *module, uint64_t *limit)
+{
+	*limit = API_LIST_DEFAULT;
+	if (api_param_uint(c, "limit", 1, API_LIST_MAX, limit) < 0)
+		return -1;
+	return api_list_module(c, module);
+}
+
 enum http_verdict api_get_decisions(struct call *c)
 {
 	struct store_decision *d;
-	uint64_t module, limit = API_LIST_DEFAULT;
+	uint64_t module, limit;
 	struct err e;
 	json_t *list;
 	size_t n, i;
 
-	if (api_param_uint(c, "limit", 1, API_LIST_MAX, &limit) < 0 ||
-	    api_list_module(c, &module) < 0)
+	if (list_query(c, &module, &limit) < 0)
 		return HTTP_REPLY;
 	if (store_decisions(manager_store(c->api->m), module, api_list_uid(c), limit, &c->rq->mem,
 		&d, &n, &e) < 0)
@@ -144,13 +152,12 @@ enum http_verdict api_get_decisions(struct call *c)
 enum http_verdict api_get_history(struct call *c)
 {
 	struct store_event *ev;
-	uint64_t module, limit = API_LIST_DEFAULT;
+	uint64_t module, limit;
 	struct err e;
 	json_t *list;
 	size_t n, i;
 
-	if (api_param_uint(c, "limit", 1, API_LIST_MAX, &limit) < 0 ||
-	    api_list_module(c, &module) < 0)
+	if (list_query(c, &module, &limit) < 0)
 		return HTTP_REPLY;
 	if (store_events(manager_store(c->api->m), module, api_list_uid(c), limit, &c->rq->mem, &ev,
 		&n, &e) < 0)
