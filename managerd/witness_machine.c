@@ -7,20 +7,20 @@
 /* False where it is not known. */
 static inline bool address(const struct machine *m, const struct uop *o, uint64_t *at)
 {
-	uint64_t a = (uint64_t)(int64_t)o->disp, not = 0;
+	uint64_t a = (uint64_t)(int64_t)o->disp, hidden = 0;
 
 	if (o->base < UR_N) {
 		a += m->v[o->base];
-		not = m->m[o->base];
+		hidden = m->m[o->base];
 	} else if (o->base == UA_UNKNOWN) {
 		return false;
 	}
 	if (o->index < UR_N) {
 		a += m->v[o->index] << o->scale;
-		not |= m->m[o->index] << o->scale;
+		hidden |= m->m[o->index] << o->scale;
 	}
 	*at = a;
-	return !not ;
+	return !hidden;
 }
 
 struct tnum address_value(const struct machine *m, const struct uop *o)
@@ -53,7 +53,7 @@ struct tnum read_other(struct machine *m, const struct uop *o, uint8_t operand, 
 	return cut((struct tnum){x.v >> 8, x.m >> 8}, 0);
 }
 
-void store(struct machine *m, const struct uop *o, unsigned size, struct tnum v)
+void store_operand(struct machine *m, const struct uop *o, unsigned size, struct tnum v)
 {
 	uint64_t at;
 
@@ -69,7 +69,7 @@ void write_other(
 	unsigned r = operand - UO_HIGH;
 
 	if (operand == UO_MEM) {
-		store(m, o, size, v);
+		store_operand(m, o, size, v);
 	} else if (operand < UO_MEM) {
 		m->v[r] = (m->v[r] & ~UINT64_C(0xff00)) | v.v << 8;
 		m->m[r] = (m->m[r] & ~UINT64_C(0xff00)) | v.m << 8;

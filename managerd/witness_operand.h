@@ -15,7 +15,7 @@ struct tnum address_value(const struct machine *m, const struct uop *o);
 struct tnum read_other(struct machine *m, const struct uop *o, uint8_t operand, unsigned size);
 void write_other(
     struct machine *m, const struct uop *o, uint8_t operand, unsigned size, struct tnum v);
-void store(struct machine *m, const struct uop *o, unsigned size, struct tnum v);
+void store_operand(struct machine *m, const struct uop *o, unsigned size, struct tnum v);
 
 static inline struct tnum read_operand(
     struct machine *m, const struct uop *o, uint8_t operand, unsigned size)

@@ -195,7 +195,7 @@ bool eval_cmpxchg(struct machine *m, const struct uop *o)
 
 	set_flags(m, tnum_sub, o->size, cut(machine_reg(m, UR_AX), o->size), a);
 	if (o->dst == UO_MEM)
-		store(m, o, o->size, unknown(o->size));
+		store_operand(m, o, o->size, unknown(o->size));
 	else if (o->dst < UO_MEM)
 		write_reg(m, o->dst < UR_N ? o->dst : o->dst - UO_HIGH, 3, unknown(3));
 	write_reg(m, UR_AX, 3, unknown(3));
