@@ -145,11 +145,11 @@ void *buf_grow(struct buf *b, size_t n)
 {
 	size_t cap = b->cap ? b->cap : 256;
 
-	if (n > SIZE_MAX / 4 - b->n)
-		checked(NULL);
-	while (cap < b->n + n + 1)
-		cap *= 2;
-	if (cap != b->cap) {
+	if (n >= b->cap - b->n) {
+		if (n > SIZE_MAX / 4 - b->n)
+			checked(NULL);
+		while (cap < b->n + n + 1)
+			cap *= 2;
 		b->p = xrealloc(b->p, cap, 1);
 		b->cap = cap;
 	}
@@ -198,6 +198,17 @@ char *buf_cstr(struct buf *b)
 	buf_grow(b, 0);
 	b->p[b->n] = '\0';
 	return b->p;
+}
+
+void buf_decimal(struct buf *b, uint64_t v)
+{
+	char digits[20];
+	size_t n = sizeof digits;
+
+	do
+		digits[--n] = (char)('0' + v % 10);
+	while (v /= 10);
+	buf_add(b, digits + n, sizeof digits - n);
 }
 
 void buf_uleb(struct buf *b, uint64_t v)

@@ -53,7 +53,8 @@ static void put_text(struct buf *out, struct htab *seen, struct str text)
 		at = htab_put(seen, t.p, t.n, &fresh);
 		if (fresh)
 			*at = seen->n;
-		buf_printf(out, "#%u", (unsigned)*at);
+		buf_char(out, '#');
+		buf_decimal(out, *at);
 		from = p;
 	}
 	buf_add(out, from, (size_t)(end - from));

@@ -25,27 +25,16 @@ static unsigned metadata(const struct func *f, uint32_t id)
 	return m;
 }
 
-/* Labels are most of what is printed: vfprintf would be most of the time. */
-static void number(struct buf *out, uint32_t v)
-{
-	char digits[10];
-	size_t n = sizeof digits;
-
-	do
-		digits[--n] = (char)('0' + v % 10);
-	while (v /= 10);
-	buf_add(out, digits + n, sizeof digits - n);
-}
-
+/* Labels are most of what is printed. */
 static void label(struct buf *out, const char *prefix, uint32_t func, const struct map_block *k)
 {
 	buf_add(out, prefix, 4);
-	number(out, func);
+	buf_decimal(out, func);
 	buf_char(out, '.');
-	number(out, k->id);
+	buf_decimal(out, k->id);
 	if (k->copy) {
 		buf_char(out, '.');
-		number(out, k->copy);
+		buf_decimal(out, k->copy);
 	}
 }
 
@@ -99,15 +88,15 @@ static void entry(const struct unit_impl *u, const struct map_fragment *f,
 	buf_str(out, "\t.byte\t2, 0\n\t.quad\t");
 	block_label(out, f->func, &block[0]);
 	buf_str(out, "\n\t.uleb128 ");
-	number(out, f->n);
+	buf_decimal(out, f->n);
 	buf_char(out, '\n');
 	for (i = 0; i < f->n; i++) {
 		buf_str(out, "\t.uleb128 ");
-		number(out, block[i].id);
+		buf_decimal(out, block[i].id);
 		buf_char(out, '\n');
 		extent(out, f->func, i ? &block[i - 1] : NULL, &block[i]);
 		buf_str(out, "\n\t.byte\t");
-		number(out, metadata(&u->func.v[f->func], block[i].id));
+		buf_decimal(out, metadata(&u->func.v[f->func], block[i].id));
 		buf_char(out, '\n');
 	}
 }

@@ -2,6 +2,7 @@
 #include "common/err.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -27,6 +28,23 @@ START_TEST(buffers_grow)
 	buf_free(&b);
 	ck_assert(!b.p && !b.n && !b.cap);
 	ck_assert_str_eq(buf_cstr(&b), "");
+	buf_free(&b);
+}
+END_TEST
+
+START_TEST(numbers_are_printed)
+{
+	static const uint64_t v[] = {0, 7, 10, 4294967296, UINT64_MAX};
+	char want[32];
+	struct buf b = {0};
+	size_t i;
+
+	for (i = 0; i < sizeof v / sizeof *v; i++) {
+		b.n = 0;
+		buf_decimal(&b, v[i]);
+		snprintf(want, sizeof want, "%llu", (unsigned long long)v[i]);
+		ck_assert_str_eq(buf_cstr(&b), want);
+	}
 	buf_free(&b);
 }
 END_TEST
@@ -186,6 +204,7 @@ int main(void)
 	int failed;
 
 	tcase_add_test(t, buffers_grow);
+	tcase_add_test(t, numbers_are_printed);
 	tcase_add_test(t, numbers_come_back);
 	tcase_add_test(t, long_numbers_are_refused);
 	tcase_add_test(t, arenas_give_zeroed_aligned_memory);
