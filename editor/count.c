@@ -92,6 +92,7 @@ int unit_count(
 		return err_set(e, "it uses the register that finds a thread's counters");
 	if (how->kind == COUNTERS_THREAD && mentions(u, "gnu_indirect_function"))
 		return err_set(e, "its ifunc resolvers may run before there are threads");
+	unit_tabled(unit);
 	regs_open(&r, u);
 	for (i = 0; i < unit->nfunc; i++)
 		if (countable(u, &u->func.v[i]))

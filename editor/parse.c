@@ -137,10 +137,8 @@ struct unit *unit_parse(struct arena *a, const char *text, size_t n, struct err 
 		labels_of_ends(u, f);
 	}
 	publish_functions(u);
-	for (i = 0; i < u->func.n; i++) {
+	for (i = 0; i < u->func.n; i++)
 		unit->func[i].key = func_key(u, &u->func.v[i]);
-		tabled_jumps(u, &u->func.v[i]);
-	}
 	return unit;
 fail:
 	impl_free(u);

@@ -251,8 +251,6 @@ struct cfi_state cfi_initial(void);
 const char *blocks_build(struct unit_impl *u, struct func *f);
 void blocks_opaque(struct unit_impl *u, struct func *f);
 
-/* uop_goto.c: sets BLK_TABLED in the function's graph. */
-void tabled_jumps(const struct unit_impl *u, const struct func *f);
 
 /* key.c */
 struct hash128 func_key(const struct unit_impl *u, const struct func *f);

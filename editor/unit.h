@@ -59,6 +59,9 @@ void unit_free(struct unit *u);
  * by several threads. */
 void unit_looks(const struct unit *u, uint32_t ord);
 
+/* Sets BLK_TABLED in the graphs of all functions: of counting alone. */
+void unit_tabled(const struct unit *u);
+
 /* Where one function goes. */
 struct unit_place {
 	bool edit;            /* false: stays where it was, as it was */

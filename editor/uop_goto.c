@@ -120,7 +120,7 @@ static bool all_targets(const struct uop_tables *t, uint32_t table, uint32_t b, 
 	return true;
 }
 
-void tabled_jumps(const struct unit_impl *u, const struct func *f)
+static void find_tabled(const struct unit_impl *u, const struct func *f)
 {
 	const struct cfg *g = &f->pub->cfg;
 	struct uops out = {.block.n = 0};
@@ -147,4 +147,12 @@ void tabled_jumps(const struct unit_impl *u, const struct func *f)
 	vec_free(&t.distance);
 	uops_free(&out);
 	arena_free(&scratch);
+}
+
+void unit_tabled(const struct unit *unit)
+{
+	uint32_t i;
+
+	for (i = 0; i < unit->nfunc; i++)
+		find_tabled(unit->impl, &unit->impl->func.v[i]);
 }
