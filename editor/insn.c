@@ -1,6 +1,9 @@
 #include "editor/insn.h"
 
-static const char *const jcc_pair[][2] = {
+enum { JCC_MAX = 8 };
+
+/* Two mnemonics that are each other's inverse, filled up with NULs. */
+static const char jcc_pair[][2][JCC_MAX] = {
     {"ja", "jbe"},
     {"jae", "jb"},
     {"jc", "jnc"},
@@ -20,12 +23,16 @@ static const char *const jcc_pair[][2] = {
 
 const char *insn_inverse(struct str m)
 {
+	char jcc[JCC_MAX] = {0};
 	size_t i;
 
+	if (m.n < 2 || m.n >= JCC_MAX || *m.p != 'j')
+		return NULL;
+	memcpy(jcc, m.p, m.n);
 	for (i = 0; i < sizeof jcc_pair / sizeof jcc_pair[0]; i++) {
-		if (str_is(m, jcc_pair[i][0]))
+		if (!memcmp(jcc, jcc_pair[i][0], sizeof jcc))
 			return jcc_pair[i][1];
-		if (str_is(m, jcc_pair[i][1]))
+		if (!memcmp(jcc, jcc_pair[i][1], sizeof jcc))
 			return jcc_pair[i][0];
 	}
 	return NULL;
@@ -68,12 +75,16 @@ static enum insn_class classify_jump(struct str m, struct str arg, struct str *o
 	size_t i;
 
 	*operand = arg;
+	if (*m.p != 'j' && !str_starts(m, "loop") && !str_is(m, "xbegin"))
+		return INSN_PLAIN;
 	if (str_is(m, "jmp") || str_is(m, "jmpq"))
 		return arg.n && *arg.p == '*' ? INSN_JMP_IND : INSN_JMP;
+	if (insn_inverse(m))
+		return INSN_JCC;
 	for (i = 0; i < sizeof shorts / sizeof shorts[0]; i++)
 		if (str_is(m, shorts[i]))
 			return INSN_SHORT;
-	return insn_inverse(m) ? INSN_JCC : INSN_PLAIN;
+	return INSN_PLAIN;
 }
 
 enum insn_class insn_classify(const struct stmt *st, struct str *operand)

@@ -47,13 +47,21 @@ static int labels_collect(struct unit_impl *u, struct err *e)
 	return 0;
 }
 
+static const char *find_cold(const char *p, const char *end)
+{
+	const char *at = memmem(p, (size_t)(end - p), ".cold", 5);
+
+	return at ? at : end;
+}
+
 /* Printing calls a function's cold part NAME.cold. Where that means something
  * else already, the function stays in one part. */
 static void cold_names_taken(struct unit_impl *u)
 {
+	struct str last = u->stmt.n ? u->stmt.v[u->stmt.n - 1].line : (struct str){"", 0};
+	const char *p, *end, *cold = NULL;
 	const struct stmt *st;
 	const struct label *l;
-	const char *p, *end;
 	struct func *f;
 	struct str t;
 	size_t i;
@@ -62,7 +70,9 @@ static void cold_names_taken(struct unit_impl *u)
 		st = &u->stmt.v[i];
 		p = st->line.p;
 		end = p + st->line.n;
-		if (st->kind == ST_BLANK || !memmem(p, st->line.n, ".cold", 5))
+		if (!cold || cold < p)
+			cold = find_cold(p, last.p + last.n);
+		if (st->kind == ST_BLANK || cold >= end)
 			continue;
 		while (token_next(&p, end, &t)) {
 			if (t.n <= 5 || memcmp(t.p + t.n - 5, ".cold", 5))
@@ -100,7 +110,9 @@ static void mark_expr(struct unit_impl *u, struct str text, uint32_t owner, uint
 	struct str t;
 
 	while (token_next(&p, end, &t)) {
-		l = *t.p >= '0' && *t.p <= '9' ? NULL : label_find(u, t);
+		if ((*t.p >= '0' && *t.p <= '9') || (t.p > text.p && t.p[-1] == '%'))
+			continue; /* a number, a register */
+		l = label_find(u, t);
 		if (!l || (l->func == NONE && !u->section.v[u->stmt.v[l->stmt].section].code))
 			continue;
 		l->flags |= how == LB_TABLE && l->func != owner ? LB_ADDRESS : how;

@@ -114,8 +114,15 @@ static uint8_t dir_kind(struct str op)
 
 static bool symbol_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '.' || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+	static const bool is[256] = {['a' ... 'z'] = true,
+	    ['A' ... 'Z'] = true,
+	    ['0' ... '9'] = true,
+	    ['.'] = true,
+	    ['_'] = true,
+	    ['$'] = true,
+	    [0x80 ... 0xff] = true};
+
+	return is[(unsigned char)c];
 }
 
 bool token_next(const char **p, const char *end, struct str *token)
@@ -137,12 +144,49 @@ static bool blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
+enum { HASH, SEMICOLON, SLASH, NUL, ODD_CHARS };
+static const char odd[ODD_CHARS] = {'#', ';', '/', '\0'};
+
+/* What is remembered from line to line: where the next odd characters are, which
+ * are looked for in the whole text as they are on few lines, and directives. */
+struct scanner {
+	const char *end;
+	const char *next[ODD_CHARS]; /* NULL: not looked for yet; end: there is none */
+	struct dir_memo {
+		struct str op;
+		uint8_t kind;
+	} memo[64];
+};
+
+/* Is there an odd character between s and end? Lines are asked about in order. */
+static bool has(struct scanner *c, int which, const char *s, const char *end)
+{
+	const char **next = &c->next[which];
+
+	if (!*next || *next < s) {
+		*next = memchr(s, odd[which], (size_t)(c->end - s));
+		*next = *next ? *next : c->end;
+	}
+	return *next < end;
+}
+
+static uint8_t remembered_kind(struct scanner *c, struct str op)
+{
+	struct dir_memo *m =
+	    &c->memo[(op.n + 7u * (unsigned char)op.p[op.n / 2] + (unsigned char)op.p[op.n - 1]) %
+		     64];
+
+	if (m->op.n != op.n || memcmp(m->op.p, op.p, op.n))
+		*m = (struct dir_memo){op, dir_kind(op)};
+	return m->kind;
+}
+
 /* The statement without a trailing '#' comment; '#' inside strings stays. */
-static const char *comment_start(const char *s, const char *end)
+static const char *comment_start(struct scanner *c, const char *s, const char *end)
 {
 	bool quoted = false;
 
-	if (!memchr(s, '#', (size_t)(end - s)))
+	if (!has(c, HASH, s, end))
 		return end;
 	for (; s < end; s++) {
 		if (*s == '\\' && quoted)
@@ -156,11 +200,11 @@ static const char *comment_start(const char *s, const char *end)
 }
 
 /* A second statement or a comment of C's kind on the line. */
-static bool crowded(const char *s, const char *end)
+static bool crowded(struct scanner *c, const char *s, const char *end)
 {
 	bool quoted = false;
 
-	if (!memchr(s, ';', (size_t)(end - s)) && !memchr(s, '/', (size_t)(end - s)))
+	if (!has(c, SEMICOLON, s, end) && !has(c, SLASH, s, end))
 		return false;
 	for (; s < end; s++) {
 		if (*s == '\\' && quoted)
@@ -174,11 +218,11 @@ static bool crowded(const char *s, const char *end)
 }
 
 /* False when the line is none that a compiler prints. */
-static bool classify(struct stmt *st, const char *s, const char *end)
+static bool classify(struct scanner *c, struct stmt *st, const char *s, const char *end)
 {
 	const char *p;
 
-	end = comment_start(s, end);
+	end = comment_start(c, s, end);
 	while (end > s && blank(end[-1]))
 		end--;
 	if (s == end) {
@@ -203,7 +247,7 @@ static bool classify(struct stmt *st, const char *s, const char *end)
 		p++;
 	st->arg = (struct str){p, (uint32_t)(end - p)};
 	if (st->kind == ST_DIR)
-		st->dir = dir_kind(st->op);
+		st->dir = remembered_kind(c, st->op);
 	if (p < end && *p == '=') { /* newer clang's "alias = function" */
 		if (st->kind == ST_DIR && st->dir != DIR_UNKNOWN)
 			return false; /* a symbol that is called as a directive */
@@ -214,7 +258,7 @@ static bool classify(struct stmt *st, const char *s, const char *end)
 	if (p < end && *p == ':' && !(*s >= '0' && *s <= '9'))
 		return false;
 	/* clang's comments may hold a NUL; what counts may not. */
-	return !memchr(s, '\0', (size_t)(end - s)) && !crowded(s, end);
+	return !has(c, NUL, s, end) && !crowded(c, s, end);
 }
 
 /* GCC's line in front of an inline assembly ("# 12 "file.c" 1") and behind it
@@ -245,6 +289,7 @@ uint32_t align_log2(const struct stmt *st)
 int unit_scan(struct unit_impl *u, const char *text, size_t n, struct err *e)
 {
 	const char *s = text, *end = text + n, *nl, *p;
+	struct scanner c = {.end = end};
 	bool in_asm = false, body = false;
 	struct stmt st;
 
@@ -266,7 +311,7 @@ int unit_scan(struct unit_impl *u, const char *text, size_t n, struct err *e)
 			body = true;
 		if (in_asm && (body || st.app_end))
 			st.kind = ST_ASM;
-		else if (!classify(&st, p, nl))
+		else if (!classify(&c, &st, p, nl))
 			return err_set(
 			    e, "line %zu: not the form of compiler output", u->stmt.n + 1);
 		if (body && nl - p == 8 && !memcmp(p, "# 0 \"\" 2", 8))
