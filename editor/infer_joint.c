@@ -36,20 +36,39 @@ static const double FREE = 0.02;     /* samples that fix what enters a function 
 static const double PACE = 0.7, DONE = 0.01, NEARLY_DONE = 0.1; /* steps, as share of a flow */
 static const double LEAST = 1e-3, ROUNDS_TO_0 = 0.3;            /* flows */
 
+/* As frexp(), of what is > 0. */
+static double mantissa(double v, int *e)
+{
+	enum { BITS = 52, HALF = 1022, ODD = 2047 };
+	uint64_t bits;
+	int exponent;
+
+	memcpy(&bits, &v, sizeof bits);
+	exponent = (int)(bits >> BITS);
+	if (!exponent || exponent >= ODD)
+		return frexp(v, e);
+	*e = exponent - HALF;
+	bits = (bits & (((uint64_t)1 << BITS) - 1)) | (uint64_t)HALF << BITS;
+	memcpy(&v, &bits, sizeof v);
+	return v;
+}
+
 double joint_ln(double v)
 {
+	static const double part[] = {1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3, 1};
 	double m, t, t2, sum = 0;
-	int e, k;
+	size_t k;
+	int e;
 
-	m = frexp(v, &e);
+	m = mantissa(v, &e);
 	if (m < 0.70710678118654752) {
 		m *= 2;
 		e--;
 	}
 	t = (m - 1) / (m + 1);
 	t2 = t * t;
-	for (k = 13; k > 0; k -= 2)
-		sum = sum * t2 + 1.0 / k;
+	for (k = 0; k < sizeof part / sizeof *part; k++)
+		sum = sum * t2 + part[k];
 	return e * 0.69314718055994531 + 2 * t * sum;
 }
 
@@ -229,6 +248,8 @@ static void build(struct joint *j, struct arena *a)
 	j->behind = arena_array(a, 3 * (size_t)n, sizeof *j->behind);
 	j->come = j->behind + n;
 	j->far = j->come + n;
+	j->common = arena_array(a, 2 * (size_t)n, sizeof *j->common);
+	j->own = j->common + n;
 	j->price = arena_array(a, n, sizeof *j->price);
 	j->refill = arena_array(a, 2 * (size_t)n, sizeof *j->refill);
 	j->refill_in = j->refill + n;
@@ -247,6 +268,27 @@ static void build(struct joint *j, struct arena *a)
 }
 
 /* ---- Newton's method ---- */
+
+static void find_entries(struct joint *j, const struct sparse *s, struct arena *a)
+{
+	struct way *v, *begin, *end;
+	uint32_t b, i;
+
+	for (b = 0; b < j->g->nblock; b++) {
+		begin = j->way + j->first[b];
+		end = j->way + j->first[b + 1];
+		for (v = begin; v < end; v++) {
+			if (v->dst == NONE)
+				continue;
+			v->entry = arena_array(
+			    a, end - begin > WIDE ? 1 : 1 + (size_t)(v - begin), sizeof *v->entry);
+			v->entry[0] = sparse_entry(s, b, v->dst);
+			for (i = 0; end - begin <= WIDE && i < v - begin; i++)
+				if (begin[i].dst != NONE)
+					v->entry[1 + i] = sparse_entry(s, begin[i].dst, v->dst);
+		}
+	}
+}
 
 static bool analyse(struct joint *j, struct sparse *s, struct arena *a)
 {
@@ -268,6 +310,8 @@ static bool analyse(struct joint *j, struct sparse *s, struct arena *a)
 		}
 	ok = sparse_analyse(s, j->g->nblock, pair.v, pair.n / 2, WORK, a);
 	vec_free(&pair);
+	if (ok)
+		find_entries(j, s, a);
 	return ok;
 }
 
@@ -306,99 +350,110 @@ double joint_believed(const struct joint *j, uint32_t b, double far)
 	return joint_doubted(j->seen[b], far);
 }
 
+/* joint_far() of b's ways, which are several; sets their ln. */
+static double look(struct joint *j, uint32_t b, double x)
+{
+	struct way *v, *end = j->way + j->first[b + 1];
+	double far = 0;
+
+	for (v = j->way + j->first[b]; v < end; v++) {
+		v->ln = joint_ln(v->flow / (v->share * x));
+		far += v->flow / x * v->ln;
+	}
+	return far;
+}
+
+static void set_gradient(struct joint *j, uint32_t b, double x, double far)
+{
+	struct way *v, *end = j->way + j->first[b + 1];
+	double common = j->cost[b] - j->weight[b] / x;
+
+	for (v = j->way + j->first[b]; v < end; v++)
+		v->gradient = common + v->slope +
+			      (joint_branches(j, b) ? j->witness[b] / x * (v->ln - far) : 0);
+}
+
 /* Witnesses are wrong together or not at all (whoever waits for memory before
  * a branch is sampled the more): from the present flows on, those that do not
  * agree say less, as with Student's distribution. */
-static void doubt_witnesses(struct joint *j)
+static void doubt_witnesses(struct joint *j, uint32_t b, double far)
 {
-	double far;
-	uint32_t b;
-
-	for (b = 0; b < j->g->nblock; b++) {
-		if (!j->used[b] || !(j->seen[b] > 0) || j->first[b + 1] - j->first[b] > WIDE)
-			continue;
-		far = joint_far(j, b, joint_block_flow(j, b));
-		j->witness[b] = j->prior[b] + joint_believed(j, b, far);
-	}
-}
-
-/* Sets the steps of b's ways to the gradient of the cost. */
-static void set_gradient(struct joint *j, uint32_t b, double x)
-{
-	struct way *v, *begin = j->way + j->first[b], *end = j->way + j->first[b + 1];
-	double common = j->cost[b] - j->weight[b] / x, mean = 0;
-
-	for (v = begin; v < end && joint_branches(j, b); v++) {
-		v->step = joint_ln(v->flow / (v->share * x));
-		mean += v->flow / x * v->step;
-	}
-	for (v = begin; v < end; v++)
-		v->step = common + v->slope +
-			  (joint_branches(j, b) ? j->witness[b] / x * (v->step - mean) : 0);
+	if (j->seen[b] > 0 && j->first[b + 1] - j->first[b] <= WIDE)
+		j->witness[b] = j->prior[b] + joint_believed(j, b, fmax(far, 0));
 }
 
 /* The inverse of the Hessian of b's ways is diag(own) + common own own': of what
- * their shares, their sum and what was seen from behind cost (Sherman, Morrison).
- * Sets own, returns common; *sum: of all own. */
-static double inverse(struct joint *j, uint32_t b, double x, double *sum)
+ * their shares, their sum and what was seen from behind cost (Sherman, Morrison). */
+static void inverse(struct joint *j, uint32_t b, double x)
 {
 	struct way *v, *begin = j->way + j->first[b], *end = j->way + j->first[b + 1];
 	double both = end - begin > WIDE ? 0 : 1 / j->weight[b] - 1 / j->witness[b], k;
 
-	*sum = 0;
+	j->own[b] = j->common[b] = 0;
 	if (!joint_branches(j, b)) {
 		for (v = begin; v < end; v++)
-			*sum = v->own = 1 / (j->weight[b] / (x * x) + v->bend);
-		return 0;
+			j->own[b] = v->own = 1 / (j->weight[b] / (x * x) + v->bend);
+		return;
 	}
 	for (v = begin; v < end; v++) {
 		v->own = 1 / (j->witness[b] / (v->flow * x) + v->bend);
-		*sum += v->own;
+		j->own[b] += v->own;
 	}
 	k = j->witness[b] / x;
 	k = both * k * k / (1 + both * j->witness[b]);
-	return k / (1 - k * *sum);
+	j->common[b] = k / (1 - k * j->own[b]);
 }
 
 /* Multiplies the steps of b's ways by the inverse of the Hessian. */
-static void invert(struct joint *j, uint32_t b, double x)
+static void invert(struct joint *j, uint32_t b)
 {
 	struct way *v, *begin = j->way + j->first[b], *end = j->way + j->first[b + 1];
-	double sum, steps = 0, common = inverse(j, b, x, &sum);
+	double steps = 0;
 
 	for (v = begin; v < end; v++)
 		steps += v->own * v->step;
 	for (v = begin; v < end; v++)
-		v->step = v->own * (v->step + common * steps);
+		v->step = v->own * (v->step + j->common[b] * steps);
 }
 
 /* Adds to the matrix what the ways of b mean: the inverse of the Hessian, from
  * both sides by the way they join blocks. */
-static void couple(struct joint *j, struct sparse *s, uint32_t b, double x)
+static void couple(struct joint *j, struct sparse *s, uint32_t b)
 {
 	const struct way *v, *u, *begin = j->way + j->first[b], *end = j->way + j->first[b + 1];
-	double sum, common = inverse(j, b, x, &sum);
+	double sum = j->own[b], common = j->common[b];
 
 	*sparse_entry(s, b, b) += sum + common * sum * sum;
 	for (v = begin; v < end; v++) {
 		if (v->dst == NONE)
 			continue;
 		*sparse_entry(s, v->dst, v->dst) += v->own + common * v->own * v->own;
-		*sparse_entry(s, b, v->dst) -=
-		    (v->own + common * v->own * sum) * (v->dst == b ? 2 : 1);
+		*v->entry[0] -= (v->own + common * v->own * sum) * (v->dst == b ? 2 : 1);
 		for (u = begin; u < v && common != 0; u++)
 			if (u->dst != NONE)
-				*sparse_entry(s, u->dst, v->dst) +=
+				*v->entry[1 + (u - begin)] +=
 				    common * u->own * v->own * (u->dst == v->dst ? 2 : 1);
 	}
 }
 
+/* What is of b alone: its cost at the present flows, by first and second derivative. */
+static void set_up_block(struct joint *j, uint32_t b, bool doubting)
+{
+	double x = joint_block_flow(j, b), far = joint_branches(j, b) ? look(j, b, x) : 0;
+
+	if (doubting && joint_branches(j, b))
+		doubt_witnesses(j, b, far);
+	weigh_flow(j, b, x);
+	set_gradient(j, b, x, far);
+	inverse(j, b, x);
+}
+
 /* The equations for the prices of blocks: with them as they should be, the
  * step makes what comes into each block what goes out. */
-static void set_up(struct joint *j, struct sparse *s)
+static void set_up(struct joint *j, struct sparse *s, bool doubting)
 {
 	struct way *v;
-	double x, d;
+	double d;
 	uint32_t b;
 
 	sparse_clear(s);
@@ -410,11 +465,11 @@ static void set_up(struct joint *j, struct sparse *s)
 			*sparse_entry(s, b, b) = 1;
 			continue;
 		}
-		x = joint_block_flow(j, b);
-		weigh_flow(j, b, x);
-		set_gradient(j, b, x);
-		invert(j, b, x);
-		couple(j, s, b, x);
+		set_up_block(j, b, doubting);
+		for (v = j->way + j->first[b]; v < j->way + j->first[b + 1]; v++)
+			v->step = v->gradient;
+		invert(j, b);
+		couple(j, s, b);
 		for (v = j->way + j->first[b]; v < j->way + j->first[b + 1]; v++) {
 			d = v->flow - v->step;
 			j->price[b] -= d;
@@ -444,18 +499,17 @@ static double change(const struct joint *j, double *flow, double by)
 
 static double step(struct joint *j, double pace)
 {
-	double x, moved = 0;
+	double moved = 0;
 	struct way *v;
 	uint32_t b;
 
 	for (b = 0; b < j->g->nblock; b++) {
 		if (!j->used[b])
 			continue;
-		x = joint_block_flow(j, b);
-		set_gradient(j, b, x);
 		for (v = j->way + j->first[b]; v < j->way + j->first[b + 1]; v++)
-			v->step += (v->dst == NONE ? 0 : j->price[v->dst]) - j->price[b];
-		invert(j, b, x);
+			v->step =
+			    v->gradient + ((v->dst == NONE ? 0 : j->price[v->dst]) - j->price[b]);
+		invert(j, b);
 		for (v = j->way + j->first[b]; v < j->way + j->first[b + 1]; v++)
 			moved = fmax(moved, change(j, &v->flow, -v->step / v->flow * pace));
 		if (j->in[b] > 0)
@@ -471,11 +525,9 @@ static bool solve(struct joint *j, struct sparse *s, double refill)
 	int round;
 
 	for (round = 0; round < ROUNDS && moved >= DONE; round++) {
-		if (round < SETTLED) {
-			doubt_witnesses(j);
+		if (round < SETTLED)
 			joint_refill(j, refill);
-		}
-		set_up(j, s);
+		set_up(j, s, round < SETTLED);
 		sparse_factor(s);
 		sparse_solve(s, j->price);
 		moved = step(j, round < FULL_ROUNDS ? 1 : PACE);

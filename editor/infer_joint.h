@@ -22,9 +22,12 @@ struct way {
 	uint32_t dst, edge; /* UINT32_MAX: out */
 	double share;       /* of the block's flow, by what was seen */
 	double flow, step;
+	double ln;          /* of its share of the flow by `share`, where there are other ways */
+	double gradient;    /* of the cost */
 	double came;        /* share of dst's flow, by what was seen from behind … */
 	double slope, bend; /* … and what it costs: first derivative, bound of the second */
 	double own;         /* in the inverse of the Hessian */
+	double **entry;     /* of the matrix: with its block; with those of the ways before it */
 };
 
 struct joint {
@@ -42,6 +45,7 @@ struct joint {
 	double *seen;        /* of these: those that were seen, unless they are doubted */
 	double *behind;      /* what those are worth that tell where it came from */
 	double *come, *far;  /* what comes in by ways; joint_far() of these */
+	double *common, *own; /* of the inverse of the Hessian; the sum of its ways' own */
 	double *in;          /* flow that enters here; 0 = none may */
 	double *price;       /* of a unit of flow there */
 	uint32_t *loop_ends; /* the lowest block that ends a loop whose first is b or behind */
