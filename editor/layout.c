@@ -135,9 +135,9 @@ static double order_tails(const struct cfg *g, const struct layout_options *o, d
 	struct layout_score score;
 	uint32_t k;
 
-	tails_order(g, o->transforms & LAYOUT_ROTATE, l, a);
-	tails_main(g, l, a);
 	layout_score(g, l, &score);
+	tails_order(g, o->transforms & LAYOUT_ROTATE, l, &score, a);
+	tails_main(g, l, &score, a);
 	for (k = 0; l->copy && k < l->n; k++)
 		if (l->copy[k])
 			score.taken += price * g->block[l->order[k]].bytes;
@@ -156,6 +156,8 @@ static void add_tails(
 	tails_copy(g, price, false, l, a);
 	tails_copy(g, price, true, &any, a);
 	same = any.n == l->n && !memcmp(any.order, l->order, any.n * sizeof *any.order);
+	if (same && l->n == g->nblock)
+		return;
 	cost = order_tails(g, o, price, l, a);
 	if (!same && order_tails(g, o, price, &any, a) < cost)
 		*l = any;

@@ -78,25 +78,52 @@ static double next_guess(const struct sum *s, double count, bool first)
 	return guess < 0 ? 0 : guess > count ? count : guess;
 }
 
-/* One round: the copies by what is in front of them. */
-static void flow_on(const struct cfg *g, const struct layout *l, const uint32_t *edges,
-    const uint32_t *place, double *count, struct sum *sum)
+struct copy {
+	uint32_t place, block;
+	double share; /* of what is executed in front of it, so much goes on to it */
+};
+
+static uint32_t find_copies(const struct cfg *g, const struct layout *l, const uint32_t *edges,
+    const uint32_t *place, struct copy *copy)
 {
 	uint64_t fallen;
-	uint32_t k, b;
-	double n;
+	uint32_t k, b, n = 0;
+	double before;
 
 	for (k = 1; k < l->n; k++) {
 		b = l->order[k];
 		if (place[b] == k)
 			continue;
-		n = (double)g->block[l->order[k - 1]].count;
-		count[k] = layout_falls(g, l, edges, k - 1, &fallen) && n > 0
-			       ? count[k - 1] * ((double)fallen / n)
-			       : 0;
-		if (count[k] > (double)g->block[b].count)
-			count[k] = (double)g->block[b].count;
-		sum[b].copies += count[k];
+		before = (double)g->block[l->order[k - 1]].count;
+		copy[n++] = (struct copy){k, b,
+		    layout_falls(g, l, edges, k - 1, &fallen) && before > 0
+			? (double)fallen / before
+			: 0};
+	}
+	return n;
+}
+
+/* One round: the copies by what is in front of them. */
+static void flow_on(const struct cfg *g, const struct copy *copy, uint32_t n, const uint32_t *place,
+    double *count, struct sum *sum)
+{
+	const struct copy *c;
+	double most;
+
+	for (c = copy; c < copy + n; c++) {
+		sum[c->block].last_main = sum[c->block].main;
+		sum[c->block].last_copies = sum[c->block].copies;
+	}
+	for (c = copy; c < copy + n; c++) {
+		sum[c->block].main = count[place[c->block]];
+		sum[c->block].copies = 0;
+	}
+	for (c = copy; c < copy + n; c++) {
+		most = (double)g->block[c->block].count;
+		count[c->place] = count[c->place - 1] * c->share;
+		if (count[c->place] > most)
+			count[c->place] = most;
+		sum[c->block].copies += count[c->place];
 	}
 }
 
@@ -104,22 +131,24 @@ static void flow(const struct cfg *g, const struct layout *l, const uint32_t *ed
     const uint32_t *place, double *count)
 {
 	enum { ROUNDS = 8 };
-	struct sum *sum = xcalloc(g->nblock, sizeof *sum);
-	uint32_t k, b, round;
+	struct copy *copy, *c;
+	uint32_t k, n, round;
+	struct sum *sum;
 
 	for (k = 0; k < l->n; k++)
 		count[k] = (double)g->block[l->order[k]].count;
-	for (round = 0; round < ROUNDS && l->n > g->nblock; round++) {
-		for (b = 0; b < g->nblock; b++) {
-			sum[b].last_main = sum[b].main;
-			sum[b].last_copies = sum[b].copies;
-			sum[b].main = count[place[b]];
-			sum[b].copies = 0;
-		}
-		flow_on(g, l, edges, place, count, sum);
-		for (b = 0; b < g->nblock; b++)
-			count[place[b]] = next_guess(&sum[b], (double)g->block[b].count, !round);
+	if (l->n == g->nblock)
+		return;
+	sum = xcalloc(g->nblock, sizeof *sum);
+	copy = xcalloc(l->n - g->nblock, sizeof *copy);
+	n = find_copies(g, l, edges, place, copy);
+	for (round = 0; round < ROUNDS; round++) {
+		flow_on(g, copy, n, place, count, sum);
+		for (c = copy; c < copy + n; c++)
+			count[place[c->block]] =
+			    next_guess(&sum[c->block], (double)g->block[c->block].count, !round);
 	}
+	free(copy);
 	free(sum);
 }
 

@@ -21,11 +21,14 @@ void tails_copy(const struct cfg *g, double price, bool any_way, struct layout *
 
 /* Orders the hot fragment anew where copies in it make that save taken jumps;
  * each stays behind its place. With `rotate`, loops are turned as well
- * (editor/rotate.h). */
-void tails_order(const struct cfg *g, bool rotate, struct layout *l, struct arena *a);
+ * (editor/rotate.h). *score is the layout's, before and after. */
+void tails_order(const struct cfg *g, bool rotate, struct layout *l, struct layout_score *score,
+    struct arena *a);
 
-/* Makes other places the main ones of their blocks where that saves taken jumps. */
-void tails_main(const struct cfg *g, struct layout *l, struct arena *a);
+/* Makes other places the main ones of their blocks where that saves taken jumps;
+ * *score likewise. */
+void tails_main(
+    const struct cfg *g, struct layout *l, struct layout_score *score, struct arena *a);
 
 /* May a block have copies? */
 bool tails_may_copy(const struct cfg *g, uint32_t block);

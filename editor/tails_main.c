@@ -10,31 +10,58 @@
 #include <stdlib.h>
 
 enum { SWEEPS = 32 };
+static const uint32_t NONE = UINT32_MAX;
 static const double LATER = 0.9; /* of what a jump counts that is one place further on */
 static const double LESS = 1e-3; /* jumps: what it must save */
+
+/* A way on from a place. */
+struct way {
+	double count;  /* where it is jumped to; LATER of that where it is fallen into */
+	uint32_t jump; /* the block it is jumped to, or NONE: it falls through */
+};
 
 struct mains {
 	const struct cfg *g;
 	const struct layout *l;
 	uint32_t *edges, *main;
+	struct way *way; /* way[first[k]] … way[first[k + 1]] are place k's */
+	uint32_t *first;
 	double *cost; /* per place: jumps taken from there on */
 };
 
-static double cost_of(const struct mains *m, uint32_t k)
+static void find_ways(struct mains *m, struct arena *a)
 {
 	const struct layout *l = m->l;
-	uint32_t b = l->order[k], next, i;
-	double n = (double)m->g->block[b].count, sum = 0;
+	uint32_t k, b, i, next, n = 0;
 	const struct cfg_edge *e;
 
-	next = k + 1 < l->n && k + 1 != l->nhot ? l->order[k + 1] : UINT32_MAX;
-	for (i = m->edges[b]; i < m->edges[b + 1]; i++) {
-		e = &m->g->edge[i];
-		if (e->dst == next && e->kind != EDGE_INDIRECT)
-			sum += (double)e->count * LATER * m->cost[k + 1];
-		else
-			sum += (double)e->count * (1 + LATER * m->cost[m->main[e->dst]]);
+	for (k = 0; k < l->nhot; k++)
+		n += m->edges[l->order[k] + 1] - m->edges[l->order[k]];
+	m->way = arena_array(a, n, sizeof *m->way);
+	m->first = arena_array(a, (size_t)l->nhot + 1, sizeof *m->first);
+	for (k = n = 0; k < l->nhot; k++, m->first[k] = n) {
+		b = l->order[k];
+		next = k + 1 < l->nhot ? l->order[k + 1] : NONE;
+		for (i = m->edges[b]; i < m->edges[b + 1]; i++) {
+			e = &m->g->edge[i];
+			if (e->dst == next && e->kind != EDGE_INDIRECT)
+				m->way[n++] = (struct way){(double)e->count * LATER, NONE};
+			else
+				m->way[n++] = (struct way){(double)e->count, e->dst};
+		}
 	}
+}
+
+static double cost_of(const struct mains *m, uint32_t k)
+{
+	double n = (double)m->g->block[m->l->order[k]].count, sum = 0;
+	const struct way *v, *end = m->way + m->first[k + 1];
+
+	for (v = m->way + m->first[k]; v < end; v++)
+		if (v->jump == NONE)
+			sum += v->count * m->cost[k + 1];
+		else
+			sum += v->count * (1 + LATER * m->cost[m->main[v->jump]]);
 	return n > 0 ? sum / n : 0;
 }
 
@@ -66,10 +93,10 @@ static void choose(struct mains *m)
 	}
 }
 
-void tails_main(const struct cfg *g, struct layout *l, struct arena *a)
+void tails_main(const struct cfg *g, struct layout *l, struct layout_score *score, struct arena *a)
 {
 	struct mains m = {.g = g, .l = l};
-	struct layout_score before, after;
+	struct layout_score after;
 	struct layout other = *l;
 	uint32_t k;
 
@@ -79,14 +106,16 @@ void tails_main(const struct cfg *g, struct layout *l, struct arena *a)
 	m.main = arena_array(a, g->nblock, sizeof *m.main);
 	m.cost = arena_array(a, l->n, sizeof *m.cost);
 	layout_main(g, l, m.main);
+	find_ways(&m, a);
 	sweep(&m);
 	choose(&m);
 	free(m.edges);
 	other.copy = arena_array(a, l->n, sizeof *other.copy);
 	for (k = 0; k < l->n; k++)
 		other.copy[k] = m.main[l->order[k]] != k;
-	layout_score(g, l, &before);
 	layout_score(g, &other, &after);
-	if (after.taken < before.taken)
+	if (after.taken < score->taken) {
 		*l = other;
+		*score = after;
+	}
 }

@@ -99,10 +99,11 @@ static struct layout put_pieces(const struct pieces *p, const uint32_t *order, s
 	return l;
 }
 
-void tails_order(const struct cfg *g, bool rotate, struct layout *l, struct arena *a)
+void tails_order(
+    const struct cfg *g, bool rotate, struct layout *l, struct layout_score *score, struct arena *a)
 {
 	struct pieces p = {.g = g, .l = l};
-	struct layout_score before, after;
+	struct layout_score after;
 	struct layout other;
 	uint32_t *order;
 
@@ -115,8 +116,9 @@ void tails_order(const struct cfg *g, bool rotate, struct layout *l, struct aren
 	if (rotate)
 		rotate_loops(&p.made, order, p.n, a);
 	other = put_pieces(&p, order, a);
-	layout_score(g, l, &before);
 	layout_score(g, &other, &after);
-	if (after.taken < before.taken)
+	if (after.taken < score->taken) {
 		*l = other;
+		*score = after;
+	}
 }

@@ -453,7 +453,7 @@ END_TEST
 /* What copies leave is ordered anew, and never for the worse. */
 START_TEST(order_follows_the_copies)
 {
-	struct layout_score s, ordered;
+	struct layout_score s, told, ordered;
 	double before = 0, after = 0;
 	struct layout l, copied;
 	uint32_t seed, b, k;
@@ -463,7 +463,8 @@ START_TEST(order_follows_the_copies)
 	for (seed = 1; seed <= 60; seed++) {
 		copied = l = with_copies(&g, seed);
 		layout_score(&g, &l, &s);
-		tails_order(&g, false, &l, &mem);
+		told = s;
+		tails_order(&g, false, &l, &told, &mem);
 		ck_assert_uint_eq(l.n, copied.n);
 		seen = arena_array(&mem, 2 * (size_t)g.nblock, 1);
 		for (k = 0; k < l.n; k++) {
@@ -474,6 +475,7 @@ START_TEST(order_follows_the_copies)
 			ck_assert_uint_eq(seen[b], seen[g.nblock + b]);
 		ck_assert_uint_eq(l.order[0], 0);
 		layout_score(&g, &l, &ordered);
+		ck_assert(told.taken == ordered.taken);
 		ck_assert_double_le(ordered.taken, s.taken);
 		before += s.taken;
 		after += ordered.taken;
@@ -517,7 +519,7 @@ static void check_copies(const struct cfg *g, const struct layout *l)
 
 START_TEST(main_places_are_where_control_goes_on)
 {
-	struct layout_score s, chosen;
+	struct layout_score s, told, chosen;
 	double before = 0, after = 0;
 	struct layout l;
 	uint32_t seed;
@@ -528,9 +530,11 @@ START_TEST(main_places_are_where_control_goes_on)
 		if (!l.copy)
 			continue;
 		layout_score(&g, &l, &s);
-		tails_main(&g, &l, &mem);
+		told = s;
+		tails_main(&g, &l, &told, &mem);
 		check_copies(&g, &l);
 		layout_score(&g, &l, &chosen);
+		ck_assert(told.taken == chosen.taken);
 		ck_assert_double_le(chosen.taken, s.taken);
 		before += s.taken;
 		after += chosen.taken;
