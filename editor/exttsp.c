@@ -47,7 +47,7 @@ static void table_put(struct tsp *t, uint32_t l)
 	if (t->used > t->mask / 2) {
 		memset(t->table, 0, ((size_t)t->mask + 1) * sizeof *t->table);
 		for (t->used = k = 0; k < t->nlink; k++)
-			if (k != l && t->link[k].jumps != NONE)
+			if (k != l && t->link[k].jumps.first != NONE)
 				table_put(t, k);
 	}
 	t->table[slot_of(t, t->link[l].a, t->link[l].b)] = l + 1;
@@ -69,31 +69,25 @@ static void link_set(struct tsp *t, uint32_t l, uint32_t a, uint32_t b)
 	table_put(t, l);
 }
 
-static void list_append(struct tsp *t, int32_t *list, int32_t jumps)
+static void list_join(struct tsp *t, struct jumps *list, struct jumps more)
 {
-	int32_t last;
-
-	if (jumps == NONE)
+	if (more.first == NONE)
 		return;
-	for (last = jumps; t->jump[last].next != NONE;)
-		last = t->jump[last].next;
-	t->jump[last].next = *list;
-	*list = jumps;
+	if (list->first == NONE)
+		list->last = more.last;
+	else
+		t->jump[more.last].next = list->first;
+	list->first = more.first;
 }
 
 static void link_add(
-    struct tsp *t, struct link *l, int32_t jumps, double near, double all, double most)
+    struct tsp *t, struct link *l, struct jumps jumps, double near, double all, double most)
 {
-	list_append(t, &l->jumps, jumps);
+	list_join(t, &l->jumps, jumps);
 	l->near += near;
 	l->all += all;
 	l->most = most > l->most ? most : l->most;
 	l->state = STALE;
-}
-
-static void queue(struct tsp *t, uint32_t l, double gain)
-{
-	gainheap_push(&t->heap, (struct gain){gain, l, t->link[l].stamp}, t->a);
 }
 
 /* ---- merging ---- */
@@ -153,7 +147,7 @@ static void move_links(struct tsp *t, uint32_t from, uint32_t to)
 
 	for (k = 0; k < c->nlink; k++) {
 		l = &t->link[c->link[k]];
-		if (l->jumps == NONE)
+		if (l->jumps.first == NONE)
 			continue;
 		other = l->a == from ? l->b : l->a;
 		into = other == to ? NULL : link_find(t, to, other);
@@ -166,9 +160,9 @@ static void move_links(struct tsp *t, uint32_t from, uint32_t to)
 		if (into)
 			link_add(t, into, l->jumps, l->near, l->all, l->most);
 		else
-			list_append(t, &t->chain[to].jumps, l->jumps);
-		l->jumps = NONE;
-		l->stamp++;
+			list_join(t, &t->chain[to].jumps, l->jumps);
+		l->jumps.first = NONE;
+		gainheap_drop(&t->heap, c->link[k]);
 	}
 }
 
@@ -180,14 +174,13 @@ static void refresh(struct tsp *t, struct chain *c)
 
 	for (k = 0; k < c->nlink; k++) {
 		l = &t->link[c->link[k]];
-		if (l->jumps == NONE)
+		if (l->jumps.first == NONE)
 			continue;
 		c->link[n++] = c->link[k];
 		if (l->state == BOUNDED)
 			continue;
 		l->state = BOUNDED;
-		l->stamp++;
-		queue(t, c->link[k], exttsp_bound(l));
+		gainheap_set(&t->heap, c->link[k], exttsp_bound(l));
 	}
 	c->nlink = n;
 }
@@ -204,7 +197,7 @@ static void merge(struct tsp *t, const struct merge *m)
 	c->id = gone->id < c->id ? gone->id : c->id;
 	c->count += gone->count;
 	c->hollow = c->hollow || gone->hollow;
-	list_append(t, &c->jumps, gone->jumps);
+	list_join(t, &c->jumps, gone->jumps);
 	move_links(t, from, to);
 	gone->n = gone->nlink = 0;
 	refresh(t, c);
@@ -221,24 +214,25 @@ static double settle(struct tsp *t, struct link *l)
 
 static void merge_all(struct tsp *t)
 {
-	struct gain e;
 	struct link *l;
 	struct merge best;
+	uint32_t id;
 	double gain;
 
 	while (t->heap.n) {
-		e = gainheap_pop(&t->heap);
-		l = &t->link[e.id];
-		if (e.stamp != l->stamp)
-			continue;
+		id = t->heap.v[0].id;
+		l = &t->link[id];
 		if (l->state == EXACT) {
 			best = l->best;
+			gainheap_drop(&t->heap, id);
 			merge(t, &best);
 			continue;
 		}
 		gain = settle(t, l);
 		if (gain > 0)
-			queue(t, e.id, gain);
+			gainheap_set(&t->heap, id, gain);
+		else
+			gainheap_drop(&t->heap, id);
 	}
 }
 
@@ -257,7 +251,7 @@ static void start_chains(struct tsp *t, const struct cfg *g, const uint32_t *hot
 		    .bytes = g->block[hot[p]].bytes,
 		    .hollow = !g->block[hot[p]].bytes,
 		    .count = (double)g->block[hot[p]].count,
-		    .jumps = NONE};
+		    .jumps = {NONE, NONE}};
 		t->spot[p] = (struct spot){.bytes = g->block[hot[p]].bytes, .chain = p};
 	}
 }
@@ -269,12 +263,12 @@ static void start_link(struct tsp *t, int32_t i)
 
 	if (!l) {
 		l = &t->link[t->nlink++];
-		l->jumps = NONE;
+		l->jumps = (struct jumps){NONE, NONE};
 		link_set(t, t->nlink - 1, j->src, j->dst);
 		chain_add_link(t, &t->chain[j->src], t->nlink - 1);
 		chain_add_link(t, &t->chain[j->dst], t->nlink - 1);
 	}
-	link_add(t, l, i, worth_near(j), worth_falling(j), worth_falling(j));
+	link_add(t, l, (struct jumps){i, i}, worth_near(j), worth_falling(j), worth_falling(j));
 }
 
 static void start_links(struct tsp *t, uint32_t njump)
@@ -283,9 +277,10 @@ static void start_links(struct tsp *t, uint32_t njump)
 
 	for (i = 0; i < njump; i++)
 		start_link(t, (int32_t)i);
+	gainheap_begin(&t->heap, t->nlink, t->a);
 	for (i = 0; i < t->nlink; i++) {
 		t->link[i].state = BOUNDED;
-		queue(t, i, exttsp_bound(&t->link[i]));
+		gainheap_set(&t->heap, i, exttsp_bound(&t->link[i]));
 	}
 }
 
@@ -318,6 +313,8 @@ static void start(struct tsp *t, const struct cfg *g, const uint32_t *hot)
 	n = find_jumps(g, position, NULL);
 	t->jump = arena_array(t->a, n, sizeof *t->jump);
 	find_jumps(g, position, t->jump);
+	t->span = arena_array(t->a, n, sizeof *t->span);
+	t->tie = arena_array(t->a, n, sizeof *t->tie);
 	while (size / 4 < n)
 		size *= 2;
 	t->mask = size - 1;

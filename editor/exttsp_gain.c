@@ -39,27 +39,21 @@ double exttsp_weight(const struct cfg_edge *e, uint64_t from, uint64_t to)
 
 /* ---- a chain's own jumps ---- */
 
-/* What a split changes of a jump over it is the same wherever in the jump's
- * span it is: in front of any block behind the first, up to the last. */
-struct span {
-	uint32_t first, last; /* indices */
-	bool forward;
-	uint64_t from, to; /* bytes */
-	double was;        /* weight */
-};
-
-static inline struct span span_of(const struct tsp *t, const struct jump *j)
+static inline void span_find(struct tsp *t, const struct chain *x, int32_t i)
 {
+	const struct jump *j = &t->jump[i];
 	const struct spot *src = &t->spot[j->src], *dst = &t->spot[j->dst];
 	bool forward = src->index < dst->index;
-	struct span s = {.first = forward ? src->index : dst->index,
-	    .last = forward ? dst->index : src->index,
-	    .forward = forward,
-	    .from = src->pos + src->bytes,
-	    .to = dst->pos};
+	uint32_t first = forward ? src->index : dst->index;
+	uint32_t behind = (forward ? dst->index : src->index) + 1;
+	uint64_t from = src->pos + src->bytes;
 
-	s.was = weight(j->worth, s.from, s.to);
-	return s;
+	t->span[i] = (struct span){.begin = x->blk[first + 1],
+	    .behind = behind < x->n ? x->blk[behind] : EXTTSP_NO_BLOCK,
+	    .from = from,
+	    .to = dst->pos,
+	    .was = weight(j->worth, from, dst->pos),
+	    .forward = forward};
 }
 
 /* The change when the span's first and last block move by so many bytes. */
@@ -78,30 +72,28 @@ static inline double little_change(const struct jump *j, const struct span *s)
 	return s->was > EXTTSP_NEAR ? j->count * (EXTTSP_NEAR - s->was) : 0;
 }
 
-/* The changes at a span's begin and, unless that is the chain's end, behind it. */
-static inline struct change *span_begin(
-    const struct tsp *t, const struct chain *x, const struct span *s, struct change **behind)
+static void add_jump(struct tsp *t, struct chain *x, int32_t i)
 {
-	*behind = s->last + 1 < x->n ? &t->change[x->blk[s->last + 1]] : NULL;
-	return &t->change[x->blk[s->first + 1]];
-}
+	const struct jump *j = &t->jump[i];
+	const struct span *s = &t->span[i];
+	double little, much, rotate;
+	struct change *c;
 
-static void add_jump(struct tsp *t, struct chain *x, const struct jump *j)
-{
-	struct span s = span_of(t, j);
-	struct change *behind, *begin = span_begin(t, x, &s, &behind);
-	double little = little_change(j, &s), much = j->count * s.was;
-	double rotate = change_of(j, &s, x->bytes, 0);
-
+	span_find(t, x, i);
+	little = little_change(j, s);
+	much = j->count * s->was;
+	rotate = change_of(j, s, x->bytes, 0);
 	x->score += much;
-	begin->little += little;
-	begin->much -= much;
-	begin->rotate += rotate;
-	if (behind) {
-		behind->little -= little;
-		behind->much += much;
-		behind->rotate -= rotate;
-	}
+	c = &t->change[s->begin];
+	c->little += little;
+	c->much -= much;
+	c->rotate += rotate;
+	if (s->behind == EXTTSP_NO_BLOCK)
+		return;
+	c = &t->change[s->behind];
+	c->little -= little;
+	c->much += much;
+	c->rotate -= rotate;
 }
 
 static void keep_most(struct change *most, const struct change *c)
@@ -125,8 +117,8 @@ static void learn(struct tsp *t, struct chain *x)
 	x->inserted = 0;
 	for (k = 0; k < x->n; k++)
 		t->change[x->blk[k]] = (struct change){0};
-	for (i = x->jumps; i != EXTTSP_NONE; i = t->jump[i].next)
-		add_jump(t, x, &t->jump[i]);
+	for (i = x->jumps.first; i != EXTTSP_NONE; i = t->jump[i].next)
+		add_jump(t, x, i);
 	x->most = (struct change){0, -x->score, -x->score, -x->score};
 	last = &t->change[x->blk[0]];
 	for (k = 1; k < x->n; k++, last = c) {
@@ -141,9 +133,7 @@ static void learn(struct tsp *t, struct chain *x)
 /* Makes insert right for so many bytes. */
 static void insert(struct tsp *t, struct chain *x, uint64_t bytes)
 {
-	struct change *begin, *behind;
-	const struct jump *j;
-	struct span s;
+	const struct span *s;
 	double change, sum = 0;
 	uint32_t k;
 	int32_t i;
@@ -153,14 +143,12 @@ static void insert(struct tsp *t, struct chain *x, uint64_t bytes)
 	x->inserted = bytes;
 	for (k = 1; k < x->n; k++)
 		t->change[x->blk[k]].insert = 0;
-	for (i = x->jumps; i != EXTTSP_NONE; i = j->next) {
-		j = &t->jump[i];
-		s = span_of(t, j);
-		change = change_of(j, &s, 0, bytes);
-		begin = span_begin(t, x, &s, &behind);
-		begin->insert += change;
-		if (behind)
-			behind->insert -= change;
+	for (i = x->jumps.first; i != EXTTSP_NONE; i = t->jump[i].next) {
+		s = &t->span[i];
+		change = change_of(&t->jump[i], s, 0, bytes);
+		t->change[s->begin].insert += change;
+		if (s->behind != EXTTSP_NO_BLOCK)
+			t->change[s->behind].insert -= change;
 	}
 	for (k = 1; k < x->n; k++)
 		t->change[x->blk[k]].insert = sum += t->change[x->blk[k]].insert;
@@ -192,28 +180,42 @@ static struct shifts shifts_of(const struct tsp *t, const struct chain *x, const
 	}
 }
 
-static inline uint64_t place(const struct spot *s, uint32_t x, const struct shifts *by)
+/* What the link's jumps are worth then; x is its chain number `side`. */
+static double score_ties(const struct tie *v, uint32_t n, unsigned side, const struct shifts *by)
 {
-	if (s->chain != x)
-		return s->pos + by->y;
-	return s->pos + (s->index < by->split ? by->x1 : by->x2);
+	const struct tie *end = v + n;
+	uint64_t x, y;
+	double sum = 0;
+
+	for (; v < end; v++) {
+		x = v->at[side] + (v->index[side] < by->split ? by->x1 : by->x2);
+		y = v->at[!side] + by->y;
+		sum += v->count *
+		       (v->forth == !side ? weight(v->worth, x, y) : weight(v->worth, y, x));
+	}
+	return sum;
 }
 
-static double score_list(const struct tsp *t, int32_t i, uint32_t x, const struct shifts *by)
+static uint32_t find_ties(struct tsp *t, const struct link *l)
 {
 	const struct spot *src, *dst;
 	const struct jump *j;
-	double sum = 0;
-	uint64_t from;
+	struct tie *v = t->tie;
+	int32_t i;
 
-	for (; i != EXTTSP_NONE; i = j->next) {
+	for (i = l->jumps.first; i != EXTTSP_NONE; i = j->next, v++) {
 		j = &t->jump[i];
 		src = &t->spot[j->src];
 		dst = &t->spot[j->dst];
-		from = place(src, x, by) + src->bytes;
-		sum += j->count * weight(j->worth, from, place(dst, x, by));
+		v->count = j->count;
+		v->worth = j->worth;
+		v->forth = src->chain == l->a;
+		v->at[!v->forth] = src->pos + src->bytes;
+		v->at[v->forth] = dst->pos;
+		v->index[!v->forth] = src->index;
+		v->index[v->forth] = dst->index;
 	}
-	return sum;
+	return (uint32_t)(v - t->tie);
 }
 
 /* ---- ways to merge ---- */
@@ -221,6 +223,8 @@ static double score_list(const struct tsp *t, int32_t i, uint32_t x, const struc
 struct trial {
 	struct tsp *t;
 	const struct link *l;
+	uint32_t ntie; /* of t->tie */
+	unsigned side; /* x is chain a of the link (0) or b (1) */
 	uint32_t x, y; /* chains */
 	struct chain *cx;
 	const struct chain *cy;
@@ -242,7 +246,7 @@ static double between(const struct trial *r, uint32_t split, enum merge_type typ
 {
 	struct shifts by = shifts_of(r->t, r->cx, r->cy, split, type);
 
-	return score_list(r->t, r->l->jumps, r->x, &by);
+	return score_ties(r->t->tie, r->ntie, r->side, &by);
 }
 
 static void keep_best(const struct trial *r, double gain, uint32_t split, enum merge_type type)
@@ -303,18 +307,17 @@ static void try_split(const struct trial *r, uint32_t split, double most)
 /* Splits that make a jump between the chains a fallthrough. */
 static void try_attachments(const struct trial *r)
 {
-	const struct spot *src, *dst;
-	const struct jump *j;
-	int32_t i;
+	double most = r->l->close + exttsp_falls(r->l);
+	const struct tie *v, *end = r->t->tie + r->ntie;
+	uint32_t x, y;
 
-	for (i = r->l->jumps; i != EXTTSP_NONE; i = j->next) {
-		j = &r->t->jump[i];
-		src = &r->t->spot[j->src];
-		dst = &r->t->spot[j->dst];
-		if (j->dst == r->cy->blk[0] && src->index + 1 < r->cx->n)
-			try_split(r, src->index + 1, r->l->close + exttsp_falls(r->l));
-		if (j->src == r->cy->blk[r->cy->n - 1] && dst->index > 0)
-			try_split(r, dst->index, r->l->close + exttsp_falls(r->l));
+	for (v = r->t->tie; v < end; v++) {
+		x = v->index[r->side];
+		y = v->index[!r->side];
+		if (v->forth == !r->side && !y && x + 1 < r->cx->n)
+			try_split(r, x + 1, most);
+		if (v->forth == r->side && y + 1 == r->cy->n && x > 0)
+			try_split(r, x, most);
 	}
 }
 
@@ -330,19 +333,22 @@ static void try_splits(struct trial *r)
 		try_split(r, k, close);
 }
 
-static void try_chain(
-    struct tsp *t, const struct link *l, uint32_t x, double rounding, struct merge *best)
+static void try_chain(struct trial *r, unsigned side)
 {
-	uint32_t y = l->a == x ? l->b : l->a;
-	struct trial r = {t, l, x, y, &t->chain[x], &t->chain[y], rounding, true, true, best};
+	const struct link *l = r->l;
 
-	r.inserts = legal(r.cx, r.cy, X1_Y_X2);
-	r.rotates = legal(r.cx, r.cy, Y_X2_X1);
-	if (legal(r.cx, r.cy, X_Y))
-		keep_best(&r, between(&r, r.cx->n, X_Y), r.cx->n, X_Y);
-	try_attachments(&r);
-	if (r.cx->n <= SPLIT_MAX)
-		try_splits(&r);
+	r->side = side;
+	r->x = side ? l->b : l->a;
+	r->y = side ? l->a : l->b;
+	r->cx = &r->t->chain[r->x];
+	r->cy = &r->t->chain[r->y];
+	r->inserts = legal(r->cx, r->cy, X1_Y_X2);
+	r->rotates = legal(r->cx, r->cy, Y_X2_X1);
+	if (legal(r->cx, r->cy, X_Y))
+		keep_best(r, between(r, r->cx->n, X_Y), r->cx->n, X_Y);
+	try_attachments(r);
+	if (r->cx->n <= SPLIT_MAX)
+		try_splits(r);
 }
 
 static double rounding_of(const struct tsp *t, const struct link *l)
@@ -352,12 +358,16 @@ static double rounding_of(const struct tsp *t, const struct link *l)
 
 void exttsp_evaluate(struct tsp *t, struct link *l)
 {
-	double rounding = rounding_of(t, l);
+	struct trial r = {.t = t,
+	    .l = l,
+	    .ntie = find_ties(t, l),
+	    .rounding = rounding_of(t, l),
+	    .best = &l->best};
 
 	l->state = EXACT;
-	l->best = (struct merge){.gain = rounding};
-	try_chain(t, l, l->a, rounding, &l->best);
-	try_chain(t, l, l->b, rounding, &l->best);
+	l->best = (struct merge){.gain = r.rounding};
+	try_chain(&r, 0);
+	try_chain(&r, 1);
 }
 
 /* ---- bounds ---- */
@@ -420,7 +430,7 @@ static double most_falls(struct tsp *t, const struct link *l)
 	struct change *c;
 	int32_t i;
 
-	for (i = l->jumps; i != EXTTSP_NONE; i = j->next) {
+	for (i = l->jumps.first; i != EXTTSP_NONE; i = j->next) {
 		j = &t->jump[i];
 		c = split_for(t, j);
 		if (c)
@@ -429,7 +439,7 @@ static double most_falls(struct tsp *t, const struct link *l)
 			whole[t->spot[j->src].chain == l->a] += falling(j);
 	}
 	most = larger(whole[0], whole[1]);
-	for (i = l->jumps; i != EXTTSP_NONE; i = j->next) {
+	for (i = l->jumps.first; i != EXTTSP_NONE; i = j->next) {
 		j = &t->jump[i];
 		c = split_for(t, j);
 		if (!c)
@@ -461,7 +471,7 @@ double exttsp_closer(struct tsp *t, struct link *l)
 	if (a->hollow || b->hollow)
 		return exttsp_bound(l) + larger(0, larger(most_change(a), most_change(b)));
 	l->close = rounding_of(t, l);
-	for (i = l->jumps; i != EXTTSP_NONE; i = j->next) {
+	for (i = l->jumps.first; i != EXTTSP_NONE; i = j->next) {
 		j = &t->jump[i];
 		if (t->spot[j->src].chain == l->a)
 			l->close += close_worth(t, j, a, b);

@@ -16,6 +16,7 @@ enum {
 	EXTTSP_CHAIN_MAX = 512, /* blocks of a chain that still grows */
 	EXTTSP_NONE = -1,       /* the end of a list */
 };
+#define EXTTSP_NO_BLOCK UINT32_MAX
 static const double EXTTSP_NEAR = 0.1; /* worth of a near jump that is no fallthrough */
 
 struct jump { /* an edge between two different hot blocks */
@@ -23,6 +24,29 @@ struct jump { /* an edge between two different hot blocks */
 	double count;
 	double worth; /* of one execution at distance 0 */
 	int32_t next; /* in its list */
+};
+
+struct jumps { /* a list */
+	int32_t first, last;
+};
+
+/* Of a jump between two blocks of a chain: where in the chain it is, and what it is
+ * worth there. What a split changes of it is the same in front of any block behind
+ * the first, up to the last. */
+struct span {
+	uint32_t begin, behind; /* positions of the block behind the first, and the last, or
+				   EXTTSP_NO_BLOCK */
+	uint64_t from, to;      /* bytes */
+	double was;             /* weight */
+	bool forward;
+};
+
+/* A jump between two chains, as a link's two chains (0: the lower one) see it. */
+struct tie {
+	double count, worth;
+	uint64_t at[2];    /* bytes: the end of its source, the begin of its target */
+	uint32_t index[2]; /* of these blocks in their chains */
+	bool forth;        /* from 0 to 1 */
 };
 
 struct spot { /* of the block at a position in hot[] */
@@ -47,7 +71,7 @@ struct chain {
 	uint64_t bytes;
 	bool hollow; /* some block has no bytes */
 	double count;
-	int32_t jumps;  /* list of the edges inside */
+	struct jumps jumps; /* the edges inside */
 	uint32_t *link; /* its links; those with a dead chain are dropped in passing */
 	uint32_t nlink, caplink;
 	/* Of the chain as it is, all but insert, which is for so many bytes: */
@@ -68,12 +92,11 @@ struct merge {
 
 struct link { /* two chains with jumps between them */
 	uint32_t a, b;
-	int32_t jumps;    /* list */
+	struct jumps jumps; /* none: one of them is gone */
 	double near;      /* what they are worth at distance 0 */
 	double all, most; /* what all, what the best gain beyond that as fallthroughs */
 	double close;     /* more is not in them as near jumps, by the places they have */
 	struct merge best;
-	uint32_t stamp; /* heap entries of another stamp are void */
 	enum {
 		BOUNDED, /* best is not known; queued by exttsp_bound() */
 		CLOSER,  /* nor here; queued by exttsp_closer(), which set close */
@@ -88,6 +111,8 @@ struct tsp {
 	uint32_t n, nlink;
 	struct link *link;
 	struct jump *jump;
+	struct span *span;     /* by jump; of those in chains that are known */
+	struct tie *tie;       /* of the link that is evaluated */
 	struct spot *spot;     /* by position */
 	struct change *change; /* by position; of the first in its chain void */
 	uint32_t *table;       /* pairs of chains to link + 1, open addressing */

@@ -26,7 +26,6 @@ struct link { /* two chains with calls between them */
 	uint32_t a, b;
 	int32_t calls, last; /* list; NONE: moved into another link */
 	bool b_first;        /* better b·a than a·b */
-	uint32_t stamp;      /* heap entries of another stamp are void */
 };
 
 struct order {
@@ -87,7 +86,7 @@ static void queue(struct order *o, uint32_t n)
 	const struct chain *a = &o->chain[l->a], *b = &o->chain[l->b];
 	double ab, ba, freq, gain;
 
-	l->stamp++;
+	gainheap_drop(&o->heap, n);
 	if (a->n + b->n > CHAIN_MAX)
 		return;
 	ab = nearness(o, l, l->b, a->bytes);
@@ -97,7 +96,7 @@ static void queue(struct order *o, uint32_t n)
 	       misses(o, a->weight + b->weight, a->bytes + b->bytes);
 	gain = ((ba > ab ? ba : ab) + FREQUENCY_SCALE * freq) / fmin(a->bytes, b->bytes);
 	if (gain > 0)
-		gainheap_push(&o->heap, (struct gain){gain, n, l->stamp}, o->a);
+		gainheap_set(&o->heap, n, gain);
 }
 
 static void append(struct order *o, uint32_t to, uint32_t from)
@@ -141,7 +140,6 @@ static void join_links(struct order *o, struct link *into, struct link *from)
 	o->next[into->last] = from->calls;
 	into->last = from->last;
 	from->calls = NONE;
-	from->stamp++;
 }
 
 /* The links of the chain that is gone become the survivor's. */
@@ -165,15 +163,15 @@ static void move_links(struct order *o, uint32_t from, uint32_t to)
 		other = other_end(l, from);
 		if (l->calls == NONE)
 			continue;
-		if (other == to) {
-			l->calls = NONE;
-			l->stamp++;
-		} else if (o->mark[other]) {
-			join_links(o, &o->link[o->mark[other] - 1], l);
-		} else {
+		if (other != to && !o->mark[other]) {
 			*(l->a == from ? &l->a : &l->b) = to;
 			add_link(o, to, gone->link[k]);
+			continue;
 		}
+		if (other != to)
+			join_links(o, &o->link[o->mark[other] - 1], l);
+		l->calls = NONE;
+		gainheap_drop(&o->heap, gone->link[k]);
 	}
 	for (k = 0; k < n; k++)
 		o->mark[other_end(&o->link[c->link[k]], to)] = 0;
@@ -243,6 +241,7 @@ static void start_links(struct order *o, uint32_t ncall)
 		else
 			o->link[o->nlink++] = o->link[i];
 	}
+	gainheap_begin(&o->heap, o->nlink, o->a);
 	for (i = 0; i < o->nlink; i++) {
 		add_link(o, o->link[i].a, i);
 		add_link(o, o->link[i].b, i);
@@ -280,7 +279,6 @@ void funcorder(const struct fo_func *f, uint32_t n, const struct fo_call *call, 
     uint32_t *order, struct arena *scratch)
 {
 	struct order o = {.f = f, .call = call, .a = scratch};
-	struct gain g;
 	struct link *l;
 
 	o.chain = arena_array(scratch, n, sizeof *o.chain);
@@ -292,10 +290,9 @@ void funcorder(const struct fo_func *f, uint32_t n, const struct fo_call *call, 
 	start_chains(&o, n, arena_array(scratch, n, sizeof(uint32_t)));
 	start_links(&o, ncall);
 	while (o.heap.n) {
-		g = gainheap_pop(&o.heap);
-		l = &o.link[g.id];
-		if (g.stamp == l->stamp)
-			merge(&o, l->b_first ? l->b : l->a, l->b_first ? l->a : l->b);
+		l = &o.link[o.heap.v[0].id];
+		gainheap_drop(&o.heap, o.heap.v[0].id);
+		merge(&o, l->b_first ? l->b : l->a, l->b_first ? l->a : l->b);
 	}
 	write_order(&o, n, order);
 }
