@@ -296,8 +296,11 @@ static uint32_t find_jumps(const struct cfg *g, const uint32_t *position, struct
 		    position[e->dst] == UINT32_MAX)
 			continue;
 		if (jump)
-			jump[n] = (struct jump){position[e->src], position[e->dst],
-			    (double)e->count, exttsp_worth(e), NONE};
+			jump[n] = (struct jump){.src = position[e->src],
+			    .dst = position[e->dst],
+			    .count = (double)e->count,
+			    .worth = exttsp_worth(e),
+			    .next = NONE};
 		n++;
 	}
 	return n;
@@ -313,7 +316,6 @@ static void start(struct tsp *t, const struct cfg *g, const uint32_t *hot)
 	n = find_jumps(g, position, NULL);
 	t->jump = arena_array(t->a, n, sizeof *t->jump);
 	find_jumps(g, position, t->jump);
-	t->span = arena_array(t->a, n, sizeof *t->span);
 	t->tie = arena_array(t->a, n, sizeof *t->tie);
 	while (size / 4 < n)
 		size *= 2;

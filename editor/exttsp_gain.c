@@ -39,58 +39,58 @@ double exttsp_weight(const struct cfg_edge *e, uint64_t from, uint64_t to)
 
 /* ---- a chain's own jumps ---- */
 
-static inline void span_find(struct tsp *t, const struct chain *x, int32_t i)
+/* The least that something in between changes: a jump no longer falls. */
+static inline double little_change(const struct jump *j)
 {
-	const struct jump *j = &t->jump[i];
+	return j->was > EXTTSP_NEAR ? j->count * (EXTTSP_NEAR - j->was) : 0;
+}
+
+static inline double insert_change(const struct jump *j, uint64_t bytes)
+{
+	double gap = (double)(j->gap + bytes);
+
+	return j->count * ((gap < j->reach ? EXTTSP_NEAR * (1 - gap / j->reach) : 0) - j->was);
+}
+
+/* The first block of the two gets behind the last, in a chain of so many bytes. */
+static inline double rotate_change(const struct jump *j, bool forward, uint64_t bytes)
+{
+	double is = forward ? weight(j->worth, bytes, j->gap) : weight(j->worth, j->gap, bytes);
+
+	return j->count * (is - j->was);
+}
+
+/* Where it is in the chain, and what it is worth there. Does it go forward? */
+static inline bool find_place(struct tsp *t, const struct chain *x, struct jump *j)
+{
 	const struct spot *src = &t->spot[j->src], *dst = &t->spot[j->dst];
 	bool forward = src->index < dst->index;
 	uint32_t first = forward ? src->index : dst->index;
 	uint32_t behind = (forward ? dst->index : src->index) + 1;
 	uint64_t from = src->pos + src->bytes;
 
-	t->span[i] = (struct span){.begin = x->blk[first + 1],
-	    .behind = behind < x->n ? x->blk[behind] : EXTTSP_NO_BLOCK,
-	    .from = from,
-	    .to = dst->pos,
-	    .was = weight(j->worth, from, dst->pos),
-	    .forward = forward};
+	j->begin = x->blk[first + 1];
+	j->behind = behind < x->n ? x->blk[behind] : EXTTSP_NO_BLOCK;
+	j->reach = forward ? EXTTSP_FORWARD : EXTTSP_BACKWARD;
+	j->gap = forward ? dst->pos - from : from - dst->pos;
+	j->was = weight(j->worth, from, dst->pos);
+	return forward;
 }
 
-/* The change when the span's first and last block move by so many bytes. */
-static inline double change_of(
-    const struct jump *j, const struct span *s, uint64_t first, uint64_t last)
+static void add_jump(struct tsp *t, struct chain *x, struct jump *j)
 {
-	uint64_t from = s->from + (s->forward ? first : last);
-	uint64_t to = s->to + (s->forward ? last : first);
+	bool forward = find_place(t, x, j);
+	double little = little_change(j), much = j->count * j->was;
+	double rotate = rotate_change(j, forward, x->bytes);
+	struct change *c = &t->change[j->begin];
 
-	return j->count * (weight(j->worth, from, to) - s->was);
-}
-
-/* The least that something in between changes: a jump no longer falls. */
-static inline double little_change(const struct jump *j, const struct span *s)
-{
-	return s->was > EXTTSP_NEAR ? j->count * (EXTTSP_NEAR - s->was) : 0;
-}
-
-static void add_jump(struct tsp *t, struct chain *x, int32_t i)
-{
-	const struct jump *j = &t->jump[i];
-	const struct span *s = &t->span[i];
-	double little, much, rotate;
-	struct change *c;
-
-	span_find(t, x, i);
-	little = little_change(j, s);
-	much = j->count * s->was;
-	rotate = change_of(j, s, x->bytes, 0);
 	x->score += much;
-	c = &t->change[s->begin];
 	c->little += little;
 	c->much -= much;
 	c->rotate += rotate;
-	if (s->behind == EXTTSP_NO_BLOCK)
+	if (j->behind == EXTTSP_NO_BLOCK)
 		return;
-	c = &t->change[s->behind];
+	c = &t->change[j->behind];
 	c->little -= little;
 	c->much += much;
 	c->rotate -= rotate;
@@ -118,7 +118,7 @@ static void learn(struct tsp *t, struct chain *x)
 	for (k = 0; k < x->n; k++)
 		t->change[x->blk[k]] = (struct change){0};
 	for (i = x->jumps.first; i != EXTTSP_NONE; i = t->jump[i].next)
-		add_jump(t, x, i);
+		add_jump(t, x, &t->jump[i]);
 	x->most = (struct change){0, -x->score, -x->score, -x->score};
 	last = &t->change[x->blk[0]];
 	for (k = 1; k < x->n; k++, last = c) {
@@ -130,10 +130,10 @@ static void learn(struct tsp *t, struct chain *x)
 	}
 }
 
-/* Makes insert right for so many bytes. */
+/* Makes insert right for so many bytes, more than 0. */
 static void insert(struct tsp *t, struct chain *x, uint64_t bytes)
 {
-	const struct span *s;
+	const struct jump *j;
 	double change, sum = 0;
 	uint32_t k;
 	int32_t i;
@@ -143,12 +143,12 @@ static void insert(struct tsp *t, struct chain *x, uint64_t bytes)
 	x->inserted = bytes;
 	for (k = 1; k < x->n; k++)
 		t->change[x->blk[k]].insert = 0;
-	for (i = x->jumps.first; i != EXTTSP_NONE; i = t->jump[i].next) {
-		s = &t->span[i];
-		change = change_of(&t->jump[i], s, 0, bytes);
-		t->change[s->begin].insert += change;
-		if (s->behind != EXTTSP_NO_BLOCK)
-			t->change[s->behind].insert -= change;
+	for (i = x->jumps.first; i != EXTTSP_NONE; i = j->next) {
+		j = &t->jump[i];
+		change = insert_change(j, bytes);
+		t->change[j->begin].insert += change;
+		if (j->behind != EXTTSP_NO_BLOCK)
+			t->change[j->behind].insert -= change;
 	}
 	for (k = 1; k < x->n; k++)
 		t->change[x->blk[k]].insert = sum += t->change[x->blk[k]].insert;
@@ -228,6 +228,7 @@ struct trial {
 	uint32_t x, y; /* chains */
 	struct chain *cx;
 	const struct chain *cy;
+	double part;           /* y's bytes, as share of those that leave no jump near */
 	double rounding;       /* more than sums of weights are off by */
 	bool inserts, rotates; /* there are merges of these types */
 	struct merge *best;
@@ -259,11 +260,9 @@ static void keep_best(const struct trial *r, double gain, uint32_t split, enum m
  * jump's loss is concave in the bytes between, up to where none is worth anything. */
 static double most_kept(const struct trial *r, const struct change *c)
 {
-	double part = (double)r->cy->bytes / EXTTSP_FORWARD, most = c->much;
-
-	if (part < 1)
-		most = r->cy->bytes ? c->little + part * (c->much - c->little) : 0;
-	return most + r->rounding;
+	if (r->part >= 1)
+		return c->much + r->rounding;
+	return (r->part > 0 ? c->little + r->part * (c->much - c->little) : 0) + r->rounding;
 }
 
 static void try_insert(const struct trial *r, uint32_t split)
@@ -273,11 +272,11 @@ static void try_insert(const struct trial *r, uint32_t split)
 
 	if (gain + most_kept(r, c) <= r->best->gain)
 		return;
-	if (r->cy->bytes < EXTTSP_FORWARD) {
+	if (r->part >= 1) {
+		gain += c->much;
+	} else if (r->part > 0) {
 		insert(r->t, r->cx, r->cy->bytes);
 		gain += c->insert;
-	} else {
-		gain += c->much;
 	}
 	keep_best(r, gain, split, X1_Y_X2);
 }
@@ -294,7 +293,7 @@ static void try_rotate(const struct trial *r, uint32_t split)
 
 /* All splits in front of one block whose jumps between the chains are worth at
  * most `most`. */
-static void try_split(const struct trial *r, uint32_t split, double most)
+static inline void try_split(const struct trial *r, uint32_t split, double most)
 {
 	const struct change *c = &r->t->change[r->cx->blk[split]];
 
@@ -342,6 +341,7 @@ static void try_chain(struct trial *r, unsigned side)
 	r->y = side ? l->a : l->b;
 	r->cx = &r->t->chain[r->x];
 	r->cy = &r->t->chain[r->y];
+	r->part = (double)r->cy->bytes / EXTTSP_FORWARD;
 	r->inserts = legal(r->cx, r->cy, X1_Y_X2);
 	r->rotates = legal(r->cx, r->cy, Y_X2_X1);
 	if (legal(r->cx, r->cy, X_Y))

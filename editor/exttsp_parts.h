@@ -24,21 +24,17 @@ struct jump { /* an edge between two different hot blocks */
 	double count;
 	double worth; /* of one execution at distance 0 */
 	int32_t next; /* in its list */
+	/* Of those in a chain that is known. What a split changes of such a jump is the
+	 * same in front of any block behind the first that it touches, up to the last: */
+	uint32_t begin, behind; /* positions of the block behind the first, and the last, or
+				   EXTTSP_NO_BLOCK */
+	double reach;           /* EXTTSP_FORWARD or EXTTSP_BACKWARD */
+	uint64_t gap;           /* bytes between its source's end and its target */
+	double was;             /* weight */
 };
 
 struct jumps { /* a list */
 	int32_t first, last;
-};
-
-/* Of a jump between two blocks of a chain: where in the chain it is, and what it is
- * worth there. What a split changes of it is the same in front of any block behind
- * the first, up to the last. */
-struct span {
-	uint32_t begin, behind; /* positions of the block behind the first, and the last, or
-				   EXTTSP_NO_BLOCK */
-	uint64_t from, to;      /* bytes */
-	double was;             /* weight */
-	bool forward;
 };
 
 /* A jump between two chains, as a link's two chains (0: the lower one) see it. */
@@ -111,7 +107,6 @@ struct tsp {
 	uint32_t n, nlink;
 	struct link *link;
 	struct jump *jump;
-	struct span *span;     /* by jump; of those in chains that are known */
 	struct tie *tie;       /* of the link that is evaluated */
 	struct spot *spot;     /* by position */
 	struct change *change; /* by position; of the first in its chain void */
