@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { EXIT_NO_MEMORY = 70, ARENA_CHUNK = 64 * 1024 };
 
@@ -27,6 +28,22 @@ void *xcalloc(size_t n, size_t size)
 void *xrealloc(void *p, size_t n, size_t size)
 {
 	return checked(reallocarray(p, n ? n : 1, size));
+}
+
+void *xmalloc_large(size_t n, size_t size)
+{
+	const size_t page = (size_t)1 << 21;
+	size_t total;
+	void *p;
+
+	if (__builtin_mul_overflow(n, size, &total) || total > SIZE_MAX - page)
+		checked(NULL);
+	if (total < page)
+		return xmalloc(total);
+	total = (total + page - 1) & ~(page - 1);
+	p = checked(aligned_alloc(page, total));
+	madvise(p, total, MADV_HUGEPAGE);
+	return p;
 }
 
 char *xstrdup(const char *s)

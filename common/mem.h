@@ -19,6 +19,9 @@
 void *xmalloc(size_t n);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t n, size_t size);
+/* An array for n elements, on huge pages where it is large and the kernel gives them:
+ * memory that is used from its begin to its end, at once. Not zeroed. */
+void *xmalloc_large(size_t n, size_t size);
 char *xstrdup(const char *s);
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -286,6 +286,18 @@ uint32_t align_log2(const struct stmt *st)
 	return log;
 }
 
+static size_t lines_of(const char *s, const char *end)
+{
+	size_t n = 0;
+
+	for (; s < end; s++, n++) {
+		s = memchr(s, '\n', (size_t)(end - s));
+		if (!s)
+			return n + 1;
+	}
+	return n;
+}
+
 int unit_scan(struct unit_impl *u, const char *text, size_t n, struct err *e)
 {
 	const char *s = text, *end = text + n, *nl, *p;
@@ -295,6 +307,8 @@ int unit_scan(struct unit_impl *u, const char *text, size_t n, struct err *e)
 
 	if (n > UINT32_MAX / 2)
 		return err_set(e, "assembly text of %zu bytes is too large", n);
+	u->stmt.cap = lines_of(s, end);
+	u->stmt.v = xmalloc_large(u->stmt.cap, sizeof *u->stmt.v);
 	for (; s < end; s = nl + 1) {
 		nl = memchr(s, '\n', (size_t)(end - s));
 		if (!nl)
