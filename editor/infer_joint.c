@@ -525,7 +525,7 @@ static bool solve(struct joint *j, struct sparse *s, double refill)
 	int round;
 
 	for (round = 0; round < ROUNDS && moved >= DONE; round++) {
-		if (round < SETTLED)
+		if (round < SETTLED && refill > 0)
 			joint_refill(j, refill);
 		set_up(j, s, round < SETTLED);
 		sparse_factor(s);
