@@ -250,18 +250,6 @@ static int agree(const struct unit *u, const struct plan_tu *t, struct err *e)
 	return 0;
 }
 
-/* Exact sizes where the original's map has them. */
-static void set_sizes(struct plan *p, const struct plan_tu *t, struct unit_func *f)
-{
-	struct func_blocks b;
-	size_t i;
-
-	mapindex_blocks(&p->index, hash_short(&t->art->hash), f->ord, f->cfg.nblock, &b);
-	for (i = 0; i < b.block.n; i++)
-		f->cfg.block[b.block.v[i]->id].bytes = b.block.v[i]->size;
-	mapindex_blocks_free(&b);
-}
-
 static int parse_tu(struct plan *p, struct plan_tu *t, struct err *e)
 {
 	uint32_t i;
@@ -274,7 +262,7 @@ static int parse_tu(struct plan *p, struct plan_tu *t, struct err *e)
 	t->place = arena_array(&t->mem, t->nfunc, sizeof *t->place);
 	for (i = 0; i < t->nfunc; i++)
 		if (t->weight[i])
-			set_sizes(p, t, &t->unit->func[i]);
+			plan_sizes(p, t, &t->unit->func[i]);
 	return 0;
 }
 

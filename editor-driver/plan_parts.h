@@ -1,6 +1,6 @@
 /*
  * How the passes of a plan go over it: plan.c (begin, parse, emit, check),
- * plan_infer.c, plan_layout.c. Private to them.
+ * plan_infer.c, plan_layout.c, plan_sizes.c. Private to them.
  */
 #ifndef MORPH_PLAN_PARTS_H
 #define MORPH_PLAN_PARTS_H
@@ -20,5 +20,8 @@ void plan_each_weighed(struct plan *p,
 /* A function with a weight that is not a copy of an earlier one (counts_stands()):
  * what is summed over the program takes it once. */
 bool plan_stands(const struct plan *p, const struct plan_func *f);
+
+/* Exact sizes of f's blocks and their jumps, where the original's map has them. */
+void plan_sizes(const struct plan *p, const struct plan_tu *t, struct unit_func *f);
 
 #endif

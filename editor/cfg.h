@@ -27,6 +27,7 @@ enum {
 struct cfg_block {
 	uint32_t insns;   /* instructions, >= 0 (an empty block has 0) */
 	uint32_t bytes;   /* code size; exact from a block map, else an estimate */
+	uint32_t jump;    /* of these, its direct jump to a block; from a block map, else 0 */
 	uint32_t flags;   /* BLK_… */
 	uint32_t align;   /* log2 of the alignment asked for by the compiler, 0 = none */
 	uint64_t samples; /* in: program counter samples, fixed point (SAMPLE_ONE) */

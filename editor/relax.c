@@ -1,0 +1,112 @@
+#include "editor/relax.h"
+#include "editor/layout_parts.h"
+
+#include <stdlib.h>
+
+enum { SHORT = 2, LONG_JUMP = 5, LONG_COND = 6 };
+
+uint32_t relax_padding(uint64_t at, uint32_t align)
+{
+	uint32_t most = align > 3 ? (1u << align) - 6 : 7;
+	uint32_t n = align ? (uint32_t)(-at & ((1u << align) - 1)) : 0;
+
+	return n > most ? 0 : n;
+}
+
+uint32_t relax_jump(enum edge_kind kind, uint64_t from, uint64_t to)
+{
+	int64_t far = (int64_t)(to - from);
+
+	if (far >= INT8_MIN && far <= INT8_MAX)
+		return SHORT;
+	return kind == EDGE_JUMP ? LONG_JUMP : LONG_COND;
+}
+
+/* The jumps that end a place, as emit prints them. */
+struct ending {
+	uint32_t cond, jump; /* the block each goes to, or NONE */
+	uint8_t cond_bytes, jump_bytes;
+};
+
+enum { NONE = UINT32_MAX };
+
+static struct ending ending_of(
+    const struct cfg *g, const struct layout *l, const uint32_t *edges, uint32_t k)
+{
+	uint32_t b = l->order[k], i, on = NONE, next = NONE;
+	struct ending end = {NONE, NONE, SHORT, SHORT};
+	const struct cfg_edge *e;
+
+	if (k + 1 < l->n && k + 1 != l->nhot)
+		next = l->order[k + 1];
+	for (i = edges[b]; i < edges[b + 1]; i++) {
+		e = &g->edge[i];
+		if (e->kind == EDGE_TAKEN)
+			end.cond = e->dst;
+		else if (e->kind != EDGE_INDIRECT)
+			on = e->dst;
+	}
+	if (end.cond != NONE && end.cond == next && on != next) {
+		end.cond = on;
+		on = next;
+	}
+	end.jump = on == next ? NONE : on;
+	return end;
+}
+
+/* One round over all places; whether a jump did not reach. */
+static bool relax_round(const struct cfg *g, const struct layout *l, const uint32_t *place,
+    struct ending *v, struct relaxed *r)
+{
+	enum { FAR = 1 << 20 };
+	uint64_t at = 0;
+	bool longer = false;
+	uint32_t k, n;
+
+	for (k = 0; k < l->n; k++) {
+		if (k == l->nhot)
+			at += FAR;
+		else if (k && l->align)
+			at += relax_padding(at, l->align[k]);
+		r->addr[k] = at;
+		at += g->block[l->order[k]].bytes - g->block[l->order[k]].jump;
+		r->jump[k] = RELAX_NONE;
+		if (v[k].cond != NONE) {
+			at += v[k].cond_bytes;
+			r->jump[k] = at - 1;
+		}
+		at += v[k].jump == NONE ? 0 : v[k].jump_bytes;
+		r->end[k] = at;
+	}
+	for (k = 0; k < l->n; k++) {
+		if (v[k].cond != NONE && v[k].cond_bytes == SHORT) {
+			n = relax_jump(EDGE_TAKEN, r->jump[k] + 1, r->addr[place[v[k].cond]]);
+			longer |= n != SHORT;
+			v[k].cond_bytes = (uint8_t)n;
+		}
+		if (v[k].jump != NONE && v[k].jump_bytes == SHORT) {
+			n = relax_jump(EDGE_JUMP, r->end[k], r->addr[place[v[k].jump]]);
+			longer |= n != SHORT;
+			v[k].jump_bytes = (uint8_t)n;
+		}
+	}
+	return longer;
+}
+
+void relax_places(const struct cfg *g, const struct layout *l, struct relaxed *out, struct arena *a)
+{
+	enum { ROUNDS = 32 };
+	uint32_t *edges = layout_edges(g), *place = xcalloc(g->nblock, sizeof *place), k;
+	struct ending *v = xcalloc(l->n, sizeof *v);
+
+	*out = (struct relaxed){arena_array(a, l->n, sizeof *out->addr),
+	    arena_array(a, l->n, sizeof *out->jump), arena_array(a, l->n, sizeof *out->end)};
+	layout_main(g, l, place);
+	for (k = 0; k < l->n; k++)
+		v[k] = ending_of(g, l, edges, k);
+	for (k = 0; k < ROUNDS && relax_round(g, l, place, v, out); k++)
+		;
+	free(edges);
+	free(place);
+	free(v);
+}
