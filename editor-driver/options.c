@@ -34,7 +34,8 @@ static const char HELP[] =
     "                   after its link, and leave out symbols when it has none\n"
     "  --with LIST      also these transforms, --without LIST not these; LIST is all or\n"
     "                   names with commas between, of: align, got, huge, lines, page,\n"
-    "                   rotate, tails, thread (on by default: got, tails, thread)\n"
+    "                   rotate, spread, tails, thread (on by default: got, spread,\n"
+    "                   tails, thread)\n"
     "  --score          only say what the present and the best layout are worth\n"
     "  --layout BUILD   the present layout, for the score (default: the original's)\n"
     "  --report         only say what the artifact holds\n"
@@ -82,10 +83,10 @@ static const struct {
 	unsigned bit;
 } TRANSFORM[] = {{"align", LAYOUT_ALIGN}, {"got", LAYOUT_GOT}, {"huge", LAYOUT_HUGE},
     {"lines", LAYOUT_LINES}, {"page", LAYOUT_PAGE}, {"rotate", LAYOUT_ROTATE},
-    {"tails", LAYOUT_TAILS}, {"thread", LAYOUT_THREAD}, {"all", LAYOUT_ALL}};
+    {"spread", LAYOUT_SPREAD},     {"tails", LAYOUT_TAILS}, {"thread", LAYOUT_THREAD}, {"all", LAYOUT_ALL}};
 
 enum {
-	TRANSFORMS_DEFAULT = LAYOUT_TAILS | LAYOUT_THREAD | LAYOUT_GOT,
+	TRANSFORMS_DEFAULT = LAYOUT_TAILS | LAYOUT_THREAD | LAYOUT_GOT | LAYOUT_SPREAD,
 	TOP_DEFAULT = 20,
 	JOBS_MAX = 64
 };

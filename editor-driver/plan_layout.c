@@ -154,6 +154,8 @@ void plan_layout(struct plan *p)
 			    executed(&p->weighed[i].tu->unit->func[p->weighed[i].ord].cfg);
 	p->hot = hot_count(p);
 	plan_each_weighed(p, layout_func);
+	if (p->mode == PLAN_PROFILE && p->transforms & LAYOUT_SPREAD)
+		plan_spread(p);
 }
 
 /* The function that all others follow begins on a page. */

@@ -1,6 +1,6 @@
 /*
  * How the passes of a plan go over it: plan.c (begin, parse, emit, check),
- * plan_infer.c, plan_layout.c, plan_sizes.c. Private to them.
+ * plan_infer.c, plan_layout.c, plan_sizes.c, plan_spread.c. Private to them.
  */
 #ifndef MORPH_PLAN_PARTS_H
 #define MORPH_PLAN_PARTS_H
@@ -23,5 +23,9 @@ bool plan_stands(const struct plan *p, const struct plan_func *f);
 
 /* Exact sizes of f's blocks and their jumps, where the original's map has them. */
 void plan_sizes(const struct plan *p, const struct plan_tu *t, struct unit_func *f);
+
+/* Behind the layouts, of PLAN_PROFILE: spreads the jumps of the functions that have the
+ * most of what is hard to predict (editor/spread.h). */
+void plan_spread(struct plan *p);
 
 #endif

@@ -15,9 +15,6 @@ enum {
 	FALL_GROWTH = 5, /* a jump in place of a fallthrough */
 };
 
-/* Of the executions of a hot block, what a byte of a copy must save. */
-static const double TAIL_PRICE = 1. / 16;
-
 void layout_identity(const struct cfg *g, struct layout *out, struct arena *a)
 {
 	uint32_t b;
@@ -149,7 +146,7 @@ static double order_tails(const struct cfg *g, const struct layout_options *o, d
 static void add_tails(
     const struct cfg *g, const struct layout_options *o, struct layout *l, struct arena *a)
 {
-	double price = (double)o->hot * TAIL_PRICE, cost;
+	double price = (double)o->hot * LAYOUT_BYTE, cost;
 	struct layout any = *l;
 	bool same;
 

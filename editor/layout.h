@@ -41,8 +41,13 @@ enum layout_transform {
 	LAYOUT_ROTATE = 32, /* loops turned behind the merging (editor/rotate.h) */
 	LAYOUT_LINES = 64,  /* the hottest functions begin on a line of 64 bytes */
 	LAYOUT_HUGE = 128,  /* all code lies on pages of 2 MiB, in address and file */
-	LAYOUT_ALL = 255
+	LAYOUT_SPREAD = 256, /* hard jumps on both halves of a line (editor/spread.h) */
+	LAYOUT_ALL = 511
 };
+
+/* Of the executions of a hot block, the jumps that a byte of copies or padding must
+ * save (bench/README.md, "Copies"). */
+#define LAYOUT_BYTE (1. / 16)
 
 struct layout_options {
 	int split;           /* 0: one fragment, nhot == n */

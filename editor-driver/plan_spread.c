@@ -1,0 +1,35 @@
+#include "editor-driver/plan_parts.h"
+#include "editor/spread.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of all bits, those of a function that is worth padding. */
+static const double HARD_SHARE = 0.005;
+
+static void spread_func(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
+{
+	const struct unit_func *f = &t->unit->func[i];
+	struct unit_place *at = &t->place[i];
+	struct layout l = at->layout;
+
+	if (!at->edit || f->opaque || spread_hardness(&f->cfg) < HARD_SHARE * p->hard)
+		return;
+	if (!spread_jumps(&f->cfg, (double)p->hot * LAYOUT_BYTE, &l, scratch))
+		return;
+	if (l.align != at->layout.align) {
+		free(at->layout.align);
+		at->layout.align = memcpy(xcalloc(l.n, 1), l.align, l.n);
+	}
+	at->align = at->align > SPREAD_ALIGN ? at->align : SPREAD_ALIGN;
+}
+
+void plan_spread(struct plan *p)
+{
+	const struct plan_func *f;
+
+	for (f = p->weighed; f < p->weighed + p->nweighed; f++)
+		if (plan_stands(p, f))
+			p->hard += spread_hardness(&f->tu->unit->func[f->ord].cfg);
+	plan_each_weighed(p, spread_func);
+}
