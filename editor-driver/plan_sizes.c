@@ -8,13 +8,16 @@ static void set_jumps(const struct bm_block *const *at, struct cfg *g)
 {
 	const struct bm_block *src, *dst;
 	const struct cfg_edge *e;
+	uint32_t n;
 
 	for (e = g->edge; e < g->edge + g->nedge; e++) {
 		src = at[e->src];
 		dst = at[e->dst];
-		if ((e->kind == EDGE_TAKEN || e->kind == EDGE_JUMP) && src && dst)
-			g->block[e->src].jump =
-			    relax_jump(e->kind, src->addr + src->size, dst->addr);
+		if ((e->kind != EDGE_TAKEN && e->kind != EDGE_JUMP) || !src || !dst)
+			continue;
+		n = relax_jump(e->kind, src->addr + src->size, dst->addr);
+		if (n <= src->size)
+			g->block[e->src].jump = n;
 	}
 }
 

@@ -1,9 +1,10 @@
 /*
- * Block order, split and score on graphs and counts out of fuzzed bytes, which
+ * Block order, split, padding and score on graphs and counts out of fuzzed bytes, which
  * need not be consistent: every block has one main place, the entry first, and no copy
  * of what may not have one.
  */
 #include "editor/layout.h"
+#include "editor/spread.h"
 #include "editor/tails.h"
 #include "tests/fuzz/graph.h"
 
@@ -23,6 +24,9 @@ static void check(const struct cfg *g, const struct layout *l, struct arena *a)
 			abort();
 		n += !l->copy || !l->copy[k];
 	}
+	for (k = 0; l->align && k < l->n; k++)
+		if (l->align[k] > 6)
+			abort();
 	if (n != g->nblock || l->order[0] || !l->nhot || l->nhot > l->n)
 		abort();
 	layout_flow(g, l, count);
@@ -47,6 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 		o.hot = p[0];
 		layout_blocks(&g, &o, &l, &a);
 		check(&g, &l, &a);
+		if (spread_jumps(&g, p[0] / 16., &l, &a))
+			check(&g, &l, &a);
 		layout_random(&g, &o, p[0], &l, &a);
 		check(&g, &l, &a);
 	}
