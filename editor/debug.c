@@ -72,6 +72,10 @@ void debug_find_pairs(struct unit_impl *u)
 	struct section *s;
 	struct stmt *st;
 
+	for (i = 0; i < u->section.n && !u->section.v[i].debug; i++)
+		;
+	if (i == u->section.n)
+		return;
 	for (i = 0; i < u->stmt.n; i++) {
 		st = &u->stmt.v[i];
 		s = &u->section.v[st->section];
@@ -145,7 +149,7 @@ void debug_follow_locs(struct unit_impl *u)
 	struct stmt *st;
 	size_t i;
 
-	for (i = 0; i < u->stmt.n; i++) {
+	for (i = u->dir[DIR_LOC].first; i < u->dir[DIR_LOC].end; i++) {
 		st = &u->stmt.v[i];
 		if (st->kind != ST_DIR || st->dir != DIR_LOC)
 			continue;

@@ -200,7 +200,7 @@ static int places_check(const struct unit_impl *u, struct err *e)
 	const struct stmt *st;
 	size_t i;
 
-	for (i = 0; i < u->stmt.n; i++) {
+	for (i = u->dir[DIR_SET].first; i < u->dir[DIR_SET].end; i++) {
 		st = &u->stmt.v[i];
 		if (st->kind == ST_DIR && st->dir == DIR_SET && u->stmt_func[i] == NONE &&
 		    u->section.v[st->section].code && refers_to_here(st))

@@ -2,17 +2,9 @@
 
 #include <stdlib.h>
 
-static bool find_line(const struct unit_impl *u, uint8_t dir, struct str *arg)
+static struct str first_arg(const struct unit_impl *u, uint8_t dir)
 {
-	size_t i;
-
-	for (i = 0; i < u->stmt.n; i++) {
-		if (u->stmt.v[i].kind != ST_DIR || u->stmt.v[i].dir != dir)
-			continue;
-		*arg = unquote(u->stmt.v[i].arg);
-		return true;
-	}
-	return false;
+	return u->dir[dir].end ? unquote(u->stmt.v[u->dir[dir].first].arg) : (struct str){"", 0};
 }
 
 static const char *refuse(const struct unit_impl *u)
@@ -27,10 +19,7 @@ static const char *refuse(const struct unit_impl *u)
 		if (str_is(u->section.v[i].name, ".eh_frame"))
 			return "unwind tables without CFI directives";
 	}
-	for (i = 0; i < u->stmt.n; i++)
-		if (u->stmt.v[i].kind == ST_DIR && u->stmt.v[i].dir == DIR_IDENT)
-			return NULL;
-	return "no .ident of a compiler: hand-written assembly";
+	return u->dir[DIR_IDENT].end ? NULL : "no .ident of a compiler: hand-written assembly";
 }
 
 /* Functions may leave sections that GNU ld gathers by name into .text, but
@@ -101,7 +90,7 @@ struct unit *unit_parse(struct arena *a, const char *text, size_t n, struct err 
 {
 	struct unit *unit = arena_alloc(a, sizeof *unit);
 	struct unit_impl *u = arena_alloc(a, sizeof *u);
-	struct str name = {"", 0}, producer = {"", 0};
+	struct str name, producer;
 	const char *why;
 	struct func *f;
 	size_t i;
@@ -117,8 +106,8 @@ struct unit *unit_parse(struct arena *a, const char *text, size_t n, struct err 
 		err_set(e, "%s", why);
 		goto fail;
 	}
-	find_line(u, DIR_FILE, &name);
-	find_line(u, DIR_IDENT, &producer);
+	name = first_arg(u, DIR_FILE);
+	producer = first_arg(u, DIR_IDENT);
 	unit->name = arena_strndup(a, name.p, name.n);
 	unit->producer = arena_strndup(a, producer.p, producer.n);
 	if (unit_functions(u, e) || unit_labels(u, e))

@@ -38,11 +38,24 @@ struct values {
 	uint32_t n;
 };
 
+static bool is_named(const struct section *s, const char *name)
+{
+	return !s->group && str_is(s->name, name);
+}
+
 static bool section_named(const struct unit_impl *u, const struct stmt *st, const char *name)
 {
-	const struct section *s = &u->section.v[st->section];
+	return is_named(&u->section.v[st->section], name);
+}
 
-	return !s->group && str_is(s->name, name);
+static bool any_named(const struct unit_impl *u, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < u->section.n; i++)
+		if (is_named(&u->section.v[i], name))
+			return true;
+	return false;
 }
 
 static uint32_t number(const struct stmt *st)
@@ -61,7 +74,10 @@ static void collect(const struct unit_impl *u, const char *section, size_t *from
 {
 	const struct stmt *st;
 
-	for (v->n = 0; *from < u->stmt.n && v->n < VALUES; ++*from) {
+	v->n = 0;
+	if (!any_named(u, section))
+		return;
+	for (; *from < u->stmt.n && v->n < VALUES; ++*from) {
 		st = &u->stmt.v[*from];
 		if (st->kind == ST_DIR && st->dir == DIR_DATA && section_named(u, st, section))
 			v->stmt[v->n++] = (uint32_t)*from;

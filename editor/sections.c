@@ -123,7 +123,7 @@ int asm_check(struct unit_impl *u, struct err *e)
 	struct str t;
 	size_t i;
 
-	for (i = 0; i < u->stmt.n; i++) {
+	for (i = u->inline_asm.first; i < u->inline_asm.end; i++) {
 		st = &u->stmt.v[i];
 		if (st->kind != ST_ASM)
 			continue;

@@ -81,6 +81,7 @@ enum dir_kind {
 	DIR_MISC,     /* known, harmless, stays in place */
 	DIR_REFUSE,   /* changes what follows: .macro .if .intel_syntax … */
 	DIR_UNKNOWN,
+	DIR_KINDS
 };
 
 struct stmt {
@@ -183,10 +184,16 @@ struct cu_ranges {
 	bool filled;         /* the value has 8 bytes, an offset only 4 */
 };
 
+/* All statements of a kind are among these; end = 0: there are none. */
+struct stretch {
+	uint32_t first, end;
+};
+
 struct unit_impl {
 	struct arena *mem;
 	struct unit *pub;
 	VEC(struct stmt) stmt;
+	struct stretch dir[DIR_KINDS], inline_asm; /* of ST_DIR; of ST_ASM */
 	VEC(struct section) section; /* [0] is .text */
 	VEC(struct label) label;
 	struct htab label_by_name, section_by_name, section_by_text;
@@ -196,7 +203,7 @@ struct unit_impl {
 	struct cu_ranges cu;
 };
 
-/* scan.c: lines to statements. */
+/* scan.c: lines to statements; where those of a kind are. */
 int unit_scan(struct unit_impl *u, const char *text, size_t n, struct err *e);
 /* The next symbol-like token in [*p, end); moves *p behind it. */
 bool token_next(const char **p, const char *end, struct str *token);
