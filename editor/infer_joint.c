@@ -30,7 +30,7 @@ static const double ABSENCE = 0.1;   /* what none are, likewise */
 static const double ANY_WAY = 0.5;   /* witnesses that all ways of a block share unseen */
 static const double RARELY = 0.001;  /* of that, the ways that are all but never gone */
 static const double DISCOUNT = 0.01; /* of a witness for each one there is: 100 say the most */
-static const double FEW = 0.6;       /* more discount, by the square of samples by witnesses */
+static const double FEW = 0.3;       /* more discount, by the square of samples by witnesses */
 static const double DOUBT = 4;       /* what witnesses that all else speaks against say at most */
 static const double FREE = 0.02;     /* samples that fix what enters a function */
 static const double PACE = 0.7, DONE = 0.01, NEARLY_DONE = 0.1; /* steps, as share of a flow */
@@ -196,11 +196,10 @@ static void find_ways(struct joint *j, uint32_t b)
 		add_way(j, b, NONE, NONE);
 }
 
-double joint_witness_worth(const struct cfg_block *k, double n)
+double joint_witness_worth(double samples, double n, double sooner)
 {
-	double samples = fmin((double)k->samples / SAMPLE_ONE, JOINT_MANY) + 1;
-
-	return n > 0 ? n / (1 + DISCOUNT * (n + FEW * samples * samples / n)) : 0;
+	samples = fmin(samples, JOINT_MANY) + 1;
+	return n > 0 ? n / (1 + DISCOUNT * (n + sooner * FEW * samples * samples / n)) : 0;
 }
 
 static double alike(const struct joint *j, const struct way *v)
@@ -220,7 +219,7 @@ static void weigh_ways(struct joint *j, uint32_t b)
 		j->prior[b] += alike(j, v);
 		usual += v->share = joint_usual(j, v);
 	}
-	j->seen[b] = joint_witness_worth(&j->g->block[b], all);
+	j->seen[b] = joint_witness_worth((double)j->g->block[b].samples / SAMPLE_ONE, all, 1);
 	j->witness[b] = j->prior[b] + j->seen[b];
 	if (end - begin > WIDE)
 		j->weight[b] = j->witness[b] = fmax(j->weight[b], j->witness[b]);

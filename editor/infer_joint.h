@@ -38,17 +38,17 @@ struct joint {
 	uint32_t *first; /* way[first[b]] … way[first[b + 1]] leave block b */
 	struct way *way;
 	/* Per block: */
-	double *cost;        /* per unit of flow: weight by estimate */
-	double *weight;      /* samples that its own evidence is worth */
-	double *witness;     /* that of its ways on */
-	double *prior;       /* of these: what is said of ways that nobody saw */
-	double *seen;        /* of these: those that were seen, unless they are doubted */
-	double *behind;      /* what those are worth that tell where it came from */
-	double *come, *far;  /* what comes in by ways; joint_far() of these */
+	double *cost;         /* per unit of flow: weight by estimate */
+	double *weight;       /* samples that its own evidence is worth */
+	double *witness;      /* that of its ways on */
+	double *prior;        /* of these: what is said of ways that nobody saw */
+	double *seen;         /* of these: those that were seen, unless they are doubted */
+	double *behind;       /* witnesses that tell where it came from */
+	double *come, *far;   /* what comes in by ways; joint_far() of these */
 	double *common, *own; /* of the inverse of the Hessian; the sum of its ways' own */
-	double *in;          /* flow that enters here; 0 = none may */
-	double *price;       /* of a unit of flow there */
-	uint32_t *loop_ends; /* the lowest block that ends a loop whose first is b or behind */
+	double *in;           /* flow that enters here; 0 = none may */
+	double *price;        /* of a unit of flow there */
+	uint32_t *loop_ends;  /* the lowest block that ends a loop whose first is b or behind */
 	double *refill, *refill_in; /* time, in instructions, that mispredicted ways here cost */
 };
 
@@ -64,9 +64,9 @@ double joint_estimate(const struct joint *j, uint32_t b);
 double joint_block_flow(const struct joint *j, uint32_t b);
 /* More than one way leads on. */
 bool joint_branches(const struct joint *j, uint32_t b);
-/* What n witnesses are worth. Where few of a block's samples bear witness, it
- * was an odd few of its executions that did. */
-double joint_witness_worth(const struct cfg_block *k, double n);
+/* What n witnesses are worth. Where few of so many samples of a block bear witness,
+ * it was an odd few of its executions that did: `sooner` times as much. */
+double joint_witness_worth(double samples, double n, double sooner);
 /* … and what of that is believed where the flows are so far from what they say. */
 double joint_doubted(double worth, double far);
 /*

@@ -386,6 +386,25 @@ START_TEST(what_came_tells_what_samples_hide)
 }
 END_TEST
 
+START_TEST(few_samples_of_a_block_tell_little_of_where_it_came_from)
+{
+	struct cfg g = graph(4, "01t 02n 13j 23f");
+	uint32_t b;
+
+	for (b = 0; b < 4; b++)
+		g.block[b].insns = 5;
+	g.block[0].samples = 400 * S;
+	g.block[1].samples = g.block[2].samples = 200 * S;
+	g.block[3].samples = 12 * S;
+	g.block[3].flags = BLK_EXIT;
+	g.edge[2].came = 3 * S;
+	g.edge[3].came = 9 * S;
+	infer(&g, INFER_SAMPLES, &mem);
+	check_flow(&g);
+	ck_assert_uint_gt(4 * g.block[1].count, 3 * g.block[2].count);
+}
+END_TEST
+
 START_TEST(rare_ways_need_be_seen)
 {
 	/* Block 1, which the jump leaves out, has few samples for one instruction. */
@@ -712,6 +731,7 @@ int main(void)
 	tcase_add_test(t, consistent_counts_stay);
 	tcase_add_test(t, witnesses_tell_what_samples_hide);
 	tcase_add_test(t, what_came_tells_what_samples_hide);
+	tcase_add_test(t, few_samples_of_a_block_tell_little_of_where_it_came_from);
 	tcase_add_test(t, rare_ways_need_be_seen);
 	tcase_add_test(t, what_is_set_aside_is_seldom);
 	tcase_add_test(t, jumps_ahead_to_shared_code_are_seldom);
