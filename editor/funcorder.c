@@ -19,6 +19,7 @@ struct chain {
 	uint32_t *func, n, cap; /* n = 0: merged into another */
 	uint32_t id;            /* lowest function in it, breaks ties */
 	double bytes, weight;
+	double misses; /* of these, while n > 0 */
 	uint32_t *link, nlink, caplink;
 };
 
@@ -92,8 +93,7 @@ static void queue(struct order *o, uint32_t n)
 	ab = nearness(o, l, l->b, a->bytes);
 	ba = nearness(o, l, l->a, b->bytes);
 	l->b_first = ba > ab;
-	freq = misses(o, a->weight, a->bytes) + misses(o, b->weight, b->bytes) -
-	       misses(o, a->weight + b->weight, a->bytes + b->bytes);
+	freq = a->misses + b->misses - misses(o, a->weight + b->weight, a->bytes + b->bytes);
 	gain = ((ba > ab ? ba : ab) + FREQUENCY_SCALE * freq) / fmin(a->bytes, b->bytes);
 	if (gain > 0)
 		gainheap_set(&o->heap, n, gain);
@@ -119,6 +119,7 @@ static void append(struct order *o, uint32_t to, uint32_t from)
 	}
 	c->bytes += gone->bytes;
 	c->weight += gone->weight;
+	c->misses = misses(o, c->weight, c->bytes);
 	c->id = gone->id < c->id ? gone->id : c->id;
 }
 
@@ -203,6 +204,9 @@ static void start_chains(struct order *o, uint32_t n, uint32_t *own)
 		    .bytes = (double)o->f[i].bytes,
 		    .weight = (double)o->f[i].weight};
 	}
+	for (i = 0; i < n; i++)
+		if (o->chain[i].n)
+			o->chain[i].misses = misses(o, o->chain[i].weight, o->chain[i].bytes);
 }
 
 static int by_pair(const void *pa, const void *pb)
