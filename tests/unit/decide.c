@@ -16,7 +16,7 @@ static struct decide_in good(void)
 	    .laid_out = true,
 	    .change = 0.1,
 	    .have_gain = true,
-	    .gain = 0.01,
+	    .gain = 0.04,
 	    .since_swap_s = 6 * 3600,
 	    .edits_today = 23,
 	    .idle = true,
@@ -133,11 +133,11 @@ START_TEST(low_gain)
 {
 	struct decide_in in = good();
 
-	in.gain = 0.00999;
+	in.gain = 0.03999;
 	in.asked = true;
-	check_stop(&in, RUNG_GAIN, "predicted gain 0.9 %, policy asks for 1 %");
+	check_stop(&in, RUNG_GAIN, "predicted gain 3.9 %, policy asks for 4 %");
 	in.gain = -0.05;
-	check_stop(&in, RUNG_GAIN, "predicted gain -5.0 %, policy asks for 1 %");
+	check_stop(&in, RUNG_GAIN, "predicted gain -5.0 %, policy asks for 4 %");
 	in.forced = true;
 	check_edit(&in);
 }
