@@ -51,7 +51,7 @@ void buf_add(struct buf *b, const void *p, size_t n);
 void buf_str(struct buf *b, const char *s);
 void buf_char(struct buf *b, char c);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* As buf_printf() by %llu would, in a tenth of the time. */
+/* As buf_printf() would by %llu, for what is printed by the hundred thousand. */
 void buf_decimal(struct buf *b, uint64_t v);
 /* Adds n bytes to be filled by the caller. */
 void *buf_grow(struct buf *b, size_t n);

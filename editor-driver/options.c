@@ -83,7 +83,8 @@ static const struct {
 	unsigned bit;
 } TRANSFORM[] = {{"align", LAYOUT_ALIGN}, {"got", LAYOUT_GOT}, {"huge", LAYOUT_HUGE},
     {"lines", LAYOUT_LINES}, {"page", LAYOUT_PAGE}, {"rotate", LAYOUT_ROTATE},
-    {"spread", LAYOUT_SPREAD},     {"tails", LAYOUT_TAILS}, {"thread", LAYOUT_THREAD}, {"all", LAYOUT_ALL}};
+    {"spread", LAYOUT_SPREAD}, {"tails", LAYOUT_TAILS}, {"thread", LAYOUT_THREAD},
+    {"all", LAYOUT_ALL}};
 
 enum {
 	TRANSFORMS_DEFAULT = LAYOUT_TAILS | LAYOUT_THREAD | LAYOUT_GOT | LAYOUT_SPREAD,

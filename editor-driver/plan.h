@@ -53,7 +53,7 @@ struct plan {
 	const struct art_func *func;
 	size_t nfunc;
 	uint64_t hot;        /* executions of a block that count as hot; from plan_layout() */
-	double hard;         /* bits (editor/spread.h), of all; from plan_spread() */
+	double hardness;     /* bits (editor/spread.h), of all; from plan_spread() */
 	double executed;     /* instructions, by the counts; from plan_layout() */
 	bool binds_now;      /* the link asks for that: every symbol is bound at the start */
 	struct htab defined; /* names of the module's functions */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of all bits, those of a function that is worth padding. */
+/* Of the hardness of all, that of a function that is worth padding. */
 static const double HARD_SHARE = 0.005;
 
 static void spread_func(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
@@ -13,7 +13,7 @@ static void spread_func(struct plan *p, struct plan_tu *t, uint32_t i, struct ar
 	struct unit_place *at = &t->place[i];
 	struct layout l = at->layout;
 
-	if (!at->edit || f->opaque || spread_hardness(&f->cfg) < HARD_SHARE * p->hard)
+	if (!at->edit || f->opaque || spread_hardness(&f->cfg) < HARD_SHARE * p->hardness)
 		return;
 	if (!spread_jumps(&f->cfg, (double)p->hot * LAYOUT_BYTE, &l, scratch))
 		return;
@@ -30,6 +30,6 @@ void plan_spread(struct plan *p)
 
 	for (f = p->weighed; f < p->weighed + p->nweighed; f++)
 		if (plan_stands(p, f))
-			p->hard += spread_hardness(&f->tu->unit->func[f->ord].cfg);
+			p->hardness += spread_hardness(&f->tu->unit->func[f->ord].cfg);
 	plan_each_weighed(p, spread_func);
 }

@@ -1,6 +1,7 @@
 #include "editor/text.h"
 
 #include "editor/insn.h"
+#include "editor/relax.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -394,7 +395,7 @@ static void body_stmt(struct emitter *m, struct printing *p, uint32_t k, uint32_
 static void align_block(struct emitter *m, const struct func *f, uint32_t align)
 {
 	map_end_block(m, f);
-	buf_printf(m->out, "\t.p2align %u,,%u\n", align, align > 3 ? (1u << align) - 6 : 7);
+	buf_printf(m->out, "\t.p2align %u,,%u\n", align, relax_most(align));
 }
 
 /* The block at place k; the main place has its labels. */

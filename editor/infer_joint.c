@@ -36,23 +36,6 @@ static const double FREE = 0.02;     /* samples that fix what enters a function 
 static const double PACE = 0.7, DONE = 0.01, NEARLY_DONE = 0.1; /* steps, as share of a flow */
 static const double LEAST = 1e-3, ROUNDS_TO_0 = 0.3;            /* flows */
 
-/* As frexp(), of what is > 0. */
-static double mantissa(double v, int *e)
-{
-	enum { BITS = 52, HALF = 1022, ODD = 2047 };
-	uint64_t bits;
-	int exponent;
-
-	memcpy(&bits, &v, sizeof bits);
-	exponent = (int)(bits >> BITS);
-	if (!exponent || exponent >= ODD)
-		return frexp(v, e);
-	*e = exponent - HALF;
-	bits = (bits & (((uint64_t)1 << BITS) - 1)) | (uint64_t)HALF << BITS;
-	memcpy(&v, &bits, sizeof v);
-	return v;
-}
-
 double joint_ln(double v)
 {
 	static const double part[] = {1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3, 1};
@@ -60,7 +43,7 @@ double joint_ln(double v)
 	size_t k;
 	int e;
 
-	m = mantissa(v, &e);
+	m = frexp(v, &e);
 	if (m < 0.70710678118654752) {
 		m *= 2;
 		e--;
@@ -329,14 +312,16 @@ bool joint_branches(const struct joint *j, uint32_t b)
 	return j->first[b + 1] - j->first[b] > 1;
 }
 
-double joint_far(const struct joint *j, uint32_t b, double x)
+double joint_far(struct joint *j, uint32_t b, double x)
 {
-	const struct way *v;
+	struct way *v, *end = j->way + j->first[b + 1];
 	double far = 0;
 
-	for (v = j->way + j->first[b]; v < j->way + j->first[b + 1]; v++)
-		far += v->flow / x * joint_ln(v->flow / (v->share * x));
-	return fmax(far, 0);
+	for (v = j->way + j->first[b]; v < end; v++) {
+		v->ln = joint_ln(v->flow / (v->share * x));
+		far += v->flow / x * v->ln;
+	}
+	return far;
 }
 
 double joint_doubted(double worth, double far)
@@ -347,19 +332,6 @@ double joint_doubted(double worth, double far)
 double joint_believed(const struct joint *j, uint32_t b, double far)
 {
 	return joint_doubted(j->seen[b], far);
-}
-
-/* joint_far() of b's ways, which are several; sets their ln. */
-static double look(struct joint *j, uint32_t b, double x)
-{
-	struct way *v, *end = j->way + j->first[b + 1];
-	double far = 0;
-
-	for (v = j->way + j->first[b]; v < end; v++) {
-		v->ln = joint_ln(v->flow / (v->share * x));
-		far += v->flow / x * v->ln;
-	}
-	return far;
 }
 
 static void set_gradient(struct joint *j, uint32_t b, double x, double far)
@@ -438,7 +410,7 @@ static void couple(struct joint *j, struct sparse *s, uint32_t b)
 /* What is of b alone: its cost at the present flows, by first and second derivative. */
 static void set_up_block(struct joint *j, uint32_t b, bool doubting)
 {
-	double x = joint_block_flow(j, b), far = joint_branches(j, b) ? look(j, b, x) : 0;
+	double x = joint_block_flow(j, b), far = joint_branches(j, b) ? joint_far(j, b, x) : 0;
 
 	if (doubting && joint_branches(j, b))
 		doubt_witnesses(j, b, far);

@@ -79,8 +79,9 @@ double joint_usual(const struct joint *j, const struct way *v);
 /* Before that: sets j->loop_ends. */
 void joint_usual_begin(struct joint *j, struct arena *a);
 /* How far b's flow x divides otherwise than its witnesses, after Kullback and
- * Leibler, and how many witnesses are believed then. */
-double joint_far(const struct joint *j, uint32_t b, double x);
+ * Leibler (below 0 by rounding alone), and how many witnesses are believed then. The
+ * first sets the ways' ln. */
+double joint_far(struct joint *j, uint32_t b, double x);
 double joint_believed(const struct joint *j, uint32_t b, double far);
 
 /*
@@ -101,7 +102,7 @@ void joint_came_look(struct joint *j);
  */
 void joint_refill(struct joint *j, double time);
 /* How badly the present flows explain all evidence. */
-double joint_misfit(const struct joint *j);
+double joint_misfit(struct joint *j);
 
 /* Sets the counts of g to whole flows next to those in j; Kirchhoff's law holds. */
 void joint_settle(struct joint *j, struct arena *a);

@@ -26,7 +26,7 @@ void joint_refill(struct joint *j, double time)
 			j->refill[b] += PACE * (to[b] / joint_block_flow(j, b) - j->refill[b]);
 }
 
-double joint_misfit(const struct joint *j)
+double joint_misfit(struct joint *j)
 {
 	double sum = 0, x, d, far;
 	const struct cfg_block *k;
@@ -42,7 +42,7 @@ double joint_misfit(const struct joint *j)
 			sum += infer_worth(k, (double)k->samples / SAMPLE_ONE) * fmin(d * d, CLIP) / 2;
 		}
 		if (joint_branches(j, b) && j->seen[b] > 0) {
-			far = joint_far(j, b, x);
+			far = fmax(joint_far(j, b, x), 0);
 			sum += joint_believed(j, b, far) * far;
 		}
 	}

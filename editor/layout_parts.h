@@ -1,5 +1,5 @@
 /*
- * Parts of the layout; only editor/layout*.c and editor/align.c include this.
+ * Parts of the layout; only layout*.c, align.c, relax.c, spread.c and tails*.c include this.
  */
 #ifndef MORPH_LAYOUT_PARTS_H
 #define MORPH_LAYOUT_PARTS_H
@@ -11,7 +11,9 @@ uint32_t *layout_edges(const struct cfg *g);
 /* Whether place k can fall into the next one; *count = how often. */
 bool layout_falls(const struct cfg *g, const struct layout *l, const uint32_t *edges, uint32_t k,
     uint64_t *count);
-/* Where each place begins; the cold fragment is far away. */
+/* From the hot fragment to the cold one: no jump between them is short, or near. */
+enum { LAYOUT_FAR = 1 << 20 };
+/* Where each place begins. */
 void layout_addresses(const struct cfg *g, const struct layout *l, uint64_t *addr);
 
 /* Sets l->align by counts: see align.c. */

@@ -164,14 +164,12 @@ void layout_flow(const struct cfg *g, const struct layout *l, double *count)
 
 void layout_addresses(const struct cfg *g, const struct layout *l, uint64_t *addr)
 {
-	/* Far enough from the hot fragment that no jump between them is near. */
-	enum { FAR = 1 << 20 };
 	uint64_t at = 0;
 	uint32_t k;
 
 	for (k = 0; k < l->n; k++) {
 		if (k == l->nhot)
-			at += FAR;
+			at += LAYOUT_FAR;
 		addr[k] = at;
 		at += g->block[l->order[k]].bytes;
 	}

@@ -25,7 +25,6 @@ static unsigned metadata(const struct func *f, uint32_t id)
 	return m;
 }
 
-/* Labels are most of what is printed. */
 static void label(struct buf *out, const char *prefix, uint32_t func, const struct map_block *k)
 {
 	buf_add(out, prefix, 4);

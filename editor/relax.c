@@ -5,12 +5,16 @@
 
 enum { SHORT = 2, LONG_JUMP = 5, LONG_COND = 6 };
 
+uint32_t relax_most(uint32_t align)
+{
+	return align > 3 ? (1u << align) - 6 : 7;
+}
+
 uint32_t relax_padding(uint64_t at, uint32_t align)
 {
-	uint32_t most = align > 3 ? (1u << align) - 6 : 7;
 	uint32_t n = align ? (uint32_t)(-at & ((1u << align) - 1)) : 0;
 
-	return n > most ? 0 : n;
+	return n > relax_most(align) ? 0 : n;
 }
 
 uint32_t relax_jump(enum edge_kind kind, uint64_t from, uint64_t to)
@@ -58,14 +62,13 @@ static struct ending ending_of(
 static bool relax_round(const struct cfg *g, const struct layout *l, const uint32_t *place,
     struct ending *v, struct relaxed *r)
 {
-	enum { FAR = 1 << 20 };
 	uint64_t at = 0;
 	bool longer = false;
 	uint32_t k, n;
 
 	for (k = 0; k < l->n; k++) {
 		if (k == l->nhot)
-			at += FAR;
+			at += LAYOUT_FAR;
 		else if (k && l->align)
 			at += relax_padding(at, l->align[k]);
 		r->addr[k] = at;

@@ -21,7 +21,9 @@ struct relaxed {
 
 #define RELAX_NONE UINT64_MAX
 
-/* Bytes of padding that emit prints at address `at` for this alignment (log2). */
+/* The most bytes of padding that an alignment (log2) of a block is worth, … */
+uint32_t relax_most(uint32_t align);
+/* … and how many there are at address `at`. */
 uint32_t relax_padding(uint64_t at, uint32_t align);
 /* The arrays have l->n and come from the arena. Rounds are bounded: in what is left
  * then some jumps are thought too short. */

@@ -147,15 +147,11 @@ static bool blank(char c)
 enum { HASH, SEMICOLON, SLASH, NUL, ODD_CHARS };
 static const char odd[ODD_CHARS] = {'#', ';', '/', '\0'};
 
-/* What is remembered from line to line: where the next odd characters are, which
- * are looked for in the whole text as they are on few lines, and directives. */
+/* Where the next odd characters are: they are on few lines, and are looked for in the
+ * whole text. */
 struct scanner {
 	const char *end;
 	const char *next[ODD_CHARS]; /* NULL: not looked for yet; end: there is none */
-	struct dir_memo {
-		struct str op;
-		uint8_t kind;
-	} memo[64];
 };
 
 /* Is there an odd character between s and end? Lines are asked about in order. */
@@ -168,17 +164,6 @@ static bool has(struct scanner *c, int which, const char *s, const char *end)
 		*next = *next ? *next : c->end;
 	}
 	return *next < end;
-}
-
-static uint8_t remembered_kind(struct scanner *c, struct str op)
-{
-	struct dir_memo *m =
-	    &c->memo[(op.n + 7u * (unsigned char)op.p[op.n / 2] + (unsigned char)op.p[op.n - 1]) %
-		     64];
-
-	if (m->op.n != op.n || memcmp(m->op.p, op.p, op.n))
-		*m = (struct dir_memo){op, dir_kind(op)};
-	return m->kind;
 }
 
 /* The statement without a trailing '#' comment; '#' inside strings stays. */
@@ -247,7 +232,7 @@ static bool classify(struct scanner *c, struct stmt *st, const char *s, const ch
 		p++;
 	st->arg = (struct str){p, (uint32_t)(end - p)};
 	if (st->kind == ST_DIR)
-		st->dir = remembered_kind(c, st->op);
+		st->dir = dir_kind(st->op);
 	if (p < end && *p == '=') { /* newer clang's "alias = function" */
 		if (st->kind == ST_DIR && st->dir != DIR_UNKNOWN)
 			return false; /* a symbol that is called as a directive */

@@ -132,7 +132,8 @@ static int by_number(const void *pa, const void *pb)
 	return *a < *b ? -1 : *a > *b;
 }
 
-/* The first run stays where the entry is. */
+/* The hardest runs but the first, which stays where the entry is; of moves that save as
+ * much the foremost is made, so by number. */
 static void choose(struct runs *s, struct arena *a)
 {
 	uint32_t i, k;
@@ -218,34 +219,46 @@ static void read_layout(const struct cfg *g, const struct layout *l, const doubl
 		s->align[k] = l->align[s->run.v[k].first];
 }
 
+/* l, padded where that makes the runs lie best; how long jumps are then is not known yet. */
+static struct layout padded(struct runs *s, const struct layout *l, struct arena *a)
+{
+	struct layout out = *l;
+	uint32_t k;
+
+	choose(s, a);
+	settle(s);
+	out.align = arena_array(a, l->n, sizeof *out.align);
+	if (l->align)
+		memcpy(out.align, l->align, l->n);
+	for (k = 1; k < s->run.n; k++)
+		out.align[s->run.v[k].first] = s->align[k];
+	return out;
+}
+
 bool spread_jumps(const struct cfg *g, double price, struct layout *l, struct arena *a)
 {
 	enum { ENTRY = 15 /* bytes in front of it, in the mean */ };
 	const double *hard = hard_places(g, l, a);
 	struct runs s = {.price = price};
-	struct layout best = *l, now = *l;
-	double least;
-	uint32_t k, turn;
+	struct layout now = *l;
+	double least, is;
+	uint32_t turn;
 	bool spread = false;
 
 	read_layout(g, l, hard, &s, a);
 	least = s.hard > 0 ? cost_anywhere(&s) - ENTRY * price : 0;
 	for (turn = 0; turn < TURNS && s.hard > 0; turn++) {
-		if (cost(&s, 0) < least) {
-			least = cost(&s, 0);
-			best = now;
+		if (turn) {
+			now = padded(&s, l, a);
+			read_layout(g, &now, hard, &s, a);
+		}
+		is = cost(&s, 0);
+		if (is < least) {
+			least = is;
+			*l = now;
 			spread = true;
 		}
-		choose(&s, a);
-		settle(&s);
-		now.align = arena_array(a, l->n, sizeof *now.align);
-		if (l->align)
-			memcpy(now.align, l->align, l->n);
-		for (k = 1; k < s.run.n; k++)
-			now.align[s.run.v[k].first] = s.align[k];
-		read_layout(g, &now, hard, &s, a);
 	}
 	vec_free(&s.run);
-	*l = best;
 	return spread;
 }

@@ -258,7 +258,6 @@ struct cfi_state cfi_initial(void);
 const char *blocks_build(struct unit_impl *u, struct func *f);
 void blocks_opaque(struct unit_impl *u, struct func *f);
 
-
 /* key.c */
 struct hash128 func_key(const struct unit_impl *u, const struct func *f);
 
