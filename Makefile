@@ -117,7 +117,6 @@ demo: all
 	@MORPH_BUILD=$(B) bench/demo
 
 bench: all
-	@config/install-deps config/packages.bench
 	@MORPH_BUILD=$(B) bench/run
 
 clean:

@@ -1,7 +1,7 @@
 """Figure 3 of the Morph paper (SOSP'97) on today's programs, beside today's peers.
 
-What is found is kept per program in docs/bench/figure3/NAME.json; table and chart
-are made from these files alone.
+What is found is kept per program in docs/bench/figure3/MAKER/NAME.json, by the maker
+of the CPU; each maker's table and chart are made from these files alone.
 """
 import functools
 import hashlib
@@ -14,7 +14,7 @@ import threading
 import chart
 import peers
 from gathered import TAKEN, complete, gather, worth
-from rig import TOP, Unavailable, machine, measured, on_every_cpu, pairs, run, table_lines
+from rig import TOP, Unavailable, cpu_maker, machine, measured, on_every_cpu, pairs, run, table_lines
 
 MOST, FEW = 100000, 15000
 FOLDER = os.path.join(TOP, "docs/bench")
@@ -41,12 +41,12 @@ PEERS = [c for c, _, b, _ in COLUMNS if b and c not in (*MOVED, "clang")]
 
 # ---- measuring ----
 
-def kept(name):
-    return os.path.join(FOLDER, "figure3", name + ".json")
+def kept(name, maker=None):
+    return os.path.join(FOLDER, "figure3", maker or cpu_maker(), name + ".json")
 
 
-def load(name):
-    with open(kept(name)) as f:
+def load(name, maker=None):
+    with open(kept(name, maker)) as f:
         return json.load(f)
 
 
@@ -89,7 +89,7 @@ def shares(p):
 def make_all(p, only):
     """Makes the builds. What was measured of one is kept where it is the same file again."""
     found = load(p.name) if os.path.exists(kept(p.name)) else {"builds": {}}
-    found.update(program=p.name, package=p.package, version=p.version, machine=machine(),
+    found.update(program=p.name, package=p.package, version=p.version, machine="; ".join([machine(), *versions()]),
                  trained=p.trained, tested=p.tested, blocks=len(p.insns))
     right = output(p, p.module)
     for name, _, _, make in COLUMNS:
@@ -242,6 +242,30 @@ def tool_rows(all_):
         for c in TOOLS] for f in all_]
 
 
+def min_gain():
+    """The share that the manager wants by default."""
+    with open(os.path.join(TOP, "config/morph.yaml")) as f:
+        return float(re.search(r"^  min_gain: ([\d.]+)%", f.read(), re.M)[1]) / 100
+
+
+def decision(f, n):
+    """(what the samples promise, what a user of the manager has): plain where they promise too little."""
+    b = f["builds"].get(f"morph-{n}", {})
+    if "promised" not in b or "median" not in b.get("time", {}):
+        return None
+    return b["promised"], b["time"]["median"] if 1 - b["promised"] >= min_gain() else None
+
+
+def decision_rows(all_):
+    def text(promised, has):
+        return f"{promised:.3f}: " + (f"laid out, {has:.3f}" if has else "left alone")
+
+    found = [[decision(f, n) for n in (FEW, MOST)] for f in all_]
+    rows = [[f["program"]] + [text(*d) if d else "–" for d in row] for f, row in zip(all_, found)]
+    return rows + [["geometric mean"] + [mean([has or 1 for _, has in filter(None, column)])
+                                         for column in zip(*found)]]
+
+
 def remarks(all_):
     for f in all_:
         for c, heading, _, _ in COLUMNS:
@@ -265,13 +289,14 @@ def versions():
     return said
 
 
-def page(all_, shown):
+def page(maker, all_, shown):
     head = ["program"] + [HEADING[c] for c in shown]
-    yield "# Figure 3, on today's programs\n"
+    yield f"# Figure 3, on today's programs and CPUs of {maker}\n"
     yield "`bench/run figure3` measures and writes this page; `bench/run figure3 --table` writes it again from"
-    yield "`figure3/*.json`. What each column is and how it is made: [bench/README.md](../../bench/README.md).\n"
-    yield "![CPU time by program and way](figure3.svg)\n"
-    yield "; ".join(sorted({f["machine"] for f in all_}) + versions()) + "."
+    yield f"`figure3/{maker}/*.json`. What each column is and how it is made:"
+    yield "[bench/README.md](../../bench/README.md#figure-3).\n"
+    yield f"![CPU time by program and way](figure3-{maker}.svg)\n"
+    yield "; ".join(sorted({f["machine"] for f in all_})) + "."
     left_out = [HEADING[c] for c in PEERS if c not in shown]
     if left_out:
         yield f"\nNot measured here: {', '.join(left_out)}."
@@ -283,6 +308,9 @@ def page(all_, shown):
     yield f"\nThe same code of plain in four places: as linked and {', '.join(map(str, MOVED.values()))} bytes further. What lies between them a"
     yield "layout wins or loses by chance.\n"
     yield from table_lines(["program", "mean of the medians (least … most)"], [[f["program"], places(f)] for f in all_])
+    yield "\nWhat the manager makes of it: the time that the samples promise for the input they were gathered on, and"
+    yield f"what a user has who leaves `min_gain` at its {min_gain():.0%}.\n"
+    yield from table_lines(["program"] + [f"{n:,} samples" for n in (FEW, MOST)], decision_rows(all_))
     yield "\n## Branches taken\n"
     yield "Counted by callgrind on a shorter run of the test; ratio to plain (AutoFDO: to clang -O2).\n"
     yield from table_lines(["program", "plain"] + head[1:], ratio_rows(all_, shown, "taken"))
@@ -309,13 +337,21 @@ def page(all_, shown):
         yield from said
 
 
-def write_page(names):
-    all_ = [load(n) for n in names if os.path.exists(kept(n))]
-    if not all_:
-        raise Unavailable("nothing was measured yet")
+def write_page(maker, names):
+    all_ = [load(n, maker) for n in names if os.path.exists(kept(n, maker))]
     shown = [c for c in PEERS if any(c in f["builds"] for f in all_)]
-    with open(os.path.join(FOLDER, "figure3.md"), "w") as f:
-        f.write("\n".join(page(all_, shown)) + "\n")
+    made = os.path.join(FOLDER, f"figure3-{maker}")
+    with open(made + ".md", "w") as f:
+        f.write("\n".join(page(maker, all_, shown)) + "\n")
     bars = [(f["program"], [(c, f["builds"].get(c, {}).get("time")) for c in shown]) for f in all_]
     bars.append(("geometric mean", [(c, mean_time(all_, c)) for c in shown]))
-    chart.write(os.path.join(FOLDER, "figure3.svg"), [(c, HEADING[c]) for c in shown], bars)
+    chart.write(made + ".svg", [(c, HEADING[c]) for c in shown], bars)
+
+
+def write_pages(names):
+    """One for each maker of CPUs that was measured on."""
+    folder = os.path.join(FOLDER, "figure3")
+    if not os.path.isdir(folder):
+        raise Unavailable("nothing was measured yet")
+    for maker in sorted(os.listdir(folder)):
+        write_page(maker, names)

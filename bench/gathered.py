@@ -62,6 +62,13 @@ def without_registers(p, n):
     return "--samples", p.write(f"gathered-{n}.blocks", "".join(blocks))
 
 
+def promised(p, samples):
+    """The time that samples alone promise for the layout made from them."""
+    score = json.loads(run([p.tool("morph-edit"), "--artifact", p.artifact, *samples, "--score",
+                            "--json"]))["score"]
+    return score["after"]["cost"]["cycles"] / score["before"]["cost"]["cycles"]
+
+
 def copied(p, place):
     module = place / "home/" + os.path.basename(p.module)
     for suffix in "", ".morph":

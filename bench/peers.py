@@ -11,7 +11,7 @@ import shutil
 import struct
 import subprocess
 
-from gathered import TRAINED, complete, gather
+from gathered import TRAINED, complete, gather, promised
 from rig import CFLAGS, LDFLAGS, How, Unavailable, exact, measured, progress, run
 
 LLVM = "/usr/lib/llvm-19/bin/"
@@ -47,7 +47,11 @@ def laid_out(p, name, profile):
 
 
 def morph_samples(n):
-    return lambda p: laid_out(p, f"morph-{n}", gather(p, n))
+    def make(p):
+        samples = gather(p, n)
+        out, facts = laid_out(p, f"morph-{n}", samples)
+        return out, dict(facts, promised=promised(p, samples))
+    return make
 
 
 def morph_complete(p):

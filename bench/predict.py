@@ -1,9 +1,8 @@
 """What the model of the front end predicts, beside what the clock says."""
-import json
 import math
 
-from gathered import complete, counted, gather
-from rig import run, table, tool
+from gathered import complete, counted, gather, promised
+from rig import table
 
 SAMPLES = 15000, 100000
 # Cycles, of which ratios alone count: an instruction; what a page costs is assumed.
@@ -12,13 +11,6 @@ FITTED = "taken", "lines", "l1i"
 # No user has random layouts, but their signal is strong; and the manager decides by a
 # program's own use.
 WILD, USED = .3, 2
-
-
-def promised(p, samples):
-    """The time that samples alone promise for the layout made from them."""
-    score = json.loads(run([tool("morph-edit"), "--artifact", p.artifact, *samples, "--score",
-                            "--json"]))["score"]
-    return score["after"]["cost"]["cycles"] / score["before"]["cost"]["cycles"]
 
 
 class Layout:

@@ -76,7 +76,10 @@ def of_each(names, call):
 
 
 def run(argv, **more):
-    r = subprocess.run(argv, capture_output=True, text=True, stdin=subprocess.DEVNULL, **more)
+    try:
+        r = subprocess.run(argv, capture_output=True, text=True, stdin=subprocess.DEVNULL, **more)
+    except FileNotFoundError as e:
+        raise Unavailable(f"{e.filename} is not there") from None
     if r.returncode:
         raise Unavailable(f"{' '.join(argv[:4])}: {(r.stderr or r.stdout).strip()[-600:]}")
     return r.stdout
@@ -111,6 +114,20 @@ def measured(argv, **more):
 
 # ---- the report ----
 
+def begin():
+    """Installs what the benchmarks need where it is missing, and says on what they run."""
+    packages = os.path.join(TOP, "config/packages.bench")
+    if subprocess.run([os.path.join(TOP, "config/install-deps"), packages], stdout=sys.stderr).returncode:
+        print("bench: what needs these packages is left out", file=sys.stderr)
+    print(f"# Morph, measured\n\n{machine()}\n", flush=True)
+
+
+def cpu_maker():
+    """Intel, AMD, …: predictors and front ends differ by it more than by anything else."""
+    vendor = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("vendor_id")), "unknown")
+    return {"GenuineIntel": "Intel", "AuthenticAMD": "AMD"}.get(vendor, vendor)
+
+
 def machine():
     """The kind of machine, without its name."""
     virtual = any(l.startswith("flags") and " hypervisor" in l for l in open("/proc/cpuinfo"))
@@ -119,7 +136,7 @@ def machine():
     cc = run(["gcc", "--version"]).splitlines()[0]
     ld = run(["ld", "--version"]).splitlines()[0]
     return "; ".join([
-        f"{os.cpu_count()} CPUs of a {'virtual' if virtual else 'bare'} machine, {platform.machine()}, "
+        f"{os.cpu_count()} CPUs ({cpu_maker()}) of a {'virtual' if virtual else 'bare'} machine, {platform.machine()}, "
         f"{'PMU' if pmu else 'no PMU'}", f"Linux {platform.release().split('-')[0]}", cc, ld])
 
 
