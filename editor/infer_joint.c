@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-	ROUNDS = 40,         /* of Newton's method; 10 to 15 do in the mean, 30 at most */
+	ROUNDS = 80,         /* of Newton's method; 10 to 15 do in the mean, few take 40 */
 	FULL_ROUNDS = 10,    /* then steps are shortened: some swing to and fro */
 	SETTLED = 16,        /* rounds after which evidence stays what it is */
 	WIDE = 64,           /* ways on of a block whose pairs are not looked at */
@@ -30,7 +30,7 @@ static const double ABSENCE = 0.1;   /* what none are, likewise */
 static const double ANY_WAY = 0.5;   /* witnesses that all ways of a block share unseen */
 static const double RARELY = 0.001;  /* of that, the ways that are all but never gone */
 static const double DISCOUNT = 0.01; /* of a witness for each one there is: 100 say the most */
-static const double FEW = 0.3;       /* more discount, by the square of samples by witnesses */
+static const double FEW = 1;         /* more discount, by the square of samples by witnesses */
 static const double DOUBT = 4;       /* what witnesses that all else speaks against say at most */
 static const double FREE = 0.02;     /* samples that fix what enters a function */
 static const double PACE = 0.7, DONE = 0.01, NEARLY_DONE = 0.1; /* steps, as share of a flow */

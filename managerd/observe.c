@@ -58,6 +58,14 @@ static uint32_t slot_of(const struct observer *o, uint32_t func)
 	return o->table->func.v[o->uops_func[o->table->func.n + func]].slot;
 }
 
+/* Where a sample tells of its own block's branch. */
+static enum worth_place place_of(const struct observer *o, const struct witness_sample *w)
+{
+	const struct uops_block *b = &o->uops->block.v[o->uops->func.v[w->func].block + w->block];
+
+	return w->uop + 2 < b->uop + b->nuop ? WORTH_AHEAD : WORTH_LAST;
+}
+
 static void note_edges(struct observer *o, const struct witness_sample *w)
 {
 	const struct uops_func *f = o->uops->func.v;
@@ -71,8 +79,8 @@ static void note_edges(struct observer *o, const struct witness_sample *w)
 	for (i = 0; i < n; i++) {
 		slot = slot_of(o, edge[i].func);
 		if (o->worth)
-			one = worth_of_direction(
-			    o->worth, f[edge[i].func].block + edge[i].from, of, i || !own);
+			one = worth_of_direction(o->worth, f[edge[i].func].block + edge[i].from, of,
+			    i || !own ? WORTH_FAR : place_of(o, w));
 		pairs_add(&o->edge, slot + edge[i].from, slot + edge[i].to, one);
 	}
 	o->count.witnesses += n;

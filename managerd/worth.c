@@ -47,12 +47,14 @@ void worth_of_look(struct worth *w, uint32_t i, bool told)
 	w->blind[i] = (uint8_t)(far < 0 ? 0 : far > UINT8_MAX ? UINT8_MAX : far);
 }
 
-uint32_t worth_of_direction(struct worth *w, uint32_t block, uint32_t sample, bool far)
+uint32_t worth_of_direction(
+    struct worth *w, uint32_t block, uint32_t sample, enum worth_place place)
 {
-	uint64_t told = w->told[block], worth = sample;
+	static const uint32_t least[] = {
+	    [WORTH_AHEAD] = 1, [WORTH_LAST] = 8, [WORTH_FAR] = 4}; /* one in so many */
+	uint64_t told = w->told[block], worth;
 
-	if (far)
-		worth = (sample * (FEW + told / 4) + (FEW + told) / 2) / (FEW + told);
+	worth = (sample * (FEW + told / least[place]) + (FEW + told) / 2) / (FEW + told);
 	worth = worth ? worth : 1;
 	w->told[block] = told + worth < UINT32_MAX ? (uint32_t)(told + worth) : UINT32_MAX;
 	return (uint32_t)worth;

@@ -34,12 +34,20 @@ size_t worth_size(const struct uops *u);
 uint32_t worth_of_sample(struct worth *w, const struct uops *u, uint32_t block, uint32_t i);
 /* Counts a look from uop i back to where its block was entered from. */
 void worth_of_look(struct worth *w, uint32_t i, bool told);
+/* Where a direction was told. */
+enum worth_place {
+	WORTH_AHEAD, /* by the branch's own block, before its last two uops … */
+	WORTH_LAST,  /* … or by these: the compare and its jump, mostly */
+	WORTH_FAR    /* by another block */
+};
 /*
  * Counts a direction of block[block] that a sample of this worth tells, and says
- * what it is worth itself. Those beyond the sample's own block (far) come in
- * crowds, of one moment: where there is nothing else they count in full, and less,
- * down to a quarter, the more their branch was told of.
+ * what it is worth itself. Those from another block come in crowds, of one moment;
+ * and how long the compare itself waits depends on which way the branch will go. Where
+ * there is nothing else they count in full, and less, down to a quarter and an eighth,
+ * the more their branch was told of.
  */
-uint32_t worth_of_direction(struct worth *w, uint32_t block, uint32_t sample, bool far);
+uint32_t worth_of_direction(
+    struct worth *w, uint32_t block, uint32_t sample, enum worth_place place);
 
 #endif

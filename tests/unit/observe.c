@@ -211,21 +211,22 @@ START_TEST(where_samples_pile_up_they_are_worth_less)
 }
 END_TEST
 
-/* In full where nothing else is known, a quarter in the end. */
+/* In full where nothing else is known, a quarter or an eighth in the end. */
 START_TEST(far_directions_count_where_there_are_few)
 {
 	struct worth w = worth_new(&u);
 	uint32_t i;
 
-	ck_assert_uint_eq(worth_of_direction(&w, 1, WORTH_ONE, true), WORTH_ONE);
+	ck_assert_uint_eq(worth_of_direction(&w, 1, WORTH_ONE, WORTH_FAR), WORTH_ONE);
 	for (i = 0; i < 40; i++)
-		ck_assert_uint_eq(worth_of_direction(&w, 0, WORTH_ONE, false), WORTH_ONE);
-	ck_assert_uint_eq(worth_of_direction(&w, 0, WORTH_ONE, true), WORTH_ONE * 5 / 8);
+		ck_assert_uint_eq(worth_of_direction(&w, 0, WORTH_ONE, WORTH_AHEAD), WORTH_ONE);
+	ck_assert_uint_eq(worth_of_direction(&w, 0, WORTH_ONE, WORTH_FAR), WORTH_ONE * 5 / 8);
 	for (i = 0; i < 10000; i++)
-		worth_of_direction(&w, 0, WORTH_ONE, false);
-	ck_assert_uint_eq(worth_of_direction(&w, 0, WORTH_ONE, true), WORTH_ONE / 4);
+		worth_of_direction(&w, 0, WORTH_ONE, WORTH_AHEAD);
+	ck_assert_uint_eq(worth_of_direction(&w, 0, WORTH_ONE, WORTH_FAR), WORTH_ONE / 4);
+	ck_assert_uint_eq(worth_of_direction(&w, 0, WORTH_ONE, WORTH_LAST), WORTH_ONE / 8);
 	w.told[0] = UINT32_MAX;
-	ck_assert_uint_eq(worth_of_direction(&w, 0, 1, true), 1);
+	ck_assert_uint_eq(worth_of_direction(&w, 0, 1, WORTH_FAR), 1);
 	ck_assert_uint_eq(w.told[0], UINT32_MAX);
 	worth_free(&w);
 }
@@ -262,9 +263,9 @@ START_TEST(a_sample_is_weighed_where_it_fell)
 	worth_free(&w);
 	pairs_sort(&o.edge);
 	ck_assert_uint_eq(o.count.witnesses, 1000);
-	/* One of two instructions. */
-	ck_assert_uint_ge(o.edge.v[0].n, 500 * WORTH_ONE);
-	ck_assert_uint_le(o.edge.v[0].n, 510 * WORTH_ONE);
+	/* One of two instructions, and the one that the branch waits for. */
+	ck_assert_uint_ge(o.edge.v[0].n, 1000 * WORTH_ONE / 2 / 8);
+	ck_assert_uint_le(o.edge.v[0].n, 1000 * WORTH_ONE / 2 / 2);
 }
 END_TEST
 
