@@ -212,7 +212,7 @@ START_TEST(where_samples_pile_up_they_are_worth_less)
 END_TEST
 
 /* In full where nothing else is known, a quarter or an eighth in the end. */
-START_TEST(far_directions_count_where_there_are_few)
+START_TEST(biased_directions_count_where_there_are_few)
 {
 	struct worth w = worth_new(&u);
 	uint32_t i;
@@ -263,9 +263,9 @@ START_TEST(a_sample_is_weighed_where_it_fell)
 	worth_free(&w);
 	pairs_sort(&o.edge);
 	ck_assert_uint_eq(o.count.witnesses, 1000);
-	/* One of two instructions, and the one that the branch waits for. */
-	ck_assert_uint_ge(o.edge.v[0].n, 1000 * WORTH_ONE / 2 / 8);
-	ck_assert_uint_le(o.edge.v[0].n, 1000 * WORTH_ONE / 2 / 2);
+	/* One of two instructions, at which the branch waits: from a half down to a sixteenth. */
+	ck_assert_uint_ge(o.edge.v[0].n, 197 * WORTH_ONE);
+	ck_assert_uint_le(o.edge.v[0].n, 199 * WORTH_ONE);
 }
 END_TEST
 
@@ -405,7 +405,7 @@ int main(void)
 	tcase_add_test(tc, directions_behind_a_return_are_the_callers);
 	tcase_add_test(tc, where_samples_pile_up_they_are_worth_less);
 	tcase_add_test(tc, instructions_that_tell_too_seldom_are_left_alone);
-	tcase_add_test(tc, far_directions_count_where_there_are_few);
+	tcase_add_test(tc, biased_directions_count_where_there_are_few);
 	tcase_add_test(tc, a_sample_is_weighed_where_it_fell);
 	tcase_add_test(tc, places_the_table_does_not_know_say_nothing);
 	tcase_add_test(tc, the_caller_is_at_the_frames_return_address);
