@@ -1,4 +1,5 @@
 #include "editor-driver/plan_parts.h"
+#include "editor/hard.h"
 #include "editor/spread.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@ static void spread_func(struct plan *p, struct plan_tu *t, uint32_t i, struct ar
 	struct unit_place *at = &t->place[i];
 	struct layout l = at->layout;
 
-	if (!at->edit || f->opaque || spread_hardness(&f->cfg) < HARD_SHARE * p->hardness)
+	if (!at->edit || f->opaque || hard_sum(&f->cfg) < HARD_SHARE * p->hardness)
 		return;
 	if (!spread_jumps(&f->cfg, (double)p->hot * LAYOUT_BYTE, &l, scratch))
 		return;
@@ -30,6 +31,6 @@ void plan_spread(struct plan *p)
 
 	for (f = p->weighed; f < p->weighed + p->nweighed; f++)
 		if (plan_stands(p, f))
-			p->hardness += spread_hardness(&f->tu->unit->func[f->ord].cfg);
+			p->hardness += hard_sum(&f->tu->unit->func[f->ord].cfg);
 	plan_each_weighed(p, spread_func);
 }

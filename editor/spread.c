@@ -1,8 +1,8 @@
 #include "editor/spread.h"
+#include "editor/hard.h"
 #include "editor/layout_parts.h"
 #include "editor/relax.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,42 +11,6 @@ enum { LINE = 64, HALF_BIT = 5, CHOICES_MAX = 24, TURNS = 3 };
 /* Taken jumps that cost as much as a bit where all hard jumps lie on one side,
  * four times over: it goes by the square of how far they are from even. */
 static const double WORTH = 20;
-
-static double entropy(double taken, double not_taken)
-{
-	double n = taken + not_taken;
-
-	if (taken <= 0 || not_taken <= 0)
-		return 0;
-	return n * log2(n) - taken * log2(taken) - not_taken * log2(not_taken);
-}
-
-/* By block. */
-static void hard_blocks(const struct cfg *g, double *hard)
-{
-	uint64_t *ways = xcalloc((size_t)2 * g->nblock, sizeof *ways);
-	const struct cfg_edge *e;
-	uint32_t b;
-
-	for (e = g->edge; e < g->edge + g->nedge; e++)
-		if (e->kind == EDGE_TAKEN || e->kind == EDGE_NOTTAKEN)
-			ways[2 * e->src + (e->kind == EDGE_TAKEN)] = e->count;
-	for (b = 0; b < g->nblock; b++)
-		hard[b] = entropy((double)ways[2 * b], (double)ways[2 * b + 1]);
-	free(ways);
-}
-
-double spread_hardness(const struct cfg *g)
-{
-	double *hard = xcalloc(g->nblock, sizeof *hard), sum = 0;
-	uint32_t b;
-
-	hard_blocks(g, hard);
-	for (b = 0; b < g->nblock; b++)
-		sum += hard[b];
-	free(hard);
-	return sum;
-}
 
 /* Places that follow each other by falling: they move together. */
 struct run {

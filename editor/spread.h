@@ -7,8 +7,6 @@
  * Predictors", IEEE S&P 2023, section 5). Where all jumps that are hard to
  * predict lie in one half of their lines, half of the tables stands idle.
  * Padding in front of places into which nothing falls moves what is behind it.
- *
- * How hard a jump is, is taken for its executions times the entropy of its ways.
  */
 #ifndef MORPH_SPREAD_H
 #define MORPH_SPREAD_H
@@ -17,9 +15,6 @@
 #include "editor/layout.h"
 
 enum { SPREAD_ALIGN = 5 /* log2: of the entry of a function that is spread */ };
-
-/* What its conditional jumps are like, in bits. */
-double spread_hardness(const struct cfg *g);
 
 /* Sets l->align where that is worth its bytes, for an entry on SPREAD_ALIGN; whether
  * it did. price: jumps that a byte of padding must save. Deterministic. */

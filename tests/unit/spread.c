@@ -105,24 +105,11 @@ START_TEST(what_is_easy_or_dear_stays)
 	apart(&c);
 	ck_assert(!spread_jumps(&c.g, 1, &c.l, &mem));
 	ck_assert_ptr_null(c.l.align);
-	ck_assert(spread_hardness(&c.g) == 0);
 	c = chain(1000, 1000);
 	aim(&c);
 	apart(&c);
 	ck_assert(!spread_jumps(&c.g, 1e6, &c.l, &mem));
 	ck_assert_ptr_null(c.l.align);
-}
-END_TEST
-
-START_TEST(hardness_is_entropy)
-{
-	struct chain c = chain(1000, 1000);
-
-	aim(&c);
-	ck_assert_double_eq_tol(spread_hardness(&c.g), (LOOP - 1) * 2000., 1e-6);
-	c = chain(1000, 3000);
-	aim(&c);
-	ck_assert_double_eq_tol(spread_hardness(&c.g), (LOOP - 1) * 4000 * .8112781, 1e-2);
 }
 END_TEST
 
@@ -148,7 +135,6 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, hard_jumps_come_to_lie_on_both_sides);
 	tcase_add_test(t, what_is_easy_or_dear_stays);
-	tcase_add_test(t, hardness_is_entropy);
 	tcase_add_test(t, what_is_falling_in_gets_no_padding);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);

@@ -1,0 +1,62 @@
+#include "editor/hard.h"
+
+#include <check.h>
+
+enum { JUMPS = 3, BLOCKS = 4 };
+
+/* Blocks 0, 1 and 2 go to 3 by a jump, or to the next one. */
+static struct cfg jumps(
+    struct cfg_block *block, struct cfg_edge *edge, uint64_t taken, uint64_t not )
+{
+	uint32_t b;
+
+	for (b = 0; b < BLOCKS; b++)
+		block[b] = (struct cfg_block){.bytes = 8, .insns = 2, .count = taken + not };
+	for (b = 0; b < JUMPS; b++) {
+		edge[2 * b] =
+		    (struct cfg_edge){.src = b, .dst = 3, .kind = EDGE_TAKEN, .count = taken};
+		edge[2 * b + 1] =
+		    (struct cfg_edge){.src = b, .dst = b + 1, .kind = EDGE_NOTTAKEN, .count = not };
+	}
+	return (struct cfg){.nblock = BLOCKS, .block = block, .nedge = 2 * JUMPS, .edge = edge};
+}
+
+START_TEST(hardness_is_entropy)
+{
+	static const struct {
+		uint64_t taken, not ;
+		double bits; /* of one jump */
+	} v[] = {
+	    {1000, 1000, 2000}, {1000, 3000, 4000 * .8112781}, {1000, 0, 0}, {0, 7, 0}, {0, 0, 0}};
+	struct cfg_block block[BLOCKS];
+	struct cfg_edge edge[2 * JUMPS];
+	double bits[BLOCKS];
+	struct cfg g;
+	size_t i;
+
+	for (i = 0; i < sizeof v / sizeof *v; i++) {
+		g = jumps(block, edge, v[i].taken, v[i].not );
+		hard_blocks(&g, bits);
+		ck_assert_double_eq_tol(bits[0], v[i].bits, 1e-2);
+		ck_assert_double_eq_tol(bits[2], v[i].bits, 1e-2);
+		ck_assert_double_eq(bits[3], 0);
+		ck_assert_double_eq_tol(hard_sum(&g), JUMPS * v[i].bits, 1e-1);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("hard");
+	TCase *t = tcase_create("hard");
+	SRunner *r;
+	int failed;
+
+	tcase_add_test(t, hardness_is_entropy);
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? 1 : 0;
+}
