@@ -137,6 +137,7 @@ static void free_layout(const struct plan_func *f)
 		free(l->order);
 		free(l->copy);
 		free(l->align);
+		free(l->hop);
 		free((void *)f->tu->place[f->ord].direct);
 	}
 }

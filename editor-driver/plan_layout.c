@@ -32,6 +32,7 @@ static void keep_layout(const struct layout *l, struct layout *to)
 	to->order = kept(l->order, l->n, sizeof *to->order);
 	to->copy = kept(l->copy, l->n, sizeof *to->copy);
 	to->align = kept(l->align, l->n, sizeof *to->align);
+	to->hop = kept(l->hop, l->n, sizeof *to->hop);
 }
 
 /* Hot calls of other modules, where the symbol is bound at the start anyway. */
@@ -79,11 +80,23 @@ static uint8_t entry_alignment(
 	return p->transforms & LAYOUT_ALIGN ? FUNC_ALIGN : 0;
 }
 
+static uint64_t calls_of(const struct unit_func *f)
+{
+	uint64_t n = 0;
+	uint32_t i;
+
+	for (i = 0; i < f->ncall; i++)
+		n += f->cfg.block[f->call[i].block].count;
+	return n;
+}
+
 static void layout_func(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
 {
 	struct unit_func *f = &t->unit->func[i];
-	struct layout_options o = {
-	    .split = !f->one_part, .transforms = p->transforms, .hot = p->hot};
+	struct layout_options o = {.split = !f->one_part,
+	    .transforms = p->transforms,
+	    .hot = p->hot,
+	    .calls = calls_of(f)};
 	struct unit_place *at = &t->place[i];
 	struct layout l;
 

@@ -59,7 +59,7 @@ static void add_layout(
 	for (k = 0; k < l->n; k++)
 		vec_push(&g->layout.place, (struct fe_place){.bytes = cfg->block[l->order[k]].bytes,
 					       .block = first + l->order[k],
-					       .falls = k + 1 < l->n && k + 1 != l->nhot,
+					       .falls = layout_runs_on(l, k),
 					       .count = count[k]});
 	free(count);
 }

@@ -426,7 +426,7 @@ static void block(struct emitter *m, struct printing *p, uint32_t k)
 		p->cfi = f->blk[b->fall].cfi_in;
 	}
 	probe_at_stmt(&m->probe, id, i, p->cfi, m->out);
-	next = k + 1 < l->n && k + 1 != l->nhot ? l->order[k + 1] : NONE;
+	next = layout_runs_on(l, k) ? l->order[k + 1] : NONE;
 	if (m->probe.p)
 		probe_terminate(&m->probe, id, next, p->cfi, m->out);
 	else

@@ -1,6 +1,7 @@
 #include "editor/layout.h"
 #include "common/random.h"
 #include "editor/exttsp.h"
+#include "editor/hops.h"
 #include "editor/layout_parts.h"
 #include "editor/rotate.h"
 #include "editor/tails.h"
@@ -68,6 +69,15 @@ static void add_random_alignment(uint64_t *seed, struct layout *l, struct arena 
 		l->align[k] = random_next(seed) % 8 ? 0 : (uint8_t)(random_next(seed) % 7);
 }
 
+static void add_random_hops(uint64_t *seed, struct layout *l, struct arena *a)
+{
+	uint32_t k;
+
+	l->hop = arena_array(a, l->n, sizeof *l->hop);
+	for (k = 0; k + 1 < l->n; k++)
+		l->hop[k] = !(l->copy && l->copy[k + 1]) && random_next(seed) % 4 == 0;
+}
+
 void layout_random(const struct cfg *g, const struct layout_options *o, uint64_t seed,
     struct layout *out, struct arena *a)
 {
@@ -87,6 +97,8 @@ void layout_random(const struct cfg *g, const struct layout_options *o, uint64_t
 	if (o->transforms & LAYOUT_ALIGN)
 		add_random_alignment(&seed, out, a);
 	out->thread = o->transforms & LAYOUT_THREAD && random_next(&seed) % 2;
+	if (o->transforms & LAYOUT_HOPS)
+		add_random_hops(&seed, out, a);
 }
 
 /* What the hot fragment grows by when block b goes to the cold one: jumps
@@ -189,6 +201,8 @@ void layout_blocks(
 		split(g, hot, out, a);
 	else
 		out->nhot = out->n;
+	if (o->transforms & LAYOUT_HOPS)
+		hops_place(g, o, out, a);
 	if (o->transforms & LAYOUT_ALIGN)
 		align_places(g, o->hot, out, a);
 	out->thread = o->transforms & LAYOUT_THREAD;

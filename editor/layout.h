@@ -29,6 +29,8 @@ struct layout {
 			    not told; from the arena */
 	uint8_t *align;  /* of each place, log2, 0 = none; NULL = none at all. Those
 			    of the first in a fragment are left out of account */
+	uint8_t *hop;    /* of each place: it goes on to the next by a jump (editor/hops.h);
+			    never to a copy; NULL = none does */
 	bool thread;     /* jumps to BLK_SKIP blocks go where those go */
 };
 
@@ -42,7 +44,8 @@ enum layout_transform {
 	LAYOUT_LINES = 64,  /* the hottest functions begin on a line of 64 bytes */
 	LAYOUT_HUGE = 128,  /* all code lies on pages of 2 MiB, in address and file */
 	LAYOUT_SPREAD = 256, /* hard jumps on both halves of a line (editor/spread.h) */
-	LAYOUT_ALL = 511
+	LAYOUT_HOPS = 512,  /* jumps to hard jumps that come next (editor/hops.h) */
+	LAYOUT_ALL = 1023
 };
 
 /* Of the executions of a hot block, the jumps that a byte of copies or padding must
@@ -53,6 +56,7 @@ struct layout_options {
 	int split;           /* 0: one fragment, nhot == n */
 	unsigned transforms; /* enum layout_transform */
 	uint64_t hot;        /* executions of a block that count as hot in its module */
+	uint64_t calls;      /* executions of calls in this function */
 };
 
 /* Deterministic. Quasi-linear in the size of the graph in practice. */
@@ -65,6 +69,12 @@ void layout_thread(struct cfg *g);
 void layout_random(const struct cfg *g, const struct layout_options *o, uint64_t seed,
     struct layout *out, struct arena *a);
 void layout_identity(const struct cfg *g, struct layout *out, struct arena *a);
+
+/* Whether control can run on from place k to the next one without a jump taken. */
+static inline bool layout_runs_on(const struct layout *l, uint32_t k)
+{
+	return k + 1 < l->n && k + 1 != l->nhot && !(l->hop && l->hop[k]);
+}
 
 /* The main place of each block; place[] has g->nblock. */
 void layout_main(const struct cfg *g, const struct layout *l, uint32_t *place);

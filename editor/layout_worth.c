@@ -28,7 +28,7 @@ bool layout_falls(const struct cfg *g, const struct layout *l, const uint32_t *e
 	bool any = false;
 
 	*count = 0;
-	if (k + 1 == l->n || k + 1 == l->nhot)
+	if (!layout_runs_on(l, k))
 		return false;
 	for (i = edges[b]; i < edges[b + 1]; i++)
 		if (g->edge[i].dst == l->order[k + 1] && g->edge[i].kind != EDGE_INDIRECT) {
@@ -171,7 +171,7 @@ void layout_addresses(const struct cfg *g, const struct layout *l, uint64_t *add
 		if (k == l->nhot)
 			at += LAYOUT_FAR;
 		addr[k] = at;
-		at += g->block[l->order[k]].bytes;
+		at += g->block[l->order[k]].bytes + (l->hop && l->hop[k] ? LAYOUT_HOP : 0);
 	}
 }
 
@@ -181,7 +181,7 @@ static void add_edge(const struct cfg *g, const struct layout *l, const struct c
 {
 	uint64_t from = addr[k] + g->block[e->src].bytes, to = addr[place[e->dst]];
 
-	if (k + 1 < l->n && k + 1 != l->nhot && l->order[k + 1] == e->dst)
+	if (layout_runs_on(l, k) && l->order[k + 1] == e->dst)
 		to = addr[k + 1];
 	s->total += n;
 	s->exttsp += n * exttsp_weight(e, from, to);

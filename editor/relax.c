@@ -41,7 +41,7 @@ static struct ending ending_of(
 	struct ending end = {NONE, NONE, SHORT, SHORT};
 	const struct cfg_edge *e;
 
-	if (k + 1 < l->n && k + 1 != l->nhot)
+	if (layout_runs_on(l, k))
 		next = l->order[k + 1];
 	for (i = edges[b]; i < edges[b + 1]; i++) {
 		e = &g->edge[i];

@@ -3,8 +3,9 @@
  * lines ask for, after the output check.
  *	# layout: FUNCTION RANK BLOCK… [| COLD BLOCK…]
  *	# count: edges|blocks [atomic|thread]          all functions, in their order
- * A block may come twice: a copy. BLOCK:4 is aligned to 16 bytes; a word
- * "thread" threads jumps, "hole:N" leaves N bytes. Functions that are not named stay. Prints "refused: …" for a foreign unit.
+ * A block may come twice: a copy. BLOCK:4 is aligned to 16 bytes, BLOCK! hops; a word
+ * "thread" threads jumps, "hole:N" leaves N bytes. Functions that are not named stay. Prints
+ *"refused: …" for a foreign unit.
  */
 #include "common/publish.h"
 #include "editor/unit.h"
@@ -33,6 +34,7 @@ static void read_layout(struct unit *u, struct unit_place *place, char *line)
 	p->rank = (uint32_t)atoi(strtok_r(NULL, " ", &save));
 	p->layout.order = calloc(room, sizeof(uint32_t));
 	p->layout.align = calloc(room, 1);
+	p->layout.hop = calloc(room, 1);
 	while ((word = strtok_r(NULL, " ", &save))) {
 		if (!strcmp(word, "|"))
 			p->layout.nhot = n;
@@ -43,6 +45,7 @@ static void read_layout(struct unit *u, struct unit_place *place, char *line)
 		else {
 			if (strchr(word, ':'))
 				p->layout.align[n] = (uint8_t)atoi(strchr(word, ':') + 1);
+			p->layout.hop[n] = strchr(word, '!') != NULL;
 			p->layout.order[n++] = (uint32_t)atoi(word);
 		}
 	}

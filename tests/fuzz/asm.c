@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 			place[i].edit = u->func[i].movable && (h.b[i % 16] & 7);
 			place[i].rank = i;
 			o.split = !u->func[i].one_part;
-			o.transforms = h.b[15];
+			o.transforms = h.b[15] * 5u; /* any of the ten */
 			layout_random(
 			    &u->func[i].cfg, &o, hash_short(&h) + i, &place[i].layout, &a);
 		}

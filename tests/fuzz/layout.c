@@ -27,6 +27,9 @@ static void check(const struct cfg *g, const struct layout *l, struct arena *a)
 	for (k = 0; l->align && k < l->n; k++)
 		if (l->align[k] > 6)
 			abort();
+	for (k = 0; l->hop && k < l->n; k++)
+		if (l->hop[k] && (k + 1 == l->n || (l->copy && l->copy[k + 1])))
+			abort();
 	if (n != g->nblock || l->order[0] || !l->nhot || l->nhot > l->n)
 		abort();
 	layout_flow(g, l, count);
@@ -47,8 +50,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 
 	if (n && fuzz_graph(&g, p + 1, n - 1, &a)) {
 		o.split = p[0] & 1;
-		o.transforms = p[0] >> 1;
+		o.transforms = (p[0] >> 1) * 9u; /* any of the ten */
 		o.hot = p[0];
+		o.calls = p[0] % 4;
 		layout_blocks(&g, &o, &l, &a);
 		check(&g, &l, &a);
 		if (spread_jumps(&g, p[0] / 16., &l, &a))
