@@ -1,5 +1,6 @@
 #include "editor-driver/options.h"
 #include "common/log.h"
+#include "editor-driver/host.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -33,9 +34,9 @@ static const char HELP[] =
     "  --original FILE  the program it is to replace: refuse when that was changed\n"
     "                   after its link, and leave out symbols when it has none\n"
     "  --with LIST      also these transforms, --without LIST not these; LIST is all or\n"
-    "                   names with commas between, of: align, got, huge, lines, page,\n"
-    "                   rotate, spread, tails, thread (on by default: got, spread,\n"
-    "                   tails, thread)\n"
+    "                   names with commas between, of: align, got, hops, huge, lines,\n"
+    "                   page, rotate, spread, tails, thread (on by default: got, spread,\n"
+    "                   tails, thread; on AMD's Zen 5 also align, hops, page)\n"
     "  --score          only say what the present and the best layout are worth\n"
     "  --layout BUILD   the present layout, for the score (default: the original's)\n"
     "  --report         only say what the artifact holds\n"
@@ -82,9 +83,9 @@ static const struct {
 	const char *name;
 	unsigned bit;
 } TRANSFORM[] = {{"align", LAYOUT_ALIGN}, {"got", LAYOUT_GOT}, {"huge", LAYOUT_HUGE},
-    {"lines", LAYOUT_LINES}, {"page", LAYOUT_PAGE}, {"rotate", LAYOUT_ROTATE},
-    {"spread", LAYOUT_SPREAD}, {"tails", LAYOUT_TAILS}, {"thread", LAYOUT_THREAD},
-    {"all", LAYOUT_ALL}};
+    {"hops", LAYOUT_HOPS}, {"lines", LAYOUT_LINES}, {"page", LAYOUT_PAGE},
+    {"rotate", LAYOUT_ROTATE}, {"spread", LAYOUT_SPREAD}, {"tails", LAYOUT_TAILS},
+    {"thread", LAYOUT_THREAD}, {"all", LAYOUT_ALL}};
 
 enum {
 	TRANSFORMS_DEFAULT = LAYOUT_TAILS | LAYOUT_THREAD | LAYOUT_GOT | LAYOUT_SPREAD,
@@ -328,7 +329,7 @@ void options_parse(struct options *o, int argc, char **argv)
 	int c;
 
 	*o = (struct options){.jobs = (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
-	    .transforms = TRANSFORMS_DEFAULT,
+	    .transforms = TRANSFORMS_DEFAULT | host_transforms(),
 	    .top = TOP_DEFAULT};
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, "o:vhV", LONG, NULL)) != -1) {

@@ -1,0 +1,11 @@
+/*
+ * The CPU of this machine, for which programs are laid out: what a layout gains, and
+ * what costs it, is not the same on all of them (docs/DESIGN.md, "What CPU").
+ */
+#ifndef MORPH_HOST_H
+#define MORPH_HOST_H
+
+/* Transforms (enum layout_transform) that win here, beside those that win everywhere. */
+unsigned host_transforms(void);
+
+#endif
