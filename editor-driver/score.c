@@ -56,10 +56,11 @@ static void add_layout(
 	for (k = 0; k < cfg->nblock; k++)
 		main[k] += (uint32_t)g->layout.place.n;
 	layout_flow(cfg, l, count);
+	/* The model knows nothing of what hops gain, so they cost nothing in it. */
 	for (k = 0; k < l->n; k++)
 		vec_push(&g->layout.place, (struct fe_place){.bytes = cfg->block[l->order[k]].bytes,
 					       .block = first + l->order[k],
-					       .falls = layout_runs_on(l, k),
+					       .falls = layout_adjoins(l, k),
 					       .count = count[k]});
 	free(count);
 }

@@ -1,13 +1,11 @@
 /*
  * Hops: jumps to what comes next anyway.
  *
- * AMD's Zen 5 predicts jumps that go by chance better where other jumps are taken
- * between them: where a layout lets such a loop run straight on, it loses in
- * predictions more than it saves in jumps (measured: bench/README.md, "Hops"). So what
- * would fall into a block that ends in a hard jump goes on to it by a jump instead.
- *
- * Only in functions in which hard jumps are many and calls are few: where a function
- * calls, what was taken there tells what its jumps will do, and a hop is in the way.
+ * On AMD's Zen 5 a loop of jumps that go by chance is faster where other jumps are
+ * taken between them: by letting it run straight on, a layout loses more than it saves
+ * in jumps (measured: bench/README.md, "Hops"). So what would fall into a block that
+ * ends in a hard jump goes on to it by a jump instead, in functions in which such
+ * jumps are many and calls are few; others lose by it.
  */
 #ifndef MORPH_HOPS_H
 #define MORPH_HOPS_H

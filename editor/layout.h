@@ -70,10 +70,16 @@ void layout_random(const struct cfg *g, const struct layout_options *o, uint64_t
     struct layout *out, struct arena *a);
 void layout_identity(const struct cfg *g, struct layout *out, struct arena *a);
 
-/* Whether control can run on from place k to the next one without a jump taken. */
+/* Whether the next place lies behind place k in one fragment, … */
+static inline bool layout_adjoins(const struct layout *l, uint32_t k)
+{
+	return k + 1 < l->n && k + 1 != l->nhot;
+}
+
+/* … and control can run on to it without a jump taken. */
 static inline bool layout_runs_on(const struct layout *l, uint32_t k)
 {
-	return k + 1 < l->n && k + 1 != l->nhot && !(l->hop && l->hop[k]);
+	return layout_adjoins(l, k) && !(l->hop && l->hop[k]);
 }
 
 /* The main place of each block; place[] has g->nblock. */
