@@ -89,8 +89,8 @@ def shares(p):
 def make_all(p, only):
     """Makes the builds. What was measured of one is kept where it is the same file again."""
     found = load(p.name) if os.path.exists(kept(p.name)) else {"builds": {}}
-    found.update(program=p.name, package=p.package, version=p.version, trained=p.trained, tested=p.tested,
-                 blocks=len(p.insns), machine="; ".join([machine(), *versions()]))
+    found.update(program=p.name, package=p.package, version=p.version, machine="; ".join([machine(), *versions()]),
+                 trained=p.trained, tested=p.tested, blocks=len(p.insns))
     right = output(p, p.module)
     for name, _, _, make in COLUMNS:
         if only and name not in only:

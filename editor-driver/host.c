@@ -2,7 +2,6 @@
 #include "editor/layout.h"
 
 #include <cpuid.h>
-#include <string.h>
 
 /* Family by AMD's manual (APM volume 3, appendix E.3.2): base, and where that is 15
  * also extended. */
@@ -10,14 +9,9 @@ static unsigned family_of_amd(void)
 {
 	enum { BASE_MAX = 15 };
 	unsigned a, b, c, d, base;
-	char vendor[12];
 
-	if (!__get_cpuid(0, &a, &b, &c, &d))
-		return 0;
-	memcpy(vendor, &b, 4);
-	memcpy(vendor + 4, &d, 4);
-	memcpy(vendor + 8, &c, 4);
-	if (memcmp(vendor, "AuthenticAMD", sizeof vendor) || !__get_cpuid(1, &a, &b, &c, &d))
+	if (!__get_cpuid(0, &a, &b, &c, &d) || b != signature_AMD_ebx || c != signature_AMD_ecx ||
+	    d != signature_AMD_edx || !__get_cpuid(1, &a, &b, &c, &d))
 		return 0;
 	base = a >> 8 & 15;
 	return base == BASE_MAX ? base + (a >> 20 & 255) : base;

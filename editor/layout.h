@@ -70,6 +70,11 @@ void layout_random(const struct cfg *g, const struct layout_options *o, uint64_t
     struct layout *out, struct arena *a);
 void layout_identity(const struct cfg *g, struct layout *out, struct arena *a);
 
+static inline bool layout_hops(const struct layout *l, uint32_t k)
+{
+	return l->hop && l->hop[k];
+}
+
 /* Whether the next place lies behind place k in one fragment, … */
 static inline bool layout_adjoins(const struct layout *l, uint32_t k)
 {
@@ -79,7 +84,7 @@ static inline bool layout_adjoins(const struct layout *l, uint32_t k)
 /* … and control can run on to it without a jump taken. */
 static inline bool layout_runs_on(const struct layout *l, uint32_t k)
 {
-	return layout_adjoins(l, k) && !(l->hop && l->hop[k]);
+	return layout_adjoins(l, k) && !layout_hops(l, k);
 }
 
 /* The main place of each block; place[] has g->nblock. */

@@ -171,7 +171,7 @@ void layout_addresses(const struct cfg *g, const struct layout *l, uint64_t *add
 		if (k == l->nhot)
 			at += LAYOUT_FAR;
 		addr[k] = at;
-		at += g->block[l->order[k]].bytes + (l->hop && l->hop[k] ? LAYOUT_HOP : 0);
+		at += g->block[l->order[k]].bytes + (layout_hops(l, k) ? LAYOUT_HOP_BYTES : 0);
 	}
 }
 

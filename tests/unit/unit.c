@@ -982,8 +982,8 @@ static void mutate_lines(const struct unit *u, const char *text)
 		if (harmless(l[i]))
 			continue;
 		with(&b, l, n, i, "");
-		ck_assert_msg(refused(u, &b) || (i + 1 < code && hops(l[i], l[i + 1])),
-		    "dropped and not missed: %.*s", (int)l[i].n, l[i].p);
+		ck_assert_msg(refused(u, &b) != (i + 1 < code && hops(l[i], l[i + 1])),
+		    "dropped and not missed, or a hop and missed: %.*s", (int)l[i].n, l[i].p);
 		twice =
 		    arena_printf(&mem, "%.*s\n%.*s\n", (int)l[i].n, l[i].p, (int)l[i].n, l[i].p);
 		with(&b, l, n, i, twice);
