@@ -102,7 +102,7 @@ class Bzip2(Packer):
 class Sort(Program):
     package = "coreutils"
     short, long, timed = 3, 200, 20
-    trained = "lines of random words"
+    trained = "lines like passwd's by user and home (`-t: -k3,3n -k6,6`)"
     tested = "numbers and keys in columns (`-t, -k1,1n -k2,2`)"
 
     def ready(self, tree):
@@ -118,13 +118,14 @@ class Sort(Program):
 
     def inputs(self):
         rnd = random.Random(1)
-        self.write("train", "".join("".join(rnd.choices("abcdefghij -", k=rnd.randrange(3, 30))) +
-                                    "\n" for _ in range(20000)))
+        names = ["".join(rnd.choices("abcdefghij-", k=rnd.randrange(3, 12))) for _ in range(20000)]
+        self.write("train", "".join(f"{n}:x:{rnd.randrange(1000, 9000)}:100:{n.title()}:/home/{n}:/bin/sh\n"
+                                    for n in names))
         self.write("test", "".join(f"{rnd.randrange(10000)},{rnd.random():.6f},{rnd.randrange(99):x}\n"
                                    for _ in range(20000)))
 
     def train(self, rounds):
-        return [self.module, "--parallel=1"] + [self.path("train")] * rounds
+        return [self.module, "--parallel=1", "-t:", "-k3,3n", "-k6,6"] + [self.path("train")] * rounds
 
     def test(self, rounds):
         return [self.module, "--parallel=1", "-t,", "-k1,1n", "-k2,2"] + [self.path("test")] * rounds

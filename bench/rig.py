@@ -191,7 +191,7 @@ class Program:
         self.dir = os.path.join(work, self.name)
         self.env = dict(os.environ, MORPH_ARTIFACTS=os.path.join(self.dir, "artifacts"),
                         MORPH_HOOKS_LOG=os.path.join(self.dir, "hooks.log"), LC_ALL="C")
-        os.makedirs(self.dir, exist_ok=True)
+        self.forget_another_training()
         self.source = os.path.join(self.dir, "ready")
         self.get_ready()
         with open(os.path.join(BUILD, "src", self.package + ".version")) as f:
@@ -233,6 +233,14 @@ class Program:
         return self.test(rounds)
 
     # ---- builds ----
+
+    def forget_another_training(self):
+        """Builds and profiles of all ways depend on it."""
+        kept = self.path("trained")
+        if not os.path.exists(kept) or open(kept).read() != self.trained:
+            shutil.rmtree(self.dir, ignore_errors=True)
+            os.makedirs(self.dir)
+            self.write("trained", self.trained)
 
     def get_ready(self):
         if os.path.exists(os.path.join(self.dir, "ready.done")):
