@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FUNC_ALIGN = 4, LINE_ALIGN = 6 /* log2 */ };
-static const double HOT_SHARE = 0.95, LINE_SHARE = 0.01;
+enum { FUNC_ALIGN = 4 /* log2 */ };
+static const double HOT_SHARE = 0.95;
 
 static uint64_t func_seed(const struct plan *p, const struct plan_tu *t, uint32_t i)
 {
@@ -35,6 +35,14 @@ static void keep_layout(const struct layout *l, struct layout *to)
 	to->hop = kept(l->hop, l->n, sizeof *to->hop);
 }
 
+void plan_keep_align(const struct layout *l, struct layout *to)
+{
+	if (l->align == to->align)
+		return;
+	free(to->align);
+	to->align = kept(l->align, l->n, sizeof *to->align);
+}
+
 /* Hot calls of other modules, where the symbol is bound at the start anyway. */
 static bool *direct_calls(const struct plan *p, const struct unit_func *f, uint64_t seed)
 {
@@ -56,7 +64,7 @@ static bool *direct_calls(const struct plan *p, const struct unit_func *f, uint6
 	return direct;
 }
 
-static double executed(const struct cfg *g)
+double plan_executed(const struct cfg *g)
 {
 	const struct cfg_block *b;
 	double n = 0;
@@ -66,17 +74,10 @@ static double executed(const struct cfg *g)
 	return n;
 }
 
-/* How fast a function is depends on where in a line it begins, by some per cent
- * either way: with LAYOUT_LINES those that execute LINE_SHARE of all
- * instructions have a place that is always the same. */
-static uint8_t entry_alignment(
-    const struct plan *p, const struct plan_tu *t, uint32_t i, const struct cfg *g)
+static uint8_t entry_alignment(const struct plan *p, const struct plan_tu *t, uint32_t i)
 {
 	if (p->mode == PLAN_RANDOM)
 		return p->transforms & LAYOUT_ALIGN ? func_seed(p, t, i) % 7 : 0;
-	if (p->transforms & LAYOUT_LINES && p->executed > 0 &&
-	    executed(g) >= LINE_SHARE * p->executed)
-		return LINE_ALIGN;
 	return p->transforms & LAYOUT_ALIGN ? FUNC_ALIGN : 0;
 }
 
@@ -102,7 +103,7 @@ static void layout_func(struct plan *p, struct plan_tu *t, uint32_t i, struct ar
 
 	at->edit = f->movable;
 	at->hole = shift_hole(p, t, i);
-	at->align = entry_alignment(p, t, i, &f->cfg);
+	at->align = entry_alignment(p, t, i);
 	if (f->opaque)
 		layout_identity(&f->cfg, &l, scratch);
 	else if (p->mode == PLAN_RANDOM)
@@ -164,11 +165,13 @@ void plan_layout(struct plan *p)
 	for (i = 0; i < p->nweighed; i++)
 		if (plan_stands(p, &p->weighed[i]))
 			p->executed +=
-			    executed(&p->weighed[i].tu->unit->func[p->weighed[i].ord].cfg);
+			    plan_executed(&p->weighed[i].tu->unit->func[p->weighed[i].ord].cfg);
 	p->hot = hot_count(p);
 	plan_each_weighed(p, layout_func);
 	if (p->mode == PLAN_PROFILE && p->transforms & LAYOUT_SPREAD)
 		plan_spread(p);
+	if (p->mode == PLAN_PROFILE && p->transforms & LAYOUT_LINES)
+		plan_lines(p);
 }
 
 /* The function that all others follow begins on a page. */

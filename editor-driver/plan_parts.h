@@ -1,6 +1,6 @@
 /*
  * How the passes of a plan go over it: plan.c (begin, parse, emit, check),
- * plan_infer.c, plan_layout.c, plan_sizes.c, plan_spread.c. Private to them.
+ * plan_infer.c, plan_layout.c, plan_lines.c, plan_sizes.c, plan_spread.c. Private to them.
  */
 #ifndef MORPH_PLAN_PARTS_H
 #define MORPH_PLAN_PARTS_H
@@ -27,5 +27,11 @@ void plan_sizes(const struct plan *p, const struct plan_tu *t, struct unit_func 
 /* Behind the layouts, of PLAN_PROFILE: spreads the jumps of the functions that have the
  * most of what is hard to predict (editor/spread.h). */
 void plan_spread(struct plan *p);
+/* Behind that: hot functions on few lines (editor/lines.h). */
+void plan_lines(struct plan *p);
+/* Gives a kept layout the alignment of one that is not. */
+void plan_keep_align(const struct layout *l, struct layout *kept);
+/* Instructions, by the counts. */
+double plan_executed(const struct cfg *g);
 
 #endif

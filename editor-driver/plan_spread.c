@@ -2,9 +2,6 @@
 #include "editor/hard.h"
 #include "editor/spread.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Of the hardness of all, that of a function that is worth padding. */
 static const double HARD_SHARE = 0.005;
 
@@ -18,10 +15,7 @@ static void spread_func(struct plan *p, struct plan_tu *t, uint32_t i, struct ar
 		return;
 	if (!spread_jumps(&f->cfg, (double)p->hot * LAYOUT_BYTE, &l, scratch))
 		return;
-	if (l.align != at->layout.align) {
-		free(at->layout.align);
-		at->layout.align = memcpy(xcalloc(l.n, 1), l.align, l.n);
-	}
+	plan_keep_align(&l, &at->layout);
 	at->align = at->align > SPREAD_ALIGN ? at->align : SPREAD_ALIGN;
 }
 

@@ -72,17 +72,35 @@ static bool added_label(struct checker *c, const struct stmt *st)
 	return f && f->blk;
 }
 
+/* Less than a hundred bytes of int3 in front of or behind functions? */
+static bool is_room(const struct checker *c, const struct stmt *st)
+{
+	struct str n = operand_at(st->arg, 0);
+
+	return !c->in_proc && st->kind == ST_DIR && str_is(st->op, ".skip") &&
+	       str_is(operand_at(st->arg, 1), "0xcc") && n.n && n.n <= 2 && *n.p >= '0' &&
+	       *n.p <= '9';
+}
+
 /* Is it a hole where the last function was? None of what the original has
  * there may have come since. */
 static bool hole(struct checker *c, const struct stmt *st)
 {
-	struct str n = operand_at(st->arg, 0);
 	const struct func *f = c->left == NONE ? NULL : &c->u->func.v[c->left];
 
-	return f && !c->in_proc && st->kind == ST_DIR && str_is(st->op, ".skip") &&
-	       str_is(operand_at(st->arg, 1), "0xcc") && n.n && n.n <= 2 && *n.p >= '0' &&
-	       *n.p <= '9' && same_section(section_of(&c->out, st), &c->u->section.v[f->section]) &&
+	return f && is_room(c, st) &&
+	       same_section(section_of(&c->out, st), &c->u->section.v[f->section]) &&
 	       (!rest_next(c) || c->rest > f->begin);
+}
+
+/* Is it in front of a function's entry, in a section made for that? */
+static bool lead(const struct checker *c, size_t i)
+{
+	const struct stmt *st = &c->out.stmt.v[i];
+
+	return i > 1 && is_room(c, st) && st[-1].kind == ST_DIR && st[-1].dir == DIR_ALIGN &&
+	       st[-2].kind == ST_DIR && st[-2].dir == DIR_SECTION &&
+	       str_starts(section_of(&c->out, st)->name, ".text.sorted.");
 }
 
 int check_outside(struct checker *c, size_t i)
@@ -104,6 +122,8 @@ int check_outside(struct checker *c, size_t i)
 		c->left = NONE;
 		return 0;
 	}
+	if ((!o || !same_stmt(st, o)) && lead(c, i))
+		return 0;
 	if (!o || !same_stmt(st, o))
 		return wrong_line(c, i, "not what the original has here");
 	if (!same_section(section_of(&c->out, st), section_of(c->u, o)))

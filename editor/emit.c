@@ -94,6 +94,8 @@ static void entry_align(struct emitter *m, const struct func *f)
 	if (f->align > DEFAULT && f->align > align)
 		align = f->align;
 	buf_printf(m->out, "\t.p2align\t%u\n", align);
+	if (m->place[f->pub->ord].layout.lead && f->align <= DEFAULT)
+		buf_printf(m->out, "\t.skip\t%u, 0xcc\n", m->place[f->pub->ord].layout.lead);
 }
 
 /* In the section that a function left, so that what follows keeps its place in

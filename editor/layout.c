@@ -99,6 +99,8 @@ void layout_random(const struct cfg *g, const struct layout_options *o, uint64_t
 	out->thread = o->transforms & LAYOUT_THREAD && random_next(&seed) % 2;
 	if (o->transforms & LAYOUT_HOPS)
 		add_random_hops(&seed, out, a);
+	if (o->transforms & LAYOUT_LINES)
+		out->lead = (uint8_t)(random_next(&seed) % 50 * 2);
 }
 
 /* What the hot fragment grows by when block b goes to the cold one: jumps

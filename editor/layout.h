@@ -31,6 +31,7 @@ struct layout {
 			    of the first in a fragment are left out of account */
 	uint8_t *hop;    /* of each place: it goes on to the next by a jump (editor/hops.h);
 			    never to a copy; NULL = none does */
+	uint8_t lead;    /* bytes from a boundary to the entry, an even number */
 	bool thread;     /* jumps to BLK_SKIP blocks go where those go */
 };
 
@@ -41,7 +42,7 @@ enum layout_transform {
 	LAYOUT_GOT = 8,    /* hot calls through the GOT instead of the PLT */
 	LAYOUT_PAGE = 16,  /* hot code begins on a page of its own */
 	LAYOUT_ROTATE = 32, /* loops turned behind the merging (editor/rotate.h) */
-	LAYOUT_LINES = 64,  /* the hottest functions begin on a line of 64 bytes */
+	LAYOUT_LINES = 64,  /* hot code on few lines of 64 bytes (editor/lines.h) */
 	LAYOUT_HUGE = 128,  /* all code lies on pages of 2 MiB, in address and file */
 	LAYOUT_SPREAD = 256, /* hard jumps on both halves of a line (editor/spread.h) */
 	LAYOUT_HOPS = 512,  /* jumps to hard jumps that come next (editor/hops.h) */

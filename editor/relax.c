@@ -62,7 +62,7 @@ static struct ending ending_of(
 static bool relax_round(const struct cfg *g, const struct layout *l, const uint32_t *place,
     struct ending *v, struct relaxed *r)
 {
-	uint64_t at = 0;
+	uint64_t at = l->lead;
 	bool longer = false;
 	uint32_t k, n;
 

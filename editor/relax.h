@@ -14,7 +14,7 @@
 #include "editor/layout.h"
 
 struct relaxed {
-	uint64_t *addr; /* of each place; the entry is at 0, the cold fragment far away */
+	uint64_t *addr; /* of each place; the entry is at l->lead, the cold fragment far away */
 	uint64_t *jump; /* the last byte of the conditional jump there; RELAX_NONE = none */
 	uint64_t *end;  /* of each place: behind its last byte */
 };

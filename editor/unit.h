@@ -68,7 +68,7 @@ struct unit_place {
 	uint32_t rank;        /* for edit: the N of .text.sorted.%08d */
 	struct layout layout; /* for edit; nhot < n puts the rest into .text.unlikely */
 	struct probes *probes; /* NULL: not counted */
-	uint8_t align;        /* log2; of the entry, at least */
+	uint8_t align;        /* log2; of what the entry's lead is counted from, at least */
 	uint8_t hole;         /* for edit: so many bytes are left where it was */
 	/* Of each of the function's calls: through the GOT, not the PLT. The symbol
 	 * is bound when the program starts then. NULL = none. */

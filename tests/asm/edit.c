@@ -4,7 +4,7 @@
  *	# layout: FUNCTION RANK BLOCK… [| COLD BLOCK…]
  *	# count: edges|blocks [atomic|thread]          all functions, in their order
  * A block may come twice: a copy. BLOCK:4 is aligned to 16 bytes, BLOCK! hops; a word
- * "thread" threads jumps, "hole:N" leaves N bytes. Functions that are not named stay.
+ * "thread" threads jumps, "hole:N" leaves N bytes, "lead:N" begins so many behind 64. Functions that are not named stay.
  * Prints "refused: …" for a foreign unit.
  */
 #include "common/publish.h"
@@ -42,7 +42,10 @@ static void read_layout(struct unit *u, struct unit_place *place, char *line)
 			p->layout.thread = true;
 		else if (!strncmp(word, "hole:", 5))
 			p->hole = (uint8_t)atoi(word + 5);
-		else {
+		else if (!strncmp(word, "lead:", 5)) {
+			p->layout.lead = (uint8_t)atoi(word + 5);
+			p->align = 6;
+		} else {
 			if (strchr(word, ':'))
 				p->layout.align[n] = (uint8_t)atoi(strchr(word, ':') + 1);
 			p->layout.hop[n] = strchr(word, '!') != NULL;

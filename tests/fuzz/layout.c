@@ -4,6 +4,7 @@
  * of what may not have one.
  */
 #include "editor/layout.h"
+#include "editor/lines.h"
 #include "editor/spread.h"
 #include "editor/tails.h"
 #include "tests/fuzz/graph.h"
@@ -56,6 +57,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 		layout_blocks(&g, &o, &l, &a);
 		check(&g, &l, &a);
 		if (spread_jumps(&g, p[0] / 16., &l, &a))
+			check(&g, &l, &a);
+		if (lines_place(&g, p[0] / 16., p[0] % 7, &l, &a))
 			check(&g, &l, &a);
 		layout_random(&g, &o, p[0], &l, &a);
 		check(&g, &l, &a);
