@@ -2,6 +2,7 @@
 #include "editor-driver/entries.h"
 #include "editor-driver/program.h"
 #include "editor/infer.h"
+#include "editor/relax.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -157,29 +158,34 @@ static int by_rank(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static uint64_t place_run(struct fe_place *p, uint32_t from, uint32_t to, uint64_t at)
+static uint64_t place_part(struct fe_place *p, uint32_t from, uint32_t to,
+    const struct relaxed *printed, uint64_t at)
 {
-	for (; from < to; from++) {
-		p[from].addr = at;
-		at += p[from].bytes;
+	uint32_t k;
+
+	for (k = from; k < to; k++) {
+		p[k].addr = at + printed->addr[k] - printed->addr[from];
+		p[k].bytes = (uint32_t)(printed->end[k] - printed->addr[k]);
 	}
-	return at;
+	return from < to ? at + printed->end[to - 1] - printed->addr[from] : at;
 }
 
-/* Hot parts in this order, behind them the cold ones. */
-static void place_all(struct scoring *g, const struct placed *x, size_t n)
+/* Hot parts in this order, behind them the cold ones, as they will be printed. */
+static void place_all(struct scoring *g, const struct placed *x, size_t n, struct arena *a)
 {
+	struct relaxed *printed = arena_array(a, n, sizeof *printed);
 	struct fe_place *p = g->layout.place.v;
 	uint64_t at = 0, align;
 	size_t k;
 
 	for (k = 0; k < n; p += x[k++].layout.n) {
+		relax_places(x[k].cfg, &x[k].layout, &printed[k], a);
 		align = x[k].at && x[k].at->align > 1 ? (uint64_t)1 << x[k].at->align : 2;
-		at = (at + align - 1) & -align;
-		at = place_run(p, 0, x[k].layout.nhot, at);
+		at = ((at + align - 1) & -align) + x[k].layout.lead;
+		at = place_part(p, 0, x[k].layout.nhot, &printed[k], at);
 	}
 	for (p = g->layout.place.v, k = 0; k < n; p += x[k++].layout.n)
-		at = place_run(p, x[k].layout.nhot, x[k].layout.n, at);
+		at = place_part(p, x[k].layout.nhot, x[k].layout.n, &printed[k], at);
 }
 
 void score_plan(const struct scorer *s, const struct plan *layout, struct score *out)
@@ -208,7 +214,7 @@ void score_plan(const struct scorer *s, const struct plan *layout, struct score 
 		qsort(list.v, list.n, sizeof *list.v, by_rank);
 	for (k = 0; k < list.n; k++)
 		add_layout(&g, list.v[k].cfg, &list.v[k].layout, list.v[k].first);
-	place_all(&g, list.v, list.n);
+	place_all(&g, list.v, list.n, &mem);
 	finish(&g);
 	arena_free(&mem);
 	vec_free(&list);
