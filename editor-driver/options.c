@@ -34,9 +34,9 @@ static const char HELP[] =
     "  --original FILE  the program it is to replace: refuse when that was changed\n"
     "                   after its link, and leave out symbols when it has none\n"
     "  --with LIST      also these transforms, --without LIST not these; LIST is all or\n"
-    "                   names with commas between, of: align, got, hops, huge, lines,\n"
-    "                   page, rotate, spread, tails, thread (on by default: got, spread,\n"
-    "                   tails, thread; on AMD's Zen 5 also align, hops, page)\n"
+    "                   names with commas between, of: align, frugal, got, hops, huge,\n"
+    "                   lines, page, rotate, spread, tails, thread (on by default: got,\n"
+    "                   spread, tails, thread; on AMD's Zen 5 also align, hops, page)\n"
     "  --score          only say what the present and the best layout are worth\n"
     "  --layout BUILD   the present layout, for the score (default: the original's)\n"
     "  --report         only say what the artifact holds\n"
@@ -82,8 +82,8 @@ enum {
 static const struct {
 	const char *name;
 	unsigned bit;
-} TRANSFORM[] = {{"align", LAYOUT_ALIGN}, {"got", LAYOUT_GOT}, {"huge", LAYOUT_HUGE},
-    {"hops", LAYOUT_HOPS}, {"lines", LAYOUT_LINES}, {"page", LAYOUT_PAGE},
+} TRANSFORM[] = {{"align", LAYOUT_ALIGN}, {"frugal", LAYOUT_FRUGAL}, {"got", LAYOUT_GOT},
+    {"huge", LAYOUT_HUGE}, {"hops", LAYOUT_HOPS}, {"lines", LAYOUT_LINES}, {"page", LAYOUT_PAGE},
     {"rotate", LAYOUT_ROTATE}, {"spread", LAYOUT_SPREAD}, {"tails", LAYOUT_TAILS},
     {"thread", LAYOUT_THREAD}, {"all", LAYOUT_ALL}};
 

@@ -97,6 +97,7 @@ static void layout_func(struct plan *p, struct plan_tu *t, uint32_t i, struct ar
 	struct layout_options o = {.split = !f->one_part,
 	    .transforms = p->transforms,
 	    .hot = p->hot,
+	    .executed = p->executed,
 	    .calls = calls_of(f)};
 	struct unit_place *at = &t->place[i];
 	struct layout l;

@@ -122,7 +122,7 @@ static void do_call(struct builder *b, struct str op)
 {
 	bool pointer = *op.p == '*';
 
-	flag(b, call_flags(b, op));
+	flag(b, call_flags(b, op) | (pointer ? BLK_POINTER : 0));
 	add_call(b, pointer ? (struct str){"", 0} : op);
 	if (!pointer && str_is(symbol_of(op), "__morestack"))
 		b->why = "split stack";

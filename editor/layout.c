@@ -27,6 +27,10 @@ void layout_identity(const struct cfg *g, struct layout *out, struct arena *a)
 		out->order[b] = b;
 }
 
+/* Of the instructions executed, the jumps that a byte of copies must save to be
+ * worth it where they are to be few (bench/README.md, "Lines"). */
+static const double FRUGAL_BYTE = 1e-5;
+
 /* A block that place k may fall into and that may have a copy there, or block 0. */
 static uint32_t random_copy(const struct cfg *g, const struct layout *l, uint32_t k, uint64_t *seed)
 {
@@ -160,12 +164,15 @@ static double order_tails(const struct cfg *g, const struct layout_options *o, d
 static void add_tails(
     const struct cfg *g, const struct layout_options *o, struct layout *l, struct arena *a)
 {
+	bool frugal = o->transforms & LAYOUT_FRUGAL;
 	double price = (double)o->hot * LAYOUT_BYTE, cost;
 	struct layout any = *l;
 	bool same;
 
-	tails_copy(g, price, false, l, a);
-	tails_copy(g, price, true, &any, a);
+	if (frugal && price < FRUGAL_BYTE * o->executed)
+		price = FRUGAL_BYTE * o->executed;
+	tails_copy(g, price, frugal ? TAILS_NO_POINTER : 0, l, a);
+	tails_copy(g, price, TAILS_ANY_WAY | (frugal ? TAILS_NO_POINTER : 0), &any, a);
 	same = any.n == l->n && !memcmp(any.order, l->order, any.n * sizeof *any.order);
 	if (same && l->n == g->nblock)
 		return;

@@ -46,7 +46,8 @@ enum layout_transform {
 	LAYOUT_HUGE = 128,  /* all code lies on pages of 2 MiB, in address and file */
 	LAYOUT_SPREAD = 256, /* hard jumps on both halves of a line (editor/spread.h) */
 	LAYOUT_HOPS = 512,  /* jumps to hard jumps that come next (editor/hops.h) */
-	LAYOUT_ALL = 1023
+	LAYOUT_FRUGAL = 1024, /* copies where they save most (bench/README.md, "Lines") */
+	LAYOUT_ALL = 2047
 };
 
 /* Of the executions of a hot block, the jumps that a byte of copies or padding must
@@ -58,6 +59,7 @@ struct layout_options {
 	unsigned transforms; /* enum layout_transform */
 	uint64_t hot;        /* executions of a block that count as hot in its module */
 	uint64_t calls;      /* executions of calls in this function */
+	double executed;     /* instructions of its module */
 };
 
 /* Deterministic. Quasi-linear in the size of the graph in practice. */

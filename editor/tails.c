@@ -16,7 +16,7 @@ struct tails {
 	uint32_t *first; /* block's edges: edge[first[b]] … edge[first[b + 1]] */
 	uint32_t *place;
 	double price; /* jumps that a byte is worth */
-	bool any_way; /* runs follow any, not the likeliest alone */
+	unsigned how; /* enum tails_how */
 };
 
 /* Blocks to be copied behind a place. */
@@ -68,7 +68,7 @@ static uint32_t likely(const struct tails *t, uint32_t b, const struct cfg_edge 
 			way[0] = e;
 		}
 	}
-	return n && !t->any_way ? 1 : n;
+	return n && !(t->how & TAILS_ANY_WAY) ? 1 : n;
 }
 
 static bool in_run(const struct run *r, uint32_t b)
@@ -84,7 +84,8 @@ static bool in_run(const struct run *r, uint32_t b)
 static bool may_go_on(const struct tails *t, const struct run *r, uint32_t bytes, uint32_t b)
 {
 	return r->n < RUN_MAX && bytes + t->g->block[b].bytes <= BYTES_MAX &&
-	       tails_may_copy(t->g, b) && t->place[b] < t->l->nhot && t->g->block[b].count &&
+	       tails_may_copy(t->g, b) &&
+	       !(t->how & TAILS_NO_POINTER && t->g->block[b].flags & BLK_POINTER) && t->place[b] < t->l->nhot && t->g->block[b].count &&
 	       !in_run(r, b);
 }
 
@@ -157,9 +158,9 @@ static void insert(struct layout *l, const struct run *run, uint32_t ncopy, stru
 	l->nhot += ncopy;
 }
 
-void tails_copy(const struct cfg *g, double price, bool any_way, struct layout *l, struct arena *a)
+void tails_copy(const struct cfg *g, double price, unsigned how, struct layout *l, struct arena *a)
 {
-	struct tails t = {.g = g, .l = l, .price = price, .any_way = any_way};
+	struct tails t = {.g = g, .l = l, .price = price, .how = how};
 	struct run *run = arena_array(a, l->nhot, sizeof *run);
 	uint32_t k, ncopy = 0;
 

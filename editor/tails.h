@@ -17,7 +17,11 @@
  * follows the likeliest way from each block, or any way. The relative order of
  * what is there does not change.
  */
-void tails_copy(const struct cfg *g, double price, bool any_way, struct layout *l, struct arena *a);
+enum tails_how {
+	TAILS_ANY_WAY = 1,
+	TAILS_NO_POINTER = 2 /* no copies of calls through pointers */
+};
+void tails_copy(const struct cfg *g, double price, unsigned how, struct layout *l, struct arena *a);
 
 /* Orders the hot fragment anew where copies in it make that save taken jumps;
  * each stays behind its place. With `rotate`, loops are turned as well

@@ -51,9 +51,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 
 	if (n && fuzz_graph(&g, p + 1, n - 1, &a)) {
 		o.split = p[0] & 1;
-		o.transforms = (p[0] >> 1) * 9u; /* any of the ten */
+		o.transforms = (p[0] >> 1) * 17u; /* any of the eleven */
 		o.hot = p[0];
 		o.calls = p[0] % 4;
+		o.executed = 1e5 * (p[0] % 8);
 		layout_blocks(&g, &o, &l, &a);
 		check(&g, &l, &a);
 		if (spread_jumps(&g, p[0] / 16., &l, &a))

@@ -414,7 +414,7 @@ static struct layout with_copies(struct cfg *g, uint32_t seed)
 	cfggen(g, seed, 4 * seed, 1000, &mem);
 	layout_blocks(g, &parted, &l, &mem);
 	l.nhot = l.n;
-	tails_copy(g, 1, false, &l, &mem);
+	tails_copy(g, 1, 0, &l, &mem);
 	return l;
 }
 
@@ -438,15 +438,41 @@ START_TEST(runs_follow_any_way)
 		    .count = count[b],
 		    .flags = b == 2 || b == 4 ? 0 : BLK_EXIT};
 	layout_identity(&g, &l, &mem);
-	tails_copy(&g, .1, false, &l, &mem);
+	tails_copy(&g, .1, 0, &l, &mem);
 	ck_assert_uint_eq(l.n, 7);
 	for (k = 0; k < 7; k++)
 		ck_assert_uint_eq(l.order[k], likely[k]);
 	layout_identity(&g, &l, &mem);
-	tails_copy(&g, .1, true, &l, &mem);
+	tails_copy(&g, .1, TAILS_ANY_WAY, &l, &mem);
 	ck_assert_uint_eq(l.n, 8);
 	for (k = 0; k < 8; k++)
 		ck_assert_uint_eq(l.order[k], any[k]);
+	g.block[3].flags |= BLK_POINTER;
+	layout_identity(&g, &l, &mem);
+	tails_copy(&g, .1, TAILS_ANY_WAY | TAILS_NO_POINTER, &l, &mem);
+	ck_assert_uint_eq(l.n, 7);
+	for (k = 0; k < 7; k++)
+		ck_assert_uint_eq(l.order[k], likely[k]);
+}
+END_TEST
+
+/* The dearer the more else the program executes. */
+START_TEST(frugal_copies_are_of_what_is_hottest)
+{
+	struct layout_options o = {.split = 1, .transforms = LAYOUT_TAILS, .hot = 16};
+	struct layout l;
+	struct cfg g;
+
+	cfggen(&g, 3, 40, 1000, &mem);
+	layout_blocks(&g, &o, &l, &mem);
+	ck_assert_uint_gt(l.n, g.nblock);
+	o.transforms |= LAYOUT_FRUGAL;
+	o.executed = 1e5;
+	layout_blocks(&g, &o, &l, &mem);
+	ck_assert_uint_gt(l.n, g.nblock);
+	o.executed = 1e12;
+	layout_blocks(&g, &o, &l, &mem);
+	ck_assert_uint_eq(l.n, g.nblock);
 }
 END_TEST
 
@@ -627,6 +653,7 @@ int main(void)
 	tcase_add_test(t, dispatch_is_copied_into_its_handlers);
 	tcase_add_test(t, a_small_loop_is_copied_behind_itself);
 	tcase_add_test(t, runs_follow_any_way);
+	tcase_add_test(t, frugal_copies_are_of_what_is_hottest);
 	tcase_add_test(t, order_follows_the_copies);
 	tcase_add_test(t, main_places_are_where_control_goes_on);
 	tcase_add_test(t, the_main_place_is_not_fallen_into);
