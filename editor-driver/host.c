@@ -21,5 +21,8 @@ unsigned host_transforms(void)
 {
 	enum { ZEN_5 = 26 };
 
-	return family_of_amd() == ZEN_5 ? LAYOUT_ALIGN | LAYOUT_HOPS | LAYOUT_PAGE : 0;
+	return LAYOUT_TAILS | LAYOUT_THREAD | LAYOUT_GOT |
+	       (family_of_amd() == ZEN_5
+		       ? LAYOUT_FRUGAL | LAYOUT_HOPS | LAYOUT_LINES | LAYOUT_PAGE
+		       : LAYOUT_SPREAD);
 }

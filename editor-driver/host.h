@@ -5,7 +5,7 @@
 #ifndef MORPH_HOST_H
 #define MORPH_HOST_H
 
-/* Transforms (enum layout_transform) that win here, beside those that win everywhere. */
+/* The transforms (enum layout_transform) that win here. */
 unsigned host_transforms(void);
 
 #endif

@@ -36,7 +36,8 @@ static const char HELP[] =
     "  --with LIST      also these transforms, --without LIST not these; LIST is all or\n"
     "                   names with commas between, of: align, frugal, got, hops, huge,\n"
     "                   lines, page, rotate, spread, tails, thread (on by default: got,\n"
-    "                   spread, tails, thread; on AMD's Zen 5 also align, hops, page)\n"
+    "                   tails, thread; on AMD's Zen 5 frugal, hops, lines, page, elsewhere\n"
+    "                   spread)\n"
     "  --score          only say what the present and the best layout are worth\n"
     "  --layout BUILD   the present layout, for the score (default: the original's)\n"
     "  --report         only say what the artifact holds\n"
@@ -87,11 +88,7 @@ static const struct {
     {"rotate", LAYOUT_ROTATE}, {"spread", LAYOUT_SPREAD}, {"tails", LAYOUT_TAILS},
     {"thread", LAYOUT_THREAD}, {"all", LAYOUT_ALL}};
 
-enum {
-	TRANSFORMS_DEFAULT = LAYOUT_TAILS | LAYOUT_THREAD | LAYOUT_GOT | LAYOUT_SPREAD,
-	TOP_DEFAULT = 20,
-	JOBS_MAX = 64
-};
+enum { TOP_DEFAULT = 20, JOBS_MAX = 64 };
 
 static const struct option LONG[] = {{"artifact", required_argument, NULL, O_ARTIFACT},
     {"samples", required_argument, NULL, O_SAMPLES}, {"counts", required_argument, NULL, O_COUNTS},
@@ -329,7 +326,7 @@ void options_parse(struct options *o, int argc, char **argv)
 	int c;
 
 	*o = (struct options){.jobs = (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
-	    .transforms = TRANSFORMS_DEFAULT | host_transforms(),
+	    .transforms = host_transforms(),
 	    .top = TOP_DEFAULT};
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, "o:vhV", LONG, NULL)) != -1) {
