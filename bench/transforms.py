@@ -4,7 +4,7 @@ from gathered import complete
 
 SETS = {"order alone": ["--without", "all"],
         **{f"with {name}": ["--without", "all", "--with", name]
-           for name in ("thread", "tails", "rotate", "spread", "hops", "align", "lines", "page")},
+           for name in ("thread", "tails", "tails,frugal", "rotate", "spread", "hops", "align", "lines", "page")},
         "default": []}
 
 
