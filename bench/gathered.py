@@ -34,7 +34,7 @@ def gather(p, n):
     It is kept as long as program and workload are the same; beside it lies NAME.seen
     with what the manager counted meanwhile.
     """
-    kept, of = p.path(f"gathered-{n}.samples"), json.dumps([p.functions, p.trained, RATE])
+    kept, of = p.path(f"gathered-{n}.samples"), json.dumps([p.functions, RATE])
     if not os.path.exists(kept + ".of") or open(kept + ".of").read() != of:
         with Place() as place:
             module = copied(p, place)

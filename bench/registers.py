@@ -50,7 +50,7 @@ def recorded(p, n):
 
     It is kept as long as program and workload are the same.
     """
-    kept, of = p.path("registers"), json.dumps([p.build_id, p.trained, n])
+    kept, of = p.path("registers"), json.dumps([p.build_id, n])
     if not os.path.exists(kept + ".of") or open(kept + ".of").read() != of:
         with Place() as place, open(kept, "wb") as out:
             module = copied(p, place)

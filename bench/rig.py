@@ -235,7 +235,7 @@ class Program:
     # ---- builds ----
 
     def forget_another_training(self):
-        """Builds and profiles of all ways depend on it."""
+        """Removes the builds and profiles of all ways where they are of another training."""
         kept = self.path("trained")
         if not os.path.exists(kept) or open(kept).read() != self.trained:
             shutil.rmtree(self.dir, ignore_errors=True)

@@ -76,9 +76,9 @@ double plan_executed(const struct cfg *g)
 
 static uint8_t entry_alignment(const struct plan *p, const struct plan_tu *t, uint32_t i)
 {
-	if (p->mode == PLAN_RANDOM)
-		return p->transforms & LAYOUT_ALIGN ? func_seed(p, t, i) % 7 : 0;
-	return p->transforms & LAYOUT_ALIGN ? FUNC_ALIGN : 0;
+	if (!(p->transforms & LAYOUT_ALIGN))
+		return 0;
+	return p->mode == PLAN_RANDOM ? func_seed(p, t, i) % 7 : FUNC_ALIGN;
 }
 
 static uint64_t calls_of(const struct unit_func *f)

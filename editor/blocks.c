@@ -107,7 +107,7 @@ static struct label *local_target(struct builder *b, struct str op)
 static uint32_t call_flags(struct builder *b, struct str op)
 {
 	if (*op.p == '*')
-		return BLK_CALLS;
+		return BLK_CALLS | BLK_POINTER;
 	if (insn_noreturn(op))
 		return BLK_NORETURN;
 	return insn_returns(op) && !label_find(b->u, symbol_of(op)) ? 0 : BLK_CALLS;
@@ -122,7 +122,7 @@ static void do_call(struct builder *b, struct str op)
 {
 	bool pointer = *op.p == '*';
 
-	flag(b, call_flags(b, op) | (pointer ? BLK_POINTER : 0));
+	flag(b, call_flags(b, op));
 	add_call(b, pointer ? (struct str){"", 0} : op);
 	if (!pointer && str_is(symbol_of(op), "__morestack"))
 		b->why = "split stack";

@@ -16,6 +16,10 @@ enum {
 	FALL_GROWTH = 5, /* a jump in place of a fallthrough */
 };
 
+/* Of the instructions executed, the jumps that a byte of copies must save to be
+ * worth it where they are to be few (bench/README.md, "Lines"). */
+static const double FRUGAL_BYTE = 1e-5;
+
 void layout_identity(const struct cfg *g, struct layout *out, struct arena *a)
 {
 	uint32_t b;
@@ -26,10 +30,6 @@ void layout_identity(const struct cfg *g, struct layout *out, struct arena *a)
 	for (b = 0; b < g->nblock; b++)
 		out->order[b] = b;
 }
-
-/* Of the instructions executed, the jumps that a byte of copies must save to be
- * worth it where they are to be few (bench/README.md, "Lines"). */
-static const double FRUGAL_BYTE = 1e-5;
 
 /* A block that place k may fall into and that may have a copy there, or block 0. */
 static uint32_t random_copy(const struct cfg *g, const struct layout *l, uint32_t k, uint64_t *seed)
@@ -165,14 +165,15 @@ static void add_tails(
     const struct cfg *g, const struct layout_options *o, struct layout *l, struct arena *a)
 {
 	bool frugal = o->transforms & LAYOUT_FRUGAL;
+	unsigned how = frugal ? TAILS_NO_POINTER : 0;
 	double price = (double)o->hot * LAYOUT_BYTE, cost;
 	struct layout any = *l;
 	bool same;
 
 	if (frugal && price < FRUGAL_BYTE * o->executed)
 		price = FRUGAL_BYTE * o->executed;
-	tails_copy(g, price, frugal ? TAILS_NO_POINTER : 0, l, a);
-	tails_copy(g, price, TAILS_ANY_WAY | (frugal ? TAILS_NO_POINTER : 0), &any, a);
+	tails_copy(g, price, how, l, a);
+	tails_copy(g, price, how | TAILS_ANY_WAY, &any, a);
 	same = any.n == l->n && !memcmp(any.order, l->order, any.n * sizeof *any.order);
 	if (same && l->n == g->nblock)
 		return;

@@ -4,7 +4,6 @@
 
 #include <float.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { LINE = 1 << LINES_ALIGN, EVEN = 2, TURNS = 3 };
 
@@ -14,6 +13,14 @@ static const double WORTH = 1;
 /* Changes of the line in a run, by where in a line it begins. */
 struct changes {
 	double n[LINE];
+};
+
+/* What tells how often control goes where. */
+struct flow {
+	const struct cfg *g;
+	const struct layout *l;
+	uint32_t *edges, *main; /* layout_edges(), layout_main() */
+	double *count;          /* of each place */
 };
 
 struct lines {
@@ -47,11 +54,11 @@ static void go(struct changes *c, uint64_t from, uint64_t to, double n)
 
 /* Of the places of a run. What comes from other runs or goes there changes the line
  * wherever they lie, as good as always. */
-static void count_changes(const struct cfg *g, const struct layout *l, const uint32_t *edges,
-    const uint32_t *main, const double *count, const struct relaxed *at, const struct run *r,
-    struct changes *out)
+static void count_changes(
+    const struct flow *f, const struct relaxed *at, const struct run *r, struct changes *out)
 {
 	const uint64_t base = at->addr[r->first];
+	const uint32_t *order = f->l->order;
 	const struct cfg_block *b;
 	const struct cfg_edge *e;
 	uint32_t k, to;
@@ -59,18 +66,19 @@ static void count_changes(const struct cfg *g, const struct layout *l, const uin
 
 	*out = (struct changes){{0}};
 	for (k = r->first; k < r->end; k++) {
-		b = &g->block[l->order[k]];
-		if (!(count[k] > 0) || !b->count)
+		b = &f->g->block[order[k]];
+		if (!(f->count[k] > 0) || !b->count)
 			continue;
 		last = at->end[k] - (at->end[k] > at->addr[k]) - base;
-		run_through(out, at->addr[k] - base, last, count[k]);
-		for (e = g->edge + edges[l->order[k]]; e < g->edge + edges[l->order[k] + 1]; e++) {
-			to = main[e->dst];
-			if (e->kind != EDGE_INDIRECT && k + 1 < r->end && l->order[k + 1] == e->dst)
+		run_through(out, at->addr[k] - base, last, f->count[k]);
+		e = f->g->edge + f->edges[order[k]];
+		for (; e < f->g->edge + f->edges[order[k] + 1]; e++) {
+			to = f->main[e->dst];
+			if (e->kind != EDGE_INDIRECT && k + 1 < r->end && order[k + 1] == e->dst)
 				to = k + 1;
 			if (to >= r->first && to < r->end)
 				go(out, last, at->addr[to] - base,
-				    count[k] / (double)b->count * (double)e->count);
+				    f->count[k] / (double)b->count * (double)e->count);
 		}
 	}
 }
@@ -78,20 +86,21 @@ static void count_changes(const struct cfg *g, const struct layout *l, const uin
 static void read_layout(const struct cfg *g, const struct layout *l, const uint8_t *fixed,
     struct lines *s, struct arena *a)
 {
-	uint32_t *edges = layout_edges(g), *main = xcalloc(g->nblock, sizeof *main), i;
-	double *count = xcalloc(l->n, sizeof *count);
+	struct flow f = {g, l, layout_edges(g), xcalloc(g->nblock, sizeof *f.main),
+	    xcalloc(l->n, sizeof *f.count)};
+	uint32_t i;
 
 	runs_read(g, l, fixed, &s->run, a);
-	layout_main(g, l, main);
-	layout_flow(g, l, count);
+	layout_main(g, l, f.main);
+	layout_flow(g, l, f.count);
 	s->cost.n = 0;
 	for (i = 0; i < s->run.v.n; i++) {
 		vec_push(&s->cost, (struct changes){{0}});
-		count_changes(g, l, edges, main, count, &s->run.at, &s->run.v.v[i], &s->cost.v[i]);
+		count_changes(&f, &s->run.at, &s->run.v.v[i], &s->cost.v[i]);
 	}
-	free(edges);
-	free(main);
-	free(count);
+	free(f.edges);
+	free(f.main);
+	free(f.count);
 }
 
 /* In jumps, of a run that begins at `at` behind so many bytes of padding. */
@@ -137,8 +146,8 @@ struct way {
 };
 
 /* From run i − 1 at its offsets, for so much each, to run i. */
-static void step(const struct lines *s, uint32_t i, const double *before, double *best,
-    struct way *way)
+static void step(
+    const struct lines *s, uint32_t i, const double *before, double *best, struct way *way)
 {
 	static const uint8_t choice[] = {0, 3, 4, 5, 6};
 	const struct run *r = &s->run.v.v[i];
@@ -165,16 +174,16 @@ static void step(const struct lines *s, uint32_t i, const double *before, double
 	}
 }
 
-/* Sets the alignments of all runs behind the entry's; where that lies best. */
-static uint8_t solve(struct lines *s, uint32_t step_bytes)
+/* Sets the alignments of all runs behind the entry's; where that lies best, on a multiple
+ * of `every`. */
+static uint8_t solve(struct lines *s, uint32_t every)
 {
 	struct way *way = xcalloc(s->run.v.n * LINE, sizeof *way), *w;
 	double best[2][LINE], *now = best[0], *next = best[1], *t;
 	uint32_t i, to = 0;
 
 	for (i = 0; i < LINE; i++)
-		now[i] = i % step_bytes ? DBL_MAX
-					: run_cost(s, 0, i, 0) + s->price * entry_bytes(i);
+		now[i] = i % every ? DBL_MAX : run_cost(s, 0, i, 0) + s->price * entry_bytes(i);
 	for (i = 1; i < s->run.v.n; i++) {
 		step(s, i, now, next, &way[i * LINE]);
 		t = now;
@@ -195,7 +204,7 @@ static uint8_t solve(struct lines *s, uint32_t step_bytes)
 bool lines_place(
     const struct cfg *g, double price, uint8_t least, struct layout *l, struct arena *a)
 {
-	uint32_t step_bytes = least > 1 ? 1u << least : EVEN, turn;
+	uint32_t every = least > 1 ? 1u << least : EVEN, turn;
 	const uint8_t *fixed = l->align;
 	struct lines s = {.price = price};
 	struct layout now, from = *l;
@@ -206,7 +215,7 @@ bool lines_place(
 	min = cost_anywhere(&s);
 	/* Padding makes jumps longer: so more than once. */
 	for (turn = 0; turn < TURNS; turn++) {
-		from.lead = solve(&s, step_bytes);
+		from.lead = solve(&s, every);
 		now = runs_padded(&s.run, &from, a);
 		read_layout(g, &now, fixed, &s, a);
 		is = cost(&s, now.lead) + price * entry_bytes(now.lead);

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-void runs_read(const struct cfg *g, const struct layout *l, const uint8_t *fixed,
-    struct runs *out, struct arena *a)
+void runs_read(const struct cfg *g, const struct layout *l, const uint8_t *fixed, struct runs *out,
+    struct arena *a)
 {
 	uint32_t *edges = layout_edges(g), k;
 	bool stays;

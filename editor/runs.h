@@ -23,8 +23,8 @@ struct runs {
 
 /* Reads l, as the assembler prints it. Places for which fixed[] is not 0 begin a run as
  * well, whatever falls into them; NULL = none is. Free with vec_free(&out->v). */
-void runs_read(const struct cfg *g, const struct layout *l, const uint8_t *fixed,
-    struct runs *out, struct arena *a);
+void runs_read(const struct cfg *g, const struct layout *l, const uint8_t *fixed, struct runs *out,
+    struct arena *a);
 /* l with the alignments that the runs have now; how long jumps are then is not known yet. */
 struct layout runs_padded(const struct runs *r, const struct layout *l, struct arena *a);
 

@@ -4,7 +4,6 @@
 #include "editor/runs.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { LINE = 64, HALF_BIT = 5, CHOICES_MAX = 24, TURNS = 3 };
 

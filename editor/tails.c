@@ -84,9 +84,8 @@ static bool in_run(const struct run *r, uint32_t b)
 static bool may_go_on(const struct tails *t, const struct run *r, uint32_t bytes, uint32_t b)
 {
 	return r->n < RUN_MAX && bytes + t->g->block[b].bytes <= BYTES_MAX &&
-	       tails_may_copy(t->g, b) &&
-	       !(t->how & TAILS_NO_POINTER && t->g->block[b].flags & BLK_POINTER) && t->place[b] < t->l->nhot && t->g->block[b].count &&
-	       !in_run(r, b);
+	       tails_may_copy(t->g, b) && t->place[b] < t->l->nhot && t->g->block[b].count &&
+	       !(t->how & TAILS_NO_POINTER && t->g->block[b].flags & BLK_POINTER) && !in_run(r, b);
 }
 
 /* Goes on with block b, to which the run of so many bytes comes `count` times, having

@@ -18,7 +18,13 @@ static void teardown(void)
 	arena_free(&mem);
 }
 
-enum { BLOCKS = 7, RUNS = 3, EDGES = 12, LINE = 64, GAP = 32 /* in front of an entry, in the mean */ };
+enum {
+	BLOCKS = 7,
+	RUNS = 3,
+	EDGES = 12,
+	LINE = 64,
+	GAP = 32 /* in front of an entry, in the mean */
+};
 
 static const uint32_t RUN[RUNS + 1] = {0, 3, 5, BLOCKS}; /* the first blocks of the runs */
 static const uint8_t CHOICE[] = {0, 3, 4, 5, 6};
