@@ -219,15 +219,16 @@ static void jump(struct emitter *m, const struct func *f, const char *op, size_t
 	buf_char(m->out, '\n');
 }
 
-/* Where control gets to that goes to block id. */
-static uint32_t destination(const struct func *f, const struct layout *l, uint32_t id)
+/* Where control gets to that goes to block id, when block next follows. */
+static uint32_t destination(
+    const struct func *f, const struct layout *l, uint32_t id, uint32_t next)
 {
 	enum { HOPS_MAX = 16 }; /* ends in cycles of such blocks */
 	const struct blk *k;
 	uint32_t to = id;
 	int hops;
 
-	for (hops = 0; l->thread && f->pub->cfg.block[to].flags & BLK_SKIP; hops++) {
+	for (hops = 0; l->thread && to != next && f->pub->cfg.block[to].flags & BLK_SKIP; hops++) {
 		k = &f->blk[to];
 		to = k->term == TERM_JUMP ? k->target : k->fall;
 		if (hops == HOPS_MAX)
@@ -236,44 +237,27 @@ static uint32_t destination(const struct func *f, const struct layout *l, uint32
 	return to;
 }
 
-static void go_on(struct emitter *m, const struct func *f, uint32_t to, bool falls)
-{
-	if (!falls)
-		jump(m, f, "jmp", 3, to);
-}
-
 /* The jumps at the end of a block follow from what comes next. */
 static void terminate(struct emitter *m, const struct func *f, const struct layout *l,
     const struct blk *k, uint32_t next)
 {
-	uint32_t target = k->target == NONE ? NONE : destination(f, l, k->target);
-	uint32_t fall = k->fall == NONE ? NONE : destination(f, l, k->fall);
-	bool target_next = next != NONE && (k->target == next || target == next);
-	bool fall_next = next != NONE && (k->fall == next || fall == next);
-	const struct stmt *st;
-	const char *inverse;
+	uint32_t on = k->term == TERM_JUMP ? k->target : k->fall, taken = NONE;
+	struct layout_jumps to;
+	struct str op = {0};
 
-	switch (k->term) {
-	case TERM_FALL:
-		go_on(m, f, fall, fall_next);
-		break;
-	case TERM_JUMP:
-		go_on(m, f, target, target_next);
-		break;
-	case TERM_COND:
-		st = &m->u->stmt.v[f->code.v[k->jump]];
-		inverse = insn_inverse(st->op);
-		if (target_next && !fall_next) {
-			jump(m, f, inverse, strlen(inverse), fall);
-			break;
-		}
-		jump(m, f, st->op.p, st->op.n, target);
-		go_on(m, f, fall, fall_next);
-		break;
-	case TERM_INDIRECT:
-	case TERM_END:
-		break;
-	}
+	if (k->term == TERM_INDIRECT || k->term == TERM_END)
+		return;
+	if (k->term == TERM_COND)
+		taken = destination(f, l, k->target, next);
+	to = layout_jumps(taken, destination(f, l, on, next), next);
+	if (to.cond != NONE)
+		op = m->u->stmt.v[f->code.v[k->jump]].op;
+	if (to.inverse)
+		jump(m, f, insn_inverse(op), strlen(insn_inverse(op)), to.cond);
+	else if (to.cond != NONE)
+		jump(m, f, op.p, op.n, to.cond);
+	if (to.jump != NONE)
+		jump(m, f, "jmp", 3, to.jump);
 }
 
 /* A function while it is printed in its new order. */

@@ -31,6 +31,15 @@ void layout_identity(const struct cfg *g, struct layout *out, struct arena *a)
 		out->order[b] = b;
 }
 
+struct layout_jumps layout_jumps(uint32_t taken, uint32_t on, uint32_t next)
+{
+	bool inverse = taken != UINT32_MAX && taken == next && on != next;
+
+	if (inverse)
+		return (struct layout_jumps){.cond = on, .jump = UINT32_MAX, .inverse = true};
+	return (struct layout_jumps){.cond = taken, .jump = on == next ? UINT32_MAX : on};
+}
+
 /* A block that place k may fall into and that may have a copy there, or block 0. */
 static uint32_t random_copy(const struct cfg *g, const struct layout *l, uint32_t k, uint64_t *seed)
 {

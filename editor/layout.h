@@ -90,6 +90,16 @@ static inline bool layout_runs_on(const struct layout *l, uint32_t k)
 	return layout_adjoins(l, k) && !layout_hops(l, k);
 }
 
+/* The jumps that a place is printed with, as blocks they go to; UINT32_MAX = no such
+ * jump. */
+struct layout_jumps {
+	uint32_t cond, jump;
+	bool inverse; /* the condition is that not to take the original's */
+};
+/* Of a block that goes to `taken` by its conditional jump (UINT32_MAX: it has none), else
+ * on to `on` (UINT32_MAX: nowhere), and can run on to `next` (UINT32_MAX: to nothing). */
+struct layout_jumps layout_jumps(uint32_t taken, uint32_t on, uint32_t next);
+
 /* The main place of each block; place[] has g->nblock. */
 void layout_main(const struct cfg *g, const struct layout *l, uint32_t *place);
 

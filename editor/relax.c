@@ -26,9 +26,8 @@ uint32_t relax_jump(enum edge_kind kind, uint64_t from, uint64_t to)
 	return kind == EDGE_JUMP ? LONG_JUMP : LONG_COND;
 }
 
-/* The jumps that end a place, as emit prints them. */
 struct ending {
-	uint32_t cond, jump; /* the block each goes to, or NONE */
+	struct layout_jumps to;
 	uint8_t cond_bytes, jump_bytes;
 };
 
@@ -37,25 +36,18 @@ enum { NONE = UINT32_MAX };
 static struct ending ending_of(
     const struct cfg *g, const struct layout *l, const uint32_t *edges, uint32_t k)
 {
-	uint32_t b = l->order[k], i, on = NONE, next = NONE;
-	struct ending end = {NONE, NONE, SHORT, SHORT};
+	uint32_t b = l->order[k], i, on = NONE, taken = NONE;
 	const struct cfg_edge *e;
 
-	if (layout_runs_on(l, k))
-		next = l->order[k + 1];
 	for (i = edges[b]; i < edges[b + 1]; i++) {
 		e = &g->edge[i];
 		if (e->kind == EDGE_TAKEN)
-			end.cond = e->dst;
+			taken = e->dst;
 		else if (e->kind != EDGE_INDIRECT)
 			on = e->dst;
 	}
-	if (end.cond != NONE && end.cond == next && on != next) {
-		end.cond = on;
-		on = next;
-	}
-	end.jump = on == next ? NONE : on;
-	return end;
+	return (struct ending){
+	    layout_jumps(taken, on, layout_runs_on(l, k) ? l->order[k + 1] : NONE), SHORT, SHORT};
 }
 
 /* One round over all places; whether a jump did not reach. */
@@ -74,21 +66,21 @@ static bool relax_round(const struct cfg *g, const struct layout *l, const uint3
 		r->addr[k] = at;
 		at += g->block[l->order[k]].bytes - g->block[l->order[k]].jump;
 		r->jump[k] = RELAX_NONE;
-		if (v[k].cond != NONE) {
+		if (v[k].to.cond != NONE) {
 			at += v[k].cond_bytes;
 			r->jump[k] = at - 1;
 		}
-		at += v[k].jump == NONE ? 0 : v[k].jump_bytes;
+		at += v[k].to.jump == NONE ? 0 : v[k].jump_bytes;
 		r->end[k] = at;
 	}
 	for (k = 0; k < l->n; k++) {
-		if (v[k].cond != NONE && v[k].cond_bytes == SHORT) {
-			n = relax_jump(EDGE_TAKEN, r->jump[k] + 1, r->addr[place[v[k].cond]]);
+		if (v[k].to.cond != NONE && v[k].cond_bytes == SHORT) {
+			n = relax_jump(EDGE_TAKEN, r->jump[k] + 1, r->addr[place[v[k].to.cond]]);
 			longer |= n != SHORT;
 			v[k].cond_bytes = (uint8_t)n;
 		}
-		if (v[k].jump != NONE && v[k].jump_bytes == SHORT) {
-			n = relax_jump(EDGE_JUMP, r->end[k], r->addr[place[v[k].jump]]);
+		if (v[k].to.jump != NONE && v[k].jump_bytes == SHORT) {
+			n = relax_jump(EDGE_JUMP, r->end[k], r->addr[place[v[k].to.jump]]);
 			longer |= n != SHORT;
 			v[k].jump_bytes = (uint8_t)n;
 		}
