@@ -1,4 +1,5 @@
 #include "editor/frontend.h"
+#include "editor/layout.h"
 
 #include <string.h>
 
@@ -36,18 +37,19 @@ static uint64_t last_byte(const struct fe_place *at)
 	return at->addr + at->bytes - !!at->bytes;
 }
 
-/* Adds the jumps that are taken, those that a layout prints beyond the
- * original's instructions (editor/emit.c), and the lines fetched: of a block
- * the first one not, where control comes from the same line. */
+/* Adds the jumps that are taken, those that a layout prints beyond the original's
+ * instructions, and the lines fetched: of a block the first one not, where control
+ * comes from the same line. */
 static void add_place(
     const struct fe_program *p, const struct fe_layout *l, uint32_t at, struct fe_cost *c)
 {
 	const struct fe_place *here = &l->place.v[at];
 	const struct fe_block *k = &p->block.v[here->block];
-	double share = k->count > 0 ? here->count / k->count : 0, n, jumps = 0, not_taken = 0;
+	double share = k->count > 0 ? here->count / k->count : 0, n, taken = 0, on = 0;
+	uint32_t i, to, taken_to = FE_NONE, on_to = FE_NONE, next = FE_NONE;
 	uint64_t last = last_byte(here) >> LINE_BITS;
 	const struct fe_edge *e;
-	uint32_t i, to, ways = 0;
+	struct layout_jumps jumps;
 
 	c->lines += here->count * (double)(last - (here->addr >> LINE_BITS) + 1);
 	for (i = k[0].edge; i < k[1].edge; i++) {
@@ -56,16 +58,26 @@ static void add_place(
 		to = e->kind == EDGE_INDIRECT ? FE_NONE : falls_into(l, at, e->dst);
 		if (l->place.v[to == FE_NONE ? l->main[e->dst] : to].addr >> LINE_BITS == last)
 			c->lines -= n;
-		if (to != FE_NONE) {
-			jumps -= e->kind == EDGE_JUMP ? n : 0;
-			continue;
+		if (to != FE_NONE)
+			next = e->dst;
+		if (e->kind == EDGE_INDIRECT) {
+			c->taken += n;
+		} else if (e->kind == EDGE_TAKEN) {
+			taken_to = e->dst;
+			taken = n;
+		} else {
+			on_to = e->dst;
+			on = n;
+			c->insns -= e->kind == EDGE_JUMP ? n : 0;
 		}
-		c->taken += n;
-		jumps += e->kind == EDGE_FALL ? n : 0;
-		not_taken += e->kind == EDGE_NOTTAKEN ? n : 0;
-		ways += e->kind == EDGE_TAKEN || e->kind == EDGE_NOTTAKEN;
 	}
-	c->insns += jumps + (ways == 2 ? not_taken : 0);
+	jumps = layout_jumps(taken_to, on_to, next);
+	if (jumps.cond != FE_NONE)
+		c->taken += jumps.inverse ? on : taken;
+	if (jumps.jump != FE_NONE) {
+		c->taken += on;
+		c->insns += on;
+	}
 }
 
 /* ---- what takes an order of events ---- */

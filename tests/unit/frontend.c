@@ -119,9 +119,10 @@ END_TEST
 START_TEST(empty_blocks_take_no_room)
 {
 	diamond();
-	place_all((uint32_t[]){0, 1, 2, 3}, 4);
-	l.place.v[1].bytes = 0;
-	ck_assert_double_eq_tol(run().taken, (10 + 0) / 1500., 1e-12);
+	place_all((uint32_t[]){0, 2, 1, 3}, 4);
+	ck_assert_double_eq_tol(run().taken, (10 + 90) / 1500., 1e-12);
+	l.place.v[2].bytes = 0;
+	ck_assert_double_eq_tol(run().taken, 10 / 1500., 1e-12);
 }
 END_TEST
 
