@@ -454,17 +454,18 @@ static void set_up(struct joint *j, struct sparse *s, bool doubting)
 	}
 }
 
+double joint_within(const struct joint *j, double flow)
+{
+	return !(flow > LEAST) ? LEAST : flow < j->most ? flow : j->most;
+}
+
 /* Changes a flow by a share of it, within bounds. Returns how much it moved,
  * where that matters. */
 static double change(const struct joint *j, double *flow, double by)
 {
 	double moved = *flow > ROUNDS_TO_0 ? fabs(by) : 0;
 
-	*flow *= by < -0.9 ? 0.1 : by < 7 ? 1 + by : 8;
-	if (!(*flow > LEAST))
-		*flow = LEAST;
-	if (*flow > j->most)
-		*flow = j->most;
+	*flow = joint_within(j, *flow * (by < -0.9 ? 0.1 : by < 7 ? 1 + by : 8));
 	return moved;
 }
 
@@ -532,6 +533,23 @@ static struct flows flows_kept(const struct joint *j, struct arena *a)
 	return f;
 }
 
+/* The second beginning counts where it explains the function's samples much better. */
+static bool solve_unseen(struct joint *j, struct sparse *s, struct arena *a)
+{
+	double least = solve(j, s, 0) ? joint_misfit(j) : HUGE_VAL;
+	struct flows first;
+
+	if (least < SURELY_LESS)
+		return true;
+	first = flows_kept(j, a);
+	joint_begin_anew(j, a);
+	if (solve(j, s, 0) && joint_misfit(j) < least - SURELY_LESS)
+		return true;
+	j->way = first.way;
+	j->in = first.in;
+	return least < HUGE_VAL;
+}
+
 /* Takes mispredicted branches into account where that explains the function's
  * samples much better, and as dearer ones where that does once more; which
  * nobody can tell without witnesses. */
@@ -542,7 +560,7 @@ static bool solve_all(struct joint *j, struct sparse *s, struct arena *a)
 	size_t i;
 
 	if (!any_seen(j))
-		return solve(j, s, 0);
+		return solve_unseen(j, s, a);
 	if (!solve(j, s, 0))
 		return solve(j, s, REFILL[0].time);
 	least = joint_misfit(j);

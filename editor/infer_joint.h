@@ -103,6 +103,10 @@ void joint_came_look(struct joint *j);
 void joint_refill(struct joint *j, double time);
 /* How badly the present flows explain all evidence. */
 double joint_misfit(struct joint *j);
+/* The flow, or the nearest that a way may have. */
+double joint_within(const struct joint *j, double flow);
+/* Before the first step: other flows to begin with (infer_anew.c). */
+void joint_begin_anew(struct joint *j, struct arena *a);
 
 /* Sets the counts of g to whole flows next to those in j; Kirchhoff's law holds. */
 void joint_settle(struct joint *j, struct arena *a);
