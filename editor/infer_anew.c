@@ -6,8 +6,6 @@
  */
 #include "editor/infer_joint.h"
 
-#include <math.h>
-
 /* A function entered once, by sweeps: each takes what is executed one block further. */
 static double *executions(const struct joint *j, struct arena *a)
 {
