@@ -23,6 +23,7 @@ static const struct {
 	double time, left;
 } REFILL[] = {{10, 0.75}, {30, 0.9}};
 static const double SURELY_LESS = 5; /* ln of the odds, 150 to 1 */
+static const double BY_CHANCE = 0.5; /* misfit of a block, in the mean (Wilks 1938) */
 /* What block samples are worth at most, and by the number of instructions. */
 static const double BIAS = 0.3, BIAS_OF_ONE = 0.3;
 static const double HIDDEN = 0.25;   /* what too few are, by the square of instructions */
@@ -533,13 +534,14 @@ static struct flows flows_kept(const struct joint *j, struct arena *a)
 	return f;
 }
 
-/* The second beginning counts where it explains the function's samples much better. */
+/* Begins a second time where there is a loop and the samples are explained worse than
+ * chance leaves them. That counts where it explains them much better. */
 static bool solve_unseen(struct joint *j, struct sparse *s, struct arena *a)
 {
 	double least = solve(j, s, 0) ? joint_misfit(j) : HUGE_VAL;
 	struct flows first;
 
-	if (least < SURELY_LESS)
+	if (least < fmax(SURELY_LESS, BY_CHANCE * j->g->nblock) || j->loop_ends[0] == NONE)
 		return true;
 	first = flows_kept(j, a);
 	joint_begin_anew(j, a);
