@@ -542,7 +542,7 @@ static bool solve_unseen(struct joint *j, struct sparse *s, struct arena *a)
 	struct flows first;
 
 	if (least < fmax(SURELY_LESS, BY_CHANCE * j->g->nblock) || j->loop_ends[0] == NONE)
-		return true;
+		return least < HUGE_VAL;
 	first = flows_kept(j, a);
 	joint_begin_anew(j, a);
 	if (solve(j, s, 0) && joint_misfit(j) < least - SURELY_LESS)
