@@ -122,10 +122,8 @@ int check_outside(struct checker *c, size_t i)
 		c->left = NONE;
 		return 0;
 	}
-	if ((!o || !same_stmt(st, o)) && lead(c, i))
-		return 0;
 	if (!o || !same_stmt(st, o))
-		return wrong_line(c, i, "not what the original has here");
+		return lead(c, i) ? 0 : wrong_line(c, i, "not what the original has here");
 	if (!same_section(section_of(&c->out, st), section_of(c->u, o)))
 		return wrong_line(c, i, "not in its section");
 	if (section_of(c->u, o)->code)

@@ -243,19 +243,21 @@ static void terminate(struct emitter *m, const struct func *f, const struct layo
 {
 	uint32_t on = k->term == TERM_JUMP ? k->target : k->fall, taken = NONE;
 	struct layout_jumps to;
-	struct str op = {0};
+	const char *inverse;
+	struct str op;
 
 	if (k->term == TERM_INDIRECT || k->term == TERM_END)
 		return;
 	if (k->term == TERM_COND)
 		taken = destination(f, l, k->target, next);
 	to = layout_jumps(taken, destination(f, l, on, next), next);
-	if (to.cond != NONE)
+	if (to.cond != NONE) {
 		op = m->u->stmt.v[f->code.v[k->jump]].op;
-	if (to.inverse)
-		jump(m, f, insn_inverse(op), strlen(insn_inverse(op)), to.cond);
-	else if (to.cond != NONE)
+		inverse = insn_inverse(op);
+		if (to.inverse)
+			op = (struct str){inverse, strlen(inverse)};
 		jump(m, f, op.p, op.n, to.cond);
+	}
 	if (to.jump != NONE)
 		jump(m, f, "jmp", 3, to.jump);
 }

@@ -508,6 +508,12 @@ static bool solve(struct joint *j, struct sparse *s, double refill)
 	return moved < NEARLY_DONE;
 }
 
+/* What the flows found leave unexplained, HUGE_VAL where none were. */
+static double unexplained(struct joint *j, struct sparse *s, double refill)
+{
+	return solve(j, s, refill) ? joint_misfit(j) : HUGE_VAL;
+}
+
 static bool any_seen(const struct joint *j)
 {
 	uint32_t b;
@@ -534,21 +540,26 @@ static struct flows flows_kept(const struct joint *j, struct arena *a)
 	return f;
 }
 
+static void flows_restore(struct joint *j, struct flows f)
+{
+	j->way = f.way;
+	j->in = f.in;
+}
+
 /* Begins a second time where there is a loop and the samples are explained worse than
  * chance leaves them. That counts where it explains them much better. */
 static bool solve_unseen(struct joint *j, struct sparse *s, struct arena *a)
 {
-	double least = solve(j, s, 0) ? joint_misfit(j) : HUGE_VAL;
+	double least = unexplained(j, s, 0);
 	struct flows first;
 
 	if (least < fmax(SURELY_LESS, BY_CHANCE * j->g->nblock) || j->loop_ends[0] == NONE)
 		return least < HUGE_VAL;
 	first = flows_kept(j, a);
 	joint_begin_anew(j, a);
-	if (solve(j, s, 0) && joint_misfit(j) < least - SURELY_LESS)
+	if (unexplained(j, s, 0) < least - SURELY_LESS)
 		return true;
-	j->way = first.way;
-	j->in = first.in;
+	flows_restore(j, first);
 	return least < HUGE_VAL;
 }
 
@@ -568,10 +579,9 @@ static bool solve_all(struct joint *j, struct sparse *s, struct arena *a)
 	least = joint_misfit(j);
 	for (i = 0; i < sizeof REFILL / sizeof *REFILL; i++) {
 		best = flows_kept(j, a);
-		misfit = solve(j, s, REFILL[i].time) ? joint_misfit(j) : HUGE_VAL;
+		misfit = unexplained(j, s, REFILL[i].time);
 		if (misfit > fmax(REFILL[i].left * least, least - SURELY_LESS)) {
-			j->way = best.way;
-			j->in = best.in;
+			flows_restore(j, best);
 			break;
 		}
 		least = misfit;

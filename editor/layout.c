@@ -33,9 +33,7 @@ void layout_identity(const struct cfg *g, struct layout *out, struct arena *a)
 
 struct layout_jumps layout_jumps(uint32_t taken, uint32_t on, uint32_t next)
 {
-	bool inverse = taken != UINT32_MAX && taken == next && on != next;
-
-	if (inverse)
+	if (taken != UINT32_MAX && taken == next && on != next)
 		return (struct layout_jumps){.cond = on, .jump = UINT32_MAX, .inverse = true};
 	return (struct layout_jumps){.cond = taken, .jump = on == next ? UINT32_MAX : on};
 }

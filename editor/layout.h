@@ -94,7 +94,7 @@ static inline bool layout_runs_on(const struct layout *l, uint32_t k)
  * jump. */
 struct layout_jumps {
 	uint32_t cond, jump;
-	bool inverse; /* the condition is that not to take the original's */
+	bool inverse; /* cond goes where the original's jump is not taken */
 };
 /* Of a block that goes to `taken` by its conditional jump (UINT32_MAX: it has none), else
  * on to `on` (UINT32_MAX: nowhere), and can run on to `next` (UINT32_MAX: to nothing). */

@@ -52,7 +52,7 @@ static void go(struct changes *c, uint64_t from, uint64_t to, double n)
 		c->n[at] += line_of(at + to) == line_of(at + from) ? 0 : n;
 }
 
-/* Of the places of a run. What comes from other runs or goes there changes the line
+/* Adds those of the places of a run. What comes from other runs or goes there changes the line
  * wherever they lie, as good as always. */
 static void count_changes(
     const struct flow *f, const struct relaxed *at, const struct run *r, struct changes *out)
@@ -64,7 +64,6 @@ static void count_changes(
 	uint32_t k, to;
 	uint64_t last;
 
-	*out = (struct changes){{0}};
 	for (k = r->first; k < r->end; k++) {
 		b = &f->g->block[order[k]];
 		if (!(f->count[k] > 0) || !b->count)

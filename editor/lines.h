@@ -14,9 +14,9 @@
 enum { LINES_ALIGN = 6 /* log2: of the boundary that the entry's lead is counted from */ };
 
 /*
- * Sets l->align, which stays where it is set, and l->lead for an entry on LINES_ALIGN, a
- * multiple of 1 << least. Whether that is worth its bytes; if not, nothing is set. price: jumps
- * that a byte of padding must save. Quasi-linear.
+ * Sets l->align, which stays where it is set, and l->lead, a multiple of 1 << least, for an
+ * entry on LINES_ALIGN. Whether that is worth its bytes; if not, nothing is set. price:
+ * jumps that a byte of padding must save. Quasi-linear.
  */
 bool lines_place(
     const struct cfg *g, double price, uint8_t least, struct layout *l, struct arena *a);

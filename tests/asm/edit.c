@@ -4,7 +4,8 @@
  *	# layout: FUNCTION RANK BLOCK… [| COLD BLOCK…]
  *	# count: edges|blocks [atomic|thread]          all functions, in their order
  * A block may come twice: a copy. BLOCK:4 is aligned to 16 bytes, BLOCK! hops; a word
- * "thread" threads jumps, "hole:N" leaves N bytes, "lead:N" begins so many behind 64. Functions that are not named stay.
+ * "thread" threads jumps, "hole:N" leaves N bytes, "lead:N" begins so many behind a
+ * boundary of 64. Functions that are not named stay.
  * Prints "refused: …" for a foreign unit.
  */
 #include "common/publish.h"

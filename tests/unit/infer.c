@@ -527,6 +527,26 @@ START_TEST(refills_explain_seldom_arms)
 }
 END_TEST
 
+/* gzip's longest_match on a Zen 5: the end of its loop retires with what is in front of
+ * it, and what is behind a mispredicted jump has too many samples. */
+START_TEST(a_loop_whose_end_hides_is_one)
+{
+	static const uint32_t insns[] = {21, 4, 4, 2, 1, 2, 6};
+	static const uint32_t samples[] = {121, 4413, 3361, 84, 0, 1273, 588};
+	struct cfg g = graph(7, "01f 12t 15n 23n 26t 34n 36t 41f 52t 56n");
+	uint32_t b;
+
+	for (b = 0; b < g.nblock; b++) {
+		g.block[b].insns = insns[b];
+		g.block[b].samples = samples[b] * S;
+	}
+	g.block[6].flags = BLK_EXIT;
+	infer(&g, INFER_SAMPLES, &mem);
+	check_flow(&g);
+	ck_assert_uint_gt(edge(&g, 4, 1), 3 * g.block[0].count);
+}
+END_TEST
+
 /* Jumps of one look; of the first four registers tell, of the last nothing. */
 static struct cfg alike[5];
 
@@ -547,26 +567,6 @@ static double fifth(const double witness[4])
 	infer_alike(g, 5, 5);
 	return alike[4].edge[0].alike + alike[4].edge[1].alike;
 }
-
-/* gzip's longest_match on a Zen 5: the end of its loop retires with what is in front of
- * it, and what is behind a mispredicted jump has too many samples. */
-START_TEST(a_loop_whose_end_hides_is_one)
-{
-	static const uint32_t insns[] = {21, 4, 4, 2, 1, 2, 6};
-	static const uint32_t samples[] = {121, 4413, 3361, 84, 0, 1273, 588};
-	struct cfg g = graph(7, "01f 12t 15n 23n 26t 34n 36t 41f 52t 56n");
-	uint32_t b;
-
-	for (b = 0; b < g.nblock; b++) {
-		g.block[b].insns = insns[b];
-		g.block[b].samples = samples[b] * S;
-	}
-	g.block[6].flags = BLK_EXIT;
-	infer(&g, INFER_SAMPLES, &mem);
-	check_flow(&g);
-	ck_assert_uint_gt(edge(&g, 4, 1), 3 * g.block[0].count);
-}
-END_TEST
 
 START_TEST(what_looks_alike_goes_alike)
 {
