@@ -100,6 +100,7 @@ static void give_name(struct thin *t, const char *name, struct buf *out, size_t 
 	Elf64_Shdr *dynamic = section_of_type(t, SHT_DYNAMIC), *strings;
 	Elf64_Dyn dyn, soname = {.d_tag = DT_SONAME}, end = {.d_tag = DT_NULL};
 	size_t at, from;
+	uint8_t *to;
 
 	if (!dynamic || dynamic->sh_link >= t->eh.e_shnum)
 		return;
@@ -124,7 +125,9 @@ static void give_name(struct thin *t, const char *name, struct buf *out, size_t 
 	dynamic->sh_offset = from - begin;
 	dynamic->sh_size = out->n - from;
 	from = out->n;
-	buf_add(out, t->p + strings->sh_offset, strings->sh_size);
+	/* From the copy: they may be the section names, which have moved. */
+	to = buf_grow(out, strings->sh_size);
+	memcpy(to, out->p + begin + strings->sh_offset, strings->sh_size);
 	buf_add(out, name, strlen(name) + 1);
 	strings->sh_offset = from - begin;
 	strings->sh_size = out->n - from;
