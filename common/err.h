@@ -7,6 +7,8 @@
 #ifndef MORPH_ERR_H
 #define MORPH_ERR_H
 
+#include <stddef.h>
+
 struct err {
 	char text[1024];
 };
@@ -17,5 +19,12 @@ int err_set(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2
 int err_sys(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Puts "prefix: " before the text that is there. */
 int err_wrap(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* s into out of n bytes; of what is too long, a path mostly, the middle goes. */
+void err_fit(char *out, size_t n, const char *s);
+
+/* Text that anybody may have written as one line: control characters become
+ * spaces. Returns it. */
+char *err_line(char *s);
 
 #endif

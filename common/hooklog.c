@@ -1,6 +1,7 @@
 #include "common/hooklog.h"
 #include "common/mem.h"
 #include "common/publish.h"
+#include "common/utf8.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -22,22 +23,6 @@ char *hooklog_path(void)
 	if ((s = getenv("HOME")) && *s == '/')
 		return xasprintf("%s/.local/state/morph/hooks.log", s);
 	return NULL;
-}
-
-/* Length of the UTF-8 sequence at s, 0 when there is none. */
-static int utf8_length(const unsigned char *s)
-{
-	int n = *s < 0xc2 ? 0 : *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : *s < 0xf5 ? 4 : 0;
-	int i;
-
-	for (i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f))
-		return 0;
-	if ((*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return n;
 }
 
 static void json_string(struct buf *b, const char *s)
