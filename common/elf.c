@@ -1,109 +1,110 @@
 #include "common/elf.h"
+#include "common/elf_parts.h"
 #include "common/le.h"
+#include "common/publish.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <gelf.h>
-#include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { NT_MORPH_ORIGIN = 1, NT_MORPH_COUNTED = 2 };
-
-struct elf {
-	Elf *elf;
-	int fd;
-	char *name;
-	GElf_Ehdr ehdr;
-	size_t nphdr, shstrndx;
-	enum elf_kind kind;
+enum {
+	CHUNK = 64,                /* headers read at once */
+	SECTIONS_MAX = 1 << 16,    /* of what runs */
+	SECTIONS_OBJECT = 1 << 20, /* of an object: one for each function and its debug lines */
+	DYNAMIC_MAX = 1 << 16,     /* entries */
+	NOTE_MAX = 64 << 10,       /* bytes of a section of notes; larger ones are passed over */
+	NOTES_MAX = 1 << 20        /* bytes of all of them */
 };
 
-const char *build_id_hex(const struct build_id *id, char out[BUILD_ID_HEX])
+/* n bytes from a place of the file on; false when it does not have them. */
+static bool get(struct elf *f, uint64_t at, void *out, uint64_t n)
 {
-	static const char digit[] = "0123456789abcdef";
-	unsigned i;
+	uint64_t done = 0;
+	ssize_t r;
 
-	for (i = 0; i < id->n; i++) {
-		out[2 * i] = digit[id->b[i] >> 4];
-		out[2 * i + 1] = digit[id->b[i] & 15];
+	if (at > f->size || n > f->size - at)
+		return false;
+	if (f->mem)
+		memcpy(out, f->mem + at, n);
+	while (!f->mem && done < n) {
+		r = pread(f->fd, (char *)out + done, n - done, (off_t)(at + done));
+		if (!r || (r < 0 && errno != EINTR))
+			return false;
+		done += r > 0 ? (uint64_t)r : 0;
 	}
-	out[2 * i] = '\0';
-	return out;
+	return true;
 }
 
-int build_id_parse(const char *hex, struct build_id *id)
+/* Calls fn for each section header until it returns true, and says whether it did. */
+static bool each_section(
+    struct elf *f, bool (*fn)(struct elf *, const Elf64_Shdr *, void *), void *arg)
 {
-	static const char digit[] = "0123456789abcdef";
-	size_t n = strlen(hex), i;
-	const char *hi, *lo;
+	Elf64_Shdr sh[CHUNK];
+	uint32_t i, k, n;
 
-	*id = (struct build_id){0};
-	if (!n || n % 2 || n / 2 > sizeof id->b)
-		return -1;
-	for (i = 0; i < n / 2; i++) {
-		hi = memchr(digit, hex[2 * i], 16);
-		lo = memchr(digit, hex[2 * i + 1], 16);
-		if (!hi || !lo)
-			return -1;
-		id->b[i] = (uint8_t)((hi - digit) << 4 | (lo - digit));
+	for (i = 0; i < f->shnum; i += n) {
+		n = f->shnum - i < CHUNK ? f->shnum - i : CHUNK;
+		if (!get(f, f->eh.e_shoff + i * sizeof *sh, sh, n * sizeof *sh))
+			return false;
+		for (k = 0; k < n; k++)
+			if (fn(f, &sh[k], arg))
+				return true;
 	}
-	id->n = (uint8_t)(n / 2);
-	return 0;
+	return false;
 }
 
-bool build_id_equal(const struct build_id *a, const struct build_id *b)
+static bool get_segment(struct elf *f, uint32_t i, Elf64_Phdr *ph)
 {
-	return a->n == b->n && !memcmp(a->b, b->b, a->n);
+	return i < f->phnum && get(f, f->eh.e_phoff + i * sizeof *ph, ph, sizeof *ph);
 }
 
 /* ---- opening ---- */
 
-/* The section with a type, or NULL. */
-static Elf_Scn *section_of_type(struct elf *f, uint32_t type, GElf_Shdr *sh)
+struct dynamic {
+	bool pie, soname;
+};
+
+/* The first section of dynamic entries. */
+static bool see_dynamic(struct elf *f, const Elf64_Shdr *sh, void *arg)
 {
-	Elf_Scn *scn = NULL;
+	struct dynamic *d = arg;
+	Elf64_Dyn dyn[CHUNK];
+	uint64_t n = sh->sh_size / sizeof *dyn, i;
 
-	while ((scn = elf_nextscn(f->elf, scn)))
-		if (gelf_getshdr(scn, sh) && sh->sh_type == type)
-			return scn;
-	return NULL;
-}
-
-static bool has_segment(struct elf *f, uint32_t type)
-{
-	GElf_Phdr ph;
-	size_t i;
-
-	for (i = 0; i < f->nphdr; i++)
-		if (gelf_getphdr(f->elf, (int)i, &ph) && ph.p_type == type)
-			return true;
-	return false;
+	if (sh->sh_type != SHT_DYNAMIC)
+		return false;
+	for (i = 0; i < n && i < DYNAMIC_MAX; i++) {
+		if (!(i % CHUNK) && !get(f, sh->sh_offset + i * sizeof *dyn, dyn,
+					(n - i < CHUNK ? n - i : CHUNK) * sizeof *dyn))
+			break;
+		if (dyn[i % CHUNK].d_tag == DT_NULL)
+			break;
+		d->soname |= dyn[i % CHUNK].d_tag == DT_SONAME;
+		d->pie |=
+		    dyn[i % CHUNK].d_tag == DT_FLAGS_1 && (dyn[i % CHUNK].d_un.d_val & DF_1_PIE);
+	}
+	return true;
 }
 
 /* A PIE says so in DT_FLAGS_1; an older one has an interpreter and no name of
  * its own (the C library has both). */
 static enum elf_kind kind_of_dyn(struct elf *f)
 {
-	bool soname = false;
-	GElf_Shdr sh;
-	Elf_Scn *scn = section_of_type(f, SHT_DYNAMIC, &sh);
-	Elf_Data *d = scn ? elf_getdata(scn, NULL) : NULL;
-	GElf_Dyn dyn;
-	int i;
+	struct dynamic d = {0};
+	uint32_t flags;
 
-	for (i = 0; d && gelf_getdyn(d, i, &dyn) && dyn.d_tag != DT_NULL; i++) {
-		if (dyn.d_tag == DT_FLAGS_1 && (dyn.d_un.d_val & DF_1_PIE))
-			return ELF_PIE;
-		soname |= dyn.d_tag == DT_SONAME;
-	}
-	return has_segment(f, PT_INTERP) && !soname ? ELF_PIE : ELF_SHARED;
+	each_section(f, see_dynamic, &d);
+	if (d.pie)
+		return ELF_PIE;
+	return elf_file_segment_flags(f, PT_INTERP, &flags) && !d.soname ? ELF_PIE : ELF_SHARED;
 }
 
 static enum elf_kind kind_of(struct elf *f)
 {
-	switch (f->ehdr.e_type) {
+	switch (f->eh.e_type) {
 	case ET_REL:
 		return ELF_OBJECT;
 	case ET_EXEC:
@@ -115,20 +116,52 @@ static enum elf_kind kind_of(struct elf *f)
 	}
 }
 
-static struct elf *open_handle(Elf *elf, int fd, const char *name, struct err *e)
+static int damaged(struct elf *f, const char *what, struct err *e)
 {
-	struct elf *f = xcalloc(1, sizeof *f);
+	return err_set(e, "%s: damaged ELF header: %s", f->name, what);
+}
 
-	*f = (struct elf){.elf = elf, .fd = fd, .name = xstrdup(name)};
-	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &f->ehdr))
-		err_set(e, "%s: not an ELF file", name);
-	else if (f->ehdr.e_ident[EI_CLASS] != ELFCLASS64 ||
-		 f->ehdr.e_ident[EI_DATA] != ELFDATA2LSB || f->ehdr.e_machine != EM_X86_64)
-		err_set(e, "%s: not an ELF file for x86-64", name);
-	else if (elf_getphdrnum(elf, &f->nphdr) < 0 || elf_getshdrstrndx(elf, &f->shstrndx) < 0)
-		err_set(e, "%s: damaged ELF header: %s", name, elf_errmsg(-1));
-	else {
+/* Numbers that do not fit the header are in the first section header. */
+static int read_tables(struct elf *f, struct err *e)
+{
+	uint64_t shnum = f->eh.e_shnum;
+	Elf64_Shdr first = {0};
+
+	f->phnum = f->eh.e_phnum;
+	f->shstrndx = f->eh.e_shstrndx;
+	if (f->eh.e_shoff && !get(f, f->eh.e_shoff, &first, sizeof first))
+		return damaged(f, "section headers exceed the file", e);
+	if (!shnum)
+		shnum = first.sh_size;
+	if (f->phnum == PN_XNUM)
+		f->phnum = first.sh_info;
+	if (f->shstrndx == SHN_XINDEX)
+		f->shstrndx = first.sh_link;
+	if (shnum > (f->eh.e_type == ET_REL ? SECTIONS_OBJECT : SECTIONS_MAX))
+		return damaged(f, "too many sections", e);
+	if (shnum && (f->eh.e_shentsize != sizeof first || f->eh.e_shoff > f->size ||
+			 shnum > (f->size - f->eh.e_shoff) / sizeof first))
+		return damaged(f, "section headers exceed the file", e);
+	if (f->phnum && (f->eh.e_phentsize != sizeof(Elf64_Phdr) || f->phnum >= PN_XNUM ||
+			    f->eh.e_phoff > f->size ||
+			    f->phnum > (f->size - f->eh.e_phoff) / sizeof(Elf64_Phdr)))
+		return damaged(f, "program headers exceed the file", e);
+	f->shnum = (uint32_t)shnum;
+	return 0;
+}
+
+static struct elf *open_checked(struct elf *f, struct err *e)
+{
+	const unsigned char *ident = f->eh.e_ident;
+
+	if (!get(f, 0, &f->eh, sizeof f->eh) || memcmp(ident, ELFMAG, SELFMAG))
+		err_set(e, "%s: not an ELF file", f->name);
+	else if (ident[EI_CLASS] != ELFCLASS64 || ident[EI_DATA] != ELFDATA2LSB ||
+		 f->eh.e_machine != EM_X86_64)
+		err_set(e, "%s: not an ELF file for x86-64", f->name);
+	else if (!read_tables(f, e)) {
 		f->kind = kind_of(f);
+		f->left = f->size;
 		return f;
 	}
 	elf_file_close(f);
@@ -137,28 +170,39 @@ static struct elf *open_handle(Elf *elf, int fd, const char *name, struct err *e
 
 struct elf *elf_file_open(const char *path, int fd, struct err *e)
 {
-	elf_version(EV_CURRENT);
+	struct elf *f;
+	struct stat st;
+
 	if (fd < 0)
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0) {
+		fd = file_open(path, e);
+	if (fd < 0)
+		return NULL;
+	f = xcalloc(1, sizeof *f);
+	/* Read, not mapped: a file cut short meanwhile must not kill us. */
+	*f = (struct elf){.fd = fd, .name = xstrdup(path)};
+	if (fstat(fd, &st) < 0) {
 		err_sys(e, "%s", path);
+		elf_file_close(f);
 		return NULL;
 	}
-	/* Read, not mapped: a file cut short meanwhile must not kill us. */
-	return open_handle(elf_begin(fd, ELF_C_READ, NULL), fd, path, e);
+	f->size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+	return open_checked(f, e);
 }
 
 struct elf *elf_mem_open(const void *p, size_t n, const char *name, struct err *e)
 {
-	elf_version(EV_CURRENT);
-	return open_handle(elf_memory((char *)p, n), -1, name, e);
+	struct elf *f = xcalloc(1, sizeof *f);
+
+	*f = (struct elf){
+	    .fd = -1, .mem = n ? p : (const void *)"", .size = n, .name = xstrdup(name)};
+	return open_checked(f, e);
 }
 
 void elf_file_close(struct elf *f)
 {
 	if (!f)
 		return;
-	elf_end(f->elf);
+	elf_sections_close(f);
 	if (f->fd >= 0)
 		close(f->fd);
 	free(f->name);
@@ -172,77 +216,30 @@ enum elf_kind elf_file_kind(struct elf *f)
 
 uint64_t elf_file_entry(struct elf *f)
 {
-	return f->ehdr.e_entry;
+	return f->eh.e_entry;
 }
 
-/* ---- sections and segments ---- */
-
-static int load_section(
-    struct elf *f, Elf_Scn *scn, struct elf_section *s, bool data, struct err *e)
-{
-	GElf_Shdr sh;
-	Elf_Data *d;
-
-	*s = (struct elf_section){0};
-	if (!gelf_getshdr(scn, &sh) || !(s->name = elf_strptr(f->elf, f->shstrndx, sh.sh_name)))
-		return err_set(e, "%s: section %zu has no name", f->name, elf_ndxscn(scn));
-	s->addr = sh.sh_addr;
-	s->size = sh.sh_size;
-	s->flags = sh.sh_flags;
-	s->type = sh.sh_type;
-	s->index = (uint32_t)elf_ndxscn(scn);
-	if (!data || s->type == SHT_NOBITS)
-		return 0;
-	d = elf_rawdata(scn, NULL);
-	if (!d || d->d_size != s->size || (s->size && !d->d_buf))
-		return err_set(e, "%s: section %s exceeds the file", f->name, s->name);
-	s->data = s->size ? d->d_buf : (const uint8_t *)"";
-	return 0;
-}
-
-int elf_file_section(struct elf *f, const char *name, struct elf_section *s, struct err *e)
-{
-	Elf_Scn *scn = NULL;
-
-	while ((scn = elf_nextscn(f->elf, scn))) {
-		if (load_section(f, scn, s, false, e) < 0)
-			return -1;
-		if (!strcmp(s->name, name))
-			return load_section(f, scn, s, true, e) < 0 ? -1 : 1;
-	}
-	return 0;
-}
-
-int elf_file_sections(struct elf *f, int (*fn)(const struct elf_section *, void *), void *arg)
-{
-	struct elf_section s;
-	Elf_Scn *scn = NULL;
-	int r = 0;
-
-	while (!r && (scn = elf_nextscn(f->elf, scn)))
-		r = load_section(f, scn, &s, true, NULL) < 0 ? -1 : fn(&s, arg);
-	return r;
-}
+/* ---- segments ---- */
 
 size_t elf_file_exec_segments(struct elf *f, struct elf_segment *seg, size_t max)
 {
-	GElf_Phdr ph;
-	size_t i, n = 0;
+	Elf64_Phdr ph;
+	uint32_t i;
+	size_t n = 0;
 
-	for (i = 0; i < f->nphdr && n < max; i++)
-		if (gelf_getphdr(f->elf, (int)i, &ph) && ph.p_type == PT_LOAD &&
-		    (ph.p_flags & PF_X))
+	for (i = 0; n < max && get_segment(f, i, &ph); i++)
+		if (ph.p_type == PT_LOAD && (ph.p_flags & PF_X))
 			seg[n++] = (struct elf_segment){ph.p_offset, ph.p_vaddr, ph.p_filesz};
 	return n;
 }
 
 int elf_file_segment_flags(struct elf *f, uint32_t type, uint32_t *flags)
 {
-	GElf_Phdr ph;
-	size_t i;
+	Elf64_Phdr ph;
+	uint32_t i;
 
-	for (i = 0; i < f->nphdr; i++)
-		if (gelf_getphdr(f->elf, (int)i, &ph) && ph.p_type == type) {
+	for (i = 0; get_segment(f, i, &ph); i++)
+		if (ph.p_type == type) {
 			*flags = ph.p_flags;
 			return 1;
 		}
@@ -276,22 +273,35 @@ static bool find_note(const uint8_t *p, uint64_t n, uint64_t align, const char *
 	return false;
 }
 
+struct note_search {
+	const char *name;
+	uint32_t type;
+	uint64_t left; /* bytes that may still be read */
+	struct build_id id;
+};
+
+static bool search_notes(struct elf *f, const Elf64_Shdr *sh, void *arg)
+{
+	struct note_search *s = arg;
+	uint8_t *p;
+	bool found;
+
+	if (sh->sh_type != SHT_NOTE || sh->sh_size > NOTE_MAX || sh->sh_size > s->left)
+		return false;
+	s->left -= sh->sh_size;
+	p = xmalloc(sh->sh_size);
+	found = get(f, sh->sh_offset, p, sh->sh_size) &&
+		find_note(p, sh->sh_size, sh->sh_addralign == 8 ? 8 : 4, s->name, s->type, &s->id);
+	free(p);
+	return found;
+}
+
 static struct build_id note_id(struct elf *f, const char *name, uint32_t type)
 {
-	struct build_id id = {0};
-	Elf_Scn *scn = NULL;
-	GElf_Shdr sh;
-	Elf_Data *d;
+	struct note_search s = {.name = name, .type = type, .left = NOTES_MAX};
 
-	while ((scn = elf_nextscn(f->elf, scn))) {
-		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_NOTE)
-			continue;
-		d = elf_rawdata(scn, NULL);
-		if (d && d->d_buf &&
-		    find_note(d->d_buf, d->d_size, sh.sh_addralign == 8 ? 8 : 4, name, type, &id))
-			break;
-	}
-	return id;
+	each_section(f, search_notes, &s);
+	return s.id;
 }
 
 struct build_id elf_file_build_id(struct elf *f)
@@ -307,104 +317,4 @@ struct build_id elf_file_origin(struct elf *f)
 struct build_id elf_file_counted(struct elf *f)
 {
 	return note_id(f, "Morph", NT_MORPH_COUNTED);
-}
-
-/* ---- symbols ---- */
-
-enum { VERSION_MAX = 0x8000 };
-
-struct versions {
-	const char *name[VERSION_MAX];
-	unsigned budget; /* records still to be read: offsets of a bad file may run in circles */
-};
-
-static void version_name(
-    struct elf *f, struct versions *v, unsigned index, size_t strtab, size_t at)
-{
-	index &= VERSION_MAX - 1;
-	if (index > VER_NDX_GLOBAL)
-		v->name[index] = elf_strptr(f->elf, strtab, at);
-}
-
-static void versions_needed(struct elf *f, struct versions *v)
-{
-	GElf_Shdr sh;
-	Elf_Scn *scn = section_of_type(f, SHT_GNU_verneed, &sh);
-	Elf_Data *d = scn ? elf_getdata(scn, NULL) : NULL;
-	uint64_t at = 0, aux;
-	GElf_Verneed need;
-	GElf_Vernaux a;
-
-	while (d && v->budget-- && at < d->d_size && gelf_getverneed(d, (int)at, &need)) {
-		aux = at + need.vn_aux;
-		while (v->budget-- && aux < d->d_size && gelf_getvernaux(d, (int)aux, &a)) {
-			version_name(f, v, a.vna_other, sh.sh_link, a.vna_name);
-			if (!a.vna_next)
-				break;
-			aux += a.vna_next;
-		}
-		if (!need.vn_next)
-			break;
-		at += need.vn_next;
-	}
-}
-
-static void versions_defined(struct elf *f, struct versions *v)
-{
-	GElf_Shdr sh;
-	Elf_Scn *scn = section_of_type(f, SHT_GNU_verdef, &sh);
-	Elf_Data *d = scn ? elf_getdata(scn, NULL) : NULL;
-	uint64_t at = 0;
-	GElf_Verdef def;
-	GElf_Verdaux a;
-
-	while (d && v->budget-- && at < d->d_size && gelf_getverdef(d, (int)at, &def)) {
-		if (!(def.vd_flags & VER_FLG_BASE) &&
-		    gelf_getverdaux(d, (int)(at + def.vd_aux), &a))
-			version_name(f, v, def.vd_ndx, sh.sh_link, a.vda_name);
-		if (!def.vd_next)
-			break;
-		at += def.vd_next;
-	}
-}
-
-static struct versions *versions_read(struct elf *f)
-{
-	struct versions *v = xcalloc(1, sizeof *v);
-
-	v->budget = 4 * VERSION_MAX;
-	versions_needed(f, v);
-	v->budget = 4 * VERSION_MAX;
-	versions_defined(f, v);
-	return v;
-}
-
-int elf_file_symbols(
-    struct elf *f, bool dynamic, int (*fn)(const struct elf_symbol *, void *), void *arg)
-{
-	GElf_Shdr sh, vsh;
-	Elf_Scn *scn = section_of_type(f, dynamic ? SHT_DYNSYM : SHT_SYMTAB, &sh);
-	Elf_Scn *vscn = dynamic ? section_of_type(f, SHT_GNU_versym, &vsh) : NULL;
-	Elf_Data *d = scn ? elf_getdata(scn, NULL) : NULL;
-	Elf_Data *vd = vscn ? elf_getdata(vscn, NULL) : NULL;
-	struct versions *v = vd ? versions_read(f) : NULL;
-	GElf_Versym index;
-	GElf_Sym sym;
-	int i, r = scn && !d ? -1 : 0;
-
-	for (i = 1; !r && d && gelf_getsym(d, i, &sym); i++) {
-		struct elf_symbol s = {.name = elf_strptr(f->elf, sh.sh_link, sym.st_name),
-		    .value = sym.st_value,
-		    .size = sym.st_size,
-		    .type = GELF_ST_TYPE(sym.st_info),
-		    .bind = GELF_ST_BIND(sym.st_info),
-		    .visibility = GELF_ST_VISIBILITY(sym.st_other),
-		    .shndx = sym.st_shndx};
-
-		if (v && gelf_getversym(vd, i, &index))
-			s.version = v->name[index & (VERSION_MAX - 1)];
-		r = s.name ? fn(&s, arg) : -1;
-	}
-	free(v);
-	return r;
 }

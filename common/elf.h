@@ -1,30 +1,24 @@
 /*
- * Reading ELF files (x86-64, little-endian) through libelf. Files are foreign
- * input: every function checks what it reads and fails with one clear line.
+ * Reading ELF files (x86-64, little-endian). Files are foreign input: every
+ * function checks what it reads and fails with one clear line. Headers and notes
+ * are read in memory of fixed size, whatever the file says; what sections and
+ * symbols take (libelf) is bounded by the file's size, each section loaded once.
  * Pure reading; nothing here writes a file.
  */
 #ifndef MORPH_ELF_H
 #define MORPH_ELF_H
 
+#include "common/buildid.h"
 #include "common/err.h"
 #include "common/mem.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct build_id {
-	uint8_t n; /* bytes, 0 = none; at most 32 */
-	uint8_t b[32];
-};
-
-enum { BUILD_ID_HEX = 65 };
-const char *build_id_hex(const struct build_id *id, char out[BUILD_ID_HEX]);
-int build_id_parse(const char *hex, struct build_id *id);
-bool build_id_equal(const struct build_id *a, const struct build_id *b);
-
 struct elf;
 
-/* Opens path (or takes over fd when path is only for messages and fd >= 0). */
+/* Opens path (file_open()), or, when fd >= 0, takes it over, also when it fails;
+ * path is then only for messages. */
 struct elf *elf_file_open(const char *path, int fd, struct err *e);
 /* Over bytes in memory that outlive the handle (an object inside an archive). */
 struct elf *elf_mem_open(const void *p, size_t n, const char *name, struct err *e);
@@ -35,7 +29,8 @@ enum elf_kind elf_file_kind(struct elf *f);
 /* The address where it begins; 0 = it does not say. */
 uint64_t elf_file_entry(struct elf *f);
 
-/* The NT_GNU_BUILD_ID note; n = 0 when there is none. */
+/* The NT_GNU_BUILD_ID note; n = 0 when there is none. Sections of notes beyond
+ * 64 KiB are not looked through. */
 struct build_id elf_file_build_id(struct elf *f);
 /* The build-id of the build that this one was laid out from (FORMATS.md,
  * ".note.morph"); n = 0 when this is no laid-out build. */
@@ -87,7 +82,7 @@ struct elf_face {
 	char *interp, *soname, *rpath, *runpath; /* NULL = none */
 	uint64_t flags, flags_1;                 /* DT_FLAGS, DT_FLAGS_1 */
 	bool textrel, execstack;
-	VEC(char *) needed; /* in order */
+	VEC(char *) needed;  /* in order */
 	VEC(char *) symbols; /* sorted: "D|U name@version type bind visibility size-of-objects" */
 };
 int elf_face_read(struct elf *f, struct elf_face *face, struct err *e);

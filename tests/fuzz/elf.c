@@ -1,4 +1,5 @@
 /*
+ * cov >= 300
  * ELF files: everything the readers offer, on bytes as they come.
  */
 #include "common/elf.h"

@@ -1,4 +1,5 @@
 /*
+ * cov >= 30
  * Section .morph.if. Even first byte: the rest is a section as it comes. Odd:
  * the rest is a text that is put, changed at one byte, and read.
  */

@@ -4,8 +4,11 @@
 
 #include <check.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char dir[64];
@@ -443,6 +446,59 @@ START_TEST(a_thin_library_keeps_the_name_it_was_linked_by)
 }
 END_TEST
 
+static Elf64_Shdr section_header(const struct buf *b, uint32_t i)
+{
+	Elf64_Ehdr eh;
+	Elf64_Shdr sh;
+
+	memcpy(&eh, b->p, sizeof eh);
+	memcpy(&sh, b->p + eh.e_shoff + i * sizeof sh, sizeof sh);
+	return sh;
+}
+
+static Elf64_Shdr section_of_type(const struct buf *b, uint32_t type)
+{
+	Elf64_Shdr sh;
+	uint32_t i = 0;
+
+	do
+		sh = section_header(b, i++);
+	while (sh.sh_type != type);
+	return sh;
+}
+
+/* Another linker may keep the names of sections among the dynamic strings. */
+START_TEST(a_thin_library_has_its_name_in_a_shared_string_table)
+{
+	struct buf in = {0}, out = {0};
+	Elf64_Shdr dynamic, strings, before;
+	Elf64_Ehdr eh;
+	Elf64_Dyn dyn;
+	struct err e;
+	size_t at = 0;
+
+	cc("-shared -fPIC lib.c -o f -lm");
+	ck_assert_int_eq(file_read("f", 0, &in, &e), 0);
+	memcpy(&eh, in.p, sizeof eh);
+	eh.e_shstrndx = (Elf64_Half)section_of_type(&in, SHT_DYNSYM).sh_link;
+	before = section_header(&in, eh.e_shstrndx);
+	memcpy(in.p, &eh, sizeof eh);
+	ck_assert_msg(!elf_thin_shared(in.p, in.n, "./f", &out, &e), "%s", e.text);
+	dynamic = section_of_type(&out, SHT_DYNAMIC);
+	strings = section_header(&out, dynamic.sh_link);
+	do {
+		memcpy(&dyn, out.p + dynamic.sh_offset + at, sizeof dyn);
+		at += sizeof dyn;
+	} while (dyn.d_tag != DT_SONAME && at < dynamic.sh_size);
+	ck_assert_int_eq(dyn.d_tag, DT_SONAME);
+	ck_assert_uint_eq(dyn.d_un.d_val, before.sh_size);
+	ck_assert_mem_eq(out.p + strings.sh_offset, in.p + before.sh_offset, before.sh_size);
+	ck_assert_str_eq((char *)out.p + strings.sh_offset + before.sh_size, "./f");
+	buf_free(&in);
+	buf_free(&out);
+}
+END_TEST
+
 static void image_of(const char *path, struct buf *out, size_t *surplus)
 {
 	struct buf in = {0};
@@ -489,6 +545,91 @@ START_TEST(what_is_no_library_is_not_thinned)
 }
 END_TEST
 
+/* ---- memory ---- */
+
+/* A file of n bytes, a hole after the headers: sections of a type, each of
+ * which begins at its begin and is as long as it. */
+static void write_sparse(const char *path, off_t n, unsigned sections, uint32_t type)
+{
+	Elf64_Ehdr eh = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+	    .e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
+	    .e_ehsize = sizeof eh, .e_shentsize = sizeof(Elf64_Shdr), .e_shstrndx = 1,
+	    .e_shoff = sizeof eh};
+	Elf64_Shdr sh = {.sh_type = type, .sh_size = (uint64_t)n}, names = sh;
+	struct buf b = {0};
+	struct err e;
+	unsigned i;
+
+	eh.e_shnum = (uint16_t)(2 + sections);
+	names.sh_type = SHT_STRTAB;
+	names.sh_size = 16;
+	buf_add(&b, &eh, sizeof eh);
+	memset(buf_grow(&b, sizeof sh), 0, sizeof sh);
+	buf_add(&b, &names, sizeof names);
+	for (i = 0; i < sections; i++)
+		buf_add(&b, &sh, sizeof sh);
+	ck_assert_int_eq(publish_bytes(path, b.p, b.n, 0644, &e), 0);
+	ck_assert_int_eq(truncate(path, n), 0);
+	buf_free(&b);
+}
+
+static long peak_mb(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return u.ru_maxrss / 1024;
+}
+
+START_TEST(memory_is_bounded_by_what_is_asked)
+{
+	long before = peak_mb();
+	struct elf *f;
+
+	write_sparse("f", (off_t)2 << 30, 40, SHT_NOTE);
+	f = open_file("f");
+	ck_assert_uint_eq(elf_file_build_id(f).n, 0);
+	ck_assert_uint_eq(elf_file_origin(f).n, 0);
+	ck_assert_uint_eq(elf_file_counted(f).n, 0);
+	elf_file_close(f);
+	write_sparse("f", (off_t)2 << 30, 40, SHT_DYNAMIC);
+	f = open_file("f");
+	ck_assert_int_eq(elf_file_kind(f), ELF_SHARED);
+	elf_file_close(f);
+	ck_assert_int_lt(peak_mb() - before, 32);
+}
+END_TEST
+
+static int any_section(const struct elf_section *s, void *arg)
+{
+	return 0;
+}
+
+START_TEST(sections_are_no_more_than_the_file)
+{
+	long before = peak_mb();
+	struct elf *f;
+
+	write_sparse("f", 4 << 20, 1000, SHT_PROGBITS);
+	f = open_file("f");
+	ck_assert_int_eq(elf_file_sections(f, any_section, NULL), -1);
+	elf_file_close(f);
+	ck_assert_int_lt(peak_mb() - before, 64);
+}
+END_TEST
+
+START_TEST(only_regular_files_are_opened)
+{
+	struct err e;
+
+	ck_assert_int_eq(mkfifo("fifo", 0644), 0);
+	ck_assert_ptr_null(elf_file_open("fifo", -1, &e));
+	ck_assert_str_eq(e.text, "fifo: not a regular file");
+	ck_assert_ptr_null(elf_file_open("fifo", open("fifo", O_RDONLY | O_NONBLOCK), &e));
+	ck_assert_str_eq(e.text, "fifo: not an ELF file");
+}
+END_TEST
+
 int main(void)
 {
 	TCase *t = tcase_create("elf");
@@ -509,8 +650,12 @@ int main(void)
 	tcase_add_test(t, damaged_files_do_no_harm);
 	tcase_add_test(t, a_thin_library_links_the_same);
 	tcase_add_test(t, a_thin_library_keeps_the_name_it_was_linked_by);
+	tcase_add_test(t, a_thin_library_has_its_name_in_a_shared_string_table);
 	tcase_add_test(t, the_image_is_what_runs);
 	tcase_add_test(t, what_is_no_library_is_not_thinned);
+	tcase_add_test(t, memory_is_bounded_by_what_is_asked);
+	tcase_add_test(t, sections_are_no_more_than_the_file);
+	tcase_add_test(t, only_regular_files_are_opened);
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);
 	srunner_run_all(sr, CK_NORMAL);
