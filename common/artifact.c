@@ -1,12 +1,19 @@
 #include "common/artifact_parts.h"
 #include "common/pack.h"
+#include "common/publish.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-enum { NAME_MAX_BYTES = 1 << 16, ROWS_MAX = 1 << 24 };
+enum {
+	NAME_MAX_BYTES = 1 << 16,
+	ROWS_MAX = 1 << 24,
+	ROW_BYTES = 6, /* what a row takes of its page at least: a cell of 4 and a pointer of 2 */
+	MAP_MAX = 256 << 20
+};
 
 const struct art_table art_table[TABLES] = {
     [META] = {"meta",
@@ -39,7 +46,9 @@ int artifact_db_error(struct artifact *a, struct err *e)
 {
 	return err_set(e, "%s: %s%s", a->path,
 	    sqlite3_errcode(a->db) == SQLITE_CORRUPT ? "damaged artifact: " : "",
-	    sqlite3_errmsg(a->db));
+	    sqlite3_errcode(a->db) == SQLITE_INTERRUPT
+		? "damaged artifact: its tables hold more than the file"
+		: sqlite3_errmsg(a->db));
 }
 
 void artifact_release(struct artifact *a)
@@ -54,6 +63,8 @@ void artifact_release(struct artifact *a)
 	vec_free(&a->func);
 	vec_free(&a->input);
 	vec_free(&a->recipe);
+	if (a->fd >= 0)
+		close(a->fd);
 	free(a->path);
 	free(a);
 }
@@ -90,6 +101,16 @@ static int64_t col_int_or_null(struct reader *r, int i, int64_t max)
 	return sqlite3_column_type(r->st, i) == SQLITE_NULL ? -1 : col_int(r, i, 0, max);
 }
 
+/* Counts bytes that were read. Pages and cells that a damaged file names again
+ * and again give more than the file holds. */
+static bool spend(struct reader *r, size_t n)
+{
+	r->a->spent += n;
+	if (r->a->spent > (uint64_t)r->a->file_size)
+		refuse(r, "more in it than in the file");
+	return !r->bad;
+}
+
 /* A text without NUL inside, copied. */
 static const char *col_text(struct reader *r, int i)
 {
@@ -99,10 +120,9 @@ static const char *col_text(struct reader *r, int i)
 	if (sqlite3_column_type(r->st, i) == SQLITE_TEXT)
 		s = (const char *)sqlite3_column_text(r->st, i);
 	n = sqlite3_column_bytes(r->st, i);
-	if (s && n <= NAME_MAX_BYTES && strlen(s) == (size_t)n)
-		return arena_strdup(&r->a->mem, s);
-	refuse(r, "text out of range");
-	return "";
+	if (!s || n > NAME_MAX_BYTES || strlen(s) != (size_t)n)
+		refuse(r, "text out of range");
+	return s && spend(r, (size_t)n) ? arena_strdup(&r->a->mem, s) : "";
 }
 
 static const void *col_blob(struct reader *r, int i, size_t *n)
@@ -112,7 +132,7 @@ static const void *col_blob(struct reader *r, int i, size_t *n)
 	*n = (size_t)sqlite3_column_bytes(r->st, i);
 	if (sqlite3_column_type(r->st, i) != SQLITE_BLOB)
 		refuse(r, "not a blob");
-	return p && !r->bad ? p : "";
+	return spend(r, *n) && p ? p : "";
 }
 
 static struct hash128 col_hash(struct reader *r, int i)
@@ -181,12 +201,21 @@ static const uint32_t *read_insns(struct reader *r, int i, uint32_t nblock)
 	return insns;
 }
 
+static int by_place(const struct art_func *a, const struct art_func *b)
+{
+	if (a->tu != b->tu)
+		return a->tu < b->tu ? -1 : 1;
+	return a->ord < b->ord ? -1 : a->ord > b->ord;
+}
+
 static void read_func(struct reader *r)
 {
 	struct art_func f = {0};
 
 	f.tu = (uint32_t)col_int(r, 0, 0, (int64_t)r->a->tu.n - 1);
 	f.ord = (uint32_t)col_int(r, 1, 0, UINT32_MAX);
+	if (r->a->func.n && by_place(&r->a->func.v[r->a->func.n - 1], &f) >= 0)
+		refuse(r, "functions out of order");
 	f.name = col_text(r, 2);
 	f.key = col_hash(r, 3);
 	f.nblock = (uint32_t)col_int(r, 4, 0, UINT32_MAX);
@@ -248,15 +277,20 @@ static void read_recipe(struct reader *r)
 	vec_push(&r->a->recipe, arg);
 }
 
-/* Every table with its text, and nothing beside. */
+/* Every table with its text, and nothing beside: no index, view or trigger.
+ * SQLite has refused a name that is there twice. */
 static void read_schema(struct reader *r)
 {
-	const char *name = col_text(r, 0), *sql = col_text(r, 1);
+	const char *type = col_text(r, 0), *name = col_text(r, 1), *of = col_text(r, 2);
+	const char *sql = col_text(r, 4);
 	int i;
 
 	for (i = 0; i < TABLES; i++)
-		if (!strcmp(name, art_table[i].name) && !strcmp(sql, art_table[i].create))
+		if (!strcmp(type, "table") && !strcmp(name, of) &&
+		    !strcmp(name, art_table[i].name) && !strcmp(sql, art_table[i].create)) {
+			col_int(r, 3, 2, UINT32_MAX); /* its first page */
 			return;
+		}
 	refuse(r, "not the schema of an artifact");
 }
 
@@ -268,10 +302,12 @@ static int read_table(struct artifact *a, const char *name, const char *sql,
 
 	if (sqlite3_prepare_v2(a->db, sql, -1, &r.st, NULL) != SQLITE_OK)
 		return artifact_db_error(a, e);
-	while ((s = sqlite3_step(r.st)) == SQLITE_ROW && !r.bad) {
+	while ((s = sqlite3_step(r.st)) == SQLITE_ROW && spend(&r, ROW_BYTES)) {
 		row(&r);
 		if (++n == ROWS_MAX)
 			refuse(&r, "too many rows");
+		if (r.bad)
+			break;
 	}
 	if (s != SQLITE_ROW && s != SQLITE_DONE && !r.bad) {
 		artifact_db_error(a, e);
@@ -287,7 +323,8 @@ static int read_meta_table(struct artifact *a, struct err *e)
 {
 	int tables;
 
-	if (read_table(a, "sqlite_schema", "SELECT name, sql FROM sqlite_schema", read_schema,
+	if (read_table(a, "sqlite_schema",
+		"SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema", read_schema,
 		&tables, e) < 0)
 		return -1;
 	if (tables != TABLES)
@@ -316,11 +353,11 @@ static int read_tables(struct artifact *a, struct err *e)
 	return 0;
 }
 
-static int pragma(struct artifact *a, const char *name, struct err *e)
+static int64_t pragma(struct artifact *a, const char *name, struct err *e)
 {
 	char *sql = xasprintf("PRAGMA %s", name);
 	sqlite3_stmt *st;
-	int v = -1;
+	int64_t v = -1;
 
 	if (sqlite3_prepare_v2(a->db, sql, -1, &st, NULL) != SQLITE_OK ||
 	    sqlite3_step(st) != SQLITE_ROW) {
@@ -332,7 +369,7 @@ static int pragma(struct artifact *a, const char *name, struct err *e)
 		else
 			artifact_db_error(a, e);
 	} else {
-		v = sqlite3_column_int(st, 0);
+		v = sqlite3_column_int64(st, 0);
 	}
 	sqlite3_finalize(st);
 	free(sql);
@@ -341,7 +378,7 @@ static int pragma(struct artifact *a, const char *name, struct err *e)
 
 static int check_format(struct artifact *a, struct err *e)
 {
-	int id = pragma(a, "application_id", e), version, pages;
+	int64_t id = pragma(a, "application_id", e), version, pages;
 
 	if (id < 0)
 		return -1;
@@ -351,81 +388,71 @@ static int check_format(struct artifact *a, struct err *e)
 	if (version < 0)
 		return -1;
 	if (version != ARTIFACT_FORMAT)
-		return err_set(e, "%s: artifact format %d, this Morph reads %d: build it anew",
-		    a->path, version, ARTIFACT_FORMAT);
+		return err_set(e, "%s: artifact format %lld, this Morph reads %d: build it again",
+		    a->path, (long long)version, ARTIFACT_FORMAT);
 	pages = pragma(a, "page_count", e);
 	if (pages < 0)
 		return -1;
-	if (pages * (int64_t)pragma(a, "page_size", e) != a->file_size)
+	if (pages * pragma(a, "page_size", e) != a->file_size)
 		return err_set(
 		    e, "%s: damaged artifact: cut off, or bytes behind its end", a->path);
 	return 0;
 }
 
-/* path as a URI that tells SQLite the file does not change: it then takes no
- * locks and looks for no journal beside it. */
-static char *immutable_uri(const char *path)
-{
-	struct buf b = {0};
-
-	buf_str(&b, *path == '/' ? "file://" : "file:");
-	for (; *path; path++)
-		if (strchr("?#%", *path))
-			buf_printf(&b, "%%%02x", (unsigned char)*path);
-		else
-			buf_char(&b, *path);
-	buf_str(&b, "?immutable=1");
-	return buf_cstr(&b);
-}
-
-static int open_hardened(struct artifact *a, struct err *e)
-{
-	char *uri = immutable_uri(a->path);
-	struct stat st;
-	int r;
-
-	if (stat(a->path, &st) < 0) {
-		free(uri);
-		return err_sys(e, "%s", a->path);
-	}
-	a->file_size = st.st_size;
-	r = sqlite3_open_v2(uri, &a->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
-	free(uri);
-	if (!S_ISREG(st.st_mode))
-		return err_set(e, "%s: not a regular file", a->path);
-	if (r != SQLITE_OK)
-		return artifact_db_error(a, e);
-	sqlite3_db_config(a->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	sqlite3_db_config(a->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	sqlite3_limit(a->db, SQLITE_LIMIT_ATTACHED, 0);
-	return sqlite3_exec(a->db, "PRAGMA cell_size_check=1; PRAGMA mmap_size=0", NULL, NULL,
-		   NULL) == SQLITE_OK
-		   ? 0
-		   : artifact_db_error(a, e);
-}
-
-struct artifact *artifact_open(const char *path, struct err *e)
+static struct artifact *take_fd(int fd, const char *name)
 {
 	struct artifact *a = xcalloc(1, sizeof *a);
 
-	a->path = xstrdup(path);
-	if (!open_hardened(a, e) && !check_format(a, e) && !read_meta_table(a, e) &&
-	    !read_tables(a, e))
+	a->fd = fd;
+	a->path = xstrdup(name);
+	return a;
+}
+
+static int open_checked(struct artifact *a, struct err *e)
+{
+	struct stat st;
+
+	if (fstat(a->fd, &st) < 0)
+		return err_sys(e, "%s", a->path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(e, "%s: not a regular file", a->path);
+	a->file_size = st.st_size;
+	if (artifact_connect(a, e) < 0 || check_format(a, e) < 0)
+		return -1;
+	return read_meta_table(a, e);
+}
+
+struct artifact *artifact_open_fd(int fd, const char *name, struct err *e)
+{
+	struct artifact *a = take_fd(fd, name);
+
+	if (!open_checked(a, e) && !read_tables(a, e)) {
+		/* What is read from here on is read by the row. */
+		sqlite3_progress_handler(a->db, 0, NULL, NULL);
 		return a;
+	}
 	artifact_release(a);
 	return NULL;
 }
 
+struct artifact *artifact_open(const char *path, struct err *e)
+{
+	int fd = file_open(path, e);
+
+	return fd < 0 ? NULL : artifact_open_fd(fd, path, e);
+}
+
 int artifact_peek(const char *path, struct build_id *id, struct err *e)
 {
-	struct artifact *a = xcalloc(1, sizeof *a);
-	int r = -1;
+	int fd = file_open(path, e), r;
+	struct artifact *a;
 
-	a->path = xstrdup(path);
-	if (!open_hardened(a, e) && !check_format(a, e) && !read_meta_table(a, e)) {
+	if (fd < 0)
+		return -1;
+	a = take_fd(fd, path);
+	r = open_checked(a, e);
+	if (!r)
 		*id = a->meta.id;
-		r = 0;
-	}
 	artifact_release(a);
 	return r;
 }
@@ -467,7 +494,7 @@ size_t artifact_recipe(struct artifact *a, const char *const **arg)
 
 /* Unpacks the (size, hash, z) of the row with this id. */
 static int read_content(struct artifact *a, const char *name, const char *sql, int64_t id,
-    struct buf *out, struct err *e)
+    int64_t max, struct buf *out, struct err *e)
 {
 	struct reader r = {.a = a, .table = name, .e = e};
 	struct hash128 hash;
@@ -480,7 +507,8 @@ static int read_content(struct artifact *a, const char *name, const char *sql, i
 	sqlite3_bind_int64(r.st, 1, id);
 	switch (sqlite3_step(r.st)) {
 	case SQLITE_ROW:
-		size = (uint64_t)col_int(&r, 0, 0, PACK_MAX);
+		a->spent = 0;
+		size = (uint64_t)col_int(&r, 0, 0, max);
 		hash = col_hash(&r, 1);
 		z = col_blob(&r, 2, &n);
 		if (!r.bad && unpack_bytes(z, n, size, &hash, out, e) < 0) {
@@ -502,17 +530,18 @@ static int read_content(struct artifact *a, const char *name, const char *sql, i
 
 int artifact_text(struct artifact *a, uint32_t tu, struct buf *out, struct err *e)
 {
-	return read_content(a, "tu", "SELECT size, hash, z FROM tu WHERE id = ?", tu, out, e);
+	return read_content(
+	    a, "tu", "SELECT size, hash, z FROM tu WHERE id = ?", tu, PACK_MAX, out, e);
 }
 
 int artifact_content(struct artifact *a, uint32_t input, struct buf *out, struct err *e)
 {
 	return read_content(
-	    a, "input", "SELECT size, hash, z FROM input WHERE id = ?", input, out, e);
+	    a, "input", "SELECT size, hash, z FROM input WHERE id = ?", input, PACK_MAX, out, e);
 }
 
 int artifact_blockmap(struct artifact *a, struct buf *out, struct err *e)
 {
 	return read_content(
-	    a, "blockmap", "SELECT size, hash, z FROM blockmap WHERE id = ?", 0, out, e);
+	    a, "blockmap", "SELECT size, hash, z FROM blockmap WHERE id = ?", 0, MAP_MAX, out, e);
 }

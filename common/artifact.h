@@ -21,16 +21,16 @@ struct art_meta {
 	struct build_id id;   /* of the original build */
 	const char *name;     /* file name of the module */
 	const char *producer; /* "morph 0.1" */
-	const char *ld;       /* how ld was called: "ld", "ld.bfd", "ld.gold" */
+	const char *ld;       /* how ld was called: "ld", "ld.bfd" */
 	uint32_t kind;        /* enum elf_kind of the module */
 };
 
 struct art_tu {
-	uint32_t id; /* 0…n-1, in link order */
+	uint32_t id;         /* 0…n-1, in link order */
 	struct hash128 hash; /* of the text */
-	const char *name; /* from .file, else the object's name */
+	const char *name;    /* from .file, else the object's name */
 	const char *as_args; /* arguments of as besides files, '\n' between them, "" = none */
-	uint64_t text_size; /* bytes, not compressed */
+	uint64_t text_size;  /* bytes, not compressed */
 };
 
 struct art_func {
@@ -39,7 +39,7 @@ struct art_func {
 	struct hash128 key; /* function key: name and normalised IF */
 	uint32_t nblock;
 	const uint32_t *insns; /* instructions per block, nblock of them */
-	const char *opaque; /* why it moves as a whole, or "" */
+	const char *opaque;    /* why it moves as a whole, or "" */
 };
 
 /*
@@ -60,18 +60,25 @@ struct art_input {
 	uint32_t id; /* 0…n-1 */
 	uint32_t kind;
 	const char *path; /* absolute; of a member: its name in the archive */
-	int64_t archive; /* id of the archive this is a member of, -1 = none */
-	int64_t tu; /* for ART_TU, else -1 */
-	uint64_t size; /* bytes of content, not compressed */
+	int64_t archive;  /* id of the archive this is a member of, -1 = none */
+	int64_t tu;       /* for ART_TU, else -1 */
+	uint64_t size;    /* bytes of content, not compressed */
 };
 
 struct artifact;
 
 /* ---- reading ---- */
 
-/* Opens for reading, checks format, schema and that every row is in bounds
- * (the content of texts and inputs is checked when it is read). */
-struct artifact *artifact_open(const char *path, struct err *e);
+/*
+ * Opens for reading, checks format, schema and that every row is in bounds
+ * (the content of texts and inputs is checked when it is read). What is loaded
+ * takes memory and time in proportion to the file's size, whatever is in it.
+ * Reads the descriptor and nothing else: no name is opened again, no lock
+ * taken, no journal looked for.
+ */
+struct artifact *artifact_open(const char *path, struct err *e); /* file_open() */
+/* Takes over fd, also when it fails; name is for messages. */
+struct artifact *artifact_open_fd(int fd, const char *name, struct err *e);
 void artifact_close(struct artifact *a);
 
 /* All tables below are loaded at open and live as long as the handle. */
@@ -82,8 +89,8 @@ size_t artifact_inputs(struct artifact *a, const struct art_input **input);
 /*
  * The recipe: arguments of ld without argv[0], -o, -Map, --build-id and
  * dependency files. "@N" as a whole argument, or behind the first "=" that is
- * followed by a '@', stands for the materialised path of input N; "@@" in one
- * of these places stands for a literal '@'. Every N is that of an input.
+ * followed by a '@', is replaced by the materialised path of input N. Every N is
+ * that of an input. Whether ld may be given it: common/ldopt.h recipe_check.
  */
 size_t artifact_recipe(struct artifact *a, const char *const **arg);
 

@@ -1,6 +1,7 @@
 /*
- * What artifact.c (reading) and artifact_write.c share: the open file and its
- * schema (docs/FORMATS.md "Artifact").
+ * What artifact.c (reading), artifact_vfs.c (reading through SQLite) and
+ * artifact_write.c share: the open file and its schema (docs/FORMATS.md
+ * "Artifact").
  */
 #ifndef MORPH_ARTIFACT_PARTS_H
 #define MORPH_ARTIFACT_PARTS_H
@@ -22,7 +23,10 @@ extern const struct art_table art_table[TABLES];
 struct artifact {
 	sqlite3 *db;
 	char *path;
-	int64_t file_size;
+	int fd;                       /* when reading; -1 */
+	int64_t file_size;            /* when it was opened */
+	int64_t turns;                /* of artifact_connect() */
+	uint64_t spent;               /* bytes of the rows that were read */
 	sqlite3_stmt *insert[TABLES]; /* when writing */
 	struct arena mem;
 	struct art_meta meta;
@@ -32,6 +36,13 @@ struct artifact {
 	VEC(const char *) recipe;
 };
 
+/*
+ * Opens a->db over a->fd, which has file_size bytes. No other file is looked
+ * for or opened, nothing is written, locked or mapped. SQLite interrupts itself
+ * when all statements together have taken more steps than a file of that size
+ * has use for, until the progress handler is taken off.
+ */
+int artifact_connect(struct artifact *a, struct err *e);
 /* Says what SQLite has against the file. Returns -1. */
 int artifact_db_error(struct artifact *a, struct err *e);
 /* Closes and frees, in whatever state it is. */

@@ -9,6 +9,7 @@ struct artifact *artifact_create(const char *path, struct err *e)
 	struct buf sql = {0};
 	int i, r;
 
+	a->fd = -1;
 	a->path = xstrdup(path);
 	buf_printf(&sql,
 	    "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"

@@ -3,7 +3,9 @@
 #include "common/spawn.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -169,10 +171,62 @@ START_TEST(reading_leaves_no_trace)
 }
 END_TEST
 
+/* What was opened is what is read, whatever its name names by now. */
+START_TEST(a_descriptor_is_read_and_no_name)
+{
+	struct build_id one = id_of("0102");
+	struct artifact *a;
+	struct buf b = {0};
+	struct err e;
+	char path[32];
+	int fd;
+
+	write_artifact("t", "0102");
+	fd = open("t", O_RDONLY);
+	write_artifact("u", "0304");
+	ck_assert_int_eq(rename("u", "t"), 0);
+	snprintf(path, sizeof path, "/dev/fd/%d", fd);
+	a = artifact_open(path, &e);
+	ck_assert_msg(a != NULL, "%s", e.text);
+	ck_assert(build_id_equal(&artifact_meta(a)->id, &one));
+	artifact_close(a);
+	ck_assert_int_eq(fcntl(fd, F_GETFD), 0);
+	a = artifact_open_fd(fd, "a name", &e);
+	ck_assert_msg(a != NULL, "%s", e.text);
+	ck_assert(build_id_equal(&artifact_meta(a)->id, &one));
+	ck_assert_int_eq(artifact_text(a, 0, &b, &e), 0);
+	artifact_close(a);
+	ck_assert_int_eq(fcntl(fd, F_GETFD), -1);
+	fd = open("/dev/null", O_RDONLY);
+	ck_assert_ptr_null(artifact_open_fd(fd, "a name", &e));
+	ck_assert_str_eq(e.text, "a name: not a regular file");
+	ck_assert_int_eq(fcntl(fd, F_GETFD), -1);
+	buf_free(&b);
+}
+END_TEST
+
+/* A journal beside it would be rolled back, one that is hot at that. */
+START_TEST(nothing_beside_it_is_looked_at)
+{
+	struct artifact *a;
+	struct err e;
+
+	write_artifact("t", "0102");
+	ck_assert_int_eq(mkfifo("t-journal", 0644), 0);
+	ck_assert_int_eq(mkfifo("t-wal", 0644), 0);
+	a = artifact_open("t", &e);
+	ck_assert_msg(a != NULL, "%s", e.text);
+	artifact_close(a);
+}
+END_TEST
+
 START_TEST(foreign_files_are_refused)
 {
 	struct err e;
 
+	ck_assert_int_eq(mkfifo("fifo", 0644), 0);
+	assert_refused("fifo", "not a regular file");
+	ck_assert_int_eq(artifact_peek("fifo", &(struct build_id){0}, &e), -1);
 	assert_refused("absent", "No such file");
 	ck_assert_int_eq(mkdir("d", 0755), 0);
 	assert_refused("d", "not a regular file");
@@ -206,6 +260,9 @@ START_TEST(every_row_is_checked)
 	after_sql("DROP TABLE recipe", "a table is missing");
 	after_sql("CREATE VIEW v AS SELECT 1", "not the schema");
 	after_sql("CREATE TRIGGER g INSERT ON tu BEGIN DELETE FROM tu; END", "not the schema");
+	after_sql("CREATE INDEX i ON tu(name)", "not the schema");
+	after_sql("CREATE TABLE more(x)", "not the schema");
+
 	after_sql("ALTER TABLE tu ADD COLUMN more TEXT", "not the schema");
 	after_sql("UPDATE sqlite_schema SET sql = 'CREATE VIEW meta AS SELECT 1', type = 'view' "
 		  "WHERE name = 'meta'",
@@ -432,6 +489,8 @@ int main(void)
 	tcase_add_test(t, what_was_put_comes_back);
 	tcase_add_test(t, the_same_content_gives_the_same_bytes);
 	tcase_add_test(t, reading_leaves_no_trace);
+	tcase_add_test(t, a_descriptor_is_read_and_no_name);
+	tcase_add_test(t, nothing_beside_it_is_looked_at);
 	tcase_add_test(t, foreign_files_are_refused);
 	tcase_add_test(t, every_row_is_checked);
 	tcase_add_test(t, truncation_is_noticed);
