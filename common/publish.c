@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,20 +132,60 @@ static int read_to_end(
 	return 0;
 }
 
+/* The descriptor that "/dev/fd/N" names, or -1. */
+static int named_descriptor(const char *path)
+{
+	static const char dir[] = "/dev/fd/";
+	long n;
+	char *end;
+
+	if (strncmp(path, dir, sizeof dir - 1) || path[sizeof dir - 1] < '0' ||
+	    path[sizeof dir - 1] > '9')
+		return -1;
+	n = strtol(path + sizeof dir - 1, &end, 10);
+	return *end || n > INT_MAX ? -1 : (int)n;
+}
+
+bool file_is_given(const char *path)
+{
+	return named_descriptor(path) >= 0;
+}
+
+int file_open(const char *path, struct err *e)
+{
+	int given = named_descriptor(path), fd;
+	struct stat st;
+
+	if (given >= 0)
+		fd = fcntl(given, F_DUPFD_CLOEXEC, 3);
+	else
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return err_sys(e, "%s", path);
+	if (fstat(fd, &st) < 0)
+		err_sys(e, "%s", path);
+	else if (!S_ISREG(st.st_mode))
+		err_set(e, "%s: not a regular file", path);
+	else if (given < 0 || lseek(fd, 0, SEEK_SET) == 0)
+		return fd;
+	else
+		err_sys(e, "%s", path);
+	close(fd);
+	return -1;
+}
+
 int file_read(const char *path, size_t max, struct buf *out, struct err *e)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), r;
+	int fd = file_open(path, e), r;
 	size_t begin = out->n;
 	struct stat st;
 
 	if (!max)
 		max = (size_t)4 << 30;
 	if (fd < 0)
-		return err_sys(e, "%s", path);
+		return -1;
 	if (fstat(fd, &st) < 0)
 		r = err_sys(e, "%s", path);
-	else if (!S_ISREG(st.st_mode))
-		r = err_set(e, "%s: not a regular file", path);
 	else if ((uint64_t)st.st_size > max)
 		r = err_set(e, "%s: larger than %zu bytes", path, max);
 	else
@@ -215,51 +256,157 @@ int dir_make(const char *path, mode_t mode, struct err *e)
 	return r;
 }
 
-static int remove_at(int at, const char *name, struct err *e);
+/* ---- removing a tree: one folder is open at a time, whatever the depth ---- */
 
-static int remove_below(int fd, const char *name, struct err *e)
+/* A folder on the way down, known again by its inode on the way back up. */
+struct level {
+	char *name;
+	dev_t dev;
+	ino_t ino;
+	VEC(char *) sub; /* folders in it that are still there */
+};
+
+struct removal {
+	VEC(struct level) way;
+	int fd; /* of the last level */
+};
+
+/* 1 = gone, 0 = a folder, -1 = an error. */
+static int remove_file(int at, const char *name, struct err *e)
 {
-	DIR *d = fdopendir(fd);
+	struct stat st;
+	int why;
+
+	if (!unlinkat(at, name, 0) || errno == ENOENT)
+		return 1;
+	/* A directory gives EISDIR, EPERM on some file systems, and EACCES under a
+	 * Landlock that lets directories go but no files. */
+	why = errno;
+	if ((why == EISDIR || why == EPERM || why == EACCES) &&
+	    !fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode))
+		return 0;
+	errno = why;
+	return err_sys(e, "%s", name);
+}
+
+/* Removes the files of the last level and keeps the names of its folders. */
+static int remove_files(struct removal *r, struct err *e)
+{
+	struct level *l = &r->way.v[r->way.n - 1];
+	DIR *d = fdopendir(fcntl(r->fd, F_DUPFD_CLOEXEC, 3));
+	struct dirent *de;
+	int rc = 0;
+
+	if (!d)
+		return err_sys(e, "%s", l->name);
+	while (rc >= 0 && (de = readdir(d))) {
+		if (!strcmp(de->d_name, ".") || !strcmp(de->d_name, ".."))
+			continue;
+		rc = remove_file(r->fd, de->d_name, e);
+		if (!rc)
+			vec_push(&l->sub, xstrdup(de->d_name));
+	}
+	closedir(d);
+	return rc < 0 ? -1 : 0;
+}
+
+static int go_down(struct removal *r, int at, const char *name, struct err *e)
+{
+	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : err_sys(e, "%s", name);
+	if (r->fd >= 0)
+		close(r->fd);
+	r->fd = fd;
+	if (fstat(fd, &st))
+		return err_sys(e, "%s", name);
+	vec_push(&r->way, (struct level){xstrdup(name), st.st_dev, st.st_ino});
+	return remove_files(r, e);
+}
+
+/* Leaves the last level, which is empty, and removes it. */
+static int go_up(struct removal *r, int at, struct err *e)
+{
+	struct level *l = &r->way.v[--r->way.n], *up = l - 1;
+	struct stat st;
+	int fd = -1, rc = 0;
+
+	if (r->way.n) {
+		fd = openat(r->fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (fd < 0 || fstat(fd, &st))
+			rc = err_sys(e, "%s/..", l->name);
+		else if (st.st_dev != up->dev || st.st_ino != up->ino)
+			rc = err_set(e, "%s: was moved while it was removed", l->name);
+	}
+	if (!rc && unlinkat(r->way.n ? fd : at, l->name, AT_REMOVEDIR) && errno != ENOENT)
+		rc = err_sys(e, "%s", l->name);
+	close(r->fd);
+	r->fd = fd;
+	free(l->name);
+	vec_free(&l->sub);
+	return rc;
+}
+
+static void removal_free(struct removal *r)
+{
+	struct level *l;
+
+	if (r->fd >= 0)
+		close(r->fd);
+	while (r->way.n) {
+		l = &r->way.v[--r->way.n];
+		while (l->sub.n)
+			free(l->sub.v[--l->sub.n]);
+		vec_free(&l->sub);
+		free(l->name);
+	}
+	vec_free(&r->way);
+}
+
+int dir_remove_at(int at, const char *name, struct err *e)
+{
+	struct removal r = {.fd = -1};
+	struct level *l;
+	char *sub;
+	int rc = remove_file(at, name, e);
+
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	rc = go_down(&r, at, name, e);
+	while (!rc && r.way.n) {
+		l = &r.way.v[r.way.n - 1];
+		if (l->sub.n) {
+			sub = l->sub.v[--l->sub.n];
+			rc = go_down(&r, r.fd, sub, e);
+			free(sub);
+		} else {
+			rc = go_up(&r, at, e);
+		}
+	}
+	removal_free(&r);
+	return rc;
+}
+
+int dir_empty(const char *path, struct err *e)
+{
+	DIR *d = opendir(path);
 	struct dirent *de;
 	int r = 0;
 
-	if (!d) {
-		close(fd);
-		return err_sys(e, "%s", name);
-	}
+	if (!d)
+		return err_sys(e, "%s", path);
 	while (!r && (de = readdir(d)))
 		if (strcmp(de->d_name, ".") && strcmp(de->d_name, ".."))
-			r = remove_at(dirfd(d), de->d_name, e);
+			r = dir_remove_at(dirfd(d), de->d_name, e);
 	closedir(d);
 	return r;
 }
 
-static int remove_at(int at, const char *name, struct err *e)
-{
-	int fd, why;
-
-	if (!unlinkat(at, name, 0) || errno == ENOENT)
-		return 0;
-	/* A directory gives EISDIR, EPERM on some file systems, and EACCES under a
-	 * Landlock that lets directories go but no files. */
-	why = errno;
-	if (why != EISDIR && why != EPERM && why != EACCES)
-		return err_sys(e, "%s", name);
-	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0) {
-		errno = errno == ENOTDIR ? why : errno;
-		return err_sys(e, "%s", name);
-	}
-	if (remove_below(fd, name, e) < 0)
-		return -1;
-	if (unlinkat(at, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
-		return err_sys(e, "%s", name);
-	return 0;
-}
-
 int dir_remove(const char *path, struct err *e)
 {
-	return remove_at(AT_FDCWD, path, e);
+	return dir_remove_at(AT_FDCWD, path, e);
 }
 
 char *path_dir(const char *path)

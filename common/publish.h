@@ -13,6 +13,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct publish {
@@ -35,14 +36,26 @@ void publish_abort(struct publish *p);
 int publish_bytes(const char *path, const void *p, size_t n, mode_t mode, struct err *e);
 
 /* ---- files, wherever they are needed ---- */
+/* Opens a regular file for reading, close-on-exec; nothing else is opened, and
+ * nothing waits. "/dev/fd/N" is a duplicate of the open descriptor N, read from
+ * its begin: never the file's name again. */
+int file_open(const char *path, struct err *e);
+/* Is it such a name of a descriptor? */
+bool file_is_given(const char *path);
 /* Appends a regular file to out; fails beyond max bytes (0 = 4 GiB). */
 int file_read(const char *path, size_t max, struct buf *out, struct err *e);
 int file_write_all(int fd, const void *p, size_t n);
 int dir_sync(const char *dir, struct err *e);
 /* mkdir -p; existing directories are fine. */
 int dir_make(const char *path, mode_t mode, struct err *e);
-/* rm -r below and including path; never follows links. Absent is fine. */
+/* rm -r below and including path; never follows links, and leaves the tree when
+ * somebody moves a folder of it meanwhile (an error). Three descriptors at any
+ * depth. Absent is fine. */
 int dir_remove(const char *path, struct err *e);
+/* The same for all that is in a directory. */
+int dir_empty(const char *path, struct err *e);
+/* The same of name in the folder at, or AT_FDCWD. */
+int dir_remove_at(int at, const char *name, struct err *e);
 /* The path of a file's directory ("." when it has none); to free. */
 char *path_dir(const char *path);
 const char *path_base(const char *path);

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,9 +25,11 @@ struct capture {
 struct child {
 	struct capture out, err;
 	int fd[3]; /* what becomes 0, 1, 2; -1 = inherit; owned */
+	char **env;
 	pid_t pid;
 	int pidfd;
 	int64_t deadline_ms; /* 0 = none */
+	volatile int failed; /* errno of the child before it was the program */
 };
 
 static int64_t now_ms(void)
@@ -112,29 +113,56 @@ static char **environment(const char *const *extra)
 	return env;
 }
 
+/* What a handler would do in a child that shares our memory, it would do to us. */
+static void drop_handlers(void)
+{
+	struct sigaction old, none = {.sa_handler = SIG_DFL};
+	int n;
+
+	for (n = 1; n < NSIG; n++)
+		if (!sigaction(n, NULL, &old) && old.sa_handler != SIG_IGN &&
+		    old.sa_handler != SIG_DFL)
+			sigaction(n, &none, NULL);
+}
+
+/* The child's side of vfork(): tells why it failed through c, or becomes argv. */
+static _Noreturn void become(const struct spawn *s, struct child *c, const sigset_t *mask)
+{
+	int i;
+
+	drop_handlers();
+	for (i = 0; i < 3; i++)
+		if (c->fd[i] >= 0 && dup2(c->fd[i], i) < 0)
+			goto failed;
+	/* Only then: in a group of its own a child hears no Ctrl-C. */
+	if ((s->dir && chdir(s->dir)) || (s->timeout_s && setpgid(0, 0)) ||
+	    (s->before && s->before()))
+		goto failed;
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	execvpe(s->argv[0], (char *const *)s->argv, c->env);
+failed:
+	c->failed = errno;
+	_exit(127);
+}
+
 static int start(const struct spawn *s, struct child *c)
 {
-	posix_spawn_file_actions_t fa;
-	posix_spawnattr_t attr;
-	char **env = environment(s->env);
-	int i, r;
+	sigset_t all, mask;
 
-	posix_spawn_file_actions_init(&fa);
-	posix_spawnattr_init(&attr);
-	for (i = 0; i < 3; i++)
-		if (c->fd[i] >= 0)
-			posix_spawn_file_actions_adddup2(&fa, c->fd[i], i);
-	if (s->dir)
-		posix_spawn_file_actions_addchdir_np(&fa, s->dir);
-	/* Only then: in a group of its own a child hears no Ctrl-C. */
-	if (s->timeout_s)
-		posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
-	r = posix_spawnp(&c->pid, s->argv[0], &fa, &attr, (char *const *)s->argv, env);
-	posix_spawnattr_destroy(&attr);
-	posix_spawn_file_actions_destroy(&fa);
-	free(env);
-	errno = r;
-	return r ? -1 : 0;
+	c->env = environment(s->env);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &mask);
+	c->pid = vfork();
+	if (!c->pid)
+		become(s, c, &mask);
+	if (c->pid < 0)
+		c->failed = errno;
+	else if (c->failed)
+		waitpid(c->pid, NULL, 0);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	free(c->env);
+	errno = c->failed;
+	return c->failed ? -1 : 0;
 }
 
 static int reap(struct child *c, int options, int *status)
@@ -195,7 +223,7 @@ static int finish(const struct spawn *s, struct child *c, struct err *e)
 
 int spawn_run(const struct spawn *s, struct err *e)
 {
-	struct child c = {{NULL, -1, -1}, {NULL, -1, -1}, {-1, -1, -1}, 0, -1, 0};
+	struct child c = {{NULL, -1, -1}, {NULL, -1, -1}, {-1, -1, -1}, NULL, 0, -1, 0, 0};
 	int r = -1, i;
 
 	if (capture_open(&c.out, s->capture_out) < 0 || capture_open(&c.err, s->capture_err) < 0 ||

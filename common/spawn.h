@@ -18,6 +18,10 @@ struct spawn {
 	/* 0 = none. Else the child leads a process group of its own (so it hears no
 	 * Ctrl-C), which gets SIGKILL when the time is over. */
 	unsigned timeout_s;
+	/* Called in the child, when all else is done, as the last thing before the
+	 * program: -1 and errno when it must not run. It shares the caller's memory and
+	 * may make system calls only. */
+	int (*before)(void);
 };
 
 /* Runs and waits. Returns the exit status 0…255, 128 + n after signal n, or

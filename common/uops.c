@@ -479,20 +479,47 @@ static int get_func(struct reader *r)
 	return 0;
 }
 
+/* Undoes get_func(). */
+static void drop_last(struct uops *u)
+{
+	const struct uops_func *f = &u->func.v[u->func.n - 1];
+	const struct uops_block *b = u->block.v + f->block;
+
+	if (f->ntable)
+		u->target.n = u->table.v[f->table].first;
+	if (f->nblock)
+		u->uop.n = b->uop;
+	while (u->frame.n && u->frame.v[u->frame.n - 1].uop >= u->uop.n)
+		u->frame.n--;
+	u->block.n = f->block;
+	u->table.n = f->table;
+	u->func.n--;
+}
+
 int uops_decode(const void *p, size_t n, struct uops *u, struct err *e)
 {
-	struct reader r = {.p = p, .end = (const uint8_t *)p + n, .u = u};
+	return uops_decode_some(p, n, NULL, NULL, u, e);
+}
+
+int uops_decode_some(const void *p, size_t n, bool (*keep)(void *arg, const struct hash128 *key),
+    void *arg, struct uops *u, struct err *e)
+{
+	struct reader r = {.p = p, .u = u};
 	uint32_t i, count;
 
 	*u = (struct uops){0};
 	if (n < sizeof MAGIC || memcmp(p, MAGIC, sizeof MAGIC))
 		return err_set(e, "witness table: not one");
+	r.end = r.p + n;
 	r.p += sizeof MAGIC;
 	if (n > INT32_MAX || get_count(&r, &count))
 		goto garbled;
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
 		if (get_func(&r))
 			goto garbled;
+		if (keep && !keep(arg, &u->func.v[u->func.n - 1].key))
+			drop_last(u);
+	}
 	if (r.p == r.end) {
 		uops_link(u);
 		return 0;

@@ -270,15 +270,17 @@ static int get_module(struct batch_read *r, struct wire_module *m)
 	return get_samples(r, m);
 }
 
-/* Each (build-id, owner) once. */
+/* Each (build-id, owner, path) once. */
 static int note_module(struct batch_read *r, struct htab *seen, const struct wire_module *m)
 {
-	uint8_t key[sizeof m->id.b + sizeof m->uid];
+	struct buf key = {0};
 	bool fresh;
 
-	memcpy(key, m->id.b, m->id.n);
-	put_le32(key + m->id.n, m->uid);
-	htab_put(seen, key, m->id.n + sizeof m->uid, &fresh);
+	buf_add(&key, &m->uid, sizeof m->uid);
+	buf_add(&key, m->path, strlen(m->path) + 1);
+	buf_add(&key, m->id.b, m->id.n);
+	htab_put(seen, key.p, key.n, &fresh);
+	buf_free(&key);
 	return fresh ? 0 : err_set(r->e, "batch: one module twice");
 }
 

@@ -95,7 +95,7 @@ struct wire_batch {
 	uint64_t kernel;            /* in kernel mode */
 	uint64_t outside;           /* user mode, no file with a build-id behind it */
 	uint64_t dropped;           /* lost by the kernel's rings, the spool or a limit */
-	struct wire_module *module; /* each (id, uid) once */
+	struct wire_module *module; /* each (id, uid, path) once */
 	uint32_t nmodule;
 	struct wire_regs *regs; /* no part of the accounting */
 	uint32_t nregs;

@@ -1,4 +1,5 @@
 /*
+ * cov >= 570
  * Any bytes as a witness table, evaluated from any registers: what is read
  * prints to the same bytes again and again, and no evaluation leaves its bounds.
  */

@@ -1,4 +1,5 @@
 /*
+ * cov >= 160
  * Wire frames. First byte 0: the rest is a stream as it comes. 1 … 4: the
  * rest is the payload of a frame of that type under a right checksum, so that
  * the decoders behind it are reached. What decodes must encode again.

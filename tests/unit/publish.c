@@ -277,6 +277,67 @@ START_TEST(directories_are_made_and_removed)
 }
 END_TEST
 
+enum { DEEP = 5000 };
+
+/* Makes DEEP folders in one another, with a file and another in each hundredth. */
+static void dig(void)
+{
+	int k;
+
+	for (k = 0; k < DEEP; k++) {
+		ck_assert_int_eq(mkdir("d", 0755), 0);
+		if (k % 100 == 0)
+			ck_assert_int_eq(mkdir("e", 0755), 0);
+		if (k % 100 == 0)
+			ck_assert_int_eq(publish_bytes("f", "x", 1, 0644, NULL), 0);
+		ck_assert_int_eq(chdir("d"), 0);
+	}
+}
+
+/* Deeper than descriptors, and than the longest path. */
+START_TEST(depth_costs_no_descriptors)
+{
+	struct rlimit lim = {32, 32};
+	struct err e;
+
+	ck_assert_int_eq(mkdir("deep", 0755), 0);
+	ck_assert_int_eq(chdir("deep"), 0);
+	dig();
+	ck_assert_int_eq(chdir(dir), 0);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &lim), 0);
+	ck_assert_msg(!dir_remove("deep", &e), "%s", e.text);
+	ck_assert_int_eq(access("deep", F_OK), -1);
+}
+END_TEST
+
+/* Somebody moves folders out of the tree and back while it is removed: what is
+ * beside the tree stays, whichever wins. */
+START_TEST(what_is_moved_meanwhile_is_not_followed)
+{
+	struct err e;
+	int round, st;
+	pid_t pid;
+
+	ck_assert_int_eq(dir_make("beside/d/kept", 0755, &e), 0);
+	for (round = 0; round < 20; round++) {
+		ck_assert_int_eq(dir_make("tree/a/b/c/d/kept", 0755, &e), 0);
+		pid = fork();
+		if (!pid) {
+			for (;;) {
+				rename("tree/a/b/c", "beside/c");
+				rename("beside/c", "tree/a/b/c");
+			}
+		}
+		dir_remove("tree", &e);
+		ck_assert_int_eq(kill(pid, SIGKILL), 0);
+		ck_assert_int_eq(waitpid(pid, &st, 0), pid);
+		ck_assert_int_eq(access("beside/d/kept", F_OK), 0);
+		ck_assert_int_eq(dir_remove("tree", &e), 0);
+		ck_assert_int_eq(dir_remove("beside/c", &e), 0);
+	}
+}
+END_TEST
+
 START_TEST(paths_split)
 {
 	static const char *const t[][3] = {
@@ -304,6 +365,7 @@ int main(void)
 	SRunner *sr;
 	int failed;
 
+	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, enter, leave);
 	tcase_add_test(t, bytes_are_published_whole);
 	tcase_add_test(t, the_old_file_stays_until_commit);
@@ -315,6 +377,8 @@ int main(void)
 	tcase_add_test(t, a_full_disk_leaves_the_old_file);
 	tcase_add_test(t, file_read_refuses_what_is_no_file);
 	tcase_add_test(t, directories_are_made_and_removed);
+	tcase_add_test(t, depth_costs_no_descriptors);
+	tcase_add_test(t, what_is_moved_meanwhile_is_not_followed);
 	tcase_add_test(t, paths_split);
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);

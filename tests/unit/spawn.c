@@ -4,6 +4,7 @@
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -160,6 +161,51 @@ static bool dead(pid_t pid)
 }
 
 /* The deadline ends the whole group, also children that keep the pipe open. */
+static int refuse(void)
+{
+	errno = EXDEV;
+	return -1;
+}
+
+static int close_input(void)
+{
+	return close(0);
+}
+
+/* In the child alone, and before the program. */
+START_TEST(the_child_is_narrowed_before_it_runs)
+{
+	struct spawn s = {.argv = SH("[ ! -e /proc/$$/fd/0 ]"), .before = close_input};
+	struct err e;
+
+	ck_assert_int_eq(spawn_run(&s, &e), 0);
+	ck_assert_int_ge(fcntl(0, F_GETFD), 0);
+	s.before = refuse;
+	ck_assert_int_eq(spawn_run(&s, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, strerror(EXDEV)));
+}
+END_TEST
+
+static void handler(int signal) {}
+
+/* Handlers go, what is ignored stays so, and our mask is the child's. */
+START_TEST(signals_reach_the_child_as_exec_has_them)
+{
+	static const char script[] = "kill -USR1 $$; kill -USR2 $$; exit 3";
+	sigset_t mask;
+	struct err e;
+
+	signal(SIGUSR1, SIG_IGN);
+	signal(SIGUSR2, handler);
+	ck_assert_int_eq(spawn_run(&(struct spawn){.argv = SH(script)}, &e), 128 + SIGUSR2);
+	ck_assert_int_eq(sigprocmask(SIG_BLOCK, NULL, &mask), 0);
+	ck_assert(!sigismember(&mask, SIGUSR2));
+	sigaddset(&mask, SIGUSR2);
+	ck_assert_int_eq(sigprocmask(SIG_SETMASK, &mask, NULL), 0);
+	ck_assert_int_eq(spawn_run(&(struct spawn){.argv = SH(script)}, &e), 3);
+}
+END_TEST
+
 START_TEST(time_runs_out_for_the_group)
 {
 	struct spawn s = {
@@ -209,6 +255,8 @@ int main(void)
 	tcase_add_test(t, descriptors_are_put_in_place);
 	tcase_add_test(t, dev_null_is_empty);
 	tcase_add_test(t, directory_and_environment_reach_the_child);
+	tcase_add_test(t, the_child_is_narrowed_before_it_runs);
+	tcase_add_test(t, signals_reach_the_child_as_exec_has_them);
 	tcase_add_test(t, time_runs_out_for_the_group);
 	tcase_add_test(t, a_grandchild_holds_up_nobody);
 	suite_add_tcase(s, t);

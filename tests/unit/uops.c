@@ -298,6 +298,39 @@ END_TEST
 
 /* ---- the file ---- */
 
+static bool is_it(void *arg, const struct hash128 *key)
+{
+	return !memcmp(key, arg, sizeof *key);
+}
+
+/* Whichever function is left out, the other is read as ever. */
+START_TEST(reads_some_functions)
+{
+	struct buf all = {0};
+	struct hash128 key;
+	struct uops some;
+
+	compile("\tmovabsq\t$-81985529216486896, %rax\n\tret\n", "", (uint32_t[]){8}, 2);
+	compile(loop, "", loop_sizes, 6);
+	key = u.func.v[1].key;
+	uops_sort(&u);
+	uops_encode(&u, &all);
+	ck_assert_msg(!uops_decode_some(all.p, all.n, is_it, &key, &some, &e), "%s", e.text);
+	ck_assert_int_eq(some.func.n, 1);
+	ck_assert_uint_lt(some.uop.n, u.uop.n);
+	ck_assert_uint_ne(uops_behind_call(&some, 0, 1, 4), UOPS_NONE);
+	ck_assert_int_eq(uops_frame(&some, uops_at(&some, 0, 1, 8))->offset, 16);
+	uops_free(&some);
+	key = u.func.v[uops_find(&u, &key) ? 0 : 1].key;
+	ck_assert_msg(!uops_decode_some(all.p, all.n, is_it, &key, &some, &e), "%s", e.text);
+	ck_assert_int_eq(some.func.n, 1);
+	ck_assert_uint_eq(some.uop.n, some.block.v[0].nuop);
+	uops_free(&some);
+	ck_assert(uops_decode_some(all.p, all.n - 1, is_it, &key, &some, &e));
+	buf_free(&all);
+}
+END_TEST
+
 START_TEST(reads_what_it_writes)
 {
 	struct buf once = {0}, twice = {0};
@@ -323,6 +356,7 @@ START_TEST(reads_what_it_writes)
 		ck_assert(uops_decode(once.p, n, &back, &e) && !back.func.n);
 	buf_char(&once, 0);
 	ck_assert(uops_decode(once.p, once.n, &back, &e));
+	ck_assert(uops_decode(NULL, 0, &back, &e));
 	buf_free(&once);
 	buf_free(&twice);
 }
@@ -416,6 +450,7 @@ int main(void)
 	tcase_add_test(t, meets_behind_both_arms);
 	tcase_add_test(t, arms_that_do_not_meet_do_not_count);
 	tcase_add_test(t, does_not_meet_behind_what_it_does_not_know);
+	tcase_add_test(t, reads_some_functions);
 	tcase_add_test(t, reads_what_it_writes);
 	tcase_add_test(t, finds_frames);
 	tcase_add_loop_test(t, refuses_what_is_out_of_bounds, 0, 14);

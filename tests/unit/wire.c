@@ -239,9 +239,10 @@ START_TEST(what_does_not_add_up_is_refused)
 	b.seq = 0;
 	assert_refused(&b, "damaged head");
 	b.seq = 1;
-	m[1].uid = m[0].uid;
+	m[2] = m[1];
+	m[1] = m[0];
 	assert_refused(&b, "one module twice");
-	m[1].uid = 0;
+	m[1] = m[2];
 	m[1].id.n = 0;
 	assert_refused(&b, "damaged build-id");
 	m[1].id.n = 20;
