@@ -4,6 +4,7 @@
  * own text; the real assembler then makes the object. Anything else, and
  * anything that goes wrong, goes to the real assembler as it came.
  */
+#include "common/asopt.h"
 #include "common/elf.h"
 #include "common/hash.h"
 #include "common/hooklog.h"
@@ -128,8 +129,8 @@ static const char *foreign_text(const struct job *j)
 {
 	if (directs(&j->text, ".gnu.lto_"))
 		return "compile stage of LTO";
-	if (directs(&j->text, ".incbin") || directs(&j->text, ".include"))
-		return "takes in another file (.incbin, .include)";
+	if (as_text_check(j->text.p, j->text.n, NULL))
+		return "might take in another file (.incbin, .include, .macro, .irp)";
 	/* as makes line numbers of its own only where the compiler made none. */
 	if (j->cmd.debug && !contains(&j->text, "\t.loc ") && !contains(&j->text, ".debug_info"))
 		return "line numbers made by as";

@@ -1,24 +1,7 @@
 #include "hooks/ascmd.h"
+#include "common/asopt.h"
 
 #include <string.h>
-
-static const char *const harmless[] = {"--64", "--noexecstack", "--execstack",
-    "--fatal-warnings", "--warn", "--no-warn", "-W", "-Qy", "-Qn", "-s", "-q",
-    "--nocompress-debug-sections", "--compress-debug-sections", NULL};
-/* With their value behind '='. */
-static const char *const harmless_value[] = {"--compress-debug-sections=", "-march=", "-mtune=",
-    "-mrelax-relocations=", "-mx86-used-note=", "--generate-missing-build-notes=", NULL};
-static const char *const debug[] = {
-    "-g", "--gdwarf-2", "--gdwarf-3", "--gdwarf-4", "--gdwarf-5", NULL};
-static const char *const inquiry[] = {"--version", "--help", "--target-help", "--statistics", NULL};
-
-static bool begins_with_one_of(const char *const *list, const char *s)
-{
-	for (; *list; list++)
-		if (!strncmp(*list, s, strlen(*list)))
-			return true;
-	return false;
-}
 
 static void ascmd_input(struct ascmd *c, const char *name, int *inputs)
 {
@@ -33,6 +16,19 @@ static const char *value_of(const struct args *arg, size_t *i)
 	if (arg->v[*i][2])
 		return arg->v[*i] + 2;
 	return *i + 1 < arg->n ? arg->v[++*i] : "";
+}
+
+static void take_option(struct ascmd *c, const char *s)
+{
+	enum asopt kind = asopt_kind(s);
+
+	if (kind == ASOPT_KEEP || kind == ASOPT_DEBUG) {
+		c->debug |= kind == ASOPT_DEBUG;
+		args_add(&c->kept, s);
+	} else {
+		c->silent = kind == ASOPT_INQUIRY;
+		c->why = s;
+	}
 }
 
 void ascmd_read(struct ascmd *c, const struct args *arg)
@@ -53,14 +49,8 @@ void ascmd_read(struct ascmd *c, const struct args *arg)
 			args_add(&c->search, value_of(arg, &i));
 		} else if (!strcmp(s, "-v")) {
 			c->verbose = true;
-		} else if (args_among(debug, s)) {
-			c->debug = true;
-			args_add(&c->kept, s);
-		} else if (args_among(harmless, s) || begins_with_one_of(harmless_value, s)) {
-			args_add(&c->kept, s);
 		} else {
-			c->silent = args_among(inquiry, s);
-			c->why = s;
+			take_option(c, s);
 		}
 	}
 	if (!c->why && (!c->output || !*c->output))

@@ -1,9 +1,8 @@
 /*
  * The command line of as, read as far as the hook must know it. Pure.
  *
- * Known are the options that compilers give for code they made themselves and
- * that neither print, nor change what a label costs. Anything else is a doubt:
- * the real assembler runs unmodified.
+ * Known are the options that common/asopt.h has. Anything else is a doubt: the
+ * real assembler runs unmodified.
  */
 #ifndef MORPH_ASCMD_H
 #define MORPH_ASCMD_H

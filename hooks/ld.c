@@ -5,9 +5,9 @@
  * goes wrong with the artifact never touches the link.
  */
 #include "common/hooklog.h"
+#include "common/ldopt.h"
 #include "common/log.h"
 #include "common/publish.h"
-#include "hooks/ldopt.h"
 #include "hooks/paths.h"
 #include "hooks/probe.h"
 #include "hooks/recipe.h"
@@ -165,6 +165,8 @@ static int gather(struct job *j, struct record *r, struct collection *c, struct 
 		return err_wrap(e, "no artifact");
 	f.file = number_of;
 	recipe_make(recipe, &j->arg, &f);
+	if (recipe_check((const char *const *)recipe->v, recipe->n, c->input.n, e) < 0)
+		return err_wrap(e, "no artifact");
 	r->inputs = c;
 	r->recipe = recipe;
 	return 0;
@@ -261,7 +263,7 @@ int main(int argc, char **argv)
 		hooklog("ld", NULL, "%s", e.text);
 		run_unmodified(&j, argv);
 	}
-	ldcmd_read(&j.cmd, &j.arg);
+	ldcmd_read(&j.cmd, (const char *const *)j.arg.v, j.arg.n);
 	j.output = path_of_file(j.cmd.output);
 	if ((why = not_ours(&j))) {
 		if (*why)

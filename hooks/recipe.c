@@ -1,32 +1,32 @@
 #include "hooks/recipe.h"
-#include "hooks/ldopt.h"
+#include "common/ldopt.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* An argument as it is. '@' where the reader would take it for an input, at
- * the front or behind a first '=', is doubled. */
-static void add_literal(struct args *out, const char *s)
-{
-	const char *at = *s == '@' ? s : strstr(s, "=@");
-
-	if (at && *at == '=')
-		at++;
-	if (at)
-		args_take(out, xasprintf("%.*s@%s", (int)(at - s), s, at));
-	else
-		args_add(out, s);
-}
 
 static void add_verbatim(struct args *out, const struct args *link, const struct ldopt *o)
 {
 	size_t i;
 
 	for (i = 0; i < o->n; i++)
-		add_literal(out, link->v[o->first + i]);
+		args_add(out, link->v[o->first + i]);
 }
 
+/* An operand joined to its letter gets an argument of its own where it might
+ * be read as part of a name (recipe_check). */
+static void add_kept(struct args *out, const struct args *link, const struct ldopt *o)
+{
+	if (o->is_long || o->n == 2 || !o->value ||
+	    (o->operand != LDARG_SYMBOL && o->operand != LDARG_TEXT)) {
+		add_verbatim(out, link, o);
+	} else {
+		args_take(out, xasprintf("%.*s", (int)o->name_n, o->name));
+		args_add(out, o->value);
+	}
+}
+
+/* What is no file stays, and recipe_check refuses it. */
 static void add_input(
     struct args *out, const struct ldopt *o, const struct recipe_files *f, bool raw)
 {
@@ -35,34 +35,26 @@ static void add_input(
 	if (id >= 0)
 		args_take(out, xasprintf("@%" PRId64, id));
 	else
-		add_literal(out, o->value);
+		args_add(out, o->value);
 }
 
-/* An option with a file. -R takes a folder as well, and -T a name that is
- * searched for with -L: those stay. */
-static void add_file_option(struct args *out, const struct args *link, const struct ldopt *o,
-    const struct recipe_files *f)
+/* An option with a file. To -R what is none is a folder for run time. */
+static void add_file_option(
+    struct args *out, const struct args *link, const struct ldopt *o, const struct recipe_files *f)
 {
 	int64_t id = o->value ? f->file(f->arg, o->value, true) : -1;
 
-	if (id < 0) {
-		add_verbatim(out, link, o);
-	} else if (o->is_long) {
+	if (id >= 0 && o->is_long) {
 		args_take(out, xasprintf("%.*s=@%" PRId64, (int)o->name_n, o->name, id));
-	} else {
+	} else if (id >= 0) {
 		args_take(out, xasprintf("%.*s", (int)o->name_n, o->name));
 		args_take(out, xasprintf("@%" PRId64, id));
-	}
-}
-
-/* An option not in the table may still name a file behind its '='. */
-static void add_unknown(struct args *out, const struct args *link, const struct ldopt *o,
-    const struct recipe_files *f)
-{
-	if (o->value && strchr(o->value, '/'))
-		add_file_option(out, link, o, f);
-	else
+	} else if (o->kind == LDOPT_SYMBOLS && o->value) {
+		args_add(out, "-rpath");
+		args_add(out, o->value);
+	} else {
 		add_verbatim(out, link, o);
+	}
 }
 
 static void add_folder(struct args *out, const struct ldopt *o, const struct recipe_files *f)
@@ -93,12 +85,13 @@ void recipe_make(struct args *out, const struct args *link, const struct recipe_
 	struct ldopt o;
 	size_t i = 0;
 
-	while (ldopt_next(link, &i, &o)) {
+	while (ldopt_next((const char *const *)link->v, link->n, &i, &o)) {
 		switch (o.kind) {
 		case LDOPT_INPUT:
 			add_input(out, &o, f, raw);
 			break;
 		case LDOPT_FILE:
+		case LDOPT_SYMBOLS:
 			add_file_option(out, link, &o, f);
 			break;
 		case LDOPT_FOLDER:
@@ -108,12 +101,14 @@ void recipe_make(struct args *out, const struct args *link, const struct recipe_
 			raw = !usual_format(&o);
 			add_verbatim(out, link, &o);
 			break;
-		case LDOPT_UNKNOWN:
-			add_unknown(out, link, &o, f);
-			break;
 		case LDOPT_KEEP:
+		case LDOPT_ENTRY:
+			add_kept(out, link, &o);
+			break;
 		case LDOPT_LIBRARY:
 		case LDOPT_RELOCATABLE:
+		case LDOPT_REFUSED:
+		case LDOPT_UNKNOWN:
 			add_verbatim(out, link, &o);
 			break;
 		case LDOPT_OUTPUT:

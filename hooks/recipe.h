@@ -6,7 +6,9 @@
  * Files become "@N"; search folders "-L=/absolute", so that they lie below
  * the relink's --sysroot; libraries, groups and everything else stay. Gone
  * are the output, maps, dependency files, build-id, plugins, what only prints,
- * and -rpath-link: the relink knows where the needed libraries lie.
+ * and -rpath-link: the relink knows where the needed libraries lie. What of
+ * the rest cannot be repeated stays as well: recipe_check (common/ldopt.h)
+ * names it.
  */
 #ifndef MORPH_RECIPE_H
 #define MORPH_RECIPE_H

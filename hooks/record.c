@@ -1,6 +1,7 @@
 #include "hooks/record.h"
 #include "common/hooklog.h"
 #include "common/ifsec.h"
+#include "common/ldscript.h"
 #include "common/publish.h"
 #include "editor/unit.h"
 #include "hooks/seal.h"
@@ -135,6 +136,8 @@ static int put_input(struct writer *w, uint32_t id, const struct input *in, stru
 	w->content.n = 0;
 	if (in->kind != ART_ARCHIVE)
 		r = collect_bytes(w->r->inputs, in, &w->content, e);
+	if (!r && in->kind == ART_FILE)
+		r = ldscript_check(w->content.p, w->content.n, in->path, e);
 	if (!r && in->kind == ART_SHARED)
 		r = thin(w, in->named, e);
 	if (!r && find_form(w, in, &f)) {

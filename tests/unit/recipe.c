@@ -1,6 +1,6 @@
-/* hooks/recipe, hooks/ldopt: from the line of a link to the line of a relink. */
-#include "hooks/ldopt.h"
+/* hooks/recipe: from the line of a link to the line of a relink. */
 #include "hooks/recipe.h"
+#include "common/ldopt.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static char *folder(void *arg, const char *path)
 	return path[0] == '/' ? xstrdup(path) : xasprintf("/cwd/%s", path);
 }
 
-static void expect(const char *line, const char *recipe)
+static void make(const char *line, const char *recipe, struct err *why)
 {
 	struct recipe_files f = {file, folder, NULL};
 	struct args in = {0}, out = {0};
@@ -40,21 +40,44 @@ static void expect(const char *line, const char *recipe)
 	joined = args_join(&out, ' ');
 	ck_assert_str_eq(joined, recipe);
 	free(joined);
+	*why = (struct err){""};
+	recipe_check((const char *const *)out.v, out.n, sizeof world / sizeof *world, why);
 	args_free(&in);
 	args_free(&out);
 }
 
+/* What becomes of a link, and that it may be repeated. */
+static void expect(const char *line, const char *recipe)
+{
+	struct err why;
+
+	make(line, recipe, &why);
+	ck_assert_str_eq(why.text, "");
+}
+
+/* The same, and why it costs the artifact. */
+static void costs(const char *line, const char *recipe, const char *because)
+{
+	struct err why;
+
+	make(line, recipe, &why);
+	ck_assert_str_eq(why.text, because);
+}
+
 START_TEST(files_become_numbers)
 {
-	expect("crt1.o a.o /x/libx.a -lm missing.o", "@0 @1 @2 -lm missing.o");
+	expect("crt1.o a.o /x/libx.a -lm", "@0 @1 @2 -lm");
+	costs("a.o missing.o", "@1 missing.o", "missing.o: not an input that Morph knows");
+	costs("a.o -", "@1 -", "-: not an input that Morph knows");
 }
 END_TEST
 
 START_TEST(what_gcc_passes)
 {
-	expect("-plugin /p/lto.so -plugin-opt=/p/wrap -plugin-opt=-pass-through=-lc --build-id "
-	       "--eh-frame-hdr -m elf_x86_64 --hash-style=gnu --as-needed -dynamic-linker "
-	       "/lib64/ld-linux-x86-64.so.2 -pie -o prog crt1.o -L. -L/usr/lib a.o -lc --push-state",
+	expect(
+	    "-plugin /p/lto.so -plugin-opt=/p/wrap -plugin-opt=-pass-through=-lc --build-id "
+	    "--eh-frame-hdr -m elf_x86_64 --hash-style=gnu --as-needed -dynamic-linker "
+	    "/lib64/ld-linux-x86-64.so.2 -pie -o prog crt1.o -L. -L/usr/lib a.o -lc --push-state",
 	    "--eh-frame-hdr -m elf_x86_64 --hash-style=gnu --as-needed -dynamic-linker "
 	    "/lib64/ld-linux-x86-64.so.2 -pie @0 -L=/cwd/. -L=/usr/lib @1 -lc --push-state");
 }
@@ -87,15 +110,31 @@ START_TEST(options_with_files)
 	    "-T @3 -T @3 --script=@3 --script=@3");
 	expect("-version-script v.map --version-script=v.map --dynamic-list=v.map",
 	    "-version-script=@4 --version-script=@4 --dynamic-list=@4");
-	expect("-T searched.ld -R /some/folder", "-T searched.ld -R /some/folder");
-	expect("--some-new-option=dir/k.txt --other=/no/file", "--some-new-option=@5 --other=/no/file");
+	costs("-T searched.ld", "-T searched.ld",
+	    "-T searched.ld: not an operand that Morph repeats");
+	expect("-R a.o --just-symbols=a.o", "-R @1 --just-symbols=@1");
+	expect("-R /some/folder -R/other", "-rpath /some/folder -rpath /other");
+}
+END_TEST
+
+START_TEST(what_costs_the_artifact)
+{
+	costs("--some-new-option=dir/k.txt a.o", "--some-new-option=dir/k.txt @1",
+	    "--some-new-option: not an option that Morph repeats");
+	costs("-c a.o", "-c a.o", "-c: not an option that Morph repeats");
+	costs("--force-exe-suffix", "--force-exe-suffix",
+	    "--force-exe-suffix: not an option that Morph repeats");
+	costs("-r a.o", "-r @1", "-r: not an option that Morph repeats");
+	costs("--oformat=binary", "--oformat=binary",
+	    "--oformat binary: not an operand that Morph repeats");
+	costs("-b srec a.o", "-b srec @1", "-b srec: not an operand that Morph repeats");
 }
 END_TEST
 
 START_TEST(values_are_no_files)
 {
 	/* Each value is a file of the world, and means something else here. */
-	expect("-soname a.o -h a.o -e a.o -u a.o -z a.o", "-soname a.o -h a.o -e a.o -u a.o -z a.o");
+	expect("-soname a.o -h a.o -ha.o -e a.o -u a.o", "-soname a.o -h a.o -h a.o -e a.o -u a.o");
 	expect("-rpath dir/k.txt --wrap a.o --defsym a=1 -Ttext 0x10 -Tdata=0x20",
 	    "-rpath dir/k.txt --wrap a.o --defsym a=1 -Ttext 0x10 -Tdata=0x20");
 	expect("--dynamic-linker=dir/k.txt -rpath=dir/k.txt",
@@ -107,16 +146,20 @@ END_TEST
 START_TEST(one_dash_and_first_letters)
 {
 	/* Long options whose first letter is a short option with a value. */
-	expect("-shared -static -Bsymbolic -export-dynamic -as-needed -fatal-warnings -relax -cref a.o",
-	    "-shared -static -Bsymbolic -export-dynamic -as-needed -fatal-warnings -relax -cref @1");
-	expect("-( a.o -) --start-group -O1 -O 2 -melf_x86_64", "-( @1 -) --start-group -O1 -O 2 -melf_x86_64");
+	expect("-shared -static -Bsymbolic -export-dynamic -as-needed -fatal-warnings -relax -cref "
+	       "a.o",
+	    "-shared -static -Bsymbolic -export-dynamic -as-needed -fatal-warnings -relax @1");
+	expect("-( a.o -) --start-group -O1 -O 2 -melf_x86_64",
+	    "-( @1 -) --start-group -O1 -O 2 -melf_x86_64");
 }
 END_TEST
 
 START_TEST(at_signs)
 {
-	expect("--defsym=@a=1 --soname=@b @missing -rpath @c",
-	    "--defsym=@@a=1 --soname=@@b @@missing -rpath @@c");
+	costs("-rpath @c", "-rpath @c", "-rpath @c: not an operand that Morph repeats");
+	costs("--soname=@b", "--soname=@b", "--soname @b: not an operand that Morph repeats");
+	costs("@missing", "@missing", "@missing: not an input that Morph knows");
+	expect("-u memcpy@GLIBC_2.2.5", "-u memcpy@GLIBC_2.2.5");
 }
 END_TEST
 
@@ -124,7 +167,8 @@ START_TEST(raw_inputs)
 {
 	char *joined;
 
-	expect("a.o -b binary v.map -b default crt1.o -T sc.ld", "@1 -b binary @4 -b default @0 -T @3");
+	expect("a.o -b binary v.map -b default crt1.o -T sc.ld",
+	    "@1 -b binary @4 -b default @0 -T @3");
 	joined = args_join(&raw, ' ');
 	ck_assert_str_eq(joined, "v.map sc.ld");
 	free(joined);
@@ -137,7 +181,7 @@ static struct ldcmd command(const char *line, struct args *a)
 
 	*a = (struct args){0};
 	args_split(a, line, strlen(line));
-	ldcmd_read(&c, a);
+	ldcmd_read(&c, (const char *const *)a->v, a->n);
 	return c;
 }
 
@@ -185,6 +229,7 @@ int main(void)
 	tcase_add_test(t, outputs_are_gone);
 	tcase_add_test(t, search_folders);
 	tcase_add_test(t, options_with_files);
+	tcase_add_test(t, what_costs_the_artifact);
 	tcase_add_test(t, values_are_no_files);
 	tcase_add_test(t, one_dash_and_first_letters);
 	tcase_add_test(t, at_signs);

@@ -1,0 +1,96 @@
+/* common/asopt: what an object may be assembled again with. */
+#include "common/asopt.h"
+#include "common/mem.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const good[] = {"", "--64", "--64\n--gdwarf-5", "-g", "-march=generic64+sse2",
+    "--compress-debug-sections=zlib\n--noexecstack\n-W", "-mtune=znver3\n-mrelax-relocations=no"};
+
+START_TEST(repeated)
+{
+	struct err e;
+
+	ck_assert_msg(!asopt_check(good[_i], &e), "%s", e.text);
+}
+END_TEST
+
+static const char *const bad[] = {"@list", "/etc/passwd", "x.s", "-", "--", "-I/home", "-I", "-o",
+    "-ox", "-a=listing", "-al=listing", "-a", "--MD", "--MD=x", "--M", "-f", "--defsym",
+    "--version", "--6", "--gdwarf", "--noexec", "-march", "-march=", "-march=a/b", "-march=a b",
+    "--compress-debug-sections=@x", "-mmnemonic=intel", "-gdwarf-5", "--32", "-L", "-D", "--64x",
+    "--debug-prefix-map", " --64", "--64\t"};
+
+START_TEST(refused)
+{
+	char *among = xasprintf("--64\n%s\n-g", bad[_i]);
+	struct err e = {""};
+
+	ck_assert_int_eq(asopt_check(bad[_i], &e), -1);
+	ck_assert_int_eq(strncmp(e.text, bad[_i], strlen(bad[_i])), 0);
+	ck_assert_ptr_nonnull(strstr(e.text, ": not an option of as"));
+	ck_assert_int_eq(asopt_check(among, &e), -1);
+	free(among);
+}
+END_TEST
+
+START_TEST(kinds)
+{
+	ck_assert_int_eq(asopt_kind("--gdwarf-4"), ASOPT_DEBUG);
+	ck_assert_int_eq(asopt_kind("--version"), ASOPT_INQUIRY);
+	ck_assert_int_eq(asopt_kind("-s"), ASOPT_KEEP);
+	ck_assert_int_eq(asopt_kind(""), ASOPT_REFUSED);
+	ck_assert_int_eq(asopt_kind("--64\n--64"), ASOPT_REFUSED);
+}
+END_TEST
+
+static const char *const plain[] = {"", "\t.text\n\tret\n", "\t.string \".include \\\"x\\\"\"\n",
+    "\t.ascii\t\"/* a/* .incbin\\0\"\n", "# .include it's\n",
+    "\tmovl 4(%rdi), %eax\t# p_1->opts.include\n", "\tmovl %eax, %ebx /* c */\n",
+    "\tcall include\n\t.includes\n.Linclude:\n"};
+
+START_TEST(text_without_files)
+{
+	struct err e = {""};
+
+	ck_assert_msg(!as_text_check(plain[_i], strlen(plain[_i]), &e), "%s", e.text);
+}
+END_TEST
+
+static const char *const files[] = {".incbin \"x\"", "\t.include\t\"x\"\n", ".INCBIN \"x\"",
+    "1:.incbin\"x\"", "\f.incbin \"x\"\n", ".byte '# ; .incbin \"x\"\n",
+    ".byte '\" ; .Include \"x\"\n", ".inc/**/bin \"x\"\n", ".inc/*\n*/bin \"x\"\n",
+    ".irp x,bin\n.inc\\x \"f\"\n.endr\n", ".irpc x,n\n", ".macro m\n", ".altmacro\n",
+    ".string \"a\" ; .incbin \"x\"\n", ".string \"a\", \"b\\\".incbin\"\n",
+    ".ascii \"a\n\" ; .incbin \"x\"\n", "# \" ; .incbin \"x\"\n", ".string .incbin\n",
+    ".string \"a\\\\\";.incbin \"x\"", ".stringer \"\\.incbin\""};
+
+START_TEST(text_with_files)
+{
+	struct err e = {""};
+
+	ck_assert_msg(as_text_check(files[_i], strlen(files[_i]), &e) == -1, "%s", files[_i]);
+	ck_assert_ptr_nonnull(strstr(e.text, "another file"));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("asopt");
+	TCase *t = tcase_create("asopt");
+	SRunner *r = srunner_create(s);
+	int failed;
+
+	tcase_add_loop_test(t, repeated, 0, sizeof good / sizeof *good);
+	tcase_add_loop_test(t, refused, 0, sizeof bad / sizeof *bad);
+	tcase_add_test(t, kinds);
+	tcase_add_loop_test(t, text_without_files, 0, sizeof plain / sizeof *plain);
+	tcase_add_loop_test(t, text_with_files, 0, sizeof files / sizeof *files);
+	suite_add_tcase(s, t);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}

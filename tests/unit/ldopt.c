@@ -1,0 +1,228 @@
+/* common/ldopt: ld's options, and which of them a recipe may have. */
+#include "common/ldopt.h"
+#include "common/mem.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { INPUTS = 3 };
+
+/* Splits at blanks; "~" is a blank within an argument. */
+static size_t split(char *line, const char **arg)
+{
+	char *save = NULL, *word, *p;
+	size_t n = 0;
+
+	for (word = strtok_r(line, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+		for (p = word; *p; p++)
+			if (*p == '~')
+				*p = ' ';
+		arg[n++] = word;
+	}
+	return n;
+}
+
+static int check(const char *text, struct err *e)
+{
+	char *line = xstrdup(text);
+	const char *arg[64];
+	size_t n = split(line, arg);
+	int rc = recipe_check(arg, n, INPUTS, e);
+
+	free(line);
+	return rc;
+}
+
+static const char *const good[] = {"",
+    "--eh-frame-hdr -m elf_x86_64 --hash-style=gnu --as-needed -dynamic-linker "
+    "/lib64/ld-linux-x86-64.so.2 -pie -z now -z relro @0 -L=/usr/lib @1 -lgcc --push-state "
+    "--as-needed -lgcc_s --pop-state -lc @2",
+    "-static -melf_x86_64 -znow --start-group -lc -lgcc_eh --end-group -O1 -O 2 -( -) @0",
+    "-shared -soname libf.so.1 --version-script=@1 -dynamic-list=@2 -z pack-relative-relocs",
+    "-T @1 --script=@1 --script @1 -dT @1 -R @0 --just-symbols=@0",
+    "--gc-sections --wrap=malloc --wrap malloc -u main -e start --defsym=a=0x10 --defsym a=b+4",
+    "-rpath $ORIGIN/../lib:/opt/x~y -rpath=/x -z max-page-size=0x1000 -z stack-size=65536",
+    "-b binary @1 -b default @0 -l:libx.so.1 -Ttext=0x400000 -Ttext-segment 400000",
+    "--section-start=.foo=0x100 --sort-section=name --unresolved-symbols=ignore-all",
+    "-s -S -x -X -E -q",
+    "--package-metadata={\"type\":\"deb\",\"os\":\"debian\"} --demangle --unique=.text --unique"};
+
+START_TEST(repeated)
+{
+	struct err e = {""};
+
+	ck_assert_msg(!check(good[_i], &e), "%s", e.text);
+}
+END_TEST
+
+static const struct {
+	const char *line, *named;
+} bad[] = {
+    {"-plugin evil.so", "-plugin"},
+    {"-plugin=evil.so", "-plugin"},
+    {"--plugin evil.so", "--plugin"},
+    {"--plug evil.so", "--plug"},
+    {"-plugi=evil.so", "-plugi"},
+    {"-plugin-opt=x", "-plugin-opt"},
+    {"--plugin-o x", "--plugin-o"},
+    {"-T /abs/script", "-T /abs/script"},
+    {"-T/abs/script", "-T /abs/script"},
+    {"-T@0", "-T @0"},
+    {"-T=@0", "-T =@0"},
+    {"-T @9", "-T @9"},
+    {"-T @", "-T @"},
+    {"-T -plugin", "-T -plugin"},
+    {"-T", "-T"},
+    {"--script=/abs", "--script /abs"},
+    {"--scrip=@0", "--scrip"},
+    {"-dT/abs", "-dT/abs"},
+    {"-dT /abs", "-dT /abs"},
+    {"--default-script=/abs", "--default-script /abs"},
+    {"-c @0", "-c"},
+    {"--mri-script=@0", "--mri-script"},
+    {"-R /home/x.o", "-R /home/x.o"},
+    {"--just-symbols=/home/x.o", "--just-symbols /home/x.o"},
+    {"@file", "@file"},
+    {"@@0", "@@0"},
+    {"@3", "@3"},
+    {"@0x", "@0x"},
+    {"@-1", "@-1"},
+    {"@4294967296", "@4294967296"},
+    {"@18446744073709551616", "@18446744073709551616"},
+    {"/abs/path/x.o", "/abs/path/x.o"},
+    {"../x.o", "../x.o"},
+    {"=/x.o", "=/x.o"},
+    {"-", "-"},
+    {"-- @0", "--"},
+    {"-o/elsewhere", "-o"},
+    {"-o out", "-o"},
+    {"--output=x", "--output"},
+    {"-output", "-o"},
+    {"--outp=x", "--outp"},
+    {"-oformat=elf64-x86-64", "-o"},
+    {"--oformat=binary", "--oformat binary"},
+    {"-Map=x", "-Map"},
+    {"-Ma=x", "-Ma"},
+    {"-M", "-M"},
+    {"--print-map", "--print-map"},
+    {"--dependency-file=x", "--dependency-file"},
+    {"--depend=x", "--depend"},
+    {"--out-implib=x", "--out-implib"},
+    {"--error-handling-script=x", "--error-handling-script"},
+    {"--error-h=x", "--error-h"},
+    {"--sysroot=/", "--sysroot"},
+    {"-sysr=/", "-sysr"},
+    {"-L/home", "-L /home"},
+    {"-L=home", "-L =home"},
+    {"-L =/home", "-L =/home"},
+    {"-L$SYSROOT/x", "-L $SYSROOT/x"},
+    {"--library-path=/home", "--library-path /home"},
+    {"-l/home/x", "-l /home/x"},
+    {"-l:../x", "-l :../x"},
+    {"-l @x", "-l @x"},
+    {"--library=a/b", "--library a/b"},
+    {"-Y P,/home", "-Y"},
+    {"-A /x", "-A"},
+    {"-m elf_i386", "-m elf_i386"},
+    {"-mi386pep", "-m i386pep"},
+    {"-b srec @0", "-b srec"},
+    {"-b plugin @0", "-b plugin"},
+    {"--format=verilog", "--format verilog"},
+    {"-r", "-r"},
+    {"-i", "-i"},
+    {"-Ur", "-Ur"},
+    {"--relocatable", "--relocatable"},
+    {"-G", "-G"},
+    {"-G x.o", "-G x.o"},
+    {"-G abc", "-G abc"},
+    {"-rpath-link=/home", "-rpath-link"},
+    {"-rpath @list", "-rpath @list"},
+    {"-rpath -plugin", "-rpath -plugin"},
+    {"-rpath=@0", "-rpath @0"},
+    {"--defsym a=@0", "--defsym a=@0"},
+    {"--defsym=a=@0", "--defsym a=@0"},
+    {"-usym", "-u sym"},
+    {"-und x", "-und"},
+    {"-unresolved=x", "-unresolved"},
+    {"-estart", "-e start"},
+    {"-hlib.so", "-h lib.so"},
+    {"-sx", "-sx"},
+    {"-e /x", "-e /x"},
+    {"--wrap=a/b", "--wrap a/b"},
+    {"-z nonsense", "-z nonsense"},
+    {"-z max-page-size=a/b", "-z max-page-size=a/b"},
+    {"--hash-style=x", "--hash-style x"},
+    {"--hash", "--hash"},
+    {"--gc-sections=x", "--gc-sections x"},
+    {"--version", "--version"},
+    {"--verbose", "--verbose"},
+    {"--task-link=x", "--task-link"},
+    {"--remap-inputs-file=/x", "--remap-inputs-file"},
+    {"-flto", "-flto"},
+    {"-f/x", "-f /x"},
+    {"--dll", "--dll"},
+    {"--output-def=x", "--output-def"},
+    {"--soname=a\nb", "--soname a\nb"},
+};
+
+START_TEST(refused)
+{
+	struct err e = {""};
+	size_t n = strlen(bad[_i].named);
+
+	ck_assert_msg(check(bad[_i].line, &e) == -1, "accepted: %s", bad[_i].line);
+	ck_assert_msg(!strncmp(e.text, bad[_i].named, n) && e.text[n] == ':',
+	    "%s: not named in: %s", bad[_i].line, e.text);
+}
+END_TEST
+
+/* An abbreviation is known by what it abbreviates: the table must have all. */
+START_TEST(ld_has_no_other_options)
+{
+	FILE *f = popen("LC_ALL=C ld --help", "r");
+	char line[512], *p, *end;
+	size_t seen = 0, i;
+	const char *arg;
+	struct ldopt o;
+
+	ck_assert_ptr_nonnull(f);
+	while (fgets(line, sizeof line, f) && strncmp(line, "elf32_x86_64:", 13)) {
+		/* "  -e ADDRESS, --entry ADDRESS  Set …" */
+		p = line;
+		while (!strncmp(p, "  -", 3) || !strncmp(p, ", -", 3)) {
+			p += 2;
+			end = p + 2 + strcspn(p + 2, " =[\t\n,<");
+			arg = xasprintf("%.*s", (int)(end - p), p);
+			i = 0;
+			ck_assert(ldopt_next(&arg, 1, &i, &o));
+			ck_assert_msg(o.kind != LDOPT_UNKNOWN, "not in the table: %s", arg);
+			seen++;
+			free((char *)arg);
+			p = end + strcspn(end, ",\n");
+			if (memmem(end, (size_t)(p - end), "  ", 2))
+				break;
+		}
+	}
+	pclose(f);
+	ck_assert_uint_gt(seen, 150);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("ldopt");
+	TCase *t = tcase_create("ldopt");
+	SRunner *r = srunner_create(s);
+	int failed;
+
+	tcase_add_loop_test(t, repeated, 0, sizeof good / sizeof *good);
+	tcase_add_loop_test(t, refused, 0, sizeof bad / sizeof *bad);
+	tcase_add_test(t, ld_has_no_other_options);
+	suite_add_tcase(s, t);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
