@@ -363,6 +363,23 @@ int verify_build(const char *path, const char *unchanged, const struct blockmap 
 	return rc;
 }
 
+int verify_bytes(const char *path, const char *unchanged, const struct blockmap *made,
+    const struct blockmap *map, const uint64_t *edited, size_t n, struct bytes_place *at,
+    struct err *e)
+{
+	struct elf *f = elf_file_open(path, -1, e);
+	struct elf *g = f ? elf_file_open(unchanged, -1, e) : NULL;
+	int rc = -1;
+
+	*at = (struct bytes_place){0};
+	if (g)
+		rc = bytes_compare(&(struct bytes_build){f, made},
+		    &(struct bytes_build){g, map}, edited, n, at, e);
+	elf_file_close(g);
+	elf_file_close(f);
+	return rc;
+}
+
 static int add_size(const struct elf_section *s, void *arg)
 {
 	if (s->flags & SHF_ALLOC && s->type != SHT_NOBITS)

@@ -5,7 +5,7 @@
 #ifndef MORPH_VERIFY_H
 #define MORPH_VERIFY_H
 
-#include "common/blockmap.h"
+#include "editor-driver/bytes.h"
 
 /*
  * The relink of unchanged objects at path against the original: the block map
@@ -51,6 +51,12 @@ struct verify_copies {
  */
 int verify_build(const char *path, const char *unchanged, const struct blockmap *map,
     bool counting, struct verify_copies *copy, size_t ncopy, struct blockmap *out,
+    struct err *e);
+
+/* Every byte of it that is loaded against the unchanged build (editor-driver/bytes.h);
+ * made and map are their block maps. */
+int verify_bytes(const char *path, const char *unchanged, const struct blockmap *made,
+    const struct blockmap *map, const uint64_t *edited, size_t n, struct bytes_place *at,
     struct err *e);
 
 /* Bytes a build takes up in memory from its file. */

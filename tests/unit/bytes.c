@@ -1,0 +1,157 @@
+#include "editor-driver/bytes.h"
+#include "common/publish.h"
+#include "common/spawn.h"
+#include "editor-driver/bytes_parts.h"
+
+#include <check.h>
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* One program, and a copy of its bytes to change. */
+static char dir[64];
+static struct buf program;
+
+static const char SOURCE[] = "#include <stdio.h>\n"
+			     "int data = 77; int *pointer = &data;\n"
+			     "int f(int n) { return n * 12345; }\n"
+			     "int (*function)(int) = f;\n"
+			     "int main(void) { puts(\"a string\"); return f(*pointer) == 3; }\n";
+
+static void setup(void)
+{
+	struct err e;
+	char *c, *out, *line;
+
+	strcpy(dir, "/tmp/morph-bytes-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	c = xasprintf("%s/p.c", dir);
+	out = xasprintf("%s/p", dir);
+	ck_assert_int_eq(publish_bytes(c, SOURCE, strlen(SOURCE), 0600, &e), 0);
+	line = xasprintf("gcc -O1 -rdynamic -o %s %s", out, c);
+	ck_assert_int_eq(
+	    spawn_run(&(struct spawn){.argv = (const char *const[]){"sh", "-ec", line, NULL}}, &e),
+	    0);
+	ck_assert_int_eq(file_read(out, 0, &program, &e), 0);
+	free(c);
+	free(out);
+	free(line);
+}
+
+static void teardown(void)
+{
+	struct err e;
+
+	buf_free(&program);
+	dir_remove(dir, &e);
+}
+
+/* Compares with the program a copy of which `at` bytes behind a section's begin
+ * one bit differs; NULL: none does. */
+static int compare(const char *section, uint64_t at, struct err *e)
+{
+	static const struct blockmap none;
+	struct buf copy = {0};
+	struct elf *o = elf_mem_open(program.p, program.n, "p", e), *m;
+	struct elf_section s;
+	struct bytes_place place;
+	int rc;
+
+	buf_add(&copy, program.p, program.n);
+	if (section) {
+		ck_assert_int_eq(elf_file_section(o, section, &s, e), 1);
+		ck_assert_uint_lt(at, s.size);
+		copy.p[(const char *)s.data - program.p + at] ^= 0x10;
+	}
+	m = elf_mem_open(copy.p, copy.n, "q", e);
+	ck_assert_ptr_nonnull(m);
+	rc = bytes_compare(
+	    &(struct bytes_build){m, &none}, &(struct bytes_build){o, &none}, NULL, 0, &place, e);
+	elf_file_close(m);
+	elf_file_close(o);
+	buf_free(&copy);
+	return rc;
+}
+
+START_TEST(equal)
+{
+	struct err e = {{0}};
+
+	ck_assert_msg(!compare(NULL, 0, &e), "%s", e.text);
+}
+END_TEST
+
+static const struct {
+	const char *section;
+	uint64_t at;
+} CHANGED[] = {{".rodata", 5}, {".data", 16}, {".data", 24}, {".interp", 2}, {".init_array", 0},
+    {".text", 1}, {".init", 5}, {".dynamic", 8 * 7}, {".rela.dyn", 16}, {".rela.plt", 12},
+    {".dynsym", 28}, {".plt", 22}, {".eh_frame_hdr", 13}, {".eh_frame", 14}};
+
+START_TEST(changed)
+{
+	struct err e = {{0}};
+
+	ck_assert_msg(compare(CHANGED[_i].section, CHANGED[_i].at, &e), "%s", CHANGED[_i].section);
+	ck_assert_ptr_nonnull(strstr(e.text, "."));
+}
+END_TEST
+
+/* Of code the byte does not matter: wherever it is no padding. */
+START_TEST(all_code)
+{
+	struct err e = {{0}};
+	struct elf *f = elf_mem_open(program.p, program.n, "p", &e);
+	struct elf_section s;
+	uint64_t at = 0, missed = 0;
+	unsigned len;
+
+	ck_assert_int_eq(elf_file_section(f, ".text", &s, &e), 1);
+	while (at < s.size) {
+		len = bytes_nop(s.data + at, s.size - at);
+		missed += !len && !compare(".text", at, &e);
+		at += len ? len : 1;
+	}
+	ck_assert_uint_eq(missed, 0);
+	elf_file_close(f);
+}
+END_TEST
+
+START_TEST(no_operations)
+{
+	static const struct {
+		const char *bytes;
+		unsigned n, is;
+	} nop[] = {{"\x90", 1, 1}, {"\x66\x90", 2, 2}, {"\x0f\x1f\x00", 3, 3},
+	    {"\x0f\x1f\x40\x00", 4, 4}, {"\x0f\x1f\x44\x00\x00", 5, 5},
+	    {"\x0f\x1f\x80\x00\x00\x00\x00", 7, 7},
+	    {"\x66\x66\x2e\x0f\x1f\x84\x00\x00\x00\x00\x00", 11, 11}, {"\xcc", 1, 1},
+	    {"\x0f\x1f", 2, 0}, {"\x0f\x1f\x44\x00", 4, 0}, {"\xc3", 1, 0}, {"\x66", 1, 0}};
+	size_t i;
+
+	for (i = 0; i < sizeof nop / sizeof *nop; i++)
+		ck_assert_uint_eq(bytes_nop((const uint8_t *)nop[i].bytes, nop[i].n), nop[i].is);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("bytes");
+	TCase *t = tcase_create("all");
+	SRunner *r;
+	int failed;
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_set_timeout(t, 60);
+	tcase_add_test(t, equal);
+	tcase_add_loop_test(t, changed, 0, sizeof CHANGED / sizeof *CHANGED);
+	tcase_add_test(t, all_code);
+	tcase_add_test(t, no_operations);
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
