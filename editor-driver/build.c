@@ -8,11 +8,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char SUFFIX[] = ".morph";
 
-/* NAME for NAME.morph, links to the artifact followed. */
-static char *module_of(const char *artifact)
+char *build_module(const char *artifact)
 {
 	char *path = realpath(artifact, NULL);
 	size_t n = path ? strlen(path) : 0, k = strlen(SUFFIX);
@@ -25,40 +25,66 @@ static char *module_of(const char *artifact)
 	return NULL;
 }
 
-/* Names the proof: this link, of these texts, by these tools, with symbols or
- * without. */
-static struct hash128 proof_key(const struct build *b)
+/* Bytes of a file, holes left out. */
+static uint64_t disk_size(const char *path)
 {
-	const char *const *arg;
-	size_t i, n = artifact_recipe(b->plan->art, &arg);
-	struct buf k = {0};
-	struct hash128 h;
+	enum { BLOCK = 512 };
+	struct stat st;
+	uint64_t taken;
 
+	if (!path || stat(path, &st))
+		return 0;
+	taken = (uint64_t)st.st_blocks * BLOCK;
+	return taken < (uint64_t)st.st_size ? taken : (uint64_t)st.st_size;
+}
+
+uint64_t build_room(const char *artifact, const char *original)
+{
+	static const uint64_t least = 64 << 20, packed = 64, linked = 2;
+
+	return least + packed * disk_size(artifact) + linked * disk_size(original);
+}
+
+/* The artifact says what is linked, and how. */
+static int name_proof(struct build *b, const char *artifact, struct err *e)
+{
+	struct buf k = {0};
+
+	if (cache_key_file(b->cache, artifact, &b->objects.artifact, e))
+		return -1;
+	buf_str(&k, "proof\n");
 	buf_add(&k, &b->objects.tools, sizeof b->objects.tools);
 	buf_add(&k, &b->relinker.tools, sizeof b->relinker.tools);
-	buf_add(&k, &artifact_meta(b->plan->art)->id, sizeof(struct build_id));
-	for (i = 0; i < b->plan->ntu; i++) {
-		buf_add(&k, &b->plan->tu[i].art->hash, sizeof(struct hash128));
-		buf_printf(&k, "%s\n", b->plan->tu[i].art->as_args);
-	}
-	for (i = 0; i < n; i++)
-		buf_printf(&k, "%s\n", arg[i]);
+	buf_add(&k, &b->objects.artifact, sizeof b->objects.artifact);
 	buf_char(&k, b->relinker.strip ? 's' : '-');
-	h = hash_bytes(k.p, k.n);
+	b->proof = cache_key(b->cache, k.p, k.n);
 	buf_free(&k);
-	return h;
+	return 0;
+}
+
+/* Before anything is unpacked. */
+static int check_inputs(const struct build *b, struct err *e)
+{
+	const struct art_input *in;
+	size_t i, n = artifact_inputs(b->plan->art, &in);
+	uint64_t left = b->objects.room;
+
+	for (i = 0; i < n; left -= in[i++].size)
+		if (in[i].size > left)
+			return err_set(e, "the inputs of its link take more than %llu MiB, the bound for "
+			    "a program of its size", (unsigned long long)(b->objects.room >> 20));
+	return 0;
 }
 
 int build_open(struct build *b, struct plan *plan, const char *artifact, const char *original,
     const char *dir, struct cache *cache, struct err *e)
 {
-	struct hash128 proof;
 	size_t i;
 
 	*b = (struct build){
 	    .plan = plan, .dir = dir, .cache = cache, .original = original};
 	if (!original)
-		b->module = module_of(artifact);
+		b->module = build_module(artifact);
 	b->unchanged = xasprintf("%s/unchanged", dir);
 	b->out = xasprintf("%s/out", dir);
 	b->same = xcalloc(plan->ntu, sizeof *b->same);
@@ -73,8 +99,9 @@ int build_open(struct build *b, struct plan *plan, const char *artifact, const c
 	if (original && verify_replaced(original, &artifact_meta(plan->art)->id,
 			    &b->relinker.strip, e))
 		return -1;
-	proof = proof_key(b);
-	b->proven = cache_get(b->cache, "builds", &proof, b->unchanged);
+	if (check_inputs(b, e) || name_proof(b, artifact, e))
+		return -1;
+	b->proven = cache_get(b->cache, "builds", &b->proof, b->unchanged);
 	return 0;
 }
 
@@ -101,30 +128,35 @@ void build_close(struct build *b)
 static int same_object(struct build *b, size_t tu, bool *cached, struct err *e)
 {
 	const struct art_tu *t = b->plan->tu[tu].art;
-	struct hash128 key = objects_identity_key(&b->objects, t);
+	struct cache_key key;
 	struct buf text = {0};
 	int rc = 0;
 
-	*cached = objects_cached(&b->objects, &key, b->same[tu]);
-	if (!*cached) {
-		rc = plan_identity_text(b->plan, tu, &text, e);
-		if (!rc)
-			rc = objects_assemble(
-			    &b->objects, &key, t, text.p, text.n, b->same[tu], e);
+	*cached = objects_identity_known(&b->objects, t, &key) &&
+		  objects_cached(&b->objects, &key, b->same[tu]);
+	if (*cached)
+		return 0;
+	rc = plan_identity_text(b->plan, tu, &text, e);
+	if (!rc) {
+		key = objects_text_key(&b->objects, t, text.p, text.n);
+		*cached = objects_cached(&b->objects, &key, b->same[tu]);
 	}
+	if (!rc && !*cached)
+		rc = objects_assemble(&b->objects, &key, t, text.p, text.n, b->same[tu], e);
+	if (!rc)
+		objects_identity_learn(&b->objects, t, &key);
 	buf_free(&text);
 	return rc;
 }
 
-static int edited_object(struct build *b, size_t tu, bool *cached, struct err *e)
+/* Never from the cache: the proof of the text says nothing of an object made from
+ * it in another job, and the comparison of bytes leaves jumps out. */
+static int edited_object(struct build *b, size_t tu, struct err *e)
 {
 	const struct plan_tu *t = &b->plan->tu[tu];
-	struct hash128 key = objects_text_key(&b->objects, t->art, t->out.p, t->out.n);
 
-	*cached = objects_cached(&b->objects, &key, b->final[tu]);
-	return *cached ? 0
-		       : objects_assemble(&b->objects, &key, t->art, t->out.p, t->out.n,
-			     b->final[tu], e);
+	return objects_assemble(
+	    &b->objects, NULL, t->art, t->out.p, t->out.n, b->final[tu], e);
 }
 
 struct tally {
@@ -137,7 +169,7 @@ static int make_object(void *arg, size_t tu, struct err *e)
 	struct tally *y = arg;
 	bool edited = y->b->plan->tu[tu].edited, cached = false, other;
 
-	if (edited && edited_object(y->b, tu, &cached, e))
+	if (edited && edited_object(y->b, tu, e))
 		return -1;
 	if ((!edited || !y->b->proven) && same_object(y->b, tu, edited ? &other : &cached, e))
 		return -1;
@@ -166,7 +198,6 @@ int build_objects(struct build *b, struct err *e)
 static int repeat(struct build *b, struct err *e)
 {
 	char id[2 + BUILD_ID_HEX] = "0x", *dir;
-	struct hash128 proof;
 	int rc;
 
 	build_id_hex(&artifact_meta(b->plan->art)->id, id + 2);
@@ -178,15 +209,23 @@ static int repeat(struct build *b, struct err *e)
 		rc = verify_repeat(b->unchanged, &b->plan->map, b->dir, b->module, e);
 	if (rc)
 		return err_wrap(e, "the artifact does not repeat the original build");
-	proof = proof_key(b);
-	cache_put(b->cache, "builds", &proof, b->unchanged);
+	cache_put(b->cache, "builds", &b->proof, b->unchanged);
 	b->proven = true;
 	return 0;
 }
 
+/* What was kept has to be proven as if it were made now. */
+static int kept_proof(struct build *b, struct err *e)
+{
+	if (!verify_repeat(b->unchanged, &b->plan->map, b->dir, b->module, e))
+		return 0;
+	return err_wrap(e, "the cache %s holds another build for the original; remove it",
+	    b->cache->dir);
+}
+
 int build_prove(struct build *b, struct err *e)
 {
-	if (!b->proven && repeat(b, e))
+	if (!b->proven ? repeat(b, e) : kept_proof(b, e))
 		return -1;
 	return b->original ? verify_untouched(b->original, b->unchanged, e) : 0;
 }
@@ -208,7 +247,7 @@ static int make_note(
 	bool counting = b->plan->mode == PLAN_COUNT;
 	const char *entry = counting ? relink_bare_entry(b->plan->art) : NULL;
 	struct elf_section s = {0};
-	struct hash128 key;
+	struct cache_key key;
 	struct buf text = {0};
 	int rc = elf_file_section(origin, ".note.gnu.property", &s, e);
 

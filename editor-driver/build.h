@@ -21,13 +21,25 @@ struct build {
 	struct cache *cache;
 	struct objects objects;
 	struct relinker relinker;
-	const char *original;  /* the build that is replaced, NULL = not said */
-	char *module;          /* without it: where it lies if it is still there */
-	char *unchanged, *out; /* paths */
-	bool proven;           /* unchanged is there */
-	char **same, **final;  /* by TU: the objects of both links */
+	const char *original;     /* the build that is replaced, NULL = not said */
+	char *module;             /* without it: where it lies if it is still there */
+	char *unchanged, *out;    /* paths */
+	struct cache_key proof;   /* of the link of this very artifact by these tools */
+	bool proven;              /* unchanged is there */
+	char **same, **final;     /* by TU: the objects of both links */
 	size_t assembled, cached; /* objects of the new link */
 };
+
+/* Where the module of an artifact NAME.morph lies, links followed: NAME; to free.
+ * NULL for any other name. */
+char *build_module(const char *artifact);
+/*
+ * How large a file may be that the artifact leads to, and all texts and objects of
+ * it together: 64 MiB, 64 times the artifact, which is packed, and twice the
+ * original (NULL or absent: none), whose data may be as large as it likes. Of sparse
+ * files what they take of the disk counts.
+ */
+uint64_t build_room(const char *artifact, const char *original);
 
 /* Looks at the original, and up the proof of an earlier edit. Close in both cases. */
 int build_open(struct build *b, struct plan *plan, const char *artifact, const char *original,

@@ -2,6 +2,7 @@
 #include "common/publish.h"
 #include "editor-driver/build.h"
 #include "editor-driver/verify.h"
+#include "editor-driver/vet.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +75,8 @@ static int open_inputs(struct job *j, struct err *e)
 	j->art = artifact_open(o->artifact, e);
 	if (!j->art)
 		return -1;
+	if (vet_artifact(j->art, e))
+		return err_wrap(e, "%s: refused", o->artifact);
 	n = artifact_funcs(j->art, &f);
 	if (o->profile && counts_read(o->profile, o->form, f, n, &j->counts, e))
 		return -1;
@@ -169,6 +172,45 @@ static int score_both(struct job *j, const struct blockmap *made, struct err *e)
 	return 0;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Puts the names of unit and function before what is said of the place. */
+static int name_place(const struct plan *p, const struct bytes_place *at, struct err *e)
+{
+	const struct plan_tu *t = p->tu, *end = p->tu + p->ntu;
+
+	while (t < end && hash_short(&t->art->hash) != at->tu)
+		t++;
+	if (at->known && t < end && at->func < t->nfunc)
+		err_wrap(e, "%s, function %s", t->art->name, t->func[at->func].name);
+	return err_wrap(e, "the new build is not the original with its code moved");
+}
+
+static int verify_all_bytes(
+    const struct plan *p, const struct build *b, const struct blockmap *made, struct err *e)
+{
+	uint64_t *edited = xcalloc(p->ntu, sizeof *edited);
+	struct bytes_place at;
+	size_t i, n = 0;
+	int rc;
+
+	for (i = 0; i < p->ntu; i++)
+		if (p->tu[i].edited)
+			edited[n++] = hash_short(&p->tu[i].art->hash);
+	if (n)
+		qsort(edited, n, sizeof *edited, by_number);
+	rc = verify_bytes(b->out, b->unchanged, made, &p->map, edited, n, &at, e);
+	if (rc)
+		name_place(p, &at, e);
+	free(edited);
+	return rc;
+}
+
 static int verify(const struct plan *p, const struct build *b, struct blockmap *made, struct err *e)
 {
 	struct copies c = {0};
@@ -178,6 +220,9 @@ static int verify(const struct plan *p, const struct build *b, struct blockmap *
 	rc = verify_build(
 	    b->out, b->unchanged, &p->map, p->mode == PLAN_COUNT, c.v, c.n, made, e);
 	vec_free(&c);
+	/* Counters are data of their own; the manager swaps no such build in. */
+	if (!rc && p->mode != PLAN_COUNT)
+		rc = verify_all_bytes(p, b, made, e);
 	return rc;
 }
 

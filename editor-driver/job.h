@@ -20,7 +20,7 @@ struct options {
 	uint64_t seed;
 	unsigned transforms; /* enum layout_transform */
 	unsigned jobs;
-	bool json, report, score, witness, compare;
+	bool json, report, score, witness, compare, need_sandbox;
 	struct unit_counting counting; /* of PLAN_COUNT */
 	char **raw;                     /* files with raw counts to read, NULL at the end */
 	struct compare_input compared[2];

@@ -23,46 +23,43 @@ static bool is_dead(const char *pid)
 	return end != pid && n > 0 && n <= INT32_MAX && kill((pid_t)n, 0) && errno == ESRCH;
 }
 
-/* The lock decides; the pid covers the moment before a folder is locked. */
-static void sweep_folder(const char *path, const char *pid)
+/* The lock decides; the pid covers the moment before a folder is locked. What is
+ * judged is what was opened; a link is neither. */
+static void sweep_folder(int at, const char *name, const char *pid)
 {
 	struct err e;
 	struct stat st;
 	int fd;
 
-	if (!is_dead(pid) || lstat(path, &st) || !S_ISDIR(st.st_mode) || st.st_uid != geteuid())
+	if (!is_dead(pid))
 		return;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB)) {
-		log_debug("removing %s, left by an edit that died", path);
-		if (dir_remove(path, &e))
+	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (!fstat(fd, &st) && st.st_uid == geteuid() && !flock(fd, LOCK_EX | LOCK_NB)) {
+		log_debug("removing %s, left by an edit that died", name);
+		if (dir_remove_at(at, name, &e))
 			log_debug("%s", e.text);
 	}
-	if (fd >= 0)
-		close(fd);
+	close(fd);
 }
 
-static void sweep_file(const char *path, const char *pid)
+static void sweep_file(int at, const char *name, const char *pid)
 {
 	if (is_dead(pid))
-		unlink(path);
+		unlinkat(at, name, 0);
 }
 
 /* Calls fn for every entry that begins with prefix, with what follows it. */
 static void each_entry(
-    const char *dir, const char *prefix, void (*fn)(const char *path, const char *pid))
+    const char *dir, const char *prefix, void (*fn)(int at, const char *name, const char *pid))
 {
 	struct dirent *d;
-	char *path;
 	DIR *dp = opendir(dir);
 
-	while (dp && (d = readdir(dp))) {
-		if (strncmp(d->d_name, prefix, strlen(prefix)))
-			continue;
-		path = xasprintf("%s/%s", dir, d->d_name);
-		fn(path, d->d_name + strlen(prefix));
-		free(path);
-	}
+	while (dp && (d = readdir(dp)))
+		if (!strncmp(d->d_name, prefix, strlen(prefix)))
+			fn(dirfd(dp), d->d_name, d->d_name + strlen(prefix));
 	if (dp)
 		closedir(dp);
 }
@@ -118,7 +115,7 @@ int jobdir_open(struct jobdir *j, const char *keep, struct err *e)
 	*j = (struct jobdir){.lock = -1};
 	if (keep ? open_kept(j, keep, e) : open_new(j, e))
 		return -1;
-	j->lock = open(j->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	j->lock = open(j->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (j->lock < 0 || flock(j->lock, LOCK_EX | LOCK_NB))
 		return err_sys(e, "%s", j->path);
 	return 0;

@@ -1,13 +1,21 @@
 #include "common/log.h"
 #include "common/publish.h"
+#include "editor-driver/build.h"
 #include "editor-driver/jobdir.h"
 #include "editor-driver/options.h"
 #include "editor-driver/report.h"
 #include "editor-driver/sandbox.h"
+#include "editor-driver/tools.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+struct paths {
+	const char **v;
+	size_t n, cap;
+};
 
 /* The place of the result: a file or nothing, and not the artifact. */
 static int check_out(const struct options *o, char *dir, struct err *e)
@@ -25,12 +33,80 @@ static int check_out(const struct options *o, char *dir, struct err *e)
 	return 0;
 }
 
+/* What is open already needs no rule. */
+static void add_input(struct paths *in, const char *path)
+{
+	if (path && !file_is_given(path))
+		vec_push(in, path);
+}
+
+/* What the job reads. */
+static void list_inputs(const struct options *o, const char *module, struct paths *in)
+{
+	char **raw;
+
+	add_input(in, o->artifact);
+	add_input(in, o->original);
+	add_input(in, o->layout);
+	add_input(in, o->profile);
+	add_input(in, module);
+	add_input(in, o->compared[0].path);
+	add_input(in, o->compared[1].path);
+	for (raw = o->raw; raw && *raw; raw++)
+		add_input(in, *raw);
+}
+
+/* The sandbox of a job; in s, what it writes and runs. */
+static int enter(const struct options *o, struct sandbox *s, const char *module, struct err *e)
+{
+	struct paths in = {0};
+	int rc;
+
+	list_inputs(o, module, &in);
+	s->readable = in.v;
+	s->nreadable = in.n;
+	s->needed = o->need_sandbox;
+	rc = sandbox_enter(s, e);
+	vec_free(&in);
+	return rc;
+}
+
+/* With as, ld and ar, whichever of them the artifact will name. */
+static int enter_with_tools(
+    struct job *j, const struct jobdir *dir, const char *out_dir, struct err *e)
+{
+	static const char *const name[] = {"as", "ar", "ld", "ld.bfd", "ld.gold"};
+	enum { N = sizeof name / sizeof *name };
+	char *tool[N], *cache = cache_place(j->cache), *module = NULL;
+	const char *const writable[] = {dir->path, out_dir, cache};
+	struct sandbox s = {.writable = writable,
+	    .nwritable = sizeof writable / sizeof *writable,
+	    .tool = (const char *const *)tool,
+	    .ntool = N,
+	    .work = dir->path,
+	    .scratch = dir->parent};
+	size_t i;
+	int rc;
+
+	if (!j->o->original)
+		module = build_module(j->o->artifact);
+	for (i = 0; i < N; i++)
+		tool[i] = tool_find(name[i], NULL);
+	s.file_max = build_room(j->o->artifact, j->o->original ? j->o->original : module);
+	rc = enter(j->o, &s, module, e);
+	for (i = 0; i < N; i++)
+		free(tool[i]);
+	free(module);
+	free(cache);
+	return rc;
+}
+
 /* The jobs that write a file. */
 static int make(struct job *j, struct err *e)
 {
 	char *out_dir = path_dir(j->o->out);
 	struct jobdir dir = {.lock = -1};
-	struct cache cache = {0};
+	struct cache cache = {.fd = -1};
 	int rc = -1;
 
 	if (check_out(j->o, out_dir, e) || jobdir_open(&dir, j->o->keep, e))
@@ -39,7 +115,7 @@ static int make(struct job *j, struct err *e)
 	cache_open(&cache, j->o->cache);
 	j->dir = dir.path;
 	j->cache = &cache;
-	rc = sandbox_enter((const char *[]){dir.path, out_dir, cache.dir}, 3, dir.parent, e);
+	rc = enter_with_tools(j, &dir, out_dir, e);
 	if (!rc)
 		rc = j->o->witness ? job_witness(j, e) : job_edit(j, e);
 	cache_prune(&cache, CACHE_LIMIT);
@@ -52,7 +128,7 @@ out:
 
 static int look(struct job *j, struct err *e)
 {
-	if (sandbox_enter(NULL, 0, NULL, e))
+	if (enter(j->o, &(struct sandbox){0}, NULL, e))
 		return -1;
 	return j->o->score ? job_score(j, e) : j->o->compare ? job_compare(j, e) : job_report(j, e);
 }
@@ -60,11 +136,12 @@ static int look(struct job *j, struct err *e)
 static int read_counts(struct job *j, struct err *e)
 {
 	char *out_dir = path_dir(j->o->out);
+	const char *const writable[] = {out_dir};
+	struct sandbox s = {.writable = writable, .nwritable = 1};
 	struct buf profile = {0};
 	int rc = -1;
 
-	if (!check_out(j->o, out_dir, e) && !sandbox_enter((const char *[]){out_dir}, 1, NULL, e) &&
-	    !job_read(j, &profile, e))
+	if (!check_out(j->o, out_dir, e) && !enter(j->o, &s, NULL, e) && !job_read(j, &profile, e))
 		rc = publish_bytes(j->o->out, profile.p, profile.n, 0644, e);
 	buf_free(&profile);
 	free(out_dir);

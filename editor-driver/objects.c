@@ -1,4 +1,5 @@
 #include "editor-driver/objects.h"
+#include "common/asopt.h"
 #include "common/mem.h"
 #include "common/publish.h"
 #include "common/spawn.h"
@@ -8,12 +9,21 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int objects_open(struct objects *o, struct cache *cache, struct err *e)
 {
+	struct rlimit file;
+
 	*o = (struct objects){.cache = cache, .as = tool_find("as", e)};
-	return o->as ? tool_version(o->as, &o->tools, e) : -1;
+	if (!o->as || tool_version(o->as, &o->tools, e))
+		return -1;
+	if (getrlimit(RLIMIT_FSIZE, &file))
+		return err_sys(e, "getrlimit");
+	o->room = file.rlim_cur;
+	return 0;
 }
 
 void objects_close(struct objects *o)
@@ -22,36 +32,70 @@ void objects_close(struct objects *o)
 	*o = (struct objects){0};
 }
 
-static struct hash128 key(const struct objects *o, const struct art_tu *tu, const char *how,
-    const struct hash128 *text)
+enum { OF_TEXT = -1 };
+
+/* how: OF_TEXT, or which unit of the artifact. */
+static struct cache_key key(const struct objects *o, const struct art_tu *tu, int64_t how,
+    const struct cache_key *of)
 {
 	struct buf b = {0};
-	struct hash128 h;
+	struct cache_key k;
 
 	buf_add(&b, &o->tools, sizeof o->tools);
-	buf_add(&b, text, sizeof *text);
-	buf_printf(&b, "%s\n%s", how, tu->as_args);
-	h = hash_bytes(b.p, b.n);
+	buf_add(&b, of, sizeof *of);
+	buf_printf(&b, "%lld\n%s", (long long)how, tu->as_args);
+	k = cache_key(o->cache, b.p, b.n);
 	buf_free(&b);
-	return h;
+	return k;
 }
 
-struct hash128 objects_identity_key(const struct objects *o, const struct art_tu *tu)
-{
-	return key(o, tu, "identity", &tu->hash);
-}
-
-struct hash128 objects_text_key(
+struct cache_key objects_text_key(
     const struct objects *o, const struct art_tu *tu, const void *text, size_t n)
 {
-	struct hash128 h = hash_bytes(text, n);
+	struct cache_key of = cache_key(o->cache, text, n);
 
-	return key(o, tu, "text", &h);
+	return key(o, tu, OF_TEXT, &of);
 }
 
-bool objects_cached(const struct objects *o, const struct hash128 *key, const char *path)
+bool objects_identity_known(
+    const struct objects *o, const struct art_tu *tu, struct cache_key *text)
+{
+	struct cache_key k = key(o, tu, tu->id, &o->artifact);
+	struct buf b = {0};
+	bool known = cache_read(o->cache, "texts", &k, &b) && b.n == sizeof *text;
+
+	if (known)
+		memcpy(text, b.p, sizeof *text);
+	buf_free(&b);
+	return known;
+}
+
+void objects_identity_learn(
+    const struct objects *o, const struct art_tu *tu, const struct cache_key *text)
+{
+	struct cache_key k = key(o, tu, tu->id, &o->artifact);
+
+	cache_write(o->cache, "texts", &k, text, sizeof *text);
+}
+
+bool objects_cached(const struct objects *o, const struct cache_key *key, const char *path)
 {
 	return cache_get(o->cache, "objects", key, path);
+}
+
+/* Of a file that was made. */
+static int take_room(struct objects *o, const char *path, struct err *e)
+{
+	struct stat st;
+	uint64_t n;
+
+	if (stat(path, &st))
+		return err_sys(e, "%s", path);
+	n = (uint64_t)st.st_size;
+	if (n <= o->room && atomic_fetch_add(&o->used, n) <= o->room - n)
+		return 0;
+	return err_set(e, "the texts and objects take more than %llu MiB, the bound for a program "
+	    "of its size", (unsigned long long)(o->room >> 20));
 }
 
 /* The text goes in as standard input, from "/": neither the name nor the place
@@ -82,12 +126,15 @@ static int run_as(const struct objects *o, const struct art_tu *tu, const char *
 	return rc;
 }
 
-int objects_assemble(const struct objects *o, const struct hash128 *key, const struct art_tu *tu,
+int objects_assemble(struct objects *o, const struct cache_key *key, const struct art_tu *tu,
     const void *text, size_t n, const char *path, struct err *e)
 {
-	char *source = xasprintf("%s.s", path);
+	char *source;
 	int fd, rc = -1;
 
+	if (as_text_check(text, n, e))
+		return err_wrap(e, "%s", tu->name);
+	source = xasprintf("%s.s", path);
 	fd = open(source, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0 || file_write_all(fd, text, n))
 		err_sys(e, "%s", source);
@@ -95,9 +142,10 @@ int objects_assemble(const struct objects *o, const struct hash128 *key, const s
 		rc = 0;
 	if (fd >= 0)
 		close(fd);
-	if (!rc && run_as(o, tu, source, path, e))
+	if (!rc && (take_room(o, source, e) || run_as(o, tu, source, path, e) ||
+		       take_room(o, path, e)))
 		rc = err_wrap(e, "assembling %s", tu->name);
-	if (!rc)
+	if (!rc && key)
 		cache_put(o->cache, "objects", key, path);
 	free(source);
 	return rc;

@@ -51,6 +51,8 @@ static const char HELP[] =
     "  --cache DIR      keep objects here (default: ${XDG_CACHE_HOME:-~/.cache}/morph)\n"
     "  --jobs N         threads (default: one for each processor)\n"
     "  --keep DIR       work in this empty or new folder, and leave it there\n"
+    "  --need-sandbox   refuse where Linux has no Landlock, without which the tools can\n"
+    "                   read and write what you can\n"
     "  -v, --verbose    say more on standard error\n"
     "  -h, --help       -V, --version\n"
     "\n"
@@ -77,7 +79,8 @@ enum {
 	O_COUNTERS,
 	O_READ,
 	O_COMPARE,
-	O_TOP
+	O_TOP,
+	O_NEED
 };
 
 static const struct {
@@ -102,7 +105,8 @@ static const struct option LONG[] = {{"artifact", required_argument, NULL, O_ART
     {"keep", required_argument, NULL, O_KEEP}, {"witness-table", no_argument, NULL, O_WITNESS},
     {"instrument", required_argument, NULL, O_INSTRUMENT},
     {"counters", required_argument, NULL, O_COUNTERS}, {"read-counts", no_argument, NULL, O_READ},
-    {"verbose", no_argument, NULL, 'v'}, {"help", no_argument, NULL, 'h'},
+    {"need-sandbox", no_argument, NULL, O_NEED}, {"verbose", no_argument, NULL, 'v'},
+    {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0}};
 
 static _Noreturn void usage(const char *why)
@@ -247,7 +251,8 @@ struct kept {
 static const struct kept TEXT[] = {{O_ARTIFACT, AT(artifact)}, {'o', AT(out)},
     {O_ORIGINAL, AT(original)}, {O_LAYOUT, AT(layout)}, {O_CACHE, AT(cache)}, {O_KEEP, AT(keep)}};
 static const struct kept FLAG[] = {{O_SCORE, AT(score)}, {O_REPORT, AT(report)},
-    {O_WITNESS, AT(witness)}, {O_COMPARE, AT(compare)}, {O_JSON, AT(json)}};
+    {O_WITNESS, AT(witness)}, {O_COMPARE, AT(compare)}, {O_JSON, AT(json)},
+    {O_NEED, AT(need_sandbox)}};
 #undef AT
 
 static bool keep_option(struct options *o, int c)

@@ -1,3 +1,4 @@
+#include "common/ldopt.h"
 #include "editor-driver/parallel.h"
 #include "editor-driver/plan_parts.h"
 
@@ -81,21 +82,17 @@ static void list_weighed(struct plan *p)
 	cut_batches(p);
 }
 
-/* -z now, and no -z lazy behind it. */
+/* -z now, and no -z lazy after it. */
 static bool binds_now(struct artifact *a)
 {
 	const char *const *arg;
-	size_t i, n = artifact_recipe(a, &arg);
+	size_t i = 0, n = artifact_recipe(a, &arg);
 	bool now = false;
+	struct ldopt o;
 
-	for (i = 0; i < n; i++) {
-		if (!strcmp(arg[i], "-znow") ||
-		    (i && !strcmp(arg[i - 1], "-z") && !strcmp(arg[i], "now")))
-			now = true;
-		if (!strcmp(arg[i], "-zlazy") ||
-		    (i && !strcmp(arg[i - 1], "-z") && !strcmp(arg[i], "lazy")))
-			now = false;
-	}
+	while (ldopt_next(arg, n, &i, &o))
+		if (o.kind == LDOPT_KEEP && o.value && !o.is_long && o.name[1] == 'z')
+			now = !strcmp(o.value, "now") || (now && strcmp(o.value, "lazy"));
 	return now;
 }
 

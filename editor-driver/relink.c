@@ -1,4 +1,5 @@
 #include "editor-driver/relink.h"
+#include "common/ldopt.h"
 #include "common/publish.h"
 #include "editor-driver/run.h"
 #include "editor-driver/runtime.h"
@@ -13,7 +14,7 @@ enum { NOTE_MORPH_ORIGIN = 1, NOTE_MORPH_COUNTED = 2 };
 /* The artifact says which linker made the module; it may not say more. */
 static const char *known_linker(const char *name)
 {
-	static const char *const known[] = {"ld", "ld.bfd", "ld.gold"};
+	static const char *const known[] = {"ld", "ld.bfd"};
 	size_t i;
 
 	for (i = 0; i < sizeof known / sizeof *known; i++)
@@ -42,12 +43,13 @@ void relink_close(struct relinker *r)
 	*r = (struct relinker){0};
 }
 
-/* "@N", "prefix=@N" and "@@…" (common/artifact.h), with "-L=/dir" made walkable. */
+/* "@N" and "NAME=@N" (common/artifact.h), with "-L=/dir" made walkable. The
+ * rest is what recipe_check knows. */
 static char *expand(const char *arg, const struct tree *t, struct arena *mem, struct err *e)
 {
 	const char *at = *arg == '@' ? arg : strstr(arg, "=@");
 	unsigned long n;
-	char *end, *dir;
+	char *dir;
 
 	if (!strncmp(arg, "-L=/", 4)) {
 		dir = tree_folder(t->root, arg + 3, e);
@@ -58,10 +60,8 @@ static char *expand(const char *arg, const struct tree *t, struct arena *mem, st
 	if (!at)
 		return arena_strdup(mem, arg);
 	at += *at == '=';
-	if (at[1] == '@')
-		return arena_printf(mem, "%.*s%s", (int)(at - arg), arg, at + 1);
-	n = strtoul(at + 1, &end, 10);
-	if (at[1] < '0' || at[1] > '9' || *end || n >= t->n || !t->path[n]) {
+	n = strtoul(at + 1, NULL, 10);
+	if (n >= t->n || !t->path[n]) {
 		err_set(e, "recipe argument \"%s\" names no input", arg);
 		return NULL;
 	}
@@ -83,31 +83,18 @@ static bool has_start_files(struct artifact *a)
 	return false;
 }
 
-/* The symbol that one argument of ld names as entry, NULL = none. */
-static const char *entry_in(const char *arg, const char *next)
-{
-	const char *p = arg + (arg[0] == '-' && arg[1] == '-');
-
-	if (!strcmp(arg, "-e") || !strcmp(p, "-entry"))
-		return next;
-	if (!strncmp(p, "-entry=", 7))
-		return p + 7;
-	return !strncmp(arg, "-e", 2) && strncmp(arg, "-eh-frame", 9) ? arg + 2 : NULL;
-}
-
 const char *relink_bare_entry(struct artifact *a)
 {
-	const char *const *arg, *entry = "_start", *found;
-	size_t i, n = artifact_recipe(a, &arg);
+	const char *const *arg, *entry = "_start";
+	size_t i = 0, n = artifact_recipe(a, &arg);
 	uint32_t kind = artifact_meta(a)->kind;
+	struct ldopt o;
 
 	if ((kind != ELF_EXEC && kind != ELF_PIE) || has_start_files(a))
 		return NULL;
-	for (i = 0; i < n; i++) {
-		found = entry_in(arg[i], i + 1 < n ? arg[i + 1] : NULL);
-		if (found)
-			entry = found;
-	}
+	while (ldopt_next(arg, n, &i, &o))
+		if (o.kind == LDOPT_ENTRY && o.value)
+			entry = o.value;
 	return entry;
 }
 

@@ -1,7 +1,10 @@
 #include "editor-driver/run.h"
 #include "common/log.h"
+#include "editor-driver/sandbox.h"
 
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* The line that tells most: the first that names an error, else the first. */
 static const char *telling_line(char *text)
@@ -18,6 +21,17 @@ static const char *telling_line(char *text)
 	return first ? first : "it said nothing";
 }
 
+static void too_large(const char *what, struct err *e)
+{
+	struct rlimit file = {0};
+
+	getrlimit(RLIMIT_FSIZE, &file);
+	err_set(e,
+	    "%s: its output is larger than %llu MiB, the bound for an artifact and program of "
+	    "this size; if that is the program's data, name the program with --original",
+	    what, (unsigned long long)file.rlim_cur >> 20);
+}
+
 int run_tool(const struct spawn *s, const char *what, struct err *e)
 {
 	static const char *const env[] = {"LC_ALL=C", NULL};
@@ -25,12 +39,15 @@ int run_tool(const struct spawn *s, const char *what, struct err *e)
 	struct spawn quiet = *s;
 	int rc;
 
+	quiet.before = sandbox_narrow;
 	quiet.env = env;
 	quiet.capture_out = quiet.capture_err = &said;
 	if (!quiet.in)
 		quiet.in = -1;
 	rc = spawn_run(&quiet, e);
-	if (rc > 128)
+	if (rc == 128 + SIGXFSZ)
+		too_large(what, e);
+	else if (rc > 128)
 		err_set(e, "%s was stopped by signal %d", what, rc - 128);
 	else if (rc > 0)
 		err_set(e, "%s: %.800s", what, telling_line(buf_cstr(&said)));

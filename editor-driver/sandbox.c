@@ -1,12 +1,13 @@
 #include "editor-driver/sandbox.h"
 #include "common/log.h"
+#include "common/mem.h"
+#include "common/publish.h"
+#include "editor-driver/sandbox_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
-#include <seccomp.h>
 #include <signal.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -14,42 +15,50 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Since Linux 6.2; not in every header. */
+/* include/uapi/linux/landlock.h of Linux 6.12; Debian 12 has that of 6.1. */
+struct ruleset_attr {
+	uint64_t fs, net, scoped;
+};
 #define ACCESS_FS_TRUNCATE (1ULL << 14)
+#define ACCESS_FS_IOCTL_DEV (1ULL << 15)
+#define ACCESS_NET_TCP 3ULL /* bind, connect */
+#define SCOPE_ALL 3ULL      /* abstract sockets, signals */
 /* Before ABI 2 no file may be linked or renamed from one folder to another. */
-enum { ABI_REFER = 2, ABI_TRUNCATE = 3 };
+enum { ABI_REFER = 2, ABI_TRUNCATE = 3, ABI_NET = 4, ABI_IOCTL = 5, ABI_SCOPE = 6 };
 
-static const uint64_t WRITING = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
-    LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |
-    LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
-    LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM | LANDLOCK_ACCESS_FS_REFER;
-static const uint64_t NEEDED = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
-    LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
-    LANDLOCK_ACCESS_FS_REFER | ACCESS_FS_TRUNCATE;
+static const uint64_t ALL_FS = (LANDLOCK_ACCESS_FS_REFER << 1) - 1;
+static const uint64_t READ = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
+static const uint64_t WRITE =
+    LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR | LANDLOCK_ACCESS_FS_WRITE_FILE |
+    LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR |
+    LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REFER | ACCESS_FS_TRUNCATE;
+static const uint64_t RUN = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_EXECUTE;
+/* What a rule for something else than a folder may name. */
+static const uint64_t OF_FILES = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |
+				 LANDLOCK_ACCESS_FS_READ_FILE | ACCESS_FS_TRUNCATE;
 
-/* Sanitizers reserve terabytes, and trace the process at its end. */
+/* What programs read before they begin; of psABI, the linker that begins them. */
+static const char *const SYSTEM[] = {
+    "/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/ld.so.preload"};
+static const char LOADER[] = "/lib64/ld-linux-x86-64.so.2";
+
+/* Sanitizers reserve terabytes and read their own mappings. */
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 static const rlim_t MEMORY_MAX = RLIM_INFINITY;
-enum { PTRACE_OK = 1 };
+static const char *const OWN = "/proc/self";
 #else
 static const rlim_t MEMORY_MAX = (rlim_t)64 << 30; /* bytes of address space */
-enum { PTRACE_OK = 0 };
+static const char *const OWN = "/proc/self/exe";
 #endif
-static const rlim_t FILE_MAX = (rlim_t)16 << 30;   /* bytes of one file */
+static const rlim_t FILE_MAX = (rlim_t)16 << 30;
+/* Tasks of this user in all: high, for what else the user runs counts as well. */
+enum { TASKS_MAX = 4096, OPEN_MAX = 4096, CPU_MAX_S = 3600 };
 
-/* What neither this program nor as, ar or ld has any use for. */
-static const int FORBIDDEN[] = {
-    SCMP_SYS(socket), SCMP_SYS(socketpair), SCMP_SYS(io_uring_setup), SCMP_SYS(ptrace),
-    SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev), SCMP_SYS(pidfd_getfd),
-    SCMP_SYS(bpf), SCMP_SYS(perf_event_open), SCMP_SYS(userfaultfd), SCMP_SYS(keyctl),
-    SCMP_SYS(add_key), SCMP_SYS(request_key), SCMP_SYS(mount), SCMP_SYS(umount2),
-    SCMP_SYS(move_mount), SCMP_SYS(open_tree), SCMP_SYS(fsopen), SCMP_SYS(pivot_root),
-    SCMP_SYS(chroot), SCMP_SYS(setns), SCMP_SYS(unshare), SCMP_SYS(open_by_handle_at),
-    SCMP_SYS(init_module), SCMP_SYS(finit_module), SCMP_SYS(delete_module),
-    SCMP_SYS(kexec_load), SCMP_SYS(kexec_file_load), SCMP_SYS(reboot), SCMP_SYS(swapon),
-    SCMP_SYS(swapoff), SCMP_SYS(settimeofday), SCMP_SYS(clock_settime), SCMP_SYS(acct),
-    SCMP_SYS(quotactl), SCMP_SYS(mknod), SCMP_SYS(mknodat),
-};
+/* For the tools; < 0: no Landlock. */
+static struct {
+	bool entered;
+	int rules;
+} narrow = {false, -1};
 
 static int limit(int what, rlim_t max, struct err *e)
 {
@@ -64,87 +73,170 @@ static int limit(int what, rlim_t max, struct err *e)
 	return setrlimit(what, &r) ? err_sys(e, "setrlimit") : 0;
 }
 
-static int set_limits(struct err *e)
+static int set_limits(uint64_t file_max, struct err *e)
 {
-	/* A file too large is an error to report, here and in the tools. */
+	rlim_t file = file_max && file_max < FILE_MAX ? file_max : FILE_MAX;
+
+	/* A file too large is an error to report. */
 	signal(SIGXFSZ, SIG_IGN);
-	if (limit(RLIMIT_CORE, 0, e) || limit(RLIMIT_FSIZE, FILE_MAX, e) ||
-	    limit(RLIMIT_AS, MEMORY_MAX, e))
+	return limit(RLIMIT_CORE, 0, e) || limit(RLIMIT_FSIZE, file, e) ||
+		       limit(RLIMIT_AS, MEMORY_MAX, e) || limit(RLIMIT_CPU, CPU_MAX_S, e) ||
+		       limit(RLIMIT_NOFILE, OPEN_MAX, e) || limit(RLIMIT_NPROC, TASKS_MAX, e)
+		   ? -1
+		   : 0;
+}
+
+/* ---- Landlock ---- */
+
+struct rules {
+	int fd;
+	uint64_t handled;
+	bool failed;
+	struct err *e;
+};
+
+/* Allows that at path and below. Absent is fine; NULL as well. */
+static void allow(struct rules *r, const char *path, uint64_t access)
+{
+	struct landlock_path_beneath_attr below = {.allowed_access = access & r->handled};
+	struct stat st;
+
+	if (!path || r->failed)
+		return;
+	below.parent_fd = open(path, O_PATH | O_CLOEXEC);
+	if (below.parent_fd < 0) {
+		r->failed = errno != ENOENT && errno != ENOTDIR;
+	} else {
+		r->failed = fstat(below.parent_fd, &st) != 0;
+		if (!r->failed && !S_ISDIR(st.st_mode))
+			below.allowed_access &= OF_FILES;
+		r->failed = r->failed || syscall(SYS_landlock_add_rule, r->fd,
+					     LANDLOCK_RULE_PATH_BENEATH, &below, 0);
+		close(below.parent_fd);
+	}
+	if (r->failed)
+		err_sys(r->e, "%s: landlock", path);
+}
+
+/* A tool, and the libraries that it brings along, as binutils in a folder of their
+ * own do. */
+static void allow_tool(struct rules *r, const char *path)
+{
+	char *real = path ? realpath(path, NULL) : NULL, *dir, *lib;
+
+	if (!real)
+		return;
+	dir = path_dir(real);
+	lib = xasprintf("%s/../lib", dir);
+	allow(r, real, RUN);
+	allow(r, lib, READ);
+	free(lib);
+	free(dir);
+	free(real);
+}
+
+static int rules_open(struct rules *r, long abi, struct err *e)
+{
+	struct ruleset_attr attr = {.fs = ALL_FS};
+
+	if (abi >= ABI_TRUNCATE)
+		attr.fs |= ACCESS_FS_TRUNCATE;
+	if (abi >= ABI_IOCTL)
+		attr.fs |= ACCESS_FS_IOCTL_DEV;
+	if (abi >= ABI_NET)
+		attr.net = ACCESS_NET_TCP;
+	if (abi >= ABI_SCOPE)
+		attr.scoped = SCOPE_ALL;
+	*r = (struct rules){.handled = attr.fs, .e = e};
+	r->fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
+	return r->fd < 0 ? err_sys(e, "landlock") : 0;
+}
+
+/* What this process and its tools have in common. */
+static void allow_common(struct rules *r, const struct sandbox *s)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof SYSTEM / sizeof *SYSTEM; i++)
+		allow(r, SYSTEM[i], READ);
+	allow(r, "/dev/null", LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE);
+	for (i = 0; i < s->ntool; i++)
+		allow_tool(r, s->tool[i]);
+	if (s->ntool)
+		allow(r, LOADER, RUN);
+}
+
+static void allow_own(struct rules *r, const struct sandbox *s)
+{
+	size_t i;
+
+	allow_common(r, s);
+	allow(r, OWN, READ);
+	for (i = 0; i < s->nreadable; i++)
+		allow(r, s->readable[i], READ);
+	for (i = 0; i < s->nwritable; i++)
+		allow(r, s->writable[i], WRITE);
+	allow(r, s->scratch, LANDLOCK_ACCESS_FS_REMOVE_DIR);
+}
+
+static int restrict_files(const struct sandbox *s, long abi, struct err *e)
+{
+	struct rules own, tools = {.fd = -1};
+	int rc;
+
+	if (rules_open(&own, abi, e))
 		return -1;
+	allow_own(&own, s);
+	rc = own.failed ? -1 : rules_open(&tools, abi, e);
+	if (!rc) {
+		allow_common(&tools, s);
+		allow(&tools, s->work, WRITE);
+		rc = tools.failed ? -1 : 0;
+	}
+	if (!rc && syscall(SYS_landlock_restrict_self, own.fd, 0))
+		rc = err_sys(e, "landlock");
+	close(own.fd);
+	narrow.rules = tools.fd;
+	return rc;
+}
+
+static int enter_landlock(const struct sandbox *s, struct err *e)
+{
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+
+	if (abi >= ABI_REFER)
+		return restrict_files(s, abi, e);
+	if (s->needed)
+		return err_set(e,
+		    "Linux has no Landlock here (%s): it takes 5.19 or later with "
+		    "landlock among its security modules",
+		    abi < 0 ? strerror(errno) : "too old");
+	log_warn("no Landlock here (%s): as and ld can read and write all that you can",
+	    abi < 0 ? strerror(errno) : "too old");
 	return 0;
 }
 
-static int allow_below(int rules, const char *path, uint64_t access, struct err *e)
-{
-	struct landlock_path_beneath_attr below = {.allowed_access = access};
-	int rc = 0;
-
-	if (!path)
-		return 0;
-	below.parent_fd = open(path, O_PATH | O_CLOEXEC);
-	if (below.parent_fd < 0)
-		return err_sys(e, "%s", path);
-	if (syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &below, 0))
-		rc = err_sys(e, "%s: landlock", path);
-	close(below.parent_fd);
-	return rc;
-}
-
-static int write_only_below(
-    const char *const *writable, size_t n, const char *scratch, struct err *e)
-{
-	struct landlock_ruleset_attr attr = {.handled_access_fs = WRITING};
-	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-	int rules, rc = 0;
-	size_t i;
-
-	if (abi < ABI_REFER) {
-		log_debug("no Landlock here (%s): the file system stays as it was",
-		    abi < 0 ? strerror(errno) : "too old");
-		return 0;
-	}
-	if (abi >= ABI_TRUNCATE)
-		attr.handled_access_fs |= ACCESS_FS_TRUNCATE;
-	rules = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
-	if (rules < 0)
-		return err_sys(e, "landlock");
-	for (i = 0; i < n && !rc; i++)
-		rc = allow_below(rules, writable[i], NEEDED & attr.handled_access_fs, e);
-	if (!rc)
-		rc = allow_below(rules, scratch, LANDLOCK_ACCESS_FS_REMOVE_DIR, e);
-	if (!rc)
-		rc = allow_below(rules, "/dev/null", LANDLOCK_ACCESS_FS_WRITE_FILE, e);
-	if (!rc && syscall(SYS_landlock_restrict_self, rules, 0))
-		rc = err_sys(e, "landlock");
-	close(rules);
-	return rc;
-}
-
-static int forbid_calls(struct err *e)
-{
-	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
-	size_t i;
-	int rc = ctx ? 0 : -ENOMEM;
-
-	for (i = 0; i < sizeof FORBIDDEN / sizeof *FORBIDDEN && !rc; i++)
-		if (FORBIDDEN[i] != SCMP_SYS(ptrace) || !PTRACE_OK)
-			rc = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EPERM), FORBIDDEN[i], 0);
-	if (!rc)
-		rc = seccomp_load(ctx);
-	seccomp_release(ctx);
-	if (!rc)
-		return 0;
-	errno = -rc;
-	return err_sys(e, "seccomp");
-}
-
-int sandbox_enter(const char *const *writable, size_t n, const char *scratch, struct err *e)
+int sandbox_enter(const struct sandbox *s, struct err *e)
 {
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return err_sys(e, "no_new_privs");
-	if (set_limits(e) || write_only_below(writable, n, scratch, e) || forbid_calls(e))
+	if (set_limits(s->file_max, e) || enter_landlock(s, e) || sandbox_filter(e))
 		return err_wrap(e, "sandbox");
+	narrow.entered = true;
 	return 0;
+}
+
+int sandbox_narrow(void)
+{
+	if (!narrow.entered)
+		return 0;
+	/* binutils call any short write a full disk. */
+	signal(SIGXFSZ, SIG_DFL);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) ||
+	    (narrow.rules >= 0 && syscall(SYS_landlock_restrict_self, narrow.rules, 0)) ||
+	    (syscall(SYS_close_range, 3, ~0U, 0) && errno != ENOSYS))
+		return -1;
+	return sandbox_filter_tool();
 }
 
 int sandbox_may_edit(const char *artifact, struct err *e)
@@ -156,7 +248,9 @@ int sandbox_may_edit(const char *artifact, struct err *e)
 	if (!S_ISREG(st.st_mode))
 		return err_set(e, "%s: not a regular file", artifact);
 	if (!geteuid() && (st.st_uid || st.st_mode & 022))
-		return err_set(e, "%s: root edits only what root alone may write; run morph-edit "
-		    "as the artifact's owner", artifact);
+		return err_set(e,
+		    "%s: root edits only what root alone may write; run morph-edit "
+		    "as the artifact's owner",
+		    artifact);
 	return 0;
 }

@@ -1,5 +1,6 @@
 #include "editor-driver/tree.h"
 #include "common/hash.h"
+#include "common/ldscript.h"
 #include "common/publish.h"
 #include "editor-driver/run.h"
 
@@ -85,12 +86,13 @@ static char *file_place(const char *root, const char *path, struct err *e)
 	return file;
 }
 
-static int write_content(struct artifact *a, uint32_t input, const char *path, struct err *e)
+static int write_content(
+    struct artifact *a, const struct art_input *in, const char *path, struct err *e)
 {
 	struct buf b = {0};
 	int fd, rc = -1;
 
-	if (!artifact_content(a, input, &b, e)) {
+	if (!artifact_content(a, in->id, &b, e) && !ldscript_check(b.p, b.n, in->path, e)) {
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		if (fd < 0 || file_write_all(fd, b.p, b.n))
 			err_sys(e, "%s", path);
@@ -107,7 +109,7 @@ static int write_input(struct artifact *a, const struct art_input *in, char *con
     const char *path, struct err *e)
 {
 	if (in->kind != ART_TU)
-		return write_content(a, in->id, path, e);
+		return write_content(a, in, path, e);
 	return link(object[in->tu], path) ? err_sys(e, "%s", path) : 0;
 }
 

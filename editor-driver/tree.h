@@ -15,7 +15,8 @@ struct tree {
 /*
  * Lays all inputs of a out under root, which must not exist. object[tu] is the
  * object file that stands for the TU. Archives are rebuilt from their members
- * with the ar at path ar. A path that leads out of root is refused. Free the
+ * with the ar at path ar. A path that leads out of root is refused, and so is
+ * content that is a linker script which might (common/ldscript.h). Free the
  * tree in both cases; the files stay.
  */
 int tree_make(struct artifact *a, const char *root, char *const *object, const char *ar,

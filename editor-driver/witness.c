@@ -38,7 +38,7 @@ static int measure_tu(void *arg, size_t i, struct err *e)
 	const struct plan_tu *t = &m->p->tu[i];
 	char *path = xasprintf("%s/%zu.o", m->dir, i);
 	struct buf text = {0};
-	struct hash128 key;
+	struct cache_key key;
 	struct err why;
 	int rc = 0;
 

@@ -12,7 +12,7 @@
 
 static char dir[64], in[96], out[96], store[96];
 static struct cache cache;
-static struct hash128 key;
+static struct cache_key key;
 static struct err e;
 
 static void put_file(const char *path, const char *text)
@@ -38,9 +38,12 @@ static bool holds(const char *path, const char *text)
 
 static char *entry(void)
 {
-	char hex[HASH_HEX];
+	char hex[2 * sizeof key + 1];
+	size_t i;
 
-	return xasprintf("%s/objects/%s", store, hash_hex(&key, hex));
+	for (i = 0; i < sizeof key; i++)
+		snprintf(hex + 2 * i, 3, "%02x", key.b[i]);
+	return xasprintf("%s/objects/%s", store, hex);
 }
 
 static void setup(void)
@@ -51,7 +54,7 @@ static void setup(void)
 	snprintf(out, sizeof out, "%s/out", dir);
 	snprintf(store, sizeof store, "%s/store", dir);
 	cache_open(&cache, store);
-	key = hash_bytes("k", 1);
+	key = cache_key(&cache, "k", 1);
 	put_file(in, "the object");
 }
 
@@ -110,7 +113,8 @@ END_TEST
 
 START_TEST(the_least_used_go_first)
 {
-	struct hash128 k[3] = {hash_bytes("a", 1), hash_bytes("b", 1), hash_bytes("c", 1)};
+	struct cache_key k[3] = {
+	    cache_key(&cache, "a", 1), cache_key(&cache, "b", 1), cache_key(&cache, "c", 1)};
 	int i;
 
 	for (i = 0; i < 3; i++) {
@@ -118,12 +122,124 @@ START_TEST(the_least_used_go_first)
 		usleep(20000);
 	}
 	ck_assert(cache_get(&cache, "objects", &k[0], out));
-	cache_prune(&cache, 2 * (strlen("the object") + 24));
+	cache_prune(&cache, 2 * (strlen("the object") + 40));
 	ck_assert(cache_get(&cache, "objects", &k[0], out));
 	ck_assert(!cache_get(&cache, "objects", &k[1], out));
 	ck_assert(cache_get(&cache, "objects", &k[2], out));
 	cache_prune(&cache, 0);
 	ck_assert(!cache_get(&cache, "objects", &k[0], out));
+}
+END_TEST
+
+/* An entry is good for its key and kind, in its cache, alone. */
+START_TEST(entries_cannot_be_moved)
+{
+	struct cache_key other = cache_key(&cache, "other", 5);
+	char *from = entry(), *to, *foreign;
+	struct cache second;
+
+	cache_put(&cache, "objects", &key, in);
+	key = other;
+	to = entry();
+	ck_assert_int_eq(link(from, to), 0);
+	ck_assert(!cache_get(&cache, "objects", &other, out));
+	ck_assert_int_ne(access(to, F_OK), 0);
+	foreign = xasprintf("%s/builds/%s", store, path_base(from));
+	ck_assert_int_eq(link(from, foreign), 0);
+	key = cache_key(&cache, "k", 1);
+	ck_assert(!cache_get(&cache, "builds", &key, out));
+	free(foreign);
+	/* Another cache has other keys; under this one's name its entry is none. */
+	foreign = xasprintf("%s/second", dir);
+	cache_open(&second, foreign);
+	ck_assert_ptr_nonnull(second.dir);
+	other = cache_key(&second, "k", 1);
+	ck_assert_int_ne(memcmp(&other, &key, sizeof key), 0);
+	cache_put(&second, "objects", &key, in);
+	free(foreign);
+	foreign = xasprintf("%s/second/objects/%s", dir, path_base(from));
+	ck_assert_int_eq(rename(foreign, from), 0);
+	ck_assert(!cache_get(&cache, "objects", &key, out));
+	cache_close(&second);
+	free(foreign);
+	free(from);
+	free(to);
+}
+END_TEST
+
+/* As an entry, a folder, or the secret. */
+START_TEST(links_are_not_followed)
+{
+	char path[160], elsewhere[160], *name = entry();
+	struct cache none;
+
+	snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere", dir);
+	cache_put(&cache, "objects", &key, in);
+	ck_assert_int_eq(rename(name, elsewhere), 0);
+	ck_assert_int_eq(symlink(elsewhere, name), 0);
+	ck_assert(!cache_get(&cache, "objects", &key, out));
+	cache_put(&cache, "objects", &key, in);
+	ck_assert(cache_get(&cache, "objects", &key, out));
+
+	snprintf(path, sizeof path, "%s/link", dir);
+	ck_assert_int_eq(symlink(store, path), 0);
+	cache_open(&none, path);
+	ck_assert_ptr_null(none.dir);
+	snprintf(path, sizeof path, "%s/third", dir);
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+	snprintf(path, sizeof path, "%s/third/builds", dir);
+	ck_assert_int_eq(symlink(store, path), 0);
+	snprintf(path, sizeof path, "%s/third", dir);
+	cache_open(&none, path);
+	ck_assert_ptr_null(none.dir);
+	free(name);
+}
+END_TEST
+
+/* A secret that others could read, or that is cut off, is replaced, and what was made
+ * under it is gone. */
+START_TEST(the_secret_is_kept)
+{
+	struct stat st;
+	char path[160];
+
+	snprintf(path, sizeof path, "%s/secret", store);
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, 0600);
+	ck_assert_int_eq(st.st_size, 32);
+	cache_put(&cache, "objects", &key, in);
+	cache_close(&cache);
+	cache_open(&cache, store);
+	ck_assert(cache_get(&cache, "objects", &key, out));
+	cache_close(&cache);
+	ck_assert_int_eq(chmod(path, 0644), 0);
+	cache_open(&cache, store);
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, 0600);
+	ck_assert(!cache_get(&cache, "objects", &key, out));
+	cache_put(&cache, "objects", &key, in);
+	cache_close(&cache);
+	ck_assert_int_eq(truncate(path, 16), 0);
+	cache_open(&cache, store);
+	ck_assert(!cache_get(&cache, "objects", &key, out));
+}
+END_TEST
+
+START_TEST(others_folders_are_not_used)
+{
+	struct cache none;
+	char path[128];
+
+	snprintf(path, sizeof path, "%s/objects", store);
+	ck_assert_int_eq(chmod(path, 0770), 0);
+	cache_open(&none, store);
+	ck_assert_ptr_null(none.dir);
+	ck_assert_int_eq(chmod(path, 0700), 0);
+	if (geteuid())
+		return;
+	ck_assert_int_eq(chown(store, 65534, 65534), 0);
+	cache_open(&none, store);
+	ck_assert_ptr_null(none.dir);
 }
 END_TEST
 
@@ -155,6 +271,10 @@ int main(void)
 	tcase_add_test(t, an_empty_object_is_one);
 	tcase_add_test(t, damage_is_noticed);
 	tcase_add_test(t, the_least_used_go_first);
+	tcase_add_test(t, entries_cannot_be_moved);
+	tcase_add_test(t, links_are_not_followed);
+	tcase_add_test(t, the_secret_is_kept);
+	tcase_add_test(t, others_folders_are_not_used);
 	tcase_add_test(t, no_folder_no_cache);
 	suite_add_tcase(s, t);
 	srunner_run_all(sr, CK_NORMAL);
