@@ -1,0 +1,204 @@
+#include "managerd/inspect/operations.h"
+#include "common/artifact.h"
+#include "common/blockmap.h"
+#include "common/uops.h"
+#include "managerd/hugepages.h"
+#include "managerd/map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- modules ---- */
+
+static int read_ids(struct elf *f, const char *name, struct inspect_head *h, struct err *e)
+{
+	h->kind = elf_file_kind(f);
+	if (h->kind != ELF_EXEC && h->kind != ELF_PIE && h->kind != ELF_SHARED)
+		return err_set(e, "%s: is neither an executable nor a shared library", name);
+	h->id = elf_file_build_id(f);
+	if (!h->id.n)
+		return err_set(e, "%s: has no build-id", name);
+	h->origin = elf_file_origin(f);
+	if (!h->origin.n)
+		h->origin = h->id;
+	return 0;
+}
+
+/* To close; NULL when it is none. */
+static struct elf *open_module(int fd, const char *name, struct inspect_head *h, struct err *e)
+{
+	struct elf *f = elf_file_open(name, fd, e);
+
+	if (!f || !read_ids(f, name, h, e))
+		return f;
+	elf_file_close(f);
+	return NULL;
+}
+
+static int put_elf_map(struct elf *f, const char *name, struct buf *out, struct err *e)
+{
+	struct blockmap m;
+
+	if (blockmap_from_elf(f, &m, e))
+		return err_wrap(e, "%s", name);
+	blockmap_encode(&m, out);
+	blockmap_free(&m);
+	return 0;
+}
+
+int inspect_module(struct answer *a, struct err *e)
+{
+	struct elf *f = open_module(INSPECT_FILE, "module", &a->head, e);
+
+	elf_file_close(f);
+	return f ? 0 : -1;
+}
+
+int inspect_output(struct answer *a, struct err *e)
+{
+	struct elf *f = open_module(INSPECT_FILE, "build", &a->head, e);
+	int rc = f ? put_elf_map(f, "build", &a->map, e) : -1;
+
+	elf_file_close(f);
+	return rc;
+}
+
+int inspect_pages(struct answer *a, struct err *e)
+{
+	return hugepages_load(INSPECT_FILE, e) ? err_wrap(e, "module") : 0;
+}
+
+/* ---- artifacts ---- */
+
+static int put_functions(struct artifact *art, struct buf *out, struct err *e)
+{
+	struct map_table t = {0};
+	const struct art_func *f;
+	const struct art_tu *tu;
+	size_t i, n = artifact_funcs(art, &f), ntu = artifact_tus(art, &tu);
+	int rc;
+
+	for (i = 0; i < n; i++)
+		if (f[i].tu < ntu)
+			map_table_add(&t, &(struct map_func){.key = f[i].key,
+					      .tu = hash_short(&tu[f[i].tu].hash),
+					      .ord = f[i].ord,
+					      .nblock = f[i].nblock,
+					      .name = f[i].name,
+					      .tu_name = tu[f[i].tu].name,
+					      .opaque = *f[i].opaque ? f[i].opaque : NULL});
+	rc = map_table_end(&t, e);
+	if (!rc)
+		map_table_encode(&t, out);
+	map_table_free(&t);
+	return rc;
+}
+
+/* The block map of the original build. */
+static int put_original_map(struct artifact *art, struct buf *out, struct err *e)
+{
+	struct buf blob = {0};
+	struct blockmap m;
+	int rc = artifact_blockmap(art, &blob, e);
+
+	if (!rc)
+		rc = blockmap_decode(blob.p, blob.n, &m, e);
+	if (!rc) {
+		blockmap_encode(&m, out);
+		blockmap_free(&m);
+	}
+	buf_free(&blob);
+	return rc;
+}
+
+/* Opens both; the artifact must be that of the module's original build. */
+static struct artifact *open_pair(struct elf **module, struct inspect_head *h, struct err *e)
+{
+	struct artifact *art;
+
+	*module = open_module(INSPECT_SECOND, "module", h, e);
+	if (!*module)
+		return NULL;
+	art = artifact_open_fd(INSPECT_FILE, "artifact", e);
+	if (art) {
+		h->artifact = artifact_meta(art)->id;
+		if (build_id_equal(&h->artifact, &h->origin))
+			return art;
+		err_set(e, "artifact: its build-id is not the module's");
+		artifact_close(art);
+	}
+	elf_file_close(*module);
+	return NULL;
+}
+
+int inspect_pair(struct answer *a, struct err *e)
+{
+	struct elf *module;
+	struct artifact *art = open_pair(&module, &a->head, e);
+
+	if (!art)
+		return -1;
+	artifact_close(art);
+	elf_file_close(module);
+	return 0;
+}
+
+int inspect_artifact(struct answer *a, struct err *e)
+{
+	struct elf *module;
+	struct artifact *art = open_pair(&module, &a->head, e);
+	int rc;
+
+	if (!art)
+		return -1;
+	rc = put_functions(art, &a->table, e);
+	if (!rc && build_id_equal(&a->head.id, &a->head.origin))
+		rc = put_original_map(art, &a->map, e);
+	else if (!rc)
+		rc = put_elf_map(module, "module", &a->map, e);
+	artifact_close(art);
+	elf_file_close(module);
+	return rc;
+}
+
+/* ---- witness tables ---- */
+
+static int read_file(int fd, struct buf *out, struct err *e)
+{
+	struct stat st;
+	ssize_t r;
+
+	if (fstat(fd, &st))
+		return err_sys(e, "witness table");
+	if (!S_ISREG(st.st_mode) || st.st_size > INSPECT_MAX)
+		return err_set(
+		    e, "witness table: not a regular file of at most %d bytes", INSPECT_MAX);
+	buf_grow(out, (size_t)st.st_size);
+	out->n = 0;
+	while (out->n < (size_t)st.st_size) {
+		r = pread(fd, out->p + out->n, (size_t)st.st_size - out->n, (off_t)out->n);
+		if (!r || (r < 0 && errno != EINTR))
+			return r ? err_sys(e, "witness table")
+				 : err_set(e, "witness table: cut off meanwhile");
+		out->n += r > 0 ? (size_t)r : 0;
+	}
+	return 0;
+}
+
+int inspect_table(struct answer *a, struct err *e)
+{
+	struct buf bytes = {0};
+	struct uops u;
+	int rc = read_file(INSPECT_FILE, &bytes, e);
+
+	if (!rc)
+		rc = uops_decode(bytes.p, bytes.n, &u, e);
+	if (!rc) {
+		uops_encode(&u, &a->table);
+		uops_free(&u);
+	}
+	buf_free(&bytes);
+	return rc;
+}
