@@ -1,12 +1,12 @@
 # Sourced by the swap tests: $t (work folder, removed at the end), $driver
-# (tests/flow/swapdriver.c against the manager's library), helpers.
+# (tests/flow/swapdriver.c against the parent's library), helpers.
 set -eu
 cd "$(dirname "$0")/../.."
 t=$(mktemp -d)
 chmod 755 "$t"
 driver=$t/swapdriver
 cc -I. -D_GNU_SOURCE -std=gnu11 -o "$driver" tests/flow/swapdriver.c \
-	"$MORPH_BUILD/obj/libmanagerd.a" "$MORPH_BUILD/obj/libcommon.a" -lelf -lxxhash -lzstd
+	"$MORPH_BUILD/obj/libmanagerd/parent.a" "$MORPH_BUILD/obj/libcommon.a" -lsodium
 
 fail() { echo "$*"; exit 1; }
 build() { # OUT STATUS: a program that exits with it

@@ -1,16 +1,21 @@
 /* The journal's text: what was written reads back; nothing else is taken. */
-#include "managerd/journal.h"
+#include "managerd/parent/journal.h"
+#include "common/publish.h"
 
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static struct journal sample(void)
 {
 	struct journal j = {.module = xstrdup("/opt/a b%c\n\xff/prog"),
 		.stage = xstrdup(".prog.morph-new.00c0ffee"), .fresh = true, .keep = 3,
-		.old_ino = 42, .from = {.n = 2, .b = {1, 2}}, .to = {.n = 20, .b = {9}}};
+		.old_ino = 42, .old_size = 4711, .new_size = 815, .from = {.n = 2, .b = {1, 2}}, .to = {.n = 20, .b = {9}}};
 
+	j.old_content = content_of_bytes("old", 3);
+	j.new_content = content_of_bytes("new", 3);
 	return j;
 }
 
@@ -24,7 +29,13 @@ static void same(const struct journal *a, const struct journal *b)
 	ck_assert(build_id_equal(&a->origin, &b->origin));
 	ck_assert_uint_eq(a->keep, b->keep);
 	ck_assert_uint_eq(a->old_ino, b->old_ino);
+	ck_assert_uint_eq(a->old_size, b->old_size);
+	ck_assert(content_equal(&a->old_content, &b->old_content));
 	ck_assert_uint_eq(a->new_ino, b->new_ino);
+	if (a->new_ino) {
+		ck_assert_uint_eq(a->new_size, b->new_size);
+		ck_assert(content_equal(&a->new_content, &b->new_content));
+	}
 	ck_assert_int_eq(a->swapped, b->swapped);
 }
 
@@ -51,17 +62,16 @@ START_TEST(round_trip)
 }
 END_TEST
 
-/* A crash while "ready" is appended: the line does not count until it is whole. */
+/* It is published whole: a part of it is no journal. */
 START_TEST(cut_off_at_every_byte)
 {
 	struct journal j = sample(), k;
 	struct buf text = {0};
-	size_t whole, n;
+	size_t begun, n;
 	struct err e;
-	int r;
 
 	journal_encode(&j, &text);
-	whole = text.n;
+	begun = text.n;
 	j.new_ino = 777;
 	text.n = 0;
 	journal_encode(&j, &text);
@@ -69,15 +79,39 @@ START_TEST(cut_off_at_every_byte)
 		char *copy = xmalloc(n);
 
 		memcpy(copy, text.p, n);
-		r = journal_decode(copy, n, &k, &e);
-		ck_assert_int_eq(r, n < whole ? -1 : 0);
-		if (!r)
-			ck_assert_uint_eq(k.new_ino, n == text.n ? 777 : 0);
+		ck_assert_int_eq(
+		    journal_decode(copy, n, &k, &e), n == begun || n == text.n ? 0 : -1);
 		journal_free(&k);
 		free(copy);
 	}
 	buf_free(&text);
 	journal_free(&j);
+}
+END_TEST
+
+START_TEST(kept_on_disk)
+{
+	char state[] = "/tmp/morph-journal-XXXXXX";
+	struct content c = content_of_bytes("x", 1);
+	struct journal j = sample(), k = {0};
+	struct err e;
+
+	ck_assert_ptr_nonnull(mkdtemp(state));
+	ck_assert_int_eq(journal_load(state, j.module, &k, &e), 0);
+	ck_assert_msg(!journal_begin(state, &j, &e), "%s", e.text);
+	ck_assert_int_eq(journal_begin(state, &j, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "not settled yet"));
+	ck_assert_int_eq(journal_ready(state, &j, 99, 5, &c, &e), 0);
+	ck_assert_int_eq(journal_swapped(state, &j, &e), 0);
+	ck_assert_int_eq(journal_load(state, j.module, &k, &e), 1);
+	same(&j, &k);
+	ck_assert(k.swapped && k.new_ino == 99 && k.new_size == 5);
+	journal_free(&k);
+	ck_assert_int_eq(journal_end(state, j.module, &e), 0);
+	ck_assert_int_eq(journal_end(state, j.module, &e), 0);
+	ck_assert_int_eq(journal_load(state, j.module, &k, &e), 0);
+	journal_free(&j);
+	dir_remove(state, NULL);
 }
 END_TEST
 
@@ -103,7 +137,7 @@ static void refuses(const char *from, const char *to)
 
 START_TEST(odd_values_are_refused)
 {
-	refuses("morph-swap 1", "morph-swap 2");
+	refuses("morph-swap 2", "morph-swap 1");
 	refuses("module /", "module ");
 	refuses("%25", "%2");
 	refuses("%25", "%00");
@@ -119,12 +153,15 @@ START_TEST(odd_values_are_refused)
 	refuses("stage .prog", "stage prog");
 	refuses("stage .prog", "stage .a%2Fprog");
 	refuses(".morph-new.", ".bashrc");
+	refuses("old-size 4711", "old-size -1");
+	refuses("old-size 4711", "old-size 9223372036854775808");
+	refuses("old-content ", "old-content 0");
 	refuses("fresh 1", "fresh 2");
 	refuses("fresh 1", "swapped 1");
+	refuses("fresh 1\n", "fresh 1");
 	refuses("fresh 1\n", "fresh 1\nswapped 1\n");
-	refuses("fresh 1\n", "fresh 1\nready 0\n");
-	refuses("fresh 1\n", "fresh 1\nready 1\nready 2\n");
-	refuses("fresh 1\n", "fresh 1\nready 1\nswapped 1\nswapped 1\n");
+	refuses("fresh 1\n", "fresh 1\nready 1\n");
+	refuses("fresh 1\n", "fresh 1\nnew-size 1\n");
 }
 END_TEST
 
@@ -137,6 +174,7 @@ int main(void)
 
 	tcase_add_test(t, round_trip);
 	tcase_add_test(t, cut_off_at_every_byte);
+	tcase_add_test(t, kept_on_disk);
 	tcase_add_test(t, odd_values_are_refused);
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);

@@ -1,6 +1,7 @@
 /* Swap and rollback where nothing crashes. */
-#include "managerd/swap.h"
-#include "managerd/builds.h"
+#include "managerd/parent/builds.h"
+#include "managerd/parent/digest.h"
+#include "tests/unit/swapping.h"
 #include "tests/unit/tinyelf.h"
 
 #include <check.h>
@@ -43,13 +44,20 @@ static void teardown(void)
 
 static struct swap_order order(int from, int to)
 {
-	return (struct swap_order){.module = module,
-	    .staged = staged,
-	    .from = tiny_id((uint8_t)from),
+	return (struct swap_order){.from = tiny_id((uint8_t)from),
 	    .to = tiny_id((uint8_t)to),
 	    .origin = tiny_id(OLD),
-	    .keep = 2,
-	    .staged_by = (uid_t)-1};
+	    .keep = 2};
+}
+
+static enum swap_status put_in(const struct swap_order *o, struct err *e)
+{
+	return swap_files(state, module, staged, o, e);
+}
+
+static enum swap_status put_back(const struct swap_order *o, struct err *e)
+{
+	return swap_files(state, module, NULL, o, e);
 }
 
 static size_t entries(const char *path)
@@ -79,7 +87,7 @@ static void commit(int from, int to)
 	struct swap_order o = order(from, to);
 	struct err e;
 
-	ck_assert_msg(swap_commit(state, &o, &e) == SWAP_OK, "%s", e.text);
+	ck_assert_msg(put_in(&o, &e) == SWAP_OK, "%s", e.text);
 	ck_assert_int_eq(journals(), 1);
 	ck_assert_msg(!swap_done(state, module, &e), "%s", e.text);
 	ck_assert_int_eq(journals(), 0);
@@ -139,7 +147,7 @@ START_TEST(rollback_brings_back_the_same_bytes)
 
 	ck_assert_int_eq(file_read(module, 0, &a, NULL), 0);
 	commit(OLD, NEW);
-	ck_assert_msg(swap_rollback(state, &o, &e) == SWAP_OK, "%s", e.text);
+	ck_assert_msg(put_back(&o, &e) == SWAP_OK, "%s", e.text);
 	ck_assert_int_eq(swap_done(state, module, &e), 0);
 	ck_assert_int_eq(file_read(module, 0, &b, NULL), 0);
 	ck_assert_uint_eq(a.n, b.n);
@@ -148,7 +156,7 @@ START_TEST(rollback_brings_back_the_same_bytes)
 	ck_assert(!builds_have(state, module, &old));
 	ck_assert(builds_have(state, module, &new));
 	o = order(OLD, NEW);
-	ck_assert_msg(swap_rollback(state, &o, &e) == SWAP_OK, "%s", e.text);
+	ck_assert_msg(put_back(&o, &e) == SWAP_OK, "%s", e.text);
 	ck_assert_int_eq(swap_done(state, module, &e), 0);
 	ck_assert_int_eq(tiny_run(module), NEW);
 	buf_free(&a);
@@ -178,7 +186,7 @@ START_TEST(running_process_keeps_the_old_file)
 	ck_assert_int_eq(stat(exe, &running), 0);
 	ck_assert_uint_eq(running.st_ino, before.st_ino);
 	ck_assert_int_gt(readlink(exe, now, sizeof now - 1), 0);
-	ck_assert_ptr_nonnull(strstr(now, "(deleted)"));
+	ck_assert_ptr_nonnull(strstr(now, "/bin/prog (deleted)"));
 	ck_assert_int_eq(waitpid(pid, &status, WNOHANG), 0);
 	ck_assert_int_eq(kill(pid, SIGTERM), 0);
 	ck_assert_int_eq(wait4(pid, &status, 0, &use), pid);
@@ -226,7 +234,7 @@ START_TEST(always_runs)
 		struct swap_order o = i & 1 ? order(OLD, NEW) : order(NEW, OLD);
 		struct err e;
 
-		ck_assert_msg(swap_rollback(state, &o, &e) == SWAP_OK, "%s", e.text);
+		ck_assert_msg(put_back(&o, &e) == SWAP_OK, "%s", e.text);
 		ck_assert_int_eq(swap_done(state, module, &e), 0);
 	}
 	ck_assert_int_eq(waitpid(pid, &status, WNOHANG), 0);
@@ -241,17 +249,123 @@ static void fails(struct swap_order o, enum swap_status status, const char *text
 	struct build_id from = tiny_id(OLD);
 	struct err e = {""};
 
-	ck_assert_int_eq(swap_commit(state, &o, &e), status);
+	ck_assert_int_eq(put_in(&o, &e), status);
 	ck_assert_msg(strstr(e.text, text) != NULL, "%s: not in: %s", text, e.text);
 	ck_assert_int_eq(journals(), 0);
 	ck_assert_int_eq(entries(folder), 1);
 	ck_assert(!builds_have(state, module, &from));
 }
 
-START_TEST(another_build_is_noticed)
+/* What happens to the module between its judgement and the swap. */
+static void fails_after(void (*change)(void), enum swap_status status, const char *text)
+{
+	struct build_id old = tiny_id(OLD);
+	struct swap_order o = order(OLD, NEW);
+	struct err e = {""};
+	struct trusted t;
+
+	ck_assert_msg(!trust_open(module, (uid_t)-1, &t, &e), "%s", e.text);
+	o.module = &t;
+	o.source = open(staged, O_RDONLY);
+	change();
+	ck_assert_int_eq(swap_run(state, &o, &e), status);
+	ck_assert_msg(strstr(e.text, text) != NULL, "%s: not in: %s", text, e.text);
+	ck_assert_int_eq(journals(), 0);
+	ck_assert(!builds_have(state, module, &old));
+	close(o.source);
+	trust_close(&t);
+}
+
+static void another_file(void)
 {
 	ck_assert_int_eq(tiny_write(module, NEWER, false, SIZE), 0);
-	fails(order(OLD, NEW), SWAP_CHANGED, "replaced by a rebuild or an upgrade");
+}
+
+static void more_bytes(void)
+{
+	int fd = open(module, O_WRONLY | O_APPEND);
+
+	ck_assert_int_eq(write(fd, "x", 1), 1);
+	close(fd);
+}
+
+static void no_file(void)
+{
+	ck_assert_int_eq(unlink(module), 0);
+}
+
+static void other_mode(void)
+{
+	ck_assert_int_eq(chmod(module, 04755), 0);
+}
+
+static void second_name(void)
+{
+	char *path = xasprintf("%s/second", dir);
+
+	ck_assert_int_eq(link(module, path), 0);
+	free(path);
+}
+
+static void other_owner(void)
+{
+	ck_assert_int_eq(chown(module, 4321, 4321), 0);
+}
+
+START_TEST(change_meanwhile_is_noticed)
+{
+	fails_after(another_file, SWAP_CHANGED, "was removed or replaced");
+	ck_assert_int_eq(tiny_run(module), NEWER);
+	fails_after(more_bytes, SWAP_CHANGED, "was changed by somebody");
+	fails_after(second_name, SWAP_REFUSED, "has 2 names");
+	another_file();
+	fails_after(other_mode, SWAP_CHANGED, "another owner or mode");
+	another_file();
+	if (!geteuid())
+		fails_after(other_owner, SWAP_CHANGED, "another owner or mode");
+	another_file();
+	fails_after(no_file, SWAP_CHANGED, "was removed or replaced");
+	ck_assert_int_eq(entries(folder), 0);
+}
+END_TEST
+
+/* The folder is another one by now: what was judged lies elsewhere. */
+START_TEST(flipped_folder_is_left_alone)
+{
+	char *other = xasprintf("%s/other", dir), *there = xasprintf("%s/other/prog", dir);
+	struct swap_order o = order(OLD, NEW);
+	struct trusted t;
+	struct err e;
+
+	ck_assert_int_eq(mkdir(other, 0755), 0);
+	ck_assert_int_eq(tiny_write(there, NEWER, false, SIZE), 0);
+	ck_assert_int_eq(trust_open(module, (uid_t)-1, &t, &e), 0);
+	o.module = &t;
+	o.source = open(staged, O_RDONLY);
+	ck_assert_int_eq(renameat2(AT_FDCWD, folder, AT_FDCWD, other, RENAME_EXCHANGE), 0);
+	ck_assert_int_eq(swap_run(state, &o, &e), SWAP_OK);
+	ck_assert_int_eq(tiny_run(module), NEWER);
+	ck_assert_int_eq(tiny_run(there), NEW);
+	close(o.source);
+	trust_close(&t);
+	free(other);
+	free(there);
+}
+END_TEST
+
+START_TEST(kept_build_of_another_owner_stays)
+{
+	struct swap_order o = order(NEWER, OLD);
+	struct err e = {""};
+
+	if (geteuid())
+		return;
+	commit(OLD, NEW);
+	another_file();
+	ck_assert_int_eq(chown(module, 4321, 4321), 0);
+	ck_assert_int_eq(chown(folder, 4321, 4321), 0);
+	ck_assert_int_eq(put_back(&o, &e), SWAP_FAILED);
+	ck_assert_ptr_nonnull(strstr(e.text, "not to the module's owner"));
 	ck_assert_int_eq(tiny_run(module), NEWER);
 }
 END_TEST
@@ -271,15 +385,26 @@ static void flip(const char *path)
 	close(fd);
 }
 
+static int unchanged(int build)
+{
+	struct build_id id = tiny_id((uint8_t)build);
+	int fd = open(module, O_RDONLY), r;
+	struct stat st;
+
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	r = digest_check(state, module, &id, fd, (uint64_t)st.st_size, NULL);
+	close(fd);
+	return r;
+}
+
 static void lost(int from, int to)
 {
 	struct swap_order o = order(from, to);
 	struct err e = {""};
 
-	ck_assert_int_eq(swap_commit(state, &o, &e), SWAP_CHANGED);
+	ck_assert_int_eq(put_in(&o, &e), SWAP_CHANGED);
 	ck_assert_ptr_nonnull(strstr(e.text, "was changed after it was laid out"));
-	ck_assert_int_eq(swap_unchanged(state, module, &o.from, &e), -1);
-	ck_assert_ptr_nonnull(strstr(e.text, "was changed after it was laid out"));
+	ck_assert_int_eq(unchanged(from), -1);
 	ck_assert_int_eq(journals(), 0);
 	ck_assert_int_eq(entries(folder), 1);
 	ck_assert_int_eq(tiny_run(module), from);
@@ -287,52 +412,23 @@ static void lost(int from, int to)
 
 START_TEST(change_of_a_layout_is_noticed)
 {
-	struct build_id new = tiny_id(NEW), newer = tiny_id(NEWER);
 	struct swap_order back = order(NEWER, NEW);
 	struct err e;
 
 	flip(module); /* the original is the editor's to judge */
 	commit(OLD, NEW);
-	ck_assert_int_eq(swap_unchanged(state, module, &new, &e), 0);
+	ck_assert_int_eq(unchanged(NEW), 0);
 	ck_assert_int_eq(tiny_write(staged, NEWER, false, SIZE), 0);
 	flip(module);
 	lost(NEW, NEWER);
 	flip(module);
 	commit(NEW, NEWER);
-	ck_assert_int_eq(swap_unchanged(state, module, &newer, &e), 0);
+	ck_assert_int_eq(unchanged(NEWER), 0);
 	flip(module); /* a person may go back from a changed one, … */
-	ck_assert_msg(swap_rollback(state, &back, &e) == SWAP_OK, "%s", e.text);
+	ck_assert_msg(put_back(&back, &e) == SWAP_OK, "%s", e.text);
 	ck_assert_int_eq(swap_done(state, module, &e), 0);
 	flip(module); /* … and what is there again is still known */
 	lost(NEW, NEWER);
-}
-END_TEST
-
-START_TEST(staged_file_is_judged)
-{
-	fails(order(OLD, NEWER), SWAP_FAILED, "is build 1616");
-	ck_assert_int_eq(unlink(staged), 0);
-	fails(order(OLD, NEW), SWAP_FAILED, "No such file");
-	ck_assert_int_eq(symlink(module, staged), 0);
-	fails(order(OLD, OLD), SWAP_FAILED, "symbolic link");
-	ck_assert_int_eq(unlink(staged), 0);
-	ck_assert_int_eq(publish_bytes(staged, "#!/bin/sh\n", 10, 0755, NULL), 0);
-	fails(order(OLD, NEW), SWAP_FAILED, "not an ELF file");
-	ck_assert_int_eq(tiny_run(module), OLD);
-}
-END_TEST
-
-START_TEST(staged_file_of_a_stranger_is_refused)
-{
-	struct swap_order o = order(OLD, NEW);
-
-	if (geteuid())
-		return;
-	ck_assert_int_eq(chown(staged, 4321, 4321), 0);
-	fails(o, SWAP_FAILED, "belongs to uid 4321");
-	o.staged_by = 4321;
-	struct err e;
-	ck_assert_msg(swap_commit(state, &o, &e) == SWAP_OK, "%s", e.text);
 }
 END_TEST
 
@@ -341,23 +437,27 @@ START_TEST(second_swap_waits_for_the_first)
 	struct swap_order o = order(OLD, NEW);
 	struct err e;
 
-	ck_assert_int_eq(swap_commit(state, &o, &e), SWAP_OK);
+	ck_assert_int_eq(put_in(&o, &e), SWAP_OK);
 	ck_assert_int_eq(tiny_write(staged, NEWER, false, SIZE), 0);
 	o = order(NEW, NEWER);
-	ck_assert_int_eq(swap_commit(state, &o, &e), SWAP_FAILED);
+	ck_assert_int_eq(put_in(&o, &e), SWAP_FAILED);
 	ck_assert_ptr_nonnull(strstr(e.text, "not settled yet"));
 	ck_assert_int_eq(tiny_run(module), NEW);
 	ck_assert_int_eq(swap_done(state, module, &e), 0);
-	ck_assert_int_eq(swap_commit(state, &o, &e), SWAP_OK);
+	ck_assert_int_eq(put_in(&o, &e), SWAP_OK);
 }
 END_TEST
 
 START_TEST(missing_folders_are_one_error)
 {
 	struct swap_order o = order(OLD, NEW);
+	struct err e = {""};
 
-	o.module = "/nonexistent/morph/prog";
-	fails(o, SWAP_REFUSED, "No such file");
+	ck_assert_int_eq(swap_files(state, "/nonexistent/morph/prog", staged, &o, &e), SWAP_REFUSED);
+	ck_assert_ptr_nonnull(strstr(e.text, "No such file"));
+	o = order(NEW, OLD);
+	ck_assert_int_eq(put_back(&o, &e), SWAP_FAILED);
+	ck_assert_ptr_nonnull(strstr(e.text, "the kept build: No such file"));
 	ck_assert_int_eq(dir_remove(state, NULL), 0);
 	fails(order(OLD, NEW), SWAP_FAILED, "No such file");
 	ck_assert_int_eq(tiny_run(module), OLD);
@@ -386,10 +486,10 @@ int main(void)
 	tcase_add_test(t, running_process_keeps_the_old_file);
 	tcase_add_test(t, bound_holds_and_the_origin_stays);
 	tcase_add_test(t, always_runs);
-	tcase_add_test(t, another_build_is_noticed);
+	tcase_add_test(t, change_meanwhile_is_noticed);
+	tcase_add_test(t, flipped_folder_is_left_alone);
+	tcase_add_test(t, kept_build_of_another_owner_stays);
 	tcase_add_test(t, change_of_a_layout_is_noticed);
-	tcase_add_test(t, staged_file_is_judged);
-	tcase_add_test(t, staged_file_of_a_stranger_is_refused);
 	tcase_add_test(t, second_swap_waits_for_the_first);
 	tcase_add_test(t, missing_folders_are_one_error);
 	tcase_add_test(t, done_without_swap_is_fine);

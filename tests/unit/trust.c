@@ -1,12 +1,17 @@
 /* What may decide which code runs. */
-#include "managerd/trust.h"
+#include "managerd/parent/trust.h"
 #include "common/mem.h"
 #include "common/publish.h"
 
 #include <check.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static char dir[] = "/tmp/morph-trust-XXXXXX";
@@ -54,18 +59,19 @@ static void bad(const char *path, uid_t owner, const char *why)
 
 START_TEST(plain_file_is_good)
 {
-	char through[TRUST_FD_PATH];
 	struct trusted t;
-	struct buf b = {0};
+	char byte;
 
 	good(file, (uid_t)-1);
 	good(file, geteuid());
 	ck_assert_int_eq(trust_open(file, (uid_t)-1, &t, NULL), 0);
 	ck_assert_str_eq(t.name, "prog");
 	ck_assert_str_eq(t.path, file);
-	ck_assert_int_eq(file_read(trust_fd_path(&t, through), 10, &b, NULL), 0);
-	ck_assert_uint_eq(b.n, 1);
-	buf_free(&b);
+	/* What is open stays that file, whatever happens to its name. */
+	ck_assert_int_eq(publish_bytes(file, "z", 1, 0755, NULL), 0);
+	ck_assert_int_eq(pread(t.fd, &byte, 1, 0), 1);
+	ck_assert_int_eq(byte, 'x');
+	ck_assert_int_eq(write(t.fd, "y", 1), -1);
 	trust_close(&t);
 }
 END_TEST
@@ -94,6 +100,7 @@ START_TEST(owners_are_judged)
 	if (geteuid())
 		return;
 	bad("/nonexistent/x", 0, "No such file");
+	ck_assert_int_eq(chmod(dir, 0711), 0);
 	good(file, 4321); /* root's file is good for anybody */
 	ck_assert_int_eq(chown(file, 4321, 4321), 0);
 	good(file, (uid_t)-1);
@@ -108,11 +115,39 @@ START_TEST(owners_are_judged)
 }
 END_TEST
 
+/* What a user could not read is not opened for them, wherever their link leads. */
+START_TEST(secrets_of_root)
+{
+	char *link = xasprintf("%s/link", dir);
+	struct trusted t;
+
+	if (geteuid())
+		return;
+	ck_assert_int_eq(symlink(file, link), 0);
+	ck_assert_int_eq(chmod(dir, 0711), 0);
+	ck_assert_int_eq(trust_open_link(link, 4321, &t, NULL), 0);
+	trust_close(&t);
+	ck_assert_int_eq(chmod(file, 0640), 0);
+	bad(file, 4321, "may not be read by all");
+	ck_assert_int_eq(trust_open_link(link, 4321, &t, NULL), -1);
+	good(file, (uid_t)-1);
+	ck_assert_int_eq(chmod(file, 0644), 0);
+	ck_assert_int_eq(chmod(sub, 0700), 0);
+	bad(file, 4321, "may not be read by all");
+	good(file, 0);
+	ck_assert_int_eq(chmod(sub, 0755), 0);
+	ck_assert_int_eq(chown(dir, 4321, 4321), 0);
+	ck_assert_int_eq(chmod(dir, 0700), 0);
+	good(file, 4321); /* in a folder of their own */
+	bad("/proc/cpuinfo", 0, "is empty");
+	free(link);
+}
+END_TEST
+
 START_TEST(only_regular_files)
 {
 	char *link = xasprintf("%s/link", sub), *fifo = xasprintf("%s/fifo", sub);
 	char *far = xasprintf("%s/far", dir), *through = xasprintf("%s/far/prog", dir);
-	struct trusted t;
 
 	ck_assert_int_eq(symlink(file, link), 0);
 	ck_assert_int_eq(mkfifo(fifo, 0600), 0);
@@ -120,12 +155,8 @@ START_TEST(only_regular_files)
 	bad(link, (uid_t)-1, "is a symbolic link");
 	bad(fifo, (uid_t)-1, "is not a regular file");
 	bad(sub, (uid_t)-1, "is not a regular file");
-	bad("prog", (uid_t)-1, "is not the absolute path");
-	bad("/", (uid_t)-1, "is not the absolute path");
-	/* A folder may be a link; the answer names what it is. */
-	ck_assert_int_eq(trust_open(through, (uid_t)-1, &t, NULL), 0);
-	ck_assert_str_eq(t.path, file);
-	trust_close(&t);
+	bad("/dev/null", (uid_t)-1, "is not a regular file");
+	bad(through, (uid_t)-1, "is a symbolic link, or no folder");
 	free(link);
 	free(fifo);
 	free(far);
@@ -133,34 +164,134 @@ START_TEST(only_regular_files)
 }
 END_TEST
 
-START_TEST(artifact_may_be_reached_by_links)
+START_TEST(only_plain_paths)
 {
-	char *link = xasprintf("%s/by-id.morph", dir);
-	struct trusted m, a;
-	struct err e;
+	static const char *const odd[] = {"", "prog", "./x", "/", "//x", "/a//b", "/a/", "/a/./b",
+		"/a/../b", "/..", "/."};
+	char *longest = xcalloc(PATH_MAX + 1, 1);
+	size_t i;
 
-	ck_assert_int_eq(symlink("sub/prog.morph", link), 0);
-	ck_assert_msg(!trust_pair(file, link, &m, &a, &e), "%s", e.text);
-	ck_assert_str_eq(a.path, art);
-	trust_close(&m);
-	trust_close(&a);
-	ck_assert_int_eq(trust_pair(file, art, NULL, NULL, &e), 0);
-	ck_assert_int_eq(chmod(art, 0666), 0);
-	ck_assert_int_eq(trust_pair(file, link, &m, &a, &e), -1);
-	ck_assert_ptr_nonnull(strstr(e.text, "prog.morph: is writable by others"));
-	free(link);
+	for (i = 0; i < sizeof odd / sizeof *odd; i++) {
+		ck_assert_msg(!trust_plain_path(odd[i]), "%s", odd[i]);
+		bad(odd[i], (uid_t)-1, "is not the plain absolute path");
+	}
+	ck_assert(trust_plain_path("/a") && trust_plain_path("/.a/..b/c."));
+	memset(longest, 'a', PATH_MAX - 1);
+	*longest = '/';
+	ck_assert(trust_plain_path(longest));
+	longest[PATH_MAX - 1] = 'a';
+	ck_assert(!trust_plain_path(longest));
+	free(longest);
 }
 END_TEST
 
-START_TEST(artifact_of_a_third_is_refused)
+/* Opening such a file makes its holder give way, for which others wait. */
+START_TEST(leased_file_is_not_waited_for)
 {
+	time_t begin = time(NULL);
+	struct trusted t;
 	struct err e;
+	int fd = open(art, O_RDWR);
+
+	signal(SIGIO, SIG_IGN);
+	ck_assert_int_eq(fcntl(fd, F_SETLEASE, F_WRLCK), 0);
+	ck_assert_int_eq(trust_open(art, (uid_t)-1, &t, &e), -1);
+	ck_assert_int_lt(time(NULL) - begin, 5);
+	close(fd);
+}
+END_TEST
+
+START_TEST(artifact_may_be_reached_by_a_link)
+{
+	char *link = xasprintf("%s/by-id.morph", dir), *twice = xasprintf("%s/twice", dir);
+	struct trusted t;
+	struct err e;
+
+	ck_assert_int_eq(symlink(art, link), 0);
+	ck_assert_int_eq(symlink(link, twice), 0);
+	ck_assert_msg(!trust_open_link(link, (uid_t)-1, &t, &e), "%s", e.text);
+	ck_assert_str_eq(t.path, art);
+	trust_close(&t);
+	ck_assert_msg(!trust_open_link(art, (uid_t)-1, &t, &e), "%s", e.text);
+	trust_close(&t);
+	ck_assert_int_eq(trust_open_link(twice, (uid_t)-1, &t, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "is a symbolic link"));
+	ck_assert_int_eq(unlink(link), 0);
+	ck_assert_int_eq(symlink("sub/prog.morph", link), 0);
+	ck_assert_int_eq(trust_open_link(link, (uid_t)-1, &t, &e), -1);
+	ck_assert_int_eq(unlink(link), 0);
+	ck_assert_int_eq(symlink(art, link), 0);
+	ck_assert_int_eq(chmod(art, 0666), 0);
+	ck_assert_int_eq(trust_open_link(link, (uid_t)-1, &t, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "prog.morph: is writable by others"));
+	free(link);
+	free(twice);
+}
+END_TEST
+
+/* While a folder goes to and fro between ours and one of somebody else, what is
+ * opened is one or the other, and only ours is good. */
+START_TEST(folder_that_flips)
+{
+	char *other = xasprintf("%s/other", dir), *theirs = xasprintf("%s/other/prog", dir);
+	struct trusted t;
+	unsigned good_ones = 0;
+	pid_t pid;
+	char byte;
+	int i;
 
 	if (geteuid())
 		return;
-	ck_assert_int_eq(chown(art, 4321, 4321), 0);
-	ck_assert_int_eq(trust_pair(file, art, NULL, NULL, &e), -1);
-	ck_assert_ptr_nonnull(strstr(e.text, "belongs to uid 4321, neither to uid 0 nor root"));
+	ck_assert_int_eq(mkdir(other, 0755), 0);
+	ck_assert_int_eq(publish_bytes(theirs, "t", 1, 0755, NULL), 0);
+	ck_assert_int_eq(chown(theirs, 4321, 4321), 0);
+	ck_assert_int_eq(chown(other, 4321, 4321), 0);
+	pid = fork();
+	while (!pid)
+		renameat2(AT_FDCWD, sub, AT_FDCWD, other, RENAME_EXCHANGE);
+	for (i = 0; i < 5000; i++) {
+		if (trust_open(file, 0, &t, NULL))
+			continue;
+		good_ones++;
+		ck_assert_uint_eq(t.st.st_uid, 0);
+		ck_assert_int_eq(pread(t.fd, &byte, 1, 0), 1);
+		ck_assert_int_eq(byte, 'x');
+		trust_close(&t);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	ck_assert_uint_gt(good_ones, 0);
+	free(other);
+	free(theirs);
+}
+END_TEST
+
+static void not_replaced(const char *why)
+{
+	struct err e = {""};
+	struct trusted t;
+
+	ck_assert_msg(!trust_open(file, (uid_t)-1, &t, &e), "%s", e.text);
+	ck_assert_int_eq(trust_may_replace(&t, &e), why ? -1 : 0);
+	ck_assert_msg(!why || strstr(e.text, why), "%s: not in: %s", why, e.text);
+	trust_close(&t);
+}
+
+START_TEST(what_must_not_be_replaced)
+{
+	char *second = xasprintf("%s/second", sub);
+
+	not_replaced(NULL);
+	ck_assert_int_eq(chmod(file, 04755), 0);
+	not_replaced("is setuid");
+	ck_assert_int_eq(chmod(file, 02755), 0);
+	not_replaced("is setgid");
+	ck_assert_int_eq(chmod(file, 0755), 0);
+	ck_assert_int_eq(link(file, second), 0);
+	not_replaced("has 2 names");
+	ck_assert_int_eq(unlink(second), 0);
+	not_replaced(NULL);
+	free(second);
 }
 END_TEST
 
@@ -175,9 +306,13 @@ int main(void)
 	tcase_add_test(t, plain_file_is_good);
 	tcase_add_test(t, modes_are_judged);
 	tcase_add_test(t, owners_are_judged);
+	tcase_add_test(t, secrets_of_root);
 	tcase_add_test(t, only_regular_files);
-	tcase_add_test(t, artifact_may_be_reached_by_links);
-	tcase_add_test(t, artifact_of_a_third_is_refused);
+	tcase_add_test(t, only_plain_paths);
+	tcase_add_test(t, leased_file_is_not_waited_for);
+	tcase_add_test(t, artifact_may_be_reached_by_a_link);
+	tcase_add_test(t, folder_that_flips);
+	tcase_add_test(t, what_must_not_be_replaced);
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);
 	srunner_run_all(sr, CK_NORMAL);

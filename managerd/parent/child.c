@@ -1,0 +1,114 @@
+#include "managerd/parent/child.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+int64_t child_now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+int child_answer_open(struct err *e)
+{
+	int fd = memfd_create("answer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	return fd < 0 ? err_sys(e, "memory for an answer") : fd;
+}
+
+static int started(struct child *c, int answer, unsigned wait_s)
+{
+	c->answer = answer;
+	c->until_ms = wait_s ? child_now_ms() + 1000 * (int64_t)wait_s : 0;
+	if (c->pid > 0)
+		return 0;
+	*c = (struct child){.pidfd = -1, .answer = -1};
+	if (answer >= 0)
+		close(answer);
+	return -1;
+}
+
+int child_run(struct child *c, const struct launch *l, int answer, unsigned wait_s, struct err *e)
+{
+	c->pid = launch(l, &c->pidfd, e);
+	return started(c, answer, wait_s);
+}
+
+struct working {
+	child_work_fn *fn;
+	void *arg;
+	int answer;
+};
+
+static int work(void *arg)
+{
+	struct working *k = arg;
+	struct worked w = {0};
+
+	k->fn(k->arg, &w);
+	w.done = 1;
+	return pwrite(k->answer, &w, sizeof w, 0) != sizeof w;
+}
+
+int child_work(struct child *c, child_work_fn *fn, void *arg, unsigned wait_s, struct err *e)
+{
+	struct working k = {fn, arg, child_answer_open(e)};
+
+	if (k.answer < 0)
+		return -1;
+	c->pid = launch_copy(work, &k, &c->pidfd, e);
+	return started(c, k.answer, wait_s);
+}
+
+void child_signal(const struct child *c, int sig)
+{
+	/* Not reaped yet, so the number is still its own; a copy of ours may not lead its
+	 * group yet. */
+	if (c->pid > 0 && kill(-c->pid, sig) < 0)
+		kill(c->pid, sig);
+}
+
+int child_stopped(const struct child *c)
+{
+	siginfo_t info = {0};
+
+	return c->pid > 0 &&
+	    !waitid(P_PID, (id_t)c->pid, &info, WSTOPPED | WNOHANG | WNOWAIT) && info.si_pid;
+}
+
+int child_reap(struct child *c)
+{
+	int status = 0;
+
+	kill(-c->pid, SIGKILL);
+	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	close(c->pidfd);
+	c->pid = 0;
+	c->pidfd = -1;
+	return status;
+}
+
+void child_worked(struct child *c, struct worked *w)
+{
+	*w = (struct worked){0};
+	if (pread(c->answer, w, sizeof *w, 0) != sizeof *w || !w->done)
+		*w = (struct worked){.status = -1, .text = "it was killed"};
+	w->text[sizeof w->text - 1] = '\0';
+	child_forget(c);
+}
+
+void child_forget(struct child *c)
+{
+	if (c->answer >= 0)
+		close(c->answer);
+	c->answer = -1;
+}

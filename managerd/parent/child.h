@@ -1,0 +1,47 @@
+/*
+ * A process that the parent started for a task: a program, or a copy of the
+ * parent that does what takes long (copying, hashing, swapping). What it has to say
+ * goes into a memfd of ours, its answer, which is read only after it has ended.
+ */
+#ifndef MORPH_PARENT_CHILD_H
+#define MORPH_PARENT_CHILD_H
+
+#include "managerd/parent/content.h"
+#include "managerd/parent/launch.h"
+
+struct child {
+	pid_t pid;        /* 0 = none */
+	int pidfd;        /* readable when it has ended */
+	int answer;       /* memfd, -1 = none; of the owner of the struct when it has ended */
+	int64_t until_ms; /* CLOCK_MONOTONIC: killed then; 0 = no bound */
+};
+
+/* What a copy says at its end. */
+struct worked {
+	uint32_t done; /* 0: it died before */
+	int32_t status;
+	uint64_t size;
+	struct content content;
+	char text[1024];
+};
+typedef void child_work_fn(void *arg, struct worked *w);
+
+int64_t child_now_ms(void);
+/* A memfd for an answer, or -1. */
+int child_answer_open(struct err *e);
+/* wait_s 0 = no bound. answer (-1 = none) becomes c's, also on failure closed. */
+int child_run(struct child *c, const struct launch *l, int answer, unsigned wait_s, struct err *e);
+int child_work(struct child *c, child_work_fn *fn, void *arg, unsigned wait_s, struct err *e);
+/* To the whole process group; nothing where there is none. */
+void child_signal(const struct child *c, int sig);
+/* Kills what is left of its group, reaps it, closes everything except the answer. Returns the
+ * status as of waitpid(2). Call when it has ended, or after SIGKILL. */
+int child_reap(struct child *c);
+/* 1 when it is stopped by a signal that we did not send, 0 otherwise. */
+int child_stopped(const struct child *c);
+/* Reads the answer of a copy and closes it. */
+void child_worked(struct child *c, struct worked *w);
+/* Closes the answer. */
+void child_forget(struct child *c);
+
+#endif

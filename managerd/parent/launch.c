@@ -1,0 +1,228 @@
+#include "managerd/parent/launch.h"
+#include "managerd/parent/cgroup.h"
+#include "managerd/parent/fault.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/ioprio.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What the child reports when it cannot become the program. */
+struct trouble {
+	int errno_value;
+	char doing[32];
+};
+
+enum { REPORT_FD = LAUNCH_FDS };
+
+static _Noreturn void give_up(int report, const char *doing)
+{
+	struct trouble t = {.errno_value = errno};
+
+	strncpy(t.doing, doing, sizeof t.doing - 1);
+	if (write(report, &t, sizeof t) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+static void plain_signals(void)
+{
+	struct sigaction dfl = {.sa_handler = SIG_DFL};
+	sigset_t none;
+	int sig;
+
+	for (sig = 1; sig < NSIG; sig++)
+		sigaction(sig, &dfl, NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Out of the way of everything else. What the kernel does not offer here is
+ * done without: the job is then only less polite. */
+static void lower_priority(const struct launch *l)
+{
+	struct sched_param p = {0};
+
+	if (l->priority == LAUNCH_NICE)
+		setpriority(PRIO_PROCESS, 0, 10);
+	else if (sched_setscheduler(0, SCHED_IDLE, &p) < 0)
+		setpriority(PRIO_PROCESS, 0, 19);
+	syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0,
+	    IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
+}
+
+static int place_fds(const struct launch *l, int report)
+{
+	int null = open("/dev/null", O_RDWR), above[LAUNCH_FDS];
+	size_t i;
+
+	/* Above all places first, so that none is overwritten before it is used. */
+	null = fcntl(null, F_DUPFD, REPORT_FD + 1);
+	report = fcntl(report, F_DUPFD, REPORT_FD + 1);
+	if (null < 0 || report < 0)
+		return -1;
+	for (i = 0; i < l->nfd; i++) {
+		above[i] = l->fd[i] < 0 ? null : fcntl(l->fd[i], F_DUPFD, REPORT_FD + 1);
+		if (above[i] < 0)
+			return -1;
+	}
+	for (i = 0; i < l->nfd; i++)
+		if (dup2(above[i], (int)i) < 0)
+			return -1;
+	for (; i < REPORT_FD; i++)
+		close((int)i);
+	if (dup3(report, REPORT_FD, O_CLOEXEC) < 0)
+		return -1;
+	return (int)syscall(SYS_close_range, REPORT_FD + 1, ~0U, 0);
+}
+
+/* 0 = none; never more than there was. */
+static int limit(int what, uint64_t max)
+{
+	struct rlimit r;
+
+	if (!max)
+		return 0;
+	if (getrlimit(what, &r) < 0)
+		return -1;
+	r.rlim_cur = r.rlim_max = max < r.rlim_max ? max : r.rlim_max;
+	return setrlimit(what, &r);
+}
+
+static const char *become(const struct launch *l)
+{
+	struct rlimit none = {0, 0};
+
+	if (setrlimit(RLIMIT_CORE, &none) < 0 || limit(RLIMIT_AS, l->memory) < 0 ||
+	    limit(RLIMIT_FSIZE, l->file_bytes) < 0 || limit(RLIMIT_CPU, l->cpu_s) < 0 ||
+	    limit(RLIMIT_NPROC, l->processes) < 0)
+		return "setting its bounds";
+	if (l->drop && (setgroups(0, NULL) < 0 || setresgid(l->gid, l->gid, l->gid) < 0 ||
+			   setresuid(l->uid, l->uid, l->uid) < 0))
+		return "becoming its user";
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return "giving up new privileges";
+	/* After the change of user, which would reset it. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+		return "binding it to morphd";
+	return NULL;
+}
+
+static _Noreturn void child(const struct launch *l, int report, pid_t parent)
+{
+	const char *failed;
+
+	plain_signals();
+	if (l->group > 0 && !cgroup_enter(l->group))
+		give_up(report, "entering its control group");
+	if (place_fds(l, report) < 0)
+		give_up(report, "setting its descriptors");
+	report = REPORT_FD;
+	if (setsid() < 0)
+		give_up(report, "starting a session");
+	umask(022);
+	failed = become(l);
+	if (failed)
+		give_up(report, failed);
+	if (getppid() != parent)
+		_exit(127);
+	if (chdir(l->dir) < 0)
+		give_up(report, "entering its folder");
+	environ = (char **)l->env;
+	/* Whoever waits for the report would wait until the machine has time for us. */
+	if (l->priority != LAUNCH_PLAIN && access(l->argv[0], X_OK) == 0) {
+		close(report);
+		lower_priority(l);
+	}
+	execvp(l->argv[0], (char *const *)l->argv);
+	give_up(report, "running it");
+}
+
+/* Where it has no pidfd it is not left to run. */
+static pid_t follow(pid_t pid, int *pidfd, const char *what, struct err *e)
+{
+	*pidfd = pid > 0 ? pidfd_open(pid, 0) : -1;
+	if (*pidfd >= 0)
+		return pid;
+	err_sys(e, "%s", what);
+	if (pid > 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+	return -1;
+}
+
+static bool is_stopped(pid_t pid)
+{
+	siginfo_t info = {0};
+
+	return !waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG | WNOWAIT) && info.si_pid;
+}
+
+/* What it reports; nothing once it is the program. Its user, who may stop it as soon
+ * as it is theirs, would keep us waiting. */
+static ssize_t read_report(pid_t pid, int fd, struct trouble *t)
+{
+	enum { LOOK_MS = 20 };
+	struct pollfd one = {.fd = fd, .events = POLLIN};
+	ssize_t n;
+
+	while (poll(&one, 1, LOOK_MS) <= 0)
+		if (is_stopped(pid))
+			kill(pid, SIGKILL);
+	do
+		n = read(fd, t, sizeof *t);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+pid_t launch(const struct launch *l, int *pidfd, struct err *e)
+{
+	struct trouble t;
+	pid_t pid, parent = getpid();
+	int pipe_fd[2];
+	ssize_t n;
+
+	*pidfd = -1;
+	if (pipe2(pipe_fd, O_CLOEXEC) < 0)
+		return err_sys(e, "%s", l->argv[0]);
+	pid = fork();
+	if (!pid)
+		child(l, pipe_fd[1], parent);
+	close(pipe_fd[1]);
+	n = pid < 0 ? 0 : read_report(pid, pipe_fd[0], &t);
+	close(pipe_fd[0]);
+	if (pid > 0 && n) {
+		errno = n == sizeof t ? t.errno_value : EIO;
+		err_sys(e, "%s: %.*s", l->argv[0], (int)sizeof t.doing, n == sizeof t ? t.doing : "");
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		return -1;
+	}
+	return follow(pid, pidfd, l->argv[0], e);
+}
+
+pid_t launch_copy(int (*fn)(void *arg), void *arg, int *pidfd, struct err *e)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid)
+		return follow(pid, pidfd, "fork", e);
+	plain_signals();
+	setsid();
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	fault_parent(parent);
+	_exit(getppid() == parent ? fn(arg) : 127);
+}

@@ -1,0 +1,44 @@
+/*
+ * Starting a process: a program, perhaps as another user, without rights to gain
+ * new ones; or a copy of this process for work that takes long. Each leads a
+ * session of its own and is killed when the process that started it dies.
+ */
+#ifndef MORPH_PARENT_LAUNCH_H
+#define MORPH_PARENT_LAUNCH_H
+
+#include "common/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { LAUNCH_FDS = 8 };
+
+struct launch {
+	const char *const *argv; /* argv[0] is an absolute path, or searched in PATH of env */
+	char *const *env;        /* the whole environment, NULL-terminated */
+	const char *dir;         /* working directory */
+	int fd[LAUNCH_FDS];      /* become descriptors 0, 1, …; -1 = /dev/null */
+	size_t nfd;              /* no others stay open */
+	enum {
+		LAUNCH_PLAIN,
+		LAUNCH_NICE, /* nice 10, to end on a busy machine as well; idle I/O priority */
+		LAUNCH_IDLE  /* SCHED_IDLE; idle I/O priority */
+	} priority;
+	int group;               /* control group to enter (managerd/parent/cgroup.h), 0 = none */
+	bool drop;               /* become uid and gid, without other groups */
+	uid_t uid;
+	gid_t gid;
+	/* Bounds, 0 = none: bytes of address space of each process and of each file,
+	 * CPU seconds of each process, processes of its user (all of them). */
+	uint64_t memory, file_bytes, cpu_s, processes;
+};
+
+/* Starts it. Returns its pid (also its session and process group) and a pidfd
+ * in *pidfd, or -1 and what could not be done; then no process is left. */
+pid_t launch(const struct launch *l, int *pidfd, struct err *e);
+/* Runs fn in a copy of this process, which ends with what fn returns. */
+pid_t launch_copy(int (*fn)(void *arg), void *arg, int *pidfd, struct err *e);
+
+#endif

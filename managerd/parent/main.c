@@ -1,0 +1,306 @@
+/*
+ * morphd: the privileged parent of the manager. See docs/man/morphd.8.
+ */
+#include "common/log.h"
+#include "common/publish.h"
+#include "managerd/parent/start.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { EXIT_CANNOT = 1, EXIT_USAGE = 2, POLICY_MAX = 1 << 20 };
+
+static const char help[] =
+    "usage: morphd [--user] [-n] [-c POLICY] [--state DIR] [--socket DIR] [-v]\n"
+    "\n"
+    "Gathers what morph-monitor samples, and when the machine is idle changes the\n"
+    "layout of programs for the way they are used.\n"
+    "\n"
+    "      --user         for this user's own programs only\n"
+    "  -n, --check        check and print the policy, and exit\n"
+    "  -c, --config FILE  policy (default: /etc/morph/morph.yaml, with --user\n"
+    "                     ~/.config/morph/morph.yaml, where it is there)\n"
+    "      --state DIR    what the manager keeps (default: /var/lib/morph, with --user\n"
+    "                     ~/.local/state/morph)\n"
+    "      --socket DIR   its sockets (default: /run/morph, with --user\n"
+    "                     $XDG_RUNTIME_DIR/morph or run in the state folder)\n"
+    "  -v, --verbose      say more on standard error\n"
+    "  -h, --help         -V, --version\n"
+    "\n"
+    "Exit status: 0 stopped by a signal or checked, 1 cannot, 2 usage.\n";
+
+enum { O_USER = 256, O_STATE, O_SOCKET };
+
+static const struct option options[] = {{"user", no_argument, NULL, O_USER},
+    {"check", no_argument, NULL, 'n'}, {"config", required_argument, NULL, 'c'},
+    {"state", required_argument, NULL, O_STATE}, {"socket", required_argument, NULL, O_SOCKET},
+    {"verbose", no_argument, NULL, 'v'}, {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0}};
+
+struct settings {
+	bool user, check, verbose;
+	char *policy, *state, *run; /* policy NULL = defaults */
+	char *editor, *inspector, *manager;
+};
+
+static const char *env(const char *name)
+{
+	const char *v = getenv(name);
+
+	return v && *v ? v : NULL;
+}
+
+static char *absolute(const char *path)
+{
+	char *cwd, *full;
+
+	if (*path == '/')
+		return xstrdup(path);
+	cwd = getcwd(NULL, 0);
+	if (!cwd)
+		die(EXIT_CANNOT, "%s: the working directory is gone", path);
+	full = xasprintf("%s/%s", cwd, path);
+	free(cwd);
+	return full;
+}
+
+/* A folder below the home directory, or below what the variable names. */
+static char *home_folder(const char *variable, const char *below)
+{
+	const struct passwd *pw;
+	const char *home;
+
+	if (env(variable))
+		return xasprintf("%s/morph", env(variable));
+	home = env("HOME");
+	pw = home ? NULL : getpwuid(geteuid());
+	if (!home && !pw)
+		die(EXIT_CANNOT, "HOME is not set, and uid %u has no home; name --state",
+		    geteuid());
+	return xasprintf("%s/%s/morph", home ? home : pw->pw_dir, below);
+}
+
+static char *default_policy(bool user)
+{
+	char *folder = user ? home_folder("XDG_CONFIG_HOME", ".config") : xstrdup("/etc/morph");
+	char *path = xasprintf("%s/morph.yaml", folder);
+
+	free(folder);
+	if (access(path, F_OK) == 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
+/* A program of ours, by its place relative to this one's folder. */
+static char *ours(const char *program)
+{
+	char *self = realpath("/proc/self/exe", NULL), *dir, *path, *real;
+
+	if (!self)
+		die(EXIT_CANNOT, "/proc/self/exe: %s", strerror(errno));
+	dir = path_dir(self);
+	path = xasprintf("%s/%s", dir, program);
+	real = realpath(path, NULL);
+	if (!real)
+		die(EXIT_CANNOT, "%s: %s; morphd is not installed whole", path, strerror(errno));
+	free(path);
+	free(dir);
+	free(self);
+	return real;
+}
+
+static void settle(struct settings *s, const char *policy, const char *state, const char *run)
+{
+	state = state ? state : env("MORPH_STATE");
+	run = run ? run : env("MORPH_RUN");
+	s->policy = policy ? absolute(policy) : default_policy(s->user);
+	s->state = state     ? absolute(state)
+		   : s->user ? home_folder("XDG_STATE_HOME", ".local/state")
+			     : xstrdup("/var/lib/morph");
+	s->run = run                                ? absolute(run)
+		 : !s->user                         ? xstrdup("/run/morph")
+		 : env("XDG_RUNTIME_DIR") && !state ? xasprintf("%s/morph", env("XDG_RUNTIME_DIR"))
+						    : xasprintf("%s/run", s->state);
+}
+
+static void read_options(struct settings *s, int argc, char **argv)
+{
+	const char *policy = NULL, *state = NULL, *run = NULL;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "nc:vhV", options, NULL)) != -1) {
+		switch (c) {
+		case O_USER:
+			s->user = true;
+			break;
+		case 'n':
+			s->check = true;
+			break;
+		case 'c':
+			policy = optarg;
+			break;
+		case O_STATE:
+			state = optarg;
+			break;
+		case O_SOCKET:
+			run = optarg;
+			break;
+		case 'v':
+			s->verbose = true;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			exit(0);
+		case 'V':
+			puts("morphd " MORPH_VERSION);
+			exit(0);
+		default:
+			exit(EXIT_USAGE);
+		}
+	}
+	if (optind < argc)
+		die(EXIT_USAGE, "%s: morphd takes no arguments; see morphd --help", argv[optind]);
+	settle(s, policy, state, run);
+}
+
+/* A user of ours, who cannot log in. */
+static const struct passwd *our_user(const char *name, const char *home)
+{
+	const struct passwd *pw = getpwnam(name);
+
+	if (!pw)
+		die(EXIT_CANNOT,
+		    "there is no user %s; make it with systemd-sysusers, or:"
+		    " useradd --system --home-dir %s %s", name, home, name);
+	if (pw->pw_uid == 0 || pw->pw_gid == 0)
+		die(EXIT_CANNOT, "the user %s must not be root", name);
+	return pw;
+}
+
+/* One user for each domain: the manager, jobs of root's modules, the monitor. */
+static void find_users(struct start *s, struct parent *p)
+{
+	const struct passwd *pw = our_user("morph", "/var/lib/morph");
+
+	s->uid = pw->pw_uid;
+	s->gid = pw->pw_gid;
+	pw = our_user("morph-edit", "/nonexistent");
+	p->for_root = (struct folder_user){true, pw->pw_uid, pw->pw_gid};
+	if (pw->pw_uid == s->uid)
+		die(EXIT_CANNOT, "the users morph and morph-edit must not be the same");
+	pw = getpwnam("morph-monitor");
+	s->monitor_gid = pw ? pw->pw_gid : 0;
+	p->service[0] = s->uid;
+	p->service[1] = pw ? pw->pw_uid : s->uid;
+}
+
+static void check_who(const struct settings *s)
+{
+	if (s->user && geteuid() == 0)
+		die(EXIT_USAGE,
+		    "--user works for one user's programs, and this is root; run it as the"
+		    " user who owns the programs, or without --user");
+	if (!s->user && geteuid() != 0)
+		die(EXIT_USAGE, "the system's manager is started by root; for your own programs:"
+				" morphd --user");
+}
+
+static int check(const struct conf *c)
+{
+	conf_print(c, stdout);
+	return fflush(stdout) ? EXIT_CANNOT : 0;
+}
+
+static void remove_sockets(const char *run)
+{
+	static const char *const name[] = {"api.sock", "monitor.sock"};
+	size_t i;
+
+	for (i = 0; i < sizeof name / sizeof *name; i++) {
+		char *path = xasprintf("%s/%s", run, name[i]);
+
+		unlink(path);
+		free(path);
+	}
+}
+
+static int manage(struct settings *o, const struct conf *c, const struct buf *text)
+{
+	struct parent p = {.user = o->user, .conf = c, .verbs = -1, .events = -1};
+	struct start s = {.user = o->user, .verbose = o->verbose, .policy = o->policy,
+		.policy_text = text, .state = o->state, .run = o->run};
+	struct err e;
+	pid_t manager;
+	int lock, status;
+
+	check_who(o);
+	signal(SIGPIPE, SIG_IGN);
+	umask(022);
+	if (!o->user)
+		find_users(&s, &p);
+	p.for_root.uid = o->user ? geteuid() : p.for_root.uid;
+	p.editor = o->editor = ours("morph-edit");
+	p.inspector = o->inspector = ours("../libexec/morph/morph-inspect");
+	s.manager = o->manager = ours("../libexec/morph/morph-manager");
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	prctl(PR_SET_DUMPABLE, 0);
+	cgroups_open(&p.groups);
+	if (start_state(&p, &s, &lock, &e) < 0)
+		die(EXIT_CANNOT, "%s", e.text);
+	manager = start_manager(&p, &s, &e);
+	if (manager < 0)
+		die(EXIT_CANNOT, "%s", e.text);
+	status = parent_serve(&p, manager);
+	remove_sockets(o->run);
+	vec_free(&p.recovered);
+	vec_free(&p.queue);
+	free(p.state);
+	close(lock);
+	return status;
+}
+
+static int read_policy(const char *path, struct buf *text, struct conf *c, struct err *e)
+{
+	conf_defaults(c);
+	if (!path)
+		return 0;
+	if (file_read(path, POLICY_MAX, text, e))
+		return -1;
+	return conf_parse(path, buf_cstr(text), text->n, c, e);
+}
+
+int main(int argc, char **argv)
+{
+	struct settings s = {0};
+	struct buf text = {0};
+	struct conf c;
+	struct err e;
+	int rc;
+
+	log_init("morphd", LOG_LVL_INFO);
+	read_options(&s, argc, argv);
+	if (s.verbose)
+		log_init("morphd", LOG_LVL_DEBUG);
+	if (read_policy(s.policy, &text, &c, &e))
+		die(EXIT_CANNOT, "%s", e.text);
+	rc = s.check ? check(&c) : manage(&s, &c, &text);
+	conf_free(&c);
+	buf_free(&text);
+	free(s.policy);
+	free(s.state);
+	free(s.run);
+	free(s.editor);
+	free(s.inspector);
+	free(s.manager);
+	return rc;
+}

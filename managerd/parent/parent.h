@@ -1,0 +1,56 @@
+/*
+ * The privileged parent: the part of morphd that keeps root's rights (with
+ * --user: that is a process of its own all the same). It opens and judges the
+ * files of users, decides by the policy what may be written, starts all other
+ * processes, and swaps. It understands no byte of any file but its own journal,
+ * digests and policy: morph-inspect reads the others, as their owners.
+ *
+ *	main.c    options, policy, start          verbs.c   what the manager may ask for
+ *	serve.c   the loop                        task.c    what takes its time
+ *	trust.c   opening and judging             child.c   processes (launch.c)
+ *	swap.c    and settle, journal, builds, digest, stage: changing a module
+ *	folder.c  job folders and caches          package.c Debian packages
+ */
+#ifndef MORPH_PARENT_PARENT_H
+#define MORPH_PARENT_PARENT_H
+
+#include "managerd/conf.h"
+#include "managerd/parent/cgroup.h"
+#include "managerd/parent/folder.h"
+#include "managerd/priv.h"
+
+struct task;
+
+struct event { /* what the manager has not been told yet */
+	struct buf frame;
+	int fd; /* goes with it, -1 = none; ours */
+};
+
+struct parent {
+	char *state; /* canonical */
+	bool user;
+	const struct conf *conf;
+	struct folder_user for_root; /* whom jobs of root's modules run as */
+	uid_t service[2]; /* of the manager and the monitor; not with --user */
+	const char *editor, *inspector;
+	struct cgroups groups;
+	int verbs, events; /* sockets to the manager; -1 = it is gone */
+	VEC(struct task *) task;
+	uint64_t next; /* number of the last task */
+	VEC(struct event) queue;
+	VEC(struct swap_outcome) recovered; /* module: owned */
+};
+
+/* ---- verbs.c ---- */
+
+struct frame;
+/* One frame in, its reply out. Works on any bytes. */
+void parent_handle(struct parent *p, struct frame *f, struct buf *reply);
+
+/* ---- serve.c ---- */
+
+/* Serves until the manager (a child of ours) is gone, ends all tasks, and returns
+ * the status to exit with. */
+int parent_serve(struct parent *p, pid_t manager);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * Looking at processes in /proc: the CPU time of a job's session, and what an
+ * earlier manager's jobs left running.
+ */
+#ifndef MORPH_PARENT_PROCS_H
+#define MORPH_PARENT_PROCS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* CPU seconds of all processes of a session, with those of the children they
+ * have waited for. */
+double procs_session_cpu(pid_t session);
+
+/* Processes of a user, by their owner in /proc. */
+unsigned procs_of_user(uid_t uid);
+
+/* Kills (SIGKILL) every process whose environment has NAME=value where value
+ * begins with prefix, and waits up to 2 s for their end. Returns how many
+ * there were. */
+unsigned procs_kill_marked(const char *name, const char *prefix);
+
+/* ---- for tests ---- */
+/* Session and CPU seconds (own and waited-for children's) of the text of
+ * /proc/PID/stat. 0 or -1. */
+int procs_parse_stat(const char *text, double ticks_per_s, pid_t *session, double *cpu);
+
+#endif

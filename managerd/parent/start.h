@@ -1,0 +1,35 @@
+/*
+ * Starting morphd: state folder, lock, what an earlier one left behind, the
+ * sockets, and the manager's process. STATE belongs to us:
+ *
+ *	lock              flock(2) of the one morphd of this state
+ *	jobs/NAME/        of one job; belongs to whom the job runs as
+ *	cache/UID/KEY/    what the edits of a module keep (editor-driver/cache.h); theirs
+ *	builds/ digests/ journal/  managerd/parent/swap.h
+ *	holds/            managerd/parent/holds.h
+ *	manager/          the manager's own (store, witness tables)
+ */
+#ifndef MORPH_PARENT_START_H
+#define MORPH_PARENT_START_H
+
+#include "managerd/parent/parent.h"
+
+struct start {
+	bool user, verbose;
+	const char *policy; /* its path, NULL = defaults */
+	const struct buf *policy_text;
+	const char *state, *run; /* absolute */
+	uid_t uid;               /* system mode: the manager's user, … */
+	gid_t gid;
+	gid_t monitor_gid;       /* … and who may connect to the monitors' socket */
+	const char *manager;     /* absolute path of the program */
+};
+
+/* Makes folders, takes the lock, settles swaps that were interrupted, removes old
+ * job folders in the background. p: conf, user, for_root, editor, inspector are
+ * set. */
+int start_state(struct parent *p, const struct start *s, int *lock, struct err *e);
+/* Starts the manager; returns its pid, or -1. */
+pid_t start_manager(struct parent *p, const struct start *s, struct err *e);
+
+#endif

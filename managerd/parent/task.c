@@ -1,0 +1,487 @@
+#include "managerd/parent/task_parts.h"
+#include "common/log.h"
+#include "managerd/frame.h"
+#include "managerd/parent/procs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { INSPECT_WAIT_S = INSPECT_CPU_S + 10, WORK_WAIT_S = 600 };
+
+/* Sweeps do not count: who fills their job's folder while it is emptied would keep all
+ * others from being served. */
+static size_t asked_for(const struct parent *p)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < p->task.n; i++)
+		n += p->task.v[i]->kind != TASK_SWEEP;
+	return n;
+}
+
+struct task *task_new(struct parent *p, enum task_kind kind, const char *path, struct err *e)
+{
+	struct task *t;
+
+	if (path && !trust_plain_path(path)) {
+		err_set(e, "refused: not a plain absolute path");
+		return NULL;
+	}
+	/* Ends that were not heard of count: their descriptors are ours. */
+	if (kind != TASK_SWEEP && asked_for(p) + p->queue.n >= TASKS_MAX) {
+		err_set(e, "refused: %d tasks are under way already", TASKS_MAX);
+		return NULL;
+	}
+	t = xcalloc(1, sizeof *t);
+	*t = (struct task){.id = ++p->next,
+		.kind = kind,
+		.path = xstrdup(path ? path : ""),
+		.mod = {.dir = -1, .fd = -1},
+		.art = {.dir = -1, .fd = -1},
+		.child = {.pidfd = -1, .answer = -1},
+		.out = -1, .err = -1, .samples = -1,
+		.blob = -1, .dir = -1, .group = -1, .snapshot = -1};
+	vec_push(&p->task, t);
+	return t;
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static void task_free(struct task *t)
+{
+	size_t i;
+
+	trust_close(&t->mod);
+	trust_close(&t->art);
+	child_forget(&t->child);
+	close_fd(&t->out);
+	close_fd(&t->err);
+	close_fd(&t->samples);
+	close_fd(&t->blob);
+	close_fd(&t->dir);
+	close_fd(&t->snapshot);
+	for (i = 0; i < t->place.n; i++)
+		free(t->place.v[i]);
+	vec_free(&t->place);
+	free(t->path);
+	free(t);
+}
+
+struct task *task_find(struct parent *p, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < p->task.n; i++)
+		if (p->task.v[i]->id == id && !p->task.v[i]->dropped &&
+		    p->task.v[i]->kind != TASK_SWEEP)
+			return p->task.v[i];
+	return NULL;
+}
+
+/* ---- processes ---- */
+
+char **task_env(const struct parent *p, const struct task *t)
+{
+	VEC(char *) env = {0};
+	char *folder = *t->folder ? folder_path(p->state, t->folder, NULL) : xstrdup("/nonexistent");
+	size_t i;
+
+	/* With --user the person's own, else as little as will do. */
+	for (i = 0; p->user && environ[i]; i++)
+		if (strncmp(environ[i], "TMPDIR=", 7) && strncmp(environ[i], "MORPH_JOB=", 10))
+			vec_push(&env, xstrdup(environ[i]));
+	if (!p->user) {
+		vec_push(&env, xstrdup("PATH=/usr/local/bin:/usr/bin:/bin"));
+		vec_push(&env, xstrdup("LANG=C.UTF-8"));
+		vec_push(&env, xasprintf("HOME=%s", folder));
+	}
+	vec_push(&env, xasprintf("TMPDIR=%s", folder));
+	vec_push(&env, xasprintf("MORPH_JOB=%s", folder));
+	vec_push(&env, NULL);
+	free(folder);
+	return env.v;
+}
+
+void task_env_free(char **env)
+{
+	size_t i;
+
+	for (i = 0; env[i]; i++)
+		free(env[i]);
+	free(env);
+}
+
+void task_inspect(struct parent *p, struct task *t, const char *operation, int file, int second,
+    task_stage_fn *then)
+{
+	const char *const argv[] = {p->inspector, operation, NULL};
+	char *env[] = {"LANG=C", NULL};
+	struct launch l = {.argv = argv,
+		.env = env,
+		.dir = "/",
+		.nfd = 5,
+		.drop = t->owner.give,
+		.uid = t->owner.uid,
+		.gid = t->owner.gid};
+	struct err e;
+	int answer = child_answer_open(&e);
+
+	memcpy(l.fd, ((int[]){-1, answer, -1, file, second}), 5 * sizeof *l.fd);
+	t->then = then;
+	if (answer < 0 || child_run(&t->child, &l, answer, INSPECT_WAIT_S, &e) < 0)
+		task_failed(p, t, e.text);
+}
+
+static bool within(uint64_t at, uint64_t n, uint64_t size)
+{
+	return n <= size && at <= size - n;
+}
+
+int task_answer(struct task *t, struct inspect_head *h, struct err *e)
+{
+	static const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+	off_t size;
+
+	/* Its user may have got hold of the memory, but not mapped for writing then. */
+	if (fcntl(t->child.answer, F_ADD_SEALS, seals) < 0)
+		return err_set(e, "somebody interferes with its inspection");
+	size = lseek(t->child.answer, 0, SEEK_END);
+	if (size < (off_t)sizeof *h || pread(t->child.answer, h, sizeof *h, 0) != sizeof *h ||
+	    memcmp(h->magic, INSPECT_MAGIC, sizeof h->magic) || size > INSPECT_MAX ||
+	    h->id.n > sizeof h->id.b || h->origin.n > sizeof h->origin.b ||
+	    h->artifact.n > sizeof h->artifact.b ||
+	    !within(h->table_at, h->table_n, (uint64_t)size) ||
+	    !within(h->map_at, h->map_n, (uint64_t)size))
+		return err_set(e, "cannot be read within bounds: it is damaged, or made to harm");
+	h->text[INSPECT_TEXT - 1] = '\0';
+	return h->refused ? err_set(e, "%s", err_line(h->text)) : 0;
+}
+
+void task_work(struct parent *p, struct task *t, child_work_fn *fn, void *arg,
+    task_stage_fn *then)
+{
+	struct err e;
+
+	t->then = then;
+	if (child_work(&t->child, fn, arg, WORK_WAIT_S, &e) < 0)
+		task_failed(p, t, e.text);
+}
+
+/* ---- the ends ---- */
+
+static void tell(struct parent *p, struct task *t, struct buf *frame, int fd)
+{
+	t->told = true;
+	if (p->events >= 0 && !t->dropped) {
+		vec_push(&p->queue, (struct event){*frame, fd});
+		return;
+	}
+	buf_free(frame);
+	if (fd >= 0)
+		close(fd);
+}
+
+static int take_blob(struct task *t)
+{
+	int fd = t->blob;
+
+	t->blob = -1;
+	return fd;
+}
+
+static void put_stamp(struct buf *b, const struct stat *st)
+{
+	frame_u64(b, st->st_dev);
+	frame_u64(b, st->st_ino);
+	frame_u64(b, (uint64_t)st->st_size);
+	frame_u64(b, (uint64_t)(st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec));
+	frame_u64(b, (uint64_t)(st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec));
+}
+
+static void put_blobs(struct buf *b, int fd)
+{
+	struct inspect_head h = {.table_n = 0};
+
+	if (fd >= 0 && pread(fd, &h, sizeof h, 0) != sizeof h)
+		h = (struct inspect_head){.table_n = 0};
+	frame_u64(b, h.table_at);
+	frame_u64(b, h.table_n);
+	frame_u64(b, h.map_at);
+	frame_u64(b, h.map_n);
+}
+
+void task_looked(struct parent *p, struct task *t, enum priv_look status, const char *why)
+{
+	struct buf b = {0};
+	int fd = take_blob(t);
+
+	frame_u32(&b, FRAME_LOOKED);
+	frame_u64(&b, t->id);
+	frame_u32(&b, status);
+	frame_str(&b, why);
+	frame_id(&b, &t->is);
+	frame_id(&b, &t->origin);
+	frame_u32(&b, t->mod.st.st_uid);
+	frame_u64(&b, (uint64_t)t->mod.st.st_size);
+	put_stamp(&b, &t->mod.st);
+	frame_str(&b, t->art.path);
+	frame_str(&b, t->refused.text);
+	put_blobs(&b, fd);
+	tell(p, t, &b, fd);
+}
+
+void task_ended(struct parent *p, struct task *t, bool later, const char *why)
+{
+	struct buf b = {0};
+	int fd = take_blob(t);
+
+	frame_u32(&b, FRAME_ENDED);
+	frame_u64(&b, t->id);
+	frame_u32(&b, later);
+	frame_str(&b, why);
+	frame_u32(&b, (uint32_t)t->status);
+	frame_id(&b, &t->made);
+	frame_id(&b, &t->made_origin);
+	put_blobs(&b, fd);
+	tell(p, t, &b, fd);
+}
+
+void task_swapped(struct parent *p, struct task *t, enum swap_status status, const char *why)
+{
+	struct buf b = {0};
+
+	frame_u32(&b, FRAME_SWAPPED);
+	frame_u64(&b, t->id);
+	frame_u32(&b, status);
+	frame_str(&b, why);
+	frame_id(&b, &t->is);
+	frame_id(&b, &t->made);
+	tell(p, t, &b, -1);
+}
+
+void task_failed(struct parent *p, struct task *t, const char *why)
+{
+	switch (t->kind) {
+	case TASK_LOOK:
+		task_looked(p, t, PRIV_LATER, why);
+		break;
+	case TASK_BUILD:
+	case TASK_SCORE:
+	case TASK_TABLE:
+	case TASK_VERIFY:
+		task_ended(p, t, true, why);
+		break;
+	case TASK_SWAP:
+	case TASK_ROLLBACK:
+		task_swapped(p, t, SWAP_FAILED, why);
+		break;
+	case TASK_PAGES:
+	case TASK_SWEEP:
+		log_info("%s: %s", *t->path ? t->path : t->folder, why);
+		t->told = true;
+		break;
+	}
+}
+
+/* ---- what the manager does with one ---- */
+
+uint64_t task_cpu_us(const struct task *t)
+{
+	uint64_t us;
+
+	if (t->group >= 0 && cgroup_cpu(t->group, &us))
+		return us;
+	return (uint64_t)(procs_session_cpu(t->child.pid) * 1e6);
+}
+
+int task_signal(struct task *t, int sig, struct err *e)
+{
+	if (sig != SIGSTOP && sig != SIGCONT && sig != SIGTERM && sig != SIGKILL)
+		return err_set(e, "refused: signal %d", sig);
+	if (sig == SIGSTOP || sig == SIGCONT)
+		t->paused = sig == SIGSTOP;
+	/* What has a deadline of ours is short, and would miss it. */
+	if (sig == SIGSTOP && t->child.until_ms)
+		return 0;
+	if (t->kind <= TASK_VERIFY)
+		child_signal(&t->child, sig);
+	return 0;
+}
+
+void task_drop(struct parent *p, struct task *t)
+{
+	t->dropped = true;
+	if (t->kind <= TASK_VERIFY)
+		child_signal(&t->child, SIGKILL);
+}
+
+/* ---- the loop's ---- */
+
+void task_step(struct parent *p, struct task *t)
+{
+	int status = child_reap(&t->child);
+
+	cgroup_end(&p->groups, t->id, t->group);
+	t->group = -1;
+	if (task_is_swapping(t))
+		t->then(p, t, status); /* settles it, whatever became of it */
+	else if (t->ended)
+		task_failed(p, t, t->ended);
+	else if (!t->dropped || t->kind > TASK_VERIFY)
+		t->then(p, t, status);
+	t->ended = NULL;
+}
+
+static void put_end(struct task *t, const char *why)
+{
+	t->ended = why;
+	child_signal(&t->child, SIGKILL);
+}
+
+void task_watch(struct parent *p, struct task *t)
+{
+	enum { ENTRIES_MAX = 20000 };
+
+	if (!t->child.pid || t->ended)
+		return;
+	if (t->child.until_ms && child_now_ms() > t->child.until_ms)
+		put_end(t, "it took too long");
+	else if ((!t->paused || t->child.until_ms) && child_stopped(&t->child))
+		put_end(t, "somebody stopped its process");
+	else if (t->dir >= 0 && folder_bytes(t->dir, ENTRIES_MAX) > p->conf->edit.disk)
+		put_end(t, "its files take more room than the policy lets a job have (edit.disk)");
+}
+
+static bool needed(const struct parent *p, const struct task *t)
+{
+	size_t i;
+
+	for (i = 0; i < p->task.n; i++)
+		if (p->task.v[i]->edit == t)
+			return true;
+	return t->child.pid || (!t->dropped && (!t->told || t->built));
+}
+
+void tasks_sweep(struct parent *p)
+{
+	struct task *t;
+	size_t i;
+
+	for (i = 0; i < p->task.n;) {
+		t = p->task.v[i];
+		if (needed(p, t)) {
+			i++;
+			continue;
+		}
+		p->task.v[i] = p->task.v[--p->task.n];
+		if (*t->folder && t->kind != TASK_SWEEP && t->kind != TASK_VERIFY)
+			task_sweep(p, t->folder, t->mod.st.st_uid, NULL);
+		task_free(t);
+		i = 0; /* what it held may go now */
+	}
+}
+
+static void wait_for(const struct task *t, int64_t until_ms)
+{
+	struct pollfd one = {.fd = t->child.pidfd, .events = POLLIN};
+	int64_t left = until_ms - child_now_ms();
+
+	if (poll(&one, 1, left > 0 ? (int)left : 0) <= 0)
+		child_signal(&t->child, SIGKILL);
+}
+
+/* Swaps come to their end, folders go; the rest is killed. */
+void tasks_end(struct parent *p)
+{
+	enum { END_MS = 10000 };
+	int64_t until_ms = child_now_ms() + END_MS;
+	size_t i;
+
+	for (i = 0; i < p->task.n; i++)
+		task_drop(p, p->task.v[i]);
+	while (tasks_sweep(p), p->task.n) {
+		for (i = 0; i < p->task.n && !p->task.v[i]->child.pid; i++)
+			;
+		if (i == p->task.n)
+			break;
+		wait_for(p->task.v[i], until_ms);
+		task_step(p, p->task.v[i]);
+	}
+	for (i = 0; i < p->task.n; i++)
+		task_free(p->task.v[i]);
+	vec_free(&p->task);
+}
+
+/* ---- small ones ---- */
+
+static void empty_folder(void *arg, struct worked *w)
+{
+	struct task *t = arg;
+	struct err e = {""};
+
+	/* path: the state folder, of a sweep. */
+	w->status = folder_empty(t->path, t->folder, t->owner.give, &e);
+	snprintf(w->text, sizeof w->text, "%s", e.text);
+}
+
+static void emptied(struct parent *p, struct task *t, int status)
+{
+	struct worked w;
+	struct err e;
+
+	child_worked(&t->child, &w);
+	t->told = true;
+	if (w.status)
+		log_warn("%s/jobs/%s: left behind until the next start: %s", p->state, t->folder, w.text);
+	else if (folder_remove(p->state, t->folder, &e) < 0)
+		log_warn("%s", e.text);
+}
+
+uint64_t task_sweep(struct parent *p, const char *folder, uid_t owner, struct err *e)
+{
+	struct task *t = task_new(p, TASK_SWEEP, p->state, e);
+
+	if (!t)
+		return 0;
+	snprintf(t->folder, sizeof t->folder, "%s", folder);
+	t->mod.st.st_uid = owner;
+	t->owner.give = !p->user;
+	task_work(p, t, empty_folder, t, emptied);
+	return t->id;
+}
+
+static void pages_loaded(struct parent *p, struct task *t, int status)
+{
+	struct inspect_head h;
+	struct err e;
+
+	t->told = true;
+	if (task_answer(t, &h, &e) < 0)
+		log_info("%s: not loaded by huge pages: %s", t->path, e.text);
+	child_forget(&t->child);
+}
+
+uint64_t task_pages(struct parent *p, const char *path, struct err *e)
+{
+	struct task *t = task_new(p, TASK_PAGES, path, e);
+
+	if (!t)
+		return 0;
+	if (trust_open(path, (uid_t)-1, &t->mod, e) < 0 || task_find_owner(p, t, e) < 0) {
+		t->told = true;
+		return 0;
+	}
+	task_inspect(p, t, INSPECT_PAGES, t->mod.fd, -1, pages_loaded);
+	return t->id;
+}

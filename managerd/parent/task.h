@@ -1,0 +1,108 @@
+/*
+ * Tasks: what the manager asked for and what takes its time. Each is a row of
+ * stages, most of them a process of its own; when that ends the next stage
+ * begins, and the last one tells the manager. The stages of
+ *
+ *	look      open, judge -> inspect module -> inspect artifact -> may it be swapped?
+ *	build     the same -> editor -> snapshot of its output -> inspect that
+ *	score     open, judge -> inspect module, artifact -> editor
+ *	table     the same -> inspect the table
+ *	verify    the policy's command over a build
+ *	swap      of a build that ended well and was verified: copy -> rename
+ *	rollback  open, judge -> inspect module, kept build -> copy of that -> rename
+ *	pages     open, judge -> read it by huge pages
+ *	sweep     removes a job's folder, as its user
+ *
+ * Functions that begin one return its number, or 0 with why.
+ */
+#ifndef MORPH_PARENT_TASK_H
+#define MORPH_PARENT_TASK_H
+
+#include "managerd/parent/child.h"
+#include "managerd/parent/parent.h"
+#include "managerd/parent/trust.h"
+
+enum {
+	TASKS_MAX = 128,    /* at once */
+	TASKS_PER_UID = 2,  /* jobs of one user's modules at once */
+	SWEEPS_PER_UID = 8, /* folders of one user's jobs that are being emptied */
+	TASK_JOBS = 16      /* jobs at once */
+};
+
+enum task_kind {
+	TASK_LOOK, TASK_BUILD, TASK_SCORE, TASK_TABLE, TASK_VERIFY, TASK_SWAP, TASK_ROLLBACK,
+	TASK_PAGES, TASK_SWEEP
+};
+
+typedef void task_stage_fn(struct parent *p, struct task *t, int status);
+
+struct task {
+	uint64_t id;
+	enum task_kind kind;
+	char *path; /* of the module */
+	struct trusted mod, art;
+	struct build_id is, origin, artifact; /* of the module, by the inspector */
+	struct folder_user owner;   /* whom its processes run as */
+
+	/* the process of the present stage, and what comes after it */
+	struct child child;
+	task_stage_fn *then;
+	bool paused;       /* stopped by the manager */
+	const char *ended; /* why we killed it, NULL = we did not */
+
+	/* what was asked for */
+	struct build_id want, want_origin, hint[2];
+	bool shallow, judge, huge;
+	int out, err, samples; /* descriptors, ours */
+
+	/* finding the artifact */
+	VEC(char *) place;
+	size_t at;
+	struct err why; /* why the last one is not it */
+	struct err refused; /* why the module must not be swapped */
+	int blob;           /* the inspector's answer for the manager, -1 = none */
+
+	/* of jobs */
+	char folder[FOLDER_NAME]; /* "" = none */
+	int dir;                  /* it, open */
+	int group;                /* control group of its processes, -1 = none */
+	int status;               /* of the editor */
+	int snapshot;             /* of its output, ours alone */
+	struct build_id made, made_origin;
+	bool built, verified;
+	struct task *edit; /* VERIFY, SWAP: the build */
+	bool told, dropped;
+};
+
+uint64_t task_look(struct parent *p, const char *path, const struct build_id hint[2], unsigned how,
+    struct err *e);
+/* Takes the descriptors over where it succeeds. */
+uint64_t task_job(struct parent *p, const struct priv_job *j, struct err *e);
+uint64_t task_swap(struct parent *p, uint64_t edit, struct err *e);
+uint64_t task_rollback(struct parent *p, const char *path, const struct build_id *to,
+    struct err *e);
+uint64_t task_pages(struct parent *p, const char *path, struct err *e);
+/* owner: of the module it was made for, (uid_t)-1 = not known. */
+uint64_t task_sweep(struct parent *p, const char *folder, uid_t owner, struct err *e);
+
+/* Is a swap or rollback of the module under way? */
+bool task_swaps(const struct parent *p, const char *path);
+/* One that was asked for and not dropped. */
+struct task *task_find(struct parent *p, uint64_t id);
+int task_signal(struct task *t, int sig, struct err *e);
+/* CPU time of its processes, of a job that runs. */
+uint64_t task_cpu_us(const struct task *t);
+void task_drop(struct parent *p, struct task *t);
+
+/* ---- for the loop ---- */
+
+/* The process of a task has ended: reaps it and goes on. t may be gone then. */
+void task_step(struct parent *p, struct task *t);
+/* Once a second: bounds that nobody else watches. */
+void task_watch(struct parent *p, struct task *t);
+/* Frees tasks that are over. */
+void tasks_sweep(struct parent *p);
+/* Kills and reaps all. */
+void tasks_end(struct parent *p);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * What the files of tasks share: task.c (rows, ends), task_find.c (a module and
+ * what belongs to it), task_job.c (the editor and what it made), task_swap.c.
+ */
+#ifndef MORPH_PARENT_TASK_PARTS_H
+#define MORPH_PARENT_TASK_PARTS_H
+
+#include "managerd/inspect/inspect.h"
+#include "managerd/parent/task.h"
+
+/* ---- task.c ---- */
+
+/* A new one; NULL and why where there are too many. */
+struct task *task_new(struct parent *p, enum task_kind kind, const char *path, struct err *e);
+/* Starts morph-inspect as the module's owner; then follows. On failure the task
+ * ends. second: -1 = none. */
+void task_inspect(struct parent *p, struct task *t, const char *operation, int file, int second,
+    task_stage_fn *then);
+/* Its answer, checked as far as the head goes; -1 and why when there is none, or it
+ * refuses. */
+int task_answer(struct task *t, struct inspect_head *h, struct err *e);
+/* Runs fn(arg, …) in a copy of this process. On failure the task ends. */
+void task_work(struct parent *p, struct task *t, child_work_fn *fn, void *arg,
+    task_stage_fn *then);
+/* A minimal environment, NULL-terminated; each string and the array to free. */
+char **task_env(const struct parent *p, const struct task *t);
+void task_env_free(char **env);
+
+/* The ends: an event for the manager. */
+void task_looked(struct parent *p, struct task *t, enum priv_look status, const char *why);
+void task_ended(struct parent *p, struct task *t, bool later, const char *why);
+void task_swapped(struct parent *p, struct task *t, enum swap_status status, const char *why);
+/* Whichever fits the task. */
+void task_failed(struct parent *p, struct task *t, const char *why);
+
+/* ---- task_find.c: opens path, finds the artifact; then one of these ---- */
+
+void task_find_begin(struct parent *p, struct task *t);
+/* Whom processes of an opened module run as. */
+int task_find_owner(const struct parent *p, struct task *t, struct err *e);
+
+/* ---- task_job.c, task_swap.c ---- */
+
+void task_job_start(struct parent *p, struct task *t);
+void task_rollback_start(struct parent *p, struct task *t);
+/* Does its process change a module right now? */
+bool task_is_swapping(const struct task *t);
+
+#endif

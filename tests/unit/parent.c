@@ -1,0 +1,1244 @@
+/*
+ * The privileged parent, by what a manager may ask of it: this process is the
+ * manager, a child serves, in user mode and (as root) in system mode, where jobs run
+ * as the module's owner. The editor is a script that does what the artifact
+ * says; the inspector is this program, which knows tinyelf.h and artifacts of the form
+ * "MORPH", a byte (of the original's build-id), and that word.
+ */
+#include "common/log.h"
+#include "managerd/frame.h"
+#include "managerd/inspect/inspect.h"
+#include "managerd/parent/builds.h"
+#include "managerd/parent/start.h"
+#include "managerd/parent/swap.h"
+#include "managerd/priv.h"
+#include "tests/unit/tinyelf.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum { OLD = 11, NEW = 22, OTHER = 33, OWNER = 1, NOBODY = 65534, SIZE = 5000 };
+
+static const char script[] =
+    "#!/bin/sh\n"
+    "out= samples= original= cache=\n"
+    "while [ $# -gt 0 ]; do case $1 in --artifact) art=$2;; -o) out=$2;; --samples) samples=$2;;\n"
+    "	--original) original=$2;; --cache) cache=$2;; esac; shift; done\n"
+    "what=$(tail -c +7 $art)\n"
+    "echo \"uid $(id -u) groups $(id -G) samples $(cat ${samples:-/dev/null})\"\n"
+    "[ -z \"$original\" ] || cmp -s $original ${0%/*}/old && echo original\n"
+    "[ -z \"$cache\" ] || echo used >>$cache/x\n"
+    "case $what in\n"
+    "fail) exit 3;;\n"
+    "none) exit 0;;\n"
+    "link) ln -s /etc/passwd $out; exit 0;;\n"
+    "fifo) mkfifo $out; exit 0;;\n"
+    "sleep) exec sleep 61;;\n"
+    "full) for i in 1 2 3 4 5 6 7 8; do head -c 300000 /dev/zero >$out.$i; done; exec sleep 61;;\n"
+    "many) for i in 1 2 3; do (exec setsid sleep 63 >/dev/null 2>&1 &); done;;\n"
+    "esac\n"
+    "[ -z \"$out\" ] || cp ${0%/*}/build $out\n";
+
+static char dir[] = "/tmp/morph-parent-XXXXXX";
+static const char *self; /* as it was called */
+static char *state, *run, *folder, *module, *artifact, *editor, *inspector;
+static bool sys; /* system mode */
+static pid_t server;
+static int verbs = -1, alive[2];
+static struct priv *priv;
+
+/* ---- the inspector ---- */
+
+static int inspect_id(int fd, struct inspect_head *h)
+{
+	uint8_t id[TINY_ID], tail[4];
+	struct stat st;
+	char magic[4];
+
+	if (fstat(fd, &st) || pread(fd, magic, 4, 0) != 4 || memcmp(magic, "\177ELF", 4) ||
+	    pread(fd, id, sizeof id, 192) != sizeof id ||
+	    pread(fd, tail, 4, st.st_size - 4) != 4)
+		return -1;
+	h->id.n = h->origin.n = TINY_ID;
+	memcpy(h->id.b, id, TINY_ID);
+	memset(h->origin.b, memcmp(tail, "ORG", 3) ? id[0] : tail[3], TINY_ID);
+	return 0;
+}
+
+static int inspect_artifact(struct inspect_head *h)
+{
+	char text[64] = "";
+
+	if (pread(INSPECT_FILE, text, sizeof text - 1, 0) < 6 || memcmp(text, "MORPH", 5))
+		return -1;
+	if (inspect_id(INSPECT_SECOND, h) || h->origin.b[0] != (uint8_t)text[5])
+		return -1;
+	h->artifact = h->origin;
+	if (!strcmp(text + 6, "hang"))
+		sleep(100);
+	if (!strcmp(text + 6, "crash"))
+		abort();
+	if (!strcmp(text + 6, "bounds"))
+		h->table_n = 1000;
+	if (!strcmp(text + 6, "hold") && !fork()) { /* as somebody who traces it could */
+		setsid();
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, INSPECT_ANSWER, 0);
+		sleep(5);
+		_exit(0);
+	}
+	return 0;
+}
+
+/* In the module's folder. */
+static void note_uid(void)
+{
+	char *own = path_dir(self),
+	     *path = xasprintf("%s/bin/uid-%d", own, (int)geteuid());
+
+	close(open(path, O_WRONLY | O_CREAT, 0644));
+	free(path);
+	free(own);
+}
+
+static int inspect(const char *operation)
+{
+	static const char blobs[] = "TABLEMAP";
+	struct inspect_head h = {.table_at = sizeof h, .table_n = 5, .map_at = sizeof h + 5,
+		.map_n = 3};
+	bool art = !strcmp(operation, INSPECT_ARTIFACT) || !strcmp(operation, INSPECT_PAIR);
+
+	memcpy(h.magic, INSPECT_MAGIC, sizeof h.magic);
+	/* What it is given cannot be written. */
+	if (pwrite(INSPECT_FILE, "x", 1, 0) >= 0)
+		return 1;
+	if (!strcmp(operation, INSPECT_PAGES))
+		note_uid();
+	if (!strcmp(operation, INSPECT_TABLE))
+		h.id = tiny_id(1);
+	else if (art ? inspect_artifact(&h) : inspect_id(INSPECT_FILE, &h)) {
+		h.refused = 1;
+		snprintf(h.text, sizeof h.text, "not what it should be");
+	}
+	return pwrite(INSPECT_ANSWER, blobs, 8, sizeof h) != 8 ||
+	    pwrite(INSPECT_ANSWER, &h, sizeof h, 0) != sizeof h;
+}
+
+/* ---- the world ---- */
+
+static void put(const char *path, const char *text, size_t n, mode_t mode)
+{
+	ck_assert_int_eq(publish_bytes(path, text, n, mode, NULL), 0);
+	if (sys)
+		ck_assert_int_eq(chown(path, OWNER, OWNER), 0);
+}
+
+static void put_artifact(int build, const char *what)
+{
+	char *text = xasprintf("MORPH%c%s", build, what);
+
+	put(artifact, text, strlen(text), 0644);
+	free(text);
+}
+
+static void put_build(const char *path, int build, int origin)
+{
+	char tail[4] = {'O', 'R', 'G', (char)origin};
+	struct buf b = {0};
+
+	tiny_bytes(&b, (uint8_t)build, false, SIZE);
+	buf_add(&b, tail, sizeof tail);
+	put(path, b.p, b.n, 0755);
+	buf_free(&b);
+}
+
+static char *in_dir(const char *name)
+{
+	return xasprintf("%s/%s", dir, name);
+}
+
+static void copy_self(const char *to)
+{
+	struct buf b = {0};
+
+	ck_assert_int_eq(file_read("/proc/self/exe", 0, &b, NULL), 0);
+	ck_assert_int_eq(publish_bytes(to, b.p, b.n, 0755, NULL), 0);
+	buf_free(&b);
+}
+
+static void world(bool system)
+{
+	char *path;
+
+	sys = system;
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	ck_assert_int_eq(chmod(dir, 0755), 0);
+	state = in_dir("state");
+	run = in_dir("run");
+	folder = in_dir("bin");
+	module = in_dir("bin/prog");
+	artifact = in_dir("bin/prog.morph");
+	editor = in_dir("editor");
+	inspector = in_dir("inspector");
+	ck_assert_int_eq(mkdir(folder, 0755), 0);
+	if (sys)
+		ck_assert_int_eq(chown(folder, OWNER, OWNER), 0);
+	put_build(module, OLD, OLD);
+	put_artifact(OLD, "good");
+	path = in_dir("old");
+	put_build(path, OLD, OLD);
+	free(path);
+	path = in_dir("build");
+	put_build(path, NEW, OLD);
+	free(path);
+	ck_assert_int_eq(publish_bytes(editor, script, sizeof script - 1, 0755, NULL), 0);
+	copy_self(inspector);
+}
+
+static void mark(const char *name, bool there)
+{
+	char *path = in_dir(name);
+
+	if (there)
+		ck_assert_int_eq(publish_bytes(path, "", 0, 0644, NULL), 0);
+	else
+		unlink(path);
+	free(path);
+}
+
+/* A manager that is there as long as the test is. */
+static pid_t start_other(int v, int e)
+{
+	pid_t pid = fork();
+	char c;
+
+	if (pid)
+		return pid;
+	signal(SIGTERM, SIG_DFL);
+	close(v);
+	close(e);
+	_exit(read(alive[0], &c, 1) != 0);
+}
+
+static _Noreturn void serve(int v, int e, bool verify, const char *fault)
+{
+	char *refuse = in_dir("refuse"), *stray = in_dir("stray");
+	char *command = xasprintf(
+	    "[ ! -e %s ] || exit 1; [ ! -e %s ] || setsid -f sleep 62 >/dev/null 2>&1; cmp {new} {old};"
+	    " [ $? = 1 ]", refuse, stray);
+	char *argv[] = {"sh", "-c", command, NULL};
+	struct parent p = {.user = !sys, .verbs = v, .events = e, .editor = editor,
+		.inspector = inspector,
+		.for_root = {sys, sys ? NOBODY : geteuid(), sys ? NOBODY : getegid()},
+		.service = {NOBODY - 1, NOBODY - 2}};
+	struct start s = {.user = !sys, .state = state, .run = run, .uid = NOBODY, .gid = NOBODY};
+	struct conf c;
+	struct err err = {""};
+	int lock, tries = 0;
+
+	log_init("parent", LOG_LVL_ERROR);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	if (fault)
+		setenv("MORPH_FAULT", fault, 1);
+	unsetenv("MORPH_ARTIFACTS");
+	conf_defaults(&c);
+	c.edit.disk = 1 << 20;
+	if (verify)
+		c.verify = argv;
+	p.conf = &c;
+	/* Processes of one that was killed may still be about to end. */
+	while (start_state(&p, &s, &lock, &err) < 0)
+		if (!strstr(err.text, "another morphd") || tries++ > 50 || usleep(100000)) {
+			fprintf(stderr, "%s\n", err.text);
+			_exit(1);
+		}
+	_exit(parent_serve(&p, start_other(v, e)));
+}
+
+static void start_with(bool verify, const char *fault)
+{
+	int v[2], e[2];
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, v), 0);
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, e), 0);
+	ck_assert_int_eq(pipe2(alive, O_CLOEXEC), 0);
+	server = fork();
+	if (!server) {
+		close(alive[1]);
+		close(v[1]);
+		close(e[1]);
+		serve(v[0], e[0], verify, fault);
+	}
+	close(v[0]);
+	close(e[0]);
+	close(alive[0]);
+	verbs = v[1];
+	priv = priv_connect(v[1], e[1]);
+}
+
+static int stop(void)
+{
+	int status;
+
+	priv_close(priv);
+	close(alive[1]);
+	ck_assert_int_eq(waitpid(server, &status, 0), server);
+	return status;
+}
+
+static void teardown(void)
+{
+	char **name[] = {&state, &run, &folder, &module, &artifact, &editor, &inspector};
+	size_t i;
+
+	dir_remove(dir, NULL);
+	for (i = 0; i < sizeof name / sizeof *name; i++) {
+		free(*name[i]);
+		*name[i] = NULL;
+	}
+}
+
+/* ---- what it is asked ---- */
+
+struct seen {
+	bool done, later;
+	int status;
+	char why[1024], refused[1024];
+	struct build_id id, origin;
+	uid_t uid;
+	size_t ntable, nmap;
+	struct priv_stamp stamp;
+};
+
+static void see_look(const struct priv_looked *r, void *arg)
+{
+	struct seen *s = arg;
+
+	*s = (struct seen){.done = true, .status = r->status, .id = r->id, .origin = r->origin,
+		.uid = r->uid, .ntable = r->ntable, .nmap = r->nmap, .stamp = r->stamp};
+	snprintf(s->why, sizeof s->why, "%s", r->why);
+	snprintf(s->refused, sizeof s->refused, "%s", r->refused);
+	if (r->ntable)
+		ck_assert(!memcmp(r->table, "TABLE", 5));
+}
+
+static void see_end(const struct priv_ended *r, void *arg)
+{
+	struct seen *s = arg;
+
+	*s = (struct seen){.done = true, .later = r->later, .status = r->status, .id = r->id,
+		.origin = r->origin, .nmap = r->nblob};
+	snprintf(s->why, sizeof s->why, "%s", r->why);
+}
+
+static void see_swap(const struct priv_swapped *r, void *arg)
+{
+	struct seen *s = arg;
+
+	*s = (struct seen){.done = true, .status = r->status, .id = r->to, .origin = r->from};
+	snprintf(s->why, sizeof s->why, "%s", r->why);
+}
+
+static void await(struct seen *s)
+{
+	struct pollfd p = {.fd = priv_events(priv), .events = POLLIN};
+	time_t begin = time(NULL);
+
+	while (!s->done) {
+		ck_assert_msg(time(NULL) - begin < 40, "nothing ended");
+		if (poll(&p, 1, 1000) > 0)
+			priv_dispatch(priv);
+	}
+}
+
+static struct seen look_at(const char *path, bool shallow)
+{
+	static const struct build_id none[2];
+	struct seen s = {0};
+	struct err e = {""};
+
+	ck_assert_msg(priv_look(priv, path, none, PRIV_JUDGE | (shallow ? PRIV_SHALLOW : 0), see_look, &s, &e),
+	    "%s", e.text);
+	await(&s);
+	return s;
+}
+
+static void looks(enum priv_look status, const char *why)
+{
+	struct seen s = look_at(module, false);
+
+	ck_assert_msg((int)s.status == (int)status && strstr(s.why, why), "status %d: %s, not: %s",
+	    s.status, s.why, why);
+}
+
+static int memory(const char *text)
+{
+	int fd = memfd_create("test", MFD_CLOEXEC);
+
+	ck_assert_int_eq(write(fd, text, strlen(text)), (int)strlen(text));
+	return fd;
+}
+
+static int output = -1; /* of the last job */
+
+static uint64_t begin_job(enum priv_job_kind kind, uint64_t edit, int from, struct seen *s,
+    struct err *e)
+{
+	bool samples = kind == PRIV_BUILD || kind == PRIV_SCORE;
+	struct priv_job j = {.kind = kind, .module = kind == PRIV_VERIFY ? "" : module, .edit = edit,
+		.id = tiny_id((uint8_t)from), .origin = tiny_id(OLD), .samples = -1};
+	uint64_t task;
+
+	*s = (struct seen){0};
+	if (output >= 0)
+		close(output);
+	j.out = j.err = output = memory("");
+	j.samples = samples ? memory("lines") : -1;
+	task = priv_job(priv, &j, see_end, s, e);
+	if (samples)
+		close(j.samples);
+	return task;
+}
+
+static uint64_t job(enum priv_job_kind kind, uint64_t edit, int from, struct seen *s)
+{
+	struct err e = {""};
+	uint64_t task = begin_job(kind, edit, from, s, &e);
+
+	ck_assert_msg(task != 0, "%s", e.text);
+	await(s);
+	return task;
+}
+
+static void said(const char *what)
+{
+	char text[2048] = "";
+
+	ck_assert_int_ge(pread(output, text, sizeof text - 1, 0), 0);
+	ck_assert_msg(strstr(text, what), "not said: %s, but: %s", what, text);
+}
+
+static uint64_t build_from(int from)
+{
+	struct build_id new = tiny_id(NEW);
+	struct seen s;
+	uint64_t task = job(PRIV_BUILD, 0, from, &s);
+
+	ck_assert_msg(!*s.why && !s.status, "%s, status %#x", s.why, s.status);
+	ck_assert(build_id_equal(&s.id, &new));
+	ck_assert_uint_eq(s.nmap, 5);
+	return task;
+}
+
+static void refused(uint64_t r, const struct err *e, const char *why)
+{
+	ck_assert_uint_eq(r, 0);
+	ck_assert_msg(strstr(e->text, "refused") && strstr(e->text, why), "%s: not: %s", e->text, why);
+}
+
+static void swap_refused(uint64_t edit, const char *why)
+{
+	struct err e = {""};
+	struct seen s;
+
+	refused(priv_swap(priv, edit, see_swap, &s, &e), &e, why);
+	ck_assert_int_eq(tiny_run(module), OLD);
+}
+
+static struct seen swap(uint64_t edit)
+{
+	struct err e = {""};
+	struct seen s = {0};
+
+	ck_assert_msg(priv_swap(priv, edit, see_swap, &s, &e) != 0, "%s", e.text);
+	await(&s);
+	return s;
+}
+
+static struct seen rollback(int to)
+{
+	struct build_id id = tiny_id((uint8_t)to);
+	struct err e = {""};
+	struct seen s = {0};
+
+	ck_assert_msg(priv_rollback(priv, module, &id, see_swap, &s, &e) != 0, "%s", e.text);
+	await(&s);
+	return s;
+}
+
+static unsigned entries(const char *below)
+{
+	char *path = xasprintf("%s/%s", state, below);
+	DIR *d = opendir(path);
+	struct dirent *de;
+	unsigned n = 0;
+
+	while (d && (de = readdir(d)))
+		n += *de->d_name != '.';
+	if (d)
+		closedir(d);
+	free(path);
+	return n;
+}
+
+static unsigned processes(const char *command)
+{
+	char *line = xasprintf("pgrep -fxc '%s'", command), text[16] = "";
+	FILE *f = popen(line, "r");
+
+	ck_assert_ptr_nonnull(fgets(text, sizeof text, f));
+	pclose(f);
+	free(line);
+	return (unsigned)atoi(text);
+}
+
+static void soon(bool (*fn)(void), const char *what)
+{
+	int i;
+
+	for (i = 0; i < 100 && !fn(); i++)
+		usleep(100000);
+	ck_assert_msg(fn(), "%s", what);
+}
+
+#define BOTH_MODES()                                                                               \
+	if (_i && geteuid())                                                                       \
+		return;                                                                            \
+	world(_i)
+
+/* ---- looking ---- */
+
+START_TEST(module_with_its_artifact)
+{
+	struct build_id old = tiny_id(OLD);
+	struct priv_stamp stamp;
+	struct seen s;
+
+	BOTH_MODES();
+	start_with(false, NULL);
+	s = look_at(module, false);
+	ck_assert_int_eq(s.status, PRIV_FOLLOWED);
+	ck_assert_str_eq(s.refused, "");
+	ck_assert(build_id_equal(&s.id, &old) && build_id_equal(&s.origin, &old));
+	ck_assert_uint_eq(s.uid, sys ? OWNER : geteuid());
+	ck_assert_uint_eq(s.ntable, 5);
+	ck_assert_uint_eq(s.nmap, 3);
+	ck_assert_int_eq(priv_stamp(priv, module, &stamp), 0);
+	ck_assert(priv_stamp_equal(&stamp, &s.stamp));
+	ck_assert_int_eq(chmod(module, 04755), 0);
+	s = look_at(module, true);
+	ck_assert_int_eq(s.status, PRIV_FOLLOWED);
+	ck_assert_ptr_nonnull(strstr(s.refused, "is setuid"));
+	ck_assert_int_eq(unlink(artifact), 0);
+	s = look_at(module, true);
+	ck_assert_int_eq(s.status, PRIV_NO_ARTIFACT);
+	ck_assert_uint_eq(s.id.n, 0);
+	s = look_at(module, false);
+	ck_assert_int_eq(s.status, PRIV_NO_ARTIFACT);
+	ck_assert(build_id_equal(&s.id, &old));
+	ck_assert_int_eq(unlink(module), 0);
+	looks(PRIV_GONE, "No such file");
+	ck_assert_int_eq(priv_stamp(priv, module, &stamp), -1);
+	stop();
+}
+END_TEST
+
+START_TEST(what_is_not_followed)
+{
+	char *real, *other;
+
+	BOTH_MODES();
+	real = in_dir("bin/real");
+	other = in_dir("other");
+	start_with(false, NULL);
+	put_artifact(OTHER, "");
+	looks(PRIV_NO_ARTIFACT, "not what it should be");
+	put_artifact(OLD, "crash");
+	looks(PRIV_NO_ARTIFACT, "made to harm");
+	put_artifact(OLD, "bounds");
+	looks(PRIV_NO_ARTIFACT, "made to harm");
+	put_artifact(OLD, "hold");
+	looks(PRIV_NO_ARTIFACT, "somebody interferes");
+	put_artifact(OLD, "good");
+	ck_assert_int_eq(chmod(artifact, 0666), 0);
+	looks(PRIV_NO_ARTIFACT, "is writable by others");
+	ck_assert_int_eq(unlink(artifact), 0);
+	ck_assert_int_eq(mkfifo(artifact, 0644), 0);
+	looks(PRIV_NO_ARTIFACT, "is not a regular file");
+	ck_assert_int_eq(unlink(artifact), 0);
+	ck_assert_int_eq(symlink("/dev/tty", artifact), 0);
+	looks(PRIV_NO_ARTIFACT, "is not a regular file");
+	ck_assert_int_eq(unlink(artifact), 0);
+	put_artifact(OLD, "good");
+	if (!geteuid()) {
+		ck_assert_int_eq(chown(artifact, 2, 2), 0);
+		looks(PRIV_NO_ARTIFACT, "belongs to uid 2");
+		ck_assert_int_eq(rename(artifact, other), 0);
+		ck_assert_int_eq(symlink(other, artifact), 0);
+		looks(PRIV_NO_ARTIFACT, "belongs to uid 2");
+		ck_assert_int_eq(unlink(artifact), 0);
+		put_artifact(OLD, "good");
+	}
+	ck_assert_int_eq(chmod(folder, 0777), 0);
+	looks(PRIV_NO_ARTIFACT, "writable by others");
+	ck_assert_int_eq(chmod(folder, 0755), 0);
+	ck_assert_int_eq(rename(module, real), 0);
+	ck_assert_int_eq(symlink(real, module), 0);
+	looks(PRIV_GONE, "is a symbolic link");
+	ck_assert_int_eq(unlink(module), 0);
+	put(module, "#!/bin/sh\n", 10, 0755);
+	looks(PRIV_GONE, "not what it should be");
+	stop();
+	free(real);
+	free(other);
+}
+END_TEST
+
+static bool pages_loaded(void)
+{
+	char *path = xasprintf("%s/uid-%d", folder, sys ? OWNER : (int)geteuid());
+	bool there = !access(path, F_OK);
+
+	free(path);
+	return there;
+}
+
+START_TEST(pages_are_the_owners)
+{
+	BOTH_MODES();
+	start_with(false, NULL);
+	priv_load_pages(priv, module);
+	soon(pages_loaded, "nothing of the module's owner loaded it");
+	stop();
+}
+END_TEST
+
+/* Who is confined gets no job, and with it no process that is not. */
+START_TEST(modules_of_our_own_users)
+{
+	uid_t whose[] = {NOBODY, NOBODY - 1, NOBODY - 2};
+	size_t i;
+
+	if (geteuid())
+		return;
+	world(true);
+	start_with(false, NULL);
+	for (i = 0; i < sizeof whose / sizeof *whose; i++) {
+		ck_assert_int_eq(chown(folder, whose[i], whose[i]), 0);
+		ck_assert_int_eq(chown(module, whose[i], whose[i]), 0);
+		ck_assert_int_eq(chown(artifact, whose[i], whose[i]), 0);
+		looks(PRIV_NO_ARTIFACT, "a user of Morph's own");
+	}
+	stop();
+}
+END_TEST
+
+/* Nobody waits for who holds a lease or an inspector up. */
+START_TEST(held_up)
+{
+	struct seen s = {0}, quick;
+	static const struct build_id none[2];
+	time_t begin = time(NULL);
+	struct err e;
+	int fd;
+
+	BOTH_MODES();
+	start_with(false, NULL);
+	signal(SIGIO, SIG_IGN);
+	fd = open(artifact, O_RDWR);
+	ck_assert_int_eq(fcntl(fd, F_SETLEASE, F_WRLCK), 0);
+	looks(PRIV_NO_ARTIFACT, "temporarily unavailable");
+	close(fd);
+	put_artifact(OLD, "hang");
+	ck_assert_uint_ne(priv_look(priv, module, none, false, see_look, &s, &e), 0);
+	quick = look_at("/bin/sh", true); /* meanwhile */
+	ck_assert(quick.done && !s.done);
+	ck_assert_int_lt(time(NULL) - begin, 10);
+	stop();
+}
+END_TEST
+
+START_TEST(inspector_has_a_deadline)
+{
+	world(false);
+	start_with(false, NULL);
+	put_artifact(OLD, "hang");
+	looks(PRIV_LATER, "took too long");
+	stop();
+}
+END_TEST
+
+/* ---- building and swapping ---- */
+
+START_TEST(build_verify_swap_done)
+{
+	struct build_id old = tiny_id(OLD), new = tiny_id(NEW);
+	const struct swap_kept *kept;
+	struct arena a = {0};
+	uint64_t edit;
+	struct seen s;
+	struct err e;
+
+	BOTH_MODES();
+	start_with(true, NULL);
+	edit = build_from(OLD);
+	said(sys ? "uid 1 groups 1 samples lines\noriginal\n" : "samples lines\noriginal\n");
+	swap_refused(edit, "not verified");
+	mark("refuse", true);
+	job(PRIV_VERIFY, edit, OLD, &s);
+	ck_assert_int_eq(s.status, 256);
+	swap_refused(edit, "not verified");
+	mark("refuse", false);
+	job(PRIV_VERIFY, edit, OLD, &s);
+	ck_assert_msg(!*s.why && !s.status, "%s, status %#x", s.why, s.status);
+	s = swap(edit);
+	ck_assert_msg(s.status == SWAP_OK, "%s", s.why);
+	ck_assert(build_id_equal(&s.id, &new) && build_id_equal(&s.origin, &old));
+	ck_assert_int_eq(tiny_run(module), NEW);
+	s = swap(edit);
+	ck_assert_int_ne(s.status, SWAP_OK);
+	ck_assert_int_eq(priv_swap_done(priv, module, &e), 0);
+	s = swap(edit);
+	ck_assert_int_eq(s.status, SWAP_CHANGED);
+	ck_assert_uint_eq(priv_kept(priv, module, &a, &kept), 1);
+	ck_assert(build_id_equal(&kept[0].id, &old));
+	priv_drop(priv, edit);
+	/* Again, from the layout: the original is the kept one. */
+	edit = build_from(NEW);
+	said("original");
+	priv_drop(priv, edit);
+	s = rollback(OLD);
+	ck_assert_msg(s.status == SWAP_OK, "%s", s.why);
+	ck_assert_int_eq(priv_swap_done(priv, module, &e), 0);
+	ck_assert_int_eq(tiny_run(module), OLD);
+	s = rollback(OTHER);
+	ck_assert_int_ne(s.status, SWAP_OK);
+	ck_assert_int_eq(tiny_run(module), OLD);
+	stop();
+	arena_free(&a);
+}
+END_TEST
+
+static bool no_jobs(void)
+{
+	return !entries("jobs");
+}
+
+START_TEST(swaps_that_are_refused)
+{
+	struct build_id none = {0};
+	struct seen s, t;
+	struct err e;
+	uint64_t edit, other;
+
+	BOTH_MODES();
+	start_with(false, NULL);
+	swap_refused(0, "no edit");
+	swap_refused(12345, "no edit");
+	other = job(PRIV_SCORE, 0, OLD, &s);
+	ck_assert_int_eq(s.status, 0);
+	swap_refused(other, "no edit");
+	job(PRIV_TABLE, 0, OLD, &s);
+	ck_assert_msg(!*s.why && !s.status && s.nmap == 5, "%s", s.why);
+	put_artifact(OLD, "sleep");
+	edit = begin_job(PRIV_BUILD, 0, OLD, &s, &e);
+	swap_refused(edit, "no edit that ended well");
+	refused(begin_job(PRIV_VERIFY, edit, OLD, &t, &e), &e, "no edit that ended well");
+	priv_drop(priv, edit);
+	put_artifact(OLD, "fail");
+	edit = job(PRIV_BUILD, 0, OLD, &s);
+	ck_assert_int_eq(s.status, 3 << 8);
+	swap_refused(edit, "no edit that ended well");
+	put_artifact(OLD, "good");
+	edit = build_from(OLD);
+	refused(begin_job(PRIV_VERIFY, edit, OLD, &t, &e), &e, "no verify command");
+	ck_assert_int_eq(priv_hold(priv, module, true, &e), 0);
+	ck_assert(priv_held(priv, module));
+	swap_refused(edit, "was rolled back");
+	ck_assert_int_eq(priv_hold(priv, module, false, &e), 0);
+	ck_assert(!priv_held(priv, module));
+	refused(priv_rollback(priv, module, &none, see_swap, &s, &e), &e, "of its verb's form");
+	priv_drop(priv, edit);
+	swap_refused(edit, "no edit");
+	soon(no_jobs, "job folders stay");
+	stop();
+}
+END_TEST
+
+START_TEST(outputs_that_are_refused)
+{
+	static const char *const what[] = {"none", "link", "fifo"};
+	char *path;
+	struct seen s;
+	size_t i;
+
+	BOTH_MODES();
+	start_with(false, NULL);
+	for (i = 0; i < sizeof what / sizeof *what; i++) {
+		put_artifact(OLD, what[i]);
+		swap_refused(job(PRIV_BUILD, 0, OLD, &s), "no edit");
+		ck_assert_msg(*s.why, "%s", what[i]);
+	}
+	put_artifact(OLD, "good");
+	path = in_dir("build");
+	put_build(path, NEW, OTHER);
+	swap_refused(job(PRIV_BUILD, 0, OLD, &s), "no edit");
+	ck_assert_ptr_nonnull(strstr(s.why, "does not come from this program"));
+	put_build(path, OLD, OLD);
+	swap_refused(job(PRIV_BUILD, 0, OLD, &s), "no edit");
+	ck_assert_ptr_nonnull(strstr(s.why, "no build-id of its own"));
+	put(path, "#!/bin/sh\n", 10, 0755);
+	swap_refused(job(PRIV_BUILD, 0, OLD, &s), "no edit");
+	put_build(path, NEW, OLD);
+	job(PRIV_BUILD, 0, OTHER, &s);
+	ck_assert_ptr_nonnull(strstr(s.why, "replaced by a rebuild"));
+	stop();
+	free(path);
+}
+END_TEST
+
+/* What was inspected goes in, whatever the job's folder holds by then. */
+START_TEST(output_replaced_after_the_edit)
+{
+	char *jobs, *out = NULL;
+	struct dirent *de;
+	uint64_t edit;
+	struct seen s;
+	DIR *d;
+
+	BOTH_MODES();
+	jobs = in_dir("state/jobs");
+	start_with(false, NULL);
+	edit = build_from(OLD);
+	d = opendir(jobs);
+	while ((de = readdir(d)))
+		if (*de->d_name != '.')
+			out = xasprintf("%s/%s/out", jobs, de->d_name);
+	closedir(d);
+	put_build(out, OTHER, OLD);
+	s = swap(edit);
+	ck_assert_msg(s.status == SWAP_OK, "%s", s.why);
+	ck_assert_int_eq(tiny_run(module), NEW);
+	stop();
+	free(out);
+	free(jobs);
+}
+END_TEST
+
+START_TEST(module_replaced_after_the_edit)
+{
+	uint64_t edit;
+	struct seen s;
+
+	BOTH_MODES();
+	start_with(false, NULL);
+	edit = build_from(OLD);
+	put_build(module, OTHER, OTHER);
+	s = swap(edit);
+	ck_assert_int_eq(s.status, SWAP_CHANGED);
+	ck_assert_int_eq(tiny_run(module), OTHER);
+	/* And what its owner built since is not taken back. */
+	s = rollback(OLD);
+	ck_assert_int_ne(s.status, SWAP_OK);
+	ck_assert_int_eq(tiny_run(module), OTHER);
+	stop();
+}
+END_TEST
+
+START_TEST(rebuild_is_not_rolled_back)
+{
+	struct seen s;
+	struct err e;
+
+	BOTH_MODES();
+	start_with(false, NULL);
+	s = swap(build_from(OLD));
+	ck_assert_int_eq(s.status, SWAP_OK);
+	ck_assert_int_eq(priv_swap_done(priv, module, &e), 0);
+	put_build(module, OTHER, OTHER);
+	s = rollback(OLD);
+	ck_assert_msg(s.status == SWAP_CHANGED, "status %d: %s", s.status, s.why);
+	ck_assert_int_eq(tiny_run(module), OTHER);
+	stop();
+}
+END_TEST
+
+/* ---- bounds ---- */
+
+/* The editor of the job that runs: its script becomes a sleep. */
+static pid_t running(void)
+{
+	char text[16] = "";
+	FILE *f;
+	int i;
+
+	for (i = 0; i < 100 && !processes("sleep 61"); i++)
+		usleep(50000);
+	f = popen("pgrep -fx 'sleep 61'", "r");
+	ck_assert_ptr_nonnull(fgets(text, sizeof text, f));
+	pclose(f);
+	return atoi(text);
+}
+
+START_TEST(signals)
+{
+	struct seen s;
+	struct err e = {""};
+	uint64_t task;
+	pid_t pid;
+
+	BOTH_MODES();
+	start_with(false, NULL);
+	put_artifact(OLD, "sleep");
+	task = begin_job(PRIV_BUILD, 0, OLD, &s, &e);
+	pid = running();
+	ck_assert_int_gt(pid, 0);
+	ck_assert_int_eq(getsid(pid), pid);
+	refused((uint64_t)(priv_signal(priv, task, SIGUSR1, &e) + 1), &e, "signal");
+	refused((uint64_t)(priv_signal(priv, task + 1, SIGKILL, &e) + 1), &e, "no such task");
+	/* Stopped by us it stays … */
+	ck_assert_int_eq(priv_signal(priv, task, SIGSTOP, &e), 0);
+	sleep(3);
+	priv_dispatch(priv);
+	ck_assert(!s.done);
+	ck_assert_int_eq(priv_signal(priv, task, SIGCONT, &e), 0);
+	/* … by somebody else it is ended. */
+	ck_assert_int_eq(kill(pid, SIGSTOP), 0);
+	await(&s);
+	ck_assert(s.later);
+	ck_assert_ptr_nonnull(strstr(s.why, "somebody stopped"));
+	ck_assert(priv_job_cpu(priv, task) < 0);
+	task = begin_job(PRIV_BUILD, 0, OLD, &s, &e);
+	ck_assert_int_gt(running(), 0);
+	ck_assert_int_eq(priv_signal(priv, task, SIGTERM, &e), 0);
+	await(&s);
+	ck_assert_int_eq(s.status, SIGTERM);
+	stop();
+}
+END_TEST
+
+START_TEST(too_much_disk)
+{
+	struct seen s;
+
+	BOTH_MODES();
+	start_with(false, NULL);
+	put_artifact(OLD, "full");
+	job(PRIV_BUILD, 0, OLD, &s);
+	ck_assert(s.later);
+	ck_assert_ptr_nonnull(strstr(s.why, "edit.disk"));
+	stop();
+}
+END_TEST
+
+static bool no_strays(void)
+{
+	return !processes("sleep 62") && !processes("sleep 63");
+}
+
+START_TEST(strays)
+{
+	struct seen s;
+	uint64_t edit;
+
+	BOTH_MODES();
+	start_with(true, NULL);
+	put_artifact(OLD, "many");
+	edit = build_from(OLD);
+	mark("stray", true);
+	job(PRIV_VERIFY, edit, OLD, &s);
+	ck_assert_int_eq(s.status, 0);
+	soon(no_strays, "daemons outlive their job");
+	stop();
+}
+END_TEST
+
+START_TEST(two_jobs_a_user)
+{
+	struct seen s[3];
+	struct err e = {""};
+	uint64_t task[3];
+
+	BOTH_MODES();
+	start_with(false, NULL);
+	put_artifact(OLD, "sleep");
+	task[0] = begin_job(PRIV_BUILD, 0, OLD, &s[0], &e);
+	task[1] = begin_job(PRIV_BUILD, 0, OLD, &s[1], &e);
+	task[2] = begin_job(PRIV_BUILD, 0, OLD, &s[2], &e);
+	ck_assert(task[0] && task[1] && !task[2]);
+	ck_assert_ptr_nonnull(strstr(e.text, "under way"));
+	priv_drop(priv, task[0]);
+	priv_drop(priv, task[1]);
+	soon(no_jobs, "job folders stay");
+	stop();
+}
+END_TEST
+
+/* ---- requests of any form ---- */
+
+static int ask_raw(struct buf *b, const int *fd, unsigned nfd)
+{
+	static struct frame f;
+	uint32_t status;
+	struct err e;
+
+	if (frame_send(verbs, b, fd, nfd, &e) < 0 || frame_receive(verbs, &f, &e) <= 0)
+		return -1000;
+	buf_free(b);
+	memcpy(&status, f.bytes + 4, sizeof status);
+	frame_close_fds(&f);
+	return (int)status;
+}
+
+START_TEST(malformed_requests)
+{
+	static const char *const paths[] = {"", "prog", "./x", "/", "//x", "/a/../b", "/a/", "/a/."};
+	int null = open("/dev/null", O_RDWR), three[3] = {null, null, null};
+	struct priv_stamp stamp;
+	struct seen s;
+	struct err e;
+	struct buf b;
+	size_t i, verb;
+
+	BOTH_MODES();
+	start_with(false, NULL);
+	for (verb = 0; verb < FRAME_VERBS + 5; verb++) {
+		b = (struct buf){0};
+		frame_u32(&b, (uint32_t)verb);
+		ck_assert_int_eq(ask_raw(&b, NULL, 0), -1);
+		b = (struct buf){0};
+		frame_u32(&b, (uint32_t)verb);
+		for (i = 0; i < 30; i++)
+			frame_u64(&b, UINT64_MAX);
+		ck_assert_int_eq(ask_raw(&b, NULL, 0), -1);
+		b = (struct buf){0};
+		frame_u32(&b, (uint32_t)verb);
+		frame_u64(&b, 1);
+		ck_assert_int_eq(ask_raw(&b, three, 3), -1);
+	}
+	for (i = 0; i < sizeof paths / sizeof *paths; i++) {
+		ck_assert_int_eq(priv_stamp(priv, paths[i], &stamp), -1);
+		ck_assert_int_eq(priv_swap_done(priv, paths[i], &e), -1);
+		ck_assert_int_eq(priv_hold(priv, paths[i], true, &e), -1);
+		ck_assert_uint_eq(priv_rollback(priv, paths[i], &(struct build_id){.n = 1}, see_swap,
+				      &s, &e), 0);
+		ck_assert_uint_eq(priv_look(priv, paths[i], (struct build_id[2]){{0}}, false,
+				      see_look, &s, &e), 0);
+	}
+	ck_assert_uint_eq(entries("holds"), 0);
+	looks(PRIV_FOLLOWED, "");
+	ck_assert_int_eq(stop(), 0);
+	close(null);
+}
+END_TEST
+
+static unsigned descriptors(pid_t pid)
+{
+	char *path = xasprintf("/proc/%d/fd", (int)pid);
+	DIR *d = opendir(path);
+	unsigned n = 0;
+
+	while (d && readdir(d))
+		n++;
+	closedir(d);
+	free(path);
+	return n;
+}
+
+static void send_four(int fd)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(4 * sizeof fd)];
+	} control = {.bytes = {0}};
+	struct iovec io = {"\1\0\0\0", 4};
+	struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control.bytes,
+		.msg_controllen = sizeof control.bytes};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(4 * sizeof fd);
+	memcpy(CMSG_DATA(c), (int[]){fd, fd, fd, fd}, 4 * sizeof fd);
+	ck_assert_int_eq(sendmsg(verbs, &m, 0), 4);
+}
+
+START_TEST(descriptors_that_nobody_wants)
+{
+	int null = open("/dev/null", O_RDWR), status;
+	struct frame *f = xmalloc(sizeof *f);
+	unsigned before, i;
+	int pair[2];
+	struct err e;
+	struct buf b;
+
+	world(false);
+	/* Of a frame with more than there may be none stays open. */
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+	verbs = pair[1];
+	send_four(null);
+	before = descriptors(getpid());
+	ck_assert_int_eq(frame_receive(pair[0], f, &e), -1);
+	ck_assert_uint_eq(descriptors(getpid()), before);
+	start_with(false, NULL);
+	looks(PRIV_FOLLOWED, "");
+	before = descriptors(server);
+	for (i = 0; i < 100; i++) {
+		b = (struct buf){0};
+		frame_u32(&b, FRAME_STAMP);
+		ck_assert_int_eq(ask_raw(&b, &null, 1), -1);
+	}
+	looks(PRIV_FOLLOWED, "");
+	/* What the last look held goes after its end was reported. */
+	for (i = 0; i < 100 && descriptors(server) > before; i++)
+		usleep(20000);
+	ck_assert_uint_le(descriptors(server), before);
+	send_four(null); /* who does that is no manager */
+	ck_assert_int_eq(waitpid(server, &status, 0), server);
+	close(null);
+	free(f);
+}
+END_TEST
+
+/* Who reads nothing cannot fill the parent, and too many requests are refused. */
+START_TEST(deaf_manager)
+{
+	static const struct build_id none[2];
+	enum { MANY = 5000 };
+	struct seen *s = xcalloc(MANY, sizeof *s);
+	unsigned i, n = 0;
+	struct err e = {""};
+
+	BOTH_MODES();
+	start_with(false, NULL);
+	for (i = 0; i < MANY; i++)
+		n += priv_look(priv, "/nonexistent/x", none, false, see_look, &s[i], &e) != 0;
+	ck_assert_uint_ge(n, 100);
+	ck_assert_uint_lt(n, MANY);
+	ck_assert_ptr_nonnull(strstr(e.text, "refused: 128 tasks"));
+	/* Once it hears again, it is served again. */
+	for (i = 0; i < 20; i++, usleep(100000))
+		priv_dispatch(priv);
+	looks(PRIV_FOLLOWED, "");
+	stop();
+	free(s);
+}
+END_TEST
+
+START_TEST(manager_that_reads_no_answers)
+{
+	struct buf b = {0};
+	time_t begin = time(NULL);
+	int i, status;
+
+	world(false);
+	start_with(false, NULL);
+	frame_u32(&b, FRAME_CPU);
+	frame_u64(&b, 1);
+	for (i = 0; i < 100000 && send(verbs, b.p, b.n, MSG_NOSIGNAL) > 0; i++)
+		;
+	ck_assert_int_eq(waitpid(server, &status, 0), server);
+	ck_assert_int_lt(time(NULL) - begin, 30);
+	buf_free(&b);
+}
+END_TEST
+
+/* ---- SIGKILL ---- */
+
+/* As a manager of its own, since it dies with the parent. */
+static void swap_under(const char *fault)
+{
+	struct seen s = {0};
+	struct err e;
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		/* Its words about that are not the test's. */
+		dup2(open("/dev/null", O_WRONLY), 2);
+		start_with(false, fault);
+		if (priv_swap(priv, build_from(OLD), see_swap, &s, &e))
+			await(&s);
+		priv_swap_done(priv, module, &e);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status), "%s: the parent lives", fault);
+}
+
+static void see_outcome(const struct swap_outcome *o, void *arg)
+{
+	ck_assert_str_eq(o->module, module);
+	*(int *)arg = (int)o->end;
+}
+
+START_TEST(killed_at_every_step)
+{
+	int step, end, now;
+	char fault[24];
+	struct err e;
+
+	for (step = 1; step <= SWAP_STEPS; step++) {
+		strcpy(dir + strlen(dir) - 6, "XXXXXX");
+		BOTH_MODES();
+		snprintf(fault, sizeof fault, "swap:%d", step);
+		swap_under(fault);
+		now = tiny_run(module);
+		ck_assert_int_eq(now, step >= SWAP_STEP_RENAMED ? NEW : OLD);
+		start_with(false, NULL);
+		end = 0;
+		ck_assert_int_eq(priv_recovered(priv, see_outcome, &end, &e), 0);
+		ck_assert_int_eq(end, step == SWAP_STEP_DONE ? 0
+					  : now == NEW ? SWAP_FINISHED : SWAP_UNDONE);
+		ck_assert_int_eq(priv_swap_done(priv, module, &e), 0);
+		end = 0;
+		ck_assert_int_eq(priv_recovered(priv, see_outcome, &end, &e), 0);
+		ck_assert_int_eq(end, 0);
+		if (now == OLD)
+			ck_assert_int_eq(swap(build_from(OLD)).status, SWAP_OK);
+		looks(PRIV_FOLLOWED, "");
+		stop();
+		teardown();
+	}
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+	const TTest *const both[] = {module_with_its_artifact, what_is_not_followed, held_up,
+		build_verify_swap_done, swaps_that_are_refused, outputs_that_are_refused,
+		output_replaced_after_the_edit, module_replaced_after_the_edit,
+		rebuild_is_not_rolled_back, signals, too_much_disk, strays, two_jobs_a_user,
+		malformed_requests, deaf_manager, killed_at_every_step, pages_are_the_owners};
+	const TTest *const once[] = {inspector_has_a_deadline, descriptors_that_nobody_wants,
+		manager_that_reads_no_answers, modules_of_our_own_users};
+	Suite *s = suite_create("parent");
+	TCase *t = tcase_create("parent");
+	SRunner *sr;
+	int failed;
+	size_t i;
+
+	self = argv[0];
+	if (argc == 2)
+		return inspect(argv[1]);
+	for (i = 0; i < sizeof both / sizeof *both; i++)
+		tcase_add_loop_test(t, both[i], 0, 2);
+	for (i = 0; i < sizeof once / sizeof *once; i++)
+		tcase_add_test(t, once[i]);
+	tcase_add_checked_fixture(t, NULL, teardown);
+	tcase_set_timeout(t, 120);
+	suite_add_tcase(s, t);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
