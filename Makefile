@@ -12,17 +12,18 @@ WARN := -Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-field-initializ
 CPPFLAGS += -I. -D_GNU_SOURCE -DMORPH_VERSION='"$(VERSION)"'
 ALL_CFLAGS = -std=gnu11 $(WARN) $(CFLAGS) $(SANITIZE)
 LIBS := -Wl,--as-needed -lsqlite3 -luv -lyaml -ljansson -lmicrohttpd -lcurl -lzstd -lelf -lxxhash \
-	-lseccomp -lcap -lm -lpthread
+	-lseccomp -lcap -lsodium -lm -lpthread
 
 # V=1 shows the commands.
 Q := $(if $(V),,@)
 say := @$(if $(V),:,echo)
 
-FOLDERS := common editor editor-driver hooks monitor-client managerd morphctl
+FOLDERS := common editor editor-driver hooks monitor-client managerd managerd/inspect managerd/parent morphctl
 # One main each: PROGRAM:FOLDER/SOURCE. The rest of a folder is its library.
 PROGRAMS := bin/morph-edit:editor-driver/main bin/morph-monitor:monitor-client/main \
-	bin/morphd:managerd/main bin/morphctl:morphctl/main bin/morph-cc:hooks/cc \
-	libexec/morph/as:hooks/as libexec/morph/ld:hooks/ld
+	bin/morphd:managerd/parent/main libexec/morph/morph-manager:managerd/main bin/morphctl:morphctl/main bin/morph-cc:hooks/cc \
+	libexec/morph/as:hooks/as libexec/morph/ld:hooks/ld \
+	libexec/morph/morph-inspect:managerd/inspect/main
 MAINS := $(foreach p,$(PROGRAMS),$(word 2,$(subst :, ,$(p))))
 SRCS := $(wildcard $(addsuffix /*.c,$(FOLDERS)))
 OBJS := $(SRCS:%.c=$(B)/obj/%.o)
@@ -55,9 +56,12 @@ $(B)/obj/lib$(1).a: $(filter-out $(MAINS:%=$(B)/obj/%.o),$(patsubst %.c,$(B)/obj
 endef
 $(foreach f,$(FOLDERS),$(eval $(call folder_lib,$(f))))
 
-# A program links its own folder, the editor where it may use it, and common.
+# A program links its own folder, the folder that one is in, the editor where it
+# may use it, and common.
 define program
-$(B)/$(1): $(B)/obj/$(2).o $(B)/obj/lib$(patsubst %/,%,$(dir $(2))).a $(B)/obj/libeditor.a $(B)/obj/libcommon.a
+$(B)/$(1): $(B)/obj/$(2).o $(B)/obj/lib$(patsubst %/,%,$(dir $(2))).a \
+		$(patsubst %,$(B)/obj/lib%.a,$(filter $(FOLDERS),$(firstword $(subst /, ,$(2))))) \
+		$(B)/obj/libeditor.a $(B)/obj/libcommon.a
 	@mkdir -p $$(@D)
 	$$(say) "  LINK    $$@"
 	$$(Q)$$(CC) $$(ALL_CFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(LIBS)
@@ -85,7 +89,7 @@ deps:
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/morph/masquerade
 	install -m 755 $(filter $(B)/bin/%,$(TARGETS)) $(DESTDIR)$(PREFIX)/bin
-	install -m 755 $(B)/libexec/morph/as $(B)/libexec/morph/ld $(DESTDIR)$(PREFIX)/libexec/morph
+	install -m 755 $(filter $(B)/libexec/%,$(TARGETS)) $(DESTDIR)$(PREFIX)/libexec/morph
 	ln -sfn ld $(DESTDIR)$(PREFIX)/libexec/morph/ld.bfd
 	for n in $(MASQUERADE); do ln -sfn ../../../bin/morph-cc \
 		$(DESTDIR)$(PREFIX)/libexec/morph/masquerade/$$n; done

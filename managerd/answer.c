@@ -30,13 +30,13 @@ static const json_t *object(struct reader *r, const json_t *o, const char *key)
 	return v;
 }
 
-static const char *text(struct reader *r, const json_t *o, const char *key)
+static char *text(struct reader *r, const json_t *o, const char *key)
 {
 	const json_t *v = json_object_get(o, key);
 
 	if (!json_is_string(v)) {
 		complain(r, key, "a string");
-		return "";
+		return arena_strdup(r->mem, "");
 	}
 	return arena_strdup(r->mem, json_string_value(v));
 }
@@ -144,11 +144,13 @@ int edit_parse(const char *json, size_t n, enum edit_kind kind, struct edit_resu
 	const json_t *ok = json_object_get(o, "ok");
 
 	if (!o) {
-		err_set(e, "the editor's answer is no JSON: %s", at.text);
+		err_set(e, "the editor's answer is no JSON: %s", err_line(at.text));
 		return -1;
 	}
 	if (json_is_false(ok)) {
-		out->error = text(&r, o, "error");
+		out->error = err_line(text(&r, o, "error"));
+		if (!*out->error)
+			complain(&r, "error", "a reason");
 	} else if (!json_is_true(ok)) {
 		complain(&r, "ok", "true or false");
 	} else {

@@ -158,23 +158,14 @@ static struct http *serve(struct api *a, uv_loop_t *loop, int fd, struct err *e)
 	return h;
 }
 
-struct api *api_open(
-    uv_loop_t *loop, struct manager *m, const char *socket_path, mode_t mode, struct err *e)
+struct api *api_open(uv_loop_t *loop, struct manager *m, int fd, struct err *e)
 {
-	struct api *a;
-	int fd;
+	struct api *a = xcalloc(1, sizeof *a);
 
-	fd = listen_unix(socket_path, mode, e);
-	if (fd < 0)
-		return NULL;
-	a = xcalloc(1, sizeof *a);
 	a->m = m;
-	a->path = xstrdup(socket_path);
 	a->http = serve(a, loop, fd, e);
 	if (!a->http) {
 		close(fd);
-		unlink(socket_path);
-		free(a->path);
 		free(a);
 		return NULL;
 	}
@@ -191,8 +182,6 @@ void api_close(struct api *a)
 {
 	manager_on_change(a->m, NULL, NULL);
 	http_close(a->http);
-	unlink(a->path);
-	free(a->path);
 	vec_free(&a->counts.by_code);
 	free(a);
 }

@@ -20,7 +20,6 @@ enum { API_LIST_DEFAULT = 100, API_LIST_MAX = 1000 };
 struct api {
 	struct manager *m;
 	struct http *http;
-	char *path; /* of the socket */
 	struct metrics_http counts;
 };
 

@@ -8,6 +8,10 @@
 
 #include <stdlib.h>
 
+/* Of loading for one batch, in one turn of the loop; and how many turns, since
+ * what is loaded may go again where memory is short. */
+enum { TURN_NS = 30000000, LOAD_TURNS_MAX = 200 };
+
 /* Moves the hits of the touched slots to the profile; returns those whose
  * function the current program has no more. */
 static uint64_t merge_hits(const struct place *p, const struct map_touched *touched)
@@ -61,7 +65,7 @@ static int take_module(struct manager *m, const struct wire_module *w, struct pl
 	struct module *mod;
 	struct build *build;
 
-	switch (modules_find(&m->modules, w->path, &w->id, p->now_ms, &mod, &build, e)) {
+	switch (modules_find(&m->modules, w->path, &w->id, p->now_ms, &mod, &build, NULL, e)) {
 	case FOUND_ERROR:
 		return -1;
 	case FOUND_OUTSIDE:
@@ -70,6 +74,7 @@ static int take_module(struct manager *m, const struct wire_module *w, struct pl
 			return 0;
 		count_outside(&mod->row, p, all);
 		break;
+	case FOUND_LOADING:
 	case FOUND_STALE:
 		acc->stale += all;
 		mod->row.stale += all;
@@ -121,17 +126,76 @@ static int take(
 	return rc ? rc : store_account(m->store, b->session, b->seq, p.now_ms, &acc, e);
 }
 
-int batch_take(void *manager, const struct wire_hello *h, const struct wire_batch *b, struct err *e)
+/* Has the file looked at that samples name. True: it is worth waiting for. */
+static bool ask(struct manager *m, const struct wire_module *w, const struct module *mod,
+    enum wanted wanted)
+{
+	struct look q = {.path = module_path(&m->modules, w->path),
+	    .uid = w->uid,
+	    .asked = {w->id},
+	    .nasked = 1,
+	    .hint = {w->id},
+	    .shallow = wanted == LOOK_SHALLOW && !(mod && mod->row.artifact),
+	    .awaited = true};
+	bool asked;
+
+	if (mod)
+		q.hint[1] = mod->row.origin;
+	asked = cycle_learning(m, q.path) || looks_ask(m->looks, &q);
+	free((char *)q.path);
+	return asked;
+}
+
+/*
+ * Loads what a batch needs, a bit in each turn of the loop, and has the files
+ * looked at that nothing is known of, lest their samples be lost. 0 it may be
+ * merged, 1 not yet, -1.
+ */
+static int prepare(struct manager *m, const struct wire_batch *b, bool over, struct err *e)
+{
+	uint64_t begin = uv_hrtime();
+	int64_t now = manager_now_ms();
+	struct module *mod;
+	struct build *build;
+	enum wanted wanted = LOOK_NOT;
+	enum found found;
+	bool wait = false;
+	uint32_t i;
+
+	for (i = 0; i < b->nmodule; i++) {
+		found = modules_find(&m->modules, b->module[i].path, &b->module[i].id, now, &mod,
+		    &build, over ? NULL : &wanted, e);
+		if (found == FOUND_ERROR)
+			return -1;
+		wait |= found == FOUND_LOADING;
+		if (wanted != LOOK_NOT)
+			wait |= ask(m, &b->module[i], mod, wanted);
+		if (uv_hrtime() - begin > TURN_NS && i + 1 < b->nmodule &&
+		    m->load_turns++ < LOAD_TURNS_MAX) {
+			m->resume = true;
+			cycle_soon(m);
+			return 1;
+		}
+	}
+	m->load_turns = 0;
+	return wait;
+}
+
+int batch_take(void *manager, const struct wire_hello *h, const struct wire_batch *b, bool over,
+    struct err *e)
 {
 	struct manager *m = manager;
-	int rc = 0;
+	int rc = store_seen(m->store, b->session, b->seq, e);
+	bool seen = rc == 1;
 
-	if (!m->in_batch)
+	if (rc == 0)
+		rc = prepare(m, b, over, e);
+	if (rc == 1 && !seen)
+		return 1;
+	if (rc >= 0 && !m->in_batch)
 		rc = store_begin(m->store, e);
 	m->in_batch = true;
-	if (rc == 0)
-		rc = store_seen(m->store, b->session, b->seq, e);
-	if (rc == 0)
+	if (rc == 0 && !seen)
 		rc = take(m, h, b, e);
 	if (rc >= 0)
 		return 0;
@@ -157,6 +221,6 @@ int batch_commit(void *manager, struct err *e)
 		return -1;
 	modules_trim(&m->modules, NULL);
 	registers_want(m);
-	cycle_turn(m);
+	cycle_soon(m);
 	return 0;
 }

@@ -62,13 +62,39 @@ struct change_entry *change_add(struct manager *m, enum change_kind kind, uint64
 	return c;
 }
 
+static bool waits_for_look(const struct manager *m, const struct change_entry *c)
+{
+	const struct module *mod =
+	    c->todo.n ? modules_get(&m->modules, c->todo.v[c->todo.n - 1]) : NULL;
+
+	return mod && mod->look == LOOK_ASKED;
+}
+
 struct change_entry *change_next(struct manager *m)
 {
+	struct change_entry *c, *best = NULL;
 	size_t i;
 
-	for (i = 0; i < m->change.n; i++)
-		if (!ready(m->change.v[i]))
-			return m->change.v[i];
+	for (i = 0; i < m->change.n; i++) {
+		c = m->change.v[i];
+		if (!ready(c) && !waits_for_look(m, c) &&
+		    (!best || turns_last(&m->change_turns, c->c.uid) <
+				  turns_last(&m->change_turns, best->c.uid)))
+			best = c;
+	}
+	return best;
+}
+
+struct change_entry *change_waits_for(struct manager *m, uint64_t module)
+{
+	struct change_entry *c;
+	size_t i;
+
+	for (i = 0; i < m->change.n; i++) {
+		c = m->change.v[i];
+		if (!ready(c) && c->todo.n && c->todo.v[c->todo.n - 1] == module)
+			return c;
+	}
 	return NULL;
 }
 

@@ -32,6 +32,9 @@ const struct conf_field conf_field[NFIELD] = {
     {CONF_IDLE_BATTERY, "idle", "battery", CONF_BOOLEAN, AT(idle.battery), 0, 0, 1},
     {CONF_EDIT_DEADLINE, "edit", "deadline", CONF_DURATION, AT(edit.deadline_s), 600, 1, 86400},
     {CONF_EDIT_MEMORY, "edit", "memory", CONF_BYTES, AT(edit.memory), 2147483648., 0, 1e15},
+    {CONF_EDIT_DISK, "edit", "disk", CONF_BYTES, AT(edit.disk), 2147483648., 1048576, 1e15},
+    {CONF_EDIT_LANDLOCK, "edit", "landlock", CONF_BOOLEAN, AT(edit.landlock), 1, 0, 1},
+    {CONF_QUOTA_DISK, "quota", "disk", CONF_BYTES, AT(quota.disk), 8589934592., 1048576, 1e15},
     {CONF_HUGE_PAGES, "layout", "huge_pages", CONF_BOOLEAN, AT(layout.huge_pages), 0, 0, 1},
     {CONF_KEEP_BUILDS, NULL, "keep_builds", CONF_COUNT, AT(keep_builds), 2, 1, 100},
 #undef AT
@@ -339,9 +342,9 @@ static int verify_pair(
 
 static int top_pair(struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
 {
-	static const char *const known[] = {"profile", "decide", "idle", "edit", "layout", "verify",
-	    "modules", "packages", "keep_builds"};
-	enum { SECTIONS = 5 };
+	static const char *const known[] = {"profile", "decide", "idle", "edit", "quota", "layout",
+	    "verify", "modules", "packages", "keep_builds"};
+	enum { SECTIONS = 6 };
 	const char *k = scalar(key);
 	size_t i;
 
@@ -465,18 +468,4 @@ bool conf_huge_pages_for(const struct conf *c, const char *path)
 
 	return m && m->huge_pages != CONF_AS_GENERAL ? m->huge_pages == CONF_YES
 						     : c->layout.huge_pages;
-}
-
-char *const **conf_verify_all(const struct conf *c)
-{
-	VEC(char *const *) v = {0};
-	size_t i;
-
-	if (c->verify)
-		vec_push(&v, c->verify);
-	for (i = 0; i < c->modules.n; i++)
-		if (c->modules.v[i].verify)
-			vec_push(&v, c->modules.v[i].verify);
-	vec_push(&v, NULL);
-	return v.v;
 }

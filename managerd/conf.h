@@ -45,6 +45,9 @@ enum conf_key {
 	CONF_IDLE_BATTERY,
 	CONF_EDIT_DEADLINE,
 	CONF_EDIT_MEMORY,
+	CONF_EDIT_DISK,
+	CONF_EDIT_LANDLOCK,
+	CONF_QUOTA_DISK,
 	CONF_HUGE_PAGES,
 	CONF_KEEP_BUILDS,
 	CONF_VERIFY,
@@ -78,7 +81,12 @@ struct conf {
 	struct {
 		double deadline_s; /* of running time, pauses apart */
 		uint64_t memory; /* bytes of address space of each of its processes, 0 = no limit */
+		uint64_t disk;   /* bytes that the files of one job may take */
+		bool landlock;   /* root's modules are edited only where the kernel has it */
 	} edit;
+	struct {
+		uint64_t disk; /* bytes that kept builds and caches of one user may take */
+	} quota;
 	struct {
 		bool huge_pages; /* code that may lie on pages of 2 MiB */
 	} layout;
@@ -105,7 +113,5 @@ const struct conf_module *conf_module_for(const struct conf *c, const char *path
 char *const *conf_verify_for(const struct conf *c, const char *path);
 /* Whether code is to lie on huge pages. */
 bool conf_huge_pages_for(const struct conf *c, const char *path);
-/* All verify commands there are, NULL-terminated; the array is to free. */
-char *const **conf_verify_all(const struct conf *c);
 
 #endif

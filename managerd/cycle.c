@@ -1,54 +1,36 @@
 /*
- * A module's way round. Each step that runs beside the loop ends in
- * job_done(), which takes the next one:
+ * Whose turn it is. One module is considered in a turn of the loop:
  *
- *	consider: [package] -> consider again, once it is known whose it is
- *		  decide -+-> wait
- *	                  +-> score  -> consider again, with the gain known
- *	                  +-> edit   -> [verify] -> swap -> remap -> store
+ *	look -> decide -+-> wait
+ *	                +-> score, edit (managerd/steps.c)
  *
- * Beside it, in a job of its own, a module that becomes hot gets its witness
- * table. That is short, and registers are to be evaluated while the machine is
- * busy: it does not wait for idleness, and is not paused.
+ * A look at the file, which the privileged parent has made, comes first where
+ * the file is not the one that was looked at last, and always before a module is
+ * worked on. Looks do not take the work's slot: somebody else has their turn.
  */
 #include "common/log.h"
 #include "managerd/manager.h"
+#include "managerd/pool.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-static void consider(struct manager *m, struct module *mod, struct change_entry *c);
-static void job_done(const struct edit_result *r, void *arg);
-static void package_told(const char *package, const char *error, void *arg);
-
-/* ---- what is under way ---- */
-
-static void work_end(struct manager *m)
+static void on_soon(uv_timer_t *t)
 {
-	struct work *w = &m->work;
-	struct err e;
+	struct manager *m = t->data;
 
-	if (w->build && edit_drop(m->o.priv, w->build, &e))
-		log_warn("%s", e.text);
-	idlewatch_own(m->idle, 0);
-	profile_free(&w->used);
-	free(w->build);
-	free(w->path);
-	*w = (struct work){0};
+	if (m->resume) {
+		m->resume = false;
+		ingest_resume(m->ingest);
+	}
+	cycle_turn(m);
 }
 
-void cycle_cancel(struct manager *m)
+void cycle_soon(struct manager *m)
 {
-	if (m->work.job)
-		edit_cancel(m->work.job);
-	if (m->table)
-		edit_cancel(m->table);
-	if (m->work.ask)
-		package_cancel(m->work.ask);
-	m->work.cancelled = m->work.step != STEP_NONE;
+	/* 0 ms would be in this very turn, again and again (libuv before 1.45). */
+	if (!m->stopping)
+		uv_timer_start(&m->soon, on_soon, 1, 0);
 }
 
 void cycle_idle_changed(enum idle_state s, void *manager)
@@ -62,16 +44,160 @@ void cycle_idle_changed(enum idle_state s, void *manager)
 		for (i = 0; i < m->modules.module.n; i++)
 			if (m->modules.module.v[i]->rung == RUNG_IDLE)
 				m->modules.module.v[i]->decided_ms = 0;
-	cycle_turn(m);
+	cycle_soon(m);
+}
+
+/* ---- looks ---- */
+
+bool cycle_look(struct manager *m, const struct module *mod)
+{
+	return !m->stopping && looks_ask(m->looks, &(struct look){.path = mod->row.path,
+						       .uid = mod->row.uid,
+						       .judge = true,
+						       .hint = {mod->row.current, mod->row.origin}});
+}
+
+/* Not now; whoever asked hears why. */
+static void put_off(struct manager *m, struct module *mod, const char *why)
+{
+	struct change_entry *c = change_waits_for(m, mod->row.id);
+
+	mod->look = LOOK_NONE;
+	mod->not_before_ms = manager_now_ms() + (int64_t)(m->o.conf->decide.every_s * 1000);
+	if (!c)
+		return;
+	c->todo.n--;
+	change_ended(m, c, CHANGE_FAILED, "%s: %s", mod->row.path, why);
+}
+
+static void ask_look(struct manager *m, struct module *mod, struct change_entry *c)
+{
+	change_step(c, "look");
+	if (cycle_look(m, mod))
+		mod->look = LOOK_ASKED;
+	else
+		put_off(m, mod, "too many files wait to be looked at");
+}
+
+/* A look that has ended, and what the pool makes of it. */
+struct learn {
+	struct manager *m;
+	struct look look;
+	struct priv_looked r; /* path, strings and blobs are its own, in mem */
+	struct arena mem;
+	struct joined j;
+	struct err why;
+	int rc; /* of module_join() */
+};
+
+bool cycle_learning(const struct manager *m, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < m->learn.n; i++)
+		if (!strcmp(m->learn.v[i]->look.path, path))
+			return true;
+	return false;
+}
+
+void cycle_loaded(void *manager)
+{
+	struct manager *m = manager;
+
+	m->resume = true;
+	cycle_soon(m);
+}
+
+/* j: its table and map, NULL where there are none or with why they are of no use. */
+static void learn(struct manager *m, const struct look *l, const struct priv_looked *r,
+    struct joined *j, const char *why)
+{
+	struct module *mod;
+	struct err e;
+	int rc = store_begin(m->store, &e);
+
+	if (rc == 0)
+		rc = modules_learn(&m->modules, l->path, l->asked, l->nasked, l->shallow, r, j, why,
+		    manager_now_ms(), &e);
+	rc = manager_end(m, rc, &e);
+	mod = modules_of_path(&m->modules, l->path);
+	if (mod && l->judge && !rc && r->status != PRIV_LATER)
+		mod->judged = true;
+	if (mod && mod->look == LOOK_ASKED && !l->judge) {
+		/* Another one, for a batch, was under way. */
+		if (!cycle_look(m, mod))
+			put_off(m, mod, "too many files wait to be looked at");
+	} else if (mod && mod->look == LOOK_ASKED) {
+		if (rc || r->status == PRIV_LATER)
+			put_off(m, mod, rc ? e.text : r->why);
+		else
+			mod->look = LOOK_DONE;
+	}
+	/* Not from here: who drops the last one may be in the middle of the list. */
+	if (!looks_awaited(m->looks) && !m->learn.n)
+		m->resume = true;
+	cycle_soon(m);
+}
+
+static void run_learn(void *arg)
+{
+	struct learn *n = arg;
+
+	n->rc = module_join(n->r.table, n->r.ntable, n->r.map, n->r.nmap, &n->j, &n->why);
+}
+
+static void learn_ready(void *arg)
+{
+	struct learn *n = arg;
+	struct manager *m = n->m;
+	size_t i, k = 0;
+
+	for (i = 0; i < m->learn.n; i++)
+		if (m->learn.v[i] != n)
+			m->learn.v[k++] = m->learn.v[i];
+	m->learn.n = k;
+	if (!m->stopping)
+		learn(m, &n->look, &n->r, n->rc ? NULL : &n->j, n->why.text);
+	if (!n->rc)
+		joined_free(&n->j);
+	arena_free(&n->mem);
+	free(n);
+}
+
+static struct learn *keep_look(struct manager *m, const struct look *l, const struct priv_looked *r)
+{
+	struct learn *n = xcalloc(1, sizeof *n);
+
+	*n = (struct learn){.m = m, .look = *l, .r = *r};
+	n->look.path = arena_strdup(&n->mem, l->path);
+	n->r.why = arena_strdup(&n->mem, r->why);
+	n->r.artifact = arena_strdup(&n->mem, r->artifact);
+	n->r.refused = arena_strdup(&n->mem, r->refused);
+	n->r.table = arena_copy(&n->mem, r->table, r->ntable, 1);
+	n->r.map = arena_copy(&n->mem, r->map, r->nmap, 1);
+	vec_push(&m->learn, n);
+	return n;
+}
+
+void cycle_looked(void *manager, const struct look *l, const struct priv_looked *r)
+{
+	struct manager *m = manager;
+	struct learn *n;
+
+	if (r->status != PRIV_FOLLOWED || modules_known(&m->modules, l->path, r)) {
+		learn(m, l, r, NULL, "");
+		return;
+	}
+	n = keep_look(m, l, r);
+	pool_run(r->ntable + r->nmap >= MODULE_LONG ? m->modules.loop : NULL, run_learn,
+	    learn_ready, n);
 }
 
 /* ---- decide ---- */
 
-/* The file as it is now, and the hold that has run out; loaded. */
+/* Without a hold that has run out; loaded. */
 static int freshen(struct manager *m, struct module *mod, int64_t now, struct err *e)
 {
-	if (!module_unchanged(mod) && module_examine(&m->modules, mod, now, EVENT_REPLACED, e))
-		return -1;
 	if (mod->row.held_until_ms > 0 && mod->row.held_until_ms <= now) {
 		mod->row.held_until_ms = 0;
 		module_text(&mod->row.held_why, NULL);
@@ -84,417 +210,70 @@ static int freshen(struct manager *m, struct module *mod, int64_t now, struct er
 	return module_load(&m->modules, mod, e);
 }
 
-/* ---- edit ---- */
-
-static int start_job(struct manager *m, struct module *mod, enum edit_kind kind, struct err *e)
-{
-	struct work *w = &m->work;
-	struct buf samples = {0};
-	struct edit_request q = {.kind = kind,
-	    .module = mod->row.path,
-	    .artifact = mod->row.artifact,
-	    .job = w->build,
-	    .layout = !build_id_equal(&mod->row.current, &mod->row.origin),
-	    .huge = conf_huge_pages_for(m->o.conf, mod->row.path),
-	    .origin = mod->row.origin,
-	    .command = (char *const *)conf_verify_for(m->o.conf, mod->row.path),
-	    .memory = m->o.conf->edit.memory,
-	    .deadline_s = m->o.conf->edit.deadline_s};
-
-	if (kind != EDIT_VERIFY) {
-		profile_print(&w->used, manager_now_ms(), manager_half_life(m), &samples);
-		q.samples = samples.p;
-		q.nsamples = samples.n;
-	}
-	w->job = edit_start(m->loop, m->o.priv, &q, job_done, m, e);
-	buf_free(&samples);
-	if (!w->job)
-		return -1;
-	idlewatch_own(m->idle, edit_session(w->job));
-	return 0;
-}
-
-static void begin_work(
-    struct manager *m, struct module *mod, struct change_entry *c, enum step step)
-{
-	static const char *const name[] = {
-	    "", "score", "edit", "verify", "swap", "package"};
-	struct work *w = &m->work;
-	int64_t now = manager_now_ms();
-
-	if (w->step == STEP_NONE) {
-		w->module = mod->row.id;
-		w->change = c;
-		profile_copy(&w->used, &mod->now);
-		w->samples = profile_total(&w->used, now, manager_half_life(m)).samples;
-	}
-	w->step = step;
-	w->since_ms = now;
-	change_step(c, name[step]);
-}
-
-/* The end of what was begun for a module, without a new layout. */
-static void give_up(struct manager *m, enum change_status status, const char *why)
-{
-	struct change_entry *c = m->work.change;
-
-	work_end(m);
-	change_ended(m, c, status, "%s", why);
-}
-
-/* A failure is remembered, and the module held for a while. */
-static void failed(struct manager *m, struct module *mod, const char *why)
+/* The ladder, its answer stored; -1 with why not. */
+static int decide_about(struct manager *m, struct module *mod, const struct change_entry *c,
+    bool looked, struct decision *d, struct err *e)
 {
 	int64_t now = manager_now_ms();
-	double hold = m->o.conf->decide.hold_s;
-	struct store_event ev = {.module = mod->row.id,
-	    .at_ms = now,
-	    .kind = EVENT_FAILED,
-	    .from = mod->row.current,
-	    .to = m->work.to,
-	    .text = why,
-	    .samples = m->work.samples,
-	    .gain = NAN,
-	    .seconds = NAN,
-	    .change = m->work.change ? m->work.change->c.id : 0};
-	struct err e;
-	int rc;
-
-	log_warn("%s: %s", mod->row.path, why);
-	mod->not_before_ms = now + (int64_t)(m->o.conf->decide.every_s * 1000);
-	rc = store_begin(m->store, &e);
-	if (rc == 0 && hold > 0) {
-		mod->row.held_until_ms = now + (int64_t)(hold * 1000);
-		module_text(&mod->row.held_why, why);
-		mod->row.state = MODULE_HELD;
-		module_text(&mod->row.text, why);
-		rc = module_save(&m->modules, mod, &e);
-	}
-	if (rc == 0)
-		rc = store_put_event(m->store, &ev, &e);
-	manager_end(m, rc, &e);
-	give_up(m, CHANGE_FAILED, why);
-}
-
-static void start_step(
-    struct manager *m, struct module *mod, struct change_entry *c, enum step step)
-{
-	static const enum edit_kind kind[] = {
-	    [STEP_SCORE] = EDIT_SCORE, [STEP_EDIT] = EDIT_BUILD, [STEP_VERIFY] = EDIT_VERIFY};
-	struct err e;
-
-	begin_work(m, mod, c, step);
-	if (start_job(m, mod, kind[step], &e))
-		failed(m, mod, e.text);
-}
-
-static bool must_ask(struct module *mod)
-{
-	if (!mod->package_known)
-		mod->package_known = !package_possible(mod->row.path);
-	return !mod->package_known;
-}
-
-static void consider(struct manager *m, struct module *mod, struct change_entry *c)
-{
-	int64_t now = manager_now_ms();
-	struct decision d = {0};
-	struct err e;
-	int rc = store_begin(m->store, &e);
-	bool ask;
+	int rc = store_begin(m->store, e);
 
 	if (rc == 0)
-		rc = freshen(m, mod, now, &e);
-	ask = rc == 0 && must_ask(mod);
-	if (rc == 0 && !ask) {
+		rc = freshen(m, mod, now, e);
+	if (rc == 0) {
 		if (mod->scored &&
 		    (double)(mod->row.mapped - mod->scored_at) >= m->o.conf->decide.min_samples)
 			mod->scored = false;
-		judge(m, mod, c, now, &d);
-		rc = store_put_decision(m->store, mod->row.id, now, &d, &e);
+		judge(m, mod, c, now, d);
+		/* Without a look it is not the last word. */
+		if (d->verdict == VERDICT_WAIT || looked)
+			rc = store_put_decision(m->store, mod->row.id, now, d, e);
 	}
-	if (manager_end(m, rc, &e)) {
-		change_ended(m, c, CHANGE_FAILED, "%s", e.text);
-		return;
-	}
-	if (ask) {
-		begin_work(m, mod, c, STEP_PACKAGE);
-		m->work.ask = package_ask(m->loop, mod->row.path, package_told, m);
-		return;
-	}
-	judge_log(m, mod, &d);
-	mod->decided_ms = now;
-	mod->rung = d.verdict == VERDICT_WAIT ? (int)d.rung : RUNG_NONE;
-	switch (d.verdict) {
-	case VERDICT_WAIT:
-		change_ended(m, c, CHANGE_REFUSED, "%s: %s", rung_name(d.rung), d.text);
-		break;
-	case VERDICT_SCORE:
-		start_step(m, mod, c, STEP_SCORE);
-		break;
-	case VERDICT_EDIT:
-		start_step(m, mod, c, STEP_EDIT);
-		break;
-	}
+	return manager_end(m, rc, e);
 }
 
-/* ---- after a step ---- */
-
-static void step_over(struct manager *m)
+/* A person asks for what a person had forbidden. */
+static void release(struct manager *m, const struct module *mod)
 {
-	if (m->stopping) {
-		idlewatch_stop(m->idle);
-		m->idle = NULL;
-	}
-	cycle_turn(m);
-}
-
-static void package_told(const char *package, const char *error, void *arg)
-{
-	struct manager *m = arg;
-	struct work *w = &m->work;
-	struct module *mod = modules_get(&m->modules, w->module);
-	struct change_entry *c = w->change;
-
-	w->ask = NULL;
-	if (!mod || w->cancelled || m->stopping) {
-		give_up(m, CHANGE_FAILED, "cancelled");
-	} else {
-		module_forget_package(mod);
-		mod->package_known = true;
-		mod->package = package ? xstrdup(package) : NULL;
-		mod->package_unknown = error ? xstrdup(error) : NULL;
-		work_end(m);
-		consider(m, mod, c);
-	}
-	step_over(m);
-}
-
-static void after_score(struct manager *m, struct module *mod, const struct edit_result *r)
-{
-	struct change_entry *c = m->work.change;
-	struct store_module *row = &mod->row;
 	struct err e;
 
-	judge_score(row, &r->before, &r->after);
-	mod->scored = true;
-	mod->scored_at = row->mapped;
-	work_end(m);
-	if (store_begin(m->store, &e) || manager_end(m, module_save(&m->modules, mod, &e), &e))
-		change_ended(m, c, CHANGE_FAILED, "%s", e.text);
-	else
-		consider(m, mod, c);
-}
-
-/* The block map of the new build must name the very blocks the profile knows. */
-static int check_remap(struct module *mod, const struct work *w, struct err *e)
-{
-	struct discovery d = {0};
-	struct map map = {0};
-	size_t i;
-	int rc;
-
-	if (access(w->path, R_OK))
-		return 0; /* the owner's alone: looked at once it is in place */
-	rc = discover_build(w->path, &d, e);
-	if (rc == 0 &&
-	    (!build_id_equal(&d.id, &w->to) || !build_id_equal(&d.origin, &mod->row.origin)))
-		rc = err_set(e, "the editor's build does not come from this program");
-	for (i = 0; rc == 0 && i < mod->origin.n; i++)
-		if (build_id_equal(&mod->origin.v[i].id, &d.origin)) {
-			rc = map_make(&d.map, &mod->origin.v[i].table, &map, e);
-			if (rc == 0 && map.unknown)
-				rc = err_set(e,
-				    "the editor's build names %zu blocks that the program"
-				    " does not have",
-				    map.unknown);
-			map_free(&map);
-		}
-	discovery_free(&d);
-	return rc;
-}
-
-static void swap(struct manager *m, struct module *mod)
-{
-	struct work *w = &m->work;
-	struct change_entry *c = w->change;
-	uint64_t id = mod->row.id;
-	struct priv_swap s = {.module = mod->row.path,
-	    .job = w->build,
-	    .from = mod->row.current,
-	    .to = w->to,
-	    .origin = mod->row.origin,
-	    .keep = (unsigned)m->o.conf->keep_builds};
-	enum swap_status status;
-	struct err e;
-	char *path;
-
-	begin_work(m, mod, c, STEP_SWAP);
-	if (check_remap(mod, w, &e)) {
-		failed(m, mod, e.text);
-		return;
-	}
-	status = priv_swap(m->o.priv, &s, &e);
-	if (status == SWAP_CHANGED) {
-		mod->stamped = false;
-		give_up(m, CHANGE_REFUSED, e.text);
-		return;
-	}
-	if (status != SWAP_OK) {
-		failed(m, mod, e.text);
-		return;
-	}
-	path = xstrdup(mod->row.path);
-	if (store_begin(m->store, &e) || manager_end(m, record_swap(m, mod, &e), &e)) {
-		record_undo_swap(m, path, &s.from);
-		mod = modules_get(&m->modules, id);
-		if (mod)
-			failed(m, mod, e.text);
-		else
-			give_up(m, CHANGE_FAILED, e.text);
-	} else {
-		record_done(m, path);
-		mod = modules_get(&m->modules, id);
-		if (mod)
-			manager_load_pages(m, mod);
-		log_info("%s: swapped: %u function%s laid out anew in %.1f s", path, w->edited,
-		    w->edited == 1 ? "" : "s", w->seconds);
-		work_end(m);
-		change_ended(m, c, CHANGE_DONE, "laid out anew");
-	}
-	free(path);
-}
-
-static void after_edit(struct manager *m, struct module *mod, const struct edit_result *r)
-{
-	struct work *w = &m->work;
-	struct err e;
-	int rc;
-
-	w->build = xstrdup(r->job);
-	w->path = xstrdup(r->out);
-	w->to = r->build_id;
-	w->before = r->before;
-	w->after = r->after;
-	w->seconds = r->ran_s;
-	w->size_before = r->size_before;
-	w->size_after = r->size_after;
-	w->edited = r->edited;
-	log_info(
-	    "%s: %u of %u functions laid out anew, %u opaque (%.1f %% of the samples); %u of %u"
-	    " units assembled; %.1f s",
-	    mod->row.path, r->edited, r->functions, r->opaque, 100 * r->opaque_share,
-	    r->tus_assembled, r->tus, r->ran_s);
-	if (build_id_equal(&w->to, &mod->row.current)) {
-		rc = store_begin(m->store, &e);
-		if (rc == 0)
-			rc = module_set_layout(&m->modules, mod, &w->used, &e);
-		manager_end(m, rc, &e);
-		give_up(m, CHANGE_DONE, "the present layout is the best one already");
-	} else if (conf_verify_for(m->o.conf, mod->row.path)) {
-		start_step(m, mod, w->change, STEP_VERIFY);
-	} else {
-		swap(m, mod);
-	}
-}
-
-/* What a program wrote, as one line. */
-static void one_line(const char *log, char *out, size_t n)
-{
-	size_t i;
-
-	snprintf(out, n, "%s", log);
-	for (i = 0; out[i]; i++)
-		if ((unsigned char)out[i] < ' ')
-			out[i] = ' ';
-}
-
-static void job_failed(struct manager *m, struct module *mod, const struct edit_result *r)
-{
-	static const char *const what[] = {"", "prediction", "edit", "verification", "swap"};
-	char why[700], wrote[1000];
-
-	snprintf(why, sizeof why, "%s failed: %s", what[m->work.step], r->error);
-	if (r->end == EDIT_LATER) {
-		mod->not_before_ms = manager_now_ms() + (int64_t)(m->o.conf->decide.every_s * 1000);
-		log_info("%s: %s; to be tried later", mod->row.path, why);
-		give_up(m, CHANGE_FAILED, why);
-		return;
-	}
-	one_line(r->log, wrote, sizeof wrote);
-	if (*wrote)
-		log_info("%s: it wrote: %s", mod->row.path, wrote);
-	failed(m, mod, why);
-}
-
-/* ---- witness tables ---- */
-
-static void no_table(struct module *mod, const char *why)
-{
-	mod->table = TABLE_FAILED;
-	log_warn("%s: no witness table, registers of its samples are of no use: %s",
-	    mod->row.path, why);
-}
-
-static void table_done(const struct edit_result *r, void *arg)
-{
-	struct manager *m = arg;
-	struct module *mod = modules_get(&m->modules, m->table_module);
-	struct err e;
-
-	m->table = NULL;
-	if (mod && !build_id_equal(&mod->row.origin, &m->table_origin))
-		mod = NULL; /* another program by now */
-	if (mod && r->end == EDIT_LATER)
-		mod->not_before_ms = manager_now_ms() + (int64_t)(m->o.conf->decide.every_s * 1000);
-	else if (mod && r->end != EDIT_DONE && r->end != EDIT_CANCELLED)
-		no_table(mod, r->error);
-	else if (mod && r->end == EDIT_DONE && module_take_table(&m->modules, mod, r->out, &e))
-		no_table(mod, e.text);
-	else if (mod && r->end == EDIT_DONE)
-		log_info("%s: witness table made in %.1f s", mod->row.path, r->ran_s);
-	if (r->end == EDIT_DONE && edit_drop(m->o.priv, r->job, &e))
+	if (mod->row.held_until_ms < 0 && priv_hold(m->o.priv, mod->row.path, false, &e))
 		log_warn("%s", e.text);
-	registers_want(m);
-	cycle_turn(m);
 }
 
-static void start_table(struct manager *m, struct module *mod)
+/* c, whose next module this is: who asks, or NULL. */
+static void consider(struct manager *m, struct module *mod, struct change_entry *c)
 {
-	struct edit_request q = {.kind = EDIT_TABLE,
-	    .module = mod->row.path,
-	    .artifact = mod->row.artifact,
-	    .memory = m->o.conf->edit.memory,
-	    .deadline_s = m->o.conf->edit.deadline_s};
+	bool looked = mod->look == LOOK_DONE;
+	struct decision d = {0};
 	struct err e;
+	int rc;
 
-	m->table_module = mod->row.id;
-	m->table_origin = mod->row.origin;
-	m->table = edit_start(m->loop, m->o.priv, &q, table_done, m, &e);
-	if (!m->table)
-		no_table(mod, e.text);
-}
-
-static void job_done(const struct edit_result *r, void *arg)
-{
-	struct manager *m = arg;
-	struct work *w = &m->work;
-	struct module *mod = modules_get(&m->modules, w->module);
-	enum step step = w->step;
-
-	w->job = NULL;
-	idlewatch_own(m->idle, 0);
-	if (r->end == EDIT_CANCELLED || !mod || m->stopping)
-		give_up(m, CHANGE_FAILED, "cancelled");
-	else if (r->end != EDIT_DONE)
-		job_failed(m, mod, r);
-	else if (step == STEP_SCORE)
-		after_score(m, mod, r);
-	else if (step == STEP_EDIT)
-		after_edit(m, mod, r);
-	else
-		swap(m, mod);
-	step_over(m);
+	if (!looked && (!mod->judged || !module_unchanged(&m->modules, mod))) {
+		ask_look(m, mod, c);
+		return;
+	}
+	rc = decide_about(m, mod, c, looked, &d, &e);
+	if (rc == 0 && d.verdict != VERDICT_WAIT && !looked) {
+		ask_look(m, mod, c);
+		return;
+	}
+	if (c)
+		c->todo.n--;
+	if (rc) {
+		change_ended(m, c, CHANGE_FAILED, "%s", e.text);
+		return;
+	}
+	mod->look = LOOK_NONE;
+	judge_log(m, mod, &d);
+	mod->decided_ms = manager_now_ms();
+	mod->rung = d.verdict == VERDICT_WAIT ? (int)d.rung : RUNG_NONE;
+	if (d.verdict == VERDICT_WAIT) {
+		change_ended(m, c, CHANGE_REFUSED, "%s: %s", rung_name(d.rung), d.text);
+		return;
+	}
+	if (c)
+		release(m, mod);
+	work_begin(m, mod, c, d.verdict == VERDICT_EDIT ? STEP_EDIT : STEP_SCORE);
 }
 
 /* ---- the turn ---- */
@@ -502,24 +281,24 @@ static void job_done(const struct edit_result *r, void *arg)
 static void serve_change(struct manager *m, struct change_entry *c)
 {
 	struct module *mod = NULL;
-	struct err e;
 
+	turns_serve(&m->change_turns, c->c.uid);
 	if (!c->todo.n) {
 		change_ended(m, c, CHANGE_REFUSED, "no module has an artifact and samples yet");
 		return;
 	}
-	mod = modules_get(&m->modules, c->todo.v[--c->todo.n]);
-	if (!mod)
-		change_ended(m, c, CHANGE_REFUSED, "the module is not known any more");
-	else if (c->c.kind == CHANGE_REOPTIMIZE)
+	mod = modules_get(&m->modules, c->todo.v[c->todo.n - 1]);
+	if (mod && c->c.kind == CHANGE_REOPTIMIZE) {
 		consider(m, mod, c);
-	else if (record_roll_back(m, mod, c, &e))
-		change_ended(m, c, CHANGE_FAILED, "%s", e.text);
+		return;
+	}
+	c->todo.n--;
+	if (mod)
+		work_roll_back(m, mod, c);
 	else
-		change_ended(m, c, CHANGE_DONE, "rolled back");
+		change_ended(m, c, CHANGE_REFUSED, "the module is not known any more");
 }
 
-/* The busiest module whose turn it is. */
 static struct module *due(struct manager *m, int64_t now)
 {
 	int64_t every = (int64_t)(m->o.conf->decide.every_s * 1000);
@@ -529,8 +308,9 @@ static struct module *due(struct manager *m, int64_t now)
 	for (i = 0; i < m->modules.module.n; i++) {
 		mod = m->modules.module.v[i];
 		if (mod->row.artifact && mod->row.mapped && now >= mod->not_before_ms &&
+		    mod->look != LOOK_ASKED &&
 		    (now - mod->decided_ms >= every || now < mod->decided_ms) &&
-		    (!best || mod->row.mapped > best->row.mapped))
+		    (!best || manager_sooner(&m->due_turns, mod, best)))
 			best = mod;
 	}
 	return best;
@@ -541,16 +321,24 @@ void cycle_turn(struct manager *m)
 	struct change_entry *c;
 	struct module *mod;
 
-	if (!m->stopping && !m->table && (mod = registers_table_due(m)))
-		start_table(m, mod);
-	while (!m->stopping && m->work.step == STEP_NONE) {
-		if ((c = change_next(m)))
-			serve_change(m, c);
-		else if (manager_now_ms() >= m->trouble_until_ms &&
-			 (mod = due(m, manager_now_ms())))
-			consider(m, mod, NULL);
-		else
-			return;
-		modules_trim(&m->modules, NULL);
+	if (m->stopping)
+		return;
+	table_turn(m);
+	c = change_next(m);
+	if (m->work.step != STEP_NONE) {
+		/* Nobody waits for what waits for the machine. */
+		if (c && m->work.job && !m->work.change && edit_paused(m->work.job))
+			work_cancel(m);
+		return;
 	}
+	if (c) {
+		serve_change(m, c);
+	} else if (manager_now_ms() >= m->trouble_until_ms && (mod = due(m, manager_now_ms()))) {
+		turns_serve(&m->due_turns, mod->row.uid);
+		consider(m, mod, NULL);
+	} else {
+		return;
+	}
+	modules_trim(&m->modules, NULL);
+	cycle_soon(m);
 }

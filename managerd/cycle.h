@@ -21,14 +21,16 @@ struct manager;
 
 struct manager_options {
 	const struct conf *conf; /* all of these outlive the manager */
-	struct priv *priv;       /* started, managerd/priv.h */
-	const char *state_dir, *run_dir;
+	struct priv *priv;       /* connected, managerd/priv.h */
+	const char *state_dir;   /* for people */
+	const char *home;        /* the manager's own folder: store, witness tables */
+	int monitors;            /* listening socket for monitors, taken over */
 	bool user;           /* --user: own programs only */
 	int64_t monitor_uid; /* may send samples besides root and ourselves; -1 = nobody */
 };
 
 /*
- * Opens the store, finishes or undoes interrupted swaps, listens for
+ * Opens the store, records how interrupted swaps ended, listens for
  * monitors, starts the timers. Does not run the loop.
  */
 struct manager *manager_start(uv_loop_t *loop, const struct manager_options *o, struct err *e);
@@ -55,7 +57,7 @@ struct manager_status {
 	char idle_text[128];
 	/* what is being done right now; step NULL = nothing */
 	uint64_t working_module, working_change;
-	/* step: "score", "edit", "verify", "swap", "package" */
+	/* step: "score", "edit", "verify", "swap" */
 	const char *working_path, *working_step;
 	int64_t working_since_ms;
 	size_t modules;

@@ -155,9 +155,11 @@ static void edits_left(const struct conf *c, const struct decide_in *in, struct 
 	if (in->asked)
 		skip(s, "a person asks for it");
 	else if (below(s, in->edits_today, (double)c->decide.edits_per_day))
-		pass(s, "%u edits in the last 24 h", in->edits_today);
+		pass(s, "%u edits of uid %u's programs in the last 24 h", in->edits_today,
+		    (unsigned)in->uid);
 	else
-		stop(s, "%u edits in the last 24 h, policy allows %llu", in->edits_today,
+		stop(s, "%u edits of uid %u's programs in the last 24 h, policy allows %llu",
+		    in->edits_today, (unsigned)in->uid,
 		    (unsigned long long)c->decide.edits_per_day);
 }
 

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum rung {
 	RUNG_NONE = 0, /* the ladder was climbed */
@@ -54,7 +55,8 @@ struct decide_in {
 	bool have_gain;
 	double gain;          /* share */
 	double since_swap_s;  /* < 0: never swapped */
-	unsigned edits_today; /* in the last 24 h */
+	uint32_t uid;         /* owner of the module … */
+	unsigned edits_today; /* … and edits of their modules in the last 24 h */
 	bool idle;
 	const char *idle_text;
 	bool asked;  /* a person asked: rungs 7, 8, 9 are skipped */

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TERM_WAIT_MS = 2000, DRAIN_WAIT_MS = 500, READ_MAX = 64 * 1024, EXIT_LATER = 75 };
+enum { TERM_WAIT_MS = 2000, PAUSED_MAX_S = 4 * 3600, DRAIN_WAIT_MS = 500, READ_MAX = 64 * 1024, EXIT_LATER = 75 };
 
 /* One direction of output. */
 struct stream {
@@ -33,14 +33,14 @@ struct edit {
 	enum edit_kind kind;
 	edit_done_fn *fn;
 	void *arg;
-	struct priv_started job;
-	uv_poll_t exit;
+	uint64_t task;
+	struct priv_ended ended; /* why, blob: our own */
 	uv_timer_t timer; /* RUNNING: deadline, ENDING: SIGKILL, ENDED: drain */
 	struct stream out, err;
 	enum phase phase;
 	enum edit_end ended_by; /* why it was ended, EDIT_DONE = by itself */
-	bool paused, lost;      /* lost: its status could not be had */
-	int status, handles;
+	bool paused;
+	int handles;
 	double deadline_s, left_s, ran_s;
 	uint64_t since_ns; /* running since */
 	char read_buffer[READ_MAX];
@@ -68,9 +68,10 @@ static void say_failed(struct edit *j, struct edit_result *r, struct arena *a)
 		return;
 	if (line)
 		r->error = arena_printf(a, "%s ended with status %d: %s", who,
-		    WEXITSTATUS(j->status), line);
+		    WEXITSTATUS(j->ended.status), line);
 	else
-		r->error = arena_printf(a, "%s ended with status %d", who, WEXITSTATUS(j->status));
+		r->error =
+		    arena_printf(a, "%s ended with status %d", who, WEXITSTATUS(j->ended.status));
 }
 
 static bool answers(const struct edit *j)
@@ -81,7 +82,7 @@ static bool answers(const struct edit *j)
 /* The process ended by itself, with a status. */
 static void judge_exit(struct edit *j, struct edit_result *r, struct arena *a)
 {
-	int status = WEXITSTATUS(j->status);
+	int status = WEXITSTATUS(j->ended.status);
 	struct err e;
 
 	r->end = status == EXIT_LATER && j->kind != EDIT_VERIFY ? EDIT_LATER
@@ -106,46 +107,50 @@ static void judge(struct edit *j, struct edit_result *r, struct arena *a)
 		r->error = arena_printf(a, "not done after %g s of running time", j->deadline_s);
 	} else if (j->ended_by != EDIT_DONE) {
 		r->end = j->ended_by;
-		r->error = "cancelled";
-	} else if (j->lost) {
+		r->error = j->ended_by == EDIT_LATER ? "paused for too long" : "cancelled";
+	} else if (*j->ended.why) {
+		r->end = j->ended.later ? EDIT_LATER : EDIT_CANNOT;
+		r->error = j->ended.why;
+	} else if (WIFSIGNALED(j->ended.status)) {
 		r->end = EDIT_BROKEN;
-		r->error = "the job was lost";
-	} else if (WIFSIGNALED(j->status)) {
-		r->end = EDIT_BROKEN;
-		r->error = arena_printf(a, "killed by signal %d (%s)", WTERMSIG(j->status),
-		    strsignal(WTERMSIG(j->status)));
+		r->error = arena_printf(a, "killed by signal %d (%s)", WTERMSIG(j->ended.status),
+		    strsignal(WTERMSIG(j->ended.status)));
 	} else {
 		judge_exit(j, r, a);
 	}
 }
 
-static void drop_folder(struct edit *j, bool keep)
+/* What the parent has seen of the result, which counts whatever the editor says. */
+static void add_result(struct edit *j, struct edit_result *r)
 {
-	struct err e;
-
-	if (j->kind != EDIT_VERIFY && !keep && priv_job_drop(j->p, j->job.name, &e) < 0)
-		log_warn("%s", e.text);
+	r->build_id = j->ended.id;
+	r->origin = j->ended.origin;
+	r->blob = j->ended.blob;
+	r->nblob = j->ended.nblob;
+	if (j->kind == EDIT_BUILD)
+		r->task = j->task;
 }
 
 static void deliver(struct edit *j)
 {
 	struct arena a = {0};
-	struct edit_result r = {.job = j->job.name};
-	char *out = priv_job_out(j->p, j->job.name);
+	struct edit_result r = {0};
 
 	judge(j, &r, &a);
 	if (!r.error)
 		r.error = "";
 	r.ran_s = j->ran_s;
 	r.log = buf_cstr(&j->err.text);
-	if (r.end == EDIT_DONE && (j->kind == EDIT_BUILD || j->kind == EDIT_TABLE))
-		r.out = out;
-	drop_folder(j, r.out != NULL);
+	if (r.end == EDIT_DONE)
+		add_result(j, &r);
+	if (!r.task)
+		priv_drop(j->p, j->task);
 	j->fn(&r, j->arg);
-	free(out);
 	arena_free(&a);
 	buf_free(&j->out.text);
 	buf_free(&j->err.text);
+	free((char *)j->ended.why);
+	free((void *)j->ended.blob);
 	free(j);
 }
 
@@ -153,11 +158,8 @@ static void closed(uv_handle_t *h)
 {
 	struct edit *j = h->data;
 
-	if (--j->handles)
-		return;
-	if (j->job.pidfd >= 0)
-		close(j->job.pidfd);
-	deliver(j);
+	if (--j->handles == 0)
+		deliver(j);
 }
 
 static void close_stream(struct stream *s)
@@ -172,7 +174,6 @@ static void finish(struct edit *j)
 	close_stream(&j->out);
 	close_stream(&j->err);
 	uv_close((uv_handle_t *)&j->timer, closed);
-	uv_close((uv_handle_t *)&j->exit, closed);
 }
 
 /* ---- while it runs ---- */
@@ -181,7 +182,7 @@ static void signal_job(struct edit *j, int sig)
 {
 	struct err e;
 
-	if (priv_job_signal(j->p, j->job.pid, sig, &e) < 0)
+	if (priv_signal(j->p, j->task, sig, &e) < 0)
 		log_warn("%s", e.text);
 }
 
@@ -221,7 +222,7 @@ static void on_time(uv_timer_t *t)
 
 	switch (j->phase) {
 	case RUNNING:
-		end(j, EDIT_DEADLINE);
+		end(j, j->paused ? EDIT_LATER : EDIT_DEADLINE);
 		break;
 	case ENDING:
 		signal_job(j, SIGKILL);
@@ -232,19 +233,16 @@ static void on_time(uv_timer_t *t)
 	}
 }
 
-static void on_exit_poll(uv_poll_t *poll, int status, int events)
+static void ended(const struct priv_ended *r, void *arg)
 {
-	struct edit *j = poll->data;
-	struct err e;
+	struct edit *j = arg;
 
-	uv_poll_stop(poll);
 	if (j->phase == RUNNING)
 		stop_clock(j);
 	j->phase = ENDED;
-	if (priv_job_reap(j->p, j->job.pid, &j->status, &e) < 0) {
-		log_error("%s", e.text);
-		j->lost = true;
-	}
+	j->ended = *r;
+	j->ended.why = xstrdup(r->why);
+	j->ended.blob = r->nblob ? memcpy(xmalloc(r->nblob), r->blob, r->nblob) : NULL;
 	/* What it wrote last is in the pipes; a stray grandchild may hold them. */
 	uv_timer_start(&j->timer, on_time, j->out.open || j->err.open ? DRAIN_WAIT_MS : 0, 0);
 }
@@ -296,21 +294,25 @@ static int start_job(struct edit *j, const struct edit_request *q, int out, int 
 		[EDIT_BUILD] = PRIV_BUILD, [EDIT_SCORE] = PRIV_SCORE, [EDIT_TABLE] = PRIV_TABLE,
 		[EDIT_VERIFY] = PRIV_VERIFY};
 	struct priv_job job = {.kind = kind[q->kind],
-		.layout = q->layout, .huge = q->huge, .module = q->module, .artifact = q->artifact, .job = q->job,
-		.command = q->command, .origin = q->origin, .memory = q->memory, .samples = -1, .err = err,
-		/* What a verify command says goes into one text. */
-		.out = q->kind == EDIT_VERIFY ? err : out};
-	int r;
+	    .module = q->module,
+	    .edit = q->build,
+	    .id = q->id,
+	    .origin = q->origin,
+	    .huge = q->huge,
+	    .samples = -1,
+	    .err = err,
+	    /* What a verify command says goes into one text. */
+	    .out = q->kind == EDIT_VERIFY ? err : out};
 
-	if (q->kind != EDIT_VERIFY) {
+	if (answers(j)) {
 		job.samples = samples_file(q, e);
 		if (job.samples < 0)
 			return -1;
 	}
-	r = priv_job_start(j->p, &job, &j->job, e);
+	j->task = priv_job(j->p, &job, ended, j, e);
 	if (job.samples >= 0)
 		close(job.samples);
-	return r;
+	return j->task ? 0 : -1;
 }
 
 static void watch_stream(struct edit *j, uv_loop_t *loop, struct stream *s, int fd, size_t max)
@@ -329,10 +331,8 @@ static void watch(struct edit *j, uv_loop_t *loop, int out, int err)
 	watch_stream(j, loop, &j->out, out, EDIT_OUT_MAX);
 	watch_stream(j, loop, &j->err, err, EDIT_ERR_MAX);
 	uv_timer_init(loop, &j->timer);
-	uv_poll_init(loop, &j->exit, j->job.pidfd);
-	j->timer.data = j->exit.data = j;
-	j->handles += 2;
-	uv_poll_start(&j->exit, UV_READABLE, on_exit_poll);
+	j->timer.data = j;
+	j->handles++;
 	start_clock(j);
 }
 
@@ -342,7 +342,7 @@ struct edit *edit_start(uv_loop_t *loop, struct priv *p, const struct edit_reque
 	struct edit *j = xcalloc(1, sizeof *j);
 	int out[2] = {-1, -1}, err[2] = {-1, -1}, r;
 
-	*j = (struct edit){.p = p, .kind = q->kind, .fn = fn, .arg = arg, .job.pidfd = -1,
+	*j = (struct edit){.p = p, .kind = q->kind, .fn = fn, .arg = arg,
 		.deadline_s = q->deadline_s, .left_s = q->deadline_s, .ended_by = EDIT_DONE};
 	if (pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
 		r = err_sys(e, "pipe");
@@ -372,7 +372,9 @@ void edit_pause(struct edit *j, bool pause)
 		stop_clock(j);
 	j->paused = pause;
 	signal_job(j, pause ? SIGSTOP : SIGCONT);
-	if (!pause)
+	if (pause)
+		uv_timer_start(&j->timer, on_time, PAUSED_MAX_S * 1000, 0);
+	else
 		start_clock(j);
 }
 
@@ -386,12 +388,12 @@ void edit_cancel(struct edit *j)
 	end(j, EDIT_CANCELLED);
 }
 
-pid_t edit_session(const struct edit *j)
+double edit_cpu(const struct edit *j)
 {
-	return j->job.pid;
+	return j->phase == ENDED ? -1 : priv_job_cpu(j->p, j->task);
 }
 
-int edit_drop(struct priv *p, const char *job, struct err *e)
+void edit_drop(struct priv *p, uint64_t task)
 {
-	return priv_job_drop(p, job, e);
+	priv_drop(p, task);
 }

@@ -1,17 +1,15 @@
 /*
- * Jobs: morph-edit (an edit or a score) and the policy's verify command, run
- * beside the event loop. A job runs as the module's owner (managerd/priv.h),
- * in a session of its own, under SCHED_IDLE and idle I/O priority, with its
- * output kept up to a bound and a deadline that counts running time only.
- * One job at a time is enough for the manager; more are possible.
+ * Jobs: morph-edit (an edit, a score, a witness table) and the policy's verify
+ * command, run by the privileged parent (managerd/priv.h) beside the event loop,
+ * with what they write kept up to a bound and a deadline that counts running
+ * time only. One job at a time is enough for the manager; more are possible.
  *
- * Each job has a folder STATE/jobs/NAME with the samples and the result
- * ("out"); it stays until edit_drop(), because swap takes the build from it.
+ * The task of a BUILD stays until edit_drop(): verification and swap name it.
  */
 #ifndef MORPH_MANAGERD_EDIT_H
 #define MORPH_MANAGERD_EDIT_H
 
-#include "common/elf.h"
+#include "common/buildid.h"
 #include "common/err.h"
 #include "common/mem.h"
 #include "managerd/priv.h"
@@ -21,26 +19,20 @@
 #include <uv.h>
 
 enum edit_kind {
-	EDIT_BUILD,  /* artifact + samples -> a new build in the job's folder */
+	EDIT_BUILD,  /* artifact + samples -> a new build, which the parent keeps */
 	EDIT_SCORE,  /* what the present layout and the best one are worth */
-	EDIT_TABLE,  /* artifact -> its witness table (common/uops.h) in the job's folder */
-	EDIT_VERIFY  /* the policy's own command over the build of an earlier job */
+	EDIT_TABLE,  /* artifact -> its witness table (common/uops.h) */
+	EDIT_VERIFY  /* the policy's own command over the build of an earlier task */
 };
 
 struct edit_request {
 	enum edit_kind kind;
-	const char *module;   /* absolute path */
-	const char *artifact; /* all but VERIFY: absolute path */
-	bool layout;          /* BUILD, SCORE: the module is a laid-out build; "before" is
-				 what its layout is worth, else the original's */
+	const char *module;   /* absolute path; VERIFY: not used */
+	struct build_id id, origin; /* what the module is, as far as the manager knows */
 	bool huge;            /* BUILD: code that may lie on huge pages */
 	const void *samples;  /* BUILD, SCORE: text of the samples file; copied */
 	size_t nsamples;      /* bytes, at most EDIT_SAMPLES_MAX */
-	const char *job;      /* VERIFY: the job whose build is to be verified */
-	char *const *command; /* VERIFY: argv as in the policy; {new} and {old} in it become the
-				 paths of the build and of the module. Exit 0 = good */
-	struct build_id origin; /* BUILD: the original build, to be compared with; n = 0: none */
-	uint64_t memory;      /* address space of each of its processes in bytes, 0 = no limit */
+	uint64_t build;       /* VERIFY: the task whose build is to be verified */
 	double deadline_s;    /* of running time, > 0 */
 };
 
@@ -54,8 +46,8 @@ struct edit_score {
 
 enum edit_end {
 	EDIT_DONE,      /* exit 0, and for BUILD and SCORE a whole answer */
-	EDIT_CANNOT,    /* the editor says no, and why (exit 1, 2) */
-	EDIT_LATER,     /* exit 75: try later */
+	EDIT_CANNOT,    /* the editor or the parent says no, and why */
+	EDIT_LATER,     /* not now: try later (exit 75) */
 	EDIT_DEADLINE,  /* ran out of time, killed */
 	EDIT_CANCELLED, /* edit_cancel() */
 	EDIT_BROKEN     /* died of a signal, or answered what is no answer */
@@ -65,10 +57,10 @@ struct edit_result {
 	enum edit_end end;
 	const char *error;    /* one line for people; "" when DONE */
 	const char *log;      /* what it wrote to stderr (VERIFY: stdout as well), at most EDIT_ERR_MAX */
-	const char *job;      /* name of the folder, for swap, verify and edit_drop(). After a
-				 BUILD or TABLE that is DONE the folder stays; else it is gone already */
-	const char *out;      /* absolute path of the build or table; these two only */
-	struct build_id build_id, origin; /* BUILD */
+	uint64_t task;        /* BUILD that is DONE: for swap, verify and edit_drop(); else 0 */
+	struct build_id build_id, origin; /* BUILD: as the parent has seen */
+	const void *blob;     /* BUILD: its block map, TABLE: the table; hostile until decoded */
+	size_t nblob;
 	uint32_t functions, edited, opaque;
 	double opaque_share;  /* of the samples, 0…1 */
 	double samples, samples_used;
@@ -96,10 +88,10 @@ void edit_pause(struct edit *j, bool pause);
 bool edit_paused(const struct edit *j);
 /* SIGTERM, after 2 s SIGKILL; fn follows with EDIT_CANCELLED. */
 void edit_cancel(struct edit *j);
-/* For idlewatch_own(). */
-pid_t edit_session(const struct edit *j);
-/* Removes the folder of a job that is done. */
-int edit_drop(struct priv *p, const char *job, struct err *e);
+/* CPU seconds so far, for the idle watch; -1 = it does not run. */
+double edit_cpu(const struct edit *j);
+/* Forgets a build. */
+void edit_drop(struct priv *p, uint64_t task);
 
 /* Parses the editor's JSON answer into r; strings go to the arena. Used by
  * edit.c, and by its test. 0, or -1 with what is wrong with it. */

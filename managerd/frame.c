@@ -29,17 +29,6 @@ void frame_id(struct buf *b, const struct build_id *id)
 	buf_add(b, id->b, id->n);
 }
 
-void frame_list(struct buf *b, char *const *s)
-{
-	uint32_t n = 0;
-
-	while (s && s[n])
-		n++;
-	frame_u32(b, n);
-	for (; n; n--)
-		frame_str(b, *s++);
-}
-
 static const void *take(struct frame_in *in, size_t n)
 {
 	const char *p = in->p;
@@ -98,21 +87,6 @@ struct build_id frame_get_id(struct frame_in *in)
 	return id;
 }
 
-char **frame_get_list(struct frame_in *in)
-{
-	uint32_t n = frame_get_u32(in), i;
-	char **list;
-
-	if (n > FRAME_ARGS) {
-		in->bad = true;
-		n = 0;
-	}
-	list = arena_array(&in->mem, (size_t)n + 1, sizeof *list);
-	for (i = 0; i < n; i++)
-		list[i] = frame_get_str(in);
-	return list;
-}
-
 bool frame_whole(const struct frame_in *in)
 {
 	return !in->bad && in->p == in->end;
@@ -148,20 +122,28 @@ int frame_send(int sock, const struct buf *b, const int *fd, unsigned nfd, struc
 	return r < 0 ? err_sys(e, "the privileged parent") : 0;
 }
 
-static void take_fds(struct msghdr *m, struct frame *f)
+/* The control buffer's alignment has room for more than FRAME_FDS: -1 when more
+ * came, which are then closed. */
+static int take_fds(struct msghdr *m, struct frame *f)
 {
 	struct cmsghdr *c;
-	size_t n;
+	int fd, r = 0;
+	size_t i;
 
 	for (c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
 		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
 			continue;
-		n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		if (n > FRAME_FDS - f->nfd)
-			n = FRAME_FDS - f->nfd;
-		memcpy(f->fd + f->nfd, CMSG_DATA(c), n * sizeof(int));
-		f->nfd += (unsigned)n;
+		for (i = 0; i < (c->cmsg_len - CMSG_LEN(0)) / sizeof fd; i++) {
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
+			if (f->nfd < FRAME_FDS)
+				f->fd[f->nfd++] = fd;
+			else {
+				close(fd);
+				r = -1;
+			}
+		}
 	}
+	return r;
 }
 
 int frame_receive(int sock, struct frame *f, struct err *e)
@@ -183,9 +165,8 @@ int frame_receive(int sock, struct frame *f, struct err *e)
 		return err_sys(e, "the other half of morphd");
 	if (r <= 0)
 		return 0;
-	take_fds(&m, f);
 	f->n = (size_t)r;
-	if (m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
+	if (take_fds(&m, f) < 0 || m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
 		frame_close_fds(f);
 		return err_set(e, "a frame between the halves of morphd is too long");
 	}

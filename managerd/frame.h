@@ -2,16 +2,17 @@
  * Frames between the manager and its privileged parent: one message of a
  * SOCK_SEQPACKET pair each, with the descriptors that belong to it.
  *
- *	u32 verb (enum frame_verb), then the verb's fields in the order of
- *	frame.c: u32, u64 little-endian as the machine has them; a string as
+ *	u32 verb (enum frame_verb), then the verb's fields in the order below:
+ *	u32, u64 little-endian as the machine has them; a string as
  *	u32 length and bytes without NUL; a build-id as u8 length and bytes
  *
- * A reply repeats the verb, then i32 status, string error, and the result.
+ * A reply repeats the verb, then i32 status, string error, and the result. Ends of
+ * tasks come over a pair of their own: u32 event, then its fields.
  */
 #ifndef MORPH_MANAGERD_FRAME_H
 #define MORPH_MANAGERD_FRAME_H
 
-#include "common/elf.h"
+#include "common/buildid.h"
 #include "common/err.h"
 #include "common/mem.h"
 
@@ -19,28 +20,40 @@
 #include <stdint.h>
 
 enum frame_verb {
-	FRAME_SWAP = 1,
-	FRAME_ROLLBACK,
-	FRAME_DONE,
-	FRAME_CHECK,
-	FRAME_RECOVER,
-	FRAME_OUTCOME, /* only as a reply: one of several before that to FRAME_RECOVER */
-	FRAME_JOB_START,
-	FRAME_JOB_SIGNAL,
-	FRAME_JOB_REAP,
-	FRAME_JOB_DROP,
+	/* answered at once */
+	FRAME_STAMP = 1, /* path -> dev, ino, size, mtime, ctime */
+	FRAME_CPU,       /* task -> microseconds; status 1: it does not run */
+	FRAME_SIGNAL,    /* task, signal */
+	FRAME_DROP,      /* task */
+	FRAME_DONE,      /* path */
+	FRAME_RECOVERED, /* index -> path, from, to, rollback, end; status 1: no more */
+	FRAME_KEPT,      /* path -> n, n times: id, bytes, since */
+	FRAME_HOLD,      /* path, held */
+	FRAME_HELD,      /* path -> held */
+	/* begin a task -> its number */
+	FRAME_LOOK,     /* path, 2 hints, how */
+	FRAME_JOB,      /* kind, path, edit, id, origin, huge; descriptors: out, err, samples */
+	FRAME_SWAP,     /* edit */
+	FRAME_ROLLBACK, /* path, to */
+	FRAME_PAGES,    /* path */
 	FRAME_VERBS
 };
 
-enum { FRAME_MAX = 64 * 1024, FRAME_FDS = 3, FRAME_ARGS = 256 };
+enum frame_event {
+	FRAME_LOOKED = FRAME_VERBS, /* task, status, why, id, origin, uid, bytes, stamp, artifact,
+				       refused, table at and n, map at and n; 0 or 1 descriptor */
+	FRAME_ENDED,                /* task, later, why, status, id, origin, blob at and n;
+				       0 or 1 descriptor */
+	FRAME_SWAPPED               /* task, status, why, from, to */
+};
+
+enum { FRAME_MAX = 64 * 1024, FRAME_FDS = 3 };
 
 /* ---- writing ---- */
 void frame_u32(struct buf *b, uint32_t v);
 void frame_u64(struct buf *b, uint64_t v);
 void frame_str(struct buf *b, const char *s); /* NULL is "" */
 void frame_id(struct buf *b, const struct build_id *id);
-/* A NULL-terminated list, NULL = empty. */
-void frame_list(struct buf *b, char *const *s);
 
 /* ---- reading: past the end or of a wrong form sets bad, and gives 0, "" ---- */
 struct frame_in {
@@ -52,7 +65,6 @@ uint32_t frame_get_u32(struct frame_in *in);
 uint64_t frame_get_u64(struct frame_in *in);
 char *frame_get_str(struct frame_in *in); /* never NULL; no NUL inside */
 struct build_id frame_get_id(struct frame_in *in);
-char **frame_get_list(struct frame_in *in); /* NULL-terminated; at most FRAME_ARGS */
 /* Nothing bad, and nothing left over. */
 bool frame_whole(const struct frame_in *in);
 
@@ -63,6 +75,7 @@ struct frame {
 	int fd[FRAME_FDS]; /* owned by the receiver */
 	unsigned nfd;
 };
+/* 0, or -1; errno EAGAIN where the socket does not block and is full. */
 int frame_send(int sock, const struct buf *b, const int *fd, unsigned nfd, struct err *e);
 /* 1 received, 0 the other side is gone, -1 error or a frame out of form. */
 int frame_receive(int sock, struct frame *f, struct err *e);

@@ -1,7 +1,6 @@
 #include "managerd/idlewatch.h"
 #include "common/mem.h"
 #include "common/publish.h"
-#include "managerd/procs.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -18,8 +17,10 @@ struct idlewatch {
 	struct idle idle;
 	void (*fn)(enum idle_state s, void *arg);
 	void *arg;
-	pid_t own;
-	double own_ended; /* CPU time of sessions that are gone */
+	bool own; /* it runs */
+	double (*ask_own)(void *arg);
+	void *ask_own_arg;
+	double own_ended; /* CPU time of jobs that are gone */
 	double own_now;   /* of the present one */
 	bool battery, told;
 	double battery_at;
@@ -93,9 +94,10 @@ static double monotonic(void)
 
 static void read_own(struct idlewatch *w)
 {
-	double now = w->own ? procs_session_cpu(w->own) : 0;
+	double now = w->ask_own ? w->ask_own(w->ask_own_arg) : -1;
 
-	/* A process that ends takes its share along: the sum must not shrink. */
+	w->own = now >= 0;
+	/* A process that ends may take its share along: the sum must not shrink. */
 	if (now > w->own_now)
 		w->own_now = now;
 }
@@ -104,7 +106,8 @@ static void read_machine(struct idlewatch *w, struct idle_reading *r)
 {
 	struct buf text = {0};
 
-	*r = (struct idle_reading){.time_s = monotonic(), .psi = -1, .own = w->own != 0};
+	read_own(w);
+	*r = (struct idle_reading){.time_s = monotonic(), .psi = -1, .own = w->own};
 	if (!file_read("/proc/stat", FILE_MAX, &text, NULL))
 		idlewatch_parse_stat(
 		    buf_cstr(&text), (double)sysconf(_SC_CLK_TCK), &r->total_s, &r->idle_s);
@@ -112,7 +115,6 @@ static void read_machine(struct idlewatch *w, struct idle_reading *r)
 	if (!file_read("/proc/pressure/cpu", FILE_MAX, &text, NULL))
 		idlewatch_parse_psi(buf_cstr(&text), &r->psi);
 	buf_free(&text);
-	read_own(w);
 	r->own_s = w->own_ended + w->own_now;
 	if (!w->idle.primed || r->time_s - w->battery_at >= BATTERY_EVERY_S) {
 		w->battery = idlewatch_battery("/sys/class/power_supply");
@@ -173,11 +175,12 @@ void idlewatch_policy(struct idlewatch *w, const struct idle_policy *p)
 	uv_timer_again(&w->timer);
 }
 
-void idlewatch_own(struct idlewatch *w, pid_t session)
+void idlewatch_own(struct idlewatch *w, double (*fn)(void *arg), void *arg)
 {
 	w->own_ended += w->own_now;
 	w->own_now = 0;
-	w->own = session;
+	w->ask_own = fn;
+	w->ask_own_arg = arg;
 }
 
 const struct idle *idlewatch_state(const struct idlewatch *w)

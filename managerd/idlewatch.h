@@ -21,8 +21,9 @@ struct idlewatch;
 struct idlewatch *idlewatch_start(uv_loop_t *loop, const struct idle_policy *p,
     void (*fn)(enum idle_state s, void *arg), void *arg, struct err *e);
 void idlewatch_policy(struct idlewatch *w, const struct idle_policy *p);
-/* The session (= process group leader) of the job whose CPU time is ours; 0 = none. */
-void idlewatch_own(struct idlewatch *w, pid_t session);
+/* Asked at each tick for the CPU seconds of the job whose time is ours, from 0 on
+ * for each job; -1 = it does not run. fn NULL: there is none. */
+void idlewatch_own(struct idlewatch *w, double (*fn)(void *arg), void *arg);
 /* The last answer, with its numbers and reason. */
 const struct idle *idlewatch_state(const struct idlewatch *w);
 /* Closes the timer; frees itself on a later turn of the loop. */

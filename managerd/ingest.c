@@ -1,12 +1,10 @@
 #include "managerd/ingest.h"
+#include "managerd/pool.h"
 #include "common/log.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,6 +19,8 @@ struct client {
 	uid_t uid;
 	struct wire_hello hello;
 	bool greeted, closing;
+	bool held;           /* the batch at the begin of buf is not taken yet … */
+	uint64_t held_since; /* … by uv_now() */
 	VEC(struct wire_ack) taken; /* batches that wait for the commit */
 	int handles;
 };
@@ -59,10 +59,11 @@ static void maybe_free(struct ingest *in)
 	free(in);
 }
 
-static void client_closed(uv_handle_t *h)
+/* The last of its handles and syncs frees it. */
+static void client_release(struct client *c)
 {
-	struct client *c = h->data, **p;
 	struct ingest *in = c->in;
+	struct client **p;
 
 	if (--c->handles)
 		return;
@@ -74,6 +75,11 @@ static void client_closed(uv_handle_t *h)
 	vec_free(&c->taken);
 	free(c);
 	maybe_free(in);
+}
+
+static void client_closed(uv_handle_t *h)
+{
+	client_release(h->data);
 }
 
 static void client_close(struct client *c)
@@ -140,10 +146,44 @@ void ingest_want(struct ingest *in, const struct wire_want *w)
 			send_want(c);
 }
 
+struct sync { /* acknowledgements that wait for the disk */
+	struct client *c;
+	struct answer *a;
+	int fd, error;
+};
+
+static void run_sync(void *arg)
+{
+	struct sync *s = arg;
+
+	s->error = s->fd >= 0 && fdatasync(s->fd) ? errno : 0;
+}
+
+static void synced(void *arg)
+{
+	struct sync *s = arg;
+
+	if (s->error)
+		refuse(s->c, strerror(s->error));
+	if (s->c->closing)
+		answer_sent(&s->a->req, 0);
+	else
+		send_answer(s->c, s->a);
+	client_release(s->c);
+	free(s);
+}
+
+static bool held_long_enough(const struct client *c)
+{
+	return c->held && uv_now(c->in->loop) - c->held_since >= INGEST_HOLD_MS;
+}
+
 /* Commits what was taken, and says so. */
 static void commit(struct client *c)
 {
+	struct ingest *in = c->in;
 	struct answer *a;
+	struct sync *s;
 	struct err e;
 	size_t i;
 
@@ -159,7 +199,10 @@ static void commit(struct client *c)
 	for (i = 0; i < c->taken.n; i++)
 		wire_put_ack(&a->frame, &c->taken.v[i]);
 	c->taken.n = 0;
-	send_answer(c, a);
+	s = xcalloc(1, sizeof *s);
+	*s = (struct sync){.c = c, .a = a, .fd = in->ops.log ? in->ops.log(in->ops.arg) : -1};
+	c->handles++;
+	pool_run(s->fd >= 0 ? in->loop : NULL, run_sync, synced, s);
 }
 
 static int take_hello(struct client *c, const void *frame, size_t n, struct err *e)
@@ -190,14 +233,16 @@ static int take_batch(struct client *c, void *frame, size_t n, struct err *e)
 	rc = wire_get_batch(frame, n, &a, &b, e);
 	if (rc == 0 && b.taken >> INGEST_MAX_TAKEN_BITS)
 		rc = err_set(e, "a batch of more samples than a machine takes");
-	if (rc == 0 && c->in->ops.batch(c->in->ops.arg, &c->hello, &b, e)) {
-		c->taken.n = 0;
-		rc = -1;
+	if (rc == 0) {
+		rc = c->in->ops.batch(c->in->ops.arg, &c->hello, &b, held_long_enough(c), e);
+		if (rc < 0)
+			c->taken.n = 0;
 	}
 	if (rc == 0)
 		vec_push(&c->taken, (struct wire_ack){b.session, b.seq});
 	wire_wipe_regs(&b);
-	explicit_bzero(frame, n);
+	if (rc != 1)
+		explicit_bzero(frame, n);
 	stack_wipe();
 	arena_free(&a);
 	return rc;
@@ -223,23 +268,59 @@ static void frame_late(uv_timer_t *t)
 	refuse(t->data, "silent in the middle of a frame");
 }
 
+static void give_space(uv_handle_t *h, size_t suggested, uv_buf_t *out);
+static void got_bytes(uv_stream_t *s, ssize_t n, const uv_buf_t *b);
+static void take_frames(struct client *c);
+
+static void held_over(uv_timer_t *t)
+{
+	take_frames(t->data);
+}
+
+static void hold(struct client *c)
+{
+	if (!c->held)
+		c->held_since = uv_now(c->in->loop);
+	c->held = true;
+	uv_read_stop((uv_stream_t *)&c->pipe);
+	uv_timer_start(&c->timer, held_over,
+	    held_long_enough(c) ? 0 : c->held_since + INGEST_HOLD_MS - uv_now(c->in->loop), 0);
+}
+
+static void let_go(struct client *c)
+{
+	if (!c->held)
+		return;
+	c->held = false;
+	uv_timer_stop(&c->timer);
+	if (uv_read_start((uv_stream_t *)&c->pipe, give_space, got_bytes))
+		client_close(c);
+}
+
 static void take_frames(struct client *c)
 {
 	enum wire_type type;
 	struct err e;
 	size_t at = 0;
+	bool wait = false;
 	long n = 0;
+	int rc;
 
-	while (!c->closing && at < c->buf.n) {
+	while (!c->closing && !wait && at < c->buf.n) {
 		n = wire_frame(c->buf.p + at, c->buf.n - at, &type, &e);
 		if (n == 0)
 			break;
-		if (n < 0 || take_frame(c, type, c->buf.p + at, (size_t)n, &e)) {
+		rc = n < 0 ? -1 : take_frame(c, type, c->buf.p + at, (size_t)n, &e);
+		if (rc < 0) {
 			commit(c);
 			refuse(c, e.text);
 			return;
 		}
-		at += (size_t)n;
+		wait = rc == 1;
+		if (!wait) {
+			let_go(c);
+			at += (size_t)n;
+		}
 	}
 	commit(c);
 	if (c->closing)
@@ -247,7 +328,9 @@ static void take_frames(struct client *c)
 	memmove(c->buf.p, c->buf.p + at, c->buf.n - at);
 	c->buf.n -= at;
 	explicit_bzero(c->buf.p + c->buf.n, at); /* what was moved may be half a secret */
-	if (!c->buf.n)
+	if (wait)
+		hold(c);
+	else if (!c->buf.n)
 		uv_timer_stop(&c->timer);
 	else if (at || !uv_is_active((uv_handle_t *)&c->timer))
 		uv_timer_start(&c->timer, frame_late, FRAME_TIMEOUT_MS, 0);
@@ -277,6 +360,15 @@ static void got_bytes(uv_stream_t *s, ssize_t n, const uv_buf_t *b)
 		else
 			client_close(c);
 	}
+}
+
+void ingest_resume(struct ingest *in)
+{
+	struct client *c;
+
+	for (c = in->client; c; c = c->next)
+		if (c->held && !c->closing)
+			take_frames(c);
 }
 
 static int peer_uid(uv_pipe_t *pipe, uid_t *uid)
@@ -362,33 +454,4 @@ void ingest_stop(struct ingest *in)
 const struct ingest_status *ingest_status(const struct ingest *in)
 {
 	return &in->status;
-}
-
-int listen_unix(const char *path, mode_t mode, struct err *e)
-{
-	struct sockaddr_un a = {.sun_family = AF_UNIX};
-	int fd;
-
-	if (strlen(path) >= sizeof a.sun_path)
-		return err_set(e, "%s: path of a socket with more than %zu bytes", path,
-		    sizeof a.sun_path - 1);
-	strcpy(a.sun_path, path);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return err_sys(e, "socket");
-	if (connect(fd, (struct sockaddr *)&a, sizeof a) == 0 || errno == EAGAIN) {
-		close(fd);
-		return err_set(e, "%s: another manager answers there", path);
-	}
-	if (unlink(path) && errno != ENOENT) {
-		err_sys(e, "%s: cannot be replaced", path);
-		close(fd);
-		return -1;
-	}
-	if (bind(fd, (struct sockaddr *)&a, sizeof a) || chmod(path, mode) || listen(fd, 16)) {
-		err_sys(e, "%s", path);
-		close(fd);
-		return -1;
-	}
-	return fd;
 }

@@ -9,29 +9,20 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DAY_MS = 86400000 };
+enum { DAY_MS = 86400000, WHY_MAX = 256, HELD_MAX = 200 };
 
-/* A change by hand to the present layout; it would be lost with the next. */
-static const char *changed(struct manager *m, struct module *mod)
-{
-	struct err e;
-
-	if (!mod->whole_known && priv_unchanged(m->o.priv, mod->row.path, &mod->row.current, &e))
-		mod->changed = xstrdup(e.text);
-	mod->whole_known = true;
-	return mod->changed;
-}
-
-/* Why a module may not be changed at all; NULL = it may. */
+/* Why a module may not be changed at all; NULL = it may. The parent, which knows
+ * more (the file's rights, its package, whether it was changed by hand), has said
+ * so when it looked at it. */
 static const char *excluded(struct manager *m, struct module *mod, char *text, size_t n)
 {
 	const struct conf_module *policy = conf_module_for(m->o.conf, mod->row.path);
 	struct err e;
-	size_t i;
 
 	if (policy && policy->action != CONF_OPTIMIZE) {
-		snprintf(text, n, "%s:%u: the policy only lets it be %s", m->o.conf->path,
-		    policy->line, policy->action == CONF_OBSERVE ? "observed" : "ignored");
+		err_set(&e, "%s:%u: the policy only lets it be %s", m->o.conf->path, policy->line,
+		    policy->action == CONF_OBSERVE ? "observed" : "ignored");
+		err_fit(text, n, e.text);
 		return text;
 	}
 	if (mod->row.state == MODULE_NO_ARTIFACT || mod->row.state == MODULE_GONE)
@@ -41,24 +32,7 @@ static const char *excluded(struct manager *m, struct module *mod, char *text, s
 		    (unsigned)geteuid());
 		return text;
 	}
-	if (priv_swap_check(m->o.priv, mod->row.path, &e) != SWAP_OK) {
-		snprintf(text, n, "%.250s", e.text);
-		return text;
-	}
-	if (changed(m, mod))
-		return mod->changed;
-	if (mod->package_unknown) {
-		snprintf(text, n, "its package cannot be told: %.200s", mod->package_unknown);
-		return text;
-	}
-	for (i = 0; i < m->o.conf->packages.n; i++)
-		if (mod->package && !strcmp(m->o.conf->packages.v[i], mod->package))
-			return NULL;
-	if (!mod->package)
-		return NULL;
-	snprintf(
-	    text, n, "belongs to the package %s, which the policy does not name", mod->package);
-	return text;
+	return mod->refused;
 }
 
 void judge_idle(struct manager *m, char *text, size_t n)
@@ -87,13 +61,14 @@ static double change_of_usage(struct manager *m, struct module *mod, int64_t now
 	return d < 1 ? fmax(0, d - noise) : d;
 }
 
-static uint64_t edits_today(struct manager *m, int64_t now)
+/* Of the programs of one user: nobody's failures use up what others have. */
+static uint64_t edits_today(struct manager *m, uint32_t uid, int64_t now)
 {
 	uint64_t swapped = 0, failed = 0;
 	struct err e;
 
-	if (store_count_events(m->store, 0, EVENT_SWAPPED, now - DAY_MS, &swapped, &e) ||
-	    store_count_events(m->store, 0, EVENT_FAILED, now - DAY_MS, &failed, &e))
+	if (store_count_events(m->store, 0, uid, EVENT_SWAPPED, now - DAY_MS, &swapped, &e) ||
+	    store_count_events(m->store, 0, uid, EVENT_FAILED, now - DAY_MS, &failed, &e))
 		log_error("%s", e.text);
 	return swapped + failed;
 }
@@ -103,23 +78,31 @@ void judge(struct manager *m, struct module *mod, const struct change_entry *c, 
 {
 	struct store_module *r = &mod->row;
 	struct profile_sum sum = profile_total(&mod->now, now, manager_half_life(m));
-	char why[256], idle[256];
-	struct decide_in in = {.held = r->held_why,
+	char why[WHY_MAX], fit[WHY_MAX], held[HELD_MAX], idle[256];
+	struct decide_in in = {.held = r->held_why ? held : NULL,
 	    .held_left_s = r->held_until_ms < 0 ? -1 : (double)(r->held_until_ms - now) / 1000,
 	    .samples = sum.samples,
 	    .understood = sum.understood,
 	    .outside = r->outside_aged * age_factor(now - r->outside_ms, manager_half_life(m)),
+	    .uid = r->uid,
 	    .laid_out = !build_id_equal(&r->current, &r->origin),
 	    .have_gain = mod->scored,
 	    .gain = r->gain,
 	    .since_swap_s = r->layout_ms ? (double)(now - r->layout_ms) / 1000 : -1,
-	    .edits_today = (unsigned)edits_today(m, now),
+	    .edits_today = (unsigned)edits_today(m, r->uid, now),
 	    .idle = idlewatch_state(m->idle)->state == IDLE_YES,
 	    .idle_text = idle,
 	    .asked = c != NULL,
 	    .forced = c && c->force};
 
+	/* Of what is too long the middle goes, which is of a path. */
 	in.excluded = excluded(m, mod, why, sizeof why);
+	if (in.excluded) {
+		err_fit(fit, sizeof fit, in.excluded);
+		in.excluded = fit;
+	}
+	if (in.held)
+		err_fit(held, sizeof held, r->held_why);
 	in.change = in.laid_out ? change_of_usage(m, mod, now) : 1;
 	judge_idle(m, idle, sizeof idle);
 	decide(m->o.conf, &in, d);

@@ -1,17 +1,13 @@
 #include "managerd/manager.h"
 #include "common/log.h"
-#include "common/publish.h"
-#include "managerd/hugepages.h"
-#include "managerd/trust.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { TICK_MS = 1000, TROUBLE_MS = 10000 };
+enum { TICK_MS = 1000, TROUBLE_MS = 10000, LONG_TURN_NS = 20000000 };
 
 int64_t manager_now_ms(void)
 {
@@ -19,6 +15,13 @@ int64_t manager_now_ms(void)
 
 	clock_gettime(CLOCK_REALTIME, &t);
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+bool manager_sooner(const struct turns *t, const struct module *a, const struct module *b)
+{
+	uint64_t x = turns_last(t, a->row.uid), y = turns_last(t, b->row.uid);
+
+	return x != y ? x < y : a->row.mapped > b->row.mapped;
 }
 
 double manager_half_life(const struct manager *m)
@@ -46,13 +49,13 @@ int manager_end(struct manager *m, int rc, struct err *e)
 
 static int open_store(struct manager *m, struct err *e)
 {
-	char *path = xasprintf("%s/morph.db", priv_home(m->o.priv));
+	char *path = xasprintf("%s/morph.db", m->o.home);
 
 	m->store = store_open(path, e);
 	free(path);
-	if (!m->store || modules_open(&m->modules, m->store, m->o.conf, e))
+	if (!m->store || modules_open(&m->modules, m->store, m->o.priv, m->o.conf, e))
 		return -1;
-	m->modules.tables = xasprintf("%s/witness", priv_home(m->o.priv));
+	m->modules.tables = xasprintf("%s/witness", m->o.home);
 	modules_sweep_tables(&m->modules);
 	return 0;
 }
@@ -76,7 +79,7 @@ static void recover(struct manager *m)
 	struct err e;
 	size_t i;
 
-	if (priv_recover(m->o.priv, note_outcome, &r, &e))
+	if (priv_recovered(m->o.priv, note_outcome, &r, &e))
 		log_error("%s", e.text);
 	for (i = 0; i < r.v.n; i++) {
 		record_recovered(m, &r.v.v[i]);
@@ -90,34 +93,58 @@ static void recover(struct manager *m)
 
 void manager_load_pages(const struct manager *m, const struct module *mod)
 {
-	struct trusted t;
-	struct err e;
-
-	if (mod->row.state != MODULE_LAID_OUT || !conf_huge_pages_for(m->o.conf, mod->row.path))
-		return;
-	if (trust_open(mod->row.path, (uid_t)-1, &t, &e) < 0 || hugepages_load(t.fd, &e))
-		log_info("%s: not loaded by huge pages: %s", mod->row.path, e.text);
-	trust_close(&t);
+	if (mod->row.state == MODULE_LAID_OUT && conf_huge_pages_for(m->o.conf, mod->row.path))
+		priv_load_pages(m->o.priv, mod->row.path);
 }
 
-static char *monitor_socket(const struct manager *m)
+static int store_log_of(void *manager)
 {
-	return xasprintf("%s/monitor.sock", m->o.run_dir);
+	struct manager *m = manager;
+
+	return store_log(m->store);
 }
 
 static int start_ingest(struct manager *m, struct err *e)
 {
-	struct ingest_ops ops = {batch_take, batch_commit, m};
-	char *path = monitor_socket(m);
-	/* Who may connect is checked by its uid; the mode only keeps strangers
-	 * from trying. */
-	int fd = listen_unix(path, m->o.user ? 0600 : 0666, e);
+	struct ingest_ops ops = {batch_take, batch_commit, store_log_of, m};
 
-	free(path);
-	if (fd < 0)
-		return -1;
-	m->ingest = ingest_start(m->loop, fd, m->o.monitor_uid, &ops, e);
+	m->ingest = ingest_start(m->loop, m->o.monitors, m->o.monitor_uid, &ops, e);
 	return m->ingest ? 0 : -1;
+}
+
+static void parent_spoke(uv_poll_t *p, int status, int events)
+{
+	struct manager *m = p->data;
+
+	priv_dispatch(m->o.priv);
+}
+
+static uint64_t thread_cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Between two waits; only what is out of the ordinary is said. */
+static void turn_ended(uv_prepare_t *h)
+{
+	struct manager *m = h->data;
+	uint64_t now = uv_hrtime(), idle = uv_metrics_idle_time(m->loop);
+	uint64_t worked = now - m->turn_ns - (idle - m->turn_idle_ns);
+	uint64_t cpu = thread_cpu_ns(), used = cpu - m->turn_cpu_ns;
+
+	if (m->turn_ns && worked > LONG_TURN_NS &&
+	    (worked > m->longest_ns || used > m->longest_cpu_ns)) {
+		m->longest_ns = worked > m->longest_ns ? worked : m->longest_ns;
+		m->longest_cpu_ns = used > m->longest_cpu_ns ? used : m->longest_cpu_ns;
+		log_debug("longest turn of the loop: %.0f ms, %.0f ms of CPU time",
+		    (double)worked / 1e6, (double)used / 1e6);
+	}
+	m->turn_ns = now;
+	m->turn_idle_ns = idle;
+	m->turn_cpu_ns = cpu;
 }
 
 static int start_idlewatch(struct manager *m, struct err *e)
@@ -137,6 +164,23 @@ static void tick(uv_timer_t *t)
 	cycle_turn(t->data);
 }
 
+static void start_handles(struct manager *m)
+{
+	uv_timer_init(m->loop, &m->tick);
+	uv_timer_init(m->loop, &m->soon);
+	uv_poll_init(m->loop, &m->parent, priv_events(m->o.priv));
+	uv_prepare_init(m->loop, &m->turn);
+	m->tick.data = m->soon.data = m->parent.data = m->turn.data = m;
+	uv_poll_start(&m->parent, UV_READABLE, parent_spoke);
+	uv_prepare_start(&m->turn, turn_ended);
+	uv_unref((uv_handle_t *)&m->turn);
+}
+
+static void want_again(void *manager)
+{
+	registers_want(manager);
+}
+
 struct manager *manager_start(uv_loop_t *loop, const struct manager_options *o, struct err *e)
 {
 	struct manager *m = xcalloc(1, sizeof *m);
@@ -147,14 +191,19 @@ struct manager *manager_start(uv_loop_t *loop, const struct manager_options *o, 
 	m->o = *o;
 	m->loop = loop;
 	m->started_ms = manager_now_ms();
-	uv_timer_init(loop, &m->tick);
-	m->tick.data = m;
+	m->looks = looks_new(o->priv, cycle_looked, m);
+	start_handles(m);
 	if (open_store(m, e) == 0) {
 		recover(m);
 		for (i = 0; i < m->modules.module.n; i++)
 			manager_load_pages(m, m->modules.module.v[i]);
 		if (start_idlewatch(m, e) == 0 && start_ingest(m, e) == 0) {
 			registers_want(m);
+			/* Not before: its threads come after confine(). */
+			m->modules.loop = loop;
+			m->modules.loaded = cycle_loaded;
+			m->modules.tabled = want_again;
+			m->modules.loaded_arg = m;
 			uv_timer_start(&m->tick, tick, period, period);
 			return m;
 		}
@@ -170,28 +219,38 @@ void manager_stop(struct manager *m)
 	if (m->stopping)
 		return;
 	m->stopping = true;
-	cycle_cancel(m);
-	if (m->ingest) {
-		char *path = monitor_socket(m);
-
-		ingest_stop(m->ingest);
-		m->ingest = NULL;
-		unlink(path);
-		free(path);
-	}
+	work_cancel(m);
+	looks_free(m->looks);
+	m->looks = NULL;
+	ingest_stop(m->ingest);
+	m->ingest = NULL;
 	uv_close((uv_handle_t *)&m->tick, NULL);
-	/* A step that ends still tells the idle watch. */
-	if (m->idle && !m->work.step) {
+	uv_close((uv_handle_t *)&m->soon, NULL);
+	uv_close((uv_handle_t *)&m->turn, NULL);
+	manager_rest(m);
+}
+
+void manager_rest(struct manager *m)
+{
+	/* The parent reports the end of a step; the idle watch hears of it. */
+	if (!m->stopping || m->resting || m->work.step || m->table)
+		return;
+	m->resting = true;
+	uv_close((uv_handle_t *)&m->parent, NULL);
+	if (m->idle)
 		idlewatch_stop(m->idle);
-		m->idle = NULL;
-	}
+	m->idle = NULL;
 }
 
 void manager_free(struct manager *m)
 {
 	changes_free(m);
+	vec_free(&m->learn);
 	modules_close(&m->modules);
 	store_close(m->store);
+	turns_free(&m->due_turns);
+	turns_free(&m->change_turns);
+	turns_free(&m->table_turns);
 	free(m->want.id);
 	free(m);
 }
@@ -219,7 +278,7 @@ static size_t count_modules(const struct manager *m)
 
 int manager_status(struct manager *m, struct manager_status *s, struct err *e)
 {
-	static const char *const step[] = {NULL, "score", "edit", "verify", "swap", "package"};
+	static const char *const step[] = {NULL, "score", "edit", "verify", "swap"};
 	const struct idle *idle = idlewatch_state(m->idle);
 	const struct module *mod;
 
@@ -242,9 +301,9 @@ int manager_status(struct manager *m, struct manager_status *s, struct err *e)
 		s->working_since_ms = m->work.since_ms;
 	}
 	if (store_accounting(m->store, &s->samples, e) ||
-	    store_count_events(m->store, 0, EVENT_SWAPPED, 0, &s->swaps, e) ||
-	    store_count_events(m->store, 0, EVENT_ROLLED_BACK, 0, &s->rollbacks, e) ||
-	    store_count_events(m->store, 0, EVENT_FAILED, 0, &s->failures, e))
+	    store_count_events(m->store, 0, -1, EVENT_SWAPPED, 0, &s->swaps, e) ||
+	    store_count_events(m->store, 0, -1, EVENT_ROLLED_BACK, 0, &s->rollbacks, e) ||
+	    store_count_events(m->store, 0, -1, EVENT_FAILED, 0, &s->failures, e))
 		return -1;
 	return 0;
 }
@@ -288,20 +347,6 @@ bool manager_can_rollback(struct manager *m, uint64_t module)
 	return mod && record_rollback_target(m, mod, &to, NULL);
 }
 
-static void kick(uv_timer_t *t)
-{
-	uv_timer_start(t, tick, uv_timer_get_repeat(t), uv_timer_get_repeat(t));
-	cycle_turn(t->data);
-}
-
-/* The change begins on the next turn of the loop, after its asker has its answer. */
-static void begin_soon(struct manager *m)
-{
-	uint64_t period = uv_timer_get_repeat(&m->tick);
-
-	uv_timer_start(&m->tick, kick, 0, period);
-}
-
 static int check_free(struct manager *m, uint64_t module, uint64_t *change, struct err *e)
 {
 	struct change_entry *c = change_of_module(m, module);
@@ -337,7 +382,8 @@ int manager_reoptimize(
 			vec_push(&c->todo, mod->row.id);
 	}
 	*change = c->c.id;
-	begin_soon(m);
+	/* After its asker has its answer. */
+	cycle_soon(m);
 	return MANAGER_OK;
 }
 
@@ -364,10 +410,11 @@ int manager_rollback(
 	if (!record_rollback_target(m, mod, &to, e))
 		return MANAGER_REFUSED;
 	if (m->work.module == module && m->work.step)
-		cycle_cancel(m);
+		work_cancel(m);
 	c = change_add(m, CHANGE_ROLLBACK, module, mod->row.path, uid, false);
 	vec_push(&c->todo, module);
 	*change = c->c.id;
-	begin_soon(m);
+	/* After its asker has its answer. */
+	cycle_soon(m);
 	return MANAGER_OK;
 }

@@ -112,12 +112,13 @@ static int get_func(struct map_table *t, const uint8_t **p, const uint8_t *end)
 
 int map_table_decode(const void *blob, size_t n, struct map_table *t, struct err *e)
 {
-	const uint8_t *p = blob, *end = p + n;
+	const uint8_t *p = blob, *end;
 	uint64_t i, count;
 
 	*t = (struct map_table){0};
 	if (n < sizeof magic || memcmp(p, magic, sizeof magic))
 		return err_set(e, "function table: not one");
+	end = p + n;
 	p += sizeof magic;
 	if (uleb_read(&p, end, &count))
 		goto garbled;
@@ -170,6 +171,27 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
+/* Those of one segment come in their order, and sorting takes a copy of them all. */
+static void sort_ranges(struct map *m)
+{
+	size_t i;
+
+	for (i = 1; i < m->range.n; i++)
+		if (m->range.v[i].start < m->range.v[i - 1].start) {
+			qsort(m->range.v, m->range.n, sizeof *m->range.v, by_start);
+			return;
+		}
+}
+
+/* Ranges stay for long; what growing left over goes. */
+static void fit(struct map *m)
+{
+	if (!m->range.n)
+		return;
+	m->range.v = xrealloc(m->range.v, m->range.n, sizeof *m->range.v);
+	m->range.cap = m->range.n;
+}
+
 int map_make(const struct blockmap *b, const struct map_table *t, struct map *m, struct err *e)
 {
 	const struct map_func *f = NULL;
@@ -194,11 +216,17 @@ int map_make(const struct blockmap *b, const struct map_table *t, struct map *m,
 			return err_set(e, "block map: block %u at 0x%llx lies in no segment", k->id,
 			    (unsigned long long)k->addr);
 		}
-		vec_push(&m->range, (struct map_range){off, off + k->size, f->slot + k->id,
-					(uint32_t)(f - t->func.v)});
+		if (off + k->size > UINT32_MAX) {
+			map_free(m);
+			return err_set(e, "block map: block %u at 0x%llx lies beyond 4 GiB of the"
+					  " file",
+			    k->id, (unsigned long long)k->addr);
+		}
+		vec_push(&m->range, (struct map_range){(uint32_t)off, (uint32_t)off + k->size,
+					f->slot + k->id});
 	}
-	if (m->range.n)
-		qsort(m->range.v, m->range.n, sizeof *m->range.v, by_start);
+	fit(m);
+	sort_ranges(m);
 	for (i = 1; i < m->range.n; i++)
 		if (m->range.v[i].start < m->range.v[i - 1].end) {
 			off = m->range.v[i].start;
@@ -210,7 +238,7 @@ int map_make(const struct blockmap *b, const struct map_table *t, struct map *m,
 	return 0;
 }
 
-/* Two pieces for each range, at most. */
+/* A piece for each range, at most. */
 void map_index(struct map *m)
 {
 	const struct map_range *r = m->range.v;
@@ -221,7 +249,7 @@ void map_index(struct map *m)
 	if (!n)
 		return;
 	last = r[n - 1].end - 1 - r[0].start;
-	for (m->shift = 0; last >> m->shift >= 2 * n; m->shift++)
+	for (m->shift = 0; last >> m->shift >= n; m->shift++)
 		;
 	for (i = k = 0; k <= last >> m->shift; k++) {
 		while (r[i].end - r[0].start <= (uint64_t)k << m->shift)
@@ -229,6 +257,8 @@ void map_index(struct map *m)
 		vec_push(&m->first, (uint32_t)i);
 	}
 	vec_push(&m->first, (uint32_t)n - 1);
+	m->first.v = xrealloc(m->first.v, m->first.n, sizeof *m->first.v);
+	m->first.cap = m->first.n;
 }
 
 void map_free(struct map *m)

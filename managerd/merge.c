@@ -61,13 +61,13 @@ void profile_move(struct profile_func *to, struct profile_func *from)
 	to->came = from->came;
 	to->call = from->call;
 	to->as_of_ms = from->as_of_ms;
-	to->dirty = true;
+	to->dirty = from->dirty;
 	memset(&from->edge, 0, sizeof from->edge);
 	memset(&from->came, 0, sizeof from->came);
 	memset(&from->call, 0, sizeof from->call);
 }
 
-void profile_copy(struct profile *to, const struct profile *from)
+static void copy(struct profile *to, const struct profile *from, bool all)
 {
 	const struct profile_func *f;
 	struct profile_func *g;
@@ -76,6 +76,8 @@ void profile_copy(struct profile *to, const struct profile *from)
 	*to = (struct profile){0};
 	for (i = 0; i < from->func.n; i++) {
 		f = &from->func.v[i];
+		if (!all && !f->as_of_ms)
+			continue;
 		g = profile_put(to, &f->key, f->name, f->tu, f->opaque, f->nblock);
 		memcpy(g->block, f->block, f->nblock * sizeof *f->block);
 		for (j = 0; j < f->edge.n; j++)
@@ -87,6 +89,16 @@ void profile_copy(struct profile *to, const struct profile *from)
 		g->as_of_ms = f->as_of_ms;
 		g->dirty = true;
 	}
+}
+
+void profile_copy(struct profile *to, const struct profile *from)
+{
+	copy(to, from, true);
+}
+
+void profile_copy_used(struct profile *to, const struct profile *from)
+{
+	copy(to, from, false);
 }
 
 double age_factor(int64_t dt_ms, double half_life_s)

@@ -65,6 +65,8 @@ void profile_free(struct profile *p);
 /* Moves what a function of equal key and blocks has to another, which is empty. */
 void profile_move(struct profile_func *to, struct profile_func *from);
 void profile_copy(struct profile *to, const struct profile *from);
+/* Without the functions that have nothing. */
+void profile_copy_used(struct profile *to, const struct profile *from);
 
 /* What a sample of age dt is worth: 2^(-dt / half_life); 1 for dt <= 0. */
 double age_factor(int64_t dt_ms, double half_life_s);

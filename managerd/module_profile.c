@@ -36,16 +36,12 @@ int module_clear_layout(struct modules *ms, struct module *m, struct err *e)
 	return store_clear_profile(ms->store, m->row.id, PROFILE_LAYOUT, e);
 }
 
-int module_set_layout(struct modules *ms, struct module *m, struct profile *snapshot, struct err *e)
+int module_set_layout(
+    struct modules *ms, struct module *m, const struct profile *snapshot, struct err *e)
 {
 	if (module_load(ms, m, e) || module_clear_layout(ms, m, e))
 		return -1;
-	if (snapshot) {
-		m->layout = *snapshot;
-		*snapshot = (struct profile){0};
-	} else {
-		profile_copy(&m->layout, &m->now);
-	}
+	profile_copy_used(&m->layout, snapshot ? snapshot : &m->now);
 	module_count_bytes(ms, m);
 	return store_save_profile(ms->store, m->row.id, PROFILE_LAYOUT, &m->layout, e);
 }

@@ -35,14 +35,6 @@ void module_unload(struct modules *ms, struct module *m)
 	m->loaded = false;
 }
 
-void module_forget_package(struct module *m)
-{
-	free(m->package);
-	free(m->package_unknown);
-	m->package = m->package_unknown = NULL;
-	m->package_known = false;
-}
-
 void module_free(struct modules *ms, struct module *m)
 {
 	module_unload(ms, m);
@@ -50,8 +42,7 @@ void module_free(struct modules *ms, struct module *m)
 	free((char *)m->row.text);
 	free((char *)m->row.artifact);
 	free((char *)m->row.held_why);
-	module_forget_package(m);
-	free(m->changed);
+	free(m->refused);
 	free(m);
 }
 
@@ -124,6 +115,24 @@ struct module *module_add(struct modules *ms, const struct store_module *row)
 	return m;
 }
 
+void modules_pack(struct modules *ms)
+{
+	struct module *m;
+	size_t i, n = 0;
+
+	htab_free(&ms->by_path);
+	for (i = 0; i < ms->module.n; i++) {
+		m = ms->module.v[i];
+		if (!m->row.id) {
+			module_free(ms, m);
+			continue;
+		}
+		ms->module.v[n++] = m;
+		*htab_put_str(&ms->by_path, m->row.path, NULL) = n;
+	}
+	ms->module.n = n;
+}
+
 static int read_rows(struct modules *ms, struct err *e)
 {
 	struct store_module *row;
@@ -137,9 +146,10 @@ static int read_rows(struct modules *ms, struct err *e)
 	return rc;
 }
 
-int modules_open(struct modules *ms, struct store *s, const struct conf *c, struct err *e)
+int modules_open(
+    struct modules *ms, struct store *s, struct priv *p, const struct conf *c, struct err *e)
 {
-	*ms = (struct modules){.store = s, .conf = c};
+	*ms = (struct modules){.store = s, .priv = p, .conf = c};
 	return read_rows(ms, e);
 }
 
@@ -151,7 +161,8 @@ static void forget_all(struct modules *ms)
 		module_free(ms, ms->module.v[i]);
 	vec_free(&ms->module);
 	htab_free(&ms->by_path);
-	htab_free(&ms->refused);
+	htab_free(&ms->unfit);
+	htab_free(&ms->crowded);
 }
 
 void modules_close(struct modules *ms)

@@ -27,11 +27,13 @@ struct spot { /* where a file offset falls */
 
 static bool find_spot(const struct observer *o, uint64_t offset, struct spot *s)
 {
+	const struct map_func *f;
+
 	s->range = map_at(o->map, offset);
 	if (!s->range)
 		return false;
-	s->func = s->range->func;
-	s->block = s->range->slot - o->table->func.v[s->func].slot;
+	f = map_slot(o->table, s->range->slot, &s->block);
+	s->func = (uint32_t)(f - o->table->func.v);
 	s->at = (uint32_t)(offset - s->range->start);
 	return true;
 }

@@ -1,110 +1,186 @@
 /*
- * The short list of things the manager does to the machine, as verbs. With
- * --user they run in the manager itself. In system mode priv_start() forks:
- * the parent stays root and serves the verbs over a socket pair, the child
- * becomes the user `morph` and returns. The parent reads no artifact, no
- * assembly, no HTTP and no policy; it checks every argument before use, and
- * takes builds only from job folders it made itself. When either dies, so
- * does the other: a verb whose parent is gone ends the process.
+ * The manager's side of the privileged parent (managerd/parent/): the short list
+ * of things it may ask for. The parent opens and judges every file of a user
+ * itself, has it read by morph-inspect (managerd/inspect/inspect.h), and holds
+ * policy, package rule and trust; the manager opens nothing but its own store.
  *
- * STATE belongs to whom serves the verbs:
+ * Two kinds of requests. Short ones are answered at once. A task takes its time:
+ * it is begun, ends with one call of its callback from priv_dispatch(), and, where
+ * it is an edit, stays until it is dropped, since a verification and a swap name
+ * it. What a task may do follows from what it is, not from what is asked: a
+ * swap names an edit that this parent started, watched to its end and inspected.
  *
- *	lock              flock(2) of the one manager of this state
- *	jobs/NAME/        of one job; belongs to whom the job runs as
- *	cache/UID/        what the edits of a user keep (editor-driver/cache.h); theirs
- *	builds/ digests/ journal/  managerd/swap.h
- *	manager/          system mode: the child's own (store, spool)
+ * Thread rule: the loop's thread alone. When the parent is gone, the process ends.
  */
 #ifndef MORPH_MANAGERD_PRIV_H
 #define MORPH_MANAGERD_PRIV_H
 
+#include "common/buildid.h"
 #include "common/err.h"
-#include "managerd/swap.h"
+#include "common/mem.h"
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
-struct priv_options {
-	const char *state;  /* absolute; made when absent */
-	bool user;          /* --user: verbs run in this process */
-	uid_t uid;          /* system mode: whom the child becomes ("morph"), not 0 */
-	gid_t gid;
-	const char *run;    /* system mode: folder for the child's sockets, made and given to
-			       it, mode 0755; NULL = none */
-	const char *editor; /* absolute path of morph-edit */
-	char *const *const *verify; /* the policy's verify commands, each an argv, NULL-terminated,
-				       or NULL: in system mode no other is run. Not used after
-				       priv_start() returned */
+/* What the parent leaves open for the manager. */
+enum {
+	PRIV_FD_VERBS = 3, /* requests and their answers */
+	PRIV_FD_EVENTS,    /* ends of tasks */
+	PRIV_FD_POLICY,    /* a regular file: the policy's text; empty = defaults */
+	PRIV_FD_API,       /* listening sockets */
+	PRIV_FD_MONITOR
 };
 
 struct priv;
 
-/*
- * Takes the lock (or says which process has it), makes the folders, kills
- * what an earlier manager's jobs left running, removes their folders, and in
- * system mode forks and drops. Call it first, before threads, sockets, loop
- * and store. In the parent it never returns.
- */
-struct priv *priv_start(const struct priv_options *o, struct err *e);
-/* Where the manager keeps its own files: STATE, or STATE/manager in system
- * mode. Lives as long as p. */
-const char *priv_home(const struct priv *p);
-/* Gives up the lock; in system mode the parent exits. */
-void priv_stop(struct priv *p);
+struct priv *priv_connect(int verbs, int events);
+void priv_close(struct priv *p);
+/* Becomes readable when a task has ended. */
+int priv_events(const struct priv *p);
+/* Calls back for all tasks that have ended by now. */
+void priv_dispatch(struct priv *p);
 
-/* ---- verbs, synchronous ---- */
+/* ---- files ---- */
 
-struct priv_swap {
-	const char *module; /* absolute path */
-	const char *job;    /* whose build is to go in; NULL for rollback */
-	struct build_id from, to, origin; /* as in struct swap_order */
-	unsigned keep;
+struct priv_stamp { /* equal stamps: the same unchanged file */
+	uint64_t dev, ino, size;
+	int64_t mtime_ns, ctime_ns;
 };
-enum swap_status priv_swap(struct priv *p, const struct priv_swap *s, struct err *e);
-enum swap_status priv_rollback(struct priv *p, const struct priv_swap *s, struct err *e);
-int priv_swap_done(struct priv *p, const char *module, struct err *e);
-enum swap_status priv_swap_check(struct priv *p, const char *module, struct err *e);
-int priv_recover(struct priv *p,
-    void (*fn)(const struct swap_outcome *o, void *arg), void *arg, struct err *e);
-size_t priv_kept(struct priv *p, const char *module, struct arena *a,
-    const struct swap_kept **out);
-/* swap_unchanged(), read by the caller itself. */
-int priv_unchanged(
-    struct priv *p, const char *module, const struct build_id *id, struct err *e);
 
-/* ---- jobs: for edit.c ---- */
+/* The file at a path as it is now; -1: there is none that may be looked at. */
+int priv_stamp(struct priv *p, const char *path, struct priv_stamp *out);
+bool priv_stamp_equal(const struct priv_stamp *a, const struct priv_stamp *b);
 
-enum priv_job_kind { PRIV_BUILD = 1, PRIV_SCORE, PRIV_VERIFY, PRIV_TABLE };
+enum priv_look {
+	PRIV_FOLLOWED = 0, /* an artifact that may be trusted belongs to it: all is set */
+	PRIV_NO_ARTIFACT,  /* none, or one that may not be trusted or does not fit: why; uid, bytes,
+			      stamp and, where they are known, id and origin are set */
+	PRIV_GONE,         /* no regular file, or none with a build-id: why */
+	PRIV_LATER         /* could not be found out now: why */
+};
+
+struct priv_looked {
+	enum priv_look status;
+	const char *why;         /* "" when FOLLOWED */
+	struct build_id id, origin;
+	uid_t uid;               /* owner of the module */
+	uint64_t bytes;
+	struct priv_stamp stamp;
+	const char *artifact;    /* its path */
+	const char *refused;     /* FOLLOWED, with PRIV_JUDGE: why it must not be swapped (policy, set-user-id, hard
+				    links, package, changed by hand, …); "" = it may be */
+	const void *table, *map; /* map_table_encode(), blockmap_encode(): hostile until decoded */
+	size_t ntable, nmap;
+};
+/* Strings and blobs live until the callback returns. */
+typedef void priv_looked_fn(const struct priv_looked *r, void *arg);
+
+/*
+ * Looks at the file at an absolute path. hint[2] are build-ids under which its
+ * artifact may be filed besides its own (n = 0: none). PRIV_SHALLOW: where no artifact
+ * lies at any place that is known without reading the module, it is not read;
+ * id and origin are then not known. PRIV_JUDGE: whether it may be swapped is to be found
+ * out as well, for which the package manager may be asked. Returns the task, or 0
+ * with why.
+ */
+enum { PRIV_SHALLOW = 1, PRIV_JUDGE = 2 };
+uint64_t priv_look(struct priv *p, const char *path, const struct build_id hint[2], unsigned how,
+    priv_looked_fn *fn, void *arg, struct err *e);
+
+/* ---- jobs: an edit and what goes with it ---- */
+
+enum priv_job_kind { PRIV_BUILD = 1, PRIV_SCORE, PRIV_TABLE, PRIV_VERIFY };
 
 struct priv_job {
-	uint32_t kind;
-	bool layout;
-	bool huge;            /* BUILD: --with huge */
-	const char *module;   /* absolute path; the job runs as its owner */
-	const char *artifact; /* all but VERIFY */
-	const char *job;      /* VERIFY: of the build */
-	char *const *command; /* VERIFY: argv with {new}, {old} */
-	struct build_id origin; /* BUILD: the original build, which the editor compares its link
-				   with: the module or, when it is another build by now, the
-				   kept one; n = 0 or not kept: it compares with none */
-	uint64_t memory;      /* bytes of address space, 0 = no limit */
-	int samples;          /* all but VERIFY: descriptor of the text (TABLE: empty); -1 */
-	int out, err;         /* descriptors for its 1 and 2 */
+	enum priv_job_kind kind;
+	const char *module;     /* absolute path; VERIFY: not used */
+	uint64_t edit;          /* VERIFY: the task of the build. The command is the policy's */
+	struct build_id id, origin; /* what the manager takes the module for */
+	bool huge;              /* BUILD: code that may lie on huge pages */
+	int samples;            /* BUILD, SCORE: memfd with the text; -1 */
+	int out, err;           /* descriptors for its 1 and 2 */
 };
-enum { PRIV_JOB_NAME = 17 };
-struct priv_started {
-	char name[PRIV_JOB_NAME]; /* a new folder; VERIFY: that of the build */
-	pid_t pid;                /* leader of its session */
-	int pidfd;                /* readable when it has ended; the caller closes it */
+
+struct priv_ended {
+	bool later;    /* what it needs was not to be had now: try again */
+	const char *why; /* not "": it was not started, or its result is refused */
+	int status;    /* as of waitpid(2) when why is "" */
+	struct build_id id, origin;   /* BUILD, status 0: of the build */
+	const void *blob;             /* BUILD: its block map; TABLE: the table; hostile */
+	size_t nblob;
 };
-int priv_job_start(struct priv *p, const struct priv_job *j, struct priv_started *s, struct err *e);
-/* SIGSTOP, SIGCONT, SIGTERM or SIGKILL to the session's process group. */
-int priv_job_signal(struct priv *p, pid_t pid, int sig, struct err *e);
-/* Collects an ended job: kills what is left of its group; status as of
- * waitpid(2). Fails while it still runs. */
-int priv_job_reap(struct priv *p, pid_t pid, int *status, struct err *e);
-int priv_job_drop(struct priv *p, const char *name, struct err *e);
-/* Absolute path of the build in a job's folder; to free. */
-char *priv_job_out(const struct priv *p, const char *name);
+typedef void priv_ended_fn(const struct priv_ended *r, void *arg);
+
+uint64_t priv_job(struct priv *p, const struct priv_job *j, priv_ended_fn *fn, void *arg,
+    struct err *e);
+/* CPU seconds of all processes of a job so far; -1 = it does not run (yet, or any
+ * more). */
+double priv_job_cpu(struct priv *p, uint64_t task);
+/* SIGSTOP, SIGCONT, SIGTERM or SIGKILL to all of its processes. What has ended
+ * hears nothing. */
+int priv_signal(struct priv *p, uint64_t task, int sig, struct err *e);
+/* Ends a task and forgets it; its callback, if it is still to come, is not
+ * called. Unknown ones are fine. */
+void priv_drop(struct priv *p, uint64_t task);
+
+/* ---- swapping ---- */
+
+enum swap_status {
+	SWAP_OK = 0,
+	SWAP_REFUSED, /* must not be swapped (setuid, hard link, policy, …): no use trying again */
+	SWAP_CHANGED, /* the module is not what it was thought to be (upgrade, rebuild), or a
+			 layout that was changed by hand (not for a rollback) */
+	SWAP_FAILED   /* could not (space, read-only file system, …): try later */
+};
+
+struct priv_swapped {
+	enum swap_status status;
+	const char *why; /* "" when OK */
+	struct build_id from, to;
+};
+typedef void priv_swapped_fn(const struct priv_swapped *r, void *arg);
+
+/* Puts the build of an edit in its module's place; the edit ended with status
+ * 0, and was verified where the policy wants that. */
+uint64_t priv_swap(struct priv *p, uint64_t edit, priv_swapped_fn *fn, void *arg, struct err *e);
+/* Puts a kept build back. */
+uint64_t priv_rollback(struct priv *p, const char *module, const struct build_id *to,
+    priv_swapped_fn *fn, void *arg, struct err *e);
+/* What became of it is recorded: forgets the journal entry and drops kept builds
+ * beyond the policy's bound. */
+int priv_swap_done(struct priv *p, const char *module, struct err *e);
+
+/* How an unfinished swap ended. Strings live as long as the call. */
+struct swap_outcome {
+	const char *module;
+	struct build_id from, to;
+	bool rollback;
+	enum { SWAP_FINISHED = 1, SWAP_UNDONE, SWAP_REPLACED } end;
+	/* FINISHED: the module is `to`. UNDONE: it is `from`. REPLACED: it is
+	 * neither (or gone): somebody else put another file there meanwhile. */
+};
+/* At start: the swaps that an earlier manager left unfinished, which the parent
+ * has settled. Each comes again at the next start until priv_swap_done(). */
+int priv_recovered(struct priv *p, void (*fn)(const struct swap_outcome *o, void *arg), void *arg,
+    struct err *e);
+
+struct swap_kept {
+	struct build_id id;
+	uint64_t bytes;
+	int64_t since; /* when it was kept, Unix time in ms */
+};
+/* The kept builds of a module, newest first, into an arena. */
+size_t priv_kept(struct priv *p, const char *module, struct arena *a,
+    const struct swap_kept **out);
+
+/* A module that a person rolled back is not swapped until a person asks for it;
+ * the parent keeps that, so that it outlives the store. */
+int priv_hold(struct priv *p, const char *module, bool held, struct err *e);
+bool priv_held(struct priv *p, const char *module);
+
+/* Has the module's file read by huge pages; nothing tells of its end. */
+void priv_load_pages(struct priv *p, const char *module);
 
 #endif

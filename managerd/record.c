@@ -59,12 +59,9 @@ int record_swap(struct manager *m, struct module *mod, struct err *e)
 	judge_score(&mod->row, &w->before, &w->after);
 	if (mod->row.predicted)
 		ev.gain = mod->row.gain;
-	if (module_examine(&m->modules, mod, now, EVENT_KINDS, e))
-		return -1;
-	if (!build_id_equal(&mod->row.current, &w->to) || mod->row.state != MODULE_LAID_OUT)
-		return err_set(e, "the new build cannot be followed: %s", mod->row.text);
-	if (module_set_layout(&m->modules, mod, &w->used, e) || store_put_event(m->store, &ev, e) ||
-	    note_kept(m, mod, e))
+	if (module_place(&m->modules, mod, &w->to, w->map.p, w->map.n, now, e) ||
+	    module_set_layout(&m->modules, mod, &w->used, e) ||
+	    store_put_event(m->store, &ev, e) || note_kept(m, mod, e))
 		return -1;
 	return 0;
 }
@@ -75,7 +72,8 @@ void record_done(struct manager *m, const char *path)
 	struct err e;
 	int rc;
 
-	if (priv_swap_done(m->o.priv, path, &e))
+	/* Only then may the journal forget it. */
+	if (store_sync(m->store, &e) || priv_swap_done(m->o.priv, path, &e))
 		log_warn("%s", e.text);
 	if (!mod)
 		return;
@@ -95,21 +93,6 @@ int record_all_kept(struct manager *m, struct err *e)
 		if (m->modules.module.v[i]->row.layout_ms)
 			rc = note_kept(m, m->modules.module.v[i], e);
 	return rc;
-}
-
-/* What was swapped but cannot be recorded goes back. */
-void record_undo_swap(struct manager *m, const char *path, const struct build_id *from)
-{
-	struct priv_swap back = {.module = path,
-	    .from = m->work.to,
-	    .to = *from,
-	    .keep = (unsigned)m->o.conf->keep_builds};
-	struct err e;
-
-	record_done(m, path);
-	if (priv_rollback(m->o.priv, &back, &e) != SWAP_OK)
-		log_error("%s: cannot be put back: %s", path, e.text);
-	record_done(m, path);
 }
 
 bool record_rollback_target(
@@ -147,8 +130,8 @@ out:
 	return found;
 }
 
-static int record_rollback(struct manager *m, struct module *mod, const struct build_id *from,
-    const struct build_id *to, struct change_entry *c, struct err *e)
+int record_rollback(struct manager *m, struct module *mod, const struct build_id *from,
+    const struct build_id *to, const struct change_entry *c, struct err *e)
 {
 	int64_t now = manager_now_ms();
 	char text[128];
@@ -164,44 +147,14 @@ static int record_rollback(struct manager *m, struct module *mod, const struct b
 	    .change = c ? c->c.id : 0};
 
 	snprintf(text, sizeof text, "rolled back by uid %u", c ? c->c.uid : 0);
-	mod->row.held_until_ms = -1;
-	module_text(&mod->row.held_why, text);
 	mod->row.predicted = false;
-	if (module_examine(&m->modules, mod, now, EVENT_KINDS, e) ||
+	if (module_place(&m->modules, mod, to, NULL, 0, now, e) ||
 	    module_clear_layout(&m->modules, mod, e))
 		return -1;
-	mod->row.state = MODULE_HELD;
-	module_text(&mod->row.text, text);
+	module_hold(mod, text);
 	if (module_save(&m->modules, mod, e) || store_put_event(m->store, &ev, e))
 		return -1;
 	return note_kept(m, mod, e);
-}
-
-int record_roll_back(struct manager *m, struct module *mod, struct change_entry *c, struct err *e)
-{
-	struct priv_swap s = {.module = mod->row.path,
-	    .from = mod->row.current,
-	    .origin = mod->row.origin,
-	    .keep = (unsigned)m->o.conf->keep_builds};
-	char *path;
-	int rc;
-
-	err_set(e, "%s: there is no kept build to go back to", mod->row.path);
-	if (!record_rollback_target(m, mod, &s.to, e))
-		return -1;
-	if (priv_rollback(m->o.priv, &s, e) != SWAP_OK)
-		return -1;
-	path = xstrdup(mod->row.path);
-	rc = store_begin(m->store, e);
-	if (rc == 0)
-		rc = manager_end(m, record_rollback(m, mod, &s.from, &s.to, c, e), e);
-	record_done(m, path);
-	mod = modules_of_path(&m->modules, path);
-	if (mod)
-		mod->decided_ms = 0;
-	log_info("%s: rolled back", path);
-	free(path);
-	return rc;
 }
 
 void record_recovered(struct manager *m, const struct swap_outcome *o)
@@ -231,11 +184,9 @@ void record_recovered(struct manager *m, const struct swap_outcome *o)
 	if (rc == 0 && o->end == SWAP_FINISHED && !build_id_equal(&mod->row.current, &o->to)) {
 		mod->row.layout_ms = now;
 		mod->row.predicted = false;
-		if (o->rollback) {
-			mod->row.held_until_ms = -1;
-			module_text(&mod->row.held_why, "rolled back");
-		}
-		rc = module_examine(&m->modules, mod, now, EVENT_KINDS, &e);
+		if (o->rollback)
+			module_hold(mod, "rolled back");
+		rc = module_place(&m->modules, mod, &o->to, NULL, 0, now, &e);
 		if (rc == 0 && o->rollback)
 			rc = module_clear_layout(&m->modules, mod, &e);
 		else if (rc == 0)

@@ -37,7 +37,7 @@ struct module *registers_table_due(struct manager *m)
 	for (i = 0; i < m->modules.module.n; i++) {
 		mod = m->modules.module.v[i];
 		if ((double)mod->row.mapped >= enough && now >= mod->not_before_ms &&
-		    (!best || mod->row.mapped > best->row.mapped) && eligible(m, mod) &&
+		    (!best || manager_sooner(&m->table_turns, mod, best)) && eligible(m, mod) &&
 		    !module_has_table(&m->modules, mod) && mod->table == TABLE_ABSENT)
 			best = mod;
 	}
@@ -216,8 +216,12 @@ void registers_take(struct manager *m, const struct wire_batch *b, const struct 
 	if (!b->nregs || !m->o.conf->profile.registers)
 		return;
 	o = xcalloc(b->nmodule, sizeof *o);
-	for (i = 0; i < b->nmodule; i++)
+	for (i = 0; i < b->nmodule; i++) {
+		if (at[i].mod)
+			module_more_table(&m->modules, at[i].mod,
+			    &at[i].mod->origin.v[at[i].mod->build.v[at[i].build].origin]);
 		o[i] = begin(&at[i]);
+	}
 	for (i = 0; i < b->nregs; i++)
 		if (o[b->regs[i].module].uops)
 			observe(&o[b->regs[i].module], &b->regs[i]);

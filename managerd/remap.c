@@ -26,6 +26,10 @@ struct remap_result remap_profile(
 		profile_move(f, g);
 		r.kept++;
 	}
+	if (p->func.n) {
+		p->func.v = xrealloc(p->func.v, p->func.n, sizeof *p->func.v);
+		p->func.cap = p->func.n;
+	}
 	r.discarded = old.func.n - r.kept;
 	r.samples_kept = profile_total(p, now_ms, half_life_s).samples;
 	r.samples_discarded = profile_total(&old, now_ms, half_life_s).samples - r.samples_kept;

@@ -116,7 +116,14 @@ int store_modules(struct store *s, uint64_t id, struct arena *a, struct store_mo
 
 int store_drop_module(struct store *s, uint64_t id, struct err *e)
 {
-	return sql_run(s, sql_bind(s, DROP_MODULE, e, "i", id), e);
+	static const enum sql all[] = {DROP_BUILDS, DROP_TABLES, DROP_PROFILE, DROP_DECISIONS,
+	    DROP_RUNGS, DROP_EVENTS, DROP_MODULE};
+	size_t i;
+
+	for (i = 0; i < sizeof all / sizeof *all; i++)
+		if (sql_run(s, sql_bind(s, all[i], e, "i", id), e))
+			return -1;
+	return 0;
 }
 
 /* ---- builds ---- */
@@ -140,7 +147,7 @@ int store_prune_builds(struct store *s, uint64_t module, unsigned keep, struct e
 	if (sql_run(s,
 		sql_bind(s, PRUNE_BUILDS, e, "iii", module, (int64_t)BUILD_PAST, (int64_t)keep), e))
 		return -1;
-	return sql_run(s, sql_bind(s, PRUNE_TABLES, e, ""), e);
+	return sql_run(s, sql_bind(s, PRUNE_TABLES, e, "i", module), e);
 }
 
 int store_builds(struct store *s, uint64_t module, const struct build_id *id, struct arena *a,
@@ -171,15 +178,16 @@ int store_builds(struct store *s, uint64_t module, const struct build_id *id, st
 	return rc;
 }
 
-int store_put_table(
-    struct store *s, const struct build_id *origin, const void *p, size_t n, struct err *e)
+int store_put_table(struct store *s, uint64_t module, const struct build_id *origin, const void *p,
+    size_t n, struct err *e)
 {
-	return sql_run(s, sql_bind(s, PUT_TABLE, e, "zb", origin, p, n), e);
+	return sql_run(s, sql_bind(s, PUT_TABLE, e, "izb", module, origin, p, n), e);
 }
 
-int store_table(struct store *s, const struct build_id *origin, struct buf *out, struct err *e)
+int store_table(struct store *s, uint64_t module, const struct build_id *origin, struct buf *out,
+    struct err *e)
 {
-	sqlite3_stmt *st = sql_bind(s, GET_TABLE, e, "z", origin);
+	sqlite3_stmt *st = sql_bind(s, GET_TABLE, e, "iz", module, origin);
 	int rc = sql_run(s, st, e);
 
 	if (rc == 1) {

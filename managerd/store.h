@@ -1,7 +1,7 @@
 /*
  * What the manager knows, in STATE/morph.db: SQLite, write-ahead log, one
  * transaction per batch, so that a crash neither counts a sample twice nor
- * loses one that was acknowledged. Times are milliseconds of CLOCK_REALTIME.
+ * loses one that was acknowledged, which is done when the log is synced. Times are milliseconds of CLOCK_REALTIME.
  * Strings and arrays of the readers come from the caller's arena.
  *
  * A store that is damaged or of another version is moved aside to
@@ -10,7 +10,7 @@
 #ifndef MORPH_MANAGERD_STORE_H
 #define MORPH_MANAGERD_STORE_H
 
-#include "common/elf.h"
+#include "common/buildid.h"
 #include "common/err.h"
 #include "managerd/decide.h"
 #include "managerd/merge.h"
@@ -25,7 +25,14 @@ void store_close(struct store *s);
 int store_begin(struct store *s, struct err *e);
 int store_commit(struct store *s, struct err *e);
 void store_rollback(struct store *s);
-
+/*
+ * A commit is in the write-ahead log when store_commit() returns, and a crash of the
+ * program loses none; a crash of the machine loses those that were not synced since:
+ * by store_sync(), or by fdatasync() of store_log(), which may be called in the pool.
+ */
+int store_sync(struct store *s, struct err *e);
+/* The log's descriptor, which the store owns; -1. */
+int store_log(struct store *s);
 /* ---- accounting (DESIGN.md invariant 6) ---- */
 struct accounting {
 	uint64_t batches;
@@ -85,7 +92,7 @@ int store_put_module(struct store *s, const struct store_module *m, struct err *
 int store_modules(struct store *s, uint64_t id, struct arena *a, struct store_module **out,
     size_t *n, struct err *e);
 
-/* For modules without builds, profile, decisions and events. */
+/* And all there is of it: builds, profile, decisions, events. */
 int store_drop_module(struct store *s, uint64_t id, struct err *e);
 
 /* ---- builds of a module ---- */
@@ -115,11 +122,13 @@ int store_builds(struct store *s, uint64_t module, const struct build_id *id, st
  * tables that no build has any more. */
 int store_prune_builds(struct store *s, uint64_t module, unsigned keep, struct err *e);
 
-/* Function table of an original build, encoded (managerd/map.h). */
-int store_put_table(
-    struct store *s, const struct build_id *origin, const void *p, size_t n, struct err *e);
+/* Function table of an original build of a module, encoded (managerd/map.h). Each
+ * module has its own: another user's file may carry the same build-id. */
+int store_put_table(struct store *s, uint64_t module, const struct build_id *origin, const void *p,
+    size_t n, struct err *e);
 /* 1 found and appended to out, 0 absent, -1 error. */
-int store_table(struct store *s, const struct build_id *origin, struct buf *out, struct err *e);
+int store_table(struct store *s, uint64_t module, const struct build_id *origin, struct buf *out,
+    struct err *e);
 
 /* ---- profiles ---- */
 enum profile_kind {
@@ -180,8 +189,9 @@ struct store_event {
 int store_put_event(struct store *s, const struct store_event *ev, struct err *e);
 int store_events(struct store *s, uint64_t module, int64_t uid, size_t limit, struct arena *a,
     struct store_event **out, size_t *n, struct err *e);
-/* How many of a kind there were since a time, of one module or all (0). */
-int store_count_events(struct store *s, uint64_t module, enum event_kind kind, int64_t since_ms,
-    uint64_t *n, struct err *e);
+/* How many of a kind there were since a time, of one module or all (0), of one
+ * owner's modules or all (-1). */
+int store_count_events(struct store *s, uint64_t module, int64_t uid, enum event_kind kind,
+    int64_t since_ms, uint64_t *n, struct err *e);
 
 #endif

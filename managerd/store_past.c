@@ -159,10 +159,11 @@ int store_events(struct store *s, uint64_t module, int64_t uid, size_t limit, st
 	return rc;
 }
 
-int store_count_events(struct store *s, uint64_t module, enum event_kind kind, int64_t since_ms,
-    uint64_t *n, struct err *e)
+int store_count_events(struct store *s, uint64_t module, int64_t uid, enum event_kind kind,
+    int64_t since_ms, uint64_t *n, struct err *e)
 {
-	sqlite3_stmt *st = sql_bind(s, COUNT_EVENTS, e, "iii", module, (int64_t)kind, since_ms);
+	sqlite3_stmt *st =
+	    sql_bind(s, COUNT_EVENTS, e, "iiii", module, (int64_t)kind, since_ms, uid);
 	int rc = sql_run(s, st, e);
 
 	if (rc != 1)

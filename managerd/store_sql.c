@@ -1,22 +1,25 @@
 /*
- * Schema 2. Build-ids are blobs, ids of modules hash_short as a signed
+ * Schema 3. Build-ids are blobs, ids of modules hash_short as a signed
  * number, profile.blocks little-endian doubles, one per block; profile.edges
  * u32 block, u32 to, double each (block + 2^31: of those that came from `to`;
  * 2^32 - 1: not told), profile.calls u32 block, 16 bytes function key, double
- * each. Schema 1, without these two, is brought up when it is opened.
+ * each. Older schemas are brought up when they are opened: 1 has neither of these
+ * two, in 2 the modules shared the function tables of their originals.
  */
 #include "managerd/store_sql.h"
 #include "common/log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { SCHEMA = 2 };
+enum { SCHEMA = 3 };
 
 static const char schema[] =
     "CREATE TABLE accounting (id INTEGER PRIMARY KEY CHECK (id = 1), batches INTEGER NOT NULL,"
@@ -39,7 +42,8 @@ static const char schema[] =
     " origin BLOB NOT NULL, kind INTEGER NOT NULL, state INTEGER NOT NULL,"
     " made_ms INTEGER NOT NULL, bytes INTEGER NOT NULL, map BLOB NOT NULL,"
     " PRIMARY KEY (module, id));"
-    "CREATE TABLE tables (origin BLOB PRIMARY KEY, data BLOB NOT NULL);"
+    "CREATE TABLE tables (module INTEGER NOT NULL REFERENCES modules, origin BLOB NOT NULL,"
+    " data BLOB NOT NULL, PRIMARY KEY (module, origin));"
     "CREATE TABLE profile (module INTEGER NOT NULL REFERENCES modules, kind INTEGER NOT NULL,"
     " key BLOB NOT NULL, name TEXT NOT NULL, tu TEXT NOT NULL, opaque TEXT,"
     " as_of_ms INTEGER NOT NULL, blocks BLOB NOT NULL, edges BLOB NOT NULL DEFAULT x'',"
@@ -56,13 +60,26 @@ static const char schema[] =
     " change INTEGER NOT NULL, text TEXT NOT NULL, samples REAL, gain REAL, seconds REAL,"
     " size_before INTEGER NOT NULL, size_after INTEGER NOT NULL);"
     "CREATE INDEX events_of ON events (module, id);"
-    "PRAGMA user_version = 2;";
+    "CREATE INDEX events_when ON events (kind, at_ms, module);"
+    "PRAGMA user_version = 3;";
 
 static const char schema_1_to_2[] =
     "BEGIN IMMEDIATE;"
     "ALTER TABLE profile ADD COLUMN edges BLOB NOT NULL DEFAULT x'';"
     "ALTER TABLE profile ADD COLUMN calls BLOB NOT NULL DEFAULT x'';"
     "PRAGMA user_version = 2;"
+    "COMMIT";
+
+static const char schema_2_to_3[] =
+    "BEGIN IMMEDIATE;"
+    "ALTER TABLE tables RENAME TO shared;"
+    "CREATE TABLE tables (module INTEGER NOT NULL REFERENCES modules, origin BLOB NOT NULL,"
+    " data BLOB NOT NULL, PRIMARY KEY (module, origin));"
+    "INSERT INTO tables SELECT DISTINCT b.module, s.origin, s.data FROM builds b"
+    " JOIN shared s ON s.origin = b.origin;"
+    "DROP TABLE shared;"
+    "CREATE INDEX events_when ON events (kind, at_ms, module);"
+    "PRAGMA user_version = 3;"
     "COMMIT";
 
 static const char *const sql_text[NSQL] = {
@@ -103,9 +120,16 @@ static const char *const sql_text[NSQL] = {
     [PRUNE_BUILDS] = "DELETE FROM builds WHERE module = ?1 AND state = ?2 AND rowid NOT IN"
 		     " (SELECT rowid FROM builds WHERE module = ?1 AND state = ?2"
 		     " ORDER BY made_ms DESC, rowid DESC LIMIT ?3)",
-    [PRUNE_TABLES] = "DELETE FROM tables WHERE origin NOT IN (SELECT origin FROM builds)",
-    [PUT_TABLE] = "INSERT OR REPLACE INTO tables VALUES (?, ?)",
-    [GET_TABLE] = "SELECT data FROM tables WHERE origin = ?",
+    [DROP_BUILDS] = "DELETE FROM builds WHERE module = ?",
+    [DROP_TABLES] = "DELETE FROM tables WHERE module = ?",
+    [DROP_PROFILE] = "DELETE FROM profile WHERE module = ?",
+    [DROP_DECISIONS] = "DELETE FROM decisions WHERE module = ?",
+    [DROP_RUNGS] = "DELETE FROM rungs WHERE module = ?",
+    [DROP_EVENTS] = "DELETE FROM events WHERE module = ?",
+    [PRUNE_TABLES] = "DELETE FROM tables WHERE module = ?1 AND origin NOT IN"
+		     " (SELECT origin FROM builds WHERE module = ?1)",
+    [PUT_TABLE] = "INSERT OR REPLACE INTO tables VALUES (?, ?, ?)",
+    [GET_TABLE] = "SELECT data FROM tables WHERE module = ? AND origin = ?",
     [GET_PROFILE] = "SELECT key, name, tu, opaque, as_of_ms, blocks, edges, calls FROM profile"
 		    " WHERE module = ? AND kind = ? ORDER BY key",
     [PUT_PROFILE] = "INSERT OR REPLACE INTO profile VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -133,7 +157,8 @@ static const char *const sql_text[NSQL] = {
 		   " WHERE (?1 = 0 OR e.module = ?1) AND (?2 < 0 OR m.uid = ?2)"
 		   " ORDER BY e.id DESC LIMIT ?3",
     [COUNT_EVENTS] = "SELECT count(*) FROM events"
-		     " WHERE (?1 = 0 OR module = ?1) AND kind = ?2 AND at_ms >= ?3",
+		     " WHERE (?1 = 0 OR module = ?1) AND kind = ?2 AND at_ms >= ?3"
+		     " AND (?4 < 0 OR (SELECT uid FROM modules WHERE id = module) = ?4)",
 };
 
 /* ---- statements ---- */
@@ -151,6 +176,7 @@ sqlite3_stmt *sql_bind(struct store *s, enum sql q, struct err *e, const char *f
 	va_list ap;
 	int i, rc = SQLITE_OK;
 
+	/* Blobs are not copied: whoever binds one steps before it dies. */
 	if (!s->stmt[q] && sqlite3_prepare_v3(s->db, sql_text[q], -1, SQLITE_PREPARE_PERSISTENT,
 			       &s->stmt[q], NULL) != SQLITE_OK) {
 		sql_error(s, e);
@@ -174,7 +200,7 @@ sqlite3_stmt *sql_bind(struct store *s, enum sql q, struct err *e, const char *f
 		case 'b':
 			p = va_arg(ap, const void *);
 			rc = sqlite3_bind_blob64(
-			    st, i, p ? p : "", va_arg(ap, size_t), SQLITE_TRANSIENT);
+			    st, i, p ? p : "", va_arg(ap, size_t), SQLITE_STATIC);
 			break;
 		case 'z':
 			id = va_arg(ap, const struct build_id *);
@@ -229,6 +255,25 @@ double sql_real_of(sqlite3_stmt *st, int col)
 	return sqlite3_column_type(st, col) == SQLITE_NULL ? NAN : sqlite3_column_double(st, col);
 }
 
+/* ---- the log ---- */
+
+int store_log(struct store *s)
+{
+	char *path;
+
+	if (s->log < 0) {
+		path = xasprintf("%s-wal", s->path);
+		s->log = open(path, O_RDONLY | O_CLOEXEC);
+		free(path);
+	}
+	return s->log;
+}
+
+int store_sync(struct store *s, struct err *e)
+{
+	return fdatasync(store_log(s)) ? err_sys(e, "%s-wal", s->path) : 0;
+}
+
 /* ---- opening ---- */
 
 static int try_open(struct store *s, struct err *e)
@@ -243,8 +288,8 @@ static int try_open(struct store *s, struct err *e)
 		return err_set(e, "%s: %s", s->path, s->db ? sqlite3_errmsg(s->db) : "no memory");
 	sqlite3_busy_timeout(s->db, 5000);
 	if (sqlite3_exec(s->db,
-		"PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
-		" PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON",
+		"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+		" PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON; PRAGMA cache_size = -4096",
 		NULL, NULL, NULL) != SQLITE_OK ||
 	    sqlite3_prepare_v2(s->db, "PRAGMA user_version", -1, &st, NULL) != SQLITE_OK)
 		return sql_error(s, e);
@@ -258,11 +303,13 @@ static int try_open(struct store *s, struct err *e)
 			return sql_error(s, e);
 		return 0;
 	}
-	if (version == 1) {
-		if (sqlite3_exec(s->db, schema_1_to_2, NULL, NULL, NULL) != SQLITE_OK)
-			return sql_error(s, e);
+	if ((version == 1 &&
+		sqlite3_exec(s->db, schema_1_to_2, NULL, NULL, NULL) != SQLITE_OK) ||
+	    ((version == 1 || version == 2) &&
+		sqlite3_exec(s->db, schema_2_to_3, NULL, NULL, NULL) != SQLITE_OK))
+		return sql_error(s, e);
+	if (version == 1 || version == 2)
 		version = SCHEMA;
-	}
 	if (version != SCHEMA)
 		return err_set(e, "%s: schema %d, this program reads %d", s->path, version, SCHEMA);
 	if (sqlite3_prepare_v2(s->db, "PRAGMA quick_check(1)", -1, &st, NULL) != SQLITE_OK)
@@ -292,6 +339,9 @@ static void shut(struct store *s)
 	}
 	sqlite3_close(s->db);
 	s->db = NULL;
+	if (s->log >= 0)
+		close(s->log);
+	s->log = -1;
 }
 
 static int move_aside(const char *path, struct err *e)
@@ -333,6 +383,7 @@ struct store *store_open(const char *path, struct err *e)
 	bool again;
 
 	s->path = xstrdup(path);
+	s->log = -1;
 	if (try_open(s, &why) == 0)
 		return s;
 	again = hopeless(s);

@@ -25,6 +25,12 @@ enum sql {
 	GET_BUILDS,
 	GET_BUILD,
 	DROP_MODULE,
+	DROP_BUILDS,
+	DROP_TABLES,
+	DROP_PROFILE,
+	DROP_DECISIONS,
+	DROP_RUNGS,
+	DROP_EVENTS,
 	PRUNE_BUILDS,
 	PRUNE_TABLES,
 	PUT_TABLE,
@@ -51,6 +57,7 @@ struct store {
 	char *path;
 	sqlite3_stmt *stmt[NSQL];
 	uint64_t accounted;
+	int log; /* descriptor of the write-ahead log, -1 = not open yet */
 };
 
 /* Says what SQLite says. Returns -1. */

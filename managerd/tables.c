@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TABLE_MAX = 256 << 20, MODULE_HEX = 16 };
+enum { TABLE_MAX = 64 << 20, MODULE_HEX = 16 };
 
 static const char suffix[] = ".uops";
 
@@ -30,22 +30,35 @@ bool tables_have(const char *dir, uint64_t module, const struct build_id *origin
 	return have;
 }
 
-static int read_table(const char *path, struct buf *bytes, struct uops *u, struct err *e)
+static bool is_used(void *arg, const struct hash128 *key)
 {
-	if (file_read(path, TABLE_MAX, bytes, e))
-		return -1;
-	return uops_decode(bytes->p, bytes->n, u, e) ? err_wrap(e, "%s", path) : 0;
+	return htab_get(arg, key->b, sizeof key->b) != NULL;
 }
 
-int tables_load(const char *dir, uint64_t module, const struct build_id *origin, struct uops *u,
-    struct err *e)
+static int read_table(const char *path, struct buf *bytes, const struct htab *used,
+    struct uops *u, bool *part, struct err *e)
+{
+	bool some;
+
+	if (file_read(path, TABLE_MAX, bytes, e))
+		return -1;
+	some = used && bytes->n >= TABLES_LARGE;
+	if (part)
+		*part = some;
+	return uops_decode_some(bytes->p, bytes->n, some ? is_used : NULL, (void *)used, u, e)
+		   ? err_wrap(e, "%s", path)
+		   : 0;
+}
+
+int tables_load(const char *dir, uint64_t module, const struct build_id *origin,
+    const struct htab *used, struct uops *u, bool *part, struct err *e)
 {
 	char *path = path_of(dir, module, origin);
 	struct buf bytes = {0};
 	int rc = 0;
 
 	if (access(path, F_OK) == 0) {
-		rc = read_table(path, &bytes, u, e) ? -1 : 1;
+		rc = read_table(path, &bytes, used, u, part, e) ? -1 : 1;
 		if (rc < 0)
 			unlink(path);
 	}
@@ -54,33 +67,22 @@ int tables_load(const char *dir, uint64_t module, const struct build_id *origin,
 	return rc;
 }
 
-struct sweep {
-	uint64_t module;
-	struct build_id origin;
-};
-
-static bool another_module(void *arg, uint64_t module, const struct build_id *origin)
+static bool none(void *arg, const struct hash128 *key)
 {
-	const struct sweep *s = arg;
-
-	return module != s->module || build_id_equal(origin, &s->origin);
+	return false;
 }
 
-int tables_take(const char *dir, uint64_t module, const struct build_id *origin, const char *path,
-    struct err *e)
+int tables_take(const char *dir, uint64_t module, const struct build_id *origin, const void *table,
+    size_t n, struct err *e)
 {
-	struct sweep s = {module, *origin};
 	char *to = path_of(dir, module, origin);
-	struct buf bytes = {0};
 	struct uops u = {0};
-	int rc = read_table(path, &bytes, &u, e);
+	int rc = n <= TABLE_MAX ? uops_decode_some(table, n, none, NULL, &u, e)
+				: err_set(e, "a table of more than %d bytes", TABLE_MAX);
 
-	if (rc == 0 && (dir_make(dir, 0700, e) || publish_bytes(to, bytes.p, bytes.n, 0600, e)))
+	if (rc == 0 && (dir_make(dir, 0700, e) || publish_bytes(to, table, n, 0600, e)))
 		rc = -1;
-	if (rc == 0)
-		tables_sweep(dir, another_module, &s);
 	uops_free(&u);
-	buf_free(&bytes);
 	free(to);
 	return rc;
 }

@@ -6,19 +6,26 @@
 #ifndef MORPH_MANAGERD_TABLES_H
 #define MORPH_MANAGERD_TABLES_H
 
-#include "common/elf.h"
+#include "common/buildid.h"
+#include "common/hash.h"
 #include "common/uops.h"
 
 #include <stdbool.h>
 
 /* Is there one? */
 bool tables_have(const char *dir, uint64_t module, const struct build_id *origin);
-/* 1 read, 0 absent, -1 with why; one that is damaged is removed. */
-int tables_load(const char *dir, uint64_t module, const struct build_id *origin, struct uops *u,
-    struct err *e);
-/* Takes the table in the file at path, and forgets the module's earlier one. */
-int tables_take(const char *dir, uint64_t module, const struct build_id *origin, const char *path,
-    struct err *e);
+/*
+ * 1 read, 0 absent, -1 with why; one that is damaged is removed. Of a large one
+ * (TABLES_LARGE bytes) only the functions whose keys `used` has, if it is not NULL; *part
+ * (may be NULL) says so. May be called in the pool.
+ */
+enum { TABLES_LARGE = 2 << 20 };
+int tables_load(const char *dir, uint64_t module, const struct build_id *origin,
+    const struct htab *used, struct uops *u, bool *part, struct err *e);
+/* Takes a table, if it is one. May be called in the pool; afterwards the module's earlier
+ * one is to be swept. */
+int tables_take(const char *dir, uint64_t module, const struct build_id *origin, const void *table,
+    size_t n, struct err *e);
 /* Removes the files that keep() does not say yes to. */
 void tables_sweep(const char *dir,
     bool (*keep)(void *arg, uint64_t module, const struct build_id *origin), void *arg);

@@ -70,16 +70,19 @@ START_TEST(equal_places_are_summed)
 }
 END_TEST
 
-START_TEST(users_are_kept_apart)
+START_TEST(users_and_paths_are_kept_apart)
 {
 	place('a', 1, 5, "/a");
 	place('a', 2, 5, "/a");
-	place('a', 1, 5, "/other/name/of/a");
-	ck_assert_uint_eq(flush(1), 3);
-	ck_assert_uint_eq(w.nmodule, 2);
+	place('a', 1, 5, "/copy/of/a");
+	place('a', 1, 5, "/a");
+	ck_assert_uint_eq(flush(1), 4);
+	ck_assert_uint_eq(w.nmodule, 3);
 	ck_assert_uint_eq(w.module[0].uid, 1);
 	ck_assert_uint_eq(w.module[0].sample[0].count, 2);
 	ck_assert_uint_eq(w.module[1].uid, 2);
+	ck_assert_str_eq(w.module[2].path, "/copy/of/a");
+	ck_assert_uint_eq(w.module[2].sample[0].count, 1);
 }
 END_TEST
 
@@ -179,7 +182,7 @@ int main(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, equal_places_are_summed);
-	tcase_add_test(t, users_are_kept_apart);
+	tcase_add_test(t, users_and_paths_are_kept_apart);
 	tcase_add_test(t, what_has_no_place_is_counted);
 	tcase_add_test(t, a_flush_begins_anew);
 	tcase_add_test(t, too_many_places_are_dropped_and_counted);

@@ -18,6 +18,7 @@ static struct decide_in good(void)
 	    .have_gain = true,
 	    .gain = 0.04,
 	    .since_swap_s = 6 * 3600,
+	    .uid = 7,
 	    .edits_today = 23,
 	    .idle = true,
 	    .idle_text = "idle"};
@@ -184,7 +185,7 @@ START_TEST(budget)
 	struct decide_in in = good();
 
 	in.edits_today = 24;
-	check_stop(&in, RUNG_BUDGET, "24 edits in the last 24 h, policy allows 24");
+	check_stop(&in, RUNG_BUDGET, "24 edits of uid 7's programs in the last 24 h, policy allows 24");
 	in.asked = true;
 	check_edit(&in);
 }

@@ -1,4 +1,5 @@
 #include "managerd/ingest.h"
+#include "managerd/parent/sockets.h"
 #include "common/publish.h"
 
 #include <check.h>
@@ -15,13 +16,22 @@ static char dir[64], path[80];
 static uv_loop_t loop;
 static struct ingest *in;
 static struct err e;
-static unsigned taken, committed;
+static unsigned taken, committed, offered;
+static bool over;
 static int verdict, commit_verdict;
 
-static int take(void *arg, const struct wire_hello *h, const struct wire_batch *b, struct err *er)
+static int take(void *arg, const struct wire_hello *h, const struct wire_batch *b, bool last,
+    struct err *er)
 {
 	ck_assert_uint_eq(h->session, 5);
+	ck_assert_uint_eq(b->taken, 7);
+	offered++;
+	if (verdict == 1 && !last)
+		return 1;
 	taken++;
+	over = last;
+	if (verdict == 1)
+		return 0;
 	return verdict ? err_set(er, "the store says no") : 0;
 }
 
@@ -39,10 +49,10 @@ static void setup(void)
 	strcpy(dir, "/tmp/morph-ingest-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	snprintf(path, sizeof path, "%s/monitor.sock", dir);
-	taken = committed = 0;
+	taken = committed = offered = 0;
 	verdict = commit_verdict = 0;
 	uv_loop_init(&loop);
-	fd = listen_unix(path, 0600, &e);
+	fd = socket_listen(path, 0600, (gid_t)-1, &e);
 	ck_assert_msg(fd >= 0, "%s", e.text);
 	in = ingest_start(&loop, fd, -1, &ops, &e);
 	ck_assert_ptr_nonnull(in);
@@ -313,6 +323,76 @@ START_TEST(only_so_many)
 }
 END_TEST
 
+/* A batch that is not taken yet stays, with those after it; others go on. */
+START_TEST(batches_wait)
+{
+	struct buf b = hello(), one = hello();
+	int fd = dial(), other = dial();
+
+	verdict = 1;
+	add_batch(&b, 1);
+	add_batch(&b, 2);
+	say(fd, &b, 0, b.n);
+	ck_assert_uint_eq(offered, 1);
+	ck_assert_int_eq(acks(fd), 0);
+	ingest_resume(in);
+	ck_assert_uint_eq(offered, 2);
+	ck_assert_int_eq(acks(fd), 0);
+	verdict = 0;
+	add_batch(&one, 1);
+	say(other, &one, 0, one.n);
+	ck_assert_int_eq(acks(other), 1);
+	ck_assert_int_eq(acks(fd), 0);
+	ingest_resume(in);
+	ck_assert_int_eq(acks(fd), 2);
+	ck_assert_uint_eq(taken, 3);
+	/* And it reads on. */
+	b.n = 0;
+	add_batch(&b, 3);
+	say(fd, &b, 0, b.n);
+	ck_assert_int_eq(acks(fd), 1);
+	close(fd);
+	close(other);
+	buf_free(&b);
+	buf_free(&one);
+}
+END_TEST
+
+START_TEST(nothing_waits_for_long)
+{
+	struct buf b = hello();
+	int fd = dial(), ms;
+
+	verdict = 1;
+	add_batch(&b, 1);
+	add_batch(&b, 2);
+	say(fd, &b, 0, b.n);
+	ck_assert_uint_eq(taken, 0);
+	for (ms = 0; taken < 1 && ms < 10 * INGEST_HOLD_MS; ms += 10) {
+		turn();
+		usleep(10000);
+	}
+	ck_assert(over);
+	ck_assert_int_eq(acks(fd), 1);
+	ck_assert_int_ge(ms, INGEST_HOLD_MS / 2);
+	/* The second one has a second of its own. */
+	ck_assert_uint_eq(taken, 1);
+	for (ms = 0; taken < 2 && ms < 10 * INGEST_HOLD_MS; ms += 10) {
+		turn();
+		usleep(10000);
+	}
+	ck_assert_int_eq(acks(fd), 1);
+	ck_assert_int_ge(ms, INGEST_HOLD_MS / 2);
+	/* Who goes while it waits takes nothing along. */
+	b.n = 0;
+	add_batch(&b, 3);
+	say(fd, &b, 0, b.n);
+	close(fd);
+	turn();
+	buf_free(&b);
+}
+END_TEST
+
 START_TEST(who_may_send)
 {
 	ck_assert(ingest_uid_allowed(0, 1000, -1));
@@ -328,15 +408,15 @@ START_TEST(sockets_are_taken_over_only_when_dead)
 	char dead[90];
 	int fd;
 
-	ck_assert_int_eq(listen_unix(path, 0600, &e), -1);
+	ck_assert_int_eq(socket_listen(path, 0600, (gid_t)-1, &e), -1);
 	ck_assert_ptr_nonnull(strstr(e.text, "another manager"));
 	snprintf(dead, sizeof dead, "%s/dead.sock", dir);
-	fd = listen_unix(dead, 0600, &e);
+	fd = socket_listen(dead, 0600, (gid_t)-1, &e);
 	close(fd);
-	fd = listen_unix(dead, 0600, &e);
+	fd = socket_listen(dead, 0600, (gid_t)-1, &e);
 	ck_assert_int_ge(fd, 0);
 	close(fd);
-	ck_assert_int_eq(listen_unix("/nonexistent/s.sock", 0600, &e), -1);
+	ck_assert_int_eq(socket_listen("/nonexistent/s.sock", 0600, (gid_t)-1, &e), -1);
 }
 END_TEST
 
@@ -355,6 +435,8 @@ int main(void)
 	tcase_add_loop_test(t, garbage_closes, 0, 5);
 	tcase_add_test(t, gone_in_the_middle);
 	tcase_add_test(t, only_so_many);
+	tcase_add_test(t, batches_wait);
+	tcase_add_test(t, nothing_waits_for_long);
 	tcase_add_test(t, who_may_send);
 	tcase_add_test(t, sockets_are_taken_over_only_when_dead);
 	tcase_set_timeout(t, 60);

@@ -209,6 +209,7 @@ START_TEST(garbled_table)
 	}
 	buf_char(&blob, 0);
 	ck_assert_int_eq(map_table_decode(blob.p, blob.n, &u, &e), -1);
+	ck_assert_int_eq(map_table_decode(NULL, 0, &u, &e), -1);
 	buf_free(&blob);
 }
 END_TEST

@@ -1,5 +1,5 @@
 #include "managerd/modules.h"
-#include "common/publish.h"
+#include "tests/unit/fakepriv.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static char dir[64], path[80], file[80];
+static char dir[64], path[80];
+static struct priv *priv;
 static struct conf conf;
 static struct modules ms;
 static struct build_id id;
@@ -45,7 +46,7 @@ static void put_module(const char *module, uint8_t build)
 	ck_assert_int_eq(map_table_end(&t, &e), 0);
 	ck_assert_int_eq(store_put_module(ms.store, &m, &e), 0);
 	map_table_encode(&t, &blob);
-	ck_assert_int_eq(store_put_table(ms.store, &b.id, blob.p, blob.n, &e), 0);
+	ck_assert_int_eq(store_put_table(ms.store, m.id, &b.id, blob.p, blob.n, &e), 0);
 	blob.n = 0;
 	blockmap_encode(&map, &blob);
 	b.map = blob.p;
@@ -63,11 +64,11 @@ static void setup(void)
 	strcpy(dir, "/tmp/morph-modules-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	snprintf(path, sizeof path, "%s/morph.db", dir);
-	snprintf(file, sizeof file, "%s/file", dir);
 	conf_defaults(&conf);
 	s = store_open(path, &e);
 	ck_assert_ptr_nonnull(s);
-	ck_assert_int_eq(modules_open(&ms, s, &conf, &e), 0);
+	priv = fake_new();
+	ck_assert_int_eq(modules_open(&ms, s, priv, &conf, &e), 0);
 	put_module("/known/prog", 7);
 	ck_assert_int_eq(modules_reload(&ms, &e), 0);
 	id = (struct build_id){1, {7}};
@@ -77,15 +78,45 @@ static void teardown(void)
 {
 	modules_close(&ms);
 	store_close(ms.store);
+	priv_close(priv);
 	conf_free(&conf);
 	dir_remove(dir, NULL);
 }
 
-static enum found find(const char *name, const struct build_id *b, struct module **m)
+static enum wanted wanted;
+
+static enum found find_at(
+    const char *name, const struct build_id *b, int64_t s, struct module **m)
 {
 	struct build *build;
 
-	return modules_find(&ms, name, b, 1000000, m, &build, &e);
+	return modules_find(&ms, name, b, s * 1000, m, &build, &wanted, &e);
+}
+
+static enum found find(const char *name, const struct build_id *b, struct module **m)
+{
+	return find_at(name, b, 1000, m);
+}
+
+/* What a look at a file of the parent's says, for samples of one of its builds. */
+static void learn(const char *name, const struct build_id *asked)
+{
+	struct fake_file *f = fake_find(priv, name);
+	struct priv_looked gone = {.status = PRIV_GONE, .why = "it is gone"};
+	const struct priv_looked *r = f ? &f->look : &gone;
+	struct joined j = {0};
+	struct err why = {0};
+	bool useful = r->status == PRIV_FOLLOWED &&
+		      !module_join(r->table, r->ntable, r->map, r->nmap, &j, &why);
+
+	if (f)
+		f->look.stamp = f->stamp;
+	ck_assert_int_eq(store_begin(ms.store, &e), 0);
+	ck_assert_msg(!modules_learn(&ms, name, asked, 1, false, r, useful ? &j : NULL, why.text,
+			  1000000, &e),
+	    "%s", e.text);
+	ck_assert_msg(!store_commit(ms.store, &e), "%s", e.text);
+	joined_free(&j);
 }
 
 START_TEST(known_builds_are_found)
@@ -106,9 +137,8 @@ START_TEST(known_builds_are_found)
 END_TEST
 
 /* A table of g alone; f is not understood there. */
-static char *make_table(void)
+static struct buf make_table(void)
 {
-	char *made = xasprintf("%s/made", dir);
 	struct uops u = {0};
 	struct buf bytes = {0};
 	uint32_t g = 1, i;
@@ -120,22 +150,20 @@ static char *make_table(void)
 	}
 	uops_sort(&u);
 	uops_encode(&u, &bytes);
-	ck_assert_int_eq(publish_bytes(made, bytes.p, bytes.n, 0600, &e), 0);
-	buf_free(&bytes);
 	uops_free(&u);
-	return made;
+	return bytes;
 }
 
 START_TEST(witness_tables_come_with_their_module)
 {
 	struct module *m;
-	char *made = make_table();
+	struct buf made = make_table();
 
 	ms.tables = xasprintf("%s/witness", dir);
 	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_MAPPED);
 	ck_assert(!module_has_table(&ms, m));
 	ck_assert_ptr_null(m->origin.v[0].uops_func);
-	ck_assert_msg(!module_take_table(&ms, m, made, &e), "%s", e.text);
+	module_take_table(&ms, m, made.p, made.n);
 	ck_assert(module_has_table(&ms, m));
 	ck_assert_uint_eq(m->origin.v[0].uops_func[0], UOPS_NONE);
 	ck_assert_uint_eq(m->origin.v[0].uops_func[1], 0);
@@ -146,15 +174,14 @@ START_TEST(witness_tables_come_with_their_module)
 	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_MAPPED);
 	ck_assert_uint_eq(m->origin.v[0].uops_func[1], 0);
 	/* What is no table is not asked for again and again. */
-	ck_assert_int_eq(publish_bytes(made, "junk", 4, 0600, &e), 0);
-	ck_assert_int_eq(module_take_table(&ms, m, made, &e), -1);
+	module_take_table(&ms, m, "junk", 4);
 	ck_assert_int_eq(m->table, TABLE_FAILED);
 	/* Of programs that are gone none stays. */
 	m->row.origin.b[0]++;
 	modules_sweep_tables(&ms);
 	ck_assert_int_eq(modules_reload(&ms, &e), 0);
 	ck_assert(!module_has_table(&ms, modules_of_path(&ms, "/known/prog")));
-	free(made);
+	buf_free(&made);
 }
 END_TEST
 
@@ -198,6 +225,7 @@ START_TEST(profiles_come_back_after_unloading)
 	ck_assert_uint_eq(ms.bytes, 0);
 	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_MAPPED);
 	ck_assert_double_eq(module_func(m, &m->origin.v[0], 1)->block[1], 42);
+	ck_assert(!m->now.func.v[0].dirty && !m->now.func.v[1].dirty); /* nothing to write */
 }
 END_TEST
 
@@ -220,39 +248,234 @@ START_TEST(layout_profile)
 }
 END_TEST
 
-/* Files without artifact are noted, up to a bound; known modules stay. */
-START_TEST(strangers_make_room)
+/* Rows of the store, that many of a user. */
+static void put_strangers(uint32_t uid, int n, bool artifact)
 {
-	struct store_module row = {.path = file, .text = "", .state = MODULE_NO_ARTIFACT};
-	struct module *m;
-	struct build_id self;
-	struct elf *f;
-	int i;
+	char name[64];
+	struct store_module row = {.path = name, .uid = uid, .text = "", .state = MODULE_NO_ARTIFACT};
 
 	ck_assert_int_eq(store_begin(ms.store, &e), 0);
-	for (i = 0; i < MODULES_MAX - 1; i++) {
-		snprintf(file, sizeof file, "/stranger/%d", i);
-		row.id = module_id(file);
-		row.last_ms = i;
+	for (row.last_ms = 1; row.last_ms <= n; row.last_ms++) {
+		snprintf(name, sizeof name, "/stranger/%u/%d", uid, (int)row.last_ms);
+		row.id = module_id(name);
+		row.layout_ms = artifact;
 		ck_assert_int_eq(store_put_module(ms.store, &row, &e), 0);
 	}
 	ck_assert_int_eq(store_commit(ms.store, &e), 0);
 	ck_assert_int_eq(modules_reload(&ms, &e), 0);
+}
+
+/* Who has most makes room, the longest silent first; nobody else does. */
+START_TEST(the_largest_user_makes_room)
+{
+	struct module *m;
+
+	put_strangers(1000, MODULES_MAX - 101, false);
+	put_strangers(1001, 100, false);
 	ck_assert_uint_eq(ms.module.n, MODULES_MAX);
-	snprintf(file, sizeof file, "%s/prog", dir);
-	ck_assert_int_eq(symlink("/bin/true", file), 0);
-	f = elf_file_open(file, -1, &e);
-	ck_assert_ptr_nonnull(f);
-	self = elf_file_build_id(f);
-	elf_file_close(f);
-	ck_assert_int_eq(find(file, &self, &m), FOUND_OUTSIDE);
+	fake_file(priv, "/new", 1001, 7);
+	learn("/new", &id);
+	ck_assert_int_eq(find("/new", &id, &m), FOUND_OUTSIDE);
 	ck_assert_ptr_nonnull(m);
-	ck_assert_int_eq(m->row.state, MODULE_NO_ARTIFACT);
-	ck_assert_uint_lt(ms.module.n, MODULES_MAX / 2 + 10);
-	ck_assert_ptr_null(modules_of_path(&ms, "/stranger/0"));
-	ck_assert_ptr_nonnull(modules_of_path(&ms, "/stranger/4094"));
-	ck_assert_ptr_eq(modules_of_path(&ms, file), m);
+	ck_assert_ptr_null(modules_of_path(&ms, "/stranger/1000/1"));
+	ck_assert_ptr_nonnull(modules_of_path(&ms, "/stranger/1000/3000"));
+	ck_assert_ptr_nonnull(modules_of_path(&ms, "/stranger/1001/1"));
+	ck_assert_ptr_eq(modules_of_path(&ms, "/new"), m);
 	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_MAPPED);
+}
+END_TEST
+
+/* A user whose modules are all laid out has none to give: theirs alone are refused. */
+START_TEST(a_full_user_is_refused)
+{
+	put_strangers(1000, MODULES_MAX - 1, true);
+	fake_file(priv, "/new", 1000, 7);
+	learn("/new", &id);
+	ck_assert_ptr_null(modules_of_path(&ms, "/new"));
+	ck_assert_uint_eq(ms.module.n, MODULES_MAX);
+}
+END_TEST
+
+START_TEST(looks_make_modules)
+{
+	struct fake_file *f = fake_file(priv, "/bin/new", 1000, 9);
+	struct build_id nine = {1, {9}};
+	struct module *m;
+
+	fake_artifact(f, 3);
+	ck_assert_int_eq(find("/bin/new", &nine, &m), FOUND_OUTSIDE);
+	ck_assert_int_eq(wanted, LOOK_FULL);
+	learn("/bin/new", &nine);
+	ck_assert_int_eq(find("/bin/new", &nine, &m), FOUND_MAPPED);
+	ck_assert_int_eq(wanted, LOOK_NOT);
+	ck_assert_uint_eq(m->row.uid, 1000);
+	ck_assert_uint_eq(m->now.func.n, 3);
+	ck_assert(module_unchanged(&ms, m));
+	f->stamp.ino++;
+	ck_assert(!module_unchanged(&ms, m));
+	/* A look that nobody's samples asked for makes none. */
+	fake_artifact(fake_file(priv, "/bin/other", 1000, 8), 3);
+	learn("/bin/other", &nine);
+	ck_assert_ptr_null(modules_of_path(&ms, "/bin/other"));
+	/* Why it may not be swapped stays until the next look. */
+	f->look.refused = "it has two names";
+	learn("/bin/new", &nine);
+	ck_assert_str_eq(m->refused, "it has two names");
+	f->look.refused = "";
+	learn("/bin/new", &nine);
+	ck_assert_ptr_null(m->refused);
+}
+END_TEST
+
+/* After 30 s again, then after twice as long each time, and shallow. */
+START_TEST(vain_looks_wait_longer_each_time)
+{
+	static const int at[] = {30, 60, 120, 240, 480, 960, 1920, 3600, 3600};
+	struct module *m;
+	size_t i;
+
+	fake_file(priv, "/bin/new", 1000, 7);
+	for (i = 0; i < sizeof at / sizeof *at; i++) {
+		learn("/bin/new", &id); /* at 1000 s */
+		find_at("/bin/new", &id, 1000 + at[i] - 1, &m);
+		ck_assert_int_eq(wanted, LOOK_NOT);
+		find_at("/bin/new", &id, 1000 + at[i], &m);
+		ck_assert_int_eq(wanted, LOOK_SHALLOW);
+	}
+}
+END_TEST
+
+/* Nothing that was known of a path is the next owner's. */
+START_TEST(another_owner_starts_afresh)
+{
+	struct fake_file *f = fake_file(priv, "/bin/new", 1000, 9);
+	struct build_id nine = {1, {9}};
+	struct store_event *ev;
+	struct arena a = {0};
+	struct module *m;
+	size_t n;
+
+	fake_artifact(f, 3);
+	learn("/bin/new", &nine);
+	ck_assert_int_eq(find("/bin/new", &nine, &m), FOUND_MAPPED);
+	profile_add(module_func(m, &m->origin.v[0], 1), 1, 42, 1000, 1e9);
+	m->row.mapped = 42;
+	module_hold(m, "rolled back");
+	f->held = true;
+	ck_assert_int_eq(module_save(&ms, m, &e), 0);
+	f->look.uid = 1001;
+	learn("/bin/new", &nine);
+	ck_assert_int_eq(find("/bin/new", &nine, &m), FOUND_MAPPED);
+	ck_assert_uint_eq(m->row.uid, 1001);
+	ck_assert_uint_eq(m->row.mapped, 0);
+	ck_assert_ptr_null(m->row.held_why);
+	ck_assert(!f->held);
+	ck_assert_double_eq(profile_total(&m->now, 1000, 1e9).samples, 0);
+	ck_assert_int_eq(store_events(ms.store, m->row.id, -1, 10, &a, &ev, &n, &e), 0);
+	ck_assert_uint_eq(n, 1);
+	arena_free(&a);
+}
+END_TEST
+
+START_TEST(holds_outlive_the_store)
+{
+	struct fake_file *f = fake_file(priv, "/bin/new", 1000, 9);
+	struct build_id nine = {1, {9}};
+	struct module *m;
+
+	fake_artifact(f, 3);
+	f->held = true;
+	learn("/bin/new", &nine);
+	ck_assert_int_eq(find("/bin/new", &nine, &m), FOUND_MAPPED);
+	ck_assert_int_eq(m->row.state, MODULE_HELD);
+	ck_assert_int_eq(m->row.held_until_ms, -1);
+	/* Another program is not what was held. */
+	f->look.id.b[0] = f->look.origin.b[0] = 10;
+	learn("/bin/new", &nine);
+	ck_assert_int_eq(m->row.state, MODULE_ORIGINAL);
+	ck_assert(!f->held);
+}
+END_TEST
+
+/* What an inspector says may be anything. */
+START_TEST(garbled_answers_are_no_artifact)
+{
+	static const struct {
+		size_t table, map; /* bytes that are left */
+	} cut[] = {{0, 99999}, {9, 99999}, {99999, 0}, {99999, 9}};
+	struct fake_file *f = fake_file(priv, "/bin/new", 1000, 9);
+	struct build_id nine = {1, {9}};
+	struct module *m;
+
+	fake_artifact(f, 3);
+	if (f->look.ntable > cut[_i].table)
+		f->look.ntable = cut[_i].table;
+	if (f->look.nmap > cut[_i].map)
+		f->look.nmap = cut[_i].map;
+	learn("/bin/new", &nine);
+	ck_assert_int_eq(find("/bin/new", &nine, &m), FOUND_OUTSIDE);
+	ck_assert_int_eq(m->row.state, MODULE_NO_ARTIFACT);
+}
+END_TEST
+
+/* A table of a few bytes that stands for gigabytes of counters. */
+START_TEST(giants_are_refused)
+{
+	struct fake_file *f = fake_file(priv, "/bin/new", 1000, 9);
+	struct build_id nine = {1, {9}};
+	struct map_table t = {0};
+	struct module *m;
+
+	fake_artifact(f, 3);
+	map_table_add(&t, &(struct map_func){
+			      .tu = 1, .nblock = MODULE_BLOCKS_MAX + 1, .name = "", .tu_name = ""});
+	ck_assert_int_eq(map_table_end(&t, &e), 0);
+	f->table.n = 0;
+	map_table_encode(&t, &f->table);
+	f->look.table = f->table.p;
+	f->look.ntable = f->table.n;
+	learn("/bin/new", &nine);
+	ck_assert_int_eq(find("/bin/new", &nine, &m), FOUND_OUTSIDE);
+	ck_assert_ptr_nonnull(strstr(m->row.text, "more than"));
+	map_table_free(&t);
+	/* Before the first byte is decoded. */
+	f->look.nmap = MODULE_BYTES_MAX + 1;
+	learn("/bin/new", &nine);
+	ck_assert_ptr_nonnull(strstr(m->row.text, "bytes there is room for"));
+}
+END_TEST
+
+/* Another user's file with a copied build-id changes nothing here. */
+START_TEST(copied_build_ids_have_tables_of_their_own)
+{
+	struct fake_file *f = fake_file(priv, "/bob/copy", 1001, 7);
+	struct module *m;
+
+	fake_artifact(f, 1);
+	learn("/bob/copy", &id);
+	ck_assert_int_eq(find("/bob/copy", &id, &m), FOUND_MAPPED);
+	ck_assert_uint_eq(m->now.func.n, 1);
+	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_MAPPED);
+	ck_assert_uint_eq(m->now.func.n, 2);
+}
+END_TEST
+
+START_TEST(what_was_swapped_in_is_known_at_once)
+{
+	struct fake_file *f = fake_file(priv, "/bin/new", 1000, 9);
+	struct build_id nine = {1, {9}}, ten = {1, {10}};
+	struct module *m;
+
+	fake_artifact(f, 3);
+	learn("/bin/new", &nine);
+	ck_assert_int_eq(find("/bin/new", &nine, &m), FOUND_MAPPED);
+	ck_assert_msg(!module_place(&ms, m, &ten, f->map.p, f->map.n, 2000, &e), "%s", e.text);
+	ck_assert_int_eq(m->row.state, MODULE_LAID_OUT);
+	ck_assert_int_eq(find("/bin/new", &ten, &m), FOUND_MAPPED);
+	ck_assert_int_eq(find("/bin/new", &nine, &m), FOUND_MAPPED); /* still runs */
+	ck_assert(!module_unchanged(&ms, m));
+	ck_assert_msg(!module_place(&ms, m, &nine, NULL, 0, 3000, &e), "%s", e.text);
+	ck_assert_int_eq(m->row.state, MODULE_ORIGINAL);
 }
 END_TEST
 
@@ -270,7 +493,16 @@ int main(void)
 	tcase_add_test(t, ignored_are_outside);
 	tcase_add_test(t, profiles_come_back_after_unloading);
 	tcase_add_test(t, layout_profile);
-	tcase_add_test(t, strangers_make_room);
+	tcase_add_test(t, the_largest_user_makes_room);
+	tcase_add_test(t, a_full_user_is_refused);
+	tcase_add_test(t, looks_make_modules);
+	tcase_add_test(t, vain_looks_wait_longer_each_time);
+	tcase_add_test(t, another_owner_starts_afresh);
+	tcase_add_test(t, holds_outlive_the_store);
+	tcase_add_loop_test(t, garbled_answers_are_no_artifact, 0, 4);
+	tcase_add_test(t, giants_are_refused);
+	tcase_add_test(t, copied_build_ids_have_tables_of_their_own);
+	tcase_add_test(t, what_was_swapped_in_is_known_at_once);
 	tcase_set_timeout(t, 60);
 	suite_add_tcase(su, t);
 	srunner_run_all(r, CK_NORMAL);

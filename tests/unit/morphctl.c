@@ -4,6 +4,7 @@
 #include "morphctl/command.h"
 #include "morphctl/table.h"
 #include "morphctl/words.h"
+#include "managerd/parent/sockets.h"
 #include "tests/unit/fakemanager.h"
 
 #include <check.h>
@@ -36,13 +37,15 @@ static void serve(int ready)
 	uv_timer_t t;
 	uv_loop_t loop;
 	struct err e;
+	int fd;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	uv_loop_init(&loop);
 	fake_start(&m, dir, getuid(), getuid() + 1);
 	fake_module(&m, "/opt/two/lua", getuid(), MODULE_ORIGINAL);
 	fake_rolled_back(&m, "/opt/back", getuid());
-	if (!api_open(&loop, &m, sock, 0600, &e))
+	fd = socket_listen(sock, 0600, (gid_t)-1, &e);
+	if (fd < 0 || !api_open(&loop, &m, fd, &e))
 		abort();
 	uv_timer_init(&loop, &t);
 	t.data = &m;

@@ -1,5 +1,6 @@
 /* What leaves the monitor of a program's registers and stack, and how much. */
 #include "monitor-client/batch.h"
+#include "monitor-client/lookup.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -21,10 +22,12 @@ static void map(uint32_t pid, uint64_t start, uint64_t end, uint64_t off, char i
 	maps_event(m, &ev);
 }
 
+static struct lookup no_reader = {.fd = -1};
+
 static void setup(void)
 {
 	b = (struct batch){.start_ns = 1};
-	m = maps_new("/nonexistent", 7);
+	m = maps_new("/nonexistent", &no_reader, 7, false);
 	map(5, 0x401000, 0x409000, 0x1000, 'a'); /* two parts of one file */
 	map(5, 0x509000, 0x50a000, 0x8000, 'a');
 	map(5, 0x700000, 0x800000, 0, 'b');

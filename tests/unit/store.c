@@ -210,10 +210,10 @@ START_TEST(builds_and_tables)
 	ck_assert_mem_eq(out->map, "map", 3);
 	ck_assert_int_eq(store_builds(s, b.module, &unknown, &mem, &out, &n, &e), 0);
 	ck_assert_uint_eq(n, 0);
-	ck_assert_int_eq(store_put_table(s, &b.origin, "tab", 3, &e), 0);
-	ck_assert_int_eq(store_table(s, &b.origin, &table, &e), 1);
+	ck_assert_int_eq(store_put_table(s, b.module, &b.origin, "tab", 3, &e), 0);
+	ck_assert_int_eq(store_table(s, b.module, &b.origin, &table, &e), 1);
 	ck_assert_str_eq(buf_cstr(&table), "tab");
-	ck_assert_int_eq(store_table(s, &unknown, &table, &e), 0);
+	ck_assert_int_eq(store_table(s, b.module, &unknown, &table, &e), 0);
 	buf_free(&table);
 	b.module = 4711;
 	ck_assert_int_eq(store_put_build(s, &b, &e), -1); /* of no module */
@@ -233,7 +233,7 @@ START_TEST(past_builds_are_bounded)
 		b.state = i ? BUILD_PAST : BUILD_KEPT;
 		b.made_ms = i;
 		ck_assert_int_eq(store_put_build(s, &b, &e), 0);
-		ck_assert_int_eq(store_put_table(s, &b.id, "tab", 3, &e), 0);
+		ck_assert_int_eq(store_put_table(s, b.module, &b.id, "tab", 3, &e), 0);
 	}
 	ck_assert_int_eq(store_prune_builds(s, b.module, 4, &e), 0);
 	ck_assert_int_eq(store_builds(s, b.module, NULL, &mem, &out, &n, &e), 0);
@@ -241,21 +241,44 @@ START_TEST(past_builds_are_bounded)
 	ck_assert_uint_eq(out[3].id.b[0], 6);
 	ck_assert_int_eq(out[4].state, BUILD_KEPT);
 	b.id.b[0] = 5;
-	ck_assert_int_eq(store_table(s, &b.id, &table, &e), 0);
+	ck_assert_int_eq(store_table(s, b.module, &b.id, &table, &e), 0);
 	b.id.b[0] = 6;
-	ck_assert_int_eq(store_table(s, &b.id, &table, &e), 1);
+	ck_assert_int_eq(store_table(s, b.module, &b.id, &table, &e), 1);
 	buf_free(&table);
 }
 END_TEST
 
-START_TEST(modules_without_anything_can_go)
+START_TEST(modules_go_with_all_there_is_of_them)
 {
+	uint64_t id = module_id("/bin/a");
+	struct hash128 k = hash_bytes("f", 1);
+	struct store_build b = {.module = id, .id = {1, {5}}, .origin = {1, {5}}};
+	struct store_event ev = {.module = id, .kind = EVENT_LEARNED, .text = ""};
+	struct decision d = {.verdict = VERDICT_WAIT, .rung = RUNG_SAMPLES};
+	struct profile p = {0}, q;
 	struct store_module *m;
+	struct store_event *left;
+	struct buf table = {0};
 	size_t n;
 
 	put("/bin/a");
 	put("/bin/b");
-	ck_assert_int_eq(store_drop_module(s, module_id("/bin/a"), &e), 0);
+	profile_add(profile_put(&p, &k, "f", "a.c", NULL, 3), 2, 7.5, 1000, 10);
+	ck_assert_int_eq(store_save_profile(s, id, PROFILE_NOW, &p, &e), 0);
+	ck_assert_int_eq(store_put_build(s, &b, &e), 0);
+	ck_assert_int_eq(store_put_table(s, id, &b.id, "tab", 3, &e), 0);
+	ck_assert_int_eq(store_put_event(s, &ev, &e), 0);
+	ck_assert_int_eq(store_put_decision(s, id, 100, &d, &e), 0);
+	ck_assert_msg(!store_drop_module(s, id, &e), "%s", e.text);
+	put("/bin/a");
+	ck_assert_int_eq(store_load_profile(s, id, PROFILE_NOW, &q, &e), 0);
+	ck_assert_uint_eq(q.func.n, 0);
+	ck_assert_int_eq(store_table(s, id, &b.id, &table, &e), 0);
+	ck_assert_int_eq(store_events(s, id, -1, 10, &mem, &left, &n, &e), 0);
+	ck_assert_uint_eq(n, 0);
+	profile_free(&p);
+	profile_free(&q);
+	ck_assert_int_eq(store_drop_module(s, id, &e), 0);
 	ck_assert_int_eq(store_modules(s, 0, &mem, &m, &n, &e), 0);
 	ck_assert_uint_eq(n, 1);
 	ck_assert_str_eq(m->path, "/bin/b");
@@ -357,12 +380,20 @@ START_TEST(an_earlier_store_is_brought_up)
 	struct hash128 k = hash_bytes("f", 1);
 	uint64_t id = module_id("/bin/a");
 	struct profile p = {0}, q;
+	struct buf table = {0};
 
 	save_one_function(id, &k, &p);
 	sql("ALTER TABLE profile DROP COLUMN edges; ALTER TABLE profile DROP COLUMN calls;"
+	    "DROP INDEX events_when; DROP TABLE tables;"
+	    "CREATE TABLE tables (origin BLOB PRIMARY KEY, data BLOB NOT NULL);"
+	    "INSERT INTO tables VALUES (x'0b', 'tab');"
+	    "INSERT INTO builds SELECT id, x'0c', x'0b', 1, 0, 0, 0, '' FROM modules;"
 	    "PRAGMA user_version = 1");
 	s = store_open(path, &e);
 	ck_assert_msg(s != NULL, "%s", e.text);
+	ck_assert_int_eq(store_table(s, id, &(struct build_id){1, {11}}, &table, &e), 1);
+	ck_assert_uint_eq(table.n, 3);
+	buf_free(&table);
 	ck_assert_int_eq(store_load_profile(s, id, PROFILE_NOW, &q, &e), 0);
 	ck_assert_double_eq(profile_get(&q, &k)->block[2], 7.5);
 	profile_free(&q);
@@ -483,11 +514,36 @@ START_TEST(events)
 	ck_assert(isnan(out[1].gain));
 	ck_assert_double_eq(out[1].seconds, 2.5);
 	ck_assert_uint_eq(out[1].size_after, 8);
-	ck_assert_int_eq(store_count_events(s, 0, EVENT_SWAPPED, 10, &n, &e), 0);
+	ck_assert_int_eq(store_count_events(s, 0, -1, EVENT_SWAPPED, 10, &n, &e), 0);
 	ck_assert_uint_eq(n, 1);
-	ck_assert_int_eq(store_count_events(s, 0, EVENT_SWAPPED, 11, &n, &e), 0);
+	ck_assert_int_eq(store_count_events(s, 0, -1, EVENT_SWAPPED, 11, &n, &e), 0);
 	ck_assert_uint_eq(n, 0);
 	ck_assert_str_eq(event_name(EVENT_ROLLED_BACK), "rolled-back");
+}
+END_TEST
+
+START_TEST(events_of_an_owner_are_counted)
+{
+	struct store_module a = module("/bin/a"), b = module("/bin/b");
+	struct store_event ev = {.module = a.id, .at_ms = 10, .kind = EVENT_FAILED};
+	uint64_t n;
+
+	a.uid = 1000;
+	b.uid = 1001;
+	ck_assert_int_eq(store_put_module(s, &a, &e), 0);
+	ck_assert_int_eq(store_put_module(s, &b, &e), 0);
+	ck_assert_int_eq(store_put_event(s, &ev, &e), 0);
+	ck_assert_int_eq(store_put_event(s, &ev, &e), 0);
+	ev.module = b.id;
+	ck_assert_int_eq(store_put_event(s, &ev, &e), 0);
+	ck_assert_int_eq(store_count_events(s, 0, 1000, EVENT_FAILED, 10, &n, &e), 0);
+	ck_assert_uint_eq(n, 2);
+	ck_assert_int_eq(store_count_events(s, 0, 1001, EVENT_FAILED, 10, &n, &e), 0);
+	ck_assert_uint_eq(n, 1);
+	ck_assert_int_eq(store_count_events(s, 0, 0, EVENT_FAILED, 10, &n, &e), 0);
+	ck_assert_uint_eq(n, 0);
+	ck_assert_int_eq(store_count_events(s, 0, -1, EVENT_FAILED, 10, &n, &e), 0);
+	ck_assert_uint_eq(n, 3);
 }
 END_TEST
 
@@ -505,9 +561,9 @@ START_TEST(events_are_bounded)
 	ev.module = module_id("/bin/b");
 	ck_assert_int_eq(store_put_event(s, &ev, &e), 0);
 	ck_assert_int_eq(store_commit(s, &e), 0);
-	ck_assert_int_eq(store_count_events(s, module_id("/bin/a"), EVENT_FAILED, 0, &n, &e), 0);
+	ck_assert_int_eq(store_count_events(s, module_id("/bin/a"), -1, EVENT_FAILED, 0, &n, &e), 0);
 	ck_assert_uint_eq(n, 5000);
-	ck_assert_int_eq(store_count_events(s, 0, EVENT_FAILED, 0, &n, &e), 0);
+	ck_assert_int_eq(store_count_events(s, 0, -1, EVENT_FAILED, 0, &n, &e), 0);
 	ck_assert_uint_eq(n, 5001);
 	ck_assert_int_eq(store_events(s, module_id("/bin/a"), -1, 10000, &mem, &out, &k, &e), 0);
 	ck_assert_int_eq(out[0].at_ms, 5009);
@@ -591,7 +647,7 @@ int main(void)
 	tcase_add_test(t, modules_as_they_were_put);
 	tcase_add_test(t, builds_and_tables);
 	tcase_add_test(t, past_builds_are_bounded);
-	tcase_add_test(t, modules_without_anything_can_go);
+	tcase_add_test(t, modules_go_with_all_there_is_of_them);
 	tcase_add_test(t, profiles);
 	tcase_add_test(t, witnesses_and_calls_stay);
 	tcase_add_test(t, an_earlier_store_is_brought_up);
@@ -599,6 +655,7 @@ int main(void)
 	tcase_add_test(t, unchanged_decisions_are_one_row);
 	tcase_add_test(t, decisions_are_bounded);
 	tcase_add_test(t, events);
+	tcase_add_test(t, events_of_an_owner_are_counted);
 	tcase_add_test(t, events_are_bounded);
 	tcase_add_loop_test(t, damaged_store_is_moved_aside, 0, 2);
 	tcase_add_test(t, other_version_is_moved_aside);

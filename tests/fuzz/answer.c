@@ -1,0 +1,68 @@
+/*
+ * cov >= 110
+ * The editor's answers. First byte: the kind of job, and whether the rest is
+ * put into an answer with all fields, so that its first members count. What is
+ * accepted is in its range, what is not says why, both in one line.
+ */
+#include "managerd/edit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SCORE "{\"exttsp\":1,\"taken\":2,\"total\":3.5,\"cost\":{\"cycles\":0.5},\"lines95\":9}"
+
+static const char head[] = "{\"ok\":true,";
+static const char fields[] =
+    ",\"functions\":3,\"edited\":2,\"opaque\":1,\"opaque_share\":0.25,\"samples\":1e3,"
+    "\"samples_used\":900,\"score\":{\"before\":" SCORE ",\"after\":" SCORE "},"
+    "\"seconds\":{\"parse\":0.1},\"build_id\":\"0a0b\",\"origin\":\"0c\",\"tus\":4,"
+    "\"tus_assembled\":3,\"tus_cached\":1,\"size\":{\"before\":1,\"after\":2}}";
+
+static void must(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static bool one_line(const char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 0x7f)
+			return false;
+	return true;
+}
+
+static void check(const struct edit_result *r, enum edit_kind kind)
+{
+	must(r->error && one_line(r->error));
+	must(r->opaque_share >= 0 && r->opaque_share < 1.1);
+	must(isfinite(r->samples) && r->samples >= 0 && isfinite(r->before.exttsp) &&
+	     isfinite(r->after.cycles) && isfinite(r->seconds.parse) && r->seconds.parse >= 0);
+	must(r->build_id.n <= sizeof r->build_id.b && r->origin.n <= sizeof r->origin.b);
+	must(*r->error || kind != EDIT_BUILD || (r->build_id.n && r->origin.n));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
+{
+	enum edit_kind kind = n ? p[0] & 3 : 0;
+	struct edit_result r = {0};
+	struct arena a = {0};
+	struct buf b = {0};
+	struct err e = {""};
+
+	if (n && (p[0] & 4)) {
+		buf_str(&b, head);
+		buf_add(&b, p + 1, n - 1);
+		buf_str(&b, fields + (p[0] >> 3 & 1)); /* without the comma */
+	} else if (n) {
+		buf_add(&b, p + 1, n - 1);
+	}
+	if (edit_parse(buf_cstr(&b), b.n, kind, &r, &a, &e) == 0)
+		check(&r, kind);
+	else
+		must(*e.text && one_line(e.text));
+	arena_free(&a);
+	buf_free(&b);
+	return 0;
+}

@@ -1,0 +1,456 @@
+/* The whole manager on its loop, with a parent that does as the test says. */
+#include "common/log.h"
+#include "managerd/parent/sockets.h"
+#include "managerd/manager.h"
+#include "tests/unit/fakepriv.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+
+#define SCORE(after)                                                                               \
+	"\"score\":{\"before\":{\"exttsp\":1,\"taken\":30,\"total\":90,\"lines95\":7,"             \
+	"\"cost\":{\"cycles\":0.5}},\"after\":{\"exttsp\":2,\"taken\":10,\"total\":90,"            \
+	"\"lines95\":5,\"cost\":{\"cycles\":" after "}}},\"size\":{\"before\":100,\"after\":120}"
+#define ANSWER                                                                                     \
+	"echo '{\"ok\":true,\"out\":\"x\",\"build_id\":\"16\",\"origin\":\"0b\",\"functions\":10,"  \
+	"\"edited\":4,\"opaque\":1,\"opaque_share\":0.25,\"samples\":3.5,\"samples_used\":3,"       \
+	"\"tus\":3,\"tus_assembled\":2,\"tus_cached\":1,\"seconds\":{\"parse\":0.5,\"as\":2},"      \
+	SCORE("0.4") "}'"
+
+static const char policy[] =
+    "profile: {registers: no}\n"
+    "decide: {every: 1s, min_samples: 10, min_coverage: 1%, min_gain: 1%, cool_down: 0s,"
+    " edits_per_day: 1000}\n"
+    "idle: {cpu: 0%, psi: 100%, after: 0s, battery: yes}\n";
+
+static char dir[64], path[96];
+static struct conf conf;
+static struct priv *priv;
+static struct manager *m;
+static uv_loop_t loop;
+static struct err e;
+static int fd; /* of the monitor */
+static uint64_t seq;
+static double longest, longest_cpu; /* turn of the loop in s */
+
+static void start_manager(void)
+{
+	struct manager_options o = {.conf = &conf, .priv = priv, .state_dir = dir, .home = dir,
+	    .user = false, .monitor_uid = -1};
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	struct buf b = {0};
+
+	uv_loop_init(&loop);
+	uv_loop_configure(&loop, UV_METRICS_IDLE_TIME);
+	o.monitors = socket_listen(path, 0600, (gid_t)-1, &e);
+	ck_assert_int_ge(o.monitors, 0);
+	m = manager_start(&loop, &o, &e);
+	ck_assert_msg(m != NULL, "%s", e.text);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	strcpy(a.sun_path, path);
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&a, sizeof a), 0);
+	wire_put_hello(
+	    &b, &(struct wire_hello){
+		    .session = 5, .period_ns = 4000000, .source = WIRE_SRC_RECORDED, .pid = 1});
+	ck_assert_int_eq(write(fd, b.p, b.n), (ssize_t)b.n);
+	buf_free(&b);
+}
+
+static void stop_manager(void)
+{
+	manager_stop(m);
+	while (uv_run(&loop, UV_RUN_ONCE))
+		;
+	manager_free(m);
+	ck_assert_int_eq(uv_loop_close(&loop), 0);
+	close(fd);
+}
+
+static void setup(void)
+{
+	log_init("cycle", getenv("VERBOSE") ? LOG_LVL_DEBUG : LOG_LVL_ERROR);
+	strcpy(dir, "/tmp/morph-cycle-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(path, sizeof path, "%s/monitor.sock", dir);
+	ck_assert_msg(!conf_parse("p", policy, strlen(policy), &conf, &e), "%s", e.text);
+	priv = fake_new();
+	priv->script = ANSWER;
+	priv->built = (struct build_id){1, {0x16}};
+	seq = 0;
+	longest = 0;
+	start_manager();
+}
+
+static void teardown(void)
+{
+	stop_manager();
+	priv_close(priv);
+	conf_free(&conf);
+	dir_remove(dir, NULL);
+}
+
+static double seconds(void)
+{
+	return (double)uv_hrtime() / 1e9;
+}
+
+/* One turn of the loop, timed; on a busy machine its CPU time says more. */
+static void turn(void)
+{
+	double at = seconds(), cpu = (double)clock() / CLOCKS_PER_SEC;
+
+	uv_run(&loop, UV_RUN_NOWAIT);
+	at = seconds() - at;
+	cpu = (double)clock() / CLOCKS_PER_SEC - cpu;
+	longest = at > longest ? at : longest;
+	longest_cpu = cpu > longest_cpu ? cpu : longest_cpu;
+}
+
+static void path_of(char *out, size_t n, unsigned uid, unsigned i)
+{
+	snprintf(out, n, "/home/%u/prog%u", uid, i);
+}
+
+/* A batch of 20 samples in block 1 of each of n programs of a user. */
+static void send_batch(unsigned uid, unsigned n)
+{
+	struct wire_batch b = {.session = 5, .seq = ++seq, .taken = 20 * n, .nmodule = n};
+	struct wire_sample s = {20, 20};
+	char (*name)[64] = xcalloc(n, sizeof *name);
+	struct buf out = {0};
+	size_t done = 0;
+	unsigned i;
+	ssize_t k;
+
+	b.module = xcalloc(n, sizeof *b.module);
+	for (i = 0; i < n; i++) {
+		path_of(name[i], sizeof name[i], uid, i);
+		b.module[i] = (struct wire_module){.path = name[i], .uid = uid, .sample = &s,
+		    .nsample = 1, .id = fake_find(priv, name[i])->look.id};
+	}
+	wire_put_batch(&out, &b);
+	while (done < out.n) {
+		k = write(fd, out.p + done, out.n - done);
+		done += k > 0 ? (size_t)k : 0;
+		turn();
+	}
+	buf_free(&out);
+	free(b.module);
+	free(name);
+}
+
+/* How long until it is acknowledged. */
+static double acknowledged(void)
+{
+	double begin = seconds();
+	char answer[256];
+
+	while (read(fd, answer, sizeof answer) <= 0 && seconds() - begin < 30) {
+		turn();
+		usleep(200);
+	}
+	return seconds() - begin;
+}
+
+static struct fake_file *program(unsigned uid, unsigned i, uint32_t nfunc)
+{
+	struct fake_file *f;
+	char name[64];
+
+	path_of(name, sizeof name, uid, i);
+	f = fake_file(priv, name, uid, 11);
+	f->look.id = f->look.origin = (struct build_id){4, {11, (uint8_t)uid, i >> 8, (uint8_t)i}};
+	fake_artifact(f, nfunc);
+	return f;
+}
+
+static void turn_until(bool (*done)(void), double limit)
+{
+	double begin = seconds();
+
+	while (!done() && seconds() - begin < limit) {
+		turn();
+		usleep(200);
+	}
+	ck_assert(done());
+}
+
+static struct module *module_at(unsigned uid, unsigned i)
+{
+	char name[64];
+
+	path_of(name, sizeof name, uid, i);
+	return modules_of_path(&m->modules, name);
+}
+
+static bool swapped(void)
+{
+	return module_at(1000, 0)->row.state == MODULE_LAID_OUT && !m->work.step;
+}
+
+static bool held(void)
+{
+	return module_at(1000, 0)->row.held_until_ms == -1 && !m->work.step;
+}
+
+/* The samples of a program that nobody knew wait for the look. */
+START_TEST(first_samples_are_not_lost)
+{
+	struct accounting acc;
+
+	program(1000, 0, 3);
+	priv->slow = true;
+	send_batch(1000, 1);
+	while (!priv->task.n)
+		turn();
+	turn();
+	ck_assert_int_eq(store_accounting(m->store, &acc, &e), 0);
+	ck_assert_uint_eq(acc.taken, 0);
+	ck_assert(fake_answer(priv, NULL));
+	ck_assert_double_lt(acknowledged(), 0.9);
+	ck_assert_int_eq(store_accounting(m->store, &acc, &e), 0);
+	ck_assert_uint_eq(acc.mapped, 20);
+}
+END_TEST
+
+/* What takes long to decode is learned, and loaded, beside the loop. */
+START_TEST(a_large_program_is_learned_in_the_pool)
+{
+	struct accounting acc;
+	unsigned i;
+
+	program(1000, 0, 20000);
+	for (i = 1; i <= 2; i++) {
+		send_batch(1000, 1);
+		while (i == 1 && !m->learn.n)
+			turn();
+		while (i == 2 && !module_at(1000, 0)->loading)
+			turn();
+		ck_assert_int_eq(store_accounting(m->store, &acc, &e), 0);
+		ck_assert_uint_eq(acc.mapped, 20 * (i - 1));
+		ck_assert_double_lt(acknowledged(), 10);
+		ck_assert_int_eq(store_accounting(m->store, &acc, &e), 0);
+		ck_assert_uint_eq(acc.mapped, 20 * i);
+		ck_assert_int_eq(modules_reload(&m->modules, &e), 0);
+	}
+}
+END_TEST
+
+/* But not for ever; the next ones are mapped. */
+START_TEST(a_slow_look_holds_a_batch_for_a_second)
+{
+	struct accounting acc;
+	double took;
+
+	program(1000, 0, 3);
+	priv->slow = true;
+	send_batch(1000, 1);
+	took = acknowledged();
+	ck_assert(took > 0.5 && took < 3);
+	ck_assert_int_eq(store_accounting(m->store, &acc, &e), 0);
+	ck_assert_uint_eq(acc.no_artifact, 20);
+	ck_assert(fake_answer(priv, NULL));
+	send_batch(1000, 1);
+	ck_assert_double_lt(acknowledged(), 0.9);
+	ck_assert_int_eq(store_accounting(m->store, &acc, &e), 0);
+	ck_assert_uint_eq(acc.mapped, 20);
+}
+END_TEST
+
+START_TEST(round_and_back)
+{
+	struct fake_file *f = program(1000, 0, 3);
+	uint64_t change;
+	unsigned looks;
+
+	send_batch(1000, 1);
+	acknowledged();
+	turn_until(swapped, 20);
+	ck_assert_uint_eq(f->swaps, 1);
+	ck_assert_uint_eq(priv->done, 1);
+	ck_assert_uint_ge(f->looks, 2); /* learned, and before the edit */
+	ck_assert_uint_ge(f->judged, 1);
+	ck_assert_int_eq(manager_rollback(m, module_at(1000, 0)->row.id, 1000, &change, &e), 0);
+	ck_assert_int_lt(manager_change(m, change)->status, CHANGE_DONE);
+	turn_until(held, 20);
+	ck_assert_int_eq(manager_change(m, change)->status, CHANGE_DONE);
+	ck_assert(f->held);
+	ck_assert_uint_eq(priv->done, 2);
+	ck_assert_uint_eq(f->look.id.b[0], 11);
+	/* A person's word takes the hold away. */
+	ck_assert_int_eq(
+	    manager_reoptimize(m, module_at(1000, 0)->row.id, 1000, true, &change, &e), 0);
+	turn_until(swapped, 20);
+	ck_assert_msg(manager_change(m, change)->status == CHANGE_DONE, "%s",
+	    manager_change(m, change)->text);
+	ck_assert(!f->held);
+	looks = f->looks;
+	/* What was swapped in is looked at once more, and then left alone. */
+	send_batch(1000, 1);
+	acknowledged();
+	ck_assert_uint_le(f->looks, looks + 1);
+}
+END_TEST
+
+static bool given_up(void)
+{
+	return module_at(1000, 0)->row.state == MODULE_HELD;
+}
+
+START_TEST(refusals_of_the_parent)
+{
+	struct fake_file *f = program(1000, 0, 3);
+	struct store_event *ev;
+	struct arena a = {0};
+	size_t n;
+
+	if (_i == 0)
+		priv->swap = SWAP_FAILED;
+	else
+		priv->why = "its output has another origin";
+	send_batch(1000, 1);
+	acknowledged();
+	turn_until(given_up, 20);
+	ck_assert_uint_eq(f->swaps, 0);
+	ck_assert_int_eq(store_events(m->store, 0, -1, 1, &a, &ev, &n, &e), 0);
+	ck_assert_int_eq(ev[0].kind, EVENT_FAILED);
+	ck_assert_ptr_nonnull(strstr(ev[0].text, _i ? "another origin" : "no swap today"));
+	arena_free(&a);
+}
+END_TEST
+
+static bool out_of_budget(void)
+{
+	return module_at(1000, 1)->rung == RUNG_BUDGET;
+}
+
+static bool other_swapped(void)
+{
+	return module_at(1001, 0) && module_at(1001, 0)->row.state == MODULE_LAID_OUT;
+}
+
+/* What one user's programs used up is not another's. */
+START_TEST(each_user_has_a_budget)
+{
+	conf.decide.edits_per_day = 1;
+	program(1000, 0, 3);
+	program(1000, 1, 3);
+	program(1001, 0, 3);
+	send_batch(1000, 1);
+	acknowledged();
+	turn_until(swapped, 20);
+	send_batch(1000, 2);
+	acknowledged();
+	turn_until(out_of_budget, 20);
+	send_batch(1001, 1);
+	acknowledged();
+	turn_until(other_swapped, 20);
+}
+END_TEST
+
+static unsigned put_off(void)
+{
+	unsigned n = 0;
+	size_t i;
+
+	for (i = 0; i < m->modules.module.n; i++)
+		n += m->modules.module.v[i]->not_before_ms != 0;
+	return n;
+}
+
+/* A user with many busy modules does not keep another's single one waiting. */
+START_TEST(users_take_turns)
+{
+	struct module *mod;
+	unsigned i;
+
+	priv->script = "exit 75"; /* each one's turn is put off */
+	for (i = 0; i < 40; i++)
+		program(1000, i, 3);
+	program(1001, 0, 3);
+	send_batch(1000, 40);
+	acknowledged();
+	send_batch(1001, 1);
+	acknowledged();
+	while (m->work.step)
+		turn();
+	for (i = 0; i < m->modules.module.n; i++) {
+		mod = m->modules.module.v[i];
+		mod->decided_ms = mod->not_before_ms = 0;
+		mod->look = LOOK_DONE;
+		mod->row.mapped = mod->row.uid == 1000 ? 1000 + i : 20;
+	}
+	while (!module_at(1001, 0)->not_before_ms)
+		turn();
+	ck_assert_uint_le(put_off(), 3);
+}
+END_TEST
+
+static bool all_known(void)
+{
+	return m->modules.module.n >= 500 && !looks_awaited(m->looks);
+}
+
+/* 500 programs that are decided about each second: a batch is merged in less
+ * than one, and the loop comes back soon. */
+START_TEST(five_hundred_modules)
+{
+	double took, worst = 0;
+	unsigned i, k;
+
+	for (i = 0; i < 500; i++)
+		program(1000, i, 100);
+	send_batch(1000, 500);
+	acknowledged();
+	turn_until(all_known, 30);
+	priv->script = "exit 75";
+	longest = longest_cpu = 0;
+	for (k = 0; k < 8; k++) {
+		send_batch(1000, 500);
+		took = acknowledged();
+		worst = took > worst ? took : worst;
+		for (i = 0; i < 100; i++) {
+			turn();
+			usleep(1000);
+		}
+	}
+	if (getenv("VERBOSE"))
+		printf("slowest batch %.0f ms, longest turn %.0f ms, %.0f ms of CPU time\n",
+		    1000 * worst, 1000 * longest, 1000 * longest_cpu);
+	/* Sanitized, and on a busy machine. */
+	ck_assert_double_lt(worst, 1);
+	ck_assert_double_lt(longest_cpu, 0.25);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("cycle");
+	TCase *t = tcase_create("cycle");
+	SRunner *r = srunner_create(s);
+	int failed;
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_set_timeout(t, 120);
+	tcase_add_test(t, first_samples_are_not_lost);
+	tcase_add_test(t, a_slow_look_holds_a_batch_for_a_second);
+	tcase_add_test(t, round_and_back);
+	tcase_add_loop_test(t, refusals_of_the_parent, 0, 2);
+	tcase_add_test(t, each_user_has_a_budget);
+	tcase_add_test(t, a_large_program_is_learned_in_the_pool);
+	tcase_add_test(t, users_take_turns);
+	suite_add_tcase(s, t);
+	t = tcase_create("load");
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_set_timeout(t, 120);
+	tcase_add_test(t, five_hundred_modules);
+	suite_add_tcase(s, t);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}

@@ -1,0 +1,491 @@
+/*
+ * A privileged parent that does as the test says: files are what fake_file()
+ * makes of them, a job is a shell script with the samples as its descriptor 3,
+ * a swap makes the file's build-id that of the build. Define it before what
+ * would have the linker take managerd/priv.o.
+ */
+#include "common/publish.h"
+#include "managerd/map.h"
+#include "managerd/parent/procs.h"
+#include "managerd/priv.h"
+
+#include <check.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct fake_file {
+	char *path;
+	struct priv_looked look; /* what a look says; its strings are the test's */
+	struct buf table, map;
+	struct priv_stamp stamp;
+	bool held;
+	unsigned looks, shallow, judged, swaps; /* how often */
+};
+
+struct fake_task {
+	uint64_t id;
+	enum { FAKE_LOOK, FAKE_JOB, FAKE_SWAP } what;
+	struct fake_file *file;
+	struct build_id to;
+	struct priv_job job;
+	pid_t pid;
+	int pidfd;
+	bool over; /* and its callback was called */
+	union {
+		priv_looked_fn *looked;
+		priv_ended_fn *ended;
+		priv_swapped_fn *swapped;
+	} fn;
+	void *arg;
+};
+
+struct priv {
+	int epoll, event;
+	VEC(struct fake_file *) file;
+	VEC(struct fake_task *) task;
+	uint64_t last;
+	bool slow;        /* looks wait for fake_answer() */
+	unsigned at_once; /* looks that waited at most */
+	unsigned refuse;  /* so many requests fail */
+	const char *script;
+	const char *why;  /* jobs end with this, and `later` */
+	bool later;
+	struct build_id built; /* what a build comes to */
+	enum swap_status swap; /* what a swap comes to */
+	unsigned done;         /* priv_swap_done() */
+};
+
+static struct priv *fake_new(void)
+{
+	struct priv *p = xcalloc(1, sizeof *p);
+
+	p->epoll = epoll_create1(EPOLL_CLOEXEC);
+	p->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	epoll_ctl(p->epoll, EPOLL_CTL_ADD, p->event, &(struct epoll_event){.events = EPOLLIN});
+	return p;
+}
+
+static void fake_task_free(struct fake_task *t)
+{
+	if (t->pid > 0 && !t->over) {
+		kill(-t->pid, SIGKILL);
+		waitpid(t->pid, NULL, 0);
+	}
+	if (t->pidfd > 0)
+		close(t->pidfd);
+	free(t);
+}
+
+void priv_close(struct priv *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->task.n; i++)
+		fake_task_free(p->task.v[i]);
+	for (i = 0; i < p->file.n; i++) {
+		free(p->file.v[i]->path);
+		buf_free(&p->file.v[i]->table);
+		buf_free(&p->file.v[i]->map);
+		free(p->file.v[i]);
+	}
+	vec_free(&p->task);
+	vec_free(&p->file);
+	close(p->event);
+	close(p->epoll);
+	free(p);
+}
+
+static struct fake_file *fake_find(struct priv *p, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < p->file.n; i++)
+		if (!strcmp(p->file.v[i]->path, path))
+			return p->file.v[i];
+	return NULL;
+}
+
+/* A file at a path with this owner and one byte of build-id, and no artifact. */
+__attribute__((unused)) static struct fake_file *fake_file(
+    struct priv *p, const char *path, uid_t uid, uint8_t id)
+{
+	struct fake_file *f = fake_find(p, path);
+
+	if (!f) {
+		f = xcalloc(1, sizeof *f);
+		f->path = xstrdup(path);
+		vec_push(&p->file, f);
+	}
+	f->stamp.ino++;
+	f->look = (struct priv_looked){.status = PRIV_NO_ARTIFACT,
+	    .why = "there is no artifact",
+	    .id = {1, {id}},
+	    .origin = {1, {id}},
+	    .uid = uid,
+	    .bytes = 4096,
+	    .artifact = "",
+	    .refused = ""};
+	return f;
+}
+
+/* … with an artifact: functions of two blocks each, of 16 bytes, from offset 0. */
+__attribute__((unused)) static void fake_artifact(struct fake_file *f, uint32_t nfunc)
+{
+	struct blockmap map = {.id = f->look.id};
+	struct map_table t = {0};
+	uint32_t i;
+
+	vec_push(&map.seg, (struct elf_segment){0, 0, nfunc * 32});
+	for (i = 0; i < nfunc; i++) {
+		map_table_add(&t, &(struct map_func){.key = hash_bytes(&i, sizeof i),
+				      .tu = 1,
+				      .ord = i,
+				      .nblock = 2,
+				      .name = "f",
+				      .tu_name = "a.c"});
+		vec_push(&map.frag,
+		    (struct bm_frag){
+			.addr = i * 32, .tu = 1, .size = 32, .func = i, .first = i * 2, .n = 2});
+		vec_push(&map.block, (struct bm_block){i * 32, 16, 0, i});
+		vec_push(&map.block, (struct bm_block){i * 32 + 16, 16, 1, i});
+	}
+	ck_assert_int_eq(map_table_end(&t, NULL), 0);
+	f->table.n = f->map.n = 0;
+	map_table_encode(&t, &f->table);
+	blockmap_encode(&map, &f->map);
+	f->look.status = PRIV_FOLLOWED;
+	f->look.why = "";
+	f->look.artifact = "/x.morph";
+	f->look.table = f->table.p;
+	f->look.ntable = f->table.n;
+	f->look.map = f->map.p;
+	f->look.nmap = f->map.n;
+	map_table_free(&t);
+	blockmap_free(&map);
+}
+
+/* ---- tasks ---- */
+
+static void fake_ring(struct priv *p)
+{
+	ck_assert_int_eq(eventfd_write(p->event, 1), 0);
+}
+
+static struct fake_task *fake_begin(struct priv *p, int what, void *arg)
+{
+	struct fake_task *t = xcalloc(1, sizeof *t);
+
+	t->id = ++p->last;
+	t->what = what;
+	t->arg = arg;
+	vec_push(&p->task, t);
+	return t;
+}
+
+static void fake_forget(struct priv *p, struct fake_task *t)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < p->task.n; i++)
+		if (p->task.v[i] != t)
+			p->task.v[n++] = p->task.v[i];
+	p->task.n = n;
+	fake_task_free(t);
+}
+
+static struct fake_task *fake_task(struct priv *p, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < p->task.n; i++)
+		if (p->task.v[i]->id == id)
+			return p->task.v[i];
+	return NULL;
+}
+
+static bool fake_refuses(struct priv *p, struct err *e)
+{
+	if (!p->refuse)
+		return false;
+	p->refuse--;
+	err_set(e, "the parent says no");
+	return true;
+}
+
+static void fake_end_look(struct priv *p, struct fake_task *t)
+{
+	struct priv_looked gone = {.status = PRIV_GONE, .why = "No such file", .artifact = "",
+	    .refused = ""};
+	priv_looked_fn *fn = t->fn.looked;
+	struct fake_file *f = t->file;
+	void *arg = t->arg;
+
+	fake_forget(p, t);
+	if (f)
+		f->look.stamp = f->stamp;
+	fn(f ? &f->look : &gone, arg);
+}
+
+static void fake_end_swap(struct priv *p, struct fake_task *t)
+{
+	struct priv_swapped r = {.status = p->swap, .why = p->swap ? "no swap today" : "",
+	    .from = t->file->look.id, .to = t->to};
+	priv_swapped_fn *fn = t->fn.swapped;
+	void *arg = t->arg;
+
+	if (p->swap == SWAP_OK) {
+		t->file->look.id = t->to;
+		t->file->stamp.ino++;
+		t->file->swaps++;
+	}
+	fake_forget(p, t);
+	fn(&r, arg);
+}
+
+static void fake_end_job(struct priv *p, struct fake_task *t)
+{
+	struct priv_ended r = {.why = p->why ? p->why : "", .later = p->later};
+	priv_ended_fn *fn = t->fn.ended;
+	void *arg = t->arg;
+
+	if (waitpid(t->pid, &r.status, WNOHANG) != t->pid)
+		return;
+	kill(-t->pid, SIGKILL);
+	epoll_ctl(p->epoll, EPOLL_CTL_DEL, t->pidfd, NULL);
+	t->over = true;
+	if (t->job.kind == PRIV_BUILD && t->file && !r.status) {
+		r.id = p->built;
+		r.origin = t->file->look.origin;
+		r.blob = t->file->map.p;
+		r.nblob = t->file->map.n;
+		t->to = p->built;
+	} else if (t->job.kind == PRIV_TABLE) {
+		r.blob = "junk";
+		r.nblob = 4;
+	}
+	if (t->job.kind != PRIV_BUILD)
+		fake_forget(p, t);
+	fn(&r, arg);
+}
+
+int priv_events(const struct priv *p)
+{
+	return p->epoll;
+}
+
+/* Ends those that are there now; what comes of them takes its turn later. */
+void priv_dispatch(struct priv *p)
+{
+	uint64_t last = p->last, id;
+	struct fake_task *t;
+	eventfd_t n;
+
+	eventfd_read(p->event, &n);
+	for (id = 1; id <= last; id++) {
+		t = fake_task(p, id);
+		if (!t || t->over)
+			continue;
+		if (t->what == FAKE_SWAP)
+			fake_end_swap(p, t);
+		else if (t->what == FAKE_JOB)
+			fake_end_job(p, t);
+		else if (!p->slow)
+			fake_end_look(p, t);
+	}
+}
+
+/* Ends one look that waits: the path's, or any. */
+__attribute__((unused)) static bool fake_answer(struct priv *p, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < p->task.n; i++)
+		if (p->task.v[i]->what == FAKE_LOOK &&
+		    (!path || !strcmp(p->task.v[i]->file->path, path))) {
+			fake_end_look(p, p->task.v[i]);
+			return true;
+		}
+	return false;
+}
+
+uint64_t priv_look(struct priv *p, const char *path, const struct build_id hint[2], unsigned how,
+    priv_looked_fn *fn, void *arg, struct err *e)
+{
+	struct fake_task *t;
+	unsigned n = 0;
+	size_t i;
+
+	if (fake_refuses(p, e))
+		return 0;
+	t = fake_begin(p, FAKE_LOOK, arg);
+	t->fn.looked = fn;
+	t->file = fake_find(p, path);
+	if (t->file) {
+		t->file->looks++;
+		t->file->shallow += how & PRIV_SHALLOW;
+		t->file->judged += (how & PRIV_JUDGE) != 0;
+	}
+	for (i = 0; i < p->task.n; i++)
+		n += p->task.v[i]->what == FAKE_LOOK;
+	p->at_once = n > p->at_once ? n : p->at_once;
+	fake_ring(p);
+	return t->id;
+}
+
+uint64_t priv_job(struct priv *p, const struct priv_job *j, priv_ended_fn *fn, void *arg,
+    struct err *e)
+{
+	struct fake_task *t;
+	int sync[2];
+
+	if (fake_refuses(p, e))
+		return 0;
+	t = fake_begin(p, FAKE_JOB, arg);
+	t->fn.ended = fn;
+	t->job = *j;
+	t->file = j->module ? fake_find(p, j->module) : NULL;
+	ck_assert_int_eq(pipe(sync), 0);
+	t->pid = fork();
+	if (t->pid == 0) {
+		setsid();
+		close(sync[0]);
+		close(sync[1]);
+		dup2(j->out, 1);
+		dup2(j->err, 2);
+		if (j->samples >= 0 && j->samples != 3)
+			dup2(j->samples, 3);
+		else if (j->samples < 0)
+			close(3);
+		lseek(3, 0, SEEK_SET);
+		execl("/bin/sh", "sh", "-c", p->script, "sh", NULL);
+		_exit(127);
+	}
+	close(sync[1]);
+	ck_assert_int_eq(read(sync[0], sync, 1), 0); /* it has its session */
+	close(sync[0]);
+	t->pidfd = pidfd_open(t->pid, 0);
+	epoll_ctl(p->epoll, EPOLL_CTL_ADD, t->pidfd, &(struct epoll_event){.events = EPOLLIN});
+	return t->id;
+}
+
+double priv_job_cpu(struct priv *p, uint64_t task)
+{
+	struct fake_task *t = fake_task(p, task);
+
+	return t && !t->over ? procs_session_cpu(t->pid) : -1;
+}
+
+int priv_signal(struct priv *p, uint64_t task, int sig, struct err *e)
+{
+	struct fake_task *t = fake_task(p, task);
+
+	if (t && !t->over)
+		kill(-t->pid, sig);
+	return 0;
+}
+
+void priv_drop(struct priv *p, uint64_t task)
+{
+	struct fake_task *t = fake_task(p, task);
+
+	if (t)
+		fake_forget(p, t);
+}
+
+/* ---- the rest ---- */
+
+int priv_stamp(struct priv *p, const char *path, struct priv_stamp *out)
+{
+	struct fake_file *f = fake_find(p, path);
+
+	if (!f || f->look.status == PRIV_GONE)
+		return -1;
+	*out = f->stamp;
+	return 0;
+}
+
+bool priv_stamp_equal(const struct priv_stamp *a, const struct priv_stamp *b)
+{
+	return a->ino == b->ino;
+}
+
+uint64_t priv_swap(struct priv *p, uint64_t edit, priv_swapped_fn *fn, void *arg, struct err *e)
+{
+	struct fake_task *build = fake_task(p, edit), *t;
+
+	ck_assert_ptr_nonnull(build);
+	t = fake_begin(p, FAKE_SWAP, arg);
+	t->fn.swapped = fn;
+	t->file = build->file;
+	t->to = build->to;
+	fake_ring(p);
+	return t->id;
+}
+
+uint64_t priv_rollback(struct priv *p, const char *module, const struct build_id *to,
+    priv_swapped_fn *fn, void *arg, struct err *e)
+{
+	struct fake_task *t;
+
+	if (fake_refuses(p, e))
+		return 0;
+	t = fake_begin(p, FAKE_SWAP, arg);
+	t->fn.swapped = fn;
+	t->file = fake_find(p, module);
+	t->to = *to;
+	fake_ring(p);
+	return t->id;
+}
+
+int priv_swap_done(struct priv *p, const char *module, struct err *e)
+{
+	p->done++;
+	return 0;
+}
+
+int priv_recovered(struct priv *p, void (*fn)(const struct swap_outcome *o, void *arg), void *arg,
+    struct err *e)
+{
+	return 0;
+}
+
+/* The original, once it was swapped. */
+size_t priv_kept(
+    struct priv *p, const char *module, struct arena *a, const struct swap_kept **out)
+{
+	struct fake_file *f = fake_find(p, module);
+	struct swap_kept *k = arena_array(a, 1, sizeof *k);
+
+	*out = k;
+	if (!f || !f->swaps || build_id_equal(&f->look.id, &f->look.origin))
+		return 0;
+	k->id = f->look.origin;
+	return 1;
+}
+
+int priv_hold(struct priv *p, const char *module, bool held, struct err *e)
+{
+	struct fake_file *f = fake_find(p, module);
+
+	if (f)
+		f->held = held;
+	return 0;
+}
+
+bool priv_held(struct priv *p, const char *module)
+{
+	struct fake_file *f = fake_find(p, module);
+
+	return f && f->held;
+}
+
+void priv_load_pages(struct priv *p, const char *module)
+{
+}

@@ -1,0 +1,142 @@
+#include "managerd/looks.h"
+#include "tests/unit/fakepriv.h"
+
+#include <stdio.h>
+
+static struct priv *priv;
+static struct looks *looks;
+static unsigned ended;
+static struct look last;
+static char order[64];
+
+static void looked(void *arg, const struct look *l, const struct priv_looked *r)
+{
+	last = *l;
+	if (ended < sizeof order - 1)
+		order[ended] = (char)('a' + l->uid % 26);
+	ended++;
+}
+
+static void setup(void)
+{
+	priv = fake_new();
+	priv->slow = true;
+	looks = looks_new(priv, looked, NULL);
+	ended = 0;
+	memset(order, 0, sizeof order);
+}
+
+static void teardown(void)
+{
+	looks_free(looks);
+	ck_assert_uint_eq(priv->task.n, 0);
+	priv_close(priv);
+}
+
+static bool ask(uint32_t uid, int n, bool shallow, uint8_t build)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/%u/%d", uid, n);
+	fake_file(priv, path, uid, 1);
+	return looks_ask(looks, &(struct look){.path = path,
+				    .uid = uid,
+				    .asked = {{1, {build}}},
+				    .nasked = 1,
+				    .shallow = shallow,
+				    .awaited = true});
+}
+
+/* One who asks for much waits; whoever comes later does not wait behind it. */
+START_TEST(users_take_turns)
+{
+	int i;
+
+	for (i = 0; i < 6; i++)
+		ck_assert(ask(0, i, false, 1));
+	ck_assert_uint_eq(priv->task.n, LOOKS_AT_ONCE_OF_USER);
+	for (i = 0; i < 3; i++)
+		ck_assert(ask(1, i, false, 1) && ask(2, i, false, 1));
+	ck_assert_uint_eq(looks_awaited(looks), 12);
+	ck_assert_uint_eq(priv->task.n, 3 * LOOKS_AT_ONCE_OF_USER);
+	while (fake_answer(priv, NULL))
+		;
+	ck_assert_uint_eq(ended, 12);
+	ck_assert_uint_eq(looks_awaited(looks), 0);
+	ck_assert_str_eq(order, "aabcbcaabcaa");
+}
+END_TEST
+
+START_TEST(few_at_once)
+{
+	uint32_t i;
+
+	for (i = 0; i < 50; i++)
+		ck_assert(ask(i, 0, false, 1));
+	while (fake_answer(priv, NULL))
+		;
+	ck_assert_uint_eq(priv->at_once, LOOKS_AT_ONCE);
+	ck_assert_uint_eq(ended, 50);
+}
+END_TEST
+
+START_TEST(one_of_each_path)
+{
+	int i;
+
+	for (i = 0; i < 20; i++)
+		ck_assert(ask(7, 0, i < 3, (uint8_t)(i < 4 ? i : 4)));
+	ck_assert_uint_eq(looks_awaited(looks), 1);
+	ck_assert(fake_answer(priv, NULL));
+	ck_assert_uint_eq(ended, 1);
+	ck_assert_uint_eq(last.nasked, 5);
+	ck_assert_uint_eq(priv->file.v[0]->looks, 1);
+	/* And again, once it is over. */
+	ck_assert(ask(7, 0, false, 1));
+	ck_assert(fake_answer(priv, NULL));
+	ck_assert_uint_eq(ended, 2);
+}
+END_TEST
+
+/* The queue is bounded for each user, and one who fills it keeps nobody out. */
+START_TEST(queues_are_bounded)
+{
+	int i;
+
+	for (i = 0; i < LOOKS_MAX_OF_USER; i++)
+		ck_assert(ask(1000, i, false, 1));
+	ck_assert(!ask(1000, i, false, 1));
+	ck_assert(ask(1001, 0, false, 1));
+	ck_assert_uint_eq(priv->task.n, LOOKS_AT_ONCE_OF_USER + 1);
+}
+END_TEST
+
+START_TEST(refusals_are_forgotten)
+{
+	priv->refuse = 1;
+	ask(1, 0, false, 1);
+	ck_assert_uint_eq(looks_awaited(looks), 0);
+	ask(1, 0, false, 1);
+	ck_assert_uint_eq(looks_awaited(looks), 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("looks");
+	TCase *t = tcase_create("looks");
+	SRunner *r = srunner_create(s);
+	int failed;
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, users_take_turns);
+	tcase_add_test(t, few_at_once);
+	tcase_add_test(t, one_of_each_path);
+	tcase_add_test(t, queues_are_bounded);
+	tcase_add_test(t, refusals_are_forgotten);
+	suite_add_tcase(s, t);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
