@@ -31,26 +31,26 @@ static void compact(struct batch *b)
 /* The module's index, or -1 when its path finds no room. */
 static int64_t module_index(struct batch *b, const struct place *at)
 {
-	struct {
-		uint32_t uid;
-		struct build_id id;
-	} key;
-	uint64_t *slot;
 	size_t n = strlen(at->path) + 1;
+	struct buf key = {0};
+	uint64_t *slot;
+	int64_t index = -1;
 
-	memset(&key, 0, sizeof key);
-	key.uid = at->uid;
-	key.id.n = at->id->n;
-	memcpy(key.id.b, at->id->b, at->id->n);
-	if ((slot = htab_get(&b->index, &key, sizeof key)))
-		return (int64_t)*slot;
-	if (b->paths + n > BATCH_PATHS)
-		return -1;
-	b->paths += n;
-	*htab_put(&b->index, &key, sizeof key, NULL) = b->module.n;
-	vec_push(&b->module,
-	    (struct wire_module){.id = key.id, .path = xstrdup(at->path), .uid = at->uid});
-	return (int64_t)b->module.n - 1;
+	buf_add(&key, &at->uid, sizeof at->uid);
+	buf_add(&key, at->path, n);
+	buf_add(&key, at->id->b, at->id->n);
+	if ((slot = htab_get(&b->index, key.p, key.n))) {
+		index = (int64_t)*slot;
+	} else if (b->paths + n <= BATCH_PATHS) {
+		b->paths += n;
+		index = (int64_t)b->module.n;
+		*htab_put(&b->index, key.p, key.n, NULL) = b->module.n;
+		vec_push(&b->module, (struct wire_module){.id = *at->id,
+					 .path = xstrdup(at->path),
+					 .uid = at->uid});
+	}
+	buf_free(&key);
+	return index;
 }
 
 int64_t batch_place(struct batch *b, const struct place *at)

@@ -1,6 +1,7 @@
 /*
- * Sums samples between two flushes: (build-id, uid, file offset) -> count, and
- * the counts that have no place. Every sample taken is in exactly one of
+ * Sums samples between two flushes: (path, build-id, uid, file offset) -> count,
+ * and the counts that have no place. A copy elsewhere with the same build-id is
+ * another module: its samples must not count for the first one's path. Every sample taken is in exactly one of
  * modules, kernel, outside and dropped, so that the batch adds up
  * (common/wire.h). Bounded: what exceeds BATCH_ENTRIES distinct offsets or
  * BATCH_PATHS bytes of paths is dropped and counted, which also keeps the
@@ -23,7 +24,7 @@ struct batch_entry {
 
 struct batch {
 	uint64_t taken, kernel, outside, dropped;
-	struct htab index;              /* uid and build-id -> index of the module */
+	struct htab index;              /* uid, path and build-id -> index of the module */
 	VEC(struct wire_module) module; /* paths are owned */
 	VEC(struct batch_entry) entry;  /* [0, sorted) ascending, once each */
 	size_t sorted, paths;

@@ -15,6 +15,7 @@ enum event_kind {
 	EV_FORK, /* a new process, not a thread */
 	EV_EXIT, /* the last word of a process (its first thread ended) */
 	EV_EXEC, /* all mappings are gone; new ones follow as EV_MAP */
+	EV_NS,   /* the namespaces of a task: a new one, or after it changed them */
 };
 
 enum sample_mode {
@@ -40,6 +41,11 @@ struct event_map {
 	char *path;         /* as the task saw it; order.c owns and frees it */
 };
 
+/* Where a task sees its files: inodes of its mount and user namespaces. */
+struct event_ns {
+	uint64_t mnt, user;
+};
+
 struct event {
 	uint64_t time; /* CLOCK_MONOTONIC, ns */
 	enum event_kind kind;
@@ -51,6 +57,7 @@ struct event {
 			struct event_regs *regs; /* NULL = none; order.c owns and frees them */
 		} sample;
 		struct event_map map;
+		struct event_ns ns;
 		uint32_t parent; /* EV_FORK: pid whose mappings the new one has */
 	};
 };

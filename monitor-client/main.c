@@ -6,9 +6,11 @@
 #include "monitor-client/batch.h"
 #include "monitor-client/clock.h"
 #include "monitor-client/follow.h"
+#include "monitor-client/lookup.h"
 #include "monitor-client/maps.h"
 #include "monitor-client/options.h"
 #include "monitor-client/replay.h"
+#include "monitor-client/rights.h"
 #include "monitor-client/session.h"
 #include "monitor-client/source.h"
 #include "monitor-client/uplink.h"
@@ -19,8 +21,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A round a second, or before each flush: held-back events are few and /proc
@@ -30,7 +32,9 @@
 
 struct monitor {
 	struct options o;
+	struct rights_user user;
 	struct follow follow;
+	struct lookup lookup;
 	struct source *source;
 	struct order order;
 	struct maps *maps;
@@ -250,13 +254,24 @@ static void block_signals(struct monitor *m)
 		die(EXIT_FAILED, "signalfd: %s", strerror(errno));
 }
 
+/* The command first: it inherits nothing of what follows. */
+static void fork_children(struct monitor *m)
+{
+	struct err e;
+
+	m->user = rights_user(!m->o.command, m->o.socket);
+	if ((m->o.command && follow_fork(&m->follow, m->o.command, &e)) ||
+	    lookup_start(&m->lookup, "/proc", &m->user, &e)) {
+		follow_cancel(&m->follow);
+		die(EXIT_FAILED, "%s", e.text);
+	}
+}
+
 static void open_source(struct monitor *m)
 {
 	struct err e;
 	bool refused;
 
-	if (m->o.command && follow_fork(&m->follow, m->o.command, &e))
-		die(EXIT_FAILED, "%s", e.text);
 	m->o.source.follow = m->follow.pid;
 	m->o.source.registers = m->follow.pid && !m->o.no_registers && !m->o.record;
 	m->source = source_open(&m->o.source, &refused, &e);
@@ -284,6 +299,28 @@ static void open_record(struct monitor *m)
 	buf_free(&b);
 }
 
+/* A spool that root makes belongs to who will write there. */
+static void make_spool(struct monitor *m)
+{
+	struct err e;
+	char *above = path_dir(m->o.spool);
+
+	if (m->user.change && !dir_make(above, 0755, &e) && !mkdir(m->o.spool, 0700) &&
+	    lchown(m->o.spool, m->user.uid, m->user.gid))
+		log_warn("%s: %s", m->o.spool, strerror(errno));
+	free(above);
+}
+
+static void drop_rights(struct monitor *m)
+{
+	struct err e;
+
+	if (!rights_main(&m->user, &e))
+		return;
+	follow_cancel(&m->follow);
+	die(EXIT_FAILED, "%s", e.text);
+}
+
 static void open_uplink(struct monitor *m)
 {
 	struct err e;
@@ -300,7 +337,8 @@ static void start(struct monitor *m)
 	struct err e;
 	int status;
 
-	m->maps = maps_new("/proc", m->o.command ? getuid() : MAPS_NOBODY);
+	m->maps = maps_new("/proc", &m->lookup, m->o.command ? getuid() : MAPS_NOBODY,
+	    !m->o.command);
 	m->batch.start_ns = clock_ns(CLOCK_REALTIME);
 	if (!m->o.command) {
 		maps_snapshot(m->maps);
@@ -324,6 +362,7 @@ static void finish(struct monitor *m)
 	source_close(m->source);
 	order_free(&m->order);
 	maps_free(m->maps);
+	lookup_end(&m->lookup);
 	batch_free(&m->batch);
 	options_free(&m->o);
 	close(m->signals);
@@ -349,12 +388,15 @@ int main(int argc, char **argv)
 	log_init("morph-monitor", m.o.verbose ? LOG_LVL_DEBUG : LOG_LVL_INFO);
 	if (m.o.replay)
 		return replay(&m);
+	fork_children(&m);
 	open_source(&m);
-	prctl(PR_SET_DUMPABLE, 0); /* a core file could hold registers */
 	block_signals(&m);
 	if (m.o.record)
 		open_record(&m);
 	else
+		make_spool(&m);
+	drop_rights(&m);
+	if (!m.o.record)
 		open_uplink(&m);
 	start(&m);
 	run(&m);

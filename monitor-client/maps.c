@@ -2,22 +2,27 @@
 #include "common/log.h"
 #include "common/mem.h"
 #include "monitor-client/clock.h"
-#include "monitor-client/elfid.h"
+#include "monitor-client/lookup.h"
 #include "monitor-client/procfs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 4096, ID_TRIES = 4 };
+enum { BUCKETS = 4096, TRIES = 4, SLOW_USERS = 16 };
 
-/* One file as records name it, shared by all ranges of it. */
+#define VIEW_UNKNOWN UINT64_MAX
+
+/* One file as records name it, shared by all ranges of it, or of one mmap. */
 struct file {
 	struct file *next;   /* in its bucket */
 	struct event_map as; /* path (owned), inode or build-id; the key */
-	struct build_id id;
+	char *name;          /* the path without " (deleted)", unless that is the name */
+	struct build_id id;  /* once it is known; n = 0: it has no place */
 	uint32_t hash;
 	size_t refs;
-	int tries; /* left to find the build-id; 0 = known, or known to have none */
+	int tries;      /* left to look it up; 0 = done */
+	bool check;     /* its path is to be compared: it is of one mmap, and its forks */
+	uint64_t since; /* when it was; earlier samples may be of what was mapped before */
 };
 
 struct range {
@@ -31,27 +36,37 @@ struct proc {
 	uint64_t stamp;          /* records up to here are in what /proc said */
 	uint64_t used, died;     /* times; died = 0: lives */
 	uint64_t epoch;          /* maps.epoch when /proc was last consulted or it began */
+	uint64_t view;           /* of files mapped from now on */
 	uint32_t pid, uid;
 	bool uid_asked;
+};
+
+struct slow_user {
+	uint32_t uid;
+	uint64_t until;
 };
 
 struct maps {
 	char *proc;
 	struct proc *procs[BUCKETS];
 	struct file *files[BUCKETS];
-	struct elfid ids;
+	struct lookup *lookup;
+	struct slow_user slow[SLOW_USERS];
 	struct maps_count n;
 	uint64_t epoch, swept; /* counts losses of side-band; as of the last sweep */
 	uint32_t uid;
+	bool whole_machine;
 	bool complained; /* that there is no room */
 };
 
-struct maps *maps_new(const char *proc, uint32_t uid)
+struct maps *maps_new(const char *proc, struct lookup *lookup, uint32_t uid, bool whole_machine)
 {
 	struct maps *m = xcalloc(1, sizeof *m);
 
 	m->proc = xstrdup(proc);
+	m->lookup = lookup;
 	m->uid = uid;
+	m->whole_machine = whole_machine;
 	return m;
 }
 
@@ -64,7 +79,7 @@ static bool without_file(const char *path)
 	    "//", "/memfd:", "/SYSV", "/dev/zero", "/anon_hugepage"};
 	size_t i;
 
-	if (path[0] != '/')
+	if (path[0] != '/' || strchr(path, '\n') || strstr(path, "\\012"))
 		return true;
 	for (i = 0; i < sizeof prefix / sizeof *prefix; i++)
 		if (!strncmp(path, prefix[i], strlen(prefix[i])))
@@ -88,32 +103,40 @@ static uint32_t file_hash(const struct event_map *as)
 	return (h ^ (uint32_t)as->ino) * 16777619u;
 }
 
-static struct file *file_get(struct maps *m, const struct event_map *as, size_t path_len)
+static size_t file_bytes(const struct file *f)
 {
-	uint32_t h;
-	struct file *f;
-	struct event_map key = *as;
+	return sizeof *f + strlen(f->as.path) + strlen(f->name);
+}
 
-	key.path = strndup(as->path, path_len);
-	if (!key.path)
-		die(70, "out of memory");
-	h = file_hash(&key);
-	for (f = m->files[h % BUCKETS]; f; f = f->next)
-		if (f->hash == h && same_file(&f->as, &key)) {
-			free(key.path);
+static struct file *file_get(struct maps *m, const struct event_map *as, uint64_t view)
+{
+	size_t name = procfs_name_length(as->path);
+	bool check = m->whole_machine && (view || as->path[name]);
+	uint32_t h = file_hash(as);
+	struct file *f;
+
+	for (f = check ? NULL : m->files[h % BUCKETS]; f; f = f->next)
+		if (f->hash == h && !f->check && same_file(&f->as, as)) {
 			f->refs++;
 			return f;
 		}
 	f = xcalloc(1, sizeof *f);
 	*f = (struct file){.next = m->files[h % BUCKETS],
-	    .as = key,
-	    .id = as->id,
+	    .as = *as,
 	    .hash = h,
 	    .refs = 1,
-	    .tries = as->id.n ? 0 : ID_TRIES};
+	    .tries = TRIES,
+	    .check = check};
+	f->as.path = xstrdup(as->path);
+	f->name = xstrdup(as->path);
+	f->name[name] = '\0';
+	if (as->id.n && !check) {
+		f->id = as->id;
+		f->tries = 0;
+	}
 	m->files[h % BUCKETS] = f;
 	m->n.files++;
-	m->n.bytes += sizeof *f + path_len;
+	m->n.bytes += file_bytes(f);
 	return f;
 }
 
@@ -127,24 +150,78 @@ static void file_put(struct maps *m, struct file *f)
 		p = &(*p)->next;
 	*p = f->next;
 	m->n.files--;
-	m->n.bytes -= sizeof *f + strlen(f->as.path);
+	m->n.bytes -= file_bytes(f);
 	free(f->as.path);
+	free(f->name);
 	free(f);
 }
 
-static bool file_has_id(struct maps *m, struct file *f, const struct proc *p, const struct range *r)
+static bool is_slow(const struct maps *m, uint32_t uid, uint64_t now)
+{
+	size_t i;
+
+	for (i = 0; i < SLOW_USERS; i++)
+		if (m->slow[i].uid == uid && now < m->slow[i].until)
+			return true;
+	return false;
+}
+
+/* The one whose time is over first makes room. */
+static void note_slow(struct maps *m, uint32_t uid, uint64_t now)
+{
+	struct slow_user *s = m->slow;
+	size_t i;
+
+	for (i = 1; i < SLOW_USERS; i++)
+		if (m->slow[i].until < s->until)
+			s = &m->slow[i];
+	*s = (struct slow_user){uid, now + MAPS_PENALTY};
+	log_warn("a file that user %u runs cannot be looked at in %d ms: that user's further ones "
+		 "count as outside for %d s",
+	    uid, LOOKUP_MS, (int)(MAPS_PENALTY / SECOND));
+}
+
+static void file_look_up(
+    struct maps *m, struct file *f, const struct proc *p, const struct range *r)
 {
 	struct event_map at = f->as;
+	bool whole = false;
+	uint64_t now = clock_now();
 
-	if (f->tries) {
-		at.start = r->start;
-		at.end = r->end;
-		if (elfid_get(&m->ids, m->proc, p->pid, &at, &f->id) == ELFID_LATER)
-			f->tries--;
-		else
-			f->tries = 0;
+	if (is_slow(m, p->uid, now))
+		return;
+	at.start = r->start;
+	at.end = r->end;
+	f->tries--;
+	switch (lookup_file(m->lookup, p->pid, &at, f->check, &f->id, &whole)) {
+	case LOOKUP_FOUND:
+		f->tries = 0;
+		f->since = f->check ? clock_now() : 0;
+		if (f->check && whole) {
+			m->n.bytes -= file_bytes(f);
+			free(f->name);
+			f->name = xstrdup(f->as.path);
+			m->n.bytes += file_bytes(f);
+		}
+		break;
+	case LOOKUP_NONE:
+		f->tries = 0;
+		break;
+	case LOOKUP_LATER:
+		break;
+	case LOOKUP_SLOW:
+		note_slow(m, p->uid, now);
+		break;
 	}
-	return f->id.n;
+}
+
+/* Whether a sample of then has a place. */
+static bool file_has_id(struct maps *m, struct file *f, const struct proc *p,
+    const struct range *r, uint64_t then)
+{
+	if (f->tries)
+		file_look_up(m, f, p, r);
+	return f->id.n && then >= f->since;
 }
 
 /* ---- ranges ---- */
@@ -229,8 +306,6 @@ static void range_set(
 
 static void range_add(struct maps *m, struct proc *p, const struct event_map *map)
 {
-	static const char gone[] = " (deleted)";
-	size_t n = strlen(map->path);
 	struct range r = {.start = map->start, .end = map->end, .pgoff = map->pgoff};
 
 	if (map->end <= map->start)
@@ -239,9 +314,7 @@ static void range_add(struct maps *m, struct proc *p, const struct event_map *ma
 		range_set(m, p, map->start, map->end, NULL);
 		return;
 	}
-	if (n > sizeof gone && !strcmp(map->path + n - (sizeof gone - 1), gone))
-		n -= sizeof gone - 1;
-	r.file = file_get(m, map, n);
+	r.file = file_get(m, map, p->view);
 	range_set(m, p, map->start, map->end, &r);
 }
 
@@ -334,6 +407,7 @@ static struct proc *proc_new(struct maps *m, uint32_t pid, uint64_t time)
 	p = xcalloc(1, sizeof *p);
 	p->pid = pid;
 	p->uid = m->uid;
+	p->view = m->whole_machine ? VIEW_UNKNOWN : 0;
 	p->used = time;
 	p->epoch = m->epoch;
 	p->next = m->procs[pid % BUCKETS];
@@ -363,10 +437,15 @@ static void read_map(const struct event_map *map, void *arg)
 static void proc_read(struct maps *m, struct proc *p, uint32_t tid)
 {
 	struct reading r = {.m = m, .p = p, .first = true};
-	uint64_t stamp = clock_now();
+	uint64_t stamp = clock_now(), view;
+	int fd = lookup_maps(m->lookup, tid, &view);
 
 	p->epoch = m->epoch;
-	if (procfs_maps(m->proc, tid, read_map, &r) == 0 && !r.first)
+	if (fd < 0)
+		return;
+	if (m->whole_machine)
+		p->view = view;
+	if (procfs_maps(fd, read_map, &r) == 0 && !r.first)
 		p->stamp = stamp;
 }
 
@@ -400,8 +479,18 @@ static void proc_fork(struct maps *m, const struct event *ev)
 	if (!parent || !(parent = proc_get(m, ev->parent)))
 		return;
 	ranges_copy(m, p, parent);
+	p->view = parent->view;
 	p->uid = parent->uid;
 	p->epoch = parent->epoch;
+}
+
+/* A thread may leave where the others stay, and map what they run. */
+static void proc_view(const struct maps *m, struct proc *p, const struct event *ev)
+{
+	uint64_t view = lookup_view(m->lookup, &ev->ns);
+
+	if (m->whole_machine && (view || p->view == VIEW_UNKNOWN))
+		p->view = view;
 }
 
 void maps_event(struct maps *m, const struct event *ev)
@@ -430,6 +519,9 @@ void maps_event(struct maps *m, const struct event *ev)
 		break;
 	case EV_EXIT:
 		p->died = ev->time;
+		break;
+	case EV_NS:
+		proc_view(m, p, ev);
 		break;
 	default:
 		break;
@@ -494,10 +586,10 @@ bool maps_find(struct maps *m, const struct event *s, struct place *out)
 	struct proc *p = proc_of_sample(m, s);
 	struct range *r = p ? range_of(p, s->sample.ip) : NULL;
 
-	if (!r || !file_has_id(m, r->file, p, r))
+	if (!r || !file_has_id(m, r->file, p, r, s->time))
 		return false;
 	out->id = &r->file->id;
-	out->path = r->file->as.path;
+	out->path = r->file->name;
 	out->base = r->start - r->pgoff;
 	out->offset = s->sample.ip - out->base;
 	out->uid = p->uid;
@@ -531,7 +623,6 @@ void maps_free(struct maps *m)
 			next = p->next;
 			proc_drop(m, p->pid);
 		}
-	elfid_free(&m->ids);
 	free(m->proc);
 	free(m);
 }

@@ -6,8 +6,22 @@
  *
  * munmap(2) and mremap(2) are not announced, so a new range overrides what it
  * overlaps. Anonymous memory, memfd, the vdso and files without a build-id
- * have no place. A file without a name ("(deleted)") keeps its place where its
- * build-id is known: a program that was swapped while it runs is one.
+ * have no place, nor have files with a newline in their path.
+ *
+ * Whole machine: a path counts only for the file that has it in the monitor's
+ * view of the file system. Of processes in the mount and user namespaces of the
+ * monitor or of process 1 the kernel's word is taken, since only root changes
+ * what is where in these. Of others, and of a path that ends in " (deleted)",
+ * the mapped file must be the file of that name (lookup.h), or have been it until
+ * it was replaced: a program that was swapped while it runs. All else is outside,
+ * and so are samples from before that was seen, when another file may have been
+ * mapped there. What is found holds for that one mapping, and its forks: whoever
+ * owns a namespace changes it at will.
+ * Namespaces come with the side-band, else from /proc; a process in which any
+ * thread has left those of the monitor counts as being elsewhere from then on.
+ *
+ * A user on whose files LOOKUP_MS were not enough has no new ones looked at for
+ * MAPS_PENALTY: a file system that hangs would stop the monitor for all.
  *
  * Build-ids that no record brought are read when the first sample needs them.
  * Memory is bounded: processes by MAPS_PROCS (the longest unused go first) and
@@ -23,13 +37,17 @@
 #include <stddef.h>
 
 enum { MAPS_PROCS = 65536, MAPS_RANGES = 8192, MAPS_BYTES = 128 << 20 };
-#define MAPS_GRACE 30000000000ULL /* ns */
+#define MAPS_GRACE 30000000000ULL   /* ns */
+#define MAPS_PENALTY 60000000000ULL /* ns */
 #define MAPS_NOBODY UINT32_MAX    /* uid of a process that was gone too soon */
 
 struct maps;
 
-/* proc: "/proc", or a tree like it. uid: of processes that cannot be asked. */
-struct maps *maps_new(const char *proc, uint32_t uid);
+struct lookup;
+
+/* proc: "/proc", or a tree like it. lookup: asked for what needs rights; stays
+ * the caller's. uid: of processes that cannot be asked. */
+struct maps *maps_new(const char *proc, struct lookup *lookup, uint32_t uid, bool whole_machine);
 void maps_free(struct maps *m);
 
 /* Reads all processes of /proc. Records older than what was read are ignored
@@ -44,7 +62,7 @@ void maps_sweep(struct maps *m, uint64_t now);
 
 struct place {
 	const struct build_id *id;
-	const char *path; /* without " (deleted)" */
+	const char *path; /* a replaced file's: without " (deleted)" */
 	uint64_t offset;  /* in the file */
 	uint64_t base;    /* address of the file's offset 0, were it mapped like this part, mod 2^64 */
 	uint32_t uid;

@@ -137,6 +137,8 @@ static void set_default_paths(struct options *o)
 
 	if (!o->socket)
 		o->socket = default_socket();
+	if (!o->spool && geteuid() == 0 && !env("MORPH_STATE"))
+		o->spool = xstrdup("/var/lib/morph-monitor");
 	if (!o->spool)
 		o->spool = xasprintf("%s/spool", state);
 	free(state);

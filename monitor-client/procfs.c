@@ -1,8 +1,9 @@
 /*
  * /proc/PID/maps, one mapping a line:
  *	START-END PERMS OFFSET MAJ:MIN INODE      PATH
- * hexadecimal but for INODE; PERMS is "r-xp"; PATH may be missing, escapes
- * newlines as \012 and ends in " (deleted)" when the file has no name now.
+ * hexadecimal but for INODE; PERMS is "r-xp"; PATH may be missing, has newlines
+ * as \012 (and such four characters as they are) and ends in " (deleted)" when
+ * the file has no name now, or is called so.
  */
 #include "monitor-client/procfs.h"
 #include "common/mem.h"
@@ -11,35 +12,59 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-static FILE *open_file(const char *proc, uint32_t pid, const char *name)
+/* PROCMAP_QUERY of linux/fs.h, since Linux 6.11: what maps says about one
+ * mapping, and the build-id of its file. */
+struct procmap_query {
+	uint64_t size, flags, addr;
+	uint64_t start, end, vma_flags, page_size, offset, inode;
+	uint32_t dev_major, dev_minor, name_size, build_id_size;
+	uint64_t name_addr, build_id_addr;
+};
+#define PROCMAP_QUERY_CALL _IOWR('f', 17, struct procmap_query)
+
+int procfs_open(const char *proc, uint32_t pid, const char *name, int flags)
 {
 	char *path = xasprintf("%s/%" PRIu32 "/%s", proc, pid, name);
-	FILE *f = fopen(path, "re");
+	int fd = open(path, flags | O_CLOEXEC);
 
 	free(path);
-	return f;
+	return fd;
 }
 
-static void unescape(char *s)
+size_t procfs_name_length(const char *path)
 {
-	char *to = s;
+	static const char gone[] = " (deleted)";
+	size_t n = strlen(path);
 
-	for (; *s; s++)
-		if (!strncmp(s, "\\012", 4)) {
-			*to++ = '\n';
-			s += 3;
-		} else {
-			*to++ = *s;
-		}
-	*to = '\0';
+	if (n >= sizeof gone && !strcmp(path + n - (sizeof gone - 1), gone))
+		n -= sizeof gone - 1;
+	return n;
+}
+
+static uint64_t ns_inode(const char *proc, uint32_t pid, const char *name)
+{
+	char *path = xasprintf("%s/%" PRIu32 "/ns/%s", proc, pid, name), text[64];
+	ssize_t n = readlink(path, text, sizeof text - 1);
+	uint64_t ino = 0;
+
+	free(path);
+	if (n > 0) {
+		text[n] = '\0';
+		sscanf(text, "%*[a-z]:[%" SCNu64 "]", &ino);
+	}
+	return ino;
+}
+
+struct event_ns procfs_ns(const char *proc, uint32_t pid)
+{
+	return (struct event_ns){ns_inode(proc, pid, "mnt"), ns_inode(proc, pid, "user")};
 }
 
 static int parse_line(char *line, struct event_map *m)
@@ -54,20 +79,20 @@ static int parse_line(char *line, struct event_map *m)
 	    !at || strlen(perms) < 3 || perms[2] != 'x' || m->end <= m->start)
 		return -1;
 	m->path = line + at;
-	unescape(m->path);
 	return 0;
 }
 
-int procfs_maps(
-    const char *proc, uint32_t pid, void (*fn)(const struct event_map *, void *), void *arg)
+int procfs_maps(int fd, void (*fn)(const struct event_map *, void *), void *arg)
 {
-	FILE *f = open_file(proc, pid, "maps");
+	FILE *f = fdopen(fd, "r");
 	struct event_map m;
 	char *line = NULL;
 	size_t cap = 0;
 
-	if (!f)
+	if (!f) {
+		close(fd);
 		return -1;
+	}
 	while (getline(&line, &cap, f) > 0)
 		if (!parse_line(line, &m))
 			fn(&m, arg);
@@ -78,9 +103,9 @@ int procfs_maps(
 
 int procfs_uid(const char *proc, uint32_t pid, uint32_t *uid)
 {
-	FILE *f = open_file(proc, pid, "status");
+	int fd = procfs_open(proc, pid, "status", O_RDONLY), r = -1;
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
 	char line[256];
-	int r = -1;
 
 	if (!f)
 		return -1;
@@ -111,58 +136,68 @@ int procfs_pids(const char *proc, void (*fn)(uint32_t pid, void *), void *arg)
 	return 0;
 }
 
-/* Opens what an O_PATH descriptor names, after a look at what it is: opening
- * a device or a FIFO for reading would do something. Takes over fd. */
-static int reopen(int fd, uint64_t ino)
+/* Fills in what the kernel says now; -1 when another file is mapped there. */
+static int query(const char *proc, uint32_t pid, struct event_map *m)
 {
-	char self[64];
-	struct stat st;
-	int out = -1;
+	struct build_id id = {0};
+	struct procmap_query q = {.size = sizeof q,
+	    .addr = m->start,
+	    .build_id_size = sizeof id.b,
+	    .build_id_addr = (uint64_t)(uintptr_t)id.b};
+	int fd = procfs_open(proc, pid, "maps", O_RDONLY);
+	int r = fd < 0 ? -1 : ioctl(fd, PROCMAP_QUERY_CALL, &q);
 
-	if (fd < 0)
+	if (fd >= 0)
+		close(fd);
+	if (r)
+		return 0;
+	id.n = q.build_id_size <= sizeof id.b ? (uint8_t)q.build_id_size : 0;
+	if ((m->ino && m->ino != q.inode) || (m->id.n && id.n && !build_id_equal(&m->id, &id)))
 		return -1;
-	snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (!ino || st.st_ino == ino))
-		out = open(self, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	close(fd);
-	return out;
+	m->start = q.start;
+	m->end = q.end;
+	if (id.n)
+		m->id = id;
+	return 0;
 }
 
-static int open_map_file(const char *proc, uint32_t pid, const struct event_map *m)
+/* An absolute path below dir, which "." and links do not matter for: the inode
+ * decides. Takes over dir. */
+static int open_below(int dir, const char *path, uint64_t ino)
 {
-	char *path =
-	    xasprintf("%s/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, proc, pid, m->start, m->end);
-	int fd = open(path, O_PATH | O_CLOEXEC);
+	struct stat st;
+	int fd = -1;
 
-	free(path);
-	return reopen(fd, 0);
-}
-
-static int open_in_root(int root, const char *path, uint64_t ino)
-{
-	struct open_how how = {
-	    .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
-
-	return reopen((int)syscall(SYS_openat2, root, path, &how, sizeof how), ino);
-}
-
-int procfs_open(const char *proc, uint32_t pid, const struct event_map *m)
-{
-	char *root;
-	int fd, dir, gone;
-
-	if ((fd = open_map_file(proc, pid, m)) >= 0)
-		return fd;
-	root = xasprintf("%s/%" PRIu32 "/root", proc, pid);
-	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	free(root);
-	gone = dir < 0;
-	if (gone)
-		dir = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (m->ino && dir >= 0)
-		fd = open_in_root(dir, m->path, m->ino);
+	if (dir >= 0 && ino && path[0] == '/')
+		fd = openat(dir, path + 1, O_PATH | O_CLOEXEC);
+	if (fd >= 0 && (fstat(fd, &st) || st.st_ino != ino)) {
+		close(fd);
+		fd = -1;
+	}
 	if (dir >= 0)
 		close(dir);
-	errno = gone ? EAGAIN : ENOENT;
 	return fd;
+}
+
+int procfs_mapped(const char *proc, uint32_t pid, struct event_map *m, bool strict, bool *gone)
+{
+	char name[64];
+	int fd, dir;
+
+	*gone = false;
+	if (query(proc, pid, m))
+		return -1;
+	snprintf(name, sizeof name, "map_files/%" PRIx64 "-%" PRIx64, m->start, m->end);
+	if ((fd = procfs_open(proc, pid, name, O_PATH)) >= 0)
+		return fd;
+	dir = procfs_open(proc, pid, "root", O_PATH | O_DIRECTORY);
+	*gone = dir < 0;
+	if (strict) {
+		if (dir >= 0)
+			close(dir);
+		return -1;
+	}
+	if (*gone)
+		dir = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return open_below(dir, m->path, m->ino);
 }

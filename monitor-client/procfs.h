@@ -8,24 +8,30 @@
 
 #include "monitor-client/event.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
-/* Calls fn for each executable mapping of a process (or thread) in address
- * order; path is "" for anonymous memory. Returns 0, or -1 when its maps
- * cannot be read (gone, or not ours). */
-int procfs_maps(
-    const char *proc, uint32_t pid, void (*fn)(const struct event_map *, void *), void *arg);
+/* Opens PROC/PID/NAME, with O_CLOEXEC; -1 with errno. */
+int procfs_open(const char *proc, uint32_t pid, const char *name, int flags);
+/* Reads an open /proc/PID/maps, which it closes: calls fn for each executable
+ * mapping in address order; path is "" for anonymous memory, and a newline in
+ * it stays \012, as the kernel wrote it. */
+int procfs_maps(int fd, void (*fn)(const struct event_map *, void *), void *arg);
+/* Zeros where they may not be read. */
+struct event_ns procfs_ns(const char *proc, uint32_t pid);
 /* The real user of a process. 0, or -1. */
 int procfs_uid(const char *proc, uint32_t pid, uint32_t *uid);
 /* Calls fn for every process. 0, or -1 when the tree cannot be read. */
 int procfs_pids(const char *proc, void (*fn)(uint32_t pid, void *), void *arg);
+/* Bytes of a mapping's path without " (deleted)" at its end. */
+size_t procfs_name_length(const char *path);
 /*
- * Opens the file behind a mapping for reading: through map_files, else by its
- * path under the process's root, else, the process being gone, by its path in
- * ours; the latter two only where the inode is the mapping's. Regular files
- * alone. Returns a descriptor, or -1 with errno ENOENT where it will not be had
- * later either, EAGAIN where another process of the file might do.
+ * The file behind a mapping as an O_PATH descriptor, or -1; m gets the range as
+ * it is now and, from Linux 6.11 on, the build-id. It comes from map_files; else
+ * (not when strict) by its path under the process's root, else, the process
+ * being gone, by its path in ours, these two only where the inode is the
+ * mapping's. *gone: the process is, so that another one of the file might do.
  */
-int procfs_open(const char *proc, uint32_t pid, const struct event_map *m);
+int procfs_mapped(const char *proc, uint32_t pid, struct event_map *m, bool strict, bool *gone);
 
 #endif

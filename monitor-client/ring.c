@@ -12,6 +12,8 @@
  *   COMM      u32 pid, u32 tid, name
  *   FORK EXIT u32 pid, u32 ppid, u32 tid, u32 ptid, u64 time
  *   LOST      u64 id, u64 lost
+ *   NAMESPACES u32 pid, u32 tid, u64 n, then n times u64 dev, u64 ino, in the
+ *             order of enum perf_ns_index of perf_event.h
  * and behind every one but SAMPLE: u32 pid, u32 tid, u64 time.
  */
 #include "monitor-client/ring.h"
@@ -234,6 +236,20 @@ static enum record_kind task_record(const uint8_t *p, size_t n, uint32_t type, s
 	return pid == tid ? REC_EVENT : REC_SKIP;
 }
 
+static enum record_kind ns_record(const uint8_t *p, size_t n, struct event *ev)
+{
+	enum { FIXED = 16, EACH = 16, INO = 8 };
+
+	if (n < FIXED + EACH * (MNT_NS_INDEX + 1) || get64(p + 8) <= MNT_NS_INDEX)
+		return REC_SKIP;
+	ev->pid = get32(p);
+	ev->tid = get32(p + 4);
+	ev->ns.user = get64(p + FIXED + EACH * USER_NS_INDEX + INO);
+	ev->ns.mnt = get64(p + FIXED + EACH * MNT_NS_INDEX + INO);
+	ev->kind = EV_NS;
+	return REC_EVENT;
+}
+
 /* p: what is behind the header. */
 static enum record_kind decode(struct ring *r, uint8_t *p, size_t n, uint32_t type, uint16_t misc,
     enum sample_shape shape, struct event *ev, uint64_t *lost)
@@ -259,6 +275,8 @@ static enum record_kind decode(struct ring *r, uint8_t *p, size_t n, uint32_t ty
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
 		return task_record(p, n, type, ev);
+	case PERF_RECORD_NAMESPACES:
+		return ns_record(p, n, ev);
 	case PERF_RECORD_LOST:
 		*lost = n < 16 ? 0 : get64(p + 8);
 		return REC_LOST;

@@ -73,6 +73,7 @@ static struct perf_event_attr attr_sideband(const struct source *s)
 	a.config = PERF_COUNT_SW_DUMMY;
 	a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = 1;
 	a.build_id = !s->no_build_id;
+	a.namespaces = !s->o.follow; /* asks for CAP_PERFMON */
 	a.wakeup_watermark = SIDEBAND_PAGES * 4096 / 2;
 	return a;
 }
@@ -298,23 +299,25 @@ static void explain_refusal(const struct source *s, struct err *e)
 	read_number("/proc/sys/kernel/perf_event_paranoid", &paranoid);
 	if (s->o.follow)
 		err_set(e,
-		    "%s (kernel.perf_event_paranoid is %d)\n"
-		    "  to allow it for one's own processes: sysctl kernel.perf_event_paranoid=2",
+		    "%s (kernel.perf_event_paranoid is %d); to allow it for one's own "
+		    "processes: sysctl kernel.perf_event_paranoid=2",
 		    cause.text, (int)paranoid);
 	else
 		err_set(e,
-		    "%s (kernel.perf_event_paranoid is %d)\n"
-		    "  to watch the whole machine run as root, or once as root:\n"
-		    "    setcap cap_perfmon,cap_sys_ptrace,cap_checkpoint_restore,"
-		    "cap_dac_read_search=ep %s\n"
-		    "  or for everybody: sysctl kernel.perf_event_paranoid=-1\n"
-		    "  to watch one command: morph-monitor -- CMD...",
+		    "%s (kernel.perf_event_paranoid is %d); to watch the whole machine run as "
+		    "root, or once as root: setcap cap_perfmon,cap_sys_ptrace,"
+		    "cap_checkpoint_restore,cap_dac_read_search=ep %s; to watch one command: "
+		    "morph-monitor -- CMD...",
 		    cause.text, (int)paranoid, self);
 }
 
-static void raise_file_limit(void)
+/* Descriptors; and memory of rings, which root need not have the right to later. */
+static void raise_limits(void)
 {
+	static const struct rlimit none = {RLIM_INFINITY, RLIM_INFINITY};
 	struct rlimit l;
+
+	setrlimit(RLIMIT_MEMLOCK, &none);
 
 	if (!getrlimit(RLIMIT_NOFILE, &l) && l.rlim_cur < l.rlim_max) {
 		l.rlim_cur = l.rlim_max;
@@ -339,7 +342,7 @@ struct source *source_open(const struct source_options *o, bool *refused, struct
 
 	s->o = *o;
 	*refused = false;
-	raise_file_limit();
+	raise_limits();
 	if (cpus_read("nohz_full", &s->tickless, NULL))
 		vec_free(&s->tickless);
 	if (choose(s, e)) {

@@ -2,6 +2,8 @@
 #include "monitor-client/maps.h"
 #include "common/mem.h"
 #include "common/publish.h"
+#include "monitor-client/clock.h"
+#include "monitor-client/lookup.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -13,12 +15,24 @@
 
 static char dir[64];
 static struct maps *m;
+static struct lookup lookup;
+static uint64_t sampled_at;
+
+static void start(bool whole_machine)
+{
+	static const struct rights_user same;
+	struct err e;
+
+	strcpy(dir, "/tmp/morph-maps.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	ck_assert_msg(lookup_start(&lookup, dir, &same, &e) == 0, "%s", e.text);
+	m = maps_new(dir, &lookup, MAPS_NOBODY, whole_machine);
+}
 
 static void setup(void)
 {
-	strcpy(dir, "/tmp/morph-maps.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
-	m = maps_new(dir, MAPS_NOBODY);
+	start(false);
+	sampled_at = 1000;
 }
 
 static void teardown(void)
@@ -26,6 +40,7 @@ static void teardown(void)
 	struct err e;
 
 	maps_free(m);
+	lookup_end(&lookup);
 	ck_assert_msg(dir_remove(dir, &e) == 0, "%s", e.text);
 }
 
@@ -86,7 +101,7 @@ static void task(enum event_kind kind, uint64_t time, uint32_t pid, uint32_t par
 static bool find(uint32_t pid, uint64_t ip, struct place *p)
 {
 	struct event ev = {.kind = EV_SAMPLE,
-	    .time = 1000,
+	    .time = sampled_at,
 	    .pid = pid,
 	    .tid = pid,
 	    .sample = {.ip = ip, .mode = MODE_USER}};
@@ -388,6 +403,239 @@ START_TEST(all_mappings_together_are_bounded)
 }
 END_TEST
 
+/* ---- whose file is it? ---- */
+
+static void setup_machine(void)
+{
+	start(true);
+	sampled_at = UINT64_MAX;
+	lookup.home[0] = (struct event_ns){1, 2};
+}
+
+static void namespaces(uint32_t pid, uint64_t mnt, uint64_t user)
+{
+	struct event ev = {.kind = EV_NS, .time = 1, .pid = pid, .tid = pid, .ns = {mnt, user}};
+
+	maps_event(m, &ev);
+}
+
+/* The file that process pid has mapped at 0x1000. */
+static void mapped(unsigned pid, const char *file)
+{
+	char *folder = xasprintf("%s/%u/map_files", dir, pid);
+	char *path = xasprintf("%s/1000-2000", folder);
+
+	process(pid, 1000, "");
+	mkdir(folder, 0700);
+	ck_assert_int_eq(symlink(file, path), 0);
+	free(path);
+	free(folder);
+}
+
+static char *file(const char *name)
+{
+	char *path = xasprintf("%s/%s", dir, name);
+	FILE *f = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(f);
+	fclose(f);
+	return path;
+}
+
+/* One in a namespace of its own, that is, mapped as name. */
+static bool elsewhere(uint32_t pid, const char *real, const char *name)
+{
+	struct place p;
+
+	mapped(pid, real);
+	namespaces(pid, 77, 2);
+	map(2, pid, 0x1000, 0x2000, 0, 'a', name);
+	if (!find(pid, 0x1000, &p))
+		return false;
+	ck_assert_str_eq(p.path, name);
+	return true;
+}
+
+START_TEST(another_namespaces_file_counts_for_its_own_name_only)
+{
+	char *alice = file("alice"), *bob = file("bob");
+
+	ck_assert(elsewhere(5, alice, alice));
+	ck_assert(!elsewhere(6, bob, alice));
+	ck_assert(!elsewhere(7, alice, "/nowhere/alice"));
+	free(alice);
+	free(bob);
+}
+END_TEST
+
+/* The same path and build-id in the monitor's namespace makes no difference. */
+START_TEST(files_of_two_namespaces_are_two)
+{
+	char *alice = file("alice"), *bob = file("bob");
+
+	namespaces(5, 1, 2);
+	map(2, 5, 0x1000, 0x2000, 0, 'a', alice);
+	ck_at(5, 0x1000, 'a', 0);
+	ck_assert(!elsewhere(6, bob, alice));
+	ck_at(5, 0x1000, 'a', 0);
+	free(alice);
+	free(bob);
+}
+END_TEST
+
+/* One may change the root folder in a user namespace of one's own. */
+START_TEST(a_user_namespace_is_another_view)
+{
+	char *alice = file("alice"), *bob = file("bob");
+
+	mapped(5, bob);
+	namespaces(5, 1, 3);
+	map(2, 5, 0x1000, 0x2000, 0, 'a', alice);
+	ck_at(5, 0x1000, '-', 0);
+	free(alice);
+	free(bob);
+}
+END_TEST
+
+START_TEST(a_thread_that_left_takes_the_process_along)
+{
+	char *alice = file("alice"), *bob = file("bob");
+
+	mapped(5, bob);
+	namespaces(5, 1, 2);
+	namespaces(5, 77, 2);
+	namespaces(5, 1, 2);
+	map(2, 5, 0x1000, 0x2000, 0, 'a', alice);
+	ck_at(5, 0x1000, '-', 0);
+	task(EV_FORK, 3, 6, 5); /* its child may be back, but what it has is from there */
+	namespaces(6, 1, 2);
+	ck_at(6, 0x1000, '-', 0);
+	free(alice);
+	free(bob);
+}
+END_TEST
+
+START_TEST(a_process_of_unknown_view_that_is_gone_is_outside)
+{
+	char *alice = file("alice");
+
+	map(2, 5, 0x1000, 0x2000, 0, 'a', alice);
+	ck_at(5, 0x1000, '-', 0);
+	free(alice);
+}
+END_TEST
+
+/* How process pid is seen that has mapped a file without name as name. */
+static bool deleted(uint32_t pid, mode_t mode, const char *name, const char *place)
+{
+	char *gone = file("gone"), *link;
+	struct place p;
+	int fd = open(gone, O_RDWR);
+
+	ck_assert_int_eq(fchmod(fd, mode), 0);
+	ck_assert_int_eq(unlink(gone), 0);
+	link = xasprintf("/proc/%d/fd/%d", getpid(), fd);
+	mapped(pid, link);
+	namespaces(pid, 1, 2);
+	map(2, pid, 0x1000, 0x2000, 0, 'a', name);
+	free(link);
+	free(gone);
+	return find(pid, 0x1000, &p) && !strcmp(p.path, place);
+}
+
+START_TEST(a_replaced_file_counts_for_its_name)
+{
+	char *prog = file("prog"), *name = xasprintf("%s (deleted)", prog);
+	char *other = xasprintf("%s/other (deleted)", dir);
+
+	ck_assert(deleted(5, 0755, name, prog));
+	ck_assert(!deleted(6, 0775, name, prog)); /* others could write it */
+	ck_assert(!deleted(7, 0755, other, ""));
+	free(prog);
+	free(name);
+	free(other);
+}
+END_TEST
+
+START_TEST(a_replaced_file_of_another_owner_does_not)
+{
+	char *prog = file("prog"), *name = xasprintf("%s (deleted)", prog);
+
+	if (!geteuid()) {
+		ck_assert_int_eq(chown(prog, 4242, 4242), 0);
+		ck_assert(!deleted(5, 0755, name, prog));
+	}
+	free(prog);
+	free(name);
+}
+END_TEST
+
+START_TEST(a_file_called_deleted_is_not_another)
+{
+	char *prog = file("prog"), *bob = file("prog (deleted)");
+	struct place p;
+
+	mapped(5, bob);
+	namespaces(5, 1, 2);
+	map(2, 5, 0x1000, 0x2000, 0, 'a', bob);
+	ck_assert(find(5, 0x1000, &p));
+	ck_assert_str_eq(p.path, bob);
+	free(prog);
+	free(bob);
+}
+END_TEST
+
+START_TEST(samples_from_before_the_check_are_outside)
+{
+	char *alice = file("alice");
+
+	sampled_at = 1000;
+	ck_assert(!elsewhere(5, alice, alice));
+	sampled_at = UINT64_MAX;
+	ck_at(5, 0x1000, 'a', 0);
+	free(alice);
+}
+END_TEST
+
+/* Opening maps of process 5 takes for ever. */
+START_TEST(what_hangs_costs_its_user_alone)
+{
+	char *alice = file("alice"), *maps = xasprintf("%s/5/maps", dir);
+	uint64_t begin;
+
+	mapped(5, alice);
+	ck_assert_int_eq(unlink(maps), 0);
+	ck_assert_int_eq(mkfifo(maps, 0600), 0);
+	namespaces(5, 77, 2);
+	map(2, 5, 0x1000, 0x2000, 0, 'a', alice);
+	map(2, 5, 0x3000, 0x4000, 0, 'a', alice);
+	begin = clock_now();
+	ck_at(5, 0x1000, '-', 0);
+	ck_assert_uint_lt(clock_now() - begin, 4 * LOOKUP_MS * 1000000ull);
+	begin = clock_now();
+	ck_at(5, 0x1000, '-', 0);
+	ck_at(5, 0x3000, '-', 0);
+	ck_assert_uint_lt(clock_now() - begin, LOOKUP_MS * 1000000ull / 2);
+	mapped(6, alice);
+	write_file(6, "status", "Uid:\t4242\t0\t0\t0\n");
+	namespaces(6, 77, 2);
+	map(2, 6, 0x1000, 0x2000, 0, 'a', alice);
+	ck_at(6, 0x1000, 'a', 0);
+	free(alice);
+	free(maps);
+}
+END_TEST
+
+START_TEST(a_newline_in_a_path_has_no_place)
+{
+	process(5, 1, "1000-2000 r-xp 00000000 08:01 7 /usr\\012/x\n");
+	namespaces(6, 1, 2);
+	map(2, 6, 0x1000, 0x2000, 0, 'a', "/usr/bin\n/x");
+	maps_snapshot(m);
+	ck_assert_uint_eq(maps_count(m).ranges, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("maps");
@@ -412,6 +660,20 @@ int main(void)
 	tcase_add_test(t, an_unknown_process_is_looked_up);
 	tcase_add_test(t, processes_and_ranges_are_bounded);
 	tcase_add_test(t, all_mappings_together_are_bounded);
+	t = tcase_create("whole machine");
+	suite_add_tcase(s, t);
+	tcase_add_checked_fixture(t, setup_machine, teardown);
+	tcase_add_test(t, another_namespaces_file_counts_for_its_own_name_only);
+	tcase_add_test(t, files_of_two_namespaces_are_two);
+	tcase_add_test(t, a_user_namespace_is_another_view);
+	tcase_add_test(t, a_thread_that_left_takes_the_process_along);
+	tcase_add_test(t, a_process_of_unknown_view_that_is_gone_is_outside);
+	tcase_add_test(t, a_replaced_file_counts_for_its_name);
+	tcase_add_test(t, a_replaced_file_of_another_owner_does_not);
+	tcase_add_test(t, a_file_called_deleted_is_not_another);
+	tcase_add_test(t, samples_from_before_the_check_are_outside);
+	tcase_add_test(t, what_hangs_costs_its_user_alone);
+	tcase_add_test(t, a_newline_in_a_path_has_no_place);
 	srunner_run_all(sr, CK_NORMAL);
 	failed = srunner_ntests_failed(sr);
 	srunner_free(sr);

@@ -263,6 +263,43 @@ START_TEST(threads_are_no_processes)
 }
 END_TEST
 
+static void put_namespaces(struct fake *f, uint64_t n, uint64_t room)
+{
+	uint64_t i;
+
+	header(f, PERF_RECORD_NAMESPACES, 0, 16 + 16 * room + 16);
+	put32(f, 5);
+	put32(f, 6);
+	put64(f, n);
+	for (i = 0; i < room; i++) {
+		put64(f, 4);
+		put64(f, 100 + i);
+	}
+	trailer(f, 5, 77);
+}
+
+START_TEST(namespaces_are_those_of_files)
+{
+	struct fake f;
+	struct event ev;
+
+	fake_open(&f, 0);
+	put_namespaces(&f, NR_NAMESPACES, NR_NAMESPACES);
+	put_namespaces(&f, NR_NAMESPACES, MNT_NS_INDEX); /* cut short */
+	put_namespaces(&f, MNT_NS_INDEX, NR_NAMESPACES);
+	ck_assert_int_eq(next(&f, SHAPE_NONE, &ev), REC_EVENT);
+	ck_assert_int_eq(ev.kind, EV_NS);
+	ck_assert_uint_eq(ev.pid, 5);
+	ck_assert_uint_eq(ev.tid, 6);
+	ck_assert_uint_eq(ev.time, 77);
+	ck_assert_uint_eq(ev.ns.mnt, 100 + MNT_NS_INDEX);
+	ck_assert_uint_eq(ev.ns.user, 100 + USER_NS_INDEX);
+	ck_assert_int_eq(next(&f, SHAPE_NONE, &ev), REC_SKIP);
+	ck_assert_int_eq(next(&f, SHAPE_NONE, &ev), REC_SKIP);
+	fake_close(&f);
+}
+END_TEST
+
 START_TEST(only_the_comm_of_an_exec_counts)
 {
 	struct fake f;
@@ -474,6 +511,7 @@ int main(void)
 	tcase_add_test(t, behind_a_system_call_it_is_the_kernels_time);
 	tcase_add_test(t, mappings_bring_build_id_or_inode);
 	tcase_add_test(t, threads_are_no_processes);
+	tcase_add_test(t, namespaces_are_those_of_files);
 	tcase_add_test(t, only_the_comm_of_an_exec_counts);
 	tcase_add_test(t, losses_and_throttling_are_told);
 	tcase_add_test(t, records_wrap_and_space_is_given_back);

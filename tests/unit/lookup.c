@@ -1,0 +1,161 @@
+/* A parser that a user's file has taken over: what the file says, it does. */
+#include "common/elf.h"
+
+static struct elf *taken_over(const char *name, int fd, struct err *e);
+#define elf_file_open taken_over
+#include "monitor-client/lookup.c" /* with that parser */
+#undef elf_file_open
+
+#include "common/publish.h"
+
+#include <check.h>
+#include <sys/syscall.h>
+
+static char dir[64];
+static struct lookup l;
+
+/* Bytes that could be a message to the socket or the answer to a later question. */
+static void speak(int fd)
+{
+	struct answer a = {.seq = 2, .result = LOOKUP_FOUND, .id = {2, {'n', 'o'}}};
+
+	send(fd, &a, sizeof a, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (fd != STDOUT_FILENO && write(fd, &a, sizeof a) > 0)
+		send(fd, &a, sizeof a, MSG_NOSIGNAL);
+	recv(fd, &a, sizeof a, MSG_DONTWAIT);
+}
+
+static struct elf *taken_over(const char *name, int fd, struct err *e)
+{
+	struct build_id id[2] = {{4, "true"}, {4, "more"}};
+	uint32_t word = 0;
+	char how = 0;
+	int i;
+
+	if (pread(fd, &how, 1, 0) != 1)
+		return NULL;
+	for (i = 0; i < 64 && how == 's'; i++)
+		speak(i);
+	if (how == 'h') {
+		signal(SIGALRM, SIG_IGN);
+		signal(SIGTERM, SIG_IGN);
+		syscall(SYS_futex, &word, 0 /* FUTEX_WAIT */, 0, NULL, NULL, 0);
+	}
+	if (how == 'l')
+		id[0].n = 255;
+	i = write(STDOUT_FILENO, id, how == 'c' ? 3 : sizeof id);
+	if (how == 'w') /* after its answer */
+		syscall(SYS_futex, &word, 0, 0, NULL, NULL, 0);
+	_exit(0);
+}
+
+static void setup(void)
+{
+	static const struct rights_user same;
+	struct err e;
+
+	strcpy(dir, "/tmp/morph-lookup.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	ck_assert_msg(lookup_start(&l, dir, &same, &e) == 0, "%s", e.text);
+}
+
+static void teardown(void)
+{
+	struct err e;
+
+	lookup_end(&l);
+	ck_assert_msg(dir_remove(dir, &e) == 0, "%s", e.text);
+}
+
+/* What the monitor hears of a process whose mapped file says how. */
+static enum lookup_result ask_about(unsigned pid, char how, struct build_id *id)
+{
+	struct event_map m = {.start = 0x1000, .end = 0x2000, .path = (char *)"/x"};
+	char *folder = xasprintf("%s/%u", dir, pid), *path;
+	bool whole;
+	int fd;
+
+	mkdir(folder, 0700);
+	path = xasprintf("%s/map_files", folder);
+	mkdir(path, 0700);
+	free(path);
+	path = xasprintf("%s/map_files/1000-2000", folder);
+	fd = open(path, O_WRONLY | O_CREAT, 0600);
+	ck_assert_int_eq(write(fd, &how, 1), 1);
+	close(fd);
+	free(path);
+	free(folder);
+	*id = (struct build_id){0};
+	return lookup_file(&l, pid, &m, false, id, &whole);
+}
+
+static void ck_true_id(unsigned pid, char how)
+{
+	static const struct build_id want = {4, "true"};
+	struct build_id id;
+
+	ck_assert_int_eq(ask_about(pid, how, &id), LOOKUP_FOUND);
+	ck_assert(build_id_equal(&id, &want));
+}
+
+START_TEST(a_parser_that_sleeps_is_killed_in_time)
+{
+	uint64_t begin = clock_now();
+	struct build_id id;
+
+	ck_assert_int_eq(ask_about(5, 'h', &id), LOOKUP_SLOW);
+	ck_assert_uint_ge(clock_now() - begin, LOOKUP_MS * 1000000ull / 2);
+	ck_assert_uint_lt(clock_now() - begin, WAIT_MS * 1000000ull);
+	ck_true_id(6, 't');
+}
+END_TEST
+
+START_TEST(a_parser_does_not_outlive_its_answer)
+{
+	uint64_t begin = clock_now();
+
+	ck_true_id(5, 'w');
+	ck_true_id(6, 't');
+	ck_assert_uint_lt(clock_now() - begin, LOOKUP_MS * 1000000ull);
+}
+END_TEST
+
+START_TEST(a_parser_answers_no_other_question)
+{
+	struct build_id id;
+
+	ck_true_id(5, 's');
+	ck_true_id(6, 't');
+	ck_assert_int_eq(ask_about(7, 'c', &id), LOOKUP_NONE);
+}
+END_TEST
+
+START_TEST(a_build_id_of_another_size_is_none)
+{
+	struct build_id id;
+
+	ck_assert_int_eq(ask_about(5, 'l', &id), LOOKUP_NONE);
+	ck_assert_int_eq(ask_about(6, 'c', &id), LOOKUP_NONE);
+	ck_assert_uint_eq(id.n, 0);
+	ck_true_id(7, 't');
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("lookup");
+	TCase *t = tcase_create("lookup");
+	SRunner *sr = srunner_create(s);
+	int failed;
+
+	suite_add_tcase(s, t);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, a_parser_that_sleeps_is_killed_in_time);
+	tcase_add_test(t, a_parser_does_not_outlive_its_answer);
+	tcase_add_test(t, a_parser_answers_no_other_question);
+	tcase_add_test(t, a_build_id_of_another_size_is_none);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
