@@ -206,14 +206,15 @@ def hello(session, source=RECORDED):
 
 
 def batch(session, seq, modules, kernel=0, outside=0, dropped=0):
-    """modules: (build-id, path, {offset: count})…"""
-    taken = kernel + outside + dropped + sum(sum(s.values()) for _, _, s in modules)
+    """modules: (build-id, path, {offset: count}[, uid])…"""
+    taken = kernel + outside + dropped + sum(sum(m[2].values()) for m in modules)
     now = time.time_ns()
     out = struct.pack("<4Q", session, seq, now - 10 ** 9, now)
     out += b"".join(put_uleb(v) for v in (taken, kernel, outside, dropped, len(modules)))
-    for ident, path, samples in modules:
+    for ident, path, samples, *uid in modules:
         raw = bytes.fromhex(ident)
-        out += bytes([len(raw)]) + raw + put_uleb(len(path)) + path.encode() + put_uleb(UID)
+        out += bytes([len(raw)]) + raw + put_uleb(len(path)) + path.encode()
+        out += put_uleb(*uid or [UID])
         out += put_uleb(len(samples))
         last = 0
         for off in sorted(samples):
