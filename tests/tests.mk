@@ -14,12 +14,17 @@ deps-check:
 asan: deps
 	$(MAKE) B=$(S) SANITIZE="$(SAN)" CFLAGS="-O1 -g" all
 
-$(S)/unit/%: tests/unit/%.c FORCE | deps
+# UNITS of them, the libraries first.
+UNITS := $(UNIT)
+units:
 	@$(MAKE) --no-print-directory -s B=$(S) SANITIZE="$(SAN)" CFLAGS="-O1 -g" unit-libs
+	@$(MAKE) --no-print-directory -s $(UNITS:%=$(S)/unit/%)
+unit-libs: $(LIBFILES)
+$(S)/unit/%: tests/unit/%.c FORCE
 	@mkdir -p $(@D)
+	@rm -f $@
 	@$(CC) $(CPPFLAGS) -std=gnu11 $(WARN) -O1 -g $(SAN) -o $@ $< -Wl,--start-group \
 		$(patsubst $(B)/%,$(S)/%,$(LIBFILES)) -Wl,--end-group -lcheck -lsubunit -lrt $(LIBS)
-unit-libs: $(LIBFILES)
 
 check: deps-check all
 	@MORPH_BUILD=$(B) tests/run $(T)
@@ -28,4 +33,4 @@ fuzz: deps-check
 	tests/fuzz/run $(if $(SECONDS_EACH),$(SECONDS_EACH),60)
 
 FORCE:
-.PHONY: deps-check unit-libs FORCE
+.PHONY: deps-check units unit-libs FORCE

@@ -1,4 +1,5 @@
 /*
+ * cov >= 2200
  * Any text as a unit: read, laid out at random and as it was, and counted,
  * printed, and the print proven. A print of ours that does not pass the output check is a bug.
  */

@@ -1,4 +1,5 @@
 /*
+ * cov >= 140
  * Profiles as text, in both forms: what is read adds up.
  */
 #include "editor-driver/counts.h"

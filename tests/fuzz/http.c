@@ -1,8 +1,11 @@
-/* Bytes from a client through libmicrohttpd, the routes and a real store. The
+/*
+ * cov >= 410
+ * Bytes from a client through libmicrohttpd, the routes and a real store. The
  * first byte says where the stream is cut into two writes. An answer begins
  * like HTTP and nothing is left behind that the next client would see. */
 #include "common/log.h"
 #include "common/publish.h"
+#include "managerd/parent/sockets.h"
 #include "tests/unit/fakemanager.h"
 
 #include <stdio.h>
@@ -22,6 +25,7 @@ static void clean_up(void)
 static void start(void)
 {
 	struct err e;
+	int fd;
 
 	log_init("fuzz", LOG_LVL_ERROR - 1);
 	if (!mkdtemp(dir))
@@ -30,7 +34,8 @@ static void start(void)
 	snprintf(at.sun_path, sizeof at.sun_path, "%s/api.sock", dir);
 	fake_start(&manager, dir, getuid(), getuid() + 1);
 	uv_loop_init(&loop);
-	if (!api_open(&loop, &manager, at.sun_path, 0600, &e))
+	fd = socket_listen(at.sun_path, 0600, (gid_t)-1, &e);
+	if (fd < 0 || !api_open(&loop, &manager, fd, &e))
 		abort();
 }
 

@@ -1,4 +1,5 @@
 /*
+ * cov >= 410
  * Flow inference on graphs, counts, looks and call sites out of fuzzed bytes: it must
  * end, and Kirchhoff's law must hold.
  */

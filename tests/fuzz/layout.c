@@ -1,4 +1,5 @@
 /*
+ * cov >= 210
  * Block order, split, padding and score on graphs and counts out of fuzzed bytes, which
  * need not be consistent: every block has one main place, the entry first, and no copy
  * of what may not have one.

@@ -1,4 +1,5 @@
 /*
+ * cov >= 160
  * Policies: any bytes. What is accepted prints as a policy that is accepted,
  * and that means the same.
  */

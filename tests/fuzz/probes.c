@@ -1,4 +1,5 @@
 /*
+ * cov >= 160
  * Any graph: counters are found for it, of either kind, and any values of them
  * give all counts.
  */

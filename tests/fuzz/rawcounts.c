@@ -1,4 +1,5 @@
 /*
+ * cov >= 120
  * Raw counts of a counting build: what is read lies in the file, and its
  * places give counts of a function or are refused.
  */

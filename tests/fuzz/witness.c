@@ -1,4 +1,5 @@
 /*
+ * cov >= 1500
  * Any text as a unit, compiled to micro-operations as if every instruction had
  * 3 bytes: the reader takes all that the compiler makes, and it is evaluated
  * from every instruction.
