@@ -2,18 +2,20 @@
  * How many samples with registers a second of one core evaluates: those that a
  * program's training gave (bench/registers.py), through the manager's own
  * code, from a sample's registers to directions and callers.
- *	witness TABLE MODULE BATCHES
- * bench/witness builds and runs it. Prints samples, and of those at a known
+ *	witness TABLE INSPECTED BATCHES
+ * INSPECTED is what morph-inspect says of the module's artifact. bench/witness builds
+ * and runs it. Prints samples, and of those at a known
  * instruction: evaluations per second, directions of one, and the shares that
  * tell the way out of their own block and where they were called from.
  */
 #include "bench/bench.h"
 #include "common/publish.h"
-#include "managerd/discover.h"
+#include "managerd/inspect/inspect.h"
 #include "managerd/observe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SECONDS = 2 };
 
@@ -59,18 +61,37 @@ static void read_table(const char *path, struct uops *u)
 	buf_free(&file);
 }
 
-static struct observer make_observer(const struct discovery *d, const struct uops *u)
+/* Its build-id, the functions of its program, and where they lie. */
+static struct build_id read_inspected(const char *path, struct map_table *t, struct map *m)
 {
-	static struct map map;
-	static struct worth worth;
+	struct inspect_head head = {0};
+	struct buf file = {0};
+	struct blockmap b;
 	struct err e;
 
-	must(map_make(&d->map, &d->table, &map, &e), &e);
+	must(file_read(path, 0, &file, &e), &e);
+	if (file.n >= sizeof head)
+		memcpy(&head, file.p, sizeof head);
+	if (memcmp(head.magic, INSPECT_MAGIC, sizeof head.magic) || head.refused)
+		must(err_set(&e, "%s: %s", path, head.refused ? head.text : "no answer"), &e);
+	must(map_table_decode(file.p + head.table_at, head.table_n, t, &e), &e);
+	must(blockmap_decode(file.p + head.map_at, head.map_n, &b, &e), &e);
+	must(map_make(&b, t, m, &e), &e);
+	blockmap_free(&b);
+	buf_free(&file);
+	return head.id;
+}
+
+static struct observer make_observer(
+    const struct map *map, const struct map_table *t, const struct uops *u)
+{
+	static struct worth worth;
+
 	worth = worth_new(u);
-	return (struct observer){.map = &map,
-	    .table = &d->table,
+	return (struct observer){.map = map,
+	    .table = t,
 	    .uops = u,
-	    .uops_func = observe_link(&d->table, u),
+	    .uops_func = observe_link(t, u),
 	    .worth = &worth};
 }
 
@@ -87,20 +108,21 @@ static double evaluate_all(struct observer *o)
 int main(int argc, char **argv)
 {
 	const struct observe_count *c;
-	struct discovery d;
+	struct build_id id;
+	struct map_table t;
+	struct map map;
 	struct observer o;
 	double spent = 0, placed;
 	struct uops u;
-	struct err e;
 
 	if (argc != 4) {
-		fprintf(stderr, "usage: witness TABLE MODULE BATCHES\n");
+		fprintf(stderr, "usage: witness TABLE INSPECTED BATCHES\n");
 		return 2;
 	}
 	read_table(argv[1], &u);
-	must(discover_file(argv[2], &d, &e) || discover_artifact(argv[2], &d, &e), &e);
-	read_batches(argv[3], &d.id);
-	o = make_observer(&d, &u);
+	id = read_inspected(argv[2], &t, &map);
+	read_batches(argv[3], &id);
+	o = make_observer(&map, &t, &u);
 	while (spent < SECONDS)
 		spent += evaluate_all(&o);
 	c = &o.count;
