@@ -1,4 +1,5 @@
 #include "editor-driver/sandbox_parts.h"
+#include "common/callfilter.h"
 
 #include <asm/prctl.h>
 #include <errno.h>
@@ -6,7 +7,6 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
-#include <seccomp.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
@@ -112,67 +112,45 @@ static const int NOT_FOR_TOOLS[] = {SYS_clone, SYS_clone3, SYS_fork, SYS_vfork, 
     SYS_tgkill, SYS_prctl, SYS_utimensat, SYS_flock, SYS_link, SYS_linkat, SYS_pidfd_open,
     SYS_seccomp, SYS_landlock_restrict_self};
 
-static int add_lists(scmp_filter_ctx ctx)
+static void add_lists(struct callfilter *f)
 {
-	size_t i;
-	int rc = 0;
-
-	for (i = 0; i < COUNT(ALLOWED) && !rc; i++)
-		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, ALLOWED[i], 0);
-	for (i = 0; i < COUNT(FATAL) && !rc; i++)
-		rc = seccomp_rule_add(ctx, SCMP_ACT_KILL_PROCESS, FATAL[i], 0);
-	for (i = 0; SANITIZED && i < COUNT(OF_TESTS) && !rc; i++)
-		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, OF_TESTS[i], 0);
-	return rc ? rc : seccomp_rule_add(ctx, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+	callfilter_list(f, SCMP_ACT_ALLOW, ALLOWED, COUNT(ALLOWED));
+	callfilter_list(f, SCMP_ACT_KILL_PROCESS, FATAL, COUNT(FATAL));
+	callfilter_list(f, SCMP_ACT_ALLOW, OF_TESTS, SANITIZED ? COUNT(OF_TESTS) : 0);
+	callfilter_rule(f, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), NULL, 0);
 }
 
-static int add_arguments(scmp_filter_ctx ctx)
+static void add_arguments(struct callfilter *f)
 {
 	uint64_t self = (uint64_t)getpid();
 	size_t i;
-	int rc = 0;
 
 	/* abort() signals itself. */
-	if (!rc)
-		rc = seccomp_rule_add(
-		    ctx, SCMP_ACT_ALLOW, SCMP_SYS(kill), 1, SCMP_A0(SCMP_CMP_EQ, self));
-	if (!rc)
-		rc = seccomp_rule_add(
-		    ctx, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, SCMP_A0(SCMP_CMP_EQ, self));
+	callfilter_rule(
+	    f, SCMP_ACT_ALLOW, SCMP_SYS(kill), CALLFILTER_IF(SCMP_A0(SCMP_CMP_EQ, self)));
+	callfilter_rule(
+	    f, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), CALLFILTER_IF(SCMP_A0(SCMP_CMP_EQ, self)));
 	/* Limits are read: root could raise them. */
-	if (!rc)
-		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2,
-		    SCMP_A0(SCMP_CMP_EQ, 0), SCMP_A2(SCMP_CMP_EQ, 0));
-	for (i = 0; i < COUNT(ONE_OF) && !rc; i++)
-		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, ONE_OF[i].call, 1,
-		    SCMP_CMP(ONE_OF[i].at, SCMP_CMP_EQ, ONE_OF[i].value));
-	for (i = 0; i < COUNT(NONE_OF) && !rc; i++)
-		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, NONE_OF[i].call, 1,
-		    SCMP_CMP(NONE_OF[i].at, SCMP_CMP_MASKED_EQ, *NONE_OF[i].bits, 0));
-	return rc;
+	callfilter_rule(f, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64),
+	    CALLFILTER_IF(SCMP_A0(SCMP_CMP_EQ, 0), SCMP_A2(SCMP_CMP_EQ, 0)));
+	for (i = 0; i < COUNT(ONE_OF); i++)
+		callfilter_rule(f, SCMP_ACT_ALLOW, ONE_OF[i].call,
+		    CALLFILTER_IF(SCMP_CMP(ONE_OF[i].at, SCMP_CMP_EQ, ONE_OF[i].value)));
+	for (i = 0; i < COUNT(NONE_OF); i++)
+		callfilter_rule(f, SCMP_ACT_ALLOW, NONE_OF[i].call,
+		    CALLFILTER_IF(CALLFILTER_WITHOUT(NONE_OF[i].at, *NONE_OF[i].bits)));
 }
 
 int sandbox_filter(struct err *e)
 {
 	enum { BINARY_TREE = 2 };
-	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-	int rc = ctx ? 0 : -ENOMEM;
+	struct callfilter f = callfilter_begin(SCMP_ACT_ERRNO(EPERM));
 
-	if (!rc)
-		rc = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
-	if (!rc)
-		rc = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, BINARY_TREE);
-	if (!rc)
-		rc = add_lists(ctx);
-	if (!rc)
-		rc = add_arguments(ctx);
-	if (!rc)
-		rc = seccomp_load(ctx);
-	seccomp_release(ctx);
-	if (!rc)
-		return 0;
-	errno = -rc;
-	return err_sys(e, "seccomp");
+	callfilter_set(&f, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+	callfilter_set(&f, SCMP_FLTATR_CTL_OPTIMIZE, BINARY_TREE);
+	add_lists(&f);
+	add_arguments(&f);
+	return callfilter_load(&f, e);
 }
 
 /* The architecture was looked at by the other filter. */

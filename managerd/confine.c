@@ -1,10 +1,10 @@
 #include "managerd/confine.h"
+#include "common/callfilter.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
 #include <sched.h>
-#include <seccomp.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -107,26 +107,18 @@ static int own_files_only(const char *home, struct err *e)
 
 static int allowed_calls_only(struct err *e)
 {
-	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
+	struct callfilter f = callfilter_begin(SCMP_ACT_ERRNO(ENOSYS));
 	size_t i;
-	int rc = ctx ? seccomp_attr_set(ctx, SCMP_FLTATR_CTL_TSYNC, 1) : -ENOMEM;
 
-	for (i = 0; i < sizeof ALLOWED / sizeof *ALLOWED && !rc; i++)
-		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, ALLOWED[i], 0);
+	callfilter_set(&f, SCMP_FLTATR_CTL_TSYNC, 1);
+	callfilter_list(&f, SCMP_ACT_ALLOW, ALLOWED, sizeof ALLOWED / sizeof *ALLOWED);
 	/* Threads, and nothing else that is new. */
-	if (!rc)
-		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
-		    SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
-	for (i = 0; i < sizeof CONTROLS / sizeof *CONTROLS && !rc; i++)
-		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
-		    SCMP_A1(SCMP_CMP_EQ, CONTROLS[i]));
-	if (!rc)
-		rc = seccomp_load(ctx);
-	seccomp_release(ctx);
-	if (!rc)
-		return 0;
-	errno = -rc;
-	return err_sys(e, "seccomp");
+	callfilter_rule(&f, SCMP_ACT_ALLOW, SCMP_SYS(clone),
+	    CALLFILTER_IF(SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD)));
+	for (i = 0; i < sizeof CONTROLS / sizeof *CONTROLS; i++)
+		callfilter_rule(&f, SCMP_ACT_ALLOW, SCMP_SYS(ioctl),
+		    CALLFILTER_IF(SCMP_A1(SCMP_CMP_EQ, CONTROLS[i])));
+	return callfilter_load(&f, e);
 }
 
 int confine(const char *home, struct err *e)

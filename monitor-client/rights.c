@@ -1,4 +1,5 @@
 #include "monitor-client/rights.h"
+#include "common/callfilter.h"
 #include "common/log.h"
 #include "common/publish.h"
 
@@ -7,7 +8,6 @@
 #include <grp.h>
 #include <linux/sched.h>
 #include <pwd.h>
-#include <seccomp.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -71,91 +71,51 @@ static const int MAIN[] = {
 
 /* ---- system calls ---- */
 
-static int add(scmp_filter_ctx c, const int *call, size_t n)
-{
-	size_t i;
-	int rc = 0;
+#define LIST(f, list) callfilter_list(f, SCMP_ACT_ALLOW, list, sizeof list / sizeof *list)
+#define RULE(f, call, ...) \
+	callfilter_rule(f, SCMP_ACT_ALLOW, SCMP_SYS(call), CALLFILTER_IF(__VA_ARGS__))
 
-	for (i = 0; i < n && !rc; i++)
-		rc = seccomp_rule_add(c, SCMP_ACT_ALLOW, call[i], 0);
-	return rc;
-}
-
-#define ADD(c, list) add(c, list, sizeof list / sizeof *list)
-#define WITHOUT(arg, bits) SCMP_CMP(arg, SCMP_CMP_MASKED_EQ, (uint64_t)(bits), 0)
-
-static int add_memory(scmp_filter_ctx c)
-{
-	int rc = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, WITHOUT(2, PROT_EXEC));
-
-	return rc ? rc
-		  : seccomp_rule_add(
-			c, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, WITHOUT(2, PROT_EXEC));
-}
-
-static int add_reader(scmp_filter_ctx c)
+static void add_reader(struct callfilter *f)
 {
 	static const uint64_t writing = O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND;
 	static const uint64_t other = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
 				      CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_VM;
-	int rc = ADD(c, TRUSTED);
 
-	if (!rc)
-		rc = ADD(c, READER);
-	if (!rc)
-		rc = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1, WITHOUT(2, writing));
-	if (!rc)
-		rc = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1, WITHOUT(0, other));
-	if (!rc) /* the one of /proc/PID/maps: type 'f', number 17 */
-		rc = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
-		    SCMP_CMP(1, SCMP_CMP_MASKED_EQ, 0xffff, 'f' << 8 | 17));
-	if (!rc)
-		rc = seccomp_rule_add(
-		    c, SCMP_ACT_ALLOW, SCMP_SYS(kill), 1, SCMP_CMP(1, SCMP_CMP_EQ, SIGKILL));
-	return rc;
+	LIST(f, TRUSTED);
+	LIST(f, READER);
+	RULE(f, openat, CALLFILTER_WITHOUT(2, writing));
+	RULE(f, clone, CALLFILTER_WITHOUT(0, other));
+	/* the one of /proc/PID/maps: type 'f', number 17 */
+	RULE(f, ioctl, SCMP_CMP(1, SCMP_CMP_MASKED_EQ, 0xffff, 'f' << 8 | 17));
+	RULE(f, kill, SCMP_CMP(1, SCMP_CMP_EQ, SIGKILL));
 }
 
-static int add_main(scmp_filter_ctx c)
+static void add_main(struct callfilter *f)
 {
-	int rc = ADD(c, TRUSTED);
-
-	if (!rc)
-		rc = ADD(c, MAIN);
-	if (!rc)
-		rc = seccomp_rule_add(
-		    c, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1, SCMP_CMP(0, SCMP_CMP_EQ, AF_UNIX));
-	if (!rc) /* of perf events: type '$'; and of maps */
-		rc = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
-		    SCMP_CMP(1, SCMP_CMP_MASKED_EQ, 0xff00, '$' << 8));
-	return rc;
+	LIST(f, TRUSTED);
+	LIST(f, MAIN);
+	RULE(f, socket, SCMP_CMP(0, SCMP_CMP_EQ, AF_UNIX));
+	/* of perf events: type '$'; and of maps */
+	RULE(f, ioctl, SCMP_CMP(1, SCMP_CMP_MASKED_EQ, 0xff00, '$' << 8));
 }
 
-static int add_parser(scmp_filter_ctx c)
+static void add_parser(struct callfilter *f)
 {
-	return seccomp_rule_add(
-	    c, SCMP_ACT_ALLOW, SCMP_SYS(write), 1, SCMP_CMP(0, SCMP_CMP_EQ, STDOUT_FILENO));
+	RULE(f, write, SCMP_CMP(0, SCMP_CMP_EQ, STDOUT_FILENO));
 }
 
 /* Allows what is common to all and what the caller adds. */
-static int filter(int (*further)(scmp_filter_ctx), struct err *e)
+static int filter(void (*further)(struct callfilter *), struct err *e)
 {
-	scmp_filter_ctx c = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-	int rc = c ? ADD(c, ANY) : -ENOMEM;
+	struct callfilter f = callfilter_begin(SCMP_ACT_ERRNO(EPERM));
 
-	if (!rc)
-		rc = add_memory(c);
-	if (!rc)
-		rc = further(c);
+	LIST(&f, ANY);
+	RULE(&f, mmap, CALLFILTER_WITHOUT(2, PROT_EXEC));
+	RULE(&f, mprotect, CALLFILTER_WITHOUT(2, PROT_EXEC));
+	further(&f);
 	/* The C library then takes clone(), whose flags can be seen. */
-	if (!rc)
-		rc = seccomp_rule_add(c, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
-	if (!rc)
-		rc = seccomp_load(c);
-	seccomp_release(c);
-	if (!rc)
-		return 0;
-	errno = -rc;
-	return err_sys(e, "seccomp filter");
+	callfilter_rule(&f, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), NULL, 0);
+	return callfilter_load(&f, e);
 }
 
 /* ---- capabilities ---- */
@@ -227,7 +187,7 @@ struct rights_user rights_user(bool whole_machine, const char *socket)
 }
 
 static int drop(const struct rights_user *u, const cap_value_t *keep, int n,
-    int (*further)(scmp_filter_ctx), struct err *e)
+    void (*further)(struct callfilter *), struct err *e)
 {
 	if (become(u, e) || keep_only(keep, n, e))
 		return -1;

@@ -1,9 +1,8 @@
 #include "managerd/inspect/sandbox.h"
+#include "common/callfilter.h"
 #include "managerd/inspect/inspect.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -60,47 +59,27 @@ static const int ALLOWED[] = {
     SCMP_SYS(exit_group),
 };
 
-static int allow_some(scmp_filter_ctx ctx, bool code)
-{
-	int rc;
-
-	rc = seccomp_rule_add(
-	    ctx, SCMP_ACT_ALLOW, SCMP_SYS(pwrite64), 1, SCMP_A0(SCMP_CMP_EQ, INSPECT_ANSWER));
-	if (!rc)
-		rc = seccomp_rule_add(
-		    ctx, SCMP_ACT_ALLOW, SCMP_SYS(write), 1, SCMP_A0(SCMP_CMP_EQ, STDERR_FILENO));
-	/* glibc's fstat(); libelf asks whether the descriptor is one. */
-	if (!rc)
-		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
-		    SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH));
-	if (!rc)
-		rc = seccomp_rule_add(
-		    ctx, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1, SCMP_A1(SCMP_CMP_EQ, F_GETFD));
-	if (!rc)
-		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
-		    SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
-	if (!rc && code)
-		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
-		    SCMP_A2(SCMP_CMP_EQ, PROT_READ | PROT_EXEC),
-		    SCMP_A4(SCMP_CMP_EQ, INSPECT_FILE));
-	return rc;
-}
-
 static int filter(bool code, struct err *e)
 {
-	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
-	int rc = ctx ? allow_some(ctx, code) : -ENOMEM;
-	size_t i;
+	struct callfilter f = callfilter_begin(SCMP_ACT_KILL_PROCESS);
 
-	for (i = 0; i < sizeof ALLOWED / sizeof *ALLOWED && !rc; i++)
-		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, ALLOWED[i], 0);
-	if (!rc)
-		rc = seccomp_load(ctx);
-	seccomp_release(ctx);
-	if (!rc)
-		return 0;
-	errno = -rc;
-	return err_sys(e, "seccomp");
+	callfilter_list(&f, SCMP_ACT_ALLOW, ALLOWED, sizeof ALLOWED / sizeof *ALLOWED);
+	callfilter_rule(&f, SCMP_ACT_ALLOW, SCMP_SYS(pwrite64),
+	    CALLFILTER_IF(SCMP_A0(SCMP_CMP_EQ, INSPECT_ANSWER)));
+	callfilter_rule(&f, SCMP_ACT_ALLOW, SCMP_SYS(write),
+	    CALLFILTER_IF(SCMP_A0(SCMP_CMP_EQ, STDERR_FILENO)));
+	/* glibc's fstat(); libelf asks whether the descriptor is one. */
+	callfilter_rule(&f, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat),
+	    CALLFILTER_IF(SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH)));
+	callfilter_rule(
+	    &f, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), CALLFILTER_IF(SCMP_A1(SCMP_CMP_EQ, F_GETFD)));
+	callfilter_rule(
+	    &f, SCMP_ACT_ALLOW, SCMP_SYS(mmap), CALLFILTER_IF(CALLFILTER_WITHOUT(2, PROT_EXEC)));
+	if (code)
+		callfilter_rule(&f, SCMP_ACT_ALLOW, SCMP_SYS(mmap),
+		    CALLFILTER_IF(SCMP_A2(SCMP_CMP_EQ, PROT_READ | PROT_EXEC),
+			SCMP_A4(SCMP_CMP_EQ, INSPECT_FILE)));
+	return callfilter_load(&f, e);
 }
 
 int inspect_confine(bool code, struct err *e)
