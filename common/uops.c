@@ -501,8 +501,8 @@ int uops_decode(const void *p, size_t n, struct uops *u, struct err *e)
 	return uops_decode_some(p, n, NULL, NULL, u, e);
 }
 
-int uops_decode_some(const void *p, size_t n, bool (*keep)(void *arg, const struct hash128 *key),
-    void *arg, struct uops *u, struct err *e)
+int uops_decode_some(
+    const void *p, size_t n, uops_keep_fn *keep, void *arg, struct uops *u, struct err *e)
 {
 	struct reader r = {.p = p, .u = u};
 	uint32_t i, count;
@@ -517,7 +517,7 @@ int uops_decode_some(const void *p, size_t n, bool (*keep)(void *arg, const stru
 	for (i = 0; i < count; i++) {
 		if (get_func(&r))
 			goto garbled;
-		if (keep && !keep(arg, &u->func.v[u->func.n - 1].key))
+		if (keep && !keep(arg, &u->func.v[u->func.n - 1].key, r.p))
 			drop_last(u);
 	}
 	if (r.p == r.end) {

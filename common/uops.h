@@ -188,9 +188,11 @@ void uops_link(struct uops *u);
 void uops_encode(const struct uops *u, struct buf *out);
 /* Fails, with *u empty, when anything is out of bounds. */
 int uops_decode(const void *p, size_t n, struct uops *u, struct err *e);
-/* Likewise, with those functions only that keep() says yes to; all are checked. */
-int uops_decode_some(const void *p, size_t n, bool (*keep)(void *arg, const struct hash128 *key),
-    void *arg, struct uops *u, struct err *e);
+/* Likewise, with those functions only that keep() says yes to; all are checked. It is asked in
+ * the order of the bytes; those before end are not read again. */
+typedef bool uops_keep_fn(void *arg, const struct hash128 *key, const void *end);
+int uops_decode_some(
+    const void *p, size_t n, uops_keep_fn *keep, void *arg, struct uops *u, struct err *e);
 void uops_free(struct uops *u);
 
 /* The index of a function, or UOPS_NONE. */

@@ -34,7 +34,8 @@ struct edit {
 	edit_done_fn *fn;
 	void *arg;
 	uint64_t task;
-	struct priv_ended ended; /* why, blob: our own */
+	struct priv_ended ended; /* why: our own */
+	struct blob blob;
 	uv_timer_t timer; /* RUNNING: deadline, ENDING: SIGKILL, ENDED: drain */
 	struct stream out, err;
 	enum phase phase;
@@ -125,8 +126,7 @@ static void add_result(struct edit *j, struct edit_result *r)
 {
 	r->build_id = j->ended.id;
 	r->origin = j->ended.origin;
-	r->blob = j->ended.blob;
-	r->nblob = j->ended.nblob;
+	r->blob = &j->blob;
 	if (j->kind == EDIT_BUILD)
 		r->task = j->task;
 }
@@ -150,7 +150,7 @@ static void deliver(struct edit *j)
 	buf_free(&j->out.text);
 	buf_free(&j->err.text);
 	free((char *)j->ended.why);
-	free((void *)j->ended.blob);
+	blob_free(&j->blob);
 	free(j);
 }
 
@@ -242,7 +242,7 @@ static void ended(const struct priv_ended *r, void *arg)
 	j->phase = ENDED;
 	j->ended = *r;
 	j->ended.why = xstrdup(r->why);
-	j->ended.blob = r->nblob ? memcpy(xmalloc(r->nblob), r->blob, r->nblob) : NULL;
+	j->blob = blob_take(r->blob);
 	/* What it wrote last is in the pipes; a stray grandchild may hold them. */
 	uv_timer_start(&j->timer, on_time, j->out.open || j->err.open ? DRAIN_WAIT_MS : 0, 0);
 }

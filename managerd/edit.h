@@ -59,8 +59,8 @@ struct edit_result {
 	const char *log;      /* what it wrote to stderr (VERIFY: stdout as well), at most EDIT_ERR_MAX */
 	uint64_t task;        /* BUILD that is DONE: for swap, verify and edit_drop(); else 0 */
 	struct build_id build_id, origin; /* BUILD: as the parent has seen */
-	const void *blob;     /* BUILD: its block map, TABLE: the table; hostile until decoded */
-	size_t nblob;
+	struct blob *blob;    /* BUILD: its block map, TABLE: the table; hostile until decoded. Who
+	                         wants to keep it takes it */
 	uint32_t functions, edited, opaque;
 	double opaque_share;  /* of the samples, 0…1 */
 	double samples, samples_used;

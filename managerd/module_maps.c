@@ -52,7 +52,7 @@ struct table_work {
 	struct build_id origin;
 	char *dir;
 	bool fresh;       /* a job has made it: … */
-	struct buf made;  /* … these bytes, until they are in its file */
+	struct blob made; /* … these bytes, until they are in its file */
 	struct htab used; /* keys of functions with samples */
 	/* what came of it */
 	struct uops uops;
@@ -66,9 +66,9 @@ static void run_table(void *arg)
 	struct table_work *w = arg;
 
 	w->rc = -1;
-	if (w->fresh && tables_take(w->dir, w->module, &w->origin, w->made.p, w->made.n, &w->why))
+	if (w->fresh && tables_take(w->dir, w->module, &w->origin, &w->made, &w->why))
 		return;
-	buf_free(&w->made);
+	blob_free(&w->made);
 	w->rc = tables_load(
 		    w->dir, w->module, &w->origin, &w->used, &w->uops, &w->part, &w->why);
 }
@@ -120,13 +120,14 @@ static void table_ready(void *arg)
 	if (w->part)
 		malloc_trim(0);
 	uops_free(&w->uops);
-	buf_free(&w->made);
+	blob_free(&w->made);
 	htab_free(&w->used);
 	free(w->dir);
 	free(w);
 }
 
-static void start_table(struct modules *ms, struct module *m, const void *made, size_t n)
+/* made: what a job has made, taken over, or NULL. */
+static void start_table(struct modules *ms, struct module *m, struct blob *made)
 {
 	struct table_work *w = xcalloc(1, sizeof *w);
 	const struct profile_func *f;
@@ -134,7 +135,8 @@ static void start_table(struct modules *ms, struct module *m, const void *made, 
 
 	*w = (struct table_work){.ms = ms, .module = m->row.id, .origin = m->row.origin,
 	    .dir = xstrdup(ms->tables), .fresh = made != NULL};
-	buf_add(&w->made, made, n);
+	if (made)
+		w->made = blob_take(made);
 	for (i = 0; i < m->now.func.n; i++) {
 		f = &m->now.func.v[i];
 		if (f->as_of_ms)
@@ -149,7 +151,7 @@ static void load_table(struct modules *ms, struct module *m, struct origin *o)
 	    !module_has_table(ms, m))
 		return;
 	o->uops_asked = true;
-	start_table(ms, m, NULL, 0);
+	start_table(ms, m, NULL);
 }
 
 void module_more_table(struct modules *ms, struct module *m, struct origin *o)
@@ -163,13 +165,13 @@ void module_more_table(struct modules *ms, struct module *m, struct origin *o)
 	if (n <= o->uops_used + o->uops_used / 4)
 		return;
 	o->uops_asked = true;
-	start_table(ms, m, NULL, 0);
+	start_table(ms, m, NULL);
 }
 
-void module_take_table(struct modules *ms, struct module *m, const void *table, size_t n)
+void module_take_table(struct modules *ms, struct module *m, struct blob *table)
 {
 	m->table = TABLE_FAILED; /* until it is there */
-	start_table(ms, m, table, n);
+	start_table(ms, m, table);
 }
 
 static bool table_of_present(void *arg, uint64_t module, const struct build_id *origin)

@@ -175,7 +175,7 @@ struct profile_func *module_func(struct module *m, struct origin *o, size_t n);
 /* Whether the present program has a witness table. */
 bool module_has_table(struct modules *ms, struct module *m);
 /* Takes the one a job made; in the pool, so that it is there later. */
-void module_take_table(struct modules *ms, struct module *m, const void *table, size_t n);
+void module_take_table(struct modules *ms, struct module *m, struct blob *table);
 /* Of a large table more is loaded where more functions have samples by now. */
 void module_more_table(struct modules *ms, struct module *m, struct origin *o);
 /* Removes tables of programs that are not there any more. */

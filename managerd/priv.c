@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 struct pending { /* a task whose end is to come */
@@ -141,36 +140,12 @@ static uint64_t ask_task(struct priv *p, struct buf *b, const int *fd, unsigned 
 
 /* ---- ends of tasks ---- */
 
-/* The parent's memory for an answer, mapped; what lies in it is checked by whom
- * decodes it. */
-struct blobs {
-	const char *base;
-	size_t n;
-};
-
-static struct blobs map_blobs(const struct frame *f)
+/* Of the parent's memory for an answer; what lies in it is checked by whom decodes it. */
+static struct blob get_part(struct frame_in *in, const struct blob *b)
 {
-	struct blobs b = {0};
-	off_t size = f->nfd == 1 ? lseek(f->fd[0], 0, SEEK_END) : 0;
-	void *at;
+	uint64_t at = frame_get_u64(in);
 
-	if (size <= 0)
-		return b;
-	at = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, f->fd[0], 0);
-	if (at != MAP_FAILED)
-		b = (struct blobs){at, (size_t)size};
-	return b;
-}
-
-static const void *get_blob(struct frame_in *in, const struct blobs *b, size_t *n)
-{
-	uint64_t at = frame_get_u64(in), size = frame_get_u64(in);
-
-	*n = 0;
-	if (!size || size > b->n || at > b->n - size)
-		return NULL;
-	*n = (size_t)size;
-	return b->base + at;
+	return blob_part(b, at, frame_get_u64(in));
 }
 
 static struct priv_stamp get_stamp(struct frame_in *in)
@@ -185,9 +160,10 @@ static struct priv_stamp get_stamp(struct frame_in *in)
 	return s;
 }
 
-static void tell_looked(const struct pending *n, struct frame_in *in, const struct blobs *b)
+static void tell_looked(const struct pending *n, struct frame_in *in, const struct blob *b)
 {
 	struct priv_looked r = {0};
+	struct blob table, map;
 
 	r.status = frame_get_u32(in);
 	r.why = frame_get_str(in);
@@ -198,31 +174,35 @@ static void tell_looked(const struct pending *n, struct frame_in *in, const stru
 	r.stamp = get_stamp(in);
 	r.artifact = frame_get_str(in);
 	r.refused = frame_get_str(in);
-	r.table = get_blob(in, b, &r.ntable);
-	r.map = get_blob(in, b, &r.nmap);
+	table = get_part(in, b);
+	map = get_part(in, b);
+	r.table = table.p;
+	r.ntable = table.n;
+	r.map = map.p;
+	r.nmap = map.n;
 	if (!frame_whole(in))
 		r = (struct priv_looked){.status = PRIV_LATER, .artifact = "", .refused = "",
 			.why = "the privileged parent's answer is cut off"};
 	n->looked(&r, n->arg);
 }
 
-static void tell_ended(const struct pending *n, struct frame_in *in, const struct blobs *b)
+static void tell_ended(const struct pending *n, struct frame_in *in, struct blob *b)
 {
 	struct priv_ended r = {0};
-	const void *table, *map;
-	size_t ntable, nmap;
+	struct blob table, map;
 
 	r.later = frame_get_u32(in) != 0;
 	r.why = frame_get_str(in);
 	r.status = (int)frame_get_u32(in);
 	r.id = frame_get_id(in);
 	r.origin = frame_get_id(in);
-	table = get_blob(in, b, &ntable);
-	map = get_blob(in, b, &nmap);
-	r.blob = ntable ? table : map;
-	r.nblob = ntable ? ntable : nmap;
+	table = get_part(in, b);
+	map = get_part(in, b);
+	blob_narrow(b, table.n ? &table : &map);
+	r.blob = b;
 	if (!frame_whole(in))
-		r = (struct priv_ended){.why = "the privileged parent's answer is cut off"};
+		r = (struct priv_ended){
+			.blob = b, .why = "the privileged parent's answer is cut off"};
 	n->ended(&r, n->arg);
 }
 
@@ -255,7 +235,7 @@ static bool take_pending(struct priv *p, uint64_t task, struct pending *n)
 
 static void tell(struct priv *p, uint32_t event, struct frame_in *in)
 {
-	struct blobs b = map_blobs(&p->frame);
+	struct blob b = p->frame.nfd == 1 ? blob_of_fd(p->frame.fd[0]) : (struct blob){0};
 	struct pending n;
 
 	frame_close_fds(&p->frame);
@@ -267,8 +247,7 @@ static void tell(struct priv *p, uint32_t event, struct frame_in *in)
 		else
 			tell_swapped(&n, in);
 	}
-	if (b.n)
-		munmap((void *)b.base, b.n);
+	blob_free(&b);
 	arena_free(&in->mem);
 }
 

@@ -18,6 +18,7 @@
 #include "common/buildid.h"
 #include "common/err.h"
 #include "common/mem.h"
+#include "managerd/blob.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -108,8 +109,8 @@ struct priv_ended {
 	const char *why; /* not "": it was not started, or its result is refused */
 	int status;    /* as of waitpid(2) when why is "" */
 	struct build_id id, origin;   /* BUILD, status 0: of the build */
-	const void *blob;             /* BUILD: its block map; TABLE: the table; hostile */
-	size_t nblob;
+	struct blob *blob;            /* BUILD: its block map; TABLE: the table; hostile. Who
+	                                 wants to keep it takes it */
 };
 typedef void priv_ended_fn(const struct priv_ended *r, void *arg);
 

@@ -353,7 +353,7 @@ static void after_edit(struct manager *m, struct module *mod, const struct edit_
 	int rc;
 
 	w->build = r->task;
-	buf_add(&w->map, r->blob, r->nblob);
+	buf_add(&w->map, r->blob->p, r->blob->n);
 	w->to = r->build_id;
 	w->before = r->before;
 	w->after = r->after;

@@ -27,7 +27,7 @@ static void table_done(const struct edit_result *r, void *arg)
 		no_table(mod, r->error);
 	else if (mod && r->end == EDIT_DONE) {
 		log_info("%s: witness table made in %.1f s", mod->row.path, r->ran_s);
-		module_take_table(&m->modules, mod, r->blob, r->nblob);
+		module_take_table(&m->modules, mod, r->blob);
 	}
 	registers_want(m);
 	manager_rest(m);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TABLE_MAX = 64 << 20, MODULE_HEX = 16 };
+enum { TABLE_MAX = 64 << 20, CHUNK = 1 << 20, MODULE_HEX = 16 }; /* bytes; digits */
 
 static const char suffix[] = ".uops";
 
@@ -30,61 +30,95 @@ bool tables_have(const char *dir, uint64_t module, const struct build_id *origin
 	return have;
 }
 
-static bool is_used(void *arg, const struct hash128 *key)
+/* Which functions are kept of a table that is read, and what it is read from. */
+struct reading {
+	struct blob from;
+	const struct htab *used; /* keys, NULL = all */
+};
+
+static bool is_used(void *arg, const struct hash128 *key, const void *end)
 {
-	return htab_get(arg, key->b, sizeof key->b) != NULL;
+	struct reading *r = arg;
+
+	blob_release(&r->from, end);
+	return !r->used || htab_get(r->used, key->b, sizeof key->b);
 }
 
-static int read_table(const char *path, struct buf *bytes, const struct htab *used,
-    struct uops *u, bool *part, struct err *e)
+static int read_table(const char *path, const struct htab *used, struct uops *u, bool *part,
+    struct err *e)
 {
-	bool some;
+	int fd = file_open(path, e), rc;
+	struct reading r;
 
-	if (file_read(path, TABLE_MAX, bytes, e))
+	if (fd < 0)
 		return -1;
-	some = used && bytes->n >= TABLES_LARGE;
+	r.from = blob_of_fd(fd);
+	close(fd);
+	r.used = r.from.n >= TABLES_LARGE ? used : NULL;
 	if (part)
-		*part = some;
-	return uops_decode_some(bytes->p, bytes->n, some ? is_used : NULL, (void *)used, u, e)
-		   ? err_wrap(e, "%s", path)
-		   : 0;
+		*part = r.used != NULL;
+	rc = uops_decode_some(r.from.p, r.from.n, is_used, &r, u, e) ? err_wrap(e, "%s", path) : 0;
+	blob_free(&r.from);
+	return rc;
 }
 
 int tables_load(const char *dir, uint64_t module, const struct build_id *origin,
     const struct htab *used, struct uops *u, bool *part, struct err *e)
 {
 	char *path = path_of(dir, module, origin);
-	struct buf bytes = {0};
 	int rc = 0;
 
 	if (access(path, F_OK) == 0) {
-		rc = read_table(path, &bytes, used, u, part, e) ? -1 : 1;
+		rc = read_table(path, used, u, part, e) ? -1 : 1;
 		if (rc < 0)
 			unlink(path);
 	}
-	buf_free(&bytes);
 	free(path);
 	return rc;
 }
 
-static bool none(void *arg, const struct hash128 *key)
+static int check_table(struct blob *table, struct err *e)
 {
-	return false;
+	struct htab none = {0};
+	struct reading r = {blob_take(table), &none};
+	struct uops u = {0};
+	int rc = r.from.n <= TABLE_MAX
+		     ? uops_decode_some(r.from.p, r.from.n, is_used, &r, &u, e)
+		     : err_set(e, "a table of more than %d bytes", TABLE_MAX);
+
+	uops_free(&u);
+	*table = blob_take(&r.from);
+	return rc;
 }
 
-int tables_take(const char *dir, uint64_t module, const struct build_id *origin, const void *table,
-    size_t n, struct err *e)
+static int write_table(const char *path, struct blob *table, struct err *e)
+{
+	struct publish out;
+	size_t at, n;
+
+	if (publish_open(&out, path, 0600, e))
+		return -1;
+	table->released = 0;
+	for (at = 0; at < table->n; at += n) {
+		n = table->n - at < CHUNK ? table->n - at : CHUNK;
+		if (file_write_all(out.fd, table->p + at, n)) {
+			err_sys(e, "%s", path);
+			publish_abort(&out);
+			return -1;
+		}
+		blob_release(table, table->p + at + n);
+	}
+	return publish_commit(&out, e);
+}
+
+int tables_take(const char *dir, uint64_t module, const struct build_id *origin,
+    struct blob *table, struct err *e)
 {
 	char *to = path_of(dir, module, origin);
-	struct uops u = {0};
-	int rc = n <= TABLE_MAX ? uops_decode_some(table, n, none, NULL, &u, e)
-				: err_set(e, "a table of more than %d bytes", TABLE_MAX);
+	int rc = check_table(table, e) || dir_make(dir, 0700, e) || write_table(to, table, e);
 
-	if (rc == 0 && (dir_make(dir, 0700, e) || publish_bytes(to, table, n, 0600, e)))
-		rc = -1;
-	uops_free(&u);
 	free(to);
-	return rc;
+	return rc ? -1 : 0;
 }
 
 /* The parts of a name as path_of() gives it. */

@@ -9,6 +9,7 @@
 #include "common/buildid.h"
 #include "common/hash.h"
 #include "common/uops.h"
+#include "managerd/blob.h"
 
 #include <stdbool.h>
 
@@ -22,10 +23,10 @@ bool tables_have(const char *dir, uint64_t module, const struct build_id *origin
 enum { TABLES_LARGE = 2 << 20 };
 int tables_load(const char *dir, uint64_t module, const struct build_id *origin,
     const struct htab *used, struct uops *u, bool *part, struct err *e);
-/* Takes a table, if it is one. May be called in the pool; afterwards the module's earlier
- * one is to be swept. */
-int tables_take(const char *dir, uint64_t module, const struct build_id *origin, const void *table,
-    size_t n, struct err *e);
+/* Takes a table, if it is one; little of it is in memory at a time. May be called in the pool;
+ * afterwards the module's earlier one is to be swept. */
+int tables_take(const char *dir, uint64_t module, const struct build_id *origin,
+    struct blob *table, struct err *e);
 /* Removes the files that keep() does not say yes to. */
 void tables_sweep(const char *dir,
     bool (*keep)(void *arg, uint64_t module, const struct build_id *origin), void *arg);

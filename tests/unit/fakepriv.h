@@ -8,6 +8,7 @@
 #include "managerd/map.h"
 #include "managerd/parent/procs.h"
 #include "managerd/priv.h"
+#include "tests/unit/memblob.h"
 
 #include <check.h>
 #include <errno.h>
@@ -251,7 +252,8 @@ static void fake_end_swap(struct priv *p, struct fake_task *t)
 
 static void fake_end_job(struct priv *p, struct fake_task *t)
 {
-	struct priv_ended r = {.why = p->why ? p->why : "", .later = p->later};
+	struct blob b = {0};
+	struct priv_ended r = {.why = p->why ? p->why : "", .later = p->later, .blob = &b};
 	priv_ended_fn *fn = t->fn.ended;
 	void *arg = t->arg;
 
@@ -263,16 +265,14 @@ static void fake_end_job(struct priv *p, struct fake_task *t)
 	if (t->job.kind == PRIV_BUILD && t->file && !r.status) {
 		r.id = p->built;
 		r.origin = t->file->look.origin;
-		r.blob = t->file->map.p;
-		r.nblob = t->file->map.n;
+		b = memblob(t->file->map.p, t->file->map.n);
 		t->to = p->built;
-	} else if (t->job.kind == PRIV_TABLE) {
-		r.blob = "junk";
-		r.nblob = 4;
-	}
+	} else if (t->job.kind == PRIV_TABLE)
+		b = memblob("junk", 4);
 	if (t->job.kind != PRIV_BUILD)
 		fake_forget(p, t);
 	fn(&r, arg);
+	blob_free(&b);
 }
 
 int priv_events(const struct priv *p)

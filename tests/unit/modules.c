@@ -157,13 +157,14 @@ static struct buf make_table(void)
 START_TEST(witness_tables_come_with_their_module)
 {
 	struct module *m;
-	struct buf made = make_table();
+	struct buf bytes = make_table();
+	struct blob made = memblob(bytes.p, bytes.n), junk = memblob("junk", 4);
 
 	ms.tables = xasprintf("%s/witness", dir);
 	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_MAPPED);
 	ck_assert(!module_has_table(&ms, m));
 	ck_assert_ptr_null(m->origin.v[0].uops_func);
-	module_take_table(&ms, m, made.p, made.n);
+	module_take_table(&ms, m, &made);
 	ck_assert(module_has_table(&ms, m));
 	ck_assert_uint_eq(m->origin.v[0].uops_func[0], UOPS_NONE);
 	ck_assert_uint_eq(m->origin.v[0].uops_func[1], 0);
@@ -174,14 +175,14 @@ START_TEST(witness_tables_come_with_their_module)
 	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_MAPPED);
 	ck_assert_uint_eq(m->origin.v[0].uops_func[1], 0);
 	/* What is no table is not asked for again and again. */
-	module_take_table(&ms, m, "junk", 4);
+	module_take_table(&ms, m, &junk);
 	ck_assert_int_eq(m->table, TABLE_FAILED);
 	/* Of programs that are gone none stays. */
 	m->row.origin.b[0]++;
 	modules_sweep_tables(&ms);
 	ck_assert_int_eq(modules_reload(&ms, &e), 0);
 	ck_assert(!module_has_table(&ms, modules_of_path(&ms, "/known/prog")));
-	buf_free(&made);
+	buf_free(&bytes);
 }
 END_TEST
 

@@ -4,6 +4,7 @@
 #include "managerd/worth.h"
 #include "common/log.h"
 #include "common/publish.h"
+#include "tests/unit/memblob.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -350,11 +351,21 @@ static bool not_the_first(void *arg, uint64_t module, const struct build_id *ori
 	return module != 1 || origin->b[0] == 3;
 }
 
+static struct buf bytes;
+
+static int take(const char *to, uint64_t module, const struct build_id *origin, size_t n)
+{
+	struct blob b = memblob(bytes.p, n);
+	int rc = tables_take(to, module, origin, &b, &e);
+
+	blob_free(&b);
+	return rc;
+}
+
 START_TEST(tables_are_kept_in_a_folder)
 {
 	char dir[] = "/tmp/morph-tables-XXXXXX", *to, *made;
 	struct build_id a = {2, {1, 2}}, b = {2, {3, 4}};
-	struct buf bytes = {0};
 	struct uops got;
 
 	log_init("observe", LOG_LVL_ERROR);
@@ -363,18 +374,18 @@ START_TEST(tables_are_kept_in_a_folder)
 	uops_encode(&u, &bytes);
 	ck_assert(!tables_have(to, 1, &a));
 	ck_assert_int_eq(tables_load(to, 1, &a, NULL, &got, NULL, &e), 0);
-	ck_assert_msg(tables_take(to, 1, &a, bytes.p, bytes.n, &e) == 0, "%s", e.text);
-	ck_assert_msg(tables_take(to, 2, &a, bytes.p, bytes.n, &e) == 0, "%s", e.text);
+	ck_assert_msg(take(to, 1, &a, bytes.n) == 0, "%s", e.text);
+	ck_assert_msg(take(to, 2, &a, bytes.n) == 0, "%s", e.text);
 	ck_assert(tables_have(to, 1, &a) && tables_have(to, 2, &a) && !tables_have(to, 1, &b));
 	ck_assert_int_eq(tables_load(to, 1, &a, NULL, &got, NULL, &e), 1);
 	ck_assert_uint_eq(got.uop.n, u.uop.n);
 	uops_free(&got);
-	ck_assert_int_eq(tables_take(to, 1, &b, bytes.p, bytes.n, &e), 0);
+	ck_assert_int_eq(take(to, 1, &b, bytes.n), 0);
 	ck_assert(tables_have(to, 1, &a) && tables_have(to, 2, &a) && tables_have(to, 1, &b));
 	tables_sweep(to, not_the_first, NULL);
 	ck_assert(!tables_have(to, 1, &a) && tables_have(to, 2, &a) && tables_have(to, 1, &b));
 	/* What is damaged is not taken, and does not stay. */
-	ck_assert_int_eq(tables_take(to, 1, &a, bytes.p, bytes.n - 1, &e), -1);
+	ck_assert_int_eq(take(to, 1, &a, bytes.n - 1), -1);
 	ck_assert(tables_have(to, 1, &b));
 	made = xasprintf("%s/0000000000000001-0304.uops", to);
 	ck_assert_int_eq(truncate(made, 30), 0);

@@ -335,7 +335,7 @@ static void see_end(const struct priv_ended *r, void *arg)
 	struct seen *s = arg;
 
 	*s = (struct seen){.done = true, .later = r->later, .status = r->status, .id = r->id,
-		.origin = r->origin, .nmap = r->nblob};
+		.origin = r->origin, .nmap = r->blob->n};
 	snprintf(s->why, sizeof s->why, "%s", r->why);
 }
 

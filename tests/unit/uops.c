@@ -298,7 +298,7 @@ END_TEST
 
 /* ---- the file ---- */
 
-static bool is_it(void *arg, const struct hash128 *key)
+static bool is_it(void *arg, const struct hash128 *key, const void *end)
 {
 	return !memcmp(key, arg, sizeof *key);
 }
