@@ -230,7 +230,7 @@ static double func_samples(const struct profile_func *f, size_t *sampled)
 	uint32_t i;
 
 	*sampled = 0;
-	for (i = 0; i < f->nblock; i++) {
+	for (i = 0; f->block && i < f->nblock; i++) {
 		sum += f->block[i];
 		*sampled += f->block[i] > 0;
 	}
@@ -329,10 +329,13 @@ static json_t *callers(const struct profile *p, const struct profile_func *f)
 
 static json_t *hot_blocks(const struct profile_func *f, double sum, size_t max)
 {
-	uint32_t *order = xcalloc(f->nblock, sizeof *order), i;
+	uint32_t *order, i;
 	json_t *list = json_array();
 	double seen;
 
+	if (!f->block)
+		return list;
+	order = xcalloc(f->nblock, sizeof *order);
 	for (i = 0; i < f->nblock; i++)
 		order[i] = i;
 	qsort_r(order, f->nblock, sizeof *order, by_samples, f->block);

@@ -27,10 +27,16 @@ struct profile_func *profile_put(struct profile *p, const struct hash128 *key, c
 			       .name = xstrdup(name),
 			       .tu = xstrdup(tu),
 			       .opaque = copy_or_null(opaque),
-			       .nblock = nblock,
-			       .block = xcalloc(nblock, sizeof(double))});
+			       .nblock = nblock});
 	*htab_put(&p->by_key, key->b, sizeof key->b, NULL) = p->func.n;
 	return &p->func.v[p->func.n - 1];
+}
+
+double *profile_blocks(struct profile_func *f)
+{
+	if (!f->block)
+		f->block = xcalloc(f->nblock, sizeof *f->block);
+	return f->block;
 }
 
 static void func_free(struct profile_func *f)
@@ -56,12 +62,13 @@ void profile_free(struct profile *p)
 
 void profile_move(struct profile_func *to, struct profile_func *from)
 {
-	memcpy(to->block, from->block, to->nblock * sizeof *to->block);
+	to->block = from->block;
 	to->edge = from->edge;
 	to->came = from->came;
 	to->call = from->call;
 	to->as_of_ms = from->as_of_ms;
 	to->dirty = from->dirty;
+	from->block = NULL;
 	memset(&from->edge, 0, sizeof from->edge);
 	memset(&from->came, 0, sizeof from->came);
 	memset(&from->call, 0, sizeof from->call);
@@ -79,7 +86,8 @@ static void copy(struct profile *to, const struct profile *from, bool all)
 		if (!all && !f->as_of_ms)
 			continue;
 		g = profile_put(to, &f->key, f->name, f->tu, f->opaque, f->nblock);
-		memcpy(g->block, f->block, f->nblock * sizeof *f->block);
+		if (f->block)
+			memcpy(profile_blocks(g), f->block, f->nblock * sizeof *f->block);
 		for (j = 0; j < f->edge.n; j++)
 			vec_push(&g->edge, f->edge.v[j]);
 		for (j = 0; j < f->came.n; j++)
@@ -137,7 +145,7 @@ void profile_age(struct profile_func *f, int64_t now_ms, double half_life_s)
 	uint32_t i;
 
 	if (k < 1) {
-		for (i = 0; i < f->nblock; i++) {
+		for (i = 0; f->block && i < f->nblock; i++) {
 			f->block[i] *= k;
 			if (f->block[i] < forgotten)
 				f->block[i] = 0;
@@ -153,7 +161,7 @@ void profile_add(
 {
 	if (f->as_of_ms != now_ms)
 		profile_age(f, now_ms, half_life_s);
-	f->block[block] += samples;
+	profile_blocks(f)[block] += samples;
 	f->dirty = true;
 }
 
@@ -233,7 +241,7 @@ static double func_samples(const struct profile_func *f, int64_t now_ms, double 
 	double sum = 0;
 	uint32_t i;
 
-	for (i = 0; i < f->nblock; i++)
+	for (i = 0; f->block && i < f->nblock; i++)
 		sum += f->block[i];
 	return sum > 0 ? sum * age_factor(now_ms - f->as_of_ms, half_life_s) : 0;
 }
@@ -290,11 +298,14 @@ double profile_distance(const struct profile *a, const struct profile *b, int64_
 		f = &a->func.v[i];
 		g = profile_get(b, &f->key);
 		ka = age_factor(now_ms - f->as_of_ms, half_life_s);
-		kb = g && g->nblock == f->nblock ? age_factor(then_ms - g->as_of_ms, half_life_s)
-						 : 0;
+		if (g && (!g->block || g->nblock != f->nblock))
+			g = NULL;
+		if (!f->block && !g)
+			continue;
+		kb = g ? age_factor(then_ms - g->as_of_ms, half_life_s) : 0;
 		for (j = 0; j < f->nblock; j++) {
-			x = f->block[j] * ka;
-			y = kb > 0 ? g->block[j] * kb : 0;
+			x = f->block ? f->block[j] * ka : 0;
+			y = g ? g->block[j] * kb : 0;
 			if (x + y > 0)
 				by_chance += chance((x + y) / (ta + tb), ta, tb);
 			overlap += fmin(x / ta, y / tb);
@@ -384,7 +395,7 @@ static void print_func(
 	size_t i;
 
 	hash_hex(&f->key, hex);
-	for (j = 0; j < f->nblock; j++)
+	for (j = 0; f->block && j < f->nblock; j++)
 		if (f->block[j] * k >= printed)
 			buf_printf(out, "%s#%s %u %.3f\n", f->name, hex, j, f->block[j] * k);
 	for (i = 0; i < f->edge.n; i++)

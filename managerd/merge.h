@@ -41,7 +41,7 @@ struct profile_func {
 	char *name, *tu; /* tu: name of its translation unit */
 	char *opaque;    /* why it moves as a whole, NULL = it is understood */
 	uint32_t nblock;
-	double *block;    /* samples, nblock of them, as of as_of_ms */
+	double *block;    /* samples, nblock of them, as of as_of_ms; NULL = none yet */
 	struct profile_edges edge; /* as of as_of_ms as well */
 	/* The other way round, likewise: of the executions of `block` that were seen
 	 * from behind, n came from `to`, or from where is not known. */
@@ -60,6 +60,8 @@ struct profile {
  * must agree (equal keys mean equal CFG): else NULL. */
 struct profile_func *profile_put(struct profile *p, const struct hash128 *key, const char *name,
     const char *tu, const char *opaque, uint32_t nblock);
+/* Its blocks, made where there are none yet. */
+double *profile_blocks(struct profile_func *f);
 struct profile_func *profile_get(const struct profile *p, const struct hash128 *key);
 void profile_free(struct profile *p);
 /* Moves what a function of equal key and blocks has to another, which is empty. */

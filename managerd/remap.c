@@ -32,7 +32,7 @@ struct remap_result remap_profile(
 	}
 	r.discarded = old.func.n - r.kept;
 	r.samples_kept = profile_total(p, now_ms, half_life_s).samples;
-	r.samples_discarded = profile_total(&old, now_ms, half_life_s).samples - r.samples_kept;
+	r.samples_discarded = profile_total(&old, now_ms, half_life_s).samples;
 	profile_free(&old);
 	return r;
 }

@@ -98,8 +98,8 @@ static void load_func(sqlite3_stmt *st, struct profile *p)
 	if (!f)
 		return;
 	if (n)
-		memcpy(f->block, blocks, n);
-	for (i = 0; i < f->nblock; i++)
+		memcpy(profile_blocks(f), blocks, n);
+	for (i = 0; n && i < f->nblock; i++)
 		if (!(f->block[i] >= 0) || !isfinite(f->block[i]))
 			f->block[i] = 0;
 	f->as_of_ms = sqlite3_column_int64(st, 4);
@@ -135,7 +135,7 @@ int store_save_profile(
 		print_ways(f, &edges, &calls);
 		rc = sql_run(s,
 		    sql_bind(s, PUT_PROFILE, e, "iibtttibbb", module, (int64_t)kind, f->key.b,
-			sizeof f->key.b, f->name, f->tu, f->opaque, f->as_of_ms, f->block,
+			sizeof f->key.b, f->name, f->tu, f->opaque, f->as_of_ms, profile_blocks(f),
 			f->nblock * sizeof *f->block, edges.p, edges.n, calls.p, calls.n),
 		    e);
 		if (rc == 0)

@@ -38,7 +38,7 @@ static double of(const char *k, uint32_t block)
 {
 	struct hash128 h = key(k);
 
-	return profile_get(&p, &h)->block[block];
+	return profile_blocks(profile_get(&p, &h))[block];
 }
 
 START_TEST(same_program_keeps_all)
