@@ -1,5 +1,6 @@
 #include "managerd/manager.h"
 #include "common/log.h"
+#include "managerd/pool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,9 +25,51 @@ bool manager_sooner(const struct turns *t, const struct module *a, const struct 
 	return x != y ? x < y : a->row.mapped > b->row.mapped;
 }
 
+static char *store_path(const struct manager *m)
+{
+	return xasprintf("%s/morph.db", m->o.home);
+}
+
 double manager_half_life(const struct manager *m)
 {
 	return m->o.conf->profile.half_life_s;
+}
+
+struct checkpoint {
+	struct manager *m;
+	char *path;
+	int rc;
+	struct err why;
+};
+
+static void run_checkpoint(void *arg)
+{
+	struct checkpoint *c = arg;
+
+	c->rc = store_checkpoint(c->path, &c->why);
+}
+
+static void checkpointed(void *arg)
+{
+	struct checkpoint *c = arg;
+
+	if (c->rc)
+		log_warn("%s", c->why.text);
+	c->m->checkpointing = false;
+	free(c->path);
+	free(c);
+}
+
+static void checkpoint_when_due(struct manager *m)
+{
+	struct checkpoint *c;
+
+	if (m->checkpointing || !store_checkpoint_due(m->store))
+		return;
+	m->checkpointing = true;
+	c = xcalloc(1, sizeof *c);
+	*c = (struct checkpoint){.m = m, .path = store_path(m)};
+	pool_run(m->modules.loop, run_checkpoint, checkpointed, c);
 }
 
 int manager_end(struct manager *m, int rc, struct err *e)
@@ -35,8 +78,10 @@ int manager_end(struct manager *m, int rc, struct err *e)
 
 	if (rc == 0)
 		rc = store_commit(m->store, e);
-	if (rc == 0)
+	if (rc == 0) {
+		checkpoint_when_due(m);
 		return 0;
+	}
 	log_error("%s", e->text);
 	m->trouble_until_ms = manager_now_ms() + TROUBLE_MS;
 	store_rollback(m->store);
@@ -49,7 +94,7 @@ int manager_end(struct manager *m, int rc, struct err *e)
 
 static int open_store(struct manager *m, struct err *e)
 {
-	char *path = xasprintf("%s/morph.db", m->o.home);
+	char *path = store_path(m);
 
 	m->store = store_open(path, e);
 	free(path);

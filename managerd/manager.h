@@ -79,6 +79,7 @@ struct manager {
 	bool resume;   /* a batch waits for the next turn */
 	unsigned load_turns; /* that it has waited for */
 	bool stopping, resting; /* resting: all handles are closed */
+	bool checkpointing;     /* of the store, in the pool */
 };
 
 /* A program whose layout is for huge pages, if policy asks for those: has its

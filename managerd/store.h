@@ -33,6 +33,14 @@ void store_rollback(struct store *s);
 int store_sync(struct store *s, struct err *e);
 /* The log's descriptor, which the store owns; -1. */
 int store_log(struct store *s);
+/*
+ * The log is moved into the database by a checkpoint, which waits for the disk. Whoever
+ * commits asks whether one is due (true once for each stretch of log) and has it made in
+ * the pool, by a connection of its own. A log that grows faster is checkpointed at a commit.
+ */
+bool store_checkpoint_due(struct store *s);
+int store_checkpoint(const char *path, struct err *e);
+
 /* ---- accounting (DESIGN.md invariant 6) ---- */
 struct accounting {
 	uint64_t batches;

@@ -274,7 +274,46 @@ int store_sync(struct store *s, struct err *e)
 	return fdatasync(store_log(s)) ? err_sys(e, "%s-wal", s->path) : 0;
 }
 
+/* Pages of the log: a checkpoint is due at each, and made at once beyond. */
+enum { CHECKPOINT_PAGES = 1000, LOG_PAGES_MAX = 16000 };
+
+static int committed(void *arg, sqlite3 *db, const char *name, int pages)
+{
+	struct store *s = arg;
+
+	if (pages < s->log_pages) /* it began from its front */
+		s->checkpoint_at = CHECKPOINT_PAGES;
+	s->log_pages = pages;
+	if (pages >= LOG_PAGES_MAX)
+		sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+	return SQLITE_OK;
+}
+
+bool store_checkpoint_due(struct store *s)
+{
+	if (s->log_pages < s->checkpoint_at)
+		return false;
+	s->checkpoint_at = s->log_pages + CHECKPOINT_PAGES;
+	return true;
+}
+
+int store_checkpoint(const char *path, struct err *e)
+{
+	sqlite3 *db = NULL;
+	int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+
+	if (rc == SQLITE_OK) /* a connection finds the log when it first reads */
+		rc = sqlite3_exec(db, "PRAGMA schema_version", NULL, NULL, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+	if (rc != SQLITE_OK)
+		err_set(e, "%s: checkpoint: %s", path, db ? sqlite3_errmsg(db) : "no memory");
+	sqlite3_close(db);
+	return rc == SQLITE_OK ? 0 : -1;
+}
+
 /* ---- opening ---- */
+
 
 static int try_open(struct store *s, struct err *e)
 {
@@ -287,6 +326,8 @@ static int try_open(struct store *s, struct err *e)
 		NULL) != SQLITE_OK)
 		return err_set(e, "%s: %s", s->path, s->db ? sqlite3_errmsg(s->db) : "no memory");
 	sqlite3_busy_timeout(s->db, 5000);
+	sqlite3_wal_hook(s->db, committed, s);
+	s->checkpoint_at = CHECKPOINT_PAGES;
 	if (sqlite3_exec(s->db,
 		"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
 		" PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON; PRAGMA cache_size = -4096",

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char dir[64], path[80];
@@ -593,6 +594,69 @@ static void damage(off_t at, const void *p, size_t n)
 	close(fd);
 }
 
+static off_t log_size(void)
+{
+	struct stat st;
+
+	ck_assert_int_eq(fstat(store_log(s), &st), 0);
+	return st.st_size;
+}
+
+/* Commits a megabyte. */
+static void commit_much(void)
+{
+	static char map[1 << 20];
+	struct store_build b = {.module = 9, .id = bid("0a"), .origin = bid("0a"), .map = map,
+	    .nmap = sizeof map};
+
+	map[0]++;
+	ck_assert_int_eq(store_begin(s, &e), 0);
+	ck_assert_int_eq(store_put_build(s, &b, &e), 0);
+	ck_assert_int_eq(store_commit(s, &e), 0);
+}
+
+START_TEST(a_checkpoint_begins_the_log_from_its_front)
+{
+	struct store_module m = module("/bin/a");
+	unsigned i, due = 0;
+	off_t size;
+
+	m.id = 9;
+	ck_assert_int_eq(store_put_module(s, &m, &e), 0);
+	ck_assert(!store_checkpoint_due(s));
+	for (i = 0; i < 10; i++) {
+		commit_much();
+		due += store_checkpoint_due(s);
+	}
+	ck_assert_uint_eq(due, 2);
+	size = log_size();
+	ck_assert_int_gt(size, 10 << 20);
+	ck_assert_msg(!store_checkpoint(path, &e), "%s", e.text);
+	for (i = 0; i < 8; i++) {
+		commit_much();
+		due += store_checkpoint_due(s);
+	}
+	ck_assert_uint_eq(due, 4);
+	ck_assert_int_eq(log_size(), size);
+	ck_assert(store_checkpoint("/nowhere/morph.db", &e));
+	ck_assert_ptr_nonnull(strstr(e.text, "/nowhere/morph.db: checkpoint: "));
+}
+END_TEST
+
+/* Whoever does not have it checkpointed has no log without end. */
+START_TEST(the_log_is_bounded)
+{
+	struct store_module m = module("/bin/a");
+	unsigned i;
+
+	m.id = 9;
+	ck_assert_int_eq(store_put_module(s, &m, &e), 0);
+	for (i = 0; i < 100; i++)
+		commit_much();
+	ck_assert_int_lt(log_size(), 70 << 20);
+}
+END_TEST
+
 START_TEST(damaged_store_is_moved_aside)
 {
 	static const char junk[8192] = "junk";
@@ -657,6 +721,8 @@ int main(void)
 	tcase_add_test(t, events);
 	tcase_add_test(t, events_of_an_owner_are_counted);
 	tcase_add_test(t, events_are_bounded);
+	tcase_add_test(t, a_checkpoint_begins_the_log_from_its_front);
+	tcase_add_test(t, the_log_is_bounded);
 	tcase_add_loop_test(t, damaged_store_is_moved_aside, 0, 2);
 	tcase_add_test(t, other_version_is_moved_aside);
 	tcase_add_test(t, unreadable_store_stays);
