@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { DAY_MS = 86400000, WHY_MAX = 256, HELD_MAX = 200 };
 
@@ -27,9 +26,9 @@ static const char *excluded(struct manager *m, struct module *mod, char *text, s
 	}
 	if (mod->row.state == MODULE_NO_ARTIFACT || mod->row.state == MODULE_GONE)
 		return mod->row.text;
-	if (m->o.user && mod->row.uid != geteuid()) {
+	if (m->o.user && mod->row.uid != m->uid) {
 		snprintf(text, n, "belongs to uid %u, this manager works for uid %u", mod->row.uid,
-		    (unsigned)geteuid());
+		    (unsigned)m->uid);
 		return text;
 	}
 	return mod->refused;

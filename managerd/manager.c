@@ -235,6 +235,7 @@ struct manager *manager_start(uv_loop_t *loop, const struct manager_options *o, 
 
 	m->o = *o;
 	m->loop = loop;
+	m->uid = geteuid();
 	m->started_ms = manager_now_ms();
 	m->looks = looks_new(o->priv, cycle_looked, m);
 	start_handles(m);

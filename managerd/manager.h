@@ -57,6 +57,7 @@ struct manager {
 	uv_poll_t parent;      /* ends of tasks */
 	uv_prepare_t turn;     /* watches how long the loop works at a time */
 	uint64_t turn_ns, turn_idle_ns, turn_cpu_ns, longest_ns, longest_cpu_ns;
+	uid_t uid; /* it works as, and in user mode for */
 	int64_t started_ms, trouble_until_ms; /* trouble: the store failed */
 	struct store *store;
 	struct modules modules;

@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- whose ---- */
 
@@ -21,7 +20,7 @@ static bool eligible(const struct manager *m, const struct module *mod)
 
 	if (!m->o.conf->profile.registers || !mod->row.artifact ||
 	    mod->row.state == MODULE_NO_ARTIFACT || mod->row.state == MODULE_GONE ||
-	    (m->o.user && mod->row.uid != geteuid()))
+	    (m->o.user && mod->row.uid != m->uid))
 		return false;
 	policy = conf_module_for(m->o.conf, mod->row.path);
 	return !policy || policy->action == CONF_OPTIMIZE;
