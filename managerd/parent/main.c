@@ -3,6 +3,7 @@
  */
 #include "common/log.h"
 #include "common/publish.h"
+#include "managerd/inspect/inspect.h"
 #include "managerd/parent/start.h"
 
 #include <errno.h>
@@ -236,7 +237,8 @@ static void remove_sockets(const char *run)
 
 static int manage(struct settings *o, const struct conf *c, const struct buf *text)
 {
-	struct parent p = {.user = o->user, .conf = c, .verbs = -1, .events = -1};
+	struct parent p = {.user = o->user, .conf = c, .verbs = -1, .events = -1,
+		.inspect_s = INSPECT_CPU_S + 10};
 	struct start s = {.user = o->user, .verbose = o->verbose, .policy = o->policy,
 		.policy_text = text, .state = o->state, .run = o->run};
 	struct err e;

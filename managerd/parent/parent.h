@@ -33,6 +33,7 @@ struct parent {
 	struct folder_user for_root; /* whom jobs of root's modules run as */
 	uid_t service[2]; /* of the manager and the monitor; not with --user */
 	const char *editor, *inspector;
+	unsigned inspect_s; /* what an inspector may take */
 	struct cgroups groups;
 	int verbs, events; /* sockets to the manager; -1 = it is gone */
 	VEC(struct task *) task;

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { INSPECT_WAIT_S = INSPECT_CPU_S + 10, WORK_WAIT_S = 600 };
+enum { WORK_WAIT_S = 600 };
 
 /* Sweeps do not count: who fills their job's folder while it is emptied would keep all
  * others from being served. */
@@ -139,7 +139,7 @@ void task_inspect(struct parent *p, struct task *t, const char *operation, int f
 
 	memcpy(l.fd, ((int[]){-1, answer, -1, file, second}), 5 * sizeof *l.fd);
 	t->then = then;
-	if (answer < 0 || child_run(&t->child, &l, answer, INSPECT_WAIT_S, &e) < 0)
+	if (answer < 0 || child_run(&t->child, &l, answer, p->inspect_s, &e) < 0)
 		task_failed(p, t, e.text);
 }
 

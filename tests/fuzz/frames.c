@@ -82,7 +82,7 @@ static void finish(struct parent *p)
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
-	struct parent parent = {.state = state, .user = true, .conf = &conf,
+	struct parent parent = {.state = state, .user = true, .conf = &conf, .inspect_s = 30,
 		.for_root = {false, getuid(), getgid()}, .editor = "/bin/false",
 		.inspector = "/bin/false", .verbs = -1, .events = 0};
 	size_t take;
