@@ -127,6 +127,9 @@ static _Noreturn void child(const struct launch *l, int report, pid_t parent)
 	plain_signals();
 	if (l->group > 0 && !cgroup_enter(l->group))
 		give_up(report, "entering its control group");
+	/* By no path: its user, who may mount over it, would keep us waiting. */
+	if ((l->folder > 0 ? fchdir(l->folder) : chdir("/")) < 0)
+		give_up(report, "entering its folder");
 	if (place_fds(l, report) < 0)
 		give_up(report, "setting its descriptors");
 	report = REPORT_FD;
@@ -138,8 +141,6 @@ static _Noreturn void child(const struct launch *l, int report, pid_t parent)
 		give_up(report, failed);
 	if (getppid() != parent)
 		_exit(127);
-	if (chdir(l->dir) < 0)
-		give_up(report, "entering its folder");
 	environ = (char **)l->env;
 	/* Whoever waits for the report would wait until the machine has time for us. */
 	if (l->priority != LAUNCH_PLAIN && access(l->argv[0], X_OK) == 0) {

@@ -18,7 +18,7 @@ enum { LAUNCH_FDS = 8 };
 struct launch {
 	const char *const *argv; /* argv[0] is an absolute path, or searched in PATH of env */
 	char *const *env;        /* the whole environment, NULL-terminated */
-	const char *dir;         /* working directory */
+	int folder;              /* working directory, open; 0 = "/" */
 	int fd[LAUNCH_FDS];      /* become descriptors 0, 1, …; -1 = /dev/null */
 	size_t nfd;              /* no others stay open */
 	enum {

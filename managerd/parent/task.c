@@ -129,7 +129,6 @@ void task_inspect(struct parent *p, struct task *t, const char *operation, int f
 	char *env[] = {"LANG=C", NULL};
 	struct launch l = {.argv = argv,
 		.env = env,
-		.dir = "/",
 		.nfd = 5,
 		.drop = t->owner.give,
 		.uid = t->owner.uid,

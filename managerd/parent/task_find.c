@@ -135,7 +135,7 @@ static void ask_package(struct parent *p, struct task *t)
 {
 	struct package_query q = package_query(t->path);
 	char *env[] = {"LC_ALL=C", NULL};
-	struct launch l = {.argv = q.argv, .env = env, .dir = "/", .nfd = 3,
+	struct launch l = {.argv = q.argv, .env = env, .nfd = 3,
 		.drop = p->for_root.give, .uid = p->for_root.uid, .gid = p->for_root.gid};
 	struct err e;
 	int answer = child_answer_open(&e);

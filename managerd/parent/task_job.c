@@ -276,7 +276,6 @@ static int run(struct parent *p, struct task *t, int original, struct err *e)
 	editor_argv(p, t, cache, original >= 0, &argv);
 	l.argv = (const char *const *)argv.v;
 	l.env = env;
-	l.dir = "/";
 	memcpy(l.fd, ((int[]){-1, t->out, t->err, t->art.fd, t->samples, original, t->mod.fd}),
 	    FD_N * sizeof *l.fd);
 	l.nfd = FD_N;
@@ -371,8 +370,7 @@ static void verified(struct parent *p, struct task *t, int status)
 
 static int run_verify(struct parent *p, struct task *t, char *const *command, struct err *e)
 {
-	char *new_path = folder_path(p->state, t->folder, "out"),
-	     *dir = folder_path(p->state, t->folder, NULL), **env = task_env(p, t);
+	char *new_path = folder_path(p->state, t->folder, "out"), **env = task_env(p, t);
 	struct launch l = job_launch(p, t);
 	strings argv = {0};
 	int r;
@@ -382,14 +380,13 @@ static int run_verify(struct parent *p, struct task *t, char *const *command, st
 	vec_push(&argv, NULL);
 	l.argv = (const char *const *)argv.v;
 	l.env = env;
-	l.dir = dir;
+	l.folder = t->dir;
 	memcpy(l.fd, ((int[]){-1, t->out, t->err}), 3 * sizeof *l.fd);
 	l.nfd = 3;
 	t->then = verified;
 	r = child_run(&t->child, &l, -1, 0, e);
 	strings_free(&argv);
 	task_env_free(env);
-	free(dir);
 	free(new_path);
 	return r;
 }

@@ -36,7 +36,7 @@ START_TEST(stopped_before_it_is_the_program)
 {
 	static const char *const argv[] = {"/bin/true", NULL};
 	static char *const env[] = {NULL};
-	struct launch l = {.argv = argv, .env = env, .dir = "/", .nfd = 3, .fd = {-1, -1, -1}};
+	struct launch l = {.argv = argv, .env = env, .nfd = 3, .fd = {-1, -1, -1}};
 	unsigned i, stopped = 0;
 	pid_t stopper = fork(), pid;
 	int fd, status;

@@ -20,7 +20,9 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -993,6 +995,39 @@ static unsigned descriptors(pid_t pid)
 	return n;
 }
 
+/* Who may mount over the folder of their job keeps nobody waiting but that job. */
+START_TEST(folder_mounted_over)
+{
+	int fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	char *path, *how;
+	uint64_t edit, task;
+	struct seen s;
+	struct err e = {""};
+
+	if (geteuid() || fuse < 0 || unshare(CLONE_NEWNS) ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		return;
+	world(true);
+	start_with(true, NULL);
+	edit = build_from(OLD);
+	path = job_folder();
+	how = xasprintf("fd=%d,rootmode=40000,user_id=%d,group_id=%d", fuse, OWNER, OWNER);
+	if (!mount("test", path, "fuse", MS_NOSUID | MS_NODEV, how)) {
+		/* Nobody reads what is asked of it. */
+		task = begin_job(PRIV_VERIFY, edit, OLD, &s, &e);
+		ck_assert_msg(task != 0, "%s", e.text);
+		looks(PRIV_FOLLOWED, "");
+		priv_drop(priv, task);
+		close(fuse);
+		umount2(path, MNT_DETACH);
+	}
+	priv_drop(priv, edit);
+	stop();
+	free(how);
+	free(path);
+}
+END_TEST
+
 START_TEST(two_jobs_a_user)
 {
 	struct seen s[3];
@@ -1244,7 +1279,8 @@ int main(int argc, char **argv)
 		rebuild_is_not_rolled_back, signals, too_much_disk, strays, two_jobs_a_user,
 		malformed_requests, deaf_manager, killed_at_every_step, pages_are_the_owners};
 	const TTest *const once[] = {inspector_has_a_deadline, descriptors_that_nobody_wants,
-		manager_that_reads_no_answers, modules_of_our_own_users};
+		manager_that_reads_no_answers, modules_of_our_own_users,
+		folder_mounted_over};
 	Suite *s;
 	TCase *t;
 	SRunner *sr;
