@@ -58,10 +58,12 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-static void task_free(struct task *t)
+static void task_free(const struct parent *p, struct task *t)
 {
 	size_t i;
 
+	/* Of a process that did not start; else it went with the process. */
+	cgroup_end(&p->groups, t->id, t->group);
 	trust_close(&t->mod);
 	trust_close(&t->art);
 	child_forget(&t->child);
@@ -386,7 +388,7 @@ void tasks_sweep(struct parent *p)
 		p->task.v[i] = p->task.v[--p->task.n];
 		if (*t->folder && t->kind != TASK_SWEEP && t->kind != TASK_VERIFY)
 			task_sweep(p, t->folder, t->mod.st.st_uid, NULL);
-		task_free(t);
+		task_free(p, t);
 		i = 0; /* what it held may go now */
 	}
 }
@@ -418,7 +420,7 @@ void tasks_end(struct parent *p)
 		task_step(p, p->task.v[i]);
 	}
 	for (i = 0; i < p->task.n; i++)
-		task_free(p->task.v[i]);
+		task_free(p, p->task.v[i]);
 	vec_free(&p->task);
 }
 

@@ -235,6 +235,7 @@ static pid_t start_other(int v, int e)
 /* What the next server differs in. */
 static struct {
 	unsigned inspect_s;
+	const char *groups; /* a folder for control groups, which is none */
 } with = {.inspect_s = 30};
 
 static _Noreturn void serve(int v, int e, bool verify, const char *fault)
@@ -255,6 +256,8 @@ static _Noreturn void serve(int v, int e, bool verify, const char *fault)
 	int lock, tries = 0;
 
 	log_init("parent", LOG_LVL_ERROR);
+	if (with.groups)
+		p.groups.dir = open(with.groups, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (fault)
 		setenv("MORPH_FAULT", fault, 1);
@@ -995,6 +998,32 @@ static unsigned descriptors(pid_t pid)
 	return n;
 }
 
+/* A job that cannot be started leaves no group: none can be entered here. */
+START_TEST(group_of_a_failed_start)
+{
+	struct seen s;
+	char *groups;
+	unsigned before, i;
+
+	BOTH_MODES();
+	groups = in_dir("groups");
+	ck_assert_int_eq(mkdir(groups, 0755), 0);
+	with.groups = groups;
+	start_with(false, NULL);
+	job(PRIV_BUILD, 0, OLD, &s);
+	ck_assert_ptr_nonnull(strstr(s.why, "control group"));
+	soon(no_jobs, "job folders stay");
+	before = descriptors(server);
+	for (i = 0; i < 5; i++)
+		job(PRIV_BUILD, 0, OLD, &s);
+	soon(no_jobs, "job folders stay");
+	ck_assert_uint_le(descriptors(server), before);
+	ck_assert_int_eq(rmdir(groups), 0);
+	stop();
+	free(groups);
+}
+END_TEST
+
 /* Who may mount over the folder of their job keeps nobody waiting but that job. */
 START_TEST(folder_mounted_over)
 {
@@ -1277,6 +1306,7 @@ int main(int argc, char **argv)
 		build_verify_swap_done, swaps_that_are_refused, outputs_that_are_refused,
 		output_replaced_after_the_edit, module_replaced_after_the_edit,
 		rebuild_is_not_rolled_back, signals, too_much_disk, strays, two_jobs_a_user,
+		group_of_a_failed_start,
 		malformed_requests, deaf_manager, killed_at_every_step, pages_are_the_owners};
 	const TTest *const once[] = {inspector_has_a_deadline, descriptors_that_nobody_wants,
 		manager_that_reads_no_answers, modules_of_our_own_users,
