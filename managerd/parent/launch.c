@@ -1,6 +1,7 @@
 #include "managerd/parent/launch.h"
 #include "managerd/parent/cgroup.h"
 #include "managerd/parent/fault.h"
+#include "managerd/parent/procs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -106,12 +107,14 @@ static const char *become(const struct launch *l)
 	struct rlimit none = {0, 0};
 
 	if (setrlimit(RLIMIT_CORE, &none) < 0 || limit(RLIMIT_AS, l->memory) < 0 ||
-	    limit(RLIMIT_FSIZE, l->file_bytes) < 0 || limit(RLIMIT_CPU, l->cpu_s) < 0 ||
-	    limit(RLIMIT_NPROC, l->processes) < 0)
+	    limit(RLIMIT_FSIZE, l->file_bytes) < 0 || limit(RLIMIT_CPU, l->cpu_s) < 0)
 		return "setting its bounds";
 	if (l->drop && (setgroups(0, NULL) < 0 || setresgid(l->gid, l->gid, l->gid) < 0 ||
 			   setresuid(l->uid, l->uid, l->uid) < 0))
 		return "becoming its user";
+	/* In the service nobody else sees the processes of a user. */
+	if (l->processes && limit(RLIMIT_NPROC, procs_of_user(geteuid()) + l->processes) < 0)
+		return "setting its bounds";
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return "giving up new privileges";
 	/* After the change of user, which would reset it. */

@@ -31,7 +31,7 @@ struct launch {
 	uid_t uid;
 	gid_t gid;
 	/* Bounds, 0 = none: bytes of address space of each process and of each file,
-	 * CPU seconds of each process, processes of its user (all of them). */
+	 * CPU seconds of each process, processes of its user beyond those that run. */
 	uint64_t memory, file_bytes, cpu_s, processes;
 };
 

@@ -12,7 +12,8 @@
  * have waited for. */
 double procs_session_cpu(pid_t session);
 
-/* Processes of a user, by their owner in /proc. */
+/* Threads of a user's processes, which are what RLIMIT_NPROC counts; of those that the
+ * caller sees in /proc. */
 unsigned procs_of_user(uid_t uid);
 
 /* Kills (SIGKILL) every process whose environment has NAME=value where value

@@ -5,7 +5,6 @@
  * is what will be swapped in.
  */
 #include "common/publish.h"
-#include "managerd/parent/procs.h"
 #include "managerd/parent/quota.h"
 #include "managerd/parent/stage.h"
 #include "managerd/parent/swap.h"
@@ -115,8 +114,8 @@ static struct launch job_launch(const struct parent *p, struct task *t)
 		.memory = p->conf->edit.memory,
 		.file_bytes = p->conf->edit.disk,
 		.cpu_s = 60 + (uint64_t)(p->conf->edit.deadline_s * (double)processors),
-		/* The group bounds them where there is one; else by all of the user's. */
-		.processes = t->group >= 0 ? 0 : procs_of_user(t->owner.uid) + JOB_PROCESSES};
+		/* The group bounds them where there is one. */
+		.processes = t->group >= 0 ? 0 : JOB_PROCESSES};
 }
 
 /* ---- what it made ---- */

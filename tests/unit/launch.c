@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +65,71 @@ START_TEST(stopped_before_it_is_the_program)
 }
 END_TEST
 
+static void *wait_for_end(void *arg)
+{
+	pause();
+	return arg;
+}
+
+/* A user with many threads, besides whom jobs are to run. */
+static pid_t crowd(uid_t uid, unsigned n)
+{
+	pthread_t thread;
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	ck_assert_int_eq(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		if (setresuid(uid, uid, uid))
+			_exit(1);
+		while (n--)
+			if (pthread_create(&thread, NULL, wait_for_end, NULL))
+				_exit(1);
+		if (write(ready[1], "", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	close(ready[1]);
+	ck_assert_int_eq(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	return pid;
+}
+
+static int run_as(uid_t uid, const char *command)
+{
+	const char *const argv[] = {"/bin/sh", "-c", command, NULL};
+	static char *const env[] = {NULL};
+	struct launch l = {.argv = argv, .env = env, .nfd = 3, .fd = {-1, -1, -1},
+		.drop = true, .uid = uid, .gid = uid, .processes = 20};
+	struct err e = {""};
+	int fd, status;
+	pid_t pid = launch(&l, &fd, &e);
+
+	ck_assert_msg(pid > 0, "%s", e.text);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	kill(-pid, SIGKILL);
+	close(fd);
+	return status;
+}
+
+/* The bound is of what a job starts, however many threads its user has. */
+START_TEST(processes_beside_others)
+{
+	enum { USER = 54321, THREADS = 100 };
+	pid_t others;
+
+	if (geteuid())
+		return;
+	others = crowd(USER, THREADS);
+	ck_assert_int_eq(run_as(USER, "sleep 0; exit 3"), 3 << 8);
+	ck_assert_int_ne(run_as(USER, "for i in $(seq 40); do sleep 9 & done; exit 3"), 3 << 8);
+	kill(others, SIGKILL);
+	waitpid(others, NULL, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("launch");
@@ -73,6 +139,7 @@ int main(void)
 
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, stopped_before_it_is_the_program);
+	tcase_add_test(t, processes_beside_others);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);
