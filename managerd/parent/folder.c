@@ -73,7 +73,7 @@ int folder_file(int dir, const char *file, uid_t uid, uint64_t max, struct err *
 	return -1;
 }
 
-int folder_empty(const char *state, const char *name, bool give, struct err *e)
+int folder_become(const char *state, const char *name, struct err *e)
 {
 	char *path = folder_path(state, name, NULL);
 	struct stat st;
@@ -81,11 +81,18 @@ int folder_empty(const char *state, const char *name, bool give, struct err *e)
 
 	if (lstat(path, &st) < 0)
 		r = errno == ENOENT ? 0 : err_sys(e, "%s", path);
-	else if (give && (setgroups(0, NULL) < 0 || setresgid(st.st_gid, st.st_gid, st.st_gid) < 0 ||
-			     setresuid(st.st_uid, st.st_uid, st.st_uid) < 0))
+	else if (setgroups(0, NULL) < 0 || setresgid(st.st_gid, st.st_gid, st.st_gid) < 0 ||
+	    setresuid(st.st_uid, st.st_uid, st.st_uid) < 0)
 		r = err_sys(e, "%s: becoming its owner", path);
-	else
-		r = dir_empty(path, e);
+	free(path);
+	return r;
+}
+
+int folder_empty(const char *state, const char *name, struct err *e)
+{
+	char *path = folder_path(state, name, NULL);
+	int r = access(path, F_OK) < 0 && errno == ENOENT ? 0 : dir_empty(path, e);
+
 	free(path);
 	return r;
 }

@@ -30,9 +30,11 @@ int folder_make(const char *state, const struct folder_user *u, char name[FOLDER
 char *folder_path(const char *state, const char *name, const char *file);
 /* Opens a regular file in an open folder that its user made; -1 and why. */
 int folder_file(int dir, const char *file, uid_t uid, uint64_t max, struct err *e);
-/* Removes what is in STATE/jobs/NAME as the user that it belongs to, for good in a
- * process of its own: the rights are not to be had again. */
-int folder_empty(const char *state, const char *name, bool give, struct err *e);
+/* Becomes the user that STATE/jobs/NAME belongs to, for good: call it in a process of
+ * its own. Absent is fine. */
+int folder_become(const char *state, const char *name, struct err *e);
+/* Removes what is in it. Absent is fine. */
+int folder_empty(const char *state, const char *name, struct err *e);
 /* Removes the empty folder. */
 int folder_remove(const char *state, const char *name, struct err *e);
 /* Bytes on the disk of all below an open folder; FOLDER_TOO_MUCH when it has max

@@ -26,6 +26,11 @@ struct event { /* what the manager has not been told yet */
 	int fd; /* goes with it, -1 = none; ours */
 };
 
+struct sweep { /* a job's folder that waits to be emptied */
+	char folder[FOLDER_NAME];
+	uid_t owner; /* of the module it was made for */
+};
+
 struct parent {
 	char *state; /* canonical */
 	bool user;
@@ -37,6 +42,7 @@ struct parent {
 	struct cgroups groups;
 	int verbs, events; /* sockets to the manager; -1 = it is gone */
 	VEC(struct task *) task;
+	VEC(struct sweep) sweep;
 	uint64_t next; /* number of the last task */
 	VEC(struct event) queue;
 	VEC(struct swap_outcome) recovered; /* module: owned */

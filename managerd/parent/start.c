@@ -103,7 +103,7 @@ static void note_outcome(const struct swap_outcome *o, void *arg)
 
 static void sweep_folder(const char *name, void *arg)
 {
-	task_sweep(arg, name, (uid_t)-1, NULL);
+	task_sweep_left(arg, name);
 }
 
 /* What cannot be settled or removed is said, and is no reason not to start. */
@@ -118,6 +118,7 @@ static void clean_up(struct parent *p)
 	if (swap_recover(p->state, note_outcome, p, &e) < 0)
 		log_error("%s", e.text);
 	folder_each(p->state, sweep_folder, p);
+	tasks_sweep(p);
 	free(mark);
 }
 

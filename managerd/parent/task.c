@@ -387,10 +387,11 @@ void tasks_sweep(struct parent *p)
 		}
 		p->task.v[i] = p->task.v[--p->task.n];
 		if (*t->folder && t->kind != TASK_SWEEP && t->kind != TASK_VERIFY)
-			task_sweep(p, t->folder, t->mod.st.st_uid, NULL);
+			task_sweep(p, t->folder, t->mod.st.st_uid);
 		task_free(p, t);
 		i = 0; /* what it held may go now */
 	}
+	task_sweeps_begin(p);
 }
 
 static void wait_for(const struct task *t, int64_t until_ms)
@@ -402,13 +403,14 @@ static void wait_for(const struct task *t, int64_t until_ms)
 		child_signal(&t->child, SIGKILL);
 }
 
-/* Swaps come to their end, folders go; the rest is killed. */
+/* Swaps come to their end, folders go but those that waited; the rest is killed. */
 void tasks_end(struct parent *p)
 {
 	enum { END_MS = 10000 };
 	int64_t until_ms = child_now_ms() + END_MS;
 	size_t i;
 
+	p->sweep.n = 0;
 	for (i = 0; i < p->task.n; i++)
 		task_drop(p, p->task.v[i]);
 	while (tasks_sweep(p), p->task.n) {
@@ -422,45 +424,10 @@ void tasks_end(struct parent *p)
 	for (i = 0; i < p->task.n; i++)
 		task_free(p, p->task.v[i]);
 	vec_free(&p->task);
+	vec_free(&p->sweep);
 }
 
 /* ---- small ones ---- */
-
-static void empty_folder(void *arg, struct worked *w)
-{
-	struct task *t = arg;
-	struct err e = {""};
-
-	/* path: the state folder, of a sweep. */
-	w->status = folder_empty(t->path, t->folder, t->owner.give, &e);
-	snprintf(w->text, sizeof w->text, "%s", e.text);
-}
-
-static void emptied(struct parent *p, struct task *t, int status)
-{
-	struct worked w;
-	struct err e;
-
-	child_worked(&t->child, &w);
-	t->told = true;
-	if (w.status)
-		log_warn("%s/jobs/%s: left behind until the next start: %s", p->state, t->folder, w.text);
-	else if (folder_remove(p->state, t->folder, &e) < 0)
-		log_warn("%s", e.text);
-}
-
-uint64_t task_sweep(struct parent *p, const char *folder, uid_t owner, struct err *e)
-{
-	struct task *t = task_new(p, TASK_SWEEP, p->state, e);
-
-	if (!t)
-		return 0;
-	snprintf(t->folder, sizeof t->folder, "%s", folder);
-	t->mod.st.st_uid = owner;
-	t->owner.give = !p->user;
-	task_work(p, t, empty_folder, t, emptied);
-	return t->id;
-}
 
 static void pages_loaded(struct parent *p, struct task *t, int status)
 {

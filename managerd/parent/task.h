@@ -25,7 +25,7 @@
 enum {
 	TASKS_MAX = 128,    /* at once */
 	TASKS_PER_UID = 2,  /* jobs of one user's modules at once */
-	SWEEPS_PER_UID = 8, /* folders of one user's jobs that are being emptied */
+	SWEEPS_PER_UID = 8, /* sweeps of one user's folders at once; of all TASKS_MAX too */
 	TASK_JOBS = 16      /* jobs at once */
 };
 
@@ -82,8 +82,13 @@ uint64_t task_swap(struct parent *p, uint64_t edit, struct err *e);
 uint64_t task_rollback(struct parent *p, const char *path, const struct build_id *to,
     struct err *e);
 uint64_t task_pages(struct parent *p, const char *path, struct err *e);
-/* owner: of the module it was made for, (uid_t)-1 = not known. */
-uint64_t task_sweep(struct parent *p, const char *folder, uid_t owner, struct err *e);
+
+/* ---- task_sweep.c: both wait for their turn until tasks_sweep() ---- */
+
+/* owner: of the module that the folder was made for. */
+void task_sweep(struct parent *p, const char *folder, uid_t owner);
+/* One that an earlier morphd left. */
+void task_sweep_left(struct parent *p, const char *folder);
 
 /* Is a swap or rollback of the module under way? */
 bool task_swaps(const struct parent *p, const char *path);
@@ -100,7 +105,7 @@ void task_drop(struct parent *p, struct task *t);
 void task_step(struct parent *p, struct task *t);
 /* Once a second: bounds that nobody else watches. */
 void task_watch(struct parent *p, struct task *t);
-/* Frees tasks that are over. */
+/* Frees tasks that are over, and begins sweeps that wait. */
 void tasks_sweep(struct parent *p);
 /* Kills and reaps all. */
 void tasks_end(struct parent *p);

@@ -426,13 +426,12 @@ static uint64_t begin_verify(struct parent *p, const struct priv_job *j, struct 
 static int find_slot(const struct parent *p, const char *path, struct err *e)
 {
 	struct stat st;
-	unsigned all = 0, own = 0, swept = 0;
+	unsigned all = 0, own = 0, swept;
 	size_t i;
 
 	if (trust_stat(path, &st) < 0)
 		return err_sys(e, "%s", path);
 	for (i = 0; i < p->task.n; i++) {
-		swept += p->task.v[i]->kind == TASK_SWEEP && p->task.v[i]->mod.st.st_uid == st.st_uid;
 		if (p->task.v[i]->kind < TASK_BUILD || p->task.v[i]->kind > TASK_TABLE ||
 		    p->task.v[i]->told)
 			continue;
@@ -441,6 +440,7 @@ static int find_slot(const struct parent *p, const char *path, struct err *e)
 	}
 	if (all >= TASK_JOBS || own >= TASKS_PER_UID)
 		return err_set(e, "%s: %u jobs of its owner's modules are under way", path, own);
+	swept = task_sweeps_of(p, st.st_uid);
 	if (swept >= SWEEPS_PER_UID)
 		return err_set(e, "%s: %u folders of its owner's jobs are still being emptied", path, swept);
 	return 0;

@@ -1,6 +1,7 @@
 /*
  * What the files of tasks share: task.c (rows, ends), task_find.c (a module and
- * what belongs to it), task_job.c (the editor and what it made), task_swap.c.
+ * what belongs to it), task_job.c (the editor and what it made), task_swap.c,
+ * task_sweep.c (folders of jobs).
  */
 #ifndef MORPH_PARENT_TASK_PARTS_H
 #define MORPH_PARENT_TASK_PARTS_H
@@ -39,11 +40,15 @@ void task_find_begin(struct parent *p, struct task *t);
 /* Whom processes of an opened module run as. */
 int task_find_owner(const struct parent *p, struct task *t, struct err *e);
 
-/* ---- task_job.c, task_swap.c ---- */
+/* ---- task_job.c, task_swap.c, task_sweep.c ---- */
 
 void task_job_start(struct parent *p, struct task *t);
 void task_rollback_start(struct parent *p, struct task *t);
 /* Does its process change a module right now? */
 bool task_is_swapping(const struct task *t);
+/* As many as may run at once. */
+void task_sweeps_begin(struct parent *p);
+/* Folders of the owner's jobs that are being emptied, or wait for it. */
+unsigned task_sweeps_of(const struct parent *p, uid_t owner);
 
 #endif

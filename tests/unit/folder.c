@@ -89,13 +89,13 @@ START_TEST(bytes_are_counted)
 }
 END_TEST
 
-static int emptied(bool give)
+static int emptied(void)
 {
 	int status;
 	pid_t pid = fork();
 
 	if (!pid)
-		_exit(folder_empty(state, name, give, NULL) != 0);
+		_exit(folder_empty(state, name, NULL) != 0);
 	waitpid(pid, &status, 0);
 	return status;
 }
@@ -126,11 +126,11 @@ START_TEST(emptied_as_its_user)
 	close(dir);
 	folder_each(state, note, &n);
 	ck_assert_uint_eq(n, 1);
-	ck_assert_int_eq(emptied(false), 0);
+	ck_assert_int_eq(emptied(), 0);
 	ck_assert_int_eq(access(kept, F_OK), 0);
 	ck_assert_int_eq(folder_remove(state, name, NULL), 0);
 	ck_assert_int_eq(folder_remove(state, name, NULL), 0);
-	ck_assert_int_eq(emptied(false), 0);
+	ck_assert_int_eq(emptied(), 0);
 	free(path);
 	free(link);
 	free(kept);

@@ -998,6 +998,56 @@ static unsigned descriptors(pid_t pid)
 	return n;
 }
 
+static unsigned children(pid_t pid)
+{
+	char *path = xasprintf("/proc/%d/task/%d/children", (int)pid, (int)pid);
+	struct buf text = {0};
+	unsigned n = 0;
+	size_t i;
+
+	file_read(path, 0, &text, NULL);
+	for (i = 0; i < text.n; i++)
+		n += text.p[i] == ' ';
+	buf_free(&text);
+	free(path);
+	return n;
+}
+
+static void leave_folder(int i)
+{
+	char *path = xasprintf("%s/jobs/%016d", state, i), *file = xasprintf("%s/f", path);
+
+	ck_assert_int_eq(dir_make(path, 0755, NULL), 0);
+	close(open(file, O_WRONLY | O_CREAT, 0644));
+	if (sys)
+		ck_assert_int_eq(chown(path, OWNER, OWNER), 0);
+	free(file);
+	free(path);
+}
+
+/* They are all emptied, and not all at once. */
+START_TEST(many_folders_left)
+{
+	enum { MANY = 100, AT_ONCE = 8 };
+	unsigned n, most = 0;
+	int i;
+
+	BOTH_MODES();
+	for (i = 0; i < MANY; i++)
+		leave_folder(i);
+	start_with(false, NULL);
+	for (i = 0; i < 20000 && !no_jobs(); i++) {
+		n = children(server);
+		most = n > most ? n : most;
+		usleep(1000);
+	}
+	ck_assert(no_jobs());
+	ck_assert_uint_le(most, AT_ONCE + 1); /* the manager */
+	looks(PRIV_FOLLOWED, "");
+	stop();
+}
+END_TEST
+
 /* A job that cannot be started leaves no group: none can be entered here. */
 START_TEST(group_of_a_failed_start)
 {
@@ -1306,7 +1356,7 @@ int main(int argc, char **argv)
 		build_verify_swap_done, swaps_that_are_refused, outputs_that_are_refused,
 		output_replaced_after_the_edit, module_replaced_after_the_edit,
 		rebuild_is_not_rolled_back, signals, too_much_disk, strays, two_jobs_a_user,
-		group_of_a_failed_start,
+		many_folders_left, group_of_a_failed_start,
 		malformed_requests, deaf_manager, killed_at_every_step, pages_are_the_owners};
 	const TTest *const once[] = {inspector_has_a_deadline, descriptors_that_nobody_wants,
 		manager_that_reads_no_answers, modules_of_our_own_users,
