@@ -78,20 +78,6 @@ static int open_own(void)
 	return fd;
 }
 
-/* What an earlier morphd left behind is empty by now. */
-static void remove_old(int dir)
-{
-	int copy = fcntl(dir, F_DUPFD_CLOEXEC, 0);
-	DIR *d = copy < 0 ? NULL : fdopendir(copy);
-	struct dirent *de;
-
-	while (d && (de = readdir(d)))
-		if (!strncmp(de->d_name, "job-", 4))
-			unlinkat(dir, de->d_name, AT_REMOVEDIR);
-	if (d)
-		closedir(d);
-}
-
 void cgroups_open(struct cgroups *c)
 {
 	int main_group;
@@ -107,7 +93,6 @@ void cgroups_open(struct cgroups *c)
 			write_text(c->dir, "cgroup.subtree_control", "+cpu");
 			write_text(c->dir, "cgroup.subtree_control", "+memory");
 			write_text(c->dir, "cgroup.subtree_control", "+pids");
-			remove_old(c->dir);
 			close(main_group);
 			return;
 		}
@@ -163,17 +148,43 @@ bool cgroup_cpu(int group, uint64_t *us)
 	return sscanf(text, "usage_usec %" SCNu64, us) == 1;
 }
 
+/* Kills what is in a group of ours and removes it. */
+static void end(int dir, const char *name, int group)
+{
+	int i;
+
+	write_text(group, "cgroup.kill", "1");
+	for (i = 0; i < EMPTY_TRIES && unlinkat(dir, name, AT_REMOVEDIR) && errno == EBUSY; i++)
+		usleep(EMPTY_WAIT_US);
+}
+
 void cgroup_end(const struct cgroups *c, uint64_t task, int group)
 {
 	char *name;
-	int i;
 
 	if (group < 0)
 		return;
-	write_text(group, "cgroup.kill", "1");
-	close(group);
 	name = job_name(task);
-	for (i = 0; i < EMPTY_TRIES && unlinkat(c->dir, name, AT_REMOVEDIR) && errno == EBUSY; i++)
-		usleep(EMPTY_WAIT_US);
+	end(c->dir, name, group);
+	close(group);
 	free(name);
+}
+
+void cgroups_sweep(const struct cgroups *c)
+{
+	int copy = c->dir > 0 ? fcntl(c->dir, F_DUPFD_CLOEXEC, 0) : -1, group;
+	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *de;
+
+	while (d && (de = readdir(d))) {
+		group = strncmp(de->d_name, "job-", 4)
+		    ? -1
+		    : openat(copy, de->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (group < 0)
+			continue;
+		end(copy, de->d_name, group);
+		close(group);
+	}
+	if (d)
+		closedir(d);
 }

@@ -31,8 +31,11 @@ bool cgroup_enter(int group);
 /* CPU time of all that is and was in it, in microseconds. */
 bool cgroup_cpu(int group, uint64_t *us);
 /* Kills all processes of it, and removes it once it is empty (or by the next
- * cgroups_open()); group is closed. */
+ * cgroups_sweep()); group is closed. */
 void cgroup_end(const struct cgroups *c, uint64_t task, int group);
+/* The same with all that an earlier morphd left behind. Call where no other works with
+ * the same state. */
+void cgroups_sweep(const struct cgroups *c);
 
 /* The path in a line "0::/PATH" of the text of /proc/PID/cgroup, to free, or NULL. */
 char *cgroup_parse(const char *text);

@@ -29,6 +29,7 @@ struct event { /* what the manager has not been told yet */
 struct sweep { /* a job's folder that waits to be emptied */
 	char folder[FOLDER_NAME];
 	uid_t owner; /* of the module it was made for */
+	bool left;   /* by an earlier morphd */
 };
 
 struct parent {

@@ -17,8 +17,9 @@ double procs_session_cpu(pid_t session);
 unsigned procs_of_user(uid_t uid);
 
 /* Kills (SIGKILL) every process whose environment has NAME=value where value
- * begins with prefix, and waits up to 2 s for their end. Returns how many
- * there were. */
+ * begins with prefix, and waits up to 2 s for the end of each. Returns how many there
+ * were. Call it as their user, in a process of its own: nobody else may look without
+ * CAP_SYS_PTRACE, and who reads an environment waits for whatever its user mapped there. */
 unsigned procs_kill_marked(const char *name, const char *prefix);
 
 /* ---- for tests ---- */

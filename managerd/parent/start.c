@@ -4,7 +4,6 @@
 #include "managerd/parent/sockets.h"
 #include "managerd/parent/swap.h"
 #include "managerd/parent/task.h"
-#include "managerd/parent/procs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -109,17 +108,13 @@ static void sweep_folder(const char *name, void *arg)
 /* What cannot be settled or removed is said, and is no reason not to start. */
 static void clean_up(struct parent *p)
 {
-	char *mark = xasprintf("%s/jobs/", p->state);
-	unsigned n = procs_kill_marked("MORPH_JOB", mark);
 	struct err e;
 
-	if (n)
-		log_info("killed %u processes that an earlier manager left running", n);
+	cgroups_sweep(&p->groups);
 	if (swap_recover(p->state, note_outcome, p, &e) < 0)
 		log_error("%s", e.text);
 	folder_each(p->state, sweep_folder, p);
 	tasks_sweep(p);
-	free(mark);
 }
 
 int start_state(struct parent *p, const struct start *s, int *lock, struct err *e)

@@ -53,6 +53,7 @@ struct task {
 	/* what was asked for */
 	struct build_id want, want_origin, hint[2];
 	bool shallow, judge, huge;
+	bool left; /* SWEEP: by an earlier morphd */
 	int out, err, samples; /* descriptors, ours */
 
 	/* finding the artifact */
@@ -87,7 +88,7 @@ uint64_t task_pages(struct parent *p, const char *path, struct err *e);
 
 /* owner: of the module that the folder was made for. */
 void task_sweep(struct parent *p, const char *folder, uid_t owner);
-/* One that an earlier morphd left. */
+/* One that an earlier morphd left; its processes are killed first. */
 void task_sweep_left(struct parent *p, const char *folder);
 
 /* Is a swap or rollback of the module under way? */

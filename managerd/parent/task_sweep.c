@@ -3,12 +3,24 @@
  * user. Only so many run at once, of one user and of all; the others wait.
  */
 #include "common/log.h"
+#include "managerd/parent/procs.h"
 #include "managerd/parent/task_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* Where there were groups they went with those (cgroups_sweep()), and with a service
+ * they went with it. Its user may hide from this, and is no worse off then than with
+ * any process of theirs. */
+static void kill_left(const struct task *t, struct worked *w)
+{
+	char *folder = folder_path(t->path, t->folder, NULL);
+
+	w->size = procs_kill_marked("MORPH_JOB", folder);
+	free(folder);
+}
 
 static void empty_folder(void *arg, struct worked *w)
 {
@@ -17,6 +29,8 @@ static void empty_folder(void *arg, struct worked *w)
 
 	/* path: the state folder, of a sweep. */
 	w->status = t->owner.give ? folder_become(t->path, t->folder, &e) : 0;
+	if (!w->status && t->left)
+		kill_left(t, w);
 	if (!w->status)
 		w->status = folder_empty(t->path, t->folder, &e);
 	snprintf(w->text, sizeof w->text, "%s", e.text);
@@ -29,6 +43,9 @@ static void emptied(struct parent *p, struct task *t, int status)
 
 	child_worked(&t->child, &w);
 	t->told = true;
+	if (w.size)
+		log_info("killed %ju processes that a job of an earlier morphd left running",
+		    (uintmax_t)w.size);
 	if (w.status)
 		log_warn("%s/jobs/%s: left behind until the next start: %s", p->state, t->folder, w.text);
 	else if (folder_remove(p->state, t->folder, &e) < 0)
@@ -43,6 +60,7 @@ static void begin(struct parent *p, const struct sweep *s)
 		return;
 	memcpy(t->folder, s->folder, sizeof t->folder);
 	t->mod.st.st_uid = s->owner;
+	t->left = s->left;
 	t->owner.give = !p->user;
 	task_work(p, t, empty_folder, t, emptied);
 }
@@ -84,12 +102,17 @@ unsigned task_sweeps_of(const struct parent *p, uid_t owner)
 	return n;
 }
 
-void task_sweep(struct parent *p, const char *folder, uid_t owner)
+static void add(struct parent *p, const char *folder, uid_t owner, bool left)
 {
-	struct sweep s = {.owner = owner};
+	struct sweep s = {.owner = owner, .left = left};
 
 	snprintf(s.folder, sizeof s.folder, "%s", folder);
 	vec_push(&p->sweep, s);
+}
+
+void task_sweep(struct parent *p, const char *folder, uid_t owner)
+{
+	add(p, folder, owner, false);
 }
 
 void task_sweep_left(struct parent *p, const char *folder)
@@ -100,5 +123,5 @@ void task_sweep_left(struct parent *p, const char *folder)
 	lstat(path, &st);
 	free(path);
 	/* It belongs to whom the job ran as. */
-	task_sweep(p, folder, !p->user && st.st_uid == p->for_root.uid ? 0 : st.st_uid);
+	add(p, folder, !p->user && st.st_uid == p->for_root.uid ? 0 : st.st_uid, true);
 }

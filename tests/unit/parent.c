@@ -21,6 +21,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sched.h>
+#include <sys/capability.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -45,6 +46,7 @@ static const char script[] =
     "link) ln -s /etc/passwd $out; exit 0;;\n"
     "fifo) mkfifo $out; exit 0;;\n"
     "sleep) exec sleep 61;;\n"
+    "left) setsid sleep 64 >/dev/null 2>&1 & exec sleep 61;;\n"
     "full) for i in 1 2 3 4 5 6 7 8; do head -c 300000 /dev/zero >$out.$i; done; exec sleep 61;;\n"
     "many) for i in 1 2 3; do (exec setsid sleep 63 >/dev/null 2>&1 &); done;;\n"
     "esac\n"
@@ -238,6 +240,18 @@ static struct {
 	const char *groups; /* a folder for control groups, which is none */
 } with = {.inspect_s = 30};
 
+/* As in the service. */
+static void drop_trace(void)
+{
+	cap_value_t trace = CAP_SYS_PTRACE;
+	cap_t caps = cap_get_proc();
+
+	if (cap_set_flag(caps, CAP_EFFECTIVE, 1, &trace, CAP_CLEAR) ||
+	    cap_set_flag(caps, CAP_PERMITTED, 1, &trace, CAP_CLEAR) || cap_set_proc(caps))
+		_exit(1);
+	cap_free(caps);
+}
+
 static _Noreturn void serve(int v, int e, bool verify, const char *fault)
 {
 	char *refuse = in_dir("refuse"), *stray = in_dir("stray");
@@ -256,6 +270,7 @@ static _Noreturn void serve(int v, int e, bool verify, const char *fault)
 	int lock, tries = 0;
 
 	log_init("parent", LOG_LVL_ERROR);
+	drop_trace();
 	if (with.groups)
 		p.groups.dir = open(with.groups, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -998,6 +1013,34 @@ static unsigned descriptors(pid_t pid)
 	return n;
 }
 
+/* What an earlier morphd left when it was killed, jobs of other users too. */
+static bool none_left(void)
+{
+	return !processes("sleep 64");
+}
+
+START_TEST(left_by_an_earlier_one)
+{
+	struct seen s;
+	struct err e = {""};
+	int i;
+
+	BOTH_MODES();
+	start_with(false, NULL);
+	put_artifact(OLD, "left");
+	ck_assert(begin_job(PRIV_BUILD, 0, OLD, &s, &e) != 0);
+	for (i = 0; i < 100 && !processes("sleep 64"); i++)
+		usleep(50000);
+	ck_assert_int_eq(kill(server, SIGKILL), 0);
+	stop();
+	ck_assert_uint_eq(processes("sleep 64"), 1);
+	start_with(false, NULL);
+	soon(none_left, "a job of an earlier one runs on");
+	soon(no_jobs, "job folders stay");
+	stop();
+}
+END_TEST
+
 static unsigned children(pid_t pid)
 {
 	char *path = xasprintf("/proc/%d/task/%d/children", (int)pid, (int)pid);
@@ -1356,7 +1399,7 @@ int main(int argc, char **argv)
 		build_verify_swap_done, swaps_that_are_refused, outputs_that_are_refused,
 		output_replaced_after_the_edit, module_replaced_after_the_edit,
 		rebuild_is_not_rolled_back, signals, too_much_disk, strays, two_jobs_a_user,
-		many_folders_left, group_of_a_failed_start,
+		left_by_an_earlier_one, many_folders_left, group_of_a_failed_start,
 		malformed_requests, deaf_manager, killed_at_every_step, pages_are_the_owners};
 	const TTest *const once[] = {inspector_has_a_deadline, descriptors_that_nobody_wants,
 		manager_that_reads_no_answers, modules_of_our_own_users,
