@@ -91,7 +91,7 @@ static bool take_signals(struct serving *s)
 /* ---- other processes ---- */
 
 /* What a job left to init comes to us; nothing outlives its job. */
-static void reap_strays(const struct serving *s)
+static void reap_strays(struct serving *s)
 {
 	const struct parent *p = s->p;
 	siginfo_t info;
@@ -103,6 +103,9 @@ static void reap_strays(const struct serving *s)
 			return;
 		for (i = 0; i < p->task.n && p->task.v[i]->child.pid != info.si_pid; i++)
 			;
+		/* Whoever else holds its end of the sockets; it is reaped at our end. */
+		if (info.si_pid == s->manager && p->verbs >= 0)
+			manager_gone(s);
 		if (i < p->task.n || info.si_pid == s->manager)
 			return; /* by its own way; others come up afterwards */
 		waitpid(info.si_pid, NULL, 0);

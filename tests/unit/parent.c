@@ -1333,6 +1333,20 @@ START_TEST(manager_that_reads_no_answers)
 }
 END_TEST
 
+/* Whoever else holds its end of the sockets. */
+START_TEST(manager_that_died)
+{
+	int status;
+
+	world(false);
+	start_with(false, NULL);
+	looks(PRIV_FOLLOWED, "");
+	close(alive[1]);
+	ck_assert_int_eq(waitpid(server, &status, 0), server);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 /* ---- SIGKILL ---- */
 
 /* As a manager of its own, since it dies with the parent. */
@@ -1402,7 +1416,7 @@ int main(int argc, char **argv)
 		left_by_an_earlier_one, many_folders_left, group_of_a_failed_start,
 		malformed_requests, deaf_manager, killed_at_every_step, pages_are_the_owners};
 	const TTest *const once[] = {inspector_has_a_deadline, descriptors_that_nobody_wants,
-		manager_that_reads_no_answers, modules_of_our_own_users,
+		manager_that_reads_no_answers, manager_that_died, modules_of_our_own_users,
 		folder_mounted_over};
 	Suite *s;
 	TCase *t;
