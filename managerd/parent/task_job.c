@@ -438,8 +438,10 @@ static int find_slot(const struct parent *p, const char *path, struct err *e)
 		all++;
 		own += p->task.v[i]->mod.st.st_uid == st.st_uid;
 	}
-	if (all >= TASK_JOBS || own >= TASKS_PER_UID)
+	if (own >= TASKS_PER_UID)
 		return err_set(e, "%s: %u jobs of its owner's modules are under way", path, own);
+	if (all >= TASK_JOBS)
+		return err_set(e, "%s: %u jobs of all users are under way", path, all);
 	swept = task_sweeps_of(p, st.st_uid);
 	if (swept >= SWEEPS_PER_UID)
 		return err_set(e, "%s: %u folders of its owner's jobs are still being emptied", path, swept);
