@@ -41,7 +41,7 @@ struct task {
 	enum task_kind kind;
 	char *path; /* of the module */
 	struct trusted mod, art;
-	struct build_id is, origin, artifact; /* of the module, by the inspector */
+	struct build_id is, origin; /* of the module, by the inspector */
 	struct folder_user owner;   /* whom its processes run as */
 
 	/* the process of the present stage, and what comes after it */

@@ -243,7 +243,6 @@ static void artifact_known(struct parent *p, struct task *t, int status)
 	}
 	t->blob = t->child.answer;
 	t->child.answer = -1;
-	t->artifact = h.artifact;
 	if (t->judge || t->kind == TASK_BUILD)
 		judge_policy(p, t);
 	else
