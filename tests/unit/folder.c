@@ -167,6 +167,7 @@ int main(void)
 	int failed;
 
 	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_set_timeout(t, 60);
 	tcase_add_test(t, what_a_job_made);
 	tcase_add_test(t, bytes_are_counted);
 	tcase_add_test(t, emptied_as_its_user);
