@@ -22,6 +22,19 @@
 
 /* ---- the state folder ---- */
 
+/* Processes of one that was just killed hold its lock until they have ended too. */
+static int lock_soon(int fd)
+{
+	enum { TRIES = 40, WAIT_US = 50000 };
+	int i, r = flock(fd, LOCK_EX | LOCK_NB);
+
+	for (i = 0; r < 0 && errno == EWOULDBLOCK && i < TRIES; i++) {
+		usleep(WAIT_US);
+		r = flock(fd, LOCK_EX | LOCK_NB);
+	}
+	return r;
+}
+
 static int lock_state(const char *state, struct err *e)
 {
 	char *path = xasprintf("%s/lock", state), pid[16] = "";
@@ -29,7 +42,7 @@ static int lock_state(const char *state, struct err *e)
 
 	if (fd < 0) {
 		err_sys(e, "%s", path);
-	} else if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+	} else if (lock_soon(fd) < 0) {
 		if (errno != EWOULDBLOCK)
 			err_sys(e, "%s", path);
 		else if (pread(fd, pid, sizeof pid - 1, 0) > 0)

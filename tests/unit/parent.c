@@ -267,7 +267,7 @@ static _Noreturn void serve(int v, int e, bool verify, const char *fault)
 	struct start s = {.user = !sys, .state = state, .run = run, .uid = NOBODY, .gid = NOBODY};
 	struct conf c;
 	struct err err = {""};
-	int lock, tries = 0;
+	int lock;
 
 	log_init("parent", LOG_LVL_ERROR);
 	drop_trace();
@@ -282,12 +282,10 @@ static _Noreturn void serve(int v, int e, bool verify, const char *fault)
 	if (verify)
 		c.verify = argv;
 	p.conf = &c;
-	/* Processes of one that was killed may still be about to end. */
-	while (start_state(&p, &s, &lock, &err) < 0)
-		if (!strstr(err.text, "another morphd") || tries++ > 50 || usleep(100000)) {
-			fprintf(stderr, "%s\n", err.text);
-			_exit(1);
-		}
+	if (start_state(&p, &s, &lock, &err) < 0) {
+		fprintf(stderr, "%s\n", err.text);
+		_exit(1);
+	}
 	_exit(parent_serve(&p, start_other(v, e)));
 }
 
