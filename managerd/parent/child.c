@@ -91,10 +91,15 @@ int child_reap(struct child *c)
 	kill(-c->pid, SIGKILL);
 	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
 		;
+	child_leave(c);
+	return status;
+}
+
+void child_leave(struct child *c)
+{
 	close(c->pidfd);
 	c->pid = 0;
 	c->pidfd = -1;
-	return status;
 }
 
 void child_worked(struct child *c, struct worked *w)

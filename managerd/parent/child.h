@@ -37,6 +37,8 @@ void child_signal(const struct child *c, int sig);
 /* Kills what is left of its group, reaps it, closes everything except the answer. Returns the
  * status as of waitpid(2). Call when it has ended, or after SIGKILL. */
 int child_reap(struct child *c);
+/* Forgets a process that does not end. */
+void child_leave(struct child *c);
 /* 1 when it is stopped by a signal that we did not send, 0 otherwise. */
 int child_stopped(const struct child *c);
 /* Reads the answer of a copy and closes it. */

@@ -394,13 +394,28 @@ void tasks_sweep(struct parent *p)
 	task_sweeps_begin(p);
 }
 
-static void wait_for(const struct task *t, int64_t until_ms)
+static bool ended_by(const struct task *t, int64_t until_ms)
 {
 	struct pollfd one = {.fd = t->child.pidfd, .events = POLLIN};
 	int64_t left = until_ms - child_now_ms();
 
-	if (poll(&one, 1, left > 0 ? (int)left : 0) <= 0)
+	return poll(&one, 1, left > 0 ? (int)left : 0) > 0;
+}
+
+/* A process that waits in a file system of its owner's does not even die. */
+static void end_by(struct parent *p, struct task *t, int64_t until_ms)
+{
+	enum { DEATH_MS = 2000 };
+
+	if (!ended_by(t, until_ms)) {
 		child_signal(&t->child, SIGKILL);
+		if (!ended_by(t, child_now_ms() + DEATH_MS)) {
+			log_warn("%s: process %d does not end, left behind", t->path, (int)t->child.pid);
+			child_leave(&t->child);
+			return;
+		}
+	}
+	task_step(p, t);
 }
 
 /* Swaps come to their end, folders go but those that waited; the rest is killed. */
@@ -418,8 +433,7 @@ void tasks_end(struct parent *p)
 			;
 		if (i == p->task.n)
 			break;
-		wait_for(p->task.v[i], until_ms);
-		task_step(p, p->task.v[i]);
+		end_by(p, p->task.v[i], until_ms);
 	}
 	for (i = 0; i < p->task.n; i++)
 		task_free(p, p->task.v[i]);
