@@ -248,7 +248,8 @@ static void consider(struct manager *m, struct module *mod, struct change_entry 
 	struct err e;
 	int rc;
 
-	if (!looked && (!mod->judged || !module_unchanged(&m->modules, mod))) {
+	/* A person may have changed what was wrong, and waits. */
+	if (!looked && (c || !mod->judged || !module_unchanged(&m->modules, mod))) {
 		ask_look(m, mod, c);
 		return;
 	}
@@ -271,7 +272,7 @@ static void consider(struct manager *m, struct module *mod, struct change_entry 
 		change_ended(m, c, CHANGE_REFUSED, "%s: %s", rung_name(d.rung), d.text);
 		return;
 	}
-	if (c)
+	if (c && d.verdict == VERDICT_EDIT)
 		release(m, mod);
 	work_begin(m, mod, c, d.verdict == VERDICT_EDIT ? STEP_EDIT : STEP_SCORE);
 }

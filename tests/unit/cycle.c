@@ -15,11 +15,11 @@
 	"\"score\":{\"before\":{\"exttsp\":1,\"taken\":30,\"total\":90,\"lines95\":7,"             \
 	"\"cost\":{\"cycles\":0.5}},\"after\":{\"exttsp\":2,\"taken\":10,\"total\":90,"            \
 	"\"lines95\":5,\"cost\":{\"cycles\":" after "}}},\"size\":{\"before\":100,\"after\":120}"
-#define ANSWER                                                                                     \
+#define ANSWER(after)                                                                              \
 	"echo '{\"ok\":true,\"out\":\"x\",\"build_id\":\"16\",\"origin\":\"0b\",\"functions\":10,"  \
 	"\"edited\":4,\"opaque\":1,\"opaque_share\":0.25,\"samples\":3.5,\"samples_used\":3,"       \
 	"\"tus\":3,\"tus_assembled\":2,\"tus_cached\":1,\"seconds\":{\"parse\":0.5,\"as\":2},"      \
-	SCORE("0.4") "}'"
+	SCORE(after) "}'"
 
 static const char policy[] =
     "profile: {registers: no}\n"
@@ -78,7 +78,7 @@ static void setup(void)
 	snprintf(path, sizeof path, "%s/monitor.sock", dir);
 	ck_assert_msg(!conf_parse("p", policy, strlen(policy), &conf, &e), "%s", e.text);
 	priv = fake_new();
-	priv->script = ANSWER;
+	priv->script = ANSWER("0.4");
 	priv->built = (struct build_id){1, {0x16}};
 	seq = 0;
 	longest = 0;
@@ -296,6 +296,56 @@ START_TEST(round_and_back)
 }
 END_TEST
 
+static uint64_t asked;
+
+static bool answered(void)
+{
+	return manager_change(m, asked)->status >= CHANGE_DONE;
+}
+
+static void ask(void)
+{
+	ck_assert_int_eq(
+	    manager_reoptimize(m, module_at(1000, 0)->row.id, 1000, false, &asked, &e), 0);
+	turn_until(answered, 20);
+}
+
+/* Not what was found some time ago counts, but what is there when they ask. */
+START_TEST(what_a_person_asks_for_is_looked_at)
+{
+	struct fake_file *f = program(1000, 0, 3);
+
+	f->look.status = PRIV_NO_ARTIFACT;
+	f->look.why = "is writable by others";
+	send_batch(1000, 1);
+	acknowledged();
+	ask();
+	ck_assert_ptr_nonnull(strstr(manager_change(m, asked)->text, "writable by others"));
+	fake_artifact(f, 3);
+	ask();
+	ck_assert_ptr_nonnull(strstr(manager_change(m, asked)->text, "few-samples"));
+}
+END_TEST
+
+/* Where that brings no new layout, the parent and the store still agree. */
+START_TEST(a_hold_outlives_a_refusal)
+{
+	struct fake_file *f = program(1000, 0, 3);
+	uint64_t change;
+
+	send_batch(1000, 1);
+	acknowledged();
+	turn_until(swapped, 20);
+	ck_assert_int_eq(manager_rollback(m, module_at(1000, 0)->row.id, 1000, &change, &e), 0);
+	turn_until(held, 20);
+	priv->script = ANSWER("0.5");
+	module_at(1000, 0)->scored = false;
+	ask();
+	ck_assert_ptr_nonnull(strstr(manager_change(m, asked)->text, "low-gain"));
+	ck_assert(held() && f->held);
+}
+END_TEST
+
 static bool given_up(void)
 {
 	return module_at(1000, 0)->row.state == MODULE_HELD;
@@ -439,6 +489,8 @@ int main(void)
 	tcase_add_test(t, first_samples_are_not_lost);
 	tcase_add_test(t, a_slow_look_holds_a_batch_for_a_second);
 	tcase_add_test(t, round_and_back);
+	tcase_add_test(t, what_a_person_asks_for_is_looked_at);
+	tcase_add_test(t, a_hold_outlives_a_refusal);
 	tcase_add_loop_test(t, refusals_of_the_parent, 0, 2);
 	tcase_add_test(t, each_user_has_a_budget);
 	tcase_add_test(t, a_large_program_is_learned_in_the_pool);
