@@ -117,6 +117,8 @@ static int adopt(struct modules *ms, struct module *m, const struct priv_looked 
 	module_text(&r->artifact, d->artifact);
 	r->current = d->id;
 	r->origin = d->origin;
+	if (fresh)
+		r->outside_aged = 0; /* where all was outside for want of an artifact */
 	if (other && replaced(ms, m, e))
 		return -1;
 	if (!r->held_why && priv_held(ms->priv, r->path))

@@ -328,6 +328,31 @@ START_TEST(looks_make_modules)
 }
 END_TEST
 
+/* What was sampled before there was an artifact says nothing of how much of the
+ * program is understood. */
+START_TEST(coverage_begins_with_the_artifact)
+{
+	struct fake_file *f = fake_file(priv, "/bin/new", 1000, 9);
+	struct build_id nine = {1, {9}};
+	struct module *m;
+
+	find("/bin/new", &nine, &m);
+	learn("/bin/new", &nine);
+	m = modules_of_path(&ms, "/bin/new");
+	m->row.outside = 90000;
+	m->row.outside_aged = 90000;
+	fake_artifact(f, 3);
+	learn("/bin/new", &nine);
+	ck_assert_int_eq(m->row.state, MODULE_ORIGINAL);
+	ck_assert_double_eq(m->row.outside_aged, 0);
+	ck_assert_uint_eq(m->row.outside, 90000);
+	/* Of the same artifact it counts. */
+	m->row.outside_aged = 7;
+	learn("/bin/new", &nine);
+	ck_assert_double_eq(m->row.outside_aged, 7);
+}
+END_TEST
+
 /* After 30 s again, then after twice as long each time, and shallow. */
 START_TEST(vain_looks_wait_longer_each_time)
 {
@@ -497,6 +522,7 @@ int main(void)
 	tcase_add_test(t, the_largest_user_makes_room);
 	tcase_add_test(t, a_full_user_is_refused);
 	tcase_add_test(t, looks_make_modules);
+	tcase_add_test(t, coverage_begins_with_the_artifact);
 	tcase_add_test(t, vain_looks_wait_longer_each_time);
 	tcase_add_test(t, another_owner_starts_afresh);
 	tcase_add_test(t, holds_outlive_the_store);
