@@ -226,15 +226,23 @@ static void no_artifact(struct parent *p, struct task *t)
 		task_ended(p, t, false, t->why.text);
 }
 
+/* The first place is the one that people look at. */
+static void note_why(struct task *t, const struct err *e)
+{
+	if (!*t->why.text)
+		t->why = *e;
+}
+
 static void try_places(struct parent *p, struct task *t);
 
 static void artifact_known(struct parent *p, struct task *t, int status)
 {
 	struct inspect_head h;
-	struct err e;
+	struct err e, why;
 
 	if (task_answer(t, &h, &e) < 0) {
-		err_set(&t->why, "%s: %s", t->art.path, e.text);
+		err_set(&why, "%s: %s", t->art.path, e.text);
+		note_why(t, &why);
 		child_forget(&t->child);
 		trust_close(&t->art);
 		t->at++;
@@ -252,11 +260,15 @@ static void artifact_known(struct parent *p, struct task *t, int status)
 static void try_places(struct parent *p, struct task *t)
 {
 	const char *operation = t->kind == TASK_LOOK ? INSPECT_ARTIFACT : INSPECT_PAIR;
+	struct err why;
 
 	for (; t->at < t->place.n; t->at++) {
-		if (!is_there(t->place.v[t->at]) ||
-		    trust_open_link(t->place.v[t->at], t->mod.st.st_uid, &t->art, &t->why) < 0)
+		if (!is_there(t->place.v[t->at]))
 			continue;
+		if (trust_open_link(t->place.v[t->at], t->mod.st.st_uid, &t->art, &why) < 0) {
+			note_why(t, &why);
+			continue;
+		}
 		task_inspect(p, t, operation, t->art.fd, t->mod.fd, artifact_known);
 		return;
 	}

@@ -254,7 +254,7 @@ static void drop_trace(void)
 
 static _Noreturn void serve(int v, int e, bool verify, const char *fault)
 {
-	char *refuse = in_dir("refuse"), *stray = in_dir("stray");
+	char *refuse = in_dir("refuse"), *stray = in_dir("stray"), *by_id = in_dir("by-id");
 	char *command = xasprintf(
 	    "[ ! -e %s ] || exit 1; [ ! -e %s ] || setsid -f sleep 62 >/dev/null 2>&1; cmp {new} {old};"
 	    " [ $? = 1 ]", refuse, stray);
@@ -276,7 +276,7 @@ static _Noreturn void serve(int v, int e, bool verify, const char *fault)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (fault)
 		setenv("MORPH_FAULT", fault, 1);
-	unsetenv("MORPH_ARTIFACTS");
+	setenv("MORPH_ARTIFACTS", by_id, 1);
 	conf_defaults(&c);
 	c.edit.disk = 1 << 20;
 	if (verify)
@@ -577,9 +577,26 @@ START_TEST(module_with_its_artifact)
 }
 END_TEST
 
+/* A link by build-id to the artifact, as the hooks make it. */
+static void link_by_id(void)
+{
+	struct build_id id = tiny_id(OLD);
+	char hex[BUILD_ID_HEX], *path, *slash;
+
+	build_id_hex(&id, hex);
+	path = xasprintf("%s/by-id/.build-id/%.2s/%s.morph", dir, hex, hex + 2);
+	slash = strrchr(path, '/');
+	*slash = '\0';
+	ck_assert_int_eq(dir_make(path, 0755, NULL), 0);
+	*slash = '/';
+	ck_assert_int_eq(symlink(artifact, path), 0);
+	free(path);
+}
+
 START_TEST(what_is_not_followed)
 {
 	char *real, *other;
+	struct seen s;
 
 	BOTH_MODES();
 	real = in_dir("bin/real");
@@ -596,6 +613,9 @@ START_TEST(what_is_not_followed)
 	put_artifact(OLD, "good");
 	ck_assert_int_eq(chmod(artifact, 0666), 0);
 	looks(PRIV_NO_ARTIFACT, "is writable by others");
+	link_by_id();
+	s = look_at(module, false);
+	ck_assert_msg(!strncmp(s.why, artifact, strlen(artifact)), "%s", s.why);
 	ck_assert_int_eq(unlink(artifact), 0);
 	ck_assert_int_eq(mkfifo(artifact, 0644), 0);
 	looks(PRIV_NO_ARTIFACT, "is not a regular file");
