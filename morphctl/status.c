@@ -222,8 +222,8 @@ static void show_modules(
 	if (t.row.n > 0)
 		table_print(stdout, &t, colour);
 	else
-		puts("No modules yet: none of the sampled programs has an artifact that the manager "
-		     "may read\n(morphctl hooks --help).");
+		puts("No modules yet: none of the sampled programs has an artifact that may "
+		     "be trusted\n(morphctl hooks --help).");
 	if (cut)
 		printf("These are the first %ld; --limit shows more.\n", limit_of(in));
 	show_others(&others, a);
