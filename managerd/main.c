@@ -36,10 +36,16 @@ struct settings {
 	const char *policy, *state, *home, *run; /* policy: its name, for messages */
 };
 
+static _Noreturn void not_for_people(void)
+{
+	die(EXIT_USAGE, "only morphd starts this program; see morphd --help");
+}
+
 static void read_options(struct settings *s, int argc, char **argv)
 {
 	int c;
 
+	opterr = 0;
 	while ((c = getopt_long(argc, argv, "v", options, NULL)) != -1) {
 		switch (c) {
 		case O_USER:
@@ -61,12 +67,12 @@ static void read_options(struct settings *s, int argc, char **argv)
 			s->run = optarg;
 			break;
 		default:
-			exit(EXIT_USAGE);
+			not_for_people();
 		}
 	}
 	if (optind < argc || !s->state || !s->home || !s->run ||
 	    fcntl(PRIV_FD_MONITOR, F_GETFD) < 0)
-		die(EXIT_USAGE, "only morphd starts this program; see morphd --help");
+		not_for_people();
 }
 
 /* The text that the parent has read, or the defaults. */
