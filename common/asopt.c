@@ -99,8 +99,8 @@ static bool symbol_char(char c)
 /* The length of the refused directive at p, 0 = none. */
 static size_t refused_directive(const char *p, const char *end)
 {
-	static const char *const list[] = {
-	    ".incbin", ".include", ".macro", ".irp", ".irpc", ".altmacro"};
+	static const char *const list[] = {".incbin", ".include", ".macro", ".irp", ".irpc",
+	    ".irep", ".irepc", ".altmacro", ".mri"};
 	size_t i, n;
 
 	for (i = 0; i < sizeof list / sizeof *list; i++) {
@@ -112,9 +112,49 @@ static size_t refused_directive(const char *p, const char *end)
 	return 0;
 }
 
-/* What as reads as a string or comment, however the lines before it ended: a
- * quote that is open there is closed by the string's first one, and what then
- * stands before the last has no name of a file in plain quotes. */
+/* Is this a comment that as reads as the number and file of a line? */
+static bool line_number(const char *s, const char *end)
+{
+	for (s++; s < end && (*s == ' ' || *s == '\t'); s++)
+		;
+	return s < end && *s >= '0' && *s <= '9';
+}
+
+/* Does a line that begins outside of strings and comments end there? What takes more
+ * than these lines to know (character constants, comments over lines) counts as no. */
+static bool closed_line(const char *s, const char *end)
+{
+	bool quoted = false;
+
+	for (; s < end; s++) {
+		if (quoted && *s == '\\')
+			s++;
+		else if (*s == '"')
+			quoted = !quoted;
+		else if (quoted)
+			continue;
+		else if (*s == '\'' || (*s == '/' && s + 1 < end && s[1] == '*'))
+			return false;
+		else if (*s == '#' && !line_number(s, end))
+			return true;
+	}
+	return !quoted;
+}
+
+/* The same of the lines between *from and to, which it moves on over them. */
+static bool closed_lines(const char **from, const char *to)
+{
+	const char *stop;
+
+	for (; *from < to; *from = stop + 1) {
+		stop = memchr(*from, '\n', (size_t)(to - *from));
+		if (!closed_line(*from, stop))
+			return false;
+	}
+	return true;
+}
+
+/* What as reads as one string or a comment, where the lines before it are closed. */
 static bool harmless_line(const char *s, const char *end)
 {
 	static const char *const directive[] = {".string", ".asciz", ".ascii"};
@@ -138,7 +178,9 @@ static bool harmless_line(const char *s, const char *end)
 
 int as_text_check(const char *text, size_t n, struct err *e)
 {
-	const char *end = text + n, *p, *line, *stop;
+	static const char raw[] = "#NO_APP"; /* as then takes nothing for a comment */
+	const char *end = text + n, *p, *line, *stop, *open = text;
+	bool cooked = n < sizeof raw - 1 || memcmp(text, raw, sizeof raw - 1) != 0;
 	size_t k;
 
 	for (p = text; p < end; p++) {
@@ -151,7 +193,8 @@ int as_text_check(const char *text, size_t n, struct err *e)
 		line = memrchr(text, '\n', (size_t)(p - text));
 		line = line ? line + 1 : text;
 		stop = memchr(p, '\n', (size_t)(end - p));
-		if (!harmless_line(line, stop ? stop : end))
+		if (!cooked || !harmless_line(line, stop ? stop : end) ||
+		    !closed_lines(&open, line))
 			return err_set(
 			    e, "%.*s in assembly text: it might take in another file", (int)k, p);
 	}

@@ -29,10 +29,11 @@ int asopt_check(const char *as_args, struct err *e);
 /*
  * Does the text that as is to read name no other file? Refused are .incbin and
  * .include in any spelling that as takes, and what could put such a word
- * together: .macro, .irp, .irpc, .altmacro, and a comment that begins within a
- * word. They are let pass where as cannot take them for directives: within a
- * name ("opts.include"), in a line that is one string directive with one
- * string, and in a comment line without quotes. The error names the line.
+ * together: .macro, .irp, .irpc, their other names, .altmacro, .mri, and a comment
+ * that begins within a word. They are let pass where as cannot take them for
+ * directives: within a name ("opts.include"), and, where no line before leaves a
+ * string or comment open, in a line that is one string directive with one string
+ * and in a comment line without quotes. The error names the line.
  */
 int as_text_check(const char *text, size_t n, struct err *e);
 

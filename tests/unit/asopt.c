@@ -49,7 +49,8 @@ END_TEST
 static const char *const plain[] = {"", "\t.text\n\tret\n", "\t.string \".include \\\"x\\\"\"\n",
     "\t.ascii\t\"/* a/* .incbin\\0\"\n", "# .include it's\n",
     "\tmovl 4(%rdi), %eax\t# p_1->opts.include\n", "\tmovl %eax, %ebx /* c */\n",
-    "\tcall include\n\t.includes\n.Linclude:\n"};
+    "\tcall include\n\t.includes\n.Linclude:\n",
+    "\t.string \"it's \\\" /* #\"\n# 1 \"it's\"\n#APP don't \"\n# .irp\n\t.string \".macro\"\n"};
 
 START_TEST(text_without_files)
 {
@@ -65,7 +66,13 @@ static const char *const files[] = {".incbin \"x\"", "\t.include\t\"x\"\n", ".IN
     ".irp x,bin\n.inc\\x \"f\"\n.endr\n", ".irpc x,n\n", ".macro m\n", ".altmacro\n",
     ".string \"a\" ; .incbin \"x\"\n", ".string \"a\", \"b\\\".incbin\"\n",
     ".ascii \"a\n\" ; .incbin \"x\"\n", "# \" ; .incbin \"x\"\n", ".string .incbin\n",
-    ".string \"a\\\\\";.incbin \"x\"", ".stringer \"\\.incbin\""};
+    ".string \"a\\\\\";.incbin \"x\"", ".stringer \"\\.incbin\"",
+    ".irep x,bin\n", "\t.IREPC x,n\n", ".mri 1\n",
+    /* where a line before is read on */
+    ".ascii \"a\n.string \"; .irp x,inc; .ascii \"\n", "/*\n# */ .irp x,inc\n",
+    "/*\n.string \"*/ .macro m; .ascii \"\n", ".byte '\"; .ascii \"\n.string \"; .irp x,n;\"\n",
+    "# 1 \"a\n.string \"; .irp x,n;\"\n", "nop; # 1 \"a\n# .irp x,n\n",
+    "#NO_APP\n# ; .irp x,inc\n", "\t.ascii \"a\\\n\"\n.string \".irpc\"\n"};
 
 START_TEST(text_with_files)
 {
