@@ -117,9 +117,20 @@ static int hooks_env(void)
 	return fflush(stdout) == 0 ? 0 : EXIT_FAILED;
 }
 
+/* Whatever a file is called: one line, and nothing that a terminal obeys. */
+static char *shown(const char *text)
+{
+	size_t room = 4 * strlen(text) + 1;
+	char *s = xmalloc(room);
+
+	log_escape(s, room, text);
+	return s;
+}
+
 static void show_line(const char *line, bool json)
 {
 	const char *time, *tool, *output, *reason;
+	char *what, *why;
 	json_t *o;
 
 	if (json) {
@@ -128,8 +139,13 @@ static void show_line(const char *line, bool json)
 	}
 	o = json_loads(line, 0, NULL);
 	if (!json_unpack(o, "{s:s,s:s,s:s,s:s}", "time", &time, "tool", &tool, "output", &output,
-		"reason", &reason))
-		printf("%s  %-2s  %s%s%s\n", time, tool, output, *output ? ": " : "", reason);
+		"reason", &reason)) {
+		what = shown(output);
+		why = shown(reason);
+		printf("%s  %-2s  %s%s%s\n", time, tool, what, *what ? ": " : "", why);
+		free(what);
+		free(why);
+	}
 	json_decref(o);
 }
 
