@@ -96,4 +96,8 @@ void ldcmd_read(struct ldcmd *c, const char *const *arg, size_t n);
  */
 int recipe_check(const char *const *arg, size_t n, size_t inputs, struct err *e);
 
+/* Why an input of this name cannot be linked again, or NULL: lists of names end at
+ * line ends, and ':' separates the folders of shared libraries. */
+const char *recipe_name_fault(const char *name, bool shared);
+
 #endif

@@ -122,3 +122,10 @@ int recipe_check(const char *const *arg, size_t n, size_t inputs, struct err *e)
 			return -1;
 	return 0;
 }
+
+const char *recipe_name_fault(const char *name, bool shared)
+{
+	if (!printable(name))
+		return "a control character in its name";
+	return shared && strchr(name, ':') ? "a shared library with ':' in its path" : NULL;
+}

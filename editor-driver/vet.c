@@ -2,30 +2,19 @@
 #include "common/asopt.h"
 #include "common/ldopt.h"
 
-#include <stdbool.h>
 #include <string.h>
-
-static bool has_control(const char *s)
-{
-	for (; *s; s++)
-		if ((unsigned char)*s < ' ' || *s == 0x7f)
-			return true;
-	return false;
-}
 
 /* Of a member: one name. Of a file: an absolute path, which tree.c walks. */
 static int vet_name(const struct art_input *in, struct err *e)
 {
-	const char *s = in->path;
+	const char *s = in->path, *fault = recipe_name_fault(s, in->kind == ART_SHARED);
 
-	if (has_control(s))
-		return err_set(e, "input %u: a control character in its name", in->id);
+	if (fault)
+		return err_set(e, "%.200s: %s", s, fault);
 	if (in->archive >= 0 && (strchr(s, '/') || !*s || !strcmp(s, ".") || !strcmp(s, "..")))
 		return err_set(e, "%.200s: not the name of an archive member", s);
 	if (in->archive < 0 && *s != '/')
 		return err_set(e, "%.200s: not an absolute path", s);
-	if (in->kind == ART_SHARED && strchr(s, ':'))
-		return err_set(e, "%.200s: a shared library with ':' in its path", s);
 	return 0;
 }
 

@@ -1,4 +1,5 @@
 #include "hooks/collect.h"
+#include "common/ldopt.h"
 #include "common/publish.h"
 #include "hooks/archive.h"
 #include "hooks/paths.h"
@@ -92,10 +93,15 @@ static int add_member(struct collection *c, int64_t archive, bool thin,
     const struct archive_member *m, const char *bytes, struct err *e)
 {
 	const char *path = c->input.v[archive].path;
-	char *file = thin ? thin_member(path, m->name) : NULL;
+	const char *fault = recipe_name_fault(m->name, false);
 	struct input in = {.path = m->name, .archive = archive, .at = m->at, .size = m->size};
 	struct buf content = {0};
+	char *file;
 
+	/* The map may have its name on two lines. */
+	if (fault)
+		return err_set(e, "%s(%s): %s", path, m->name, fault);
+	file = thin ? thin_member(path, m->name) : NULL;
 	if (!member_linked(c, path, m->name, file)) {
 		free(file);
 		return 0;
@@ -142,6 +148,7 @@ static int64_t add_file(struct collection *c, const char *path, struct err *e)
 {
 	struct input in = {.archive = -1};
 	int64_t id = (int64_t)c->input.n;
+	const char *fault;
 	struct buf b = {0};
 	bool fresh;
 	int r;
@@ -151,6 +158,9 @@ static int64_t add_file(struct collection *c, const char *path, struct err *e)
 		return -1;
 	in.kind = htab_get_str(&c->raw, path) ? ART_FILE : kind_of(b.p, b.n, path, e);
 	r = in.kind == KIND_REFUSED ? -1 : 0;
+	fault = recipe_name_fault(path, in.kind == ART_SHARED);
+	if (!r && fault)
+		r = err_set(e, "%s: %s", path, fault);
 	if (!r) {
 		vec_push(&c->input, in);
 		*htab_put_str(&c->by_path, path, &fresh) = (uint64_t)id;

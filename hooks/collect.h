@@ -37,7 +37,8 @@ struct collection { /* zero-filled = empty */
 void collect_raw(struct collection *c, const char *path);
 
 /* Numbers all of opened. Fails on what speaks against an artifact: an input
- * that is gone or no file, or one whose code is not machine code (LTO). */
+ * that is gone or no file, one whose code is not machine code (LTO), or one
+ * whose name cannot be repeated. */
 int collect(struct collection *c, const struct args *opened, const struct linkmap *map,
     struct err *e);
 

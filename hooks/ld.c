@@ -142,6 +142,23 @@ static char *folder_of(void *arg, const char *path)
 	return folder;
 }
 
+/* The dependency file has names as they are, also those that end its lines. */
+static int check_names(const struct args *link, struct err *e)
+{
+	struct ldopt o;
+	const char *fault;
+	size_t i = 0;
+
+	while (ldopt_next((const char *const *)link->v, link->n, &i, &o)) {
+		if (o.kind > LDOPT_SYMBOLS || o.kind == LDOPT_KEEP || o.kind == LDOPT_ENTRY)
+			continue;
+		fault = o.value ? recipe_name_fault(o.value, false) : NULL;
+		if (fault)
+			return err_set(e, "no artifact: %s: %s", o.value, fault);
+	}
+	return 0;
+}
+
 static int gather(struct job *j, struct record *r, struct collection *c, struct args *recipe,
     struct err *e)
 {
@@ -150,6 +167,8 @@ static int gather(struct job *j, struct record *r, struct collection *c, struct 
 	struct linkmap *map = NULL;
 	struct buf b = {0};
 
+	if (check_names(&j->arg, e))
+		return -1;
 	recipe_make(&ignored, &j->arg, &f);
 	args_free(&ignored);
 	if (!j->opened || file_read(j->opened, 0, &b, e) < 0)
