@@ -77,11 +77,16 @@ static int keep_loaded(const struct elf_section *s, void *arg)
 
 /* ---- all sections ---- */
 
+static bool is_unwind(const struct elf_section *s)
+{
+	return !strcmp(s->name, ".eh_frame") || !strcmp(s->name, ".eh_frame_hdr");
+}
+
 /* Made by the linker from everything else: its size may change. */
 static bool derived(const struct elf_section *s)
 {
 	return bytes_kind(s) != BYTES_DATA || s->type == SHT_RELA || s->type == SHT_RELR ||
-	       s->type == SHT_GNU_HASH || s->type == SHT_HASH || starts(s->name, ".eh_frame") ||
+	       s->type == SHT_GNU_HASH || s->type == SHT_HASH || is_unwind(s) ||
 	       !strcmp(s->name, ".note.gnu.build-id") || s->type == SHT_DYNAMIC;
 }
 
@@ -92,7 +97,7 @@ static bool elsewhere(const struct elf_section *s)
 	return s->type == SHT_RELA || s->type == SHT_GNU_HASH || s->type == SHT_HASH ||
 	       s->type == SHT_GNU_versym || s->type == SHT_GNU_verneed ||
 	       s->type == SHT_GNU_verdef || !strcmp(s->name, ".dynstr") ||
-	       starts(s->name, ".eh_frame") || !strcmp(s->name, ".note.gnu.build-id");
+	       is_unwind(s) || !strcmp(s->name, ".note.gnu.build-id");
 }
 
 static int compare_section(
@@ -138,6 +143,8 @@ static int compare_sections(struct bytes *b)
 	}
 	for (i = 0; i < b->made.section.n; i++) {
 		m = &b->made.section.v[i];
+		if (bytes_named(&b->made, m->name) != m)
+			return bytes_differ(b, m->addr, "there are two sections of this name");
 		if (!bytes_named(&b->orig, m->name) && !may_be_new(m))
 			return err_set(b->e, "the new build has a section %s more", m->name);
 		if (!bytes_named(&b->orig, m->name) && bytes_kind(m) == BYTES_PLT &&

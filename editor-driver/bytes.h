@@ -4,8 +4,9 @@
  *
  *	data	relocated words, whose old value and new value lead to the same
  *		place
- *	code	of functions that may not change, of foreign objects, start files
- *		and stubs: 4-byte operands, likewise
+ *	code	of units that are not edited, of foreign objects, start files and
+ *		stubs: 4-byte operands, likewise; and blocks follow each other as
+ *		they did
  *	code	of edited units: block by block the same, but for such operands, the
  *		jumps at its end, and calls through the GOT instead of the PLT
  *	tables	of the linker (.eh_frame, .eh_frame_hdr, .rela.*, .relr.dyn, .dynsym,

@@ -12,7 +12,7 @@ enum { PADDING_MAX = 64, CODE_ALIGN = 16, NOP_MAX = 16 };
 /* One block of one build. */
 struct ref {
 	uint64_t tu, addr;
-	uint32_t func, id, size, frag;
+	uint32_t func, id, size, frag, at; /* at: in block[] of its map */
 };
 typedef VEC(struct ref) ref_list;
 
@@ -40,7 +40,8 @@ static void list_refs(const struct blockmap *m, ref_list *out)
 
 	for (k = m->block.v; k < m->block.v + m->block.n; k++) {
 		f = &m->frag.v[k->frag];
-		vec_push(out, (struct ref){f->tu, k->addr, f->func, k->id, k->size, k->frag});
+		vec_push(out, (struct ref){f->tu, k->addr, f->func, k->id, k->size, k->frag,
+				  (uint32_t)(k - m->block.v)});
 	}
 	if (out->n)
 		qsort(out->v, out->n, sizeof *out->v, by_ref);
@@ -55,10 +56,23 @@ static size_t run_of(const ref_list *l, size_t i)
 	return k - i;
 }
 
-/* Of a unit that was linked twice each block is there twice, and its copies
- * follow each of them. */
-static void block_pieces(struct bytes *b)
+/* Does the block after this one, which it may run into, follow it as it did? */
+static bool same_next(const struct blockmap *o, uint32_t i, const struct blockmap *m, uint32_t k)
 {
+	const struct bm_block *was = &o->block.v[i], *is = &m->block.v[k];
+	bool more = i + 1 < o->block.n && was[1].frag == was->frag;
+
+	if (more != (k + 1 < m->block.n && is[1].frag == is->frag))
+		return false;
+	return !more || (was[1].id == is[1].id && was[1].addr - was->addr == is[1].addr - is->addr);
+}
+
+/* Of a unit that was linked twice each block is there twice, and its copies
+ * follow each of them. Returns a block that is not edited and out of its order, or
+ * NULL. */
+static const struct bm_block *block_pieces(struct bytes *b)
+{
+	const struct bm_block *moved = NULL;
 	ref_list o = {0}, m = {0};
 	size_t i = 0, k = 0, no, nm, j;
 	const struct ref *was, *is;
@@ -75,10 +89,14 @@ static void block_pieces(struct bytes *b)
 			was = &o.v[i + j * no / nm];
 			vec_push(&b->piece, (struct bytes_piece){is->addr, was->addr, is->size,
 						was->size, is->frag, bytes_is_edited(b, is->tu)});
+			if (!b->piece.v[b->piece.n - 1].edited &&
+			    !same_next(b->orig.map, was->at, b->made.map, is->at))
+				moved = &b->made.map->block.v[is->at];
 		}
 	}
 	vec_free(&o);
 	vec_free(&m);
+	return moved;
 }
 
 /* ---- code in no block ---- */
@@ -221,10 +239,10 @@ static int by_made(const void *a, const void *b)
 
 int bytes_map(struct bytes *b)
 {
+	const struct bm_block *moved = block_pieces(b);
 	const struct elf_section *o, *m;
 	size_t i;
 
-	block_pieces(b);
 	for (i = 0; i < b->orig.section.n; i++) {
 		o = &b->orig.section.v[i];
 		m = bytes_named(&b->made, o->name);
@@ -234,6 +252,8 @@ int bytes_map(struct bytes *b)
 	}
 	if (b->piece.n)
 		qsort(b->piece.v, b->piece.n, sizeof *b->piece.v, by_made);
+	if (moved)
+		return bytes_differ(b, moved->addr, "code that is not edited is in another order");
 	return 0;
 }
 

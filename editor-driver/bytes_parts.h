@@ -57,7 +57,8 @@ const struct elf_section *bytes_named(const struct bytes_side *s, const char *na
 /* The bytes at an address, at least n, or NULL. */
 const uint8_t *bytes_at(const struct bytes_side *s, uint64_t addr, uint64_t n);
 
-/* bytes_map.c. Fills piece[]; -1 when code outside of blocks cannot be told apart. */
+/* bytes_map.c. Fills piece[]; -1 when code outside of blocks cannot be told apart, or
+ * blocks that are not edited follow each other otherwise than they did. */
 int bytes_map(struct bytes *b);
 /* Reads symbol[] and slot[] of both sides: the same symbols have the same place
  * in symbol[]. -1 when there are others. */

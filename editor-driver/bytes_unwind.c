@@ -216,13 +216,19 @@ static int compare_fdes(struct bytes *b, fde_list *was, fde_list *is)
 	return 0;
 }
 
-/* The table in .eh_frame_hdr: distances from it to code and FDE, ascending. */
-static int compare_index(struct bytes *b, const struct elf_section *s, const fde_list *fde)
+/* .eh_frame_hdr: the distance to .eh_frame, and a table of those from itself to code
+ * and FDE, ascending, which ld leaves out where it cannot read .eh_frame. */
+static int compare_index(struct bytes *b, const struct elf_section *s,
+    const struct elf_section *frames, const fde_list *fde)
 {
 	uint64_t i, pc, at, n;
+	bool table = s->size < 4 || memcmp(s->data, "\1\x1b\xff\xff", 4);
 
-	if (s->size < 12 || memcmp(s->data, "\1\x1b\3\x3b", 4))
-		return 0; /* without a table it says nothing */
+	if (s->size < (table ? 12 : 8) || (table && memcmp(s->data, "\1\x1b\3\x3b", 4)) ||
+	    s->addr + 4 + (uint64_t)(int32_t)get_le32(s->data + 4) != frames->addr)
+		return bytes_differ(b, s->addr, "not an index of the unwind information");
+	if (!table)
+		return 0;
 	n = get_le32(s->data + 8);
 	if (n > (s->size - 12) / 8 || n != fde->n)
 		return bytes_differ(b, s->addr + 8, "not the index of the unwind information");
@@ -249,7 +255,7 @@ int bytes_eh_frame(struct bytes *b)
 	if (read_fdes(o, &was) || read_fdes(m, &is))
 		rc = bytes_differ(b, m->addr, "unwind information of another form than DWARF's");
 	else if (index && index->data)
-		rc = compare_index(b, index, &is);
+		rc = compare_index(b, index, m, &is);
 	if (!rc)
 		rc = compare_fdes(b, &was, &is);
 	vec_free(&was);

@@ -17,6 +17,8 @@ static const char SOURCE[] = "#include <stdio.h>\n"
 			     "int data = 77; int *pointer = &data;\n"
 			     "int f(int n) { return n * 12345; }\n"
 			     "int (*function)(int) = f;\n"
+			     "__attribute__((section(\".eh_frame_other\"))) int other = 4711;\n"
+			     "__asm__(\".globl g; g: movl $1, %eax; movl $2, %eax; ret\");\n"
 			     "int main(void) { puts(\"a string\"); return f(*pointer) == 3; }\n";
 
 static void setup(void)
@@ -87,7 +89,8 @@ static const struct {
 	uint64_t at;
 } CHANGED[] = {{".rodata", 5}, {".data", 16}, {".data", 24}, {".interp", 2}, {".init_array", 0},
     {".text", 1}, {".init", 5}, {".dynamic", 8 * 7}, {".rela.dyn", 16}, {".rela.plt", 12},
-    {".dynsym", 28}, {".plt", 22}, {".eh_frame_hdr", 13}, {".eh_frame", 14}};
+    {".dynsym", 28}, {".plt", 22}, {".eh_frame_hdr", 13}, {".eh_frame", 14},
+    {".eh_frame_hdr", 1}, {".eh_frame_hdr", 3}, {".eh_frame_hdr", 4}, {".eh_frame_other", 1}};
 
 START_TEST(changed)
 {
@@ -115,6 +118,93 @@ START_TEST(all_code)
 	}
 	ck_assert_uint_eq(missed, 0);
 	elf_file_close(f);
+}
+END_TEST
+
+/* A section that is not loaded becomes another .rodata that is. */
+START_TEST(section_twice)
+{
+	static const struct blockmap none;
+	struct err e = {{0}};
+	struct buf copy = {0};
+	struct elf *o = elf_mem_open(program.p, program.n, "p", &e), *m;
+	const Elf64_Ehdr *eh = (const void *)program.p;
+	struct elf_section first, second;
+	struct bytes_place place;
+	Elf64_Shdr *sh;
+
+	buf_add(&copy, program.p, program.n);
+	ck_assert_int_eq(elf_file_section(o, ".rodata", &first, &e), 1);
+	ck_assert_int_eq(elf_file_section(o, ".comment", &second, &e), 1);
+	sh = (Elf64_Shdr *)(void *)(copy.p + eh->e_shoff);
+	sh[second.index].sh_name = sh[first.index].sh_name;
+	sh[second.index].sh_flags = SHF_ALLOC;
+	m = elf_mem_open(copy.p, copy.n, "q", &e);
+	ck_assert_int_eq(bytes_compare(&(struct bytes_build){m, &none},
+			     &(struct bytes_build){o, &none}, NULL, 0, &place, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "two sections"));
+	elf_file_close(m);
+	elf_file_close(o);
+	buf_free(&copy);
+}
+END_TEST
+
+static uint64_t address_of_g;
+
+static int find_g(const struct elf_symbol *s, void *arg)
+{
+	if (!strcmp(s->name, "g"))
+		address_of_g = s->value;
+	return 0;
+}
+
+/* g as three blocks, in this order. */
+static void map_g(struct blockmap *m, const uint32_t *id)
+{
+	static const uint32_t size[] = {5, 5, 1};
+	uint64_t at = address_of_g;
+	int i;
+
+	vec_push(&m->frag, (struct bm_frag){.addr = at, .tu = 7, .size = 11, .n = 3});
+	for (i = 0; i < 3; at += size[i++])
+		vec_push(&m->block, (struct bm_block){.addr = at, .size = size[i], .id = id[i]});
+}
+
+/* Its first two instructions change places, with their blocks: where no jump says so,
+ * only the order of the blocks does. */
+START_TEST(order_of_blocks)
+{
+	static const uint32_t right[] = {0, 1, 2}, wrong[] = {1, 0, 2};
+	static const uint64_t edited = 7;
+	struct blockmap was = {0}, is = {0};
+	struct err e = {{0}};
+	struct buf copy = {0};
+	struct elf *o = elf_mem_open(program.p, program.n, "p", &e), *m;
+	struct elf_section text;
+	struct bytes_place at;
+	char *g;
+
+	ck_assert_int_eq(elf_file_section(o, ".text", &text, &e), 1);
+	elf_file_symbols(o, false, find_g, NULL);
+	buf_add(&copy, program.p, program.n);
+	g = copy.p + ((const char *)text.data - program.p) + (address_of_g - text.addr);
+	memcpy(g, g + 5, 5);
+	g[6] = 1;
+	map_g(&was, right);
+	map_g(&is, wrong);
+	m = elf_mem_open(copy.p, copy.n, "q", &e);
+	ck_assert_int_eq(bytes_compare(&(struct bytes_build){m, &is}, &(struct bytes_build){o, &was},
+			     NULL, 0, &at, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "another order"));
+	ck_assert(at.known && at.tu == 7);
+	/* Of a unit that is edited the order is what changes. */
+	ck_assert_msg(!bytes_compare(&(struct bytes_build){m, &is}, &(struct bytes_build){o, &was},
+			  &edited, 1, &at, &e), "%s", e.text);
+	elf_file_close(m);
+	elf_file_close(o);
+	buf_free(&copy);
+	blockmap_free(&was);
+	blockmap_free(&is);
 }
 END_TEST
 
@@ -147,6 +237,8 @@ int main(void)
 	tcase_add_test(t, equal);
 	tcase_add_loop_test(t, changed, 0, sizeof CHANGED / sizeof *CHANGED);
 	tcase_add_test(t, all_code);
+	tcase_add_test(t, section_twice);
+	tcase_add_test(t, order_of_blocks);
 	tcase_add_test(t, no_operations);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
