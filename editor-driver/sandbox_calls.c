@@ -93,9 +93,7 @@ static const struct {
     {SCMP_SYS(fcntl), 1, F_SETLKW}, {SCMP_SYS(ioctl), 1, TCGETS}, {SCMP_SYS(ioctl), 1, FIONREAD},
     {SCMP_SYS(prctl), 0, PR_SET_NAME}, {SCMP_SYS(prctl), 0, PR_GET_NAME},
     {SCMP_SYS(prctl), 0, PR_SET_PDEATHSIG}, {SCMP_SYS(prctl), 0, PR_GET_DUMPABLE},
-    {SCMP_SYS(prctl), 0, PR_SET_NO_NEW_PRIVS}, {SCMP_SYS(prctl), 0, PR_GET_NO_NEW_PRIVS},
-    /* the times of a file that is open, for the cache: utimensat(fd, NULL, …) */
-    {SCMP_SYS(utimensat), 1, 0}};
+    {SCMP_SYS(prctl), 0, PR_SET_NO_NEW_PRIVS}, {SCMP_SYS(prctl), 0, PR_GET_NO_NEW_PRIVS}};
 
 /* Of calls that take a mode or flags, what no bit may be of. */
 static const struct {
@@ -133,6 +131,9 @@ static void add_arguments(struct callfilter *f)
 	/* Limits are read: root could raise them. */
 	callfilter_rule(f, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64),
 	    CALLFILTER_IF(SCMP_A0(SCMP_CMP_EQ, 0), SCMP_A2(SCMP_CMP_EQ, 0)));
+	/* The cache marks an open file as used now: a name or a time is never given. */
+	callfilter_rule(f, SCMP_ACT_ALLOW, SCMP_SYS(utimensat),
+	    CALLFILTER_IF(SCMP_A1(SCMP_CMP_EQ, 0), SCMP_A2(SCMP_CMP_EQ, 0)));
 	for (i = 0; i < COUNT(ONE_OF); i++)
 		callfilter_rule(f, SCMP_ACT_ALLOW, ONE_OF[i].call,
 		    CALLFILTER_IF(SCMP_CMP(ONE_OF[i].at, SCMP_CMP_EQ, ONE_OF[i].value)));

@@ -131,6 +131,7 @@ START_TEST(calls_fail)
 	REFUSED(fsetxattr(fd, "user.x", "y", 1, 0));
 	REFUSED(removexattr(mine, "user.x"));
 	REFUSED(utimensat(AT_FDCWD, mine, now, 0));
+	REFUSED(futimens(fd, now));
 	REFUSED(syscall(SYS_utime, mine, NULL));
 	REFUSED(syscall(SYS_utimes, mine, NULL));
 	REFUSED(syscall(SYS_futimesat, AT_FDCWD, mine, NULL));
