@@ -126,10 +126,11 @@ static struct got_key key_of(const struct bytes_slot *s)
 	bool lazy = s->type == R_X86_64_JUMP_SLOT;
 
 	return (struct got_key){
-	    s->sym, lazy ? R_X86_64_GLOB_DAT : s->type, is_address(s) ? 0 : (uint64_t)s->addend};
+	    s->sym, lazy ? R_X86_64_GLOB_DAT : s->type, (uint64_t)s->addend};
 }
 
-/* Is there a slot of the GOT in the original like this one of the new build? */
+/* Is there a slot of the GOT in the original like this one of the new build? The
+ * keys of addresses are apart by their type. */
 static bool known_slot(
     const struct bytes *b, const struct got_key *key, size_t n, const struct bytes_slot *m)
 {
@@ -138,9 +139,8 @@ static bool known_slot(
 
 	if (!is_address(m))
 		return n && bsearch(&k, key, n, sizeof k, by_key);
-	for (i = 0; i < b->orig.slot.n; i++)
-		if (b->orig.slot.v[i].type == m->type && in_got(&b->orig, b->orig.slot.v[i].addr) &&
-		    bytes_same_place(b, (uint64_t)b->orig.slot.v[i].addend, (uint64_t)m->addend))
+	for (i = 0; i < n; i++)
+		if (key[i].type == k.type && bytes_same_place(b, key[i].addend, k.addend))
 			return true;
 	return false;
 }
