@@ -493,6 +493,10 @@ bool bytes_same_place(const struct bytes *b, uint64_t orig, uint64_t made)
 	if (o && m && bytes_kind(o) == BYTES_GOT && bytes_kind(m) == BYTES_GOT &&
 	    (bytes_slot(&b->orig, orig) || bytes_slot(&b->made, made)))
 		return same_slot(b, orig, made);
-	return bytes_same_code(b, orig, made) || same_shift(b, made - orig) ||
-	       same_end(b, orig, made);
+	if (bytes_same_code(b, orig, made) || same_end(b, orig, made))
+		return true;
+	/* Code does not move as data does, and padding may stay where it is. */
+	if (o && bytes_kind(o) == BYTES_CODE)
+		return orig == made && !bytes_piece(b, made);
+	return same_shift(b, made - orig);
 }

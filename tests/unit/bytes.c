@@ -18,7 +18,7 @@ static const char SOURCE[] = "#include <stdio.h>\n"
 			     "int f(int n) { return n * 12345; }\n"
 			     "int (*function)(int) = f;\n"
 			     "__attribute__((section(\".eh_frame_other\"))) int other = 4711;\n"
-			     "__asm__(\".globl g; g: movl $1, %eax; movl $2, %eax; ret\");\n"
+			     "__asm__(\"nop; .globl g; g: movl $0, %eax; movl $1, %eax; movl $2, %eax; ret\");\n"
 			     "int main(void) { puts(\"a string\"); return f(*pointer) == 3; }\n";
 
 static void setup(void)
@@ -158,53 +158,73 @@ static int find_g(const struct elf_symbol *s, void *arg)
 	return 0;
 }
 
-/* g as three blocks, in this order. */
+/* g as four blocks, in this order. */
 static void map_g(struct blockmap *m, const uint32_t *id)
 {
-	static const uint32_t size[] = {5, 5, 1};
+	static const uint32_t size[] = {5, 5, 5, 1};
 	uint64_t at = address_of_g;
 	int i;
 
-	vec_push(&m->frag, (struct bm_frag){.addr = at, .tu = 7, .size = 11, .n = 3});
-	for (i = 0; i < 3; at += size[i++])
+	vec_push(&m->frag, (struct bm_frag){.addr = at, .tu = 7, .size = 16, .n = 4});
+	for (i = 0; i < 4; at += size[i++])
 		vec_push(&m->block, (struct bm_block){.addr = at, .size = size[i], .id = id[i]});
 }
 
-/* Its first two instructions change places, with their blocks: where no jump says so,
- * only the order of the blocks does. */
-START_TEST(order_of_blocks)
+/* Two blocks of g change places, the first of which is block `first`. */
+static int swap_blocks(uint32_t first, const uint64_t *edited, size_t n, struct err *e)
 {
-	static const uint32_t right[] = {0, 1, 2}, wrong[] = {1, 0, 2};
-	static const uint64_t edited = 7;
+	static const uint32_t right[] = {0, 1, 2, 3};
+	uint32_t order[] = {0, 1, 2, 3};
+	struct elf *o = elf_mem_open(program.p, program.n, "p", e), *m;
 	struct blockmap was = {0}, is = {0};
-	struct err e = {{0}};
-	struct buf copy = {0};
-	struct elf *o = elf_mem_open(program.p, program.n, "p", &e), *m;
 	struct elf_section text;
+	struct buf copy = {0};
 	struct bytes_place at;
 	char *g;
+	int rc;
 
-	ck_assert_int_eq(elf_file_section(o, ".text", &text, &e), 1);
+	ck_assert_int_eq(elf_file_section(o, ".text", &text, e), 1);
 	elf_file_symbols(o, false, find_g, NULL);
 	buf_add(&copy, program.p, program.n);
 	g = copy.p + ((const char *)text.data - program.p) + (address_of_g - text.addr);
-	memcpy(g, g + 5, 5);
-	g[6] = 1;
+	g[5 * first + 1] = (char)(first + 1);
+	g[5 * first + 6] = (char)first;
+	order[first] = first + 1;
+	order[first + 1] = first;
 	map_g(&was, right);
-	map_g(&is, wrong);
-	m = elf_mem_open(copy.p, copy.n, "q", &e);
-	ck_assert_int_eq(bytes_compare(&(struct bytes_build){m, &is}, &(struct bytes_build){o, &was},
-			     NULL, 0, &at, &e), -1);
-	ck_assert_ptr_nonnull(strstr(e.text, "another order"));
-	ck_assert(at.known && at.tu == 7);
-	/* Of a unit that is edited the order is what changes. */
-	ck_assert_msg(!bytes_compare(&(struct bytes_build){m, &is}, &(struct bytes_build){o, &was},
-			  &edited, 1, &at, &e), "%s", e.text);
+	map_g(&is, order);
+	m = elf_mem_open(copy.p, copy.n, "q", e);
+	rc = bytes_compare(&(struct bytes_build){m, &is}, &(struct bytes_build){o, &was}, edited,
+	    n, &at, e);
 	elf_file_close(m);
 	elf_file_close(o);
 	buf_free(&copy);
 	blockmap_free(&was);
 	blockmap_free(&is);
+	return rc;
+}
+
+static const uint64_t EDITED = 7;
+
+/* Where no jump says so, only the order of blocks tells what comes next. */
+START_TEST(order_of_blocks)
+{
+	struct err e = {{0}};
+
+	ck_assert_int_eq(swap_blocks(1, NULL, 0, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "another order"));
+	/* Of a unit that is edited the order is what changes. */
+	ck_assert_msg(!swap_blocks(1, &EDITED, 1, &e), "%s", e.text);
+}
+END_TEST
+
+/* A function whose beginning has moved, and its symbol has not. */
+START_TEST(left_behind)
+{
+	struct err e = {{0}};
+
+	ck_assert_int_eq(swap_blocks(0, &EDITED, 1, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "a dynamic symbol changed"));
 }
 END_TEST
 
@@ -239,6 +259,7 @@ int main(void)
 	tcase_add_test(t, all_code);
 	tcase_add_test(t, section_twice);
 	tcase_add_test(t, order_of_blocks);
+	tcase_add_test(t, left_behind);
 	tcase_add_test(t, no_operations);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
