@@ -71,11 +71,11 @@ static int enter(const struct options *o, struct sandbox *s, const char *module,
 	return rc;
 }
 
-/* With as, ld and ar, whichever of them the artifact will name. */
+/* With as, ar, and whichever ld the artifact will name (relink.c). */
 static int enter_with_tools(
     struct job *j, const struct jobdir *dir, const char *out_dir, struct err *e)
 {
-	static const char *const name[] = {"as", "ar", "ld", "ld.bfd", "ld.gold"};
+	static const char *const name[] = {"as", "ar", "ld", "ld.bfd"};
 	enum { N = sizeof name / sizeof *name };
 	char *tool[N], *cache = cache_place(j->cache), *module = NULL;
 	const char *const writable[] = {dir->path, out_dir, cache};

@@ -40,9 +40,8 @@ void objects_identity_learn(
 
 /* Writes the object to path if it was made before. Thread safe. */
 bool objects_cached(const struct objects *o, const struct cache_key *key, const char *path);
-/* Assembles text to path and remembers the object by key; NULL: it does not. Leaves
- * the text beside it
- * as PATH.s. Thread safe. */
+/* Assembles text to path and remembers the object by key, when not NULL. Leaves the
+ * text beside it as PATH.s. Thread safe. */
 int objects_assemble(struct objects *o, const struct cache_key *key, const struct art_tu *tu,
     const void *text, size_t n, const char *path, struct err *e);
 

@@ -16,7 +16,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-/* Seen of morph-edit, and of as, ar, ld.bfd and ld.gold of binutils 2.40 with glibc
+/* Seen of morph-edit, and of as, ar and ld.bfd of binutils 2.40 with glibc
  * 2.36, or what another C library would use in place of that. */
 static const int ALLOWED[] = {
     /* files and folders: Landlock says which */
