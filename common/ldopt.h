@@ -91,7 +91,8 @@ void ldcmd_read(struct ldcmd *c, const char *const *arg, size_t n);
  * and DT_NEEDED, also along -rpath; scripts: common/ldscript.h), and writes
  * nothing but its output. The error names the option. Joined operands are
  * accepted of -l, -L, -m, -O and -z only: those of other letters might be
- * read as an abbreviation by another version of ld. No argument other than an
+ * read as an abbreviation by another version of ld; and none of the long names
+ * that begin with 'c' with one dash, which it might read as -c. No argument other than an
  * option begins with '-', and none at all is a literal that begins with '@'.
  */
 int recipe_check(const char *const *arg, size_t n, size_t inputs, struct err *e);

@@ -91,6 +91,13 @@ static bool no_stray_input(const char *const *arg, const struct ldopt *o)
 	return true;
 }
 
+/* Where ld does not know a long name behind one dash, such as -ctf-variables without
+ * CTF, it takes it for letters: -c reads the rest as the name of an MRI script. */
+static bool may_be_script(const struct ldopt *o)
+{
+	return o->is_long && o->name[1] == 'c';
+}
+
 static int option_check(const char *const *arg, const struct ldopt *o, size_t inputs, struct err *e)
 {
 	int n = (int)o->name_n;
@@ -99,6 +106,8 @@ static int option_check(const char *const *arg, const struct ldopt *o, size_t in
 		return is_input(o->value, inputs)
 			   ? 0
 			   : err_set(e, "%.200s: not an input that Morph knows", o->value);
+	if (may_be_script(o))
+		return err_set(e, "%.*s: not repeated with one dash", n < 200 ? n : 200, o->name);
 	if (o->kind >= LDOPT_OUTPUT)
 		return err_set(
 		    e, "%.*s: not an option that Morph repeats", n < 200 ? n : 200, o->name);
