@@ -253,6 +253,7 @@ static int find_row(struct modules *ms, const char *path, bool wanted, const str
 {
 	bool file = r->status == PRIV_FOLLOWED || r->status == PRIV_NO_ARTIFACT;
 	struct store_module row = new_row(path, r->uid, now_ms);
+	const struct module *other;
 	int room;
 
 	*m = modules_of_path(ms, path);
@@ -263,6 +264,11 @@ static int find_row(struct modules *ms, const char *path, bool wanted, const str
 	}
 	if (*m || !file || !wanted)
 		return 0;
+	other = modules_get(ms, row.id);
+	if (other) {
+		log_warn("%s: not followed: its id is that of %s", path, other->row.path);
+		return 0;
+	}
 	room = modules_room(ms, r->uid, e);
 	if (room == 1)
 		*m = module_add(ms, &row);

@@ -1,10 +1,11 @@
 /*
- * Schema 3. Build-ids are blobs, ids of modules hash_short as a signed
+ * Schema 4. Build-ids are blobs, ids of modules module_id() as a signed
  * number, profile.blocks little-endian doubles, one per block; profile.edges
  * u32 block, u32 to, double each (block + 2^31: of those that came from `to`;
  * 2^32 - 1: not told), profile.calls u32 block, 16 bytes function key, double
  * each. Older schemas are brought up when they are opened: 1 has neither of these
- * two, in 2 the modules shared the function tables of their originals.
+ * two, in 2 the modules shared the function tables of their originals, in 3 ids were
+ * XXH3 of the path.
  */
 #include "managerd/store_sql.h"
 #include "common/log.h"
@@ -19,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SCHEMA = 3 };
+enum { SCHEMA = 4 };
 
 static const char schema[] =
     "CREATE TABLE accounting (id INTEGER PRIMARY KEY CHECK (id = 1), batches INTEGER NOT NULL,"
@@ -61,7 +62,7 @@ static const char schema[] =
     " size_before INTEGER NOT NULL, size_after INTEGER NOT NULL);"
     "CREATE INDEX events_of ON events (module, id);"
     "CREATE INDEX events_when ON events (kind, at_ms, module);"
-    "PRAGMA user_version = 3;";
+    "PRAGMA user_version = 4;";
 
 static const char schema_1_to_2[] =
     "BEGIN IMMEDIATE;"
@@ -81,6 +82,22 @@ static const char schema_2_to_3[] =
     "CREATE INDEX events_when ON events (kind, at_ms, module);"
     "PRAGMA user_version = 3;"
     "COMMIT";
+
+#define NEW_ID(table) \
+	"UPDATE " table " SET module = module_id(m.path) FROM modules m" \
+	" WHERE m.id = " table ".module;"
+
+static const char schema_3_to_4[] =
+    "BEGIN IMMEDIATE;"
+    "PRAGMA defer_foreign_keys = ON;"
+    NEW_ID("builds") NEW_ID("tables") NEW_ID("profile") NEW_ID("decisions") NEW_ID("rungs")
+    NEW_ID("events")
+    "UPDATE modules SET id = module_id(path);"
+    "PRAGMA user_version = 4;"
+    "COMMIT";
+
+/* By the version they begin with. */
+static const char *const upgrade[SCHEMA] = {NULL, schema_1_to_2, schema_2_to_3, schema_3_to_4};
 
 static const char *const sql_text[NSQL] = {
     [BEGIN] = "BEGIN IMMEDIATE",
@@ -314,6 +331,13 @@ int store_checkpoint(const char *path, struct err *e)
 
 /* ---- opening ---- */
 
+static void sql_module_id(sqlite3_context *c, int n, sqlite3_value **v)
+{
+	const char *path = (const char *)sqlite3_value_text(v[0]);
+
+	if (path)
+		sqlite3_result_int64(c, (int64_t)module_id(path));
+}
 
 static int try_open(struct store *s, struct err *e)
 {
@@ -332,6 +356,9 @@ static int try_open(struct store *s, struct err *e)
 		"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
 		" PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON; PRAGMA cache_size = -4096",
 		NULL, NULL, NULL) != SQLITE_OK ||
+	    sqlite3_create_function(s->db, "module_id", 1,
+		SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL, sql_module_id, NULL,
+		NULL) != SQLITE_OK ||
 	    sqlite3_prepare_v2(s->db, "PRAGMA user_version", -1, &st, NULL) != SQLITE_OK)
 		return sql_error(s, e);
 	if (sqlite3_step(st) == SQLITE_ROW)
@@ -344,13 +371,9 @@ static int try_open(struct store *s, struct err *e)
 			return sql_error(s, e);
 		return 0;
 	}
-	if ((version == 1 &&
-		sqlite3_exec(s->db, schema_1_to_2, NULL, NULL, NULL) != SQLITE_OK) ||
-	    ((version == 1 || version == 2) &&
-		sqlite3_exec(s->db, schema_2_to_3, NULL, NULL, NULL) != SQLITE_OK))
-		return sql_error(s, e);
-	if (version == 1 || version == 2)
-		version = SCHEMA;
+	for (; version > 0 && version < SCHEMA; version++)
+		if (sqlite3_exec(s->db, upgrade[version], NULL, NULL, NULL) != SQLITE_OK)
+			return sql_error(s, e);
 	if (version != SCHEMA)
 		return err_set(e, "%s: schema %d, this program reads %d", s->path, version, SCHEMA);
 	if (sqlite3_prepare_v2(s->db, "PRAGMA quick_check(1)", -1, &st, NULL) != SQLITE_OK)

@@ -297,6 +297,23 @@ START_TEST(a_full_user_is_refused)
 }
 END_TEST
 
+/* A row that came under an id stays that one's. */
+START_TEST(no_module_takes_the_id_of_another)
+{
+	struct store_module row = {.id = module_id("/bin/new"), .path = "/other", .uid = 1001, .text = ""};
+	struct module *m;
+
+	ck_assert_int_eq(store_put_module(ms.store, &row, &e), 0);
+	ck_assert_int_eq(modules_reload(&ms, &e), 0);
+	fake_artifact(fake_file(priv, "/bin/new", 1000, 7), 3);
+	learn("/bin/new", &id);
+	ck_assert_ptr_null(modules_of_path(&ms, "/bin/new"));
+	m = modules_get(&ms, row.id);
+	ck_assert_str_eq(m->row.path, "/other");
+	ck_assert_uint_eq(m->row.uid, 1001);
+}
+END_TEST
+
 START_TEST(looks_make_modules)
 {
 	struct fake_file *f = fake_file(priv, "/bin/new", 1000, 9);
@@ -521,6 +538,7 @@ int main(void)
 	tcase_add_test(t, layout_profile);
 	tcase_add_test(t, the_largest_user_makes_room);
 	tcase_add_test(t, a_full_user_is_refused);
+	tcase_add_test(t, no_module_takes_the_id_of_another);
 	tcase_add_test(t, looks_make_modules);
 	tcase_add_test(t, coverage_begins_with_the_artifact);
 	tcase_add_test(t, vain_looks_wait_longer_each_time);

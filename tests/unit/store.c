@@ -408,6 +408,84 @@ START_TEST(an_earlier_store_is_brought_up)
 }
 END_TEST
 
+static int files(const char *prefix)
+{
+	DIR *d = opendir(dir);
+	struct dirent *f;
+	int n = 0;
+
+	while ((f = readdir(d)))
+		n += strncmp(f->d_name, prefix, strlen(prefix)) == 0;
+	closedir(d);
+	return n;
+}
+
+/* Nobody constructs a path with another one's id. */
+START_TEST(ids_are_of_a_cryptographic_hash)
+{
+	struct hash128 h = hash_bytes("/bin/a", 6);
+
+	ck_assert_uint_ne(module_id("/bin/a"), hash_short(&h));
+	ck_assert_uint_eq(module_id("/bin/a"), UINT64_C(0xc35679b7a4e438a4));
+}
+END_TEST
+
+/* Up to schema 3 they were; all that is known of a module goes with it. */
+START_TEST(modules_of_an_earlier_store_get_their_ids)
+{
+	struct hash128 h = hash_bytes("/bin/a", 6), k = hash_bytes("f", 1);
+	uint64_t id = module_id("/bin/a");
+	struct store_build b = {.module = id, .id = {1, {5}}, .origin = {1, {5}}}, *build;
+	struct store_event ev = {.module = id, .kind = EVENT_LEARNED, .text = ""}, *event;
+	struct decision d = {.verdict = VERDICT_WAIT,
+	    .rung = RUNG_SAMPLES,
+	    .step = {[RUNG_SAMPLES] = {.outcome = OUTCOME_STOPPED}}};
+	struct store_decision last;
+	struct profile p = {0}, q;
+	struct store_module *m;
+	struct buf table = {0};
+	char text[700];
+	size_t n;
+
+	put("/bin/b");
+	put("/bin/a");
+	ck_assert_int_eq(store_put_build(s, &b, &e), 0);
+	ck_assert_int_eq(store_put_table(s, id, &b.id, "tab", 3, &e), 0);
+	ck_assert_int_eq(store_put_event(s, &ev, &e), 0);
+	ck_assert_int_eq(store_put_decision(s, id, 100, &d, &e), 0);
+	save_one_function(id, &k, &p);
+	snprintf(text, sizeof text,
+	    "CREATE TABLE old AS SELECT %lld AS x, %lld AS y;"
+	    "UPDATE modules SET id = x FROM old WHERE id = y;"
+	    "UPDATE builds SET module = x FROM old; UPDATE tables SET module = x FROM old;"
+	    "UPDATE profile SET module = x FROM old; UPDATE decisions SET module = x FROM old;"
+	    "UPDATE rungs SET module = x FROM old; UPDATE events SET module = x FROM old;"
+	    "DROP TABLE old; PRAGMA user_version = 3",
+	    (long long)hash_short(&h), (long long)id);
+	sql(text);
+	s = store_open(path, &e);
+	ck_assert_msg(s != NULL, "%s", e.text);
+	ck_assert_int_eq(store_modules(s, id, &mem, &m, &n, &e), 0);
+	ck_assert_uint_eq(n, 1);
+	ck_assert_str_eq(m->path, "/bin/a");
+	ck_assert_int_eq(store_table(s, id, &b.id, &table, &e), 1);
+	ck_assert_int_eq(store_builds(s, id, NULL, &mem, &build, &n, &e), 0);
+	ck_assert_uint_eq(n, 1);
+	ck_assert_int_eq(store_events(s, id, -1, 10, &mem, &event, &n, &e), 0);
+	ck_assert_uint_eq(n, 1);
+	ck_assert_int_eq(store_last_decision(s, id, &mem, &last, &e), 1);
+	ck_assert_int_eq(last.step[RUNG_SAMPLES].outcome, OUTCOME_STOPPED);
+	ck_assert_int_eq(store_load_profile(s, id, PROFILE_NOW, &q, &e), 0);
+	ck_assert_uint_eq(q.func.n, 1);
+	ck_assert_int_eq(store_modules(s, 0, &mem, &m, &n, &e), 0);
+	ck_assert_uint_eq(n, 2);
+	ck_assert_int_eq(files("morph.db.bad-"), 0);
+	buf_free(&table);
+	profile_free(&p);
+	profile_free(&q);
+}
+END_TEST
+
 /* What is not of its form does not come in. */
 START_TEST(damaged_witnesses_are_left_out)
 {
@@ -573,18 +651,6 @@ START_TEST(events_are_bounded)
 END_TEST
 
 /* How many files there are whose name begins so. */
-static int files(const char *prefix)
-{
-	DIR *d = opendir(dir);
-	struct dirent *f;
-	int n = 0;
-
-	while ((f = readdir(d)))
-		n += strncmp(f->d_name, prefix, strlen(prefix)) == 0;
-	closedir(d);
-	return n;
-}
-
 static void damage(off_t at, const void *p, size_t n)
 {
 	int fd = open(path, O_WRONLY);
@@ -715,6 +781,8 @@ int main(void)
 	tcase_add_test(t, profiles);
 	tcase_add_test(t, witnesses_and_calls_stay);
 	tcase_add_test(t, an_earlier_store_is_brought_up);
+	tcase_add_test(t, ids_are_of_a_cryptographic_hash);
+	tcase_add_test(t, modules_of_an_earlier_store_get_their_ids);
 	tcase_add_test(t, damaged_witnesses_are_left_out);
 	tcase_add_test(t, unchanged_decisions_are_one_row);
 	tcase_add_test(t, decisions_are_bounded);
