@@ -39,12 +39,17 @@ static uint64_t merge_hits(const struct place *p, const struct map_touched *touc
 	return gone;
 }
 
+static void add_aged(double *sum, int64_t *as_of_ms, const struct place *p, uint64_t n)
+{
+	*sum *= age_factor(p->now_ms - *as_of_ms, p->half_life_s);
+	*sum += (double)n * p->worth;
+	*as_of_ms = p->now_ms;
+}
+
 static void count_outside(struct store_module *r, const struct place *p, uint64_t n)
 {
 	r->outside += n;
-	r->outside_aged *= age_factor(p->now_ms - r->outside_ms, p->half_life_s);
-	r->outside_aged += (double)n * p->worth;
-	r->outside_ms = p->now_ms;
+	add_aged(&r->outside_aged, &r->outside_ms, p, n);
 }
 
 static uint64_t sum(const struct wire_module *w)
@@ -92,6 +97,7 @@ static int take_module(struct manager *m, const struct wire_module *w, struct pl
 		count_outside(&mod->row, p, outside);
 		mod->row.stale += gone;
 		mod->row.mapped += all - outside - gone;
+		add_aged(&mod->row.samples, &mod->row.samples_ms, p, all - outside - gone);
 		log_debug("%s: %llu samples, %llu mapped", mod->row.path, (unsigned long long)all,
 		    (unsigned long long)(all - outside - gone));
 		break;

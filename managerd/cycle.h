@@ -66,7 +66,7 @@ struct manager_status {
 /* Strings live until the loop goes on. */
 int manager_status(struct manager *m, struct manager_status *out, struct err *e);
 
-/* The aged profile sum of a module as of now, cheap (kept current). */
+/* The aged profile sum of a module as of now; loads nothing. */
 double manager_samples(struct manager *m, uint64_t module);
 /* A module's aged profile as of now (all functions at one as_of_ms); the
  * caller frees it with profile_free(). */

@@ -357,15 +357,20 @@ int manager_status(struct manager *m, struct manager_status *s, struct err *e)
 double manager_samples(struct manager *m, uint64_t module)
 {
 	struct module *mod = modules_get(&m->modules, module);
+	int64_t now = manager_now_ms();
 	struct err e;
 
 	if (!mod || !mod->row.mapped)
 		return 0;
-	if (module_load(&m->modules, mod, &e)) {
+	/* Of an older store, which has no sums. */
+	if (!mod->row.samples_ms && module_load(&m->modules, mod, &e)) {
 		log_error("%s", e.text);
 		return 0;
 	}
-	return profile_total(&mod->now, manager_now_ms(), manager_half_life(m)).samples;
+	modules_trim(&m->modules, NULL);
+	if (mod->loaded)
+		return profile_total(&mod->now, now, manager_half_life(m)).samples;
+	return mod->row.samples * age_factor(now - mod->row.samples_ms, manager_half_life(m));
 }
 
 int manager_profile(struct manager *m, uint64_t module, struct profile *out, struct err *e)
@@ -382,6 +387,7 @@ int manager_profile(struct manager *m, uint64_t module, struct profile *out, str
 	profile_copy(out, &mod->now);
 	for (i = 0; i < out->func.n; i++)
 		profile_age(&out->func.v[i], now, manager_half_life(m));
+	modules_trim(&m->modules, NULL);
 	return 0;
 }
 

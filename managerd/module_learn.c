@@ -65,7 +65,9 @@ static int take_over_profile(
 		    "%s: %zu functions keep their profile (%.0f samples), %zu changed ones lose"
 		    " theirs (%.0f samples)",
 		    m->row.path, r.kept, r.samples_kept, r.discarded, r.samples_discarded);
-	if (store_clear_profile(ms->store, m->row.id, PROFILE_NOW, e))
+	module_sum(ms, m);
+	if (store_put_module(ms->store, &m->row, e) ||
+	    store_clear_profile(ms->store, m->row.id, PROFILE_NOW, e))
 		return -1;
 	for (i = 0; i < m->now.func.n; i++)
 		m->now.func.v[i].dirty = m->now.func.v[i].as_of_ms != 0;

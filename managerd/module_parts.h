@@ -38,6 +38,11 @@ int module_load_build(struct modules *ms, struct module *m, const struct build_i
 struct build *module_add_joined(struct modules *ms, struct module *m, const struct build_id *id,
     const struct build_id *origin, struct joined *j);
 
+/* ---- module_profile.c ---- */
+
+/* The row's sum of samples, of the profile as it is now. */
+void module_sum(struct modules *ms, struct module *m);
+
 /* ---- module_room.c ---- */
 
 /* Makes room for one more module of a user. 1 there is, 0 there is none, -1. */

@@ -1,6 +1,18 @@
 #include "managerd/module_parts.h"
 #include "managerd/remap.h"
 
+#include <time.h>
+
+void module_sum(struct modules *ms, struct module *m)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	m->row.samples_ms = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	m->row.samples =
+	    profile_total(&m->now, m->row.samples_ms, ms->conf->profile.half_life_s).samples;
+}
+
 int module_load(struct modules *ms, struct module *m, struct err *e)
 {
 	struct origin *o = NULL;
@@ -17,6 +29,8 @@ int module_load(struct modules *ms, struct module *m, struct err *e)
 	}
 	if (o)
 		remap_profile(&m->now, &o->table, 0, ms->conf->profile.half_life_s);
+	if (!m->row.samples_ms)
+		module_sum(ms, m);
 	m->loaded = true;
 	module_count_bytes(ms, m);
 	return 0;

@@ -72,11 +72,11 @@ const char *module_state_name(enum module_state m)
 int store_put_module(struct store *s, const struct store_module *m, struct err *e)
 {
 	return sql_run(s,
-	    sql_bind(s, PUT_MODULE, e, "itiittzziiiitiiidiidddi", m->id, m->path, (int64_t)m->uid,
+	    sql_bind(s, PUT_MODULE, e, "itiittzziiiitiiidiidddidi", m->id, m->path, (int64_t)m->uid,
 		(int64_t)m->state, m->text ? m->text : "", m->artifact, &m->current, &m->origin,
 		m->first_ms, m->last_ms, m->layout_ms, m->held_until_ms, m->held_why, m->mapped,
 		m->stale, m->outside, m->outside_aged, m->outside_ms, (int64_t)m->predicted,
-		m->gain, m->taken_before, m->taken_after, m->predicted_ms),
+		m->gain, m->taken_before, m->taken_after, m->predicted_ms, m->samples, m->samples_ms),
 	    e);
 }
 
@@ -110,7 +110,9 @@ int store_modules(struct store *s, uint64_t id, struct arena *a, struct store_mo
 				 .gain = sqlite3_column_double(st, 19),
 				 .taken_before = sqlite3_column_double(st, 20),
 				 .taken_after = sqlite3_column_double(st, 21),
-				 .predicted_ms = sqlite3_column_int64(st, 22)});
+				 .predicted_ms = sqlite3_column_int64(st, 22),
+				 .samples = sqlite3_column_double(st, 23),
+				 .samples_ms = sqlite3_column_int64(st, 24)});
 	*n = v.n;
 	*out = arena_copy(a, v.v, v.n, sizeof **out);
 	vec_free(&v);

@@ -90,6 +90,8 @@ struct store_module {
 	uint64_t mapped, stale, outside; /* since it is known */
 	double outside_aged;             /* as of outside_ms */
 	int64_t outside_ms;
+	double samples;     /* of the aged profile, as of samples_ms … */
+	int64_t samples_ms; /* … 0 = not summed yet */
 	bool predicted; /* the three below hold */
 	double gain, taken_before, taken_after;
 	int64_t predicted_ms;

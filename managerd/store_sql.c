@@ -5,7 +5,7 @@
  * 2^32 - 1: not told), profile.calls u32 block, 16 bytes function key, double
  * each. Older schemas are brought up when they are opened: 1 has neither of these
  * two, in 2 the modules shared the function tables of their originals, in 3 ids were
- * XXH3 of the path.
+ * XXH3 of the path, and modules without the sum of their samples.
  */
 #include "managerd/store_sql.h"
 #include "common/log.h"
@@ -38,7 +38,8 @@ static const char schema[] =
     " held_why TEXT, mapped INTEGER NOT NULL, stale INTEGER NOT NULL, outside INTEGER NOT NULL,"
     " outside_aged REAL NOT NULL, outside_ms INTEGER NOT NULL, predicted INTEGER NOT NULL,"
     " gain REAL NOT NULL, taken_before REAL NOT NULL, taken_after REAL NOT NULL,"
-    " predicted_ms INTEGER NOT NULL);"
+    " predicted_ms INTEGER NOT NULL, samples REAL NOT NULL DEFAULT 0,"
+    " samples_ms INTEGER NOT NULL DEFAULT 0);"
     "CREATE TABLE builds (module INTEGER NOT NULL REFERENCES modules, id BLOB NOT NULL,"
     " origin BLOB NOT NULL, kind INTEGER NOT NULL, state INTEGER NOT NULL,"
     " made_ms INTEGER NOT NULL, bytes INTEGER NOT NULL, map BLOB NOT NULL,"
@@ -93,6 +94,8 @@ static const char schema_3_to_4[] =
     NEW_ID("builds") NEW_ID("tables") NEW_ID("profile") NEW_ID("decisions") NEW_ID("rungs")
     NEW_ID("events")
     "UPDATE modules SET id = module_id(path);"
+    "ALTER TABLE modules ADD COLUMN samples REAL NOT NULL DEFAULT 0;"
+    "ALTER TABLE modules ADD COLUMN samples_ms INTEGER NOT NULL DEFAULT 0;"
     "PRAGMA user_version = 4;"
     "COMMIT";
 
@@ -112,7 +115,7 @@ static const char *const sql_text[NSQL] = {
 		       " no_artifact = no_artifact + ?, no_block = no_block + ?",
     [GET_ACCOUNTING] = "SELECT batches, taken, mapped, stale, dropped, kernel, no_build_id,"
 		       " no_artifact, no_block FROM accounting",
-    [PUT_MODULE] = "INSERT INTO modules VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+    [PUT_MODULE] = "INSERT INTO modules VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 		   " ON CONFLICT (id) DO UPDATE SET uid = excluded.uid, state = excluded.state,"
 		   " text = excluded.text, artifact = excluded.artifact,"
 		   " current = excluded.current, origin = excluded.origin,"
@@ -122,11 +125,13 @@ static const char *const sql_text[NSQL] = {
 		   " outside_aged = excluded.outside_aged, outside_ms = excluded.outside_ms,"
 		   " predicted = excluded.predicted, gain = excluded.gain,"
 		   " taken_before = excluded.taken_before, taken_after = excluded.taken_after,"
-		   " predicted_ms = excluded.predicted_ms",
+		   " predicted_ms = excluded.predicted_ms, samples = excluded.samples,"
+		   " samples_ms = excluded.samples_ms",
     [GET_MODULES] = "SELECT id, path, uid, state, text, artifact, current, origin, first_ms,"
 		    " last_ms, layout_ms, held_until_ms, held_why, mapped, stale, outside,"
 		    " outside_aged, outside_ms, predicted, gain, taken_before, taken_after,"
-		    " predicted_ms FROM modules WHERE ?1 = 0 OR id = ?1 ORDER BY mapped DESC, path",
+		    " predicted_ms, samples, samples_ms FROM modules WHERE ?1 = 0 OR id = ?1"
+		    " ORDER BY mapped DESC, path",
     [PUT_BUILD] = "INSERT OR REPLACE INTO builds VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     [SET_BUILD_STATE] = "UPDATE builds SET state = ?3 WHERE module = ?1 AND id = ?2",
     [GET_BUILDS] = "SELECT id, origin, kind, state, made_ms, bytes, NULL FROM builds"

@@ -346,6 +346,30 @@ START_TEST(a_hold_outlives_a_refusal)
 }
 END_TEST
 
+/* A list of many modules must not bring them all into memory. */
+START_TEST(samples_are_known_without_loading)
+{
+	const struct module *mod;
+
+	program(1000, 0, 3);
+	send_batch(1000, 1);
+	acknowledged();
+	mod = module_at(1000, 0);
+	ck_assert(mod->loaded);
+	m->modules.bytes += (size_t)MODULES_MEMORY; /* as if others took it all */
+	ck_assert_double_eq_tol(manager_samples(m, mod->row.id), 20, 0.01);
+	ck_assert(!mod->loaded);
+	m->modules.bytes -= (size_t)MODULES_MEMORY;
+	ck_assert_double_eq_tol(manager_samples(m, mod->row.id), 20, 0.01);
+	ck_assert(!mod->loaded);
+	stop_manager();
+	start_manager();
+	mod = module_at(1000, 0);
+	ck_assert_double_eq_tol(manager_samples(m, mod->row.id), 20, 0.01);
+	ck_assert(!mod->loaded);
+}
+END_TEST
+
 static bool given_up(void)
 {
 	return module_at(1000, 0)->row.state == MODULE_HELD;
@@ -491,6 +515,7 @@ int main(void)
 	tcase_add_test(t, round_and_back);
 	tcase_add_test(t, what_a_person_asks_for_is_looked_at);
 	tcase_add_test(t, a_hold_outlives_a_refusal);
+	tcase_add_test(t, samples_are_known_without_loading);
 	tcase_add_loop_test(t, refusals_of_the_parent, 0, 2);
 	tcase_add_test(t, each_user_has_a_budget);
 	tcase_add_test(t, a_large_program_is_learned_in_the_pool);
