@@ -232,8 +232,13 @@ static int start_afresh(
 		    (unsigned)uid);
 		if (m->row.held_until_ms < 0 && priv_hold(ms->priv, path, false, e))
 			log_warn("%s", e->text);
+		if (ms->working == m->row.id)
+			ms->working = 0;
 		m->row.id = 0;
 		modules_pack(ms);
+		/* Its table, too, since the next program may call itself the same build. */
+		if (ms->tables)
+			modules_sweep_tables(ms);
 		module_add(ms, &row);
 	}
 	free(path);

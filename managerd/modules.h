@@ -107,6 +107,7 @@ struct modules {
 	struct htab crowded; /* uids that were told that they have too many modules */
 	size_t bytes;
 	uint64_t clock;
+	uint64_t working; /* of this one's present owner something is being made: it stays; 0 = none */
 };
 
 /* Reads all rows. */

@@ -27,6 +27,13 @@ static void work_end(struct manager *m)
 	profile_free(&w->used);
 	buf_free(&w->map);
 	*w = (struct work){0};
+	m->modules.working = 0;
+}
+
+/* The module that is worked on; NULL = its row is gone, or another owner's by now. */
+static struct module *working(struct manager *m)
+{
+	return m->modules.working ? modules_get(&m->modules, m->modules.working) : NULL;
 }
 
 void work_cancel(struct manager *m)
@@ -86,7 +93,7 @@ static void begin_work(
 	int64_t now = manager_now_ms();
 
 	if (w->step == STEP_NONE) {
-		w->module = mod->row.id;
+		w->module = m->modules.working = mod->row.id;
 		w->change = c;
 		profile_copy(&w->used, &mod->now);
 		w->samples = profile_total(&w->used, now, manager_half_life(m)).samples;
@@ -189,8 +196,7 @@ static void no_module(struct manager *m)
 static void put_back(const struct priv_swapped *r, void *arg)
 {
 	struct manager *m = arg;
-	struct work *w = &m->work;
-	struct module *mod = modules_get(&m->modules, w->module);
+	struct module *mod = working(m);
 	const char *why = "swapped, but it could not be recorded, and was put back";
 
 	if (!mod) {
@@ -199,7 +205,7 @@ static void put_back(const struct priv_swapped *r, void *arg)
 		if (r->status != SWAP_OK)
 			log_error("%s: cannot be put back: %s", mod->row.path, r->why);
 		record_done(m, mod->row.path);
-		mod = modules_get(&m->modules, w->module);
+		mod = working(m);
 		if (mod)
 			failed(m, mod, why);
 		else
@@ -245,7 +251,7 @@ static void record(struct manager *m, struct module *mod, const struct priv_swap
 static void swapped(const struct priv_swapped *r, void *arg)
 {
 	struct manager *m = arg;
-	struct module *mod = modules_get(&m->modules, m->work.module);
+	struct module *mod = working(m);
 
 	if (!mod) {
 		no_module(m);
@@ -302,7 +308,7 @@ static void record_back(struct manager *m, struct module *mod, const struct priv
 static void rolled_back(const struct priv_swapped *r, void *arg)
 {
 	struct manager *m = arg;
-	struct module *mod = modules_get(&m->modules, m->work.module);
+	struct module *mod = working(m);
 
 	if (!mod)
 		no_module(m);
@@ -401,7 +407,7 @@ static void job_done(const struct edit_result *r, void *arg)
 {
 	struct manager *m = arg;
 	struct work *w = &m->work;
-	struct module *mod = modules_get(&m->modules, w->module);
+	struct module *mod = working(m);
 	enum step step = w->step;
 
 	w->job = NULL;

@@ -370,6 +370,39 @@ START_TEST(samples_are_known_without_loading)
 }
 END_TEST
 
+static bool editing(void)
+{
+	return m->work.step == STEP_EDIT;
+}
+
+static bool idle(void)
+{
+	return !m->work.step;
+}
+
+/* What was made of one owner's usage is nothing for the next one's file. */
+START_TEST(work_ends_with_the_ownership)
+{
+	struct fake_file *f = program(1000, 0, 3);
+	unsigned looks;
+
+	priv->script = "sleep 0.2; " ANSWER;
+	send_batch(1000, 1);
+	acknowledged();
+	turn_until(editing, 20);
+	f->look.uid = 1001;
+	looks = f->looks;
+	ck_assert(cycle_look(m, module_at(1000, 0)));
+	while (f->looks == looks || module_at(1000, 0)->row.uid == 1000)
+		turn();
+	ck_assert_int_eq(m->work.step, STEP_EDIT);
+	turn_until(idle, 20);
+	ck_assert_uint_eq(f->swaps, 0);
+	ck_assert(!module_at(1000, 0)->row.predicted);
+	ck_assert_ptr_null(module_at(1000, 0)->row.held_why);
+}
+END_TEST
+
 static bool given_up(void)
 {
 	return module_at(1000, 0)->row.state == MODULE_HELD;
@@ -515,6 +548,7 @@ int main(void)
 	tcase_add_test(t, round_and_back);
 	tcase_add_test(t, what_a_person_asks_for_is_looked_at);
 	tcase_add_test(t, a_hold_outlives_a_refusal);
+	tcase_add_test(t, work_ends_with_the_ownership);
 	tcase_add_test(t, samples_are_known_without_loading);
 	tcase_add_loop_test(t, refusals_of_the_parent, 0, 2);
 	tcase_add_test(t, each_user_has_a_budget);

@@ -394,6 +394,7 @@ START_TEST(another_owner_starts_afresh)
 	struct fake_file *f = fake_file(priv, "/bin/new", 1000, 9);
 	struct build_id nine = {1, {9}};
 	struct store_event *ev;
+	struct buf made;
 	struct arena a = {0};
 	struct module *m;
 	size_t n;
@@ -405,10 +406,16 @@ START_TEST(another_owner_starts_afresh)
 	m->row.mapped = 42;
 	module_hold(m, "rolled back");
 	f->held = true;
+	ms.tables = xasprintf("%s/witness", dir);
+	made = make_table();
+	module_take_table(&ms, m, made.p, made.n);
+	buf_free(&made);
+	ck_assert(module_has_table(&ms, m));
 	ck_assert_int_eq(module_save(&ms, m, &e), 0);
 	f->look.uid = 1001;
 	learn("/bin/new", &nine);
 	ck_assert_int_eq(find("/bin/new", &nine, &m), FOUND_MAPPED);
+	ck_assert(!module_has_table(&ms, m));
 	ck_assert_uint_eq(m->row.uid, 1001);
 	ck_assert_uint_eq(m->row.mapped, 0);
 	ck_assert_ptr_null(m->row.held_why);
