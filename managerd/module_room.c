@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
-enum { GO_AT_ONCE = 32, USERS_TOLD = 1024 };
+/* Who has so many times what another has gives up layouts and holds to make room for
+ * that one: a user may have an edit of each module made, or fail. */
+enum { GO_AT_ONCE = 32, USERS_TOLD = 1024, GREEDY = 4 };
 
 struct share {
 	uint32_t uid;
@@ -39,18 +41,27 @@ static struct share largest(const struct modules *ms, uint32_t mine, size_t *nmi
 	return most;
 }
 
+static bool has_past(const struct module *m)
+{
+	return m->row.layout_ms || m->row.held_why;
+}
+
 /* What would be missed least comes first. */
 static int least_missed(const void *a, const void *b)
 {
 	const struct module *x = *(struct module *const *)a, *y = *(struct module *const *)b;
 
+	if (has_past(x) != has_past(y))
+		return has_past(x) ? 1 : -1;
+	if (!x->row.layout_ms != !y->row.layout_ms)
+		return x->row.layout_ms ? 1 : -1;
 	if (!x->row.artifact != !y->row.artifact)
 		return x->row.artifact ? 1 : -1;
 	return x->row.last_ms < y->row.last_ms ? -1 : x->row.last_ms > y->row.last_ms;
 }
 
-/* Forgets some modules of a user that have no layout. */
-static int forget_some(struct modules *ms, uint32_t uid, struct err *e)
+/* Forgets some modules of a user; all: also such as have a layout or are held. */
+static int forget_some(struct modules *ms, uint32_t uid, bool all, struct err *e)
 {
 	VEC(struct module *) v = {0};
 	struct module *m;
@@ -59,7 +70,8 @@ static int forget_some(struct modules *ms, uint32_t uid, struct err *e)
 
 	for (i = 0; i < ms->module.n; i++) {
 		m = ms->module.v[i];
-		if (m->row.uid == uid && !m->row.layout_ms && !m->row.held_why && !m->touched)
+		if (m->row.uid == uid && (all || !has_past(m)) && !m->touched &&
+		    m->row.id != ms->working)
 			vec_push(&v, m);
 	}
 	if (v.n)
@@ -96,7 +108,7 @@ int modules_room(struct modules *ms, uint32_t uid, struct err *e)
 		return 1;
 	most = largest(ms, uid, &mine);
 	/* Nobody gives way to a user who has as many. */
-	if (forget_some(ms, mine + 1 < most.n ? most.uid : uid, e))
+	if (forget_some(ms, mine + 1 < most.n ? most.uid : uid, GREEDY * (mine + 1) < most.n, e))
 		return -1;
 	if (ms->module.n < MODULES_MAX)
 		return 1;

@@ -297,6 +297,19 @@ START_TEST(a_full_user_is_refused)
 }
 END_TEST
 
+/* … and keep out nobody else by that. */
+START_TEST(a_user_full_of_layouts_makes_room_for_others)
+{
+	put_strangers(1000, MODULES_MAX - 201, true);
+	put_strangers(1001, 200, true);
+	fake_file(priv, "/new", 1002, 7);
+	learn("/new", &id);
+	ck_assert_ptr_nonnull(modules_of_path(&ms, "/new"));
+	ck_assert_ptr_null(modules_of_path(&ms, "/stranger/1000/1"));
+	ck_assert_ptr_nonnull(modules_of_path(&ms, "/stranger/1001/1"));
+}
+END_TEST
+
 /* A row that came under an id stays that one's. */
 START_TEST(no_module_takes_the_id_of_another)
 {
@@ -545,6 +558,7 @@ int main(void)
 	tcase_add_test(t, layout_profile);
 	tcase_add_test(t, the_largest_user_makes_room);
 	tcase_add_test(t, a_full_user_is_refused);
+	tcase_add_test(t, a_user_full_of_layouts_makes_room_for_others);
 	tcase_add_test(t, no_module_takes_the_id_of_another);
 	tcase_add_test(t, looks_make_modules);
 	tcase_add_test(t, coverage_begins_with_the_artifact);
