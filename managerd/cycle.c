@@ -156,8 +156,10 @@ static void learn_ready(void *arg)
 		if (m->learn.v[i] != n)
 			m->learn.v[k++] = m->learn.v[i];
 	m->learn.n = k;
-	if (!m->stopping)
+	if (!m->stopping) {
 		learn(m, &n->look, &n->r, n->rc ? NULL : &n->j, n->why.text);
+		looks_done(m->looks, n->look.uid);
+	}
 	if (!n->rc)
 		joined_free(&n->j);
 	arena_free(&n->mem);
@@ -179,18 +181,33 @@ static struct learn *keep_look(struct manager *m, const struct look *l, const st
 	return n;
 }
 
-void cycle_looked(void *manager, const struct look *l, const struct priv_looked *r)
+/* What is short, or refused before its first byte is read. */
+static void learn_now(struct manager *m, const struct look *l, const struct priv_looked *r)
+{
+	struct joined j;
+	struct err why;
+	int rc = module_join(r->table, r->ntable, r->map, r->nmap, &j, &why);
+
+	learn(m, l, r, rc ? NULL : &j, why.text);
+	if (!rc)
+		joined_free(&j);
+}
+
+bool cycle_looked(void *manager, const struct look *l, const struct priv_looked *r)
 {
 	struct manager *m = manager;
-	struct learn *n;
 
 	if (r->status != PRIV_FOLLOWED || modules_known(&m->modules, l->path, r)) {
 		learn(m, l, r, NULL, "");
-		return;
+		return false;
 	}
-	n = keep_look(m, l, r);
-	pool_run(r->ntable + r->nmap >= MODULE_LONG ? m->modules.loop : NULL, run_learn,
-	    learn_ready, n);
+	if (r->ntable + r->nmap < MODULE_LONG || r->ntable > MODULE_BYTES_MAX ||
+	    r->nmap > MODULE_BYTES_MAX) {
+		learn_now(m, l, r);
+		return false;
+	}
+	pool_run(m->modules.loop, run_learn, learn_ready, keep_look(m, l, r));
+	return true;
 }
 
 /* ---- decide ---- */

@@ -18,7 +18,7 @@ struct looks {
 	struct htab by_path;       /* -> entry, 0 = none any more */
 	struct htab all, busy;     /* uid -> how many there are, and are under way */
 	struct turns turns;
-	size_t running;
+	size_t running; /* or what they said is worked on */
 };
 
 static void start(struct looks *l);
@@ -84,10 +84,8 @@ static void take_out(struct looks *l, struct entry *x)
 	*htab_put_str(&l->by_path, x->q.path, NULL) = 0;
 	if (!n || l->by_path.n > 2 * LOOKS_MAX)
 		index_paths(l);
-	if (!n) {
+	if (!n)
 		htab_free(&l->all);
-		htab_free(&l->busy);
-	}
 }
 
 static void looked(const struct priv_looked *r, void *arg)
@@ -95,11 +93,17 @@ static void looked(const struct priv_looked *r, void *arg)
 	struct entry *x = arg;
 	struct looks *l = x->of;
 
-	l->running--;
-	--*of_user(&l->busy, x->q.uid);
 	take_out(l, x);
-	l->fn(l->arg, &x->q, r);
+	if (!l->fn(l->arg, &x->q, r))
+		looks_done(l, x->q.uid);
 	entry_free(x);
+}
+
+void looks_done(struct looks *l, uint32_t uid)
+{
+	--*of_user(&l->busy, uid);
+	if (!--l->running)
+		htab_free(&l->busy);
 	start(l);
 }
 

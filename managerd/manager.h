@@ -133,7 +133,7 @@ void cycle_turn(struct manager *m);
 void cycle_soon(struct manager *m);
 void cycle_idle_changed(enum idle_state s, void *manager);
 /* Of the looks: applies what was seen. */
-void cycle_looked(void *manager, const struct look *l, const struct priv_looked *r);
+bool cycle_looked(void *manager, const struct look *l, const struct priv_looked *r);
 /* Whether a look at this path has ended, and is to be learned from. */
 bool cycle_learning(const struct manager *m, const char *path);
 /* Of the modules: what a batch waits for is loaded. */

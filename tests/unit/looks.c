@@ -6,15 +6,17 @@
 static struct priv *priv;
 static struct looks *looks;
 static unsigned ended;
+static bool keeps; /* the place */
 static struct look last;
 static char order[64];
 
-static void looked(void *arg, const struct look *l, const struct priv_looked *r)
+static bool looked(void *arg, const struct look *l, const struct priv_looked *r)
 {
 	last = *l;
 	if (ended < sizeof order - 1)
 		order[ended] = (char)('a' + l->uid % 26);
 	ended++;
+	return keeps;
 }
 
 static void setup(void)
@@ -23,6 +25,7 @@ static void setup(void)
 	priv->slow = true;
 	looks = looks_new(priv, looked, NULL);
 	ended = 0;
+	keeps = false;
 	memset(order, 0, sizeof order);
 }
 
@@ -64,6 +67,30 @@ START_TEST(users_take_turns)
 	ck_assert_uint_eq(ended, 12);
 	ck_assert_uint_eq(looks_awaited(looks), 0);
 	ck_assert_str_eq(order, "aabcbcaabcaa");
+}
+END_TEST
+
+/* Nor does one whose answers take long to work on pile them up. */
+START_TEST(places_are_taken_until_it_is_worked_on)
+{
+	int i;
+
+	for (i = 0; i < 2 * LOOKS_AT_ONCE_OF_USER; i++)
+		ck_assert(ask(1, i, false, 1));
+	keeps = true;
+	while (fake_answer(priv, NULL))
+		;
+	ck_assert_uint_eq(ended, LOOKS_AT_ONCE_OF_USER);
+	ck_assert(ask(2, 0, false, 1));
+	keeps = false;
+	ck_assert(fake_answer(priv, NULL));
+	ck_assert_uint_eq(ended, LOOKS_AT_ONCE_OF_USER + 1);
+	looks_done(looks, 1);
+	ck_assert_uint_eq(priv->task.n, 1);
+	looks_done(looks, 1);
+	while (fake_answer(priv, NULL))
+		;
+	ck_assert_uint_eq(ended, 2 * LOOKS_AT_ONCE_OF_USER + 1);
 }
 END_TEST
 
@@ -130,6 +157,7 @@ int main(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, users_take_turns);
+	tcase_add_test(t, places_are_taken_until_it_is_worked_on);
 	tcase_add_test(t, few_at_once);
 	tcase_add_test(t, one_of_each_path);
 	tcase_add_test(t, queues_are_bounded);
