@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { CHANGES_KEPT = 200 };
 
@@ -26,20 +27,34 @@ static void entry_free(struct change_entry *c)
 	free(c);
 }
 
-/* Forgets the oldest ones that are ready, beyond the bound. */
+static size_t count_ready(const struct manager *m, uint32_t uid)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < m->change.n; i++)
+		n += ready(m->change.v[i]) && m->change.v[i]->c.uid == uid;
+	return n;
+}
+
+/* Beyond the bound the oldest one that is ready goes, of the user who has most of those. */
 static void prune(struct manager *m)
 {
-	size_t i, n = 0, surplus = m->change.n > CHANGES_KEPT ? m->change.n - CHANGES_KEPT : 0;
+	size_t i, n, most = 0, at = 0;
 
+	if (m->change.n <= CHANGES_KEPT)
+		return;
 	for (i = 0; i < m->change.n; i++) {
-		if (surplus && ready(m->change.v[i])) {
-			entry_free(m->change.v[i]);
-			surplus--;
-		} else {
-			m->change.v[n++] = m->change.v[i];
+		n = ready(m->change.v[i]) ? count_ready(m, m->change.v[i]->c.uid) : 0;
+		if (n > most) {
+			most = n;
+			at = i;
 		}
 	}
-	m->change.n = n;
+	if (!most)
+		return;
+	entry_free(m->change.v[at]);
+	memmove(&m->change.v[at], &m->change.v[at + 1],
+	    (--m->change.n - at) * sizeof *m->change.v);
 }
 
 struct change_entry *change_add(struct manager *m, enum change_kind kind, uint64_t module,
@@ -98,24 +113,26 @@ struct change_entry *change_waits_for(struct manager *m, uint64_t module)
 	return NULL;
 }
 
-static bool concerns(const struct change_entry *c, uint64_t module)
+static bool concerns(const struct change_entry *c, uint64_t module, uint32_t uid)
 {
 	size_t i;
 
+	if (!module)
+		return !c->c.module && c->c.uid == uid;
 	for (i = 0; i < c->todo.n; i++)
 		if (c->todo.v[i] == module)
 			return true;
 	return c->c.module == module;
 }
 
-struct change_entry *change_of_module(struct manager *m, uint64_t module)
+struct change_entry *change_of_module(struct manager *m, uint64_t module, uint32_t uid)
 {
 	size_t i;
 
 	if (m->work.step && m->work.module == module && m->work.change)
 		return m->work.change;
 	for (i = 0; i < m->change.n; i++)
-		if (!ready(m->change.v[i]) && concerns(m->change.v[i], module))
+		if (!ready(m->change.v[i]) && concerns(m->change.v[i], module, uid))
 			return m->change.v[i];
 	return NULL;
 }

@@ -105,7 +105,7 @@ int manager_reoptimize(
     struct manager *m, uint64_t module, uint32_t uid, bool force, uint64_t *change, struct err *e);
 int manager_rollback(
     struct manager *m, uint64_t module, uint32_t uid, uint64_t *change, struct err *e);
-/* The change of an id (the last 200 are kept), or NULL. Valid until the loop
+/* The change of an id (of 200 that are ready who has most gives way), or NULL. Valid until the loop
  * goes on. */
 const struct change *manager_change(struct manager *m, uint64_t id);
 /* fn is called, from the loop, after any change became ready; one listener. */

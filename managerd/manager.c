@@ -399,9 +399,10 @@ bool manager_can_rollback(struct manager *m, uint64_t module)
 	return mod && record_rollback_target(m, mod, &to, NULL);
 }
 
-static int check_free(struct manager *m, uint64_t module, uint64_t *change, struct err *e)
+static int check_free(
+    struct manager *m, uint64_t module, uint32_t uid, uint64_t *change, struct err *e)
 {
-	struct change_entry *c = change_of_module(m, module);
+	struct change_entry *c = change_of_module(m, module, uid);
 
 	if (!c)
 		return MANAGER_OK;
@@ -422,7 +423,7 @@ int manager_reoptimize(
 		err_set(e, "no such module");
 		return MANAGER_NOT_FOUND;
 	}
-	rc = check_free(m, module, change, e);
+	rc = check_free(m, module, uid, change, e);
 	if (rc)
 		return rc;
 	c = change_add(m, CHANGE_REOPTIMIZE, module, mod ? mod->row.path : "", uid, force);
@@ -451,7 +452,7 @@ int manager_rollback(
 		err_set(e, "no such module");
 		return MANAGER_NOT_FOUND;
 	}
-	rc = check_free(m, module, change, e);
+	rc = check_free(m, module, uid, change, e);
 	if (rc)
 		return rc;
 	err_set(e,

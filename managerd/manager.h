@@ -190,8 +190,8 @@ struct change_entry *change_add(struct manager *m, enum change_kind kind, uint64
 struct change_entry *change_next(struct manager *m);
 /* The one whose next module this is, or NULL. */
 struct change_entry *change_waits_for(struct manager *m, uint64_t module);
-/* One that is not ready and concerns this module, or NULL. */
-struct change_entry *change_of_module(struct manager *m, uint64_t module);
+/* One that is not ready and concerns this module (0: all of this user's), or NULL. */
+struct change_entry *change_of_module(struct manager *m, uint64_t module, uint32_t uid);
 void change_step(struct change_entry *c, const char *step);
 /* The end of one module of a change; the last one makes it ready. c may be NULL. */
 void change_ended(struct manager *m, struct change_entry *c, enum change_status status,

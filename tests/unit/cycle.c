@@ -370,6 +370,29 @@ START_TEST(samples_are_known_without_loading)
 }
 END_TEST
 
+/* One user's requests neither stand in the way of another's, nor push out what
+ * became of them. */
+START_TEST(changes_are_each_users_own)
+{
+	uint64_t mine, other = 0;
+	int i;
+
+	ck_assert_int_eq(manager_reoptimize(m, 0, 1000, false, &mine, &e), MANAGER_OK);
+	ck_assert_int_eq(manager_reoptimize(m, 0, 1000, false, &other, &e), MANAGER_CONFLICT);
+	ck_assert_uint_eq(other, mine);
+	for (i = 0; i < 300; i++) {
+		ck_assert_int_eq(manager_reoptimize(m, 0, 1001, false, &other, &e), MANAGER_OK);
+		while (manager_change(m, other)->status < CHANGE_DONE)
+			turn();
+	}
+	while (manager_change(m, mine)->status < CHANGE_DONE)
+		turn();
+	ck_assert_int_eq(manager_reoptimize(m, 0, 1001, false, &other, &e), MANAGER_OK);
+	ck_assert_ptr_nonnull(manager_change(m, mine));
+	ck_assert_uint_le(m->change.n, 200);
+}
+END_TEST
+
 static bool editing(void)
 {
 	return m->work.step == STEP_EDIT;
@@ -548,6 +571,7 @@ int main(void)
 	tcase_add_test(t, round_and_back);
 	tcase_add_test(t, what_a_person_asks_for_is_looked_at);
 	tcase_add_test(t, a_hold_outlives_a_refusal);
+	tcase_add_test(t, changes_are_each_users_own);
 	tcase_add_test(t, work_ends_with_the_ownership);
 	tcase_add_test(t, samples_are_known_without_loading);
 	tcase_add_loop_test(t, refusals_of_the_parent, 0, 2);
