@@ -100,6 +100,14 @@ void modules_trim(struct modules *ms, const struct module *keep)
 
 /* ---- rows ---- */
 
+static void index_module(struct modules *ms, size_t i)
+{
+	const struct store_module *row = &ms->module.v[i]->row;
+
+	*htab_put_str(&ms->by_path, row->path, NULL) = i + 1;
+	*htab_put(&ms->by_id, &row->id, sizeof row->id, NULL) = i + 1;
+}
+
 struct module *module_add(struct modules *ms, const struct store_module *row)
 {
 	struct module *m = xcalloc(1, sizeof *m);
@@ -111,7 +119,7 @@ struct module *module_add(struct modules *ms, const struct store_module *row)
 	module_text(&m->row.artifact, row->artifact);
 	module_text(&m->row.held_why, row->held_why);
 	vec_push(&ms->module, m);
-	*htab_put_str(&ms->by_path, row->path, NULL) = ms->module.n;
+	index_module(ms, ms->module.n - 1);
 	return m;
 }
 
@@ -121,14 +129,15 @@ void modules_pack(struct modules *ms)
 	size_t i, n = 0;
 
 	htab_free(&ms->by_path);
+	htab_free(&ms->by_id);
 	for (i = 0; i < ms->module.n; i++) {
 		m = ms->module.v[i];
 		if (!m->row.id) {
 			module_free(ms, m);
 			continue;
 		}
-		ms->module.v[n++] = m;
-		*htab_put_str(&ms->by_path, m->row.path, NULL) = n;
+		ms->module.v[n] = m;
+		index_module(ms, n++);
 	}
 	ms->module.n = n;
 }
@@ -161,6 +170,7 @@ static void forget_all(struct modules *ms)
 		module_free(ms, ms->module.v[i]);
 	vec_free(&ms->module);
 	htab_free(&ms->by_path);
+	htab_free(&ms->by_id);
 	htab_free(&ms->unfit);
 	htab_free(&ms->crowded);
 }
@@ -186,10 +196,7 @@ struct module *modules_of_path(const struct modules *ms, const char *path)
 
 struct module *modules_get(const struct modules *ms, uint64_t id)
 {
-	size_t i;
+	uint64_t *at = htab_get(&ms->by_id, &id, sizeof id);
 
-	for (i = 0; i < ms->module.n; i++)
-		if (ms->module.v[i]->row.id == id)
-			return ms->module.v[i];
-	return NULL;
+	return at ? ms->module.v[*at - 1] : NULL;
 }

@@ -102,7 +102,7 @@ struct modules {
 	void *loaded_arg;          /* of both */
 	char *tables; /* folder of witness tables (managerd/tables.h), owned; NULL = none */
 	VEC(struct module *) module;
-	struct htab by_path; /* index + 1 */
+	struct htab by_path, by_id; /* index + 1 */
 	struct htab unfit;   /* path, NUL, build-id -> when to look again, module_find.c */
 	struct htab crowded; /* uids that were told that they have too many modules */
 	size_t bytes;
