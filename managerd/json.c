@@ -247,16 +247,35 @@ static int by_samples(const void *x, const void *y, void *arg)
 	return a < b ? -1 : a > b;
 }
 
-enum { WAYS = 4, CALLERS = 4 };
+/* Of the whole answer BLOCKS, of the hottest functions; names are a user's, and may be
+ * of megabytes. */
+enum { WAYS = 4, CALLERS = 4, BLOCKS = 10000, NAME_BYTES = 4096 };
 
-static double witnessed(const struct profile_func *f, uint32_t block)
+static json_t *name_text(const char *s)
 {
-	double sum = 0;
-	size_t i;
+	char cut[NAME_BYTES + 1];
+	size_t n = strnlen(s, NAME_BYTES);
 
-	for (i = 0; i < f->edge.n; i++)
-		sum += f->edge.v[i].block == block ? f->edge.v[i].n : 0;
-	return sum;
+	memcpy(cut, s, n);
+	cut[n] = '\0';
+	return json_text(cut);
+}
+
+/* The edges of one block: [*begin, the result). */
+static size_t edges_of(const struct profile_func *f, uint32_t block, size_t *begin)
+{
+	size_t lo = 0, hi = f->edge.n, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (f->edge.v[mid].block < block)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (*begin = lo; hi < f->edge.n && f->edge.v[hi].block == block; hi++)
+		;
+	return hi;
 }
 
 static int by_weight(const void *x, const void *y)
@@ -269,20 +288,23 @@ static int by_weight(const void *x, const void *y)
 	return a->to < b->to ? -1 : a->to > b->to;
 }
 
-/* Where a block's witnessed executions went, the most frequent ways. */
-static json_t *ways(const struct profile_func *f, uint32_t block, double sum)
+/* Where a block's witnessed executions went, the most frequent ways; and their sum. */
+static json_t *ways(const struct profile_func *f, uint32_t block, double *sum)
 {
-	const struct profile_edge **way = xcalloc(f->edge.n, sizeof *way);
+	size_t begin, end = edges_of(f, block, &begin), i, n = end - begin;
+	const struct profile_edge **way = xcalloc(n, sizeof *way);
 	json_t *list = json_array();
-	size_t i, n = 0;
 
-	for (i = 0; i < f->edge.n; i++)
-		if (f->edge.v[i].block == block)
-			way[n++] = &f->edge.v[i];
+	*sum = 0;
+	for (i = 0; i < n; i++) {
+		way[i] = &f->edge.v[begin + i];
+		*sum += way[i]->n;
+	}
 	qsort(way, n, sizeof *way, by_weight);
 	for (i = 0; i < n && i < WAYS; i++)
 		json_array_append_new(list,
-		    json_pack("{so so}", "block", count(way[i]->to), "share", share(way[i]->n, sum)));
+		    json_pack(
+			"{so so}", "block", count(way[i]->to), "share", share(way[i]->n, *sum)));
 	free(way);
 	return list;
 }
@@ -292,6 +314,11 @@ struct caller {
 	const struct profile_call *call;
 };
 
+struct callers {
+	VEC(struct caller) list;
+	double sum;
+};
+
 static int by_calls(const void *x, const void *y)
 {
 	const struct caller *a = x, *b = y;
@@ -299,72 +326,90 @@ static int by_calls(const void *x, const void *y)
 	return a->call->n < b->call->n ? 1 : a->call->n > b->call->n ? -1 : 0;
 }
 
-/* Where a function's samples were called from, the most frequent sites. */
-static json_t *callers(const struct profile *p, const struct profile_func *f)
+/* Of the n functions of those indices, in their order; to free. */
+static struct callers *find_callers(const struct profile *p, const size_t *func, size_t n)
 {
-	VEC(struct caller) list = {0};
-	json_t *out = json_array();
+	struct callers *all = xcalloc(n, sizeof *all), *c;
 	const struct profile_func *g;
-	double sum = 0;
+	struct htab index = {0};
+	uint64_t *at;
 	size_t i, j;
 
+	for (i = 0; i < n; i++)
+		*htab_put(&index, p->func.v[func[i]].key.b, sizeof p->func.v->key.b, NULL) = i;
 	for (i = 0; i < p->func.n; i++) {
 		g = &p->func.v[i];
-		for (j = 0; j < g->call.n; j++)
-			if (hash_equal(&g->call.v[j].callee, &f->key)) {
-				vec_push(&list, (struct caller){g, &g->call.v[j]});
-				sum += g->call.v[j].n;
-			}
+		for (j = 0; j < g->call.n; j++) {
+			at = htab_get(&index, g->call.v[j].callee.b, sizeof g->call.v->callee.b);
+			if (!at)
+				continue;
+			c = &all[*at];
+			vec_push(&c->list, (struct caller){g, &g->call.v[j]});
+			c->sum += g->call.v[j].n;
+		}
 	}
-	if (list.n)
-		qsort(list.v, list.n, sizeof *list.v, by_calls);
-	for (i = 0; i < list.n && i < CALLERS; i++)
+	htab_free(&index);
+	return all;
+}
+
+/* Where a function's samples were called from, the most frequent sites. Frees the list. */
+static json_t *callers(struct callers *c)
+{
+	json_t *out = json_array();
+	const struct caller *v = c->list.v;
+	size_t i;
+
+	if (c->list.n)
+		qsort(c->list.v, c->list.n, sizeof *c->list.v, by_calls);
+	for (i = 0; i < c->list.n && i < CALLERS; i++)
 		json_array_append_new(out,
-		    json_pack("{so so so so}", "name", json_text(list.v[i].f->name), "block",
-			count(list.v[i].call->block), "samples", json_number(list.v[i].call->n),
-			"share", share(list.v[i].call->n, sum)));
-	vec_free(&list);
+		    json_pack("{so so so so}", "name", name_text(v[i].f->name), "block",
+			count(v[i].call->block), "samples", json_number(v[i].call->n), "share",
+			share(v[i].call->n, c->sum)));
+	vec_free(&c->list);
 	return out;
 }
 
-static json_t *hot_blocks(const struct profile_func *f, double sum, size_t max)
+static json_t *hot_blocks(const struct profile_func *f, double sum, size_t sampled, size_t max)
 {
-	uint32_t *order, i;
-	json_t *list = json_array();
+	uint32_t *order = xcalloc(sampled, sizeof *order), b;
+	json_t *list = json_array(), *way;
 	double seen;
+	size_t i, n = 0;
 
-	if (!f->block)
-		return list;
-	order = xcalloc(f->nblock, sizeof *order);
-	for (i = 0; i < f->nblock; i++)
-		order[i] = i;
-	qsort_r(order, f->nblock, sizeof *order, by_samples, f->block);
-	for (i = 0; i < f->nblock && i < max && f->block[order[i]] > 0; i++) {
-		seen = witnessed(f, order[i]);
+	for (b = 0; f->block && b < f->nblock; b++)
+		if (f->block[b] > 0)
+			order[n++] = b;
+	qsort_r(order, n, sizeof *order, by_samples, f->block);
+	for (i = 0; i < n && i < max; i++) {
+		way = ways(f, order[i], &seen);
 		json_array_append_new(list,
 		    json_pack("{so so so so so}", "block", count(order[i]), "samples",
 			json_number(f->block[order[i]]), "share", share(f->block[order[i]], sum),
-			"witnesses", json_number(seen), "ways", ways(f, order[i], seen)));
+			"witnesses", json_number(seen), "ways", way));
 	}
 	free(order);
 	return list;
 }
 
-static json_t *json_function(
-    const struct profile *p, const struct profile_func *f, double total, size_t max_blocks)
+/* c: its callers, NULL = without blocks; *left: of the answer's blocks. */
+static json_t *json_function(const struct profile_func *f, double total, struct callers *c,
+    size_t max_blocks, size_t *left)
 {
 	char key[HASH_HEX];
 	size_t sampled;
 	double sum = func_samples(f, &sampled);
-	json_t *j;
+	json_t *j, *hot;
 
-	j = json_pack("{so so ss so so so so so}", "name", json_text(f->name), "tu",
-	    json_text(f->tu), "key", hash_hex(&f->key, key), "samples", json_number(sum), "share",
+	j = json_pack("{so so ss so so so so so}", "name", name_text(f->name), "tu",
+	    name_text(f->tu), "key", hash_hex(&f->key, key), "samples", json_number(sum), "share",
 	    share(sum, total), "blocks", count(f->nblock), "blocks_sampled", count(sampled),
-	    "opaque", json_text(f->opaque));
-	if (max_blocks > 0) {
-		json_object_set_new(j, "hot", hot_blocks(f, sum, max_blocks));
-		json_object_set_new(j, "callers", callers(p, f));
+	    "opaque", f->opaque ? name_text(f->opaque) : json_null());
+	if (c) {
+		hot = hot_blocks(f, sum, sampled, max_blocks < *left ? max_blocks : *left);
+		*left -= json_array_size(hot);
+		json_object_set_new(j, "hot", hot);
+		json_object_set_new(j, "callers", callers(c));
 	}
 	return j;
 }
@@ -374,12 +419,19 @@ json_t *json_profile(const struct store_module *m, const struct profile *p, int6
 {
 	struct profile_sum sum = profile_total(p, now_ms, half_life_s);
 	json_t *list = json_array();
-	size_t *hottest, n, i;
+	struct callers *all = NULL;
+	size_t *hottest, n, i, left = BLOCKS;
 
 	hottest = profile_hottest(p, now_ms, half_life_s, &n);
-	for (i = 0; i < n && i < max_functions; i++)
-		json_array_append_new(
-		    list, json_function(p, &p->func.v[hottest[i]], sum.samples, max_blocks));
+	if (max_functions > n)
+		max_functions = n;
+	if (max_blocks > 0)
+		all = find_callers(p, hottest, max_functions);
+	for (i = 0; i < max_functions; i++)
+		json_array_append_new(list,
+		    json_function(&p->func.v[hottest[i]], sum.samples, all ? &all[i] : NULL,
+			max_blocks, &left));
+	free(all);
 	free(hottest);
 	return json_pack("{so so so so so so so}", "module", json_module_id(m->id), "path",
 	    json_text(m->path), "samples", json_number(sum.samples), "understood",

@@ -1,4 +1,5 @@
 #include "common/publish.h"
+#include "managerd/json.h"
 #include "managerd/parent/sockets.h"
 #include "tests/unit/fakemanager.h"
 
@@ -305,6 +306,47 @@ START_TEST(profile_is_sorted_and_bounded)
 	ck_assert_ptr_null(
 	    json_object_get(json_array_get(json_object_get(p, "functions"), 0), "hot"));
 	json_decref(p);
+}
+END_TEST
+
+/* Whoever wrote a program chose its names, and how much there is of it. */
+START_TEST(profiles_of_giants_are_bounded)
+{
+	struct store_module row = {.id = 1, .path = "/p"};
+	struct profile p = {0};
+	struct profile_func *f;
+	uint32_t i, b;
+	char *name = xmalloc(100001);
+	size_t hot = 0;
+	json_t *j, *list;
+	char *text;
+
+	memset(name, 'x', 100000);
+	name[100000] = '\0';
+	for (i = 0; i < 40; i++) {
+		struct hash128 k = hash_bytes(&i, sizeof i);
+
+		f = profile_put(&p, &k, name, name, name, 1000);
+		for (b = 0; b < 1000; b++)
+			profile_add(f, b, 100 - i, 1000, 1e9);
+		profile_add_edge(f, 5, 6, 2, 1000, 1e9);
+		for (b = 0; b < 10; b++)
+			profile_add_call(f, b, &k, 1, 1000, 1e9);
+	}
+	j = json_profile(&row, &p, 1000, 1e9, 1000, 1000);
+	list = json_object_get(j, "functions");
+	ck_assert_uint_eq(json_array_size(list), 40);
+	for (i = 0; i < 40; i++)
+		hot += json_array_size(json_object_get(json_array_get(list, i), "hot"));
+	ck_assert_uint_eq(hot, 10000);
+	ck_assert_uint_eq(json_array_size(json_object_get(json_array_get(list, 9), "callers")), 4);
+	ck_assert_uint_eq(json_array_size(json_object_get(json_array_get(list, 9), "hot")), 1000);
+	text = json_dumps(j, JSON_COMPACT);
+	ck_assert_uint_lt(strlen(text), 4 << 20);
+	free(text);
+	json_decref(j);
+	profile_free(&p);
+	free(name);
 }
 END_TEST
 
@@ -689,6 +731,7 @@ int main(void)
 	tcase_add_test(t, modules_are_shown_to_their_owner);
 	tcase_add_test(t, another_users_module_is_nowhere);
 	tcase_add_test(t, profile_is_sorted_and_bounded);
+	tcase_add_test(t, profiles_of_giants_are_bounded);
 	tcase_add_test(t, explain_has_every_rung);
 	tcase_add_test(t, lists_filter_and_bound);
 	tcase_add_test(t, changes_begin_and_conflict);
