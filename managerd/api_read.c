@@ -1,5 +1,6 @@
 #include "managerd/api_parts.h"
 #include "managerd/cycle.h"
+#include "managerd/edit.h"
 #include "managerd/json.h"
 
 #include <string.h>
@@ -96,13 +97,17 @@ enum http_verdict api_get_samples(struct call *c)
 	struct manager *m = c->api->m;
 	struct profile p = {0};
 	struct err e;
+	int rc;
 
 	if (manager_profile(m, c->module->id, &p, &e) < 0)
 		return api_internal(c, &e);
+	rc = edit_print_samples(
+	    &p, now_ms(), manager_conf(m)->profile.half_life_s, &c->rp->body, &e);
+	profile_free(&p);
+	if (rc)
+		return api_internal(c, &e);
 	c->rp->status = 200;
 	c->rp->type = "text/plain; charset=utf-8";
-	profile_print(&p, now_ms(), manager_conf(m)->profile.half_life_s, &c->rp->body);
-	profile_free(&p);
 	return HTTP_REPLY;
 }
 

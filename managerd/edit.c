@@ -272,6 +272,37 @@ static void on_read(uv_stream_t *h, ssize_t n, const uv_buf_t *b)
 
 /* ---- the beginning ---- */
 
+/* Of the lines of a function, at most. */
+static size_t text_size(const struct profile *p, const struct profile_func *f)
+{
+	enum { LINE = 80, CALLEE = 40 }; /* without names */
+	size_t name = strlen(f->name) + LINE, n = f->edge.n + f->came.n, size, i;
+	const struct profile_func *callee;
+
+	for (i = 0; i < f->nblock; i++)
+		n += f->block[i] > 0;
+	size = n * name;
+	for (i = 0; i < f->call.n; i++) {
+		callee = profile_get(p, &f->call.v[i].callee);
+		size += callee ? name + strlen(callee->name) + CALLEE : 0;
+	}
+	return size;
+}
+
+int edit_print_samples(const struct profile *p, int64_t now_ms, double half_life_s,
+    struct buf *out, struct err *e)
+{
+	size_t i, size = 0;
+
+	for (i = 0; i < p->func.n; i++)
+		size += text_size(p, &p->func.v[i]);
+	if (size > EDIT_SAMPLES_MAX)
+		return err_set(e, "samples: their text may have more than %d bytes",
+		    EDIT_SAMPLES_MAX);
+	profile_print(p, now_ms, half_life_s, out);
+	return 0;
+}
+
 static int samples_file(const struct edit_request *q, struct err *e)
 {
 	int fd;

@@ -12,6 +12,7 @@
 #include "common/buildid.h"
 #include "common/err.h"
 #include "common/mem.h"
+#include "managerd/merge.h"
 #include "managerd/priv.h"
 
 #include <stdbool.h>
@@ -37,6 +38,11 @@ struct edit_request {
 };
 
 enum { EDIT_SAMPLES_MAX = 256 << 20, EDIT_OUT_MAX = 1 << 20, EDIT_ERR_MAX = 64 << 10 };
+
+/* The text of the samples file, as of now. -1: it might be longer than EDIT_SAMPLES_MAX:
+ * each line has the names of functions, which are an artifact's. */
+int edit_print_samples(const struct profile *p, int64_t now_ms, double half_life_s,
+    struct buf *out, struct err *e);
 
 struct edit_score {
 	double exttsp, taken, total;

@@ -73,7 +73,9 @@ static int start_job(struct manager *m, struct module *mod, enum edit_kind kind,
 	    .deadline_s = m->o.conf->edit.deadline_s};
 
 	if (kind != EDIT_VERIFY) {
-		profile_print(&w->used, manager_now_ms(), manager_half_life(m), &samples);
+		if (edit_print_samples(
+			&w->used, manager_now_ms(), manager_half_life(m), &samples, e))
+			return -1;
 		q.samples = samples.p;
 		q.nsamples = samples.n;
 	}

@@ -315,6 +315,34 @@ START_TEST(what_cannot_begin_is_one_error)
 }
 END_TEST
 
+/* A name of a megabyte is in the line of each block. */
+START_TEST(samples_are_bounded_before_they_are_printed)
+{
+	struct hash128 key = hash_bytes("f", 1);
+	struct profile p = {0};
+	struct profile_func *f;
+	struct buf out = {0};
+	char *name = xmalloc((1 << 20) + 1);
+	struct err e;
+	uint32_t i;
+
+	memset(name, 'x', 1 << 20);
+	name[1 << 20] = '\0';
+	f = profile_put(&p, &key, name, "a.c", NULL, 1000);
+	for (i = 0; i < 10; i++)
+		profile_add(f, i, 1, 1000, 1e9);
+	ck_assert_int_eq(edit_print_samples(&p, 1000, 1e9, &out, &e), 0);
+	ck_assert_uint_gt(out.n, 10 << 20);
+	buf_free(&out);
+	for (; i < 300; i++)
+		profile_add(f, i, 1, 1000, 1e9);
+	ck_assert_int_eq(edit_print_samples(&p, 1000, 1e9, &out, &e), -1);
+	ck_assert_uint_eq(out.n, 0);
+	profile_free(&p);
+	free(name);
+}
+END_TEST
+
 START_TEST(verify_has_one_log)
 {
 	struct edit_request q = {.kind = EDIT_VERIFY, .build = 7, .deadline_s = 20};
@@ -352,6 +380,7 @@ int main(void)
 	tcase_add_test(t, cpu_time_of_the_job_is_seen);
 	tcase_add_test(t, what_cannot_begin_is_one_error);
 	tcase_add_test(t, verify_has_one_log);
+	tcase_add_test(t, samples_are_bounded_before_they_are_printed);
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);
 	srunner_run_all(sr, CK_NORMAL);
