@@ -22,6 +22,7 @@ enum {
 struct slot {
 	bool used;
 	uid_t uid;
+	size_t held; /* bytes of its answer */
 };
 
 /* One request between MHD's calls. */
@@ -41,7 +42,7 @@ struct http {
 	uv_timer_t timer;
 	int fd, handles;
 	bool closing;
-	char *busy;
+	char *busy, *busy_body; /* with its head, and without */
 	http_answer *answer;
 	void *arg;
 	struct slot slot[HTTP_CONNECTIONS], *incoming;
@@ -63,6 +64,11 @@ static enum MHD_Result add_param(
 	return MHD_YES;
 }
 
+static struct slot *slot_of(struct MHD_Connection *conn)
+{
+	return MHD_get_connection_info(conn, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
+
 static void begin(struct conversation *c, struct MHD_Connection *conn, const char *method)
 {
 	struct http_request *rq = &c->rq;
@@ -71,9 +77,7 @@ static void begin(struct conversation *c, struct MHD_Connection *conn, const cha
 	c->begun = true;
 	c->connection = conn;
 	rq->method = strcmp(method, "HEAD") == 0 ? "GET" : method;
-	rq->uid = ((struct slot *)MHD_get_connection_info(conn, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
-		       ->socket_context)
-		      ->uid;
+	rq->uid = slot_of(conn)->uid;
 	rq->content_type = MHD_lookup_connection_value(conn, MHD_HEADER_KIND, "Content-Type");
 	MHD_get_connection_values(conn, MHD_GET_ARGUMENT_KIND, add_param, rq);
 	length = MHD_lookup_connection_value(conn, MHD_HEADER_KIND, "Content-Length");
@@ -93,15 +97,29 @@ static bool take_body(struct conversation *c, const char *p, size_t n)
 	return c->discarded <= DISCARD_MAX;
 }
 
+/* Whether this user reads no answers and asks for more. */
+static bool hoards(const struct http *h, uid_t uid)
+{
+	size_t held = 0;
+	unsigned i;
+
+	for (i = 0; i < HTTP_CONNECTIONS; i++)
+		if (h->slot[i].used && h->slot[i].uid == uid)
+			held += h->slot[i].held;
+	return uid != 0 && held > HTTP_HELD;
+}
+
 static enum MHD_Result send_reply(struct MHD_Connection *conn, struct http_reply *rp)
 {
 	struct MHD_Response *r;
 	enum MHD_Result ok;
 
-	r = MHD_create_response_from_buffer(rp->body.n, rp->body.p, MHD_RESPMEM_MUST_COPY);
-	buf_free(&rp->body);
-	if (!r)
+	slot_of(conn)->held = rp->body.n;
+	r = MHD_create_response_from_buffer(rp->body.n, rp->body.p, MHD_RESPMEM_MUST_FREE);
+	if (!r) {
+		buf_free(&rp->body);
 		return MHD_NO;
+	}
 	MHD_add_response_header(r, "Content-Type", rp->type);
 	MHD_add_response_header(r, "Cache-Control", "no-store");
 	if (rp->allow)
@@ -133,6 +151,11 @@ static enum MHD_Result finish(struct http *h, struct conversation *c)
 {
 	struct http_reply rp = {.status = 500, .type = "application/json"};
 
+	if (hoards(h, c->rq.uid)) {
+		rp.status = 503;
+		buf_str(&rp.body, h->busy_body);
+		return send_reply(c->connection, &rp);
+	}
 	c->rq.expired = h->closing || (c->deadline && uv_now(h->loop) >= c->deadline);
 	if (h->answer(&c->rq, &rp, h->arg) == HTTP_REPLY)
 		return send_reply(c->connection, &rp);
@@ -178,6 +201,8 @@ static void on_completed(
 
 	if (!c)
 		return;
+	if (c->begun)
+		slot_of(conn)->held = 0;
 	arena_free(&c->rq.mem);
 	buf_free(&c->rq.body);
 	free(c);
@@ -385,6 +410,7 @@ struct http *http_open(
 		return NULL;
 	}
 	h->busy = busy_answer(busy_body);
+	h->busy_body = xstrdup(busy_body);
 	listen(fd, BACKLOG);
 	watch(h, &h->listen_poll, h->fd, on_listen);
 	watch(h, &h->mhd_poll, info->epoll_fd, on_mhd);
@@ -401,6 +427,7 @@ static void on_handle_closed(uv_handle_t *handle)
 	if (--h->handles > 0)
 		return;
 	free(h->busy);
+	free(h->busy_body);
 	free(h);
 }
 

@@ -19,6 +19,7 @@ enum {
 	HTTP_MAX_QUERY = 16, /* parameters of one request */
 	HTTP_CONNECTIONS = 64,
 	HTTP_PER_USER = 32, /* of them, for each uid but root */
+	HTTP_HELD = 64 << 20, /* bytes of answers that a user but root has not read yet, for another */
 	HTTP_SILENCE_S = 10 /* a connection without a byte for so long is closed */
 };
 
@@ -61,7 +62,7 @@ struct http;
 /*
  * Serves what comes in at fd, a listening Unix socket (closed by http_close),
  * not blocking. busy_body is what one gets with 503 when there are too many
- * connections. On error fd stays the caller's.
+ * connections, or answers that are not read. On error fd stays the caller's.
  */
 struct http *http_open(
     uv_loop_t *loop, int fd, const char *busy_body, http_answer *answer, void *arg, struct err *e);

@@ -668,6 +668,32 @@ START_TEST(one_user_cannot_take_all_places)
 }
 END_TEST
 
+/* Who asks for much and reads nothing of it gets no more. */
+START_TEST(answers_that_are_not_read_are_bounded)
+{
+	static const char ask[] = "GET /v1/modules/-/samples?path=/home/ann/bin/lua HTTP/1.1\r\n"
+				  "Host: x\r\nConnection: close\r\n\r\n";
+	int fd[2], i, k;
+
+	if (peer != 65534)
+		return; /* root alone is another user, too */
+	manager.giant = 40 << 20;
+	for (i = 0; i < 2; i++) {
+		fd[i] = connect_as(peer);
+		put(fd[i], ask, strlen(ask));
+		for (k = 0; k < 10; k++)
+			uv_run(&loop, UV_RUN_NOWAIT);
+	}
+	expect_error("GET /v1/status", "", 503, "busy");
+	json_decref(ask_as(peer - 1, 200, "GET /v1/status", ""));
+	for (i = 0; i < 2; i++)
+		close(fd[i]);
+	for (i = 0; i < 10; i++)
+		uv_run(&loop, UV_RUN_NOWAIT);
+	json_decref(get("/v1/status"));
+}
+END_TEST
+
 START_TEST(a_thousand_connections)
 {
 	struct rlimit files;
@@ -746,6 +772,7 @@ int main(void)
 	tcase_add_test(t, garbage_is_survived);
 	tcase_add_test(t, huge_headers_are_refused);
 	tcase_add_test(t, one_user_cannot_take_all_places);
+	tcase_add_test(t, answers_that_are_not_read_are_bounded);
 	tcase_add_test(t, a_thousand_connections);
 	tcase_add_test(t, metrics_are_prometheus_text);
 	suite_add_tcase(s, t);
