@@ -341,6 +341,7 @@ void cycle_turn(struct manager *m)
 
 	if (m->stopping)
 		return;
+	looks_turn(m->looks);
 	table_turn(m);
 	c = change_next(m);
 	if (m->work.step != STEP_NONE) {

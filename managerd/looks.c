@@ -7,7 +7,8 @@
 struct entry {
 	struct look q; /* its path is the entry's own */
 	struct looks *of;
-	uint64_t task; /* 0 = it waits */
+	uint64_t task; /* 0 = it waits … */
+	bool refused;  /* … for looks_turn() */
 };
 
 struct looks {
@@ -117,7 +118,7 @@ static struct entry *next(struct looks *l)
 	for (i = 0; i < l->entry.n; i++) {
 		x = l->entry.v[i];
 		last = x->task ? 0 : turns_last(&l->turns, x->q.uid);
-		if (x->task || (best && last >= at) ||
+		if (x->task || x->refused || (best && last >= at) ||
 		    *of_user(&l->busy, x->q.uid) >= LOOKS_AT_ONCE_OF_USER)
 			continue;
 		best = x;
@@ -142,7 +143,32 @@ static void start(struct looks *l)
 			continue;
 		}
 		log_warn("%s: not looked at: %s", x->q.path, e.text);
+		x->refused = true;
+	}
+}
+
+static struct entry *first_refused(const struct looks *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->entry.n; i++)
+		if (l->entry.v[i]->refused)
+			return l->entry.v[i];
+	return NULL;
+}
+
+void looks_turn(struct looks *l)
+{
+	static const struct priv_looked later = {.status = PRIV_LATER,
+	    .why = "the privileged parent has too much to do",
+	    .artifact = "",
+	    .refused = ""};
+	struct entry *x;
+
+	while ((x = first_refused(l))) {
 		take_out(l, x);
+		x->q.nasked = 0; /* nothing is known of those */
+		l->fn(l->arg, &x->q, &later);
 		entry_free(x);
 	}
 }
@@ -172,6 +198,8 @@ bool looks_ask(struct looks *l, const struct look *q)
 		/* A full one with a judgement, where it is not too late for that. */
 		x->q.shallow &= x->task || q->shallow;
 		x->q.judge |= !x->task && q->judge;
+		x->refused = false;
+		start(l);
 		return true;
 	}
 	if (l->entry.n >= LOOKS_MAX || *of_user(&l->all, q->uid) >= LOOKS_MAX_OF_USER)
@@ -191,6 +219,6 @@ size_t looks_awaited(const struct looks *l)
 	size_t i, n = 0;
 
 	for (i = 0; i < l->entry.n; i++)
-		n += l->entry.v[i]->q.awaited;
+		n += l->entry.v[i]->q.awaited && !l->entry.v[i]->refused;
 	return n;
 }

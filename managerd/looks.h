@@ -28,7 +28,7 @@ struct look {
 	bool awaited; /* a batch waits for it */
 };
 
-/* From priv_dispatch(); both live until it returns. True: what it says is still worked on,
+/* From priv_dispatch() or looks_turn(); both live until it returns. True: what it says is still worked on,
  * and its place is taken until looks_done(). */
 typedef bool looks_fn(void *arg, const struct look *l, const struct priv_looked *r);
 
@@ -40,6 +40,8 @@ void looks_free(struct looks *l);
 /* Copies what q names; one of the same path that waits or is under way takes up
  * its build and whether it is awaited. False: there is no room. */
 bool looks_ask(struct looks *l, const struct look *q);
+/* Answers those that the parent has refused to begin: PRIV_LATER. From the loop. */
+void looks_turn(struct looks *l);
 /* Frees the place of a look of this user. */
 void looks_done(struct looks *l, uint32_t uid);
 /* How many are awaited. */

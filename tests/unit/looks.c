@@ -8,11 +8,13 @@ static struct looks *looks;
 static unsigned ended;
 static bool keeps; /* the place */
 static struct look last;
+static enum priv_look status; /* of it */
 static char order[64];
 
 static bool looked(void *arg, const struct look *l, const struct priv_looked *r)
 {
 	last = *l;
+	status = r->status;
 	if (ended < sizeof order - 1)
 		order[ended] = (char)('a' + l->uid % 26);
 	ended++;
@@ -138,12 +140,23 @@ START_TEST(queues_are_bounded)
 }
 END_TEST
 
-START_TEST(refusals_are_forgotten)
+/* What the parent does not begin is answered all the same: a decision waits for it. */
+START_TEST(refusals_are_answered)
 {
 	priv->refuse = 1;
 	ask(1, 0, false, 1);
 	ck_assert_uint_eq(looks_awaited(looks), 0);
 	ask(1, 0, false, 1);
+	ck_assert_uint_eq(looks_awaited(looks), 1);
+	looks_turn(looks);
+	ck_assert_uint_eq(ended, 0);
+	priv->refuse = 1;
+	ask(1, 1, false, 1);
+	ck_assert_uint_eq(ended, 0);
+	looks_turn(looks);
+	ck_assert_uint_eq(ended, 1);
+	ck_assert_int_eq(status, PRIV_LATER);
+	ck_assert_uint_eq(last.nasked, 0);
 	ck_assert_uint_eq(looks_awaited(looks), 1);
 }
 END_TEST
@@ -161,7 +174,7 @@ int main(void)
 	tcase_add_test(t, few_at_once);
 	tcase_add_test(t, one_of_each_path);
 	tcase_add_test(t, queues_are_bounded);
-	tcase_add_test(t, refusals_are_forgotten);
+	tcase_add_test(t, refusals_are_answered);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);
 	failed = srunner_ntests_failed(r);
