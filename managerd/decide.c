@@ -150,9 +150,13 @@ static void cooled_down(const struct conf *c, const struct decide_in *in, struct
 		pass(s, "swapped %s ago", span(in->since_swap_s, since));
 }
 
+/* All are remembered and counted at each decision about anybody's module: not even who
+ * asks may have them made without end, a broken artifact after the other. */
+enum { ASKED_PER_DAY = 5000 };
+
 static void edits_left(const struct conf *c, const struct decide_in *in, struct rung_step *s)
 {
-	if (in->asked)
+	if (in->asked && in->edits_today < ASKED_PER_DAY)
 		skip(s, "a person asks for it");
 	else if (below(s, in->edits_today, (double)c->decide.edits_per_day))
 		pass(s, "%u edits of uid %u's programs in the last 24 h", in->edits_today,

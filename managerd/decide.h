@@ -59,7 +59,7 @@ struct decide_in {
 	unsigned edits_today; /* … and edits of their modules in the last 24 h */
 	bool idle;
 	const char *idle_text;
-	bool asked;  /* a person asked: rungs 7, 8, 9 are skipped */
+	bool asked;  /* a person asked: rungs 7, 8 (to 5000 edits), 9 are skipped */
 	bool forced; /* and with force: rungs 5 and 6 as well */
 };
 
