@@ -1,5 +1,6 @@
 #include "managerd/module_parts.h"
 
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,22 +12,25 @@ static const char deleted[] = " (deleted)";
 
 /* ---- what was looked at in vain: time in s << 8 | doublings ---- */
 
-static struct buf unfit_key(const char *path, const struct build_id *id)
+/* Paths may be long, and there may be many; and nobody is to have another's looks put off. */
+static struct hash128 unfit_key(const char *path, const struct build_id *id)
 {
-	struct buf key = {0};
+	crypto_generichash_state s;
+	struct hash128 key;
 
-	buf_add(&key, path, strlen(path) + 1);
-	buf_add(&key, id->b, id->n);
+	crypto_generichash_init(&s, NULL, 0, sizeof key.b);
+	crypto_generichash_update(&s, (const uint8_t *)path, strlen(path) + 1);
+	crypto_generichash_update(&s, id->b, id->n);
+	crypto_generichash_final(&s, key.b, sizeof key.b);
 	return key;
 }
 
 static enum wanted look_wanted(
     const struct modules *ms, const char *path, const struct build_id *id, int64_t now_ms)
 {
-	struct buf key = unfit_key(path, id);
-	uint64_t *at = htab_get(&ms->unfit, key.p, key.n);
+	struct hash128 key = unfit_key(path, id);
+	uint64_t *at = htab_get(&ms->unfit, key.b, sizeof key.b);
 
-	buf_free(&key);
 	if (!at)
 		return LOOK_FULL;
 	return *at >> DOUBLINGS_BITS > (uint64_t)(now_ms / 1000) ? LOOK_NOT : LOOK_SHALLOW;
@@ -35,14 +39,13 @@ static enum wanted look_wanted(
 void modules_note_unfit(
     struct modules *ms, const char *path, const struct build_id *id, int64_t now_ms)
 {
-	struct buf key = unfit_key(path, id);
+	struct hash128 key = unfit_key(path, id);
 	uint64_t *at, doublings, wait;
 	bool fresh;
 
 	if (ms->unfit.n > 4 * MODULES_MAX)
 		htab_free(&ms->unfit);
-	at = htab_put(&ms->unfit, key.p, key.n, &fresh);
-	buf_free(&key);
+	at = htab_put(&ms->unfit, key.b, sizeof key.b, &fresh);
 	doublings = fresh ? 0 : *at & ((1 << DOUBLINGS_BITS) - 1);
 	wait = LOOK_AGAIN_S << doublings;
 	if (wait < LOOK_AGAIN_MAX_S)

@@ -103,7 +103,7 @@ struct modules {
 	char *tables; /* folder of witness tables (managerd/tables.h), owned; NULL = none */
 	VEC(struct module *) module;
 	struct htab by_path, by_id; /* index + 1 */
-	struct htab unfit;   /* path, NUL, build-id -> when to look again, module_find.c */
+	struct htab unfit;   /* hash of path and build-id -> when to look again, module_find.c */
 	struct htab crowded; /* uids that were told that they have too many modules */
 	size_t bytes;
 	uint64_t clock;
