@@ -49,9 +49,35 @@ void cycle_idle_changed(enum idle_state s, void *manager)
 
 /* ---- looks ---- */
 
+/* A look that has ended, and what the pool makes of it. */
+struct learn {
+	struct manager *m;
+	struct look look;
+	struct priv_looked r; /* path, strings and blobs are its own, in mem */
+	struct arena mem;
+	struct joined j;
+	struct err why;
+	int rc; /* of module_join() */
+};
+
+bool cycle_learning(const struct manager *m, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < m->learn.n; i++)
+		if (!strcmp(m->learn.v[i]->look.path, path))
+			return true;
+	return false;
+}
+
 bool cycle_look(struct manager *m, const struct module *mod)
 {
-	return !m->stopping && looks_ask(m->looks, &(struct look){.path = mod->row.path,
+	if (m->stopping)
+		return false;
+	/* A later look might be learned from before. */
+	if (cycle_learning(m, mod->row.path))
+		return true;
+	return looks_ask(m->looks, &(struct look){.path = mod->row.path,
 						       .uid = mod->row.uid,
 						       .judge = true,
 						       .hint = {mod->row.current, mod->row.origin}});
@@ -77,27 +103,6 @@ static void ask_look(struct manager *m, struct module *mod, struct change_entry 
 		mod->look = LOOK_ASKED;
 	else
 		put_off(m, mod, "too many files wait to be looked at");
-}
-
-/* A look that has ended, and what the pool makes of it. */
-struct learn {
-	struct manager *m;
-	struct look look;
-	struct priv_looked r; /* path, strings and blobs are its own, in mem */
-	struct arena mem;
-	struct joined j;
-	struct err why;
-	int rc; /* of module_join() */
-};
-
-bool cycle_learning(const struct manager *m, const char *path)
-{
-	size_t i;
-
-	for (i = 0; i < m->learn.n; i++)
-		if (!strcmp(m->learn.v[i]->look.path, path))
-			return true;
-	return false;
 }
 
 void cycle_loaded(void *manager)
