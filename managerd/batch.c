@@ -165,24 +165,41 @@ static int prepare(struct manager *m, const struct wire_batch *b, bool over, str
 	struct build *build;
 	enum wanted wanted = LOOK_NOT;
 	enum found found;
-	bool wait = false;
+	bool wait;
 	uint32_t i;
 
-	for (i = 0; i < b->nmodule; i++) {
+	if (b->session != m->load_session || b->seq != m->load_seq) {
+		m->load_session = b->session;
+		m->load_seq = b->seq;
+		m->load_from = 0;
+		m->load_wait = false;
+	}
+	for (i = m->load_from; i < b->nmodule; i++) {
 		found = modules_find(&m->modules, b->module[i].path, &b->module[i].id, now, &mod,
 		    &build, over ? NULL : &wanted, e);
-		if (found == FOUND_ERROR)
+		if (found == FOUND_ERROR) {
+			m->load_from = 0;
 			return -1;
-		wait |= found == FOUND_LOADING;
+		}
+		m->load_wait |= found == FOUND_LOADING;
 		if (wanted != LOOK_NOT)
-			wait |= ask(m, &b->module[i], mod, wanted);
+			m->load_wait |= ask(m, &b->module[i], mod, wanted);
 		if (uv_hrtime() - begin > TURN_NS && i + 1 < b->nmodule &&
 		    m->load_turns++ < LOAD_TURNS_MAX) {
+			m->load_from = i + 1;
 			m->resume = true;
 			cycle_soon(m);
 			return 1;
 		}
 	}
+	wait = m->load_wait && !over;
+	/* What an early turn began may be there by now, and nothing more to come. */
+	if (wait && m->load_turns && !looks_awaited(m->looks) && !m->learn.n) {
+		m->resume = true;
+		cycle_soon(m);
+	}
+	m->load_from = 0;
+	m->load_wait = false;
 	m->load_turns = 0;
 	return wait;
 }

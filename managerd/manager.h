@@ -78,7 +78,10 @@ struct manager {
 	struct observe_count observed; /* since the manager started */
 	bool in_batch; /* batches were taken that are not committed */
 	bool resume;   /* a batch waits for the next turn */
-	unsigned load_turns; /* that it has waited for */
+	unsigned load_turns; /* that it has waited for … */
+	uint64_t load_session, load_seq;
+	uint32_t load_from;  /* … and how many of its modules were seen to in those */
+	bool load_wait;      /* … of which some have to be waited for */
 	bool stopping, resting; /* resting: all handles are closed */
 	bool checkpointing;     /* of the store, in the pool */
 };
