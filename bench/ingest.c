@@ -64,7 +64,7 @@ static void make_module(struct store *s, const char *path, const struct build_id
 	must(map_table_end(&t, &e), &e);
 	must(store_put_module(s, &m, &e), &e);
 	map_table_encode(&t, &blob);
-	must(store_put_table(s, id, blob.p, blob.n, &e), &e);
+	must(store_put_table(s, m.id, id, blob.p, blob.n, &e), &e);
 	blob.n = 0;
 	blockmap_encode(&map, &blob);
 	b.map = blob.p;
@@ -159,7 +159,7 @@ static void take_in(struct manager *m, const struct load *l, const char *path,
 		must(wire_get_batch(frame.p, frame.n, &a, &got, &e), &e);
 		if (i >= 0)
 			decode += cpu_s() - t;
-		must(batch_take(m, &hello, &got, &e), &e);
+		must(batch_take(m, &hello, &got, true, &e), &e);
 		if (i < 0 || i % l->group == l->group - 1)
 			must(batch_commit(m, &e), &e);
 		if (i >= 0)
@@ -185,7 +185,7 @@ static void make_table(const char *dir, const struct build_id *id)
 	static const uint8_t kind[] = {UOP_MOV, UOP_ADD, UOP_SUB, UOP_CMP, UOP_END};
 	struct uops u = {0};
 	struct buf bytes = {0};
-	char *made = xasprintf("%s/made", dir), *to = xasprintf("%s/witness", dir);
+	char *to = xasprintf("%s/witness", dir);
 	uint32_t f, k, i;
 	char name[32];
 	struct err e;
@@ -212,11 +212,9 @@ static void make_table(const char *dir, const struct build_id *id)
 	}
 	uops_sort(&u);
 	uops_encode(&u, &bytes);
-	must(publish_bytes(made, bytes.p, bytes.n, 0600, &e), &e);
-	must(tables_take(to, module_id("/opt/bench/prog"), id, made, &e), &e);
+	must(tables_take(to, module_id("/opt/bench/prog"), id, bytes.p, bytes.n, &e), &e);
 	uops_free(&u);
 	buf_free(&bytes);
-	free(made);
 	free(to);
 }
 
@@ -260,7 +258,7 @@ static void take_registers(struct manager *m, const struct build_id *id)
 		a = (struct arena){0};
 		t = cpu_s();
 		must(wire_get_batch(frame.p, frame.n, &a, &got, &e), &e);
-		must(batch_take(m, &(struct wire_hello){.source = WIRE_SRC_TICK}, &got, &e), &e);
+		must(batch_take(m, &(struct wire_hello){.source = WIRE_SRC_TICK}, &got, true, &e), &e);
 		must(batch_commit(m, &e), &e);
 		wire_wipe_regs(&got);
 		arena_free(&a);
@@ -303,7 +301,7 @@ int main(int argc, char **argv)
 		must(-1, &e);
 	build_id_parse("0102030405060708", &id);
 	make_module(m.store, "/opt/bench/prog", &id);
-	must(modules_open(&m.modules, m.store, &conf, &e), &e);
+	must(modules_open(&m.modules, m.store, NULL, &conf, &e), &e);
 	printf("Taking samples in: decode, map, merge, store (program of %d blocks)\n\n"
 	       "%-46s %9s %9s %10s %10s %8s %8s\n",
 	    FUNCTIONS * BLOCKS, "a batch is", "samples", "entries", "M samples", "M entries",
