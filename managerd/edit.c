@@ -279,7 +279,7 @@ static size_t text_size(const struct profile *p, const struct profile_func *f)
 	size_t name = strlen(f->name) + LINE, n = f->edge.n + f->came.n, size, i;
 	const struct profile_func *callee;
 
-	for (i = 0; i < f->nblock; i++)
+	for (i = 0; f->block && i < f->nblock; i++)
 		n += f->block[i] > 0;
 	size = n * name;
 	for (i = 0; i < f->call.n; i++) {

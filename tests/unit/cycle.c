@@ -414,7 +414,7 @@ START_TEST(work_ends_with_the_ownership)
 	struct fake_file *f = program(1000, 0, 3);
 	unsigned looks;
 
-	priv->script = "sleep 0.2; " ANSWER;
+	priv->script = "sleep 0.2; " ANSWER("0.25");
 	send_batch(1000, 1);
 	acknowledged();
 	turn_until(editing, 20);

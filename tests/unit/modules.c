@@ -408,6 +408,7 @@ START_TEST(another_owner_starts_afresh)
 	struct build_id nine = {1, {9}};
 	struct store_event *ev;
 	struct buf made;
+	struct blob table;
 	struct arena a = {0};
 	struct module *m;
 	size_t n;
@@ -421,7 +422,8 @@ START_TEST(another_owner_starts_afresh)
 	f->held = true;
 	ms.tables = xasprintf("%s/witness", dir);
 	made = make_table();
-	module_take_table(&ms, m, made.p, made.n);
+	table = memblob(made.p, made.n);
+	module_take_table(&ms, m, &table);
 	buf_free(&made);
 	ck_assert(module_has_table(&ms, m));
 	ck_assert_int_eq(module_save(&ms, m, &e), 0);
