@@ -85,13 +85,22 @@ char *module_path(const struct modules *ms, const char *path)
 	return NULL;
 }
 
+/* Batches may name more than there is room for; what they touched stays until they are
+ * committed. */
+static bool room_to_load(struct modules *ms, const struct module *m)
+{
+	if (!m->bytes && ms->bytes > 2 * (size_t)MODULES_MEMORY)
+		modules_trim(ms, m);
+	return m->bytes || ms->bytes <= 2 * (size_t)MODULES_MEMORY;
+}
+
 enum found modules_find(struct modules *ms, const char *path, const struct build_id *id,
     int64_t now_ms, struct module **mod, struct build **build, enum wanted *look, struct err *e)
 {
 	char *clean = module_path(ms, path);
 	enum found rc = FOUND_OUTSIDE;
 	struct module *m;
-	int loading = 0;
+	int loading = 0; /* or it cannot be now */
 
 	*mod = NULL;
 	*build = NULL;
@@ -101,8 +110,8 @@ enum found modules_find(struct modules *ms, const char *path, const struct build
 		return FOUND_OUTSIDE;
 	m = *mod = modules_of_path(ms, clean);
 	if (m && (m->row.state != MODULE_NO_ARTIFACT || m->row.artifact) &&
-	    (module_load(ms, m, e) ||
-		(loading = module_load_build(ms, m, id, look != NULL, build, e)) < 0))
+	    !(loading = !room_to_load(ms, m)) &&
+	    (module_load(ms, m, e) || (loading = module_load_build(ms, m, id, build, e)) < 0))
 		rc = FOUND_ERROR;
 	else if (loading)
 		rc = FOUND_LOADING;

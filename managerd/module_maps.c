@@ -291,7 +291,27 @@ struct build_work {
 	int rc;
 	struct err why;
 	bool pool;
+	uint32_t uid; /* of the module's owner */
 };
+
+/* One user's programs, however many and large, keep neither memory nor the pool from others. */
+static bool may_load(const struct modules *ms, uint32_t uid)
+{
+	unsigned i;
+
+	for (i = 0; i < ms->nloading && ms->loading[i] != uid; i++)
+		;
+	return i == ms->nloading && i < MODULES_LOADING;
+}
+
+static void end_loading(struct modules *ms, uint32_t uid)
+{
+	unsigned i;
+
+	for (i = 0; ms->loading[i] != uid; i++)
+		;
+	ms->loading[i] = ms->loading[--ms->nloading];
+}
 
 static void run_build(void *arg)
 {
@@ -309,6 +329,8 @@ static void build_ready(void *arg)
 	struct modules *ms = w->ms;
 	struct module *m = modules_get(ms, w->module);
 
+	if (w->pool)
+		end_loading(ms, w->uid);
 	if (m)
 		m->loading = false;
 	if (m && w->rc)
@@ -325,27 +347,36 @@ static void build_ready(void *arg)
 	free(w);
 }
 
-static int start_build(struct modules *ms, struct module *m, const struct store_build *row,
-    bool pool, struct err *e)
+static int start_build(
+    struct modules *ms, struct module *m, const struct store_build *row, struct err *e)
 {
 	struct build_work *w = xcalloc(1, sizeof *w);
+	bool pool;
 	int rc;
 
 	*w = (struct build_work){.ms = ms, .module = m->row.id, .id = row->id,
-	    .origin = row->origin};
+	    .origin = row->origin, .uid = m->row.uid};
 	rc = store_table(ms->store, m->row.id, &row->origin, &w->table, e);
 	if (rc != 1) {
 		free(w);
 		return rc;
 	}
+	m->large = w->table.n + row->nmap >= MODULE_LONG;
+	pool = ms->loop && m->large;
+	if (pool && !may_load(ms, w->uid)) {
+		buf_free(&w->table);
+		free(w);
+		return 1;
+	}
 	buf_add(&w->map, row->map, row->nmap);
-	w->pool = pool && ms->loop && w->table.n + w->map.n >= MODULE_LONG;
-	m->loading = pool = w->pool;
+	w->pool = m->loading = pool;
+	if (pool)
+		ms->loading[ms->nloading++] = w->uid;
 	pool_run(pool ? ms->loop : NULL, run_build, build_ready, w);
 	return pool;
 }
 
-int module_load_build(struct modules *ms, struct module *m, const struct build_id *id, bool pool,
+int module_load_build(struct modules *ms, struct module *m, const struct build_id *id,
     struct build **b, struct err *e)
 {
 	struct store_build *row;
@@ -356,11 +387,11 @@ int module_load_build(struct modules *ms, struct module *m, const struct build_i
 	*b = find_build(m, id);
 	if (*b)
 		return 0;
-	if (pool && m->loading)
+	if (m->loading || (ms->loop && m->large && !may_load(ms, m->row.uid)))
 		return 1;
 	rc = store_builds(ms->store, m->row.id, id, &a, &row, &n, e);
 	if (rc == 0 && n && row->nmap)
-		rc = start_build(ms, m, row, pool, e);
+		rc = start_build(ms, m, row, e);
 	arena_free(&a);
 	*b = find_build(m, id);
 	return rc;

@@ -29,9 +29,8 @@ void module_count_bytes(struct modules *ms, struct module *m);
 int module_load_origin(struct modules *ms, struct module *m, const struct build_id *id,
     struct origin **o, struct err *e);
 /* A build known to the store, with its map, loaded once. *b = NULL: it is not
- * known, or its map is gone. 1: where pool is true, and it takes long: it is
- * being loaded. */
-int module_load_build(struct modules *ms, struct module *m, const struct build_id *id, bool pool,
+ * known, or its map is gone. 1: it takes long, and is being loaded or waits for it. */
+int module_load_build(struct modules *ms, struct module *m, const struct build_id *id,
     struct build **b, struct err *e);
 /* The module has this table and map now, where it has none of their builds; j is
  * emptied. The build, or NULL where it is one that was there. */

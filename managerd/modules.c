@@ -89,7 +89,7 @@ void modules_trim(struct modules *ms, const struct module *keep)
 		oldest = NULL;
 		for (i = 0; i < ms->module.n; i++) {
 			m = ms->module.v[i];
-			if (m->bytes && m != keep && (!oldest || m->used < oldest->used))
+			if (m->bytes && m != keep && !m->touched && (!oldest || m->used < oldest->used))
 				oldest = m;
 		}
 		if (!oldest)

@@ -31,6 +31,7 @@ enum {
 	MODULE_BLOCKS_MAX = 4 << 20,
 	MODULE_FUNCS_MAX = 1 << 19,
 	MODULE_BYTES_MAX = 32 << 20,
+	MODULES_LOADING = 8,   /* builds that take the pool, at once; of one user one */
 	MODULE_LONG = 256 << 10, /* bytes that take more than a few milliseconds to decode */
 	PAST_BUILDS_KEPT = 16 /* maps of builds that may still run */
 };
@@ -76,6 +77,7 @@ struct module {
 	VEC(struct build) build;
 	size_t bytes;            /* of all that is loaded */
 	bool loading;            /* a build, in the pool */
+	bool large;              /* its last one took MODULE_LONG bytes */
 	uint64_t used;           /* clock of the last use */
 	struct priv_stamp stamp; /* of the file at row.path when it was last looked at */
 	bool stamped;
@@ -106,6 +108,8 @@ struct modules {
 	struct htab unfit;   /* hash of path and build-id -> when to look again, module_find.c */
 	struct htab crowded; /* uids that were told that they have too many modules */
 	size_t bytes;
+	uint32_t loading[MODULES_LOADING]; /* owners of the modules */
+	unsigned nloading;
 	uint64_t clock;
 	uint64_t working; /* of this one's present owner something is being made: it stays; 0 = none */
 };
@@ -125,11 +129,11 @@ enum found {
 	FOUND_MAPPED, /* *mod and *build are set, and the module is loaded */
 	FOUND_STALE,  /* *mod is set; of this build there is no map any more */
 	FOUND_OUTSIDE, /* no artifact; *mod is set when the reason is kept with it */
-	FOUND_LOADING /* mapped, once the pool has loaded it: loaded() follows */
+	FOUND_LOADING /* mapped, once there is room and the pool has loaded it: loaded() follows */
 };
 enum wanted { LOOK_NOT, LOOK_FULL, LOOK_SHALLOW };
 /* The build that samples name. *look (may be NULL): whether only a look at the
- * file can tell more, and which; where it is NULL nothing is loaded in the pool. */
+ * file can tell more, and which. */
 enum found modules_find(struct modules *ms, const char *path, const struct build_id *id,
     int64_t now_ms, struct module **mod, struct build **build, enum wanted *look, struct err *e);
 /* A path as samples name it, as it is looked for: absolute, without what the
@@ -183,7 +187,7 @@ void module_more_table(struct modules *ms, struct module *m, struct origin *o);
 void modules_sweep_tables(struct modules *ms);
 /* Replaces one of the row's own strings. */
 void module_text(const char **field, const char *text);
-/* Frees loaded parts until the bound holds; never those of keep. */
+/* Frees loaded parts until the bound holds; never those of keep, nor what batches touched. */
 void modules_trim(struct modules *ms, const struct module *keep);
 
 #endif

@@ -483,6 +483,50 @@ START_TEST(garbled_answers_are_no_artifact)
 }
 END_TEST
 
+/* A batch that names many large programs gets those that there is room for. */
+START_TEST(batches_load_what_there_is_room_for)
+{
+	enum { FULL = 2 };
+	struct module *m;
+
+	ms.bytes += FULL * (size_t)MODULES_MEMORY + 1; /* of modules that batches touched */
+	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_LOADING);
+	ck_assert(!m->loaded && !m->build.n);
+	ms.bytes -= FULL * (size_t)MODULES_MEMORY + 1;
+	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_MAPPED);
+	/* What is not saved yet is not freed. */
+	m->touched = true;
+	ms.bytes += MODULES_MEMORY;
+	modules_trim(&ms, NULL);
+	ck_assert(m->loaded);
+	m->touched = false;
+	modules_trim(&ms, NULL);
+	ck_assert(!m->loaded);
+	ms.bytes -= MODULES_MEMORY;
+}
+END_TEST
+
+/* The pool loads one large build of a user at a time. */
+START_TEST(one_users_builds_wait_for_each_other)
+{
+	uv_loop_t loop;
+	struct module *m = modules_of_path(&ms, "/known/prog");
+
+	uv_loop_init(&loop);
+	ms.loop = &loop;
+	m->large = true;
+	ms.loading[0] = m->row.uid;
+	ms.nloading = 1;
+	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_LOADING);
+	ck_assert(!m->loading && !m->build.n);
+	ms.loading[0] = m->row.uid + 1;
+	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_MAPPED);
+	ck_assert(!m->large);
+	ck_assert_int_eq(uv_loop_close(&loop), 0);
+	ms.loop = NULL;
+}
+END_TEST
+
 /* A table of a few bytes that stands for gigabytes of counters. */
 START_TEST(giants_are_refused)
 {
@@ -569,6 +613,8 @@ int main(void)
 	tcase_add_test(t, holds_outlive_the_store);
 	tcase_add_loop_test(t, garbled_answers_are_no_artifact, 0, 4);
 	tcase_add_test(t, giants_are_refused);
+	tcase_add_test(t, batches_load_what_there_is_room_for);
+	tcase_add_test(t, one_users_builds_wait_for_each_other);
 	tcase_add_test(t, copied_build_ids_have_tables_of_their_own);
 	tcase_add_test(t, what_was_swapped_in_is_known_at_once);
 	tcase_set_timeout(t, 60);
