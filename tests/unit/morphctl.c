@@ -166,7 +166,7 @@ END_TEST
 START_TEST(json_is_the_api_result)
 {
 	char *t =
-	    run(cmd_status, (struct invocation){.json = true, ONE("8c0a0ff84becb0dd")}, EXIT_DONE);
+	    run(cmd_status, (struct invocation){.json = true, ONE("bbcb57ec2606ae25")}, EXIT_DONE);
 	json_t *j = json_loads(t, 0, NULL);
 
 	ck_assert_str_eq(json_str(j, "path"), "/home/ann/bin/lua");
@@ -205,7 +205,7 @@ END_TEST
 
 START_TEST(explain_shows_the_rung_that_stopped_it)
 {
-	char *t = run(cmd_explain, (struct invocation){ONE("8c0a0ff84becb0dd")}, EXIT_DONE);
+	char *t = run(cmd_explain, (struct invocation){ONE("bbcb57ec2606ae25")}, EXIT_DONE);
 
 	fits(t);
 	expect(t,
@@ -218,7 +218,7 @@ END_TEST
 START_TEST(profile_names_cannot_move_the_cursor)
 {
 	char *t = run(cmd_profile,
-	    (struct invocation){ONE("8c0a0ff84becb0dd"), .given = OPT_BLOCKS}, EXIT_DONE);
+	    (struct invocation){ONE("bbcb57ec2606ae25"), .given = OPT_BLOCKS}, EXIT_DONE);
 
 	fits(t);
 	expect(t, "80.0 %      400       2 / 4  luaV_execute");
@@ -232,7 +232,7 @@ END_TEST
 
 START_TEST(a_profile_is_printed_for_the_editor)
 {
-	struct invocation in = {ONE("8c0a0ff84becb0dd"), .given = OPT_TEXT};
+	struct invocation in = {ONE("bbcb57ec2606ae25"), .given = OPT_TEXT};
 	char *t = run(cmd_profile, in, EXIT_DONE);
 
 	expect(t, " 2 300.000\n");
@@ -259,7 +259,7 @@ END_TEST
 
 START_TEST(history_is_a_table)
 {
-	char *t = run(cmd_history, (struct invocation){ONE("8c0a0ff84becb0dd")}, EXIT_DONE);
+	char *t = run(cmd_history, (struct invocation){ONE("bbcb57ec2606ae25")}, EXIT_DONE);
 
 	fits(t);
 	expect(t, "2026-01-01 00:00:30  swapped  /home/ann/bin/lua   15,000  5.1 %  2.4 s  283 KiB "
@@ -274,7 +274,7 @@ END_TEST
 
 START_TEST(a_change_is_waited_for)
 {
-	struct invocation in = {ONE("8c0a0ff84becb0dd")};
+	struct invocation in = {ONE("bbcb57ec2606ae25")};
 	char *t = run(cmd_reoptimize, in, EXIT_DONE);
 
 	expect(t, "reoptimize of /home/ann/bin/lua: doing, laying out\n");
