@@ -4,6 +4,7 @@
 #include "monitor-client/clock.h"
 #include "monitor-client/lookup.h"
 #include "monitor-client/procfs.h"
+#include "monitor-client/share.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ struct file {
 	char *name;          /* the path without " (deleted)", unless that is the name */
 	struct build_id id;  /* once it is known; n = 0: it has no place */
 	uint32_t hash;
-	size_t refs;
+	size_t refs, bytes;
 	int tries;      /* left to look it up; 0 = done */
 	bool check;     /* its path is to be compared: it is of one mmap, and its forks */
 	uint64_t since; /* when it was; earlier samples may be of what was mapped before */
@@ -56,7 +57,6 @@ struct maps {
 	uint64_t epoch, swept; /* counts losses of side-band; as of the last sweep */
 	uint32_t uid;
 	bool whole_machine;
-	bool complained; /* that there is no room */
 };
 
 struct maps *maps_new(const char *proc, struct lookup *lookup, uint32_t uid, bool whole_machine)
@@ -103,9 +103,9 @@ static uint32_t file_hash(const struct event_map *as)
 	return (h ^ (uint32_t)as->ino) * 16777619u;
 }
 
-static size_t file_bytes(const struct file *f)
+static size_t file_bytes(const char *path)
 {
-	return sizeof *f + strlen(f->as.path) + strlen(f->name);
+	return sizeof(struct file) + 2 * (strlen(path) + 1);
 }
 
 static struct file *file_get(struct maps *m, const struct event_map *as, uint64_t view)
@@ -125,6 +125,7 @@ static struct file *file_get(struct maps *m, const struct event_map *as, uint64_
 	    .as = *as,
 	    .hash = h,
 	    .refs = 1,
+	    .bytes = file_bytes(as->path),
 	    .tries = TRIES,
 	    .check = check};
 	f->as.path = xstrdup(as->path);
@@ -136,7 +137,7 @@ static struct file *file_get(struct maps *m, const struct event_map *as, uint64_
 	}
 	m->files[h % BUCKETS] = f;
 	m->n.files++;
-	m->n.bytes += file_bytes(f);
+	m->n.bytes += f->bytes;
 	return f;
 }
 
@@ -150,7 +151,7 @@ static void file_put(struct maps *m, struct file *f)
 		p = &(*p)->next;
 	*p = f->next;
 	m->n.files--;
-	m->n.bytes -= file_bytes(f);
+	m->n.bytes -= f->bytes;
 	free(f->as.path);
 	free(f->name);
 	free(f);
@@ -198,10 +199,8 @@ static void file_look_up(
 		f->tries = 0;
 		f->since = f->check ? clock_now() : 0;
 		if (f->check && whole) {
-			m->n.bytes -= file_bytes(f);
 			free(f->name);
 			f->name = xstrdup(f->as.path);
-			m->n.bytes += file_bytes(f);
 		}
 		break;
 	case LOOKUP_NONE:
@@ -244,17 +243,6 @@ static void count_ranges(struct maps *m, size_t before, size_t after)
 {
 	m->n.ranges += after - before;
 	m->n.bytes += (after - before) * sizeof(struct range);
-}
-
-static bool has_room(struct maps *m, size_t ranges)
-{
-	if (m->n.bytes + ranges * sizeof(struct range) <= MAPS_BYTES)
-		return true;
-	if (!m->complained)
-		log_warn("%d MiB of mappings are known; further ones are not followed",
-		    MAPS_BYTES >> 20);
-	m->complained = true;
-	return false;
 }
 
 /* Replaces ranges [i, j) by n others. */
@@ -304,20 +292,6 @@ static void range_set(
 	range_splice(m, p, i, j, out, n);
 }
 
-static void range_add(struct maps *m, struct proc *p, const struct event_map *map)
-{
-	struct range r = {.start = map->start, .end = map->end, .pgoff = map->pgoff};
-
-	if (map->end <= map->start)
-		return;
-	if (without_file(map->path) || p->range.n >= MAPS_RANGES || !has_room(m, 1)) {
-		range_set(m, p, map->start, map->end, NULL);
-		return;
-	}
-	r.file = file_get(m, map, p->view);
-	range_set(m, p, map->start, map->end, &r);
-}
-
 static void ranges_drop(struct maps *m, struct proc *p)
 {
 	size_t i;
@@ -326,18 +300,6 @@ static void ranges_drop(struct maps *m, struct proc *p)
 		file_put(m, p->range.v[i].file);
 	count_ranges(m, p->range.n, 0);
 	vec_free(&p->range);
-}
-
-static void ranges_copy(struct maps *m, struct proc *to, const struct proc *from)
-{
-	size_t i;
-
-	ranges_drop(m, to);
-	if (!has_room(m, from->range.n))
-		return;
-	range_splice(m, to, 0, 0, from->range.v, from->range.n);
-	for (i = 0; i < to->range.n; i++)
-		to->range.v[i].file->refs++;
 }
 
 /* ---- processes ---- */
@@ -349,6 +311,14 @@ static struct proc *proc_get(const struct maps *m, uint32_t pid)
 	for (p = m->procs[pid % BUCKETS]; p && p->pid != pid;)
 		p = p->next;
 	return p;
+}
+
+/* tid: any thread of it. */
+static void proc_ask(const struct maps *m, struct proc *p, uint32_t tid)
+{
+	if (!p->uid_asked)
+		procfs_uid(m->proc, tid, &p->uid);
+	p->uid_asked = true;
 }
 
 static void proc_drop(struct maps *m, uint32_t pid)
@@ -365,36 +335,97 @@ static void proc_drop(struct maps *m, uint32_t pid)
 	free(p);
 }
 
-static int used_compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+/* ---- who gives way ---- */
 
-	return x < y ? -1 : x > y;
+static size_t cost_of_proc(const struct proc *p)
+{
+	(void)p;
+	return 1;
 }
 
-/* Too many: those not used for longest go, a quarter of all. */
-static void procs_evict(struct maps *m)
+static bool take_proc(const struct holding *h, void *arg)
 {
-	uint64_t *used = xcalloc(m->n.procs, sizeof *used), limit;
-	struct proc *p, *next;
-	size_t n = 0, i;
+	struct maps *m = arg;
+
+	proc_drop(m, ((struct proc *)h->what)->pid);
+	return m->n.procs > MAPS_PROCS / 4 * 3;
+}
+
+/* Its part of files that it has together with others. */
+static size_t cost_of_ranges(const struct proc *p)
+{
+	size_t cost = p->range.n * sizeof *p->range.v, i;
+
+	for (i = 0; i < p->range.n; i++)
+		cost += p->range.v[i].file->bytes / p->range.v[i].file->refs;
+	return cost;
+}
+
+/* The process stays: if it were read again with its next sample, it would take
+ * the room, and the time that this needs, again and again. */
+static bool take_ranges(const struct holding *h, void *arg)
+{
+	struct maps *m = arg;
+
+	ranges_drop(m, h->what);
+	return m->n.bytes > MAPS_BYTES / 8 * 7;
+}
+
+/* Of one user's processes the dead go first, then those unused for longest. Whose
+ * they are is asked now: what no sample has hit has the uid of its parent. */
+static void give_way(struct maps *m, size_t (*cost)(const struct proc *),
+    bool (*take)(const struct holding *, void *))
+{
+	struct holding *h = xcalloc(m->n.procs, sizeof *h);
+	struct proc *p;
+	size_t n = 0, i, c;
 
 	for (i = 0; i < BUCKETS; i++)
-		for (p = m->procs[i]; p; p = p->next)
-			used[n++] = p->used;
-	qsort(used, n, sizeof *used, used_compare);
-	limit = used[n / 4];
-	free(used);
-	log_warn(
-	    "more than %d processes are known; forgetting those unused for longest", MAPS_PROCS);
-	for (i = 0, n = m->n.procs / 4 + 1; i < BUCKETS; i++)
-		for (p = m->procs[i]; p && n; p = next) {
-			next = p->next;
-			if (p->used <= limit) {
-				proc_drop(m, p->pid);
-				n--;
-			}
+		for (p = m->procs[i]; p; p = p->next) {
+			if (!(c = cost(p)))
+				continue;
+			if (!p->died)
+				proc_ask(m, p, p->pid);
+			h[n++] = (struct holding){p, p->uid, p->died ? 0 : p->used, c};
 		}
+	share_out(h, n, take, m);
+	free(h);
+}
+
+static void make_room(struct maps *m, size_t bytes)
+{
+	if (m->n.bytes + bytes <= MAPS_BYTES)
+		return;
+	log_warn("more than %d MiB of mappings are known: the user who has most loses the oldest, "
+		 "samples there count as outside",
+	    MAPS_BYTES >> 20);
+	give_way(m, cost_of_ranges, take_ranges);
+}
+
+static void range_add(struct maps *m, struct proc *p, const struct event_map *map)
+{
+	struct range r = {.start = map->start, .end = map->end, .pgoff = map->pgoff};
+
+	if (map->end <= map->start)
+		return;
+	make_room(m, 2 * sizeof r + file_bytes(map->path));
+	if (without_file(map->path) || p->range.n >= MAPS_RANGES) {
+		range_set(m, p, map->start, map->end, NULL);
+		return;
+	}
+	r.file = file_get(m, map, p->view);
+	range_set(m, p, map->start, map->end, &r);
+}
+
+static void ranges_copy(struct maps *m, struct proc *to, const struct proc *from)
+{
+	size_t i;
+
+	ranges_drop(m, to);
+	make_room(m, from->range.n * sizeof *from->range.v); /* perhaps of from */
+	range_splice(m, to, 0, 0, from->range.v, from->range.n);
+	for (i = 0; i < to->range.n; i++)
+		to->range.v[i].file->refs++;
 }
 
 static struct proc *proc_new(struct maps *m, uint32_t pid, uint64_t time)
@@ -402,8 +433,11 @@ static struct proc *proc_new(struct maps *m, uint32_t pid, uint64_t time)
 	struct proc *p;
 
 	proc_drop(m, pid);
-	if (m->n.procs >= MAPS_PROCS)
-		procs_evict(m);
+	if (m->n.procs >= MAPS_PROCS) {
+		log_warn("more than %d processes are known: the user who has most loses the oldest",
+		    MAPS_PROCS);
+		give_way(m, cost_of_proc, take_proc);
+	}
 	p = xcalloc(1, sizeof *p);
 	p->pid = pid;
 	p->uid = m->uid;
@@ -568,9 +602,7 @@ static struct proc *proc_of_sample(struct maps *m, const struct event *s)
 		proc_read(m, p, s->tid);
 	}
 	p->used = s->time;
-	if (!p->uid_asked)
-		procfs_uid(m->proc, s->tid, &p->uid);
-	p->uid_asked = true;
+	proc_ask(m, p, s->tid);
 	return p;
 }
 

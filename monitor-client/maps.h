@@ -24,9 +24,11 @@
  * MAPS_PENALTY: a file system that hangs would stop the monitor for all.
  *
  * Build-ids that no record brought are read when the first sample needs them.
- * Memory is bounded: processes by MAPS_PROCS (the longest unused go first) and
- * gone MAPS_GRACE after their end, ranges of one by MAPS_RANGES, all ranges and
- * names of files by MAPS_BYTES. What finds no room has no place.
+ * Memory is bounded: processes by MAPS_PROCS and gone MAPS_GRACE after their end,
+ * ranges of one by MAPS_RANGES, all ranges and names of files by MAPS_BYTES. When
+ * either room is full the user who has most of it gives way (share.h), with the
+ * dead processes first, then those unused for longest: a process is forgotten, or
+ * what it has mapped, which then has no place until it calls exec.
  */
 #ifndef MORPH_MAPS_H
 #define MORPH_MAPS_H

@@ -393,13 +393,86 @@ START_TEST(all_mappings_together_are_bounded)
 		}
 	for (i = 0; i < 2000; i++)
 		task(EV_FORK, 10000 + i, (uint32_t)(100 + i), 1);
-	ck_assert_uint_le(maps_count(m).bytes, MAPS_BYTES + 8192);
+	ck_assert_uint_le(maps_count(m).bytes, MAPS_BYTES);
 	ck_assert_uint_gt(maps_count(m).bytes, MAPS_BYTES / 2);
 	for (i = 0; i < 3000; i++)
 		task(EV_EXIT, 20000, (uint32_t)i, 0);
 	maps_sweep(m, 20001 + MAPS_GRACE);
 	ck_assert_uint_eq(maps_count(m).bytes, 0);
 	ck_assert_uint_eq(maps_count(m).ranges, 0);
+}
+END_TEST
+
+/* Mappings of files with names as long as they get, all of its own. */
+static void map_much(uint64_t time, uint32_t pid)
+{
+	char path[4096];
+	uint64_t i;
+
+	memset(path, 'x', sizeof path);
+	path[0] = '/';
+	for (i = 0; i < 5000; i++) {
+		snprintf(path + 4000, 64, "%u %lu", pid, i);
+		map(time, pid, i * 0x2000, i * 0x2000 + 0x1000, 0, 'b', path);
+		ck_assert_uint_le(maps_count(m).bytes, MAPS_BYTES);
+	}
+}
+
+/* One who fills the room loses what they had, in processes that began as another
+ * user's too; nobody else does, however idle. */
+START_TEST(who_has_most_mappings_gives_way)
+{
+	uint32_t pid;
+
+	process(5, 1000, "");
+	map(1, 5, 0x1000, 0x2000, 0, 'a', "/a");
+	ck_at(5, 0x1000, 'a', 0);
+	for (pid = 100; pid < 110; pid++) {
+		process(pid, 2000, "");
+		task(EV_FORK, 2000 + pid, pid, 5);
+		map_much(3000 + pid, pid);
+		map(4000, 5, pid * 0x10000, pid * 0x10000 + 0x1000, 0, 'c', "/c");
+	}
+	ck_at(5, 0x1000, 'a', 0);
+	for (pid = 100; pid < 110; pid++)
+		ck_at(5, pid * 0x10000, 'c', 0);
+	ck_at(100, 0x2000, '-', 0);
+	ck_at(109, 0x2000, 'b', 0);
+	task(EV_FORK, 5000, 6, 5);
+	map(5001, 6, 0x9000000, 0x9001000, 0, 'd', "/d");
+	ck_at(6, 0x1000, 'a', 0);
+	ck_at(6, 0x9000000, 'd', 0);
+}
+END_TEST
+
+/* Those whom nobody can be asked about any more have their parent's uid: they go
+ * before what lives. */
+START_TEST(the_dead_give_way_first)
+{
+	uint32_t pid;
+
+	process(5, 1000, "");
+	map(1, 5, 0x1000, 0x2000, 0, 'a', "/a");
+	for (pid = 100; pid < 110; pid++) {
+		task(EV_FORK, 2000 + pid, pid, 5);
+		map_much(3000 + pid, pid);
+		task(EV_EXIT, 4000 + pid, pid, 0);
+	}
+	ck_at(5, 0x1000, 'a', 0);
+}
+END_TEST
+
+START_TEST(who_has_most_processes_gives_way)
+{
+	uint32_t pid;
+
+	process(5, 1000, "");
+	map(1, 5, 0x1000, 0x2000, 0, 'a', "/a");
+	ck_at(5, 0x1000, 'a', 0);
+	for (pid = 100; pid < MAPS_PROCS + 5000; pid++)
+		map(1000 + pid, pid, 0x1000, 0x2000, 0, 'b', "/b");
+	ck_assert_uint_le(maps_count(m).procs, MAPS_PROCS);
+	ck_at(5, 0x1000, 'a', 0);
 }
 END_TEST
 
@@ -660,6 +733,9 @@ int main(void)
 	tcase_add_test(t, an_unknown_process_is_looked_up);
 	tcase_add_test(t, processes_and_ranges_are_bounded);
 	tcase_add_test(t, all_mappings_together_are_bounded);
+	tcase_add_test(t, who_has_most_mappings_gives_way);
+	tcase_add_test(t, the_dead_give_way_first);
+	tcase_add_test(t, who_has_most_processes_gives_way);
 	t = tcase_create("whole machine");
 	suite_add_tcase(s, t);
 	tcase_add_checked_fixture(t, setup_machine, teardown);
