@@ -263,7 +263,8 @@ static void range_splice(
 }
 
 /* Takes the ranges between start and end away and puts `with` (or nothing)
- * there; what sticks out at either side stays. */
+ * there; what sticks out at either side stays, after them only while there is
+ * room: each hole in a range makes it two. */
 static void range_set(
     struct maps *m, struct proc *p, uint64_t start, uint64_t end, const struct range *with)
 {
@@ -280,7 +281,7 @@ static void range_set(
 	}
 	if (with)
 		out[n++] = *with;
-	if (j > i && p->range.v[j - 1].end > end) {
+	if (j > i && p->range.v[j - 1].end > end && p->range.n - (j - i) + n < MAPS_RANGES) {
 		r = p->range.v[j - 1];
 		r.pgoff += end - r.start;
 		r.start = end;

@@ -377,6 +377,21 @@ START_TEST(processes_and_ranges_are_bounded)
 }
 END_TEST
 
+/* Each hole that anonymous memory makes leaves two ranges of one. */
+START_TEST(holes_in_a_mapping_are_bounded)
+{
+	uint64_t i;
+
+	map(1, 5, 0, 0x100000000, 0, 'a', "/a");
+	for (i = 1; i < 2 * MAPS_RANGES; i++)
+		map(1 + i, 5, i * 0x2000, i * 0x2000 + 0x1000, 0, 0, "//anon");
+	ck_assert_uint_eq(maps_count(m).ranges, MAPS_RANGES);
+	ck_at(5, 0x1000, 'a', 0x1000);
+	ck_at(5, MAPS_RANGES * 0x2000 - 0x1000, 'a', MAPS_RANGES * 0x2000 - 0x1000);
+	ck_at(5, MAPS_RANGES * 0x2000 + 0x1000, '-', 0);
+}
+END_TEST
+
 /* Names of files as long as they get, and forks of a process full of ranges. */
 START_TEST(all_mappings_together_are_bounded)
 {
@@ -732,6 +747,7 @@ int main(void)
 	tcase_add_test(t, after_a_loss_proc_is_read_again);
 	tcase_add_test(t, an_unknown_process_is_looked_up);
 	tcase_add_test(t, processes_and_ranges_are_bounded);
+	tcase_add_test(t, holes_in_a_mapping_are_bounded);
 	tcase_add_test(t, all_mappings_together_are_bounded);
 	tcase_add_test(t, who_has_most_mappings_gives_way);
 	tcase_add_test(t, the_dead_give_way_first);
