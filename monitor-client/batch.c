@@ -28,6 +28,20 @@ static void compact(struct batch *b)
 	b->entry.n = b->sorted = n;
 }
 
+/* Room for a user's path of n bytes: while those before it are no more than what
+ * stays for others. */
+static bool take_room(struct batch *b, uint32_t uid, size_t n)
+{
+	uint64_t *own = htab_put(&b->user, &uid, sizeof uid, NULL);
+	size_t left = BATCH_PATHS - b->paths;
+
+	if (n > left || *own > left - n)
+		return false;
+	*own += n;
+	b->paths += n;
+	return true;
+}
+
 /* The module's index, or -1 when its path finds no room. */
 static int64_t module_index(struct batch *b, const struct place *at)
 {
@@ -41,8 +55,7 @@ static int64_t module_index(struct batch *b, const struct place *at)
 	buf_add(&key, at->id->b, at->id->n);
 	if ((slot = htab_get(&b->index, key.p, key.n))) {
 		index = (int64_t)*slot;
-	} else if (b->paths + n <= BATCH_PATHS) {
-		b->paths += n;
+	} else if (take_room(b, at->uid, n)) {
 		index = (int64_t)b->module.n;
 		*htab_put(&b->index, key.p, key.n, NULL) = b->module.n;
 		vec_push(&b->module, (struct wire_module){.id = *at->id,
@@ -120,6 +133,7 @@ static void batch_clear(struct batch *b)
 	b->module.n = b->entry.n = b->sorted = b->paths = 0;
 	b->taken = b->kernel = b->outside = b->dropped = 0;
 	htab_free(&b->index);
+	htab_free(&b->user);
 }
 
 /* The frame once more, with registers. plain: bytes of it without. */

@@ -5,7 +5,8 @@
  * modules, kernel, outside and dropped, so that the batch adds up
  * (common/wire.h). Bounded: what exceeds BATCH_ENTRIES distinct offsets or
  * BATCH_PATHS bytes of paths is dropped and counted, which also keeps the
- * frame below WIRE_MAX_PAYLOAD.
+ * frame below WIRE_MAX_PAYLOAD. Of these bytes one user gets half at most, the
+ * next one half of the rest, and so on.
  */
 #ifndef MORPH_BATCH_H
 #define MORPH_BATCH_H
@@ -25,6 +26,7 @@ struct batch_entry {
 struct batch {
 	uint64_t taken, kernel, outside, dropped;
 	struct htab index;              /* uid, path and build-id -> index of the module */
+	struct htab user;               /* uid -> bytes of paths */
 	VEC(struct wire_module) module; /* paths are owned */
 	VEC(struct batch_entry) entry;  /* [0, sorted) ascending, once each */
 	size_t sorted, paths;

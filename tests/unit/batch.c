@@ -157,6 +157,26 @@ START_TEST(paths_are_bounded)
 }
 END_TEST
 
+START_TEST(one_users_paths_leave_room_for_others)
+{
+	char path[4096];
+	unsigned i, fit = BATCH_PATHS / 2 / sizeof path;
+
+	memset(path, 'x', sizeof path);
+	path[0] = '/';
+	path[sizeof path - 1] = '\0';
+	for (i = 0; i < 4 * fit; i++) {
+		path[i % 4000 + 1] = 'y';
+		place('a', 1, 1, path);
+	}
+	place('a', 2, 1, "/a");
+	flush(1);
+	ck_assert_uint_le(w.nmodule, fit + 2);
+	ck_assert_uint_ge(w.nmodule, fit);
+	ck_assert_uint_eq(w.module[w.nmodule - 1].uid, 2);
+}
+END_TEST
+
 /* The module's place is known, but no room for its sample: it is left out. */
 START_TEST(a_module_without_samples_is_left_out)
 {
@@ -188,6 +208,7 @@ int main(void)
 	tcase_add_test(t, too_many_places_are_dropped_and_counted);
 	tcase_add_test(t, many_samples_of_few_places_fit);
 	tcase_add_test(t, paths_are_bounded);
+	tcase_add_test(t, one_users_paths_leave_room_for_others);
 	tcase_add_test(t, a_module_without_samples_is_left_out);
 	srunner_run_all(sr, CK_NORMAL);
 	failed = srunner_ntests_failed(sr);
