@@ -165,36 +165,58 @@ void profile_add(
 	f->dirty = true;
 }
 
-static int edge_compare(const struct profile_edge *a, const struct profile_edge *b)
+static int edge_compare(const void *x, const void *y)
 {
+	const struct profile_edge *a = x, *b = y;
+
 	if (a->block != b->block)
 		return a->block < b->block ? -1 : 1;
 	return a->to < b->to ? -1 : a->to > b->to;
 }
 
-static void add_edge(struct profile_func *f, struct profile_edges *e, struct profile_edge new,
-    int64_t now_ms, double half_life_s)
+static int call_compare(const void *x, const void *y)
 {
-	size_t lo = 0, hi, mid;
+	const struct profile_call *a = x, *b = y;
 
-	if (f->as_of_ms != now_ms)
-		profile_age(f, now_ms, half_life_s);
-	f->dirty = true;
-	hi = e->n;
+	if (a->block != b->block)
+		return a->block < b->block ? -1 : 1;
+	return memcmp(a->callee.b, b->callee.b, sizeof a->callee.b);
+}
+
+/* Of the first of n sorted entries that is not less than x. */
+static size_t place_of(const void *x, const void *v, size_t n, size_t size,
+    int (*compare)(const void *, const void *))
+{
+	size_t lo = 0, hi = n, mid;
+
 	while (lo < hi) {
 		mid = lo + (hi - lo) / 2;
-		if (edge_compare(&e->v[mid], &new) < 0)
+		if (compare((const char *)v + mid * size, x) < 0)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	if (lo < e->n && !edge_compare(&e->v[lo], &new)) {
-		e->v[lo].n += new.n;
+	return lo;
+}
+
+static void add_edge(struct profile_func *f, struct profile_edges *e, struct profile_edge new,
+    int64_t now_ms, double half_life_s)
+{
+	size_t i;
+
+	if (f->as_of_ms != now_ms)
+		profile_age(f, now_ms, half_life_s);
+	f->dirty = true;
+	i = place_of(&new, e->v, e->n, sizeof new, edge_compare);
+	if (i < e->n && !edge_compare(&e->v[i], &new)) {
+		e->v[i].n += new.n;
 		return;
 	}
+	if (e->n == PROFILE_EDGES_MAX)
+		return;
 	vec_push(e, new);
-	memmove(&e->v[lo + 1], &e->v[lo], (e->n - 1 - lo) * sizeof *e->v);
-	e->v[lo] = new;
+	memmove(&e->v[i + 1], &e->v[i], (e->n - 1 - i) * sizeof *e->v);
+	e->v[i] = new;
 }
 
 void profile_add_edge(struct profile_func *f, uint32_t block, uint32_t to, double n, int64_t now_ms,
@@ -209,31 +231,25 @@ void profile_add_came(struct profile_func *f, uint32_t block, uint32_t to, doubl
 	add_edge(f, &f->came, (struct profile_edge){block, to, n}, now_ms, half_life_s);
 }
 
-static int call_compare(const struct profile_call *a, const struct profile_call *b)
-{
-	if (a->block != b->block)
-		return a->block < b->block ? -1 : 1;
-	return memcmp(a->callee.b, b->callee.b, sizeof a->callee.b);
-}
-
 void profile_add_call(struct profile_func *f, uint32_t block, const struct hash128 *callee,
     double n, int64_t now_ms, double half_life_s)
 {
-	struct profile_call new = {block, *callee, 0};
-	size_t i = 0;
+	struct profile_call new = {block, *callee, n};
+	size_t i;
 
 	if (f->as_of_ms != now_ms)
 		profile_age(f, now_ms, half_life_s);
-	while (i < f->call.n && call_compare(&f->call.v[i], &new) < 0)
-		i++;
-	if (i == f->call.n || call_compare(&f->call.v[i], &new)) {
-		vec_push(&f->call, new);
-		memmove(&f->call.v[i + 1], &f->call.v[i],
-		    (f->call.n - 1 - i) * sizeof *f->call.v);
-		f->call.v[i] = new;
-	}
-	f->call.v[i].n += n;
 	f->dirty = true;
+	i = place_of(&new, f->call.v, f->call.n, sizeof new, call_compare);
+	if (i < f->call.n && !call_compare(&f->call.v[i], &new)) {
+		f->call.v[i].n += n;
+		return;
+	}
+	if (f->call.n == PROFILE_CALLS_MAX)
+		return;
+	vec_push(&f->call, new);
+	memmove(&f->call.v[i + 1], &f->call.v[i], (f->call.n - 1 - i) * sizeof *f->call.v);
+	f->call.v[i] = new;
 }
 
 static double func_samples(const struct profile_func *f, int64_t now_ms, double half_life_s)

@@ -16,6 +16,9 @@
 #include <stdint.h>
 
 enum { PROFILE_UNTOLD = UINT32_MAX };
+/* Of a function, at most. Any block may call any function, and an indirect jump may go to
+ * any block: who runs the program decides how many of them are seen. */
+enum { PROFILE_EDGES_MAX = 1 << 14, PROFILE_CALLS_MAX = 1 << 12 };
 
 /* Of the executions of `block` that registers bore witness of, n went on to
  * block `to`. */
@@ -78,7 +81,8 @@ void profile_age(struct profile_func *f, int64_t now_ms, double half_life_s);
 void profile_add(
     struct profile_func *f, uint32_t block, double samples, int64_t now_ms, double half_life_s);
 
-/* Likewise, to a witnessed direction or a call; blocks below nblock. */
+/* Likewise, to a witnessed direction or a call; blocks below nblock. Where a function has as
+ * many pairs as it may, new ones are not kept until ageing has forgotten others. */
 void profile_add_edge(struct profile_func *f, uint32_t block, uint32_t to, double n,
     int64_t now_ms, double half_life_s);
 /* to may be PROFILE_UNTOLD. */

@@ -105,6 +105,38 @@ START_TEST(copies_have_their_witnesses)
 }
 END_TEST
 
+/* Of many callers or destinations the first ones stay, until they are forgotten. */
+START_TEST(pairs_of_a_function_are_bounded)
+{
+	enum { BLOCKS = 1000, MANY = 2 * PROFILE_EDGES_MAX };
+	struct profile_func *f = put(&p, "f", BLOCKS);
+	struct hash128 callee = key("g");
+	uint32_t i;
+
+	for (i = MANY; i-- > 0;) {
+		profile_add_edge(f, i / BLOCKS, i % BLOCKS, 1, 1000, hl);
+		profile_add_came(f, i / BLOCKS, i % BLOCKS, 1, 1000, hl);
+		callee.b[0] = (uint8_t)(i / BLOCKS);
+		profile_add_call(f, i % BLOCKS, &callee, 1, 1000, hl);
+	}
+	ck_assert_uint_eq(f->edge.n, PROFILE_EDGES_MAX);
+	ck_assert_uint_eq(f->came.n, PROFILE_EDGES_MAX);
+	ck_assert_uint_eq(f->call.n, PROFILE_CALLS_MAX);
+	for (i = 1; i < f->call.n; i++)
+		ck_assert(f->call.v[i - 1].block < f->call.v[i].block ||
+			  (f->call.v[i - 1].block == f->call.v[i].block &&
+			      memcmp(&f->call.v[i - 1].callee, &f->call.v[i].callee,
+				  sizeof callee) < 0));
+	profile_add_edge(f, (MANY - 1) / BLOCKS, (MANY - 1) % BLOCKS, 1, 1000, hl);
+	ck_assert_double_eq(f->edge.v[f->edge.n - 1].n, 2);
+	profile_age(f, 1000000, hl);
+	profile_add_edge(f, 0, 0, 1, 1000000, hl);
+	profile_add_call(f, 0, &callee, 1, 1000000, hl);
+	ck_assert_uint_eq(f->edge.n, 1);
+	ck_assert_uint_eq(f->call.n, 1);
+}
+END_TEST
+
 START_TEST(what_came_is_printed_where_nearly_all_tell)
 {
 	struct profile_func *f = put(&p, "f", 4);
@@ -299,6 +331,7 @@ int main(void)
 	tcase_add_test(t, half_life);
 	tcase_add_test(t, sums_age);
 	tcase_add_test(t, witnesses_and_calls_age_with_the_samples);
+	tcase_add_test(t, pairs_of_a_function_are_bounded);
 	tcase_add_test(t, what_came_is_printed_where_nearly_all_tell);
 	tcase_add_test(t, copies_have_their_witnesses);
 	tcase_add_test(t, clock_back_changes_nothing);
