@@ -120,7 +120,9 @@ static const char *col_text(struct reader *r, int i)
 	if (sqlite3_column_type(r->st, i) == SQLITE_TEXT)
 		s = (const char *)sqlite3_column_text(r->st, i);
 	n = sqlite3_column_bytes(r->st, i);
-	if (!s || n > NAME_MAX_BYTES || strlen(s) != (size_t)n)
+	if (n > NAME_MAX_BYTES)
+		refuse(r, "a text of more than 64 KiB");
+	else if (!s || strlen(s) != (size_t)n)
 		refuse(r, "text out of range");
 	return s && spend(r, (size_t)n) ? arena_strdup(&r->a->mem, s) : "";
 }

@@ -31,11 +31,21 @@ static int by_place(const void *a, const void *b)
 	return x->ord < y->ord ? -1 : x->ord > y->ord;
 }
 
+static bool too_long(const char *s)
+{
+	return s && strnlen(s, MAP_NAME_MAX + 1) > MAP_NAME_MAX;
+}
+
 int map_table_end(struct map_table *t, struct err *e)
 {
+	const struct map_func *f = t->func.v;
 	uint64_t slot = 0;
 	size_t i, n = 0;
 
+	for (i = 0; i < t->func.n; i++)
+		if (too_long(f[i].name) || too_long(f[i].tu_name) || too_long(f[i].opaque))
+			return err_set(e, "function table: a name of more than %d bytes",
+			    MAP_NAME_MAX);
 	if (t->func.n)
 		qsort(t->func.v, t->func.n, sizeof *t->func.v, by_place);
 	for (i = 0; i < t->func.n; i++) {

@@ -276,6 +276,8 @@ START_TEST(every_row_is_checked)
 	after_sql("UPDATE tu SET size = -1", "table tu: number out of range");
 	after_sql("UPDATE tu SET size = 1 << 31", "table tu: number out of range");
 	after_sql("UPDATE tu SET name = 'a' || char(0) || 'b'", "table tu: text out of range");
+	after_sql("UPDATE func SET name = hex(zeroblob(32769))",
+	    "table func: a text of more than 64 KiB");
 	after_sql("UPDATE func SET tu = 2 WHERE tu = 1", "table func: number out of range");
 	after_sql("UPDATE func SET nblock = 2 WHERE tu = 0", "table func: more instruction counts");
 	after_sql("UPDATE func SET nblock = 4 WHERE tu = 0", "table func: instruction counts");

@@ -214,6 +214,37 @@ START_TEST(garbled_table)
 }
 END_TEST
 
+static char *long_name(size_t n)
+{
+	char *s = xcalloc(n + 1, 1);
+
+	memset(s, 'x', n);
+	return s;
+}
+
+START_TEST(long_names_are_refused)
+{
+	char *longest = long_name(MAP_NAME_MAX), *longer = long_name(MAP_NAME_MAX + 1);
+	struct map_table u;
+	struct buf blob = {0};
+
+	add_func(longest, 8, 0, 1, longest);
+	ck_assert_int_eq(map_table_end(&t, &e), 0);
+	map_table_encode(&t, &blob);
+	ck_assert_msg(!map_table_decode(blob.p, blob.n, &u, &e), "%s", e.text);
+	map_table_free(&u);
+	add_func(_i ? "h" : longer, 8, 1, 1, _i ? longer : NULL);
+	blob.n = 0;
+	map_table_encode(&t, &blob);
+	ck_assert_int_eq(map_table_decode(blob.p, blob.n, &u, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "a name of more than 65536 bytes"));
+	ck_assert_int_eq(map_table_end(&t, &e), -1);
+	buf_free(&blob);
+	free(longest);
+	free(longer);
+}
+END_TEST
+
 START_TEST(doubles_are_one)
 {
 	add_func("f", 7, 0, 3, NULL);
@@ -240,6 +271,7 @@ int main(void)
 	tcase_add_test(tc, map_that_does_not_fit);
 	tcase_add_test(tc, table_survives_the_store);
 	tcase_add_test(tc, garbled_table);
+	tcase_add_loop_test(tc, long_names_are_refused, 0, 2);
 	tcase_add_test(tc, doubles_are_one);
 	suite_add_tcase(s, tc);
 	srunner_run_all(r, CK_NORMAL);

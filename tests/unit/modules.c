@@ -530,6 +530,7 @@ END_TEST
 /* A table of a few bytes that stands for gigabytes of counters. */
 START_TEST(giants_are_refused)
 {
+	static char name[MAP_NAME_MAX + 2];
 	struct fake_file *f = fake_file(priv, "/bin/new", 1000, 9);
 	struct build_id nine = {1, {9}};
 	struct map_table t = {0};
@@ -546,6 +547,17 @@ START_TEST(giants_are_refused)
 	learn("/bin/new", &nine);
 	ck_assert_int_eq(find("/bin/new", &nine, &m), FOUND_OUTSIDE);
 	ck_assert_ptr_nonnull(strstr(m->row.text, "more than"));
+	map_table_free(&t);
+	/* And a name of a size that each line of a profile would have. */
+	memset(name, 'x', sizeof name - 1);
+	t = (struct map_table){0};
+	map_table_add(&t, &(struct map_func){.tu = 1, .nblock = 1, .name = name, .tu_name = ""});
+	f->table.n = 0;
+	map_table_encode(&t, &f->table);
+	f->look.table = f->table.p;
+	f->look.ntable = f->table.n;
+	learn("/bin/new", &nine);
+	ck_assert_ptr_nonnull(strstr(m->row.text, "a name of more than"));
 	map_table_free(&t);
 	/* Before the first byte is decoded. */
 	f->look.nmap = MODULE_BYTES_MAX + 1;
