@@ -212,7 +212,9 @@ static void make_table(const char *dir, const struct build_id *id)
 	}
 	uops_sort(&u);
 	uops_encode(&u, &bytes);
-	must(tables_take(to, module_id("/opt/bench/prog"), id, bytes.p, bytes.n, &e), &e);
+	must(tables_take(to, &(struct table_name){module_id("/opt/bench/prog"), 0, *id},
+		 &(struct blob){.p = (const uint8_t *)bytes.p, .n = bytes.n}, &e),
+	    &e);
 	uops_free(&u);
 	buf_free(&bytes);
 	free(to);

@@ -73,7 +73,8 @@ struct manager {
 	void *on_change_arg;
 	struct edit *table;    /* the job that makes a witness table, beside the work, or NULL */
 	uint64_t table_module; /* whose, … */
-	struct build_id table_origin; /* … and of which program there */
+	struct build_id table_origin; /* … of which program there, … */
+	uint32_t table_uid;           /* … and of which owner */
 	struct wire_want want;         /* what monitors were told; id is owned */
 	struct observe_count observed; /* since the manager started */
 	bool in_batch; /* batches were taken that are not committed */

@@ -36,20 +36,24 @@ static struct origin *add_origin(
 	return &m->origin.v[m->origin.n - 1];
 }
 
+static struct table_name name_of(const struct module *m)
+{
+	return (struct table_name){m->row.id, m->row.uid, m->row.origin};
+}
+
 bool module_has_table(struct modules *ms, struct module *m)
 {
+	struct table_name name = name_of(m);
+
 	if (m->table == TABLE_UNKNOWN)
-		m->table = ms->tables && tables_have(ms->tables, m->row.id, &m->row.origin)
-			       ? TABLE_THERE
-			       : TABLE_ABSENT;
+		m->table = ms->tables && tables_have(ms->tables, &name) ? TABLE_THERE : TABLE_ABSENT;
 	return m->table == TABLE_THERE;
 }
 
 /* A table on its way: taken, if a job has just made it, and loaded. */
 struct table_work {
 	struct modules *ms;
-	uint64_t module;
-	struct build_id origin;
+	struct table_name name;
 	char *dir;
 	bool fresh;       /* a job has made it: … */
 	struct blob made; /* … these bytes, until they are in its file */
@@ -66,11 +70,10 @@ static void run_table(void *arg)
 	struct table_work *w = arg;
 
 	w->rc = -1;
-	if (w->fresh && tables_take(w->dir, w->module, &w->origin, &w->made, &w->why))
+	if (w->fresh && tables_take(w->dir, &w->name, &w->made, &w->why))
 		return;
 	blob_free(&w->made);
-	w->rc = tables_load(
-		    w->dir, w->module, &w->origin, &w->used, &w->uops, &w->part, &w->why);
+	w->rc = tables_load(w->dir, &w->name, &w->used, &w->uops, &w->part, &w->why);
 }
 
 static void drop_uops(struct origin *o)
@@ -84,7 +87,7 @@ static void drop_uops(struct origin *o)
 /* It goes to its module, where that is still loaded. */
 static void attach(struct module *m, struct table_work *w)
 {
-	struct origin *o = find_origin(m, &w->origin);
+	struct origin *o = find_origin(m, &w->name.origin);
 
 	if (!o)
 		return;
@@ -99,13 +102,25 @@ static void attach(struct module *m, struct table_work *w)
 	o->uops_used = w->part ? w->used.n : 0;
 }
 
+/* The module that a table of this name is for, at present. */
+static struct module *find_named(const struct modules *ms, const struct table_name *name)
+{
+	struct module *m = modules_get(ms, name->module);
+	struct table_name own;
+
+	if (!m)
+		return NULL;
+	own = name_of(m);
+	return table_name_equal(&own, name) ? m : NULL;
+}
+
 /* One that cannot be read is made again; one that a job made badly is not. */
 static void table_ready(void *arg)
 {
 	struct table_work *w = arg;
-	struct module *m = modules_get(w->ms, w->module);
+	struct module *m = find_named(w->ms, &w->name);
 
-	if (m && build_id_equal(&m->row.origin, &w->origin)) {
+	if (m) {
 		if (w->rc < 0)
 			log_warn("%s: witness table: %s%s", m->row.path, w->why.text,
 			    w->fresh ? "" : "; it is made again");
@@ -133,7 +148,7 @@ static void start_table(struct modules *ms, struct module *m, struct blob *made)
 	const struct profile_func *f;
 	size_t i;
 
-	*w = (struct table_work){.ms = ms, .module = m->row.id, .origin = m->row.origin,
+	*w = (struct table_work){.ms = ms, .name = name_of(m),
 	    .dir = xstrdup(ms->tables), .fresh = made != NULL};
 	if (made)
 		w->made = blob_take(made);
@@ -174,11 +189,9 @@ void module_take_table(struct modules *ms, struct module *m, struct blob *table)
 	start_table(ms, m, table);
 }
 
-static bool table_of_present(void *arg, uint64_t module, const struct build_id *origin)
+static bool table_of_present(void *arg, const struct table_name *name)
 {
-	const struct module *m = modules_get(arg, module);
-
-	return m && build_id_equal(&m->row.origin, origin);
+	return find_named(arg, name) != NULL;
 }
 
 void modules_sweep_tables(struct modules *ms)
@@ -285,6 +298,7 @@ struct build *module_add_joined(struct modules *ms, struct module *m, const stru
 struct build_work {
 	struct modules *ms;
 	uint64_t module;
+	uint32_t uid; /* its owner then */
 	struct build_id id, origin;
 	struct buf table, map;
 	struct joined j;
@@ -333,6 +347,8 @@ static void build_ready(void *arg)
 		end_loading(ms, w->uid);
 	if (m)
 		m->loading = false;
+	if (m && m->row.uid != w->uid)
+		m = NULL; /* another program, whatever build it calls itself */
 	if (m && w->rc)
 		log_debug("%s: %s", m->row.path, w->why.text);
 	if (!w->rc) {

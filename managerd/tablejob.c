@@ -19,7 +19,8 @@ static void table_done(const struct edit_result *r, void *arg)
 	struct module *mod = modules_get(&m->modules, m->table_module);
 
 	m->table = NULL;
-	if (mod && !build_id_equal(&mod->row.origin, &m->table_origin))
+	if (mod && (mod->row.uid != m->table_uid ||
+		       !build_id_equal(&mod->row.origin, &m->table_origin)))
 		mod = NULL; /* another program by now */
 	if (mod && r->end == EDIT_LATER)
 		mod->not_before_ms = manager_now_ms() + (int64_t)(m->o.conf->decide.every_s * 1000);
@@ -45,6 +46,7 @@ static void start_table(struct manager *m, struct module *mod)
 
 	m->table_module = mod->row.id;
 	m->table_origin = mod->row.origin;
+	m->table_uid = mod->row.uid;
 	m->table = edit_start(m->loop, m->o.priv, &q, table_done, m, &e);
 	if (!m->table)
 		no_table(mod, e.text);

@@ -10,20 +10,27 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TABLE_MAX = 64 << 20, CHUNK = 1 << 20, MODULE_HEX = 16 }; /* bytes; digits */
+enum { TABLE_MAX = 64 << 20, CHUNK = 1 << 20 }; /* bytes */
+enum { MODULE_HEX = 16, OWNER_HEX = 8, ORIGIN_AT = MODULE_HEX + 1 + OWNER_HEX + 1 };
 
 static const char suffix[] = ".uops";
 
-static char *path_of(const char *dir, uint64_t module, const struct build_id *origin)
+static char *path_of(const char *dir, const struct table_name *name)
 {
 	char hex[BUILD_ID_HEX];
 
-	return xasprintf("%s/%016" PRIx64 "-%s%s", dir, module, build_id_hex(origin, hex), suffix);
+	return xasprintf("%s/%016" PRIx64 "-%08" PRIx32 "-%s%s", dir, name->module, name->uid,
+	    build_id_hex(&name->origin, hex), suffix);
 }
 
-bool tables_have(const char *dir, uint64_t module, const struct build_id *origin)
+bool table_name_equal(const struct table_name *a, const struct table_name *b)
 {
-	char *path = path_of(dir, module, origin);
+	return a->module == b->module && a->uid == b->uid && build_id_equal(&a->origin, &b->origin);
+}
+
+bool tables_have(const char *dir, const struct table_name *name)
+{
+	char *path = path_of(dir, name);
 	bool have = access(path, R_OK) == 0;
 
 	free(path);
@@ -62,10 +69,10 @@ static int read_table(const char *path, const struct htab *used, struct uops *u,
 	return rc;
 }
 
-int tables_load(const char *dir, uint64_t module, const struct build_id *origin,
-    const struct htab *used, struct uops *u, bool *part, struct err *e)
+int tables_load(const char *dir, const struct table_name *name, const struct htab *used,
+    struct uops *u, bool *part, struct err *e)
 {
-	char *path = path_of(dir, module, origin);
+	char *path = path_of(dir, name);
 	int rc = 0;
 
 	if (access(path, F_OK) == 0) {
@@ -111,10 +118,9 @@ static int write_table(const char *path, struct blob *table, struct err *e)
 	return publish_commit(&out, e);
 }
 
-int tables_take(const char *dir, uint64_t module, const struct build_id *origin,
-    struct blob *table, struct err *e)
+int tables_take(const char *dir, const struct table_name *name, struct blob *table, struct err *e)
 {
-	char *to = path_of(dir, module, origin);
+	char *to = path_of(dir, name);
 	int rc = check_table(table, e) || dir_make(dir, 0700, e) || write_table(to, table, e);
 
 	free(to);
@@ -122,30 +128,32 @@ int tables_take(const char *dir, uint64_t module, const struct build_id *origin,
 }
 
 /* The parts of a name as path_of() gives it. */
-static bool read_name(const char *name, uint64_t *module, struct build_id *origin)
+static bool read_name(const char *text, struct table_name *name)
 {
-	char hex[BUILD_ID_HEX] = "", *end;
-	size_t n = strlen(name), tail = sizeof suffix - 1;
+	char hex[BUILD_ID_HEX] = "", *end, *owner_end;
+	size_t n = strlen(text), tail = sizeof suffix - 1;
 
-	if (n <= MODULE_HEX + 1 + tail || n - MODULE_HEX - 1 - tail >= sizeof hex ||
-	    name[MODULE_HEX] != '-' || strcmp(name + n - tail, suffix))
+	if (n <= ORIGIN_AT + tail || n - ORIGIN_AT - tail >= sizeof hex ||
+	    text[MODULE_HEX] != '-' || text[ORIGIN_AT - 1] != '-' ||
+	    strcmp(text + n - tail, suffix))
 		return false;
-	*module = strtoull(name, &end, 16);
-	memcpy(hex, name + MODULE_HEX + 1, n - MODULE_HEX - 1 - tail);
-	return end == name + MODULE_HEX && build_id_parse(hex, origin) == 0;
+	name->module = strtoull(text, &end, 16);
+	name->uid = (uint32_t)strtoul(text + MODULE_HEX + 1, &owner_end, 16);
+	memcpy(hex, text + ORIGIN_AT, n - ORIGIN_AT - tail);
+	return end == text + MODULE_HEX && owner_end == text + ORIGIN_AT - 1 &&
+	       build_id_parse(hex, &name->origin) == 0;
 }
 
-void tables_sweep(const char *dir,
-    bool (*keep)(void *arg, uint64_t module, const struct build_id *origin), void *arg)
+void tables_sweep(
+    const char *dir, bool (*keep)(void *arg, const struct table_name *name), void *arg)
 {
 	DIR *d = opendir(dir);
-	struct build_id origin;
+	struct table_name name;
 	struct dirent *de;
-	uint64_t module;
 
 	while (d && (de = readdir(d)))
 		if (*de->d_name != '.' &&
-		    (!read_name(de->d_name, &module, &origin) || !keep(arg, module, &origin)) &&
+		    (!read_name(de->d_name, &name) || !keep(arg, &name)) &&
 		    unlinkat(dirfd(d), de->d_name, 0))
 			log_warn("%s/%s: %s", dir, de->d_name, strerror(errno));
 	if (d)

@@ -1,4 +1,5 @@
 #include "managerd/modules.h"
+#include "managerd/tables.h"
 #include "tests/unit/fakepriv.h"
 
 #include <check.h>
@@ -183,6 +184,68 @@ START_TEST(witness_tables_come_with_their_module)
 	ck_assert_int_eq(modules_reload(&ms, &e), 0);
 	ck_assert(!module_has_table(&ms, modules_of_path(&ms, "/known/prog")));
 	buf_free(&bytes);
+}
+END_TEST
+
+/* What was begun for one owner's program is not another's who copied the build-id. */
+START_TEST(tables_stay_with_their_owner)
+{
+	struct table_name name = {module_id("/known/prog"), 0, id};
+	struct module *m;
+	struct buf bytes = make_table();
+	struct blob made = memblob(bytes.p, bytes.n);
+	uv_loop_t *loop = uv_default_loop();
+
+	ms.tables = xasprintf("%s/witness", dir);
+	ms.loop = loop;
+	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_MAPPED);
+	module_take_table(&ms, m, &made);
+	fake_artifact(fake_file(priv, "/known/prog", 1001, 7), 2);
+	learn("/known/prog", &id);
+	uv_run(loop, UV_RUN_DEFAULT);
+	m = modules_of_path(&ms, "/known/prog");
+	ck_assert_uint_eq(m->row.uid, 1001);
+	ck_assert_uint_eq(m->build.n, 1);
+	ck_assert_ptr_null(m->origin.v[0].uops_func);
+	ck_assert(!module_has_table(&ms, m));
+	ck_assert(!tables_have(ms.tables, &name)); /* written behind the sweep */
+	buf_free(&bytes);
+}
+END_TEST
+
+/* … of functions with names that take long to decode. */
+static void put_long_table(void)
+{
+	static char name[MAP_NAME_MAX];
+	struct module *m = modules_of_path(&ms, "/known/prog");
+	struct map_table t = {0};
+	struct buf blob = {0};
+	uint32_t f;
+
+	memset(name, 'x', sizeof name - 1);
+	for (f = 0; f < MODULE_LONG / sizeof name + 1; f++)
+		map_table_add(&t, &(struct map_func){.key = hash_bytes(&f, sizeof f),
+				      .tu = 1, .ord = f, .nblock = 2, .name = name, .tu_name = ""});
+	map_table_encode(&t, &blob);
+	ck_assert_int_eq(store_put_table(ms.store, m->row.id, &id, blob.p, blob.n, &e), 0);
+	buf_free(&blob);
+	map_table_free(&t);
+}
+
+START_TEST(maps_stay_with_their_owner)
+{
+	uv_loop_t *loop = uv_default_loop();
+	struct module *m;
+
+	put_long_table();
+	ms.loop = loop;
+	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_LOADING);
+	fake_file(priv, "/known/prog", _i ? 1001 : 0, 7);
+	learn("/known/prog", &id);
+	uv_run(loop, UV_RUN_DEFAULT);
+	m = modules_of_path(&ms, "/known/prog");
+	ck_assert_uint_eq(m->row.uid, _i ? 1001 : 0);
+	ck_assert_uint_eq(m->build.n, _i ? 0 : 1);
 }
 END_TEST
 
@@ -610,6 +673,8 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, known_builds_are_found);
 	tcase_add_test(t, witness_tables_come_with_their_module);
+	tcase_add_test(t, tables_stay_with_their_owner);
+	tcase_add_loop_test(t, maps_stay_with_their_owner, 0, 2);
 	tcase_add_loop_test(t, odd_paths_are_outside, 0, 9);
 	tcase_add_test(t, ignored_are_outside);
 	tcase_add_test(t, profiles_come_back_after_unloading);

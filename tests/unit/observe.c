@@ -341,22 +341,22 @@ static size_t files_in(const char *dir)
 	return n;
 }
 
-static bool keep_one(void *arg, uint64_t module, const struct build_id *origin)
+static bool keep_one(void *arg, const struct table_name *name)
 {
-	return module == 1;
+	return name->module == 1;
 }
 
-static bool not_the_first(void *arg, uint64_t module, const struct build_id *origin)
+static bool not_the_first(void *arg, const struct table_name *name)
 {
-	return module != 1 || origin->b[0] == 3;
+	return !table_name_equal(name, arg);
 }
 
 static struct buf bytes;
 
-static int take(const char *to, uint64_t module, const struct build_id *origin, size_t n)
+static int take(const char *to, const struct table_name *name, size_t n)
 {
 	struct blob b = memblob(bytes.p, n);
-	int rc = tables_take(to, module, origin, &b, &e);
+	int rc = tables_take(to, name, &b, &e);
 
 	blob_free(&b);
 	return rc;
@@ -365,36 +365,38 @@ static int take(const char *to, uint64_t module, const struct build_id *origin, 
 START_TEST(tables_are_kept_in_a_folder)
 {
 	char dir[] = "/tmp/morph-tables-XXXXXX", *to, *made;
-	struct build_id a = {2, {1, 2}}, b = {2, {3, 4}};
+	struct table_name a = {1, 1000, {2, {1, 2}}}, b = {1, 1000, {2, {3, 4}}};
+	struct table_name c = {2, 1000, {2, {1, 2}}}, other = {1, 1001, {2, {1, 2}}};
 	struct uops got;
 
 	log_init("observe", LOG_LVL_ERROR);
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	to = xasprintf("%s/witness", dir);
 	uops_encode(&u, &bytes);
-	ck_assert(!tables_have(to, 1, &a));
-	ck_assert_int_eq(tables_load(to, 1, &a, NULL, &got, NULL, &e), 0);
-	ck_assert_msg(take(to, 1, &a, bytes.n) == 0, "%s", e.text);
-	ck_assert_msg(take(to, 2, &a, bytes.n) == 0, "%s", e.text);
-	ck_assert(tables_have(to, 1, &a) && tables_have(to, 2, &a) && !tables_have(to, 1, &b));
-	ck_assert_int_eq(tables_load(to, 1, &a, NULL, &got, NULL, &e), 1);
+	ck_assert(!tables_have(to, &a));
+	ck_assert_int_eq(tables_load(to, &a, NULL, &got, NULL, &e), 0);
+	ck_assert_msg(take(to, &a, bytes.n) == 0, "%s", e.text);
+	ck_assert_msg(take(to, &c, bytes.n) == 0, "%s", e.text);
+	ck_assert(tables_have(to, &a) && tables_have(to, &c) && !tables_have(to, &b));
+	ck_assert(!tables_have(to, &other));
+	ck_assert_int_eq(tables_load(to, &a, NULL, &got, NULL, &e), 1);
 	ck_assert_uint_eq(got.uop.n, u.uop.n);
 	uops_free(&got);
-	ck_assert_int_eq(take(to, 1, &b, bytes.n), 0);
-	ck_assert(tables_have(to, 1, &a) && tables_have(to, 2, &a) && tables_have(to, 1, &b));
-	tables_sweep(to, not_the_first, NULL);
-	ck_assert(!tables_have(to, 1, &a) && tables_have(to, 2, &a) && tables_have(to, 1, &b));
+	ck_assert_int_eq(take(to, &b, bytes.n), 0);
+	ck_assert(tables_have(to, &a) && tables_have(to, &c) && tables_have(to, &b));
+	tables_sweep(to, not_the_first, &a);
+	ck_assert(!tables_have(to, &a) && tables_have(to, &c) && tables_have(to, &b));
 	/* What is damaged is not taken, and does not stay. */
-	ck_assert_int_eq(take(to, 1, &a, bytes.n - 1), -1);
-	ck_assert(tables_have(to, 1, &b));
-	made = xasprintf("%s/0000000000000001-0304.uops", to);
+	ck_assert_int_eq(take(to, &a, bytes.n - 1), -1);
+	ck_assert(tables_have(to, &b));
+	made = xasprintf("%s/0000000000000001-000003e8-0304.uops", to);
 	ck_assert_int_eq(truncate(made, 30), 0);
-	ck_assert_int_eq(tables_load(to, 1, &b, NULL, &got, NULL, &e), -1);
-	ck_assert(!tables_have(to, 1, &b));
+	ck_assert_int_eq(tables_load(to, &b, NULL, &got, NULL, &e), -1);
+	ck_assert(!tables_have(to, &b));
 	ck_assert_int_eq(publish_bytes(made, bytes.p, bytes.n, 0600, &e), 0);
 	ck_assert_uint_eq(files_in(to), 2);
 	tables_sweep(to, keep_one, NULL);
-	ck_assert(tables_have(to, 1, &b));
+	ck_assert(tables_have(to, &b));
 	ck_assert_uint_eq(files_in(to), 1);
 	dir_remove(dir, NULL);
 	buf_free(&bytes);
