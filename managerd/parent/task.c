@@ -364,7 +364,7 @@ void task_watch(struct parent *p, struct task *t)
 		put_end(t, "its files take more room than the policy lets a job have (edit.disk)");
 }
 
-static bool needed(const struct parent *p, const struct task *t)
+bool task_needed(const struct parent *p, const struct task *t)
 {
 	size_t i;
 
@@ -381,7 +381,7 @@ void tasks_sweep(struct parent *p)
 
 	for (i = 0; i < p->task.n;) {
 		t = p->task.v[i];
-		if (needed(p, t)) {
+		if (task_needed(p, t)) {
 			i++;
 			continue;
 		}

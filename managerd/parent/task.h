@@ -24,9 +24,9 @@
 
 enum {
 	TASKS_MAX = 128,    /* at once */
-	TASKS_PER_UID = 2,  /* jobs of one user's modules at once */
+	TASKS_PER_UID = 2,  /* jobs of one user's modules at once, and edits that are kept */
 	SWEEPS_PER_UID = 8, /* sweeps of one user's folders at once; of all TASKS_MAX too */
-	TASK_JOBS = 16      /* jobs at once */
+	TASK_JOBS = 16      /* jobs at once, and edits that are kept */
 };
 
 enum task_kind {

@@ -390,6 +390,17 @@ static int run_verify(struct parent *p, struct task *t, char *const *command, st
 	return r;
 }
 
+static bool is_verified_now(const struct parent *p, const struct task *edit)
+{
+	size_t i;
+
+	for (i = 0; i < p->task.n; i++)
+		if (p->task.v[i]->kind == TASK_VERIFY && p->task.v[i]->edit == edit &&
+		    p->task.v[i]->child.pid)
+			return true;
+	return false;
+}
+
 static uint64_t begin_verify(struct parent *p, const struct priv_job *j, struct err *e)
 {
 	struct task *edit = task_find(p, j->edit), *t;
@@ -402,6 +413,10 @@ static uint64_t begin_verify(struct parent *p, const struct priv_job *j, struct 
 	command = conf_verify_for(p->conf, edit->path);
 	if (!command) {
 		err_set(e, "refused: %s: the policy has no verify command for it", edit->path);
+		return 0;
+	}
+	if (is_verified_now(p, edit)) {
+		err_set(e, "refused: %s: a verify command of this edit runs", edit->path);
 		return 0;
 	}
 	t = task_new(p, TASK_VERIFY, edit->path, e);
@@ -423,7 +438,9 @@ static uint64_t begin_verify(struct parent *p, const struct priv_job *j, struct 
 
 /* ---- what the manager asks for ---- */
 
-/* Jobs of one user do not keep those of others from being done. */
+/* Jobs of one user do not keep those of others from being done. An edit counts until it is
+ * dropped: its folder and the copy of its output take room. So do its verify commands, of
+ * which it has one at a time. */
 static int find_slot(const struct parent *p, const char *path, struct err *e)
 {
 	struct stat st;
@@ -434,15 +451,15 @@ static int find_slot(const struct parent *p, const char *path, struct err *e)
 		return err_sys(e, "%s", path);
 	for (i = 0; i < p->task.n; i++) {
 		if (p->task.v[i]->kind < TASK_BUILD || p->task.v[i]->kind > TASK_TABLE ||
-		    p->task.v[i]->told)
+		    !task_needed(p, p->task.v[i]))
 			continue;
 		all++;
 		own += p->task.v[i]->mod.st.st_uid == st.st_uid;
 	}
 	if (own >= TASKS_PER_UID)
-		return err_set(e, "%s: %u jobs of its owner's modules are under way", path, own);
+		return err_set(e, "%s: %u jobs of its owner's modules are under way or kept", path, own);
 	if (all >= TASK_JOBS)
-		return err_set(e, "%s: %u jobs of all users are under way", path, all);
+		return err_set(e, "%s: %u jobs of all users are under way or kept", path, all);
 	swept = task_sweeps_of(p, st.st_uid);
 	if (swept >= SWEEPS_PER_UID)
 		return err_set(e, "%s: %u folders of its owner's jobs are still being emptied", path, swept);

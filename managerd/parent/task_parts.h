@@ -13,6 +13,8 @@
 
 /* A new one; NULL and why where there are too many. */
 struct task *task_new(struct parent *p, enum task_kind kind, const char *path, struct err *e);
+/* Does it run, or is it held for what may come of it? Else it goes with the next sweep. */
+bool task_needed(const struct parent *p, const struct task *t);
 /* Starts morph-inspect as the module's owner; then follows. On failure the task
  * ends. second: -1 = none. */
 void task_inspect(struct parent *p, struct task *t, const char *operation, int file, int second,

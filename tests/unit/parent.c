@@ -255,9 +255,10 @@ static void drop_trace(void)
 static _Noreturn void serve(int v, int e, bool verify, const char *fault)
 {
 	char *refuse = in_dir("refuse"), *stray = in_dir("stray"), *by_id = in_dir("by-id");
+	char *wait = in_dir("wait");
 	char *command = xasprintf(
-	    "[ ! -e %s ] || exit 1; [ ! -e %s ] || setsid -f sleep 62 >/dev/null 2>&1; cmp {new} {old};"
-	    " [ $? = 1 ]", refuse, stray);
+	    "[ ! -e %s ] || exit 1; [ ! -e %s ] || setsid -f sleep 62 >/dev/null 2>&1;"
+	    " [ ! -e %s ] || sleep 65; cmp {new} {old}; [ $? = 1 ]", refuse, stray, wait);
 	char *argv[] = {"sh", "-c", command, NULL};
 	struct parent p = {.user = !sys, .verbs = v, .events = e, .editor = editor,
 		.inspector = inspector,
@@ -1189,6 +1190,39 @@ START_TEST(two_jobs_a_user)
 }
 END_TEST
 
+/* An edit takes a place until it is dropped, and what was begun with it is over. */
+START_TEST(two_edits_kept_of_a_user)
+{
+	struct seen s, other;
+	struct err e = {""};
+	uint64_t edit[2], verify;
+	int i;
+
+	BOTH_MODES();
+	start_with(true, NULL);
+	edit[0] = build_from(OLD);
+	edit[1] = build_from(OLD);
+	ck_assert_uint_eq(begin_job(PRIV_BUILD, 0, OLD, &s, &e), 0);
+	ck_assert_ptr_nonnull(strstr(e.text, "2 jobs of its owner's modules are under way or kept"));
+	ck_assert_uint_eq(begin_job(PRIV_TABLE, 0, OLD, &s, &e), 0);
+	/* One command of each at a time. */
+	mark("wait", true);
+	for (i = 0; i < 2; i++) {
+		verify = begin_job(PRIV_VERIFY, edit[i], OLD, &s, &e);
+		ck_assert_msg(verify != 0, "%s", e.text);
+		refused(begin_job(PRIV_VERIFY, edit[i], OLD, &other, &e), &e, "of this edit runs");
+		ck_assert_int_eq(priv_signal(priv, verify, SIGKILL, &e), 0);
+		await(&s);
+	}
+	mark("wait", false);
+	job(PRIV_VERIFY, edit[0], OLD, &s);
+	ck_assert_msg(!*s.why && !s.status, "%s, status %#x", s.why, s.status);
+	priv_drop(priv, edit[0]);
+	edit[0] = build_from(OLD);
+	stop();
+}
+END_TEST
+
 /* ---- requests of any form ---- */
 
 static int ask_raw(struct buf *b, const int *fd, unsigned nfd)
@@ -1431,8 +1465,8 @@ int main(int argc, char **argv)
 		build_verify_swap_done, swaps_that_are_refused, outputs_that_are_refused,
 		output_replaced_after_the_edit, module_replaced_after_the_edit,
 		rebuild_is_not_rolled_back, signals, too_much_disk, strays, two_jobs_a_user,
-		left_by_an_earlier_one, many_folders_left, group_of_a_failed_start,
-		malformed_requests, deaf_manager, killed_at_every_step, pages_are_the_owners};
+		two_edits_kept_of_a_user, left_by_an_earlier_one, many_folders_left,
+		group_of_a_failed_start, malformed_requests, deaf_manager, killed_at_every_step, pages_are_the_owners};
 	const TTest *const once[] = {inspector_has_a_deadline, descriptors_that_nobody_wants,
 		manager_that_reads_no_answers, manager_that_died, modules_of_our_own_users,
 		folder_mounted_over};
