@@ -61,18 +61,6 @@ static int open_original(const struct parent *p, const struct task *t)
 	return swap_open_kept(p->state, &t->mod, &t->origin, NULL);
 }
 
-static void build_argv(
-    const struct parent *p, const struct task *t, const char *cache, bool original, strings *argv)
-{
-	add_option(argv, "-o", folder_path(p->state, t->folder, "out"));
-	if (cache)
-		add_option(argv, "--cache", xstrdup(cache));
-	if (t->huge)
-		add_option(argv, "--with", xstrdup("huge"));
-	if (original)
-		add_option(argv, "--original", fd_path(FD_ORIGINAL));
-}
-
 static void editor_argv(
     const struct parent *p, const struct task *t, const char *cache, bool original, strings *argv)
 {
@@ -80,18 +68,23 @@ static void editor_argv(
 	if (!p->user && t->mod.st.st_uid == 0 && p->conf->edit.landlock)
 		add_option(argv, "--need-sandbox", NULL);
 	add_option(argv, "--artifact", fd_path(FD_ARTIFACT));
+	if (t->kind != TASK_SCORE) {
+		add_option(argv, "-o", folder_path(p->state, t->folder, "out"));
+		add_option(argv, "--cache", xstrdup(cache));
+	}
 	if (t->kind == TASK_TABLE) {
 		add_option(argv, "--witness-table", NULL);
-		add_option(argv, "-o", folder_path(p->state, t->folder, "out"));
 		vec_push(argv, NULL);
 		return;
 	}
 	add_option(argv, "--json", NULL);
 	add_option(argv, "--samples", fd_path(FD_SAMPLES));
-	if (t->kind == TASK_BUILD)
-		build_argv(p, t, cache, original, argv);
-	else
+	if (t->kind == TASK_SCORE)
 		add_option(argv, "--score", NULL);
+	if (t->kind == TASK_BUILD && t->huge)
+		add_option(argv, "--with", xstrdup("huge"));
+	if (original)
+		add_option(argv, "--original", fd_path(FD_ORIGINAL));
 	if (!build_id_equal(&t->is, &t->origin))
 		add_option(argv, "--layout", fd_path(FD_MODULE));
 	vec_push(argv, NULL);
@@ -265,13 +258,19 @@ static void editor_ended(struct parent *p, struct task *t, int status)
 
 static int run(struct parent *p, struct task *t, int original, struct err *e)
 {
-	struct launch l = job_launch(p, t);
-	char **env = task_env(p, t), *cache = NULL;
+	char *cache = NULL, **env;
 	strings argv = {0};
+	struct launch l;
 	int r;
 
-	if (t->kind == TASK_BUILD)
-		cache = folder_cache(p->state, &t->owner, t->path, NULL);
+	/* Without it the editor would keep objects in the person's HOME. */
+	if (t->kind != TASK_SCORE) {
+		cache = folder_cache(p->state, &t->owner, t->path, e);
+		if (!cache)
+			return -1;
+	}
+	l = job_launch(p, t);
+	env = task_env(p, t);
 	editor_argv(p, t, cache, original >= 0, &argv);
 	l.argv = (const char *const *)argv.v;
 	l.env = env;
@@ -336,7 +335,7 @@ static void room_made(struct parent *p, struct task *t, int status)
 void task_job_start(struct parent *p, struct task *t)
 {
 	child_forget(&t->child);
-	if (t->kind == TASK_BUILD)
+	if (t->kind != TASK_SCORE)
 		task_work(p, t, make_room, &(struct at_work){p, t}, room_made);
 	else
 		start(p, t);

@@ -39,7 +39,8 @@ static const char script[] =
     "what=$(tail -c +7 $art)\n"
     "echo \"uid $(id -u) groups $(id -G) samples $(cat ${samples:-/dev/null})\"\n"
     "[ -z \"$original\" ] || cmp -s $original ${0%/*}/old && echo original\n"
-    "[ -z \"$cache\" ] || echo used >>$cache/x\n"
+    /* As the real one, where it makes a file. */
+    "[ -z \"$out\" ] || { c=${cache:-$HOME/.cache}; mkdir -p $c; echo $what >>$c/x; }\n"
     "case $what in\n"
     "fail) exit 3;;\n"
     "none) exit 0;;\n"
@@ -255,7 +256,7 @@ static void drop_trace(void)
 static _Noreturn void serve(int v, int e, bool verify, const char *fault)
 {
 	char *refuse = in_dir("refuse"), *stray = in_dir("stray"), *by_id = in_dir("by-id");
-	char *wait = in_dir("wait");
+	char *wait = in_dir("wait"), *home = in_dir("home");
 	char *command = xasprintf(
 	    "[ ! -e %s ] || exit 1; [ ! -e %s ] || setsid -f sleep 62 >/dev/null 2>&1;"
 	    " [ ! -e %s ] || sleep 65; cmp {new} {old}; [ $? = 1 ]", refuse, stray, wait);
@@ -278,6 +279,7 @@ static _Noreturn void serve(int v, int e, bool verify, const char *fault)
 	if (fault)
 		setenv("MORPH_FAULT", fault, 1);
 	setenv("MORPH_ARTIFACTS", by_id, 1);
+	setenv("HOME", home, 1);
 	conf_defaults(&c);
 	c.edit.disk = 1 << 20;
 	if (verify)
@@ -772,6 +774,32 @@ START_TEST(build_verify_swap_done)
 	ck_assert_int_eq(tiny_run(module), OLD);
 	stop();
 	arena_free(&a);
+}
+END_TEST
+
+/* Both jobs that keep objects do it in the module's cache. */
+START_TEST(nothing_in_the_home)
+{
+	char *home, *cache, key[CONTENT_HEX];
+	struct buf text = {0};
+	struct seen s;
+
+	BOTH_MODES();
+	home = in_dir("home");
+	cache = xasprintf("%s/cache/%u/%s/x", state, sys ? OWNER : (unsigned)geteuid(),
+	    swap_key(module, key));
+	start_with(false, NULL);
+	job(PRIV_SCORE, 0, OLD, &s);
+	job(PRIV_TABLE, 0, OLD, &s);
+	ck_assert_msg(!*s.why && !s.status, "%s", s.why);
+	build_from(OLD);
+	ck_assert(access(home, F_OK) < 0);
+	ck_assert_int_eq(file_read(cache, 0, &text, NULL), 0);
+	ck_assert_str_eq(buf_cstr(&text), "good\ngood\n");
+	stop();
+	buf_free(&text);
+	free(cache);
+	free(home);
 }
 END_TEST
 
@@ -1465,7 +1493,7 @@ int main(int argc, char **argv)
 		build_verify_swap_done, swaps_that_are_refused, outputs_that_are_refused,
 		output_replaced_after_the_edit, module_replaced_after_the_edit,
 		rebuild_is_not_rolled_back, signals, too_much_disk, strays, two_jobs_a_user,
-		two_edits_kept_of_a_user, left_by_an_earlier_one, many_folders_left,
+		two_edits_kept_of_a_user, nothing_in_the_home, left_by_an_earlier_one, many_folders_left,
 		group_of_a_failed_start, malformed_requests, deaf_manager, killed_at_every_step, pages_are_the_owners};
 	const TTest *const once[] = {inspector_has_a_deadline, descriptors_that_nobody_wants,
 		manager_that_reads_no_answers, manager_that_died, modules_of_our_own_users,
