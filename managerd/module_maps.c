@@ -305,7 +305,6 @@ struct build_work {
 	int rc;
 	struct err why;
 	bool pool;
-	uint32_t uid; /* of the module's owner */
 };
 
 /* One user's programs, however many and large, keep neither memory nor the pool from others. */
