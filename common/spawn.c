@@ -89,12 +89,12 @@ static int place_fd(int *slot, int want, int captured)
 	return *slot;
 }
 
-static char **environment(const char *const *extra)
+static char **environment(const char *const *extra, bool only)
 {
 	size_t n = 0, m = 0, i, k, len;
 	char **env;
 
-	while (environ[n])
+	while (!only && environ[n])
 		n++;
 	while (extra && extra[m])
 		m++;
@@ -149,7 +149,7 @@ static int start(const struct spawn *s, struct child *c)
 {
 	sigset_t all, mask;
 
-	c->env = environment(s->env);
+	c->env = environment(s->env, s->only_env);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
 	c->pid = vfork();

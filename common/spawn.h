@@ -8,9 +8,12 @@
 #include "common/err.h"
 #include "common/mem.h"
 
+#include <stdbool.h>
+
 struct spawn {
 	const char *const *argv; /* NULL-terminated; argv[0] is searched in PATH */
 	const char *const *env;  /* extra "NAME=value", NULL-terminated, or NULL */
+	bool only_env;           /* env is all there is, nothing of ours */
 	const char *dir;         /* working directory, or NULL */
 	int in, out, err;        /* descriptors for 0, 1, 2; 0 = inherit (set -1 for /dev/null) */
 	/* Appended to when not NULL, in place of out and err; beyond 16 MiB dropped. */

@@ -3,6 +3,7 @@
 #include "editor-driver/sandbox.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -32,15 +33,26 @@ static void too_large(const char *what, struct err *e)
 	    what, (unsigned long long)file.rlim_cur >> 20);
 }
 
+/* How a link goes is the recipe's to say: nothing of our own environment, but the
+ * mark by which the manager finds what a job left running. */
+static char *job_mark(void)
+{
+	const char *job = getenv("MORPH_JOB");
+
+	return job ? xasprintf("MORPH_JOB=%s", job) : NULL;
+}
+
 int run_tool(const struct spawn *s, const char *what, struct err *e)
 {
-	static const char *const env[] = {"LC_ALL=C", NULL};
+	char *job = job_mark();
+	const char *const env[] = {"LC_ALL=C", job, NULL};
 	struct buf said = {0};
 	struct spawn quiet = *s;
 	int rc;
 
 	quiet.before = sandbox_narrow;
 	quiet.env = env;
+	quiet.only_env = true;
 	quiet.capture_out = quiet.capture_err = &said;
 	if (!quiet.in)
 		quiet.in = -1;
@@ -54,5 +66,6 @@ int run_tool(const struct spawn *s, const char *what, struct err *e)
 	else if (!rc && said.n)
 		log_debug("%s: %.*s", what, (int)(said.n < 2000 ? said.n : 2000), said.p);
 	buf_free(&said);
+	free(job);
 	return rc ? -1 : 0;
 }

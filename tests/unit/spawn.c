@@ -145,6 +145,10 @@ START_TEST(directory_and_environment_reach_the_child)
 	setenv("MORPH_TT", "stays", 1);
 	ck_assert_int_eq(spawn_run(&s, &e), 0);
 	ck_assert_str_eq(buf_cstr(&out), "/usr\nnew more stays\n1\n");
+	out.n = 0;
+	s.only_env = true;
+	ck_assert_int_eq(spawn_run(&s, &e), 0);
+	ck_assert_str_eq(buf_cstr(&out), "/usr\nnew more\n1\n");
 }
 END_TEST
 
