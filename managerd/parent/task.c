@@ -93,7 +93,20 @@ struct task *task_find(struct parent *p, uint64_t id)
 
 /* ---- processes ---- */
 
-char **task_env(const struct parent *p, const struct task *t)
+/* Of a person's own what an editor asks for: no variable of a linker or compiler
+ * goes into a new build. */
+static bool for_editor(const char *variable)
+{
+	static const char *const asked[] = {"PATH=", "HOME=", "XDG_CACHE_HOME=", "LANG="};
+	size_t i;
+
+	for (i = 0; i < sizeof asked / sizeof *asked; i++)
+		if (!strncmp(variable, asked[i], strlen(asked[i])))
+			return true;
+	return false;
+}
+
+char **task_env(const struct parent *p, const struct task *t, bool editor)
 {
 	VEC(char *) env = {0};
 	char *folder = *t->folder ? folder_path(p->state, t->folder, NULL) : xstrdup("/nonexistent");
@@ -101,7 +114,9 @@ char **task_env(const struct parent *p, const struct task *t)
 
 	/* With --user the person's own, else as little as will do. */
 	for (i = 0; p->user && environ[i]; i++)
-		if (strncmp(environ[i], "TMPDIR=", 7) && strncmp(environ[i], "MORPH_JOB=", 10))
+		if (editor ? for_editor(environ[i])
+			   : strncmp(environ[i], "TMPDIR=", 7) &&
+				strncmp(environ[i], "MORPH_JOB=", 10))
 			vec_push(&env, xstrdup(environ[i]));
 	if (!p->user) {
 		vec_push(&env, xstrdup("PATH=/usr/local/bin:/usr/bin:/bin"));

@@ -270,7 +270,7 @@ static int run(struct parent *p, struct task *t, int original, struct err *e)
 			return -1;
 	}
 	l = job_launch(p, t);
-	env = task_env(p, t);
+	env = task_env(p, t, true);
 	editor_argv(p, t, cache, original >= 0, &argv);
 	l.argv = (const char *const *)argv.v;
 	l.env = env;
@@ -368,7 +368,7 @@ static void verified(struct parent *p, struct task *t, int status)
 
 static int run_verify(struct parent *p, struct task *t, char *const *command, struct err *e)
 {
-	char *new_path = folder_path(p->state, t->folder, "out"), **env = task_env(p, t);
+	char *new_path = folder_path(p->state, t->folder, "out"), **env = task_env(p, t, false);
 	struct launch l = job_launch(p, t);
 	strings argv = {0};
 	int r;

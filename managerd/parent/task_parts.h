@@ -25,8 +25,9 @@ int task_answer(struct task *t, struct inspect_head *h, struct err *e);
 /* Runs fn(arg, …) in a copy of this process. On failure the task ends. */
 void task_work(struct parent *p, struct task *t, child_work_fn *fn, void *arg,
     task_stage_fn *then);
-/* A minimal environment, NULL-terminated; each string and the array to free. */
-char **task_env(const struct parent *p, const struct task *t);
+/* A minimal environment, with --user the person's own or, of an editor, little of
+ * it; NULL-terminated. Each string and the array to free. */
+char **task_env(const struct parent *p, const struct task *t, bool editor);
 void task_env_free(char **env);
 
 /* The ends: an event for the manager. */

@@ -41,6 +41,7 @@ static const char script[] =
     "[ -z \"$original\" ] || cmp -s $original ${0%/*}/old && echo original\n"
     /* As the real one, where it makes a file. */
     "[ -z \"$out\" ] || { c=${cache:-$HOME/.cache}; mkdir -p $c; echo $what >>$c/x; }\n"
+    "echo environment $(env | sed 's/=.*//' | grep -vx 'PWD\\|OLDPWD\\|SHLVL\\|_' | sort)\n"
     "case $what in\n"
     "fail) exit 3;;\n"
     "none) exit 0;;\n"
@@ -959,6 +960,26 @@ END_TEST
 
 /* ---- bounds ---- */
 
+START_TEST(environment_of_an_editor)
+{
+	static const char *const linkers[] = {"LD_RUN_PATH", "LD_LIBRARY_PATH", "LDEMULATION",
+		"GNUTARGET", "GCC_EXEC_PREFIX", "COLLECT_NO_DEMANGLE"};
+	uint64_t edit;
+	size_t i;
+
+	BOTH_MODES();
+	for (i = 0; i < sizeof linkers / sizeof *linkers; i++)
+		setenv(linkers[i], "/x", 1);
+	unsetenv("XDG_CACHE_HOME");
+	setenv("LANG", "C", 1);
+	start_with(true, NULL);
+	edit = build_from(OLD);
+	said("environment HOME LANG MORPH_JOB PATH TMPDIR\n");
+	priv_drop(priv, edit);
+	stop();
+}
+END_TEST
+
 /* The editor of the job that runs: its script becomes a sleep. */
 static pid_t running(void)
 {
@@ -1493,8 +1514,9 @@ int main(int argc, char **argv)
 		build_verify_swap_done, swaps_that_are_refused, outputs_that_are_refused,
 		output_replaced_after_the_edit, module_replaced_after_the_edit,
 		rebuild_is_not_rolled_back, signals, too_much_disk, strays, two_jobs_a_user,
-		two_edits_kept_of_a_user, nothing_in_the_home, left_by_an_earlier_one, many_folders_left,
-		group_of_a_failed_start, malformed_requests, deaf_manager, killed_at_every_step, pages_are_the_owners};
+		two_edits_kept_of_a_user, nothing_in_the_home, environment_of_an_editor,
+		left_by_an_earlier_one, many_folders_left, group_of_a_failed_start,
+		malformed_requests, deaf_manager, killed_at_every_step, pages_are_the_owners};
 	const TTest *const once[] = {inspector_has_a_deadline, descriptors_that_nobody_wants,
 		manager_that_reads_no_answers, manager_that_died, modules_of_our_own_users,
 		folder_mounted_over};
