@@ -58,6 +58,7 @@ static bool is_gnu_ld(const char *path)
 static const char *not_ours(const struct job *j)
 {
 	const struct ldcmd *c = &j->cmd;
+	const char *format = getenv("GNUTARGET");
 	struct stat st;
 
 	if (c->inquiry || c->relocatable || probe_output(j->output))
@@ -66,6 +67,8 @@ static const char *not_ours(const struct job *j)
 		return "";
 	if (c->emulation && strcmp(c->emulation, "elf_x86_64"))
 		return "not x86-64";
+	if (format && strcmp(format, "default") && strcmp(format, "elf64-x86-64"))
+		return "no artifact: linked with GNUTARGET";
 	if (c->sysroot && *c->sysroot && strcmp(c->sysroot, "/"))
 		return "no artifact: linked with a --sysroot";
 	if (c->fixed_build_id)
@@ -159,6 +162,28 @@ static int check_names(const struct args *link, struct err *e)
 	return 0;
 }
 
+static bool is_run_path(const struct ldopt *o)
+{
+	return o->kind == LDOPT_KEEP && o->is_long && o->name_n > 5 &&
+	       !memcmp(o->name + o->name_n - 5, "rpath", 5) && o->name[o->name_n - 6] == '-';
+}
+
+/* What ld takes from the environment where no option says it. */
+static void add_run_path(struct args *recipe)
+{
+	const char *path = getenv("LD_RUN_PATH");
+	struct ldopt o;
+	size_t i = 0;
+
+	while (path && ldopt_next((const char *const *)recipe->v, recipe->n, &i, &o))
+		if (is_run_path(&o))
+			path = NULL;
+	if (path) {
+		args_add(recipe, "-rpath");
+		args_add(recipe, path);
+	}
+}
+
 static int gather(struct job *j, struct record *r, struct collection *c, struct args *recipe,
     struct err *e)
 {
@@ -184,6 +209,7 @@ static int gather(struct job *j, struct record *r, struct collection *c, struct 
 		return err_wrap(e, "no artifact");
 	f.file = number_of;
 	recipe_make(recipe, &j->arg, &f);
+	add_run_path(recipe);
 	if (recipe_check((const char *const *)recipe->v, recipe->n, c->input.n, e) < 0)
 		return err_wrap(e, "no artifact");
 	r->inputs = c;
