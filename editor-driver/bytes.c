@@ -21,8 +21,7 @@ enum bytes_kind bytes_kind(const struct elf_section *s)
 	return s->flags & SHF_EXECINSTR ? BYTES_CODE : BYTES_DATA;
 }
 
-/* Thread-local memory has no address of its own. */
-static bool has_place(const struct elf_section *s)
+bool bytes_has_place(const struct elf_section *s)
 {
 	return !(s->flags & SHF_TLS && s->type == SHT_NOBITS);
 }
@@ -33,7 +32,7 @@ const struct elf_section *bytes_section(const struct bytes_side *s, uint64_t add
 
 	for (i = 0; i < s->section.n; i++)
 		if (addr - s->section.v[i].addr < s->section.v[i].size &&
-		    has_place(&s->section.v[i]))
+		    bytes_has_place(&s->section.v[i]))
 			return &s->section.v[i];
 	return NULL;
 }
@@ -166,7 +165,7 @@ static void list_shifts(struct bytes *b)
 		if (m && o->flags & SHF_TLS)
 			b->tls = m->addr - o->addr;
 		if (!m || bytes_kind(o) == BYTES_CODE || bytes_kind(o) == BYTES_PLT ||
-		    !has_place(o))
+		    !bytes_has_place(o))
 			continue;
 		for (k = 0; k < b->shift.n && b->shift.v[k] != m->addr - o->addr; k++)
 			;

@@ -453,12 +453,25 @@ static bool same_slot(const struct bytes *b, uint64_t orig, uint64_t made)
 		       bytes_same_place(b, (uint64_t)o->addend, (uint64_t)m->addend)));
 }
 
-static bool same_shift(const struct bytes *b, uint64_t by)
+/* As the section moved that holds it, or one that it is the end of; where there is no
+ * section (headers, what is aligned behind the last), as any. */
+static bool same_shift(const struct bytes *b, uint64_t orig, uint64_t made)
 {
+	const struct elf_section *o, *m;
+	bool held = false;
 	size_t i;
 
-	for (i = 0; i < b->shift.n; i++)
-		if (b->shift.v[i] == by)
+	for (o = b->orig.section.v; o < b->orig.section.v + b->orig.section.n; o++) {
+		if (bytes_kind(o) == BYTES_CODE || !bytes_has_place(o) ||
+		    orig - o->addr > o->size || !(m = bytes_named(&b->made, o->name)))
+			continue;
+		if (made - orig == m->addr - o->addr ||
+		    (orig == o->addr + o->size && made == m->addr + m->size))
+			return true;
+		held = true;
+	}
+	for (i = 0; !held && i < b->shift.n; i++)
+		if (b->shift.v[i] == made - orig)
 			return true;
 	return false;
 }
@@ -498,5 +511,5 @@ bool bytes_same_place(const struct bytes *b, uint64_t orig, uint64_t made)
 	/* Code does not move as data does, and padding may stay where it is. */
 	if (o && bytes_kind(o) == BYTES_CODE)
 		return orig == made && !bytes_piece(b, made);
-	return same_shift(b, made - orig);
+	return same_shift(b, orig, made);
 }

@@ -51,6 +51,8 @@ struct bytes {
 enum bytes_kind { BYTES_DATA, BYTES_CODE, BYTES_PLT, BYTES_GOT };
 enum bytes_kind bytes_kind(const struct elf_section *s);
 
+/* Thread-local memory that is not in the file has no address of its own. */
+bool bytes_has_place(const struct elf_section *s);
 /* The section that holds an address, or NULL. */
 const struct elf_section *bytes_section(const struct bytes_side *s, uint64_t addr);
 const struct elf_section *bytes_named(const struct bytes_side *s, const char *name);

@@ -149,14 +149,54 @@ START_TEST(section_twice)
 }
 END_TEST
 
-static uint64_t address_of_g;
+static uint64_t address_of_g, address_of_data;
 
-static int find_g(const struct elf_symbol *s, void *arg)
+static int find_symbol(const struct elf_symbol *s, void *arg)
 {
 	if (!strcmp(s->name, "g"))
 		address_of_g = s->value;
+	if (!strcmp(s->name, "data"))
+		address_of_data = s->value;
 	return 0;
 }
+
+/* A pointer to data that moved as another section did, to which nothing refers. */
+START_TEST(moved_with_another)
+{
+	enum { BY = 0x10000 };
+	static const struct blockmap none;
+	struct err e = {{0}};
+	struct buf copy = {0};
+	struct elf *o = elf_mem_open(program.p, program.n, "p", &e), *m;
+	const Elf64_Ehdr *eh = (const void *)program.p;
+	struct elf_section note, rela;
+	struct bytes_place place;
+	Elf64_Shdr *sh;
+	Elf64_Rela *r;
+
+	buf_add(&copy, program.p, program.n);
+	elf_file_symbols(o, false, find_symbol, NULL);
+	ck_assert_int_eq(elf_file_section(o, ".note.ABI-tag", &note, &e), 1);
+	ck_assert_int_eq(elf_file_section(o, ".rela.dyn", &rela, &e), 1);
+	sh = (Elf64_Shdr *)(void *)(copy.p + eh->e_shoff);
+	sh[note.index].sh_addr += BY;
+	r = (Elf64_Rela *)(void *)(copy.p + ((const char *)rela.data - program.p));
+	while (r->r_info != R_X86_64_RELATIVE || (uint64_t)r->r_addend != address_of_data)
+		r++;
+	m = elf_mem_open(copy.p, copy.n, "q", &e);
+	ck_assert_msg(!bytes_compare(&(struct bytes_build){m, &none},
+			  &(struct bytes_build){o, &none}, NULL, 0, &place, &e), "%s", e.text);
+	elf_file_close(m);
+	r->r_addend += BY;
+	m = elf_mem_open(copy.p, copy.n, "q", &e);
+	ck_assert_int_eq(bytes_compare(&(struct bytes_build){m, &none},
+			     &(struct bytes_build){o, &none}, NULL, 0, &place, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "a relocation changed"));
+	elf_file_close(m);
+	elf_file_close(o);
+	buf_free(&copy);
+}
+END_TEST
 
 /* g as four blocks, in this order. */
 static void map_g(struct blockmap *m, const uint32_t *id)
@@ -184,7 +224,7 @@ static int swap_blocks(uint32_t first, const uint64_t *edited, size_t n, struct 
 	int rc;
 
 	ck_assert_int_eq(elf_file_section(o, ".text", &text, e), 1);
-	elf_file_symbols(o, false, find_g, NULL);
+	elf_file_symbols(o, false, find_symbol, NULL);
 	buf_add(&copy, program.p, program.n);
 	g = copy.p + ((const char *)text.data - program.p) + (address_of_g - text.addr);
 	g[5 * first + 1] = (char)(first + 1);
@@ -258,6 +298,7 @@ int main(void)
 	tcase_add_loop_test(t, changed, 0, sizeof CHANGED / sizeof *CHANGED);
 	tcase_add_test(t, all_code);
 	tcase_add_test(t, section_twice);
+	tcase_add_test(t, moved_with_another);
 	tcase_add_test(t, order_of_blocks);
 	tcase_add_test(t, left_behind);
 	tcase_add_test(t, no_operations);
