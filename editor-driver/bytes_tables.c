@@ -41,10 +41,24 @@ int bytes_dynsym(struct bytes *b, const struct elf_section *o, const struct elf_
 
 /* ---- .dynamic ---- */
 
-/* What they say, the comparison of faces sees (common/elf.h). */
 static bool is_string(uint64_t tag)
 {
-	return tag == DT_NEEDED || tag == DT_SONAME || tag == DT_RPATH || tag == DT_RUNPATH;
+	return tag == DT_NEEDED || tag == DT_SONAME || tag == DT_RPATH || tag == DT_RUNPATH ||
+	       tag == DT_AUDIT || tag == DT_DEPAUDIT || tag == DT_CONFIG ||
+	       tag == DT_AUXILIARY || tag == DT_FILTER;
+}
+
+/* Where a text lies in .dynstr follows the order of symbols. */
+static bool same_string(const struct bytes *b, uint64_t was, uint64_t is)
+{
+	const struct elf_section *o = bytes_named(&b->orig, ".dynstr");
+	const struct elf_section *m = bytes_named(&b->made, ".dynstr");
+	uint64_t n;
+
+	if (!o || !m || !o->data || !m->data || was >= o->size || is >= m->size)
+		return false;
+	n = strnlen((const char *)o->data + was, o->size - was) + 1;
+	return n <= o->size - was && n <= m->size - is && !memcmp(o->data + was, m->data + is, n);
 }
 
 static bool is_size(uint64_t tag)
@@ -69,7 +83,8 @@ int bytes_dynamic(struct bytes *b, const struct elf_section *o, const struct elf
 		v = get_le64(p + i + 8);
 		w = get_le64(q + k + 8);
 		/* How many relocations there are, bytes_rela() has seen. */
-		if (v != w && !is_size(tag) && !is_string(tag) && !bytes_same_place(b, v, w))
+		if (is_string(tag) ? !same_string(b, v, w)
+				   : v != w && !is_size(tag) && !bytes_same_place(b, v, w))
 			return bytes_differ(b, m->addr + k, "a dynamic tag changed");
 		i += 16;
 		k += 16;

@@ -31,7 +31,7 @@ static void setup(void)
 	c = xasprintf("%s/p.c", dir);
 	out = xasprintf("%s/p", dir);
 	ck_assert_int_eq(publish_bytes(c, SOURCE, strlen(SOURCE), 0600, &e), 0);
-	line = xasprintf("gcc -O1 -rdynamic -o %s %s", out, c);
+	line = xasprintf("gcc -O1 -rdynamic -Wl,--audit=an_auditor -o %s %s", out, c);
 	ck_assert_int_eq(
 	    spawn_run(&(struct spawn){.argv = (const char *const[]){"sh", "-ec", line, NULL}}, &e),
 	    0);
@@ -49,23 +49,17 @@ static void teardown(void)
 	dir_remove(dir, &e);
 }
 
-/* Compares with the program a copy of which `at` bytes behind a section's begin
- * one bit differs; NULL: none does. */
-static int compare(const char *section, uint64_t at, struct err *e)
+/* Compares with the program a copy of which the byte at `at` differs in the bits of `by`. */
+static int compare_at(size_t at, uint8_t by, struct err *e)
 {
 	static const struct blockmap none;
-	struct buf copy = {0};
 	struct elf *o = elf_mem_open(program.p, program.n, "p", e), *m;
-	struct elf_section s;
 	struct bytes_place place;
+	struct buf copy = {0};
 	int rc;
 
 	buf_add(&copy, program.p, program.n);
-	if (section) {
-		ck_assert_int_eq(elf_file_section(o, section, &s, e), 1);
-		ck_assert_uint_lt(at, s.size);
-		copy.p[(const char *)s.data - program.p + at] ^= 0x10;
-	}
+	copy.p[at] ^= (char)by;
 	m = elf_mem_open(copy.p, copy.n, "q", e);
 	ck_assert_ptr_nonnull(m);
 	rc = bytes_compare(
@@ -74,6 +68,21 @@ static int compare(const char *section, uint64_t at, struct err *e)
 	elf_file_close(o);
 	buf_free(&copy);
 	return rc;
+}
+
+/* The same `at` bytes behind a section's begin, one bit; NULL: none differs. */
+static int compare(const char *section, uint64_t at, struct err *e)
+{
+	struct elf *o = elf_mem_open(program.p, program.n, "p", e);
+	struct elf_section s;
+
+	if (section) {
+		ck_assert_int_eq(elf_file_section(o, section, &s, e), 1);
+		ck_assert_uint_lt(at, s.size);
+		at += (uint64_t)((const char *)s.data - program.p);
+	}
+	elf_file_close(o);
+	return compare_at(at, section ? 0x10 : 0, e);
 }
 
 START_TEST(equal)
@@ -159,6 +168,22 @@ static int find_symbol(const struct elf_symbol *s, void *arg)
 		address_of_data = s->value;
 	return 0;
 }
+
+START_TEST(texts_for_the_loader)
+{
+	static const char *const text[] = {"an_auditor", "libc.so.6"};
+	const char *at;
+	struct err e;
+	size_t i;
+
+	for (i = 0; i < sizeof text / sizeof *text; i++) {
+		at = memmem(program.p, program.n, text[i], strlen(text[i]) + 1);
+		ck_assert_ptr_nonnull(at);
+		ck_assert_int_eq(compare_at((size_t)(at - program.p) + 3, 1, &e), -1);
+		ck_assert_msg(strstr(e.text, "a dynamic tag changed") != NULL, "%s", e.text);
+	}
+}
+END_TEST
 
 /* A pointer to data that moved as another section did, to which nothing refers. */
 START_TEST(moved_with_another)
@@ -298,6 +323,7 @@ int main(void)
 	tcase_add_loop_test(t, changed, 0, sizeof CHANGED / sizeof *CHANGED);
 	tcase_add_test(t, all_code);
 	tcase_add_test(t, section_twice);
+	tcase_add_test(t, texts_for_the_loader);
 	tcase_add_test(t, moved_with_another);
 	tcase_add_test(t, order_of_blocks);
 	tcase_add_test(t, left_behind);
