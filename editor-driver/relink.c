@@ -100,13 +100,14 @@ const char *relink_bare_entry(struct artifact *a)
 
 /* Where the libraries lie that other libraries need, ':' between. ld looks for
  * them there first; -rpath-link alone knows no sysroot. */
-static char *needed_folders(struct artifact *a, const struct tree *t, struct arena *mem)
+static char *needed_folders(
+    struct artifact *a, const struct tree *t, struct arena *mem, struct err *e)
 {
 	const struct art_input *in;
 	size_t i, n = artifact_inputs(a, &in);
 	struct htab seen = {0};
 	struct buf b = {0};
-	char *dir;
+	char *dir, *all = NULL;
 	bool fresh;
 
 	for (i = 0; i < n; i++) {
@@ -114,14 +115,21 @@ static char *needed_folders(struct artifact *a, const struct tree *t, struct are
 			continue;
 		dir = path_dir(t->path[i]);
 		htab_put_str(&seen, dir, &fresh);
+		if (strchr(dir, ':')) {
+			err_set(e, "%s: ld searches no folder with ':' in its name; choose another TMPDIR",
+			    dir);
+			free(dir);
+			goto out;
+		}
 		if (fresh)
 			buf_printf(&b, "%s%s", b.n ? ":" : "", dir);
 		free(dir);
 	}
-	dir = arena_strdup(mem, buf_cstr(&b));
+	all = arena_strdup(mem, buf_cstr(&b));
+out:
 	buf_free(&b);
 	htab_free(&seen);
-	return dir;
+	return all;
 }
 
 int relink_run(const struct relinker *r, struct artifact *a, const char *dir, char *const *object,
@@ -145,7 +153,10 @@ int relink_run(const struct relinker *r, struct artifact *a, const char *dir, ch
 			goto out;
 		vec_push(&argv, arg);
 	}
-	vec_push(&argv, arena_printf(&mem, "-rpath-link=%s", needed_folders(a, &tree, &mem)));
+	arg = needed_folders(a, &tree, &mem, e);
+	if (!arg)
+		goto out;
+	vec_push(&argv, arena_printf(&mem, "-rpath-link=%s", arg));
 	if (last)
 		vec_push(&argv, last);
 	if (r->strip)
