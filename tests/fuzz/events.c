@@ -51,8 +51,8 @@ static void on_looked(const struct priv_looked *r, void *arg)
 static void on_ended(const struct priv_ended *r, void *arg)
 {
 	heard++;
-	must(r->why && r->id.n <= 32 && r->origin.n <= 32 && !r->nblob == !r->blob);
-	touch(r->blob, r->nblob);
+	must(r->why && r->id.n <= 32 && r->origin.n <= 32 && !r->blob->n == !r->blob->p);
+	touch(r->blob->p, r->blob->n);
 }
 
 static void on_swapped(const struct priv_swapped *r, void *arg)
