@@ -83,13 +83,18 @@ bool cycle_look(struct manager *m, const struct module *mod)
 						       .hint = {mod->row.current, mod->row.origin}});
 }
 
+void cycle_later(const struct manager *m, struct module *mod)
+{
+	mod->not_before_ms = manager_now_ms() + (int64_t)(m->o.conf->decide.every_s * 1000);
+}
+
 /* Not now; whoever asked hears why. */
 static void put_off(struct manager *m, struct module *mod, const char *why)
 {
 	struct change_entry *c = change_waits_for(m, mod->row.id);
 
 	mod->look = LOOK_NONE;
-	mod->not_before_ms = manager_now_ms() + (int64_t)(m->o.conf->decide.every_s * 1000);
+	cycle_later(m, mod);
 	if (!c)
 		return;
 	c->todo.n--;

@@ -135,6 +135,8 @@ void registers_take(struct manager *m, const struct wire_batch *b, const struct 
 void cycle_turn(struct manager *m);
 /* … on the next turn of the loop. */
 void cycle_soon(struct manager *m);
+/* No work for this module before the next cycle. */
+void cycle_later(const struct manager *m, struct module *mod);
 void cycle_idle_changed(enum idle_state s, void *manager);
 /* Of the looks: applies what was seen. */
 bool cycle_looked(void *manager, const struct look *l, const struct priv_looked *r);

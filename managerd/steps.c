@@ -60,6 +60,7 @@ static void step_over(struct manager *m)
 
 /* ---- begin and end ---- */
 
+/* 1: not now. */
 static int start_job(struct manager *m, struct module *mod, enum edit_kind kind, struct err *e)
 {
 	struct work *w = &m->work;
@@ -82,7 +83,7 @@ static int start_job(struct manager *m, struct module *mod, enum edit_kind kind,
 	w->job = edit_start(m->loop, m->o.priv, &q, job_done, m, e);
 	buf_free(&samples);
 	if (!w->job)
-		return -1;
+		return 1;
 	idlewatch_own(m->idle, cpu_of_work, m);
 	return 0;
 }
@@ -133,7 +134,7 @@ static void failed(struct manager *m, struct module *mod, const char *why)
 	int rc;
 
 	log_warn("%s: %s", mod->row.path, why);
-	mod->not_before_ms = now + (int64_t)(m->o.conf->decide.every_s * 1000);
+	cycle_later(m, mod);
 	rc = store_begin(m->store, &e);
 	if (rc == 0 && hold > 0) {
 		mod->row.held_until_ms = now + (int64_t)(hold * 1000);
@@ -148,14 +149,26 @@ static void failed(struct manager *m, struct module *mod, const char *why)
 	give_up(m, CHANGE_FAILED, why);
 }
 
+/* What the module is not to blame for. */
+static void later(struct manager *m, struct module *mod, const char *why)
+{
+	cycle_later(m, mod);
+	log_info("%s: %s; to be tried later", mod->row.path, why);
+	give_up(m, CHANGE_FAILED, why);
+}
+
 void work_begin(struct manager *m, struct module *mod, struct change_entry *c, enum step step)
 {
 	static const enum edit_kind kind[] = {
 	    [STEP_SCORE] = EDIT_SCORE, [STEP_EDIT] = EDIT_BUILD, [STEP_VERIFY] = EDIT_VERIFY};
 	struct err e;
+	int rc;
 
 	begin_work(m, mod, c, step);
-	if (start_job(m, mod, kind[step], &e))
+	rc = start_job(m, mod, kind[step], &e);
+	if (rc > 0)
+		later(m, mod, e.text);
+	else if (rc)
 		failed(m, mod, e.text);
 }
 
@@ -394,9 +407,7 @@ static void job_failed(struct manager *m, struct module *mod, const struct edit_
 
 	snprintf(why, sizeof why, "%s failed: %s", what[m->work.step], r->error);
 	if (r->end == EDIT_LATER) {
-		mod->not_before_ms = manager_now_ms() + (int64_t)(m->o.conf->decide.every_s * 1000);
-		log_info("%s: %s; to be tried later", mod->row.path, why);
-		give_up(m, CHANGE_FAILED, why);
+		later(m, mod, why);
 		return;
 	}
 	snprintf(wrote, sizeof wrote, "%s", r->log);

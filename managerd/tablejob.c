@@ -23,7 +23,7 @@ static void table_done(const struct edit_result *r, void *arg)
 		       !build_id_equal(&mod->row.origin, &m->table_origin)))
 		mod = NULL; /* another program by now */
 	if (mod && r->end == EDIT_LATER)
-		mod->not_before_ms = manager_now_ms() + (int64_t)(m->o.conf->decide.every_s * 1000);
+		cycle_later(m, mod);
 	else if (mod && r->end != EDIT_DONE && r->end != EDIT_CANCELLED)
 		no_table(mod, r->error);
 	else if (mod && r->end == EDIT_DONE) {
@@ -48,8 +48,10 @@ static void start_table(struct manager *m, struct module *mod)
 	m->table_origin = mod->row.origin;
 	m->table_uid = mod->row.uid;
 	m->table = edit_start(m->loop, m->o.priv, &q, table_done, m, &e);
-	if (!m->table)
-		no_table(mod, e.text);
+	if (!m->table) {
+		log_info("%s: no witness table yet: %s", mod->row.path, e.text);
+		cycle_later(m, mod);
+	}
 }
 
 void table_turn(struct manager *m)

@@ -458,6 +458,31 @@ START_TEST(refusals_of_the_parent)
 }
 END_TEST
 
+static bool refused_job(void)
+{
+	return !priv->refuse_jobs && !m->work.step;
+}
+
+/* Its owner may have too much under way: it is tried again. */
+START_TEST(a_job_that_cannot_begin_waits)
+{
+	struct module *mod;
+
+	program(1000, 0, 3);
+	priv->refuse_jobs = 1;
+	send_batch(1000, 1);
+	acknowledged();
+	turn_until(refused_job, 20);
+	mod = module_at(1000, 0);
+	ck_assert_int_eq(mod->row.state, MODULE_ORIGINAL);
+	ck_assert_ptr_null(mod->row.held_why);
+	ck_assert_int_gt(mod->not_before_ms, manager_now_ms());
+	mod->not_before_ms = mod->decided_ms = 0;
+	cycle_soon(m);
+	turn_until(swapped, 20);
+}
+END_TEST
+
 static bool out_of_budget(void)
 {
 	return module_at(1000, 1)->rung == RUNG_BUDGET;
@@ -580,6 +605,7 @@ int main(void)
 	tcase_add_test(t, work_ends_with_the_ownership);
 	tcase_add_test(t, samples_are_known_without_loading);
 	tcase_add_loop_test(t, refusals_of_the_parent, 0, 2);
+	tcase_add_test(t, a_job_that_cannot_begin_waits);
 	tcase_add_test(t, each_user_has_a_budget);
 	tcase_add_test(t, a_large_program_is_learned_in_the_pool);
 	tcase_add_test(t, users_take_turns);

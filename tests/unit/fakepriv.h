@@ -55,6 +55,7 @@ struct priv {
 	bool slow;        /* looks wait for fake_answer() */
 	unsigned at_once; /* looks that waited at most */
 	unsigned refuse;  /* so many requests fail */
+	unsigned refuse_jobs; /* of them, those for a job */
 	const char *script;
 	const char *why;  /* jobs end with this, and `later` */
 	bool later;
@@ -345,6 +346,10 @@ uint64_t priv_job(struct priv *p, const struct priv_job *j, priv_ended_fn *fn, v
 	struct fake_task *t;
 	int sync[2];
 
+	if (p->refuse_jobs) {
+		p->refuse_jobs--;
+		p->refuse++;
+	}
 	if (fake_refuses(p, e))
 		return 0;
 	t = fake_begin(p, FAKE_JOB, arg);
