@@ -1,10 +1,11 @@
 /*
- * What an artifact might get ld to do: `TRY=NAME payload` tries one thing and leaves
- * "gained" or why not in the file report of the folder it runs in.
+ * What an artifact might get ld to do: it tries one thing and leaves "gained" or why
+ * not in the file report of the folder it runs in. Tools get no environment, so it is
+ * compiled for each:
+ *	TRY      its name; without one it lists the names
  *	VICTIM   a folder of the same user, with a file secret of mode 0600
  *	PROCESS  a process of the same user
  *	CACHE    the editor's cache
- * Without TRY it lists the names.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -263,7 +264,12 @@ static void report(const char *text)
 
 int main(void)
 {
-	const char *name = getenv("TRY");
+#ifdef TRY
+	static const char name[] = TRY;
+#else
+	enum { PROCESS = 0 };
+	static const char VICTIM[] = "", CACHE[] = "", *name = NULL;
+#endif
 	size_t i;
 
 	for (i = 0; i < sizeof TRIES / sizeof *TRIES; i++) {
@@ -271,10 +277,10 @@ int main(void)
 			puts(TRIES[i].name);
 		if (!name || strcmp(name, TRIES[i].name))
 			continue;
-		snprintf(victim, sizeof victim, "%s", getenv("VICTIM"));
+		snprintf(victim, sizeof victim, "%s", VICTIM);
 		snprintf(secret, sizeof secret, "%s/secret", victim);
-		snprintf(cache, sizeof cache, "%s", getenv("CACHE"));
-		process = atoi(getenv("PROCESS"));
+		snprintf(cache, sizeof cache, "%s", CACHE);
+		process = PROCESS;
 		report("tried\n");
 		report(TRIES[i].fn() ? "gained\n" : "refused\n");
 	}

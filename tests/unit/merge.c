@@ -113,7 +113,7 @@ START_TEST(pairs_of_a_function_are_bounded)
 	struct hash128 callee = key("g");
 	uint32_t i;
 
-	for (i = MANY; i-- > 0;) {
+	for (i = 0; i < MANY; i++) {
 		profile_add_edge(f, i / BLOCKS, i % BLOCKS, 1, 1000, hl);
 		profile_add_came(f, i / BLOCKS, i % BLOCKS, 1, 1000, hl);
 		callee.b[0] = (uint8_t)(i / BLOCKS);
@@ -127,8 +127,8 @@ START_TEST(pairs_of_a_function_are_bounded)
 			  (f->call.v[i - 1].block == f->call.v[i].block &&
 			      memcmp(&f->call.v[i - 1].callee, &f->call.v[i].callee,
 				  sizeof callee) < 0));
-	profile_add_edge(f, (MANY - 1) / BLOCKS, (MANY - 1) % BLOCKS, 1, 1000, hl);
-	ck_assert_double_eq(f->edge.v[f->edge.n - 1].n, 2);
+	profile_add_edge(f, 0, 0, 1, 1000, hl);
+	ck_assert_double_eq(f->edge.v[0].n, 2);
 	profile_age(f, 1000000, hl);
 	profile_add_edge(f, 0, 0, 1, 1000000, hl);
 	profile_add_call(f, 0, &callee, 1, 1000000, hl);

@@ -601,6 +601,7 @@ START_TEST(what_is_not_followed)
 {
 	char *real, *other;
 	struct seen s;
+	unsigned i;
 
 	BOTH_MODES();
 	real = in_dir("bin/real");
@@ -613,7 +614,10 @@ START_TEST(what_is_not_followed)
 	put_artifact(OLD, "bounds");
 	looks(PRIV_NO_ARTIFACT, "made to harm");
 	put_artifact(OLD, "hold");
-	looks(PRIV_NO_ARTIFACT, "somebody interferes");
+	/* Unless the stray that holds it is killed before its parent is reaped. */
+	for (i = 0; i < 10 && (s = look_at(module, false)).status == PRIV_FOLLOWED; i++)
+		;
+	ck_assert_msg(strstr(s.why, "somebody interferes"), "status %d: %s", s.status, s.why);
 	put_artifact(OLD, "good");
 	ck_assert_int_eq(chmod(artifact, 0666), 0);
 	looks(PRIV_NO_ARTIFACT, "is writable by others");
