@@ -44,7 +44,7 @@ enum http_verdict api_error(struct call *c, unsigned status, const char *kind, c
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	return api_answer(c, status, api_error_json(status, kind, text));
+	return api_answer(c, status, api_error_json(status, kind, err_line(text)));
 }
 
 enum http_verdict api_internal(struct call *c, const struct err *e)

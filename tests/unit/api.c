@@ -524,6 +524,7 @@ static const struct {
     {"POST /v1/reoptimize", "{\"farce\":true}", 400, "bad-request"},
     {"POST /v1/reoptimize", "{\"force\":true,\"force\":false}", 400, "bad-request"},
     {"POST /v1/reoptimize", "{} {}", 400, "bad-request"},
+    {"POST /v1/reoptimize", "{\"a\\\n\":1}", 400, "bad-request"},
     {"POST /v1/reoptimize", "{\"force\":\"\xff\"}", 400, "bad-request"},
 };
 
