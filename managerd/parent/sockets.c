@@ -1,13 +1,31 @@
 #include "managerd/parent/sockets.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { BACKLOG = 64 };
+enum { BACKLOG = 64, ANSWER_TRIES = 40, ANSWER_WAIT_US = 50000 };
+
+/* The manager of a morphd that was just killed may answer until it has noticed. */
+static bool somebody_answers(const struct sockaddr_un *a)
+{
+	bool answers = true;
+	int i, fd;
+
+	for (i = 0; answers && i < ANSWER_TRIES; i++) {
+		if (i)
+			usleep(ANSWER_WAIT_US);
+		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		answers = connect(fd, (const struct sockaddr *)a, sizeof *a) == 0 || errno == EAGAIN;
+		if (fd >= 0)
+			close(fd);
+	}
+	return answers;
+}
 
 int socket_listen(const char *path, mode_t mode, gid_t gid, struct err *e)
 {
@@ -22,7 +40,7 @@ int socket_listen(const char *path, mode_t mode, gid_t gid, struct err *e)
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return err_sys(e, "socket");
-	if (connect(fd, (struct sockaddr *)&a, sizeof a) == 0 || errno == EAGAIN) {
+	if (somebody_answers(&a)) {
 		close(fd);
 		return err_set(e, "%s: another manager answers there", path);
 	}
