@@ -298,7 +298,7 @@ int bytes_code(struct bytes *b)
 
 /* ---- stubs that the linker made again, since their number changed ---- */
 
-/* The length of one stub, 0 = it is none. */
+/* The length of the PLT stub at addr, 0 = another instruction. */
 static uint64_t stub(const struct bytes *b, uint64_t addr, const uint8_t *p, uint64_t n)
 {
 	uint64_t i = 0, slot = bytes_plt_slot(&b->made, addr);
@@ -331,7 +331,7 @@ int bytes_plt(struct bytes *b, const struct elf_section *s)
 		if (!len)
 			len = stub(b, s->addr + i, s->data + i, s->size - i);
 		if (!len)
-			return bytes_differ(b, s->addr + i, "a stub that is none");
+			return bytes_differ(b, s->addr + i, "an instruction that is no PLT stub");
 	}
 	return 0;
 }

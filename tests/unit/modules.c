@@ -590,7 +590,7 @@ START_TEST(one_users_builds_wait_for_each_other)
 }
 END_TEST
 
-/* A table of a few bytes that stands for gigabytes of counters. */
+/* A table of a few bytes that represents gigabytes of counters. */
 START_TEST(giants_are_refused)
 {
 	static char name[MAP_NAME_MAX + 2];
