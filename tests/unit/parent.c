@@ -225,12 +225,13 @@ static void mark(const char *name, bool there)
 /* A manager that is there as long as the test is. */
 static pid_t start_other(int v, int e)
 {
-	pid_t pid = fork();
+	pid_t pid;
 	char c;
 
+	signal(SIGTERM, SIG_DFL); /* before it is there: check's would end the test as well */
+	pid = fork();
 	if (pid)
 		return pid;
-	signal(SIGTERM, SIG_DFL);
 	close(v);
 	close(e);
 	_exit(read(alive[0], &c, 1) != 0);
