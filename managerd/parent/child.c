@@ -30,7 +30,7 @@ static int started(struct child *c, int answer, unsigned wait_s)
 	c->until_ms = wait_s ? child_now_ms() + 1000 * (int64_t)wait_s : 0;
 	if (c->pid > 0)
 		return 0;
-	*c = (struct child){.pidfd = -1, .answer = -1};
+	*c = (struct child){.pidfd = -1, .report = -1, .answer = -1};
 	if (answer >= 0)
 		close(answer);
 	return -1;
@@ -38,7 +38,7 @@ static int started(struct child *c, int answer, unsigned wait_s)
 
 int child_run(struct child *c, const struct launch *l, int answer, unsigned wait_s, struct err *e)
 {
-	c->pid = launch(l, &c->pidfd, e);
+	c->pid = launch(l, &c->pidfd, &c->report, e);
 	return started(c, answer, wait_s);
 }
 
@@ -64,6 +64,7 @@ int child_work(struct child *c, child_work_fn *fn, void *arg, unsigned wait_s, s
 
 	if (k.answer < 0)
 		return -1;
+	c->report = -1;
 	c->pid = launch_copy(work, &k, &c->pidfd, e);
 	return started(c, k.answer, wait_s);
 }
@@ -84,13 +85,16 @@ int child_stopped(const struct child *c)
 	    !waitid(P_PID, (id_t)c->pid, &info, WSTOPPED | WNOHANG | WNOWAIT) && info.si_pid;
 }
 
-int child_reap(struct child *c)
+int child_reap(struct child *c, struct err *e)
 {
 	int status = 0;
 
 	kill(-c->pid, SIGKILL);
 	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
 		;
+	if (c->report >= 0 && launch_became(c->report, e) < 0)
+		status = -1;
+	c->report = -1;
 	child_leave(c);
 	return status;
 }
@@ -98,8 +102,10 @@ int child_reap(struct child *c)
 void child_leave(struct child *c)
 {
 	close(c->pidfd);
+	if (c->report >= 0)
+		close(c->report);
 	c->pid = 0;
-	c->pidfd = -1;
+	c->pidfd = c->report = -1;
 }
 
 void child_worked(struct child *c, struct worked *w)

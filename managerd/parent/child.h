@@ -12,6 +12,7 @@
 struct child {
 	pid_t pid;        /* 0 = none */
 	int pidfd;        /* readable when it has ended */
+	int report;       /* of a program, where it did not begin; -1 = none */
 	int answer;       /* memfd, -1 = none; of the owner of the struct when it has ended */
 	int64_t until_ms; /* CLOCK_MONOTONIC: killed then; 0 = no bound */
 };
@@ -35,8 +36,9 @@ int child_work(struct child *c, child_work_fn *fn, void *arg, unsigned wait_s, s
 /* To the whole process group; nothing where there is none. */
 void child_signal(const struct child *c, int sig);
 /* Kills what is left of its group, reaps it, closes everything except the answer. Returns the
- * status as of waitpid(2). Call when it has ended, or after SIGKILL. */
-int child_reap(struct child *c);
+ * status as of waitpid(2), or -1 and why its program was not even begun. Call when it has
+ * ended, or after SIGKILL. */
+int child_reap(struct child *c, struct err *e);
 /* Forgets a process that does not end. */
 void child_leave(struct child *c);
 /* 1 when it is stopped by a signal that we did not send, 0 otherwise. */

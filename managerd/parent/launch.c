@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/ioprio.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -20,20 +19,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What the child reports when it cannot become the program. */
-struct trouble {
-	int errno_value;
-	char doing[32];
-};
-
 enum { REPORT_FD = LAUNCH_FDS };
 
-static _Noreturn void give_up(int report, const char *doing)
+/* Of the child, which cannot become the program. */
+static _Noreturn void give_up(int report, const struct launch *l, const char *doing)
 {
-	struct trouble t = {.errno_value = errno};
+	struct err e;
 
-	strncpy(t.doing, doing, sizeof t.doing - 1);
-	if (write(report, &t, sizeof t) < 0)
+	err_sys(&e, "%s: %s", l->argv[0], doing);
+	if (write(report, e.text, strlen(e.text)) < 0)
 		_exit(126);
 	_exit(127);
 }
@@ -129,29 +123,26 @@ static _Noreturn void child(const struct launch *l, int report, pid_t parent)
 
 	plain_signals();
 	if (l->group > 0 && !cgroup_enter(l->group))
-		give_up(report, "entering its control group");
+		give_up(report, l, "entering its control group");
 	/* By no path: its user, who may mount over it, would keep us waiting. */
 	if ((l->folder > 0 ? fchdir(l->folder) : chdir("/")) < 0)
-		give_up(report, "entering its folder");
+		give_up(report, l, "entering its folder");
 	if (place_fds(l, report) < 0)
-		give_up(report, "setting its descriptors");
+		give_up(report, l, "setting its descriptors");
 	report = REPORT_FD;
 	if (setsid() < 0)
-		give_up(report, "starting a session");
+		give_up(report, l, "starting a session");
 	umask(022);
 	failed = become(l);
 	if (failed)
-		give_up(report, failed);
+		give_up(report, l, failed);
 	if (getppid() != parent)
 		_exit(127);
 	environ = (char **)l->env;
-	/* Whoever waits for the report would wait until the machine has time for us. */
-	if (l->priority != LAUNCH_PLAIN && access(l->argv[0], X_OK) == 0) {
-		close(report);
+	if (l->priority != LAUNCH_PLAIN)
 		lower_priority(l);
-	}
 	execvp(l->argv[0], (char *const *)l->argv);
-	give_up(report, "running it");
+	give_up(report, l, "running it");
 }
 
 /* Where it has no pidfd it is not left to run. */
@@ -168,54 +159,35 @@ static pid_t follow(pid_t pid, int *pidfd, const char *what, struct err *e)
 	return -1;
 }
 
-static bool is_stopped(pid_t pid)
+pid_t launch(const struct launch *l, int *pidfd, int *report, struct err *e)
 {
-	siginfo_t info = {0};
-
-	return !waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG | WNOWAIT) && info.si_pid;
-}
-
-/* What it reports; nothing once it is the program. Its user, who may stop it as soon
- * as it is theirs, would keep us waiting. */
-static ssize_t read_report(pid_t pid, int fd, struct trouble *t)
-{
-	enum { LOOK_MS = 20 };
-	struct pollfd one = {.fd = fd, .events = POLLIN};
-	ssize_t n;
-
-	while (poll(&one, 1, LOOK_MS) <= 0)
-		if (is_stopped(pid))
-			kill(pid, SIGKILL);
-	do
-		n = read(fd, t, sizeof *t);
-	while (n < 0 && errno == EINTR);
-	return n;
-}
-
-pid_t launch(const struct launch *l, int *pidfd, struct err *e)
-{
-	struct trouble t;
 	pid_t pid, parent = getpid();
 	int pipe_fd[2];
-	ssize_t n;
 
-	*pidfd = -1;
-	if (pipe2(pipe_fd, O_CLOEXEC) < 0)
+	*pidfd = *report = -1;
+	if (pipe2(pipe_fd, O_CLOEXEC | O_NONBLOCK) < 0)
 		return err_sys(e, "%s", l->argv[0]);
 	pid = fork();
 	if (!pid)
 		child(l, pipe_fd[1], parent);
 	close(pipe_fd[1]);
-	n = pid < 0 ? 0 : read_report(pid, pipe_fd[0], &t);
-	close(pipe_fd[0]);
-	if (pid > 0 && n) {
-		errno = n == sizeof t ? t.errno_value : EIO;
-		err_sys(e, "%s: %.*s", l->argv[0], (int)sizeof t.doing, n == sizeof t ? t.doing : "");
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, 0);
-		return -1;
-	}
-	return follow(pid, pidfd, l->argv[0], e);
+	pid = follow(pid, pidfd, l->argv[0], e);
+	if (pid > 0)
+		*report = pipe_fd[0];
+	else
+		close(pipe_fd[0]);
+	return pid;
+}
+
+int launch_became(int report, struct err *e)
+{
+	ssize_t n = read(report, e->text, sizeof e->text - 1);
+
+	close(report);
+	if (n <= 0)
+		return 0;
+	e->text[n] = '\0';
+	return -1;
 }
 
 pid_t launch_copy(int (*fn)(void *arg), void *arg, int *pidfd, struct err *e)

@@ -35,9 +35,12 @@ struct launch {
 	uint64_t memory, file_bytes, cpu_s, processes;
 };
 
-/* Starts it. Returns its pid (also its session and process group) and a pidfd
- * in *pidfd, or -1 and what could not be done; then no process is left. */
-pid_t launch(const struct launch *l, int *pidfd, struct err *e);
+/* Starts it without waiting until it is the program. Returns its pid (also its session
+ * and process group), a pidfd in *pidfd and where it reports in *report, or -1. */
+pid_t launch(const struct launch *l, int *pidfd, int *report, struct err *e);
+/* Of a process that has ended: -1 and why where it did not become the program. Closes
+ * report. */
+int launch_became(int report, struct err *e);
 /* Runs fn in a copy of this process, which ends with what fn returns. */
 pid_t launch_copy(int (*fn)(void *arg), void *arg, int *pidfd, struct err *e);
 

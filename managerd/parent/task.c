@@ -44,7 +44,7 @@ struct task *task_new(struct parent *p, enum task_kind kind, const char *path, s
 		.path = xstrdup(path ? path : ""),
 		.mod = {.dir = -1, .fd = -1},
 		.art = {.dir = -1, .fd = -1},
-		.child = {.pidfd = -1, .answer = -1},
+		.child = {.pidfd = -1, .report = -1, .answer = -1},
 		.out = -1, .err = -1, .samples = -1,
 		.blob = -1, .dir = -1, .group = -1, .snapshot = -1};
 	vec_push(&p->task, t);
@@ -344,9 +344,19 @@ void task_drop(struct parent *p, struct task *t)
 
 /* ---- the loop's ---- */
 
+/* A verify command that cannot be run later either: the edit is not made again and again. */
+static void not_begun(struct parent *p, struct task *t, const char *why)
+{
+	if (t->kind == TASK_VERIFY)
+		task_ended(p, t, false, why);
+	else
+		task_failed(p, t, why);
+}
+
 void task_step(struct parent *p, struct task *t)
 {
-	int status = child_reap(&t->child);
+	struct err e;
+	int status = child_reap(&t->child, &e);
 
 	cgroup_end(&p->groups, t->id, t->group);
 	t->group = -1;
@@ -354,6 +364,8 @@ void task_step(struct parent *p, struct task *t)
 		t->then(p, t, status); /* settles it, whatever became of it */
 	else if (t->ended)
 		task_failed(p, t, t->ended);
+	else if (status < 0)
+		not_begun(p, t, e.text);
 	else if (!t->dropped || t->kind > TASK_VERIFY)
 		t->then(p, t, status);
 	t->ended = NULL;

@@ -428,9 +428,8 @@ static uint64_t begin_verify(struct parent *p, const struct priv_job *j, struct 
 	t->out = j->out;
 	t->err = j->err;
 	edit->verified = false;
-	/* A command that cannot be run later either: the edit is not made again and again. */
 	if (run_verify(p, t, command, e) < 0)
-		task_ended(p, t, false, e->text);
+		task_failed(p, t, e->text);
 	close_streams(t);
 	return t->id;
 }

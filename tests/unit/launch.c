@@ -40,28 +40,45 @@ START_TEST(stopped_before_it_is_the_program)
 	struct launch l = {.argv = argv, .env = env, .nfd = 3, .fd = {-1, -1, -1}};
 	unsigned i, stopped = 0;
 	pid_t stopper = fork(), pid;
-	int fd, status;
+	int fd, report, status;
+	struct err e;
 
 	if (!stopper)
 		stop_children(getppid());
-	/* Until it was in time once, be it before the program or after. */
+	/* Nobody waits for it: until the stopper was in time once, before the program or after. */
 	for (i = 0; !stopped && i < 20000; i++) {
-		pid = launch(&l, &fd, NULL);
-		if (pid < 0) {
-			stopped++;
-			continue;
-		}
+		pid = launch(&l, &fd, &report, &e);
+		ck_assert_int_gt(pid, 0);
 		ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
 		if (WIFSTOPPED(status)) {
 			stopped++;
 			kill(pid, SIGKILL);
 			waitpid(pid, NULL, 0);
 		}
+		ck_assert_int_eq(launch_became(report, &e), 0);
 		close(fd);
 	}
 	kill(stopper, SIGKILL);
 	waitpid(stopper, NULL, 0);
 	ck_assert_uint_gt(stopped, 0);
+}
+END_TEST
+
+START_TEST(no_such_program)
+{
+	static const char *const argv[] = {"/nonexistent/editor", NULL};
+	static char *const env[] = {NULL};
+	struct launch l = {.argv = argv, .env = env, .nfd = 3, .fd = {-1, -1, -1},
+		.priority = LAUNCH_IDLE};
+	int fd, report, status;
+	struct err e;
+	pid_t pid = launch(&l, &fd, &report, &e);
+
+	ck_assert_int_gt(pid, 0);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(launch_became(report, &e), -1);
+	ck_assert_str_eq(e.text, "/nonexistent/editor: running it: No such file or directory");
+	close(fd);
 }
 END_TEST
 
@@ -104,12 +121,13 @@ static int run_as(uid_t uid, const char *command)
 	struct launch l = {.argv = argv, .env = env, .nfd = 3, .fd = {-1, -1, -1},
 		.drop = true, .uid = uid, .gid = uid, .processes = 20};
 	struct err e = {""};
-	int fd, status;
-	pid_t pid = launch(&l, &fd, &e);
+	int fd, report, status;
+	pid_t pid = launch(&l, &fd, &report, &e);
 
 	ck_assert_msg(pid > 0, "%s", e.text);
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	kill(-pid, SIGKILL);
+	ck_assert_int_eq(launch_became(report, &e), 0);
 	close(fd);
 	return status;
 }
@@ -139,6 +157,7 @@ int main(void)
 
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, stopped_before_it_is_the_program);
+	tcase_add_test(t, no_such_program);
 	tcase_add_test(t, processes_beside_others);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
