@@ -258,11 +258,11 @@ void priv_dispatch(struct priv *p)
 	uint32_t event;
 	struct err e;
 
-	while (poll(&ready, 1, 0) > 0) {
-		if (receive(p, p->events, &in, &event, &e) < 0)
-			die(EXIT_FAILURE, "%s", e.text);
-		tell(p, event, &in);
-	}
+	if (poll(&ready, 1, 0) <= 0)
+		return;
+	if (receive(p, p->events, &in, &event, &e) < 0)
+		die(EXIT_FAILURE, "%s", e.text);
+	tell(p, event, &in);
 }
 
 /* ---- files ---- */

@@ -40,7 +40,7 @@ struct priv *priv_connect(int verbs, int events);
 void priv_close(struct priv *p);
 /* Becomes readable when a task has ended. */
 int priv_events(const struct priv *p);
-/* Calls back for all tasks that have ended by now. */
+/* Calls back for one task that has ended, if any has: what comes of it takes its time. */
 void priv_dispatch(struct priv *p);
 
 /* ---- files ---- */
