@@ -375,6 +375,27 @@ static int by_name(const void *a, const void *b)
 /* Less would be printed as 0.000. */
 static const double printed = 0.0005;
 
+/* "NAME 12 > 13 1.250\n", or without to where sign is 0; a profile may have a million of them. */
+static void put_count(
+    struct buf *out, const struct buf *name, uint32_t block, char sign, uint32_t to, double n)
+{
+	uint64_t thousandths = (uint64_t)(fmin(n, 1e15) * 1000 + 0.5);
+	char *end;
+
+	buf_add(out, name->p, name->n);
+	buf_char(out, ' ');
+	buf_decimal(out, block);
+	if (sign) {
+		buf_add(out, (const char[]){' ', sign, ' '}, 3);
+		buf_decimal(out, to);
+	}
+	buf_char(out, ' ');
+	buf_decimal(out, thousandths / 1000);
+	buf_str(out, ".000\n");
+	for (end = out->p + out->n - 1, thousandths %= 1000; thousandths; thousandths /= 10)
+		*--end = (char)('0' + thousandths % 10);
+}
+
 /* Does nearly all that was seen of one block, the entries [i, end), tell? */
 static bool telling(const struct profile_func *f, size_t i, size_t end)
 {
@@ -385,7 +406,7 @@ static bool telling(const struct profile_func *f, size_t i, size_t end)
 	return told >= PROFILE_TELLING * (told + untold);
 }
 
-static void print_came(const struct profile_func *f, const char *hex, double k, struct buf *out)
+static void print_came(const struct profile_func *f, const struct buf *name, double k, struct buf *out)
 {
 	const struct profile_edge *e = f->came.v;
 	size_t i, end, n = f->came.n;
@@ -397,8 +418,7 @@ static void print_came(const struct profile_func *f, const char *hex, double k, 
 			continue;
 		for (; i < end; i++)
 			if (e[i].to != PROFILE_UNTOLD && e[i].n * k >= printed)
-				buf_printf(out, "%s#%s %u < %u %.3f\n", f->name, hex, e[i].block,
-				    e[i].to, e[i].n * k);
+				put_count(out, name, e[i].block, '<', e[i].to, e[i].n * k);
 	}
 }
 
@@ -407,24 +427,25 @@ static void print_func(
 {
 	const struct profile_func *callee;
 	char hex[HASH_HEX], to[HASH_HEX];
+	struct buf name = {0};
 	uint32_t j;
 	size_t i;
 
-	hash_hex(&f->key, hex);
+	buf_printf(&name, "%s#%s", f->name, hash_hex(&f->key, hex));
 	for (j = 0; f->block && j < f->nblock; j++)
 		if (f->block[j] * k >= printed)
-			buf_printf(out, "%s#%s %u %.3f\n", f->name, hex, j, f->block[j] * k);
+			put_count(out, &name, j, 0, 0, f->block[j] * k);
 	for (i = 0; i < f->edge.n; i++)
 		if (f->edge.v[i].n * k >= printed)
-			buf_printf(out, "%s#%s %u > %u %.3f\n", f->name, hex, f->edge.v[i].block,
-			    f->edge.v[i].to, f->edge.v[i].n * k);
-	print_came(f, hex, k, out);
+			put_count(out, &name, f->edge.v[i].block, '>', f->edge.v[i].to, f->edge.v[i].n * k);
+	print_came(f, &name, k, out);
 	for (i = 0; i < f->call.n; i++) {
 		callee = profile_get(p, &f->call.v[i].callee);
 		if (callee && f->call.v[i].n * k >= printed)
 			buf_printf(out, "%s#%s %u @ %s#%s %.3f\n", f->name, hex, f->call.v[i].block,
 			    callee->name, hash_hex(&callee->key, to), f->call.v[i].n * k);
 	}
+	buf_free(&name);
 }
 
 void profile_print(const struct profile *p, int64_t now_ms, double half_life_s, struct buf *out)
