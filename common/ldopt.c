@@ -299,10 +299,10 @@ static const struct known *find(const struct known *t, size_t count, const char 
 }
 
 /* -Tdata=0x1000 and -T data are told apart as getopt does: the long names
- * first, but none that begins with 'o' after one dash. */
+ * first, but none that begins with 'o' after one dash. -library is -l ibrary to ld. */
 static const struct known *find_long(const char *s, size_t n, bool one_dash)
 {
-	if (one_dash && (*s == 'o' || n < 2))
+	if (one_dash && (*s == 'o' || *s == 'l' || n < 2))
 		return NULL;
 	return find(long_option, COUNT(long_option), s, n);
 }

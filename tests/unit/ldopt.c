@@ -126,6 +126,7 @@ static const struct {
     {"-l:../x", "-l :../x"},
     {"-l @x", "-l @x"},
     {"--library=a/b", "--library a/b"},
+    {"-library x.so", "x.so"}, /* -l ibrary */
     {"-Y P,/home", "-Y"},
     {"-A /x", "-A"},
     {"-m elf_i386", "-m elf_i386"},

@@ -97,7 +97,7 @@ END_TEST
 
 START_TEST(search_folders)
 {
-	expect("-L dir -Ldir -L/abs --library-path=dir -library-path dir",
+	expect("-L dir -Ldir -L/abs --library-path=dir --library-path dir",
 	    "-L=/cwd/dir -L=/cwd/dir -L=/abs -L=/cwd/dir -L=/cwd/dir");
 	expect("-L=/in/root -L$SYSROOT/lib", "-L=/in/root -L=/lib");
 	expect("-rpath-link a:/b --rpath-link=c -rpath /r", "-rpath /r");
