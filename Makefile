@@ -25,7 +25,8 @@ PROGRAMS := bin/morph-edit:editor-driver/main bin/morph-monitor:monitor-client/m
 	libexec/morph/as:hooks/as libexec/morph/ld:hooks/ld \
 	libexec/morph/morph-inspect:managerd/inspect/main
 MAINS := $(foreach p,$(PROGRAMS),$(word 2,$(subst :, ,$(p))))
-SRCS := $(wildcard $(addsuffix /*.c,$(FOLDERS)))
+# Without what is no part of Morph's own programs.
+SRCS := $(filter-out editor-driver/runtime/%,$(sort $(shell find $(FOLDERS) -name '*.c')))
 OBJS := $(SRCS:%.c=$(B)/obj/%.o)
 LIBFILES := $(foreach f,$(FOLDERS),$(B)/obj/lib$(f).a)
 TARGETS := $(foreach p,$(PROGRAMS),$(B)/$(word 1,$(subst :, ,$(p))))
@@ -33,7 +34,7 @@ TARGETS := $(foreach p,$(PROGRAMS),$(B)/$(word 1,$(subst :, ,$(p))))
 all: $(TARGETS) links
 
 # Pairs that functions return in two registers are not worth a vector's detour.
-$(B)/obj/managerd/witness_%.o: ALL_CFLAGS += -fno-tree-slp-vectorize
+$(B)/obj/managerd/replay/%.o: ALL_CFLAGS += -fno-tree-slp-vectorize
 
 $(B)/obj/%.o: %.c | deps
 	@mkdir -p $(@D)
@@ -47,11 +48,13 @@ $(B)/obj/editor-driver/counting.s: editor-driver/runtime/counting.c | deps
 	@mkdir -p $(@D)
 	$(say) "  CC -S   $<"
 	$(Q)$(CC) $(RUNTIME_CFLAGS) -S $< -o $@
-$(B)/obj/editor-driver/runtime.o: $(B)/obj/editor-driver/counting.s
-$(B)/obj/editor-driver/runtime.o: CPPFLAGS += -DCOUNTING_TEXT='"$(B)/obj/editor-driver/counting.s"'
+$(B)/obj/editor-driver/link/runtime.o: $(B)/obj/editor-driver/counting.s
+$(B)/obj/editor-driver/link/runtime.o: CPPFLAGS += -DCOUNTING_TEXT='"$(B)/obj/editor-driver/counting.s"'
 
+# All rooms of a folder, but those that are a library of their own.
+room_srcs = $(filter-out $(MAINS:%=%.c) $(patsubst %,%/%,$(filter $(1)/%,$(FOLDERS))),$(filter $(1)/%,$(SRCS)))
 define folder_lib
-$(B)/obj/lib$(1).a: $(filter-out $(MAINS:%=$(B)/obj/%.o),$(patsubst %.c,$(B)/obj/%.o,$(wildcard $(1)/*.c)))
+$(B)/obj/lib$(1).a: $(patsubst %.c,$(B)/obj/%.o,$(call room_srcs,$(1)))
 	@mkdir -p $$(@D); rm -f $$@; ar rcsD $$@ $$^
 endef
 $(foreach f,$(FOLDERS),$(eval $(call folder_lib,$(f))))

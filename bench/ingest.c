@@ -6,8 +6,8 @@
  */
 #include "bench/bench.h"
 #include "common/publish.h"
-#include "managerd/manager.h"
-#include "managerd/tables.h"
+#include "managerd/cycle/manager.h"
+#include "managerd/replay/tables.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * Inference and layout on generated programs: what is lost against exact
  * counts, and time by size; with any argument time alone. Asserts nothing.
  */
-#include "editor/infer.h"
-#include "editor/layout.h"
+#include "editor/infer/infer.h"
+#include "editor/layout/layout.h"
 #include "tests/cfggen.h"
 
 #include <stdio.h>

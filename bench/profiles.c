@@ -10,8 +10,8 @@
  * share with copies of blocks besides.
  */
 #include "common/log.h"
-#include "editor-driver/plan.h"
-#include "editor/layout.h"
+#include "editor-driver/plan/plan.h"
+#include "editor/layout/layout.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "bench/bench.h"
 #include "common/publish.h"
 #include "managerd/inspect/inspect.h"
-#include "managerd/observe.h"
+#include "managerd/samples/observe.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * Micro-operations: what the instructions of a module's functions do to the
  * general registers and the flags, compiled once per artifact by the editor's
  * side (morph-edit --witness-table), so that the manager can evaluate forward
- * from a sample without knowing assembly (managerd/witness.h). A block's
+ * from a sample without knowing assembly (managerd/replay/forward.h). A block's
  * instructions keep their lengths in every layout, all but the jump at its
  * end: one table serves the original and all layouts of it.
  *

@@ -1,11 +1,11 @@
 #include "common/log.h"
 #include "common/publish.h"
-#include "editor-driver/build.h"
-#include "editor-driver/jobdir.h"
-#include "editor-driver/options.h"
-#include "editor-driver/report.h"
-#include "editor-driver/sandbox.h"
-#include "editor-driver/tools.h"
+#include "editor-driver/link/build.h"
+#include "editor-driver/os/jobdir.h"
+#include "editor-driver/cli/options.h"
+#include "editor-driver/cli/report.h"
+#include "editor-driver/os/sandbox.h"
+#include "editor-driver/link/tools.h"
 
 #include <errno.h>
 #include <stdlib.h>

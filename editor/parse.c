@@ -1,4 +1,4 @@
-#include "editor/text.h"
+#include "editor/emit/emit.h"
 
 #include <stdlib.h>
 

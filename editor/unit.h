@@ -13,8 +13,8 @@
 #include "common/hash.h"
 #include "common/mem.h"
 #include "editor/cfg.h"
-#include "editor/layout.h"
-#include "editor/probes.h"
+#include "editor/layout/layout.h"
+#include "editor/probe/probes.h"
 
 #include <stdbool.h>
 
@@ -90,7 +90,7 @@ void unit_emit(const struct unit *u, const struct unit_place *place, uint64_t tu
  */
 int unit_check(const struct unit *u, const char *text, size_t n, struct err *e);
 
-/* How to count (editor/probes.h). */
+/* How to count (editor/probe/probes.h). */
 struct unit_counting {
 	bool edges;
 	enum counter_kind kind;

@@ -1,15 +1,15 @@
 /*
  * morph-manager: the manager, started by morphd, its privileged parent
- * (managerd/priv.h), with all it needs open. It opens nothing but what lies in
+ * (managerd/priv/priv.h), with all it needs open. It opens nothing but what lies in
  * its own folder, and what the kernel says of the machine.
  */
 #include "common/log.h"
 #include "common/publish.h"
-#include "managerd/api.h"
-#include "managerd/conf.h"
-#include "managerd/confine.h"
-#include "managerd/cycle.h"
-#include "managerd/priv.h"
+#include "managerd/api/api.h"
+#include "managerd/conf/conf.h"
+#include "managerd/os/confine.h"
+#include "managerd/cycle/cycle.h"
+#include "managerd/priv/priv.h"
 
 #include <fcntl.h>
 #include <getopt.h>

@@ -13,7 +13,7 @@
  * however the process ends, and children of fork go on counting in it. So do
  * programs whose start runs no .init_array: they are entered by way of us.
  *
- * Where every thread has counters of its own (editor/probes.h), those of the
+ * Where every thread has counters of its own (editor/probe/probes.h), those of the
  * first are the module's, and the others' are memory that lies a distance
  * behind them: the base of %gs, by which counters are addressed. That memory
  * stays when its thread ends, however it ends, and goes to the next thread with

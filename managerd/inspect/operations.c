@@ -2,8 +2,8 @@
 #include "common/artifact.h"
 #include "common/blockmap.h"
 #include "common/uops.h"
-#include "managerd/hugepages.h"
-#include "managerd/map.h"
+#include "managerd/os/hugepages.h"
+#include "managerd/samples/map.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef MORPH_PARENT_CHILD_H
 #define MORPH_PARENT_CHILD_H
 
-#include "managerd/parent/content.h"
+#include "managerd/parent/swap/content.h"
 #include "managerd/parent/launch.h"
 
 struct child {

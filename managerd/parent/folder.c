@@ -1,7 +1,7 @@
 #include "managerd/parent/folder.h"
 #include "common/mem.h"
 #include "common/publish.h"
-#include "managerd/parent/swap.h"
+#include "managerd/parent/swap/swap.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "managerd/parent/holds.h"
 #include "common/publish.h"
-#include "managerd/parent/swap.h"
+#include "managerd/parent/swap/swap.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "managerd/parent/launch.h"
 #include "managerd/parent/cgroup.h"
-#include "managerd/parent/fault.h"
+#include "managerd/parent/trust/fault.h"
 #include "managerd/parent/procs.h"
 
 #include <errno.h>

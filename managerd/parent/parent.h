@@ -14,10 +14,10 @@
 #ifndef MORPH_PARENT_PARENT_H
 #define MORPH_PARENT_PARENT_H
 
-#include "managerd/conf.h"
+#include "managerd/conf/conf.h"
 #include "managerd/parent/cgroup.h"
 #include "managerd/parent/folder.h"
-#include "managerd/priv.h"
+#include "managerd/priv/priv.h"
 
 struct task;
 

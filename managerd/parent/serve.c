@@ -1,5 +1,5 @@
 #include "common/log.h"
-#include "managerd/frame.h"
+#include "managerd/priv/frame.h"
 #include "managerd/parent/task.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "common/log.h"
 #include "common/publish.h"
 #include "managerd/parent/sockets.h"
-#include "managerd/parent/swap.h"
+#include "managerd/parent/swap/swap.h"
 #include "managerd/parent/task.h"
 
 #include <errno.h>

@@ -4,8 +4,8 @@
  *
  *	lock              flock(2) of the one morphd of this state
  *	jobs/NAME/        of one job; belongs to whom the job runs as
- *	cache/UID/KEY/    what the edits of a module keep (editor-driver/cache.h); theirs
- *	builds/ digests/ journal/  managerd/parent/swap.h
+ *	cache/UID/KEY/    what the edits of a module keep (editor-driver/link/cache.h); theirs
+ *	builds/ digests/ journal/  managerd/parent/swap/swap.h
  *	holds/            managerd/parent/holds.h
  *	manager/          the manager's own (store, witness tables)
  */

@@ -1,6 +1,6 @@
 #include "managerd/parent/task_parts.h"
 #include "common/log.h"
-#include "managerd/frame.h"
+#include "managerd/priv/frame.h"
 #include "managerd/parent/procs.h"
 
 #include <errno.h>

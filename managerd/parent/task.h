@@ -20,7 +20,7 @@
 
 #include "managerd/parent/child.h"
 #include "managerd/parent/parent.h"
-#include "managerd/parent/trust.h"
+#include "managerd/parent/trust/trust.h"
 
 enum {
 	TASKS_MAX = 128,    /* at once */

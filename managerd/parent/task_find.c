@@ -2,9 +2,9 @@
  * From a path to a module with its artifact: opened and judged by us, read by
  * the inspector; and whether policy lets it be swapped.
  */
-#include "managerd/parent/digest.h"
-#include "managerd/parent/package.h"
-#include "managerd/parent/swap.h"
+#include "managerd/parent/swap/digest.h"
+#include "managerd/parent/trust/package.h"
+#include "managerd/parent/swap/swap.h"
 #include "managerd/parent/task_parts.h"
 
 #include <errno.h>

@@ -6,8 +6,8 @@
  */
 #include "common/publish.h"
 #include "managerd/parent/quota.h"
-#include "managerd/parent/stage.h"
-#include "managerd/parent/swap.h"
+#include "managerd/parent/swap/stage.h"
+#include "managerd/parent/swap/swap.h"
 #include "managerd/parent/task_parts.h"
 
 #include <errno.h>

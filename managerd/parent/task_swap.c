@@ -4,7 +4,7 @@
  */
 #include "common/log.h"
 #include "managerd/parent/holds.h"
-#include "managerd/parent/swap.h"
+#include "managerd/parent/swap/swap.h"
 #include "managerd/parent/task_parts.h"
 
 #include <fcntl.h>

@@ -3,10 +3,10 @@
  * first; what is not of it is refused without a look at the disk.
  */
 #include "common/log.h"
-#include "managerd/frame.h"
-#include "managerd/parent/fault.h"
+#include "managerd/priv/frame.h"
+#include "managerd/parent/trust/fault.h"
 #include "managerd/parent/holds.h"
-#include "managerd/parent/swap.h"
+#include "managerd/parent/swap/swap.h"
 #include "managerd/parent/task.h"
 
 #include <errno.h>

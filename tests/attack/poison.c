@@ -3,7 +3,7 @@
  * bytes TO (hex) for FROM, as many, and seals the entry again: for whoever got hold
  * of the cache's secret. Exit 1 where nothing was found.
  */
-#include "editor-driver/cache.h"
+#include "editor-driver/link/cache.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -430,7 +430,7 @@ class Payload:
                                if os.stat(f"{TOP}/safe/secret.{u}").st_mode & 0o777 != 0o600}
 
 
-# ---- speaking to the privileged parent (managerd/frame.h) ----
+# ---- speaking to the privileged parent (managerd/priv/frame.h) ----
 
 def u32(v):
     return struct.pack("<I", v)

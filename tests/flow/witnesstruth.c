@@ -10,7 +10,7 @@
 #include "common/blockmap.h"
 #include "common/le.h"
 #include "common/publish.h"
-#include "managerd/witness_back.h"
+#include "managerd/replay/backward.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -4,7 +4,7 @@
  * put into an answer with all fields, so that its first members count. What is
  * accepted is in its range, what is not says why, both in one line.
  */
-#include "managerd/edit.h"
+#include "managerd/job/edit.h"
 
 #include <math.h>
 #include <stdlib.h>

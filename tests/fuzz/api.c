@@ -7,7 +7,7 @@
  */
 #include "common/log.h"
 #include "common/publish.h"
-#include "managerd/http.h"
+#include "managerd/api/http.h"
 #include "tests/unit/fakemanager.h"
 
 #include <jansson.h>

@@ -2,7 +2,7 @@
  * cov >= 140
  * Profiles as text, in both forms: what is read adds up.
  */
-#include "editor-driver/counts.h"
+#include "editor-driver/profile/counts.h"
 
 #include <stdlib.h>
 

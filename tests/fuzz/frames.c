@@ -6,7 +6,7 @@
  */
 #include "common/log.h"
 #include "common/publish.h"
-#include "managerd/frame.h"
+#include "managerd/priv/frame.h"
 #include "managerd/parent/task.h"
 
 #include <fcntl.h>

@@ -3,8 +3,8 @@
  * Flow inference on graphs, counts, looks and call sites out of fuzzed bytes: it must
  * end, and Kirchhoff's law must hold.
  */
-#include "editor/infer.h"
-#include "editor/infer_parts.h"
+#include "editor/infer/infer.h"
+#include "editor/infer/parts.h"
 #include "tests/fuzz/graph.h"
 
 static void check_flow(const struct cfg *g, struct arena *a)

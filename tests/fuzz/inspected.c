@@ -6,7 +6,7 @@
  */
 #include "common/publish.h"
 #include "common/uops.h"
-#include "managerd/map.h"
+#include "managerd/samples/map.h"
 #include "managerd/parent/task_parts.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Journal entries: any bytes. What is accepted encodes to what decodes to the same,
  * and names no file outside the module's folder.
  */
-#include "managerd/parent/journal.h"
+#include "managerd/parent/swap/journal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,10 +4,10 @@
  * need not be consistent: every block has one main place, the entry first, and no copy
  * of what may not have one.
  */
-#include "editor/layout.h"
-#include "editor/lines.h"
-#include "editor/spread.h"
-#include "editor/tails.h"
+#include "editor/layout/layout.h"
+#include "editor/layout/lines.h"
+#include "editor/layout/spread.h"
+#include "editor/layout/tails.h"
 #include "tests/fuzz/graph.h"
 
 static void check(const struct cfg *g, const struct layout *l, struct arena *a)

@@ -3,7 +3,7 @@
  * Policies: any bytes. What is accepted prints as a policy that is accepted,
  * and that means the same.
  */
-#include "managerd/conf.h"
+#include "managerd/conf/conf.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Any graph: counters are found for it, of either kind, and any values of them
  * give all counts.
  */
-#include "editor/probes.h"
+#include "editor/probe/probes.h"
 #include "tests/fuzz/graph.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * Raw counts of a counting build: what is read lies in the file, and its
  * places give counts of a function or are refused.
  */
-#include "editor-driver/rawcounts.h"
+#include "editor-driver/profile/rawcounts.h"
 
 #include <stdlib.h>
 #include <string.h>

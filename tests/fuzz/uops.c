@@ -3,7 +3,7 @@
  * Any bytes as a witness table, evaluated from any registers: what is read
  * prints to the same bytes again and again, and no evaluation leaves its bounds.
  */
-#include "managerd/witness_back.h"
+#include "managerd/replay/backward.h"
 
 #include <stdlib.h>
 #include <string.h>

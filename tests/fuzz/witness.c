@@ -4,8 +4,8 @@
  * 3 bytes: the reader takes all that the compiler makes, and it is evaluated
  * from every instruction.
  */
-#include "editor/witness.h"
-#include "managerd/witness_back.h"
+#include "editor/replay/replay.h"
+#include "managerd/replay/backward.h"
 
 #include <stdlib.h>
 #include <string.h>

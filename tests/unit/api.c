@@ -1,5 +1,5 @@
 #include "common/publish.h"
-#include "managerd/json.h"
+#include "managerd/api/json.h"
 #include "managerd/parent/sockets.h"
 #include "tests/unit/fakemanager.h"
 

@@ -1,4 +1,4 @@
-#include "editor/balance.h"
+#include "editor/infer/balance.h"
 
 #include <check.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "managerd/conf.h"
+#include "managerd/conf/conf.h"
 #include "common/publish.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
 /* Each test runs in a process of its own, which is confined for good. */
-#include "managerd/confine.h"
+#include "managerd/os/confine.h"
 #include "common/publish.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
 /* What a file holds, as a hash: known answers, and no file that became shorter. */
-#include "managerd/parent/content.h"
+#include "managerd/parent/swap/content.h"
 
 #include <check.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "editor-driver/counts.h"
+#include "editor-driver/profile/counts.h"
 #include "editor/cfg.h"
 
 #include <check.h>

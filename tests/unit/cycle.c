@@ -1,7 +1,7 @@
 /* The whole manager on its loop, with a parent that does as the test says. */
 #include "common/log.h"
 #include "managerd/parent/sockets.h"
-#include "managerd/manager.h"
+#include "managerd/cycle/manager.h"
 #include "tests/unit/fakepriv.h"
 
 #include <fcntl.h>

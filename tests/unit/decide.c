@@ -1,4 +1,4 @@
-#include "managerd/decide.h"
+#include "managerd/decide/decide.h"
 
 #include <check.h>
 #include <stdlib.h>

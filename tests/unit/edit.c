@@ -1,5 +1,5 @@
 /* Jobs on the loop, with a shell script in the editor's place. */
-#include "managerd/edit.h"
+#include "managerd/job/edit.h"
 #include "managerd/parent/procs.h"
 #include "tests/unit/fakepriv.h"
 

@@ -1,6 +1,6 @@
 #include "common/log.h"
 #include "common/publish.h"
-#include "editor-driver/cache.h"
+#include "editor-driver/link/cache.h"
 
 #include <check.h>
 #include <fcntl.h>

@@ -3,9 +3,9 @@
  * modules of one user with decisions, history and a profile, one of another
  * user, and changes that end when the test says so.
  */
-#include "managerd/api.h"
-#include "managerd/cycle.h"
-#include "managerd/ingest.h"
+#include "managerd/api/api.h"
+#include "managerd/cycle/cycle.h"
+#include "managerd/samples/ingest.h"
 
 #include <math.h>
 #include <stdlib.h>

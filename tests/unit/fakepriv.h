@@ -5,9 +5,9 @@
  * would have the linker take managerd/priv.o.
  */
 #include "common/publish.h"
-#include "managerd/map.h"
+#include "managerd/samples/map.h"
 #include "managerd/parent/procs.h"
-#include "managerd/priv.h"
+#include "managerd/priv/priv.h"
 #include "tests/unit/memblob.h"
 
 #include <check.h>

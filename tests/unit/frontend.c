@@ -1,4 +1,4 @@
-#include "editor/frontend.h"
+#include "editor/cost/frontend.h"
 #include "common/random.h"
 
 #include <check.h>

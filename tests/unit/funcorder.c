@@ -1,4 +1,4 @@
-#include "editor/funcorder.h"
+#include "editor/layout/funcorder.h"
 
 #include <check.h>
 #include <stdlib.h>

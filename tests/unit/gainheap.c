@@ -1,5 +1,5 @@
 #include "common/random.h"
-#include "editor/gainheap.h"
+#include "editor/layout/gainheap.h"
 
 #include <check.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "editor/hard.h"
+#include "editor/layout/entropy.h"
 
 #include <check.h>
 

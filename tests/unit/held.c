@@ -1,6 +1,6 @@
 /* Counters that are kept in registers: what is known of registers, where counters are kept, and
  * that the output check refuses all that would lose turns or harm the program. */
-#include "editor/regs.h"
+#include "editor/count/liveness.h"
 
 #include <check.h>
 #include <stdio.h>

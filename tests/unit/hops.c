@@ -1,5 +1,5 @@
-#include "editor/hops.h"
-#include "editor/relax.h"
+#include "editor/layout/hops.h"
+#include "editor/layout/relax.h"
 
 #include <check.h>
 

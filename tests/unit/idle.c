@@ -1,6 +1,6 @@
 /* The idle gate, on numbers as machines give them. */
-#include "managerd/idle.h"
-#include "managerd/idlewatch.h"
+#include "managerd/decide/idle.h"
+#include "managerd/decide/idlewatch.h"
 #include "common/mem.h"
 #include "common/publish.h"
 

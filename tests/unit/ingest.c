@@ -1,4 +1,4 @@
-#include "managerd/ingest.h"
+#include "managerd/samples/ingest.h"
 #include "managerd/parent/sockets.h"
 #include "common/publish.h"
 

@@ -1,5 +1,5 @@
 /* The journal's text: what was written reads back; nothing else is taken. */
-#include "managerd/parent/journal.h"
+#include "managerd/parent/swap/journal.h"
 #include "common/publish.h"
 
 #include <check.h>

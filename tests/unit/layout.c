@@ -1,7 +1,7 @@
-#include "editor/layout.h"
-#include "editor/layout_parts.h"
-#include "editor/infer.h"
-#include "editor/tails.h"
+#include "editor/layout/layout.h"
+#include "editor/layout/parts.h"
+#include "editor/infer/infer.h"
+#include "editor/layout/tails.h"
 #include "tests/cfggen.h"
 
 #include <check.h>

@@ -1,6 +1,6 @@
-#include "editor/lines.h"
+#include "editor/layout/lines.h"
 #include "common/random.h"
-#include "editor/relax.h"
+#include "editor/layout/relax.h"
 
 #include <check.h>
 #include <float.h>

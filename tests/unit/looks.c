@@ -1,4 +1,4 @@
-#include "managerd/looks.h"
+#include "managerd/priv/looks.h"
 #include "tests/unit/fakepriv.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "managerd/map.h"
+#include "managerd/samples/map.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "editor-driver/mapindex.h"
+#include "editor-driver/plan/mapindex.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* A blob of some bytes. */
 #include "common/publish.h"
-#include "managerd/blob.h"
+#include "managerd/priv/blob.h"
 
 #include <check.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-#include "managerd/merge.h"
+#include "managerd/samples/profile.h"
 
 #include <check.h>
 #include <math.h>

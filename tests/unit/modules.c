@@ -1,5 +1,5 @@
-#include "managerd/modules.h"
-#include "managerd/tables.h"
+#include "managerd/modules/modules.h"
+#include "managerd/replay/tables.h"
 #include "tests/unit/fakepriv.h"
 
 #include <check.h>

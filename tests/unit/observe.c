@@ -1,7 +1,7 @@
 /* Registers of samples against a map, a table and two small functions. */
-#include "managerd/observe.h"
-#include "managerd/tables.h"
-#include "managerd/worth.h"
+#include "managerd/samples/observe.h"
+#include "managerd/replay/tables.h"
+#include "managerd/samples/weight.h"
 #include "common/log.h"
 #include "common/publish.h"
 #include "tests/unit/memblob.h"

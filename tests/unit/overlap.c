@@ -1,4 +1,4 @@
-#include "editor/overlap.h"
+#include "editor-driver/profile/overlap.h"
 #include "common/random.h"
 
 #include <check.h>

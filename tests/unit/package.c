@@ -1,4 +1,4 @@
-#include "managerd/parent/package.h"
+#include "managerd/parent/trust/package.h"
 #include "common/mem.h"
 
 #include <check.h>

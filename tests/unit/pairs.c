@@ -1,4 +1,4 @@
-#include "managerd/pairs.h"
+#include "managerd/samples/pairs.h"
 
 #include <check.h>
 #include <stdlib.h>

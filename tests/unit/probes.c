@@ -1,5 +1,5 @@
-#include "editor/probes.h"
-#include "editor/spantree.h"
+#include "editor/probe/probes.h"
+#include "editor/probe/spantree.h"
 #include "tests/cfggen.h"
 
 #include <check.h>

@@ -1,4 +1,4 @@
-#include "editor/relax.h"
+#include "editor/layout/relax.h"
 
 #include <check.h>
 

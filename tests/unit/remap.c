@@ -1,4 +1,4 @@
-#include "managerd/remap.h"
+#include "managerd/samples/remap.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-#include "editor/rotate.h"
-#include "editor/layout.h"
+#include "editor/layout/rotate.h"
+#include "editor/layout/layout.h"
 #include "tests/cfggen.h"
 
 #include <check.h>

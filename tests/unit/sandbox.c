@@ -1,8 +1,8 @@
-#include "editor-driver/sandbox.h"
+#include "editor-driver/os/sandbox.h"
 #include "common/publish.h"
 #include "common/spawn.h"
-#include "editor-driver/run.h"
-#include "editor-driver/tools.h"
+#include "editor-driver/os/run.h"
+#include "editor-driver/link/tools.h"
 
 #include <check.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "editor/sparse.h"
+#include "editor/infer/sparse.h"
 #include "tests/cfggen.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
-#include "editor/spread.h"
-#include "editor/relax.h"
+#include "editor/layout/spread.h"
+#include "editor/layout/relax.h"
 
 #include <check.h>
 

@@ -1,4 +1,4 @@
-#include "managerd/store.h"
+#include "managerd/store/store.h"
 #include "common/publish.h"
 
 #include <check.h>

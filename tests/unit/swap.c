@@ -1,6 +1,6 @@
 /* Swap and rollback where nothing crashes. */
-#include "managerd/parent/builds.h"
-#include "managerd/parent/digest.h"
+#include "managerd/parent/swap/builds.h"
+#include "managerd/parent/swap/digest.h"
 #include "tests/unit/swapping.h"
 #include "tests/unit/tinyelf.h"
 

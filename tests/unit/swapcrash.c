@@ -3,7 +3,7 @@
  * recovery after it. At every instant the module runs; afterwards recovery
  * has finished or undone, and nothing is left behind.
  */
-#include "managerd/parent/builds.h"
+#include "managerd/parent/swap/builds.h"
 #include "tests/unit/swapping.h"
 #include "tests/unit/tinyelf.h"
 

@@ -5,7 +5,7 @@
 #ifndef TEST_SWAPPING_H
 #define TEST_SWAPPING_H
 
-#include "managerd/parent/swap.h"
+#include "managerd/parent/swap/swap.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 #include "common/publish.h"
 #include "common/spawn.h"
-#include "editor-driver/tools.h"
-#include "editor-driver/tree.h"
+#include "editor-driver/link/tools.h"
+#include "editor-driver/link/tree.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* What may decide which code runs. */
-#include "managerd/parent/trust.h"
+#include "managerd/parent/trust/trust.h"
 #include "common/mem.h"
 #include "common/publish.h"
 

@@ -1,5 +1,5 @@
 #include "common/uops.h"
-#include "editor/witness.h"
+#include "editor/replay/replay.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-#include "managerd/witness.h"
-#include "managerd/witness_value.h"
+#include "managerd/replay/forward.h"
+#include "managerd/replay/value.h"
 
 #include <check.h>
 #include <stdlib.h>

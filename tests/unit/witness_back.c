@@ -1,5 +1,5 @@
 /* Small functions seen from behind: which way led to where the sample is. */
-#include "managerd/witness_back.h"
+#include "managerd/replay/backward.h"
 
 #include <check.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The stack's top against every byte of it kept apart. */
-#include "managerd/witness_memory.h"
+#include "managerd/replay/memory.h"
 
 #include <check.h>
 #include <string.h>

@@ -1,0 +1,348 @@
+#include "editor-driver/cli/options.h"
+#include "common/log.h"
+#include "editor-driver/plan/host.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char HELP[] =
+    "usage: morph-edit --artifact A (--samples F | --counts F | --random SEED | --identity)\n"
+    "                  [--original FILE] [--layout BUILD] -o OUT\n"
+    "       morph-edit --artifact A --witness-table [--samples F | --counts F] -o OUT\n"
+    "       morph-edit --artifact A (--samples F | --counts F) --score [--layout BUILD]\n"
+    "       morph-edit --artifact A --report [--samples F | --counts F]\n"
+    "       morph-edit --artifact A --instrument=blocks|edges [--counters=HOW]\n"
+    "                  [--samples F | --counts F] -o OUT\n"
+    "       morph-edit --artifact A --read-counts -o PROFILE FILE...\n"
+    "       morph-edit --artifact A --compare [--top N] samples:F|counts:F samples:F|counts:F\n"
+    "\n"
+    "Lays the code of a program out anew and links it again, from its artifact.\n"
+    "\n"
+    "  --artifact A     the program's artifact, NAME.morph\n"
+    "  --samples F      profile: lines \"function[#KEY] block samples\"\n"
+    "  --counts F       profile: lines \"function[#KEY] block executions\"\n"
+    "  --random SEED    a random layout: any layout must be correct\n"
+    "  --identity       the layout of the original\n"
+    "  --witness-table  micro-operations of its functions, for samples with registers;\n"
+    "                   of those files that the profile names, or of all\n"
+    "  -o, --output OUT the new program, or the table\n"
+    "  --original FILE  the program it is to replace: refuse when that was changed\n"
+    "                   after its link, and leave out symbols when it has none\n"
+    "  --with LIST      also these transforms, --without LIST not these; LIST is all or\n"
+    "                   names with commas between, of: align, frugal, got, hops, huge,\n"
+    "                   lines, page, rotate, spread, tails, thread (on by default: got,\n"
+    "                   tails, thread; on AMD's Zen 5 frugal, hops, lines, page, elsewhere\n"
+    "                   spread)\n"
+    "  --score          only say what the present and the best layout are worth\n"
+    "  --layout BUILD   the present layout, for the score (default: the original's)\n"
+    "  --report         only say what the artifact holds\n"
+    "  --instrument=W   make a program that counts all its blocks, or edges as well\n"
+    "  --counters=HOW   plain: fast, threads lose counts; thread: each has its own,\n"
+    "                   exact, of executables; atomic: exact, slow\n"
+    "  --read-counts    make a profile for --counts of the files such programs wrote\n"
+    "  --compare        only say how far the first profile agrees with the second\n"
+    "  --top N          so many functions of the comparison (default: 20)\n"
+    "  --json           print one JSON object\n"
+    "  --cache DIR      keep objects here (default: ${XDG_CACHE_HOME:-~/.cache}/morph)\n"
+    "  --jobs N         threads (default: one for each processor)\n"
+    "  --keep DIR       work in this empty or new folder, and leave it there\n"
+    "  --need-sandbox   refuse where Linux has no Landlock, without which the tools can\n"
+    "                   read and write what you can\n"
+    "  -v, --verbose    say more on standard error\n"
+    "  -h, --help       -V, --version\n"
+    "\n"
+    "Exit status: 0 done, 1 cannot, 2 usage, 75 not now: try again later.\n";
+
+enum {
+	O_ARTIFACT = 256,
+	O_SAMPLES,
+	O_COUNTS,
+	O_RANDOM,
+	O_IDENTITY,
+	O_SCORE,
+	O_LAYOUT,
+	O_REPORT,
+	O_JSON,
+	O_CACHE,
+	O_JOBS,
+	O_KEEP,
+	O_ORIGINAL,
+	O_WITH,
+	O_WITHOUT,
+	O_WITNESS,
+	O_INSTRUMENT,
+	O_COUNTERS,
+	O_READ,
+	O_COMPARE,
+	O_TOP,
+	O_NEED
+};
+
+static const struct {
+	const char *name;
+	unsigned bit;
+} TRANSFORM[] = {{"align", LAYOUT_ALIGN}, {"frugal", LAYOUT_FRUGAL}, {"got", LAYOUT_GOT},
+    {"huge", LAYOUT_HUGE}, {"hops", LAYOUT_HOPS}, {"lines", LAYOUT_LINES}, {"page", LAYOUT_PAGE},
+    {"rotate", LAYOUT_ROTATE}, {"spread", LAYOUT_SPREAD}, {"tails", LAYOUT_TAILS},
+    {"thread", LAYOUT_THREAD}, {"all", LAYOUT_ALL}};
+
+enum { TOP_DEFAULT = 20, JOBS_MAX = 64 };
+
+static const struct option LONG[] = {{"artifact", required_argument, NULL, O_ARTIFACT},
+    {"samples", required_argument, NULL, O_SAMPLES}, {"counts", required_argument, NULL, O_COUNTS},
+    {"random", required_argument, NULL, O_RANDOM}, {"identity", no_argument, NULL, O_IDENTITY},
+    {"output", required_argument, NULL, 'o'}, {"original", required_argument, NULL, O_ORIGINAL},
+    {"score", no_argument, NULL, O_SCORE}, {"layout", required_argument, NULL, O_LAYOUT},
+    {"with", required_argument, NULL, O_WITH}, {"without", required_argument, NULL, O_WITHOUT},
+    {"report", no_argument, NULL, O_REPORT}, {"compare", no_argument, NULL, O_COMPARE},
+    {"top", required_argument, NULL, O_TOP}, {"json", no_argument, NULL, O_JSON},
+    {"cache", required_argument, NULL, O_CACHE}, {"jobs", required_argument, NULL, O_JOBS},
+    {"keep", required_argument, NULL, O_KEEP}, {"witness-table", no_argument, NULL, O_WITNESS},
+    {"instrument", required_argument, NULL, O_INSTRUMENT},
+    {"counters", required_argument, NULL, O_COUNTERS}, {"read-counts", no_argument, NULL, O_READ},
+    {"need-sandbox", no_argument, NULL, O_NEED}, {"verbose", no_argument, NULL, 'v'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0}};
+
+static _Noreturn void usage(const char *why)
+{
+	log_error("%s; see morph-edit --help", why);
+	exit(EXIT_USAGE);
+}
+
+static uint64_t number(const char *s, uint64_t max, const char *why)
+{
+	unsigned long long v;
+	char *end;
+
+	errno = 0;
+	v = strtoull(s, &end, 10);
+	if (*s < '0' || *s > '9' || *end || errno || v > max)
+		usage(why);
+	return v;
+}
+
+/* Names with commas between. */
+static unsigned transforms(const char *list)
+{
+	size_t n, i, known = sizeof TRANSFORM / sizeof *TRANSFORM;
+	unsigned bits = 0;
+
+	for (;; list += n + 1) {
+		n = strcspn(list, ",");
+		for (i = 0; i < known &&
+			    (strlen(TRANSFORM[i].name) != n || memcmp(TRANSFORM[i].name, list, n));
+		     i++)
+			;
+		if (i == known)
+			usage("--with and --without take names of transforms");
+		bits |= TRANSFORM[i].bit;
+		if (!list[n])
+			return bits;
+	}
+}
+
+/* Which of two words it is. */
+static bool word(const char *s, const char *no, const char *yes, const char *why)
+{
+	if (strcmp(s, no) && strcmp(s, yes))
+		usage(why);
+	return !strcmp(s, yes);
+}
+
+static enum counter_kind counter_kind(const char *s)
+{
+	static const char *const name[] = {"plain", "atomic", "thread"};
+	size_t k;
+
+	for (k = 0; k < sizeof name / sizeof name[0]; k++)
+		if (!strcmp(s, name[k]))
+			return (enum counter_kind)k;
+	usage("--counters takes plain, atomic or thread");
+}
+
+static _Noreturn void print_and_exit(const char *text)
+{
+	fputs(text, stdout);
+	exit(fflush(stdout) ? EXIT_CANNOT : 0);
+}
+
+/* Of the command line, what decides which job it is. */
+struct wanted {
+	int sources; /* of a layout */
+	bool instrument, counters, read;
+};
+
+static void check_counting(const struct options *o, const struct wanted *w, int files)
+{
+	if (w->instrument + w->read + o->witness > 1)
+		usage("--instrument, --read-counts and --witness-table exclude each other");
+	if (w->instrument && !o->out)
+		usage("--instrument needs -o OUT");
+	if (w->instrument && w->sources && !o->profile)
+		usage("--instrument goes with --samples or --counts alone");
+	if (w->instrument && (o->original || o->layout))
+		usage("--instrument goes without --original and --layout");
+	if (w->counters && !w->instrument)
+		usage("--counters goes with --instrument");
+	if (w->read && (!o->out || !files))
+		usage("--read-counts needs -o PROFILE and files");
+	if (w->read && w->sources)
+		usage("--read-counts goes without --samples, --counts, --random and --identity");
+}
+
+static void check_options(const struct options *o, const struct wanted *w, int files)
+{
+	if (o->compare && files != 2)
+		usage("--compare takes two profiles");
+	if (files && !w->read && !o->compare)
+		usage("there is an argument too many");
+	if (!o->artifact)
+		usage("--artifact is missing");
+	if (w->sources > 1)
+		usage("--samples, --counts, --random and --identity exclude each other");
+	if (o->score + o->report + o->compare + !!o->out != 1)
+		usage("one of -o OUT, --score, --report and --compare is needed");
+	check_counting(o, w, files);
+	if (o->out && !w->sources && !w->instrument && !w->read && !o->witness)
+		usage("--samples, --counts, --random or --identity is needed");
+	if (o->score && !o->profile)
+		usage("--score needs --samples or --counts");
+	if (o->compare && w->sources)
+		usage("--compare takes its profiles as arguments");
+	if (o->report && w->sources && !o->profile)
+		usage("--report goes with --samples or --counts alone");
+	if (o->witness && (!o->out || (w->sources && !o->profile)))
+		usage("--witness-table goes with -o OUT, and with --samples or --counts alone");
+	if ((o->original || o->layout) && o->witness)
+		usage("--original and --layout do not go with --witness-table");
+	if (o->original && !o->out)
+		usage("--original goes with -o OUT");
+	if (o->layout && !o->profile)
+		usage("--layout goes with --samples or --counts");
+	if (o->layout && o->report)
+		usage("--layout goes with --score or -o OUT");
+}
+
+/* "samples:FILE" or "counts:FILE". */
+static struct compare_input read_profile(const char *arg)
+{
+	struct compare_input in = {strchr(arg, ':'), COUNTS_SAMPLES};
+
+	if (in.path && !strncmp(arg, "counts:", 7))
+		in.form = COUNTS_EXECUTIONS;
+	else if (!in.path || strncmp(arg, "samples:", 8))
+		usage("a profile to compare is samples:FILE or counts:FILE");
+	in.path++;
+	return in;
+}
+
+/* Options of which nothing but their text, or that they are there, is kept. */
+struct kept {
+	int option;
+	size_t at; /* in struct options */
+};
+#define AT(member) offsetof(struct options, member)
+static const struct kept TEXT[] = {{O_ARTIFACT, AT(artifact)}, {'o', AT(out)},
+    {O_ORIGINAL, AT(original)}, {O_LAYOUT, AT(layout)}, {O_CACHE, AT(cache)}, {O_KEEP, AT(keep)}};
+static const struct kept FLAG[] = {{O_SCORE, AT(score)}, {O_REPORT, AT(report)},
+    {O_WITNESS, AT(witness)}, {O_COMPARE, AT(compare)}, {O_JSON, AT(json)},
+    {O_NEED, AT(need_sandbox)}};
+#undef AT
+
+static bool keep_option(struct options *o, int c)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof TEXT / sizeof *TEXT; i++)
+		if (c == TEXT[i].option) {
+			*(const char **)((char *)o + TEXT[i].at) = optarg;
+			return true;
+		}
+	for (i = 0; i < sizeof FLAG / sizeof *FLAG; i++)
+		if (c == FLAG[i].option) {
+			*(bool *)((char *)o + FLAG[i].at) = true;
+			return true;
+		}
+	return false;
+}
+
+static void read_option(struct options *o, struct wanted *w, int c, const char *arg)
+{
+	switch (c) {
+	case O_SAMPLES:
+	case O_COUNTS:
+		o->mode = PLAN_PROFILE;
+		o->form = c == O_SAMPLES ? COUNTS_SAMPLES : COUNTS_EXECUTIONS;
+		o->profile = optarg;
+		break;
+	case O_RANDOM:
+		o->mode = PLAN_RANDOM;
+		o->seed = number(optarg, UINT64_MAX, "--random takes a whole number");
+		break;
+	case O_IDENTITY:
+		o->mode = PLAN_IDENTITY;
+		break;
+	case O_WITH:
+		o->transforms |= transforms(optarg);
+		break;
+	case O_WITHOUT:
+		o->transforms &= ~transforms(optarg);
+		break;
+	case O_TOP:
+		o->top = (unsigned)number(optarg, UINT32_MAX, "--top takes a whole number");
+		break;
+	case O_JOBS:
+		o->jobs = (unsigned)number(optarg, JOBS_MAX, "--jobs takes a number up to 64");
+		break;
+	case O_INSTRUMENT:
+		w->instrument = true;
+		o->counting.edges =
+		    word(optarg, "blocks", "edges", "--instrument takes blocks or edges");
+		break;
+	case O_COUNTERS:
+		w->counters = true;
+		o->counting.kind = counter_kind(optarg);
+		break;
+	case O_READ:
+		w->read = true;
+		break;
+	case 'v':
+		log_init("morph-edit", LOG_LVL_DEBUG);
+		break;
+	case 'h':
+		print_and_exit(HELP);
+	case 'V':
+		print_and_exit("morph-edit " MORPH_VERSION "\n");
+	default:
+		log_error("%s: no such option, or its value is missing", arg);
+		exit(EXIT_USAGE);
+	}
+}
+
+void options_parse(struct options *o, int argc, char **argv)
+{
+	struct wanted w = {0};
+	int c;
+
+	*o = (struct options){.jobs = (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
+	    .transforms = host_transforms(),
+	    .top = TOP_DEFAULT};
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, "o:vhV", LONG, NULL)) != -1) {
+		w.sources += c == O_SAMPLES || c == O_COUNTS || c == O_RANDOM || c == O_IDENTITY;
+		if (!keep_option(o, c))
+			read_option(o, &w, c, argv[optind - 1]);
+	}
+	o->mode = w.instrument ? PLAN_COUNT : o->mode;
+	if (w.read)
+		o->raw = argv + optind;
+	check_options(o, &w, argc - optind);
+	for (c = 0; o->compare && c < 2; c++)
+		o->compared[c] = read_profile(argv[optind + c]);
+}

@@ -1,0 +1,353 @@
+#include "editor-driver/job/job.h"
+#include "common/publish.h"
+#include "editor-driver/link/build.h"
+#include "editor-driver/proof/verify.h"
+#include "editor-driver/proof/vet.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* The time since the last call. */
+static double lap(struct timespec *last)
+{
+	struct timespec now;
+	double s;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	s = (double)(now.tv_sec - last->tv_sec) + (double)(now.tv_nsec - last->tv_nsec) / 1e9;
+	*last = now;
+	return s;
+}
+
+static void count_opaque(struct result *r, const char *why, uint64_t weight)
+{
+	size_t i;
+
+	r->opaque++;
+	r->opaque_weight += weight;
+	for (i = 0; i < r->reason.n && strcmp(r->reason.v[i].text, why); i++)
+		;
+	if (i == r->reason.n)
+		vec_push(&r->reason, (struct opaque_reason){why, 0, 0});
+	r->reason.v[i].functions++;
+	r->reason.v[i].weight += weight;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct opaque_reason *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	if (x->functions != y->functions)
+		return x->functions > y->functions ? -1 : 1;
+	return strcmp(x->text, y->text);
+}
+
+static void survey(struct job *j)
+{
+	const struct art_func *f;
+	struct result *r = &j->r;
+	size_t i;
+	uint64_t w;
+
+	r->functions = artifact_funcs(j->art, &f);
+	r->tus = artifact_tus(j->art, &(const struct art_tu *){NULL});
+	r->origin = artifact_meta(j->art)->id;
+	for (i = 0; i < r->functions; i++) {
+		w = j->o->profile ? counts_weight(&j->counts, f, i) : 0;
+		r->weight += w;
+		r->blocks += f[i].nblock;
+		if (f[i].opaque[0])
+			count_opaque(r, f[i].opaque, w);
+	}
+	if (r->reason.n)
+		qsort(r->reason.v, r->reason.n, sizeof *r->reason.v, by_weight);
+}
+
+static int open_inputs(struct job *j, struct err *e)
+{
+	const struct options *o = j->o;
+	const struct art_func *f;
+	size_t n;
+
+	j->art = artifact_open(o->artifact, e);
+	if (!j->art)
+		return -1;
+	if (vet_artifact(j->art, e))
+		return err_wrap(e, "%s: refused", o->artifact);
+	n = artifact_funcs(j->art, &f);
+	if (o->profile && counts_read(o->profile, o->form, f, n, &j->counts, e))
+		return -1;
+	survey(j);
+	return 0;
+}
+
+/* Can every thread have counters of its own, if that is asked for? A segment
+ * register finds them, of which a process has one for all its modules; they
+ * are got with the help of thread-local memory that the C library sets up. */
+static int counts_threads(const struct job *j, struct err *e)
+{
+	static const char instead[] = "use --counters=atomic";
+	uint32_t kind = artifact_meta(j->art)->kind;
+
+	if (j->o->counting.kind != COUNTERS_THREAD)
+		return 0;
+	if (kind != ELF_EXEC && kind != ELF_PIE)
+		return err_set(e, "--counters=thread is for executables alone: %s", instead);
+	if (relink_bare_entry(j->art))
+		return err_set(e,
+		    "--counters=thread needs the C library's start files: %s", instead);
+	return 0;
+}
+
+static int parse_and_lay_out(struct job *j, struct timespec *clock, struct err *e)
+{
+	const struct options *o = j->o;
+	struct plan *p = &j->plan;
+	struct seconds *s = &j->r.seconds;
+
+	if (plan_begin(p, j->art, o->mode, o->seed, &j->counts, o->transforms, o->jobs, e))
+		return -1;
+	if (plan_parse(p, e))
+		return -1;
+	s->parse = lap(clock);
+	plan_infer(p);
+	s->infer = lap(clock);
+	if (o->mode != PLAN_COUNT)
+		plan_layout(p);
+	else if (counts_threads(j, e) || plan_count(p, &o->counting, e))
+		return -1;
+	plan_order(p);
+	s->layout = lap(clock);
+	j->r.edited = plan_moved(p);
+	j->r.counted = plan_counted(p, &j->r.counters);
+	return 0;
+}
+
+static int read_layout(struct job *j, const char *path, struct blockmap *m, struct err *e)
+{
+	const struct build_id *id = &artifact_meta(j->art)->id;
+	struct elf *f = elf_file_open(path, -1, e);
+	int rc;
+
+	if (!f)
+		return -1;
+	rc = blockmap_from_elf(f, m, e) ? err_wrap(e, "%s", path) : 0;
+	if (!rc && !build_id_equal(&m->id, id) && !build_id_equal(&m->origin, id))
+		rc = err_set(e, "%s: not a build of this artifact", path);
+	elf_file_close(f);
+	return rc;
+}
+
+static void score_map(const struct scorer *s, const struct blockmap *map, struct score *out)
+{
+	struct mapindex index;
+
+	mapindex_make(&index, map);
+	score_build(s, &index, out);
+	mapindex_free(&index);
+}
+
+/* What the present layout is worth, and `made`, or the planned one without it. */
+static int score_both(struct job *j, const struct blockmap *made, struct err *e)
+{
+	struct blockmap m = {0};
+	struct scorer s;
+
+	if (j->o->layout && read_layout(j, j->o->layout, &m, e)) {
+		blockmap_free(&m);
+		return -1;
+	}
+	scorer_open(&s, &j->plan);
+	score_map(&s, j->o->layout ? &m : &j->plan.map, &j->r.before);
+	if (made)
+		score_map(&s, made, &j->r.after);
+	else
+		score_plan(&s, &j->plan, &j->r.after);
+	scorer_close(&s);
+	blockmap_free(&m);
+	j->r.scored = true;
+	return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Puts the names of unit and function before what is said of the place. */
+static int name_place(const struct plan *p, const struct bytes_place *at, struct err *e)
+{
+	const struct plan_tu *t = p->tu, *end = p->tu + p->ntu;
+
+	while (t < end && hash_short(&t->art->hash) != at->tu)
+		t++;
+	if (at->known && t < end && at->func < t->nfunc)
+		err_wrap(e, "%s, function %s", t->art->name, t->func[at->func].name);
+	return err_wrap(e, "the new build is not the original with its code moved");
+}
+
+static int verify_all_bytes(
+    const struct plan *p, const struct build *b, const struct blockmap *made, struct err *e)
+{
+	uint64_t *edited = xcalloc(p->ntu, sizeof *edited);
+	struct bytes_place at;
+	size_t i, n = 0;
+	int rc;
+
+	for (i = 0; i < p->ntu; i++)
+		if (p->tu[i].edited)
+			edited[n++] = hash_short(&p->tu[i].art->hash);
+	if (n)
+		qsort(edited, n, sizeof *edited, by_number);
+	rc = verify_bytes(b->out, b->unchanged, made, &p->map, edited, n, &at, e);
+	if (rc)
+		name_place(p, &at, e);
+	free(edited);
+	return rc;
+}
+
+static int verify(const struct plan *p, const struct build *b, struct blockmap *made, struct err *e)
+{
+	struct copies c = {0};
+	int rc;
+
+	plan_copies(p, &c);
+	rc = verify_build(
+	    b->out, b->unchanged, &p->map, p->mode == PLAN_COUNT, c.v, c.n, made, e);
+	vec_free(&c);
+	/* Counters are data of their own; the manager swaps no such build in. */
+	if (!rc && p->mode != PLAN_COUNT)
+		rc = verify_all_bytes(p, b, made, e);
+	return rc;
+}
+
+int job_edit(struct job *j, struct err *e)
+{
+	struct seconds *s = &j->r.seconds;
+	struct blockmap made = {0};
+	struct timespec clock;
+	struct build b = {0};
+	int rc = -1;
+
+	lap(&clock);
+	if (open_inputs(j, e) || parse_and_lay_out(j, &clock, e))
+		goto out;
+	plan_emit(&j->plan);
+	s->emit = lap(&clock);
+	if (plan_check(&j->plan, e))
+		goto out;
+	s->check = lap(&clock);
+	if (build_open(&b, &j->plan, j->o->artifact, j->o->original, j->dir, j->cache, e) ||
+	    build_objects(&b, e))
+		goto out;
+	s->as = lap(&clock);
+	if (build_prove(&b, e) || build_link(&b, e))
+		goto out;
+	s->ld = lap(&clock);
+	if (verify(&j->plan, &b, &made, e))
+		goto out;
+	s->verify = lap(&clock);
+	if (j->o->mode == PLAN_PROFILE && score_both(j, &made, e))
+		goto out;
+	j->r.id = made.id;
+	j->r.assembled = b.assembled;
+	j->r.cached = b.cached;
+	if (verify_size(b.unchanged, &j->r.size_before, e) ||
+	    verify_size(b.out, &j->r.size_after, e))
+		goto out;
+	rc = build_publish(&b, j->o->out, e);
+out:
+	build_close(&b);
+	blockmap_free(&made);
+	return rc;
+}
+
+/* Of the units that the profile names, or of all. */
+int job_witness(struct job *j, struct err *e)
+{
+	enum plan_mode mode = j->o->profile ? PLAN_PROFILE : PLAN_RANDOM;
+	struct seconds *s = &j->r.seconds;
+	struct timespec clock;
+	struct buf table = {0};
+	int rc;
+
+	lap(&clock);
+	if (open_inputs(j, e) ||
+	    plan_begin(&j->plan, j->art, mode, 0, &j->counts, 0, j->o->jobs, e) ||
+	    plan_parse(&j->plan, e))
+		return -1;
+	s->parse = lap(&clock);
+	rc = witness_make(&j->plan, j->dir, j->cache, &table, &j->r.witness, e);
+	if (!rc)
+		rc = publish_bytes(j->o->out, table.p, table.n, 0644, e);
+	s->compile = lap(&clock);
+	buf_free(&table);
+	return rc;
+}
+
+int job_score(struct job *j, struct err *e)
+{
+	struct timespec clock;
+
+	lap(&clock);
+	return open_inputs(j, e) || parse_and_lay_out(j, &clock, e) || score_both(j, NULL, e) ? -1 : 0;
+}
+
+int job_report(struct job *j, struct err *e)
+{
+	return open_inputs(j, e);
+}
+
+static int read_one(struct job *j, const char *path, struct err *e)
+{
+	struct rawcounts c = {.pid = 0};
+	struct buf bytes = {0};
+	int rc;
+
+	rc = file_read(path, 0, &bytes, e);
+	if (!rc)
+		rc = rawcounts_parse(bytes.p, bytes.n, path, &c, e);
+	if (!rc && tally_add(&j->tally, &c, e))
+		rc = err_wrap(e, "%s", path);
+	rawcounts_free(&c);
+	buf_free(&bytes);
+	return rc;
+}
+
+int job_read(struct job *j, struct buf *profile, struct err *e)
+{
+	char **path;
+
+	if (open_inputs(j, e) ||
+	    plan_begin(&j->plan, j->art, PLAN_COUNT, 0, NULL, 0, j->o->jobs, e) ||
+	    plan_parse(&j->plan, e))
+		return -1;
+	tally_begin(&j->tally, &j->plan);
+	for (path = j->o->raw; *path; path++)
+		if (read_one(j, *path, e))
+			return -1;
+	tally_print(&j->tally, profile);
+	return 0;
+}
+
+int job_compare(struct job *j, struct err *e)
+{
+	return compare(j->o->artifact, j->o->compared, j->o->transforms, j->o->jobs, &j->comparison, e);
+}
+
+void job_free(struct job *j)
+{
+	tally_free(&j->tally);
+	compare_close(&j->comparison);
+	vec_free(&j->r.reason);
+	plan_free(&j->plan);
+	counts_free(&j->counts);
+	if (j->art)
+		artifact_close(j->art);
+	*j = (struct job){0};
+}

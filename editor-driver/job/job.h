@@ -1,0 +1,78 @@
+/*
+ * The jobs of morph-edit: an edit, a witness table, a score, a report, counts
+ * to a profile, a comparison.
+ */
+#ifndef MORPH_JOB_H
+#define MORPH_JOB_H
+
+#include "editor-driver/link/cache.h"
+#include "editor-driver/job/compare.h"
+#include "editor-driver/plan/plan.h"
+#include "editor-driver/plan/score.h"
+#include "editor-driver/job/tally.h"
+#include "editor-driver/job/replay.h"
+
+struct options {
+	const char *artifact, *original, *out, *cache, *keep, *layout; /* NULL: not given */
+	const char *profile; /* file, or NULL */
+	enum counts_form form;
+	enum plan_mode mode;
+	uint64_t seed;
+	unsigned transforms; /* enum layout_transform */
+	unsigned jobs;
+	bool json, report, score, witness, compare, need_sandbox;
+	struct unit_counting counting; /* of PLAN_COUNT */
+	char **raw;                     /* files with raw counts to read, NULL at the end */
+	struct compare_input compared[2];
+	unsigned top; /* functions shown of a comparison */
+};
+
+struct seconds {
+	double parse, infer, layout, emit, check, as, ld, verify, compile;
+};
+
+/* One reason for functions that move as a whole. */
+struct opaque_reason {
+	const char *text;
+	uint32_t functions;
+	uint64_t weight;
+};
+
+/* What a job found out; lives as long as the job. */
+struct result {
+	struct build_id origin, id; /* id: of the new build */
+	size_t functions, blocks, edited, opaque, tus, assembled, cached;
+	uint64_t weight, opaque_weight; /* of all functions, of the opaque ones */
+	VEC(struct opaque_reason) reason; /* by weight, then by functions */
+	struct seconds seconds;
+	bool scored;
+	struct score before, after;
+	uint64_t size_before, size_after;
+	struct witness_result witness;
+	size_t counted, counters; /* of PLAN_COUNT: functions that are counted, counters */
+};
+
+struct job {
+	const struct options *o;
+	const char *dir; /* to work in; of an edit */
+	struct cache *cache;
+	struct artifact *art;
+	struct counts counts; /* filled when there is a profile */
+	struct plan plan;
+	struct tally tally; /* of job_read */
+	struct result r;
+	struct comparison comparison; /* of job_compare alone, which fills nothing else */
+};
+
+/* Each opens the artifact and does all of its job. 0, or -1 and why in e. Free
+ * the job in both cases, after its result was printed. */
+int job_edit(struct job *j, struct err *e);
+int job_witness(struct job *j, struct err *e);
+int job_score(struct job *j, struct err *e);
+int job_report(struct job *j, struct err *e);
+/* Appends the profile that the files with raw counts give. */
+int job_read(struct job *j, struct buf *profile, struct err *e);
+int job_compare(struct job *j, struct err *e);
+void job_free(struct job *j);
+
+#endif

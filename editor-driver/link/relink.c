@@ -1,0 +1,225 @@
+#include "editor-driver/link/relink.h"
+#include "common/ldopt.h"
+#include "common/publish.h"
+#include "editor-driver/os/run.h"
+#include "editor-driver/link/runtime.h"
+#include "editor-driver/link/tools.h"
+#include "editor-driver/link/tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOTE_MORPH_ORIGIN = 1, NOTE_MORPH_COUNTED = 2 };
+
+/* The artifact says which linker made the module; it may not say more. */
+static const char *known_linker(const char *name)
+{
+	static const char *const known[] = {"ld", "ld.bfd"};
+	size_t i;
+
+	for (i = 0; i < sizeof known / sizeof *known; i++)
+		if (!strcmp(name, known[i]))
+			return known[i];
+	return NULL;
+}
+
+int relink_open(struct relinker *r, struct artifact *a, struct err *e)
+{
+	const char *name = known_linker(artifact_meta(a)->ld);
+
+	*r = (struct relinker){0};
+	if (!name)
+		return err_set(e, "linked with \"%s\": not a linker this can link with again",
+		    artifact_meta(a)->ld);
+	r->ld = tool_find(name, e);
+	r->ar = r->ld ? tool_find("ar", e) : NULL;
+	return r->ar ? tool_version(r->ld, &r->tools, e) : -1;
+}
+
+void relink_close(struct relinker *r)
+{
+	free(r->ld);
+	free(r->ar);
+	*r = (struct relinker){0};
+}
+
+/* "@N" and "NAME=@N" (common/artifact.h), with "-L=/dir" made walkable. The
+ * rest is what recipe_check knows. */
+static char *expand(const char *arg, const struct tree *t, struct arena *mem, struct err *e)
+{
+	const char *at = *arg == '@' ? arg : strstr(arg, "=@");
+	unsigned long n;
+	char *dir;
+
+	if (!strncmp(arg, "-L=/", 4)) {
+		dir = tree_folder(t->root, arg + 3, e);
+		if (!dir)
+			return NULL;
+		free(dir);
+	}
+	if (!at)
+		return arena_strdup(mem, arg);
+	at += *at == '=';
+	n = strtoul(at + 1, NULL, 10);
+	if (n >= t->n || !t->path[n]) {
+		err_set(e, "recipe argument \"%s\" names no input", arg);
+		return NULL;
+	}
+	return arena_printf(mem, "%.*s%s", (int)(at - arg), arg, t->path[n]);
+}
+
+static bool has_start_files(struct artifact *a)
+{
+	static const char start[] = "crt1.o"; /* Scrt1.o, rcrt1.o, gcrt1.o, … */
+	const struct art_input *in;
+	size_t i, n = artifact_inputs(a, &in), k;
+
+	for (i = 0; i < n; i++) {
+		k = strlen(in[i].path);
+		if (in[i].kind == ART_OBJECT && k >= strlen(start) &&
+		    !strcmp(in[i].path + k - strlen(start), start))
+			return true;
+	}
+	return false;
+}
+
+const char *relink_bare_entry(struct artifact *a)
+{
+	const char *const *arg, *entry = "_start";
+	size_t i = 0, n = artifact_recipe(a, &arg);
+	uint32_t kind = artifact_meta(a)->kind;
+	struct ldopt o;
+
+	if ((kind != ELF_EXEC && kind != ELF_PIE) || has_start_files(a))
+		return NULL;
+	while (ldopt_next(arg, n, &i, &o))
+		if (o.kind == LDOPT_ENTRY && o.value)
+			entry = o.value;
+	return entry;
+}
+
+/* Where the libraries lie that other libraries need, ':' between. ld looks for
+ * them there first; -rpath-link alone knows no sysroot. */
+static char *needed_folders(
+    struct artifact *a, const struct tree *t, struct arena *mem, struct err *e)
+{
+	const struct art_input *in;
+	size_t i, n = artifact_inputs(a, &in);
+	struct htab seen = {0};
+	struct buf b = {0};
+	char *dir, *all = NULL;
+	bool fresh;
+
+	for (i = 0; i < n; i++) {
+		if (in[i].kind != ART_SHARED || !t->path[i])
+			continue;
+		dir = path_dir(t->path[i]);
+		htab_put_str(&seen, dir, &fresh);
+		if (strchr(dir, ':')) {
+			err_set(e, "%s: ld searches no folder with ':' in its name; choose another TMPDIR",
+			    dir);
+			free(dir);
+			goto out;
+		}
+		if (fresh)
+			buf_printf(&b, "%s%s", b.n ? ":" : "", dir);
+		free(dir);
+	}
+	all = arena_strdup(mem, buf_cstr(&b));
+out:
+	buf_free(&b);
+	htab_free(&seen);
+	return all;
+}
+
+int relink_run(const struct relinker *r, struct artifact *a, const char *dir, char *const *object,
+    const char *last, const char *build_id, const char *out, struct err *e)
+{
+	const char *const *recipe;
+	size_t i, n = artifact_recipe(a, &recipe);
+	VEC(const char *) argv = {0};
+	struct arena mem = {0};
+	struct tree tree = {0};
+	char *root = xasprintf("%s/root", dir), *arg;
+	int rc = -1;
+
+	if (dir_make(dir, 0700, e) || tree_make(a, root, object, r->ar, &tree, e))
+		goto out;
+	vec_push(&argv, r->ld);
+	vec_push(&argv, arena_printf(&mem, "--sysroot=%s", root));
+	for (i = 0; i < n; i++) {
+		arg = expand(recipe[i], &tree, &mem, e);
+		if (!arg)
+			goto out;
+		vec_push(&argv, arg);
+	}
+	arg = needed_folders(a, &tree, &mem, e);
+	if (!arg)
+		goto out;
+	vec_push(&argv, arena_printf(&mem, "-rpath-link=%s", arg));
+	if (last)
+		vec_push(&argv, last);
+	if (r->strip)
+		vec_push(&argv, "-s");
+	if (r->entry) {
+		vec_push(&argv, "-e");
+		vec_push(&argv, RUNTIME_ENTRY);
+		vec_push(&argv, arena_printf(&mem, "--defsym=" RUNTIME_GOES_ON "=%s", r->entry));
+	}
+	vec_push(&argv, arena_printf(&mem, "--build-id=%s", build_id));
+	vec_push(&argv, "-o");
+	vec_push(&argv, out);
+	vec_push(&argv, NULL);
+	rc = run_tool(&(struct spawn){.argv = argv.v, .dir = dir}, "ld", e);
+out:
+	tree_free(&tree);
+	arena_free(&mem);
+	vec_free(&argv);
+	free(root);
+	return rc;
+}
+
+static void put_bytes(struct buf *out, const void *p, size_t n)
+{
+	const uint8_t *b = p;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		buf_printf(out, "\t.byte %u\n", b[i]);
+}
+
+void relink_huge(struct buf *out)
+{
+	/* The alignment of a part is that of the whole; it is the last part. */
+	buf_str(out, "\t.text\n\t.p2align 21\n\t.byte 0xcc\n");
+}
+
+void relink_note(const struct build_id *origin, bool counting, const void *property, size_t n,
+    struct buf *out)
+{
+	buf_printf(out,
+	    "\t.section .note.morph,\"\",@note\n"
+	    "\t.p2align 2\n"
+	    "\t.long 6, %u, %u\n"
+	    "\t.asciz \"Morph\"\n"
+	    "\t.p2align 2\n",
+	    origin->n, counting ? NOTE_MORPH_COUNTED : NOTE_MORPH_ORIGIN);
+	put_bytes(out, origin->b, origin->n);
+	buf_str(out, "\t.p2align 2\n");
+	if (n) {
+		buf_str(out, "\t.section .note.gnu.property,\"a\",@note\n\t.p2align 3\n");
+		put_bytes(out, property, n);
+	}
+	buf_str(out, "\t.section .note.GNU-stack,\"\",@progbits\n");
+}
+
+void relink_filler(uint32_t at, uint32_t line, struct buf *out)
+{
+	/* Behind all ranks of unit_place; kept ("R") where what nobody refers to goes. */
+	buf_printf(out,
+	    "\t.section .text.sorted.99999999,\"axR\",@progbits\n"
+	    "\t.balign %u, 0xcc\n",
+	    line);
+	if (at)
+		buf_printf(out, "\t.skip %u, 0xcc\n", at);
+}

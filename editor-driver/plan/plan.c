@@ -1,0 +1,390 @@
+#include "common/ldopt.h"
+#include "editor-driver/os/parallel.h"
+#include "editor-driver/plan/plan_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH_BLOCKS = 64 };
+
+/* ---- begin ---- */
+
+static int read_map(struct plan *p, struct err *e)
+{
+	struct buf b = {0};
+	int rc;
+
+	rc = artifact_blockmap(p->art, &b, e);
+	if (!rc)
+		rc = blockmap_decode(b.p, b.n, &p->map, e);
+	buf_free(&b);
+	if (!rc)
+		mapindex_make(&p->index, &p->map);
+	return rc;
+}
+
+static void weigh(struct plan *p, struct plan_tu *t)
+{
+	uint32_t i;
+
+	t->weight = arena_array(&t->mem, t->nfunc, sizeof *t->weight);
+	for (i = 0; i < t->nfunc; i++) {
+		t->weight[i] = p->counts && p->counts->block ? counts_weight(p->counts, p->func,
+								   (size_t)(t->func - p->func) + i)
+							     : p->mode == PLAN_RANDOM;
+		t->edited = t->edited || t->weight[i] || p->mode == PLAN_COUNT;
+	}
+}
+
+static uint32_t size_of(const struct plan_func *f)
+{
+	return f->tu->func[f->ord].nblock;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const struct plan_func *x = a, *y = b;
+
+	if (size_of(x) != size_of(y))
+		return size_of(x) > size_of(y) ? -1 : 1;
+	if (x->tu != y->tu)
+		return x->tu < y->tu ? -1 : 1;
+	return x->ord < y->ord ? -1 : 1;
+}
+
+/* Functions apart, not only TUs: one TU may be the whole program. */
+static void cut_batches(struct plan *p)
+{
+	size_t i, blocks = 0;
+
+	p->batch = xcalloc(p->nweighed + 1, sizeof *p->batch);
+	for (i = 0; i < p->nweighed; i++) {
+		blocks += size_of(&p->weighed[i]);
+		if (blocks < BATCH_BLOCKS && i + 1 < p->nweighed)
+			continue;
+		p->batch[++p->nbatch] = i + 1;
+		blocks = 0;
+	}
+}
+
+static void list_weighed(struct plan *p)
+{
+	struct plan_tu *t;
+	uint32_t i;
+
+	p->weighed = xcalloc(p->nfunc, sizeof *p->weighed);
+	for (t = p->tu; t < p->tu + p->ntu; t++)
+		for (i = 0; i < t->nfunc; i++)
+			if (t->weight[i])
+				p->weighed[p->nweighed++] = (struct plan_func){t, i};
+	if (p->nweighed)
+		qsort(p->weighed, p->nweighed, sizeof *p->weighed, by_size);
+	cut_batches(p);
+}
+
+/* -z now, and no -z lazy after it. */
+static bool binds_now(struct artifact *a)
+{
+	const char *const *arg;
+	size_t i = 0, n = artifact_recipe(a, &arg);
+	bool now = false;
+	struct ldopt o;
+
+	while (ldopt_next(arg, n, &i, &o))
+		if (o.kind == LDOPT_KEEP && o.value && !o.is_long && o.name[1] == 'z')
+			now = !strcmp(o.value, "now") || (now && strcmp(o.value, "lazy"));
+	return now;
+}
+
+int plan_begin(struct plan *p, struct artifact *a, enum plan_mode mode, uint64_t seed,
+    const struct counts *counts, unsigned transforms, unsigned jobs, struct err *e)
+{
+	const struct art_tu *tu;
+	size_t i, k = 0;
+
+	*p = (struct plan){.art = a,
+	    .mode = mode,
+	    .seed = seed,
+	    .counts = counts,
+	    .transforms = transforms,
+	    .jobs = jobs,
+	    .reading = PTHREAD_MUTEX_INITIALIZER};
+	p->nfunc = artifact_funcs(a, &p->func);
+	p->ntu = artifact_tus(a, &tu);
+	p->tu = xcalloc(p->ntu, sizeof *p->tu);
+	for (i = 0; i < p->ntu; i++) {
+		p->tu[i].art = &tu[i];
+		p->tu[i].func = p->func + k;
+		for (; k < p->nfunc && p->func[k].tu == i; k++)
+			p->tu[i].nfunc++;
+		weigh(p, &p->tu[i]);
+	}
+	list_weighed(p);
+	p->binds_now = binds_now(a);
+	for (i = 0; i < p->nfunc; i++)
+		htab_put_str(&p->defined, p->func[i].name, &(bool){false});
+	return read_map(p, e);
+}
+
+static void free_layout(const struct plan_func *f)
+{
+	struct layout *l = f->tu->place ? &f->tu->place[f->ord].layout : NULL;
+
+	if (l) {
+		free(l->order);
+		free(l->copy);
+		free(l->align);
+		free(l->hop);
+		free((void *)f->tu->place[f->ord].direct);
+	}
+}
+
+void plan_free(struct plan *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->nweighed && p->mode != PLAN_COUNT; i++)
+		free_layout(&p->weighed[i]);
+	for (i = 0; i < p->ntu; i++) {
+		if (p->tu[i].unit)
+			unit_free(p->tu[i].unit);
+		arena_free(&p->tu[i].mem);
+		buf_free(&p->tu[i].text);
+		buf_free(&p->tu[i].out);
+	}
+	free(p->tu);
+	free(p->weighed);
+	free(p->batch);
+	htab_free(&p->defined);
+	if (p->index.map)
+		mapindex_free(&p->index);
+	blockmap_free(&p->map);
+	*p = (struct plan){0};
+}
+
+/* ---- the passes ---- */
+
+struct pass {
+	struct plan *p;
+	int (*fn)(struct plan *p, struct plan_tu *t, struct err *e);
+};
+
+static int pass_tu(void *arg, size_t i, struct err *e)
+{
+	struct pass *pass = arg;
+	struct plan_tu *t = &pass->p->tu[i];
+
+	if (!t->edited)
+		return 0;
+	return pass->fn(pass->p, t, e) ? err_wrap(e, "%s", t->art->name) : 0;
+}
+
+int plan_each_edited(
+    struct plan *p, int (*fn)(struct plan *, struct plan_tu *, struct err *), struct err *e)
+{
+	struct pass pass = {p, fn};
+
+	return parallel_for(p->jobs, p->ntu, pass_tu, &pass, e);
+}
+
+struct func_pass {
+	struct plan *p;
+	void (*fn)(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch);
+};
+
+static int pass_batch(void *arg, size_t i, struct err *e)
+{
+	const struct func_pass *pass = arg;
+	struct plan *p = pass->p;
+	struct arena scratch = {0};
+	size_t k;
+
+	for (k = p->batch[i]; k < p->batch[i + 1]; k++)
+		pass->fn(p, p->weighed[k].tu, p->weighed[k].ord, &scratch);
+	arena_free(&scratch);
+	return 0;
+}
+
+void plan_each_weighed(
+    struct plan *p, void (*fn)(struct plan *, struct plan_tu *, uint32_t, struct arena *))
+{
+	struct func_pass pass = {p, fn};
+
+	parallel_for(p->jobs, p->nbatch, pass_batch, &pass, NULL);
+}
+
+bool plan_stands(const struct plan *p, const struct plan_func *f)
+{
+	return !p->counts || !p->counts->block ||
+	       counts_stands(p->counts, (size_t)(f->tu->func - p->func) + f->ord);
+}
+
+static int read_text(struct plan *p, const struct plan_tu *t, struct buf *out, struct err *e)
+{
+	int rc;
+
+	pthread_mutex_lock(&p->reading);
+	rc = artifact_text(p->art, t->art->id, out, e);
+	pthread_mutex_unlock(&p->reading);
+	return rc;
+}
+
+/* Block ids mean something only when both speak of the same blocks. */
+static int agree(const struct unit *u, const struct plan_tu *t, struct err *e)
+{
+	uint32_t i;
+
+	if (u->nfunc != t->nfunc)
+		return err_set(
+		    e, "the artifact lists %u functions, its text has %u", t->nfunc, u->nfunc);
+	for (i = 0; i < t->nfunc; i++)
+		if (strcmp(u->func[i].name, t->func[i].name) ||
+		    u->func[i].cfg.nblock != t->func[i].nblock ||
+		    !hash_equal(&u->func[i].key, &t->func[i].key))
+			return err_set(e,
+			    "%s: not the blocks that the artifact lists; it was "
+			    "written by another version: build the program again",
+			    u->func[i].name);
+	return 0;
+}
+
+static int parse_tu(struct plan *p, struct plan_tu *t, struct err *e)
+{
+	uint32_t i;
+
+	if (read_text(p, t, &t->text, e))
+		return -1;
+	t->unit = unit_parse(&t->mem, t->text.p, t->text.n, e);
+	if (!t->unit || agree(t->unit, t, e))
+		return -1;
+	t->place = arena_array(&t->mem, t->nfunc, sizeof *t->place);
+	for (i = 0; i < t->nfunc; i++)
+		if (t->weight[i])
+			plan_sizes(p, t, &t->unit->func[i]);
+	return 0;
+}
+
+int plan_parse(struct plan *p, struct err *e)
+{
+	return plan_each_edited(p, parse_tu, e);
+}
+
+static int count_tu(struct plan *p, struct plan_tu *t, struct err *e)
+{
+	struct unit_counting how = p->counting;
+
+	how.weight = t->weight;
+	return unit_count(t->unit, &how, t->place, e) ? err_wrap(e, "%s", t->art->name) : 0;
+}
+
+int plan_count(struct plan *p, const struct unit_counting *how, struct err *e)
+{
+	p->counting = *how;
+	return plan_each_edited(p, count_tu, e);
+}
+
+static int emit_tu(struct plan *p, struct plan_tu *t, struct err *e)
+{
+	unit_emit(t->unit, t->place, hash_short(&t->art->hash), &t->out);
+	return 0;
+}
+
+void plan_emit(struct plan *p)
+{
+	plan_each_edited(p, emit_tu, NULL);
+}
+
+static int check_tu(struct plan *p, struct plan_tu *t, struct err *e)
+{
+	if (p->mode == PLAN_COUNT)
+		return unit_check_counting(
+		    t->unit, t->place, hash_short(&t->art->hash), t->out.p, t->out.n, e);
+	return unit_check(t->unit, t->out.p, t->out.n, e);
+}
+
+int plan_check(struct plan *p, struct err *e)
+{
+	return plan_each_edited(p, check_tu, e);
+}
+
+static void func_copies(
+    const struct layout *l, uint32_t nblock, struct verify_copies c, struct copies *out)
+{
+	uint32_t *n = xcalloc(nblock, sizeof *n), *cold = xcalloc(nblock, sizeof *cold), k;
+
+	for (k = 0; k < l->n; k++) {
+		n[l->order[k]]++;
+		cold[l->order[k]] += k >= l->nhot;
+	}
+	for (c.id = 0; c.id < nblock; c.id++) {
+		c.n = n[c.id] - 1;
+		c.cold = cold[c.id];
+		if (c.n || c.cold)
+			vec_push(out, c);
+	}
+	free(n);
+	free(cold);
+}
+
+void plan_copies(const struct plan *p, struct copies *out)
+{
+	const struct plan_tu *t;
+	uint32_t i;
+
+	for (t = p->tu; t < p->tu + p->ntu; t++)
+		for (i = 0; t->edited && i < t->nfunc; i++)
+			if (t->place[i].edit && (t->place[i].layout.n > t->func[i].nblock ||
+						    t->place[i].layout.nhot < t->place[i].layout.n))
+				func_copies(&t->place[i].layout, t->func[i].nblock,
+				    (struct verify_copies){hash_short(&t->art->hash), i, 0, 0, 0},
+				    out);
+}
+
+size_t plan_moved(const struct plan *p)
+{
+	size_t i, n = 0;
+	uint32_t k;
+
+	for (i = 0; i < p->ntu; i++)
+		for (k = 0; p->tu[i].place && k < p->tu[i].nfunc; k++)
+			n += p->tu[i].place[k].edit;
+	return n;
+}
+
+size_t plan_counted(const struct plan *p, size_t *counters)
+{
+	const struct probes *probes;
+	size_t i, n = 0;
+	uint32_t k;
+
+	*counters = 0;
+	for (i = 0; i < p->ntu; i++)
+		for (k = 0; p->tu[i].place && k < p->tu[i].nfunc; k++) {
+			probes = p->tu[i].place[k].probes;
+			n += probes != NULL;
+			*counters += probes ? probes->n : 0;
+		}
+	return n;
+}
+
+int plan_identity_text(struct plan *p, size_t tu, struct buf *out, struct err *e)
+{
+	struct plan_tu *t = &p->tu[tu];
+	struct arena mem = {0};
+	struct buf text = {0};
+	struct unit *u = NULL;
+	int rc;
+
+	rc = read_text(p, t, &text, e);
+	if (!rc)
+		u = unit_parse(&mem, text.p, text.n, e);
+	if (u)
+		unit_emit(u, NULL, hash_short(&t->art->hash), out);
+	else
+		rc = err_wrap(e, "%s", t->art->name);
+	if (u)
+		unit_free(u);
+	arena_free(&mem);
+	buf_free(&text);
+	return rc;
+}

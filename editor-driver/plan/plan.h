@@ -1,0 +1,109 @@
+/*
+ * The plan of an edit: the functions that matter, parsed, weighed, laid out
+ * and printed again. Passes, in the order in which they are called; each needs
+ * what the ones before it left. Nothing here writes a file.
+ */
+#ifndef MORPH_PLAN_H
+#define MORPH_PLAN_H
+
+#include "common/artifact.h"
+#include "common/blockmap.h"
+#include "editor-driver/profile/counts.h"
+#include "editor-driver/plan/mapindex.h"
+#include "editor-driver/proof/verify.h"
+#include "editor/unit.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum plan_mode {
+	PLAN_IDENTITY, /* nothing moves */
+	PLAN_RANDOM,   /* everything that may move does, by a seed */
+	PLAN_PROFILE,  /* what the counts name is laid out for them */
+	PLAN_COUNT     /* nothing changes its order; everything is counted */
+};
+
+struct plan_tu {
+	const struct art_tu *art;
+	const struct art_func *func; /* its functions in the artifact, by ord */
+	uint32_t nfunc;
+	bool edited; /* some function of it moves; all below is empty otherwise */
+	struct arena mem;
+	struct buf text;
+	struct unit *unit;
+	uint64_t *weight;         /* by function: its share of the profile */
+	struct unit_place *place; /* by function; layout set where weight > 0 */
+	struct buf out;
+};
+
+/* A function with a weight. */
+struct plan_func {
+	struct plan_tu *tu;
+	uint32_t ord;
+};
+
+struct plan {
+	struct artifact *art;
+	enum plan_mode mode;
+	uint64_t seed;
+	const struct counts *counts;   /* of PLAN_PROFILE; of PLAN_COUNT where there are any */
+	struct unit_counting counting; /* of PLAN_COUNT, but for the weight; by plan_count() */
+	unsigned jobs;                 /* threads */
+	unsigned transforms;           /* of the layouts; enum layout_transform */
+	const struct art_func *func;
+	size_t nfunc;
+	uint64_t hot;        /* executions of a block that count as hot; from plan_layout() */
+	double hardness;     /* bits (editor/layout/spread.h), of all; from plan_spread() */
+	double executed;     /* instructions, by the counts; from plan_layout() */
+	bool binds_now;      /* the link asks for that: every symbol is bound at the start */
+	struct htab defined; /* names of the module's functions */
+	struct plan_tu *tu;
+	size_t ntu;
+	struct plan_func *weighed; /* the largest first */
+	size_t nweighed;
+	size_t *batch; /* weighed[batch[i]] … weighed[batch[i + 1]] are one thread's work */
+	size_t nbatch;
+	struct blockmap map; /* of the original build */
+	struct mapindex index;
+	atomic_size_t no_edge;   /* of the profile: edges that their function does not have */
+	pthread_mutex_t reading; /* of the artifact */
+};
+
+/* Reads the block map and picks the TUs that are edited. Free in both cases. */
+int plan_begin(struct plan *p, struct artifact *a, enum plan_mode mode, uint64_t seed,
+    const struct counts *counts, unsigned transforms, unsigned jobs, struct err *e);
+void plan_free(struct plan *p);
+
+/* Reads and parses the edited TUs. Fails when a text does not give the
+ * functions and blocks that the artifact lists. */
+int plan_parse(struct plan *p, struct err *e);
+/* Sets the counts of every CFG with a weight (editor/infer/infer.h). */
+void plan_infer(struct plan *p);
+/* Sets the layout of every function that moves. */
+void plan_layout(struct plan *p);
+/* Instead of it, for PLAN_COUNT: the probes. */
+int plan_count(struct plan *p, const struct unit_counting *how, struct err *e);
+/* Sets the rank of every function that moves. */
+void plan_order(struct plan *p);
+/* Prints the edited TUs into out. */
+void plan_emit(struct plan *p);
+/* Proves what plan_emit printed (editor/unit.h). */
+int plan_check(struct plan *p, struct err *e);
+
+/* The copies of blocks that the layouts have; appended to out. */
+struct copies {
+	struct verify_copies *v;
+	size_t n, cap;
+};
+void plan_copies(const struct plan *p, struct copies *out);
+
+/* How many functions move. */
+size_t plan_moved(const struct plan *p);
+/* How many functions have counters, and how many of these there are. */
+size_t plan_counted(const struct plan *p, size_t *counters);
+
+/* The text of a TU that is not edited, with labels and block map; appended to
+ * out. Thread safe. */
+int plan_identity_text(struct plan *p, size_t tu, struct buf *out, struct err *e);
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * The functions of a plan that have a weight as one program: what the model of
+ * the front end (editor/cost/frontend.h) walks over.
+ */
+#ifndef MORPH_PROGRAM_H
+#define MORPH_PROGRAM_H
+
+#include "editor-driver/plan/plan.h"
+#include "editor/cost/frontend.h"
+
+/* Needs plan_infer(). first[] by function of the artifact: the program's block
+ * of its entry, block b of it being first + b; FE_NONE without weight. Of those
+ * that share their counts, as C++ has them in every unit that uses them and the
+ * linker keeps the first, only this one is there. Calls are those of
+ * editor-driver/plan/callgraph.h. Free with fe_free(). */
+void program_make(const struct plan *p, struct fe_program *out, uint32_t *first);
+
+#endif

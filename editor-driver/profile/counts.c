@@ -1,0 +1,412 @@
+#include "editor-driver/profile/counts.h"
+#include "common/publish.h"
+#include "editor/cfg.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_MIN = 8, KEY_MAX = 32, NONE = -1 };
+/* Keeps every sum of a whole file, times SAMPLE_ONE, far from overflow. */
+static const uint64_t VALUE_MAX = (uint64_t)1 << 44;
+static const uint64_t SUM_MAX = (uint64_t)1 << 60;
+
+struct name {
+	const char *p, *key; /* key = NULL: none given */
+	size_t n, nkey;
+};
+
+enum line_kind { LINE_BLOCK, LINE_EDGE, LINE_CAME, LINE_CALL };
+
+struct line {
+	enum line_kind kind;
+	struct name func, callee;
+	uint64_t block, block2, value;
+};
+
+/* Functions of one name, chained by next[] in artifact order. */
+struct names {
+	struct htab first; /* name -> index + 1 */
+	int64_t *next;
+};
+
+static void names_init(struct names *t, const struct art_func *func, size_t nfunc)
+{
+	uint64_t *head;
+	bool fresh;
+	size_t i;
+
+	t->first = (struct htab){0};
+	t->next = xcalloc(nfunc, sizeof *t->next);
+	for (i = nfunc; i-- > 0;) {
+		head = htab_put_str(&t->first, func[i].name, &fresh);
+		t->next[i] = fresh ? NONE : (int64_t)*head - 1;
+		*head = i + 1;
+	}
+}
+
+static void names_free(struct names *t)
+{
+	htab_free(&t->first);
+	free(t->next);
+}
+
+static const char *skip_blank(const char *p, const char *end)
+{
+	while (p < end && (*p == ' ' || *p == '\t'))
+		p++;
+	return p;
+}
+
+static const char *skip_word(const char *p, const char *end)
+{
+	while (p < end && *p != ' ' && *p != '\t')
+		p++;
+	return p;
+}
+
+static const char *read_whole(const char *p, const char *end, uint64_t max, uint64_t *v)
+{
+	const char *begin = p;
+
+	for (*v = 0; p < end && isdigit((unsigned char)*p); p++) {
+		*v = *v * 10 + (uint64_t)(*p - '0');
+		if (*v > max)
+			return NULL;
+	}
+	return p == begin ? NULL : p;
+}
+
+static const char *read_samples(const char *p, const char *end, uint64_t *v)
+{
+	uint64_t milli = 0;
+	int digit;
+
+	p = read_whole(p, end, VALUE_MAX, v);
+	if (!p)
+		return NULL;
+	if (p < end && *p == '.') {
+		for (p++, digit = 0; digit < 3; digit++) {
+			milli *= 10;
+			if (p < end && isdigit((unsigned char)*p))
+				milli += (uint64_t)(*p++ - '0');
+			else if (digit == 0)
+				return NULL;
+		}
+	}
+	*v = *v * SAMPLE_ONE + (milli * SAMPLE_ONE + 500) / 1000;
+	return p;
+}
+
+/* Reads name#KEY; a '#' that no key follows belongs to the name. */
+static const char *read_name(const char *p, const char *end, struct name *name)
+{
+	const char *hash;
+	size_t i, n;
+
+	*name = (struct name){.p = p, .n = (size_t)(skip_word(p, end) - p)};
+	end = p + name->n;
+	hash = memrchr(p, '#', name->n);
+	if (!hash || hash == p)
+		return end;
+	n = (size_t)(end - hash - 1);
+	if (n < KEY_MIN || n > KEY_MAX)
+		return end;
+	for (i = 0; i < n; i++)
+		if (!isxdigit((unsigned char)hash[1 + i]))
+			return end;
+	name->key = hash + 1;
+	name->nkey = n;
+	name->n = (size_t)(hash - p);
+	return end;
+}
+
+static bool at_blank(const char *p, const char *end)
+{
+	return p == end || *p == ' ' || *p == '\t';
+}
+
+static const char *read_block(const char *p, const char *end, uint64_t *block)
+{
+	p = read_whole(p, end, UINT32_MAX, block);
+	return p && at_blank(p, end) ? skip_blank(p, end) : NULL;
+}
+
+/* What stands behind a block: nothing, another block, or a callee. */
+static const char *read_kind(const char *p, const char *end, struct line *l)
+{
+	l->kind = LINE_BLOCK;
+	if (p == end || (*p != '>' && *p != '<' && *p != '@') || !at_blank(p + 1, end))
+		return p;
+	l->kind = *p == '>' ? LINE_EDGE : *p == '<' ? LINE_CAME : LINE_CALL;
+	p = skip_blank(p + 1, end);
+	if (l->kind != LINE_CALL)
+		return read_block(p, end, &l->block2);
+	return skip_blank(read_name(p, end, &l->callee), end);
+}
+
+static int read_line(
+    const char *p, const char *end, enum counts_form form, struct line *l, struct err *e)
+{
+	p = skip_blank(read_name(p, end, &l->func), end);
+	p = read_block(p, end, &l->block);
+	if (!p)
+		return err_set(e, "expected a block number after the function");
+	p = read_kind(p, end, l);
+	if (!p)
+		return err_set(e, "expected a block number after '>' or '<'");
+	p = form == COUNTS_SAMPLES ? read_samples(p, end, &l->value)
+				   : read_whole(p, end, VALUE_MAX, &l->value);
+	if (!p || skip_blank(p, end) != end)
+		return err_set(e, "expected %s at the end of the line",
+		    form == COUNTS_SAMPLES ? "a number with at most 3 fraction digits"
+					   : "a whole number");
+	return 0;
+}
+
+static bool key_matches(const struct art_func *f, const struct name *name)
+{
+	char hex[HASH_HEX];
+
+	return !name->key || !strncasecmp(hash_hex(&f->key, hex), name->key, name->nkey);
+}
+
+static void add(uint64_t *sum, uint64_t v)
+{
+	*sum = *sum > SUM_MAX - v ? SUM_MAX : *sum + v;
+}
+
+/* The first of the functions that a name means, all of one key; or NONE and
+ * counted in c why not. */
+static int64_t resolve(struct counts *c, const struct names *t, const struct art_func *func,
+    const struct name *name)
+{
+	const uint64_t *head = htab_get(&t->first, name->p, name->n);
+	int64_t i, first = NONE;
+
+	for (i = head ? (int64_t)*head - 1 : NONE; i != NONE; i = t->next[i]) {
+		if (!key_matches(&func[i], name))
+			continue;
+		if (first == NONE)
+			first = i;
+		if (!hash_equal(&func[i].key, &func[first].key) ||
+		    func[i].nblock != func[first].nblock) {
+			c->ambiguous++;
+			return NONE;
+		}
+	}
+	c->unknown += first == NONE;
+	return first;
+}
+
+/* Lets all functions that the name means share one array. */
+static void share(struct counts *c, const struct names *t, const struct art_func *func,
+    const struct name *name, int64_t first)
+{
+	int64_t i;
+
+	if (c->block[first])
+		return;
+	c->block[first] = arena_array(&c->mem, func[first].nblock, sizeof(uint64_t));
+	for (i = first; i != NONE; i = t->next[i])
+		if (key_matches(&func[i], name)) {
+			c->block[i] = c->block[first];
+			c->first[i] = (uint32_t)first;
+		}
+}
+
+static void take_line(struct counts *c, const struct names *t, const struct art_func *func,
+    const struct line *l)
+{
+	int64_t f = resolve(c, t, func, &l->func), callee = NONE;
+	struct counts_flow flow = {(uint32_t)f, (uint32_t)l->block, (uint32_t)l->block2, l->value};
+
+	c->lines++;
+	if (l->kind == LINE_BLOCK)
+		add(&c->total, l->value);
+	if (f == NONE)
+		return;
+	if (l->block >= func[f].nblock ||
+	    ((l->kind == LINE_EDGE || l->kind == LINE_CAME) && l->block2 >= func[f].nblock)) {
+		c->no_block++;
+		return;
+	}
+	if (l->kind == LINE_CALL && (callee = resolve(c, t, func, &l->callee)) == NONE)
+		return;
+	share(c, t, func, &l->func, f);
+	if (l->kind == LINE_BLOCK) {
+		add(&c->block[f][l->block], l->value);
+		add(&c->used, l->value);
+	} else if (l->kind == LINE_EDGE) {
+		vec_push(&c->edge, flow);
+	} else if (l->kind == LINE_CAME) {
+		vec_push(
+		    &c->came, ((struct counts_flow){flow.func, flow.to, flow.block, flow.value}));
+	} else {
+		flow.to = (uint32_t)callee;
+		vec_push(&c->call, flow);
+	}
+}
+
+static int by_place(const void *pa, const void *pb)
+{
+	const struct counts_flow *a = pa, *b = pb;
+
+	if (a->func != b->func)
+		return a->func < b->func ? -1 : 1;
+	if (a->block != b->block)
+		return a->block < b->block ? -1 : 1;
+	return (a->to > b->to) - (a->to < b->to);
+}
+
+/* Sorts and adds up; returns how many facts are left. */
+static size_t settle(struct counts_flow *v, size_t n)
+{
+	size_t i, last = 0;
+
+	if (!n)
+		return 0;
+	qsort(v, n, sizeof *v, by_place);
+	for (i = 1; i < n; i++)
+		if (by_place(&v[last], &v[i]))
+			v[++last] = v[i];
+		else
+			add(&v[last].value, v[i].value);
+	return last + 1;
+}
+
+/* A block that was only counted by its edges was executed as often as they. */
+static void count_by_edges(struct counts *c, const struct art_func *func)
+{
+	const struct counts_flow *v;
+	uint64_t *in, *out;
+	size_t i, end, f;
+	uint32_t b;
+
+	for (i = 0; i < c->edge.n; i = end) {
+		f = c->edge.v[i].func;
+		in = xcalloc(2 * (size_t)func[f].nblock, sizeof *in);
+		out = in + func[f].nblock;
+		for (end = i; end < c->edge.n && c->edge.v[end].func == f; end++) {
+			v = &c->edge.v[end];
+			add(&out[v->block], v->value);
+			add(&in[v->to], v->value);
+		}
+		for (b = 0; b < func[f].nblock; b++)
+			if (!c->block[f][b])
+				c->block[f][b] = in[b] > out[b] ? in[b] : out[b];
+		free(in);
+	}
+}
+
+int counts_parse(const char *text, size_t n, const char *name, enum counts_form form,
+    const struct art_func *func, size_t nfunc, struct counts *out, struct err *e)
+{
+	const char *p, *eol, *end = text + n;
+	struct names names;
+	struct line l;
+	size_t no = 0;
+	int rc = 0;
+
+	*out = (struct counts){.form = form};
+	out->block = arena_array(&out->mem, nfunc, sizeof *out->block);
+	out->first = arena_array(&out->mem, nfunc, sizeof *out->first);
+	names_init(&names, func, nfunc);
+	for (p = text; p < end && !rc; p = eol + 1) {
+		no++;
+		eol = memchr(p, '\n', (size_t)(end - p));
+		if (!eol)
+			eol = end;
+		p = skip_blank(p, eol);
+		if (p == eol || (*p == '#' && (p + 1 == eol || p[1] == ' ')))
+			continue;
+		rc = read_line(p, eol, form, &l, e);
+		if (rc)
+			err_wrap(e, "%s:%zu", name, no);
+		else
+			take_line(out, &names, func, &l);
+	}
+	names_free(&names);
+	out->edge.n = settle(out->edge.v, out->edge.n);
+	out->came.n = settle(out->came.v, out->came.n);
+	out->call.n = settle(out->call.v, out->call.n);
+	if (form == COUNTS_EXECUTIONS)
+		count_by_edges(out, func);
+	return rc;
+}
+
+int counts_read(const char *path, enum counts_form form, const struct art_func *func,
+    size_t nfunc, struct counts *out, struct err *e)
+{
+	struct buf text = {0};
+	int rc;
+
+	*out = (struct counts){.form = form};
+	rc = file_read(path, 0, &text, e);
+	if (!rc)
+		rc = counts_parse(text.p, text.n, path, form, func, nfunc, out, e);
+	buf_free(&text);
+	return rc;
+}
+
+void counts_free(struct counts *c)
+{
+	arena_free(&c->mem);
+	vec_free(&c->edge);
+	vec_free(&c->came);
+	vec_free(&c->call);
+	*c = (struct counts){0};
+}
+
+/* The run of v that is function f's. */
+static size_t run(
+    const struct counts_flow *v, size_t n, uint32_t f, const struct counts_flow **out)
+{
+	size_t lo = 0, hi = n, mid, end;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (v[mid].func < f)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (end = lo; end < n && v[end].func == f; end++)
+		;
+	*out = n ? v + lo : NULL;
+	return end - lo;
+}
+
+size_t counts_edges(const struct counts *c, size_t i, const struct counts_flow **edge)
+{
+	return c->block[i] ? run(c->edge.v, c->edge.n, c->first[i], edge) : 0;
+}
+
+size_t counts_came(const struct counts *c, size_t i, const struct counts_flow **edge)
+{
+	return c->block[i] ? run(c->came.v, c->came.n, c->first[i], edge) : 0;
+}
+
+size_t counts_calls(const struct counts *c, size_t i, const struct counts_flow **call)
+{
+	return c->block[i] ? run(c->call.v, c->call.n, c->first[i], call) : 0;
+}
+
+bool counts_stands(const struct counts *c, size_t i)
+{
+	return c->block[i] && c->first[i] == i;
+}
+
+uint64_t counts_weight(const struct counts *c, const struct art_func *func, size_t i)
+{
+	uint64_t w, sum = 0;
+	uint32_t b;
+
+	for (b = 0; c->block[i] && b < func[i].nblock; b++) {
+		w = c->block[i][b];
+		if (c->form == COUNTS_EXECUTIONS && __builtin_mul_overflow(w, func[i].insns[b], &w))
+			w = SUM_MAX;
+		add(&sum, w < SUM_MAX ? w : SUM_MAX);
+	}
+	return sum;
+}

@@ -1,0 +1,400 @@
+#include "editor-driver/proof/verify.h"
+#include "common/elf.h"
+#include "common/publish.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef VEC(struct elf_section) sections;
+
+static int keep_loaded(const struct elf_section *s, void *arg)
+{
+	sections *list = arg;
+
+	if (s->flags & SHF_ALLOC)
+		vec_push(list, *s);
+	return 0;
+}
+
+static bool same_section(const struct elf_section *a, const struct elf_section *b)
+{
+	return !strcmp(a->name, b->name) && a->addr == b->addr && a->size == b->size &&
+	    !a->data == !b->data && (!a->data || !memcmp(a->data, b->data, a->size));
+}
+
+static int same_sections(struct elf *made, struct elf *original, struct err *e)
+{
+	sections a = {0}, b = {0};
+	size_t i;
+	int rc = 0;
+
+	elf_file_sections(made, keep_loaded, &a);
+	elf_file_sections(original, keep_loaded, &b);
+	for (i = 0; i < b.n && !rc; i++)
+		if (i >= a.n || !same_section(&a.v[i], &b.v[i]))
+			rc = err_set(e, "linked again, %s is not what it was", b.v[i].name);
+	if (!rc && a.n > b.n)
+		rc = err_set(e, "linked again, there is a new section %s", a.v[b.n].name);
+	vec_free(&a);
+	vec_free(&b);
+	return rc;
+}
+
+static int read_map(struct elf *f, struct blockmap *m, const char *path, struct err *e)
+{
+	return blockmap_from_elf(f, m, e) ? err_wrap(e, "%s", path) : 0;
+}
+
+static bool same_frag(const struct bm_frag *a, const struct bm_frag *b)
+{
+	return a->addr == b->addr && a->size == b->size && a->tu == b->tu && a->func == b->func &&
+	    a->fragment == b->fragment && a->n == b->n;
+}
+
+static bool same_block(const struct bm_block *a, const struct bm_block *b)
+{
+	return a->addr == b->addr && a->size == b->size && a->id == b->id;
+}
+
+static int same_map(const struct blockmap *a, const struct blockmap *b, struct err *e)
+{
+	size_t i;
+
+	for (i = 0; i < a->frag.n && i < b->frag.n; i++)
+		if (!same_frag(&a->frag.v[i], &b->frag.v[i]))
+			return err_set(e, "linked again, the function at %#llx is not what it was",
+			    (unsigned long long)b->frag.v[i].addr);
+	if (a->frag.n != b->frag.n || a->block.n != b->block.n)
+		return err_set(e, "linked again, there are %zu fragments where there were %zu",
+		    a->frag.n, b->frag.n);
+	for (i = 0; i < a->block.n; i++)
+		if (!same_block(&a->block.v[i], &b->block.v[i]))
+			return err_set(e, "linked again, the block at %#llx is not what it was",
+			    (unsigned long long)b->block.v[i].addr);
+	return 0;
+}
+
+static int compare_module(
+    struct elf *made, const char *module, const struct build_id *id, struct err *e)
+{
+	struct elf *f = elf_file_open(module, -1, NULL);
+	struct build_id own;
+	int rc = 0;
+
+	if (!f)
+		return 0; /* not at hand */
+	own = elf_file_build_id(f);
+	if (build_id_equal(&own, id))
+		rc = same_sections(made, f, e);
+	elf_file_close(f);
+	return rc;
+}
+
+/* A library without soname is needed by the path that it was linked by. */
+static int no_needed_below(struct elf *f, const char *dir, struct err *e)
+{
+	struct elf_face face;
+	size_t i, n = strlen(dir);
+	int rc = elf_face_read(f, &face, e);
+
+	if (rc)
+		return -1;
+	for (i = 0; i < face.needed.n && !rc; i++)
+		if (!strncmp(face.needed.v[i], dir, n) && face.needed.v[i][n] == '/')
+			rc = err_set(e, "linked again, it needs %s by another path",
+			    path_base(face.needed.v[i]));
+	elf_face_free(&face);
+	return rc;
+}
+
+int verify_repeat(const char *path, const struct blockmap *map, const char *dir,
+    const char *module, struct err *e)
+{
+	struct blockmap made = {0};
+	struct elf *f = elf_file_open(path, -1, e);
+	int rc = -1;
+
+	if (!f)
+		return -1;
+	if (!no_needed_below(f, dir, e) && !read_map(f, &made, path, e) &&
+	    (!module || !compare_module(f, module, &map->id, e)))
+		rc = same_map(&made, map, e);
+	blockmap_free(&made);
+	elf_file_close(f);
+	return rc;
+}
+
+/* ---- the build that is replaced ---- */
+
+/* A file with its handle and its image. */
+struct whole {
+	struct buf bytes, image;
+	struct elf *f;
+	size_t surplus;
+};
+
+static void whole_free(struct whole *w)
+{
+	elf_file_close(w->f);
+	buf_free(&w->bytes);
+	buf_free(&w->image);
+}
+
+/* Free in both cases. */
+static int whole_read(struct whole *w, const char *path, struct err *e)
+{
+	*w = (struct whole){0};
+	if (file_read(path, 0, &w->bytes, e))
+		return -1;
+	w->f = elf_mem_open(w->bytes.p, w->bytes.n, path, e);
+	if (!w->f)
+		return -1;
+	if (elf_image(w->bytes.p, w->bytes.n, &w->image, &w->surplus, e))
+		return err_wrap(e, "%s", path);
+	return 0;
+}
+
+int verify_replaced(const char *path, const struct build_id *id, bool *stripped, struct err *e)
+{
+	struct elf_section s;
+	struct build_id own;
+	struct whole w;
+	int rc = whole_read(&w, path, e);
+
+	if (!rc) {
+		own = elf_file_build_id(w.f);
+		if (!build_id_equal(&own, id))
+			rc = err_set(e, "%s: not the build that the artifact is of", path);
+		else if (w.surplus)
+			rc = err_set(e, "%s: %zu bytes lie behind its section headers; a new build "
+			    "would lose them", path, w.surplus);
+		else
+			*stripped = elf_file_section(w.f, ".symtab", &s, NULL) == 0;
+	}
+	whole_free(&w);
+	return rc;
+}
+
+/* What strip takes away, a debugger reads, or names where that lies. */
+static bool expendable(const char *name)
+{
+	static const char *const start[] = {
+	    ".symtab", ".strtab", ".shstrtab", ".debug", ".zdebug", ".gnu_debug", ".stab"};
+	size_t i;
+
+	for (i = 0; i < sizeof start / sizeof *start; i++)
+		if (!strncmp(name, start[i], strlen(start[i])))
+			return true;
+	return false;
+}
+
+struct comparison {
+	struct elf *with;
+	struct err *e;
+};
+
+static int same_other(const struct elf_section *s, void *arg)
+{
+	struct comparison *c = arg;
+	struct elf_section other;
+
+	if (s->flags & SHF_ALLOC || !s->index || expendable(s->name))
+		return 0;
+	if (elf_file_section(c->with, s->name, &other, NULL) > 0 && same_section(s, &other))
+		return 0;
+	return err_set(c->e, "linked again, %s is not what it was", s->name);
+}
+
+int verify_untouched(const char *path, const char *unchanged, struct err *e)
+{
+	struct whole old, same = {0};
+	struct comparison c = {.e = e};
+	int rc = whole_read(&old, path, e);
+
+	if (!rc)
+		rc = whole_read(&same, unchanged, e);
+	c.with = same.f;
+	if (!rc)
+		rc = same_sections(same.f, old.f, e);
+	if (!rc)
+		rc = elf_file_sections(old.f, same_other, &c);
+	if (!rc && (old.image.n != same.image.n ||
+		       memcmp(old.image.p, same.image.p, old.image.n)))
+		rc = err_set(e, "linked again, its headers are not what they were");
+	whole_free(&old);
+	whole_free(&same);
+	return rc ? err_wrap(e, "%s: changed after its link, or not to be repeated", path) : 0;
+}
+
+/* ---- the new build ---- */
+
+/* A block that is there n times. */
+typedef VEC(struct verify_copies) block_list;
+
+static int by_block(const void *a, const void *b)
+{
+	const struct verify_copies *x = a, *y = b;
+
+	if (x->tu != y->tu)
+		return x->tu < y->tu ? -1 : 1;
+	if (x->func != y->func)
+		return x->func < y->func ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+/* The blocks of a map, ascending. */
+static void list_blocks(const struct blockmap *m, block_list *list)
+{
+	const struct bm_frag *f;
+	size_t i, n = 0;
+
+	for (i = 0; i < m->block.n; i++) {
+		f = &m->frag.v[m->block.v[i].frag];
+		vec_push(list, (struct verify_copies){f->tu, f->func, m->block.v[i].id, 1, 0});
+	}
+	if (list->n)
+		qsort(list->v, list->n, sizeof *list->v, by_block);
+	for (i = 0; i < list->n; i++) {
+		if (n && !by_block(&list->v[n - 1], &list->v[i]))
+			list->v[n - 1].n++;
+		else
+			list->v[n++] = list->v[i];
+	}
+	list->n = n;
+}
+
+/* Whether n of block b is what a layout makes of the original's b->n. */
+static bool as_declared(
+    uint64_t n, const struct verify_copies *b, const struct verify_copies *copy, size_t ncopy)
+{
+	const struct verify_copies *c =
+	    ncopy ? bsearch(b, copy, ncopy, sizeof *copy, by_block) : NULL;
+
+	return n == (uint64_t)b->n * (c ? c->n + 1 : 1) ||
+	       (c && n == (uint64_t)b->n * (c->n + 1 - c->cold));
+}
+
+static int same_blocks(const struct blockmap *made, const struct blockmap *map,
+    struct verify_copies *copy, size_t ncopy, struct err *e)
+{
+	const struct verify_copies *at = NULL;
+	block_list a = {0}, b = {0};
+	size_t i, k = 0;
+	uint64_t n;
+
+	if (ncopy)
+		qsort(copy, ncopy, sizeof *copy, by_block);
+	list_blocks(made, &a);
+	list_blocks(map, &b);
+	for (i = 0; i < b.n && !at; i++) {
+		n = k < a.n && !by_block(&a.v[k], &b.v[i]) ? a.v[k++].n : 0;
+		if (!as_declared(n, &b.v[i], copy, ncopy))
+			at = &b.v[i];
+	}
+	if (!at && k < a.n)
+		at = &a.v[k];
+	if (at)
+		err_set(e,
+		    "the new build has %zu blocks for %zu; first difference at block %u "
+		    "of function %u of unit %016llx",
+		    made->block.n, map->block.n, at->id, at->func, (unsigned long long)at->tu);
+	vec_free(&a);
+	vec_free(&b);
+	return at ? -1 : 0;
+}
+
+/* GNU ld puts these into .dynsym, hidden as they are: nobody can bind to them. */
+static void drop_own_symbols(struct elf_face *f)
+{
+	static const char own[] = "D __start_morph_count";
+	size_t i, n = 0;
+
+	for (i = 0; i < f->symbols.n; i++)
+		if (strncmp(f->symbols.v[i], own, strlen(own)))
+			f->symbols.v[n++] = f->symbols.v[i];
+	f->symbols.n = n;
+}
+
+static int same_face(struct elf *made, struct elf *unchanged, bool counting, struct err *e)
+{
+	struct elf_face a = {0}, b = {0};
+	int rc = -1;
+
+	if (!elf_face_read(made, &a, e) && !elf_face_read(unchanged, &b, e)) {
+		if (counting)
+			drop_own_symbols(&a);
+		rc = elf_face_compare(&b, &a, e);
+	}
+	elf_face_free(&a);
+	elf_face_free(&b);
+	return rc;
+}
+
+static int right_ids(struct elf *f, const struct build_id *origin, bool counting, struct err *e)
+{
+	struct build_id own = elf_file_build_id(f);
+	struct build_id from = counting ? elf_file_counted(f) : elf_file_origin(f);
+
+	if (!own.n || build_id_equal(&own, origin))
+		return err_set(e, "the new build has no build-id of its own");
+	if (!build_id_equal(&from, origin))
+		return err_set(e, "the new build does not name its origin");
+	return 0;
+}
+
+int verify_build(const char *path, const char *unchanged, const struct blockmap *map,
+    bool counting, struct verify_copies *copy, size_t ncopy, struct blockmap *out,
+    struct err *e)
+{
+	struct elf *f = elf_file_open(path, -1, e), *g = NULL;
+	int rc = -1;
+
+	*out = (struct blockmap){0};
+	if (f)
+		g = elf_file_open(unchanged, -1, e);
+	if (g && !right_ids(f, &map->id, counting, e) && !same_face(f, g, counting, e) &&
+	    !read_map(f, out, path, e))
+		rc = same_blocks(out, map, copy, ncopy, e);
+	if (f)
+		elf_file_close(f);
+	if (g)
+		elf_file_close(g);
+	return rc;
+}
+
+int verify_bytes(const char *path, const char *unchanged, const struct blockmap *made,
+    const struct blockmap *map, const uint64_t *edited, size_t n, struct bytes_place *at,
+    struct err *e)
+{
+	struct elf *f = elf_file_open(path, -1, e);
+	struct elf *g = f ? elf_file_open(unchanged, -1, e) : NULL;
+	int rc = -1;
+
+	*at = (struct bytes_place){0};
+	if (g)
+		rc = bytes_compare(&(struct bytes_build){f, made},
+		    &(struct bytes_build){g, map}, edited, n, at, e);
+	elf_file_close(g);
+	elf_file_close(f);
+	return rc;
+}
+
+static int add_size(const struct elf_section *s, void *arg)
+{
+	if (s->flags & SHF_ALLOC && s->type != SHT_NOBITS)
+		*(uint64_t *)arg += s->size;
+	return 0;
+}
+
+int verify_size(const char *path, uint64_t *bytes, struct err *e)
+{
+	struct elf *f = elf_file_open(path, -1, e);
+
+	*bytes = 0;
+	if (!f)
+		return -1;
+	elf_file_sections(f, add_size, bytes);
+	elf_file_close(f);
+	return 0;
+}

@@ -1,0 +1,192 @@
+/*
+ * Where control goes from each block: to the target of its jump, behind it, to
+ * the blocks of a jump table, to labels that inline assembly names.
+ */
+#include "editor/asm/blocks.h"
+#include "editor/asm/insn.h"
+
+#include <stdlib.h>
+
+/* More than any compiler makes; keeps odd texts from eating memory. */
+enum { EDGES_MAX = 1 << 22 };
+
+static void add_edge(struct builder *b, uint32_t src, uint32_t dst, enum edge_kind kind, bool rare)
+{
+	vec_push(&b->edge, (struct cfg_edge){.src = src, .dst = dst, .kind = kind, .rare = rare});
+	if (b->edge.n > EDGES_MAX)
+		b->why = "too many edges";
+}
+
+static uint32_t label_block(struct builder *b, struct str name)
+{
+	struct label *l = label_find(b->u, name);
+
+	if (!l || l->block == NONE) {
+		b->why = "jump to a label that begins no block";
+		return 0;
+	}
+	return l->block;
+}
+
+/* The first of data[] behind statement i. */
+static uint32_t data_behind(const struct func *f, uint32_t i)
+{
+	uint32_t lo = 0, hi = (uint32_t)f->data.n, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (f->data.v[mid] < i)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Edges to the blocks in one operand list; mark[] of a block is the last
+ * source that came there. */
+static bool table_line(struct builder *b, uint32_t src, struct str arg, uint32_t *mark)
+{
+	uint32_t self = (uint32_t)(b->f - b->u->func.v);
+	const char *p = arg.p, *end = p + arg.n;
+	bool any = false;
+	struct label *l;
+	struct str t;
+
+	while (token_next(&p, end, &t)) {
+		l = *t.p == '.' ? label_find(b->u, t) : NULL;
+		if (!l || l->func != self || l->block == NONE)
+			continue;
+		any = true;
+		if (mark[l->block] != src)
+			add_edge(b, src, l->block, EDGE_INDIRECT, false);
+		mark[l->block] = src;
+	}
+	return any;
+}
+
+/* Targets in the data right behind the jump; false when there are none. */
+static bool table_edges(struct builder *b, uint32_t src, uint32_t *mark)
+{
+	struct blk *k = &b->blk.v[src];
+	uint32_t d, hi = k->last < b->f->code.n ? b->f->code.v[k->last] : b->f->end;
+	struct stmt *st;
+	bool any = false;
+
+	d = data_behind(b->f, b->f->code.v[k->last - 1]);
+	for (; d < b->f->data.n && b->f->data.v[d] < hi; d++) {
+		st = &b->u->stmt.v[b->f->data.v[d]];
+		if (st->kind == ST_DIR && st->dir == DIR_DATA)
+			any |= table_line(b, src, st->arg, mark);
+	}
+	return any;
+}
+
+static void indirect_edges(struct builder *b, uint32_t src, uint32_t *mark)
+{
+	struct blk *k = &b->blk.v[src];
+	size_t i;
+
+	if (table_edges(b, src, mark))
+		return;
+	for (i = 0; i < b->addressed.n && !b->why; i++)
+		add_edge(b, src, b->addressed.v[i], EDGE_INDIRECT, false);
+	if (!b->addressed.n) { /* jmp *%rax out of the function */
+		k->term = TERM_END;
+		k->tail_call = true;
+		b->cb.v[src].flags = (b->cb.v[src].flags & ~(uint32_t)BLK_INDIRECT) | BLK_EXIT;
+	}
+}
+
+/* Blocks at labels whose address is taken, ascending. */
+static void addressed_blocks(struct builder *b)
+{
+	uint32_t self = (uint32_t)(b->f - b->u->func.v), i, prev = NONE;
+	struct label *l;
+
+	for (i = 0; i < b->f->code.n; i++) {
+		if (b->u->stmt.v[b->f->code.v[i]].kind != ST_LABEL)
+			continue;
+		l = label_find(b->u, b->u->stmt.v[b->f->code.v[i]].op);
+		if (l->flags & LB_OPEN && l->func == self && l->block != NONE)
+			b->cb.v[l->block].flags |= BLK_OPEN;
+		if (!(l->flags & LB_ADDRESS) || !str_starts(l->name, ".L") || l->func != self ||
+		    l->block == NONE || l->block == prev)
+			continue;
+		prev = l->block;
+		vec_push(&b->addressed, l->block);
+	}
+}
+
+/* Targets of inline assembly from *at on that leave block src. */
+static void asm_edges(struct builder *b, uint32_t src, size_t *at, uint32_t *mark)
+{
+	uint32_t dst;
+
+	for (; *at < b->asm_edge.n && b->asm_edge.v[*at].src == src; ++*at) {
+		dst = label_block(b, b->u->label.v[b->asm_edge.v[*at].dst].name);
+		if (!b->why && mark[dst] != src)
+			add_edge(b, src, dst, EDGE_INDIRECT, false);
+		if (!b->why)
+			mark[dst] = src;
+	}
+}
+
+/* What set the flags that the jump at code[i] looks at: the instruction before it
+ * that is no jump. */
+static struct str flags_setter(const struct builder *b, uint32_t i)
+{
+	const struct stmt *st;
+	struct str op;
+
+	while (i-- > 0) {
+		st = &b->u->stmt.v[b->f->code.v[i]];
+		if (st->kind == ST_INSN && insn_classify(st, &op) != INSN_JCC)
+			return st->op;
+	}
+	return (struct str){"", 0};
+}
+
+/* As insn_rare_way(). */
+static int rare_way(const struct builder *b, const struct blk *k)
+{
+	if (k->term != TERM_COND)
+		return 0;
+	return insn_rare_way(b->u->stmt.v[b->f->code.v[k->jump]].op, flags_setter(b, k->jump));
+}
+
+static void block_edges(struct builder *b, uint32_t i, uint32_t *mark)
+{
+	struct blk *k = &b->blk.v[i];
+	int rare = rare_way(b, k);
+	struct str op;
+
+	if (k->jump != NONE) {
+		insn_classify(&b->u->stmt.v[b->f->code.v[k->jump]], &op);
+		k->target = label_block(b, op);
+		add_edge(b, i, k->target, k->term == TERM_COND ? EDGE_TAKEN : EDGE_JUMP, rare > 0);
+	}
+	if (k->fall != NONE)
+		add_edge(b, i, k->fall, k->term == TERM_COND ? EDGE_NOTTAKEN : EDGE_FALL, rare < 0);
+	if (k->term == TERM_INDIRECT)
+		indirect_edges(b, i, mark);
+}
+
+void blocks_edges(struct builder *b)
+{
+	uint32_t i, *mark = xcalloc(b->blk.n, sizeof *mark);
+	size_t asm_at = 0;
+
+	memset(mark, 0xff, b->blk.n * sizeof *mark);
+	addressed_blocks(b);
+	for (i = 0; i < b->blk.n && !b->why; i++) {
+		block_edges(b, i, mark);
+		asm_edges(b, i, &asm_at, mark);
+	}
+	for (i = 0; i < b->addressed.n; i++)
+		b->cb.v[b->addressed.v[i]].flags |= BLK_ADDRESSED;
+	for (i = 0; i < b->edge.n; i++)
+		if (b->edge.v[i].kind == EDGE_INDIRECT)
+			b->cb.v[b->edge.v[i].dst].flags &= ~(uint32_t)BLK_ADDRESSED;
+	free(mark);
+}

@@ -1,0 +1,42 @@
+/*
+ * What the editor needs to know of x86-64 instructions: how they end blocks.
+ */
+#ifndef MORPH_EDITOR_INSN_H
+#define MORPH_EDITOR_INSN_H
+
+#include "editor/asm/text.h"
+
+enum insn_class {
+	INSN_PLAIN,
+	INSN_CALL,
+	INSN_JMP,      /* direct; operand is a label or symbol */
+	INSN_JMP_IND,  /* jmp * */
+	INSN_JCC,
+	INSN_RET,
+	INSN_STOP,     /* ud2, hlt: nothing comes behind */
+	INSN_SHORT,    /* jrcxz, loop, xbegin: reach is too short to move */
+};
+
+/* The class; for jumps *prefix is the length of "notrack "/"bnd " in front
+ * and *operand what follows the mnemonic. */
+enum insn_class insn_classify(const struct stmt *st, struct str *operand);
+/* The opposite condition of a jcc mnemonic ("jne" for "je"), or NULL. */
+const char *insn_inverse(struct str mnemonic);
+/* Which way of a jcc all but never is gone, by the instruction that set its flags:
+ * 1 the taken one, -1 the other, 0 nobody knows. Floating point numbers are ordered
+ * (but for NaN), sums seldom overflow. */
+int insn_rare_way(struct str jcc, struct str setter);
+/* True when a call to this symbol never comes back, by the C library's rules. */
+bool insn_noreturn(struct str callee);
+/* True when a call to this symbol comes back, and once, by the C library's rules. */
+bool insn_returns(struct str callee);
+/* What an instruction does with the arithmetic flags. What is not known for
+ * sure to set them all counts as leaving them alone. */
+enum insn_flags { FLAGS_KEEP, FLAGS_SET, FLAGS_USE };
+enum insn_flags insn_flags(const struct stmt *st);
+/* A rough size in bytes, for layout before a block map is known. */
+uint32_t insn_bytes(const struct stmt *st);
+/* "foo@PLT" -> "foo" */
+struct str symbol_of(struct str operand);
+
+#endif

@@ -1,0 +1,117 @@
+/*
+ * Function key: a hash of the name and of the normalised text, in which what
+ * the compiler numbers through a whole unit (.L12, .LC3, a static's count.4) is
+ * numbered by first appearance. So an unchanged function keeps its key when its
+ * neighbours change.
+ */
+#include "editor/asm/text.h"
+
+static bool digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Length of the part of a symbol that is kept: 2 of ".L12", 5 of "count.4". */
+static uint32_t kept(struct str t)
+{
+	uint32_t n = t.n;
+
+	if (str_starts(t, ".L"))
+		return 2;
+	while (n && digit(t.p[n - 1]))
+		n--;
+	return n < t.n && n > 1 && t.p[n - 1] == '.' ? n - 1 : t.n;
+}
+
+static bool numbered(struct str text)
+{
+	const char *p = text.p, *end = text.p + text.n;
+
+	while ((p = memchr(p, '.', (size_t)(end - p))) && ++p < end)
+		if (*p == 'L' || digit(*p))
+			return true;
+	return false;
+}
+
+static void put_text(struct buf *out, struct htab *seen, struct str text)
+{
+	const char *p = text.p, *end = text.p + text.n, *from = p;
+	struct str t;
+	uint64_t *at;
+	uint32_t n;
+	bool fresh;
+
+	if (!numbered(text)) {
+		buf_add(out, text.p, text.n);
+		return;
+	}
+	while (token_next(&p, end, &t)) {
+		n = kept(t);
+		if (n == t.n)
+			continue;
+		buf_add(out, from, (size_t)(t.p + n - from));
+		at = htab_put(seen, t.p, t.n, &fresh);
+		if (fresh)
+			*at = seen->n;
+		buf_char(out, '#');
+		buf_decimal(out, *at);
+		from = p;
+	}
+	buf_add(out, from, (size_t)(end - from));
+}
+
+struct hash128 func_key(const struct unit_impl *u, const struct func *f)
+{
+	struct htab seen = {0};
+	struct buf b = {0};
+	struct hash128 h;
+	struct label *l;
+	struct stmt *st;
+	size_t i;
+
+	buf_add(&b, f->name.p, f->name.n);
+	buf_char(&b, '\n');
+	for (i = 0; i < f->code.n; i++) {
+		st = &u->stmt.v[f->code.v[i]];
+		if (i == f->part1)
+			buf_str(&b, "cold\n");
+		switch (st->kind) {
+		case ST_LABEL:
+			l = label_find(u, st->op);
+			if (!l || !(l->flags & (LB_BRANCH | LB_TABLE | LB_ADDRESS)))
+				continue;
+			put_text(&b, &seen, st->op);
+			break;
+		case ST_INSN:
+			buf_add(&b, st->op.p, st->op.n);
+			buf_char(&b, ' ');
+			put_text(&b, &seen, st->arg);
+			break;
+		case ST_ASM:
+			if (*st->line.p == '#')
+				continue;
+			put_text(&b, &seen, st->line);
+			break;
+		case ST_DIR:
+			if (st->dir != DIR_DATA)
+				continue;
+			put_text(&b, &seen, st->line);
+			break;
+		default:
+			continue;
+		}
+		buf_char(&b, '\n');
+	}
+	/* Jump tables decide edges too. */
+	for (i = 0; i < f->data.n; i++) {
+		st = &u->stmt.v[f->data.v[i]];
+		if (st->kind != ST_DIR || st->dir != DIR_DATA)
+			continue;
+		put_text(&b, &seen, st->arg);
+		buf_char(&b, '\n');
+	}
+	h = hash_bytes(b.p, b.n);
+	buf_free(&b);
+	htab_free(&seen);
+	return h;
+}

@@ -1,0 +1,475 @@
+/*
+ * The output check of a unit printed with counters. Takes out of the text what
+ * probetext.c adds: counters and what is in front of them, word by word in one
+ * of their forms; the sections
+ * at the end; the blocks behind a fragment that count a jump that is taken,
+ * whose source then goes where they lead; the stubs of indirect jumps that count
+ * where they go, whose labels go back to their blocks. What is left is for unit_check; of counters
+ * that are kept in registers holdcheck.c sees to it that these are free.
+ */
+#include "editor/count/counters.h"
+
+#include <stdlib.h>
+
+struct stripper {
+	const struct unit_impl *u;
+	const struct unit_place *place;
+	struct arena mem;
+	struct buf *out;
+	const char *p, *end; /* of the text, without the sections at its end */
+	struct htab side;    /* label -> where it leads: index in lead */
+	VEC(struct str) lead;
+	uint8_t **seen;          /* [function][counter] */
+	uint8_t *entry, *stubs;  /* [function] */
+	struct probe_text *text; /* [function]; .f is set when it was opened */
+	struct err *e;
+};
+
+static struct str line_at(const char *p, const char *end)
+{
+	const char *nl = p < end ? memchr(p, '\n', (size_t)(end - p)) : NULL;
+
+	return (struct str){p, (uint32_t)((nl ? nl : end) - p)};
+}
+
+static const char *behind(const struct stripper *s, struct str line)
+{
+	return line.p + line.n + (line.p + line.n < s->end);
+}
+
+/* "\tincq\t.LMC" -> the function and the counter named behind it. */
+static bool counter_named(const struct stripper *s, struct str line, uint32_t *func, uint32_t *k)
+{
+	const char *at = memmem(line.p, line.n, ".LMC", 4);
+	char text[64], *end;
+	unsigned long v;
+
+	if (!at || (size_t)(line.p + line.n - at) >= sizeof text)
+		return false;
+	memcpy(text, at + 4, (size_t)(line.p + line.n - at - 4));
+	text[line.p + line.n - at - 4] = '\0';
+	v = strtoul(text, &end, 10);
+	if (*end != '+' || v >= s->u->func.n || !s->place[v].probes)
+		return false;
+	*func = (uint32_t)v;
+	v = strtoul(end + 1, &end, 10);
+	*k = (uint32_t)(v / 8);
+	return v % 8 == 0 && *k < s->place[*func].probes->n;
+}
+
+static int seen_once(struct stripper *s, uint32_t func, uint32_t k)
+{
+	if (s->seen[func][k]++)
+		return err_set(s->e, "output check: counter %u of function %s is there twice", k,
+		    s->u->func.v[func].pub->name);
+	return 0;
+}
+
+static struct probe_text *text_of(struct stripper *s, uint32_t func)
+{
+	struct probe_text *t = &s->text[func];
+
+	if (!t->f)
+		probe_open(t, s->u, &s->u->func.v[func], s->place[func].probes, &s->mem);
+	return t;
+}
+
+/* The forms in which a counter, or the entry (ENTRY), is printed. In a frame that hangs
+ * on another register than %rsp unwinding is as it was. */
+enum { ENTRY = UINT32_MAX };
+enum { SHORT, SAFE, UNWOUND, FORMS, CLEARED = FORMS, STEPPED, HELD_FORMS };
+
+static void print_form(
+    struct probe_text *t, uint32_t k, const struct probe_held *h, int form, struct buf *out)
+{
+	if (form == CLEARED)
+		probe_clear(t, h, out);
+	else if (form == STEPPED)
+		probe_step(t, h, out);
+	else if (k == ENTRY)
+		probe_enter(t, form > SHORT, 0, out);
+	else if (h)
+		probe_add(t, h, form > SHORT, 0, out);
+	else
+		probe_one(t, k, form > SHORT, 0, out);
+}
+
+/* Does the text at p begin with one of these? *form is which. */
+static const char *match(struct stripper *s, const char *p, uint32_t func, uint32_t k, int *form)
+{
+	struct func no_cfi = s->u->func.v[func];
+	struct probe_text t = *text_of(s, func);
+	const struct probe_held *h = k != ENTRY && t.held[k] ? &t.p->held[t.held[k] - 1] : NULL;
+	struct buf want = {0};
+	size_t n = 0;
+	int i;
+
+	no_cfi.has_cfi = false;
+	for (i = SHORT; i < (h ? HELD_FORMS : FORMS) && !n; i++) {
+		t.f = i == UNWOUND ? &s->u->func.v[func] : &no_cfi;
+		want.n = 0;
+		print_form(&t, k, h, i, &want);
+		if ((size_t)(s->end - p) >= want.n && !memcmp(p, want.p, want.n))
+			n = want.n;
+		*form = i;
+	}
+	buf_free(&want);
+	return n ? p + n : NULL;
+}
+
+/* Steps over one counter at *p; 0 when there is none, -1 with an error. */
+static int counter(struct stripper *s, const char **p)
+{
+	struct str line = line_at(*p, s->end);
+	const char *at = *p, *next;
+	uint32_t func, k, i;
+	int form;
+
+	/* The longest form names its counter in the seventh line. */
+	for (i = 0; i < 7; i++, at = behind(s, line)) {
+		line = line_at(at, s->end);
+		if (memmem(line.p, line.n, ".LMC", 4))
+			break;
+		if (!i && !str_is(line, "\tleaq\t-128(%rsp), %rsp"))
+			return 0;
+	}
+	if (i == 7 || !counter_named(s, line, &func, &k))
+		return 0;
+	next = match(s, *p, func, k, &form);
+	if (!next)
+		return 0;
+	*p = next;
+	if (text_of(s, func)->held[k] && form != STEPPED)
+		return 1;
+	return seen_once(s, func, k) ? -1 : 1;
+}
+
+/* ".LMT0.7:" and what stands there: counters and a jump. */
+static int side_block(struct stripper *s, const char **p)
+{
+	struct str label = line_at(*p, s->end), jump;
+	bool fresh;
+	int rc;
+
+	label.n--;
+	*p += label.n + 2;
+	while ((rc = counter(s, p)) > 0)
+		;
+	if (rc)
+		return -1;
+	jump = line_at(*p, s->end);
+	if (!str_starts(jump, "\tjmp\t.LMB"))
+		return err_set(
+		    s->e, "output check: %.*s does not just count", (int)label.n, label.p);
+	*htab_put(&s->side, label.p, label.n, &fresh) = s->lead.n;
+	if (!fresh)
+		return err_set(s->e, "output check: %.*s is there twice", (int)label.n, label.p);
+	vec_push(&s->lead, (struct str){jump.p + 5, jump.n - 5});
+	*p = behind(s, jump);
+	return 0;
+}
+
+/* Steps over what is in front of a function's counters; as counter(). */
+static int entry(struct stripper *s, const char **p)
+{
+	struct str line = line_at(*p, s->end);
+	const char *at = NULL, *from = *p, *next;
+	uint32_t i, func;
+	int form;
+
+	/* The longest form names its function in the eighth line. */
+	for (i = 0; i < 8 && !at; i++, from = behind(s, line)) {
+		line = line_at(from, s->end);
+		at = memmem(line.p, line.n, "\t.LMS", 5);
+	}
+	if (!at)
+		return 0;
+	func = (uint32_t)strtoul(at + 5, NULL, 10);
+	if (func >= s->u->func.n || !s->place[func].probes || !s->place[func].probes->entered)
+		return 0;
+	next = match(s, *p, func, ENTRY, &form);
+	if (!next)
+		return 0;
+	if (s->entry[func]++)
+		return err_set(s->e, "output check: function %s is entered twice",
+		    s->u->func.v[func].pub->name);
+	*p = next;
+	return 1;
+}
+
+/* ---- jumps that count where they go ---- */
+
+/* The two numbers behind a prefix: a function with probes and a block of it. */
+static bool block_named(
+    const struct stripper *s, struct str line, const char *prefix, uint32_t *func, uint32_t *b)
+{
+	const char *at = memmem(line.p, line.n, prefix, strlen(prefix));
+	size_t n = at ? (size_t)(line.p + line.n - at) - strlen(prefix) : 0;
+	char text[32], *end;
+
+	if (!n || n >= sizeof text)
+		return false;
+	memcpy(text, at + strlen(prefix), n);
+	text[n] = '\0';
+	*func = (uint32_t)strtoul(text, &end, 10);
+	*b = *end == '.' ? (uint32_t)strtoul(end + 1, NULL, 10) : 0;
+	return *func < s->u->func.n && s->place[*func].probes && *b < s->u->func.v[*func].nblk;
+}
+
+/* As match(), for the row of block b. */
+static const char *match_row(struct stripper *s, const char *p, uint32_t func, uint32_t b)
+{
+	struct func no_cfi = s->u->func.v[func];
+	struct probe_text t = *text_of(s, func);
+	struct buf want = {0};
+	size_t n = 0;
+	int form;
+
+	no_cfi.has_cfi = false;
+	for (form = 0; form < 2 && t.row[b] && !n; form++) {
+		t.f = form ? &s->u->func.v[func] : &no_cfi;
+		want.n = 0;
+		probe_pair(&t, b, 0, &want);
+		if ((size_t)(s->end - p) >= want.n && !memcmp(p, want.p, want.n))
+			n = want.n;
+	}
+	buf_free(&want);
+	return n ? p + n : NULL;
+}
+
+/* Steps over the counting of an indirect jump; as counter(). */
+static int row(struct stripper *s, const char **p)
+{
+	struct str line = line_at(*p, s->end);
+	uint32_t func, k, i, width;
+	const struct pairs *r;
+	const char *from = *p;
+	bool named = false;
+
+	/* The longest form names its counter in the tenth line. */
+	for (i = 0; i < 10 && !named; i++, from = behind(s, line)) {
+		line = line_at(from, s->end);
+		named = memmem(line.p, line.n, "-.LMI", 5);
+		if (!i && !named && !str_starts(line, "\tcmpq\t.LML") &&
+		    !str_is(line, "\tleaq\t-128(%rsp), %rsp"))
+			return 0;
+	}
+	if (!named || !counter_named(s, line, &func, &k))
+		return 0;
+	r = &s->place[func].probes->pairs;
+	width = r->ntarget * r->stride;
+	if (k < r->first || !width || (k - r->first) % width)
+		return 0;
+	from = match_row(s, *p, func, r->jump[(k - r->first) / width]);
+	if (!from)
+		return 0;
+	*p = from;
+	for (i = 0; i < width; i++)
+		if (seen_once(s, func, k + i))
+			return -1;
+	return 1;
+}
+
+/* Does a function's stubs' text begin here? */
+static bool begins_stubs(const struct stripper *s, struct str line, uint32_t *func)
+{
+	uint32_t b;
+
+	if (!str_starts(line, "\t.p2align\t"))
+		return false;
+	line = line_at(behind(s, line), s->end);
+	return str_starts(line, ".LMI") && block_named(s, line, ".LMI", func, &b);
+}
+
+static const char *behind_unwinding(const struct stripper *s, const char *p)
+{
+	struct str line;
+
+	for (line = line_at(p, s->end); str_starts(line, "\t.cfi_"); line = line_at(p, s->end))
+		p = behind(s, line);
+	return p;
+}
+
+/* Steps over a function's stubs: as they are printed, but for the unwind state. */
+static int stubs(struct stripper *s, const char **p, uint32_t func)
+{
+	struct buf want = {0};
+	struct str line, wanted;
+	const char *at;
+	uint32_t cfi = 0;
+	int rc = 0;
+
+	probe_stubs(text_of(s, func), &cfi, &want);
+	for (at = want.p; !rc && at < want.p + want.n; at = wanted.p + wanted.n + 1) {
+		wanted = line_at(at, want.p + want.n);
+		if (str_starts(wanted, "\t.cfi_"))
+			continue;
+		*p = behind_unwinding(s, *p);
+		line = line_at(*p, s->end);
+		if (line.n != wanted.n || memcmp(line.p, wanted.p, line.n))
+			rc = err_set(s->e,
+			    "output check: the stubs of function %s are not as they should be",
+			    s->u->func.v[func].pub->name);
+		*p = behind(s, line);
+	}
+	buf_free(&want);
+	return rc;
+}
+
+/* Behind a block's own label: the labels that stood at its stub. */
+static void labels_back(struct stripper *s, struct str line)
+{
+	uint32_t func, b;
+
+	if (str_starts(line, ".LMB") && block_named(s, line, ".LMB", &func, &b) &&
+	    text_of(s, func)->target[b])
+		probe_labels(text_of(s, func), b, s->out);
+}
+
+static int find_side_blocks(struct stripper *s)
+{
+	const char *p = s->p;
+	struct str line;
+	uint32_t func;
+
+	while (p < s->end) {
+		line = line_at(p, s->end);
+		if (begins_stubs(s, line, &func)) {
+			if (stubs(s, &p, func))
+				return -1;
+			s->stubs[func]++;
+		} else if (!str_starts(line, ".LMT")) {
+			p = behind(s, line);
+		} else if (side_block(s, &p)) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* A line that stays; a jump to a side block goes where that leads. */
+static int keep(struct stripper *s, struct str line)
+{
+	const char *at = memmem(line.p, line.n, "\t.LMT", 5);
+	uint64_t *lead;
+
+	if (!at) {
+		buf_add(s->out, line.p, line.n);
+	} else {
+		at++;
+		lead = htab_get(&s->side, at, (size_t)(line.p + line.n - at));
+		if (!lead)
+			return err_set(
+			    s->e, "output check: %.*s leads nowhere", (int)line.n, line.p);
+		buf_add(s->out, line.p, (size_t)(at - line.p));
+		buf_add(s->out, s->lead.v[*lead].p, s->lead.v[*lead].n);
+	}
+	buf_char(s->out, '\n');
+	return 0;
+}
+
+static int strip(struct stripper *s)
+{
+	const char *p = s->p;
+	struct str line;
+	uint32_t func;
+	int rc;
+
+	while (p < s->end) {
+		line = line_at(p, s->end);
+		if (str_starts(line, ".LMT")) {
+			while (!str_starts(line, "\tjmp\t.LMB"))
+				line = line_at(behind(s, line), s->end);
+			p = behind(s, line);
+			continue;
+		}
+		if (begins_stubs(s, line, &func)) {
+			stubs(s, &p, func);
+			continue;
+		}
+		rc = counter(s, &p);
+		if (!rc)
+			rc = entry(s, &p);
+		if (!rc)
+			rc = row(s, &p);
+		if (rc < 0)
+			return -1;
+		if (rc)
+			continue;
+		if (keep(s, line))
+			return -1;
+		labels_back(s, line);
+		p = behind(s, line);
+	}
+	return 0;
+}
+
+static int all_seen(struct stripper *s)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < s->u->func.n; i++) {
+		if (s->place[i].probes && s->place[i].probes->entered && !s->entry[i])
+			return err_set(s->e, "output check: the entry of function %s is missing",
+			    s->u->func.v[i].pub->name);
+		if (s->place[i].probes && s->place[i].probes->pairs.njump && s->stubs[i] != 1)
+			return err_set(s->e, "output check: function %s has %u sets of stubs",
+			    s->u->func.v[i].pub->name, s->stubs[i]);
+		for (k = 0; s->seen[i] && k < s->place[i].probes->n; k++)
+			if (!s->seen[i][k])
+				return err_set(s->e,
+				    "output check: counter %u of function %s is missing", k,
+				    s->u->func.v[i].pub->name);
+	}
+	return 0;
+}
+
+/* The sections stand at the end, as they are printed. */
+static int cut_sections(struct stripper *s, uint64_t tu)
+{
+	struct buf want = {0};
+	int rc = 0;
+
+	probe_sections(s->u, s->place, tu, &want);
+	if (!want.n)
+		return 0;
+	if ((size_t)(s->end - s->p) < want.n || memcmp(s->end - want.n, want.p, want.n))
+		rc = err_set(s->e, "output check: the counters' sections are not at its end");
+	else
+		s->end -= want.n;
+	buf_free(&want);
+	return rc;
+}
+
+int unit_check_counting(const struct unit *unit, const struct unit_place *place, uint64_t tu,
+    const char *text, size_t n, struct err *e)
+{
+	struct buf out = {0};
+	struct stripper s = {
+	    .u = unit->impl, .place = place, .out = &out, .p = text, .end = text + n, .e = e};
+	uint32_t i;
+	int rc;
+
+	for (i = 0; i < s.u->func.n && !place[i].probes; i++)
+		;
+	if (i == s.u->func.n)
+		return unit_check(unit, text, n, e);
+	s.seen = xcalloc(s.u->func.n, sizeof *s.seen);
+	s.entry = arena_array(&s.mem, s.u->func.n, 1);
+	s.stubs = arena_array(&s.mem, s.u->func.n, 1);
+	s.text = arena_array(&s.mem, s.u->func.n, sizeof *s.text);
+	for (i = 0; i < s.u->func.n; i++)
+		if (place[i].probes)
+			s.seen[i] = arena_array(&s.mem, place[i].probes->n, 1);
+	rc = cut_sections(&s, tu) || find_side_blocks(&s) || strip(&s) || all_seen(&s);
+	if (!rc)
+		rc = holds_check(s.u, place, text, (size_t)(s.end - text), e);
+	if (!rc)
+		rc = unit_check(unit, out.p, out.n, e);
+	htab_free(&s.side);
+	vec_free(&s.lead);
+	arena_free(&s.mem);
+	free(s.seen);
+	buf_free(&out);
+	return rc ? -1 : 0;
+}

@@ -1,0 +1,123 @@
+/*
+ * Counters in the text of a unit: where they stand (editor/probe/probes.h), how they are
+ * printed, which are kept in registers, and the check of what was printed.
+ */
+#ifndef MORPH_EDITOR_COUNTERS_H
+#define MORPH_EDITOR_COUNTERS_H
+
+#include "editor/asm/text.h"
+#include "editor/count/liveness.h"
+
+/* promote.c: sets held of the probes, where it pays. r: of editor/count/liveness.h. */
+void counters_hold(const struct regs *r, const struct func *f, const struct probe_want *want,
+    struct probes *p, struct arena *a);
+
+/* promotecheck.c: what the output check demands of counters in registers. */
+int holds_check(const struct unit_impl *u, const struct unit_place *place, const char *text,
+    size_t n, struct err *e);
+
+/* flags.c: per block, whether the arithmetic flags at its head are used. */
+uint8_t *flags_live(const struct unit_impl *u, const struct func *f, struct arena *a);
+
+/* thread_entries.c: sets entered of the probes of every function that may be the first
+ * of the unit which a thread executes. */
+void entries_mark(const struct unit_impl *u, const struct unit_place *place);
+
+/*
+ * probetext.c: counters in the printed text of one function. Each counter is
+ * printed once:
+ *	incq .LMC<function>+<offset>(%rip)
+ * with a lock, or %gs: in front, whose base is how far a thread's own counters
+ * are from there. Where flags are in use this stands between instructions that
+ * keep them and the red zone. It is one instruction: signals lose no counts.
+ *
+ * A counter that is kept in a register (struct probe_held) is printed as
+ *	movl $0, %<register>                       # <counter>: on the ways in
+ *	leaq 1(%<register>), %<register>           # <counter>
+ *	addq %<register>, <counter>(%rip)          on the ways out
+ *
+ * A jump with a row of counters (struct pairs) counts in
+ *	incq .LMC<function>+<offset of the row>-.LMI<function>(<where it goes>)
+ * Its targets' labels stand at stubs behind the hot part, as far apart as their
+ * counters are, from .LMI on; each goes on to its block. So the address of a stub
+ * says which counter it is. A jump that may go elsewhere looks first.
+ */
+#define COUNTER_BASE ".LMC%u"
+#define ENTRY_PASSED ".LMS%u" /* this thread was here before; function */
+#define PROBE_SIDE ".LMT%u.%u" /* counts a jump that is taken; function, block */
+#define STUBS_BEGIN ".LMI%u"
+#define STUBS_END ".LMJ%u"
+#define STUBS_BOUNDS ".LML%u" /* the addresses of these two */
+#define PAIR_PASSED ".LMK%u.%u" /* function, block of the jump */
+enum { COUNTER_BYTES = 8 };
+/* What is done with a counter that is kept in a register, on the way from a block. */
+struct probe_move {
+	uint32_t held;
+	bool taken, adds; /* on the jump that is taken; to memory, else the register is cleared */
+	struct probe_move *next;
+};
+struct probe_text {
+	const struct unit_impl *u;
+	const struct func *f;
+	const struct probes *p; /* NULL: nothing is printed */
+	uint8_t *live;
+	/* Per block: number of its counter + 1 at its head, its end, where it
+	 * goes on (behind a conditional jump that is not taken, or by its only
+	 * edge), and where that jump is taken. */
+	uint32_t *head, *end, *on, *taken;
+	uint32_t *row;   /* per block: number of the first counter of its row + 1 */
+	uint8_t *target; /* per block: its labels stand at a stub */
+	uint32_t *held;  /* per counter: number of what is held + 1 */
+	struct probe_move **move; /* per block */
+};
+void probe_open(struct probe_text *t, const struct unit_impl *u, const struct func *f,
+    const struct probes *p, struct arena *a);
+/* In front of code[i] of block b, or behind all of it (i = last); cfi is the
+ * unwind state there. */
+void probe_at_stmt(
+    const struct probe_text *t, uint32_t b, uint32_t i, uint32_t cfi, struct buf *out);
+/* The jumps at the end of block b, with next behind it. */
+void probe_terminate(
+    const struct probe_text *t, uint32_t b, uint32_t next, uint32_t cfi, struct buf *out);
+/* What block b's taken jump leads to, where it is counted; *cfi as above. */
+void probe_side(const struct probe_text *t, uint32_t b, uint32_t *cfi, struct buf *out);
+/* pairtext.c: the same for jumps with rows. Is it a label of block b that stands at a stub? */
+bool probe_moves_label(const struct probe_text *t, uint32_t b, const struct stmt *st);
+/* These labels, a line each. */
+void probe_labels(const struct probe_text *t, uint32_t b, struct buf *out);
+/* The stubs; *cfi as above. */
+void probe_stubs(const struct probe_text *t, uint32_t *cfi, struct buf *out);
+/* In front of block b's indirect jump: counts where it goes. */
+void probe_pair(const struct probe_text *t, uint32_t b, uint32_t cfi, struct buf *out);
+/* What those jumps look at that may go elsewhere. */
+void probe_bounds(const struct func *f, const struct probes *p, const char *group, struct buf *out);
+/* Per block: can its indirect jump do that? live: of flags_live(). Sets *stride of
+ * struct pairs. */
+uint8_t *probe_pairable(const struct unit_impl *u, const struct func *f, const uint8_t *live,
+    uint32_t *stride, struct arena *a);
+/* Where an opaque function's counter goes: the index in code[], NONE: nowhere. */
+uint32_t probe_entry(const struct unit_impl *u, const struct func *f);
+void probe_one(const struct probe_text *t, uint32_t counter, bool live, uint32_t cfi,
+    struct buf *out);
+void probe_clear(const struct probe_text *t, const struct probe_held *h, struct buf *out);
+void probe_step(const struct probe_text *t, const struct probe_held *h, struct buf *out);
+void probe_add(const struct probe_text *t, const struct probe_held *h, bool live, uint32_t cfi,
+    struct buf *out);
+/* Parts of these, for pairtext.c: the increment, up to its operand; what frees a
+ * register ("ax" of %rax), below the red zone, and gives it back; a jump to a block;
+ * where a section begins. */
+const char *probe_increment(const struct probes *p);
+void probe_make_room(const struct probe_text *t, const char *reg, uint32_t cfi, struct buf *out);
+void probe_give_back(const struct probe_text *t, const char *reg, uint32_t cfi, struct buf *out);
+void probe_jump(
+    const struct probe_text *t, const char *op, size_t n, uint32_t to, struct buf *out);
+void probe_section(
+    const char *name, const char *flags, const char *type, const char *group, struct buf *out);
+/* Gives a thread that was not here before its counters; `safe`: flags and the
+ * red zone may be in use. */
+void probe_enter(const struct probe_text *t, bool safe, uint32_t cfi, struct buf *out);
+/* The counters themselves, and what they count (docs/FORMATS.md "Counter sections"). */
+void probe_sections(const struct unit_impl *u, const struct unit_place *place, uint64_t tu,
+    struct buf *out);
+
+#endif

@@ -1,0 +1,433 @@
+#include "editor/map/blockmap.h"
+#include "editor/asm/insn.h"
+#include "editor/count/counters.h"
+
+enum { REG_RSP = 7, RED_ZONE = 128 };
+
+static void set_counter(struct probe_text *t, uint32_t k)
+{
+	const struct cfg *g = &t->f->pub->cfg;
+	struct probe at = probe_place(g, t->p->place[k]);
+
+	switch (at.at) {
+	case PROBE_HEAD:
+		t->head[at.index] = k + 1;
+		break;
+	case PROBE_END:
+		t->end[at.index] = k + 1;
+		break;
+	case PROBE_EDGE:
+		if (g->edge[at.index].kind == EDGE_TAKEN)
+			t->taken[g->edge[at.index].src] = k + 1;
+		else
+			t->on[g->edge[at.index].src] = k + 1;
+		break;
+	}
+}
+
+/* ---- counters kept in registers ---- */
+
+/* Per block: what is held there, ascending. */
+struct held_in {
+	uint32_t *first, *held;
+};
+
+static struct held_in index_held(const struct probes *p, uint32_t nblock, struct arena *a)
+{
+	struct held_in in = {.first = arena_array(a, (size_t)nblock + 2, sizeof *in.first)};
+	uint32_t i, k, *fill = in.first + 1;
+
+	for (k = 0; k < p->nheld; k++)
+		for (i = 0; i < p->held[k].nblock; i++)
+			in.first[p->held[k].block[i] + 2]++;
+	for (i = 0; i < nblock; i++)
+		fill[i + 1] += fill[i];
+	in.held = arena_array(a, fill[nblock], sizeof *in.held);
+	for (k = 0; k < p->nheld; k++)
+		for (i = 0; i < p->held[k].nblock; i++)
+			in.held[fill[p->held[k].block[i]]++] = k;
+	return in;
+}
+
+static void add_move(
+    struct probe_text *t, const struct cfg_edge *e, uint32_t held, bool adds, struct arena *a)
+{
+	struct probe_move *m = arena_alloc(a, sizeof *m), **at = &t->move[e->src];
+
+	while (*at)
+		at = &(*at)->next;
+	*m = (struct probe_move){held, e->kind == EDGE_TAKEN, adds, NULL};
+	*at = m;
+}
+
+/* Moves on an edge for all that is held in block b and not in `other`. */
+static void moves_of(struct probe_text *t, const struct held_in *in, const struct cfg_edge *e,
+    uint32_t b, uint32_t other, struct arena *a)
+{
+	uint32_t i, k = in->first[other];
+
+	for (i = in->first[b]; i < in->first[b + 1]; i++) {
+		while (k < in->first[other + 1] && in->held[k] < in->held[i])
+			k++;
+		if (k == in->first[other + 1] || in->held[k] != in->held[i])
+			add_move(t, e, in->held[i], b == e->src, a);
+	}
+}
+
+/* What leaves its blocks is added before anything else takes its register. */
+static void find_moves(struct probe_text *t, struct arena *a)
+{
+	const struct cfg *g = &t->f->pub->cfg;
+	struct held_in in = index_held(t->p, g->nblock, a);
+	const struct cfg_edge *e;
+
+	for (e = g->edge; e < g->edge + g->nedge; e++) {
+		moves_of(t, &in, e, e->src, e->dst, a);
+		moves_of(t, &in, e, e->dst, e->src, a);
+	}
+}
+
+void probe_open(struct probe_text *t, const struct unit_impl *u, const struct func *f,
+    const struct probes *p, struct arena *a)
+{
+	const struct pairs *r;
+	uint32_t k;
+
+	*t = (struct probe_text){.u = u, .f = f, .p = p};
+	if (!p)
+		return;
+	t->live = f->blk ? flags_live(u, f, a) : arena_array(a, 1, 1);
+	t->head = arena_array(a, f->nblk, sizeof *t->head);
+	t->end = arena_array(a, f->nblk, sizeof *t->end);
+	t->on = arena_array(a, f->nblk, sizeof *t->on);
+	t->taken = arena_array(a, f->nblk, sizeof *t->taken);
+	t->row = arena_array(a, f->nblk, sizeof *t->row);
+	t->target = arena_array(a, f->nblk, 1);
+	t->held = arena_array(a, p->n, sizeof *t->held);
+	t->move = arena_array(a, f->nblk, sizeof *t->move);
+	for (k = 0; k < p->nheld; k++)
+		t->held[p->held[k].counter] = k + 1;
+	if (p->nheld)
+		find_moves(t, a);
+	r = &p->pairs;
+	for (k = 0; k < (r->njump ? r->first : p->n); k++)
+		set_counter(t, k);
+	for (k = 0; k < r->njump; k++)
+		t->row[r->jump[k]] = r->first + k * r->ntarget * r->stride + 1;
+	for (k = 0; k < r->ntarget; k++)
+		t->target[r->target[k]] = 1;
+}
+
+/* ---- one counter ---- */
+
+static void cfa(const struct probe_text *t, uint32_t cfi, int by, struct buf *out)
+{
+	if (t->f->has_cfi && t->u->cfi.v[cfi].cfa_reg == REG_RSP)
+		buf_printf(out, "\t.cfi_adjust_cfa_offset %d\n", by);
+}
+
+void probe_make_room(const struct probe_text *t, const char *reg, uint32_t cfi, struct buf *out)
+{
+	buf_printf(out, "\tleaq\t-%d(%%rsp), %%rsp\n", RED_ZONE);
+	cfa(t, cfi, RED_ZONE, out);
+	buf_printf(out, "\tpushq\t%%r%s\n", reg);
+	cfa(t, cfi, 8, out);
+}
+
+void probe_give_back(const struct probe_text *t, const char *reg, uint32_t cfi, struct buf *out)
+{
+	buf_printf(out, "\tpopq\t%%r%s\n", reg);
+	cfa(t, cfi, -8, out);
+	buf_printf(out, "\tleaq\t%d(%%rsp), %%rsp\n", RED_ZONE);
+	cfa(t, cfi, -RED_ZONE, out);
+}
+
+static void save(const struct probe_text *t, uint32_t cfi, struct buf *out)
+{
+	probe_make_room(t, "ax", cfi, out);
+	buf_str(out, "\tlahf\n\tseto\t%al\n");
+}
+
+/* 1 + 127 overflows, 0 + 127 does not. */
+static void restore(const struct probe_text *t, uint32_t cfi, struct buf *out)
+{
+	buf_str(out, "\taddb\t$127, %al\n\tsahf\n");
+	probe_give_back(t, "ax", cfi, out);
+}
+
+static void name_counter(const struct probe_text *t, uint32_t counter, struct buf *out)
+{
+	buf_printf(out, COUNTER_BASE "+%u", t->f->pub->ord, COUNTER_BYTES * counter);
+}
+
+/* By enum uop_reg. */
+static const char *const wide[] = {"rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8",
+    "r9", "r10", "r11", "r12", "r13", "r14", "r15"};
+static const char *const narrow[] = {"eax", "ebx", "ecx", "edx", "esi", "edi", "ebp", "esp", "r8d",
+    "r9d", "r10d", "r11d", "r12d", "r13d", "r14d", "r15d"};
+
+void probe_clear(const struct probe_text *t, const struct probe_held *h, struct buf *out)
+{
+	buf_printf(out, "\tmovl\t$0, %%%s\t# ", narrow[h->reg]);
+	name_counter(t, h->counter, out);
+	buf_char(out, '\n');
+}
+
+void probe_step(const struct probe_text *t, const struct probe_held *h, struct buf *out)
+{
+	buf_printf(out, "\tleaq\t1(%%%s), %%%s\t# ", wide[h->reg], wide[h->reg]);
+	name_counter(t, h->counter, out);
+	buf_char(out, '\n');
+}
+
+void probe_add(const struct probe_text *t, const struct probe_held *h, bool live, uint32_t cfi,
+    struct buf *out)
+{
+	static const char *const add[] = {"addq\t%%%s, ", "lock addq\t%%%s, ", "addq\t%%%s, %%gs:"};
+
+	if (live)
+		save(t, cfi, out);
+	buf_char(out, '\t');
+	buf_printf(out, add[t->p->kind], wide[h->reg]);
+	name_counter(t, h->counter, out);
+	buf_str(out, "(%rip)\n");
+	if (live)
+		restore(t, cfi, out);
+}
+
+const char *probe_increment(const struct probes *p)
+{
+	static const char *const count[] = {"incq\t", "lock incq\t", "incq\t%gs:"};
+
+	return count[p->kind];
+}
+
+void probe_one(
+    const struct probe_text *t, uint32_t counter, bool live, uint32_t cfi, struct buf *out)
+{
+	if (live)
+		save(t, cfi, out);
+	buf_printf(out, "\t%s" COUNTER_BASE "+%u(%%rip)\n", probe_increment(t->p), t->f->pub->ord,
+	    COUNTER_BYTES * counter);
+	if (live)
+		restore(t, cfi, out);
+}
+
+/* A counter in memory or in its register. */
+static void count(
+    const struct probe_text *t, uint32_t counter, bool live, uint32_t cfi, struct buf *out)
+{
+	if (t->held[counter])
+		probe_step(t, &t->p->held[t->held[counter] - 1], out);
+	else
+		probe_one(t, counter, live, cfi, out);
+}
+
+void probe_enter(const struct probe_text *t, bool safe, uint32_t cfi, struct buf *out)
+{
+	uint32_t f = t->f->pub->ord;
+
+	if (safe)
+		save(t, cfi, out);
+	buf_printf(out,
+	    "\tcmpb\t$0, %%fs:" PROBES_SEEN "@tpoff\n"
+	    "\tjne\t" ENTRY_PASSED "\n"
+	    "\tcall\t" PROBES_ENTER "\n" ENTRY_PASSED ":\n",
+	    f, f);
+	if (safe)
+		restore(t, cfi, out);
+}
+
+/* ---- where it stands ---- */
+
+static bool has_bytes(const struct stmt *st)
+{
+	return st->kind == ST_INSN || st->kind == ST_ASM ||
+	       (st->kind == ST_DIR && st->dir == DIR_DATA);
+}
+
+/* The first statement of code in [from, to), behind an endbr64. */
+static uint32_t first_code(
+    const struct unit_impl *u, const struct func *f, uint32_t from, uint32_t to)
+{
+	for (; from < to && !has_bytes(&u->stmt.v[f->code.v[from]]); from++)
+		;
+	return from < to && str_is(u->stmt.v[f->code.v[from]].op, "endbr64") ? from + 1 : from;
+}
+
+static uint32_t last_insn(const struct probe_text *t, const struct blk *k)
+{
+	uint32_t i = k->last;
+
+	while (i > k->first && t->u->stmt.v[t->f->code.v[i - 1]].kind != ST_INSN)
+		i--;
+	return i > k->first ? i - 1 : k->last;
+}
+
+/* Flags in use where block b goes on by an indirect jump. */
+static bool live_at_end(const struct probe_text *t, uint32_t b)
+{
+	const struct cfg *g = &t->f->pub->cfg;
+	uint32_t i;
+
+	for (i = 0; i < g->nedge; i++)
+		if (g->edge[i].src == b && t->live[g->edge[i].dst])
+			return true;
+	return false;
+}
+
+static bool jumped_to(const struct probe_text *t, uint32_t b)
+{
+	const struct cfg *g = &t->f->pub->cfg;
+	uint32_t i;
+
+	for (i = 0; i < g->nedge && g->edge[i].dst != b; i++)
+		;
+	return i < g->nedge;
+}
+
+void probe_at_stmt(
+    const struct probe_text *t, uint32_t b, uint32_t i, uint32_t cfi, struct buf *out)
+{
+	const struct blk *k = &t->f->blk[b];
+	bool entry = t->p && t->p->entered && !b;
+
+	if (!t->p)
+		return;
+	if ((t->head[b] || entry) && i == first_code(t->u, t->f, k->first, k->last)) {
+		if (entry)
+			probe_enter(t, t->live[b] || jumped_to(t, b), cfi, out);
+		if (t->head[b])
+			count(t, t->head[b] - 1, t->live[b], cfi, out);
+	}
+	if (t->end[b] && i == last_insn(t, k))
+		probe_one(t, t->end[b] - 1, live_at_end(t, b), cfi, out);
+	if (t->row[b] && i == last_insn(t, k))
+		probe_pair(t, b, cfi, out);
+}
+
+uint32_t probe_entry(const struct unit_impl *u, const struct func *f)
+{
+	uint32_t i = first_code(u, f, 0, f->part1), k;
+	const struct label *l;
+
+	for (k = 0; k < i; k++) {
+		l = u->stmt.v[f->code.v[k]].kind == ST_LABEL
+			? label_find(u, u->stmt.v[f->code.v[k]].op)
+			: NULL;
+		if (l && l->flags & (LB_BRANCH | LB_TABLE))
+			return NONE; /* it would count rounds, not calls */
+	}
+	return i < f->part1 && u->stmt.v[f->code.v[i]].kind == ST_INSN ? i : NONE;
+}
+
+void probe_jump(const struct probe_text *t, const char *op, size_t n, uint32_t to, struct buf *out)
+{
+	buf_printf(out, "\t%.*s\t", (int)n, op);
+	block_label(out, t->f->pub->ord, &(struct map_block){.id = to});
+	buf_char(out, '\n');
+}
+
+static void side_jump(
+    const struct probe_text *t, const char *op, size_t n, uint32_t b, struct buf *out)
+{
+	buf_printf(out, "\t%.*s\t" PROBE_SIDE "\n", (int)n, op, t->f->pub->ord, b);
+}
+
+/* All that is done on the way from block b to `to`. */
+static void on_the_way(
+    const struct probe_text *t, uint32_t b, bool taken, uint32_t to, uint32_t cfi, struct buf *out)
+{
+	const uint32_t counter = taken ? t->taken[b] : t->on[b];
+	const struct probe_move *m;
+
+	if (counter)
+		count(t, counter - 1, t->live[to], cfi, out);
+	for (m = t->move[b]; m; m = m->next) {
+		if (m->taken != taken)
+			continue;
+		if (m->adds)
+			probe_add(t, &t->p->held[m->held], t->live[to], cfi, out);
+		else
+			probe_clear(t, &t->p->held[m->held], out);
+	}
+}
+
+static bool has_side(const struct probe_text *t, uint32_t b)
+{
+	const struct probe_move *m = t->move[b];
+
+	while (m && !m->taken)
+		m = m->next;
+	return t->taken[b] || m;
+}
+
+void probe_terminate(
+    const struct probe_text *t, uint32_t b, uint32_t next, uint32_t cfi, struct buf *out)
+{
+	const struct blk *k = &t->f->blk[b];
+	uint32_t on = k->term == TERM_JUMP ? k->target : k->fall;
+	const struct stmt *st;
+
+	if (k->term == TERM_END || k->term == TERM_INDIRECT)
+		return;
+	if (k->term == TERM_COND) {
+		st = &t->u->stmt.v[t->f->code.v[k->jump]];
+		if (has_side(t, b))
+			side_jump(t, st->op.p, st->op.n, b, out);
+		else
+			probe_jump(t, st->op.p, st->op.n, k->target, out);
+	}
+	on_the_way(t, b, false, on, cfi, out);
+	if (on != next)
+		probe_jump(t, "jmp", 3, on, out);
+}
+
+void probe_side(const struct probe_text *t, uint32_t b, uint32_t *cfi, struct buf *out)
+{
+	const struct blk *k = &t->f->blk[b];
+
+	if (!t->p || !has_side(t, b))
+		return;
+	cfi_delta(t->u, *cfi, k->cfi_out, out);
+	*cfi = k->cfi_out;
+	buf_printf(out, PROBE_SIDE ":\n", t->f->pub->ord, b);
+	on_the_way(t, b, true, k->target, *cfi, out);
+	probe_jump(t, "jmp", 3, k->target, out);
+}
+
+/* ---- the sections ---- */
+
+void probe_section(
+    const char *name, const char *flags, const char *type, const char *group, struct buf *out)
+{
+	if (group)
+		buf_printf(out, "\t.section\t%s,\"%sG\",%s,%s,comdat\n", name, flags, type, group);
+	else
+		buf_printf(out, "\t.section\t%s,\"%s\",%s\n", name, flags, type);
+	buf_str(out, "\t.p2align\t3\n");
+}
+
+void probe_sections(
+    const struct unit_impl *u, const struct unit_place *place, uint64_t tu, struct buf *out)
+{
+	const struct probes *p;
+	const char *group;
+	uint32_t i, k;
+
+	for (i = 0; i < u->func.n; i++) {
+		p = place[i].probes;
+		if (!p || !p->n)
+			continue;
+		group = u->section.v[u->func.v[i].section].group;
+		probe_section("morph_counters", "aw", "@nobits", group, out);
+		buf_printf(out, COUNTER_BASE ":\n\t.zero\t%u\n", i, COUNTER_BYTES * p->n);
+		probe_section("morph_counted", "a", "@progbits", group, out);
+		buf_printf(out, "\t.quad\t%llu\n\t.long\t%u, %u, %u, " COUNTER_BASE "-.\n",
+		    (unsigned long long)tu, i, p->form, p->n, i);
+		for (k = 0; k < p->n; k++)
+			buf_printf(out, "\t.long\t%u\n", p->place[k]);
+		buf_str(out, "\t.p2align\t3\n");
+		probe_bounds(&u->func.v[i], p, group, out);
+	}
+}

@@ -1,0 +1,470 @@
+/*
+ * Which counters are kept in registers, and where: an increment in memory waits
+ * until the last one is stored, so in a loop of a few instructions it is
+ * what takes the time. Compilers move such a store behind the loop; here
+ * a register is looked for that nothing in the loop names and nothing behind it
+ * reads before it is written.
+ */
+#include "editor/count/counters.h"
+
+#include <stdlib.h>
+
+/* In increments in memory: one in a register, clearing it, adding it to memory, a
+ * way through a block behind the fragment. */
+static const double COST_HELD = 0.25, COST_CLEAR = 0.25, COST_ADD = 1, COST_SIDE = 1,
+		    COST_FLAGS = 3;
+/* It must save so many times what entering and leaving cost. */
+static const double CLEARLY = 1.5;
+
+enum { DEPTH = 12 }; /* of loops that are looked into */
+
+struct loop {
+	uint32_t *block, n; /* its blocks */
+	uint16_t spare;     /* registers that are free in it */
+	double toll;        /* what it costs to keep one counter through it */
+};
+
+struct holder {
+	const struct regs *r;
+	const struct unit_impl *u;
+	const struct func *f;
+	const struct cfg *g;
+	struct probes *p;
+	struct arena *mem, *scratch;
+	struct probe_weights w;
+	const uint8_t *flags;
+	uint16_t *live, *touched;
+	uint16_t spare;
+	uint32_t *first_in, *in; /* edges by dst */
+	uint32_t *first_out;     /* edges by src */
+	uint32_t *mark, stamp;   /* per block: of the last loop it was found in */
+	uint8_t *cut, *cut_next; /* per block: nothing leads there when loops are looked for */
+	bool found;
+	VEC(struct loop) loop;
+	uint32_t *first_of, *of; /* per block: the loops it is in, ascending */
+};
+
+/* ---- blocks ---- */
+
+static void index_edges(struct holder *h)
+{
+	const struct cfg *g = h->g;
+	uint32_t i, *fill;
+
+	h->first_in = arena_array(h->scratch, (size_t)g->nblock + 2, sizeof *h->first_in);
+	h->first_out = arena_array(h->scratch, (size_t)g->nblock + 2, sizeof *h->first_out);
+	h->in = arena_array(h->scratch, g->nedge, sizeof *h->in);
+	for (i = 0; i < g->nedge; i++) {
+		h->first_in[g->edge[i].dst + 2]++;
+		h->first_out[g->edge[i].src + 1]++;
+	}
+	fill = h->first_in + 1;
+	for (i = 0; i < g->nblock; i++) {
+		fill[i + 1] += fill[i];
+		h->first_out[i + 1] += h->first_out[i];
+	}
+	for (i = 0; i < g->nedge; i++)
+		h->in[fill[g->edge[i].dst]++] = i;
+}
+
+/* What block b uses; REGS_ALL where nothing can be kept: a call loses it, and so does
+ * whatever is not seen. */
+static uint16_t touched_by(const struct holder *h, uint32_t b)
+{
+	enum {
+		ODD = BLK_EXIT | BLK_NORETURN | BLK_INDIRECT | BLK_ADDRESSED | BLK_ONCE |
+		      BLK_CALLS | BLK_OPEN
+	};
+	const struct blk *k = &h->f->blk[b];
+	const struct stmt *st;
+	uint16_t mask = 0;
+	uint32_t i;
+
+	if (!b || h->g->block[b].flags & ODD || k->term == TERM_END || k->term == TERM_INDIRECT)
+		return REGS_ALL;
+	for (i = k->first; i < k->last && mask != REGS_ALL; i++) {
+		st = &h->u->stmt.v[h->f->code.v[i]];
+		if (st->kind == ST_DIR && st->dir == DIR_CFI)
+			return REGS_ALL;
+		mask |= regs_of_stmt(h->r, st).touches;
+	}
+	return mask;
+}
+
+static bool inside(const struct holder *h, uint32_t b)
+{
+	return h->mark[b] == h->stamp;
+}
+
+/* ---- loops ---- */
+
+static double side(const struct cfg_edge *e)
+{
+	return e->kind == EDGE_TAKEN ? COST_SIDE : 0;
+}
+
+static uint16_t saved_at(const struct holder *h, uint32_t cfi)
+{
+	return regs_unwound(&h->u->cfi.v[cfi]);
+}
+
+/* Executions of the ways of a loop in one direction, and what they cost. */
+struct ways {
+	double count, cost;
+	uint32_t n;
+};
+
+static void add_way(struct ways *w, double count, double cost)
+{
+	w->count += count;
+	w->cost += count * cost;
+	w->n++;
+}
+
+/* False when control comes to block b of the loop by a way that cannot carry code. */
+static bool ways_in(const struct holder *h, struct loop *l, uint32_t b, struct ways *w)
+{
+	const struct cfg_edge *e;
+	uint32_t k;
+
+	for (k = h->first_in[b]; k < h->first_in[b + 1]; k++) {
+		e = &h->g->edge[h->in[k]];
+		if (inside(h, e->src))
+			continue;
+		if (e->kind == EDGE_INDIRECT)
+			return false;
+		l->spare &= saved_at(h, h->f->blk[e->src].cfi_out);
+		add_way(w, h->w.edge[h->in[k]], COST_CLEAR + side(e));
+	}
+	return true;
+}
+
+static void ways_out(const struct holder *h, struct loop *l, uint32_t b, struct ways *w)
+{
+	const struct cfg_edge *e;
+	uint32_t k;
+
+	for (k = h->first_out[b]; k < h->first_out[b + 1]; k++) {
+		e = &h->g->edge[k];
+		if (inside(h, e->dst))
+			continue;
+		l->spare &= ~h->live[e->dst];
+		add_way(w, h->w.edge[k], COST_ADD * (h->flags[e->dst] ? COST_FLAGS : 1) + side(e));
+	}
+}
+
+/* What a loop leaves free, and what it costs to keep a counter in it: it is left as often as it
+ * is entered, whatever a guess says, which knows no loops beyond a depth. False when that cannot
+ * be. */
+static bool find_bounds(const struct holder *h, struct loop *l)
+{
+	struct ways in = {0}, out = {0};
+	uint32_t i, b;
+	double each;
+
+	for (i = 0; i < l->n; i++) {
+		b = l->block[i];
+		l->spare &= ~h->touched[b] & saved_at(h, h->f->blk[b].cfi_in) &
+			    saved_at(h, h->f->blk[b].cfi_out);
+		if (!ways_in(h, l, b, &in))
+			return false;
+		ways_out(h, l, b, &out);
+	}
+	if (!in.n || !out.n)
+		return false;
+	each = in.count < out.count ? in.count : out.count;
+	l->toll = each > 0 ? each * (in.cost / in.count + out.cost / out.count) : 0;
+	return l->spare;
+}
+
+static void index_loops(struct holder *h)
+{
+	uint32_t i, k, *fill;
+	size_t all = 0;
+
+	h->first_of = arena_array(h->scratch, (size_t)h->g->nblock + 2, sizeof *h->first_of);
+	for (i = 0; i < h->loop.n; i++)
+		for (k = 0; k < h->loop.v[i].n; k++, all++)
+			h->first_of[h->loop.v[i].block[k] + 2]++;
+	h->of = arena_array(h->scratch, all, sizeof *h->of);
+	fill = h->first_of + 1;
+	for (i = 0; i < h->g->nblock; i++)
+		fill[i + 1] += fill[i];
+	for (i = 0; i < h->loop.n; i++)
+		for (k = 0; k < h->loop.v[i].n; k++)
+			h->of[fill[h->loop.v[i].block[k]]++] = i;
+}
+
+static int ascending(const void *pa, const void *pb)
+{
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+
+	return (a > b) - (a < b);
+}
+
+/* The blocks of one loop, in block[n]: remembers it when counters can be kept there. */
+static void add_loop(struct holder *h, uint32_t *block, uint32_t n)
+{
+	struct loop l = {.block = block, .n = n, .spare = h->spare};
+	uint32_t i;
+
+	h->stamp++;
+	for (i = 0; i < n; i++)
+		h->mark[block[i]] = h->stamp;
+	if (!find_bounds(h, &l))
+		return;
+	l.block = arena_array(h->mem, n, sizeof *l.block);
+	memcpy(l.block, block, n * sizeof *block);
+	qsort(l.block, n, sizeof *l.block, ascending);
+	vec_push(&h->loop, l);
+}
+
+/* Does a way lead to block b from outside of the loop that was found last? */
+static bool entered(const struct holder *h, uint32_t b)
+{
+	uint32_t k;
+
+	for (k = h->first_in[b]; k < h->first_in[b + 1]; k++)
+		if (!inside(h, h->g->edge[h->in[k]].src))
+			return true;
+	return false;
+}
+
+/* Tarjan, "Depth-first search and linear graph algorithms", SIAM J. Comput. 1972; without
+ * recursion. */
+struct visit {
+	uint32_t block, edge;
+};
+struct search {
+	uint32_t *number, *low; /* per block; number 0: not seen */
+	uint32_t *stack, depth; /* of blocks that are in no component yet */
+	struct visit *path;
+	uint32_t length, last;
+};
+
+static bool on_stack(const struct search *s, uint32_t b)
+{
+	return s->number[b] && s->number[b] != UINT32_MAX;
+}
+
+static void visit(struct search *s, const struct holder *h, uint32_t b)
+{
+	s->number[b] = s->low[b] = ++s->last;
+	s->stack[s->depth++] = b;
+	s->path[s->length++] = (struct visit){b, h->first_out[b]};
+}
+
+/* Takes the component that begins at block b off the stack; a loop when control comes
+ * back in it. */
+static void component(struct holder *h, struct search *s, uint32_t b)
+{
+	uint32_t at = s->depth, k;
+	bool loop;
+
+	do
+		s->number[s->stack[--at]] = UINT32_MAX;
+	while (s->stack[at] != b);
+	loop = s->depth - at > 1;
+	for (k = h->first_out[b]; k < h->first_out[b + 1]; k++)
+		loop |= h->g->edge[k].dst == b && !h->cut[b];
+	if (loop) {
+		add_loop(h, s->stack + at, s->depth - at);
+		for (k = at; k < s->depth; k++)
+			h->cut_next[s->stack[k]] |= entered(h, s->stack[k]);
+		h->found = true;
+	}
+	s->depth = at;
+}
+
+static void search_from(struct holder *h, struct search *s, uint32_t root)
+{
+	struct visit *v;
+	uint32_t b, to;
+
+	visit(s, h, root);
+	while (s->length) {
+		v = &s->path[s->length - 1];
+		b = v->block;
+		if (v->edge < h->first_out[b + 1]) {
+			to = h->g->edge[v->edge++].dst;
+			if (h->touched[to] == REGS_ALL || h->cut[to])
+				continue;
+			if (!s->number[to])
+				visit(s, h, to);
+			else if (on_stack(s, to) && s->number[to] < s->low[b])
+				s->low[b] = s->number[to];
+			continue;
+		}
+		s->length--;
+		if (s->length && s->low[b] < s->low[s->path[s->length - 1].block])
+			s->low[s->path[s->length - 1].block] = s->low[b];
+		if (s->low[b] == s->number[b])
+			component(h, s, b);
+	}
+}
+
+/*
+ * Loops of blocks in which counters can be kept, and the loops within them: those that are
+ * left when nothing goes back to where a loop is entered (Steensgaard, "Sequentializing
+ * program dependence graphs for irreducible programs", 1993).
+ */
+static void find_loops(struct holder *h)
+{
+	uint32_t n = h->g->nblock, b, depth;
+	struct search s = {.number = arena_array(h->scratch, n, sizeof *s.number),
+	    .low = arena_array(h->scratch, n, sizeof *s.low),
+	    .stack = arena_array(h->scratch, n, sizeof *s.stack),
+	    .path = arena_array(h->scratch, n, sizeof *s.path)};
+
+	h->cut = arena_array(h->scratch, n, 1);
+	h->cut_next = arena_array(h->scratch, n, 1);
+	for (depth = 0; depth < DEPTH; depth++) {
+		h->found = false;
+		memset(s.number, 0, n * sizeof *s.number);
+		for (b = 0; b < n; b++)
+			if (!s.number[b] && h->touched[b] != REGS_ALL)
+				search_from(h, &s, b);
+		if (!h->found)
+			break;
+		memcpy(h->cut, h->cut_next, n);
+	}
+}
+
+/* ---- counters ---- */
+
+struct candidate {
+	uint32_t counter, block, other; /* the blocks it must be held in */
+	double weight;                  /* what it costs in memory */
+	bool dear;
+};
+
+static int heaviest_first(const void *pa, const void *pb)
+{
+	const struct candidate *a = pa, *b = pb;
+
+	if (a->weight != b->weight)
+		return a->weight > b->weight ? -1 : 1;
+	return a->counter < b->counter ? -1 : a->counter > b->counter;
+}
+
+/* Counter k, where it is one at a head or on an edge; false for others. */
+static bool candidate(const struct holder *h, uint32_t k, struct candidate *c)
+{
+	struct probe at = probe_place(h->g, h->p->place[k]);
+	const struct cfg_edge *e;
+
+	if (at.at == PROBE_END)
+		return false;
+	*c = (struct candidate){.counter = k, .block = at.index, .other = at.index};
+	if (at.at == PROBE_EDGE) {
+		e = &h->g->edge[at.index];
+		c->block = e->src;
+		c->other = e->dst;
+	}
+	c->weight = at.at == PROBE_EDGE ? h->w.edge[at.index] : h->w.block[at.index];
+	if (h->flags[c->other])
+		c->weight *= COST_FLAGS;
+	return true;
+}
+
+/* Registers of a loop that hold nothing in any of its blocks. */
+static uint16_t left_in(const struct loop *l, const uint16_t *taken)
+{
+	uint16_t mask = l->spare;
+	uint32_t i;
+
+	for (i = 0; i < l->n; i++)
+		mask &= (uint16_t)~taken[l->block[i]];
+	return mask;
+}
+
+/* Is block b in loop number l? */
+static bool contains(const struct holder *h, uint32_t l, uint32_t b)
+{
+	uint32_t i;
+
+	for (i = h->first_of[b]; i < h->first_of[b + 1]; i++)
+		if (h->of[i] == l)
+			return true;
+	return false;
+}
+
+static const struct loop *best_loop(
+    const struct holder *h, const struct candidate *c, const uint16_t *taken)
+{
+	const struct loop *l, *best = NULL;
+	uint32_t i;
+
+	for (i = h->first_of[c->block]; i < h->first_of[c->block + 1]; i++) {
+		l = &h->loop.v[h->of[i]];
+		if (c->weight * (1 - COST_HELD) < CLEARLY * l->toll ||
+		    (best && l->toll >= best->toll))
+			continue;
+		if (contains(h, h->of[i], c->other) && left_in(l, taken))
+			best = l;
+	}
+	return best;
+}
+
+static void hold(struct holder *h, const struct candidate *c, const struct loop *l, uint16_t *taken)
+{
+	struct probe_held *held = &h->p->held[h->p->nheld++];
+	uint32_t i;
+
+	*held = (struct probe_held){
+	    c->counter, (uint8_t)__builtin_ctz(left_in(l, taken)), l->block, l->n};
+	for (i = 0; i < l->n; i++)
+		taken[l->block[i]] |= (uint16_t)(1 << held->reg);
+}
+
+static void choose(struct holder *h)
+{
+	struct probes *p = h->p;
+	uint32_t n = p->pairs.njump ? p->pairs.first : p->n, ncand = 0, k;
+	struct candidate *c = arena_array(h->scratch, n, sizeof *c);
+	uint16_t *taken = arena_array(h->scratch, h->g->nblock, sizeof *taken);
+	const struct loop *l;
+
+	for (k = 0; k < n; k++)
+		ncand += candidate(h, k, &c[ncand]);
+	if (ncand)
+		qsort(c, ncand, sizeof *c, heaviest_first);
+	p->held = arena_array(h->mem, ncand, sizeof *p->held);
+	for (k = 0; k < ncand; k++) {
+		l = best_loop(h, &c[k], taken);
+		if (l)
+			hold(h, &c[k], l, taken);
+	}
+}
+
+void counters_hold(const struct regs *r, const struct func *f, const struct probe_want *want,
+    struct probes *p, struct arena *a)
+{
+	struct arena scratch = {0};
+	struct holder h = {.r = r,
+	    .u = r->u,
+	    .f = f,
+	    .g = &f->pub->cfg,
+	    .p = p,
+	    .mem = a,
+	    .scratch = &scratch,
+	    .flags = want->dear};
+	uint32_t b;
+
+	/* The result is used where control comes back to most, and saves flags. */
+	h.spare = regs_spare(r, f) & ~(1 << UR_AX | 1 << UR_SP);
+	if (h.spare && p->n) {
+		h.w = probes_weigh(h.g, want->weighed, &scratch);
+		h.touched = arena_array(&scratch, h.g->nblock, sizeof *h.touched);
+		h.mark = arena_array(&scratch, h.g->nblock, sizeof *h.mark);
+		for (b = 0; b < h.g->nblock; b++)
+			h.touched[b] = touched_by(&h, b);
+		index_edges(&h);
+		h.live = regs_live(r, f, &scratch);
+		find_loops(&h);
+		index_loops(&h);
+		choose(&h);
+		vec_free(&h.loop);
+	}
+	arena_free(&scratch);
+}

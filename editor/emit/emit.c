@@ -1,0 +1,568 @@
+#include "editor/emit/emit.h"
+#include "editor/asm/insn.h"
+#include "editor/count/counters.h"
+#include "editor/layout/relax.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct emitter {
+	const struct unit_impl *u;
+	const struct unit_place *place;
+	struct buf *out;
+	struct map_order map;
+	bool is_stmt; /* of the last .loc */
+	struct probe_text probe; /* of the function at hand */
+};
+
+static void line(struct emitter *m, const struct stmt *st)
+{
+	if (st->kind == ST_DIR && st->dir == DIR_LOC) {
+		debug_emit_loc(st, false, &m->is_stmt, m->out);
+		return;
+	}
+	if (st->kind == ST_DIR && str_is(st->op, ".previous")) {
+		/* What was previous may have moved away. */
+		buf_str(m->out, m->u->section.v[st->section].directive);
+		return;
+	}
+	buf_add(m->out, st->line.p, st->line.n);
+	buf_char(m->out, '\n');
+}
+
+/* What is in no block: data, debug information, what stands between functions. */
+static void line_outside(struct emitter *m, const struct stmt *st)
+{
+	if (m->u->section.v[st->section].debug && st->dir != DIR_POP)
+		debug_emit(m->u, m->place, &m->map, st, m->out);
+	else
+		line(m, st);
+}
+
+static const struct probes *probes_of(const struct emitter *m, const struct func *f)
+{
+	return m->place ? m->place[f->pub->ord].probes : NULL;
+}
+
+static void map_begin(struct emitter *m, const struct func *f, uint32_t fragment,
+    const char *section, const char *group)
+{
+	struct map_fragment frag = {.func = f->pub->ord,
+	    .fragment = fragment,
+	    .first = (uint32_t)m->map.block.n,
+	    .section = section,
+	    .group = group};
+
+	vec_push(&m->map.frag, frag);
+}
+
+/* Block id (or a copy of it) begins here. */
+static void map_add(struct emitter *m, const struct func *f, uint32_t id, uint32_t copy)
+{
+	struct map_block k = {.id = id, .copy = copy};
+
+	block_label(m->out, f->pub->ord, &k);
+	buf_str(m->out, ":\n");
+	m->map.frag.v[m->map.frag.n - 1].n++;
+	vec_push(&m->map.block, k);
+}
+
+static void map_end_block(struct emitter *m, const struct func *f)
+{
+	struct map_block *k = &m->map.block.v[m->map.block.n - 1];
+
+	k->ended = true;
+	block_end(m->out, f->pub->ord, k);
+	buf_str(m->out, ":\n");
+}
+
+static const char *section_text(struct emitter *m, uint16_t s)
+{
+	struct str n = m->u->section.v[s].name;
+
+	return arena_strndup(m->u->mem, n.p, n.n);
+}
+
+/* Compilers align every function on 16 bytes for speed; more than that was asked
+ * for. Two are the least: C++ keeps a bit in pointers to members. */
+static void entry_align(struct emitter *m, const struct func *f)
+{
+	enum { LEAST = 1, DEFAULT = 4 };
+	uint32_t align = m->place[f->pub->ord].align;
+
+	align = align > LEAST ? align : LEAST;
+	if (f->align > DEFAULT && f->align > align)
+		align = f->align;
+	buf_printf(m->out, "\t.p2align\t%u\n", align);
+	if (m->place[f->pub->ord].layout.lead && f->align <= DEFAULT)
+		buf_printf(m->out, "\t.skip\t%u, 0xcc\n", m->place[f->pub->ord].layout.lead);
+}
+
+/* In the section that a function left, so that what follows keeps its place in
+ * the lines of the cache. Nothing goes there: int3. */
+static void leave_hole(struct emitter *m, const struct func *f)
+{
+	uint32_t n = m->place[f->pub->ord].hole;
+
+	if (n)
+		buf_printf(m->out, "\t.skip\t%u, 0xcc\n", n);
+}
+
+/* ---- functions that stay ---- */
+
+/* True when padding may follow block id, or nothing of its part. */
+static bool must_end(const struct emitter *m, const struct func *f, uint32_t id)
+{
+	const struct blk *next;
+	const struct stmt *st;
+	uint32_t j;
+
+	if (id + 1 == f->nblk || f->blk[id + 1].part != f->blk[id].part)
+		return true;
+	next = &f->blk[id + 1];
+	for (j = next->lead; j < next->first; j++) {
+		st = &m->u->stmt.v[f->code.v[j]];
+		if (st->kind == ST_DIR && st->dir == DIR_ALIGN)
+			return true;
+	}
+	return false;
+}
+
+static void stay(struct emitter *m, const struct func *f)
+{
+	const struct unit_impl *u = m->u;
+	uint32_t i, id = 0, at = 0;
+	bool open = false;
+
+	for (i = f->begin; i < f->end; i++) {
+		if (id < f->nblk && i == f->code.v[f->blk[id].first]) {
+			if (!id || f->blk[id].part != f->blk[id - 1].part) {
+				uint16_t s = f->blk[id].part ? f->cold_section : f->section;
+				map_begin(m, f, f->blk[id].part, section_text(m, s),
+				    u->section.v[s].group);
+			}
+			map_add(m, f, id, 0);
+			open = true;
+			at = f->blk[id].first;
+		}
+		if (open && i == f->code.v[at])
+			probe_at_stmt(&m->probe, id, at++, f->blk[id].cfi_in, m->out);
+		line(m, &u->stmt.v[i]);
+		if (open && i == f->code.v[f->blk[id].last - 1]) {
+			probe_at_stmt(&m->probe, id, at, f->blk[id].cfi_out, m->out);
+			if (must_end(m, f, id))
+				map_end_block(m, f);
+			open = false;
+			id++;
+		}
+	}
+}
+
+/* An opaque function is one block; its hot part may get a new section. */
+static void whole(
+    struct emitter *m, const struct func *f, const char *directive, const char *section)
+{
+	const struct unit_impl *u = m->u;
+	const struct stmt *st;
+	uint32_t i, last, counted = NONE;
+
+	if (f->unsorted || !f->part1) {
+		for (i = f->begin; i < f->end; i++)
+			line(m, &u->stmt.v[i]);
+		return;
+	}
+	last = f->code.v[f->part1 - 1];
+	if (m->probe.p)
+		counted = f->code.v[probe_entry(u, f)];
+	map_begin(m, f, 0, section, u->section.v[f->section].group);
+	if (directive) {
+		buf_str(m->out, directive);
+		entry_align(m, f);
+	}
+	map_add(m, f, 0, 0);
+	for (i = f->begin; i < f->end; i++) {
+		st = &u->stmt.v[i];
+		if (i == counted && m->probe.p->entered)
+			probe_enter(&m->probe, false, 0, m->out);
+		if (i == counted)
+			probe_one(&m->probe, 0, false, 0, m->out);
+		if (directive && st->kind == ST_DIR && st->dir == DIR_SECTION &&
+		    st->section == f->section)
+			buf_str(m->out, directive);
+		else
+			line(m, st);
+		if (i == last)
+			map_end_block(m, f);
+	}
+	if (directive) {
+		buf_str(m->out, u->section.v[f->section].directive);
+		leave_hole(m, f);
+	}
+}
+
+/* ---- functions laid out anew ---- */
+
+static char *section_directive(struct emitter *m, const char *name, const char *group)
+{
+	if (group)
+		return arena_printf(
+		    m->u->mem, "\t.section\t%s,\"axG\",@progbits,%s,comdat\n", name, group);
+	return arena_printf(m->u->mem, "\t.section\t%s,\"ax\",@progbits\n", name);
+}
+
+static void jump(struct emitter *m, const struct func *f, const char *op, size_t n, uint32_t to)
+{
+	buf_char(m->out, '\t');
+	buf_add(m->out, op, n);
+	buf_char(m->out, '\t');
+	block_label(m->out, f->pub->ord, &(struct map_block){.id = to});
+	buf_char(m->out, '\n');
+}
+
+/* Where control gets to that goes to block id, when block next follows. */
+static uint32_t destination(
+    const struct func *f, const struct layout *l, uint32_t id, uint32_t next)
+{
+	enum { HOPS_MAX = 16 }; /* ends in cycles of such blocks */
+	const struct blk *k;
+	uint32_t to = id;
+	int hops;
+
+	for (hops = 0; l->thread && to != next && f->pub->cfg.block[to].flags & BLK_SKIP; hops++) {
+		k = &f->blk[to];
+		to = k->term == TERM_JUMP ? k->target : k->fall;
+		if (hops == HOPS_MAX)
+			return id;
+	}
+	return to;
+}
+
+/* The jumps at the end of a block follow from what comes next. */
+static void terminate(struct emitter *m, const struct func *f, const struct layout *l,
+    const struct blk *k, uint32_t next)
+{
+	uint32_t on = k->term == TERM_JUMP ? k->target : k->fall, taken = NONE;
+	struct layout_jumps to;
+	const char *inverse;
+	struct str op;
+
+	if (k->term == TERM_INDIRECT || k->term == TERM_END)
+		return;
+	if (k->term == TERM_COND)
+		taken = destination(f, l, k->target, next);
+	to = layout_jumps(taken, destination(f, l, on, next), next);
+	if (to.cond != NONE) {
+		op = m->u->stmt.v[f->code.v[k->jump]].op;
+		inverse = insn_inverse(op);
+		if (to.inverse)
+			op = (struct str){inverse, strlen(inverse)};
+		jump(m, f, op.p, op.n, to.cond);
+	}
+	if (to.jump != NONE)
+		jump(m, f, "jmp", 3, to.jump);
+}
+
+/* A function while it is printed in its new order. */
+struct printing {
+	const struct func *f;
+	const struct layout *l;
+	uint32_t *main;   /* per block: its main place */
+	uint32_t *copies; /* per block: how many were printed */
+	uint32_t cfi;     /* unwind state in force */
+	const bool *direct;
+	uint32_t call;    /* the next of the function's calls */
+};
+
+static void labels_between(struct emitter *m, const struct func *f, uint32_t from, uint32_t to)
+{
+	const struct stmt *st;
+
+	for (; from < to; from++) {
+		st = &m->u->stmt.v[f->code.v[from]];
+		if (st->kind == ST_LABEL && f->code.v[from] != f->cold_label)
+			line(m, st);
+	}
+}
+
+/* Directives whose place does not matter go in front of the function. The cold
+ * part's type is printed with it. */
+static bool hoisted(const struct func *f, const struct stmt *st)
+{
+	if (st->kind != ST_DIR)
+		return false;
+	switch (st->dir) {
+	case DIR_FILE:
+	case DIR_SYMBOL:
+	case DIR_SET:
+	case DIR_MISC:
+	case DIR_SIZE:
+		return true;
+	case DIR_TYPE:
+		return !is_cold_name(operand_at(st->arg, 0), f->name);
+	}
+	return false;
+}
+
+/* A call through the PLT that is to go through the GOT. */
+static bool direct_call(struct emitter *m, struct printing *p, uint32_t id, const struct stmt *st)
+{
+	const struct unit_func *f = p->f->pub;
+	struct str name = symbol_of(st->arg);
+	const struct unit_call *c;
+
+	if (!p->direct || !str_is((struct str){name.p + name.n, st->arg.n - name.n}, "@PLT"))
+		return false;
+	while (p->call < f->ncall && f->call[p->call].block == id) {
+		c = &f->call[p->call++];
+		if (!str_is(name, c->callee))
+			continue;
+		if (!p->direct[c - f->call] || !(str_is(st->op, "call") || str_is(st->op, "jmp")))
+			return false;
+		buf_printf(m->out, "\t%.*s\t*%s@GOTPCREL(%%rip)\n", (int)st->op.n, st->op.p,
+		    c->callee);
+		return true;
+	}
+	return false;
+}
+
+/* The first call at or behind block id. */
+static uint32_t first_call(const struct unit_func *f, uint32_t id)
+{
+	uint32_t lo = 0, hi = f->ncall, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (f->call[mid].block < id)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* One statement of a block's body. */
+static void body_stmt(struct emitter *m, struct printing *p, uint32_t k, uint32_t i, bool *begun)
+{
+	const struct func *f = p->f;
+	const struct stmt *st = &m->u->stmt.v[f->code.v[i]];
+	uint32_t id = p->l->order[k];
+
+	switch (st->kind) {
+	case ST_LABEL:
+		if (f->code.v[i] != f->cold_label && p->main[id] == k &&
+		    !probe_moves_label(&m->probe, id, st))
+			line(m, st);
+		return;
+	case ST_BLANK:
+		return;
+	case ST_DIR:
+		if (hoisted(f, st) || st->dir == DIR_TYPE || (st->dir == DIR_ALIGN && !*begun))
+			return;
+		if (st->dir == DIR_LOC) {
+			debug_emit_loc(st, true, &m->is_stmt, m->out);
+			return;
+		}
+		if (st->dir == DIR_CFI) {
+			if (*begun && st->aux != NONE) {
+				cfi_delta(m->u, p->cfi, st->aux, m->out);
+				p->cfi = st->aux;
+			}
+			return;
+		}
+		if (st->dir == DIR_DATA)
+			*begun = true;
+		break;
+	default:
+		*begun = true;
+	}
+	if (i != f->blk[id].jump && !(st->kind == ST_INSN && direct_call(m, p, id, st)))
+		line(m, st);
+}
+
+/* Padding that is jumped over more often than run through. */
+static void align_block(struct emitter *m, const struct func *f, uint32_t align)
+{
+	map_end_block(m, f);
+	buf_printf(m->out, "\t.p2align %u,,%u\n", align, relax_most(align));
+}
+
+/* The block at place k; the main place has its labels. */
+static void block(struct emitter *m, struct printing *p, uint32_t k)
+{
+	const struct layout *l = p->l;
+	const struct func *f = p->f;
+	uint32_t id = l->order[k], i, next;
+	const struct blk *b = &f->blk[id];
+	bool begun = false;
+
+	if (k && k != l->nhot && l->align && l->align[k])
+		align_block(m, f, l->align[k]);
+	if (p->main[id] == k)
+		labels_between(m, f, b->lead, b->first);
+	map_add(m, f, id, p->main[id] == k ? 0 : ++p->copies[id]);
+	cfi_delta(m->u, p->cfi, b->cfi_in, m->out);
+	p->cfi = b->cfi_in;
+	if (b->loc != NONE)
+		debug_emit_loc(&m->u->stmt.v[b->loc], true, &m->is_stmt, m->out);
+	p->call = first_call(f->pub, id);
+	for (i = b->first; i < b->last; i++) {
+		probe_at_stmt(&m->probe, id, i, p->cfi, m->out);
+		body_stmt(m, p, k, i, &begun);
+	}
+	if (b->term == TERM_FALL) { /* what its last instruction did holds for a jump behind it */
+		cfi_delta(m->u, p->cfi, f->blk[b->fall].cfi_in, m->out);
+		p->cfi = f->blk[b->fall].cfi_in;
+	}
+	probe_at_stmt(&m->probe, id, i, p->cfi, m->out);
+	next = layout_runs_on(l, k) ? l->order[k + 1] : NONE;
+	if (m->probe.p)
+		probe_terminate(&m->probe, id, next, p->cfi, m->out);
+	else
+		terminate(m, f, l, b, next);
+}
+
+/* Prints the function's name with a suffix, quoted where it was. */
+static const char *symbol(struct emitter *m, const struct func *f, const char *suffix)
+{
+	const char *quote = *f->name.p == '"' ? "\"" : "";
+
+	return arena_printf(m->u->mem, "%s%s%s%s", quote, f->pub->name, suffix, quote);
+}
+
+static void fragment_begin(
+    struct emitter *m, struct printing *p, uint32_t fragment, const char *section)
+{
+	const struct func *f = p->f;
+	const char *group = m->u->section.v[f->section].group;
+	const char *cold = symbol(m, f, ".cold");
+
+	buf_str(m->out, section_directive(m, section, group));
+	if (!fragment)
+		entry_align(m, f);
+	else
+		buf_printf(m->out, "\t.type\t%s, @function\n%s:\n", cold, cold);
+	map_begin(m, f, fragment, section, group);
+	if (f->has_cfi)
+		buf_str(m->out, "\t.cfi_startproc\n");
+	p->cfi = 0;
+}
+
+static void fragment_end(struct emitter *m, struct printing *p, uint32_t fragment)
+{
+	const struct layout *l = p->l;
+	const struct func *f = p->f;
+	const char *name = symbol(m, f, fragment ? ".cold" : "");
+	uint32_t k;
+
+	map_end_block(m, f);
+	for (k = fragment ? l->nhot : 0; k < (fragment ? l->n : l->nhot); k++)
+		probe_side(&m->probe, l->order[k], &p->cfi, m->out);
+	if (!fragment)
+		probe_stubs(&m->probe, &p->cfi, m->out);
+	if (f->has_cfi)
+		buf_str(m->out, "\t.cfi_endproc\n");
+	buf_printf(m->out, "\t.size\t%s, .-%s\n", name, name);
+}
+
+static const char *cold_section(struct emitter *m, const struct func *f)
+{
+	const char *quote = *f->name.p == '"' ? "\"" : "";
+
+	return arena_printf(m->u->mem, "%s.text.unlikely.%s%s", quote, f->pub->name, quote);
+}
+
+static void laid_out(struct emitter *m, const struct func *f, const struct unit_place *p)
+{
+	const struct layout *l = &p->layout;
+	char *hot = arena_printf(m->u->mem, ".text.sorted.%08u", p->rank);
+	struct printing r = {.f = f, .l = l, .direct = p->direct};
+	uint32_t k, section = NONE, d;
+	const struct stmt *st;
+
+	for (k = 0; k < f->code.n; k++)
+		if (hoisted(f, &m->u->stmt.v[f->code.v[k]]))
+			line(m, &m->u->stmt.v[f->code.v[k]]);
+	r.main = arena_array(m->u->mem, f->nblk, sizeof *r.main);
+	r.copies = arena_array(m->u->mem, f->nblk, sizeof *r.copies);
+	layout_main(&f->pub->cfg, l, r.main);
+	fragment_begin(m, &r, 0, hot);
+	for (k = 0; k < l->nhot; k++)
+		block(m, &r, k);
+	fragment_end(m, &r, 0);
+	labels_between(m, f, f->tail[0], f->part1);
+	if (l->nhot < l->n) {
+		fragment_begin(m, &r, 1, cold_section(m, f));
+		for (; k < l->n; k++)
+			block(m, &r, k);
+		fragment_end(m, &r, 1);
+	}
+	if (f->part1 < f->code.n)
+		labels_between(m, f, f->tail[1], (uint32_t)f->code.n);
+	for (d = 0; d < f->data.n; d++) {
+		st = &m->u->stmt.v[f->data.v[d]];
+		if (st->section != section)
+			buf_str(m->out, m->u->section.v[st->section].directive);
+		section = st->section;
+		line_outside(m, st);
+	}
+	buf_str(m->out, m->u->section.v[f->section].directive);
+	leave_hole(m, f);
+}
+
+static bool any_edit(const struct unit *u, const struct unit_place *place)
+{
+	uint32_t i;
+
+	for (i = 0; place && i < u->nfunc; i++)
+		if ((place[i].edit && u->func[i].movable) || place[i].probes)
+			return true;
+	return false;
+}
+
+void unit_emit(
+    const struct unit *unit, const struct unit_place *place, uint64_t tu, struct buf *out)
+{
+	struct emitter m = {.u = unit->impl, .place = place, .out = out, .is_stmt = true};
+	const struct unit_impl *u = unit->impl;
+	const struct stmt *st;
+	const struct func *f;
+	bool edit;
+	uint32_t i;
+
+	if (!any_edit(unit, place))
+		m.place = place = NULL;
+	for (i = 0; i < u->stmt.n;) {
+		st = &u->stmt.v[i];
+		if (u->stmt_func[i] == NONE) {
+			if (place && st->kind == ST_DIR && st->dir == DIR_SIZE && st->aux != NONE &&
+			    place[st->aux].edit && u->func.v[st->aux].blk)
+				; /* of a cold part that is printed elsewhere */
+			else
+				line_outside(&m, st);
+			i++;
+			continue;
+		}
+		f = &u->func.v[u->stmt_func[i]];
+		edit = place && place[f->pub->ord].edit && f->pub->movable;
+		probe_open(&m.probe, u, f, probes_of(&m, f), u->mem);
+		if (edit && f->blk) {
+			laid_out(&m, f, &place[f->pub->ord]);
+		} else if (f->blk) {
+			stay(&m, f);
+		} else if (edit) {
+			char *s =
+			    arena_printf(u->mem, ".text.sorted.%08u", place[f->pub->ord].rank);
+			whole(&m, f, section_directive(&m, s, u->section.v[f->section].group), s);
+		} else {
+			whole(&m, f, NULL, section_text(&m, f->section));
+		}
+		i = f->end;
+	}
+	mapsec_emit(u, tu, &m.map, out);
+	if (place) {
+		ranges_emit(u, &m.map, out);
+		probe_sections(u, place, tu, out);
+	}
+	vec_free(&m.map.frag);
+	vec_free(&m.map.block);
+}

@@ -1,0 +1,603 @@
+#include "editor/infer/joint.h"
+#include "editor/infer/sparse.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+	ROUNDS = 80,         /* of Newton's method; 10 to 15 do in the mean, few take 40 */
+	FULL_ROUNDS = 10,    /* then steps are shortened: some swing to and fro */
+	SETTLED = 16,        /* rounds after which evidence stays what it is */
+	WIDE = 64,           /* ways on of a block whose pairs are not looked at */
+	WORK = 20 * 1000000, /* multiplications of a round: beyond, no answer */
+	INSNS_MAX = 1 << 16,
+	COLD = BLK_COLD | BLK_NORETURN,
+	COLD_FACTOR = 4,
+	ENTRY_FACTOR = 4,
+};
+static const uint32_t NONE = UINT32_MAX;
+
+/* What a mispredicted branch takes, in instructions, if that leaves so much of
+ * the misfit before, or so much less. */
+static const struct {
+	double time, left;
+} REFILL[] = {{10, 0.75}, {30, 0.9}};
+static const double SURELY_LESS = 5; /* ln of the odds, 150 to 1 */
+static const double BY_CHANCE = 0.5; /* misfit of a block, in the mean (Wilks 1938) */
+/* What block samples are worth at most, and by the number of instructions. */
+static const double BIAS = 0.3, BIAS_OF_ONE = 0.3;
+static const double HIDDEN = 0.25;   /* what too few are, by the square of instructions */
+static const double ABSENCE = 0.1;   /* what none are, likewise */
+static const double ANY_WAY = 0.5;   /* witnesses that all ways of a block share unseen */
+static const double RARELY = 0.001;  /* of that, the ways that are all but never gone */
+static const double DISCOUNT = 0.01; /* of a witness for each one there is: 100 say the most */
+static const double FEW = 1;         /* more discount, by the square of samples by witnesses */
+static const double DOUBT = 4;       /* what witnesses that all else speaks against say at most */
+static const double FREE = 0.02;     /* samples that fix what enters a function */
+static const double PACE = 0.7, DONE = 0.01, NEARLY_DONE = 0.1; /* steps, as share of a flow */
+static const double LEAST = 1e-3, ROUNDS_TO_0 = 0.3;            /* flows */
+
+double joint_ln(double v)
+{
+	static const double part[] = {1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3, 1};
+	double m, t, t2, sum = 0;
+	size_t k;
+	int e;
+
+	m = frexp(v, &e);
+	if (m < 0.70710678118654752) {
+		m *= 2;
+		e--;
+	}
+	t = (m - 1) / (m + 1);
+	t2 = t * t;
+	for (k = 0; k < sizeof part / sizeof *part; k++)
+		sum = sum * t2 + part[k];
+	return e * 0.69314718055994531 + 2 * t * sum;
+}
+
+/* ---- which blocks take part ---- */
+
+static bool usable(const struct cfg *g, uint32_t b)
+{
+	return g->block[b].samples || !(g->block[b].flags & COLD);
+}
+
+/* Marks by `bit` what hangs together with the roots. */
+static void spread(struct joint *j, const uint8_t *root, bool back, uint8_t bit, uint32_t *stack)
+{
+	const struct adjacency *adj = back ? &j->r->in : &j->r->out;
+	const struct cfg *g = j->g;
+	uint32_t n = 0, b, i, to;
+
+	for (b = 0; b < g->nblock; b++)
+		if (root[b] && usable(g, b)) {
+			j->used[b] |= bit;
+			stack[n++] = b;
+		}
+	while (n) {
+		b = stack[--n];
+		for (i = adj->first[b]; i < adj->first[b + 1]; i++) {
+			to = back ? g->edge[adj->edge[i]].src : g->edge[adj->edge[i]].dst;
+			if (j->used[to] & bit || !usable(g, to))
+				continue;
+			j->used[to] |= bit;
+			stack[n++] = to;
+		}
+	}
+}
+
+/* Unsampled cold blocks, and what is behind them, do not; unless samples can
+ * be explained in no other way. */
+static void choose(struct joint *j, struct arena *a)
+{
+	uint32_t *stack = arena_array(a, j->g->nblock, sizeof *stack), b;
+	bool all = false;
+
+	j->used = arena_array(a, j->g->nblock, 1);
+	spread(j, j->r->entry, false, 1, stack);
+	spread(j, j->r->exit, true, 2, stack);
+	for (b = 0; b < j->g->nblock; b++) {
+		j->used[b] = j->used[b] == 3;
+		all = all || (!j->used[b] && j->g->block[b].samples);
+	}
+	for (b = 0; b < j->g->nblock && all; b++)
+		j->used[b] = 1;
+}
+
+/* ---- evidence ---- */
+
+double joint_insns(const struct cfg_block *k)
+{
+	return k->insns < 1 ? 1 : k->insns < INSNS_MAX ? k->insns : INSNS_MAX;
+}
+
+double infer_worth(const struct cfg_block *k, double s)
+{
+	return 1 / (1 / s + BIAS_OF_ONE / joint_insns(k) + BIAS);
+}
+
+double joint_estimate(const struct joint *j, uint32_t b)
+{
+	const struct cfg_block *k = &j->g->block[b];
+
+	if (k->samples)
+		return fmin(
+		    (double)k->samples / SAMPLE_ONE * COUNT_ONE / (joint_insns(k) + j->refill[b]),
+		    j->most);
+	return UNSEEN_WORTH * COUNT_ONE / joint_insns(k) / (k->flags & COLD ? COLD_FACTOR : 1);
+}
+
+/* What e times as much flow costs at most. Samples of a short block may all but
+ * vanish: a compare and its jump retire together with what is before them. */
+static double hiding(const struct cfg_block *k, bool entry)
+{
+	double n = joint_insns(k);
+
+	return (k->samples ? HIDDEN : ABSENCE) * n * n / (entry ? ENTRY_FACTOR : 1);
+}
+
+/* Sets the cost of a block where its flow is x. */
+static void weigh_flow(struct joint *j, uint32_t b, double x)
+{
+	double best = joint_estimate(j, b), over = j->weight[b] * (x / best - 1);
+
+	if (over > 0)
+		j->cost[b] =
+		    (j->weight[b] + over / (1 + over / hiding(&j->g->block[b], b == 0))) / x;
+	else
+		j->cost[b] = j->weight[b] / best;
+}
+
+static void weigh_block(struct joint *j, uint32_t b)
+{
+	const struct cfg_block *k = &j->g->block[b];
+	double s = fmin((double)k->samples / SAMPLE_ONE, JOINT_MANY);
+
+	j->weight[b] = s > 0 ? infer_worth(k, s) / (b ? 1 : ENTRY_FACTOR) : UNSEEN_WORTH;
+	j->cost[b] = j->weight[b] / joint_estimate(j, b);
+}
+
+static double seen(const struct joint *j, uint32_t edge)
+{
+	return fmin((double)j->g->edge[edge].witness / SAMPLE_ONE, JOINT_MANY);
+}
+
+static void add_way(struct joint *j, uint32_t b, uint32_t dst, uint32_t edge)
+{
+	j->way[j->first[b + 1]++] = (struct way){.dst = dst, .edge = edge};
+}
+
+static void find_ways(struct joint *j, uint32_t b)
+{
+	const struct adjacency *out = &j->r->out;
+	uint32_t i;
+
+	for (i = out->first[b]; i < out->first[b + 1]; i++)
+		if (j->used[j->g->edge[out->edge[i]].dst])
+			add_way(j, b, j->g->edge[out->edge[i]].dst, out->edge[i]);
+	if (j->r->exit[b])
+		add_way(j, b, NONE, NONE);
+}
+
+double joint_witness_worth(double samples, double n, double sooner)
+{
+	samples = fmin(samples, JOINT_MANY) + 1;
+	return n > 0 ? n / (1 + DISCOUNT * (n + sooner * FEW * samples * samples / n)) : 0;
+}
+
+static double alike(const struct joint *j, const struct way *v)
+{
+	return v->edge == NONE ? 0 : j->g->edge[v->edge].alike;
+}
+
+/* Shares of the ways, what they are worth, and flows to begin with. */
+static void weigh_ways(struct joint *j, uint32_t b)
+{
+	struct way *v, *begin = j->way + j->first[b], *end = j->way + j->first[b + 1];
+	double all = 0, usual = 0, unseen;
+
+	j->prior[b] = ANY_WAY;
+	for (v = begin; v < end; v++) {
+		all += v->edge == NONE ? 0 : seen(j, v->edge);
+		j->prior[b] += alike(j, v);
+		usual += v->share = joint_usual(j, v);
+	}
+	j->seen[b] = joint_witness_worth((double)j->g->block[b].samples / SAMPLE_ONE, all, 1);
+	j->witness[b] = j->prior[b] + j->seen[b];
+	if (end - begin > WIDE)
+		j->weight[b] = j->witness[b] = fmax(j->weight[b], j->witness[b]);
+	for (v = begin; v < end; v++) {
+		unseen = v->share > 0 ? v->share / usual : RARELY;
+		unseen = ANY_WAY * unseen + alike(j, v);
+		v->share =
+		    ((v->edge == NONE ? 0 : seen(j, v->edge)) + unseen) / (j->prior[b] + all);
+		v->flow = j->weight[b] / j->cost[b] * v->share;
+	}
+}
+
+static void build(struct joint *j, struct arena *a)
+{
+	uint32_t n = j->g->nblock, b;
+
+	j->way = arena_array(a, (size_t)j->g->nedge + n, sizeof *j->way);
+	j->first = arena_array(a, (size_t)n + 1, sizeof *j->first);
+	j->cost = arena_array(a, n, sizeof *j->cost);
+	j->weight = arena_array(a, n, sizeof *j->weight);
+	j->witness = arena_array(a, n, sizeof *j->witness);
+	j->prior = arena_array(a, n, sizeof *j->prior);
+	j->seen = arena_array(a, n, sizeof *j->seen);
+	j->in = arena_array(a, n, sizeof *j->in);
+	j->behind = arena_array(a, 3 * (size_t)n, sizeof *j->behind);
+	j->come = j->behind + n;
+	j->far = j->come + n;
+	j->common = arena_array(a, 2 * (size_t)n, sizeof *j->common);
+	j->own = j->common + n;
+	j->price = arena_array(a, n, sizeof *j->price);
+	j->refill = arena_array(a, 2 * (size_t)n, sizeof *j->refill);
+	j->refill_in = j->refill + n;
+	joint_usual_begin(j, a);
+	for (b = 0; b < n; b++) {
+		j->first[b + 1] = j->first[b];
+		if (!j->used[b])
+			continue;
+		weigh_block(j, b);
+		find_ways(j, b);
+		weigh_ways(j, b);
+		if (j->r->entry[b])
+			j->in[b] = j->weight[b] / j->cost[b];
+	}
+	joint_came_weigh(j, a);
+}
+
+/* ---- Newton's method ---- */
+
+static void find_entries(struct joint *j, const struct sparse *s, struct arena *a)
+{
+	struct way *v, *begin, *end;
+	uint32_t b, i;
+
+	for (b = 0; b < j->g->nblock; b++) {
+		begin = j->way + j->first[b];
+		end = j->way + j->first[b + 1];
+		for (v = begin; v < end; v++) {
+			if (v->dst == NONE)
+				continue;
+			v->entry = arena_array(
+			    a, end - begin > WIDE ? 1 : 1 + (size_t)(v - begin), sizeof *v->entry);
+			v->entry[0] = sparse_entry(s, b, v->dst);
+			for (i = 0; end - begin <= WIDE && i < v - begin; i++)
+				if (begin[i].dst != NONE)
+					v->entry[1 + i] = sparse_entry(s, begin[i].dst, v->dst);
+		}
+	}
+}
+
+static bool analyse(struct joint *j, struct sparse *s, struct arena *a)
+{
+	VEC(uint32_t) pair = {0};
+	uint32_t b, i, k;
+	bool ok;
+
+	for (b = 0; b < j->g->nblock; b++)
+		for (i = j->first[b]; i < j->first[b + 1]; i++) {
+			if (j->way[i].dst == NONE)
+				continue;
+			vec_push(&pair, b);
+			vec_push(&pair, j->way[i].dst);
+			for (k = j->first[b]; k < i && j->first[b + 1] - j->first[b] <= WIDE; k++)
+				if (j->way[k].dst != NONE) {
+					vec_push(&pair, j->way[k].dst);
+					vec_push(&pair, j->way[i].dst);
+				}
+		}
+	ok = sparse_analyse(s, j->g->nblock, pair.v, pair.n / 2, WORK, a);
+	vec_free(&pair);
+	if (ok)
+		find_entries(j, s, a);
+	return ok;
+}
+
+double joint_block_flow(const struct joint *j, uint32_t b)
+{
+	double x = 0;
+	uint32_t i;
+
+	for (i = j->first[b]; i < j->first[b + 1]; i++)
+		x += j->way[i].flow;
+	return x;
+}
+
+bool joint_branches(const struct joint *j, uint32_t b)
+{
+	return j->first[b + 1] - j->first[b] > 1;
+}
+
+double joint_far(struct joint *j, uint32_t b, double x)
+{
+	struct way *v, *end = j->way + j->first[b + 1];
+	double far = 0;
+
+	for (v = j->way + j->first[b]; v < end; v++) {
+		v->ln = joint_ln(v->flow / (v->share * x));
+		far += v->flow / x * v->ln;
+	}
+	return far;
+}
+
+double joint_doubted(double worth, double far)
+{
+	return worth / (1 + worth * far / DOUBT);
+}
+
+double joint_believed(const struct joint *j, uint32_t b, double far)
+{
+	return joint_doubted(j->seen[b], far);
+}
+
+static void set_gradient(struct joint *j, uint32_t b, double x, double far)
+{
+	struct way *v, *end = j->way + j->first[b + 1];
+	double common = j->cost[b] - j->weight[b] / x;
+
+	for (v = j->way + j->first[b]; v < end; v++)
+		v->gradient = common + v->slope +
+			      (joint_branches(j, b) ? j->witness[b] / x * (v->ln - far) : 0);
+}
+
+/* Witnesses are wrong together or not at all (whoever waits for memory before
+ * a branch is sampled the more): from the present flows on, those that do not
+ * agree say less, as with Student's distribution. */
+static void doubt_witnesses(struct joint *j, uint32_t b, double far)
+{
+	if (j->seen[b] > 0 && j->first[b + 1] - j->first[b] <= WIDE)
+		j->witness[b] = j->prior[b] + joint_believed(j, b, fmax(far, 0));
+}
+
+/* The inverse of the Hessian of b's ways is diag(own) + common own own': of what
+ * their shares, their sum and what was seen from behind cost (Sherman, Morrison). */
+static void inverse(struct joint *j, uint32_t b, double x)
+{
+	struct way *v, *begin = j->way + j->first[b], *end = j->way + j->first[b + 1];
+	double both = end - begin > WIDE ? 0 : 1 / j->weight[b] - 1 / j->witness[b], k;
+
+	j->own[b] = j->common[b] = 0;
+	if (!joint_branches(j, b)) {
+		for (v = begin; v < end; v++)
+			j->own[b] = v->own = 1 / (j->weight[b] / (x * x) + v->bend);
+		return;
+	}
+	for (v = begin; v < end; v++) {
+		v->own = 1 / (j->witness[b] / (v->flow * x) + v->bend);
+		j->own[b] += v->own;
+	}
+	k = j->witness[b] / x;
+	k = both * k * k / (1 + both * j->witness[b]);
+	j->common[b] = k / (1 - k * j->own[b]);
+}
+
+/* Multiplies the steps of b's ways by the inverse of the Hessian. */
+static void invert(struct joint *j, uint32_t b)
+{
+	struct way *v, *begin = j->way + j->first[b], *end = j->way + j->first[b + 1];
+	double steps = 0;
+
+	for (v = begin; v < end; v++)
+		steps += v->own * v->step;
+	for (v = begin; v < end; v++)
+		v->step = v->own * (v->step + j->common[b] * steps);
+}
+
+/* Adds to the matrix what the ways of b mean: the inverse of the Hessian, from
+ * both sides by the way they join blocks. */
+static void couple(struct joint *j, struct sparse *s, uint32_t b)
+{
+	const struct way *v, *u, *begin = j->way + j->first[b], *end = j->way + j->first[b + 1];
+	double sum = j->own[b], common = j->common[b];
+
+	*sparse_entry(s, b, b) += sum + common * sum * sum;
+	for (v = begin; v < end; v++) {
+		if (v->dst == NONE)
+			continue;
+		*sparse_entry(s, v->dst, v->dst) += v->own + common * v->own * v->own;
+		*v->entry[0] -= (v->own + common * v->own * sum) * (v->dst == b ? 2 : 1);
+		for (u = begin; u < v && common != 0; u++)
+			if (u->dst != NONE)
+				*v->entry[1 + (u - begin)] +=
+				    common * u->own * v->own * (u->dst == v->dst ? 2 : 1);
+	}
+}
+
+/* What is of b alone: its cost at the present flows, by first and second derivative. */
+static void set_up_block(struct joint *j, uint32_t b, bool doubting)
+{
+	double x = joint_block_flow(j, b), far = joint_branches(j, b) ? joint_far(j, b, x) : 0;
+
+	if (doubting && joint_branches(j, b))
+		doubt_witnesses(j, b, far);
+	weigh_flow(j, b, x);
+	set_gradient(j, b, x, far);
+	inverse(j, b, x);
+}
+
+/* The equations for the prices of blocks: with them as they should be, the
+ * step makes what comes into each block what goes out. */
+static void set_up(struct joint *j, struct sparse *s, bool doubting)
+{
+	struct way *v;
+	double d;
+	uint32_t b;
+
+	sparse_clear(s);
+	joint_came_look(j);
+	for (b = 0; b < j->g->nblock; b++)
+		j->price[b] = 0;
+	for (b = 0; b < j->g->nblock; b++) {
+		if (!j->used[b]) {
+			*sparse_entry(s, b, b) = 1;
+			continue;
+		}
+		set_up_block(j, b, doubting);
+		for (v = j->way + j->first[b]; v < j->way + j->first[b + 1]; v++)
+			v->step = v->gradient;
+		invert(j, b);
+		couple(j, s, b);
+		for (v = j->way + j->first[b]; v < j->way + j->first[b + 1]; v++) {
+			d = v->flow - v->step;
+			j->price[b] -= d;
+			if (v->dst != NONE)
+				j->price[v->dst] += d;
+		}
+		if (j->in[b] > 0) {
+			*sparse_entry(s, b, b) += j->in[b] * j->in[b] / FREE;
+			j->price[b] += 2 * j->in[b];
+		}
+	}
+}
+
+double joint_within(const struct joint *j, double flow)
+{
+	return !(flow > LEAST) ? LEAST : flow < j->most ? flow : j->most;
+}
+
+/* Changes a flow by a share of it, within bounds. Returns how much it moved,
+ * where that matters. */
+static double change(const struct joint *j, double *flow, double by)
+{
+	double moved = *flow > ROUNDS_TO_0 ? fabs(by) : 0;
+
+	*flow = joint_within(j, *flow * (by < -0.9 ? 0.1 : by < 7 ? 1 + by : 8));
+	return moved;
+}
+
+static double step(struct joint *j, double pace)
+{
+	double moved = 0;
+	struct way *v;
+	uint32_t b;
+
+	for (b = 0; b < j->g->nblock; b++) {
+		if (!j->used[b])
+			continue;
+		for (v = j->way + j->first[b]; v < j->way + j->first[b + 1]; v++)
+			v->step =
+			    v->gradient + ((v->dst == NONE ? 0 : j->price[v->dst]) - j->price[b]);
+		invert(j, b);
+		for (v = j->way + j->first[b]; v < j->way + j->first[b + 1]; v++)
+			moved = fmax(moved, change(j, &v->flow, -v->step / v->flow * pace));
+		if (j->in[b] > 0)
+			moved = fmax(moved,
+			    change(j, &j->in[b], (1 - j->in[b] / FREE * j->price[b]) * pace));
+	}
+	return moved;
+}
+
+static bool solve(struct joint *j, struct sparse *s, double refill)
+{
+	double moved = 1;
+	int round;
+
+	for (round = 0; round < ROUNDS && moved >= DONE; round++) {
+		if (round < SETTLED && refill > 0)
+			joint_refill(j, refill);
+		set_up(j, s, round < SETTLED);
+		sparse_factor(s);
+		sparse_solve(s, j->price);
+		moved = step(j, round < FULL_ROUNDS ? 1 : PACE);
+	}
+	return moved < NEARLY_DONE;
+}
+
+/* What the flows found leave unexplained, HUGE_VAL where none were. */
+static double unexplained(struct joint *j, struct sparse *s, double refill)
+{
+	return solve(j, s, refill) ? joint_misfit(j) : HUGE_VAL;
+}
+
+static bool any_seen(const struct joint *j)
+{
+	uint32_t b;
+
+	for (b = 0; b < j->g->nblock; b++)
+		if (j->seen[b] > 0 || j->behind[b] > 0)
+			return true;
+	return false;
+}
+
+struct flows {
+	struct way *way;
+	double *in;
+};
+
+static struct flows flows_kept(const struct joint *j, struct arena *a)
+{
+	size_t nway = j->first[j->g->nblock], nblock = j->g->nblock;
+	struct flows f = {
+	    arena_array(a, nway, sizeof *f.way), arena_array(a, nblock, sizeof *f.in)};
+
+	memcpy(f.way, j->way, nway * sizeof *f.way);
+	memcpy(f.in, j->in, nblock * sizeof *f.in);
+	return f;
+}
+
+static void flows_restore(struct joint *j, struct flows f)
+{
+	j->way = f.way;
+	j->in = f.in;
+}
+
+/* Begins a second time where there is a loop and the samples are explained worse than
+ * chance leaves them. That counts where it explains them much better. */
+static bool solve_unseen(struct joint *j, struct sparse *s, struct arena *a)
+{
+	double least = unexplained(j, s, 0);
+	struct flows first;
+
+	if (least < fmax(SURELY_LESS, BY_CHANCE * j->g->nblock) || j->loop_ends[0] == NONE)
+		return least < HUGE_VAL;
+	first = flows_kept(j, a);
+	joint_begin_anew(j, a);
+	if (unexplained(j, s, 0) < least - SURELY_LESS)
+		return true;
+	flows_restore(j, first);
+	return least < HUGE_VAL;
+}
+
+/* Takes mispredicted branches into account where that explains the function's
+ * samples much better, and as dearer ones where that does once more; which
+ * nobody can tell without witnesses. */
+static bool solve_all(struct joint *j, struct sparse *s, struct arena *a)
+{
+	struct flows best;
+	double misfit, least;
+	size_t i;
+
+	if (!any_seen(j))
+		return solve_unseen(j, s, a);
+	if (!solve(j, s, 0))
+		return solve(j, s, REFILL[0].time);
+	least = joint_misfit(j);
+	for (i = 0; i < sizeof REFILL / sizeof *REFILL; i++) {
+		best = flows_kept(j, a);
+		misfit = unexplained(j, s, REFILL[i].time);
+		if (misfit > fmax(REFILL[i].left * least, least - SURELY_LESS)) {
+			flows_restore(j, best);
+			break;
+		}
+		least = misfit;
+	}
+	return true;
+}
+
+bool infer_joint(struct cfg *g, const struct reach *r, struct arena *a)
+{
+	struct joint j = {.g = g, .r = r, .most = 0x1p52 / g->nblock};
+	struct sparse s;
+
+	choose(&j, a);
+	build(&j, a);
+	if (!analyse(&j, &s, a) || !solve_all(&j, &s, a))
+		return false;
+	joint_settle(&j, a);
+	return true;
+}

@@ -1,0 +1,88 @@
+#include "editor/infer/parts.h"
+
+/* A tree of ways to (back = false: from the entries to) every usable block. */
+struct ways {
+	uint32_t *order, n; /* blocks, nearest first */
+	uint32_t *via;      /* edge that leads to the block's nearer neighbour, or NONE */
+	uint8_t *seen;
+};
+enum { NONE = UINT32_MAX };
+
+static bool usable(const struct cfg *g, uint32_t b)
+{
+	return g->block[b].count || !(g->block[b].flags & (BLK_COLD | BLK_NORETURN));
+}
+
+static void root(struct ways *t, uint32_t b)
+{
+	t->seen[b] = 1;
+	t->via[b] = NONE;
+	t->order[t->n++] = b;
+}
+
+static void grow(struct ways *t, const struct cfg *g, const struct adjacency *adj, bool back)
+{
+	uint32_t k, i, e, to;
+
+	for (k = 0; k < t->n; k++)
+		for (i = adj->first[t->order[k]]; i < adj->first[t->order[k] + 1]; i++) {
+			e = adj->edge[i];
+			to = back ? g->edge[e].src : g->edge[e].dst;
+			if (t->seen[to] || !usable(g, to))
+				continue;
+			root(t, to);
+			t->via[to] = e;
+		}
+}
+
+static void ways_alloc(struct ways *t, const struct cfg *g, struct arena *a)
+{
+	t->n = 0;
+	t->order = arena_array(a, g->nblock, sizeof *t->order);
+	t->via = arena_array(a, g->nblock, sizeof *t->via);
+	t->seen = arena_array(a, g->nblock, 1);
+}
+
+/* Sends one unit from (to) every lifted block along the tree. */
+static void send(
+    struct cfg *g, const struct ways *t, const uint8_t *lift, uint64_t *need, bool back)
+{
+	uint32_t k, b, e;
+
+	for (b = 0; b < g->nblock; b++)
+		need[b] = lift[b];
+	for (k = t->n; k--;) {
+		b = t->order[k];
+		e = t->via[b];
+		g->block[b].count += need[b];
+		if (e == NONE)
+			continue;
+		g->edge[e].count += need[b];
+		need[back ? g->edge[e].dst : g->edge[e].src] += need[b];
+	}
+}
+
+void infer_seep(struct cfg *g, const struct reach *r, struct arena *a)
+{
+	uint8_t *lift = arena_array(a, g->nblock, 1);
+	uint64_t *need = arena_array(a, g->nblock, sizeof *need);
+	struct ways in, out;
+	uint32_t b;
+
+	ways_alloc(&in, g, a);
+	ways_alloc(&out, g, a);
+	for (b = 0; b < g->nblock; b++) {
+		if (usable(g, b) && r->entry[b])
+			root(&in, b);
+		if (usable(g, b) && r->exit[b])
+			root(&out, b);
+	}
+	grow(&in, g, &r->out, false);
+	grow(&out, g, &r->in, true);
+	for (b = 0; b < g->nblock; b++)
+		lift[b] = !g->block[b].count && in.seen[b] && out.seen[b];
+	send(g, &in, lift, need, false);
+	send(g, &out, lift, need, true);
+	for (b = 0; b < g->nblock; b++)
+		g->block[b].count -= lift[b]; /* it was counted on its way in and on its way out */
+}

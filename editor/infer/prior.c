@@ -1,0 +1,77 @@
+#include "editor/infer/joint.h"
+
+static const double AWAY = 0.25; /* of what the other way gets */
+static const uint32_t NONE = UINT32_MAX;
+
+static bool one_way_in(const struct joint *j, uint32_t b)
+{
+	return j->r->in.first[b + 1] - j->r->in.first[b] == 1;
+}
+
+/* Where the conditional jump at the end of b goes when it is not taken. */
+static uint32_t falls_to(const struct joint *j, uint32_t b)
+{
+	const struct adjacency *out = &j->r->out;
+	uint32_t i;
+
+	for (i = out->first[b]; i < out->first[b + 1]; i++)
+		if (j->g->edge[out->edge[i]].kind == EDGE_NOTTAKEN)
+			return j->g->edge[out->edge[i]].dst;
+	return NONE;
+}
+
+/* From b, which was set aside, back to where what follows src stands. */
+static bool comes_back(const struct joint *j, uint32_t src, uint32_t b)
+{
+	const struct adjacency *out = &j->r->out;
+	uint32_t i, first = NONE;
+
+	if (j->r->exit[b])
+		return false;
+	for (i = out->first[b]; i < out->first[b + 1]; i++)
+		if (j->g->edge[out->edge[i]].dst < first)
+			first = j->g->edge[out->edge[i]].dst;
+	return src < first && first < b;
+}
+
+/* A jump ahead over a loop, or one that skips nothing of its own: to what stands aside
+ * for it alone, or to what others go to as well. */
+static bool leads_away(const struct joint *j, const struct cfg_edge *e)
+{
+	uint32_t falls;
+
+	if (e->kind != EDGE_TAKEN || e->dst <= e->src)
+		return false;
+	if (one_way_in(j, e->dst))
+		return comes_back(j, e->src, e->dst);
+	if (j->loop_ends[e->src + 1] < e->dst)
+		return true;
+	falls = falls_to(j, e->src);
+	return falls != NONE && !one_way_in(j, falls);
+}
+
+void joint_usual_begin(struct joint *j, struct arena *a)
+{
+	uint32_t n = j->g->nblock, b, *ends = arena_array(a, (size_t)n + 1, sizeof *ends);
+	const struct cfg_edge *e, *end = j->g->edge + j->g->nedge;
+
+	for (b = 0; b <= n; b++)
+		ends[b] = NONE;
+	for (e = j->g->edge; e < end; e++)
+		if (e->dst <= e->src && e->src < ends[e->dst])
+			ends[e->dst] = e->src;
+	for (b = n; b-- > 0;)
+		if (ends[b + 1] < ends[b])
+			ends[b] = ends[b + 1];
+	j->loop_ends = ends;
+}
+
+double joint_usual(const struct joint *j, const struct way *v)
+{
+	const struct cfg_edge *e;
+
+	if (v->edge == NONE)
+		return 1;
+	e = &j->g->edge[v->edge];
+	return e->rare ? 0 : leads_away(j, e) ? AWAY : 1;
+}

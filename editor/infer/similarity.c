@@ -1,0 +1,133 @@
+#include "common/hash.h"
+#include "editor/infer/infer.h"
+
+#include <math.h>
+
+static const double OWN_MOST = 20; /* witnesses of one jump; any number says no more than this */
+static const double SPREAD = 0.1, EVEN = 0.25;        /* what is known of a look that nobody saw */
+static const double AT_MOST = 2;                      /* witnesses that a look is worth … */
+static const double BELIEVED = 0.5;                   /* … and of what the spread says */
+static const double FEW = 2, LEAST = 1, UNSEEN = 0.5; /* witnesses */
+
+/* Witnesses of jumps that look the same, and how far their shares differ. */
+struct look {
+	double taken, other; /* each jump's count up to OWN_MOST */
+	double square;       /* sum of taken² by all */
+	double one;          /* what one witness counts, of each jump */
+};
+
+/* The two ways on from the block of edge *i, which moves on to the next block. */
+static bool is_jump(struct cfg *g, uint32_t *i, struct cfg_edge **taken, struct cfg_edge **other)
+{
+	uint32_t b = g->edge[*i].src;
+
+	*taken = *other = NULL;
+	for (; *i < g->nedge && g->edge[*i].src == b; ++*i) {
+		if (g->edge[*i].kind == EDGE_TAKEN)
+			*taken = &g->edge[*i];
+		if (g->edge[*i].kind == EDGE_NOTTAKEN)
+			*other = &g->edge[*i];
+	}
+	return g->block[b].look && *taken && *other && (*taken)->dst != (*other)->dst;
+}
+
+static struct look look_of(const struct cfg_edge *taken, const struct cfg_edge *other)
+{
+	struct look k = {0};
+	double n = ((double)taken->witness + (double)other->witness) / SAMPLE_ONE;
+
+	if (n > 0) {
+		k.one = 1 / (1 + n / OWN_MOST);
+		k.taken = k.one * (double)taken->witness / SAMPLE_ONE;
+		k.other = k.one * (double)other->witness / SAMPLE_ONE;
+		k.square = k.taken * k.taken / (k.taken + k.other);
+	}
+	return k;
+}
+
+static void add(struct look *all, const struct look *one)
+{
+	all->taken += one->taken;
+	all->other += one->other;
+	all->square += one->square;
+	all->one += one->one;
+}
+
+/* How many witnesses of one jump know as much as the shares of all others: by their
+ * correlation, as of a beta distribution. */
+static double worth(const struct look *k)
+{
+	double n = k->taken + k->other, even, spread;
+
+	if (!(n > 0))
+		return 0;
+	even = k->taken * k->other / (n * n);
+	spread = fmax(k->square - k->taken * k->taken / n - k->one * even, 0);
+	return fmin(BELIEVED * ((n * even + EVEN) / (spread + SPREAD) - 1), AT_MOST);
+}
+
+static void set_alike(
+    struct cfg_edge *taken, struct cfg_edge *other, const struct look *own, const struct look *all)
+{
+	double t = fmax(all->taken - own->taken, 0), o = fmax(all->other - own->other, 0), w;
+
+	w = t + o < LEAST ? 0 : fmax(worth(all), 0) * (t + o) / (t + o + FEW);
+	taken->alike = w * (t + UNSEEN) / (t + o + 2 * UNSEEN);
+	other->alike = w * (o + UNSEEN) / (t + o + 2 * UNSEEN);
+}
+
+/* Where a look's sum is in all. */
+struct looks {
+	struct htab at;
+	VEC(struct look) all;
+};
+
+static void sum_up(struct looks *l, struct cfg *g)
+{
+	struct cfg_edge *taken, *other;
+	struct look own;
+	uint64_t *at;
+	uint32_t i;
+	bool fresh;
+
+	for (i = 0; i < g->nedge;)
+		if (is_jump(g, &i, &taken, &other)) {
+			own = look_of(taken, other);
+			at = htab_put(&l->at, &g->block[taken->src].look, sizeof(uint64_t), &fresh);
+			if (fresh) {
+				*at = l->all.n;
+				vec_push(&l->all, own);
+			} else {
+				add(&l->all.v[*at], &own);
+			}
+		}
+}
+
+static void set_all(const struct looks *l, struct cfg *g)
+{
+	static const struct look unknown;
+	struct cfg_edge *taken, *other;
+	struct look own;
+	uint64_t *at;
+	uint32_t i;
+
+	for (i = 0; i < g->nedge;)
+		if (is_jump(g, &i, &taken, &other)) {
+			own = look_of(taken, other);
+			at = htab_get(&l->at, &g->block[taken->src].look, sizeof(uint64_t));
+			set_alike(taken, other, &own, at ? &l->all.v[*at] : &unknown);
+		}
+}
+
+void infer_alike(struct cfg *const g[], size_t n, size_t speak)
+{
+	struct looks l = {0};
+	size_t i;
+
+	for (i = 0; i < speak; i++)
+		sum_up(&l, g[i]);
+	for (i = 0; i < n; i++)
+		set_all(&l, g[i]);
+	vec_free(&l.all);
+	htab_free(&l.at);
+}

@@ -1,0 +1,70 @@
+/*
+ * Alignment by counts. The head of a small hot loop begins on a boundary, so
+ * that the loop takes the fewest lines; what jumps back to it must outnumber by
+ * far what runs through the padding. Nothing else is aligned: padding makes the
+ * hot part larger.
+ */
+#include "editor/layout/parts.h"
+
+#include <stdlib.h>
+
+enum {
+	ROUNDS_MIN = 16, /* of a loop that is worth padding */
+	WINDOW = 5,      /* log2 of what is fetched and decoded at once */
+	LINE = 6         /* of a cache line */
+};
+
+/* The greatest length of the loops that end in a jump back to place k, and in
+ * *back how often those are taken. edge[in[b]…in[b + 1]] lead to b. */
+struct loop {
+	uint64_t back, bytes;
+};
+
+static void add_back_edges(
+    const struct cfg *g, const struct layout *l, const uint64_t *addr, struct loop *loop)
+{
+	uint32_t *place = xcalloc(g->nblock, sizeof *place), i;
+	const struct cfg_edge *e;
+	struct loop *at;
+	uint64_t bytes;
+
+	layout_main(g, l, place);
+	for (i = 0; i < g->nedge; i++) {
+		e = &g->edge[i];
+		if (!e->count || e->kind == EDGE_INDIRECT || place[e->src] < place[e->dst] ||
+		    place[e->src] >= l->nhot)
+			continue;
+		at = &loop[place[e->dst]];
+		bytes = addr[place[e->src]] + g->block[e->src].bytes - addr[place[e->dst]];
+		at->back += e->count;
+		at->bytes = bytes > at->bytes ? bytes : at->bytes;
+	}
+	free(place);
+}
+
+/* The boundary that keeps a loop of so many bytes in one window or line. */
+static uint8_t boundary(uint64_t bytes)
+{
+	if (bytes > 1u << LINE)
+		return 0;
+	return bytes > 1u << WINDOW ? LINE : WINDOW;
+}
+
+void align_places(const struct cfg *g, uint64_t hot, struct layout *l, struct arena *a)
+{
+	struct loop *loop = xcalloc(l->n, sizeof *loop);
+	uint64_t *addr = xcalloc(l->n, sizeof *addr), count;
+	uint32_t *edges = layout_edges(g), k;
+
+	l->align = arena_array(a, l->n, sizeof *l->align);
+	layout_addresses(g, l, addr);
+	add_back_edges(g, l, addr, loop);
+	for (k = 1; k < l->nhot; k++) {
+		layout_falls(g, l, edges, k - 1, &count);
+		if (loop[k].back >= hot && loop[k].back / ROUNDS_MIN >= count)
+			l->align[k] = boundary(loop[k].bytes);
+	}
+	free(addr);
+	free(edges);
+	free(loop);
+}

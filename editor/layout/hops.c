@@ -1,0 +1,50 @@
+#include "editor/layout/hops.h"
+#include "editor/layout/entropy.h"
+#include "editor/layout/parts.h"
+
+#include <stdlib.h>
+
+/* Tuned on ten programs, on a Zen 5 (bench/README.md, "Hops"). */
+static const double BITS_FUNC = 0.3, /* per executed block */
+    BITS_JUMP = 0.8,                 /* of a jump: its rarer way is taken once in four times */
+    CALLS = 1. / 32;                 /* per executed block */
+
+static bool helps(const struct cfg *g, const double *bits, uint64_t calls)
+{
+	double blocks = 0, sum = 0;
+	uint32_t b;
+
+	for (b = 0; b < g->nblock; b++) {
+		blocks += (double)g->block[b].count;
+		sum += bits[b];
+	}
+	return sum >= BITS_FUNC * blocks && (double)calls <= CALLS * blocks;
+}
+
+static void place(const struct cfg *g, uint64_t hot, const double *bits, struct layout *l)
+{
+	uint32_t *edges = layout_edges(g), k, b;
+	uint64_t count;
+
+	for (k = 0; k + 1 < l->nhot; k++) {
+		b = l->order[k + 1];
+		if (g->block[b].count < hot || (l->copy && l->copy[k + 1]) ||
+		    bits[b] < BITS_JUMP * (double)g->block[b].count)
+			continue;
+		l->hop[k] = layout_falls(g, l, edges, k, &count) && count;
+	}
+	free(edges);
+}
+
+void hops_place(
+    const struct cfg *g, const struct layout_options *o, struct layout *l, struct arena *a)
+{
+	double *bits = xcalloc(g->nblock, sizeof *bits);
+
+	hard_blocks(g, bits);
+	if (helps(g, bits, o->calls)) {
+		l->hop = arena_array(a, l->n, sizeof *l->hop);
+		place(g, o->hot, bits, l);
+	}
+	free(bits);
+}

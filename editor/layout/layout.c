@@ -1,0 +1,226 @@
+#include "editor/layout/layout.h"
+#include "common/random.h"
+#include "editor/layout/exttsp.h"
+#include "editor/layout/hops.h"
+#include "editor/layout/parts.h"
+#include "editor/layout/rotate.h"
+#include "editor/layout/tails.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	JCC_GROWTH = 4,  /* bytes: a conditional jump that must reach another section */
+	JUMP_GROWTH = 3, /* an unconditional one */
+	FALL_GROWTH = 5, /* a jump in place of a fallthrough */
+};
+
+/* Of the instructions executed, the jumps that a byte of copies must save to be
+ * worth it where they are to be few (bench/README.md, "Lines"). */
+static const double FRUGAL_BYTE = 1e-5;
+
+void layout_identity(const struct cfg *g, struct layout *out, struct arena *a)
+{
+	uint32_t b;
+
+	*out = (struct layout){.order = arena_array(a, g->nblock, sizeof *out->order),
+	    .n = g->nblock,
+	    .nhot = g->nblock};
+	for (b = 0; b < g->nblock; b++)
+		out->order[b] = b;
+}
+
+struct layout_jumps layout_jumps(uint32_t taken, uint32_t on, uint32_t next)
+{
+	if (taken != UINT32_MAX && taken == next && on != next)
+		return (struct layout_jumps){.cond = on, .jump = UINT32_MAX, .inverse = true};
+	return (struct layout_jumps){.cond = taken, .jump = on == next ? UINT32_MAX : on};
+}
+
+/* A block that place k may fall into and that may have a copy there, or block 0. */
+static uint32_t random_copy(const struct cfg *g, const struct layout *l, uint32_t k, uint64_t *seed)
+{
+	uint32_t i, n = 0, dst = 0;
+
+	for (i = 0; i < g->nedge; i++)
+		if (g->edge[i].src == l->order[k] && g->edge[i].kind != EDGE_INDIRECT &&
+		    tails_may_copy(g, g->edge[i].dst) && random_next(seed) % ++n == 0)
+			dst = g->edge[i].dst;
+	return dst;
+}
+
+static void add_random_copies(
+    const struct cfg *g, uint64_t *seed, struct layout *l, struct arena *a)
+{
+	struct layout from = *l;
+	uint32_t k, b;
+
+	l->order = arena_array(a, 2 * (size_t)g->nblock, sizeof *l->order);
+	l->copy = arena_array(a, 2 * (size_t)g->nblock, sizeof *l->copy);
+	l->n = 0;
+	for (k = 0; k < from.n; k++) {
+		l->order[l->n++] = from.order[k];
+		b = random_next(seed) % 4 ? 0 : random_copy(g, &from, k, seed);
+		if (b) {
+			l->copy[l->n] = 1;
+			l->order[l->n++] = b;
+		}
+		if (k + 1 == from.nhot)
+			l->nhot = l->n;
+	}
+}
+
+static void add_random_alignment(uint64_t *seed, struct layout *l, struct arena *a)
+{
+	uint32_t k;
+
+	l->align = arena_array(a, l->n, sizeof *l->align);
+	for (k = 0; k < l->n; k++)
+		l->align[k] = random_next(seed) % 8 ? 0 : (uint8_t)(random_next(seed) % 7);
+}
+
+static void add_random_hops(uint64_t *seed, struct layout *l, struct arena *a)
+{
+	uint32_t k;
+
+	l->hop = arena_array(a, l->n, sizeof *l->hop);
+	for (k = 0; k + 1 < l->n; k++)
+		l->hop[k] = !(l->copy && l->copy[k + 1]) && random_next(seed) % 4 == 0;
+}
+
+void layout_random(const struct cfg *g, const struct layout_options *o, uint64_t seed,
+    struct layout *out, struct arena *a)
+{
+	uint32_t k, j, t;
+
+	layout_identity(g, out, a);
+	for (k = g->nblock; k > 2; k--) {
+		j = 1 + (uint32_t)(random_next(&seed) % (k - 1));
+		t = out->order[k - 1];
+		out->order[k - 1] = out->order[j];
+		out->order[j] = t;
+	}
+	if (o->split && g->nblock)
+		out->nhot = 1 + (uint32_t)(random_next(&seed) % g->nblock);
+	if (o->transforms & LAYOUT_TAILS)
+		add_random_copies(g, &seed, out, a);
+	if (o->transforms & LAYOUT_ALIGN)
+		add_random_alignment(&seed, out, a);
+	out->thread = o->transforms & LAYOUT_THREAD && random_next(&seed) % 2;
+	if (o->transforms & LAYOUT_HOPS)
+		add_random_hops(&seed, out, a);
+	if (o->transforms & LAYOUT_LINES)
+		out->lead = (uint8_t)(random_next(&seed) % 50 * 2);
+}
+
+/* What the hot fragment grows by when block b goes to the cold one: jumps
+ * between the two cannot be short. */
+static void add_growth(const struct cfg *g, const uint8_t *hot, uint32_t *growth)
+{
+	static const uint32_t by_kind[] = {[EDGE_FALL] = FALL_GROWTH,
+	    [EDGE_JUMP] = JUMP_GROWTH,
+	    [EDGE_TAKEN] = JCC_GROWTH,
+	    [EDGE_NOTTAKEN] = JCC_GROWTH,
+	    [EDGE_INDIRECT] = 0};
+	uint32_t i;
+
+	for (i = 0; i < g->nedge; i++)
+		if (hot[g->edge[i].src] && !hot[g->edge[i].dst])
+			growth[g->edge[i].dst] += by_kind[g->edge[i].kind];
+}
+
+/* Blocks that are never executed go, unless the longer jumps to them would
+ * take as much room as they free. */
+static void split(const struct cfg *g, const uint8_t *hot, struct layout *l, struct arena *a)
+{
+	uint32_t *growth = arena_array(a, g->nblock, sizeof *growth);
+	uint32_t *cold = arena_array(a, g->nblock, sizeof *cold);
+	uint32_t k, b, n = l->nhot, ncold = 0;
+
+	add_growth(g, hot, growth);
+	for (k = l->nhot; k < l->n; k++) {
+		b = l->order[k];
+		if (g->block[b].bytes > growth[b] || g->block[b].flags & BLK_COLD)
+			cold[ncold++] = b;
+		else
+			l->order[n++] = b;
+	}
+	memcpy(l->order + n, cold, ncold * sizeof *cold);
+	l->nhot = n;
+}
+
+/* Orders what has copies; what is taken then, and what the copies cost. */
+static double order_tails(const struct cfg *g, const struct layout_options *o, double price,
+    struct layout *l, struct arena *a)
+{
+	struct layout_score score;
+	uint32_t k;
+
+	layout_score(g, l, &score);
+	tails_order(g, o->transforms & LAYOUT_ROTATE, l, &score, a);
+	tails_main(g, l, &score, a);
+	for (k = 0; l->copy && k < l->n; k++)
+		if (l->copy[k])
+			score.taken += price * g->block[l->order[k]].bytes;
+	return score.taken;
+}
+
+/* With copies by the likeliest ways or by any, whichever saves more: by any way each
+ * run saves the most, but they get into each other's way. */
+static void add_tails(
+    const struct cfg *g, const struct layout_options *o, struct layout *l, struct arena *a)
+{
+	bool frugal = o->transforms & LAYOUT_FRUGAL;
+	unsigned how = frugal ? TAILS_NO_POINTER : 0;
+	double price = (double)o->hot * LAYOUT_BYTE, cost;
+	struct layout any = *l;
+	bool same;
+
+	if (frugal && price < FRUGAL_BYTE * o->executed)
+		price = FRUGAL_BYTE * o->executed;
+	tails_copy(g, price, how, l, a);
+	tails_copy(g, price, how | TAILS_ANY_WAY, &any, a);
+	same = any.n == l->n && !memcmp(any.order, l->order, any.n * sizeof *any.order);
+	if (same && l->n == g->nblock)
+		return;
+	cost = order_tails(g, o, price, l, a);
+	if (!same && order_tails(g, o, price, &any, a) < cost)
+		*l = any;
+}
+
+void layout_blocks(
+    const struct cfg *g, const struct layout_options *o, struct layout *out, struct arena *a)
+{
+	uint32_t *list = arena_array(a, g->nblock, sizeof *list), b, n = 0, k;
+	uint8_t *hot = arena_array(a, g->nblock, 1);
+
+	for (b = 0; b < g->nblock; b++)
+		if (!b || g->block[b].count) {
+			hot[b] = 1;
+			list[n++] = b;
+		}
+	if (n == 1 && !g->block[0].count) {
+		layout_identity(g, out, a);
+		return;
+	}
+	*out = (struct layout){
+	    .order = arena_array(a, g->nblock, sizeof *out->order), .n = g->nblock, .nhot = n};
+	exttsp_order(g, list, n, out->order, a);
+	if (o->transforms & LAYOUT_ROTATE)
+		rotate_loops(g, out->order, n, a);
+	for (b = 0, k = n; b < g->nblock; b++)
+		if (!hot[b])
+			out->order[k++] = b;
+	if (o->transforms & LAYOUT_TAILS)
+		add_tails(g, o, out, a);
+	if (o->split)
+		split(g, hot, out, a);
+	else
+		out->nhot = out->n;
+	if (o->transforms & LAYOUT_HOPS)
+		hops_place(g, o, out, a);
+	if (o->transforms & LAYOUT_ALIGN)
+		align_places(g, o->hot, out, a);
+	out->thread = o->transforms & LAYOUT_THREAD;
+}

@@ -1,0 +1,124 @@
+/*
+ * Block order of one function, by ext-TSP (Newell & Pupyrev, "Improved basic
+ * block reordering", IEEE TC 2020), and its split into a hot and a cold
+ * fragment.
+ *
+ * Needs: consistent counts (editor/infer/infer.h), bytes. Block 0 stays first.
+ */
+#ifndef MORPH_LAYOUT_H
+#define MORPH_LAYOUT_H
+
+#include "common/mem.h"
+#include "editor/cfg.h"
+
+#include <stdbool.h>
+
+/*
+ * A block has one main place, where its labels stand and jumps to it go, and
+ * perhaps copies: only the place in front of a copy goes on to it, by falling
+ * through. Where it is not told which one is which (a layout read from a build)
+ * the main place is taken to be the first into which the place in front cannot
+ * fall, or else the first of all (layout_main). Blocks with BLK_ONCE and block
+ * 0 have no copies.
+ */
+struct layout {
+	uint32_t *order; /* the block at each place; order[0] == 0; from the arena */
+	uint32_t n;      /* places; each block has one */
+	uint32_t nhot;   /* the first nhot form the hot fragment; nhot >= 1 */
+	uint8_t *copy;   /* of each place: it is a copy; NULL = there are none, or it is
+			    not told; from the arena */
+	uint8_t *align;  /* of each place, log2, 0 = none; NULL = none at all. Those
+			    of the first in a fragment are left out of account */
+	uint8_t *hop;    /* of each place: it goes on to the next by a jump (editor/layout/hops.h);
+			    never to a copy; NULL = none does */
+	uint8_t lead;    /* bytes from a boundary to the entry, an even number */
+	bool thread;     /* jumps to BLK_SKIP blocks go where those go */
+};
+
+enum layout_transform {
+	LAYOUT_ALIGN = 1, /* alignment by counts, else that of the compiler where it pays */
+	LAYOUT_TAILS = 2, /* copies of small blocks (editor/layout/tails.h) */
+	LAYOUT_THREAD = 4, /* jumps past BLK_SKIP blocks; needs layout_thread() */
+	LAYOUT_GOT = 8,    /* hot calls through the GOT instead of the PLT */
+	LAYOUT_PAGE = 16,  /* hot code begins on a page of its own */
+	LAYOUT_ROTATE = 32, /* loops turned behind the merging (editor/layout/rotate.h) */
+	LAYOUT_LINES = 64,  /* hot code on few lines of 64 bytes (editor/layout/lines.h) */
+	LAYOUT_HUGE = 128,  /* all code lies on pages of 2 MiB, in address and file */
+	LAYOUT_SPREAD = 256, /* hard jumps on both halves of a line (editor/layout/spread.h) */
+	LAYOUT_HOPS = 512,  /* jumps to hard jumps that come next (editor/layout/hops.h) */
+	LAYOUT_FRUGAL = 1024, /* copies where they save most (bench/README.md, "Lines") */
+	LAYOUT_ALL = 2047
+};
+
+/* Of the executions of a hot block, the jumps that a byte of copies or padding must
+ * save (bench/README.md, "Copies"). */
+#define LAYOUT_BYTE (1. / 16)
+
+struct layout_options {
+	int split;           /* 0: one fragment, nhot == n */
+	unsigned transforms; /* enum layout_transform */
+	uint64_t hot;        /* executions of a block that count as hot in its module */
+	uint64_t calls;      /* executions of calls in this function */
+	double executed;     /* instructions of its module */
+};
+
+/* Deterministic. Quasi-linear in the size of the graph in practice. */
+void layout_blocks(
+    const struct cfg *g, const struct layout_options *o, struct layout *out, struct arena *a);
+/* Makes g's edges go past BLK_SKIP blocks, and takes their counts out of those. */
+void layout_thread(struct cfg *g);
+/* Any permutation that keeps block 0 first, any split, any use of the transforms
+ * that is legal; from the seed alone. */
+void layout_random(const struct cfg *g, const struct layout_options *o, uint64_t seed,
+    struct layout *out, struct arena *a);
+void layout_identity(const struct cfg *g, struct layout *out, struct arena *a);
+
+static inline bool layout_hops(const struct layout *l, uint32_t k)
+{
+	return l->hop && l->hop[k];
+}
+
+/* Whether the next place lies behind place k in one fragment, … */
+static inline bool layout_adjoins(const struct layout *l, uint32_t k)
+{
+	return k + 1 < l->n && k + 1 != l->nhot;
+}
+
+/* … and control can run on to it without a jump taken. */
+static inline bool layout_runs_on(const struct layout *l, uint32_t k)
+{
+	return layout_adjoins(l, k) && !layout_hops(l, k);
+}
+
+/* The jumps that a place is printed with, as blocks they go to; UINT32_MAX = no such
+ * jump. */
+struct layout_jumps {
+	uint32_t cond, jump;
+	bool inverse; /* cond goes where the original's jump is not taken */
+};
+/* Of a block that goes to `taken` by its conditional jump (UINT32_MAX: it has none), else
+ * on to `on` (UINT32_MAX: nowhere), and can run on to `next` (UINT32_MAX: to nothing). */
+struct layout_jumps layout_jumps(uint32_t taken, uint32_t on, uint32_t next);
+
+/* The main place of each block; place[] has g->nblock. */
+void layout_main(const struct cfg *g, const struct layout *l, uint32_t *place);
+
+/* Executions of each place: a copy gets its share of what goes on from the place
+ * in front of it, the main place of the block the rest. count[] has l->n. */
+void layout_flow(const struct cfg *g, const struct layout *l, double *count);
+
+/* What a layout is worth under g's counts. */
+struct layout_score {
+	double exttsp;  /* weight of edges, 1.0 (1.05) each as fallthrough, less by distance */
+	double taken;   /* jumps taken: executions of all edges that are no fallthrough */
+	double total;   /* executions of all edges */
+};
+void layout_score(const struct cfg *g, const struct layout *l, struct layout_score *s);
+
+/* The smallest number of 64-byte lines that hold `share` (0…1) of all executed
+ * instructions, with block i at addr[i]; weights are count * insns. Several
+ * functions are measured by handing over the concatenation of their blocks. */
+uint64_t layout_hot_lines(const uint64_t *addr, const uint32_t *bytes, const uint64_t *weight,
+    uint32_t n, double share);
+
+#endif

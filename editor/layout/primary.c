@@ -1,0 +1,121 @@
+/*
+ * Which of a block's places its labels stand at: the one from which control
+ * goes on for the longest without a jump taken. Places are worth what a jump to
+ * them is expected to cost from there on, later jumps less than the next ones
+ * (a Markov decision process with discount; Howard 1960).
+ */
+#include "editor/layout/parts.h"
+#include "editor/layout/tails.h"
+
+#include <stdlib.h>
+
+enum { SWEEPS = 32 };
+static const uint32_t NONE = UINT32_MAX;
+static const double LATER = 0.9; /* of what a jump counts that is one place further on */
+static const double LESS = 1e-3; /* jumps: what it must save */
+
+/* A way on from a place. */
+struct way {
+	double count;  /* where it is jumped to; LATER of that where it is fallen into */
+	uint32_t jump; /* the block it is jumped to, or NONE: it falls through */
+};
+
+struct mains {
+	const struct cfg *g;
+	const struct layout *l;
+	uint32_t *edges, *main;
+	struct way *way; /* way[first[k]] … way[first[k + 1]] are place k's */
+	uint32_t *first;
+	double *cost; /* per place: jumps taken from there on */
+};
+
+static void find_ways(struct mains *m, struct arena *a)
+{
+	const struct layout *l = m->l;
+	uint32_t k, b, i, next, n = 0;
+	const struct cfg_edge *e;
+
+	for (k = 0; k < l->nhot; k++)
+		n += m->edges[l->order[k] + 1] - m->edges[l->order[k]];
+	m->way = arena_array(a, n, sizeof *m->way);
+	m->first = arena_array(a, (size_t)l->nhot + 1, sizeof *m->first);
+	for (k = n = 0; k < l->nhot; k++, m->first[k] = n) {
+		b = l->order[k];
+		next = k + 1 < l->nhot ? l->order[k + 1] : NONE;
+		for (i = m->edges[b]; i < m->edges[b + 1]; i++) {
+			e = &m->g->edge[i];
+			if (e->dst == next && e->kind != EDGE_INDIRECT)
+				m->way[n++] = (struct way){(double)e->count * LATER, NONE};
+			else
+				m->way[n++] = (struct way){(double)e->count, e->dst};
+		}
+	}
+}
+
+static double cost_of(const struct mains *m, uint32_t k)
+{
+	double n = (double)m->g->block[m->l->order[k]].count, sum = 0;
+	const struct way *v, *end = m->way + m->first[k + 1];
+
+	for (v = m->way + m->first[k]; v < end; v++)
+		if (v->jump == NONE)
+			sum += v->count * m->cost[k + 1];
+		else
+			sum += v->count * (1 + LATER * m->cost[m->main[v->jump]]);
+	return n > 0 ? sum / n : 0;
+}
+
+static void sweep(struct mains *m)
+{
+	uint32_t k, round;
+
+	for (round = 0; round < SWEEPS; round++)
+		for (k = m->l->nhot; k-- > 0;)
+			m->cost[k] = cost_of(m, k);
+}
+
+/* Nothing else would go on to a place that is no longer jumped to. */
+static bool is_fallen_into(const struct mains *m, uint32_t k)
+{
+	uint64_t count;
+
+	return k && layout_falls(m->g, m->l, m->edges, k - 1, &count);
+}
+
+static void choose(struct mains *m)
+{
+	uint32_t k, b;
+
+	for (k = 0; k < m->l->nhot; k++) {
+		b = m->l->order[k];
+		if (m->cost[k] < m->cost[m->main[b]] - LESS && is_fallen_into(m, m->main[b]))
+			m->main[b] = k;
+	}
+}
+
+void tails_main(const struct cfg *g, struct layout *l, struct layout_score *score, struct arena *a)
+{
+	struct mains m = {.g = g, .l = l};
+	struct layout_score after;
+	struct layout other = *l;
+	uint32_t k;
+
+	if (l->n == g->nblock)
+		return;
+	m.edges = layout_edges(g);
+	m.main = arena_array(a, g->nblock, sizeof *m.main);
+	m.cost = arena_array(a, l->n, sizeof *m.cost);
+	layout_main(g, l, m.main);
+	find_ways(&m, a);
+	sweep(&m);
+	choose(&m);
+	free(m.edges);
+	other.copy = arena_array(a, l->n, sizeof *other.copy);
+	for (k = 0; k < l->n; k++)
+		other.copy[k] = m.main[l->order[k]] != k;
+	layout_score(g, &other, &after);
+	if (after.taken < score->taken) {
+		*l = other;
+		*score = after;
+	}
+}

@@ -1,0 +1,35 @@
+/*
+ * Where the assembler puts what a layout prints. Jumps are short where they
+ * reach and long elsewhere, padding depends on what is in front of it, and both
+ * on each other: found as gas does it, beginning with short ones and making
+ * longer what does not reach, until nothing changes ("Relaxation", gas internals).
+ *
+ * Exact where bytes and jump of the blocks come from a block map and the entry
+ * lies on a boundary no smaller than those inside. Pure.
+ */
+#ifndef MORPH_RELAX_H
+#define MORPH_RELAX_H
+
+#include "common/mem.h"
+#include "editor/layout/layout.h"
+
+struct relaxed {
+	uint64_t *addr; /* of each place; the entry is at l->lead, the cold fragment far away */
+	uint64_t *jump; /* the last byte of the conditional jump there; RELAX_NONE = none */
+	uint64_t *end;  /* of each place: behind its last byte */
+};
+
+#define RELAX_NONE UINT64_MAX
+
+/* The most bytes of padding that an alignment (log2) of a block is worth, … */
+uint32_t relax_most(uint32_t align);
+/* … and how many there are at address `at`. */
+uint32_t relax_padding(uint64_t at, uint32_t align);
+/* The arrays have l->n and come from the arena. Rounds are bounded: in what is left
+ * then some jumps are thought too short. */
+void relax_places(
+    const struct cfg *g, const struct layout *l, struct relaxed *out, struct arena *a);
+/* The bytes of a jump of this kind that ends at address `from` and goes to `to`. */
+uint32_t relax_jump(enum edge_kind kind, uint64_t from, uint64_t to);
+
+#endif

@@ -1,0 +1,291 @@
+/*
+ * What a layout is worth: executions of its places, its score, its lines.
+ */
+#include "editor/layout/exttsp.h"
+#include "editor/layout/layout.h"
+#include "editor/layout/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE = 64 };
+
+uint32_t *layout_edges(const struct cfg *g)
+{
+	uint32_t *at = xcalloc((size_t)g->nblock + 1, sizeof *at), i;
+
+	for (i = 0; i < g->nedge; i++)
+		at[g->edge[i].src + 1]++;
+	for (i = 0; i < g->nblock; i++)
+		at[i + 1] += at[i];
+	return at;
+}
+
+bool layout_falls(const struct cfg *g, const struct layout *l, const uint32_t *edges, uint32_t k,
+    uint64_t *count)
+{
+	uint32_t b = l->order[k], i;
+	bool any = false;
+
+	*count = 0;
+	if (!layout_runs_on(l, k))
+		return false;
+	for (i = edges[b]; i < edges[b + 1]; i++)
+		if (g->edge[i].dst == l->order[k + 1] && g->edge[i].kind != EDGE_INDIRECT) {
+			any = true;
+			*count += g->edge[i].count;
+		}
+	return any;
+}
+
+static void guess_main(const struct cfg *g, const struct layout *l, uint32_t *place)
+{
+	uint32_t *edges = layout_edges(g), k;
+	uint64_t count;
+
+	for (k = l->n; k-- > 0;)
+		if (!k || !layout_falls(g, l, edges, k - 1, &count))
+			place[l->order[k]] = k;
+	free(edges);
+}
+
+void layout_main(const struct cfg *g, const struct layout *l, uint32_t *place)
+{
+	uint32_t k;
+
+	for (k = l->n; k-- > 0;)
+		if (!l->copy || !l->copy[k])
+			place[l->order[k]] = k;
+	if (!l->copy && l->n > g->nblock)
+		guess_main(g, l, place);
+}
+
+/* A block's main place and its copies must add up to the block. */
+struct sum {
+	double main, copies;             /* of this round */
+	double last_main, last_copies;   /* of the one before */
+};
+
+/* The main place's executions by the secant: copies may depend on them (a loop
+ * that is copied behind itself) or not (a dispatch). */
+static double next_guess(const struct sum *s, double count, bool first)
+{
+	double moved = s->main - s->last_main, slope = 0, guess;
+
+	if (!first && (moved > 1e-9 * count || moved < -1e-9 * count))
+		slope = (s->copies - s->last_copies) / moved;
+	guess = s->main - (s->main + s->copies - count) / (slope > 0 ? 1 + slope : 1);
+	return guess < 0 ? 0 : guess > count ? count : guess;
+}
+
+struct copy {
+	uint32_t place, block;
+	double share; /* of what is executed in front of it, so much goes on to it */
+};
+
+static uint32_t find_copies(const struct cfg *g, const struct layout *l, const uint32_t *edges,
+    const uint32_t *place, struct copy *copy)
+{
+	uint64_t fallen;
+	uint32_t k, b, n = 0;
+	double before;
+
+	for (k = 1; k < l->n; k++) {
+		b = l->order[k];
+		if (place[b] == k)
+			continue;
+		before = (double)g->block[l->order[k - 1]].count;
+		copy[n++] = (struct copy){k, b,
+		    layout_falls(g, l, edges, k - 1, &fallen) && before > 0
+			? (double)fallen / before
+			: 0};
+	}
+	return n;
+}
+
+/* One round: the copies by what is in front of them. */
+static void flow_on(const struct cfg *g, const struct copy *copy, uint32_t n, const uint32_t *place,
+    double *count, struct sum *sum)
+{
+	const struct copy *c;
+	double most;
+
+	for (c = copy; c < copy + n; c++) {
+		sum[c->block].last_main = sum[c->block].main;
+		sum[c->block].last_copies = sum[c->block].copies;
+	}
+	for (c = copy; c < copy + n; c++) {
+		sum[c->block].main = count[place[c->block]];
+		sum[c->block].copies = 0;
+	}
+	for (c = copy; c < copy + n; c++) {
+		most = (double)g->block[c->block].count;
+		count[c->place] = count[c->place - 1] * c->share;
+		if (count[c->place] > most)
+			count[c->place] = most;
+		sum[c->block].copies += count[c->place];
+	}
+}
+
+static void flow(const struct cfg *g, const struct layout *l, const uint32_t *edges,
+    const uint32_t *place, double *count)
+{
+	enum { ROUNDS = 8 };
+	struct copy *copy, *c;
+	uint32_t k, n, round;
+	struct sum *sum;
+
+	for (k = 0; k < l->n; k++)
+		count[k] = (double)g->block[l->order[k]].count;
+	if (l->n == g->nblock)
+		return;
+	sum = xcalloc(g->nblock, sizeof *sum);
+	copy = xcalloc(l->n - g->nblock, sizeof *copy);
+	n = find_copies(g, l, edges, place, copy);
+	for (round = 0; round < ROUNDS; round++) {
+		flow_on(g, copy, n, place, count, sum);
+		for (c = copy; c < copy + n; c++)
+			count[place[c->block]] =
+			    next_guess(&sum[c->block], (double)g->block[c->block].count, !round);
+	}
+	free(copy);
+	free(sum);
+}
+
+void layout_flow(const struct cfg *g, const struct layout *l, double *count)
+{
+	uint32_t *edges = layout_edges(g), *place = xcalloc(g->nblock, sizeof *place);
+
+	layout_main(g, l, place);
+	flow(g, l, edges, place, count);
+	free(edges);
+	free(place);
+}
+
+void layout_addresses(const struct cfg *g, const struct layout *l, uint64_t *addr)
+{
+	uint64_t at = 0;
+	uint32_t k;
+
+	for (k = 0; k < l->n; k++) {
+		if (k == l->nhot)
+			at += LAYOUT_FAR;
+		addr[k] = at;
+		at += g->block[l->order[k]].bytes + (layout_hops(l, k) ? LAYOUT_HOP_BYTES : 0);
+	}
+}
+
+/* Adds edge e, run through n times from place k. */
+static void add_edge(const struct cfg *g, const struct layout *l, const struct cfg_edge *e,
+    uint32_t k, double n, const uint64_t *addr, const uint32_t *place, struct layout_score *s)
+{
+	uint64_t from = addr[k] + g->block[e->src].bytes, to = addr[place[e->dst]];
+
+	if (layout_runs_on(l, k) && l->order[k + 1] == e->dst)
+		to = addr[k + 1];
+	s->total += n;
+	s->exttsp += n * exttsp_weight(e, from, to);
+	if (from != to || e->kind == EDGE_INDIRECT)
+		s->taken += n;
+}
+
+void layout_score(const struct cfg *g, const struct layout *l, struct layout_score *s)
+{
+	uint32_t *edges = layout_edges(g), *place = xcalloc(g->nblock, sizeof *place), k, b, i;
+	double *count = xcalloc(l->n, sizeof *count), share;
+	uint64_t *addr = xcalloc(l->n, sizeof *addr);
+
+	*s = (struct layout_score){0};
+	layout_main(g, l, place);
+	flow(g, l, edges, place, count);
+	layout_addresses(g, l, addr);
+	for (k = 0; k < l->n; k++) {
+		b = l->order[k];
+		share = g->block[b].count && l->n > g->nblock
+			    ? count[k] / (double)g->block[b].count
+			    : 1;
+		for (i = edges[b]; i < edges[b + 1]; i++)
+			add_edge(g, l, &g->edge[i], k, share * (double)g->edge[i].count, addr,
+			    place, s);
+	}
+	free(edges);
+	free(place);
+	free(count);
+	free(addr);
+}
+
+struct line {
+	uint64_t at; /* address / LINE */
+	double weight;
+};
+
+struct lines {
+	struct line *v;
+	size_t n, cap;
+};
+
+/* A block's weight goes to its lines by the bytes it has in each. */
+static void add_lines(struct lines *l, uint64_t addr, uint32_t bytes, double weight)
+{
+	uint64_t at = addr, end = addr + bytes, stop;
+
+	if (!bytes)
+		vec_push(l, (struct line){addr / LINE, weight});
+	for (; at < end; at = stop) {
+		stop = (at / LINE + 1) * LINE < end ? (at / LINE + 1) * LINE : end;
+		vec_push(l, (struct line){at / LINE, weight * (double)(stop - at) / bytes});
+	}
+}
+
+static int by_address(const void *pa, const void *pb)
+{
+	const struct line *a = pa, *b = pb;
+
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static int by_weight(const void *pa, const void *pb)
+{
+	const struct line *a = pa, *b = pb;
+
+	return a->weight > b->weight ? -1 : a->weight < b->weight;
+}
+
+/* Adds up what fell on the same line. */
+static void join_lines(struct lines *l)
+{
+	size_t i, n = 0;
+
+	qsort(l->v, l->n, sizeof *l->v, by_address);
+	for (i = 0; i < l->n; i++) {
+		if (n && l->v[n - 1].at == l->v[i].at)
+			l->v[n - 1].weight += l->v[i].weight;
+		else
+			l->v[n++] = l->v[i];
+	}
+	l->n = n;
+}
+
+uint64_t layout_hot_lines(
+    const uint64_t *addr, const uint32_t *bytes, const uint64_t *weight, uint32_t n, double share)
+{
+	struct lines l = {0};
+	double total = 0, sum = 0;
+	uint64_t used = 0;
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (weight[i]) {
+			add_lines(&l, addr[i], bytes[i], (double)weight[i]);
+			total += (double)weight[i];
+		}
+	if (l.n) {
+		join_lines(&l);
+		qsort(l.v, l.n, sizeof *l.v, by_weight);
+	}
+	/* A share of 1 must not fail by the rounding of the sum. */
+	while (used < l.n && sum < share * total * (1 - 1e-12))
+		sum += l.v[used++].weight;
+	vec_free(&l);
+	return used;
+}

@@ -1,0 +1,177 @@
+#include "editor/layout/tails.h"
+#include "editor/layout/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	BYTES_MAX = 64, /* of one run of copies */
+	RUN_MAX = 8,    /* blocks of it */
+	NONE = UINT32_MAX
+};
+
+struct tails {
+	const struct cfg *g;
+	const struct layout *l;
+	uint32_t *first; /* block's edges: edge[first[b]] … edge[first[b + 1]] */
+	uint32_t *place;
+	double price; /* jumps that a byte is worth */
+	unsigned how; /* enum tails_how */
+};
+
+/* Blocks to be copied behind a place. */
+struct run {
+	uint32_t block[RUN_MAX], n;
+	double worth; /* taken jumps saved, less the price of the bytes */
+};
+
+bool tails_may_copy(const struct cfg *g, uint32_t block)
+{
+	return block && !(g->block[block].flags & BLK_ONCE);
+}
+
+/* The block that falls in behind b, or NONE. */
+static uint32_t behind(const struct tails *t, uint32_t b)
+{
+	uint32_t k = t->place[b] + 1;
+
+	return k < t->l->n && k != t->l->nhot ? t->l->order[k] : NONE;
+}
+
+/* Of one execution of b: jumps taken at its end when block `next` is behind it. */
+static double taken(const struct tails *t, uint32_t b, uint32_t next)
+{
+	double count = (double)t->g->block[b].count, sum = 0;
+	uint32_t i;
+
+	for (i = t->first[b]; i < t->first[b + 1]; i++)
+		if (t->g->edge[i].dst != next || t->g->edge[i].kind == EDGE_INDIRECT)
+			sum += (double)t->g->edge[i].count;
+	return count > 0 ? sum / count : 0;
+}
+
+/* The ways from b that a run may follow, the likeliest first; how many. */
+static uint32_t likely(const struct tails *t, uint32_t b, const struct cfg_edge *way[2])
+{
+	const struct cfg_edge *e = t->g->edge + t->first[b], *end = t->g->edge + t->first[b + 1];
+	uint32_t n = 0;
+
+	for (; e < end; e++) {
+		if (e->kind == EDGE_INDIRECT)
+			return 0;
+		if (!e->count || (n == 2 && e->count <= way[1]->count))
+			continue;
+		n = n ? 2 : 1;
+		way[n - 1] = e;
+		if (n == 2 && e->count > way[0]->count) {
+			way[1] = way[0];
+			way[0] = e;
+		}
+	}
+	return n && !(t->how & TAILS_ANY_WAY) ? 1 : n;
+}
+
+static bool in_run(const struct run *r, uint32_t b)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->n; i++)
+		if (r->block[i] == b)
+			return true;
+	return false;
+}
+
+static bool may_go_on(const struct tails *t, const struct run *r, uint32_t bytes, uint32_t b)
+{
+	return r->n < RUN_MAX && bytes + t->g->block[b].bytes <= BYTES_MAX &&
+	       tails_may_copy(t->g, b) && t->place[b] < t->l->nhot && t->g->block[b].count &&
+	       !(t->how & TAILS_NO_POINTER && t->g->block[b].flags & BLK_POINTER) && !in_run(r, b);
+}
+
+/* Goes on with block b, to which the run of so many bytes comes `count` times, having
+ * saved so many jumps; then by the ways from it. */
+static void grow(const struct tails *t, struct run *r, uint32_t bytes, uint32_t b, double count,
+    double saved, struct run *best)
+{
+	double here = taken(t, b, behind(t, b)), n = (double)t->g->block[b].count, worth;
+	const struct cfg_edge *way[2];
+	uint32_t i, ways;
+
+	/* No further block saves more than one jump each time. */
+	if (!may_go_on(t, r, bytes, b) ||
+	    saved + count * (RUN_MAX - r->n) - t->price * bytes <= best->worth)
+		return;
+	bytes += t->g->block[b].bytes;
+	r->block[r->n++] = b;
+	worth = saved + count * (here - taken(t, b, NONE)) - t->price * bytes;
+	if (worth > best->worth) {
+		*best = *r;
+		best->worth = worth;
+	}
+	ways = likely(t, b, way);
+	for (i = 0; i < ways; i++)
+		grow(t, r, bytes, way[i]->dst, count * (double)way[i]->count / n,
+		    saved + count * (here - taken(t, b, way[i]->dst)), best);
+	r->n--;
+}
+
+/* The best run behind place k. */
+static void find_run(const struct tails *t, uint32_t k, struct run *best)
+{
+	uint32_t b = t->l->order[k], next = behind(t, b), i;
+	struct run r = {.n = 0};
+	const struct cfg_edge *e;
+	double falls = 0;
+
+	best->n = 0;
+	best->worth = 0;
+	for (i = t->first[b]; i < t->first[b + 1]; i++) {
+		e = &t->g->edge[i];
+		if (e->kind == EDGE_INDIRECT)
+			return;
+		if (e->dst == next)
+			falls += (double)e->count;
+	}
+	for (i = t->first[b]; i < t->first[b + 1]; i++) {
+		e = &t->g->edge[i];
+		if (e->dst != next && (double)e->count > falls)
+			grow(t, &r, 0, e->dst, (double)e->count, (double)e->count - falls, best);
+	}
+}
+
+/* The layout with the copies behind their places. */
+static void insert(struct layout *l, const struct run *run, uint32_t ncopy, struct arena *a)
+{
+	uint32_t *order = arena_array(a, (size_t)l->n + ncopy, sizeof *order), k, at = 0;
+
+	l->copy = arena_array(a, (size_t)l->n + ncopy, sizeof *l->copy);
+	for (k = 0; k < l->nhot; k++) {
+		order[at++] = l->order[k];
+		memcpy(order + at, run[k].block, run[k].n * sizeof *order);
+		memset(l->copy + at, 1, run[k].n * sizeof *l->copy);
+		at += run[k].n;
+	}
+	memcpy(order + at, l->order + k, (l->n - k) * sizeof *order);
+	l->order = order;
+	l->n += ncopy;
+	l->nhot += ncopy;
+}
+
+void tails_copy(const struct cfg *g, double price, unsigned how, struct layout *l, struct arena *a)
+{
+	struct tails t = {.g = g, .l = l, .price = price, .how = how};
+	struct run *run = arena_array(a, l->nhot, sizeof *run);
+	uint32_t k, ncopy = 0;
+
+	t.first = layout_edges(g);
+	t.place = arena_array(a, g->nblock, sizeof *t.place);
+	for (k = 0; k < l->n; k++)
+		t.place[l->order[k]] = k;
+	for (k = 0; k < l->nhot; k++) {
+		find_run(&t, k, &run[k]);
+		ncopy += run[k].n;
+	}
+	free(t.first);
+	if (ncopy)
+		insert(l, run, ncopy, a);
+}

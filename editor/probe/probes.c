@@ -1,0 +1,595 @@
+#include "editor/probe/probes.h"
+#include "editor/probe/spantree.h"
+
+#include <string.h>
+
+enum { NONE = UINT32_MAX };
+
+/* What one counter costs, in increments in line. */
+static const double COST_HEAD = 1, COST_END = 1.02, COST_LINE = 1.01, COST_TAKEN = 2, COST_DEAR = 3;
+
+struct graph {
+	const struct cfg *g;
+	const struct probe_want *want; /* NULL: costs do not matter */
+	const uint8_t *pairs;          /* per block: its indirect edges are counted each */
+	struct probe_weights w;
+	struct arena *a;
+	uint32_t outside, nnode;
+	VEC(struct span_edge) e;
+	VEC(uint32_t) place; /* of each, or NONE */
+};
+
+static uint32_t way_in(uint32_t b)
+{
+	return 2 * b;
+}
+
+static uint32_t way_out(uint32_t b)
+{
+	return 2 * b + 1;
+}
+
+struct probe probe_place(const struct cfg *g, uint32_t place)
+{
+	if (place < g->nblock)
+		return (struct probe){PROBE_HEAD, place};
+	if (place < g->nblock + g->nedge)
+		return (struct probe){PROBE_EDGE, place - g->nblock};
+	return (struct probe){PROBE_END, place - g->nblock - g->nedge};
+}
+
+/* ---- rough frequencies ---- */
+
+/* Compilers print the blocks of a loop together: a block's depth is the number
+ * of backward jumps that lead over it, of those to one place the longest. */
+static uint32_t *loop_depth(const struct cfg *g, struct arena *a)
+{
+	uint32_t *last = arena_array(a, g->nblock, sizeof *last);
+	int32_t *step = arena_array(a, (size_t)g->nblock + 1, sizeof *step), depth = 0;
+	uint32_t *out = arena_array(a, g->nblock, sizeof *out), i;
+
+	for (i = 0; i < g->nedge; i++)
+		if (g->edge[i].src >= g->edge[i].dst && g->edge[i].src + 1 > last[g->edge[i].dst])
+			last[g->edge[i].dst] = g->edge[i].src + 1;
+	for (i = 0; i < g->nblock; i++)
+		if (last[i]) {
+			step[i]++;
+			step[last[i]]--;
+		}
+	for (i = 0; i < g->nblock; i++) {
+		depth += step[i];
+		out[i] = (uint32_t)depth;
+	}
+	return out;
+}
+
+static double guess(const struct cfg_block *b, uint32_t depth)
+{
+	static const double by_depth[] = {1, 8, 64, 512, 4096, 32768};
+	double f = by_depth[depth < 5 ? depth : 5];
+
+	return b->flags & (BLK_COLD | BLK_NORETURN) ? f / 1000 : f;
+}
+
+/* Loops go round: a backward edge takes most of what its source has. */
+static double guess_edge(const struct probe_weights *w, const struct cfg_edge *e,
+    const uint32_t *ways, const uint32_t *back)
+{
+	static const double ROUND = 0.875;
+	double from = w->block[e->src], to = w->block[e->dst];
+	uint32_t k = back[e->src], n = ways[e->src];
+
+	if (k && k < n)
+		from *= e->src >= e->dst ? ROUND / k : (1 - ROUND) / (n - k);
+	else
+		from /= n;
+	return from < to ? from : to;
+}
+
+struct probe_weights probes_weigh(const struct cfg *g, bool weighed, struct arena *a)
+{
+	uint32_t *depth = loop_depth(g, a), *ways = arena_array(a, g->nblock, sizeof *ways), i;
+	uint32_t *back = arena_array(a, g->nblock, sizeof *back);
+	struct probe_weights w = {
+	    arena_array(a, g->nblock, sizeof *w.block), arena_array(a, g->nedge, sizeof *w.edge)};
+
+	for (i = 0; i < g->nedge; i++) {
+		ways[g->edge[i].src]++;
+		back[g->edge[i].src] += g->edge[i].src >= g->edge[i].dst;
+	}
+	for (i = 0; i < g->nblock; i++)
+		w.block[i] = guess(&g->block[i], depth[i]);
+	for (i = 0; i < g->nedge; i++)
+		w.edge[i] = guess_edge(&w, &g->edge[i], ways, back);
+	/* A profile leaves open only what it did not see. */
+	for (i = 0; weighed && i < g->nblock; i++)
+		w.block[i] = (double)g->block[i].count + w.block[i] * 1e-9;
+	for (i = 0; weighed && i < g->nedge; i++)
+		w.edge[i] = (double)g->edge[i].count + w.edge[i] * 1e-9;
+	return w;
+}
+
+/* ---- the graph ---- */
+
+static void add(struct graph *m, uint32_t from, uint32_t to, uint32_t place, double cost)
+{
+	vec_push(&m->e, (struct span_edge){.from = from, .to = to, .cost = cost});
+	vec_push(&m->place, place);
+}
+
+static void add_never(struct graph *m, uint32_t from, uint32_t to)
+{
+	add(m, from, to, NONE, -1);
+}
+
+static double dear(const struct graph *m, uint32_t b)
+{
+	return m->want && m->want->dear[b] ? COST_DEAR : 1;
+}
+
+static double block_cost(const struct graph *m, uint32_t b, double each)
+{
+	return m->want ? m->w.block[b] * each : 0;
+}
+
+static void add_blocks(struct graph *m)
+{
+	uint32_t b;
+
+	for (b = 0; b < m->g->nblock; b++)
+		add(m, way_in(b), way_out(b), b, block_cost(m, b, COST_HEAD) * dear(m, b));
+}
+
+/* Does this edge share a node with others? */
+static bool meets(const struct graph *m, const struct cfg_edge *e)
+{
+	return e->kind == EDGE_INDIRECT && !m->pairs[e->src];
+}
+
+static void add_edges(struct graph *m)
+{
+	const struct cfg_edge *e = m->g->edge;
+	uint32_t i;
+	double each;
+
+	for (i = 0; i < m->g->nedge; i++) {
+		if (meets(m, &e[i]))
+			continue;
+		each = (e[i].kind == EDGE_TAKEN ? COST_TAKEN : COST_LINE) * dear(m, e[i].dst);
+		if (e[i].kind == EDGE_INDIRECT)
+			each = 0; /* it is counted anyway */
+		add(m, way_out(e[i].src), way_in(e[i].dst), m->g->nblock + i,
+		    m->want ? m->w.edge[i] * each : 0);
+	}
+}
+
+enum { WAYS_ALONE = 1, WAYS_MEET = 2, IS_TARGET = 4, IS_COUNTED_TARGET = 8 };
+
+static uint8_t *ways_of(const struct graph *m)
+{
+	uint8_t *ways = arena_array(m->a, m->g->nblock, 1);
+	const struct cfg_edge *e;
+	uint32_t i;
+
+	for (i = 0; i < m->g->nedge; i++) {
+		e = &m->g->edge[i];
+		ways[e->src] |= meets(m, e) ? WAYS_MEET : WAYS_ALONE;
+		if (e->kind == EDGE_INDIRECT)
+			ways[e->dst] |= meets(m, e) ? IS_TARGET : IS_COUNTED_TARGET;
+	}
+	return ways;
+}
+
+static uint32_t end_place(const struct cfg *g, uint32_t b)
+{
+	return g->nblock + g->nedge + b;
+}
+
+/* Does control leave the function at the end of b, and only there? */
+static bool plain_exit(const struct cfg *g, const uint8_t *ways, uint32_t b)
+{
+	return !(ways[b] & (WAYS_ALONE | WAYS_MEET)) &&
+	       (g->block[b].flags & (BLK_EXIT | BLK_NORETURN)) == BLK_EXIT;
+}
+
+/* May control leave it otherwise, or come back from where it went once more? */
+static bool leaks(const struct graph *m, const uint8_t *ways, uint32_t b)
+{
+	uint32_t flags = m->g->block[b].flags;
+
+	if (flags & (BLK_CALLS | BLK_NORETURN) || (m->pairs[b] && !(flags & BLK_TABLED)))
+		return true;
+	if (ways[b] & (WAYS_ALONE | WAYS_MEET))
+		return flags & BLK_EXIT; /* a conditional tail call */
+	return !(flags & BLK_EXIT);
+}
+
+static bool enters(const struct cfg *g, uint32_t b)
+{
+	return !b || g->block[b].flags & BLK_ADDRESSED;
+}
+
+static void add_outside(struct graph *m, const uint8_t *ways)
+{
+	uint32_t b;
+
+	for (b = 0; b < m->g->nblock; b++) {
+		if (enters(m->g, b) ||
+		    (ways[b] & IS_COUNTED_TARGET && m->g->block[b].flags & BLK_OPEN))
+			add_never(m, m->outside, way_in(b));
+		if (plain_exit(m->g, ways, b))
+			add(m, way_out(b), m->outside, end_place(m->g, b),
+			    block_cost(m, b, COST_END));
+		if (leaks(m, ways, b))
+			add_never(m, way_out(b), m->outside);
+	}
+}
+
+/* Per way in or out: the node where it meets its indirect edges, or NONE. */
+static uint32_t *meeting_nodes(struct graph *m, const uint8_t *ways)
+{
+	const struct cfg *g = m->g;
+	uint32_t n = 2 * g->nblock, *root = arena_array(m->a, n, sizeof *root);
+	uint32_t *node = arena_array(m->a, n, sizeof *node), i;
+
+	for (i = 0; i < n; i++)
+		root[i] = i;
+	for (i = 0; i < g->nedge; i++)
+		if (meets(m, &g->edge[i]))
+			span_join(root, way_out(g->edge[i].src), way_in(g->edge[i].dst));
+	/* A root is the lowest of its set, so it comes first. */
+	for (i = 0; i < n; i++) {
+		if (!(ways[i / 2] & (i & 1 ? WAYS_MEET : IS_TARGET)))
+			node[i] = NONE;
+		else
+			node[i] = span_root(root, i) == i ? m->nnode++ : node[span_root(root, i)];
+	}
+	return node;
+}
+
+static void add_indirect(struct graph *m, const uint8_t *ways)
+{
+	uint32_t *node = meeting_nodes(m, ways), b, v;
+
+	for (b = 0; b < m->g->nblock; b++) {
+		if (node[way_in(b)] != NONE)
+			add_never(m, node[way_in(b)], way_in(b));
+		if (node[way_out(b)] == NONE)
+			continue;
+		if (m->g->block[b].flags & BLK_INDIRECT && !(ways[b] & WAYS_ALONE))
+			add(m, way_out(b), node[way_out(b)], end_place(m->g, b),
+			    block_cost(m, b, COST_END));
+		else
+			add_never(m, way_out(b), node[way_out(b)]);
+	}
+	for (v = m->outside + 1; v < m->nnode; v++)
+		add_never(m, v, m->outside);
+}
+
+static void whole_graph(struct graph *m)
+{
+	const uint8_t *ways = ways_of(m);
+
+	add_blocks(m);
+	add_edges(m);
+	add_outside(m, ways);
+	add_indirect(m, ways);
+}
+
+/* All but the blocks themselves drawn together. */
+static void block_graph(struct graph *m)
+{
+	const struct cfg *g = m->g;
+	const uint8_t *ways = ways_of(m);
+	uint32_t *root = arena_array(m->a, m->nnode, sizeof *root), i;
+
+	for (i = 0; i < m->nnode; i++)
+		root[i] = i;
+	for (i = 0; i < g->nedge; i++) {
+		span_join(root, way_out(g->edge[i].src), way_in(g->edge[i].dst));
+		if (g->edge[i].kind == EDGE_INDIRECT)
+			span_join(root, way_out(g->edge[i].src), m->outside);
+	}
+	for (i = 0; i < g->nblock; i++) {
+		if (enters(g, i))
+			span_join(root, way_in(i), m->outside);
+		if (plain_exit(g, ways, i) || leaks(m, ways, i))
+			span_join(root, way_out(i), m->outside);
+	}
+	add_blocks(m);
+	for (i = 0; i < m->e.n; i++) {
+		m->e.v[i].from = span_root(root, m->e.v[i].from);
+		m->e.v[i].to = span_root(root, m->e.v[i].to);
+	}
+}
+
+static void graph_make(struct graph *m, const struct cfg *g, const struct probe_want *want,
+    enum probes_form form, const uint8_t *pairs, struct arena *a)
+{
+	*m = (struct graph){.g = g, .want = want, .pairs = pairs, .a = a, .outside = 2 * g->nblock};
+	m->nnode = m->outside + 1;
+	if (want)
+		m->w = probes_weigh(g, want->weighed, a);
+	if (form == PROBES_EDGES)
+		whole_graph(m);
+	else
+		block_graph(m);
+}
+
+static void graph_free(struct graph *m)
+{
+	vec_free(&m->e);
+	vec_free(&m->place);
+}
+
+/* ---- pairs ---- */
+
+/* Which jumps count their targets: those of a set connected by common targets,
+ * when sums do not tell them apart and all of them can. */
+static uint8_t *pair_up(const struct cfg *g, const uint8_t *pairable, struct arena *a)
+{
+	uint8_t *pairs = arena_array(a, g->nblock, 1), *cycle, *cannot;
+	uint32_t n = 2 * g->nblock, *root = arena_array(a, n, sizeof *root), i;
+	const struct cfg_edge *e;
+
+	if (!pairable)
+		return pairs;
+	cycle = arena_array(a, n, 1);
+	cannot = arena_array(a, n, 1);
+	for (i = 0; i < n; i++)
+		root[i] = i;
+	for (e = g->edge; e < g->edge + g->nedge; e++)
+		if (e->kind == EDGE_INDIRECT && !span_join(root, way_out(e->src), way_in(e->dst)))
+			cycle[way_out(e->src)] = 1;
+	for (i = 0; i < n; i++) {
+		cycle[span_root(root, i)] |= cycle[i];
+		cannot[span_root(root, i)] |= i & 1 && !pairable[i / 2];
+	}
+	for (i = 0; i < g->nblock; i++)
+		pairs[i] =
+		    cycle[span_root(root, way_out(i))] && !cannot[span_root(root, way_out(i))];
+	return pairs;
+}
+
+static uint32_t *listed(const uint8_t *in, uint32_t nblock, uint32_t *n, struct arena *a)
+{
+	uint32_t *out = arena_array(a, nblock, sizeof *out), b;
+
+	for (b = *n = 0; b < nblock; b++)
+		if (in[b])
+			out[(*n)++] = b;
+	return out;
+}
+
+/* Makes the rows; none when there would be too many counters. */
+static void pairs_open(struct pairs *out, const struct cfg *g, uint8_t *pairs, uint32_t stride,
+    struct arena *a, struct arena *scratch)
+{
+	static const uint64_t MOST = 1 << 18;
+	uint8_t *target = arena_array(scratch, g->nblock, 1);
+	uint32_t i;
+
+	for (i = 0; i < g->nedge; i++)
+		target[g->edge[i].dst] |= g->edge[i].kind == EDGE_INDIRECT && pairs[g->edge[i].src];
+	*out = (struct pairs){.stride = stride};
+	out->jump = listed(pairs, g->nblock, &out->njump, a);
+	out->target = listed(target, g->nblock, &out->ntarget, a);
+	if ((uint64_t)out->njump * out->ntarget * stride > MOST) {
+		memset(pairs, 0, g->nblock);
+		*out = (struct pairs){0};
+	}
+}
+
+static uint32_t index_of(const uint32_t *list, uint32_t n, uint32_t b)
+{
+	uint32_t lo = 0, mid;
+
+	while (n - lo > 1) {
+		mid = lo + (n - lo) / 2;
+		if (list[mid] <= b)
+			lo = mid;
+		else
+			n = mid;
+	}
+	return lo;
+}
+
+/* Moves the counters of pairs behind all others, into their rows. */
+static void make_rows(struct probes *p, const struct cfg *g, const uint8_t *pairs, struct arena *a)
+{
+	struct pairs *r = &p->pairs;
+	uint32_t all = r->njump * r->ntarget * r->stride, i, k, n = 0;
+	uint32_t *place = arena_array(a, p->n + all, sizeof *place);
+	const struct cfg_edge *e;
+
+	if (!all)
+		return;
+	for (i = 0; i < p->n; i++) {
+		k = p->place[i] - g->nblock;
+		if (p->place[i] < g->nblock || k >= g->nedge || g->edge[k].kind != EDGE_INDIRECT)
+			place[n++] = p->place[i];
+	}
+	r->first = n;
+	memset(place + n, 0xff, all * sizeof *place);
+	for (e = g->edge; e < g->edge + g->nedge; e++)
+		if (e->kind == EDGE_INDIRECT && pairs[e->src])
+			place[n + (index_of(r->jump, r->njump, e->src) * r->ntarget +
+				      index_of(r->target, r->ntarget, e->dst)) *
+				      r->stride] = g->nblock + (uint32_t)(e - g->edge);
+	p->place = place;
+	p->n = n + all;
+}
+
+/* ---- choosing ---- */
+
+static int by_place(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The cost of the counters chosen, < 0 when this form is not possible. */
+static double choose(const struct cfg *g, const struct probe_want *want, enum probes_form form,
+    struct probes *out, struct arena *a)
+{
+	struct arena scratch = {0};
+	struct graph m;
+	uint8_t *pairs;
+	double cost = 0;
+	uint32_t i;
+
+	*out = (struct probes){.form = form};
+	pairs = pair_up(g, form == PROBES_EDGES ? want->pairable : NULL, &scratch);
+	pairs_open(&out->pairs, g, pairs, want->stride, a, &scratch);
+	graph_make(&m, g, want, form, pairs, &scratch);
+	out->place = arena_array(a, m.e.n, sizeof *out->place);
+	if (span_choose(m.e.v, (uint32_t)m.e.n, m.nnode, &scratch)) {
+		for (i = 0; i < m.e.n; i++)
+			if (m.e.v[i].counted) {
+				out->place[out->n++] = m.place.v[i];
+				cost += m.e.v[i].cost;
+			}
+		if (out->n)
+			qsort(out->place, out->n, sizeof *out->place, by_place);
+		make_rows(out, g, pairs, a);
+	} else {
+		cost = -1;
+	}
+	graph_free(&m);
+	arena_free(&scratch);
+	return cost;
+}
+
+void probes_choose(
+    const struct cfg *g, const struct probe_want *want, struct probes *out, struct arena *a)
+{
+	struct probes by_edges = {0};
+	double cost = want->heads_only ? -1 : choose(g, want, PROBES_EDGES, &by_edges, a);
+
+	if (cost >= 0 && want->edges)
+		*out = by_edges;
+	else if (choose(g, want, PROBES_BLOCKS, out, a) > cost && cost >= 0)
+		*out = by_edges;
+}
+
+/* ---- from counters to counts ---- */
+
+static uint64_t take(uint64_t flow, uint64_t *off)
+{
+	if (flow >> 63) {
+		*off += -flow;
+		return 0;
+	}
+	return flow;
+}
+
+/* Gives the counters their values; -1 when a place is none of the graph's. */
+static int assign(struct graph *m, const struct probes *p, const uint64_t *value)
+{
+	uint32_t nplace = 2 * m->g->nblock + m->g->nedge, i;
+	uint32_t *at = arena_array(m->a, nplace, sizeof *at);
+	struct span_edge *e;
+
+	for (i = 0; i < m->e.n; i++)
+		if (m->place.v[i] != NONE)
+			at[m->place.v[i]] = i + 1;
+	for (i = 0; i < p->n; i++) {
+		if (p->place[i] == PROBE_NOTHING)
+			continue;
+		if (p->place[i] >= nplace || !at[p->place[i]])
+			return -1;
+		e = &m->e.v[at[p->place[i]] - 1];
+		if (e->known)
+			return -1;
+		e->known = true;
+		e->flow = value[i];
+	}
+	return 0;
+}
+
+/*
+ * The flows between indirect jumps and their targets that meet, as far as the
+ * sums on both sides give them. Where some of it went to targets that are not known,
+ * or came from elsewhere, the sums of that side say nothing.
+ */
+static void solve_indirect(struct graph *m, struct cfg *g, uint8_t *known, uint64_t *off)
+{
+	uint32_t i, first, n;
+	uint64_t *leak = arena_array(m->a, m->nnode, sizeof *leak);
+	uint32_t open = 2 * g->nblock;
+	VEC(struct span_edge) e = {0};
+	const struct span_edge *s;
+
+	for (i = 0; i < m->e.n; i++)
+		if (m->e.v[i].from > m->outside && m->e.v[i].to == m->outside)
+			leak[m->e.v[i].from] = m->e.v[i].flow;
+	for (i = 0; i < m->e.n; i++) {
+		s = &m->e.v[i];
+		if (s->from > m->outside && s->to < m->outside)
+			vec_push(&e, (struct span_edge){s->to, open, 0, false, true, s->flow});
+		if (s->to > m->outside)
+			vec_push(&e, (struct span_edge){open, s->from, 0, false, true, s->flow});
+		if (s->to > m->outside && leak[s->to] && !(leak[s->to] >> 63))
+			vec_push(&e, (struct span_edge){.from = s->from, .to = open});
+		if (s->from > m->outside && s->to < m->outside && leak[s->from] >> 63)
+			vec_push(&e, (struct span_edge){.from = open, .to = s->to});
+	}
+	first = (uint32_t)e.n;
+	for (i = 0; i < g->nedge; i++)
+		if (meets(m, &g->edge[i]))
+			vec_push(&e, (struct span_edge){.from = way_out(g->edge[i].src),
+					 .to = way_in(g->edge[i].dst)});
+	span_solve(e.v, (uint32_t)e.n, open + 1, open, m->a);
+	for (i = 0, n = first; i < g->nedge; i++)
+		if (meets(m, &g->edge[i])) {
+			known[i] = e.v[n].known;
+			g->edge[i].count = known[i] ? take(e.v[n].flow, off) : 0;
+			n++;
+		}
+	vec_free(&e);
+}
+
+/* The jumps whose edges have counters. */
+static uint8_t *pairs_of(const struct cfg *g, const struct probes *p, struct arena *a)
+{
+	uint8_t *pairs = arena_array(a, g->nblock, 1);
+	struct probe at;
+	uint32_t i;
+
+	for (i = 0; p->form == PROBES_EDGES && i < p->n; i++) {
+		at = probe_place(g, p->place[i]);
+		if (at.at == PROBE_EDGE && g->edge[at.index].kind == EDGE_INDIRECT)
+			pairs[g->edge[at.index].src] = 1;
+	}
+	return pairs;
+}
+
+int probes_solve(struct cfg *g, const struct probes *p, const uint64_t *value, uint8_t *known,
+    uint64_t *off, struct arena *scratch, struct err *e)
+{
+	struct graph m;
+	struct probe at;
+	uint32_t i;
+	int rc;
+
+	*off = 0;
+	memset(known, 0, g->nedge);
+	graph_make(&m, g, NULL, p->form, pairs_of(g, p, scratch), scratch);
+	rc = assign(&m, p, value) || span_solve(m.e.v, (uint32_t)m.e.n, m.nnode, NONE, scratch);
+	for (i = 0; !rc && i < m.e.n; i++) {
+		if (m.place.v[i] == NONE)
+			continue;
+		at = probe_place(g, m.place.v[i]);
+		if (at.at == PROBE_HEAD)
+			g->block[at.index].count = take(m.e.v[i].flow, off);
+		if (at.at == PROBE_EDGE) {
+			g->edge[at.index].count = take(m.e.v[i].flow, off);
+			known[at.index] = 1;
+		}
+	}
+	if (!rc && p->form == PROBES_EDGES)
+		solve_indirect(&m, g, known, off);
+	graph_free(&m);
+	return rc ? err_set(e, "its counters do not give all counts") : 0;
+}

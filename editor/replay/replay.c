@@ -1,0 +1,457 @@
+#include "editor/replay/replay.h"
+
+#include "editor/asm/insn.h"
+#include "editor/replay/uop_parts.h"
+
+#include <stdlib.h>
+
+#define LABEL ".LMI%u"
+
+/* What the assembler measures: an instruction, data, a run of inline assembly. */
+struct item {
+	uint32_t from, to; /* code[from…to) */
+	bool jump;         /* at the end of its block, UOP_END stands for it */
+	bool shifts;       /* alignment in it or before it: what follows has no fixed place */
+};
+
+/* ---- items ---- */
+
+static bool aligns(struct str line)
+{
+	static const char *const odd[] = {"align", ".org", ".if", ".skip", ".fill"};
+	size_t i;
+
+	for (i = 0; i < sizeof odd / sizeof *odd; i++)
+		if (memmem(line.p, line.n, odd[i], strlen(odd[i])))
+			return true;
+	return false;
+}
+
+static bool ends_block(const struct unit_impl *u, const struct func *f, const struct blk *k,
+    uint32_t i)
+{
+	const struct stmt *st = &u->stmt.v[f->code.v[i]];
+	struct str op;
+
+	if (i == k->jump)
+		return true;
+	if (k->term == TERM_INDIRECT)
+		return insn_classify(st, &op) == INSN_JMP_IND;
+	if (k->returns)
+		return insn_classify(st, &op) == INSN_RET;
+	return k->term == TERM_FALL && k->tail_call && insn_classify(st, &op) == INSN_JCC;
+}
+
+/* The item at or behind it->to, which is k->first in the beginning. */
+static bool item_next(
+    const struct unit_impl *u, const struct func *f, const struct blk *k, struct item *it)
+{
+	const struct stmt *st;
+	uint32_t i;
+
+	*it = (struct item){.from = it->to};
+	for (i = it->from; i < k->last; i++) {
+		st = &u->stmt.v[f->code.v[i]];
+		if (st->kind == ST_DIR && st->dir == DIR_ALIGN)
+			it->shifts = i > k->first;
+		if (st->kind == ST_INSN || st->kind == ST_ASM ||
+		    (st->kind == ST_DIR && st->dir == DIR_DATA))
+			break;
+	}
+	it->from = it->to = i;
+	if (i == k->last)
+		return false;
+	st = &u->stmt.v[f->code.v[i]];
+	it->jump = st->kind == ST_INSN && ends_block(u, f, k, i);
+	it->to++;
+	if (st->kind != ST_ASM)
+		return true;
+	for (it->shifts |= aligns(st->line); it->to < k->last; it->to++) {
+		st = &u->stmt.v[f->code.v[it->to]];
+		if (st->kind != ST_ASM)
+			break;
+		it->shifts |= aligns(st->line);
+	}
+	return true;
+}
+
+/* ---- measuring ---- */
+
+enum { MARK_BEFORE = 1, MARK_BEHIND = 2 };
+
+static void mark_block(
+    const struct unit_impl *u, const struct func *f, const struct blk *k, uint8_t *mark)
+{
+	struct item it = {.to = k->first};
+	uint32_t last = NONE;
+
+	while (item_next(u, f, k, &it)) {
+		mark[f->code.v[it.from]] |= MARK_BEFORE;
+		last = f->code.v[it.to - 1];
+	}
+	if (last != NONE)
+		mark[last] |= MARK_BEHIND;
+}
+
+/* Data and unwind state have no part in what code measures. */
+static bool measured(const struct unit_impl *u, const struct stmt *st)
+{
+	bool code = u->section.v[st->section].code;
+
+	switch (st->kind) {
+	case ST_LABEL:
+		return code;
+	case ST_DIR:
+		return st->dir != DIR_CFI && st->dir != DIR_LOC && st->dir != DIR_FILE &&
+		       st->dir != DIR_SIZE && st->dir != DIR_TYPE &&
+		       (code || st->dir != DIR_DATA) && !str_is(st->op, ".symver");
+	}
+	return st->kind != ST_BLANK;
+}
+
+static void put_distances(const struct unit_impl *u, const struct func *f, const struct blk *k,
+    uint32_t *label, struct buf *out)
+{
+	struct item it = {.to = k->first};
+	uint32_t first = *label;
+
+	for (; item_next(u, f, k, &it); ++*label)
+		buf_printf(out, *label == first ? "\t.uleb128 " LABEL "-" LABEL
+						: "," LABEL "-" LABEL,
+		    *label + 1, *label);
+	if (*label > first) {
+		++*label;
+		buf_char(out, '\n');
+	}
+}
+
+void unit_measure(const struct unit *unit, struct buf *out)
+{
+	const struct unit_impl *u = unit->impl;
+	uint8_t *mark = xcalloc(u->stmt.n, sizeof *mark);
+	const struct func *f;
+	uint32_t i, b, label = 0;
+
+	for (i = 0; i < u->func.n; i++)
+		for (f = &u->func.v[i], b = 0; f->blk && b < f->nblk; b++)
+			mark_block(u, f, &f->blk[b], mark);
+	for (i = 0; i < u->stmt.n; i++) {
+		if (mark[i] & MARK_BEFORE)
+			buf_printf(out, LABEL ":\n", label++);
+		if (measured(u, &u->stmt.v[i])) {
+			buf_add(out, u->stmt.v[i].line.p, u->stmt.v[i].line.n);
+			buf_char(out, '\n');
+		}
+		if (mark[i] & MARK_BEHIND)
+			buf_printf(out, LABEL ":\n", label++);
+	}
+	free(mark);
+	buf_str(out, "\t.section " MEASURE_SECTION ",\"\",@progbits\n");
+	for (i = label = 0; i < u->func.n; i++)
+		for (f = &u->func.v[i], b = 0; f->blk && b < f->nblk; b++)
+			put_distances(u, f, &f->blk[b], &label, out);
+}
+
+/* ---- compiling ---- */
+
+struct compiler {
+	const struct unit_impl *u;
+	const struct func *f;
+	struct uops *out;
+	struct uop_tables tables;
+	struct uop_consts consts;
+	const uint8_t *p, *end; /* what was measured */
+	const uint32_t *size;   /* of blocks in the original, NULL = only read over */
+	bool differs;
+	uint32_t at, frame; /* in the block; unwind state that was put last */
+};
+
+static const uint8_t dwarf_reg[CFI_REGS] = {UR_AX, UR_DX, UR_CX, UR_BX, UR_SI, UR_DI, UR_BP,
+    UR_SP, UR_R8, UR_R9, UR_R10, UR_R11, UR_R12, UR_R13, UR_R14, UR_R15, UA_NONE};
+
+static void put_frame(struct compiler *c, uint32_t state)
+{
+	const struct cfi_state *s = &c->u->cfi.v[state], *old;
+	struct uops_frame f = {(uint32_t)c->out->uop.n, UA_NONE, 0};
+
+	old = c->frame == NONE ? NULL : &c->u->cfi.v[c->frame];
+	c->frame = state;
+	if (old && s->cfa_reg == old->cfa_reg && s->cfa_off == old->cfa_off)
+		return;
+	if (c->f->has_cfi && s->cfa_reg >= 0 && s->cfa_reg < CFI_REGS) {
+		f.reg = dwarf_reg[s->cfa_reg];
+		f.offset = s->cfa_off;
+	}
+	vec_push(&c->out->frame, f);
+}
+
+static void put_uop(struct compiler *c, struct uop o, uint32_t cfi, uint32_t at)
+{
+	if (cfi != c->frame)
+		put_frame(c, cfi);
+	o.at = at;
+	vec_push(&c->out->uop, o);
+}
+
+static bool never_returns(const struct stmt *call)
+{
+	struct str callee;
+
+	insn_classify(call, &callee);
+	return insn_noreturn(callee);
+}
+
+static void put_item(
+    struct compiler *c, const struct item *it, uint32_t reg[UR_N], uint32_t cfi)
+{
+	const struct stmt *st = &c->u->stmt.v[c->f->code.v[it->from]];
+	struct uop o = {.kind = UOP_STOP};
+
+	if (st->kind == ST_INSN) {
+		o = uop_of_insn(st);
+		if (o.kind == UOP_CALL)
+			o.aux = never_returns(st);
+		uop_use_tables(&c->tables, st, reg, &o);
+		uop_consts_step(reg, &c->tables, st);
+	} else {
+		memset(reg, 0xff, UR_N * sizeof *reg);
+	}
+	put_uop(c, o, cfi, c->at);
+}
+
+static void indirect_end(
+    struct compiler *c, const struct item *it, const uint32_t reg[UR_N], struct uops_block *b)
+{
+	struct operand op[OPERANDS];
+	struct str arg;
+	uint32_t t;
+
+	insn_classify(&c->u->stmt.v[c->f->code.v[it->from]], &arg);
+	if (operands_read(arg, op) != 1)
+		return;
+	if (op[0].class == OP_REG && op[0].uo < UR_N && op[0].size == 3) {
+		b->term = UT_REG;
+		b->reg = op[0].uo;
+		return;
+	}
+	t = uop_table_entry(&c->tables, &op[0], reg, false);
+	if (t == NONE)
+		return;
+	b->term = UT_LOOKUP;
+	b->reg = op[0].index;
+	b->to = t;
+}
+
+/* One that takes nothing else off the stack. */
+static bool plain_return(const struct stmt *st)
+{
+	static const char *const prefix[] = {"rep", "repz", "bnd"};
+	size_t i;
+
+	if (str_is(st->op, "ret") || str_is(st->op, "retq"))
+		return !st->arg.n;
+	for (i = 0; i < sizeof prefix / sizeof *prefix; i++)
+		if (str_is(st->op, prefix[i]))
+			return str_is(st->arg, "ret") || str_is(st->arg, "retq");
+	return false;
+}
+
+static void put_end(struct compiler *c, const struct blk *k, const struct item *it,
+    const uint32_t reg[UR_N], struct uops_block *b)
+{
+	struct str name = c->u->stmt.v[c->f->code.v[it->from]].op;
+	int cond = it->jump && name.n ? uop_condition((struct str){name.p + 1, name.n - 1}) : -1;
+
+	switch (k->term) {
+	case TERM_FALL:
+		b->other = k->fall;
+		if (!k->tail_call) {
+			b->term = UT_GO;
+			b->to = k->fall;
+		} else if (cond >= 0) {
+			b->term = UT_COND_OUT;
+			b->cond = (uint8_t)cond;
+		}
+		break;
+	case TERM_JUMP:
+		b->term = UT_GO;
+		b->to = k->target;
+		break;
+	case TERM_COND:
+		if (cond < 0)
+			break;
+		b->term = UT_COND;
+		b->cond = (uint8_t)cond;
+		b->to = k->target;
+		b->other = k->fall;
+		break;
+	case TERM_INDIRECT:
+		if (it->jump)
+			indirect_end(c, it, reg, b);
+		break;
+	case TERM_END:
+		if (it->jump && plain_return(&c->u->stmt.v[c->f->code.v[it->from]]))
+			b->term = UT_RET;
+		break;
+	}
+}
+
+/* The unwind state after the statements code[from…to). */
+static uint32_t follow_cfi(struct compiler *c, uint32_t from, uint32_t to, uint32_t cfi)
+{
+	const struct stmt *st;
+
+	for (; from < to; from++) {
+		st = &c->u->stmt.v[c->f->code.v[from]];
+		if (st->kind == ST_DIR && st->dir == DIR_CFI && st->aux != NONE)
+			cfi = st->aux;
+	}
+	return cfi;
+}
+
+static int measure(struct compiler *c, uint32_t *length)
+{
+	uint64_t v;
+
+	if (uleb_read(&c->p, c->end, &v) || v > 1 << 28)
+		return -1;
+	*length = (uint32_t)v;
+	return 0;
+}
+
+/* Reads what was measured of one block, and puts it out where it is wanted. */
+static int compile_block(struct compiler *c, uint32_t id)
+{
+	const struct blk *k = &c->f->blk[id];
+	struct uops_block b = {.uop = (uint32_t)c->out->uop.n, .join = UOPS_NONE, .term = UT_STOP};
+	uint32_t length, cfi = k->cfi_in, total = 0, seen = k->first, reg[UR_N];
+	struct item it = {.to = k->first}, last = {.from = k->first};
+	bool placed = true;
+
+	if (c->size)
+		memcpy(reg, c->consts.in[id], sizeof reg);
+	for (c->at = 0; item_next(c->u, c->f, k, &it); last = it) {
+		if (measure(c, &length))
+			return -1;
+		total += length;
+		if (!c->size)
+			continue;
+		cfi = follow_cfi(c, seen, it.from, cfi);
+		seen = it.from;
+		if (placed && it.shifts) {
+			/* Nothing is known of where the rest lies. */
+			put_uop(c, (struct uop){.kind = UOP_STOP}, cfi, c->at);
+			placed = false;
+		}
+		if (placed && !it.jump && length) {
+			put_item(c, &it, reg, cfi);
+			c->at = total;
+		}
+	}
+	if (!c->size)
+		return 0;
+	/* What the last instruction changed is stated in front of the next block. */
+	cfi = k->term == TERM_FALL ? c->f->blk[k->fall].cfi_in : follow_cfi(c, seen, k->last, cfi);
+	put_end(c, k, &last, reg, &b);
+	put_uop(c, (struct uop){.kind = UOP_END}, cfi, placed ? c->at : UOPS_NONE);
+	b.nuop = (uint32_t)c->out->uop.n - b.uop;
+	vec_push(&c->out->block, b);
+	c->differs |= total != c->size[id];
+	return 0;
+}
+
+/* How much of everything there is, to take back a function. */
+struct extent {
+	size_t block, uop, table, target, frame;
+};
+
+static struct extent extent_of(const struct uops *u)
+{
+	return (struct extent){u->block.n, u->uop.n, u->table.n, u->target.n, u->frame.n};
+}
+
+static void cut_back(struct uops *u, struct extent to)
+{
+	u->block.n = to.block;
+	u->uop.n = to.uop;
+	u->table.n = to.table;
+	u->target.n = to.target;
+	u->frame.n = to.frame;
+}
+
+/* Does block `b`, as it was put out, lead to block `to`? */
+static bool leads_to(const struct uops_block *b, uint32_t to)
+{
+	uint32_t next[2], n = uops_next(b, next);
+
+	return (n && next[0] == to) || (n > 1 && next[1] == to);
+}
+
+/* Marks blocks that are entered in other ways than their neighbours' ends say. */
+static void mark_open(const struct compiler *c, uint32_t first)
+{
+	const struct cfg *g = &c->f->pub->cfg;
+	struct uops_block *block = c->out->block.v + first;
+	uint32_t i;
+
+	for (i = 0; i < g->nblock; i++)
+		block[i].open =
+		    !i || c->f->blk[i].landing || g->block[i].flags & (BLK_ADDRESSED | BLK_OPEN);
+	for (i = 0; i < g->nedge; i++)
+		if (!leads_to(&block[g->edge[i].src], g->edge[i].dst))
+			block[g->edge[i].dst].open = true;
+}
+
+static int compile_func(struct compiler *c)
+{
+	struct uops_func f = {.key = c->f->pub->key,
+	    .block = (uint32_t)c->out->block.n,
+	    .nblock = c->f->nblk,
+	    .table = (uint32_t)c->out->table.n};
+	struct extent before = extent_of(c->out);
+	struct arena scratch = {0};
+	uint32_t id;
+	int rc = 0;
+
+	c->differs = false;
+	c->frame = NONE;
+	c->tables = (struct uop_tables){.u = c->u, .f = c->f, .out = c->out};
+	if (c->size)
+		uop_consts_find(&c->consts, &c->tables, &scratch);
+	for (id = 0; id < c->f->nblk && !rc; id++)
+		rc = compile_block(c, id);
+	f.ntable = (uint32_t)c->out->table.n - f.table;
+	if (c->size && !c->differs && !rc) {
+		mark_open(c, f.block);
+		uop_joins_find(c->f, c->out, f.block, &scratch);
+		vec_push(&c->out->func, f);
+	} else {
+		cut_back(c->out, before);
+	}
+	vec_free(&c->tables.label);
+	vec_free(&c->tables.distance);
+	arena_free(&scratch);
+	return rc;
+}
+
+int unit_uops(const struct unit *unit, const void *p, size_t n, const uint32_t *const *size,
+    struct uops *out, uint32_t *differing, struct err *e)
+{
+	struct compiler c = {
+	    .u = unit->impl, .out = out, .p = p, .end = n ? (const uint8_t *)p + n : p};
+	uint32_t i;
+
+	*differing = 0;
+	for (i = 0; i < unit->nfunc; i++) {
+		c.f = &c.u->func.v[i];
+		c.size = size[i];
+		if (!c.f->blk)
+			continue;
+		if (compile_func(&c))
+			break;
+		*differing += c.differs;
+	}
+	return i == unit->nfunc && c.p == c.end
+		   ? 0
+		   : err_set(e, "what the assembler measured is cut off or too long");
+}

@@ -1,0 +1,36 @@
+/*
+ * What the manager knows as the JSON of docs/API.md. Each returns a new
+ * reference, never NULL.
+ */
+#ifndef MORPH_MANAGERD_JSON_H
+#define MORPH_MANAGERD_JSON_H
+
+#include "managerd/cycle/cycle.h"
+#include "managerd/store/store.h"
+
+#include <jansson.h>
+
+/* Text that may be no UTF-8 (a path): odd bytes become '?'. NULL: null. */
+json_t *json_text(const char *s);
+/* Milliseconds of CLOCK_REALTIME as RFC 3339 in UTC; <= 0: null. */
+json_t *json_time(int64_t ms);
+/* Not a number: null. */
+json_t *json_number(double v);
+/* 16 hex digits. */
+json_t *json_module_id(uint64_t id);
+
+/* working_visible: whether the peer may know which module is worked on. */
+json_t *json_status(const struct manager_status *s, bool working_visible);
+/* last: its last decision, or NULL. */
+json_t *json_module(const struct store_module *m, double samples, bool can_rollback,
+    const struct store_decision *last);
+json_t *json_decision(const struct store_decision *d);
+/* The rungs of a decision with its steps. */
+json_t *json_ladder(const struct store_decision *d);
+json_t *json_event(const struct store_event *ev);
+json_t *json_change(const struct change *c);
+/* p: as of now. At most max_functions, of each at most max_blocks. */
+json_t *json_profile(const struct store_module *m, const struct profile *p, int64_t now_ms,
+    double half_life_s, size_t max_functions, size_t max_blocks);
+
+#endif

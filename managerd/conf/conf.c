@@ -1,0 +1,471 @@
+#include "managerd/conf/conf.h"
+#include "common/log.h"
+#include "common/publish.h"
+#include "managerd/conf/conf_parts.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+enum { POLICY_MAX = 1 << 20 };
+
+const struct conf_field conf_field[NFIELD] = {
+#define AT(member) offsetof(struct conf, member)
+    {CONF_HALF_LIFE, "profile", "half_life", CONF_DURATION, AT(profile.half_life_s), 7 * 86400, 1,
+	3650 * 86400.},
+    {CONF_REGISTERS, "profile", "registers", CONF_BOOLEAN, AT(profile.registers), 1, 0, 1},
+    {CONF_EVERY, "decide", "every", CONF_DURATION, AT(decide.every_s), 60, 0.1, 86400},
+    {CONF_MIN_SAMPLES, "decide", "min_samples", CONF_NUMBER, AT(decide.min_samples), 15000, 1,
+	1e15},
+    {CONF_MIN_COVERAGE, "decide", "min_coverage", CONF_SHARE, AT(decide.min_coverage), 0.5, 0, 1},
+    {CONF_MIN_CHANGE, "decide", "min_change", CONF_SHARE, AT(decide.min_change), 0.1, 0, 1},
+    {CONF_MIN_GAIN, "decide", "min_gain", CONF_SHARE, AT(decide.min_gain), 0.04, 0, 1},
+    {CONF_COOL_DOWN, "decide", "cool_down", CONF_DURATION, AT(decide.cool_down_s), 6 * 3600, 0,
+	3650 * 86400.},
+    {CONF_HOLD, "decide", "hold", CONF_DURATION, AT(decide.hold_s), 86400, 0, 3650 * 86400.},
+    {CONF_EDITS_PER_DAY, "decide", "edits_per_day", CONF_COUNT, AT(decide.edits_per_day), 24, 0,
+	1e6},
+    {CONF_IDLE_CPU, "idle", "cpu", CONF_SHARE, AT(idle.cpu), 0.7, 0, 1},
+    {CONF_IDLE_PSI, "idle", "psi", CONF_SHARE, AT(idle.psi), 0.1, 0, 1},
+    {CONF_IDLE_AFTER, "idle", "after", CONF_DURATION, AT(idle.after_s), 60, 0, 86400},
+    {CONF_IDLE_BATTERY, "idle", "battery", CONF_BOOLEAN, AT(idle.battery), 0, 0, 1},
+    {CONF_EDIT_DEADLINE, "edit", "deadline", CONF_DURATION, AT(edit.deadline_s), 600, 1, 86400},
+    {CONF_EDIT_MEMORY, "edit", "memory", CONF_BYTES, AT(edit.memory), 2147483648., 0, 1e15},
+    {CONF_EDIT_DISK, "edit", "disk", CONF_BYTES, AT(edit.disk), 2147483648., 1048576, 1e15},
+    {CONF_EDIT_LANDLOCK, "edit", "landlock", CONF_BOOLEAN, AT(edit.landlock), 1, 0, 1},
+    {CONF_QUOTA_DISK, "quota", "disk", CONF_BYTES, AT(quota.disk), 8589934592., 1048576, 1e15},
+    {CONF_HUGE_PAGES, "layout", "huge_pages", CONF_BOOLEAN, AT(layout.huge_pages), 0, 0, 1},
+    {CONF_KEEP_BUILDS, NULL, "keep_builds", CONF_COUNT, AT(keep_builds), 2, 1, 100},
+#undef AT
+};
+
+const char *const conf_action_name[3] = {"optimize", "observe", "ignore"};
+
+static void set_number(struct conf *c, const struct conf_field *f, double v)
+{
+	void *at = (char *)c + f->at;
+
+	if (f->kind == CONF_COUNT || f->kind == CONF_BYTES)
+		*(uint64_t *)at = (uint64_t)v;
+	else if (f->kind == CONF_BOOLEAN)
+		*(bool *)at = v != 0;
+	else
+		*(double *)at = v;
+}
+
+void conf_defaults(struct conf *c)
+{
+	size_t i;
+
+	*c = (struct conf){0};
+	for (i = 0; i < NFIELD; i++)
+		set_number(c, &conf_field[i], conf_field[i].standard);
+}
+
+static void argv_free(char **v)
+{
+	size_t i;
+
+	for (i = 0; v && v[i]; i++)
+		free(v[i]);
+	free(v);
+}
+
+void conf_free(struct conf *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->modules.n; i++) {
+		free(c->modules.v[i].path);
+		argv_free(c->modules.v[i].verify);
+	}
+	for (i = 0; i < c->packages.n; i++)
+		free(c->packages.v[i]);
+	vec_free(&c->modules);
+	vec_free(&c->packages);
+	argv_free(c->verify);
+	free(c->path);
+	*c = (struct conf){0};
+}
+
+/* ---- reading ---- */
+
+struct reader {
+	struct conf *c;
+	yaml_document_t doc;
+	const char *name;
+	struct err *e;
+};
+
+__attribute__((format(printf, 3, 4))) static int wrong(
+    struct reader *r, const yaml_node_t *n, const char *fmt, ...)
+{
+	va_list ap;
+	char text[512];
+	size_t i;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	for (i = 0; text[i]; i++)
+		if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
+			text[i] = '?';
+	return err_set(r->e, "%s:%zu:%zu: %s", r->name, n->start_mark.line + 1,
+	    n->start_mark.column + 1, text);
+}
+
+static const char *scalar(const yaml_node_t *n)
+{
+	return n->type == YAML_SCALAR_NODE &&
+		       strlen((char *)n->data.scalar.value) == n->data.scalar.length
+		   ? (const char *)n->data.scalar.value
+		   : NULL;
+}
+
+/* Edits between two words, for "did you mean": at most 40 letters of each. */
+static unsigned edits(const char *a, const char *b)
+{
+	size_t na = strnlen(a, 40), nb = strnlen(b, 40), i, j;
+	unsigned row[41], diagonal, up, best;
+
+	for (j = 0; j <= nb; j++)
+		row[j] = (unsigned)j;
+	for (i = 1; i <= na; i++) {
+		diagonal = row[0];
+		row[0] = (unsigned)i;
+		for (j = 1; j <= nb; j++) {
+			up = row[j];
+			best = diagonal + (a[i - 1] != b[j - 1]);
+			if (up + 1 < best)
+				best = up + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			row[j] = best;
+			diagonal = up;
+		}
+	}
+	return row[nb];
+}
+
+static int unknown(
+    struct reader *r, const yaml_node_t *key, const char *where, const char *const *known, size_t n)
+{
+	const char *k = scalar(key), *near = NULL;
+	unsigned d, best = 4;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		d = edits(k, known[i]);
+		if (d < best && d < strlen(known[i])) {
+			best = d;
+			near = known[i];
+		}
+	}
+	if (near)
+		return wrong(r, key, "unknown key '%.60s'%s; did you mean '%s'?", k, where, near);
+	return wrong(r, key, "unknown key '%.60s'%s", k, where);
+}
+
+static int read_field(struct reader *r, const struct conf_field *f, const yaml_node_t *n)
+{
+	const char *s = scalar(n);
+	char min[64], max[64];
+	double v;
+
+	if (!s || conf_value_parse(f->kind, s, &v))
+		return wrong(r, n, "%s: expected %s%s%.60s%s", f->key, conf_value_form(f->kind),
+		    s ? ", not '" : "", s ? s : "", s ? "'" : "");
+	if (v < f->min || v > f->max) {
+		conf_value_print(f->kind, f->min, min, sizeof min);
+		conf_value_print(f->kind, f->max, max, sizeof max);
+		return wrong(r, n, "%s: expected %s to %s, not '%.60s'", f->key, min, max, s);
+	}
+	set_number(r->c, f, v);
+	r->c->line[f->id] = (unsigned)n->start_mark.line + 1;
+	return 0;
+}
+
+/* A command: a list of arguments, or one string, cut at blanks. */
+static int read_command(struct reader *r, const char *key, const yaml_node_t *n, char ***out)
+{
+	VEC(char *) v = {0};
+	yaml_node_item_t *i;
+	const char *s = scalar(n);
+	size_t len;
+
+	if (n->type == YAML_SEQUENCE_NODE)
+		for (i = n->data.sequence.items.start; i < n->data.sequence.items.top; i++) {
+			s = scalar(yaml_document_get_node(&r->doc, *i));
+			if (!s)
+				break;
+			vec_push(&v, xstrdup(s));
+		}
+	else
+		for (; s && *(s += strspn(s, " \t\n")); s += len) {
+			len = strcspn(s, " \t\n");
+			vec_push(&v, xasprintf("%.*s", (int)len, s));
+		}
+	vec_push(&v, NULL);
+	*out = v.v;
+	if (s && v.v[0] && *v.v[0])
+		return 0;
+	return wrong(r, n, "%s: expected a command, such as [/usr/bin/test-it, \"{new}\"]", key);
+}
+
+/* Calls fn for each pair of a mapping; keys are scalars, each at most once. */
+static int each_pair(struct reader *r, const yaml_node_t *map, const char *what,
+    int (*fn)(struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg),
+    void *arg)
+{
+	yaml_node_pair_t *p, *q;
+	yaml_node_t *key, *other;
+
+	if (map->type != YAML_MAPPING_NODE)
+		return wrong(r, map, "%s: expected a mapping (key: value)", what);
+	for (p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++) {
+		key = yaml_document_get_node(&r->doc, p->key);
+		if (!scalar(key))
+			return wrong(r, key, "%s: expected a key", what);
+		for (q = map->data.mapping.pairs.start; q < p; q++) {
+			other = yaml_document_get_node(&r->doc, q->key);
+			if (!strcmp(scalar(other), scalar(key)))
+				return wrong(r, key, "key '%.60s' is here twice, first in line %zu",
+				    scalar(key), other->start_mark.line + 1);
+		}
+		if (fn(r, key, yaml_document_get_node(&r->doc, p->value), arg))
+			return -1;
+	}
+	return 0;
+}
+
+static int module_pair(
+    struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
+{
+	static const char *const known[] = {"path", "action", "verify", "huge_pages"};
+	struct conf_module *m = arg;
+	const char *k = scalar(key), *s = scalar(value);
+	double yes;
+
+	if (!strcmp(k, "path")) {
+		if (!s || (*s != '/' && *s != '*'))
+			return wrong(
+			    r, value, "path: expected an absolute path or a pattern of paths");
+		m->path = xstrdup(s);
+		return 0;
+	}
+	if (!strcmp(k, "action")) {
+		for (m->action = 0; m->action < 3; m->action++)
+			if (s && !strcmp(s, conf_action_name[m->action]))
+				return 0;
+		return wrong(r, value, "action: expected optimize, observe or ignore");
+	}
+	if (!strcmp(k, "verify"))
+		return read_command(r, "verify", value, &m->verify);
+	if (!strcmp(k, "huge_pages")) {
+		if (!s || conf_value_parse(CONF_BOOLEAN, s, &yes))
+			return wrong(
+			    r, value, "huge_pages: expected %s", conf_value_form(CONF_BOOLEAN));
+		m->huge_pages = yes != 0 ? CONF_YES : CONF_NO;
+		return 0;
+	}
+	return unknown(r, key, " in modules", known, 4);
+}
+
+static int read_modules(struct reader *r, const yaml_node_t *n)
+{
+	struct conf_module *m;
+	yaml_node_item_t *i;
+	yaml_node_t *item;
+
+	if (n->type != YAML_SEQUENCE_NODE)
+		return wrong(r, n, "modules: expected a list of {path: …, action: …}");
+	for (i = n->data.sequence.items.start; i < n->data.sequence.items.top; i++) {
+		item = yaml_document_get_node(&r->doc, *i);
+		vec_push(&r->c->modules,
+		    (struct conf_module){.line = (unsigned)item->start_mark.line + 1});
+		m = &r->c->modules.v[r->c->modules.n - 1];
+		if (each_pair(r, item, "modules", module_pair, m))
+			return -1;
+		if (!m->path)
+			return wrong(r, item, "modules: this entry has no path");
+	}
+	return 0;
+}
+
+static int read_packages(struct reader *r, const yaml_node_t *n)
+{
+	yaml_node_item_t *i;
+	yaml_node_t *item;
+	const char *s;
+
+	if (n->type != YAML_SEQUENCE_NODE)
+		return wrong(r, n, "packages: expected a list of package names");
+	for (i = n->data.sequence.items.start; i < n->data.sequence.items.top; i++) {
+		item = yaml_document_get_node(&r->doc, *i);
+		s = scalar(item);
+		if (!s || !*s || s[strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789+-.")])
+			return wrong(r, item, "packages: expected the name of a Debian package");
+		vec_push(&r->c->packages, xstrdup(s));
+	}
+	return 0;
+}
+
+static int section_pair(
+    struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
+{
+	const char *section = arg, *known[NFIELD];
+	char where[32];
+	size_t i, n = 0;
+
+	for (i = 0; i < NFIELD; i++) {
+		if (!conf_field[i].section || strcmp(conf_field[i].section, section))
+			continue;
+		if (!strcmp(conf_field[i].key, scalar(key)))
+			return read_field(r, &conf_field[i], value);
+		known[n++] = conf_field[i].key;
+	}
+	snprintf(where, sizeof where, " in %s", section);
+	return unknown(r, key, where, known, n);
+}
+
+static int verify_pair(
+    struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
+{
+	static const char *const known[] = {"command"};
+
+	if (strcmp(scalar(key), "command"))
+		return unknown(r, key, " in verify", known, 1);
+	r->c->line[CONF_VERIFY] = (unsigned)value->start_mark.line + 1;
+	return read_command(r, "command", value, &r->c->verify);
+}
+
+static int top_pair(struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
+{
+	static const char *const known[] = {"profile", "decide", "idle", "edit", "quota", "layout",
+	    "verify", "modules", "packages", "keep_builds"};
+	enum { SECTIONS = 6 };
+	const char *k = scalar(key);
+	size_t i;
+
+	for (i = 0; i < SECTIONS; i++)
+		if (!strcmp(k, known[i]))
+			return each_pair(r, value, k, section_pair, (void *)known[i]);
+	for (i = 0; i < NFIELD; i++)
+		if (!conf_field[i].section && !strcmp(k, conf_field[i].key))
+			return read_field(r, &conf_field[i], value);
+	if (!strcmp(k, "verify"))
+		return each_pair(r, value, k, verify_pair, NULL);
+	if (!strcmp(k, "modules")) {
+		r->c->line[CONF_MODULES] = (unsigned)key->start_mark.line + 1;
+		return read_modules(r, value);
+	}
+	if (!strcmp(k, "packages")) {
+		r->c->line[CONF_PACKAGES] = (unsigned)key->start_mark.line + 1;
+		return read_packages(r, value);
+	}
+	return unknown(r, key, "", known, sizeof known / sizeof *known);
+}
+
+static int syntax_error(const char *name, const yaml_parser_t *p, struct err *e)
+{
+	const yaml_mark_t *m = &p->problem_mark;
+
+	if (p->error == YAML_READER_ERROR)
+		return err_set(e, "%s: byte %zu: %s", name, p->problem_offset, p->problem);
+	return err_set(e, "%s:%zu:%zu: %s", name, m->line + 1, m->column + 1,
+	    p->problem ? p->problem : "no YAML");
+}
+
+/* A second document would be read by nobody: refuse it. */
+static int only_one(struct reader *r, yaml_parser_t *p)
+{
+	yaml_document_t more;
+	yaml_node_t *n;
+	int rc = 0;
+
+	if (!yaml_parser_load(p, &more))
+		return syntax_error(r->name, p, r->e);
+	n = yaml_document_get_root_node(&more);
+	if (n)
+		rc = wrong(r, n, "expected one document, this is a second one");
+	yaml_document_delete(&more);
+	return rc;
+}
+
+int conf_parse(const char *name, const char *text, size_t n, struct conf *c, struct err *e)
+{
+	struct reader r = {.c = c, .name = name, .e = e};
+	yaml_parser_t p;
+	yaml_node_t *root;
+	int rc;
+
+	conf_defaults(c);
+	c->path = xstrdup(name);
+	if (!yaml_parser_initialize(&p))
+		die(70, "out of memory");
+	yaml_parser_set_encoding(&p, YAML_UTF8_ENCODING);
+	yaml_parser_set_input_string(&p, (const unsigned char *)text, n);
+	if (!yaml_parser_load(&p, &r.doc)) {
+		rc = syntax_error(name, &p, e);
+	} else {
+		root = yaml_document_get_root_node(&r.doc);
+		rc = root ? each_pair(&r, root, "policy", top_pair, NULL) : 0;
+		if (rc == 0 && root)
+			rc = only_one(&r, &p);
+		yaml_document_delete(&r.doc);
+	}
+	yaml_parser_delete(&p);
+	if (rc)
+		conf_free(c);
+	return rc;
+}
+
+int conf_read(const char *path, struct conf *c, struct err *e)
+{
+	struct buf b = {0};
+	int rc;
+
+	if (!path) {
+		conf_defaults(c);
+		return 0;
+	}
+	*c = (struct conf){0};
+	rc = file_read(path, POLICY_MAX, &b, e);
+	if (rc == 0)
+		rc = conf_parse(path, buf_cstr(&b), b.n, c, e);
+	buf_free(&b);
+	return rc;
+}
+
+/* ---- what holds for a path ---- */
+
+static bool path_matches(const char *glob, const char *path)
+{
+	return fnmatch(glob, path, strstr(glob, "**") ? 0 : FNM_PATHNAME) == 0;
+}
+
+const struct conf_module *conf_module_for(const struct conf *c, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < c->modules.n; i++)
+		if (path_matches(c->modules.v[i].path, path))
+			return &c->modules.v[i];
+	return NULL;
+}
+
+char *const *conf_verify_for(const struct conf *c, const char *path)
+{
+	const struct conf_module *m = conf_module_for(c, path);
+
+	return m && m->verify ? m->verify : c->verify;
+}
+
+bool conf_huge_pages_for(const struct conf *c, const char *path)
+{
+	const struct conf_module *m = conf_module_for(c, path);
+
+	return m && m->huge_pages != CONF_AS_GENERAL ? m->huge_pages == CONF_YES
+						     : c->layout.huge_pages;
+}

@@ -1,0 +1,114 @@
+/*
+ * The manager: one state, one cycle
+ *	ingest -> map -> merge -> decide -> edit -> verify -> swap -> remap -> store
+ * in one event loop. The API (managerd/api/api.h) runs in the same loop and calls
+ * what is below; it reads lists from the store (managerd/store/store.h) by
+ * manager_store() directly. Nothing here blocks for long, and all of it is
+ * called from the loop's thread only.
+ */
+#ifndef MORPH_MANAGERD_CYCLE_H
+#define MORPH_MANAGERD_CYCLE_H
+
+#include "managerd/conf/conf.h"
+#include "managerd/decide/decide.h"
+#include "managerd/samples/ingest.h"
+#include "managerd/samples/observe.h"
+#include "managerd/store/store.h"
+
+#include <uv.h>
+
+struct manager;
+
+struct manager_options {
+	const struct conf *conf; /* all of these outlive the manager */
+	struct priv *priv;       /* connected, managerd/priv/priv.h */
+	const char *state_dir;   /* for people */
+	const char *home;        /* the manager's own folder: store, witness tables */
+	int monitors;            /* listening socket for monitors, taken over */
+	bool user;           /* --user: own programs only */
+	int64_t monitor_uid; /* may send samples besides root and ourselves; -1 = nobody */
+};
+
+/*
+ * Opens the store, records how interrupted swaps ended, listens for
+ * monitors, starts the timers. Does not run the loop.
+ */
+struct manager *manager_start(uv_loop_t *loop, const struct manager_options *o, struct err *e);
+/* Cancels the work under way and closes all handles; call before the last
+ * uv_run(). */
+void manager_stop(struct manager *m);
+/* After the loop has run out. */
+void manager_free(struct manager *m);
+
+/* ---- for the API ---- */
+
+struct store *manager_store(struct manager *m);
+const struct conf *manager_conf(const struct manager *m);
+
+struct manager_status {
+	const char *mode;               /* "user" or "system" */
+	const char *state_dir, *policy; /* policy: path or NULL = defaults */
+	int64_t started_ms;
+	struct ingest_status monitor;
+	struct accounting samples;
+	size_t wanted;                 /* builds whose registers are wanted */
+	struct observe_count observed; /* of registers, since the manager started */
+	bool idle;
+	char idle_text[128];
+	/* what is being done right now; step NULL = nothing */
+	uint64_t working_module, working_change;
+	/* step: "score", "edit", "verify", "swap" */
+	const char *working_path, *working_step;
+	int64_t working_since_ms;
+	size_t modules;
+	uint64_t swaps, rollbacks, failures; /* of the events that are kept */
+};
+/* Strings live until the loop goes on. */
+int manager_status(struct manager *m, struct manager_status *out, struct err *e);
+
+/* The aged profile sum of a module as of now; loads nothing. */
+double manager_samples(struct manager *m, uint64_t module);
+/* A module's aged profile as of now (all functions at one as_of_ms); the
+ * caller frees it with profile_free(). */
+int manager_profile(struct manager *m, uint64_t module, struct profile *out, struct err *e);
+/* Whether there is a kept build to go back to. */
+bool manager_can_rollback(struct manager *m, uint64_t module);
+
+enum change_kind { CHANGE_REOPTIMIZE, CHANGE_ROLLBACK };
+enum change_status { CHANGE_WAITING, CHANGE_DOING, CHANGE_DONE, CHANGE_REFUSED, CHANGE_FAILED };
+const char *change_status_name(enum change_status s);
+
+struct change {
+	uint64_t id; /* from 1 */
+	int kind;
+	uint64_t module;              /* 0 = all of the peer's modules */
+	const char *path;             /* "" for all */
+	uint32_t uid;                 /* who asked */
+	int status;                   /* ready: >= CHANGE_DONE */
+	const char *step, *text;      /* never NULL */
+	int64_t started_ms, ended_ms; /* ended 0 = not yet */
+};
+
+enum manager_error {
+	MANAGER_OK = 0,
+	MANAGER_NOT_FOUND = -1,
+	MANAGER_CONFLICT = -2, /* *change is the one under way */
+	MANAGER_REFUSED = -3,
+	MANAGER_INTERNAL = -4
+};
+/*
+ * Both check nothing about who asks (the API did) but note uid. module 0 in
+ * reoptimize: all modules of that uid (uid 0: all). MANAGER_OK: *change is
+ * the new change's id. Otherwise e says why.
+ */
+int manager_reoptimize(
+    struct manager *m, uint64_t module, uint32_t uid, bool force, uint64_t *change, struct err *e);
+int manager_rollback(
+    struct manager *m, uint64_t module, uint32_t uid, uint64_t *change, struct err *e);
+/* The change of an id (of 200 that are ready who has most gives way), or NULL. Valid until the loop
+ * goes on. */
+const struct change *manager_change(struct manager *m, uint64_t id);
+/* fn is called, from the loop, after any change became ready; one listener. */
+void manager_on_change(struct manager *m, void (*fn)(void *arg, uint64_t id), void *arg);
+
+#endif

@@ -1,0 +1,129 @@
+/*
+ * What the ladder needs to know about a module, gathered.
+ */
+#include "common/log.h"
+#include "managerd/cycle/manager.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DAY_MS = 86400000, WHY_MAX = 256, HELD_MAX = 200 };
+
+/* Why a module may not be changed at all; NULL = it may. The parent, which knows
+ * more (the file's rights, its package, whether it was changed by hand), has said
+ * so when it looked at it. */
+static const char *excluded(struct manager *m, struct module *mod, char *text, size_t n)
+{
+	const struct conf_module *policy = conf_module_for(m->o.conf, mod->row.path);
+	struct err e;
+
+	if (policy && policy->action != CONF_OPTIMIZE) {
+		err_set(&e, "%s:%u: the policy only lets it be %s", m->o.conf->path, policy->line,
+		    policy->action == CONF_OBSERVE ? "observed" : "ignored");
+		err_fit(text, n, e.text);
+		return text;
+	}
+	if (mod->row.state == MODULE_NO_ARTIFACT || mod->row.state == MODULE_GONE)
+		return mod->row.text;
+	if (m->o.user && mod->row.uid != m->uid) {
+		snprintf(text, n, "belongs to uid %u, this manager works for uid %u", mod->row.uid,
+		    (unsigned)m->uid);
+		return text;
+	}
+	return mod->refused;
+}
+
+void judge_idle(struct manager *m, char *text, size_t n)
+{
+	const struct idle *i = idlewatch_state(m->idle);
+
+	snprintf(text, n, "%.0f %% of the processors idle, policy asks for %.4g %%: %s",
+	    100 * (1 - i->busy_share), 100 * m->o.conf->idle.cpu, i->reason ? i->reason : "");
+}
+
+void judge_score(
+    struct store_module *row, const struct edit_score *before, const struct edit_score *after)
+{
+	row->predicted = before->cycles > 0;
+	row->gain = row->predicted ? 1 - after->cycles / before->cycles : 0;
+	row->taken_before = before->taken;
+	row->taken_after = after->taken;
+	row->predicted_ms = manager_now_ms();
+}
+
+static double change_of_usage(struct manager *m, struct module *mod, int64_t now)
+{
+	double noise,
+	    d = profile_distance(&mod->now, &mod->layout, now, manager_half_life(m), &noise);
+
+	return d < 1 ? fmax(0, d - noise) : d;
+}
+
+/* Of the programs of one user: nobody's failures use up what others have. */
+static uint64_t edits_today(struct manager *m, uint32_t uid, int64_t now)
+{
+	uint64_t swapped = 0, failed = 0;
+	struct err e;
+
+	if (store_count_events(m->store, 0, uid, EVENT_SWAPPED, now - DAY_MS, &swapped, &e) ||
+	    store_count_events(m->store, 0, uid, EVENT_FAILED, now - DAY_MS, &failed, &e))
+		log_error("%s", e.text);
+	return swapped + failed;
+}
+
+void judge(struct manager *m, struct module *mod, const struct change_entry *c, int64_t now,
+    struct decision *d)
+{
+	struct store_module *r = &mod->row;
+	struct profile_sum sum = profile_total(&mod->now, now, manager_half_life(m));
+	char why[WHY_MAX], fit[WHY_MAX], held[HELD_MAX], idle[256];
+	struct decide_in in = {.held = r->held_why ? held : NULL,
+	    .held_left_s = r->held_until_ms < 0 ? -1 : (double)(r->held_until_ms - now) / 1000,
+	    .samples = sum.samples,
+	    .understood = sum.understood,
+	    .outside = r->outside_aged * age_factor(now - r->outside_ms, manager_half_life(m)),
+	    .uid = r->uid,
+	    .laid_out = !build_id_equal(&r->current, &r->origin),
+	    .have_gain = mod->scored,
+	    .gain = r->gain,
+	    .since_swap_s = r->layout_ms ? (double)(now - r->layout_ms) / 1000 : -1,
+	    .edits_today = (unsigned)edits_today(m, r->uid, now),
+	    .idle = idlewatch_state(m->idle)->state == IDLE_YES,
+	    .idle_text = idle,
+	    .asked = c != NULL,
+	    .forced = c && c->force};
+
+	/* Of what is too long the middle goes, which is of a path. */
+	in.excluded = excluded(m, mod, why, sizeof why);
+	if (in.excluded) {
+		err_fit(fit, sizeof fit, in.excluded);
+		in.excluded = fit;
+	}
+	if (in.held)
+		err_fit(held, sizeof held, r->held_why);
+	in.change = in.laid_out ? change_of_usage(m, mod, now) : 1;
+	judge_idle(m, idle, sizeof idle);
+	decide(m->o.conf, &in, d);
+}
+
+static const char *what_next(const struct decision *d)
+{
+	return d->verdict == VERDICT_EDIT    ? "editing"
+	       : d->verdict == VERDICT_SCORE ? "predicting the gain"
+					     : rung_name(d->rung);
+}
+
+void judge_log(struct manager *m, struct module *mod, const struct decision *d)
+{
+	const struct store_module *r = &mod->row;
+	double all = (double)(r->mapped + r->stale + r->outside);
+	double samples = profile_total(&mod->now, manager_now_ms(), manager_half_life(m)).samples;
+	const char *change = d->rung == RUNG_CHANGE ? "" : d->step[RUNG_CHANGE].text;
+
+	if (d->verdict == VERDICT_WAIT && mod->rung == (int)d->rung)
+		return;
+	log_info("%s: %.0f samples, %.0f %% mapped; %s%s%s%s%s", r->path, samples,
+	    all > 0 ? 100 * (double)r->mapped / all : 0, change, *change ? "; " : "", what_next(d),
+	    d->verdict == VERDICT_WAIT ? ": " : "", d->verdict == VERDICT_WAIT ? d->text : "");
+}

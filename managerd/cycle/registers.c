@@ -1,0 +1,233 @@
+/*
+ * Registers of samples: which the manager wants, the witness tables that are
+ * made before it wants any, and what the samples' registers come to.
+ */
+#include "managerd/cycle/manager.h"
+#include "managerd/samples/observe.h"
+#include "managerd/samples/weight.h"
+
+#include "common/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- whose ---- */
+
+/* Only what may be laid out has use for them. */
+static bool eligible(const struct manager *m, const struct module *mod)
+{
+	const struct conf_module *policy;
+
+	if (!m->o.conf->profile.registers || !mod->row.artifact ||
+	    mod->row.state == MODULE_NO_ARTIFACT || mod->row.state == MODULE_GONE ||
+	    (m->o.user && mod->row.uid != m->uid))
+		return false;
+	policy = conf_module_for(m->o.conf, mod->row.path);
+	return !policy || policy->action == CONF_OPTIMIZE;
+}
+
+struct module *registers_table_due(struct manager *m)
+{
+	double enough = m->o.conf->decide.min_samples / 4;
+	int64_t now = manager_now_ms();
+	struct module *mod, *best = NULL;
+	size_t i;
+
+	for (i = 0; i < m->modules.module.n; i++) {
+		mod = m->modules.module.v[i];
+		if ((double)mod->row.mapped >= enough && now >= mod->not_before_ms &&
+		    (!best || manager_sooner(&m->table_turns, mod, best)) && eligible(m, mod) &&
+		    !module_has_table(&m->modules, mod) && mod->table == TABLE_ABSENT)
+			best = mod;
+	}
+	return best;
+}
+
+/* Builds of the present program that have been seen; others bear witness of
+ * functions that may be gone. */
+static void add_builds(const struct module *mod, struct wire_want *w)
+{
+	const struct build *b;
+	size_t i;
+
+	if (w->n < WIRE_WANT_MAX)
+		w->id[w->n++] = mod->row.current;
+	for (i = 0; i < mod->build.n; i++) {
+		b = &mod->build.v[i];
+		if (w->n < WIRE_WANT_MAX && !build_id_equal(&b->id, &mod->row.current) &&
+		    build_id_equal(&mod->origin.v[b->origin].id, &mod->row.origin))
+			w->id[w->n++] = b->id;
+	}
+}
+
+static bool same_want(const struct wire_want *a, const struct wire_want *b)
+{
+	uint32_t i;
+
+	for (i = 0; a->n == b->n && i < a->n; i++)
+		if (!build_id_equal(&a->id[i], &b->id[i]))
+			return false;
+	return a->n == b->n;
+}
+
+void registers_want(struct manager *m)
+{
+	struct wire_want w = {0};
+	struct module *mod;
+	size_t i;
+
+	if (!m->ingest)
+		return;
+	w.id = xcalloc(WIRE_WANT_MAX, sizeof *w.id);
+	for (i = 0; i < m->modules.module.n; i++) {
+		mod = m->modules.module.v[i];
+		if (eligible(m, mod) && module_has_table(&m->modules, mod))
+			add_builds(mod, &w);
+	}
+	if (same_want(&w, &m->want)) {
+		free(w.id);
+		return;
+	}
+	free(m->want.id);
+	m->want = w;
+	log_debug("registers are wanted of %u builds", w.n);
+	ingest_want(m->ingest, &w);
+}
+
+/* ---- what they come to ---- */
+
+static void merge_edges(const struct place *p, const struct observer *o)
+{
+	const struct map_table *t = &p->origin->table;
+	const struct map_func *f = NULL;
+	const struct pair *pair;
+	struct profile_func *pf = NULL;
+	uint32_t block;
+	size_t i;
+
+	for (i = 0; i < o->edge.n; i++) {
+		pair = &o->edge.v[i];
+		if (!f || pair->a < f->slot || pair->a - f->slot >= f->nblock) {
+			f = map_slot(t, pair->a, &block);
+			pf = module_func(p->mod, p->origin, (size_t)(f - t->func.v));
+		}
+		if (pf)
+			profile_add_edge(pf, pair->a - f->slot, pair->b - f->slot,
+			    (double)pair->n / WORTH_ONE * p->worth, p->now_ms,
+			    p->half_life_s);
+	}
+}
+
+static void merge_came(const struct place *p, const struct observer *o)
+{
+	const struct map_table *t = &p->origin->table;
+	const struct map_func *f;
+	const struct pair *pair;
+	struct profile_func *pf;
+	uint32_t block;
+	size_t i;
+
+	for (i = 0; i < o->came.n; i++) {
+		pair = &o->came.v[i];
+		f = map_slot(t, pair->a, &block);
+		pf = module_func(p->mod, p->origin, (size_t)(f - t->func.v));
+		if (pf)
+			profile_add_came(pf, block,
+			    pair->b == UINT32_MAX ? PROFILE_UNTOLD : pair->b - f->slot,
+			    pair->n * p->worth, p->now_ms, p->half_life_s);
+	}
+}
+
+static void merge_calls(const struct place *p, const struct observer *o)
+{
+	const struct map_table *t = &p->origin->table;
+	const struct map_func *f;
+	struct profile_func *pf;
+	uint32_t block;
+	size_t i;
+
+	for (i = 0; i < o->call.n; i++) {
+		f = map_slot(t, o->call.v[i].a, &block);
+		pf = module_func(p->mod, p->origin, (size_t)(f - t->func.v));
+		if (pf)
+			profile_add_call(pf, block, &t->func.v[o->call.v[i].b].key,
+			    o->call.v[i].n * p->worth, p->now_ms, p->half_life_s);
+	}
+}
+
+static void add_counts(struct observe_count *to, const struct observe_count *c)
+{
+	to->samples += c->samples;
+	to->placed += c->placed;
+	to->own += c->own;
+	to->witnesses += c->witnesses;
+	to->callers += c->callers;
+	to->joins += c->joins;
+	to->came += c->came;
+}
+
+/* One module's observer, if it has a table. */
+static struct observer begin(const struct batch_module *at)
+{
+	struct origin *o;
+
+	if (!at->mod)
+		return (struct observer){0};
+	o = &at->mod->origin.v[at->mod->build.v[at->build].origin];
+	if (!o->uops_func)
+		return (struct observer){0};
+	return (struct observer){.map = &at->mod->build.v[at->build].map,
+	    .table = &o->table,
+	    .uops = &o->uops,
+	    .uops_func = o->uops_func,
+	    .worth = &o->worth};
+}
+
+static void end(struct manager *m, const struct batch_module *at, struct place *p,
+    struct observer *o)
+{
+	pairs_sort(&o->edge);
+	pairs_sort(&o->came);
+	pairs_sort(&o->call);
+	p->mod = at->mod;
+	p->origin = &at->mod->origin.v[at->mod->build.v[at->build].origin];
+	merge_edges(p, o);
+	merge_came(p, o);
+	merge_calls(p, o);
+	add_counts(&m->observed, &o->count);
+	if (o->count.samples)
+		log_debug("%s: %llu samples with registers, %llu directions, %llu callers",
+		    at->mod->row.path, (unsigned long long)o->count.samples,
+		    (unsigned long long)o->count.witnesses,
+		    (unsigned long long)o->count.callers);
+	pairs_free(&o->edge);
+	pairs_free(&o->came);
+	pairs_free(&o->call);
+}
+
+void registers_take(struct manager *m, const struct wire_batch *b, const struct batch_module *at,
+    struct place *p)
+{
+	struct observer *o;
+	uint32_t i;
+
+	m->observed.unsent += b->regs_unsent;
+	if (!b->nregs || !m->o.conf->profile.registers)
+		return;
+	o = xcalloc(b->nmodule, sizeof *o);
+	for (i = 0; i < b->nmodule; i++) {
+		if (at[i].mod)
+			module_more_table(&m->modules, at[i].mod,
+			    &at[i].mod->origin.v[at[i].mod->build.v[at[i].build].origin]);
+		o[i] = begin(&at[i]);
+	}
+	for (i = 0; i < b->nregs; i++)
+		if (o[b->regs[i].module].uops)
+			observe(&o[b->regs[i].module], &b->regs[i]);
+		else
+			m->observed.samples++;
+	for (i = 0; i < b->nmodule; i++)
+		if (o[i].uops)
+			end(m, &at[i], p, &o[i]);
+	free(o);
+}

@@ -1,0 +1,230 @@
+#include "managerd/decide/decide.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *outcome_name(enum outcome o)
+{
+	static const char *const name[] = {"not reached", "passed", "skipped", "stopped"};
+
+	return (unsigned)o <= OUTCOME_STOPPED ? name[o] : "unknown";
+}
+
+__attribute__((format(printf, 3, 4))) static void answer(
+    struct rung_step *s, enum outcome o, const char *fmt, ...)
+{
+	va_list ap;
+
+	s->outcome = o;
+	va_start(ap, fmt);
+	vsnprintf(s->text, sizeof s->text, fmt, ap);
+	va_end(ap);
+}
+
+#define pass(s, ...) answer(s, OUTCOME_PASSED, __VA_ARGS__)
+#define skip(s, ...) answer(s, OUTCOME_SKIPPED, __VA_ARGS__)
+#define stop(s, ...) answer(s, OUTCOME_STOPPED, __VA_ARGS__)
+
+/* Keeps both numbers beside the answer. */
+static bool below(struct rung_step *s, double value, double limit)
+{
+	s->numbers = true;
+	s->value = value;
+	s->limit = limit;
+	return value < limit;
+}
+
+/* "90 s", "5 min", "3.5 h", "7 d". */
+static const char *span(double s, char out[32])
+{
+	static const struct {
+		double s;
+		const char *unit;
+	} u[] = {{86400, "d"}, {3600, "h"}, {60, "min"}};
+	size_t i;
+
+	for (i = 0; i < 3 && s < 2 * u[i].s; i++)
+		;
+	snprintf(out, 32, "%.3g %s", i < 3 ? s / u[i].s : s, i < 3 ? u[i].unit : "s");
+	return out;
+}
+
+/* Never rounds a value to the limit that it misses. */
+static double percent(double x)
+{
+	return floor(x * 1000) / 10;
+}
+
+/* ---- the rungs: one question each ---- */
+
+/* The policy and the file itself. */
+static void may_it_change(const struct conf *c, const struct decide_in *in, struct rung_step *s)
+{
+	if (in->excluded)
+		stop(s, "%s", in->excluded);
+	else
+		pass(s, "the policy lets it be changed");
+}
+
+/* After a rollback or a failure. */
+static void is_it_held(const struct conf *c, const struct decide_in *in, struct rung_step *s)
+{
+	char left[32];
+
+	if (!in->held)
+		pass(s, "not held");
+	else if (in->asked)
+		skip(s, "%s, but a person asks for it", in->held);
+	else if (in->held_left_s < 0)
+		stop(s, "%s; held until a reoptimize is asked for", in->held);
+	else
+		stop(s, "%s; held for another %s", in->held, span(in->held_left_s, left));
+}
+
+static void enough_samples(const struct conf *c, const struct decide_in *in, struct rung_step *s)
+{
+	if (below(s, in->samples, c->decide.min_samples))
+		stop(s, "%.0f samples, policy asks for %.0f", floor(in->samples),
+		    c->decide.min_samples);
+	else
+		pass(s, "%.0f samples", in->samples);
+}
+
+/* Enough of them in code that can be laid out. */
+static void enough_covered(const struct conf *c, const struct decide_in *in, struct rung_step *s)
+{
+	double all = in->samples + in->outside, share = all > 0 ? in->understood / all : 0;
+
+	if (below(s, share, c->decide.min_coverage))
+		stop(s,
+		    "%.1f %% of the samples in functions that can be laid out, policy asks for "
+		    "%.4g %%",
+		    percent(share), 100 * c->decide.min_coverage);
+	else
+		pass(s, "%.1f %% of the samples in functions that can be laid out", percent(share));
+}
+
+/* Since the present layout was made. */
+static void other_usage(const struct conf *c, const struct decide_in *in, struct rung_step *s)
+{
+	if (!in->laid_out)
+		pass(s, "runs as it was built, which was for no usage");
+	else if (!below(s, in->change, c->decide.min_change))
+		pass(s, "usage changed by %.1f %%", percent(in->change));
+	else if (in->forced)
+		skip(s, "usage changed by %.1f %%, but a person forces it", percent(in->change));
+	else
+		stop(s,
+		    "usage changed by %.1f %% since the present layout was made, policy asks for "
+		    "%.4g %%",
+		    percent(in->change), 100 * c->decide.min_change);
+}
+
+/* Is a better layout in sight? Measured when nothing else stops it: without
+ * an answer the next rungs are asked. */
+static void enough_gain(const struct conf *c, const struct decide_in *in, struct rung_step *s)
+{
+	if (in->forced)
+		skip(s, "a person forces it");
+	else if (in->have_gain && below(s, in->gain, c->decide.min_gain))
+		stop(s, "predicted gain %.1f %%, policy asks for %.4g %%", percent(in->gain),
+		    100 * c->decide.min_gain);
+	else if (in->have_gain)
+		pass(s, "predicted gain %.1f %%", percent(in->gain));
+}
+
+static void cooled_down(const struct conf *c, const struct decide_in *in, struct rung_step *s)
+{
+	char since[32], wait[32];
+
+	if (in->asked)
+		skip(s, "a person asks for it");
+	else if (in->since_swap_s < 0)
+		pass(s, "never swapped");
+	else if (below(s, in->since_swap_s, c->decide.cool_down_s))
+		stop(s, "swapped %s ago, policy waits %s", span(in->since_swap_s, since),
+		    span(c->decide.cool_down_s, wait));
+	else
+		pass(s, "swapped %s ago", span(in->since_swap_s, since));
+}
+
+/* All are remembered and counted at each decision about anybody's module: not even who
+ * asks may have them made without end, a broken artifact after the other. */
+enum { ASKED_PER_DAY = 5000 };
+
+static void edits_left(const struct conf *c, const struct decide_in *in, struct rung_step *s)
+{
+	if (in->asked && in->edits_today < ASKED_PER_DAY)
+		skip(s, "a person asks for it");
+	else if (below(s, in->edits_today, (double)c->decide.edits_per_day))
+		pass(s, "%u edits of uid %u's programs in the last 24 h", in->edits_today,
+		    (unsigned)in->uid);
+	else
+		stop(s, "%u edits of uid %u's programs in the last 24 h, policy allows %llu",
+		    in->edits_today, (unsigned)in->uid,
+		    (unsigned long long)c->decide.edits_per_day);
+}
+
+static void machine_idle(const struct conf *c, const struct decide_in *in, struct rung_step *s)
+{
+	if (in->asked)
+		skip(s, "a person asks for it");
+	else if (in->idle)
+		pass(s, "%s", in->idle_text);
+	else
+		stop(s, "%s", in->idle_text);
+}
+
+/* ---- the ladder ---- */
+
+static const struct {
+	const char *name;
+	void (*ask)(const struct conf *c, const struct decide_in *in, struct rung_step *s);
+} ladder[RUNG_COUNT] = {
+    [RUNG_NONE] = {"climbed", NULL},
+    [RUNG_EXCLUDED] = {"excluded", may_it_change},
+    [RUNG_HELD] = {"held", is_it_held},
+    [RUNG_SAMPLES] = {"few-samples", enough_samples},
+    [RUNG_COVERAGE] = {"low-coverage", enough_covered},
+    [RUNG_CHANGE] = {"same-usage", other_usage},
+    [RUNG_GAIN] = {"low-gain", enough_gain},
+    [RUNG_COOL_DOWN] = {"cool-down", cooled_down},
+    [RUNG_BUDGET] = {"budget", edits_left},
+    [RUNG_IDLE] = {"busy", machine_idle},
+};
+
+const char *rung_name(enum rung r)
+{
+	return (unsigned)r < RUNG_COUNT ? ladder[r].name : "unknown";
+}
+
+/* Returns where it ends: a rung that stops, or RUNG_NONE. */
+static enum rung climb(const struct conf *c, const struct decide_in *in, struct decision *d)
+{
+	enum rung r;
+
+	for (r = RUNG_EXCLUDED; r < RUNG_COUNT; r++) {
+		ladder[r].ask(c, in, &d->step[r]);
+		if (d->step[r].outcome == OUTCOME_STOPPED)
+			return r;
+	}
+	return RUNG_NONE;
+}
+
+void decide(const struct conf *c, const struct decide_in *in, struct decision *d)
+{
+	*d = (struct decision){.verdict = VERDICT_WAIT};
+	d->rung = climb(c, in, d);
+	if (d->rung != RUNG_NONE) {
+		memcpy(d->text, d->step[d->rung].text, sizeof d->text);
+	} else if (in->forced || in->have_gain) {
+		d->verdict = VERDICT_EDIT;
+		snprintf(d->text, sizeof d->text, "to be laid out");
+	} else {
+		d->verdict = VERDICT_SCORE;
+		d->rung = RUNG_GAIN;
+		snprintf(d->text, sizeof d->text, "the gain is being predicted");
+	}
+}

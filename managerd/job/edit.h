@@ -1,0 +1,107 @@
+/*
+ * Jobs: morph-edit (an edit, a score, a witness table) and the policy's verify
+ * command, run by the privileged parent (managerd/priv/priv.h) beside the event loop,
+ * with what they write kept up to a bound and a deadline that counts running
+ * time only. One job at a time is enough for the manager; more are possible.
+ *
+ * The task of a BUILD stays until edit_drop(): verification and swap name it.
+ */
+#ifndef MORPH_MANAGERD_EDIT_H
+#define MORPH_MANAGERD_EDIT_H
+
+#include "common/buildid.h"
+#include "common/err.h"
+#include "common/mem.h"
+#include "managerd/samples/profile.h"
+#include "managerd/priv/priv.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+enum edit_kind {
+	EDIT_BUILD,  /* artifact + samples -> a new build, which the parent keeps */
+	EDIT_SCORE,  /* what the present layout and the best one are worth */
+	EDIT_TABLE,  /* artifact -> its witness table (common/uops.h) */
+	EDIT_VERIFY  /* the policy's own command over the build of an earlier task */
+};
+
+struct edit_request {
+	enum edit_kind kind;
+	const char *module;   /* absolute path; VERIFY: not used */
+	struct build_id id, origin; /* what the module is, as far as the manager knows */
+	bool huge;            /* BUILD: code that may lie on huge pages */
+	const void *samples;  /* BUILD, SCORE: text of the samples file; copied */
+	size_t nsamples;      /* bytes, at most EDIT_SAMPLES_MAX */
+	uint64_t build;       /* VERIFY: the task whose build is to be verified */
+	double deadline_s;    /* of running time, > 0 */
+};
+
+enum { EDIT_SAMPLES_MAX = 256 << 20, EDIT_OUT_MAX = 1 << 20, EDIT_ERR_MAX = 64 << 10 };
+
+/* The text of the samples file, as of now. -1: it might be longer than EDIT_SAMPLES_MAX:
+ * each line has the names of functions, which are an artifact's. */
+int edit_print_samples(const struct profile *p, int64_t now_ms, double half_life_s,
+    struct buf *out, struct err *e);
+
+struct edit_score {
+	double exttsp, taken, total;
+	double cycles; /* per executed instruction, predicted; 0 = nothing to predict by */
+	uint64_t lines95; /* 64-byte lines that hold 95 % of the execution */
+};
+
+enum edit_end {
+	EDIT_DONE,      /* exit 0, and for BUILD and SCORE a whole answer */
+	EDIT_CANNOT,    /* the editor or the parent says no, and why */
+	EDIT_LATER,     /* not now: try later (exit 75) */
+	EDIT_DEADLINE,  /* ran out of time, killed */
+	EDIT_CANCELLED, /* edit_cancel() */
+	EDIT_BROKEN     /* died of a signal, or answered what is no answer */
+};
+
+struct edit_result {
+	enum edit_end end;
+	const char *error;    /* one line for people; "" when DONE */
+	const char *log;      /* what it wrote to stderr (VERIFY: stdout as well), at most EDIT_ERR_MAX */
+	uint64_t task;        /* BUILD that is DONE: for swap, verify and edit_drop(); else 0 */
+	struct build_id build_id, origin; /* BUILD: as the parent has seen */
+	struct blob *blob;    /* BUILD: its block map, TABLE: the table; hostile until decoded. Who
+	                         wants to keep it takes it */
+	uint32_t functions, edited, opaque;
+	double opaque_share;  /* of the samples, 0…1 */
+	double samples, samples_used;
+	uint32_t tus, tus_assembled, tus_cached; /* BUILD */
+	struct {
+		double parse, infer, layout, emit, check, as, ld, verify;
+	} seconds;            /* 0 where the editor names none */
+	double ran_s;         /* running time, without pauses */
+	struct edit_score before, after;
+	uint64_t size_before, size_after; /* bytes of code and data loaded from the file */
+};
+/* Strings live until the callback returns. */
+typedef void edit_done_fn(const struct edit_result *r, void *arg);
+
+struct edit;
+
+/*
+ * Starts a job; fn is called exactly once, from the loop, never from within
+ * edit_start(); the handle is gone after it. NULL when it could not be started.
+ */
+struct edit *edit_start(uv_loop_t *loop, struct priv *p, const struct edit_request *q,
+    edit_done_fn *fn, void *arg, struct err *e);
+/* SIGSTOP or SIGCONT to the whole session; the deadline's clock stops, too. */
+void edit_pause(struct edit *j, bool pause);
+bool edit_paused(const struct edit *j);
+/* SIGTERM, after 2 s SIGKILL; fn follows with EDIT_CANCELLED. */
+void edit_cancel(struct edit *j);
+/* CPU seconds so far, for the idle watch; -1 = it does not run. */
+double edit_cpu(const struct edit *j);
+/* Forgets a build. */
+void edit_drop(struct priv *p, uint64_t task);
+
+/* Parses the editor's JSON answer into r; strings go to the arena. Used by
+ * edit.c, and by its test. 0, or -1 with what is wrong with it. */
+int edit_parse(const char *json, size_t n, enum edit_kind kind, struct edit_result *r,
+    struct arena *a, struct err *e);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * What the parts of the modules share; each uses those before it: modules.c
+ * (rows and memory), module_maps.c (maps of builds, witness tables),
+ * module_profile.c (profiles), module_room.c (how many), module_learn.c (what a
+ * file has become), module_find.c (which build samples name). Private to them.
+ */
+#ifndef MORPH_MANAGERD_MODULE_PARTS_H
+#define MORPH_MANAGERD_MODULE_PARTS_H
+
+#include "managerd/modules/modules.h"
+
+/* ---- modules.c ---- */
+
+/* A module as the store has it; row is copied. */
+struct module *module_add(struct modules *ms, const struct store_module *row);
+/* It is in no list any more. */
+void module_free(struct modules *ms, struct module *m);
+/* Frees the modules whose row.id is 0, and makes the lists agree. */
+void modules_pack(struct modules *ms);
+/* Frees profiles, maps and tables; module_load() brings them back. */
+void module_unload(struct modules *ms, struct module *m);
+/* Keeps account of its memory; after all that loads or grows. */
+void module_count_bytes(struct modules *ms, struct module *m);
+
+/* ---- module_maps.c ---- */
+
+/* The functions of an original build, from the store, loaded once. *o = NULL:
+ * the store has none. */
+int module_load_origin(struct modules *ms, struct module *m, const struct build_id *id,
+    struct origin **o, struct err *e);
+/* A build known to the store, with its map, loaded once. *b = NULL: it is not
+ * known, or its map is gone. 1: it takes long, and is being loaded or waits for it. */
+int module_load_build(struct modules *ms, struct module *m, const struct build_id *id,
+    struct build **b, struct err *e);
+/* The module has this table and map now, where it has none of their builds; j is
+ * emptied. The build, or NULL where it is one that was there. */
+struct build *module_add_joined(struct modules *ms, struct module *m, const struct build_id *id,
+    const struct build_id *origin, struct joined *j);
+
+/* ---- module_profile.c ---- */
+
+/* The row's sum of samples, of the profile as it is now. */
+void module_sum(struct modules *ms, struct module *m);
+
+/* ---- module_room.c ---- */
+
+/* Makes room for one more module of a user. 1 there is, 0 there is none, -1. */
+int modules_room(struct modules *ms, uint32_t uid, struct err *e);
+
+/* ---- module_find.c ---- */
+
+/* A look has said that the file at a path is not this build, or has no artifact. */
+void modules_note_unfit(
+    struct modules *ms, const char *path, const struct build_id *id, int64_t now_ms);
+
+#endif

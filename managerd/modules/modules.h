@@ -1,0 +1,193 @@
+/*
+ * The modules the manager knows, with what it keeps of them in memory: the
+ * row of the store, the aged profile, and per build the map from file offsets
+ * to blocks. Rows are always there; profiles and maps come when they are
+ * needed and go, least recently used first, above MODULES_MEMORY.
+ *
+ * What lies at a module's path is found out by looks of the privileged parent
+ * (managerd/priv/looks.h); modules_learn() is the one place that applies what they say.
+ *
+ * Everything that changes writes to the store as well, within the caller's
+ * transaction; after a rollback of that, modules_reload().
+ */
+#ifndef MORPH_MANAGERD_MODULES_H
+#define MORPH_MANAGERD_MODULES_H
+
+#include "common/uops.h"
+#include "managerd/conf/conf.h"
+#include "managerd/samples/map.h"
+#include "managerd/samples/profile.h"
+#include "managerd/priv/priv.h"
+#include "managerd/store/store.h"
+#include "managerd/samples/weight.h"
+
+#include <stdbool.h>
+#include <uv.h>
+
+enum {
+	MODULES_MEMORY = 256 << 20,
+	MODULES_MAX = 4096, /* rows; beyond, the user who has most makes room */
+	/* What one module may take. Decoded, a byte of a map or table is up to ten. */
+	MODULE_BLOCKS_MAX = 4 << 20,
+	MODULE_FUNCS_MAX = 1 << 19,
+	MODULE_BYTES_MAX = 32 << 20,
+	MODULES_LOADING = 8,   /* builds that take the pool, at once; of one user one */
+	MODULE_LONG = 256 << 10, /* bytes that take more than a few milliseconds to decode */
+	PAST_BUILDS_KEPT = 16 /* maps of builds that may still run */
+};
+
+struct origin { /* functions of an original build and its layouts */
+	struct build_id id;
+	struct map_table table;
+	uint64_t *hit;  /* per slot, all 0 between batches */
+	uint32_t *func; /* per function of the table: FUNC_… or index in the profile */
+	struct uops uops;    /* of the present program, once it has a witness table */
+	uint32_t *uops_func; /* managerd/samples/observe.h; NULL = no such table */
+	struct worth worth;  /* with the table */
+	bool uops_asked;     /* its table is being loaded */
+	size_t uops_used;    /* of a large one what was loaded for: functions with samples; 0 = all */
+};
+enum { FUNC_UNKNOWN = UINT32_MAX, FUNC_GONE = UINT32_MAX - 1 };
+
+struct build {
+	struct build_id id;
+	size_t origin; /* index in module.origin */
+	struct map map;
+};
+
+/* Function table of an original, and the map of one of its builds. */
+struct joined {
+	struct map_table table;
+	struct map map;
+};
+/* Decodes both, which may be hostile, and joins them. Pure: for the pool, where they
+ * take MODULE_LONG bytes together. -1 with why they are of no use, and nothing to free. */
+int module_join(const void *table, size_t ntable, const void *map, size_t nmap, struct joined *j,
+    struct err *e);
+void joined_free(struct joined *j);
+
+enum table_state { TABLE_UNKNOWN, TABLE_ABSENT, TABLE_THERE, TABLE_FAILED };
+
+struct module {
+	struct store_module row; /* its strings are the module's own, on the heap */
+	bool loaded;             /* the profiles below are there */
+	struct profile now;      /* exactly the functions of the current program */
+	struct profile layout;   /* that the present layout was made from; empty = unknown */
+	VEC(struct origin) origin;
+	VEC(struct build) build;
+	size_t bytes;            /* of all that is loaded */
+	bool loading;            /* a build, in the pool */
+	bool large;              /* its last one took MODULE_LONG bytes */
+	uint64_t used;           /* clock of the last use */
+	struct priv_stamp stamp; /* of the file at row.path when it was last looked at */
+	bool stamped;
+	bool judged;             /* that look found out whether it may be swapped: */
+	char *refused;           /* why it must not be, NULL = it may be */
+	bool touched; /* by batches that are not committed */
+	enum table_state table; /* witness table of the present program */
+	/* of the cycle */
+	int64_t decided_ms;    /* last decision, 0 = none yet */
+	int64_t not_before_ms; /* no work for it until then */
+	int rung;              /* where the last decision stopped, RUNG_NONE = it did not */
+	bool scored;           /* row.gain holds for the present layout and usage … */
+	uint64_t scored_at;    /* … until row.mapped has grown by decide.min_samples */
+	enum { LOOK_NONE, LOOK_ASKED, LOOK_DONE } look; /* for the next decision */
+};
+
+struct modules {
+	struct store *store;
+	struct priv *priv;
+	const struct conf *conf;
+	uv_loop_t *loop; /* whose pool does what is long; NULL = it is done at once */
+	void (*loaded)(void *arg); /* a FOUND_LOADING is over */
+	void (*tabled)(void *arg); /* a module has its witness table now, or lost it */
+	void *loaded_arg;          /* of both */
+	char *tables; /* folder of witness tables (managerd/replay/tables.h), owned; NULL = none */
+	VEC(struct module *) module;
+	struct htab by_path, by_id; /* index + 1 */
+	struct htab unfit;   /* hash of path and build-id -> when to look again, module_find.c */
+	struct htab crowded; /* uids that were told that they have too many modules */
+	size_t bytes;
+	uint32_t loading[MODULES_LOADING]; /* owners of the modules */
+	unsigned nloading;
+	uint64_t clock;
+	uint64_t working; /* of this one's present owner something is being made: it stays; 0 = none */
+};
+
+/* Reads all rows. */
+int modules_open(struct modules *ms, struct store *s, struct priv *p, const struct conf *c,
+    struct err *e);
+void modules_close(struct modules *ms);
+/* Forgets what is in memory and reads the rows again. Pointers die. */
+int modules_reload(struct modules *ms, struct err *e);
+
+struct module *modules_get(const struct modules *ms, uint64_t id);
+struct module *modules_of_path(const struct modules *ms, const char *path);
+
+enum found {
+	FOUND_ERROR = -1,
+	FOUND_MAPPED, /* *mod and *build are set, and the module is loaded */
+	FOUND_STALE,  /* *mod is set; of this build there is no map any more */
+	FOUND_OUTSIDE, /* no artifact; *mod is set when the reason is kept with it */
+	FOUND_LOADING /* mapped, once there is room and the pool has loaded it: loaded() follows */
+};
+enum wanted { LOOK_NOT, LOOK_FULL, LOOK_SHALLOW };
+/* The build that samples name. *look (may be NULL): whether only a look at the
+ * file can tell more, and which. */
+enum found modules_find(struct modules *ms, const char *path, const struct build_id *id,
+    int64_t now_ms, struct module **mod, struct build **build, enum wanted *look, struct err *e);
+/* A path as samples name it, as it is looked for: absolute, without what the
+ * kernel appends; to free. NULL: not one of a module. */
+char *module_path(const struct modules *ms, const char *path);
+
+/*
+ * What a look at a path said becomes what is known of it: a new module, a new
+ * build of one, or the end of one. asked: the builds that samples named there;
+ * those that it is not are not looked for again for a while. A module that
+ * belongs to somebody else by now starts afresh. shallow: it was one without
+ * reading (priv_look()). Its table and map come from an inspector that has read hostile
+ * bytes: j is what module_join() made of them, and is emptied where it is of use, or NULL with
+ * why it made nothing. Within a transaction.
+ */
+int modules_learn(struct modules *ms, const char *path, const struct build_id *asked, size_t nasked,
+    bool shallow, const struct priv_looked *r, struct joined *j, const char *why, int64_t now_ms,
+    struct err *e);
+/* Whether what it says of this path is known, so that there is nothing to join. */
+bool modules_known(const struct modules *ms, const char *path, const struct priv_looked *r);
+/* Whether the file is still the one that was looked at last. */
+bool module_unchanged(struct modules *ms, struct module *m);
+/*
+ * The manager has put a build of the module's origin in its place. map, n: its
+ * block map, NULL = that of the store. Within a transaction.
+ */
+int module_place(struct modules *ms, struct module *m, const struct build_id *id, const void *map,
+    size_t n, int64_t now_ms, struct err *e);
+/* It is held until a person asks for a reoptimize. */
+void module_hold(struct module *m, const char *why);
+
+/* Loads the profiles if they are not there. */
+int module_load(struct modules *ms, struct module *m, struct err *e);
+/* Writes row and dirty functions. */
+int module_save(struct modules *ms, struct module *m, struct err *e);
+/* The present profile becomes the one its layout was made from (snapshot:
+ * one that was copied before; NULL = now). */
+int module_set_layout(
+    struct modules *ms, struct module *m, const struct profile *snapshot, struct err *e);
+int module_clear_layout(struct modules *ms, struct module *m, struct err *e);
+/* The function of the profile that the n-th function of an origin's table
+ * counts in; NULL when the current program has it no more. */
+struct profile_func *module_func(struct module *m, struct origin *o, size_t n);
+/* Whether the present program has a witness table. */
+bool module_has_table(struct modules *ms, struct module *m);
+/* Takes the one a job made; in the pool, so that it is there later. */
+void module_take_table(struct modules *ms, struct module *m, struct blob *table);
+/* Of a large table more is loaded where more functions have samples by now. */
+void module_more_table(struct modules *ms, struct module *m, struct origin *o);
+/* Removes tables of programs that are not there any more. */
+void modules_sweep_tables(struct modules *ms);
+/* Replaces one of the row's own strings. */
+void module_text(const char **field, const char *text);
+/* Frees loaded parts until the bound holds; never those of keep, nor what batches touched. */
+void modules_trim(struct modules *ms, const struct module *keep);
+
+#endif

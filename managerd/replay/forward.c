@@ -1,0 +1,217 @@
+#include "managerd/replay/forward.h"
+#include "managerd/replay/machine.h"
+
+struct run {
+	struct machine m;
+	const struct uops *u;
+	const struct witness_sample *s;
+	const struct uops_block *all; /* of the function */
+	const struct uop *next;       /* instruction */
+	uint32_t func, block;
+	uint32_t out; /* as in struct witness_edge */
+	int steps;    /* instructions so far */
+	int last;     /* where it ends unless there is a direction before */
+	struct witness_edge *edge;
+	uint32_t n;
+};
+
+static void enter_func(struct run *r, uint32_t func)
+{
+	r->func = func;
+	r->m.f = &r->u->func.v[func];
+	r->all = r->u->block.v + r->m.f->block;
+}
+
+static void enter_block(struct run *r, uint32_t block)
+{
+	r->block = block;
+	r->next = &r->u->uop.v[r->all[block].uop];
+}
+
+/* ---- where a block leads ---- */
+
+static uint32_t in_table(const struct run *r, uint32_t table, uint64_t i)
+{
+	const struct uops_table *t = &r->u->table.v[r->m.f->table + table];
+
+	return i < t->n ? r->u->target.v[t->first + i] : UOPS_NONE;
+}
+
+/* The block of this function that begins at an address. */
+static uint32_t block_at(const struct run *r, uint64_t address)
+{
+	const struct witness_sample *s = r->s;
+	struct witness_place at;
+
+	if (!s->place_at || !s->place_at(s->arg, address, &at) || at.func != r->func || at.offset)
+		return UOPS_NONE;
+	return at.block < r->m.f->nblock ? at.block : UOPS_NONE;
+}
+
+static uint32_t indirect(const struct run *r, const struct uops_block *b)
+{
+	struct tnum at = machine_reg(&r->m, b->reg);
+
+	if (b->term == UT_REG && r->m.code_reg == b->reg)
+		return r->m.code_block;
+	if (at.m)
+		return UOPS_NONE;
+	return b->term == UT_LOOKUP ? in_table(r, b->to, at.v) : block_at(r, at.v);
+}
+
+/* Where block b goes, or UOPS_NONE; *told: and it could have gone elsewhere. */
+static uint32_t successor(struct run *r, const struct uops_block *b, bool *told)
+{
+	int c;
+
+	*told = false;
+	switch (b->term) {
+	case UT_GO:
+		return b->to;
+	case UT_COND:
+		c = condition(b->cond, *machine_flags(&r->m));
+		*told = true;
+		return c < 0 ? UOPS_NONE : c ? b->to : b->other;
+	case UT_COND_OUT:
+		c = condition(b->cond, *machine_flags(&r->m));
+		return c ? UOPS_NONE : b->other;
+	case UT_REG:
+	case UT_LOOKUP:
+		*told = true;
+		return indirect(r, b);
+	}
+	return UOPS_NONE;
+}
+
+/* ---- going on ---- */
+
+static bool told_before(const struct run *r)
+{
+	uint32_t i = r->n;
+
+	while (i--)
+		if (r->edge[i].from == r->block && r->edge[i].func == r->func)
+			return true;
+	return false;
+}
+
+static void tell(struct run *r, uint32_t to)
+{
+	if (told_before(r))
+		return;
+	r->edge[r->n++] = (struct witness_edge){r->func, r->block, to, r->out};
+	r->last = r->steps + WITNESS_IDLE;
+}
+
+/* Goes on where the ways from a block meet again, whichever is taken. */
+static bool pass_branch(struct run *r, const struct uops_block *b)
+{
+	if (b->join == UOPS_NONE)
+		return false;
+	if (b->stores)
+		memory_forget(&r->m.mem);
+	machine_forget(&r->m, b->writes);
+	r->last -= WITNESS_BLIND;
+	enter_block(r, b->join);
+	return true;
+}
+
+/* Goes on behind the call that the return address on the stack belongs to. */
+static bool pass_return(struct run *r)
+{
+	struct tnum back = machine_pop(&r->m, 3);
+	struct witness_place at;
+	uint32_t uop;
+
+	if (back.m || !r->s->place_at || !r->s->place_at(r->s->arg, back.v - 1, &at))
+		return false;
+	uop = uops_behind_call(r->u, at.func, at.block, at.offset + 1);
+	if (uop == UOPS_NONE)
+		return false;
+	enter_func(r, at.func);
+	r->block = at.block;
+	r->next = &r->u->uop.v[uop];
+	r->m.code_reg = UR_N;
+	r->out++;
+	return true;
+}
+
+static bool pass_block(struct run *r)
+{
+	const struct uops_block *b = &r->all[r->block];
+	uint32_t next;
+	bool told;
+
+	if (b->term == UT_RET)
+		return pass_return(r);
+	next = successor(r, b, &told);
+	if (next == UOPS_NONE)
+		return pass_branch(r, b);
+	if (told)
+		tell(r, next);
+	enter_block(r, next);
+	return true;
+}
+
+/* Goes on behind a call, as it is when that has come back. */
+static bool pass_call(struct run *r)
+{
+	if (r->next->aux)
+		return false;
+	memory_forget(&r->m.mem);
+	machine_forget(&r->m, UR_CALLER_SAVED);
+	r->next++;
+	return true;
+}
+
+/* Evaluates what stands between calls and ends of blocks, and one of these;
+ * false where nothing is known of what follows, or a bound is reached. */
+static bool pass(struct run *r)
+{
+	int left = (r->last < WITNESS_UOPS ? r->last : WITNESS_UOPS) - r->steps;
+	uint32_t n;
+
+	if (left <= 0 || r->n == WITNESS_EDGES)
+		return false;
+	n = machine_run(&r->m, r->next, (uint32_t)left);
+	r->next += n;
+	r->steps += (int)n;
+	if (n == (uint32_t)left)
+		return false;
+	switch (r->next->kind) {
+	case UOP_END:
+		if (!pass_block(r))
+			return false;
+		break;
+	case UOP_CALL:
+		if (!pass_call(r))
+			return false;
+		break;
+	default:
+		return false;
+	}
+	r->steps++;
+	return true;
+}
+
+uint32_t witness_run(const struct uops *u, const struct witness_sample *s,
+    struct witness_edge edge[WITNESS_EDGES], bool *own)
+{
+	struct run r;
+
+	r.u = u;
+	r.s = s;
+	r.edge = edge;
+	r.n = r.out = 0;
+	r.steps = 0;
+	r.last = WITNESS_IDLE;
+	machine_begin(&r.m, u, s->gpr, s->flags, s->stack, s->nstack);
+	enter_func(&r, s->func);
+	r.block = s->block;
+	r.next = &u->uop.v[s->uop];
+	while (pass(&r))
+		;
+	machine_wipe(&r.m);
+	*own = r.n && !edge[0].out && edge[0].from == s->block;
+	return r.n;
+}

@@ -1,0 +1,41 @@
+/*
+ * Witness tables (common/uops.h) in a folder of the manager's:
+ * MODULE-OWNER-ORIGIN.uops, all in hex, OWNER a uid. A module has one, of its present
+ * program; a job of the editor made it, so it is checked whenever it is read. Another
+ * owner's program at the same path has its own, whatever build it calls itself.
+ */
+#ifndef MORPH_MANAGERD_TABLES_H
+#define MORPH_MANAGERD_TABLES_H
+
+#include "common/buildid.h"
+#include "common/hash.h"
+#include "common/uops.h"
+#include "managerd/priv/blob.h"
+
+#include <stdbool.h>
+
+struct table_name {
+	uint64_t module;
+	uint32_t uid;
+	struct build_id origin;
+};
+
+bool table_name_equal(const struct table_name *a, const struct table_name *b);
+/* Is there one? */
+bool tables_have(const char *dir, const struct table_name *name);
+/*
+ * 1 read, 0 absent, -1 with why; one that is damaged is removed. Of a large one
+ * (TABLES_LARGE bytes) only the functions whose keys `used` has, if it is not NULL; *part
+ * (may be NULL) says so. May be called in the pool.
+ */
+enum { TABLES_LARGE = 2 << 20 };
+int tables_load(const char *dir, const struct table_name *name, const struct htab *used,
+    struct uops *u, bool *part, struct err *e);
+/* Takes a table, if it is one; little of it is in memory at a time. May be called in the pool;
+ * afterwards the module's earlier one is to be swept. */
+int tables_take(const char *dir, const struct table_name *name, struct blob *table, struct err *e);
+/* Removes the files that keep() does not say yes to. */
+void tables_sweep(
+    const char *dir, bool (*keep)(void *arg, const struct table_name *name), void *arg);
+
+#endif

@@ -1,0 +1,179 @@
+#include "managerd/samples/observe.h"
+#include "managerd/replay/forward.h"
+#include "managerd/replay/backward.h"
+
+#include <string.h>
+
+uint32_t *observe_link(const struct map_table *t, const struct uops *u)
+{
+	uint32_t *link = xcalloc(t->func.n + u->func.n, sizeof *link);
+	size_t i;
+
+	memset(link + t->func.n, 0xff, u->func.n * sizeof *link);
+	for (i = 0; i < t->func.n; i++) {
+		link[i] = uops_find(u, &t->func.v[i].key);
+		if (link[i] != UOPS_NONE && u->func.v[link[i]].nblock != t->func.v[i].nblock)
+			link[i] = UOPS_NONE;
+		if (link[i] != UOPS_NONE)
+			link[t->func.n + link[i]] = (uint32_t)i;
+	}
+	return link;
+}
+
+struct spot { /* where a file offset falls */
+	const struct map_range *range;
+	uint32_t func, block, at; /* index in the table; id; bytes into the block */
+};
+
+static bool find_spot(const struct observer *o, uint64_t offset, struct spot *s)
+{
+	const struct map_func *f;
+
+	s->range = map_at(o->map, offset);
+	if (!s->range)
+		return false;
+	f = map_slot(o->table, s->range->slot, &s->block);
+	s->func = (uint32_t)(f - o->table->func.v);
+	s->at = (uint32_t)(offset - s->range->start);
+	return true;
+}
+
+struct following { /* an indirect jump, a return */
+	const struct observer *o;
+	uint64_t base;
+};
+
+static bool place_at(void *arg, uint64_t address, struct witness_place *at)
+{
+	const struct following *f = arg;
+	struct spot s;
+
+	if (!find_spot(f->o, address - f->base, &s))
+		return false;
+	*at = (struct witness_place){f->o->uops_func[s.func], s.block, s.at};
+	return at->func != UOPS_NONE;
+}
+
+/* The slot of block 0 of a function of the witness table. */
+static uint32_t slot_of(const struct observer *o, uint32_t func)
+{
+	return o->table->func.v[o->uops_func[o->table->func.n + func]].slot;
+}
+
+/* Where a sample tells of its own block's branch. */
+static enum worth_place place_of(const struct observer *o, const struct witness_sample *w)
+{
+	const struct uops_block *b = &o->uops->block.v[o->uops->func.v[w->func].block + w->block];
+
+	return w->uop + 2 < b->uop + b->nuop ? WORTH_AHEAD : WORTH_LAST;
+}
+
+static void note_edges(struct observer *o, const struct witness_sample *w)
+{
+	const struct uops_func *f = o->uops->func.v;
+	struct witness_edge edge[WITNESS_EDGES];
+	uint32_t slot, i, n, one = WORTH_ONE, of = WORTH_ONE;
+	bool own = false;
+
+	n = witness_run(o->uops, w, edge, &own);
+	if (o->worth)
+		of = worth_of_sample(o->worth, o->uops, f[w->func].block + w->block, w->uop);
+	for (i = 0; i < n; i++) {
+		slot = slot_of(o, edge[i].func);
+		if (o->worth)
+			one = worth_of_direction(o->worth, f[edge[i].func].block + edge[i].from, of,
+			    i || !own ? WORTH_FAR : place_of(o, w));
+		pairs_add(&o->edge, slot + edge[i].from, slot + edge[i].to, one);
+	}
+	o->count.witnesses += n;
+	o->count.own += own;
+}
+
+/* Of a block of which less than PROFILE_TELLING tells nothing is taken: an
+ * instruction that does not soon is not asked again. */
+static enum witness_entry look_back(
+    struct observer *o, const struct witness_sample *w, uint32_t *from)
+{
+	enum witness_entry entry;
+
+	if (o->worth && o->worth->blind[w->uop] == UINT8_MAX)
+		return WITNESS_UNTOLD;
+	entry = witness_back(o->uops, w, from);
+	if (o->worth && entry != WITNESS_NO_JOIN)
+		worth_of_look(o->worth, w->uop, entry == WITNESS_TOLD);
+	return entry;
+}
+
+static void note_came(struct observer *o, const struct witness_sample *w)
+{
+	uint32_t slot = slot_of(o, w->func), from;
+	enum witness_entry entry = look_back(o, w, &from);
+
+	if (entry == WITNESS_NO_JOIN)
+		return;
+	pairs_add(&o->came, slot + w->block, entry == WITNESS_TOLD ? slot + from : UINT32_MAX, 1);
+	o->count.joins++;
+	o->count.came += entry == WITNESS_TOLD;
+}
+
+/* The frame's return address, if it is one of the words that point into this
+ * program's code. */
+static const struct wire_code *return_address(
+    const struct observer *o, uint32_t uop, const struct wire_regs *r)
+{
+	const struct uops_frame *f = uops_frame(o->uops, uop);
+	uint64_t above;
+	uint32_t i;
+
+	if (!f || f->reg >= WIRE_GPRS)
+		return NULL;
+	above = r->gpr[f->reg] + (uint64_t)(int64_t)f->offset - 8 - r->gpr[WIRE_RSP];
+	for (i = 0; i < r->ncode; i++)
+		if (above == 8 * (uint64_t)r->code[i].word)
+			return &r->code[i];
+	return NULL;
+}
+
+/* The call ends where the return address points to, perhaps a block behind. */
+static void note_caller(
+    struct observer *o, uint32_t callee, uint32_t uop, const struct wire_regs *r)
+{
+	const struct wire_code *c = return_address(o, uop, r);
+	struct spot from;
+	uint32_t func;
+
+	if (!c || !c->offset || !find_spot(o, c->offset - 1, &from))
+		return;
+	func = o->uops_func[from.func];
+	if (func == UOPS_NONE ||
+	    uops_behind_call(o->uops, func, from.block, from.at + 1) == UOPS_NONE)
+		return;
+	pairs_add(&o->call, from.range->slot, callee, 1);
+	o->count.callers++;
+}
+
+void observe(struct observer *o, const struct wire_regs *r)
+{
+	struct following f = {o, r->base};
+	struct witness_sample w = {.flags = r->flags,
+	    .stack = (const uint8_t *)r->stack,
+	    .nstack = r->nstack * sizeof *r->stack,
+	    .place_at = place_at,
+	    .arg = &f};
+	struct spot s;
+
+	o->count.samples++;
+	if (!find_spot(o, r->offset, &s) || o->uops_func[s.func] == UOPS_NONE)
+		return;
+	w.func = o->uops_func[s.func];
+	w.block = s.block;
+	w.uop = uops_at(o->uops, w.func, w.block, s.at);
+	if (w.uop == UOPS_NONE)
+		return;
+	o->count.placed++;
+	memcpy(w.gpr, r->gpr, sizeof w.gpr);
+	note_edges(o, &w);
+	note_came(o, &w);
+	note_caller(o, s.func, w.uop, r);
+	explicit_bzero(w.gpr, sizeof w.gpr);
+}

@@ -1,0 +1,48 @@
+/*
+ * From a sample's registers to what they bear witness of: which way the
+ * branches ahead went, from where its block was entered, and where the function
+ * was called from. Joins the map
+ * of the build that ran (managerd/samples/map.h), the micro-operations of its program
+ * (common/uops.h) and the evaluator (managerd/replay/forward.h). Pure; what it is
+ * given of registers it does not keep.
+ */
+#ifndef MORPH_MANAGERD_OBSERVE_H
+#define MORPH_MANAGERD_OBSERVE_H
+
+#include "common/uops.h"
+#include "common/wire.h"
+#include "managerd/samples/map.h"
+#include "managerd/samples/pairs.h"
+#include "managerd/samples/weight.h"
+
+struct observe_count {
+	uint64_t samples;   /* that came with registers */
+	uint64_t unsent;    /* that the monitor had to leave out */
+	uint64_t placed;    /* of samples: at an instruction of the table */
+	uint64_t own;       /* of placed: tell the way out of their own block */
+	uint64_t witnesses; /* directions, of all */
+	uint64_t callers;   /* call sites, of all */
+	uint64_t joins;     /* of placed: in a block that is entered in several ways … */
+	uint64_t came;      /* … and tell in which */
+};
+
+struct observer {
+	const struct map *map; /* of the build that ran */
+	const struct map_table *table;
+	const struct uops *uops;
+	const uint32_t *uops_func; /* observe_link() */
+	struct worth *worth;       /* NULL = all are worth the same */
+	struct pairs edge;         /* slot of a block, slot of the one it went on to; in
+				      units of 1 / WORTH_ONE */
+	struct pairs came;         /* slot of a block, slot of the one before it, or
+				      UINT32_MAX where several may have been */
+	struct pairs call;         /* slot of the calling block, index of the called function */
+	struct observe_count count;
+};
+
+/* For each function of the table its index in u, where both have as many blocks,
+ * else UOPS_NONE; and behind them the other way round. An array to free. */
+uint32_t *observe_link(const struct map_table *t, const struct uops *u);
+void observe(struct observer *o, const struct wire_regs *r);
+
+#endif

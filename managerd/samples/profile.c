@@ -1,0 +1,464 @@
+#include "managerd/samples/profile.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *copy_or_null(const char *s)
+{
+	return s ? xstrdup(s) : NULL;
+}
+
+struct profile_func *profile_get(const struct profile *p, const struct hash128 *key)
+{
+	uint64_t *at = htab_get(&p->by_key, key->b, sizeof key->b);
+
+	return at ? &p->func.v[*at - 1] : NULL;
+}
+
+struct profile_func *profile_put(struct profile *p, const struct hash128 *key, const char *name,
+    const char *tu, const char *opaque, uint32_t nblock)
+{
+	struct profile_func *f = profile_get(p, key);
+
+	if (f)
+		return f->nblock == nblock ? f : NULL;
+	vec_push(&p->func, (struct profile_func){.key = *key,
+			       .name = xstrdup(name),
+			       .tu = xstrdup(tu),
+			       .opaque = copy_or_null(opaque),
+			       .nblock = nblock});
+	*htab_put(&p->by_key, key->b, sizeof key->b, NULL) = p->func.n;
+	return &p->func.v[p->func.n - 1];
+}
+
+double *profile_blocks(struct profile_func *f)
+{
+	if (!f->block)
+		f->block = xcalloc(f->nblock, sizeof *f->block);
+	return f->block;
+}
+
+static void func_free(struct profile_func *f)
+{
+	free(f->name);
+	free(f->tu);
+	free(f->opaque);
+	free(f->block);
+	vec_free(&f->edge);
+	vec_free(&f->came);
+	vec_free(&f->call);
+}
+
+void profile_free(struct profile *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->func.n; i++)
+		func_free(&p->func.v[i]);
+	vec_free(&p->func);
+	htab_free(&p->by_key);
+}
+
+void profile_move(struct profile_func *to, struct profile_func *from)
+{
+	to->block = from->block;
+	to->edge = from->edge;
+	to->came = from->came;
+	to->call = from->call;
+	to->as_of_ms = from->as_of_ms;
+	to->dirty = from->dirty;
+	from->block = NULL;
+	memset(&from->edge, 0, sizeof from->edge);
+	memset(&from->came, 0, sizeof from->came);
+	memset(&from->call, 0, sizeof from->call);
+}
+
+static void copy(struct profile *to, const struct profile *from, bool all)
+{
+	const struct profile_func *f;
+	struct profile_func *g;
+	size_t i, j;
+
+	*to = (struct profile){0};
+	for (i = 0; i < from->func.n; i++) {
+		f = &from->func.v[i];
+		if (!all && !f->as_of_ms)
+			continue;
+		g = profile_put(to, &f->key, f->name, f->tu, f->opaque, f->nblock);
+		if (f->block)
+			memcpy(profile_blocks(g), f->block, f->nblock * sizeof *f->block);
+		for (j = 0; j < f->edge.n; j++)
+			vec_push(&g->edge, f->edge.v[j]);
+		for (j = 0; j < f->came.n; j++)
+			vec_push(&g->came, f->came.v[j]);
+		for (j = 0; j < f->call.n; j++)
+			vec_push(&g->call, f->call.v[j]);
+		g->as_of_ms = f->as_of_ms;
+		g->dirty = true;
+	}
+}
+
+void profile_copy(struct profile *to, const struct profile *from)
+{
+	copy(to, from, true);
+}
+
+void profile_copy_used(struct profile *to, const struct profile *from)
+{
+	copy(to, from, false);
+}
+
+double age_factor(int64_t dt_ms, double half_life_s)
+{
+	return dt_ms <= 0 ? 1 : exp2(-(double)dt_ms / 1000 / half_life_s);
+}
+
+/* Below this a block's samples are noise of the ageing. */
+static const double forgotten = 1e-3;
+
+static void age_edges(struct profile_edges *e, double k)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < e->n; i++)
+		if ((e->v[i].n *= k) >= forgotten)
+			e->v[n++] = e->v[i];
+	e->n = n;
+}
+
+static void age_ways(struct profile_func *f, double k)
+{
+	size_t i, n;
+
+	age_edges(&f->edge, k);
+	age_edges(&f->came, k);
+	for (i = n = 0; i < f->call.n; i++)
+		if ((f->call.v[i].n *= k) >= forgotten)
+			f->call.v[n++] = f->call.v[i];
+	f->call.n = n;
+}
+
+void profile_age(struct profile_func *f, int64_t now_ms, double half_life_s)
+{
+	double k = f->as_of_ms ? age_factor(now_ms - f->as_of_ms, half_life_s) : 1;
+	uint32_t i;
+
+	if (k < 1) {
+		for (i = 0; f->block && i < f->nblock; i++) {
+			f->block[i] *= k;
+			if (f->block[i] < forgotten)
+				f->block[i] = 0;
+		}
+		age_ways(f, k);
+	}
+	if (now_ms > f->as_of_ms)
+		f->as_of_ms = now_ms;
+}
+
+void profile_add(
+    struct profile_func *f, uint32_t block, double samples, int64_t now_ms, double half_life_s)
+{
+	if (f->as_of_ms != now_ms)
+		profile_age(f, now_ms, half_life_s);
+	profile_blocks(f)[block] += samples;
+	f->dirty = true;
+}
+
+static int edge_compare(const void *x, const void *y)
+{
+	const struct profile_edge *a = x, *b = y;
+
+	if (a->block != b->block)
+		return a->block < b->block ? -1 : 1;
+	return a->to < b->to ? -1 : a->to > b->to;
+}
+
+static int call_compare(const void *x, const void *y)
+{
+	const struct profile_call *a = x, *b = y;
+
+	if (a->block != b->block)
+		return a->block < b->block ? -1 : 1;
+	return memcmp(a->callee.b, b->callee.b, sizeof a->callee.b);
+}
+
+/* Of the first of n sorted entries that is not less than x. */
+static size_t place_of(const void *x, const void *v, size_t n, size_t size,
+    int (*compare)(const void *, const void *))
+{
+	size_t lo = 0, hi = n, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (compare((const char *)v + mid * size, x) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static void add_edge(struct profile_func *f, struct profile_edges *e, struct profile_edge new,
+    int64_t now_ms, double half_life_s)
+{
+	size_t i;
+
+	if (f->as_of_ms != now_ms)
+		profile_age(f, now_ms, half_life_s);
+	f->dirty = true;
+	i = place_of(&new, e->v, e->n, sizeof new, edge_compare);
+	if (i < e->n && !edge_compare(&e->v[i], &new)) {
+		e->v[i].n += new.n;
+		return;
+	}
+	if (e->n == PROFILE_EDGES_MAX)
+		return;
+	vec_push(e, new);
+	memmove(&e->v[i + 1], &e->v[i], (e->n - 1 - i) * sizeof *e->v);
+	e->v[i] = new;
+}
+
+void profile_add_edge(struct profile_func *f, uint32_t block, uint32_t to, double n, int64_t now_ms,
+    double half_life_s)
+{
+	add_edge(f, &f->edge, (struct profile_edge){block, to, n}, now_ms, half_life_s);
+}
+
+void profile_add_came(struct profile_func *f, uint32_t block, uint32_t to, double n, int64_t now_ms,
+    double half_life_s)
+{
+	add_edge(f, &f->came, (struct profile_edge){block, to, n}, now_ms, half_life_s);
+}
+
+void profile_add_call(struct profile_func *f, uint32_t block, const struct hash128 *callee,
+    double n, int64_t now_ms, double half_life_s)
+{
+	struct profile_call new = {block, *callee, n};
+	size_t i;
+
+	if (f->as_of_ms != now_ms)
+		profile_age(f, now_ms, half_life_s);
+	f->dirty = true;
+	i = place_of(&new, f->call.v, f->call.n, sizeof new, call_compare);
+	if (i < f->call.n && !call_compare(&f->call.v[i], &new)) {
+		f->call.v[i].n += n;
+		return;
+	}
+	if (f->call.n == PROFILE_CALLS_MAX)
+		return;
+	vec_push(&f->call, new);
+	memmove(&f->call.v[i + 1], &f->call.v[i], (f->call.n - 1 - i) * sizeof *f->call.v);
+	f->call.v[i] = new;
+}
+
+static double func_samples(const struct profile_func *f, int64_t now_ms, double half_life_s)
+{
+	double sum = 0;
+	uint32_t i;
+
+	for (i = 0; f->block && i < f->nblock; i++)
+		sum += f->block[i];
+	return sum > 0 ? sum * age_factor(now_ms - f->as_of_ms, half_life_s) : 0;
+}
+
+struct profile_sum profile_total(const struct profile *p, int64_t now_ms, double half_life_s)
+{
+	struct profile_sum t = {0};
+	double x;
+	size_t i;
+
+	for (i = 0; i < p->func.n; i++) {
+		x = func_samples(&p->func.v[i], now_ms, half_life_s);
+		t.samples += x;
+		t.understood += p->func.v[i].opaque ? 0 : x;
+		t.functions += x > 0;
+	}
+	return t;
+}
+
+static int64_t latest(const struct profile *p)
+{
+	int64_t t = 0;
+	size_t i;
+
+	for (i = 0; i < p->func.n; i++)
+		if (p->func.v[i].as_of_ms > t)
+			t = p->func.v[i].as_of_ms;
+	return t;
+}
+
+/* E|x/na - y/nb| / 2 of two draws of a block that holds share p of a usage;
+ * the normal law overdoes it for rare blocks, where it is at most p. */
+static double chance(double p, double na, double nb)
+{
+	return fmin(p, sqrt(2 / M_PI * p * (1 / na + 1 / nb)) / 2);
+}
+
+double profile_distance(const struct profile *a, const struct profile *b, int64_t now_ms,
+    double half_life_s, double *noise)
+{
+	int64_t then_ms = latest(b);
+	double ta = profile_total(a, now_ms, half_life_s).samples;
+	double tb = profile_total(b, then_ms, half_life_s).samples;
+	const struct profile_func *f, *g;
+	double overlap = 0, by_chance = 0, ka, kb, x, y;
+	uint32_t j;
+	size_t i;
+
+	if (noise)
+		*noise = 0;
+	if (ta <= 0 || tb <= 0)
+		return 1;
+	for (i = 0; i < a->func.n; i++) {
+		f = &a->func.v[i];
+		g = profile_get(b, &f->key);
+		ka = age_factor(now_ms - f->as_of_ms, half_life_s);
+		if (g && (!g->block || g->nblock != f->nblock))
+			g = NULL;
+		if (!f->block && !g)
+			continue;
+		kb = g ? age_factor(then_ms - g->as_of_ms, half_life_s) : 0;
+		for (j = 0; j < f->nblock; j++) {
+			x = f->block ? f->block[j] * ka : 0;
+			y = g ? g->block[j] * kb : 0;
+			if (x + y > 0)
+				by_chance += chance((x + y) / (ta + tb), ta, tb);
+			overlap += fmin(x / ta, y / tb);
+		}
+	}
+	if (noise)
+		*noise = fmin(1, by_chance);
+	return fmin(1, fmax(0, 1 - overlap));
+}
+
+struct heat {
+	double samples;
+	size_t i;
+};
+
+static int hotter(const void *a, const void *b)
+{
+	const struct heat *x = a, *y = b;
+
+	if (x->samples != y->samples)
+		return x->samples < y->samples ? 1 : -1;
+	return x->i < y->i ? -1 : x->i > y->i;
+}
+
+size_t *profile_hottest(const struct profile *p, int64_t now_ms, double half_life_s, size_t *n)
+{
+	struct heat *h = xcalloc(p->func.n, sizeof *h);
+	size_t *order = xcalloc(p->func.n, sizeof *order);
+	size_t i;
+
+	*n = 0;
+	for (i = 0; i < p->func.n; i++) {
+		h[*n] = (struct heat){func_samples(&p->func.v[i], now_ms, half_life_s), i};
+		*n += h[*n].samples > 0;
+	}
+	qsort(h, *n, sizeof *h, hotter);
+	for (i = 0; i < *n; i++)
+		order[i] = h[i].i;
+	free(h);
+	return order;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct profile_func *const *x = a, *const *y = b;
+	int c = strcmp((*x)->name, (*y)->name);
+
+	return c ? c : memcmp((*x)->key.b, (*y)->key.b, sizeof(*x)->key.b);
+}
+
+/* Less would be printed as 0.000. */
+static const double printed = 0.0005;
+
+/* "NAME 12 > 13 1.250\n", or without to where sign is 0; a profile may have a million of them. */
+static void put_count(
+    struct buf *out, const struct buf *name, uint32_t block, char sign, uint32_t to, double n)
+{
+	uint64_t thousandths = (uint64_t)(fmin(n, 1e15) * 1000 + 0.5);
+	char *end;
+
+	buf_add(out, name->p, name->n);
+	buf_char(out, ' ');
+	buf_decimal(out, block);
+	if (sign) {
+		buf_add(out, (const char[]){' ', sign, ' '}, 3);
+		buf_decimal(out, to);
+	}
+	buf_char(out, ' ');
+	buf_decimal(out, thousandths / 1000);
+	buf_str(out, ".000\n");
+	for (end = out->p + out->n - 1, thousandths %= 1000; thousandths; thousandths /= 10)
+		*--end = (char)('0' + thousandths % 10);
+}
+
+/* Does nearly all that was seen of one block, the entries [i, end), tell? */
+static bool telling(const struct profile_func *f, size_t i, size_t end)
+{
+	double told = 0, untold = 0;
+
+	for (; i < end; i++)
+		*(f->came.v[i].to == PROFILE_UNTOLD ? &untold : &told) += f->came.v[i].n;
+	return told >= PROFILE_TELLING * (told + untold);
+}
+
+static void print_came(const struct profile_func *f, const struct buf *name, double k, struct buf *out)
+{
+	const struct profile_edge *e = f->came.v;
+	size_t i, end, n = f->came.n;
+
+	for (i = 0; i < n; i = end) {
+		for (end = i; end < n && e[end].block == e[i].block; end++)
+			;
+		if (!telling(f, i, end))
+			continue;
+		for (; i < end; i++)
+			if (e[i].to != PROFILE_UNTOLD && e[i].n * k >= printed)
+				put_count(out, name, e[i].block, '<', e[i].to, e[i].n * k);
+	}
+}
+
+static void print_func(
+    const struct profile *p, const struct profile_func *f, double k, struct buf *out)
+{
+	const struct profile_func *callee;
+	char hex[HASH_HEX], to[HASH_HEX];
+	struct buf name = {0};
+	uint32_t j;
+	size_t i;
+
+	buf_printf(&name, "%s#%s", f->name, hash_hex(&f->key, hex));
+	for (j = 0; f->block && j < f->nblock; j++)
+		if (f->block[j] * k >= printed)
+			put_count(out, &name, j, 0, 0, f->block[j] * k);
+	for (i = 0; i < f->edge.n; i++)
+		if (f->edge.v[i].n * k >= printed)
+			put_count(out, &name, f->edge.v[i].block, '>', f->edge.v[i].to, f->edge.v[i].n * k);
+	print_came(f, &name, k, out);
+	for (i = 0; i < f->call.n; i++) {
+		callee = profile_get(p, &f->call.v[i].callee);
+		if (callee && f->call.v[i].n * k >= printed)
+			buf_printf(out, "%s#%s %u @ %s#%s %.3f\n", f->name, hex, f->call.v[i].block,
+			    callee->name, hash_hex(&callee->key, to), f->call.v[i].n * k);
+	}
+	buf_free(&name);
+}
+
+void profile_print(const struct profile *p, int64_t now_ms, double half_life_s, struct buf *out)
+{
+	const struct profile_func **order = xcalloc(p->func.n, sizeof(*order)), *f;
+	size_t i;
+
+	for (i = 0; i < p->func.n; i++)
+		order[i] = &p->func.v[i];
+	qsort(order, p->func.n, sizeof *order, by_name);
+	for (i = 0; i < p->func.n; i++) {
+		f = order[i];
+		print_func(p, f, age_factor(now_ms - f->as_of_ms, half_life_s), out);
+	}
+	free(order);
+}

@@ -1,0 +1,203 @@
+/* What the store knows of samples, modules and builds. */
+#include "managerd/store/store_sql.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEEN_DAYS = 90 };
+
+/* ---- accounting ---- */
+
+int store_seen(struct store *s, uint64_t session, uint64_t seq, struct err *e)
+{
+	sqlite3_stmt *st = sql_bind(s, SEEN, e, "ii", session, seq);
+	int rc = sql_run(s, st, e);
+
+	if (rc == 1)
+		sqlite3_reset(st);
+	return rc;
+}
+
+int store_account(struct store *s, uint64_t session, uint64_t seq, int64_t at_ms,
+    const struct accounting *a, struct err *e)
+{
+	if (s->accounted++ % 1000 == 0 &&
+	    sql_run(s, sql_bind(s, FORGET_SEEN, e, "i", at_ms - SEEN_DAYS * INT64_C(86400000)), e))
+		return -1;
+	if (sql_run(s, sql_bind(s, MARK_SEEN, e, "iii", session, seq, at_ms), e))
+		return -1;
+	return sql_run(s,
+	    sql_bind(s, ADD_ACCOUNTING, e, "iiiiiiii", a->taken, a->mapped, a->stale, a->dropped,
+		a->kernel, a->no_build_id, a->no_artifact, a->no_block),
+	    e);
+}
+
+int store_accounting(struct store *s, struct accounting *out, struct err *e)
+{
+	sqlite3_stmt *st = sql_bind(s, GET_ACCOUNTING, e, "");
+	uint64_t *field[] = {&out->batches, &out->taken, &out->mapped, &out->stale, &out->dropped,
+	    &out->kernel, &out->no_build_id, &out->no_artifact, &out->no_block};
+	int i, rc = sql_run(s, st, e);
+
+	*out = (struct accounting){0};
+	if (rc != 1)
+		return rc ? -1 : err_set(e, "%s: no accounting", s->path);
+	for (i = 0; i < 9; i++)
+		*field[i] = (uint64_t)sqlite3_column_int64(st, i);
+	sqlite3_reset(st);
+	return 0;
+}
+
+/* ---- modules ---- */
+
+uint64_t module_id(const char *path)
+{
+	struct hash128 h;
+	uint64_t id;
+
+	crypto_generichash(h.b, sizeof h.b, (const uint8_t *)path, strlen(path), NULL, 0);
+	id = hash_short(&h);
+	return id ? id : 1; /* 0 stands for all modules */
+}
+
+const char *module_state_name(enum module_state m)
+{
+	static const char *const name[] = {"original", "laid-out", "held", "no-artifact", "gone"};
+
+	return (unsigned)m <= MODULE_GONE ? name[m] : "unknown";
+}
+
+int store_put_module(struct store *s, const struct store_module *m, struct err *e)
+{
+	return sql_run(s,
+	    sql_bind(s, PUT_MODULE, e, "itiittzziiiitiiidiidddidi", m->id, m->path, (int64_t)m->uid,
+		(int64_t)m->state, m->text ? m->text : "", m->artifact, &m->current, &m->origin,
+		m->first_ms, m->last_ms, m->layout_ms, m->held_until_ms, m->held_why, m->mapped,
+		m->stale, m->outside, m->outside_aged, m->outside_ms, (int64_t)m->predicted,
+		m->gain, m->taken_before, m->taken_after, m->predicted_ms, m->samples, m->samples_ms),
+	    e);
+}
+
+int store_modules(struct store *s, uint64_t id, struct arena *a, struct store_module **out,
+    size_t *n, struct err *e)
+{
+	sqlite3_stmt *st = sql_bind(s, GET_MODULES, e, "i", id);
+	VEC(struct store_module) v = {0};
+	int rc;
+
+	while ((rc = sql_run(s, st, e)) == 1)
+		vec_push(&v, (struct store_module){.id = (uint64_t)sqlite3_column_int64(st, 0),
+				 .path = sql_text_of(st, 1, a),
+				 .uid = (uint32_t)sqlite3_column_int64(st, 2),
+				 .state = sqlite3_column_int(st, 3),
+				 .text = sql_text_of(st, 4, a),
+				 .artifact = sql_text_of(st, 5, a),
+				 .current = sql_id_of(st, 6),
+				 .origin = sql_id_of(st, 7),
+				 .first_ms = sqlite3_column_int64(st, 8),
+				 .last_ms = sqlite3_column_int64(st, 9),
+				 .layout_ms = sqlite3_column_int64(st, 10),
+				 .held_until_ms = sqlite3_column_int64(st, 11),
+				 .held_why = sql_text_of(st, 12, a),
+				 .mapped = (uint64_t)sqlite3_column_int64(st, 13),
+				 .stale = (uint64_t)sqlite3_column_int64(st, 14),
+				 .outside = (uint64_t)sqlite3_column_int64(st, 15),
+				 .outside_aged = sqlite3_column_double(st, 16),
+				 .outside_ms = sqlite3_column_int64(st, 17),
+				 .predicted = sqlite3_column_int(st, 18),
+				 .gain = sqlite3_column_double(st, 19),
+				 .taken_before = sqlite3_column_double(st, 20),
+				 .taken_after = sqlite3_column_double(st, 21),
+				 .predicted_ms = sqlite3_column_int64(st, 22),
+				 .samples = sqlite3_column_double(st, 23),
+				 .samples_ms = sqlite3_column_int64(st, 24)});
+	*n = v.n;
+	*out = arena_copy(a, v.v, v.n, sizeof **out);
+	vec_free(&v);
+	return rc;
+}
+
+int store_drop_module(struct store *s, uint64_t id, struct err *e)
+{
+	static const enum sql all[] = {DROP_BUILDS, DROP_TABLES, DROP_PROFILE, DROP_DECISIONS,
+	    DROP_RUNGS, DROP_EVENTS, DROP_MODULE};
+	size_t i;
+
+	for (i = 0; i < sizeof all / sizeof *all; i++)
+		if (sql_run(s, sql_bind(s, all[i], e, "i", id), e))
+			return -1;
+	return 0;
+}
+
+/* ---- builds ---- */
+
+int store_put_build(struct store *s, const struct store_build *b, struct err *e)
+{
+	return sql_run(s,
+	    sql_bind(s, PUT_BUILD, e, "izziiiib", b->module, &b->id, &b->origin, (int64_t)b->kind,
+		(int64_t)b->state, b->made_ms, b->bytes, b->map, b->nmap),
+	    e);
+}
+
+int store_set_build_state(
+    struct store *s, uint64_t module, const struct build_id *id, int state, struct err *e)
+{
+	return sql_run(s, sql_bind(s, SET_BUILD_STATE, e, "izi", module, id, (int64_t)state), e);
+}
+
+int store_prune_builds(struct store *s, uint64_t module, unsigned keep, struct err *e)
+{
+	if (sql_run(s,
+		sql_bind(s, PRUNE_BUILDS, e, "iii", module, (int64_t)BUILD_PAST, (int64_t)keep), e))
+		return -1;
+	return sql_run(s, sql_bind(s, PRUNE_TABLES, e, "i", module), e);
+}
+
+int store_builds(struct store *s, uint64_t module, const struct build_id *id, struct arena *a,
+    struct store_build **out, size_t *n, struct err *e)
+{
+	sqlite3_stmt *st = id ? sql_bind(s, GET_BUILD, e, "iz", module, id)
+			      : sql_bind(s, GET_BUILDS, e, "i", module);
+	VEC(struct store_build) v = {0};
+	struct store_build b;
+	int rc;
+
+	while ((rc = sql_run(s, st, e)) == 1) {
+		b = (struct store_build){.module = module,
+		    .id = sql_id_of(st, 0),
+		    .origin = sql_id_of(st, 1),
+		    .kind = sqlite3_column_int(st, 2),
+		    .state = sqlite3_column_int(st, 3),
+		    .made_ms = sqlite3_column_int64(st, 4),
+		    .bytes = (uint64_t)sqlite3_column_int64(st, 5),
+		    .nmap = (size_t)sqlite3_column_bytes(st, 6)};
+		if (b.nmap)
+			b.map = memcpy(arena_alloc(a, b.nmap), sqlite3_column_blob(st, 6), b.nmap);
+		vec_push(&v, b);
+	}
+	*n = v.n;
+	*out = arena_copy(a, v.v, v.n, sizeof **out);
+	vec_free(&v);
+	return rc;
+}
+
+int store_put_table(struct store *s, uint64_t module, const struct build_id *origin, const void *p,
+    size_t n, struct err *e)
+{
+	return sql_run(s, sql_bind(s, PUT_TABLE, e, "izb", module, origin, p, n), e);
+}
+
+int store_table(struct store *s, uint64_t module, const struct build_id *origin, struct buf *out,
+    struct err *e)
+{
+	sqlite3_stmt *st = sql_bind(s, GET_TABLE, e, "iz", module, origin);
+	int rc = sql_run(s, st, e);
+
+	if (rc == 1) {
+		buf_add(out, sqlite3_column_blob(st, 0), (size_t)sqlite3_column_bytes(st, 0));
+		sqlite3_reset(st);
+	}
+	return rc;
+}

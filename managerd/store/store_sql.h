@@ -1,0 +1,79 @@
+/*
+ * The store's SQL, for store*.c alone: its statements, prepared once, bound
+ * and stepped. The store is one SQLite file (schema in store_sql.c).
+ */
+#ifndef MORPH_MANAGERD_STORE_SQL_H
+#define MORPH_MANAGERD_STORE_SQL_H
+
+#include "managerd/store/store.h"
+
+#include <sqlite3.h>
+
+enum sql {
+	BEGIN,
+	COMMIT,
+	ROLLBACK,
+	SEEN,
+	MARK_SEEN,
+	FORGET_SEEN,
+	ADD_ACCOUNTING,
+	GET_ACCOUNTING,
+	PUT_MODULE,
+	GET_MODULES,
+	PUT_BUILD,
+	SET_BUILD_STATE,
+	GET_BUILDS,
+	GET_BUILD,
+	DROP_MODULE,
+	DROP_BUILDS,
+	DROP_TABLES,
+	DROP_PROFILE,
+	DROP_DECISIONS,
+	DROP_RUNGS,
+	DROP_EVENTS,
+	PRUNE_BUILDS,
+	PRUNE_TABLES,
+	PUT_TABLE,
+	GET_TABLE,
+	GET_PROFILE,
+	PUT_PROFILE,
+	CLEAR_PROFILE,
+	LAST_DECISION,
+	REPEAT_DECISION,
+	NEW_DECISION,
+	PRUNE_DECISIONS,
+	PUT_RUNG,
+	GET_RUNGS,
+	GET_DECISIONS,
+	PUT_EVENT,
+	PRUNE_EVENTS,
+	GET_EVENTS,
+	COUNT_EVENTS,
+	NSQL
+};
+
+struct store {
+	sqlite3 *db;
+	char *path;
+	sqlite3_stmt *stmt[NSQL];
+	uint64_t accounted;
+	int log_pages, checkpoint_at; /* of the write-ahead log: it has; when the next is due */
+	int log; /* descriptor of the write-ahead log, -1 = not open yet */
+};
+
+/* Says what SQLite says. Returns -1. */
+int sql_error(struct store *s, struct err *e);
+/*
+ * The statement, reset and bound; NULL on error: i int64, d double, t text or
+ * NULL, b pointer and size_t, z const struct build_id *.
+ */
+sqlite3_stmt *sql_bind(struct store *s, enum sql q, struct err *e, const char *fmt, ...);
+/* 1 a row, 0 no (more) row, -1 error, or that st is NULL. Resets at the end. */
+int sql_run(struct store *s, sqlite3_stmt *st, struct err *e);
+
+/* Columns: a copy or NULL; an id of no bytes where it is none; NaN for NULL. */
+const char *sql_text_of(sqlite3_stmt *st, int col, struct arena *a);
+struct build_id sql_id_of(sqlite3_stmt *st, int col);
+double sql_real_of(sqlite3_stmt *st, int col);
+
+#endif
