@@ -55,7 +55,7 @@ $(B)/obj/editor-driver/link/runtime.o: CPPFLAGS += -DCOUNTING_TEXT='"$(B)/obj/ed
 room_srcs = $(filter-out $(MAINS:%=%.c) $(patsubst %,%/%,$(filter $(1)/%,$(FOLDERS))),$(filter $(1)/%,$(SRCS)))
 define folder_lib
 $(B)/obj/lib$(1).a: $(patsubst %.c,$(B)/obj/%.o,$(call room_srcs,$(1)))
-	@mkdir -p $$(@D); rm -f $$@; ar rcsD $$@ $$^
+	@mkdir -p $$(@D); rm -f $$@; ar qcsD $$@ $$^
 endef
 $(foreach f,$(FOLDERS),$(eval $(call folder_lib,$(f))))
 

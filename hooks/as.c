@@ -4,11 +4,11 @@
  * own text; the real assembler then makes the object. Anything else, and
  * anything that goes wrong, goes to the real assembler as it came.
  */
-#include "common/asopt.h"
-#include "common/elf.h"
+#include "common/command/asopt.h"
+#include "common/elf/elf.h"
 #include "common/hash.h"
 #include "common/hooklog.h"
-#include "common/ifsec.h"
+#include "common/elf/ifsec.h"
 #include "common/log.h"
 #include "common/publish.h"
 #include "common/spawn.h"

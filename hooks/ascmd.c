@@ -1,5 +1,5 @@
 #include "hooks/ascmd.h"
-#include "common/asopt.h"
+#include "common/command/asopt.h"
 
 #include <string.h>
 

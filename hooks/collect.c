@@ -1,5 +1,5 @@
 #include "hooks/collect.h"
-#include "common/ldopt.h"
+#include "common/command/ldopt.h"
 #include "common/publish.h"
 #include "hooks/archive.h"
 #include "hooks/paths.h"

@@ -5,7 +5,7 @@
 #ifndef MORPH_COLLECT_H
 #define MORPH_COLLECT_H
 
-#include "common/artifact.h"
+#include "common/artifact/artifact.h"
 #include "common/err.h"
 #include "common/hash.h"
 #include "hooks/linkmap.h"

@@ -5,7 +5,7 @@
  * goes wrong with the artifact never touches the link.
  */
 #include "common/hooklog.h"
-#include "common/ldopt.h"
+#include "common/command/ldopt.h"
 #include "common/log.h"
 #include "common/publish.h"
 #include "hooks/paths.h"

@@ -1,5 +1,5 @@
 #include "hooks/recipe.h"
-#include "common/ldopt.h"
+#include "common/command/ldopt.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /*
  * The recipe: the arguments of a finished link, turned into those of a second
- * one elsewhere (common/artifact.h artifact_recipe). Pure but for the calls
+ * one elsewhere (common/artifact/artifact.h artifact_recipe). Pure but for the calls
  * that tell it of files.
  *
  * Files become "@N"; search folders "-L=/absolute", so that they lie below
  * the relink's --sysroot; libraries, groups and everything else stay. Gone
  * are the output, maps, dependency files, build-id, plugins, what only prints,
  * and -rpath-link: the relink knows where the needed libraries lie. What of
- * the rest cannot be repeated stays as well: recipe_check (common/ldopt.h)
+ * the rest cannot be repeated stays as well: recipe_check (common/command/ldopt.h)
  * names it.
  */
 #ifndef MORPH_RECIPE_H

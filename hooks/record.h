@@ -4,7 +4,7 @@
 #ifndef MORPH_RECORD_H
 #define MORPH_RECORD_H
 
-#include "common/blockmap.h"
+#include "common/elf/blockmap.h"
 #include "hooks/args.h"
 #include "hooks/collect.h"
 

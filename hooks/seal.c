@@ -1,5 +1,5 @@
 #include "hooks/seal.h"
-#include "common/elf.h"
+#include "common/elf/elf.h"
 #include "common/hash.h"
 #include "common/mem.h"
 #include "common/publish.h"

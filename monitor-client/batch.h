@@ -3,7 +3,7 @@
  * and the counts that have no place. A copy elsewhere with the same build-id is
  * another module: its samples must not count for the first one's path. Every sample taken is in exactly one of
  * modules, kernel, outside and dropped, so that the batch adds up
- * (common/wire.h). Bounded: what exceeds BATCH_ENTRIES distinct offsets or
+ * (common/wire/wire.h). Bounded: what exceeds BATCH_ENTRIES distinct offsets or
  * BATCH_PATHS bytes of paths is dropped and counted, which also keeps the
  * frame below WIRE_MAX_PAYLOAD. Of these bytes one user gets half at most, the
  * next one half of the rest, and so on.
@@ -13,7 +13,7 @@
 
 #include "common/hash.h"
 #include "common/mem.h"
-#include "common/wire.h"
+#include "common/wire/wire.h"
 #include "monitor-client/regs.h"
 
 enum { BATCH_ENTRIES = 1 << 18, BATCH_PATHS = 4 << 20 };

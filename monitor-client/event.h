@@ -5,7 +5,7 @@
 #ifndef MORPH_EVENT_H
 #define MORPH_EVENT_H
 
-#include "common/wire.h"
+#include "common/wire/wire.h"
 
 #include <stdint.h>
 

@@ -8,7 +8,7 @@
 
 #include "common/err.h"
 #include "common/mem.h"
-#include "common/wire.h"
+#include "common/wire/wire.h"
 
 struct letter {
 	struct wire_hello hello;

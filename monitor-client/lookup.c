@@ -1,5 +1,5 @@
 #include "monitor-client/lookup.h"
-#include "common/elf.h"
+#include "common/elf/elf.h"
 #include "common/log.h"
 #include "common/mem.h"
 #include "monitor-client/clock.h"

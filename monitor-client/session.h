@@ -4,7 +4,7 @@
 #ifndef MORPH_SESSION_H
 #define MORPH_SESSION_H
 
-#include "common/wire.h"
+#include "common/wire/wire.h"
 
 /* With a fresh random session. */
 struct wire_hello session_hello(enum wire_source source, uint64_t period_ns);

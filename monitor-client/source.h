@@ -18,7 +18,7 @@
 #define MORPH_SOURCE_H
 
 #include "common/err.h"
-#include "common/wire.h"
+#include "common/wire/wire.h"
 #include "monitor-client/order.h"
 
 #include <poll.h>

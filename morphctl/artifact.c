@@ -1,5 +1,5 @@
 /* morphctl artifact show: the second half of a program, from its file. */
-#include "common/artifact.h"
+#include "common/artifact/artifact.h"
 #include "common/publish.h"
 #include "morphctl/command.h"
 #include "morphctl/table.h"

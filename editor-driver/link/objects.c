@@ -1,5 +1,5 @@
 #include "editor-driver/link/objects.h"
-#include "common/asopt.h"
+#include "common/command/asopt.h"
 #include "common/mem.h"
 #include "common/publish.h"
 #include "common/spawn.h"

@@ -4,7 +4,7 @@
 #ifndef MORPH_OBJECTS_H
 #define MORPH_OBJECTS_H
 
-#include "common/artifact.h"
+#include "common/artifact/artifact.h"
 #include "editor-driver/link/cache.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 #include "editor-driver/link/relink.h"
-#include "common/ldopt.h"
+#include "common/command/ldopt.h"
 #include "common/publish.h"
 #include "editor-driver/os/run.h"
 #include "editor-driver/link/runtime.h"
@@ -43,7 +43,7 @@ void relink_close(struct relinker *r)
 	*r = (struct relinker){0};
 }
 
-/* "@N" and "NAME=@N" (common/artifact.h), with "-L=/dir" made walkable. The
+/* "@N" and "NAME=@N" (common/artifact/artifact.h), with "-L=/dir" made walkable. The
  * rest is what recipe_check knows. */
 static char *expand(const char *arg, const struct tree *t, struct arena *mem, struct err *e)
 {

@@ -4,7 +4,7 @@
 #ifndef MORPH_RELINK_H
 #define MORPH_RELINK_H
 
-#include "common/artifact.h"
+#include "common/artifact/artifact.h"
 
 #include <stdbool.h>
 

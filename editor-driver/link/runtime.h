@@ -5,7 +5,7 @@
 #ifndef MORPH_RUNTIME_H
 #define MORPH_RUNTIME_H
 
-#include "common/elf.h"
+#include "common/elf/elf.h"
 #include "common/mem.h"
 
 #include <stdbool.h>

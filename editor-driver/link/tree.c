@@ -1,6 +1,6 @@
 #include "editor-driver/link/tree.h"
 #include "common/hash.h"
-#include "common/ldscript.h"
+#include "common/command/ldscript.h"
 #include "common/publish.h"
 #include "editor-driver/os/run.h"
 

@@ -4,7 +4,7 @@
 #ifndef MORPH_TREE_H
 #define MORPH_TREE_H
 
-#include "common/artifact.h"
+#include "common/artifact/artifact.h"
 
 struct tree {
 	char *root;
@@ -16,7 +16,7 @@ struct tree {
  * Lays all inputs of a out under root, which must not exist. object[tu] is the
  * object file that stands for the TU. Archives are rebuilt from their members
  * with the ar at path ar. A path that leads out of root is refused, and so is
- * content that is a linker script which might (common/ldscript.h). Free the
+ * content that is a linker script which might (common/command/ldscript.h). Free the
  * tree in both cases; the files stay.
  */
 int tree_make(struct artifact *a, const char *root, char *const *object, const char *ar,

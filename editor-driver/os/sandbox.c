@@ -2,7 +2,7 @@
 #include "common/log.h"
 #include "common/mem.h"
 #include "common/publish.h"
-#include "editor-driver/os/sandbox_parts.h"
+#include "editor-driver/os/sandbox_calls.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "editor-driver/os/sandbox_parts.h"
+#include "editor-driver/os/sandbox_calls.h"
 #include "common/callfilter.h"
 
 #include <asm/prctl.h>

@@ -1,10 +1,10 @@
 /*
- * A block map (common/blockmap.h) by function instead of by address.
+ * A block map (common/elf/blockmap.h) by function instead of by address.
  */
 #ifndef MORPH_MAPINDEX_H
 #define MORPH_MAPINDEX_H
 
-#include "common/blockmap.h"
+#include "common/elf/blockmap.h"
 #include "common/hash.h"
 
 struct mapindex {

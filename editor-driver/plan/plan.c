@@ -1,6 +1,6 @@
-#include "common/ldopt.h"
+#include "common/command/ldopt.h"
 #include "editor-driver/os/parallel.h"
-#include "editor-driver/plan/plan_parts.h"
+#include "editor-driver/plan/passes.h"
 
 #include <stdlib.h>
 #include <string.h>

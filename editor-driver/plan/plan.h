@@ -6,8 +6,8 @@
 #ifndef MORPH_PLAN_H
 #define MORPH_PLAN_H
 
-#include "common/artifact.h"
-#include "common/blockmap.h"
+#include "common/artifact/artifact.h"
+#include "common/elf/blockmap.h"
 #include "editor-driver/profile/counts.h"
 #include "editor-driver/plan/mapindex.h"
 #include "editor-driver/proof/verify.h"

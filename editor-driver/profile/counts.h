@@ -21,7 +21,7 @@
 #ifndef MORPH_COUNTS_H
 #define MORPH_COUNTS_H
 
-#include "common/artifact.h"
+#include "common/artifact/artifact.h"
 
 enum counts_form {
 	COUNTS_EXECUTIONS, /* values as they are */

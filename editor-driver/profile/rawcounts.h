@@ -5,7 +5,7 @@
 #ifndef MORPH_RAWCOUNTS_H
 #define MORPH_RAWCOUNTS_H
 
-#include "common/elf.h"
+#include "common/elf/elf.h"
 #include "editor/probe/probes.h"
 
 struct raw_func {

@@ -1,5 +1,5 @@
 #include "editor-driver/proof/bytes.h"
-#include "editor-driver/proof/bytes_parts.h"
+#include "editor-driver/proof/image.h"
 
 #include <elf.h>
 #include <stdlib.h>

@@ -25,7 +25,7 @@
 #ifndef MORPH_BYTES_H
 #define MORPH_BYTES_H
 
-#include "common/blockmap.h"
+#include "common/elf/blockmap.h"
 
 struct bytes_build {
 	struct elf *f;

@@ -1,5 +1,5 @@
 #include "editor-driver/proof/verify.h"
-#include "common/elf.h"
+#include "common/elf/elf.h"
 #include "common/publish.h"
 
 #include <elf.h>

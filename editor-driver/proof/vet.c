@@ -1,6 +1,6 @@
 #include "editor-driver/proof/vet.h"
-#include "common/asopt.h"
-#include "common/ldopt.h"
+#include "common/command/asopt.h"
+#include "common/command/ldopt.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * The output check of one block: its instructions, its ways out, its unwind
  * states.
  */
-#include "editor/check/parts.h"
+#include "editor/check/check.h"
 #include "editor/asm/insn.h"
 
 /* "call *f@GOTPCREL(%rip)" in place of "call f@PLT". A call of __tls_get_addr

@@ -13,7 +13,7 @@
  *
  * Not compared: alignment in code, debug sections and .loc, the block map.
  */
-#include "editor/check/parts.h"
+#include "editor/check/check.h"
 
 #include <stdlib.h>
 

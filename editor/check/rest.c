@@ -3,7 +3,7 @@
  * order, and what may stand anywhere.
  */
 #include "editor/map/blockmap.h"
-#include "editor/check/parts.h"
+#include "editor/check/check.h"
 
 /* What is neither in blocks nor in whole functions, and has a place. */
 static bool placed(const struct unit_impl *u, const struct stmt *st)

@@ -1,7 +1,7 @@
 /*
  * What both texts of the output check are read and compared by.
  */
-#include "editor/check/parts.h"
+#include "editor/check/check.h"
 
 bool parse_ref(struct str s, const char *prefix, struct block_ref *r)
 {

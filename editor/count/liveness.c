@@ -2,7 +2,7 @@
 
 #include "editor/asm/insn.h"
 #include "editor/asm/operand.h"
-#include "editor/replay/uop_parts.h"
+#include "editor/replay/uops.h"
 
 #include <ctype.h>
 #include <stdlib.h>

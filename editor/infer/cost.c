@@ -1,4 +1,4 @@
-#include "editor/infer/parts.h"
+#include "editor/infer/flow.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 #include "editor/infer/infer.h"
-#include "editor/infer/parts.h"
+#include "editor/infer/flow.h"
 #include "editor/infer/mincost.h"
 
 #include <math.h>

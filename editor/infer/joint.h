@@ -15,7 +15,7 @@
 #ifndef MORPH_INFER_JOINT_H
 #define MORPH_INFER_JOINT_H
 
-#include "editor/infer/parts.h"
+#include "editor/infer/flow.h"
 
 /* A way on from a block: by an edge, or out of the function. */
 struct way {

@@ -1,4 +1,4 @@
-#include "editor/infer/parts.h"
+#include "editor/infer/flow.h"
 
 /* A tree of ways to (back = false: from the entries to) every usable block. */
 struct ways {

@@ -1,4 +1,4 @@
-#include "editor/infer/parts.h"
+#include "editor/infer/flow.h"
 
 void adjacency_build(struct adjacency *adj, const struct cfg *g, bool in, struct arena *a)
 {

@@ -4,7 +4,7 @@
  * far what runs through the padding. Nothing else is aligned: padding makes the
  * hot part larger.
  */
-#include "editor/layout/parts.h"
+#include "editor/layout/slots.h"
 
 #include <stdlib.h>
 

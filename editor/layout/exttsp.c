@@ -1,5 +1,5 @@
 #include "editor/layout/exttsp.h"
-#include "editor/layout/exttsp_parts.h"
+#include "editor/layout/chains.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "editor/layout/hops.h"
 #include "editor/layout/entropy.h"
-#include "editor/layout/parts.h"
+#include "editor/layout/slots.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #include "common/random.h"
 #include "editor/layout/exttsp.h"
 #include "editor/layout/hops.h"
-#include "editor/layout/parts.h"
+#include "editor/layout/slots.h"
 #include "editor/layout/rotate.h"
 #include "editor/layout/tails.h"
 

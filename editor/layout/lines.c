@@ -1,5 +1,5 @@
 #include "editor/layout/lines.h"
-#include "editor/layout/parts.h"
+#include "editor/layout/slots.h"
 #include "editor/layout/runs.h"
 
 #include <float.h>

@@ -4,7 +4,7 @@
  * them is expected to cost from there on, later jumps less than the next ones
  * (a Markov decision process with discount; Howard 1960).
  */
-#include "editor/layout/parts.h"
+#include "editor/layout/slots.h"
 #include "editor/layout/tails.h"
 
 #include <stdlib.h>

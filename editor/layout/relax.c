@@ -1,5 +1,5 @@
 #include "editor/layout/relax.h"
-#include "editor/layout/parts.h"
+#include "editor/layout/slots.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 #include "editor/layout/rotate.h"
 #include "editor/layout/exttsp.h"
-#include "editor/layout/parts.h"
+#include "editor/layout/slots.h"
 
 #include <stdlib.h>
 #include <string.h>

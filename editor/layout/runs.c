@@ -1,5 +1,5 @@
 #include "editor/layout/runs.h"
-#include "editor/layout/parts.h"
+#include "editor/layout/slots.h"
 
 #include <stdlib.h>
 #include <string.h>

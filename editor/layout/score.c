@@ -3,7 +3,7 @@
  */
 #include "editor/layout/exttsp.h"
 #include "editor/layout/layout.h"
-#include "editor/layout/parts.h"
+#include "editor/layout/slots.h"
 
 #include <stdlib.h>
 #include <string.h>

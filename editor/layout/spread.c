@@ -1,6 +1,6 @@
 #include "editor/layout/spread.h"
 #include "editor/layout/entropy.h"
-#include "editor/layout/parts.h"
+#include "editor/layout/slots.h"
 #include "editor/layout/runs.h"
 
 #include <stdlib.h>

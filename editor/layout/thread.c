@@ -2,7 +2,7 @@
  * Jump threading on the graph: an edge to a block that only goes on is an edge
  * to where that goes. Indirect edges stay: tables hold the block's label.
  */
-#include "editor/layout/parts.h"
+#include "editor/layout/slots.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 #include "editor/replay/replay.h"
 
 #include "editor/asm/insn.h"
-#include "editor/replay/uop_parts.h"
+#include "editor/replay/uops.h"
 
 #include <stdlib.h>
 

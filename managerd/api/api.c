@@ -1,5 +1,5 @@
 #include "managerd/api/api.h"
-#include "managerd/api/api_parts.h"
+#include "managerd/api/routes.h"
 #include "managerd/cycle/cycle.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "managerd/conf/conf.h"
 #include "common/log.h"
 #include "common/publish.h"
-#include "managerd/conf/conf_parts.h"
+#include "managerd/conf/fields.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -19,7 +19,7 @@
 #ifndef MORPH_MANAGERD_INSPECT_H
 #define MORPH_MANAGERD_INSPECT_H
 
-#include "common/buildid.h"
+#include "common/elf/buildid.h"
 
 #include <stdint.h>
 
@@ -49,7 +49,7 @@ struct inspect_head {
 	char magic[8];
 	uint32_t refused;       /* 1: text says why, and nothing else is set */
 	uint32_t kind;          /* of the module or output: ELF_EXEC, ELF_PIE or ELF_SHARED; others
-				   are refused (common/elf.h) */
+				   are refused (common/elf/elf.h) */
 	struct build_id id;     /* of the module or output, which is refused without one */
 	struct build_id origin; /* from its note; = id for an original */
 	struct build_id artifact; /* whose original build an artifact is for */

@@ -1,6 +1,6 @@
 #include "managerd/inspect/operations.h"
-#include "common/artifact.h"
-#include "common/blockmap.h"
+#include "common/artifact/artifact.h"
+#include "common/elf/blockmap.h"
 #include "common/uops.h"
 #include "managerd/os/hugepages.h"
 #include "managerd/samples/map.h"

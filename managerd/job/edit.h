@@ -9,7 +9,7 @@
 #ifndef MORPH_MANAGERD_EDIT_H
 #define MORPH_MANAGERD_EDIT_H
 
-#include "common/buildid.h"
+#include "common/elf/buildid.h"
 #include "common/err.h"
 #include "common/mem.h"
 #include "managerd/samples/profile.h"

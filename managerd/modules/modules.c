@@ -1,4 +1,4 @@
-#include "managerd/modules/module_parts.h"
+#include "managerd/modules/module.h"
 
 #include <stdlib.h>
 

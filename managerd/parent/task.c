@@ -1,4 +1,4 @@
-#include "managerd/parent/task_parts.h"
+#include "managerd/parent/stages.h"
 #include "common/log.h"
 #include "managerd/priv/frame.h"
 #include "managerd/parent/procs.h"

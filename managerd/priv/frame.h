@@ -12,7 +12,7 @@
 #ifndef MORPH_MANAGERD_FRAME_H
 #define MORPH_MANAGERD_FRAME_H
 
-#include "common/buildid.h"
+#include "common/elf/buildid.h"
 #include "common/err.h"
 #include "common/mem.h"
 

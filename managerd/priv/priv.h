@@ -15,7 +15,7 @@
 #ifndef MORPH_MANAGERD_PRIV_H
 #define MORPH_MANAGERD_PRIV_H
 
-#include "common/buildid.h"
+#include "common/elf/buildid.h"
 #include "common/err.h"
 #include "common/mem.h"
 #include "managerd/priv/blob.h"

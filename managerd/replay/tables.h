@@ -7,7 +7,7 @@
 #ifndef MORPH_MANAGERD_TABLES_H
 #define MORPH_MANAGERD_TABLES_H
 
-#include "common/buildid.h"
+#include "common/elf/buildid.h"
 #include "common/hash.h"
 #include "common/uops.h"
 #include "managerd/priv/blob.h"

@@ -10,7 +10,7 @@
 #define MORPH_MANAGERD_INGEST_H
 
 #include "common/err.h"
-#include "common/wire.h"
+#include "common/wire/wire.h"
 
 #include <stdbool.h>
 #include <stdint.h>

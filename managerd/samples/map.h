@@ -9,10 +9,10 @@
 #ifndef MORPH_MANAGERD_MAP_H
 #define MORPH_MANAGERD_MAP_H
 
-#include "common/blockmap.h"
+#include "common/elf/blockmap.h"
 #include "common/hash.h"
 #include "common/mem.h"
-#include "common/wire.h"
+#include "common/wire/wire.h"
 
 #include <stdbool.h>
 

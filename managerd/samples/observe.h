@@ -10,7 +10,7 @@
 #define MORPH_MANAGERD_OBSERVE_H
 
 #include "common/uops.h"
-#include "common/wire.h"
+#include "common/wire/wire.h"
 #include "managerd/samples/map.h"
 #include "managerd/samples/pairs.h"
 #include "managerd/samples/weight.h"

@@ -1,5 +1,5 @@
 /* What the store knows of samples, modules and builds. */
-#include "managerd/store/store_sql.h"
+#include "managerd/store/sql.h"
 
 #include <sodium.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #ifndef MORPH_MANAGERD_STORE_H
 #define MORPH_MANAGERD_STORE_H
 
-#include "common/buildid.h"
+#include "common/elf/buildid.h"
 #include "common/err.h"
 #include "managerd/decide/decide.h"
 #include "managerd/samples/profile.h"
@@ -120,7 +120,7 @@ struct store_build {
 	int kind, state;
 	int64_t made_ms;
 	uint64_t bytes;
-	const void *map; /* block map blob (common/blockmap.h) */
+	const void *map; /* block map blob (common/elf/blockmap.h) */
 	size_t nmap;
 };
 int store_put_build(struct store *s, const struct store_build *b, struct err *e);

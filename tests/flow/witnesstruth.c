@@ -6,8 +6,8 @@
  * MODULE is the build that runs (the original or a layout). Prints one line;
  * exit status 1 when anything was wrong, 77 where ptrace is not allowed.
  */
-#include "common/artifact.h"
-#include "common/blockmap.h"
+#include "common/artifact/artifact.h"
+#include "common/elf/blockmap.h"
 #include "common/le.h"
 #include "common/publish.h"
 #include "managerd/replay/backward.h"

@@ -4,7 +4,7 @@
  * the rest is a list of changes to a sound artifact made at the start, with
  * pages so small that all its tables are trees: struct change.
  */
-#include "common/artifact.h"
+#include "common/artifact/artifact.h"
 #include "common/publish.h"
 
 #include <sqlite3.h>

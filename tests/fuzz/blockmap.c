@@ -4,7 +4,7 @@
  * length, is .llvm_bb_addr_map and .morph.fn of an ELF file made around them.
  * What is read must encode and decode to the same.
  */
-#include "common/blockmap.h"
+#include "common/elf/blockmap.h"
 
 #include <elf.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * cov >= 300
  * ELF files: everything the readers offer, on bytes as they come.
  */
-#include "common/elf.h"
-#include "common/blockmap.h"
+#include "common/elf/elf.h"
+#include "common/elf/blockmap.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * Section .morph.if. Even first byte: the rest is a section as it comes. Odd:
  * the rest is a text that is put, changed at one byte, and read.
  */
-#include "common/ifsec.h"
+#include "common/elf/ifsec.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * end, and Kirchhoff's law must hold.
  */
 #include "editor/infer/infer.h"
-#include "editor/infer/parts.h"
+#include "editor/infer/flow.h"
 #include "tests/fuzz/graph.h"
 
 static void check_flow(const struct cfg *g, struct arena *a)

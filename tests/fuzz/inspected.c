@@ -7,7 +7,7 @@
 #include "common/publish.h"
 #include "common/uops.h"
 #include "managerd/samples/map.h"
-#include "managerd/parent/task_parts.h"
+#include "managerd/parent/stages.h"
 
 #include <stdlib.h>
 #include <string.h>

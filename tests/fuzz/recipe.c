@@ -4,9 +4,9 @@
  * getopt_long_only with ld's own options, names no path but inputs and search
  * folders below the sysroot, and no option that reads or writes elsewhere.
  */
-#include "common/asopt.h"
-#include "common/ldopt.h"
-#include "common/ldscript.h"
+#include "common/command/asopt.h"
+#include "common/command/ldopt.h"
+#include "common/command/ldscript.h"
 #include "common/mem.h"
 
 #include <getopt.h>

@@ -4,7 +4,7 @@
  * rest is the payload of a frame of that type under a right checksum, so that
  * the decoders behind it are reached. What decodes must encode again.
  */
-#include "common/wire.h"
+#include "common/wire/wire.h"
 #include "common/le.h"
 
 #include <stdlib.h>

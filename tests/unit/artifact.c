@@ -1,4 +1,4 @@
-#include "common/artifact.h"
+#include "common/artifact/artifact.h"
 #include "common/publish.h"
 #include "common/spawn.h"
 

@@ -1,5 +1,5 @@
 /* common/asopt: what an object may be assembled again with. */
-#include "common/asopt.h"
+#include "common/command/asopt.h"
 #include "common/mem.h"
 
 #include <check.h>

@@ -1,4 +1,4 @@
-#include "common/blockmap.h"
+#include "common/elf/blockmap.h"
 #include "common/publish.h"
 #include "common/spawn.h"
 

@@ -1,7 +1,7 @@
 #include "editor-driver/proof/bytes.h"
 #include "common/publish.h"
 #include "common/spawn.h"
-#include "editor-driver/proof/bytes_parts.h"
+#include "editor-driver/proof/image.h"
 
 #include <check.h>
 #include <elf.h>

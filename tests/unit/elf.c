@@ -1,4 +1,4 @@
-#include "common/elf.h"
+#include "common/elf/elf.h"
 #include "common/publish.h"
 #include "common/spawn.h"
 

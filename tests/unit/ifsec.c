@@ -1,4 +1,4 @@
-#include "common/ifsec.h"
+#include "common/elf/ifsec.h"
 #include "common/le.h"
 
 #include <check.h>

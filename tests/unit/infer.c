@@ -1,5 +1,5 @@
 #include "editor/infer/infer.h"
-#include "editor/infer/parts.h"
+#include "editor/infer/flow.h"
 #include "tests/cfggen.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
 #include "editor/layout/layout.h"
-#include "editor/layout/parts.h"
+#include "editor/layout/slots.h"
 #include "editor/infer/infer.h"
 #include "editor/layout/tails.h"
 #include "tests/cfggen.h"

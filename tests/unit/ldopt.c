@@ -1,5 +1,5 @@
 /* common/ldopt: ld's options, and which of them a recipe may have. */
-#include "common/ldopt.h"
+#include "common/command/ldopt.h"
 #include "common/mem.h"
 
 #include <check.h>

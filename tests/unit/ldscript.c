@@ -1,5 +1,5 @@
 /* common/ldscript: which inputs ld may read as a script. */
-#include "common/ldscript.h"
+#include "common/command/ldscript.h"
 #include "common/mem.h"
 
 #include <check.h>

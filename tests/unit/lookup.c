@@ -1,5 +1,5 @@
 /* A parser that a user's file has taken over: what the file says, it does. */
-#include "common/elf.h"
+#include "common/elf/elf.h"
 
 static struct elf *taken_over(const char *name, int fd, struct err *e);
 #define elf_file_open taken_over

@@ -1,6 +1,6 @@
 /* hooks/recipe: from the line of a link to the line of a relink. */
 #include "hooks/recipe.h"
-#include "common/ldopt.h"
+#include "common/command/ldopt.h"
 
 #include <check.h>
 #include <stdlib.h>

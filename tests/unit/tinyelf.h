@@ -5,7 +5,7 @@
 #ifndef TEST_TINYELF_H
 #define TEST_TINYELF_H
 
-#include "common/elf.h"
+#include "common/elf/elf.h"
 #include "common/publish.h"
 
 #include <elf.h>

@@ -1,4 +1,4 @@
-#include "common/wire.h"
+#include "common/wire/wire.h"
 #include "common/le.h"
 
 #include <check.h>

@@ -6,7 +6,7 @@
 #ifndef MORPH_PARENT_BUILDS_H
 #define MORPH_PARENT_BUILDS_H
 
-#include "common/buildid.h"
+#include "common/elf/buildid.h"
 #include "common/err.h"
 #include "managerd/parent/swap/swap.h"
 

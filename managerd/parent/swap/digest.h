@@ -7,7 +7,7 @@
 #ifndef MORPH_PARENT_DIGEST_H
 #define MORPH_PARENT_DIGEST_H
 
-#include "common/buildid.h"
+#include "common/elf/buildid.h"
 #include "common/err.h"
 #include "managerd/parent/swap/content.h"
 

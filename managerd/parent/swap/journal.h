@@ -25,7 +25,7 @@
 #ifndef MORPH_PARENT_JOURNAL_H
 #define MORPH_PARENT_JOURNAL_H
 
-#include "common/buildid.h"
+#include "common/elf/buildid.h"
 #include "common/err.h"
 #include "common/mem.h"
 #include "managerd/parent/swap/content.h"

@@ -1,0 +1,188 @@
+/* Creating an artifact: a new file, its rows, and the commit. */
+#include "common/artifact/schema.h"
+#include "common/pack.h"
+
+struct artifact *artifact_create(const char *path, struct err *e)
+{
+	struct artifact *a = xcalloc(1, sizeof *a);
+	/* No journal: until it is published nobody knows the file. */
+	struct buf sql = {0};
+	int i, r;
+
+	a->fd = -1;
+	a->path = xstrdup(path);
+	buf_printf(&sql,
+	    "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
+	    "PRAGMA application_id=%d; PRAGMA user_version=%d; BEGIN;",
+	    ARTIFACT_APPLICATION, ARTIFACT_FORMAT);
+	for (i = 0; i < TABLES; i++)
+		buf_printf(&sql, "%s;", art_table[i].create);
+	r = sqlite3_open_v2(path, &a->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+	if (r == SQLITE_OK)
+		r = sqlite3_exec(a->db, buf_cstr(&sql), NULL, NULL, NULL);
+	buf_free(&sql);
+	if (r == SQLITE_OK)
+		return a;
+	artifact_db_error(a, e);
+	artifact_release(a);
+	return NULL;
+}
+
+static sqlite3_stmt *insert(struct artifact *a, enum table t)
+{
+	if (!a->insert[t])
+		sqlite3_prepare_v2(a->db, art_table[t].insert, -1, &a->insert[t], NULL);
+	return a->insert[t];
+}
+
+static void bind_text(sqlite3_stmt *st, int i, const char *s)
+{
+	sqlite3_bind_text(st, i, s ? s : "", -1, SQLITE_TRANSIENT);
+}
+
+static void bind_blob(sqlite3_stmt *st, int i, const void *p, size_t n)
+{
+	sqlite3_bind_blob64(st, i, n ? p : "", n, SQLITE_TRANSIENT);
+}
+
+/* Binds size, hash and compressed content from column i on. */
+static void bind_packed(
+    sqlite3_stmt *st, int i, uint64_t size, const struct hash128 *hash, const void *z, size_t n)
+{
+	sqlite3_bind_int64(st, i, (int64_t)size);
+	bind_blob(st, i + 1, hash->b, sizeof hash->b);
+	bind_blob(st, i + 2, z, n);
+}
+
+static int bind_content(
+    struct artifact *a, sqlite3_stmt *st, int i, const void *p, size_t n, struct err *e)
+{
+	struct hash128 hash = hash_bytes(p, n);
+	struct buf z = {0};
+
+	if (n > PACK_MAX)
+		return err_set(
+		    e, "%s: content of %zu bytes exceeds the limit of 1 GiB", a->path, n);
+	pack_bytes(p, n, &z);
+	bind_packed(st, i, n, &hash, z.p, z.n);
+	buf_free(&z);
+	return 0;
+}
+
+static int put(struct artifact *a, sqlite3_stmt *st, struct err *e)
+{
+	int r = sqlite3_step(st);
+
+	if (r != SQLITE_DONE)
+		artifact_db_error(a, e);
+	sqlite3_reset(st);
+	sqlite3_clear_bindings(st);
+	return r == SQLITE_DONE ? 0 : -1;
+}
+
+int artifact_put_meta(struct artifact *a, const struct art_meta *m, struct err *e)
+{
+	sqlite3_stmt *st = insert(a, META);
+
+	bind_blob(st, 1, m->id.b, m->id.n);
+	bind_text(st, 2, m->name);
+	bind_text(st, 3, m->producer);
+	bind_text(st, 4, m->ld);
+	sqlite3_bind_int64(st, 5, m->kind);
+	return put(a, st, e);
+}
+
+/* All but its text. */
+static sqlite3_stmt *insert_tu(struct artifact *a, const struct art_tu *tu)
+{
+	sqlite3_stmt *st = insert(a, TU);
+
+	sqlite3_bind_int64(st, 1, tu->id);
+	bind_text(st, 2, tu->name);
+	bind_text(st, 3, tu->as_args);
+	return st;
+}
+
+int artifact_put_tu(
+    struct artifact *a, const struct art_tu *tu, const void *text, size_t n, struct err *e)
+{
+	sqlite3_stmt *st = insert_tu(a, tu);
+
+	if (bind_content(a, st, 4, text, n, e) < 0)
+		return -1;
+	return put(a, st, e);
+}
+
+int artifact_put_tu_packed(
+    struct artifact *a, const struct art_tu *tu, const void *z, size_t n, struct err *e)
+{
+	sqlite3_stmt *st = insert_tu(a, tu);
+
+	bind_packed(st, 4, tu->text_size, &tu->hash, z, n);
+	return put(a, st, e);
+}
+
+int artifact_put_func(struct artifact *a, const struct art_func *f, struct err *e)
+{
+	sqlite3_stmt *st = insert(a, FUNC);
+	struct buf insns = {0};
+	uint32_t i;
+
+	for (i = 0; i < f->nblock; i++)
+		buf_uleb(&insns, f->insns[i]);
+	sqlite3_bind_int64(st, 1, f->tu);
+	sqlite3_bind_int64(st, 2, f->ord);
+	bind_text(st, 3, f->name);
+	bind_blob(st, 4, f->key.b, sizeof f->key.b);
+	sqlite3_bind_int64(st, 5, f->nblock);
+	bind_blob(st, 6, insns.p, insns.n);
+	bind_text(st, 7, f->opaque);
+	buf_free(&insns);
+	return put(a, st, e);
+}
+
+int artifact_put_input(
+    struct artifact *a, const struct art_input *in, const void *p, size_t n, struct err *e)
+{
+	sqlite3_stmt *st = insert(a, INPUT);
+
+	sqlite3_bind_int64(st, 1, in->id);
+	sqlite3_bind_int64(st, 2, in->kind);
+	bind_text(st, 3, in->path);
+	if (in->archive >= 0)
+		sqlite3_bind_int64(st, 4, in->archive);
+	if (in->tu >= 0)
+		sqlite3_bind_int64(st, 5, in->tu);
+	if (bind_content(a, st, 6, p, n, e) < 0)
+		return -1;
+	return put(a, st, e);
+}
+
+int artifact_put_recipe(struct artifact *a, uint32_t ord, const char *arg, struct err *e)
+{
+	sqlite3_stmt *st = insert(a, RECIPE);
+
+	sqlite3_bind_int64(st, 1, ord);
+	bind_text(st, 2, arg);
+	return put(a, st, e);
+}
+
+int artifact_put_blockmap(struct artifact *a, const void *p, size_t n, struct err *e)
+{
+	sqlite3_stmt *st = insert(a, BLOCKMAP);
+
+	sqlite3_bind_int64(st, 1, 0);
+	if (bind_content(a, st, 2, p, n, e) < 0)
+		return -1;
+	return put(a, st, e);
+}
+
+int artifact_commit(struct artifact *a, struct err *e)
+{
+	int r = 0;
+
+	if (sqlite3_exec(a->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
+		r = artifact_db_error(a, e);
+	artifact_release(a);
+	return r;
+}

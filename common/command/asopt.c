@@ -1,0 +1,202 @@
+#include "common/command/asopt.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+static const struct {
+	const char *name; /* one that ends in '=' takes a word */
+	enum asopt kind;
+} table[] = {
+    {"--64", ASOPT_KEEP},
+    {"--compress-debug-sections", ASOPT_KEEP},
+    {"--compress-debug-sections=", ASOPT_KEEP},
+    {"--execstack", ASOPT_KEEP},
+    {"--fatal-warnings", ASOPT_KEEP},
+    {"--gdwarf-2", ASOPT_DEBUG},
+    {"--gdwarf-3", ASOPT_DEBUG},
+    {"--gdwarf-4", ASOPT_DEBUG},
+    {"--gdwarf-5", ASOPT_DEBUG},
+    {"--generate-missing-build-notes=", ASOPT_KEEP},
+    {"--help", ASOPT_INQUIRY},
+    {"--no-warn", ASOPT_KEEP},
+    {"--nocompress-debug-sections", ASOPT_KEEP},
+    {"--noexecstack", ASOPT_KEEP},
+    {"--statistics", ASOPT_INQUIRY},
+    {"--target-help", ASOPT_INQUIRY},
+    {"--version", ASOPT_INQUIRY},
+    {"--warn", ASOPT_KEEP},
+    {"-Qn", ASOPT_KEEP},
+    {"-Qy", ASOPT_KEEP},
+    {"-W", ASOPT_KEEP},
+    {"-g", ASOPT_DEBUG},
+    {"-march=", ASOPT_KEEP},
+    {"-mrelax-relocations=", ASOPT_KEEP},
+    {"-mtune=", ASOPT_KEEP},
+    {"-mx86-used-note=", ASOPT_KEEP},
+    {"-q", ASOPT_KEEP},
+    {"-s", ASOPT_KEEP},
+};
+
+static bool is_word(const char *s, size_t n)
+{
+	static const char ok[] =
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-._";
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (!memchr(ok, s[i], sizeof ok - 1))
+			return false;
+	return n > 0;
+}
+
+static bool matches(const char *name, const char *s, size_t n)
+{
+	size_t k = strlen(name);
+
+	if (n < k || memcmp(name, s, k))
+		return false;
+	return name[k - 1] == '=' ? is_word(s + k, n - k) : n == k;
+}
+
+static enum asopt kind_of(const char *s, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof table / sizeof *table; i++)
+		if (matches(table[i].name, s, n))
+			return table[i].kind;
+	return ASOPT_REFUSED;
+}
+
+enum asopt asopt_kind(const char *arg)
+{
+	return kind_of(arg, strlen(arg));
+}
+
+int asopt_check(const char *as_args, struct err *e)
+{
+	const char *p = as_args;
+	enum asopt kind;
+	size_t n;
+
+	for (; *p; p += n + (p[n] == '\n')) {
+		n = strcspn(p, "\n");
+		kind = kind_of(p, n);
+		if (kind != ASOPT_KEEP && kind != ASOPT_DEBUG)
+			return err_set(e, "%.*s: not an option of as that Morph repeats",
+			    n < 200 ? (int)n : 200, p);
+	}
+	return 0;
+}
+
+static bool symbol_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == '.' || c == '$' || (c & 0x80);
+}
+
+/* The length of the refused directive at p, 0 = none. */
+static size_t refused_directive(const char *p, const char *end)
+{
+	static const char *const list[] = {".incbin", ".include", ".macro", ".irp", ".irpc",
+	    ".irep", ".irepc", ".altmacro", ".mri"};
+	size_t i, n;
+
+	for (i = 0; i < sizeof list / sizeof *list; i++) {
+		n = strlen(list[i]);
+		if ((size_t)(end - p) >= n && !strncasecmp(p, list[i], n) &&
+		    (p + n == end || !symbol_char(p[n])))
+			return n;
+	}
+	return 0;
+}
+
+/* Is this a comment that as reads as the number and file of a line? */
+static bool line_number(const char *s, const char *end)
+{
+	for (s++; s < end && (*s == ' ' || *s == '\t'); s++)
+		;
+	return s < end && *s >= '0' && *s <= '9';
+}
+
+/* Does a line that begins outside of strings and comments end there? What takes more
+ * than these lines to know (character constants, comments over lines) counts as no. */
+static bool closed_line(const char *s, const char *end)
+{
+	bool quoted = false;
+
+	for (; s < end; s++) {
+		if (quoted && *s == '\\')
+			s++;
+		else if (*s == '"')
+			quoted = !quoted;
+		else if (quoted)
+			continue;
+		else if (*s == '\'' || (*s == '/' && s + 1 < end && s[1] == '*'))
+			return false;
+		else if (*s == '#' && !line_number(s, end))
+			return true;
+	}
+	return !quoted;
+}
+
+/* The same of the lines between *from and to, which it moves on over them. */
+static bool closed_lines(const char **from, const char *to)
+{
+	const char *stop;
+
+	for (; *from < to; *from = stop + 1) {
+		stop = memchr(*from, '\n', (size_t)(to - *from));
+		if (!closed_line(*from, stop))
+			return false;
+	}
+	return true;
+}
+
+/* What as reads as one string or a comment, where the lines before it are closed. */
+static bool harmless_line(const char *s, const char *end)
+{
+	static const char *const directive[] = {".string", ".asciz", ".ascii"};
+	size_t i;
+
+	s += strspn(s, " \t");
+	if (s < end && *s == '#')
+		return !memchr(s, '"', (size_t)(end - s));
+	for (i = 0; i < 3 && strncmp(s, directive[i], strlen(directive[i])); i++)
+		;
+	if (i == 3)
+		return false;
+	s += strlen(directive[i]);
+	s += strspn(s, " \t");
+	if (s >= end || *s != '"')
+		return false;
+	for (s++; s < end && *s != '"'; s++)
+		s += *s == '\\';
+	return s == end - 1;
+}
+
+int as_text_check(const char *text, size_t n, struct err *e)
+{
+	static const char raw[] = "#NO_APP"; /* as then takes nothing for a comment */
+	const char *end = text + n, *p, *line, *stop, *open = text;
+	bool cooked = n < sizeof raw - 1 || memcmp(text, raw, sizeof raw - 1) != 0;
+	size_t k;
+
+	for (p = text; p < end; p++) {
+		if ((*p != '.' && *p != '/') || (*p == '.' && p > text && symbol_char(p[-1])))
+			continue;
+		k = *p == '.' ? refused_directive(p, end)
+			      : (p > text && symbol_char(p[-1]) && p + 1 < end && p[1] == '*') * 2;
+		if (!k)
+			continue;
+		line = memrchr(text, '\n', (size_t)(p - text));
+		line = line ? line + 1 : text;
+		stop = memchr(p, '\n', (size_t)(end - p));
+		if (!cooked || !harmless_line(line, stop ? stop : end) ||
+		    !closed_lines(&open, line))
+			return err_set(
+			    e, "%.*s in assembly text: it might take in another file", (int)k, p);
+	}
+	return 0;
+}

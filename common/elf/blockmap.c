@@ -1,0 +1,266 @@
+#include "common/elf/fragments.h"
+#include "common/hash.h"
+#include "common/le.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- building: fragments in ascending order, blocks one behind the other ---- */
+
+static uint64_t frag_end(const struct bm_frag *f)
+{
+	return f->addr + f->size;
+}
+
+uint64_t blockmap_end(const struct blockmap *m)
+{
+	return m->frag.n ? frag_end(&m->frag.v[m->frag.n - 1]) : 0;
+}
+
+int blockmap_add(struct blockmap *m, uint64_t gap, uint64_t size, uint64_t id, struct err *e)
+{
+	struct bm_frag *f = &m->frag.v[m->frag.n - 1];
+	uint64_t end;
+
+	if (gap > UINT32_MAX || size > UINT32_MAX || id > UINT32_MAX ||
+	    f->size + gap + size > UINT32_MAX ||
+	    __builtin_add_overflow(f->addr, f->size + gap + size, &end))
+		return err_set(e, "block map: block out of range");
+	vec_push(&m->block, (struct bm_block){.addr = f->addr + f->size + gap,
+				.size = (uint32_t)size,
+				.id = (uint32_t)id,
+				.frag = (uint32_t)(m->frag.n - 1)});
+	f->size += (uint32_t)(gap + size);
+	f->n++;
+	return 0;
+}
+
+void blockmap_free(struct blockmap *m)
+{
+	vec_free(&m->seg);
+	vec_free(&m->frag);
+	vec_free(&m->block);
+	*m = (struct blockmap){0};
+}
+
+/* ---- the blob: docs/FORMATS.md "block map blob" ---- */
+
+static const char blob_magic[8] = "MorphBM1";
+
+static void put_id(struct buf *out, const struct build_id *id)
+{
+	buf_char(out, (char)id->n);
+	buf_add(out, id->b, id->n);
+}
+
+/* The TUs in the order of their first fragment; *index gets each one's place. */
+static void put_tus(const struct blockmap *m, struct buf *out, struct htab *index)
+{
+	struct buf tus = {0};
+	uint64_t *place;
+	bool fresh;
+	size_t i;
+
+	for (i = 0; i < m->frag.n; i++) {
+		place = htab_put(index, &m->frag.v[i].tu, sizeof m->frag.v[i].tu, &fresh);
+		if (fresh) {
+			*place = index->n - 1;
+			buf_le64(&tus, m->frag.v[i].tu);
+		}
+	}
+	buf_uleb(out, index->n);
+	buf_add(out, tus.p, tus.n);
+	buf_free(&tus);
+}
+
+static void put_frag(const struct blockmap *m, const struct bm_frag *f, struct buf *out)
+{
+	uint64_t at = f->addr;
+	size_t i;
+
+	for (i = f->first; i < f->first + f->n; i++) {
+		const struct bm_block *b = &m->block.v[i];
+
+		buf_uleb(out, b->id);
+		buf_uleb(out, b->addr - at);
+		buf_uleb(out, b->size);
+		at = b->addr + b->size;
+	}
+}
+
+void blockmap_encode(const struct blockmap *m, struct buf *out)
+{
+	struct htab index = {0};
+	uint64_t at = 0;
+	size_t i;
+
+	buf_add(out, blob_magic, sizeof blob_magic);
+	put_id(out, &m->id);
+	put_id(out, &m->origin);
+	buf_uleb(out, m->seg.n);
+	for (i = 0; i < m->seg.n; i++) {
+		buf_uleb(out, m->seg.v[i].offset);
+		buf_uleb(out, m->seg.v[i].vaddr);
+		buf_uleb(out, m->seg.v[i].filesz);
+	}
+	put_tus(m, out, &index);
+	buf_uleb(out, m->frag.n);
+	for (i = 0; i < m->frag.n; i++) {
+		const struct bm_frag *f = &m->frag.v[i];
+
+		buf_uleb(out, f->addr - at);
+		buf_uleb(out, *htab_get(&index, &f->tu, sizeof f->tu));
+		buf_uleb(out, f->func);
+		buf_uleb(out, f->fragment);
+		buf_uleb(out, f->n);
+		put_frag(m, f, out);
+		at = frag_end(f);
+	}
+	htab_free(&index);
+}
+
+struct blob {
+	const uint8_t *p, *end;
+	const uint8_t *tu; /* 8 bytes each */
+	uint64_t ntu;
+	struct err *e;
+};
+
+static int damaged(struct blob *b, const char *what)
+{
+	return err_set(b->e, "block map is damaged: %s", what);
+}
+
+static int get_id(struct blob *b, struct build_id *id)
+{
+	*id = (struct build_id){0};
+	if (b->p == b->end || *b->p > sizeof id->b || b->end - b->p - 1 < *b->p)
+		return damaged(b, "build-id");
+	id->n = *b->p++;
+	memcpy(id->b, b->p, id->n);
+	b->p += id->n;
+	return 0;
+}
+
+/* A count of things that take at least size bytes each. */
+static int get_count(struct blob *b, size_t size, uint64_t *n)
+{
+	if (uleb_read(&b->p, b->end, n) < 0 || *n > (uint64_t)(b->end - b->p) / size)
+		return damaged(b, "count");
+	return 0;
+}
+
+static int get_segments(struct blob *b, struct blockmap *m)
+{
+	struct elf_segment s;
+	uint64_t n, end;
+
+	if (get_count(b, 3, &n) < 0 || n > BLOCKMAP_SEGMENTS)
+		return damaged(b, "segments");
+	while (n--) {
+		if (uleb_read(&b->p, b->end, &s.offset) < 0 ||
+		    uleb_read(&b->p, b->end, &s.vaddr) < 0 ||
+		    uleb_read(&b->p, b->end, &s.filesz) < 0 ||
+		    __builtin_add_overflow(s.offset, s.filesz, &end) ||
+		    __builtin_add_overflow(s.vaddr, s.filesz, &end))
+			return damaged(b, "segments");
+		vec_push(&m->seg, s);
+	}
+	return 0;
+}
+
+static int get_tus(struct blob *b)
+{
+	if (get_count(b, 8, &b->ntu) < 0)
+		return -1;
+	b->tu = b->p;
+	b->p += 8 * b->ntu;
+	return 0;
+}
+
+static int get_frag(struct blob *b, struct blockmap *m)
+{
+	uint64_t delta, tu, func, fragment, n, id, gap, size;
+	struct bm_frag f = {.first = (uint32_t)m->block.n};
+
+	if (uleb_read(&b->p, b->end, &delta) < 0 || uleb_read(&b->p, b->end, &tu) < 0 ||
+	    uleb_read(&b->p, b->end, &func) < 0 || uleb_read(&b->p, b->end, &fragment) < 0 ||
+	    get_count(b, 3, &n) < 0)
+		return damaged(b, "fragment");
+	if (tu >= b->ntu || func > UINT32_MAX || fragment > UINT32_MAX ||
+	    m->block.n + n > UINT32_MAX || __builtin_add_overflow(blockmap_end(m), delta, &f.addr))
+		return damaged(b, "fragment");
+	f.tu = get_le64(b->tu + 8 * tu);
+	f.func = (uint32_t)func;
+	f.fragment = (uint32_t)fragment;
+	vec_push(&m->frag, f);
+	while (n--) {
+		if (uleb_read(&b->p, b->end, &id) < 0 || uleb_read(&b->p, b->end, &gap) < 0 ||
+		    uleb_read(&b->p, b->end, &size) < 0)
+			return damaged(b, "block");
+		if (blockmap_add(m, gap, size, id, b->e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int get_map(struct blob *b, struct blockmap *m)
+{
+	uint64_t n;
+
+	if (b->end - b->p < (long)sizeof blob_magic || memcmp(b->p, blob_magic, sizeof blob_magic))
+		return err_set(b->e, "not a block map of this format");
+	b->p += sizeof blob_magic;
+	if (get_id(b, &m->id) < 0 || get_id(b, &m->origin) < 0 || get_segments(b, m) < 0 ||
+	    get_tus(b) < 0 || get_count(b, 5, &n) < 0)
+		return -1;
+	while (n--)
+		if (get_frag(b, m) < 0)
+			return -1;
+	return b->p == b->end ? 0 : damaged(b, "bytes behind its end");
+}
+
+int blockmap_decode(const void *p, size_t n, struct blockmap *m, struct err *e)
+{
+	struct blob b = {.p = p, .end = n ? (const uint8_t *)p + n : p, .e = e};
+
+	*m = (struct blockmap){0};
+	if (!get_map(&b, m))
+		return 0;
+	blockmap_free(m);
+	return -1;
+}
+
+/* ---- looking up ---- */
+
+int blockmap_addr(const struct blockmap *m, uint64_t file_offset, uint64_t *addr)
+{
+	size_t i;
+
+	for (i = 0; i < m->seg.n; i++)
+		if (file_offset >= m->seg.v[i].offset &&
+		    file_offset - m->seg.v[i].offset < m->seg.v[i].filesz) {
+			*addr = m->seg.v[i].vaddr + (file_offset - m->seg.v[i].offset);
+			return 0;
+		}
+	return -1;
+}
+
+const struct bm_block *blockmap_find(const struct blockmap *m, uint64_t addr)
+{
+	size_t lo = 0, hi = m->block.n, mid;
+
+	/* The last block that begins at addr or before; an empty one before
+	 * another at its address is never the last. */
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (m->block.v[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo || addr - m->block.v[lo - 1].addr >= m->block.v[lo - 1].size)
+		return NULL;
+	return &m->block.v[lo - 1];
+}

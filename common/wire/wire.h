@@ -1,0 +1,145 @@
+/*
+ * Framed messages between morph-monitor and morphd (stream socket) and in the
+ * monitor's spool files. Byte layout: docs/FORMATS.md "Wire frames"; all
+ * numbers little-endian or ULEB128. Decoders check everything once, here.
+ *
+ *   monitor: HELLO, then BATCH…        manager: ACK per batch (by seq), WANT
+ *
+ * Accounting (DESIGN.md, invariant 6): of each batch
+ *   taken = sum of all counts in modules + kernel + outside + dropped
+ * where the decoder refuses a batch that does not add up.
+ */
+#ifndef MORPH_WIRE_H
+#define MORPH_WIRE_H
+
+#include "common/elf/elf.h"
+#include "common/err.h"
+#include "common/mem.h"
+
+#include <stdint.h>
+
+enum { WIRE_VERSION = 1, WIRE_HEADER = 24, WIRE_MAX_PAYLOAD = 16 << 20 };
+
+enum wire_type {
+	WIRE_HELLO = 1,
+	WIRE_BATCH = 2,
+	WIRE_ACK = 3,
+	WIRE_WANT = 4,
+};
+
+enum wire_source { WIRE_SRC_TICK = 1, WIRE_SRC_CPU_CLOCK = 2, WIRE_SRC_RECORDED = 3 };
+
+struct wire_hello {
+	uint64_t session;   /* random, names this run of the monitor */
+	uint64_t period_ns; /* CPU time one sample stands for */
+	uint32_t source;    /* enum wire_source */
+	uint32_t pid;
+};
+
+struct wire_sample {
+	uint64_t offset; /* in the file */
+	uint64_t count;  /* > 0 */
+};
+
+struct wire_module {
+	struct build_id id;  /* n > 0 */
+	char *path;          /* as the monitor resolved it; for the reader a hint, never trusted */
+	uint32_t uid;        /* owner of the processes it was seen in */
+	struct wire_sample *sample; /* ascending offset */
+	uint32_t nsample;
+};
+
+/*
+ * What a sample of a wanted module may carry beside its count, for the register
+ * witness (DESIGN.md): the interrupted program's registers, the first words of
+ * its stack, and which words of the top of it point into code of the same
+ * module. Further samples of the batch without them are the rule. Registers and
+ * stacks may hold secrets: they travel from the monitor to the manager and are
+ * wiped at both ends; a frame with them never goes to a file.
+ */
+enum {
+	WIRE_GPRS = 16,  /* the kernel's order: rax rbx rcx rdx rsi rdi rbp rsp r8 … r15 */
+	WIRE_RSP = 7,    /* … where the stack pointer is */
+	WIRE_CODES = 8,  /* code pointers of a sample, at most */
+	WIRE_WORDS = 64, /* of the stack that may be looked at */
+	WIRE_STACK = 16, /* … of which the first ones go along as they are */
+	WIRE_REGS_MAX = 5 + 10 + 8 + 8 * WIRE_GPRS + 4 + 1 + WIRE_CODES * (1 + 10) + 1 +
+			8 * WIRE_STACK, /* bytes */
+};
+
+struct wire_code {
+	uint32_t word;   /* the pointer lies at rsp + 8 * word */
+	uint64_t offset; /* where it points to, in the module's file */
+};
+
+struct wire_regs {
+	uint32_t module, flags; /* index into module[]; RFLAGS */
+	uint64_t offset;        /* of the instruction, in the module's file */
+	uint64_t base; /* address of the file's offset 0 as that part of it is mapped, mod 2^64 */
+	uint64_t gpr[WIRE_GPRS];
+	uint32_t ncode, nstack;
+	struct wire_code code[WIRE_CODES]; /* ascending word */
+	uint64_t stack[WIRE_STACK];        /* from rsp upwards */
+};
+
+/*
+ * After the modules a batch may carry further sections (type u8, length u32):
+ * readers skip types they do not know.
+ */
+enum wire_section { WIRE_SECTION_REGS = 2 };
+
+struct wire_batch {
+	uint64_t session, seq;      /* seq counts from 1 within a session */
+	uint64_t start_ns, end_ns;  /* CLOCK_REALTIME */
+	uint64_t taken;             /* samples accepted from the kernel or known lost */
+	uint64_t kernel;            /* in kernel mode */
+	uint64_t outside;           /* user mode, no file with a build-id behind it */
+	uint64_t dropped;           /* lost by the kernel's rings, the spool or a limit */
+	struct wire_module *module; /* each (id, uid, path) once */
+	uint32_t nmodule;
+	struct wire_regs *regs; /* no part of the accounting */
+	uint32_t nregs;
+	uint64_t regs_unsent; /* further ones that found no room */
+};
+
+struct wire_ack {
+	uint64_t session, seq;
+};
+
+/* The builds whose samples shall come with registers, from now on; each
+ * message replaces the one before, and an end of the connection all. */
+enum { WIRE_WANT_MAX = 1024 };
+struct wire_want {
+	struct build_id *id; /* n > 0 */
+	uint32_t n;
+};
+
+/* Each appends one whole frame (header and payload) to out. The caller keeps a
+ * batch within WIRE_MAX_PAYLOAD (a sample takes at most 20 bytes, a module 60
+ * and its path, registers WIRE_REGS_MAX), path within 4096 bytes and samples in
+ * order: else readers refuse it. The section of registers is written where
+ * nregs or regs_unsent is not 0. */
+void wire_put_hello(struct buf *out, const struct wire_hello *m);
+void wire_put_batch(struct buf *out, const struct wire_batch *m);
+void wire_put_ack(struct buf *out, const struct wire_ack *m);
+void wire_put_want(struct buf *out, const struct wire_want *m);
+
+/*
+ * Looks at n bytes from a stream. Returns the length of the whole frame in
+ * front (> 0), 0 when more bytes are needed, -1 on garbage (magic, version,
+ * type, length, checksum): the stream is then of no further use.
+ */
+long wire_frame(const void *p, size_t n, enum wire_type *type, struct err *e);
+
+/* Each decodes one whole frame as wire_frame() found it; arrays and strings
+ * come from the arena. */
+int wire_get_hello(const void *frame, size_t n, struct wire_hello *m, struct err *e);
+int wire_get_batch(
+    const void *frame, size_t n, struct arena *a, struct wire_batch *m, struct err *e);
+int wire_get_ack(const void *frame, size_t n, struct wire_ack *m, struct err *e);
+int wire_get_want(
+    const void *frame, size_t n, struct arena *a, struct wire_want *m, struct err *e);
+/* Zeroes the registers of a decoded batch, and it has none any more. */
+void wire_wipe_regs(struct wire_batch *m);
+
+#endif

@@ -1,0 +1,106 @@
+#include "editor-driver/plan/entries.h"
+#include "editor-driver/plan/passes.h"
+#include "editor/infer/infer.h"
+
+#include <stdlib.h>
+
+/* Edges and their counts both ascend by src. */
+static size_t set_witnesses(struct cfg *g, const struct counts_flow *v, size_t n, bool came)
+{
+	uint32_t e = 0, k;
+	size_t i, lost = 0;
+
+	for (i = 0; i < n; i++) {
+		while (e < g->nedge && g->edge[e].src < v[i].block)
+			e++;
+		for (k = e; k < g->nedge && g->edge[k].src == v[i].block; k++)
+			if (g->edge[k].dst == v[i].to)
+				break;
+		if (k < g->nedge && g->edge[k].src == v[i].block)
+			*(came ? &g->edge[k].came : &g->edge[k].witness) = v[i].value;
+		else
+			lost++;
+	}
+	return lost;
+}
+
+static int by_callee(const void *pa, const void *pb)
+{
+	const struct infer_site *a = pa, *b = pb;
+
+	if (a->callee != b->callee)
+		return a->callee < b->callee ? -1 : 1;
+	return (a->block > b->block) - (a->block < b->block);
+}
+
+static void join_sites(const struct plan *p, size_t f, struct cfg *g, struct arena *scratch)
+{
+	const struct counts_flow *call;
+	size_t n = counts_calls(p->counts, f, &call), i, k = 0;
+	struct infer_site *site = arena_array(scratch, n, sizeof *site);
+
+	for (i = 0; i < n; i++)
+		if (call[i].value)
+			site[k++] = (struct infer_site){call[i].to, call[i].block, call[i].value};
+	qsort(site, k, sizeof *site, by_callee);
+	infer_sites(g, site, k, scratch);
+}
+
+/* What the profile says of a function. */
+static void set_profile(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
+{
+	size_t f = (size_t)(t->func - p->func) + i, nedge;
+	const uint64_t *value = p->counts->block[f];
+	struct cfg *g = &t->unit->func[i].cfg;
+	const struct counts_flow *edge;
+	uint32_t b;
+
+	for (b = 0; b < g->nblock; b++) {
+		if (p->counts->form == COUNTS_SAMPLES)
+			g->block[b].samples = value[b];
+		else
+			g->block[b].count = value[b];
+	}
+	nedge = counts_edges(p->counts, f, &edge);
+	nedge = set_witnesses(g, edge, nedge, false);
+	if (counts_stands(p->counts, f))
+		atomic_fetch_add(&p->no_edge, nedge);
+	if (p->counts->form == COUNTS_SAMPLES) {
+		join_sites(p, f, g, scratch);
+		nedge = counts_came(p->counts, f, &edge);
+		set_witnesses(g, edge, nedge, true);
+		unit_looks(t->unit, i);
+	}
+}
+
+/* Those that stand for others first. */
+static void compare_looks(const struct plan *p)
+{
+	struct cfg **g = xcalloc(p->nweighed, sizeof *g), *one;
+	size_t i, first = 0, rest = p->nweighed;
+
+	for (i = 0; i < p->nweighed; i++) {
+		one = &p->weighed[i].tu->unit->func[p->weighed[i].ord].cfg;
+		g[plan_stands(p, &p->weighed[i]) ? first++ : --rest] = one;
+	}
+	infer_alike(g, p->nweighed, first);
+	free(g);
+}
+
+static void infer_func(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
+{
+	infer(&t->unit->func[i].cfg,
+	    p->counts->form == COUNTS_SAMPLES ? INFER_SAMPLES : INFER_COUNTS, scratch);
+}
+
+void plan_infer(struct plan *p)
+{
+	if (!p->counts || !p->counts->block)
+		return;
+	plan_each_weighed(p, set_profile);
+	if (p->counts->form == COUNTS_SAMPLES)
+		compare_looks(p);
+	plan_each_weighed(p, infer_func);
+	if (p->counts->form == COUNTS_SAMPLES)
+		entries_agree(p);
+}

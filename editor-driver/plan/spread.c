@@ -1,0 +1,30 @@
+#include "editor-driver/plan/passes.h"
+#include "editor/layout/entropy.h"
+#include "editor/layout/spread.h"
+
+/* Of the hardness of all, that of a function that is worth padding. */
+static const double HARD_SHARE = 0.005;
+
+static void spread_func(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
+{
+	const struct unit_func *f = &t->unit->func[i];
+	struct unit_place *at = &t->place[i];
+	struct layout l = at->layout;
+
+	if (!at->edit || f->opaque || hard_sum(&f->cfg) < HARD_SHARE * p->hardness)
+		return;
+	if (!spread_jumps(&f->cfg, (double)p->hot * LAYOUT_BYTE, &l, scratch))
+		return;
+	plan_keep_align(&l, &at->layout);
+	at->align = at->align > SPREAD_ALIGN ? at->align : SPREAD_ALIGN;
+}
+
+void plan_spread(struct plan *p)
+{
+	const struct plan_func *f;
+
+	for (f = p->weighed; f < p->weighed + p->nweighed; f++)
+		if (plan_stands(p, f))
+			p->hardness += hard_sum(&f->tu->unit->func[f->ord].cfg);
+	plan_each_weighed(p, spread_func);
+}

@@ -1,0 +1,80 @@
+#include "managerd/api/routes.h"
+#include "managerd/cycle/cycle.h"
+#include "managerd/api/json.h"
+
+#include <inttypes.h>
+
+enum { WAIT_MAX_S = 60 };
+
+static enum http_verdict change_reply(struct call *c, int r, uint64_t id, const struct err *e)
+{
+	const struct change *change = NULL;
+	json_t *j;
+
+	switch (r) {
+	case MANAGER_OK:
+		change = manager_change(c->api->m, id);
+		j = json_pack("{ss si}", "type", "async", "status-code", 202);
+		json_object_set_new(j, "change", json_sprintf("%" PRIu64, id));
+		json_object_set_new(j, "result", change ? json_change(change) : json_null());
+		return api_answer(c, 202, j);
+	case MANAGER_NOT_FOUND:
+		return api_error(c, 404, "not-found", "%s", e->text);
+	case MANAGER_CONFLICT:
+		j = api_error_json(409, "conflict", e->text);
+		json_object_set_new(
+		    json_object_get(j, "result"), "change", json_sprintf("%" PRIu64, id));
+		return api_answer(c, 409, j);
+	case MANAGER_REFUSED:
+		return api_error(c, 409, "refused", "%s", e->text);
+	default:
+		return api_internal(c, e);
+	}
+}
+
+enum http_verdict api_post_reoptimize(struct call *c)
+{
+	bool force = json_is_true(json_object_get(c->body, "force"));
+	struct err e = {""};
+	uint64_t id = 0;
+	int r;
+
+	r = manager_reoptimize(
+	    c->api->m, c->module ? c->module->id : 0, c->rq->uid, force, &id, &e);
+	return change_reply(c, r, id, &e);
+}
+
+enum http_verdict api_post_rollback(struct call *c)
+{
+	struct err e = {""};
+	uint64_t id = 0;
+	int r = manager_rollback(c->api->m, c->module->id, c->rq->uid, &id, &e);
+
+	return change_reply(c, r, id, &e);
+}
+
+static bool may_see_change(struct call *c, const struct change *change)
+{
+	struct store_module *m;
+	struct err e;
+
+	return api_may_see(c, change->uid) || api_visible_module(c, change->module, &m, &e) > 0;
+}
+
+enum http_verdict api_get_change(struct call *c)
+{
+	const struct change *change = NULL;
+	uint64_t id, wait = 0;
+
+	if (api_param_uint(c, "wait", 0, WAIT_MAX_S, &wait) < 0)
+		return HTTP_REPLY;
+	if (api_parse_uint(c->piece, 1, UINT64_MAX, &id))
+		change = manager_change(c->api->m, id);
+	if (!change || !may_see_change(c, change))
+		return api_error(c, 404, "not-found", "no change %s", c->piece);
+	if (change->status < CHANGE_DONE && wait > 0 && !c->rq->expired) {
+		c->rq->wait_s = (double)wait;
+		return HTTP_WAIT;
+	}
+	return api_sync(c, json_change(change));
+}

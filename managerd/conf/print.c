@@ -1,0 +1,101 @@
+#include "managerd/conf/fields.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static double get_number(const struct conf *c, const struct conf_field *f)
+{
+	const void *at = (const char *)c + f->at;
+
+	if (f->kind == CONF_COUNT || f->kind == CONF_BYTES)
+		return (double)*(const uint64_t *)at;
+	return f->kind == CONF_BOOLEAN ? *(const bool *)at : *(const double *)at;
+}
+
+static void print_origin(const struct conf *c, enum conf_key key, FILE *out)
+{
+	if (c->line[key])
+		fprintf(out, " # %s:%u\n", c->path, c->line[key]);
+	else
+		fputs(" # default\n", out);
+}
+
+static void print_string(const char *s, FILE *out)
+{
+	putc('"', out);
+	for (; *s; s++)
+		if (*s == '"' || *s == '\\')
+			fprintf(out, "\\%c", *s);
+		else if ((unsigned char)*s < ' ' || *s == 0x7f)
+			fprintf(out, "\\x%02X", (unsigned char)*s);
+		else
+			putc(*s, out);
+	putc('"', out);
+}
+
+static void print_command(char *const *v, FILE *out)
+{
+	size_t i;
+
+	for (i = 0; v[i]; i++) {
+		fputs(i ? ", " : "[", out);
+		print_string(v[i], out);
+	}
+	putc(']', out);
+}
+
+static void print_lists(const struct conf *c, FILE *out)
+{
+	const struct conf_module *m;
+	size_t i;
+
+	fputs(c->modules.n ? "modules:" : "modules: []", out);
+	print_origin(c, CONF_MODULES, out);
+	for (i = 0; i < c->modules.n; i++) {
+		m = &c->modules.v[i];
+		fputs("  - path: ", out);
+		print_string(m->path, out);
+		fprintf(out, " # %s:%u\n    action: %s\n", c->path, m->line,
+		    conf_action_name[m->action]);
+		if (m->huge_pages != CONF_AS_GENERAL)
+			fprintf(
+			    out, "    huge_pages: %s\n", m->huge_pages == CONF_YES ? "yes" : "no");
+		if (m->verify) {
+			fputs("    verify: ", out);
+			print_command(m->verify, out);
+			putc('\n', out);
+		}
+	}
+	fputs(c->packages.n ? "packages:" : "packages: []", out);
+	print_origin(c, CONF_PACKAGES, out);
+	for (i = 0; i < c->packages.n; i++) {
+		fputs("  - ", out);
+		print_string(c->packages.v[i], out);
+		putc('\n', out);
+	}
+}
+
+void conf_print(const struct conf *c, FILE *out)
+{
+	const char *section = "";
+	char value[64];
+	size_t i;
+
+	for (i = 0; i < NFIELD; i++) {
+		if (conf_field[i].section && strcmp(section, conf_field[i].section))
+			fprintf(out, "%s:\n", section = conf_field[i].section);
+		conf_value_print(
+		    conf_field[i].kind, get_number(c, &conf_field[i]), value, sizeof value);
+		fprintf(
+		    out, "%s%s: %s", conf_field[i].section ? "  " : "", conf_field[i].key, value);
+		print_origin(c, conf_field[i].id, out);
+	}
+	if (c->verify) {
+		fputs("verify:\n  command: ", out);
+		print_command(c->verify, out);
+	} else {
+		fputs("verify: {}", out);
+	}
+	print_origin(c, CONF_VERIFY, out);
+	print_lists(c, out);
+}

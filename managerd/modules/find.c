@@ -1,0 +1,126 @@
+#include "managerd/modules/module.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A (path, build-id) that is of no use is looked at again after so long, then
+ * after twice as long each time. */
+enum { LOOK_AGAIN_S = 30, LOOK_AGAIN_MAX_S = 3600, DOUBLINGS_BITS = 8 };
+
+static const char deleted[] = " (deleted)";
+
+/* ---- what was looked at in vain: time in s << 8 | doublings ---- */
+
+/* Paths may be long, and there may be many; and nobody is to have another's looks put off. */
+static struct hash128 unfit_key(const char *path, const struct build_id *id)
+{
+	crypto_generichash_state s;
+	struct hash128 key;
+
+	crypto_generichash_init(&s, NULL, 0, sizeof key.b);
+	crypto_generichash_update(&s, (const uint8_t *)path, strlen(path) + 1);
+	crypto_generichash_update(&s, id->b, id->n);
+	crypto_generichash_final(&s, key.b, sizeof key.b);
+	return key;
+}
+
+static enum wanted look_wanted(
+    const struct modules *ms, const char *path, const struct build_id *id, int64_t now_ms)
+{
+	struct hash128 key = unfit_key(path, id);
+	uint64_t *at = htab_get(&ms->unfit, key.b, sizeof key.b);
+
+	if (!at)
+		return LOOK_FULL;
+	return *at >> DOUBLINGS_BITS > (uint64_t)(now_ms / 1000) ? LOOK_NOT : LOOK_SHALLOW;
+}
+
+void modules_note_unfit(
+    struct modules *ms, const char *path, const struct build_id *id, int64_t now_ms)
+{
+	struct hash128 key = unfit_key(path, id);
+	uint64_t *at, doublings, wait;
+	bool fresh;
+
+	if (ms->unfit.n > 4 * MODULES_MAX)
+		htab_free(&ms->unfit);
+	at = htab_put(&ms->unfit, key.b, sizeof key.b, &fresh);
+	doublings = fresh ? 0 : *at & ((1 << DOUBLINGS_BITS) - 1);
+	wait = LOOK_AGAIN_S << doublings;
+	if (wait < LOOK_AGAIN_MAX_S)
+		doublings++;
+	else
+		wait = LOOK_AGAIN_MAX_S;
+	*at = ((uint64_t)(now_ms / 1000) + wait) << DOUBLINGS_BITS | doublings;
+}
+
+/* ---- which build ---- */
+
+/* Absolute, and the one way to write it: so the kernel names files. */
+static bool plain_path(const char *path)
+{
+	const char *p;
+
+	for (p = path; *p == '/'; p += strcspn(p, "/")) {
+		p++;
+		if (!*p || *p == '/' || !strncmp(p, "./", 2) || !strncmp(p, "../", 3))
+			return false;
+	}
+	return p != path && !*p;
+}
+
+char *module_path(const struct modules *ms, const char *path)
+{
+	const struct conf_module *policy;
+	char *clean = xstrdup(path);
+	size_t n = strlen(clean);
+
+	if (n > sizeof deleted - 1 && !strcmp(clean + n - (sizeof deleted - 1), deleted))
+		clean[n - (sizeof deleted - 1)] = '\0';
+	policy = conf_module_for(ms->conf, clean);
+	if (plain_path(clean) && !(policy && policy->action == CONF_IGNORE))
+		return clean;
+	free(clean);
+	return NULL;
+}
+
+/* Batches may name more than there is room for; what they touched stays until they are
+ * committed. */
+static bool room_to_load(struct modules *ms, const struct module *m)
+{
+	if (!m->bytes && ms->bytes > 2 * (size_t)MODULES_MEMORY)
+		modules_trim(ms, m);
+	return m->bytes || ms->bytes <= 2 * (size_t)MODULES_MEMORY;
+}
+
+enum found modules_find(struct modules *ms, const char *path, const struct build_id *id,
+    int64_t now_ms, struct module **mod, struct build **build, enum wanted *look, struct err *e)
+{
+	char *clean = module_path(ms, path);
+	enum found rc = FOUND_OUTSIDE;
+	struct module *m;
+	int loading = 0; /* or it cannot be now */
+
+	*mod = NULL;
+	*build = NULL;
+	if (look)
+		*look = LOOK_NOT;
+	if (!clean)
+		return FOUND_OUTSIDE;
+	m = *mod = modules_of_path(ms, clean);
+	if (m && (m->row.state != MODULE_NO_ARTIFACT || m->row.artifact) &&
+	    !(loading = !room_to_load(ms, m)) &&
+	    (module_load(ms, m, e) || (loading = module_load_build(ms, m, id, build, e)) < 0))
+		rc = FOUND_ERROR;
+	else if (loading)
+		rc = FOUND_LOADING;
+	else if (*build)
+		rc = FOUND_MAPPED;
+	else if (m && m->row.state != MODULE_NO_ARTIFACT)
+		rc = FOUND_STALE;
+	if (look && rc >= 0 && !loading && !*build)
+		*look = look_wanted(ms, clean, id, now_ms);
+	free(clean);
+	return rc;
+}

@@ -1,0 +1,343 @@
+#include "common/log.h"
+#include "managerd/modules/module.h"
+#include "managerd/samples/remap.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+__attribute__((format(printf, 5, 6))) static int event(struct modules *ms, const struct module *m,
+    int64_t now_ms, const struct store_event *v, const char *fmt, ...)
+{
+	struct store_event ev = *v;
+	va_list ap;
+	char text[512];
+	struct err e;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	log_info("%s: %s", m->row.path, text);
+	ev.module = m->row.id;
+	ev.at_ms = now_ms;
+	ev.text = text;
+	ev.samples = ev.gain = ev.seconds = NAN;
+	if (store_put_event(ms->store, &ev, &e) == 0)
+		return 0;
+	log_error("%s", e.text);
+	return -1;
+}
+
+/* ---- what a look says ---- */
+
+static int store_found(struct modules *ms, const struct module *m, const struct priv_looked *r,
+    int64_t now_ms, struct err *e)
+{
+	struct store_build b = {.module = m->row.id,
+	    .id = r->id,
+	    .origin = r->origin,
+	    .kind = build_id_equal(&r->id, &r->origin) ? BUILD_ORIGINAL : BUILD_LAID_OUT,
+	    .state = BUILD_CURRENT,
+	    .made_ms = now_ms,
+	    .bytes = r->bytes,
+	    .map = r->map,
+	    .nmap = r->nmap};
+
+	if (store_put_build(ms->store, &b, e))
+		return -1;
+	return store_put_table(ms->store, m->row.id, &r->origin, r->table, r->ntable, e);
+}
+
+/* The profile of another program becomes this one's: equal functions keep theirs. */
+static int take_over_profile(
+    struct modules *ms, struct module *m, const struct map_table *t, int64_t now_ms, struct err *e)
+{
+	struct remap_result r;
+	size_t i;
+
+	if (module_load(ms, m, e))
+		return -1;
+	r = remap_profile(&m->now, t, now_ms, ms->conf->profile.half_life_s);
+	if (r.samples_kept + r.samples_discarded > 0)
+		log_info(
+		    "%s: %zu functions keep their profile (%.0f samples), %zu changed ones lose"
+		    " theirs (%.0f samples)",
+		    m->row.path, r.kept, r.samples_kept, r.discarded, r.samples_discarded);
+	module_sum(ms, m);
+	if (store_put_module(ms->store, &m->row, e) ||
+	    store_clear_profile(ms->store, m->row.id, PROFILE_NOW, e))
+		return -1;
+	for (i = 0; i < m->now.func.n; i++)
+		m->now.func.v[i].dirty = m->now.func.v[i].as_of_ms != 0;
+	return store_save_profile(ms->store, m->row.id, PROFILE_NOW, &m->now, e);
+}
+
+static void set_state(struct store_module *r)
+{
+	bool laid_out = !build_id_equal(&r->current, &r->origin);
+
+	r->state = r->held_why ? MODULE_HELD : laid_out ? MODULE_LAID_OUT : MODULE_ORIGINAL;
+	module_text(
+	    &r->text, laid_out ? "runs in a layout made for its usage" : "runs as it was built");
+}
+
+void module_hold(struct module *m, const char *why)
+{
+	m->row.held_until_ms = -1;
+	module_text(&m->row.held_why, why);
+	m->row.state = MODULE_HELD;
+	module_text(&m->row.text, why);
+}
+
+/* It is another build of this or another program: what was said of the one
+ * before does not hold for it. */
+static int replaced(struct modules *ms, struct module *m, struct err *e)
+{
+	if (m->row.held_until_ms < 0 && priv_hold(ms->priv, m->row.path, false, e))
+		log_warn("%s", e->text);
+	m->row.held_until_ms = 0;
+	module_text(&m->row.held_why, NULL);
+	m->row.predicted = false;
+	return module_clear_layout(ms, m, e);
+}
+
+/* The row becomes what was found; profile, maps and store follow. */
+static int adopt(struct modules *ms, struct module *m, const struct priv_looked *d,
+    struct joined *j, int64_t now_ms, struct err *e)
+{
+	struct store_module *r = &m->row;
+	bool fresh = !r->current.n || r->state == MODULE_NO_ARTIFACT;
+	bool other = !fresh && !build_id_equal(&r->current, &d->id);
+	bool rebuilt = fresh || !build_id_equal(&r->origin, &d->origin);
+	struct build_id from = fresh ? (struct build_id){0} : r->current;
+	size_t nfunc = j ? j->table.func.n : 0;
+	uint32_t nslot = j ? j->table.nslot : 0;
+
+	r->uid = d->uid;
+	module_text(&r->artifact, d->artifact);
+	r->current = d->id;
+	r->origin = d->origin;
+	if (fresh)
+		r->outside_aged = 0; /* where all was outside for want of an artifact */
+	if (other && replaced(ms, m, e))
+		return -1;
+	if (!r->held_why && priv_held(ms->priv, r->path))
+		module_hold(m, "rolled back");
+	set_state(r);
+	if (store_put_module(ms->store, r, e))
+		return -1;
+	if (!j)
+		return 0;
+	if (store_found(ms, m, d, now_ms, e))
+		return -1;
+	if (other && (store_set_build_state(ms->store, r->id, &from, BUILD_PAST, e) ||
+			 store_prune_builds(ms->store, r->id, PAST_BUILDS_KEPT, e)))
+		return -1;
+	if (rebuilt) {
+		m->table = TABLE_UNKNOWN;
+		if (take_over_profile(ms, m, &j->table, now_ms, e))
+			return -1;
+		module_unload(ms, m);
+	}
+	module_add_joined(ms, m, &d->id, &d->origin, j);
+	if (fresh)
+		return event(ms, m, now_ms,
+		    &(struct store_event){.kind = EVENT_LEARNED, .to = d->id},
+		    "learned: %zu functions, %u blocks", nfunc, nslot);
+	if (other)
+		return event(ms, m, now_ms,
+		    &(struct store_event){.kind = EVENT_REPLACED, .from = from, .to = d->id},
+		    rebuilt ? "replaced by another program"
+			    : "replaced by another build of the same program");
+	return 0;
+}
+
+/* Nothing more is known of it than that there is a file, or was. */
+static int set_aside(struct modules *ms, struct module *m, const struct priv_looked *r,
+    enum module_state state, const char *why, struct err *e)
+{
+	if (state == MODULE_NO_ARTIFACT) {
+		if (m->row.artifact && m->row.state != MODULE_NO_ARTIFACT)
+			log_warn("%s: cannot be followed any more: %s", m->row.path, why);
+		else
+			log_debug("%s: not learned: %s", m->row.path, why);
+		m->row.uid = r->uid;
+		if (r->id.n) {
+			m->row.current = r->id;
+			m->row.origin = r->origin;
+		}
+	}
+	m->row.state = state;
+	module_text(&m->row.text, why);
+	return store_put_module(ms->store, &m->row, e);
+}
+
+static bool is_known(const struct store_module *row, const struct priv_looked *r)
+{
+	return row->artifact && row->state != MODULE_NO_ARTIFACT &&
+	       build_id_equal(&row->current, &r->id) && build_id_equal(&row->origin, &r->origin);
+}
+
+bool modules_known(const struct modules *ms, const char *path, const struct priv_looked *r)
+{
+	const struct module *m = modules_of_path(ms, path);
+
+	return m && m->row.uid == r->uid && is_known(&m->row, r);
+}
+
+static int look_said(struct modules *ms, struct module *m, const struct priv_looked *r,
+    struct joined *j, const char *why, int64_t now_ms, struct err *e)
+{
+	if (r->status == PRIV_LATER)
+		return 0;
+	m->judged = false;
+	free(m->refused);
+	m->refused = r->status == PRIV_FOLLOWED && *r->refused ? xstrdup(r->refused) : NULL;
+	m->stamped = r->status != PRIV_GONE;
+	m->stamp = r->stamp;
+	if (r->status == PRIV_FOLLOWED && is_known(&m->row, r))
+		return adopt(ms, m, r, NULL, now_ms, e);
+	if (r->status == PRIV_FOLLOWED && j)
+		return adopt(ms, m, r, j, now_ms, e);
+	if (r->status == PRIV_FOLLOWED)
+		return set_aside(ms, m, r, MODULE_NO_ARTIFACT, why, e);
+	return set_aside(ms, m, r, r->status == PRIV_GONE ? MODULE_GONE : MODULE_NO_ARTIFACT,
+	    r->why, e);
+}
+
+/* ---- rows ---- */
+
+static struct store_module new_row(const char *path, uint32_t uid, int64_t now_ms)
+{
+	return (struct store_module){.id = module_id(path),
+	    .path = path,
+	    .uid = uid,
+	    .state = MODULE_NO_ARTIFACT,
+	    .first_ms = now_ms,
+	    .last_ms = now_ms};
+}
+
+/* Another user's file: nothing of what was known at this path is theirs. */
+static int start_afresh(
+    struct modules *ms, struct module *m, uint32_t uid, int64_t now_ms, struct err *e)
+{
+	char *path = xstrdup(m->row.path);
+	struct store_module row = new_row(path, uid, now_ms);
+	int rc = store_drop_module(ms->store, m->row.id, e);
+
+	if (rc == 0) {
+		log_info("%s: belongs to uid %u now; what was known of it is forgotten", path,
+		    (unsigned)uid);
+		if (m->row.held_until_ms < 0 && priv_hold(ms->priv, path, false, e))
+			log_warn("%s", e->text);
+		if (ms->working == m->row.id)
+			ms->working = 0;
+		m->row.id = 0;
+		modules_pack(ms);
+		/* Its table, too, since the next program may call itself the same build. */
+		if (ms->tables)
+			modules_sweep_tables(ms);
+		module_add(ms, &row);
+	}
+	free(path);
+	return rc;
+}
+
+static bool is_one_of(const struct build_id *id, const struct build_id *v, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (build_id_equal(&v[i], id))
+			return true;
+	return false;
+}
+
+static int find_row(struct modules *ms, const char *path, bool wanted, const struct priv_looked *r,
+    int64_t now_ms, struct module **m, struct err *e)
+{
+	bool file = r->status == PRIV_FOLLOWED || r->status == PRIV_NO_ARTIFACT;
+	struct store_module row = new_row(path, r->uid, now_ms);
+	const struct module *other;
+	int room;
+
+	*m = modules_of_path(ms, path);
+	if (*m && file && (*m)->row.uid != r->uid) {
+		if (start_afresh(ms, *m, r->uid, now_ms, e))
+			return -1;
+		*m = modules_of_path(ms, path);
+	}
+	if (*m || !file || !wanted)
+		return 0;
+	other = modules_get(ms, row.id);
+	if (other) {
+		log_warn("%s: not followed: its id is that of %s", path, other->row.path);
+		return 0;
+	}
+	room = modules_room(ms, r->uid, e);
+	if (room == 1)
+		*m = module_add(ms, &row);
+	return room < 0 ? -1 : 0;
+}
+
+/* Is the file the one that samples named? Of one that may not be trusted nobody
+ * has read which it is. */
+static bool is_asked(
+    const struct build_id *asked, size_t nasked, bool shallow, const struct priv_looked *r)
+{
+	return r->id.n ? is_one_of(&r->id, asked, nasked) : nasked && !shallow;
+}
+
+int modules_learn(struct modules *ms, const char *path, const struct build_id *asked, size_t nasked,
+    bool shallow, const struct priv_looked *r, struct joined *j, const char *why, int64_t now_ms,
+    struct err *e)
+{
+	struct module *m;
+	size_t i;
+
+	for (i = 0; i < nasked; i++)
+		if (r->status != PRIV_FOLLOWED || !build_id_equal(&asked[i], &r->id))
+			modules_note_unfit(ms, path, &asked[i], now_ms);
+	if (find_row(ms, path, is_asked(asked, nasked, shallow, r), r, now_ms, &m, e))
+		return -1;
+	return m ? look_said(ms, m, r, j, why, now_ms, e) : 0;
+}
+
+/* ---- what the manager did itself ---- */
+
+int module_place(struct modules *ms, struct module *m, const struct build_id *id, const void *map,
+    size_t n, int64_t now_ms, struct err *e)
+{
+	struct store_module *r = &m->row;
+	struct store_build b = {.module = r->id,
+	    .id = *id,
+	    .origin = r->origin,
+	    .kind = BUILD_LAID_OUT,
+	    .state = BUILD_CURRENT,
+	    .made_ms = now_ms,
+	    .map = map,
+	    .nmap = n};
+	struct build_id from = r->current;
+
+	m->stamped = false; /* whatever is there by now: the next decision looks */
+	r->current = *id;
+	set_state(r);
+	if (store_put_module(ms->store, r, e) || (map && store_put_build(ms->store, &b, e)))
+		return -1;
+	if (build_id_equal(&from, id))
+		return 0;
+	if (store_set_build_state(ms->store, r->id, &from, BUILD_PAST, e) ||
+	    store_set_build_state(ms->store, r->id, id, BUILD_CURRENT, e))
+		return -1;
+	return store_prune_builds(ms->store, r->id, PAST_BUILDS_KEPT, e);
+}
+
+bool module_unchanged(struct modules *ms, struct module *m)
+{
+	struct priv_stamp s;
+
+	return m->stamped && priv_stamp(ms->priv, m->row.path, &s) == 0 &&
+	       priv_stamp_equal(&s, &m->stamp);
+}

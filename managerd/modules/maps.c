@@ -1,0 +1,413 @@
+#include "common/log.h"
+#include "managerd/modules/module.h"
+#include "managerd/samples/observe.h"
+#include "managerd/os/pool.h"
+#include "managerd/replay/tables.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+
+/* Bytes of a module whose loading leaves megabytes to give back. */
+enum { LARGE = 4 << 20 };
+
+/* ---- original builds and their witness tables ---- */
+
+static struct origin *find_origin(struct module *m, const struct build_id *id)
+{
+	size_t i;
+
+	for (i = 0; i < m->origin.n; i++)
+		if (build_id_equal(&m->origin.v[i].id, id))
+			return &m->origin.v[i];
+	return NULL;
+}
+
+static struct origin *add_origin(
+    struct module *m, const struct build_id *id, const struct map_table *t)
+{
+	struct origin o = {.id = *id, .table = *t};
+	size_t i;
+
+	o.hit = xcalloc(t->nslot, sizeof *o.hit);
+	o.func = xcalloc(t->func.n, sizeof *o.func);
+	for (i = 0; i < t->func.n; i++)
+		o.func[i] = FUNC_UNKNOWN;
+	vec_push(&m->origin, o);
+	return &m->origin.v[m->origin.n - 1];
+}
+
+static struct table_name name_of(const struct module *m)
+{
+	return (struct table_name){m->row.id, m->row.uid, m->row.origin};
+}
+
+bool module_has_table(struct modules *ms, struct module *m)
+{
+	struct table_name name = name_of(m);
+
+	if (m->table == TABLE_UNKNOWN)
+		m->table = ms->tables && tables_have(ms->tables, &name) ? TABLE_THERE : TABLE_ABSENT;
+	return m->table == TABLE_THERE;
+}
+
+/* A table on its way: taken, if a job has just made it, and loaded. */
+struct table_work {
+	struct modules *ms;
+	struct table_name name;
+	char *dir;
+	bool fresh;       /* a job has made it: … */
+	struct blob made; /* … these bytes, until they are in its file */
+	struct htab used; /* keys of functions with samples */
+	/* what came of it */
+	struct uops uops;
+	int rc;
+	bool part;
+	struct err why;
+};
+
+static void run_table(void *arg)
+{
+	struct table_work *w = arg;
+
+	w->rc = -1;
+	if (w->fresh && tables_take(w->dir, &w->name, &w->made, &w->why))
+		return;
+	blob_free(&w->made);
+	w->rc = tables_load(w->dir, &w->name, &w->used, &w->uops, &w->part, &w->why);
+}
+
+static void drop_uops(struct origin *o)
+{
+	free(o->uops_func);
+	o->uops_func = NULL;
+	worth_free(&o->worth);
+	uops_free(&o->uops);
+}
+
+/* It goes to its module, where that is still loaded. */
+static void attach(struct module *m, struct table_work *w)
+{
+	struct origin *o = find_origin(m, &w->name.origin);
+
+	if (!o)
+		return;
+	o->uops_asked = false;
+	if (w->rc != 1)
+		return;
+	drop_uops(o);
+	o->uops = w->uops;
+	w->uops = (struct uops){0};
+	o->uops_func = observe_link(&o->table, &o->uops);
+	o->worth = worth_new(&o->uops);
+	o->uops_used = w->part ? w->used.n : 0;
+}
+
+/* The module that a table of this name is for, at present. */
+static struct module *find_named(const struct modules *ms, const struct table_name *name)
+{
+	struct module *m = modules_get(ms, name->module);
+	struct table_name own;
+
+	if (!m)
+		return NULL;
+	own = name_of(m);
+	return table_name_equal(&own, name) ? m : NULL;
+}
+
+/* One that cannot be read is made again; one that a job made badly is not. */
+static void table_ready(void *arg)
+{
+	struct table_work *w = arg;
+	struct module *m = find_named(w->ms, &w->name);
+
+	if (m) {
+		if (w->rc < 0)
+			log_warn("%s: witness table: %s%s", m->row.path, w->why.text,
+			    w->fresh ? "" : "; it is made again");
+		m->table = w->rc == 1 ? TABLE_THERE : w->fresh ? TABLE_FAILED : TABLE_ABSENT;
+		attach(m, w);
+		module_count_bytes(w->ms, m);
+		if (w->ms->tabled)
+			w->ms->tabled(w->ms->loaded_arg);
+	}
+	if (w->fresh)
+		modules_sweep_tables(w->ms);
+	if (w->part)
+		malloc_trim(0);
+	uops_free(&w->uops);
+	blob_free(&w->made);
+	htab_free(&w->used);
+	free(w->dir);
+	free(w);
+}
+
+/* made: what a job has made, taken over, or NULL. */
+static void start_table(struct modules *ms, struct module *m, struct blob *made)
+{
+	struct table_work *w = xcalloc(1, sizeof *w);
+	const struct profile_func *f;
+	size_t i;
+
+	*w = (struct table_work){.ms = ms, .name = name_of(m),
+	    .dir = xstrdup(ms->tables), .fresh = made != NULL};
+	if (made)
+		w->made = blob_take(made);
+	for (i = 0; i < m->now.func.n; i++) {
+		f = &m->now.func.v[i];
+		if (f->as_of_ms)
+			htab_put(&w->used, f->key.b, sizeof f->key.b, NULL);
+	}
+	pool_run(ms->loop, run_table, table_ready, w);
+}
+
+static void load_table(struct modules *ms, struct module *m, struct origin *o)
+{
+	if (o->uops_func || o->uops_asked || !build_id_equal(&o->id, &m->row.origin) ||
+	    !module_has_table(ms, m))
+		return;
+	o->uops_asked = true;
+	start_table(ms, m, NULL);
+}
+
+void module_more_table(struct modules *ms, struct module *m, struct origin *o)
+{
+	size_t i, n = 0;
+
+	if (!o->uops_used || o->uops_asked)
+		return;
+	for (i = 0; i < m->now.func.n; i++)
+		n += m->now.func.v[i].as_of_ms != 0;
+	if (n <= o->uops_used + o->uops_used / 4)
+		return;
+	o->uops_asked = true;
+	start_table(ms, m, NULL);
+}
+
+void module_take_table(struct modules *ms, struct module *m, struct blob *table)
+{
+	m->table = TABLE_FAILED; /* until it is there */
+	start_table(ms, m, table);
+}
+
+static bool table_of_present(void *arg, const struct table_name *name)
+{
+	return find_named(arg, name) != NULL;
+}
+
+void modules_sweep_tables(struct modules *ms)
+{
+	tables_sweep(ms->tables, table_of_present, ms);
+}
+
+int module_load_origin(struct modules *ms, struct module *m, const struct build_id *id,
+    struct origin **o, struct err *e)
+{
+	struct map_table t;
+	struct buf blob = {0};
+	struct err why;
+	int rc;
+
+	*o = find_origin(m, id);
+	if (*o)
+		return 0;
+	rc = store_table(ms->store, m->row.id, id, &blob, e);
+	if (rc == 1) {
+		rc = 0;
+		if (map_table_decode(blob.p, blob.n, &t, &why)) {
+			log_debug("%s: %s", m->row.path, why.text);
+		} else {
+			*o = add_origin(m, id, &t);
+			load_table(ms, m, *o);
+		}
+	}
+	buf_free(&blob);
+	return rc;
+}
+
+/* ---- builds ---- */
+
+static struct build *find_build(struct module *m, const struct build_id *id)
+{
+	size_t i;
+
+	for (i = 0; i < m->build.n; i++)
+		if (build_id_equal(&m->build.v[i].id, id))
+			return &m->build.v[i];
+	return NULL;
+}
+
+int module_join(const void *table, size_t ntable, const void *map, size_t nmap, struct joined *j,
+    struct err *e)
+{
+	struct map_table *t = &j->table;
+	struct blockmap b;
+	int rc;
+
+	*j = (struct joined){0};
+	if (ntable > MODULE_BYTES_MAX || nmap > MODULE_BYTES_MAX)
+		return err_set(e, "a function table or block map of more than the %d bytes there is"
+				  " room for",
+		    MODULE_BYTES_MAX);
+	if (map_table_decode(table, ntable, t, e))
+		return -1;
+	if (t->nslot > MODULE_BLOCKS_MAX || t->func.n > MODULE_FUNCS_MAX) {
+		err_set(e, "%u blocks of %zu functions, more than the %d of %d there is room for",
+		    t->nslot, t->func.n, MODULE_BLOCKS_MAX, MODULE_FUNCS_MAX);
+		map_table_free(t);
+		return -1;
+	}
+	rc = blockmap_decode(map, nmap, &b, e);
+	if (rc == 0) {
+		rc = map_make(&b, t, &j->map, e);
+		blockmap_free(&b);
+	}
+	if (rc)
+		map_table_free(t);
+	return rc;
+}
+
+void joined_free(struct joined *j)
+{
+	map_table_free(&j->table);
+	map_free(&j->map);
+}
+
+struct build *module_add_joined(struct modules *ms, struct module *m, const struct build_id *id,
+    const struct build_id *origin, struct joined *j)
+{
+	struct origin *o = find_origin(m, origin);
+	struct build x = {.id = *id, .map = j->map};
+
+	if (find_build(m, id))
+		return NULL;
+	if (!o) {
+		o = add_origin(m, origin, &j->table);
+		j->table = (struct map_table){0};
+		load_table(ms, m, o);
+	}
+	j->map = (struct map){0};
+	if (x.map.unknown)
+		log_warn("%s: %zu blocks of functions the artifact does not have", m->row.path,
+		    x.map.unknown);
+	x.origin = (size_t)(o - m->origin.v);
+	vec_push(&m->build, x);
+	module_count_bytes(ms, m);
+	return &m->build.v[m->build.n - 1];
+}
+
+struct build_work {
+	struct modules *ms;
+	uint64_t module;
+	uint32_t uid; /* its owner then */
+	struct build_id id, origin;
+	struct buf table, map;
+	struct joined j;
+	int rc;
+	struct err why;
+	bool pool;
+};
+
+/* One user's programs, however many and large, keep neither memory nor the pool from others. */
+static bool may_load(const struct modules *ms, uint32_t uid)
+{
+	unsigned i;
+
+	for (i = 0; i < ms->nloading && ms->loading[i] != uid; i++)
+		;
+	return i == ms->nloading && i < MODULES_LOADING;
+}
+
+static void end_loading(struct modules *ms, uint32_t uid)
+{
+	unsigned i;
+
+	for (i = 0; ms->loading[i] != uid; i++)
+		;
+	ms->loading[i] = ms->loading[--ms->nloading];
+}
+
+static void run_build(void *arg)
+{
+	struct build_work *w = arg;
+
+	w->rc = module_join(w->table.p, w->table.n, w->map.p, w->map.n, &w->j, &w->why);
+	buf_free(&w->table);
+	buf_free(&w->map);
+}
+
+/* The samples of one that cannot be mapped are stale, and nobody else's. */
+static void build_ready(void *arg)
+{
+	struct build_work *w = arg;
+	struct modules *ms = w->ms;
+	struct module *m = modules_get(ms, w->module);
+
+	if (w->pool)
+		end_loading(ms, w->uid);
+	if (m)
+		m->loading = false;
+	if (m && m->row.uid != w->uid)
+		m = NULL; /* another program, whatever build it calls itself */
+	if (m && w->rc)
+		log_debug("%s: %s", m->row.path, w->why.text);
+	if (!w->rc) {
+		if (m)
+			module_add_joined(ms, m, &w->id, &w->origin, &w->j);
+		joined_free(&w->j);
+	}
+	if (m && m->bytes > LARGE)
+		malloc_trim(0);
+	if (w->pool && ms->loaded)
+		ms->loaded(ms->loaded_arg);
+	free(w);
+}
+
+static int start_build(
+    struct modules *ms, struct module *m, const struct store_build *row, struct err *e)
+{
+	struct build_work *w = xcalloc(1, sizeof *w);
+	bool pool;
+	int rc;
+
+	*w = (struct build_work){.ms = ms, .module = m->row.id, .id = row->id,
+	    .origin = row->origin, .uid = m->row.uid};
+	rc = store_table(ms->store, m->row.id, &row->origin, &w->table, e);
+	if (rc != 1) {
+		free(w);
+		return rc;
+	}
+	m->large = w->table.n + row->nmap >= MODULE_LONG;
+	pool = ms->loop && m->large;
+	if (pool && !may_load(ms, w->uid)) {
+		buf_free(&w->table);
+		free(w);
+		return 1;
+	}
+	buf_add(&w->map, row->map, row->nmap);
+	w->pool = m->loading = pool;
+	if (pool)
+		ms->loading[ms->nloading++] = w->uid;
+	pool_run(pool ? ms->loop : NULL, run_build, build_ready, w);
+	return pool;
+}
+
+int module_load_build(struct modules *ms, struct module *m, const struct build_id *id,
+    struct build **b, struct err *e)
+{
+	struct store_build *row;
+	struct arena a = {0};
+	size_t n;
+	int rc;
+
+	*b = find_build(m, id);
+	if (*b)
+		return 0;
+	if (m->loading || (ms->loop && m->large && !may_load(ms, m->row.uid)))
+		return 1;
+	rc = store_builds(ms->store, m->row.id, id, &a, &row, &n, e);
+	if (rc == 0 && n && row->nmap)
+		rc = start_build(ms, m, row, e);
+	arena_free(&a);
+	*b = find_build(m, id);
+	return rc;
+}

@@ -1,0 +1,378 @@
+/*
+ * From a path to a module with its artifact: opened and judged by us, read by
+ * the inspector; and whether policy lets it be swapped.
+ */
+#include "managerd/parent/swap/digest.h"
+#include "managerd/parent/trust/package.h"
+#include "managerd/parent/swap/swap.h"
+#include "managerd/parent/stages.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- where artifacts lie ---- */
+
+static void add_place(struct task *t, char *path)
+{
+	size_t i;
+
+	for (i = 0; i < t->place.n; i++)
+		if (!strcmp(t->place.v[i], path)) {
+			free(path);
+			return;
+		}
+	vec_push(&t->place, path);
+}
+
+static void add_in_folder(struct task *t, const char *dir, size_t n, const struct build_id *id)
+{
+	char hex[BUILD_ID_HEX];
+
+	if (!n || *dir != '/' || id->n < 2)
+		return;
+	build_id_hex(id, hex);
+	add_place(t, xasprintf("%.*s/.build-id/%.2s/%s.morph", (int)n, dir, hex, hex + 2));
+}
+
+/* Of whom the module belongs to, and of all. */
+static char *artifact_folders(const struct parent *p, uid_t owner)
+{
+	const char *list = getenv("MORPH_ARTIFACTS"), *home;
+	const struct passwd *pw;
+
+	if (list)
+		return xstrdup(list);
+	pw = p->user || !owner ? NULL : getpwuid(owner);
+	home = p->user ? getenv("HOME") : pw ? pw->pw_dir : NULL;
+	if (home && *home == '/')
+		return xasprintf("%s/.local/share/morph:/usr/lib/morph", home);
+	return xstrdup("/usr/lib/morph");
+}
+
+static void add_places(const struct parent *p, struct task *t, const struct build_id *id)
+{
+	char *folders = artifact_folders(p, t->mod.st.st_uid);
+	const char *at = folders;
+	size_t n;
+
+	for (; *at; at += n + (at[n] == ':')) {
+		n = strcspn(at, ":");
+		add_in_folder(t, at, n, id);
+	}
+	free(folders);
+}
+
+static bool is_there(const char *path)
+{
+	struct stat st;
+
+	return trust_stat(path, &st) == 0;
+}
+
+static bool any_there(const struct task *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->place.n; i++)
+		if (is_there(t->place.v[i]))
+			return true;
+	return false;
+}
+
+/* ---- may it be swapped? ---- */
+
+static void admitted(struct parent *p, struct task *t)
+{
+	if (t->kind == TASK_LOOK)
+		task_looked(p, t, PRIV_FOLLOWED, "");
+	else if (*t->refused.text)
+		task_ended(p, t, false, t->refused.text);
+	else
+		task_job_start(p, t);
+}
+
+static bool named(const struct conf *c, const char *package)
+{
+	size_t i;
+
+	for (i = 0; i < c->packages.n; i++)
+		if (!strcmp(c->packages.v[i], package))
+			return true;
+	return false;
+}
+
+static char *read_text(int fd)
+{
+	char *text = xcalloc(PACKAGE_ANSWER_MAX + 1, 1);
+
+	if (pread(fd, text, PACKAGE_ANSWER_MAX, 0) < 0)
+		*text = '\0';
+	return text;
+}
+
+/* dpkg-query: 0 found, 1 nobody has one of the paths, else trouble. */
+static void package_known(struct parent *p, struct task *t, int status)
+{
+	char *text = read_text(t->child.answer), *package = package_parse(text);
+
+	child_forget(&t->child);
+	if (!WIFEXITED(status) || WEXITSTATUS(status) > 1)
+		err_set(&t->refused, "its package cannot be told: dpkg-query failed");
+	else if (package && !named(p->conf, package))
+		err_set(&t->refused, "belongs to the package %s, which the policy does not name",
+		    package);
+	free(package);
+	free(text);
+	admitted(p, t);
+}
+
+static void ask_package(struct parent *p, struct task *t)
+{
+	struct package_query q = package_query(t->path);
+	char *env[] = {"LC_ALL=C", NULL};
+	struct launch l = {.argv = q.argv, .env = env, .nfd = 3,
+		.drop = p->for_root.give, .uid = p->for_root.uid, .gid = p->for_root.gid};
+	struct err e;
+	int answer = child_answer_open(&e);
+
+	memcpy(l.fd, ((int[]){-1, answer, -1}), 3 * sizeof *l.fd);
+	t->then = package_known;
+	if (answer < 0 || child_run(&t->child, &l, answer, PACKAGE_WAIT_S, &e) < 0) {
+		err_set(&t->refused, "its package cannot be told: %s", e.text);
+		admitted(p, t);
+	}
+	package_query_free(&q);
+}
+
+static void judge_package(struct parent *p, struct task *t)
+{
+	if (!*t->refused.text && package_possible(t->path))
+		ask_package(p, t);
+	else
+		admitted(p, t);
+}
+
+static void compare_content(void *arg, struct worked *w)
+{
+	struct task *t = arg;
+	struct content now;
+
+	w->status = content_of_file(t->mod.fd, (uint64_t)t->mod.st.st_size, &now);
+	w->content = now;
+}
+
+static void content_known(struct parent *p, struct task *t, int status)
+{
+	struct content noted;
+	struct worked w;
+	uint64_t size;
+
+	child_worked(&t->child, &w);
+	if (w.status)
+		err_set(&t->refused, "%s: cannot be read whole", t->path);
+	else if (digest_find(p->state, t->path, &t->is, &size, &noted) &&
+	    !content_equal(&noted, &w.content))
+		digest_changed(t->path, &t->refused);
+	judge_package(p, t);
+}
+
+/* What its layout was when it was swapped in; the size alone may tell. */
+static void judge_content(struct parent *p, struct task *t)
+{
+	struct content noted;
+	uint64_t size;
+
+	if (*t->refused.text || !digest_find(p->state, t->path, &t->is, &size, &noted)) {
+		judge_package(p, t);
+	} else if (size != (uint64_t)t->mod.st.st_size) {
+		digest_changed(t->path, &t->refused);
+		judge_package(p, t);
+	} else {
+		task_work(p, t, compare_content, t, content_known);
+	}
+}
+
+static void judge_policy(struct parent *p, struct task *t)
+{
+	const struct conf_module *m = conf_module_for(p->conf, t->path);
+
+	if (m && m->action != CONF_OPTIMIZE)
+		err_set(&t->refused, "%s:%u: the policy only lets it be %s", p->conf->path, m->line,
+		    m->action == CONF_OBSERVE ? "observed" : "ignored");
+	else if ((uint64_t)t->mod.st.st_size > p->conf->edit.disk)
+		err_set(&t->refused, "%s: larger than the policy lets an edit be (edit.disk)", t->path);
+	else
+		trust_may_replace(&t->mod, &t->refused);
+	judge_content(p, t);
+}
+
+/* ---- finding ---- */
+
+static void no_artifact(struct parent *p, struct task *t)
+{
+	char hex[BUILD_ID_HEX];
+
+	if (!*t->why.text)
+		err_set(&t->why, "%s: no artifact for build-id %s (looked beside it and in the "
+		    "folders of artifacts)", t->path, t->is.n ? build_id_hex(&t->is, hex) : "?");
+	if (t->kind == TASK_LOOK)
+		task_looked(p, t, PRIV_NO_ARTIFACT, t->why.text);
+	else
+		task_ended(p, t, false, t->why.text);
+}
+
+/* The first place is the one that people look at. */
+static void note_why(struct task *t, const struct err *e)
+{
+	if (!*t->why.text)
+		t->why = *e;
+}
+
+static void try_places(struct parent *p, struct task *t);
+
+static void artifact_known(struct parent *p, struct task *t, int status)
+{
+	struct inspect_head h;
+	struct err e, why;
+
+	if (task_answer(t, &h, &e) < 0) {
+		err_set(&why, "%s: %s", t->art.path, e.text);
+		note_why(t, &why);
+		child_forget(&t->child);
+		trust_close(&t->art);
+		t->at++;
+		try_places(p, t);
+		return;
+	}
+	t->blob = t->child.answer;
+	t->child.answer = -1;
+	if (t->judge || t->kind == TASK_BUILD)
+		judge_policy(p, t);
+	else
+		admitted(p, t);
+}
+
+static void try_places(struct parent *p, struct task *t)
+{
+	const char *operation = t->kind == TASK_LOOK ? INSPECT_ARTIFACT : INSPECT_PAIR;
+	struct err why;
+
+	for (; t->at < t->place.n; t->at++) {
+		if (!is_there(t->place.v[t->at]))
+			continue;
+		if (trust_open_link(t->place.v[t->at], t->mod.st.st_uid, &t->art, &why) < 0) {
+			note_why(t, &why);
+			continue;
+		}
+		task_inspect(p, t, operation, t->art.fd, t->mod.fd, artifact_known);
+		return;
+	}
+	no_artifact(p, t);
+}
+
+/* Between the manager's decision and this look it may have been replaced. */
+static bool as_wanted(const struct task *t)
+{
+	return t->kind == TASK_LOOK ||
+	    (build_id_equal(&t->is, &t->want) && build_id_equal(&t->origin, &t->want_origin));
+}
+
+static void module_known(struct parent *p, struct task *t, int status)
+{
+	struct inspect_head h;
+	struct err e;
+
+	if (task_answer(t, &h, &e) < 0) {
+		err_set(&t->why, "%s: %s", t->path, e.text);
+		t->mod.st.st_mode = 0;
+	} else {
+		t->is = h.id;
+		t->origin = h.origin;
+	}
+	child_forget(&t->child);
+	if (!t->is.n && t->kind == TASK_LOOK)
+		task_looked(p, t, PRIV_GONE, t->why.text);
+	else if (!t->is.n)
+		task_failed(p, t, t->why.text);
+	else if (t->kind == TASK_ROLLBACK)
+		task_rollback_start(p, t);
+	else if (!as_wanted(t))
+		task_failed(p, t, "it was replaced by a rebuild or an upgrade");
+	else {
+		add_places(p, t, &t->is);
+		add_places(p, t, &t->origin);
+		try_places(p, t);
+	}
+}
+
+/* Whose processes are confined and must not get others, of the same user, that are not. */
+static bool is_service(const struct parent *p, uid_t uid)
+{
+	return !p->user &&
+	    (uid == p->for_root.uid || uid == p->service[0] || uid == p->service[1]);
+}
+
+/* Root's modules are worked on by a user who can do nothing else. */
+int task_find_owner(const struct parent *p, struct task *t, struct err *e)
+{
+	const struct passwd *pw;
+
+	if (p->user || t->mod.st.st_uid == 0) {
+		t->owner = p->for_root;
+		return 0;
+	}
+	if (is_service(p, t->mod.st.st_uid))
+		return err_set(e, "%s: belongs to a user of Morph's own, who has no programs", t->path);
+	pw = getpwuid(t->mod.st.st_uid);
+	if (!pw)
+		return err_set(e, "%s: its owner, uid %u, is no user of this machine", t->path,
+		    (unsigned)t->mod.st.st_uid);
+	t->owner = (struct folder_user){true, pw->pw_uid, pw->pw_gid};
+	return 0;
+}
+
+static void not_opened(struct parent *p, struct task *t, const char *why)
+{
+	if (t->kind == TASK_LOOK)
+		task_looked(p, t, t->mod.st.st_mode ? PRIV_NO_ARTIFACT : PRIV_GONE, why);
+	else if (t->kind == TASK_ROLLBACK)
+		task_swapped(p, t, SWAP_REFUSED, why);
+	else
+		task_ended(p, t, false, why);
+}
+
+void task_find_begin(struct parent *p, struct task *t)
+{
+	struct err e;
+
+	if (trust_open(t->path, (uid_t)-1, &t->mod, &e) < 0 || task_find_owner(p, t, &e) < 0) {
+		not_opened(p, t, e.text);
+		return;
+	}
+	add_place(t, xasprintf("%s.morph", t->path));
+	add_places(p, t, &t->hint[0]);
+	add_places(p, t, &t->hint[1]);
+	if (t->shallow && !any_there(t))
+		no_artifact(p, t);
+	else
+		task_inspect(p, t, INSPECT_MODULE, t->mod.fd, -1, module_known);
+}
+
+uint64_t task_look(struct parent *p, const char *path, const struct build_id hint[2], unsigned how,
+    struct err *e)
+{
+	struct task *t = task_new(p, TASK_LOOK, path, e);
+
+	if (!t)
+		return 0;
+	memcpy(t->hint, hint, sizeof t->hint);
+	t->shallow = (how & PRIV_SHALLOW) != 0;
+	t->judge = (how & PRIV_JUDGE) != 0;
+	task_find_begin(p, t);
+	return t->id;
+}

@@ -1,0 +1,489 @@
+/*
+ * The editor at work, and the policy's verify command: started as the module's
+ * owner with descriptors of what was judged, watched to their end. What an edit
+ * made is copied to a file of ours before anybody looks at it: what is inspected
+ * is what will be swapped in.
+ */
+#include "common/publish.h"
+#include "managerd/parent/quota.h"
+#include "managerd/parent/swap/stage.h"
+#include "managerd/parent/swap/swap.h"
+#include "managerd/parent/stages.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Places of the editor's descriptors. */
+enum { FD_ARTIFACT = 3, FD_SAMPLES, FD_ORIGINAL, FD_MODULE, FD_N };
+
+/* Address space of processes that the editor starts is bounded one by one. */
+enum { JOB_PROCESSES = 64 };
+static const uint64_t TABLE_MAX = 256 << 20;
+
+typedef VEC(char *) strings;
+
+static void strings_free(strings *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		free(s->v[i]);
+	vec_free(s);
+}
+
+static void add_option(strings *argv, const char *option, char *value)
+{
+	vec_push(argv, xstrdup(option));
+	if (value)
+		vec_push(argv, value);
+}
+
+static char *fd_path(int fd)
+{
+	return xasprintf("/dev/fd/%d", fd);
+}
+
+/* Where the original build is to be had: the module itself, or kept; ours to
+ * close; -1 = nowhere. */
+static int open_original(const struct parent *p, const struct task *t)
+{
+	if (t->kind != TASK_BUILD)
+		return -1;
+	if (build_id_equal(&t->is, &t->origin))
+		return fcntl(t->mod.fd, F_DUPFD_CLOEXEC, 0);
+	return swap_open_kept(p->state, &t->mod, &t->origin, NULL);
+}
+
+static void editor_argv(
+    const struct parent *p, const struct task *t, const char *cache, bool original, strings *argv)
+{
+	vec_push(argv, xstrdup(p->editor));
+	if (!p->user && t->mod.st.st_uid == 0 && p->conf->edit.landlock)
+		add_option(argv, "--need-sandbox", NULL);
+	add_option(argv, "--artifact", fd_path(FD_ARTIFACT));
+	if (t->kind != TASK_SCORE) {
+		add_option(argv, "-o", folder_path(p->state, t->folder, "out"));
+		add_option(argv, "--cache", xstrdup(cache));
+	}
+	if (t->kind == TASK_TABLE) {
+		add_option(argv, "--witness-table", NULL);
+		vec_push(argv, NULL);
+		return;
+	}
+	add_option(argv, "--json", NULL);
+	add_option(argv, "--samples", fd_path(FD_SAMPLES));
+	if (t->kind == TASK_SCORE)
+		add_option(argv, "--score", NULL);
+	if (t->kind == TASK_BUILD && t->huge)
+		add_option(argv, "--with", xstrdup("huge"));
+	if (original)
+		add_option(argv, "--original", fd_path(FD_ORIGINAL));
+	if (!build_id_equal(&t->is, &t->origin))
+		add_option(argv, "--layout", fd_path(FD_MODULE));
+	vec_push(argv, NULL);
+}
+
+/* Bounds for whatever runs as a module's owner. */
+static struct launch job_launch(const struct parent *p, struct task *t)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+	t->group = cgroup_make(&p->groups, t->id, p->conf->edit.memory, JOB_PROCESSES,
+	    t->kind != TASK_TABLE);
+	return (struct launch){
+		.group = t->group,
+		/* The samples a table is for are taken meanwhile. */
+		.priority = t->kind == TASK_TABLE ? LAUNCH_NICE : LAUNCH_IDLE,
+		.drop = t->owner.give,
+		.uid = t->owner.uid,
+		.gid = t->owner.gid,
+		.memory = p->conf->edit.memory,
+		.file_bytes = p->conf->edit.disk,
+		.cpu_s = 60 + (uint64_t)(p->conf->edit.deadline_s * (double)processors),
+		/* The group bounds them where there is one. */
+		.processes = t->group >= 0 ? 0 : JOB_PROCESSES};
+}
+
+/* ---- what it made ---- */
+
+static void ended(struct parent *p, struct task *t)
+{
+	task_ended(p, t, false, "");
+}
+
+static void table_known(struct parent *p, struct task *t, int status)
+{
+	struct inspect_head h;
+	struct err e;
+
+	if (task_answer(t, &h, &e) < 0) {
+		err_wrap(&e, "its witness table");
+		task_ended(p, t, false, e.text);
+		return;
+	}
+	t->blob = t->child.answer;
+	t->child.answer = -1;
+	ended(p, t);
+}
+
+static void output_known(struct parent *p, struct task *t, int status)
+{
+	struct inspect_head h;
+	struct err e;
+	int r = task_answer(t, &h, &e);
+
+	if (!r && !build_id_equal(&h.origin, &t->origin))
+		r = err_set(&e, "the editor's build does not come from this program");
+	if (!r && (!h.id.n || build_id_equal(&h.id, &t->origin)))
+		r = err_set(&e, "the editor's build has no build-id of its own");
+	if (r < 0) {
+		task_ended(p, t, false, e.text);
+		return;
+	}
+	t->made = h.id;
+	t->made_origin = h.origin;
+	t->built = true;
+	t->blob = t->child.answer;
+	t->child.answer = -1;
+	ended(p, t);
+}
+
+static void nothing(void)
+{
+}
+
+struct at_work {
+	const struct parent *p;
+	struct task *t;
+};
+
+static void copy_output(void *arg, struct worked *w)
+{
+	const struct at_work *a = arg;
+	struct task *t = a->t;
+	uid_t uid = t->owner.give ? t->owner.uid : geteuid();
+	struct err e = {""};
+	struct stat st;
+	/* Its owner may go on writing: the job's own bound ended with the job. */
+	int fd = folder_file(t->dir, "out", uid, a->p->conf->edit.disk, &e);
+
+	w->status = -1;
+	if (fd >= 0 && !fstat(fd, &st))
+		w->status = stage_copy(fd, t->snapshot, (uint64_t)st.st_size, nothing, &e);
+	snprintf(w->text, sizeof w->text, "%s", e.text);
+}
+
+/* The inspector runs as the user whose build it is. */
+static int make_read_only(int *fd, struct err *e)
+{
+	int writable = *fd;
+	char path[32];
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", writable);
+	*fd = open(path, O_RDONLY | O_CLOEXEC);
+	close(writable);
+	return *fd < 0 ? err_sys(e, "the copy of the editor's build") : 0;
+}
+
+static void output_copied(struct parent *p, struct task *t, int status)
+{
+	struct worked w;
+	struct err e;
+
+	child_worked(&t->child, &w);
+	if (w.status)
+		task_ended(p, t, false, w.text);
+	else if (make_read_only(&t->snapshot, &e) < 0)
+		task_failed(p, t, e.text);
+	else
+		task_inspect(p, t, INSPECT_OUTPUT, t->snapshot, -1, output_known);
+}
+
+/* A file that has no name. */
+static int open_snapshot(const struct parent *p, struct err *e)
+{
+	char *path = xasprintf("%s/output-XXXXXX", p->state);
+	int fd = mkostemp(path, O_CLOEXEC);
+
+	if (fd < 0)
+		err_sys(e, "%s", path);
+	else
+		unlink(path);
+	free(path);
+	return fd;
+}
+
+static void take_output(struct parent *p, struct task *t)
+{
+	struct err e;
+
+	t->snapshot = open_snapshot(p, &e);
+	if (t->snapshot < 0)
+		task_failed(p, t, e.text);
+	else
+		task_work(p, t, copy_output, &(struct at_work){p, t}, output_copied);
+}
+
+static void take_table(struct parent *p, struct task *t)
+{
+	struct err e;
+
+	t->snapshot = folder_file(
+	    t->dir, "out", t->owner.give ? t->owner.uid : geteuid(), TABLE_MAX, &e);
+	if (t->snapshot < 0)
+		task_ended(p, t, false, e.text);
+	else
+		task_inspect(p, t, INSPECT_TABLE, t->snapshot, -1, table_known);
+}
+
+static void editor_ended(struct parent *p, struct task *t, int status)
+{
+	t->status = status;
+	if (status || t->kind == TASK_SCORE)
+		ended(p, t);
+	else if (t->kind == TASK_TABLE)
+		take_table(p, t);
+	else
+		take_output(p, t);
+}
+
+/* ---- the start ---- */
+
+static int run(struct parent *p, struct task *t, int original, struct err *e)
+{
+	char *cache = NULL, **env;
+	strings argv = {0};
+	struct launch l;
+	int r;
+
+	/* Without it the editor would keep objects in the person's HOME. */
+	if (t->kind != TASK_SCORE) {
+		cache = folder_cache(p->state, &t->owner, t->path, e);
+		if (!cache)
+			return -1;
+	}
+	l = job_launch(p, t);
+	env = task_env(p, t, true);
+	editor_argv(p, t, cache, original >= 0, &argv);
+	l.argv = (const char *const *)argv.v;
+	l.env = env;
+	memcpy(l.fd, ((int[]){-1, t->out, t->err, t->art.fd, t->samples, original, t->mod.fd}),
+	    FD_N * sizeof *l.fd);
+	l.nfd = FD_N;
+	t->then = editor_ended;
+	r = child_run(&t->child, &l, -1, 0, e);
+	if (!r && t->paused) /* meanwhile, before it ran */
+		child_signal(&t->child, SIGSTOP);
+	strings_free(&argv);
+	task_env_free(env);
+	free(cache);
+	return r;
+}
+
+static void close_streams(struct task *t)
+{
+	close(t->out);
+	close(t->err);
+	t->out = t->err = -1;
+}
+
+static void start(struct parent *p, struct task *t)
+{
+	struct err e;
+	int original = open_original(p, t), r;
+
+	if (t->blob >= 0)
+		close(t->blob);
+	t->blob = -1;
+	t->dir = folder_make(p->state, &t->owner, t->folder, &e);
+	r = t->dir < 0 ? -1 : run(p, t, original, &e);
+	if (original >= 0)
+		close(original);
+	close_streams(t);
+	if (r < 0)
+		task_failed(p, t, e.text);
+}
+
+static void make_room(void *arg, struct worked *w)
+{
+	const struct at_work *r = arg;
+	struct err e = {""};
+
+	w->status = quota_make_room(r->p->state, r->t->mod.st.st_uid, &r->t->owner,
+	    r->p->conf->quota.disk, &e);
+	snprintf(w->text, sizeof w->text, "%s", e.text);
+}
+
+static void room_made(struct parent *p, struct task *t, int status)
+{
+	struct worked w;
+
+	child_worked(&t->child, &w);
+	if (w.status)
+		task_failed(p, t, w.text);
+	else
+		start(p, t);
+}
+
+void task_job_start(struct parent *p, struct task *t)
+{
+	child_forget(&t->child);
+	if (t->kind != TASK_SCORE)
+		task_work(p, t, make_room, &(struct at_work){p, t}, room_made);
+	else
+		start(p, t);
+}
+
+/* ---- verification ---- */
+
+/* Of the policy's argument, with {new} and {old} as paths. */
+static char *verify_arg(const char *arg, const char *new_path, const char *old_path)
+{
+	struct buf out = {0};
+
+	while (*arg) {
+		if (!strncmp(arg, "{new}", 5) || !strncmp(arg, "{old}", 5)) {
+			buf_str(&out, arg[1] == 'n' ? new_path : old_path);
+			arg += 5;
+		} else {
+			buf_char(&out, *arg++);
+		}
+	}
+	return buf_cstr(&out);
+}
+
+static void verified(struct parent *p, struct task *t, int status)
+{
+	t->status = status;
+	t->edit->verified = !status;
+	ended(p, t);
+}
+
+static int run_verify(struct parent *p, struct task *t, char *const *command, struct err *e)
+{
+	char *new_path = folder_path(p->state, t->folder, "out"), **env = task_env(p, t, false);
+	struct launch l = job_launch(p, t);
+	strings argv = {0};
+	int r;
+
+	for (; *command; command++)
+		vec_push(&argv, verify_arg(*command, new_path, t->path));
+	vec_push(&argv, NULL);
+	l.argv = (const char *const *)argv.v;
+	l.env = env;
+	l.folder = t->dir;
+	memcpy(l.fd, ((int[]){-1, t->out, t->err}), 3 * sizeof *l.fd);
+	l.nfd = 3;
+	t->then = verified;
+	r = child_run(&t->child, &l, -1, 0, e);
+	strings_free(&argv);
+	task_env_free(env);
+	free(new_path);
+	return r;
+}
+
+static bool is_verified_now(const struct parent *p, const struct task *edit)
+{
+	size_t i;
+
+	for (i = 0; i < p->task.n; i++)
+		if (p->task.v[i]->kind == TASK_VERIFY && p->task.v[i]->edit == edit &&
+		    p->task.v[i]->child.pid)
+			return true;
+	return false;
+}
+
+static uint64_t begin_verify(struct parent *p, const struct priv_job *j, struct err *e)
+{
+	struct task *edit = task_find(p, j->edit), *t;
+	char *const *command;
+
+	if (!edit || edit->kind != TASK_BUILD || !edit->built) {
+		err_set(e, "refused: no edit that ended well");
+		return 0;
+	}
+	command = conf_verify_for(p->conf, edit->path);
+	if (!command) {
+		err_set(e, "refused: %s: the policy has no verify command for it", edit->path);
+		return 0;
+	}
+	if (is_verified_now(p, edit)) {
+		err_set(e, "refused: %s: a verify command of this edit runs", edit->path);
+		return 0;
+	}
+	t = task_new(p, TASK_VERIFY, edit->path, e);
+	if (!t)
+		return 0;
+	t->edit = edit;
+	t->owner = edit->owner;
+	memcpy(t->folder, edit->folder, sizeof t->folder);
+	t->dir = fcntl(edit->dir, F_DUPFD_CLOEXEC, 0);
+	t->out = j->out;
+	t->err = j->err;
+	edit->verified = false;
+	if (run_verify(p, t, command, e) < 0)
+		task_failed(p, t, e->text);
+	close_streams(t);
+	return t->id;
+}
+
+/* ---- what the manager asks for ---- */
+
+/* Jobs of one user do not keep those of others from being done. An edit counts until it is
+ * dropped: its folder and the copy of its output take room. So do its verify commands, of
+ * which it has one at a time. */
+static int find_slot(const struct parent *p, const char *path, struct err *e)
+{
+	struct stat st;
+	unsigned all = 0, own = 0, swept;
+	size_t i;
+
+	if (trust_stat(path, &st) < 0)
+		return err_sys(e, "%s", path);
+	for (i = 0; i < p->task.n; i++) {
+		if (p->task.v[i]->kind < TASK_BUILD || p->task.v[i]->kind > TASK_TABLE ||
+		    !task_needed(p, p->task.v[i]))
+			continue;
+		all++;
+		own += p->task.v[i]->mod.st.st_uid == st.st_uid;
+	}
+	if (own >= TASKS_PER_UID)
+		return err_set(e, "%s: %u jobs of its owner's modules are under way or kept", path, own);
+	if (all >= TASK_JOBS)
+		return err_set(e, "%s: %u jobs of all users are under way or kept", path, all);
+	swept = task_sweeps_of(p, st.st_uid);
+	if (swept >= SWEEPS_PER_UID)
+		return err_set(e, "%s: %u folders of its owner's jobs are still being emptied", path, swept);
+	return 0;
+}
+
+uint64_t task_job(struct parent *p, const struct priv_job *j, struct err *e)
+{
+	static const enum task_kind kind[] = {[PRIV_BUILD] = TASK_BUILD, [PRIV_SCORE] = TASK_SCORE,
+		[PRIV_TABLE] = TASK_TABLE};
+	struct task *t;
+
+	if (j->kind == PRIV_VERIFY)
+		return begin_verify(p, j, e);
+	if (!trust_plain_path(j->module)) {
+		err_set(e, "refused: not a plain absolute path");
+		return 0;
+	}
+	if (find_slot(p, j->module, e) < 0 || !(t = task_new(p, kind[j->kind], j->module, e)))
+		return 0;
+	t->want = t->hint[0] = j->id;
+	t->want_origin = t->hint[1] = j->origin;
+	t->huge = j->huge;
+	t->out = j->out;
+	t->err = j->err;
+	t->samples = j->samples;
+	task_find_begin(p, t);
+	return t->id;
+}
