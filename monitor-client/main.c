@@ -4,16 +4,16 @@
 #include "common/log.h"
 #include "common/publish.h"
 #include "monitor-client/batch.h"
-#include "monitor-client/clock.h"
+#include "monitor-client/kernel/clock.h"
 #include "monitor-client/follow.h"
-#include "monitor-client/lookup.h"
-#include "monitor-client/maps.h"
+#include "monitor-client/maps/lookup.h"
+#include "monitor-client/maps/maps.h"
 #include "monitor-client/options.h"
 #include "monitor-client/replay.h"
-#include "monitor-client/rights.h"
-#include "monitor-client/session.h"
-#include "monitor-client/source.h"
-#include "monitor-client/uplink.h"
+#include "monitor-client/kernel/rights.h"
+#include "monitor-client/uplink/session.h"
+#include "monitor-client/kernel/source.h"
+#include "monitor-client/uplink/uplink.h"
 
 #include <errno.h>
 #include <fcntl.h>

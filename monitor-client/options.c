@@ -1,7 +1,7 @@
 #include "monitor-client/options.h"
 #include "common/log.h"
 #include "common/mem.h"
-#include "monitor-client/clock.h"
+#include "monitor-client/kernel/clock.h"
 
 #include <errno.h>
 #include <getopt.h>

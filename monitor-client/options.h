@@ -4,7 +4,7 @@
 #ifndef MORPH_OPTIONS_H
 #define MORPH_OPTIONS_H
 
-#include "monitor-client/source.h"
+#include "monitor-client/kernel/source.h"
 
 #include <stdbool.h>
 #include <stdint.h>

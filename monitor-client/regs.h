@@ -8,7 +8,7 @@
 #ifndef MORPH_REGS_H
 #define MORPH_REGS_H
 
-#include "monitor-client/maps.h"
+#include "monitor-client/maps/maps.h"
 
 enum { REGS_MAX = 8192 }; /* at most 3 MiB of a frame */
 

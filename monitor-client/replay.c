@@ -1,9 +1,9 @@
 #include "monitor-client/replay.h"
 #include "common/log.h"
 #include "common/publish.h"
-#include "monitor-client/clock.h"
-#include "monitor-client/session.h"
-#include "monitor-client/uplink.h"
+#include "monitor-client/kernel/clock.h"
+#include "monitor-client/uplink/session.h"
+#include "monitor-client/uplink/uplink.h"
 
 #include <inttypes.h>
 #include <unistd.h>

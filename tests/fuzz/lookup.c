@@ -4,7 +4,7 @@
  * file: answers of 56 bytes of the input each, cut where it ends, with none to three
  * descriptors. No descriptor stays open but the one that is returned.
  */
-#include "monitor-client/lookup.c" /* its answers are its own */
+#include "monitor-client/maps/lookup.c" /* its answers are its own */
 
 static int null; /* /dev/null */
 

@@ -4,11 +4,11 @@
  * process. Odd: the rest is events of five bytes over a few pages and processes,
  * and what is found is what a table of pages says.
  */
-#include "monitor-client/maps.h"
+#include "monitor-client/maps/maps.h"
 #include "common/log.h"
 #include "common/publish.h"
-#include "monitor-client/lookup.h"
-#include "monitor-client/procfs.h"
+#include "monitor-client/maps/lookup.h"
+#include "monitor-client/kernel/procfs.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Lists of CPUs. */
-#include "monitor-client/cpus.h"
+#include "monitor-client/kernel/cpus.h"
 
 #include <check.h>
 #include <stdlib.h>

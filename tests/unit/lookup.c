@@ -3,7 +3,7 @@
 
 static struct elf *taken_over(const char *name, int fd, struct err *e);
 #define elf_file_open taken_over
-#include "monitor-client/lookup.c" /* with that parser */
+#include "monitor-client/maps/lookup.c" /* with that parser */
 #undef elf_file_open
 
 #include "common/publish.h"

@@ -1,9 +1,9 @@
 /* pid -> ranges -> build-id and offset, from events and from a /proc of ours. */
-#include "monitor-client/maps.h"
+#include "monitor-client/maps/maps.h"
 #include "common/mem.h"
 #include "common/publish.h"
-#include "monitor-client/clock.h"
-#include "monitor-client/lookup.h"
+#include "monitor-client/kernel/clock.h"
+#include "monitor-client/maps/lookup.h"
 
 #include <check.h>
 #include <fcntl.h>

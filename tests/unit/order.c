@@ -1,5 +1,5 @@
 /* Merging by time: what is held back, what is handed on. */
-#include "monitor-client/order.h"
+#include "monitor-client/kernel/order.h"
 
 #include <check.h>
 #include <stdlib.h>

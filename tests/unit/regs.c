@@ -1,6 +1,6 @@
 /* What leaves the monitor of a program's registers and stack, and how much. */
 #include "monitor-client/batch.h"
-#include "monitor-client/lookup.h"
+#include "monitor-client/maps/lookup.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* What each of the monitor's processes can no longer do, tried in a child. */
-#include "monitor-client/rights.h"
+#include "monitor-client/kernel/rights.h"
 
 #include <check.h>
 #include <errno.h>

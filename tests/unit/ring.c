@@ -1,5 +1,5 @@
 /* A ring in plain memory, filled as the kernel fills it. */
-#include "monitor-client/ring.h"
+#include "monitor-client/kernel/ring.h"
 #include "common/mem.h"
 
 #include <check.h>

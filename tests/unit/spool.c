@@ -1,5 +1,5 @@
 /* Letters on disk: order, bound, what an earlier run left, garbage. */
-#include "monitor-client/spool.h"
+#include "monitor-client/uplink/spool.h"
 #include "common/log.h"
 #include "common/publish.h"
 

@@ -1,5 +1,5 @@
 /* tick_accept(): one sample per tick, whatever else the timer fires for. */
-#include "monitor-client/tick.h"
+#include "monitor-client/kernel/tick.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* The conversation, with a manager that the test plays and a clock it sets. */
-#include "monitor-client/uplink.h"
+#include "monitor-client/uplink/uplink.h"
 #include "common/log.h"
 #include "common/publish.h"
-#include "monitor-client/clock.h"
+#include "monitor-client/kernel/clock.h"
 
 #include <check.h>
 #include <stdio.h>

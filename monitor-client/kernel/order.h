@@ -8,7 +8,7 @@
 #define MORPH_ORDER_H
 
 #include "common/mem.h"
-#include "monitor-client/event.h"
+#include "monitor-client/kernel/event.h"
 
 #include <stdbool.h>
 

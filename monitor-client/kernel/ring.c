@@ -16,7 +16,7 @@
  *             order of enum perf_ns_index of perf_event.h
  * and behind every one but SAMPLE: u32 pid, u32 tid, u64 time.
  */
-#include "monitor-client/ring.h"
+#include "monitor-client/kernel/ring.h"
 #include "common/mem.h"
 
 #include <asm/perf_regs.h>

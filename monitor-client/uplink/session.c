@@ -1,4 +1,4 @@
-#include "monitor-client/session.h"
+#include "monitor-client/uplink/session.h"
 #include "common/log.h"
 
 #include <sys/random.h>

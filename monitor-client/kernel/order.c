@@ -1,4 +1,4 @@
-#include "monitor-client/order.h"
+#include "monitor-client/kernel/order.h"
 
 #include <stdlib.h>
 #include <string.h>

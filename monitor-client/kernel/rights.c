@@ -1,4 +1,4 @@
-#include "monitor-client/rights.h"
+#include "monitor-client/kernel/rights.h"
 #include "common/callfilter.h"
 #include "common/log.h"
 #include "common/publish.h"

@@ -1,4 +1,4 @@
-#include "monitor-client/cpus.h"
+#include "monitor-client/kernel/cpus.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
-#include "monitor-client/maps.h"
+#include "monitor-client/maps/maps.h"
 #include "common/log.h"
 #include "common/mem.h"
-#include "monitor-client/clock.h"
-#include "monitor-client/lookup.h"
-#include "monitor-client/procfs.h"
-#include "monitor-client/share.h"
+#include "monitor-client/kernel/clock.h"
+#include "monitor-client/maps/lookup.h"
+#include "monitor-client/kernel/procfs.h"
+#include "monitor-client/maps/share.h"
 
 #include <stdlib.h>
 #include <string.h>

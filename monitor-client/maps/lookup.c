@@ -1,9 +1,9 @@
-#include "monitor-client/lookup.h"
+#include "monitor-client/maps/lookup.h"
 #include "common/elf/elf.h"
 #include "common/log.h"
 #include "common/mem.h"
-#include "monitor-client/clock.h"
-#include "monitor-client/procfs.h"
+#include "monitor-client/kernel/clock.h"
+#include "monitor-client/kernel/procfs.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
-#include "monitor-client/uplink.h"
+#include "monitor-client/uplink/uplink.h"
 #include "common/log.h"
-#include "monitor-client/clock.h"
+#include "monitor-client/kernel/clock.h"
 
 #include <errno.h>
 #include <inttypes.h>

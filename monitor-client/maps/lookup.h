@@ -30,8 +30,8 @@
 #ifndef MORPH_LOOKUP_H
 #define MORPH_LOOKUP_H
 
-#include "monitor-client/event.h"
-#include "monitor-client/rights.h"
+#include "monitor-client/kernel/event.h"
+#include "monitor-client/kernel/rights.h"
 
 enum { LOOKUP_MS = 300 };
 

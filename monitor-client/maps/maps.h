@@ -33,7 +33,7 @@
 #ifndef MORPH_MAPS_H
 #define MORPH_MAPS_H
 
-#include "monitor-client/event.h"
+#include "monitor-client/kernel/event.h"
 
 #include <stdbool.h>
 #include <stddef.h>

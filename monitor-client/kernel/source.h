@@ -19,7 +19,7 @@
 
 #include "common/err.h"
 #include "common/wire/wire.h"
-#include "monitor-client/order.h"
+#include "monitor-client/kernel/order.h"
 
 #include <poll.h>
 #include <stdbool.h>

@@ -1,9 +1,9 @@
-#include "monitor-client/source.h"
+#include "monitor-client/kernel/source.h"
 #include "common/log.h"
-#include "monitor-client/clock.h"
-#include "monitor-client/cpus.h"
-#include "monitor-client/ring.h"
-#include "monitor-client/tick.h"
+#include "monitor-client/kernel/clock.h"
+#include "monitor-client/kernel/cpus.h"
+#include "monitor-client/kernel/ring.h"
+#include "monitor-client/kernel/tick.h"
 
 #include <errno.h>
 #include <inttypes.h>

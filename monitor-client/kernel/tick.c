@@ -1,4 +1,4 @@
-#include "monitor-client/tick.h"
+#include "monitor-client/kernel/tick.h"
 
 #include <string.h>
 #include <time.h>

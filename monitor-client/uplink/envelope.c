@@ -1,4 +1,4 @@
-#include "monitor-client/letter.h"
+#include "monitor-client/uplink/envelope.h"
 
 void letter_put(const struct letter *l, struct buf *out)
 {

@@ -16,8 +16,8 @@
 #define MORPH_UPLINK_H
 
 #include "common/hash.h"
-#include "monitor-client/letter.h"
-#include "monitor-client/spool.h"
+#include "monitor-client/uplink/envelope.h"
+#include "monitor-client/uplink/spool.h"
 
 #include <poll.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "monitor-client/spool.h"
+#include "monitor-client/uplink/spool.h"
 #include "common/log.h"
 #include "common/publish.h"
 

@@ -1,4 +1,4 @@
-#include "monitor-client/share.h"
+#include "monitor-client/maps/share.h"
 #include "common/mem.h"
 
 #include <stdlib.h>

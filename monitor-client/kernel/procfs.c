@@ -5,7 +5,7 @@
  * as \012 (and such four characters as they are) and ends in " (deleted)" when
  * the file has no name now, or is called so.
  */
-#include "monitor-client/procfs.h"
+#include "monitor-client/kernel/procfs.h"
 #include "common/mem.h"
 
 #include <dirent.h>

@@ -6,7 +6,7 @@
 #ifndef MORPH_PROCFS_H
 #define MORPH_PROCFS_H
 
-#include "monitor-client/event.h"
+#include "monitor-client/kernel/event.h"
 
 #include <stdbool.h>
 #include <stddef.h>

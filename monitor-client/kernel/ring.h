@@ -8,7 +8,7 @@
 #define MORPH_RING_H
 
 #include "common/err.h"
-#include "monitor-client/event.h"
+#include "monitor-client/kernel/event.h"
 
 #include <stdbool.h>
 #include <stddef.h>

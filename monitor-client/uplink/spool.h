@@ -10,7 +10,7 @@
 
 #include "common/err.h"
 #include "common/mem.h"
-#include "monitor-client/letter.h"
+#include "monitor-client/uplink/envelope.h"
 
 #include <stdbool.h>
 #include <stdint.h>
