@@ -1,5 +1,6 @@
 #include "common/hooklog.h"
 #include "common/mem.h"
+#include "common/places.h"
 #include "common/publish.h"
 #include "common/utf8.h"
 
@@ -14,15 +15,14 @@
 
 char *hooklog_path(void)
 {
-	const char *s;
+	char *folder, *path;
 
-	if ((s = getenv("MORPH_HOOKS_LOG")) && *s)
-		return xstrdup(s);
-	if ((s = getenv("XDG_STATE_HOME")) && *s == '/')
-		return xasprintf("%s/morph/hooks.log", s);
-	if ((s = getenv("HOME")) && *s == '/')
-		return xasprintf("%s/.local/state/morph/hooks.log", s);
-	return NULL;
+	if (env_value("MORPH_HOOKS_LOG"))
+		return xstrdup(env_value("MORPH_HOOKS_LOG"));
+	folder = places_user(DIR_STATE);
+	path = folder ? xasprintf("%s/hooks.log", folder) : NULL;
+	free(folder);
+	return path;
 }
 
 static void json_string(struct buf *b, const char *s)

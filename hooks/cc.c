@@ -11,6 +11,7 @@
 #include "common/hooklog.h"
 #include "common/log.h"
 #include "common/mem.h"
+#include "common/places.h"
 #include "common/publish.h"
 #include "hooks/cccmd.h"
 #include "hooks/tool.h"
@@ -53,23 +54,19 @@ static char *find_driver(const char *name, const char *ran)
 /* LIBEXEC/morph/, whether in a build tree or installed; NULL = incomplete. */
 static char *hook_folder(void)
 {
-	char *own = tool_own_folder(), *real, *path, *as, *ld;
+	char *folder = places_own("../libexec/morph"), *as, *ld;
 
-	if (!own)
+	if (!folder)
 		return NULL;
-	path = xasprintf("%s/../libexec/morph", own);
-	real = realpath(path, NULL);
-	as = xasprintf("%s/as", path);
-	ld = xasprintf("%s/ld", path);
+	as = xasprintf("%s/as", folder);
+	ld = xasprintf("%s/ld", folder);
 	if (access(as, X_OK) < 0 || access(ld, X_OK) < 0) {
-		free(real);
-		real = NULL;
+		free(folder);
+		folder = NULL;
 	}
-	free(own);
-	free(path);
 	free(as);
 	free(ld);
-	return real;
+	return folder;
 }
 
 static void remember(const char *driver, const char *ran)

@@ -7,6 +7,7 @@
 #include "common/hooklog.h"
 #include "common/command/ldopt.h"
 #include "common/log.h"
+#include "common/places.h"
 #include "common/publish.h"
 #include "hooks/paths.h"
 #include "hooks/probe.h"
@@ -134,7 +135,7 @@ static int64_t number_of(void *arg, const char *path, bool raw)
 
 static char *folder_of(void *arg, const char *path)
 {
-	char *folder = path_of_folder(path), *own = tool_own_folder();
+	char *folder = path_of_folder(path), *own = places_own(".");
 
 	/* The driver searches the folders of -B for libraries, too. */
 	if (own && !strcmp(folder, own)) {

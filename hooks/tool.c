@@ -1,5 +1,6 @@
 #include "hooks/tool.h"
 #include "common/mem.h"
+#include "common/places.h"
 #include "common/publish.h"
 
 #include <errno.h>
@@ -38,8 +39,9 @@ char *tool_identity(const char *path)
 	return xasprintf("%llx:%llx ", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
 }
 
-static bool usable(const char *path, const char *skip)
+static bool usable(const char *path, const void *arg)
 {
+	const char *skip = arg;
 	char *own = tool_identity("/proc/self/exe"), *id = tool_identity(path);
 	struct stat st;
 	bool ok;
@@ -51,39 +53,13 @@ static bool usable(const char *path, const char *skip)
 	return ok;
 }
 
-static char *search_path(const char *name, const char *skip)
-{
-	const char *p = getenv("PATH"), *end;
-	char *path;
-
-	for (p = p ? p : "/usr/local/bin:/usr/bin:/bin"; p; p = *end ? end + 1 : NULL) {
-		end = strchrnul(p, ':');
-		path = xasprintf("%.*s/%s", end == p ? 1 : (int)(end - p), end == p ? "." : p, name);
-		if (usable(path, skip))
-			return path;
-		free(path);
-	}
-	return NULL;
-}
-
 char *tool_find(const char *name, const char *env, const char *skip)
 {
 	const char *set = env ? getenv(env) : NULL;
 
 	if (set && strchr(set, '/') && usable(set, skip))
 		return xstrdup(set);
-	return search_path(name, skip);
-}
-
-char *tool_own_folder(void)
-{
-	char *path = realpath("/proc/self/exe", NULL), *dir;
-
-	if (!path)
-		return NULL;
-	dir = path_dir(path);
-	free(path);
-	return dir;
+	return places_search(name, usable, skip);
 }
 
 _Noreturn void tool_become(const char *path, char *const argv[])

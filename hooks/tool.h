@@ -16,9 +16,6 @@ char *tool_find(const char *name, const char *env, const char *skip);
 /* "dev:ino " of the file behind path, or "". To free. */
 char *tool_identity(const char *path);
 
-/* The folder of this program's file, links resolved. To free, or NULL. */
-char *tool_own_folder(void);
-
 /* Becomes path; prints a line and exits with 127 when that fails. */
 _Noreturn void tool_become(const char *path, char *const argv[]);
 

@@ -1,6 +1,7 @@
 #include "monitor-client/options.h"
 #include "common/log.h"
 #include "common/mem.h"
+#include "common/places.h"
 #include "monitor-client/kernel/clock.h"
 
 #include <errno.h>
@@ -91,57 +92,26 @@ static enum source_want source_named(const char *name)
 	die(EXIT_USAGE, "--source: \"%s\" is none of auto, tick, cpu-clock", name);
 }
 
-static const char *env(const char *name)
+static char *default_spool(void)
 {
-	const char *v = getenv(name);
+	char *state, *spool;
 
-	return v && *v ? v : NULL;
-}
-
-static char *state_folder(void)
-{
-	if (env("MORPH_STATE"))
-		return xstrdup(env("MORPH_STATE"));
-	if (geteuid() == 0)
-		return xstrdup("/var/lib/morph");
-	if (env("XDG_STATE_HOME"))
-		return xasprintf("%s/morph", env("XDG_STATE_HOME"));
-	return xasprintf("%s/.local/state/morph", env("HOME") ? env("HOME") : "");
-}
-
-/* The manager of this user, or where there is none the machine's. */
-static char *default_socket(void)
-{
-	static const char machine[] = "/run/morph/monitor.sock";
-	char *state, *path;
-
-	if (env("MORPH_RUN"))
-		return xasprintf("%s/monitor.sock", env("MORPH_RUN"));
-	if (geteuid() == 0)
-		return xstrdup(machine);
-	state = state_folder();
-	if (env("XDG_RUNTIME_DIR"))
-		path = xasprintf("%s/morph/monitor.sock", env("XDG_RUNTIME_DIR"));
-	else
-		path = xasprintf("%s/run/monitor.sock", state);
+	if (geteuid() == 0 && !env_value("MORPH_STATE"))
+		return xstrdup("/var/lib/morph-monitor");
+	state = places_state();
+	if (!state)
+		die(EXIT_USAGE, "neither XDG_STATE_HOME nor HOME is an absolute path; name --spool");
+	spool = xasprintf("%s/spool", state);
 	free(state);
-	if (access(path, F_OK) == 0 || access(machine, F_OK))
-		return path;
-	free(path);
-	return xstrdup(machine);
+	return spool;
 }
 
 static void set_default_paths(struct options *o)
 {
-	char *state = state_folder();
-
 	if (!o->socket)
-		o->socket = default_socket();
-	if (!o->spool && geteuid() == 0 && !env("MORPH_STATE"))
-		o->spool = xstrdup("/var/lib/morph-monitor");
+		o->socket = places_socket("monitor.sock");
 	if (!o->spool)
-		o->spool = xasprintf("%s/spool", state);
-	free(state);
+		o->spool = default_spool();
 }
 
 static void check_together(const struct options *o)

@@ -1,4 +1,5 @@
 #include "morphctl/client.h"
+#include "common/places.h"
 #include "common/publish.h"
 #include "morphctl/words.h"
 
@@ -23,42 +24,13 @@ struct client {
 
 /* ---- which socket ---- */
 
-static const char *env(const char *name)
-{
-	const char *v = getenv(name);
-
-	return v && *v ? v : NULL;
-}
-
-/* The run folder of a person's own manager, as morphd --user chooses it. */
-static char *user_run(struct arena *a)
-{
-	const char *dir;
-
-	if ((dir = env("MORPH_STATE")))
-		return arena_printf(a, "%s/run", dir);
-	if ((dir = env("XDG_RUNTIME_DIR")))
-		return arena_printf(a, "%s/morph", dir);
-	if ((dir = env("XDG_STATE_HOME")))
-		return arena_printf(a, "%s/morph/run", dir);
-	return (dir = env("HOME")) ? arena_printf(a, "%s/.local/state/morph/run", dir) : NULL;
-}
-
 char *client_socket(const struct invocation *in)
 {
-	char *run, *path;
+	char *path = in->socket ? xstrdup(in->socket) : places_socket("api.sock");
+	char *own = arena_strdup(in->mem, path);
 
-	if (in->socket)
-		return arena_strdup(in->mem, in->socket);
-	if (env("MORPH_RUN"))
-		return arena_printf(in->mem, "%s/api.sock", env("MORPH_RUN"));
-	run = geteuid() != 0 ? user_run(in->mem) : NULL;
-	if (run) {
-		path = arena_printf(in->mem, "%s/api.sock", run);
-		if (env("MORPH_STATE") || access(path, F_OK) == 0)
-			return path;
-	}
-	return arena_strdup(in->mem, "/run/morph/api.sock");
+	free(path);
+	return own;
 }
 
 /* ---- one request ---- */

@@ -1,27 +1,14 @@
 #include "common/artifact/artifact.h"
+#include "common/places.h"
 #include "common/publish.h"
 #include "morphctl/command.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-/* The editor in the folder of this program. */
-static char *editor_path(void)
-{
-	char *own = realpath("/proc/self/exe", NULL), *dir, *path;
-
-	if (!own)
-		return NULL;
-	dir = path_dir(own);
-	path = xasprintf("%s/morph-edit", dir);
-	free(own);
-	free(dir);
-	return path;
-}
-
 int cmd_compare(const struct invocation *in)
 {
-	char *editor = editor_path(), *artifact, top[16];
+	char *editor = places_own("morph-edit"), *artifact, top[16];
 	struct err e = {{0}};
 	const char *argv[10];
 	int n = 0;

@@ -2,6 +2,7 @@
 #include "common/hooklog.h"
 #include "common/log.h"
 #include "common/mem.h"
+#include "common/places.h"
 #include "common/publish.h"
 
 #include <errno.h>
@@ -30,23 +31,15 @@ static const char help[] =
     "A build that names its compiler by path (CC=/usr/bin/gcc) is not hooked: give it\n"
     "CC=gcc, or the CC that `hooks env` prints. For CMake, COMPILER_LAUNCHER=morph-cc works too.\n";
 
-/* The folder of the compilers' names, in the build tree or installed: beside
- * the folder of this program, ../libexec/morph/masquerade. NULL = absent. */
+/* The folder of the compilers' names, in the build tree or installed. NULL = absent. */
 static char *masquerade(void)
 {
-	char *own = realpath("/proc/self/exe", NULL), *dir, *path, *real;
+	char *folder = places_own("../libexec/morph/masquerade");
 
-	if (!own)
-		return NULL;
-	dir = path_dir(own);
-	path = xasprintf("%s/../libexec/morph/masquerade", dir);
-	real = realpath(path, NULL);
-	if (!real)
-		log_error("hooks are not there: %s (make links, or make install)", path);
-	free(own);
-	free(dir);
-	free(path);
-	return real;
+	if (!folder)
+		log_error("hooks are not there: ../libexec/morph/masquerade, from the folder of "
+			  "morphctl (make links, or make install)");
+	return folder;
 }
 
 /* $PATH with dir in front, and nowhere else. */

@@ -1,5 +1,6 @@
 #include "common/artifact/artifact.h"
 #include "common/elf/elf.h"
+#include "common/places.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -52,17 +53,6 @@ static char *find_build(
 	return found;
 }
 
-static char *artifact_folders(void)
-{
-	const char *list = getenv("MORPH_ARTIFACTS"), *home = getenv("HOME");
-
-	if (list)
-		return xstrdup(list);
-	if (home && *home == '/')
-		return xasprintf("%s/.local/share/morph:/usr/lib/morph", home);
-	return xstrdup("/usr/lib/morph");
-}
-
 /* The origin of this very build; n = 0 when the module is another by now, or
  * was not laid out. */
 static struct build_id origin_of(const char *module, const struct build_id *id)
@@ -81,7 +71,7 @@ static struct build_id origin_of(const char *module, const struct build_id *id)
 
 char *artifact_find(const char *module, const struct build_id *id, struct err *e)
 {
-	char *folders = artifact_folders(), *found, hex[BUILD_ID_HEX];
+	char *folders = places_artifacts(getenv("HOME")), *found, hex[BUILD_ID_HEX];
 	struct build_id origin;
 
 	err_set(e, "%s: no artifact for build-id %s (looked beside it and in %s)", module,

@@ -1,5 +1,6 @@
 #include "editor-driver/link/cache.h"
 #include "common/log.h"
+#include "common/places.h"
 #include "common/publish.h"
 
 #include <dirent.h>
@@ -96,16 +97,13 @@ static bool get_secret(struct cache *c)
 
 void cache_open(struct cache *c, const char *dir)
 {
-	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"), *wrong;
+	const char *wrong;
 	size_t i;
 
 	*c = (struct cache){.fd = -1};
 	for (i = 0; i < CACHE_KINDS; i++)
 		c->kind[i] = -1;
-	c->dir = dir                    ? xstrdup(dir)
-		 : xdg && *xdg == '/'   ? xasprintf("%s/morph", xdg)
-		 : home && *home == '/' ? xasprintf("%s/.cache/morph", home)
-					: NULL;
+	c->dir = dir ? xstrdup(dir) : places_user(DIR_CACHE);
 	if (!c->dir)
 		return;
 	wrong = open_folders(c);

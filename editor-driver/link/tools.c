@@ -1,4 +1,5 @@
 #include "editor-driver/link/tools.h"
+#include "common/places.h"
 #include "common/publish.h"
 
 #include <stdlib.h>
@@ -6,20 +7,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static bool is_absolute(const char *path, const void *arg)
+{
+	return *path == '/';
+}
+
 char *tool_find(const char *name, struct err *e)
 {
-	const char *p = getenv("PATH"), *end;
-	char *path;
+	char *path = places_search(name, is_absolute, NULL);
 
-	for (p = p ? p : "/usr/bin:/bin"; *p; p = *end ? end + 1 : end) {
-		end = strchrnul(p, ':');
-		path = xasprintf("%.*s/%s", (int)(end - p), p, name);
-		if (*p == '/' && !access(path, X_OK))
-			return path;
-		free(path);
-	}
-	err_set(e, "%s: not found in PATH; the editor needs binutils", name);
-	return NULL;
+	if (!path)
+		err_set(e, "%s: not found in PATH; the editor needs binutils", name);
+	return path;
 }
 
 int tool_version(const char *path, struct hash128 *out, struct err *e)

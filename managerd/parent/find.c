@@ -3,6 +3,7 @@
  * the inspector; and whether policy lets it be swapped.
  */
 #include "managerd/parent/swap/digest.h"
+#include "common/places.h"
 #include "managerd/parent/trust/package.h"
 #include "managerd/parent/swap/swap.h"
 #include "managerd/parent/stages.h"
@@ -42,16 +43,9 @@ static void add_in_folder(struct task *t, const char *dir, size_t n, const struc
 /* Of whom the module belongs to, and of all. */
 static char *artifact_folders(const struct parent *p, uid_t owner)
 {
-	const char *list = getenv("MORPH_ARTIFACTS"), *home;
-	const struct passwd *pw;
+	const struct passwd *pw = p->user || !owner ? NULL : getpwuid(owner);
 
-	if (list)
-		return xstrdup(list);
-	pw = p->user || !owner ? NULL : getpwuid(owner);
-	home = p->user ? getenv("HOME") : pw ? pw->pw_dir : NULL;
-	if (home && *home == '/')
-		return xasprintf("%s/.local/share/morph:/usr/lib/morph", home);
-	return xstrdup("/usr/lib/morph");
+	return places_artifacts(p->user ? getenv("HOME") : pw ? pw->pw_dir : NULL);
 }
 
 static void add_places(const struct parent *p, struct task *t, const struct build_id *id)

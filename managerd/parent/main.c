@@ -2,6 +2,7 @@
  * morphd: the privileged parent of the manager. See docs/man/morphd.8.
  */
 #include "common/log.h"
+#include "common/places.h"
 #include "common/publish.h"
 #include "managerd/inspect/inspect.h"
 #include "managerd/parent/start.h"
@@ -53,13 +54,6 @@ struct settings {
 	char *editor, *inspector, *manager;
 };
 
-static const char *env(const char *name)
-{
-	const char *v = getenv(name);
-
-	return v && *v ? v : NULL;
-}
-
 static char *absolute(const char *path)
 {
 	char *cwd, *full;
@@ -74,25 +68,22 @@ static char *absolute(const char *path)
 	return full;
 }
 
-/* A folder below the home directory, or below what the variable names. */
-static char *home_folder(const char *variable, const char *below)
+static char *user_folder(enum user_dir d)
 {
-	const struct passwd *pw;
-	const char *home;
+	const struct passwd *pw = env_value("HOME") ? NULL : getpwuid(geteuid());
+	char *folder;
 
-	if (env(variable))
-		return xasprintf("%s/morph", env(variable));
-	home = env("HOME");
-	pw = home ? NULL : getpwuid(geteuid());
-	if (!home && !pw)
-		die(EXIT_CANNOT, "HOME is not set, and uid %u has no home; name --state",
-		    geteuid());
-	return xasprintf("%s/%s/morph", home ? home : pw->pw_dir, below);
+	if (pw)
+		setenv("HOME", pw->pw_dir, 1);
+	folder = places_user(d);
+	if (!folder)
+		die(EXIT_CANNOT, "neither the XDG folders nor HOME are absolute paths; name --state");
+	return folder;
 }
 
 static char *default_policy(bool user)
 {
-	char *folder = user ? home_folder("XDG_CONFIG_HOME", ".config") : xstrdup("/etc/morph");
+	char *folder = user ? user_folder(DIR_CONFIG) : xstrdup("/etc/morph");
 	char *path = xasprintf("%s/morph.yaml", folder);
 
 	free(folder);
@@ -105,33 +96,26 @@ static char *default_policy(bool user)
 /* A program of ours, by its place relative to this one's folder. */
 static char *ours(const char *program)
 {
-	char *self = realpath("/proc/self/exe", NULL), *dir, *path, *real;
+	char *path = places_own(program);
 
-	if (!self)
-		die(EXIT_CANNOT, "/proc/self/exe: %s", strerror(errno));
-	dir = path_dir(self);
-	path = xasprintf("%s/%s", dir, program);
-	real = realpath(path, NULL);
-	if (!real)
-		die(EXIT_CANNOT, "%s: %s; morphd is not installed whole", path, strerror(errno));
-	free(path);
-	free(dir);
-	free(self);
-	return real;
+	if (!path)
+		die(EXIT_CANNOT, "%s, from the folder of morphd: %s; it is not installed whole",
+		    program, strerror(errno));
+	return path;
 }
 
 static void settle(struct settings *s, const char *policy, const char *state, const char *run)
 {
-	state = state ? state : env("MORPH_STATE");
-	run = run ? run : env("MORPH_RUN");
+	state = state ? state : env_value("MORPH_STATE");
+	run = run ? run : env_value("MORPH_RUN");
 	s->policy = policy ? absolute(policy) : default_policy(s->user);
 	s->state = state     ? absolute(state)
-		   : s->user ? home_folder("XDG_STATE_HOME", ".local/state")
+		   : s->user ? user_folder(DIR_STATE)
 			     : xstrdup("/var/lib/morph");
 	s->run = run                                ? absolute(run)
 		 : !s->user                         ? xstrdup("/run/morph")
-		 : env("XDG_RUNTIME_DIR") && !state ? xasprintf("%s/morph", env("XDG_RUNTIME_DIR"))
-						    : xasprintf("%s/run", s->state);
+		 : !state   ? places_run()
+			    : xasprintf("%s/run", s->state);
 }
 
 static void read_options(struct settings *s, int argc, char **argv)
