@@ -313,7 +313,7 @@ def page(maker, all_, shown):
     yield from table_lines(["program"] + [f"{n:,} samples" for n in (FEW, MOST)], decision_rows(all_))
     yield "\n## Branches taken\n"
     yield "Counted by callgrind on a shorter run of the test; ratio to plain (AutoFDO: to clang -O2). Morph's layouts"
-    yield "for a Zen 5 have jumps put in on purpose ([hops](../../bench/README.md#hops)), which are counted where padding"
+    yield "for a Zen 5 have jumps put in on purpose ([hops](../notes/zen5.md#hops)), which are counted where padding"
     yield "is behind them.\n"
     yield from table_lines(["program", "plain"] + head[1:], ratio_rows(all_, shown, "taken"))
     yield "\nOf the complete profile's reduction the sampled ones give, on the input they were gathered on (executed edges"

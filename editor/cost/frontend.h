@@ -17,7 +17,7 @@
  * nothing, and others more: one number for all is most of the error. The profile
  * covers one module: the gain is a share of the time spent in it. The cost
  * constants are in frontend.c; how they were found, and what they miss by:
- * bench/README.md, "Prediction".
+ * docs/notes/front-end.md.
  *
  * Pure and deterministic; fe_walk and fe_run of distinct results may run in
  * parallel.

@@ -8,7 +8,7 @@ enum { DEPTH = 64, SEED = 1997 };
 /* Programs repeat themselves: so often a choice is the same as the last time
  * in that place. Independent choices would be as frequent, and miss an
  * instruction cache three to five times as often as real runs do
- * (bench/README.md). */
+ * (docs/notes/front-end.md). */
 static const double AGAIN = 0.8;
 
 /* Numbers to draw from in proportion to weights. */

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Tuned on ten programs, on a Zen 5 (bench/README.md, "Hops"). */
+/* Tuned on ten programs, on a Zen 5 (docs/notes/zen5.md, "Hops"). */
 static const double BITS_FUNC = 0.3, /* per executed block */
     BITS_JUMP = 0.8,                 /* of a jump: its rarer way is taken once in four times */
     CALLS = 1. / 32;                 /* per executed block */

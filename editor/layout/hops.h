@@ -3,7 +3,7 @@
  *
  * On AMD's Zen 5 a loop of jumps that go by chance is faster where other jumps are
  * taken between them: by letting it run straight on, a layout loses more than it saves
- * in jumps (measured: bench/README.md, "Hops"). So what would fall into a block that
+ * in jumps (measured: docs/notes/zen5.md, "Hops"). So what would fall into a block that
  * ends in a hard jump goes on to it by a jump instead, in functions in which such
  * jumps are many and calls are few; others lose by it.
  */

@@ -17,7 +17,7 @@ enum {
 };
 
 /* Of the instructions executed, the jumps that a byte of copies must save to be
- * worth it where they are to be few (bench/README.md, "Lines"). */
+ * worth it where they are to be few (docs/notes/zen5.md, "Frugal"). */
 static const double FRUGAL_BYTE = 1e-5;
 
 void layout_identity(const struct cfg *g, struct layout *out, struct arena *a)

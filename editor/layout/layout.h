@@ -46,12 +46,12 @@ enum layout_transform {
 	LAYOUT_HUGE = 128,  /* all code lies on pages of 2 MiB, in address and file */
 	LAYOUT_SPREAD = 256, /* hard jumps on both halves of a line (editor/layout/spread.h) */
 	LAYOUT_HOPS = 512,  /* jumps to hard jumps that come next (editor/layout/hops.h) */
-	LAYOUT_FRUGAL = 1024, /* copies where they save most (bench/README.md, "Lines") */
+	LAYOUT_FRUGAL = 1024, /* copies where they save most (docs/notes/zen5.md, "Frugal") */
 	LAYOUT_ALL = 2047
 };
 
 /* Of the executions of a hot block, the jumps that a byte of copies or padding must
- * save (bench/README.md, "Copies"). */
+ * save (docs/notes/layout.md, "Copies"). */
 #define LAYOUT_BYTE (1. / 16)
 
 struct layout_options {
