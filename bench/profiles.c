@@ -98,7 +98,7 @@ static void compare(const struct plan *truth, const struct plan *p, struct worth
 		exact = &f->tu->unit->func[f->ord].cfg;
 		t = &p->tu[f->tu - truth->tu];
 		if (t->edited && t->weight[f->ord]) {
-			l = t->place[f->ord].layout;
+			l = t->placement[f->ord].layout;
 			sum = sum_edges(exact);
 			w->within += sum / alltrue *
 				     overlap(exact, sum, &t->unit->func[f->ord].cfg,

@@ -77,7 +77,7 @@ static int enter_with_tools(
 {
 	static const char *const name[] = {"as", "ar", "ld", "ld.bfd"};
 	enum { N = sizeof name / sizeof *name };
-	char *tool[N], *cache = cache_place(j->cache), *module = NULL;
+	char *tool[N], *cache = cache_dir(j->cache), *module = NULL;
 	const char *const writable[] = {dir->path, out_dir, cache};
 	struct sandbox s = {.writable = writable,
 	    .nwritable = sizeof writable / sizeof *writable,
@@ -126,7 +126,7 @@ out:
 	return rc;
 }
 
-static int look(struct job *j, struct err *e)
+static int inspect(struct job *j, struct err *e)
 {
 	if (enter(j->o, &(struct sandbox){0}, NULL, e))
 		return -1;
@@ -183,7 +183,7 @@ int main(int argc, char **argv)
 	options_parse(&o, argc, argv);
 	rc = sandbox_may_edit(o.artifact, &e);
 	if (!rc)
-		rc = o.raw ? read_counts(&j, &e) : o.out ? make(&j, &e) : look(&j, &e);
+		rc = o.raw ? read_counts(&j, &e) : o.out ? make(&j, &e) : inspect(&j, &e);
 	if (!rc)
 		rc = print_result(&j, &e);
 	job_free(&j);

@@ -33,7 +33,7 @@ struct cfg_block {
 	uint32_t align;   /* log2 of the alignment asked for by the compiler, 0 = none */
 	uint64_t samples; /* in: program counter samples, fixed point (SAMPLE_ONE) */
 	uint64_t count;   /* executions, in any one unit per module */
-	uint64_t look;    /* in: hash of what its conditional jump looks like; 0 = it has none */
+	uint64_t signature; /* in: hash of what its conditional jump looks like; 0 = it has none */
 };
 
 enum { SAMPLE_ONE = 256 };
@@ -57,9 +57,9 @@ struct cfg_edge {
 	uint64_t witness;
 	/* In: of the executions of dst that were seen from behind, those that came this
 	 * way, likewise; with samples alone. */
-	uint64_t came;
-	/* What jumps that look the same say: so many more witnesses (infer_alike()). */
-	double alike;
+	uint64_t pred;
+	/* What jumps that look the same say: so many more witnesses (infer_similarity()). */
+	double similar;
 	/* The compiler made it for what all but never is: a comparison with NaN, an overflow. */
 	bool rare;
 };

@@ -57,19 +57,19 @@ void unit_free(struct unit *u);
 
 /* Sets the look of the blocks of one function. Functions of a unit may be looked at
  * by several threads. */
-void unit_looks(const struct unit *u, uint32_t ord);
+void unit_signatures(const struct unit *u, uint32_t ord);
 
 /* Sets BLK_TABLED in the graphs of all functions: of counting alone. */
 void unit_tabled(const struct unit *u);
 
 /* Where one function goes. */
-struct unit_place {
+struct unit_placement {
 	bool edit;            /* false: stays where it was, as it was */
 	uint32_t rank;        /* for edit: the N of .text.sorted.%08d */
 	struct layout layout; /* for edit; nhot < n puts the rest into .text.unlikely */
 	struct probes *probes; /* NULL: not counted */
 	uint8_t align;        /* log2; of what the entry's lead is counted from, at least */
-	uint8_t hole;         /* for edit: so many bytes are left where it was */
+	uint8_t padding;      /* for edit: so many bytes are left where it was */
 	/* Of each of the function's calls: through the GOT, not the PLT. The symbol
 	 * is bound when the program starts then. NULL = none. */
 	const bool *direct;
@@ -81,7 +81,8 @@ struct unit_place {
  * .morph.fn. tu is hash_short of the original text. With all functions in
  * place the code and data assemble to the original's bytes.
  */
-void unit_emit(const struct unit *u, const struct unit_place *place, uint64_t tu, struct buf *out);
+void unit_emit(
+    const struct unit *u, const struct unit_placement *placement, uint64_t tu, struct buf *out);
 
 /*
  * The output check: parses what unit_emit printed and proves that every block
@@ -104,13 +105,13 @@ struct unit_counting {
  * that keeps probes NULL. Memory from the unit's arena. Fails for a unit in
  * which threads cannot be told apart.
  */
-int unit_count(struct unit *u, const struct unit_counting *how, struct unit_place *place,
+int unit_count(struct unit *u, const struct unit_counting *how, struct unit_placement *placement,
     struct err *e);
 
 /* unit_check for a unit that was printed with probes: proves that each counter
  * is there once, that what was added does nothing but count, and that without
  * it the text is what unit_check demands. */
-int unit_check_counting(const struct unit *u, const struct unit_place *place, uint64_t tu,
+int unit_check_counting(const struct unit *u, const struct unit_placement *placement, uint64_t tu,
     const char *text, size_t n, struct err *e);
 
 #endif

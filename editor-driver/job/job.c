@@ -180,7 +180,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Puts the names of unit and function before what is said of the place. */
-static int name_place(const struct plan *p, const struct bytes_place *at, struct err *e)
+static int name_position(const struct plan *p, const struct bytes_position *at, struct err *e)
 {
 	const struct plan_tu *t = p->tu, *end = p->tu + p->ntu;
 
@@ -195,7 +195,7 @@ static int verify_all_bytes(
     const struct plan *p, const struct build *b, const struct blockmap *made, struct err *e)
 {
 	uint64_t *edited = xcalloc(p->ntu, sizeof *edited);
-	struct bytes_place at;
+	struct bytes_position at;
 	size_t i, n = 0;
 	int rc;
 
@@ -206,7 +206,7 @@ static int verify_all_bytes(
 		qsort(edited, n, sizeof *edited, by_number);
 	rc = verify_bytes(b->out, b->unchanged, made, &p->map, edited, n, &at, e);
 	if (rc)
-		name_place(p, &at, e);
+		name_position(p, &at, e);
 	free(edited);
 	return rc;
 }

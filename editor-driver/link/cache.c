@@ -128,7 +128,7 @@ void cache_close(struct cache *c)
 	sodium_memzero(c, sizeof *c);
 }
 
-char *cache_place(const struct cache *c)
+char *cache_dir(const struct cache *c)
 {
 	return c->dir ? xasprintf("/dev/fd/%d", c->fd) : NULL;
 }

@@ -37,7 +37,7 @@ static const uint64_t CACHE_LIMIT = (uint64_t)2 << 30; /* bytes of all entries *
 void cache_open(struct cache *c, const char *dir);
 void cache_close(struct cache *c);
 /* A path of the very folder that was opened; to free. NULL without one. */
-char *cache_place(const struct cache *c);
+char *cache_dir(const struct cache *c);
 
 /* The key that these bytes make, or a file's (/dev/fd/N as in common/publish.h).
  * Zero without a cache. */

@@ -64,7 +64,7 @@ char *tree_folder(const char *root, const char *path, struct err *e)
 }
 
 /* The place of a file: its folder made, itself not there yet. */
-static char *file_place(const char *root, const char *path, struct err *e)
+static char *file_path(const char *root, const char *path, struct err *e)
 {
 	char *dir = path_dir(path), *at, *file = NULL;
 	const char *base = path_base(path);
@@ -183,7 +183,7 @@ static int place_input(struct artifact *a, const struct art_input *in, char *con
 
 	if (in->archive >= 0)
 		return 0; /* comes with its archive */
-	path = t->path[in->id] = file_place(t->root, in->path, e);
+	path = t->path[in->id] = file_path(t->root, in->path, e);
 	if (!path)
 		return -1;
 	if (in->kind == ART_ARCHIVE)

@@ -7,7 +7,7 @@
 
 /* How far a balance may be off, squared and in logarithms: always, because of
  * the samples in an entry or a call block, and because of the calls seen. */
-static const double BIAS = 0.35 * 0.35;
+static const double CALL_BIAS = 0.35 * 0.35;
 static const double NOISE = 3;
 enum { SEEN_MIN = 3 };
 
@@ -108,8 +108,9 @@ static void close_balance(struct agreeing *a, size_t left, size_t right, double 
 {
 	double l = sum_of(a, left, right), r = sum_of(a, right, a->part.n);
 
-	vec_push(&a->balance, (struct balance){(uint32_t)left, (uint32_t)right, (uint32_t)a->part.n,
-				  1 / (BIAS + 1 / seen + NOISE * COUNT_ONE * (1 / l + 1 / r))});
+	vec_push(
+	    &a->balance, (struct balance){(uint32_t)left, (uint32_t)right, (uint32_t)a->part.n,
+			     1 / (CALL_BIAS + 1 / seen + NOISE * COUNT_ONE * (1 / l + 1 / r))});
 }
 
 /* A function's entries, less what came through pointers, against the blocks

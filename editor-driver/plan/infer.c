@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* Edges and their counts both ascend by src. */
-static size_t set_witnesses(struct cfg *g, const struct counts_flow *v, size_t n, bool came)
+static size_t set_witnesses(struct cfg *g, const struct counts_flow *v, size_t n, bool pred)
 {
 	uint32_t e = 0, k;
 	size_t i, lost = 0;
@@ -17,7 +17,7 @@ static size_t set_witnesses(struct cfg *g, const struct counts_flow *v, size_t n
 			if (g->edge[k].dst == v[i].to)
 				break;
 		if (k < g->nedge && g->edge[k].src == v[i].block)
-			*(came ? &g->edge[k].came : &g->edge[k].witness) = v[i].value;
+			*(pred ? &g->edge[k].pred : &g->edge[k].witness) = v[i].value;
 		else
 			lost++;
 	}
@@ -67,14 +67,14 @@ static void set_profile(struct plan *p, struct plan_tu *t, uint32_t i, struct ar
 		atomic_fetch_add(&p->no_edge, nedge);
 	if (p->counts->form == COUNTS_SAMPLES) {
 		join_sites(p, f, g, scratch);
-		nedge = counts_came(p->counts, f, &edge);
+		nedge = counts_pred(p->counts, f, &edge);
 		set_witnesses(g, edge, nedge, true);
-		unit_looks(t->unit, i);
+		unit_signatures(t->unit, i);
 	}
 }
 
 /* Those that stand for others first. */
-static void compare_looks(const struct plan *p)
+static void compare_signatures(const struct plan *p)
 {
 	struct cfg **g = xcalloc(p->nweighed, sizeof *g), *one;
 	size_t i, first = 0, rest = p->nweighed;
@@ -83,7 +83,7 @@ static void compare_looks(const struct plan *p)
 		one = &p->weighed[i].tu->unit->func[p->weighed[i].ord].cfg;
 		g[plan_stands(p, &p->weighed[i]) ? first++ : --rest] = one;
 	}
-	infer_alike(g, p->nweighed, first);
+	infer_similarity(g, p->nweighed, first);
 	free(g);
 }
 
@@ -99,7 +99,7 @@ void plan_infer(struct plan *p)
 		return;
 	plan_each_weighed(p, set_profile);
 	if (p->counts->form == COUNTS_SAMPLES)
-		compare_looks(p);
+		compare_signatures(p);
 	plan_each_weighed(p, infer_func);
 	if (p->counts->form == COUNTS_SAMPLES)
 		entries_agree(p);

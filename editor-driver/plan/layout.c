@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum { FUNC_ALIGN = 4 /* log2 */ };
-static const double HOT_SHARE = 0.95;
+static const double HOT_INSNS = 0.95;
 
 static uint64_t func_seed(const struct plan *p, const struct plan_tu *t, uint32_t i)
 {
@@ -99,11 +99,11 @@ static void layout_func(struct plan *p, struct plan_tu *t, uint32_t i, struct ar
 	    .hot = p->hot,
 	    .executed = p->executed,
 	    .calls = calls_of(f)};
-	struct unit_place *at = &t->place[i];
+	struct unit_placement *at = &t->placement[i];
 	struct layout l;
 
 	at->edit = f->movable;
-	at->hole = shift_hole(p, t, i);
+	at->padding = shift_padding(p, t, i);
 	at->align = entry_alignment(p, t, i);
 	if (f->opaque)
 		layout_identity(&f->cfg, &l, scratch);
@@ -130,7 +130,7 @@ static int by_count(const void *a, const void *b)
 }
 
 /* The count of the rarest of those most executed blocks that together execute
- * HOT_SHARE of all instructions. */
+ * HOT_INSNS of all instructions. */
 static uint64_t hot_count(const struct plan *p)
 {
 	VEC(struct hot_block) list = {0};
@@ -151,7 +151,7 @@ static uint64_t hot_count(const struct plan *p)
 	}
 	if (list.n)
 		qsort(list.v, list.n, sizeof *list.v, by_count);
-	for (i = 0; i < list.n && sum < HOT_SHARE * p->executed; i++) {
+	for (i = 0; i < list.n && sum < HOT_INSNS * p->executed; i++) {
 		sum += (double)list.v[i].weight;
 		count = list.v[i].count;
 	}
@@ -179,11 +179,11 @@ void plan_layout(struct plan *p)
 static void begin_page(struct plan *p)
 {
 	enum { PAGE = 12 };
-	struct unit_place *at;
+	struct unit_placement *at;
 	size_t i;
 
 	for (i = 0; i < p->nweighed; i++) {
-		at = &p->weighed[i].tu->place[p->weighed[i].ord];
+		at = &p->weighed[i].tu->placement[p->weighed[i].ord];
 		if (at->edit && !at->rank)
 			at->align = PAGE;
 	}

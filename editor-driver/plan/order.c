@@ -24,7 +24,7 @@ static void gather(struct plan *p, struct graph *g)
 
 	for (t = p->tu; t < p->tu + p->ntu; t++)
 		for (i = 0; t->edited && i < t->nfunc; i++)
-			if (t->place[i].edit)
+			if (t->placement[i].edit)
 				vec_push(&g->node, (struct node){t, i});
 }
 
@@ -58,7 +58,7 @@ static void add_func(struct graph *g, const struct callgraph *calls, uint32_t fu
 {
 	const struct node *node = &g->node.v[n];
 	const struct cfg *cfg = &node->t->unit->func[node->func].cfg;
-	const struct layout *l = &node->t->place[node->func].layout;
+	const struct layout *l = &node->t->placement[node->func].layout;
 	double *count = xcalloc(l->n, sizeof *count);
 	struct fo_func fo = {0, 0};
 	const struct cfg_block *b;
@@ -90,7 +90,7 @@ static void set_ranks(struct graph *g, const uint32_t *order)
 
 	for (k = 0; k < g->node.n; k++) {
 		n = &g->node.v[order[k]];
-		n->t->place[n->func].rank = k;
+		n->t->placement[n->func].rank = k;
 	}
 }
 
@@ -129,7 +129,7 @@ void order_original(struct plan *p)
 
 	gather(p, &g);
 	for (k = 0; k < g.node.n; k++)
-		g.node.v[k].t->place[g.node.v[k].func].rank = k;
+		g.node.v[k].t->placement[g.node.v[k].func].rank = k;
 	vec_free(&g.node);
 }
 

@@ -128,14 +128,14 @@ int plan_begin(struct plan *p, struct artifact *a, enum plan_mode mode, uint64_t
 
 static void free_layout(const struct plan_func *f)
 {
-	struct layout *l = f->tu->place ? &f->tu->place[f->ord].layout : NULL;
+	struct layout *l = f->tu->placement ? &f->tu->placement[f->ord].layout : NULL;
 
 	if (l) {
 		free(l->order);
 		free(l->copy);
 		free(l->align);
 		free(l->hop);
-		free((void *)f->tu->place[f->ord].direct);
+		free((void *)f->tu->placement[f->ord].direct);
 	}
 }
 
@@ -257,7 +257,7 @@ static int parse_tu(struct plan *p, struct plan_tu *t, struct err *e)
 	t->unit = unit_parse(&t->mem, t->text.p, t->text.n, e);
 	if (!t->unit || agree(t->unit, t, e))
 		return -1;
-	t->place = arena_array(&t->mem, t->nfunc, sizeof *t->place);
+	t->placement = arena_array(&t->mem, t->nfunc, sizeof *t->placement);
 	for (i = 0; i < t->nfunc; i++)
 		if (t->weight[i])
 			plan_sizes(p, t, &t->unit->func[i]);
@@ -274,7 +274,7 @@ static int count_tu(struct plan *p, struct plan_tu *t, struct err *e)
 	struct unit_counting how = p->counting;
 
 	how.weight = t->weight;
-	return unit_count(t->unit, &how, t->place, e) ? err_wrap(e, "%s", t->art->name) : 0;
+	return unit_count(t->unit, &how, t->placement, e) ? err_wrap(e, "%s", t->art->name) : 0;
 }
 
 int plan_count(struct plan *p, const struct unit_counting *how, struct err *e)
@@ -285,7 +285,7 @@ int plan_count(struct plan *p, const struct unit_counting *how, struct err *e)
 
 static int emit_tu(struct plan *p, struct plan_tu *t, struct err *e)
 {
-	unit_emit(t->unit, t->place, hash_short(&t->art->hash), &t->out);
+	unit_emit(t->unit, t->placement, hash_short(&t->art->hash), &t->out);
 	return 0;
 }
 
@@ -298,7 +298,7 @@ static int check_tu(struct plan *p, struct plan_tu *t, struct err *e)
 {
 	if (p->mode == PLAN_COUNT)
 		return unit_check_counting(
-		    t->unit, t->place, hash_short(&t->art->hash), t->out.p, t->out.n, e);
+		    t->unit, t->placement, hash_short(&t->art->hash), t->out.p, t->out.n, e);
 	return unit_check(t->unit, t->out.p, t->out.n, e);
 }
 
@@ -329,15 +329,17 @@ static void func_copies(
 void plan_copies(const struct plan *p, struct copies *out)
 {
 	const struct plan_tu *t;
+	const struct layout *l;
 	uint32_t i;
 
 	for (t = p->tu; t < p->tu + p->ntu; t++)
-		for (i = 0; t->edited && i < t->nfunc; i++)
-			if (t->place[i].edit && (t->place[i].layout.n > t->func[i].nblock ||
-						    t->place[i].layout.nhot < t->place[i].layout.n))
-				func_copies(&t->place[i].layout, t->func[i].nblock,
+		for (i = 0; t->edited && i < t->nfunc; i++) {
+			l = &t->placement[i].layout;
+			if (t->placement[i].edit && (l->n > t->func[i].nblock || l->nhot < l->n))
+				func_copies(l, t->func[i].nblock,
 				    (struct verify_copies){hash_short(&t->art->hash), i, 0, 0, 0},
 				    out);
+		}
 }
 
 size_t plan_moved(const struct plan *p)
@@ -346,8 +348,8 @@ size_t plan_moved(const struct plan *p)
 	uint32_t k;
 
 	for (i = 0; i < p->ntu; i++)
-		for (k = 0; p->tu[i].place && k < p->tu[i].nfunc; k++)
-			n += p->tu[i].place[k].edit;
+		for (k = 0; p->tu[i].placement && k < p->tu[i].nfunc; k++)
+			n += p->tu[i].placement[k].edit;
 	return n;
 }
 
@@ -359,8 +361,8 @@ size_t plan_counted(const struct plan *p, size_t *counters)
 
 	*counters = 0;
 	for (i = 0; i < p->ntu; i++)
-		for (k = 0; p->tu[i].place && k < p->tu[i].nfunc; k++) {
-			probes = p->tu[i].place[k].probes;
+		for (k = 0; p->tu[i].placement && k < p->tu[i].nfunc; k++) {
+			probes = p->tu[i].placement[k].probes;
 			n += probes != NULL;
 			*counters += probes ? probes->n : 0;
 		}

@@ -32,7 +32,7 @@ struct plan_tu {
 	struct buf text;
 	struct unit *unit;
 	uint64_t *weight;         /* by function: its share of the profile */
-	struct unit_place *place; /* by function; layout set where weight > 0 */
+	struct unit_placement *placement; /* by function; layout set where weight > 0 */
 	struct buf out;
 };
 
@@ -53,7 +53,7 @@ struct plan {
 	const struct art_func *func;
 	size_t nfunc;
 	uint64_t hot;        /* executions of a block that count as hot; from plan_layout() */
-	double hardness;     /* bits (editor/layout/spread.h), of all; from plan_spread() */
+	double entropy;      /* bits (editor/layout/spread.h), of all; from plan_spread() */
 	double executed;     /* instructions, by the counts; from plan_layout() */
 	bool binds_now;      /* the link asks for that: every symbol is bound at the start */
 	struct htab defined; /* names of the module's functions */

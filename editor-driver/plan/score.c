@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double HOT_SHARE = 0.95;
+static const double LINES_SHARE = 0.95;
 
 void scorer_open(struct scorer *s, const struct plan *p)
 {
@@ -33,7 +33,7 @@ struct scoring {
 
 static struct scoring begin(const struct scorer *s, struct score *out)
 {
-	struct scoring g = {s, {{0}, xcalloc(s->program.block.n, sizeof *g.layout.main)}, out};
+	struct scoring g = {s, {{0}, xcalloc(s->program.block.n, sizeof *g.layout.primary)}, out};
 
 	*out = (struct score){0};
 	return g;
@@ -46,46 +46,46 @@ static void add_layout(
 {
 	double unit = g->s->p->counts->form == COUNTS_SAMPLES ? (double)COUNT_ONE * ENTRIES_ONE : 1;
 	double *count = xcalloc(l->n, sizeof *count);
-	uint32_t *main = &g->layout.main[first], k;
+	uint32_t *primary = &g->layout.primary[first], k;
 	struct layout_score one;
 
 	layout_score(cfg, l, &one);
 	g->out->exttsp += one.exttsp / unit;
 	g->out->taken += one.taken / unit;
 	g->out->total += one.total / unit;
-	layout_main(cfg, l, main);
+	layout_primary(cfg, l, primary);
 	for (k = 0; k < cfg->nblock; k++)
-		main[k] += (uint32_t)g->layout.place.n;
+		primary[k] += (uint32_t)g->layout.slot.n;
 	layout_flow(cfg, l, count);
 	/* The model knows nothing of what hops gain, so they cost nothing in it. */
 	for (k = 0; k < l->n; k++)
-		vec_push(&g->layout.place, (struct fe_place){.bytes = cfg->block[l->order[k]].bytes,
-					       .block = first + l->order[k],
-					       .falls = layout_adjoins(l, k),
-					       .count = count[k]});
+		vec_push(&g->layout.slot, (struct fe_slot){.bytes = cfg->block[l->order[k]].bytes,
+					      .block = first + l->order[k],
+					      .falls = layout_adjoins(l, k),
+					      .count = count[k]});
 	free(count);
 }
 
 static void finish(struct scoring *g)
 {
 	const struct fe_program *p = &g->s->program;
-	uint32_t i, n = (uint32_t)g->layout.place.n;
+	uint32_t i, n = (uint32_t)g->layout.slot.n;
 	uint64_t *addr = xcalloc(n, sizeof *addr), *weight = xcalloc(n, sizeof *weight);
 	uint32_t *bytes = xcalloc(n, sizeof *bytes);
-	const struct fe_place *at = g->layout.place.v;
+	const struct fe_slot *at = g->layout.slot.v;
 
 	for (i = 0; i < n; i++) {
 		addr[i] = at[i].addr;
 		bytes[i] = at[i].bytes;
 		weight[i] = (uint64_t)(at[i].count * p->block.v[at[i].block].insns);
 	}
-	g->out->lines95 = layout_hot_lines(addr, bytes, weight, n, HOT_SHARE);
+	g->out->lines95 = layout_hot_lines(addr, bytes, weight, n, LINES_SHARE);
 	fe_run(p, &g->s->walk, &g->layout, &g->out->cost);
 	free(addr);
 	free(weight);
 	free(bytes);
-	vec_free(&g->layout.place);
-	free(g->layout.main);
+	vec_free(&g->layout.slot);
+	free(g->layout.primary);
 }
 
 /* ---- a build ---- */
@@ -98,7 +98,7 @@ static void build_func(struct scoring *g, const struct mapindex *build, uint64_t
 	struct arena mem = {0};
 	struct func_blocks b;
 	struct layout l = {0};
-	struct fe_place *at;
+	struct fe_slot *at;
 	uint32_t i;
 
 	mapindex_blocks(build, tu, f->ord, f->cfg.nblock, &b);
@@ -112,7 +112,7 @@ static void build_func(struct scoring *g, const struct mapindex *build, uint64_t
 			l.order[l.n++] = i;
 	l.nhot = b.nhot ? b.nhot : l.n;
 	add_layout(g, &f->cfg, &l, first);
-	at = g->layout.place.v + g->layout.place.n - l.n;
+	at = g->layout.slot.v + g->layout.slot.n - l.n;
 	for (i = 0; i < b.block.n; i++) {
 		at[i].addr = b.block.v[i]->addr;
 		at[i].bytes = b.block.v[i]->size;
@@ -141,7 +141,7 @@ void score_build(const struct scorer *s, const struct mapindex *build, struct sc
 
 struct placed {
 	const struct cfg *cfg;
-	const struct unit_place *at; /* NULL: the plan has nothing of it */
+	const struct unit_placement *at; /* NULL: the plan has nothing of it */
 	struct layout layout;
 	uint32_t first; /* block of the program */
 };
@@ -158,8 +158,8 @@ static int by_rank(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static uint64_t place_part(struct fe_place *p, uint32_t from, uint32_t to,
-    const struct relaxed *printed, uint64_t at)
+static uint64_t place_part(
+    struct fe_slot *p, uint32_t from, uint32_t to, const struct relaxed *printed, uint64_t at)
 {
 	uint32_t k;
 
@@ -174,17 +174,17 @@ static uint64_t place_part(struct fe_place *p, uint32_t from, uint32_t to,
 static void place_all(struct scoring *g, const struct placed *x, size_t n, struct arena *a)
 {
 	struct relaxed *printed = arena_array(a, n, sizeof *printed);
-	struct fe_place *p = g->layout.place.v;
+	struct fe_slot *p = g->layout.slot.v;
 	uint64_t at = 0, align;
 	size_t k;
 
 	for (k = 0; k < n; p += x[k++].layout.n) {
-		relax_places(x[k].cfg, &x[k].layout, &printed[k], a);
+		relax_slots(x[k].cfg, &x[k].layout, &printed[k], a);
 		align = x[k].at && x[k].at->align > 1 ? (uint64_t)1 << x[k].at->align : 2;
-		at = ((at + align - 1) & -align) + x[k].layout.lead;
+		at = ((at + align - 1) & -align) + x[k].layout.entry_offset;
 		at = place_part(p, 0, x[k].layout.nhot, &printed[k], at);
 	}
-	for (p = g->layout.place.v, k = 0; k < n; p += x[k++].layout.n)
+	for (p = g->layout.slot.v, k = 0; k < n; p += x[k++].layout.n)
 		at = place_part(p, x[k].layout.nhot, x[k].layout.n, &printed[k], at);
 }
 
@@ -205,7 +205,7 @@ void score_plan(const struct scorer *s, const struct plan *layout, struct score 
 				continue;
 			x = (struct placed){.cfg = &t->unit->func[i].cfg, .first = *first};
 			if (l->edited && l->weight[i])
-				x.layout = (x.at = &l->place[i])->layout;
+				x.layout = (x.at = &l->placement[i])->layout;
 			else
 				layout_identity(x.cfg, &x.layout, &mem);
 			vec_push(&list, x);

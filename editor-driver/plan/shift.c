@@ -11,7 +11,7 @@ static const struct bm_frag *entry_of(
 	return i == -1 ? NULL : &x->map->frag.v[i];
 }
 
-uint8_t shift_hole(const struct plan *p, const struct plan_tu *t, uint32_t func)
+uint8_t shift_padding(const struct plan *p, const struct plan_tu *t, uint32_t func)
 {
 	const struct bm_frag *f = entry_of(&p->index, t, func);
 
@@ -29,7 +29,7 @@ uint32_t shift_rest(const struct plan *p, const struct blockmap *made)
 	mapindex_make(&x, made);
 	for (t = p->tu; t < p->tu + p->ntu; t++)
 		for (i = 0; i < t->nfunc; i++) {
-			if (t->edited && t->place[i].edit)
+			if (t->edited && t->placement[i].edit)
 				continue;
 			was = entry_of(&p->index, t, i);
 			is = entry_of(&x, t, i);

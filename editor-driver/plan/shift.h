@@ -13,7 +13,7 @@
 enum { SHIFT_LINE = 64 };
 
 /* What remains where function func of t was: 0 … SHIFT_LINE - 1. */
-uint8_t shift_hole(const struct plan *p, const struct plan_tu *t, uint32_t func);
+uint8_t shift_padding(const struct plan *p, const struct plan_tu *t, uint32_t func);
 
 /* By how many bytes, modulo SHIFT_LINE, most of the code that is not edited
  * lies behind its place in the original. made: the map of the new build. */

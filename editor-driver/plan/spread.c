@@ -3,15 +3,15 @@
 #include "editor/layout/spread.h"
 
 /* Of the hardness of all, that of a function that is worth padding. */
-static const double HARD_SHARE = 0.005;
+static const double ENTROPY_SHARE = 0.005;
 
 static void spread_func(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
 {
 	const struct unit_func *f = &t->unit->func[i];
-	struct unit_place *at = &t->place[i];
+	struct unit_placement *at = &t->placement[i];
 	struct layout l = at->layout;
 
-	if (!at->edit || f->opaque || hard_sum(&f->cfg) < HARD_SHARE * p->hardness)
+	if (!at->edit || f->opaque || entropy_sum(&f->cfg) < ENTROPY_SHARE * p->entropy)
 		return;
 	if (!spread_jumps(&f->cfg, (double)p->hot * LAYOUT_BYTE, &l, scratch))
 		return;
@@ -25,6 +25,6 @@ void plan_spread(struct plan *p)
 
 	for (f = p->weighed; f < p->weighed + p->nweighed; f++)
 		if (plan_stands(p, f))
-			p->hardness += hard_sum(&f->tu->unit->func[f->ord].cfg);
+			p->entropy += entropy_sum(&f->tu->unit->func[f->ord].cfg);
 	plan_each_weighed(p, spread_func);
 }

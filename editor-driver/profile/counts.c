@@ -16,7 +16,7 @@ struct name {
 	size_t n, nkey;
 };
 
-enum line_kind { LINE_BLOCK, LINE_EDGE, LINE_CAME, LINE_CALL };
+enum line_kind { LINE_BLOCK, LINE_EDGE, LINE_PRED, LINE_CALL };
 
 struct line {
 	enum line_kind kind;
@@ -138,7 +138,7 @@ static const char *read_kind(const char *p, const char *end, struct line *l)
 	l->kind = LINE_BLOCK;
 	if (p == end || (*p != '>' && *p != '<' && *p != '@') || !at_blank(p + 1, end))
 		return p;
-	l->kind = *p == '>' ? LINE_EDGE : *p == '<' ? LINE_CAME : LINE_CALL;
+	l->kind = *p == '>' ? LINE_EDGE : *p == '<' ? LINE_PRED : LINE_CALL;
 	p = skip_blank(p + 1, end);
 	if (l->kind != LINE_CALL)
 		return read_block(p, end, &l->block2);
@@ -227,7 +227,7 @@ static void take_line(struct counts *c, const struct names *t, const struct art_
 	if (f == NONE)
 		return;
 	if (l->block >= func[f].nblock ||
-	    ((l->kind == LINE_EDGE || l->kind == LINE_CAME) && l->block2 >= func[f].nblock)) {
+	    ((l->kind == LINE_EDGE || l->kind == LINE_PRED) && l->block2 >= func[f].nblock)) {
 		c->no_block++;
 		return;
 	}
@@ -239,9 +239,9 @@ static void take_line(struct counts *c, const struct names *t, const struct art_
 		add(&c->used, l->value);
 	} else if (l->kind == LINE_EDGE) {
 		vec_push(&c->edge, flow);
-	} else if (l->kind == LINE_CAME) {
+	} else if (l->kind == LINE_PRED) {
 		vec_push(
-		    &c->came, ((struct counts_flow){flow.func, flow.to, flow.block, flow.value}));
+		    &c->pred, ((struct counts_flow){flow.func, flow.to, flow.block, flow.value}));
 	} else {
 		flow.to = (uint32_t)callee;
 		vec_push(&c->call, flow);
@@ -328,7 +328,7 @@ int counts_parse(const char *text, size_t n, const char *name, enum counts_form 
 	}
 	names_free(&names);
 	out->edge.n = settle(out->edge.v, out->edge.n);
-	out->came.n = settle(out->came.v, out->came.n);
+	out->pred.n = settle(out->pred.v, out->pred.n);
 	out->call.n = settle(out->call.v, out->call.n);
 	if (form == COUNTS_EXECUTIONS)
 		count_by_edges(out, func);
@@ -353,7 +353,7 @@ void counts_free(struct counts *c)
 {
 	arena_free(&c->mem);
 	vec_free(&c->edge);
-	vec_free(&c->came);
+	vec_free(&c->pred);
 	vec_free(&c->call);
 	*c = (struct counts){0};
 }
@@ -382,9 +382,9 @@ size_t counts_edges(const struct counts *c, size_t i, const struct counts_flow *
 	return c->block[i] ? run(c->edge.v, c->edge.n, c->first[i], edge) : 0;
 }
 
-size_t counts_came(const struct counts *c, size_t i, const struct counts_flow **edge)
+size_t counts_pred(const struct counts *c, size_t i, const struct counts_flow **edge)
 {
-	return c->block[i] ? run(c->came.v, c->came.n, c->first[i], edge) : 0;
+	return c->block[i] ? run(c->pred.v, c->pred.n, c->first[i], edge) : 0;
 }
 
 size_t counts_calls(const struct counts *c, size_t i, const struct counts_flow **call)

@@ -43,7 +43,7 @@ struct counts {
 	uint64_t **block;
 	uint32_t *first; /* by function: the first of its name and key that was named */
 	VEC(struct counts_flow) edge, call; /* ascending, no two of one fact */
-	VEC(struct counts_flow) came;       /* edges likewise, of what was seen from behind */
+	VEC(struct counts_flow) pred;       /* edges likewise, of what was seen from behind */
 	uint64_t total, used; /* sums of blocks' values: of all, of those that found one */
 	uint64_t lines;       /* that carry a value */
 	uint64_t unknown;     /* lines: no such function (or another key) */
@@ -62,7 +62,7 @@ void counts_free(struct counts *c);
 /* What is known of function i's edges, and of its calls: ascending by block,
  * then by `to`. Returns how many. That `to` follows `block` nobody checked. */
 size_t counts_edges(const struct counts *c, size_t i, const struct counts_flow **edge);
-size_t counts_came(const struct counts *c, size_t i, const struct counts_flow **edge);
+size_t counts_pred(const struct counts *c, size_t i, const struct counts_flow **edge);
 size_t counts_calls(const struct counts *c, size_t i, const struct counts_flow **call);
 
 /* Whether function i has counts, and is the first of those that share them: it

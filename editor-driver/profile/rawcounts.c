@@ -63,10 +63,10 @@ static int read_record(
 
 	if (!from || f.probes.form > PROBES_EDGES)
 		return err_set(e, "the record at %zu is damaged", (size_t)(p - s->counted) + HEAD);
-	f.probes.place = arena_array(&out->mem, n, sizeof *f.probes.place);
+	f.probes.site = arena_array(&out->mem, n, sizeof *f.probes.site);
 	f.value = value = arena_array(&out->mem, n, sizeof *value);
 	for (i = 0; i < n; i++) {
-		f.probes.place[i] = get_le32(p + RECORD + 4 * (size_t)i);
+		f.probes.site[i] = get_le32(p + RECORD + 4 * (size_t)i);
 		value[i] = get_le64(from + 8 * (size_t)i);
 	}
 	vec_push(&out->func, f);

@@ -21,7 +21,7 @@ enum bytes_kind bytes_kind(const struct elf_section *s)
 	return s->flags & SHF_EXECINSTR ? BYTES_CODE : BYTES_DATA;
 }
 
-bool bytes_has_place(const struct elf_section *s)
+bool bytes_has_address(const struct elf_section *s)
 {
 	return !(s->flags & SHF_TLS && s->type == SHT_NOBITS);
 }
@@ -32,7 +32,7 @@ const struct elf_section *bytes_section(const struct bytes_side *s, uint64_t add
 
 	for (i = 0; i < s->section.n; i++)
 		if (addr - s->section.v[i].addr < s->section.v[i].size &&
-		    bytes_has_place(&s->section.v[i]))
+		    bytes_has_address(&s->section.v[i]))
 			return &s->section.v[i];
 	return NULL;
 }
@@ -60,7 +60,7 @@ int bytes_differ(struct bytes *b, uint64_t made, const char *what)
 	const struct bytes_piece *p = bytes_piece(b, made);
 
 	if (p && p->frag != BYTES_FOREIGN)
-		*b->at = (struct bytes_place){
+		*b->at = (struct bytes_position){
 		    true, b->made.map->frag.v[p->frag].tu, b->made.map->frag.v[p->frag].func};
 	return err_set(b->e, "%s at %#llx: %s", s ? s->name : "?", (unsigned long long)made, what);
 }
@@ -165,7 +165,7 @@ static void list_shifts(struct bytes *b)
 		if (m && o->flags & SHF_TLS)
 			b->tls = m->addr - o->addr;
 		if (!m || bytes_kind(o) == BYTES_CODE || bytes_kind(o) == BYTES_PLT ||
-		    !bytes_has_place(o))
+		    !bytes_has_address(o))
 			continue;
 		for (k = 0; k < b->shift.n && b->shift.v[k] != m->addr - o->addr; k++)
 			;
@@ -184,7 +184,7 @@ static int compare_entry(struct bytes *b)
 }
 
 int bytes_compare(const struct bytes_build *made, const struct bytes_build *original,
-    const uint64_t *edited, size_t n, struct bytes_place *at, struct err *e)
+    const uint64_t *edited, size_t n, struct bytes_position *at, struct err *e)
 {
 	struct bytes b = {.made = {.map = made->map, .f = made->f},
 	    .orig = {.map = original->map, .f = original->f},
@@ -195,7 +195,7 @@ int bytes_compare(const struct bytes_build *made, const struct bytes_build *orig
 	    .e = e};
 	int rc;
 
-	*at = (struct bytes_place){0};
+	*at = (struct bytes_position){0};
 	rc = elf_file_sections(made->f, keep_loaded, &b.made) ||
 	     elf_file_sections(original->f, keep_loaded, &b.orig);
 	if (rc) {

@@ -33,7 +33,7 @@ struct bytes_build {
 };
 
 /* Where a difference is. */
-struct bytes_place {
+struct bytes_position {
 	bool known; /* it is in a block */
 	uint64_t tu;
 	uint32_t func;
@@ -44,6 +44,6 @@ struct bytes_place {
  * difference in e, and the function it is in.
  */
 int bytes_compare(const struct bytes_build *made, const struct bytes_build *original,
-    const uint64_t *edited, size_t n, struct bytes_place *at, struct err *e);
+    const uint64_t *edited, size_t n, struct bytes_position *at, struct err *e);
 
 #endif

@@ -69,7 +69,7 @@ static bool same_target(const struct bytes *b, uint64_t orig, uint64_t made)
 
 	if (o && bytes_kind(o) == BYTES_CODE && orig != o->addr)
 		return bytes_same_code(b, orig, made);
-	return bytes_same_place(b, orig, made);
+	return bytes_correspond(b, orig, made);
 }
 
 /* Are 4 bytes at i of the original and at k of the new build operands that lead
@@ -88,8 +88,8 @@ static bool same_field(const struct bytes *b, const struct run *r, uint64_t i, u
 	/* The offset of a thread-local symbol that is weak and nobody defines. */
 	if (!r->data && b->tls && (uint32_t)(v - w) == (uint32_t)b->tls && (int32_t)w < 0)
 		return true;
-	return b->absolute && (bytes_same_place(b, v, w) ||
-				  bytes_same_place(b, (uint64_t)(int32_t)v, (uint64_t)(int32_t)w));
+	return b->absolute && (bytes_correspond(b, v, w) ||
+				  bytes_correspond(b, (uint64_t)(int32_t)v, (uint64_t)(int32_t)w));
 }
 
 /* Goes on while both runs are the same, to *i and *k. */
@@ -189,7 +189,7 @@ static bool same_got_call(const struct bytes *b, const struct run *r, uint64_t *
 	slot = r->made + *k + 6 + (uint64_t)(int32_t)get_le32(m + 2);
 	if (m[0] == 0xff && m[1] == 0x15) {
 		stub = bytes_plt_slot(&b->orig, stub);
-		if (!stub || !bytes_same_place(b, stub, slot))
+		if (!stub || !bytes_correspond(b, stub, slot))
 			return false;
 	} else if (m[0] != 0x67 || m[1] != 0xe8 || !same_target(b, stub, slot)) {
 		return false;

@@ -450,7 +450,7 @@ static bool same_slot(const struct bytes *b, uint64_t orig, uint64_t made)
 	return o->type == m->type &&
 	       (o->addend == m->addend ||
 		   (o->type != R_X86_64_TPOFF64 && o->type != R_X86_64_DTPMOD64 &&
-		       bytes_same_place(b, (uint64_t)o->addend, (uint64_t)m->addend)));
+		       bytes_correspond(b, (uint64_t)o->addend, (uint64_t)m->addend)));
 }
 
 /* As the section moved that holds it, or one that it is the end of; where there is no
@@ -462,7 +462,7 @@ static bool same_shift(const struct bytes *b, uint64_t orig, uint64_t made)
 	size_t i;
 
 	for (o = b->orig.section.v; o < b->orig.section.v + b->orig.section.n; o++) {
-		if (bytes_kind(o) == BYTES_CODE || !bytes_has_place(o) ||
+		if (bytes_kind(o) == BYTES_CODE || !bytes_has_address(o) ||
 		    orig - o->addr > o->size || !(m = bytes_named(&b->made, o->name)))
 			continue;
 		if (made - orig == m->addr - o->addr ||
@@ -491,7 +491,7 @@ static bool same_end(const struct bytes *b, uint64_t orig, uint64_t made)
 	return false;
 }
 
-bool bytes_same_place(const struct bytes *b, uint64_t orig, uint64_t made)
+bool bytes_correspond(const struct bytes *b, uint64_t orig, uint64_t made)
 {
 	const struct elf_section *o = bytes_section(&b->orig, orig);
 	const struct elf_section *m = bytes_section(&b->made, made);
@@ -500,7 +500,7 @@ bool bytes_same_place(const struct bytes *b, uint64_t orig, uint64_t made)
 	if (o && m && bytes_kind(o) == BYTES_PLT && bytes_kind(m) == BYTES_PLT) {
 		was = bytes_plt_slot(&b->orig, orig);
 		is = bytes_plt_slot(&b->made, made);
-		return was && is ? bytes_same_place(b, was, is)
+		return was && is ? bytes_correspond(b, was, is)
 				 : !strcmp(o->name, m->name) && orig - o->addr == made - m->addr;
 	}
 	if (o && m && bytes_kind(o) == BYTES_GOT && bytes_kind(m) == BYTES_GOT &&

@@ -12,7 +12,7 @@ struct table {
 
 static bool same_word(const struct bytes *b, const uint8_t *o, const uint8_t *m)
 {
-	return bytes_same_place(b, get_le64(o), get_le64(m));
+	return bytes_correspond(b, get_le64(o), get_le64(m));
 }
 
 /* Is the 4-byte distance at orig and made one from the table's begin `back` bytes
@@ -35,7 +35,7 @@ static bool same_distance(const struct bytes *b, uint64_t orig, uint64_t made, c
 		t->next = orig + HALF;
 		return true;
 	}
-	if (bytes_same_place(b, orig + v, made + w)) {
+	if (bytes_correspond(b, orig + v, made + w)) {
 		*t = (struct table){orig, made, orig + HALF};
 		return true;
 	}
@@ -44,7 +44,7 @@ static bool same_distance(const struct bytes *b, uint64_t orig, uint64_t made, c
 			*t = (struct table){orig - back, made - back, orig + HALF};
 			return true;
 		}
-	return b->absolute && bytes_same_place(b, get_le32(o), get_le32(m));
+	return b->absolute && bytes_correspond(b, get_le32(o), get_le32(m));
 }
 
 /* The relocated bytes at i, the first that differ: how many are explained, from
@@ -67,7 +67,7 @@ static unsigned explained(const struct bytes *b, const struct elf_section *o,
 		if (at + WORD <= n && same_word(b, o->data + at, m->data + at))
 			return *from = at, WORD;
 		if (back < HALF && at + HALF <= n &&
-		    bytes_same_place(b, o->addr + at + (uint64_t)(int32_t)get_le32(o->data + at),
+		    bytes_correspond(b, o->addr + at + (uint64_t)(int32_t)get_le32(o->data + at),
 			m->addr + at + (uint64_t)(int32_t)get_le32(m->data + at)))
 			return *from = at, HALF;
 	}

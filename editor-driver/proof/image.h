@@ -44,7 +44,7 @@ struct bytes {
 	uint64_t tls;        /* how far thread-local memory moved */
 	VEC(uint64_t) shift; /* how far the sections of data moved, each once */
 	VEC(struct bytes_piece) piece;
-	struct bytes_place *at;
+	struct bytes_position *at;
 	struct err *e;
 };
 
@@ -52,7 +52,7 @@ enum bytes_kind { BYTES_DATA, BYTES_CODE, BYTES_PLT, BYTES_GOT };
 enum bytes_kind bytes_kind(const struct elf_section *s);
 
 /* Thread-local memory that is not in the file has no address of its own. */
-bool bytes_has_place(const struct elf_section *s);
+bool bytes_has_address(const struct elf_section *s);
 /* The section that holds an address, or NULL. */
 const struct elf_section *bytes_section(const struct bytes_side *s, uint64_t addr);
 const struct elf_section *bytes_named(const struct bytes_side *s, const char *name);
@@ -67,7 +67,7 @@ int bytes_map(struct bytes *b);
 int bytes_bindings(struct bytes *b);
 /* Does the new build's address stand for the original's? */
 bool bytes_same_code(const struct bytes *b, uint64_t orig, uint64_t made);
-bool bytes_same_place(const struct bytes *b, uint64_t orig, uint64_t made);
+bool bytes_correspond(const struct bytes *b, uint64_t orig, uint64_t made);
 /* Where the new build's address was in the original; false: nowhere. */
 bool bytes_was(const struct bytes *b, uint64_t made, uint64_t *orig);
 /* The piece that holds an address of the new build, or NULL. */

@@ -21,7 +21,7 @@ static bool same_symbol(const struct bytes *b, const uint8_t *o, const uint8_t *
 		return false;
 	if (type == STT_TLS || was >= SHN_LORESERVE || !from)
 		return from == to;
-	return bytes_same_place(b, from, to);
+	return bytes_correspond(b, from, to);
 }
 
 int bytes_dynsym(struct bytes *b, const struct elf_section *o, const struct elf_section *m)
@@ -84,7 +84,7 @@ int bytes_dynamic(struct bytes *b, const struct elf_section *o, const struct elf
 		w = get_le64(q + k + 8);
 		/* How many relocations there are, bytes_rela() has seen. */
 		if (is_string(tag) ? !same_string(b, v, w)
-				   : v != w && !is_size(tag) && !bytes_same_place(b, v, w))
+				   : v != w && !is_size(tag) && !bytes_correspond(b, v, w))
 			return bytes_differ(b, m->addr + k, "a dynamic tag changed");
 		i += 16;
 		k += 16;
@@ -112,10 +112,10 @@ static bool same_slot(const struct bytes *b, const struct bytes_slot *o, const s
 	const struct elf_section *s = bytes_section(&b->made, m->addr);
 
 	if (s && s->flags & SHF_LINK_ORDER) /* bytes_list() has seen them */
-		return bytes_same_place(b, o->addr, m->addr) && o->type == m->type && !o->sym &&
+		return bytes_correspond(b, o->addr, m->addr) && o->type == m->type && !o->sym &&
 		       !m->sym;
-	return bytes_same_place(b, o->addr, m->addr) && o->type == m->type && o->sym == m->sym &&
-	       (is_address(o) ? bytes_same_place(b, (uint64_t)o->addend, (uint64_t)m->addend)
+	return bytes_correspond(b, o->addr, m->addr) && o->type == m->type && o->sym == m->sym &&
+	       (is_address(o) ? bytes_correspond(b, (uint64_t)o->addend, (uint64_t)m->addend)
 			      : o->addend == m->addend);
 }
 
@@ -155,7 +155,7 @@ static bool known_slot(
 	if (!is_address(m))
 		return n && bsearch(&k, key, n, sizeof k, by_key);
 	for (i = 0; i < n; i++)
-		if (key[i].type == k.type && bytes_same_place(b, key[i].addend, k.addend))
+		if (key[i].type == k.type && bytes_correspond(b, key[i].addend, k.addend))
 			return true;
 	return false;
 }
@@ -207,7 +207,7 @@ int bytes_got(struct bytes *b, const struct elf_section *o, const struct elf_sec
 			continue;
 		for (i = 0; i + 8 <= o->size; i += 8)
 			if (get_le64(o->data + i) == w ||
-			    bytes_same_place(b, get_le64(o->data + i), w))
+			    bytes_correspond(b, get_le64(o->data + i), w))
 				break;
 		if (i + 8 > o->size)
 			return bytes_differ(b, m->addr + k, "a slot of the GOT changed");
@@ -293,8 +293,8 @@ int bytes_relr(struct bytes *b, const struct elf_section *o, const struct elf_se
 	for (i = 0; i < was.n && i < is.n && !bad; i++) {
 		p = bytes_at(&b->orig, was.v[i], 8);
 		q = bytes_at(&b->made, is.v[i], 8);
-		if (!p || !q || !bytes_same_place(b, was.v[i], is.v[i]) ||
-		    !bytes_same_place(b, get_le64(p), get_le64(q)))
+		if (!p || !q || !bytes_correspond(b, was.v[i], is.v[i]) ||
+		    !bytes_correspond(b, get_le64(p), get_le64(q)))
 			bad = i + 1;
 	}
 	if (!bad && was.n != is.n)

@@ -364,14 +364,14 @@ int verify_build(const char *path, const char *unchanged, const struct blockmap 
 }
 
 int verify_bytes(const char *path, const char *unchanged, const struct blockmap *made,
-    const struct blockmap *map, const uint64_t *edited, size_t n, struct bytes_place *at,
+    const struct blockmap *map, const uint64_t *edited, size_t n, struct bytes_position *at,
     struct err *e)
 {
 	struct elf *f = elf_file_open(path, -1, e);
 	struct elf *g = f ? elf_file_open(unchanged, -1, e) : NULL;
 	int rc = -1;
 
-	*at = (struct bytes_place){0};
+	*at = (struct bytes_position){0};
 	if (g)
 		rc = bytes_compare(&(struct bytes_build){f, made},
 		    &(struct bytes_build){g, map}, edited, n, at, e);

@@ -56,7 +56,7 @@ int verify_build(const char *path, const char *unchanged, const struct blockmap 
 /* Every byte of it that is loaded against the unchanged build (editor-driver/proof/bytes.h);
  * made and map are their block maps. */
 int verify_bytes(const char *path, const char *unchanged, const struct blockmap *made,
-    const struct blockmap *map, const uint64_t *edited, size_t n, struct bytes_place *at,
+    const struct blockmap *map, const uint64_t *edited, size_t n, struct bytes_position *at,
     struct err *e);
 
 /* Bytes a build takes up in memory from its file. */

@@ -29,7 +29,7 @@ static uint32_t label_block(struct builder *b, struct str name)
 }
 
 /* The first of data[] behind statement i. */
-static uint32_t data_behind(const struct func *f, uint32_t i)
+static uint32_t data_after(const struct func *f, uint32_t i)
 {
 	uint32_t lo = 0, hi = (uint32_t)f->data.n, mid;
 
@@ -73,7 +73,7 @@ static bool table_edges(struct builder *b, uint32_t src, uint32_t *mark)
 	struct stmt *st;
 	bool any = false;
 
-	d = data_behind(b->f, b->f->code.v[k->last - 1]);
+	d = data_after(b->f, b->f->code.v[k->last - 1]);
 	for (; d < b->f->data.n && b->f->data.v[d] < hi; d++) {
 		st = &b->u->stmt.v[b->f->data.v[d]];
 		if (st->kind == ST_DIR && st->dir == DIR_DATA)
@@ -148,17 +148,17 @@ static struct str flags_setter(const struct builder *b, uint32_t i)
 }
 
 /* As insn_rare_way(). */
-static int rare_way(const struct builder *b, const struct blk *k)
+static int rare_succ(const struct builder *b, const struct blk *k)
 {
 	if (k->term != TERM_COND)
 		return 0;
-	return insn_rare_way(b->u->stmt.v[b->f->code.v[k->jump]].op, flags_setter(b, k->jump));
+	return insn_rare_succ(b->u->stmt.v[b->f->code.v[k->jump]].op, flags_setter(b, k->jump));
 }
 
 static void block_edges(struct builder *b, uint32_t i, uint32_t *mark)
 {
 	struct blk *k = &b->blk.v[i];
-	int rare = rare_way(b, k);
+	int rare = rare_succ(b, k);
 	struct str op;
 
 	if (k->jump != NONE) {

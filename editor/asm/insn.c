@@ -44,7 +44,7 @@ static bool compares_floats(struct str m)
 	       str_starts(m, "vcomis");
 }
 
-int insn_rare_way(struct str jcc, struct str setter)
+int insn_rare_succ(struct str jcc, struct str setter)
 {
 	if (str_is(jcc, "jo"))
 		return 1;

@@ -25,7 +25,7 @@ const char *insn_inverse(struct str mnemonic);
 /* Which way of a jcc all but never is gone, by the instruction that set its flags:
  * 1 the taken one, -1 the other, 0 nobody knows. Floating point numbers are ordered
  * (but for NaN), sums seldom overflow. */
-int insn_rare_way(struct str jcc, struct str setter);
+int insn_rare_succ(struct str jcc, struct str setter);
 /* True when a call to this symbol never comes back, by the C library's rules. */
 bool insn_noreturn(struct str callee);
 /* True when a call to this symbol comes back, and once, by the C library's rules. */

@@ -28,7 +28,7 @@ static struct str trim(struct str s)
 }
 
 /* s without its first n characters. */
-static struct str behind(struct str s, uint32_t n)
+static struct str after(struct str s, uint32_t n)
 {
 	return (struct str){s.p + n, s.n - n};
 }
@@ -84,7 +84,7 @@ static bool read_number(struct str s, int64_t *v)
 	char digits[32], *end;
 	bool minus = s.n && *s.p == '-';
 
-	s = behind(s, minus);
+	s = after(s, minus);
 	if (!s.n || s.n >= sizeof digits || *s.p < '0' || *s.p > '9')
 		return false;
 	memcpy(digits, s.p, s.n);
@@ -112,7 +112,7 @@ static struct str part(struct str *rest)
 	uint32_t n = comma ? (uint32_t)(comma - rest->p) : rest->n;
 	struct str s = trim((struct str){rest->p, n});
 
-	*rest = behind(*rest, comma ? n + 1 : n);
+	*rest = after(*rest, comma ? n + 1 : n);
 	return s;
 }
 
@@ -124,7 +124,7 @@ static bool address_reg(struct str s, uint8_t *reg)
 	*reg = UA_NONE;
 	if (!s.n)
 		return true;
-	return *s.p == '%' && read_reg(behind(s, 1), reg, &size) && size == 3;
+	return *s.p == '%' && read_reg(after(s, 1), reg, &size) && size == 3;
 }
 
 static void any_address(struct operand *o)
@@ -186,16 +186,16 @@ static void read_operand(struct str s, struct operand *o)
 {
 	*o = (struct operand){.class = OP_ODD, .uo = UO_UNKNOWN, .base = UA_NONE, .index = UA_NONE};
 	if (s.n && *s.p == '*')
-		s = trim(behind(s, 1));
+		s = trim(after(s, 1));
 	if (!s.n)
 		return;
 	if (*s.p == '$') {
-		s = behind(s, 1);
+		s = after(s, 1);
 		o->class = read_number(s, &o->imm) ? OP_IMM : OP_SYMBOL;
 		o->uo = o->class == OP_IMM ? UO_IMM : UO_UNKNOWN;
 		o->symbol = lone_symbol(s);
 	} else if (*s.p == '%' && !memchr(s.p, ':', s.n)) {
-		s = behind(s, 1);
+		s = after(s, 1);
 		if (read_reg(s, &o->uo, &o->size))
 			o->class = OP_REG;
 		else if (is_vector(s))

@@ -271,7 +271,7 @@ uint32_t align_log2(const struct stmt *st)
 	return log;
 }
 
-static void stretch_to(struct stretch *s, size_t stmt)
+static void extend_range(struct stmt_range *s, size_t stmt)
 {
 	if (!s->end)
 		s->first = (uint32_t)stmt;
@@ -328,9 +328,9 @@ int unit_scan(struct unit_impl *u, const char *text, size_t n, struct err *e)
 			return err_set(
 			    e, "line %zu: directive %.*s", u->stmt.n + 1, (int)st.op.n, st.op.p);
 		if (st.kind == ST_DIR)
-			stretch_to(&u->dir[st.dir], u->stmt.n);
+			extend_range(&u->dir[st.dir], u->stmt.n);
 		else if (st.kind == ST_ASM)
-			stretch_to(&u->inline_asm, u->stmt.n);
+			extend_range(&u->inline_asm, u->stmt.n);
 		vec_push(&u->stmt, st);
 	}
 	if (in_asm)

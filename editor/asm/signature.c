@@ -42,7 +42,7 @@ static void put_operands(struct buf *out, struct str s)
 	}
 }
 
-static uint64_t look(const struct unit_impl *u, const struct func *f, const struct blk *k)
+static uint64_t signature(const struct unit_impl *u, const struct func *f, const struct blk *k)
 {
 	struct buf text = {0};
 	struct hash128 h;
@@ -64,7 +64,7 @@ static uint64_t look(const struct unit_impl *u, const struct func *f, const stru
 	return hash_short(&h);
 }
 
-void unit_looks(const struct unit *unit, uint32_t ord)
+void unit_signatures(const struct unit *unit, uint32_t ord)
 {
 	const struct unit_impl *u = unit->impl;
 	const struct func *f = &u->func.v[ord];
@@ -72,5 +72,5 @@ void unit_looks(const struct unit *unit, uint32_t ord)
 
 	for (b = 0; f->blk && b < f->nblk; b++)
 		if (f->blk[b].term == TERM_COND)
-			unit->func[ord].cfg.block[b].look = look(u, f, &f->blk[b]);
+			unit->func[ord].cfg.block[b].signature = signature(u, f, &f->blk[b]);
 }

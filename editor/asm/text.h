@@ -185,7 +185,7 @@ struct cu_ranges {
 };
 
 /* All statements of a kind are among these; end = 0: there are none. */
-struct stretch {
+struct stmt_range {
 	uint32_t first, end;
 };
 
@@ -193,7 +193,7 @@ struct unit_impl {
 	struct arena *mem;
 	struct unit *pub;
 	VEC(struct stmt) stmt;
-	struct stretch dir[DIR_KINDS], inline_asm; /* of ST_DIR; of ST_ASM */
+	struct stmt_range dir[DIR_KINDS], inline_asm; /* of ST_DIR; of ST_ASM */
 	VEC(struct section) section; /* [0] is .text */
 	VEC(struct label) label;
 	struct htab label_by_name, section_by_name, section_by_text;

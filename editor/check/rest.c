@@ -85,7 +85,7 @@ static bool is_room(const struct checker *c, const struct stmt *st)
 
 /* Is it a hole where the last function was? None of what the original has
  * there may have come since. */
-static bool hole(struct checker *c, const struct stmt *st)
+static bool padding(struct checker *c, const struct stmt *st)
 {
 	const struct func *f = c->left == NONE ? NULL : &c->u->func.v[c->left];
 
@@ -95,7 +95,7 @@ static bool hole(struct checker *c, const struct stmt *st)
 }
 
 /* Is it in front of a function's entry, in a section made for that? */
-static bool lead(const struct checker *c, size_t i)
+static bool entry_padding(const struct checker *c, size_t i)
 {
 	const struct stmt *st = &c->out.stmt.v[i];
 
@@ -119,12 +119,12 @@ int check_outside(struct checker *c, size_t i)
 	o = rest_next(c);
 	if ((!o || !same_stmt(st, o)) && (loose_label(c, st) || added_label(c, st)))
 		return 0;
-	if ((!o || !same_stmt(st, o)) && hole(c, st)) {
+	if ((!o || !same_stmt(st, o)) && padding(c, st)) {
 		c->left = NONE;
 		return 0;
 	}
 	if (!o || !same_stmt(st, o))
-		return lead(c, i) ? 0 : wrong_line(c, i, "not what the original has here");
+		return entry_padding(c, i) ? 0 : wrong_line(c, i, "not what the original has here");
 	if (!same_section(section_of(&c->out, st), section_of(c->u, o)))
 		return wrong_line(c, i, "not in its section");
 	if (section_of(c->u, o)->code)

@@ -23,7 +23,7 @@ enum {
  * blocks between take no room. */
 static uint32_t falls_into(const struct fe_layout *l, uint32_t at, uint32_t dst)
 {
-	const struct fe_place *p = l->place.v;
+	const struct fe_slot *p = l->slot.v;
 
 	do
 		if (!p[at].falls)
@@ -32,7 +32,7 @@ static uint32_t falls_into(const struct fe_layout *l, uint32_t at, uint32_t dst)
 	return p[at].block == dst ? at : FE_NONE;
 }
 
-static uint64_t last_byte(const struct fe_place *at)
+static uint64_t last_byte(const struct fe_slot *at)
 {
 	return at->addr + at->bytes - !!at->bytes;
 }
@@ -40,10 +40,10 @@ static uint64_t last_byte(const struct fe_place *at)
 /* Adds the jumps that are taken, those that a layout prints beyond the original's
  * instructions, and the lines fetched: of a block the first one not, where control
  * comes from the same line. */
-static void add_place(
+static void add_slot(
     const struct fe_program *p, const struct fe_layout *l, uint32_t at, struct fe_cost *c)
 {
-	const struct fe_place *here = &l->place.v[at];
+	const struct fe_slot *here = &l->slot.v[at];
 	const struct fe_block *k = &p->block.v[here->block];
 	double share = k->count > 0 ? here->count / k->count : 0, n, taken = 0, on = 0;
 	uint32_t i, to, taken_to = FE_NONE, on_to = FE_NONE, next = FE_NONE;
@@ -56,7 +56,7 @@ static void add_place(
 		e = &p->edge.v[i];
 		n = share * e->count;
 		to = e->kind == EDGE_INDIRECT ? FE_NONE : falls_into(l, at, e->dst);
-		if (l->place.v[to == FE_NONE ? l->main[e->dst] : to].addr >> LINE_BITS == last)
+		if (l->slot.v[to == FE_NONE ? l->primary[e->dst] : to].addr >> LINE_BITS == last)
 			c->lines -= n;
 		if (to != FE_NONE)
 			next = e->dst;
@@ -141,7 +141,7 @@ static uint32_t step_to(const struct fe_layout *l, uint32_t step, uint32_t at, c
 	if (step & FE_RETURN)
 		return last[step & ~FE_RETURN];
 	to = at == FE_NONE ? FE_NONE : falls_into(l, at, step);
-	return to == FE_NONE ? l->main[step] : to;
+	return to == FE_NONE ? l->primary[step] : to;
 }
 
 static void fetch_all(const struct fe_program *p, const struct fe_walk *w,
@@ -151,16 +151,16 @@ static void fetch_all(const struct fe_program *p, const struct fe_walk *w,
 	uint32_t *last = xcalloc(p->block.n, sizeof *last), at = FE_NONE;
 	size_t i, piece = FE_STEPS / FE_SEGMENTS;
 	struct tally before = {0};
-	const struct fe_place *to;
+	const struct fe_slot *to;
 
-	memcpy(last, l->main, (p->block.n - 1) * sizeof *last);
+	memcpy(last, l->primary, (p->block.n - 1) * sizeof *last);
 	for (i = 0; i < w->step.n; i++) {
 		if (i % piece == 0)
 			before = f.n;
 		if (i % piece == piece / WARM)
 			f.n = before;
 		at = step_to(l, w->step.v[i], at, last);
-		to = &l->place.v[at];
+		to = &l->slot.v[at];
 		last[to->block] = at;
 		if (!(w->step.v[i] & FE_RETURN))
 			f.n.insns += p->block.v[to->block].insns;
@@ -186,8 +186,8 @@ void fe_run(const struct fe_program *p, const struct fe_walk *w, const struct fe
 	*out = (struct fe_cost){0};
 	for (i = 0; i + 1 < p->block.n; i++)
 		insns += p->block.v[i].count * p->block.v[i].insns;
-	for (i = 0; i < l->place.n; i++)
-		add_place(p, l, i, out);
+	for (i = 0; i < l->slot.n; i++)
+		add_slot(p, l, i, out);
 	if (!(insns > 0))
 		return;
 	out->insns = 1 + out->insns / insns;

@@ -74,7 +74,7 @@ void fe_walk(const struct fe_program *p, struct fe_walk *out);
 
 /* One layout: where blocks are, function by function. A block may have copies
  * (editor/layout/layout.h): only the place in front of a copy goes on to it. */
-struct fe_place {
+struct fe_slot {
 	uint64_t addr;
 	uint32_t bytes;
 	uint32_t block;
@@ -83,8 +83,8 @@ struct fe_place {
 };
 
 struct fe_layout {
-	VEC(struct fe_place) place;
-	uint32_t *main; /* by block: the place where jumps to it go */
+	VEC(struct fe_slot) slot;
+	uint32_t *primary; /* by block: the place where jumps to it go */
 };
 
 /* Per instruction of the original text that is executed. */

@@ -13,7 +13,7 @@
 
 struct stripper {
 	const struct unit_impl *u;
-	const struct unit_place *place;
+	const struct unit_placement *placement;
 	struct arena mem;
 	struct buf *out;
 	const char *p, *end; /* of the text, without the sections at its end */
@@ -32,7 +32,7 @@ static struct str line_at(const char *p, const char *end)
 	return (struct str){p, (uint32_t)((nl ? nl : end) - p)};
 }
 
-static const char *behind(const struct stripper *s, struct str line)
+static const char *after(const struct stripper *s, struct str line)
 {
 	return line.p + line.n + (line.p + line.n < s->end);
 }
@@ -49,12 +49,12 @@ static bool counter_named(const struct stripper *s, struct str line, uint32_t *f
 	memcpy(text, at + 4, (size_t)(line.p + line.n - at - 4));
 	text[line.p + line.n - at - 4] = '\0';
 	v = strtoul(text, &end, 10);
-	if (*end != '+' || v >= s->u->func.n || !s->place[v].probes)
+	if (*end != '+' || v >= s->u->func.n || !s->placement[v].probes)
 		return false;
 	*func = (uint32_t)v;
 	v = strtoul(end + 1, &end, 10);
 	*k = (uint32_t)(v / 8);
-	return v % 8 == 0 && *k < s->place[*func].probes->n;
+	return v % 8 == 0 && *k < s->placement[*func].probes->n;
 }
 
 static int seen_once(struct stripper *s, uint32_t func, uint32_t k)
@@ -70,17 +70,17 @@ static struct probe_text *text_of(struct stripper *s, uint32_t func)
 	struct probe_text *t = &s->text[func];
 
 	if (!t->f)
-		probe_open(t, s->u, &s->u->func.v[func], s->place[func].probes, &s->mem);
+		probe_open(t, s->u, &s->u->func.v[func], s->placement[func].probes, &s->mem);
 	return t;
 }
 
 /* The forms in which a counter, or the entry (ENTRY), is printed. In a frame that hangs
  * on another register than %rsp unwinding is as it was. */
 enum { ENTRY = UINT32_MAX };
-enum { SHORT, SAFE, UNWOUND, FORMS, CLEARED = FORMS, STEPPED, HELD_FORMS };
+enum { SHORT, SAFE, UNWOUND, FORMS, CLEARED = FORMS, STEPPED, PROMOTED_FORMS };
 
 static void print_form(
-    struct probe_text *t, uint32_t k, const struct probe_held *h, int form, struct buf *out)
+    struct probe_text *t, uint32_t k, const struct probe_promoted *h, int form, struct buf *out)
 {
 	if (form == CLEARED)
 		probe_clear(t, h, out);
@@ -99,13 +99,14 @@ static const char *match(struct stripper *s, const char *p, uint32_t func, uint3
 {
 	struct func no_cfi = s->u->func.v[func];
 	struct probe_text t = *text_of(s, func);
-	const struct probe_held *h = k != ENTRY && t.held[k] ? &t.p->held[t.held[k] - 1] : NULL;
+	const struct probe_promoted *h =
+	    k != ENTRY && t.promoted[k] ? &t.p->promoted[t.promoted[k] - 1] : NULL;
 	struct buf want = {0};
 	size_t n = 0;
 	int i;
 
 	no_cfi.has_cfi = false;
-	for (i = SHORT; i < (h ? HELD_FORMS : FORMS) && !n; i++) {
+	for (i = SHORT; i < (h ? PROMOTED_FORMS : FORMS) && !n; i++) {
 		t.f = i == UNWOUND ? &s->u->func.v[func] : &no_cfi;
 		want.n = 0;
 		print_form(&t, k, h, i, &want);
@@ -126,7 +127,7 @@ static int counter(struct stripper *s, const char **p)
 	int form;
 
 	/* The longest form names its counter in the seventh line. */
-	for (i = 0; i < 7; i++, at = behind(s, line)) {
+	for (i = 0; i < 7; i++, at = after(s, line)) {
 		line = line_at(at, s->end);
 		if (memmem(line.p, line.n, ".LMC", 4))
 			break;
@@ -139,7 +140,7 @@ static int counter(struct stripper *s, const char **p)
 	if (!next)
 		return 0;
 	*p = next;
-	if (text_of(s, func)->held[k] && form != STEPPED)
+	if (text_of(s, func)->promoted[k] && form != STEPPED)
 		return 1;
 	return seen_once(s, func, k) ? -1 : 1;
 }
@@ -165,7 +166,7 @@ static int side_block(struct stripper *s, const char **p)
 	if (!fresh)
 		return err_set(s->e, "output check: %.*s is there twice", (int)label.n, label.p);
 	vec_push(&s->lead, (struct str){jump.p + 5, jump.n - 5});
-	*p = behind(s, jump);
+	*p = after(s, jump);
 	return 0;
 }
 
@@ -178,14 +179,15 @@ static int entry(struct stripper *s, const char **p)
 	int form;
 
 	/* The longest form names its function in the eighth line. */
-	for (i = 0; i < 8 && !at; i++, from = behind(s, line)) {
+	for (i = 0; i < 8 && !at; i++, from = after(s, line)) {
 		line = line_at(from, s->end);
 		at = memmem(line.p, line.n, "\t.LMS", 5);
 	}
 	if (!at)
 		return 0;
 	func = (uint32_t)strtoul(at + 5, NULL, 10);
-	if (func >= s->u->func.n || !s->place[func].probes || !s->place[func].probes->entered)
+	if (func >= s->u->func.n || !s->placement[func].probes ||
+	    !s->placement[func].probes->entered)
 		return 0;
 	next = match(s, *p, func, ENTRY, &form);
 	if (!next)
@@ -213,7 +215,7 @@ static bool block_named(
 	text[n] = '\0';
 	*func = (uint32_t)strtoul(text, &end, 10);
 	*b = *end == '.' ? (uint32_t)strtoul(end + 1, NULL, 10) : 0;
-	return *func < s->u->func.n && s->place[*func].probes && *b < s->u->func.v[*func].nblk;
+	return *func < s->u->func.n && s->placement[*func].probes && *b < s->u->func.v[*func].nblk;
 }
 
 /* As match(), for the row of block b. */
@@ -247,7 +249,7 @@ static int row(struct stripper *s, const char **p)
 	bool named = false;
 
 	/* The longest form names its counter in the tenth line. */
-	for (i = 0; i < 10 && !named; i++, from = behind(s, line)) {
+	for (i = 0; i < 10 && !named; i++, from = after(s, line)) {
 		line = line_at(from, s->end);
 		named = memmem(line.p, line.n, "-.LMI", 5);
 		if (!i && !named && !str_starts(line, "\tcmpq\t.LML") &&
@@ -256,7 +258,7 @@ static int row(struct stripper *s, const char **p)
 	}
 	if (!named || !counter_named(s, line, &func, &k))
 		return 0;
-	r = &s->place[func].probes->pairs;
+	r = &s->placement[func].probes->pairs;
 	width = r->ntarget * r->stride;
 	if (k < r->first || !width || (k - r->first) % width)
 		return 0;
@@ -277,16 +279,16 @@ static bool begins_stubs(const struct stripper *s, struct str line, uint32_t *fu
 
 	if (!str_starts(line, "\t.p2align\t"))
 		return false;
-	line = line_at(behind(s, line), s->end);
+	line = line_at(after(s, line), s->end);
 	return str_starts(line, ".LMI") && block_named(s, line, ".LMI", func, &b);
 }
 
-static const char *behind_unwinding(const struct stripper *s, const char *p)
+static const char *after_unwinding(const struct stripper *s, const char *p)
 {
 	struct str line;
 
 	for (line = line_at(p, s->end); str_starts(line, "\t.cfi_"); line = line_at(p, s->end))
-		p = behind(s, line);
+		p = after(s, line);
 	return p;
 }
 
@@ -304,13 +306,13 @@ static int stubs(struct stripper *s, const char **p, uint32_t func)
 		wanted = line_at(at, want.p + want.n);
 		if (str_starts(wanted, "\t.cfi_"))
 			continue;
-		*p = behind_unwinding(s, *p);
+		*p = after_unwinding(s, *p);
 		line = line_at(*p, s->end);
 		if (line.n != wanted.n || memcmp(line.p, wanted.p, line.n))
 			rc = err_set(s->e,
 			    "output check: the stubs of function %s are not as they should be",
 			    s->u->func.v[func].pub->name);
-		*p = behind(s, line);
+		*p = after(s, line);
 	}
 	buf_free(&want);
 	return rc;
@@ -339,7 +341,7 @@ static int find_side_blocks(struct stripper *s)
 				return -1;
 			s->stubs[func]++;
 		} else if (!str_starts(line, ".LMT")) {
-			p = behind(s, line);
+			p = after(s, line);
 		} else if (side_block(s, &p)) {
 			return -1;
 		}
@@ -379,8 +381,8 @@ static int strip(struct stripper *s)
 		line = line_at(p, s->end);
 		if (str_starts(line, ".LMT")) {
 			while (!str_starts(line, "\tjmp\t.LMB"))
-				line = line_at(behind(s, line), s->end);
-			p = behind(s, line);
+				line = line_at(after(s, line), s->end);
+			p = after(s, line);
 			continue;
 		}
 		if (begins_stubs(s, line, &func)) {
@@ -399,7 +401,7 @@ static int strip(struct stripper *s)
 		if (keep(s, line))
 			return -1;
 		labels_back(s, line);
-		p = behind(s, line);
+		p = after(s, line);
 	}
 	return 0;
 }
@@ -409,13 +411,14 @@ static int all_seen(struct stripper *s)
 	uint32_t i, k;
 
 	for (i = 0; i < s->u->func.n; i++) {
-		if (s->place[i].probes && s->place[i].probes->entered && !s->entry[i])
+		if (s->placement[i].probes && s->placement[i].probes->entered && !s->entry[i])
 			return err_set(s->e, "output check: the entry of function %s is missing",
 			    s->u->func.v[i].pub->name);
-		if (s->place[i].probes && s->place[i].probes->pairs.njump && s->stubs[i] != 1)
+		if (s->placement[i].probes && s->placement[i].probes->pairs.njump &&
+		    s->stubs[i] != 1)
 			return err_set(s->e, "output check: function %s has %u sets of stubs",
 			    s->u->func.v[i].pub->name, s->stubs[i]);
-		for (k = 0; s->seen[i] && k < s->place[i].probes->n; k++)
+		for (k = 0; s->seen[i] && k < s->placement[i].probes->n; k++)
 			if (!s->seen[i][k])
 				return err_set(s->e,
 				    "output check: counter %u of function %s is missing", k,
@@ -430,7 +433,7 @@ static int cut_sections(struct stripper *s, uint64_t tu)
 	struct buf want = {0};
 	int rc = 0;
 
-	probe_sections(s->u, s->place, tu, &want);
+	probe_sections(s->u, s->placement, tu, &want);
 	if (!want.n)
 		return 0;
 	if ((size_t)(s->end - s->p) < want.n || memcmp(s->end - want.n, want.p, want.n))
@@ -441,16 +444,20 @@ static int cut_sections(struct stripper *s, uint64_t tu)
 	return rc;
 }
 
-int unit_check_counting(const struct unit *unit, const struct unit_place *place, uint64_t tu,
-    const char *text, size_t n, struct err *e)
+int unit_check_counting(const struct unit *unit, const struct unit_placement *placement,
+    uint64_t tu, const char *text, size_t n, struct err *e)
 {
 	struct buf out = {0};
-	struct stripper s = {
-	    .u = unit->impl, .place = place, .out = &out, .p = text, .end = text + n, .e = e};
+	struct stripper s = {.u = unit->impl,
+	    .placement = placement,
+	    .out = &out,
+	    .p = text,
+	    .end = text + n,
+	    .e = e};
 	uint32_t i;
 	int rc;
 
-	for (i = 0; i < s.u->func.n && !place[i].probes; i++)
+	for (i = 0; i < s.u->func.n && !placement[i].probes; i++)
 		;
 	if (i == s.u->func.n)
 		return unit_check(unit, text, n, e);
@@ -459,11 +466,11 @@ int unit_check_counting(const struct unit *unit, const struct unit_place *place,
 	s.stubs = arena_array(&s.mem, s.u->func.n, 1);
 	s.text = arena_array(&s.mem, s.u->func.n, sizeof *s.text);
 	for (i = 0; i < s.u->func.n; i++)
-		if (place[i].probes)
-			s.seen[i] = arena_array(&s.mem, place[i].probes->n, 1);
+		if (placement[i].probes)
+			s.seen[i] = arena_array(&s.mem, placement[i].probes->n, 1);
 	rc = cut_sections(&s, tu) || find_side_blocks(&s) || strip(&s) || all_seen(&s);
 	if (!rc)
-		rc = holds_check(s.u, place, text, (size_t)(s.end - text), e);
+		rc = promoted_check(s.u, placement, text, (size_t)(s.end - text), e);
 	if (!rc)
 		rc = unit_check(unit, out.p, out.n, e);
 	htab_free(&s.side);

@@ -11,14 +11,14 @@
 
 #include <stdlib.h>
 
-enum { OWN, GARBAGE, HELD }; /* HELD + number of what is held */
+enum { OWN, GARBAGE, PROMOTED }; /* HELD + number of what is held */
 enum { UNSEEN = NONE };
 
 struct state {
 	uint32_t reg[UR_N];
 };
 
-struct place_ref {
+struct block_ref {
 	uint32_t func, block;
 };
 
@@ -29,7 +29,7 @@ struct run {
 
 struct follower {
 	const struct unit_impl *u;
-	const struct unit_place *place;
+	const struct unit_placement *placement;
 	const struct regs *regs;
 	struct unit_impl out;      /* the printed text: statements only */
 	struct htab label;         /* of the printed text: its name -> statement */
@@ -58,7 +58,7 @@ static int wrong(const struct follower *w, uint32_t i, const char *what)
 }
 
 /* "PREFIX0.7" -> 0, 7 */
-static bool names_block(struct str s, const char *prefix, struct place_ref *r)
+static bool names_block(struct str s, const char *prefix, struct block_ref *r)
 {
 	char text[32], *end;
 	size_t n = strlen(prefix);
@@ -73,7 +73,7 @@ static bool names_block(struct str s, const char *prefix, struct place_ref *r)
 }
 
 /* What is held of the counter that a statement names; NULL when there is none. */
-static const struct probe_held *held_by(const struct follower *w, const struct stmt *st)
+static const struct probe_promoted *promoted_by(const struct follower *w, const struct stmt *st)
 {
 	const char *at = memmem(st->line.p, st->line.n, ".LMC", 4);
 	size_t n = at ? (size_t)(st->line.p + st->line.n - at) - 4 : 0;
@@ -89,9 +89,9 @@ static const struct probe_held *held_by(const struct follower *w, const struct s
 	if (v != w->f->pub->ord || *end != '+')
 		return NULL;
 	v = strtoul(end + 1, NULL, 10) / COUNTER_BYTES;
-	for (k = 0; k < w->p->nheld; k++)
-		if (w->p->held[k].counter == v)
-			return &w->p->held[k];
+	for (k = 0; k < w->p->npromoted; k++)
+		if (w->p->promoted[k].counter == v)
+			return &w->p->promoted[k];
 	return NULL;
 }
 
@@ -99,7 +99,7 @@ static const struct probe_held *held_by(const struct follower *w, const struct s
 
 static bool is_turns(uint32_t v)
 {
-	return v >= HELD && v != UNSEEN;
+	return v >= PROMOTED && v != UNSEEN;
 }
 
 /* Joins what comes to statement i. */
@@ -144,10 +144,10 @@ static bool keeps_nothing(const struct state *s)
 
 /* ---- statements ---- */
 
-static int step(struct follower *w, uint32_t i, const struct probe_held *h)
+static int step(struct follower *w, uint32_t i, const struct probe_promoted *h)
 {
 	const struct stmt *st = &w->out.stmt.v[i];
-	uint32_t *v = &w->now.reg[h->reg], turns = HELD + (uint32_t)(h - w->p->held);
+	uint32_t *v = &w->now.reg[h->reg], turns = PROMOTED + (uint32_t)(h - w->p->promoted);
 
 	if (str_is(st->op, "movl")) {
 		if (!(w->spare >> h->reg & 1) || h->reg == UR_AX || h->reg == UR_SP)
@@ -198,7 +198,7 @@ static bool is_printed(struct str label)
 static int insn(struct follower *w, uint32_t i)
 {
 	const struct stmt *st = &w->out.stmt.v[i];
-	const struct probe_held *h = held_by(w, st);
+	const struct probe_promoted *h = promoted_by(w, st);
 	enum insn_class class;
 	struct str to;
 
@@ -233,7 +233,7 @@ static int label(struct follower *w, uint32_t i)
 	static const struct state own = {{OWN}};
 	struct str name = w->out.stmt.v[i].op;
 	bool block, side, any = false;
-	struct place_ref r;
+	struct block_ref r;
 	const struct label *l = label_find(w->u, name);
 
 	block = names_block(name, ".LMB", &r);
@@ -266,7 +266,7 @@ static bool ends(const struct follower *w, struct str label, uint32_t block)
 /* Once over one run of the function's text. */
 static int pass(struct follower *w, const struct run *run)
 {
-	struct place_ref r;
+	struct block_ref r;
 	const struct stmt *st;
 	uint32_t i, block = NONE;
 
@@ -296,7 +296,7 @@ static int follow(struct follower *w, uint32_t func)
 	uint32_t i;
 
 	w->f = &w->u->func.v[func];
-	w->p = w->place[func].probes;
+	w->p = w->placement[func].probes;
 	w->spare = regs_spare(w->regs, w->f);
 	for (i = 0; i < g->nblock; i++)
 		open[i] = (g->block[i].flags & (BLK_ADDRESSED | BLK_OPEN)) != 0;
@@ -316,7 +316,7 @@ static int follow(struct follower *w, uint32_t func)
 static int find_runs(struct follower *w)
 {
 	struct run *last = NULL;
-	struct place_ref r;
+	struct block_ref r;
 	uint32_t i, n = (uint32_t)w->u->func.n;
 
 	w->first_run = arena_array(&w->mem, n, sizeof *w->first_run);
@@ -359,15 +359,15 @@ static int read_text(struct follower *w, const char *text, size_t n)
 	return find_runs(w);
 }
 
-int holds_check(const struct unit_impl *u, const struct unit_place *place, const char *text,
-    size_t n, struct err *e)
+int promoted_check(const struct unit_impl *u, const struct unit_placement *placement,
+    const char *text, size_t n, struct err *e)
 {
-	struct follower w = {.u = u, .place = place, .e = e};
+	struct follower w = {.u = u, .placement = placement, .e = e};
 	struct regs regs;
 	uint32_t i;
 	int rc = 0;
 
-	for (i = 0; i < u->func.n && !(place[i].probes && place[i].probes->nheld); i++)
+	for (i = 0; i < u->func.n && !(placement[i].probes && placement[i].probes->npromoted); i++)
 		;
 	if (i == u->func.n)
 		return 0;
@@ -375,7 +375,7 @@ int holds_check(const struct unit_impl *u, const struct unit_place *place, const
 	w.regs = &regs;
 	rc = read_text(&w, text, n);
 	for (; !rc && i < u->func.n; i++)
-		if (place[i].probes && place[i].probes->nheld)
+		if (placement[i].probes && placement[i].probes->npromoted)
 			rc = follow(&w, i);
 	regs_close(&regs);
 	vec_free(&w.out.stmt);

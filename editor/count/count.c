@@ -35,7 +35,7 @@ static bool countable(const struct unit_impl *u, const struct func *f)
 }
 
 static void count_func(struct unit_impl *u, const struct regs *r, struct func *f,
-    const struct unit_counting *how, struct unit_place *place)
+    const struct unit_counting *how, struct unit_placement *placement)
 {
 	struct unit_func *pub = f->pub;
 	struct probe_want want = {.edges = how->edges,
@@ -50,10 +50,10 @@ static void count_func(struct unit_impl *u, const struct regs *r, struct func *f
 	probes_choose(&pub->cfg, &want, p, u->mem);
 	p->kind = how->kind;
 	if (!want.heads_only)
-		counters_hold(r, f, &want, p, u->mem);
-	place->probes = p;
-	place->edit = pub->movable;
-	original_layout(f, &place->layout, u->mem);
+		counters_promote(r, f, &want, p, u->mem);
+	placement->probes = p;
+	placement->edit = pub->movable;
+	original_layout(f, &placement->layout, u->mem);
 	arena_free(&scratch);
 }
 
@@ -77,8 +77,8 @@ static bool names_taken(const struct unit_impl *u)
 	return false;
 }
 
-int unit_count(
-    struct unit *unit, const struct unit_counting *how, struct unit_place *place, struct err *e)
+int unit_count(struct unit *unit, const struct unit_counting *how, struct unit_placement *placement,
+    struct err *e)
 {
 	struct unit_impl *u = unit->impl;
 	struct regs r;
@@ -94,9 +94,9 @@ int unit_count(
 	regs_open(&r, u);
 	for (i = 0; i < unit->nfunc; i++)
 		if (countable(u, &u->func.v[i]))
-			count_func(u, &r, &u->func.v[i], how, &place[i]);
+			count_func(u, &r, &u->func.v[i], how, &placement[i]);
 	regs_close(&r);
 	if (how->kind == COUNTERS_THREAD)
-		entries_mark(u, place);
+		entries_mark(u, placement);
 	return 0;
 }

@@ -9,19 +9,19 @@
 #include "editor/count/liveness.h"
 
 /* promote.c: sets held of the probes, where it pays. r: of editor/count/liveness.h. */
-void counters_hold(const struct regs *r, const struct func *f, const struct probe_want *want,
+void counters_promote(const struct regs *r, const struct func *f, const struct probe_want *want,
     struct probes *p, struct arena *a);
 
 /* promotecheck.c: what the output check demands of counters in registers. */
-int holds_check(const struct unit_impl *u, const struct unit_place *place, const char *text,
-    size_t n, struct err *e);
+int promoted_check(const struct unit_impl *u, const struct unit_placement *placement,
+    const char *text, size_t n, struct err *e);
 
 /* flags.c: per block, whether the arithmetic flags at its head are used. */
 uint8_t *flags_live(const struct unit_impl *u, const struct func *f, struct arena *a);
 
 /* thread_entries.c: sets entered of the probes of every function that may be the first
  * of the unit which a thread executes. */
-void entries_mark(const struct unit_impl *u, const struct unit_place *place);
+void entries_mark(const struct unit_impl *u, const struct unit_placement *placement);
 
 /*
  * probetext.c: counters in the printed text of one function. Each counter is
@@ -31,7 +31,7 @@ void entries_mark(const struct unit_impl *u, const struct unit_place *place);
  * are from there. Where flags are in use this stands between instructions that
  * keep them and the red zone. It is one instruction: signals lose no counts.
  *
- * A counter that is kept in a register (struct probe_held) is printed as
+ * A counter that is kept in a register (struct probe_promoted) is printed as
  *	movl $0, %<register>                       # <counter>: on the ways in
  *	leaq 1(%<register>), %<register>           # <counter>
  *	addq %<register>, <counter>(%rip)          on the ways out
@@ -52,7 +52,7 @@ void entries_mark(const struct unit_impl *u, const struct unit_place *place);
 enum { COUNTER_BYTES = 8 };
 /* What is done with a counter that is kept in a register, on the way from a block. */
 struct probe_move {
-	uint32_t held;
+	uint32_t promoted;
 	bool taken, adds; /* on the jump that is taken; to memory, else the register is cleared */
 	struct probe_move *next;
 };
@@ -67,7 +67,7 @@ struct probe_text {
 	uint32_t *head, *end, *on, *taken;
 	uint32_t *row;   /* per block: number of the first counter of its row + 1 */
 	uint8_t *target; /* per block: its labels stand at a stub */
-	uint32_t *held;  /* per counter: number of what is held + 1 */
+	uint32_t *promoted;       /* per counter: number of what is held + 1 */
 	struct probe_move **move; /* per block */
 };
 void probe_open(struct probe_text *t, const struct unit_impl *u, const struct func *f,
@@ -99,9 +99,9 @@ uint8_t *probe_pairable(const struct unit_impl *u, const struct func *f, const u
 uint32_t probe_entry(const struct unit_impl *u, const struct func *f);
 void probe_one(const struct probe_text *t, uint32_t counter, bool live, uint32_t cfi,
     struct buf *out);
-void probe_clear(const struct probe_text *t, const struct probe_held *h, struct buf *out);
-void probe_step(const struct probe_text *t, const struct probe_held *h, struct buf *out);
-void probe_add(const struct probe_text *t, const struct probe_held *h, bool live, uint32_t cfi,
+void probe_clear(const struct probe_text *t, const struct probe_promoted *h, struct buf *out);
+void probe_step(const struct probe_text *t, const struct probe_promoted *h, struct buf *out);
+void probe_add(const struct probe_text *t, const struct probe_promoted *h, bool live, uint32_t cfi,
     struct buf *out);
 /* Parts of these, for pairtext.c: the increment, up to its operand; what frees a
  * register ("ax" of %rax), below the red zone, and gives it back; a jump to a block;
@@ -117,7 +117,7 @@ void probe_section(
  * red zone may be in use. */
 void probe_enter(const struct probe_text *t, bool safe, uint32_t cfi, struct buf *out);
 /* The counters themselves, and what they count (docs/FORMATS.md "Counter sections"). */
-void probe_sections(const struct unit_impl *u, const struct unit_place *place, uint64_t tu,
+void probe_sections(const struct unit_impl *u, const struct unit_placement *placement, uint64_t tu,
     struct buf *out);
 
 #endif

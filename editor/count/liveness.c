@@ -370,7 +370,7 @@ struct reg_effect regs_of_stmt(const struct regs *r, const struct stmt *st)
 /* ---- a function ---- */
 
 /* What must be kept behind the last instruction of block k. */
-static uint16_t live_behind(const struct unit_impl *u, const struct func *f, const struct blk *k)
+static uint16_t live_after(const struct unit_impl *u, const struct func *f, const struct blk *k)
 {
 	const struct stmt *st;
 	struct str to;
@@ -410,7 +410,7 @@ uint16_t *regs_live(const struct regs *r, const struct func *f, struct arena *a)
 
 	for (b = 0; b < f->nblk; b++) {
 		k = &f->blk[b];
-		live[b] = live_behind(r->u, f, k);
+		live[b] = live_after(r->u, f, k);
 		keeps[b] = REGS_ALL;
 		for (i = k->last; i-- > k->first;) {
 			e = regs_of_stmt(r, &r->u->stmt.v[f->code.v[i]]);
@@ -459,26 +459,26 @@ static void find_sites(struct regs *r, uint32_t i, sites *out)
 	const struct func *f = &r->u->func.v[i];
 	const struct cfg *g = &f->pub->cfg;
 	struct arena scratch = {0};
-	uint16_t *live = regs_live(r, f, &scratch), *behind;
+	uint16_t *live = regs_live(r, f, &scratch), *after;
 	const struct stmt *st;
 	struct reg_effect e;
 	uint32_t b, k, to;
 
-	behind = arena_array(&scratch, f->nblk, sizeof *behind);
+	after = arena_array(&scratch, f->nblk, sizeof *after);
 	for (k = 0; k < g->nedge; k++)
-		behind[g->edge[k].src] |= live[g->edge[k].dst];
+		after[g->edge[k].src] |= live[g->edge[k].dst];
 	for (b = 0; b < f->nblk; b++) {
-		behind[b] |= live_behind(r->u, f, &f->blk[b]);
+		after[b] |= live_after(r->u, f, &f->blk[b]);
 		for (k = f->blk[b].last; k-- > f->blk[b].first;) {
 			st = &r->u->stmt.v[f->code.v[k]];
 			e = regs_of_stmt(r, st);
 			to = callee(r, st);
 			if (to != NONE) {
-				r->kept[to] |= behind[b];
+				r->kept[to] |= after[b];
 				vec_push(out, (struct site){i, to});
 			}
 			r->changes[i] |= e.kills;
-			behind[b] = (uint16_t)((behind[b] & ~e.kills) | e.reads);
+			after[b] = (uint16_t)((after[b] & ~e.kills) | e.reads);
 		}
 	}
 	arena_free(&scratch);

@@ -7,7 +7,7 @@ enum { REG_RSP = 7, RED_ZONE = 128 };
 static void set_counter(struct probe_text *t, uint32_t k)
 {
 	const struct cfg *g = &t->f->pub->cfg;
-	struct probe at = probe_place(g, t->p->place[k]);
+	struct probe at = probe_site(g, t->p->site[k]);
 
 	switch (at.at) {
 	case PROBE_HEAD:
@@ -28,49 +28,49 @@ static void set_counter(struct probe_text *t, uint32_t k)
 /* ---- counters kept in registers ---- */
 
 /* Per block: what is held there, ascending. */
-struct held_in {
-	uint32_t *first, *held;
+struct promoted_in {
+	uint32_t *first, *promoted;
 };
 
-static struct held_in index_held(const struct probes *p, uint32_t nblock, struct arena *a)
+static struct promoted_in index_promoted(const struct probes *p, uint32_t nblock, struct arena *a)
 {
-	struct held_in in = {.first = arena_array(a, (size_t)nblock + 2, sizeof *in.first)};
+	struct promoted_in in = {.first = arena_array(a, (size_t)nblock + 2, sizeof *in.first)};
 	uint32_t i, k, *fill = in.first + 1;
 
-	for (k = 0; k < p->nheld; k++)
-		for (i = 0; i < p->held[k].nblock; i++)
-			in.first[p->held[k].block[i] + 2]++;
+	for (k = 0; k < p->npromoted; k++)
+		for (i = 0; i < p->promoted[k].nblock; i++)
+			in.first[p->promoted[k].block[i] + 2]++;
 	for (i = 0; i < nblock; i++)
 		fill[i + 1] += fill[i];
-	in.held = arena_array(a, fill[nblock], sizeof *in.held);
-	for (k = 0; k < p->nheld; k++)
-		for (i = 0; i < p->held[k].nblock; i++)
-			in.held[fill[p->held[k].block[i]]++] = k;
+	in.promoted = arena_array(a, fill[nblock], sizeof *in.promoted);
+	for (k = 0; k < p->npromoted; k++)
+		for (i = 0; i < p->promoted[k].nblock; i++)
+			in.promoted[fill[p->promoted[k].block[i]]++] = k;
 	return in;
 }
 
 static void add_move(
-    struct probe_text *t, const struct cfg_edge *e, uint32_t held, bool adds, struct arena *a)
+    struct probe_text *t, const struct cfg_edge *e, uint32_t promoted, bool adds, struct arena *a)
 {
 	struct probe_move *m = arena_alloc(a, sizeof *m), **at = &t->move[e->src];
 
 	while (*at)
 		at = &(*at)->next;
-	*m = (struct probe_move){held, e->kind == EDGE_TAKEN, adds, NULL};
+	*m = (struct probe_move){promoted, e->kind == EDGE_TAKEN, adds, NULL};
 	*at = m;
 }
 
 /* Moves on an edge for all that is held in block b and not in `other`. */
-static void moves_of(struct probe_text *t, const struct held_in *in, const struct cfg_edge *e,
+static void moves_of(struct probe_text *t, const struct promoted_in *in, const struct cfg_edge *e,
     uint32_t b, uint32_t other, struct arena *a)
 {
 	uint32_t i, k = in->first[other];
 
 	for (i = in->first[b]; i < in->first[b + 1]; i++) {
-		while (k < in->first[other + 1] && in->held[k] < in->held[i])
+		while (k < in->first[other + 1] && in->promoted[k] < in->promoted[i])
 			k++;
-		if (k == in->first[other + 1] || in->held[k] != in->held[i])
-			add_move(t, e, in->held[i], b == e->src, a);
+		if (k == in->first[other + 1] || in->promoted[k] != in->promoted[i])
+			add_move(t, e, in->promoted[i], b == e->src, a);
 	}
 }
 
@@ -78,7 +78,7 @@ static void moves_of(struct probe_text *t, const struct held_in *in, const struc
 static void find_moves(struct probe_text *t, struct arena *a)
 {
 	const struct cfg *g = &t->f->pub->cfg;
-	struct held_in in = index_held(t->p, g->nblock, a);
+	struct promoted_in in = index_promoted(t->p, g->nblock, a);
 	const struct cfg_edge *e;
 
 	for (e = g->edge; e < g->edge + g->nedge; e++) {
@@ -103,11 +103,11 @@ void probe_open(struct probe_text *t, const struct unit_impl *u, const struct fu
 	t->taken = arena_array(a, f->nblk, sizeof *t->taken);
 	t->row = arena_array(a, f->nblk, sizeof *t->row);
 	t->target = arena_array(a, f->nblk, 1);
-	t->held = arena_array(a, p->n, sizeof *t->held);
+	t->promoted = arena_array(a, p->n, sizeof *t->promoted);
 	t->move = arena_array(a, f->nblk, sizeof *t->move);
-	for (k = 0; k < p->nheld; k++)
-		t->held[p->held[k].counter] = k + 1;
-	if (p->nheld)
+	for (k = 0; k < p->npromoted; k++)
+		t->promoted[p->promoted[k].counter] = k + 1;
+	if (p->npromoted)
 		find_moves(t, a);
 	r = &p->pairs;
 	for (k = 0; k < (r->njump ? r->first : p->n); k++)
@@ -166,21 +166,21 @@ static const char *const wide[] = {"rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rb
 static const char *const narrow[] = {"eax", "ebx", "ecx", "edx", "esi", "edi", "ebp", "esp", "r8d",
     "r9d", "r10d", "r11d", "r12d", "r13d", "r14d", "r15d"};
 
-void probe_clear(const struct probe_text *t, const struct probe_held *h, struct buf *out)
+void probe_clear(const struct probe_text *t, const struct probe_promoted *h, struct buf *out)
 {
 	buf_printf(out, "\tmovl\t$0, %%%s\t# ", narrow[h->reg]);
 	name_counter(t, h->counter, out);
 	buf_char(out, '\n');
 }
 
-void probe_step(const struct probe_text *t, const struct probe_held *h, struct buf *out)
+void probe_step(const struct probe_text *t, const struct probe_promoted *h, struct buf *out)
 {
 	buf_printf(out, "\tleaq\t1(%%%s), %%%s\t# ", wide[h->reg], wide[h->reg]);
 	name_counter(t, h->counter, out);
 	buf_char(out, '\n');
 }
 
-void probe_add(const struct probe_text *t, const struct probe_held *h, bool live, uint32_t cfi,
+void probe_add(const struct probe_text *t, const struct probe_promoted *h, bool live, uint32_t cfi,
     struct buf *out)
 {
 	static const char *const add[] = {"addq\t%%%s, ", "lock addq\t%%%s, ", "addq\t%%%s, %%gs:"};
@@ -217,8 +217,8 @@ void probe_one(
 static void count(
     const struct probe_text *t, uint32_t counter, bool live, uint32_t cfi, struct buf *out)
 {
-	if (t->held[counter])
-		probe_step(t, &t->p->held[t->held[counter] - 1], out);
+	if (t->promoted[counter])
+		probe_step(t, &t->p->promoted[t->promoted[counter] - 1], out);
 	else
 		probe_one(t, counter, live, cfi, out);
 }
@@ -335,7 +335,7 @@ static void side_jump(
 }
 
 /* All that is done on the way from block b to `to`. */
-static void on_the_way(
+static void emit_moves(
     const struct probe_text *t, uint32_t b, bool taken, uint32_t to, uint32_t cfi, struct buf *out)
 {
 	const uint32_t counter = taken ? t->taken[b] : t->on[b];
@@ -347,9 +347,9 @@ static void on_the_way(
 		if (m->taken != taken)
 			continue;
 		if (m->adds)
-			probe_add(t, &t->p->held[m->held], t->live[to], cfi, out);
+			probe_add(t, &t->p->promoted[m->promoted], t->live[to], cfi, out);
 		else
-			probe_clear(t, &t->p->held[m->held], out);
+			probe_clear(t, &t->p->promoted[m->promoted], out);
 	}
 }
 
@@ -378,7 +378,7 @@ void probe_terminate(
 		else
 			probe_jump(t, st->op.p, st->op.n, k->target, out);
 	}
-	on_the_way(t, b, false, on, cfi, out);
+	emit_moves(t, b, false, on, cfi, out);
 	if (on != next)
 		probe_jump(t, "jmp", 3, on, out);
 }
@@ -392,7 +392,7 @@ void probe_side(const struct probe_text *t, uint32_t b, uint32_t *cfi, struct bu
 	cfi_delta(t->u, *cfi, k->cfi_out, out);
 	*cfi = k->cfi_out;
 	buf_printf(out, PROBE_SIDE ":\n", t->f->pub->ord, b);
-	on_the_way(t, b, true, k->target, *cfi, out);
+	emit_moves(t, b, true, k->target, *cfi, out);
 	probe_jump(t, "jmp", 3, k->target, out);
 }
 
@@ -409,14 +409,14 @@ void probe_section(
 }
 
 void probe_sections(
-    const struct unit_impl *u, const struct unit_place *place, uint64_t tu, struct buf *out)
+    const struct unit_impl *u, const struct unit_placement *placement, uint64_t tu, struct buf *out)
 {
 	const struct probes *p;
 	const char *group;
 	uint32_t i, k;
 
 	for (i = 0; i < u->func.n; i++) {
-		p = place[i].probes;
+		p = placement[i].probes;
 		if (!p || !p->n)
 			continue;
 		group = u->section.v[u->func.v[i].section].group;
@@ -426,7 +426,7 @@ void probe_sections(
 		buf_printf(out, "\t.quad\t%llu\n\t.long\t%u, %u, %u, " COUNTER_BASE "-.\n",
 		    (unsigned long long)tu, i, p->form, p->n, i);
 		for (k = 0; k < p->n; k++)
-			buf_printf(out, "\t.long\t%u\n", p->place[k]);
+			buf_printf(out, "\t.long\t%u\n", p->site[k]);
 		buf_str(out, "\t.p2align\t3\n");
 		probe_bounds(&u->func.v[i], p, group, out);
 	}

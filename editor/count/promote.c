@@ -11,7 +11,7 @@
 
 /* In increments in memory: one in a register, clearing it, adding it to memory, a
  * way through a block behind the fragment. */
-static const double COST_HELD = 0.25, COST_CLEAR = 0.25, COST_ADD = 1, COST_SIDE = 1,
+static const double COST_PROMOTED = 0.25, COST_CLEAR = 0.25, COST_ADD = 1, COST_SIDE = 1,
 		    COST_FLAGS = 3;
 /* It must save so many times what entering and leaving cost. */
 static const double CLEARLY = 1.5;
@@ -21,10 +21,10 @@ enum { DEPTH = 12 }; /* of loops that are looked into */
 struct loop {
 	uint32_t *block, n; /* its blocks */
 	uint16_t spare;     /* registers that are free in it */
-	double toll;        /* what it costs to keep one counter through it */
+	double cost;        /* what it costs to keep one counter through it */
 };
 
-struct holder {
+struct promotion {
 	const struct regs *r;
 	const struct unit_impl *u;
 	const struct func *f;
@@ -46,7 +46,7 @@ struct holder {
 
 /* ---- blocks ---- */
 
-static void index_edges(struct holder *h)
+static void index_edges(struct promotion *h)
 {
 	const struct cfg *g = h->g;
 	uint32_t i, *fill;
@@ -69,18 +69,19 @@ static void index_edges(struct holder *h)
 
 /* What block b uses; REGS_ALL where nothing can be kept: a call loses it, and so does
  * whatever is not seen. */
-static uint16_t touched_by(const struct holder *h, uint32_t b)
+static uint16_t touched_by(const struct promotion *h, uint32_t b)
 {
 	enum {
-		ODD = BLK_EXIT | BLK_NORETURN | BLK_INDIRECT | BLK_ADDRESSED | BLK_ONCE |
-		      BLK_CALLS | BLK_OPEN
+		UNPROMOTABLE = BLK_EXIT | BLK_NORETURN | BLK_INDIRECT | BLK_ADDRESSED | BLK_ONCE |
+			       BLK_CALLS | BLK_OPEN
 	};
 	const struct blk *k = &h->f->blk[b];
 	const struct stmt *st;
 	uint16_t mask = 0;
 	uint32_t i;
 
-	if (!b || h->g->block[b].flags & ODD || k->term == TERM_END || k->term == TERM_INDIRECT)
+	if (!b || h->g->block[b].flags & UNPROMOTABLE || k->term == TERM_END ||
+	    k->term == TERM_INDIRECT)
 		return REGS_ALL;
 	for (i = k->first; i < k->last && mask != REGS_ALL; i++) {
 		st = &h->u->stmt.v[h->f->code.v[i]];
@@ -91,7 +92,7 @@ static uint16_t touched_by(const struct holder *h, uint32_t b)
 	return mask;
 }
 
-static bool inside(const struct holder *h, uint32_t b)
+static bool inside(const struct promotion *h, uint32_t b)
 {
 	return h->mark[b] == h->stamp;
 }
@@ -103,18 +104,18 @@ static double side(const struct cfg_edge *e)
 	return e->kind == EDGE_TAKEN ? COST_SIDE : 0;
 }
 
-static uint16_t saved_at(const struct holder *h, uint32_t cfi)
+static uint16_t saved_at(const struct promotion *h, uint32_t cfi)
 {
 	return regs_unwound(&h->u->cfi.v[cfi]);
 }
 
 /* Executions of the ways of a loop in one direction, and what they cost. */
-struct ways {
+struct edge_sum {
 	double count, cost;
 	uint32_t n;
 };
 
-static void add_way(struct ways *w, double count, double cost)
+static void add_edge(struct edge_sum *w, double count, double cost)
 {
 	w->count += count;
 	w->cost += count * cost;
@@ -122,7 +123,7 @@ static void add_way(struct ways *w, double count, double cost)
 }
 
 /* False when control comes to block b of the loop by a way that cannot carry code. */
-static bool ways_in(const struct holder *h, struct loop *l, uint32_t b, struct ways *w)
+static bool entry_edges(const struct promotion *h, struct loop *l, uint32_t b, struct edge_sum *w)
 {
 	const struct cfg_edge *e;
 	uint32_t k;
@@ -134,12 +135,12 @@ static bool ways_in(const struct holder *h, struct loop *l, uint32_t b, struct w
 		if (e->kind == EDGE_INDIRECT)
 			return false;
 		l->spare &= saved_at(h, h->f->blk[e->src].cfi_out);
-		add_way(w, h->w.edge[h->in[k]], COST_CLEAR + side(e));
+		add_edge(w, h->w.edge[h->in[k]], COST_CLEAR + side(e));
 	}
 	return true;
 }
 
-static void ways_out(const struct holder *h, struct loop *l, uint32_t b, struct ways *w)
+static void exit_edges(const struct promotion *h, struct loop *l, uint32_t b, struct edge_sum *w)
 {
 	const struct cfg_edge *e;
 	uint32_t k;
@@ -149,16 +150,16 @@ static void ways_out(const struct holder *h, struct loop *l, uint32_t b, struct 
 		if (inside(h, e->dst))
 			continue;
 		l->spare &= ~h->live[e->dst];
-		add_way(w, h->w.edge[k], COST_ADD * (h->flags[e->dst] ? COST_FLAGS : 1) + side(e));
+		add_edge(w, h->w.edge[k], COST_ADD * (h->flags[e->dst] ? COST_FLAGS : 1) + side(e));
 	}
 }
 
 /* What a loop leaves free, and what it costs to keep a counter in it: it is left as often as it
  * is entered, whatever a guess says, which knows no loops beyond a depth. False when that cannot
  * be. */
-static bool find_bounds(const struct holder *h, struct loop *l)
+static bool find_bounds(const struct promotion *h, struct loop *l)
 {
-	struct ways in = {0}, out = {0};
+	struct edge_sum in = {0}, out = {0};
 	uint32_t i, b;
 	double each;
 
@@ -166,18 +167,18 @@ static bool find_bounds(const struct holder *h, struct loop *l)
 		b = l->block[i];
 		l->spare &= ~h->touched[b] & saved_at(h, h->f->blk[b].cfi_in) &
 			    saved_at(h, h->f->blk[b].cfi_out);
-		if (!ways_in(h, l, b, &in))
+		if (!entry_edges(h, l, b, &in))
 			return false;
-		ways_out(h, l, b, &out);
+		exit_edges(h, l, b, &out);
 	}
 	if (!in.n || !out.n)
 		return false;
 	each = in.count < out.count ? in.count : out.count;
-	l->toll = each > 0 ? each * (in.cost / in.count + out.cost / out.count) : 0;
+	l->cost = each > 0 ? each * (in.cost / in.count + out.cost / out.count) : 0;
 	return l->spare;
 }
 
-static void index_loops(struct holder *h)
+static void index_loops(struct promotion *h)
 {
 	uint32_t i, k, *fill;
 	size_t all = 0;
@@ -203,7 +204,7 @@ static int ascending(const void *pa, const void *pb)
 }
 
 /* The blocks of one loop, in block[n]: remembers it when counters can be kept there. */
-static void add_loop(struct holder *h, uint32_t *block, uint32_t n)
+static void add_loop(struct promotion *h, uint32_t *block, uint32_t n)
 {
 	struct loop l = {.block = block, .n = n, .spare = h->spare};
 	uint32_t i;
@@ -220,7 +221,7 @@ static void add_loop(struct holder *h, uint32_t *block, uint32_t n)
 }
 
 /* Does a way lead to block b from outside of the loop that was found last? */
-static bool entered(const struct holder *h, uint32_t b)
+static bool entered(const struct promotion *h, uint32_t b)
 {
 	uint32_t k;
 
@@ -247,7 +248,7 @@ static bool on_stack(const struct search *s, uint32_t b)
 	return s->number[b] && s->number[b] != UINT32_MAX;
 }
 
-static void visit(struct search *s, const struct holder *h, uint32_t b)
+static void visit(struct search *s, const struct promotion *h, uint32_t b)
 {
 	s->number[b] = s->low[b] = ++s->last;
 	s->stack[s->depth++] = b;
@@ -256,7 +257,7 @@ static void visit(struct search *s, const struct holder *h, uint32_t b)
 
 /* Takes the component that begins at block b off the stack; a loop when control comes
  * back in it. */
-static void component(struct holder *h, struct search *s, uint32_t b)
+static void component(struct promotion *h, struct search *s, uint32_t b)
 {
 	uint32_t at = s->depth, k;
 	bool loop;
@@ -276,7 +277,7 @@ static void component(struct holder *h, struct search *s, uint32_t b)
 	s->depth = at;
 }
 
-static void search_from(struct holder *h, struct search *s, uint32_t root)
+static void search_from(struct promotion *h, struct search *s, uint32_t root)
 {
 	struct visit *v;
 	uint32_t b, to;
@@ -308,7 +309,7 @@ static void search_from(struct holder *h, struct search *s, uint32_t root)
  * left when nothing goes back to where a loop is entered (Steensgaard, "Sequentializing
  * program dependence graphs for irreducible programs", 1993).
  */
-static void find_loops(struct holder *h)
+static void find_loops(struct promotion *h)
 {
 	uint32_t n = h->g->nblock, b, depth;
 	struct search s = {.number = arena_array(h->scratch, n, sizeof *s.number),
@@ -348,9 +349,9 @@ static int heaviest_first(const void *pa, const void *pb)
 }
 
 /* Counter k, where it is one at a head or on an edge; false for others. */
-static bool candidate(const struct holder *h, uint32_t k, struct candidate *c)
+static bool candidate(const struct promotion *h, uint32_t k, struct candidate *c)
 {
-	struct probe at = probe_place(h->g, h->p->place[k]);
+	struct probe at = probe_site(h->g, h->p->site[k]);
 	const struct cfg_edge *e;
 
 	if (at.at == PROBE_END)
@@ -379,7 +380,7 @@ static uint16_t left_in(const struct loop *l, const uint16_t *taken)
 }
 
 /* Is block b in loop number l? */
-static bool contains(const struct holder *h, uint32_t l, uint32_t b)
+static bool contains(const struct promotion *h, uint32_t l, uint32_t b)
 {
 	uint32_t i;
 
@@ -390,15 +391,15 @@ static bool contains(const struct holder *h, uint32_t l, uint32_t b)
 }
 
 static const struct loop *best_loop(
-    const struct holder *h, const struct candidate *c, const uint16_t *taken)
+    const struct promotion *h, const struct candidate *c, const uint16_t *taken)
 {
 	const struct loop *l, *best = NULL;
 	uint32_t i;
 
 	for (i = h->first_of[c->block]; i < h->first_of[c->block + 1]; i++) {
 		l = &h->loop.v[h->of[i]];
-		if (c->weight * (1 - COST_HELD) < CLEARLY * l->toll ||
-		    (best && l->toll >= best->toll))
+		if (c->weight * (1 - COST_PROMOTED) < CLEARLY * l->cost ||
+		    (best && l->cost >= best->cost))
 			continue;
 		if (contains(h, h->of[i], c->other) && left_in(l, taken))
 			best = l;
@@ -406,18 +407,19 @@ static const struct loop *best_loop(
 	return best;
 }
 
-static void hold(struct holder *h, const struct candidate *c, const struct loop *l, uint16_t *taken)
+static void promote(
+    struct promotion *h, const struct candidate *c, const struct loop *l, uint16_t *taken)
 {
-	struct probe_held *held = &h->p->held[h->p->nheld++];
+	struct probe_promoted *promoted = &h->p->promoted[h->p->npromoted++];
 	uint32_t i;
 
-	*held = (struct probe_held){
+	*promoted = (struct probe_promoted){
 	    c->counter, (uint8_t)__builtin_ctz(left_in(l, taken)), l->block, l->n};
 	for (i = 0; i < l->n; i++)
-		taken[l->block[i]] |= (uint16_t)(1 << held->reg);
+		taken[l->block[i]] |= (uint16_t)(1 << promoted->reg);
 }
 
-static void choose(struct holder *h)
+static void choose(struct promotion *h)
 {
 	struct probes *p = h->p;
 	uint32_t n = p->pairs.njump ? p->pairs.first : p->n, ncand = 0, k;
@@ -429,19 +431,19 @@ static void choose(struct holder *h)
 		ncand += candidate(h, k, &c[ncand]);
 	if (ncand)
 		qsort(c, ncand, sizeof *c, heaviest_first);
-	p->held = arena_array(h->mem, ncand, sizeof *p->held);
+	p->promoted = arena_array(h->mem, ncand, sizeof *p->promoted);
 	for (k = 0; k < ncand; k++) {
 		l = best_loop(h, &c[k], taken);
 		if (l)
-			hold(h, &c[k], l, taken);
+			promote(h, &c[k], l, taken);
 	}
 }
 
-void counters_hold(const struct regs *r, const struct func *f, const struct probe_want *want,
+void counters_promote(const struct regs *r, const struct func *f, const struct probe_want *want,
     struct probes *p, struct arena *a)
 {
 	struct arena scratch = {0};
-	struct holder h = {.r = r,
+	struct promotion h = {.r = r,
 	    .u = r->u,
 	    .f = f,
 	    .g = &f->pub->cfg,

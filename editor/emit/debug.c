@@ -13,8 +13,8 @@ struct span {
 	bool whole;  /* all keep their distances */
 };
 
-static void span_add(
-    struct span *s, const struct unit_impl *u, const struct unit_place *place, struct str text)
+static void span_add(struct span *s, const struct unit_impl *u,
+    const struct unit_placement *placement, struct str text)
 {
 	const char *p = text.p, *end = p + text.n;
 	const struct label *l;
@@ -26,7 +26,7 @@ static void span_add(
 			s->whole &= !str_starts(t, ".L");
 			continue;
 		}
-		s->edited |= place[l->func].edit;
+		s->edited |= placement[l->func].edit;
 		s->whole &= keeps_distance(u, l) && (s->func == NONE || s->func == l->func) &&
 			    (s->section == NONE || s->section == u->stmt.v[l->stmt].section);
 		s->func = l->func;
@@ -38,12 +38,12 @@ static void span_add(
  * edited function, and they are not just the two ends of that one, or anywhere
  * in one part of a function that moved as a whole. */
 static bool distance_lost(
-    const struct unit_impl *u, const struct unit_place *place, struct str a, struct str b)
+    const struct unit_impl *u, const struct unit_placement *placement, struct str a, struct str b)
 {
 	struct span s = {.func = NONE, .section = NONE, .whole = true};
 
-	span_add(&s, u, place, a);
-	span_add(&s, u, place, b);
+	span_add(&s, u, placement, a);
+	span_add(&s, u, placement, b);
 	return s.edited && !s.whole;
 }
 
@@ -93,7 +93,7 @@ void debug_find_pairs(struct unit_impl *u)
 	}
 }
 
-static void emit_operands(const struct unit_impl *u, const struct unit_place *place,
+static void emit_operands(const struct unit_impl *u, const struct unit_placement *placement,
     const struct stmt *st, struct buf *out)
 {
 	const char *p = st->arg.p, *end = p + st->arg.n, *comma, *q;
@@ -106,7 +106,7 @@ static void emit_operands(const struct unit_impl *u, const struct unit_place *pl
 		if (!comma)
 			comma = end;
 		expr = (struct str){p, (uint32_t)(comma - p)};
-		zero = memchr(p, '-', expr.n) && distance_lost(u, place, expr, none);
+		zero = memchr(p, '-', expr.n) && distance_lost(u, placement, expr, none);
 		for (q = p; token_next(&q, comma, &t);)
 			zero |= view_label(u, t);
 		buf_printf(out, "%s", first ? "" : ",");
@@ -119,21 +119,22 @@ static void emit_operands(const struct unit_impl *u, const struct unit_place *pl
 	buf_char(out, '\n');
 }
 
-void debug_emit(const struct unit_impl *u, const struct unit_place *place,
+void debug_emit(const struct unit_impl *u, const struct unit_placement *placement,
     const struct map_order *m, const struct stmt *st, struct buf *out)
 {
 	bool data = st->kind == ST_DIR && st->dir == DIR_DATA;
-	const struct stmt *start = place && data && st->aux != NONE ? &u->stmt.v[st->aux] : NULL;
+	const struct stmt *start =
+	    placement && data && st->aux != NONE ? &u->stmt.v[st->aux] : NULL;
 
-	if (place && ranges_emit_value(u, st, m, out))
+	if (placement && ranges_emit_value(u, st, m, out))
 		return;
-	if (start && distance_lost(u, place, start->arg, st->arg))
+	if (start && distance_lost(u, placement, start->arg, st->arg))
 		st = start;
-	if (!place || !data || !memmem(st->arg.p, st->arg.n, ".L", 2)) {
+	if (!placement || !data || !memmem(st->arg.p, st->arg.n, ".L", 2)) {
 		buf_add(out, st->line.p, st->line.n);
 		buf_char(out, '\n');
 	} else {
-		emit_operands(u, place, st, out);
+		emit_operands(u, placement, st, out);
 	}
 }
 

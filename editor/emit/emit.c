@@ -8,7 +8,7 @@
 
 struct emitter {
 	const struct unit_impl *u;
-	const struct unit_place *place;
+	const struct unit_placement *placement;
 	struct buf *out;
 	struct map_order map;
 	bool is_stmt; /* of the last .loc */
@@ -34,14 +34,14 @@ static void line(struct emitter *m, const struct stmt *st)
 static void line_outside(struct emitter *m, const struct stmt *st)
 {
 	if (m->u->section.v[st->section].debug && st->dir != DIR_POP)
-		debug_emit(m->u, m->place, &m->map, st, m->out);
+		debug_emit(m->u, m->placement, &m->map, st, m->out);
 	else
 		line(m, st);
 }
 
 static const struct probes *probes_of(const struct emitter *m, const struct func *f)
 {
-	return m->place ? m->place[f->pub->ord].probes : NULL;
+	return m->placement ? m->placement[f->pub->ord].probes : NULL;
 }
 
 static void map_begin(struct emitter *m, const struct func *f, uint32_t fragment,
@@ -88,21 +88,22 @@ static const char *section_text(struct emitter *m, uint16_t s)
 static void entry_align(struct emitter *m, const struct func *f)
 {
 	enum { LEAST = 1, DEFAULT = 4 };
-	uint32_t align = m->place[f->pub->ord].align;
+	uint32_t align = m->placement[f->pub->ord].align;
 
 	align = align > LEAST ? align : LEAST;
 	if (f->align > DEFAULT && f->align > align)
 		align = f->align;
 	buf_printf(m->out, "\t.p2align\t%u\n", align);
-	if (m->place[f->pub->ord].layout.lead && f->align <= DEFAULT)
-		buf_printf(m->out, "\t.skip\t%u, 0xcc\n", m->place[f->pub->ord].layout.lead);
+	if (m->placement[f->pub->ord].layout.entry_offset && f->align <= DEFAULT)
+		buf_printf(
+		    m->out, "\t.skip\t%u, 0xcc\n", m->placement[f->pub->ord].layout.entry_offset);
 }
 
 /* In the section that a function left, so that what follows keeps its place in
  * the lines of the cache. Nothing goes there: int3. */
-static void leave_hole(struct emitter *m, const struct func *f)
+static void leave_padding(struct emitter *m, const struct func *f)
 {
-	uint32_t n = m->place[f->pub->ord].hole;
+	uint32_t n = m->placement[f->pub->ord].padding;
 
 	if (n)
 		buf_printf(m->out, "\t.skip\t%u, 0xcc\n", n);
@@ -196,7 +197,7 @@ static void whole(
 	}
 	if (directive) {
 		buf_str(m->out, u->section.v[f->section].directive);
-		leave_hole(m, f);
+		leave_padding(m, f);
 	}
 }
 
@@ -266,7 +267,7 @@ static void terminate(struct emitter *m, const struct func *f, const struct layo
 struct printing {
 	const struct func *f;
 	const struct layout *l;
-	uint32_t *main;   /* per block: its main place */
+	uint32_t *primary; /* per block: its main place */
 	uint32_t *copies; /* per block: how many were printed */
 	uint32_t cfi;     /* unwind state in force */
 	const bool *direct;
@@ -349,7 +350,7 @@ static void body_stmt(struct emitter *m, struct printing *p, uint32_t k, uint32_
 
 	switch (st->kind) {
 	case ST_LABEL:
-		if (f->code.v[i] != f->cold_label && p->main[id] == k &&
+		if (f->code.v[i] != f->cold_label && p->primary[id] == k &&
 		    !probe_moves_label(&m->probe, id, st))
 			line(m, st);
 		return;
@@ -397,9 +398,9 @@ static void block(struct emitter *m, struct printing *p, uint32_t k)
 
 	if (k && k != l->nhot && l->align && l->align[k])
 		align_block(m, f, l->align[k]);
-	if (p->main[id] == k)
+	if (p->primary[id] == k)
 		labels_between(m, f, b->lead, b->first);
-	map_add(m, f, id, p->main[id] == k ? 0 : ++p->copies[id]);
+	map_add(m, f, id, p->primary[id] == k ? 0 : ++p->copies[id]);
 	cfi_delta(m->u, p->cfi, b->cfi_in, m->out);
 	p->cfi = b->cfi_in;
 	if (b->loc != NONE)
@@ -471,7 +472,7 @@ static const char *cold_section(struct emitter *m, const struct func *f)
 	return arena_printf(m->u->mem, "%s.text.unlikely.%s%s", quote, f->pub->name, quote);
 }
 
-static void laid_out(struct emitter *m, const struct func *f, const struct unit_place *p)
+static void laid_out(struct emitter *m, const struct func *f, const struct unit_placement *p)
 {
 	const struct layout *l = &p->layout;
 	char *hot = arena_printf(m->u->mem, ".text.sorted.%08u", p->rank);
@@ -482,9 +483,9 @@ static void laid_out(struct emitter *m, const struct func *f, const struct unit_
 	for (k = 0; k < f->code.n; k++)
 		if (hoisted(f, &m->u->stmt.v[f->code.v[k]]))
 			line(m, &m->u->stmt.v[f->code.v[k]]);
-	r.main = arena_array(m->u->mem, f->nblk, sizeof *r.main);
+	r.primary = arena_array(m->u->mem, f->nblk, sizeof *r.primary);
 	r.copies = arena_array(m->u->mem, f->nblk, sizeof *r.copies);
-	layout_main(&f->pub->cfg, l, r.main);
+	layout_primary(&f->pub->cfg, l, r.primary);
 	fragment_begin(m, &r, 0, hot);
 	for (k = 0; k < l->nhot; k++)
 		block(m, &r, k);
@@ -506,36 +507,36 @@ static void laid_out(struct emitter *m, const struct func *f, const struct unit_
 		line_outside(m, st);
 	}
 	buf_str(m->out, m->u->section.v[f->section].directive);
-	leave_hole(m, f);
+	leave_padding(m, f);
 }
 
-static bool any_edit(const struct unit *u, const struct unit_place *place)
+static bool any_edit(const struct unit *u, const struct unit_placement *placement)
 {
 	uint32_t i;
 
-	for (i = 0; place && i < u->nfunc; i++)
-		if ((place[i].edit && u->func[i].movable) || place[i].probes)
+	for (i = 0; placement && i < u->nfunc; i++)
+		if ((placement[i].edit && u->func[i].movable) || placement[i].probes)
 			return true;
 	return false;
 }
 
 void unit_emit(
-    const struct unit *unit, const struct unit_place *place, uint64_t tu, struct buf *out)
+    const struct unit *unit, const struct unit_placement *placement, uint64_t tu, struct buf *out)
 {
-	struct emitter m = {.u = unit->impl, .place = place, .out = out, .is_stmt = true};
+	struct emitter m = {.u = unit->impl, .placement = placement, .out = out, .is_stmt = true};
 	const struct unit_impl *u = unit->impl;
 	const struct stmt *st;
 	const struct func *f;
 	bool edit;
 	uint32_t i;
 
-	if (!any_edit(unit, place))
-		m.place = place = NULL;
+	if (!any_edit(unit, placement))
+		m.placement = placement = NULL;
 	for (i = 0; i < u->stmt.n;) {
 		st = &u->stmt.v[i];
 		if (u->stmt_func[i] == NONE) {
-			if (place && st->kind == ST_DIR && st->dir == DIR_SIZE && st->aux != NONE &&
-			    place[st->aux].edit && u->func.v[st->aux].blk)
+			if (placement && st->kind == ST_DIR && st->dir == DIR_SIZE &&
+			    st->aux != NONE && placement[st->aux].edit && u->func.v[st->aux].blk)
 				; /* of a cold part that is printed elsewhere */
 			else
 				line_outside(&m, st);
@@ -543,15 +544,15 @@ void unit_emit(
 			continue;
 		}
 		f = &u->func.v[u->stmt_func[i]];
-		edit = place && place[f->pub->ord].edit && f->pub->movable;
+		edit = placement && placement[f->pub->ord].edit && f->pub->movable;
 		probe_open(&m.probe, u, f, probes_of(&m, f), u->mem);
 		if (edit && f->blk) {
-			laid_out(&m, f, &place[f->pub->ord]);
+			laid_out(&m, f, &placement[f->pub->ord]);
 		} else if (f->blk) {
 			stay(&m, f);
 		} else if (edit) {
 			char *s =
-			    arena_printf(u->mem, ".text.sorted.%08u", place[f->pub->ord].rank);
+			    arena_printf(u->mem, ".text.sorted.%08u", placement[f->pub->ord].rank);
 			whole(&m, f, section_directive(&m, s, u->section.v[f->section].group), s);
 		} else {
 			whole(&m, f, NULL, section_text(&m, f->section));
@@ -559,9 +560,9 @@ void unit_emit(
 		i = f->end;
 	}
 	mapsec_emit(u, tu, &m.map, out);
-	if (place) {
+	if (placement) {
 		ranges_emit(u, &m.map, out);
-		probe_sections(u, place, tu, out);
+		probe_sections(u, placement, tu, out);
 	}
 	vec_free(&m.map.frag);
 	vec_free(&m.map.block);

@@ -19,7 +19,7 @@ void ranges_emit(const struct unit_impl *u, const struct map_order *m, struct bu
  * edited functions hold become 0, and ranges between them empty, since those
  * labels may now lie in different sections or in another order. `m` is what
  * was printed so far. */
-void debug_emit(const struct unit_impl *u, const struct unit_place *place,
+void debug_emit(const struct unit_impl *u, const struct unit_placement *placement,
     const struct map_order *m, const struct stmt *st, struct buf *out);
 /* Fills stmt.aux of the ends of absolute ranges. */
 void debug_find_pairs(struct unit_impl *u);

@@ -56,7 +56,7 @@ void cost_flat(struct cost *c, double slope, int64_t most);
  * hot fragment is where they belong. One unit per block, from the entry to the
  * block to an exit, by ways that are not cold. Keeps Kirchhoff's law.
  */
-void infer_seep(struct cfg *g, const struct reach *r, struct arena *a);
+void infer_minflow(struct cfg *g, const struct reach *r, struct arena *a);
 
 /* A bipartite flow whose sums at both sides are given by the present flows. */
 struct free_arc {
@@ -73,9 +73,9 @@ struct free_arc {
 void infer_even(struct free_arc *arc, uint32_t n, uint32_t nnode, struct arena *a);
 
 /* How many unbiased samples s samples of a block are worth, s > 0; an unsampled one
- * is taken to have UNSEEN_WORTH. */
-#define UNSEEN_WORTH 0.1
-double infer_worth(const struct cfg_block *k, double s);
+ * is taken to have UNSEEN_WEIGHT. */
+#define UNSEEN_WEIGHT 0.1
+double infer_weight(const struct cfg_block *k, double s);
 
 /*
  * Sets the counts of g by its samples and witnesses together (infer_joint.h).

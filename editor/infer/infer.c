@@ -229,7 +229,7 @@ void infer(struct cfg *g, enum infer_input input, struct arena *scratch)
 		return;
 	}
 	if (input == INFER_SAMPLES && infer_joint(g, &w.reach, scratch)) {
-		infer_seep(g, &w.reach, scratch);
+		infer_minflow(g, &w.reach, scratch);
 		return;
 	}
 	build(&w, input, clamp, scratch);
@@ -240,5 +240,5 @@ void infer(struct cfg *g, enum infer_input input, struct arena *scratch)
 	even_out(&w, scratch);
 	read_back(&w);
 	if (input == INFER_SAMPLES)
-		infer_seep(g, &w.reach, scratch);
+		infer_minflow(g, &w.reach, scratch);
 }

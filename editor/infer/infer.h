@@ -55,7 +55,7 @@ void infer_sites(struct cfg *g, const struct infer_site *site, size_t n, struct 
  * (Calder et al., "Evidence-based static branch prediction", TOPLAS 1997, learn from other
  * programs; here the program's own samples tell.)
  */
-void infer_alike(struct cfg *const g[], size_t n, size_t speak);
+void infer_similarity(struct cfg *const g[], size_t n, size_t speak);
 
 void infer(struct cfg *g, enum infer_input input, struct arena *scratch);
 

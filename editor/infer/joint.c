@@ -21,18 +21,18 @@ static const uint32_t NONE = UINT32_MAX;
  * the misfit before, or so much less. */
 static const struct {
 	double time, left;
-} REFILL[] = {{10, 0.75}, {30, 0.9}};
+} SKEW[] = {{10, 0.75}, {30, 0.9}};
 static const double SURELY_LESS = 5; /* ln of the odds, 150 to 1 */
-static const double BY_CHANCE = 0.5; /* misfit of a block, in the mean (Wilks 1938) */
+static const double EXPECTED_MISFIT = 0.5; /* misfit of a block, in the mean (Wilks 1938) */
 /* What block samples are worth at most, and by the number of instructions. */
-static const double BIAS = 0.3, BIAS_OF_ONE = 0.3;
+static const double BLOCK_BIAS = 0.3, BLOCK_BIAS_INSN = 0.3;
 static const double HIDDEN = 0.25;   /* what too few are, by the square of instructions */
 static const double ABSENCE = 0.1;   /* what none are, likewise */
-static const double ANY_WAY = 0.5;   /* witnesses that all ways of a block share unseen */
-static const double RARELY = 0.001;  /* of that, the ways that are all but never gone */
+static const double UNSEEN_SHARE = 0.5; /* witnesses that all ways of a block share unseen */
+static const double RARE_SHARE = 0.001; /* of that, the ways that are all but never gone */
 static const double DISCOUNT = 0.01; /* of a witness for each one there is: 100 say the most */
 static const double FEW = 1;         /* more discount, by the square of samples by witnesses */
-static const double DOUBT = 4;       /* what witnesses that all else speaks against say at most */
+static const double CONTRARY = 4;    /* what witnesses that all else speaks against say at most */
 static const double FREE = 0.02;     /* samples that fix what enters a function */
 static const double PACE = 0.7, DONE = 0.01, NEARLY_DONE = 0.1; /* steps, as share of a flow */
 static const double LEAST = 1e-3, ROUNDS_TO_0 = 0.3;            /* flows */
@@ -112,9 +112,9 @@ double joint_insns(const struct cfg_block *k)
 	return k->insns < 1 ? 1 : k->insns < INSNS_MAX ? k->insns : INSNS_MAX;
 }
 
-double infer_worth(const struct cfg_block *k, double s)
+double infer_weight(const struct cfg_block *k, double s)
 {
-	return 1 / (1 / s + BIAS_OF_ONE / joint_insns(k) + BIAS);
+	return 1 / (1 / s + BLOCK_BIAS_INSN / joint_insns(k) + BLOCK_BIAS);
 }
 
 double joint_estimate(const struct joint *j, uint32_t b)
@@ -123,9 +123,9 @@ double joint_estimate(const struct joint *j, uint32_t b)
 
 	if (k->samples)
 		return fmin(
-		    (double)k->samples / SAMPLE_ONE * COUNT_ONE / (joint_insns(k) + j->refill[b]),
+		    (double)k->samples / SAMPLE_ONE * COUNT_ONE / (joint_insns(k) + j->skew[b]),
 		    j->most);
-	return UNSEEN_WORTH * COUNT_ONE / joint_insns(k) / (k->flags & COLD ? COLD_FACTOR : 1);
+	return UNSEEN_WEIGHT * COUNT_ONE / joint_insns(k) / (k->flags & COLD ? COLD_FACTOR : 1);
 }
 
 /* What e times as much flow costs at most. Samples of a short block may all but
@@ -154,7 +154,7 @@ static void weigh_block(struct joint *j, uint32_t b)
 	const struct cfg_block *k = &j->g->block[b];
 	double s = fmin((double)k->samples / SAMPLE_ONE, JOINT_MANY);
 
-	j->weight[b] = s > 0 ? infer_worth(k, s) / (b ? 1 : ENTRY_FACTOR) : UNSEEN_WORTH;
+	j->weight[b] = s > 0 ? infer_weight(k, s) / (b ? 1 : ENTRY_FACTOR) : UNSEEN_WEIGHT;
 	j->cost[b] = j->weight[b] / joint_estimate(j, b);
 }
 
@@ -163,53 +163,53 @@ static double seen(const struct joint *j, uint32_t edge)
 	return fmin((double)j->g->edge[edge].witness / SAMPLE_ONE, JOINT_MANY);
 }
 
-static void add_way(struct joint *j, uint32_t b, uint32_t dst, uint32_t edge)
+static void add_succ(struct joint *j, uint32_t b, uint32_t dst, uint32_t edge)
 {
-	j->way[j->first[b + 1]++] = (struct way){.dst = dst, .edge = edge};
+	j->succ[j->first[b + 1]++] = (struct succ){.dst = dst, .edge = edge};
 }
 
-static void find_ways(struct joint *j, uint32_t b)
+static void find_succs(struct joint *j, uint32_t b)
 {
 	const struct adjacency *out = &j->r->out;
 	uint32_t i;
 
 	for (i = out->first[b]; i < out->first[b + 1]; i++)
 		if (j->used[j->g->edge[out->edge[i]].dst])
-			add_way(j, b, j->g->edge[out->edge[i]].dst, out->edge[i]);
+			add_succ(j, b, j->g->edge[out->edge[i]].dst, out->edge[i]);
 	if (j->r->exit[b])
-		add_way(j, b, NONE, NONE);
+		add_succ(j, b, NONE, NONE);
 }
 
-double joint_witness_worth(double samples, double n, double sooner)
+double joint_witness_weight(double samples, double n, double sooner)
 {
 	samples = fmin(samples, JOINT_MANY) + 1;
 	return n > 0 ? n / (1 + DISCOUNT * (n + sooner * FEW * samples * samples / n)) : 0;
 }
 
-static double alike(const struct joint *j, const struct way *v)
+static double similar(const struct joint *j, const struct succ *v)
 {
-	return v->edge == NONE ? 0 : j->g->edge[v->edge].alike;
+	return v->edge == NONE ? 0 : j->g->edge[v->edge].similar;
 }
 
 /* Shares of the ways, what they are worth, and flows to begin with. */
-static void weigh_ways(struct joint *j, uint32_t b)
+static void weigh_succs(struct joint *j, uint32_t b)
 {
-	struct way *v, *begin = j->way + j->first[b], *end = j->way + j->first[b + 1];
-	double all = 0, usual = 0, unseen;
+	struct succ *v, *begin = j->succ + j->first[b], *end = j->succ + j->first[b + 1];
+	double all = 0, expected = 0, unseen;
 
-	j->prior[b] = ANY_WAY;
+	j->prior[b] = UNSEEN_SHARE;
 	for (v = begin; v < end; v++) {
 		all += v->edge == NONE ? 0 : seen(j, v->edge);
-		j->prior[b] += alike(j, v);
-		usual += v->share = joint_usual(j, v);
+		j->prior[b] += similar(j, v);
+		expected += v->share = joint_prior(j, v);
 	}
-	j->seen[b] = joint_witness_worth((double)j->g->block[b].samples / SAMPLE_ONE, all, 1);
+	j->seen[b] = joint_witness_weight((double)j->g->block[b].samples / SAMPLE_ONE, all, 1);
 	j->witness[b] = j->prior[b] + j->seen[b];
 	if (end - begin > WIDE)
 		j->weight[b] = j->witness[b] = fmax(j->weight[b], j->witness[b]);
 	for (v = begin; v < end; v++) {
-		unseen = v->share > 0 ? v->share / usual : RARELY;
-		unseen = ANY_WAY * unseen + alike(j, v);
+		unseen = v->share > 0 ? v->share / expected : RARE_SHARE;
+		unseen = UNSEEN_SHARE * unseen + similar(j, v);
 		v->share =
 		    ((v->edge == NONE ? 0 : seen(j, v->edge)) + unseen) / (j->prior[b] + all);
 		v->flow = j->weight[b] / j->cost[b] * v->share;
@@ -220,7 +220,7 @@ static void build(struct joint *j, struct arena *a)
 {
 	uint32_t n = j->g->nblock, b;
 
-	j->way = arena_array(a, (size_t)j->g->nedge + n, sizeof *j->way);
+	j->succ = arena_array(a, (size_t)j->g->nedge + n, sizeof *j->succ);
 	j->first = arena_array(a, (size_t)n + 1, sizeof *j->first);
 	j->cost = arena_array(a, n, sizeof *j->cost);
 	j->weight = arena_array(a, n, sizeof *j->weight);
@@ -228,38 +228,38 @@ static void build(struct joint *j, struct arena *a)
 	j->prior = arena_array(a, n, sizeof *j->prior);
 	j->seen = arena_array(a, n, sizeof *j->seen);
 	j->in = arena_array(a, n, sizeof *j->in);
-	j->behind = arena_array(a, 3 * (size_t)n, sizeof *j->behind);
-	j->come = j->behind + n;
-	j->far = j->come + n;
+	j->pred_weight = arena_array(a, 3 * (size_t)n, sizeof *j->pred_weight);
+	j->inflow = j->pred_weight + n;
+	j->divergence = j->inflow + n;
 	j->common = arena_array(a, 2 * (size_t)n, sizeof *j->common);
 	j->own = j->common + n;
 	j->price = arena_array(a, n, sizeof *j->price);
-	j->refill = arena_array(a, 2 * (size_t)n, sizeof *j->refill);
-	j->refill_in = j->refill + n;
-	joint_usual_begin(j, a);
+	j->skew = arena_array(a, 2 * (size_t)n, sizeof *j->skew);
+	j->skew_in = j->skew + n;
+	joint_prior_begin(j, a);
 	for (b = 0; b < n; b++) {
 		j->first[b + 1] = j->first[b];
 		if (!j->used[b])
 			continue;
 		weigh_block(j, b);
-		find_ways(j, b);
-		weigh_ways(j, b);
+		find_succs(j, b);
+		weigh_succs(j, b);
 		if (j->r->entry[b])
 			j->in[b] = j->weight[b] / j->cost[b];
 	}
-	joint_came_weigh(j, a);
+	joint_pred_weigh(j, a);
 }
 
 /* ---- Newton's method ---- */
 
 static void find_entries(struct joint *j, const struct sparse *s, struct arena *a)
 {
-	struct way *v, *begin, *end;
+	struct succ *v, *begin, *end;
 	uint32_t b, i;
 
 	for (b = 0; b < j->g->nblock; b++) {
-		begin = j->way + j->first[b];
-		end = j->way + j->first[b + 1];
+		begin = j->succ + j->first[b];
+		end = j->succ + j->first[b + 1];
 		for (v = begin; v < end; v++) {
 			if (v->dst == NONE)
 				continue;
@@ -281,14 +281,14 @@ static bool analyse(struct joint *j, struct sparse *s, struct arena *a)
 
 	for (b = 0; b < j->g->nblock; b++)
 		for (i = j->first[b]; i < j->first[b + 1]; i++) {
-			if (j->way[i].dst == NONE)
+			if (j->succ[i].dst == NONE)
 				continue;
 			vec_push(&pair, b);
-			vec_push(&pair, j->way[i].dst);
+			vec_push(&pair, j->succ[i].dst);
 			for (k = j->first[b]; k < i && j->first[b + 1] - j->first[b] <= WIDE; k++)
-				if (j->way[k].dst != NONE) {
-					vec_push(&pair, j->way[k].dst);
-					vec_push(&pair, j->way[i].dst);
+				if (j->succ[k].dst != NONE) {
+					vec_push(&pair, j->succ[k].dst);
+					vec_push(&pair, j->succ[i].dst);
 				}
 		}
 	ok = sparse_analyse(s, j->g->nblock, pair.v, pair.n / 2, WORK, a);
@@ -304,7 +304,7 @@ double joint_block_flow(const struct joint *j, uint32_t b)
 	uint32_t i;
 
 	for (i = j->first[b]; i < j->first[b + 1]; i++)
-		x += j->way[i].flow;
+		x += j->succ[i].flow;
 	return x;
 }
 
@@ -313,52 +313,52 @@ bool joint_branches(const struct joint *j, uint32_t b)
 	return j->first[b + 1] - j->first[b] > 1;
 }
 
-double joint_far(struct joint *j, uint32_t b, double x)
+double joint_divergence(struct joint *j, uint32_t b, double x)
 {
-	struct way *v, *end = j->way + j->first[b + 1];
-	double far = 0;
+	struct succ *v, *end = j->succ + j->first[b + 1];
+	double divergence = 0;
 
-	for (v = j->way + j->first[b]; v < end; v++) {
+	for (v = j->succ + j->first[b]; v < end; v++) {
 		v->ln = joint_ln(v->flow / (v->share * x));
-		far += v->flow / x * v->ln;
+		divergence += v->flow / x * v->ln;
 	}
-	return far;
+	return divergence;
 }
 
-double joint_doubted(double worth, double far)
+double joint_downweighted(double worth, double divergence)
 {
-	return worth / (1 + worth * far / DOUBT);
+	return worth / (1 + worth * divergence / CONTRARY);
 }
 
-double joint_believed(const struct joint *j, uint32_t b, double far)
+double joint_believed(const struct joint *j, uint32_t b, double divergence)
 {
-	return joint_doubted(j->seen[b], far);
+	return joint_downweighted(j->seen[b], divergence);
 }
 
-static void set_gradient(struct joint *j, uint32_t b, double x, double far)
+static void set_gradient(struct joint *j, uint32_t b, double x, double divergence)
 {
-	struct way *v, *end = j->way + j->first[b + 1];
+	struct succ *v, *end = j->succ + j->first[b + 1];
 	double common = j->cost[b] - j->weight[b] / x;
 
-	for (v = j->way + j->first[b]; v < end; v++)
+	for (v = j->succ + j->first[b]; v < end; v++)
 		v->gradient = common + v->slope +
-			      (joint_branches(j, b) ? j->witness[b] / x * (v->ln - far) : 0);
+			      (joint_branches(j, b) ? j->witness[b] / x * (v->ln - divergence) : 0);
 }
 
 /* Witnesses are wrong together or not at all (whoever waits for memory before
  * a branch is sampled the more): from the present flows on, those that do not
  * agree say less, as with Student's distribution. */
-static void doubt_witnesses(struct joint *j, uint32_t b, double far)
+static void downweight_witnesses(struct joint *j, uint32_t b, double divergence)
 {
 	if (j->seen[b] > 0 && j->first[b + 1] - j->first[b] <= WIDE)
-		j->witness[b] = j->prior[b] + joint_believed(j, b, fmax(far, 0));
+		j->witness[b] = j->prior[b] + joint_believed(j, b, fmax(divergence, 0));
 }
 
 /* The inverse of the Hessian of b's ways is diag(own) + common own own': of what
  * their shares, their sum and what was seen from behind cost (Sherman, Morrison). */
 static void inverse(struct joint *j, uint32_t b, double x)
 {
-	struct way *v, *begin = j->way + j->first[b], *end = j->way + j->first[b + 1];
+	struct succ *v, *begin = j->succ + j->first[b], *end = j->succ + j->first[b + 1];
 	double both = end - begin > WIDE ? 0 : 1 / j->weight[b] - 1 / j->witness[b], k;
 
 	j->own[b] = j->common[b] = 0;
@@ -379,7 +379,7 @@ static void inverse(struct joint *j, uint32_t b, double x)
 /* Multiplies the steps of b's ways by the inverse of the Hessian. */
 static void invert(struct joint *j, uint32_t b)
 {
-	struct way *v, *begin = j->way + j->first[b], *end = j->way + j->first[b + 1];
+	struct succ *v, *begin = j->succ + j->first[b], *end = j->succ + j->first[b + 1];
 	double steps = 0;
 
 	for (v = begin; v < end; v++)
@@ -392,7 +392,7 @@ static void invert(struct joint *j, uint32_t b)
  * both sides by the way they join blocks. */
 static void couple(struct joint *j, struct sparse *s, uint32_t b)
 {
-	const struct way *v, *u, *begin = j->way + j->first[b], *end = j->way + j->first[b + 1];
+	const struct succ *v, *u, *begin = j->succ + j->first[b], *end = j->succ + j->first[b + 1];
 	double sum = j->own[b], common = j->common[b];
 
 	*sparse_entry(s, b, b) += sum + common * sum * sum;
@@ -409,27 +409,28 @@ static void couple(struct joint *j, struct sparse *s, uint32_t b)
 }
 
 /* What is of b alone: its cost at the present flows, by first and second derivative. */
-static void set_up_block(struct joint *j, uint32_t b, bool doubting)
+static void set_up_block(struct joint *j, uint32_t b, bool downweight)
 {
-	double x = joint_block_flow(j, b), far = joint_branches(j, b) ? joint_far(j, b, x) : 0;
+	double x = joint_block_flow(j, b);
+	double divergence = joint_branches(j, b) ? joint_divergence(j, b, x) : 0;
 
-	if (doubting && joint_branches(j, b))
-		doubt_witnesses(j, b, far);
+	if (downweight && joint_branches(j, b))
+		downweight_witnesses(j, b, divergence);
 	weigh_flow(j, b, x);
-	set_gradient(j, b, x, far);
+	set_gradient(j, b, x, divergence);
 	inverse(j, b, x);
 }
 
 /* The equations for the prices of blocks: with them as they should be, the
  * step makes what comes into each block what goes out. */
-static void set_up(struct joint *j, struct sparse *s, bool doubting)
+static void set_up(struct joint *j, struct sparse *s, bool downweight)
 {
-	struct way *v;
+	struct succ *v;
 	double d;
 	uint32_t b;
 
 	sparse_clear(s);
-	joint_came_look(j);
+	joint_pred_update(j);
 	for (b = 0; b < j->g->nblock; b++)
 		j->price[b] = 0;
 	for (b = 0; b < j->g->nblock; b++) {
@@ -437,12 +438,12 @@ static void set_up(struct joint *j, struct sparse *s, bool doubting)
 			*sparse_entry(s, b, b) = 1;
 			continue;
 		}
-		set_up_block(j, b, doubting);
-		for (v = j->way + j->first[b]; v < j->way + j->first[b + 1]; v++)
+		set_up_block(j, b, downweight);
+		for (v = j->succ + j->first[b]; v < j->succ + j->first[b + 1]; v++)
 			v->step = v->gradient;
 		invert(j, b);
 		couple(j, s, b);
-		for (v = j->way + j->first[b]; v < j->way + j->first[b + 1]; v++) {
+		for (v = j->succ + j->first[b]; v < j->succ + j->first[b + 1]; v++) {
 			d = v->flow - v->step;
 			j->price[b] -= d;
 			if (v->dst != NONE)
@@ -473,17 +474,17 @@ static double change(const struct joint *j, double *flow, double by)
 static double step(struct joint *j, double pace)
 {
 	double moved = 0;
-	struct way *v;
+	struct succ *v;
 	uint32_t b;
 
 	for (b = 0; b < j->g->nblock; b++) {
 		if (!j->used[b])
 			continue;
-		for (v = j->way + j->first[b]; v < j->way + j->first[b + 1]; v++)
+		for (v = j->succ + j->first[b]; v < j->succ + j->first[b + 1]; v++)
 			v->step =
 			    v->gradient + ((v->dst == NONE ? 0 : j->price[v->dst]) - j->price[b]);
 		invert(j, b);
-		for (v = j->way + j->first[b]; v < j->way + j->first[b + 1]; v++)
+		for (v = j->succ + j->first[b]; v < j->succ + j->first[b + 1]; v++)
 			moved = fmax(moved, change(j, &v->flow, -v->step / v->flow * pace));
 		if (j->in[b] > 0)
 			moved = fmax(moved,
@@ -492,14 +493,14 @@ static double step(struct joint *j, double pace)
 	return moved;
 }
 
-static bool solve(struct joint *j, struct sparse *s, double refill)
+static bool solve(struct joint *j, struct sparse *s, double skew)
 {
 	double moved = 1;
 	int round;
 
 	for (round = 0; round < ROUNDS && moved >= DONE; round++) {
-		if (round < SETTLED && refill > 0)
-			joint_refill(j, refill);
+		if (round < SETTLED && skew > 0)
+			joint_skew(j, skew);
 		set_up(j, s, round < SETTLED);
 		sparse_factor(s);
 		sparse_solve(s, j->price);
@@ -509,9 +510,9 @@ static bool solve(struct joint *j, struct sparse *s, double refill)
 }
 
 /* What the flows found leave unexplained, HUGE_VAL where none were. */
-static double unexplained(struct joint *j, struct sparse *s, double refill)
+static double unexplained(struct joint *j, struct sparse *s, double skew)
 {
-	return solve(j, s, refill) ? joint_misfit(j) : HUGE_VAL;
+	return solve(j, s, skew) ? joint_misfit(j) : HUGE_VAL;
 }
 
 static bool any_seen(const struct joint *j)
@@ -519,30 +520,30 @@ static bool any_seen(const struct joint *j)
 	uint32_t b;
 
 	for (b = 0; b < j->g->nblock; b++)
-		if (j->seen[b] > 0 || j->behind[b] > 0)
+		if (j->seen[b] > 0 || j->pred_weight[b] > 0)
 			return true;
 	return false;
 }
 
 struct flows {
-	struct way *way;
+	struct succ *succ;
 	double *in;
 };
 
 static struct flows flows_kept(const struct joint *j, struct arena *a)
 {
-	size_t nway = j->first[j->g->nblock], nblock = j->g->nblock;
+	size_t nsucc = j->first[j->g->nblock], nblock = j->g->nblock;
 	struct flows f = {
-	    arena_array(a, nway, sizeof *f.way), arena_array(a, nblock, sizeof *f.in)};
+	    arena_array(a, nsucc, sizeof *f.succ), arena_array(a, nblock, sizeof *f.in)};
 
-	memcpy(f.way, j->way, nway * sizeof *f.way);
+	memcpy(f.succ, j->succ, nsucc * sizeof *f.succ);
 	memcpy(f.in, j->in, nblock * sizeof *f.in);
 	return f;
 }
 
 static void flows_restore(struct joint *j, struct flows f)
 {
-	j->way = f.way;
+	j->succ = f.succ;
 	j->in = f.in;
 }
 
@@ -553,10 +554,10 @@ static bool solve_unseen(struct joint *j, struct sparse *s, struct arena *a)
 	double least = unexplained(j, s, 0);
 	struct flows first;
 
-	if (least < fmax(SURELY_LESS, BY_CHANCE * j->g->nblock) || j->loop_ends[0] == NONE)
+	if (least < fmax(SURELY_LESS, EXPECTED_MISFIT * j->g->nblock) || j->loop_ends[0] == NONE)
 		return least < HUGE_VAL;
 	first = flows_kept(j, a);
-	joint_begin_anew(j, a);
+	joint_restart(j, a);
 	if (unexplained(j, s, 0) < least - SURELY_LESS)
 		return true;
 	flows_restore(j, first);
@@ -575,12 +576,12 @@ static bool solve_all(struct joint *j, struct sparse *s, struct arena *a)
 	if (!any_seen(j))
 		return solve_unseen(j, s, a);
 	if (!solve(j, s, 0))
-		return solve(j, s, REFILL[0].time);
+		return solve(j, s, SKEW[0].time);
 	least = joint_misfit(j);
-	for (i = 0; i < sizeof REFILL / sizeof *REFILL; i++) {
+	for (i = 0; i < sizeof SKEW / sizeof *SKEW; i++) {
 		best = flows_kept(j, a);
-		misfit = unexplained(j, s, REFILL[i].time);
-		if (misfit > fmax(REFILL[i].left * least, least - SURELY_LESS)) {
+		misfit = unexplained(j, s, SKEW[i].time);
+		if (misfit > fmax(SKEW[i].left * least, least - SURELY_LESS)) {
 			flows_restore(j, best);
 			break;
 		}

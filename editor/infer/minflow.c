@@ -1,7 +1,7 @@
 #include "editor/infer/flow.h"
 
 /* A tree of ways to (back = false: from the entries to) every usable block. */
-struct ways {
+struct tree {
 	uint32_t *order, n; /* blocks, nearest first */
 	uint32_t *via;      /* edge that leads to the block's nearer neighbour, or NONE */
 	uint8_t *seen;
@@ -13,14 +13,14 @@ static bool usable(const struct cfg *g, uint32_t b)
 	return g->block[b].count || !(g->block[b].flags & (BLK_COLD | BLK_NORETURN));
 }
 
-static void root(struct ways *t, uint32_t b)
+static void root(struct tree *t, uint32_t b)
 {
 	t->seen[b] = 1;
 	t->via[b] = NONE;
 	t->order[t->n++] = b;
 }
 
-static void grow(struct ways *t, const struct cfg *g, const struct adjacency *adj, bool back)
+static void grow(struct tree *t, const struct cfg *g, const struct adjacency *adj, bool back)
 {
 	uint32_t k, i, e, to;
 
@@ -35,7 +35,7 @@ static void grow(struct ways *t, const struct cfg *g, const struct adjacency *ad
 		}
 }
 
-static void ways_alloc(struct ways *t, const struct cfg *g, struct arena *a)
+static void tree_alloc(struct tree *t, const struct cfg *g, struct arena *a)
 {
 	t->n = 0;
 	t->order = arena_array(a, g->nblock, sizeof *t->order);
@@ -45,7 +45,7 @@ static void ways_alloc(struct ways *t, const struct cfg *g, struct arena *a)
 
 /* Sends one unit from (to) every lifted block along the tree. */
 static void send(
-    struct cfg *g, const struct ways *t, const uint8_t *lift, uint64_t *need, bool back)
+    struct cfg *g, const struct tree *t, const uint8_t *lift, uint64_t *need, bool back)
 {
 	uint32_t k, b, e;
 
@@ -62,15 +62,15 @@ static void send(
 	}
 }
 
-void infer_seep(struct cfg *g, const struct reach *r, struct arena *a)
+void infer_minflow(struct cfg *g, const struct reach *r, struct arena *a)
 {
 	uint8_t *lift = arena_array(a, g->nblock, 1);
 	uint64_t *need = arena_array(a, g->nblock, sizeof *need);
-	struct ways in, out;
+	struct tree in, out;
 	uint32_t b;
 
-	ways_alloc(&in, g, a);
-	ways_alloc(&out, g, a);
+	tree_alloc(&in, g, a);
+	tree_alloc(&out, g, a);
 	for (b = 0; b < g->nblock; b++) {
 		if (usable(g, b) && r->entry[b])
 			root(&in, b);

@@ -2,32 +2,33 @@
 
 #include <math.h>
 
-static const double ANY_WAY = 0.5; /* witnesses that all ways into a block share unseen */
-static const double BIAS = 2;      /* how much sooner they are doubted: time goes by the way */
+static const double UNSEEN_SHARE = 0.5; /* witnesses that all ways into a block share unseen */
+static const double PRED_DISCOUNT = 2;  /* how much sooner they are doubted: time goes by the way */
 static const uint32_t NONE = UINT32_MAX, WIDE = 64; /* more ways in are not looked at */
 
-static double seen(const struct joint *j, const struct way *v)
+static double seen(const struct joint *j, const struct succ *v)
 {
-	return fmin((double)j->g->edge[v->edge].came / SAMPLE_ONE, JOINT_MANY);
+	return fmin((double)j->g->edge[v->edge].pred / SAMPLE_ONE, JOINT_MANY);
 }
 
-void joint_came_weigh(struct joint *j, struct arena *a)
+void joint_pred_weigh(struct joint *j, struct arena *a)
 {
-	uint32_t n = j->g->nblock, b, *ways = arena_array(a, n, sizeof *ways);
-	struct way *v, *end = j->way + j->first[n];
-	double *all = j->come; /* not in use yet */
+	uint32_t n = j->g->nblock, b, *npred = arena_array(a, n, sizeof *npred);
+	struct succ *v, *end = j->succ + j->first[n];
+	double *all = j->inflow; /* not in use yet */
 
-	for (v = j->way; v < end; v++)
+	for (v = j->succ; v < end; v++)
 		if (v->dst != NONE) {
 			all[v->dst] += seen(j, v);
-			ways[v->dst]++;
+			npred[v->dst]++;
 		}
 	for (b = 0; b < n; b++)
-		if (j->used[b] && !j->r->entry[b] && ways[b] > 1 && ways[b] <= WIDE)
-			j->behind[b] = all[b];
-	for (v = j->way; v < end; v++)
+		if (j->used[b] && !j->r->entry[b] && npred[b] > 1 && npred[b] <= WIDE)
+			j->pred_weight[b] = all[b];
+	for (v = j->succ; v < end; v++)
 		if (v->dst != NONE)
-			v->came = (seen(j, v) + ANY_WAY / ways[v->dst]) / (all[v->dst] + ANY_WAY);
+			v->pred_share = (seen(j, v) + UNSEEN_SHARE / npred[v->dst]) /
+					(all[v->dst] + UNSEEN_SHARE);
 }
 
 /* Ways in are told by samples of the block itself: of one that has fewer than its
@@ -35,36 +36,36 @@ void joint_came_weigh(struct joint *j, struct arena *a)
 static double believed(const struct joint *j, uint32_t b)
 {
 	const struct cfg_block *k = &j->g->block[b];
-	double due = j->come[b] * (joint_insns(k) + j->refill[b]) / COUNT_ONE;
+	double due = j->inflow[b] * (joint_insns(k) + j->skew[b]) / COUNT_ONE;
 	double samples = fmax((double)k->samples / SAMPLE_ONE, due);
 
-	return joint_doubted(
-	    joint_witness_worth(samples, j->behind[b], BIAS), BIAS * fmax(j->far[b], 0));
+	return joint_downweighted(joint_witness_weight(samples, j->pred_weight[b], PRED_DISCOUNT),
+	    PRED_DISCOUNT * fmax(j->divergence[b], 0));
 }
 
-void joint_came_look(struct joint *j)
+void joint_pred_update(struct joint *j)
 {
 	uint32_t n = j->g->nblock, b;
-	struct way *v, *end = j->way + j->first[n];
+	struct succ *v, *end = j->succ + j->first[n];
 	double w;
 
 	for (b = 0; b < n; b++)
-		j->come[b] = j->far[b] = 0;
-	for (v = j->way; v < end; v++)
+		j->inflow[b] = j->divergence[b] = 0;
+	for (v = j->succ; v < end; v++)
 		if (v->dst != NONE)
-			j->come[v->dst] += v->flow;
-	for (v = j->way; v < end; v++) {
+			j->inflow[v->dst] += v->flow;
+	for (v = j->succ; v < end; v++) {
 		v->slope = v->bend = 0;
-		if (v->dst == NONE || !(j->behind[v->dst] > 0))
+		if (v->dst == NONE || !(j->pred_weight[v->dst] > 0))
 			continue;
-		v->slope = joint_ln(v->flow / (v->came * j->come[v->dst]));
-		j->far[v->dst] += v->flow / j->come[v->dst] * v->slope;
+		v->slope = joint_ln(v->flow / (v->pred_share * j->inflow[v->dst]));
+		j->divergence[v->dst] += v->flow / j->inflow[v->dst] * v->slope;
 	}
-	for (v = j->way; v < end; v++) {
-		if (v->dst == NONE || !(j->behind[v->dst] > 0))
+	for (v = j->succ; v < end; v++) {
+		if (v->dst == NONE || !(j->pred_weight[v->dst] > 0))
 			continue;
-		w = believed(j, v->dst) / j->come[v->dst];
-		v->slope = w * (v->slope - j->far[v->dst]);
+		w = believed(j, v->dst) / j->inflow[v->dst];
+		v->slope = w * (v->slope - j->divergence[v->dst]);
 		v->bend = w / v->flow;
 	}
 }

@@ -1,9 +1,9 @@
 #include "editor/infer/joint.h"
 
-static const double AWAY = 0.25; /* of what the other way gets */
+static const double LEAVING = 0.25; /* of what the other way gets */
 static const uint32_t NONE = UINT32_MAX;
 
-static bool one_way_in(const struct joint *j, uint32_t b)
+static bool one_pred(const struct joint *j, uint32_t b)
 {
 	return j->r->in.first[b + 1] - j->r->in.first[b] == 1;
 }
@@ -36,21 +36,21 @@ static bool comes_back(const struct joint *j, uint32_t src, uint32_t b)
 
 /* A jump ahead over a loop, or one that skips nothing of its own: to what stands aside
  * for it alone, or to what others go to as well. */
-static bool leads_away(const struct joint *j, const struct cfg_edge *e)
+static bool leaves(const struct joint *j, const struct cfg_edge *e)
 {
 	uint32_t falls;
 
 	if (e->kind != EDGE_TAKEN || e->dst <= e->src)
 		return false;
-	if (one_way_in(j, e->dst))
+	if (one_pred(j, e->dst))
 		return comes_back(j, e->src, e->dst);
 	if (j->loop_ends[e->src + 1] < e->dst)
 		return true;
 	falls = falls_to(j, e->src);
-	return falls != NONE && !one_way_in(j, falls);
+	return falls != NONE && !one_pred(j, falls);
 }
 
-void joint_usual_begin(struct joint *j, struct arena *a)
+void joint_prior_begin(struct joint *j, struct arena *a)
 {
 	uint32_t n = j->g->nblock, b, *ends = arena_array(a, (size_t)n + 1, sizeof *ends);
 	const struct cfg_edge *e, *end = j->g->edge + j->g->nedge;
@@ -66,12 +66,12 @@ void joint_usual_begin(struct joint *j, struct arena *a)
 	j->loop_ends = ends;
 }
 
-double joint_usual(const struct joint *j, const struct way *v)
+double joint_prior(const struct joint *j, const struct succ *v)
 {
 	const struct cfg_edge *e;
 
 	if (v->edge == NONE)
 		return 1;
 	e = &j->g->edge[v->edge];
-	return e->rare ? 0 : leads_away(j, e) ? AWAY : 1;
+	return e->rare ? 0 : leaves(j, e) ? LEAVING : 1;
 }

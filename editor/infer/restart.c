@@ -12,13 +12,13 @@ static double *executions(const struct joint *j, struct arena *a)
 	enum { SWEEPS = 100 };
 	uint32_t n = j->g->nblock, b, round;
 	double *x = arena_array(a, 2 * (size_t)n, sizeof *x), *next = x + n, *last;
-	const struct way *v;
+	const struct succ *v;
 
 	for (round = 0; round < SWEEPS; round++) {
 		for (b = 0; b < n; b++)
 			next[b] = j->in[b] > 0;
 		for (b = 0; b < n; b++)
-			for (v = j->way + j->first[b]; v < j->way + j->first[b + 1]; v++)
+			for (v = j->succ + j->first[b]; v < j->succ + j->first[b + 1]; v++)
 				if (v->dst != UINT32_MAX)
 					next[v->dst] += x[b] * v->share;
 		last = x;
@@ -28,10 +28,10 @@ static double *executions(const struct joint *j, struct arena *a)
 	return x;
 }
 
-void joint_begin_anew(struct joint *j, struct arena *a)
+void joint_restart(struct joint *j, struct arena *a)
 {
 	double *x = executions(j, a), time = 0, sampled = 0;
-	struct way *v;
+	struct succ *v;
 	uint32_t b;
 
 	for (b = 0; b < j->g->nblock; b++) {
@@ -41,7 +41,7 @@ void joint_begin_anew(struct joint *j, struct arena *a)
 	for (b = 0; b < j->g->nblock; b++) {
 		if (j->in[b] > 0)
 			j->in[b] = joint_within(j, sampled / time);
-		for (v = j->way + j->first[b]; v < j->way + j->first[b + 1]; v++)
+		for (v = j->succ + j->first[b]; v < j->succ + j->first[b + 1]; v++)
 			v->flow = joint_within(j, sampled / time * x[b] * v->share);
 	}
 }

@@ -29,12 +29,12 @@ struct settling {
 static void list_arcs(struct settling *t)
 {
 	const struct joint *j = t->j;
-	const struct way *v;
+	const struct succ *v;
 	uint32_t b, i;
 
 	for (b = 0; b < t->out; b++) {
 		for (i = j->first[b]; i < j->first[b + 1]; i++) {
-			v = &j->way[i];
+			v = &j->succ[i];
 			t->arc[t->narc++] = (struct arc){
 			    b, v->dst == NONE ? t->out : v->dst, v->edge, false, v->flow, 0};
 		}
@@ -160,7 +160,7 @@ static void send(struct settling *t, const struct trail *r, bool back, int64_t *
 
 /* The tree may have asked an arc for less than nothing: then as much more goes
  * there, and on to the outside. */
-static void mend(struct settling *t, struct arena *a)
+static void fix_negative(struct settling *t, struct arena *a)
 {
 	int64_t *more = arena_array(a, 2 * ((size_t)t->out + 1), sizeof *more);
 	int64_t *away = more + t->out + 1;
@@ -215,6 +215,6 @@ void joint_settle(struct joint *j, struct arena *a)
 	list_arcs(&t);
 	round_arcs(&t);
 	fill_tree(&t);
-	mend(&t, a);
+	fix_negative(&t, a);
 	read_back(&t);
 }

@@ -10,7 +10,7 @@ static const double BELIEVED = 0.5;                   /* … and of what the spr
 static const double FEW = 2, LEAST = 1, UNSEEN = 0.5; /* witnesses */
 
 /* Witnesses of jumps that look the same, and how far their shares differ. */
-struct look {
+struct evidence {
 	double taken, other; /* each jump's count up to OWN_MOST */
 	double square;       /* sum of taken² by all */
 	double one;          /* what one witness counts, of each jump */
@@ -28,12 +28,12 @@ static bool is_jump(struct cfg *g, uint32_t *i, struct cfg_edge **taken, struct 
 		if (g->edge[*i].kind == EDGE_NOTTAKEN)
 			*other = &g->edge[*i];
 	}
-	return g->block[b].look && *taken && *other && (*taken)->dst != (*other)->dst;
+	return g->block[b].signature && *taken && *other && (*taken)->dst != (*other)->dst;
 }
 
-static struct look look_of(const struct cfg_edge *taken, const struct cfg_edge *other)
+static struct evidence evidence_of(const struct cfg_edge *taken, const struct cfg_edge *other)
 {
-	struct look k = {0};
+	struct evidence k = {0};
 	double n = ((double)taken->witness + (double)other->witness) / SAMPLE_ONE;
 
 	if (n > 0) {
@@ -45,7 +45,7 @@ static struct look look_of(const struct cfg_edge *taken, const struct cfg_edge *
 	return k;
 }
 
-static void add(struct look *all, const struct look *one)
+static void add(struct evidence *all, const struct evidence *one)
 {
 	all->taken += one->taken;
 	all->other += one->other;
@@ -55,7 +55,7 @@ static void add(struct look *all, const struct look *one)
 
 /* How many witnesses of one jump know as much as the shares of all others: by their
  * correlation, as of a beta distribution. */
-static double worth(const struct look *k)
+static double weight(const struct evidence *k)
 {
 	double n = k->taken + k->other, even, spread;
 
@@ -66,34 +66,35 @@ static double worth(const struct look *k)
 	return fmin(BELIEVED * ((n * even + EVEN) / (spread + SPREAD) - 1), AT_MOST);
 }
 
-static void set_alike(
-    struct cfg_edge *taken, struct cfg_edge *other, const struct look *own, const struct look *all)
+static void set_similar(struct cfg_edge *taken, struct cfg_edge *other, const struct evidence *own,
+    const struct evidence *all)
 {
 	double t = fmax(all->taken - own->taken, 0), o = fmax(all->other - own->other, 0), w;
 
-	w = t + o < LEAST ? 0 : fmax(worth(all), 0) * (t + o) / (t + o + FEW);
-	taken->alike = w * (t + UNSEEN) / (t + o + 2 * UNSEEN);
-	other->alike = w * (o + UNSEEN) / (t + o + 2 * UNSEEN);
+	w = t + o < LEAST ? 0 : fmax(weight(all), 0) * (t + o) / (t + o + FEW);
+	taken->similar = w * (t + UNSEEN) / (t + o + 2 * UNSEEN);
+	other->similar = w * (o + UNSEEN) / (t + o + 2 * UNSEEN);
 }
 
 /* Where a look's sum is in all. */
-struct looks {
+struct groups {
 	struct htab at;
-	VEC(struct look) all;
+	VEC(struct evidence) all;
 };
 
-static void sum_up(struct looks *l, struct cfg *g)
+static void sum_up(struct groups *l, struct cfg *g)
 {
 	struct cfg_edge *taken, *other;
-	struct look own;
+	struct evidence own;
 	uint64_t *at;
 	uint32_t i;
 	bool fresh;
 
 	for (i = 0; i < g->nedge;)
 		if (is_jump(g, &i, &taken, &other)) {
-			own = look_of(taken, other);
-			at = htab_put(&l->at, &g->block[taken->src].look, sizeof(uint64_t), &fresh);
+			own = evidence_of(taken, other);
+			at = htab_put(
+			    &l->at, &g->block[taken->src].signature, sizeof(uint64_t), &fresh);
 			if (fresh) {
 				*at = l->all.n;
 				vec_push(&l->all, own);
@@ -103,25 +104,25 @@ static void sum_up(struct looks *l, struct cfg *g)
 		}
 }
 
-static void set_all(const struct looks *l, struct cfg *g)
+static void set_all(const struct groups *l, struct cfg *g)
 {
-	static const struct look unknown;
+	static const struct evidence unknown;
 	struct cfg_edge *taken, *other;
-	struct look own;
+	struct evidence own;
 	uint64_t *at;
 	uint32_t i;
 
 	for (i = 0; i < g->nedge;)
 		if (is_jump(g, &i, &taken, &other)) {
-			own = look_of(taken, other);
-			at = htab_get(&l->at, &g->block[taken->src].look, sizeof(uint64_t));
-			set_alike(taken, other, &own, at ? &l->all.v[*at] : &unknown);
+			own = evidence_of(taken, other);
+			at = htab_get(&l->at, &g->block[taken->src].signature, sizeof(uint64_t));
+			set_similar(taken, other, &own, at ? &l->all.v[*at] : &unknown);
 		}
 }
 
-void infer_alike(struct cfg *const g[], size_t n, size_t speak)
+void infer_similarity(struct cfg *const g[], size_t n, size_t speak)
 {
-	struct looks l = {0};
+	struct groups l = {0};
 	size_t i;
 
 	for (i = 0; i < speak; i++)

@@ -3,12 +3,12 @@
 
 #include <math.h>
 
-static const double BIAS = 0.15;   /* of what call sites' samples say, by their square */
+static const double SITE_BIAS = 0.15; /* of what call sites' samples say, by their square */
 static const double MOST = 0x1p54; /* samples */
 
 /* Samples a block would have, by what was said, and how much that is worth. */
-struct told {
-	double rate, worth;
+struct estimate {
+	double rate, weight;
 };
 
 static double samples(uint64_t fixed)
@@ -17,9 +17,10 @@ static double samples(uint64_t fixed)
 }
 
 /* Shares the blocks' executions by what the sites of one callee saw. */
-static void tell(struct told *told, const struct cfg *g, const struct infer_site *site, size_t n)
+static void add_sites(
+    struct estimate *estimate, const struct cfg *g, const struct infer_site *site, size_t n)
 {
-	double rates = 0, seen = 0, worth;
+	double rates = 0, seen = 0, weight;
 	size_t i;
 
 	for (i = 0; i < n; i++) {
@@ -30,33 +31,32 @@ static void tell(struct told *told, const struct cfg *g, const struct infer_site
 	if (n < 2 || !(rates > 0))
 		return;
 	for (i = 0; i < n; i++) {
-		worth = 1 / (1 / samples(site[i].samples) + BIAS);
-		told[site[i].block].rate += worth * rates * samples(site[i].samples) / seen;
-		told[site[i].block].worth += worth;
+		weight = 1 / (1 / samples(site[i].samples) + SITE_BIAS);
+		estimate[site[i].block].rate += weight * rates * samples(site[i].samples) / seen;
+		estimate[site[i].block].weight += weight;
 	}
 }
 
 void infer_sites(struct cfg *g, const struct infer_site *site, size_t n, struct arena *scratch)
 {
-	struct told *told = arena_array(scratch, g->nblock, sizeof *told);
+	struct estimate *estimate = arena_array(scratch, g->nblock, sizeof *estimate);
 	struct cfg_block *k;
-	double own;
+	double own, rate;
 	size_t i, end;
 	uint32_t b;
 
 	for (i = 0; i < n; i = end) {
 		for (end = i; end < n && site[end].callee == site[i].callee; end++)
 			;
-		tell(told, g, site + i, end - i);
+		add_sites(estimate, g, site + i, end - i);
 	}
 	for (b = 0; b < g->nblock; b++) {
-		if (!(told[b].worth > 0))
+		if (!(estimate[b].weight > 0))
 			continue;
 		k = &g->block[b];
-		own = k->samples ? infer_worth(k, samples(k->samples)) : UNSEEN_WORTH;
-		told[b].rate += own * samples(k->samples) / joint_insns(k);
-		k->samples =
-		    (uint64_t)(fmin(told[b].rate / (told[b].worth + own) * joint_insns(k), MOST) *
-			       SAMPLE_ONE);
+		own = k->samples ? infer_weight(k, samples(k->samples)) : UNSEEN_WEIGHT;
+		estimate[b].rate += own * samples(k->samples) / joint_insns(k);
+		rate = estimate[b].rate / (estimate[b].weight + own);
+		k->samples = (uint64_t)(fmin(rate * joint_insns(k), MOST) * SAMPLE_ONE);
 	}
 }

@@ -23,23 +23,23 @@ struct loop {
 static void add_back_edges(
     const struct cfg *g, const struct layout *l, const uint64_t *addr, struct loop *loop)
 {
-	uint32_t *place = xcalloc(g->nblock, sizeof *place), i;
+	uint32_t *slot = xcalloc(g->nblock, sizeof *slot), i;
 	const struct cfg_edge *e;
 	struct loop *at;
 	uint64_t bytes;
 
-	layout_main(g, l, place);
+	layout_primary(g, l, slot);
 	for (i = 0; i < g->nedge; i++) {
 		e = &g->edge[i];
-		if (!e->count || e->kind == EDGE_INDIRECT || place[e->src] < place[e->dst] ||
-		    place[e->src] >= l->nhot)
+		if (!e->count || e->kind == EDGE_INDIRECT || slot[e->src] < slot[e->dst] ||
+		    slot[e->src] >= l->nhot)
 			continue;
-		at = &loop[place[e->dst]];
-		bytes = addr[place[e->src]] + g->block[e->src].bytes - addr[place[e->dst]];
+		at = &loop[slot[e->dst]];
+		bytes = addr[slot[e->src]] + g->block[e->src].bytes - addr[slot[e->dst]];
 		at->back += e->count;
 		at->bytes = bytes > at->bytes ? bytes : at->bytes;
 	}
-	free(place);
+	free(slot);
 }
 
 /* The boundary that keeps a loop of so many bytes in one window or line. */
@@ -50,7 +50,7 @@ static uint8_t boundary(uint64_t bytes)
 	return bytes > 1u << WINDOW ? LINE : WINDOW;
 }
 
-void align_places(const struct cfg *g, uint64_t hot, struct layout *l, struct arena *a)
+void align_slots(const struct cfg *g, uint64_t hot, struct layout *l, struct arena *a)
 {
 	struct loop *loop = xcalloc(l->n, sizeof *loop);
 	uint64_t *addr = xcalloc(l->n, sizeof *addr), count;

@@ -12,10 +12,10 @@ enum {
 };
 static const double ROUNDING = 1e-9; /* of the chains' score: no gain */
 
-static inline double weight(double worth, uint64_t from, uint64_t to)
+static inline double weight(double full, uint64_t from, uint64_t to)
 {
 	if (from == to)
-		return worth;
+		return full;
 	if (from < to)
 		return to - from < EXTTSP_FORWARD
 			   ? EXTTSP_NEAR * (1 - (double)(to - from) / EXTTSP_FORWARD)
@@ -25,7 +25,7 @@ static inline double weight(double worth, uint64_t from, uint64_t to)
 		   : 0;
 }
 
-double exttsp_worth(const struct cfg_edge *e)
+double exttsp_weight_at_0(const struct cfg_edge *e)
 {
 	if (e->kind == EDGE_INDIRECT)
 		return EXTTSP_NEAR;
@@ -34,7 +34,7 @@ double exttsp_worth(const struct cfg_edge *e)
 
 double exttsp_weight(const struct cfg_edge *e, uint64_t from, uint64_t to)
 {
-	return weight(exttsp_worth(e), from, to);
+	return weight(exttsp_weight_at_0(e), from, to);
 }
 
 /* ---- a chain's own jumps ---- */
@@ -55,31 +55,31 @@ static inline double insert_change(const struct jump *j, uint64_t bytes)
 /* The first block of the two gets behind the last, in a chain of so many bytes. */
 static inline double rotate_change(const struct jump *j, bool forward, uint64_t bytes)
 {
-	double is = forward ? weight(j->worth, bytes, j->gap) : weight(j->worth, j->gap, bytes);
+	double is = forward ? weight(j->full, bytes, j->gap) : weight(j->full, j->gap, bytes);
 
 	return j->count * (is - j->was);
 }
 
 /* Where it is in the chain, and what it is worth there. Does it go forward? */
-static inline bool find_place(struct tsp *t, const struct chain *x, struct jump *j)
+static inline bool set_span(struct tsp *t, const struct chain *x, struct jump *j)
 {
 	const struct spot *src = &t->spot[j->src], *dst = &t->spot[j->dst];
 	bool forward = src->index < dst->index;
 	uint32_t first = forward ? src->index : dst->index;
-	uint32_t behind = (forward ? dst->index : src->index) + 1;
+	uint32_t after = (forward ? dst->index : src->index) + 1;
 	uint64_t from = src->pos + src->bytes;
 
 	j->begin = x->blk[first + 1];
-	j->behind = behind < x->n ? x->blk[behind] : EXTTSP_NO_BLOCK;
+	j->after = after < x->n ? x->blk[after] : EXTTSP_NO_BLOCK;
 	j->reach = forward ? EXTTSP_FORWARD : EXTTSP_BACKWARD;
 	j->gap = forward ? dst->pos - from : from - dst->pos;
-	j->was = weight(j->worth, from, dst->pos);
+	j->was = weight(j->full, from, dst->pos);
 	return forward;
 }
 
 static void add_jump(struct tsp *t, struct chain *x, struct jump *j)
 {
-	bool forward = find_place(t, x, j);
+	bool forward = set_span(t, x, j);
 	double little = little_change(j), much = j->count * j->was;
 	double rotate = rotate_change(j, forward, x->bytes);
 	struct change *c = &t->change[j->begin];
@@ -88,9 +88,9 @@ static void add_jump(struct tsp *t, struct chain *x, struct jump *j)
 	c->little += little;
 	c->much -= much;
 	c->rotate += rotate;
-	if (j->behind == EXTTSP_NO_BLOCK)
+	if (j->after == EXTTSP_NO_BLOCK)
 		return;
-	c = &t->change[j->behind];
+	c = &t->change[j->after];
 	c->little -= little;
 	c->much += much;
 	c->rotate -= rotate;
@@ -147,8 +147,8 @@ static void insert(struct tsp *t, struct chain *x, uint64_t bytes)
 		j = &t->jump[i];
 		change = insert_change(j, bytes);
 		t->change[j->begin].insert += change;
-		if (j->behind != EXTTSP_NO_BLOCK)
-			t->change[j->behind].insert -= change;
+		if (j->after != EXTTSP_NO_BLOCK)
+			t->change[j->after].insert -= change;
 	}
 	for (k = 1; k < x->n; k++)
 		t->change[x->blk[k]].insert = sum += t->change[x->blk[k]].insert;
@@ -190,8 +190,8 @@ static double score_ties(const struct tie *v, uint32_t n, unsigned side, const s
 	for (; v < end; v++) {
 		x = v->at[side] + (v->index[side] < by->split ? by->x1 : by->x2);
 		y = v->at[!side] + by->y;
-		sum += v->count *
-		       (v->forth == !side ? weight(v->worth, x, y) : weight(v->worth, y, x));
+		sum +=
+		    v->count * (v->forth == !side ? weight(v->full, x, y) : weight(v->full, y, x));
 	}
 	return sum;
 }
@@ -208,7 +208,7 @@ static uint32_t find_ties(struct tsp *t, const struct link *l)
 		src = &t->spot[j->src];
 		dst = &t->spot[j->dst];
 		v->count = j->count;
-		v->worth = j->worth;
+		v->full = j->full;
 		v->forth = src->chain == l->a;
 		v->at[!v->forth] = src->pos + src->bytes;
 		v->at[v->forth] = dst->pos;
@@ -383,7 +383,7 @@ static bool mergeable(const struct chain *a, const struct chain *b)
 /* What jump j from chain x to y may be worth as a near one. One of the chains
  * stays whole: what lies between the jump's block in it and its end, or its
  * begin, lies between the two. */
-static double close_worth(
+static double close_weight(
     const struct tsp *t, const struct jump *j, const struct chain *x, const struct chain *y)
 {
 	uint64_t to = t->spot[j->dst].pos, to_end = y->bytes - to;
@@ -396,7 +396,7 @@ static double close_worth(
 
 static double falling(const struct jump *j)
 {
-	return (j->worth - EXTTSP_NEAR) * j->count;
+	return (j->full - EXTTSP_NEAR) * j->count;
 }
 
 /* Only what is last can fall, and only into what is first: the split that makes
@@ -474,9 +474,9 @@ double exttsp_closer(struct tsp *t, struct link *l)
 	for (i = l->jumps.first; i != EXTTSP_NONE; i = j->next) {
 		j = &t->jump[i];
 		if (t->spot[j->src].chain == l->a)
-			l->close += close_worth(t, j, a, b);
+			l->close += close_weight(t, j, a, b);
 		else
-			l->close += close_worth(t, j, b, a);
+			l->close += close_weight(t, j, b, a);
 	}
 	falls = most_falls(t, l);
 	return l->close + larger(falls, larger(most_change(a), most_change(b)));

@@ -22,12 +22,12 @@ static const double EXTTSP_NEAR = 0.1; /* worth of a near jump that is no fallth
 struct jump { /* an edge between two different hot blocks */
 	uint32_t src, dst; /* positions in hot[] */
 	double count;
-	double worth; /* of one execution at distance 0 */
+	double full;  /* of one execution at distance 0 */
 	int32_t next; /* in its list */
 	/* Of those in a chain that is known. What a split changes of such a jump is the
 	 * same in front of any block behind the first that it touches, up to the last: */
-	uint32_t begin, behind; /* positions of the block behind the first, and the last, or
-				   EXTTSP_NO_BLOCK */
+	uint32_t begin, after;  /* positions of the block behind the first, and the last, or
+				    EXTTSP_NO_BLOCK */
 	double reach;           /* EXTTSP_FORWARD or EXTTSP_BACKWARD */
 	uint64_t gap;           /* bytes between its source's end and its target */
 	double was;             /* weight */
@@ -39,7 +39,7 @@ struct jumps { /* a list */
 
 /* A jump between two chains, as a link's two chains (0: the lower one) see it. */
 struct tie {
-	double count, worth;
+	double count, full;
 	uint64_t at[2];    /* bytes: the end of its source, the begin of its target */
 	uint32_t index[2]; /* of these blocks in their chains */
 	bool forth;        /* from 0 to 1 */

@@ -13,26 +13,26 @@ static double entropy(double taken, double not_taken)
 	return n * log2(n) - taken * log2(taken) - not_taken * log2(not_taken);
 }
 
-void hard_blocks(const struct cfg *g, double *bits)
+void entropy_blocks(const struct cfg *g, double *bits)
 {
-	uint64_t *ways = xcalloc((size_t)2 * g->nblock, sizeof *ways);
+	uint64_t *outcome = xcalloc((size_t)2 * g->nblock, sizeof *outcome);
 	const struct cfg_edge *e;
 	uint32_t b;
 
 	for (e = g->edge; e < g->edge + g->nedge; e++)
 		if (e->kind == EDGE_TAKEN || e->kind == EDGE_NOTTAKEN)
-			ways[2 * e->src + (e->kind == EDGE_TAKEN)] = e->count;
+			outcome[2 * e->src + (e->kind == EDGE_TAKEN)] = e->count;
 	for (b = 0; b < g->nblock; b++)
-		bits[b] = entropy((double)ways[2 * b], (double)ways[2 * b + 1]);
-	free(ways);
+		bits[b] = entropy((double)outcome[2 * b], (double)outcome[2 * b + 1]);
+	free(outcome);
 }
 
-double hard_sum(const struct cfg *g)
+double entropy_sum(const struct cfg *g)
 {
 	double *bits = xcalloc(g->nblock, sizeof *bits), sum = 0;
 	uint32_t b;
 
-	hard_blocks(g, bits);
+	entropy_blocks(g, bits);
 	for (b = 0; b < g->nblock; b++)
 		sum += bits[b];
 	free(bits);

@@ -2,14 +2,14 @@
  * How hard conditional jumps are to predict: executions times the entropy of their
  * two ways, in bits. What a predictor knows from the jumps before is not in it.
  */
-#ifndef MORPH_HARD_H
-#define MORPH_HARD_H
+#ifndef MORPH_ENTROPY_H
+#define MORPH_ENTROPY_H
 
 #include "editor/cfg.h"
 
 /* Of each block's jump; bits[] has g->nblock, 0 where a block ends in no such jump. */
-void hard_blocks(const struct cfg *g, double *bits);
+void entropy_blocks(const struct cfg *g, double *bits);
 /* Of all. */
-double hard_sum(const struct cfg *g);
+double entropy_sum(const struct cfg *g);
 
 #endif

@@ -9,14 +9,14 @@ enum { NONE = EXTTSP_NONE };
 /* ---- jumps and links ---- */
 
 /* What a jump is worth as a near one, and what more as a fallthrough. */
-static double worth_near(const struct jump *j)
+static double near_weight(const struct jump *j)
 {
 	return EXTTSP_NEAR * j->count;
 }
 
-static double worth_falling(const struct jump *j)
+static double fall_gain(const struct jump *j)
 {
-	return j->worth * j->count - worth_near(j);
+	return j->full * j->count - near_weight(j);
 }
 
 static uint32_t slot_of(const struct tsp *t, uint32_t a, uint32_t b)
@@ -268,7 +268,7 @@ static void start_link(struct tsp *t, int32_t i)
 		chain_add_link(t, &t->chain[j->src], t->nlink - 1);
 		chain_add_link(t, &t->chain[j->dst], t->nlink - 1);
 	}
-	link_add(t, l, (struct jumps){i, i}, worth_near(j), worth_falling(j), worth_falling(j));
+	link_add(t, l, (struct jumps){i, i}, near_weight(j), fall_gain(j), fall_gain(j));
 }
 
 static void start_links(struct tsp *t, uint32_t njump)
@@ -299,7 +299,7 @@ static uint32_t find_jumps(const struct cfg *g, const uint32_t *position, struct
 			jump[n] = (struct jump){.src = position[e->src],
 			    .dst = position[e->dst],
 			    .count = (double)e->count,
-			    .worth = exttsp_worth(e),
+			    .full = exttsp_weight_at_0(e),
 			    .next = NONE};
 		n++;
 	}

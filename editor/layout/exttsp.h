@@ -13,7 +13,7 @@
 double exttsp_weight(const struct cfg_edge *e, uint64_t from, uint64_t to);
 
 /* The same at distance 0. */
-double exttsp_worth(const struct cfg_edge *e);
+double exttsp_weight_at_0(const struct cfg_edge *e);
 
 /*
  * Orders the n blocks in hot[] (ascending; hot[0] == 0), all others are left

@@ -45,7 +45,7 @@ static uint32_t sink(struct gainheap *h, uint32_t i, const struct gain *g)
 	return i;
 }
 
-static void place(struct gainheap *h, uint32_t i, struct gain g)
+static void settle(struct gainheap *h, uint32_t i, struct gain g)
 {
 	uint32_t at = rise(h, i, &g);
 
@@ -63,7 +63,7 @@ void gainheap_set(struct gainheap *h, uint32_t id, double gain)
 {
 	uint32_t i = h->at[id] ? h->at[id] - 1 : h->n++;
 
-	place(h, i, (struct gain){gain, id});
+	settle(h, i, (struct gain){gain, id});
 }
 
 void gainheap_drop(struct gainheap *h, uint32_t id)
@@ -76,5 +76,5 @@ void gainheap_drop(struct gainheap *h, uint32_t id)
 	h->at[id] = 0;
 	last = h->v[--h->n];
 	if (at - 1 < h->n)
-		place(h, at - 1, last);
+		settle(h, at - 1, last);
 }

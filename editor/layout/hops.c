@@ -21,7 +21,7 @@ static bool helps(const struct cfg *g, const double *bits, uint64_t calls)
 	return sum >= BITS_FUNC * blocks && (double)calls <= CALLS * blocks;
 }
 
-static void place(const struct cfg *g, uint64_t hot, const double *bits, struct layout *l)
+static void add(const struct cfg *g, uint64_t hot, const double *bits, struct layout *l)
 {
 	uint32_t *edges = layout_edges(g), k, b;
 	uint64_t count;
@@ -36,15 +36,15 @@ static void place(const struct cfg *g, uint64_t hot, const double *bits, struct 
 	free(edges);
 }
 
-void hops_place(
+void hops_add(
     const struct cfg *g, const struct layout_options *o, struct layout *l, struct arena *a)
 {
 	double *bits = xcalloc(g->nblock, sizeof *bits);
 
-	hard_blocks(g, bits);
+	entropy_blocks(g, bits);
 	if (helps(g, bits, o->calls)) {
 		l->hop = arena_array(a, l->n, sizeof *l->hop);
-		place(g, o->hot, bits, l);
+		add(g, o->hot, bits, l);
 	}
 	free(bits);
 }

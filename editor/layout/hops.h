@@ -14,7 +14,7 @@
 #include "editor/layout/layout.h"
 
 /* Sets l->hop, for o->hot and o->calls. */
-void hops_place(
+void hops_add(
     const struct cfg *g, const struct layout_options *o, struct layout *l, struct arena *a);
 
 #endif

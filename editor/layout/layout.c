@@ -111,7 +111,7 @@ void layout_random(const struct cfg *g, const struct layout_options *o, uint64_t
 	if (o->transforms & LAYOUT_HOPS)
 		add_random_hops(&seed, out, a);
 	if (o->transforms & LAYOUT_LINES)
-		out->lead = (uint8_t)(random_next(&seed) % 50 * 2);
+		out->entry_offset = (uint8_t)(random_next(&seed) % 50 * 2);
 }
 
 /* What the hot fragment grows by when block b goes to the cold one: jumps
@@ -159,7 +159,7 @@ static double order_tails(const struct cfg *g, const struct layout_options *o, d
 
 	layout_score(g, l, &score);
 	tails_order(g, o->transforms & LAYOUT_ROTATE, l, &score, a);
-	tails_main(g, l, &score, a);
+	tails_primary(g, l, &score, a);
 	for (k = 0; l->copy && k < l->n; k++)
 		if (l->copy[k])
 			score.taken += price * g->block[l->order[k]].bytes;
@@ -180,7 +180,7 @@ static void add_tails(
 	if (frugal && price < FRUGAL_BYTE * o->executed)
 		price = FRUGAL_BYTE * o->executed;
 	tails_copy(g, price, how, l, a);
-	tails_copy(g, price, how | TAILS_ANY_WAY, &any, a);
+	tails_copy(g, price, how | TAILS_ANY_SUCC, &any, a);
 	same = any.n == l->n && !memcmp(any.order, l->order, any.n * sizeof *any.order);
 	if (same && l->n == g->nblock)
 		return;
@@ -219,8 +219,8 @@ void layout_blocks(
 	else
 		out->nhot = out->n;
 	if (o->transforms & LAYOUT_HOPS)
-		hops_place(g, o, out, a);
+		hops_add(g, o, out, a);
 	if (o->transforms & LAYOUT_ALIGN)
-		align_places(g, o->hot, out, a);
+		align_slots(g, o->hot, out, a);
 	out->thread = o->transforms & LAYOUT_THREAD;
 }

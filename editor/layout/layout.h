@@ -18,7 +18,7 @@
  * perhaps copies: only the place in front of a copy goes on to it, by falling
  * through. Where it is not told which one is which (a layout read from a build)
  * the main place is taken to be the first into which the place in front cannot
- * fall, or else the first of all (layout_main). Blocks with BLK_ONCE and block
+ * fall, or else the first of all (layout_primary). Blocks with BLK_ONCE and block
  * 0 have no copies.
  */
 struct layout {
@@ -31,7 +31,7 @@ struct layout {
 			    of the first in a fragment are left out of account */
 	uint8_t *hop;    /* of each place: it goes on to the next by a jump (editor/layout/hops.h);
 			    never to a copy; NULL = none does */
-	uint8_t lead;    /* bytes from a boundary to the entry, an even number */
+	uint8_t entry_offset; /* bytes from a boundary to the entry, an even number */
 	bool thread;     /* jumps to BLK_SKIP blocks go where those go */
 };
 
@@ -101,7 +101,7 @@ struct layout_jumps {
 struct layout_jumps layout_jumps(uint32_t taken, uint32_t on, uint32_t next);
 
 /* The main place of each block; place[] has g->nblock. */
-void layout_main(const struct cfg *g, const struct layout *l, uint32_t *place);
+void layout_primary(const struct cfg *g, const struct layout *l, uint32_t *slot);
 
 /* Executions of each place: a copy gets its share of what goes on from the place
  * in front of it, the main place of the block the rest. count[] has l->n. */

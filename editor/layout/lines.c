@@ -8,7 +8,7 @@
 enum { LINE = 1 << LINES_ALIGN, EVEN = 2, TURNS = 3 };
 
 /* Taken jumps that cost as much as a change of the line. */
-static const double WORTH = 1;
+static const double CHANGE_COST = 1;
 
 /* Changes of the line in a run, by where in a line it begins. */
 struct changes {
@@ -19,7 +19,7 @@ struct changes {
 struct flow {
 	const struct cfg *g;
 	const struct layout *l;
-	uint32_t *edges, *main; /* layout_edges(), layout_main() */
+	uint32_t *edges, *primary; /* layout_edges(), layout_primary() */
 	double *count;          /* of each place */
 };
 
@@ -72,7 +72,7 @@ static void count_changes(
 		run_through(out, at->addr[k] - base, last, f->count[k]);
 		e = f->g->edge + f->edges[order[k]];
 		for (; e < f->g->edge + f->edges[order[k] + 1]; e++) {
-			to = f->main[e->dst];
+			to = f->primary[e->dst];
 			if (e->kind != EDGE_INDIRECT && k + 1 < r->end && order[k + 1] == e->dst)
 				to = k + 1;
 			if (to >= r->first && to < r->end)
@@ -85,12 +85,12 @@ static void count_changes(
 static void read_layout(const struct cfg *g, const struct layout *l, const uint8_t *fixed,
     struct lines *s, struct arena *a)
 {
-	struct flow f = {g, l, layout_edges(g), xcalloc(g->nblock, sizeof *f.main),
+	struct flow f = {g, l, layout_edges(g), xcalloc(g->nblock, sizeof *f.primary),
 	    xcalloc(l->n, sizeof *f.count)};
 	uint32_t i;
 
 	runs_read(g, l, fixed, &s->run, a);
-	layout_main(g, l, f.main);
+	layout_primary(g, l, f.primary);
 	layout_flow(g, l, f.count);
 	s->cost.n = 0;
 	for (i = 0; i < s->run.v.n; i++) {
@@ -98,14 +98,14 @@ static void read_layout(const struct cfg *g, const struct layout *l, const uint8
 		count_changes(&f, &s->run.at, &s->run.v.v[i], &s->cost.v[i]);
 	}
 	free(f.edges);
-	free(f.main);
+	free(f.primary);
 	free(f.count);
 }
 
 /* In jumps, of a run that begins at `at` behind so many bytes of padding. */
 static double run_cost(const struct lines *s, uint32_t i, uint64_t at, uint32_t padding)
 {
-	return WORTH * s->cost.v[i].n[at % LINE] + s->price * padding;
+	return CHANGE_COST * s->cost.v[i].n[at % LINE] + s->price * padding;
 }
 
 /* Of the function with its entry at `at`. */
@@ -134,19 +134,19 @@ static double cost_anywhere(const struct lines *s)
 }
 
 /* The bytes between what is in front of the function and its entry, in the mean. */
-static double entry_bytes(uint32_t lead)
+static double entry_bytes(uint32_t entry_offset)
 {
-	return LINE / 2. + lead;
+	return LINE / 2. + entry_offset;
 }
 
 /* The cheapest way there is to come to the beginning of a run at an offset in a line. */
-struct way {
+struct arrival {
 	uint8_t align, from; /* where the run before began */
 };
 
 /* From run i − 1 at its offsets, for so much each, to run i. */
 static void step(
-    const struct lines *s, uint32_t i, const double *before, double *best, struct way *way)
+    const struct lines *s, uint32_t i, const double *before, double *best, struct arrival *arrival)
 {
 	static const uint8_t choice[] = {0, 3, 4, 5, 6};
 	const struct run *r = &s->run.v.v[i];
@@ -167,7 +167,7 @@ static void step(
 			sum = before[from] + run_cost(s, i, to, n);
 			if (sum < best[to]) {
 				best[to] = sum;
-				way[to] = (struct way){align, (uint8_t)from};
+				arrival[to] = (struct arrival){align, (uint8_t)from};
 			}
 		}
 	}
@@ -177,14 +177,14 @@ static void step(
  * of `every`. */
 static uint8_t solve(struct lines *s, uint32_t every)
 {
-	struct way *way = xcalloc(s->run.v.n * LINE, sizeof *way), *w;
+	struct arrival *arrival = xcalloc(s->run.v.n * LINE, sizeof *arrival), *w;
 	double best[2][LINE], *now = best[0], *next = best[1], *t;
 	uint32_t i, to = 0;
 
 	for (i = 0; i < LINE; i++)
 		now[i] = i % every ? DBL_MAX : run_cost(s, 0, i, 0) + s->price * entry_bytes(i);
 	for (i = 1; i < s->run.v.n; i++) {
-		step(s, i, now, next, &way[i * LINE]);
+		step(s, i, now, next, &arrival[i * LINE]);
 		t = now;
 		now = next;
 		next = t;
@@ -193,15 +193,14 @@ static uint8_t solve(struct lines *s, uint32_t every)
 		if (now[i] < now[to])
 			to = i;
 	for (i = s->run.v.n; i-- > 1; to = w->from) {
-		w = &way[i * LINE + to];
+		w = &arrival[i * LINE + to];
 		s->run.v.v[i].align = w->align;
 	}
-	free(way);
+	free(arrival);
 	return (uint8_t)to;
 }
 
-bool lines_place(
-    const struct cfg *g, double price, uint8_t least, struct layout *l, struct arena *a)
+bool lines_pad(const struct cfg *g, double price, uint8_t least, struct layout *l, struct arena *a)
 {
 	uint32_t every = least > 1 ? 1u << least : EVEN, turn;
 	const uint8_t *fixed = l->align;
@@ -214,10 +213,10 @@ bool lines_place(
 	min = cost_anywhere(&s);
 	/* Padding makes jumps longer: so more than once. */
 	for (turn = 0; turn < TURNS; turn++) {
-		from.lead = solve(&s, every);
+		from.entry_offset = solve(&s, every);
 		now = runs_padded(&s.run, &from, a);
 		read_layout(g, &now, fixed, &s, a);
-		is = cost(&s, now.lead) + price * entry_bytes(now.lead);
+		is = cost(&s, now.entry_offset) + price * entry_bytes(now.entry_offset);
 		if (is < min) {
 			min = is;
 			*l = now;

@@ -18,7 +18,6 @@ enum { LINES_ALIGN = 6 /* log2: of the boundary that the entry's lead is counted
  * entry on LINES_ALIGN. Whether that is worth its bytes; if not, nothing is set. price:
  * jumps that a byte of padding must save. Quasi-linear.
  */
-bool lines_place(
-    const struct cfg *g, double price, uint8_t least, struct layout *l, struct arena *a);
+bool lines_pad(const struct cfg *g, double price, uint8_t least, struct layout *l, struct arena *a);
 
 #endif

@@ -15,21 +15,21 @@ static const double LATER = 0.9; /* of what a jump counts that is one place furt
 static const double LESS = 1e-3; /* jumps: what it must save */
 
 /* A way on from a place. */
-struct way {
+struct succ {
 	double count;  /* where it is jumped to; LATER of that where it is fallen into */
 	uint32_t jump; /* the block it is jumped to, or NONE: it falls through */
 };
 
-struct mains {
+struct search {
 	const struct cfg *g;
 	const struct layout *l;
-	uint32_t *edges, *main;
-	struct way *way; /* way[first[k]] … way[first[k + 1]] are place k's */
+	uint32_t *edges, *primary;
+	struct succ *succ; /* way[first[k]] … way[first[k + 1]] are place k's */
 	uint32_t *first;
 	double *cost; /* per place: jumps taken from there on */
 };
 
-static void find_ways(struct mains *m, struct arena *a)
+static void find_succs(struct search *m, struct arena *a)
 {
 	const struct layout *l = m->l;
 	uint32_t k, b, i, next, n = 0;
@@ -37,7 +37,7 @@ static void find_ways(struct mains *m, struct arena *a)
 
 	for (k = 0; k < l->nhot; k++)
 		n += m->edges[l->order[k] + 1] - m->edges[l->order[k]];
-	m->way = arena_array(a, n, sizeof *m->way);
+	m->succ = arena_array(a, n, sizeof *m->succ);
 	m->first = arena_array(a, (size_t)l->nhot + 1, sizeof *m->first);
 	for (k = n = 0; k < l->nhot; k++, m->first[k] = n) {
 		b = l->order[k];
@@ -45,27 +45,27 @@ static void find_ways(struct mains *m, struct arena *a)
 		for (i = m->edges[b]; i < m->edges[b + 1]; i++) {
 			e = &m->g->edge[i];
 			if (e->dst == next && e->kind != EDGE_INDIRECT)
-				m->way[n++] = (struct way){(double)e->count * LATER, NONE};
+				m->succ[n++] = (struct succ){(double)e->count * LATER, NONE};
 			else
-				m->way[n++] = (struct way){(double)e->count, e->dst};
+				m->succ[n++] = (struct succ){(double)e->count, e->dst};
 		}
 	}
 }
 
-static double cost_of(const struct mains *m, uint32_t k)
+static double cost_of(const struct search *m, uint32_t k)
 {
 	double n = (double)m->g->block[m->l->order[k]].count, sum = 0;
-	const struct way *v, *end = m->way + m->first[k + 1];
+	const struct succ *v, *end = m->succ + m->first[k + 1];
 
-	for (v = m->way + m->first[k]; v < end; v++)
+	for (v = m->succ + m->first[k]; v < end; v++)
 		if (v->jump == NONE)
 			sum += v->count * m->cost[k + 1];
 		else
-			sum += v->count * (1 + LATER * m->cost[m->main[v->jump]]);
+			sum += v->count * (1 + LATER * m->cost[m->primary[v->jump]]);
 	return n > 0 ? sum / n : 0;
 }
 
-static void sweep(struct mains *m)
+static void sweep(struct search *m)
 {
 	uint32_t k, round;
 
@@ -75,27 +75,28 @@ static void sweep(struct mains *m)
 }
 
 /* Nothing else would go on to a place that is no longer jumped to. */
-static bool is_fallen_into(const struct mains *m, uint32_t k)
+static bool is_fallen_into(const struct search *m, uint32_t k)
 {
 	uint64_t count;
 
 	return k && layout_falls(m->g, m->l, m->edges, k - 1, &count);
 }
 
-static void choose(struct mains *m)
+static void choose(struct search *m)
 {
 	uint32_t k, b;
 
 	for (k = 0; k < m->l->nhot; k++) {
 		b = m->l->order[k];
-		if (m->cost[k] < m->cost[m->main[b]] - LESS && is_fallen_into(m, m->main[b]))
-			m->main[b] = k;
+		if (m->cost[k] < m->cost[m->primary[b]] - LESS && is_fallen_into(m, m->primary[b]))
+			m->primary[b] = k;
 	}
 }
 
-void tails_main(const struct cfg *g, struct layout *l, struct layout_score *score, struct arena *a)
+void tails_primary(
+    const struct cfg *g, struct layout *l, struct layout_score *score, struct arena *a)
 {
-	struct mains m = {.g = g, .l = l};
+	struct search m = {.g = g, .l = l};
 	struct layout_score after;
 	struct layout other = *l;
 	uint32_t k;
@@ -103,16 +104,16 @@ void tails_main(const struct cfg *g, struct layout *l, struct layout_score *scor
 	if (l->n == g->nblock)
 		return;
 	m.edges = layout_edges(g);
-	m.main = arena_array(a, g->nblock, sizeof *m.main);
+	m.primary = arena_array(a, g->nblock, sizeof *m.primary);
 	m.cost = arena_array(a, l->n, sizeof *m.cost);
-	layout_main(g, l, m.main);
-	find_ways(&m, a);
+	layout_primary(g, l, m.primary);
+	find_succs(&m, a);
 	sweep(&m);
 	choose(&m);
 	free(m.edges);
 	other.copy = arena_array(a, l->n, sizeof *other.copy);
 	for (k = 0; k < l->n; k++)
-		other.copy[k] = m.main[l->order[k]] != k;
+		other.copy[k] = m.primary[l->order[k]] != k;
 	layout_score(g, &other, &after);
 	if (after.taken < score->taken) {
 		*l = other;

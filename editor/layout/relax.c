@@ -51,10 +51,10 @@ static struct ending ending_of(
 }
 
 /* One round over all places; whether a jump did not reach. */
-static bool relax_round(const struct cfg *g, const struct layout *l, const uint32_t *place,
+static bool relax_round(const struct cfg *g, const struct layout *l, const uint32_t *slot,
     struct ending *v, struct relaxed *r)
 {
-	uint64_t at = l->lead;
+	uint64_t at = l->entry_offset;
 	bool longer = false;
 	uint32_t k, n;
 
@@ -75,12 +75,12 @@ static bool relax_round(const struct cfg *g, const struct layout *l, const uint3
 	}
 	for (k = 0; k < l->n; k++) {
 		if (v[k].to.cond != NONE && v[k].cond_bytes == SHORT) {
-			n = relax_jump(EDGE_TAKEN, r->jump[k] + 1, r->addr[place[v[k].to.cond]]);
+			n = relax_jump(EDGE_TAKEN, r->jump[k] + 1, r->addr[slot[v[k].to.cond]]);
 			longer |= n != SHORT;
 			v[k].cond_bytes = (uint8_t)n;
 		}
 		if (v[k].to.jump != NONE && v[k].jump_bytes == SHORT) {
-			n = relax_jump(EDGE_JUMP, r->end[k], r->addr[place[v[k].to.jump]]);
+			n = relax_jump(EDGE_JUMP, r->end[k], r->addr[slot[v[k].to.jump]]);
 			longer |= n != SHORT;
 			v[k].jump_bytes = (uint8_t)n;
 		}
@@ -88,20 +88,20 @@ static bool relax_round(const struct cfg *g, const struct layout *l, const uint3
 	return longer;
 }
 
-void relax_places(const struct cfg *g, const struct layout *l, struct relaxed *out, struct arena *a)
+void relax_slots(const struct cfg *g, const struct layout *l, struct relaxed *out, struct arena *a)
 {
 	enum { ROUNDS = 32 };
-	uint32_t *edges = layout_edges(g), *place = xcalloc(g->nblock, sizeof *place), k;
+	uint32_t *edges = layout_edges(g), *slot = xcalloc(g->nblock, sizeof *slot), k;
 	struct ending *v = xcalloc(l->n, sizeof *v);
 
 	*out = (struct relaxed){arena_array(a, l->n, sizeof *out->addr),
 	    arena_array(a, l->n, sizeof *out->jump), arena_array(a, l->n, sizeof *out->end)};
-	layout_main(g, l, place);
+	layout_primary(g, l, slot);
 	for (k = 0; k < l->n; k++)
 		v[k] = ending_of(g, l, edges, k);
-	for (k = 0; k < ROUNDS && relax_round(g, l, place, v, out); k++)
+	for (k = 0; k < ROUNDS && relax_round(g, l, slot, v, out); k++)
 		;
 	free(edges);
-	free(place);
+	free(slot);
 	free(v);
 }

@@ -27,8 +27,7 @@ uint32_t relax_most(uint32_t align);
 uint32_t relax_padding(uint64_t at, uint32_t align);
 /* The arrays have l->n and come from the arena. Rounds are bounded: in what is left
  * then some jumps are thought too short. */
-void relax_places(
-    const struct cfg *g, const struct layout *l, struct relaxed *out, struct arena *a);
+void relax_slots(const struct cfg *g, const struct layout *l, struct relaxed *out, struct arena *a);
 /* The bytes of a jump of this kind that ends at address `from` and goes to `to`. */
 uint32_t relax_jump(enum edge_kind kind, uint64_t from, uint64_t to);
 

@@ -8,12 +8,12 @@
 enum { WINDOW = 256, ROUNDS = 4, NONE = UINT32_MAX };
 
 /* Of the executions of the jump back: less is chance in sampled counts. */
-static const double WORTH_MIN = 0.05;
+static const double GAIN_MIN = 0.05;
 
 struct rotation {
 	const struct cfg *g;
 	uint32_t *order, n;
-	uint32_t *place; /* per block, NONE = not in the order */
+	uint32_t *slot;  /* per block, NONE = not in the order */
 	uint64_t *addr;  /* per place */
 	uint32_t *out;   /* block's edges: edge[out[b]] … edge[out[b + 1]] */
 	uint32_t *in;    /* those to it: from[in[b]] … from[in[b + 1]] */
@@ -54,7 +54,7 @@ static uint64_t moved(const struct rotation *r, const struct cut *c, uint32_t k)
 
 static double edge_gain(const struct rotation *r, const struct cut *c, const struct cfg_edge *e)
 {
-	uint32_t src = r->place[e->src], dst = r->place[e->dst];
+	uint32_t src = r->slot[e->src], dst = r->slot[e->dst];
 	uint64_t bytes = r->g->block[e->src].bytes;
 
 	if (!e->count || dst == NONE)
@@ -77,7 +77,7 @@ static double gain(const struct rotation *r, const struct cut *c)
 			sum += edge_gain(r, c, &r->g->edge[i]);
 		for (i = r->in[b]; i < r->in[b + 1]; i++) {
 			e = &r->g->edge[r->from[i]];
-			src = r->place[e->src];
+			src = r->slot[e->src];
 			if (src != NONE && (src < c->first || src > c->last))
 				sum += edge_gain(r, c, e);
 		}
@@ -93,7 +93,7 @@ static void exchange(struct rotation *r, const struct cut *c)
 	memmove(r->order + c->first, r->order + c->cut, tail * sizeof *r->order);
 	memcpy(r->order + c->first + tail, r->scratch, head * sizeof *r->order);
 	for (k = c->first; k <= c->last; k++) {
-		r->place[r->order[k]] = k;
+		r->slot[r->order[k]] = k;
 		r->addr[k + 1] = r->addr[k] + r->g->block[r->order[k]].bytes;
 	}
 }
@@ -101,7 +101,7 @@ static void exchange(struct rotation *r, const struct cut *c)
 /* The loop whose last place jumps back to its first, `count` times. */
 static bool rotate(struct rotation *r, uint32_t first, uint32_t last, double count)
 {
-	struct cut c = {first, first, last, WORTH_MIN * count};
+	struct cut c = {first, first, last, GAIN_MIN * count};
 	double was = falls(r, first - 1, first) + falls(r, last, last + 1), won;
 	uint32_t k;
 
@@ -113,7 +113,7 @@ static bool rotate(struct rotation *r, uint32_t first, uint32_t last, double cou
 			c.cut = k;
 		}
 	}
-	if (c.cut == first || gain(r, &c) <= WORTH_MIN * count)
+	if (c.cut == first || gain(r, &c) <= GAIN_MIN * count)
 		return false;
 	exchange(r, &c);
 	return true;
@@ -126,8 +126,8 @@ static bool rotate_all(struct rotation *r)
 	uint32_t src, dst;
 
 	for (; e < end; e++) {
-		src = r->place[e->src];
-		dst = r->place[e->dst];
+		src = r->slot[e->src];
+		dst = r->slot[e->dst];
 		if (e->count && e->kind != EDGE_INDIRECT && src != NONE && dst != NONE && dst &&
 		    src > dst && src - dst < WINDOW && rotate(r, dst, src, (double)e->count))
 			any = true;
@@ -159,12 +159,12 @@ static void index_order(struct rotation *r, struct arena *a)
 {
 	uint32_t k;
 
-	r->place = arena_array(a, r->g->nblock, sizeof *r->place);
+	r->slot = arena_array(a, r->g->nblock, sizeof *r->slot);
 	r->addr = arena_array(a, (size_t)r->n + 1, sizeof *r->addr);
 	r->scratch = arena_array(a, WINDOW, sizeof *r->scratch);
-	memset(r->place, 0xff, r->g->nblock * sizeof *r->place);
+	memset(r->slot, 0xff, r->g->nblock * sizeof *r->slot);
 	for (k = 0; k < r->n; k++) {
-		r->place[r->order[k]] = k;
+		r->slot[r->order[k]] = k;
 		r->addr[k + 1] = r->addr[k] + r->g->block[r->order[k]].bytes;
 	}
 }

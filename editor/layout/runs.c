@@ -12,7 +12,7 @@ void runs_read(const struct cfg *g, const struct layout *l, const uint8_t *fixed
 	uint64_t count;
 	struct run *r;
 
-	relax_places(g, l, &out->at, a);
+	relax_slots(g, l, &out->at, a);
 	out->v.n = 0;
 	for (k = 0; k < l->nhot; k++) {
 		stays = k && fixed && fixed[k];

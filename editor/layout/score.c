@@ -38,53 +38,53 @@ bool layout_falls(const struct cfg *g, const struct layout *l, const uint32_t *e
 	return any;
 }
 
-static void guess_main(const struct cfg *g, const struct layout *l, uint32_t *place)
+static void guess_primary(const struct cfg *g, const struct layout *l, uint32_t *slot)
 {
 	uint32_t *edges = layout_edges(g), k;
 	uint64_t count;
 
 	for (k = l->n; k-- > 0;)
 		if (!k || !layout_falls(g, l, edges, k - 1, &count))
-			place[l->order[k]] = k;
+			slot[l->order[k]] = k;
 	free(edges);
 }
 
-void layout_main(const struct cfg *g, const struct layout *l, uint32_t *place)
+void layout_primary(const struct cfg *g, const struct layout *l, uint32_t *slot)
 {
 	uint32_t k;
 
 	for (k = l->n; k-- > 0;)
 		if (!l->copy || !l->copy[k])
-			place[l->order[k]] = k;
+			slot[l->order[k]] = k;
 	if (!l->copy && l->n > g->nblock)
-		guess_main(g, l, place);
+		guess_primary(g, l, slot);
 }
 
 /* A block's main place and its copies must add up to the block. */
 struct sum {
-	double main, copies;             /* of this round */
-	double last_main, last_copies;   /* of the one before */
+	double primary, copies;           /* of this round */
+	double last_primary, last_copies; /* of the one before */
 };
 
 /* The main place's executions by the secant: copies may depend on them (a loop
  * that is copied behind itself) or not (a dispatch). */
 static double next_guess(const struct sum *s, double count, bool first)
 {
-	double moved = s->main - s->last_main, slope = 0, guess;
+	double moved = s->primary - s->last_primary, slope = 0, guess;
 
 	if (!first && (moved > 1e-9 * count || moved < -1e-9 * count))
 		slope = (s->copies - s->last_copies) / moved;
-	guess = s->main - (s->main + s->copies - count) / (slope > 0 ? 1 + slope : 1);
+	guess = s->primary - (s->primary + s->copies - count) / (slope > 0 ? 1 + slope : 1);
 	return guess < 0 ? 0 : guess > count ? count : guess;
 }
 
 struct copy {
-	uint32_t place, block;
+	uint32_t slot, block;
 	double share; /* of what is executed in front of it, so much goes on to it */
 };
 
 static uint32_t find_copies(const struct cfg *g, const struct layout *l, const uint32_t *edges,
-    const uint32_t *place, struct copy *copy)
+    const uint32_t *slot, struct copy *copy)
 {
 	uint64_t fallen;
 	uint32_t k, b, n = 0;
@@ -92,7 +92,7 @@ static uint32_t find_copies(const struct cfg *g, const struct layout *l, const u
 
 	for (k = 1; k < l->n; k++) {
 		b = l->order[k];
-		if (place[b] == k)
+		if (slot[b] == k)
 			continue;
 		before = (double)g->block[l->order[k - 1]].count;
 		copy[n++] = (struct copy){k, b,
@@ -104,31 +104,31 @@ static uint32_t find_copies(const struct cfg *g, const struct layout *l, const u
 }
 
 /* One round: the copies by what is in front of them. */
-static void flow_on(const struct cfg *g, const struct copy *copy, uint32_t n, const uint32_t *place,
+static void flow_on(const struct cfg *g, const struct copy *copy, uint32_t n, const uint32_t *slot,
     double *count, struct sum *sum)
 {
 	const struct copy *c;
 	double most;
 
 	for (c = copy; c < copy + n; c++) {
-		sum[c->block].last_main = sum[c->block].main;
+		sum[c->block].last_primary = sum[c->block].primary;
 		sum[c->block].last_copies = sum[c->block].copies;
 	}
 	for (c = copy; c < copy + n; c++) {
-		sum[c->block].main = count[place[c->block]];
+		sum[c->block].primary = count[slot[c->block]];
 		sum[c->block].copies = 0;
 	}
 	for (c = copy; c < copy + n; c++) {
 		most = (double)g->block[c->block].count;
-		count[c->place] = count[c->place - 1] * c->share;
-		if (count[c->place] > most)
-			count[c->place] = most;
-		sum[c->block].copies += count[c->place];
+		count[c->slot] = count[c->slot - 1] * c->share;
+		if (count[c->slot] > most)
+			count[c->slot] = most;
+		sum[c->block].copies += count[c->slot];
 	}
 }
 
 static void flow(const struct cfg *g, const struct layout *l, const uint32_t *edges,
-    const uint32_t *place, double *count)
+    const uint32_t *slot, double *count)
 {
 	enum { ROUNDS = 8 };
 	struct copy *copy, *c;
@@ -141,11 +141,11 @@ static void flow(const struct cfg *g, const struct layout *l, const uint32_t *ed
 		return;
 	sum = xcalloc(g->nblock, sizeof *sum);
 	copy = xcalloc(l->n - g->nblock, sizeof *copy);
-	n = find_copies(g, l, edges, place, copy);
+	n = find_copies(g, l, edges, slot, copy);
 	for (round = 0; round < ROUNDS; round++) {
-		flow_on(g, copy, n, place, count, sum);
+		flow_on(g, copy, n, slot, count, sum);
 		for (c = copy; c < copy + n; c++)
-			count[place[c->block]] =
+			count[slot[c->block]] =
 			    next_guess(&sum[c->block], (double)g->block[c->block].count, !round);
 	}
 	free(copy);
@@ -154,12 +154,12 @@ static void flow(const struct cfg *g, const struct layout *l, const uint32_t *ed
 
 void layout_flow(const struct cfg *g, const struct layout *l, double *count)
 {
-	uint32_t *edges = layout_edges(g), *place = xcalloc(g->nblock, sizeof *place);
+	uint32_t *edges = layout_edges(g), *slot = xcalloc(g->nblock, sizeof *slot);
 
-	layout_main(g, l, place);
-	flow(g, l, edges, place, count);
+	layout_primary(g, l, slot);
+	flow(g, l, edges, slot, count);
 	free(edges);
-	free(place);
+	free(slot);
 }
 
 void layout_addresses(const struct cfg *g, const struct layout *l, uint64_t *addr)
@@ -177,9 +177,9 @@ void layout_addresses(const struct cfg *g, const struct layout *l, uint64_t *add
 
 /* Adds edge e, run through n times from place k. */
 static void add_edge(const struct cfg *g, const struct layout *l, const struct cfg_edge *e,
-    uint32_t k, double n, const uint64_t *addr, const uint32_t *place, struct layout_score *s)
+    uint32_t k, double n, const uint64_t *addr, const uint32_t *slot, struct layout_score *s)
 {
-	uint64_t from = addr[k] + g->block[e->src].bytes, to = addr[place[e->dst]];
+	uint64_t from = addr[k] + g->block[e->src].bytes, to = addr[slot[e->dst]];
 
 	if (layout_runs_on(l, k) && l->order[k + 1] == e->dst)
 		to = addr[k + 1];
@@ -191,13 +191,13 @@ static void add_edge(const struct cfg *g, const struct layout *l, const struct c
 
 void layout_score(const struct cfg *g, const struct layout *l, struct layout_score *s)
 {
-	uint32_t *edges = layout_edges(g), *place = xcalloc(g->nblock, sizeof *place), k, b, i;
+	uint32_t *edges = layout_edges(g), *slot = xcalloc(g->nblock, sizeof *slot), k, b, i;
 	double *count = xcalloc(l->n, sizeof *count), share;
 	uint64_t *addr = xcalloc(l->n, sizeof *addr);
 
 	*s = (struct layout_score){0};
-	layout_main(g, l, place);
-	flow(g, l, edges, place, count);
+	layout_primary(g, l, slot);
+	flow(g, l, edges, slot, count);
 	layout_addresses(g, l, addr);
 	for (k = 0; k < l->n; k++) {
 		b = l->order[k];
@@ -205,11 +205,11 @@ void layout_score(const struct cfg *g, const struct layout *l, struct layout_sco
 			    ? count[k] / (double)g->block[b].count
 			    : 1;
 		for (i = edges[b]; i < edges[b + 1]; i++)
-			add_edge(g, l, &g->edge[i], k, share * (double)g->edge[i].count, addr,
-			    place, s);
+			add_edge(
+			    g, l, &g->edge[i], k, share * (double)g->edge[i].count, addr, slot, s);
 	}
 	free(edges);
-	free(place);
+	free(slot);
 	free(count);
 	free(addr);
 }

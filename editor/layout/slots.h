@@ -20,6 +20,6 @@ enum { LAYOUT_HOP_BYTES = 2 };
 void layout_addresses(const struct cfg *g, const struct layout *l, uint64_t *addr);
 
 /* Sets l->align by counts: see align.c. */
-void align_places(const struct cfg *g, uint64_t hot, struct layout *l, struct arena *a);
+void align_slots(const struct cfg *g, uint64_t hot, struct layout *l, struct arena *a);
 
 #endif

@@ -9,33 +9,33 @@ enum { LINE = 64, HALF_BIT = 5, CHOICES_MAX = 24, TURNS = 3 };
 
 /* Taken jumps that cost as much as a bit where all hard jumps lie on one side,
  * four times over: it goes by the square of how far they are from even. */
-static const double WORTH = 20;
+static const double SIDE_COST = 20;
 
 /* What is hard in a run. */
-struct hardness {
+struct run_entropy {
 	double sum;
 	double side[LINE]; /* by where in a line it begins: hard jumps in the upper half − lower */
 };
 
 struct spread {
 	struct runs run;
-	VEC(struct hardness) hard; /* of each run */
+	VEC(struct run_entropy) entropy; /* of each run */
 	uint32_t *choice;          /* the hardest runs that may be padded */
 	uint32_t nchoice;
 	double sum, price;
 };
 
-static void add_jump(struct hardness *r, uint64_t offset, double hard)
+static void add_jump(struct run_entropy *r, uint64_t offset, double entropy)
 {
 	uint32_t at;
 
-	r->sum += hard;
+	r->sum += entropy;
 	for (at = 0; at < LINE; at++)
-		r->side[at] += (at + offset) >> HALF_BIT & 1 ? hard : -hard;
+		r->side[at] += (at + offset) >> HALF_BIT & 1 ? entropy : -entropy;
 }
 
 /* With the alignment that l has. */
-static void read_layout(const struct cfg *g, const struct layout *l, const double *hard,
+static void read_layout(const struct cfg *g, const struct layout *l, const double *entropy,
     struct spread *s, struct arena *a)
 {
 	const struct relaxed *at = &s->run.at;
@@ -43,15 +43,15 @@ static void read_layout(const struct cfg *g, const struct layout *l, const doubl
 	uint32_t k;
 
 	runs_read(g, l, NULL, &s->run, a);
-	s->hard.n = 0;
+	s->entropy.n = 0;
 	s->sum = 0;
 	for (r = s->run.v.v; r < s->run.v.v + s->run.v.n; r++) {
-		vec_push(&s->hard, (struct hardness){0});
+		vec_push(&s->entropy, (struct run_entropy){0});
 		for (k = r->first; k < r->end; k++)
 			if (at->jump[k] != RELAX_NONE)
-				add_jump(&s->hard.v[s->hard.n - 1],
-				    at->jump[k] - at->addr[r->first], hard[k]);
-		s->sum += s->hard.v[s->hard.n - 1].sum;
+				add_jump(&s->entropy.v[s->entropy.n - 1],
+				    at->jump[k] - at->addr[r->first], entropy[k]);
+		s->sum += s->entropy.v[s->entropy.n - 1].sum;
 	}
 }
 
@@ -65,11 +65,11 @@ static double cost(const struct spread *s, uint64_t at)
 		n = relax_padding(at, s->run.v.v[i].align);
 		padding += n;
 		at += n;
-		side += s->hard.v[i].side[at % LINE];
+		side += s->entropy.v[i].side[at % LINE];
 		at += s->run.v.v[i].bytes;
 	}
 	side /= 2 * s->sum;
-	return WORTH * s->sum * side * side + s->price * padding;
+	return SIDE_COST * s->sum * side * side + s->price * padding;
 }
 
 /* Of the function as it is, where its entry lies on any even byte. */
@@ -100,7 +100,8 @@ static void choose(struct spread *s, struct arena *a)
 	s->choice = arena_array(a, CHOICES_MAX + 1, sizeof *s->choice);
 	s->nchoice = 0;
 	for (i = 1; i < s->run.v.n; i++) {
-		for (k = s->nchoice; k && s->hard.v[s->choice[k - 1]].sum < s->hard.v[i].sum; k--)
+		for (k = s->nchoice; k && s->entropy.v[s->choice[k - 1]].sum < s->entropy.v[i].sum;
+		     k--)
 			s->choice[k] = s->choice[k - 1];
 		s->choice[k] = i;
 		s->nchoice += s->nchoice < CHOICES_MAX;
@@ -111,20 +112,20 @@ static void choose(struct spread *s, struct arena *a)
 /* The run and alignment that save most; whether any does. */
 static bool move(struct spread *s, double *least)
 {
-	static const uint8_t way[] = {0, 3, 4, 5};
+	static const uint8_t aligns[] = {0, 3, 4, 5};
 	uint32_t c, w, run = 0;
 	uint8_t was, to = 0;
 	double now;
 
 	for (c = 0; c < s->nchoice; c++) {
 		was = s->run.v.v[s->choice[c]].align;
-		for (w = 0; w < sizeof way; w++) {
-			s->run.v.v[s->choice[c]].align = way[w];
+		for (w = 0; w < sizeof aligns; w++) {
+			s->run.v.v[s->choice[c]].align = aligns[w];
 			now = cost(s, 0);
 			if (now < *least) {
 				*least = now;
 				run = s->choice[c];
-				to = way[w];
+				to = aligns[w];
 			}
 		}
 		s->run.v.v[s->choice[c]].align = was;
@@ -145,23 +146,23 @@ static void settle(struct spread *s)
 }
 
 /* How hard the jump at each place is. */
-static double *hard_places(const struct cfg *g, const struct layout *l, struct arena *a)
+static double *slot_entropy(const struct cfg *g, const struct layout *l, struct arena *a)
 {
-	double *hard = arena_array(a, l->n, sizeof *hard);
+	double *entropy = arena_array(a, l->n, sizeof *entropy);
 	double *count = xcalloc(l->n, sizeof *count), *block = xcalloc(g->nblock, sizeof *block);
 	const struct cfg_block *b;
 	uint32_t k;
 
 	layout_flow(g, l, count);
-	hard_blocks(g, block);
+	entropy_blocks(g, block);
 	for (k = 0; k < l->n; k++) {
 		b = &g->block[l->order[k]];
 		if (b->count)
-			hard[k] = block[l->order[k]] * count[k] / (double)b->count;
+			entropy[k] = block[l->order[k]] * count[k] / (double)b->count;
 	}
 	free(count);
 	free(block);
-	return hard;
+	return entropy;
 }
 
 /* l, padded where that makes the runs lie best. */
@@ -175,19 +176,19 @@ static struct layout padded(struct spread *s, const struct layout *l, struct are
 bool spread_jumps(const struct cfg *g, double price, struct layout *l, struct arena *a)
 {
 	enum { ENTRY = 15 /* bytes in front of it, in the mean */ };
-	const double *hard = hard_places(g, l, a);
+	const double *entropy = slot_entropy(g, l, a);
 	struct spread s = {.price = price};
 	struct layout now = *l;
 	double least, is;
 	uint32_t turn;
 	bool spread = false;
 
-	read_layout(g, l, hard, &s, a);
+	read_layout(g, l, entropy, &s, a);
 	least = s.sum > 0 ? cost_anywhere(&s) - ENTRY * price : 0;
 	for (turn = 0; turn < TURNS && s.sum > 0; turn++) {
 		if (turn) {
 			now = padded(&s, l, a);
-			read_layout(g, &now, hard, &s, a);
+			read_layout(g, &now, entropy, &s, a);
 		}
 		is = cost(&s, 0);
 		if (is < least) {
@@ -197,6 +198,6 @@ bool spread_jumps(const struct cfg *g, double price, struct layout *l, struct ar
 		}
 	}
 	vec_free(&s.run.v);
-	vec_free(&s.hard);
+	vec_free(&s.entropy);
 	return spread;
 }

@@ -14,7 +14,7 @@
 struct pieces {
 	const struct cfg *g;
 	const struct layout *l;
-	uint32_t *main;  /* per block: its main place, where its piece begins */
+	uint32_t *primary; /* per block: its main place, where its piece begins */
 	uint32_t *end;   /* per block: the place behind its piece */
 	double *flow;    /* per place */
 	uint32_t *block; /* blocks whose piece is hot, ascending */
@@ -26,19 +26,19 @@ static void find_pieces(struct pieces *p, struct arena *a)
 {
 	uint32_t nblock = p->g->nblock, k, b, at = 0;
 
-	p->main = arena_array(a, nblock, sizeof *p->main);
+	p->primary = arena_array(a, nblock, sizeof *p->primary);
 	p->end = arena_array(a, nblock, sizeof *p->end);
 	p->flow = arena_array(a, p->l->n, sizeof *p->flow);
 	p->block = arena_array(a, nblock, sizeof *p->block);
-	layout_main(p->g, p->l, p->main);
+	layout_primary(p->g, p->l, p->primary);
 	layout_flow(p->g, p->l, p->flow);
 	for (k = 0; k < p->l->nhot; k++) {
-		if (p->main[p->l->order[k]] == k)
+		if (p->primary[p->l->order[k]] == k)
 			at = p->l->order[k];
 		p->end[at] = k + 1;
 	}
 	for (b = 0; b < nblock; b++)
-		if (p->main[b] < p->l->nhot)
+		if (p->primary[b] < p->l->nhot)
 			p->block[p->n++] = b;
 }
 
@@ -71,8 +71,8 @@ static void make_graph(struct pieces *p, struct arena *a)
 	for (i = 0; i < p->n; i++) {
 		b = p->block[i];
 		p->made.block[b] = p->g->block[b];
-		p->made.block[b].count = (uint64_t)p->flow[p->main[b]];
-		for (k = p->main[b] + 1; k < p->end[b]; k++)
+		p->made.block[b].count = (uint64_t)p->flow[p->primary[b]];
+		for (k = p->primary[b] + 1; k < p->end[b]; k++)
 			p->made.block[b].bytes += p->g->block[p->l->order[k]].bytes;
 		add_edges(p, b, edges);
 	}
@@ -88,7 +88,7 @@ static struct layout put_pieces(const struct pieces *p, const uint32_t *order, s
 	l.order = arena_array(a, l.n, sizeof *l.order);
 	l.copy = arena_array(a, l.n, sizeof *l.copy);
 	for (i = 0; i < p->n; i++) {
-		at = p->main[order[i]];
+		at = p->primary[order[i]];
 		size = p->end[order[i]] - at;
 		memcpy(l.order + n, p->l->order + at, size * sizeof *l.order);
 		memcpy(l.copy + n, p->l->copy + at, size * sizeof *l.copy);

@@ -14,7 +14,7 @@ struct tails {
 	const struct cfg *g;
 	const struct layout *l;
 	uint32_t *first; /* block's edges: edge[first[b]] … edge[first[b + 1]] */
-	uint32_t *place;
+	uint32_t *slot;
 	double price; /* jumps that a byte is worth */
 	unsigned how; /* enum tails_how */
 };
@@ -22,7 +22,7 @@ struct tails {
 /* Blocks to be copied behind a place. */
 struct run {
 	uint32_t block[RUN_MAX], n;
-	double worth; /* taken jumps saved, less the price of the bytes */
+	double gain; /* taken jumps saved, less the price of the bytes */
 };
 
 bool tails_may_copy(const struct cfg *g, uint32_t block)
@@ -31,9 +31,9 @@ bool tails_may_copy(const struct cfg *g, uint32_t block)
 }
 
 /* The block that falls in behind b, or NONE. */
-static uint32_t behind(const struct tails *t, uint32_t b)
+static uint32_t follower(const struct tails *t, uint32_t b)
 {
-	uint32_t k = t->place[b] + 1;
+	uint32_t k = t->slot[b] + 1;
 
 	return k < t->l->n && k != t->l->nhot ? t->l->order[k] : NONE;
 }
@@ -51,7 +51,7 @@ static double taken(const struct tails *t, uint32_t b, uint32_t next)
 }
 
 /* The ways from b that a run may follow, the likeliest first; how many. */
-static uint32_t likely(const struct tails *t, uint32_t b, const struct cfg_edge *way[2])
+static uint32_t likely(const struct tails *t, uint32_t b, const struct cfg_edge *succ[2])
 {
 	const struct cfg_edge *e = t->g->edge + t->first[b], *end = t->g->edge + t->first[b + 1];
 	uint32_t n = 0;
@@ -59,16 +59,16 @@ static uint32_t likely(const struct tails *t, uint32_t b, const struct cfg_edge 
 	for (; e < end; e++) {
 		if (e->kind == EDGE_INDIRECT)
 			return 0;
-		if (!e->count || (n == 2 && e->count <= way[1]->count))
+		if (!e->count || (n == 2 && e->count <= succ[1]->count))
 			continue;
 		n = n ? 2 : 1;
-		way[n - 1] = e;
-		if (n == 2 && e->count > way[0]->count) {
-			way[1] = way[0];
-			way[0] = e;
+		succ[n - 1] = e;
+		if (n == 2 && e->count > succ[0]->count) {
+			succ[1] = succ[0];
+			succ[0] = e;
 		}
 	}
-	return n && !(t->how & TAILS_ANY_WAY) ? 1 : n;
+	return n && !(t->how & TAILS_ANY_SUCC) ? 1 : n;
 }
 
 static bool in_run(const struct run *r, uint32_t b)
@@ -84,7 +84,7 @@ static bool in_run(const struct run *r, uint32_t b)
 static bool may_go_on(const struct tails *t, const struct run *r, uint32_t bytes, uint32_t b)
 {
 	return r->n < RUN_MAX && bytes + t->g->block[b].bytes <= BYTES_MAX &&
-	       tails_may_copy(t->g, b) && t->place[b] < t->l->nhot && t->g->block[b].count &&
+	       tails_may_copy(t->g, b) && t->slot[b] < t->l->nhot && t->g->block[b].count &&
 	       !(t->how & TAILS_NO_POINTER && t->g->block[b].flags & BLK_POINTER) && !in_run(r, b);
 }
 
@@ -93,38 +93,38 @@ static bool may_go_on(const struct tails *t, const struct run *r, uint32_t bytes
 static void grow(const struct tails *t, struct run *r, uint32_t bytes, uint32_t b, double count,
     double saved, struct run *best)
 {
-	double here = taken(t, b, behind(t, b)), n = (double)t->g->block[b].count, worth;
-	const struct cfg_edge *way[2];
-	uint32_t i, ways;
+	double here = taken(t, b, follower(t, b)), n = (double)t->g->block[b].count, gain;
+	const struct cfg_edge *succ[2];
+	uint32_t i, nsucc;
 
 	/* No further block saves more than one jump each time. */
 	if (!may_go_on(t, r, bytes, b) ||
-	    saved + count * (RUN_MAX - r->n) - t->price * bytes <= best->worth)
+	    saved + count * (RUN_MAX - r->n) - t->price * bytes <= best->gain)
 		return;
 	bytes += t->g->block[b].bytes;
 	r->block[r->n++] = b;
-	worth = saved + count * (here - taken(t, b, NONE)) - t->price * bytes;
-	if (worth > best->worth) {
+	gain = saved + count * (here - taken(t, b, NONE)) - t->price * bytes;
+	if (gain > best->gain) {
 		*best = *r;
-		best->worth = worth;
+		best->gain = gain;
 	}
-	ways = likely(t, b, way);
-	for (i = 0; i < ways; i++)
-		grow(t, r, bytes, way[i]->dst, count * (double)way[i]->count / n,
-		    saved + count * (here - taken(t, b, way[i]->dst)), best);
+	nsucc = likely(t, b, succ);
+	for (i = 0; i < nsucc; i++)
+		grow(t, r, bytes, succ[i]->dst, count * (double)succ[i]->count / n,
+		    saved + count * (here - taken(t, b, succ[i]->dst)), best);
 	r->n--;
 }
 
 /* The best run behind place k. */
 static void find_run(const struct tails *t, uint32_t k, struct run *best)
 {
-	uint32_t b = t->l->order[k], next = behind(t, b), i;
+	uint32_t b = t->l->order[k], next = follower(t, b), i;
 	struct run r = {.n = 0};
 	const struct cfg_edge *e;
 	double falls = 0;
 
 	best->n = 0;
-	best->worth = 0;
+	best->gain = 0;
 	for (i = t->first[b]; i < t->first[b + 1]; i++) {
 		e = &t->g->edge[i];
 		if (e->kind == EDGE_INDIRECT)
@@ -164,9 +164,9 @@ void tails_copy(const struct cfg *g, double price, unsigned how, struct layout *
 	uint32_t k, ncopy = 0;
 
 	t.first = layout_edges(g);
-	t.place = arena_array(a, g->nblock, sizeof *t.place);
+	t.slot = arena_array(a, g->nblock, sizeof *t.slot);
 	for (k = 0; k < l->n; k++)
-		t.place[l->order[k]] = k;
+		t.slot[l->order[k]] = k;
 	for (k = 0; k < l->nhot; k++) {
 		find_run(&t, k, &run[k]);
 		ncopy += run[k].n;

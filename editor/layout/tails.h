@@ -12,14 +12,14 @@
 #include "editor/layout/layout.h"
 
 enum tails_how {
-	TAILS_ANY_WAY = 1,
+	TAILS_ANY_SUCC = 1,
 	TAILS_NO_POINTER = 2 /* no copies of calls through pointers */
 };
 
 /*
  * Inserts copies into the hot fragment of *l, which has none, where the taken
  * jumps they save are worth their bytes: at least price for each. A run of them
- * follows the likeliest way from each block, or with TAILS_ANY_WAY any. The relative order of
+ * follows the likeliest way from each block, or with TAILS_ANY_SUCC any. The relative order of
  * what is there does not change.
  */
 void tails_copy(const struct cfg *g, double price, unsigned how, struct layout *l, struct arena *a);
@@ -32,7 +32,8 @@ void tails_order(const struct cfg *g, bool rotate, struct layout *l, struct layo
 
 /* Makes other places the main ones of their blocks where that saves taken jumps;
  * *score likewise. */
-void tails_main(const struct cfg *g, struct layout *l, struct layout_score *score, struct arena *a);
+void tails_primary(
+    const struct cfg *g, struct layout *l, struct layout_score *score, struct arena *a);
 
 /* May a block have copies? */
 bool tails_may_copy(const struct cfg *g, uint32_t block);

@@ -16,26 +16,26 @@ struct graph {
 	struct arena *a;
 	uint32_t outside, nnode;
 	VEC(struct span_edge) e;
-	VEC(uint32_t) place; /* of each, or NONE */
+	VEC(uint32_t) site; /* of each, or NONE */
 };
 
-static uint32_t way_in(uint32_t b)
+static uint32_t node_in(uint32_t b)
 {
 	return 2 * b;
 }
 
-static uint32_t way_out(uint32_t b)
+static uint32_t node_out(uint32_t b)
 {
 	return 2 * b + 1;
 }
 
-struct probe probe_place(const struct cfg *g, uint32_t place)
+struct probe probe_site(const struct cfg *g, uint32_t site)
 {
-	if (place < g->nblock)
-		return (struct probe){PROBE_HEAD, place};
-	if (place < g->nblock + g->nedge)
-		return (struct probe){PROBE_EDGE, place - g->nblock};
-	return (struct probe){PROBE_END, place - g->nblock - g->nedge};
+	if (site < g->nblock)
+		return (struct probe){PROBE_HEAD, site};
+	if (site < g->nblock + g->nedge)
+		return (struct probe){PROBE_EDGE, site - g->nblock};
+	return (struct probe){PROBE_END, site - g->nblock - g->nedge};
 }
 
 /* ---- rough frequencies ---- */
@@ -73,11 +73,11 @@ static double guess(const struct cfg_block *b, uint32_t depth)
 
 /* Loops go round: a backward edge takes most of what its source has. */
 static double guess_edge(const struct probe_weights *w, const struct cfg_edge *e,
-    const uint32_t *ways, const uint32_t *back)
+    const uint32_t *nsucc, const uint32_t *back)
 {
 	static const double ROUND = 0.875;
 	double from = w->block[e->src], to = w->block[e->dst];
-	uint32_t k = back[e->src], n = ways[e->src];
+	uint32_t k = back[e->src], n = nsucc[e->src];
 
 	if (k && k < n)
 		from *= e->src >= e->dst ? ROUND / k : (1 - ROUND) / (n - k);
@@ -88,19 +88,19 @@ static double guess_edge(const struct probe_weights *w, const struct cfg_edge *e
 
 struct probe_weights probes_weigh(const struct cfg *g, bool weighed, struct arena *a)
 {
-	uint32_t *depth = loop_depth(g, a), *ways = arena_array(a, g->nblock, sizeof *ways), i;
+	uint32_t *depth = loop_depth(g, a), *nsucc = arena_array(a, g->nblock, sizeof *nsucc), i;
 	uint32_t *back = arena_array(a, g->nblock, sizeof *back);
 	struct probe_weights w = {
 	    arena_array(a, g->nblock, sizeof *w.block), arena_array(a, g->nedge, sizeof *w.edge)};
 
 	for (i = 0; i < g->nedge; i++) {
-		ways[g->edge[i].src]++;
+		nsucc[g->edge[i].src]++;
 		back[g->edge[i].src] += g->edge[i].src >= g->edge[i].dst;
 	}
 	for (i = 0; i < g->nblock; i++)
 		w.block[i] = guess(&g->block[i], depth[i]);
 	for (i = 0; i < g->nedge; i++)
-		w.edge[i] = guess_edge(&w, &g->edge[i], ways, back);
+		w.edge[i] = guess_edge(&w, &g->edge[i], nsucc, back);
 	/* A profile leaves open only what it did not see. */
 	for (i = 0; weighed && i < g->nblock; i++)
 		w.block[i] = (double)g->block[i].count + w.block[i] * 1e-9;
@@ -111,10 +111,10 @@ struct probe_weights probes_weigh(const struct cfg *g, bool weighed, struct aren
 
 /* ---- the graph ---- */
 
-static void add(struct graph *m, uint32_t from, uint32_t to, uint32_t place, double cost)
+static void add(struct graph *m, uint32_t from, uint32_t to, uint32_t site, double cost)
 {
 	vec_push(&m->e, (struct span_edge){.from = from, .to = to, .cost = cost});
-	vec_push(&m->place, place);
+	vec_push(&m->site, site);
 }
 
 static void add_never(struct graph *m, uint32_t from, uint32_t to)
@@ -137,7 +137,7 @@ static void add_blocks(struct graph *m)
 	uint32_t b;
 
 	for (b = 0; b < m->g->nblock; b++)
-		add(m, way_in(b), way_out(b), b, block_cost(m, b, COST_HEAD) * dear(m, b));
+		add(m, node_in(b), node_out(b), b, block_cost(m, b, COST_HEAD) * dear(m, b));
 }
 
 /* Does this edge share a node with others? */
@@ -158,48 +158,48 @@ static void add_edges(struct graph *m)
 		each = (e[i].kind == EDGE_TAKEN ? COST_TAKEN : COST_LINE) * dear(m, e[i].dst);
 		if (e[i].kind == EDGE_INDIRECT)
 			each = 0; /* it is counted anyway */
-		add(m, way_out(e[i].src), way_in(e[i].dst), m->g->nblock + i,
+		add(m, node_out(e[i].src), node_in(e[i].dst), m->g->nblock + i,
 		    m->want ? m->w.edge[i] * each : 0);
 	}
 }
 
-enum { WAYS_ALONE = 1, WAYS_MEET = 2, IS_TARGET = 4, IS_COUNTED_TARGET = 8 };
+enum { SUCCS_ALONE = 1, SUCCS_MEET = 2, IS_TARGET = 4, IS_COUNTED_TARGET = 8 };
 
-static uint8_t *ways_of(const struct graph *m)
+static uint8_t *edge_kinds(const struct graph *m)
 {
-	uint8_t *ways = arena_array(m->a, m->g->nblock, 1);
+	uint8_t *kinds = arena_array(m->a, m->g->nblock, 1);
 	const struct cfg_edge *e;
 	uint32_t i;
 
 	for (i = 0; i < m->g->nedge; i++) {
 		e = &m->g->edge[i];
-		ways[e->src] |= meets(m, e) ? WAYS_MEET : WAYS_ALONE;
+		kinds[e->src] |= meets(m, e) ? SUCCS_MEET : SUCCS_ALONE;
 		if (e->kind == EDGE_INDIRECT)
-			ways[e->dst] |= meets(m, e) ? IS_TARGET : IS_COUNTED_TARGET;
+			kinds[e->dst] |= meets(m, e) ? IS_TARGET : IS_COUNTED_TARGET;
 	}
-	return ways;
+	return kinds;
 }
 
-static uint32_t end_place(const struct cfg *g, uint32_t b)
+static uint32_t end_site(const struct cfg *g, uint32_t b)
 {
 	return g->nblock + g->nedge + b;
 }
 
 /* Does control leave the function at the end of b, and only there? */
-static bool plain_exit(const struct cfg *g, const uint8_t *ways, uint32_t b)
+static bool plain_exit(const struct cfg *g, const uint8_t *kinds, uint32_t b)
 {
-	return !(ways[b] & (WAYS_ALONE | WAYS_MEET)) &&
+	return !(kinds[b] & (SUCCS_ALONE | SUCCS_MEET)) &&
 	       (g->block[b].flags & (BLK_EXIT | BLK_NORETURN)) == BLK_EXIT;
 }
 
 /* May control leave it otherwise, or come back from where it went once more? */
-static bool leaks(const struct graph *m, const uint8_t *ways, uint32_t b)
+static bool leaks(const struct graph *m, const uint8_t *kinds, uint32_t b)
 {
 	uint32_t flags = m->g->block[b].flags;
 
 	if (flags & (BLK_CALLS | BLK_NORETURN) || (m->pairs[b] && !(flags & BLK_TABLED)))
 		return true;
-	if (ways[b] & (WAYS_ALONE | WAYS_MEET))
+	if (kinds[b] & (SUCCS_ALONE | SUCCS_MEET))
 		return flags & BLK_EXIT; /* a conditional tail call */
 	return !(flags & BLK_EXIT);
 }
@@ -209,24 +209,24 @@ static bool enters(const struct cfg *g, uint32_t b)
 	return !b || g->block[b].flags & BLK_ADDRESSED;
 }
 
-static void add_outside(struct graph *m, const uint8_t *ways)
+static void add_outside(struct graph *m, const uint8_t *kinds)
 {
 	uint32_t b;
 
 	for (b = 0; b < m->g->nblock; b++) {
 		if (enters(m->g, b) ||
-		    (ways[b] & IS_COUNTED_TARGET && m->g->block[b].flags & BLK_OPEN))
-			add_never(m, m->outside, way_in(b));
-		if (plain_exit(m->g, ways, b))
-			add(m, way_out(b), m->outside, end_place(m->g, b),
+		    (kinds[b] & IS_COUNTED_TARGET && m->g->block[b].flags & BLK_OPEN))
+			add_never(m, m->outside, node_in(b));
+		if (plain_exit(m->g, kinds, b))
+			add(m, node_out(b), m->outside, end_site(m->g, b),
 			    block_cost(m, b, COST_END));
-		if (leaks(m, ways, b))
-			add_never(m, way_out(b), m->outside);
+		if (leaks(m, kinds, b))
+			add_never(m, node_out(b), m->outside);
 	}
 }
 
 /* Per way in or out: the node where it meets its indirect edges, or NONE. */
-static uint32_t *meeting_nodes(struct graph *m, const uint8_t *ways)
+static uint32_t *meeting_nodes(struct graph *m, const uint8_t *kinds)
 {
 	const struct cfg *g = m->g;
 	uint32_t n = 2 * g->nblock, *root = arena_array(m->a, n, sizeof *root);
@@ -236,10 +236,10 @@ static uint32_t *meeting_nodes(struct graph *m, const uint8_t *ways)
 		root[i] = i;
 	for (i = 0; i < g->nedge; i++)
 		if (meets(m, &g->edge[i]))
-			span_join(root, way_out(g->edge[i].src), way_in(g->edge[i].dst));
+			span_join(root, node_out(g->edge[i].src), node_in(g->edge[i].dst));
 	/* A root is the lowest of its set, so it comes first. */
 	for (i = 0; i < n; i++) {
-		if (!(ways[i / 2] & (i & 1 ? WAYS_MEET : IS_TARGET)))
+		if (!(kinds[i / 2] & (i & 1 ? SUCCS_MEET : IS_TARGET)))
 			node[i] = NONE;
 		else
 			node[i] = span_root(root, i) == i ? m->nnode++ : node[span_root(root, i)];
@@ -247,20 +247,20 @@ static uint32_t *meeting_nodes(struct graph *m, const uint8_t *ways)
 	return node;
 }
 
-static void add_indirect(struct graph *m, const uint8_t *ways)
+static void add_indirect(struct graph *m, const uint8_t *kinds)
 {
-	uint32_t *node = meeting_nodes(m, ways), b, v;
+	uint32_t *node = meeting_nodes(m, kinds), b, v;
 
 	for (b = 0; b < m->g->nblock; b++) {
-		if (node[way_in(b)] != NONE)
-			add_never(m, node[way_in(b)], way_in(b));
-		if (node[way_out(b)] == NONE)
+		if (node[node_in(b)] != NONE)
+			add_never(m, node[node_in(b)], node_in(b));
+		if (node[node_out(b)] == NONE)
 			continue;
-		if (m->g->block[b].flags & BLK_INDIRECT && !(ways[b] & WAYS_ALONE))
-			add(m, way_out(b), node[way_out(b)], end_place(m->g, b),
+		if (m->g->block[b].flags & BLK_INDIRECT && !(kinds[b] & SUCCS_ALONE))
+			add(m, node_out(b), node[node_out(b)], end_site(m->g, b),
 			    block_cost(m, b, COST_END));
 		else
-			add_never(m, way_out(b), node[way_out(b)]);
+			add_never(m, node_out(b), node[node_out(b)]);
 	}
 	for (v = m->outside + 1; v < m->nnode; v++)
 		add_never(m, v, m->outside);
@@ -268,33 +268,33 @@ static void add_indirect(struct graph *m, const uint8_t *ways)
 
 static void whole_graph(struct graph *m)
 {
-	const uint8_t *ways = ways_of(m);
+	const uint8_t *kinds = edge_kinds(m);
 
 	add_blocks(m);
 	add_edges(m);
-	add_outside(m, ways);
-	add_indirect(m, ways);
+	add_outside(m, kinds);
+	add_indirect(m, kinds);
 }
 
 /* All but the blocks themselves drawn together. */
 static void block_graph(struct graph *m)
 {
 	const struct cfg *g = m->g;
-	const uint8_t *ways = ways_of(m);
+	const uint8_t *kinds = edge_kinds(m);
 	uint32_t *root = arena_array(m->a, m->nnode, sizeof *root), i;
 
 	for (i = 0; i < m->nnode; i++)
 		root[i] = i;
 	for (i = 0; i < g->nedge; i++) {
-		span_join(root, way_out(g->edge[i].src), way_in(g->edge[i].dst));
+		span_join(root, node_out(g->edge[i].src), node_in(g->edge[i].dst));
 		if (g->edge[i].kind == EDGE_INDIRECT)
-			span_join(root, way_out(g->edge[i].src), m->outside);
+			span_join(root, node_out(g->edge[i].src), m->outside);
 	}
 	for (i = 0; i < g->nblock; i++) {
 		if (enters(g, i))
-			span_join(root, way_in(i), m->outside);
-		if (plain_exit(g, ways, i) || leaks(m, ways, i))
-			span_join(root, way_out(i), m->outside);
+			span_join(root, node_in(i), m->outside);
+		if (plain_exit(g, kinds, i) || leaks(m, kinds, i))
+			span_join(root, node_out(i), m->outside);
 	}
 	add_blocks(m);
 	for (i = 0; i < m->e.n; i++) {
@@ -319,7 +319,7 @@ static void graph_make(struct graph *m, const struct cfg *g, const struct probe_
 static void graph_free(struct graph *m)
 {
 	vec_free(&m->e);
-	vec_free(&m->place);
+	vec_free(&m->site);
 }
 
 /* ---- pairs ---- */
@@ -339,15 +339,15 @@ static uint8_t *pair_up(const struct cfg *g, const uint8_t *pairable, struct are
 	for (i = 0; i < n; i++)
 		root[i] = i;
 	for (e = g->edge; e < g->edge + g->nedge; e++)
-		if (e->kind == EDGE_INDIRECT && !span_join(root, way_out(e->src), way_in(e->dst)))
-			cycle[way_out(e->src)] = 1;
+		if (e->kind == EDGE_INDIRECT && !span_join(root, node_out(e->src), node_in(e->dst)))
+			cycle[node_out(e->src)] = 1;
 	for (i = 0; i < n; i++) {
 		cycle[span_root(root, i)] |= cycle[i];
 		cannot[span_root(root, i)] |= i & 1 && !pairable[i / 2];
 	}
 	for (i = 0; i < g->nblock; i++)
 		pairs[i] =
-		    cycle[span_root(root, way_out(i))] && !cannot[span_root(root, way_out(i))];
+		    cycle[span_root(root, node_out(i))] && !cannot[span_root(root, node_out(i))];
 	return pairs;
 }
 
@@ -399,30 +399,30 @@ static void make_rows(struct probes *p, const struct cfg *g, const uint8_t *pair
 {
 	struct pairs *r = &p->pairs;
 	uint32_t all = r->njump * r->ntarget * r->stride, i, k, n = 0;
-	uint32_t *place = arena_array(a, p->n + all, sizeof *place);
+	uint32_t *site = arena_array(a, p->n + all, sizeof *site);
 	const struct cfg_edge *e;
 
 	if (!all)
 		return;
 	for (i = 0; i < p->n; i++) {
-		k = p->place[i] - g->nblock;
-		if (p->place[i] < g->nblock || k >= g->nedge || g->edge[k].kind != EDGE_INDIRECT)
-			place[n++] = p->place[i];
+		k = p->site[i] - g->nblock;
+		if (p->site[i] < g->nblock || k >= g->nedge || g->edge[k].kind != EDGE_INDIRECT)
+			site[n++] = p->site[i];
 	}
 	r->first = n;
-	memset(place + n, 0xff, all * sizeof *place);
+	memset(site + n, 0xff, all * sizeof *site);
 	for (e = g->edge; e < g->edge + g->nedge; e++)
 		if (e->kind == EDGE_INDIRECT && pairs[e->src])
-			place[n + (index_of(r->jump, r->njump, e->src) * r->ntarget +
-				      index_of(r->target, r->ntarget, e->dst)) *
-				      r->stride] = g->nblock + (uint32_t)(e - g->edge);
-	p->place = place;
+			site[n + (index_of(r->jump, r->njump, e->src) * r->ntarget +
+				     index_of(r->target, r->ntarget, e->dst)) *
+				     r->stride] = g->nblock + (uint32_t)(e - g->edge);
+	p->site = site;
 	p->n = n + all;
 }
 
 /* ---- choosing ---- */
 
-static int by_place(const void *a, const void *b)
+static int by_site(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
@@ -443,15 +443,15 @@ static double choose(const struct cfg *g, const struct probe_want *want, enum pr
 	pairs = pair_up(g, form == PROBES_EDGES ? want->pairable : NULL, &scratch);
 	pairs_open(&out->pairs, g, pairs, want->stride, a, &scratch);
 	graph_make(&m, g, want, form, pairs, &scratch);
-	out->place = arena_array(a, m.e.n, sizeof *out->place);
+	out->site = arena_array(a, m.e.n, sizeof *out->site);
 	if (span_choose(m.e.v, (uint32_t)m.e.n, m.nnode, &scratch)) {
 		for (i = 0; i < m.e.n; i++)
 			if (m.e.v[i].counted) {
-				out->place[out->n++] = m.place.v[i];
+				out->site[out->n++] = m.site.v[i];
 				cost += m.e.v[i].cost;
 			}
 		if (out->n)
-			qsort(out->place, out->n, sizeof *out->place, by_place);
+			qsort(out->site, out->n, sizeof *out->site, by_site);
 		make_rows(out, g, pairs, a);
 	} else {
 		cost = -1;
@@ -487,19 +487,19 @@ static uint64_t take(uint64_t flow, uint64_t *off)
 /* Gives the counters their values; -1 when a place is none of the graph's. */
 static int assign(struct graph *m, const struct probes *p, const uint64_t *value)
 {
-	uint32_t nplace = 2 * m->g->nblock + m->g->nedge, i;
-	uint32_t *at = arena_array(m->a, nplace, sizeof *at);
+	uint32_t nsite = 2 * m->g->nblock + m->g->nedge, i;
+	uint32_t *at = arena_array(m->a, nsite, sizeof *at);
 	struct span_edge *e;
 
 	for (i = 0; i < m->e.n; i++)
-		if (m->place.v[i] != NONE)
-			at[m->place.v[i]] = i + 1;
+		if (m->site.v[i] != NONE)
+			at[m->site.v[i]] = i + 1;
 	for (i = 0; i < p->n; i++) {
-		if (p->place[i] == PROBE_NOTHING)
+		if (p->site[i] == PROBE_NOTHING)
 			continue;
-		if (p->place[i] >= nplace || !at[p->place[i]])
+		if (p->site[i] >= nsite || !at[p->site[i]])
 			return -1;
-		e = &m->e.v[at[p->place[i]] - 1];
+		e = &m->e.v[at[p->site[i]] - 1];
 		if (e->known)
 			return -1;
 		e->known = true;
@@ -538,8 +538,8 @@ static void solve_indirect(struct graph *m, struct cfg *g, uint8_t *known, uint6
 	first = (uint32_t)e.n;
 	for (i = 0; i < g->nedge; i++)
 		if (meets(m, &g->edge[i]))
-			vec_push(&e, (struct span_edge){.from = way_out(g->edge[i].src),
-					 .to = way_in(g->edge[i].dst)});
+			vec_push(&e, (struct span_edge){.from = node_out(g->edge[i].src),
+					 .to = node_in(g->edge[i].dst)});
 	span_solve(e.v, (uint32_t)e.n, open + 1, open, m->a);
 	for (i = 0, n = first; i < g->nedge; i++)
 		if (meets(m, &g->edge[i])) {
@@ -558,7 +558,7 @@ static uint8_t *pairs_of(const struct cfg *g, const struct probes *p, struct are
 	uint32_t i;
 
 	for (i = 0; p->form == PROBES_EDGES && i < p->n; i++) {
-		at = probe_place(g, p->place[i]);
+		at = probe_site(g, p->site[i]);
 		if (at.at == PROBE_EDGE && g->edge[at.index].kind == EDGE_INDIRECT)
 			pairs[g->edge[at.index].src] = 1;
 	}
@@ -578,9 +578,9 @@ int probes_solve(struct cfg *g, const struct probes *p, const uint64_t *value, u
 	graph_make(&m, g, NULL, p->form, pairs_of(g, p, scratch), scratch);
 	rc = assign(&m, p, value) || span_solve(m.e.v, (uint32_t)m.e.n, m.nnode, NONE, scratch);
 	for (i = 0; !rc && i < m.e.n; i++) {
-		if (m.place.v[i] == NONE)
+		if (m.site.v[i] == NONE)
 			continue;
-		at = probe_place(g, m.place.v[i]);
+		at = probe_site(g, m.site.v[i]);
 		if (at.at == PROBE_HEAD)
 			g->block[at.index].count = take(m.e.v[i].flow, off);
 		if (at.at == PROBE_EDGE) {

@@ -63,7 +63,7 @@ struct pairs {
 /* A counter that is kept in a register while control is among some blocks: cleared
  * on edges into them, added to memory on edges out of them. Control comes
  * in and leaves by edges alone, calls among them included. */
-struct probe_held {
+struct probe_promoted {
 	uint32_t counter;
 	uint8_t reg; /* enum uop_reg; no code among these blocks uses it, or needs what it held */
 	const uint32_t *block; /* ascending */
@@ -74,11 +74,11 @@ struct probe_held {
 struct probes {
 	uint32_t form; /* enum probes_form: of the graph that they are chosen from */
 	uint32_t n;
-	uint32_t *place; /* see probe_place; ascending, then those of pairs. PROBE_NOTHING */
+	uint32_t *site; /* see probe_site; ascending, then those of pairs. PROBE_NOTHING */
 	struct pairs pairs;
 	uint8_t kind; /* enum counter_kind */
-	struct probe_held *held;
-	uint32_t nheld;
+	struct probe_promoted *promoted;
+	uint32_t npromoted;
 	/* Of COUNTERS_THREAD: a thread that has no memory of its own yet may come
 	 * here, and gets it in front of what is counted. */
 	bool entered;
@@ -90,7 +90,7 @@ struct probe {
 };
 /* A place is a number: heads by block, then edges, then ends by block. */
 enum { PROBE_NOTHING = UINT32_MAX }; /* the place of a counter of no pair */
-struct probe probe_place(const struct cfg *g, uint32_t place);
+struct probe probe_site(const struct cfg *g, uint32_t site);
 
 /* Executions of every block and edge, from the graph's counts (weighed) or its form; only their
  * ratios matter. Memory from the arena. */

@@ -77,7 +77,7 @@ static bool item_next(
 
 /* ---- measuring ---- */
 
-enum { MARK_BEFORE = 1, MARK_BEHIND = 2 };
+enum { MARK_BEFORE = 1, MARK_AFTER = 2 };
 
 static void mark_block(
     const struct unit_impl *u, const struct func *f, const struct blk *k, uint8_t *mark)
@@ -90,7 +90,7 @@ static void mark_block(
 		last = f->code.v[it.to - 1];
 	}
 	if (last != NONE)
-		mark[last] |= MARK_BEHIND;
+		mark[last] |= MARK_AFTER;
 }
 
 /* Data and unwind state have no part in what code measures. */
@@ -142,7 +142,7 @@ void unit_measure(const struct unit *unit, struct buf *out)
 			buf_add(out, u->stmt.v[i].line.p, u->stmt.v[i].line.n);
 			buf_char(out, '\n');
 		}
-		if (mark[i] & MARK_BEHIND)
+		if (mark[i] & MARK_AFTER)
 			buf_printf(out, LABEL ":\n", label++);
 	}
 	free(mark);

@@ -4,7 +4,7 @@
  *	# layout: FUNCTION RANK BLOCK… [| COLD BLOCK…]
  *	# count: edges|blocks [atomic|thread]          all functions, in their order
  * A block may come twice: a copy. BLOCK:4 is aligned to 16 bytes, BLOCK! hops; a word
- * "thread" threads jumps, "hole:N" leaves N bytes, "lead:N" begins so many behind a
+ * "thread" threads jumps, "pad:N" leaves N bytes, "offset:N" begins so many behind a
  * boundary of 64. Functions that are not named stay.
  * Prints "refused: …" for a foreign unit.
  */
@@ -17,16 +17,16 @@
 
 static const uint64_t TU = 0x1122334455667788;
 
-static void read_layout(struct unit *u, struct unit_place *place, char *line)
+static void read_layout(struct unit *u, struct unit_placement *placement, char *line)
 {
 	char *save, *name = strtok_r(line, " ", &save), *word;
 	size_t room = strlen(save);
-	struct unit_place *p = NULL;
+	struct unit_placement *p = NULL;
 	uint32_t i, n = 0;
 
 	for (i = 0; i < u->nfunc; i++)
 		if (!strcmp(u->func[i].name, name))
-			p = &place[i];
+			p = &placement[i];
 	if (!p) {
 		fprintf(stderr, "no function %s\n", name);
 		exit(2);
@@ -41,10 +41,10 @@ static void read_layout(struct unit *u, struct unit_place *place, char *line)
 			p->layout.nhot = n;
 		else if (!strcmp(word, "thread"))
 			p->layout.thread = true;
-		else if (!strncmp(word, "hole:", 5))
-			p->hole = (uint8_t)atoi(word + 5);
-		else if (!strncmp(word, "lead:", 5)) {
-			p->layout.lead = (uint8_t)atoi(word + 5);
+		else if (!strncmp(word, "pad:", 4))
+			p->padding = (uint8_t)atoi(word + 4);
+		else if (!strncmp(word, "offset:", 7)) {
+			p->layout.entry_offset = (uint8_t)atoi(word + 7);
 			p->align = 6;
 		} else {
 			if (strchr(word, ':'))
@@ -56,9 +56,9 @@ static void read_layout(struct unit *u, struct unit_place *place, char *line)
 	if (!p->layout.nhot)
 		p->layout.nhot = n;
 	p->layout.n = n;
-	if (n < u->func[p - place].cfg.nblock) {
+	if (n < u->func[p - placement].cfg.nblock) {
 		fprintf(stderr, "%s has %u blocks, the layout names %u\n", name,
-		    u->func[p - place].cfg.nblock, n);
+		    u->func[p - placement].cfg.nblock, n);
 		exit(2);
 	}
 }
@@ -80,7 +80,7 @@ static void describe(const struct unit *u, struct buf *out)
 	}
 }
 
-static bool read_count(struct unit *u, struct unit_place *place, const char *line)
+static bool read_count(struct unit *u, struct unit_placement *placement, const char *line)
 {
 	struct unit_counting how = {.edges = strstr(line, "edges") != NULL,
 	    .kind = strstr(line, "atomic")   ? COUNTERS_ATOMIC
@@ -88,7 +88,7 @@ static bool read_count(struct unit *u, struct unit_place *place, const char *lin
 					     : COUNTERS_PLAIN};
 	struct err e;
 
-	if (unit_count(u, &how, place, &e))
+	if (unit_count(u, &how, placement, &e))
 		printf("not counted: %s\n", e.text);
 	return true;
 }
@@ -96,7 +96,7 @@ static bool read_count(struct unit *u, struct unit_place *place, const char *lin
 int main(int argc, char **argv)
 {
 	bool counting = false;
-	struct unit_place *place;
+	struct unit_placement *placement;
 	struct buf in = {0}, out = {0};
 	struct arena a = {0};
 	char *line, *copy;
@@ -111,17 +111,17 @@ int main(int argc, char **argv)
 		printf("refused: %s\n", e.text);
 		return 0;
 	}
-	place = calloc(u->nfunc + 1, sizeof *place);
+	placement = calloc(u->nfunc + 1, sizeof *placement);
 	copy = strdup(buf_cstr(&in));
 	for (line = strtok(copy, "\n"); line && *line == '#'; line = strtok(NULL, "\n"))
 		if (!strncmp(line, "# layout: ", 10))
-			read_layout(u, place, strdup(line + 10));
+			read_layout(u, placement, strdup(line + 10));
 		else if (!strncmp(line, "# count: ", 9))
-			counting = read_count(u, place, line);
+			counting = read_count(u, placement, line);
 	describe(u, &out);
 	from = out.n;
-	unit_emit(u, place, TU, &out);
-	if (counting ? unit_check_counting(u, place, TU, out.p + from, out.n - from, &e)
+	unit_emit(u, placement, TU, &out);
+	if (counting ? unit_check_counting(u, placement, TU, out.p + from, out.n - from, &e)
 		     : unit_check(u, out.p, out.n, &e)) {
 		fprintf(stderr, "%s\n", e.text);
 		return 1;

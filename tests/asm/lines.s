@@ -1,4 +1,4 @@
-# layout: walk 1 lead:36 0 1 2 4:5 3
+# layout: walk 1 offset:36 0 1 2 4:5 3
 	.file	"lines.c"
 	.text
 	.p2align 4

@@ -1,4 +1,4 @@
-# layout: frame 0 0 2 3 1 4 hole:21
+# layout: frame 0 0 2 3 1 4 pad:21
 # A block may end with an instruction that changes the frame: the state behind it
 # holds for the jump that the order asks for.
 	.file	"unwind.c"

@@ -9,13 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void print(const struct unit *u, const struct unit_place *place, bool counting)
+static void print(const struct unit *u, const struct unit_placement *placement, bool counting)
 {
 	struct buf out = {0};
 	struct err e;
 
-	unit_emit(u, place, 1, &out);
-	if (counting ? unit_check_counting(u, place, 1, out.p, out.n, &e)
+	unit_emit(u, placement, 1, &out);
+	if (counting ? unit_check_counting(u, placement, 1, out.p, out.n, &e)
 		     : unit_check(u, out.p, out.n, &e)) {
 		fprintf(stderr, "%s\n", e.text);
 		fwrite(out.p, 1, out.n, stderr);
@@ -27,17 +27,17 @@ static void print(const struct unit *u, const struct unit_place *place, bool cou
 static void count(struct unit *u, uint8_t how, struct arena *a)
 {
 	struct unit_counting counting = {.edges = how & 1, .kind = (how >> 1) % 3};
-	struct unit_place *place = arena_array(a, u->nfunc, sizeof *place);
+	struct unit_placement *placement = arena_array(a, u->nfunc, sizeof *placement);
 
-	if (!unit_count(u, &counting, place, NULL))
-		print(u, place, true);
+	if (!unit_count(u, &counting, placement, NULL))
+		print(u, placement, true);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
 	struct hash128 h = hash_bytes(p, n);
 	struct layout_options o;
-	struct unit_place *place;
+	struct unit_placement *placement;
 	struct arena a = {0};
 	struct unit *u;
 	struct err e;
@@ -46,16 +46,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	u = unit_parse(&a, (const char *)p, n, &e);
 	if (u) {
 		print(u, NULL, false);
-		place = arena_array(&a, u->nfunc, sizeof *place);
+		placement = arena_array(&a, u->nfunc, sizeof *placement);
 		for (i = 0; i < u->nfunc; i++) {
-			place[i].edit = u->func[i].movable && (h.b[i % 16] & 7);
-			place[i].rank = i;
+			placement[i].edit = u->func[i].movable && (h.b[i % 16] & 7);
+			placement[i].rank = i;
 			o.split = !u->func[i].one_part;
 			o.transforms = h.b[15] * 5u; /* any of the ten */
 			layout_random(
-			    &u->func[i].cfg, &o, hash_short(&h) + i, &place[i].layout, &a);
+			    &u->func[i].cfg, &o, hash_short(&h) + i, &placement[i].layout, &a);
 		}
-		print(u, place, false);
+		print(u, placement, false);
 		count(u, h.b[0], &a);
 	}
 	unit_free(u);

@@ -48,8 +48,8 @@ static void looks(struct cfg *g)
 	uint32_t i;
 
 	for (i = 0; i < g->nblock; i++)
-		g->block[i].look = g->block[i].bytes % 4;
-	infer_alike(&g, 1, 1);
+		g->block[i].signature = g->block[i].bytes % 4;
+	infer_similarity(&g, 1, 1);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)

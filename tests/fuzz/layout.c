@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 		check(&g, &l, &a);
 		if (spread_jumps(&g, p[0] / 16., &l, &a))
 			check(&g, &l, &a);
-		if (lines_place(&g, p[0] / 16., p[0] % 7, &l, &a))
+		if (lines_pad(&g, p[0] / 16., p[0] % 7, &l, &a))
 			check(&g, &l, &a);
 		layout_random(&g, &o, p[0], &l, &a);
 		check(&g, &l, &a);

@@ -54,7 +54,7 @@ static int compare_at(size_t at, uint8_t by, struct err *e)
 {
 	static const struct blockmap none;
 	struct elf *o = elf_mem_open(program.p, program.n, "p", e), *m;
-	struct bytes_place place;
+	struct bytes_position place;
 	struct buf copy = {0};
 	int rc;
 
@@ -139,7 +139,7 @@ START_TEST(section_twice)
 	struct elf *o = elf_mem_open(program.p, program.n, "p", &e), *m;
 	const Elf64_Ehdr *eh = (const void *)program.p;
 	struct elf_section first, second;
-	struct bytes_place place;
+	struct bytes_position place;
 	Elf64_Shdr *sh;
 
 	buf_add(&copy, program.p, program.n);
@@ -195,7 +195,7 @@ START_TEST(moved_with_another)
 	struct elf *o = elf_mem_open(program.p, program.n, "p", &e), *m;
 	const Elf64_Ehdr *eh = (const void *)program.p;
 	struct elf_section note, rela;
-	struct bytes_place place;
+	struct bytes_position place;
 	Elf64_Shdr *sh;
 	Elf64_Rela *r;
 
@@ -244,7 +244,7 @@ static int swap_blocks(uint32_t first, const uint64_t *edited, size_t n, struct 
 	struct blockmap was = {0}, is = {0};
 	struct elf_section text;
 	struct buf copy = {0};
-	struct bytes_place at;
+	struct bytes_position at;
 	char *g;
 	int rc;
 

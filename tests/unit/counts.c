@@ -123,7 +123,7 @@ START_TEST(edges_and_calls_by_function)
 	ck_assert_uint_eq(v[0].to, 1);
 	ck_assert_uint_eq(v[0].value, SAMPLE_ONE + SAMPLE_ONE / 2);
 	ck_assert_uint_eq(v[1].value, 3 * SAMPLE_ONE);
-	ck_assert_uint_eq(counts_came(&c, 4, &v), 1);
+	ck_assert_uint_eq(counts_pred(&c, 4, &v), 1);
 	ck_assert_uint_eq(v[0].block, 1);
 	ck_assert_uint_eq(v[0].to, 3);
 	ck_assert_uint_eq(v[0].value, 5 * SAMPLE_ONE);

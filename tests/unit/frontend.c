@@ -7,20 +7,20 @@
 static struct fe_program p;
 static struct fe_walk w;
 static struct fe_layout l;
-static uint32_t main_place[2048];
+static uint32_t primary[2048];
 
 static void setup(void)
 {
 	p = (struct fe_program){{0}};
 	w = (struct fe_walk){{0}};
-	l = (struct fe_layout){{0}, main_place};
+	l = (struct fe_layout){{0}, primary};
 }
 
 static void teardown(void)
 {
 	fe_free(&p);
 	vec_free(&w.step);
-	vec_free(&l.place);
+	vec_free(&l.slot);
 }
 
 /* The next block: b of the function that begins at `entry`. */
@@ -46,10 +46,10 @@ static void end(void)
 	block(0, 0, 0, 0);
 }
 
-static void place(uint32_t b, uint64_t addr, uint32_t bytes, bool falls)
+static void slot(uint32_t b, uint64_t addr, uint32_t bytes, bool falls)
 {
-	main_place[b] = (uint32_t)l.place.n;
-	vec_push(&l.place, (struct fe_place){addr, bytes, b, falls, p.block.v[b].count});
+	primary[b] = (uint32_t)l.slot.n;
+	vec_push(&l.slot, (struct fe_slot){addr, bytes, b, falls, p.block.v[b].count});
 }
 
 /* Blocks of 10 bytes in this order, in one fragment. */
@@ -57,9 +57,9 @@ static void place_all(const uint32_t *order, uint32_t n)
 {
 	uint32_t k;
 
-	vec_free(&l.place);
+	vec_free(&l.slot);
 	for (k = 0; k < n; k++)
-		place(order[k], 10 * k, 10, k + 1 < n);
+		slot(order[k], 10 * k, 10, k + 1 < n);
 }
 
 static struct fe_cost run(void)
@@ -121,7 +121,7 @@ START_TEST(empty_blocks_take_no_room)
 	diamond();
 	place_all((uint32_t[]){0, 2, 1, 3}, 4);
 	ck_assert_double_eq_tol(run().taken, (10 + 90) / 1500., 1e-12);
-	l.place.v[2].bytes = 0;
+	l.slot.v[2].bytes = 0;
 	ck_assert_double_eq_tol(run().taken, 10 / 1500., 1e-12);
 }
 END_TEST
@@ -145,19 +145,19 @@ START_TEST(copies)
 	struct fe_cost c;
 
 	diamond();
-	place(0, 0, 10, true);
-	place(2, 10, 10, true);
-	place(3, 20, 10, false);
-	place(1, 30, 10, true);
-	place(3, 40, 10, false);
-	main_place[3] = 2;
-	l.place.v[2].count = 90;
-	l.place.v[4].count = 10;
+	slot(0, 0, 10, true);
+	slot(2, 10, 10, true);
+	slot(3, 20, 10, false);
+	slot(1, 30, 10, true);
+	slot(3, 40, 10, false);
+	primary[3] = 2;
+	l.slot.v[2].count = 90;
+	l.slot.v[4].count = 10;
 	c = run();
 	ck_assert_double_eq_tol(c.taken, 10 / 1500., 1e-12);
 	ck_assert_double_eq_tol(c.insns, 1 - 10 / 1500., 1e-12);
 	ck_assert_double_eq_tol(c.lines, 100 / 1500., 1e-12); /* at the entry */
-	l.place.v[4].addr = 640; /* on a line of its own */
+	l.slot.v[4].addr = 640;                               /* on a line of its own */
 	ck_assert_double_eq_tol(run().lines, (100 + 10) / 1500., 1e-12);
 }
 END_TEST
@@ -168,11 +168,11 @@ static struct fe_cost ring(uint32_t n, uint64_t apart)
 	uint32_t b;
 
 	fe_free(&p);
-	vec_free(&l.place);
+	vec_free(&l.slot);
 	for (b = 0; b < n; b++) {
 		block(0, 1000, 4, 0);
 		edge((b + 1) % n, EDGE_JUMP, 1000);
-		place(b, (1 << 20) + b * apart, 16, false);
+		slot(b, (1 << 20) + b * apart, 16, false);
 	}
 	end();
 	return run();
@@ -298,7 +298,7 @@ START_TEST(nothing_executed)
 	ck_assert_double_eq(c.cycles, 0);
 	ck_assert_double_eq(fe_gain(&c, &c), 0);
 	fe_free(&p);
-	vec_free(&l.place);
+	vec_free(&l.slot);
 	end();
 	c = run();
 	ck_assert_double_eq(c.cycles, 0);
@@ -323,7 +323,7 @@ START_TEST(takes_anything)
 		if (random_next(&seed) % 3 == 0)
 			call(random_next(&seed) % 4 ? (uint32_t)(random_next(&seed) % n / 7 * 7)
 						    : FE_NONE);
-		place(b, random_next(&seed) % (1 << 22), random_next(&seed) % 90,
+		slot(b, random_next(&seed) % (1 << 22), random_next(&seed) % 90,
 		    b + 1 < n && random_next(&seed) % 9);
 	}
 	end();

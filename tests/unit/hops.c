@@ -76,10 +76,10 @@ START_TEST(into_hard_jumps_it_hops)
 	struct loop c;
 
 	make(&c, ROUNDS / 2);
-	hops_place(&c.g, &c.o, &c.l, &mem);
+	hops_add(&c.g, &c.o, &c.l, &mem);
 	ck_assert_str_eq(hops(&c), "1010000");
 	make(&c, ROUNDS / 4 + 1);
-	hops_place(&c.g, &c.o, &c.l, &mem);
+	hops_add(&c.g, &c.o, &c.l, &mem);
 	ck_assert_str_eq(hops(&c), "1010000");
 }
 END_TEST
@@ -91,7 +91,7 @@ START_TEST(what_is_jumped_to_needs_no_hop)
 
 	make(&c, ROUNDS / 2);
 	memcpy(c.order, order, sizeof order);
-	hops_place(&c.g, &c.o, &c.l, &mem);
+	hops_add(&c.g, &c.o, &c.l, &mem);
 	ck_assert_str_eq(hops(&c), "0000000");
 }
 END_TEST
@@ -101,10 +101,10 @@ START_TEST(easy_jumps_stay)
 	struct loop c;
 
 	make(&c, ROUNDS / 20); /* too few bits in all */
-	hops_place(&c.g, &c.o, &c.l, &mem);
+	hops_add(&c.g, &c.o, &c.l, &mem);
 	ck_assert_ptr_null(c.l.hop);
 	make(&c, ROUNDS / 5); /* in all enough, but not in one */
-	hops_place(&c.g, &c.o, &c.l, &mem);
+	hops_add(&c.g, &c.o, &c.l, &mem);
 	ck_assert_ptr_nonnull(c.l.hop);
 	ck_assert_str_eq(hops(&c), "0000000");
 }
@@ -116,11 +116,11 @@ START_TEST(where_much_is_called_none_hops)
 
 	make(&c, ROUNDS / 2);
 	c.o.calls = 120;
-	hops_place(&c.g, &c.o, &c.l, &mem);
+	hops_add(&c.g, &c.o, &c.l, &mem);
 	ck_assert_str_eq(hops(&c), "1010000");
 	c.l.hop = NULL;
 	c.o.calls = 130; /* of 4,020 blocks */
-	hops_place(&c.g, &c.o, &c.l, &mem);
+	hops_add(&c.g, &c.o, &c.l, &mem);
 	ck_assert_ptr_null(c.l.hop);
 }
 END_TEST
@@ -131,11 +131,11 @@ START_TEST(what_is_not_hot_stays)
 
 	make(&c, ROUNDS / 2);
 	c.o.hot = ROUNDS + 1;
-	hops_place(&c.g, &c.o, &c.l, &mem);
+	hops_add(&c.g, &c.o, &c.l, &mem);
 	ck_assert_str_eq(hops(&c), "0000000");
 	c.o.hot = 0;
 	c.l.nhot = 3; /* 3 lies in the cold part, nothing falls there */
-	hops_place(&c.g, &c.o, &c.l, &mem);
+	hops_add(&c.g, &c.o, &c.l, &mem);
 	ck_assert_str_eq(hops(&c), "1000000");
 }
 END_TEST
@@ -147,7 +147,7 @@ START_TEST(copies_are_fallen_into)
 	make(&c, ROUNDS / 2);
 	c.copy[3] = 1;
 	c.l.copy = c.copy;
-	hops_place(&c.g, &c.o, &c.l, &mem);
+	hops_add(&c.g, &c.o, &c.l, &mem);
 	ck_assert_str_eq(hops(&c), "1000000");
 }
 END_TEST
@@ -161,13 +161,13 @@ START_TEST(a_hop_is_a_jump)
 
 	make(&c, ROUNDS / 2);
 	layout_score(&c.g, &c.l, &before);
-	hops_place(&c.g, &c.o, &c.l, &mem);
+	hops_add(&c.g, &c.o, &c.l, &mem);
 	layout_score(&c.g, &c.l, &after);
 	ck_assert_double_eq(after.taken, before.taken + 10 + ROUNDS / 2);
 	ck_assert_double_lt(after.exttsp, before.exttsp);
 	ck_assert(!layout_runs_on(&c.l, 0));
 	ck_assert(layout_runs_on(&c.l, 1));
-	relax_places(&c.g, &c.l, &at, &mem);
+	relax_slots(&c.g, &c.l, &at, &mem);
 	ck_assert_uint_eq(at.addr[1], BLOCK_BYTES + JUMP_BYTES);
 	ck_assert_uint_eq(at.addr[2] - at.addr[1], BLOCK_BYTES);
 	ck_assert_uint_eq(at.addr[3] - at.addr[2], BLOCK_BYTES + JUMP_BYTES);

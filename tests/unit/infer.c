@@ -378,8 +378,8 @@ START_TEST(what_came_tells_what_samples_hide)
 	g.block[1].samples = 400 * S;
 	g.block[2].samples = 300 * S;
 	g.block[3].flags = BLK_EXIT;
-	g.edge[2].came = 100 * S;
-	g.edge[3].came = 300 * S;
+	g.edge[2].pred = 100 * S;
+	g.edge[3].pred = 300 * S;
 	infer(&g, INFER_SAMPLES, &mem);
 	check_flow(&g);
 	ck_assert_uint_lt(2 * g.block[1].count, g.block[2].count);
@@ -397,8 +397,8 @@ START_TEST(few_samples_of_a_block_tell_little_of_where_it_came_from)
 	g.block[1].samples = g.block[2].samples = 200 * S;
 	g.block[3].samples = 12 * S;
 	g.block[3].flags = BLK_EXIT;
-	g.edge[2].came = 3 * S;
-	g.edge[3].came = 9 * S;
+	g.edge[2].pred = 3 * S;
+	g.edge[3].pred = 9 * S;
 	infer(&g, INFER_SAMPLES, &mem);
 	check_flow(&g);
 	ck_assert_uint_gt(4 * g.block[1].count, 3 * g.block[2].count);
@@ -548,7 +548,7 @@ START_TEST(a_loop_whose_end_hides_is_one)
 END_TEST
 
 /* Jumps of one look; of the first four registers tell, of the last nothing. */
-static struct cfg alike[5];
+static struct cfg copies[5];
 
 static double fifth(const double witness[4])
 {
@@ -556,16 +556,16 @@ static double fifth(const double witness[4])
 	uint32_t i;
 
 	for (i = 0; i < 5; i++) {
-		alike[i] = graph(4, "01t 02n 13j 23f");
-		alike[i].block[0].samples = alike[i].block[3].samples = 9 * S;
-		alike[i].block[3].flags = BLK_EXIT;
-		alike[i].block[0].look = 7;
-		alike[i].edge[0].witness = i < 4 ? (uint64_t)(witness[i] * 10 * S) : 0;
-		alike[i].edge[1].witness = i < 4 ? 10 * S - alike[i].edge[0].witness : 0;
-		g[i] = &alike[i];
+		copies[i] = graph(4, "01t 02n 13j 23f");
+		copies[i].block[0].samples = copies[i].block[3].samples = 9 * S;
+		copies[i].block[3].flags = BLK_EXIT;
+		copies[i].block[0].signature = 7;
+		copies[i].edge[0].witness = i < 4 ? (uint64_t)(witness[i] * 10 * S) : 0;
+		copies[i].edge[1].witness = i < 4 ? 10 * S - copies[i].edge[0].witness : 0;
+		g[i] = &copies[i];
 	}
-	infer_alike(g, 5, 5);
-	return alike[4].edge[0].alike + alike[4].edge[1].alike;
+	infer_similarity(g, 5, 5);
+	return copies[4].edge[0].similar + copies[4].edge[1].similar;
 }
 
 START_TEST(what_looks_alike_goes_alike)
@@ -573,17 +573,17 @@ START_TEST(what_looks_alike_goes_alike)
 	double agree = fifth((double[]){.8, .9, .8, .9}), differ;
 	struct cfg g;
 
-	g = alike[4];
+	g = copies[4];
 	infer(&g, INFER_SAMPLES, &mem);
 	check_flow(&g);
 	ck_assert_uint_gt(edge(&g, 0, 1), 3 * edge(&g, 0, 2));
 	/* None says anything of itself: those of one look only. */
-	ck_assert(alike[0].edge[0].alike > alike[1].edge[0].alike);
+	ck_assert(copies[0].edge[0].similar > copies[1].edge[0].similar);
 	differ = fifth((double[]){0, 1, 0, 1});
 	ck_assert(differ < agree / 2 && agree <= 2);
-	ck_assert(alike[4].edge[0].alike == alike[4].edge[1].alike);
-	alike[4].edge[0].alike = alike[4].edge[1].alike = 0;
-	g = alike[4];
+	ck_assert(copies[4].edge[0].similar == copies[4].edge[1].similar);
+	copies[4].edge[0].similar = copies[4].edge[1].similar = 0;
+	g = copies[4];
 	infer(&g, INFER_SAMPLES, &mem);
 	ck_assert_uint_lt(edge(&g, 0, 1), 2 * edge(&g, 0, 2));
 }
@@ -595,21 +595,21 @@ START_TEST(another_look_tells_nothing)
 	struct cfg *g[] = {&a, &b};
 
 	a.edge[0].witness = 90 * S;
-	a.block[0].look = 7;
-	b.block[0].look = 8;
-	infer_alike(g, 2, 2);
-	ck_assert(b.edge[0].alike == 0 && a.edge[0].alike == 0);
-	b.block[0].look = 7;
-	infer_alike(g, 2, 2);
-	ck_assert(b.edge[0].alike > 0 && a.edge[0].alike == 0);
+	a.block[0].signature = 7;
+	b.block[0].signature = 8;
+	infer_similarity(g, 2, 2);
+	ck_assert(b.edge[0].similar == 0 && a.edge[0].similar == 0);
+	b.block[0].signature = 7;
+	infer_similarity(g, 2, 2);
+	ck_assert(b.edge[0].similar > 0 && a.edge[0].similar == 0);
 	/* A copy of the first is told, and says nothing. */
 	b.edge[0].witness = 90 * S;
-	infer_alike(g, 2, 1);
-	ck_assert(a.edge[0].alike == 0 && b.edge[0].alike == 0);
-	a.block[0].look = b.block[0].look = 0; /* no conditional jump */
-	infer_alike(g, 2, 2);
-	ck_assert(b.edge[0].alike == 0);
-	infer_alike(NULL, 0, 0);
+	infer_similarity(g, 2, 1);
+	ck_assert(a.edge[0].similar == 0 && b.edge[0].similar == 0);
+	a.block[0].signature = b.block[0].signature = 0; /* no conditional jump */
+	infer_similarity(g, 2, 2);
+	ck_assert(b.edge[0].similar == 0);
+	infer_similarity(NULL, 0, 0);
 }
 END_TEST
 
@@ -664,7 +664,7 @@ START_TEST(entangled_graphs_are_answered)
 		for (i = 0; i < OUT; i++)
 			g.edge[b * OUT + i] = (struct cfg_edge){b,
 			    (uint32_t)(i * (N / OUT) + rng_next(&r) % (N / OUT)), EDGE_INDIRECT,
-			    .witness = rng_next(&r) % 50 * S, .came = rng_next(&r) % 50 * S};
+			    .witness = rng_next(&r) % 50 * S, .pred = rng_next(&r) % 50 * S};
 	}
 	g.block[N - 1].flags = BLK_EXIT;
 	infer(&g, INFER_SAMPLES, &mem);

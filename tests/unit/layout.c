@@ -443,13 +443,13 @@ START_TEST(runs_follow_any_way)
 	for (k = 0; k < 7; k++)
 		ck_assert_uint_eq(l.order[k], likely[k]);
 	layout_identity(&g, &l, &mem);
-	tails_copy(&g, .1, TAILS_ANY_WAY, &l, &mem);
+	tails_copy(&g, .1, TAILS_ANY_SUCC, &l, &mem);
 	ck_assert_uint_eq(l.n, 8);
 	for (k = 0; k < 8; k++)
 		ck_assert_uint_eq(l.order[k], any[k]);
 	g.block[3].flags |= BLK_POINTER;
 	layout_identity(&g, &l, &mem);
-	tails_copy(&g, .1, TAILS_ANY_WAY | TAILS_NO_POINTER, &l, &mem);
+	tails_copy(&g, .1, TAILS_ANY_SUCC | TAILS_NO_POINTER, &l, &mem);
 	ck_assert_uint_eq(l.n, 7);
 	for (k = 0; k < 7; k++)
 		ck_assert_uint_eq(l.order[k], likely[k]);
@@ -516,13 +516,13 @@ START_TEST(the_main_place_is_not_fallen_into)
 	uint32_t order[] = {0, 2, 3, 1, 3}, place[4];
 	struct layout l = {.order = order, .n = 5, .nhot = 5};
 
-	layout_main(&g, &l, place);
+	layout_primary(&g, &l, place);
 	ck_assert_uint_eq(place[3], 2);
 	l.order = (uint32_t[]){0, 2, 3, 3, 1};
-	layout_main(&g, &l, place);
+	layout_primary(&g, &l, place);
 	ck_assert_uint_eq(place[3], 3);
 	l.nhot = 2;
-	layout_main(&g, &l, place);
+	layout_primary(&g, &l, place);
 	ck_assert_uint_eq(place[3], 2);
 }
 END_TEST
@@ -557,7 +557,7 @@ START_TEST(main_places_are_where_control_goes_on)
 			continue;
 		layout_score(&g, &l, &s);
 		told = s;
-		tails_main(&g, &l, &told, &mem);
+		tails_primary(&g, &l, &told, &mem);
 		check_copies(&g, &l);
 		layout_score(&g, &l, &chosen);
 		ck_assert(told.taken == chosen.taken);
@@ -577,10 +577,10 @@ START_TEST(a_copy_that_is_told_is_no_main_place)
 	uint8_t copy[] = {0, 0, 1, 0, 0};
 	struct layout l = {.order = order, .n = 5, .nhot = 5};
 
-	layout_main(&g, &l, place);
+	layout_primary(&g, &l, place);
 	ck_assert_uint_eq(place[3], 2);
 	l.copy = copy;
-	layout_main(&g, &l, place);
+	layout_primary(&g, &l, place);
 	ck_assert_uint_eq(place[3], 4);
 }
 END_TEST

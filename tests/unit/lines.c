@@ -130,10 +130,11 @@ START_TEST(finds_the_least_of_all)
 
 	for (seed = 1; seed <= 50; seed++) {
 		make(&c, seed);
-		if (!lines_place(&c.g, 1, 0, &c.l, &mem))
+		if (!lines_pad(&c.g, 1, 0, &c.l, &mem))
 			continue;
 		placed++;
-		ck_assert_double_eq_tol(cost(&c, 1, c.l.lead, c.l.align), least(&c, 1), 1e-6);
+		ck_assert_double_eq_tol(
+		    cost(&c, 1, c.l.entry_offset, c.l.align), least(&c, 1), 1e-6);
 		for (i = 0; i < BLOCKS; i++)
 			ck_assert(!c.l.align[i] || i == RUN[1] || i == RUN[2]);
 	}
@@ -146,9 +147,9 @@ START_TEST(what_is_dear_stays)
 	struct loops c;
 
 	make(&c, 1);
-	ck_assert(!lines_place(&c.g, 1e6, 0, &c.l, &mem));
+	ck_assert(!lines_pad(&c.g, 1e6, 0, &c.l, &mem));
 	ck_assert_ptr_null(c.l.align);
-	ck_assert_uint_eq(c.l.lead, 0);
+	ck_assert_uint_eq(c.l.entry_offset, 0);
 }
 END_TEST
 
@@ -162,10 +163,10 @@ START_TEST(what_is_set_stays)
 	for (seed = 1; seed <= 20; seed++) {
 		make(&c, seed);
 		c.l.align = align;
-		if (!lines_place(&c.g, .1, 4, &c.l, &mem))
+		if (!lines_pad(&c.g, .1, 4, &c.l, &mem))
 			continue;
 		placed++;
-		ck_assert_uint_eq(c.l.lead % 16, 0);
+		ck_assert_uint_eq(c.l.entry_offset % 16, 0);
 		ck_assert_uint_eq(c.l.align[1], 4);
 		ck_assert_uint_eq(c.l.align[5], 3);
 	}

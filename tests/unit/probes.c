@@ -30,13 +30,13 @@ struct machine {
 	bool leaves; /* calls may not come back, or twice */
 };
 
-static void touch(struct machine *m, uint32_t place)
+static void touch(struct machine *m, uint32_t site)
 {
-	if (m->at[place])
-		m->value[m->at[place] - 1]++;
+	if (m->at[site])
+		m->value[m->at[site] - 1]++;
 }
 
-static uint32_t end_place(const struct machine *m, uint32_t b)
+static uint32_t end_site(const struct machine *m, uint32_t b)
 {
 	return m->want.nblock + m->want.nedge + b;
 }
@@ -65,11 +65,11 @@ static void go_on(struct machine *m, uint32_t b)
 			return;
 		if (!n || (k->flags & BLK_EXIT && chance(m) < 0.5)) {
 			if (!n && k->flags & BLK_EXIT)
-				touch(m, end_place(m, b));
+				touch(m, end_site(m, b));
 			return;
 		}
 		if (k->flags & BLK_INDIRECT)
-			touch(m, end_place(m, b));
+			touch(m, end_site(m, b));
 		if (k->flags & BLK_INDIRECT && m->leaves && chance(m) < 0.01)
 			return; /* to a place that the graph does not know */
 		if (!m->steps)
@@ -133,8 +133,8 @@ static void prepare(
 	m->at = arena_array(&mem, 2 * g->nblock + g->nedge, sizeof *m->at);
 	m->value = arena_array(&mem, m->probes.n, sizeof *m->value);
 	for (i = 0; i < m->probes.n; i++)
-		if (m->probes.place[i] != PROBE_NOTHING)
-			m->at[m->probes.place[i]] = i + 1;
+		if (m->probes.site[i] != PROBE_NOTHING)
+			m->at[m->probes.site[i]] = i + 1;
 }
 
 static uint32_t solve(struct machine *m, struct cfg *g, uint64_t *off)
@@ -419,10 +419,10 @@ END_TEST
 
 START_TEST(negative_sums_are_told)
 {
-	uint32_t place[] = {0, 1};
+	uint32_t site[] = {0, 1};
 	uint64_t value[] = {10, 1000}, off;
 	struct cfg g = graph(4, DIAMOND, 4);
-	struct probes p = {.form = PROBES_EDGES, .n = 2, .place = place};
+	struct probes p = {.form = PROBES_EDGES, .n = 2, .site = site};
 	uint8_t known[4];
 	struct err e;
 
@@ -440,14 +440,14 @@ START_TEST(foreign_places_are_refused)
 	struct cfg g = graph(4, DIAMOND, 4);
 	uint64_t value[2] = {1, 2}, off;
 	struct probes p = {.n = 2};
-	uint32_t place[2], i;
+	uint32_t site[2], i;
 	uint8_t known[4];
 	struct err e;
 
 	for (i = 0; i < 10; i++) {
-		memcpy(place, bad[i / 2], sizeof place);
+		memcpy(site, bad[i / 2], sizeof site);
 		p.form = i % 2;
-		p.place = place;
+		p.site = site;
 		ck_assert(probes_solve(&g, &p, value, known, &off, &mem, &e));
 	}
 	p.n = 0;

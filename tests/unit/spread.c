@@ -68,7 +68,7 @@ static uint32_t upper(const struct chain *c)
 	struct relaxed r;
 	uint32_t k, n = 0;
 
-	relax_places(&c->g, &c->l, &r, &mem);
+	relax_slots(&c->g, &c->l, &r, &mem);
 	for (k = 0; k < BLOCKS; k++)
 		n += r.jump[k] != RELAX_NONE && r.jump[k] >> 5 & 1;
 	return n;

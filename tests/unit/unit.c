@@ -87,19 +87,19 @@ static struct layout random_layout(const struct unit_func *f, uint64_t seed)
 /* All functions that may move, in random layouts; seed 0: all stay. */
 static char *print(const struct unit *u, uint64_t seed)
 {
-	struct unit_place *place = arena_array(&mem, u->nfunc, sizeof *place);
+	struct unit_placement *placement = arena_array(&mem, u->nfunc, sizeof *placement);
 	struct buf out = {0};
 	struct err e;
 	uint32_t i;
 	char *s;
 
 	for (i = 0; i < u->nfunc; i++) {
-		place[i].edit = u->func[i].movable;
-		place[i].rank = (uint32_t)(i * 7 + seed) % 100;
-		place[i].layout = random_layout(&u->func[i], seed * 1000 + i);
-		place[i].hole = (uint8_t)((seed + i) * 13 % 64);
+		placement[i].edit = u->func[i].movable;
+		placement[i].rank = (uint32_t)(i * 7 + seed) % 100;
+		placement[i].layout = random_layout(&u->func[i], seed * 1000 + i);
+		placement[i].padding = (uint8_t)((seed + i) * 13 % 64);
 	}
-	unit_emit(u, seed ? place : NULL, 7, &out);
+	unit_emit(u, seed ? placement : NULL, 7, &out);
 	ck_assert_msg(!unit_check(u, out.p, out.n, &e), "%s\n%.*s", e.text, (int)out.n, out.p);
 	s = arena_strndup(&mem, out.p, out.n);
 	buf_free(&out);
@@ -109,14 +109,14 @@ static char *print(const struct unit *u, uint64_t seed)
 /* One function, with this block order; cold blocks behind nhot. */
 static char *print_order(const struct unit *u, uint32_t *order, uint32_t nhot)
 {
-	struct unit_place *place = arena_array(&mem, u->nfunc, sizeof *place);
+	struct unit_placement *placement = arena_array(&mem, u->nfunc, sizeof *placement);
 	struct buf out = {0};
 	struct err e;
 	char *s;
 
-	place[0] = (struct unit_place){
+	placement[0] = (struct unit_placement){
 	    .edit = true, .rank = 12, .layout = {order, u->func[0].cfg.nblock, nhot}};
-	unit_emit(u, place, 7, &out);
+	unit_emit(u, placement, 7, &out);
 	ck_assert_msg(!unit_check(u, out.p, out.n, &e), "%s\n%.*s", e.text, (int)out.n, out.p);
 	s = arena_strndup(&mem, out.p, out.n);
 	buf_free(&out);
@@ -126,15 +126,15 @@ static char *print_order(const struct unit *u, uint32_t *order, uint32_t nhot)
 /* One function, as it was, but its first call through the GOT. */
 static char *print_direct(const struct unit *u)
 {
-	struct unit_place *place = arena_array(&mem, u->nfunc, sizeof *place);
+	struct unit_placement *placement = arena_array(&mem, u->nfunc, sizeof *placement);
 	static const bool direct[8] = {true};
 	struct buf out = {0};
 	char *s;
 
-	place[0].edit = true;
-	place[0].direct = direct;
-	layout_identity(&u->func[0].cfg, &place[0].layout, &mem);
-	unit_emit(u, place, 7, &out);
+	placement[0].edit = true;
+	placement[0].direct = direct;
+	layout_identity(&u->func[0].cfg, &placement[0].layout, &mem);
+	unit_emit(u, placement, 7, &out);
 	s = arena_strndup(&mem, out.p, out.n);
 	buf_free(&out);
 	return s;
@@ -196,39 +196,39 @@ static const char *rare_ways(const char *text)
 
 #define JUMPS(before, jumps) UNIT(FUNC("f", before jumps "\tnop\n.L1:\n\tret\n"))
 
-static uint64_t look(const char *insns)
+static uint64_t signature(const char *insns)
 {
 	char text[1024];
 
 	snprintf(text, sizeof text, UNIT(FUNC("f", "%s\tnop\n.L1:\n\tret\n")), insns);
-	unit_looks(parse(text), 0);
-	ck_assert_uint_eq(last->func[0].cfg.block[1].look, 0);
-	return last->func[0].cfg.block[0].look;
+	unit_signatures(parse(text), 0);
+	ck_assert_uint_eq(last->func[0].cfg.block[1].signature, 0);
+	return last->func[0].cfg.block[0].signature;
 }
 
 /* Which registers, which place of the stack, which label: no; constants, symbols,
  * what is compared: yes. */
-START_TEST(looks)
+START_TEST(signatures)
 {
-	uint64_t a = look("\tmovl\t8(%rsp), %eax\n\tcmpl\t$3, 4(%rbx,%rax,4)\n\tje\t.L1\n");
+	uint64_t a = signature("\tmovl\t8(%rsp), %eax\n\tcmpl\t$3, 4(%rbx,%rax,4)\n\tje\t.L1\n");
 
 	ck_assert_uint_ne(a, 0);
 	ck_assert_uint_eq(
-	    a, look("\tmovl\t-96(%rsp), %r10d\n\tcmpl\t$3, 4(%r9,%r10,4)\n\tje\t.L1\n"));
+	    a, signature("\tmovl\t-96(%rsp), %r10d\n\tcmpl\t$3, 4(%r9,%r10,4)\n\tje\t.L1\n"));
 	ck_assert_uint_ne(
-	    a, look("\tmovl\t8(%rsp), %eax\n\tcmpl\t$4, 4(%rbx,%rax,4)\n\tje\t.L1\n"));
+	    a, signature("\tmovl\t8(%rsp), %eax\n\tcmpl\t$4, 4(%rbx,%rax,4)\n\tje\t.L1\n"));
 	ck_assert_uint_ne(
-	    a, look("\tmovl\t8(%rsp), %eax\n\tcmpl\t$3, 8(%rbx,%rax,4)\n\tje\t.L1\n"));
+	    a, signature("\tmovl\t8(%rsp), %eax\n\tcmpl\t$3, 8(%rbx,%rax,4)\n\tje\t.L1\n"));
 	ck_assert_uint_ne(
-	    a, look("\tmovl\t8(%rsp), %eax\n\tcmpl\t$3, 4(%rbx,%rax,4)\n\tjne\t.L1\n"));
+	    a, signature("\tmovl\t8(%rsp), %eax\n\tcmpl\t$3, 4(%rbx,%rax,4)\n\tjne\t.L1\n"));
 	ck_assert_uint_ne(
-	    a, look("\tmovl\t8(%rax), %eax\n\tcmpl\t$3, 4(%rbx,%rax,4)\n\tje\t.L1\n"));
-	ck_assert_uint_eq(look("\tucomisd\t.LC3(%rip), %xmm0\n\tja\t.L1\n"),
-	    look("\tucomisd\t.LC17(%rip), %xmm3\n\tja\t.L1\n"));
-	ck_assert_uint_ne(
-	    look("\tcmpb\t$0, one(%rip)\n\tja\t.L1\n"), look("\tcmpb\t$0, two(%rip)\n\tja\t.L1\n"));
-	ck_assert_uint_eq(look("\tnop\n\ttestq\t%rax, %rax\n\tjs\t.L1\n"),
-	    look("\tincl\tone(%rip)\n\tnop\n\ttestq\t%rcx, %rcx\n\tjs\t.L1\n"));
+	    a, signature("\tmovl\t8(%rax), %eax\n\tcmpl\t$3, 4(%rbx,%rax,4)\n\tje\t.L1\n"));
+	ck_assert_uint_eq(signature("\tucomisd\t.LC3(%rip), %xmm0\n\tja\t.L1\n"),
+	    signature("\tucomisd\t.LC17(%rip), %xmm3\n\tja\t.L1\n"));
+	ck_assert_uint_ne(signature("\tcmpb\t$0, one(%rip)\n\tja\t.L1\n"),
+	    signature("\tcmpb\t$0, two(%rip)\n\tja\t.L1\n"));
+	ck_assert_uint_eq(signature("\tnop\n\ttestq\t%rax, %rax\n\tjs\t.L1\n"),
+	    signature("\tincl\tone(%rip)\n\tnop\n\ttestq\t%rcx, %rcx\n\tjs\t.L1\n"));
 }
 END_TEST
 
@@ -1277,7 +1277,7 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {branches, looks, numbers_are_ordered, loops_and_falls,
+	const TTest *const tests[] = {branches, signatures, numbers_are_ordered, loops_and_falls,
 	    gcc_switch, clang_switch, computed_goto, distances_hold_one_part, indirect_tail_call,
 	    conditional_tail_call, noreturn_ends, odd_bounds, asm_goto,
 	    labels_behind_asm_are_the_compilers, cold_part_is_rejoined, cold_names_that_are_taken,

@@ -1,5 +1,5 @@
 # count: edges
-	.file	"held.c"
+	.file	"promoted.c"
 	.text
 	.type	leaf, @function
 leaf:

@@ -36,19 +36,19 @@ START_TEST(hardness_is_entropy)
 
 	for (i = 0; i < sizeof v / sizeof *v; i++) {
 		g = jumps(block, edge, v[i].taken, v[i].straight);
-		hard_blocks(&g, bits);
+		entropy_blocks(&g, bits);
 		ck_assert_double_eq_tol(bits[0], v[i].bits, 1e-6);
 		ck_assert_double_eq_tol(bits[2], v[i].bits, 1e-6);
 		ck_assert_double_eq(bits[3], 0);
-		ck_assert_double_eq_tol(hard_sum(&g), JUMPS * v[i].bits, 1e-6);
+		ck_assert_double_eq_tol(entropy_sum(&g), JUMPS * v[i].bits, 1e-6);
 	}
 }
 END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("hard");
-	TCase *t = tcase_create("hard");
+	Suite *s = suite_create("entropy");
+	TCase *t = tcase_create("entropy");
 	SRunner *r;
 	int failed;
 

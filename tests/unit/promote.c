@@ -164,16 +164,16 @@ END_TEST
 static char *counted(const char *functions)
 {
 	struct unit *u = parse(functions);
-	struct unit_place *place = arena_array(&mem, u->nfunc, sizeof *place);
+	struct unit_placement *placement = arena_array(&mem, u->nfunc, sizeof *placement);
 	const struct unit_counting how = {.edges = true};
 	struct buf out = {0};
 	struct err e;
 	char *s;
 
-	ck_assert_int_eq(unit_count(u, &how, place, &e), 0);
-	unit_emit(u, place, 7, &out);
-	ck_assert_msg(
-	    !unit_check_counting(u, place, 7, out.p, out.n, &e), "%s\n%s", e.text, buf_cstr(&out));
+	ck_assert_int_eq(unit_count(u, &how, placement, &e), 0);
+	unit_emit(u, placement, 7, &out);
+	ck_assert_msg(!unit_check_counting(u, placement, 7, out.p, out.n, &e), "%s\n%s", e.text,
+	    buf_cstr(&out));
 	s = arena_strndup(&mem, out.p, out.n);
 	buf_free(&out);
 	unit_free(u);
@@ -292,16 +292,16 @@ static const char loops[] =
 static bool refused(const char *from, const char *to, bool all, const char *why)
 {
 	struct unit *u = parse(function("f", loops));
-	struct unit_place *place = arena_array(&mem, u->nfunc, sizeof *place);
+	struct unit_placement *placement = arena_array(&mem, u->nfunc, sizeof *placement);
 	const struct unit_counting how = {.edges = true};
 	struct buf out = {0}, changed = {0};
 	const char *p, *at;
 	struct err e = {""};
 	int rc;
 
-	ck_assert_int_eq(unit_count(u, &how, place, &e), 0);
-	unit_emit(u, place, 7, &out);
-	ck_assert_int_eq(unit_check_counting(u, place, 7, out.p, out.n, &e), 0);
+	ck_assert_int_eq(unit_count(u, &how, placement, &e), 0);
+	unit_emit(u, placement, 7, &out);
+	ck_assert_int_eq(unit_check_counting(u, placement, 7, out.p, out.n, &e), 0);
 	for (p = buf_cstr(&out); (at = strstr(p, from)); p = at + strlen(from)) {
 		buf_add(&changed, p, (size_t)(at - p));
 		buf_str(&changed, to);
@@ -312,7 +312,7 @@ static bool refused(const char *from, const char *to, bool all, const char *why)
 	}
 	ck_assert_msg(changed.n, "no '%s' in\n%s", from, out.p);
 	buf_str(&changed, p);
-	rc = unit_check_counting(u, place, 7, changed.p, changed.n, &e);
+	rc = unit_check_counting(u, placement, 7, changed.p, changed.n, &e);
 	ck_assert_msg(rc, "accepted:\n%s", buf_cstr(&changed));
 	ck_assert_msg(strstr(e.text, why), "%s, not '%s':\n%s", e.text, why, buf_cstr(&changed));
 	buf_free(&out);
@@ -351,8 +351,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("held");
-	TCase *t = tcase_create("held");
+	Suite *s = suite_create("promote");
+	TCase *t = tcase_create("promote");
 	SRunner *r;
 	int failed;
 
