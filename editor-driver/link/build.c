@@ -237,7 +237,7 @@ static bool moves(const struct build *b)
 }
 
 /* The object with the note that names the origin; of a counting build also what
- * writes the counts, else what the rest of the code begins behind. */
+ * writes the counts, else what the rest of the code begins after. */
 static int make_note(
     struct build *b, struct elf *origin, uint32_t rest, const char *path, struct err *e)
 {
@@ -283,7 +283,7 @@ static int link_once(
 	return rc;
 }
 
-/* How far what was not edited lies behind its place. */
+/* How far what was not edited lies after its place. */
 static int misplaced(const struct build *b, uint32_t *by, struct err *e)
 {
 	struct elf *f = elf_file_open(b->out, -1, e);

@@ -215,7 +215,7 @@ void relink_note(const struct build_id *origin, bool counting, const void *prope
 
 void relink_filler(uint32_t at, uint32_t line, struct buf *out)
 {
-	/* Behind all ranks of unit_placement; kept ("R") where what nobody refers to goes. */
+	/* After all ranks of unit_placement; kept ("R") where what nobody refers to goes. */
 	buf_printf(out,
 	    "\t.section .text.sorted.99999999,\"axR\",@progbits\n"
 	    "\t.balign %u, 0xcc\n",

@@ -48,7 +48,7 @@ void relink_note(const struct build_id *origin, bool counting, const void *prope
 void relink_huge(struct buf *out);
 
 /*
- * The text of a filler in it that comes behind all hot code: what follows begins
+ * The text of a filler in it that comes after all hot code: what follows begins
  * at `at` modulo `line`, a power of two.
  */
 void relink_filler(uint32_t at, uint32_t line, struct buf *out);

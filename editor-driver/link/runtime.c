@@ -20,7 +20,7 @@ static void entry_text(struct buf *out)
 
 /* What gives a thread its counters, called where a function begins: all registers
  * that a call may change are kept, and the stack may be off by 8. No unwind
- * information: this is linked behind crtend.o, which ends that of a program. */
+ * information: this is linked after crtend.o, which ends that of a program. */
 static void threads_text(struct buf *out)
 {
 	static const char *const reg[] = {

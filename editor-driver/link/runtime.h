@@ -1,6 +1,6 @@
 /*
  * What is linked into a counting build: editor-driver/runtime/counting.c as
- * the compiler's assembly text, with what only the job knows behind it.
+ * the compiler's assembly text, with what only the job knows after it.
  */
 #ifndef MORPH_RUNTIME_H
 #define MORPH_RUNTIME_H

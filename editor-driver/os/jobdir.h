@@ -1,5 +1,5 @@
 /*
- * The folder in which one edit works, and what dead edits left behind.
+ * The folder in which one edit works, and what dead edits left after.
  */
 #ifndef MORPH_JOBDIR_H
 #define MORPH_JOBDIR_H

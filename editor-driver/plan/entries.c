@@ -94,7 +94,7 @@ static void list_callers(struct agreeing *a)
 			    (uint32_t)(s - a->g.site.v);
 }
 
-/* Sums of the parts from `from` on that have none behind them. */
+/* Sums of the parts from `from` on that have none after them. */
 static double sum_of(const struct agreeing *a, size_t from, size_t to)
 {
 	double sum = 0;

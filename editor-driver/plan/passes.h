@@ -24,10 +24,10 @@ bool plan_stands(const struct plan *p, const struct plan_func *f);
 /* Exact sizes of f's blocks and their jumps, where the original's map has them. */
 void plan_sizes(const struct plan *p, const struct plan_tu *t, struct unit_func *f);
 
-/* Behind the layouts, of PLAN_PROFILE: spreads the jumps of the functions that have the
+/* After the layouts, of PLAN_PROFILE: spreads the jumps of the functions that have the
  * most of what is hard to predict (editor/layout/spread.h). */
 void plan_spread(struct plan *p);
-/* Behind that: hot functions on few lines (editor/layout/lines.h). */
+/* After that: hot functions on few lines (editor/layout/lines.h). */
 void plan_lines(struct plan *p);
 /* Gives a kept layout the alignment of one that is not. */
 void plan_keep_align(const struct layout *l, struct layout *kept);

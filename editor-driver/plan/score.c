@@ -39,7 +39,7 @@ static struct scoring begin(const struct scorer *s, struct score *out)
 	return g;
 }
 
-/* Adds a function that begins at this block of the program; its places have no
+/* Adds a function that begins at this block of the program; its slots have no
  * addresses yet. */
 static void add_layout(
     struct scoring *g, const struct cfg *cfg, const struct layout *l, uint32_t first)
@@ -170,7 +170,7 @@ static uint64_t place_part(
 	return from < to ? at + printed->end[to - 1] - printed->addr[from] : at;
 }
 
-/* Hot parts in this order, behind them the cold ones, as they will be printed. */
+/* Hot parts in this order, after them the cold ones, as they will be printed. */
 static void place_all(struct scoring *g, const struct placed *x, size_t n, struct arena *a)
 {
 	struct relaxed *printed = arena_array(a, n, sizeof *printed);

@@ -28,7 +28,7 @@ void scorer_close(struct scorer *s);
 /* As a build holds the functions. */
 void score_build(const struct scorer *s, const struct mapindex *build, struct score *out);
 /* As a plan of the same artifact places them: hot parts by rank, cold parts
- * behind them, then what does not move in it. Needs plan_order() of layout. */
+ * after them, then what does not move in it. Needs plan_order() of layout. */
 void score_plan(const struct scorer *s, const struct plan *layout, struct score *out);
 
 #endif

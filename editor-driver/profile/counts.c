@@ -132,7 +132,7 @@ static const char *read_block(const char *p, const char *end, uint64_t *block)
 	return p && at_blank(p, end) ? skip_blank(p, end) : NULL;
 }
 
-/* What stands behind a block: nothing, another block, or a callee. */
+/* What stands after a block: nothing, another block, or a callee. */
 static const char *read_kind(const char *p, const char *end, struct line *l)
 {
 	l->kind = LINE_BLOCK;

@@ -5,11 +5,9 @@
  *	function block > block2 value   of the executions of block that were seen, so
  *	                                many went on to block2 (a witness); with
  *	                                executions, all that did
- *	function block < block2 value   of the executions of block that were seen from
- *	                                behind, so many came from block2; not with
- *	                                executions
- *	function block @ callee value   so many of the calls from block that were
- *	                                seen, or counted, went to the function callee
+ *	function block < block2 value   of the executions of block that were seen by backward
+ *replay, so many came from block2; not with executions function block @ callee value   so many of
+ *the calls from block that were seen, or counted, went to the function callee
  *
  * `function` and `callee` are a name, or name#KEY with KEY the first 8…32 hex
  * digits of the function key; a name alone will do where all functions of that
@@ -43,7 +41,7 @@ struct counts {
 	uint64_t **block;
 	uint32_t *first; /* by function: the first of its name and key that was named */
 	VEC(struct counts_flow) edge, call; /* ascending, no two of one fact */
-	VEC(struct counts_flow) pred;       /* edges likewise, of what was seen from behind */
+	VEC(struct counts_flow) pred; /* edges likewise, of what was seen by backward replay */
 	uint64_t total, used; /* sums of blocks' values: of all, of those that found one */
 	uint64_t lines;       /* that carry a value */
 	uint64_t unknown;     /* lines: no such function (or another key) */

@@ -76,7 +76,7 @@ static bool same_target(const struct bytes *b, uint64_t orig, uint64_t made)
  * to the same place? */
 static bool same_field(const struct bytes *b, const struct run *r, uint64_t i, uint64_t k)
 {
-	static const unsigned trailing[] = {0, 1, 2, 4}; /* bytes of an immediate behind it */
+	static const unsigned trailing[] = {0, 1, 2, 4}; /* bytes of an immediate after it */
 	uint64_t v = get_le32(r->o + i), w = get_le32(r->m + k), from, to;
 	size_t t;
 
@@ -95,7 +95,7 @@ static bool same_field(const struct bytes *b, const struct run *r, uint64_t i, u
 /* Goes on while both runs are the same, to *i and *k. */
 static void match(const struct bytes *b, const struct run *r, uint64_t *i, uint64_t *k)
 {
-	uint64_t back, free = 0; /* bytes behind the last operand */
+	uint64_t back, free = 0; /* bytes after the last operand */
 
 	while (*i < r->no && *k < r->nm) {
 		if (r->o[*i] == r->m[*k]) {

@@ -110,7 +110,7 @@ typedef VEC(struct gap) gap_list;
 static uint64_t without_padding(const uint8_t *p, uint64_t n)
 {
 	uint64_t end = n, at = n, i, len;
-	uint32_t good = 1; /* bit k: what is k behind `at` is padding to the end */
+	uint32_t good = 1; /* bit k: what is k after `at` is padding to the end */
 
 	for (i = n; i-- > 0 && (good & 0xffff);) {
 		at = i;
@@ -190,7 +190,7 @@ static uint64_t until_padding(const struct bytes *b, uint64_t orig, uint64_t mad
 	return n;
 }
 
-/* Goes on by n bytes, and behind the padding there. Returns whether the gap goes on. */
+/* Goes on by n bytes, and after the padding there. Returns whether the gap goes on. */
 static bool advance(const struct bytes_side *side, struct gap *g, uint64_t n)
 {
 	g->begin += n;
@@ -296,7 +296,7 @@ const struct bytes_piece *bytes_piece(const struct bytes *b, uint64_t made)
 	return p && made - p->made < p->size ? p : NULL;
 }
 
-/* Padding in front of a function belongs to it (-fpatchable-function-entry). */
+/* Padding before a function belongs to it (-fpatchable-function-entry). */
 bool bytes_was(const struct bytes *b, uint64_t made, uint64_t *orig)
 {
 	size_t i = pieces_before(b, made);
@@ -427,7 +427,7 @@ uint64_t bytes_plt_slot(const struct bytes_side *s, uint64_t addr)
 	const uint8_t *p = bytes_at(s, addr, 8);
 	unsigned i;
 
-	for (i = 0; p && i <= 5; i++) { /* behind endbr64 and bnd */
+	for (i = 0; p && i <= 5; i++) { /* after endbr64 and bnd */
 		if (p[i] == 0xff && p[i + 1] == 0x25)
 			return bytes_at(s, addr, i + 6)
 				   ? addr + i + 6 + (uint64_t)(int32_t)get_le32(p + i + 2)
@@ -454,7 +454,7 @@ static bool same_slot(const struct bytes *b, uint64_t orig, uint64_t made)
 }
 
 /* As the section moved that holds it, or one that it is the end of; where there is no
- * section (headers, what is aligned behind the last), as any. */
+ * section (headers, what is aligned after the last), as any. */
 static bool same_shift(const struct bytes *b, uint64_t orig, uint64_t made)
 {
 	const struct elf_section *o, *m;

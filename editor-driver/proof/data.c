@@ -7,7 +7,7 @@ enum { WORD = 8, HALF = 4, TABLE_MAX = 64 << 10 };
 
 /* A table of distances from its beginning: where, in both builds. */
 struct table {
-	uint64_t orig, made, next; /* next: the original's address behind its last entry */
+	uint64_t orig, made, next; /* next: the original's address after its last entry */
 };
 
 static bool same_word(const struct bytes *b, const uint8_t *o, const uint8_t *m)
@@ -24,7 +24,7 @@ static bool same_entry(
 }
 
 /* Of a jump table the first entry that differs is looked for a beginning for,
- * which the ones behind it share. */
+ * which the ones after it share. */
 static bool same_distance(const struct bytes *b, uint64_t orig, uint64_t made, const uint8_t *o,
     const uint8_t *m, uint64_t room, struct table *t)
 {

@@ -262,7 +262,7 @@ int bytes_list(struct bytes *b, const struct elf_section *o, const struct elf_se
 
 /* ---- .relr.dyn ---- */
 
-/* An even entry is an address; an odd one a bitmap of the 63 words behind. */
+/* An even entry is an address; an odd one a bitmap of the 63 words after. */
 static void read_relr(const struct elf_section *s, address_list *out)
 {
 	uint64_t i, v, at = 0;

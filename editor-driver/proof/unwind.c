@@ -7,7 +7,7 @@
 /* One FDE; addresses. */
 struct fde {
 	uint64_t at, pc, cie; /* of the record, of the code, of its CIE */
-	uint64_t size, rest;  /* of the code, and bytes of the record behind that */
+	uint64_t size, rest;  /* of the code, and bytes of the record after that */
 	uint64_t rest_at;
 };
 typedef VEC(struct fde) fde_list;

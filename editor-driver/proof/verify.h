@@ -19,7 +19,7 @@ int verify_repeat(const char *path, const struct blockmap *map, const char *dir,
 
 /*
  * Looks at the build at path that a new one is to replace: it must have this
- * build-id, and no bytes that no header names (a payload behind the section
+ * build-id, and no bytes that no header names (a payload after the section
  * headers would be lost). *stripped: it has no .symtab.
  */
 int verify_replaced(

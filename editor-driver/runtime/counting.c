@@ -15,12 +15,12 @@
  *
  * Where every thread has counters of its own (editor/probe/probes.h), those of the
  * first are the module's, and the others' are memory that lies a distance
- * behind them: the base of %gs, by which counters are addressed. That memory
+ * after them: the base of %gs, by which counters are addressed. That memory
  * stays when its thread ends, however it ends, and goes to the next thread with
  * the same thread pointer, whose predecessor must be dead. What is written is
  * the sum of all. None of this needs to know that a thread ends.
  *
- * A name that is taken gets .1, .2, … behind it: nothing is overwritten but
+ * A name that is taken gets .1, .2, … after it: nothing is overwritten but
  * what this process wrote. Folders are taken from where the process began. A
  * child of fork counts from zero: the kernel wipes the counters' pages. A
  * program with other rights than its caller (setuid) writes nothing.
@@ -69,7 +69,7 @@ extern void morph_counting_restore(void) HIDDEN;
 
 struct head {
 	char magic[8];
-	u64 counted, counters; /* bytes of the two parts behind this */
+	u64 counted, counters; /* bytes of the two parts after this */
 	u64 distance;          /* from the first part to the second, in memory */
 	u64 pid;
 	u8 id[1 + BUILD_ID_MAX], origin[1 + BUILD_ID_MAX];
@@ -446,7 +446,7 @@ static void write_file(void)
 
 /* ---- threads ---- */
 
-/* Memory behind the module's counters, since the base of %gs is not negative.
+/* Memory after the module's counters, since the base of %gs is not negative.
  * Where the kernel does not go there by itself it is asked for the next place. */
 static struct block *new_block(void)
 {

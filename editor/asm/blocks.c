@@ -1,6 +1,6 @@
 /*
  * Basic blocks of one function. A block begins at a label that something
- * jumps to and behind every instruction that may not go on to the next one.
+ * jumps to and after every instruction that may not go on to the next one.
  * What stands between the last instruction of a block and the next block
  * (alignment, unwind state, debug labels) leads in the next.
  */
@@ -164,7 +164,7 @@ static void do_insn(struct builder *b, uint32_t i, const struct stmt *st)
 	case INSN_JMP:
 		do_jump(b, i, op, TERM_JUMP, TERM_END);
 		break;
-	case INSN_JCC: /* to another function: leaves, or goes on behind it */
+	case INSN_JCC: /* to another function: leaves, or goes on after it */
 		do_jump(b, i, op, TERM_COND, TERM_FALL);
 		break;
 	case INSN_JMP_IND:
@@ -289,7 +289,7 @@ static void do_label(struct builder *b, uint32_t i, const struct stmt *st)
 		return;
 	}
 	if (i && !(l->flags & (LB_BRANCH | LB_TABLE | LB_ADDRESS))) {
-		/* A label behind a call is its return address, to a debugger. */
+		/* A label after a call is its return address, to a debugger. */
 		if (b->open && (!b->content || current(b)->last == i))
 			current(b)->last = i + 1;
 		return;

@@ -74,7 +74,7 @@ static const char *apply_rule(struct cfi_state *s, const char *p, const char *en
 const char *cfi_apply(const struct stmt *st, struct cfi_state *s, struct cfi_stack *stack)
 {
 	const char *p = st->arg.p, *end = p + st->arg.n;
-	struct str op = {st->op.p + 5, st->op.n - 5}; /* behind ".cfi_" */
+	struct str op = {st->op.p + 5, st->op.n - 5}; /* after ".cfi_" */
 	int32_t reg, off;
 
 	if (str_is(op, "def_cfa_offset"))

@@ -1,5 +1,5 @@
 /*
- * Where control goes from each block: to the target of its jump, behind it, to
+ * Where control goes from each block: to the target of its jump, after it, to
  * the blocks of a jump table, to labels that inline assembly names.
  */
 #include "editor/asm/blocks.h"
@@ -28,7 +28,7 @@ static uint32_t label_block(struct builder *b, struct str name)
 	return l->block;
 }
 
-/* The first of data[] behind statement i. */
+/* The first of data[] after statement i. */
 static uint32_t data_after(const struct func *f, uint32_t i)
 {
 	uint32_t lo = 0, hi = (uint32_t)f->data.n, mid;
@@ -65,7 +65,7 @@ static bool table_line(struct builder *b, uint32_t src, struct str arg, uint32_t
 	return any;
 }
 
-/* Targets in the data right behind the jump; false when there are none. */
+/* Targets in the data right after the jump; false when there are none. */
 static bool table_edges(struct builder *b, uint32_t src, uint32_t *mark)
 {
 	struct blk *k = &b->blk.v[src];

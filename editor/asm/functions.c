@@ -40,7 +40,7 @@ bool is_cold_name(struct str cold, struct str name)
 	       !memcmp(cold.p + name.n, ".cold", 5);
 }
 
-/* Statements from the label at `begin` to behind the .size directive. False
+/* Statements from the label at `begin` to after the .size directive. False
  * when there is no such end. */
 static bool function_collect(struct unit_impl *u, struct func *f, const struct htab *typed)
 {
@@ -66,7 +66,7 @@ static bool function_collect(struct unit_impl *u, struct func *f, const struct h
 		return false;
 	f->end_size = i;
 	f->end = i + 1;
-	/* clang closes the unwind procedure behind .size. */
+	/* clang closes the unwind procedure after .size. */
 	if (f->end < u->stmt.n && u->stmt.v[f->end].kind == ST_DIR &&
 	    str_is(u->stmt.v[f->end].op, ".cfi_endproc"))
 		f->end++;
@@ -83,7 +83,7 @@ static bool function_collect(struct unit_impl *u, struct func *f, const struct h
 	return true;
 }
 
-/* What stands in front of a function: its alignment, or code that belongs to
+/* What stands before a function: its alignment, or code that belongs to
  * it although its symbol comes later (patchable entries, prefix data). */
 static void function_front(struct unit_impl *u, struct func *f)
 {

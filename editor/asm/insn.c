@@ -156,7 +156,7 @@ bool insn_returns(struct str callee)
 	return str_is_any(symbol_of(callee), names, sizeof names / sizeof names[0]);
 }
 
-/* The width behind a mnemonic does not matter: "add" is addb, addw, addl, addq. */
+/* The width after a mnemonic does not matter: "add" is addb, addw, addl, addq. */
 static bool is_op(struct str m, const char *op)
 {
 	size_t n = strlen(op);

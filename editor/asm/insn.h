@@ -9,12 +9,12 @@
 enum insn_class {
 	INSN_PLAIN,
 	INSN_CALL,
-	INSN_JMP,      /* direct; operand is a label or symbol */
-	INSN_JMP_IND,  /* jmp * */
+	INSN_JMP,     /* direct; operand is a label or symbol */
+	INSN_JMP_IND, /* jmp * */
 	INSN_JCC,
 	INSN_RET,
-	INSN_STOP,     /* ud2, hlt: nothing comes behind */
-	INSN_SHORT,    /* jrcxz, loop, xbegin: reach is too short to move */
+	INSN_STOP,  /* ud2, hlt: nothing comes after */
+	INSN_SHORT, /* jrcxz, loop, xbegin: reach is too short to move */
 };
 
 /* The class; for jumps *prefix is the length of "notrack "/"bnd " in front
@@ -22,7 +22,7 @@ enum insn_class {
 enum insn_class insn_classify(const struct stmt *st, struct str *operand);
 /* The opposite condition of a jcc mnemonic ("jne" for "je"), or NULL. */
 const char *insn_inverse(struct str mnemonic);
-/* Which way of a jcc all but never is gone, by the instruction that set its flags:
+/* Which way of a jcc almost never is gone, by the instruction that set its flags:
  * 1 the taken one, -1 the other, 0 nobody knows. Floating point numbers are ordered
  * (but for NaN), sums seldom overflow. */
 int insn_rare_succ(struct str jcc, struct str setter);

@@ -172,7 +172,7 @@ static void mark_insn(struct unit_impl *u, uint32_t i, enum insn_class class, st
 		mark_operands(u, u->stmt.v[i].arg, NONE, LB_ADDRESS | LB_OPEN);
 }
 
-/* Data right behind an indirect jump, of the same function, is its jump table. */
+/* Data right after an indirect jump, of the same function, is its jump table. */
 static void labels_mark(struct unit_impl *u)
 {
 	uint32_t i, self, jumped = NONE, table = NONE;

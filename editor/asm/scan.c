@@ -246,7 +246,7 @@ static bool classify(struct scanner *c, struct stmt *st, const char *s, const ch
 	return !has(c, NUL, s, end) && !crowded(c, s, end);
 }
 
-/* GCC's line in front of an inline assembly ("# 12 "file.c" 1") and behind it
+/* GCC's line before an inline assembly ("# 12 "file.c" 1") and after it
  * ("# 0 "" 2"); what follows the latter is the compiler's again. */
 static bool asm_marker(const char *p, const char *nl)
 {

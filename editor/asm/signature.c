@@ -9,7 +9,7 @@
 
 enum { INSNS = 3 }; /* the jump among them */
 
-/* Of a number in front of "(%rsp": its length, else 0. */
+/* Of a number before "(%rsp": its length, else 0. */
 static uint32_t stack_offset(struct str s, uint32_t at)
 {
 	static const char sp[] = "(%rsp";

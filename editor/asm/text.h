@@ -137,7 +137,7 @@ enum term {
 	TERM_JUMP,     /* jmp to `target` */
 	TERM_COND,     /* jcc to `target`, else `fall` */
 	TERM_INDIRECT, /* jmp * through a table */
-	TERM_END,      /* control never comes behind it */
+	TERM_END,      /* control never comes after it */
 };
 
 struct blk {
@@ -154,7 +154,7 @@ struct blk {
 struct func {
 	struct unit_func *pub;
 	struct str name;
-	uint32_t begin, end; /* statements [begin, end): from its label to behind .size */
+	uint32_t begin, end;            /* statements [begin, end): from its label to after .size */
 	uint16_t section, cold_section; /* of part 0 and part 1 (0 = none) */
 	uint32_t cold_label;  /* statement of NAME.cold: or NONE */
 	uint32_t end_size;    /* statement of .size NAME */
@@ -162,7 +162,7 @@ struct func {
 	VEC(uint32_t) code;   /* statements of both parts in order */
 	VEC(uint32_t) data;   /* statements of other sections inside it */
 	uint32_t part1;       /* index in code[] where the cold part begins */
-	uint32_t tail[2];     /* index in code[] behind the last block of each part */
+	uint32_t tail[2];     /* index in code[] after the last block of each part */
 	struct blk *blk;
 	uint32_t nblk;
 	uint32_t nhot_blk;    /* blocks of part 0 come first in the original text */
@@ -205,7 +205,7 @@ struct unit_impl {
 
 /* scan.c: lines to statements; where those of a kind are. */
 int unit_scan(struct unit_impl *u, const char *text, size_t n, struct err *e);
-/* The next symbol-like token in [*p, end); moves *p behind it. */
+/* The next symbol-like token in [*p, end); moves *p after it. */
 bool token_next(const char **p, const char *end, struct str *token);
 /* Of DIR_ALIGN: ".p2align 4,,10" -> 4, ".align 16" -> 4. */
 uint32_t align_log2(const struct stmt *st);
@@ -220,7 +220,7 @@ bool refers_to_here(const struct stmt *st);
 /* sections.c: fills section[] and stmt.section: that of a directive is the one it switches to. */
 int unit_sections(struct unit_impl *u, struct err *e);
 /* Inline assembly that leaves another section than it found, or that decides
- * about the text behind it, breaks the account of everything: refused. */
+ * about the text after it, breaks the account of everything: refused. */
 int asm_check(struct unit_impl *u, struct err *e);
 
 /* functions.c: fills func[], but for what comes of its blocks, and stmt_func[]. Fails where

@@ -33,7 +33,7 @@ static uint32_t target_block(struct checker *c, const struct stmt *st, uint32_t 
 	return l && l->func == func ? l->block : NONE;
 }
 
-/* The block that control runs into behind statement i, or NONE. */
+/* The block that control runs into after statement i, or NONE. */
 static uint32_t next_block(struct checker *c, size_t i, uint32_t func)
 {
 	uint16_t section = c->out.stmt.v[i - 1].section;
@@ -129,7 +129,7 @@ static int check_label(struct checker *c, struct block_ref r, const struct stmt 
 	return 0;
 }
 
-/* The original's next statement of code at or behind *at, with its unwind
+/* The original's next statement of code at or after *at, with its unwind
  * state; NULL at the end of the block. */
 static const struct stmt *next_code(
     struct checker *c, const struct func *f, const struct blk *k, uint32_t *at, uint32_t *cfi)

@@ -32,7 +32,7 @@ static bool restated(const struct stmt *st)
 	return switches_section(st) || (st->kind == ST_DIR && st->dir == DIR_LOC);
 }
 
-/* Function func, whose label is statement i, as it was; *end is behind it. */
+/* Function func, whose label is statement i, as it was; *end is after it. */
 static int check_whole(struct checker *c, uint32_t func, size_t i, size_t *end)
 {
 	const struct func *f = &c->u->func.v[func];

@@ -73,7 +73,7 @@ static bool added_label(struct checker *c, const struct stmt *st)
 	return f && f->blk;
 }
 
-/* Less than a hundred bytes of int3 in front of or behind functions? */
+/* Less than a hundred bytes of int3 before or after functions? */
 static bool is_room(const struct checker *c, const struct stmt *st)
 {
 	struct str n = operand_at(st->arg, 0);
@@ -94,7 +94,7 @@ static bool padding(struct checker *c, const struct stmt *st)
 	       (!rest_next(c) || c->rest > f->begin);
 }
 
-/* Is it in front of a function's entry, in a section made for that? */
+/* Is it before a function's entry, in a section made for that? */
 static bool entry_padding(const struct checker *c, size_t i)
 {
 	const struct stmt *st = &c->out.stmt.v[i];

@@ -19,7 +19,7 @@ enum {
 
 /* ---- what the counts alone say ---- */
 
-/* The place behind this one when it is of block dst, else FE_NONE. Empty
+/* The slot after this one when it is of block dst, else FE_NONE. Empty
  * blocks between take no room. */
 static uint32_t falls_into(const struct fe_layout *l, uint32_t at, uint32_t dst)
 {
@@ -133,7 +133,7 @@ static void fetch_bytes(struct fetch *f, uint64_t from, uint64_t to)
 	}
 }
 
-/* The place that a step comes to from another one. */
+/* The slot that a step comes to from another one. */
 static uint32_t step_to(const struct fe_layout *l, uint32_t step, uint32_t at, const uint32_t *last)
 {
 	uint32_t to;

@@ -32,7 +32,7 @@
 
 enum { FE_NONE = UINT32_MAX };
 
-/* The executed functions of a module, their blocks one behind the other. */
+/* The executed functions of a module, their blocks one after the other. */
 struct fe_block {
 	double count;        /* executions, any one unit */
 	uint32_t insns;      /* in the original text */
@@ -73,13 +73,13 @@ enum { FE_STEPS = 1 << 19, FE_SEGMENTS = 8 };
 void fe_walk(const struct fe_program *p, struct fe_walk *out);
 
 /* One layout: where blocks are, function by function. A block may have copies
- * (editor/layout/layout.h): only the place in front of a copy goes on to it. */
+ * (editor/layout/layout.h): only the slot before a copy goes on to it. */
 struct fe_slot {
 	uint64_t addr;
 	uint32_t bytes;
 	uint32_t block;
-	bool falls;   /* the next place lies behind it in one fragment */
-	double count; /* executions here: of all places of a block, its own */
+	bool falls;   /* the next slot lies after it in one fragment */
+	double count; /* executions here: of all slots of a block, its own */
 };
 
 struct fe_layout {

@@ -6,7 +6,7 @@
 enum { DEPTH = 64, SEED = 1997 };
 
 /* Programs repeat themselves: so often a choice is the same as the last time
- * in that place. Independent choices would be as frequent, and miss an
+ * in that slot. Independent choices would be as frequent, and miss an
  * instruction cache three to five times as often as real runs do
  * (docs/notes/front-end.md). */
 static const double AGAIN = 0.8;
@@ -18,7 +18,7 @@ struct urn {
 };
 
 struct frame {
-	uint32_t block, call; /* the call to go on behind */
+	uint32_t block, call; /* the call to go on after */
 };
 
 struct walker {

@@ -1,8 +1,8 @@
 /*
  * The output check of a unit printed with counters. Takes out of the text what
- * probetext.c adds: counters and what is in front of them, word by word in one
+ * probetext.c adds: counters and what is before them, word by word in one
  * of their forms; the sections
- * at the end; the blocks behind a fragment that count a jump that is taken,
+ * at the end; the blocks after a fragment that count a jump that is taken,
  * whose source then goes where they lead; the stubs of indirect jumps that count
  * where they go, whose labels go back to their blocks. What is left is for unit_check; of counters
  * that are kept in registers holdcheck.c sees to it that these are free.
@@ -37,7 +37,7 @@ static const char *after(const struct stripper *s, struct str line)
 	return line.p + line.n + (line.p + line.n < s->end);
 }
 
-/* "\tincq\t.LMC" -> the function and the counter named behind it. */
+/* "\tincq\t.LMC" -> the function and the counter named after it. */
 static bool counter_named(const struct stripper *s, struct str line, uint32_t *func, uint32_t *k)
 {
 	const char *at = memmem(line.p, line.n, ".LMC", 4);
@@ -170,7 +170,7 @@ static int side_block(struct stripper *s, const char **p)
 	return 0;
 }
 
-/* Steps over what is in front of a function's counters; as counter(). */
+/* Steps over what is before a function's counters; as counter(). */
 static int entry(struct stripper *s, const char **p)
 {
 	struct str line = line_at(*p, s->end);
@@ -201,7 +201,7 @@ static int entry(struct stripper *s, const char **p)
 
 /* ---- jumps that count where they go ---- */
 
-/* The two numbers behind a prefix: a function with probes and a block of it. */
+/* The two numbers after a prefix: a function with probes and a block of it. */
 static bool block_named(
     const struct stripper *s, struct str line, const char *prefix, uint32_t *func, uint32_t *b)
 {
@@ -318,7 +318,7 @@ static int stubs(struct stripper *s, const char **p, uint32_t func)
 	return rc;
 }
 
-/* Behind a block's own label: the labels that stood at its stub. */
+/* After a block's own label: the labels that stood at its stub. */
 static void labels_back(struct stripper *s, struct str line)
 {
 	uint32_t func, b;

@@ -33,7 +33,7 @@ struct follower {
 	const struct regs *regs;
 	struct unit_impl out;      /* the printed text: statements only */
 	struct htab label;         /* of the printed text: its name -> statement */
-	struct state *at;          /* per statement: in front of labels */
+	struct state *at;          /* per statement: before labels */
 	struct reg_effect *effect; /* per statement: of instructions, once `known` */
 	uint8_t *known;
 	VEC(struct run) run;
@@ -256,7 +256,7 @@ static int label(struct follower *w, uint32_t i)
 	return 0;
 }
 
-/* Is this label where a block that control never comes behind has ended? */
+/* Is this label where a block that control never comes after has ended? */
 static bool ends(const struct follower *w, struct str label, uint32_t block)
 {
 	return block < w->f->nblk && w->f->blk[block].term == TERM_END &&

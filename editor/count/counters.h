@@ -38,7 +38,7 @@ void entries_mark(const struct unit_impl *u, const struct unit_placement *placem
  *
  * A jump with a row of counters (struct pairs) counts in
  *	incq .LMC<function>+<offset of the row>-.LMI<function>(<where it goes>)
- * Its targets' labels stand at stubs behind the hot part, as far apart as their
+ * Its targets' labels stand at stubs after the hot part, as far apart as their
  * counters are, from .LMI on; each goes on to its block. So the address of a stub
  * says which counter it is. A jump that may go elsewhere looks first.
  */
@@ -62,7 +62,7 @@ struct probe_text {
 	const struct probes *p; /* NULL: nothing is printed */
 	uint8_t *live;
 	/* Per block: number of its counter + 1 at its head, its end, where it
-	 * goes on (behind a conditional jump that is not taken, or by its only
+	 * goes on (after a conditional jump that is not taken, or by its only
 	 * edge), and where that jump is taken. */
 	uint32_t *head, *end, *on, *taken;
 	uint32_t *row;   /* per block: number of the first counter of its row + 1 */
@@ -72,11 +72,11 @@ struct probe_text {
 };
 void probe_open(struct probe_text *t, const struct unit_impl *u, const struct func *f,
     const struct probes *p, struct arena *a);
-/* In front of code[i] of block b, or behind all of it (i = last); cfi is the
+/* Before code[i] of block b, or after all of it (i = last); cfi is the
  * unwind state there. */
 void probe_at_stmt(
     const struct probe_text *t, uint32_t b, uint32_t i, uint32_t cfi, struct buf *out);
-/* The jumps at the end of block b, with next behind it. */
+/* The jumps at the end of block b, with next after it. */
 void probe_terminate(
     const struct probe_text *t, uint32_t b, uint32_t next, uint32_t cfi, struct buf *out);
 /* What block b's taken jump leads to, where it is counted; *cfi as above. */
@@ -87,7 +87,7 @@ bool probe_moves_label(const struct probe_text *t, uint32_t b, const struct stmt
 void probe_labels(const struct probe_text *t, uint32_t b, struct buf *out);
 /* The stubs; *cfi as above. */
 void probe_stubs(const struct probe_text *t, uint32_t *cfi, struct buf *out);
-/* In front of block b's indirect jump: counts where it goes. */
+/* Before block b's indirect jump: counts where it goes. */
 void probe_pair(const struct probe_text *t, uint32_t b, uint32_t cfi, struct buf *out);
 /* What those jumps look at that may go elsewhere. */
 void probe_bounds(const struct func *f, const struct probes *p, const char *group, struct buf *out);

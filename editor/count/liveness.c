@@ -369,7 +369,7 @@ struct reg_effect regs_of_stmt(const struct regs *r, const struct stmt *st)
 
 /* ---- a function ---- */
 
-/* What must be kept behind the last instruction of block k. */
+/* What must be kept after the last instruction of block k. */
 static uint16_t live_after(const struct unit_impl *u, const struct func *f, const struct blk *k)
 {
 	const struct stmt *st;
@@ -453,7 +453,7 @@ struct site {
 };
 typedef VEC(struct site) sites;
 
-/* What function i changes, whom it calls, and what it needs behind that. */
+/* What function i changes, whom it calls, and what it needs after that. */
 static void find_sites(struct regs *r, uint32_t i, sites *out)
 {
 	const struct func *f = &r->u->func.v[i];

@@ -6,7 +6,7 @@
  * A register that is not live may still be a caller's: within a unit GCC looks at
  * what a function it calls by name really changes (-fipa-ra), and keeps values of
  * its own in the rest. So calls inside the unit change nothing here, and
- * regs_spare() leaves alone what callers need behind their calls, and theirs.
+ * regs_spare() leaves alone what callers need after their calls, and theirs.
  */
 #ifndef MORPH_EDITOR_REGS_H
 #define MORPH_EDITOR_REGS_H
@@ -28,7 +28,7 @@ struct regs {
 	struct htab alias;  /* symbols that are set to others */
 	uint8_t *named;     /* per function: its callers are not all seen that know it */
 	uint16_t *changes;  /* per function: what it changes */
-	uint16_t *kept;     /* per function: what callers in the unit may need behind its calls */
+	uint16_t *kept;     /* per function: what callers in the unit may need after its calls */
 	bool calls_by_name; /* there is a call by name */
 	struct reg_effect *plain; /* per statement: of instructions that are no jumps, once found */
 	uint16_t *entry;          /* per function: those that a call by its name hands over */
@@ -37,7 +37,7 @@ void regs_open(struct regs *r, const struct unit_impl *u);
 void regs_close(struct regs *r);
 
 /* Of one statement of a function's code: all that it reads until control goes on
- * behind it or, for jumps inside of the function, elsewhere in it. */
+ * after it or, for jumps inside of the function, elsewhere in it. */
 struct reg_effect regs_of_stmt(const struct regs *r, const struct stmt *st);
 
 /* Per block: the registers in use at its head. */

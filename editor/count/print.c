@@ -246,7 +246,7 @@ static bool has_bytes(const struct stmt *st)
 	       (st->kind == ST_DIR && st->dir == DIR_DATA);
 }
 
-/* The first statement of code in [from, to), behind an endbr64. */
+/* The first statement of code in [from, to), after an endbr64. */
 static uint32_t first_code(
     const struct unit_impl *u, const struct func *f, uint32_t from, uint32_t to)
 {

@@ -1,8 +1,8 @@
 /*
  * Which counters are kept in registers, and where: an increment in memory waits
  * until the last one is stored, so in a loop of a few instructions it is
- * what takes the time. Compilers move such a store behind the loop; here
- * a register is looked for that nothing in the loop names and nothing behind it
+ * what takes the time. Compilers move such a store after the loop; here
+ * a register is looked for that nothing in the loop names and nothing after it
  * reads before it is written.
  */
 #include "editor/count/counters.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /* In increments in memory: one in a register, clearing it, adding it to memory, a
- * way through a block behind the fragment. */
+ * way through a block after the fragment. */
 static const double COST_PROMOTED = 0.25, COST_CLEAR = 0.25, COST_ADD = 1, COST_SIDE = 1,
 		    COST_FLAGS = 3;
 /* It must save so many times what entering and leaving cost. */

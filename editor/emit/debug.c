@@ -65,7 +65,7 @@ static bool is_address(const struct unit_impl *u, const struct stmt *st)
 }
 
 /* Before DWARF 5, ranges and location lists are pairs of addresses; before
- * DWARF 4, DW_AT_high_pc behind DW_AT_low_pc is one, too. */
+ * DWARF 4, DW_AT_high_pc after DW_AT_low_pc is one, too. */
 void debug_find_pairs(struct unit_impl *u)
 {
 	uint32_t i, start = NONE;

@@ -267,7 +267,7 @@ static void terminate(struct emitter *m, const struct func *f, const struct layo
 struct printing {
 	const struct func *f;
 	const struct layout *l;
-	uint32_t *primary; /* per block: its main place */
+	uint32_t *primary; /* per block: its primary slot */
 	uint32_t *copies; /* per block: how many were printed */
 	uint32_t cfi;     /* unwind state in force */
 	const bool *direct;
@@ -285,7 +285,7 @@ static void labels_between(struct emitter *m, const struct func *f, uint32_t fro
 	}
 }
 
-/* Directives whose place does not matter go in front of the function. The cold
+/* Directives whose place does not matter go before the function. The cold
  * part's type is printed with it. */
 static bool hoisted(const struct func *f, const struct stmt *st)
 {
@@ -326,7 +326,7 @@ static bool direct_call(struct emitter *m, struct printing *p, uint32_t id, cons
 	return false;
 }
 
-/* The first call at or behind block id. */
+/* The first call at or after block id. */
 static uint32_t first_call(const struct unit_func *f, uint32_t id)
 {
 	uint32_t lo = 0, hi = f->ncall, mid;
@@ -387,7 +387,7 @@ static void align_block(struct emitter *m, const struct func *f, uint32_t align)
 	buf_printf(m->out, "\t.p2align %u,,%u\n", align, relax_most(align));
 }
 
-/* The block at place k; the main place has its labels. */
+/* The block at place k; the primary slot has its labels. */
 static void block(struct emitter *m, struct printing *p, uint32_t k)
 {
 	const struct layout *l = p->l;
@@ -410,7 +410,7 @@ static void block(struct emitter *m, struct printing *p, uint32_t k)
 		probe_at_stmt(&m->probe, id, i, p->cfi, m->out);
 		body_stmt(m, p, k, i, &begun);
 	}
-	if (b->term == TERM_FALL) { /* what its last instruction did holds for a jump behind it */
+	if (b->term == TERM_FALL) { /* what its last instruction did holds for a jump after it */
 		cfi_delta(m->u, p->cfi, f->blk[b->fall].cfi_in, m->out);
 		p->cfi = f->blk[b->fall].cfi_in;
 	}

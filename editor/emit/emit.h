@@ -25,7 +25,7 @@ void debug_emit(const struct unit_impl *u, const struct unit_placement *placemen
 void debug_find_pairs(struct unit_impl *u);
 /* Fills stmt.aux of every .loc: is_stmt holds until the next that says otherwise. */
 void debug_follow_locs(struct unit_impl *u);
-/* A .loc directive; *is_stmt is what holds in the printed text. `moved`: behind
+/* A .loc directive; *is_stmt is what holds in the printed text. `moved`: after
  * other code than before, so without its view label. */
 void debug_emit_loc(const struct stmt *st, bool moved, bool *is_stmt, struct buf *out);
 

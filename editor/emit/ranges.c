@@ -125,7 +125,7 @@ static bool is_range(const struct cu_ranges *c, uint32_t attr, uint32_t form, co
 	       (form == FORM_RNGLISTX || (form == offset_form(c) && str_is(st->op, ".long")));
 }
 
-/* clang's way: the attribute is an index into offsets behind the header of
+/* clang's way: the attribute is an index into offsets after the header of
  * .debug_rnglists. All functions must have been printed by then. */
 static bool find_entry(const struct unit_impl *u, struct cu_ranges *c, uint32_t index)
 {

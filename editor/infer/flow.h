@@ -1,5 +1,5 @@
 /*
- * Parts of flow inference; only editor/infer*.c include this.
+ * Graph, costs and passes that the steps of flow inference share.
  */
 #ifndef MORPH_INFER_PARTS_H
 #define MORPH_INFER_PARTS_H
@@ -18,11 +18,11 @@ struct adjacency {
 void adjacency_build(struct adjacency *adj, const struct cfg *g, bool in, struct arena *a);
 
 /*
- * Where flow enters and leaves, so that every block lies on a way from an
- * entry to an exit. Entries: block 0; BLK_ADDRESSED blocks that no edge leads
- * to from there; then of the blocks still out of reach those without in-edges,
- * then the lowest of each cycle. Exits: BLK_EXIT, BLK_NORETURN, blocks without
- * out-edges; then the highest block of each endless loop.
+ * Where flow enters and leaves, so that every block lies on a path from an entry to an exit.
+ * Entries: block 0; BLK_ADDRESSED blocks without predecessors that are reachable from there; then,
+ * of the blocks still unreachable, those without predecessors, then the lowest of each cycle.
+ * Exits: BLK_EXIT, BLK_NORETURN, blocks without successors; then the highest block of each infinite
+ * loop.
  */
 struct reach {
 	uint8_t *entry, *exit; /* per block, 0 or 1 */
@@ -31,10 +31,9 @@ struct reach {
 void reach_find(struct reach *r, const struct cfg *g, struct arena *a);
 
 /*
- * The cost of a flow: convex, piecewise linear, its minimum at the block's own
- * estimate. Segments of the Poisson likelihood w (r - 1 - log r), r = flow by
- * estimate, where w says how many samples the estimate is worth; an unsampled
- * block costs one per sample that was to be expected of the flow.
+ * The cost of a flow: convex, piecewise linear, with its minimum at the block's own estimate.
+ * Segments of the Poisson likelihood w (r - 1 - log r), r = flow by estimate, w = the weight of the
+ * estimate in samples; an unsampled block costs one per sample that the flow should have produced.
  */
 enum { COST_SEGS = 10 };
 struct cost {
@@ -42,7 +41,7 @@ struct cost {
 	int64_t end[COST_SEGS]; /* flow where the segment ends */
 	uint32_t n;
 };
-/* A block's executions by its own samples (or count) alone, at most clamp. */
+/* A block's executions by its own samples or count only, at most clamp. */
 double cost_estimate(const struct cfg_block *b, enum infer_input input, double clamp);
 void cost_block(struct cost *c, const struct cfg_block *b, bool entry, enum infer_input input,
     double clamp, int64_t most);
@@ -51,36 +50,34 @@ void cost_edge(struct cost *c, double x, int64_t most);
 void cost_flat(struct cost *c, double slope, int64_t most);
 
 /*
- * Lifts blocks of count 0 to the smallest flow that counts them as executed,
- * where the compiler did not call them cold: not seen is not unused, and the
- * hot fragment is where they belong. One unit per block, from the entry to the
- * block to an exit, by ways that are not cold. Keeps Kirchhoff's law.
+ * Minimum flow: raises blocks of count 0 to one execution unless the compiler marked them cold. Not
+ * sampled does not mean unused: these blocks belong to the hot fragment. One unit per block, from
+ * an entry through the block to an exit, along paths that are not cold. Preserves Kirchhoff's law.
  */
 void infer_minflow(struct cfg *g, const struct reach *r, struct arena *a);
 
-/* A bipartite flow whose sums at both sides are given by the present flows. */
+/* A bipartite flow whose row and column sums are given by the present flows. */
 struct free_arc {
 	uint32_t from, to; /* nodes; no node is both a from and a to */
 	int64_t flow;      /* >= 0, in and out */
 };
 
 /*
- * Where the sums leave the flows free (a loop's test and its copy before the
- * loop lead to the same two blocks), takes the most even flows: those of
- * largest entropy, by iterative proportional fitting (Deming, Stephan 1940),
- * rounded so that the sums stay. Sums are kept exactly.
+ * Where the sums leave the flows undetermined (a loop's test and its copy before the loop go to the
+ * same two blocks), takes the flows of largest entropy, by iterative proportional fitting (Deming,
+ * Stephan 1940), rounded so that the sums are kept exactly.
  */
 void infer_even(struct free_arc *arc, uint32_t n, uint32_t nnode, struct arena *a);
 
-/* How many unbiased samples s samples of a block are worth, s > 0; an unsampled one
- * is taken to have UNSEEN_WEIGHT. */
+/* How many unbiased samples s > 0 samples of a block are worth; an unsampled block has
+ * UNSEEN_WEIGHT. */
 #define UNSEEN_WEIGHT 0.1
 double infer_weight(const struct cfg_block *k, double s);
 
 /*
- * Sets the counts of g by its samples and witnesses together (infer_joint.h).
- * False, and nothing is set, where the graph is too entangled for that, or the
- * evidence too contrary.
+ * Sets the counts of g from its samples and witnesses together (joint.h). Returns false and sets
+ * nothing where the graph is too irreducible for the sparse solver, or the evidence too
+ * contradictory.
  */
 bool infer_joint(struct cfg *g, const struct reach *r, struct arena *a);
 

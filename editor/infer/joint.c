@@ -5,10 +5,10 @@
 #include <string.h>
 
 enum {
-	ROUNDS = 80,         /* of Newton's method; 10 to 15 do in the mean, few take 40 */
-	FULL_ROUNDS = 10,    /* then steps are shortened: some swing to and fro */
-	SETTLED = 16,        /* rounds after which evidence stays what it is */
-	WIDE = 64,           /* ways on of a block whose pairs are not looked at */
+	ROUNDS = 80,         /* of Newton's method; 10 to 15 on average, few need 40 */
+	FULL_ROUNDS = 10,    /* then steps are damped: some oscillate */
+	SETTLED = 16,        /* rounds after which weights stay fixed */
+	WIDE = 64,           /* successors above which their coupling is left out */
 	WORK = 20 * 1000000, /* multiplications of a round: beyond, no answer */
 	INSNS_MAX = 1 << 16,
 	COLD = BLK_COLD | BLK_NORETURN,
@@ -17,23 +17,24 @@ enum {
 };
 static const uint32_t NONE = UINT32_MAX;
 
-/* What a mispredicted branch takes, in instructions, if that leaves so much of
- * the misfit before, or so much less. */
+/* Cost of a misprediction in instructions, accepted if it leaves at most this share of the previous
+ * misfit, or SURELY_LESS less. */
 static const struct {
 	double time, left;
 } SKEW[] = {{10, 0.75}, {30, 0.9}};
 static const double SURELY_LESS = 5; /* ln of the odds, 150 to 1 */
-static const double EXPECTED_MISFIT = 0.5; /* misfit of a block, in the mean (Wilks 1938) */
-/* What block samples are worth at most, and by the number of instructions. */
+static const double EXPECTED_MISFIT = 0.5; /* misfit of a block on average (Wilks 1938) */
+/* Inverse of the most that samples of a block are worth, constant and per instruction. */
 static const double BLOCK_BIAS = 0.3, BLOCK_BIAS_INSN = 0.3;
-static const double HIDDEN = 0.25;   /* what too few are, by the square of instructions */
-static const double ABSENCE = 0.1;   /* what none are, likewise */
-static const double UNSEEN_SHARE = 0.5; /* witnesses that all ways of a block share unseen */
-static const double RARE_SHARE = 0.001; /* of that, the ways that are all but never gone */
-static const double DISCOUNT = 0.01; /* of a witness for each one there is: 100 say the most */
-static const double FEW = 1;         /* more discount, by the square of samples by witnesses */
-static const double CONTRARY = 4;    /* what witnesses that all else speaks against say at most */
-static const double FREE = 0.02;     /* samples that fix what enters a function */
+static const double HIDDEN = 0.25; /* weight of too few samples, by the square of instructions */
+static const double ABSENCE = 0.1; /* weight of no samples, likewise */
+static const double UNSEEN_SHARE = 0.5; /* in witnesses: the prior of all outgoing edges of a block
+					 * */
+static const double RARE_SHARE = 0.001; /* of that, edges that almost never execute */
+static const double DISCOUNT = 0.01;    /* per witness: n of them are worth at most 100 */
+static const double FEW = 1;            /* further discount, by the square of samples per witness */
+static const double CONTRARY = 4; /* most that witnesses are worth against all other evidence */
+static const double FREE = 0.02;  /* weight in samples of the flow that enters a function */
 static const double PACE = 0.7, DONE = 0.01, NEARLY_DONE = 0.1; /* steps, as share of a flow */
 static const double LEAST = 1e-3, ROUNDS_TO_0 = 0.3;            /* flows */
 
@@ -63,7 +64,7 @@ static bool usable(const struct cfg *g, uint32_t b)
 	return g->block[b].samples || !(g->block[b].flags & COLD);
 }
 
-/* Marks by `bit` what hangs together with the roots. */
+/* Marks with `bit` what is connected to the roots. */
 static void spread(struct joint *j, const uint8_t *root, bool back, uint8_t bit, uint32_t *stack)
 {
 	const struct adjacency *adj = back ? &j->r->in : &j->r->out;
@@ -87,8 +88,8 @@ static void spread(struct joint *j, const uint8_t *root, bool back, uint8_t bit,
 	}
 }
 
-/* Unsampled cold blocks, and what is behind them, do not; unless samples can
- * be explained in no other way. */
+/* Unsampled cold blocks, and what is only reachable through them, take no part, unless samples
+ * cannot be explained otherwise. */
 static void choose(struct joint *j, struct arena *a)
 {
 	uint32_t *stack = arena_array(a, j->g->nblock, sizeof *stack), b;
@@ -128,8 +129,8 @@ double joint_estimate(const struct joint *j, uint32_t b)
 	return UNSEEN_WEIGHT * COUNT_ONE / joint_insns(k) / (k->flags & COLD ? COLD_FACTOR : 1);
 }
 
-/* What e times as much flow costs at most. Samples of a short block may all but
- * vanish: a compare and its jump retire together with what is before them. */
+/* The most that e times as much flow costs. Samples of a short block may almost vanish: a compare
+ * and its jump retire together with what is before them. */
 static double hiding(const struct cfg_block *k, bool entry)
 {
 	double n = joint_insns(k);
@@ -191,7 +192,7 @@ static double similar(const struct joint *j, const struct succ *v)
 	return v->edge == NONE ? 0 : j->g->edge[v->edge].similar;
 }
 
-/* Shares of the ways, what they are worth, and flows to begin with. */
+/* Shares of the outgoing edges, their weight, and initial flows. */
 static void weigh_succs(struct joint *j, uint32_t b)
 {
 	struct succ *v, *begin = j->succ + j->first[b], *end = j->succ + j->first[b + 1];
@@ -345,17 +346,17 @@ static void set_gradient(struct joint *j, uint32_t b, double x, double divergenc
 			      (joint_branches(j, b) ? j->witness[b] / x * (v->ln - divergence) : 0);
 }
 
-/* Witnesses are wrong together or not at all (whoever waits for memory before
- * a branch is sampled the more): from the present flows on, those that do not
- * agree say less, as with Student's distribution. */
+/* Witnesses are wrong together or not at all (whatever waits for memory before a branch is sampled
+ * more): from the present flows on, those that disagree weigh less, as with Student's
+ * t-distribution. */
 static void downweight_witnesses(struct joint *j, uint32_t b, double divergence)
 {
 	if (j->seen[b] > 0 && j->first[b + 1] - j->first[b] <= WIDE)
 		j->witness[b] = j->prior[b] + joint_believed(j, b, fmax(divergence, 0));
 }
 
-/* The inverse of the Hessian of b's ways is diag(own) + common own own': of what
- * their shares, their sum and what was seen from behind cost (Sherman, Morrison). */
+/* The inverse of the Hessian of b's outgoing flows is diag(own) + common own own': of the cost of
+ * their shares, their sum and predecessor counts (Sherman, Morrison). */
 static void inverse(struct joint *j, uint32_t b, double x)
 {
 	struct succ *v, *begin = j->succ + j->first[b], *end = j->succ + j->first[b + 1];
@@ -376,7 +377,7 @@ static void inverse(struct joint *j, uint32_t b, double x)
 	j->common[b] = k / (1 - k * j->own[b]);
 }
 
-/* Multiplies the steps of b's ways by the inverse of the Hessian. */
+/* Multiplies the steps of b's outgoing flows by the inverse of the Hessian. */
 static void invert(struct joint *j, uint32_t b)
 {
 	struct succ *v, *begin = j->succ + j->first[b], *end = j->succ + j->first[b + 1];
@@ -388,8 +389,8 @@ static void invert(struct joint *j, uint32_t b)
 		v->step = v->own * (v->step + j->common[b] * steps);
 }
 
-/* Adds to the matrix what the ways of b mean: the inverse of the Hessian, from
- * both sides by the way they join blocks. */
+/* Adds b's outgoing edges to the matrix: the inverse of the Hessian, multiplied from both sides by
+ * the incidence matrix. */
 static void couple(struct joint *j, struct sparse *s, uint32_t b)
 {
 	const struct succ *v, *u, *begin = j->succ + j->first[b], *end = j->succ + j->first[b + 1];
@@ -408,7 +409,7 @@ static void couple(struct joint *j, struct sparse *s, uint32_t b)
 	}
 }
 
-/* What is of b alone: its cost at the present flows, by first and second derivative. */
+/* The terms of b alone: its cost at the present flows, first and second derivatives. */
 static void set_up_block(struct joint *j, uint32_t b, bool downweight)
 {
 	double x = joint_block_flow(j, b);
@@ -421,8 +422,8 @@ static void set_up_block(struct joint *j, uint32_t b, bool downweight)
 	inverse(j, b, x);
 }
 
-/* The equations for the prices of blocks: with them as they should be, the
- * step makes what comes into each block what goes out. */
+/* The equations for the prices (multipliers) of blocks: with their solution the step balances what
+ * enters and leaves each block. */
 static void set_up(struct joint *j, struct sparse *s, bool downweight)
 {
 	struct succ *v;
@@ -461,8 +462,8 @@ double joint_within(const struct joint *j, double flow)
 	return !(flow > LEAST) ? LEAST : flow < j->most ? flow : j->most;
 }
 
-/* Changes a flow by a share of it, within bounds. Returns how much it moved,
- * where that matters. */
+/* Changes a flow by a share of it, within bounds. Returns how much it moved, 0 for negligible
+ * flows. */
 static double change(const struct joint *j, double *flow, double by)
 {
 	double moved = *flow > ROUNDS_TO_0 ? fabs(by) : 0;
@@ -509,7 +510,7 @@ static bool solve(struct joint *j, struct sparse *s, double skew)
 	return moved < NEARLY_DONE;
 }
 
-/* What the flows found leave unexplained, HUGE_VAL where none were. */
+/* The misfit of the flows found, HUGE_VAL where there are none. */
 static double unexplained(struct joint *j, struct sparse *s, double skew)
 {
 	return solve(j, s, skew) ? joint_misfit(j) : HUGE_VAL;
@@ -547,8 +548,8 @@ static void flows_restore(struct joint *j, struct flows f)
 	j->in = f.in;
 }
 
-/* Begins a second time where there is a loop and the samples are explained worse than
- * chance leaves them. That counts where it explains them much better. */
+/* Restarts where there is a loop and the samples are explained worse than noise would leave them;
+ * keeps the result if it explains them much better. */
 static bool solve_unseen(struct joint *j, struct sparse *s, struct arena *a)
 {
 	double least = unexplained(j, s, 0);
@@ -564,9 +565,8 @@ static bool solve_unseen(struct joint *j, struct sparse *s, struct arena *a)
 	return least < HUGE_VAL;
 }
 
-/* Takes mispredicted branches into account where that explains the function's
- * samples much better, and as dearer ones where that does once more; which
- * nobody can tell without witnesses. */
+/* Models misprediction skew where that explains the function's samples much better, and a larger
+ * cost where that does once more; without witnesses it cannot be identified. */
 static bool solve_all(struct joint *j, struct sparse *s, struct arena *a)
 {
 	struct flows best;

@@ -1,33 +1,32 @@
 /*
- * Joint inference: block samples and witnesses, to the flow that agrees with
- * both the most. Only editor/infer*.c include this.
+ * Joint inference: block samples and witnesses, to the flow that agrees best with both.
  *
- * The cost of a block's flow x is weight (x / estimate - ln x), the likelihood
- * of `weight` Poisson samples, up to the estimate, and beyond it grows no faster
- * than by a bound per ln x: samples may be missing; that of its ways on is witness * sum q ln(q /
- * share), with q the shares of the flow: how far they are from those that were
- * seen, in the sense of Kullback and Leibler. The least cost is found by
- * Newton's method on the equations of Kirchhoff's law (Boyd, Vandenberghe,
- * "Convex Optimization", 10.3), which are as sparse as the function's graph.
- * The Hessian that is used holds each block's flow for its share of the second
- * term; so it is positive, and a block costs a few numbers.
+ * The cost of a block's flow x is weight (x / estimate - ln x), the likelihood of `weight` Poisson
+ * samples, up to the estimate; beyond it the cost grows at most by a bound per ln x, since samples
+ * may be missing. The cost of its outgoing edges is witness * sum q ln(q / share), with q their
+ * shares of the flow: the Kullback-Leibler divergence from the observed shares. The minimum is
+ * found by Newton's method on the equations of Kirchhoff's law (Boyd, Vandenberghe, "Convex
+ * Optimization", 10.3), which are as sparse as the function's graph. The Hessian treats each
+ * block's flow as constant in the second term; so it is positive definite, and a block costs a few
+ * numbers.
  */
 #ifndef MORPH_INFER_JOINT_H
 #define MORPH_INFER_JOINT_H
 
 #include "editor/infer/flow.h"
 
-/* A way on from a block: by an edge, or out of the function. */
+/* An outgoing edge of a block, or its exit from the function. */
 struct succ {
-	uint32_t dst, edge; /* UINT32_MAX: out */
-	double share;       /* of the block's flow, by what was seen */
+	uint32_t dst, edge; /* UINT32_MAX: exit */
+	double share;       /* of the block's flow, by the evidence */
 	double flow, step;
-	double ln;          /* of its share of the flow by `share`, where there are other ways */
+	double ln;          /* of its share of the flow by `share`, where there are several
+			     * successors */
 	double gradient;    /* of the cost */
-	double pred_share;  /* share of dst's flow, by what was seen from behind … */
+	double pred_share;  /* share of dst's flow, by predecessor counts … */
 	double slope, bend; /* … and what it costs: first derivative, bound of the second */
 	double own;         /* in the inverse of the Hessian */
-	double **entry;     /* of the matrix: with its block; with those of the ways before it */
+	double **entry;     /* of the matrix: with its block; with the block's earlier successors */
 };
 
 struct joint {
@@ -39,76 +38,75 @@ struct joint {
 	struct succ *succ;
 	/* Per block: */
 	double *cost;         /* per unit of flow: weight by estimate */
-	double *weight;       /* samples that its own evidence is worth */
-	double *witness;      /* that of its ways on */
-	double *prior;        /* of these: what is said of ways that nobody saw */
-	double *seen;         /* of these: those that were seen, unless they are doubted */
-	double *pred_weight;  /* witnesses that tell where it came from */
-	double *inflow, *divergence; /* what comes in by ways; joint_divergence() of these */
-	double *common, *own; /* of the inverse of the Hessian; the sum of its ways' own */
+	double *weight;       /* of its samples */
+	double *witness;      /* weight of the evidence on its outgoing edges */
+	double *prior;        /* of these: prior of edges without evidence */
+	double *seen;         /* of these: observed, after down-weighting */
+	double *pred_weight;  /* weight of its predecessor counts */
+	double *inflow, *divergence; /* flow over incoming edges; joint_divergence() of these */
+	double *common, *own;        /* the sum of its successors' own */
 	double *in;           /* flow that enters here; 0 = none may */
 	double *price;        /* of a unit of flow there */
-	uint32_t *loop_ends;  /* the lowest block that ends a loop whose first is b or behind */
-	double *skew, *skew_in; /* time, in instructions, that mispredicted ways here cost */
+	uint32_t *loop_ends;  /* the lowest block that ends a loop whose header is b or later */
+	double *skew, *skew_in; /* that mispredictions of branches to here add */
 };
 
-/* Samples or witnesses: more say no more. */
+/* Samples or witnesses: a bound. */
 #define JOINT_MANY 1e12
 
 /* ln, the same on every machine. */
 double joint_ln(double v);
-/* Of a block, at least 1, and bounded. */
+/* Of a block: at least 1, and bounded. */
 double joint_insns(const struct cfg_block *k);
-/* The flow that explains the samples of a block the best. */
+/* The flow that explains the samples of a block best. */
 double joint_estimate(const struct joint *j, uint32_t b);
 double joint_block_flow(const struct joint *j, uint32_t b);
-/* More than one way leads on. */
+/* It has more than one successor. */
 bool joint_branches(const struct joint *j, uint32_t b);
-/* What n witnesses are worth. Where few of so many samples of a block bear witness,
- * it was an odd few of its executions that did: `sooner` times as much. */
+/* The weight of n witnesses. Where only few of a block's samples are witnesses, they come from an
+ * unrepresentative subset of its executions: `sooner` times the discount for that. */
 double joint_witness_weight(double samples, double n, double sooner);
-/* … and what of that is believed where the flows are so far from what they say. */
+/* … and what is left of it after down-weighting by how far the flows diverge from it. */
 double joint_downweighted(double worth, double divergence);
 /*
- * How much of what nobody saw of a block goes this way, beside its others: 1, less
- * where the compiler laid it out as what happens seldom, 0 where it made it for what
- * all but never is. GCC lets what it takes for likelier follow without a jump, and
- * sets aside what is not (Pettis, Hansen 1990; its heuristics: Ball, Larus 1993).
+ * Prior of an edge without evidence, relative to the block's other edges: 1, less where the
+ * compiler laid its target out as unlikely, 0 for cases that almost never occur. GCC lets the
+ * likelier successor fall through and moves the other out of line (Pettis, Hansen 1990; its
+ * heuristics: Ball, Larus 1993).
  */
 double joint_prior(const struct joint *j, const struct succ *v);
 /* Before that: sets j->loop_ends. */
 void joint_prior_begin(struct joint *j, struct arena *a);
-/* How far b's flow x divides otherwise than its witnesses, after Kullback and
- * Leibler (below 0 by rounding alone), and how many witnesses are believed then. The
- * first sets the ways' ln. */
+/* The Kullback-Leibler divergence of b's flow x from its witnesses (below 0 only by rounding), and
+ * their weight after down-weighting by it. The first sets the successors' ln. */
 double joint_divergence(struct joint *j, uint32_t b, double x);
 double joint_believed(const struct joint *j, uint32_t b, double divergence);
 
 /*
- * What was seen from behind is a cost of the same form, of the shares of what
- * comes into a block. It joins flows that leave different blocks, so it goes into
- * the Hessian by its diagonal alone, which is no smaller: steps get shorter.
- * weigh: before all rounds; look: sets slopes and bends for the present flows.
+ * Predecessor counts are a cost of the same form, on the shares of what enters a block. It couples
+ * flows that leave different blocks, so only its diagonal goes into the Hessian, which is no
+ * smaller: steps get shorter. weigh: before all rounds; update: sets slopes and bends for the
+ * present flows.
  */
 void joint_pred_weigh(struct joint *j, struct arena *a);
 void joint_pred_update(struct joint *j);
 
 /*
- * Behind a mispredicted branch the pipeline is filled anew, and a timer that
- * strikes meanwhile finds the branch's target: so a way that is taken seldom
- * leads to a block of too many samples. Sets j->refill from the present flows,
- * halfway at a time: `time` instructions for each time a branch went otherwise
- * than the last time, were its ways drawn at random.
+ * Misprediction skew: after a mispredicted branch the pipeline refills, and a timer that fires
+ * meanwhile samples the branch's target, so a rarely taken edge leads to a block of too many
+ * samples (Chen et al. 2013). Sets j->skew from the present flows, moving halfway each time: `time`
+ * instructions for each misprediction by a predictor that repeats the last outcome, with outcomes
+ * drawn independently.
  */
 void joint_skew(struct joint *j, double time);
 /* How badly the present flows explain all evidence. */
 double joint_misfit(struct joint *j);
-/* The flow, or the nearest that a way may have. */
+/* The flow, clamped to what an edge may have. */
 double joint_within(const struct joint *j, double flow);
-/* Before the first step: other flows to begin with (infer_anew.c). */
+/* Before the first step: other initial flows (restart.c). */
 void joint_restart(struct joint *j, struct arena *a);
 
-/* Sets the counts of g to whole flows next to those in j; Kirchhoff's law holds. */
+/* Rounds the flows in j to integers near them, as the counts of g; Kirchhoff's law holds. */
 void joint_settle(struct joint *j, struct arena *a);
 
 #endif

@@ -1,6 +1,6 @@
 #include "editor/infer/flow.h"
 
-/* A tree of ways to (back = false: from the entries to) every usable block. */
+/* A tree of paths to (back = false: from the entries to) every usable block. */
 struct tree {
 	uint32_t *order, n; /* blocks, nearest first */
 	uint32_t *via;      /* edge that leads to the block's nearer neighbour, or NONE */
@@ -84,5 +84,5 @@ void infer_minflow(struct cfg *g, const struct reach *r, struct arena *a)
 	send(g, &in, lift, need, false);
 	send(g, &out, lift, need, true);
 	for (b = 0; b < g->nblock; b++)
-		g->block[b].count -= lift[b]; /* it was counted on its way in and on its way out */
+		g->block[b].count -= lift[b]; /* both paths counted it */
 }

@@ -2,9 +2,11 @@
 
 #include <math.h>
 
-static const double UNSEEN_SHARE = 0.5; /* witnesses that all ways into a block share unseen */
-static const double PRED_DISCOUNT = 2;  /* how much sooner they are doubted: time goes by the way */
-static const uint32_t NONE = UINT32_MAX, WIDE = 64; /* more ways in are not looked at */
+static const double UNSEEN_SHARE = 0.5; /* in witnesses: the prior of all incoming edges of a block
+					 * */
+static const double PRED_DISCOUNT = 2;  /* down-weighted sooner than outcomes: more time passes
+					 * before the sample */
+static const uint32_t NONE = UINT32_MAX, WIDE = 64; /* more predecessors are ignored */
 
 static double seen(const struct joint *j, const struct succ *v)
 {
@@ -31,8 +33,8 @@ void joint_pred_weigh(struct joint *j, struct arena *a)
 					(all[v->dst] + UNSEEN_SHARE);
 }
 
-/* Ways in are told by samples of the block itself: of one that has fewer than its
- * flow explains, by an odd few. */
+/* Predecessor shares come from the block's own samples, so these are floored at the expected count:
+ * with fewer than its flow explains, they come from an unrepresentative subset. */
 static double believed(const struct joint *j, uint32_t b)
 {
 	const struct cfg_block *k = &j->g->block[b];

@@ -1,6 +1,6 @@
 #include "editor/infer/joint.h"
 
-static const double LEAVING = 0.25; /* of what the other way gets */
+static const double LEAVING = 0.25; /* of the prior of the other successor */
 static const uint32_t NONE = UINT32_MAX;
 
 static bool one_pred(const struct joint *j, uint32_t b)
@@ -20,7 +20,7 @@ static uint32_t falls_to(const struct joint *j, uint32_t b)
 	return NONE;
 }
 
-/* From b, which was set aside, back to where what follows src stands. */
+/* From b, which is out of line, back to a block between src and b. */
 static bool comes_back(const struct joint *j, uint32_t src, uint32_t b)
 {
 	const struct adjacency *out = &j->r->out;
@@ -34,8 +34,8 @@ static bool comes_back(const struct joint *j, uint32_t src, uint32_t b)
 	return src < first && first < b;
 }
 
-/* A jump ahead over a loop, or one that skips nothing of its own: to what stands aside
- * for it alone, or to what others go to as well. */
+/* A forward jump over a loop, or one past code that is not its own: to an out-of-line block with a
+ * single predecessor that rejoins, or to a join. */
 static bool leaves(const struct joint *j, const struct cfg_edge *e)
 {
 	uint32_t falls;

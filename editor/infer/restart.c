@@ -1,12 +1,11 @@
 /*
- * Another beginning: by the usual shares of the ways alone. Without witnesses the cost
- * has several least points, and samples lead to a wrong one where the last blocks of a
- * loop hide behind those in front of them: the function then seems to be called for
- * each of the loop's rounds.
+ * Restart from the prior shares of edges alone. Without witnesses the cost has several minima, and
+ * samples lead to a wrong one where samples of the last blocks of a loop are attributed to the
+ * blocks before them: the function then seems to be called once per iteration.
  */
 #include "editor/infer/joint.h"
 
-/* A function entered once, by sweeps: each takes what is executed one block further. */
+/* Expected executions per entry of the function, by sweeps: each propagates them by one block. */
 static double *executions(const struct joint *j, struct arena *a)
 {
 	enum { SWEEPS = 100 };

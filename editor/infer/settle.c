@@ -158,8 +158,8 @@ static void send(struct settling *t, const struct trail *r, bool back, int64_t *
 	}
 }
 
-/* The tree may have asked an arc for less than nothing: then as much more goes
- * there, and on to the outside. */
+/* The tree may have given an arc a negative flow: raises it to 0 by flow along trails from an entry
+ * and to an exit. */
 static void fix_negative(struct settling *t, struct arena *a)
 {
 	int64_t *more = arena_array(a, 2 * ((size_t)t->out + 1), sizeof *more);

@@ -3,20 +3,23 @@
 
 #include <math.h>
 
-static const double OWN_MOST = 20; /* witnesses of one jump; any number says no more than this */
-static const double SPREAD = 0.1, EVEN = 0.25;        /* what is known of a look that nobody saw */
-static const double AT_MOST = 2;                      /* witnesses that a look is worth … */
-static const double BELIEVED = 0.5;                   /* … and of what the spread says */
+static const double OWN_MOST = 20;             /* witnesses of one branch count at most this much */
+static const double SPREAD = 0.1, EVEN = 0.25; /* prior of the variance and mean for a
+						* signature without witnesses */
+static const double AT_MOST = 2;               /* bound on the weight of a signature, in
+						* witnesses … */
+static const double BELIEVED = 0.5;            /* … and the share of it by the variance that
+						* is used */
 static const double FEW = 2, LEAST = 1, UNSEEN = 0.5; /* witnesses */
 
-/* Witnesses of jumps that look the same, and how far their shares differ. */
+/* Witnesses of branches of one signature, and how far their shares differ. */
 struct evidence {
-	double taken, other; /* each jump's count up to OWN_MOST */
-	double square;       /* sum of taken² by all */
-	double one;          /* what one witness counts, of each jump */
+	double taken, other; /* each branch counts at most OWN_MOST */
+	double square;       /* sum of taken² / all */
+	double one;          /* sum over branches of the weight of one witness */
 };
 
-/* The two ways on from the block of edge *i, which moves on to the next block. */
+/* The two outcomes of the branch of edge *i's block; advances *i to the next block. */
 static bool is_jump(struct cfg *g, uint32_t *i, struct cfg_edge **taken, struct cfg_edge **other)
 {
 	uint32_t b = g->edge[*i].src;
@@ -53,8 +56,8 @@ static void add(struct evidence *all, const struct evidence *one)
 	all->one += one->one;
 }
 
-/* How many witnesses of one jump know as much as the shares of all others: by their
- * correlation, as of a beta distribution. */
+/* The number of witnesses of one branch that are worth as much as the shares of all others: by
+ * their correlation, as of a beta distribution. */
 static double weight(const struct evidence *k)
 {
 	double n = k->taken + k->other, even, spread;
@@ -76,7 +79,7 @@ static void set_similar(struct cfg_edge *taken, struct cfg_edge *other, const st
 	other->similar = w * (o + UNSEEN) / (t + o + 2 * UNSEEN);
 }
 
-/* Where a look's sum is in all. */
+/* Signature to index in all. */
 struct groups {
 	struct htab at;
 	VEC(struct evidence) all;

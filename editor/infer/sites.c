@@ -3,10 +3,10 @@
 
 #include <math.h>
 
-static const double SITE_BIAS = 0.15; /* of what call sites' samples say, by their square */
+static const double SITE_BIAS = 0.15; /* squared relative error of call sites' samples */
 static const double MOST = 0x1p54; /* samples */
 
-/* Samples a block would have, by what was said, and how much that is worth. */
+/* Samples per instruction by the evidence of call sites, and its weight. */
 struct estimate {
 	double rate, weight;
 };
@@ -16,7 +16,7 @@ static double samples(uint64_t fixed)
 	return (double)fixed / SAMPLE_ONE;
 }
 
-/* Shares the blocks' executions by what the sites of one callee saw. */
+/* Divides the executions of the blocks by the samples that the sites of one callee have. */
 static void add_sites(
     struct estimate *estimate, const struct cfg *g, const struct infer_site *site, size_t n)
 {

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-static const double PACE = 0.5; /* towards what the present flows say */
-static const double CLIP = 4;   /* no block's misfit is larger: squares of a factor's ln */
+static const double PACE = 0.5; /* towards the skew of the present flows */
+static const double CLIP = 4;   /* bound on a block's misfit: the square of a factor's ln */
 
 void joint_skew(struct joint *j, double time)
 {

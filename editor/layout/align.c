@@ -14,7 +14,7 @@ enum {
 	LINE = 6         /* of a cache line */
 };
 
-/* The greatest length of the loops that end in a jump back to place k, and in
+/* The greatest length of the loops that end in a jump back to slot k, and in
  * *back how often those are taken. edge[in[b]…in[b + 1]] lead to b. */
 struct loop {
 	uint64_t back, bytes;

@@ -52,7 +52,7 @@ static inline double insert_change(const struct jump *j, uint64_t bytes)
 	return j->count * ((gap < j->reach ? EXTTSP_NEAR * (1 - gap / j->reach) : 0) - j->was);
 }
 
-/* The first block of the two gets behind the last, in a chain of so many bytes. */
+/* The first block of the two gets after the last, in a chain of so many bytes. */
 static inline double rotate_change(const struct jump *j, bool forward, uint64_t bytes)
 {
 	double is = forward ? weight(j->full, bytes, j->gap) : weight(j->full, j->gap, bytes);
@@ -291,7 +291,7 @@ static void try_rotate(const struct trial *r, uint32_t split)
 		keep_best(r, between(r, split, X2_X1_Y) + own, split, X2_X1_Y);
 }
 
-/* All splits in front of one block whose jumps between the chains are worth at
+/* All splits before one block whose jumps between the chains are worth at
  * most `most`. */
 static inline void try_split(const struct trial *r, uint32_t split, double most)
 {

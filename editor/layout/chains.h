@@ -25,8 +25,8 @@ struct jump { /* an edge between two different hot blocks */
 	double full;  /* of one execution at distance 0 */
 	int32_t next; /* in its list */
 	/* Of those in a chain that is known. What a split changes of such a jump is the
-	 * same in front of any block behind the first that it touches, up to the last: */
-	uint32_t begin, after;  /* positions of the block behind the first, and the last, or
+	 * same before any block after the first that it touches, up to the last: */
+	uint32_t begin, after;  /* positions of the block after the first, and the last, or
 				    EXTTSP_NO_BLOCK */
 	double reach;           /* EXTTSP_FORWARD or EXTTSP_BACKWARD */
 	uint64_t gap;           /* bytes between its source's end and its target */
@@ -51,12 +51,12 @@ struct spot { /* of the block at a position in hot[] */
 	uint32_t chain, index; /* blocks */
 };
 
-/* What a split of a chain in front of a block changes among its own jumps. */
+/* What a split of a chain before a block changes among its own jumps. */
 struct change {
 	double insert; /* chain.inserted bytes are put between the parts */
 	double little; /* one byte is, at least */
 	double much;   /* so many are that no jump over them is worth anything */
-	double rotate; /* the second part goes in front of the first */
+	double rotate; /* the second part goes before the first */
 	double falls;  /* what others may gain by it; only in exttsp_closer() */
 };
 
@@ -91,7 +91,7 @@ struct link { /* two chains with jumps between them */
 	struct jumps jumps; /* none: one of them is gone */
 	double near;      /* what they are worth at distance 0 */
 	double all, most; /* what all, what the best gain beyond that as fallthroughs */
-	double close;     /* more is not in them as near jumps, by the places they have */
+	double close;     /* more is not in them as near jumps, by the slots they have */
 	struct merge best;
 	enum {
 		BOUNDED, /* best is not known; queued by exttsp_bound() */

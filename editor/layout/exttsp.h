@@ -8,7 +8,7 @@
 #include "common/mem.h"
 #include "editor/cfg.h"
 
-/* What one execution of edge e is worth when `from` is the address behind its
+/* What one execution of edge e is worth when `from` is the address after its
  * source and `to` that of its target. */
 double exttsp_weight(const struct cfg_edge *e, uint64_t from, uint64_t to);
 

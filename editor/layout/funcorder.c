@@ -62,7 +62,7 @@ static double closeness(double distance)
 	return 1 / sqrt(sqrt(distance < 0.1 ? 0.1 : distance));
 }
 
-/* The worth of a link's calls when chain `second` begins `shift` bytes behind
+/* The worth of a link's calls when chain `second` begins `shift` bytes after
  * the beginning of the other. */
 static double nearness(const struct order *o, const struct link *l, uint32_t second, double shift)
 {

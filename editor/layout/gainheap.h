@@ -18,7 +18,7 @@ struct gain {
 struct gainheap {
 	struct gain *v; /* v[0] is the first */
 	uint32_t n;
-	uint32_t *at; /* per id: its place in v + 1; 0 = it is not in the heap */
+	uint32_t *at; /* per id: its slot in v + 1; 0 = it is not in the heap */
 };
 
 /* Empty, for ids below n; memory comes from the arena. */

@@ -1,10 +1,10 @@
 /*
  * Hops: jumps to what comes next anyway.
  *
- * On AMD's Zen 5 a loop of jumps that go by chance is faster where other jumps are
+ * On AMD's Zen 5 a loop of jumps that go randomly is faster where other jumps are
  * taken between them: by letting it run straight on, a layout loses more than it saves
- * in jumps (measured: docs/notes/zen5.md, "Hops"). So what would fall into a block that
- * ends in a hard jump goes on to it by a jump instead, in functions in which such
+ * in jumps (measured: bench/README.md, "Hops"). So what would fall into a block that
+ * ends in a hard-to-predict branch goes on to it by a jump instead, in functions in which such
  * jumps are many and calls are few; others lose by it.
  */
 #ifndef MORPH_HOPS_H

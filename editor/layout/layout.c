@@ -13,7 +13,7 @@
 enum {
 	JCC_GROWTH = 4,  /* bytes: a conditional jump that must reach another section */
 	JUMP_GROWTH = 3, /* an unconditional one */
-	FALL_GROWTH = 5, /* a jump in place of a fallthrough */
+	FALL_GROWTH = 5, /* a jump in slot of a fallthrough */
 };
 
 /* Of the instructions executed, the jumps that a byte of copies must save to be
@@ -38,7 +38,7 @@ struct layout_jumps layout_jumps(uint32_t taken, uint32_t on, uint32_t next)
 	return (struct layout_jumps){.cond = taken, .jump = on == next ? UINT32_MAX : on};
 }
 
-/* A block that place k may fall into and that may have a copy there, or block 0. */
+/* A block that slot k may fall into and that may have a copy there, or block 0. */
 static uint32_t random_copy(const struct cfg *g, const struct layout *l, uint32_t k, uint64_t *seed)
 {
 	uint32_t i, n = 0, dst = 0;

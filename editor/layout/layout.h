@@ -14,39 +14,41 @@
 #include <stdbool.h>
 
 /*
- * A block has one main place, where its labels stand and jumps to it go, and
- * perhaps copies: only the place in front of a copy goes on to it, by falling
+ * A block has one primary slot, where its labels stand and jumps to it go, and
+ * perhaps copies: only the slot before a copy goes on to it, by falling
  * through. Where it is not told which one is which (a layout read from a build)
- * the main place is taken to be the first into which the place in front cannot
+ * the primary slot is taken to be the first into which the slot in front cannot
  * fall, or else the first of all (layout_primary). Blocks with BLK_ONCE and block
  * 0 have no copies.
  */
 struct layout {
-	uint32_t *order; /* the block at each place; order[0] == 0; from the arena */
-	uint32_t n;      /* places; each block has one */
+	uint32_t *order; /* the block at each slot; order[0] == 0; from the arena */
+	uint32_t n;      /* slots; each block has one */
 	uint32_t nhot;   /* the first nhot form the hot fragment; nhot >= 1 */
-	uint8_t *copy;   /* of each place: it is a copy; NULL = there are none, or it is
+	uint8_t *copy;   /* of each slot: it is a copy; NULL = there are none, or it is
 			    not told; from the arena */
-	uint8_t *align;  /* of each place, log2, 0 = none; NULL = none at all. Those
+	uint8_t *align;  /* of each slot, log2, 0 = none; NULL = none at all. Those
 			    of the first in a fragment are left out of account */
-	uint8_t *hop;    /* of each place: it goes on to the next by a jump (editor/layout/hops.h);
+	uint8_t *hop;    /* of each slot: it goes on to the next by a jump (editor/layout/hops.h);
 			    never to a copy; NULL = none does */
 	uint8_t entry_offset; /* bytes from a boundary to the entry, an even number */
 	bool thread;     /* jumps to BLK_SKIP blocks go where those go */
 };
 
 enum layout_transform {
-	LAYOUT_ALIGN = 1, /* alignment by counts, else that of the compiler where it pays */
-	LAYOUT_TAILS = 2, /* copies of small blocks (editor/layout/tails.h) */
-	LAYOUT_THREAD = 4, /* jumps past BLK_SKIP blocks; needs layout_thread() */
-	LAYOUT_GOT = 8,    /* hot calls through the GOT instead of the PLT */
-	LAYOUT_PAGE = 16,  /* hot code begins on a page of its own */
-	LAYOUT_ROTATE = 32, /* loops turned behind the merging (editor/layout/rotate.h) */
+	LAYOUT_ALIGN = 1,   /* alignment by counts, else that of the compiler where it pays */
+	LAYOUT_TAILS = 2,   /* copies of small blocks (editor/layout/tails.h) */
+	LAYOUT_THREAD = 4,  /* jumps past BLK_SKIP blocks; needs layout_thread() */
+	LAYOUT_GOT = 8,     /* hot calls through the GOT instead of the PLT */
+	LAYOUT_PAGE = 16,   /* hot code begins on a page of its own */
+	LAYOUT_ROTATE = 32, /* loops turned after the merging (editor/layout/rotate.h) */
 	LAYOUT_LINES = 64,  /* hot code on few lines of 64 bytes (editor/layout/lines.h) */
 	LAYOUT_HUGE = 128,  /* all code lies on pages of 2 MiB, in address and file */
-	LAYOUT_SPREAD = 256, /* hard jumps on both halves of a line (editor/layout/spread.h) */
-	LAYOUT_HOPS = 512,  /* jumps to hard jumps that come next (editor/layout/hops.h) */
-	LAYOUT_FRUGAL = 1024, /* copies where they save most (docs/notes/zen5.md, "Frugal") */
+	LAYOUT_SPREAD =
+	    256, /* hard-to-predict branches on both halves of a line (editor/layout/spread.h) */
+	LAYOUT_HOPS =
+	    512, /* jumps to hard-to-predict branches that come next (editor/layout/hops.h) */
+	LAYOUT_FRUGAL = 1024, /* copies where they save most (bench/README.md, "Lines") */
 	LAYOUT_ALL = 2047
 };
 
@@ -78,7 +80,7 @@ static inline bool layout_hops(const struct layout *l, uint32_t k)
 	return l->hop && l->hop[k];
 }
 
-/* Whether the next place lies behind place k in one fragment, … */
+/* Whether the next slot lies after slot k in one fragment, … */
 static inline bool layout_adjoins(const struct layout *l, uint32_t k)
 {
 	return k + 1 < l->n && k + 1 != l->nhot;
@@ -90,7 +92,7 @@ static inline bool layout_runs_on(const struct layout *l, uint32_t k)
 	return layout_adjoins(l, k) && !layout_hops(l, k);
 }
 
-/* The jumps that a place is printed with, as blocks they go to; UINT32_MAX = no such
+/* The jumps that a slot is printed with, as blocks they go to; UINT32_MAX = no such
  * jump. */
 struct layout_jumps {
 	uint32_t cond, jump;
@@ -100,11 +102,11 @@ struct layout_jumps {
  * on to `on` (UINT32_MAX: nowhere), and can run on to `next` (UINT32_MAX: to nothing). */
 struct layout_jumps layout_jumps(uint32_t taken, uint32_t on, uint32_t next);
 
-/* The main place of each block; place[] has g->nblock. */
+/* The primary slot of each block; slot[] has g->nblock. */
 void layout_primary(const struct cfg *g, const struct layout *l, uint32_t *slot);
 
-/* Executions of each place: a copy gets its share of what goes on from the place
- * in front of it, the main place of the block the rest. count[] has l->n. */
+/* Executions of each slot: a copy gets its share of what goes on from the slot
+ * before it, the primary slot of the block the rest. count[] has l->n. */
 void layout_flow(const struct cfg *g, const struct layout *l, double *count);
 
 /* What a layout is worth under g's counts. */

@@ -20,7 +20,7 @@ struct flow {
 	const struct cfg *g;
 	const struct layout *l;
 	uint32_t *edges, *primary; /* layout_edges(), layout_primary() */
-	double *count;          /* of each place */
+	double *count;             /* of each slot */
 };
 
 struct lines {
@@ -52,7 +52,7 @@ static void go(struct changes *c, uint64_t from, uint64_t to, double n)
 		c->n[at] += line_of(at + to) == line_of(at + from) ? 0 : n;
 }
 
-/* Adds those of the places of a run. What comes from other runs or goes there changes the line
+/* Adds those of the slots of a run. What comes from other runs or goes there changes the line
  * wherever they lie, as good as always. */
 static void count_changes(
     const struct flow *f, const struct relaxed *at, const struct run *r, struct changes *out)
@@ -102,7 +102,7 @@ static void read_layout(const struct cfg *g, const struct layout *l, const uint8
 	free(f.count);
 }
 
-/* In jumps, of a run that begins at `at` behind so many bytes of padding. */
+/* In jumps, of a run that begins at `at` after so many bytes of padding. */
 static double run_cost(const struct lines *s, uint32_t i, uint64_t at, uint32_t padding)
 {
 	return CHANGE_COST * s->cost.v[i].n[at % LINE] + s->price * padding;
@@ -133,7 +133,7 @@ static double cost_anywhere(const struct lines *s)
 	return sum * EVEN / LINE;
 }
 
-/* The bytes between what is in front of the function and its entry, in the mean. */
+/* The bytes between what is before the function and its entry, in the mean. */
 static double entry_bytes(uint32_t entry_offset)
 {
 	return LINE / 2. + entry_offset;
@@ -173,7 +173,7 @@ static void step(
 	}
 }
 
-/* Sets the alignments of all runs behind the entry's; where that lies best, on a multiple
+/* Sets the alignments of all runs after the entry's; where that lies best, on a multiple
  * of `every`. */
 static uint8_t solve(struct lines *s, uint32_t every)
 {

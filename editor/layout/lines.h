@@ -1,5 +1,5 @@
 /*
- * Hot code on few lines: the entry of a function and, by padding in front of places
+ * Hot code on few lines: the entry of a function and, by padding before slots
  * into which nothing falls, its runs (editor/layout/runs.h) lie where control changes from one
  * line of 64 bytes to another least often. Processors fetch by lines, and keep what
  * they have decoded by lines or parts of them; what that is worth: docs/notes/zen5.md,

@@ -1,6 +1,6 @@
 /*
- * Which of a block's places its labels stand at: the one from which control
- * goes on for the longest without a jump taken. Places are worth what a jump to
+ * Which of a block's slots its labels stand at: the one from which control
+ * goes on for the longest without a jump taken. Slots are worth what a jump to
  * them is expected to cost from there on, later jumps less than the next ones
  * (a Markov decision process with discount; Howard 1960).
  */
@@ -11,10 +11,10 @@
 
 enum { SWEEPS = 32 };
 static const uint32_t NONE = UINT32_MAX;
-static const double LATER = 0.9; /* of what a jump counts that is one place further on */
+static const double LATER = 0.9; /* of what a jump counts that is one slot further on */
 static const double LESS = 1e-3; /* jumps: what it must save */
 
-/* A way on from a place. */
+/* A way on from a slot. */
 struct succ {
 	double count;  /* where it is jumped to; LATER of that where it is fallen into */
 	uint32_t jump; /* the block it is jumped to, or NONE: it falls through */
@@ -24,9 +24,9 @@ struct search {
 	const struct cfg *g;
 	const struct layout *l;
 	uint32_t *edges, *primary;
-	struct succ *succ; /* way[first[k]] … way[first[k + 1]] are place k's */
+	struct succ *succ; /* way[first[k]] … way[first[k + 1]] are slot k's */
 	uint32_t *first;
-	double *cost; /* per place: jumps taken from there on */
+	double *cost; /* per slot: jumps taken from there on */
 };
 
 static void find_succs(struct search *m, struct arena *a)
@@ -74,7 +74,7 @@ static void sweep(struct search *m)
 			m->cost[k] = cost_of(m, k);
 }
 
-/* Nothing else would go on to a place that is no longer jumped to. */
+/* Nothing else would go on to a slot that is no longer jumped to. */
 static bool is_fallen_into(const struct search *m, uint32_t k)
 {
 	uint64_t count;

@@ -50,7 +50,7 @@ static struct ending ending_of(
 	    layout_jumps(taken, on, layout_runs_on(l, k) ? l->order[k + 1] : NONE), SHORT, SHORT};
 }
 
-/* One round over all places; whether a jump did not reach. */
+/* One round over all slots; whether a jump did not reach. */
 static bool relax_round(const struct cfg *g, const struct layout *l, const uint32_t *slot,
     struct ending *v, struct relaxed *r)
 {

@@ -1,6 +1,6 @@
 /*
  * Where the assembler puts what a layout prints. Jumps are short where they
- * reach and long elsewhere, padding depends on what is in front of it, and both
+ * reach and long elsewhere, padding depends on what is before it, and both
  * on each other: found as gas does it, beginning with short ones and making
  * longer what does not reach, until nothing changes ("Relaxation", gas internals).
  *
@@ -14,9 +14,9 @@
 #include "editor/layout/layout.h"
 
 struct relaxed {
-	uint64_t *addr; /* of each place; the entry is at l->lead, the cold fragment far away */
+	uint64_t *addr; /* of each slot; the entry is at l->lead, the cold fragment far away */
 	uint64_t *jump; /* the last byte of the conditional jump there; RELAX_NONE = none */
-	uint64_t *end;  /* of each place: behind its last byte */
+	uint64_t *end;  /* of each slot: after its last byte */
 };
 
 #define RELAX_NONE UINT64_MAX

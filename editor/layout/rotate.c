@@ -14,21 +14,21 @@ struct rotation {
 	const struct cfg *g;
 	uint32_t *order, n;
 	uint32_t *slot;  /* per block, NONE = not in the order */
-	uint64_t *addr;  /* per place */
+	uint64_t *addr;  /* per slot */
 	uint32_t *out;   /* block's edges: edge[out[b]] … edge[out[b + 1]] */
 	uint32_t *in;    /* those to it: from[in[b]] … from[in[b + 1]] */
 	uint32_t *from;  /* edges, by target */
 	uint32_t *scratch;
 };
 
-/* The places first … last, to be exchanged with each other: those in front of
- * place cut and the rest. */
+/* The slots first … last, to be exchanged with each other: those before
+ * slot cut and the rest. */
 struct cut {
 	uint32_t first, cut, last;
 	double gain; /* by fallthroughs alone */
 };
 
-/* What is worth most when place b lies behind place a: their fallthroughs. */
+/* What is worth most when slot b lies after slot a: their fallthroughs. */
 static double falls(const struct rotation *r, uint32_t a, uint32_t b)
 {
 	const struct cfg_edge *e = r->g->edge + r->out[r->order[a]],
@@ -41,7 +41,7 @@ static double falls(const struct rotation *r, uint32_t a, uint32_t b)
 	return sum;
 }
 
-/* Where place k begins when the two runs of c are exchanged. */
+/* Where slot k begins when the two runs of c are exchanged. */
 static uint64_t moved(const struct rotation *r, const struct cut *c, uint32_t k)
 {
 	uint64_t head = r->addr[c->cut] - r->addr[c->first];
@@ -98,7 +98,7 @@ static void exchange(struct rotation *r, const struct cut *c)
 	}
 }
 
-/* The loop whose last place jumps back to its first, `count` times. */
+/* The loop whose last slot jumps back to its first, `count` times. */
 static bool rotate(struct rotation *r, uint32_t first, uint32_t last, double count)
 {
 	struct cut c = {first, first, last, GAIN_MIN * count};

@@ -1,6 +1,6 @@
 /*
- * Loop rotation, behind the merging of chains: of a loop that is laid out from
- * its head to the jump back, what comes first is put behind that jump, so that
+ * Loop rotation, after the merging of chains: of a loop that is laid out from
+ * its head to the jump back, what comes first is put after that jump, so that
  * the loop is entered, or goes round, or is left by falling through, whichever
  * is worth most. (Whalley, Davidson 1992 for loops that are left at the head.)
  */

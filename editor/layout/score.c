@@ -1,5 +1,5 @@
 /*
- * What a layout is worth: executions of its places, its score, its lines.
+ * What a layout is worth: executions of its slots, its score, its lines.
  */
 #include "editor/layout/exttsp.h"
 #include "editor/layout/layout.h"
@@ -60,14 +60,14 @@ void layout_primary(const struct cfg *g, const struct layout *l, uint32_t *slot)
 		guess_primary(g, l, slot);
 }
 
-/* A block's main place and its copies must add up to the block. */
+/* A block's primary slot and its copies must add up to the block. */
 struct sum {
 	double primary, copies;           /* of this round */
 	double last_primary, last_copies; /* of the one before */
 };
 
-/* The main place's executions by the secant: copies may depend on them (a loop
- * that is copied behind itself) or not (a dispatch). */
+/* The primary slot's executions by the secant: copies may depend on them (a loop
+ * that is copied after itself) or not (a dispatch). */
 static double next_guess(const struct sum *s, double count, bool first)
 {
 	double moved = s->primary - s->last_primary, slope = 0, guess;
@@ -80,7 +80,7 @@ static double next_guess(const struct sum *s, double count, bool first)
 
 struct copy {
 	uint32_t slot, block;
-	double share; /* of what is executed in front of it, so much goes on to it */
+	double share; /* of what is executed before it, so much goes on to it */
 };
 
 static uint32_t find_copies(const struct cfg *g, const struct layout *l, const uint32_t *edges,
@@ -103,7 +103,7 @@ static uint32_t find_copies(const struct cfg *g, const struct layout *l, const u
 	return n;
 }
 
-/* One round: the copies by what is in front of them. */
+/* One round: the copies by what is before them. */
 static void flow_on(const struct cfg *g, const struct copy *copy, uint32_t n, const uint32_t *slot,
     double *count, struct sum *sum)
 {
@@ -175,7 +175,7 @@ void layout_addresses(const struct cfg *g, const struct layout *l, uint64_t *add
 	}
 }
 
-/* Adds edge e, run through n times from place k. */
+/* Adds edge e, run through n times from slot k. */
 static void add_edge(const struct cfg *g, const struct layout *l, const struct cfg_edge *e,
     uint32_t k, double n, const uint64_t *addr, const uint32_t *slot, struct layout_score *s)
 {

@@ -9,14 +9,14 @@
 
 /* edge[at[b]] … edge[at[b + 1]] are block b's; free it. */
 uint32_t *layout_edges(const struct cfg *g);
-/* Whether place k can fall into the next one; *count = how often. */
+/* Whether slot k can fall into the next one; *count = how often. */
 bool layout_falls(const struct cfg *g, const struct layout *l, const uint32_t *edges, uint32_t k,
     uint64_t *count);
 /* From the hot fragment to the cold one: no jump between them is short, or near. */
 enum { LAYOUT_FAR = 1 << 20 };
 /* Bytes of a hop: its jump is short. */
 enum { LAYOUT_HOP_BYTES = 2 };
-/* Where each place begins. */
+/* Where each slot begins. */
 void layout_addresses(const struct cfg *g, const struct layout *l, uint64_t *addr);
 
 /* Sets l->align by counts: see align.c. */

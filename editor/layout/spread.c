@@ -7,14 +7,15 @@
 
 enum { LINE = 64, HALF_BIT = 5, CHOICES_MAX = 24, TURNS = 3 };
 
-/* Taken jumps that cost as much as a bit where all hard jumps lie on one side,
+/* Taken jumps that cost as much as a bit where all hard-to-predict branches lie on one side,
  * four times over: it goes by the square of how far they are from even. */
 static const double SIDE_COST = 20;
 
 /* What is hard in a run. */
 struct run_entropy {
 	double sum;
-	double side[LINE]; /* by where in a line it begins: hard jumps in the upper half − lower */
+	double side[LINE]; /* by where in a line it begins: hard-to-predict branches in the upper
+			      half − lower */
 };
 
 struct spread {
@@ -145,7 +146,7 @@ static void settle(struct spread *s)
 		;
 }
 
-/* How hard the jump at each place is. */
+/* How hard the jump at each slot is. */
 static double *slot_entropy(const struct cfg *g, const struct layout *l, struct arena *a)
 {
 	double *entropy = arena_array(a, l->n, sizeof *entropy);
@@ -175,7 +176,7 @@ static struct layout padded(struct spread *s, const struct layout *l, struct are
 
 bool spread_jumps(const struct cfg *g, double price, struct layout *l, struct arena *a)
 {
-	enum { ENTRY = 15 /* bytes in front of it, in the mean */ };
+	enum { ENTRY = 15 /* bytes before it, in the mean */ };
 	const double *entropy = slot_entropy(g, l, a);
 	struct spread s = {.price = price};
 	struct layout now = *l;

@@ -6,7 +6,7 @@
  * (Yavarzadeh et al., "Half&Half: Demystifying Intel's Directional Branch
  * Predictors", IEEE S&P 2023, section 5). Where all jumps that are hard to
  * predict lie in one half of their lines, half of the tables stands idle.
- * Padding in front of places into which nothing falls moves what is behind it.
+ * Padding before slots into which nothing falls moves what is after it.
  */
 #ifndef MORPH_SPREAD_H
 #define MORPH_SPREAD_H

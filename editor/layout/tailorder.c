@@ -1,7 +1,7 @@
 /*
- * The order of places once copies are made: with its copies a place is one
- * piece, left from its end, and what goes on from there, and comes to the main
- * places still, is no longer what the first order was made for.
+ * The order of slots once copies are made: with its copies a slot is one
+ * piece, left from its end, and what goes on from there, and comes to the primary
+ * slots still, is no longer what the first order was made for.
  */
 #include "editor/layout/exttsp.h"
 #include "editor/layout/slots.h"
@@ -14,9 +14,9 @@
 struct pieces {
 	const struct cfg *g;
 	const struct layout *l;
-	uint32_t *primary; /* per block: its main place, where its piece begins */
-	uint32_t *end;   /* per block: the place behind its piece */
-	double *flow;    /* per place */
+	uint32_t *primary; /* per block: its primary slot, where its piece begins */
+	uint32_t *end;     /* per block: the slot after its piece */
+	double *flow;      /* per slot */
 	uint32_t *block; /* blocks whose piece is hot, ascending */
 	uint32_t n;
 	struct cfg made; /* the pieces as blocks */

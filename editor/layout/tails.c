@@ -19,7 +19,7 @@ struct tails {
 	unsigned how; /* enum tails_how */
 };
 
-/* Blocks to be copied behind a place. */
+/* Blocks to be copied after a slot. */
 struct run {
 	uint32_t block[RUN_MAX], n;
 	double gain; /* taken jumps saved, less the price of the bytes */
@@ -30,7 +30,7 @@ bool tails_may_copy(const struct cfg *g, uint32_t block)
 	return block && !(g->block[block].flags & BLK_ONCE);
 }
 
-/* The block that falls in behind b, or NONE. */
+/* The block that falls in after b, or NONE. */
 static uint32_t follower(const struct tails *t, uint32_t b)
 {
 	uint32_t k = t->slot[b] + 1;
@@ -38,7 +38,7 @@ static uint32_t follower(const struct tails *t, uint32_t b)
 	return k < t->l->n && k != t->l->nhot ? t->l->order[k] : NONE;
 }
 
-/* Of one execution of b: jumps taken at its end when block `next` is behind it. */
+/* Of one execution of b: jumps taken at its end when block `next` is after it. */
 static double taken(const struct tails *t, uint32_t b, uint32_t next)
 {
 	double count = (double)t->g->block[b].count, sum = 0;
@@ -115,7 +115,7 @@ static void grow(const struct tails *t, struct run *r, uint32_t bytes, uint32_t 
 	r->n--;
 }
 
-/* The best run behind place k. */
+/* The best run after slot k. */
 static void find_run(const struct tails *t, uint32_t k, struct run *best)
 {
 	uint32_t b = t->l->order[k], next = follower(t, b), i;
@@ -139,7 +139,7 @@ static void find_run(const struct tails *t, uint32_t k, struct run *best)
 	}
 }
 
-/* The layout with the copies behind their places. */
+/* The layout with the copies after their slots. */
 static void insert(struct layout *l, const struct run *run, uint32_t ncopy, struct arena *a)
 {
 	uint32_t *order = arena_array(a, (size_t)l->n + ncopy, sizeof *order), k, at = 0;

@@ -1,9 +1,9 @@
 /*
- * Tail duplication: a block that is jumped to is copied behind the jump, with
+ * Tail duplication: a block that is jumped to is copied after the jump, with
  * what follows it, up to where control leaves anyway (a return, an indirect
  * jump such as an interpreter's dispatch, a jump that was taken before). Saves
  * the jump, and gives each copy of an indirect jump a history of its own. A
- * small loop is copied behind itself: unrolled.
+ * small loop is copied after itself: unrolled.
  * (Mueller, Whalley 1992 for jumps; Ertl, Gregg 2003 for dispatch.)
  */
 #ifndef MORPH_TAILS_H
@@ -25,12 +25,12 @@ enum tails_how {
 void tails_copy(const struct cfg *g, double price, unsigned how, struct layout *l, struct arena *a);
 
 /* Orders the hot fragment anew where copies in it make that save taken jumps;
- * each stays behind its place. With `rotate`, loops are turned as well
+ * each stays after its slot. With `rotate`, loops are turned as well
  * (editor/layout/rotate.h). *score is the layout's, before and after. */
 void tails_order(const struct cfg *g, bool rotate, struct layout *l, struct layout_score *score,
     struct arena *a);
 
-/* Makes other places the main ones of their blocks where that saves taken jumps;
+/* Makes other slots the primary slots of their blocks where that saves taken jumps;
  * *score likewise. */
 void tails_primary(
     const struct cfg *g, struct layout *l, struct layout_score *score, struct arena *a);

@@ -23,7 +23,7 @@ struct map_order {
 	VEC(struct map_block) block;
 };
 /* The labels the editor prints: .LMB%u.%u (function, block) at a block's first byte, and .LME%u.%u
- * behind its last where the next block does not begin there; of a copy .%u more. */
+ * after its last where the next block does not begin there; of a copy .%u more. */
 void block_label(struct buf *out, uint32_t func, const struct map_block *k);
 void block_end(struct buf *out, uint32_t func, const struct map_block *k);
 void mapsec_emit(

@@ -394,7 +394,7 @@ static uint32_t index_of(const uint32_t *list, uint32_t n, uint32_t b)
 	return lo;
 }
 
-/* Moves the counters of pairs behind all others, into their rows. */
+/* Moves the counters of pairs after all others, into their rows. */
 static void make_rows(struct probes *p, const struct cfg *g, const uint8_t *pairs, struct arena *a)
 {
 	struct pairs *r = &p->pairs;

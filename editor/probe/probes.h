@@ -39,9 +39,9 @@
 enum probes_form { PROBES_BLOCKS = 0, PROBES_EDGES = 1 };
 
 enum probe_at {
-	PROBE_HEAD, /* in front of block `index` */
+	PROBE_HEAD, /* before block `index` */
 	PROBE_EDGE, /* on edge `index` */
-	PROBE_END   /* in front of the last instruction of block `index`, by which control leaves */
+	PROBE_END   /* before the last instruction of block `index`, by which control leaves */
 };
 
 /* How counts of several threads are kept apart. */
@@ -80,7 +80,7 @@ struct probes {
 	struct probe_promoted *promoted;
 	uint32_t npromoted;
 	/* Of COUNTERS_THREAD: a thread that has no memory of its own yet may come
-	 * here, and gets it in front of what is counted. */
+	 * here, and gets it before what is counted. */
 	bool entered;
 };
 
@@ -102,7 +102,7 @@ struct probe_weights probes_weigh(const struct cfg *g, bool weighed, struct aren
 /* What decides about the places, besides the graph. */
 struct probe_want {
 	bool edges;          /* counts of edges are wanted, not of blocks alone */
-	bool heads_only;     /* the function's jumps are not printed anew */
+	bool heads_only;     /* the function's jumps are not printed again */
 	bool weighed;        /* the graph's counts are a profile, else say nothing */
 	const uint8_t *dear; /* per block: flags are in use at its head, counting is slow */
 	/* Per block: can its indirect jump count its targets? NULL: none can. */

@@ -159,7 +159,7 @@ static void find_changes(struct joiner *j, struct arena *a)
 	}
 }
 
-/* All that may be executed behind block b before its join; false where that is
+/* All that may be executed after block b before its join; false where that is
  * too much, or not known. */
 static bool look_through(struct joiner *j, uint32_t b, struct uops_block *k)
 {

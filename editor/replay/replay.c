@@ -42,7 +42,7 @@ static bool ends_block(const struct unit_impl *u, const struct func *f, const st
 	return k->term == TERM_FALL && k->tail_call && insn_classify(st, &op) == INSN_JCC;
 }
 
-/* The item at or behind it->to, which is k->first in the beginning. */
+/* The item at or after it->to, which is k->first in the beginning. */
 static bool item_next(
     const struct unit_impl *u, const struct func *f, const struct blk *k, struct item *it)
 {
@@ -350,7 +350,7 @@ static int compile_block(struct compiler *c, uint32_t id)
 	}
 	if (!c->size)
 		return 0;
-	/* What the last instruction changed is stated in front of the next block. */
+	/* What the last instruction changed is stated before the next block. */
 	cfi = k->term == TERM_FALL ? c->f->blk[k->fall].cfi_in : follow_cfi(c, seen, k->last, cfi);
 	put_end(c, k, &last, reg, &b);
 	put_uop(c, (struct uop){.kind = UOP_END}, cfi, placed ? c->at : UOPS_NONE);
