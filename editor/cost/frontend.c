@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-/* Cycles: an instruction, a taken branch, a change of the line, a line from the
- * next cache, a page's entry from the next TLB. Ratios alone count. Fitted by
- * bench/run predict, but for the last one, which is assumed. */
+/* Cycles: an instruction, a taken branch, a change of line, a line from the next cache, a page's
+ * entry from the next TLB. Only their ratios matter. Fitted by bench/run predict, except the last,
+ * which is assumed. */
 static const double FE_CPI = 0.3, FE_TAKEN = 0.26, FE_LINE = 0.16, FE_L1I = 4, FE_ITLB = 8;
 
 enum {
@@ -14,13 +14,12 @@ enum {
 	WAYS = 8,
 	L1I_SETS = 64,
 	ITLB_SETS = 8,
-	WARM = 4 /* the first quarter of a piece only fills the caches */
+	WARM = 4 /* the first quarter of a piece only warms the caches */
 };
 
-/* ---- what the counts alone say ---- */
+/* ---- terms that follow from counts ---- */
 
-/* The slot after this one when it is of block dst, else FE_NONE. Empty
- * blocks between take no room. */
+/* The next slot when it is of block dst, else FE_NONE. Empty blocks between take no room. */
 static uint32_t falls_into(const struct fe_layout *l, uint32_t at, uint32_t dst)
 {
 	const struct fe_slot *p = l->slot.v;
@@ -37,9 +36,8 @@ static uint64_t last_byte(const struct fe_slot *at)
 	return at->addr + at->bytes - !!at->bytes;
 }
 
-/* Adds the jumps that are taken, those that a layout prints beyond the original's
- * instructions, and the lines fetched: of a block the first one not, where control
- * comes from the same line. */
+/* Adds the taken jumps, the jumps that a layout prints beyond the original's instructions, and the
+ * lines fetched, without a block's first where control comes from the same line. */
 static void add_slot(
     const struct fe_program *p, const struct fe_layout *l, uint32_t at, struct fe_cost *c)
 {
@@ -80,10 +78,10 @@ static void add_slot(
 	}
 }
 
-/* ---- what takes an order of events ---- */
+/* ---- terms that need an order of events ---- */
 
 struct cache {
-	uint64_t tag[L1I_SETS][WAYS]; /* the one used last comes first; 0 = empty */
+	uint64_t tag[L1I_SETS][WAYS]; /* most recently used first; 0 = empty */
 	uint32_t sets;
 };
 

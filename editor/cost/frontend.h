@@ -58,7 +58,7 @@ struct fe_program {
 
 void fe_free(struct fe_program *p);
 
-/* A step: a block, or its rest after a call came back. */
+/* A step: a block, or its rest after a call returned. */
 #define FE_RETURN ((uint32_t)1 << 31)
 struct fe_walk {
 	VEC(uint32_t) step; /* block, | FE_RETURN */
@@ -73,18 +73,18 @@ enum { FE_STEPS = 1 << 19, FE_SEGMENTS = 8 };
 void fe_walk(const struct fe_program *p, struct fe_walk *out);
 
 /* One layout: where blocks are, function by function. A block may have copies
- * (editor/layout/layout.h): only the slot before a copy goes on to it. */
+ * (editor/layout/layout.h), which are only entered from the slot before. */
 struct fe_slot {
 	uint64_t addr;
 	uint32_t bytes;
 	uint32_t block;
-	bool falls;   /* the next slot lies after it in one fragment */
-	double count; /* executions here: of all slots of a block, its own */
+	bool falls;   /* the next slot follows it in one fragment */
+	double count; /* the slots of a block add up to its executions */
 };
 
 struct fe_layout {
 	VEC(struct fe_slot) slot;
-	uint32_t *primary; /* by block: the place where jumps to it go */
+	uint32_t *primary; /* by block: its primary slot */
 };
 
 /* Per instruction of the original text that is executed. */
@@ -94,13 +94,13 @@ struct fe_cost {
 	double lines;  /* changes from one 64-byte line to another, inside functions */
 	double l1i;    /* lines not in an instruction cache of 32 KB, 8 ways, LRU */
 	double itlb;   /* pages not in a TLB of 64 entries of 4 KB, 8 ways, LRU */
-	double cycles; /* all of it, see above; 0 when nothing was executed */
+	double cycles; /* cycles per instruction, see above; 0 when nothing was executed */
 };
 
 void fe_run(const struct fe_program *p, const struct fe_walk *w, const struct fe_layout *l,
     struct fe_cost *out);
 
-/* The share of time that `after` saves over `before`; < 0 where it costs. */
+/* The share of time that `after` saves over `before`; < 0 where it is slower. */
 double fe_gain(const struct fe_cost *before, const struct fe_cost *after);
 
 #endif

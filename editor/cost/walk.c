@@ -5,10 +5,9 @@
 
 enum { DEPTH = 64, SEED = 1997 };
 
-/* Programs repeat themselves: so often a choice is the same as the last time
- * in that slot. Independent choices would be as frequent, and miss an
- * instruction cache three to five times as often as real runs do
- * (docs/notes/front-end.md). */
+/* Programs repeat themselves: the probability that a choice repeats the last one of the same block
+ * or call. Independent choices would be as frequent, and miss an instruction cache three to five
+ * times as often as real runs do (bench/README.md). */
 static const double AGAIN = 0.8;
 
 /* Numbers to draw from in proportion to weights. */
@@ -32,8 +31,8 @@ struct walker {
 	double through;       /* share of these entries that come from `pointer` */
 	struct urn *callers;  /* by block, of entries: the calls that lead there */
 	struct frame stack[DEPTH];
-	uint32_t depth, base; /* a ring: what is deeper than it holds is forgotten … */
-	uint32_t forgotten;   /* … but not how much that was */
+	uint32_t depth, base; /* a ring: deeper entries are forgotten … */
+	uint32_t forgotten;   /* … but their number is kept */
 	bool rooted;          /* the walk saw the outside call what it is in */
 	uint32_t *caller_of;  /* by call: its block */
 	uint32_t *next;       /* by block: the last successor + 2, 1 = it left, 0 = none yet */
@@ -87,7 +86,7 @@ static void urn_free(struct urn *u)
 	vec_free(&u->sum);
 }
 
-/* ---- who calls whom how often ---- */
+/* ---- call counts ---- */
 
 static void count_entries(struct walker *w)
 {
@@ -103,9 +102,9 @@ static void count_entries(struct walker *w)
 		w->entered[b] = w->entered[b] > 0 ? w->entered[b] : 0;
 }
 
-/* A callee cannot be called more often than it is entered: conditional tail
- * calls, and what the counts have wrong. What is entered more often than its
- * calls say is called through pointers or from outside. */
+/* A callee cannot be called more often than it is entered: conditional tail calls, and errors of
+ * counts, are clamped. Entries that exceed its known calls come through pointers or from outside.
+ * */
 static void explain_entries(struct walker *w)
 {
 	const struct fe_program *p = w->p;
@@ -156,8 +155,8 @@ static void push(struct walker *w, struct frame f)
 	}
 }
 
-/* Where a function of this entry goes back to when the walk did not see it
- * being called, or forgot; false: to the outside. */
+/* Where a function of this entry returns to when the walk did not see the call, or forgot it;
+ * false: to the outside. */
 static bool guess_caller(struct walker *w, uint32_t entry, struct frame *f)
 {
 	const struct urn *known = &w->callers[entry];
@@ -188,8 +187,8 @@ static bool leave(struct walker *w, uint32_t b, struct frame *f)
 	return true;
 }
 
-/* What the outside calls next; where pointers explain all such entries that
- * can only be what nobody calls, and the walk begins anew anywhere. */
+/* What the outside calls next; where pointers explain all such entries only functions that are
+ * never called are left, and the walk restarts anywhere. */
 static uint32_t from_outside(struct walker *w)
 {
 	w->depth = w->forgotten = 0;
@@ -224,8 +223,8 @@ static uint32_t next_block(struct walker *w, uint32_t b)
 	return w->next[b] - 2;
 }
 
-/* Whom a call calls, or FE_NONE. What is being executed is not called through
- * a pointer: main would call itself for ever. */
+/* The callee of a call, or FE_NONE. What is being executed is not called through a pointer: main
+ * would recurse for ever. */
 static uint32_t draw_callee(struct walker *w, uint32_t b, uint32_t c)
 {
 	uint32_t entry = w->p->call.v[c].entry, i;

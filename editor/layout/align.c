@@ -1,21 +1,20 @@
 /*
- * Alignment by counts. The head of a small hot loop begins on a boundary, so
- * that the loop takes the fewest lines; what jumps back to it must outnumber by
- * far what runs through the padding. Nothing else is aligned: padding makes the
- * hot part larger.
+ * Alignment by counts. The header of a small hot loop begins on a boundary, so that the loop takes
+ * the fewest lines; back edges must outnumber by far the executions of the padding. Nothing else is
+ * aligned: padding enlarges the hot part.
  */
 #include "editor/layout/slots.h"
 
 #include <stdlib.h>
 
 enum {
-	ROUNDS_MIN = 16, /* of a loop that is worth padding */
+	ROUNDS_MIN = 16, /* iterations of a loop that is worth padding */
 	WINDOW = 5,      /* log2 of what is fetched and decoded at once */
 	LINE = 6         /* of a cache line */
 };
 
-/* The greatest length of the loops that end in a jump back to slot k, and in
- * *back how often those are taken. edge[in[b]…in[b + 1]] lead to b. */
+/* Of the loops that end in a jump back to a slot: executions of the back edges, and the length of
+ * the longest. */
 struct loop {
 	uint64_t back, bytes;
 };

@@ -1,7 +1,7 @@
 /*
- * What the merge of two chains gains, over all ways to do it. Sums over all jumps
- * of a chain are made once for each chain, and only bounds of what depends on
- * the other one: they leave few splits to be tried.
+ * The gain of merging two chains, over all merge types and splits. Sums over all jumps of a chain
+ * are computed once per chain; what depends on the other chain is only bounded, which leaves few
+ * splits to evaluate.
  */
 #include "editor/layout/exttsp.h"
 #include "editor/layout/chains.h"
@@ -39,7 +39,7 @@ double exttsp_weight(const struct cfg_edge *e, uint64_t from, uint64_t to)
 
 /* ---- a chain's own jumps ---- */
 
-/* The least that something in between changes: a jump no longer falls. */
+/* The least loss by insertion: a jump no longer falls through. */
 static inline double little_change(const struct jump *j)
 {
 	return j->was > EXTTSP_NEAR ? j->count * (EXTTSP_NEAR - j->was) : 0;
@@ -52,7 +52,7 @@ static inline double insert_change(const struct jump *j, uint64_t bytes)
 	return j->count * ((gap < j->reach ? EXTTSP_NEAR * (1 - gap / j->reach) : 0) - j->was);
 }
 
-/* The first block of the two gets after the last, in a chain of so many bytes. */
+/* The first of the two blocks moves after the second, in a chain of so many bytes. */
 static inline double rotate_change(const struct jump *j, bool forward, uint64_t bytes)
 {
 	double is = forward ? weight(j->full, bytes, j->gap) : weight(j->full, j->gap, bytes);
@@ -60,7 +60,7 @@ static inline double rotate_change(const struct jump *j, bool forward, uint64_t 
 	return j->count * (is - j->was);
 }
 
-/* Where it is in the chain, and what it is worth there. Does it go forward? */
+/* Sets the jump's span in the chain, and its weight there. Is it forward? */
 static inline bool set_span(struct tsp *t, const struct chain *x, struct jump *j)
 {
 	const struct spot *src = &t->spot[j->src], *dst = &t->spot[j->dst];
@@ -103,7 +103,7 @@ static void keep_most(struct change *most, const struct change *c)
 	most->rotate = c->rotate > most->rotate ? c->rotate : most->rotate;
 }
 
-/* All that is the same whatever the chain is merged with. */
+/* What does not depend on the other chain. */
 static void learn(struct tsp *t, struct chain *x)
 {
 	struct change *c, *last;
@@ -130,7 +130,7 @@ static void learn(struct tsp *t, struct chain *x)
 	}
 }
 
-/* Makes insert right for so many bytes, more than 0. */
+/* Updates insert for so many bytes, more than 0. */
 static void insert(struct tsp *t, struct chain *x, uint64_t bytes)
 {
 	const struct jump *j;
@@ -180,7 +180,7 @@ static struct shifts shifts_of(const struct tsp *t, const struct chain *x, const
 	}
 }
 
-/* What the link's jumps are worth then; x is its chain number `side`. */
+/* The weight of the link's jumps then; x is its chain number `side`. */
 static double score_ties(const struct tie *v, uint32_t n, unsigned side, const struct shifts *by)
 {
 	const struct tie *end = v + n;
@@ -218,7 +218,7 @@ static uint32_t find_ties(struct tsp *t, const struct link *l)
 	return (uint32_t)(v - t->tie);
 }
 
-/* ---- ways to merge ---- */
+/* ---- merge types ---- */
 
 struct trial {
 	struct tsp *t;
@@ -229,8 +229,8 @@ struct trial {
 	struct chain *cx;
 	const struct chain *cy;
 	double part;           /* y's bytes, as share of those that leave no jump near */
-	double rounding;       /* more than sums of weights are off by */
-	bool inserts, rotates; /* there are merges of these types */
+	double rounding;       /* more than rounding errors of sums of weights */
+	bool inserts, rotates; /* these types are possible */
 	struct merge *best;
 };
 
@@ -242,7 +242,7 @@ static bool legal(const struct chain *x, const struct chain *y, enum merge_type 
 	return y->id != 0 || type == Y_X2_X1;
 }
 
-/* What merging like that makes of the jumps between the chains. */
+/* The gain of the jumps between the chains by such a merge. */
 static double between(const struct trial *r, uint32_t split, enum merge_type type)
 {
 	struct shifts by = shifts_of(r->t, r->cx, r->cy, split, type);
@@ -256,8 +256,8 @@ static void keep_best(const struct trial *r, double gain, uint32_t split, enum m
 		*r->best = (struct merge){gain, r->x, r->y, split, type};
 }
 
-/* What is kept of x's own jumps, at most, when y is put into a split: each
- * jump's loss is concave in the bytes between, up to where none is worth anything. */
+/* At most this is left of x's own jumps when y is inserted at a split: each jump's loss is concave
+ * in the bytes between, up to where none has weight. */
 static double most_kept(const struct trial *r, const struct change *c)
 {
 	if (r->part >= 1)
@@ -291,8 +291,7 @@ static void try_rotate(const struct trial *r, uint32_t split)
 		keep_best(r, between(r, split, X2_X1_Y) + own, split, X2_X1_Y);
 }
 
-/* All splits before one block whose jumps between the chains are worth at
- * most `most`. */
+/* All splits before a block for which the jumps between the chains weigh at most `most`. */
 static inline void try_split(const struct trial *r, uint32_t split, double most)
 {
 	const struct change *c = &r->t->change[r->cx->blk[split]];
@@ -320,7 +319,7 @@ static void try_attachments(const struct trial *r)
 	}
 }
 
-/* All other splits only bring the jumps between the chains nearer. */
+/* All other splits only shorten the jumps between the chains. */
 static void try_splits(struct trial *r)
 {
 	double close = r->l->close;
@@ -380,9 +379,9 @@ static bool mergeable(const struct chain *a, const struct chain *b)
 	       db <= DENSITY_RATIO * da;
 }
 
-/* What jump j from chain x to y may be worth as a near one. One of the chains
- * stays whole: what lies between the jump's block in it and its end, or its
- * begin, lies between the two. */
+/* The most that jump j from chain x to y weighs as a near jump. One of the chains stays whole: what
+ * lies between the jump's block and the end or the beginning of that chain lies between the two
+ * blocks. */
 static double close_weight(
     const struct tsp *t, const struct jump *j, const struct chain *x, const struct chain *y)
 {
@@ -399,8 +398,8 @@ static double falling(const struct jump *j)
 	return (j->full - EXTTSP_NEAR) * j->count;
 }
 
-/* Only what is last can fall, and only into what is first: the split that makes
- * j's source last or its target first, where one is enough; NULL: none is. */
+/* Only the last block of a chain can fall through, and only to the first of the other: the split
+ * that makes j's source last or its target first, where one is enough; NULL: none is. */
 static struct change *split_for(const struct tsp *t, const struct jump *j)
 {
 	const struct spot *src = &t->spot[j->src], *dst = &t->spot[j->dst];
@@ -422,7 +421,7 @@ static double larger(double a, double b)
 	return a > b ? a : b;
 }
 
-/* What falls between the chains and splits may gain together. */
+/* Bound of the joint gain of fallthroughs between the chains and of splits. */
 static double most_falls(struct tsp *t, const struct link *l)
 {
 	double whole[2] = {0, 0}, most;

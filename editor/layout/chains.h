@@ -1,5 +1,5 @@
 /*
- * Parts of the chain merging; only editor/exttsp*.c include this.
+ * Chains, their links and the jumps of both, as the chain merging of ext-TSP keeps them.
  */
 #ifndef MORPH_EXTTSP_PARTS_H
 #define MORPH_EXTTSP_PARTS_H
@@ -12,22 +12,22 @@
 
 enum {
 	EXTTSP_FORWARD = 1024,
-	EXTTSP_BACKWARD = 640,  /* bytes over which a jump is worth something */
+	EXTTSP_BACKWARD = 640,  /* bytes over which a jump has weight */
 	EXTTSP_CHAIN_MAX = 512, /* blocks of a chain that still grows */
 	EXTTSP_NONE = -1,       /* the end of a list */
 };
 #define EXTTSP_NO_BLOCK UINT32_MAX
-static const double EXTTSP_NEAR = 0.1; /* worth of a near jump that is no fallthrough */
+static const double EXTTSP_NEAR = 0.1; /* weight of a near jump that is no fallthrough */
 
 struct jump { /* an edge between two different hot blocks */
 	uint32_t src, dst; /* positions in hot[] */
 	double count;
-	double full;  /* of one execution at distance 0 */
+	double full;  /* weight of one execution at distance 0 */
 	int32_t next; /* in its list */
-	/* Of those in a chain that is known. What a split changes of such a jump is the
-	 * same before any block after the first that it touches, up to the last: */
+	/* Of jumps in a chain that is known. A split changes such a jump equally before each block
+	 * that lies after the first it touches, up to the last: */
 	uint32_t begin, after;  /* positions of the block after the first, and the last, or
-				    EXTTSP_NO_BLOCK */
+				   EXTTSP_NO_BLOCK */
 	double reach;           /* EXTTSP_FORWARD or EXTTSP_BACKWARD */
 	uint64_t gap;           /* bytes between its source's end and its target */
 	double was;             /* weight */
@@ -54,10 +54,10 @@ struct spot { /* of the block at a position in hot[] */
 /* What a split of a chain before a block changes among its own jumps. */
 struct change {
 	double insert; /* chain.inserted bytes are put between the parts */
-	double little; /* one byte is, at least */
-	double much;   /* so many are that no jump over them is worth anything */
-	double rotate; /* the second part goes before the first */
-	double falls;  /* what others may gain by it; only in exttsp_closer() */
+	double little; /* at least one byte is */
+	double much;   /* so many that no jump over them has weight */
+	double rotate; /* the parts are exchanged */
+	double falls;  /* what other jumps may gain */
 };
 
 struct chain {
@@ -68,16 +68,16 @@ struct chain {
 	bool hollow; /* some block has no bytes */
 	double count;
 	struct jumps jumps; /* the edges inside */
-	uint32_t *link; /* its links; those with a dead chain are dropped in passing */
+	uint32_t *link; /* its links; those to a dead chain are dropped lazily */
 	uint32_t nlink, caplink;
-	/* Of the chain as it is, all but insert, which is for so many bytes: */
+	/* Of the chain as it is; insert is for `inserted` bytes: */
 	bool known;
 	double score;
 	struct change most; /* over all splits */
 	uint64_t inserted;
 };
 
-/* X·Y whole, or X cut in two. */
+/* X·Y, or X split in two. */
 enum merge_type { X_Y, X1_Y_X2, Y_X2_X1, X2_X1_Y };
 
 struct merge {
@@ -88,16 +88,16 @@ struct merge {
 
 struct link { /* two chains with jumps between them */
 	uint32_t a, b;
-	struct jumps jumps; /* none: one of them is gone */
-	double near;      /* what they are worth at distance 0 */
-	double all, most; /* what all, what the best gain beyond that as fallthroughs */
-	double close;     /* more is not in them as near jumps, by the slots they have */
+	struct jumps jumps; /* none: one of the chains is gone */
+	double near;      /* their weight as near jumps at distance 0 */
+	double all, most; /* further gain as fallthroughs: of all, of the best */
+	double close;     /* bound of their weight as near jumps, given their positions */
 	struct merge best;
 	enum {
-		BOUNDED, /* best is not known; queued by exttsp_bound() */
-		CLOSER,  /* nor here; queued by exttsp_closer(), which set close */
+		BOUNDED, /* best is unknown; queued by exttsp_bound() */
+		CLOSER,  /* unknown, too; queued by exttsp_closer(), which set close */
 		EXACT,   /* best is known; queued by its gain unless that is 0 */
-		STALE    /* changed, must be queued anew */
+		STALE    /* changed, must be queued again */
 	} state;
 };
 
@@ -127,10 +127,10 @@ static inline double exttsp_bound(const struct link *l)
 	return l->near + exttsp_falls(l);
 }
 
-/* What merges of the link gain at most, seen closer; 0 when there is no merge. */
+/* A closer bound of the gain of a link's merges; 0 when there is no merge. */
 double exttsp_closer(struct tsp *t, struct link *l);
 
-/* Finds the best merge of a link that is CLOSER; best.x == best.y where none gains. */
+/* Finds the best merge of a link that is CLOSER; best.x == best.y where there is no gain. */
 void exttsp_evaluate(struct tsp *t, struct link *l);
 
 #endif

@@ -8,7 +8,7 @@ enum { NONE = EXTTSP_NONE };
 
 /* ---- jumps and links ---- */
 
-/* What a jump is worth as a near one, and what more as a fallthrough. */
+/* The weight of a jump that is only near, and what it gains as a fallthrough. */
 static double near_weight(const struct jump *j)
 {
 	return EXTTSP_NEAR * j->count;
@@ -39,7 +39,7 @@ static void chain_add_link(struct tsp *t, struct chain *c, uint32_t l)
 	c->link[c->nlink++] = l;
 }
 
-/* Dead pairs stay in the table until it is full: no one asks for them. */
+/* Dead pairs stay in the table until it is full: nothing looks them up. */
 static void table_put(struct tsp *t, uint32_t l)
 {
 	uint32_t k;
@@ -138,7 +138,7 @@ static void assign(struct tsp *t, uint32_t c, uint32_t n)
 	}
 }
 
-/* What was between `from` and others is now between `to` and them. */
+/* Links of `from` become links of `to`. */
 static void move_links(struct tsp *t, uint32_t from, uint32_t to)
 {
 	struct chain *c = &t->chain[from];
@@ -203,7 +203,7 @@ static void merge(struct tsp *t, const struct merge *m)
 	refresh(t, c);
 }
 
-/* The next step to a link's gain: what it is to be queued by, 0 = not at all. */
+/* The next step towards a link's gain: the key to queue it by, 0 = do not. */
 static double settle(struct tsp *t, struct link *l)
 {
 	if (l->state == BOUNDED)

@@ -62,8 +62,8 @@ static double closeness(double distance)
 	return 1 / sqrt(sqrt(distance < 0.1 ? 0.1 : distance));
 }
 
-/* The worth of a link's calls when chain `second` begins `shift` bytes after
- * the beginning of the other. */
+/* The score of a link's calls when chain `second` begins `shift` bytes after the beginning of the
+ * other. */
 static double nearness(const struct order *o, const struct link *l, uint32_t second, double shift)
 {
 	const struct fo_call *c;
@@ -143,7 +143,7 @@ static void join_links(struct order *o, struct link *into, struct link *from)
 	from->calls = NONE;
 }
 
-/* The links of the chain that is gone become the survivor's. */
+/* Moves the links of the merged chain to the survivor. */
 static void move_links(struct order *o, uint32_t from, uint32_t to)
 {
 	struct chain *c = &o->chain[to], *gone = &o->chain[from];

@@ -21,8 +21,8 @@ struct fo_call {
 	uint64_t count;          /* > 0 */
 };
 
-/* order[k] = the function at slot k, a permutation of 0…n-1. Functions of
- * weight 0 keep their original order at the end. Deterministic. */
+/* order[k] = the function at position k, a permutation of 0…n-1. Functions of weight 0 keep their
+ * original order at the end. Deterministic. */
 void funcorder(const struct fo_func *f, uint32_t n, const struct fo_call *call, uint32_t ncall,
     uint32_t *order, struct arena *scratch);
 

@@ -15,7 +15,7 @@ static void put(struct gainheap *h, uint32_t i, struct gain g)
 	h->at[g.id] = i + 1;
 }
 
-/* Where g belongs, from the free slot i on: towards the top, … */
+/* The index for g, from the free index i on: towards the top, … */
 static uint32_t rise(struct gainheap *h, uint32_t i, const struct gain *g)
 {
 	uint32_t up;

@@ -1,7 +1,6 @@
 /*
- * A heap of possible merges, the largest gain first, equal gains by the lower
- * id: the order of a greedy merging is the same everywhere. An id is in it
- * once, and its gain may change.
+ * A heap of possible merges, the largest gain first, equal gains by the lower id, so that greedy
+ * merging is deterministic. An id is in it once, and its gain may change.
  */
 #ifndef MORPH_GAINHEAP_H
 #define MORPH_GAINHEAP_H
@@ -18,7 +17,7 @@ struct gain {
 struct gainheap {
 	struct gain *v; /* v[0] is the first */
 	uint32_t n;
-	uint32_t *at; /* per id: its slot in v + 1; 0 = it is not in the heap */
+	uint32_t *at; /* per id: its index in v + 1; 0 = it is not in the heap */
 };
 
 /* Empty, for ids below n; memory comes from the arena. */

@@ -6,7 +6,7 @@
 
 /* Tuned on ten programs, on a Zen 5 (docs/notes/zen5.md, "Hops"). */
 static const double BITS_FUNC = 0.3, /* per executed block */
-    BITS_JUMP = 0.8,                 /* of a jump: its rarer way is taken once in four times */
+    BITS_JUMP = 0.8,                 /* of a branch: its rarer outcome is one in four */
     CALLS = 1. / 32;                 /* per executed block */
 
 static bool helps(const struct cfg *g, const double *bits, uint64_t calls)

@@ -1,11 +1,11 @@
 /*
- * Hops: jumps to what comes next anyway.
+ * Hops: jumps to the next instruction.
  *
- * On AMD's Zen 5 a loop of jumps that go randomly is faster where other jumps are
- * taken between them: by letting it run straight on, a layout loses more than it saves
- * in jumps (measured: bench/README.md, "Hops"). So what would fall into a block that
- * ends in a hard-to-predict branch goes on to it by a jump instead, in functions in which such
- * jumps are many and calls are few; others lose by it.
+ * On AMD's Zen 5 a loop of branches with random outcomes runs faster where other jumps are taken
+ * between them: by making such branches adjacent, a layout loses more than it saves in taken jumps
+ * (measured: bench/README.md, "Hops"). So a block that would fall through to one with a
+ * hard-to-predict branch jumps to it instead, in functions with many such branches and few calls;
+ * others lose by it.
  */
 #ifndef MORPH_HOPS_H
 #define MORPH_HOPS_H

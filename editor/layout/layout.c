@@ -13,11 +13,11 @@
 enum {
 	JCC_GROWTH = 4,  /* bytes: a conditional jump that must reach another section */
 	JUMP_GROWTH = 3, /* an unconditional one */
-	FALL_GROWTH = 5, /* a jump in slot of a fallthrough */
+	FALL_GROWTH = 5, /* a jump instead of a fallthrough */
 };
 
-/* Of the instructions executed, the jumps that a byte of copies must save to be
- * worth it where they are to be few (docs/notes/zen5.md, "Frugal"). */
+/* Taken jumps that a byte of copies must save, as a share of the instructions executed, where
+ * copies are to be few (bench/README.md, "Lines"). */
 static const double FRUGAL_BYTE = 1e-5;
 
 void layout_identity(const struct cfg *g, struct layout *out, struct arena *a)
@@ -38,7 +38,7 @@ struct layout_jumps layout_jumps(uint32_t taken, uint32_t on, uint32_t next)
 	return (struct layout_jumps){.cond = taken, .jump = on == next ? UINT32_MAX : on};
 }
 
-/* A block that slot k may fall into and that may have a copy there, or block 0. */
+/* A block that slot k may fall through to and that may be copied there, or block 0. */
 static uint32_t random_copy(const struct cfg *g, const struct layout *l, uint32_t k, uint64_t *seed)
 {
 	uint32_t i, n = 0, dst = 0;
@@ -114,8 +114,8 @@ void layout_random(const struct cfg *g, const struct layout_options *o, uint64_t
 		out->entry_offset = (uint8_t)(random_next(&seed) % 50 * 2);
 }
 
-/* What the hot fragment grows by when block b goes to the cold one: jumps
- * between the two cannot be short. */
+/* Growth of the hot fragment when block b moves to the cold one: jumps between the two cannot be
+ * short. */
 static void add_growth(const struct cfg *g, const uint8_t *hot, uint32_t *growth)
 {
 	static const uint32_t by_kind[] = {[EDGE_FALL] = FALL_GROWTH,
@@ -130,8 +130,8 @@ static void add_growth(const struct cfg *g, const uint8_t *hot, uint32_t *growth
 			growth[g->edge[i].dst] += by_kind[g->edge[i].kind];
 }
 
-/* Blocks that are never executed go, unless the longer jumps to them would
- * take as much room as they free. */
+/* Moves blocks that are never executed out, unless the longer jumps to them would take as much room
+ * as they free. */
 static void split(const struct cfg *g, const uint8_t *hot, struct layout *l, struct arena *a)
 {
 	uint32_t *growth = arena_array(a, g->nblock, sizeof *growth);
@@ -150,7 +150,7 @@ static void split(const struct cfg *g, const uint8_t *hot, struct layout *l, str
 	l->nhot = n;
 }
 
-/* Orders what has copies; what is taken then, and what the copies cost. */
+/* Orders a layout with copies; returns its taken jumps plus the price of the copies. */
 static double order_tails(const struct cfg *g, const struct layout_options *o, double price,
     struct layout *l, struct arena *a)
 {
@@ -166,8 +166,8 @@ static double order_tails(const struct cfg *g, const struct layout_options *o, d
 	return score.taken;
 }
 
-/* With copies by the likeliest ways or by any, whichever saves more: by any way each
- * run saves the most, but they get into each other's way. */
+/* With copies along the likeliest successors or along any, whichever saves more: along any, each
+ * run saves the most, but runs conflict. */
 static void add_tails(
     const struct cfg *g, const struct layout_options *o, struct layout *l, struct arena *a)
 {

@@ -7,15 +7,15 @@
 
 enum { LINE = 1 << LINES_ALIGN, EVEN = 2, TURNS = 3 };
 
-/* Taken jumps that cost as much as a change of the line. */
+/* Cost of a change of line, in taken jumps. */
 static const double CHANGE_COST = 1;
 
-/* Changes of the line in a run, by where in a line it begins. */
+/* Line changes in a run, by its offset in a line. */
 struct changes {
 	double n[LINE];
 };
 
-/* What tells how often control goes where. */
+/* The flow between slots. */
 struct flow {
 	const struct cfg *g;
 	const struct layout *l;
@@ -34,7 +34,7 @@ static uint64_t line_of(uint64_t at)
 	return at >> LINES_ALIGN;
 }
 
-/* Control runs n times from one byte of the run to a later one, … */
+/* Straight-line execution, n times, from one byte of the run to a later one, … */
 static void run_through(struct changes *c, uint64_t from, uint64_t to, double n)
 {
 	uint32_t at;
@@ -43,7 +43,7 @@ static void run_through(struct changes *c, uint64_t from, uint64_t to, double n)
 		c->n[at] += n * (double)(line_of(at + to) - line_of(at + from));
 }
 
-/* … and goes from one to another: no change where both are in a line. */
+/* … and n jumps: no change where both ends are in one line. */
 static void go(struct changes *c, uint64_t from, uint64_t to, double n)
 {
 	uint32_t at;
@@ -52,8 +52,8 @@ static void go(struct changes *c, uint64_t from, uint64_t to, double n)
 		c->n[at] += line_of(at + to) == line_of(at + from) ? 0 : n;
 }
 
-/* Adds those of the slots of a run. What comes from other runs or goes there changes the line
- * wherever they lie, as good as always. */
+/* Adds the line changes of the slots of a run. Jumps from and to other runs are left out: they
+ * almost always change the line. */
 static void count_changes(
     const struct flow *f, const struct relaxed *at, const struct run *r, struct changes *out)
 {
@@ -102,7 +102,7 @@ static void read_layout(const struct cfg *g, const struct layout *l, const uint8
 	free(f.count);
 }
 
-/* In jumps, of a run that begins at `at` after so many bytes of padding. */
+/* In taken jumps, of a run that begins at `at` after so many bytes of padding. */
 static double run_cost(const struct lines *s, uint32_t i, uint64_t at, uint32_t padding)
 {
 	return CHANGE_COST * s->cost.v[i].n[at % LINE] + s->price * padding;
@@ -133,18 +133,18 @@ static double cost_anywhere(const struct lines *s)
 	return sum * EVEN / LINE;
 }
 
-/* The bytes between what is before the function and its entry, in the mean. */
+/* Padding before the entry, on average, in bytes. */
 static double entry_bytes(uint32_t entry_offset)
 {
 	return LINE / 2. + entry_offset;
 }
 
-/* The cheapest way there is to come to the beginning of a run at an offset in a line. */
+/* The cheapest way to begin a run at an offset in a line. */
 struct arrival {
-	uint8_t align, from; /* where the run before began */
+	uint8_t align, from; /* offset of the previous run */
 };
 
-/* From run i − 1 at its offsets, for so much each, to run i. */
+/* One step of the dynamic program, from the costs by offset of run i − 1 to those of run i. */
 static void step(
     const struct lines *s, uint32_t i, const double *before, double *best, struct arrival *arrival)
 {
@@ -173,8 +173,8 @@ static void step(
 	}
 }
 
-/* Sets the alignments of all runs after the entry's; where that lies best, on a multiple
- * of `every`. */
+/* Sets the alignments of all runs after the first; returns the best entry offset, a multiple of
+ * `every`. */
 static uint8_t solve(struct lines *s, uint32_t every)
 {
 	struct arrival *arrival = xcalloc(s->run.v.n * LINE, sizeof *arrival), *w;
@@ -211,7 +211,7 @@ bool lines_pad(const struct cfg *g, double price, uint8_t least, struct layout *
 
 	read_layout(g, l, fixed, &s, a);
 	min = cost_anywhere(&s);
-	/* Padding makes jumps longer: so more than once. */
+	/* Padding makes jumps longer, so iterate. */
 	for (turn = 0; turn < TURNS; turn++) {
 		from.entry_offset = solve(&s, every);
 		now = runs_padded(&s.run, &from, a);

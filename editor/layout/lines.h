@@ -1,9 +1,8 @@
 /*
- * Hot code on few lines: the entry of a function and, by padding before slots
- * into which nothing falls, its runs (editor/layout/runs.h) lie where control changes from one
- * line of 64 bytes to another least often. Processors fetch by lines, and keep what
- * they have decoded by lines or parts of them; what that is worth: docs/notes/zen5.md,
- * "Lines".
+ * Hot code on few lines: places the entry of a function and, by padding between them, its
+ * fallthrough runs (editor/layout/runs.h) at the offsets within 64-byte lines that make control
+ * change lines least often. Processors fetch by lines, and cache decoded instructions by lines or
+ * parts of them; measured gain: bench/README.md, "Lines".
  */
 #ifndef MORPH_LINES_H
 #define MORPH_LINES_H
@@ -11,12 +10,12 @@
 #include "common/mem.h"
 #include "editor/layout/layout.h"
 
-enum { LINES_ALIGN = 6 /* log2: of the boundary that the entry's lead is counted from */ };
+enum { LINES_ALIGN = 6 /* log2 of the boundary that the entry offset counts from */ };
 
 /*
- * Sets l->align, which stays where it is set, and l->lead, a multiple of 1 << least, for an
- * entry on LINES_ALIGN. Whether that is worth its bytes; if not, nothing is set. price:
- * jumps that a byte of padding must save. Quasi-linear.
+ * Sets l->align, keeping alignments that are set, and l->entry_offset, a multiple of 1 << least,
+ * for an entry on LINES_ALIGN. Returns whether that is worth its bytes; if not, nothing is set.
+ * price: taken jumps that a byte of padding must save. Quasi-linear.
  */
 bool lines_pad(const struct cfg *g, double price, uint8_t least, struct layout *l, struct arena *a);
 

@@ -1,8 +1,7 @@
 /*
- * Which of a block's slots its labels stand at: the one from which control
- * goes on for the longest without a jump taken. Slots are worth what a jump to
- * them is expected to cost from there on, later jumps less than the next ones
- * (a Markov decision process with discount; Howard 1960).
+ * Chooses the primary slot of each block: the one from which control continues longest without a
+ * taken jump. The cost of a slot is the expected number of taken jumps from there on, discounted (a
+ * Markov decision process; Howard 1960).
  */
 #include "editor/layout/slots.h"
 #include "editor/layout/tails.h"
@@ -11,22 +10,22 @@
 
 enum { SWEEPS = 32 };
 static const uint32_t NONE = UINT32_MAX;
-static const double LATER = 0.9; /* of what a jump counts that is one slot further on */
-static const double LESS = 1e-3; /* jumps: what it must save */
+static const double LATER = 0.9; /* discount per slot */
+static const double LESS = 1e-3; /* jumps: the least gain */
 
-/* A way on from a slot. */
+/* A successor of a slot. */
 struct succ {
-	double count;  /* where it is jumped to; LATER of that where it is fallen into */
-	uint32_t jump; /* the block it is jumped to, or NONE: it falls through */
+	double count;  /* executions; times LATER where it is fallen into */
+	uint32_t jump; /* target block of the jump, or NONE: it falls through */
 };
 
 struct search {
 	const struct cfg *g;
 	const struct layout *l;
 	uint32_t *edges, *primary;
-	struct succ *succ; /* way[first[k]] … way[first[k + 1]] are slot k's */
+	struct succ *succ; /* succ[first[k]] … succ[first[k + 1]] are slot k's */
 	uint32_t *first;
-	double *cost; /* per slot: jumps taken from there on */
+	double *cost; /* per slot: expected taken jumps */
 };
 
 static void find_succs(struct search *m, struct arena *a)
@@ -74,7 +73,7 @@ static void sweep(struct search *m)
 			m->cost[k] = cost_of(m, k);
 }
 
-/* Nothing else would go on to a slot that is no longer jumped to. */
+/* Without that nothing would lead to a slot that is no longer jumped to. */
 static bool is_fallen_into(const struct search *m, uint32_t k)
 {
 	uint64_t count;

@@ -7,7 +7,7 @@
 
 enum { WINDOW = 256, ROUNDS = 4, NONE = UINT32_MAX };
 
-/* Of the executions of the jump back: less is chance in sampled counts. */
+/* Least gain, as a share of the executions of the back edge: less is noise in sampled counts. */
 static const double GAIN_MIN = 0.05;
 
 struct rotation {
@@ -21,14 +21,13 @@ struct rotation {
 	uint32_t *scratch;
 };
 
-/* The slots first … last, to be exchanged with each other: those before
- * slot cut and the rest. */
+/* The slots first … last: those before slot `cut` are exchanged with the rest. */
 struct cut {
 	uint32_t first, cut, last;
 	double gain; /* by fallthroughs alone */
 };
 
-/* What is worth most when slot b lies after slot a: their fallthroughs. */
+/* The weight of the fallthroughs when slot b follows slot a. */
 static double falls(const struct rotation *r, uint32_t a, uint32_t b)
 {
 	const struct cfg_edge *e = r->g->edge + r->out[r->order[a]],

@@ -1,8 +1,7 @@
 /*
- * Loop rotation, after the merging of chains: of a loop that is laid out from
- * its head to the jump back, what comes first is put after that jump, so that
- * the loop is entered, or goes round, or is left by falling through, whichever
- * is worth most. (Whalley, Davidson 1992 for loops that are left at the head.)
+ * Loop rotation, after chain merging: of a loop laid out from its header to the back edge, the
+ * first blocks are moved after the jump back, so that entering the loop, iterating, or leaving it
+ * falls through, whichever weighs most. (Whalley, Davidson 1992 for loops that exit at the header.)
  */
 #ifndef MORPH_ROTATE_H
 #define MORPH_ROTATE_H
@@ -13,10 +12,10 @@
 #include <stdbool.h>
 
 /*
- * order[] has n different blocks, the first stays. Exchanges neighbouring runs
- * of it where that raises its ext-TSP score (editor/layout/exttsp.h) and falls through
- * more often. Bounded work: ROUNDS looks at each jump back, none over more than
- * WINDOW blocks. Returns whether anything changed. Deterministic.
+ * order[] has n different blocks, the first stays. Exchanges neighbouring runs of it where that
+ * raises both the ext-TSP score (editor/layout/exttsp.h) and the fallthroughs. Bounded work: each
+ * back edge is visited ROUNDS times, none spanning more than WINDOW blocks. Returns whether
+ * anything changed. Deterministic.
  */
 bool rotate_loops(const struct cfg *g, uint32_t *order, uint32_t n, struct arena *a);
 

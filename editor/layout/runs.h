@@ -1,6 +1,6 @@
 /*
- * The hot slots of a layout in runs that move together: nothing falls into a run, so
- * padding before it costs its bytes alone.
+ * The fallthrough runs of the hot slots: nothing falls through into a run, so padding before it
+ * costs only its bytes.
  */
 #ifndef MORPH_RUNS_H
 #define MORPH_RUNS_H
@@ -13,7 +13,7 @@ struct run {
 	uint32_t first, end; /* slots first … end − 1 */
 	uint64_t bytes;
 	uint8_t align; /* log2, of its first slot; 0 for the run at the entry */
-	bool fixed;    /* this is to stay */
+	bool fixed;    /* keep this alignment */
 };
 
 struct runs {
@@ -21,11 +21,11 @@ struct runs {
 	struct relaxed at;
 };
 
-/* Reads l, as the assembler prints it. Slots for which fixed[] is not 0 begin a run as
- * well, whatever falls into them; NULL = none is. Free with vec_free(&out->v). */
+/* Reads l as the assembler lays it out. Slots with fixed[] not 0 also begin a run, whatever falls
+ * through into them; NULL = none. Free with vec_free(&out->v). */
 void runs_read(const struct cfg *g, const struct layout *l, const uint8_t *fixed, struct runs *out,
     struct arena *a);
-/* l with the alignments that the runs have now; how long jumps are then is not known yet. */
+/* l with the present alignments of the runs; the lengths of its jumps are not updated. */
 struct layout runs_padded(const struct runs *r, const struct layout *l, struct arena *a);
 
 #endif

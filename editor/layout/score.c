@@ -1,5 +1,5 @@
 /*
- * What a layout is worth: executions of its slots, its score, its lines.
+ * The score of a layout: executions of its slots, ext-TSP and taken jumps, its hot lines.
  */
 #include "editor/layout/exttsp.h"
 #include "editor/layout/layout.h"
@@ -60,7 +60,7 @@ void layout_primary(const struct cfg *g, const struct layout *l, uint32_t *slot)
 		guess_primary(g, l, slot);
 }
 
-/* A block's primary slot and its copies must add up to the block. */
+/* The executions of a primary slot and its copies must add up to the block's. */
 struct sum {
 	double primary, copies;           /* of this round */
 	double last_primary, last_copies; /* of the one before */
@@ -80,7 +80,7 @@ static double next_guess(const struct sum *s, double count, bool first)
 
 struct copy {
 	uint32_t slot, block;
-	double share; /* of what is executed before it, so much goes on to it */
+	double share; /* of the executions of the slot before it, the share that falls through */
 };
 
 static uint32_t find_copies(const struct cfg *g, const struct layout *l, const uint32_t *edges,
@@ -103,7 +103,7 @@ static uint32_t find_copies(const struct cfg *g, const struct layout *l, const u
 	return n;
 }
 
-/* One round: the copies by what is before them. */
+/* One round: the copies from the slots before them. */
 static void flow_on(const struct cfg *g, const struct copy *copy, uint32_t n, const uint32_t *slot,
     double *count, struct sum *sum)
 {
@@ -283,7 +283,7 @@ uint64_t layout_hot_lines(
 		join_lines(&l);
 		qsort(l.v, l.n, sizeof *l.v, by_weight);
 	}
-	/* A share of 1 must not fail by the rounding of the sum. */
+	/* Rounding of the sum must not break a share of 1. */
 	while (used < l.n && sum < share * total * (1 - 1e-12))
 		sum += l.v[used++].weight;
 	vec_free(&l);

@@ -1,6 +1,5 @@
 /*
- * Parts of the layout; only layout*.c, align.c, hops.c, relax.c, spread.c and tails*.c
- * include this.
+ * The edges, fallthroughs and addresses of a layout's slots, for the passes over them.
  */
 #ifndef MORPH_LAYOUT_PARTS_H
 #define MORPH_LAYOUT_PARTS_H
@@ -9,10 +8,10 @@
 
 /* edge[at[b]] … edge[at[b + 1]] are block b's; free it. */
 uint32_t *layout_edges(const struct cfg *g);
-/* Whether slot k can fall into the next one; *count = how often. */
+/* Whether slot k can fall through to the next one; *count = how often. */
 bool layout_falls(const struct cfg *g, const struct layout *l, const uint32_t *edges, uint32_t k,
     uint64_t *count);
-/* From the hot fragment to the cold one: no jump between them is short, or near. */
+/* Bytes from the hot fragment to the cold one: no jump between them is short, or near. */
 enum { LAYOUT_FAR = 1 << 20 };
 /* Bytes of a hop: its jump is short. */
 enum { LAYOUT_HOP_BYTES = 2 };

@@ -7,21 +7,20 @@
 
 enum { LINE = 64, HALF_BIT = 5, CHOICES_MAX = 24, TURNS = 3 };
 
-/* Taken jumps that cost as much as a bit where all hard-to-predict branches lie on one side,
- * four times over: it goes by the square of how far they are from even. */
+/* Cost in taken jumps of a bit of entropy where all of it lies on one side, times four: the cost is
+ * quadratic in the imbalance. */
 static const double SIDE_COST = 20;
 
-/* What is hard in a run. */
+/* Branch entropy of a run. */
 struct run_entropy {
 	double sum;
-	double side[LINE]; /* by where in a line it begins: hard-to-predict branches in the upper
-			      half − lower */
+	double side[LINE]; /* by its offset in a line: entropy in the upper half − in the lower */
 };
 
 struct spread {
 	struct runs run;
 	VEC(struct run_entropy) entropy; /* of each run */
-	uint32_t *choice;          /* the hardest runs that may be padded */
+	uint32_t *choice;          /* the runs of largest entropy that may be padded */
 	uint32_t nchoice;
 	double sum, price;
 };
@@ -35,7 +34,7 @@ static void add_jump(struct run_entropy *r, uint64_t offset, double entropy)
 		r->side[at] += (at + offset) >> HALF_BIT & 1 ? entropy : -entropy;
 }
 
-/* With the alignment that l has. */
+/* With the alignments of l. */
 static void read_layout(const struct cfg *g, const struct layout *l, const double *entropy,
     struct spread *s, struct arena *a)
 {
@@ -56,7 +55,7 @@ static void read_layout(const struct cfg *g, const struct layout *l, const doubl
 	}
 }
 
-/* What lies on one side alone costs, and the padding; with the entry at `at`. */
+/* The cost of the imbalance and of the padding, with the entry at `at`. */
 static double cost(const struct spread *s, uint64_t at)
 {
 	double side = 0, padding = 0;
@@ -73,7 +72,7 @@ static double cost(const struct spread *s, uint64_t at)
 	return SIDE_COST * s->sum * side * side + s->price * padding;
 }
 
-/* Of the function as it is, where its entry lies on any even byte. */
+/* Expected cost with the entry on any even byte. */
 static double cost_anywhere(const struct spread *s)
 {
 	enum { EVEN = 2, HALF = 1 << HALF_BIT };
@@ -92,8 +91,8 @@ static int by_number(const void *pa, const void *pb)
 	return *a < *b ? -1 : *a > *b;
 }
 
-/* The hardest runs but the first, which stays where the entry is; of moves that save as
- * much the foremost is made, so by number. */
+/* The runs of largest entropy except the first, which moves with the entry. In order, so that of
+ * equal moves the first wins. */
 static void choose(struct spread *s, struct arena *a)
 {
 	uint32_t i, k;
@@ -110,7 +109,7 @@ static void choose(struct spread *s, struct arena *a)
 	qsort(s->choice, s->nchoice, sizeof *s->choice, by_number);
 }
 
-/* The run and alignment that save most; whether any does. */
+/* Applies the alignment of one run that saves most; whether any does. */
 static bool move(struct spread *s, double *least)
 {
 	static const uint8_t aligns[] = {0, 3, 4, 5};
@@ -146,7 +145,7 @@ static void settle(struct spread *s)
 		;
 }
 
-/* How hard the jump at each slot is. */
+/* Branch entropy by slot. */
 static double *slot_entropy(const struct cfg *g, const struct layout *l, struct arena *a)
 {
 	double *entropy = arena_array(a, l->n, sizeof *entropy);
@@ -166,7 +165,7 @@ static double *slot_entropy(const struct cfg *g, const struct layout *l, struct 
 	return entropy;
 }
 
-/* l, padded where that makes the runs lie best. */
+/* l with the padding that balances the runs best. */
 static struct layout padded(struct spread *s, const struct layout *l, struct arena *a)
 {
 	choose(s, a);
@@ -176,7 +175,7 @@ static struct layout padded(struct spread *s, const struct layout *l, struct are
 
 bool spread_jumps(const struct cfg *g, double price, struct layout *l, struct arena *a)
 {
-	enum { ENTRY = 15 /* bytes before it, in the mean */ };
+	enum { ENTRY = 15 /* bytes of padding before it on average */ };
 	const double *entropy = slot_entropy(g, l, a);
 	struct spread s = {.price = price};
 	struct layout now = *l;

@@ -1,12 +1,11 @@
 /*
- * Hard conditional jumps spread over both halves of a 64-byte line.
+ * Hard-to-predict branches spread over both halves of a 64-byte line.
  *
- * Intel's predictor picks the sets of its history tables by bit 5 of the address
- * of a jump's last byte and by no lower one, the rest of the index is history
- * (Yavarzadeh et al., "Half&Half: Demystifying Intel's Directional Branch
- * Predictors", IEEE S&P 2023, section 5). Where all jumps that are hard to
- * predict lie in one half of their lines, half of the tables stands idle.
- * Padding before slots into which nothing falls moves what is after it.
+ * Intel's predictor selects the sets of its history tables by bit 5 of the address of a jump's last
+ * byte and by no lower one, the rest of the index is history (Yavarzadeh et al., "Half&Half:
+ * Demystifying Intel's Directional Branch Predictors", IEEE S&P 2023, section 5). Where all
+ * hard-to-predict branches lie in one half of their lines, half of the tables are idle. Padding
+ * between fallthrough runs moves them.
  */
 #ifndef MORPH_SPREAD_H
 #define MORPH_SPREAD_H
@@ -16,8 +15,8 @@
 
 enum { SPREAD_ALIGN = 5 /* log2: of the entry of a function that is spread */ };
 
-/* Sets l->align where that is worth its bytes, for an entry on SPREAD_ALIGN; whether
- * it did. price: jumps that a byte of padding must save. Deterministic. */
+/* Sets l->align, for an entry on SPREAD_ALIGN, and returns true where that is worth its bytes.
+ * price: taken jumps that a byte of padding must save. Deterministic. */
 bool spread_jumps(const struct cfg *g, double price, struct layout *l, struct arena *a);
 
 #endif

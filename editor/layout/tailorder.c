@@ -1,7 +1,6 @@
 /*
- * The order of slots once copies are made: with its copies a slot is one
- * piece, left from its end, and what goes on from there, and comes to the primary
- * slots still, is no longer what the first order was made for.
+ * The order of blocks once copies are made: a primary slot with the copies after it is one piece,
+ * whose successors are those of its last slot; the first order did not optimize for these edges.
  */
 #include "editor/layout/exttsp.h"
 #include "editor/layout/slots.h"
@@ -15,7 +14,7 @@ struct pieces {
 	const struct cfg *g;
 	const struct layout *l;
 	uint32_t *primary; /* per block: its primary slot, where its piece begins */
-	uint32_t *end;     /* per block: the slot after its piece */
+	uint32_t *end;     /* end of its piece */
 	double *flow;      /* per slot */
 	uint32_t *block; /* blocks whose piece is hot, ascending */
 	uint32_t n;

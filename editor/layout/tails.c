@@ -15,11 +15,11 @@ struct tails {
 	const struct layout *l;
 	uint32_t *first; /* block's edges: edge[first[b]] … edge[first[b + 1]] */
 	uint32_t *slot;
-	double price; /* jumps that a byte is worth */
+	double price; /* taken jumps that a byte must save */
 	unsigned how; /* enum tails_how */
 };
 
-/* Blocks to be copied after a slot. */
+/* Blocks to copy after a slot. */
 struct run {
 	uint32_t block[RUN_MAX], n;
 	double gain; /* taken jumps saved, less the price of the bytes */
@@ -30,7 +30,7 @@ bool tails_may_copy(const struct cfg *g, uint32_t block)
 	return block && !(g->block[block].flags & BLK_ONCE);
 }
 
-/* The block that falls in after b, or NONE. */
+/* The block that b can fall through to, or NONE. */
 static uint32_t follower(const struct tails *t, uint32_t b)
 {
 	uint32_t k = t->slot[b] + 1;
@@ -38,7 +38,7 @@ static uint32_t follower(const struct tails *t, uint32_t b)
 	return k < t->l->n && k != t->l->nhot ? t->l->order[k] : NONE;
 }
 
-/* Of one execution of b: jumps taken at its end when block `next` is after it. */
+/* Taken jumps at the end of b per execution when block `next` follows it. */
 static double taken(const struct tails *t, uint32_t b, uint32_t next)
 {
 	double count = (double)t->g->block[b].count, sum = 0;
@@ -50,7 +50,7 @@ static double taken(const struct tails *t, uint32_t b, uint32_t next)
 	return count > 0 ? sum / count : 0;
 }
 
-/* The ways from b that a run may follow, the likeliest first; how many. */
+/* The successors of b that a run may follow, the likeliest first; how many. */
 static uint32_t likely(const struct tails *t, uint32_t b, const struct cfg_edge *succ[2])
 {
 	const struct cfg_edge *e = t->g->edge + t->first[b], *end = t->g->edge + t->first[b + 1];
@@ -88,8 +88,8 @@ static bool may_go_on(const struct tails *t, const struct run *r, uint32_t bytes
 	       !(t->how & TAILS_NO_POINTER && t->g->block[b].flags & BLK_POINTER) && !in_run(r, b);
 }
 
-/* Goes on with block b, to which the run of so many bytes comes `count` times, having
- * saved so many jumps; then by the ways from it. */
+/* Extends the run of so many bytes, which has saved so many jumps, by block b, reached `count`
+ * times; then by its successors. */
 static void grow(const struct tails *t, struct run *r, uint32_t bytes, uint32_t b, double count,
     double saved, struct run *best)
 {

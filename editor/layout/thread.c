@@ -1,6 +1,6 @@
 /*
- * Jump threading on the graph: an edge to a block that only goes on is an edge
- * to where that goes. Indirect edges stay: tables hold the block's label.
+ * Jump threading on the graph: an edge to a block that only jumps is redirected to its successor.
+ * Indirect edges stay: tables hold the block's label.
  */
 #include "editor/layout/slots.h"
 

@@ -16,7 +16,7 @@ struct graph {
 	struct arena *a;
 	uint32_t outside, nnode;
 	VEC(struct span_edge) e;
-	VEC(uint32_t) site; /* of each, or NONE */
+	VEC(uint32_t) site; /* probe site of each, or NONE */
 };
 
 static uint32_t node_in(uint32_t b)
@@ -40,8 +40,8 @@ struct probe probe_site(const struct cfg *g, uint32_t site)
 
 /* ---- rough frequencies ---- */
 
-/* Compilers print the blocks of a loop together: a block's depth is the number
- * of backward jumps that lead over it, of those to one place the longest. */
+/* Compilers print the blocks of a loop together: a block's depth is the number of backward jumps
+ * that span it, counting the longest to each target. */
 static uint32_t *loop_depth(const struct cfg *g, struct arena *a)
 {
 	uint32_t *last = arena_array(a, g->nblock, sizeof *last);
@@ -71,7 +71,7 @@ static double guess(const struct cfg_block *b, uint32_t depth)
 	return b->flags & (BLK_COLD | BLK_NORETURN) ? f / 1000 : f;
 }
 
-/* Loops go round: a backward edge takes most of what its source has. */
+/* Loops iterate: a back edge takes most of its source's executions. */
 static double guess_edge(const struct probe_weights *w, const struct cfg_edge *e,
     const uint32_t *nsucc, const uint32_t *back)
 {
@@ -101,7 +101,7 @@ struct probe_weights probes_weigh(const struct cfg *g, bool weighed, struct aren
 		w.block[i] = guess(&g->block[i], depth[i]);
 	for (i = 0; i < g->nedge; i++)
 		w.edge[i] = guess_edge(&w, &g->edge[i], nsucc, back);
-	/* A profile leaves open only what it did not see. */
+	/* Guesses only break ties in a profile. */
 	for (i = 0; weighed && i < g->nblock; i++)
 		w.block[i] = (double)g->block[i].count + w.block[i] * 1e-9;
 	for (i = 0; weighed && i < g->nedge; i++)
@@ -192,7 +192,7 @@ static bool plain_exit(const struct cfg *g, const uint8_t *kinds, uint32_t b)
 	       (g->block[b].flags & (BLK_EXIT | BLK_NORETURN)) == BLK_EXIT;
 }
 
-/* May control leave it otherwise, or come back from where it went once more? */
+/* May control leave it otherwise, or return twice? */
 static bool leaks(const struct graph *m, const uint8_t *kinds, uint32_t b)
 {
 	uint32_t flags = m->g->block[b].flags;
@@ -225,7 +225,7 @@ static void add_outside(struct graph *m, const uint8_t *kinds)
 	}
 }
 
-/* Per way in or out: the node where it meets its indirect edges, or NONE. */
+/* Per node of a block: the node where it meets its indirect edges, or NONE. */
 static uint32_t *meeting_nodes(struct graph *m, const uint8_t *kinds)
 {
 	const struct cfg *g = m->g;
@@ -276,7 +276,7 @@ static void whole_graph(struct graph *m)
 	add_indirect(m, kinds);
 }
 
-/* All but the blocks themselves drawn together. */
+/* Everything except the blocks themselves contracted. */
 static void block_graph(struct graph *m)
 {
 	const struct cfg *g = m->g;
@@ -324,8 +324,8 @@ static void graph_free(struct graph *m)
 
 /* ---- pairs ---- */
 
-/* Which jumps count their targets: those of a set connected by common targets,
- * when sums do not tell them apart and all of them can. */
+/* The jumps that count their targets: those of a component connected by common targets, when sums
+ * do not determine its edges and all its jumps can count. */
 static uint8_t *pair_up(const struct cfg *g, const uint8_t *pairable, struct arena *a)
 {
 	uint8_t *pairs = arena_array(a, g->nblock, 1), *cycle, *cannot;
@@ -484,7 +484,7 @@ static uint64_t take(uint64_t flow, uint64_t *off)
 	return flow;
 }
 
-/* Gives the counters their values; -1 when a place is none of the graph's. */
+/* Gives the counters their values; -1 when a site is not in the graph. */
 static int assign(struct graph *m, const struct probes *p, const uint64_t *value)
 {
 	uint32_t nsite = 2 * m->g->nblock + m->g->nedge, i;
@@ -509,9 +509,9 @@ static int assign(struct graph *m, const struct probes *p, const uint64_t *value
 }
 
 /*
- * The flows between indirect jumps and their targets that meet, as far as the
- * sums on both sides give them. Where some of it went to targets that are not known,
- * or came from elsewhere, the sums of that side say nothing.
+ * The flows between indirect jumps and their shared targets, as far as the sums on both sides
+ * determine them. Where some of a side's flow may go to unknown targets, or come from elsewhere,
+ * its sum is unusable.
  */
 static void solve_indirect(struct graph *m, struct cfg *g, uint8_t *known, uint64_t *off)
 {

@@ -1,26 +1,22 @@
 /*
- * Where to count so that few counters give the counts of all blocks, or of all
- * blocks and edges, of a function.
+ * Where to count so that few counters give the counts of all blocks, or of all blocks and edges, of
+ * a function.
  *
- * The graph behind it (`PROBES_EDGES`): each block has a node where control
- * comes in and one where it goes out, with the block as the edge between them,
- * and there is one node outside of the function. Control may leave a block in
- * its middle, in a call that does not come back (exit, longjmp, an exception),
- * or come back more often than it went (setjmp, fork): BLK_CALLS blocks have
- * an edge from their way out to the outside, which cannot be counted, and
- * whose flow may be negative. So counts are exact whatever calls do. Indirect
- * jumps with a common target meet in one node, which has such an edge, too:
- * not all their targets may be known. What went from which of them to which
- * target, the sums on both sides tell as long as jumps and targets form a tree.
- * Where they do not, and the jumps are `pairable`, each jump counts its targets
- * (struct pairs): these edges are like any other then. Those of the jumps that may
- * go elsewhere (not BLK_TABLED) have an edge to the outside, and targets that may be
- * entered from elsewhere (BLK_OPEN) one from there.
+ * The graph for edges (`PROBES_EDGES`): each block has an input and an output node, with the block
+ * as the edge between them, and there is one node outside of the function. Control may leave a
+ * block in its middle, in a call that does not return (exit, longjmp, an exception), or return more
+ * than once (setjmp, fork): BLK_CALLS blocks have an edge from their output to the outside, which
+ * cannot be counted, and whose flow may be negative. So counts are exact whatever calls do.
+ * Indirect jumps with a common target meet in one node, which has such an edge, too: their targets
+ * may not all be known. The flow from each of them to each target follows from the sums on both
+ * sides as long as jumps and targets form a tree. Where they do not, and the jumps are `pairable`,
+ * each jump counts its targets (struct pairs): these edges are like any other then. Jumps with
+ * unknown targets (not BLK_TABLED) have an edge to the outside, and targets with unknown
+ * predecessors (BLK_OPEN) one from there.
  *
- * `PROBES_BLOCKS` looks at block counts only, with counters at the heads of
- * blocks only (Knuth & Stevenson, "Optimal measurement points for program
- * frequency counts", BIT 1973): a block's way out and its successors' ways in
- * are one node. It is possible for every function.
+ * `PROBES_BLOCKS` gives block counts only, with counters at the heads of blocks only (Knuth &
+ * Stevenson, "Optimal measurement points for program frequency counts", BIT 1973): a block's output
+ * and its successors' inputs are one node. It is possible for every function.
  */
 #ifndef MORPH_PROBES_H
 #define MORPH_PROBES_H
@@ -60,12 +56,11 @@ struct pairs {
 	uint32_t first, stride;
 };
 
-/* A counter that is kept in a register while control is among some blocks: cleared
- * on edges into them, added to memory on edges out of them. Control comes
- * in and leaves by edges alone, calls among them included. */
+/* A promoted counter: kept in a register within some blocks, cleared on edges into them, added to
+ * memory on edges out of them. Control enters and leaves only by edges, also around calls. */
 struct probe_promoted {
 	uint32_t counter;
-	uint8_t reg; /* enum uop_reg; no code among these blocks uses it, or needs what it held */
+	uint8_t reg; /* enum uop_reg; unused in these blocks, and dead after them */
 	const uint32_t *block; /* ascending */
 	uint32_t nblock;
 };
@@ -74,13 +69,14 @@ struct probe_promoted {
 struct probes {
 	uint32_t form; /* enum probes_form: of the graph that they are chosen from */
 	uint32_t n;
-	uint32_t *site; /* see probe_site; ascending, then those of pairs. PROBE_NOTHING */
+	uint32_t *site; /* see probe_site; ascending, then those of pairs, which may be
+			   PROBE_NOTHING */
 	struct pairs pairs;
 	uint8_t kind; /* enum counter_kind */
 	struct probe_promoted *promoted;
 	uint32_t npromoted;
-	/* Of COUNTERS_THREAD: a thread that has no memory of its own yet may come
-	 * here, and gets it before what is counted. */
+	/* Of COUNTERS_THREAD: a thread without memory of its own may enter here, and gets it before
+	 * anything is counted. */
 	bool entered;
 };
 
@@ -88,8 +84,8 @@ struct probe {
 	enum probe_at at;
 	uint32_t index;
 };
-/* A place is a number: heads by block, then edges, then ends by block. */
-enum { PROBE_NOTHING = UINT32_MAX }; /* the place of a counter of no pair */
+/* A probe site is a number: heads by block, then edges, then ends by block. */
+enum { PROBE_NOTHING = UINT32_MAX }; /* the site of a counter of no pair */
 struct probe probe_site(const struct cfg *g, uint32_t site);
 
 /* Executions of every block and edge, from the graph's counts (weighed) or its form; only their
@@ -99,12 +95,12 @@ struct probe_weights {
 };
 struct probe_weights probes_weigh(const struct cfg *g, bool weighed, struct arena *a);
 
-/* What decides about the places, besides the graph. */
+/* What the choice of sites depends on, besides the graph. */
 struct probe_want {
 	bool edges;          /* counts of edges are wanted, not of blocks alone */
 	bool heads_only;     /* the function's jumps are not printed again */
-	bool weighed;        /* the graph's counts are a profile, else say nothing */
-	const uint8_t *dear; /* per block: flags are in use at its head, counting is slow */
+	bool weighed;        /* the graph's counts are a profile, else they are ignored */
+	const uint8_t *dear; /* per block: flags are live at its head, counting is slow */
 	/* Per block: can its indirect jump count its targets? NULL: none can. */
 	const uint8_t *pairable;
 	uint32_t stride; /* of struct pairs */
@@ -115,11 +111,10 @@ void probes_choose(
     const struct cfg *g, const struct probe_want *want, struct probes *out, struct arena *a);
 
 /*
- * Sets the count of every block of g and, with PROBES_EDGES, of every edge
- * with known[edge] set. value[k] is what counter k counted. A negative result
- * (control left in a way the graph does not know, or was stopped in between)
- * becomes 0; *off is how many executions these are in all. Fails when these
- * counters do not give all counts: they are not of this function.
+ * Sets the count of every block of g and, with PROBES_EDGES, of every edge with known[edge] set.
+ * value[k] is the value of counter k. A negative result (control left by an edge that is not in the
+ * graph, or was stopped in between) becomes 0; *off is how many executions these are in all. Fails
+ * when the counters do not determine all counts: they are not of this function.
  */
 int probes_solve(struct cfg *g, const struct probes *p, const uint64_t *value, uint8_t *known,
     uint64_t *off, struct arena *scratch, struct err *e);
