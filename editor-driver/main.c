@@ -17,7 +17,7 @@ struct paths {
 	size_t n, cap;
 };
 
-/* The place of the result: a file or nothing, and not the artifact. */
+/* The path of the result: a file or nothing, and not the artifact. */
 static int check_out(const struct options *o, char *dir, struct err *e)
 {
 	struct stat out, art;

@@ -1,10 +1,10 @@
 /*
- * A translation unit as assembly text: read into functions and blocks, and
- * written out again in another order. Pure: text in, text out.
+ * A translation unit as assembly text: read into functions and blocks, and printed in another
+ * order. Pure: text in, text out.
  *
- * The dialect is the AT&T syntax that GCC and clang print for x86-64. What is
- * not understood stays what it was: an odd function becomes opaque (it moves
- * as a whole), an odd unit is refused and stays a foreign object.
+ * The dialect is the AT&T syntax that GCC and clang print for x86-64. What is not understood is
+ * kept as it is: such a function becomes opaque (it moves as a whole), such a unit is refused and
+ * stays a foreign object.
  */
 #ifndef MORPH_UNIT_H
 #define MORPH_UNIT_H
@@ -47,47 +47,45 @@ struct unit {
 };
 
 /*
- * Parses n bytes of text (need not be NUL-terminated; must outlive the unit).
- * The unit is given back by unit_free and then its arena. Returns NULL and says why when this is not
- * compiler output or not understood: the caller treats it as foreign.
+ * Parses n bytes of text, which need not be NUL-terminated and must outlive the unit. Free with
+ * unit_free, then free the arena. Returns NULL and sets the error when this is not compiler output
+ * or not understood: the caller treats it as foreign.
  */
 struct unit *unit_parse(struct arena *a, const char *text, size_t n, struct err *e);
-/* Before the arena goes: some of a unit lives outside of it. NULL is fine. */
+/* Call before the arena is freed: parts of a unit live outside of it. NULL is fine. */
 void unit_free(struct unit *u);
 
-/* Sets the look of the blocks of one function. Functions of a unit may be looked at
- * by several threads. */
+/* Sets the branch signatures of one function. Different functions of a unit may be handled by
+ * several threads. */
 void unit_signatures(const struct unit *u, uint32_t ord);
 
-/* Sets BLK_TABLED in the graphs of all functions: of counting alone. */
+/* Sets BLK_TABLED in the graphs of all functions; only counting uses it. */
 void unit_tabled(const struct unit *u);
 
 /* Where one function goes. */
 struct unit_placement {
-	bool edit;            /* false: stays where it was, as it was */
+	bool edit;            /* false: printed in place, unchanged */
 	uint32_t rank;        /* for edit: the N of .text.sorted.%08d */
-	struct layout layout; /* for edit; nhot < n puts the rest into .text.unlikely */
+	struct layout layout; /* for edit; slots from nhot on go to .text.unlikely */
 	struct probes *probes; /* NULL: not counted */
-	uint8_t align;        /* log2; of what the entry's lead is counted from, at least */
-	uint8_t padding;      /* for edit: so many bytes are left where it was */
-	/* Of each of the function's calls: through the GOT, not the PLT. The symbol
-	 * is bound when the program starts then. NULL = none. */
+	uint8_t align;        /* log2 of the least alignment from which the entry offset counts */
+	uint8_t padding;      /* for edit: bytes of padding left where the function was */
+	/* For each of the function's calls: through the GOT, not the PLT, so that the symbol is
+	 * bound when the program starts. NULL = none. */
 	const bool *direct;
 };
 
 /*
- * Prints the unit with every function at its place (place[ord]; NULL = all
- * stay), a label at every block, and the sections .llvm_bb_addr_map and
- * .morph.fn. tu is hash_short of the original text. With all functions in
- * place the code and data assemble to the original's bytes.
+ * Prints the unit with every function at its placement (placement[ord]; NULL = all stay), a label
+ * at every block, and the sections .llvm_bb_addr_map and .morph.fn. tu is hash_short of the
+ * original text. With all functions in place the code and data assemble to the original's bytes.
  */
 void unit_emit(
     const struct unit *u, const struct unit_placement *placement, uint64_t tu, struct buf *out);
 
 /*
- * The output check: parses what unit_emit printed and proves that every block
- * of every function is there once, with the same instructions and the same
- * edges. 0, or -1 and the first difference.
+ * The output check: parses what unit_emit printed and proves that every block of every function is
+ * there, with the same instructions and the same edges. 0, or -1 and the first difference.
  */
 int unit_check(const struct unit *u, const char *text, size_t n, struct err *e);
 
@@ -99,18 +97,16 @@ struct unit_counting {
 };
 
 /*
- * Sets the probes, and the original layout, of every function of the unit that
- * can be counted: place[ord]. A function that is opaque, or must stay where it
- * is, gets counters at the heads of its blocks only; what cannot even have
- * that keeps probes NULL. Memory from the unit's arena. Fails for a unit in
- * which threads cannot be told apart.
+ * Sets the probes, and the original layout, of every function of the unit that can be counted:
+ * placement[ord]. A function that is opaque, or cannot move, gets counters only at the heads of its
+ * blocks; one that cannot even have these keeps probes NULL. Memory from the unit's arena. Fails
+ * for a unit whose threads cannot be told apart.
  */
 int unit_count(struct unit *u, const struct unit_counting *how, struct unit_placement *placement,
     struct err *e);
 
-/* unit_check for a unit that was printed with probes: proves that each counter
- * is there once, that what was added does nothing but count, and that without
- * it the text is what unit_check demands. */
+/* unit_check for a unit printed with probes: proves that each counter is there once, that the added
+ * code only counts, and that without it the text passes unit_check. */
 int unit_check_counting(const struct unit *u, const struct unit_placement *placement, uint64_t tu,
     const char *text, size_t n, struct err *e);
 

@@ -127,7 +127,7 @@ static uint64_t number(const char *s, uint64_t max, const char *why)
 	return v;
 }
 
-/* Names with commas between. */
+/* Names separated by commas. */
 static unsigned transforms(const char *list)
 {
 	size_t n, i, known = sizeof TRANSFORM / sizeof *TRANSFORM;
@@ -172,7 +172,7 @@ static _Noreturn void print_and_exit(const char *text)
 	exit(fflush(stdout) ? EXIT_CANNOT : 0);
 }
 
-/* Of the command line, what decides which job it is. */
+/* What selects the job. */
 struct wanted {
 	int sources; /* of a layout */
 	bool instrument, counters, read;
@@ -242,7 +242,7 @@ static struct compare_input read_profile(const char *arg)
 	return in;
 }
 
-/* Options of which nothing but their text, or that they are there, is kept. */
+/* Options that only store their text, or that they are present. */
 struct kept {
 	int option;
 	size_t at; /* in struct options */

@@ -8,8 +8,8 @@
 
 enum { EXIT_CANNOT = 1, EXIT_USAGE = 2, EXIT_LATER = 75 };
 
-/* Sets all of o; its strings are those of argv. Exits with status 0 after
- * --help and --version, EXIT_USAGE when the line makes no sense. */
+/* Sets all of o; its strings are those of argv. Exits with status 0 after --help and --version,
+ * EXIT_USAGE on a usage error. */
 void options_parse(struct options *o, int argc, char **argv);
 
 #endif

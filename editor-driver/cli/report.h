@@ -1,5 +1,5 @@
 /*
- * What a job found out, for people and as JSON.
+ * The result of a job, as text and as JSON.
  */
 #ifndef MORPH_REPORT_H
 #define MORPH_REPORT_H

@@ -5,7 +5,7 @@ static const double HOT[COMPARED_HOT] = {0.90, 0.95, 0.99};
 
 /* ---- both profiles side by side ---- */
 
-/* What one profile says of everything that either names; A in [0], B in [1]. */
+/* The counts of everything that either profile names; A in [0], B in [1]. */
 struct sides {
 	VEC(double) work[2], blocks[2], edges[2];
 	VEC(uint32_t) bytes; /* by block */
@@ -18,7 +18,7 @@ static const struct cfg *cfg_of(const struct plan *p, size_t tu, uint32_t i)
 	return t->edited && t->weight[i] ? &t->unit->func[i].cfg : NULL;
 }
 
-/* Adds one function; g[] is NULL on a side that has nothing of it. */
+/* Adds one function; g[] is NULL on a side without counts for it. */
 static void add_func(struct sides *s, const struct cfg *const g[2])
 {
 	const struct cfg *any = g[0] ? g[0] : g[1];
@@ -143,8 +143,7 @@ static void compare_hot(const struct sides *s, struct compared_hot *h)
 	free(hot[1]);
 }
 
-/* Of functions that share their counts, as those that C++ has in every unit
- * that uses them, the first. */
+/* Of functions that share their counts, such as C++ inline functions, the first. */
 static void compare_funcs(struct comparison *c, struct sides *s, size_t t, size_t from)
 {
 	const struct cfg *g[2];

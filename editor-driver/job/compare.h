@@ -1,6 +1,6 @@
 /*
- * How good profile A is where B is right: two profiles of one artifact, each
- * as the editor understands it, after inference.
+ * How well profile A approximates profile B: two profiles of one artifact, each as the editor
+ * understands it, after inference.
  */
 #ifndef MORPH_COMPARE_H
 #define MORPH_COMPARE_H

@@ -84,9 +84,9 @@ static int open_inputs(struct job *j, struct err *e)
 	return 0;
 }
 
-/* Can every thread have counters of its own, if that is asked for? A segment
- * register finds them, of which a process has one for all its modules; they
- * are got with the help of thread-local memory that the C library sets up. */
+/* Can every thread have counters of its own, if that is asked for? They are addressed by a segment
+ * register, of which a process has one for all its modules, and allocated with thread-local memory
+ * that the C library sets up. */
 static int counts_threads(const struct job *j, struct err *e)
 {
 	static const char instead[] = "use --counters=atomic";
@@ -150,7 +150,7 @@ static void score_map(const struct scorer *s, const struct blockmap *map, struct
 	mapindex_free(&index);
 }
 
-/* What the present layout is worth, and `made`, or the planned one without it. */
+/* The scores of the present layout and of `made`, or the planned one without it. */
 static int score_both(struct job *j, const struct blockmap *made, struct err *e)
 {
 	struct blockmap m = {0};
@@ -179,7 +179,7 @@ static int by_number(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Puts the names of unit and function before what is said of the place. */
+/* Prefixes the error with the names of unit and function. */
 static int name_position(const struct plan *p, const struct bytes_position *at, struct err *e)
 {
 	const struct plan_tu *t = p->tu, *end = p->tu + p->ntu;
@@ -220,7 +220,7 @@ static int verify(const struct plan *p, const struct build *b, struct blockmap *
 	rc = verify_build(
 	    b->out, b->unchanged, &p->map, p->mode == PLAN_COUNT, c.v, c.n, made, e);
 	vec_free(&c);
-	/* Counters are data of their own; the manager swaps no such build in. */
+	/* Counting builds add data of their own; the manager does not swap them in. */
 	if (!rc && p->mode != PLAN_COUNT)
 		rc = verify_all_bytes(p, b, made, e);
 	return rc;

@@ -38,7 +38,7 @@ struct opaque_reason {
 	uint64_t weight;
 };
 
-/* What a job found out; lives as long as the job. */
+/* The result of a job; lives as long as the job. */
 struct result {
 	struct build_id origin, id; /* id: of the new build */
 	size_t functions, blocks, edited, opaque, tus, assembled, cached;
@@ -64,8 +64,8 @@ struct job {
 	struct comparison comparison; /* of job_compare alone, which fills nothing else */
 };
 
-/* Each opens the artifact and does all of its job. 0, or -1 and why in e. Free
- * the job in both cases, after its result was printed. */
+/* Each opens the artifact and runs its job. 0, or -1 and the error in e. Free the job in both
+ * cases, after its result was printed. */
 int job_edit(struct job *j, struct err *e);
 int job_witness(struct job *j, struct err *e);
 int job_score(struct job *j, struct err *e);

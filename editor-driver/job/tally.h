@@ -1,5 +1,5 @@
 /*
- * Raw counts of a counting build, or of several, added up to a profile
+ * Raw counts of a counting build, or of several, summed into a profile
  * (editor-driver/profile/counts.h).
  */
 #ifndef MORPH_TALLY_H
@@ -18,13 +18,13 @@ struct tally {
 	uint64_t executions, blocks, edges, unknown; /* of tally_print: sum of block counts,
 							blocks executed, edges taken, edges whose
 							count cannot be told */
-	size_t off_functions; /* functions in which a sum came out negative */
-	uint64_t off;         /* executions by which they did, in all */
+	size_t off_functions; /* functions in which a sum was negative */
+	uint64_t off;         /* total executions by which they were */
 };
 
 void tally_begin(struct tally *t, struct plan *plan);
 void tally_free(struct tally *t);
-/* Adds one file. -1 and why when it is not of this artifact. */
+/* Adds one file. -1 and the error when it is not of this artifact. */
 int tally_add(struct tally *t, const struct rawcounts *c, struct err *e);
 /* Appends the lines of all blocks and edges that were executed. */
 void tally_print(struct tally *t, struct buf *out);

@@ -214,7 +214,7 @@ static int repeat(struct build *b, struct err *e)
 	return 0;
 }
 
-/* What was kept has to be proven as if it were made now. */
+/* What was cached has to be proven as if it were made now. */
 static int kept_proof(struct build *b, struct err *e)
 {
 	if (!verify_repeat(b->unchanged, &b->plan->map, b->dir, b->module, e))
@@ -230,14 +230,14 @@ int build_prove(struct build *b, struct err *e)
 	return b->original ? verify_untouched(b->original, b->unchanged, e) : 0;
 }
 
-/* Does code leave its place, and what stays keep its own? */
+/* Does code move, so that what stays must be kept at its offsets? */
 static bool moves(const struct build *b)
 {
 	return b->plan->mode != PLAN_COUNT && plan_moved(b->plan);
 }
 
-/* The object with the note that names the origin; of a counting build also what
- * writes the counts, else what the rest of the code begins after. */
+/* The object with the note that names the origin; of a counting build also the code that writes the
+ * counts, else the alignment with which the rest of the code begins. */
 static int make_note(
     struct build *b, struct elf *origin, uint32_t rest, const char *path, struct err *e)
 {
@@ -283,7 +283,7 @@ static int link_once(
 	return rc;
 }
 
-/* How far what was not edited lies after its place. */
+/* By how much code that was not edited has moved. */
 static int misplaced(const struct build *b, uint32_t *by, struct err *e)
 {
 	struct elf *f = elf_file_open(b->out, -1, e);

@@ -98,8 +98,8 @@ static int take_room(struct objects *o, const char *path, struct err *e)
 	    "of its size", (unsigned long long)(o->room >> 20));
 }
 
-/* The text goes in as standard input, from "/": neither the name nor the place
- * of a job's file can reach the object. */
+/* The text goes in as standard input, from "/": neither the name nor the path of a job's file can
+ * reach the object. */
 static int run_as(const struct objects *o, const struct art_tu *tu, const char *source,
     const char *path, struct err *e)
 {

@@ -26,9 +26,9 @@ void relink_close(struct relinker *r);
 const char *relink_bare_entry(struct artifact *a);
 
 /*
- * Links to out. dir (absent, made) takes the inputs; object[tu] are the objects;
- * last, or NULL, is an object linked after all others; build_id is the argument
- * of --build-id. Neither dir nor any other place of the job gets into out.
+ * Links to out. dir (absent, made) takes the inputs; object[tu] are the objects; last, or NULL, is
+ * an object linked after all others; build_id is the argument of --build-id. Neither dir nor any
+ * other path of the job gets into out.
  */
 int relink_run(const struct relinker *r, struct artifact *a, const char *dir, char *const *object,
     const char *last, const char *build_id, const char *out, struct err *e);

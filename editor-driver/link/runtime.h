@@ -1,6 +1,6 @@
 /*
- * What is linked into a counting build: editor-driver/runtime/counting.c as
- * the compiler's assembly text, with what only the job knows after it.
+ * What is linked into a counting build: editor-driver/runtime/counting.c as the compiler's assembly
+ * text, followed by what depends on the job.
  */
 #ifndef MORPH_RUNTIME_H
 #define MORPH_RUNTIME_H

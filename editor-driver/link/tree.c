@@ -63,7 +63,7 @@ char *tree_folder(const char *root, const char *path, struct err *e)
 	return NULL;
 }
 
-/* The place of a file: its folder made, itself not there yet. */
+/* The path of a file: makes its folder; the file must not exist yet. */
 static char *file_path(const char *root, const char *path, struct err *e)
 {
 	char *dir = path_dir(path), *at, *file = NULL;

@@ -13,11 +13,10 @@ struct tree {
 };
 
 /*
- * Lays all inputs of a out under root, which must not exist. object[tu] is the
- * object file that stands for the TU. Archives are rebuilt from their members
- * with the ar at path ar. A path that leads out of root is refused, and so is
- * content that is a linker script which might (common/command/ldscript.h). Free the
- * tree in both cases; the files stay.
+ * Lays all inputs of a out under root, which must not exist. object[tu] is the object file of the
+ * TU. Archives are rebuilt from their members with the ar at path ar. A path that leads out of root
+ * is refused, and so is content that is a linker script which might (common/command/ldscript.h).
+ * Free the tree in both cases; the files stay.
  */
 int tree_make(struct artifact *a, const char *root, char *const *object, const char *ar,
     struct tree *t, struct err *e);

@@ -1,5 +1,5 @@
 /*
- * The folder in which one edit works, and what dead edits left after.
+ * The folder in which one edit works, and cleaning up after dead edits.
  */
 #ifndef MORPH_JOBDIR_H
 #define MORPH_JOBDIR_H

@@ -1,5 +1,5 @@
 /*
- * The same thing done to n items by several threads.
+ * Runs a function on n items with several threads.
  */
 #ifndef MORPH_PARALLEL_H
 #define MORPH_PARALLEL_H

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* The line that tells most: the first that names an error, else the first. */
+/* The most informative line: the first that names an error, else the first. */
 static const char *telling_line(char *text)
 {
 	char *line, *save = NULL, *first = NULL;

@@ -1,5 +1,5 @@
 /*
- * Running as, ar and ld: success, or one line that says what they said.
+ * Running as, ar and ld: success, or one line of their messages.
  */
 #ifndef MORPH_RUN_H
 #define MORPH_RUN_H

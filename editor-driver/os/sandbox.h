@@ -1,7 +1,7 @@
 /*
  * Giving up rights before the first byte of an artifact is read, in two layers,
  * since an artifact decides what as, ar and ld are given to work on, and a parser
- * may have a hole.
+ * may be exploitable.
  *
  * This process. seccomp: a list of system calls that it and the tools need, with
  * their arguments where these matter: no network, no namespaces, no modes or times
@@ -54,8 +54,8 @@ int sandbox_enter(const struct sandbox *s, struct err *e);
 int sandbox_narrow(void);
 
 /*
- * Whose work this may do: root only root's artifacts, so that no one else's
- * text is parsed with root's rights.
+ * Whether the artifact's owner may be trusted: root only edits root's artifacts, so that no one
+ * else's text is parsed with root's rights.
  */
 int sandbox_may_edit(const char *artifact, struct err *e);
 

@@ -1,6 +1,6 @@
 /*
- * Who calls whom: the calls in the functions of a plan that have a weight, with
- * names made functions.
+ * The call graph: the calls in the functions of a plan that have a weight, with names resolved to
+ * functions.
  */
 #ifndef MORPH_CALLGRAPH_H
 #define MORPH_CALLGRAPH_H
@@ -12,8 +12,8 @@ enum { CALL_POINTER = UINT32_MAX }; /* a callee that is called through a pointer
 struct call_site {
 	uint32_t caller, callee;  /* functions of the artifact */
 	uint32_t block, insn;     /* as in struct unit_call */
-	uint32_t target, ntarget; /* of a pointer: where calls from that block were
-				     seen to lead that none in it names */
+	uint32_t target, ntarget; /* of a pointer: the sampled callee that no call in that block
+				     names */
 };
 
 struct call_target {
@@ -40,8 +40,8 @@ uint32_t callgraph_func(const struct plan *p, const struct plan_tu *t, uint32_t 
 /* The sites in a block of f; returns how many. */
 uint32_t callgraph_sites(
     const struct callgraph *g, uint32_t f, uint32_t block, const struct call_site **s);
-/* Does a call in that block name the callee? Copies of one function that share
- * their counts are the same here. */
+/* Does a call in that block name the callee? Duplicates of one function that share their counts are
+ * equal here. */
 bool callgraph_names(
     const struct plan *p, const struct callgraph *g, uint32_t f, uint32_t block, uint32_t callee);
 

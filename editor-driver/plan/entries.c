@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-/* How far a balance may be off, squared and in logarithms: always, because of
- * the samples in an entry or a call block, and because of the calls seen. */
+/* Variance of a balance, in logarithms: constant, by the samples in an entry or a call block, and
+ * by the sampled calls. */
 static const double CALL_BIAS = 0.35 * 0.35;
 static const double NOISE = 3;
 enum { SEEN_MIN = 3 };
@@ -67,7 +67,7 @@ static void count_seen(struct agreeing *a)
 	}
 }
 
-/* Of functions that share their counts only one's calls count. */
+/* Of functions that share their counts only the calls of one count. */
 static bool counts_as_call(const struct agreeing *a, const struct call_site *s)
 {
 	return s->callee != CALL_POINTER && counts_stands(a->p->counts, s->caller) &&
@@ -113,8 +113,8 @@ static void close_balance(struct agreeing *a, size_t left, size_t right, double 
 			     1 / (CALL_BIAS + 1 / seen + NOISE * COUNT_ONE * (1 / l + 1 / r))});
 }
 
-/* A function's entries, less what came through pointers, against the blocks
- * that name it. Where no calls were seen at all none come through pointers. */
+/* A function's entries, less those through pointers, against the blocks that name it. Where no
+ * calls were sampled none come through pointers. */
 static void balance_entries(struct agreeing *a, uint32_t f)
 {
 	const struct called *c = &a->called[f];
@@ -137,8 +137,7 @@ static void balance_entries(struct agreeing *a, uint32_t f)
 	close_balance(a, left, left + 1, seen);
 }
 
-/* A call through a pointer against the share of their entries that its targets
- * have from there. */
+/* A call through a pointer against the entries of its targets that come from there. */
 static void balance_pointer(struct agreeing *a, const struct call_site *s)
 {
 	const struct call_target *v = a->g.target.v + s->target;
@@ -163,7 +162,7 @@ static void balance_pointer(struct agreeing *a, const struct call_site *s)
 	close_balance(a, left, a->part.n - 1, seen);
 }
 
-/* Of two pointers in one block nobody knows which led where. */
+/* The targets of two pointers in one block cannot be told apart. */
 static bool second_of_block(const struct agreeing *a, const struct call_site *s)
 {
 	const struct call_site *of_block;

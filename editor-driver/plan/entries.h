@@ -1,8 +1,7 @@
 /*
- * Functions against each other. Counts that were inferred from samples are
- * each function's own: how long its instructions take is in all of them alike,
- * so that of two functions one seems to be executed too often. But a function
- * is entered as often as it is called.
+ * Balances functions against each other. Counts inferred from samples are each function's own: if
+ * its instructions are slow, all its counts are too high relative to other functions. But a
+ * function is entered as often as it is called.
  */
 #ifndef MORPH_ENTRIES_H
 #define MORPH_ENTRIES_H
@@ -10,10 +9,9 @@
 #include "editor-driver/plan/plan.h"
 
 /*
- * Multiplies the counts of each function with a weight by a whole number, so
- * that entries agree better with the counts of the blocks that call, and of
- * calls through pointers with where they were seen to lead (editor/infer/balance.h);
- * a function of which nothing is known by ENTRIES_ONE. Needs inferred counts,
+ * Multiplies the counts of each function with a weight by an integer, so that entries agree better
+ * with the counts of the calling blocks, and of calls through pointers with their sampled targets
+ * (editor/infer/balance.h); a function without such evidence by ENTRIES_ONE. Needs counts inferred
  * from samples. Kirchhoff's law still holds.
  */
 enum { ENTRIES_ONE = 32 };

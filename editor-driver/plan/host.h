@@ -1,11 +1,11 @@
 /*
- * The CPU of this machine, for which programs are laid out: what a layout gains, and
- * what costs it, is not the same on all of them (docs/DESIGN.md, "Layout").
+ * The CPU of this machine, for which programs are laid out: gains and costs of a transform differ
+ * between CPUs (docs/DESIGN.md, "What CPU").
  */
 #ifndef MORPH_HOST_H
 #define MORPH_HOST_H
 
-/* The transforms (enum layout_transform) that win here. */
+/* The transforms (enum layout_transform) that gain here. */
 unsigned host_transforms(void);
 
 #endif

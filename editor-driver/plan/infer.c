@@ -73,7 +73,7 @@ static void set_profile(struct plan *p, struct plan_tu *t, uint32_t i, struct ar
 	}
 }
 
-/* Those that stand for others first. */
+/* Representatives of duplicates first. */
 static void compare_signatures(const struct plan *p)
 {
 	struct cfg **g = xcalloc(p->nweighed, sizeof *g), *one;

@@ -129,8 +129,8 @@ static int by_count(const void *a, const void *b)
 	return (x->count < y->count) - (x->count > y->count);
 }
 
-/* The count of the rarest of those most executed blocks that together execute
- * HOT_INSNS of all instructions. */
+/* The count of the coldest of the hottest blocks that together execute HOT_INSNS of all
+ * instructions. */
 static uint64_t hot_count(const struct plan *p)
 {
 	VEC(struct hot_block) list = {0};
@@ -175,7 +175,7 @@ void plan_layout(struct plan *p)
 		plan_lines(p);
 }
 
-/* The function that all others follow begins on a page. */
+/* The first function of the order begins on a page. */
 static void begin_page(struct plan *p)
 {
 	enum { PAGE = 12 };

@@ -1,7 +1,7 @@
 #include "editor-driver/plan/passes.h"
 #include "editor/layout/lines.h"
 
-/* Of the instructions executed, those of a function that is worth padding. */
+/* Share of the instructions executed above which a function is worth padding. */
 static const double FUNC_SHARE_MIN = 0.001;
 
 static void lines_func(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)

@@ -22,9 +22,9 @@ void mapindex_free(struct mapindex *x);
 int64_t mapindex_first(const struct mapindex *x, uint64_t tu, uint32_t func);
 
 /*
- * The blocks of a function in the order in which a build holds them: fragment
- * 0 first, with copies (editor/layout/layout.h); ids from nblock on are left out. Of a
- * function that was linked twice, the first. nhot of them lie in fragment 0.
+ * The blocks of a function in the order of a build: fragment 0 first, with copies
+ * (editor/layout/layout.h); ids from nblock on are left out. Of a function that was linked twice,
+ * the first. nhot of them lie in fragment 0.
  */
 struct func_blocks {
 	VEC(const struct bm_block *) block;

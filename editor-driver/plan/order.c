@@ -36,8 +36,8 @@ static void add_call(struct graph *g, struct fo_call c, uint32_t callee, double 
 		vec_push(&g->call, c);
 }
 
-/* A call at a place: `from` has its caller, offset and count. A pointer leads
- * where it was seen to lead. */
+/* A call site: `from` has its caller, offset and count. A pointer calls the callees it was sampled
+ * with. */
 static void add_site(
     struct graph *g, const struct callgraph *calls, const struct call_site *s, struct fo_call from)
 {
@@ -53,7 +53,7 @@ static void add_site(
 		add_call(g, from, v[i].callee, v[i].seen / seen);
 }
 
-/* A function and its calls, by the places of its hot part. */
+/* A function and its calls, by the slots of its hot part. */
 static void add_func(struct graph *g, const struct callgraph *calls, uint32_t func, uint32_t n)
 {
 	const struct node *node = &g->node.v[n];

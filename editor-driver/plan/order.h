@@ -1,13 +1,12 @@
 /*
- * The order of the functions that move: sets the rank of every place with
- * edit of a plan.
+ * The order of the functions that move: sets the rank of every placement with edit.
  */
 #ifndef MORPH_ORDER_H
 #define MORPH_ORDER_H
 
 #include "editor-driver/plan/plan.h"
 
-/* By who calls whom how often (editor/layout/funcorder.h). */
+/* By the call graph (editor/layout/funcorder.h). */
 void order_calls(struct plan *p);
 /* As they are in the original's texts. */
 void order_original(struct plan *p);

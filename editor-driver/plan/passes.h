@@ -1,14 +1,13 @@
 /*
- * How the passes of a plan go over it: plan.c (begin, parse, emit, check),
- * plan_infer.c, plan_layout.c, plan_lines.c, plan_sizes.c, plan_spread.c. Private to them.
+ * How the passes of a plan iterate over it.
  */
 #ifndef MORPH_PLAN_PARTS_H
 #define MORPH_PLAN_PARTS_H
 
 #include "editor-driver/plan/plan.h"
 
-/* fn for each edited TU, on the plan's threads. 0, or -1 with the error of the
- * first TU that failed, its name in front. */
+/* fn for each edited TU, on the plan's threads. 0, or -1 with the error of the first TU that
+ * failed, prefixed by its name. */
 int plan_each_edited(
     struct plan *p, int (*fn)(struct plan *p, struct plan_tu *t, struct err *e), struct err *e);
 
@@ -17,15 +16,15 @@ int plan_each_edited(
 void plan_each_weighed(struct plan *p,
     void (*fn)(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch));
 
-/* A function with a weight that is not a copy of an earlier one (counts_stands()):
- * what is summed over the program takes it once. */
+/* A function with a weight that is not a copy of an earlier one (counts_stands()): sums over the
+ * program count it once. */
 bool plan_stands(const struct plan *p, const struct plan_func *f);
 
 /* Exact sizes of f's blocks and their jumps, where the original's map has them. */
 void plan_sizes(const struct plan *p, const struct plan_tu *t, struct unit_func *f);
 
-/* After the layouts, of PLAN_PROFILE: spreads the jumps of the functions that have the
- * most of what is hard to predict (editor/layout/spread.h). */
+/* After the layouts, for PLAN_PROFILE: spreads the branches of the functions with the most branch
+ * entropy (editor/layout/spread.h). */
 void plan_spread(struct plan *p);
 /* After that: hot functions on few lines (editor/layout/lines.h). */
 void plan_lines(struct plan *p);

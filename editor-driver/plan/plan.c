@@ -229,7 +229,7 @@ static int read_text(struct plan *p, const struct plan_tu *t, struct buf *out, s
 	return rc;
 }
 
-/* Block ids mean something only when both speak of the same blocks. */
+/* Block ids are only comparable when both have the same blocks. */
 static int agree(const struct unit *u, const struct plan_tu *t, struct err *e)
 {
 	uint32_t i;

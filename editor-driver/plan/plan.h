@@ -1,7 +1,7 @@
 /*
- * The plan of an edit: the functions that matter, parsed, weighed, laid out
- * and printed again. Passes, in the order in which they are called; each needs
- * what the ones before it left. Nothing here writes a file.
+ * The plan of an edit: the functions that matter, parsed, weighed, laid out and printed. Passes, in
+ * the order in which they are called; each needs the results of the ones before it. Nothing here
+ * writes a file.
  */
 #ifndef MORPH_PLAN_H
 #define MORPH_PLAN_H
@@ -18,9 +18,9 @@
 
 enum plan_mode {
 	PLAN_IDENTITY, /* nothing moves */
-	PLAN_RANDOM,   /* everything that may move does, by a seed */
+	PLAN_RANDOM,   /* random: everything that may move moves, by a seed */
 	PLAN_PROFILE,  /* what the counts name is laid out for them */
-	PLAN_COUNT     /* nothing changes its order; everything is counted */
+	PLAN_COUNT     /* nothing is reordered; everything is counted */
 };
 
 struct plan_tu {
@@ -53,9 +53,10 @@ struct plan {
 	const struct art_func *func;
 	size_t nfunc;
 	uint64_t hot;        /* executions of a block that count as hot; from plan_layout() */
-	double entropy;      /* bits (editor/layout/spread.h), of all; from plan_spread() */
+	double entropy;      /* total branch entropy in bits (editor/layout/entropy.h); from
+			        plan_spread() */
 	double executed;     /* instructions, by the counts; from plan_layout() */
-	bool binds_now;      /* the link asks for that: every symbol is bound at the start */
+	bool binds_now;      /* the link binds every symbol at the start */
 	struct htab defined; /* names of the module's functions */
 	struct plan_tu *tu;
 	size_t ntu;
@@ -81,7 +82,7 @@ int plan_parse(struct plan *p, struct err *e);
 void plan_infer(struct plan *p);
 /* Sets the layout of every function that moves. */
 void plan_layout(struct plan *p);
-/* Instead of it, for PLAN_COUNT: the probes. */
+/* Instead, for PLAN_COUNT: sets the probes. */
 int plan_count(struct plan *p, const struct unit_counting *how, struct err *e);
 /* Sets the rank of every function that moves. */
 void plan_order(struct plan *p);

@@ -46,7 +46,7 @@ static void add_func(struct making *m, const struct cfg *g, uint32_t f)
 	}
 }
 
-/* Where every function will be, before any call can name one. */
+/* Assign every function's first block before calls refer to it. */
 static void place_entries(const struct plan *p, uint32_t *first)
 {
 	const struct plan_tu *t;

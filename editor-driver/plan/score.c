@@ -23,7 +23,7 @@ void scorer_close(struct scorer *s)
 	free(s->first);
 }
 
-/* ---- one layout under way ---- */
+/* ---- one layout ---- */
 
 struct scoring {
 	const struct scorer *s;
@@ -57,7 +57,7 @@ static void add_layout(
 	for (k = 0; k < cfg->nblock; k++)
 		primary[k] += (uint32_t)g->layout.slot.n;
 	layout_flow(cfg, l, count);
-	/* The model knows nothing of what hops gain, so they cost nothing in it. */
+	/* The model does not include the gain of hops, so they are free in it. */
 	for (k = 0; k < l->n; k++)
 		vec_push(&g->layout.slot, (struct fe_slot){.bytes = cfg->block[l->order[k]].bytes,
 					      .block = first + l->order[k],
@@ -90,7 +90,7 @@ static void finish(struct scoring *g)
 
 /* ---- a build ---- */
 
-/* The function's layout in a build; blocks the build does not have come last. */
+/* The function's layout in a build; blocks that the build lacks come last. */
 static void build_func(struct scoring *g, const struct mapindex *build, uint64_t tu,
     const struct unit_func *f, uint32_t first)
 {

@@ -1,6 +1,6 @@
 /*
- * What layouts are worth under the counts of a plan, summed over all functions
- * that have a weight in it.
+ * The scores of layouts under the counts of a plan, summed over all functions that have a weight in
+ * it.
  */
 #ifndef MORPH_SCORE_H
 #define MORPH_SCORE_H
@@ -25,10 +25,10 @@ struct scorer {
 void scorer_open(struct scorer *s, const struct plan *p);
 void scorer_close(struct scorer *s);
 
-/* As a build holds the functions. */
+/* As in a build. */
 void score_build(const struct scorer *s, const struct mapindex *build, struct score *out);
-/* As a plan of the same artifact places them: hot parts by rank, cold parts
- * after them, then what does not move in it. Needs plan_order() of layout. */
+/* As in a plan of the same artifact: hot parts by rank, cold parts after them, then what does not
+ * move. Needs plan_order() of layout. */
 void score_plan(const struct scorer *s, const struct plan *layout, struct score *out);
 
 #endif

@@ -1,9 +1,8 @@
 /*
- * Code that is not edited keeps its place within the lines that a processor
- * caches and decodes, as it was linked: nothing is known of it, and a program
- * can be some per cent slower for nothing but other addresses modulo 64.
- * Where an edited function was there remain its bytes modulo SHIFT_LINE, and
- * after the hot code so many that the rest begins where it did.
+ * Code that is not edited keeps its offset within the lines that a processor caches and decodes, as
+ * it was linked: nothing is known of it, and other addresses modulo 64 alone can slow a program
+ * down by some per cent. Where an edited function was, padding of its size modulo SHIFT_LINE
+ * remains, and after the hot code enough that the rest begins at its old offset.
  */
 #ifndef MORPH_SHIFT_H
 #define MORPH_SHIFT_H
@@ -12,11 +11,11 @@
 
 enum { SHIFT_LINE = 64 };
 
-/* What remains where function func of t was: 0 … SHIFT_LINE - 1. */
+/* The padding where function func of t was: 0 … SHIFT_LINE - 1. */
 uint8_t shift_padding(const struct plan *p, const struct plan_tu *t, uint32_t func);
 
-/* By how many bytes, modulo SHIFT_LINE, most of the code that is not edited
- * lies after its place in the original. made: the map of the new build. */
+/* By how many bytes, modulo SHIFT_LINE, most of the code that is not edited has moved. made: the
+ * map of the new build. */
 uint32_t shift_rest(const struct plan *p, const struct blockmap *made);
 
 #endif

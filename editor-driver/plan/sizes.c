@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* How long the direct jumps at the ends of blocks are follows from where they go. */
+/* The lengths of the direct jumps at the ends of blocks follow from their targets. */
 static void set_jumps(const struct bm_block *const *at, struct cfg *g)
 {
 	const struct bm_block *src, *dst;

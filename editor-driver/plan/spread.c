@@ -2,7 +2,7 @@
 #include "editor/layout/entropy.h"
 #include "editor/layout/spread.h"
 
-/* Of the hardness of all, that of a function that is worth padding. */
+/* Share of the total branch entropy above which a function is worth padding. */
 static const double ENTROPY_SHARE = 0.005;
 
 static void spread_func(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)

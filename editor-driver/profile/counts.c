@@ -132,7 +132,7 @@ static const char *read_block(const char *p, const char *end, uint64_t *block)
 	return p && at_blank(p, end) ? skip_blank(p, end) : NULL;
 }
 
-/* What stands after a block: nothing, another block, or a callee. */
+/* What follows a block on a line: nothing, another block, or a callee. */
 static const char *read_kind(const char *p, const char *end, struct line *l)
 {
 	l->kind = LINE_BLOCK;
@@ -199,7 +199,7 @@ static int64_t resolve(struct counts *c, const struct names *t, const struct art
 	return first;
 }
 
-/* Lets all functions that the name means share one array. */
+/* Makes all functions that the name means share one array. */
 static void share(struct counts *c, const struct names *t, const struct art_func *func,
     const struct name *name, int64_t first)
 {

@@ -26,7 +26,7 @@ enum counts_form {
 	COUNTS_SAMPLES     /* values in fixed point, SAMPLE_ONE (editor/cfg.h) */
 };
 
-/* What went from a block of a function to another block, or to a callee. */
+/* Flow from a block of a function to another block, or to a callee. */
 struct counts_flow {
 	uint32_t func; /* of the artifact: the first of its name and key */
 	uint32_t block, to;
@@ -41,11 +41,11 @@ struct counts {
 	uint64_t **block;
 	uint32_t *first; /* by function: the first of its name and key that was named */
 	VEC(struct counts_flow) edge, call; /* ascending, no two of one fact */
-	VEC(struct counts_flow) pred; /* edges likewise, of what was seen by backward replay */
+	VEC(struct counts_flow) pred; /* edges likewise, from predecessors */
 	uint64_t total, used; /* sums of blocks' values: of all, of those that found one */
 	uint64_t lines;       /* that carry a value */
 	uint64_t unknown;     /* lines: no such function (or another key) */
-	uint64_t ambiguous;   /* lines: several functions, and not one key */
+	uint64_t ambiguous;   /* lines: several functions with different keys */
 	uint64_t no_block;    /* lines: the function has no such block */
 };
 
@@ -57,14 +57,14 @@ int counts_read(const char *path, enum counts_form form, const struct art_func *
     size_t nfunc, struct counts *out, struct err *e);
 void counts_free(struct counts *c);
 
-/* What is known of function i's edges, and of its calls: ascending by block,
- * then by `to`. Returns how many. That `to` follows `block` nobody checked. */
+/* The edges of function i, and its calls: ascending by block, then by `to`. Returns how many. That
+ * `to` follows `block` nobody checked. */
 size_t counts_edges(const struct counts *c, size_t i, const struct counts_flow **edge);
 size_t counts_pred(const struct counts *c, size_t i, const struct counts_flow **edge);
 size_t counts_calls(const struct counts *c, size_t i, const struct counts_flow **call);
 
-/* Whether function i has counts, and is the first of those that share them: it
- * stands for all of them where they are one, as the profile sees it. */
+/* Whether function i has counts, and is the first of those that share them, which represents all of
+ * them where the profile cannot tell them apart. */
 bool counts_stands(const struct counts *c, size_t i);
 
 /* What function i weighs: its samples (fixed point), or executed instructions. */

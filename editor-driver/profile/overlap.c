@@ -39,7 +39,7 @@ static int by_weight(const void *pa, const void *pb)
 size_t overlap_hot(const double *w, size_t n, double share, uint8_t *hot)
 {
 	struct ranked *r = xcalloc(n, sizeof *r);
-	/* A share of 1 must not fail by the rounding of the sum. */
+	/* Rounding of the sum must not break a share of 1. */
 	double want = share * sum_of(w, n) * (1 - 1e-12), sum = 0;
 	size_t i, k;
 

@@ -1,7 +1,6 @@
 /*
- * How much two profiles of the same things (blocks, edges) agree. Weights are
- * ≥ 0 and speak only by their shares: one profile may count executions and
- * the other samples.
+ * How much two profiles of the same things (blocks, edges) agree. Weights are ≥ 0 and only their
+ * shares matter: one profile may count executions and the other samples.
  */
 #ifndef MORPH_OVERLAP_H
 #define MORPH_OVERLAP_H

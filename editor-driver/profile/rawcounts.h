@@ -22,8 +22,8 @@ struct rawcounts {
 	VEC(struct raw_func) func;
 };
 
-/* name is for messages. Whether the places fit the functions is not known
- * here. 0, or -1 and why. Free in both cases; the bytes are not needed then. */
+/* name is for messages. Whether the probe sites fit the functions is not checked here. 0, or -1 and
+ * the error. Free in both cases; the bytes are not needed then. */
 int rawcounts_parse(
     const void *p, size_t n, const char *name, struct rawcounts *out, struct err *e);
 void rawcounts_free(struct rawcounts *c);

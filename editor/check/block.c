@@ -1,6 +1,5 @@
 /*
- * The output check of one block: its instructions, its ways out, its unwind
- * states.
+ * The output check of one block: its instructions, its successors, its unwind states.
  */
 #include "editor/check/check.h"
 #include "editor/asm/insn.h"
@@ -51,8 +50,7 @@ static uint32_t next_block(struct checker *c, size_t i, uint32_t func)
 	return NONE;
 }
 
-/* Does control that goes to block `from` get to `to`, with nothing on the way
- * but jumps? */
+/* Does control that goes to block `from` reach `to` through nothing but jumps? */
 static bool leads(struct checker *c, const struct func *f, uint32_t from, uint32_t to)
 {
 	const struct blk *k;

@@ -1,15 +1,13 @@
 /*
- * The output check. Reads the printed text with the scanner only, follows the
- * block labels, and compares with the original what a machine would execute:
- * every block once, the same instructions (calls of the same function through
- * the PLT or the GOT), the same ways out (perhaps past blocks that hold nothing
- * but a jump), the same unwind state at every instruction, in a section of the
- * same group. A copy of a block must do the same; it has no label that anything
- * else could refer to, and holds nothing that may not be there twice. All that
- * is in no block (data, functions that move as a whole, code outside of
- * functions) must be there statement by statement, in order and in its section.
- * What has no place (bindings, types, sizes) must be there, as often. Where a
- * function moved away there may be a hole.
+ * The output check. Reads the printed text with the scanner only, follows the block labels, and
+ * compares with the original what a machine would execute: every block once, the same instructions
+ * (calls of the same function through the PLT or the GOT), the same successors (perhaps past blocks
+ * that only jump), the same unwind state at every instruction, in a section of the same group. A
+ * copy of a block must do the same; it has no label that anything else could refer to, and holds
+ * nothing that must not be duplicated. All that is in no block (data, functions that move as a
+ * whole, code outside of functions) must be there statement by statement, in order and in its
+ * section. What has no position (bindings, types, sizes) must be there, as often. Where a function
+ * moved away there may be padding.
  *
  * Not compared: alignment in code, debug sections and .loc, the block map.
  */
@@ -25,8 +23,8 @@ static bool switches_section(const struct stmt *st)
 	       (st->dir == DIR_SECTION || st->dir == DIR_PUSH || st->dir == DIR_POP);
 }
 
-/* A directive that may be printed in other words: sections are compared by
- * themselves, and a location may have to say is_stmt again. */
+/* A directive that may be printed differently: sections are compared by themselves, and a location
+ * may have to repeat is_stmt. */
 static bool restated(const struct stmt *st)
 {
 	return switches_section(st) || (st->kind == ST_DIR && st->dir == DIR_LOC);
@@ -57,7 +55,7 @@ static int check_whole(struct checker *c, uint32_t func, size_t i, size_t *end)
 	return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole check ---- */
 
 static bool moved(const struct checker *c, uint32_t func, const struct stmt *st)
 {

@@ -1,9 +1,8 @@
 /*
- * What the parts of the output check share: check.c (all of it, and functions
- * that move as a whole), check_block.c (blocks), check_rest.c (what is in
- * neither, and what has no place), check_text.c (what all of them read and
- * compare by). Private to them. Functions that return an int return 0, or -1
- * with the first difference in the checker's e.
+ * What the parts of the output check share: check.c (the whole, and functions that move as a
+ * whole), block.c (blocks), rest.c (what is in neither, and what has no position), text.c (how all
+ * of them read and compare). Functions that return an int return 0, or -1 with the first difference
+ * in the checker's error.
  */
 #ifndef MORPH_CHECK_PARTS_H
 #define MORPH_CHECK_PARTS_H
@@ -22,7 +21,7 @@ struct checker {
 	uint32_t proc; /* function whose blocks the open procedure holds, or NONE */
 	size_t rest;   /* statement of the original that must come next outside of blocks */
 	uint32_t left; /* the function that came last, when it moved; NONE */
-	uint64_t symbols, out_symbols; /* order-free sums over what has no place */
+	uint64_t symbols, out_symbols; /* order-independent sums over what has no position */
 };
 
 struct block_ref {
@@ -39,9 +38,9 @@ bool parse_ref(struct str s, const char *prefix, struct block_ref *r);
 int wrong_block(struct checker *c, struct block_ref r, const char *what);
 int wrong_line(struct checker *c, size_t i, const char *what);
 
-/* Letter by letter. */
+/* Exact comparison. */
 bool same_str(struct str a, struct str b);
-/* Do they say the same? Labels by name, inline assembly by its line. */
+/* Are they equivalent? Labels by name, inline assembly by its line. */
 bool same_stmt(const struct stmt *a, const struct stmt *b);
 /* An instruction, inline assembly, or data. */
 bool is_code(const struct stmt *st);
@@ -51,7 +50,7 @@ bool is_cfi(const struct stmt *st);
 const struct section *section_of(const struct unit_impl *u, const struct stmt *st);
 /* Are they one section, of two texts? */
 bool same_section(const struct section *a, const struct section *b);
-/* May code of f stand in section s, when it was in section `was`? */
+/* May code of f be in section s, when it was in section `was`? */
 bool section_fits(const struct func *f, const struct section *was, const struct section *s);
 
 /* Whose unwind procedure is it that begins at statement i? NONE: of code in no block. */
@@ -66,8 +65,8 @@ int check_block(struct checker *c, struct block_ref r, size_t i, size_t *end);
 int check_outside(struct checker *c, size_t i);
 /* What of the original must come next in no block; NULL: nothing more. */
 const struct stmt *rest_next(struct checker *c);
-/* A sum over what has no place in `text` (bindings, types, sizes, values), in
- * any order; u is the original. */
+/* A sum over what has no position in `text` (bindings, types, sizes, values), in any order; u is
+ * the original. */
 uint64_t symbol_sum(const struct unit_impl *u, const struct unit_impl *text);
 
 #endif

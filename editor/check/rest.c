@@ -1,11 +1,11 @@
 /*
- * The output check of what is in no block: what must come in the original's
- * order, and what may stand anywhere.
+ * The output check of what is in no block: what must keep the original's order, and what may be
+ * anywhere.
  */
 #include "editor/map/blockmap.h"
 #include "editor/check/check.h"
 
-/* What is neither in blocks nor in whole functions, and has a place. */
+/* What is neither in blocks nor in whole functions, and has a position. */
 static bool placed(const struct unit_impl *u, const struct stmt *st)
 {
 	const struct section *s = section_of(u, st);
@@ -46,7 +46,7 @@ const struct stmt *rest_next(struct checker *c)
 	return c->rest < c->u->stmt.n ? &c->u->stmt.v[c->rest] : NULL;
 }
 
-/* Labels of functions in blocks may stand between blocks: debug labels. */
+/* Debug labels of functions may be between blocks. */
 static bool loose_label(struct checker *c, const struct stmt *st)
 {
 	struct label *l = st->kind == ST_LABEL ? label_find(c->u, st->op) : NULL;
@@ -83,8 +83,7 @@ static bool is_room(const struct checker *c, const struct stmt *st)
 	       *n.p <= '9';
 }
 
-/* Is it a hole where the last function was? None of what the original has
- * there may have come since. */
+/* Is it padding where the last function was? Nothing of the original's may have come since. */
 static bool padding(struct checker *c, const struct stmt *st)
 {
 	const struct func *f = c->left == NONE ? NULL : &c->u->func.v[c->left];
@@ -133,7 +132,7 @@ int check_outside(struct checker *c, size_t i)
 	return 0;
 }
 
-/* ---- what has no place ---- */
+/* ---- what has no position ---- */
 
 static uint64_t stmt_hash(struct str a, struct str b)
 {

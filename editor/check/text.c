@@ -1,5 +1,5 @@
 /*
- * What both texts of the output check are read and compared by.
+ * How both texts of the output check are read and compared.
  */
 #include "editor/check/check.h"
 

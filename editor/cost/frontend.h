@@ -1,26 +1,22 @@
 /*
- * What a layout costs in the front end of a processor: an estimate of time
- * from layout and profile alone, by which two layouts of one program compare.
+ * What a layout costs in the front end of a processor: an estimate of time from layout and profile
+ * alone, to compare two layouts of one program.
  *
- * Taken branches, jumps and changes of the line follow from the counts of the
- * edges. Misses of the instruction cache and of its TLB need an order of events, which a profile
- * does not hold: a random walk over blocks, edges and calls by their counts,
- * from a fixed seed, stands for it (fe_walk). The walk knows nothing of
- * addresses; all layouts are run over the same one, so that what differs
- * between them is the layout and not chance.
+ * Taken branches, jumps and line changes follow from the counts of the edges. Misses of the
+ * instruction cache and of its TLB need an order of events, which a profile does not hold; a random
+ * walk over blocks, edges and calls by their counts, from a fixed seed, represents it (fe_walk).
+ * The walk knows nothing of addresses; all layouts are run over the same one, so that only the
+ * layouts differ.
  *
- * A sampled profile knows no time, only shares. So everything here is per
- * executed instruction of the original text, and becomes a share of time by
- * an assumed number of cycles that an instruction costs without any of this
- * (FE_CPI): gain = 1 − cycles after / cycles before. Programs that wait for
- * data or for mispredicted branches win and lose less than that, down to
- * nothing, and others more: one number for all is most of the error. The profile
- * covers one module: the gain is a share of the time spent in it. The cost
- * constants are in frontend.c; how they were found, and what they miss by:
- * docs/notes/front-end.md.
+ * A sampled profile knows no time, only shares. So everything here is per executed instruction of
+ * the original text, and becomes a share of time by an assumed number of cycles that an instruction
+ * costs otherwise (FE_CPI): gain = 1 − cycles after / cycles before. Programs that wait for data or
+ * for mispredicted branches gain and lose less than that, down to nothing, and others more: the one
+ * constant is most of the error. The profile covers one module: the gain is a share of the time
+ * spent in it. The cost constants are in frontend.c; how they were fitted, and their error:
+ * bench/README.md, "Prediction".
  *
- * Pure and deterministic; fe_walk and fe_run of distinct results may run in
- * parallel.
+ * Pure and deterministic; fe_walk and fe_run of distinct results may run in parallel.
  */
 #ifndef MORPH_FRONTEND_H
 #define MORPH_FRONTEND_H

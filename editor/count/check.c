@@ -1,11 +1,10 @@
 /*
- * The output check of a unit printed with counters. Takes out of the text what
- * probetext.c adds: counters and what is before them, word by word in one
- * of their forms; the sections
- * at the end; the blocks after a fragment that count a jump that is taken,
- * whose source then goes where they lead; the stubs of indirect jumps that count
- * where they go, whose labels go back to their blocks. What is left is for unit_check; of counters
- * that are kept in registers holdcheck.c sees to it that these are free.
+ * The output check of a unit printed with counters. Strips from the text what print.c and pairs.c
+ * add: counters and what is before them, word by word in one of their forms; the sections at the
+ * end; the side blocks after a fragment that count a taken jump, whose source is redirected to
+ * their target; the stubs of indirect jumps that count their targets, whose labels go back to their
+ * blocks. The rest is for unit_check; that registers of promoted counters are free is checked by
+ * checkpromoted.c.
  */
 #include "editor/count/counters.h"
 
@@ -17,7 +16,7 @@ struct stripper {
 	struct arena mem;
 	struct buf *out;
 	const char *p, *end; /* of the text, without the sections at its end */
-	struct htab side;    /* label -> where it leads: index in lead */
+	struct htab side;    /* label of a side block -> its target: index in lead */
 	VEC(struct str) lead;
 	uint8_t **seen;          /* [function][counter] */
 	uint8_t *entry, *stubs;  /* [function] */
@@ -74,8 +73,8 @@ static struct probe_text *text_of(struct stripper *s, uint32_t func)
 	return t;
 }
 
-/* The forms in which a counter, or the entry (ENTRY), is printed. In a frame that hangs
- * on another register than %rsp unwinding is as it was. */
+/* The forms in which a counter, or the entry (ENTRY), is printed. In a frame addressed by another
+ * register than %rsp unwinding is unchanged. */
 enum { ENTRY = UINT32_MAX };
 enum { SHORT, SAFE, UNWOUND, FORMS, CLEARED = FORMS, STEPPED, PROMOTED_FORMS };
 
@@ -118,7 +117,7 @@ static const char *match(struct stripper *s, const char *p, uint32_t func, uint3
 	return n ? p + n : NULL;
 }
 
-/* Steps over one counter at *p; 0 when there is none, -1 with an error. */
+/* Skips one counter at *p; 0 when there is none, -1 with an error. */
 static int counter(struct stripper *s, const char **p)
 {
 	struct str line = line_at(*p, s->end);
@@ -170,7 +169,7 @@ static int side_block(struct stripper *s, const char **p)
 	return 0;
 }
 
-/* Steps over what is before a function's counters; as counter(). */
+/* Skips the thread entry before a function's counters; as counter(). */
 static int entry(struct stripper *s, const char **p)
 {
 	struct str line = line_at(*p, s->end);
@@ -199,7 +198,7 @@ static int entry(struct stripper *s, const char **p)
 	return 1;
 }
 
-/* ---- jumps that count where they go ---- */
+/* ---- jumps that count their targets ---- */
 
 /* The two numbers after a prefix: a function with probes and a block of it. */
 static bool block_named(
@@ -349,7 +348,7 @@ static int find_side_blocks(struct stripper *s)
 	return 0;
 }
 
-/* A line that stays; a jump to a side block goes where that leads. */
+/* A line that is kept; a jump to a side block is redirected to its target. */
 static int keep(struct stripper *s, struct str line)
 {
 	const char *at = memmem(line.p, line.n, "\t.LMT", 5);
@@ -427,7 +426,7 @@ static int all_seen(struct stripper *s)
 	return 0;
 }
 
-/* The sections stand at the end, as they are printed. */
+/* The sections must be at the end, as they are printed. */
 static int cut_sections(struct stripper *s, uint64_t tu)
 {
 	struct buf want = {0};

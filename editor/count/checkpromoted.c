@@ -1,17 +1,15 @@
 /*
- * Proves of a printed text that counters kept in registers lose nothing and harm
- * nothing. What each register holds is followed forward over the text as it
- * is printed: what it held without counters, a counter's turns, or what is left of
- * them. Turns may only be counted on, or added to memory; nothing else may be
- * lost, and what is left of them not be read, along any way. It does not
- * look at where counters should be kept, and why.
+ * Proves that promoted counters in a printed text lose no counts and break no code. A forward data
+ * flow tracks what each register holds: its own value, a counter's increments, or garbage left of
+ * them. Increments may only be added to or flushed to memory; no other value may be lost, and
+ * garbage must not be read, on any path. Where counters should be promoted is not checked.
  */
 #include "editor/count/counters.h"
 #include "editor/asm/insn.h"
 
 #include <stdlib.h>
 
-enum { OWN, GARBAGE, PROMOTED }; /* HELD + number of what is held */
+enum { OWN, GARBAGE, PROMOTED }; /* PROMOTED + index of the promoted counter */
 enum { UNSEEN = NONE };
 
 struct state {
@@ -43,7 +41,7 @@ struct follower {
 	/* The function at hand. */
 	const struct func *f;
 	const struct probes *p;
-	const uint8_t *open; /* per block: control may come from what is not seen */
+	const uint8_t *open; /* per block: may be entered from unknown places */
 	uint16_t spare;
 	struct state now;
 	bool reached, changed;
@@ -72,7 +70,7 @@ static bool names_block(struct str s, const char *prefix, struct block_ref *r)
 	return true;
 }
 
-/* What is held of the counter that a statement names; NULL when there is none. */
+/* The promotion of the counter that a statement names; NULL when there is none. */
 static const struct probe_promoted *promoted_by(const struct follower *w, const struct stmt *st)
 {
 	const char *at = memmem(st->line.p, st->line.n, ".LMC", 4);
@@ -102,7 +100,7 @@ static bool is_turns(uint32_t v)
 	return v >= PROMOTED && v != UNSEEN;
 }
 
-/* Joins what comes to statement i. */
+/* Joins the state that reaches statement i. */
 static int join(struct follower *w, uint32_t i, const struct state *from)
 {
 	struct state *into = &w->at[i];
@@ -256,7 +254,7 @@ static int label(struct follower *w, uint32_t i)
 	return 0;
 }
 
-/* Is this label where a block that control never comes after has ended? */
+/* Is this label at the end of a block that control does not fall out of? */
 static bool ends(const struct follower *w, struct str label, uint32_t block)
 {
 	return block < w->f->nblk && w->f->blk[block].term == TERM_END &&

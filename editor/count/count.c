@@ -4,7 +4,7 @@
 #include "editor/count/counters.h"
 #include "editor/asm/insn.h"
 
-/* The order of the original, parted where it was. */
+/* The order of the original, split where it was. */
 static void original_layout(const struct func *f, struct layout *l, struct arena *a)
 {
 	layout_identity(&f->pub->cfg, l, a);
@@ -65,7 +65,7 @@ static bool mentions(const struct unit_impl *u, const char *what)
 	return p && memmem(p, (size_t)(last->p + last->n - p), what, strlen(what));
 }
 
-/* Does the text use the names of what would be added? No compiler's does. */
+/* Does the text use the names of what would be added? No compiler's output does. */
 static bool names_taken(const struct unit_impl *u)
 {
 	static const char *const names[] = {".LMC", ".LMI", ".LMJ", ".LMK", ".LML", ".LMS", ".LMT"};

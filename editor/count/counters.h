@@ -1,6 +1,6 @@
 /*
- * Counters in the text of a unit: where they stand (editor/probe/probes.h), how they are
- * printed, which are kept in registers, and the check of what was printed.
+ * Counters in the text of a unit: their sites (editor/probe/probes.h), how they are printed, which
+ * are promoted to registers, and the check of the printed text.
  */
 #ifndef MORPH_EDITOR_COUNTERS_H
 #define MORPH_EDITOR_COUNTERS_H
@@ -8,39 +8,40 @@
 #include "editor/asm/text.h"
 #include "editor/count/liveness.h"
 
-/* promote.c: sets held of the probes, where it pays. r: of editor/count/liveness.h. */
+/* promote.c: sets `promoted` of the probes, where it pays. r: of editor/count/liveness.h. */
 void counters_promote(const struct regs *r, const struct func *f, const struct probe_want *want,
     struct probes *p, struct arena *a);
 
-/* promotecheck.c: what the output check demands of counters in registers. */
+/* checkpromoted.c: the output check of promoted counters. */
 int promoted_check(const struct unit_impl *u, const struct unit_placement *placement,
     const char *text, size_t n, struct err *e);
 
-/* flags.c: per block, whether the arithmetic flags at its head are used. */
+/* flags.c: per block, whether the arithmetic flags are live at its head. */
 uint8_t *flags_live(const struct unit_impl *u, const struct func *f, struct arena *a);
 
-/* thread_entries.c: sets entered of the probes of every function that may be the first
- * of the unit which a thread executes. */
+/* threads.c: sets `entered` of the probes of every function that may be the first of the unit that
+ * a thread executes. */
 void entries_mark(const struct unit_impl *u, const struct unit_placement *placement);
 
 /*
- * probetext.c: counters in the printed text of one function. Each counter is
+ * print.c: counters in the printed text of one function. Each counter is
  * printed once:
  *	incq .LMC<function>+<offset>(%rip)
- * with a lock, or %gs: in front, whose base is how far a thread's own counters
- * are from there. Where flags are in use this stands between instructions that
- * keep them and the red zone. It is one instruction: signals lose no counts.
+ * perhaps with a lock prefix, or with %gs:, whose base is the distance of a
+ * thread's own counters from there. Where flags are live, instructions around
+ * it save them and keep the red zone. It is one instruction: signals lose no
+ * counts.
  *
- * A counter that is kept in a register (struct probe_promoted) is printed as
- *	movl $0, %<register>                       # <counter>: on the ways in
+ * A promoted counter (struct probe_promoted) is printed as
+ *	movl $0, %<register>                       # <counter>: on entry edges
  *	leaq 1(%<register>), %<register>           # <counter>
- *	addq %<register>, <counter>(%rip)          on the ways out
+ *	addq %<register>, <counter>(%rip)          on exit edges
  *
  * A jump with a row of counters (struct pairs) counts in
- *	incq .LMC<function>+<offset of the row>-.LMI<function>(<where it goes>)
- * Its targets' labels stand at stubs after the hot part, as far apart as their
- * counters are, from .LMI on; each goes on to its block. So the address of a stub
- * says which counter it is. A jump that may go elsewhere looks first.
+ *	incq .LMC<function>+<offset of the row>-.LMI<function>(<target>)
+ * Its targets' labels are at stubs after the hot part, as far apart as their
+ * counters are, from .LMI on; each jumps to its block. So the address of a stub
+ * selects the counter. A jump that may have other targets checks the bounds first.
  */
 #define COUNTER_BASE ".LMC%u"
 #define ENTRY_PASSED ".LMS%u" /* this thread was here before; function */
@@ -50,10 +51,10 @@ void entries_mark(const struct unit_impl *u, const struct unit_placement *placem
 #define STUBS_BOUNDS ".LML%u" /* the addresses of these two */
 #define PAIR_PASSED ".LMK%u.%u" /* function, block of the jump */
 enum { COUNTER_BYTES = 8 };
-/* What is done with a counter that is kept in a register, on the way from a block. */
+/* A flush or a clearing of a promoted counter on an edge. */
 struct probe_move {
 	uint32_t promoted;
-	bool taken, adds; /* on the jump that is taken; to memory, else the register is cleared */
+	bool taken, adds; /* on the taken jump; added to memory, else the register is cleared */
 	struct probe_move *next;
 };
 struct probe_text {
@@ -61,13 +62,12 @@ struct probe_text {
 	const struct func *f;
 	const struct probes *p; /* NULL: nothing is printed */
 	uint8_t *live;
-	/* Per block: number of its counter + 1 at its head, its end, where it
-	 * goes on (after a conditional jump that is not taken, or by its only
-	 * edge), and where that jump is taken. */
+	/* Per block: number of its counter + 1 at its head, its end, its fallthrough (after a
+	 * conditional jump that is not taken, or its only edge), and its taken jump. */
 	uint32_t *head, *end, *on, *taken;
 	uint32_t *row;   /* per block: number of the first counter of its row + 1 */
-	uint8_t *target; /* per block: its labels stand at a stub */
-	uint32_t *promoted;       /* per counter: number of what is held + 1 */
+	uint8_t *target; /* per block: its labels are at a stub */
+	uint32_t *promoted;       /* per counter: index of its promotion + 1 */
 	struct probe_move **move; /* per block */
 };
 void probe_open(struct probe_text *t, const struct unit_impl *u, const struct func *f,
@@ -79,17 +79,17 @@ void probe_at_stmt(
 /* The jumps at the end of block b, with next after it. */
 void probe_terminate(
     const struct probe_text *t, uint32_t b, uint32_t next, uint32_t cfi, struct buf *out);
-/* What block b's taken jump leads to, where it is counted; *cfi as above. */
+/* The side block of b's taken jump, where that is counted; *cfi as above. */
 void probe_side(const struct probe_text *t, uint32_t b, uint32_t *cfi, struct buf *out);
-/* pairtext.c: the same for jumps with rows. Is it a label of block b that stands at a stub? */
+/* pairs.c: the same for jumps with rows. Is it a label of block b that is at a stub? */
 bool probe_moves_label(const struct probe_text *t, uint32_t b, const struct stmt *st);
 /* These labels, a line each. */
 void probe_labels(const struct probe_text *t, uint32_t b, struct buf *out);
 /* The stubs; *cfi as above. */
 void probe_stubs(const struct probe_text *t, uint32_t *cfi, struct buf *out);
-/* Before block b's indirect jump: counts where it goes. */
+/* Before block b's indirect jump: counts its target. */
 void probe_pair(const struct probe_text *t, uint32_t b, uint32_t cfi, struct buf *out);
-/* What those jumps look at that may go elsewhere. */
+/* The bounds that jumps with unknown targets compare with. */
 void probe_bounds(const struct func *f, const struct probes *p, const char *group, struct buf *out);
 /* Per block: can its indirect jump do that? live: of flags_live(). Sets *stride of
  * struct pairs. */
@@ -103,9 +103,8 @@ void probe_clear(const struct probe_text *t, const struct probe_promoted *h, str
 void probe_step(const struct probe_text *t, const struct probe_promoted *h, struct buf *out);
 void probe_add(const struct probe_text *t, const struct probe_promoted *h, bool live, uint32_t cfi,
     struct buf *out);
-/* Parts of these, for pairtext.c: the increment, up to its operand; what frees a
- * register ("ax" of %rax), below the red zone, and gives it back; a jump to a block;
- * where a section begins. */
+/* Parts of these, for pairs.c: the increment, up to its operand; what frees a register ("ax" of
+ * %rax), below the red zone, and restores it; a jump to a block; the beginning of a section. */
 const char *probe_increment(const struct probes *p);
 void probe_make_room(const struct probe_text *t, const char *reg, uint32_t cfi, struct buf *out);
 void probe_give_back(const struct probe_text *t, const char *reg, uint32_t cfi, struct buf *out);
@@ -113,8 +112,7 @@ void probe_jump(
     const struct probe_text *t, const char *op, size_t n, uint32_t to, struct buf *out);
 void probe_section(
     const char *name, const char *flags, const char *type, const char *group, struct buf *out);
-/* Gives a thread that was not here before its counters; `safe`: flags and the
- * red zone may be in use. */
+/* Gives a thread that is new here its counters; `safe`: flags and the red zone may be live. */
 void probe_enter(const struct probe_text *t, bool safe, uint32_t cfi, struct buf *out);
 /* The counters themselves, and what they count (docs/FORMATS.md "Counter sections"). */
 void probe_sections(const struct unit_impl *u, const struct unit_placement *placement, uint64_t tu,

@@ -1,6 +1,6 @@
 /*
- * Which blocks begin while the arithmetic flags hold what is still to be read:
- * a comparison and its jumps may lie in different blocks.
+ * Liveness of the arithmetic flags at the heads of blocks: a comparison and its jumps may lie in
+ * different blocks.
  */
 #include "editor/count/counters.h"
 #include "editor/asm/insn.h"
@@ -18,7 +18,7 @@ static enum insn_flags stmt_flags(const struct stmt *st)
 	return FLAGS_KEEP;
 }
 
-/* What block k does with the flags as a whole. */
+/* The effect of block k on the flags. */
 static enum insn_flags block_flags(
     const struct unit_impl *u, const struct func *f, const struct blk *k)
 {

@@ -25,8 +25,8 @@ static const uint8_t dwarf_reg[] = {UR_AX, UR_DX, UR_CX, UR_BX, UR_SI, UR_DI, UR
 
 /* ---- the unit ---- */
 
-/* Does it take an address, and call nothing? GCC calls by a register what it knows by name with
- * the large code model and when it is told to, and then always. */
+/* Does it take an address, and call nothing? With the large code model, or if an option says so,
+ * GCC calls known functions through registers, and then always. */
 static bool only_address(const struct regs *r, const struct stmt *st)
 {
 	struct str to;
@@ -319,7 +319,7 @@ static struct reg_effect call(const struct regs *r, struct str to)
 	return e;
 }
 
-/* A jump to a place of the function itself. */
+/* A jump within the function itself. */
 static bool stays_inside(const struct unit_impl *u, struct str to)
 {
 	const struct label *l = str_starts(to, ".L") ? label_find(u, to) : NULL;
@@ -369,7 +369,7 @@ struct reg_effect regs_of_stmt(const struct regs *r, const struct stmt *st)
 
 /* ---- a function ---- */
 
-/* What must be kept after the last instruction of block k. */
+/* Live registers after the last instruction of block k. */
 static uint16_t live_after(const struct unit_impl *u, const struct func *f, const struct blk *k)
 {
 	const struct stmt *st;
@@ -385,7 +385,7 @@ static uint16_t live_after(const struct unit_impl *u, const struct func *f, cons
 		if (st->kind != ST_INSN)
 			continue;
 		switch (insn_classify(st, &to)) {
-		case INSN_CALL: /* nobody comes back here for them but by unwinding */
+		case INSN_CALL: /* only unwinding reads them later */
 			return REGS_CALLEE_SAVED &
 			       ~(f->has_cfi ? regs_unwound(&u->cfi.v[k->cfi_out]) : 0);
 		case INSN_RET:
@@ -453,7 +453,7 @@ struct site {
 };
 typedef VEC(struct site) sites;
 
-/* What function i changes, whom it calls, and what it needs after that. */
+/* What function i changes, its callees, and the registers live after calls of them. */
 static void find_sites(struct regs *r, uint32_t i, sites *out)
 {
 	const struct func *f = &r->u->func.v[i];
@@ -484,7 +484,7 @@ static void find_sites(struct regs *r, uint32_t i, sites *out)
 	arena_free(&scratch);
 }
 
-/* Who is not to change a register calls nobody who does. */
+/* A function that must not change a register calls none that does. */
 static void find_kept(struct regs *r)
 {
 	sites s = {0};
@@ -535,7 +535,7 @@ void regs_close(struct regs *r)
 	free(r->plain);
 }
 
-/* ---- what its callers leave to it ---- */
+/* ---- what callers allow ---- */
 
 uint16_t regs_unwound(const struct cfi_state *s)
 {
@@ -550,7 +550,7 @@ uint16_t regs_unwound(const struct cfi_state *s)
 	return mask & ~(1 << UR_SP);
 }
 
-/* Does it save what functions need not save? Then its ABI is another. */
+/* Does it save caller-saved registers? Then it has another ABI. */
 static bool saves_more(const struct unit_impl *u, const struct func *f)
 {
 	const struct cfi_state *s;

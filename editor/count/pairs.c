@@ -1,6 +1,6 @@
 /*
- * Indirect jumps that count where they go, in the printed text: struct pairs of
- * editor/probe/probes.h, in the form that editor/asm/text.h says.
+ * Indirect jumps that count their targets, in the printed text: struct pairs of
+ * editor/probe/probes.h, in the form described in editor/count/counters.h.
  */
 #include "editor/count/counters.h"
 #include "editor/asm/insn.h"
@@ -104,7 +104,7 @@ uint8_t *probe_pairable(const struct unit_impl *u, const struct func *f, const u
 
 /* ---- the jump ---- */
 
-/* Must block b's jump see whether it goes to a stub? */
+/* Must block b's jump check that its target is a stub? */
 static bool looks(const struct func *f, uint32_t b)
 {
 	return !(f->pub->cfg.block[b].flags & BLK_TABLED);

@@ -25,9 +25,9 @@ static void set_counter(struct probe_text *t, uint32_t k)
 	}
 }
 
-/* ---- counters kept in registers ---- */
+/* ---- promoted counters ---- */
 
-/* Per block: what is held there, ascending. */
+/* Per block: the counters promoted there, ascending. */
 struct promoted_in {
 	uint32_t *first, *promoted;
 };
@@ -60,7 +60,7 @@ static void add_move(
 	*at = m;
 }
 
-/* Moves on an edge for all that is held in block b and not in `other`. */
+/* Moves on an edge for all counters promoted in block b and not in `other`. */
 static void moves_of(struct probe_text *t, const struct promoted_in *in, const struct cfg_edge *e,
     uint32_t b, uint32_t other, struct arena *a)
 {
@@ -74,7 +74,7 @@ static void moves_of(struct probe_text *t, const struct promoted_in *in, const s
 	}
 }
 
-/* What leaves its blocks is added before anything else takes its register. */
+/* Counters are flushed before others are cleared: these may take their registers. */
 static void find_moves(struct probe_text *t, struct arena *a)
 {
 	const struct cfg *g = &t->f->pub->cfg;
@@ -238,7 +238,7 @@ void probe_enter(const struct probe_text *t, bool safe, uint32_t cfi, struct buf
 		restore(t, cfi, out);
 }
 
-/* ---- where it stands ---- */
+/* ---- sites ---- */
 
 static bool has_bytes(const struct stmt *st)
 {
@@ -264,7 +264,7 @@ static uint32_t last_insn(const struct probe_text *t, const struct blk *k)
 	return i > k->first ? i - 1 : k->last;
 }
 
-/* Flags in use where block b goes on by an indirect jump. */
+/* Flags live where block b ends in an indirect jump. */
 static bool live_at_end(const struct probe_text *t, uint32_t b)
 {
 	const struct cfg *g = &t->f->pub->cfg;
@@ -316,7 +316,7 @@ uint32_t probe_entry(const struct unit_impl *u, const struct func *f)
 			? label_find(u, u->stmt.v[f->code.v[k]].op)
 			: NULL;
 		if (l && l->flags & (LB_BRANCH | LB_TABLE))
-			return NONE; /* it would count rounds, not calls */
+			return NONE; /* it would count iterations, not calls */
 	}
 	return i < f->part1 && u->stmt.v[f->code.v[i]].kind == ST_INSN ? i : NONE;
 }
@@ -334,7 +334,7 @@ static void side_jump(
 	buf_printf(out, "\t%.*s\t" PROBE_SIDE "\n", (int)n, op, t->f->pub->ord, b);
 }
 
-/* All that is done on the way from block b to `to`. */
+/* All that is done on the edge from block b to `to`. */
 static void emit_moves(
     const struct probe_text *t, uint32_t b, bool taken, uint32_t to, uint32_t cfi, struct buf *out)
 {

@@ -1,27 +1,25 @@
 /*
- * Which counters are kept in registers, and where: an increment in memory waits
- * until the last one is stored, so in a loop of a few instructions it is
- * what takes the time. Compilers move such a store after the loop; here
- * a register is looked for that nothing in the loop names and nothing after it
- * reads before it is written.
+ * Register promotion of counters: an increment in memory waits for the store of the last one, which
+ * dominates the time of a loop of a few instructions. Compilers sink such a store out of the loop;
+ * here, a register must be found that the loop does not name and that is dead after it.
  */
 #include "editor/count/counters.h"
 
 #include <stdlib.h>
 
-/* In increments in memory: one in a register, clearing it, adding it to memory, a
- * way through a block after the fragment. */
+/* Costs in increments in memory: an increment in a register, clearing it, adding it to memory, a
+ * detour through a side block. */
 static const double COST_PROMOTED = 0.25, COST_CLEAR = 0.25, COST_ADD = 1, COST_SIDE = 1,
 		    COST_FLAGS = 3;
-/* It must save so many times what entering and leaving cost. */
+/* The gain must be this many times the cost of entering and leaving. */
 static const double CLEARLY = 1.5;
 
-enum { DEPTH = 12 }; /* of loops that are looked into */
+enum { DEPTH = 12 }; /* of loop nesting */
 
 struct loop {
 	uint32_t *block, n; /* its blocks */
 	uint16_t spare;     /* registers that are free in it */
-	double cost;        /* what it costs to keep one counter through it */
+	double cost;        /* cost of promoting one counter through it */
 };
 
 struct promotion {
@@ -38,7 +36,8 @@ struct promotion {
 	uint32_t *first_in, *in; /* edges by dst */
 	uint32_t *first_out;     /* edges by src */
 	uint32_t *mark, stamp;   /* per block: of the last loop it was found in */
-	uint8_t *cut, *cut_next; /* per block: nothing leads there when loops are looked for */
+	uint8_t *cut, *cut_next; /* per block: its incoming edges are ignored when loops are
+				    searched */
 	bool found;
 	VEC(struct loop) loop;
 	uint32_t *first_of, *of; /* per block: the loops it is in, ascending */
@@ -67,8 +66,8 @@ static void index_edges(struct promotion *h)
 		h->in[fill[g->edge[i].dst]++] = i;
 }
 
-/* What block b uses; REGS_ALL where nothing can be kept: a call loses it, and so does
- * whatever is not seen. */
+/* The registers block b uses; REGS_ALL where no counter can be promoted: at calls and what is not
+ * understood. */
 static uint16_t touched_by(const struct promotion *h, uint32_t b)
 {
 	enum {
@@ -109,7 +108,7 @@ static uint16_t saved_at(const struct promotion *h, uint32_t cfi)
 	return regs_unwound(&h->u->cfi.v[cfi]);
 }
 
-/* Executions of the ways of a loop in one direction, and what they cost. */
+/* Executions and cost of the entry or exit edges of a loop. */
 struct edge_sum {
 	double count, cost;
 	uint32_t n;
@@ -122,7 +121,7 @@ static void add_edge(struct edge_sum *w, double count, double cost)
 	w->n++;
 }
 
-/* False when control comes to block b of the loop by a way that cannot carry code. */
+/* Adds the loop's entry edges to block b; false when one of them cannot carry code. */
 static bool entry_edges(const struct promotion *h, struct loop *l, uint32_t b, struct edge_sum *w)
 {
 	const struct cfg_edge *e;
@@ -154,9 +153,8 @@ static void exit_edges(const struct promotion *h, struct loop *l, uint32_t b, st
 	}
 }
 
-/* What a loop leaves free, and what it costs to keep a counter in it: it is left as often as it
- * is entered, whatever a guess says, which knows no loops beyond a depth. False when that cannot
- * be. */
+/* Sets the free registers of a loop and the cost of promotion in it. It is exited as often as it is
+ * entered, even where guessed counts disagree. False when promotion is impossible. */
 static bool find_bounds(const struct promotion *h, struct loop *l)
 {
 	struct edge_sum in = {0}, out = {0};
@@ -203,7 +201,7 @@ static int ascending(const void *pa, const void *pb)
 	return (a > b) - (a < b);
 }
 
-/* The blocks of one loop, in block[n]: remembers it when counters can be kept there. */
+/* Adds the loop with these n blocks when counters can be promoted in it. */
 static void add_loop(struct promotion *h, uint32_t *block, uint32_t n)
 {
 	struct loop l = {.block = block, .n = n, .spare = h->spare};
@@ -220,7 +218,7 @@ static void add_loop(struct promotion *h, uint32_t *block, uint32_t n)
 	vec_push(&h->loop, l);
 }
 
-/* Does a way lead to block b from outside of the loop that was found last? */
+/* Does an edge lead to block b from outside of the loop that was found last? */
 static bool entered(const struct promotion *h, uint32_t b)
 {
 	uint32_t k;
@@ -255,8 +253,7 @@ static void visit(struct search *s, const struct promotion *h, uint32_t b)
 	s->path[s->length++] = (struct visit){b, h->first_out[b]};
 }
 
-/* Takes the component that begins at block b off the stack; a loop when control comes
- * back in it. */
+/* Pops the component that begins at block b off the stack; it is a loop when it has a cycle. */
 static void component(struct promotion *h, struct search *s, uint32_t b)
 {
 	uint32_t at = s->depth, k;
@@ -305,9 +302,9 @@ static void search_from(struct promotion *h, struct search *s, uint32_t root)
 }
 
 /*
- * Loops of blocks in which counters can be kept, and the loops within them: those that are
- * left when nothing goes back to where a loop is entered (Steensgaard, "Sequentializing
- * program dependence graphs for irreducible programs", 1993).
+ * Finds loops in which counters can be promoted, and the loops nested in them: what is still cyclic
+ * without the edges to their headers (Steensgaard, "Sequentializing program dependence graphs for
+ * irreducible programs", 1993).
  */
 static void find_loops(struct promotion *h)
 {
@@ -334,7 +331,7 @@ static void find_loops(struct promotion *h)
 /* ---- counters ---- */
 
 struct candidate {
-	uint32_t counter, block, other; /* the blocks it must be held in */
+	uint32_t counter, block, other; /* the blocks in which it must be promoted */
 	double weight;                  /* what it costs in memory */
 	bool dear;
 };
@@ -348,7 +345,7 @@ static int heaviest_first(const void *pa, const void *pb)
 	return a->counter < b->counter ? -1 : a->counter > b->counter;
 }
 
-/* Counter k, where it is one at a head or on an edge; false for others. */
+/* Counter k, if it is at a head or on an edge; false for others. */
 static bool candidate(const struct promotion *h, uint32_t k, struct candidate *c)
 {
 	struct probe at = probe_site(h->g, h->p->site[k]);
@@ -453,7 +450,7 @@ void counters_promote(const struct regs *r, const struct func *f, const struct p
 	    .flags = want->dear};
 	uint32_t b;
 
-	/* The result is used where control comes back to most, and saves flags. */
+	/* Most code uses %rax, and the code that saves flags uses it, too. */
 	h.spare = regs_spare(r, f) & ~(1 << UR_AX | 1 << UR_SP);
 	if (h.spare && p->n) {
 		h.w = probes_weigh(h.g, want->weighed, &scratch);

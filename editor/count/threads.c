@@ -1,8 +1,7 @@
 /*
- * Where a thread may begin to execute a unit: in every function but those of
- * the unit alone (not .globl) that only counted functions call, by name. Threads come from
- * elsewhere (the C library calls a pointer it was given), so that whoever is in
- * a counted function came through one that is marked.
+ * Where a thread may enter a unit: every function except local ones (not .globl) that are only
+ * called by name, from counted functions. Threads start elsewhere (the C library calls a pointer it
+ * was given), so any thread in a counted function came through a marked one.
  */
 #include "editor/count/counters.h"
 #include "editor/asm/insn.h"

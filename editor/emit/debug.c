@@ -6,7 +6,7 @@ static bool keeps_distance(const struct unit_impl *u, const struct label *l)
 	return !u->func.v[l->func].blk || (l->flags & (LB_START | LB_END));
 }
 
-/* What labels have in common, one after the other. */
+/* What several labels have in common. */
 struct span {
 	uint32_t func, section;
 	bool edited; /* one lies in an edited function */
@@ -34,9 +34,8 @@ static void span_add(struct span *s, const struct unit_impl *u,
 	}
 }
 
-/* True when the distance from a to b is no longer what it was: one lies in an
- * edited function, and they are not just the two ends of that one, or anywhere
- * in one part of a function that moved as a whole. */
+/* True when the distance from a to b may have changed: one lies in an edited function, and they are
+ * neither its two ends nor in one part of a function that moved as a whole. */
 static bool distance_lost(
     const struct unit_impl *u, const struct unit_placement *placement, struct str a, struct str b)
 {

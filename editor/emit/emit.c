@@ -12,7 +12,7 @@ struct emitter {
 	struct buf *out;
 	struct map_order map;
 	bool is_stmt; /* of the last .loc */
-	struct probe_text probe; /* of the function at hand */
+	struct probe_text probe; /* of the current function */
 };
 
 static void line(struct emitter *m, const struct stmt *st)
@@ -99,8 +99,8 @@ static void entry_align(struct emitter *m, const struct func *f)
 		    m->out, "\t.skip\t%u, 0xcc\n", m->placement[f->pub->ord].layout.entry_offset);
 }
 
-/* In the section that a function left, so that what follows keeps its place in
- * the lines of the cache. Nothing goes there: int3. */
+/* Padding in the section that a function left, which keeps the offsets of what follows within cache
+ * lines. Never executed: int3. */
 static void leave_padding(struct emitter *m, const struct func *f)
 {
 	uint32_t n = m->placement[f->pub->ord].padding;
@@ -201,7 +201,7 @@ static void whole(
 	}
 }
 
-/* ---- functions laid out anew ---- */
+/* ---- functions with a new layout ---- */
 
 static char *section_directive(struct emitter *m, const char *name, const char *group)
 {
@@ -220,7 +220,7 @@ static void jump(struct emitter *m, const struct func *f, const char *op, size_t
 	buf_char(m->out, '\n');
 }
 
-/* Where control gets to that goes to block id, when block next follows. */
+/* The final target of control that goes to block id, when block next follows. */
 static uint32_t destination(
     const struct func *f, const struct layout *l, uint32_t id, uint32_t next)
 {
@@ -263,7 +263,7 @@ static void terminate(struct emitter *m, const struct func *f, const struct layo
 		jump(m, f, "jmp", 3, to.jump);
 }
 
-/* A function while it is printed in its new order. */
+/* A function being printed in its new order. */
 struct printing {
 	const struct func *f;
 	const struct layout *l;
@@ -285,8 +285,8 @@ static void labels_between(struct emitter *m, const struct func *f, uint32_t fro
 	}
 }
 
-/* Directives whose place does not matter go before the function. The cold
- * part's type is printed with it. */
+/* Directives whose position does not matter go before the function. The cold part's type is printed
+ * with it. */
 static bool hoisted(const struct func *f, const struct stmt *st)
 {
 	if (st->kind != ST_DIR)
@@ -380,14 +380,14 @@ static void body_stmt(struct emitter *m, struct printing *p, uint32_t k, uint32_
 		line(m, st);
 }
 
-/* Padding that is jumped over more often than run through. */
+/* Alignment of a block that is jumped to more often than fallen into. */
 static void align_block(struct emitter *m, const struct func *f, uint32_t align)
 {
 	map_end_block(m, f);
 	buf_printf(m->out, "\t.p2align %u,,%u\n", align, relax_most(align));
 }
 
-/* The block at place k; the primary slot has its labels. */
+/* The block at slot k; the primary slot has its labels. */
 static void block(struct emitter *m, struct printing *p, uint32_t k)
 {
 	const struct layout *l = p->l;

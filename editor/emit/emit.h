@@ -1,6 +1,5 @@
 /*
- * What a unit is printed as, besides its code: debug sections of which the distances
- * have changed.
+ * Debug sections of a printed unit, in which distances have changed.
  */
 #ifndef MORPH_EDITOR_EMIT_H
 #define MORPH_EDITOR_EMIT_H
@@ -15,10 +14,9 @@ bool ranges_emit_value(const struct unit_impl *u, const struct stmt *st, const s
 /* Prints the list of all fragments that the unit's first DIE names then. */
 void ranges_emit(const struct unit_impl *u, const struct map_order *m, struct buf *out);
 
-/* debug.c: prints a statement of a debug section. Distances of labels that
- * edited functions hold become 0, and ranges between them empty, since those
- * labels may now lie in different sections or in another order. `m` is what
- * was printed so far. */
+/* debug.c: prints a statement of a debug section. Distances between labels in edited functions
+ * become 0, and ranges between them empty, since those labels may now lie in different sections or
+ * in another order. `m` is what was printed so far. */
 void debug_emit(const struct unit_impl *u, const struct unit_placement *placement,
     const struct map_order *m, const struct stmt *st, struct buf *out);
 /* Fills stmt.aux of the ends of absolute ranges. */

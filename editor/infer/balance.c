@@ -103,7 +103,7 @@ void balance_fit(const struct balance *b, uint32_t nb, const struct balance_part
 	for (i = 0; i < n; i++)
 		factor[i] = 1;
 	for (round = 0; round < ROUNDS && moved > DONE; round++) {
-		add_up(&t, nb); /* anew: differences add up to rounding errors */
+		add_up(&t, nb); /* from scratch: differences accumulate rounding errors */
 		for (i = 0, moved = 0; i < n; i++) {
 			if (t.first[i] == t.first[i + 1])
 				continue;

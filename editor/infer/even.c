@@ -30,7 +30,7 @@ static uint32_t root_of(uint32_t *parent, uint32_t v)
 	return v;
 }
 
-/* Joins two nodes; false when they hung together already. */
+/* Joins two nodes; false when they were connected already. */
 static bool join(uint32_t *parent, uint32_t a, uint32_t b)
 {
 	a = root_of(parent, a);

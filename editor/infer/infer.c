@@ -27,8 +27,8 @@ static uint32_t arc(struct network *w, uint32_t from, uint32_t to)
 	return w->narc++;
 }
 
-/* An edge that is the only way into a block, or out of one, carries that
- * block's flow: its two ends are one node, and it needs no arc. */
+/* An edge that is the only predecessor or successor of a block carries that block's flow: its two
+ * ends are one node, and it needs no arc. */
 static void contract(struct network *w)
 {
 	const struct reach *r = &w->reach;
@@ -65,7 +65,7 @@ static void contract(struct network *w)
 	w->mc.nnode = n + 1; /* the last is the outside */
 }
 
-/* Arcs: blocks, then edges, then ways in and out. */
+/* Arcs: blocks, then edges, then entries and exits. */
 static void build(struct network *w, enum infer_input input, double clamp, struct arena *a)
 {
 	const struct cfg *g = w->g;
@@ -174,7 +174,7 @@ static void clear(struct cfg *g)
 		g->edge[i].count = 0;
 }
 
-/* Of a block with one way on, all goes there that nobody counted. */
+/* A block with one successor gives it all flow that was not counted. */
 static void imply(struct cfg *g, const struct reach *r)
 {
 	uint32_t b, e;

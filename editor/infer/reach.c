@@ -22,7 +22,7 @@ struct marking {
 	uint32_t *stack;
 };
 
-/* Makes block b a root, and marks all that hangs together with it. */
+/* Makes block b a root, and marks all that is reachable from it. */
 static void mark(struct marking *m, uint32_t b)
 {
 	uint32_t n = 1, i, to;

@@ -5,7 +5,7 @@
 
 static const uint32_t NONE = UINT32_MAX;
 
-/* A way on from a block, or one in: between blocks, or the outside. */
+/* An edge, an entry or an exit of the graph. */
 struct arc {
 	uint32_t from, to; /* nodes: blocks; the outside is the last */
 	uint32_t edge;     /* or NONE */

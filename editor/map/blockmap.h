@@ -1,6 +1,6 @@
 /*
- * The labels that a unit is printed with at its blocks, and the sections that say which
- * is which (docs/FORMATS.md, block map). For the printer, the output check and counters.
+ * The labels that are printed at a unit's blocks, and the sections that map them (docs/FORMATS.md,
+ * block map). For the printer, the output check and counters.
  */
 #ifndef MORPH_EDITOR_BLOCKMAP_H
 #define MORPH_EDITOR_BLOCKMAP_H
@@ -15,7 +15,7 @@ struct map_fragment {
 	const char *group;
 };
 struct map_block {
-	uint32_t id, copy; /* copy 0: the one that jumps go to */
+	uint32_t id, copy; /* copy 0: the primary copy */
 	bool ended; /* has an end label: padding or the fragment's end follows */
 };
 struct map_order {

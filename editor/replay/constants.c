@@ -97,7 +97,7 @@ static void flow_block(struct uop_tables *t, const struct blk *k, uint32_t reg[U
 	}
 }
 
-/* Joins what comes along an edge; true when that changed anything. */
+/* Joins the state along an edge; true when that changed anything. */
 static bool join(uint32_t into[UR_N], const uint32_t from[UR_N])
 {
 	bool changed = false;
@@ -122,8 +122,8 @@ static bool has_indirect(const struct func *f)
 	return false;
 }
 
-/* Entered from where nothing is known: the function's entry, landing pads and
- * all others that no edge leads to. */
+/* Entered from unknown places: the function's entry, landing pads and all others without
+ * predecessors. */
 static void entries(struct uop_consts *c, const struct cfg *g)
 {
 	uint32_t i, r;

@@ -1,6 +1,6 @@
 /*
- * Indirect jumps by tables: which instructions look a target up, and which
- * jumps go nowhere but to what their table holds.
+ * Indirect jumps by tables: which instructions load a target, and which jumps go only to the
+ * targets in their table.
  */
 #include "editor/replay/uops.h"
 
@@ -74,7 +74,7 @@ static void step(struct uop_tables *t, struct holding *h, const struct stmt *st)
 		h->entry[o.dst] = (uint32_t)o.imm | (t->distance.v[o.imm] ? DISTANCE : 0);
 }
 
-/* The table by which block b's jump goes, or NONE. */
+/* The table of block b's jump, or NONE. */
 static uint32_t table_of_jump(struct uop_tables *t, const struct uop_consts *c, uint32_t b)
 {
 	const struct blk *k = &t->f->blk[b];

@@ -205,7 +205,7 @@ static void put_destination(struct uop *u, const struct operand *o)
 	put_address(u, o);
 }
 
-/* All registers of an operation have its size, or it is something else. */
+/* All registers of an operation have its size, or it is another operation. */
 static bool fits(const struct operand *o, uint8_t size)
 {
 	return o->class != OP_REG || (o->size == size && (o->uo < UR_N || !size));
@@ -320,7 +320,7 @@ static struct uop lea(const struct insn *in, struct uop u)
 	return u;
 }
 
-/* Memory that others may write to, too: its content is not known. */
+/* Memory that others may write to: its content is not known. */
 static void share(struct uop *u)
 {
 	if (u->dst != UO_MEM)
@@ -423,7 +423,7 @@ static struct uop conditional_move(struct insn *in)
 	return two(in, u);
 }
 
-/* ---- all others: what matters is that they leave registers and flags alone ---- */
+/* ---- all others: that preserve registers and flags ---- */
 
 static bool starts_with(struct str s, const char *const *prefix, size_t n)
 {
@@ -434,7 +434,7 @@ static bool starts_with(struct str s, const char *const *prefix, size_t n)
 }
 #define STARTS_WITH(S, LIST) starts_with(S, LIST, sizeof(LIST) / sizeof *(LIST))
 
-/* The destination gets a value that is not known. */
+/* The destination becomes unknown. */
 static struct uop clobber(const struct operand *dst)
 {
 	struct uop u = {.kind = UOP_NOP, .base = UA_NONE, .index = UA_NONE};

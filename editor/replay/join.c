@@ -1,6 +1,6 @@
 #include "editor/replay/uops.h"
 
-enum { REGION_MAX = 256 }; /* blocks between both that are looked through */
+enum { REGION_MAX = 256 }; /* most blocks between both */
 
 struct change { /* what a block writes */
 	uint16_t writes;
@@ -15,7 +15,7 @@ struct joiner {
 	uint32_t *before, *pred; /* of block b: pred[before[b]…before[b + 1]); block nblock is
 				    the exit */
 	uint32_t *order, norder; /* blocks that the exit can be reached from, exit first */
-	uint32_t *number;        /* place in order[], or NONE */
+	uint32_t *number;        /* index in order[], or NONE */
 	uint32_t *join;
 	struct change *change; /* of each block */
 	uint32_t *mark, *queue;
@@ -159,8 +159,8 @@ static void find_changes(struct joiner *j, struct arena *a)
 	}
 }
 
-/* All that may be executed after block b before its join; false where that is
- * too much, or not known. */
+/* All that may be executed between block b and its join; false where that is too much, or not
+ * known. */
 static bool look_through(struct joiner *j, uint32_t b, struct uops_block *k)
 {
 	uint32_t n = 0, i, e, d, to;
@@ -183,7 +183,7 @@ static bool look_through(struct joiner *j, uint32_t b, struct uops_block *k)
 	}
 }
 
-/* The register that has the frame's address at both places is the same there. */
+/* The register that holds the frame's address at both ends is the same there. */
 static void keep_frame(const struct joiner *j, struct uops_block *k)
 {
 	const struct uops_frame *from = uops_frame(j->u, k->uop + k->nuop - 1), *to;

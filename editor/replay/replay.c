@@ -10,8 +10,9 @@
 /* What the assembler measures: an instruction, data, a run of inline assembly. */
 struct item {
 	uint32_t from, to; /* code[from…to) */
-	bool jump;         /* at the end of its block, UOP_END stands for it */
-	bool shifts;       /* alignment in it or before it: what follows has no fixed place */
+	bool jump;         /* at the end of its block, represented by UOP_END */
+	bool shifts;       /* alignment in it or before it: the offsets of what follows are not
+			      fixed */
 };
 
 /* ---- items ---- */
@@ -93,7 +94,7 @@ static void mark_block(
 		mark[last] |= MARK_AFTER;
 }
 
-/* Data and unwind state have no part in what code measures. */
+/* Data and unwind state do not affect what code measures. */
 static bool measured(const struct unit_impl *u, const struct stmt *st)
 {
 	bool code = u->section.v[st->section].code;
@@ -339,7 +340,7 @@ static int compile_block(struct compiler *c, uint32_t id)
 		cfi = follow_cfi(c, seen, it.from, cfi);
 		seen = it.from;
 		if (placed && it.shifts) {
-			/* Nothing is known of where the rest lies. */
+			/* The location of the rest is not known. */
 			put_uop(c, (struct uop){.kind = UOP_STOP}, cfi, c->at);
 			placed = false;
 		}
@@ -360,7 +361,7 @@ static int compile_block(struct compiler *c, uint32_t id)
 	return 0;
 }
 
-/* How much of everything there is, to take back a function. */
+/* Sizes of all arrays, to undo a function. */
 struct extent {
 	size_t block, uop, table, target, frame;
 };
@@ -387,7 +388,7 @@ static bool leads_to(const struct uops_block *b, uint32_t to)
 	return (n && next[0] == to) || (n > 1 && next[1] == to);
 }
 
-/* Marks blocks that are entered in other ways than their neighbours' ends say. */
+/* Marks blocks that may be entered by other edges than the ends of their neighbours show. */
 static void mark_open(const struct compiler *c, uint32_t first)
 {
 	const struct cfg *g = &c->f->pub->cfg;
