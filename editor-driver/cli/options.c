@@ -21,7 +21,7 @@ static const char HELP[] =
     "       morph-edit --artifact A --read-counts -o PROFILE FILE...\n"
     "       morph-edit --artifact A --compare [--top N] samples:F|counts:F samples:F|counts:F\n"
     "\n"
-    "Lays the code of a program out anew and links it again, from its artifact.\n"
+    "Changes the code layout of a program and links it again, from its artifact.\n"
     "\n"
     "  --artifact A     the program's artifact, NAME.morph\n"
     "  --samples F      profile: lines \"function[#KEY] block samples\"\n"
@@ -31,32 +31,32 @@ static const char HELP[] =
     "  --witness-table  micro-operations of its functions, for samples with registers;\n"
     "                   of those files that the profile names, or of all\n"
     "  -o, --output OUT the new program, or the table\n"
-    "  --original FILE  the program it is to replace: refuse when that was changed\n"
-    "                   after its link, and leave out symbols when it has none\n"
-    "  --with LIST      also these transforms, --without LIST not these; LIST is all or\n"
-    "                   names with commas between, of: align, frugal, got, hops, huge,\n"
+    "  --original FILE  the program to be replaced: refuse if it was changed after its\n"
+    "                   link, and omit symbols if it has none\n"
+    "  --with LIST      enable these transforms, --without LIST: disable; LIST is all or\n"
+    "                   names separated by commas: align, frugal, got, hops, huge,\n"
     "                   lines, page, rotate, spread, tails, thread (on by default: got,\n"
     "                   tails, thread; on AMD's Zen 5 frugal, hops, lines, page, elsewhere\n"
     "                   spread)\n"
-    "  --score          only say what the present and the best layout are worth\n"
+    "  --score          print the scores of the present and the best layout\n"
     "  --layout BUILD   the present layout, for the score (default: the original's)\n"
-    "  --report         only say what the artifact holds\n"
-    "  --instrument=W   make a program that counts all its blocks, or edges as well\n"
-    "  --counters=HOW   plain: fast, threads lose counts; thread: each has its own,\n"
-    "                   exact, of executables; atomic: exact, slow\n"
-    "  --read-counts    make a profile for --counts of the files such programs wrote\n"
-    "  --compare        only say how far the first profile agrees with the second\n"
-    "  --top N          so many functions of the comparison (default: 20)\n"
+    "  --report         print what the artifact contains\n"
+    "  --instrument=W   make a program that counts its blocks, or also its edges\n"
+    "  --counters=HOW   plain: fast, loses counts with threads; thread: one set per\n"
+    "                   thread, exact, executables only; atomic: exact, slow\n"
+    "  --read-counts    make a profile for --counts from the files such programs wrote\n"
+    "  --compare        print how well the first profile agrees with the second\n"
+    "  --top N          number of functions in the comparison (default: 20)\n"
     "  --json           print one JSON object\n"
     "  --cache DIR      keep objects here (default: ${XDG_CACHE_HOME:-~/.cache}/morph)\n"
-    "  --jobs N         threads (default: one for each processor)\n"
-    "  --keep DIR       work in this empty or new folder, and leave it there\n"
-    "  --need-sandbox   refuse where Linux has no Landlock, without which the tools can\n"
-    "                   read and write what you can\n"
-    "  -v, --verbose    say more on standard error\n"
+    "  --jobs N         threads (default: one per processor)\n"
+    "  --keep DIR       work in this empty or new folder, and keep it\n"
+    "  --need-sandbox   refuse to run without Landlock, which keeps the tools from\n"
+    "                   reading and writing what you can\n"
+    "  -v, --verbose    more messages on standard error\n"
     "  -h, --help       -V, --version\n"
     "\n"
-    "Exit status: 0 done, 1 cannot, 2 usage, 75 not now: try again later.\n";
+    "Exit status: 0 done, 1 failed, 2 usage error, 75 temporary failure: try again.\n";
 
 enum {
 	O_ARTIFACT = 256,
@@ -185,15 +185,15 @@ static void check_counting(const struct options *o, const struct wanted *w, int 
 	if (w->instrument && !o->out)
 		usage("--instrument needs -o OUT");
 	if (w->instrument && w->sources && !o->profile)
-		usage("--instrument goes with --samples or --counts alone");
+		usage("--instrument can only be combined with --samples or --counts");
 	if (w->instrument && (o->original || o->layout))
-		usage("--instrument goes without --original and --layout");
+		usage("--instrument cannot be combined with --original or --layout");
 	if (w->counters && !w->instrument)
-		usage("--counters goes with --instrument");
+		usage("--counters needs --instrument");
 	if (w->read && (!o->out || !files))
 		usage("--read-counts needs -o PROFILE and files");
 	if (w->read && w->sources)
-		usage("--read-counts goes without --samples, --counts, --random and --identity");
+		usage("--read-counts cannot be combined with --samples, --counts, --random or --identity");
 }
 
 static void check_options(const struct options *o, const struct wanted *w, int files)
@@ -201,7 +201,7 @@ static void check_options(const struct options *o, const struct wanted *w, int f
 	if (o->compare && files != 2)
 		usage("--compare takes two profiles");
 	if (files && !w->read && !o->compare)
-		usage("there is an argument too many");
+		usage("too many arguments");
 	if (!o->artifact)
 		usage("--artifact is missing");
 	if (w->sources > 1)
@@ -216,17 +216,17 @@ static void check_options(const struct options *o, const struct wanted *w, int f
 	if (o->compare && w->sources)
 		usage("--compare takes its profiles as arguments");
 	if (o->report && w->sources && !o->profile)
-		usage("--report goes with --samples or --counts alone");
+		usage("--report can only be combined with --samples or --counts");
 	if (o->witness && (!o->out || (w->sources && !o->profile)))
-		usage("--witness-table goes with -o OUT, and with --samples or --counts alone");
+		usage("--witness-table needs -o OUT, and can only be combined with --samples or --counts");
 	if ((o->original || o->layout) && o->witness)
-		usage("--original and --layout do not go with --witness-table");
+		usage("--witness-table cannot be combined with --original or --layout");
 	if (o->original && !o->out)
-		usage("--original goes with -o OUT");
+		usage("--original needs -o OUT");
 	if (o->layout && !o->profile)
-		usage("--layout goes with --samples or --counts");
+		usage("--layout needs --samples or --counts");
 	if (o->layout && o->report)
-		usage("--layout goes with --score or -o OUT");
+		usage("--layout needs --score or -o OUT");
 }
 
 /* "samples:FILE" or "counts:FILE". */

@@ -230,7 +230,7 @@ static void print_profile(const struct job *j)
 	print_lost(c->ambiguous, "name functions it has several of: write name#KEY");
 	print_lost(c->no_block, "name blocks their function does not have");
 	if (j->plan.no_edge)
-		printf("%zu edges are none of their function's\n", j->plan.no_edge);
+		printf("%zu edges do not exist in their functions\n", j->plan.no_edge);
 }
 
 static void print_common(const struct job *j)
@@ -297,7 +297,7 @@ static void witness_text(const struct job *j)
 {
 	const struct witness_result *w = &j->r.witness;
 
-	printf("%-12s %zu functions, %zu blocks, %zu instructions, %zu of them not followed\n",
+	printf("%-12s %zu functions, %zu blocks, %zu instructions, %zu of them not understood\n",
 	    "table", w->functions, w->blocks, w->uops, w->stops);
 	printf("%-12s %zu opaque, %zu not in the original build, %zu measured otherwise, "
 	       "%zu units refused by as\n",
@@ -389,8 +389,8 @@ int report_read(const struct job *j, bool json)
 	    t->files, (unsigned long long)t->executions, (unsigned long long)t->blocks,
 	    (unsigned long long)t->edges);
 	if (t->unknown)
-		printf("%-12s %llu edges: several indirect jumps lead to the same places\n",
-		    "not told", (unsigned long long)t->unknown);
+		printf("%-12s %llu edges: indirect jumps share their targets\n",
+		    "unresolved", (unsigned long long)t->unknown);
 	if (t->off)
 		printf("%-12s %zu functions: sums are off by %llu executions; they were left or\n"
 		       "%-12s interrupted where nothing counts (signals, other threads)\n",

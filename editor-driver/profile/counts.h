@@ -2,12 +2,14 @@
  * A profile as text, one line per fact:
  *
  *	function block value            executions or samples of a block
- *	function block > block2 value   of the executions of block that were seen, so
- *	                                many went on to block2 (a witness); with
+ *	function block > block2 value   of the replayed executions of block, so many
+ *	                                went on to block2 (a witness); with
  *	                                executions, all that did
- *	function block < block2 value   of the executions of block that were seen by backward
- *replay, so many came from block2; not with executions function block @ callee value   so many of
- *the calls from block that were seen, or counted, went to the function callee
+ *	function block < block2 value   of the replayed executions of block, so many
+ *	                                came from block2; not with executions
+ *	function block @ callee value   so many of the calls from block that were
+ *	                                sampled, or counted, went to the function
+ *	                                callee
  *
  * `function` and `callee` are a name, or name#KEY with KEY the first 8…32 hex
  * digits of the function key; a name alone will do where all functions of that

@@ -88,7 +88,7 @@ static int read_records(const struct sections *s, struct rawcounts *out, struct 
 		if (n && read_record(s, p, n, out, e))
 			return -1;
 	}
-	return p == end ? 0 : err_set(e, "%zu bytes behind its records", (size_t)(end - p));
+	return p == end ? 0 : err_set(e, "%zu bytes after its records", (size_t)(end - p));
 }
 
 static int read_all(const uint8_t *p, size_t n, struct rawcounts *out, struct err *e)

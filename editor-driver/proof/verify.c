@@ -167,7 +167,7 @@ int verify_replaced(const char *path, const struct build_id *id, bool *stripped,
 		if (!build_id_equal(&own, id))
 			rc = err_set(e, "%s: not the build that the artifact is of", path);
 		else if (w.surplus)
-			rc = err_set(e, "%s: %zu bytes lie behind its section headers; a new build "
+			rc = err_set(e, "%s: %zu bytes follow its section headers; a new build "
 			    "would lose them", path, w.surplus);
 		else
 			*stripped = elf_file_section(w.f, ".symtab", &s, NULL) == 0;

@@ -295,7 +295,7 @@ static void do_label(struct builder *b, uint32_t i, const struct stmt *st)
 		return;
 	}
 	if (b->proc_over)
-		b->why = "a jump target behind its unwind procedure";
+		b->why = "a jump target after its unwind procedure";
 	if (b->open && b->content)
 		close_block(b, TERM_FALL);
 	if (!b->open)

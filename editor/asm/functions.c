@@ -151,7 +151,7 @@ static const char *function_sort(struct unit_impl *u, struct func *f)
 			vec_push(&f->data, i);
 			continue;
 		} else if (f->part1 != NONE && makes_code(u, st)) {
-			return "code behind its cold part";
+			return "code after its cold part";
 		}
 		vec_push(&f->code, i);
 	}

@@ -17,7 +17,7 @@ enum insn_class {
 	INSN_SHORT, /* jrcxz, loop, xbegin: reach is too short to move */
 };
 
-/* The class; for jumps *prefix is the length of "notrack "/"bnd " in front
+/* The class; for jumps *prefix is the length of a leading "notrack " or "bnd "
  * and *operand what follows the mnemonic. */
 enum insn_class insn_classify(const struct stmt *st, struct str *operand);
 /* The opposite condition of a jcc mnemonic ("jne" for "je"), or NULL. */

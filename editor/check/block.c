@@ -102,7 +102,7 @@ static int check_exits(struct checker *c, struct block_ref r, const struct stmt 
 	struct str op;
 
 	if (k->term == TERM_INDIRECT || k->term == TERM_END)
-		return njump ? wrong_block(c, r, "something was added behind its end") : 0;
+		return njump ? wrong_block(c, r, "something was added after its end") : 0;
 	if (k->term == TERM_COND)
 		return check_conditional(c, r, jump, njump, next);
 	if (njump == 1 && jump[0]->kind == ST_INSN && insn_classify(jump[0], &op) == INSN_JMP)

@@ -344,7 +344,7 @@ START_TEST(odd_bounds)
 	} odd[] = {
 	    {FUNC("f", "\tud2\n.L2:\n\tje\t.L2\n"), "falls off its end"},
 	    {TYPED("f") "\t.cfi_startproc\n\tje\t.L2\n\tret\n\t.cfi_endproc\n.L2:\n" SIZED("f"),
-		"a jump target behind its unwind procedure"},
+		"a jump target after its unwind procedure"},
 	    {"#APP\n# 0 \"\" 2\n" FUNC("f", "\tnop\n#NO_APP\n\tret\n"),
 		"begins inside inline assembly"},
 	    {"#APP\n# 0 \"\" 2\n" FUNC("f", "\tnop\n# 1 \"\" 1\n#APP\n#NO_APP\n\tret\n"),
