@@ -18,7 +18,7 @@ enum {
 	BLK_ONCE = 32,      /* must not be duplicated: holds inline assembly or data */
 	BLK_SKIP = 64,      /* a jump and nothing else, or nothing: has one edge */
 	BLK_CALLS = 128,    /* calls what may not return (exit, longjmp), or return twice (setjmp)
-			     * */
+			       */
 	BLK_TABLED = 256,   /* its indirect jump goes to its edges' targets and nowhere else;
 			       found only where there are several such jumps */
 	BLK_OPEN = 512,     /* an instruction takes its label's address: may be entered from
@@ -35,7 +35,7 @@ struct cfg_block {
 	uint64_t samples; /* in: program counter samples, fixed point (SAMPLE_ONE) */
 	uint64_t count;   /* executions, in any one unit per module */
 	uint64_t signature; /* in: signature of its conditional jump (infer_similarity()); 0 = it
-			     * has none */
+			       has none */
 };
 
 enum { SAMPLE_ONE = 256 };

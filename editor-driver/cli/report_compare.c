@@ -93,7 +93,7 @@ static void count_names(const struct comparison *c, struct htab *names)
 		++*htab_put_str(names, c->func.v[i].func->name, &(bool){false});
 }
 
-/* With its key, as a profile may name it, where the name alone does not tell. */
+/* With its key, as in profiles, where the name is ambiguous. */
 static void print_func(const struct compared_func *f, const struct htab *names)
 {
 	const char *name = f->func->name;

@@ -45,7 +45,7 @@ uint64_t build_room(const char *artifact, const char *original)
 	return least + packed * disk_size(artifact) + linked * disk_size(original);
 }
 
-/* The artifact says what is linked, and how. */
+/* The artifact decides what is linked, and how. */
 static int name_proof(struct build *b, const char *artifact, struct err *e)
 {
 	struct buf k = {0};
@@ -149,8 +149,8 @@ static int same_object(struct build *b, size_t tu, bool *cached, struct err *e)
 	return rc;
 }
 
-/* Never from the cache: the proof of the text says nothing of an object made from
- * it in another job, and the comparison of bytes leaves jumps out. */
+/* Never from the cache: the proof of the text does not cover an object made from it in another job,
+ * and the comparison of bytes skips jumps. */
 static int edited_object(struct build *b, size_t tu, struct err *e)
 {
 	const struct plan_tu *t = &b->plan->tu[tu];

@@ -21,7 +21,7 @@ struct build {
 	struct cache *cache;
 	struct objects objects;
 	struct relinker relinker;
-	const char *original;     /* the build that is replaced, NULL = not said */
+	const char *original;     /* the build that is replaced, NULL = not given */
 	char *module;             /* without it: where it lies if it is still there */
 	char *unchanged, *out;    /* paths */
 	struct cache_key proof;   /* of the link of this very artifact by these tools */
@@ -34,28 +34,27 @@ struct build {
  * NULL for any other name. */
 char *build_module(const char *artifact);
 /*
- * How large a file may be that the artifact leads to, and all texts and objects of
- * it together: 64 MiB, 64 times the artifact, which is packed, and twice the
- * original (NULL or absent: none), whose data may be as large as it likes. Of sparse
- * files what they take of the disk counts.
+ * Bound of each file that the artifact refers to, and of all texts and objects of it together: 64
+ * MiB, 64 times the packed artifact, and twice the original (NULL or absent: none), whose data may
+ * be of any size. Of sparse files the allocated bytes count.
  */
 uint64_t build_room(const char *artifact, const char *original);
 
-/* Looks at the original, and up the proof of an earlier edit. Close in both cases. */
+/* Reads the original, and looks up the proof of an earlier edit. Close in both cases. */
 int build_open(struct build *b, struct plan *plan, const char *artifact, const char *original,
     const char *dir, struct cache *cache, struct err *e);
 void build_close(struct build *b);
 
 /* Makes or fetches every object that the links will need. */
 int build_objects(struct build *b, struct err *e);
-/* The first edit of an artifact: links unchanged objects, and refuses to go on
- * when that is not the original again. Where the original is given it is
- * compared each time: a change after the link must not get lost. */
+/* The first edit of an artifact: links unchanged objects, and fails when the result differs from
+ * the original. Where the original is given it is compared each time: a change after the link must
+ * not get lost. */
 int build_prove(struct build *b, struct err *e);
-/* Links the new build, again where code that is not edited got out of its place
+/* Links the new build, and again where code that is not edited lost its offset
  * (editor-driver/plan/shift.h). */
 int build_link(struct build *b, struct err *e);
-/* Puts it at path, whole or not at all. */
+/* Publishes it at path, atomically. */
 int build_publish(struct build *b, const char *path, struct err *e);
 
 #endif

@@ -66,7 +66,7 @@ static bool read_secret(struct cache *c)
 	return ok;
 }
 
-/* Whole or not at all; another edit may be first. */
+/* Atomic; another edit may be first. */
 static void make_secret(struct cache *c)
 {
 	char tmp[64];

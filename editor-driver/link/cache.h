@@ -1,12 +1,11 @@
 /*
- * What was made once and can be made again: assembled objects and proven
- * builds, in one folder of one owner. Losing an entry, or the folder, costs time
- * only; an entry that somebody else could choose would cost the program. So
- * the folder holds a secret (32 random bytes, mode 0600, made with it); keys are
- * BLAKE2b-256 under that secret, and an entry is its bytes followed by a trailer,
- * 8 bytes of magic and 32 of BLAKE2b-256 under the secret of kind, key and bytes:
- * one that was cut off, altered, made elsewhere or moved to another key is known
- * and dropped. The folders are opened once; as, ar and ld cannot write them.
+ * A cache of assembled objects and proven builds, in one folder of one owner. Losing an entry, or
+ * the folder, only costs time; an entry that somebody else could choose would compromise the
+ * program. So the folder holds a secret (32 random bytes, mode 0600, made with it); keys are
+ * BLAKE2b-256 under that secret, and an entry is its bytes followed by a trailer, 8 bytes of magic
+ * and 32 of BLAKE2b-256 under the secret of kind, key and bytes: entries that were truncated,
+ * altered, made elsewhere or moved to another key are detected and dropped. The folders are opened
+ * once; as, ar and ld cannot write them.
  */
 #ifndef MORPH_CACHE_H
 #define MORPH_CACHE_H
@@ -31,9 +30,8 @@ struct cache {
 
 static const uint64_t CACHE_LIMIT = (uint64_t)2 << 30; /* bytes of all entries */
 
-/* dir, or when NULL ${XDG_CACHE_HOME:-~/.cache}/morph. A folder that cannot be
- * made or written, is a link, or is not the caller's alone leaves a cache that holds
- * nothing, and a warning. */
+/* dir, or when NULL ${XDG_CACHE_HOME:-~/.cache}/morph. A folder that cannot be made or written, is
+ * a link, or is not the caller's alone leaves the cache disabled, with a warning. */
 void cache_open(struct cache *c, const char *dir);
 void cache_close(struct cache *c);
 /* A path of the very folder that was opened; to free. NULL without one. */

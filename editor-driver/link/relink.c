@@ -11,7 +11,7 @@
 
 enum { NOTE_MORPH_ORIGIN = 1, NOTE_MORPH_COUNTED = 2 };
 
-/* The artifact says which linker made the module; it may not say more. */
+/* The artifact names the linker, but may not choose any other program. */
 static const char *known_linker(const char *name)
 {
 	static const char *const known[] = {"ld", "ld.bfd"};
@@ -98,8 +98,8 @@ const char *relink_bare_entry(struct artifact *a)
 	return entry;
 }
 
-/* Where the libraries lie that other libraries need, ':' between. ld looks for
- * them there first; -rpath-link alone knows no sysroot. */
+/* The folders, separated by ':', of libraries that other libraries need. ld searches them first;
+ * -rpath-link alone ignores the sysroot. */
 static char *needed_folders(
     struct artifact *a, const struct tree *t, struct arena *mem, struct err *e)
 {

@@ -12,7 +12,7 @@ struct relinker {
 	char *ld, *ar;
 	struct hash128 tools; /* of the linker and this program */
 	bool strip; /* link without symbols, as the module is that is replaced */
-	const char *entry; /* of a bare program: begin at RUNTIME_ENTRY and go on there */
+	const char *entry; /* of a bare program: entered at RUNTIME_ENTRY, and continue there */
 };
 
 /* Finds the linker that the artifact names, and ar. Free in both cases. */

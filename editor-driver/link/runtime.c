@@ -7,7 +7,7 @@ __asm__(".section .rodata\n"
 	".text\n");
 extern const char counting_text[], counting_text_end[];
 
-/* At a program's entry only the stack pointer and rdx say something. */
+/* At a program's entry only the stack pointer and rdx are defined. */
 static void entry_text(struct buf *out)
 {
 	buf_str(out,
@@ -18,9 +18,9 @@ static void entry_text(struct buf *out)
 	    "\t.hidden " RUNTIME_GOES_ON "\n\tjmp " RUNTIME_GOES_ON "\n");
 }
 
-/* What gives a thread its counters, called where a function begins: all registers
- * that a call may change are kept, and the stack may be off by 8. No unwind
- * information: this is linked after crtend.o, which ends that of a program. */
+/* Gives a thread its counters, called at the beginning of a function: all registers that a call may
+ * change are saved, and the stack may be misaligned by 8. No unwind information: this is linked
+ * after crtend.o, which ends that of a program. */
 static void threads_text(struct buf *out)
 {
 	static const char *const reg[] = {

@@ -22,7 +22,7 @@ void tree_free(struct tree *t)
 	*t = (struct tree){0};
 }
 
-/* Walks path below root; made of each folder on the way when make is set. */
+/* Walks path below root; makes each folder on the way when make is set. */
 static int walk(const char *root, const char *path, struct buf *at, struct err *e)
 {
 	size_t floor = strlen(root), n;

@@ -33,8 +33,8 @@ static void too_large(const char *what, struct err *e)
 	    what, (unsigned long long)file.rlim_cur >> 20);
 }
 
-/* How a link goes is the recipe's to say: nothing of our own environment, but the
- * mark by which the manager finds what a job left running. */
+/* The recipe decides how a link runs: nothing of our environment is passed, except the mark by
+ * which the manager finds what a job left running. */
 static char *job_mark(void)
 {
 	const char *job = getenv("MORPH_JOB");

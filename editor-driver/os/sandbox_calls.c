@@ -55,7 +55,7 @@ static const int ALLOWED[] = {
 #define SANITIZED 0
 #endif
 
-/* A leak is looked for by tracing; check(3) asks which clock has timers. */
+/* Leak checkers trace; check(3) asks which clock has timers. */
 static const int OF_TESTS[] = {SCMP_SYS(ptrace), SCMP_SYS(timer_create), SCMP_SYS(timer_delete)};
 
 /* Calls that no tool makes by mistake. */
@@ -154,7 +154,7 @@ int sandbox_filter(struct err *e)
 	return callfilter_load(&f, e);
 }
 
-/* The architecture was looked at by the other filter. */
+/* The other filter checked the architecture. */
 int sandbox_filter_tool(void)
 {
 	enum { N = COUNT(NOT_FOR_TOOLS) };

@@ -1,8 +1,8 @@
 /*
  * The system calls of the sandbox (editor-driver/os/sandbox.h), for sandbox.c alone.
  */
-#ifndef MORPH_SANDBOX_PARTS_H
-#define MORPH_SANDBOX_PARTS_H
+#ifndef MORPH_SANDBOX_CALLS_H
+#define MORPH_SANDBOX_CALLS_H
 
 #include "common/err.h"
 

@@ -46,7 +46,7 @@ static void join_sites(const struct plan *p, size_t f, struct cfg *g, struct are
 	infer_sites(g, site, k, scratch);
 }
 
-/* What the profile says of a function. */
+/* The profile of a function. */
 static void set_profile(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
 {
 	size_t f = (size_t)(t->func - p->func) + i, nedge;

@@ -1,8 +1,8 @@
 /*
  * How the passes of a plan iterate over it.
  */
-#ifndef MORPH_PLAN_PARTS_H
-#define MORPH_PLAN_PARTS_H
+#ifndef MORPH_PLAN_PASSES_H
+#define MORPH_PLAN_PASSES_H
 
 #include "editor-driver/plan/plan.h"
 

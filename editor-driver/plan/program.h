@@ -1,6 +1,6 @@
 /*
- * The functions of a plan that have a weight as one program: what the model of
- * the front end (editor/cost/frontend.h) walks over.
+ * The functions of a plan that have a weight as one program, the input of the front end model
+ * (editor/cost/frontend.h).
  */
 #ifndef MORPH_PROGRAM_H
 #define MORPH_PROGRAM_H

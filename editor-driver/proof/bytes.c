@@ -89,8 +89,8 @@ static bool derived(const struct elf_section *s)
 	       !strcmp(s->name, ".note.gnu.build-id") || s->type == SHT_DYNAMIC;
 }
 
-/* Compared as a whole, or by what it says: the names and versions of symbols (the
- * order of which follows that of the code), relocations, unwind information. */
+/* Compared as a whole, or by meaning: the names and versions of symbols (the order of which follows
+ * that of the code), relocations, unwind information. */
 static bool elsewhere(const struct elf_section *s)
 {
 	return s->type == SHT_RELA || s->type == SHT_GNU_HASH || s->type == SHT_HASH ||

@@ -62,7 +62,7 @@ struct run {
 	bool data;
 };
 
-/* Where a pc-relative operand leads: code is where its own piece went. */
+/* The target of a pc-relative operand: code is where its own piece went. */
 static bool same_target(const struct bytes *b, uint64_t orig, uint64_t made)
 {
 	const struct elf_section *o = bytes_section(&b->orig, orig);
@@ -72,8 +72,8 @@ static bool same_target(const struct bytes *b, uint64_t orig, uint64_t made)
 	return bytes_correspond(b, orig, made);
 }
 
-/* Are 4 bytes at i of the original and at k of the new build operands that lead
- * to the same place? */
+/* Are 4 bytes at i of the original and at k of the new build operands with corresponding targets?
+ * */
 static bool same_field(const struct bytes *b, const struct run *r, uint64_t i, uint64_t k)
 {
 	static const unsigned trailing[] = {0, 1, 2, 4}; /* bytes of an immediate after it */
@@ -92,7 +92,7 @@ static bool same_field(const struct bytes *b, const struct run *r, uint64_t i, u
 				  bytes_correspond(b, (uint64_t)(int32_t)v, (uint64_t)(int32_t)w));
 }
 
-/* Goes on while both runs are the same, to *i and *k. */
+/* Advances *i and *k while both runs are equal. */
 static void match(const struct bytes *b, const struct run *r, uint64_t *i, uint64_t *k)
 {
 	uint64_t back, free = 0; /* bytes after the last operand */
@@ -158,7 +158,7 @@ static bool ends_in_jump(const uint8_t *p, uint64_t n, unsigned len)
 	}
 }
 
-/* Nothing but direct jumps, jumps through the GOT and padding? */
+/* Only direct jumps, jumps through the GOT and padding? */
 static bool jumps_alone(const uint8_t *p, uint64_t n)
 {
 	uint64_t i = 0;

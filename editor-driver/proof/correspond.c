@@ -190,7 +190,7 @@ static uint64_t until_padding(const struct bytes *b, uint64_t orig, uint64_t mad
 	return n;
 }
 
-/* Goes on by n bytes, and after the padding there. Returns whether the gap goes on. */
+/* Advances by n bytes, and past the padding there. Returns whether the gap continues. */
 static bool advance(const struct bytes_side *side, struct gap *g, uint64_t n)
 {
 	g->begin += n;
@@ -453,8 +453,8 @@ static bool same_slot(const struct bytes *b, uint64_t orig, uint64_t made)
 		       bytes_correspond(b, (uint64_t)o->addend, (uint64_t)m->addend)));
 }
 
-/* As the section moved that holds it, or one that it is the end of; where there is no
- * section (headers, what is aligned after the last), as any. */
+/* Moved like the section that holds it, or of which it is the end; where there is no section
+ * (headers, alignment after the last), like any. */
 static bool same_shift(const struct bytes *b, uint64_t orig, uint64_t made)
 {
 	const struct elf_section *o, *m;

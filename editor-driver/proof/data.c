@@ -23,8 +23,8 @@ static bool same_entry(
 	return bytes_same_code(b, orig - back + v, made - back + w);
 }
 
-/* Of a jump table the first entry that differs is looked for a beginning for,
- * which the ones after it share. */
+/* Searches the base of a jump table by its first entry that differs; the entries after it share it.
+ * */
 static bool same_distance(const struct bytes *b, uint64_t orig, uint64_t made, const uint8_t *o,
     const uint8_t *m, uint64_t room, struct table *t)
 {

@@ -1,9 +1,9 @@
 /*
- * The parts of bytes.c: which address corresponds to which, code, and the linker's
- * tables. Private to them.
+ * What the comparison of two builds (bytes.h) shares: which address corresponds to
+ * which, code, and the linker's tables.
  */
-#ifndef MORPH_BYTES_PARTS_H
-#define MORPH_BYTES_PARTS_H
+#ifndef MORPH_PROOF_IMAGE_H
+#define MORPH_PROOF_IMAGE_H
 
 #include "editor-driver/proof/bytes.h"
 
@@ -59,13 +59,13 @@ const struct elf_section *bytes_named(const struct bytes_side *s, const char *na
 /* The bytes at an address, at least n, or NULL. */
 const uint8_t *bytes_at(const struct bytes_side *s, uint64_t addr, uint64_t n);
 
-/* bytes_map.c. Fills piece[]; -1 when code outside of blocks cannot be told apart, or
- * blocks that are not edited follow each other otherwise than they did. */
+/* correspond.c: fills piece[]; -1 when code outside of blocks is ambiguous, or the order of blocks
+ * that are not edited changed. */
 int bytes_map(struct bytes *b);
 /* Reads symbol[] and slot[] of both sides: the same symbols have the same place
  * in symbol[]. -1 when there are others. */
 int bytes_bindings(struct bytes *b);
-/* Does the new build's address stand for the original's? */
+/* Does the new build's address correspond to the original's? */
 bool bytes_same_code(const struct bytes *b, uint64_t orig, uint64_t made);
 bool bytes_correspond(const struct bytes *b, uint64_t orig, uint64_t made);
 /* Where the new build's address was in the original; false: nowhere. */
@@ -78,7 +78,7 @@ const struct bytes_slot *bytes_slot(const struct bytes_side *s, uint64_t addr);
 /* The address of the slot through which the PLT entry at addr goes, or 0. */
 uint64_t bytes_plt_slot(const struct bytes_side *s, uint64_t addr);
 
-/* bytes_code.c. */
+/* code.c. */
 int bytes_code(struct bytes *b);
 /* A run of the same length in both; data: relative words count from themselves. */
 bool bytes_same_run(
@@ -87,10 +87,10 @@ int bytes_plt(struct bytes *b, const struct elf_section *s);
 /* The length of the no-operation or int3 at p, 0 = none. */
 unsigned bytes_nop(const uint8_t *p, uint64_t n);
 
-/* bytes_data.c. */
+/* data.c. */
 int bytes_data(struct bytes *b, const struct elf_section *o, const struct elf_section *m);
 
-/* bytes_tables.c. Each returns -1 and the difference. */
+/* tables.c. Each returns -1 and the difference. */
 int bytes_dynsym(struct bytes *b, const struct elf_section *o, const struct elf_section *m);
 /* A list of addresses in the order of the code that they are of (SHF_LINK_ORDER). */
 int bytes_list(struct bytes *b, const struct elf_section *o, const struct elf_section *m);
@@ -98,7 +98,7 @@ int bytes_dynamic(struct bytes *b, const struct elf_section *o, const struct elf
 int bytes_rela(struct bytes *b);
 int bytes_relr(struct bytes *b, const struct elf_section *o, const struct elf_section *m);
 int bytes_got(struct bytes *b, const struct elf_section *o, const struct elf_section *m);
-/* bytes_unwind.c. */
+/* unwind.c. */
 int bytes_eh_frame(struct bytes *b);
 
 /* Sets the error: section, address and function. Returns -1. */

@@ -14,7 +14,7 @@ typedef VEC(struct fde) fde_list;
 
 enum { ABSPTR = 0, PCREL_SDATA4 = 0x1b, UNKNOWN = 0xff };
 
-/* How a CIE says that its FDEs name their code (DW_EH_PE_*). */
+/* How the FDEs of a CIE encode addresses of code (DW_EH_PE_*). */
 static uint8_t encoding(const uint8_t *p, uint64_t n)
 {
 	const uint8_t *end = p + n, *aug = p + 9, *a;
@@ -82,7 +82,7 @@ static int by_pc(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-/* -1: something else than CIEs and FDEs of the usual form is there. */
+/* -1: it is not made of CIEs and FDEs of the usual form. */
 static int read_fdes(const struct elf_section *s, fde_list *out)
 {
 	uint64_t at, n;
@@ -92,7 +92,7 @@ static int read_fdes(const struct elf_section *s, fde_list *out)
 	for (at = 0; at + 4 <= s->size; at += 4 + n) {
 		n = get_le32(s->data + at);
 		if (!n)
-			continue; /* the end, as each crtend.o says it */
+			continue; /* the terminator, from each crtend.o */
 		if (n < 4 || n > s->size - at - 4)
 			return -1;
 		if (!get_le32(s->data + at + 4))

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* Keeps odd texts from eating memory. */
+/* Bounds memory for unusual texts. */
 enum { ASM_LABELS_MAX = 1000 };
 
 static struct blk *current(struct builder *b)
@@ -164,7 +164,7 @@ static void do_insn(struct builder *b, uint32_t i, const struct stmt *st)
 	case INSN_JMP:
 		do_jump(b, i, op, TERM_JUMP, TERM_END);
 		break;
-	case INSN_JCC: /* to another function: leaves, or goes on after it */
+	case INSN_JCC: /* to another function: exits or falls through */
 		do_jump(b, i, op, TERM_COND, TERM_FALL);
 		break;
 	case INSN_JMP_IND:
@@ -388,7 +388,7 @@ static void walk(struct builder *b)
 		b->why = "a cold part without code";
 }
 
-/* Blocks that do nothing but go on. */
+/* Blocks that only jump or fall through. */
 static void mark_skips(struct builder *b)
 {
 	struct cfg_block *c;

@@ -1,8 +1,8 @@
 /*
- * What blocks.c and blocks_edges.c share: a function on its way to blocks.
+ * What blocks.c and edges.c share: a function while its blocks are found.
  */
-#ifndef MORPH_BLOCKS_PARTS_H
-#define MORPH_BLOCKS_PARTS_H
+#ifndef MORPH_ASM_BLOCKS_H
+#define MORPH_ASM_BLOCKS_H
 
 #include "editor/asm/text.h"
 
@@ -25,8 +25,8 @@ struct builder {
 	const char *why; /* the function is opaque; NULL */
 };
 
-/* Sets target of the blocks, the edges, and what flags of blocks hang on these.
- * Needs every block; may set why. */
+/* Sets the targets of the blocks, the edges, and the flags that depend on these. Needs every block;
+ * may set why. */
 void blocks_edges(struct builder *b);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* More than any compiler makes; keeps odd texts from eating memory. */
+/* More than any compiler makes; bounds memory for unusual texts. */
 enum { EDGES_MAX = 1 << 22 };
 
 static void add_edge(struct builder *b, uint32_t src, uint32_t dst, enum edge_kind kind, bool rare)
@@ -43,8 +43,8 @@ static uint32_t data_after(const struct func *f, uint32_t i)
 	return lo;
 }
 
-/* Edges to the blocks in one operand list; mark[] of a block is the last
- * source that came there. */
+/* Edges to the blocks in one operand list; mark[] of a block is the last source with an edge to it.
+ * */
 static bool table_line(struct builder *b, uint32_t src, struct str arg, uint32_t *mark)
 {
 	uint32_t self = (uint32_t)(b->f - b->u->func.v);

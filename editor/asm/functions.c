@@ -83,8 +83,8 @@ static bool function_collect(struct unit_impl *u, struct func *f, const struct h
 	return true;
 }
 
-/* What stands before a function: its alignment, or code that belongs to
- * it although its symbol comes later (patchable entries, prefix data). */
+/* What precedes a function: its alignment, or code that belongs to it although its symbol comes
+ * later (patchable entries, prefix data). */
 static void function_front(struct unit_impl *u, struct func *f)
 {
 	const struct stmt *st;
@@ -113,7 +113,7 @@ bool own_size(const struct func *f, const struct stmt *st)
 	       (size_of(st, f->name) || is_cold_name(operand_at(st->arg, 0), f->name));
 }
 
-/* Does it stand for bytes, or for something that is not known? */
+/* Does it emit bytes, or something unknown? */
 static bool makes_code(const struct unit_impl *u, const struct stmt *st)
 {
 	bool code = u->section.v[st->section].code;

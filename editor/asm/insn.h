@@ -22,16 +22,15 @@ enum insn_class {
 enum insn_class insn_classify(const struct stmt *st, struct str *operand);
 /* The opposite condition of a jcc mnemonic ("jne" for "je"), or NULL. */
 const char *insn_inverse(struct str mnemonic);
-/* Which way of a jcc almost never is gone, by the instruction that set its flags:
- * 1 the taken one, -1 the other, 0 nobody knows. Floating point numbers are ordered
- * (but for NaN), sums seldom overflow. */
+/* Which outcome of a jcc almost never occurs, by the instruction that set its flags: 1 taken, -1
+ * not taken, 0 unknown. Floating point numbers are ordered (except NaN), sums rarely overflow. */
 int insn_rare_succ(struct str jcc, struct str setter);
 /* True when a call to this symbol never comes back, by the C library's rules. */
 bool insn_noreturn(struct str callee);
 /* True when a call to this symbol comes back, and once, by the C library's rules. */
 bool insn_returns(struct str callee);
-/* What an instruction does with the arithmetic flags. What is not known for
- * sure to set them all counts as leaving them alone. */
+/* What an instruction does with the arithmetic flags. What is not known to set them all counts as
+ * preserving them. */
 enum insn_flags { FLAGS_KEEP, FLAGS_SET, FLAGS_USE };
 enum insn_flags insn_flags(const struct stmt *st);
 /* A rough size in bytes, for layout before a block map is known. */

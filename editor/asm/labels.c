@@ -1,6 +1,6 @@
 /*
- * Labels and who refers to them: by a jump, by a jump table, or otherwise, and
- * then what holds code together or in its place.
+ * Labels and their references: by a jump, by a jump table, or otherwise, and then what binds code
+ * together or to its position.
  */
 #include "editor/asm/insn.h"
 #include "editor/asm/text.h"
@@ -99,8 +99,8 @@ static void pin(struct unit_impl *u, uint32_t func)
 		f->why = "distance to other code";
 }
 
-/* Marks the code labels of one expression. A difference of two in a function
- * holds that together; of others, it holds them in their places. */
+/* Marks the code labels of one expression. A difference of two labels of one function binds it
+ * together; other differences fix the positions of their functions. */
 static void mark_expr(struct unit_impl *u, struct str text, uint32_t owner, uint32_t how)
 {
 	const char *p = text.p, *end = text.p + text.n;
@@ -143,7 +143,7 @@ static void mark_operands(struct unit_impl *u, struct str arg, uint32_t owner, u
 	}
 }
 
-/* All tokens of a line of inline assembly; a distance holds its function together. */
+/* All tokens of a line of inline assembly; a distance binds its function together. */
 static void mark_asm(struct unit_impl *u, struct str line)
 {
 	const char *p = line.p, *end = line.p + line.n;
@@ -160,7 +160,7 @@ static void mark_asm(struct unit_impl *u, struct str line)
 	}
 }
 
-/* A direct jump: its target is entered that way only, when it is local. */
+/* A direct jump: its target is entered only by jumps, when it is local. */
 static void mark_insn(struct unit_impl *u, uint32_t i, enum insn_class class, struct str op)
 {
 	struct label *l;

@@ -1,6 +1,6 @@
 /*
  * Operands of instructions in AT&T syntax, as far as micro-operations need
- * them (common/uops.h). Private to editor/.
+ * them (common/uops.h).
  */
 #ifndef MORPH_EDITOR_OPERAND_H
 #define MORPH_EDITOR_OPERAND_H
@@ -27,7 +27,7 @@ struct operand {
 	uint8_t base, index, scale;
 	int32_t disp;
 	int64_t imm;
-	struct str symbol; /* of OP_VAR and OP_SYMBOL: the symbol when it stands alone */
+	struct str symbol; /* of OP_VAR and OP_SYMBOL: the symbol without an addend */
 };
 
 /* The operands of an argument string; returns their number, or -1 when there

@@ -147,14 +147,14 @@ static bool blank(char c)
 enum { HASH, SEMICOLON, SLASH, NUL, ODD_CHARS };
 static const char odd[ODD_CHARS] = {'#', ';', '/', '\0'};
 
-/* Where the next odd characters are: they are on few lines, and are looked for in the
- * whole text. */
+/* Positions of the next special characters: they are on few lines, and are searched in the whole
+ * text. */
 struct scanner {
 	const char *end;
-	const char *next[ODD_CHARS]; /* NULL: not looked for yet; end: there is none */
+	const char *next[ODD_CHARS]; /* NULL: not searched yet; end: there is none */
 };
 
-/* Is there an odd character between s and end? Lines are asked about in order. */
+/* Is there a special character between s and end? Lines must be queried in order. */
 static bool has(struct scanner *c, int which, const char *s, const char *end)
 {
 	const char **next = &c->next[which];

@@ -11,9 +11,9 @@ static bool section_is_code(struct str name, struct str flags)
 	       str_is(name, ".fini");
 }
 
-/* A section is its directive's whole text: the same name may stand for many
- * (COMDAT groups, unique, linked-to). The short form, which GCC prints from the
- * second time on, means the first of that name without a group. */
+/* A section is its directive's whole text: one name may denote several (COMDAT groups, unique,
+ * linked-to). The short form, which GCC prints from the second time on, means the first of that
+ * name without a group. */
 static uint16_t section_intern(struct unit_impl *u, struct str name, const struct stmt *st)
 {
 	bool full = str_is(st->op, ".section") || str_is(st->op, ".pushsection"), fresh = true;

@@ -1,7 +1,7 @@
 /*
- * What a conditional jump looks like: the last instructions up to it, but for
- * which registers they use and where on the stack. Copies of the same source
- * (a macro, an inlined function, an unrolled loop) look alike.
+ * The signature of a conditional jump: the last instructions up to it, without their registers and
+ * stack offsets. Copies of the same source (a macro, an inlined function, an unrolled loop) have
+ * equal signatures.
  */
 #include "editor/asm/text.h"
 
@@ -53,7 +53,7 @@ static uint64_t signature(const struct unit_impl *u, const struct func *f, const
 		st = &u->stmt.v[f->code.v[--i]];
 		if (st->kind != ST_INSN)
 			continue;
-		if (n++) /* where the jump goes says nothing */
+		if (n++) /* the target is not significant */
 			put_operands(&text, st->arg);
 		buf_char(&text, ' ');
 		buf_add(&text, st->op.p, st->op.n);

@@ -1,9 +1,8 @@
 /*
  * The editor's own view of a unit: statements, sections, labels, functions.
- * Private to editor/. Filled, in this order (parse.c), by scan.c (lines to
- * statements), sections.c, functions.c, labels.c, cfi.c (unwind states) and
- * blocks.c (basic blocks and edges); read by emit.c, mapsec.c, debug.c, key.c
- * and check.c.
+ * Filled, in this order (parse.c), by scan.c (lines to statements), sections.c,
+ * functions.c, labels.c, cfi.c (unwind states) and blocks.c (basic blocks and
+ * edges).
  */
 #ifndef MORPH_EDITOR_TEXT_H
 #define MORPH_EDITOR_TEXT_H
@@ -101,7 +100,7 @@ struct section {
 	struct str name;
 	const char *directive; /* switches to it, with all flags */
 	const char *group;     /* COMDAT signature or NULL */
-	bool plain;            /* first named without flags: the name says which it is */
+	bool plain;            /* first named without flags: the name implies them */
 	bool code, debug, eh_table;
 };
 
@@ -133,7 +132,7 @@ struct cfi_state {
 };
 
 enum term {
-	TERM_FALL,     /* no jump; goes on at `fall` */
+	TERM_FALL,     /* no jump; falls through to `fall` */
 	TERM_JUMP,     /* jmp to `target` */
 	TERM_COND,     /* jcc to `target`, else `fall` */
 	TERM_INDIRECT, /* jmp * through a table */
@@ -168,7 +167,7 @@ struct func {
 	uint32_t nhot_blk;    /* blocks of part 0 come first in the original text */
 	const char *why;      /* why it is opaque, or NULL */
 	bool unsorted;        /* not even its parts are understood: it cannot move */
-	bool pinned;          /* what stands around it needs its place */
+	bool pinned;          /* its surroundings must keep their position */
 	bool one_part, has_cfi;
 	uint32_t align;       /* log2 of the alignment of its entry */
 };
@@ -214,7 +213,7 @@ uint32_t align_log2(const struct stmt *st);
 struct str unquote(struct str s);
 /* The k-th comma-separated operand, trimmed; n = 0 when there is none. */
 struct str operand_at(struct str arg, unsigned k);
-/* Does it speak of ".", the place where it stands? */
+/* Does it refer to ".", the current position? */
 bool refers_to_here(const struct stmt *st);
 
 /* sections.c: fills section[] and stmt.section: that of a directive is the one it switches to. */

@@ -4,8 +4,8 @@
  * of them read and compare). Functions that return an int return 0, or -1 with the first difference
  * in the checker's error.
  */
-#ifndef MORPH_CHECK_PARTS_H
-#define MORPH_CHECK_PARTS_H
+#ifndef MORPH_CHECK_CHECK_H
+#define MORPH_CHECK_CHECK_H
 
 #include "editor/asm/text.h"
 

@@ -24,8 +24,7 @@ static bool placed(const struct unit_impl *u, const struct stmt *st)
 	return false;
 }
 
-/* Does statement i of the original stand outside of what check_block and
- * check_whole compare? */
+/* Is statement i of the original outside of what check_block and check_whole compare? */
 static bool is_rest(struct checker *c, size_t i)
 {
 	const struct stmt *st = &c->u->stmt.v[i];

@@ -144,7 +144,7 @@ static int counter(struct stripper *s, const char **p)
 	return seen_once(s, func, k) ? -1 : 1;
 }
 
-/* ".LMT0.7:" and what stands there: counters and a jump. */
+/* ".LMT0.7:" and what follows: counters and a jump. */
 static int side_block(struct stripper *s, const char **p)
 {
 	struct str label = line_at(*p, s->end), jump;
@@ -317,7 +317,7 @@ static int stubs(struct stripper *s, const char **p, uint32_t func)
 	return rc;
 }
 
-/* After a block's own label: the labels that stood at its stub. */
+/* After a block's own label: the labels that were at its stub. */
 static void labels_back(struct stripper *s, struct str line)
 {
 	uint32_t func, b;

@@ -30,7 +30,7 @@ static void line(struct emitter *m, const struct stmt *st)
 	buf_char(m->out, '\n');
 }
 
-/* What is in no block: data, debug information, what stands between functions. */
+/* What is in no block: data, debug information, text between functions. */
 static void line_outside(struct emitter *m, const struct stmt *st)
 {
 	if (m->u->section.v[st->section].debug && st->dir != DIR_POP)

@@ -1,13 +1,12 @@
 /*
- * Where a unit's code lies, for debuggers: functions that move leave the range
- * that the compiler wrote down for the unit (DW_AT_high_pc or DW_AT_ranges of
- * its first DIE, and .debug_aranges), and nobody would look for their lines. In
- * an edited unit that attribute is turned into a list of all fragments.
+ * Where a unit's code lies, for debuggers: functions that move leave the range that the compiler
+ * gave for the unit (DW_AT_high_pc or DW_AT_ranges of its first DIE, and .debug_aranges), so
+ * debuggers would not find their lines. In an edited unit that attribute becomes a list of all
+ * fragments.
  *
- * The attribute is found by walking the DIE along its abbreviation, statement
- * by statement: compilers print one value each. What looks otherwise is left
- * alone. Formats: DWARF 5 (2017), sections 2.17.3, 6.1.2, 7.5, 7.25, 7.28; DWARF
- * 4, section 2.17.3.
+ * The attribute is found by walking the DIE along its abbreviation, statement by statement:
+ * compilers print one value each. Other forms are left unchanged. Formats: DWARF 5 (2017), sections
+ * 2.17.3, 6.1.2, 7.5, 7.25, 7.28; DWARF 4, section 2.17.3.
  */
 #include "editor/emit/emit.h"
 

@@ -5,7 +5,7 @@
 enum {
 	MAX_INSNS = 1 << 16,
 	COUNTED = 1000, /* samples that an exact count is worth */
-	COLD = BLK_COLD | BLK_NORETURN, /* the compiler, or the code, says: rarely */
+	COLD = BLK_COLD | BLK_NORETURN, /* rare according to the compiler or the code */
 };
 
 /* Breakpoints of the likelihood, as ratios to the estimate. */
@@ -26,8 +26,8 @@ double cost_estimate(const struct cfg_block *b, enum infer_input input, double c
 	return x < clamp ? x : clamp;
 }
 
-/* How many Poisson samples a block's count is worth: its own noise, the skid
- * over its instructions, and what stays however long one measures. */
+/* How many Poisson samples a block's count is worth: its noise, the skid over its instructions, and
+ * what remains however long one measures. */
 static double evidence(const struct cfg_block *b, enum infer_input input)
 {
 	double s = (double)b->samples / SAMPLE_ONE;
@@ -86,6 +86,6 @@ void cost_block(struct cost *c, const struct cfg_block *b, bool entry, enum infe
 		cost_flat(c, insns(b) / COUNT_ONE * (b->flags & COLD ? 4 : 1), most);
 		return;
 	}
-	/* What is sampled at an entry came there with the call. */
+	/* Samples at an entry include the latency of the call. */
 	likelihood(c, x, evidence(b, input) / (entry ? 4 : 1), most);
 }

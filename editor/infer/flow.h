@@ -1,8 +1,8 @@
 /*
  * Graph, costs and passes that the steps of flow inference share.
  */
-#ifndef MORPH_INFER_PARTS_H
-#define MORPH_INFER_PARTS_H
+#ifndef MORPH_INFER_FLOW_H
+#define MORPH_INFER_FLOW_H
 
 #include "common/mem.h"
 #include "editor/cfg.h"

@@ -19,11 +19,11 @@
 
 enum infer_input {
 	INFER_SAMPLES, /* .samples are PC samples; count = samples / insns. Unsampled blocks get the
-			* minimum flow, unless they are cold or only reachable through cold blocks
-			* */
+			  minimum flow, unless they are cold or only reachable through cold blocks
+			  */
 	INFER_COUNTS   /* .count are executions, and .witness of edges where known (if one edge of a
-			* block is known, all are): consistent counts are kept, others change as
-			* little as possible */
+			  block is known, all are): consistent counts are kept, others change as
+			  little as possible */
 };
 
 enum { COUNT_ONE = 4096 }; /* with INFER_SAMPLES: one sample in a block of one

@@ -29,7 +29,7 @@ static const double BLOCK_BIAS = 0.3, BLOCK_BIAS_INSN = 0.3;
 static const double HIDDEN = 0.25; /* weight of too few samples, by the square of instructions */
 static const double ABSENCE = 0.1; /* weight of no samples, likewise */
 static const double UNSEEN_SHARE = 0.5; /* in witnesses: the prior of all outgoing edges of a block
-					 * */
+					   */
 static const double RARE_SHARE = 0.001; /* of that, edges that almost never execute */
 static const double DISCOUNT = 0.01;    /* per witness: n of them are worth at most 100 */
 static const double FEW = 1;            /* further discount, by the square of samples per witness */

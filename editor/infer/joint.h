@@ -21,7 +21,7 @@ struct succ {
 	double share;       /* of the block's flow, by the evidence */
 	double flow, step;
 	double ln;          /* of its share of the flow by `share`, where there are several
-			     * successors */
+			       successors */
 	double gradient;    /* of the cost */
 	double pred_share;  /* share of dst's flow, by predecessor counts … */
 	double slope, bend; /* … and what it costs: first derivative, bound of the second */
@@ -34,7 +34,7 @@ struct joint {
 	const struct reach *r;
 	double most;     /* no flow is larger */
 	uint8_t *used;   /* per block: may have flow */
-	uint32_t *first; /* way[first[b]] … way[first[b + 1]] leave block b */
+	uint32_t *first; /* succ[first[b]] … succ[first[b + 1]] leave block b */
 	struct succ *succ;
 	/* Per block: */
 	double *cost;         /* per unit of flow: weight by estimate */

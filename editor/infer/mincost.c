@@ -27,7 +27,7 @@ struct solver {
 	struct residual *arc;
 	uint32_t *first; /* incidences of node v: inc[first[v]] … inc[first[v + 1]] */
 	uint32_t *inc;   /* arc << 1 | (1 when v is the arc's head) */
-	uint32_t *cur;   /* where the search for an admissible arc goes on */
+	uint32_t *cur;   /* where the search for an admissible arc continues */
 	int64_t *price, *excess;
 	uint32_t *queue; /* ring of active nodes */
 	uint8_t *queued;
@@ -116,7 +116,7 @@ static void reach(struct solver *s, uint32_t v, int64_t dist)
 	s->bucket[dist] = s->nvisit++;
 }
 
-/* From node v backwards, by arcs that lead to it. */
+/* From node v backwards, along incoming arcs. */
 static void spread(struct solver *s, uint32_t v)
 {
 	const struct residual *r;

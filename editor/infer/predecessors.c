@@ -3,9 +3,9 @@
 #include <math.h>
 
 static const double UNSEEN_SHARE = 0.5; /* in witnesses: the prior of all incoming edges of a block
-					 * */
+					   */
 static const double PRED_DISCOUNT = 2;  /* down-weighted sooner than outcomes: more time passes
-					 * before the sample */
+					   before the sample */
 static const uint32_t NONE = UINT32_MAX, WIDE = 64; /* more predecessors are ignored */
 
 static double seen(const struct joint *j, const struct succ *v)

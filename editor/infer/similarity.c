@@ -5,11 +5,11 @@
 
 static const double OWN_MOST = 20;             /* witnesses of one branch count at most this much */
 static const double SPREAD = 0.1, EVEN = 0.25; /* prior of the variance and mean for a
-						* signature without witnesses */
+						  signature without witnesses */
 static const double AT_MOST = 2;               /* bound on the weight of a signature, in
-						* witnesses … */
+						  witnesses … */
 static const double BELIEVED = 0.5;            /* … and the share of it by the variance that
-						* is used */
+						  is used */
 static const double FEW = 2, LEAST = 1, UNSEEN = 0.5; /* witnesses */
 
 /* Witnesses of branches of one signature, and how far their shares differ. */

@@ -233,7 +233,7 @@ void sparse_factor(struct sparse *s)
 				s->work[s->row[p]] -= by * s->val[p];
 			enlist(s, k);
 		}
-		/* Nothing holds this unknown: it becomes 0. */
+		/* This unknown is unconstrained: it becomes 0. */
 		if (!(s->diag[i] > 0))
 			s->diag[i] = INFINITE;
 		for (p = s->first[i]; p < s->first[i + 1]; p++)

@@ -1,8 +1,8 @@
 /*
  * Chains, their links and the jumps of both, as the chain merging of ext-TSP keeps them.
  */
-#ifndef MORPH_EXTTSP_PARTS_H
-#define MORPH_EXTTSP_PARTS_H
+#ifndef MORPH_LAYOUT_CHAINS_H
+#define MORPH_LAYOUT_CHAINS_H
 
 #include "common/mem.h"
 #include "editor/layout/gainheap.h"

@@ -1,8 +1,8 @@
 /*
  * The edges, fallthroughs and addresses of a layout's slots, for the passes over them.
  */
-#ifndef MORPH_LAYOUT_PARTS_H
-#define MORPH_LAYOUT_PARTS_H
+#ifndef MORPH_LAYOUT_SLOTS_H
+#define MORPH_LAYOUT_SLOTS_H
 
 #include "editor/layout/layout.h"
 

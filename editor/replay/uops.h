@@ -1,8 +1,8 @@
 /*
  * Parts of the compilation to micro-operations.
  */
-#ifndef MORPH_EDITOR_UOP_PARTS_H
-#define MORPH_EDITOR_UOP_PARTS_H
+#ifndef MORPH_REPLAY_UOPS_H
+#define MORPH_REPLAY_UOPS_H
 
 #include "common/uops.h"
 #include "editor/asm/operand.h"
