@@ -1,6 +1,6 @@
 /*
  * The CPU of this machine, for which programs are laid out: gains and costs of a transform differ
- * between CPUs (docs/DESIGN.md, "What CPU").
+ * between CPUs (docs/DESIGN.md, "Layout").
  */
 #ifndef MORPH_HOST_H
 #define MORPH_HOST_H

@@ -14,7 +14,7 @@
  * for mispredicted branches gain and lose less than that, down to nothing, and others more: the one
  * constant is most of the error. The profile covers one module: the gain is a share of the time
  * spent in it. The cost constants are in frontend.c; how they were fitted, and their error:
- * bench/README.md, "Prediction".
+ * docs/notes/front-end.md.
  *
  * Pure and deterministic; fe_walk and fe_run of distinct results may run in parallel.
  */

@@ -7,7 +7,7 @@ enum { DEPTH = 64, SEED = 1997 };
 
 /* Programs repeat themselves: the probability that a choice repeats the last one of the same block
  * or call. Independent choices would be as frequent, and miss an instruction cache three to five
- * times as often as real runs do (bench/README.md). */
+ * times as often as real runs do (docs/notes/front-end.md). */
 static const double AGAIN = 0.8;
 
 /* Numbers to draw from in proportion to weights. */

@@ -3,7 +3,7 @@
  *
  * On AMD's Zen 5 a loop of branches with random outcomes runs faster where other jumps are taken
  * between them: by making such branches adjacent, a layout loses more than it saves in taken jumps
- * (measured: bench/README.md, "Hops"). So a block that would fall through to one with a
+ * (measured: docs/notes/zen5.md, "Hops"). So a block that would fall through to one with a
  * hard-to-predict branch jumps to it instead, in functions with many such branches and few calls;
  * others lose by it.
  */

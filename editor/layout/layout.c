@@ -17,7 +17,7 @@ enum {
 };
 
 /* Taken jumps that a byte of copies must save, as a share of the instructions executed, where
- * copies are to be few (bench/README.md, "Lines"). */
+ * copies are to be few (docs/notes/zen5.md, "Frugal"). */
 static const double FRUGAL_BYTE = 1e-5;
 
 void layout_identity(const struct cfg *g, struct layout *out, struct arena *a)

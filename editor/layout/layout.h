@@ -45,12 +45,12 @@ enum layout_transform {
 	LAYOUT_HUGE = 128,  /* all code lies on pages of 2 MiB, in address and file */
 	LAYOUT_SPREAD = 256, /* branches on both halves of a line (editor/layout/spread.h) */
 	LAYOUT_HOPS = 512, /* jumps before hard-to-predict branches (editor/layout/hops.h) */
-	LAYOUT_FRUGAL = 1024, /* fewer copies (bench/README.md, "Lines") */
+	LAYOUT_FRUGAL = 1024, /* fewer copies (docs/notes/zen5.md, "Frugal") */
 	LAYOUT_ALL = 2047
 };
 
 /* Taken jumps that a byte of copies or padding must save, as a share of the executions of a hot
- * block (bench/README.md, "Copies"). */
+ * block (docs/notes/layout.md, "Copies"). */
 #define LAYOUT_BYTE (1. / 16)
 
 struct layout_options {

@@ -2,7 +2,7 @@
  * Hot code on few lines: places the entry of a function and, by padding between them, its
  * fallthrough runs (editor/layout/runs.h) at the offsets within 64-byte lines that make control
  * change lines least often. Processors fetch by lines, and cache decoded instructions by lines or
- * parts of them; measured gain: bench/README.md, "Lines".
+ * parts of them; measured gain: docs/notes/zen5.md, "Lines".
  */
 #ifndef MORPH_LINES_H
 #define MORPH_LINES_H
