@@ -1,7 +1,7 @@
 """Profiles of a program's training as the product itself gathers them.
 
 Sampled: the monitor follows the program, a manager of its own takes samples,
-what registers bear witness of, and sampled calls; morphctl prints them. Complete:
+branch outcomes resolved from registers, and sampled calls; morphctl prints them. Complete:
 by a counting build.
 """
 import json

@@ -185,7 +185,7 @@ static void make_table(const char *dir, const struct build_id *id)
 	static const uint8_t kind[] = {UOP_MOV, UOP_ADD, UOP_SUB, UOP_CMP, UOP_END};
 	struct uops u = {0};
 	struct buf bytes = {0};
-	char *to = xasprintf("%s/witness", dir);
+	char *to = xasprintf("%s/replay", dir);
 	uint32_t f, k, i;
 	char name[32];
 	struct err e;
@@ -267,10 +267,10 @@ static void take_registers(struct manager *m, const struct build_id *id)
 		all[b.seq % 2] += cpu_s() - t;
 	}
 	printf("\nSamples with registers, %d a batch: %.2f M per s of one core in the whole path, "
-	       "%.2f M per s\nbeyond what the same samples cost without; %.1f directions of each\n",
+	       "%.2f M per s\nbeyond what the same samples cost without; %.1f branch outcomes of each\n",
 	    PER_BATCH, PER_BATCH * BATCHES / all[1] / 1e6,
 	    PER_BATCH * BATCHES / (all[1] - all[0]) / 1e6,
-	    (double)m->observed.witnesses / (double)m->observed.placed);
+	    (double)m->observed.outcomes / (double)m->observed.placed);
 	buf_free(&frame);
 	free(r);
 	free(s);
@@ -312,7 +312,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < sizeof load / sizeof *load; i++)
 		take_in(&m, &load[i], "/opt/bench/prog", &id, &seq);
 	make_table(dir, &id);
-	m.modules.tables = xasprintf("%s/witness", dir);
+	m.modules.tables = xasprintf("%s/replay", dir);
 	must(modules_reload(&m.modules, &e), &e);
 	take_registers(&m, &id);
 	printf("\nCPU time of one core. Morph (1997): 0.13 M samples per s.\n");

@@ -217,8 +217,8 @@ def large(work):
                     send()
                 note("learned, and a batch")
                 with contextlib.redirect_stdout(sys.stderr):
-                    morphd.wait("witness table", lambda: "witness table made" in morphd.said(), 60)
-                note("its witness table is made")
+                    morphd.wait("replay table", lambda: "replay table made" in morphd.said(), 60)
+                note("its replay table is made")
                 for _ in range(8):
                     send()
                     time.sleep(1)

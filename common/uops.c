@@ -509,7 +509,7 @@ int uops_decode_some(
 
 	*u = (struct uops){0};
 	if (n < sizeof MAGIC || memcmp(p, MAGIC, sizeof MAGIC))
-		return err_set(e, "witness table: not one");
+		return err_set(e, "replay table: not one");
 	r.end = r.p + n;
 	r.p += sizeof MAGIC;
 	if (n > INT32_MAX || get_count(&r, &count))
@@ -527,7 +527,7 @@ int uops_decode_some(
 garbled:
 	uops_free(u);
 	return err_set(
-	    e, "witness table: garbled at byte %zu", (size_t)(r.p - (const uint8_t *)p));
+	    e, "replay table: garbled at byte %zu", (size_t)(r.p - (const uint8_t *)p));
 }
 
 /* ---- looking up ---- */

@@ -1,12 +1,12 @@
 /*
  * Micro-operations: what the instructions of a module's functions do to the
  * general registers and the flags, compiled once per artifact by the editor's
- * side (morph-edit --witness-table), so that the manager can evaluate forward
+ * side (morph-edit --replay-table), so that the manager can evaluate forward
  * from a sample without knowing assembly (managerd/replay/forward.h). A block's
  * instructions keep their lengths in every layout, all but the jump at its
  * end: one table serves the original and all layouts of it.
  *
- * File format: docs/FORMATS.md "Witness table". The reader checks everything
+ * File format: docs/FORMATS.md "Replay table". The reader checks everything
  * once; whoever holds a struct uops may index by what it says.
  */
 #ifndef MORPH_UOPS_H

@@ -117,7 +117,7 @@ static int make(struct job *j, struct err *e)
 	j->cache = &cache;
 	rc = enter_with_tools(j, &dir, out_dir, e);
 	if (!rc)
-		rc = j->o->witness ? job_witness(j, e) : job_edit(j, e);
+		rc = j->o->replay_table ? job_replay(j, e) : job_edit(j, e);
 	cache_prune(&cache, CACHE_LIMIT);
 out:
 	cache_close(&cache);
@@ -152,7 +152,7 @@ static int print_result(const struct job *j, struct err *e)
 {
 	int rc = j->o->score     ? report_score(j, j->o->json)
 		 : j->o->report  ? report_artifact(j, j->o->json)
-		 : j->o->witness ? report_witness(j, j->o->json)
+		 : j->o->replay_table ? report_replay(j, j->o->json)
 		 : j->o->raw     ? report_read(j, j->o->json)
 		 : j->o->compare ? report_compare(&j->comparison, j->o->top, j->o->json)
 				 : report_edit(j, j->o->json);

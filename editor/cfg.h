@@ -55,7 +55,7 @@ struct cfg_edge {
 	/* In: of the replayed executions of src, those that took this edge; 0 = none. With samples
 	 * in fixed point (SAMPLE_ONE); with counts executions, and complete. Of parallel edges the
 	 * first holds the sum. */
-	uint64_t witness;
+	uint64_t outcomes;
 	/* In: of the replayed executions of dst, those that came from src, likewise; with samples
 	 * only. */
 	uint64_t pred;

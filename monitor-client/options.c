@@ -34,7 +34,7 @@ static const char help[] =
     "      --record FILE    write the batches there and tell the manager nothing\n"
     "      --replay FILE    send what --record wrote\n"
     "      --no-registers   send no program's registers, even where the manager\n"
-    "                       wants them for the register witness\n"
+    "                       wants them for the register replay\n"
     "  -v, --verbose        say more on standard error\n"
     "  -h, --help           -V, --version\n"
     "\n"

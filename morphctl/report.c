@@ -148,14 +148,14 @@ static void show_explain(const struct invocation *in, const json_t *e)
 
 /* ---- profile ---- */
 
-static char *ways_words(struct arena *a, const json_t *block)
+static char *successor_words(struct arena *a, const json_t *block)
 {
 	const json_t *w;
 	char *s = "";
 	size_t i;
 
-	json_array_foreach (json_object_get(block, "ways"), i, w)
-		s = arena_printf(a, "%s%s %s to %s", s, i ? "," : "; witnessed",
+	json_array_foreach (json_object_get(block, "successors"), i, w)
+		s = arena_printf(a, "%s%s %s to %s", s, i ? "," : "; branch outcomes:",
 		    words_share(a, json_num(w, "share")), words_number(a, json_num(w, "block")));
 	return s;
 }
@@ -189,7 +189,7 @@ static void add_blocks(struct arena *a, struct table *t, const json_t *hot)
 		row->cell[3] = (struct cell){
 		    arena_printf(a, "  block %s, %s of it%s",
 			words_number(a, json_num(b, "block")), words_share(a, json_num(b, "share")),
-			ways_words(a, b)),
+			successor_words(a, b)),
 		    DIM};
 	}
 }

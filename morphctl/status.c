@@ -86,10 +86,10 @@ static char *registers_line(struct arena *a, const json_t *r)
 
 	if (!(json_num(r, "wanted") > 0) && !(samples > 0))
 		return arena_strdup(a, "of no program");
-	return arena_printf(a, "of %s: %s%s, %s branches witnessed, %s",
+	return arena_printf(a, "of %s: %s%s, %s branch outcomes, %s",
 	    words_plural(a, json_num(r, "wanted"), "build"), words_plural(a, samples, "sample"),
 	    unsent > 0 ? arena_printf(a, " (%s not sent)", words_number(a, unsent)) : "",
-	    words_number(a, json_num(r, "witnesses")),
+	    words_number(a, json_num(r, "outcomes")),
 	    words_plural(a, json_num(r, "callers"), "caller"));
 }
 

@@ -51,7 +51,7 @@ struct wire_module {
 
 /*
  * What a sample of a wanted module may carry beside its count, for the register
- * witness (DESIGN.md): the interrupted program's registers, the first words of
+ * replay (DESIGN.md): the interrupted program's registers, the first words of
  * its stack, and which words of the top of it point into code of the same
  * module. Further samples of the batch without them are the rule. Registers and
  * stacks may hold secrets: they travel from the monitor to the manager and are

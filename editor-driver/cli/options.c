@@ -13,7 +13,7 @@
 static const char HELP[] =
     "usage: morph-edit --artifact A (--samples F | --counts F | --random SEED | --identity)\n"
     "                  [--original FILE] [--layout BUILD] -o OUT\n"
-    "       morph-edit --artifact A --witness-table [--samples F | --counts F] -o OUT\n"
+    "       morph-edit --artifact A --replay-table [--samples F | --counts F] -o OUT\n"
     "       morph-edit --artifact A (--samples F | --counts F) --score [--layout BUILD]\n"
     "       morph-edit --artifact A --report [--samples F | --counts F]\n"
     "       morph-edit --artifact A --instrument=blocks|edges [--counters=HOW]\n"
@@ -28,7 +28,7 @@ static const char HELP[] =
     "  --counts F       profile: lines \"function[#KEY] block executions\"\n"
     "  --random SEED    a random layout: any layout must be correct\n"
     "  --identity       the layout of the original\n"
-    "  --witness-table  micro-operations of its functions, for samples with registers;\n"
+    "  --replay-table  micro-operations of its functions, for samples with registers;\n"
     "                   of those files that the profile names, or of all\n"
     "  -o, --output OUT the new program, or the table\n"
     "  --original FILE  the program to be replaced: refuse if it was changed after its\n"
@@ -74,7 +74,7 @@ enum {
 	O_ORIGINAL,
 	O_WITH,
 	O_WITHOUT,
-	O_WITNESS,
+	O_REPLAY_TABLE,
 	O_INSTRUMENT,
 	O_COUNTERS,
 	O_READ,
@@ -102,7 +102,7 @@ static const struct option LONG[] = {{"artifact", required_argument, NULL, O_ART
     {"report", no_argument, NULL, O_REPORT}, {"compare", no_argument, NULL, O_COMPARE},
     {"top", required_argument, NULL, O_TOP}, {"json", no_argument, NULL, O_JSON},
     {"cache", required_argument, NULL, O_CACHE}, {"jobs", required_argument, NULL, O_JOBS},
-    {"keep", required_argument, NULL, O_KEEP}, {"witness-table", no_argument, NULL, O_WITNESS},
+    {"keep", required_argument, NULL, O_KEEP}, {"replay-table", no_argument, NULL, O_REPLAY_TABLE},
     {"instrument", required_argument, NULL, O_INSTRUMENT},
     {"counters", required_argument, NULL, O_COUNTERS}, {"read-counts", no_argument, NULL, O_READ},
     {"need-sandbox", no_argument, NULL, O_NEED}, {"verbose", no_argument, NULL, 'v'},
@@ -180,8 +180,8 @@ struct wanted {
 
 static void check_counting(const struct options *o, const struct wanted *w, int files)
 {
-	if (w->instrument + w->read + o->witness > 1)
-		usage("--instrument, --read-counts and --witness-table exclude each other");
+	if (w->instrument + w->read + o->replay_table > 1)
+		usage("--instrument, --read-counts and --replay-table exclude each other");
 	if (w->instrument && !o->out)
 		usage("--instrument needs -o OUT");
 	if (w->instrument && w->sources && !o->profile)
@@ -209,7 +209,7 @@ static void check_options(const struct options *o, const struct wanted *w, int f
 	if (o->score + o->report + o->compare + !!o->out != 1)
 		usage("one of -o OUT, --score, --report and --compare is needed");
 	check_counting(o, w, files);
-	if (o->out && !w->sources && !w->instrument && !w->read && !o->witness)
+	if (o->out && !w->sources && !w->instrument && !w->read && !o->replay_table)
 		usage("--samples, --counts, --random or --identity is needed");
 	if (o->score && !o->profile)
 		usage("--score needs --samples or --counts");
@@ -217,10 +217,10 @@ static void check_options(const struct options *o, const struct wanted *w, int f
 		usage("--compare takes its profiles as arguments");
 	if (o->report && w->sources && !o->profile)
 		usage("--report can only be combined with --samples or --counts");
-	if (o->witness && (!o->out || (w->sources && !o->profile)))
-		usage("--witness-table needs -o OUT, and can only be combined with --samples or --counts");
-	if ((o->original || o->layout) && o->witness)
-		usage("--witness-table cannot be combined with --original or --layout");
+	if (o->replay_table && (!o->out || (w->sources && !o->profile)))
+		usage("--replay-table needs -o OUT, and can only be combined with --samples or --counts");
+	if ((o->original || o->layout) && o->replay_table)
+		usage("--replay-table cannot be combined with --original or --layout");
 	if (o->original && !o->out)
 		usage("--original needs -o OUT");
 	if (o->layout && !o->profile)
@@ -251,7 +251,7 @@ struct kept {
 static const struct kept TEXT[] = {{O_ARTIFACT, AT(artifact)}, {'o', AT(out)},
     {O_ORIGINAL, AT(original)}, {O_LAYOUT, AT(layout)}, {O_CACHE, AT(cache)}, {O_KEEP, AT(keep)}};
 static const struct kept FLAG[] = {{O_SCORE, AT(score)}, {O_REPORT, AT(report)},
-    {O_WITNESS, AT(witness)}, {O_COMPARE, AT(compare)}, {O_JSON, AT(json)},
+    {O_REPLAY_TABLE, AT(replay_table)}, {O_COMPARE, AT(compare)}, {O_JSON, AT(json)},
     {O_NEED, AT(need_sandbox)}};
 #undef AT
 

@@ -152,9 +152,9 @@ static int score_json(const struct job *j)
 	return report_json(o);
 }
 
-static int witness_json(const struct job *j)
+static int replay_json(const struct job *j)
 {
-	const struct witness_result *w = &j->r.witness;
+	const struct replay_result *w = &j->r.replay;
 	json_t *o = json_object(), *s = json_object();
 
 	json_object_set_new(o, "ok", json_true());
@@ -293,9 +293,9 @@ static void edit_text(const struct job *j)
 	printf("%-12s %s, build %s\n", "written", j->o->out, build_id_hex(&r->id, hex));
 }
 
-static void witness_text(const struct job *j)
+static void replay_text(const struct job *j)
 {
-	const struct witness_result *w = &j->r.witness;
+	const struct replay_result *w = &j->r.replay;
 
 	printf("%-12s %zu functions, %zu blocks, %zu instructions, %zu of them not understood\n",
 	    "table", w->functions, w->blocks, w->uops, w->stops);
@@ -337,11 +337,11 @@ int report_edit(const struct job *j, bool json)
 	return report_text_done();
 }
 
-int report_witness(const struct job *j, bool json)
+int report_replay(const struct job *j, bool json)
 {
 	if (json)
-		return witness_json(j);
-	witness_text(j);
+		return replay_json(j);
+	replay_text(j);
 	return report_text_done();
 }
 

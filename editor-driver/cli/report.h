@@ -10,7 +10,7 @@
 
 /* Each prints to standard output; 0, or -1 when that could not be written. */
 int report_edit(const struct job *j, bool json);
-int report_witness(const struct job *j, bool json);
+int report_replay(const struct job *j, bool json);
 int report_score(const struct job *j, bool json);
 int report_artifact(const struct job *j, bool json);
 int report_read(const struct job *j, bool json);

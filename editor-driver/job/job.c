@@ -268,7 +268,7 @@ out:
 }
 
 /* Of the units that the profile names, or of all. */
-int job_witness(struct job *j, struct err *e)
+int job_replay(struct job *j, struct err *e)
 {
 	enum plan_mode mode = j->o->profile ? PLAN_PROFILE : PLAN_RANDOM;
 	struct seconds *s = &j->r.seconds;
@@ -282,7 +282,7 @@ int job_witness(struct job *j, struct err *e)
 	    plan_parse(&j->plan, e))
 		return -1;
 	s->parse = lap(&clock);
-	rc = witness_make(&j->plan, j->dir, j->cache, &table, &j->r.witness, e);
+	rc = replay_make(&j->plan, j->dir, j->cache, &table, &j->r.replay, e);
 	if (!rc)
 		rc = publish_bytes(j->o->out, table.p, table.n, 0644, e);
 	s->compile = lap(&clock);

@@ -1,5 +1,5 @@
 /*
- * The jobs of morph-edit: an edit, a witness table, a score, a report, counts
+ * The jobs of morph-edit: an edit, a replay table, a score, a report, counts
  * to a profile, a comparison.
  */
 #ifndef MORPH_JOB_H
@@ -20,7 +20,7 @@ struct options {
 	uint64_t seed;
 	unsigned transforms; /* enum layout_transform */
 	unsigned jobs;
-	bool json, report, score, witness, compare, need_sandbox;
+	bool json, report, score, replay_table, compare, need_sandbox;
 	struct unit_counting counting; /* of PLAN_COUNT */
 	char **raw;                     /* files with raw counts to read, NULL at the end */
 	struct compare_input compared[2];
@@ -48,7 +48,7 @@ struct result {
 	bool scored;
 	struct score before, after;
 	uint64_t size_before, size_after;
-	struct witness_result witness;
+	struct replay_result replay;
 	size_t counted, counters; /* of PLAN_COUNT: functions that are counted, counters */
 };
 
@@ -67,7 +67,7 @@ struct job {
 /* Each opens the artifact and runs its job. 0, or -1 and the error in e. Free the job in both
  * cases, after its result was printed. */
 int job_edit(struct job *j, struct err *e);
-int job_witness(struct job *j, struct err *e);
+int job_replay(struct job *j, struct err *e);
 int job_score(struct job *j, struct err *e);
 int job_report(struct job *j, struct err *e);
 /* Appends the profile that the files with raw counts give. */

@@ -14,7 +14,7 @@ struct maker {
 	struct buf *measured; /* by TU */
 	bool *refused;
 	struct uops table;
-	struct witness_result *r;
+	struct replay_result *r;
 };
 
 /* ---- measuring: one object per TU ---- */
@@ -114,7 +114,7 @@ static void compile(struct maker *m)
 	uops_sort(&m->table);
 }
 
-static void sum_up(const struct uops *u, size_t bytes, struct witness_result *r)
+static void sum_up(const struct uops *u, size_t bytes, struct replay_result *r)
 {
 	const struct uops_func *f;
 	const struct uops_block *b;
@@ -136,8 +136,8 @@ static void sum_up(const struct uops *u, size_t bytes, struct witness_result *r)
 	}
 }
 
-int witness_make(struct plan *p, const char *dir, struct cache *cache, struct buf *out,
-    struct witness_result *r, struct err *e)
+int replay_make(struct plan *p, const char *dir, struct cache *cache, struct buf *out,
+    struct replay_result *r, struct err *e)
 {
 	struct maker m = {.p = p, .dir = dir, .r = r};
 	size_t i, before = out->n;

@@ -1,14 +1,14 @@
 /*
- * The witness table of an artifact (common/uops.h): the parsed TUs of a plan
+ * The replay table of an artifact (common/uops.h): the parsed TUs of a plan
  * measured by the assembler and compiled.
  */
-#ifndef MORPH_EDITOR_DRIVER_WITNESS_H
-#define MORPH_EDITOR_DRIVER_WITNESS_H
+#ifndef MORPH_EDITOR_DRIVER_REPLAY_H
+#define MORPH_EDITOR_DRIVER_REPLAY_H
 
 #include "editor-driver/link/cache.h"
 #include "editor-driver/plan/plan.h"
 
-struct witness_result {
+struct replay_result {
 	size_t functions, blocks, uops; /* in the table */
 	size_t stops;                   /* uops that are not understood */
 	size_t opaque, absent, differing; /* functions left out: not understood; not in the
@@ -19,7 +19,7 @@ struct witness_result {
 
 /* Appends the table's bytes to out. The plan was parsed; dir is a folder to
  * work in. */
-int witness_make(struct plan *p, const char *dir, struct cache *cache, struct buf *out,
-    struct witness_result *r, struct err *e);
+int replay_make(struct plan *p, const char *dir, struct cache *cache, struct buf *out,
+    struct replay_result *r, struct err *e);
 
 #endif

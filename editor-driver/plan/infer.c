@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* Edges and their counts both ascend by src. */
-static size_t set_witnesses(struct cfg *g, const struct counts_flow *v, size_t n, bool pred)
+static size_t set_outcomes(struct cfg *g, const struct counts_flow *v, size_t n, bool pred)
 {
 	uint32_t e = 0, k;
 	size_t i, lost = 0;
@@ -17,7 +17,7 @@ static size_t set_witnesses(struct cfg *g, const struct counts_flow *v, size_t n
 			if (g->edge[k].dst == v[i].to)
 				break;
 		if (k < g->nedge && g->edge[k].src == v[i].block)
-			*(pred ? &g->edge[k].pred : &g->edge[k].witness) = v[i].value;
+			*(pred ? &g->edge[k].pred : &g->edge[k].outcomes) = v[i].value;
 		else
 			lost++;
 	}
@@ -62,13 +62,13 @@ static void set_profile(struct plan *p, struct plan_tu *t, uint32_t i, struct ar
 			g->block[b].count = value[b];
 	}
 	nedge = counts_edges(p->counts, f, &edge);
-	nedge = set_witnesses(g, edge, nedge, false);
+	nedge = set_outcomes(g, edge, nedge, false);
 	if (counts_stands(p->counts, f))
 		atomic_fetch_add(&p->no_edge, nedge);
 	if (p->counts->form == COUNTS_SAMPLES) {
 		join_sites(p, f, g, scratch);
 		nedge = counts_pred(p->counts, f, &edge);
-		set_witnesses(g, edge, nedge, true);
+		set_outcomes(g, edge, nedge, true);
 		unit_signatures(t->unit, i);
 	}
 }

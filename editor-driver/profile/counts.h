@@ -3,7 +3,7 @@
  *
  *	function block value            executions or samples of a block
  *	function block > block2 value   of the replayed executions of block, so many
- *	                                went on to block2 (a witness); with
+ *	                                went on to block2 (a branch outcome); with
  *	                                executions, all that did
  *	function block < block2 value   of the replayed executions of block, so many
  *	                                came from block2; not with executions

@@ -75,7 +75,7 @@ void infer_even(struct free_arc *arc, uint32_t n, uint32_t nnode, struct arena *
 double infer_weight(const struct cfg_block *k, double s);
 
 /*
- * Sets the counts of g from its samples and witnesses together (joint.h). Returns false and sets
+ * Sets the counts of g from its samples and outcomes together (joint.h). Returns false and sets
  * nothing where the graph is too irreducible for the sparse solver, or the evidence too
  * contradictory.
  */

@@ -78,7 +78,7 @@ static void build(struct network *w, enum infer_input input, double clamp, struc
 	w->end = arena_array(a, g->nblock, sizeof *w->end);
 	w->edge_arc = arena_array(a, g->nedge, sizeof *w->edge_arc);
 	for (i = 0; i < g->nedge; i++)
-		counted[g->edge[i].src] |= g->edge[i].witness > 0;
+		counted[g->edge[i].src] |= g->edge[i].outcomes > 0;
 	contract(w);
 	for (b = 0; b < g->nblock; b++) {
 		cost_block(&w->cost[b], &g->block[b], b == 0, input, clamp, w->most);
@@ -90,7 +90,7 @@ static void build(struct network *w, enum infer_input input, double clamp, struc
 		w->edge_arc[i] = arc(w, w->end[g->edge[i].src], w->begin[g->edge[i].dst]);
 		if (input == INFER_COUNTS && counted[g->edge[i].src])
 			cost_edge(&w->cost[w->edge_arc[i]],
-			    (double)g->edge[i].witness < clamp ? (double)g->edge[i].witness : clamp,
+			    (double)g->edge[i].outcomes < clamp ? (double)g->edge[i].outcomes : clamp,
 			    w->most);
 	}
 	for (b = 0; b < g->nblock; b++) {
@@ -181,8 +181,8 @@ static void imply(struct cfg *g, const struct reach *r)
 
 	for (b = 0; b < g->nblock; b++) {
 		e = r->out.first[b];
-		if (r->out.first[b + 1] - e == 1 && !r->exit[b] && !g->edge[r->out.edge[e]].witness)
-			g->edge[r->out.edge[e]].witness = g->block[b].count;
+		if (r->out.first[b + 1] - e == 1 && !r->exit[b] && !g->edge[r->out.edge[e]].outcomes)
+			g->edge[r->out.edge[e]].outcomes = g->block[b].count;
 	}
 }
 
@@ -194,8 +194,8 @@ static bool complete(const struct cfg *g, const struct reach *r, double clamp, s
 	uint32_t b;
 
 	for (e = g->edge; e < g->edge + g->nedge; e++)
-		if (__builtin_add_overflow(out[e->src], e->witness, &out[e->src]) ||
-		    __builtin_add_overflow(in[e->dst], e->witness, &in[e->dst]))
+		if (__builtin_add_overflow(out[e->src], e->outcomes, &out[e->src]) ||
+		    __builtin_add_overflow(in[e->dst], e->outcomes, &in[e->dst]))
 			return false;
 	for (b = 0; b < g->nblock; b++)
 		if ((double)g->block[b].count > clamp || in[b] > g->block[b].count ||
@@ -225,7 +225,7 @@ void infer(struct cfg *g, enum infer_input input, struct arena *scratch)
 		imply(g, &w.reach);
 	if (input == INFER_COUNTS && complete(g, &w.reach, clamp, scratch)) {
 		for (i = 0; i < g->nedge; i++)
-			g->edge[i].count = g->edge[i].witness;
+			g->edge[i].count = g->edge[i].outcomes;
 		return;
 	}
 	if (input == INFER_SAMPLES && infer_joint(g, &w.reach, scratch)) {

@@ -1,10 +1,10 @@
 /*
- * Flow inference: block samples (noisy, biased, incomplete) and witnesses of branches, to
+ * Flow inference: block samples (noisy, biased, incomplete) and outcomes of branches, to
  * consistent block and edge counts (docs/DESIGN.md "Inference"; joint.h). Where that has no
  * solution, and for counts that contradict each other, min-cost flow: Levin, Newman, Haber 2008; He
  * et al., "Profile inference revisited" (POPL 2022).
  *
- * Needs: cfg_block.samples (or .count), insns, flags; cfg_edge.witness. Sets every cfg_block.count
+ * Needs: cfg_block.samples (or .count), insns, flags; cfg_edge.outcomes. Sets every cfg_block.count
  * and cfg_edge.count. Kirchhoff's law holds exactly in the result: a block's count is the sum of
  * its incoming and of its outgoing edges, except that flow enters at block 0 and at unreachable
  * blocks, and leaves at BLK_EXIT and BLK_NORETURN blocks, at blocks without successors, and at one
@@ -21,7 +21,7 @@ enum infer_input {
 	INFER_SAMPLES, /* .samples are PC samples; count = samples / insns. Unsampled blocks get the
 			  minimum flow, unless they are cold or only reachable through cold blocks
 			  */
-	INFER_COUNTS   /* .count are executions, and .witness of edges where known (if one edge of a
+	INFER_COUNTS   /* .count are executions, and .outcomes of edges where known (if one edge of a
 			  block is known, all are): consistent counts are kept, others change as
 			  little as possible */
 };
@@ -46,7 +46,7 @@ void infer_sites(struct cfg *g, const struct infer_site *site, size_t n, struct 
  * Conditional jumps of one signature (cfg_block.signature) are expected to behave alike: many are
  * copies of one source, so the outcomes of some are the best guess for those without samples.
  * Before infer() with INFER_SAMPLES, for all functions of a program: sets cfg_edge.similar from the
- * witnesses of the others of the same signature, weighted by how well these agree. Only the first
+ * outcomes of the others of the same signature, weighted by how well these agree. Only the first
  * `speak` functions are evidence; the others are duplicates of some of these. (Calder et al.,
  * "Evidence-based static branch prediction", TOPLAS 1997, learn from other programs; here the
  * program's own samples are the evidence.)

@@ -28,12 +28,12 @@ static const double EXPECTED_MISFIT = 0.5; /* misfit of a block on average (Wilk
 static const double BLOCK_BIAS = 0.3, BLOCK_BIAS_INSN = 0.3;
 static const double HIDDEN = 0.25; /* weight of too few samples, by the square of instructions */
 static const double ABSENCE = 0.1; /* weight of no samples, likewise */
-static const double UNSEEN_SHARE = 0.5; /* in witnesses: the prior of all outgoing edges of a block
+static const double UNSEEN_SHARE = 0.5; /* in outcomes: the prior of all outgoing edges of a block
 					   */
 static const double RARE_SHARE = 0.001; /* of that, edges that almost never execute */
-static const double DISCOUNT = 0.01;    /* per witness: n of them are worth at most 100 */
-static const double FEW = 1;            /* further discount, by the square of samples per witness */
-static const double CONTRARY = 4; /* most that witnesses are worth against all other evidence */
+static const double DISCOUNT = 0.01;    /* per outcome: n of them are worth at most 100 */
+static const double FEW = 1;            /* further discount, by the square of samples per outcome */
+static const double CONTRARY = 4; /* most that outcomes are worth against all other evidence */
 static const double FREE = 0.02;  /* weight in samples of the flow that enters a function */
 static const double PACE = 0.7, DONE = 0.01, NEARLY_DONE = 0.1; /* steps, as share of a flow */
 static const double LEAST = 1e-3, ROUNDS_TO_0 = 0.3;            /* flows */
@@ -161,7 +161,7 @@ static void weigh_block(struct joint *j, uint32_t b)
 
 static double seen(const struct joint *j, uint32_t edge)
 {
-	return fmin((double)j->g->edge[edge].witness / SAMPLE_ONE, JOINT_MANY);
+	return fmin((double)j->g->edge[edge].outcomes / SAMPLE_ONE, JOINT_MANY);
 }
 
 static void add_succ(struct joint *j, uint32_t b, uint32_t dst, uint32_t edge)
@@ -181,7 +181,7 @@ static void find_succs(struct joint *j, uint32_t b)
 		add_succ(j, b, NONE, NONE);
 }
 
-double joint_witness_weight(double samples, double n, double sooner)
+double joint_outcome_weight(double samples, double n, double sooner)
 {
 	samples = fmin(samples, JOINT_MANY) + 1;
 	return n > 0 ? n / (1 + DISCOUNT * (n + sooner * FEW * samples * samples / n)) : 0;
@@ -204,10 +204,10 @@ static void weigh_succs(struct joint *j, uint32_t b)
 		j->prior[b] += similar(j, v);
 		expected += v->share = joint_prior(j, v);
 	}
-	j->seen[b] = joint_witness_weight((double)j->g->block[b].samples / SAMPLE_ONE, all, 1);
-	j->witness[b] = j->prior[b] + j->seen[b];
+	j->seen[b] = joint_outcome_weight((double)j->g->block[b].samples / SAMPLE_ONE, all, 1);
+	j->outcomes[b] = j->prior[b] + j->seen[b];
 	if (end - begin > WIDE)
-		j->weight[b] = j->witness[b] = fmax(j->weight[b], j->witness[b]);
+		j->weight[b] = j->outcomes[b] = fmax(j->weight[b], j->outcomes[b]);
 	for (v = begin; v < end; v++) {
 		unseen = v->share > 0 ? v->share / expected : RARE_SHARE;
 		unseen = UNSEEN_SHARE * unseen + similar(j, v);
@@ -225,7 +225,7 @@ static void build(struct joint *j, struct arena *a)
 	j->first = arena_array(a, (size_t)n + 1, sizeof *j->first);
 	j->cost = arena_array(a, n, sizeof *j->cost);
 	j->weight = arena_array(a, n, sizeof *j->weight);
-	j->witness = arena_array(a, n, sizeof *j->witness);
+	j->outcomes = arena_array(a, n, sizeof *j->outcomes);
 	j->prior = arena_array(a, n, sizeof *j->prior);
 	j->seen = arena_array(a, n, sizeof *j->seen);
 	j->in = arena_array(a, n, sizeof *j->in);
@@ -343,16 +343,16 @@ static void set_gradient(struct joint *j, uint32_t b, double x, double divergenc
 
 	for (v = j->succ + j->first[b]; v < end; v++)
 		v->gradient = common + v->slope +
-			      (joint_branches(j, b) ? j->witness[b] / x * (v->ln - divergence) : 0);
+			      (joint_branches(j, b) ? j->outcomes[b] / x * (v->ln - divergence) : 0);
 }
 
-/* Witnesses are wrong together or not at all (whatever waits for memory before a branch is sampled
+/* Outcomes are wrong together or not at all (whatever waits for memory before a branch is sampled
  * more): from the present flows on, those that disagree weigh less, as with Student's
  * t-distribution. */
-static void downweight_witnesses(struct joint *j, uint32_t b, double divergence)
+static void downweight_outcomes(struct joint *j, uint32_t b, double divergence)
 {
 	if (j->seen[b] > 0 && j->first[b + 1] - j->first[b] <= WIDE)
-		j->witness[b] = j->prior[b] + joint_believed(j, b, fmax(divergence, 0));
+		j->outcomes[b] = j->prior[b] + joint_believed(j, b, fmax(divergence, 0));
 }
 
 /* The inverse of the Hessian of b's outgoing flows is diag(own) + common own own': of the cost of
@@ -360,7 +360,7 @@ static void downweight_witnesses(struct joint *j, uint32_t b, double divergence)
 static void inverse(struct joint *j, uint32_t b, double x)
 {
 	struct succ *v, *begin = j->succ + j->first[b], *end = j->succ + j->first[b + 1];
-	double both = end - begin > WIDE ? 0 : 1 / j->weight[b] - 1 / j->witness[b], k;
+	double both = end - begin > WIDE ? 0 : 1 / j->weight[b] - 1 / j->outcomes[b], k;
 
 	j->own[b] = j->common[b] = 0;
 	if (!joint_branches(j, b)) {
@@ -369,11 +369,11 @@ static void inverse(struct joint *j, uint32_t b, double x)
 		return;
 	}
 	for (v = begin; v < end; v++) {
-		v->own = 1 / (j->witness[b] / (v->flow * x) + v->bend);
+		v->own = 1 / (j->outcomes[b] / (v->flow * x) + v->bend);
 		j->own[b] += v->own;
 	}
-	k = j->witness[b] / x;
-	k = both * k * k / (1 + both * j->witness[b]);
+	k = j->outcomes[b] / x;
+	k = both * k * k / (1 + both * j->outcomes[b]);
 	j->common[b] = k / (1 - k * j->own[b]);
 }
 
@@ -416,7 +416,7 @@ static void set_up_block(struct joint *j, uint32_t b, bool downweight)
 	double divergence = joint_branches(j, b) ? joint_divergence(j, b, x) : 0;
 
 	if (downweight && joint_branches(j, b))
-		downweight_witnesses(j, b, divergence);
+		downweight_outcomes(j, b, divergence);
 	weigh_flow(j, b, x);
 	set_gradient(j, b, x, divergence);
 	inverse(j, b, x);
@@ -566,7 +566,7 @@ static bool solve_unseen(struct joint *j, struct sparse *s, struct arena *a)
 }
 
 /* Models misprediction skew where that explains the function's samples much better, and a larger
- * cost where that does once more; without witnesses it cannot be identified. */
+ * cost where that does once more; without outcomes it cannot be identified. */
 static bool solve_all(struct joint *j, struct sparse *s, struct arena *a)
 {
 	struct flows best;

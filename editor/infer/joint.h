@@ -1,9 +1,9 @@
 /*
- * Joint inference: block samples and witnesses, to the flow that agrees best with both.
+ * Joint inference: block samples and outcomes, to the flow that agrees best with both.
  *
  * The cost of a block's flow x is weight (x / estimate - ln x), the likelihood of `weight` Poisson
  * samples, up to the estimate; beyond it the cost grows at most by a bound per ln x, since samples
- * may be missing. The cost of its outgoing edges is witness * sum q ln(q / share), with q their
+ * may be missing. The cost of its outgoing edges is outcomes * sum q ln(q / share), with q their
  * shares of the flow: the Kullback-Leibler divergence from the observed shares. The minimum is
  * found by Newton's method on the equations of Kirchhoff's law (Boyd, Vandenberghe, "Convex
  * Optimization", 10.3), which are as sparse as the function's graph. The Hessian treats each
@@ -39,7 +39,7 @@ struct joint {
 	/* Per block: */
 	double *cost;         /* per unit of flow: weight by estimate */
 	double *weight;       /* of its samples */
-	double *witness;      /* weight of the evidence on its outgoing edges */
+	double *outcomes;      /* weight of the evidence on its outgoing edges */
 	double *prior;        /* of these: prior of edges without evidence */
 	double *seen;         /* of these: observed, after down-weighting */
 	double *pred_weight;  /* weight of its predecessor counts */
@@ -51,7 +51,7 @@ struct joint {
 	double *skew, *skew_in; /* that mispredictions of branches to here add */
 };
 
-/* Samples or witnesses: a bound. */
+/* Samples or outcomes: a bound. */
 #define JOINT_MANY 1e12
 
 /* ln, the same on every machine. */
@@ -63,9 +63,9 @@ double joint_estimate(const struct joint *j, uint32_t b);
 double joint_block_flow(const struct joint *j, uint32_t b);
 /* It has more than one successor. */
 bool joint_branches(const struct joint *j, uint32_t b);
-/* The weight of n witnesses. Where only few of a block's samples are witnesses, they come from an
+/* The weight of n outcomes. Where only few of a block's samples resolve any, they come from an
  * unrepresentative subset of its executions: `sooner` times the discount for that. */
-double joint_witness_weight(double samples, double n, double sooner);
+double joint_outcome_weight(double samples, double n, double sooner);
 /* … and what is left of it after down-weighting by how far the flows diverge from it. */
 double joint_downweighted(double worth, double divergence);
 /*
@@ -77,7 +77,7 @@ double joint_downweighted(double worth, double divergence);
 double joint_prior(const struct joint *j, const struct succ *v);
 /* Before that: sets j->loop_ends. */
 void joint_prior_begin(struct joint *j, struct arena *a);
-/* The Kullback-Leibler divergence of b's flow x from its witnesses (below 0 only by rounding), and
+/* The Kullback-Leibler divergence of b's flow x from its outcomes (below 0 only by rounding), and
  * their weight after down-weighting by it. The first sets the successors' ln. */
 double joint_divergence(struct joint *j, uint32_t b, double x);
 double joint_believed(const struct joint *j, uint32_t b, double divergence);

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-static const double UNSEEN_SHARE = 0.5; /* in witnesses: the prior of all incoming edges of a block
+static const double UNSEEN_SHARE = 0.5; /* in outcomes: the prior of all incoming edges of a block
 					   */
 static const double PRED_DISCOUNT = 2;  /* down-weighted sooner than outcomes: more time passes
 					   before the sample */
@@ -41,7 +41,7 @@ static double believed(const struct joint *j, uint32_t b)
 	double due = j->inflow[b] * (joint_insns(k) + j->skew[b]) / COUNT_ONE;
 	double samples = fmax((double)k->samples / SAMPLE_ONE, due);
 
-	return joint_downweighted(joint_witness_weight(samples, j->pred_weight[b], PRED_DISCOUNT),
+	return joint_downweighted(joint_outcome_weight(samples, j->pred_weight[b], PRED_DISCOUNT),
 	    PRED_DISCOUNT * fmax(j->divergence[b], 0));
 }
 

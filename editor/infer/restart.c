@@ -1,5 +1,5 @@
 /*
- * Restart from the prior shares of edges alone. Without witnesses the cost has several minima, and
+ * Restart from the prior shares of edges alone. Without outcomes the cost has several minima, and
  * samples lead to a wrong one where samples of the last blocks of a loop are attributed to the
  * blocks before them: the function then seems to be called once per iteration.
  */

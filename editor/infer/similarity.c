@@ -3,20 +3,20 @@
 
 #include <math.h>
 
-static const double OWN_MOST = 20;             /* witnesses of one branch count at most this much */
+static const double OWN_MOST = 20;             /* outcomes of one branch count at most this much */
 static const double SPREAD = 0.1, EVEN = 0.25; /* prior of the variance and mean for a
-						  signature without witnesses */
+						  signature without outcomes */
 static const double AT_MOST = 2;               /* bound on the weight of a signature, in
-						  witnesses … */
+						  outcomes … */
 static const double BELIEVED = 0.5;            /* … and the share of it by the variance that
 						  is used */
-static const double FEW = 2, LEAST = 1, UNSEEN = 0.5; /* witnesses */
+static const double FEW = 2, LEAST = 1, UNSEEN = 0.5; /* outcomes */
 
-/* Witnesses of branches of one signature, and how far their shares differ. */
+/* Outcomes of branches of one signature, and how far their shares differ. */
 struct evidence {
 	double taken, other; /* each branch counts at most OWN_MOST */
 	double square;       /* sum of taken² / all */
-	double one;          /* sum over branches of the weight of one witness */
+	double one;          /* sum over branches of the weight of one outcome */
 };
 
 /* The two outcomes of the branch of edge *i's block; advances *i to the next block. */
@@ -37,12 +37,12 @@ static bool is_jump(struct cfg *g, uint32_t *i, struct cfg_edge **taken, struct 
 static struct evidence evidence_of(const struct cfg_edge *taken, const struct cfg_edge *other)
 {
 	struct evidence k = {0};
-	double n = ((double)taken->witness + (double)other->witness) / SAMPLE_ONE;
+	double n = ((double)taken->outcomes + (double)other->outcomes) / SAMPLE_ONE;
 
 	if (n > 0) {
 		k.one = 1 / (1 + n / OWN_MOST);
-		k.taken = k.one * (double)taken->witness / SAMPLE_ONE;
-		k.other = k.one * (double)other->witness / SAMPLE_ONE;
+		k.taken = k.one * (double)taken->outcomes / SAMPLE_ONE;
+		k.other = k.one * (double)other->outcomes / SAMPLE_ONE;
 		k.square = k.taken * k.taken / (k.taken + k.other);
 	}
 	return k;
@@ -56,7 +56,7 @@ static void add(struct evidence *all, const struct evidence *one)
 	all->one += one->one;
 }
 
-/* The number of witnesses of one branch that are worth as much as the shares of all others: by
+/* The number of outcomes of one branch that are worth as much as the shares of all others: by
  * their correlation, as of a beta distribution. */
 static double weight(const struct evidence *k)
 {

@@ -1,11 +1,11 @@
 /*
- * The editor's half of the register witness: functions compiled to
+ * The editor's half of the register replay: functions compiled to
  * micro-operations (common/uops.h). The assembler says how long instructions
  * are: it gets the unit's text with labels between them and, in a section of
  * its own, the distances of these labels. Pure.
  */
-#ifndef MORPH_EDITOR_WITNESS_H
-#define MORPH_EDITOR_WITNESS_H
+#ifndef MORPH_EDITOR_REPLAY_H
+#define MORPH_EDITOR_REPLAY_H
 
 #include "common/uops.h"
 #include "editor/unit.h"

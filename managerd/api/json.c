@@ -87,7 +87,7 @@ static json_t *json_registers(const struct manager_status *s)
 
 	return json_pack("{so so so so so so}", "wanted", count(s->wanted), "samples",
 	    count(c->samples), "unsent", count(c->unsent), "evaluated", count(c->placed),
-	    "witnesses", count(c->witnesses), "callers", count(c->callers));
+	    "outcomes", count(c->outcomes), "callers", count(c->callers));
 }
 
 static json_t *json_monitor(const struct ingest_status *in)
@@ -249,7 +249,7 @@ static int by_samples(const void *x, const void *y, void *arg)
 
 /* Of the whole answer BLOCKS, of the hottest functions; names are a user's, and may be
  * of megabytes. */
-enum { WAYS = 4, CALLERS = 4, BLOCKS = 10000, NAME_BYTES = 4096 };
+enum { SUCCESSORS = 4, CALLERS = 4, BLOCKS = 10000, NAME_BYTES = 4096 };
 
 static json_t *name_text(const char *s)
 {
@@ -288,8 +288,8 @@ static int by_weight(const void *x, const void *y)
 	return a->to < b->to ? -1 : a->to > b->to;
 }
 
-/* Where a block's witnessed executions went, the most frequent ways; and their sum. */
-static json_t *ways(const struct profile_func *f, uint32_t block, double *sum)
+/* The most frequent successors by the outcomes of a block's branch; and the sum of these. */
+static json_t *successors(const struct profile_func *f, uint32_t block, double *sum)
 {
 	size_t begin, end = edges_of(f, block, &begin), i, n = end - begin;
 	const struct profile_edge **way = xcalloc(n, sizeof *way);
@@ -301,7 +301,7 @@ static json_t *ways(const struct profile_func *f, uint32_t block, double *sum)
 		*sum += way[i]->n;
 	}
 	qsort(way, n, sizeof *way, by_weight);
-	for (i = 0; i < n && i < WAYS; i++)
+	for (i = 0; i < n && i < SUCCESSORS; i++)
 		json_array_append_new(list,
 		    json_pack(
 			"{so so}", "block", count(way[i]->to), "share", share(way[i]->n, *sum)));
@@ -373,7 +373,7 @@ static json_t *callers(struct callers *c)
 static json_t *hot_blocks(const struct profile_func *f, double sum, size_t sampled, size_t max)
 {
 	uint32_t *order = xcalloc(sampled, sizeof *order), b;
-	json_t *list = json_array(), *way;
+	json_t *list = json_array(), *to;
 	double seen;
 	size_t i, n = 0;
 
@@ -382,11 +382,11 @@ static json_t *hot_blocks(const struct profile_func *f, double sum, size_t sampl
 			order[n++] = b;
 	qsort_r(order, n, sizeof *order, by_samples, f->block);
 	for (i = 0; i < n && i < max; i++) {
-		way = ways(f, order[i], &seen);
+		to = successors(f, order[i], &seen);
 		json_array_append_new(list,
 		    json_pack("{so so so so so}", "block", count(order[i]), "samples",
 			json_number(f->block[order[i]]), "share", share(f->block[order[i]], sum),
-			"witnesses", json_number(seen), "ways", way));
+			"outcomes", json_number(seen), "successors", to));
 	}
 	free(order);
 	return list;

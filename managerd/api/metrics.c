@@ -64,8 +64,8 @@ static void registers(struct buf *out, const struct observe_count *c, size_t wan
 	counter(out, "morph_register_samples_unsent_total",
 	    "Samples of wanted builds whose registers did not come.", c->unsent);
 	counter(out, "morph_register_samples_evaluated_total",
-	    "Samples whose instruction the witness table knows.", c->placed);
-	counter(out, "morph_witnesses_total", "Directions of branches witnessed.", c->witnesses);
+	    "Samples whose instruction the replay table knows.", c->placed);
+	counter(out, "morph_branch_outcomes_total", "Branch outcomes resolved.", c->outcomes);
 	counter(out, "morph_callers_total", "Samples whose call site was found.", c->callers);
 }
 

@@ -23,7 +23,7 @@ struct manager_options {
 	const struct conf *conf; /* all of these outlive the manager */
 	struct priv *priv;       /* connected, managerd/priv/priv.h */
 	const char *state_dir;   /* for people */
-	const char *home;        /* the manager's own folder: store, witness tables */
+	const char *home;        /* the manager's own folder: store, replay tables */
 	int monitors;            /* listening socket for monitors, taken over */
 	bool user;           /* --user: own programs only */
 	int64_t monitor_uid; /* may send samples besides root and ourselves; -1 = nobody */

@@ -100,7 +100,7 @@ static int open_store(struct manager *m, struct err *e)
 	free(path);
 	if (!m->store || modules_open(&m->modules, m->store, m->o.priv, m->o.conf, e))
 		return -1;
-	m->modules.tables = xasprintf("%s/witness", m->o.home);
+	m->modules.tables = xasprintf("%s/replay", m->o.home);
 	modules_sweep_tables(&m->modules);
 	return 0;
 }

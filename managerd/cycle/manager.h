@@ -3,7 +3,7 @@
  *	batch.c    a batch of samples: map -> merge -> store
  *	cycle.c    whose turn it is: look -> decide
  *	steps.c     a module's way round: score, or edit -> verify -> swap -> remap
- *	tablejob.c witness tables, beside it
+ *	tablejob.c replay tables, beside it
  *	judge.c    what the ladder needs to know
  *	record.c   what became of a file, into the store
  *	registers.c  samples' registers: whose are wanted, what they come to
@@ -71,7 +71,7 @@ struct manager {
 	uint64_t next_change;
 	void (*on_change)(void *arg, uint64_t id);
 	void *on_change_arg;
-	struct edit *table;    /* the job that makes a witness table, beside the work, or NULL */
+	struct edit *table;    /* the job that makes a replay table, beside the work, or NULL */
 	uint64_t table_module; /* whose, … */
 	struct build_id table_origin; /* … of which program there, … */
 	uint32_t table_uid;           /* … and of which owner */
@@ -124,7 +124,7 @@ int batch_commit(void *manager, struct err *e);
 /* Tells the monitors when the builds that registers are wanted of are others
  * than before. */
 void registers_want(struct manager *m);
-/* The busiest module that should have a witness table and has none, or NULL. */
+/* The busiest module that should have a replay table and has none, or NULL. */
 struct module *registers_table_due(struct manager *m);
 /* Evaluates the registers of a batch whose modules were found as at[] says. */
 void registers_take(struct manager *m, const struct wire_batch *b, const struct batch_module *at,
@@ -156,7 +156,7 @@ void work_roll_back(struct manager *m, struct module *mod, struct change_entry *
 void work_cancel(struct manager *m);
 
 /* ---- tablejob.c ---- */
-/* Starts the job for a witness table that is due, if none runs. */
+/* Starts the job for a replay table that is due, if none runs. */
 void table_turn(struct manager *m);
 
 /* ---- judge.c ---- */

@@ -1,5 +1,5 @@
 /*
- * Registers of samples: which the manager wants, the witness tables that are
+ * Registers of samples: which the manager wants, the replay tables that are
  * made before it wants any, and what the samples' registers come to.
  */
 #include "managerd/cycle/manager.h"
@@ -43,8 +43,8 @@ struct module *registers_table_due(struct manager *m)
 	return best;
 }
 
-/* Builds of the present program that have been seen; others bear witness of
- * functions that may be gone. */
+/* Builds of the present program that have been seen; others resolve
+ * branches of functions that may be gone. */
 static void add_builds(const struct module *mod, struct wire_want *w)
 {
 	const struct build *b;
@@ -133,7 +133,7 @@ static void merge_came(const struct place *p, const struct observer *o)
 		pf = module_func(p->mod, p->origin, (size_t)(f - t->func.v));
 		if (pf)
 			profile_add_came(pf, block,
-			    pair->b == UINT32_MAX ? PROFILE_UNTOLD : pair->b - f->slot,
+			    pair->b == UINT32_MAX ? PROFILE_UNRESOLVED : pair->b - f->slot,
 			    pair->n * p->worth, p->now_ms, p->half_life_s);
 	}
 }
@@ -160,7 +160,7 @@ static void add_counts(struct observe_count *to, const struct observe_count *c)
 	to->samples += c->samples;
 	to->placed += c->placed;
 	to->own += c->own;
-	to->witnesses += c->witnesses;
+	to->outcomes += c->outcomes;
 	to->callers += c->callers;
 	to->joins += c->joins;
 	to->came += c->came;
@@ -196,9 +196,9 @@ static void end(struct manager *m, const struct batch_module *at, struct place *
 	merge_calls(p, o);
 	add_counts(&m->observed, &o->count);
 	if (o->count.samples)
-		log_debug("%s: %llu samples with registers, %llu directions, %llu callers",
+		log_debug("%s: %llu samples with registers, %llu branch outcomes, %llu callers",
 		    at->mod->row.path, (unsigned long long)o->count.samples,
-		    (unsigned long long)o->count.witnesses,
+		    (unsigned long long)o->count.outcomes,
 		    (unsigned long long)o->count.callers);
 	pairs_free(&o->edge);
 	pairs_free(&o->came);

@@ -1,7 +1,7 @@
 /*
- * Beside the work, in a job of its own, a module that becomes hot gets its witness
- * table. That is short, and registers are to be evaluated while the machine is
- * busy: it does not wait for idleness, and is not paused.
+ * A module that becomes hot gets its replay table, by a job beside the edits. That
+ * is short, and registers are to be replayed while the machine is busy: it does not
+ * wait for idleness, and is not paused.
  */
 #include "common/log.h"
 #include "managerd/cycle/manager.h"
@@ -10,7 +10,7 @@ static void no_table(struct module *mod, const char *why)
 {
 	mod->table = TABLE_FAILED;
 	log_warn(
-	    "%s: no witness table, registers of its samples are of no use: %s", mod->row.path, why);
+	    "%s: no replay table, registers of its samples are of no use: %s", mod->row.path, why);
 }
 
 static void table_done(const struct edit_result *r, void *arg)
@@ -27,7 +27,7 @@ static void table_done(const struct edit_result *r, void *arg)
 	else if (mod && r->end != EDIT_DONE && r->end != EDIT_CANCELLED)
 		no_table(mod, r->error);
 	else if (mod && r->end == EDIT_DONE) {
-		log_info("%s: witness table made in %.1f s", mod->row.path, r->ran_s);
+		log_info("%s: replay table made in %.1f s", mod->row.path, r->ran_s);
 		module_take_table(&m->modules, mod, r->blob);
 	}
 	registers_want(m);
@@ -49,7 +49,7 @@ static void start_table(struct manager *m, struct module *mod)
 	m->table_uid = mod->row.uid;
 	m->table = edit_start(m->loop, m->o.priv, &q, table_done, m, &e);
 	if (!m->table) {
-		log_info("%s: no witness table yet: %s", mod->row.path, e.text);
+		log_info("%s: no replay table yet: %s", mod->row.path, e.text);
 		cycle_later(m, mod);
 	}
 }

@@ -41,7 +41,7 @@ static const char INSPECT_MAGIC[8] = "MORPHI1\n";
 				       original or a layout of it). Head, table, map */
 #define INSPECT_PAIR "pair"         /* the same, head alone */
 #define INSPECT_OUTPUT "output"     /* 3: a build that the editor made. Head, map */
-#define INSPECT_TABLE "table"       /* 3: a witness table. Head, table */
+#define INSPECT_TABLE "table"       /* 3: a replay table. Head, table */
 #define INSPECT_PAGES "pages"       /* 3: an ELF file, which is read into memory by huge pages
 				       (managerd/os/hugepages.h). Head alone, without ids */
 
@@ -56,7 +56,7 @@ struct inspect_head {
 	/* Bytes from the begin of the answer, and how many; 0, 0 = none. */
 	uint64_t table_at, table_n; /* map_table_encode(), or uops_encode() for "table" */
 	uint64_t map_at, map_n;     /* blockmap_encode() */
-	char text[INSPECT_TEXT];    /* "module: …", "artifact: …", "build: …", "witness table: …";
+	char text[INSPECT_TEXT];    /* "module: …", "artifact: …", "build: …", "replay table: …";
 				       ends with a NUL, and may have anything else in it */
 };
 

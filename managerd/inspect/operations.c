@@ -163,7 +163,7 @@ int inspect_artifact(struct answer *a, struct err *e)
 	return rc;
 }
 
-/* ---- witness tables ---- */
+/* ---- replay tables ---- */
 
 static int read_file(int fd, struct buf *out, struct err *e)
 {
@@ -171,17 +171,17 @@ static int read_file(int fd, struct buf *out, struct err *e)
 	ssize_t r;
 
 	if (fstat(fd, &st))
-		return err_sys(e, "witness table");
+		return err_sys(e, "replay table");
 	if (!S_ISREG(st.st_mode) || st.st_size > INSPECT_MAX)
 		return err_set(
-		    e, "witness table: not a regular file of at most %d bytes", INSPECT_MAX);
+		    e, "replay table: not a regular file of at most %d bytes", INSPECT_MAX);
 	buf_grow(out, (size_t)st.st_size);
 	out->n = 0;
 	while (out->n < (size_t)st.st_size) {
 		r = pread(fd, out->p + out->n, (size_t)st.st_size - out->n, (off_t)out->n);
 		if (!r || (r < 0 && errno != EINTR))
-			return r ? err_sys(e, "witness table")
-				 : err_set(e, "witness table: cut off meanwhile");
+			return r ? err_sys(e, "replay table")
+				 : err_set(e, "replay table: cut off meanwhile");
 		out->n += r > 0 ? (size_t)r : 0;
 	}
 	return 0;

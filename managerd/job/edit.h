@@ -1,5 +1,5 @@
 /*
- * Jobs: morph-edit (an edit, a score, a witness table) and the policy's verify
+ * Jobs: morph-edit (an edit, a score, a replay table) and the policy's verify
  * command, run by the privileged parent (managerd/priv/priv.h) beside the event loop,
  * with what they write kept up to a bound and a deadline that counts running
  * time only. One job at a time is enough for the manager; more are possible.
@@ -22,7 +22,7 @@
 enum edit_kind {
 	EDIT_BUILD,  /* artifact + samples -> a new build, which the parent keeps */
 	EDIT_SCORE,  /* what the present layout and the best one are worth */
-	EDIT_TABLE,  /* artifact -> its witness table (common/uops.h) */
+	EDIT_TABLE,  /* artifact -> its replay table (common/uops.h) */
 	EDIT_VERIFY  /* the policy's own command over the build of an earlier task */
 };
 

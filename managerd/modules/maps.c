@@ -10,7 +10,7 @@
 /* Bytes of a module whose loading leaves megabytes to give back. */
 enum { LARGE = 4 << 20 };
 
-/* ---- original builds and their witness tables ---- */
+/* ---- original builds and their replay tables ---- */
 
 static struct origin *find_origin(struct module *m, const struct build_id *id)
 {
@@ -122,7 +122,7 @@ static void table_ready(void *arg)
 
 	if (m) {
 		if (w->rc < 0)
-			log_warn("%s: witness table: %s%s", m->row.path, w->why.text,
+			log_warn("%s: replay table: %s%s", m->row.path, w->why.text,
 			    w->fresh ? "" : "; it is made again");
 		m->table = w->rc == 1 ? TABLE_THERE : w->fresh ? TABLE_FAILED : TABLE_ABSENT;
 		attach(m, w);

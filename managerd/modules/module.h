@@ -1,6 +1,6 @@
 /*
  * What the parts of the modules share; each uses those before it: modules.c
- * (rows and memory), module_maps.c (maps of builds, witness tables),
+ * (rows and memory), module_maps.c (maps of builds, replay tables),
  * module_profile.c (profiles), module_room.c (how many), module_learn.c (what a
  * file has become), module_find.c (which build samples name). Private to them.
  */

@@ -41,7 +41,7 @@ struct origin { /* functions of an original build and its layouts */
 	struct map_table table;
 	uint64_t *hit;  /* per slot, all 0 between batches */
 	uint32_t *func; /* per function of the table: FUNC_… or index in the profile */
-	struct uops uops;    /* of the present program, once it has a witness table */
+	struct uops uops;    /* of the present program, once it has a replay table */
 	uint32_t *uops_func; /* managerd/samples/observe.h; NULL = no such table */
 	struct worth worth;  /* with the table */
 	bool uops_asked;     /* its table is being loaded */
@@ -84,7 +84,7 @@ struct module {
 	bool judged;             /* that look found out whether it may be swapped: */
 	char *refused;           /* why it must not be, NULL = it may be */
 	bool touched; /* by batches that are not committed */
-	enum table_state table; /* witness table of the present program */
+	enum table_state table; /* replay table of the present program */
 	/* of the cycle */
 	int64_t decided_ms;    /* last decision, 0 = none yet */
 	int64_t not_before_ms; /* no work for it until then */
@@ -100,9 +100,9 @@ struct modules {
 	const struct conf *conf;
 	uv_loop_t *loop; /* whose pool does what is long; NULL = it is done at once */
 	void (*loaded)(void *arg); /* a FOUND_LOADING is over */
-	void (*tabled)(void *arg); /* a module has its witness table now, or lost it */
+	void (*tabled)(void *arg); /* a module has its replay table now, or lost it */
 	void *loaded_arg;          /* of both */
-	char *tables; /* folder of witness tables (managerd/replay/tables.h), owned; NULL = none */
+	char *tables; /* folder of replay tables (managerd/replay/tables.h), owned; NULL = none */
 	VEC(struct module *) module;
 	struct htab by_path, by_id; /* index + 1 */
 	struct htab unfit;   /* hash of path and build-id -> when to look again, module_find.c */
@@ -177,7 +177,7 @@ int module_clear_layout(struct modules *ms, struct module *m, struct err *e);
 /* The function of the profile that the n-th function of an origin's table
  * counts in; NULL when the current program has it no more. */
 struct profile_func *module_func(struct module *m, struct origin *o, size_t n);
-/* Whether the present program has a witness table. */
+/* Whether the present program has a replay table. */
 bool module_has_table(struct modules *ms, struct module *m);
 /* Takes the one a job made; in the pool, so that it is there later. */
 void module_take_table(struct modules *ms, struct module *m, struct blob *table);

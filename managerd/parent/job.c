@@ -73,7 +73,7 @@ static void editor_argv(
 		add_option(argv, "--cache", xstrdup(cache));
 	}
 	if (t->kind == TASK_TABLE) {
-		add_option(argv, "--witness-table", NULL);
+		add_option(argv, "--replay-table", NULL);
 		vec_push(argv, NULL);
 		return;
 	}
@@ -124,7 +124,7 @@ static void table_known(struct parent *p, struct task *t, int status)
 	struct err e;
 
 	if (task_answer(t, &h, &e) < 0) {
-		err_wrap(&e, "its witness table");
+		err_wrap(&e, "its replay table");
 		task_ended(p, t, false, e.text);
 		return;
 	}

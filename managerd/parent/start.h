@@ -7,7 +7,7 @@
  *	cache/UID/KEY/    what the edits of a module keep (editor-driver/link/cache.h); theirs
  *	builds/ digests/ journal/  managerd/parent/swap/swap.h
  *	holds/            managerd/parent/holds.h
- *	manager/          the manager's own (store, witness tables)
+ *	manager/          the manager's own (store, replay tables)
  */
 #ifndef MORPH_PARENT_START_H
 #define MORPH_PARENT_START_H

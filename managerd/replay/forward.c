@@ -4,14 +4,14 @@
 struct run {
 	struct machine m;
 	const struct uops *u;
-	const struct witness_sample *s;
+	const struct replay_sample *s;
 	const struct uops_block *all; /* of the function */
 	const struct uop *next;       /* instruction */
 	uint32_t func, block;
-	uint32_t out; /* as in struct witness_edge */
+	uint32_t out; /* as in struct replay_outcome */
 	int steps;    /* instructions so far */
-	int last;     /* where it ends unless there is a direction before */
-	struct witness_edge *edge;
+	int last;     /* where it ends unless an outcome is resolved before */
+	struct replay_outcome *edge;
 	uint32_t n;
 };
 
@@ -40,8 +40,8 @@ static uint32_t in_table(const struct run *r, uint32_t table, uint64_t i)
 /* The block of this function that begins at an address. */
 static uint32_t block_at(const struct run *r, uint64_t address)
 {
-	const struct witness_sample *s = r->s;
-	struct witness_place at;
+	const struct replay_sample *s = r->s;
+	struct replay_place at;
 
 	if (!s->place_at || !s->place_at(s->arg, address, &at) || at.func != r->func || at.offset)
 		return UOPS_NONE;
@@ -59,33 +59,33 @@ static uint32_t indirect(const struct run *r, const struct uops_block *b)
 	return b->term == UT_LOOKUP ? in_table(r, b->to, at.v) : block_at(r, at.v);
 }
 
-/* Where block b goes, or UOPS_NONE; *told: and it could have gone elsewhere. */
-static uint32_t successor(struct run *r, const struct uops_block *b, bool *told)
+/* Where block b goes, or UOPS_NONE; *branch: it has others. */
+static uint32_t successor(struct run *r, const struct uops_block *b, bool *branch)
 {
 	int c;
 
-	*told = false;
+	*branch = false;
 	switch (b->term) {
 	case UT_GO:
 		return b->to;
 	case UT_COND:
 		c = condition(b->cond, *machine_flags(&r->m));
-		*told = true;
+		*branch = true;
 		return c < 0 ? UOPS_NONE : c ? b->to : b->other;
 	case UT_COND_OUT:
 		c = condition(b->cond, *machine_flags(&r->m));
 		return c ? UOPS_NONE : b->other;
 	case UT_REG:
 	case UT_LOOKUP:
-		*told = true;
+		*branch = true;
 		return indirect(r, b);
 	}
 	return UOPS_NONE;
 }
 
-/* ---- going on ---- */
+/* ---- continuing ---- */
 
-static bool told_before(const struct run *r)
+static bool resolved_before(const struct run *r)
 {
 	uint32_t i = r->n;
 
@@ -95,15 +95,15 @@ static bool told_before(const struct run *r)
 	return false;
 }
 
-static void tell(struct run *r, uint32_t to)
+static void note_outcome(struct run *r, uint32_t to)
 {
-	if (told_before(r))
+	if (resolved_before(r))
 		return;
-	r->edge[r->n++] = (struct witness_edge){r->func, r->block, to, r->out};
-	r->last = r->steps + WITNESS_IDLE;
+	r->edge[r->n++] = (struct replay_outcome){r->func, r->block, to, r->out};
+	r->last = r->steps + REPLAY_IDLE;
 }
 
-/* Goes on where the ways from a block meet again, whichever is taken. */
+/* Continues where the successors of a block join, whichever is taken. */
 static bool pass_branch(struct run *r, const struct uops_block *b)
 {
 	if (b->join == UOPS_NONE)
@@ -111,16 +111,16 @@ static bool pass_branch(struct run *r, const struct uops_block *b)
 	if (b->stores)
 		memory_forget(&r->m.mem);
 	machine_forget(&r->m, b->writes);
-	r->last -= WITNESS_BLIND;
+	r->last -= REPLAY_BLIND;
 	enter_block(r, b->join);
 	return true;
 }
 
-/* Goes on behind the call that the return address on the stack belongs to. */
+/* Continues after the call that the return address on the stack belongs to. */
 static bool pass_return(struct run *r)
 {
 	struct tnum back = machine_pop(&r->m, 3);
-	struct witness_place at;
+	struct replay_place at;
 	uint32_t uop;
 
 	if (back.m || !r->s->place_at || !r->s->place_at(r->s->arg, back.v - 1, &at))
@@ -140,20 +140,20 @@ static bool pass_block(struct run *r)
 {
 	const struct uops_block *b = &r->all[r->block];
 	uint32_t next;
-	bool told;
+	bool branch;
 
 	if (b->term == UT_RET)
 		return pass_return(r);
-	next = successor(r, b, &told);
+	next = successor(r, b, &branch);
 	if (next == UOPS_NONE)
 		return pass_branch(r, b);
-	if (told)
-		tell(r, next);
+	if (branch)
+		note_outcome(r, next);
 	enter_block(r, next);
 	return true;
 }
 
-/* Goes on behind a call, as it is when that has come back. */
+/* Continues after a call, with the state at its return. */
 static bool pass_call(struct run *r)
 {
 	if (r->next->aux)
@@ -164,14 +164,14 @@ static bool pass_call(struct run *r)
 	return true;
 }
 
-/* Evaluates what stands between calls and ends of blocks, and one of these;
- * false where nothing is known of what follows, or a bound is reached. */
+/* Evaluates up to and including the next call or end of a block; false where what
+ * follows is unknown, or a bound is reached. */
 static bool pass(struct run *r)
 {
-	int left = (r->last < WITNESS_UOPS ? r->last : WITNESS_UOPS) - r->steps;
+	int left = (r->last < REPLAY_UOPS ? r->last : REPLAY_UOPS) - r->steps;
 	uint32_t n;
 
-	if (left <= 0 || r->n == WITNESS_EDGES)
+	if (left <= 0 || r->n == REPLAY_OUTCOMES)
 		return false;
 	n = machine_run(&r->m, r->next, (uint32_t)left);
 	r->next += n;
@@ -194,8 +194,8 @@ static bool pass(struct run *r)
 	return true;
 }
 
-uint32_t witness_run(const struct uops *u, const struct witness_sample *s,
-    struct witness_edge edge[WITNESS_EDGES], bool *own)
+uint32_t replay_forward(const struct uops *u, const struct replay_sample *s,
+    struct replay_outcome edge[REPLAY_OUTCOMES], bool *own)
 {
 	struct run r;
 
@@ -204,7 +204,7 @@ uint32_t witness_run(const struct uops *u, const struct witness_sample *s,
 	r.edge = edge;
 	r.n = r.out = 0;
 	r.steps = 0;
-	r.last = WITNESS_IDLE;
+	r.last = REPLAY_IDLE;
 	machine_begin(&r.m, u, s->gpr, s->flags, s->stack, s->nstack);
 	enter_func(&r, s->func);
 	r.block = s->block;

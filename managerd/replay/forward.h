@@ -1,40 +1,40 @@
 /*
- * Register witness: from one sample's registers the instructions that follow
- * are evaluated forward, and every conditional branch that is reached with
- * known flags tells its direction. After DCPI's value sampling (Burrows et
- * al., ASPLOS 2000), over the intermediate form instead of the machine code.
+ * Forward register replay: from one sample's registers the instructions that
+ * follow are evaluated, and every conditional branch that is reached with known
+ * flags has a resolved outcome. After DCPI's value sampling (Burrows et al.,
+ * ASPLOS 2000), over the intermediate form instead of the machine code.
  *
  * Pure. Nothing of the registers outlives the call.
  *
- * What is known is kept bit by bit (known bits, "tnum": Vishwanathan et al.,
- * CGO 2022), flags one by one. Loads give unknown values, but from the copy of
- * the top of the stack that came with the sample, as long as no store through
- * an unknown address may have changed it. It goes on into the witnessed
- * successor, behind calls, with what callees save, and behind the call that led
- * to the function when it returns and the address is known, and behind a branch
- * whose flags are not known where its ways meet again, with what none of them
- * writes: until something is unknown, or a bound. A call is taken to come back
- * unless the table says otherwise.
+ * Values are tracked bit by bit (known bits, "tnum": Vishwanathan et al., CGO
+ * 2022), flags one by one. Loads give unknown values, except from the copy of the
+ * top of the stack that came with the sample, until a store through an unknown
+ * address may have changed it. Replay continues in the resolved successor; after
+ * a call, with the callee-saved registers; after a return, at the call site, if
+ * the return address is known; and after an unresolved branch, at the block where
+ * its successors join, with what none of them writes. It ends at anything else
+ * that is unknown, or at a bound. A call is assumed to return unless the table
+ * says otherwise.
  */
-#ifndef MORPH_MANAGERD_WITNESS_H
-#define MORPH_MANAGERD_WITNESS_H
+#ifndef MORPH_MANAGERD_REPLAY_H
+#define MORPH_MANAGERD_REPLAY_H
 
 #include "common/uops.h"
 
 enum {
-	WITNESS_EDGES = 64,  /* directions of one sample, at most */
-	WITNESS_UOPS = 1000, /* instructions evaluated, at most */
-	WITNESS_IDLE = 128,  /* … behind the last direction: a loop that tells nothing new */
-	WITNESS_BLIND = 32,  /* … a branch that is not known counts like so many */
-	WITNESS_STACK = 512  /* bytes of stack looked at, at most */
+	REPLAY_OUTCOMES = 64, /* of one sample, at most */
+	REPLAY_UOPS = 1000,   /* instructions evaluated, at most */
+	REPLAY_IDLE = 128,    /* … after the last new outcome: a loop that adds nothing */
+	REPLAY_BLIND = 32,    /* … that an unresolved branch costs */
+	REPLAY_STACK = 512    /* bytes of stack used, at most */
 };
 
-struct witness_place {
-	uint32_t func, block; /* as in struct witness_sample */
+struct replay_place {
+	uint32_t func, block; /* as in struct replay_sample */
 	uint32_t offset;      /* from the block's first byte in the layout that ran */
 };
 
-struct witness_sample {
+struct replay_sample {
 	uint32_t func;  /* index in the table: uops_find() of the function's key */
 	uint32_t block; /* id */
 	uint32_t uop;   /* of it, the next instruction's: uops_at() */
@@ -47,24 +47,24 @@ struct witness_sample {
 	 * false where none of the table's functions does. For indirect jumps and
 	 * returns. NULL: these are not followed.
 	 */
-	bool (*place_at)(void *arg, uint64_t address, struct witness_place *at);
+	bool (*place_at)(void *arg, uint64_t address, struct replay_place *at);
 	void *arg;
 };
 
-struct witness_edge {
+struct replay_outcome {
 	uint32_t func, from, to; /* index in the table; ids of blocks of it */
 	uint32_t out;            /* of the callers: 0 the sample's function, 1 that which
 				    called it, … */
 };
 
 /*
- * Evaluates one sample; writes the directions in the order of execution to
- * edge[] (room for WITNESS_EDGES) and returns their number. Of conditional and
- * indirect jumps only: other edges have no alternative. Of each branch only the
- * next one: a loop's last turns are seen from more samples than the first ones.
- * *own: the first one is of the sample's own block.
+ * Replays one sample; writes the resolved outcomes in the order of execution to
+ * edge[] (room for REPLAY_OUTCOMES) and returns their number. Only conditional and
+ * indirect jumps have outcomes. Of each branch only the first is returned: a loop's
+ * last iterations are reached from more samples than its first ones.
+ * *own: edge[0] is of the sample's own block.
  */
-uint32_t witness_run(const struct uops *u, const struct witness_sample *s,
-    struct witness_edge edge[WITNESS_EDGES], bool *own);
+uint32_t replay_forward(const struct uops *u, const struct replay_sample *s,
+    struct replay_outcome edge[REPLAY_OUTCOMES], bool *own);
 
 #endif

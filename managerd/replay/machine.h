@@ -4,8 +4,8 @@
  * told by micro-operations (common/uops.h); where they lead is not its matter
  * (managerd/replay/forward.c).
  */
-#ifndef MORPH_MANAGERD_WITNESS_MACHINE_H
-#define MORPH_MANAGERD_WITNESS_MACHINE_H
+#ifndef MORPH_MANAGERD_REPLAY_MACHINE_H
+#define MORPH_MANAGERD_REPLAY_MACHINE_H
 
 #include "managerd/replay/memory.h"
 

@@ -3,8 +3,8 @@
  * was copied, until stores change it, byte by byte known or not. Other memory
  * is never known. Used by the evaluator alone (managerd/replay/machine.h).
  */
-#ifndef MORPH_MANAGERD_WITNESS_MEMORY_H
-#define MORPH_MANAGERD_WITNESS_MEMORY_H
+#ifndef MORPH_MANAGERD_REPLAY_MEMORY_H
+#define MORPH_MANAGERD_REPLAY_MEMORY_H
 
 #include "managerd/replay/value.h"
 

@@ -1,6 +1,6 @@
 /* How the evaluator's instructions read and write; for its own sources alone. */
-#ifndef MORPH_MANAGERD_WITNESS_OPERAND_H
-#define MORPH_MANAGERD_WITNESS_OPERAND_H
+#ifndef MORPH_MANAGERD_REPLAY_OPERAND_H
+#define MORPH_MANAGERD_REPLAY_OPERAND_H
 
 #include "managerd/replay/machine.h"
 

@@ -139,9 +139,9 @@ struct tnum past_other_result(struct past *p, const struct uop *o)
 
 /* ---- as a whole ---- */
 
-void past_begin(struct past *p, const struct witness_sample *s)
+void past_begin(struct past *p, const struct replay_sample *s)
 {
-	size_t n = s->nstack < WITNESS_STACK ? s->nstack : WITNESS_STACK;
+	size_t n = s->nstack < REPLAY_STACK ? s->nstack : REPLAY_STACK;
 	unsigned r;
 
 	for (r = 0; r < UR_N; r++)

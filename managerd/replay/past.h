@@ -1,11 +1,11 @@
 /*
  * What is known of the time before an instruction, while instructions are undone
  * from a sample backward: registers and flags bit by bit, the top of the stack as
- * it was copied, and memory that was loaded since. For the witness from behind
- * alone (managerd/replay/backward.h).
+ * it was copied, and memory that was loaded since. For
+ * backward replay alone (managerd/replay/backward.h).
  */
-#ifndef MORPH_MANAGERD_WITNESS_PAST_H
-#define MORPH_MANAGERD_WITNESS_PAST_H
+#ifndef MORPH_MANAGERD_REPLAY_PAST_H
+#define MORPH_MANAGERD_REPLAY_PAST_H
 
 #include "managerd/replay/forward.h"
 #include "managerd/replay/value.h"
@@ -20,14 +20,14 @@ struct past {
 	uint32_t nseen;
 	const uint8_t *stack; /* what lies at [low, high), as sampled */
 	uint64_t low, high;
-	struct { /* memory that an instruction behind loaded; the last of the struct */
+	struct { /* memory that a later instruction loaded; the last of the struct */
 		uint64_t at, v;
 		unsigned size;
 	} seen[PAST_SEEN];
 };
 
 /* All that the sample has; its stack is borrowed. */
-void past_begin(struct past *p, const struct witness_sample *s);
+void past_begin(struct past *p, const struct replay_sample *s);
 void past_copy(struct past *to, const struct past *p);
 /* Undoes the n instructions before o, backward; returns how many. Fewer where nothing
  * is known of what was before one, or one was not so: p->never. */

@@ -1,5 +1,5 @@
 /*
- * Witness tables (common/uops.h) in a folder of the manager's:
+ * Replay tables (common/uops.h) in a folder of the manager's:
  * MODULE-OWNER-ORIGIN.uops, all in hex, OWNER a uid. A module has one, of its present
  * program; a job of the editor made it, so it is checked whenever it is read. Another
  * owner's program at the same path has its own, whatever build it calls itself.

@@ -1,12 +1,12 @@
 /*
  * Values of which some bits are known, and the flags that operations on them
- * leave; only the witnesses (managerd/witness*.c) and their tests include this.
+ * leave.
  * Addition and subtraction: Vishwanathan et al., "Sound, precise, and fast
  * abstract interpretation with tristate numbers" (CGO 2022). Flags: Intel SDM
  * volume 2; what it calls undefined is unknown.
  */
-#ifndef MORPH_MANAGERD_WITNESS_VALUE_H
-#define MORPH_MANAGERD_WITNESS_VALUE_H
+#ifndef MORPH_MANAGERD_REPLAY_VALUE_H
+#define MORPH_MANAGERD_REPLAY_VALUE_H
 
 #include "common/uops.h"
 

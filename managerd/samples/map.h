@@ -1,5 +1,5 @@
 /*
- * From file offsets to blocks: a sample is a witness for the block that holds
+ * From file offsets to blocks: a sample counts for the block that holds
  * its address (SOSP'97 figure 2). Pure.
  *
  * A map is made once per build. Blocks become slots, dense numbers over all

@@ -43,39 +43,39 @@ struct following { /* an indirect jump, a return */
 	uint64_t base;
 };
 
-static bool place_at(void *arg, uint64_t address, struct witness_place *at)
+static bool place_at(void *arg, uint64_t address, struct replay_place *at)
 {
 	const struct following *f = arg;
 	struct spot s;
 
 	if (!find_spot(f->o, address - f->base, &s))
 		return false;
-	*at = (struct witness_place){f->o->uops_func[s.func], s.block, s.at};
+	*at = (struct replay_place){f->o->uops_func[s.func], s.block, s.at};
 	return at->func != UOPS_NONE;
 }
 
-/* The slot of block 0 of a function of the witness table. */
+/* The slot of block 0 of a function of the replay table. */
 static uint32_t slot_of(const struct observer *o, uint32_t func)
 {
 	return o->table->func.v[o->uops_func[o->table->func.n + func]].slot;
 }
 
-/* Where a sample tells of its own block's branch. */
-static enum worth_place place_of(const struct observer *o, const struct witness_sample *w)
+/* From where in its own block a sample resolves the branch. */
+static enum worth_place place_of(const struct observer *o, const struct replay_sample *w)
 {
 	const struct uops_block *b = &o->uops->block.v[o->uops->func.v[w->func].block + w->block];
 
 	return w->uop + 2 < b->uop + b->nuop ? WORTH_AHEAD : WORTH_LAST;
 }
 
-static void note_edges(struct observer *o, const struct witness_sample *w)
+static void note_outcomes(struct observer *o, const struct replay_sample *w)
 {
 	const struct uops_func *f = o->uops->func.v;
-	struct witness_edge edge[WITNESS_EDGES];
+	struct replay_outcome edge[REPLAY_OUTCOMES];
 	uint32_t slot, i, n, one = WORTH_ONE, of = WORTH_ONE;
 	bool own = false;
 
-	n = witness_run(o->uops, w, edge, &own);
+	n = replay_forward(o->uops, w, edge, &own);
 	if (o->worth)
 		of = worth_of_sample(o->worth, o->uops, f[w->func].block + w->block, w->uop);
 	for (i = 0; i < n; i++) {
@@ -85,35 +85,35 @@ static void note_edges(struct observer *o, const struct witness_sample *w)
 			    i || !own ? WORTH_FAR : place_of(o, w));
 		pairs_add(&o->edge, slot + edge[i].from, slot + edge[i].to, one);
 	}
-	o->count.witnesses += n;
+	o->count.outcomes += n;
 	o->count.own += own;
 }
 
-/* Of a block of which less than PROFILE_TELLING tells nothing is taken: an
- * instruction that does not soon is not asked again. */
-static enum witness_entry look_back(
-    struct observer *o, const struct witness_sample *w, uint32_t *from)
+/* A block of whose entries less than PROFILE_RESOLVED are resolved is not used, so an
+ * instruction that rarely resolves them is soon not tried any more. */
+static enum replay_entry find_predecessor(
+    struct observer *o, const struct replay_sample *w, uint32_t *from)
 {
-	enum witness_entry entry;
+	enum replay_entry entry;
 
 	if (o->worth && o->worth->blind[w->uop] == UINT8_MAX)
-		return WITNESS_UNTOLD;
-	entry = witness_back(o->uops, w, from);
-	if (o->worth && entry != WITNESS_NO_JOIN)
-		worth_of_look(o->worth, w->uop, entry == WITNESS_TOLD);
+		return REPLAY_UNRESOLVED;
+	entry = replay_backward(o->uops, w, from);
+	if (o->worth && entry != REPLAY_NO_JOIN)
+		worth_of_look(o->worth, w->uop, entry == REPLAY_RESOLVED);
 	return entry;
 }
 
-static void note_came(struct observer *o, const struct witness_sample *w)
+static void note_came(struct observer *o, const struct replay_sample *w)
 {
 	uint32_t slot = slot_of(o, w->func), from;
-	enum witness_entry entry = look_back(o, w, &from);
+	enum replay_entry entry = find_predecessor(o, w, &from);
 
-	if (entry == WITNESS_NO_JOIN)
+	if (entry == REPLAY_NO_JOIN)
 		return;
-	pairs_add(&o->came, slot + w->block, entry == WITNESS_TOLD ? slot + from : UINT32_MAX, 1);
+	pairs_add(&o->came, slot + w->block, entry == REPLAY_RESOLVED ? slot + from : UINT32_MAX, 1);
 	o->count.joins++;
-	o->count.came += entry == WITNESS_TOLD;
+	o->count.came += entry == REPLAY_RESOLVED;
 }
 
 /* The frame's return address, if it is one of the words that point into this
@@ -134,7 +134,7 @@ static const struct wire_code *return_address(
 	return NULL;
 }
 
-/* The call ends where the return address points to, perhaps a block behind. */
+/* The call ends where the return address points to, perhaps in the block before. */
 static void note_caller(
     struct observer *o, uint32_t callee, uint32_t uop, const struct wire_regs *r)
 {
@@ -155,7 +155,7 @@ static void note_caller(
 void observe(struct observer *o, const struct wire_regs *r)
 {
 	struct following f = {o, r->base};
-	struct witness_sample w = {.flags = r->flags,
+	struct replay_sample w = {.flags = r->flags,
 	    .stack = (const uint8_t *)r->stack,
 	    .nstack = r->nstack * sizeof *r->stack,
 	    .place_at = place_at,
@@ -172,7 +172,7 @@ void observe(struct observer *o, const struct wire_regs *r)
 		return;
 	o->count.placed++;
 	memcpy(w.gpr, r->gpr, sizeof w.gpr);
-	note_edges(o, &w);
+	note_outcomes(o, &w);
 	note_came(o, &w);
 	note_caller(o, s.func, w.uop, r);
 	explicit_bzero(w.gpr, sizeof w.gpr);

@@ -1,10 +1,9 @@
 /*
- * From a sample's registers to what they bear witness of: which way the
- * branches ahead went, from where its block was entered, and where the function
- * was called from. Joins the map
- * of the build that ran (managerd/samples/map.h), the micro-operations of its program
- * (common/uops.h) and the evaluator (managerd/replay/forward.h). Pure; what it is
- * given of registers it does not keep.
+ * From a sample's registers to branch outcomes ahead of it, the predecessor by
+ * which its block was entered, and the call site of its function. Joins the map
+ * of the build that ran (managerd/samples/map.h), the micro-operations of its
+ * program (common/uops.h) and register replay (managerd/replay/). Pure; keeps no
+ * register.
  */
 #ifndef MORPH_MANAGERD_OBSERVE_H
 #define MORPH_MANAGERD_OBSERVE_H
@@ -19,11 +18,11 @@ struct observe_count {
 	uint64_t samples;   /* that came with registers */
 	uint64_t unsent;    /* that the monitor had to leave out */
 	uint64_t placed;    /* of samples: at an instruction of the table */
-	uint64_t own;       /* of placed: tell the way out of their own block */
-	uint64_t witnesses; /* directions, of all */
+	uint64_t own;       /* of placed: resolve the branch of their own block */
+	uint64_t outcomes;  /* of branches, of all */
 	uint64_t callers;   /* call sites, of all */
-	uint64_t joins;     /* of placed: in a block that is entered in several ways … */
-	uint64_t came;      /* … and tell in which */
+	uint64_t joins;     /* of placed: in a block with several predecessors … */
+	uint64_t came;      /* … of which one is resolved */
 };
 
 struct observer {

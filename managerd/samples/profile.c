@@ -402,8 +402,8 @@ static bool telling(const struct profile_func *f, size_t i, size_t end)
 	double told = 0, untold = 0;
 
 	for (; i < end; i++)
-		*(f->came.v[i].to == PROFILE_UNTOLD ? &untold : &told) += f->came.v[i].n;
-	return told >= PROFILE_TELLING * (told + untold);
+		*(f->came.v[i].to == PROFILE_UNRESOLVED ? &untold : &told) += f->came.v[i].n;
+	return told >= PROFILE_RESOLVED * (told + untold);
 }
 
 static void print_came(const struct profile_func *f, const struct buf *name, double k, struct buf *out)
@@ -417,7 +417,7 @@ static void print_came(const struct profile_func *f, const struct buf *name, dou
 		if (!telling(f, i, end))
 			continue;
 		for (; i < end; i++)
-			if (e[i].to != PROFILE_UNTOLD && e[i].n * k >= printed)
+			if (e[i].to != PROFILE_UNRESOLVED && e[i].n * k >= printed)
 				put_count(out, name, e[i].block, '<', e[i].to, e[i].n * k);
 	}
 }

@@ -15,13 +15,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PROFILE_UNTOLD = UINT32_MAX };
+enum { PROFILE_UNRESOLVED = UINT32_MAX };
 /* Of a function, at most. Any block may call any function, and an indirect jump may go to
  * any block: who runs the program decides how many of them are seen. */
 enum { PROFILE_EDGES_MAX = 1 << 14, PROFILE_CALLS_MAX = 1 << 12 };
 
-/* Of the executions of `block` that registers bore witness of, n went on to
- * block `to`. */
+/* Of the resolved outcomes of `block`, n went to block `to`. */
 struct profile_edge {
 	uint32_t block, to;
 	double n;
@@ -46,8 +45,8 @@ struct profile_func {
 	uint32_t nblock;
 	double *block;    /* samples, nblock of them, as of as_of_ms; NULL = none yet */
 	struct profile_edges edge; /* as of as_of_ms as well */
-	/* The other way round, likewise: of the executions of `block` that were seen
-	 * from behind, n came from `to`, or from where is not known. */
+	/* Predecessor counts: of the executions of `block` that were replayed
+	 * backward, n came from `to`, or from PROFILE_UNRESOLVED. */
 	struct profile_edges came;
 	VEC(struct profile_call) call; /* by block and callee, likewise */
 	int64_t as_of_ms; /* 0 with all zero */
@@ -81,19 +80,19 @@ void profile_age(struct profile_func *f, int64_t now_ms, double half_life_s);
 void profile_add(
     struct profile_func *f, uint32_t block, double samples, int64_t now_ms, double half_life_s);
 
-/* Likewise, to a witnessed direction or a call; blocks below nblock. Where a function has as
+/* Likewise, to a branch outcome or a call; blocks below nblock. Where a function has as
  * many pairs as it may, new ones are not kept until ageing has forgotten others. */
 void profile_add_edge(struct profile_func *f, uint32_t block, uint32_t to, double n,
     int64_t now_ms, double half_life_s);
-/* to may be PROFILE_UNTOLD. */
+/* to may be PROFILE_UNRESOLVED. */
 void profile_add_came(struct profile_func *f, uint32_t block, uint32_t to, double n, int64_t now_ms,
     double half_life_s);
 void profile_add_call(struct profile_func *f, uint32_t block, const struct hash128 *callee,
     double n, int64_t now_ms, double half_life_s);
 
-/* Where so much of what was seen of a block from behind tells where it came from,
- * the shares are taken to be of all; else nothing is. */
-#define PROFILE_TELLING 0.9
+/* Where so great a share of a block's backward replays is resolved, their shares are
+ * used for all of its executions; else none is. */
+#define PROFILE_RESOLVED 0.9
 
 struct profile_sum {
 	double samples;    /* all */

@@ -26,7 +26,7 @@ static void load_edge(struct profile_func *f, uint32_t block, uint32_t to, doubl
 	bool came = block & CAME;
 
 	block &= ~CAME;
-	if (block >= f->nblock || (to >= f->nblock && !(came && to == PROFILE_UNTOLD)))
+	if (block >= f->nblock || (to >= f->nblock && !(came && to == PROFILE_UNRESOLVED)))
 		return;
 	if (came)
 		profile_add_came(f, block, to, n, f->as_of_ms, 1);

@@ -2,7 +2,7 @@
  * cov >= 400
  * Even first byte: an inspector's answer behind its magic, as the parent takes it.
  * Odd: the blobs of one, as the manager takes them: u16 length, function table, and a
- * block map or witness table.
+ * block map or replay table.
  */
 #include "common/publish.h"
 #include "common/uops.h"

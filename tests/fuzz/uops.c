@@ -1,6 +1,6 @@
 /*
  * cov >= 570
- * Any bytes as a witness table, evaluated from any registers: what is read
+ * Any bytes as a replay table, evaluated from any registers: what is read
  * prints to the same bytes again and again, and no evaluation leaves its bounds.
  */
 #include "managerd/replay/backward.h"
@@ -25,17 +25,17 @@ static void reprint(const struct uops *u)
 	buf_free(&twice);
 }
 
-static bool some_place(void *arg, uint64_t address, struct witness_place *at)
+static bool some_place(void *arg, uint64_t address, struct replay_place *at)
 {
-	*at = (struct witness_place){
+	*at = (struct replay_place){
 	    address & 7, address >> 3 & 15, (uint32_t)(address >> 7) & 31};
 	return !(address >> 60);
 }
 
 static void evaluate(const struct uops *u, const uint8_t *p, size_t n)
 {
-	struct witness_sample s = {.stack = p, .nstack = n, .place_at = some_place};
-	struct witness_edge edge[WITNESS_EDGES];
+	struct replay_sample s = {.stack = p, .nstack = n, .place_at = some_place};
+	struct replay_outcome edge[REPLAY_OUTCOMES];
 	const struct uops_func *f;
 	uint32_t i, k, at, from, budget = 3000;
 	bool own;
@@ -52,9 +52,9 @@ static void evaluate(const struct uops *u, const uint8_t *p, size_t n)
 					s.gpr[k] = hash_short(&(struct hash128){
 					    {p[(k + at) % n], (uint8_t)k, p[k % n]}});
 				s.flags = p[at % n] * 0x11u;
-				if (witness_run(u, &s, edge, &own) > WITNESS_EDGES)
+				if (replay_forward(u, &s, edge, &own) > REPLAY_OUTCOMES)
 					abort();
-				witness_back(u, &s, &from);
+				replay_backward(u, &s, &from);
 			}
 	}
 }

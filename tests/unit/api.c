@@ -213,7 +213,7 @@ START_TEST(status_adds_up)
 	ck_assert_double_eq(num(n, "samples"), 900);
 	ck_assert_double_eq(num(n, "unsent"), 50);
 	ck_assert_double_eq(num(n, "evaluated"), 890);
-	ck_assert_double_eq(num(n, "witnesses"), 1201);
+	ck_assert_double_eq(num(n, "outcomes"), 1201);
 	ck_assert_double_eq(num(n, "callers"), 600);
 	ck_assert_str_eq(str(json_object_get(s, "working"), "path"), "/home/ann/bin/lua");
 	ck_assert_str_eq(str(json_object_get(s, "monitor"), "source"), "tick");
@@ -286,8 +286,8 @@ START_TEST(profile_is_sorted_and_bounded)
 	ck_assert_int_eq(json_array_size(json_object_get(f, "hot")), 1);
 	ck_assert_double_eq(num(json_array_get(json_object_get(f, "hot"), 0), "block"), 2);
 	ck_assert_double_eq_tol(
-	    num(json_array_get(json_object_get(f, "hot"), 0), "witnesses"), 40, 0.1);
-	way = json_object_get(json_array_get(json_object_get(f, "hot"), 0), "ways");
+	    num(json_array_get(json_object_get(f, "hot"), 0), "outcomes"), 40, 0.1);
+	way = json_object_get(json_array_get(json_object_get(f, "hot"), 0), "successors");
 	ck_assert_int_eq(json_array_size(way), 2);
 	ck_assert_double_eq(num(json_array_get(way, 0), "block"), 3);
 	ck_assert_double_eq_tol(num(json_array_get(way, 0), "share"), 0.75, 0.001);
@@ -733,7 +733,7 @@ START_TEST(metrics_are_prometheus_text)
 	ck_assert_ptr_nonnull(strstr(answer, "path=\"/home/ann/bin/lua\"} 0.051\n"));
 	ck_assert_ptr_nonnull(strstr(answer, "morph_registers_wanted_builds 2\n"));
 	ck_assert_ptr_nonnull(strstr(answer, "morph_register_samples_unsent_total 50\n"));
-	ck_assert_ptr_nonnull(strstr(answer, "morph_witnesses_total 1201\n"));
+	ck_assert_ptr_nonnull(strstr(answer, "morph_branch_outcomes_total 1201\n"));
 	body = strstr(answer, "\r\n\r\n") + 4;
 	for (line = strtok_r(body, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		ck_assert_msg(

@@ -152,10 +152,10 @@ static int store(void)
 			     "SELECT count(*) FROM t ORDER BY a", NULL, NULL, NULL) ||
 	    sqlite3_close(db))
 		return 3;
-	snprintf(path, sizeof path, "%s/witness", home);
+	snprintf(path, sizeof path, "%s/replay", home);
 	if (dir_make(path, 0700, &e))
 		return 4;
-	snprintf(path, sizeof path, "%s/witness/a", home);
+	snprintf(path, sizeof path, "%s/replay/a", home);
 	return publish_bytes(path, "x", 1, 0600, &e) ? 5 : 0;
 }
 

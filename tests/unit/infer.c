@@ -327,7 +327,7 @@ START_TEST(counted_edges_stay)
 	uint32_t i;
 
 	for (i = 0; i < g.nedge; i++)
-		g.edge[i].witness = way[i];
+		g.edge[i].outcomes = way[i];
 	for (i = 0; i < g.nblock; i++)
 		g.block[i].count = block[i];
 	g.block[4].flags = BLK_EXIT;
@@ -344,7 +344,7 @@ START_TEST(counted_edges_stay)
 }
 END_TEST
 
-START_TEST(witnesses_tell_what_samples_hide)
+START_TEST(outcomes_tell_what_samples_hide)
 {
 	/* The arm of 1 draws four times its samples; 300 of 400 seen went to 2. */
 	struct cfg g = graph(4, "01t 02n 13j 23f");
@@ -359,8 +359,8 @@ START_TEST(witnesses_tell_what_samples_hide)
 	infer(&g, INFER_SAMPLES, &mem);
 	check_flow(&g);
 	ck_assert_uint_gt(g.block[1].count, g.block[2].count);
-	g.edge[0].witness = 100 * S;
-	g.edge[1].witness = 300 * S;
+	g.edge[0].outcomes = 100 * S;
+	g.edge[1].outcomes = 300 * S;
 	infer(&g, INFER_SAMPLES, &mem);
 	check_flow(&g);
 	ck_assert_uint_lt(2 * g.block[1].count, g.block[2].count);
@@ -421,8 +421,8 @@ START_TEST(rare_ways_need_be_seen)
 	infer(&g, INFER_SAMPLES, &mem);
 	check_flow(&g);
 	ck_assert_uint_lt(edge(&g, 0, 2), edge(&g, 0, 1));
-	g.edge[0].witness = 90 * S;
-	g.edge[1].witness = 10 * S;
+	g.edge[0].outcomes = 90 * S;
+	g.edge[1].outcomes = 10 * S;
 	infer(&g, INFER_SAMPLES, &mem);
 	check_flow(&g);
 	ck_assert_uint_gt(edge(&g, 0, 2), 2 * edge(&g, 0, 1));
@@ -442,8 +442,8 @@ START_TEST(what_is_set_aside_is_seldom)
 	infer(&next, INFER_SAMPLES, &mem);
 	check_flow(&aside);
 	ck_assert_uint_lt(edge(&aside, 0, 3), edge(&next, 0, 3));
-	aside.edge[0].witness = 90 * S;
-	aside.edge[1].witness = 10 * S;
+	aside.edge[0].outcomes = 90 * S;
+	aside.edge[1].outcomes = 10 * S;
 	infer(&aside, INFER_SAMPLES, &mem);
 	ck_assert_uint_gt(edge(&aside, 0, 3), edge(&aside, 0, 1));
 }
@@ -480,7 +480,7 @@ START_TEST(loops_are_seldom_jumped_over)
 }
 END_TEST
 
-/* Half of the blocks' samples bear witness, or one in ten, where the samples of
+/* Half of the blocks' samples resolve a branch, or one in ten, where the samples of
  * the arms speak against it. */
 START_TEST(few_of_many_say_less)
 {
@@ -493,11 +493,11 @@ START_TEST(few_of_many_say_less)
 	g.block[0].samples = g.block[3].samples = g.block[1].samples = 400 * S;
 	g.block[2].samples = 40 * S;
 	g.block[3].flags = BLK_EXIT;
-	g.edge[0].witness = g.edge[1].witness = 100 * S;
+	g.edge[0].outcomes = g.edge[1].outcomes = 100 * S;
 	infer(&g, INFER_SAMPLES, &mem);
 	check_flow(&g);
 	half = g.block[2].count;
-	g.edge[0].witness = g.edge[1].witness = 20 * S;
+	g.edge[0].outcomes = g.edge[1].outcomes = 20 * S;
 	infer(&g, INFER_SAMPLES, &mem);
 	check_flow(&g);
 	ck_assert_uint_lt(3 * g.block[2].count, 2 * half);
@@ -506,7 +506,7 @@ END_TEST
 
 /* One in ten goes to 1, mispredicted each time: its samples are for the most
  * part those of the pipeline's refill. So in three arms, one behind the other;
- * registers bear witness of the last. */
+ * registers resolve the last. */
 START_TEST(refills_explain_seldom_arms)
 {
 	struct cfg g = graph(10, "01t 02n 13j 23f 34t 35n 46j 56f 67t 68n 79j 89f");
@@ -518,8 +518,8 @@ START_TEST(refills_explain_seldom_arms)
 		g.block[b].samples = (uint64_t)samples[b % 3] * S;
 	}
 	g.block[9].flags = BLK_EXIT;
-	g.edge[8].witness = 1000 * S;
-	g.edge[9].witness = 9000 * S;
+	g.edge[8].outcomes = 1000 * S;
+	g.edge[9].outcomes = 9000 * S;
 	infer(&g, INFER_SAMPLES, &mem);
 	check_flow(&g);
 	for (b = 1; b < 9; b += 3)
@@ -550,7 +550,7 @@ END_TEST
 /* Jumps of one look; of the first four registers tell, of the last nothing. */
 static struct cfg copies[5];
 
-static double fifth(const double witness[4])
+static double fifth(const double outcomes[4])
 {
 	struct cfg *g[5];
 	uint32_t i;
@@ -749,7 +749,7 @@ int main(void)
 	tcase_add_test(t, block_behind_no_entry);
 	tcase_add_test(t, addressed_blocks_are_entries);
 	tcase_add_test(t, consistent_counts_stay);
-	tcase_add_test(t, witnesses_tell_what_samples_hide);
+	tcase_add_test(t, outcomes_tell_what_samples_hide);
 	tcase_add_test(t, what_came_tells_what_samples_hide);
 	tcase_add_test(t, few_samples_of_a_block_tell_little_of_where_it_came_from);
 	tcase_add_test(t, rare_ways_need_be_seen);

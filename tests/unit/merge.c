@@ -51,7 +51,7 @@ START_TEST(sums_age)
 }
 END_TEST
 
-START_TEST(witnesses_and_calls_age_with_the_samples)
+START_TEST(outcomes_and_calls_age_with_the_samples)
 {
 	struct profile_func *f = put(&p, "f", 3), *g = put(&p, "g", 1);
 	struct buf out = {0};
@@ -87,7 +87,7 @@ START_TEST(witnesses_and_calls_age_with_the_samples)
 }
 END_TEST
 
-START_TEST(copies_have_their_witnesses)
+START_TEST(copies_have_their_outcomes)
 {
 	struct profile_func *f = put(&p, "f", 2), *g;
 	struct profile q;
@@ -144,9 +144,9 @@ START_TEST(what_came_is_printed_where_nearly_all_tell)
 
 	profile_add_came(f, 3, 1, 6, 1000, hl);
 	profile_add_came(f, 3, 2, 4, 1000, hl);
-	profile_add_came(f, 3, PROFILE_UNTOLD, 1, 1000, hl);
+	profile_add_came(f, 3, PROFILE_UNRESOLVED, 1, 1000, hl);
 	profile_add_came(f, 2, 1, 8, 1000, hl);
-	profile_add_came(f, 2, PROFILE_UNTOLD, 1, 1000, hl);
+	profile_add_came(f, 2, PROFILE_UNRESOLVED, 1, 1000, hl);
 	profile_print(&p, 1000, hl, &out);
 	ck_assert_ptr_nonnull(strstr(buf_cstr(&out), " 3 < 1 6.000\n"));
 	ck_assert_ptr_nonnull(strstr(buf_cstr(&out), " 3 < 2 4.000\n"));
@@ -330,10 +330,10 @@ int main(void)
 	tcase_add_checked_fixture(t, NULL, teardown);
 	tcase_add_test(t, half_life);
 	tcase_add_test(t, sums_age);
-	tcase_add_test(t, witnesses_and_calls_age_with_the_samples);
+	tcase_add_test(t, outcomes_and_calls_age_with_the_samples);
 	tcase_add_test(t, pairs_of_a_function_are_bounded);
 	tcase_add_test(t, what_came_is_printed_where_nearly_all_tell);
-	tcase_add_test(t, copies_have_their_witnesses);
+	tcase_add_test(t, copies_have_their_outcomes);
 	tcase_add_test(t, clock_back_changes_nothing);
 	tcase_add_test(t, old_samples_vanish);
 	tcase_add_test(t, ageing_composes);

@@ -155,13 +155,13 @@ static struct buf make_table(void)
 	return bytes;
 }
 
-START_TEST(witness_tables_come_with_their_module)
+START_TEST(replay_tables_come_with_their_module)
 {
 	struct module *m;
 	struct buf bytes = make_table();
 	struct blob made = memblob(bytes.p, bytes.n), junk = memblob("junk", 4);
 
-	ms.tables = xasprintf("%s/witness", dir);
+	ms.tables = xasprintf("%s/replay", dir);
 	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_MAPPED);
 	ck_assert(!module_has_table(&ms, m));
 	ck_assert_ptr_null(m->origin.v[0].uops_func);
@@ -196,7 +196,7 @@ START_TEST(tables_stay_with_their_owner)
 	struct blob made = memblob(bytes.p, bytes.n);
 	uv_loop_t *loop = uv_default_loop();
 
-	ms.tables = xasprintf("%s/witness", dir);
+	ms.tables = xasprintf("%s/replay", dir);
 	ms.loop = loop;
 	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_MAPPED);
 	module_take_table(&ms, m, &made);
@@ -483,7 +483,7 @@ START_TEST(another_owner_starts_afresh)
 	m->row.mapped = 42;
 	module_hold(m, "rolled back");
 	f->held = true;
-	ms.tables = xasprintf("%s/witness", dir);
+	ms.tables = xasprintf("%s/replay", dir);
 	made = make_table();
 	table = memblob(made.p, made.n);
 	module_take_table(&ms, m, &table);
@@ -672,7 +672,7 @@ int main(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, known_builds_are_found);
-	tcase_add_test(t, witness_tables_come_with_their_module);
+	tcase_add_test(t, replay_tables_come_with_their_module);
 	tcase_add_test(t, tables_stay_with_their_owner);
 	tcase_add_loop_test(t, maps_stay_with_their_owner, 0, 2);
 	tcase_add_loop_test(t, odd_paths_are_outside, 0, 9);

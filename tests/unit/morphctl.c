@@ -130,7 +130,7 @@ START_TEST(status_is_told_in_words)
 	fits(t);
 	expect(t, "1,000 taken = 700 mapped (70.0 %) + 200 outside + 12 stale + 88 dropped\n");
 	expect(t, "connected, tick, one sample per 4 ms, last batch ");
-	expect(t, "of 2 builds: 900 samples (50 not sent), 1,201 branches witnessed, 600 callers\n");
+	expect(t, "of 2 builds: 900 samples (50 not sent), 1,201 branch outcomes, 600 callers\n");
 	expect(t, "/home/ann/bin/lua  "); /* root sees a longer path, too */
 	expect(t, "  laid out   15,210  98.0 %  ");
 	expect(t, "5.1 %  −59 %\n  waits (few-samples, ");
@@ -222,7 +222,7 @@ START_TEST(profile_names_cannot_move_the_cursor)
 
 	fits(t);
 	expect(t, "80.0 %      400       2 / 4  luaV_execute");
-	expect(t, "block 2, 75.0 % of it; witnessed 75.0 % to 3, 25.0 % to 0\n");
+	expect(t, "block 2, 75.0 % of it; branch outcomes: 75.0 % to 3, 25.0 % to 0\n");
 	expect(t, "called from luaV_execute, block 1, 100.0 % of it\n");
 	expect(t, "evil?[2J");
 	expect(t, "  moves as a whole: jump table not understood\n");

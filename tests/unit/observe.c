@@ -118,13 +118,13 @@ START_TEST(directions_follow_the_registers)
 	ck_assert_uint_eq(o.count.samples, 10);
 	ck_assert_uint_eq(o.count.placed, 10);
 	ck_assert_uint_eq(o.count.own, 10);
-	ck_assert_uint_eq(o.count.witnesses, 10);
+	ck_assert_uint_eq(o.count.outcomes, 10);
 	ck_assert_uint_eq(o.count.callers, 0);
 }
 END_TEST
 
 /* f compares a word of the stack. */
-START_TEST(the_stack_bears_witness)
+START_TEST(the_stack_resolves_branches)
 {
 	struct wire_regs r = sample(F, 6);
 	struct uop *cmp = &u.uop.v[u.block.v[u.func.v[uops_find(&u, &t.func.v[0].key)].block].uop];
@@ -136,10 +136,10 @@ START_TEST(the_stack_bears_witness)
 	r.stack[0] = r.stack[1] = 5;
 	observe(&o, &r);
 	ck_assert_uint_eq(o.count.placed, 1);
-	ck_assert_uint_eq(o.count.witnesses, 0); /* word 1 was not sent */
+	ck_assert_uint_eq(o.count.outcomes, 0); /* word 1 was not sent */
 	r.nstack = 2;
 	observe(&o, &r);
-	ck_assert_uint_eq(o.count.witnesses, 1);
+	ck_assert_uint_eq(o.count.outcomes, 1);
 	pairs_sort(&o.edge);
 	ck_assert_uint_eq(o.edge.n, 1);
 	ck_assert(o.edge.v[0].a == 0 && o.edge.v[0].b == 1);
@@ -159,7 +159,7 @@ START_TEST(of_a_loop_the_next_turn_counts)
 	u.block.v[f->block + 1].to = 0;
 	observe(&o, &r);
 	pairs_sort(&o.edge);
-	ck_assert_uint_eq(o.count.witnesses, 1);
+	ck_assert_uint_eq(o.count.outcomes, 1);
 	ck_assert_uint_eq(o.edge.n, 1);
 	ck_assert(o.edge.v[0].a == 0 && o.edge.v[0].b == 1 && o.edge.v[0].n == WORTH_ONE);
 }
@@ -185,7 +185,7 @@ START_TEST(directions_behind_a_return_are_the_callers)
 	ck_assert_uint_eq(o.count.own, 0);
 	r.stack[0]++; /* behind no call */
 	observe(&o, &r);
-	ck_assert_uint_eq(o.count.witnesses, 1);
+	ck_assert_uint_eq(o.count.outcomes, 1);
 }
 END_TEST
 
@@ -263,7 +263,7 @@ START_TEST(a_sample_is_weighed_where_it_fell)
 		observe(&o, &r);
 	worth_free(&w);
 	pairs_sort(&o.edge);
-	ck_assert_uint_eq(o.count.witnesses, 1000);
+	ck_assert_uint_eq(o.count.outcomes, 1000);
 	/* One of two instructions, at which the branch waits: from a half down to a sixteenth. */
 	ck_assert_uint_ge(o.edge.v[0].n, 197 * WORTH_ONE);
 	ck_assert_uint_le(o.edge.v[0].n, 199 * WORTH_ONE);
@@ -371,7 +371,7 @@ START_TEST(tables_are_kept_in_a_folder)
 
 	log_init("observe", LOG_LVL_ERROR);
 	ck_assert_ptr_nonnull(mkdtemp(dir));
-	to = xasprintf("%s/witness", dir);
+	to = xasprintf("%s/replay", dir);
 	uops_encode(&u, &bytes);
 	ck_assert(!tables_have(to, &a));
 	ck_assert_int_eq(tables_load(to, &a, NULL, &got, NULL, &e), 0);
@@ -415,7 +415,7 @@ int main(void)
 	suite_add_tcase(s, tc);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, directions_follow_the_registers);
-	tcase_add_test(tc, the_stack_bears_witness);
+	tcase_add_test(tc, the_stack_resolves_branches);
 	tcase_add_test(tc, of_a_loop_the_next_turn_counts);
 	tcase_add_test(tc, directions_behind_a_return_are_the_callers);
 	tcase_add_test(tc, where_samples_pile_up_they_are_worth_less);

@@ -60,7 +60,7 @@ START_TEST(same_program_keeps_all)
 }
 END_TEST
 
-START_TEST(witnesses_go_with_their_function)
+START_TEST(outcomes_go_with_their_function)
 {
 	struct hash128 f = key("f"), g = key("g");
 
@@ -132,7 +132,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, NULL, teardown);
 	tcase_add_test(tc, same_program_keeps_all);
-	tcase_add_test(tc, witnesses_go_with_their_function);
+	tcase_add_test(tc, outcomes_go_with_their_function);
 	tcase_add_test(tc, rebuilt_program_keeps_equal_functions);
 	tcase_add_test(tc, equal_keys_are_one);
 	tcase_add_test(tc, other_shape_is_another_function);

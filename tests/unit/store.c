@@ -323,7 +323,7 @@ START_TEST(profiles)
 }
 END_TEST
 
-START_TEST(witnesses_and_calls_stay)
+START_TEST(outcomes_and_calls_stay)
 {
 	uint64_t id = module_id("/bin/a");
 	struct hash128 k = hash_bytes("f", 1), l = hash_bytes("g", 1);
@@ -335,7 +335,7 @@ START_TEST(witnesses_and_calls_stay)
 	profile_add_edge(f, 2, 1, 7.25, 1000, 10);
 	profile_add_edge(f, 0, 1, 3, 1000, 10);
 	profile_add_came(f, 1, 2, 4.5, 1000, 10);
-	profile_add_came(f, 1, PROFILE_UNTOLD, 2, 1000, 10);
+	profile_add_came(f, 1, PROFILE_UNRESOLVED, 2, 1000, 10);
 	profile_add_call(f, 1, &l, 5, 1000, 10);
 	ck_assert_int_eq(store_save_profile(s, id, PROFILE_NOW, &p, &e), 0);
 	reopen();
@@ -349,7 +349,7 @@ START_TEST(witnesses_and_calls_stay)
 	ck_assert_uint_eq(f->came.v[0].block, 1);
 	ck_assert_uint_eq(f->came.v[0].to, 2);
 	ck_assert_double_eq(f->came.v[0].n, 4.5);
-	ck_assert_uint_eq(f->came.v[1].to, PROFILE_UNTOLD);
+	ck_assert_uint_eq(f->came.v[1].to, PROFILE_UNRESOLVED);
 	ck_assert_uint_eq(f->call.n, 1);
 	ck_assert_uint_eq(f->call.v[0].block, 1);
 	ck_assert(hash_equal(&f->call.v[0].callee, &l));
@@ -495,7 +495,7 @@ START_TEST(modules_of_an_earlier_store_get_their_ids)
 END_TEST
 
 /* What is not of its form does not come in. */
-START_TEST(damaged_witnesses_are_left_out)
+START_TEST(damaged_outcomes_are_left_out)
 {
 	struct hash128 k = hash_bytes("f", 1);
 	uint64_t id = module_id("/bin/a");
@@ -787,11 +787,11 @@ int main(void)
 	tcase_add_test(t, past_builds_are_bounded);
 	tcase_add_test(t, modules_go_with_all_there_is_of_them);
 	tcase_add_test(t, profiles);
-	tcase_add_test(t, witnesses_and_calls_stay);
+	tcase_add_test(t, outcomes_and_calls_stay);
 	tcase_add_test(t, an_earlier_store_is_brought_up);
 	tcase_add_test(t, ids_are_of_a_cryptographic_hash);
 	tcase_add_test(t, modules_of_an_earlier_store_get_their_ids);
-	tcase_add_test(t, damaged_witnesses_are_left_out);
+	tcase_add_test(t, damaged_outcomes_are_left_out);
 	tcase_add_test(t, unchanged_decisions_are_one_row);
 	tcase_add_test(t, decisions_are_bounded);
 	tcase_add_test(t, events);

@@ -32,8 +32,8 @@ static uint32_t **sizes(const struct unit *u, const char *line, struct arena *a)
 
 static void evaluate(const struct uops *u, const uint8_t *stack, size_t n)
 {
-	struct witness_sample s = {.stack = stack, .nstack = n};
-	struct witness_edge edge[WITNESS_EDGES];
+	struct replay_sample s = {.stack = stack, .nstack = n};
+	struct replay_outcome edge[REPLAY_OUTCOMES];
 	const struct uops_block *b;
 	uint32_t k, from, budget = 5000;
 	bool own;
@@ -45,8 +45,8 @@ static void evaluate(const struct uops *u, const uint8_t *stack, size_t n)
 				s.uop = b->uop + k;
 				s.gpr[k % UR_N] += stack[k % n] * UINT64_C(0x0101010101010101);
 				s.flags = s.gpr[k % UR_N] >> 3;
-				witness_run(u, &s, edge, &own);
-				witness_back(u, &s, &from);
+				replay_forward(u, &s, edge, &own);
+				replay_backward(u, &s, &from);
 			}
 		}
 }

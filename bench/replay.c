@@ -1,11 +1,11 @@
 /*
  * How many samples with registers a second of one core evaluates: those that a
  * program's training gave (bench/registers.py), through the manager's own
- * code, from a sample's registers to directions and callers.
- *	witness TABLE INSPECTED BATCHES
- * INSPECTED is what morph-inspect says of the module's artifact. bench/witness builds
+ * code, from a sample's registers to branch outcomes and callers.
+ *	replay TABLE INSPECTED BATCHES
+ * INSPECTED is what morph-inspect says of the module's artifact. bench/replay builds
  * and runs it. Prints samples, and of those at a known
- * instruction: evaluations per second, directions of one, and the shares that
+ * instruction: evaluations per second, outcomes of one, and the shares that
  * tell the way out of their own block and where they were called from.
  */
 #include "bench/bench.h"
@@ -116,7 +116,7 @@ int main(int argc, char **argv)
 	struct uops u;
 
 	if (argc != 4) {
-		fprintf(stderr, "usage: witness TABLE INSPECTED BATCHES\n");
+		fprintf(stderr, "usage: replay TABLE INSPECTED BATCHES\n");
 		return 2;
 	}
 	read_table(argv[1], &u);
@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 		spent += evaluate_all(&o);
 	c = &o.count;
 	placed = (double)c->placed;
-	printf("%zu %.0f %.3f %.3f %.3f\n", sample.n, placed / spent, (double)c->witnesses / placed,
+	printf("%zu %.0f %.3f %.3f %.3f\n", sample.n, placed / spent, (double)c->outcomes / placed,
 	    (double)c->own / placed, (double)c->callers / placed);
 	return 0;
 }

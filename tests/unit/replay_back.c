@@ -5,7 +5,7 @@
 #include <string.h>
 
 static struct uops u;
-static struct witness_sample s;
+static struct replay_sample s;
 static uint8_t stack[64];
 
 static void begin_block(uint8_t term, uint32_t to, uint32_t other)
@@ -52,7 +52,7 @@ static void diamond(void (*one)(void), void (*two)(void), void (*behind)(void))
 	end_block();
 	vec_push(&u.func, (struct uops_func){.nblock = 4});
 	uops_link(&u);
-	s = (struct witness_sample){.block = 3,
+	s = (struct replay_sample){.block = 3,
 	    .uop = u.block.v[3].uop + u.block.v[3].nuop - 1,
 	    .stack = stack,
 	    .nstack = sizeof stack};
@@ -113,17 +113,17 @@ static void push_six(void)
 	put(UOP_PUSH, 0, UO_IMM, 6);
 }
 
-static enum witness_entry ask(uint32_t *from)
+static enum replay_entry ask(uint32_t *from)
 {
 	*from = UOPS_NONE;
-	return witness_back(&u, &s, from);
+	return replay_backward(&u, &s, from);
 }
 
 static void tells(uint32_t block)
 {
 	uint32_t from;
 
-	ck_assert_int_eq(ask(&from), WITNESS_TOLD);
+	ck_assert_int_eq(ask(&from), REPLAY_RESOLVED);
 	ck_assert_uint_eq(from, block);
 }
 
@@ -131,7 +131,7 @@ static void tells_nothing(void)
 {
 	uint32_t from;
 
-	ck_assert_int_eq(ask(&from), WITNESS_UNTOLD);
+	ck_assert_int_eq(ask(&from), REPLAY_UNRESOLVED);
 }
 
 START_TEST(what_arms_leave_excludes_the_others)
@@ -224,7 +224,7 @@ START_TEST(jumps_need_their_condition)
 	end_block();
 	vec_push(&u.func, (struct uops_func){.nblock = 3});
 	uops_link(&u);
-	s = (struct witness_sample){.block = 1, .uop = u.block.v[1].uop + 2};
+	s = (struct replay_sample){.block = 1, .uop = u.block.v[1].uop + 2};
 	s.gpr[UR_CX] = 1;
 	s.gpr[UR_AX] = 7;
 	tells(1);
@@ -239,17 +239,17 @@ START_TEST(open_blocks_are_no_joins)
 
 	diamond(five, six, nothing);
 	u.block.v[3].open = true;
-	ck_assert_int_eq(ask(&from), WITNESS_NO_JOIN);
+	ck_assert_int_eq(ask(&from), REPLAY_NO_JOIN);
 	s.block = 1;
 	s.uop = u.block.v[1].uop;
-	ck_assert_int_eq(ask(&from), WITNESS_NO_JOIN);
+	ck_assert_int_eq(ask(&from), REPLAY_NO_JOIN);
 }
 END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("witness_back");
-	TCase *t = tcase_create("witness_back");
+	Suite *suite = suite_create("replay_backward");
+	TCase *t = tcase_create("replay_backward");
 	SRunner *r;
 	int failed;
 

@@ -125,8 +125,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("witness_memory");
-	TCase *t = tcase_create("witness_memory");
+	Suite *suite = suite_create("replay_memory");
+	TCase *t = tcase_create("replay_memory");
 	SRunner *r;
 	int failed;
 

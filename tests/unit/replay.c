@@ -225,15 +225,15 @@ END_TEST
 /* ---- evaluation ---- */
 
 static struct uops u;
-static struct witness_sample s;
-static struct witness_edge edge[WITNESS_EDGES];
+static struct replay_sample s;
+static struct replay_outcome edge[REPLAY_OUTCOMES];
 static bool own;
 static uint8_t stack[64];
 
 static void setup(void)
 {
 	u = (struct uops){0};
-	s = (struct witness_sample){.gpr[UR_SP] = 0x7000, .stack = stack, .nstack = sizeof stack};
+	s = (struct replay_sample){.gpr[UR_SP] = 0x7000, .stack = stack, .nstack = sizeof stack};
 	memset(stack, 0, sizeof stack);
 	vec_push(&u.func, (struct uops_func){.key = {{1}}});
 }
@@ -285,12 +285,12 @@ static struct uop cmp_imm(uint8_t dst, int64_t imm)
 }
 
 /* Block 0: the uops put before; if equal to block 1, else to block 2. */
-static uint32_t directions(void)
+static uint32_t outcomes(void)
 {
 	end(UT_COND, COND_E, 1, 2);
 	leave_block();
 	leave_block();
-	return witness_run(&u, &s, edge, &own);
+	return replay_forward(&u, &s, edge, &own);
 }
 
 START_TEST(knows_registers)
@@ -298,14 +298,14 @@ START_TEST(knows_registers)
 	block();
 	put(cmp_imm(UR_R9, 5));
 	s.gpr[UR_R9] = 5;
-	ck_assert_int_eq(directions(), 1);
+	ck_assert_int_eq(outcomes(), 1);
 	ck_assert(own && edge[0].from == 0 && edge[0].to == 1);
 	s.gpr[UR_R9] = 6;
-	ck_assert_int_eq(witness_run(&u, &s, edge, &own), 1);
+	ck_assert_int_eq(replay_forward(&u, &s, edge, &own), 1);
 	ck_assert(edge[0].to == 2);
 	s.uop = 1; /* behind the comparison: the flags of the moment */
 	s.flags = FLAG_ZF;
-	ck_assert(witness_run(&u, &s, edge, &own) == 1 && edge[0].to == 1);
+	ck_assert(replay_forward(&u, &s, edge, &own) == 1 && edge[0].to == 1);
 }
 END_TEST
 
@@ -321,12 +321,12 @@ START_TEST(guesses_nothing)
 	put(ends[_i]);
 	s.gpr[UR_BX] = 0;
 	s.flags = FLAG_ZF;
-	ck_assert_int_eq(directions(), 0);
+	ck_assert_int_eq(outcomes(), 0);
 	ck_assert(!own);
 }
 END_TEST
 
-START_TEST(no_alternative_is_no_witness)
+START_TEST(no_alternative_is_no_outcome)
 {
 	block();
 	end(UT_GO, 0, 1, 0);
@@ -336,10 +336,10 @@ START_TEST(no_alternative_is_no_witness)
 	block();
 	end(UT_COND, COND_E, 3, 0);
 	leave_block();
-	ck_assert_int_eq(witness_run(&u, &s, edge, &own), 1);
+	ck_assert_int_eq(replay_forward(&u, &s, edge, &own), 1);
 	ck_assert(!own && edge[0].from == 2 && edge[0].to == 3);
 	s.gpr[UR_AX] = 1; /* leaves the function */
-	ck_assert_int_eq(witness_run(&u, &s, edge, &own), 0);
+	ck_assert_int_eq(replay_forward(&u, &s, edge, &own), 0);
 }
 END_TEST
 
@@ -351,11 +351,11 @@ START_TEST(reads_the_stack)
 	block();
 	c.disp = 16;
 	put(c);
-	ck_assert(directions() == 1 && edge[0].to == 1);
+	ck_assert(outcomes() == 1 && edge[0].to == 1);
 	s.nstack = 20; /* not all of it was copied */
-	ck_assert_int_eq(witness_run(&u, &s, edge, &own), 0);
+	ck_assert_int_eq(replay_forward(&u, &s, edge, &own), 0);
 	s.stack = NULL;
-	ck_assert_int_eq(witness_run(&u, &s, edge, &own), 0);
+	ck_assert_int_eq(replay_forward(&u, &s, edge, &own), 0);
 }
 END_TEST
 
@@ -374,7 +374,7 @@ START_TEST(remembers_stores)
 	put(move(UO_MEM, UO_UNKNOWN, UR_SP, 8)); /* next to it */
 	put(move(UR_BX, UO_MEM, UR_SP, 0));
 	put(cmp_imm(UR_BX, 7));
-	ck_assert(directions() == 1 && edge[0].to == 1);
+	ck_assert(outcomes() == 1 && edge[0].to == 1);
 }
 END_TEST
 
@@ -402,7 +402,7 @@ START_TEST(forgets_what_a_store_may_change)
 	}
 	put(move(UR_BX, UO_MEM, UR_SP, 24));
 	put(cmp_imm(UR_BX, 0));
-	ck_assert_int_eq(directions(), _i == 3);
+	ck_assert_int_eq(outcomes(), _i == 3);
 }
 END_TEST
 
@@ -413,10 +413,10 @@ START_TEST(loops_end)
 	put(cmp_imm(UR_CX, 5));
 	end(UT_COND, COND_NE, 0, 1);
 	leave_block();
-	ck_assert_int_eq(witness_run(&u, &s, edge, &own), 1);
+	ck_assert_int_eq(replay_forward(&u, &s, edge, &own), 1);
 	ck_assert(own && edge[0].to == 0); /* its next turn */
 	u.block.v[0].term = UT_GO;
-	ck_assert_int_eq(witness_run(&u, &s, edge, &own), 0);
+	ck_assert_int_eq(replay_forward(&u, &s, edge, &own), 0);
 }
 END_TEST
 
@@ -432,11 +432,11 @@ START_TEST(follows_what_is_behind_a_loop)
 	end(UT_COND, COND_E, 2, 3);
 	leave_block();
 	leave_block();
-	s.gpr[UR_CX] = WITNESS_IDLE / 3;
-	ck_assert_int_eq(witness_run(&u, &s, edge, &own), 2);
+	s.gpr[UR_CX] = REPLAY_IDLE / 3;
+	ck_assert_int_eq(replay_forward(&u, &s, edge, &own), 2);
 	ck_assert(edge[0].to == 0 && edge[1].from == 1 && edge[1].to == 3);
-	s.gpr[UR_CX] = WITNESS_IDLE / 3 + 2;
-	ck_assert_int_eq(witness_run(&u, &s, edge, &own), 1);
+	s.gpr[UR_CX] = REPLAY_IDLE / 3 + 2;
+	ck_assert_int_eq(replay_forward(&u, &s, edge, &own), 1);
 }
 END_TEST
 
@@ -445,14 +445,14 @@ START_TEST(directions_are_bounded)
 {
 	unsigned i;
 
-	for (i = 0; i < WITNESS_EDGES + 2; i++) {
+	for (i = 0; i < REPLAY_OUTCOMES + 2; i++) {
 		block();
 		put(cmp_imm(UR_DX, 7));
 		end(UT_COND, COND_NE, i + 1, 0);
 	}
 	leave_block();
-	ck_assert_int_eq(witness_run(&u, &s, edge, &own), WITNESS_EDGES);
-	ck_assert(edge[WITNESS_EDGES - 1].from == WITNESS_EDGES - 1);
+	ck_assert_int_eq(replay_forward(&u, &s, edge, &own), REPLAY_OUTCOMES);
+	ck_assert(edge[REPLAY_OUTCOMES - 1].from == REPLAY_OUTCOMES - 1);
 }
 END_TEST
 
@@ -496,7 +496,7 @@ START_TEST(goes_on_where_ways_meet)
 	leave_block();
 	leave_block();
 	s.gpr[UR_BX] = 7;
-	ck_assert_int_eq(witness_run(&u, &s, edge, &own), !_i);
+	ck_assert_int_eq(replay_forward(&u, &s, edge, &own), !_i);
 	ck_assert(_i || (edge[0].from == 3 && edge[0].to == 4 && !own));
 }
 END_TEST
@@ -508,7 +508,7 @@ START_TEST(memory_lasts_where_no_way_stores)
 	end(UT_COND, COND_E, 4, 5);
 	leave_block();
 	leave_block();
-	ck_assert_int_eq(witness_run(&u, &s, edge, &own), !_i);
+	ck_assert_int_eq(replay_forward(&u, &s, edge, &own), !_i);
 }
 END_TEST
 
@@ -530,21 +530,21 @@ START_TEST(follows_jump_tables)
 	leave_block();
 	for (i = 0; i < 5; i++) {
 		s.gpr[UR_DX] = cases[i].index;
-		ck_assert_int_eq(witness_run(&u, &s, edge, &own), cases[i].n);
+		ck_assert_int_eq(replay_forward(&u, &s, edge, &own), cases[i].n);
 		ck_assert(!cases[i].n || (own && edge[0].to == cases[i].to));
 	}
 	u.block.v[0].term = UT_LOOKUP;
 	u.block.v[0].reg = UR_DX;
 	for (i = 0; i < 5; i++) {
 		s.gpr[UR_DX] = cases[i].index;
-		ck_assert_int_eq(witness_run(&u, &s, edge, &own), cases[i].n);
+		ck_assert_int_eq(replay_forward(&u, &s, edge, &own), cases[i].n);
 	}
 }
 END_TEST
 
-static bool place_at(void *arg, uint64_t address, struct witness_place *at)
+static bool place_at(void *arg, uint64_t address, struct replay_place *at)
 {
-	*at = (struct witness_place){0, address == 0x1000 ? 1 : 7, 0};
+	*at = (struct replay_place){0, address == 0x1000 ? 1 : 7, 0};
 	return address == 0x1000 || address == 0x2000;
 }
 
@@ -555,11 +555,11 @@ START_TEST(follows_known_addresses)
 	u.block.v[0].reg = UR_AX;
 	leave_block();
 	s.gpr[UR_AX] = 0x1000;
-	ck_assert_int_eq(witness_run(&u, &s, edge, &own), 0);
+	ck_assert_int_eq(replay_forward(&u, &s, edge, &own), 0);
 	s.place_at = place_at;
-	ck_assert(witness_run(&u, &s, edge, &own) == 1 && edge[0].to == 1);
+	ck_assert(replay_forward(&u, &s, edge, &own) == 1 && edge[0].to == 1);
 	s.gpr[UR_AX] = 0x2000; /* a block that it has not */
-	ck_assert_int_eq(witness_run(&u, &s, edge, &own), 0);
+	ck_assert_int_eq(replay_forward(&u, &s, edge, &own), 0);
 }
 END_TEST
 
@@ -577,7 +577,7 @@ START_TEST(goes_on_behind_calls)
 	block();
 	put((struct uop){.kind = UOP_CALL, .aux = cases[_i].never_returns});
 	put(c);
-	ck_assert_int_eq(directions(), cases[_i].n);
+	ck_assert_int_eq(outcomes(), cases[_i].n);
 	ck_assert(!cases[_i].n || edge[0].to == 1);
 }
 END_TEST
@@ -587,14 +587,14 @@ START_TEST(flags_do_not_come_back)
 	block();
 	put((struct uop){.kind = UOP_CALL});
 	s.flags = FLAG_ZF;
-	ck_assert_int_eq(directions(), 0);
+	ck_assert_int_eq(outcomes(), 0);
 }
 END_TEST
 
 /* The byte before 0x5001 is the last of the call in function 1. */
-static bool return_place(void *arg, uint64_t address, struct witness_place *at)
+static bool return_place(void *arg, uint64_t address, struct replay_place *at)
 {
-	*at = (struct witness_place){1, 0, (uint32_t)(address - 0x5000)};
+	*at = (struct replay_place){1, 0, (uint32_t)(address - 0x5000)};
 	return address >= 0x5000 && address < 0x5004;
 }
 
@@ -610,25 +610,25 @@ START_TEST(returns_into_the_caller)
 	stack[0] = 9;
 	stack[8] = 1;
 	stack[9] = 0x50;
-	ck_assert_int_eq(directions(), 0);
+	ck_assert_int_eq(outcomes(), 0);
 	s.place_at = return_place;
-	ck_assert_int_eq(witness_run(&u, &s, edge, &own), 1);
+	ck_assert_int_eq(replay_forward(&u, &s, edge, &own), 1);
 	ck_assert(edge[0].func == 1 && edge[0].from == 0 && edge[0].to == 1 && edge[0].out == 1);
 	ck_assert(!own);
 	stack[8] = 2; /* behind no call */
-	ck_assert_int_eq(witness_run(&u, &s, edge, &own), 0);
+	ck_assert_int_eq(replay_forward(&u, &s, edge, &own), 0);
 	stack[9] = 0x60; /* not of the program */
-	ck_assert_int_eq(witness_run(&u, &s, edge, &own), 0);
+	ck_assert_int_eq(replay_forward(&u, &s, edge, &own), 0);
 	stack[8] = 1;
 	stack[9] = 0x50;
 	s.nstack = 15; /* not copied */
-	ck_assert_int_eq(witness_run(&u, &s, edge, &own), 0);
+	ck_assert_int_eq(replay_forward(&u, &s, edge, &own), 0);
 }
 END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("witness");
+	Suite *suite = suite_create("replay");
 	TCase *values = tcase_create("values"), *runs = tcase_create("evaluation");
 	SRunner *r;
 	int failed;
@@ -640,7 +640,7 @@ int main(void)
 	tcase_add_checked_fixture(runs, setup, teardown);
 	tcase_add_test(runs, knows_registers);
 	tcase_add_loop_test(runs, guesses_nothing, 0, 6);
-	tcase_add_test(runs, no_alternative_is_no_witness);
+	tcase_add_test(runs, no_alternative_is_no_outcome);
 	tcase_add_test(runs, reads_the_stack);
 	tcase_add_test(runs, remembers_stores);
 	tcase_add_loop_test(runs, forgets_what_a_store_may_change, 0, 4);

@@ -1,8 +1,8 @@
 /*
- * Runs a program step by step under ptrace, evaluates forward from the
- * registers at many of the steps, and compares the directions that were
- * witnessed, and the frames' return addresses, with what really happens.
- *	witnesstruth TABLE ARTIFACT MODULE STEPS EVERY PROGRAM [ARGUMENT…]
+ * Runs a program step by step under ptrace, replays forward and backward from
+ * the registers at many of the steps, and compares resolved branch outcomes and
+ * predecessors, and the frames' return addresses, with what really happens.
+ *	replaytruth TABLE ARTIFACT MODULE STEPS EVERY PROGRAM [ARGUMENT…]
  * MODULE is the build that runs (the original or a layout). Prints one line;
  * exit status 1 when anything was wrong, 77 where ptrace is not allowed.
  */
@@ -31,7 +31,7 @@ struct place { /* where the program is; func UOPS_NONE = elsewhere */
 };
 
 struct prediction {
-	struct witness_edge edge[WITNESS_EDGES];
+	struct replay_outcome edge[REPLAY_OUTCOMES];
 	uint32_t n, next, func;
 	uint64_t step, frames; /* when it was made: steps, frames ever made */
 	size_t depth;          /* of frames, then */
@@ -162,11 +162,11 @@ static struct place place_of(uint64_t address)
 	return p;
 }
 
-static bool place_at(void *arg, uint64_t address, struct witness_place *at)
+static bool place_at(void *arg, uint64_t address, struct replay_place *at)
 {
 	struct place p = block_of(address);
 
-	*at = (struct witness_place){p.func, p.block, p.offset};
+	*at = (struct replay_place){p.func, p.block, p.offset};
 	return p.func != UOPS_NONE;
 }
 
@@ -207,10 +207,10 @@ static void drop(size_t i)
 
 static void say_wrong(const struct prediction *p, const struct place *to)
 {
-	const struct witness_edge *e = &p->edge[p->next];
+	const struct replay_outcome *e = &p->edge[p->next];
 
 	sum.wrong++;
-	fprintf(stderr, "%s: %u > %u was witnessed %llu steps ago (number %u, %u frames out of %s)",
+	fprintf(stderr, "%s: %u > %u was resolved %llu steps ago (number %u, %u frames out of %s)",
 	    func_name(e->func), e->from, e->to, (unsigned long long)(sum.steps - p->step), p->next,
 	    e->out, func_name(p->func));
 	if (to)
@@ -223,7 +223,7 @@ static void say_wrong(const struct prediction *p, const struct place *to)
 /* The program went from one instruction to the next. */
 static void compare(const struct place *from, const struct place *to)
 {
-	const struct witness_edge *e;
+	const struct replay_outcome *e;
 	struct prediction *p;
 	bool right;
 	size_t i;
@@ -273,7 +273,7 @@ static void follow_frames(
 }
 
 /* The return address of the sample's frame, where that is known and copied. */
-static bool caller(const struct witness_sample *s, uint64_t *address)
+static bool caller(const struct replay_sample *s, uint64_t *address)
 {
 	const struct uops_frame *f = uops_frame(&table, s->uop);
 	uint64_t at = f ? s->gpr[f->reg] + (uint64_t)(int64_t)f->offset - 8 - s->gpr[UR_SP] : 0;
@@ -284,7 +284,7 @@ static bool caller(const struct witness_sample *s, uint64_t *address)
 	return true;
 }
 
-static void check_caller(const struct witness_sample *s)
+static void check_caller(const struct replay_sample *s)
 {
 	uint64_t ret;
 	struct place p;
@@ -343,16 +343,16 @@ static bool leads_through(uint32_t func, uint32_t from, uint32_t by, uint32_t to
 	return false;
 }
 
-static void check_back(const struct witness_sample *s)
+static void check_back(const struct replay_sample *s)
 {
 	uint32_t from = 0, was = here[depth].from;
-	enum witness_entry entry = witness_back(&table, s, &from);
+	enum replay_entry entry = replay_backward(&table, s, &from);
 
-	if (entry == WITNESS_NO_JOIN || here[depth].func != s->func ||
+	if (entry == REPLAY_NO_JOIN || here[depth].func != s->func ||
 	    here[depth].block != s->block || was == UOPS_NONE)
 		return;
 	sum.joins++;
-	if (entry != WITNESS_TOLD)
+	if (entry != REPLAY_RESOLVED)
 		return;
 	sum.came++;
 	if (from == was || leads_through(s->func, was, from, s->block))
@@ -367,7 +367,7 @@ static void evaluate(const struct place *at, const struct user_regs_struct *r)
 	uint8_t stack[STACK];
 	struct iovec local = {stack, STACK}, remote = {(void *)r->rsp, STACK};
 	ssize_t n = process_vm_readv(child, &local, 1, &remote, 1, 0);
-	struct witness_sample s = {.func = at->func,
+	struct replay_sample s = {.func = at->func,
 	    .block = at->block,
 	    .uop = at->uop,
 	    .gpr = {r->rax, r->rbx, r->rcx, r->rdx, r->rsi, r->rdi, r->rbp, r->rsp, r->r8, r->r9,
@@ -387,7 +387,7 @@ static void evaluate(const struct place *at, const struct user_regs_struct *r)
 	}
 	*p = (struct prediction){
 	    .func = at->func, .step = sum.steps, .frames = nframes, .depth = depth};
-	p->n = witness_run(&table, &s, p->edge, &own);
+	p->n = replay_forward(&table, &s, p->edge, &own);
 	sum.runs++;
 	sum.edges += p->n;
 	sum.own += own;
@@ -510,7 +510,7 @@ int main(int argc, char **argv)
 		if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) || !wait_stop())
 			break;
 	}
-	printf("%llu steps, %llu evaluated: %llu directions (%.2f each, %.0f %% own), "
+	printf("%llu steps, %llu evaluated: %llu outcomes (%.2f each, %.0f %% own), "
 	       "right: %llu near, %llu behind calls, %llu in callers; %llu wrong; "
 	       "%llu return addresses, %llu wrong, %llu behind no call; "
 	       "%llu behind joins, %llu tell the way in, %llu wrong\n",
