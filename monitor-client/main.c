@@ -280,7 +280,7 @@ static void open_source(struct monitor *m)
 		die(refused ? EXIT_REFUSED : EXIT_FAILED, "%s", e.text);
 	}
 	m->hello = session_hello(source_kind(m->source), source_period(m->source));
-	log_debug("source %s, a sample stands for %" PRIu64 " ns",
+	log_debug("source %s, a sample represents %" PRIu64 " ns",
 	    source_kind(m->source) == WIRE_SRC_TICK ? "tick" : "cpu-clock",
 	    source_period(m->source));
 }

@@ -299,7 +299,7 @@ static void show_artifact(const struct invocation *in, const json_t *art)
 	json_array_foreach (json_object_get(art, "units"), i, u)
 		text += json_num(u, "bytes");
 	table_paint(stdout, colour, BOLD, json_str(art, "path"));
-	printf(": second half of %s\n", json_str(art, "name"));
+	printf(": artifact of %s\n", json_str(art, "name"));
 	table_field(stdout, colour, "module", json_str(art, "kind"));
 	table_field(stdout, colour, "build-id", json_str(art, "build_id"));
 	table_field(stdout, colour, "made by",

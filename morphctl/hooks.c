@@ -24,7 +24,7 @@ static const char help[] =
     "       morphctl hooks log [-f] [--json]\n"
     "\n"
     "run   runs COMMAND (make, cmake, ./configure …) with cc, gcc, g++, c++, clang and\n"
-    "      clang++ hooked: what is built gets its second half, PROGRAM.morph.\n"
+    "      clang++ hooked: each program that is built gets an artifact, PROGRAM.morph.\n"
     "env   prints shell commands that do the same for a shell: eval \"$(morphctl hooks env)\"\n"
     "log   shows what the hooks left alone and why; -f goes on as lines come.\n"
     "\n"

@@ -13,19 +13,19 @@
 	"MODULE is a path, the file name of one module, or an id from `status --json`.\n"
 
 static const struct command commands[] = {
-    {"status", "[MODULE]", "what is known, what is done and why",
+    {"status", "[MODULE]", "what is known of programs, what is being done and why",
 	"Without MODULE: the manager, where the samples went, and a table of modules.\n"
 	"With MODULE: all about that one.\n" MODULE_HELP,
 	OPT_LIMIT | OPT_ALL, 0, 1, cmd_status},
-    {"reoptimize now", "[MODULE]", "decide at once, lay out anew if it pays",
+    {"reoptimize now", "[MODULE]", "decide at once, make a new layout if it pays",
 	"Asks for a decision now instead of at the next cycle. Idleness, cool-down, budget and\n"
-	"a hold are passed over; the other rungs of the ladder stand.\n"
+	"a hold do not count; the other rungs of the ladder do.\n"
 	"Without MODULE: all of yours.\n" MODULE_HELP,
 	OPT_WAIT | OPT_FORCE, 0, 1, cmd_reoptimize},
     {"rollback", "MODULE | --all", "put the build before the last swap back",
 	"The module is then held, until a `reoptimize now` asks for it.\n" MODULE_HELP,
 	OPT_WAIT | OPT_ALL, 0, 1, cmd_rollback},
-    {"history", "[MODULE]", "what became of modules, newest first", MODULE_HELP, OPT_LIMIT, 0, 1,
+    {"history", "[MODULE]", "past swaps and failures, newest first", MODULE_HELP, OPT_LIMIT, 0, 1,
 	cmd_history},
     {"explain", "MODULE", "the last decision, rung by rung",
 	"Every rung of the ladder with its numbers, and the one that stopped it.\n" MODULE_HELP, 0,
@@ -34,7 +34,7 @@ static const struct command commands[] = {
 	"With --text all of it, as a file of samples for morph-edit(1) and `morphctl "
 	"compare`.\n" MODULE_HELP,
 	OPT_BLOCKS | OPT_LIMIT | OPT_TEXT, 1, 1, cmd_profile},
-    {"artifact show", "FILE", "what is in a program's second half",
+    {"artifact show", "FILE", "what a program's artifact holds",
 	"FILE is the program or its NAME.morph. The manager need not run.\n", OPT_FUNCTIONS, 1, 1,
 	cmd_artifact},
     {"compare", "FILE A B", "how far profile A of a program agrees with profile B",
@@ -95,7 +95,7 @@ static int help_all(void)
 		snprintf(left, sizeof left, "%s %s", commands[i].name, commands[i].args);
 		printf("  %-26s %s\n", left, commands[i].summary);
 	}
-	printf("  %-26s %s\n", "hooks run|env|log", "build programs with their second half");
+	printf("  %-26s %s\n", "hooks run|env|log", "build programs with an artifact");
 	help_options(NULL);
 	fputs("\nmorphctl COMMAND --help says more. Exit codes: 0 done, 1 failed, 2 usage,\n"
 	      "3 manager not running, 4 not found, 5 refused. Manual: morphctl(1).\n",

@@ -43,7 +43,7 @@ static char *decision_words(struct arena *a, const json_t *d, int64_t now)
 		return arena_printf(
 		    a, "waits (%s, %s): %s", words_clean(a, json_str(d, "reason")), ago, text);
 	return arena_printf(a, "%s (%s): %s",
-	    strcmp(verdict, "edit") == 0 ? "lays out anew" : "measures the gain", ago, text);
+	    strcmp(verdict, "edit") == 0 ? "makes a new layout" : "predicts the gain", ago, text);
 }
 
 /* The line below a module: a hold or the lack of an artifact says more than
@@ -103,7 +103,7 @@ static char *monitor_line(struct arena *a, const json_t *m, int64_t now)
 		return arena_strdup(
 		    a, connected ? "connected, nothing sent yet" : "none; start morph-monitor");
 	return arena_printf(a, "%s, %s, one sample per %.3g ms, last batch %s",
-	    connected ? "connected" : "away", words_clean(a, source), period * 1e3,
+	    connected ? "connected" : "not connected", words_clean(a, source), period * 1e3,
 	    words_ago(a, json_str(m, "last_batch"), now));
 }
 
@@ -112,7 +112,7 @@ static char *working_line(struct arena *a, const json_t *w, int64_t now)
 	const char *path = json_str(w, "path"), *since = json_str(w, "since");
 
 	if (!json_is_object(w))
-		return arena_strdup(a, "on nothing");
+		return arena_strdup(a, "nothing");
 	return arena_printf(a, "%s of %s, for %s", words_clean(a, json_str(w, "step")),
 	    path ? words_clean(a, path) : "another user's module",
 	    words_duration(a, since ? (double)(now - words_time(since)) : NAN));
@@ -160,7 +160,7 @@ static long limit_of(const struct invocation *in)
 	return in->limit ? in->limit : ROWS;
 }
 
-/* Whether there is anything to tell of it but that it was seen. */
+/* Whether more is known of it than that it was seen. */
 static bool followed(const json_t *m)
 {
 	const char *state = json_str(m, "state");
@@ -258,7 +258,7 @@ static char *hold_words(struct arena *a, const json_t *m)
 	bool told = text && strcmp(why, text) == 0;
 
 	return arena_printf(a, "%s%suntil %s", told ? "" : words_clean(a, why), told ? "" : ", ",
-	    until ? words_local(a, until) : "a person asks: morphctl reoptimize now");
+	    until ? words_local(a, until) : "`morphctl reoptimize now`");
 }
 
 static char *seen_words(struct arena *a, const json_t *m)

@@ -1,4 +1,5 @@
 #include "morphctl/words.h"
+#include "common/number.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -8,26 +9,13 @@
 
 char *words_number(struct arena *a, double v)
 {
-	char plain[64], *out, *p;
-	const char *s = plain;
-	size_t digits;
+	char text[NUMBER_TEXT];
 
 	if (!isfinite(v))
 		return arena_strdup(a, "-");
 	if (fabs(v) < 9.95 && v != round(v))
 		return arena_printf(a, "%.1f", v);
-	snprintf(plain, sizeof plain, "%.0f", v);
-	if (fabs(v) >= 1e15)
-		return arena_printf(a, "%.3g", v);
-	p = out = arena_alloc(a, 2 * sizeof plain);
-	if (*s == '-')
-		*p++ = *s++;
-	for (digits = strlen(s); digits > 0; digits--) {
-		*p++ = *s++;
-		if (digits > 1 && digits % 3 == 1)
-			*p++ = ',';
-	}
-	return out;
+	return arena_strdup(a, number_text(v, text));
 }
 
 char *words_bytes(struct arena *a, double v)

@@ -31,7 +31,7 @@ enum wire_source { WIRE_SRC_TICK = 1, WIRE_SRC_CPU_CLOCK = 2, WIRE_SRC_RECORDED 
 
 struct wire_hello {
 	uint64_t session;   /* random, names this run of the monitor */
-	uint64_t period_ns; /* CPU time one sample stands for */
+	uint64_t period_ns; /* CPU time that one sample represents */
 	uint32_t source;    /* enum wire_source */
 	uint32_t pid;
 };

@@ -2,6 +2,7 @@
  * What the ladder needs to know about a module, gathered.
  */
 #include "common/log.h"
+#include "common/number.h"
 #include "managerd/cycle/manager.h"
 
 #include <math.h>
@@ -38,7 +39,7 @@ void judge_idle(struct manager *m, char *text, size_t n)
 {
 	const struct idle *i = idlewatch_state(m->idle);
 
-	snprintf(text, n, "%.0f %% of the processors idle, policy asks for %.4g %%: %s",
+	snprintf(text, n, "%.0f %% of the processors idle, policy requires %.4g %%: %s",
 	    100 * (1 - i->busy_share), 100 * m->o.conf->idle.cpu, i->reason ? i->reason : "");
 }
 
@@ -119,11 +120,12 @@ void judge_log(struct manager *m, struct module *mod, const struct decision *d)
 	const struct store_module *r = &mod->row;
 	double all = (double)(r->mapped + r->stale + r->outside);
 	double samples = profile_total(&mod->now, manager_now_ms(), manager_half_life(m)).samples;
+	char count[NUMBER_TEXT];
 	const char *change = d->rung == RUNG_CHANGE ? "" : d->step[RUNG_CHANGE].text;
 
 	if (d->verdict == VERDICT_WAIT && mod->rung == (int)d->rung)
 		return;
-	log_info("%s: %.0f samples, %.0f %% mapped; %s%s%s%s%s", r->path, samples,
+	log_info("%s: %s samples, %.0f %% mapped; %s%s%s%s%s", r->path, number_text(samples, count),
 	    all > 0 ? 100 * (double)r->mapped / all : 0, change, *change ? "; " : "", what_next(d),
 	    d->verdict == VERDICT_WAIT ? ": " : "", d->verdict == VERDICT_WAIT ? d->text : "");
 }

@@ -457,7 +457,7 @@ int manager_rollback(
 		return rc;
 	err_set(e,
 	    build_id_equal(&mod->row.current, &mod->row.origin)
-		? "%s: it is as it was built; there is nothing to roll back"
+		? "%s: runs in its original layout; there is nothing to roll back"
 		: "%s: there is no kept build to go back to",
 	    mod->row.path);
 	if (!record_rollback_target(m, mod, &to, e))

@@ -3,6 +3,7 @@
  * or a crash in the middle of either. The journal entry goes last.
  */
 #include "common/log.h"
+#include "common/number.h"
 #include "managerd/cycle/manager.h"
 
 #include <math.h>
@@ -36,7 +37,7 @@ int record_swap(struct manager *m, struct module *mod, struct err *e)
 	struct work *w = &m->work;
 	int64_t now = manager_now_ms();
 	struct build_id from = mod->row.current;
-	char text[200];
+	char text[200], samples[NUMBER_TEXT];
 	struct store_event ev = {.module = mod->row.id,
 	    .at_ms = now,
 	    .kind = EVENT_SWAPPED,
@@ -50,8 +51,8 @@ int record_swap(struct manager *m, struct module *mod, struct err *e)
 	    .size_after = w->size_after,
 	    .change = w->change ? w->change->c.id : 0};
 
-	snprintf(text, sizeof text, "%u function%s laid out anew for %.0f samples in %.1f s",
-	    w->edited, w->edited == 1 ? "" : "s", w->samples, w->seconds);
+	snprintf(text, sizeof text, "%u function%s laid out by %s samples in %.1f s", w->edited,
+	    w->edited == 1 ? "" : "s", number_text(w->samples, samples), w->seconds);
 	mod->row.layout_ms = now;
 	mod->row.held_until_ms = 0;
 	module_text(&mod->row.held_why, NULL);

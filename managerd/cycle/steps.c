@@ -255,10 +255,10 @@ static void record(struct manager *m, struct module *mod, const struct priv_swap
 		mod = modules_of_path(&m->modules, path);
 		if (mod)
 			manager_load_pages(m, mod);
-		log_info("%s: swapped: %u function%s laid out anew in %.1f s", path, w->edited,
+		log_info("%s: swapped: %u function%s laid out in %.1f s", path, w->edited,
 		    w->edited == 1 ? "" : "s", w->seconds);
 		work_end(m);
-		change_ended(m, c, CHANGE_DONE, "laid out anew");
+		change_ended(m, c, CHANGE_DONE, "laid out");
 	}
 	free(path);
 }
@@ -383,7 +383,7 @@ static void after_edit(struct manager *m, struct module *mod, const struct edit_
 	w->size_after = r->size_after;
 	w->edited = r->edited;
 	log_info(
-	    "%s: %u of %u functions laid out anew, %u opaque (%.1f %% of the samples); %u of %u"
+	    "%s: %u of %u functions laid out, %u opaque (%.1f %% of the samples); %u of %u"
 	    " units assembled; %.1f s",
 	    mod->row.path, r->edited, r->functions, r->opaque, 100 * r->opaque_share,
 	    r->tus_assembled, r->tus, r->ran_s);

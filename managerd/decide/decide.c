@@ -1,4 +1,5 @@
 #include "managerd/decide/decide.h"
+#include "common/number.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -65,7 +66,7 @@ static void may_it_change(const struct conf *c, const struct decide_in *in, stru
 	if (in->excluded)
 		stop(s, "%s", in->excluded);
 	else
-		pass(s, "the policy lets it be changed");
+		pass(s, "the policy allows changes");
 }
 
 /* After a rollback or a failure. */
@@ -76,20 +77,23 @@ static void is_it_held(const struct conf *c, const struct decide_in *in, struct 
 	if (!in->held)
 		pass(s, "not held");
 	else if (in->asked)
-		skip(s, "%s, but a person asks for it", in->held);
+		skip(s, "%s, but a person requested the change", in->held);
 	else if (in->held_left_s < 0)
-		stop(s, "%s; held until a reoptimize is asked for", in->held);
+		stop(s, "%s; held until `morphctl reoptimize now`", in->held);
 	else
 		stop(s, "%s; held for another %s", in->held, span(in->held_left_s, left));
 }
 
 static void enough_samples(const struct conf *c, const struct decide_in *in, struct rung_step *s)
 {
+	char have[NUMBER_TEXT], least[NUMBER_TEXT];
+
+	number_text(floor(in->samples), have);
 	if (below(s, in->samples, c->decide.min_samples))
-		stop(s, "%.0f samples, policy asks for %.0f", floor(in->samples),
-		    c->decide.min_samples);
+		stop(s, "%s samples, policy requires %s", have,
+		    number_text(c->decide.min_samples, least));
 	else
-		pass(s, "%.0f samples", in->samples);
+		pass(s, "%s samples", have);
 }
 
 /* Enough of them in code that can be laid out. */
@@ -99,7 +103,7 @@ static void enough_covered(const struct conf *c, const struct decide_in *in, str
 
 	if (below(s, share, c->decide.min_coverage))
 		stop(s,
-		    "%.1f %% of the samples in functions that can be laid out, policy asks for "
+		    "%.1f %% of the samples in functions that can be laid out, policy requires "
 		    "%.4g %%",
 		    percent(share), 100 * c->decide.min_coverage);
 	else
@@ -110,14 +114,14 @@ static void enough_covered(const struct conf *c, const struct decide_in *in, str
 static void other_usage(const struct conf *c, const struct decide_in *in, struct rung_step *s)
 {
 	if (!in->laid_out)
-		pass(s, "runs as it was built, which was for no usage");
+		pass(s, "runs in its original layout, made without a profile");
 	else if (!below(s, in->change, c->decide.min_change))
 		pass(s, "usage changed by %.1f %%", percent(in->change));
 	else if (in->forced)
-		skip(s, "usage changed by %.1f %%, but a person forces it", percent(in->change));
+		skip(s, "usage changed by %.1f %%, but a person forces the change", percent(in->change));
 	else
 		stop(s,
-		    "usage changed by %.1f %% since the present layout was made, policy asks for "
+		    "usage changed by %.1f %% since the present layout was made, policy requires "
 		    "%.4g %%",
 		    percent(in->change), 100 * c->decide.min_change);
 }
@@ -127,9 +131,9 @@ static void other_usage(const struct conf *c, const struct decide_in *in, struct
 static void enough_gain(const struct conf *c, const struct decide_in *in, struct rung_step *s)
 {
 	if (in->forced)
-		skip(s, "a person forces it");
+		skip(s, "a person forces the change");
 	else if (in->have_gain && below(s, in->gain, c->decide.min_gain))
-		stop(s, "predicted gain %.1f %%, policy asks for %.4g %%", percent(in->gain),
+		stop(s, "predicted gain %.1f %%, policy requires %.4g %%", percent(in->gain),
 		    100 * c->decide.min_gain);
 	else if (in->have_gain)
 		pass(s, "predicted gain %.1f %%", percent(in->gain));
@@ -140,11 +144,11 @@ static void cooled_down(const struct conf *c, const struct decide_in *in, struct
 	char since[32], wait[32];
 
 	if (in->asked)
-		skip(s, "a person asks for it");
+		skip(s, "a person requested it");
 	else if (in->since_swap_s < 0)
 		pass(s, "never swapped");
 	else if (below(s, in->since_swap_s, c->decide.cool_down_s))
-		stop(s, "swapped %s ago, policy waits %s", span(in->since_swap_s, since),
+		stop(s, "swapped %s ago, policy requires %s", span(in->since_swap_s, since),
 		    span(c->decide.cool_down_s, wait));
 	else
 		pass(s, "swapped %s ago", span(in->since_swap_s, since));
@@ -157,7 +161,7 @@ enum { ASKED_PER_DAY = 5000 };
 static void edits_left(const struct conf *c, const struct decide_in *in, struct rung_step *s)
 {
 	if (in->asked && in->edits_today < ASKED_PER_DAY)
-		skip(s, "a person asks for it");
+		skip(s, "a person requested it");
 	else if (below(s, in->edits_today, (double)c->decide.edits_per_day))
 		pass(s, "%u edits of uid %u's programs in the last 24 h", in->edits_today,
 		    (unsigned)in->uid);
@@ -170,7 +174,7 @@ static void edits_left(const struct conf *c, const struct decide_in *in, struct 
 static void machine_idle(const struct conf *c, const struct decide_in *in, struct rung_step *s)
 {
 	if (in->asked)
-		skip(s, "a person asks for it");
+		skip(s, "a person requested it");
 	else if (in->idle)
 		pass(s, "%s", in->idle_text);
 	else

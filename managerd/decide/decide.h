@@ -1,5 +1,5 @@
 /*
- * Whether a module is laid out anew now: a numbered ladder, of which the first
+ * Whether a module gets a new layout now: a numbered ladder, of which the first
  * rung that stops is the answer. Pure: numbers in, verdict, rung and words out.
  *
  * The seed's manager (SOSP'97, 3.3) leaves this open; the rungs are those of

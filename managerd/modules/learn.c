@@ -1,4 +1,5 @@
 #include "common/log.h"
+#include "common/number.h"
 #include "managerd/modules/module.h"
 #include "managerd/samples/remap.h"
 
@@ -55,16 +56,17 @@ static int take_over_profile(
     struct modules *ms, struct module *m, const struct map_table *t, int64_t now_ms, struct err *e)
 {
 	struct remap_result r;
+	char kept[NUMBER_TEXT], lost[NUMBER_TEXT];
 	size_t i;
 
 	if (module_load(ms, m, e))
 		return -1;
 	r = remap_profile(&m->now, t, now_ms, ms->conf->profile.half_life_s);
 	if (r.samples_kept + r.samples_discarded > 0)
-		log_info(
-		    "%s: %zu functions keep their profile (%.0f samples), %zu changed ones lose"
-		    " theirs (%.0f samples)",
-		    m->row.path, r.kept, r.samples_kept, r.discarded, r.samples_discarded);
+		log_info("%s: %zu functions keep their profile (%s samples), %zu changed ones lose"
+			 " theirs (%s samples)",
+		    m->row.path, r.kept, number_text(r.samples_kept, kept), r.discarded,
+		    number_text(r.samples_discarded, lost));
 	module_sum(ms, m);
 	if (store_put_module(ms->store, &m->row, e) ||
 	    store_clear_profile(ms->store, m->row.id, PROFILE_NOW, e))
@@ -80,7 +82,7 @@ static void set_state(struct store_module *r)
 
 	r->state = r->held_why ? MODULE_HELD : laid_out ? MODULE_LAID_OUT : MODULE_ORIGINAL;
 	module_text(
-	    &r->text, laid_out ? "runs in a layout made for its usage" : "runs as it was built");
+	    &r->text, laid_out ? "runs in a layout made for its usage" : "runs in its original layout");
 }
 
 void module_hold(struct module *m, const char *why)

@@ -215,7 +215,7 @@ static int take_hello(struct client *c, const void *frame, size_t n, struct err 
 	c->hello = h;
 	c->in->status.hello = h;
 	c->in->status.connected = true;
-	log_info("monitor %u connected: one sample stands for %.3f ms", h.pid,
+	log_info("monitor %u connected: one sample represents %.3f ms", h.pid,
 	    (double)h.period_ns / 1e6);
 	if (c->in->want.n)
 		send_want(c);

@@ -78,7 +78,7 @@ START_TEST(held)
 
 	in.held = "rolled back by uid 7";
 	in.held_left_s = -1;
-	check_stop(&in, RUNG_HELD, "rolled back by uid 7; held until a reoptimize is asked for");
+	check_stop(&in, RUNG_HELD, "rolled back by uid 7; held until `morphctl reoptimize now`");
 	in.held_left_s = 7200;
 	check_stop(&in, RUNG_HELD, "rolled back by uid 7; held for another 2 h");
 	in.asked = true;
@@ -93,7 +93,7 @@ START_TEST(few_samples)
 
 	in.samples = 14999.9;
 	in.asked = in.forced = true;
-	check_stop(&in, RUNG_SAMPLES, "14999 samples, policy asks for 15000");
+	check_stop(&in, RUNG_SAMPLES, "14,999 samples, policy requires 15,000");
 	ck_assert(d.step[RUNG_SAMPLES].numbers);
 	ck_assert_double_eq(d.step[RUNG_SAMPLES].value, 14999.9);
 	ck_assert_double_eq(d.step[RUNG_SAMPLES].limit, 15000);
@@ -108,7 +108,7 @@ START_TEST(low_coverage)
 	check_edit(&in);
 	in.outside = 5001;
 	check_stop(&in, RUNG_COVERAGE,
-	    "49.9 % of the samples in functions that can be laid out, policy asks for 50 %");
+	    "49.9 % of the samples in functions that can be laid out, policy requires 50 %");
 }
 END_TEST
 
@@ -119,7 +119,7 @@ START_TEST(same_usage)
 	in.change = 0.0999;
 	in.asked = true;
 	check_stop(&in, RUNG_CHANGE,
-	    "usage changed by 9.9 % since the present layout was made, policy asks for 10 %");
+	    "usage changed by 9.9 % since the present layout was made, policy requires 10 %");
 	in.forced = true;
 	check_edit(&in);
 	ck_assert_int_eq(d.step[RUNG_CHANGE].outcome, OUTCOME_SKIPPED);
@@ -136,9 +136,9 @@ START_TEST(low_gain)
 
 	in.gain = 0.03999;
 	in.asked = true;
-	check_stop(&in, RUNG_GAIN, "predicted gain 3.9 %, policy asks for 4 %");
+	check_stop(&in, RUNG_GAIN, "predicted gain 3.9 %, policy requires 4 %");
 	in.gain = -0.05;
-	check_stop(&in, RUNG_GAIN, "predicted gain -5.0 %, policy asks for 4 %");
+	check_stop(&in, RUNG_GAIN, "predicted gain -5.0 %, policy requires 4 %");
 	in.forced = true;
 	check_edit(&in);
 }
@@ -169,9 +169,9 @@ START_TEST(cool_down)
 	struct decide_in in = good();
 
 	in.since_swap_s = 6 * 3600 - 1;
-	check_stop(&in, RUNG_COOL_DOWN, "swapped 6 h ago, policy waits 6 h");
+	check_stop(&in, RUNG_COOL_DOWN, "swapped 6 h ago, policy requires 6 h");
 	in.since_swap_s = 90;
-	check_stop(&in, RUNG_COOL_DOWN, "swapped 90 s ago, policy waits 6 h");
+	check_stop(&in, RUNG_COOL_DOWN, "swapped 90 s ago, policy requires 6 h");
 	in.since_swap_s = -1;
 	check_edit(&in);
 	in.since_swap_s = 0;

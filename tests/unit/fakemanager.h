@@ -47,7 +47,7 @@ int manager_status(struct manager *m, struct manager_status *out, struct err *e)
 	*out = (struct manager_status){.mode = "user",
 	    .state_dir = "/var/lib/morph",
 	    .started_ms = FAKE_MS,
-	    .idle_text = "14 % of the processors idle, policy asks for 70 %",
+	    .idle_text = "14 % of the processors idle, policy requires 70 %",
 	    .working_module = module_id("/home/ann/bin/lua"),
 	    .working_path = "/home/ann/bin/lua",
 	    .working_step = "edit",

@@ -134,7 +134,7 @@ START_TEST(status_is_told_in_words)
 	expect(t, "/home/ann/bin/lua  "); /* root sees a longer path, too */
 	expect(t, "  laid out   15,210  98.0 %  ");
 	expect(t, "5.1 %  −59 %\n  waits (few-samples, ");
-	expect(t, "): 1200 samples, policy asks for 15000\n");
+	expect(t, "): 1,200 samples, policy requires 15,000\n");
 	ck_assert_ptr_null(strchr(t, '\033'));
 	ck_assert_ptr_null(strstr(t, "--limit"));
 	free(t);
@@ -209,7 +209,7 @@ START_TEST(explain_shows_the_rung_that_stopped_it)
 
 	fits(t);
 	expect(t,
-	    "  3  few-samples   stopped      1,200  15,000  1200 samples, policy asks for 15000\n");
+	    "  3  few-samples   stopped      1,200  15,000  1,200 samples, policy requires 15,000\n");
 	expect(t, "  4  low-coverage  not reached\n");
 	free(t);
 }
@@ -369,7 +369,7 @@ START_TEST(artifacts_are_shown)
 	json_t *j;
 
 	t = run(cmd_artifact, (struct invocation){ONE(path), .given = OPT_FUNCTIONS}, EXIT_DONE);
-	expect(t, "second half of prog\n");
+	expect(t, "artifact of prog\n");
 	expect(t, "2 functions (1 opaque), 3 blocks, 17 instructions\n");
 	expect(t, "     1  has an LSDA");
 	expect(t, "  recipe     ld.bfd -pie @0\n");
