@@ -16,7 +16,7 @@
 #include "hooks/ascmd.h"
 #include "hooks/paths.h"
 #include "hooks/probe.h"
-#include "hooks/seal.h"
+#include "hooks/checksum.h"
 #include "hooks/tool.h"
 
 #include <errno.h>
@@ -163,7 +163,7 @@ static int annotate(void *arg)
 	unit_emit(u, NULL, hash_short(&hash), &out);
 	buf_printf(&out, "\n\t.section " IFSEC_NAME ",\"e\",@progbits\n"
 			 "\t.incbin \"/proc/self/fd/%d\"\n"
-			 "\t.section " SEAL_SECTION ",\"e\",@progbits\n\t.zero 16\n",
+			 "\t.section " CHECKSUM_SECTION ",\"e\",@progbits\n\t.zero 16\n",
 	    j->iform);
 	args = args_join(&j->cmd.kept, '\n');
 	ifsec_put(&section, args, j->text.p, j->text.n);
@@ -265,8 +265,8 @@ int main(int argc, char **argv)
 	r = assemble(&j, &said);
 	if (r != 0)
 		doubt(&j, "as refused the annotated text: %.400s", said.n ? buf_cstr(&said) : "");
-	if (seal_file(j.cmd.output, &e) < 0)
-		hooklog("as", j.output, "not sealed: %s", e.text);
+	if (checksum_file(j.cmd.output, &e) < 0)
+		hooklog("as", j.output, "no checksum: %s", e.text);
 	if (said.n || j.cmd.verbose)
 		repeat_messages(&j, &arg);
 	return 0;

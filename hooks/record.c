@@ -4,7 +4,7 @@
 #include "common/command/ldscript.h"
 #include "common/publish.h"
 #include "editor/unit.h"
-#include "hooks/seal.h"
+#include "hooks/checksum.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static int read_section(struct writer *w, const struct input *in, struct form *f
 			foreign(w, in, e.text);
 		else if (ifsec_next(&p, s.data + s.size, &other, &e) != 0)
 			foreign(w, in, "several translation units in one object (ld -r)");
-		else if (seal_check(w->content.p, w->content.n, in->path, &e) <= 0)
+		else if (checksum_check(w->content.p, w->content.n, in->path, &e) <= 0)
 			foreign(w, in, "changed after it was assembled (strip, objcopy, ld -r)");
 		else if (ifsec_text(&one, &w->text, &e) < 0)
 			foreign(w, in, e.text);

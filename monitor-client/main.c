@@ -130,7 +130,7 @@ static void record(struct monitor *m, const struct buf *frame)
 /* Sends off what was summed. */
 static void flush(struct monitor *m)
 {
-	struct letter l = {.hello = m->hello, .seq = m->seq + 1, .start_ns = m->batch.start_ns};
+	struct envelope l = {.hello = m->hello, .seq = m->seq + 1, .start_ns = m->batch.start_ns};
 	uint64_t lost = m->record < 0 ? uplink_take_lost(&m->up) : 0;
 	struct maps_count n;
 	uint64_t dropped;
@@ -157,7 +157,7 @@ static void flush(struct monitor *m)
 		record(m, &l.batch);
 	else
 		uplink_offer(&m->up, &l);
-	letter_free(&l);
+	envelope_free(&l);
 }
 
 static void on_signal(struct monitor *m, const struct signalfd_siginfo *si)

@@ -17,7 +17,7 @@ struct replay {
 	uint64_t seq, taken;
 };
 
-static int deliver(struct replay *r, struct letter *l, struct err *e)
+static int deliver(struct replay *r, struct envelope *l, struct err *e)
 {
 	uint64_t end = clock_now() + PATIENCE;
 
@@ -51,7 +51,7 @@ static int replay_hello(
 
 static int replay_batch(struct replay *r, const void *p, size_t n, struct err *e)
 {
-	struct letter l = {.hello = r->hello};
+	struct envelope l = {.hello = r->hello};
 	struct arena a = {0};
 	struct wire_batch b;
 	int rc;
@@ -71,7 +71,7 @@ static int replay_batch(struct replay *r, const void *p, size_t n, struct err *e
 		r->taken += b.taken;
 		wire_put_batch(&l.batch, &b);
 		rc = deliver(r, &l, e);
-		letter_free(&l);
+		envelope_free(&l);
 	}
 	arena_free(&a);
 	return rc;

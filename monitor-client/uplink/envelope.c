@@ -1,12 +1,12 @@
 #include "monitor-client/uplink/envelope.h"
 
-void letter_put(const struct letter *l, struct buf *out)
+void envelope_put(const struct envelope *l, struct buf *out)
 {
 	wire_put_hello(out, &l->hello);
 	buf_add(out, l->batch.p, l->batch.n);
 }
 
-int letter_get(const void *p, size_t n, struct letter *l, struct err *e)
+int envelope_get(const void *p, size_t n, struct envelope *l, struct err *e)
 {
 	enum wire_type type;
 	struct wire_batch b;
@@ -14,7 +14,7 @@ int letter_get(const void *p, size_t n, struct letter *l, struct err *e)
 	long hello, batch;
 	int r;
 
-	*l = (struct letter){0};
+	*l = (struct envelope){0};
 	if ((hello = wire_frame(p, n, &type, e)) < 0)
 		return -1;
 	if (!hello || type != WIRE_HELLO)
@@ -44,7 +44,7 @@ int letter_get(const void *p, size_t n, struct letter *l, struct err *e)
 	return r;
 }
 
-uint64_t letter_wipe(struct letter *l)
+uint64_t envelope_wipe(struct envelope *l)
 {
 	uint64_t n = l->nregs;
 
@@ -54,9 +54,9 @@ uint64_t letter_wipe(struct letter *l)
 	return n;
 }
 
-void letter_free(struct letter *l)
+void envelope_free(struct envelope *l)
 {
-	letter_wipe(l);
+	envelope_wipe(l);
 	buf_free(&l->batch);
-	*l = (struct letter){0};
+	*l = (struct envelope){0};
 }

@@ -3,14 +3,14 @@
  * session it belongs to. Its bytes, a HELLO frame and a BATCH frame, are what
  * a spool file holds and what a recorded feed is a row of.
  */
-#ifndef MORPH_LETTER_H
-#define MORPH_LETTER_H
+#ifndef MORPH_ENVELOPE_H
+#define MORPH_ENVELOPE_H
 
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/wire/wire.h"
 
-struct letter {
+struct envelope {
 	struct wire_hello hello;
 	uint64_t seq, start_ns, taken; /* of the batch */
 	struct buf batch;              /* its frame */
@@ -19,12 +19,12 @@ struct letter {
 };
 
 /* Appends HELLO and BATCH, never with registers. */
-void letter_put(const struct letter *l, struct buf *out);
+void envelope_put(const struct envelope *l, struct buf *out);
 /* Reads both; -1 when they are not whole, not of one session, or hold
  * registers. */
-int letter_get(const void *p, size_t n, struct letter *l, struct err *e);
+int envelope_get(const void *p, size_t n, struct envelope *l, struct err *e);
 /* Wipes the registers; returns how many samples had some. */
-uint64_t letter_wipe(struct letter *l);
-void letter_free(struct letter *l);
+uint64_t envelope_wipe(struct envelope *l);
+void envelope_free(struct envelope *l);
 
 #endif

@@ -86,7 +86,7 @@ void spool_remove_first(struct spool *s)
 	}
 }
 
-int spool_first(struct spool *s, struct letter *l)
+int spool_first(struct spool *s, struct envelope *l)
 {
 	struct buf b = {0};
 	struct err e;
@@ -98,7 +98,7 @@ int spool_first(struct spool *s, struct letter *l)
 		b.n = 0;
 		r = file_read(path, LETTER_MAX, &b, &e);
 		if (!r)
-			r = letter_get(b.p, b.n, l, &e);
+			r = envelope_get(b.p, b.n, l, &e);
 		if (r) {
 			log_warn("spool file %s is removed: %s", path, e.text);
 			spool_remove_first(s);
@@ -111,12 +111,12 @@ int spool_first(struct spool *s, struct letter *l)
 
 static void make_room(struct spool *s, uint64_t n)
 {
-	struct letter l;
+	struct envelope l;
 	uint64_t before = s->lost;
 
 	while (s->bytes + n > s->max && spool_first(s, &l) == 0) {
 		s->lost += l.taken;
-		letter_free(&l);
+		envelope_free(&l);
 		spool_remove_first(s);
 	}
 	if (s->lost != before)
@@ -124,7 +124,7 @@ static void make_room(struct spool *s, uint64_t n)
 		    s->lost - before);
 }
 
-/* Keeps the list sorted; a new letter is nearly always the last. */
+/* Keeps the list sorted; a new envelope is nearly always the last. */
 static void insert(struct spool *s, struct spool_file f)
 {
 	size_t i;
@@ -136,13 +136,13 @@ static void insert(struct spool *s, struct spool_file f)
 	s->bytes += f.size;
 }
 
-int spool_add(struct spool *s, const struct letter *l, struct err *e)
+int spool_add(struct spool *s, const struct envelope *l, struct err *e)
 {
 	struct buf b = {0};
 	char *name, *path;
 	int r;
 
-	letter_put(l, &b);
+	envelope_put(l, &b);
 	make_room(s, b.n);
 	if (s->bytes + b.n > s->max) {
 		r = err_set(e, "a batch of %zu bytes exceeds the spool's bound", b.n);

@@ -1,5 +1,5 @@
 /*
- * Letters that wait for the manager, one file each, in a folder of mode 0700.
+ * Envelopes that wait for the manager, one file each, in a folder of mode 0700.
  * Names sort by time: "START-SESSION-SEQ.batch", 16 hex digits each. Bounded
  * in bytes: the oldest go first, and their samples are counted as lost. Files
  * of earlier runs are found at open and delivered first. A file that cannot be
@@ -25,17 +25,17 @@ struct spool {
 	uint64_t max, bytes;         /* on disk */
 	VEC(struct spool_file) file; /* [first, n) by name */
 	size_t first;
-	uint64_t lost; /* samples in letters dropped for room, until taken */
+	uint64_t lost; /* samples in envelopes dropped for room, until taken */
 };
 
 /* Makes the folder and reads what is there. */
 int spool_open(struct spool *s, const char *dir, uint64_t max_bytes, struct err *e);
-/* Keeps a letter; room is made by dropping the oldest. On error it is kept
+/* Keeps an envelope; room is made by dropping the oldest. On error it is kept
  * nowhere. */
-int spool_add(struct spool *s, const struct letter *l, struct err *e);
+int spool_add(struct spool *s, const struct envelope *l, struct err *e);
 bool spool_empty(const struct spool *s);
 /* The oldest. Returns 0, or -1 when there is none. */
-int spool_first(struct spool *s, struct letter *l);
+int spool_first(struct spool *s, struct envelope *l);
 /* It was delivered. */
 void spool_remove_first(struct spool *s);
 /* Samples lost since the last call. */

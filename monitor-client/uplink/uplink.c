@@ -21,34 +21,34 @@ void uplink_init(
 	    .path = path, .hello = *hello, .spool = spool, .fd = -1, .wait = WAIT_MIN};
 }
 
-static void lose(struct uplink *u, const struct letter *l, const char *why)
+static void lose(struct uplink *u, const struct envelope *l, const char *why)
 {
 	log_warn("a batch of %" PRIu64 " samples is lost: %s", l->taken, why);
 	u->lost += l->taken;
 }
 
-/* Into the spool, or lost. Empties the letter. */
-static void keep(struct uplink *u, struct letter *l)
+/* Into the spool, or lost. Empties the envelope. */
+static void keep(struct uplink *u, struct envelope *l)
 {
 	struct err e;
 
-	u->regs_lost += letter_wipe(l);
+	u->regs_lost += envelope_wipe(l);
 	if (!u->spool)
 		lose(u, l, "the manager is busy and there is no spool");
 	else if (spool_add(u->spool, l, &e))
 		lose(u, l, e.text);
-	letter_free(l);
+	envelope_free(l);
 }
 
-/* Ends the delivery of the letter at hand; it stays where it waits. */
+/* Ends the delivery of the envelope at hand; it stays where it waits. */
 static void put_back(struct uplink *u)
 {
-	u->regs_lost += letter_wipe(&u->now);
+	u->regs_lost += envelope_wipe(&u->now);
 	if (!u->busy || (!u->spooled && !u->spool))
 		return;
 	u->busy = false;
 	if (u->spooled)
-		letter_free(&u->now);
+		envelope_free(&u->now);
 	else
 		keep(u, &u->now);
 }
@@ -101,7 +101,7 @@ static void try_connect(struct uplink *u, uint64_t now)
 
 static bool given_up(struct uplink *u)
 {
-	const struct letter *l = &u->now;
+	const struct envelope *l = &u->now;
 
 	return u->refused.session == l->hello.session && u->refused.seq == l->seq &&
 	       u->refused.n >= UPLINK_TRIES;
@@ -122,11 +122,11 @@ static void done_with_letter(struct uplink *u)
 {
 	if (u->spooled)
 		spool_remove_first(u->spool);
-	letter_free(&u->now);
+	envelope_free(&u->now);
 	u->busy = u->spooled = false;
 }
 
-/* The next letter from the spool, if none is at hand. */
+/* The next envelope from the spool, if none is at hand. */
 static void pick(struct uplink *u)
 {
 	while (!u->busy && u->spool && spool_first(u->spool, &u->now) == 0) {
@@ -140,7 +140,7 @@ static void pick(struct uplink *u)
 
 static void put_batch(struct uplink *u)
 {
-	struct letter *l = &u->now;
+	struct envelope *l = &u->now;
 
 	if (!l->secret.n) {
 		buf_add(&u->out, l->batch.p, l->batch.n);
@@ -283,7 +283,7 @@ void uplink_step(struct uplink *u, uint64_t now)
 		disconnect(u, now, "does not answer");
 }
 
-void uplink_offer(struct uplink *u, struct letter *l)
+void uplink_offer(struct uplink *u, struct envelope *l)
 {
 	bool waiting = u->spool && (!spool_empty(u->spool) || u->fd < 0);
 
@@ -295,12 +295,12 @@ void uplink_offer(struct uplink *u, struct letter *l)
 	u->busy = true;
 	u->spooled = false;
 	u->deadline = 0;
-	*l = (struct letter){0};
+	*l = (struct envelope){0};
 }
 
 void uplink_forget(struct uplink *u)
 {
-	letter_free(&u->now);
+	envelope_free(&u->now);
 	u->busy = u->spooled = false;
 }
 
@@ -368,7 +368,7 @@ void uplink_close(struct uplink *u)
 	put_back(u);
 	if (u->busy)
 		lose(u, &u->now, "there is no spool");
-	letter_free(&u->now);
+	envelope_free(&u->now);
 	buf_free(&u->out);
 	buf_free(&u->in);
 }

@@ -1,15 +1,15 @@
 /*
  * The conversation with the manager over its Unix socket: HELLO, then one
- * letter at a time, each kept until its ACK. While the manager is away letters
+ * envelope at a time, each kept until its ACK. While the manager is away envelopes
  * wait in the spool, in order, and connecting is tried again after 0.25 s and
- * ever longer up to 15 s. A connection serves one session: letters of an
+ * ever longer up to 15 s. A connection serves one session: envelopes of an
  * earlier run get one of their own.
  *
- * Registers go with a letter that can be sent at once, once; a letter that has
+ * Registers go with an envelope that can be sent at once, once; an envelope that has
  * to wait loses them. What the manager wants of them holds while the connection
  * does.
  *
- * A letter on which the manager hangs up UPLINK_TRIES times is given up and
+ * An envelope on which the manager hangs up UPLINK_TRIES times is given up and
  * counted as lost. Times are CLOCK_MONOTONIC in ns.
  */
 #ifndef MORPH_UPLINK_H
@@ -27,11 +27,11 @@ enum { UPLINK_TRIES = 8 };
 struct uplink {
 	const char *path;
 	struct wire_hello hello; /* of this run */
-	struct spool *spool;     /* NULL: a letter that cannot wait in `now` is lost */
+	struct spool *spool;     /* NULL: an envelope that cannot wait in `now` is lost */
 	int fd;                  /* -1: not connected */
 	bool greeted;            /* a HELLO of `session` was queued on this connection */
 	uint64_t session;
-	struct letter now;  /* being delivered */
+	struct envelope now;  /* being delivered */
 	bool busy, spooled; /* there is one; it is the spool's first */
 	struct buf out, in;
 	size_t sent;                    /* of out */
@@ -40,7 +40,7 @@ struct uplink {
 		uint64_t session, seq;
 		unsigned n;
 	} refused;
-	uint64_t lost, delivered; /* samples lost until taken; letters */
+	uint64_t lost, delivered; /* samples lost until taken; envelopes */
 	uint64_t regs_lost;       /* samples whose registers were not sent, until taken */
 	struct htab want;         /* build-ids the manager wants registers of, by its bytes */
 	bool secret;              /* out holds registers */
@@ -52,9 +52,9 @@ void uplink_init(
 /* Parks what is not delivered in the spool. */
 void uplink_close(struct uplink *u);
 
-/* Takes the letter over. Without a spool: only while uplink_idle(). */
-void uplink_offer(struct uplink *u, struct letter *l);
-/* Gives up the letter at hand without counting it. */
+/* Takes the envelope over. Without a spool: only while uplink_idle(). */
+void uplink_offer(struct uplink *u, struct envelope *l);
+/* Gives up the envelope at hand without counting it. */
 void uplink_forget(struct uplink *u);
 /* Nothing is under way or waits. */
 bool uplink_idle(const struct uplink *u);

@@ -1,4 +1,4 @@
-/* Letters on disk: order, bound, what an earlier run left, garbage. */
+/* Envelopes on disk: order, bound, what an earlier run left, garbage. */
 #include "monitor-client/uplink/spool.h"
 #include "common/log.h"
 #include "common/publish.h"
@@ -34,9 +34,9 @@ static void spool_is_open(uint64_t max)
 	ck_assert_msg(spool_open(&s, spool_dir, max, &e) == 0, "%s", e.text);
 }
 
-static struct letter letter(uint64_t session, uint64_t seq, uint64_t start, uint64_t taken)
+static struct envelope envelope(uint64_t session, uint64_t seq, uint64_t start, uint64_t taken)
 {
-	struct letter l = {
+	struct envelope l = {
 	    .hello = {.session = session, .period_ns = 4000000, .source = WIRE_SRC_TICK, .pid = 7},
 	    .seq = seq,
 	    .start_ns = start,
@@ -54,43 +54,43 @@ static struct letter letter(uint64_t session, uint64_t seq, uint64_t start, uint
 
 static int add(uint64_t session, uint64_t seq, uint64_t start, uint64_t taken)
 {
-	struct letter l = letter(session, seq, start, taken);
+	struct envelope l = envelope(session, seq, start, taken);
 	int r = spool_add(&s, &l, &e);
 
-	letter_free(&l);
+	envelope_free(&l);
 	return r;
 }
 
 /* The first one's taken, and away with it. */
 static uint64_t next(void)
 {
-	struct letter l;
+	struct envelope l;
 	uint64_t n;
 
 	if (spool_first(&s, &l))
 		return 0;
 	n = l.taken;
-	letter_free(&l);
+	envelope_free(&l);
 	spool_remove_first(&s);
 	return n;
 }
 
-static uint64_t letter_size(void)
+static uint64_t envelope_size(void)
 {
-	struct letter l = letter(1, 1, 1, 1);
+	struct envelope l = envelope(1, 1, 1, 1);
 	struct buf b = {0};
 	uint64_t n;
 
-	letter_put(&l, &b);
+	envelope_put(&l, &b);
 	n = b.n;
 	buf_free(&b);
-	letter_free(&l);
+	envelope_free(&l);
 	return n;
 }
 
 START_TEST(letters_come_back_whole_and_in_order)
 {
-	struct letter l, want = letter(5, 2, 2000, 20);
+	struct envelope l, want = envelope(5, 2, 2000, 20);
 
 	spool_is_open(1 << 20);
 	ck_assert(spool_empty(&s));
@@ -103,8 +103,8 @@ START_TEST(letters_come_back_whole_and_in_order)
 	ck_assert_uint_eq(l.seq, 2);
 	ck_assert_uint_eq(l.batch.n, want.batch.n);
 	ck_assert_mem_eq(l.batch.p, want.batch.p, want.batch.n);
-	letter_free(&l);
-	letter_free(&want);
+	envelope_free(&l);
+	envelope_free(&want);
 	ck_assert_uint_eq(next(), 20);
 	ck_assert_uint_eq(next(), 30);
 	ck_assert_uint_eq(next(), 40);
@@ -134,7 +134,7 @@ END_TEST
 
 START_TEST(the_oldest_go_when_it_is_full_and_are_counted)
 {
-	uint64_t i, size = letter_size();
+	uint64_t i, size = envelope_size();
 
 	spool_is_open(4 * size + size / 2);
 	for (i = 1; i <= 10; i++)
@@ -180,8 +180,8 @@ START_TEST(garbage_is_removed_and_the_rest_comes)
 	for (i = 1; i <= 5; i++)
 		add(5, i, 1000 * i, i);
 	corrupt(1000, "", 0);
-	corrupt(2000, "", letter_size() - 1);
-	corrupt(4000, "and more", letter_size());
+	corrupt(2000, "", envelope_size() - 1);
+	corrupt(4000, "and more", envelope_size());
 	corrupt(5000, "something else", 0);
 	stray = xasprintf("%s/README", spool_dir);
 	ck_assert_int_eq(publish_bytes(stray, "x", 1, 0600, &e), 0);
@@ -211,7 +211,7 @@ START_TEST(only_the_owner_may_look)
 }
 END_TEST
 
-/* A letter that carries registers leaves none of them on the disk. */
+/* An envelope that carries registers leaves none of them on the disk. */
 START_TEST(registers_do_not_reach_the_disk)
 {
 	struct wire_sample sample = {0x40, 9};
@@ -219,7 +219,7 @@ START_TEST(registers_do_not_reach_the_disk)
 	    .nsample = 1};
 	struct wire_regs regs = {.gpr = {[3] = 0x5ec2e75ec2e75ec2}, .offset = 0x40};
 	struct wire_batch b = {.session = 1, .seq = 1, .taken = 9, .module = &module, .nmodule = 1};
-	struct letter l = letter(1, 1, 1, 9), back;
+	struct envelope l = envelope(1, 1, 1, 9), back;
 	struct buf file = {0};
 	char *path;
 
@@ -237,14 +237,14 @@ START_TEST(registers_do_not_reach_the_disk)
 	ck_assert_int_eq(spool_first(&s, &back), 0);
 	ck_assert_uint_eq(back.taken, 9);
 	ck_assert_uint_eq(back.secret.n, 0);
-	letter_free(&back);
+	envelope_free(&back);
 	/* Nor is such a file believed. */
 	file.n = 0;
 	wire_put_hello(&file, &l.hello);
 	buf_add(&file, l.secret.p, l.secret.n);
-	ck_assert_int_eq(letter_get(file.p, file.n, &back, &e), -1);
+	ck_assert_int_eq(envelope_get(file.p, file.n, &back, &e), -1);
 	ck_assert_str_eq(e.text, "holds registers, which no file may");
-	letter_free(&l);
+	envelope_free(&l);
 	buf_free(&file);
 	free(path);
 	spool_close(&s);

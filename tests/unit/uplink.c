@@ -68,9 +68,9 @@ static void teardown(void)
 	free(spool_dir);
 }
 
-static struct letter letter(uint64_t session, uint64_t seq)
+static struct envelope envelope(uint64_t session, uint64_t seq)
 {
-	struct letter l = {
+	struct envelope l = {
 	    .hello = {.session = session, .period_ns = 4, .source = WIRE_SRC_TICK, .pid = 1},
 	    .seq = seq,
 	    .start_ns = session * 1000 + seq,
@@ -88,10 +88,10 @@ static struct letter letter(uint64_t session, uint64_t seq)
 
 static void offer(uint64_t seq)
 {
-	struct letter l = letter(5, seq);
+	struct envelope l = envelope(5, seq);
 
 	uplink_offer(&up, &l);
-	letter_free(&l);
+	envelope_free(&l);
 }
 
 /* What the manager reads next: "H5" a greeting of session 5, "B5.2" its second
@@ -237,10 +237,10 @@ END_TEST
 
 START_TEST(an_earlier_run_has_its_own_connection)
 {
-	struct letter old = letter(4, 9);
+	struct envelope old = envelope(4, 9);
 
 	ck_assert_int_eq(spool_add(&spool, &old, &e), 0);
-	letter_free(&old);
+	envelope_free(&old);
 	manager_up();
 	step();
 	offer(1);
@@ -336,7 +336,7 @@ START_TEST(at_the_end_what_is_left_is_parked)
 }
 END_TEST
 
-START_TEST(without_a_spool_one_letter_waits_and_others_are_lost)
+START_TEST(without_a_spool_one_envelope_waits_and_others_are_lost)
 {
 	up.spool = NULL;
 	step();
@@ -363,7 +363,7 @@ END_TEST
 
 START_TEST(a_large_batch_goes_out_in_pieces)
 {
-	struct letter l = letter(5, 1);
+	struct envelope l = envelope(5, 1);
 	struct wire_module m = {.id = {.n = 1}, .path = "/a", .nsample = 200000};
 	struct wire_batch b = {.session = 5, .seq = 1, .taken = 200000, .module = &m, .nmodule = 1};
 	uint32_t i, turns = 0;
@@ -387,11 +387,11 @@ START_TEST(a_large_batch_goes_out_in_pieces)
 	step();
 	ck_assert(uplink_idle(&up));
 	free(m.sample);
-	letter_free(&l);
+	envelope_free(&l);
 }
 END_TEST
 
-static struct letter secret_letter(uint64_t seq)
+static struct envelope secret_envelope(uint64_t seq)
 {
 	struct wire_sample sample = {0x40, 10 * seq};
 	struct wire_module module = {.id = {.n = 1, .b = "x"}, .path = "/x", .sample = &sample,
@@ -399,7 +399,7 @@ static struct letter secret_letter(uint64_t seq)
 	struct wire_regs regs[2] = {{.gpr = {0x5ec2e75ec2e75ec2}}, {.offset = 1}};
 	struct wire_batch b = {.session = 5, .seq = seq, .start_ns = 5000 + seq, .taken = 10 * seq,
 	    .module = &module, .nmodule = 1};
-	struct letter l = letter(5, seq);
+	struct envelope l = envelope(5, seq);
 
 	l.batch.n = 0;
 	wire_put_batch(&l.batch, &b);
@@ -412,10 +412,10 @@ static struct letter secret_letter(uint64_t seq)
 
 static void offer_secret(uint64_t seq)
 {
-	struct letter l = secret_letter(seq);
+	struct envelope l = secret_envelope(seq);
 
 	uplink_offer(&up, &l);
-	letter_free(&l);
+	envelope_free(&l);
 }
 
 static bool out_holds_secrets(void)
@@ -449,13 +449,13 @@ END_TEST
 
 START_TEST(registers_do_not_wait)
 {
-	struct letter l;
+	struct envelope l;
 
 	step();
 	offer_secret(1);
 	ck_assert_int_eq(spool_first(&spool, &l), 0);
 	ck_assert_uint_eq(l.seq, 1);
-	letter_free(&l);
+	envelope_free(&l);
 	ck_assert_uint_eq(uplink_take_regs_lost(&up), 2);
 	ck_assert_uint_eq(uplink_take_regs_lost(&up), 0);
 }
@@ -535,7 +535,7 @@ int main(void)
 	tcase_add_test(t, garbage_ends_the_connection);
 	tcase_add_test(t, silence_ends_the_connection);
 	tcase_add_test(t, at_the_end_what_is_left_is_parked);
-	tcase_add_test(t, without_a_spool_one_letter_waits_and_others_are_lost);
+	tcase_add_test(t, without_a_spool_one_envelope_waits_and_others_are_lost);
 	tcase_add_test(t, a_large_batch_goes_out_in_pieces);
 	tcase_add_test(t, registers_go_once_and_are_wiped);
 	tcase_add_test(t, registers_do_not_wait);
