@@ -85,14 +85,14 @@ static struct build_id read_inspected(const char *path, struct map_table *t, str
 static struct observer make_observer(
     const struct map *map, const struct map_table *t, const struct uops *u)
 {
-	static struct worth worth;
+	static struct weights weights;
 
-	worth = worth_new(u);
+	weights = weights_new(u);
 	return (struct observer){.map = map,
 	    .table = t,
 	    .uops = u,
 	    .uops_func = observe_link(t, u),
-	    .worth = &worth};
+	    .weights = &weights};
 }
 
 static double evaluate_all(struct observer *o)

@@ -32,7 +32,7 @@ static uint64_t merge_hits(const struct place *p, const struct map_touched *touc
 		p->origin->hit[slot] = 0;
 		if (pf)
 			profile_add(
-			    pf, slot - f->slot, (double)n * p->worth, p->now_ms, p->half_life_s);
+			    pf, slot - f->slot, (double)n * p->weight, p->now_ms, p->half_life_s);
 		else
 			gone += n;
 	}
@@ -42,7 +42,7 @@ static uint64_t merge_hits(const struct place *p, const struct map_touched *touc
 static void add_aged(double *sum, int64_t *as_of_ms, const struct place *p, uint64_t n)
 {
 	*sum *= age_factor(p->now_ms - *as_of_ms, p->half_life_s);
-	*sum += (double)n * p->worth;
+	*sum += (double)n * p->weight;
 	*as_of_ms = p->now_ms;
 }
 
@@ -120,7 +120,7 @@ static int take(
 	int rc = 0;
 
 	/* A recorded feed stands for usage now, whenever it was recorded. */
-	p.worth = h->source == WIRE_SRC_RECORDED
+	p.weight = h->source == WIRE_SRC_RECORDED
 		      ? 1
 		      : age_factor(p.now_ms - (int64_t)(b->end_ns / 1000000), p.half_life_s);
 	at = xcalloc(b->nmodule, sizeof *at);
@@ -132,7 +132,7 @@ static int take(
 	return rc ? rc : store_account(m->store, b->session, b->seq, p.now_ms, &acc, e);
 }
 
-/* Has the file looked at that samples name. True: it is worth waiting for. */
+/* Has the file looked at that samples name. True: it is to be waited for. */
 static bool ask(struct manager *m, const struct wire_module *w, const struct module *mod,
     enum wanted wanted)
 {

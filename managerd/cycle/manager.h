@@ -110,7 +110,7 @@ struct place { /* where and when samples are merged */
 	struct module *mod;
 	struct origin *origin;
 	int64_t now_ms;
-	double half_life_s, worth; /* worth: of a sample of the batch's age */
+	double half_life_s, weight; /* weight: of a sample of the batch's age */
 };
 struct batch_module { /* what a module of a batch was found to be */
 	struct module *mod; /* NULL = not mapped */

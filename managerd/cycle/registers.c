@@ -113,7 +113,7 @@ static void merge_edges(const struct place *p, const struct observer *o)
 		}
 		if (pf)
 			profile_add_edge(pf, pair->a - f->slot, pair->b - f->slot,
-			    (double)pair->n / WORTH_ONE * p->worth, p->now_ms,
+			    (double)pair->n / WEIGHT_ONE * p->weight, p->now_ms,
 			    p->half_life_s);
 	}
 }
@@ -134,7 +134,7 @@ static void merge_came(const struct place *p, const struct observer *o)
 		if (pf)
 			profile_add_came(pf, block,
 			    pair->b == UINT32_MAX ? PROFILE_UNRESOLVED : pair->b - f->slot,
-			    pair->n * p->worth, p->now_ms, p->half_life_s);
+			    pair->n * p->weight, p->now_ms, p->half_life_s);
 	}
 }
 
@@ -151,7 +151,7 @@ static void merge_calls(const struct place *p, const struct observer *o)
 		pf = module_func(p->mod, p->origin, (size_t)(f - t->func.v));
 		if (pf)
 			profile_add_call(pf, block, &t->func.v[o->call.v[i].b].key,
-			    o->call.v[i].n * p->worth, p->now_ms, p->half_life_s);
+			    o->call.v[i].n * p->weight, p->now_ms, p->half_life_s);
 	}
 }
 
@@ -180,7 +180,7 @@ static struct observer begin(const struct batch_module *at)
 	    .table = &o->table,
 	    .uops = &o->uops,
 	    .uops_func = o->uops_func,
-	    .worth = &o->worth};
+	    .weights = &o->weights};
 }
 
 static void end(struct manager *m, const struct batch_module *at, struct place *p,

@@ -80,7 +80,7 @@ static void drop_uops(struct origin *o)
 {
 	free(o->uops_func);
 	o->uops_func = NULL;
-	worth_free(&o->worth);
+	weights_free(&o->weights);
 	uops_free(&o->uops);
 }
 
@@ -98,7 +98,7 @@ static void attach(struct module *m, struct table_work *w)
 	o->uops = w->uops;
 	w->uops = (struct uops){0};
 	o->uops_func = observe_link(&o->table, &o->uops);
-	o->worth = worth_new(&o->uops);
+	o->weights = weights_new(&o->uops);
 	o->uops_used = w->part ? w->used.n : 0;
 }
 

@@ -23,7 +23,7 @@ void module_unload(struct modules *ms, struct module *m)
 		free(m->origin.v[i].hit);
 		free(m->origin.v[i].func);
 		free(m->origin.v[i].uops_func);
-		worth_free(&m->origin.v[i].worth);
+		weights_free(&m->origin.v[i].weights);
 		uops_free(&m->origin.v[i].uops);
 	}
 	for (i = 0; i < m->build.n; i++)
@@ -71,7 +71,7 @@ void module_count_bytes(struct modules *ms, struct module *m)
 		if (o->uops_func)
 			n += uops_size(&o->uops) +
 			     (o->table.func.n + o->uops.func.n) * sizeof *o->uops_func +
-			     worth_size(&o->uops);
+			     weights_size(&o->uops);
 	}
 	for (i = 0; i < m->build.n; i++)
 		n += map_size(&m->build.v[i].map, &(struct map_table){0});

@@ -43,7 +43,7 @@ struct origin { /* functions of an original build and its layouts */
 	uint32_t *func; /* per function of the table: FUNC_… or index in the profile */
 	struct uops uops;    /* of the present program, once it has a replay table */
 	uint32_t *uops_func; /* managerd/samples/observe.h; NULL = no such table */
-	struct worth worth;  /* with the table */
+	struct weights weights; /* with the table */
 	bool uops_asked;     /* its table is being loaded */
 	size_t uops_used;    /* of a large one what was loaded for: functions with samples; 0 = all */
 };

@@ -61,28 +61,28 @@ static uint32_t slot_of(const struct observer *o, uint32_t func)
 }
 
 /* From where in its own block a sample resolves the branch. */
-static enum worth_place place_of(const struct observer *o, const struct replay_sample *w)
+static enum weight_place place_of(const struct observer *o, const struct replay_sample *w)
 {
 	const struct uops_block *b = &o->uops->block.v[o->uops->func.v[w->func].block + w->block];
 
-	return w->uop + 2 < b->uop + b->nuop ? WORTH_AHEAD : WORTH_LAST;
+	return w->uop + 2 < b->uop + b->nuop ? WEIGHT_AHEAD : WEIGHT_LAST;
 }
 
 static void note_outcomes(struct observer *o, const struct replay_sample *w)
 {
 	const struct uops_func *f = o->uops->func.v;
 	struct replay_outcome edge[REPLAY_OUTCOMES];
-	uint32_t slot, i, n, one = WORTH_ONE, of = WORTH_ONE;
+	uint32_t slot, i, n, one = WEIGHT_ONE, of = WEIGHT_ONE;
 	bool own = false;
 
 	n = replay_forward(o->uops, w, edge, &own);
-	if (o->worth)
-		of = worth_of_sample(o->worth, o->uops, f[w->func].block + w->block, w->uop);
+	if (o->weights)
+		of = weight_of_sample(o->weights, o->uops, f[w->func].block + w->block, w->uop);
 	for (i = 0; i < n; i++) {
 		slot = slot_of(o, edge[i].func);
-		if (o->worth)
-			one = worth_of_direction(o->worth, f[edge[i].func].block + edge[i].from, of,
-			    i || !own ? WORTH_FAR : place_of(o, w));
+		if (o->weights)
+			one = weight_of_outcome(o->weights, f[edge[i].func].block + edge[i].from, of,
+			    i || !own ? WEIGHT_FAR : place_of(o, w));
 		pairs_add(&o->edge, slot + edge[i].from, slot + edge[i].to, one);
 	}
 	o->count.outcomes += n;
@@ -96,11 +96,11 @@ static enum replay_entry find_predecessor(
 {
 	enum replay_entry entry;
 
-	if (o->worth && o->worth->blind[w->uop] == UINT8_MAX)
+	if (o->weights && o->weights->blind[w->uop] == UINT8_MAX)
 		return REPLAY_UNRESOLVED;
 	entry = replay_backward(o->uops, w, from);
-	if (o->worth && entry != REPLAY_NO_JOIN)
-		worth_of_look(o->worth, w->uop, entry == REPLAY_RESOLVED);
+	if (o->weights && entry != REPLAY_NO_JOIN)
+		weight_note_backward(o->weights, w->uop, entry == REPLAY_RESOLVED);
 	return entry;
 }
 

@@ -30,9 +30,9 @@ struct observer {
 	const struct map_table *table;
 	const struct uops *uops;
 	const uint32_t *uops_func; /* observe_link() */
-	struct worth *worth;       /* NULL = all are worth the same */
+	struct weights *weights;   /* NULL = all weigh the same */
 	struct pairs edge;         /* slot of a block, slot of the one it went on to; in
-				      units of 1 / WORTH_ONE */
+				      units of 1 / WEIGHT_ONE */
 	struct pairs came;         /* slot of a block, slot of the one before it, or
 				      UINT32_MAX where several may have been */
 	struct pairs call;         /* slot of the calling block, index of the called function */

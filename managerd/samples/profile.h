@@ -72,7 +72,7 @@ void profile_copy(struct profile *to, const struct profile *from);
 /* Without the functions that have nothing. */
 void profile_copy_used(struct profile *to, const struct profile *from);
 
-/* What a sample of age dt is worth: 2^(-dt / half_life); 1 for dt <= 0. */
+/* The weight of a sample of age dt: 2^(-dt / half_life); 1 for dt <= 0. */
 double age_factor(int64_t dt_ms, double half_life_s);
 /* Brings a function to now. A clock that went back changes nothing. */
 void profile_age(struct profile_func *f, int64_t now_ms, double half_life_s);

@@ -113,8 +113,8 @@ START_TEST(directions_follow_the_registers)
 	}
 	pairs_sort(&o.edge);
 	ck_assert_uint_eq(o.edge.n, 2);
-	ck_assert(o.edge.v[0].a == 0 && o.edge.v[0].b == 1 && o.edge.v[0].n == 7 * WORTH_ONE);
-	ck_assert(o.edge.v[1].a == 0 && o.edge.v[1].b == 2 && o.edge.v[1].n == 3 * WORTH_ONE);
+	ck_assert(o.edge.v[0].a == 0 && o.edge.v[0].b == 1 && o.edge.v[0].n == 7 * WEIGHT_ONE);
+	ck_assert(o.edge.v[1].a == 0 && o.edge.v[1].b == 2 && o.edge.v[1].n == 3 * WEIGHT_ONE);
 	ck_assert_uint_eq(o.count.samples, 10);
 	ck_assert_uint_eq(o.count.placed, 10);
 	ck_assert_uint_eq(o.count.own, 10);
@@ -161,7 +161,7 @@ START_TEST(of_a_loop_the_next_turn_counts)
 	pairs_sort(&o.edge);
 	ck_assert_uint_eq(o.count.outcomes, 1);
 	ck_assert_uint_eq(o.edge.n, 1);
-	ck_assert(o.edge.v[0].a == 0 && o.edge.v[0].b == 1 && o.edge.v[0].n == WORTH_ONE);
+	ck_assert(o.edge.v[0].a == 0 && o.edge.v[0].b == 1 && o.edge.v[0].n == WEIGHT_ONE);
 }
 END_TEST
 
@@ -181,7 +181,7 @@ START_TEST(directions_behind_a_return_are_the_callers)
 	observe(&o, &r);
 	pairs_sort(&o.edge);
 	ck_assert_uint_eq(o.edge.n, 1);
-	ck_assert(o.edge.v[0].a == 0 && o.edge.v[0].b == 1 && o.edge.v[0].n == WORTH_ONE);
+	ck_assert(o.edge.v[0].a == 0 && o.edge.v[0].b == 1 && o.edge.v[0].n == WEIGHT_ONE);
 	ck_assert_uint_eq(o.count.own, 0);
 	r.stack[0]++; /* behind no call */
 	observe(&o, &r);
@@ -193,80 +193,80 @@ START_TEST(where_samples_pile_up_they_are_worth_less)
 {
 	uint32_t block = u.func.v[uops_find(&u, &t.func.v[1].key)].block, i, rare;
 	uint32_t uop = u.block.v[block].uop, first = 0, last = 0;
-	struct worth w = worth_new(&u);
+	struct weights w = weights_new(&u);
 
 	for (i = 0; i < 3000; i++) {
-		last = worth_of_sample(&w, &u, block, uop);
+		last = weight_of_sample(&w, &u, block, uop);
 		first = i ? first : last;
 	}
-	rare = worth_of_sample(&w, &u, block, uop + 1);
-	ck_assert_uint_ge(first, WORTH_ONE * 3 / 4);
-	ck_assert_uint_le(first, WORTH_ONE);
-	/* One instruction of three has them all: it is worth a third. */
-	ck_assert_uint_eq(last, WORTH_ONE / 3);
-	ck_assert_uint_eq(rare, WORTH_MAX);
+	rare = weight_of_sample(&w, &u, block, uop + 1);
+	ck_assert_uint_ge(first, WEIGHT_ONE * 3 / 4);
+	ck_assert_uint_le(first, WEIGHT_ONE);
+	/* One instruction of three has them all: it weighs a third. */
+	ck_assert_uint_eq(last, WEIGHT_ONE / 3);
+	ck_assert_uint_eq(rare, WEIGHT_MAX);
 	/* Nothing is known of other blocks. */
 	ck_assert_uint_eq(w.samples[uop], 3000);
 	ck_assert_uint_eq(w.samples[uop + 1], 1);
-	worth_free(&w);
+	weights_free(&w);
 }
 END_TEST
 
 /* In full where nothing else is known, a quarter or an eighth in the end. */
-START_TEST(biased_directions_count_where_there_are_few)
+START_TEST(biased_outcomes_count_where_there_are_few)
 {
-	struct worth w = worth_new(&u);
+	struct weights w = weights_new(&u);
 	uint32_t i;
 
-	ck_assert_uint_eq(worth_of_direction(&w, 1, WORTH_ONE, WORTH_FAR), WORTH_ONE);
+	ck_assert_uint_eq(weight_of_outcome(&w, 1, WEIGHT_ONE, WEIGHT_FAR), WEIGHT_ONE);
 	for (i = 0; i < 40; i++)
-		ck_assert_uint_eq(worth_of_direction(&w, 0, WORTH_ONE, WORTH_AHEAD), WORTH_ONE);
-	ck_assert_uint_eq(worth_of_direction(&w, 0, WORTH_ONE, WORTH_FAR), WORTH_ONE * 5 / 8);
+		ck_assert_uint_eq(weight_of_outcome(&w, 0, WEIGHT_ONE, WEIGHT_AHEAD), WEIGHT_ONE);
+	ck_assert_uint_eq(weight_of_outcome(&w, 0, WEIGHT_ONE, WEIGHT_FAR), WEIGHT_ONE * 5 / 8);
 	for (i = 0; i < 10000; i++)
-		worth_of_direction(&w, 0, WORTH_ONE, WORTH_AHEAD);
-	ck_assert_uint_eq(worth_of_direction(&w, 0, WORTH_ONE, WORTH_FAR), WORTH_ONE / 4);
-	ck_assert_uint_eq(worth_of_direction(&w, 0, WORTH_ONE, WORTH_LAST), WORTH_ONE / 8);
-	w.told[0] = UINT32_MAX;
-	ck_assert_uint_eq(worth_of_direction(&w, 0, 1, WORTH_FAR), 1);
-	ck_assert_uint_eq(w.told[0], UINT32_MAX);
-	worth_free(&w);
+		weight_of_outcome(&w, 0, WEIGHT_ONE, WEIGHT_AHEAD);
+	ck_assert_uint_eq(weight_of_outcome(&w, 0, WEIGHT_ONE, WEIGHT_FAR), WEIGHT_ONE / 4);
+	ck_assert_uint_eq(weight_of_outcome(&w, 0, WEIGHT_ONE, WEIGHT_LAST), WEIGHT_ONE / 8);
+	w.resolved[0] = UINT32_MAX;
+	ck_assert_uint_eq(weight_of_outcome(&w, 0, 1, WEIGHT_FAR), 1);
+	ck_assert_uint_eq(w.resolved[0], UINT32_MAX);
+	weights_free(&w);
 }
 END_TEST
 
 START_TEST(instructions_that_tell_too_seldom_are_left_alone)
 {
-	struct worth w = worth_new(&u);
+	struct weights w = weights_new(&u);
 	unsigned i;
 
 	for (i = 0; i < 10000; i++) {
-		worth_of_look(&w, 0, i % 20 != 0);
-		worth_of_look(&w, 1, i % 5 != 0);
+		weight_note_backward(&w, 0, i % 20 != 0);
+		weight_note_backward(&w, 1, i % 5 != 0);
 		ck_assert_uint_lt(w.blind[0], UINT8_MAX);
 		if (w.blind[1] == UINT8_MAX)
 			break;
 	}
-	/* Each fifth untold: one more a look, by which 255 are soon there. */
+	/* Each fifth unresolved: one more per replay, so that it soon saturates. */
 	ck_assert_uint_gt(i, 200);
 	ck_assert_uint_lt(i, 300);
-	worth_free(&w);
+	weights_free(&w);
 }
 END_TEST
 
 START_TEST(a_sample_is_weighed_where_it_fell)
 {
 	struct wire_regs r = sample(F, 5);
-	struct worth w = worth_new(&u);
+	struct weights w = weights_new(&u);
 	uint32_t i;
 
-	o.worth = &w;
+	o.weights = &w;
 	for (i = 0; i < 1000; i++)
 		observe(&o, &r);
-	worth_free(&w);
+	weights_free(&w);
 	pairs_sort(&o.edge);
 	ck_assert_uint_eq(o.count.outcomes, 1000);
 	/* One of two instructions, at which the branch waits: from a half down to a sixteenth. */
-	ck_assert_uint_ge(o.edge.v[0].n, 197 * WORTH_ONE);
-	ck_assert_uint_le(o.edge.v[0].n, 199 * WORTH_ONE);
+	ck_assert_uint_ge(o.edge.v[0].n, 197 * WEIGHT_ONE);
+	ck_assert_uint_le(o.edge.v[0].n, 199 * WEIGHT_ONE);
 }
 END_TEST
 
@@ -420,7 +420,7 @@ int main(void)
 	tcase_add_test(tc, directions_behind_a_return_are_the_callers);
 	tcase_add_test(tc, where_samples_pile_up_they_are_worth_less);
 	tcase_add_test(tc, instructions_that_tell_too_seldom_are_left_alone);
-	tcase_add_test(tc, biased_directions_count_where_there_are_few);
+	tcase_add_test(tc, biased_outcomes_count_where_there_are_few);
 	tcase_add_test(tc, a_sample_is_weighed_where_it_fell);
 	tcase_add_test(tc, places_the_table_does_not_know_say_nothing);
 	tcase_add_test(tc, the_caller_is_at_the_frames_return_address);
