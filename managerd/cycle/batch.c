@@ -132,29 +132,29 @@ static int take(
 	return rc ? rc : store_account(m->store, b->session, b->seq, p.now_ms, &acc, e);
 }
 
-/* Has the file looked at that samples name. True: it is to be waited for. */
+/* Has the file inspected that samples name. True: it is to be waited for. */
 static bool ask(struct manager *m, const struct wire_module *w, const struct module *mod,
     enum wanted wanted)
 {
-	struct look q = {.path = module_path(&m->modules, w->path),
+	struct inspection q = {.path = module_path(&m->modules, w->path),
 	    .uid = w->uid,
 	    .asked = {w->id},
 	    .nasked = 1,
 	    .hint = {w->id},
-	    .shallow = wanted == LOOK_SHALLOW && !(mod && mod->row.artifact),
+	    .shallow = wanted == INSPECTION_SHALLOW && !(mod && mod->row.artifact),
 	    .awaited = true};
 	bool asked;
 
 	if (mod)
 		q.hint[1] = mod->row.origin;
-	asked = cycle_learning(m, q.path) || looks_ask(m->looks, &q);
+	asked = cycle_learning(m, q.path) || inspections_ask(m->inspections, &q);
 	free((char *)q.path);
 	return asked;
 }
 
 /*
  * Loads what a batch needs, a bit in each turn of the loop, and has the files
- * looked at that nothing is known of, lest their samples be lost. 0 it may be
+ * inspected that nothing is known of, lest their samples be lost. 0 it may be
  * merged, 1 not yet, -1.
  */
 static int prepare(struct manager *m, const struct wire_batch *b, bool over, struct err *e)
@@ -163,7 +163,7 @@ static int prepare(struct manager *m, const struct wire_batch *b, bool over, str
 	int64_t now = manager_now_ms();
 	struct module *mod;
 	struct build *build;
-	enum wanted wanted = LOOK_NOT;
+	enum wanted wanted = INSPECTION_NOT;
 	enum found found;
 	bool wait;
 	uint32_t i;
@@ -182,7 +182,7 @@ static int prepare(struct manager *m, const struct wire_batch *b, bool over, str
 			return -1;
 		}
 		m->load_wait |= found == FOUND_LOADING;
-		if (wanted != LOOK_NOT)
+		if (wanted != INSPECTION_NOT)
 			m->load_wait |= ask(m, &b->module[i], mod, wanted);
 		if (uv_hrtime() - begin > TURN_NS && i + 1 < b->nmodule &&
 		    m->load_turns++ < LOAD_TURNS_MAX) {
@@ -194,7 +194,7 @@ static int prepare(struct manager *m, const struct wire_batch *b, bool over, str
 	}
 	wait = m->load_wait && !over;
 	/* What an early turn began may be there by now, and nothing more to come. */
-	if (wait && m->load_turns && !looks_awaited(m->looks) && !m->learn.n) {
+	if (wait && m->load_turns && !inspections_awaited(m->inspections) && !m->learn.n) {
 		m->resume = true;
 		cycle_soon(m);
 	}

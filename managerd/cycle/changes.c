@@ -77,12 +77,12 @@ struct change_entry *change_add(struct manager *m, enum change_kind kind, uint64
 	return c;
 }
 
-static bool waits_for_look(const struct manager *m, const struct change_entry *c)
+static bool waits_for_inspection(const struct manager *m, const struct change_entry *c)
 {
 	const struct module *mod =
 	    c->todo.n ? modules_get(&m->modules, c->todo.v[c->todo.n - 1]) : NULL;
 
-	return mod && mod->look == LOOK_ASKED;
+	return mod && mod->inspection == INSPECTION_ASKED;
 }
 
 struct change_entry *change_next(struct manager *m)
@@ -92,7 +92,7 @@ struct change_entry *change_next(struct manager *m)
 
 	for (i = 0; i < m->change.n; i++) {
 		c = m->change.v[i];
-		if (!ready(c) && !waits_for_look(m, c) &&
+		if (!ready(c) && !waits_for_inspection(m, c) &&
 		    (!best || turns_last(&m->change_turns, c->c.uid) <
 				  turns_last(&m->change_turns, best->c.uid)))
 			best = c;

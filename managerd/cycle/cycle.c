@@ -1,12 +1,12 @@
 /*
  * Whose turn it is. One module is considered in a turn of the loop:
  *
- *	look -> decide -+-> wait
+ *	inspect -> decide -+-> wait
  *	                +-> score, edit (managerd/cycle/steps.c)
  *
- * A look at the file, which the privileged parent has made, comes first where
- * the file is not the one that was looked at last, and always before a module is
- * worked on. Looks do not take the work's slot: somebody else has their turn.
+ * An inspection at the file, which the privileged parent has made, comes first where
+ * the file is not the one that was inspected last, and always before a module is
+ * worked on. Inspections do not take the work's slot: somebody else has their turn.
  */
 #include "common/log.h"
 #include "managerd/cycle/manager.h"
@@ -47,13 +47,13 @@ void cycle_idle_changed(enum idle_state s, void *manager)
 	cycle_soon(m);
 }
 
-/* ---- looks ---- */
+/* ---- inspections ---- */
 
-/* A look that has ended, and what the pool makes of it. */
+/* An inspection that has ended, and what the pool makes of it. */
 struct learn {
 	struct manager *m;
-	struct look look;
-	struct priv_looked r; /* path, strings and blobs are its own, in mem */
+	struct inspection inspection;
+	struct priv_inspected r; /* path, strings and blobs are its own, in mem */
 	struct arena mem;
 	struct joined j;
 	struct err why;
@@ -65,19 +65,19 @@ bool cycle_learning(const struct manager *m, const char *path)
 	size_t i;
 
 	for (i = 0; i < m->learn.n; i++)
-		if (!strcmp(m->learn.v[i]->look.path, path))
+		if (!strcmp(m->learn.v[i]->inspection.path, path))
 			return true;
 	return false;
 }
 
-bool cycle_look(struct manager *m, const struct module *mod)
+bool cycle_inspect(struct manager *m, const struct module *mod)
 {
 	if (m->stopping)
 		return false;
-	/* A later look might be learned from before. */
+	/* A later inspection might be learned from before. */
 	if (cycle_learning(m, mod->row.path))
 		return true;
-	return looks_ask(m->looks, &(struct look){.path = mod->row.path,
+	return inspections_ask(m->inspections, &(struct inspection){.path = mod->row.path,
 						       .uid = mod->row.uid,
 						       .judge = true,
 						       .hint = {mod->row.current, mod->row.origin}});
@@ -93,7 +93,7 @@ static void put_off(struct manager *m, struct module *mod, const char *why)
 {
 	struct change_entry *c = change_waits_for(m, mod->row.id);
 
-	mod->look = LOOK_NONE;
+	mod->inspection = INSPECTION_NONE;
 	cycle_later(m, mod);
 	if (!c)
 		return;
@@ -101,13 +101,13 @@ static void put_off(struct manager *m, struct module *mod, const char *why)
 	change_ended(m, c, CHANGE_FAILED, "%s: %s", mod->row.path, why);
 }
 
-static void ask_look(struct manager *m, struct module *mod, struct change_entry *c)
+static void ask_inspection(struct manager *m, struct module *mod, struct change_entry *c)
 {
-	change_step(c, "look");
-	if (cycle_look(m, mod))
-		mod->look = LOOK_ASKED;
+	change_step(c, "inspect");
+	if (cycle_inspect(m, mod))
+		mod->inspection = INSPECTION_ASKED;
 	else
-		put_off(m, mod, "too many files wait to be looked at");
+		put_off(m, mod, "too many files wait to be inspected");
 }
 
 void cycle_loaded(void *manager)
@@ -119,7 +119,7 @@ void cycle_loaded(void *manager)
 }
 
 /* j: its table and map, NULL where there are none or with why they are of no use. */
-static void learn(struct manager *m, const struct look *l, const struct priv_looked *r,
+static void learn(struct manager *m, const struct inspection *l, const struct priv_inspected *r,
     struct joined *j, const char *why)
 {
 	struct module *mod;
@@ -133,18 +133,18 @@ static void learn(struct manager *m, const struct look *l, const struct priv_loo
 	mod = modules_of_path(&m->modules, l->path);
 	if (mod && l->judge && !rc && r->status != PRIV_LATER)
 		mod->judged = true;
-	if (mod && mod->look == LOOK_ASKED && !l->judge) {
+	if (mod && mod->inspection == INSPECTION_ASKED && !l->judge) {
 		/* Another one, for a batch, was under way. */
-		if (!cycle_look(m, mod))
-			put_off(m, mod, "too many files wait to be looked at");
-	} else if (mod && mod->look == LOOK_ASKED) {
+		if (!cycle_inspect(m, mod))
+			put_off(m, mod, "too many files wait to be inspected");
+	} else if (mod && mod->inspection == INSPECTION_ASKED) {
 		if (rc || r->status == PRIV_LATER)
 			put_off(m, mod, rc ? e.text : r->why);
 		else
-			mod->look = LOOK_DONE;
+			mod->inspection = INSPECTION_DONE;
 	}
 	/* Not from here: who drops the last one may be in the middle of the list. */
-	if (!looks_awaited(m->looks) && !m->learn.n)
+	if (!inspections_awaited(m->inspections) && !m->learn.n)
 		m->resume = true;
 	cycle_soon(m);
 }
@@ -167,8 +167,8 @@ static void learn_ready(void *arg)
 			m->learn.v[k++] = m->learn.v[i];
 	m->learn.n = k;
 	if (!m->stopping) {
-		learn(m, &n->look, &n->r, n->rc ? NULL : &n->j, n->why.text);
-		looks_done(m->looks, n->look.uid);
+		learn(m, &n->inspection, &n->r, n->rc ? NULL : &n->j, n->why.text);
+		inspections_done(m->inspections, n->inspection.uid);
 	}
 	if (!n->rc)
 		joined_free(&n->j);
@@ -176,12 +176,13 @@ static void learn_ready(void *arg)
 	free(n);
 }
 
-static struct learn *keep_look(struct manager *m, const struct look *l, const struct priv_looked *r)
+static struct learn *keep_inspection(
+    struct manager *m, const struct inspection *l, const struct priv_inspected *r)
 {
 	struct learn *n = xcalloc(1, sizeof *n);
 
-	*n = (struct learn){.m = m, .look = *l, .r = *r};
-	n->look.path = arena_strdup(&n->mem, l->path);
+	*n = (struct learn){.m = m, .inspection = *l, .r = *r};
+	n->inspection.path = arena_strdup(&n->mem, l->path);
 	n->r.why = arena_strdup(&n->mem, r->why);
 	n->r.artifact = arena_strdup(&n->mem, r->artifact);
 	n->r.refused = arena_strdup(&n->mem, r->refused);
@@ -192,7 +193,7 @@ static struct learn *keep_look(struct manager *m, const struct look *l, const st
 }
 
 /* What is short, or refused before its first byte is read. */
-static void learn_now(struct manager *m, const struct look *l, const struct priv_looked *r)
+static void learn_now(struct manager *m, const struct inspection *l, const struct priv_inspected *r)
 {
 	struct joined j;
 	struct err why;
@@ -203,7 +204,7 @@ static void learn_now(struct manager *m, const struct look *l, const struct priv
 		joined_free(&j);
 }
 
-bool cycle_looked(void *manager, const struct look *l, const struct priv_looked *r)
+bool cycle_inspected(void *manager, const struct inspection *l, const struct priv_inspected *r)
 {
 	struct manager *m = manager;
 
@@ -216,7 +217,7 @@ bool cycle_looked(void *manager, const struct look *l, const struct priv_looked 
 		learn_now(m, l, r);
 		return false;
 	}
-	pool_run(m->modules.loop, run_learn, learn_ready, keep_look(m, l, r));
+	pool_run(m->modules.loop, run_learn, learn_ready, keep_inspection(m, l, r));
 	return true;
 }
 
@@ -239,7 +240,7 @@ static int freshen(struct manager *m, struct module *mod, int64_t now, struct er
 
 /* The ladder, its answer stored; -1 with why not. */
 static int decide_about(struct manager *m, struct module *mod, const struct change_entry *c,
-    bool looked, struct decision *d, struct err *e)
+    bool inspected, struct decision *d, struct err *e)
 {
 	int64_t now = manager_now_ms();
 	int rc = store_begin(m->store, e);
@@ -251,8 +252,8 @@ static int decide_about(struct manager *m, struct module *mod, const struct chan
 		    (double)(mod->row.mapped - mod->scored_at) >= m->o.conf->decide.min_samples)
 			mod->scored = false;
 		judge(m, mod, c, now, d);
-		/* Without a look it is not the last word. */
-		if (d->verdict == VERDICT_WAIT || looked)
+		/* Without an inspection it is not the last word. */
+		if (d->verdict == VERDICT_WAIT || inspected)
 			rc = store_put_decision(m->store, mod->row.id, now, d, e);
 	}
 	return manager_end(m, rc, e);
@@ -270,19 +271,19 @@ static void release(struct manager *m, const struct module *mod)
 /* c, whose next module this is: who asks, or NULL. */
 static void consider(struct manager *m, struct module *mod, struct change_entry *c)
 {
-	bool looked = mod->look == LOOK_DONE;
+	bool inspected = mod->inspection == INSPECTION_DONE;
 	struct decision d = {0};
 	struct err e;
 	int rc;
 
 	/* A person may have changed what was wrong, and waits. */
-	if (!looked && (c || !mod->judged || !module_unchanged(&m->modules, mod))) {
-		ask_look(m, mod, c);
+	if (!inspected && (c || !mod->judged || !module_unchanged(&m->modules, mod))) {
+		ask_inspection(m, mod, c);
 		return;
 	}
-	rc = decide_about(m, mod, c, looked, &d, &e);
-	if (rc == 0 && d.verdict != VERDICT_WAIT && !looked) {
-		ask_look(m, mod, c);
+	rc = decide_about(m, mod, c, inspected, &d, &e);
+	if (rc == 0 && d.verdict != VERDICT_WAIT && !inspected) {
+		ask_inspection(m, mod, c);
 		return;
 	}
 	if (c)
@@ -291,7 +292,7 @@ static void consider(struct manager *m, struct module *mod, struct change_entry 
 		change_ended(m, c, CHANGE_FAILED, "%s", e.text);
 		return;
 	}
-	mod->look = LOOK_NONE;
+	mod->inspection = INSPECTION_NONE;
 	judge_log(m, mod, &d);
 	mod->decided_ms = manager_now_ms();
 	mod->rung = d.verdict == VERDICT_WAIT ? (int)d.rung : RUNG_NONE;
@@ -336,7 +337,7 @@ static struct module *due(struct manager *m, int64_t now)
 	for (i = 0; i < m->modules.module.n; i++) {
 		mod = m->modules.module.v[i];
 		if (mod->row.artifact && mod->row.mapped && now >= mod->not_before_ms &&
-		    mod->look != LOOK_ASKED &&
+		    mod->inspection != INSPECTION_ASKED &&
 		    (now - mod->decided_ms >= every || now < mod->decided_ms) &&
 		    (!best || manager_sooner(&m->due_turns, mod, best)))
 			best = mod;
@@ -351,7 +352,7 @@ void cycle_turn(struct manager *m)
 
 	if (m->stopping)
 		return;
-	looks_turn(m->looks);
+	inspections_turn(m->inspections);
 	table_turn(m);
 	c = change_next(m);
 	if (m->work.step != STEP_NONE) {

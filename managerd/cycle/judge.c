@@ -13,7 +13,7 @@ enum { DAY_MS = 86400000, WHY_MAX = 256, HELD_MAX = 200 };
 
 /* Why a module may not be changed at all; NULL = it may. The parent, which knows
  * more (the file's rights, its package, whether it was changed by hand), has said
- * so when it looked at it. */
+ * so when it inspected it. */
 static const char *excluded(struct manager *m, struct module *mod, char *text, size_t n)
 {
 	const struct conf_module *policy = conf_module_for(m->o.conf, mod->row.path);

@@ -237,7 +237,7 @@ struct manager *manager_start(uv_loop_t *loop, const struct manager_options *o, 
 	m->loop = loop;
 	m->uid = geteuid();
 	m->started_ms = manager_now_ms();
-	m->looks = looks_new(o->priv, cycle_looked, m);
+	m->inspections = inspections_new(o->priv, cycle_inspected, m);
 	start_handles(m);
 	if (open_store(m, e) == 0) {
 		recover(m);
@@ -266,8 +266,8 @@ void manager_stop(struct manager *m)
 		return;
 	m->stopping = true;
 	work_cancel(m);
-	looks_free(m->looks);
-	m->looks = NULL;
+	inspections_free(m->inspections);
+	m->inspections = NULL;
 	ingest_stop(m->ingest);
 	m->ingest = NULL;
 	uv_close((uv_handle_t *)&m->tick, NULL);

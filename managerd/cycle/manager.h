@@ -1,7 +1,7 @@
 /*
  * The manager's state, shared by the files that make up its cycle:
  *	batch.c    a batch of samples: map -> merge -> store
- *	cycle.c    whose turn it is: look -> decide
+ *	cycle.c    whose turn it is: inspect -> decide
  *	steps.c     a module's way round: score, or edit -> verify -> swap -> remap
  *	tablejob.c replay tables, beside it
  *	judge.c    what the ladder needs to know
@@ -18,7 +18,7 @@
 #include "managerd/decide/idlewatch.h"
 #include "managerd/modules/modules.h"
 #include "managerd/samples/observe.h"
-#include "managerd/priv/looks.h"
+#include "managerd/priv/inspections.h"
 #include "managerd/priv/priv.h"
 #include "managerd/decide/turns.h"
 
@@ -61,8 +61,8 @@ struct manager {
 	int64_t started_ms, trouble_until_ms; /* trouble: the store failed */
 	struct store *store;
 	struct modules modules;
-	struct looks *looks;
-	VEC(struct learn *) learn; /* looks whose tables the pool decodes, cycle.c */
+	struct inspections *inspections;
+	VEC(struct learn *) learn; /* inspections whose tables the pool decodes, cycle.c */
 	struct ingest *ingest;
 	struct idlewatch *idle;
 	struct turns due_turns, change_turns, table_turns;
@@ -138,14 +138,14 @@ void cycle_soon(struct manager *m);
 /* No work for this module before the next cycle. */
 void cycle_later(const struct manager *m, struct module *mod);
 void cycle_idle_changed(enum idle_state s, void *manager);
-/* Of the looks: applies what was seen. */
-bool cycle_looked(void *manager, const struct look *l, const struct priv_looked *r);
-/* Whether a look at this path has ended, and is to be learned from. */
+/* Of inspections: applies what was seen. */
+bool cycle_inspected(void *manager, const struct inspection *l, const struct priv_inspected *r);
+/* Whether an inspection at this path has ended, and is to be learned from. */
 bool cycle_learning(const struct manager *m, const char *path);
 /* Of the modules: what a batch waits for is loaded. */
 void cycle_loaded(void *manager);
-/* A fresh look at a module's file. False: too many wait. */
-bool cycle_look(struct manager *m, const struct module *mod);
+/* A fresh inspection at a module's file. False: too many wait. */
+bool cycle_inspect(struct manager *m, const struct module *mod);
 
 /* ---- steps.c ---- */
 /* Begins a score, or an edit with all that follows, of a module that is loaded. */
@@ -192,7 +192,7 @@ void record_recovered(struct manager *m, const struct swap_outcome *o);
 struct change_entry *change_add(struct manager *m, enum change_kind kind, uint64_t module,
     const char *path, uint32_t uid, bool force);
 /* The one whose turn it is of those that are not ready and do not wait for a
- * look; NULL = none. */
+ * inspection; NULL = none. */
 struct change_entry *change_next(struct manager *m);
 /* The one whose next module this is, or NULL. */
 struct change_entry *change_waits_for(struct manager *m, uint64_t module);

@@ -309,7 +309,7 @@ static void record_back(struct manager *m, struct module *mod, const struct priv
 	mod = modules_of_path(&m->modules, path);
 	if (mod) {
 		mod->decided_ms = 0;
-		cycle_look(m, mod);
+		cycle_inspect(m, mod);
 	}
 	log_info("%s: rolled back", path);
 	work_end(m);

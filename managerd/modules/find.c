@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A (path, build-id) that is of no use is looked at again after so long, then
+/* A (path, build-id) that is of no use is inspected again after so long, then
  * after twice as long each time. */
-enum { LOOK_AGAIN_S = 30, LOOK_AGAIN_MAX_S = 3600, DOUBLINGS_BITS = 8 };
+enum { INSPECT_AGAIN_S = 30, INSPECT_AGAIN_MAX_S = 3600, DOUBLINGS_BITS = 8 };
 
 static const char deleted[] = " (deleted)";
 
-/* ---- what was looked at in vain: time in s << 8 | doublings ---- */
+/* ---- what was inspected in vain: time in s << 8 | doublings ---- */
 
-/* Paths may be long, and there may be many; and nobody is to have another's looks put off. */
+/* Paths may be long, and there may be many; and nobody is to have another's inspections put off. */
 static struct hash128 unfit_key(const char *path, const struct build_id *id)
 {
 	crypto_generichash_state s;
@@ -25,15 +25,15 @@ static struct hash128 unfit_key(const char *path, const struct build_id *id)
 	return key;
 }
 
-static enum wanted look_wanted(
+static enum wanted inspection_wanted(
     const struct modules *ms, const char *path, const struct build_id *id, int64_t now_ms)
 {
 	struct hash128 key = unfit_key(path, id);
 	uint64_t *at = htab_get(&ms->unfit, key.b, sizeof key.b);
 
 	if (!at)
-		return LOOK_FULL;
-	return *at >> DOUBLINGS_BITS > (uint64_t)(now_ms / 1000) ? LOOK_NOT : LOOK_SHALLOW;
+		return INSPECTION_FULL;
+	return *at >> DOUBLINGS_BITS > (uint64_t)(now_ms / 1000) ? INSPECTION_NOT : INSPECTION_SHALLOW;
 }
 
 void modules_note_unfit(
@@ -47,11 +47,11 @@ void modules_note_unfit(
 		htab_free(&ms->unfit);
 	at = htab_put(&ms->unfit, key.b, sizeof key.b, &fresh);
 	doublings = fresh ? 0 : *at & ((1 << DOUBLINGS_BITS) - 1);
-	wait = LOOK_AGAIN_S << doublings;
-	if (wait < LOOK_AGAIN_MAX_S)
+	wait = INSPECT_AGAIN_S << doublings;
+	if (wait < INSPECT_AGAIN_MAX_S)
 		doublings++;
 	else
-		wait = LOOK_AGAIN_MAX_S;
+		wait = INSPECT_AGAIN_MAX_S;
 	*at = ((uint64_t)(now_ms / 1000) + wait) << DOUBLINGS_BITS | doublings;
 }
 
@@ -95,7 +95,7 @@ static bool room_to_load(struct modules *ms, const struct module *m)
 }
 
 enum found modules_find(struct modules *ms, const char *path, const struct build_id *id,
-    int64_t now_ms, struct module **mod, struct build **build, enum wanted *look, struct err *e)
+    int64_t now_ms, struct module **mod, struct build **build, enum wanted *inspection, struct err *e)
 {
 	char *clean = module_path(ms, path);
 	enum found rc = FOUND_OUTSIDE;
@@ -104,8 +104,8 @@ enum found modules_find(struct modules *ms, const char *path, const struct build
 
 	*mod = NULL;
 	*build = NULL;
-	if (look)
-		*look = LOOK_NOT;
+	if (inspection)
+		*inspection = INSPECTION_NOT;
 	if (!clean)
 		return FOUND_OUTSIDE;
 	m = *mod = modules_of_path(ms, clean);
@@ -119,8 +119,8 @@ enum found modules_find(struct modules *ms, const char *path, const struct build
 		rc = FOUND_MAPPED;
 	else if (m && m->row.state != MODULE_NO_ARTIFACT)
 		rc = FOUND_STALE;
-	if (look && rc >= 0 && !loading && !*build)
-		*look = look_wanted(ms, clean, id, now_ms);
+	if (inspection && rc >= 0 && !loading && !*build)
+		*inspection = inspection_wanted(ms, clean, id, now_ms);
 	free(clean);
 	return rc;
 }

@@ -31,9 +31,9 @@ __attribute__((format(printf, 5, 6))) static int event(struct modules *ms, const
 	return -1;
 }
 
-/* ---- what a look says ---- */
+/* ---- what an inspection says ---- */
 
-static int store_found(struct modules *ms, const struct module *m, const struct priv_looked *r,
+static int store_found(struct modules *ms, const struct module *m, const struct priv_inspected *r,
     int64_t now_ms, struct err *e)
 {
 	struct store_build b = {.module = m->row.id,
@@ -106,7 +106,7 @@ static int replaced(struct modules *ms, struct module *m, struct err *e)
 }
 
 /* The row becomes what was found; profile, maps and store follow. */
-static int adopt(struct modules *ms, struct module *m, const struct priv_looked *d,
+static int adopt(struct modules *ms, struct module *m, const struct priv_inspected *d,
     struct joined *j, int64_t now_ms, struct err *e)
 {
 	struct store_module *r = &m->row;
@@ -157,7 +157,7 @@ static int adopt(struct modules *ms, struct module *m, const struct priv_looked 
 }
 
 /* Nothing more is known of it than that there is a file, or was. */
-static int set_aside(struct modules *ms, struct module *m, const struct priv_looked *r,
+static int set_aside(struct modules *ms, struct module *m, const struct priv_inspected *r,
     enum module_state state, const char *why, struct err *e)
 {
 	if (state == MODULE_NO_ARTIFACT) {
@@ -176,20 +176,20 @@ static int set_aside(struct modules *ms, struct module *m, const struct priv_loo
 	return store_put_module(ms->store, &m->row, e);
 }
 
-static bool is_known(const struct store_module *row, const struct priv_looked *r)
+static bool is_known(const struct store_module *row, const struct priv_inspected *r)
 {
 	return row->artifact && row->state != MODULE_NO_ARTIFACT &&
 	       build_id_equal(&row->current, &r->id) && build_id_equal(&row->origin, &r->origin);
 }
 
-bool modules_known(const struct modules *ms, const char *path, const struct priv_looked *r)
+bool modules_known(const struct modules *ms, const char *path, const struct priv_inspected *r)
 {
 	const struct module *m = modules_of_path(ms, path);
 
 	return m && m->row.uid == r->uid && is_known(&m->row, r);
 }
 
-static int look_said(struct modules *ms, struct module *m, const struct priv_looked *r,
+static int apply(struct modules *ms, struct module *m, const struct priv_inspected *r,
     struct joined *j, const char *why, int64_t now_ms, struct err *e)
 {
 	if (r->status == PRIV_LATER)
@@ -257,7 +257,7 @@ static bool is_one_of(const struct build_id *id, const struct build_id *v, size_
 	return false;
 }
 
-static int find_row(struct modules *ms, const char *path, bool wanted, const struct priv_looked *r,
+static int find_row(struct modules *ms, const char *path, bool wanted, const struct priv_inspected *r,
     int64_t now_ms, struct module **m, struct err *e)
 {
 	bool file = r->status == PRIV_FOLLOWED || r->status == PRIV_NO_ARTIFACT;
@@ -287,13 +287,13 @@ static int find_row(struct modules *ms, const char *path, bool wanted, const str
 /* Is the file the one that samples named? Of one that may not be trusted nobody
  * has read which it is. */
 static bool is_asked(
-    const struct build_id *asked, size_t nasked, bool shallow, const struct priv_looked *r)
+    const struct build_id *asked, size_t nasked, bool shallow, const struct priv_inspected *r)
 {
 	return r->id.n ? is_one_of(&r->id, asked, nasked) : nasked && !shallow;
 }
 
 int modules_learn(struct modules *ms, const char *path, const struct build_id *asked, size_t nasked,
-    bool shallow, const struct priv_looked *r, struct joined *j, const char *why, int64_t now_ms,
+    bool shallow, const struct priv_inspected *r, struct joined *j, const char *why, int64_t now_ms,
     struct err *e)
 {
 	struct module *m;
@@ -304,7 +304,7 @@ int modules_learn(struct modules *ms, const char *path, const struct build_id *a
 			modules_note_unfit(ms, path, &asked[i], now_ms);
 	if (find_row(ms, path, is_asked(asked, nasked, shallow, r), r, now_ms, &m, e))
 		return -1;
-	return m ? look_said(ms, m, r, j, why, now_ms, e) : 0;
+	return m ? apply(ms, m, r, j, why, now_ms, e) : 0;
 }
 
 /* ---- what the manager did itself ---- */

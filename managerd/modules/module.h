@@ -49,7 +49,7 @@ int modules_room(struct modules *ms, uint32_t uid, struct err *e);
 
 /* ---- module_find.c ---- */
 
-/* A look has said that the file at a path is not this build, or has no artifact. */
+/* An inspection has said that the file at a path is not this build, or has no artifact. */
 void modules_note_unfit(
     struct modules *ms, const char *path, const struct build_id *id, int64_t now_ms);
 

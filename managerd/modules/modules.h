@@ -4,8 +4,8 @@
  * to blocks. Rows are always there; profiles and maps come when they are
  * needed and go, least recently used first, above MODULES_MEMORY.
  *
- * What lies at a module's path is found out by looks of the privileged parent
- * (managerd/priv/looks.h); modules_learn() is the one place that applies what they say.
+ * What lies at a module's path is found out by inspections of the privileged parent
+ * (managerd/priv/inspections.h); modules_learn() is the one place that applies what they say.
  *
  * Everything that changes writes to the store as well, within the caller's
  * transaction; after a rollback of that, modules_reload().
@@ -79,9 +79,9 @@ struct module {
 	bool loading;            /* a build, in the pool */
 	bool large;              /* its last one took MODULE_LONG bytes */
 	uint64_t used;           /* clock of the last use */
-	struct priv_stamp stamp; /* of the file at row.path when it was last looked at */
+	struct priv_stamp stamp; /* of the file at row.path when it was last inspected */
 	bool stamped;
-	bool judged;             /* that look found out whether it may be swapped: */
+	bool judged;             /* that inspection found out whether it may be swapped: */
 	char *refused;           /* why it must not be, NULL = it may be */
 	bool touched; /* by batches that are not committed */
 	enum table_state table; /* replay table of the present program */
@@ -91,7 +91,7 @@ struct module {
 	int rung;              /* where the last decision stopped, RUNG_NONE = it did not */
 	bool scored;           /* row.gain holds for the present layout and usage … */
 	uint64_t scored_at;    /* … until row.mapped has grown by decide.min_samples */
-	enum { LOOK_NONE, LOOK_ASKED, LOOK_DONE } look; /* for the next decision */
+	enum { INSPECTION_NONE, INSPECTION_ASKED, INSPECTION_DONE } inspection; /* for the next decision */
 };
 
 struct modules {
@@ -105,7 +105,7 @@ struct modules {
 	char *tables; /* folder of replay tables (managerd/replay/tables.h), owned; NULL = none */
 	VEC(struct module *) module;
 	struct htab by_path, by_id; /* index + 1 */
-	struct htab unfit;   /* hash of path and build-id -> when to look again, module_find.c */
+	struct htab unfit;   /* hash of path and build-id -> when to inspect it again, find.c */
 	struct htab crowded; /* uids that were told that they have too many modules */
 	size_t bytes;
 	uint32_t loading[MODULES_LOADING]; /* owners of the modules */
@@ -131,30 +131,30 @@ enum found {
 	FOUND_OUTSIDE, /* no artifact; *mod is set when the reason is kept with it */
 	FOUND_LOADING /* mapped, once there is room and the pool has loaded it: loaded() follows */
 };
-enum wanted { LOOK_NOT, LOOK_FULL, LOOK_SHALLOW };
-/* The build that samples name. *look (may be NULL): whether only a look at the
+enum wanted { INSPECTION_NOT, INSPECTION_FULL, INSPECTION_SHALLOW };
+/* The build that samples name. *inspection (may be NULL): whether only an inspection at the
  * file can tell more, and which. */
 enum found modules_find(struct modules *ms, const char *path, const struct build_id *id,
-    int64_t now_ms, struct module **mod, struct build **build, enum wanted *look, struct err *e);
+    int64_t now_ms, struct module **mod, struct build **build, enum wanted *inspection, struct err *e);
 /* A path as samples name it, as it is looked for: absolute, without what the
  * kernel appends; to free. NULL: not one of a module. */
 char *module_path(const struct modules *ms, const char *path);
 
 /*
- * What a look at a path said becomes what is known of it: a new module, a new
+ * What an inspection at a path said becomes what is known of it: a new module, a new
  * build of one, or the end of one. asked: the builds that samples named there;
  * those that it is not are not looked for again for a while. A module that
  * belongs to somebody else by now starts afresh. shallow: it was one without
- * reading (priv_look()). Its table and map come from an inspector that has read hostile
+ * reading (priv_inspect()). Its table and map come from an inspector that has read hostile
  * bytes: j is what module_join() made of them, and is emptied where it is of use, or NULL with
  * why it made nothing. Within a transaction.
  */
 int modules_learn(struct modules *ms, const char *path, const struct build_id *asked, size_t nasked,
-    bool shallow, const struct priv_looked *r, struct joined *j, const char *why, int64_t now_ms,
+    bool shallow, const struct priv_inspected *r, struct joined *j, const char *why, int64_t now_ms,
     struct err *e);
 /* Whether what it says of this path is known, so that there is nothing to join. */
-bool modules_known(const struct modules *ms, const char *path, const struct priv_looked *r);
-/* Whether the file is still the one that was looked at last. */
+bool modules_known(const struct modules *ms, const char *path, const struct priv_inspected *r);
+/* Whether the file is still the one that was inspected last. */
 bool module_unchanged(struct modules *ms, struct module *m);
 /*
  * The manager has put a build of the module's origin in its place. map, n: its

@@ -82,8 +82,8 @@ static bool any_there(const struct task *t)
 
 static void admitted(struct parent *p, struct task *t)
 {
-	if (t->kind == TASK_LOOK)
-		task_looked(p, t, PRIV_FOLLOWED, "");
+	if (t->kind == TASK_INSPECT)
+		task_inspected(p, t, PRIV_FOLLOWED, "");
 	else if (*t->refused.text)
 		task_ended(p, t, false, t->refused.text);
 	else
@@ -212,10 +212,10 @@ static void no_artifact(struct parent *p, struct task *t)
 	char hex[BUILD_ID_HEX];
 
 	if (!*t->why.text)
-		err_set(&t->why, "%s: no artifact for build-id %s (looked beside it and in the "
+		err_set(&t->why, "%s: no artifact for build-id %s (inspected beside it and in the "
 		    "folders of artifacts)", t->path, t->is.n ? build_id_hex(&t->is, hex) : "?");
-	if (t->kind == TASK_LOOK)
-		task_looked(p, t, PRIV_NO_ARTIFACT, t->why.text);
+	if (t->kind == TASK_INSPECT)
+		task_inspected(p, t, PRIV_NO_ARTIFACT, t->why.text);
 	else
 		task_ended(p, t, false, t->why.text);
 }
@@ -253,7 +253,7 @@ static void artifact_known(struct parent *p, struct task *t, int status)
 
 static void try_places(struct parent *p, struct task *t)
 {
-	const char *operation = t->kind == TASK_LOOK ? INSPECT_ARTIFACT : INSPECT_PAIR;
+	const char *operation = t->kind == TASK_INSPECT ? INSPECT_ARTIFACT : INSPECT_PAIR;
 	struct err why;
 
 	for (; t->at < t->place.n; t->at++) {
@@ -269,10 +269,10 @@ static void try_places(struct parent *p, struct task *t)
 	no_artifact(p, t);
 }
 
-/* Between the manager's decision and this look it may have been replaced. */
+/* Between the manager's decision and this inspection it may have been replaced. */
 static bool as_wanted(const struct task *t)
 {
-	return t->kind == TASK_LOOK ||
+	return t->kind == TASK_INSPECT ||
 	    (build_id_equal(&t->is, &t->want) && build_id_equal(&t->origin, &t->want_origin));
 }
 
@@ -289,8 +289,8 @@ static void module_known(struct parent *p, struct task *t, int status)
 		t->origin = h.origin;
 	}
 	child_forget(&t->child);
-	if (!t->is.n && t->kind == TASK_LOOK)
-		task_looked(p, t, PRIV_GONE, t->why.text);
+	if (!t->is.n && t->kind == TASK_INSPECT)
+		task_inspected(p, t, PRIV_GONE, t->why.text);
 	else if (!t->is.n)
 		task_failed(p, t, t->why.text);
 	else if (t->kind == TASK_ROLLBACK)
@@ -332,8 +332,8 @@ int task_find_owner(const struct parent *p, struct task *t, struct err *e)
 
 static void not_opened(struct parent *p, struct task *t, const char *why)
 {
-	if (t->kind == TASK_LOOK)
-		task_looked(p, t, t->mod.st.st_mode ? PRIV_NO_ARTIFACT : PRIV_GONE, why);
+	if (t->kind == TASK_INSPECT)
+		task_inspected(p, t, t->mod.st.st_mode ? PRIV_NO_ARTIFACT : PRIV_GONE, why);
 	else if (t->kind == TASK_ROLLBACK)
 		task_swapped(p, t, SWAP_REFUSED, why);
 	else
@@ -357,10 +357,10 @@ void task_find_begin(struct parent *p, struct task *t)
 		task_inspect(p, t, INSPECT_MODULE, t->mod.fd, -1, module_known);
 }
 
-uint64_t task_look(struct parent *p, const char *path, const struct build_id hint[2], unsigned how,
-    struct err *e)
+uint64_t task_inspect_path(struct parent *p, const char *path,
+    const struct build_id hint[2], unsigned how, struct err *e)
 {
-	struct task *t = task_new(p, TASK_LOOK, path, e);
+	struct task *t = task_new(p, TASK_INSPECT, path, e);
 
 	if (!t)
 		return 0;

@@ -31,7 +31,7 @@ char **task_env(const struct parent *p, const struct task *t, bool editor);
 void task_env_free(char **env);
 
 /* The ends: an event for the manager. */
-void task_looked(struct parent *p, struct task *t, enum priv_look status, const char *why);
+void task_inspected(struct parent *p, struct task *t, enum priv_inspect status, const char *why);
 void task_ended(struct parent *p, struct task *t, bool later, const char *why);
 void task_swapped(struct parent *p, struct task *t, enum swap_status status, const char *why);
 /* Whichever fits the task. */

@@ -237,12 +237,12 @@ static void put_blobs(struct buf *b, int fd)
 	frame_u64(b, h.map_n);
 }
 
-void task_looked(struct parent *p, struct task *t, enum priv_look status, const char *why)
+void task_inspected(struct parent *p, struct task *t, enum priv_inspect status, const char *why)
 {
 	struct buf b = {0};
 	int fd = take_blob(t);
 
-	frame_u32(&b, FRAME_LOOKED);
+	frame_u32(&b, FRAME_INSPECTED);
 	frame_u64(&b, t->id);
 	frame_u32(&b, status);
 	frame_str(&b, why);
@@ -289,8 +289,8 @@ void task_swapped(struct parent *p, struct task *t, enum swap_status status, con
 void task_failed(struct parent *p, struct task *t, const char *why)
 {
 	switch (t->kind) {
-	case TASK_LOOK:
-		task_looked(p, t, PRIV_LATER, why);
+	case TASK_INSPECT:
+		task_inspected(p, t, PRIV_LATER, why);
 		break;
 	case TASK_BUILD:
 	case TASK_SCORE:

@@ -3,7 +3,7 @@
  * stages, most of them a process of its own; when that ends the next stage
  * begins, and the last one tells the manager. The stages of
  *
- *	look      open, judge -> inspect module -> inspect artifact -> may it be swapped?
+ *	inspect   open, judge -> inspect module -> inspect artifact -> may it be swapped?
  *	build     the same -> editor -> snapshot of its output -> inspect that
  *	score     open, judge -> inspect module, artifact -> editor
  *	table     the same -> inspect the table
@@ -30,7 +30,7 @@ enum {
 };
 
 enum task_kind {
-	TASK_LOOK, TASK_BUILD, TASK_SCORE, TASK_TABLE, TASK_VERIFY, TASK_SWAP, TASK_ROLLBACK,
+	TASK_INSPECT, TASK_BUILD, TASK_SCORE, TASK_TABLE, TASK_VERIFY, TASK_SWAP, TASK_ROLLBACK,
 	TASK_PAGES, TASK_SWEEP
 };
 
@@ -75,8 +75,8 @@ struct task {
 	bool told, dropped;
 };
 
-uint64_t task_look(struct parent *p, const char *path, const struct build_id hint[2], unsigned how,
-    struct err *e);
+uint64_t task_inspect_path(struct parent *p, const char *path,
+    const struct build_id hint[2], unsigned how, struct err *e);
 /* Takes the descriptors over where it succeeds. */
 uint64_t task_job(struct parent *p, const struct priv_job *j, struct err *e);
 uint64_t task_swap(struct parent *p, uint64_t edit, struct err *e);

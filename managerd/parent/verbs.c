@@ -1,6 +1,6 @@
 /*
  * What the manager may ask for. Each verb checks the form of its arguments
- * first; what is not of it is refused without a look at the disk.
+ * first; what is not of it is refused without an inspection at the disk.
  */
 #include "common/log.h"
 #include "managerd/priv/frame.h"
@@ -182,7 +182,7 @@ static int do_held(struct call *c)
 	return 0;
 }
 
-static int do_look(struct call *c)
+static int do_inspect(struct call *c)
 {
 	const char *path = frame_get_str(&c->in);
 	struct build_id hint[2];
@@ -193,7 +193,7 @@ static int do_look(struct call *c)
 	how = frame_get_u32(&c->in);
 	if (!frame_whole(&c->in))
 		return malformed(c);
-	return begun(c, task_look(c->p, path, hint, how, &c->e));
+	return begun(c, task_inspect_path(c->p, path, hint, how, &c->e));
 }
 
 /* Two streams, and the samples where the job takes any. */
@@ -264,7 +264,7 @@ static const struct {
 	[FRAME_KEPT] = {do_kept, 0},
 	[FRAME_HOLD] = {do_hold, 0},
 	[FRAME_HELD] = {do_held, 0},
-	[FRAME_LOOK] = {do_look, 0},
+	[FRAME_INSPECT] = {do_inspect, 0},
 	[FRAME_JOB] = {do_job, FRAME_FDS},
 	[FRAME_SWAP] = {do_swap, 0},
 	[FRAME_ROLLBACK] = {do_rollback, 0},

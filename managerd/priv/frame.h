@@ -31,7 +31,7 @@ enum frame_verb {
 	FRAME_HOLD,      /* path, held */
 	FRAME_HELD,      /* path -> held */
 	/* begin a task -> its number */
-	FRAME_LOOK,     /* path, 2 hints, how */
+	FRAME_INSPECT,     /* path, 2 hints, how */
 	FRAME_JOB,      /* kind, path, edit, id, origin, huge; descriptors: out, err, samples */
 	FRAME_SWAP,     /* edit */
 	FRAME_ROLLBACK, /* path, to */
@@ -40,7 +40,7 @@ enum frame_verb {
 };
 
 enum frame_event {
-	FRAME_LOOKED = FRAME_VERBS, /* task, status, why, id, origin, uid, bytes, stamp, artifact,
+	FRAME_INSPECTED = FRAME_VERBS, /* task, status, why, id, origin, uid, bytes, stamp, artifact,
 				       refused, table at and n, map at and n; 0 or 1 descriptor */
 	FRAME_ENDED,                /* task, later, why, status, id, origin, blob at and n;
 				       0 or 1 descriptor */

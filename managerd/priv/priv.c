@@ -12,7 +12,7 @@ struct pending { /* a task whose end is to come */
 	uint64_t task;
 	uint32_t event; /* enum frame_event */
 	union {
-		priv_looked_fn *looked;
+		priv_inspected_fn *inspected;
 		priv_ended_fn *ended;
 		priv_swapped_fn *swapped;
 	};
@@ -160,9 +160,9 @@ static struct priv_stamp get_stamp(struct frame_in *in)
 	return s;
 }
 
-static void tell_looked(const struct pending *n, struct frame_in *in, const struct blob *b)
+static void report_inspected(const struct pending *n, struct frame_in *in, const struct blob *b)
 {
-	struct priv_looked r = {0};
+	struct priv_inspected r = {0};
 	struct blob table, map;
 
 	r.status = frame_get_u32(in);
@@ -181,9 +181,9 @@ static void tell_looked(const struct pending *n, struct frame_in *in, const stru
 	r.map = map.p;
 	r.nmap = map.n;
 	if (!frame_whole(in))
-		r = (struct priv_looked){.status = PRIV_LATER, .artifact = "", .refused = "",
+		r = (struct priv_inspected){.status = PRIV_LATER, .artifact = "", .refused = "",
 			.why = "the privileged parent's answer is cut off"};
-	n->looked(&r, n->arg);
+	n->inspected(&r, n->arg);
 }
 
 static void tell_ended(const struct pending *n, struct frame_in *in, struct blob *b)
@@ -240,8 +240,8 @@ static void tell(struct priv *p, uint32_t event, struct frame_in *in)
 
 	frame_close_fds(&p->frame);
 	if (take_pending(p, frame_get_u64(in), &n) && n.event == event) {
-		if (event == FRAME_LOOKED)
-			tell_looked(&n, in, &b);
+		if (event == FRAME_INSPECTED)
+			report_inspected(&n, in, &b);
 		else if (event == FRAME_ENDED)
 			tell_ended(&n, in, &b);
 		else
@@ -289,18 +289,18 @@ int priv_stamp(struct priv *p, const char *path, struct priv_stamp *out)
 	return r;
 }
 
-uint64_t priv_look(struct priv *p, const char *path, const struct build_id hint[2], unsigned how,
-    priv_looked_fn *fn, void *arg, struct err *e)
+uint64_t priv_inspect(struct priv *p, const char *path, const struct build_id hint[2], unsigned how,
+    priv_inspected_fn *fn, void *arg, struct err *e)
 {
 	struct buf b;
 
-	begin(&b, FRAME_LOOK);
+	begin(&b, FRAME_INSPECT);
 	frame_str(&b, path);
 	frame_id(&b, &hint[0]);
 	frame_id(&b, &hint[1]);
 	frame_u32(&b, how);
 	return ask_task(p, &b, NULL, 0,
-	    &(struct pending){.event = FRAME_LOOKED, .looked = fn, .arg = arg}, e);
+	    &(struct pending){.event = FRAME_INSPECTED, .inspected = fn, .arg = arg}, e);
 }
 
 /* ---- jobs ---- */

@@ -50,11 +50,11 @@ struct priv_stamp { /* equal stamps: the same unchanged file */
 	int64_t mtime_ns, ctime_ns;
 };
 
-/* The file at a path as it is now; -1: there is none that may be looked at. */
+/* The file at a path as it is now; -1: there is none that may be inspected. */
 int priv_stamp(struct priv *p, const char *path, struct priv_stamp *out);
 bool priv_stamp_equal(const struct priv_stamp *a, const struct priv_stamp *b);
 
-enum priv_look {
+enum priv_inspect {
 	PRIV_FOLLOWED = 0, /* an artifact that may be trusted belongs to it: all is set */
 	PRIV_NO_ARTIFACT,  /* none, or one that may not be trusted or does not fit: why; uid, bytes,
 			      stamp and, where they are known, id and origin are set */
@@ -62,8 +62,8 @@ enum priv_look {
 	PRIV_LATER         /* could not be found out now: why */
 };
 
-struct priv_looked {
-	enum priv_look status;
+struct priv_inspected {
+	enum priv_inspect status;
 	const char *why;         /* "" when FOLLOWED */
 	struct build_id id, origin;
 	uid_t uid;               /* owner of the module */
@@ -76,7 +76,7 @@ struct priv_looked {
 	size_t ntable, nmap;
 };
 /* Strings and blobs live until the callback returns. */
-typedef void priv_looked_fn(const struct priv_looked *r, void *arg);
+typedef void priv_inspected_fn(const struct priv_inspected *r, void *arg);
 
 /*
  * Looks at the file at an absolute path. hint[2] are build-ids under which its
@@ -87,8 +87,8 @@ typedef void priv_looked_fn(const struct priv_looked *r, void *arg);
  * with why.
  */
 enum { PRIV_SHALLOW = 1, PRIV_JUDGE = 2 };
-uint64_t priv_look(struct priv *p, const char *path, const struct build_id hint[2], unsigned how,
-    priv_looked_fn *fn, void *arg, struct err *e);
+uint64_t priv_inspect(struct priv *p, const char *path, const struct build_id hint[2], unsigned how,
+    priv_inspected_fn *fn, void *arg, struct err *e);
 
 /* ---- jobs: an edit and what goes with it ---- */
 

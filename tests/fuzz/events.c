@@ -39,7 +39,7 @@ static void touch(const void *p, size_t n)
 	must(!n || memrchr(p, ((const uint8_t *)p)[n - 1], n));
 }
 
-static void on_looked(const struct priv_looked *r, void *arg)
+static void on_inspected(const struct priv_inspected *r, void *arg)
 {
 	heard++;
 	must(r->why && r->artifact && r->refused && r->id.n <= 32 && r->origin.n <= 32);
@@ -110,7 +110,7 @@ static void tell(uint8_t what, const void *p, size_t n, int blob)
 {
 	struct buf b = {0};
 
-	frame_u32(&b, FRAME_LOOKED + (what & 3));
+	frame_u32(&b, FRAME_INSPECTED + (what & 3));
 	frame_u64(&b, what >> 2 & 3);
 	buf_add(&b, p, n);
 	must(!frame_send(events, &b, &blob, what >> 4 & 1, NULL));
@@ -130,11 +130,11 @@ static void ends(const uint8_t *p, size_t n)
 	int blob = memory(p, n);
 	size_t take;
 
-	begun(FRAME_LOOK, 1);
+	begun(FRAME_INSPECT, 1);
 	begun(FRAME_JOB, 2);
 	begun(FRAME_SWAP, 3);
 	heard = 0;
-	must(priv_look(manager, "/m", none, 0, on_looked, NULL, NULL) == 1);
+	must(priv_inspect(manager, "/m", none, 0, on_inspected, NULL, NULL) == 1);
 	must(priv_job(manager, &job, on_ended, NULL, NULL) == 2);
 	must(priv_swap(manager, 2, on_swapped, NULL, NULL) == 3);
 	for (; n >= 3; p += take, n -= take) {

@@ -130,7 +130,7 @@ static void send_batch(unsigned uid, unsigned n)
 	for (i = 0; i < n; i++) {
 		path_of(name[i], sizeof name[i], uid, i);
 		b.module[i] = (struct wire_module){.path = name[i], .uid = uid, .sample = &s,
-		    .nsample = 1, .id = fake_find(priv, name[i])->look.id};
+		    .nsample = 1, .id = fake_find(priv, name[i])->inspection.id};
 	}
 	wire_put_batch(&out, &b);
 	while (done < out.n) {
@@ -163,7 +163,7 @@ static struct fake_file *program(unsigned uid, unsigned i, uint32_t nfunc)
 
 	path_of(name, sizeof name, uid, i);
 	f = fake_file(priv, name, uid, 11);
-	f->look.id = f->look.origin = (struct build_id){4, {11, (uint8_t)uid, i >> 8, (uint8_t)i}};
+	f->inspection.id = f->inspection.origin = (struct build_id){4, {11, (uint8_t)uid, i >> 8, (uint8_t)i}};
 	fake_artifact(f, nfunc);
 	return f;
 }
@@ -197,7 +197,7 @@ static bool held(void)
 	return module_at(1000, 0)->row.held_until_ms == -1 && !m->work.step;
 }
 
-/* The samples of a program that nobody knew wait for the look. */
+/* The samples of a program that nobody knew wait for the inspection. */
 START_TEST(first_samples_are_not_lost)
 {
 	struct accounting acc;
@@ -230,8 +230,8 @@ START_TEST(a_large_program_is_learned_in_the_pool)
 			turn();
 		/* One after the other: the later one has the last word. */
 		if (i == 1) {
-			ck_assert(cycle_look(m, &(struct module){.row = {.path = f->path}}));
-			ck_assert_uint_eq(f->looks, 1);
+			ck_assert(cycle_inspect(m, &(struct module){.row = {.path = f->path}}));
+			ck_assert_uint_eq(f->inspections, 1);
 		}
 		while (i == 2 && !module_at(1000, 0)->loading)
 			turn();
@@ -270,14 +270,14 @@ START_TEST(round_and_back)
 {
 	struct fake_file *f = program(1000, 0, 3);
 	uint64_t change;
-	unsigned looks;
+	unsigned before;
 
 	send_batch(1000, 1);
 	acknowledged();
 	turn_until(swapped, 20);
 	ck_assert_uint_eq(f->swaps, 1);
 	ck_assert_uint_eq(priv->done, 1);
-	ck_assert_uint_ge(f->looks, 2); /* learned, and before the edit */
+	ck_assert_uint_ge(f->inspections, 2); /* learned, and before the edit */
 	ck_assert_uint_ge(f->judged, 1);
 	ck_assert_int_eq(manager_rollback(m, module_at(1000, 0)->row.id, 1000, &change, &e), 0);
 	ck_assert_int_lt(manager_change(m, change)->status, CHANGE_DONE);
@@ -285,7 +285,7 @@ START_TEST(round_and_back)
 	ck_assert_int_eq(manager_change(m, change)->status, CHANGE_DONE);
 	ck_assert(f->held);
 	ck_assert_uint_eq(priv->done, 2);
-	ck_assert_uint_eq(f->look.id.b[0], 11);
+	ck_assert_uint_eq(f->inspection.id.b[0], 11);
 	/* A person's word takes the hold away. */
 	ck_assert_int_eq(
 	    manager_reoptimize(m, module_at(1000, 0)->row.id, 1000, true, &change, &e), 0);
@@ -293,11 +293,11 @@ START_TEST(round_and_back)
 	ck_assert_msg(manager_change(m, change)->status == CHANGE_DONE, "%s",
 	    manager_change(m, change)->text);
 	ck_assert(!f->held);
-	looks = f->looks;
-	/* What was swapped in is looked at once more, and then left alone. */
+	before = f->inspections;
+	/* What was swapped in is inspected once more, and then left alone. */
 	send_batch(1000, 1);
 	acknowledged();
-	ck_assert_uint_le(f->looks, looks + 1);
+	ck_assert_uint_le(f->inspections, before + 1);
 }
 END_TEST
 
@@ -320,8 +320,8 @@ START_TEST(what_a_person_asks_for_is_looked_at)
 {
 	struct fake_file *f = program(1000, 0, 3);
 
-	f->look.status = PRIV_NO_ARTIFACT;
-	f->look.why = "is writable by others";
+	f->inspection.status = PRIV_NO_ARTIFACT;
+	f->inspection.why = "is writable by others";
 	send_batch(1000, 1);
 	acknowledged();
 	ask();
@@ -412,16 +412,16 @@ static bool idle(void)
 START_TEST(work_ends_with_the_ownership)
 {
 	struct fake_file *f = program(1000, 0, 3);
-	unsigned looks;
+	unsigned before;
 
 	priv->script = "sleep 0.2; " ANSWER("0.25");
 	send_batch(1000, 1);
 	acknowledged();
 	turn_until(editing, 20);
-	f->look.uid = 1001;
-	looks = f->looks;
-	ck_assert(cycle_look(m, module_at(1000, 0)));
-	while (f->looks == looks || module_at(1000, 0)->row.uid == 1000)
+	f->inspection.uid = 1001;
+	before = f->inspections;
+	ck_assert(cycle_inspect(m, module_at(1000, 0)));
+	while (f->inspections == before || module_at(1000, 0)->row.uid == 1000)
 		turn();
 	ck_assert_int_eq(m->work.step, STEP_EDIT);
 	turn_until(idle, 20);
@@ -541,7 +541,7 @@ START_TEST(users_take_turns)
 	for (i = 0; i < m->modules.module.n; i++) {
 		mod = m->modules.module.v[i];
 		mod->decided_ms = mod->not_before_ms = 0;
-		mod->look = LOOK_DONE;
+		mod->inspection = INSPECTION_DONE;
 		mod->row.mapped = mod->row.uid == 1000 ? 1000 + i : 20;
 	}
 	while (!module_at(1001, 0)->not_before_ms)
@@ -552,7 +552,7 @@ END_TEST
 
 static bool all_known(void)
 {
-	return m->modules.module.n >= 500 && !looks_awaited(m->looks);
+	return m->modules.module.n >= 500 && !inspections_awaited(m->inspections);
 }
 
 /* 500 programs that are decided about each second: a batch is merged in less

@@ -23,16 +23,16 @@
 
 struct fake_file {
 	char *path;
-	struct priv_looked look; /* what a look says; its strings are the test's */
+	struct priv_inspected inspection; /* what an inspection says; its strings are the test's */
 	struct buf table, map;
 	struct priv_stamp stamp;
 	bool held;
-	unsigned looks, shallow, judged, swaps; /* how often */
+	unsigned inspections, shallow, judged, swaps; /* how often */
 };
 
 struct fake_task {
 	uint64_t id;
-	enum { FAKE_LOOK, FAKE_JOB, FAKE_SWAP } what;
+	enum { FAKE_INSPECT, FAKE_JOB, FAKE_SWAP } what;
 	struct fake_file *file;
 	struct build_id to;
 	struct priv_job job;
@@ -40,7 +40,7 @@ struct fake_task {
 	int pidfd;
 	bool over; /* and its callback was called */
 	union {
-		priv_looked_fn *looked;
+		priv_inspected_fn *inspected;
 		priv_ended_fn *ended;
 		priv_swapped_fn *swapped;
 	} fn;
@@ -52,8 +52,8 @@ struct priv {
 	VEC(struct fake_file *) file;
 	VEC(struct fake_task *) task;
 	uint64_t last;
-	bool slow;        /* looks wait for fake_answer() */
-	unsigned at_once; /* looks that waited at most */
+	bool slow;        /* inspections wait for fake_answer() */
+	unsigned at_once; /* inspections that waited at most */
 	unsigned refuse;  /* so many requests fail */
 	unsigned refuse_jobs; /* of them, those for a job */
 	const char *script;
@@ -126,7 +126,7 @@ __attribute__((unused)) static struct fake_file *fake_file(
 		vec_push(&p->file, f);
 	}
 	f->stamp.ino++;
-	f->look = (struct priv_looked){.status = PRIV_NO_ARTIFACT,
+	f->inspection = (struct priv_inspected){.status = PRIV_NO_ARTIFACT,
 	    .why = "there is no artifact",
 	    .id = {1, {id}},
 	    .origin = {1, {id}},
@@ -140,7 +140,7 @@ __attribute__((unused)) static struct fake_file *fake_file(
 /* … with an artifact: functions of two blocks each, of 16 bytes, from offset 0. */
 __attribute__((unused)) static void fake_artifact(struct fake_file *f, uint32_t nfunc)
 {
-	struct blockmap map = {.id = f->look.id};
+	struct blockmap map = {.id = f->inspection.id};
 	struct map_table t = {0};
 	uint32_t i;
 
@@ -162,13 +162,13 @@ __attribute__((unused)) static void fake_artifact(struct fake_file *f, uint32_t 
 	f->table.n = f->map.n = 0;
 	map_table_encode(&t, &f->table);
 	blockmap_encode(&map, &f->map);
-	f->look.status = PRIV_FOLLOWED;
-	f->look.why = "";
-	f->look.artifact = "/x.morph";
-	f->look.table = f->table.p;
-	f->look.ntable = f->table.n;
-	f->look.map = f->map.p;
-	f->look.nmap = f->map.n;
+	f->inspection.status = PRIV_FOLLOWED;
+	f->inspection.why = "";
+	f->inspection.artifact = "/x.morph";
+	f->inspection.table = f->table.p;
+	f->inspection.ntable = f->table.n;
+	f->inspection.map = f->map.p;
+	f->inspection.nmap = f->map.n;
 	map_table_free(&t);
 	blockmap_free(&map);
 }
@@ -221,29 +221,29 @@ static bool fake_refuses(struct priv *p, struct err *e)
 	return true;
 }
 
-static void fake_end_look(struct priv *p, struct fake_task *t)
+static void fake_end_inspection(struct priv *p, struct fake_task *t)
 {
-	struct priv_looked gone = {.status = PRIV_GONE, .why = "No such file", .artifact = "",
+	struct priv_inspected gone = {.status = PRIV_GONE, .why = "No such file", .artifact = "",
 	    .refused = ""};
-	priv_looked_fn *fn = t->fn.looked;
+	priv_inspected_fn *fn = t->fn.inspected;
 	struct fake_file *f = t->file;
 	void *arg = t->arg;
 
 	fake_forget(p, t);
 	if (f)
-		f->look.stamp = f->stamp;
-	fn(f ? &f->look : &gone, arg);
+		f->inspection.stamp = f->stamp;
+	fn(f ? &f->inspection : &gone, arg);
 }
 
 static void fake_end_swap(struct priv *p, struct fake_task *t)
 {
 	struct priv_swapped r = {.status = p->swap, .why = p->swap ? "no swap today" : "",
-	    .from = t->file->look.id, .to = t->to};
+	    .from = t->file->inspection.id, .to = t->to};
 	priv_swapped_fn *fn = t->fn.swapped;
 	void *arg = t->arg;
 
 	if (p->swap == SWAP_OK) {
-		t->file->look.id = t->to;
+		t->file->inspection.id = t->to;
 		t->file->stamp.ino++;
 		t->file->swaps++;
 	}
@@ -265,7 +265,7 @@ static void fake_end_job(struct priv *p, struct fake_task *t)
 	t->over = true;
 	if (t->job.kind == PRIV_BUILD && t->file && !r.status) {
 		r.id = p->built;
-		r.origin = t->file->look.origin;
+		r.origin = t->file->inspection.origin;
 		b = memblob(t->file->map.p, t->file->map.n);
 		t->to = p->built;
 	} else if (t->job.kind == PRIV_TABLE)
@@ -298,26 +298,26 @@ void priv_dispatch(struct priv *p)
 		else if (t->what == FAKE_JOB)
 			fake_end_job(p, t);
 		else if (!p->slow)
-			fake_end_look(p, t);
+			fake_end_inspection(p, t);
 	}
 }
 
-/* Ends one look that waits: the path's, or any. */
+/* Ends one inspection that waits: the path's, or any. */
 __attribute__((unused)) static bool fake_answer(struct priv *p, const char *path)
 {
 	size_t i;
 
 	for (i = 0; i < p->task.n; i++)
-		if (p->task.v[i]->what == FAKE_LOOK &&
+		if (p->task.v[i]->what == FAKE_INSPECT &&
 		    (!path || !strcmp(p->task.v[i]->file->path, path))) {
-			fake_end_look(p, p->task.v[i]);
+			fake_end_inspection(p, p->task.v[i]);
 			return true;
 		}
 	return false;
 }
 
-uint64_t priv_look(struct priv *p, const char *path, const struct build_id hint[2], unsigned how,
-    priv_looked_fn *fn, void *arg, struct err *e)
+uint64_t priv_inspect(struct priv *p, const char *path, const struct build_id hint[2], unsigned how,
+    priv_inspected_fn *fn, void *arg, struct err *e)
 {
 	struct fake_task *t;
 	unsigned n = 0;
@@ -325,16 +325,16 @@ uint64_t priv_look(struct priv *p, const char *path, const struct build_id hint[
 
 	if (fake_refuses(p, e))
 		return 0;
-	t = fake_begin(p, FAKE_LOOK, arg);
-	t->fn.looked = fn;
+	t = fake_begin(p, FAKE_INSPECT, arg);
+	t->fn.inspected = fn;
 	t->file = fake_find(p, path);
 	if (t->file) {
-		t->file->looks++;
+		t->file->inspections++;
 		t->file->shallow += how & PRIV_SHALLOW;
 		t->file->judged += (how & PRIV_JUDGE) != 0;
 	}
 	for (i = 0; i < p->task.n; i++)
-		n += p->task.v[i]->what == FAKE_LOOK;
+		n += p->task.v[i]->what == FAKE_INSPECT;
 	p->at_once = n > p->at_once ? n : p->at_once;
 	fake_ring(p);
 	return t->id;
@@ -410,7 +410,7 @@ int priv_stamp(struct priv *p, const char *path, struct priv_stamp *out)
 {
 	struct fake_file *f = fake_find(p, path);
 
-	if (!f || f->look.status == PRIV_GONE)
+	if (!f || f->inspection.status == PRIV_GONE)
 		return -1;
 	*out = f->stamp;
 	return 0;
@@ -469,9 +469,9 @@ size_t priv_kept(
 	struct swap_kept *k = arena_array(a, 1, sizeof *k);
 
 	*out = k;
-	if (!f || !f->swaps || build_id_equal(&f->look.id, &f->look.origin))
+	if (!f || !f->swaps || build_id_equal(&f->inspection.id, &f->inspection.origin))
 		return 0;
-	k->id = f->look.origin;
+	k->id = f->inspection.origin;
 	return 1;
 }
 

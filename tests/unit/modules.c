@@ -99,19 +99,19 @@ static enum found find(const char *name, const struct build_id *b, struct module
 	return find_at(name, b, 1000, m);
 }
 
-/* What a look at a file of the parent's says, for samples of one of its builds. */
+/* What an inspection at a file of the parent's says, for samples of one of its builds. */
 static void learn(const char *name, const struct build_id *asked)
 {
 	struct fake_file *f = fake_find(priv, name);
-	struct priv_looked gone = {.status = PRIV_GONE, .why = "it is gone"};
-	const struct priv_looked *r = f ? &f->look : &gone;
+	struct priv_inspected gone = {.status = PRIV_GONE, .why = "it is gone"};
+	const struct priv_inspected *r = f ? &f->inspection : &gone;
 	struct joined j = {0};
 	struct err why = {0};
 	bool useful = r->status == PRIV_FOLLOWED &&
 		      !module_join(r->table, r->ntable, r->map, r->nmap, &j, &why);
 
 	if (f)
-		f->look.stamp = f->stamp;
+		f->inspection.stamp = f->stamp;
 	ck_assert_int_eq(store_begin(ms.store, &e), 0);
 	ck_assert_msg(!modules_learn(&ms, name, asked, 1, false, r, useful ? &j : NULL, why.text,
 			  1000000, &e),
@@ -398,24 +398,24 @@ START_TEST(looks_make_modules)
 
 	fake_artifact(f, 3);
 	ck_assert_int_eq(find("/bin/new", &nine, &m), FOUND_OUTSIDE);
-	ck_assert_int_eq(wanted, LOOK_FULL);
+	ck_assert_int_eq(wanted, INSPECTION_FULL);
 	learn("/bin/new", &nine);
 	ck_assert_int_eq(find("/bin/new", &nine, &m), FOUND_MAPPED);
-	ck_assert_int_eq(wanted, LOOK_NOT);
+	ck_assert_int_eq(wanted, INSPECTION_NOT);
 	ck_assert_uint_eq(m->row.uid, 1000);
 	ck_assert_uint_eq(m->now.func.n, 3);
 	ck_assert(module_unchanged(&ms, m));
 	f->stamp.ino++;
 	ck_assert(!module_unchanged(&ms, m));
-	/* A look that nobody's samples asked for makes none. */
+	/* An inspection that nobody's samples asked for makes none. */
 	fake_artifact(fake_file(priv, "/bin/other", 1000, 8), 3);
 	learn("/bin/other", &nine);
 	ck_assert_ptr_null(modules_of_path(&ms, "/bin/other"));
-	/* Why it may not be swapped stays until the next look. */
-	f->look.refused = "it has two names";
+	/* Why it may not be swapped stays until the next inspection. */
+	f->inspection.refused = "it has two names";
 	learn("/bin/new", &nine);
 	ck_assert_str_eq(m->refused, "it has two names");
-	f->look.refused = "";
+	f->inspection.refused = "";
 	learn("/bin/new", &nine);
 	ck_assert_ptr_null(m->refused);
 }
@@ -457,9 +457,9 @@ START_TEST(vain_looks_wait_longer_each_time)
 	for (i = 0; i < sizeof at / sizeof *at; i++) {
 		learn("/bin/new", &id); /* at 1000 s */
 		find_at("/bin/new", &id, 1000 + at[i] - 1, &m);
-		ck_assert_int_eq(wanted, LOOK_NOT);
+		ck_assert_int_eq(wanted, INSPECTION_NOT);
 		find_at("/bin/new", &id, 1000 + at[i], &m);
-		ck_assert_int_eq(wanted, LOOK_SHALLOW);
+		ck_assert_int_eq(wanted, INSPECTION_SHALLOW);
 	}
 }
 END_TEST
@@ -490,7 +490,7 @@ START_TEST(another_owner_starts_afresh)
 	buf_free(&made);
 	ck_assert(module_has_table(&ms, m));
 	ck_assert_int_eq(module_save(&ms, m, &e), 0);
-	f->look.uid = 1001;
+	f->inspection.uid = 1001;
 	learn("/bin/new", &nine);
 	ck_assert_int_eq(find("/bin/new", &nine, &m), FOUND_MAPPED);
 	ck_assert(!module_has_table(&ms, m));
@@ -518,7 +518,7 @@ START_TEST(holds_outlive_the_store)
 	ck_assert_int_eq(m->row.state, MODULE_HELD);
 	ck_assert_int_eq(m->row.held_until_ms, -1);
 	/* Another program is not what was held. */
-	f->look.id.b[0] = f->look.origin.b[0] = 10;
+	f->inspection.id.b[0] = f->inspection.origin.b[0] = 10;
 	learn("/bin/new", &nine);
 	ck_assert_int_eq(m->row.state, MODULE_ORIGINAL);
 	ck_assert(!f->held);
@@ -536,10 +536,10 @@ START_TEST(garbled_answers_are_no_artifact)
 	struct module *m;
 
 	fake_artifact(f, 3);
-	if (f->look.ntable > cut[_i].table)
-		f->look.ntable = cut[_i].table;
-	if (f->look.nmap > cut[_i].map)
-		f->look.nmap = cut[_i].map;
+	if (f->inspection.ntable > cut[_i].table)
+		f->inspection.ntable = cut[_i].table;
+	if (f->inspection.nmap > cut[_i].map)
+		f->inspection.nmap = cut[_i].map;
 	learn("/bin/new", &nine);
 	ck_assert_int_eq(find("/bin/new", &nine, &m), FOUND_OUTSIDE);
 	ck_assert_int_eq(m->row.state, MODULE_NO_ARTIFACT);
@@ -605,8 +605,8 @@ START_TEST(giants_are_refused)
 	ck_assert_int_eq(map_table_end(&t, &e), 0);
 	f->table.n = 0;
 	map_table_encode(&t, &f->table);
-	f->look.table = f->table.p;
-	f->look.ntable = f->table.n;
+	f->inspection.table = f->table.p;
+	f->inspection.ntable = f->table.n;
 	learn("/bin/new", &nine);
 	ck_assert_int_eq(find("/bin/new", &nine, &m), FOUND_OUTSIDE);
 	ck_assert_ptr_nonnull(strstr(m->row.text, "more than"));
@@ -617,13 +617,13 @@ START_TEST(giants_are_refused)
 	map_table_add(&t, &(struct map_func){.tu = 1, .nblock = 1, .name = name, .tu_name = ""});
 	f->table.n = 0;
 	map_table_encode(&t, &f->table);
-	f->look.table = f->table.p;
-	f->look.ntable = f->table.n;
+	f->inspection.table = f->table.p;
+	f->inspection.ntable = f->table.n;
 	learn("/bin/new", &nine);
 	ck_assert_ptr_nonnull(strstr(m->row.text, "a name of more than"));
 	map_table_free(&t);
 	/* Before the first byte is decoded. */
-	f->look.nmap = MODULE_BYTES_MAX + 1;
+	f->inspection.nmap = MODULE_BYTES_MAX + 1;
 	learn("/bin/new", &nine);
 	ck_assert_ptr_nonnull(strstr(m->row.text, "bytes there is room for"));
 }

@@ -349,7 +349,7 @@ struct seen {
 	struct priv_stamp stamp;
 };
 
-static void see_look(const struct priv_looked *r, void *arg)
+static void see_inspection(const struct priv_inspected *r, void *arg)
 {
 	struct seen *s = arg;
 
@@ -390,21 +390,21 @@ static void await(struct seen *s)
 	}
 }
 
-static struct seen look_at(const char *path, bool shallow)
+static struct seen inspect_file(const char *path, bool shallow)
 {
 	static const struct build_id none[2];
 	struct seen s = {0};
 	struct err e = {""};
 
-	ck_assert_msg(priv_look(priv, path, none, PRIV_JUDGE | (shallow ? PRIV_SHALLOW : 0), see_look, &s, &e),
+	ck_assert_msg(priv_inspect(priv, path, none, PRIV_JUDGE | (shallow ? PRIV_SHALLOW : 0), see_inspection, &s, &e),
 	    "%s", e.text);
 	await(&s);
 	return s;
 }
 
-static void looks(enum priv_look status, const char *why)
+static void check_inspection(enum priv_inspect status, const char *why)
 {
-	struct seen s = look_at(module, false);
+	struct seen s = inspect_file(module, false);
 
 	ck_assert_msg((int)s.status == (int)status && strstr(s.why, why), "status %d: %s, not: %s",
 	    s.status, s.why, why);
@@ -555,7 +555,7 @@ START_TEST(module_with_its_artifact)
 
 	BOTH_MODES();
 	start_with(false, NULL);
-	s = look_at(module, false);
+	s = inspect_file(module, false);
 	ck_assert_int_eq(s.status, PRIV_FOLLOWED);
 	ck_assert_str_eq(s.refused, "");
 	ck_assert(build_id_equal(&s.id, &old) && build_id_equal(&s.origin, &old));
@@ -565,18 +565,18 @@ START_TEST(module_with_its_artifact)
 	ck_assert_int_eq(priv_stamp(priv, module, &stamp), 0);
 	ck_assert(priv_stamp_equal(&stamp, &s.stamp));
 	ck_assert_int_eq(chmod(module, 04755), 0);
-	s = look_at(module, true);
+	s = inspect_file(module, true);
 	ck_assert_int_eq(s.status, PRIV_FOLLOWED);
 	ck_assert_ptr_nonnull(strstr(s.refused, "is setuid"));
 	ck_assert_int_eq(unlink(artifact), 0);
-	s = look_at(module, true);
+	s = inspect_file(module, true);
 	ck_assert_int_eq(s.status, PRIV_NO_ARTIFACT);
 	ck_assert_uint_eq(s.id.n, 0);
-	s = look_at(module, false);
+	s = inspect_file(module, false);
 	ck_assert_int_eq(s.status, PRIV_NO_ARTIFACT);
 	ck_assert(build_id_equal(&s.id, &old));
 	ck_assert_int_eq(unlink(module), 0);
-	looks(PRIV_GONE, "No such file");
+	check_inspection(PRIV_GONE, "No such file");
 	ck_assert_int_eq(priv_stamp(priv, module, &stamp), -1);
 	stop();
 }
@@ -609,48 +609,48 @@ START_TEST(what_is_not_followed)
 	other = in_dir("other");
 	start_with(false, NULL);
 	put_artifact(OTHER, "");
-	looks(PRIV_NO_ARTIFACT, "not what it should be");
+	check_inspection(PRIV_NO_ARTIFACT, "not what it should be");
 	put_artifact(OLD, "crash");
-	looks(PRIV_NO_ARTIFACT, "made to harm");
+	check_inspection(PRIV_NO_ARTIFACT, "made to harm");
 	put_artifact(OLD, "bounds");
-	looks(PRIV_NO_ARTIFACT, "made to harm");
+	check_inspection(PRIV_NO_ARTIFACT, "made to harm");
 	put_artifact(OLD, "hold");
 	/* Unless the stray that holds it is killed before its parent is reaped. */
-	for (i = 0; i < 10 && (s = look_at(module, false)).status == PRIV_FOLLOWED; i++)
+	for (i = 0; i < 10 && (s = inspect_file(module, false)).status == PRIV_FOLLOWED; i++)
 		;
 	ck_assert_msg(strstr(s.why, "somebody interferes"), "status %d: %s", s.status, s.why);
 	put_artifact(OLD, "good");
 	ck_assert_int_eq(chmod(artifact, 0666), 0);
-	looks(PRIV_NO_ARTIFACT, "is writable by others");
+	check_inspection(PRIV_NO_ARTIFACT, "is writable by others");
 	link_by_id();
-	s = look_at(module, false);
+	s = inspect_file(module, false);
 	ck_assert_msg(!strncmp(s.why, artifact, strlen(artifact)), "%s", s.why);
 	ck_assert_int_eq(unlink(artifact), 0);
 	ck_assert_int_eq(mkfifo(artifact, 0644), 0);
-	looks(PRIV_NO_ARTIFACT, "is not a regular file");
+	check_inspection(PRIV_NO_ARTIFACT, "is not a regular file");
 	ck_assert_int_eq(unlink(artifact), 0);
 	ck_assert_int_eq(symlink("/dev/tty", artifact), 0);
-	looks(PRIV_NO_ARTIFACT, "is not a regular file");
+	check_inspection(PRIV_NO_ARTIFACT, "is not a regular file");
 	ck_assert_int_eq(unlink(artifact), 0);
 	put_artifact(OLD, "good");
 	if (!geteuid()) {
 		ck_assert_int_eq(chown(artifact, 2, 2), 0);
-		looks(PRIV_NO_ARTIFACT, "belongs to uid 2");
+		check_inspection(PRIV_NO_ARTIFACT, "belongs to uid 2");
 		ck_assert_int_eq(rename(artifact, other), 0);
 		ck_assert_int_eq(symlink(other, artifact), 0);
-		looks(PRIV_NO_ARTIFACT, "belongs to uid 2");
+		check_inspection(PRIV_NO_ARTIFACT, "belongs to uid 2");
 		ck_assert_int_eq(unlink(artifact), 0);
 		put_artifact(OLD, "good");
 	}
 	ck_assert_int_eq(chmod(folder, 0777), 0);
-	looks(PRIV_NO_ARTIFACT, "writable by others");
+	check_inspection(PRIV_NO_ARTIFACT, "writable by others");
 	ck_assert_int_eq(chmod(folder, 0755), 0);
 	ck_assert_int_eq(rename(module, real), 0);
 	ck_assert_int_eq(symlink(real, module), 0);
-	looks(PRIV_GONE, "is a symbolic link");
+	check_inspection(PRIV_GONE, "is a symbolic link");
 	ck_assert_int_eq(unlink(module), 0);
 	put(module, "#!/bin/sh\n", 10, 0755);
-	looks(PRIV_GONE, "not what it should be");
+	check_inspection(PRIV_GONE, "not what it should be");
 	stop();
 	free(real);
 	free(other);
@@ -690,7 +690,7 @@ START_TEST(modules_of_our_own_users)
 		ck_assert_int_eq(chown(folder, whose[i], whose[i]), 0);
 		ck_assert_int_eq(chown(module, whose[i], whose[i]), 0);
 		ck_assert_int_eq(chown(artifact, whose[i], whose[i]), 0);
-		looks(PRIV_NO_ARTIFACT, "a user of Morph's own");
+		check_inspection(PRIV_NO_ARTIFACT, "a user of Morph's own");
 	}
 	stop();
 }
@@ -710,11 +710,11 @@ START_TEST(held_up)
 	signal(SIGIO, SIG_IGN);
 	fd = open(artifact, O_RDWR);
 	ck_assert_int_eq(fcntl(fd, F_SETLEASE, F_WRLCK), 0);
-	looks(PRIV_NO_ARTIFACT, "temporarily unavailable");
+	check_inspection(PRIV_NO_ARTIFACT, "temporarily unavailable");
 	close(fd);
 	put_artifact(OLD, "hang");
-	ck_assert_uint_ne(priv_look(priv, module, none, false, see_look, &s, &e), 0);
-	quick = look_at("/bin/sh", true); /* meanwhile */
+	ck_assert_uint_ne(priv_inspect(priv, module, none, false, see_inspection, &s, &e), 0);
+	quick = inspect_file("/bin/sh", true); /* meanwhile */
 	ck_assert(quick.done && !s.done);
 	ck_assert_int_lt(time(NULL) - begin, 10);
 	stop();
@@ -727,7 +727,7 @@ START_TEST(inspector_has_a_deadline)
 	with.inspect_s = 2;
 	start_with(false, NULL);
 	put_artifact(OLD, "hang");
-	looks(PRIV_LATER, "took too long");
+	check_inspection(PRIV_LATER, "took too long");
 	stop();
 }
 END_TEST
@@ -1159,7 +1159,7 @@ START_TEST(many_folders_left)
 	}
 	ck_assert(no_jobs());
 	ck_assert_uint_le(most, AT_ONCE + 1); /* the manager */
-	looks(PRIV_FOLLOWED, "");
+	check_inspection(PRIV_FOLLOWED, "");
 	stop();
 }
 END_TEST
@@ -1211,7 +1211,7 @@ START_TEST(folder_mounted_over)
 		/* Nobody reads what is asked of it. */
 		task = begin_job(PRIV_VERIFY, edit, OLD, &s, &e);
 		ck_assert_msg(task != 0, "%s", e.text);
-		looks(PRIV_FOLLOWED, "");
+		check_inspection(PRIV_FOLLOWED, "");
 		priv_drop(priv, task);
 		close(fuse);
 		umount2(path, MNT_DETACH);
@@ -1325,11 +1325,11 @@ START_TEST(malformed_requests)
 		ck_assert_int_eq(priv_hold(priv, paths[i], true, &e), -1);
 		ck_assert_uint_eq(priv_rollback(priv, paths[i], &(struct build_id){.n = 1}, see_swap,
 				      &s, &e), 0);
-		ck_assert_uint_eq(priv_look(priv, paths[i], (struct build_id[2]){{0}}, false,
-				      see_look, &s, &e), 0);
+		ck_assert_uint_eq(priv_inspect(priv, paths[i], (struct build_id[2]){{0}}, false,
+				      see_inspection, &s, &e), 0);
 	}
 	ck_assert_uint_eq(entries("holds"), 0);
-	looks(PRIV_FOLLOWED, "");
+	check_inspection(PRIV_FOLLOWED, "");
 	ck_assert_int_eq(stop(), 0);
 	close(null);
 }
@@ -1371,15 +1371,15 @@ START_TEST(descriptors_that_nobody_wants)
 	ck_assert_int_eq(frame_receive(pair[0], f, &e), -1);
 	ck_assert_uint_eq(descriptors(getpid()), before);
 	start_with(false, NULL);
-	looks(PRIV_FOLLOWED, "");
+	check_inspection(PRIV_FOLLOWED, "");
 	before = descriptors(server);
 	for (i = 0; i < 100; i++) {
 		b = (struct buf){0};
 		frame_u32(&b, FRAME_STAMP);
 		ck_assert_int_eq(ask_raw(&b, &null, 1), -1);
 	}
-	looks(PRIV_FOLLOWED, "");
-	/* What the last look held goes after its end was reported. */
+	check_inspection(PRIV_FOLLOWED, "");
+	/* What the last inspection held goes after its end was reported. */
 	for (i = 0; i < 100 && descriptors(server) > before; i++)
 		usleep(20000);
 	ck_assert_uint_le(descriptors(server), before);
@@ -1403,7 +1403,7 @@ START_TEST(deaf_manager)
 	BOTH_MODES();
 	start_with(false, NULL);
 	for (i = 0; i < MANY; i++)
-		n += priv_look(priv, "/nonexistent/x", none, false, see_look, &s[i], &e) != 0;
+		n += priv_inspect(priv, "/nonexistent/x", none, false, see_inspection, &s[i], &e) != 0;
 	ck_assert_uint_ge(n, 100);
 	ck_assert_uint_lt(n, MANY);
 	ck_assert_ptr_nonnull(strstr(e.text, "refused: 128 tasks"));
@@ -1415,7 +1415,7 @@ START_TEST(deaf_manager)
 			done += s[i].done;
 	}
 	ck_assert_uint_eq(done, n);
-	looks(PRIV_FOLLOWED, "");
+	check_inspection(PRIV_FOLLOWED, "");
 	stop();
 	free(s);
 }
@@ -1446,7 +1446,7 @@ START_TEST(manager_that_died)
 
 	world(false);
 	start_with(false, NULL);
-	looks(PRIV_FOLLOWED, "");
+	check_inspection(PRIV_FOLLOWED, "");
 	close(alive[1]);
 	ck_assert_int_eq(waitpid(server, &status, 0), server);
 	ck_assert_int_eq(status, 0);
@@ -1506,7 +1506,7 @@ START_TEST(killed_at_every_step)
 		ck_assert_int_eq(end, 0);
 		if (now == OLD)
 			ck_assert_int_eq(swap(build_from(OLD)).status, SWAP_OK);
-		looks(PRIV_FOLLOWED, "");
+		check_inspection(PRIV_FOLLOWED, "");
 		stop();
 		teardown();
 	}

@@ -59,9 +59,9 @@ static int look_again(struct swap *s, struct err *e)
 		return err_sys(e, "%s", s->now.path);
 	s->mod = &s->now;
 	if (!s->now.st.st_nlink)
-		return err_set(e, "%s: was removed or replaced since it was looked at", s->now.path);
+		return err_set(e, "%s: was removed or replaced since it was inspected", s->now.path);
 	if (!same_rights(&s->now.st, &s->o->module->st))
-		return err_set(e, "%s: was given to another owner or mode since it was looked at",
+		return err_set(e, "%s: was given to another owner or mode since it was inspected",
 		    s->now.path);
 	return 0;
 }

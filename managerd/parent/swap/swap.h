@@ -17,7 +17,7 @@
  *
  * The last step is rename(2) over the module's name, as dpkg does it: programs
  * that run are then named "NAME (deleted)" in /proc/PID/exe. Who replaces the file
- * between the last look and that call, microseconds, loses; package managers
+ * between the last inspection and that call, microseconds, loses; package managers
  * are kept out of it by dpkg's own lock.
  */
 #ifndef MORPH_PARENT_SWAP_H

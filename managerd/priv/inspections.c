@@ -1,19 +1,19 @@
-#include "managerd/priv/looks.h"
+#include "managerd/priv/inspections.h"
 #include "common/log.h"
 #include "managerd/decide/turns.h"
 
 #include <stdlib.h>
 
 struct entry {
-	struct look q; /* its path is the entry's own */
-	struct looks *of;
+	struct inspection q; /* its path is the entry's own */
+	struct inspections *of;
 	uint64_t task; /* 0 = it waits … */
-	bool refused;  /* … for looks_turn() */
+	bool refused;  /* … for inspections_turn() */
 };
 
-struct looks {
+struct inspections {
 	struct priv *priv;
-	looks_fn *fn;
+	inspections_fn *fn;
 	void *arg;
 	VEC(struct entry *) entry; /* in the order they were asked for */
 	struct htab by_path;       /* -> entry, 0 = none any more */
@@ -22,13 +22,13 @@ struct looks {
 	size_t running; /* or what they said is worked on */
 };
 
-static void start(struct looks *l);
+static void start(struct inspections *l);
 
-struct looks *looks_new(struct priv *p, looks_fn *fn, void *arg)
+struct inspections *inspections_new(struct priv *p, inspections_fn *fn, void *arg)
 {
-	struct looks *l = xcalloc(1, sizeof *l);
+	struct inspections *l = xcalloc(1, sizeof *l);
 
-	*l = (struct looks){.priv = p, .fn = fn, .arg = arg};
+	*l = (struct inspections){.priv = p, .fn = fn, .arg = arg};
 	return l;
 }
 
@@ -38,7 +38,7 @@ static void entry_free(struct entry *x)
 	free(x);
 }
 
-void looks_free(struct looks *l)
+void inspections_free(struct inspections *l)
 {
 	size_t i;
 
@@ -57,7 +57,7 @@ void looks_free(struct looks *l)
 	free(l);
 }
 
-static void index_paths(struct looks *l)
+static void index_paths(struct inspections *l)
 {
 	size_t i;
 
@@ -73,7 +73,7 @@ static uint64_t *of_user(struct htab *t, uint32_t uid)
 }
 
 /* Takes it out of the lists. */
-static void take_out(struct looks *l, struct entry *x)
+static void take_out(struct inspections *l, struct entry *x)
 {
 	size_t i, n = 0;
 
@@ -83,24 +83,24 @@ static void take_out(struct looks *l, struct entry *x)
 	l->entry.n = n;
 	--*of_user(&l->all, x->q.uid);
 	*htab_put_str(&l->by_path, x->q.path, NULL) = 0;
-	if (!n || l->by_path.n > 2 * LOOKS_MAX)
+	if (!n || l->by_path.n > 2 * INSPECTIONS_MAX)
 		index_paths(l);
 	if (!n)
 		htab_free(&l->all);
 }
 
-static void looked(const struct priv_looked *r, void *arg)
+static void inspected(const struct priv_inspected *r, void *arg)
 {
 	struct entry *x = arg;
-	struct looks *l = x->of;
+	struct inspections *l = x->of;
 
 	take_out(l, x);
 	if (!l->fn(l->arg, &x->q, r))
-		looks_done(l, x->q.uid);
+		inspections_done(l, x->q.uid);
 	entry_free(x);
 }
 
-void looks_done(struct looks *l, uint32_t uid)
+void inspections_done(struct inspections *l, uint32_t uid)
 {
 	--*of_user(&l->busy, uid);
 	if (!--l->running)
@@ -109,7 +109,7 @@ void looks_done(struct looks *l, uint32_t uid)
 }
 
 /* The first one of the user who was served longest ago and has room. */
-static struct entry *next(struct looks *l)
+static struct entry *next(struct inspections *l)
 {
 	struct entry *x, *best = NULL;
 	uint64_t last, at = 0;
@@ -119,7 +119,7 @@ static struct entry *next(struct looks *l)
 		x = l->entry.v[i];
 		last = x->task ? 0 : turns_last(&l->turns, x->q.uid);
 		if (x->task || x->refused || (best && last >= at) ||
-		    *of_user(&l->busy, x->q.uid) >= LOOKS_AT_ONCE_OF_USER)
+		    *of_user(&l->busy, x->q.uid) >= INSPECTIONS_AT_ONCE_OF_USER)
 			continue;
 		best = x;
 		at = last;
@@ -127,27 +127,27 @@ static struct entry *next(struct looks *l)
 	return best;
 }
 
-static void start(struct looks *l)
+static void start(struct inspections *l)
 {
 	struct entry *x;
 	struct err e;
 
-	while (l->running < LOOKS_AT_ONCE && (x = next(l))) {
+	while (l->running < INSPECTIONS_AT_ONCE && (x = next(l))) {
 		turns_serve(&l->turns, x->q.uid);
-		x->task = priv_look(l->priv, x->q.path, x->q.hint,
-		    (x->q.shallow ? PRIV_SHALLOW : 0) | (x->q.judge ? PRIV_JUDGE : 0), looked, x,
+		x->task = priv_inspect(l->priv, x->q.path, x->q.hint,
+		    (x->q.shallow ? PRIV_SHALLOW : 0) | (x->q.judge ? PRIV_JUDGE : 0), inspected, x,
 		    &e);
 		if (x->task) {
 			l->running++;
 			++*of_user(&l->busy, x->q.uid);
 			continue;
 		}
-		log_warn("%s: not looked at: %s", x->q.path, e.text);
+		log_warn("%s: not inspected: %s", x->q.path, e.text);
 		x->refused = true;
 	}
 }
 
-static struct entry *first_refused(const struct looks *l)
+static struct entry *first_refused(const struct inspections *l)
 {
 	size_t i;
 
@@ -157,9 +157,9 @@ static struct entry *first_refused(const struct looks *l)
 	return NULL;
 }
 
-void looks_turn(struct looks *l)
+void inspections_turn(struct inspections *l)
 {
-	static const struct priv_looked later = {.status = PRIV_LATER,
+	static const struct priv_inspected later = {.status = PRIV_LATER,
 	    .why = "the privileged parent has too much to do",
 	    .artifact = "",
 	    .refused = ""};
@@ -173,7 +173,7 @@ void looks_turn(struct looks *l)
 	}
 }
 
-static void add_asked(struct look *to, const struct look *q)
+static void add_asked(struct inspection *to, const struct inspection *q)
 {
 	size_t i, k;
 
@@ -181,13 +181,13 @@ static void add_asked(struct look *to, const struct look *q)
 		for (k = 0; k < to->nasked; k++)
 			if (build_id_equal(&to->asked[k], &q->asked[i]))
 				break;
-		if (k == to->nasked && k < LOOKS_ASKED_MAX)
+		if (k == to->nasked && k < INSPECTIONS_ASKED_MAX)
 			to->asked[to->nasked++] = q->asked[i];
 	}
 	to->awaited |= q->awaited;
 }
 
-bool looks_ask(struct looks *l, const struct look *q)
+bool inspections_ask(struct inspections *l, const struct inspection *q)
 {
 	uint64_t *at = htab_get_str(&l->by_path, q->path);
 	struct entry *x;
@@ -202,7 +202,7 @@ bool looks_ask(struct looks *l, const struct look *q)
 		start(l);
 		return true;
 	}
-	if (l->entry.n >= LOOKS_MAX || *of_user(&l->all, q->uid) >= LOOKS_MAX_OF_USER)
+	if (l->entry.n >= INSPECTIONS_MAX || *of_user(&l->all, q->uid) >= INSPECTIONS_MAX_OF_USER)
 		return false;
 	x = xcalloc(1, sizeof *x);
 	*x = (struct entry){.q = *q, .of = l};
@@ -214,7 +214,7 @@ bool looks_ask(struct looks *l, const struct look *q)
 	return true;
 }
 
-size_t looks_awaited(const struct looks *l)
+size_t inspections_awaited(const struct inspections *l)
 {
 	size_t i, n = 0;
 

@@ -1,17 +1,17 @@
-#include "managerd/priv/looks.h"
+#include "managerd/priv/inspections.h"
 #include "tests/unit/fakepriv.h"
 
 #include <stdio.h>
 
 static struct priv *priv;
-static struct looks *looks;
+static struct inspections *inspections;
 static unsigned ended;
 static bool keeps; /* the place */
-static struct look last;
-static enum priv_look status; /* of it */
+static struct inspection last;
+static enum priv_inspect status; /* of it */
 static char order[64];
 
-static bool looked(void *arg, const struct look *l, const struct priv_looked *r)
+static bool inspected(void *arg, const struct inspection *l, const struct priv_inspected *r)
 {
 	last = *l;
 	status = r->status;
@@ -25,7 +25,7 @@ static void setup(void)
 {
 	priv = fake_new();
 	priv->slow = true;
-	looks = looks_new(priv, looked, NULL);
+	inspections = inspections_new(priv, inspected, NULL);
 	ended = 0;
 	keeps = false;
 	memset(order, 0, sizeof order);
@@ -33,7 +33,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-	looks_free(looks);
+	inspections_free(inspections);
 	ck_assert_uint_eq(priv->task.n, 0);
 	priv_close(priv);
 }
@@ -44,7 +44,7 @@ static bool ask(uint32_t uid, int n, bool shallow, uint8_t build)
 
 	snprintf(path, sizeof path, "/%u/%d", uid, n);
 	fake_file(priv, path, uid, 1);
-	return looks_ask(looks, &(struct look){.path = path,
+	return inspections_ask(inspections, &(struct inspection){.path = path,
 				    .uid = uid,
 				    .asked = {{1, {build}}},
 				    .nasked = 1,
@@ -59,15 +59,15 @@ START_TEST(users_take_turns)
 
 	for (i = 0; i < 6; i++)
 		ck_assert(ask(0, i, false, 1));
-	ck_assert_uint_eq(priv->task.n, LOOKS_AT_ONCE_OF_USER);
+	ck_assert_uint_eq(priv->task.n, INSPECTIONS_AT_ONCE_OF_USER);
 	for (i = 0; i < 3; i++)
 		ck_assert(ask(1, i, false, 1) && ask(2, i, false, 1));
-	ck_assert_uint_eq(looks_awaited(looks), 12);
-	ck_assert_uint_eq(priv->task.n, 3 * LOOKS_AT_ONCE_OF_USER);
+	ck_assert_uint_eq(inspections_awaited(inspections), 12);
+	ck_assert_uint_eq(priv->task.n, 3 * INSPECTIONS_AT_ONCE_OF_USER);
 	while (fake_answer(priv, NULL))
 		;
 	ck_assert_uint_eq(ended, 12);
-	ck_assert_uint_eq(looks_awaited(looks), 0);
+	ck_assert_uint_eq(inspections_awaited(inspections), 0);
 	ck_assert_str_eq(order, "aabcbcaabcaa");
 }
 END_TEST
@@ -77,22 +77,22 @@ START_TEST(places_are_taken_until_it_is_worked_on)
 {
 	int i;
 
-	for (i = 0; i < 2 * LOOKS_AT_ONCE_OF_USER; i++)
+	for (i = 0; i < 2 * INSPECTIONS_AT_ONCE_OF_USER; i++)
 		ck_assert(ask(1, i, false, 1));
 	keeps = true;
 	while (fake_answer(priv, NULL))
 		;
-	ck_assert_uint_eq(ended, LOOKS_AT_ONCE_OF_USER);
+	ck_assert_uint_eq(ended, INSPECTIONS_AT_ONCE_OF_USER);
 	ck_assert(ask(2, 0, false, 1));
 	keeps = false;
 	ck_assert(fake_answer(priv, NULL));
-	ck_assert_uint_eq(ended, LOOKS_AT_ONCE_OF_USER + 1);
-	looks_done(looks, 1);
+	ck_assert_uint_eq(ended, INSPECTIONS_AT_ONCE_OF_USER + 1);
+	inspections_done(inspections, 1);
 	ck_assert_uint_eq(priv->task.n, 1);
-	looks_done(looks, 1);
+	inspections_done(inspections, 1);
 	while (fake_answer(priv, NULL))
 		;
-	ck_assert_uint_eq(ended, 2 * LOOKS_AT_ONCE_OF_USER + 1);
+	ck_assert_uint_eq(ended, 2 * INSPECTIONS_AT_ONCE_OF_USER + 1);
 }
 END_TEST
 
@@ -104,7 +104,7 @@ START_TEST(few_at_once)
 		ck_assert(ask(i, 0, false, 1));
 	while (fake_answer(priv, NULL))
 		;
-	ck_assert_uint_eq(priv->at_once, LOOKS_AT_ONCE);
+	ck_assert_uint_eq(priv->at_once, INSPECTIONS_AT_ONCE);
 	ck_assert_uint_eq(ended, 50);
 }
 END_TEST
@@ -115,11 +115,11 @@ START_TEST(one_of_each_path)
 
 	for (i = 0; i < 20; i++)
 		ck_assert(ask(7, 0, i < 3, (uint8_t)(i < 4 ? i : 4)));
-	ck_assert_uint_eq(looks_awaited(looks), 1);
+	ck_assert_uint_eq(inspections_awaited(inspections), 1);
 	ck_assert(fake_answer(priv, NULL));
 	ck_assert_uint_eq(ended, 1);
 	ck_assert_uint_eq(last.nasked, 5);
-	ck_assert_uint_eq(priv->file.v[0]->looks, 1);
+	ck_assert_uint_eq(priv->file.v[0]->inspections, 1);
 	/* And again, once it is over. */
 	ck_assert(ask(7, 0, false, 1));
 	ck_assert(fake_answer(priv, NULL));
@@ -132,11 +132,11 @@ START_TEST(queues_are_bounded)
 {
 	int i;
 
-	for (i = 0; i < LOOKS_MAX_OF_USER; i++)
+	for (i = 0; i < INSPECTIONS_MAX_OF_USER; i++)
 		ck_assert(ask(1000, i, false, 1));
 	ck_assert(!ask(1000, i, false, 1));
 	ck_assert(ask(1001, 0, false, 1));
-	ck_assert_uint_eq(priv->task.n, LOOKS_AT_ONCE_OF_USER + 1);
+	ck_assert_uint_eq(priv->task.n, INSPECTIONS_AT_ONCE_OF_USER + 1);
 }
 END_TEST
 
@@ -145,26 +145,26 @@ START_TEST(refusals_are_answered)
 {
 	priv->refuse = 1;
 	ask(1, 0, false, 1);
-	ck_assert_uint_eq(looks_awaited(looks), 0);
+	ck_assert_uint_eq(inspections_awaited(inspections), 0);
 	ask(1, 0, false, 1);
-	ck_assert_uint_eq(looks_awaited(looks), 1);
-	looks_turn(looks);
+	ck_assert_uint_eq(inspections_awaited(inspections), 1);
+	inspections_turn(inspections);
 	ck_assert_uint_eq(ended, 0);
 	priv->refuse = 1;
 	ask(1, 1, false, 1);
 	ck_assert_uint_eq(ended, 0);
-	looks_turn(looks);
+	inspections_turn(inspections);
 	ck_assert_uint_eq(ended, 1);
 	ck_assert_int_eq(status, PRIV_LATER);
 	ck_assert_uint_eq(last.nasked, 0);
-	ck_assert_uint_eq(looks_awaited(looks), 1);
+	ck_assert_uint_eq(inspections_awaited(inspections), 1);
 }
 END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("looks");
-	TCase *t = tcase_create("looks");
+	Suite *s = suite_create("inspections");
+	TCase *t = tcase_create("inspections");
 	SRunner *r = srunner_create(s);
 	int failed;
 
