@@ -41,7 +41,7 @@ static void show_changes(const struct invocation *in, const json_t *list)
 }
 
 /* On a terminal, one line per step that is new. */
-static void tell_step(const struct invocation *in, const json_t *change, char *last, size_t size)
+static void print_step(const struct invocation *in, const json_t *change, char *last, size_t size)
 {
 	const char *step = json_str(change, "step");
 
@@ -59,7 +59,7 @@ static int wait_for(const struct invocation *in, struct client *c, json_t **chan
 	int code;
 
 	while (!json_is_true(json_object_get(*change, "ready"))) {
-		tell_step(in, *change, last, sizeof last);
+		print_step(in, *change, last, sizeof last);
 		code =
 		    client_get(c, &next, "/v1/changes/%s?wait=%d", json_str(*change, "id"), POLL_S);
 		if (code)

@@ -255,9 +255,9 @@ static char *hold_words(struct arena *a, const json_t *m)
 {
 	const char *until = json_str(m, "held_until"), *why = json_str(m, "held");
 	const char *text = json_str(m, "text");
-	bool told = text && strcmp(why, text) == 0;
+	bool same = text && strcmp(why, text) == 0;
 
-	return arena_printf(a, "%s%suntil %s", told ? "" : words_clean(a, why), told ? "" : ", ",
+	return arena_printf(a, "%s%suntil %s", same ? "" : words_clean(a, why), same ? "" : ", ",
 	    until ? words_local(a, until) : "`morphctl reoptimize now`");
 }
 

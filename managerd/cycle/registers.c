@@ -118,7 +118,7 @@ static void merge_edges(const struct place *p, const struct observer *o)
 	}
 }
 
-static void merge_came(const struct place *p, const struct observer *o)
+static void merge_predecessors(const struct place *p, const struct observer *o)
 {
 	const struct map_table *t = &p->origin->table;
 	const struct map_func *f;
@@ -127,12 +127,12 @@ static void merge_came(const struct place *p, const struct observer *o)
 	uint32_t block;
 	size_t i;
 
-	for (i = 0; i < o->came.n; i++) {
-		pair = &o->came.v[i];
+	for (i = 0; i < o->predecessors.n; i++) {
+		pair = &o->predecessors.v[i];
 		f = map_slot(t, pair->a, &block);
 		pf = module_func(p->mod, p->origin, (size_t)(f - t->func.v));
 		if (pf)
-			profile_add_came(pf, block,
+			profile_add_predecessor(pf, block,
 			    pair->b == UINT32_MAX ? PROFILE_UNRESOLVED : pair->b - f->slot,
 			    pair->n * p->weight, p->now_ms, p->half_life_s);
 	}
@@ -163,7 +163,7 @@ static void add_counts(struct observe_count *to, const struct observe_count *c)
 	to->outcomes += c->outcomes;
 	to->callers += c->callers;
 	to->joins += c->joins;
-	to->came += c->came;
+	to->predecessors += c->predecessors;
 }
 
 /* One module's observer, if it has a table. */
@@ -187,12 +187,12 @@ static void end(struct manager *m, const struct batch_module *at, struct place *
     struct observer *o)
 {
 	pairs_sort(&o->edge);
-	pairs_sort(&o->came);
+	pairs_sort(&o->predecessors);
 	pairs_sort(&o->call);
 	p->mod = at->mod;
 	p->origin = &at->mod->origin.v[at->mod->build.v[at->build].origin];
 	merge_edges(p, o);
-	merge_came(p, o);
+	merge_predecessors(p, o);
 	merge_calls(p, o);
 	add_counts(&m->observed, &o->count);
 	if (o->count.samples)
@@ -201,7 +201,7 @@ static void end(struct manager *m, const struct batch_module *at, struct place *
 		    (unsigned long long)o->count.outcomes,
 		    (unsigned long long)o->count.callers);
 	pairs_free(&o->edge);
-	pairs_free(&o->came);
+	pairs_free(&o->predecessors);
 	pairs_free(&o->call);
 }
 

@@ -22,7 +22,7 @@ struct idlewatch {
 	void *ask_own_arg;
 	double own_ended; /* CPU time of jobs that are gone */
 	double own_now;   /* of the present one */
-	bool battery, told;
+	bool battery, reported;
 	double battery_at;
 };
 
@@ -132,8 +132,8 @@ static void tick(uv_timer_t *timer)
 	struct idle_reading r;
 
 	read_machine(w, &r);
-	if (idle_step(&w->idle, &w->policy, &r) != before || !w->told) {
-		w->told = true;
+	if (idle_step(&w->idle, &w->policy, &r) != before || !w->reported) {
+		w->reported = true;
 		w->fn(w->idle.state, w->arg);
 	}
 }

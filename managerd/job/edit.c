@@ -276,7 +276,7 @@ static void on_read(uv_stream_t *h, ssize_t n, const uv_buf_t *b)
 static size_t text_size(const struct profile *p, const struct profile_func *f)
 {
 	enum { LINE = 80, CALLEE = 40 }; /* without names */
-	size_t name = strlen(f->name) + LINE, n = f->edge.n + f->came.n, size, i;
+	size_t name = strlen(f->name) + LINE, n = f->edge.n + f->predecessors.n, size, i;
 	const struct profile_func *callee;
 
 	for (i = 0; f->block && i < f->nblock; i++)

@@ -54,7 +54,7 @@ static size_t profile_bytes(const struct profile *p)
 	for (i = 0; i < p->func.n; i++) {
 		f = &p->func.v[i];
 		n += (f->block ? f->nblock * sizeof *f->block : 0) + f->edge.cap * sizeof *f->edge.v +
-		     f->came.cap * sizeof *f->came.v + f->call.cap * sizeof *f->call.v + 96;
+		     f->predecessors.cap * sizeof *f->predecessors.v + f->call.cap * sizeof *f->call.v + 96;
 	}
 	return n;
 }

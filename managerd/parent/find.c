@@ -116,7 +116,7 @@ static void package_known(struct parent *p, struct task *t, int status)
 
 	child_forget(&t->child);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) > 1)
-		err_set(&t->refused, "its package cannot be told: dpkg-query failed");
+		err_set(&t->refused, "its package cannot be found out: dpkg-query failed");
 	else if (package && !named(p->conf, package))
 		err_set(&t->refused, "belongs to the package %s, which the policy does not name",
 		    package);
@@ -137,7 +137,7 @@ static void ask_package(struct parent *p, struct task *t)
 	memcpy(l.fd, ((int[]){-1, answer, -1}), 3 * sizeof *l.fd);
 	t->then = package_known;
 	if (answer < 0 || child_run(&t->child, &l, answer, PACKAGE_WAIT_S, &e) < 0) {
-		err_set(&t->refused, "its package cannot be told: %s", e.text);
+		err_set(&t->refused, "its package cannot be found out: %s", e.text);
 		admitted(p, t);
 	}
 	package_query_free(&q);

@@ -21,7 +21,7 @@
 
 struct task;
 
-struct event { /* what the manager has not been told yet */
+struct event { /* what the manager was not sent yet */
 	struct buf frame;
 	int fd; /* goes with it, -1 = none; ours */
 };

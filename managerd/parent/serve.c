@@ -53,7 +53,7 @@ static void serve_verb(struct serving *s)
 }
 
 /* As much as it takes now. */
-static void tell_events(struct serving *s)
+static void send_events(struct serving *s)
 {
 	struct parent *p = s->p;
 	struct event *ev;
@@ -236,7 +236,7 @@ int parent_serve(struct parent *p, pid_t manager)
 		if (ended)
 			kill_strays(&s);
 		watch_tasks(&s);
-		tell_events(&s);
+		send_events(&s);
 		reap_strays(&s);
 	}
 	tasks_end(p);

@@ -67,7 +67,7 @@ bool task_swaps(const struct parent *p, const char *path)
 
 	for (i = 0; i < p->task.n; i++)
 		if ((p->task.v[i]->kind == TASK_SWAP || p->task.v[i]->kind == TASK_ROLLBACK) &&
-		    !p->task.v[i]->told && !strcmp(p->task.v[i]->path, path))
+		    !p->task.v[i]->reported && !strcmp(p->task.v[i]->path, path))
 			return true;
 	return false;
 }
@@ -112,7 +112,7 @@ static void kept_known(struct parent *p, struct task *t, int status)
 	else if (!build_id_equal(&h.id, &t->made) || !build_id_equal(&h.origin, &t->origin))
 		task_swapped(p, t, SWAP_CHANGED, "it was replaced by a rebuild or an upgrade");
 	child_forget(&t->child);
-	if (!t->told)
+	if (!t->reported)
 		start(p, t, &t->mod, t->snapshot);
 }
 

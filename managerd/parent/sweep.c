@@ -42,7 +42,7 @@ static void emptied(struct parent *p, struct task *t, int status)
 	struct err e;
 
 	child_worked(&t->child, &w);
-	t->told = true;
+	t->reported = true;
 	if (w.size)
 		log_info("killed %ju processes that a job of an earlier morphd left running",
 		    (uintmax_t)w.size);

@@ -196,9 +196,9 @@ void task_work(struct parent *p, struct task *t, child_work_fn *fn, void *arg,
 
 /* ---- the ends ---- */
 
-static void tell(struct parent *p, struct task *t, struct buf *frame, int fd)
+static void report(struct parent *p, struct task *t, struct buf *frame, int fd)
 {
-	t->told = true;
+	t->reported = true;
 	if (p->events >= 0 && !t->dropped) {
 		vec_push(&p->queue, (struct event){*frame, fd});
 		return;
@@ -254,7 +254,7 @@ void task_inspected(struct parent *p, struct task *t, enum priv_inspect status, 
 	frame_str(&b, t->art.path);
 	frame_str(&b, t->refused.text);
 	put_blobs(&b, fd);
-	tell(p, t, &b, fd);
+	report(p, t, &b, fd);
 }
 
 void task_ended(struct parent *p, struct task *t, bool later, const char *why)
@@ -270,7 +270,7 @@ void task_ended(struct parent *p, struct task *t, bool later, const char *why)
 	frame_id(&b, &t->made);
 	frame_id(&b, &t->made_origin);
 	put_blobs(&b, fd);
-	tell(p, t, &b, fd);
+	report(p, t, &b, fd);
 }
 
 void task_swapped(struct parent *p, struct task *t, enum swap_status status, const char *why)
@@ -283,7 +283,7 @@ void task_swapped(struct parent *p, struct task *t, enum swap_status status, con
 	frame_str(&b, why);
 	frame_id(&b, &t->is);
 	frame_id(&b, &t->made);
-	tell(p, t, &b, -1);
+	report(p, t, &b, -1);
 }
 
 void task_failed(struct parent *p, struct task *t, const char *why)
@@ -305,7 +305,7 @@ void task_failed(struct parent *p, struct task *t, const char *why)
 	case TASK_PAGES:
 	case TASK_SWEEP:
 		log_info("%s: %s", *t->path ? t->path : t->folder, why);
-		t->told = true;
+		t->reported = true;
 		break;
 	}
 }
@@ -398,7 +398,7 @@ bool task_needed(const struct parent *p, const struct task *t)
 	for (i = 0; i < p->task.n; i++)
 		if (p->task.v[i]->edit == t)
 			return true;
-	return t->child.pid || (!t->dropped && (!t->told || t->built));
+	return t->child.pid || (!t->dropped && (!t->reported || t->built));
 }
 
 void tasks_sweep(struct parent *p)
@@ -475,7 +475,7 @@ static void pages_loaded(struct parent *p, struct task *t, int status)
 	struct inspect_head h;
 	struct err e;
 
-	t->told = true;
+	t->reported = true;
 	if (task_answer(t, &h, &e) < 0)
 		log_info("%s: not loaded by huge pages: %s", t->path, e.text);
 	child_forget(&t->child);
@@ -488,7 +488,7 @@ uint64_t task_pages(struct parent *p, const char *path, struct err *e)
 	if (!t)
 		return 0;
 	if (trust_open(path, (uid_t)-1, &t->mod, e) < 0 || task_find_owner(p, t, e) < 0) {
-		t->told = true;
+		t->reported = true;
 		return 0;
 	}
 	task_inspect(p, t, INSPECT_PAGES, t->mod.fd, -1, pages_loaded);

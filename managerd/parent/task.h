@@ -1,7 +1,7 @@
 /*
  * Tasks: what the manager asked for and what takes its time. Each is a row of
  * stages, most of them a process of its own; when that ends the next stage
- * begins, and the last one tells the manager. The stages of
+ * begins, and the last one reports to the manager. The stages of
  *
  *	inspect   open, judge -> inspect module -> inspect artifact -> may it be swapped?
  *	build     the same -> editor -> snapshot of its output -> inspect that
@@ -72,7 +72,7 @@ struct task {
 	struct build_id made, made_origin;
 	bool built, verified;
 	struct task *edit; /* VERIFY, SWAP: the build */
-	bool told, dropped;
+	bool reported, dropped;
 };
 
 uint64_t task_inspect_path(struct parent *p, const char *path,

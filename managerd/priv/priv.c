@@ -186,7 +186,7 @@ static void report_inspected(const struct pending *n, struct frame_in *in, const
 	n->inspected(&r, n->arg);
 }
 
-static void tell_ended(const struct pending *n, struct frame_in *in, struct blob *b)
+static void report_ended(const struct pending *n, struct frame_in *in, struct blob *b)
 {
 	struct priv_ended r = {0};
 	struct blob table, map;
@@ -206,7 +206,7 @@ static void tell_ended(const struct pending *n, struct frame_in *in, struct blob
 	n->ended(&r, n->arg);
 }
 
-static void tell_swapped(const struct pending *n, struct frame_in *in)
+static void report_swapped(const struct pending *n, struct frame_in *in)
 {
 	struct priv_swapped r;
 
@@ -233,7 +233,7 @@ static bool take_pending(struct priv *p, uint64_t task, struct pending *n)
 	return false;
 }
 
-static void tell(struct priv *p, uint32_t event, struct frame_in *in)
+static void report(struct priv *p, uint32_t event, struct frame_in *in)
 {
 	struct blob b = p->frame.nfd == 1 ? blob_of_fd(p->frame.fd[0]) : (struct blob){0};
 	struct pending n;
@@ -243,9 +243,9 @@ static void tell(struct priv *p, uint32_t event, struct frame_in *in)
 		if (event == FRAME_INSPECTED)
 			report_inspected(&n, in, &b);
 		else if (event == FRAME_ENDED)
-			tell_ended(&n, in, &b);
+			report_ended(&n, in, &b);
 		else
-			tell_swapped(&n, in);
+			report_swapped(&n, in);
 	}
 	blob_free(&b);
 	arena_free(&in->mem);
@@ -262,7 +262,7 @@ void priv_dispatch(struct priv *p)
 		return;
 	if (receive(p, p->events, &in, &event, &e) < 0)
 		die(EXIT_FAILURE, "%s", e.text);
-	tell(p, event, &in);
+	report(p, event, &in);
 }
 
 /* ---- files ---- */

@@ -181,7 +181,7 @@ size_t priv_kept(struct priv *p, const char *module, struct arena *a,
 int priv_hold(struct priv *p, const char *module, bool held, struct err *e);
 bool priv_held(struct priv *p, const char *module);
 
-/* Has the module's file read by huge pages; nothing tells of its end. */
+/* Has the module's file read by huge pages; its end is not reported. */
 void priv_load_pages(struct priv *p, const char *module);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * The machine that a sample's instructions are evaluated on: general registers
  * and flags of which bits are known, and the top of the stack. What they do is
- * told by micro-operations (common/uops.h); where they lead is not its matter
+ * described by micro-operations (common/uops.h); where they lead is not its matter
  * (managerd/replay/forward.c).
  */
 #ifndef MORPH_MANAGERD_REPLAY_MACHINE_H

@@ -104,16 +104,16 @@ static enum replay_entry find_predecessor(
 	return entry;
 }
 
-static void note_came(struct observer *o, const struct replay_sample *w)
+static void note_predecessor(struct observer *o, const struct replay_sample *w)
 {
 	uint32_t slot = slot_of(o, w->func), from;
 	enum replay_entry entry = find_predecessor(o, w, &from);
 
 	if (entry == REPLAY_NO_JOIN)
 		return;
-	pairs_add(&o->came, slot + w->block, entry == REPLAY_RESOLVED ? slot + from : UINT32_MAX, 1);
+	pairs_add(&o->predecessors, slot + w->block, entry == REPLAY_RESOLVED ? slot + from : UINT32_MAX, 1);
 	o->count.joins++;
-	o->count.came += entry == REPLAY_RESOLVED;
+	o->count.predecessors += entry == REPLAY_RESOLVED;
 }
 
 /* The frame's return address, if it is one of the words that point into this
@@ -173,7 +173,7 @@ void observe(struct observer *o, const struct wire_regs *r)
 	o->count.placed++;
 	memcpy(w.gpr, r->gpr, sizeof w.gpr);
 	note_outcomes(o, &w);
-	note_came(o, &w);
+	note_predecessor(o, &w);
 	note_caller(o, s.func, w.uop, r);
 	explicit_bzero(w.gpr, sizeof w.gpr);
 }

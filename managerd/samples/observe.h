@@ -22,7 +22,7 @@ struct observe_count {
 	uint64_t outcomes;  /* of branches, of all */
 	uint64_t callers;   /* call sites, of all */
 	uint64_t joins;     /* of placed: in a block with several predecessors … */
-	uint64_t came;      /* … of which one is resolved */
+	uint64_t predecessors; /* … of which one is resolved */
 };
 
 struct observer {
@@ -33,7 +33,7 @@ struct observer {
 	struct weights *weights;   /* NULL = all weigh the same */
 	struct pairs edge;         /* slot of a block, slot of the one it went on to; in
 				      units of 1 / WEIGHT_ONE */
-	struct pairs came;         /* slot of a block, slot of the one before it, or
+	struct pairs predecessors; /* slot of a block, slot of the one before it, or
 				      UINT32_MAX where several may have been */
 	struct pairs call;         /* slot of the calling block, index of the called function */
 	struct observe_count count;

@@ -46,7 +46,7 @@ static void func_free(struct profile_func *f)
 	free(f->opaque);
 	free(f->block);
 	vec_free(&f->edge);
-	vec_free(&f->came);
+	vec_free(&f->predecessors);
 	vec_free(&f->call);
 }
 
@@ -64,13 +64,13 @@ void profile_move(struct profile_func *to, struct profile_func *from)
 {
 	to->block = from->block;
 	to->edge = from->edge;
-	to->came = from->came;
+	to->predecessors = from->predecessors;
 	to->call = from->call;
 	to->as_of_ms = from->as_of_ms;
 	to->dirty = from->dirty;
 	from->block = NULL;
 	memset(&from->edge, 0, sizeof from->edge);
-	memset(&from->came, 0, sizeof from->came);
+	memset(&from->predecessors, 0, sizeof from->predecessors);
 	memset(&from->call, 0, sizeof from->call);
 }
 
@@ -90,8 +90,8 @@ static void copy(struct profile *to, const struct profile *from, bool all)
 			memcpy(profile_blocks(g), f->block, f->nblock * sizeof *f->block);
 		for (j = 0; j < f->edge.n; j++)
 			vec_push(&g->edge, f->edge.v[j]);
-		for (j = 0; j < f->came.n; j++)
-			vec_push(&g->came, f->came.v[j]);
+		for (j = 0; j < f->predecessors.n; j++)
+			vec_push(&g->predecessors, f->predecessors.v[j]);
 		for (j = 0; j < f->call.n; j++)
 			vec_push(&g->call, f->call.v[j]);
 		g->as_of_ms = f->as_of_ms;
@@ -132,7 +132,7 @@ static void age_ways(struct profile_func *f, double k)
 	size_t i, n;
 
 	age_edges(&f->edge, k);
-	age_edges(&f->came, k);
+	age_edges(&f->predecessors, k);
 	for (i = n = 0; i < f->call.n; i++)
 		if ((f->call.v[i].n *= k) >= forgotten)
 			f->call.v[n++] = f->call.v[i];
@@ -225,10 +225,10 @@ void profile_add_edge(struct profile_func *f, uint32_t block, uint32_t to, doubl
 	add_edge(f, &f->edge, (struct profile_edge){block, to, n}, now_ms, half_life_s);
 }
 
-void profile_add_came(struct profile_func *f, uint32_t block, uint32_t to, double n, int64_t now_ms,
+void profile_add_predecessor(struct profile_func *f, uint32_t block, uint32_t to, double n, int64_t now_ms,
     double half_life_s)
 {
-	add_edge(f, &f->came, (struct profile_edge){block, to, n}, now_ms, half_life_s);
+	add_edge(f, &f->predecessors, (struct profile_edge){block, to, n}, now_ms, half_life_s);
 }
 
 void profile_add_call(struct profile_func *f, uint32_t block, const struct hash128 *callee,
@@ -396,25 +396,25 @@ static void put_count(
 		*--end = (char)('0' + thousandths % 10);
 }
 
-/* Does nearly all that was seen of one block, the entries [i, end), tell? */
-static bool telling(const struct profile_func *f, size_t i, size_t end)
+/* Whether nearly all entries of one block, [i, end), are resolved. */
+static bool mostly_resolved(const struct profile_func *f, size_t i, size_t end)
 {
-	double told = 0, untold = 0;
+	double resolved = 0, unresolved = 0;
 
 	for (; i < end; i++)
-		*(f->came.v[i].to == PROFILE_UNRESOLVED ? &untold : &told) += f->came.v[i].n;
-	return told >= PROFILE_RESOLVED * (told + untold);
+		*(f->predecessors.v[i].to == PROFILE_UNRESOLVED ? &unresolved : &resolved) += f->predecessors.v[i].n;
+	return resolved >= PROFILE_RESOLVED * (resolved + unresolved);
 }
 
-static void print_came(const struct profile_func *f, const struct buf *name, double k, struct buf *out)
+static void print_predecessors(const struct profile_func *f, const struct buf *name, double k, struct buf *out)
 {
-	const struct profile_edge *e = f->came.v;
-	size_t i, end, n = f->came.n;
+	const struct profile_edge *e = f->predecessors.v;
+	size_t i, end, n = f->predecessors.n;
 
 	for (i = 0; i < n; i = end) {
 		for (end = i; end < n && e[end].block == e[i].block; end++)
 			;
-		if (!telling(f, i, end))
+		if (!mostly_resolved(f, i, end))
 			continue;
 		for (; i < end; i++)
 			if (e[i].to != PROFILE_UNRESOLVED && e[i].n * k >= printed)
@@ -438,7 +438,7 @@ static void print_func(
 	for (i = 0; i < f->edge.n; i++)
 		if (f->edge.v[i].n * k >= printed)
 			put_count(out, &name, f->edge.v[i].block, '>', f->edge.v[i].to, f->edge.v[i].n * k);
-	print_came(f, &name, k, out);
+	print_predecessors(f, &name, k, out);
 	for (i = 0; i < f->call.n; i++) {
 		callee = profile_get(p, &f->call.v[i].callee);
 		if (callee && f->call.v[i].n * k >= printed)

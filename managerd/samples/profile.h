@@ -47,7 +47,7 @@ struct profile_func {
 	struct profile_edges edge; /* as of as_of_ms as well */
 	/* Predecessor counts: of the executions of `block` that were replayed
 	 * backward, n came from `to`, or from PROFILE_UNRESOLVED. */
-	struct profile_edges came;
+	struct profile_edges predecessors;
 	VEC(struct profile_call) call; /* by block and callee, likewise */
 	int64_t as_of_ms; /* 0 with all zero */
 	bool dirty;       /* touched since it was last stored */
@@ -85,7 +85,7 @@ void profile_add(
 void profile_add_edge(struct profile_func *f, uint32_t block, uint32_t to, double n,
     int64_t now_ms, double half_life_s);
 /* to may be PROFILE_UNRESOLVED. */
-void profile_add_came(struct profile_func *f, uint32_t block, uint32_t to, double n, int64_t now_ms,
+void profile_add_predecessor(struct profile_func *f, uint32_t block, uint32_t to, double n, int64_t now_ms,
     double half_life_s);
 void profile_add_call(struct profile_func *f, uint32_t block, const struct hash128 *callee,
     double n, int64_t now_ms, double half_life_s);

@@ -1,11 +1,11 @@
-/* Profiles in the store: a row is a function; its columns are told in store_sql.c. */
+/* Profiles in the store: a row is a function; its columns are in sql.c. */
 #include "common/le.h"
 #include "managerd/store/sql.h"
 
 #include <math.h>
 #include <string.h>
 
-static const uint32_t CAME = UINT32_C(1) << 31;
+static const uint32_t PREDECESSOR = UINT32_C(1) << 31;
 enum { EDGE_SIZE = 16, CALL_SIZE = 4 + 16 + 8 };
 
 static double get_real(const uint8_t *p)
@@ -23,13 +23,13 @@ static void put_real(struct buf *b, double v)
 
 static void load_edge(struct profile_func *f, uint32_t block, uint32_t to, double n)
 {
-	bool came = block & CAME;
+	bool predecessor = block & PREDECESSOR;
 
-	block &= ~CAME;
-	if (block >= f->nblock || (to >= f->nblock && !(came && to == PROFILE_UNRESOLVED)))
+	block &= ~PREDECESSOR;
+	if (block >= f->nblock || (to >= f->nblock && !(predecessor && to == PROFILE_UNRESOLVED)))
 		return;
-	if (came)
-		profile_add_came(f, block, to, n, f->as_of_ms, 1);
+	if (predecessor)
+		profile_add_predecessor(f, block, to, n, f->as_of_ms, 1);
 	else
 		profile_add_edge(f, block, to, n, f->as_of_ms, 1);
 }
@@ -71,7 +71,7 @@ static void print_ways(const struct profile_func *f, struct buf *edges, struct b
 
 	edges->n = calls->n = 0;
 	print_edges(&f->edge, 0, edges);
-	print_edges(&f->came, CAME, edges);
+	print_edges(&f->predecessors, PREDECESSOR, edges);
 	for (i = 0; i < f->call.n; i++) {
 		buf_le32(calls, f->call.v[i].block);
 		buf_add(calls, f->call.v[i].callee.b, sizeof f->call.v[i].callee.b);

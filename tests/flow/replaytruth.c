@@ -56,7 +56,7 @@ static uint64_t nframes; /* ever made */
 static struct {
 	uint64_t steps, runs, edges, own, wrong, dropped, frames, bad_frames, no_calls;
 	uint64_t near, behind_calls, callers; /* right */
-	uint64_t joins, came, bad_came;
+	uint64_t joins, predecessors, bad_predecessors;
 } sum;
 
 static void must(int rc, const struct err *e)
@@ -354,10 +354,10 @@ static void check_back(const struct replay_sample *s)
 	sum.joins++;
 	if (entry != REPLAY_RESOLVED)
 		return;
-	sum.came++;
+	sum.predecessors++;
 	if (from == was || leads_through(s->func, was, from, s->block))
 		return;
-	sum.bad_came++;
+	sum.bad_predecessors++;
 	fprintf(stderr, "%s: block %u, uop %u came from %u, not %u\n", func_name(s->func), s->block,
 	    s->uop, was, from);
 }
@@ -520,8 +520,8 @@ int main(int argc, char **argv)
 	    (unsigned long long)sum.behind_calls, (unsigned long long)sum.callers,
 	    (unsigned long long)sum.wrong, (unsigned long long)sum.frames,
 	    (unsigned long long)sum.bad_frames, (unsigned long long)sum.no_calls,
-	    (unsigned long long)sum.joins, (unsigned long long)sum.came,
-	    (unsigned long long)sum.bad_came);
-	return sum.wrong || sum.bad_frames || sum.bad_came || sum.no_calls || !sum.near ||
+	    (unsigned long long)sum.joins, (unsigned long long)sum.predecessors,
+	    (unsigned long long)sum.bad_predecessors);
+	return sum.wrong || sum.bad_frames || sum.bad_predecessors || sum.no_calls || !sum.near ||
 	       !sum.callers;
 }

@@ -115,12 +115,12 @@ START_TEST(pairs_of_a_function_are_bounded)
 
 	for (i = 0; i < MANY; i++) {
 		profile_add_edge(f, i / BLOCKS, i % BLOCKS, 1, 1000, hl);
-		profile_add_came(f, i / BLOCKS, i % BLOCKS, 1, 1000, hl);
+		profile_add_predecessor(f, i / BLOCKS, i % BLOCKS, 1, 1000, hl);
 		callee.b[0] = (uint8_t)(i / BLOCKS);
 		profile_add_call(f, i % BLOCKS, &callee, 1, 1000, hl);
 	}
 	ck_assert_uint_eq(f->edge.n, PROFILE_EDGES_MAX);
-	ck_assert_uint_eq(f->came.n, PROFILE_EDGES_MAX);
+	ck_assert_uint_eq(f->predecessors.n, PROFILE_EDGES_MAX);
 	ck_assert_uint_eq(f->call.n, PROFILE_CALLS_MAX);
 	for (i = 1; i < f->call.n; i++)
 		ck_assert(f->call.v[i - 1].block < f->call.v[i].block ||
@@ -137,26 +137,26 @@ START_TEST(pairs_of_a_function_are_bounded)
 }
 END_TEST
 
-START_TEST(what_came_is_printed_where_nearly_all_tell)
+START_TEST(predecessors_are_printed_where_nearly_all_resolve)
 {
 	struct profile_func *f = put(&p, "f", 4);
 	struct buf out = {0};
 
-	profile_add_came(f, 3, 1, 6, 1000, hl);
-	profile_add_came(f, 3, 2, 4, 1000, hl);
-	profile_add_came(f, 3, PROFILE_UNRESOLVED, 1, 1000, hl);
-	profile_add_came(f, 2, 1, 8, 1000, hl);
-	profile_add_came(f, 2, PROFILE_UNRESOLVED, 1, 1000, hl);
+	profile_add_predecessor(f, 3, 1, 6, 1000, hl);
+	profile_add_predecessor(f, 3, 2, 4, 1000, hl);
+	profile_add_predecessor(f, 3, PROFILE_UNRESOLVED, 1, 1000, hl);
+	profile_add_predecessor(f, 2, 1, 8, 1000, hl);
+	profile_add_predecessor(f, 2, PROFILE_UNRESOLVED, 1, 1000, hl);
 	profile_print(&p, 1000, hl, &out);
 	ck_assert_ptr_nonnull(strstr(buf_cstr(&out), " 3 < 1 6.000\n"));
 	ck_assert_ptr_nonnull(strstr(buf_cstr(&out), " 3 < 2 4.000\n"));
 	ck_assert_ptr_null(strstr(buf_cstr(&out), " 2 < "));
-	profile_add_came(f, 2, 1, 3, 1000, hl);
+	profile_add_predecessor(f, 2, 1, 3, 1000, hl);
 	out.n = 0;
 	profile_print(&p, 1000, hl, &out);
 	ck_assert_ptr_nonnull(strstr(buf_cstr(&out), " 2 < 1 11.000\n"));
 	profile_age(f, 11000, hl);
-	ck_assert_double_eq_tol(f->came.v[0].n, 5.5, 1e-9);
+	ck_assert_double_eq_tol(f->predecessors.v[0].n, 5.5, 1e-9);
 	buf_free(&out);
 }
 END_TEST
@@ -332,7 +332,7 @@ int main(void)
 	tcase_add_test(t, sums_age);
 	tcase_add_test(t, outcomes_and_calls_age_with_the_samples);
 	tcase_add_test(t, pairs_of_a_function_are_bounded);
-	tcase_add_test(t, what_came_is_printed_where_nearly_all_tell);
+	tcase_add_test(t, predecessors_are_printed_where_nearly_all_resolve);
 	tcase_add_test(t, copies_have_their_outcomes);
 	tcase_add_test(t, clock_back_changes_nothing);
 	tcase_add_test(t, old_samples_vanish);

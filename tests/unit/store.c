@@ -334,8 +334,8 @@ START_TEST(outcomes_and_calls_stay)
 	f = profile_put(&p, &k, "f", "a.c", NULL, 3);
 	profile_add_edge(f, 2, 1, 7.25, 1000, 10);
 	profile_add_edge(f, 0, 1, 3, 1000, 10);
-	profile_add_came(f, 1, 2, 4.5, 1000, 10);
-	profile_add_came(f, 1, PROFILE_UNRESOLVED, 2, 1000, 10);
+	profile_add_predecessor(f, 1, 2, 4.5, 1000, 10);
+	profile_add_predecessor(f, 1, PROFILE_UNRESOLVED, 2, 1000, 10);
 	profile_add_call(f, 1, &l, 5, 1000, 10);
 	ck_assert_int_eq(store_save_profile(s, id, PROFILE_NOW, &p, &e), 0);
 	reopen();
@@ -345,11 +345,11 @@ START_TEST(outcomes_and_calls_stay)
 	ck_assert_uint_eq(f->edge.v[1].block, 2);
 	ck_assert_uint_eq(f->edge.v[1].to, 1);
 	ck_assert_double_eq(f->edge.v[1].n, 7.25);
-	ck_assert_uint_eq(f->came.n, 2);
-	ck_assert_uint_eq(f->came.v[0].block, 1);
-	ck_assert_uint_eq(f->came.v[0].to, 2);
-	ck_assert_double_eq(f->came.v[0].n, 4.5);
-	ck_assert_uint_eq(f->came.v[1].to, PROFILE_UNRESOLVED);
+	ck_assert_uint_eq(f->predecessors.n, 2);
+	ck_assert_uint_eq(f->predecessors.v[0].block, 1);
+	ck_assert_uint_eq(f->predecessors.v[0].to, 2);
+	ck_assert_double_eq(f->predecessors.v[0].n, 4.5);
+	ck_assert_uint_eq(f->predecessors.v[1].to, PROFILE_UNRESOLVED);
 	ck_assert_uint_eq(f->call.n, 1);
 	ck_assert_uint_eq(f->call.v[0].block, 1);
 	ck_assert(hash_equal(&f->call.v[0].callee, &l));
