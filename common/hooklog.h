@@ -2,7 +2,7 @@
  * The hooks' log: doubts and pass-throughs of as, ld and morph-cc, one JSON
  * object a line, {"time":…,"tool":…,"output":…,"reason":…}, shown by
  * `morphctl hooks log`. A line is one write to a file opened for appending.
- * Beyond 1 MiB the file is renamed to NAME.1 and begun anew. Nothing here ever
+ * Beyond 1 MiB the file is renamed to NAME.1 and a new one is begun. Nothing here ever
  * fails: a build must not notice that a log cannot be written.
  */
 #ifndef MORPH_HOOKLOG_H

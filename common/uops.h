@@ -3,7 +3,7 @@
  * general registers and the flags, compiled once per artifact by the editor's
  * side (morph-edit --replay-table), so that the manager can evaluate forward
  * from a sample without knowing assembly (managerd/replay/forward.h). A block's
- * instructions keep their lengths in every layout, all but the jump at its
+ * instructions keep their lengths in every layout, except the jump at its
  * end: one table serves the original and all layouts of it.
  *
  * File format: docs/FORMATS.md "Replay table". The reader checks everything
@@ -103,7 +103,7 @@ enum uop_kind {
 	UOP_LOOKUP, /* dst = the code address at entry [index] of jump table imm, or its
 		       distance from the register that UOP_ADD_BASE adds to dst */
 	UOP_ADD_BASE, /* dst += src, registers of 8 bytes; flags become unknown */
-	UOP_END,    /* the last of each block: stands for the jumps at its end */
+	UOP_END,    /* the last of each block: represents the jumps at its end */
 	UOP_N
 };
 

@@ -1,5 +1,5 @@
 /*
- * morph-cc: stands for a compiler driver, by its name (a link called gcc) or
+ * morph-cc: runs in place of a compiler driver, by its name (a link called gcc) or
  * by its first argument (morph-cc gcc …, as a compiler launcher). Finds the
  * real driver, adds the folder of the as and ld hooks and becomes it.
  *

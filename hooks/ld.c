@@ -54,8 +54,8 @@ static bool is_gnu_ld(const char *path)
 	return is;
 }
 
-/* NULL, or why this link gets no artifact whatever comes of it; "" when that
- * is nothing to speak of. */
+/* NULL, or why this link gets no artifact, whatever comes of it; "" = refuse
+ * without a line in the log. */
 static const char *not_ours(const struct job *j)
 {
 	const struct ldcmd *c = &j->cmd;

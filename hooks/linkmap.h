@@ -1,12 +1,12 @@
 /*
  * What GNU ld wrote about a link. Pure readers.
  *
- * Dependency file (--dependency-file): "OUTPUT: \" and then, two spaces in
- * front of each and " \" behind all but the last, every file that was opened,
+ * Dependency file (--dependency-file): "OUTPUT: \" and then, two spaces
+ * before each and " \" after each but the last, every file that was opened,
  * in order, some of them several times; names are not quoted. A blank line
  * ends the list.
  *
- * Map (-Map): input sections come as "0xADDRESS 0xSIZE FILE" behind at least
+ * Map (-Map): input sections come as "0xADDRESS 0xSIZE FILE" after at least
  * one space, where FILE is a path or, for a member of an archive,
  * "ARCHIVE(MEMBER)"; members of thin archives come as plain paths. The list at
  * its head names members once more, at the start of a line.

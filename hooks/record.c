@@ -18,7 +18,7 @@ struct writer {
 	struct buf content, text; /* of the input at hand */
 };
 
-/* What stands for an object in the artifact. */
+/* What represents an object in the artifact. */
 struct form {
 	struct arena mem;
 	struct unit *unit;

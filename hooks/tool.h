@@ -6,7 +6,7 @@
 #define MORPH_TOOL_H
 
 /*
- * The program NAME that stands for itself: $env if set and set to something
+ * The real program NAME: $env if set and set to something
  * else than ourselves, else the first executable of that name in PATH that is
  * neither this program (by inode) nor one of skip ("dev:ino " per file, NULL
  * = none). To free; NULL when there is none.

@@ -29,7 +29,7 @@ void regs_add(struct regs *g, const struct wire_regs *r);
 void regs_rename(struct regs *g, const uint32_t *rename);
 /* How many are missing from what is sent now. */
 uint64_t regs_unsent(const struct regs *g);
-/* Wipes and begins anew; sent: what was there has left for the manager. */
+/* Wipes and empties it; sent: what was there went to the manager. */
 void regs_clear(struct regs *g, bool sent);
 void regs_free(struct regs *g);
 

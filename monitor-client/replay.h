@@ -1,6 +1,6 @@
 /*
  * A recorded feed (--record: HELLO, then BATCH frames) sent to the manager as
- * a session of its own, source WIRE_SRC_RECORDED, batches numbered anew from
+ * a session of its own, source WIRE_SRC_RECORDED, batches numbered from
  * 1; counts, times and period are the recording's.
  */
 #ifndef MORPH_REPLAY_H

@@ -1,6 +1,6 @@
 /*
- * What artifact.c (reading), artifact_vfs.c (reading through SQLite) and
- * artifact_write.c share: the open file and its schema (docs/FORMATS.md
+ * What artifact.c (reading), vfs.c (reading through SQLite) and write.c
+ * share: the open file and its schema (docs/FORMATS.md
  * "Artifact").
  */
 #ifndef MORPH_ARTIFACT_PARTS_H

@@ -92,7 +92,7 @@ int artifact_put_meta(struct artifact *a, const struct art_meta *m, struct err *
 	return put(a, st, e);
 }
 
-/* All but its text. */
+/* Without its text. */
 static sqlite3_stmt *insert_tu(struct artifact *a, const struct art_tu *tu)
 {
 	sqlite3_stmt *st = insert(a, TU);

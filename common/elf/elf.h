@@ -103,7 +103,7 @@ int elf_image(const void *p, size_t n, struct buf *out, size_t *surplus, struct 
 /*
  * Appends a copy of the shared library p that keeps only what a linker reads:
  * headers, dynamic symbols, versions, needed libraries, notes. All other bytes
- * are zero, and what lies behind the last byte that is kept is cut off, so
+ * are zero, and what follows the last byte that is kept is cut off, so
  * that it compresses to little. Linking against it gives the same bytes as
  * against the library itself. A library without DT_SONAME is called by the
  * path it was linked by: name, when not NULL, becomes its DT_SONAME, so that

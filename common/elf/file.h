@@ -1,6 +1,6 @@
 /*
  * What elf.c (headers, segments and notes, read by hand in memory of fixed size)
- * and elf_sections.c (sections and symbols, read by libelf) share.
+ * and sections.c (sections and symbols, read by libelf) share.
  */
 #ifndef MORPH_ELF_PARTS_H
 #define MORPH_ELF_PARTS_H
@@ -18,13 +18,13 @@ struct elf {
 	Elf64_Ehdr eh;
 	uint32_t phnum, shnum, shstrndx; /* as the header means them; shnum is bounded */
 	enum elf_kind kind;
-	/* Of elf_sections.c, once a section is asked for. */
+	/* Of sections.c, once a section is asked for. */
 	Elf *lib;
 	bool *loaded;  /* by section: its bytes are in memory */
 	uint64_t left; /* bytes that may still be loaded: all sections together fit the file */
 };
 
-/* Ends what elf_sections.c began. */
+/* Ends what sections.c began. */
 void elf_sections_close(struct elf *f);
 
 #endif

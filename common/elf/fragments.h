@@ -1,6 +1,6 @@
 /*
  * What blockmap.c and blockmap_elf.c share: building a map, fragments in ascending
- * order, blocks one behind the other. Private to them.
+ * order, blocks one after the other.
  */
 #ifndef MORPH_BLOCKMAP_PARTS_H
 #define MORPH_BLOCKMAP_PARTS_H

@@ -24,7 +24,7 @@ static const struct route routes[] = {
     {"GET", "/metrics", 0, api_get_metrics, {0}},
 };
 
-/* Whether path is of the pattern's shape; *piece gets what {} stands for. */
+/* Whether path is of the pattern's shape; *piece gets what {} matched. */
 static bool matches(const char *pattern, const char *path, struct arena *a, const char **piece)
 {
 	const char *hole = strstr(pattern, "{}"), *rest;

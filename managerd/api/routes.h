@@ -1,7 +1,7 @@
 /*
- * What the parts of the API share: api.c (routes), api_call.c (one request:
- * its parameters, what its peer may see, its answers), api_read.c and
- * api_change.c (the handlers). Private to them.
+ * What the files of the API share: api.c (routes), call.c (one request:
+ * its parameters, what its peer may see, its answers), read.c and
+ * change.c (the handlers).
  */
 #ifndef MORPH_MANAGERD_API_PARTS_H
 #define MORPH_MANAGERD_API_PARTS_H

@@ -1,5 +1,5 @@
 /*
- * What conf.c (reading) and conf_print.c share.
+ * What conf.c (reading) and print.c share.
  */
 #ifndef MORPH_MANAGERD_CONF_PARTS_H
 #define MORPH_MANAGERD_CONF_PARTS_H

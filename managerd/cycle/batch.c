@@ -119,7 +119,7 @@ static int take(
 	uint32_t i;
 	int rc = 0;
 
-	/* A recorded feed stands for usage now, whenever it was recorded. */
+	/* A recorded feed counts as usage now, whenever it was recorded. */
 	p.weight = h->source == WIRE_SRC_RECORDED
 		      ? 1
 		      : age_factor(p.now_ms - (int64_t)(b->end_ns / 1000000), p.half_life_s);

@@ -1,8 +1,8 @@
 /*
- * What the parts of the modules share; each uses those before it: modules.c
- * (rows and memory), module_maps.c (maps of builds, replay tables),
- * module_profile.c (profiles), module_room.c (how many), module_learn.c (what a
- * file has become), module_find.c (which build samples name). Private to them.
+ * What the files of this room share; each uses those before it: modules.c (rows
+ * and memory), maps.c (maps of builds, replay tables), profile.c (profiles),
+ * room.c (how many), learn.c (what a file has become), find.c (which build
+ * samples name).
  */
 #ifndef MORPH_MANAGERD_MODULE_PARTS_H
 #define MORPH_MANAGERD_MODULE_PARTS_H
@@ -22,7 +22,7 @@ void module_unload(struct modules *ms, struct module *m);
 /* Keeps account of its memory; after all that loads or grows. */
 void module_count_bytes(struct modules *ms, struct module *m);
 
-/* ---- module_maps.c ---- */
+/* ---- maps.c ---- */
 
 /* The functions of an original build, from the store, loaded once. *o = NULL:
  * the store has none. */
@@ -37,17 +37,17 @@ int module_load_build(struct modules *ms, struct module *m, const struct build_i
 struct build *module_add_joined(struct modules *ms, struct module *m, const struct build_id *id,
     const struct build_id *origin, struct joined *j);
 
-/* ---- module_profile.c ---- */
+/* ---- profile.c ---- */
 
 /* The row's sum of samples, of the profile as it is now. */
 void module_sum(struct modules *ms, struct module *m);
 
-/* ---- module_room.c ---- */
+/* ---- room.c ---- */
 
 /* Makes room for one more module of a user. 1 there is, 0 there is none, -1. */
 int modules_room(struct modules *ms, uint32_t uid, struct err *e);
 
-/* ---- module_find.c ---- */
+/* ---- find.c ---- */
 
 /* An inspection has said that the file at a path is not this build, or has no artifact. */
 void modules_note_unfit(

@@ -27,7 +27,7 @@ int hugepages_load(int fd, struct err *e)
 
 	if (fstat(fd, &st) < 0)
 		return err_sys(e, "its size");
-	/* What is behind the last boundary fills no huge page. */
+	/* What is after the last boundary fills no huge page. */
 	n = (size_t)st.st_size - (size_t)st.st_size % HUGE_PAGE;
 	if (!n)
 		return 0;

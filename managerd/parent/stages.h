@@ -1,7 +1,7 @@
 /*
- * What the files of tasks share: task.c (rows, ends), task_find.c (a module and
- * what belongs to it), task_job.c (the editor and what it made), task_swap.c,
- * task_sweep.c (folders of jobs).
+ * What the files of tasks share: task.c (rows, ends), find.c (a module and
+ * what belongs to it), job.c (the editor and what it made), swapping.c,
+ * sweep.c (folders of jobs).
  */
 #ifndef MORPH_PARENT_TASK_PARTS_H
 #define MORPH_PARENT_TASK_PARTS_H
@@ -37,13 +37,13 @@ void task_swapped(struct parent *p, struct task *t, enum swap_status status, con
 /* Whichever fits the task. */
 void task_failed(struct parent *p, struct task *t, const char *why);
 
-/* ---- task_find.c: opens path, finds the artifact; then one of these ---- */
+/* ---- find.c: opens path, finds the artifact; then one of these ---- */
 
 void task_find_begin(struct parent *p, struct task *t);
 /* Whom processes of an opened module run as. */
 int task_find_owner(const struct parent *p, struct task *t, struct err *e);
 
-/* ---- task_job.c, task_swap.c, task_sweep.c ---- */
+/* ---- job.c, swapping.c, sweep.c ---- */
 
 void task_job_start(struct parent *p, struct task *t);
 void task_rollback_start(struct parent *p, struct task *t);

@@ -84,7 +84,7 @@ uint64_t task_rollback(struct parent *p, const char *path, const struct build_id
     struct err *e);
 uint64_t task_pages(struct parent *p, const char *path, struct err *e);
 
-/* ---- task_sweep.c: both wait for their turn until tasks_sweep() ---- */
+/* ---- sweep.c: both wait for their turn until tasks_sweep() ---- */
 
 /* owner: of the module that the folder was made for. */
 void task_sweep(struct parent *p, const char *folder, uid_t owner);

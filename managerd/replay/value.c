@@ -266,7 +266,7 @@ struct tnum tnum_join(struct tnum a, struct tnum b)
 	return (struct tnum){a.v & ~m, m};
 }
 
-/* Any of these flags makes it true. LESS stands for one more, SF != OF. */
+/* Any of these flags makes it true. LESS represents one more, SF != OF. */
 enum { LESS = 2 };
 static const uint16_t flags_of[UC_N / 2] = {
     FLAG_OF, FLAG_CF, FLAG_ZF, FLAG_CF | FLAG_ZF, FLAG_SF, FLAG_PF, LESS, LESS | FLAG_ZF};

@@ -140,7 +140,7 @@ struct tnum tnum_and(struct tnum a, struct tnum b, unsigned size, struct tnum *f
 struct tnum tnum_or(struct tnum a, struct tnum b, unsigned size, struct tnum *f);
 struct tnum tnum_xor(struct tnum a, struct tnum b, unsigned size, struct tnum *f);
 /* kind: UOP_SHL, UOP_SHR, UOP_SAR, UOP_ROL, UOP_ROR. A count of 0 leaves all
- * flags alone, a rotation all but CF and OF. */
+ * flags alone, a rotation all except CF and OF. */
 struct tnum tnum_shift(
     enum uop_kind kind, struct tnum a, struct tnum count, unsigned size, struct tnum *f);
 /* kind: UOP_SHLD, UOP_SHRD; the bits of b come in. */

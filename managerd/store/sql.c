@@ -2,7 +2,7 @@
  * Schema 4. Build-ids are blobs, ids of modules module_id() as a signed
  * number, profile.blocks little-endian doubles, one per block; profile.edges
  * u32 block, u32 to, double each (block + 2^31: of those that came from `to`;
- * 2^32 - 1: not told), profile.calls u32 block, 16 bytes function key, double
+ * 2^32 - 1: unresolved), profile.calls u32 block, 16 bytes function key, double
  * each. Older schemas are brought up when they are opened: 1 has neither of these
  * two, in 2 the modules shared the function tables of their originals, in 3 ids were
  * XXH3 of the path, and modules without the sum of their samples.

@@ -1,6 +1,6 @@
 /*
- * The store's SQL, for store*.c alone: its statements, prepared once, bound
- * and stepped. The store is one SQLite file (schema in store_sql.c).
+ * The store's SQL, for this room alone: its statements, prepared once, bound
+ * and stepped. The store is one SQLite file (schema in sql.c).
  */
 #ifndef MORPH_MANAGERD_STORE_SQL_H
 #define MORPH_MANAGERD_STORE_SQL_H

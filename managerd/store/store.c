@@ -59,7 +59,7 @@ uint64_t module_id(const char *path)
 
 	crypto_generichash(h.b, sizeof h.b, (const uint8_t *)path, strlen(path), NULL, 0);
 	id = hash_short(&h);
-	return id ? id : 1; /* 0 stands for all modules */
+	return id ? id : 1; /* 0 means all modules */
 }
 
 const char *module_state_name(enum module_state m)

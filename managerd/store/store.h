@@ -129,7 +129,7 @@ int store_set_build_state(
 /* With map only when id is given (id = NULL: all of the module, newest first). */
 int store_builds(struct store *s, uint64_t module, const struct build_id *id, struct arena *a,
     struct store_build **out, size_t *n, struct err *e);
-/* Forgets all but the newest `keep` past builds of a module, and function
+/* Keeps the newest `keep` past builds of a module; forgets the others, and function
  * tables that no build has any more. */
 int store_prune_builds(struct store *s, uint64_t module, unsigned keep, struct err *e);
 

@@ -1,5 +1,5 @@
 /*
- * What the kernel told us, in the monitor's own shape. Made by ring.c from
+ * What the kernel reported, in the monitor's own shape. Made by ring.c from
  * perf records, put in order by order.c, consumed by maps.c and batch.c.
  */
 #ifndef MORPH_EVENT_H
@@ -37,7 +37,7 @@ struct event_map {
 	uint64_t start, end, pgoff; /* addresses; offset of start in the file */
 	uint64_t ino, gen;          /* 0 when the record carried a build-id instead */
 	uint32_t maj, min;
-	struct build_id id; /* n = 0: not told */
+	struct build_id id; /* n = 0: not known */
 	char *path;         /* as the task saw it; order.c owns and frees it */
 };
 

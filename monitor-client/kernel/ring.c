@@ -250,7 +250,7 @@ static enum record_kind ns_record(const uint8_t *p, size_t n, struct event *ev)
 	return REC_EVENT;
 }
 
-/* p: what is behind the header. */
+/* p: what follows the header. */
 static enum record_kind decode(struct ring *r, uint8_t *p, size_t n, uint32_t type, uint16_t misc,
     enum sample_shape shape, struct event *ev, uint64_t *lost)
 {

@@ -432,7 +432,7 @@ void source_drain(struct source *s, struct order *o, struct source_losses *l)
 	}
 }
 
-/* Opens a CPU's sample event anew, without registers where it must be. */
+/* Opens a CPU's sample event again, without registers where it must be. */
 static int reopen_sample(struct source *s, struct cpu *c, struct err *e)
 {
 	tap_close(&c->sample);

@@ -51,11 +51,11 @@ struct source_losses {
 
 /* Moves what the rings hold into the order, and adds to *l. */
 void source_drain(struct source *s, struct order *o, struct source_losses *l);
-/* System-wide: opens CPUs that came, closes those that went. Call behind a
+/* System-wide: opens CPUs that came, closes those that went. Call after a
  * drain. */
 void source_rescan(struct source *s);
 /* System-wide: whether samples bring registers from now on. Moves what the rings
- * hold, as source_drain() does, and opens the sample events anew. */
+ * hold, as source_drain() does, and opens the sample events again. */
 void source_registers(struct source *s, bool on, struct order *o, struct source_losses *l);
 /* What to poll for, source_npoll() entries, and behind the poll whether a ring
  * is half full. */

@@ -1,5 +1,5 @@
 /*
- * Which file lies behind an address of a process: pid -> executable ranges ->
+ * Which file is mapped at an address of a process: pid -> executable ranges ->
  * (build-id, file offset). Fed by EV_MAP, EV_FORK, EV_EXEC, EV_EXIT in time
  * order and by /proc: once at the start, for a process that was never
  * announced, and again for every process after side-band records were lost.
