@@ -15,7 +15,7 @@ struct err {
 
 /* Each returns -1, so that `return err_set(e, …)` reads as it acts. */
 int err_set(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The same with ": strerror(errno)" behind it. */
+/* The same with ": strerror(errno)" after it. */
 int err_sys(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Puts "prefix: " before the text that is there. */
 int err_wrap(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

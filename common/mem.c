@@ -81,7 +81,7 @@ void *arena_alloc(struct arena *a, size_t n)
 		size = n > ARENA_CHUNK ? n : ARENA_CHUNK;
 		c = checked(calloc(1, sizeof *c + size));
 		c->size = size;
-		/* A large object gets a chunk of its own behind the open one. */
+		/* A large object gets a chunk of its own after the open one. */
 		if (a->chunk && n > ARENA_CHUNK / 2) {
 			c->next = a->chunk->next;
 			a->chunk->next = c;

@@ -34,7 +34,7 @@ void *arena_alloc(struct arena *a, size_t n);
 void *arena_array(struct arena *a, size_t n, size_t size);
 /* A copy of such an array. */
 void *arena_copy(struct arena *a, const void *p, size_t n, size_t size);
-/* Room for one more behind the n elements at v, of *cap: v itself, or a copy
+/* Room for one more after the n elements at v, of *cap: v itself, or a copy
  * twice as large. */
 void *arena_more(struct arena *a, void *v, uint32_t n, uint32_t *cap, size_t size);
 char *arena_strdup(struct arena *a, const char *s);
@@ -67,7 +67,7 @@ void buf_wipe(struct buf *b);
  * deep: copies of secrets that the compiler made. */
 void stack_wipe(void);
 
-/* Reads an ULEB128 at *p below end and moves *p behind it. Returns 0, or -1
+/* Reads an ULEB128 at *p below end and moves *p past it. Returns 0, or -1
  * when it is cut off or exceeds 64 bits. */
 int uleb_read(const uint8_t **p, const uint8_t *end, uint64_t *v);
 

@@ -33,7 +33,7 @@ size_t uops_size(const struct uops *u)
 	       u->frames_before.cap * sizeof *u->frames_before.v;
 }
 
-/* The first entry of frame[] for a uop behind i. */
+/* The first entry of frame[] for a uop after i. */
 static size_t frame_behind(const struct uops *u, uint32_t i)
 {
 	size_t lo = 0, hi = u->frame.n, mid, piece = i / FRAMES_EACH;
@@ -578,7 +578,7 @@ uint32_t uops_at(const struct uops *u, uint32_t func, uint32_t block, uint32_t o
 	return u->uop.v[lo].at == offset ? lo : UOPS_NONE;
 }
 
-uint32_t uops_behind_call(const struct uops *u, uint32_t func, uint32_t block, uint32_t offset)
+uint32_t uops_after_call(const struct uops *u, uint32_t func, uint32_t block, uint32_t offset)
 {
 	uint32_t i = uops_at(u, func, block, offset);
 

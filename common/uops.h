@@ -48,7 +48,7 @@ enum {
 enum uop_kind {
 	UOP_NOP,    /* neither registers nor flags nor memory */
 	UOP_STOP,   /* not understood, or of no use to go beyond */
-	UOP_CALL,   /* the instruction behind is a return address; aux: does not come back */
+	UOP_CALL,   /* the next instruction is where it returns; aux: does not return */
 	UOP_FLAGS,  /* flags become unknown */
 	UOP_MOV,    /* dst = src */
 	UOP_MOVZX,  /* dst = src of aux bytes (log2), zeros above */
@@ -202,10 +202,10 @@ uint32_t uops_find(const struct uops *u, const struct hash128 *key);
  * byte, in any layout. UOPS_NONE where no instruction begins, or no such block.
  */
 uint32_t uops_at(const struct uops *u, uint32_t func, uint32_t block, uint32_t offset);
-/* The index of the uop behind the call that ends at offset; UOPS_NONE where none
+/* The index of the uop after the call that ends at offset; UOPS_NONE where none
  * does. Of a return address the block is that of the byte before it: a call may
  * end its block. */
-uint32_t uops_behind_call(const struct uops *u, uint32_t func, uint32_t block, uint32_t offset);
+uint32_t uops_after_call(const struct uops *u, uint32_t func, uint32_t block, uint32_t offset);
 /* Where the frame is while this uop (or UOPS_NONE) is the next one; NULL where
  * that is not known. */
 const struct uops_frame *uops_frame(const struct uops *u, uint32_t uop);

@@ -1,5 +1,5 @@
 /*
- * An argument list that owns its strings. One element behind v[n-1] is always
+ * An argument list that owns its strings. One element after v[n-1] is always
  * NULL after args_end, as execv wants it.
  */
 #ifndef MORPH_ARGS_H

@@ -28,7 +28,7 @@ static int usage(FILE *to, int status)
 {
 	fputs("usage: morph-cc COMPILER [ARGUMENT…]\n"
 	      "or as COMPILER through a link of that name, see morphctl hooks run.\n"
-	      "Runs the compiler with Morph's as and ld in front of the real ones.\n",
+	      "Runs the compiler with Morph's as and ld in place of the real ones.\n",
 	    to);
 	return status;
 }
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
 	}
 	driver = find_driver(name, ran);
 	if (!driver)
-		die(127, "no compiler %s behind this one in PATH", name);
+		die(127, "no compiler %s after this one in PATH", name);
 	folder = hook_folder();
 	if (!folder)
 		hooklog("cc", NULL, "not hooked: as and ld are not in ../libexec/morph");

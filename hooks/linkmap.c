@@ -48,7 +48,7 @@ static void add(struct linkmap *m, const char *p, const char *end)
 		args_take(&m->files, xasprintf("%.*s", (int)(end - p), p));
 }
 
-/* Behind 0xHEX and the spaces that follow it, else NULL. */
+/* After 0xHEX and the spaces that follow it, else NULL. */
 static const char *skip_number(const char *p, const char *end)
 {
 	const char *q;
@@ -76,7 +76,7 @@ static void section_line(struct linkmap *m, const char *p, const char *end)
 		}
 }
 
-/* "ARCHIVE(MEMBER)" up to the first ")" with a space or nothing behind. */
+/* "ARCHIVE(MEMBER)" up to the first ")" with a space or nothing after. */
 static void head_line(struct linkmap *m, const char *p, const char *end)
 {
 	const char *q;

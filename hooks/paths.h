@@ -9,7 +9,7 @@
 /* By text alone: dir (absolute) + path, without ".", ".." and "//". To free. */
 char *path_lexical(const char *dir, const char *path);
 
-/* The same, unless ".." behind a link makes that another file: then with the
+/* The same, unless ".." after a link makes that another file: then with the
  * links of the folder resolved. Relative to the working directory. To free. */
 char *path_of_file(const char *path);
 char *path_of_folder(const char *path);

@@ -1,6 +1,6 @@
 /*
  * Registers on their way to the manager: of samples of wanted builds only, with
- * the first WIRE_STACK words of their stack, and of the words behind those only
+ * the first WIRE_STACK words of their stack, and of the words after those only
  * which point into code of the same build, as file offsets. Bounded: of more
  * than REGS_MAX samples in a batch a random subset is kept and the others are
  * counted. Wiped when sent or dropped.

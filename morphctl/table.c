@@ -86,7 +86,7 @@ static void widths(const struct table *t, unsigned *w)
 	}
 }
 
-/* s behind its first n characters. */
+/* s without its first n characters. */
 static const char *skip(const char *s, unsigned n)
 {
 	for (; n > 0 && *s; n--) {
@@ -148,7 +148,7 @@ static void put_wrapped(
 	buf_free(&word);
 }
 
-/* One cell behind the spaces owed; returns those owed to the next. */
+/* One cell after the spaces owed; returns those owed to the next. */
 static unsigned put_cell(
     FILE *out, bool colour, enum column_kind kind, unsigned w, const struct cell *c, unsigned owed)
 {

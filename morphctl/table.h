@@ -1,7 +1,7 @@
 /*
  * Text for people: aligned columns, colours where somebody looks. Tables fit
  * TABLE_WIDTH columns; what is too long for that is cut in the column that
- * may be cut; behind the last cell of its row such a column runs on.
+ * may be cut; after the last cell of its row such a column runs on.
  */
 #ifndef MORPH_MORPHCTL_TABLE_H
 #define MORPH_MORPHCTL_TABLE_H

@@ -226,7 +226,7 @@ static void read_func(struct reader *r)
 	vec_push(&r->a->func, f);
 }
 
-/* Members come behind their archive. */
+/* Members come after their archive. */
 static void check_links(struct reader *r, const struct art_input *in)
 {
 	if ((in->kind == ART_TU) != (in->tu >= 0))
@@ -252,7 +252,7 @@ static void read_input(struct reader *r)
 	vec_push(&r->a->input, in);
 }
 
-/* "@N" at the front, or behind the first '=' that a '@' follows. */
+/* "@N" at the front, or after the first '=' that a '@' follows. */
 static bool names_an_input(const char *arg, size_t inputs)
 {
 	const char *at = *arg == '@' ? arg : strstr(arg, "=@");
@@ -397,7 +397,7 @@ static int check_format(struct artifact *a, struct err *e)
 		return -1;
 	if (pages * pragma(a, "page_size", e) != a->file_size)
 		return err_set(
-		    e, "%s: damaged artifact: cut off, or bytes behind its end", a->path);
+		    e, "%s: damaged artifact: cut off, or bytes after its end", a->path);
 	return 0;
 }
 

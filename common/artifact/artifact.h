@@ -88,7 +88,7 @@ size_t artifact_funcs(struct artifact *a, const struct art_func **func); /* by t
 size_t artifact_inputs(struct artifact *a, const struct art_input **input);
 /*
  * The recipe: arguments of ld without argv[0], -o, -Map, --build-id and
- * dependency files. "@N" as a whole argument, or behind the first "=" that is
+ * dependency files. "@N" as a whole argument, or after the first "=" that is
  * followed by a '@', is replaced by the materialised path of input N. Every N is
  * that of an input. Whether ld may be given it: common/command/ldopt.h recipe_check.
  */

@@ -8,7 +8,7 @@
  * The table is an allow-list: the hook writes a recipe (common/artifact/artifact.h)
  * with it, and the editor proves with it that every argument of a recipe is an
  * option that names no file but numbered inputs. Only exact spellings are in
- * it. What getopt takes beyond, abbreviations and several letters behind one
+ * it. What getopt takes beyond, abbreviations and several letters after one
  * dash, is LDOPT_UNKNOWN; so the table has all options of ld, also those that
  * are never repeated: an abbreviation is known by what it abbreviates.
  */

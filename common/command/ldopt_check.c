@@ -91,7 +91,7 @@ static bool no_stray_input(const char *const *arg, const struct ldopt *o)
 	return true;
 }
 
-/* Where ld does not know a long name behind one dash, such as -ctf-variables without
+/* Where ld does not know a long name after one dash, such as -ctf-variables without
  * CTF, it takes it for letters: -c reads the rest as the name of an MRI script. */
 static bool may_be_script(const struct ldopt *o)
 {

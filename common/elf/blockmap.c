@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- building: fragments in ascending order, blocks one behind the other ---- */
+/* ---- building: fragments in ascending order, blocks one after the other ---- */
 
 static uint64_t frag_end(const struct bm_frag *f)
 {
@@ -218,7 +218,7 @@ static int get_map(struct blob *b, struct blockmap *m)
 	while (n--)
 		if (get_frag(b, m) < 0)
 			return -1;
-	return b->p == b->end ? 0 : damaged(b, "bytes behind its end");
+	return b->p == b->end ? 0 : damaged(b, "bytes after its end");
 }
 
 int blockmap_decode(const void *p, size_t n, struct blockmap *m, struct err *e)

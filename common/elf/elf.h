@@ -96,7 +96,7 @@ int elf_face_compare(const struct elf_face *a, const struct elf_face *b, struct 
  * Appends what runs of the executable or shared library p: the ELF header but
  * for where the sections are, the program headers, the bytes of every PT_LOAD
  * segment. Two files with equal images run alike, unless they read their own
- * file. *surplus: bytes behind all that the headers name.
+ * file. *surplus: bytes after all that the headers name.
  */
 int elf_image(const void *p, size_t n, struct buf *out, size_t *surplus, struct err *e);
 

@@ -11,7 +11,7 @@ enum { BLOCKMAP_SEGMENTS = 64 }; /* at most */
 
 /* The end of the last fragment. */
 uint64_t blockmap_end(const struct blockmap *m);
-/* Adds a block to the last fragment, gap bytes behind what is there. */
+/* Adds a block to the last fragment, gap bytes after what is there. */
 int blockmap_add(struct blockmap *m, uint64_t gap, uint64_t size, uint64_t id, struct err *e);
 
 #endif

@@ -5,7 +5,7 @@
 
 /*
  * The copy: everything up to the end of the last allocated section stays where
- * it was, with zeros for what no linker reads; behind it the section names and
+ * it was, with zeros for what no linker reads; after it the section names and
  * the section headers. Sections that are not allocated become SHT_NULL.
  */
 

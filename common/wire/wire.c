@@ -368,5 +368,5 @@ int wire_get_want(
 	for (i = 0; i < m->n; i++)
 		if (get_build_id(&r, &m->id[i]) < 0)
 			return err_set(e, "want: damaged build-id");
-	return r.p == r.end ? 0 : err_set(e, "want: bytes behind its end");
+	return r.p == r.end ? 0 : err_set(e, "want: bytes after its end");
 }

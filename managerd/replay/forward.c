@@ -125,7 +125,7 @@ static bool pass_return(struct run *r)
 
 	if (back.m || !r->s->place_at || !r->s->place_at(r->s->arg, back.v - 1, &at))
 		return false;
-	uop = uops_behind_call(r->u, at.func, at.block, at.offset + 1);
+	uop = uops_after_call(r->u, at.func, at.block, at.offset + 1);
 	if (uop == UOPS_NONE)
 		return false;
 	enter_func(r, at.func);

@@ -336,7 +336,7 @@ static void take_frames(struct client *c)
 		uv_timer_start(&c->timer, frame_late, FRAME_TIMEOUT_MS, 0);
 }
 
-/* Space behind what is there; wire_frame() bounds how much that can become. */
+/* Space after what is there; wire_frame() bounds how much that can become. */
 static void give_space(uv_handle_t *h, size_t suggested, uv_buf_t *out)
 {
 	struct client *c = h->data;

@@ -277,7 +277,7 @@ void map_free(struct map *m)
 	vec_free(&m->first);
 }
 
-/* The first range at or behind i that ends behind offset: a few steps for
+/* The first range at or after i that ends after offset: a few steps for
  * near ones, doubling for far ones. */
 static size_t advance(const struct map_range *r, size_t i, size_t n, uint64_t offset)
 {

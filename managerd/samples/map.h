@@ -51,7 +51,7 @@ struct map_range {
 struct map {
 	VEC(struct map_range) range;
 	/* Of each piece of 1 << shift bytes from range[0].start on the first range
-	 * that ends behind its first byte; and one beyond: map_index(). */
+	 * that ends after its first byte; and one beyond: map_index(). */
 	VEC(uint32_t) first;
 	unsigned shift;
 	size_t unknown; /* blocks whose function the table does not have */

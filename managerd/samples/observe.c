@@ -146,7 +146,7 @@ static void note_caller(
 		return;
 	func = o->uops_func[from.func];
 	if (func == UOPS_NONE ||
-	    uops_behind_call(o->uops, func, from.block, from.at + 1) == UOPS_NONE)
+	    uops_after_call(o->uops, func, from.block, from.at + 1) == UOPS_NONE)
 		return;
 	pairs_add(&o->call, from.range->slot, callee, 1);
 	o->count.callers++;

@@ -40,7 +40,7 @@ struct observer {
 };
 
 /* For each function of the table its index in u, where both have as many blocks,
- * else UOPS_NONE; and behind them the other way round. An array to free. */
+ * else UOPS_NONE; then, for each function of u, the reverse. An array to free. */
 uint32_t *observe_link(const struct map_table *t, const struct uops *u);
 void observe(struct observer *o, const struct wire_regs *r);
 

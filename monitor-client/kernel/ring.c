@@ -14,7 +14,7 @@
  *   LOST      u64 id, u64 lost
  *   NAMESPACES u32 pid, u32 tid, u64 n, then n times u64 dev, u64 ino, in the
  *             order of enum perf_ns_index of perf_event.h
- * and behind every one but SAMPLE: u32 pid, u32 tid, u64 time.
+ * and after every one but SAMPLE: u32 pid, u32 tid, u64 time.
  */
 #include "monitor-client/kernel/ring.h"
 #include "common/mem.h"
@@ -33,7 +33,7 @@ const uint64_t RING_REGS = 1u << PERF_REG_X86_CX | 1u << PERF_REG_X86_IP |
 const uint64_t RING_REGS_FULL =
     ((1u << (PERF_REG_X86_FLAGS + 1)) - 1) | 0xffu << PERF_REG_X86_R8;
 
-/* Where registers lie in a sample, in words behind abi. */
+/* Where registers lie in a sample, in words after abi. */
 static const struct form {
 	unsigned cx, ip, flags, r11, n;
 } few = {0, 1, 2, 3, 4}, full = {2, 8, 9, 13, 18};
@@ -101,7 +101,7 @@ static uint64_t word(const uint8_t *p, unsigned n)
 }
 
 /*
- * The registers of a program that is in a system call, or just behind it: the
+ * The registers of a program that is in a system call, or just after it: the
  * SYSCALL instruction leaves RIP in RCX and RFLAGS in R11.
  */
 static bool at_system_call(const uint8_t *reg, const struct form *f)
@@ -109,7 +109,7 @@ static bool at_system_call(const uint8_t *reg, const struct form *f)
 	return word(reg, f->cx) == word(reg, f->ip) && word(reg, f->r11) == word(reg, f->flags);
 }
 
-/* Takes all registers, and the stack behind them, of a 64-bit program in user
+/* Takes all registers, and the stack after them, of a 64-bit program in user
  * mode. */
 static void take_full(struct ring *r, const uint8_t *reg, const uint8_t *end, struct event *ev)
 {
@@ -152,7 +152,7 @@ static bool in_user_mode(
 
 /*
  * A timer's sample says its mode. But a timer that expires while the kernel
- * has interrupts off strikes at the first instruction behind the system call,
+ * has interrupts off strikes at the first instruction after the system call,
  * which would get the time of the kernel's way out.
  */
 static enum record_kind sample_clock(

@@ -286,7 +286,7 @@ static int open_cpu_clock(struct source *s, struct err *e)
 	return cpus_open_adapted(s, e);
 }
 
-/* Puts behind the cause what would allow it. */
+/* Puts after the cause what would allow it. */
 static void explain_refusal(const struct source *s, struct err *e)
 {
 	struct err cause = *e;

@@ -57,7 +57,7 @@ void source_rescan(struct source *s);
 /* System-wide: whether samples bring registers from now on. Moves what the rings
  * hold, as source_drain() does, and opens the sample events again. */
 void source_registers(struct source *s, bool on, struct order *o, struct source_losses *l);
-/* What to poll for, source_npoll() entries, and behind the poll whether a ring
+/* What to poll for, source_npoll() entries, and after the poll whether a ring
  * is half full. */
 size_t source_npoll(const struct source *s);
 void source_poll(const struct source *s, struct pollfd *p);

@@ -299,7 +299,7 @@ static void check_caller(const struct replay_sample *s)
 	}
 	p = block_of(ret - 1);
 	if (p.func != UOPS_NONE &&
-	    uops_behind_call(&table, p.func, p.block, p.offset + 1) == UOPS_NONE) {
+	    uops_after_call(&table, p.func, p.block, p.offset + 1) == UOPS_NONE) {
 		sum.no_calls++;
 		fprintf(stderr, "%s block %u+%u: no call there\n", func_name(p.func), p.block,
 		    p.offset);

@@ -44,7 +44,7 @@ static void evaluate(const struct uops *u, const uint8_t *p, size_t n)
 		f = &u->func.v[i];
 		for (s.func = i, s.block = 0; s.block <= f->nblock && budget--; s.block++)
 			for (at = 0; at < 8; at++) {
-				uops_behind_call(u, i, s.block, at);
+				uops_after_call(u, i, s.block, at);
 				s.uop = uops_at(u, i, s.block, at);
 				if (s.uop == UOPS_NONE)
 					continue;

@@ -308,7 +308,7 @@ START_TEST(the_blob_carries_everything)
 	}
 	buf_char(&b, 0);
 	ck_assert_int_eq(blockmap_decode(b.p, b.n, &back, &e), -1);
-	ck_assert_str_eq(e.text, "block map is damaged: bytes behind its end");
+	ck_assert_str_eq(e.text, "block map is damaged: bytes after its end");
 	ck_assert_int_eq(blockmap_decode(NULL, 0, &back, &e), -1);
 	blockmap_free(&m);
 	buf_free(&b);

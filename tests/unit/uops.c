@@ -138,9 +138,9 @@ START_TEST(places_instructions)
 	ck_assert_int_eq(u.uop.v[uops_at(&u, 0, 1, 20)].kind, UOP_END);
 	ck_assert(uops_at(&u, 0, 1, 2) == UOPS_NONE && uops_at(&u, 0, 3, 0) == UOPS_NONE);
 	ck_assert(uops_at(&u, 1, 0, 0) == UOPS_NONE);
-	ck_assert_uint_eq(uops_behind_call(&u, 0, 1, 4), u.block.v[1].uop + 1);
-	ck_assert_uint_eq(uops_behind_call(&u, 0, 1, 0), UOPS_NONE);
-	ck_assert_uint_eq(uops_behind_call(&u, 0, 1, 8), UOPS_NONE);
+	ck_assert_uint_eq(uops_after_call(&u, 0, 1, 4), u.block.v[1].uop + 1);
+	ck_assert_uint_eq(uops_after_call(&u, 0, 1, 0), UOPS_NONE);
+	ck_assert_uint_eq(uops_after_call(&u, 0, 1, 8), UOPS_NONE);
 	f = uops_frame(&u, uops_at(&u, 0, 0, 0));
 	ck_assert(f && f->reg == UR_SP && f->offset == 8);
 	f = uops_frame(&u, uops_at(&u, 0, 1, 8));
@@ -318,7 +318,7 @@ START_TEST(reads_some_functions)
 	ck_assert_msg(!uops_decode_some(all.p, all.n, is_it, &key, &some, &e), "%s", e.text);
 	ck_assert_int_eq(some.func.n, 1);
 	ck_assert_uint_lt(some.uop.n, u.uop.n);
-	ck_assert_uint_ne(uops_behind_call(&some, 0, 1, 4), UOPS_NONE);
+	ck_assert_uint_ne(uops_after_call(&some, 0, 1, 4), UOPS_NONE);
 	ck_assert_int_eq(uops_frame(&some, uops_at(&some, 0, 1, 8))->offset, 16);
 	uops_free(&some);
 	key = u.func.v[uops_find(&u, &key) ? 0 : 1].key;
@@ -349,7 +349,7 @@ START_TEST(reads_what_it_writes)
 	uops_encode(&back, &twice);
 	ck_assert(once.n == twice.n && !memcmp(once.p, twice.p, once.n));
 	ck_assert(uops_find(&back, &key) < 2 && uops_find(&back, &other) == UOPS_NONE);
-	ck_assert_uint_ne(uops_behind_call(&back, uops_find(&back, &key), 1, 4), UOPS_NONE);
+	ck_assert_uint_ne(uops_after_call(&back, uops_find(&back, &key), 1, 4), UOPS_NONE);
 	ck_assert_int_eq(uops_frame(&back, uops_at(&back, uops_find(&back, &key), 1, 8))->offset, 16);
 	uops_free(&back);
 	for (n = 0; n < once.n; n++)

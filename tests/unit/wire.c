@@ -504,7 +504,7 @@ START_TEST(wanted_builds_come_back)
 	buf_char(&b, 0);
 	reseal(&b);
 	ck_assert_int_eq(wire_get_want(b.p, b.n, &a, &got, &e), -1);
-	ck_assert_str_eq(e.text, "want: bytes behind its end");
+	ck_assert_str_eq(e.text, "want: bytes after its end");
 	b.n = 0;
 	id[1].n = 0;
 	wire_put_want(&b, &w);
