@@ -560,8 +560,8 @@ static double fifth(const double outcomes[4])
 		copies[i].block[0].samples = copies[i].block[3].samples = 9 * S;
 		copies[i].block[3].flags = BLK_EXIT;
 		copies[i].block[0].signature = 7;
-		copies[i].edge[0].witness = i < 4 ? (uint64_t)(witness[i] * 10 * S) : 0;
-		copies[i].edge[1].witness = i < 4 ? 10 * S - copies[i].edge[0].witness : 0;
+		copies[i].edge[0].outcomes = i < 4 ? (uint64_t)(outcomes[i] * 10 * S) : 0;
+		copies[i].edge[1].outcomes = i < 4 ? 10 * S - copies[i].edge[0].outcomes : 0;
 		g[i] = &copies[i];
 	}
 	infer_similarity(g, 5, 5);
@@ -594,7 +594,7 @@ START_TEST(another_look_tells_nothing)
 	struct cfg a = graph(4, "01t 02n 13j 23f"), b = graph(4, "01t 02n 13j 23f");
 	struct cfg *g[] = {&a, &b};
 
-	a.edge[0].witness = 90 * S;
+	a.edge[0].outcomes = 90 * S;
 	a.block[0].signature = 7;
 	b.block[0].signature = 8;
 	infer_similarity(g, 2, 2);
@@ -603,7 +603,7 @@ START_TEST(another_look_tells_nothing)
 	infer_similarity(g, 2, 2);
 	ck_assert(b.edge[0].similar > 0 && a.edge[0].similar == 0);
 	/* A copy of the first is told, and says nothing. */
-	b.edge[0].witness = 90 * S;
+	b.edge[0].outcomes = 90 * S;
 	infer_similarity(g, 2, 1);
 	ck_assert(a.edge[0].similar == 0 && b.edge[0].similar == 0);
 	a.block[0].signature = b.block[0].signature = 0; /* no conditional jump */
@@ -664,7 +664,7 @@ START_TEST(entangled_graphs_are_answered)
 		for (i = 0; i < OUT; i++)
 			g.edge[b * OUT + i] = (struct cfg_edge){b,
 			    (uint32_t)(i * (N / OUT) + rng_next(&r) % (N / OUT)), EDGE_INDIRECT,
-			    .witness = rng_next(&r) % 50 * S, .pred = rng_next(&r) % 50 * S};
+			    .outcomes = rng_next(&r) % 50 * S, .pred = rng_next(&r) % 50 * S};
 	}
 	g.block[N - 1].flags = BLK_EXIT;
 	infer(&g, INFER_SAMPLES, &mem);
