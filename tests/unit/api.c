@@ -2,8 +2,8 @@
 #include "managerd/api/json.h"
 #include "managerd/parent/sockets.h"
 #include "tests/unit/fakemanager.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <errno.h>
 #include <jansson.h>
 #include <poll.h>
@@ -745,40 +745,12 @@ START_TEST(metrics_are_prometheus_text)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("api");
-	TCase *t = tcase_create("api");
-	SRunner *sr = srunner_create(s);
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_set_timeout(t, 60);
-	tcase_add_test(t, status_adds_up);
-	tcase_add_test(t, modules_are_shown_to_their_owner);
-	tcase_add_test(t, another_users_module_is_nowhere);
-	tcase_add_test(t, profile_is_sorted_and_bounded);
-	tcase_add_test(t, profiles_of_giants_are_bounded);
-	tcase_add_test(t, explain_has_every_rung);
-	tcase_add_test(t, lists_filter_and_bound);
-	tcase_add_test(t, changes_begin_and_conflict);
-	tcase_add_test(t, waiting_ends_with_the_change);
-	tcase_add_test(t, waiting_ends_with_the_time);
-	tcase_add_test(t, closing_answers_those_who_wait);
-	tcase_add_test(t, another_users_change_is_hidden);
-	tcase_add_loop_test(t, errors_are_one_each_and_change_nothing, 0, sizeof bad / sizeof *bad);
-	tcase_add_test(t, a_failing_manager_is_told);
-	tcase_add_test(t, a_method_names_those_allowed);
-	tcase_add_test(t, bodies_are_bounded);
-	tcase_add_test(t, garbage_is_survived);
-	tcase_add_test(t, huge_headers_are_refused);
-	tcase_add_test(t, one_user_cannot_take_all_places);
-	tcase_add_test(t, answers_that_are_not_read_are_bounded);
-	tcase_add_test(t, a_thousand_connections);
-	tcase_add_test(t, metrics_are_prometheus_text);
-	suite_add_tcase(s, t);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("api", 60, setup, teardown, status_adds_up, modules_are_shown_to_their_owner,
+    another_users_module_is_nowhere, profile_is_sorted_and_bounded, profiles_of_giants_are_bounded,
+    explain_has_every_rung, lists_filter_and_bound, changes_begin_and_conflict,
+    waiting_ends_with_the_change, waiting_ends_with_the_time, closing_answers_those_who_wait,
+    another_users_change_is_hidden,
+    UNIT_LOOP(errors_are_one_each_and_change_nothing, sizeof bad / sizeof *bad),
+    a_failing_manager_is_told, a_method_names_those_allowed, bodies_are_bounded,
+    garbage_is_survived, huge_headers_are_refused, one_user_cannot_take_all_places,
+    answers_that_are_not_read_are_bounded, a_thousand_connections, metrics_are_prometheus_text)

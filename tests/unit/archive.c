@@ -1,7 +1,7 @@
 /* hooks/archive: archives as ar writes them, and as nobody should. */
 #include "hooks/archive.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,23 +164,4 @@ START_TEST(lies)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("archive");
-	TCase *t = tcase_create("archive");
-	SRunner *r;
-	int failed;
-
-	tcase_add_test(t, members_in_order);
-	tcase_add_test(t, thin);
-	tcase_add_test(t, bsd_names);
-	tcase_add_test(t, empty);
-	tcase_add_test(t, garbled);
-	tcase_add_test(t, lies);
-	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
-}
+UNIT_MAIN("archive", 0, NULL, NULL, members_in_order, thin, bsd_names, empty, garbled, lies)

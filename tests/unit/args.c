@@ -1,8 +1,8 @@
 /* hooks/args: argument lists and response files. */
 #include "hooks/args.h"
 #include "common/publish.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,20 +93,4 @@ START_TEST(ending)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("args");
-	TCase *t = tcase_create("args");
-	SRunner *r;
-	int failed;
-
-	tcase_add_test(t, splitting);
-	tcase_add_test(t, expanding);
-	tcase_add_test(t, ending);
-	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
-}
+UNIT_MAIN("args", 0, NULL, NULL, splitting, expanding, ending)

@@ -1,8 +1,8 @@
 #include "common/artifact/artifact.h"
 #include "common/publish.h"
 #include "common/spawn.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -479,33 +479,10 @@ START_TEST(a_laid_out_build_has_its_origins)
 }
 END_TEST
 
-int main(void)
-{
-	TCase *t = tcase_create("artifact");
-	Suite *s = suite_create("artifact");
-	SRunner *sr;
-	int failed;
-
-	tcase_add_checked_fixture(t, enter, leave);
-	tcase_set_timeout(t, 120);
-	tcase_add_test(t, what_was_put_comes_back);
-	tcase_add_test(t, the_same_content_gives_the_same_bytes);
-	tcase_add_test(t, reading_leaves_no_trace);
-	tcase_add_test(t, a_descriptor_is_read_and_no_name);
-	tcase_add_test(t, nothing_beside_it_is_looked_at);
-	tcase_add_test(t, foreign_files_are_refused);
-	tcase_add_test(t, every_row_is_checked);
-	tcase_add_test(t, truncation_is_noticed);
-	tcase_add_test(t, garbled_files_do_no_harm);
-	tcase_add_test(t, damaged_content_is_noticed_when_read);
-	tcase_add_test(t, a_row_twice_is_an_error);
-	tcase_add_test(t, an_artifact_is_found_by_name_and_build_id);
-	tcase_add_test(t, a_damaged_artifact_is_named);
-	tcase_add_test(t, a_laid_out_build_has_its_origins);
-	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("artifact", 120, enter, leave, what_was_put_comes_back,
+    the_same_content_gives_the_same_bytes, reading_leaves_no_trace,
+    a_descriptor_is_read_and_no_name, nothing_beside_it_is_looked_at, foreign_files_are_refused,
+    every_row_is_checked, truncation_is_noticed, garbled_files_do_no_harm,
+    damaged_content_is_noticed_when_read, a_row_twice_is_an_error,
+    an_artifact_is_found_by_name_and_build_id, a_damaged_artifact_is_named,
+    a_laid_out_build_has_its_origins)

@@ -1,7 +1,7 @@
 /* hooks/ascmd: which commands of as may be hooked. */
 #include "hooks/ascmd.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,22 +99,4 @@ START_TEST(inquiries)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("ascmd");
-	TCase *t = tcase_create("ascmd");
-	SRunner *r;
-	int failed;
-
-	tcase_add_test(t, what_gcc_passes);
-	tcase_add_test(t, standard_input);
-	tcase_add_test(t, harmless);
-	tcase_add_test(t, doubts);
-	tcase_add_test(t, inquiries);
-	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
-}
+UNIT_MAIN("ascmd", 0, NULL, NULL, what_gcc_passes, standard_input, harmless, doubts, inquiries)

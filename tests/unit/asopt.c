@@ -1,8 +1,8 @@
 /* common/asopt: what an object may be assembled again with. */
 #include "common/command/asopt.h"
 #include "common/mem.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,21 +83,7 @@ START_TEST(text_with_files)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("asopt");
-	TCase *t = tcase_create("asopt");
-	SRunner *r = srunner_create(s);
-	int failed;
-
-	tcase_add_loop_test(t, repeated, 0, sizeof good / sizeof *good);
-	tcase_add_loop_test(t, refused, 0, sizeof bad / sizeof *bad);
-	tcase_add_test(t, kinds);
-	tcase_add_loop_test(t, text_without_files, 0, sizeof plain / sizeof *plain);
-	tcase_add_loop_test(t, text_with_files, 0, sizeof files / sizeof *files);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
-}
+UNIT_MAIN("asopt", 0, NULL, NULL, UNIT_LOOP(repeated, sizeof good / sizeof *good),
+    UNIT_LOOP(refused, sizeof bad / sizeof *bad), kinds,
+    UNIT_LOOP(text_without_files, sizeof plain / sizeof *plain),
+    UNIT_LOOP(text_with_files, sizeof files / sizeof *files))

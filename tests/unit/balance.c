@@ -1,6 +1,6 @@
 #include "editor/infer/balance.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <math.h>
 #include <string.h>
 
@@ -101,24 +101,6 @@ START_TEST(hostile_amounts_stay_within_bounds)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("balance");
-	TCase *t = tcase_create("balance");
-	SRunner *sr;
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, nothing_known_is_one);
-	tcase_add_test(t, two_meet_in_the_middle);
-	tcase_add_test(t, what_is_weak_moves_little);
-	tcase_add_test(t, many_outweigh_one);
-	tcase_add_test(t, recursion_changes_nothing);
-	tcase_add_test(t, hostile_amounts_stay_within_bounds);
-	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("balance", 0, setup, teardown, nothing_known_is_one, two_meet_in_the_middle,
+    what_is_weak_moves_little, many_outweigh_one, recursion_changes_nothing,
+    hostile_amounts_stay_within_bounds)

@@ -1,7 +1,7 @@
 /* Summing, bounds, and frames that add up. */
 #include "monitor-client/batch.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,27 +191,7 @@ START_TEST(a_module_without_samples_is_left_out)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("batch");
-	TCase *t = tcase_create("batch");
-	SRunner *sr = srunner_create(s);
-	int failed;
-
-	suite_add_tcase(s, t);
-	tcase_set_timeout(t, 60);
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, equal_places_are_summed);
-	tcase_add_test(t, users_and_paths_are_kept_apart);
-	tcase_add_test(t, what_has_no_place_is_counted);
-	tcase_add_test(t, a_flush_begins_anew);
-	tcase_add_test(t, too_many_places_are_dropped_and_counted);
-	tcase_add_test(t, many_samples_of_few_places_fit);
-	tcase_add_test(t, paths_are_bounded);
-	tcase_add_test(t, one_users_paths_leave_room_for_others);
-	tcase_add_test(t, a_module_without_samples_is_left_out);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("batch", 60, setup, teardown, equal_places_are_summed, users_and_paths_are_kept_apart,
+    what_has_no_place_is_counted, a_flush_begins_anew, too_many_places_are_dropped_and_counted,
+    many_samples_of_few_places_fit, paths_are_bounded, one_users_paths_leave_room_for_others,
+    a_module_without_samples_is_left_out)

@@ -1,4 +1,5 @@
 #include "tests/unit/memblob.h"
+#include "tests/unit/unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,20 +90,5 @@ START_TEST(what_is_released_takes_no_memory)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("blob");
-	TCase *t = tcase_create("blob");
-	SRunner *r = srunner_create(s);
-	int failed;
-
-	tcase_add_test(t, a_part_lies_within);
-	tcase_add_test(t, nothing_is_no_blob);
-	tcase_add_test(t, one_owns_it);
-	tcase_add_test(t, what_is_released_takes_no_memory);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
-}
+UNIT_MAIN("blob", 0, NULL, NULL, a_part_lies_within, nothing_is_no_blob, one_owns_it,
+    what_is_released_takes_no_memory)

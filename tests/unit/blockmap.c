@@ -1,8 +1,8 @@
 #include "common/elf/blockmap.h"
 #include "common/publish.h"
 #include "common/spawn.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -357,29 +357,7 @@ START_TEST(unknown_features_are_named)
 }
 END_TEST
 
-int main(void)
-{
-	TCase *t = tcase_create("blockmap");
-	Suite *s = suite_create("blockmap");
-	SRunner *sr;
-	int failed;
-
-	tcase_add_checked_fixture(t, enter, leave);
-	tcase_set_timeout(t, 60);
-	tcase_add_test(t, a_linked_map_is_read);
-	tcase_add_test(t, collected_code_is_left_out);
-	tcase_add_test(t, partial_links_and_stripping_keep_the_map);
-	tcase_add_test(t, folded_and_discarded_code_is_left_out);
-	tcase_add_test(t, another_layout_of_the_section_is_named);
-	tcase_add_test(t, offsets_become_addresses);
-	tcase_add_test(t, the_blob_carries_everything);
-	tcase_add_test(t, addresses_that_wrap_are_refused);
-	tcase_add_test(t, what_has_no_map_says_so);
-	tcase_add_test(t, unknown_features_are_named);
-	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("blockmap", 60, enter, leave, a_linked_map_is_read, collected_code_is_left_out,
+    partial_links_and_stripping_keep_the_map, folded_and_discarded_code_is_left_out,
+    another_layout_of_the_section_is_named, offsets_become_addresses, the_blob_carries_everything,
+    addresses_that_wrap_are_refused, what_has_no_map_says_so, unknown_features_are_named)

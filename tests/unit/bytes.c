@@ -2,8 +2,8 @@
 #include "common/publish.h"
 #include "common/spawn.h"
 #include "editor-driver/proof/image.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -310,28 +310,6 @@ START_TEST(no_operations)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("bytes");
-	TCase *t = tcase_create("all");
-	SRunner *r;
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_set_timeout(t, 60);
-	tcase_add_test(t, equal);
-	tcase_add_loop_test(t, changed, 0, sizeof CHANGED / sizeof *CHANGED);
-	tcase_add_test(t, all_code);
-	tcase_add_test(t, section_twice);
-	tcase_add_test(t, texts_for_the_loader);
-	tcase_add_test(t, moved_with_another);
-	tcase_add_test(t, order_of_blocks);
-	tcase_add_test(t, left_behind);
-	tcase_add_test(t, no_operations);
-	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
-}
+UNIT_MAIN("bytes", 60, setup, teardown, equal, UNIT_LOOP(changed, sizeof CHANGED / sizeof *CHANGED),
+    all_code, section_twice, texts_for_the_loader, moved_with_another, order_of_blocks, left_behind,
+    no_operations)

@@ -1,7 +1,7 @@
 /* hooks/cccmd: how the hooks get into a compiler's command. */
 #include "hooks/cccmd.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <string.h>
 
 static enum cccmd_how how(const char *line, bool clang)
@@ -80,23 +80,5 @@ START_TEST(names)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("cccmd");
-	TCase *t = tcase_create("cccmd");
-	SRunner *r;
-	int failed;
-
-	tcase_add_test(t, gcc_is_hooked);
-	tcase_add_test(t, nothing_to_hook);
-	tcase_add_test(t, values_are_no_stops);
-	tcase_add_test(t, clang_assembles_with_as);
-	tcase_add_test(t, clang_keeps_its_assembler);
-	tcase_add_test(t, names);
-	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
-}
+UNIT_MAIN("cccmd", 0, NULL, NULL, gcc_is_hooked, nothing_to_hook, values_are_no_stops,
+    clang_assembles_with_as, clang_keeps_its_assembler, names)

@@ -3,8 +3,8 @@
 #include "common/mem.h"
 #include "common/publish.h"
 #include "common/spawn.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -76,19 +76,4 @@ START_TEST(none)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("checksum");
-	TCase *t = tcase_create("checksum");
-	SRunner *r;
-	int failed;
-
-	tcase_add_test(t, every_changed_byte_breaks_it);
-	tcase_add_test(t, none);
-	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
-}
+UNIT_MAIN("checksum", 0, NULL, NULL, every_changed_byte_breaks_it, none)

@@ -1,7 +1,7 @@
 #include "managerd/conf/conf.h"
 #include "common/publish.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -248,23 +248,6 @@ START_TEST(huge_pages_by_path)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("conf");
-	TCase *t = tcase_create("conf");
-	SRunner *r = srunner_create(s);
-	int failed;
-
-	tcase_add_test(t, file_states_the_defaults);
-	tcase_add_test(t, every_unit);
-	tcase_add_test(t, print_reads_back);
-	tcase_add_loop_test(t, one_error_with_its_place, 0, sizeof bad / sizeof *bad);
-	tcase_add_test(t, empty_is_all_defaults);
-	tcase_add_test(t, first_matching_module_holds);
-	tcase_add_test(t, huge_pages_by_path);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("conf", 0, NULL, NULL, file_states_the_defaults, every_unit, print_reads_back,
+    UNIT_LOOP(one_error_with_its_place, sizeof bad / sizeof *bad), empty_is_all_defaults,
+    first_matching_module_holds, huge_pages_by_path)

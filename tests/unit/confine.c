@@ -1,8 +1,8 @@
 /* Each test runs in a process of its own, which is confined for good. */
 #include "managerd/os/confine.h"
 #include "common/publish.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -170,21 +170,11 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("confine");
-	TCase *t = tcase_create("confine");
-	SRunner *r;
 	int failed;
 
 	make_folders();
-	tcase_set_timeout(t, 60);
-	tcase_add_test(t, only_own_files);
-	tcase_add_test(t, only_what_a_loop_needs);
-	tcase_add_test(t, the_store_works_on);
-	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
+	failed = UNIT_RUN(
+	    "confine", 60, NULL, NULL, only_own_files, only_what_a_loop_needs, the_store_works_on);
 	dir_remove(base, NULL);
-	return failed != 0;
+	return failed;
 }

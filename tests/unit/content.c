@@ -1,7 +1,7 @@
 /* What a file holds, as a hash: known answers, and no file that became shorter. */
 #include "managerd/parent/swap/content.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,19 +50,4 @@ START_TEST(files)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("content");
-	TCase *t = tcase_create("content");
-	SRunner *sr;
-	int failed;
-
-	tcase_add_test(t, known_answers);
-	tcase_add_test(t, files);
-	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("content", 0, NULL, NULL, known_answers, files)

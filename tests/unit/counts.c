@@ -1,7 +1,7 @@
 #include "editor-driver/profile/counts.h"
 #include "editor/cfg.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -233,30 +233,8 @@ START_TEST(no_functions_no_lines)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("counts");
-	TCase *t = tcase_create("parse");
-	SRunner *sr = srunner_create(s);
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, executions_add_up);
-	tcase_add_test(t, samples_are_fixed_point);
-	tcase_add_test(t, key_tells_twins_apart);
-	tcase_add_test(t, ambiguous_names_are_counted);
-	tcase_add_test(t, equal_keys_share);
-	tcase_add_test(t, strangers_are_counted);
-	tcase_add_test(t, edges_and_calls_by_function);
-	tcase_add_test(t, blocks_are_executed_as_their_edges);
-	tcase_add_test(t, strange_edges_are_counted);
-	tcase_add_test(t, huge_sums_stay_sane);
-	tcase_add_loop_test(t, bad_lines_are_refused, 0, sizeof bad / sizeof *bad);
-	tcase_add_test(t, a_nul_is_no_end);
-	tcase_add_test(t, no_functions_no_lines);
-	suite_add_tcase(s, t);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("counts", 0, setup, teardown, executions_add_up, samples_are_fixed_point,
+    key_tells_twins_apart, ambiguous_names_are_counted, equal_keys_share, strangers_are_counted,
+    edges_and_calls_by_function, blocks_are_executed_as_their_edges, strange_edges_are_counted,
+    huge_sums_stay_sane, UNIT_LOOP(bad_lines_are_refused, sizeof bad / sizeof *bad),
+    a_nul_is_no_end, no_functions_no_lines)

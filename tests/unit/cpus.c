@@ -1,7 +1,7 @@
 /* Lists of CPUs. */
 #include "monitor-client/kernel/cpus.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 static int count(const char *text)
@@ -55,19 +55,4 @@ START_TEST(this_machine_has_one)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("cpus");
-	TCase *t = tcase_create("cpus");
-	SRunner *sr = srunner_create(s);
-	int failed;
-
-	suite_add_tcase(s, t);
-	tcase_add_test(t, lists_are_read);
-	tcase_add_test(t, nonsense_is_refused);
-	tcase_add_test(t, this_machine_has_one);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("cpus", 0, NULL, NULL, lists_are_read, nonsense_is_refused, this_machine_has_one)

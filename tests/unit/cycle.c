@@ -3,6 +3,7 @@
 #include "managerd/parent/sockets.h"
 #include "managerd/cycle/manager.h"
 #include "tests/unit/fakepriv.h"
+#include "tests/unit/unit.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -587,36 +588,9 @@ START_TEST(five_hundred_modules)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("cycle");
-	TCase *t = tcase_create("cycle");
-	SRunner *r = srunner_create(s);
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_set_timeout(t, 120);
-	tcase_add_test(t, first_samples_are_not_lost);
-	tcase_add_test(t, a_slow_look_holds_a_batch_for_a_second);
-	tcase_add_test(t, round_and_back);
-	tcase_add_test(t, what_a_person_asks_for_is_looked_at);
-	tcase_add_test(t, a_hold_outlives_a_refusal);
-	tcase_add_test(t, changes_are_each_users_own);
-	tcase_add_test(t, work_ends_with_the_ownership);
-	tcase_add_test(t, samples_are_known_without_loading);
-	tcase_add_loop_test(t, refusals_of_the_parent, 0, 2);
-	tcase_add_test(t, a_job_that_cannot_begin_waits);
-	tcase_add_test(t, each_user_has_a_budget);
-	tcase_add_test(t, a_large_program_is_learned_in_the_pool);
-	tcase_add_test(t, users_take_turns);
-	suite_add_tcase(s, t);
-	t = tcase_create("load");
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_set_timeout(t, 120);
-	tcase_add_test(t, five_hundred_modules);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
-}
+UNIT_MAIN("cycle", 120, setup, teardown, first_samples_are_not_lost,
+    a_slow_look_holds_a_batch_for_a_second, round_and_back, what_a_person_asks_for_is_looked_at,
+    a_hold_outlives_a_refusal, changes_are_each_users_own, work_ends_with_the_ownership,
+    samples_are_known_without_loading, UNIT_LOOP(refusals_of_the_parent, 2),
+    a_job_that_cannot_begin_waits, each_user_has_a_budget, a_large_program_is_learned_in_the_pool,
+    users_take_turns, five_hundred_modules)

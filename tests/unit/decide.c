@@ -1,6 +1,6 @@
 #include "managerd/decide/decide.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,29 +215,5 @@ START_TEST(names)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("decide");
-	TCase *t = tcase_create("decide");
-	SRunner *r = srunner_create(s);
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, NULL);
-	tcase_add_test(t, exactly_at_every_threshold);
-	tcase_add_test(t, excluded);
-	tcase_add_test(t, held);
-	tcase_add_test(t, few_samples);
-	tcase_add_test(t, low_coverage);
-	tcase_add_test(t, same_usage);
-	tcase_add_test(t, low_gain);
-	tcase_add_test(t, gain_is_measured_last);
-	tcase_add_test(t, cool_down);
-	tcase_add_test(t, budget);
-	tcase_add_test(t, busy);
-	tcase_add_test(t, names);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("decide", 0, setup, NULL, exactly_at_every_threshold, excluded, held, few_samples,
+    low_coverage, same_usage, low_gain, gain_is_measured_last, cool_down, budget, busy, names)

@@ -2,8 +2,8 @@
 #include "managerd/job/edit.h"
 #include "managerd/parent/procs.h"
 #include "tests/unit/fakepriv.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <sched.h>
 #include <signal.h>
@@ -359,32 +359,8 @@ START_TEST(verify_has_one_log)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("edit");
-	TCase *t = tcase_create("edit");
-	SRunner *sr;
-	int failed;
-
-	tcase_set_timeout(t, 60);
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, build_is_read_whole);
-	tcase_add_test(t, score_leaves_nothing);
-	tcase_add_test(t, what_the_parent_refuses_is_refused);
-	tcase_add_test(t, refusal_has_its_reason);
-	tcase_add_test(t, reasons_are_one_line);
-	tcase_add_test(t, bad_answers_are_broken);
-	tcase_add_test(t, deadline_ends_the_whole_group);
-	tcase_add_test(t, paused_time_does_not_count);
-	tcase_add_test(t, cancel_ends_even_a_paused_job);
-	tcase_add_test(t, cpu_time_of_the_job_is_seen);
-	tcase_add_test(t, what_cannot_begin_is_one_error);
-	tcase_add_test(t, verify_has_one_log);
-	tcase_add_test(t, samples_are_bounded_before_they_are_printed);
-	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("edit", 60, setup, teardown, build_is_read_whole, score_leaves_nothing,
+    what_the_parent_refuses_is_refused, refusal_has_its_reason, reasons_are_one_line,
+    bad_answers_are_broken, deadline_ends_the_whole_group, paused_time_does_not_count,
+    cancel_ends_even_a_paused_job, cpu_time_of_the_job_is_seen, what_cannot_begin_is_one_error,
+    verify_has_one_log, samples_are_bounded_before_they_are_printed)

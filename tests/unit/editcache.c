@@ -1,8 +1,8 @@
 #include "common/log.h"
 #include "common/publish.h"
 #include "editor-driver/link/cache.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -260,25 +260,9 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("editcache");
-	TCase *t = tcase_create("cache");
-	SRunner *sr = srunner_create(s);
-	int failed;
-
 	log_init("editcache", LOG_LVL_ERROR);
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, gives_back_what_was_put);
-	tcase_add_test(t, an_empty_object_is_one);
-	tcase_add_test(t, damage_is_noticed);
-	tcase_add_test(t, the_least_used_go_first);
-	tcase_add_test(t, entries_cannot_be_moved);
-	tcase_add_test(t, links_are_not_followed);
-	tcase_add_test(t, the_secret_is_kept);
-	tcase_add_test(t, others_folders_are_not_used);
-	tcase_add_test(t, no_folder_no_cache);
-	suite_add_tcase(s, t);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return UNIT_RUN("editcache", 0, setup, teardown, gives_back_what_was_put,
+	    an_empty_object_is_one, damage_is_noticed, the_least_used_go_first,
+	    entries_cannot_be_moved, links_are_not_followed, the_secret_is_kept,
+	    others_folders_are_not_used, no_folder_no_cache);
 }

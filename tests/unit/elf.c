@@ -1,8 +1,8 @@
 #include "common/elf/elf.h"
 #include "common/publish.h"
 #include "common/spawn.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -630,36 +630,11 @@ START_TEST(only_regular_files_are_opened)
 }
 END_TEST
 
-int main(void)
-{
-	TCase *t = tcase_create("elf");
-	Suite *s = suite_create("elf");
-	SRunner *sr;
-	int failed;
-
-	tcase_add_checked_fixture(t, enter, leave);
-	tcase_set_timeout(t, 120);
-	tcase_add_test(t, build_ids_print_and_parse);
-	tcase_add_test(t, kinds_are_told_apart);
-	tcase_add_test(t, notes_are_found);
-	tcase_add_test(t, sections_and_segments_are_read);
-	tcase_add_test(t, symbols_carry_their_versions);
-	tcase_add_test(t, objects_in_memory_are_read);
-	tcase_add_test(t, the_face_ignores_layout);
-	tcase_add_test(t, every_part_of_the_face_counts);
-	tcase_add_test(t, damaged_files_do_no_harm);
-	tcase_add_test(t, a_thin_library_links_the_same);
-	tcase_add_test(t, a_thin_library_keeps_the_name_it_was_linked_by);
-	tcase_add_test(t, a_thin_library_has_its_name_in_a_shared_string_table);
-	tcase_add_test(t, the_image_is_what_runs);
-	tcase_add_test(t, what_is_no_library_is_not_thinned);
-	tcase_add_test(t, memory_is_bounded_by_what_is_asked);
-	tcase_add_test(t, sections_are_no_more_than_the_file);
-	tcase_add_test(t, only_regular_files_are_opened);
-	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("elf", 120, enter, leave, build_ids_print_and_parse, kinds_are_told_apart,
+    notes_are_found, sections_and_segments_are_read, symbols_carry_their_versions,
+    objects_in_memory_are_read, the_face_ignores_layout, every_part_of_the_face_counts,
+    damaged_files_do_no_harm, a_thin_library_links_the_same,
+    a_thin_library_keeps_the_name_it_was_linked_by,
+    a_thin_library_has_its_name_in_a_shared_string_table, the_image_is_what_runs,
+    what_is_no_library_is_not_thinned, memory_is_bounded_by_what_is_asked,
+    sections_are_no_more_than_the_file, only_regular_files_are_opened)

@@ -1,6 +1,6 @@
 #include "editor/layout/entropy.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 
 enum { JUMPS = 3, BLOCKS = 4 };
 
@@ -45,18 +45,4 @@ START_TEST(hardness_is_entropy)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("entropy");
-	TCase *t = tcase_create("entropy");
-	SRunner *r;
-	int failed;
-
-	tcase_add_test(t, hardness_is_entropy);
-	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
-}
+UNIT_MAIN("entropy", 0, NULL, NULL, hardness_is_entropy)

@@ -2,8 +2,8 @@
 #include "managerd/parent/folder.h"
 #include "common/mem.h"
 #include "common/publish.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,23 +159,5 @@ START_TEST(caches_are_their_owners)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("folder");
-	TCase *t = tcase_create("folder");
-	SRunner *sr;
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_set_timeout(t, 60);
-	tcase_add_test(t, what_a_job_made);
-	tcase_add_test(t, bytes_are_counted);
-	tcase_add_test(t, emptied_as_its_user);
-	tcase_add_test(t, caches_are_their_owners);
-	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("folder", 60, setup, teardown, what_a_job_made, bytes_are_counted, emptied_as_its_user,
+    caches_are_their_owners)

@@ -1,7 +1,7 @@
 #include "editor/cost/frontend.h"
 #include "common/random.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <math.h>
 
 static struct fe_program p;
@@ -334,29 +334,7 @@ START_TEST(takes_anything)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("frontend");
-	TCase *t = tcase_create("frontend");
-	SRunner *sr = srunner_create(s);
-	int failed;
-
-	tcase_set_timeout(t, 60);
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, jumps_by_counts);
-	tcase_add_test(t, empty_blocks_take_no_room);
-	tcase_add_test(t, fewer_jumps_cost_less);
-	tcase_add_test(t, copies);
-	tcase_add_test(t, lines_and_misses);
-	tcase_add_test(t, walks_by_the_counts);
-	tcase_add_test(t, walks_through_pointers);
-	tcase_add_test(t, conditional_tail_calls_are_not_always_made);
-	tcase_add_test(t, recursion_is_bounded);
-	tcase_add_test(t, nothing_executed);
-	tcase_add_loop_test(t, takes_anything, 0, 20);
-	suite_add_tcase(s, t);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("frontend", 60, setup, teardown, jumps_by_counts, empty_blocks_take_no_room,
+    fewer_jumps_cost_less, copies, lines_and_misses, walks_by_the_counts, walks_through_pointers,
+    conditional_tail_calls_are_not_always_made, recursion_is_bounded, nothing_executed,
+    UNIT_LOOP(takes_anything, 20))

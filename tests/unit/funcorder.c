@@ -1,6 +1,6 @@
 #include "editor/layout/funcorder.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -172,27 +172,6 @@ START_TEST(extreme_numbers)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("funcorder");
-	TCase *t = tcase_create("funcorder");
-	SRunner *sr;
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_set_timeout(t, 60);
-	tcase_add_test(t, nothing_to_order);
-	tcase_add_test(t, unused_functions_stay_in_order_at_the_end);
-	tcase_add_test(t, without_calls_by_density);
-	tcase_add_test(t, equal_density_by_number);
-	tcase_add_test(t, call_sites_decide_the_side);
-	tcase_add_test(t, callees_go_to_their_heaviest_caller);
-	tcase_add_test(t, large_graphs);
-	tcase_add_test(t, extreme_numbers);
-	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("funcorder", 60, setup, teardown, nothing_to_order,
+    unused_functions_stay_in_order_at_the_end, without_calls_by_density, equal_density_by_number,
+    call_sites_decide_the_side, callees_go_to_their_heaviest_caller, large_graphs, extreme_numbers)

@@ -1,7 +1,7 @@
 #include "common/random.h"
 #include "editor/layout/gainheap.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdbool.h>
 
 enum { IDS = 100, STEPS = 5000 };
@@ -53,18 +53,4 @@ START_TEST(what_gains_most_is_first_whatever_happened)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("gainheap");
-	TCase *t = tcase_create("gainheap");
-	SRunner *r;
-	int failed;
-
-	tcase_add_test(t, what_gains_most_is_first_whatever_happened);
-	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
-}
+UNIT_MAIN("gainheap", 0, NULL, NULL, what_gains_most_is_first_whatever_happened)

@@ -1,7 +1,7 @@
 #include "common/hash.h"
 #include "common/mem.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,22 +108,5 @@ START_TEST(keys_are_bytes)
 }
 END_TEST
 
-int main(void)
-{
-	TCase *t = tcase_create("hash");
-	Suite *s = suite_create("hash");
-	SRunner *sr;
-	int failed;
-
-	tcase_add_test(t, the_hash_is_xxh3_128);
-	tcase_add_test(t, files_as_bytes);
-	tcase_add_test(t, hex_comes_back);
-	tcase_add_test(t, tables_keep_what_was_put);
-	tcase_add_test(t, keys_are_bytes);
-	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("hash", 0, NULL, NULL, the_hash_is_xxh3_128, files_as_bytes, hex_comes_back,
+    tables_keep_what_was_put, keys_are_bytes)

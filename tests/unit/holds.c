@@ -1,8 +1,8 @@
 /* Modules that a person rolled back stay so, whatever becomes of the store. */
 #include "managerd/parent/holds.h"
 #include "common/publish.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 START_TEST(set_and_forgotten)
@@ -25,18 +25,4 @@ START_TEST(set_and_forgotten)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("holds");
-	TCase *t = tcase_create("holds");
-	SRunner *sr;
-	int failed;
-
-	tcase_add_test(t, set_and_forgotten);
-	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("holds", 0, NULL, NULL, set_and_forgotten)

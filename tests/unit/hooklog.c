@@ -1,8 +1,8 @@
 /* common/hooklog: one JSON line each, bounded, and never an error. */
 #include "common/hooklog.h"
 #include "common/publish.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,21 +101,4 @@ START_TEST(nowhere)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("hooklog");
-	TCase *t = tcase_create("hooklog");
-	SRunner *r;
-	int failed;
-
-	tcase_add_test(t, where_it_lies);
-	tcase_add_test(t, any_bytes_make_json);
-	tcase_add_test(t, bounded);
-	tcase_add_test(t, nowhere);
-	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
-}
+UNIT_MAIN("hooklog", 0, NULL, NULL, where_it_lies, any_bytes_make_json, bounded, nowhere)

@@ -1,7 +1,7 @@
 #include "editor/layout/hops.h"
 #include "editor/layout/relax.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 
 static struct arena mem;
 
@@ -174,25 +174,6 @@ START_TEST(a_hop_is_a_jump)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("hops");
-	TCase *t = tcase_create("hops");
-	SRunner *r;
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, into_hard_jumps_it_hops);
-	tcase_add_test(t, what_is_jumped_to_needs_no_hop);
-	tcase_add_test(t, easy_jumps_stay);
-	tcase_add_test(t, where_much_is_called_none_hops);
-	tcase_add_test(t, what_is_not_hot_stays);
-	tcase_add_test(t, copies_are_fallen_into);
-	tcase_add_test(t, a_hop_is_a_jump);
-	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
-}
+UNIT_MAIN("hops", 0, setup, teardown, into_hard_jumps_it_hops, what_is_jumped_to_needs_no_hop,
+    easy_jumps_stay, where_much_is_called_none_hops, what_is_not_hot_stays, copies_are_fallen_into,
+    a_hop_is_a_jump)

@@ -3,8 +3,8 @@
 #include "managerd/decide/idlewatch.h"
 #include "common/mem.h"
 #include "common/publish.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -212,27 +212,7 @@ START_TEST(watch_tells_the_first_answer)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("idle");
-	TCase *t = tcase_create("idle");
-	SRunner *sr;
-	int failed;
-
-	tcase_add_test(t, begins_after_the_quiet_time);
-	tcase_add_test(t, work_of_others_stops_it_at_once);
-	tcase_add_test(t, own_work_is_not_busy);
-	tcase_add_test(t, pressure_counts_when_nothing_of_ours_runs);
-	tcase_add_test(t, battery_waits_unless_allowed);
-	tcase_add_test(t, test_policy_begins_at_once);
-	tcase_add_test(t, odd_counters_do_no_harm);
-	tcase_add_test(t, kernel_files_are_read);
-	tcase_add_test(t, power_supplies_are_read);
-	tcase_add_test(t, watch_tells_the_first_answer);
-	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("idle", 0, NULL, NULL, begins_after_the_quiet_time, work_of_others_stops_it_at_once,
+    own_work_is_not_busy, pressure_counts_when_nothing_of_ours_runs, battery_waits_unless_allowed,
+    test_policy_begins_at_once, odd_counters_do_no_harm, kernel_files_are_read,
+    power_supplies_are_read, watch_tells_the_first_answer)

@@ -1,7 +1,7 @@
 #include "common/elf/ifsec.h"
 #include "common/le.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,22 +129,5 @@ START_TEST(a_gigantic_size_takes_no_memory)
 }
 END_TEST
 
-int main(void)
-{
-	TCase *t = tcase_create("ifsec");
-	Suite *s = suite_create("ifsec");
-	SRunner *sr;
-	int failed;
-
-	tcase_add_test(t, what_was_put_comes_back);
-	tcase_add_test(t, every_truncation_is_refused);
-	tcase_add_test(t, every_flipped_bit_is_noticed);
-	tcase_add_test(t, a_later_format_is_named);
-	tcase_add_test(t, a_gigantic_size_takes_no_memory);
-	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("ifsec", 0, NULL, NULL, what_was_put_comes_back, every_truncation_is_refused,
+    every_flipped_bit_is_noticed, a_later_format_is_named, a_gigantic_size_takes_no_memory)

@@ -1,8 +1,8 @@
 #include "editor/infer/infer.h"
 #include "editor/infer/flow.h"
 #include "tests/cfggen.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 
 enum { S = SAMPLE_ONE };
 
@@ -725,52 +725,17 @@ START_TEST(samples_tell_the_branches)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("infer");
-	TCase *t = tcase_create("infer");
-	SRunner *sr;
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_set_timeout(t, 60);
-	tcase_add_test(t, no_samples_no_counts);
-	tcase_add_test(t, no_blocks);
-	tcase_add_test(t, diamond_divides_by_its_arms);
-	tcase_add_test(t, counts_are_samples_by_instructions);
-	tcase_add_test(t, loop_flows_back);
-	tcase_add_test(t, a_copied_test_is_divided_evenly);
-	tcase_add_test(t, unsampled_block_of_a_hot_chain_is_hot);
-	tcase_add_test(t, few_samples_do_not_close_a_way);
-	tcase_add_test(t, long_unsampled_arm_loses_to_the_sampled_one);
-	tcase_add_test(t, cold_and_noreturn_blocks_stay_at_zero);
-	tcase_add_test(t, tail_calls_are_exits);
-	tcase_add_test(t, endless_loop_without_exit);
-	tcase_add_test(t, block_behind_no_entry);
-	tcase_add_test(t, addressed_blocks_are_entries);
-	tcase_add_test(t, consistent_counts_stay);
-	tcase_add_test(t, outcomes_tell_what_samples_hide);
-	tcase_add_test(t, what_came_tells_what_samples_hide);
-	tcase_add_test(t, few_samples_of_a_block_tell_little_of_where_it_came_from);
-	tcase_add_test(t, rare_ways_need_be_seen);
-	tcase_add_test(t, what_is_set_aside_is_seldom);
-	tcase_add_test(t, jumps_ahead_to_shared_code_are_seldom);
-	tcase_add_test(t, loops_are_seldom_jumped_over);
-	tcase_add_test(t, few_of_many_say_less);
-	tcase_add_test(t, refills_explain_seldom_arms);
-	tcase_add_test(t, a_loop_whose_end_hides_is_one);
-	tcase_add_test(t, what_looks_alike_goes_alike);
-	tcase_add_test(t, another_look_tells_nothing);
-	tcase_add_test(t, call_sites_tell_their_blocks);
-	tcase_add_test(t, one_site_tells_nothing);
-	tcase_add_test(t, entangled_graphs_are_answered);
-	tcase_add_test(t, counted_edges_stay);
-	tcase_add_test(t, samples_obey_kirchhoff);
-	tcase_add_test(t, samples_tell_the_branches);
-	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("infer", 60, setup, teardown,
+	no_samples_no_counts, no_blocks, diamond_divides_by_its_arms,
+	counts_are_samples_by_instructions, loop_flows_back, a_copied_test_is_divided_evenly,
+	unsampled_block_of_a_hot_chain_is_hot, few_samples_do_not_close_a_way,
+	long_unsampled_arm_loses_to_the_sampled_one, cold_and_noreturn_blocks_stay_at_zero,
+	tail_calls_are_exits, endless_loop_without_exit, block_behind_no_entry,
+	addressed_blocks_are_entries, consistent_counts_stay, outcomes_tell_what_samples_hide,
+	what_came_tells_what_samples_hide,
+	few_samples_of_a_block_tell_little_of_where_it_came_from, rare_ways_need_be_seen,
+	what_is_set_aside_is_seldom, jumps_ahead_to_shared_code_are_seldom,
+	loops_are_seldom_jumped_over, few_of_many_say_less, refills_explain_seldom_arms,
+	a_loop_whose_end_hides_is_one, what_looks_alike_goes_alike, another_look_tells_nothing,
+	call_sites_tell_their_blocks, one_site_tells_nothing, entangled_graphs_are_answered,
+	counted_edges_stay, samples_obey_kirchhoff, samples_tell_the_branches)

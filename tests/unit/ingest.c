@@ -1,8 +1,8 @@
 #include "managerd/samples/ingest.h"
 #include "managerd/parent/sockets.h"
 #include "common/publish.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -420,29 +420,7 @@ START_TEST(sockets_are_taken_over_only_when_dead)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *su = suite_create("ingest");
-	TCase *t = tcase_create("ingest");
-	SRunner *r = srunner_create(su);
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_loop_test(t, batches_in_any_pieces, 0, 2);
-	tcase_add_loop_test(t, no_ack_without_commit, 0, 2);
-	tcase_add_test(t, monitors_are_told_what_is_wanted);
-	tcase_add_test(t, good_before_bad);
-	tcase_add_loop_test(t, garbage_closes, 0, 5);
-	tcase_add_test(t, gone_in_the_middle);
-	tcase_add_test(t, only_so_many);
-	tcase_add_test(t, batches_wait);
-	tcase_add_test(t, nothing_waits_for_long);
-	tcase_add_test(t, who_may_send);
-	tcase_add_test(t, sockets_are_taken_over_only_when_dead);
-	tcase_set_timeout(t, 60);
-	suite_add_tcase(su, t);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("ingest", 60, setup, teardown, UNIT_LOOP(batches_in_any_pieces, 2),
+    UNIT_LOOP(no_ack_without_commit, 2), monitors_are_told_what_is_wanted, good_before_bad,
+    UNIT_LOOP(garbage_closes, 5), gone_in_the_middle, only_so_many, batches_wait,
+    nothing_waits_for_long, who_may_send, sockets_are_taken_over_only_when_dead)

@@ -2,8 +2,8 @@
 #include "common/publish.h"
 #include "managerd/inspect/answer.h"
 #include "managerd/inspect/sandbox.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
@@ -241,25 +241,6 @@ START_TEST(the_head_comes_last)
 }
 END_TEST
 
-int main(void)
-{
-	TCase *t = tcase_create("inspect");
-	Suite *s = suite_create("inspect");
-	SRunner *sr;
-	int failed;
-
-	tcase_set_timeout(t, 60);
-	tcase_add_test(t, what_is_not_reading_kills);
-	tcase_add_test(t, reading_and_answering_goes);
-	tcase_add_test(t, code_is_mapped_where_that_is_the_task);
-	tcase_add_test(t, an_answer_beyond_its_bound_is_cut_off);
-	tcase_add_test(t, answers_are_head_and_body);
-	tcase_add_test(t, a_refusal_is_its_text_alone);
-	tcase_add_test(t, the_head_comes_last);
-	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("inspect", 60, NULL, NULL, what_is_not_reading_kills, reading_and_answering_goes,
+    code_is_mapped_where_that_is_the_task, an_answer_beyond_its_bound_is_cut_off,
+    answers_are_head_and_body, a_refusal_is_its_text_alone, the_head_comes_last)

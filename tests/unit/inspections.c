@@ -1,5 +1,6 @@
 #include "managerd/priv/inspections.h"
 #include "tests/unit/fakepriv.h"
+#include "tests/unit/unit.h"
 
 #include <stdio.h>
 
@@ -161,23 +162,6 @@ START_TEST(refusals_are_answered)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("inspections");
-	TCase *t = tcase_create("inspections");
-	SRunner *r = srunner_create(s);
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, users_take_turns);
-	tcase_add_test(t, places_are_taken_until_it_is_worked_on);
-	tcase_add_test(t, few_at_once);
-	tcase_add_test(t, one_of_each_path);
-	tcase_add_test(t, queues_are_bounded);
-	tcase_add_test(t, refusals_are_answered);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
-}
+UNIT_MAIN("inspections", 0, setup, teardown,
+	users_take_turns, places_are_taken_until_it_is_worked_on, few_at_once, one_of_each_path,
+	queues_are_bounded, refusals_are_answered)

@@ -1,8 +1,8 @@
 /* The journal's text: what was written reads back; nothing else is taken. */
 #include "managerd/parent/swap/journal.h"
 #include "common/publish.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -165,21 +165,5 @@ START_TEST(odd_values_are_refused)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("journal");
-	TCase *t = tcase_create("journal");
-	SRunner *sr;
-	int failed;
-
-	tcase_add_test(t, round_trip);
-	tcase_add_test(t, cut_off_at_every_byte);
-	tcase_add_test(t, kept_on_disk);
-	tcase_add_test(t, odd_values_are_refused);
-	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("journal", 0, NULL, NULL, round_trip, cut_off_at_every_byte, kept_on_disk,
+    odd_values_are_refused)

@@ -1,8 +1,8 @@
 /* Programs that are started while their user interferes. */
 #include "managerd/parent/launch.h"
 #include "common/mem.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -148,21 +148,5 @@ START_TEST(processes_beside_others)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("launch");
-	TCase *t = tcase_create("launch");
-	SRunner *r;
-	int failed;
-
-	tcase_set_timeout(t, 120);
-	tcase_add_test(t, stopped_before_it_is_the_program);
-	tcase_add_test(t, no_such_program);
-	tcase_add_test(t, processes_beside_others);
-	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
-}
+UNIT_MAIN("launch", 120, NULL, NULL, stopped_before_it_is_the_program, no_such_program,
+    processes_beside_others)

@@ -3,8 +3,8 @@
 #include "editor/infer/infer.h"
 #include "editor/layout/tails.h"
 #include "tests/cfggen.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdio.h>
 
 static struct arena mem;
@@ -627,43 +627,12 @@ START_TEST(hot_lines_by_hand)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("layout");
-	TCase *t = tcase_create("layout");
-	SRunner *sr;
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_set_timeout(t, 60);
-	tcase_add_test(t, score_of_a_diamond);
-	tcase_add_test(t, score_of_a_backward_and_a_far_jump);
-	tcase_add_test(t, indirect_jumps_never_fall_through);
-	tcase_add_test(t, the_likely_way_falls_through);
-	tcase_add_test(t, a_loop_is_rotated);
-	tcase_add_test(t, what_is_never_executed_goes);
-	tcase_add_test(t, rare_exits_come_last);
-	tcase_add_test(t, an_entry_may_be_all_that_is_hot);
-	tcase_add_test(t, a_split_that_frees_nothing_is_not_made);
-	tcase_add_test(t, without_counts_nothing_moves);
-	tcase_add_test(t, one_block);
-	tcase_add_test(t, layouts_are_sound_and_better);
-	tcase_add_test(t, nearly_the_best_order);
-	tcase_add_test(t, random_layouts_differ_and_are_sound);
-	tcase_add_test(t, dispatch_is_copied_into_its_handlers);
-	tcase_add_test(t, a_small_loop_is_copied_behind_itself);
-	tcase_add_test(t, runs_follow_any_way);
-	tcase_add_test(t, frugal_copies_are_of_what_is_hottest);
-	tcase_add_test(t, order_follows_the_copies);
-	tcase_add_test(t, main_places_are_where_control_goes_on);
-	tcase_add_test(t, the_main_place_is_not_fallen_into);
-	tcase_add_test(t, a_copy_that_is_told_is_no_main_place);
-	tcase_add_test(t, heads_of_small_hot_loops_are_aligned);
-	tcase_add_test(t, hot_lines_by_hand);
-	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("layout", 60, setup, teardown, score_of_a_diamond, score_of_a_backward_and_a_far_jump,
+    indirect_jumps_never_fall_through, the_likely_way_falls_through, a_loop_is_rotated,
+    what_is_never_executed_goes, rare_exits_come_last, an_entry_may_be_all_that_is_hot,
+    a_split_that_frees_nothing_is_not_made, without_counts_nothing_moves, one_block,
+    layouts_are_sound_and_better, nearly_the_best_order, random_layouts_differ_and_are_sound,
+    dispatch_is_copied_into_its_handlers, a_small_loop_is_copied_behind_itself, runs_follow_any_way,
+    frugal_copies_are_of_what_is_hottest, order_follows_the_copies,
+    main_places_are_where_control_goes_on, the_main_place_is_not_fallen_into,
+    a_copy_that_is_told_is_no_main_place, heads_of_small_hot_loops_are_aligned, hot_lines_by_hand)

@@ -1,8 +1,8 @@
 /* common/ldopt: ld's options, and which of them a recipe may have. */
 #include "common/command/ldopt.h"
 #include "common/mem.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,19 +214,5 @@ START_TEST(ld_has_no_other_options)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("ldopt");
-	TCase *t = tcase_create("ldopt");
-	SRunner *r = srunner_create(s);
-	int failed;
-
-	tcase_add_loop_test(t, repeated, 0, sizeof good / sizeof *good);
-	tcase_add_loop_test(t, refused, 0, sizeof bad / sizeof *bad);
-	tcase_add_test(t, ld_has_no_other_options);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
-}
+UNIT_MAIN("ldopt", 0, NULL, NULL, UNIT_LOOP(repeated, sizeof good / sizeof *good),
+    UNIT_LOOP(refused, sizeof bad / sizeof *bad), ld_has_no_other_options)

@@ -1,8 +1,8 @@
 /* common/ldscript: which inputs ld may read as a script. */
 #include "common/command/ldscript.h"
 #include "common/mem.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,20 +88,5 @@ START_TEST(the_default_script)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("ldscript");
-	TCase *t = tcase_create("ldscript");
-	SRunner *r = srunner_create(s);
-	int failed;
-
-	tcase_add_loop_test(t, accepted, 0, sizeof good / sizeof *good);
-	tcase_add_loop_test(t, refused, 0, sizeof bad / sizeof *bad);
-	tcase_add_test(t, bytes);
-	tcase_add_test(t, the_default_script);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
-}
+UNIT_MAIN("ldscript", 0, NULL, NULL, UNIT_LOOP(accepted, sizeof good / sizeof *good),
+    UNIT_LOOP(refused, sizeof bad / sizeof *bad), bytes, the_default_script)

@@ -1,8 +1,8 @@
 #include "editor/layout/lines.h"
 #include "common/random.h"
 #include "editor/layout/relax.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <float.h>
 #include <string.h>
 
@@ -175,21 +175,5 @@ START_TEST(what_is_set_stays)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("lines");
-	TCase *t = tcase_create("lines");
-	SRunner *r;
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, finds_the_least_of_all);
-	tcase_add_test(t, what_is_dear_stays);
-	tcase_add_test(t, what_is_set_stays);
-	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
-}
+UNIT_MAIN(
+    "lines", 0, setup, teardown, finds_the_least_of_all, what_is_dear_stays, what_is_set_stays)

@@ -1,7 +1,7 @@
 /* hooks/linkmap: what GNU ld wrote about a link. */
 #include "hooks/linkmap.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,21 +98,4 @@ START_TEST(cut_off)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("linkmap");
-	TCase *t = tcase_create("linkmap");
-	SRunner *r;
-	int failed;
-
-	tcase_add_test(t, dependency_file);
-	tcase_add_test(t, dependency_file_odd);
-	tcase_add_test(t, members);
-	tcase_add_test(t, cut_off);
-	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
-}
+UNIT_MAIN("linkmap", 0, NULL, NULL, dependency_file, dependency_file_odd, members, cut_off)

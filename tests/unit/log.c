@@ -1,8 +1,8 @@
 /* One call is one line, and one call site is no flood. */
 #include "common/log.h"
 #include "common/loglimit.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,23 +130,6 @@ START_TEST(a_flood_is_told_in_one_line)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("log");
-	TCase *t = tcase_create("log");
-	SRunner *sr = srunner_create(s);
-	int failed;
-
-	suite_add_tcase(s, t);
-	tcase_add_test(t, control_characters_are_escaped);
-	tcase_add_test(t, utf8_stays_and_other_bytes_do_not);
-	tcase_add_test(t, a_long_text_is_cut_between_characters);
-	tcase_add_test(t, the_first_lines_go_out_and_the_others_are_counted);
-	tcase_add_test(t, slow_lines_are_never_held_back);
-	tcase_add_test(t, many_sites_find_room_again);
-	tcase_add_test(t, a_flood_is_told_in_one_line);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("log", 0, NULL, NULL, control_characters_are_escaped, utf8_stays_and_other_bytes_do_not,
+    a_long_text_is_cut_between_characters, the_first_lines_go_out_and_the_others_are_counted,
+    slow_lines_are_never_held_back, many_sites_find_room_again, a_flood_is_told_in_one_line)

@@ -1,5 +1,6 @@
 /* A parser that a user's file has taken over: what the file says, it does. */
 #include "common/elf/elf.h"
+#include "tests/unit/unit.h"
 
 static struct elf *taken_over(const char *name, int fd, struct err *e);
 #define elf_file_open taken_over
@@ -8,7 +9,6 @@ static struct elf *taken_over(const char *name, int fd, struct err *e);
 
 #include "common/publish.h"
 
-#include <check.h>
 #include <sys/syscall.h>
 
 static char dir[64];
@@ -141,21 +141,6 @@ START_TEST(a_build_id_of_another_size_is_none)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("lookup");
-	TCase *t = tcase_create("lookup");
-	SRunner *sr = srunner_create(s);
-	int failed;
-
-	suite_add_tcase(s, t);
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, a_parser_that_sleeps_is_killed_in_time);
-	tcase_add_test(t, a_parser_does_not_outlive_its_answer);
-	tcase_add_test(t, a_parser_answers_no_other_question);
-	tcase_add_test(t, a_build_id_of_another_size_is_none);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("lookup", 0, setup, teardown, a_parser_that_sleeps_is_killed_in_time,
+    a_parser_does_not_outlive_its_answer, a_parser_answers_no_other_question,
+    a_build_id_of_another_size_is_none)

@@ -1,6 +1,6 @@
 #include "managerd/samples/map.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -256,26 +256,6 @@ START_TEST(doubles_are_one)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("map");
-	TCase *tc = tcase_create("map");
-	SRunner *r = srunner_create(s);
-	int failed;
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, samples_find_their_blocks);
-	tcase_add_test(tc, slots_know_their_functions);
-	tcase_add_test(tc, no_map_takes_nothing);
-	tcase_add_test(tc, same_as_searching);
-	tcase_add_test(tc, map_that_does_not_fit);
-	tcase_add_test(tc, table_survives_the_store);
-	tcase_add_test(tc, garbled_table);
-	tcase_add_loop_test(tc, long_names_are_refused, 0, 2);
-	tcase_add_test(tc, doubles_are_one);
-	suite_add_tcase(s, tc);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("map", 0, setup, teardown, samples_find_their_blocks, slots_know_their_functions,
+    no_map_takes_nothing, same_as_searching, map_that_does_not_fit, table_survives_the_store,
+    garbled_table, UNIT_LOOP(long_names_are_refused, 2), doubles_are_one)

@@ -1,6 +1,6 @@
 #include "editor-driver/plan/mapindex.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 static struct blockmap map;
@@ -92,21 +92,5 @@ START_TEST(strangers_have_none)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("mapindex");
-	TCase *t = tcase_create("index");
-	SRunner *sr = srunner_create(s);
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, hot_part_first);
-	tcase_add_test(t, twice_linked_counts_once);
-	tcase_add_test(t, ids_beyond_are_left_out);
-	tcase_add_test(t, strangers_have_none);
-	suite_add_tcase(s, t);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("mapindex", 0, setup, teardown, hot_part_first, twice_linked_counts_once,
+    ids_beyond_are_left_out, strangers_have_none)

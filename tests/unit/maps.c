@@ -4,8 +4,8 @@
 #include "common/publish.h"
 #include "monitor-client/kernel/clock.h"
 #include "monitor-client/maps/lookup.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -724,50 +724,18 @@ START_TEST(a_newline_in_a_path_has_no_place)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("maps");
-	TCase *t = tcase_create("maps");
-	SRunner *sr = srunner_create(s);
-	int failed;
-
-	suite_add_tcase(s, t);
-	tcase_set_timeout(t, 60);
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, offsets_come_from_the_range);
-	tcase_add_test(t, a_new_range_overrides_what_it_overlaps);
-	tcase_add_test(t, random_ranges_agree_with_a_page_table);
-	tcase_add_test(t, fork_copies_exec_resets_exit_waits);
-	tcase_add_test(t, a_child_too_short_for_proc_has_its_parents_uid);
-	tcase_add_test(t, what_is_no_file_has_no_place);
-	tcase_add_test(t, a_file_without_name_keeps_its_build);
-	tcase_add_test(t, the_snapshot_reads_proc_and_elf);
-	tcase_add_test(t, another_file_of_that_name_is_not_taken);
-	tcase_add_test(t, records_older_than_the_snapshot_are_ignored);
-	tcase_add_test(t, after_a_loss_proc_is_read_again);
-	tcase_add_test(t, an_unknown_process_is_looked_up);
-	tcase_add_test(t, processes_and_ranges_are_bounded);
-	tcase_add_test(t, holes_in_a_mapping_are_bounded);
-	tcase_add_test(t, all_mappings_together_are_bounded);
-	tcase_add_test(t, who_has_most_mappings_gives_way);
-	tcase_add_test(t, the_dead_give_way_first);
-	tcase_add_test(t, who_has_most_processes_gives_way);
-	t = tcase_create("whole machine");
-	suite_add_tcase(s, t);
-	tcase_add_checked_fixture(t, setup_machine, teardown);
-	tcase_add_test(t, another_namespaces_file_counts_for_its_own_name_only);
-	tcase_add_test(t, files_of_two_namespaces_are_two);
-	tcase_add_test(t, a_user_namespace_is_another_view);
-	tcase_add_test(t, a_thread_that_left_takes_the_process_along);
-	tcase_add_test(t, a_process_of_unknown_view_that_is_gone_is_outside);
-	tcase_add_test(t, a_replaced_file_counts_for_its_name);
-	tcase_add_test(t, a_replaced_file_of_another_owner_does_not);
-	tcase_add_test(t, a_file_called_deleted_is_not_another);
-	tcase_add_test(t, samples_from_before_the_check_are_outside);
-	tcase_add_test(t, what_hangs_costs_its_user_alone);
-	tcase_add_test(t, a_newline_in_a_path_has_no_place);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("maps", 60, setup, teardown, offsets_come_from_the_range,
+    a_new_range_overrides_what_it_overlaps, random_ranges_agree_with_a_page_table,
+    fork_copies_exec_resets_exit_waits, a_child_too_short_for_proc_has_its_parents_uid,
+    what_is_no_file_has_no_place, a_file_without_name_keeps_its_build,
+    the_snapshot_reads_proc_and_elf, another_file_of_that_name_is_not_taken,
+    records_older_than_the_snapshot_are_ignored, after_a_loss_proc_is_read_again,
+    an_unknown_process_is_looked_up, processes_and_ranges_are_bounded,
+    holes_in_a_mapping_are_bounded, all_mappings_together_are_bounded,
+    who_has_most_mappings_gives_way, the_dead_give_way_first, who_has_most_processes_gives_way,
+    UNIT_CASE(0, setup_machine, teardown), another_namespaces_file_counts_for_its_own_name_only,
+    files_of_two_namespaces_are_two, a_user_namespace_is_another_view,
+    a_thread_that_left_takes_the_process_along, a_process_of_unknown_view_that_is_gone_is_outside,
+    a_replaced_file_counts_for_its_name, a_replaced_file_of_another_owner_does_not,
+    a_file_called_deleted_is_not_another, samples_from_before_the_check_are_outside,
+    what_hangs_costs_its_user_alone, a_newline_in_a_path_has_no_place)

@@ -1,7 +1,7 @@
 #include "common/mem.h"
 #include "common/err.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <errno.h>
 #include <stdint.h>
@@ -209,27 +209,8 @@ START_TEST(errors_are_one_line_and_never_overflow)
 }
 END_TEST
 
-int main(void)
-{
-	TCase *t = tcase_create("mem");
-	Suite *s = suite_create("mem");
-	SRunner *sr;
-	int failed;
-
-	tcase_add_test(t, buffers_grow);
-	tcase_add_test(t, numbers_are_printed);
-	tcase_add_test(t, numbers_come_back);
-	tcase_add_test(t, long_numbers_are_refused);
-	tcase_add_test(t, arenas_give_zeroed_aligned_memory);
-	tcase_add_test(t, arrays_in_arenas_are_copied_and_grow);
-	tcase_add_exit_test(t, no_memory_ends_the_program, 70);
-	tcase_add_exit_test(t, an_overflowing_array_ends_the_program, 70);
-	tcase_add_test(t, vectors_grow);
-	tcase_add_test(t, errors_are_one_line_and_never_overflow);
-	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("mem", 0, NULL, NULL, buffers_grow, numbers_are_printed, numbers_come_back,
+    long_numbers_are_refused, arenas_give_zeroed_aligned_memory,
+    arrays_in_arenas_are_copied_and_grow, UNIT_EXIT(no_memory_ends_the_program, 70),
+    UNIT_EXIT(an_overflowing_array_ends_the_program, 70), vectors_grow,
+    errors_are_one_line_and_never_overflow)

@@ -1,6 +1,6 @@
 #include "managerd/samples/profile.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -320,32 +320,9 @@ START_TEST(samples_file)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("merge");
-	TCase *t = tcase_create("merge");
-	SRunner *r = srunner_create(s);
-	int failed;
-
-	tcase_add_checked_fixture(t, NULL, teardown);
-	tcase_add_test(t, half_life);
-	tcase_add_test(t, sums_age);
-	tcase_add_test(t, outcomes_and_calls_age_with_the_samples);
-	tcase_add_test(t, pairs_of_a_function_are_bounded);
-	tcase_add_test(t, predecessors_are_printed_where_nearly_all_resolve);
-	tcase_add_test(t, copies_have_their_outcomes);
-	tcase_add_test(t, clock_back_changes_nothing);
-	tcase_add_test(t, old_samples_vanish);
-	tcase_add_test(t, ageing_composes);
-	tcase_add_test(t, a_key_is_one_function);
-	tcase_add_test(t, understood_apart);
-	tcase_add_test(t, distance);
-	tcase_add_test(t, noise_foretells_chance);
-	tcase_add_test(t, hottest_first);
-	tcase_add_test(t, samples_file);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("merge", 0, NULL, teardown,
+	half_life, sums_age, outcomes_and_calls_age_with_the_samples,
+	pairs_of_a_function_are_bounded, predecessors_are_printed_where_nearly_all_resolve,
+	copies_have_their_outcomes, clock_back_changes_nothing, old_samples_vanish,
+	ageing_composes, a_key_is_one_function, understood_apart, distance, noise_foretells_chance,
+	hottest_first, samples_file)

@@ -1,8 +1,8 @@
 #include "managerd/modules/modules.h"
 #include "managerd/replay/tables.h"
 #include "tests/unit/fakepriv.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -663,41 +663,14 @@ START_TEST(what_was_swapped_in_is_known_at_once)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *su = suite_create("modules");
-	TCase *t = tcase_create("modules");
-	SRunner *r = srunner_create(su);
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, known_builds_are_found);
-	tcase_add_test(t, replay_tables_come_with_their_module);
-	tcase_add_test(t, tables_stay_with_their_owner);
-	tcase_add_loop_test(t, maps_stay_with_their_owner, 0, 2);
-	tcase_add_loop_test(t, odd_paths_are_outside, 0, 9);
-	tcase_add_test(t, ignored_are_outside);
-	tcase_add_test(t, profiles_come_back_after_unloading);
-	tcase_add_test(t, layout_profile);
-	tcase_add_test(t, the_largest_user_makes_room);
-	tcase_add_test(t, a_full_user_is_refused);
-	tcase_add_test(t, a_user_full_of_layouts_makes_room_for_others);
-	tcase_add_test(t, no_module_takes_the_id_of_another);
-	tcase_add_test(t, looks_make_modules);
-	tcase_add_test(t, coverage_begins_with_the_artifact);
-	tcase_add_test(t, vain_looks_wait_longer_each_time);
-	tcase_add_test(t, another_owner_starts_afresh);
-	tcase_add_test(t, holds_outlive_the_store);
-	tcase_add_loop_test(t, garbled_answers_are_no_artifact, 0, 4);
-	tcase_add_test(t, giants_are_refused);
-	tcase_add_test(t, batches_load_what_there_is_room_for);
-	tcase_add_test(t, one_users_builds_wait_for_each_other);
-	tcase_add_test(t, copied_build_ids_have_tables_of_their_own);
-	tcase_add_test(t, what_was_swapped_in_is_known_at_once);
-	tcase_set_timeout(t, 60);
-	suite_add_tcase(su, t);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("modules", 60, setup, teardown,
+	known_builds_are_found, replay_tables_come_with_their_module, tables_stay_with_their_owner,
+	UNIT_LOOP(maps_stay_with_their_owner, 2), UNIT_LOOP(odd_paths_are_outside, 9),
+	ignored_are_outside, profiles_come_back_after_unloading, layout_profile,
+	the_largest_user_makes_room, a_full_user_is_refused,
+	a_user_full_of_layouts_makes_room_for_others, no_module_takes_the_id_of_another,
+	looks_make_modules, coverage_begins_with_the_artifact, vain_looks_wait_longer_each_time,
+	another_owner_starts_afresh, holds_outlive_the_store,
+	UNIT_LOOP(garbled_answers_are_no_artifact, 4), giants_are_refused,
+	batches_load_what_there_is_room_for, one_users_builds_wait_for_each_other,
+	copied_build_ids_have_tables_of_their_own, what_was_swapped_in_is_known_at_once)

@@ -6,8 +6,8 @@
 #include "morphctl/words.h"
 #include "managerd/parent/sockets.h"
 #include "tests/unit/fakemanager.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -487,37 +487,11 @@ START_TEST(tables_fit)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("morphctl");
-	TCase *t = tcase_create("with a manager"), *pure = tcase_create("words");
-	SRunner *sr = srunner_create(s);
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_set_timeout(t, 30);
-	tcase_add_test(t, status_is_told_in_words);
-	tcase_add_test(t, modules_without_artifact_are_counted_or_listed);
-	tcase_add_test(t, json_is_the_api_result);
-	tcase_add_test(t, modules_are_found_by_path_name_and_id);
-	tcase_add_test(t, explain_shows_the_rung_that_stopped_it);
-	tcase_add_test(t, profile_names_cannot_move_the_cursor);
-	tcase_add_test(t, a_profile_is_printed_for_the_editor);
-	tcase_add_test(t, a_layout_that_was_rolled_back_has_no_age);
-	tcase_add_test(t, history_is_a_table);
-	tcase_add_test(t, a_change_is_waited_for);
-	tcase_add_test(t, rollback_wants_one_or_all);
-	tcase_add_test(t, no_manager_is_told_with_its_socket);
-	tcase_add_test(t, the_socket_is_the_nearest);
-	tcase_add_test(t, artifacts_are_shown);
-	suite_add_tcase(s, t);
-	tcase_add_test(pure, numbers_read_well);
-	tcase_add_test(pure, times_read_well);
-	tcase_add_test(pure, foreign_text_is_made_harmless);
-	tcase_add_test(pure, tables_fit);
-	suite_add_tcase(s, pure);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("morphctl", 30, setup, teardown, status_is_told_in_words,
+    modules_without_artifact_are_counted_or_listed, json_is_the_api_result,
+    modules_are_found_by_path_name_and_id, explain_shows_the_rung_that_stopped_it,
+    profile_names_cannot_move_the_cursor, a_profile_is_printed_for_the_editor,
+    a_layout_that_was_rolled_back_has_no_age, history_is_a_table, a_change_is_waited_for,
+    rollback_wants_one_or_all, no_manager_is_told_with_its_socket, the_socket_is_the_nearest,
+    artifacts_are_shown, UNIT_CASE(0, NULL, NULL), numbers_read_well, times_read_well,
+    foreign_text_is_made_harmless, tables_fit)

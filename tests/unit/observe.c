@@ -5,8 +5,8 @@
 #include "common/log.h"
 #include "common/publish.h"
 #include "tests/unit/memblob.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -405,29 +405,11 @@ START_TEST(tables_are_kept_in_a_folder)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("observe");
-	TCase *tc = tcase_create("observe");
-	SRunner *sr = srunner_create(s);
-	int failed;
-
-	suite_add_tcase(s, tc);
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, directions_follow_the_registers);
-	tcase_add_test(tc, the_stack_resolves_branches);
-	tcase_add_test(tc, of_a_loop_the_next_turn_counts);
-	tcase_add_test(tc, directions_behind_a_return_are_the_callers);
-	tcase_add_test(tc, where_samples_pile_up_they_are_worth_less);
-	tcase_add_test(tc, instructions_that_tell_too_seldom_are_left_alone);
-	tcase_add_test(tc, biased_outcomes_count_where_there_are_few);
-	tcase_add_test(tc, a_sample_is_weighed_where_it_fell);
-	tcase_add_test(tc, places_the_table_does_not_know_say_nothing);
-	tcase_add_test(tc, the_caller_is_at_the_frames_return_address);
-	tcase_add_test(tc, functions_of_another_shape_have_no_table);
-	tcase_add_test(tc, tables_are_kept_in_a_folder);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("observe", 0, setup, teardown,
+	directions_follow_the_registers, the_stack_resolves_branches,
+	of_a_loop_the_next_turn_counts, directions_behind_a_return_are_the_callers,
+	where_samples_pile_up_they_are_worth_less,
+	instructions_that_tell_too_seldom_are_left_alone,
+	biased_outcomes_count_where_there_are_few, a_sample_is_weighed_where_it_fell,
+	places_the_table_does_not_know_say_nothing, the_caller_is_at_the_frames_return_address,
+	functions_of_another_shape_have_no_table, tables_are_kept_in_a_folder)

@@ -1,7 +1,7 @@
 /* Merging by time: what is held back, what is handed on. */
 #include "monitor-client/kernel/order.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 static uint64_t got[64];
@@ -82,20 +82,5 @@ START_TEST(paths_are_copied_and_freed)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("order");
-	TCase *t = tcase_create("order");
-	SRunner *sr = srunner_create(s);
-	int failed;
-
-	suite_add_tcase(s, t);
-	tcase_add_test(t, an_earlier_event_of_the_next_round_comes_first);
-	tcase_add_test(t, equal_times_keep_their_order);
-	tcase_add_test(t, a_quiet_round_releases_what_was_held);
-	tcase_add_test(t, paths_are_copied_and_freed);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("order", 0, NULL, NULL, an_earlier_event_of_the_next_round_comes_first,
+    equal_times_keep_their_order, a_quiet_round_releases_what_was_held, paths_are_copied_and_freed)

@@ -1,7 +1,7 @@
 #include "editor-driver/profile/overlap.h"
 #include "common/random.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 START_TEST(equal_shares_agree_wholly)
@@ -82,22 +82,5 @@ START_TEST(of_equals_the_first_are_hot)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("overlap");
-	TCase *t = tcase_create("overlap");
-	SRunner *sr = srunner_create(s);
-	int failed;
-
-	tcase_add_test(t, equal_shares_agree_wholly);
-	tcase_add_test(t, disjoint_do_not_agree);
-	tcase_add_test(t, known_numbers);
-	tcase_add_test(t, symmetric_and_bounded);
-	tcase_add_test(t, hot_sets);
-	tcase_add_test(t, of_equals_the_first_are_hot);
-	suite_add_tcase(s, t);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("overlap", 0, NULL, NULL, equal_shares_agree_wholly, disjoint_do_not_agree, known_numbers,
+    symmetric_and_bounded, hot_sets, of_equals_the_first_are_hot)

@@ -1,7 +1,7 @@
 #include "managerd/parent/trust/package.h"
 #include "common/mem.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,22 +110,6 @@ START_TEST(lock_is_for_packaged_places)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("package");
-	TCase *t = tcase_create("package");
-	SRunner *r = srunner_create(s);
-	int failed;
-
-	tcase_add_loop_test(t, first_package, 0, sizeof answers / sizeof *answers);
-	tcase_add_loop_test(t, places_without_packages, 0, 3);
-	tcase_add_loop_test(t, real_package, 0, 4);
-	tcase_add_test(t, query_is_literal);
-	tcase_add_test(t, lock_is_for_packaged_places);
-	tcase_set_timeout(t, 60);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("package", 60, NULL, NULL, UNIT_LOOP(first_package, sizeof answers / sizeof *answers),
+    UNIT_LOOP(places_without_packages, 3), UNIT_LOOP(real_package, 4), query_is_literal,
+    lock_is_for_packaged_places)

@@ -1,6 +1,6 @@
 #include "managerd/samples/pairs.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 START_TEST(pairs_are_counted_and_sorted)
@@ -37,18 +37,4 @@ START_TEST(nothing_is_an_empty_list)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("pairs");
-	TCase *t = tcase_create("pairs");
-	SRunner *sr = srunner_create(s);
-	int failed;
-
-	suite_add_tcase(s, t);
-	tcase_add_test(t, pairs_are_counted_and_sorted);
-	tcase_add_test(t, nothing_is_an_empty_list);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("pairs", 0, NULL, NULL, pairs_are_counted_and_sorted, nothing_is_an_empty_list)

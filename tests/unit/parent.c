@@ -13,8 +13,8 @@
 #include "managerd/parent/swap/swap.h"
 #include "managerd/priv/priv.h"
 #include "tests/unit/tinyelf.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -1515,38 +1515,22 @@ END_TEST
 
 int main(int argc, char **argv)
 {
-	const TTest *const both[] = {module_with_its_artifact, what_is_not_followed, held_up,
-		build_verify_swap_done, swaps_that_are_refused, outputs_that_are_refused,
-		output_replaced_after_the_edit, module_replaced_after_the_edit,
-		rebuild_is_not_rolled_back, signals, too_much_disk, strays, two_jobs_a_user,
-		two_edits_kept_of_a_user, nothing_in_the_home, environment_of_an_editor,
-		left_by_an_earlier_one, many_folders_left, group_of_a_failed_start,
-		malformed_requests, deaf_manager, killed_at_every_step, pages_are_the_owners};
-	const TTest *const once[] = {inspector_has_a_deadline, descriptors_that_nobody_wants,
-		manager_that_reads_no_answers, manager_that_died, modules_of_our_own_users,
-		folder_mounted_over};
-	Suite *s;
-	TCase *t;
-	SRunner *sr;
-	int failed;
-	size_t i;
-
 	self = argv[0];
 	/* Without a search for leaks, which takes longer than all else of a test. */
 	if (argc == 2)
 		_exit(inspect(argv[1]));
-	s = suite_create("parent");
-	t = tcase_create("parent");
-	for (i = 0; i < sizeof both / sizeof *both; i++)
-		tcase_add_loop_test(t, both[i], 0, 2);
-	for (i = 0; i < sizeof once / sizeof *once; i++)
-		tcase_add_test(t, once[i]);
-	tcase_add_checked_fixture(t, NULL, teardown);
-	tcase_set_timeout(t, 120);
-	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return UNIT_RUN("parent", 120, NULL, teardown, UNIT_LOOP(module_with_its_artifact, 2),
+	    UNIT_LOOP(what_is_not_followed, 2), UNIT_LOOP(held_up, 2),
+	    UNIT_LOOP(build_verify_swap_done, 2), UNIT_LOOP(swaps_that_are_refused, 2),
+	    UNIT_LOOP(outputs_that_are_refused, 2), UNIT_LOOP(output_replaced_after_the_edit, 2),
+	    UNIT_LOOP(module_replaced_after_the_edit, 2), UNIT_LOOP(rebuild_is_not_rolled_back, 2),
+	    UNIT_LOOP(signals, 2), UNIT_LOOP(too_much_disk, 2), UNIT_LOOP(strays, 2),
+	    UNIT_LOOP(two_jobs_a_user, 2), UNIT_LOOP(two_edits_kept_of_a_user, 2),
+	    UNIT_LOOP(nothing_in_the_home, 2), UNIT_LOOP(environment_of_an_editor, 2),
+	    UNIT_LOOP(left_by_an_earlier_one, 2), UNIT_LOOP(many_folders_left, 2),
+	    UNIT_LOOP(group_of_a_failed_start, 2), UNIT_LOOP(malformed_requests, 2),
+	    UNIT_LOOP(deaf_manager, 2), UNIT_LOOP(killed_at_every_step, 2),
+	    UNIT_LOOP(pages_are_the_owners, 2), inspector_has_a_deadline,
+	    descriptors_that_nobody_wants, manager_that_reads_no_answers, manager_that_died,
+	    modules_of_our_own_users, folder_mounted_over);
 }

@@ -3,8 +3,8 @@
 #include "common/mem.h"
 #include "common/publish.h"
 #include "hooks/probe.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -71,20 +71,4 @@ START_TEST(probes)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("paths");
-	TCase *t = tcase_create("paths");
-	SRunner *r;
-	int failed;
-
-	tcase_add_test(t, lexical);
-	tcase_add_test(t, behind_links);
-	tcase_add_test(t, probes);
-	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
-}
+UNIT_MAIN("paths", 0, NULL, NULL, lexical, behind_links, probes)

@@ -1,8 +1,8 @@
 #include "editor/probe/probes.h"
 #include "editor/probe/spantree.h"
 #include "tests/cfggen.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdio.h>
 
 static struct arena mem;
@@ -508,32 +508,8 @@ START_TEST(trees_give_circulations_back)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("probes");
-	TCase *t = tcase_create("all");
-	SRunner *r;
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_set_timeout(t, 60);
-	tcase_add_test(t, tree_holds_the_dearest);
-	tcase_add_test(t, trees_give_circulations_back);
-	tcase_add_test(t, edges_of_random_functions);
-	tcase_add_test(t, blocks_of_random_functions);
-	tcase_add_test(t, diamond_needs_two);
-	tcase_add_test(t, straight_line_needs_one);
-	tcase_add_test(t, profile_decides);
-	tcase_add_test(t, dispatchers_with_common_targets);
-	tcase_add_test(t, pairs_of_random_dispatchers);
-	tcase_add_test(t, tables_with_one_common_target);
-	tcase_add_test(t, what_cannot_be_split_is_counted_by_blocks);
-	tcase_add_test(t, negative_sums_are_told);
-	tcase_add_test(t, foreign_places_are_refused);
-	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
-}
+UNIT_MAIN("probes", 60, setup, teardown, tree_holds_the_dearest, trees_give_circulations_back,
+    edges_of_random_functions, blocks_of_random_functions, diamond_needs_two,
+    straight_line_needs_one, profile_decides, dispatchers_with_common_targets,
+    pairs_of_random_dispatchers, tables_with_one_common_target,
+    what_cannot_be_split_is_counted_by_blocks, negative_sums_are_told, foreign_places_are_refused)

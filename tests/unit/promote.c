@@ -1,8 +1,8 @@
 /* Counters that are kept in registers: what is known of registers, where counters are kept, and
  * that the output check refuses all that would lose turns or harm the program. */
 #include "editor/count/liveness.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdio.h>
 
 static struct arena mem;
@@ -349,29 +349,9 @@ START_TEST(the_check_refuses_harm)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("promote");
-	TCase *t = tcase_create("promote");
-	SRunner *r;
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, instructions_use_what_they_name);
-	tcase_add_test(t, instructions_use_what_they_do_not_name);
-	tcase_add_test(t, what_is_not_understood_uses_all);
-	tcase_add_test(t, calls_hand_over_arguments);
-	tcase_add_test(t, a_loop_has_a_free_register);
-	tcase_add_test(t, what_is_needed_behind_it_is_not_free);
-	tcase_add_test(t, where_control_may_leave_nothing_is_kept);
-	tcase_add_test(t, a_saved_register_is_free_while_it_is_saved);
-	tcase_add_test(t, callers_keep_what_a_function_leaves_alone);
-	tcase_add_test(t, the_check_refuses_lost_turns);
-	tcase_add_test(t, the_check_refuses_harm);
-	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
-}
+UNIT_MAIN("promote", 0, setup, teardown,
+	instructions_use_what_they_name, instructions_use_what_they_do_not_name,
+	what_is_not_understood_uses_all, calls_hand_over_arguments, a_loop_has_a_free_register,
+	what_is_needed_behind_it_is_not_free, where_control_may_leave_nothing_is_kept,
+	a_saved_register_is_free_while_it_is_saved, callers_keep_what_a_function_leaves_alone,
+	the_check_refuses_lost_turns, the_check_refuses_harm)

@@ -1,6 +1,6 @@
 #include "common/publish.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -358,32 +358,9 @@ START_TEST(paths_split)
 }
 END_TEST
 
-int main(void)
-{
-	TCase *t = tcase_create("publish");
-	Suite *s = suite_create("publish");
-	SRunner *sr;
-	int failed;
-
-	tcase_set_timeout(t, 60);
-	tcase_add_checked_fixture(t, enter, leave);
-	tcase_add_test(t, bytes_are_published_whole);
-	tcase_add_test(t, the_old_file_stays_until_commit);
-	tcase_add_test(t, what_can_be_made_again_is_not_synced);
-	tcase_add_test(t, a_program_may_replace_tmp);
-	tcase_add_test(t, a_long_name_is_no_obstacle);
-	tcase_add_test(t, errors_name_the_file_and_leave_nothing);
-	tcase_add_test(t, a_write_that_fails_leaves_the_old_file);
-	tcase_add_test(t, a_full_disk_leaves_the_old_file);
-	tcase_add_test(t, file_read_refuses_what_is_no_file);
-	tcase_add_test(t, directories_are_made_and_removed);
-	tcase_add_test(t, depth_costs_no_descriptors);
-	tcase_add_test(t, what_is_moved_meanwhile_is_not_followed);
-	tcase_add_test(t, paths_split);
-	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("publish", 60, enter, leave, bytes_are_published_whole, the_old_file_stays_until_commit,
+    what_can_be_made_again_is_not_synced, a_program_may_replace_tmp, a_long_name_is_no_obstacle,
+    errors_name_the_file_and_leave_nothing, a_write_that_fails_leaves_the_old_file,
+    a_full_disk_leaves_the_old_file, file_read_refuses_what_is_no_file,
+    directories_are_made_and_removed, depth_costs_no_descriptors,
+    what_is_moved_meanwhile_is_not_followed, paths_split)

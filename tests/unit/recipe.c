@@ -1,8 +1,8 @@
 /* hooks/recipe: from the line of a link to the line of a relink. */
 #include "hooks/recipe.h"
 #include "common/command/ldopt.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -219,27 +219,10 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("recipe");
-	TCase *t = tcase_create("recipe");
-	SRunner *r;
-	int failed;
+	int failed = UNIT_RUN("recipe", 0, NULL, NULL, files_become_numbers, what_gcc_passes,
+	    outputs_are_gone, search_folders, options_with_files, what_costs_the_artifact,
+	    values_are_no_files, one_dash_and_first_letters, at_signs, raw_inputs, facts);
 
-	tcase_add_test(t, files_become_numbers);
-	tcase_add_test(t, what_gcc_passes);
-	tcase_add_test(t, outputs_are_gone);
-	tcase_add_test(t, search_folders);
-	tcase_add_test(t, options_with_files);
-	tcase_add_test(t, what_costs_the_artifact);
-	tcase_add_test(t, values_are_no_files);
-	tcase_add_test(t, one_dash_and_first_letters);
-	tcase_add_test(t, at_signs);
-	tcase_add_test(t, raw_inputs);
-	tcase_add_test(t, facts);
-	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
 	args_free(&raw);
-	return failed != 0;
+	return failed;
 }

@@ -1,8 +1,8 @@
 /* What leaves the monitor of a program's registers and stack, and how much. */
 #include "monitor-client/batch.h"
 #include "monitor-client/maps/lookup.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -192,24 +192,7 @@ START_TEST(modules_keep_their_registers_when_others_go)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("regs");
-	TCase *t = tcase_create("regs");
-	SRunner *sr = srunner_create(s);
-	int failed;
-
-	suite_add_tcase(s, t);
-	tcase_set_timeout(t, 60);
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, of_the_stack_the_top_and_pointers_into_the_same_code_leave);
-	tcase_add_test(t, a_short_stack_has_fewer_words);
-	tcase_add_test(t, code_pointers_are_bounded);
-	tcase_add_test(t, the_plain_frame_does_not_know_of_registers);
-	tcase_add_test(t, a_random_subset_is_kept_and_the_rest_counted);
-	tcase_add_test(t, modules_keep_their_registers_when_others_go);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("regs", 60, setup, teardown, of_the_stack_the_top_and_pointers_into_the_same_code_leave,
+    a_short_stack_has_fewer_words, code_pointers_are_bounded,
+    the_plain_frame_does_not_know_of_registers, a_random_subset_is_kept_and_the_rest_counted,
+    modules_keep_their_registers_when_others_go)

@@ -1,6 +1,6 @@
 #include "editor/layout/relax.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 
 static struct arena mem;
 
@@ -96,22 +96,6 @@ START_TEST(padding_as_it_is_printed)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("relax");
-	TCase *t = tcase_create("relax");
-	SRunner *r;
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, jumps_are_short_where_they_reach);
-	tcase_add_test(t, a_longer_jump_makes_another_one_longer);
-	tcase_add_test(t, jumps_follow_from_what_comes_next);
-	tcase_add_test(t, padding_as_it_is_printed);
-	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
-}
+UNIT_MAIN("relax", 0, setup, teardown, jumps_are_short_where_they_reach,
+    a_longer_jump_makes_another_one_longer, jumps_follow_from_what_comes_next,
+    padding_as_it_is_printed)

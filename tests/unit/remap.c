@@ -1,6 +1,6 @@
 #include "managerd/samples/remap.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,22 +123,6 @@ START_TEST(other_shape_is_another_function)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("remap");
-	TCase *tc = tcase_create("remap");
-	SRunner *r = srunner_create(s);
-	int failed;
-
-	tcase_add_checked_fixture(tc, NULL, teardown);
-	tcase_add_test(tc, same_program_keeps_all);
-	tcase_add_test(tc, outcomes_go_with_their_function);
-	tcase_add_test(tc, rebuilt_program_keeps_equal_functions);
-	tcase_add_test(tc, equal_keys_are_one);
-	tcase_add_test(tc, other_shape_is_another_function);
-	suite_add_tcase(s, tc);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("remap", 0, NULL, teardown,
+	same_program_keeps_all, outcomes_go_with_their_function,
+	rebuilt_program_keeps_equal_functions, equal_keys_are_one, other_shape_is_another_function)

@@ -1,7 +1,7 @@
 #include "managerd/replay/forward.h"
 #include "managerd/replay/value.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -626,38 +626,13 @@ START_TEST(returns_into_the_caller)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("replay");
-	TCase *values = tcase_create("values"), *runs = tcase_create("evaluation");
-	SRunner *r;
-	int failed;
-
-	tcase_add_loop_test(values, values_like_the_processor, 0,
-	    (int)(sizeof operations / sizeof *operations));
-	tcase_add_test(values, conditions_like_the_processor);
-	suite_add_tcase(suite, values);
-	tcase_add_checked_fixture(runs, setup, teardown);
-	tcase_add_test(runs, knows_registers);
-	tcase_add_loop_test(runs, guesses_nothing, 0, 6);
-	tcase_add_test(runs, no_alternative_is_no_outcome);
-	tcase_add_test(runs, reads_the_stack);
-	tcase_add_test(runs, remembers_stores);
-	tcase_add_loop_test(runs, forgets_what_a_store_may_change, 0, 4);
-	tcase_add_test(runs, loops_end);
-	tcase_add_test(runs, follows_what_is_behind_a_loop);
-	tcase_add_test(runs, directions_are_bounded);
-	tcase_add_loop_test(runs, goes_on_where_ways_meet, 0, 2);
-	tcase_add_loop_test(runs, memory_lasts_where_no_way_stores, 0, 2);
-	tcase_add_test(runs, follows_jump_tables);
-	tcase_add_test(runs, follows_known_addresses);
-	tcase_add_loop_test(runs, goes_on_behind_calls, 0, 6);
-	tcase_add_test(runs, flags_do_not_come_back);
-	tcase_add_test(runs, returns_into_the_caller);
-	suite_add_tcase(suite, runs);
-	r = srunner_create(suite);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
-}
+UNIT_MAIN("replay", 0, NULL, NULL,
+	UNIT_LOOP(values_like_the_processor, sizeof operations / sizeof *operations),
+	conditions_like_the_processor,
+	UNIT_CASE(0, setup, teardown),
+	knows_registers, UNIT_LOOP(guesses_nothing, 6), no_alternative_is_no_outcome,
+	reads_the_stack, remembers_stores, UNIT_LOOP(forgets_what_a_store_may_change, 4),
+	loops_end, follows_what_is_behind_a_loop, directions_are_bounded,
+	UNIT_LOOP(goes_on_where_ways_meet, 2), UNIT_LOOP(memory_lasts_where_no_way_stores, 2),
+	follows_jump_tables, follows_known_addresses, UNIT_LOOP(goes_on_behind_calls, 6),
+	flags_do_not_come_back, returns_into_the_caller)

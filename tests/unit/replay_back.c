@@ -1,7 +1,7 @@
 /* Small functions seen from behind: which way led to where the sample is. */
 #include "managerd/replay/backward.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <string.h>
 
 static struct uops u;
@@ -246,27 +246,8 @@ START_TEST(open_blocks_are_no_joins)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("replay_backward");
-	TCase *t = tcase_create("replay_backward");
-	SRunner *r;
-	int failed;
-
-	tcase_add_checked_fixture(t, NULL, teardown);
-	tcase_add_test(t, what_arms_leave_excludes_the_others);
-	tcase_add_test(t, what_would_fit_excludes_nothing);
-	tcase_add_test(t, registers_are_compared_with_registers);
-	tcase_add_test(t, the_own_block_is_undone_first);
-	tcase_add_loop_test(t, what_is_lost_tells_nothing, 0, 3);
-	tcase_add_test(t, memory_that_was_loaded_is_compared);
-	tcase_add_test(t, the_stack_is_compared);
-	tcase_add_test(t, jumps_need_their_condition);
-	tcase_add_test(t, open_blocks_are_no_joins);
-	suite_add_tcase(suite, t);
-	r = srunner_create(suite);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
-}
+UNIT_MAIN("replay_backward", 0, NULL, teardown,
+	what_arms_leave_excludes_the_others, what_would_fit_excludes_nothing,
+	registers_are_compared_with_registers, the_own_block_is_undone_first,
+	UNIT_LOOP(what_is_lost_tells_nothing, 3), memory_that_was_loaded_is_compared,
+	the_stack_is_compared, jumps_need_their_condition, open_blocks_are_no_joins)

@@ -1,7 +1,7 @@
 /* The stack's top against every byte of it kept apart. */
 #include "managerd/replay/memory.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <string.h>
 
 enum { SP = 0x7000, LOW = SP - MEMORY_BELOW, BYTES = MEMORY_BELOW + MEMORY_STACK };
@@ -123,20 +123,5 @@ START_TEST(no_copy_is_left)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("replay_memory");
-	TCase *t = tcase_create("replay_memory");
-	SRunner *r;
-	int failed;
-
-	tcase_add_test(t, every_byte_by_itself);
-	tcase_add_test(t, what_is_forgotten_may_be_written_again);
-	tcase_add_test(t, no_copy_is_left);
-	suite_add_tcase(suite, t);
-	r = srunner_create(suite);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
-}
+UNIT_MAIN("replay_memory", 0, NULL, NULL,
+	every_byte_by_itself, what_is_forgotten_may_be_written_again, no_copy_is_left)

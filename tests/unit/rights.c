@@ -1,7 +1,7 @@
 /* What each of the monitor's processes can no longer do, tried in a child. */
 #include "monitor-client/kernel/rights.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -223,21 +223,6 @@ START_TEST(the_parser_has_no_capability)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("rights");
-	TCase *t = tcase_create("rights");
-	SRunner *sr = srunner_create(s);
-	int failed;
-
-	suite_add_tcase(s, t);
-	tcase_add_test(t, main_has_files_and_local_sockets);
-	tcase_add_test(t, the_reader_opens_for_reading_only);
-	tcase_add_test(t, the_parser_opens_nothing);
-	tcase_add_test(t, the_parser_has_two_descriptors);
-	tcase_add_test(t, the_parser_has_no_capability);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("rights", 0, NULL, NULL, main_has_files_and_local_sockets,
+    the_reader_opens_for_reading_only, the_parser_opens_nothing, the_parser_has_two_descriptors,
+    the_parser_has_no_capability)

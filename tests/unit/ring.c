@@ -1,8 +1,8 @@
 /* A ring in plain memory, filled as the kernel fills it. */
 #include "monitor-client/kernel/ring.h"
 #include "common/mem.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -498,30 +498,10 @@ START_TEST(short_records_are_skipped)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("ring");
-	TCase *t = tcase_create("ring");
-	SRunner *sr = srunner_create(s);
-	int failed;
-
-	suite_add_tcase(s, t);
-	tcase_add_test(t, user_and_kernel_are_told_apart_by_registers);
-	tcase_add_test(t, cpu_clock_samples_say_their_mode);
-	tcase_add_test(t, behind_a_system_call_it_is_the_kernels_time);
-	tcase_add_test(t, mappings_bring_build_id_or_inode);
-	tcase_add_test(t, threads_are_no_processes);
-	tcase_add_test(t, namespaces_are_those_of_files);
-	tcase_add_test(t, only_the_comm_of_an_exec_counts);
-	tcase_add_test(t, losses_and_throttling_are_told);
-	tcase_add_test(t, records_wrap_and_space_is_given_back);
-	tcase_add_test(t, full_samples_bring_all_registers_and_the_stack);
-	tcase_add_test(t, only_programs_in_user_mode_have_registers);
-	tcase_add_test(t, registers_are_wiped_behind_the_reader);
-	tcase_add_test(t, nonsense_empties_the_ring);
-	tcase_add_test(t, short_records_are_skipped);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("ring", 0, NULL, NULL, user_and_kernel_are_told_apart_by_registers,
+    cpu_clock_samples_say_their_mode, behind_a_system_call_it_is_the_kernels_time,
+    mappings_bring_build_id_or_inode, threads_are_no_processes, namespaces_are_those_of_files,
+    only_the_comm_of_an_exec_counts, losses_and_throttling_are_told,
+    records_wrap_and_space_is_given_back, full_samples_bring_all_registers_and_the_stack,
+    only_programs_in_user_mode_have_registers, registers_are_wiped_behind_the_reader,
+    nonsense_empties_the_ring, short_records_are_skipped)

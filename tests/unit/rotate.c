@@ -1,8 +1,8 @@
 #include "editor/layout/rotate.h"
 #include "editor/layout/layout.h"
 #include "tests/cfggen.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 
 static struct arena mem;
 
@@ -141,25 +141,6 @@ START_TEST(generated_orders_get_no_worse)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("rotate");
-	TCase *t = tcase_create("rotate");
-	SRunner *sr;
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_set_timeout(t, 60);
-	tcase_add_test(t, a_loop_is_turned_until_it_falls_out);
-	tcase_add_test(t, what_gains_little_stays);
-	tcase_add_test(t, a_loop_that_is_entered_by_falling_stays);
-	tcase_add_test(t, the_first_block_stays);
-	tcase_add_test(t, blocks_that_are_left_out_count_for_nothing);
-	tcase_add_test(t, generated_orders_get_no_worse);
-	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("rotate", 60, setup, teardown, a_loop_is_turned_until_it_falls_out,
+    what_gains_little_stays, a_loop_that_is_entered_by_falling_stays, the_first_block_stays,
+    blocks_that_are_left_out_count_for_nothing, generated_orders_get_no_worse)

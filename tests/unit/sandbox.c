@@ -3,8 +3,8 @@
 #include "common/spawn.h"
 #include "editor-driver/os/run.h"
 #include "editor-driver/link/tools.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
@@ -471,33 +471,18 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("sandbox");
-	TCase *t = tcase_create("sandbox");
-	SRunner *sr = srunner_create(s);
 	int failed;
 
 	if (!mkdtemp(base))
 		return EXIT_FAILURE;
 	landlock =
 	    syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) >= 2;
-	tcase_add_checked_fixture(t, setup, NULL);
-	tcase_add_test(t, calls_fail);
-	tcase_add_loop_test(t, calls_end_the_process, 0, sizeof FATAL / sizeof *FATAL);
-	tcase_add_test_raise_signal(t, abort_still_aborts, SIGABRT);
-	tcase_add_test(t, reads_only_what_is_named);
-	tcase_add_test(t, writes_only_inside);
-	tcase_add_test(t, runs_only_tools);
-	tcase_add_test(t, removes_its_own_folder_but_no_file_beside);
-	tcase_add_test(t, tools_get_less);
-	tcase_add_test(t, tools_make_no_processes);
-	tcase_add_test(t, a_huge_object_is_one_error);
-	tcase_add_test(t, limits_are_set);
-	tcase_add_test(t, without_landlock_it_says_so_or_refuses);
-	tcase_add_test(t, root_takes_only_roots);
-	suite_add_tcase(s, t);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
+	failed = UNIT_RUN("sandbox", 0, setup, NULL, calls_fail,
+	    UNIT_LOOP(calls_end_the_process, sizeof FATAL / sizeof *FATAL),
+	    UNIT_SIGNAL(abort_still_aborts, SIGABRT), reads_only_what_is_named, writes_only_inside,
+	    runs_only_tools, removes_its_own_folder_but_no_file_beside, tools_get_less,
+	    tools_make_no_processes, a_huge_object_is_one_error, limits_are_set,
+	    without_landlock_it_says_so_or_refuses, root_takes_only_roots);
 	dir_remove(base, NULL); /* the tests, locked in, could not */
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return failed;
 }

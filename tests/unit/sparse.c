@@ -1,7 +1,7 @@
 #include "editor/infer/sparse.h"
 #include "tests/cfggen.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 
 static struct arena mem;
 
@@ -120,21 +120,5 @@ START_TEST(what_nothing_holds_is_zero)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("sparse");
-	TCase *t = tcase_create("ldl");
-	SRunner *sr = srunner_create(s);
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_loop_test(t, solves_what_it_was_asked, 0, 40);
-	tcase_add_test(t, a_chain_fills_nothing);
-	tcase_add_test(t, too_much_work_is_refused);
-	tcase_add_test(t, what_nothing_holds_is_zero);
-	suite_add_tcase(s, t);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("sparse", 0, setup, teardown, UNIT_LOOP(solves_what_it_was_asked, 40),
+    a_chain_fills_nothing, too_much_work_is_refused, what_nothing_holds_is_zero)

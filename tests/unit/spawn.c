@@ -1,7 +1,7 @@
 #include "common/spawn.h"
 #include "common/publish.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -243,30 +243,8 @@ START_TEST(a_grandchild_holds_up_nobody)
 }
 END_TEST
 
-int main(void)
-{
-	TCase *t = tcase_create("spawn");
-	Suite *s = suite_create("spawn");
-	SRunner *sr;
-	int failed;
-
-	tcase_add_checked_fixture(t, NULL, release);
-	tcase_set_timeout(t, 30);
-	tcase_add_test(t, status_is_told);
-	tcase_add_test(t, what_cannot_run_is_named);
-	tcase_add_test(t, output_is_captured_apart);
-	tcase_add_test(t, much_output_neither_blocks_nor_grows);
-	tcase_add_test(t, descriptors_are_put_in_place);
-	tcase_add_test(t, dev_null_is_empty);
-	tcase_add_test(t, directory_and_environment_reach_the_child);
-	tcase_add_test(t, the_child_is_narrowed_before_it_runs);
-	tcase_add_test(t, signals_reach_the_child_as_exec_has_them);
-	tcase_add_test(t, time_runs_out_for_the_group);
-	tcase_add_test(t, a_grandchild_holds_up_nobody);
-	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("spawn", 30, NULL, release, status_is_told, what_cannot_run_is_named,
+    output_is_captured_apart, much_output_neither_blocks_nor_grows, descriptors_are_put_in_place,
+    dev_null_is_empty, directory_and_environment_reach_the_child,
+    the_child_is_narrowed_before_it_runs, signals_reach_the_child_as_exec_has_them,
+    time_runs_out_for_the_group, a_grandchild_holds_up_nobody)

@@ -2,8 +2,8 @@
 #include "monitor-client/uplink/spool.h"
 #include "common/log.h"
 #include "common/publish.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -258,25 +258,7 @@ START_TEST(a_folder_that_cannot_be_is_an_error)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *su = suite_create("spool");
-	TCase *t = tcase_create("spool");
-	SRunner *sr = srunner_create(su);
-	int failed;
-
-	suite_add_tcase(su, t);
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, letters_come_back_whole_and_in_order);
-	tcase_add_test(t, an_earlier_run_is_delivered_first);
-	tcase_add_test(t, the_oldest_go_when_it_is_full_and_are_counted);
-	tcase_add_test(t, what_exceeds_the_bound_alone_is_refused);
-	tcase_add_test(t, garbage_is_removed_and_the_rest_comes);
-	tcase_add_test(t, only_the_owner_may_look);
-	tcase_add_test(t, registers_do_not_reach_the_disk);
-	tcase_add_test(t, a_folder_that_cannot_be_is_an_error);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("spool", 0, setup, teardown, letters_come_back_whole_and_in_order,
+    an_earlier_run_is_delivered_first, the_oldest_go_when_it_is_full_and_are_counted,
+    what_exceeds_the_bound_alone_is_refused, garbage_is_removed_and_the_rest_comes,
+    only_the_owner_may_look, registers_do_not_reach_the_disk, a_folder_that_cannot_be_is_an_error)

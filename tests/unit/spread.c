@@ -1,7 +1,7 @@
 #include "editor/layout/spread.h"
 #include "editor/layout/relax.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 
 static struct arena mem;
 
@@ -125,21 +125,5 @@ START_TEST(what_is_falling_in_gets_no_padding)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("spread");
-	TCase *t = tcase_create("spread");
-	SRunner *r;
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, hard_jumps_come_to_lie_on_both_sides);
-	tcase_add_test(t, what_is_easy_or_dear_stays);
-	tcase_add_test(t, what_is_falling_in_gets_no_padding);
-	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
-}
+UNIT_MAIN("spread", 0, setup, teardown, hard_jumps_come_to_lie_on_both_sides,
+    what_is_easy_or_dear_stays, what_is_falling_in_gets_no_padding)

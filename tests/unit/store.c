@@ -1,7 +1,7 @@
 #include "managerd/store/store.h"
 #include "common/publish.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
@@ -770,42 +770,14 @@ START_TEST(unreadable_store_stays)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *su = suite_create("store");
-	TCase *t = tcase_create("store");
-	SRunner *r = srunner_create(su);
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, accounting_adds_up_and_stays);
-	tcase_add_test(t, sums_that_do_not_add_up_are_refused);
-	tcase_add_test(t, a_batch_counts_once);
-	tcase_add_test(t, rollback_leaves_nothing);
-	tcase_add_test(t, modules_as_they_were_put);
-	tcase_add_test(t, builds_and_tables);
-	tcase_add_test(t, past_builds_are_bounded);
-	tcase_add_test(t, modules_go_with_all_there_is_of_them);
-	tcase_add_test(t, profiles);
-	tcase_add_test(t, outcomes_and_calls_stay);
-	tcase_add_test(t, an_earlier_store_is_brought_up);
-	tcase_add_test(t, ids_are_of_a_cryptographic_hash);
-	tcase_add_test(t, modules_of_an_earlier_store_get_their_ids);
-	tcase_add_test(t, damaged_outcomes_are_left_out);
-	tcase_add_test(t, unchanged_decisions_are_one_row);
-	tcase_add_test(t, decisions_are_bounded);
-	tcase_add_test(t, events);
-	tcase_add_test(t, events_of_an_owner_are_counted);
-	tcase_add_test(t, events_are_bounded);
-	tcase_add_test(t, a_checkpoint_begins_the_log_from_its_front);
-	tcase_add_test(t, the_log_is_bounded);
-	tcase_add_loop_test(t, damaged_store_is_moved_aside, 0, 2);
-	tcase_add_test(t, other_version_is_moved_aside);
-	tcase_add_test(t, unreadable_store_stays);
-	tcase_set_timeout(t, 60);
-	suite_add_tcase(su, t);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("store", 60, setup, teardown,
+	accounting_adds_up_and_stays, sums_that_do_not_add_up_are_refused, a_batch_counts_once,
+	rollback_leaves_nothing, modules_as_they_were_put, builds_and_tables,
+	past_builds_are_bounded, modules_go_with_all_there_is_of_them, profiles,
+	outcomes_and_calls_stay, an_earlier_store_is_brought_up, ids_are_of_a_cryptographic_hash,
+	modules_of_an_earlier_store_get_their_ids, damaged_outcomes_are_left_out,
+	unchanged_decisions_are_one_row, decisions_are_bounded, events,
+	events_of_an_owner_are_counted, events_are_bounded,
+	a_checkpoint_begins_the_log_from_its_front, the_log_is_bounded,
+	UNIT_LOOP(damaged_store_is_moved_aside, 2), other_version_is_moved_aside,
+	unreadable_store_stays)

@@ -3,8 +3,8 @@
 #include "managerd/parent/swap/digest.h"
 #include "tests/unit/swapping.h"
 #include "tests/unit/tinyelf.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -472,32 +472,8 @@ START_TEST(done_without_swap_is_fine)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("swap");
-	TCase *t = tcase_create("swap");
-	SRunner *sr;
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, new_build_takes_the_place);
-	tcase_add_test(t, attributes_stay);
-	tcase_add_test(t, rollback_brings_back_the_same_bytes);
-	tcase_add_test(t, running_process_keeps_the_old_file);
-	tcase_add_test(t, bound_holds_and_the_origin_stays);
-	tcase_add_test(t, always_runs);
-	tcase_add_test(t, change_meanwhile_is_noticed);
-	tcase_add_test(t, flipped_folder_is_left_alone);
-	tcase_add_test(t, kept_build_of_another_owner_stays);
-	tcase_add_test(t, change_of_a_layout_is_noticed);
-	tcase_add_test(t, second_swap_waits_for_the_first);
-	tcase_add_test(t, missing_folders_are_one_error);
-	tcase_add_test(t, done_without_swap_is_fine);
-	tcase_set_timeout(t, 60);
-	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("swap", 60, setup, teardown, new_build_takes_the_place, attributes_stay,
+    rollback_brings_back_the_same_bytes, running_process_keeps_the_old_file,
+    bound_holds_and_the_origin_stays, always_runs, change_meanwhile_is_noticed,
+    flipped_folder_is_left_alone, kept_build_of_another_owner_stays, change_of_a_layout_is_noticed,
+    second_swap_waits_for_the_first, missing_folders_are_one_error, done_without_swap_is_fine)

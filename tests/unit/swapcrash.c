@@ -6,8 +6,8 @@
 #include "managerd/parent/swap/builds.h"
 #include "tests/unit/swapping.h"
 #include "tests/unit/tinyelf.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -313,25 +313,5 @@ START_TEST(folder_is_gone)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("swapcrash");
-	TCase *t = tcase_create("swapcrash");
-	SRunner *sr;
-	int failed;
-
-	tcase_set_timeout(t, 300);
-	tcase_add_test(t, swap_with_links);
-	tcase_add_test(t, rollback_with_links);
-	tcase_add_test(t, swap_with_copies);
-	tcase_add_test(t, rollback_with_copies);
-	tcase_add_test(t, replaced_after_the_crash);
-	tcase_add_test(t, written_over_after_the_crash);
-	tcase_add_test(t, folder_is_gone);
-	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("swapcrash", 300, NULL, NULL, swap_with_links, rollback_with_links, swap_with_copies,
+    rollback_with_copies, replaced_after_the_crash, written_over_after_the_crash, folder_is_gone)

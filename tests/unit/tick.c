@@ -1,7 +1,7 @@
 /* tick_accept(): one sample per tick, whatever else the timer fires for. */
 #include "monitor-client/kernel/tick.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 #define MS 1000000ULL
@@ -80,22 +80,6 @@ START_TEST(the_kernels_period_is_a_usual_one)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("tick");
-	TCase *t = tcase_create("tick");
-	SRunner *sr = srunner_create(s);
-	int failed;
-
-	suite_add_tcase(s, t);
-	tcase_add_test(t, every_tick_is_taken_once);
-	tcase_add_test(t, other_timers_are_refused);
-	tcase_add_test(t, an_odd_phase_is_learned);
-	tcase_add_test(t, a_tick_just_before_its_grid_is_that_tick);
-	tcase_add_test(t, after_idling_it_goes_on);
-	tcase_add_test(t, the_kernels_period_is_a_usual_one);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("tick", 0, NULL, NULL, every_tick_is_taken_once, other_timers_are_refused,
+    an_odd_phase_is_learned, a_tick_just_before_its_grid_is_that_tick, after_idling_it_goes_on,
+    the_kernels_period_is_a_usual_one)

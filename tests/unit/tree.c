@@ -2,8 +2,8 @@
 #include "common/spawn.h"
 #include "editor-driver/link/tools.h"
 #include "editor-driver/link/tree.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,22 +146,6 @@ START_TEST(two_of_one_path_are_refused)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("tree");
-	TCase *t = tcase_create("tree");
-	SRunner *sr = srunner_create(s);
-	int failed;
-
-	tcase_add_checked_fixture(t, begin, end);
-	tcase_add_test(t, files_lie_at_their_paths);
-	tcase_add_test(t, archives_are_rebuilt);
-	tcase_add_loop_test(t, no_way_out, 0, sizeof bad_path / sizeof *bad_path);
-	tcase_add_test(t, no_member_leaves_its_folder);
-	tcase_add_test(t, two_of_one_path_are_refused);
-	suite_add_tcase(s, t);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("tree", 0, begin, end, files_lie_at_their_paths, archives_are_rebuilt,
+    UNIT_LOOP(no_way_out, sizeof bad_path / sizeof *bad_path), no_member_leaves_its_folder,
+    two_of_one_path_are_refused)

@@ -2,8 +2,8 @@
 #include "managerd/parent/trust/trust.h"
 #include "common/mem.h"
 #include "common/publish.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
@@ -295,28 +295,6 @@ START_TEST(what_must_not_be_replaced)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("trust");
-	TCase *t = tcase_create("trust");
-	SRunner *sr;
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, plain_file_is_good);
-	tcase_add_test(t, modes_are_judged);
-	tcase_add_test(t, owners_are_judged);
-	tcase_add_test(t, secrets_of_root);
-	tcase_add_test(t, only_regular_files);
-	tcase_add_test(t, only_plain_paths);
-	tcase_add_test(t, leased_file_is_not_waited_for);
-	tcase_add_test(t, artifact_may_be_reached_by_a_link);
-	tcase_add_test(t, folder_that_flips);
-	tcase_add_test(t, what_must_not_be_replaced);
-	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("trust", 0, setup, teardown, plain_file_is_good, modes_are_judged, owners_are_judged,
+    secrets_of_root, only_regular_files, only_plain_paths, leased_file_is_not_waited_for,
+    artifact_may_be_reached_by_a_link, folder_that_flips, what_must_not_be_replaced)

@@ -3,8 +3,8 @@
  * printer makes of a layout, and what the output check does not let pass.
  */
 #include "editor/unit.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -1275,36 +1275,17 @@ START_TEST(hostile_texts_take_linear_time)
 }
 END_TEST
 
-int main(void)
-{
-	const TTest *const tests[] = {branches, signatures, numbers_are_ordered, loops_and_falls,
-	    gcc_switch, clang_switch, computed_goto, distances_hold_one_part, indirect_tail_call,
-	    conditional_tail_call, noreturn_ends, odd_bounds, asm_goto,
-	    labels_behind_asm_are_the_compilers, cold_part_is_rejoined, cold_names_that_are_taken,
-	    opaque_functions, local_labels_in_one_asm_are_fine, unwind_procedures,
-	    functions_that_stay, refused_units, inline_assembly_may_push_and_pop,
-	    key_knows_the_code_alone, key_knows_tables_and_names, jumps_follow_from_the_order,
-	    unwind_state_is_restated, alignment_moves_along, comdat_and_quotes,
-	    sections_of_one_name, previous_is_named, aliases_follow, locations_are_restated,
-	    in_place_nothing_changes, any_layout_passes_the_check, same_input_same_text,
-	    check_misses_no_line, check_knows_the_order, check_follows_jumps,
-	    check_reads_calls_through_the_got, check_lets_holes_stand_where_functions_were,
-	    check_reads_operands, check_knows_sections, check_refuses_strangers,
-	    hostile_texts_take_linear_time};
-	Suite *s = suite_create("unit");
-	TCase *t = tcase_create("unit");
-	SRunner *sr;
-	int failed;
-	size_t i;
-
-	tcase_set_timeout(t, 120);
-	tcase_add_checked_fixture(t, setup, teardown);
-	for (i = 0; i < sizeof tests / sizeof *tests; i++)
-		tcase_add_test(t, tests[i]);
-	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("unit", 120, setup, teardown,
+	branches, signatures, numbers_are_ordered, loops_and_falls, gcc_switch, clang_switch,
+	computed_goto, distances_hold_one_part, indirect_tail_call, conditional_tail_call,
+	noreturn_ends, odd_bounds, asm_goto, labels_behind_asm_are_the_compilers,
+	cold_part_is_rejoined, cold_names_that_are_taken, opaque_functions,
+	local_labels_in_one_asm_are_fine, unwind_procedures, functions_that_stay, refused_units,
+	inline_assembly_may_push_and_pop, key_knows_the_code_alone, key_knows_tables_and_names,
+	jumps_follow_from_the_order, unwind_state_is_restated, alignment_moves_along,
+	comdat_and_quotes, sections_of_one_name, previous_is_named, aliases_follow,
+	locations_are_restated, in_place_nothing_changes, any_layout_passes_the_check,
+	same_input_same_text, check_misses_no_line, check_knows_the_order, check_follows_jumps,
+	check_reads_calls_through_the_got, check_lets_holes_stand_where_functions_were,
+	check_reads_operands, check_knows_sections, check_refuses_strangers,
+	hostile_texts_take_linear_time)

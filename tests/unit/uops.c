@@ -1,7 +1,7 @@
 #include "common/uops.h"
 #include "editor/replay/replay.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -428,36 +428,10 @@ START_TEST(refuses_what_is_out_of_bounds)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("uops");
-	TCase *t = tcase_create("uops");
-	SRunner *r;
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_loop_test(t, reads_an_instruction, 0, (int)(sizeof insns / sizeof *insns));
-	tcase_add_loop_test(
-	    t, stops_at_what_it_does_not_know, 0, (int)(sizeof odd / sizeof *odd));
-	tcase_add_test(t, places_instructions);
-	tcase_add_test(t, knows_how_functions_are_left);
-	tcase_add_test(t, leaves_out_what_differs);
-	tcase_add_test(t, refuses_other_measures);
-	tcase_add_test(t, follows_a_table_of_distances);
-	tcase_add_test(t, forgets_a_table_over_calls);
-	tcase_add_test(t, no_table_that_may_change);
-	tcase_add_test(t, follows_addresses_in_the_jump);
-	tcase_add_test(t, meets_behind_both_arms);
-	tcase_add_test(t, arms_that_do_not_meet_do_not_count);
-	tcase_add_test(t, does_not_meet_behind_what_it_does_not_know);
-	tcase_add_test(t, reads_some_functions);
-	tcase_add_test(t, reads_what_it_writes);
-	tcase_add_test(t, finds_frames);
-	tcase_add_loop_test(t, refuses_what_is_out_of_bounds, 0, 14);
-	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
-}
+UNIT_MAIN("uops", 0, setup, teardown, UNIT_LOOP(reads_an_instruction, sizeof insns / sizeof *insns),
+    UNIT_LOOP(stops_at_what_it_does_not_know, sizeof odd / sizeof *odd), places_instructions,
+    knows_how_functions_are_left, leaves_out_what_differs, refuses_other_measures,
+    follows_a_table_of_distances, forgets_a_table_over_calls, no_table_that_may_change,
+    follows_addresses_in_the_jump, meets_behind_both_arms, arms_that_do_not_meet_do_not_count,
+    does_not_meet_behind_what_it_does_not_know, reads_some_functions, reads_what_it_writes,
+    finds_frames, UNIT_LOOP(refuses_what_is_out_of_bounds, 14))

@@ -3,8 +3,8 @@
 #include "common/log.h"
 #include "common/publish.h"
 #include "monitor-client/kernel/clock.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -515,33 +515,12 @@ START_TEST(wants_hold_until_the_next_or_the_end)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("uplink");
-	TCase *t = tcase_create("uplink");
-	SRunner *sr = srunner_create(s);
-	int failed;
-
-	suite_add_tcase(s, t);
-	tcase_set_timeout(t, 60);
-	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, a_batch_is_greeted_sent_and_acknowledged);
-	tcase_add_test(t, one_at_a_time_in_order);
-	tcase_add_test(t, while_it_is_away_batches_wait_on_disk);
-	tcase_add_test(t, what_was_not_acknowledged_is_sent_again);
-	tcase_add_test(t, an_earlier_run_has_its_own_connection);
-	tcase_add_test(t, waiting_grows_to_a_bound);
-	tcase_add_test(t, a_poisonous_batch_is_given_up_and_counted);
-	tcase_add_test(t, garbage_ends_the_connection);
-	tcase_add_test(t, silence_ends_the_connection);
-	tcase_add_test(t, at_the_end_what_is_left_is_parked);
-	tcase_add_test(t, without_a_spool_one_envelope_waits_and_others_are_lost);
-	tcase_add_test(t, a_large_batch_goes_out_in_pieces);
-	tcase_add_test(t, registers_go_once_and_are_wiped);
-	tcase_add_test(t, registers_do_not_wait);
-	tcase_add_test(t, wants_hold_until_the_next_or_the_end);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("uplink", 60, setup, teardown,
+	a_batch_is_greeted_sent_and_acknowledged, one_at_a_time_in_order,
+	while_it_is_away_batches_wait_on_disk, what_was_not_acknowledged_is_sent_again,
+	an_earlier_run_has_its_own_connection, waiting_grows_to_a_bound,
+	a_poisonous_batch_is_given_up_and_counted, garbage_ends_the_connection,
+	silence_ends_the_connection, at_the_end_what_is_left_is_parked,
+	without_a_spool_one_envelope_waits_and_others_are_lost, a_large_batch_goes_out_in_pieces,
+	registers_go_once_and_are_wiped, registers_do_not_wait,
+	wants_hold_until_the_next_or_the_end)

@@ -1,7 +1,7 @@
 #include "common/wire/wire.h"
 #include "common/le.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -537,33 +537,9 @@ START_TEST(too_many_wanted_builds_are_refused)
 }
 END_TEST
 
-int main(void)
-{
-	TCase *t = tcase_create("wire");
-	Suite *s = suite_create("wire");
-	SRunner *sr;
-	int failed;
-
-	tcase_add_test(t, a_batch_comes_back);
-	tcase_add_test(t, hello_and_ack_come_back);
-	tcase_add_test(t, a_stream_is_cut_anywhere);
-	tcase_add_test(t, every_flipped_bit_is_noticed);
-	tcase_add_test(t, garbage_is_told_at_once);
-	tcase_add_test(t, a_short_payload_is_refused);
-	tcase_add_test(t, what_does_not_add_up_is_refused);
-	tcase_add_test(t, a_long_path_is_refused);
-	tcase_add_test(t, unknown_sections_are_skipped);
-	tcase_add_test(t, counts_are_bounded_by_bytes);
-	tcase_add_test(t, registers_come_back);
-	tcase_add_test(t, cut_off_registers_are_refused);
-	tcase_add_test(t, garbled_registers_are_refused);
-	tcase_add_test(t, words_of_the_stack_are_bounded);
-	tcase_add_test(t, wanted_builds_come_back);
-	tcase_add_test(t, too_many_wanted_builds_are_refused);
-	suite_add_tcase(s, t);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+UNIT_MAIN("wire", 0, NULL, NULL, a_batch_comes_back, hello_and_ack_come_back,
+    a_stream_is_cut_anywhere, every_flipped_bit_is_noticed, garbage_is_told_at_once,
+    a_short_payload_is_refused, what_does_not_add_up_is_refused, a_long_path_is_refused,
+    unknown_sections_are_skipped, counts_are_bounded_by_bytes, registers_come_back,
+    cut_off_registers_are_refused, garbled_registers_are_refused, words_of_the_stack_are_bounded,
+    wanted_builds_come_back, too_many_wanted_builds_are_refused)
