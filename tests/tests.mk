@@ -4,6 +4,7 @@
 #	make asan             all programs with sanitizers, in build/asan
 
 UNIT := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/*.c))
+FUZZ := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 S := $(B)/asan
 SAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
@@ -14,17 +15,26 @@ deps-check:
 asan: deps
 	$(MAKE) B=$(S) SANITIZE="$(SAN)" CFLAGS="-O1 -g" all
 
-# UNITS of them, the libraries first.
+# UNITS and HARNESSES, each linked again when it or a library changed.
 UNITS := $(UNIT)
 units:
-	@$(MAKE) --no-print-directory -s B=$(S) SANITIZE="$(SAN)" CFLAGS="-O1 -g" unit-libs
-	@$(MAKE) --no-print-directory -s $(UNITS:%=$(S)/unit/%)
-unit-libs: $(LIBFILES)
-$(S)/unit/%: tests/unit/%.c FORCE
+	@$(MAKE) --no-print-directory B=$(S) SANITIZE="$(SAN)" CFLAGS="-O1 -g" $(UNITS:%=$(S)/unit/%)
+HARNESSES := $(FUZZ)
+harnesses:
+	@$(MAKE) --no-print-directory B=$(B)/fuzz CC=clang WARN= SANITIZE="-fsanitize=fuzzer-no-link $(SAN)" \
+		CFLAGS="-O1 -g" $(HARNESSES:%=$(B)/fuzz/harness/%)
+linked = $(Q)$(CC) $(ALL_CFLAGS) $(1) -o $@ $< -Wl,--start-group $(LIBFILES) -Wl,--end-group $(2) $(LIBS)
+$(B)/unit/%: $(B)/obj/tests/unit/%.o $(LIBFILES)
 	@mkdir -p $(@D)
-	@rm -f $@
-	@$(CC) $(CPPFLAGS) -std=gnu11 $(WARN) -O1 -g $(SAN) -o $@ $< -Wl,--start-group \
-		$(patsubst $(B)/%,$(S)/%,$(LIBFILES)) -Wl,--end-group -lcheck -lsubunit -lrt $(LIBS)
+	$(say) "  LINK    $@"
+	$(call linked,,-lcheck -lsubunit -lrt)
+$(B)/harness/%: $(B)/obj/tests/fuzz/%.o $(LIBFILES)
+	@mkdir -p $(@D)
+	$(say) "  LINK    $@"
+	$(call linked,-fsanitize=fuzzer)
+TESTOBJS := $(UNIT:%=$(B)/obj/tests/unit/%.o) $(FUZZ:%=$(B)/obj/tests/fuzz/%.o)
+.SECONDARY: $(TESTOBJS)
+-include $(TESTOBJS:.o=.d)
 
 check: deps-check all
 	@MORPH_BUILD=$(B) tests/run $(T)
@@ -32,5 +42,4 @@ check: deps-check all
 fuzz: deps-check
 	tests/fuzz/run $(if $(SECONDS_EACH),$(SECONDS_EACH),60)
 
-FORCE:
-.PHONY: deps-check units unit-libs FORCE
+.PHONY: deps-check units harnesses
