@@ -1,8 +1,8 @@
 /* Where files lie, by variables and the home. */
 #include "common/places.h"
 #include "common/mem.h"
+#include "tests/unit/unit.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -112,23 +112,5 @@ START_TEST(search)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("places");
-	TCase *t = tcase_create("places");
-	SRunner *r = srunner_create(s);
-	int failed;
-
-	tcase_add_checked_fixture(t, setup, NULL);
-	tcase_add_test(t, of_a_user);
-	tcase_add_test(t, of_a_manager);
-	tcase_add_test(t, sockets);
-	tcase_add_test(t, artifacts);
-	tcase_add_test(t, own_program);
-	tcase_add_test(t, search);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
-}
+UNIT_MAIN(
+    "places", 0, setup, NULL, of_a_user, of_a_manager, sockets, artifacts, own_program, search)
