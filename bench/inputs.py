@@ -79,3 +79,141 @@ def video(path, seed, frames, options, width=352, height=288):
                 f.write(b"".join(rows))
     if encoder.wait():
         raise OSError(f"mpeg2enc: exit status {encoder.returncode}")
+
+
+def c_source(seed, functions, kinds):
+    """C that prints a checksum of so many functions; kinds names the statements they are made of."""
+    rnd = random.Random(seed)
+    kinds, ops = kinds.split(), ["+", "-", "*", "^", "|", "&", ">>", "<<"]
+    out = ["int printf(const char *, ...);", "struct part { unsigned size, at[16]; struct part *next; };",
+           "static struct part parts[64];"]
+
+    def value(depth=2):
+        if not depth or rnd.random() < .3:
+            return rnd.choice(["a", "b", "c", f"{rnd.randrange(1000)}u", hex(rnd.randrange(1 << 16))])
+        op = rnd.choice(ops)
+        return f"({value(depth - 1)} {op} {rnd.randrange(1, 31) if op in ('>>', '<<') else value(depth - 1)})"
+
+    def statement(k, depth=2):
+        kind = rnd.choice(kinds) if depth else "set"
+        inner = [statement(k, depth - 1) for _ in range(2)] if kind in ("loop", "if", "switch") else []
+        if kind == "loop":
+            i = "ij"[depth % 2]
+            return f"for ({i} = 0; {i} < {rnd.randrange(1, 4)}; {i}++) {{ {inner[0]} {inner[1]} }}"
+        if kind == "if":
+            return f"if ({value()} {rnd.choice(['<', '>', '==', '!='])} {value(1)}) {{ {inner[0]} }} else {{ {inner[1]} }}"
+        if kind == "switch":
+            return f"switch ({value(1)} & 3) {{ case 0: {inner[0]} break; case 2: {inner[1]} break; default: a++; }}"
+        if kind == "member":
+            return f"p = p->next; p->size += {value()}; b ^= p->size;"
+        if kind == "array":
+            return f"p->at[{value(1)} & 15] = {value()}; c += p->at[{rnd.randrange(16)}];"
+        if kind == "call" and k:
+            return f"{rnd.choice('abc')} += f{rnd.randrange(k - 7, k)}(i & 1, 0, 0);" if k % 8 == 0 else "a++;"
+        return f"{rnd.choice('abc')} {rnd.choice(['=', '+=', '^='])} {value()};"
+
+    for k in range(functions):
+        body = "\n\t".join(statement(k) for _ in range(rnd.randrange(4, 10)))
+        out.append(f"/* number {k} */\nunsigned f{k}(unsigned a, unsigned b, unsigned c)\n{{\n"
+                   f"\tunsigned i = 0, j = 0;\n\tstruct part *p = &parts[{k % 64}];\n\n\t{body}\n"
+                   "\treturn a + b * 3 + c + i + j;\n}\n")
+    sums = "".join(f"\tsum = sum * 31 + f{k}({k}, sum, 7);\n" for k in range(0, functions, 5))
+    out.append("int main(void)\n{\n\tunsigned sum = 1, i;\n\n\tfor (i = 0; i < 64; i++)\n"
+               f"\t\tparts[i].next = &parts[i * 7 + 1 & 63];\n{sums}\tprintf(\"%u\\n\", sum);\n\treturn 0;\n}}\n")
+    return "\n".join(out)
+
+
+def assembly(seed, lines_, rich):
+    """So many lines for an assembler of Intel's syntax; rich: with macros, data and vectors."""
+    rnd = random.Random(seed)
+    regs = "rax rbx rcx rdx rsi rdi r8 r9 r10 r11 r12 r13".split()
+    out = ["bits 64", "org 0x400000"]
+    if rich:
+        out += ["%define SIZE 24", "%macro store 3", "\tmov [%1 + SIZE * %2], %3", "\t%if %2 > 3",
+                "\tadd %1, %2", "\t%endif", "%endmacro"]
+
+    def memory():
+        return f"[{rnd.choice(regs)} + {rnd.choice(regs[:6])} * {rnd.choice([1, 2, 4, 8])} + {rnd.randrange(4096)}]"
+
+    for k in range(lines_):
+        a, b, pick = rnd.choice(regs), rnd.choice(regs), rnd.random()
+        if k % 16 == 0:
+            out.append(f"part{k // 16}:\t; number {k}")
+        if rich and pick < .25:
+            out.append(f"\tstore {a}, {rnd.randrange(8)}, {b}")
+        elif rich and pick < .45:
+            out.append(f"\tvaddps ymm{rnd.randrange(16)}, ymm{rnd.randrange(16)}, {memory()}" if pick < .35 else
+                       f"\tpxor xmm{rnd.randrange(16)}, xmm{rnd.randrange(16)}")
+        elif rich and pick < .65:
+            out.append(rnd.choice([f"\tdd {rnd.randrange(1 << 30)}, part{k // 16} - $$", f"\tdb 'text {k}', 0",
+                                   f"\ttimes {rnd.randrange(1, 5)} dw {rnd.randrange(999)} * 2 + 1"]))
+        elif pick < .75:
+            out.append(rnd.choice([f"\tmov {a}, {b}", f"\tmov {a}, {memory()}", f"\tlea {a}, {memory()}",
+                                   f"\tadd {a}, {rnd.randrange(5000)}", f"\txor {a}, {b}", f"\timul {a}, {b}",
+                                   f"\tcmp {a}, {rnd.randrange(200)}", f"\tshl {a}, {rnd.randrange(1, 9)}"]))
+        else:
+            to = min(lines_ - 1, max(0, k + rnd.randrange(-90, 90))) // 16
+            out.append(f"\t{rnd.choice(['je', 'jne', 'jmp', 'ja', 'call'])} part{to}")
+    return "\n".join(out) + "\n"
+
+
+WORDS = ("order time branch block of the and light paper house under river where call number first system "
+         "between profile a to measure layout in water machine was that program garden").split()
+
+
+def prose(rnd, words):
+    return " ".join(rnd.choices(WORDS, k=words)).capitalize() + "."
+
+
+def html(seed, parts, rich):
+    """A valid page of so many parts; rich: tables, forms and entities."""
+    rnd = random.Random(seed)
+    out = ["<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>A page</title></head>\n<body>"]
+    for k in range(parts):
+        out.append(f"<h2 id=\"part{k}\">{prose(rnd, 4)}</h2>")
+        if rich:
+            rows = "".join(f"<tr class=\"r{i % 2}\"><td>{rnd.randrange(999)}</td><td>{prose(rnd, 3)} &lt; &eacute; &amp;"
+                           f"</td><td><b>{rnd.random():.3f}</b></td></tr>\n" for i in range(rnd.randrange(2, 7)))
+            out.append(f"<table><tbody>\n{rows}</tbody></table>\n<form action=\"/find{k}\"><p><label>{WORDS[k % 20]} "
+                       f"<input type=\"text\" name=\"n{k}\" value=\"&quot;{k}&quot;\"></label></p></form>")
+        else:
+            items = "".join(f"<li>{prose(rnd, 5)}</li>\n" for _ in range(rnd.randrange(2, 6)))
+            out.append(f"<p>{prose(rnd, 30)} <a href=\"#part{k // 2}\">{prose(rnd, 3)}</a> <em>{prose(rnd, 9)}</em></p>"
+                       f"\n<ul>\n{items}</ul>")
+    return "\n".join(out) + "\n</body>\n</html>\n"
+
+
+def xml(seed, parts, rich):
+    """A document of so many parts; rich: name spaces, entities, CDATA, comments, mixed content."""
+    rnd = random.Random(seed)
+    out = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>"]
+    if rich:
+        out.append("<!DOCTYPE d:all [<!ENTITY who \"the garden &amp; the house\"><!ENTITY long \"&who; under &who;\">]>")
+    out.append("<d:all xmlns:d=\"urn:d\" xmlns=\"urn:e\">" if rich else "<all>")
+    for k in range(parts):
+        if rich:
+            out.append(f"<d:part d:n=\"{k}\" note='x &#x41; &gt; {k}'><!-- {prose(rnd, 6)} --><p>{prose(rnd, 12)} &long; "
+                       f"<i>{prose(rnd, 3)}</i> and <b d:k=\"é\">{prose(rnd, 2)}</b>&#233;</p>"
+                       f"<![CDATA[ if (a < b && {k}) ]]><?do it {k}?></d:part>")
+        else:
+            out.append(f"<record id=\"r{k}\" kind=\"{rnd.choice(WORDS)}\"><name>{prose(rnd, 2)}</name><size>"
+                       f"{rnd.randrange(99999)}</size><text>{prose(rnd, 15)}</text><list>" +
+                       "".join(f"<v>{rnd.random():.4f}</v>" for _ in range(rnd.randrange(1, 8))) + "</list></record>")
+    return "\n".join(out) + ("\n</d:all>\n" if rich else "\n</all>\n")
+
+
+def tune(seed, samples=44100):
+    """A second of sound, stereo, 16 bits: three voices that step, and some noise."""
+    rnd = random.Random(seed)
+    voices = [[rnd.randrange(40, 400) for _ in range(8)] for _ in range(3)]
+    phase, out = [0, 0, 0], bytearray()
+    for i in range(samples):
+        sides = [0, 0]
+        for k, steps in enumerate(voices):
+            phase[k] = (phase[k] + steps[i * 8 // samples] * 2) & 0xffff
+            wave = min(phase[k], 0xffff - phase[k]) - 0x4000
+            sides[k & 1] += wave // 3
+            sides[~k & 1] += wave // 7
+        for side in sides:
+            out += (side + rnd.randrange(-40 * seed, 40 * seed)).to_bytes(2, "little", signed=True)
+    return bytes(out)

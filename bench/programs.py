@@ -62,19 +62,20 @@ class Sqlite(Program):
 
 
 class Packer(Program):
+    sources, options = "*.c", ["-c"]
     trained = "C source and a generated table of numbers"
     tested = "a generated server log and raw image data"
 
     def inputs(self):
-        sources = sorted(glob.glob(os.path.join(self.source, "*.c")))
+        sources = sorted(glob.glob(os.path.join(self.source, self.sources)))
         self.write("train", inputs.texts(sources, 300000))
         self.write("test", inputs.log_and_image(400000))
 
     def train(self, rounds):
-        return [self.module, "-c"] + [self.path("train")] * rounds
+        return [self.module, *self.options] + [self.path("train")] * rounds
 
     def test(self, rounds):
-        return [self.module, "-c"] + [self.path("test")] * rounds
+        return [self.module, *self.options] + [self.path("test")] * rounds
 
 
 class Gzip(Packer):
@@ -208,10 +209,7 @@ class Cjpeg(Program):
     tested = "a generated picture, progressive"
 
     def compile(self, tree, how):
-        self.sh(how, ["cmake", "-S", ".", "-B", "made", "-DWITH_SIMD=0", "-DENABLE_SHARED=0",
-                      "-DWITH_TURBOJPEG=0", "-DCMAKE_BUILD_TYPE=None", f"-DCMAKE_C_COMPILER={how.cc}",
-                      f"-DCMAKE_C_FLAGS={how.cflags}", f"-DCMAKE_EXE_LINKER_FLAGS={how.ldflags}"], tree)
-        self.sh(how, ["make", f"-j{os.cpu_count()}", "-C", "made", "cjpeg-static"], tree)
+        self.cmake(how, tree, "cjpeg-static", "-DWITH_SIMD=0", "-DENABLE_SHARED=0", "-DWITH_TURBOJPEG=0")
         return tree + "/made/cjpeg-static"
 
     def picture(self, name, seed, rounds):
@@ -268,11 +266,7 @@ class Newlisp(Program):
     def compile(self, tree, how):
         sources = ["newlisp.c", "pcre.c"] + [f"nl-{n}.c" for n in (
             "debug filesys import list liststr math matrix sock string symbol utf8 web xml-json").split()]
-        objects = [s[:-2] + ".o" for s in sources]
-        self.write(tree + "/bench.mk", f"newlisp: {' '.join(objects)}\n\t$(CC) $(CFLAGS) $(LDFLAGS) "
-                   "-o $@ $^ -lm -ldl\n")
-        self.make_flags(how, tree, "-f", "bench.mk")
-        return tree + "/newlisp"
+        return self.link(how, tree, "newlisp", sources, "-lm", "-ldl")
 
     def train(self, rounds):
         return [self.module, os.path.join(BENCH, "newlisp/train.lsp"), str(rounds)]

@@ -297,6 +297,20 @@ class Program:
         """For makefiles whose CFLAGS and LDFLAGS are the user's."""
         self.make(how, tree, f"CFLAGS={how.cflags}", f"LDFLAGS={how.ldflags}", *args)
 
+    def link(self, how, tree, name, sources, *libraries):
+        """Makes tree/name of these C files, where the package's own makefile does more or other things."""
+        objects = " ".join(s[:-2] + ".o" for s in sources)
+        self.write(tree + "/bench.mk", f"{name}: {objects}\n\t$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ "
+                   f"{' '.join(libraries)}\n")
+        self.make_flags(how, tree, "-f", "bench.mk", name)
+        return os.path.join(tree, name)
+
+    def cmake(self, how, tree, target, *options):
+        self.sh(how, ["cmake", "-S", ".", "-B", "made", "-DCMAKE_BUILD_TYPE=None", *options,
+                      f"-DCMAKE_C_COMPILER={how.cc}", f"-DCMAKE_C_FLAGS={how.cflags}",
+                      f"-DCMAKE_EXE_LINKER_FLAGS={how.ldflags}"], tree)
+        self.sh(how, ["make", f"-j{os.cpu_count()}", "-C", "made", target], tree)
+
     tool = staticmethod(tool)
 
     def write(self, name, data):
