@@ -1,6 +1,6 @@
 """What the manager's flow tests share: a program built through the hooks, its
 blocks read from the file as docs/FORMATS.md says, a monitor that sends what it
-is told, and the manager itself in a private folder, as a user without rights."""
+is given, and the manager itself in a private folder, as a user without rights."""
 import http.client
 import json
 import os

@@ -513,7 +513,7 @@ int main(int argc, char **argv)
 	printf("%llu steps, %llu evaluated: %llu outcomes (%.2f each, %.0f %% own), "
 	       "right: %llu near, %llu behind calls, %llu in callers; %llu wrong; "
 	       "%llu return addresses, %llu wrong, %llu behind no call; "
-	       "%llu behind joins, %llu tell the way in, %llu wrong\n",
+	       "%llu after joins, %llu resolve the predecessor, %llu wrong\n",
 	    (unsigned long long)sum.steps, (unsigned long long)sum.runs,
 	    (unsigned long long)sum.edges, (double)sum.edges / (double)(sum.runs + !sum.runs),
 	    100 * (double)sum.own / (double)(sum.runs + !sum.runs), (unsigned long long)sum.near,

@@ -101,7 +101,7 @@ static int fake_change(
 	m->last_module = module;
 	*id = m->nchange;
 	if (m->answer)
-		return err_set(e, "the reason is told"), m->answer;
+		return err_set(e, "the reason is given"), m->answer;
 	m->change[m->nchange] = (struct change){.id = m->nchange + 1,
 	    .kind = kind,
 	    .module = module,

@@ -464,7 +464,7 @@ static uint64_t to_the_last(const char *text, uint32_t from, uint64_t samples)
 	return edge(&g, from, 4);
 }
 
-/* Both ways on from block 2 lead to what block 1 leads to as well. */
+/* Both edges from block 2 lead to what block 1 leads to as well. */
 START_TEST(jumps_ahead_to_shared_code_are_seldom)
 {
 	ck_assert_uint_lt(to_the_last("01t 02n 14t 13n 24t 23n 34f", 2, 30),
@@ -528,7 +528,7 @@ START_TEST(refills_explain_seldom_arms)
 END_TEST
 
 /* gzip's longest_match on a Zen 5: the end of its loop retires with what is in front of
- * it, and what is behind a mispredicted jump has too many samples. */
+ * it, and what follows a mispredicted jump has too many samples. */
 START_TEST(a_loop_whose_end_hides_is_one)
 {
 	static const uint32_t insns[] = {21, 4, 4, 2, 1, 2, 6};
@@ -602,7 +602,7 @@ START_TEST(another_look_tells_nothing)
 	b.block[0].signature = 7;
 	infer_similarity(g, 2, 2);
 	ck_assert(b.edge[0].similar > 0 && a.edge[0].similar == 0);
-	/* A copy of the first is told, and says nothing. */
+	/* A copy of the first is resolved, and adds nothing. */
 	b.edge[0].outcomes = 90 * S;
 	infer_similarity(g, 2, 1);
 	ck_assert(a.edge[0].similar == 0 && b.edge[0].similar == 0);

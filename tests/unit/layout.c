@@ -476,7 +476,7 @@ START_TEST(frugal_copies_are_of_what_is_hottest)
 }
 END_TEST
 
-/* What copies leave is ordered anew, and never for the worse. */
+/* What copies leave is ordered again, and never for the worse. */
 START_TEST(order_follows_the_copies)
 {
 	struct layout_score s, told, ordered;

@@ -304,7 +304,7 @@ START_TEST(the_caller_is_at_the_frames_return_address)
 	observe(&o, &r);
 	r.code[1].offset = 0;
 	observe(&o, &r);
-	/* The word is not told, or another is. */
+	/* The word is unresolved, or another is known. */
 	r.code[1] = (struct wire_code){3, G + 5};
 	observe(&o, &r);
 	r.ncode = 1;

@@ -156,7 +156,7 @@ START_TEST(errors_name_the_file_and_leave_nothing)
 }
 END_TEST
 
-/* The file size limit stands for a disk that is full half way: write(2) gives
+/* The file size limit represents a disk that is full half way: write(2) gives
  * a short count, then an error. */
 START_TEST(a_write_that_fails_leaves_the_old_file)
 {

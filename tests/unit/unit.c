@@ -1076,7 +1076,7 @@ START_TEST(check_follows_jumps)
 }
 END_TEST
 
-/* A call through the GOT stands for one through the PLT, of that function. */
+/* A call through the GOT replaces one through the PLT, of that function. */
 START_TEST(check_reads_calls_through_the_got)
 {
 	struct unit *u = parse(UNIT(FUNC("f", "\tcall\tg@PLT\n\tcall\th@PLT\n\tcall\tg\n"
