@@ -19,7 +19,7 @@ char *hooklog_path(void)
 
 	if (env_value("MORPH_HOOKS_LOG"))
 		return xstrdup(env_value("MORPH_HOOKS_LOG"));
-	folder = places_user(DIR_STATE);
+	folder = places_user(PLACE_STATE);
 	path = folder ? xasprintf("%s/hooks.log", folder) : NULL;
 	free(folder);
 	return path;

@@ -20,13 +20,13 @@ static const char *absolute(const char *variable)
 	return v && *v == '/' ? v : NULL;
 }
 
-char *places_user(enum user_dir d)
+char *places_user(enum user_place d)
 {
 	static const struct {
 		const char *variable, *below;
-	} dir[] = {[DIR_CONFIG] = {"XDG_CONFIG_HOME", ".config"},
-		[DIR_STATE] = {"XDG_STATE_HOME", ".local/state"},
-		[DIR_CACHE] = {"XDG_CACHE_HOME", ".cache"}};
+	} dir[] = {[PLACE_CONFIG] = {"XDG_CONFIG_HOME", ".config"},
+		[PLACE_STATE] = {"XDG_STATE_HOME", ".local/state"},
+		[PLACE_CACHE] = {"XDG_CACHE_HOME", ".cache"}};
 
 	if (absolute(dir[d].variable))
 		return xasprintf("%s/morph", absolute(dir[d].variable));
@@ -35,7 +35,7 @@ char *places_user(enum user_dir d)
 
 char *places_state(void)
 {
-	return env_value("MORPH_STATE") ? xstrdup(env_value("MORPH_STATE")) : places_user(DIR_STATE);
+	return env_value("MORPH_STATE") ? xstrdup(env_value("MORPH_STATE")) : places_user(PLACE_STATE);
 }
 
 char *places_run(void)

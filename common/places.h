@@ -11,9 +11,9 @@
 /* The value of a variable, NULL = it is not set, or empty. */
 const char *env_value(const char *name);
 
-enum user_dir { DIR_CONFIG, DIR_STATE, DIR_CACHE };
+enum user_place { PLACE_CONFIG, PLACE_STATE, PLACE_CACHE };
 /* The user's own folder for Morph, such as ~/.local/state/morph; NULL: there is no home. */
-char *places_user(enum user_dir d);
+char *places_user(enum user_place d);
 /* The folder of a user's own manager, of its state $MORPH_STATE or as above, and of its
  * sockets: $MORPH_RUN, run in $MORPH_STATE, $XDG_RUNTIME_DIR/morph, run in the state's. */
 char *places_state(void);

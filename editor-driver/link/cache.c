@@ -103,7 +103,7 @@ void cache_open(struct cache *c, const char *dir)
 	*c = (struct cache){.fd = -1};
 	for (i = 0; i < CACHE_KINDS; i++)
 		c->kind[i] = -1;
-	c->dir = dir ? xstrdup(dir) : places_user(DIR_CACHE);
+	c->dir = dir ? xstrdup(dir) : places_user(PLACE_CACHE);
 	if (!c->dir)
 		return;
 	wrong = open_folders(c);

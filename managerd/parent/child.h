@@ -12,7 +12,7 @@
 struct child {
 	pid_t pid;        /* 0 = none */
 	int pidfd;        /* readable when it has ended */
-	int report;       /* of a program, where it did not begin; -1 = none */
+	int report;       /* of a program: a pipe that says why it did not begin; -1 = none */
 	int answer;       /* memfd, -1 = none; of the owner of the struct when it has ended */
 	int64_t until_ms; /* CLOCK_MONOTONIC: killed then; 0 = no bound */
 };

@@ -68,7 +68,7 @@ static char *absolute(const char *path)
 	return full;
 }
 
-static char *user_folder(enum user_dir d)
+static char *user_folder(enum user_place d)
 {
 	const struct passwd *pw = env_value("HOME") ? NULL : getpwuid(geteuid());
 	char *folder;
@@ -83,7 +83,7 @@ static char *user_folder(enum user_dir d)
 
 static char *default_policy(bool user)
 {
-	char *folder = user ? user_folder(DIR_CONFIG) : xstrdup("/etc/morph");
+	char *folder = user ? user_folder(PLACE_CONFIG) : xstrdup("/etc/morph");
 	char *path = xasprintf("%s/morph.yaml", folder);
 
 	free(folder);
@@ -110,7 +110,7 @@ static void settle(struct settings *s, const char *policy, const char *state, co
 	run = run ? run : env_value("MORPH_RUN");
 	s->policy = policy ? absolute(policy) : default_policy(s->user);
 	s->state = state     ? absolute(state)
-		   : s->user ? user_folder(DIR_STATE)
+		   : s->user ? user_folder(PLACE_STATE)
 			     : xstrdup("/var/lib/morph");
 	s->run = run                                ? absolute(run)
 		 : !s->user                         ? xstrdup("/run/morph")

@@ -28,19 +28,19 @@ static void ck(char *got, const char *expected)
 
 START_TEST(of_a_user)
 {
-	ck(places_user(DIR_CONFIG), "/home/x/.config/morph");
-	ck(places_user(DIR_STATE), "/home/x/.local/state/morph");
-	ck(places_user(DIR_CACHE), "/home/x/.cache/morph");
+	ck(places_user(PLACE_CONFIG), "/home/x/.config/morph");
+	ck(places_user(PLACE_STATE), "/home/x/.local/state/morph");
+	ck(places_user(PLACE_CACHE), "/home/x/.cache/morph");
 	setenv("XDG_CONFIG_HOME", "/conf", 1);
 	setenv("XDG_STATE_HOME", "relative", 1);
 	setenv("XDG_CACHE_HOME", "", 1);
-	ck(places_user(DIR_CONFIG), "/conf/morph");
-	ck(places_user(DIR_STATE), "/home/x/.local/state/morph");
-	ck(places_user(DIR_CACHE), "/home/x/.cache/morph");
+	ck(places_user(PLACE_CONFIG), "/conf/morph");
+	ck(places_user(PLACE_STATE), "/home/x/.local/state/morph");
+	ck(places_user(PLACE_CACHE), "/home/x/.cache/morph");
 	setenv("HOME", "relative", 1);
-	ck(places_user(DIR_STATE), NULL);
+	ck(places_user(PLACE_STATE), NULL);
 	unsetenv("HOME");
-	ck(places_user(DIR_STATE), NULL);
+	ck(places_user(PLACE_STATE), NULL);
 }
 END_TEST
 
