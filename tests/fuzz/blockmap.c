@@ -1,5 +1,5 @@
 /*
- * cov >= 150
+ * cov >= 180
  * Block maps. Even first byte: the rest is a blob. Odd: the rest, behind a
  * length, is .llvm_bb_addr_map and .morph.fn of an ELF file made around them.
  * What is read must encode and decode to the same.
