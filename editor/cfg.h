@@ -6,6 +6,8 @@
 #ifndef MORPH_CFG_H
 #define MORPH_CFG_H
 
+#include "common/mem.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -70,6 +72,15 @@ struct cfg {
 	struct cfg_block *block;
 	struct cfg_edge *edge; /* grouped by src, ascending; no two alike (src, dst, kind) */
 	uint32_t nblock, nedge;
+	/* By cfg_index(): edge[succ[b]] … edge[succ[b + 1] - 1] leave block b, … */
+	uint32_t *succ;
+	/* … and edge[in[pred[b]]] … edge[in[pred[b + 1] - 1]], ascending, enter it. */
+	uint32_t *pred, *in;
 };
+
+/* Sets the indices, with memory from the arena; … */
+void cfg_index(struct cfg *g, struct arena *a);
+/* … again, in the same memory, after edges got other ends. */
+void cfg_reindex(struct cfg *g);
 
 #endif

@@ -278,6 +278,7 @@ static inline void gen_number(struct gen *g, struct cfg *out, struct arena *a)
 			e[1].kind = e[0].kind == EDGE_TAKEN ? EDGE_NOTTAKEN : EDGE_TAKEN;
 		}
 	}
+	cfg_index(out, a);
 }
 
 /* A function of about `want` blocks that is called `calls` times. */
@@ -314,6 +315,7 @@ static inline void cfggen_copy(struct cfg *to, const struct cfg *from, struct ar
 	memcpy(to->block, from->block, from->nblock * sizeof *to->block);
 	if (from->nedge)
 		memcpy(to->edge, from->edge, from->nedge * sizeof *to->edge);
+	cfg_index(to, a);
 }
 
 /*

@@ -4,19 +4,16 @@
 
 #include <stdlib.h>
 
-/* Edges and their counts both ascend by src. */
 static size_t set_outcomes(struct cfg *g, const struct counts_flow *v, size_t n, bool pred)
 {
-	uint32_t e = 0, k;
+	uint32_t k, end;
 	size_t i, lost = 0;
 
 	for (i = 0; i < n; i++) {
-		while (e < g->nedge && g->edge[e].src < v[i].block)
-			e++;
-		for (k = e; k < g->nedge && g->edge[k].src == v[i].block; k++)
-			if (g->edge[k].dst == v[i].to)
-				break;
-		if (k < g->nedge && g->edge[k].src == v[i].block)
+		end = g->succ[v[i].block + 1];
+		for (k = g->succ[v[i].block]; k < end && g->edge[k].dst != v[i].to; k++)
+			;
+		if (k < end)
 			*(pred ? &g->edge[k].pred : &g->edge[k].outcomes) = v[i].value;
 		else
 			lost++;

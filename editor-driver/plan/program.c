@@ -1,13 +1,13 @@
 #include "editor-driver/plan/program.h"
 #include "editor-driver/plan/callgraph.h"
 
-static void add_edges(struct fe_program *p, const struct cfg *g, uint32_t b, uint32_t *e)
+static void add_edges(struct fe_program *p, const struct cfg *g, uint32_t b)
 {
-	uint32_t first = (uint32_t)p->block.n - b;
+	uint32_t first = (uint32_t)p->block.n - b, i;
 
-	for (; *e < g->nedge && g->edge[*e].src == b; ++*e)
-		vec_push(&p->edge, (struct fe_edge){first + g->edge[*e].dst, g->edge[*e].kind,
-				       (double)g->edge[*e].count});
+	for (i = g->succ[b]; i < g->succ[b + 1]; i++)
+		vec_push(&p->edge, (struct fe_edge){first + g->edge[i].dst, g->edge[i].kind,
+				       (double)g->edge[i].count});
 }
 
 struct making {
@@ -32,15 +32,15 @@ static void add_calls(struct making *m, uint32_t f, uint32_t b)
 static void add_func(struct making *m, const struct cfg *g, uint32_t f)
 {
 	struct fe_program *p = m->out;
-	uint32_t b, e = 0;
 	const struct cfg_block *k;
+	uint32_t b;
 
 	for (b = 0; b < g->nblock; b++) {
 		k = &g->block[b];
 		struct fe_block made = {(double)k->count, k->insns, k->flags, m->first[f],
 		    (uint32_t)p->edge.n, (uint32_t)p->call.n};
 
-		add_edges(p, g, b, &e);
+		add_edges(p, g, b);
 		add_calls(m, f, b);
 		vec_push(&p->block, made);
 	}

@@ -438,6 +438,7 @@ const char *blocks_build(struct unit_impl *u, struct func *f)
 		    .edge = arena_copy(u->mem, b.edge.v, b.edge.n, sizeof *b.edge.v),
 		    .nblock = f->nblk,
 		    .nedge = (uint32_t)b.edge.n};
+		cfg_index(&pub->cfg, u->mem);
 		pub->call = arena_copy(u->mem, b.call.v, b.call.n, sizeof *b.call.v);
 		pub->ncall = (uint32_t)b.call.n;
 	}
@@ -467,6 +468,7 @@ void blocks_opaque(struct unit_impl *u, struct func *f)
 	f->blk = NULL;
 	f->nblk = 1;
 	f->pub->cfg = (struct cfg){.block = c, .nblock = 1};
+	cfg_index(&f->pub->cfg, u->mem);
 	f->pub->call = NULL;
 	f->pub->ncall = 0;
 }

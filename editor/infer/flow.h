@@ -10,13 +10,6 @@
 
 #include <stdbool.h>
 
-/* Edges by source, or by destination, each list in the order of g->edge. */
-struct adjacency {
-	uint32_t *first; /* edge[first[b]] … edge[first[b + 1]] are block b's */
-	uint32_t *edge;
-};
-void adjacency_build(struct adjacency *adj, const struct cfg *g, bool in, struct arena *a);
-
 /*
  * Where flow enters and leaves, so that every block lies on a path from an entry to an exit.
  * Entries: block 0; BLK_ADDRESSED blocks without predecessors that are reachable from there; then,
@@ -26,7 +19,6 @@ void adjacency_build(struct adjacency *adj, const struct cfg *g, bool in, struct
  */
 struct reach {
 	uint8_t *entry, *exit; /* per block, 0 or 1 */
-	struct adjacency out, in;
 };
 void reach_find(struct reach *r, const struct cfg *g, struct arena *a);
 

@@ -40,9 +40,9 @@ static void contract(struct network *w)
 	for (e = 0; e < g->nedge; e++)
 		w->edge_arc[e] = NONE;
 	for (b = 0; b < g->nblock; b++) {
-		if (r->in.first[b + 1] - r->in.first[b] != 1 || r->entry[b])
+		if (g->pred[b + 1] - g->pred[b] != 1 || r->entry[b])
 			continue;
-		e = r->in.edge[r->in.first[b]];
+		e = g->in[g->pred[b]];
 		w->edge_arc[e] = b;
 		if (w->end[g->edge[e].src] == NONE)
 			w->end[g->edge[e].src] = n++;
@@ -54,8 +54,8 @@ static void contract(struct network *w)
 	for (b = 0; b < g->nblock; b++) {
 		if (w->end[b] != NONE)
 			continue;
-		if (r->out.first[b + 1] - r->out.first[b] == 1 && !r->exit[b]) {
-			e = r->out.edge[r->out.first[b]];
+		if (g->succ[b + 1] - g->succ[b] == 1 && !r->exit[b]) {
+			e = g->succ[b];
 			w->edge_arc[e] = b;
 			w->end[b] = w->begin[g->edge[e].dst];
 		} else {
@@ -180,9 +180,9 @@ static void imply(struct cfg *g, const struct reach *r)
 	uint32_t b, e;
 
 	for (b = 0; b < g->nblock; b++) {
-		e = r->out.first[b];
-		if (r->out.first[b + 1] - e == 1 && !r->exit[b] && !g->edge[r->out.edge[e]].outcomes)
-			g->edge[r->out.edge[e]].outcomes = g->block[b].count;
+		e = g->succ[b];
+		if (g->succ[b + 1] - e == 1 && !r->exit[b] && !g->edge[e].outcomes)
+			g->edge[e].outcomes = g->block[b].count;
 	}
 }
 

@@ -67,8 +67,8 @@ static bool usable(const struct cfg *g, uint32_t b)
 /* Marks with `bit` what is connected to the roots. */
 static void spread(struct joint *j, const uint8_t *root, bool back, uint8_t bit, uint32_t *stack)
 {
-	const struct adjacency *adj = back ? &j->r->in : &j->r->out;
 	const struct cfg *g = j->g;
+	const uint32_t *first = back ? g->pred : g->succ;
 	uint32_t n = 0, b, i, to;
 
 	for (b = 0; b < g->nblock; b++)
@@ -78,8 +78,8 @@ static void spread(struct joint *j, const uint8_t *root, bool back, uint8_t bit,
 		}
 	while (n) {
 		b = stack[--n];
-		for (i = adj->first[b]; i < adj->first[b + 1]; i++) {
-			to = back ? g->edge[adj->edge[i]].src : g->edge[adj->edge[i]].dst;
+		for (i = first[b]; i < first[b + 1]; i++) {
+			to = back ? g->edge[g->in[i]].src : g->edge[i].dst;
 			if (j->used[to] & bit || !usable(g, to))
 				continue;
 			j->used[to] |= bit;
@@ -171,12 +171,12 @@ static void add_succ(struct joint *j, uint32_t b, uint32_t dst, uint32_t edge)
 
 static void find_succs(struct joint *j, uint32_t b)
 {
-	const struct adjacency *out = &j->r->out;
+	const struct cfg *g = j->g;
 	uint32_t i;
 
-	for (i = out->first[b]; i < out->first[b + 1]; i++)
-		if (j->used[j->g->edge[out->edge[i]].dst])
-			add_succ(j, b, j->g->edge[out->edge[i]].dst, out->edge[i]);
+	for (i = g->succ[b]; i < g->succ[b + 1]; i++)
+		if (j->used[g->edge[i].dst])
+			add_succ(j, b, g->edge[i].dst, i);
 	if (j->r->exit[b])
 		add_succ(j, b, NONE, NONE);
 }

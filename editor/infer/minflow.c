@@ -20,13 +20,14 @@ static void root(struct tree *t, uint32_t b)
 	t->order[t->n++] = b;
 }
 
-static void grow(struct tree *t, const struct cfg *g, const struct adjacency *adj, bool back)
+static void grow(struct tree *t, const struct cfg *g, bool back)
 {
+	const uint32_t *first = back ? g->pred : g->succ;
 	uint32_t k, i, e, to;
 
 	for (k = 0; k < t->n; k++)
-		for (i = adj->first[t->order[k]]; i < adj->first[t->order[k] + 1]; i++) {
-			e = adj->edge[i];
+		for (i = first[t->order[k]]; i < first[t->order[k] + 1]; i++) {
+			e = back ? g->in[i] : i;
 			to = back ? g->edge[e].src : g->edge[e].dst;
 			if (t->seen[to] || !usable(g, to))
 				continue;
@@ -77,8 +78,8 @@ void infer_minflow(struct cfg *g, const struct reach *r, struct arena *a)
 		if (usable(g, b) && r->exit[b])
 			root(&out, b);
 	}
-	grow(&in, g, &r->out, false);
-	grow(&out, g, &r->in, true);
+	grow(&in, g, false);
+	grow(&out, g, true);
 	for (b = 0; b < g->nblock; b++)
 		lift[b] = !g->block[b].count && in.seen[b] && out.seen[b];
 	send(g, &in, lift, need, false);

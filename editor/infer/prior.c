@@ -5,32 +5,32 @@ static const uint32_t NONE = UINT32_MAX;
 
 static bool one_pred(const struct joint *j, uint32_t b)
 {
-	return j->r->in.first[b + 1] - j->r->in.first[b] == 1;
+	return j->g->pred[b + 1] - j->g->pred[b] == 1;
 }
 
 /* Where the conditional jump at the end of b goes when it is not taken. */
 static uint32_t falls_to(const struct joint *j, uint32_t b)
 {
-	const struct adjacency *out = &j->r->out;
+	const struct cfg *g = j->g;
 	uint32_t i;
 
-	for (i = out->first[b]; i < out->first[b + 1]; i++)
-		if (j->g->edge[out->edge[i]].kind == EDGE_NOTTAKEN)
-			return j->g->edge[out->edge[i]].dst;
+	for (i = g->succ[b]; i < g->succ[b + 1]; i++)
+		if (g->edge[i].kind == EDGE_NOTTAKEN)
+			return g->edge[i].dst;
 	return NONE;
 }
 
 /* From b, which is out of line, back to a block between src and b. */
 static bool comes_back(const struct joint *j, uint32_t src, uint32_t b)
 {
-	const struct adjacency *out = &j->r->out;
+	const struct cfg *g = j->g;
 	uint32_t i, first = NONE;
 
 	if (j->r->exit[b])
 		return false;
-	for (i = out->first[b]; i < out->first[b + 1]; i++)
-		if (j->g->edge[out->edge[i]].dst < first)
-			first = j->g->edge[out->edge[i]].dst;
+	for (i = g->succ[b]; i < g->succ[b + 1]; i++)
+		if (g->edge[i].dst < first)
+			first = g->edge[i].dst;
 	return src < first && first < b;
 }
 

@@ -53,17 +53,16 @@ void align_slots(const struct cfg *g, uint64_t hot, struct layout *l, struct are
 {
 	struct loop *loop = xcalloc(l->n, sizeof *loop);
 	uint64_t *addr = xcalloc(l->n, sizeof *addr), count;
-	uint32_t *edges = layout_edges(g), k;
+	uint32_t k;
 
 	l->align = arena_array(a, l->n, sizeof *l->align);
 	layout_addresses(g, l, addr);
 	add_back_edges(g, l, addr, loop);
 	for (k = 1; k < l->nhot; k++) {
-		layout_falls(g, l, edges, k - 1, &count);
+		layout_falls(g, l, k - 1, &count);
 		if (loop[k].back >= hot && loop[k].back / ROUNDS_MIN >= count)
 			l->align[k] = boundary(loop[k].bytes);
 	}
 	free(addr);
-	free(edges);
 	free(loop);
 }

@@ -23,17 +23,16 @@ static bool helps(const struct cfg *g, const double *bits, uint64_t calls)
 
 static void add(const struct cfg *g, uint64_t hot, const double *bits, struct layout *l)
 {
-	uint32_t *edges = layout_edges(g), k, b;
 	uint64_t count;
+	uint32_t k, b;
 
 	for (k = 0; k + 1 < l->nhot; k++) {
 		b = l->order[k + 1];
 		if (g->block[b].count < hot || (l->copy && l->copy[k + 1]) ||
 		    bits[b] < BITS_JUMP * (double)g->block[b].count)
 			continue;
-		l->hop[k] = layout_falls(g, l, edges, k, &count) && count;
+		l->hop[k] = layout_falls(g, l, k, &count) && count;
 	}
-	free(edges);
 }
 
 void hops_add(

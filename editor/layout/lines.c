@@ -19,8 +19,8 @@ struct changes {
 struct flow {
 	const struct cfg *g;
 	const struct layout *l;
-	uint32_t *edges, *primary; /* layout_edges(), layout_primary() */
-	double *count;             /* of each slot */
+	uint32_t *primary; /* layout_primary() */
+	double *count;     /* of each slot */
 };
 
 struct lines {
@@ -70,8 +70,8 @@ static void count_changes(
 			continue;
 		last = at->end[k] - (at->end[k] > at->addr[k]) - base;
 		run_through(out, at->addr[k] - base, last, f->count[k]);
-		e = f->g->edge + f->edges[order[k]];
-		for (; e < f->g->edge + f->edges[order[k] + 1]; e++) {
+		e = f->g->edge + f->g->succ[order[k]];
+		for (; e < f->g->edge + f->g->succ[order[k] + 1]; e++) {
 			to = f->primary[e->dst];
 			if (e->kind != EDGE_INDIRECT && k + 1 < r->end && order[k + 1] == e->dst)
 				to = k + 1;
@@ -85,8 +85,8 @@ static void count_changes(
 static void read_layout(const struct cfg *g, const struct layout *l, const uint8_t *fixed,
     struct lines *s, struct arena *a)
 {
-	struct flow f = {g, l, layout_edges(g), xcalloc(g->nblock, sizeof *f.primary),
-	    xcalloc(l->n, sizeof *f.count)};
+	struct flow f = {
+	    g, l, xcalloc(g->nblock, sizeof *f.primary), xcalloc(l->n, sizeof *f.count)};
 	uint32_t i;
 
 	runs_read(g, l, fixed, &s->run, a);
@@ -97,7 +97,6 @@ static void read_layout(const struct cfg *g, const struct layout *l, const uint8
 		vec_push(&s->cost, (struct changes){{0}});
 		count_changes(&f, &s->run.at, &s->run.v.v[i], &s->cost.v[i]);
 	}
-	free(f.edges);
 	free(f.primary);
 	free(f.count);
 }

@@ -22,7 +22,7 @@ struct succ {
 struct search {
 	const struct cfg *g;
 	const struct layout *l;
-	uint32_t *edges, *primary;
+	uint32_t *primary;
 	struct succ *succ; /* succ[first[k]] … succ[first[k + 1]] are slot k's */
 	uint32_t *first;
 	double *cost; /* per slot: expected taken jumps */
@@ -31,17 +31,18 @@ struct search {
 static void find_succs(struct search *m, struct arena *a)
 {
 	const struct layout *l = m->l;
+	const uint32_t *succ = m->g->succ;
 	uint32_t k, b, i, next, n = 0;
 	const struct cfg_edge *e;
 
 	for (k = 0; k < l->nhot; k++)
-		n += m->edges[l->order[k] + 1] - m->edges[l->order[k]];
+		n += succ[l->order[k] + 1] - succ[l->order[k]];
 	m->succ = arena_array(a, n, sizeof *m->succ);
 	m->first = arena_array(a, (size_t)l->nhot + 1, sizeof *m->first);
 	for (k = n = 0; k < l->nhot; k++, m->first[k] = n) {
 		b = l->order[k];
 		next = k + 1 < l->nhot ? l->order[k + 1] : NONE;
-		for (i = m->edges[b]; i < m->edges[b + 1]; i++) {
+		for (i = succ[b]; i < succ[b + 1]; i++) {
 			e = &m->g->edge[i];
 			if (e->dst == next && e->kind != EDGE_INDIRECT)
 				m->succ[n++] = (struct succ){(double)e->count * LATER, NONE};
@@ -78,7 +79,7 @@ static bool is_fallen_into(const struct search *m, uint32_t k)
 {
 	uint64_t count;
 
-	return k && layout_falls(m->g, m->l, m->edges, k - 1, &count);
+	return k && layout_falls(m->g, m->l, k - 1, &count);
 }
 
 static void choose(struct search *m)
@@ -102,14 +103,12 @@ void tails_primary(
 
 	if (l->n == g->nblock)
 		return;
-	m.edges = layout_edges(g);
 	m.primary = arena_array(a, g->nblock, sizeof *m.primary);
 	m.cost = arena_array(a, l->n, sizeof *m.cost);
 	layout_primary(g, l, m.primary);
 	find_succs(&m, a);
 	sweep(&m);
 	choose(&m);
-	free(m.edges);
 	other.copy = arena_array(a, l->n, sizeof *other.copy);
 	for (k = 0; k < l->n; k++)
 		other.copy[k] = m.primary[l->order[k]] != k;

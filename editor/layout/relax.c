@@ -33,13 +33,12 @@ struct ending {
 
 enum { NONE = UINT32_MAX };
 
-static struct ending ending_of(
-    const struct cfg *g, const struct layout *l, const uint32_t *edges, uint32_t k)
+static struct ending ending_of(const struct cfg *g, const struct layout *l, uint32_t k)
 {
 	uint32_t b = l->order[k], i, on = NONE, taken = NONE;
 	const struct cfg_edge *e;
 
-	for (i = edges[b]; i < edges[b + 1]; i++) {
+	for (i = g->succ[b]; i < g->succ[b + 1]; i++) {
 		e = &g->edge[i];
 		if (e->kind == EDGE_TAKEN)
 			taken = e->dst;
@@ -91,17 +90,16 @@ static bool relax_round(const struct cfg *g, const struct layout *l, const uint3
 void relax_slots(const struct cfg *g, const struct layout *l, struct relaxed *out, struct arena *a)
 {
 	enum { ROUNDS = 32 };
-	uint32_t *edges = layout_edges(g), *slot = xcalloc(g->nblock, sizeof *slot), k;
+	uint32_t *slot = xcalloc(g->nblock, sizeof *slot), k;
 	struct ending *v = xcalloc(l->n, sizeof *v);
 
 	*out = (struct relaxed){arena_array(a, l->n, sizeof *out->addr),
 	    arena_array(a, l->n, sizeof *out->jump), arena_array(a, l->n, sizeof *out->end)};
 	layout_primary(g, l, slot);
 	for (k = 0; k < l->n; k++)
-		v[k] = ending_of(g, l, edges, k);
+		v[k] = ending_of(g, l, k);
 	for (k = 0; k < ROUNDS && relax_round(g, l, slot, v, out); k++)
 		;
-	free(edges);
 	free(slot);
 	free(v);
 }

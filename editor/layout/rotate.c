@@ -15,9 +15,6 @@ struct rotation {
 	uint32_t *order, n;
 	uint32_t *slot;  /* per block, NONE = not in the order */
 	uint64_t *addr;  /* per slot */
-	uint32_t *out;   /* block's edges: edge[out[b]] … edge[out[b + 1]] */
-	uint32_t *in;    /* those to it: from[in[b]] … from[in[b + 1]] */
-	uint32_t *from;  /* edges, by target */
 	uint32_t *scratch;
 };
 
@@ -30,8 +27,8 @@ struct cut {
 /* The weight of the fallthroughs when slot b follows slot a. */
 static double falls(const struct rotation *r, uint32_t a, uint32_t b)
 {
-	const struct cfg_edge *e = r->g->edge + r->out[r->order[a]],
-			      *end = r->g->edge + r->out[r->order[a] + 1];
+	const struct cfg_edge *e = r->g->edge + r->g->succ[r->order[a]],
+			      *end = r->g->edge + r->g->succ[r->order[a] + 1];
 	double sum = 0;
 
 	for (; b < r->n && e < end; e++)
@@ -66,16 +63,17 @@ static double edge_gain(const struct rotation *r, const struct cut *c, const str
 /* All edges that begin or end between first and last. */
 static double gain(const struct rotation *r, const struct cut *c)
 {
+	const struct cfg *g = r->g;
 	const struct cfg_edge *e;
 	double sum = 0;
 	uint32_t k, i, b, src;
 
 	for (k = c->first; k <= c->last; k++) {
 		b = r->order[k];
-		for (i = r->out[b]; i < r->out[b + 1]; i++)
-			sum += edge_gain(r, c, &r->g->edge[i]);
-		for (i = r->in[b]; i < r->in[b + 1]; i++) {
-			e = &r->g->edge[r->from[i]];
+		for (i = g->succ[b]; i < g->succ[b + 1]; i++)
+			sum += edge_gain(r, c, &g->edge[i]);
+		for (i = g->pred[b]; i < g->pred[b + 1]; i++) {
+			e = &g->edge[g->in[i]];
 			src = r->slot[e->src];
 			if (src != NONE && (src < c->first || src > c->last))
 				sum += edge_gain(r, c, e);
@@ -134,26 +132,6 @@ static bool rotate_all(struct rotation *r)
 	return any;
 }
 
-static void index_graph(struct rotation *r, struct arena *a)
-{
-	const struct cfg *g = r->g;
-	uint32_t i, b;
-
-	r->out = arena_array(a, (size_t)g->nblock + 1, sizeof *r->out);
-	r->in = arena_array(a, (size_t)g->nblock + 1, sizeof *r->in);
-	r->from = arena_array(a, g->nedge, sizeof *r->from);
-	for (i = 0; i < g->nedge; i++) {
-		r->out[g->edge[i].src + 1]++;
-		r->in[g->edge[i].dst]++;
-	}
-	for (b = 0; b < g->nblock; b++) {
-		r->out[b + 1] += r->out[b];
-		r->in[b + 1] += r->in[b];
-	}
-	for (i = g->nedge; i-- > 0;)
-		r->from[--r->in[g->edge[i].dst]] = i;
-}
-
 static void index_order(struct rotation *r, struct arena *a)
 {
 	uint32_t k;
@@ -174,7 +152,6 @@ bool rotate_loops(const struct cfg *g, uint32_t *order, uint32_t n, struct arena
 	bool any = false;
 	uint32_t k;
 
-	index_graph(&r, a);
 	index_order(&r, a);
 	for (k = 0; k < ROUNDS && rotate_all(&r); k++)
 		any = true;

@@ -7,16 +7,16 @@
 void runs_read(const struct cfg *g, const struct layout *l, const uint8_t *fixed, struct runs *out,
     struct arena *a)
 {
-	uint32_t *edges = layout_edges(g), k;
-	bool stays;
 	uint64_t count;
 	struct run *r;
+	bool stays;
+	uint32_t k;
 
 	relax_slots(g, l, &out->at, a);
 	out->v.n = 0;
 	for (k = 0; k < l->nhot; k++) {
 		stays = k && fixed && fixed[k];
-		if (!k || stays || !layout_falls(g, l, edges, k - 1, &count))
+		if (!k || stays || !layout_falls(g, l, k - 1, &count))
 			vec_push(&out->v, (struct run){.first = k,
 					      .align = k && l->align ? l->align[k] : 0,
 					      .fixed = stays});
@@ -24,7 +24,6 @@ void runs_read(const struct cfg *g, const struct layout *l, const uint8_t *fixed
 		r->end = k + 1;
 		r->bytes = out->at.end[k] - out->at.addr[r->first];
 	}
-	free(edges);
 }
 
 struct layout runs_padded(const struct runs *r, const struct layout *l, struct arena *a)

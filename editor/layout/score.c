@@ -10,19 +10,7 @@
 
 enum { LINE = 64 };
 
-uint32_t *layout_edges(const struct cfg *g)
-{
-	uint32_t *at = xcalloc((size_t)g->nblock + 1, sizeof *at), i;
-
-	for (i = 0; i < g->nedge; i++)
-		at[g->edge[i].src + 1]++;
-	for (i = 0; i < g->nblock; i++)
-		at[i + 1] += at[i];
-	return at;
-}
-
-bool layout_falls(const struct cfg *g, const struct layout *l, const uint32_t *edges, uint32_t k,
-    uint64_t *count)
+bool layout_falls(const struct cfg *g, const struct layout *l, uint32_t k, uint64_t *count)
 {
 	uint32_t b = l->order[k], i;
 	bool any = false;
@@ -30,7 +18,7 @@ bool layout_falls(const struct cfg *g, const struct layout *l, const uint32_t *e
 	*count = 0;
 	if (!layout_runs_on(l, k))
 		return false;
-	for (i = edges[b]; i < edges[b + 1]; i++)
+	for (i = g->succ[b]; i < g->succ[b + 1]; i++)
 		if (g->edge[i].dst == l->order[k + 1] && g->edge[i].kind != EDGE_INDIRECT) {
 			any = true;
 			*count += g->edge[i].count;
@@ -40,13 +28,12 @@ bool layout_falls(const struct cfg *g, const struct layout *l, const uint32_t *e
 
 static void guess_primary(const struct cfg *g, const struct layout *l, uint32_t *slot)
 {
-	uint32_t *edges = layout_edges(g), k;
 	uint64_t count;
+	uint32_t k;
 
 	for (k = l->n; k-- > 0;)
-		if (!k || !layout_falls(g, l, edges, k - 1, &count))
+		if (!k || !layout_falls(g, l, k - 1, &count))
 			slot[l->order[k]] = k;
-	free(edges);
 }
 
 void layout_primary(const struct cfg *g, const struct layout *l, uint32_t *slot)
@@ -83,8 +70,8 @@ struct copy {
 	double share; /* of the executions of the slot before it, the share that falls through */
 };
 
-static uint32_t find_copies(const struct cfg *g, const struct layout *l, const uint32_t *edges,
-    const uint32_t *slot, struct copy *copy)
+static uint32_t find_copies(
+    const struct cfg *g, const struct layout *l, const uint32_t *slot, struct copy *copy)
 {
 	uint64_t fallen;
 	uint32_t k, b, n = 0;
@@ -96,7 +83,7 @@ static uint32_t find_copies(const struct cfg *g, const struct layout *l, const u
 			continue;
 		before = (double)g->block[l->order[k - 1]].count;
 		copy[n++] = (struct copy){k, b,
-		    layout_falls(g, l, edges, k - 1, &fallen) && before > 0
+		    layout_falls(g, l, k - 1, &fallen) && before > 0
 			? (double)fallen / before
 			: 0};
 	}
@@ -127,8 +114,8 @@ static void flow_on(const struct cfg *g, const struct copy *copy, uint32_t n, co
 	}
 }
 
-static void flow(const struct cfg *g, const struct layout *l, const uint32_t *edges,
-    const uint32_t *slot, double *count)
+static void flow(
+    const struct cfg *g, const struct layout *l, const uint32_t *slot, double *count)
 {
 	enum { ROUNDS = 8 };
 	struct copy *copy, *c;
@@ -141,7 +128,7 @@ static void flow(const struct cfg *g, const struct layout *l, const uint32_t *ed
 		return;
 	sum = xcalloc(g->nblock, sizeof *sum);
 	copy = xcalloc(l->n - g->nblock, sizeof *copy);
-	n = find_copies(g, l, edges, slot, copy);
+	n = find_copies(g, l, slot, copy);
 	for (round = 0; round < ROUNDS; round++) {
 		flow_on(g, copy, n, slot, count, sum);
 		for (c = copy; c < copy + n; c++)
@@ -154,11 +141,10 @@ static void flow(const struct cfg *g, const struct layout *l, const uint32_t *ed
 
 void layout_flow(const struct cfg *g, const struct layout *l, double *count)
 {
-	uint32_t *edges = layout_edges(g), *slot = xcalloc(g->nblock, sizeof *slot);
+	uint32_t *slot = xcalloc(g->nblock, sizeof *slot);
 
 	layout_primary(g, l, slot);
-	flow(g, l, edges, slot, count);
-	free(edges);
+	flow(g, l, slot, count);
 	free(slot);
 }
 
@@ -191,24 +177,23 @@ static void add_edge(const struct cfg *g, const struct layout *l, const struct c
 
 void layout_score(const struct cfg *g, const struct layout *l, struct layout_score *s)
 {
-	uint32_t *edges = layout_edges(g), *slot = xcalloc(g->nblock, sizeof *slot), k, b, i;
+	uint32_t *slot = xcalloc(g->nblock, sizeof *slot), k, b, i;
 	double *count = xcalloc(l->n, sizeof *count), share;
 	uint64_t *addr = xcalloc(l->n, sizeof *addr);
 
 	*s = (struct layout_score){0};
 	layout_primary(g, l, slot);
-	flow(g, l, edges, slot, count);
+	flow(g, l, slot, count);
 	layout_addresses(g, l, addr);
 	for (k = 0; k < l->n; k++) {
 		b = l->order[k];
 		share = g->block[b].count && l->n > g->nblock
 			    ? count[k] / (double)g->block[b].count
 			    : 1;
-		for (i = edges[b]; i < edges[b + 1]; i++)
+		for (i = g->succ[b]; i < g->succ[b + 1]; i++)
 			add_edge(
 			    g, l, &g->edge[i], k, share * (double)g->edge[i].count, addr, slot, s);
 	}
-	free(edges);
 	free(slot);
 	free(count);
 	free(addr);

@@ -6,11 +6,8 @@
 
 #include "editor/layout/layout.h"
 
-/* edge[at[b]] … edge[at[b + 1]] are block b's; free it. */
-uint32_t *layout_edges(const struct cfg *g);
 /* Whether slot k can fall through to the next one; *count = how often. */
-bool layout_falls(const struct cfg *g, const struct layout *l, const uint32_t *edges, uint32_t k,
-    uint64_t *count);
+bool layout_falls(const struct cfg *g, const struct layout *l, uint32_t k, uint64_t *count);
 /* Bytes from the hot fragment to the cold one: no jump between them is short, or near. */
 enum { LAYOUT_FAR = 1 << 20 };
 /* Bytes of a hop: its jump is short. */

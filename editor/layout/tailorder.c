@@ -41,14 +41,15 @@ static void find_pieces(struct pieces *p, struct arena *a)
 			p->block[p->n++] = b;
 }
 
-static void add_edges(struct pieces *p, uint32_t b, const uint32_t *edges)
+static void add_edges(struct pieces *p, uint32_t b)
 {
 	uint32_t last = p->l->order[p->end[b] - 1], i;
+	const uint32_t *succ = p->g->succ;
 	double share =
 	    p->g->block[last].count ? p->flow[p->end[b] - 1] / (double)p->g->block[last].count : 0;
 	struct cfg_edge *e;
 
-	for (i = edges[last]; i < edges[last + 1]; i++) {
+	for (i = succ[last]; i < succ[last + 1]; i++) {
 		e = &p->made.edge[p->made.nedge++];
 		*e = p->g->edge[i];
 		e->src = b;
@@ -58,11 +59,12 @@ static void add_edges(struct pieces *p, uint32_t b, const uint32_t *edges)
 
 static void make_graph(struct pieces *p, struct arena *a)
 {
-	uint32_t *edges = layout_edges(p->g), i, k, b, n = 0;
+	const uint32_t *succ = p->g->succ;
+	uint32_t i, k, b, n = 0;
 
 	for (i = 0; i < p->n; i++) {
 		b = p->l->order[p->end[p->block[i]] - 1];
-		n += edges[b + 1] - edges[b];
+		n += succ[b + 1] - succ[b];
 	}
 	p->made.nblock = p->g->nblock;
 	p->made.block = arena_array(a, p->made.nblock, sizeof *p->made.block);
@@ -73,9 +75,9 @@ static void make_graph(struct pieces *p, struct arena *a)
 		p->made.block[b].count = (uint64_t)p->flow[p->primary[b]];
 		for (k = p->primary[b] + 1; k < p->end[b]; k++)
 			p->made.block[b].bytes += p->g->block[p->l->order[k]].bytes;
-		add_edges(p, b, edges);
+		add_edges(p, b);
 	}
-	free(edges);
+	cfg_index(&p->made, a);
 }
 
 /* The layout with its pieces in this order of their blocks. */

@@ -13,7 +13,6 @@ enum {
 struct tails {
 	const struct cfg *g;
 	const struct layout *l;
-	uint32_t *first; /* block's edges: edge[first[b]] … edge[first[b + 1]] */
 	uint32_t *slot;
 	double price; /* taken jumps that a byte must save */
 	unsigned how; /* enum tails_how */
@@ -44,7 +43,7 @@ static double taken(const struct tails *t, uint32_t b, uint32_t next)
 	double count = (double)t->g->block[b].count, sum = 0;
 	uint32_t i;
 
-	for (i = t->first[b]; i < t->first[b + 1]; i++)
+	for (i = t->g->succ[b]; i < t->g->succ[b + 1]; i++)
 		if (t->g->edge[i].dst != next || t->g->edge[i].kind == EDGE_INDIRECT)
 			sum += (double)t->g->edge[i].count;
 	return count > 0 ? sum / count : 0;
@@ -53,7 +52,7 @@ static double taken(const struct tails *t, uint32_t b, uint32_t next)
 /* The successors of b that a run may follow, the likeliest first; how many. */
 static uint32_t likely(const struct tails *t, uint32_t b, const struct cfg_edge *succ[2])
 {
-	const struct cfg_edge *e = t->g->edge + t->first[b], *end = t->g->edge + t->first[b + 1];
+	const struct cfg_edge *e = t->g->edge + t->g->succ[b], *end = t->g->edge + t->g->succ[b + 1];
 	uint32_t n = 0;
 
 	for (; e < end; e++) {
@@ -125,14 +124,14 @@ static void find_run(const struct tails *t, uint32_t k, struct run *best)
 
 	best->n = 0;
 	best->gain = 0;
-	for (i = t->first[b]; i < t->first[b + 1]; i++) {
+	for (i = t->g->succ[b]; i < t->g->succ[b + 1]; i++) {
 		e = &t->g->edge[i];
 		if (e->kind == EDGE_INDIRECT)
 			return;
 		if (e->dst == next)
 			falls += (double)e->count;
 	}
-	for (i = t->first[b]; i < t->first[b + 1]; i++) {
+	for (i = t->g->succ[b]; i < t->g->succ[b + 1]; i++) {
 		e = &t->g->edge[i];
 		if (e->dst != next && (double)e->count > falls)
 			grow(t, &r, 0, e->dst, (double)e->count, (double)e->count - falls, best);
@@ -163,7 +162,6 @@ void tails_copy(const struct cfg *g, double price, unsigned how, struct layout *
 	struct run *run = arena_array(a, l->nhot, sizeof *run);
 	uint32_t k, ncopy = 0;
 
-	t.first = layout_edges(g);
 	t.slot = arena_array(a, g->nblock, sizeof *t.slot);
 	for (k = 0; k < l->n; k++)
 		t.slot[l->order[k]] = k;
@@ -171,7 +169,6 @@ void tails_copy(const struct cfg *g, double price, unsigned how, struct layout *
 		find_run(&t, k, &run[k]);
 		ncopy += run[k].n;
 	}
-	free(t.first);
 	if (ncopy)
 		insert(l, run, ncopy, a);
 }

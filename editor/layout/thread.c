@@ -8,10 +8,10 @@
 
 enum { HOPS_MAX = 16 }; /* ends in cycles of such blocks */
 
-static bool skipped(const struct cfg *g, const uint32_t *edges, uint32_t b)
+static bool skipped(const struct cfg *g, uint32_t b)
 {
-	return (g->block[b].flags & BLK_SKIP) && edges[b + 1] - edges[b] == 1 &&
-	       g->edge[edges[b]].kind != EDGE_INDIRECT;
+	return (g->block[b].flags & BLK_SKIP) && g->succ[b + 1] - g->succ[b] == 1 &&
+	       g->edge[g->succ[b]].kind != EDGE_INDIRECT;
 }
 
 static void less(uint64_t *count, uint64_t n)
@@ -21,28 +21,28 @@ static void less(uint64_t *count, uint64_t n)
 
 void layout_thread(struct cfg *g)
 {
-	uint32_t *edges = layout_edges(g), *final = xcalloc(g->nblock, sizeof *final), i, b, hops;
+	uint32_t *final = xcalloc(g->nblock, sizeof *final), i, b, hops;
 	struct cfg_edge *e;
 
 	for (i = 0; i < g->nblock; i++) {
 		b = i;
-		for (hops = 0; hops < HOPS_MAX && skipped(g, edges, b); hops++)
-			b = g->edge[edges[b]].dst;
+		for (hops = 0; hops < HOPS_MAX && skipped(g, b); hops++)
+			b = g->edge[g->succ[b]].dst;
 		final[i] = hops < HOPS_MAX ? b : i;
 	}
 	for (i = 0; i < g->nblock; i++) {
-		if (skipped(g, edges, i))
+		if (skipped(g, i))
 			continue;
-		for (e = g->edge + edges[i]; e < g->edge + edges[i + 1]; e++) {
+		for (e = g->edge + g->succ[i]; e < g->edge + g->succ[i + 1]; e++) {
 			if (e->kind == EDGE_INDIRECT)
 				continue;
-			for (b = e->dst; b != final[e->dst]; b = g->edge[edges[b]].dst) {
+			for (b = e->dst; b != final[e->dst]; b = g->edge[g->succ[b]].dst) {
 				less(&g->block[b].count, e->count);
-				less(&g->edge[edges[b]].count, e->count);
+				less(&g->edge[g->succ[b]].count, e->count);
 			}
 			e->dst = final[e->dst];
 		}
 	}
-	free(edges);
 	free(final);
+	cfg_reindex(g);
 }

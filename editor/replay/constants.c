@@ -127,16 +127,13 @@ static bool has_indirect(const struct func *f)
 static void entries(struct uop_consts *c, const struct cfg *g)
 {
 	uint32_t i, r;
-	uint8_t *entered = xcalloc(g->nblock, 1);
 
-	for (i = 0; i < g->nedge; i++)
-		entered[g->edge[i].dst] = 1;
 	for (i = 0; i < g->nblock; i++)
 		for (r = 0; r < UR_N; r++)
-			c->in[i][r] = i && entered[i] && !(g->block[i].flags & BLK_ADDRESSED)
+			c->in[i][r] = i && g->pred[i] < g->pred[i + 1] &&
+						  !(g->block[i].flags & BLK_ADDRESSED)
 					  ? UNSEEN
 					  : NONE;
-	free(entered);
 }
 
 void uop_consts_find(struct uop_consts *c, struct uop_tables *t, struct arena *a)
@@ -152,10 +149,10 @@ void uop_consts_find(struct uop_consts *c, struct uop_tables *t, struct arena *a
 	entries(c, g);
 	do {
 		changed = false;
-		for (i = e = 0; i < g->nblock; i++) {
+		for (i = 0; i < g->nblock; i++) {
 			memcpy(out, c->in[i], sizeof out);
 			flow_block(t, &t->f->blk[i], out);
-			for (; e < g->nedge && g->edge[e].src == i; e++)
+			for (e = g->succ[i]; e < g->succ[i + 1]; e++)
 				changed |= join(c->in[g->edge[e].dst], out);
 		}
 	} while (changed);

@@ -103,18 +103,18 @@ static uint32_t table_of_jump(struct uop_tables *t, const struct uop_consts *c, 
 	return uop_table_entry(t, &op[0], h.base, false);
 }
 
-/* Are all entries of a table targets of block b, whose edges begin at e? */
-static bool all_targets(const struct uop_tables *t, uint32_t table, uint32_t b, uint32_t e)
+/* Are all entries of a table targets of block b? */
+static bool all_targets(const struct uop_tables *t, uint32_t table, uint32_t b)
 {
 	const struct uops_table *v = &t->out->table.v[table];
 	const struct cfg *g = &t->f->pub->cfg;
 	uint32_t i, k;
 
 	for (i = 0; i < v->n; i++) {
-		for (k = e; k < g->nedge && g->edge[k].src == b; k++)
+		for (k = g->succ[b]; k < g->succ[b + 1]; k++)
 			if (g->edge[k].dst == t->out->target.v[v->first + i])
 				break;
-		if (k == g->nedge || g->edge[k].src != b)
+		if (k == g->succ[b + 1])
 			return false;
 	}
 	return true;
@@ -127,20 +127,18 @@ static void find_tabled(const struct unit_impl *u, const struct func *f)
 	struct uop_tables t = {.u = u, .f = f, .out = &out};
 	struct arena scratch = {0};
 	struct uop_consts consts;
-	uint32_t b, e, table, jumps = 0;
+	uint32_t b, table, jumps = 0;
 
 	for (b = 0; f->blk && b < f->nblk; b++)
 		jumps += f->blk[b].term == TERM_INDIRECT;
 	if (jumps < 2)
 		return;
 	uop_consts_find(&consts, &t, &scratch);
-	for (b = e = 0; b < f->nblk; b++) {
-		for (; e < g->nedge && g->edge[e].src < b; e++)
-			;
+	for (b = 0; b < f->nblk; b++) {
 		if (f->blk[b].term != TERM_INDIRECT)
 			continue;
 		table = table_of_jump(&t, &consts, b);
-		if (table != NONE && all_targets(&t, table, b, e))
+		if (table != NONE && all_targets(&t, table, b))
 			g->block[b].flags |= BLK_TABLED;
 	}
 	vec_free(&t.label);

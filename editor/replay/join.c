@@ -11,7 +11,6 @@ struct joiner {
 	const struct cfg *g;
 	struct uops_block *block;
 	const struct uops *u;
-	uint32_t *next;          /* first edge of each block */
 	uint32_t *before, *pred; /* of block b: pred[before[b]…before[b + 1]); block nblock is
 				    the exit */
 	uint32_t *order, norder; /* blocks that the exit can be reached from, exit first */
@@ -31,17 +30,12 @@ static void find_edges(struct joiner *j, struct arena *a)
 	const struct cfg *g = j->g;
 	uint32_t i, n = g->nblock;
 
-	j->next = arena_array(a, n + 1, sizeof *j->next);
 	j->before = arena_array(a, n + 3, sizeof *j->before);
 	j->pred = arena_array(a, g->nedge + n, sizeof *j->pred);
-	for (i = 0; i < g->nedge; i++) {
-		j->next[g->edge[i].src + 1]++;
+	for (i = 0; i < g->nedge; i++)
 		j->before[g->edge[i].dst + 2]++;
-	}
-	for (i = 0; i < n; i++) {
-		j->next[i + 1] += j->next[i];
+	for (i = 0; i < n; i++)
 		j->before[n + 2] += leaves(j, i);
-	}
 	for (i = 0; i <= n; i++)
 		j->before[i + 2] += j->before[i + 1];
 	for (i = 0; i < g->nedge; i++)
@@ -98,7 +92,7 @@ static uint32_t meet_of(const struct joiner *j, uint32_t b)
 {
 	uint32_t e, d, m = leaves(j, b) ? j->g->nblock : NONE;
 
-	for (e = j->next[b]; e < j->next[b + 1]; e++) {
+	for (e = j->g->succ[b]; e < j->g->succ[b + 1]; e++) {
 		d = j->g->edge[e].dst;
 		if (j->number[d] != NONE && j->join[d] != NONE)
 			m = m == NONE ? d : meet(j, m, d);
@@ -167,7 +161,7 @@ static bool look_through(struct joiner *j, uint32_t b, struct uops_block *k)
 
 	j->mark[k->join] = b + 1;
 	for (i = 0, d = b;; d = j->queue[i++]) {
-		for (e = j->next[d]; e < j->next[d + 1]; e++) {
+		for (e = j->g->succ[d]; e < j->g->succ[d + 1]; e++) {
 			to = j->g->edge[e].dst;
 			if (j->mark[to] == b + 1 || j->number[to] == NONE)
 				continue;
@@ -195,7 +189,7 @@ static void keep_frame(const struct joiner *j, struct uops_block *k)
 
 static bool branches(const struct joiner *j, uint32_t b)
 {
-	return j->next[b + 1] - j->next[b] > 1 &&
+	return j->g->succ[b + 1] - j->g->succ[b] > 1 &&
 	       (j->block[b].term == UT_COND || j->g->block[b].flags & BLK_INDIRECT);
 }
 

@@ -59,6 +59,7 @@ static inline bool fuzz_graph(struct cfg *g, const uint8_t *p, size_t n, struct 
 		b->count = b->samples = (uint64_t)(p[2] >> 6) << (p[2] & 63);
 	}
 	fuzz_edges(g, p, n, a);
+	cfg_index(g, a);
 	return true;
 }
 

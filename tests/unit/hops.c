@@ -56,6 +56,7 @@ static void make(struct loop *c, uint64_t taken)
 	}
 	c->g.block = c->block;
 	c->g.edge = c->edge;
+	cfg_index(&c->g, &mem);
 	c->l = (struct layout){.order = c->order, .n = BLOCKS, .nhot = BLOCKS};
 	c->o = (struct layout_options){.hot = 100};
 }

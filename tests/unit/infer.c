@@ -39,6 +39,7 @@ static struct cfg graph(uint32_t nblock, const char *edges)
 			0};
 	for (b = 0; b < nblock; b++)
 		g.block[b].insns = g.block[b].bytes = 1;
+	cfg_index(&g, &mem);
 	return g;
 }
 
@@ -100,6 +101,7 @@ START_TEST(no_blocks)
 {
 	struct cfg g = {0};
 
+	cfg_index(&g, &mem);
 	infer(&g, INFER_SAMPLES, &mem);
 	ck_assert_uint_eq(g.nblock, 0);
 }
@@ -667,6 +669,7 @@ START_TEST(entangled_graphs_are_answered)
 			    .outcomes = rng_next(&r) % 50 * S, .pred = rng_next(&r) % 50 * S};
 	}
 	g.block[N - 1].flags = BLK_EXIT;
+	cfg_index(&g, &mem);
 	infer(&g, INFER_SAMPLES, &mem);
 	check_flow(&g);
 	ck_assert_uint_gt(g.block[0].count, 0);

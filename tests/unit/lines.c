@@ -76,6 +76,7 @@ static void make(struct loops *c, uint64_t seed)
 	}
 	c->g.block = c->block;
 	c->g.edge = c->edge;
+	cfg_index(&c->g, &mem);
 	c->l = (struct layout){.order = c->order, .n = BLOCKS, .nhot = BLOCKS};
 }
 

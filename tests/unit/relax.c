@@ -26,6 +26,7 @@ static struct relaxed relax(uint32_t b0, uint32_t b1, uint32_t b2, struct layout
 	struct cfg g = {.block = block, .edge = EDGE, .nblock = 3, .nedge = 3};
 	struct relaxed r;
 
+	cfg_index(&g, &mem);
 	relax_slots(&g, l, &r, &mem);
 	return r;
 }

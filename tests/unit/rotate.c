@@ -28,6 +28,7 @@ static struct cfg graph(uint32_t nblock, const struct cfg_edge *edge, uint32_t n
 		g.block[b].bytes = g.block[b].insns = 10;
 	for (i = 0; i < nedge; i++)
 		g.block[edge[i].src].count += edge[i].count;
+	cfg_index(&g, &mem);
 	return g;
 }
 

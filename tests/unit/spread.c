@@ -59,6 +59,7 @@ static void aim(struct chain *c)
 {
 	c->g.block = c->block;
 	c->g.edge = c->edge;
+	cfg_index(&c->g, &mem);
 	c->l = (struct layout){.order = c->order, .n = BLOCKS, .nhot = BLOCKS};
 }
 
