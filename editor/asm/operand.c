@@ -56,17 +56,6 @@ static bool read_reg(struct str s, uint8_t *reg, uint8_t *size)
 	return false;
 }
 
-bool operand_reg(struct str name, uint8_t *reg)
-{
-	uint8_t size;
-
-	if (!read_reg(name, reg, &size))
-		return false;
-	if (*reg >= UO_HIGH)
-		*reg -= UO_HIGH;
-	return true;
-}
-
 static bool is_vector(struct str s)
 {
 	static const char *const prefix[] = {"xmm", "ymm", "zmm", "mm", "st", "k"};

@@ -33,7 +33,5 @@ struct operand {
 /* The operands of an argument string; returns their number, or -1 when there
  * are more than OPERANDS. A leading '*' is skipped. */
 int operands_read(struct str arg, struct operand op[OPERANDS]);
-/* The general register of which a name without '%' is one of the parts ("ah": UR_AX). */
-bool operand_reg(struct str name, uint8_t *reg);
 
 #endif

@@ -3,8 +3,7 @@
  * add: counters and what is before them, word by word in one of their forms; the sections at the
  * end; the side blocks after a fragment that count a taken jump, whose source is redirected to
  * their target; the stubs of indirect jumps that count their targets, whose labels go back to their
- * blocks. The rest is for unit_check; that registers of promoted counters are free is checked by
- * checkpromoted.c.
+ * blocks. The rest is for unit_check.
  */
 #include "editor/count/counters.h"
 
@@ -76,42 +75,27 @@ static struct probe_text *text_of(struct stripper *s, uint32_t func)
 /* The forms in which a counter, or the entry (ENTRY), is printed. In a frame addressed by another
  * register than %rsp unwinding is unchanged. */
 enum { ENTRY = UINT32_MAX };
-enum { SHORT, SAFE, UNWOUND, FORMS, CLEARED = FORMS, STEPPED, PROMOTED_FORMS };
+enum { SHORT, SAFE, UNWOUND, FORMS };
 
-static void print_form(
-    struct probe_text *t, uint32_t k, const struct probe_promoted *h, int form, struct buf *out)
-{
-	if (form == CLEARED)
-		probe_clear(t, h, out);
-	else if (form == STEPPED)
-		probe_step(t, h, out);
-	else if (k == ENTRY)
-		probe_enter(t, form > SHORT, 0, out);
-	else if (h)
-		probe_add(t, h, form > SHORT, 0, out);
-	else
-		probe_one(t, k, form > SHORT, 0, out);
-}
-
-/* Does the text at p begin with one of these? *form is which. */
-static const char *match(struct stripper *s, const char *p, uint32_t func, uint32_t k, int *form)
+/* Does the text at p begin with one of these? */
+static const char *match(struct stripper *s, const char *p, uint32_t func, uint32_t k)
 {
 	struct func no_cfi = s->u->func.v[func];
 	struct probe_text t = *text_of(s, func);
-	const struct probe_promoted *h =
-	    k != ENTRY && t.promoted[k] ? &t.p->promoted[t.promoted[k] - 1] : NULL;
 	struct buf want = {0};
 	size_t n = 0;
 	int i;
 
 	no_cfi.has_cfi = false;
-	for (i = SHORT; i < (h ? PROMOTED_FORMS : FORMS) && !n; i++) {
+	for (i = SHORT; i < FORMS && !n; i++) {
 		t.f = i == UNWOUND ? &s->u->func.v[func] : &no_cfi;
 		want.n = 0;
-		print_form(&t, k, h, i, &want);
+		if (k == ENTRY)
+			probe_enter(&t, i > SHORT, 0, &want);
+		else
+			probe_one(&t, k, i > SHORT, 0, &want);
 		if ((size_t)(s->end - p) >= want.n && !memcmp(p, want.p, want.n))
 			n = want.n;
-		*form = i;
 	}
 	buf_free(&want);
 	return n ? p + n : NULL;
@@ -123,7 +107,6 @@ static int counter(struct stripper *s, const char **p)
 	struct str line = line_at(*p, s->end);
 	const char *at = *p, *next;
 	uint32_t func, k, i;
-	int form;
 
 	/* The longest form names its counter in the seventh line. */
 	for (i = 0; i < 7; i++, at = after(s, line)) {
@@ -135,12 +118,10 @@ static int counter(struct stripper *s, const char **p)
 	}
 	if (i == 7 || !counter_named(s, line, &func, &k))
 		return 0;
-	next = match(s, *p, func, k, &form);
+	next = match(s, *p, func, k);
 	if (!next)
 		return 0;
 	*p = next;
-	if (text_of(s, func)->promoted[k] && form != STEPPED)
-		return 1;
 	return seen_once(s, func, k) ? -1 : 1;
 }
 
@@ -175,7 +156,6 @@ static int entry(struct stripper *s, const char **p)
 	struct str line = line_at(*p, s->end);
 	const char *at = NULL, *from = *p, *next;
 	uint32_t i, func;
-	int form;
 
 	/* The longest form names its function in the eighth line. */
 	for (i = 0; i < 8 && !at; i++, from = after(s, line)) {
@@ -188,7 +168,7 @@ static int entry(struct stripper *s, const char **p)
 	if (func >= s->u->func.n || !s->placement[func].probes ||
 	    !s->placement[func].probes->entered)
 		return 0;
-	next = match(s, *p, func, ENTRY, &form);
+	next = match(s, *p, func, ENTRY);
 	if (!next)
 		return 0;
 	if (s->entry[func]++)
@@ -468,8 +448,6 @@ int unit_check_counting(const struct unit *unit, const struct unit_placement *pl
 		if (placement[i].probes)
 			s.seen[i] = arena_array(&s.mem, placement[i].probes->n, 1);
 	rc = cut_sections(&s, tu) || find_side_blocks(&s) || strip(&s) || all_seen(&s);
-	if (!rc)
-		rc = promoted_check(s.u, placement, text, (size_t)(s.end - text), e);
 	if (!rc)
 		rc = unit_check(unit, out.p, out.n, e);
 	htab_free(&s.side);

@@ -34,7 +34,7 @@ static bool countable(const struct unit_impl *u, const struct func *f)
 	return !f->unsorted && f->part1 && may_grow(u, f) && probe_entry(u, f) != NONE;
 }
 
-static void count_func(struct unit_impl *u, const struct regs *r, struct func *f,
+static void count_func(struct unit_impl *u, struct func *f,
     const struct unit_counting *how, struct unit_placement *placement)
 {
 	struct unit_func *pub = f->pub;
@@ -49,8 +49,6 @@ static void count_func(struct unit_impl *u, const struct regs *r, struct func *f
 		want.pairable = probe_pairable(u, f, want.dear, &want.stride, &scratch);
 	probes_choose(&pub->cfg, &want, p, u->mem);
 	p->kind = how->kind;
-	if (!want.heads_only)
-		counters_promote(r, f, &want, p, u->mem);
 	placement->probes = p;
 	placement->edit = pub->movable;
 	original_layout(f, &placement->layout, u->mem);
@@ -81,7 +79,6 @@ int unit_count(struct unit *unit, const struct unit_counting *how, struct unit_p
     struct err *e)
 {
 	struct unit_impl *u = unit->impl;
-	struct regs r;
 	uint32_t i;
 
 	if (names_taken(u))
@@ -91,11 +88,9 @@ int unit_count(struct unit *unit, const struct unit_counting *how, struct unit_p
 	if (how->kind == COUNTERS_THREAD && mentions(u, "gnu_indirect_function"))
 		return err_set(e, "its ifunc resolvers may run before there are threads");
 	unit_tabled(unit);
-	regs_open(&r, u);
 	for (i = 0; i < unit->nfunc; i++)
 		if (countable(u, &u->func.v[i]))
-			count_func(u, &r, &u->func.v[i], how, &placement[i]);
-	regs_close(&r);
+			count_func(u, &u->func.v[i], how, &placement[i]);
 	if (how->kind == COUNTERS_THREAD)
 		entries_mark(u, placement);
 	return 0;

@@ -1,20 +1,11 @@
 /*
- * Counters in the text of a unit: their sites (editor/probe/probes.h), how they are printed, which
- * are promoted to registers, and the check of the printed text.
+ * Counters in the text of a unit: their sites (editor/probe/probes.h), how they are printed, and
+ * the check of the printed text.
  */
 #ifndef MORPH_EDITOR_COUNTERS_H
 #define MORPH_EDITOR_COUNTERS_H
 
 #include "editor/asm/text.h"
-#include "editor/count/liveness.h"
-
-/* promote.c: sets `promoted` of the probes, where it pays. r: of editor/count/liveness.h. */
-void counters_promote(const struct regs *r, const struct func *f, const struct probe_want *want,
-    struct probes *p, struct arena *a);
-
-/* checkpromoted.c: the output check of promoted counters. */
-int promoted_check(const struct unit_impl *u, const struct unit_placement *placement,
-    const char *text, size_t n, struct err *e);
 
 /* flags.c: per block, whether the arithmetic flags are live at its head. */
 uint8_t *flags_live(const struct unit_impl *u, const struct func *f, struct arena *a);
@@ -32,11 +23,6 @@ void entries_mark(const struct unit_impl *u, const struct unit_placement *placem
  * it save them and keep the red zone. It is one instruction: signals lose no
  * counts.
  *
- * A promoted counter (struct probe_promoted) is printed as
- *	movl $0, %<register>                       # <counter>: on entry edges
- *	leaq 1(%<register>), %<register>           # <counter>
- *	addq %<register>, <counter>(%rip)          on exit edges
- *
  * A jump with a row of counters (struct pairs) counts in
  *	incq .LMC<function>+<offset of the row>-.LMI<function>(<target>)
  * Its targets' labels are at stubs after the hot part, as far apart as their
@@ -51,12 +37,6 @@ void entries_mark(const struct unit_impl *u, const struct unit_placement *placem
 #define STUBS_BOUNDS ".LML%u" /* the addresses of these two */
 #define PAIR_PASSED ".LMK%u.%u" /* function, block of the jump */
 enum { COUNTER_BYTES = 8 };
-/* A flush or a clearing of a promoted counter on an edge. */
-struct probe_move {
-	uint32_t promoted;
-	bool taken, adds; /* on the taken jump; added to memory, else the register is cleared */
-	struct probe_move *next;
-};
 struct probe_text {
 	const struct unit_impl *u;
 	const struct func *f;
@@ -67,8 +47,6 @@ struct probe_text {
 	uint32_t *head, *end, *on, *taken;
 	uint32_t *row;   /* per block: number of the first counter of its row + 1 */
 	uint8_t *target; /* per block: its labels are at a stub */
-	uint32_t *promoted;       /* per counter: index of its promotion + 1 */
-	struct probe_move **move; /* per block */
 };
 void probe_open(struct probe_text *t, const struct unit_impl *u, const struct func *f,
     const struct probes *p, struct arena *a);
@@ -98,10 +76,6 @@ uint8_t *probe_pairable(const struct unit_impl *u, const struct func *f, const u
 /* Where an opaque function's counter goes: the index in code[], NONE: nowhere. */
 uint32_t probe_entry(const struct unit_impl *u, const struct func *f);
 void probe_one(const struct probe_text *t, uint32_t counter, bool live, uint32_t cfi,
-    struct buf *out);
-void probe_clear(const struct probe_text *t, const struct probe_promoted *h, struct buf *out);
-void probe_step(const struct probe_text *t, const struct probe_promoted *h, struct buf *out);
-void probe_add(const struct probe_text *t, const struct probe_promoted *h, bool live, uint32_t cfi,
     struct buf *out);
 /* Parts of these, for pairs.c: the increment, up to its operand; what frees a register ("ax" of
  * %rax), below the red zone, and restores it; a jump to a block; the beginning of a section. */

@@ -25,68 +25,6 @@ static void set_counter(struct probe_text *t, uint32_t k)
 	}
 }
 
-/* ---- promoted counters ---- */
-
-/* Per block: the counters promoted there, ascending. */
-struct promoted_in {
-	uint32_t *first, *promoted;
-};
-
-static struct promoted_in index_promoted(const struct probes *p, uint32_t nblock, struct arena *a)
-{
-	struct promoted_in in = {.first = arena_array(a, (size_t)nblock + 2, sizeof *in.first)};
-	uint32_t i, k, *fill = in.first + 1;
-
-	for (k = 0; k < p->npromoted; k++)
-		for (i = 0; i < p->promoted[k].nblock; i++)
-			in.first[p->promoted[k].block[i] + 2]++;
-	for (i = 0; i < nblock; i++)
-		fill[i + 1] += fill[i];
-	in.promoted = arena_array(a, fill[nblock], sizeof *in.promoted);
-	for (k = 0; k < p->npromoted; k++)
-		for (i = 0; i < p->promoted[k].nblock; i++)
-			in.promoted[fill[p->promoted[k].block[i]]++] = k;
-	return in;
-}
-
-static void add_move(
-    struct probe_text *t, const struct cfg_edge *e, uint32_t promoted, bool adds, struct arena *a)
-{
-	struct probe_move *m = arena_alloc(a, sizeof *m), **at = &t->move[e->src];
-
-	while (*at)
-		at = &(*at)->next;
-	*m = (struct probe_move){promoted, e->kind == EDGE_TAKEN, adds, NULL};
-	*at = m;
-}
-
-/* Moves on an edge for all counters promoted in block b and not in `other`. */
-static void moves_of(struct probe_text *t, const struct promoted_in *in, const struct cfg_edge *e,
-    uint32_t b, uint32_t other, struct arena *a)
-{
-	uint32_t i, k = in->first[other];
-
-	for (i = in->first[b]; i < in->first[b + 1]; i++) {
-		while (k < in->first[other + 1] && in->promoted[k] < in->promoted[i])
-			k++;
-		if (k == in->first[other + 1] || in->promoted[k] != in->promoted[i])
-			add_move(t, e, in->promoted[i], b == e->src, a);
-	}
-}
-
-/* Counters are flushed before others are cleared: these may take their registers. */
-static void find_moves(struct probe_text *t, struct arena *a)
-{
-	const struct cfg *g = &t->f->pub->cfg;
-	struct promoted_in in = index_promoted(t->p, g->nblock, a);
-	const struct cfg_edge *e;
-
-	for (e = g->edge; e < g->edge + g->nedge; e++) {
-		moves_of(t, &in, e, e->src, e->dst, a);
-		moves_of(t, &in, e, e->dst, e->src, a);
-	}
-}
-
 void probe_open(struct probe_text *t, const struct unit_impl *u, const struct func *f,
     const struct probes *p, struct arena *a)
 {
@@ -103,12 +41,6 @@ void probe_open(struct probe_text *t, const struct unit_impl *u, const struct fu
 	t->taken = arena_array(a, f->nblk, sizeof *t->taken);
 	t->row = arena_array(a, f->nblk, sizeof *t->row);
 	t->target = arena_array(a, f->nblk, 1);
-	t->promoted = arena_array(a, p->n, sizeof *t->promoted);
-	t->move = arena_array(a, f->nblk, sizeof *t->move);
-	for (k = 0; k < p->npromoted; k++)
-		t->promoted[p->promoted[k].counter] = k + 1;
-	if (p->npromoted)
-		find_moves(t, a);
 	r = &p->pairs;
 	for (k = 0; k < (r->njump ? r->first : p->n); k++)
 		set_counter(t, k);
@@ -155,46 +87,6 @@ static void restore(const struct probe_text *t, uint32_t cfi, struct buf *out)
 	probe_give_back(t, "ax", cfi, out);
 }
 
-static void name_counter(const struct probe_text *t, uint32_t counter, struct buf *out)
-{
-	buf_printf(out, COUNTER_BASE "+%u", t->f->pub->ord, COUNTER_BYTES * counter);
-}
-
-/* By enum uop_reg. */
-static const char *const wide[] = {"rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8",
-    "r9", "r10", "r11", "r12", "r13", "r14", "r15"};
-static const char *const narrow[] = {"eax", "ebx", "ecx", "edx", "esi", "edi", "ebp", "esp", "r8d",
-    "r9d", "r10d", "r11d", "r12d", "r13d", "r14d", "r15d"};
-
-void probe_clear(const struct probe_text *t, const struct probe_promoted *h, struct buf *out)
-{
-	buf_printf(out, "\tmovl\t$0, %%%s\t# ", narrow[h->reg]);
-	name_counter(t, h->counter, out);
-	buf_char(out, '\n');
-}
-
-void probe_step(const struct probe_text *t, const struct probe_promoted *h, struct buf *out)
-{
-	buf_printf(out, "\tleaq\t1(%%%s), %%%s\t# ", wide[h->reg], wide[h->reg]);
-	name_counter(t, h->counter, out);
-	buf_char(out, '\n');
-}
-
-void probe_add(const struct probe_text *t, const struct probe_promoted *h, bool live, uint32_t cfi,
-    struct buf *out)
-{
-	static const char *const add[] = {"addq\t%%%s, ", "lock addq\t%%%s, ", "addq\t%%%s, %%gs:"};
-
-	if (live)
-		save(t, cfi, out);
-	buf_char(out, '\t');
-	buf_printf(out, add[t->p->kind], wide[h->reg]);
-	name_counter(t, h->counter, out);
-	buf_str(out, "(%rip)\n");
-	if (live)
-		restore(t, cfi, out);
-}
-
 const char *probe_increment(const struct probes *p)
 {
 	static const char *const count[] = {"incq\t", "lock incq\t", "incq\t%gs:"};
@@ -211,16 +103,6 @@ void probe_one(
 	    COUNTER_BYTES * counter);
 	if (live)
 		restore(t, cfi, out);
-}
-
-/* A counter in memory or in its register. */
-static void count(
-    const struct probe_text *t, uint32_t counter, bool live, uint32_t cfi, struct buf *out)
-{
-	if (t->promoted[counter])
-		probe_step(t, &t->p->promoted[t->promoted[counter] - 1], out);
-	else
-		probe_one(t, counter, live, cfi, out);
 }
 
 void probe_enter(const struct probe_text *t, bool safe, uint32_t cfi, struct buf *out)
@@ -298,7 +180,7 @@ void probe_at_stmt(
 		if (entry)
 			probe_enter(t, t->live[b] || jumped_to(t, b), cfi, out);
 		if (t->head[b])
-			count(t, t->head[b] - 1, t->live[b], cfi, out);
+			probe_one(t, t->head[b] - 1, t->live[b], cfi, out);
 	}
 	if (t->end[b] && i == last_insn(t, k))
 		probe_one(t, t->end[b] - 1, live_at_end(t, b), cfi, out);
@@ -334,32 +216,12 @@ static void side_jump(
 	buf_printf(out, "\t%.*s\t" PROBE_SIDE "\n", (int)n, op, t->f->pub->ord, b);
 }
 
-/* All that is done on the edge from block b to `to`. */
-static void emit_moves(
-    const struct probe_text *t, uint32_t b, bool taken, uint32_t to, uint32_t cfi, struct buf *out)
+/* Counts the edge from block b to `to`. */
+static void count_edge(
+    const struct probe_text *t, uint32_t counter, uint32_t to, uint32_t cfi, struct buf *out)
 {
-	const uint32_t counter = taken ? t->taken[b] : t->on[b];
-	const struct probe_move *m;
-
 	if (counter)
-		count(t, counter - 1, t->live[to], cfi, out);
-	for (m = t->move[b]; m; m = m->next) {
-		if (m->taken != taken)
-			continue;
-		if (m->adds)
-			probe_add(t, &t->p->promoted[m->promoted], t->live[to], cfi, out);
-		else
-			probe_clear(t, &t->p->promoted[m->promoted], out);
-	}
-}
-
-static bool has_side(const struct probe_text *t, uint32_t b)
-{
-	const struct probe_move *m = t->move[b];
-
-	while (m && !m->taken)
-		m = m->next;
-	return t->taken[b] || m;
+		probe_one(t, counter - 1, t->live[to], cfi, out);
 }
 
 void probe_terminate(
@@ -373,12 +235,12 @@ void probe_terminate(
 		return;
 	if (k->term == TERM_COND) {
 		st = &t->u->stmt.v[t->f->code.v[k->jump]];
-		if (has_side(t, b))
+		if (t->taken[b])
 			side_jump(t, st->op.p, st->op.n, b, out);
 		else
 			probe_jump(t, st->op.p, st->op.n, k->target, out);
 	}
-	emit_moves(t, b, false, on, cfi, out);
+	count_edge(t, t->on[b], on, cfi, out);
 	if (on != next)
 		probe_jump(t, "jmp", 3, on, out);
 }
@@ -387,12 +249,12 @@ void probe_side(const struct probe_text *t, uint32_t b, uint32_t *cfi, struct bu
 {
 	const struct blk *k = &t->f->blk[b];
 
-	if (!t->p || !has_side(t, b))
+	if (!t->p || !t->taken[b])
 		return;
 	cfi_delta(t->u, *cfi, k->cfi_out, out);
 	*cfi = k->cfi_out;
 	buf_printf(out, PROBE_SIDE ":\n", t->f->pub->ord, b);
-	emit_moves(t, b, true, k->target, *cfi, out);
+	count_edge(t, t->taken[b], k->target, *cfi, out);
 	probe_jump(t, "jmp", 3, k->target, out);
 }
 

@@ -8,6 +8,11 @@ enum { NONE = UINT32_MAX };
 /* What one counter costs, in increments in line. */
 static const double COST_HEAD = 1, COST_END = 1.02, COST_LINE = 1.01, COST_TAKEN = 2, COST_DEAR = 3;
 
+/* Executions of every block and edge; only their ratios matter. */
+struct probe_weights {
+	double *block, *edge;
+};
+
 struct graph {
 	const struct cfg *g;
 	const struct probe_want *want; /* NULL: costs do not matter */
@@ -86,7 +91,7 @@ static double guess_edge(const struct probe_weights *w, const struct cfg_edge *e
 	return from < to ? from : to;
 }
 
-struct probe_weights probes_weigh(const struct cfg *g, bool weighed, struct arena *a)
+static struct probe_weights weigh(const struct cfg *g, bool weighed, struct arena *a)
 {
 	uint32_t *depth = loop_depth(g, a), *nsucc = arena_array(a, g->nblock, sizeof *nsucc), i;
 	uint32_t *back = arena_array(a, g->nblock, sizeof *back);
@@ -309,7 +314,7 @@ static void graph_make(struct graph *m, const struct cfg *g, const struct probe_
 	*m = (struct graph){.g = g, .want = want, .pairs = pairs, .a = a, .outside = 2 * g->nblock};
 	m->nnode = m->outside + 1;
 	if (want)
-		m->w = probes_weigh(g, want->weighed, a);
+		m->w = weigh(g, want->weighed, a);
 	if (form == PROBES_EDGES)
 		whole_graph(m);
 	else

@@ -56,15 +56,6 @@ struct pairs {
 	uint32_t first, stride;
 };
 
-/* A promoted counter: kept in a register within some blocks, cleared on edges into them, added to
- * memory on edges out of them. Control enters and leaves only by edges, also around calls. */
-struct probe_promoted {
-	uint32_t counter;
-	uint8_t reg; /* enum uop_reg; unused in these blocks, and dead after them */
-	const uint32_t *block; /* ascending */
-	uint32_t nblock;
-};
-
 /* A function's counters. */
 struct probes {
 	uint32_t form; /* enum probes_form: of the graph that they are chosen from */
@@ -73,8 +64,6 @@ struct probes {
 			   PROBE_NOTHING */
 	struct pairs pairs;
 	uint8_t kind; /* enum counter_kind */
-	struct probe_promoted *promoted;
-	uint32_t npromoted;
 	/* Of COUNTERS_THREAD: a thread without memory of its own may enter here, and gets it before
 	 * anything is counted. */
 	bool entered;
@@ -87,13 +76,6 @@ struct probe {
 /* A probe site is a number: heads by block, then edges, then ends by block. */
 enum { PROBE_NOTHING = UINT32_MAX }; /* the site of a counter of no pair */
 struct probe probe_site(const struct cfg *g, uint32_t site);
-
-/* Executions of every block and edge, from the graph's counts (weighed) or its form; only their
- * ratios matter. Memory from the arena. */
-struct probe_weights {
-	double *block, *edge;
-};
-struct probe_weights probes_weigh(const struct cfg *g, bool weighed, struct arena *a);
 
 /* What the choice of sites depends on, besides the graph. */
 struct probe_want {
