@@ -21,11 +21,9 @@ enum {
 	BLK_SKIP = 64,      /* a jump and nothing else, or nothing: has one edge */
 	BLK_CALLS = 128,    /* calls what may not return (exit, longjmp), or return twice (setjmp)
 			       */
-	BLK_TABLED = 256,   /* its indirect jump goes to its edges' targets and nowhere else;
-			       found only where there are several such jumps */
-	BLK_OPEN = 512,     /* an instruction takes its label's address: may be entered from
+	BLK_OPEN = 256,     /* an instruction takes its label's address: may be entered from
 			       anywhere, even where it is the target of edges */
-	BLK_POINTER = 1024  /* calls through a pointer */
+	BLK_POINTER = 512   /* calls through a pointer */
 };
 
 struct cfg_block {

@@ -59,9 +59,6 @@ void unit_free(struct unit *u);
  * several threads. */
 void unit_signatures(const struct unit *u, uint32_t ord);
 
-/* Sets BLK_TABLED in the graphs of all functions; only counting uses it. */
-void unit_tabled(const struct unit *u);
-
 /* Where one function goes. */
 struct unit_placement {
 	bool edit;            /* false: printed in place, unchanged */

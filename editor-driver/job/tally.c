@@ -23,8 +23,6 @@ void tally_begin(struct tally *t, struct plan *plan)
 		at = htab_put(&t->tu, &key, sizeof key, &fresh);
 		if (fresh)
 			*at = i + 1;
-		if (plan->tu[i].edited)
-			unit_tabled(plan->tu[i].unit);
 	}
 }
 

@@ -1,9 +1,8 @@
 /*
- * The output check of a unit printed with counters. Strips from the text what print.c and pairs.c
- * add: counters and what is before them, word by word in one of their forms; the sections at the
- * end; the side blocks after a fragment that count a taken jump, whose source is redirected to
- * their target; the stubs of indirect jumps that count their targets, whose labels go back to their
- * blocks. The rest is for unit_check.
+ * The output check of a unit printed with counters. Strips from the text what print.c adds: counters
+ * and what is before them, word by word in one of their forms; the sections at the end; the side
+ * blocks after a fragment that count a taken jump, whose source is redirected to their target. The
+ * rest is for unit_check.
  */
 #include "editor/count/counters.h"
 
@@ -18,7 +17,7 @@ struct stripper {
 	struct htab side;    /* label of a side block -> its target: index in lead */
 	VEC(struct str) lead;
 	uint8_t **seen;          /* [function][counter] */
-	uint8_t *entry, *stubs;  /* [function] */
+	uint8_t *entry;          /* [function] */
 	struct probe_text *text; /* [function]; .f is set when it was opened */
 	struct err *e;
 };
@@ -178,152 +177,17 @@ static int entry(struct stripper *s, const char **p)
 	return 1;
 }
 
-/* ---- jumps that count their targets ---- */
-
-/* The two numbers after a prefix: a function with probes and a block of it. */
-static bool block_named(
-    const struct stripper *s, struct str line, const char *prefix, uint32_t *func, uint32_t *b)
-{
-	const char *at = memmem(line.p, line.n, prefix, strlen(prefix));
-	size_t n = at ? (size_t)(line.p + line.n - at) - strlen(prefix) : 0;
-	char text[32], *end;
-
-	if (!n || n >= sizeof text)
-		return false;
-	memcpy(text, at + strlen(prefix), n);
-	text[n] = '\0';
-	*func = (uint32_t)strtoul(text, &end, 10);
-	*b = *end == '.' ? (uint32_t)strtoul(end + 1, NULL, 10) : 0;
-	return *func < s->u->func.n && s->placement[*func].probes && *b < s->u->func.v[*func].nblk;
-}
-
-/* As match(), for the row of block b. */
-static const char *match_row(struct stripper *s, const char *p, uint32_t func, uint32_t b)
-{
-	struct func no_cfi = s->u->func.v[func];
-	struct probe_text t = *text_of(s, func);
-	struct buf want = {0};
-	size_t n = 0;
-	int form;
-
-	no_cfi.has_cfi = false;
-	for (form = 0; form < 2 && t.row[b] && !n; form++) {
-		t.f = form ? &s->u->func.v[func] : &no_cfi;
-		want.n = 0;
-		probe_pair(&t, b, 0, &want);
-		if ((size_t)(s->end - p) >= want.n && !memcmp(p, want.p, want.n))
-			n = want.n;
-	}
-	buf_free(&want);
-	return n ? p + n : NULL;
-}
-
-/* Steps over the counting of an indirect jump; as counter(). */
-static int row(struct stripper *s, const char **p)
-{
-	struct str line = line_at(*p, s->end);
-	uint32_t func, k, i, width;
-	const struct pairs *r;
-	const char *from = *p;
-	bool named = false;
-
-	/* The longest form names its counter in the tenth line. */
-	for (i = 0; i < 10 && !named; i++, from = after(s, line)) {
-		line = line_at(from, s->end);
-		named = memmem(line.p, line.n, "-.LMI", 5);
-		if (!i && !named && !str_starts(line, "\tcmpq\t.LML") &&
-		    !str_is(line, "\tleaq\t-128(%rsp), %rsp"))
-			return 0;
-	}
-	if (!named || !counter_named(s, line, &func, &k))
-		return 0;
-	r = &s->placement[func].probes->pairs;
-	width = r->ntarget * r->stride;
-	if (k < r->first || !width || (k - r->first) % width)
-		return 0;
-	from = match_row(s, *p, func, r->jump[(k - r->first) / width]);
-	if (!from)
-		return 0;
-	*p = from;
-	for (i = 0; i < width; i++)
-		if (seen_once(s, func, k + i))
-			return -1;
-	return 1;
-}
-
-/* Does a function's stubs' text begin here? */
-static bool begins_stubs(const struct stripper *s, struct str line, uint32_t *func)
-{
-	uint32_t b;
-
-	if (!str_starts(line, "\t.p2align\t"))
-		return false;
-	line = line_at(after(s, line), s->end);
-	return str_starts(line, ".LMI") && block_named(s, line, ".LMI", func, &b);
-}
-
-static const char *after_unwinding(const struct stripper *s, const char *p)
-{
-	struct str line;
-
-	for (line = line_at(p, s->end); str_starts(line, "\t.cfi_"); line = line_at(p, s->end))
-		p = after(s, line);
-	return p;
-}
-
-/* Steps over a function's stubs: as they are printed, but for the unwind state. */
-static int stubs(struct stripper *s, const char **p, uint32_t func)
-{
-	struct buf want = {0};
-	struct str line, wanted;
-	const char *at;
-	uint32_t cfi = 0;
-	int rc = 0;
-
-	probe_stubs(text_of(s, func), &cfi, &want);
-	for (at = want.p; !rc && at < want.p + want.n; at = wanted.p + wanted.n + 1) {
-		wanted = line_at(at, want.p + want.n);
-		if (str_starts(wanted, "\t.cfi_"))
-			continue;
-		*p = after_unwinding(s, *p);
-		line = line_at(*p, s->end);
-		if (line.n != wanted.n || memcmp(line.p, wanted.p, line.n))
-			rc = err_set(s->e,
-			    "output check: the stubs of function %s are not as they should be",
-			    s->u->func.v[func].pub->name);
-		*p = after(s, line);
-	}
-	buf_free(&want);
-	return rc;
-}
-
-/* After a block's own label: the labels that were at its stub. */
-static void labels_back(struct stripper *s, struct str line)
-{
-	uint32_t func, b;
-
-	if (str_starts(line, ".LMB") && block_named(s, line, ".LMB", &func, &b) &&
-	    text_of(s, func)->target[b])
-		probe_labels(text_of(s, func), b, s->out);
-}
-
 static int find_side_blocks(struct stripper *s)
 {
 	const char *p = s->p;
 	struct str line;
-	uint32_t func;
 
 	while (p < s->end) {
 		line = line_at(p, s->end);
-		if (begins_stubs(s, line, &func)) {
-			if (stubs(s, &p, func))
-				return -1;
-			s->stubs[func]++;
-		} else if (!str_starts(line, ".LMT")) {
+		if (!str_starts(line, ".LMT"))
 			p = after(s, line);
-		} else if (side_block(s, &p)) {
+		else if (side_block(s, &p))
 			return -1;
-		}
 	}
 	return 0;
 }
@@ -353,7 +217,6 @@ static int strip(struct stripper *s)
 {
 	const char *p = s->p;
 	struct str line;
-	uint32_t func;
 	int rc;
 
 	while (p < s->end) {
@@ -364,22 +227,15 @@ static int strip(struct stripper *s)
 			p = after(s, line);
 			continue;
 		}
-		if (begins_stubs(s, line, &func)) {
-			stubs(s, &p, func);
-			continue;
-		}
 		rc = counter(s, &p);
 		if (!rc)
 			rc = entry(s, &p);
-		if (!rc)
-			rc = row(s, &p);
 		if (rc < 0)
 			return -1;
 		if (rc)
 			continue;
 		if (keep(s, line))
 			return -1;
-		labels_back(s, line);
 		p = after(s, line);
 	}
 	return 0;
@@ -393,10 +249,6 @@ static int all_seen(struct stripper *s)
 		if (s->placement[i].probes && s->placement[i].probes->entered && !s->entry[i])
 			return err_set(s->e, "output check: the entry of function %s is missing",
 			    s->u->func.v[i].pub->name);
-		if (s->placement[i].probes && s->placement[i].probes->pairs.njump &&
-		    s->stubs[i] != 1)
-			return err_set(s->e, "output check: function %s has %u sets of stubs",
-			    s->u->func.v[i].pub->name, s->stubs[i]);
 		for (k = 0; s->seen[i] && k < s->placement[i].probes->n; k++)
 			if (!s->seen[i][k])
 				return err_set(s->e,
@@ -442,7 +294,6 @@ int unit_check_counting(const struct unit *unit, const struct unit_placement *pl
 		return unit_check(unit, text, n, e);
 	s.seen = xcalloc(s.u->func.n, sizeof *s.seen);
 	s.entry = arena_array(&s.mem, s.u->func.n, 1);
-	s.stubs = arena_array(&s.mem, s.u->func.n, 1);
 	s.text = arena_array(&s.mem, s.u->func.n, sizeof *s.text);
 	for (i = 0; i < s.u->func.n; i++)
 		if (placement[i].probes)

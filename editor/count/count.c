@@ -45,8 +45,6 @@ static void count_func(struct unit_impl *u, struct func *f,
 	struct arena scratch = {0};
 
 	want.dear = f->blk ? flags_live(u, f, &scratch) : arena_array(&scratch, 1, 1);
-	if (how->edges && !want.heads_only)
-		want.pairable = probe_pairable(u, f, want.dear, &want.stride, &scratch);
 	probes_choose(&pub->cfg, &want, p, u->mem);
 	p->kind = how->kind;
 	placement->probes = p;
@@ -66,7 +64,7 @@ static bool mentions(const struct unit_impl *u, const char *what)
 /* Does the text use the names of what would be added? No compiler's output does. */
 static bool names_taken(const struct unit_impl *u)
 {
-	static const char *const names[] = {".LMC", ".LMI", ".LMJ", ".LMK", ".LML", ".LMS", ".LMT"};
+	static const char *const names[] = {".LMC", ".LMS", ".LMT"};
 	size_t i;
 
 	for (i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -87,7 +85,6 @@ int unit_count(struct unit *unit, const struct unit_counting *how, struct unit_p
 		return err_set(e, "it uses the register that finds a thread's counters");
 	if (how->kind == COUNTERS_THREAD && mentions(u, "gnu_indirect_function"))
 		return err_set(e, "its ifunc resolvers may run before there are threads");
-	unit_tabled(unit);
 	for (i = 0; i < unit->nfunc; i++)
 		if (countable(u, &u->func.v[i]))
 			count_func(u, &u->func.v[i], how, &placement[i]);

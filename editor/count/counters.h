@@ -22,20 +22,10 @@ void entries_mark(const struct unit_impl *u, const struct unit_placement *placem
  * thread's own counters from there. Where flags are live, instructions around
  * it save them and keep the red zone. It is one instruction: signals lose no
  * counts.
- *
- * A jump with a row of counters (struct pairs) counts in
- *	incq .LMC<function>+<offset of the row>-.LMI<function>(<target>)
- * Its targets' labels are at stubs after the hot part, as far apart as their
- * counters are, from .LMI on; each jumps to its block. So the address of a stub
- * selects the counter. A jump that may have other targets checks the bounds first.
  */
 #define COUNTER_BASE ".LMC%u"
 #define ENTRY_PASSED ".LMS%u" /* this thread was here before; function */
 #define PROBE_SIDE ".LMT%u.%u" /* counts a jump that is taken; function, block */
-#define STUBS_BEGIN ".LMI%u"
-#define STUBS_END ".LMJ%u"
-#define STUBS_BOUNDS ".LML%u" /* the addresses of these two */
-#define PAIR_PASSED ".LMK%u.%u" /* function, block of the jump */
 enum { COUNTER_BYTES = 8 };
 struct probe_text {
 	const struct unit_impl *u;
@@ -45,8 +35,6 @@ struct probe_text {
 	/* Per block: number of its counter + 1 at its head, its end, its fallthrough (after a
 	 * conditional jump that is not taken, or its only edge), and its taken jump. */
 	uint32_t *head, *end, *on, *taken;
-	uint32_t *row;   /* per block: number of the first counter of its row + 1 */
-	uint8_t *target; /* per block: its labels are at a stub */
 };
 void probe_open(struct probe_text *t, const struct unit_impl *u, const struct func *f,
     const struct probes *p, struct arena *a);
@@ -59,33 +47,10 @@ void probe_terminate(
     const struct probe_text *t, uint32_t b, uint32_t next, uint32_t cfi, struct buf *out);
 /* The side block of b's taken jump, where that is counted; *cfi as above. */
 void probe_side(const struct probe_text *t, uint32_t b, uint32_t *cfi, struct buf *out);
-/* pairs.c: the same for jumps with rows. Is it a label of block b that is at a stub? */
-bool probe_moves_label(const struct probe_text *t, uint32_t b, const struct stmt *st);
-/* These labels, a line each. */
-void probe_labels(const struct probe_text *t, uint32_t b, struct buf *out);
-/* The stubs; *cfi as above. */
-void probe_stubs(const struct probe_text *t, uint32_t *cfi, struct buf *out);
-/* Before block b's indirect jump: counts its target. */
-void probe_pair(const struct probe_text *t, uint32_t b, uint32_t cfi, struct buf *out);
-/* The bounds that jumps with unknown targets compare with. */
-void probe_bounds(const struct func *f, const struct probes *p, const char *group, struct buf *out);
-/* Per block: can its indirect jump do that? live: of flags_live(). Sets *stride of
- * struct pairs. */
-uint8_t *probe_pairable(const struct unit_impl *u, const struct func *f, const uint8_t *live,
-    uint32_t *stride, struct arena *a);
 /* Where an opaque function's counter goes: the index in code[], NONE: nowhere. */
 uint32_t probe_entry(const struct unit_impl *u, const struct func *f);
 void probe_one(const struct probe_text *t, uint32_t counter, bool live, uint32_t cfi,
     struct buf *out);
-/* Parts of these, for pairs.c: the increment, up to its operand; what frees a register ("ax" of
- * %rax), below the red zone, and restores it; a jump to a block; the beginning of a section. */
-const char *probe_increment(const struct probes *p);
-void probe_make_room(const struct probe_text *t, const char *reg, uint32_t cfi, struct buf *out);
-void probe_give_back(const struct probe_text *t, const char *reg, uint32_t cfi, struct buf *out);
-void probe_jump(
-    const struct probe_text *t, const char *op, size_t n, uint32_t to, struct buf *out);
-void probe_section(
-    const char *name, const char *flags, const char *type, const char *group, struct buf *out);
 /* Gives a thread that is new here its counters; `safe`: flags and the red zone may be live. */
 void probe_enter(const struct probe_text *t, bool safe, uint32_t cfi, struct buf *out);
 /* The counters themselves, and what they count (docs/FORMATS.md "Counter sections"). */

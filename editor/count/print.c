@@ -28,7 +28,6 @@ static void set_counter(struct probe_text *t, uint32_t k)
 void probe_open(struct probe_text *t, const struct unit_impl *u, const struct func *f,
     const struct probes *p, struct arena *a)
 {
-	const struct pairs *r;
 	uint32_t k;
 
 	*t = (struct probe_text){.u = u, .f = f, .p = p};
@@ -39,15 +38,8 @@ void probe_open(struct probe_text *t, const struct unit_impl *u, const struct fu
 	t->end = arena_array(a, f->nblk, sizeof *t->end);
 	t->on = arena_array(a, f->nblk, sizeof *t->on);
 	t->taken = arena_array(a, f->nblk, sizeof *t->taken);
-	t->row = arena_array(a, f->nblk, sizeof *t->row);
-	t->target = arena_array(a, f->nblk, 1);
-	r = &p->pairs;
-	for (k = 0; k < (r->njump ? r->first : p->n); k++)
+	for (k = 0; k < p->n; k++)
 		set_counter(t, k);
-	for (k = 0; k < r->njump; k++)
-		t->row[r->jump[k]] = r->first + k * r->ntarget * r->stride + 1;
-	for (k = 0; k < r->ntarget; k++)
-		t->target[r->target[k]] = 1;
 }
 
 /* ---- one counter ---- */
@@ -58,48 +50,32 @@ static void cfa(const struct probe_text *t, uint32_t cfi, int by, struct buf *ou
 		buf_printf(out, "\t.cfi_adjust_cfa_offset %d\n", by);
 }
 
-void probe_make_room(const struct probe_text *t, const char *reg, uint32_t cfi, struct buf *out)
+static void save(const struct probe_text *t, uint32_t cfi, struct buf *out)
 {
 	buf_printf(out, "\tleaq\t-%d(%%rsp), %%rsp\n", RED_ZONE);
 	cfa(t, cfi, RED_ZONE, out);
-	buf_printf(out, "\tpushq\t%%r%s\n", reg);
+	buf_str(out, "\tpushq\t%rax\n");
 	cfa(t, cfi, 8, out);
-}
-
-void probe_give_back(const struct probe_text *t, const char *reg, uint32_t cfi, struct buf *out)
-{
-	buf_printf(out, "\tpopq\t%%r%s\n", reg);
-	cfa(t, cfi, -8, out);
-	buf_printf(out, "\tleaq\t%d(%%rsp), %%rsp\n", RED_ZONE);
-	cfa(t, cfi, -RED_ZONE, out);
-}
-
-static void save(const struct probe_text *t, uint32_t cfi, struct buf *out)
-{
-	probe_make_room(t, "ax", cfi, out);
 	buf_str(out, "\tlahf\n\tseto\t%al\n");
 }
 
 /* 1 + 127 overflows, 0 + 127 does not. */
 static void restore(const struct probe_text *t, uint32_t cfi, struct buf *out)
 {
-	buf_str(out, "\taddb\t$127, %al\n\tsahf\n");
-	probe_give_back(t, "ax", cfi, out);
-}
-
-const char *probe_increment(const struct probes *p)
-{
-	static const char *const count[] = {"incq\t", "lock incq\t", "incq\t%gs:"};
-
-	return count[p->kind];
+	buf_str(out, "\taddb\t$127, %al\n\tsahf\n\tpopq\t%rax\n");
+	cfa(t, cfi, -8, out);
+	buf_printf(out, "\tleaq\t%d(%%rsp), %%rsp\n", RED_ZONE);
+	cfa(t, cfi, -RED_ZONE, out);
 }
 
 void probe_one(
     const struct probe_text *t, uint32_t counter, bool live, uint32_t cfi, struct buf *out)
 {
+	static const char *const count[] = {"incq\t", "lock incq\t", "incq\t%gs:"};
+
 	if (live)
 		save(t, cfi, out);
-	buf_printf(out, "\t%s" COUNTER_BASE "+%u(%%rip)\n", probe_increment(t->p), t->f->pub->ord,
+	buf_printf(out, "\t%s" COUNTER_BASE "+%u(%%rip)\n", count[t->p->kind], t->f->pub->ord,
 	    COUNTER_BYTES * counter);
 	if (live)
 		restore(t, cfi, out);
@@ -184,8 +160,6 @@ void probe_at_stmt(
 	}
 	if (t->end[b] && i == last_insn(t, k))
 		probe_one(t, t->end[b] - 1, live_at_end(t, b), cfi, out);
-	if (t->row[b] && i == last_insn(t, k))
-		probe_pair(t, b, cfi, out);
 }
 
 uint32_t probe_entry(const struct unit_impl *u, const struct func *f)
@@ -290,6 +264,5 @@ void probe_sections(
 		for (k = 0; k < p->n; k++)
 			buf_printf(out, "\t.long\t%u\n", p->site[k]);
 		buf_str(out, "\t.p2align\t3\n");
-		probe_bounds(&u->func.v[i], p, group, out);
 	}
 }

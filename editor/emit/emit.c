@@ -350,8 +350,7 @@ static void body_stmt(struct emitter *m, struct printing *p, uint32_t k, uint32_
 
 	switch (st->kind) {
 	case ST_LABEL:
-		if (f->code.v[i] != f->cold_label && p->primary[id] == k &&
-		    !probe_moves_label(&m->probe, id, st))
+		if (f->code.v[i] != f->cold_label && p->primary[id] == k)
 			line(m, st);
 		return;
 	case ST_BLANK:
@@ -458,8 +457,6 @@ static void fragment_end(struct emitter *m, struct printing *p, uint32_t fragmen
 	map_end_block(m, f);
 	for (k = fragment ? l->nhot : 0; k < (fragment ? l->n : l->nhot); k++)
 		probe_side(&m->probe, l->order[k], &p->cfi, m->out);
-	if (!fragment)
-		probe_stubs(&m->probe, &p->cfi, m->out);
 	if (f->has_cfi)
 		buf_str(m->out, "\t.cfi_endproc\n");
 	buf_printf(m->out, "\t.size\t%s, .-%s\n", name, name);

@@ -16,7 +16,6 @@ struct probe_weights {
 struct graph {
 	const struct cfg *g;
 	const struct probe_want *want; /* NULL: costs do not matter */
-	const uint8_t *pairs;          /* per block: its indirect edges are counted each */
 	struct probe_weights w;
 	struct arena *a;
 	uint32_t outside, nnode;
@@ -145,12 +144,6 @@ static void add_blocks(struct graph *m)
 		add(m, node_in(b), node_out(b), b, block_cost(m, b, COST_HEAD) * dear(m, b));
 }
 
-/* Does this edge share a node with others? */
-static bool meets(const struct graph *m, const struct cfg_edge *e)
-{
-	return e->kind == EDGE_INDIRECT && !m->pairs[e->src];
-}
-
 static void add_edges(struct graph *m)
 {
 	const struct cfg_edge *e = m->g->edge;
@@ -158,17 +151,15 @@ static void add_edges(struct graph *m)
 	double each;
 
 	for (i = 0; i < m->g->nedge; i++) {
-		if (meets(m, &e[i]))
+		if (e[i].kind == EDGE_INDIRECT)
 			continue;
 		each = (e[i].kind == EDGE_TAKEN ? COST_TAKEN : COST_LINE) * dear(m, e[i].dst);
-		if (e[i].kind == EDGE_INDIRECT)
-			each = 0; /* it is counted anyway */
 		add(m, node_out(e[i].src), node_in(e[i].dst), m->g->nblock + i,
 		    m->want ? m->w.edge[i] * each : 0);
 	}
 }
 
-enum { SUCCS_ALONE = 1, SUCCS_MEET = 2, IS_TARGET = 4, IS_COUNTED_TARGET = 8 };
+enum { SUCCS_ALONE = 1, SUCCS_MEET = 2, IS_TARGET = 4 };
 
 static uint8_t *edge_kinds(const struct graph *m)
 {
@@ -178,9 +169,9 @@ static uint8_t *edge_kinds(const struct graph *m)
 
 	for (i = 0; i < m->g->nedge; i++) {
 		e = &m->g->edge[i];
-		kinds[e->src] |= meets(m, e) ? SUCCS_MEET : SUCCS_ALONE;
+		kinds[e->src] |= e->kind == EDGE_INDIRECT ? SUCCS_MEET : SUCCS_ALONE;
 		if (e->kind == EDGE_INDIRECT)
-			kinds[e->dst] |= meets(m, e) ? IS_TARGET : IS_COUNTED_TARGET;
+			kinds[e->dst] |= IS_TARGET;
 	}
 	return kinds;
 }
@@ -198,11 +189,11 @@ static bool plain_exit(const struct cfg *g, const uint8_t *kinds, uint32_t b)
 }
 
 /* May control leave it otherwise, or return twice? */
-static bool leaks(const struct graph *m, const uint8_t *kinds, uint32_t b)
+static bool leaks(const struct cfg *g, const uint8_t *kinds, uint32_t b)
 {
-	uint32_t flags = m->g->block[b].flags;
+	uint32_t flags = g->block[b].flags;
 
-	if (flags & (BLK_CALLS | BLK_NORETURN) || (m->pairs[b] && !(flags & BLK_TABLED)))
+	if (flags & (BLK_CALLS | BLK_NORETURN))
 		return true;
 	if (kinds[b] & (SUCCS_ALONE | SUCCS_MEET))
 		return flags & BLK_EXIT; /* a conditional tail call */
@@ -219,13 +210,12 @@ static void add_outside(struct graph *m, const uint8_t *kinds)
 	uint32_t b;
 
 	for (b = 0; b < m->g->nblock; b++) {
-		if (enters(m->g, b) ||
-		    (kinds[b] & IS_COUNTED_TARGET && m->g->block[b].flags & BLK_OPEN))
+		if (enters(m->g, b))
 			add_never(m, m->outside, node_in(b));
 		if (plain_exit(m->g, kinds, b))
 			add(m, node_out(b), m->outside, end_site(m->g, b),
 			    block_cost(m, b, COST_END));
-		if (leaks(m, kinds, b))
+		if (leaks(m->g, kinds, b))
 			add_never(m, node_out(b), m->outside);
 	}
 }
@@ -240,7 +230,7 @@ static uint32_t *meeting_nodes(struct graph *m, const uint8_t *kinds)
 	for (i = 0; i < n; i++)
 		root[i] = i;
 	for (i = 0; i < g->nedge; i++)
-		if (meets(m, &g->edge[i]))
+		if (g->edge[i].kind == EDGE_INDIRECT)
 			span_join(root, node_out(g->edge[i].src), node_in(g->edge[i].dst));
 	/* A root is the lowest of its set, so it comes first. */
 	for (i = 0; i < n; i++) {
@@ -298,7 +288,7 @@ static void block_graph(struct graph *m)
 	for (i = 0; i < g->nblock; i++) {
 		if (enters(g, i))
 			span_join(root, node_in(i), m->outside);
-		if (plain_exit(g, kinds, i) || leaks(m, kinds, i))
+		if (plain_exit(g, kinds, i) || leaks(g, kinds, i))
 			span_join(root, node_out(i), m->outside);
 	}
 	add_blocks(m);
@@ -309,9 +299,9 @@ static void block_graph(struct graph *m)
 }
 
 static void graph_make(struct graph *m, const struct cfg *g, const struct probe_want *want,
-    enum probes_form form, const uint8_t *pairs, struct arena *a)
+    enum probes_form form, struct arena *a)
 {
-	*m = (struct graph){.g = g, .want = want, .pairs = pairs, .a = a, .outside = 2 * g->nblock};
+	*m = (struct graph){.g = g, .want = want, .a = a, .outside = 2 * g->nblock};
 	m->nnode = m->outside + 1;
 	if (want)
 		m->w = weigh(g, want->weighed, a);
@@ -325,104 +315,6 @@ static void graph_free(struct graph *m)
 {
 	vec_free(&m->e);
 	vec_free(&m->site);
-}
-
-/* ---- pairs ---- */
-
-/* The jumps that count their targets: those of a component connected by common targets, when sums
- * do not determine its edges and all its jumps can count. */
-static uint8_t *pair_up(const struct cfg *g, const uint8_t *pairable, struct arena *a)
-{
-	uint8_t *pairs = arena_array(a, g->nblock, 1), *cycle, *cannot;
-	uint32_t n = 2 * g->nblock, *root = arena_array(a, n, sizeof *root), i;
-	const struct cfg_edge *e;
-
-	if (!pairable)
-		return pairs;
-	cycle = arena_array(a, n, 1);
-	cannot = arena_array(a, n, 1);
-	for (i = 0; i < n; i++)
-		root[i] = i;
-	for (e = g->edge; e < g->edge + g->nedge; e++)
-		if (e->kind == EDGE_INDIRECT && !span_join(root, node_out(e->src), node_in(e->dst)))
-			cycle[node_out(e->src)] = 1;
-	for (i = 0; i < n; i++) {
-		cycle[span_root(root, i)] |= cycle[i];
-		cannot[span_root(root, i)] |= i & 1 && !pairable[i / 2];
-	}
-	for (i = 0; i < g->nblock; i++)
-		pairs[i] =
-		    cycle[span_root(root, node_out(i))] && !cannot[span_root(root, node_out(i))];
-	return pairs;
-}
-
-static uint32_t *listed(const uint8_t *in, uint32_t nblock, uint32_t *n, struct arena *a)
-{
-	uint32_t *out = arena_array(a, nblock, sizeof *out), b;
-
-	for (b = *n = 0; b < nblock; b++)
-		if (in[b])
-			out[(*n)++] = b;
-	return out;
-}
-
-/* Makes the rows; none when there would be too many counters. */
-static void pairs_open(struct pairs *out, const struct cfg *g, uint8_t *pairs, uint32_t stride,
-    struct arena *a, struct arena *scratch)
-{
-	static const uint64_t MOST = 1 << 18;
-	uint8_t *target = arena_array(scratch, g->nblock, 1);
-	uint32_t i;
-
-	for (i = 0; i < g->nedge; i++)
-		target[g->edge[i].dst] |= g->edge[i].kind == EDGE_INDIRECT && pairs[g->edge[i].src];
-	*out = (struct pairs){.stride = stride};
-	out->jump = listed(pairs, g->nblock, &out->njump, a);
-	out->target = listed(target, g->nblock, &out->ntarget, a);
-	if ((uint64_t)out->njump * out->ntarget * stride > MOST) {
-		memset(pairs, 0, g->nblock);
-		*out = (struct pairs){0};
-	}
-}
-
-static uint32_t index_of(const uint32_t *list, uint32_t n, uint32_t b)
-{
-	uint32_t lo = 0, mid;
-
-	while (n - lo > 1) {
-		mid = lo + (n - lo) / 2;
-		if (list[mid] <= b)
-			lo = mid;
-		else
-			n = mid;
-	}
-	return lo;
-}
-
-/* Moves the counters of pairs after all others, into their rows. */
-static void make_rows(struct probes *p, const struct cfg *g, const uint8_t *pairs, struct arena *a)
-{
-	struct pairs *r = &p->pairs;
-	uint32_t all = r->njump * r->ntarget * r->stride, i, k, n = 0;
-	uint32_t *site = arena_array(a, p->n + all, sizeof *site);
-	const struct cfg_edge *e;
-
-	if (!all)
-		return;
-	for (i = 0; i < p->n; i++) {
-		k = p->site[i] - g->nblock;
-		if (p->site[i] < g->nblock || k >= g->nedge || g->edge[k].kind != EDGE_INDIRECT)
-			site[n++] = p->site[i];
-	}
-	r->first = n;
-	memset(site + n, 0xff, all * sizeof *site);
-	for (e = g->edge; e < g->edge + g->nedge; e++)
-		if (e->kind == EDGE_INDIRECT && pairs[e->src])
-			site[n + (index_of(r->jump, r->njump, e->src) * r->ntarget +
-				     index_of(r->target, r->ntarget, e->dst)) *
-				     r->stride] = g->nblock + (uint32_t)(e - g->edge);
-	p->site = site;
-	p->n = n + all;
 }
 
 /* ---- choosing ---- */
@@ -440,14 +332,11 @@ static double choose(const struct cfg *g, const struct probe_want *want, enum pr
 {
 	struct arena scratch = {0};
 	struct graph m;
-	uint8_t *pairs;
 	double cost = 0;
 	uint32_t i;
 
 	*out = (struct probes){.form = form};
-	pairs = pair_up(g, form == PROBES_EDGES ? want->pairable : NULL, &scratch);
-	pairs_open(&out->pairs, g, pairs, want->stride, a, &scratch);
-	graph_make(&m, g, want, form, pairs, &scratch);
+	graph_make(&m, g, want, form, &scratch);
 	out->site = arena_array(a, m.e.n, sizeof *out->site);
 	if (span_choose(m.e.v, (uint32_t)m.e.n, m.nnode, &scratch)) {
 		for (i = 0; i < m.e.n; i++)
@@ -457,7 +346,6 @@ static double choose(const struct cfg *g, const struct probe_want *want, enum pr
 			}
 		if (out->n)
 			qsort(out->site, out->n, sizeof *out->site, by_site);
-		make_rows(out, g, pairs, a);
 	} else {
 		cost = -1;
 	}
@@ -500,8 +388,6 @@ static int assign(struct graph *m, const struct probes *p, const uint64_t *value
 		if (m->site.v[i] != NONE)
 			at[m->site.v[i]] = i + 1;
 	for (i = 0; i < p->n; i++) {
-		if (p->site[i] == PROBE_NOTHING)
-			continue;
 		if (p->site[i] >= nsite || !at[p->site[i]])
 			return -1;
 		e = &m->e.v[at[p->site[i]] - 1];
@@ -513,6 +399,29 @@ static int assign(struct graph *m, const struct probes *p, const uint64_t *value
 	return 0;
 }
 
+/* Does this edge lead from a node where indirect jumps meet to one of their targets? */
+static bool from_meeting(const struct graph *m, const struct span_edge *s)
+{
+	return s->from > m->outside && s->to < m->outside;
+}
+
+enum { GOES = 1, COMES = 2 }; /* to unknown targets, from unknown jumps */
+
+/* Per node where jumps meet: what its balance, which is of both, cannot rule out. */
+static uint8_t *find_leaks(const struct graph *m)
+{
+	uint8_t *leak = arena_array(m->a, m->nnode, 1);
+	const struct span_edge *s;
+
+	for (s = m->e.v; s < m->e.v + m->e.n; s++) {
+		if (s->from > m->outside && s->to == m->outside && s->flow)
+			leak[s->from] |= s->flow >> 63 ? COMES : GOES;
+		if (from_meeting(m, s) && m->g->block[s->to / 2].flags & BLK_OPEN)
+			leak[s->from] |= COMES | GOES;
+	}
+	return leak;
+}
+
 /*
  * The flows between indirect jumps and their shared targets, as far as the sums on both sides
  * determine them. Where some of a side's flow may go to unknown targets, or come from elsewhere,
@@ -521,53 +430,35 @@ static int assign(struct graph *m, const struct probes *p, const uint64_t *value
 static void solve_indirect(struct graph *m, struct cfg *g, uint8_t *known, uint64_t *off)
 {
 	uint32_t i, first, n;
-	uint64_t *leak = arena_array(m->a, m->nnode, sizeof *leak);
+	uint8_t *leak = find_leaks(m);
 	uint32_t open = 2 * g->nblock;
 	VEC(struct span_edge) e = {0};
 	const struct span_edge *s;
 
-	for (i = 0; i < m->e.n; i++)
-		if (m->e.v[i].from > m->outside && m->e.v[i].to == m->outside)
-			leak[m->e.v[i].from] = m->e.v[i].flow;
 	for (i = 0; i < m->e.n; i++) {
 		s = &m->e.v[i];
-		if (s->from > m->outside && s->to < m->outside)
+		if (from_meeting(m, s))
 			vec_push(&e, (struct span_edge){s->to, open, 0, false, true, s->flow});
 		if (s->to > m->outside)
 			vec_push(&e, (struct span_edge){open, s->from, 0, false, true, s->flow});
-		if (s->to > m->outside && leak[s->to] && !(leak[s->to] >> 63))
+		if (s->to > m->outside && leak[s->to] & GOES)
 			vec_push(&e, (struct span_edge){.from = s->from, .to = open});
-		if (s->from > m->outside && s->to < m->outside && leak[s->from] >> 63)
+		if (from_meeting(m, s) && leak[s->from] & COMES)
 			vec_push(&e, (struct span_edge){.from = open, .to = s->to});
 	}
 	first = (uint32_t)e.n;
 	for (i = 0; i < g->nedge; i++)
-		if (meets(m, &g->edge[i]))
+		if (g->edge[i].kind == EDGE_INDIRECT)
 			vec_push(&e, (struct span_edge){.from = node_out(g->edge[i].src),
 					 .to = node_in(g->edge[i].dst)});
 	span_solve(e.v, (uint32_t)e.n, open + 1, open, m->a);
 	for (i = 0, n = first; i < g->nedge; i++)
-		if (meets(m, &g->edge[i])) {
+		if (g->edge[i].kind == EDGE_INDIRECT) {
 			known[i] = e.v[n].known;
 			g->edge[i].count = known[i] ? take(e.v[n].flow, off) : 0;
 			n++;
 		}
 	vec_free(&e);
-}
-
-/* The jumps whose edges have counters. */
-static uint8_t *pairs_of(const struct cfg *g, const struct probes *p, struct arena *a)
-{
-	uint8_t *pairs = arena_array(a, g->nblock, 1);
-	struct probe at;
-	uint32_t i;
-
-	for (i = 0; p->form == PROBES_EDGES && i < p->n; i++) {
-		at = probe_site(g, p->site[i]);
-		if (at.at == PROBE_EDGE && g->edge[at.index].kind == EDGE_INDIRECT)
-			pairs[g->edge[at.index].src] = 1;
-	}
-	return pairs;
 }
 
 int probes_solve(struct cfg *g, const struct probes *p, const uint64_t *value, uint8_t *known,
@@ -580,7 +471,7 @@ int probes_solve(struct cfg *g, const struct probes *p, const uint64_t *value, u
 
 	*off = 0;
 	memset(known, 0, g->nedge);
-	graph_make(&m, g, NULL, p->form, pairs_of(g, p, scratch), scratch);
+	graph_make(&m, g, NULL, p->form, scratch);
 	rc = assign(&m, p, value) || span_solve(m.e.v, (uint32_t)m.e.n, m.nnode, NONE, scratch);
 	for (i = 0; !rc && i < m.e.n; i++) {
 		if (m.site.v[i] == NONE)

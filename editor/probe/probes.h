@@ -9,10 +9,7 @@
  * cannot be counted, and whose flow may be negative. So counts are exact whatever calls do.
  * Indirect jumps with a common target meet in one node, which has such an edge, too: their targets
  * may not all be known. The flow from each of them to each target follows from the sums on both
- * sides as long as jumps and targets form a tree. Where they do not, and the jumps are `pairable`,
- * each jump counts its targets (struct pairs): these edges are like any other then. Jumps with
- * unknown targets (not BLK_TABLED) have an edge to the outside, and targets with unknown
- * predecessors (BLK_OPEN) one from there.
+ * sides as long as jumps and targets form a tree; where they do not, these edges stay unknown.
  *
  * `PROBES_BLOCKS` gives block counts only, with counters at the heads of blocks only (Knuth &
  * Stevenson, "Optimal measurement points for program frequency counts", BIT 1973): a block's output
@@ -47,22 +44,11 @@ enum counter_kind {
 	COUNTERS_THREAD  /* every thread counts in memory of its own */
 };
 
-/* Indirect jumps that count where they go: each has a row of counters, in which
- * those of the targets lie `stride` apart. Counter of jump i and target k:
- * first + (i * ntarget + k) * stride. What lies between them counts nothing. */
-struct pairs {
-	uint32_t njump, ntarget;
-	uint32_t *jump, *target; /* blocks, ascending */
-	uint32_t first, stride;
-};
-
 /* A function's counters. */
 struct probes {
 	uint32_t form; /* enum probes_form: of the graph that they are chosen from */
 	uint32_t n;
-	uint32_t *site; /* see probe_site; ascending, then those of pairs, which may be
-			   PROBE_NOTHING */
-	struct pairs pairs;
+	uint32_t *site; /* see probe_site; ascending */
 	uint8_t kind; /* enum counter_kind */
 	/* Of COUNTERS_THREAD: a thread without memory of its own may enter here, and gets it before
 	 * anything is counted. */
@@ -74,7 +60,6 @@ struct probe {
 	uint32_t index;
 };
 /* A probe site is a number: heads by block, then edges, then ends by block. */
-enum { PROBE_NOTHING = UINT32_MAX }; /* the site of a counter of no pair */
 struct probe probe_site(const struct cfg *g, uint32_t site);
 
 /* What the choice of sites depends on, besides the graph. */
@@ -83,9 +68,6 @@ struct probe_want {
 	bool heads_only;     /* the function's jumps are not printed again */
 	bool weighed;        /* the graph's counts are a profile, else they are ignored */
 	const uint8_t *dear; /* per block: flags are live at its head, counting is slow */
-	/* Per block: can its indirect jump count its targets? NULL: none can. */
-	const uint8_t *pairable;
-	uint32_t stride; /* of struct pairs */
 };
 
 /* Chooses. Deterministic; memory from the arena. */
