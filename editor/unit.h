@@ -14,7 +14,6 @@
 #include "common/mem.h"
 #include "editor/cfg.h"
 #include "editor/layout/layout.h"
-#include "editor/probe/probes.h"
 
 #include <stdbool.h>
 
@@ -64,7 +63,6 @@ struct unit_placement {
 	bool edit;            /* false: printed in place, unchanged */
 	uint32_t rank;        /* for edit: the N of .text.sorted.%08d */
 	struct layout layout; /* for edit; slots from nhot on go to .text.unlikely */
-	struct probes *probes; /* NULL: not counted */
 	uint8_t align;        /* log2 of the least alignment from which the entry offset counts */
 	uint8_t padding;      /* for edit: bytes of padding left where the function was */
 	/* For each of the function's calls: through the GOT, not the PLT, so that the symbol is
@@ -85,26 +83,5 @@ void unit_emit(
  * there, with the same instructions and the same edges. 0, or -1 and the first difference.
  */
 int unit_check(const struct unit *u, const char *text, size_t n, struct err *e);
-
-/* How to count (editor/probe/probes.h). */
-struct unit_counting {
-	bool edges;
-	enum counter_kind kind;
-	const uint64_t *weight; /* per function: not 0 = the counts of its CFG are a profile */
-};
-
-/*
- * Sets the probes, and the original layout, of every function of the unit that can be counted:
- * placement[ord]. A function that is opaque, or cannot move, gets counters only at the heads of its
- * blocks; one that cannot even have these keeps probes NULL. Memory from the unit's arena. Fails
- * for a unit whose threads cannot be told apart.
- */
-int unit_count(struct unit *u, const struct unit_counting *how, struct unit_placement *placement,
-    struct err *e);
-
-/* unit_check for a unit printed with probes: proves that each counter is there once, that the added
- * code only counts, and that without it the text passes unit_check. */
-int unit_check_counting(const struct unit *u, const struct unit_placement *placement, uint64_t tu,
-    const char *text, size_t n, struct err *e);
 
 #endif

@@ -274,7 +274,10 @@ static int count_tu(struct plan *p, struct plan_tu *t, struct err *e)
 	struct unit_counting how = p->counting;
 
 	how.weight = t->weight;
-	return unit_count(t->unit, &how, t->placement, e) ? err_wrap(e, "%s", t->art->name) : 0;
+	t->probes = arena_array(&t->mem, t->nfunc, sizeof *t->probes);
+	return unit_count(t->unit, &how, t->placement, t->probes, e)
+		   ? err_wrap(e, "%s", t->art->name)
+		   : 0;
 }
 
 int plan_count(struct plan *p, const struct unit_counting *how, struct err *e)
@@ -285,7 +288,12 @@ int plan_count(struct plan *p, const struct unit_counting *how, struct err *e)
 
 static int emit_tu(struct plan *p, struct plan_tu *t, struct err *e)
 {
-	unit_emit(t->unit, t->placement, hash_short(&t->art->hash), &t->out);
+	const uint64_t hash = hash_short(&t->art->hash);
+
+	if (p->mode == PLAN_COUNT)
+		unit_emit_counting(t->unit, t->placement, t->probes, hash, &t->out);
+	else
+		unit_emit(t->unit, t->placement, hash, &t->out);
 	return 0;
 }
 
@@ -298,7 +306,7 @@ static int check_tu(struct plan *p, struct plan_tu *t, struct err *e)
 {
 	if (p->mode == PLAN_COUNT)
 		return unit_check_counting(
-		    t->unit, t->placement, hash_short(&t->art->hash), t->out.p, t->out.n, e);
+		    t->unit, t->probes, hash_short(&t->art->hash), t->out.p, t->out.n, e);
 	return unit_check(t->unit, t->out.p, t->out.n, e);
 }
 
@@ -361,8 +369,8 @@ size_t plan_counted(const struct plan *p, size_t *counters)
 
 	*counters = 0;
 	for (i = 0; i < p->ntu; i++)
-		for (k = 0; p->tu[i].placement && k < p->tu[i].nfunc; k++) {
-			probes = p->tu[i].placement[k].probes;
+		for (k = 0; p->tu[i].probes && k < p->tu[i].nfunc; k++) {
+			probes = p->tu[i].probes[k];
 			n += probes != NULL;
 			*counters += probes ? probes->n : 0;
 		}

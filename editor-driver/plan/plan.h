@@ -11,6 +11,7 @@
 #include "editor-driver/profile/counts.h"
 #include "editor-driver/plan/mapindex.h"
 #include "editor-driver/proof/verify.h"
+#include "editor/count/count.h"
 #include "editor/unit.h"
 
 #include <pthread.h>
@@ -33,6 +34,7 @@ struct plan_tu {
 	struct unit *unit;
 	uint64_t *weight;         /* by function: its share of the profile */
 	struct unit_placement *placement; /* by function; layout set where weight > 0 */
+	struct probes **probes; /* by function; of PLAN_COUNT */
 	struct buf out;
 };
 

@@ -10,7 +10,7 @@
 
 struct stripper {
 	const struct unit_impl *u;
-	const struct unit_placement *placement;
+	struct probes *const *probes; /* [function] */
 	struct arena mem;
 	struct buf *out;
 	const char *p, *end; /* of the text, without the sections at its end */
@@ -46,12 +46,12 @@ static bool counter_named(const struct stripper *s, struct str line, uint32_t *f
 	memcpy(text, at + 4, (size_t)(line.p + line.n - at - 4));
 	text[line.p + line.n - at - 4] = '\0';
 	v = strtoul(text, &end, 10);
-	if (*end != '+' || v >= s->u->func.n || !s->placement[v].probes)
+	if (*end != '+' || v >= s->u->func.n || !s->probes[v])
 		return false;
 	*func = (uint32_t)v;
 	v = strtoul(end + 1, &end, 10);
 	*k = (uint32_t)(v / 8);
-	return v % 8 == 0 && *k < s->placement[*func].probes->n;
+	return v % 8 == 0 && *k < s->probes[*func]->n;
 }
 
 static int seen_once(struct stripper *s, uint32_t func, uint32_t k)
@@ -67,7 +67,7 @@ static struct probe_text *text_of(struct stripper *s, uint32_t func)
 	struct probe_text *t = &s->text[func];
 
 	if (!t->f)
-		probe_open(t, s->u, &s->u->func.v[func], s->placement[func].probes, &s->mem);
+		probe_open(t, s->u, &s->u->func.v[func], s->probes[func], &s->mem);
 	return t;
 }
 
@@ -164,8 +164,8 @@ static int entry(struct stripper *s, const char **p)
 	if (!at)
 		return 0;
 	func = (uint32_t)strtoul(at + 5, NULL, 10);
-	if (func >= s->u->func.n || !s->placement[func].probes ||
-	    !s->placement[func].probes->entered)
+	if (func >= s->u->func.n || !s->probes[func] ||
+	    !s->probes[func]->entered)
 		return 0;
 	next = match(s, *p, func, ENTRY);
 	if (!next)
@@ -246,10 +246,10 @@ static int all_seen(struct stripper *s)
 	uint32_t i, k;
 
 	for (i = 0; i < s->u->func.n; i++) {
-		if (s->placement[i].probes && s->placement[i].probes->entered && !s->entry[i])
+		if (s->probes[i] && s->probes[i]->entered && !s->entry[i])
 			return err_set(s->e, "output check: the entry of function %s is missing",
 			    s->u->func.v[i].pub->name);
-		for (k = 0; s->seen[i] && k < s->placement[i].probes->n; k++)
+		for (k = 0; s->seen[i] && k < s->probes[i]->n; k++)
 			if (!s->seen[i][k])
 				return err_set(s->e,
 				    "output check: counter %u of function %s is missing", k,
@@ -264,7 +264,7 @@ static int cut_sections(struct stripper *s, uint64_t tu)
 	struct buf want = {0};
 	int rc = 0;
 
-	probe_sections(s->u, s->placement, tu, &want);
+	probe_sections(s->u, s->probes, tu, &want);
 	if (!want.n)
 		return 0;
 	if ((size_t)(s->end - s->p) < want.n || memcmp(s->end - want.n, want.p, want.n))
@@ -275,12 +275,12 @@ static int cut_sections(struct stripper *s, uint64_t tu)
 	return rc;
 }
 
-int unit_check_counting(const struct unit *unit, const struct unit_placement *placement,
-    uint64_t tu, const char *text, size_t n, struct err *e)
+int unit_check_counting(const struct unit *unit, struct probes *const *probes, uint64_t tu,
+    const char *text, size_t n, struct err *e)
 {
 	struct buf out = {0};
 	struct stripper s = {.u = unit->impl,
-	    .placement = placement,
+	    .probes = probes,
 	    .out = &out,
 	    .p = text,
 	    .end = text + n,
@@ -288,16 +288,14 @@ int unit_check_counting(const struct unit *unit, const struct unit_placement *pl
 	uint32_t i;
 	int rc;
 
-	for (i = 0; i < s.u->func.n && !placement[i].probes; i++)
-		;
-	if (i == s.u->func.n)
+	if (!any_probes(unit, probes))
 		return unit_check(unit, text, n, e);
 	s.seen = xcalloc(s.u->func.n, sizeof *s.seen);
 	s.entry = arena_array(&s.mem, s.u->func.n, 1);
 	s.text = arena_array(&s.mem, s.u->func.n, sizeof *s.text);
 	for (i = 0; i < s.u->func.n; i++)
-		if (placement[i].probes)
-			s.seen[i] = arena_array(&s.mem, placement[i].probes->n, 1);
+		if (probes[i])
+			s.seen[i] = arena_array(&s.mem, probes[i]->n, 1);
 	rc = cut_sections(&s, tu) || find_side_blocks(&s) || strip(&s) || all_seen(&s);
 	if (!rc)
 		rc = unit_check(unit, out.p, out.n, e);

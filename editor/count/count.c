@@ -35,7 +35,7 @@ static bool countable(const struct unit_impl *u, const struct func *f)
 }
 
 static void count_func(struct unit_impl *u, struct func *f,
-    const struct unit_counting *how, struct unit_placement *placement)
+    const struct unit_counting *how, struct unit_placement *placement, struct probes **probes)
 {
 	struct unit_func *pub = f->pub;
 	struct probe_want want = {.edges = how->edges,
@@ -47,7 +47,7 @@ static void count_func(struct unit_impl *u, struct func *f,
 	want.dear = f->blk ? flags_live(u, f, &scratch) : arena_array(&scratch, 1, 1);
 	probes_choose(&pub->cfg, &want, p, u->mem);
 	p->kind = how->kind;
-	placement->probes = p;
+	*probes = p;
 	placement->edit = pub->movable;
 	original_layout(f, &placement->layout, u->mem);
 	arena_free(&scratch);
@@ -74,7 +74,7 @@ static bool names_taken(const struct unit_impl *u)
 }
 
 int unit_count(struct unit *unit, const struct unit_counting *how, struct unit_placement *placement,
-    struct err *e)
+    struct probes **probes, struct err *e)
 {
 	struct unit_impl *u = unit->impl;
 	uint32_t i;
@@ -87,8 +87,17 @@ int unit_count(struct unit *unit, const struct unit_counting *how, struct unit_p
 		return err_set(e, "its ifunc resolvers may run before there are threads");
 	for (i = 0; i < unit->nfunc; i++)
 		if (countable(u, &u->func.v[i]))
-			count_func(u, &u->func.v[i], how, &placement[i]);
+			count_func(u, &u->func.v[i], how, &placement[i], &probes[i]);
 	if (how->kind == COUNTERS_THREAD)
-		entries_mark(u, placement);
+		entries_mark(u, probes);
 	return 0;
+}
+
+bool any_probes(const struct unit *u, struct probes *const *probes)
+{
+	uint32_t i;
+
+	for (i = 0; i < u->nfunc && !probes[i]; i++)
+		;
+	return i < u->nfunc;
 }

@@ -1,18 +1,18 @@
 /*
- * Counters in the text of a unit: their sites (editor/probe/probes.h), how they are printed, and
- * the check of the printed text.
+ * What the parts of the room share.
  */
 #ifndef MORPH_EDITOR_COUNTERS_H
 #define MORPH_EDITOR_COUNTERS_H
 
 #include "editor/asm/text.h"
+#include "editor/count/count.h"
 
 /* flags.c: per block, whether the arithmetic flags are live at its head. */
 uint8_t *flags_live(const struct unit_impl *u, const struct func *f, struct arena *a);
 
 /* threads.c: sets `entered` of the probes of every function that may be the first of the unit that
  * a thread executes. */
-void entries_mark(const struct unit_impl *u, const struct unit_placement *placement);
+void entries_mark(const struct unit_impl *u, struct probes *const *probes);
 
 /*
  * print.c: counters in the printed text of one function. Each counter is
@@ -25,7 +25,6 @@ void entries_mark(const struct unit_impl *u, const struct unit_placement *placem
  */
 #define COUNTER_BASE ".LMC%u"
 #define ENTRY_PASSED ".LMS%u" /* this thread was here before; function */
-#define PROBE_SIDE ".LMT%u.%u" /* counts a jump that is taken; function, block */
 enum { COUNTER_BYTES = 8 };
 struct probe_text {
 	const struct unit_impl *u;
@@ -38,15 +37,6 @@ struct probe_text {
 };
 void probe_open(struct probe_text *t, const struct unit_impl *u, const struct func *f,
     const struct probes *p, struct arena *a);
-/* Before code[i] of block b, or after all of it (i = last); cfi is the
- * unwind state there. */
-void probe_at_stmt(
-    const struct probe_text *t, uint32_t b, uint32_t i, uint32_t cfi, struct buf *out);
-/* The jumps at the end of block b, with next after it. */
-void probe_terminate(
-    const struct probe_text *t, uint32_t b, uint32_t next, uint32_t cfi, struct buf *out);
-/* The side block of b's taken jump, where that is counted; *cfi as above. */
-void probe_side(const struct probe_text *t, uint32_t b, uint32_t *cfi, struct buf *out);
 /* Where an opaque function's counter goes: the index in code[], NONE: nowhere. */
 uint32_t probe_entry(const struct unit_impl *u, const struct func *f);
 void probe_one(const struct probe_text *t, uint32_t counter, bool live, uint32_t cfi,
@@ -54,7 +44,10 @@ void probe_one(const struct probe_text *t, uint32_t counter, bool live, uint32_t
 /* Gives a thread that is new here its counters; `safe`: flags and the red zone may be live. */
 void probe_enter(const struct probe_text *t, bool safe, uint32_t cfi, struct buf *out);
 /* The counters themselves, and what they count (docs/FORMATS.md "Counter sections"). */
-void probe_sections(const struct unit_impl *u, const struct unit_placement *placement, uint64_t tu,
-    struct buf *out);
+void probe_sections(
+    const struct unit_impl *u, struct probes *const *probes, uint64_t tu, struct buf *out);
+
+/* Is any function counted? */
+bool any_probes(const struct unit *u, struct probes *const *probes);
 
 #endif

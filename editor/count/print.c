@@ -1,6 +1,6 @@
-#include "editor/map/blockmap.h"
-#include "editor/asm/insn.h"
 #include "editor/count/counters.h"
+#include "editor/asm/insn.h"
+#include "editor/emit/emit.h"
 
 enum { REG_RSP = 7, RED_ZONE = 128 };
 
@@ -144,24 +144,6 @@ static bool jumped_to(const struct probe_text *t, uint32_t b)
 	return i < g->nedge;
 }
 
-void probe_at_stmt(
-    const struct probe_text *t, uint32_t b, uint32_t i, uint32_t cfi, struct buf *out)
-{
-	const struct blk *k = &t->f->blk[b];
-	bool entry = t->p && t->p->entered && !b;
-
-	if (!t->p)
-		return;
-	if ((t->head[b] || entry) && i == first_code(t->u, t->f, k->first, k->last)) {
-		if (entry)
-			probe_enter(t, t->live[b] || jumped_to(t, b), cfi, out);
-		if (t->head[b])
-			probe_one(t, t->head[b] - 1, t->live[b], cfi, out);
-	}
-	if (t->end[b] && i == last_insn(t, k))
-		probe_one(t, t->end[b] - 1, live_at_end(t, b), cfi, out);
-}
-
 uint32_t probe_entry(const struct unit_impl *u, const struct func *f)
 {
 	uint32_t i = first_code(u, f, 0, f->part1), k;
@@ -177,64 +159,18 @@ uint32_t probe_entry(const struct unit_impl *u, const struct func *f)
 	return i < f->part1 && u->stmt.v[f->code.v[i]].kind == ST_INSN ? i : NONE;
 }
 
-void probe_jump(const struct probe_text *t, const char *op, size_t n, uint32_t to, struct buf *out)
+/* Where the counter at the head of block b goes. */
+static uint32_t head_of(const struct probe_text *t, uint32_t b)
 {
-	buf_printf(out, "\t%.*s\t", (int)n, op);
-	block_label(out, t->f->pub->ord, &(struct map_block){.id = to});
-	buf_char(out, '\n');
-}
+	const struct func *f = t->f;
 
-static void side_jump(
-    const struct probe_text *t, const char *op, size_t n, uint32_t b, struct buf *out)
-{
-	buf_printf(out, "\t%.*s\t" PROBE_SIDE "\n", (int)n, op, t->f->pub->ord, b);
-}
-
-/* Counts the edge from block b to `to`. */
-static void count_edge(
-    const struct probe_text *t, uint32_t counter, uint32_t to, uint32_t cfi, struct buf *out)
-{
-	if (counter)
-		probe_one(t, counter - 1, t->live[to], cfi, out);
-}
-
-void probe_terminate(
-    const struct probe_text *t, uint32_t b, uint32_t next, uint32_t cfi, struct buf *out)
-{
-	const struct blk *k = &t->f->blk[b];
-	uint32_t on = k->term == TERM_JUMP ? k->target : k->fall;
-	const struct stmt *st;
-
-	if (k->term == TERM_END || k->term == TERM_INDIRECT)
-		return;
-	if (k->term == TERM_COND) {
-		st = &t->u->stmt.v[t->f->code.v[k->jump]];
-		if (t->taken[b])
-			side_jump(t, st->op.p, st->op.n, b, out);
-		else
-			probe_jump(t, st->op.p, st->op.n, k->target, out);
-	}
-	count_edge(t, t->on[b], on, cfi, out);
-	if (on != next)
-		probe_jump(t, "jmp", 3, on, out);
-}
-
-void probe_side(const struct probe_text *t, uint32_t b, uint32_t *cfi, struct buf *out)
-{
-	const struct blk *k = &t->f->blk[b];
-
-	if (!t->p || !t->taken[b])
-		return;
-	cfi_delta(t->u, *cfi, k->cfi_out, out);
-	*cfi = k->cfi_out;
-	buf_printf(out, PROBE_SIDE ":\n", t->f->pub->ord, b);
-	count_edge(t, t->taken[b], k->target, *cfi, out);
-	probe_jump(t, "jmp", 3, k->target, out);
+	return f->blk ? first_code(t->u, f, f->blk[b].first, f->blk[b].last)
+		      : probe_entry(t->u, f);
 }
 
 /* ---- the sections ---- */
 
-void probe_section(
+static void section(
     const char *name, const char *flags, const char *type, const char *group, struct buf *out)
 {
 	if (group)
@@ -245,24 +181,92 @@ void probe_section(
 }
 
 void probe_sections(
-    const struct unit_impl *u, const struct unit_placement *placement, uint64_t tu, struct buf *out)
+    const struct unit_impl *u, struct probes *const *probes, uint64_t tu, struct buf *out)
 {
 	const struct probes *p;
 	const char *group;
 	uint32_t i, k;
 
 	for (i = 0; i < u->func.n; i++) {
-		p = placement[i].probes;
+		p = probes[i];
 		if (!p || !p->n)
 			continue;
 		group = u->section.v[u->func.v[i].section].group;
-		probe_section("morph_counters", "aw", "@nobits", group, out);
+		section("morph_counters", "aw", "@nobits", group, out);
 		buf_printf(out, COUNTER_BASE ":\n\t.zero\t%u\n", i, COUNTER_BYTES * p->n);
-		probe_section("morph_counted", "a", "@progbits", group, out);
+		section("morph_counted", "a", "@progbits", group, out);
 		buf_printf(out, "\t.quad\t%llu\n\t.long\t%u, %u, %u, " COUNTER_BASE "-.\n",
 		    (unsigned long long)tu, i, p->form, p->n, i);
 		for (k = 0; k < p->n; k++)
 			buf_printf(out, "\t.long\t%u\n", p->site[k]);
 		buf_str(out, "\t.p2align\t3\n");
 	}
+}
+
+/* ---- what the printer asks for (editor/emit/emit.h) ---- */
+
+struct counting_text {
+	const struct unit_impl *u;
+	struct probes *const *probes;
+	uint64_t tu;
+	struct probe_text now; /* of the current function */
+};
+
+static void on_function(void *arg, const struct func *f)
+{
+	struct counting_text *c = arg;
+
+	probe_open(&c->now, c->u, f, c->probes[f->pub->ord], c->u->mem);
+}
+
+static void on_statement(void *arg, uint32_t b, uint32_t i, uint32_t cfi, struct buf *out)
+{
+	const struct probe_text *t = &((struct counting_text *)arg)->now;
+	bool entry = t->p && t->p->entered && !b;
+
+	if (!t->p)
+		return;
+	if ((t->head[b] || entry) && i == head_of(t, b)) {
+		if (entry)
+			probe_enter(t, t->live[b] || jumped_to(t, b), cfi, out);
+		if (t->head[b])
+			probe_one(t, t->head[b] - 1, t->live[b], cfi, out);
+	}
+	if (t->end[b] && i == last_insn(t, &t->f->blk[b]))
+		probe_one(t, t->end[b] - 1, live_at_end(t, b), cfi, out);
+}
+
+static bool on_detours(void *arg, uint32_t b)
+{
+	const struct probe_text *t = &((struct counting_text *)arg)->now;
+
+	return t->p && t->taken[b];
+}
+
+static void on_edge(void *arg, uint32_t b, bool taken, uint32_t cfi, struct buf *out)
+{
+	const struct probe_text *t = &((struct counting_text *)arg)->now;
+	const struct blk *k = &t->f->blk[b];
+	uint32_t counter = t->p ? (taken ? t->taken[b] : t->on[b]) : 0;
+
+	if (counter)
+		probe_one(t, counter - 1,
+		    t->live[taken || k->term == TERM_JUMP ? k->target : k->fall], cfi, out);
+}
+
+static void on_end(void *arg, struct buf *out)
+{
+	const struct counting_text *c = arg;
+
+	probe_sections(c->u, c->probes, c->tu, out);
+}
+
+void unit_emit_counting(const struct unit *unit, const struct unit_placement *placement,
+    struct probes *const *probes, uint64_t tu, struct buf *out)
+{
+	struct counting_text c = {.u = unit->impl, .probes = probes, .tu = tu};
+	const struct emit_callbacks cb = {
+	    &c, on_function, on_statement, on_detours, on_edge, on_end};
+
+	unit_emit_with(unit, placement, tu, any_probes(unit, probes) ? &cb : NULL, out);
 }

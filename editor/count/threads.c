@@ -16,20 +16,20 @@ static bool names_function(const struct unit_impl *u, const struct label *l)
 	return !f->blk || l->flags & LB_START || !str_starts(l->name, ".L");
 }
 
-static struct probes *probes_at(const struct unit_placement *placement, uint32_t func)
+static struct probes *probes_at(struct probes *const *probes, uint32_t func)
 {
-	return func == NONE ? NULL : placement[func].probes;
+	return func == NONE ? NULL : probes[func];
 }
 
 /* A call or jump by name, by a function that has counters? */
 static bool counted_call(
-    const struct unit_impl *u, const struct unit_placement *placement, uint32_t i)
+    const struct unit_impl *u, struct probes *const *probes, uint32_t i)
 {
 	const struct stmt *st = &u->stmt.v[i];
 	enum insn_class class;
 	struct str to;
 
-	if (st->kind != ST_INSN || !probes_at(placement, u->stmt_func[i]))
+	if (st->kind != ST_INSN || !probes_at(probes, u->stmt_func[i]))
 		return false;
 	class = insn_classify(st, &to);
 	return (class == INSN_CALL || class == INSN_JMP || class == INSN_JCC ||
@@ -53,7 +53,7 @@ static bool odd_name(struct str name)
 	return *name.p == '"' || *name.p == '$';
 }
 
-void entries_mark(const struct unit_impl *u, const struct unit_placement *placement)
+void entries_mark(const struct unit_impl *u, struct probes *const *probes)
 {
 	const struct stmt *st;
 	const struct label *l;
@@ -63,15 +63,15 @@ void entries_mark(const struct unit_impl *u, const struct unit_placement *placem
 	uint32_t i;
 
 	for (i = 0; i < u->func.n; i++)
-		if (placement[i].probes)
-			placement[i].probes->entered = odd_name(u->func.v[i].name);
+		if (probes[i])
+			probes[i]->entered = odd_name(u->func.v[i].name);
 	for (i = 0; i < u->stmt.n; i++) {
 		st = &u->stmt.v[i];
-		if (says_nothing(u, st) || counted_call(u, placement, i))
+		if (says_nothing(u, st) || counted_call(u, probes, i))
 			continue;
 		for (at = st->line.p; token_next(&at, st->line.p + st->line.n, &t);) {
 			l = label_find(u, t);
-			p = names_function(u, l) ? probes_at(placement, l->func) : NULL;
+			p = names_function(u, l) ? probes_at(probes, l->func) : NULL;
 			if (p)
 				p->entered = true;
 		}

@@ -1,6 +1,5 @@
 #include "editor/emit/emit.h"
 #include "editor/asm/insn.h"
-#include "editor/count/counters.h"
 #include "editor/layout/relax.h"
 
 #include <stdio.h>
@@ -12,7 +11,7 @@ struct emitter {
 	struct buf *out;
 	struct map_order map;
 	bool is_stmt; /* of the last .loc */
-	struct probe_text probe; /* of the current function */
+	const struct emit_callbacks *cb; /* NULL: nothing is added */
 };
 
 static void line(struct emitter *m, const struct stmt *st)
@@ -39,9 +38,22 @@ static void line_outside(struct emitter *m, const struct stmt *st)
 		line(m, st);
 }
 
-static const struct probes *probes_of(const struct emitter *m, const struct func *f)
+/* What is added before code[i] of block b, or after all of it. */
+static void add_before(struct emitter *m, uint32_t b, uint32_t i, uint32_t cfi)
 {
-	return m->placement ? m->placement[f->pub->ord].probes : NULL;
+	if (m->cb)
+		m->cb->statement(m->cb->arg, b, i, cfi, m->out);
+}
+
+static void add_on_edge(struct emitter *m, uint32_t b, bool taken, uint32_t cfi)
+{
+	if (m->cb)
+		m->cb->edge(m->cb->arg, b, taken, cfi, m->out);
+}
+
+static bool detours(const struct emitter *m, uint32_t b)
+{
+	return m->cb && m->cb->detours(m->cb->arg, b);
 }
 
 static void map_begin(struct emitter *m, const struct func *f, uint32_t fragment,
@@ -147,10 +159,10 @@ static void stay(struct emitter *m, const struct func *f)
 			at = f->blk[id].first;
 		}
 		if (open && i == f->code.v[at])
-			probe_at_stmt(&m->probe, id, at++, f->blk[id].cfi_in, m->out);
+			add_before(m, id, at++, f->blk[id].cfi_in);
 		line(m, &u->stmt.v[i]);
 		if (open && i == f->code.v[f->blk[id].last - 1]) {
-			probe_at_stmt(&m->probe, id, at, f->blk[id].cfi_out, m->out);
+			add_before(m, id, at, f->blk[id].cfi_out);
 			if (must_end(m, f, id))
 				map_end_block(m, f);
 			open = false;
@@ -165,7 +177,7 @@ static void whole(
 {
 	const struct unit_impl *u = m->u;
 	const struct stmt *st;
-	uint32_t i, last, counted = NONE;
+	uint32_t i, last, at = 0;
 
 	if (f->unsorted || !f->part1) {
 		for (i = f->begin; i < f->end; i++)
@@ -173,8 +185,6 @@ static void whole(
 		return;
 	}
 	last = f->code.v[f->part1 - 1];
-	if (m->probe.p)
-		counted = f->code.v[probe_entry(u, f)];
 	map_begin(m, f, 0, section, u->section.v[f->section].group);
 	if (directive) {
 		buf_str(m->out, directive);
@@ -183,10 +193,8 @@ static void whole(
 	map_add(m, f, 0, 0);
 	for (i = f->begin; i < f->end; i++) {
 		st = &u->stmt.v[i];
-		if (i == counted && m->probe.p->entered)
-			probe_enter(&m->probe, false, 0, m->out);
-		if (i == counted)
-			probe_one(&m->probe, 0, false, 0, m->out);
+		if (at < f->part1 && i == f->code.v[at])
+			add_before(m, 0, at++, 0);
 		if (directive && st->kind == ST_DIR && st->dir == DIR_SECTION &&
 		    st->section == f->section)
 			buf_str(m->out, directive);
@@ -238,10 +246,11 @@ static uint32_t destination(
 	return to;
 }
 
-/* The jumps at the end of a block follow from what comes next. */
-static void terminate(struct emitter *m, const struct func *f, const struct layout *l,
-    const struct blk *k, uint32_t next)
+/* The jumps at the end of block id follow from what comes next. */
+static void terminate(struct emitter *m, const struct func *f, const struct layout *l, uint32_t id,
+    uint32_t next, uint32_t cfi)
 {
+	const struct blk *k = &f->blk[id];
 	uint32_t on = k->term == TERM_JUMP ? k->target : k->fall, taken = NONE;
 	struct layout_jumps to;
 	const char *inverse;
@@ -257,8 +266,13 @@ static void terminate(struct emitter *m, const struct func *f, const struct layo
 		inverse = insn_inverse(op);
 		if (to.inverse)
 			op = (struct str){inverse, strlen(inverse)};
-		jump(m, f, op.p, op.n, to.cond);
+		if (detours(m, id))
+			buf_printf(
+			    m->out, "\t%.*s\t" EMIT_SIDE "\n", (int)op.n, op.p, f->pub->ord, id);
+		else
+			jump(m, f, op.p, op.n, to.cond);
 	}
+	add_on_edge(m, id, false, cfi);
 	if (to.jump != NONE)
 		jump(m, f, "jmp", 3, to.jump);
 }
@@ -406,19 +420,16 @@ static void block(struct emitter *m, struct printing *p, uint32_t k)
 		debug_emit_loc(&m->u->stmt.v[b->loc], true, &m->is_stmt, m->out);
 	p->call = first_call(f->pub, id);
 	for (i = b->first; i < b->last; i++) {
-		probe_at_stmt(&m->probe, id, i, p->cfi, m->out);
+		add_before(m, id, i, p->cfi);
 		body_stmt(m, p, k, i, &begun);
 	}
 	if (b->term == TERM_FALL) { /* what its last instruction did holds for a jump after it */
 		cfi_delta(m->u, p->cfi, f->blk[b->fall].cfi_in, m->out);
 		p->cfi = f->blk[b->fall].cfi_in;
 	}
-	probe_at_stmt(&m->probe, id, i, p->cfi, m->out);
+	add_before(m, id, i, p->cfi);
 	next = layout_runs_on(l, k) ? l->order[k + 1] : NONE;
-	if (m->probe.p)
-		probe_terminate(&m->probe, id, next, p->cfi, m->out);
-	else
-		terminate(m, f, l, b, next);
+	terminate(m, f, l, id, next, p->cfi);
 }
 
 /* Prints the function's name with a suffix, quoted where it was. */
@@ -447,6 +458,17 @@ static void fragment_begin(
 	p->cfi = 0;
 }
 
+static void side_block(struct emitter *m, struct printing *p, uint32_t id)
+{
+	const struct blk *b = &p->f->blk[id];
+
+	cfi_delta(m->u, p->cfi, b->cfi_out, m->out);
+	p->cfi = b->cfi_out;
+	buf_printf(m->out, EMIT_SIDE ":\n", p->f->pub->ord, id);
+	add_on_edge(m, id, true, p->cfi);
+	jump(m, p->f, "jmp", 3, b->target);
+}
+
 static void fragment_end(struct emitter *m, struct printing *p, uint32_t fragment)
 {
 	const struct layout *l = p->l;
@@ -456,7 +478,8 @@ static void fragment_end(struct emitter *m, struct printing *p, uint32_t fragmen
 
 	map_end_block(m, f);
 	for (k = fragment ? l->nhot : 0; k < (fragment ? l->n : l->nhot); k++)
-		probe_side(&m->probe, l->order[k], &p->cfi, m->out);
+		if (detours(m, l->order[k]))
+			side_block(m, p, l->order[k]);
 	if (f->has_cfi)
 		buf_str(m->out, "\t.cfi_endproc\n");
 	buf_printf(m->out, "\t.size\t%s, .-%s\n", name, name);
@@ -512,22 +535,26 @@ static bool any_edit(const struct unit *u, const struct unit_placement *placemen
 	uint32_t i;
 
 	for (i = 0; placement && i < u->nfunc; i++)
-		if ((placement[i].edit && u->func[i].movable) || placement[i].probes)
+		if (placement[i].edit && u->func[i].movable)
 			return true;
 	return false;
 }
 
-void unit_emit(
-    const struct unit *unit, const struct unit_placement *placement, uint64_t tu, struct buf *out)
+void unit_emit_with(const struct unit *unit, const struct unit_placement *placement, uint64_t tu,
+    const struct emit_callbacks *cb, struct buf *out)
 {
-	struct emitter m = {.u = unit->impl, .placement = placement, .out = out, .is_stmt = true};
+	struct emitter m = {.u = unit->impl,
+	    .placement = placement,
+	    .out = out,
+	    .is_stmt = true,
+	    .cb = cb};
 	const struct unit_impl *u = unit->impl;
 	const struct stmt *st;
 	const struct func *f;
 	bool edit;
 	uint32_t i;
 
-	if (!any_edit(unit, placement))
+	if (!cb && !any_edit(unit, placement))
 		m.placement = placement = NULL;
 	for (i = 0; i < u->stmt.n;) {
 		st = &u->stmt.v[i];
@@ -542,7 +569,8 @@ void unit_emit(
 		}
 		f = &u->func.v[u->stmt_func[i]];
 		edit = placement && placement[f->pub->ord].edit && f->pub->movable;
-		probe_open(&m.probe, u, f, probes_of(&m, f), u->mem);
+		if (cb)
+			cb->function(cb->arg, f);
 		if (edit && f->blk) {
 			laid_out(&m, f, &placement[f->pub->ord]);
 		} else if (f->blk) {
@@ -557,10 +585,16 @@ void unit_emit(
 		i = f->end;
 	}
 	mapsec_emit(u, tu, &m.map, out);
-	if (placement) {
+	if (placement)
 		ranges_emit(u, &m.map, out);
-		probe_sections(u, placement, tu, out);
-	}
+	if (cb)
+		cb->end(cb->arg, out);
 	vec_free(&m.map.frag);
 	vec_free(&m.map.block);
+}
+
+void unit_emit(
+    const struct unit *u, const struct unit_placement *placement, uint64_t tu, struct buf *out)
+{
+	unit_emit_with(u, placement, tu, NULL, out);
 }

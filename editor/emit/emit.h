@@ -1,10 +1,35 @@
 /*
- * Debug sections of a printed unit, in which distances have changed.
+ * A printed unit: what others add to it, and its debug sections, in which distances have changed.
  */
 #ifndef MORPH_EDITOR_EMIT_H
 #define MORPH_EDITOR_EMIT_H
 
 #include "editor/map/blockmap.h"
+
+/*
+ * What is printed besides, such as counters (editor/count/). In `statement` and `edge`, cfi is the
+ * unwind state there; what is added leaves it as it is.
+ */
+struct emit_callbacks {
+	void *arg; /* of all of them */
+	/* What follows is of this function. */
+	void (*function)(void *arg, const struct func *f);
+	/* Before code[i] of its block b, or after all of that (i = blk.last). An opaque function is
+	 * block 0. */
+	void (*statement)(void *arg, uint32_t b, uint32_t i, uint32_t cfi, struct buf *out);
+	/* Is there something to do where the jump of block b is taken? Then it goes by way of a
+	 * side block after the fragment. */
+	bool (*detours)(void *arg, uint32_t b);
+	/* Where it is taken, in this side block, or where control goes on otherwise. */
+	void (*edge)(void *arg, uint32_t b, bool taken, uint32_t cfi, struct buf *out);
+	/* After the unit. */
+	void (*end)(void *arg, struct buf *out);
+};
+#define EMIT_SIDE ".LMT%u.%u" /* label of a side block; function, block */
+
+/* unit_emit() with callbacks, all set; NULL: without any. */
+void unit_emit_with(const struct unit *u, const struct unit_placement *placement, uint64_t tu,
+    const struct emit_callbacks *cb, struct buf *out);
 
 /* ranges.c: where the code of an edited unit lies. */
 void ranges_find(struct unit_impl *u);

@@ -9,7 +9,7 @@
  * Prints "refused: …" for a foreign unit.
  */
 #include "common/publish.h"
-#include "editor/unit.h"
+#include "editor/count/count.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,7 +80,8 @@ static void describe(const struct unit *u, struct buf *out)
 	}
 }
 
-static bool read_count(struct unit *u, struct unit_placement *placement, const char *line)
+static bool read_count(struct unit *u, struct unit_placement *placement, struct probes **probes,
+    const char *line)
 {
 	struct unit_counting how = {.edges = strstr(line, "edges") != NULL,
 	    .kind = strstr(line, "atomic")   ? COUNTERS_ATOMIC
@@ -88,7 +89,7 @@ static bool read_count(struct unit *u, struct unit_placement *placement, const c
 					     : COUNTERS_PLAIN};
 	struct err e;
 
-	if (unit_count(u, &how, placement, &e))
+	if (unit_count(u, &how, placement, probes, &e))
 		printf("not counted: %s\n", e.text);
 	return true;
 }
@@ -97,6 +98,7 @@ int main(int argc, char **argv)
 {
 	bool counting = false;
 	struct unit_placement *placement;
+	struct probes **probes;
 	struct buf in = {0}, out = {0};
 	struct arena a = {0};
 	char *line, *copy;
@@ -112,16 +114,17 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	placement = calloc(u->nfunc + 1, sizeof *placement);
+	probes = calloc(u->nfunc + 1, sizeof *probes);
 	copy = strdup(buf_cstr(&in));
 	for (line = strtok(copy, "\n"); line && *line == '#'; line = strtok(NULL, "\n"))
 		if (!strncmp(line, "# layout: ", 10))
 			read_layout(u, placement, strdup(line + 10));
 		else if (!strncmp(line, "# count: ", 9))
-			counting = read_count(u, placement, line);
+			counting = read_count(u, placement, probes, line);
 	describe(u, &out);
 	from = out.n;
-	unit_emit(u, placement, TU, &out);
-	if (counting ? unit_check_counting(u, placement, TU, out.p + from, out.n - from, &e)
+	unit_emit_counting(u, placement, probes, TU, &out);
+	if (counting ? unit_check_counting(u, probes, TU, out.p + from, out.n - from, &e)
 		     : unit_check(u, out.p, out.n, &e)) {
 		fprintf(stderr, "%s\n", e.text);
 		return 1;

@@ -4,19 +4,24 @@
  * printed, and the print proven. A print of ours that does not pass the output check is a bug.
  */
 #include "common/hash.h"
-#include "editor/unit.h"
+#include "editor/count/count.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static void print(const struct unit *u, const struct unit_placement *placement, bool counting)
+/* probes: NULL, or what is counted. */
+static void print(
+    const struct unit *u, const struct unit_placement *placement, struct probes *const *probes)
 {
 	struct buf out = {0};
 	struct err e;
 
-	unit_emit(u, placement, 1, &out);
-	if (counting ? unit_check_counting(u, placement, 1, out.p, out.n, &e)
-		     : unit_check(u, out.p, out.n, &e)) {
+	if (probes)
+		unit_emit_counting(u, placement, probes, 1, &out);
+	else
+		unit_emit(u, placement, 1, &out);
+	if (probes ? unit_check_counting(u, probes, 1, out.p, out.n, &e)
+		   : unit_check(u, out.p, out.n, &e)) {
 		fprintf(stderr, "%s\n", e.text);
 		fwrite(out.p, 1, out.n, stderr);
 		abort();
@@ -28,9 +33,10 @@ static void count(struct unit *u, uint8_t how, struct arena *a)
 {
 	struct unit_counting counting = {.edges = how & 1, .kind = (how >> 1) % 3};
 	struct unit_placement *placement = arena_array(a, u->nfunc, sizeof *placement);
+	struct probes **probes = arena_array(a, u->nfunc, sizeof *probes);
 
-	if (!unit_count(u, &counting, placement, NULL))
-		print(u, placement, true);
+	if (!unit_count(u, &counting, placement, probes, NULL))
+		print(u, placement, probes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
@@ -45,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 
 	u = unit_parse(&a, (const char *)p, n, &e);
 	if (u) {
-		print(u, NULL, false);
+		print(u, NULL, NULL);
 		placement = arena_array(&a, u->nfunc, sizeof *placement);
 		for (i = 0; i < u->nfunc; i++) {
 			placement[i].edit = u->func[i].movable && (h.b[i % 16] & 7);
@@ -55,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 			layout_random(
 			    &u->func[i].cfg, &o, hash_short(&h) + i, &placement[i].layout, &a);
 		}
-		print(u, placement, false);
+		print(u, placement, NULL);
 		count(u, h.b[0], &a);
 	}
 	unit_free(u);
