@@ -6,7 +6,10 @@
  */
 #include "editor/count/counters.h"
 
+#include <ctype.h>
 #include <stdlib.h>
+
+enum { ENTRY = UINT32_MAX }; /* the number of the "counter" by which a thread enters */
 
 struct stripper {
 	const struct unit_impl *u;
@@ -14,11 +17,8 @@ struct stripper {
 	struct arena mem;
 	struct buf *out;
 	const char *p, *end; /* of the text, without the sections at its end */
-	struct htab side;    /* label of a side block -> its target: index in lead */
-	VEC(struct str) lead;
-	uint8_t **seen;          /* [function][counter] */
-	uint8_t *entry;          /* [function] */
-	struct probe_text *text; /* [function]; .f is set when it was opened */
+	struct htab side;    /* label of a side block -> where its jump is in the text */
+	uint8_t **seen;      /* [function][counter], after these its entry */
 	struct err *e;
 };
 
@@ -34,65 +34,58 @@ static const char *after(const struct stripper *s, struct str line)
 	return line.p + line.n + (line.p + line.n < s->end);
 }
 
-/* "\tincq\t.LMC" -> the function and the counter named after it. */
-static bool counter_named(const struct stripper *s, struct str line, uint32_t *func, uint32_t *k)
+static const char *find(struct str line, const char *what)
 {
-	const char *at = memmem(line.p, line.n, ".LMC", 4);
-	char text[64], *end;
-	unsigned long v;
+	return memmem(line.p, line.n, what, strlen(what));
+}
 
-	if (!at || (size_t)(line.p + line.n - at) >= sizeof text)
+static uint32_t number(const char **p, const char *end)
+{
+	uint32_t v = 0;
+
+	for (; *p < end && isdigit((unsigned char)**p); ++*p)
+		v = 10 * v + (uint32_t)(**p - '0');
+	return v;
+}
+
+/* Is it in a line of print.c's? Then of which function, and which counter or ENTRY. */
+static bool names(const struct stripper *s, struct str line, uint32_t *func, uint32_t *k)
+{
+	const char *end = line.p + line.n, *counter = find(line, ".LMC");
+	const char *at = counter ? counter : find(line, "\tjne\t.LMS");
+
+	if (!at)
 		return false;
-	memcpy(text, at + 4, (size_t)(line.p + line.n - at - 4));
-	text[line.p + line.n - at - 4] = '\0';
-	v = strtoul(text, &end, 10);
-	if (*end != '+' || v >= s->u->func.n || !s->probes[v])
+	at += strlen(counter ? ".LMC" : "\tjne\t.LMS");
+	*func = number(&at, end);
+	if (*func >= s->u->func.n || !s->probes[*func])
 		return false;
-	*func = (uint32_t)v;
-	v = strtoul(end + 1, &end, 10);
-	*k = (uint32_t)(v / 8);
-	return v % 8 == 0 && *k < s->probes[*func]->n;
+	*k = ENTRY;
+	if (counter)
+		*k = at < end && *at++ == '+' ? number(&at, end) / COUNTER_BYTES : NONE;
+	return counter ? *k < s->probes[*func]->n : s->probes[*func]->entered;
 }
 
-static int seen_once(struct stripper *s, uint32_t func, uint32_t k)
+/* The end of a counter, or entry, that begins at p in one of the forms in which they are printed;
+ * NULL. In a frame addressed by another register than %rsp unwinding is unchanged. */
+static const char *match(const struct stripper *s, const char *p, uint32_t func, uint32_t k)
 {
-	if (s->seen[func][k]++)
-		return err_set(s->e, "output check: counter %u of function %s is there twice", k,
-		    s->u->func.v[func].pub->name);
-	return 0;
-}
-
-static struct probe_text *text_of(struct stripper *s, uint32_t func)
-{
-	struct probe_text *t = &s->text[func];
-
-	if (!t->f)
-		probe_open(t, s->u, &s->u->func.v[func], s->probes[func], &s->mem);
-	return t;
-}
-
-/* The forms in which a counter, or the entry (ENTRY), is printed. In a frame addressed by another
- * register than %rsp unwinding is unchanged. */
-enum { ENTRY = UINT32_MAX };
-enum { SHORT, SAFE, UNWOUND, FORMS };
-
-/* Does the text at p begin with one of these? */
-static const char *match(struct stripper *s, const char *p, uint32_t func, uint32_t k)
-{
-	struct func no_cfi = s->u->func.v[func];
-	struct probe_text t = *text_of(s, func);
+	enum { SHORT, SAFE, UNWOUND, FORMS };
+	const struct func *f = &s->u->func.v[func];
+	struct func no_cfi = *f;
+	struct probe_text t = {.u = s->u, .p = s->probes[func]};
 	struct buf want = {0};
 	size_t n = 0;
-	int i;
+	int form;
 
 	no_cfi.has_cfi = false;
-	for (i = SHORT; i < FORMS && !n; i++) {
-		t.f = i == UNWOUND ? &s->u->func.v[func] : &no_cfi;
+	for (form = SHORT; form < FORMS && !n; form++) {
+		t.f = form == UNWOUND ? f : &no_cfi;
 		want.n = 0;
 		if (k == ENTRY)
-			probe_enter(&t, i > SHORT, 0, &want);
+			probe_enter(&t, form > SHORT, 0, &want);
 		else
-			probe_one(&t, k, i > SHORT, 0, &want);
+			probe_one(&t, k, form > SHORT, 0, &want);
 		if ((size_t)(s->end - p) >= want.n && !memcmp(p, want.p, want.n))
 			n = want.n;
 	}
@@ -100,28 +93,31 @@ static const char *match(struct stripper *s, const char *p, uint32_t func, uint3
 	return n ? p + n : NULL;
 }
 
-/* Skips one counter at *p; 0 when there is none, -1 with an error. */
-static int counter(struct stripper *s, const char **p)
+/* Skips what print.c added at *p; 0 when there is nothing, -1 with an error. */
+static int added(struct stripper *s, const char **p)
 {
-	struct str line = line_at(*p, s->end);
+	enum { LINES = 8 }; /* of the longest form, until the one that names it */
 	const char *at = *p, *next;
 	uint32_t func, k, i;
+	struct str line;
+	uint8_t *seen;
 
-	/* The longest form names its counter in the seventh line. */
-	for (i = 0; i < 7; i++, at = after(s, line)) {
+	for (i = 0; i < LINES; i++, at = after(s, line)) {
 		line = line_at(at, s->end);
-		if (memmem(line.p, line.n, ".LMC", 4))
+		if (names(s, line, &func, &k))
 			break;
-		if (!i && !str_is(line, "\tleaq\t-128(%rsp), %rsp"))
+		if (!i && !str_starts(line, "\tleaq\t-128(") && !str_starts(line, "\tcmpb\t"))
 			return 0;
 	}
-	if (i == 7 || !counter_named(s, line, &func, &k))
-		return 0;
-	next = match(s, *p, func, k);
+	next = i < LINES ? match(s, *p, func, k) : NULL;
 	if (!next)
 		return 0;
 	*p = next;
-	return seen_once(s, func, k) ? -1 : 1;
+	seen = &s->seen[func][k == ENTRY ? s->probes[func]->n : k];
+	if ((*seen)++)
+		return err_set(s->e, "output check: counter %u of function %s is there twice", k,
+		    s->u->func.v[func].pub->name);
+	return 1;
 }
 
 /* ".LMT0.7:" and what follows: counters and a jump. */
@@ -133,7 +129,7 @@ static int side_block(struct stripper *s, const char **p)
 
 	label.n--;
 	*p += label.n + 2;
-	while ((rc = counter(s, p)) > 0)
+	while ((rc = added(s, p)) > 0)
 		;
 	if (rc)
 		return -1;
@@ -141,40 +137,11 @@ static int side_block(struct stripper *s, const char **p)
 	if (!str_starts(jump, "\tjmp\t.LMB"))
 		return err_set(
 		    s->e, "output check: %.*s does not just count", (int)label.n, label.p);
-	*htab_put(&s->side, label.p, label.n, &fresh) = s->lead.n;
+	*htab_put(&s->side, label.p, label.n, &fresh) = (uint64_t)(jump.p - s->p);
 	if (!fresh)
 		return err_set(s->e, "output check: %.*s is there twice", (int)label.n, label.p);
-	vec_push(&s->lead, (struct str){jump.p + 5, jump.n - 5});
 	*p = after(s, jump);
 	return 0;
-}
-
-/* Skips the thread entry before a function's counters; as counter(). */
-static int entry(struct stripper *s, const char **p)
-{
-	struct str line = line_at(*p, s->end);
-	const char *at = NULL, *from = *p, *next;
-	uint32_t i, func;
-
-	/* The longest form names its function in the eighth line. */
-	for (i = 0; i < 8 && !at; i++, from = after(s, line)) {
-		line = line_at(from, s->end);
-		at = memmem(line.p, line.n, "\t.LMS", 5);
-	}
-	if (!at)
-		return 0;
-	func = (uint32_t)strtoul(at + 5, NULL, 10);
-	if (func >= s->u->func.n || !s->probes[func] ||
-	    !s->probes[func]->entered)
-		return 0;
-	next = match(s, *p, func, ENTRY);
-	if (!next)
-		return 0;
-	if (s->entry[func]++)
-		return err_set(s->e, "output check: function %s is entered twice",
-		    s->u->func.v[func].pub->name);
-	*p = next;
-	return 1;
 }
 
 static int find_side_blocks(struct stripper *s)
@@ -195,20 +162,21 @@ static int find_side_blocks(struct stripper *s)
 /* A line that is kept; a jump to a side block is redirected to its target. */
 static int keep(struct stripper *s, struct str line)
 {
-	const char *at = memmem(line.p, line.n, "\t.LMT", 5);
-	uint64_t *lead;
+	const char *at = find(line, "\t.LMT");
+	const uint64_t *jump;
+	struct str to;
 
-	if (!at) {
-		buf_add(s->out, line.p, line.n);
-	} else {
+	if (at) {
 		at++;
-		lead = htab_get(&s->side, at, (size_t)(line.p + line.n - at));
-		if (!lead)
+		jump = htab_get(&s->side, at, (size_t)(line.p + line.n - at));
+		if (!jump)
 			return err_set(
 			    s->e, "output check: %.*s leads nowhere", (int)line.n, line.p);
+		to = line_at(s->p + *jump, s->end);
 		buf_add(s->out, line.p, (size_t)(at - line.p));
-		buf_add(s->out, s->lead.v[*lead].p, s->lead.v[*lead].n);
+		line = (struct str){to.p + strlen("\tjmp\t"), to.n - 5};
 	}
+	buf_add(s->out, line.p, line.n);
 	buf_char(s->out, '\n');
 	return 0;
 }
@@ -227,29 +195,23 @@ static int strip(struct stripper *s)
 			p = after(s, line);
 			continue;
 		}
-		rc = counter(s, &p);
+		rc = added(s, &p);
+		if (rc < 0 || (!rc && keep(s, line)))
+			return -1;
 		if (!rc)
-			rc = entry(s, &p);
-		if (rc < 0)
-			return -1;
-		if (rc)
-			continue;
-		if (keep(s, line))
-			return -1;
-		p = after(s, line);
+			p = after(s, line);
 	}
 	return 0;
 }
 
 static int all_seen(struct stripper *s)
 {
+	const struct probes *p;
 	uint32_t i, k;
 
 	for (i = 0; i < s->u->func.n; i++) {
-		if (s->probes[i] && s->probes[i]->entered && !s->entry[i])
-			return err_set(s->e, "output check: the entry of function %s is missing",
-			    s->u->func.v[i].pub->name);
-		for (k = 0; s->seen[i] && k < s->probes[i]->n; k++)
+		p = s->probes[i];
+		for (k = 0; p && k < p->n + p->entered; k++)
 			if (!s->seen[i][k])
 				return err_set(s->e,
 				    "output check: counter %u of function %s is missing", k,
@@ -290,19 +252,14 @@ int unit_check_counting(const struct unit *unit, struct probes *const *probes, u
 
 	if (!any_probes(unit, probes))
 		return unit_check(unit, text, n, e);
-	s.seen = xcalloc(s.u->func.n, sizeof *s.seen);
-	s.entry = arena_array(&s.mem, s.u->func.n, 1);
-	s.text = arena_array(&s.mem, s.u->func.n, sizeof *s.text);
-	for (i = 0; i < s.u->func.n; i++)
+	s.seen = arena_array(&s.mem, unit->nfunc, sizeof *s.seen);
+	for (i = 0; i < unit->nfunc; i++)
 		if (probes[i])
-			s.seen[i] = arena_array(&s.mem, probes[i]->n, 1);
-	rc = cut_sections(&s, tu) || find_side_blocks(&s) || strip(&s) || all_seen(&s);
-	if (!rc)
-		rc = unit_check(unit, out.p, out.n, e);
+			s.seen[i] = arena_array(&s.mem, probes[i]->n + 1, 1);
+	rc = cut_sections(&s, tu) || find_side_blocks(&s) || strip(&s) || all_seen(&s) ||
+	     unit_check(unit, out.p, out.n, e);
 	htab_free(&s.side);
-	vec_free(&s.lead);
 	arena_free(&s.mem);
-	free(s.seen);
 	buf_free(&out);
 	return rc ? -1 : 0;
 }

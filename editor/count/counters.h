@@ -35,8 +35,6 @@ struct probe_text {
 	 * conditional jump that is not taken, or its only edge), and its taken jump. */
 	uint32_t *head, *end, *on, *taken;
 };
-void probe_open(struct probe_text *t, const struct unit_impl *u, const struct func *f,
-    const struct probes *p, struct arena *a);
 /* Where an opaque function's counter goes: the index in code[], NONE: nowhere. */
 uint32_t probe_entry(const struct unit_impl *u, const struct func *f);
 void probe_one(const struct probe_text *t, uint32_t counter, bool live, uint32_t cfi,

@@ -25,7 +25,7 @@ static void set_counter(struct probe_text *t, uint32_t k)
 	}
 }
 
-void probe_open(struct probe_text *t, const struct unit_impl *u, const struct func *f,
+static void text_open(struct probe_text *t, const struct unit_impl *u, const struct func *f,
     const struct probes *p, struct arena *a)
 {
 	uint32_t k;
@@ -216,7 +216,7 @@ static void on_function(void *arg, const struct func *f)
 {
 	struct counting_text *c = arg;
 
-	probe_open(&c->now, c->u, f, c->probes[f->pub->ord], c->u->mem);
+	text_open(&c->now, c->u, f, c->probes[f->pub->ord], c->u->mem);
 }
 
 static void on_statement(void *arg, uint32_t b, uint32_t i, uint32_t cfi, struct buf *out)

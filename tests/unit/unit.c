@@ -2,6 +2,7 @@
  * The text side of the editor: what the parser sees in a function, what the
  * printer makes of a layout, and what the output check does not let pass.
  */
+#include "editor/count/count.h"
 #include "editor/unit.h"
 #include "tests/unit/unit.h"
 
@@ -20,11 +21,13 @@
 
 static struct arena mem;
 static struct unit *last;
+static struct probes **counted; /* of the text that is checked; NULL: nothing is */
 
 static void setup(void)
 {
 	mem = (struct arena){0};
 	last = NULL;
+	counted = NULL;
 }
 
 static void teardown(void)
@@ -929,7 +932,8 @@ static bool is_insn(struct line l)
 
 static bool refused(const struct unit *u, const struct buf *text)
 {
-	return unit_check(u, text->p, text->n, NULL) != 0;
+	return counted ? unit_check_counting(u, counted, 7, text->p, text->n, NULL)
+		       : unit_check(u, text->p, text->n, NULL);
 }
 
 /* The text with lines [i, i+2) printed as given; n < 0 leaves a line out. */
@@ -987,7 +991,9 @@ static void mutate_lines(const struct unit *u, const char *text)
 		twice =
 		    arena_printf(&mem, "%.*s\n%.*s\n", (int)l[i].n, l[i].p, (int)l[i].n, l[i].p);
 		with(&b, l, n, i, twice);
-		ck_assert_msg(refused(u, &b) || starts(l[i], "\t.cfi_") || starts(l[i], "#NO_APP"),
+		/* The assembler refuses a label that is there twice. */
+		ck_assert_msg(refused(u, &b) || starts(l[i], "\t.cfi_") ||
+		    starts(l[i], "#NO_APP") || starts(l[i], ".LMS"),
 		    "twice and not seen: %.*s", (int)l[i].n, l[i].p);
 		found++;
 	}
@@ -1003,6 +1009,30 @@ START_TEST(check_misses_no_line)
 	mutate_lines(u, print(u, 1));
 	mutate_lines(u, print(u, 2));
 	mutate_lines(u, print(u, 3));
+}
+END_TEST
+
+START_TEST(check_misses_no_counter)
+{
+	static const enum counter_kind kinds[] = {COUNTERS_PLAIN, COUNTERS_ATOMIC, COUNTERS_THREAD};
+	struct unit_placement *placement;
+	struct unit *u = parse(WHOLE);
+	struct buf out = {0};
+	struct err e;
+	size_t i;
+
+	placement = arena_array(&mem, u->nfunc, sizeof *placement);
+	for (i = 0; i < 6; i++) {
+		counted = arena_array(&mem, u->nfunc, sizeof *counted);
+		ck_assert(!unit_count(u,
+		    &(struct unit_counting){.edges = i & 1, .kind = kinds[i / 2]}, placement,
+		    counted, &e));
+		out.n = 0;
+		unit_emit_counting(u, placement, counted, 7, &out);
+		ck_assert_msg(!refused(u, &out), "%s", buf_cstr(&out));
+		mutate_lines(u, buf_cstr(&out));
+	}
+	buf_free(&out);
 }
 END_TEST
 
@@ -1285,7 +1315,7 @@ UNIT_MAIN("unit", 120, setup, teardown,
 	jumps_follow_from_the_order, unwind_state_is_restated, alignment_moves_along,
 	comdat_and_quotes, sections_of_one_name, previous_is_named, aliases_follow,
 	locations_are_restated, in_place_nothing_changes, any_layout_passes_the_check,
-	same_input_same_text, check_misses_no_line, check_knows_the_order, check_follows_jumps,
-	check_reads_calls_through_the_got, check_lets_holes_stand_where_functions_were,
+	same_input_same_text, check_misses_no_line, check_misses_no_counter, check_knows_the_order,
+	check_follows_jumps, check_reads_calls_through_the_got, check_lets_holes_stand_where_functions_were,
 	check_reads_operands, check_knows_sections, check_refuses_strangers,
 	hostile_texts_take_linear_time)
