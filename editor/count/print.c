@@ -128,20 +128,9 @@ static bool live_at_end(const struct probe_text *t, uint32_t b)
 	const struct cfg *g = &t->f->pub->cfg;
 	uint32_t i;
 
-	for (i = 0; i < g->nedge; i++)
-		if (g->edge[i].src == b && t->live[g->edge[i].dst])
-			return true;
-	return false;
-}
-
-static bool jumped_to(const struct probe_text *t, uint32_t b)
-{
-	const struct cfg *g = &t->f->pub->cfg;
-	uint32_t i;
-
-	for (i = 0; i < g->nedge && g->edge[i].dst != b; i++)
+	for (i = g->succ[b]; i < g->succ[b + 1] && !t->live[g->edge[i].dst]; i++)
 		;
-	return i < g->nedge;
+	return i < g->succ[b + 1];
 }
 
 uint32_t probe_entry(const struct unit_impl *u, const struct func *f)
@@ -222,13 +211,14 @@ static void on_function(void *arg, const struct func *f)
 static void on_statement(void *arg, uint32_t b, uint32_t i, uint32_t cfi, struct buf *out)
 {
 	const struct probe_text *t = &((struct counting_text *)arg)->now;
+	const struct cfg *g = &t->f->pub->cfg;
 	bool entry = t->p && t->p->entered && !b;
 
 	if (!t->p)
 		return;
 	if ((t->head[b] || entry) && i == head_of(t, b)) {
 		if (entry)
-			probe_enter(t, t->live[b] || jumped_to(t, b), cfi, out);
+			probe_enter(t, t->live[b] || g->pred[b] < g->pred[b + 1], cfi, out);
 		if (t->head[b])
 			probe_one(t, t->head[b] - 1, t->live[b], cfi, out);
 	}

@@ -75,36 +75,36 @@ static double guess(const struct cfg_block *b, uint32_t depth)
 	return b->flags & (BLK_COLD | BLK_NORETURN) ? f / 1000 : f;
 }
 
-/* Loops iterate: a back edge takes most of its source's executions. */
-static double guess_edge(const struct probe_weights *w, const struct cfg_edge *e,
-    const uint32_t *nsucc, const uint32_t *back)
+/* Loops iterate: back edges take most of their source's executions. */
+static void guess_edges(const struct cfg *g, uint32_t b, struct probe_weights *w)
 {
 	static const double ROUND = 0.875;
-	double from = w->block[e->src], to = w->block[e->dst];
-	uint32_t k = back[e->src], n = nsucc[e->src];
+	uint32_t i, n = g->succ[b + 1] - g->succ[b], back = 0;
+	double from, to;
 
-	if (k && k < n)
-		from *= e->src >= e->dst ? ROUND / k : (1 - ROUND) / (n - k);
-	else
-		from /= n;
-	return from < to ? from : to;
+	for (i = g->succ[b]; i < g->succ[b + 1]; i++)
+		back += b >= g->edge[i].dst;
+	for (i = g->succ[b]; i < g->succ[b + 1]; i++) {
+		from = w->block[b];
+		to = w->block[g->edge[i].dst];
+		if (back && back < n)
+			from *= b >= g->edge[i].dst ? ROUND / back : (1 - ROUND) / (n - back);
+		else
+			from /= n;
+		w->edge[i] = from < to ? from : to;
+	}
 }
 
 static struct probe_weights weigh(const struct cfg *g, bool weighed, struct arena *a)
 {
-	uint32_t *depth = loop_depth(g, a), *nsucc = arena_array(a, g->nblock, sizeof *nsucc), i;
-	uint32_t *back = arena_array(a, g->nblock, sizeof *back);
+	uint32_t *depth = loop_depth(g, a), i;
 	struct probe_weights w = {
 	    arena_array(a, g->nblock, sizeof *w.block), arena_array(a, g->nedge, sizeof *w.edge)};
 
-	for (i = 0; i < g->nedge; i++) {
-		nsucc[g->edge[i].src]++;
-		back[g->edge[i].src] += g->edge[i].src >= g->edge[i].dst;
-	}
 	for (i = 0; i < g->nblock; i++)
 		w.block[i] = guess(&g->block[i], depth[i]);
-	for (i = 0; i < g->nedge; i++)
-		w.edge[i] = guess_edge(&w, &g->edge[i], nsucc, back);
+	for (i = 0; i < g->nblock; i++)
+		guess_edges(g, i, &w);
 	/* Guesses only break ties in a profile. */
 	for (i = 0; weighed && i < g->nblock; i++)
 		w.block[i] = (double)g->block[i].count + w.block[i] * 1e-9;

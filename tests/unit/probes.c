@@ -239,6 +239,7 @@ static struct cfg graph(uint32_t nblock, const struct cfg_edge *edge, uint32_t n
 	g.edge = arena_array(&mem, nedge, sizeof *g.edge);
 	memcpy(g.edge, edge, nedge * sizeof *edge);
 	g.block[nblock - 1].flags = BLK_EXIT;
+	cfg_index(&g, &mem);
 	return g;
 }
 
