@@ -492,10 +492,14 @@ static const char *cold_section(struct emitter *m, const struct func *f)
 	return arena_printf(m->u->mem, "%s.text.unlikely.%s%s", quote, f->pub->name, quote);
 }
 
+static const char *sorted_section(struct emitter *m, const struct unit_placement *p)
+{
+	return arena_printf(m->u->mem, ".text.sorted.%08u", p->rank);
+}
+
 static void laid_out(struct emitter *m, const struct func *f, const struct unit_placement *p)
 {
 	const struct layout *l = &p->layout;
-	char *hot = arena_printf(m->u->mem, ".text.sorted.%08u", p->rank);
 	struct printing r = {.f = f, .l = l, .direct = p->direct};
 	uint32_t k, section = NONE, d;
 	const struct stmt *st;
@@ -506,7 +510,7 @@ static void laid_out(struct emitter *m, const struct func *f, const struct unit_
 	r.primary = arena_array(m->u->mem, f->nblk, sizeof *r.primary);
 	r.copies = arena_array(m->u->mem, f->nblk, sizeof *r.copies);
 	layout_primary(&f->pub->cfg, l, r.primary);
-	fragment_begin(m, &r, 0, hot);
+	fragment_begin(m, &r, 0, sorted_section(m, p));
 	for (k = 0; k < l->nhot; k++)
 		block(m, &r, k);
 	fragment_end(m, &r, 0);
@@ -540,6 +544,33 @@ static bool any_edit(const struct unit *u, const struct unit_placement *placemen
 	return false;
 }
 
+static void function(struct emitter *m, const struct func *f)
+{
+	const struct unit_placement *p = m->placement ? &m->placement[f->pub->ord] : NULL;
+	const char *group = m->u->section.v[f->section].group, *section;
+	bool edit = p && p->edit && f->pub->movable;
+
+	if (m->cb)
+		m->cb->function(m->cb->arg, f);
+	if (edit && f->blk) {
+		laid_out(m, f, p);
+	} else if (f->blk) {
+		stay(m, f);
+	} else if (edit) {
+		section = sorted_section(m, p);
+		whole(m, f, section_directive(m, section, group), section);
+	} else {
+		whole(m, f, NULL, section_text(m, f->section));
+	}
+}
+
+/* Is it the size of a cold part that is printed elsewhere? */
+static bool of_moved_part(const struct emitter *m, const struct stmt *st)
+{
+	return m->placement && st->kind == ST_DIR && st->dir == DIR_SIZE && st->aux != NONE &&
+	       m->placement[st->aux].edit && m->u->func.v[st->aux].blk;
+}
+
 void unit_emit_with(const struct unit *unit, const struct unit_placement *placement, uint64_t tu,
     const struct emit_callbacks *cb, struct buf *out)
 {
@@ -549,43 +580,22 @@ void unit_emit_with(const struct unit *unit, const struct unit_placement *placem
 	    .is_stmt = true,
 	    .cb = cb};
 	const struct unit_impl *u = unit->impl;
-	const struct stmt *st;
-	const struct func *f;
-	bool edit;
 	uint32_t i;
 
 	if (!cb && !any_edit(unit, placement))
-		m.placement = placement = NULL;
+		m.placement = NULL;
 	for (i = 0; i < u->stmt.n;) {
-		st = &u->stmt.v[i];
-		if (u->stmt_func[i] == NONE) {
-			if (placement && st->kind == ST_DIR && st->dir == DIR_SIZE &&
-			    st->aux != NONE && placement[st->aux].edit && u->func.v[st->aux].blk)
-				; /* of a cold part that is printed elsewhere */
-			else
-				line_outside(&m, st);
-			i++;
+		if (u->stmt_func[i] != NONE) {
+			function(&m, &u->func.v[u->stmt_func[i]]);
+			i = u->func.v[u->stmt_func[i]].end;
 			continue;
 		}
-		f = &u->func.v[u->stmt_func[i]];
-		edit = placement && placement[f->pub->ord].edit && f->pub->movable;
-		if (cb)
-			cb->function(cb->arg, f);
-		if (edit && f->blk) {
-			laid_out(&m, f, &placement[f->pub->ord]);
-		} else if (f->blk) {
-			stay(&m, f);
-		} else if (edit) {
-			char *s =
-			    arena_printf(u->mem, ".text.sorted.%08u", placement[f->pub->ord].rank);
-			whole(&m, f, section_directive(&m, s, u->section.v[f->section].group), s);
-		} else {
-			whole(&m, f, NULL, section_text(&m, f->section));
-		}
-		i = f->end;
+		if (!of_moved_part(&m, &u->stmt.v[i]))
+			line_outside(&m, &u->stmt.v[i]);
+		i++;
 	}
 	mapsec_emit(u, tu, &m.map, out);
-	if (placement)
+	if (m.placement)
 		ranges_emit(u, &m.map, out);
 	if (cb)
 		cb->end(cb->arg, out);
