@@ -39,7 +39,7 @@ class Found:
         few = [(f"{n:,} samples", gather(p, n)) for n in SAMPLES]
         self.made = [(name, p.edit(f"predict{k}", how)[0], how) for k, (name, how) in enumerate([
             ("complete, test", self.test), ("complete, training", self.train),
-            ("the same, order alone", (*self.train, "--without", "all")), *few,
+            ("the same, order alone", (*self.train, "--omit", "all")), *few,
             ("random 1", ("--random", "1")), ("random 2", ("--random", "2"))])]
 
     def measure(self, rounds):

@@ -24,7 +24,7 @@ struct profiled {
 };
 
 static void make(struct profiled *p, struct artifact *a, const char *path, enum counts_form form,
-    unsigned transforms)
+    bool tails)
 {
 	const struct art_func *func;
 	size_t n = artifact_funcs(a, &func);
@@ -32,7 +32,8 @@ static void make(struct profiled *p, struct artifact *a, const char *path, enum 
 	struct err e;
 
 	if (counts_read(path, form, func, n, &p->counts, &e) ||
-	    plan_begin(&p->plan, a, PLAN_PROFILE, 0, &p->counts, transforms, 1, &e) ||
+	    plan_begin(&p->plan, a, PLAN_PROFILE, 0, &p->counts, (struct plan_omit){.tails = !tails}, 1,
+		&e) ||
 	    plan_parse(&p->plan, &e)) {
 		fprintf(stderr, "%s\n", e.text);
 		exit(1);
@@ -144,7 +145,6 @@ static void as_built(const struct plan *truth)
 static void profile(const struct plan *truth, struct artifact *a, const char *name,
     const char *path, enum counts_form form)
 {
-	static const unsigned transforms[] = {0, LAYOUT_TAILS};
 	struct worth w[2] = {0};
 	struct profiled p;
 	double seconds = 0;
@@ -152,7 +152,7 @@ static void profile(const struct plan *truth, struct artifact *a, const char *na
 
 	for (i = 0; i < 2; i++) {
 		memset(&p, 0, sizeof p);
-		make(&p, a, path, form, transforms[i]);
+		make(&p, a, path, form, i);
 		compare(truth, &p.plan, &w[i]);
 		seconds = i ? seconds : p.seconds;
 		plan_free(&p.plan);

@@ -18,7 +18,6 @@ enum {
 	BLK_INDIRECT = 8,   /* ends in an indirect jump: its edges are EDGE_INDIRECT */
 	BLK_ADDRESSED = 16, /* its label's address is taken: may be entered indirectly */
 	BLK_ONCE = 32,      /* must not be duplicated: holds inline assembly or data */
-	BLK_SKIP = 64,      /* a jump and nothing else, or nothing: has one edge */
 	BLK_CALLS = 128,    /* calls what may not return (exit, longjmp), or return twice (setjmp)
 			       */
 	BLK_OPEN = 256,     /* an instruction takes its label's address: may be entered from
@@ -31,7 +30,6 @@ struct cfg_block {
 	uint32_t bytes;   /* code size; exact from a block map, else an estimate */
 	uint32_t jump;    /* of these, its direct jump to a block; from a block map, else 0 */
 	uint32_t flags;   /* BLK_… */
-	uint32_t align;   /* log2 of the alignment asked for by the compiler, 0 = none */
 	uint64_t samples; /* in: program counter samples, fixed point (SAMPLE_ONE) */
 	uint64_t count;   /* executions, in any one unit per module */
 	uint64_t signature; /* in: signature of its conditional jump (infer_similarity()); 0 = it

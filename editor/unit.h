@@ -63,7 +63,6 @@ struct unit_placement {
 	bool edit;            /* false: printed in place, unchanged */
 	uint32_t rank;        /* for edit: the N of .text.sorted.%08d */
 	struct layout layout; /* for edit; slots from nhot on go to .text.unlikely */
-	uint8_t align;        /* log2 of the least alignment from which the entry offset counts */
 	uint8_t padding;      /* for edit: bytes of padding left where the function was */
 	/* For each of the function's calls: through the GOT, not the PLT, so that the symbol is
 	 * bound when the program starts. NULL = none. */

@@ -1,6 +1,5 @@
 #include "editor-driver/cli/options.h"
 #include "common/log.h"
-#include "editor-driver/plan/host.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -33,11 +32,7 @@ static const char HELP[] =
     "  -o, --output OUT the new program, or the table\n"
     "  --original FILE  the program to be replaced: refuse if it was changed after its\n"
     "                   link, and omit symbols if it has none\n"
-    "  --with LIST      enable these transforms, --without LIST: disable; LIST is all or\n"
-    "                   names separated by commas: align, frugal, got, hops, huge,\n"
-    "                   lines, page, rotate, spread, tails, thread (on by default: got,\n"
-    "                   tails, thread; on AMD's Zen 5 frugal, hops, lines, page, elsewhere\n"
-    "                   spread)\n"
+    "  --omit LIST      leave out passes, to judge their worth: all, or cpu,got,tails\n"
     "  --score          print the scores of the present and the best layout\n"
     "  --layout BUILD   the present layout, for the score (default: the original's)\n"
     "  --report         print what the artifact contains\n"
@@ -72,8 +67,7 @@ enum {
 	O_JOBS,
 	O_KEEP,
 	O_ORIGINAL,
-	O_WITH,
-	O_WITHOUT,
+	O_OMIT,
 	O_REPLAY_TABLE,
 	O_INSTRUMENT,
 	O_COUNTERS,
@@ -83,14 +77,6 @@ enum {
 	O_NEED
 };
 
-static const struct {
-	const char *name;
-	unsigned bit;
-} TRANSFORM[] = {{"align", LAYOUT_ALIGN}, {"frugal", LAYOUT_FRUGAL}, {"got", LAYOUT_GOT},
-    {"huge", LAYOUT_HUGE}, {"hops", LAYOUT_HOPS}, {"lines", LAYOUT_LINES}, {"page", LAYOUT_PAGE},
-    {"rotate", LAYOUT_ROTATE}, {"spread", LAYOUT_SPREAD}, {"tails", LAYOUT_TAILS},
-    {"thread", LAYOUT_THREAD}, {"all", LAYOUT_ALL}};
-
 enum { TOP_DEFAULT = 20, JOBS_MAX = 64 };
 
 static const struct option LONG[] = {{"artifact", required_argument, NULL, O_ARTIFACT},
@@ -98,7 +84,7 @@ static const struct option LONG[] = {{"artifact", required_argument, NULL, O_ART
     {"random", required_argument, NULL, O_RANDOM}, {"identity", no_argument, NULL, O_IDENTITY},
     {"output", required_argument, NULL, 'o'}, {"original", required_argument, NULL, O_ORIGINAL},
     {"score", no_argument, NULL, O_SCORE}, {"layout", required_argument, NULL, O_LAYOUT},
-    {"with", required_argument, NULL, O_WITH}, {"without", required_argument, NULL, O_WITHOUT},
+    {"omit", required_argument, NULL, O_OMIT},
     {"report", no_argument, NULL, O_REPORT}, {"compare", no_argument, NULL, O_COMPARE},
     {"top", required_argument, NULL, O_TOP}, {"json", no_argument, NULL, O_JSON},
     {"cache", required_argument, NULL, O_CACHE}, {"jobs", required_argument, NULL, O_JOBS},
@@ -127,23 +113,27 @@ static uint64_t number(const char *s, uint64_t max, const char *why)
 	return v;
 }
 
-/* Names separated by commas. */
-static unsigned transforms(const char *list)
+static bool named(const char *list, size_t n, const char *name)
 {
-	size_t n, i, known = sizeof TRANSFORM / sizeof *TRANSFORM;
-	unsigned bits = 0;
+	return n == strlen(name) && !memcmp(list, name, n);
+}
+
+/* Names separated by commas. */
+static void omit(struct plan_omit *o, const char *list)
+{
+	size_t n;
+	bool all;
 
 	for (;; list += n + 1) {
 		n = strcspn(list, ",");
-		for (i = 0; i < known &&
-			    (strlen(TRANSFORM[i].name) != n || memcmp(TRANSFORM[i].name, list, n));
-		     i++)
-			;
-		if (i == known)
-			usage("--with and --without take names of transforms");
-		bits |= TRANSFORM[i].bit;
+		all = named(list, n, "all");
+		if (!all && !named(list, n, "tails") && !named(list, n, "got") && !named(list, n, "cpu"))
+			usage("--omit takes tails, got, cpu, or all");
+		o->tails |= all || named(list, n, "tails");
+		o->got |= all || named(list, n, "got");
+		o->cpu |= all || named(list, n, "cpu");
 		if (!list[n])
-			return bits;
+			return;
 	}
 }
 
@@ -288,11 +278,8 @@ static void read_option(struct options *o, struct wanted *w, int c, const char *
 	case O_IDENTITY:
 		o->mode = PLAN_IDENTITY;
 		break;
-	case O_WITH:
-		o->transforms |= transforms(optarg);
-		break;
-	case O_WITHOUT:
-		o->transforms &= ~transforms(optarg);
+	case O_OMIT:
+		omit(&o->omit, optarg);
 		break;
 	case O_TOP:
 		o->top = (unsigned)number(optarg, UINT32_MAX, "--top takes a whole number");
@@ -331,7 +318,6 @@ void options_parse(struct options *o, int argc, char **argv)
 	int c;
 
 	*o = (struct options){.jobs = (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
-	    .transforms = host_transforms(),
 	    .top = TOP_DEFAULT};
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, "o:vhV", LONG, NULL)) != -1) {

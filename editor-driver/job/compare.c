@@ -189,15 +189,16 @@ static void compare_layouts(struct comparison *c)
 
 /* ---- the job ---- */
 
-static int make_plan(struct comparison *c, int side, const struct compare_input *in,
-    unsigned transforms, unsigned jobs, struct err *e)
+static int make_plan(struct comparison *c, int side, const struct compare_input *in, unsigned jobs,
+    struct err *e)
 {
 	struct plan *p = &c->plan[side];
 	const struct art_func *func;
 	size_t n = artifact_funcs(c->art, &func);
 
 	if (counts_read(in->path, in->form, func, n, &c->counts[side], e) ||
-	    plan_begin(p, c->art, PLAN_PROFILE, 0, &c->counts[side], transforms, jobs, e) ||
+	    plan_begin(p, c->art, PLAN_PROFILE, 0, &c->counts[side], (struct plan_omit){0}, jobs,
+		e) ||
 	    plan_parse(p, e))
 		return -1;
 	plan_infer(p);
@@ -206,12 +207,11 @@ static int make_plan(struct comparison *c, int side, const struct compare_input 
 	return 0;
 }
 
-int compare(const char *artifact, const struct compare_input in[2], unsigned transforms,
-    unsigned jobs, struct comparison *c, struct err *e)
+int compare(const char *artifact, const struct compare_input in[2], unsigned jobs,
+    struct comparison *c, struct err *e)
 {
 	*c = (struct comparison){.art = artifact_open(artifact, e)};
-	if (!c->art || make_plan(c, 0, &in[0], transforms, jobs, e) ||
-	    make_plan(c, 1, &in[1], transforms, jobs, e))
+	if (!c->art || make_plan(c, 0, &in[0], jobs, e) || make_plan(c, 1, &in[1], jobs, e))
 		return -1;
 	compare_counts(c);
 	compare_layouts(c);

@@ -108,7 +108,7 @@ static int parse_and_lay_out(struct job *j, struct timespec *clock, struct err *
 	struct plan *p = &j->plan;
 	struct seconds *s = &j->r.seconds;
 
-	if (plan_begin(p, j->art, o->mode, o->seed, &j->counts, o->transforms, o->jobs, e))
+	if (plan_begin(p, j->art, o->mode, o->seed, &j->counts, o->omit, o->jobs, e))
 		return -1;
 	if (plan_parse(p, e))
 		return -1;
@@ -278,7 +278,7 @@ int job_replay(struct job *j, struct err *e)
 
 	lap(&clock);
 	if (open_inputs(j, e) ||
-	    plan_begin(&j->plan, j->art, mode, 0, &j->counts, 0, j->o->jobs, e) ||
+	    plan_begin(&j->plan, j->art, mode, 0, &j->counts, j->o->omit, j->o->jobs, e) ||
 	    plan_parse(&j->plan, e))
 		return -1;
 	s->parse = lap(&clock);
@@ -324,7 +324,7 @@ int job_read(struct job *j, struct buf *profile, struct err *e)
 	char **path;
 
 	if (open_inputs(j, e) ||
-	    plan_begin(&j->plan, j->art, PLAN_COUNT, 0, NULL, 0, j->o->jobs, e) ||
+	    plan_begin(&j->plan, j->art, PLAN_COUNT, 0, NULL, j->o->omit, j->o->jobs, e) ||
 	    plan_parse(&j->plan, e))
 		return -1;
 	tally_begin(&j->tally, &j->plan);
@@ -337,7 +337,7 @@ int job_read(struct job *j, struct buf *profile, struct err *e)
 
 int job_compare(struct job *j, struct err *e)
 {
-	return compare(j->o->artifact, j->o->compared, j->o->transforms, j->o->jobs, &j->comparison, e);
+	return compare(j->o->artifact, j->o->compared, j->o->jobs, &j->comparison, e);
 }
 
 void job_free(struct job *j)

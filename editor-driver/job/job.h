@@ -18,7 +18,7 @@ struct options {
 	enum counts_form form;
 	enum plan_mode mode;
 	uint64_t seed;
-	unsigned transforms; /* enum layout_transform */
+	struct plan_omit omit;
 	unsigned jobs;
 	bool json, report, score, replay_table, compare, need_sandbox;
 	struct unit_counting counting; /* of PLAN_COUNT */

@@ -256,8 +256,6 @@ static int make_note(
 		relink_note(id, counting, s.data, rc ? s.size : 0, &text);
 		if (moves(b))
 			relink_filler(rest, SHIFT_LINE, &text);
-		if (!counting && b->plan->transforms & LAYOUT_HUGE)
-			relink_huge(&text);
 		if (counting)
 			runtime_text(id, meta->name, entry != NULL,
 			    b->plan->counting.kind == COUNTERS_THREAD, &text);

@@ -188,12 +188,6 @@ static void put_bytes(struct buf *out, const void *p, size_t n)
 		buf_printf(out, "\t.byte %u\n", b[i]);
 }
 
-void relink_huge(struct buf *out)
-{
-	/* The alignment of a part is that of the whole; it is the last part. */
-	buf_str(out, "\t.text\n\t.p2align 21\n\t.byte 0xcc\n");
-}
-
 void relink_note(const struct build_id *origin, bool counting, const void *property, size_t n,
     struct buf *out)
 {

@@ -41,11 +41,6 @@ int relink_run(const struct relinker *r, struct artifact *a, const char *dir, ch
  */
 void relink_note(const struct build_id *origin, bool counting, const void *property, size_t n,
     struct buf *out);
-/*
- * In that text: makes the code section begin and end on a boundary of 2 MiB, in
- * address and file, wherever the linker puts it.
- */
-void relink_huge(struct buf *out);
 
 /*
  * The text of a filler in it that comes after all hot code: what follows begins

@@ -1,11 +1,13 @@
 /*
- * The CPU of this machine, for which programs are laid out: gains and costs of a transform differ
+ * The CPU of this machine, for which programs are laid out: what some passes gain and cost differs
  * between CPUs (docs/DESIGN.md, "Layout").
  */
 #ifndef MORPH_HOST_H
 #define MORPH_HOST_H
 
-/* The transforms (enum layout_transform) that gain here. */
-unsigned host_transforms(void);
+#include "editor/layout/layout.h"
+
+/* Of an unknown CPU: nothing. Never NULL, static. */
+const struct layout_cpu *host_cpu(void);
 
 #endif

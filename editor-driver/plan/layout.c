@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FUNC_ALIGN = 4 /* log2 */ };
+/* Share of the executed instructions that hot blocks have together, by convention (as "lines of
+ * 95 %" in bench). */
 static const double HOT_INSNS = 0.95;
 
 static uint64_t func_seed(const struct plan *p, const struct plan_tu *t, uint32_t i)
@@ -31,15 +32,7 @@ static void keep_layout(const struct layout *l, struct layout *to)
 	*to = *l;
 	to->order = kept(l->order, l->n, sizeof *to->order);
 	to->copy = kept(l->copy, l->n, sizeof *to->copy);
-	to->align = kept(l->align, l->n, sizeof *to->align);
 	to->hop = kept(l->hop, l->n, sizeof *to->hop);
-}
-
-void plan_keep_align(const struct layout *l, struct layout *to)
-{
-	if (l->align == to->align)
-		return;
-	free(to->align);
 	to->align = kept(l->align, l->n, sizeof *to->align);
 }
 
@@ -49,7 +42,7 @@ static bool *direct_calls(const struct plan *p, const struct unit_func *f, uint6
 	bool *direct;
 	uint32_t i;
 
-	if (!(p->transforms & LAYOUT_GOT) || !p->binds_now || !f->ncall)
+	if (p->omit.got || !p->binds_now || !f->ncall)
 		return NULL;
 	direct = xcalloc(f->ncall, sizeof *direct);
 	for (i = 0; i < f->ncall; i++) {
@@ -62,23 +55,6 @@ static bool *direct_calls(const struct plan *p, const struct unit_func *f, uint6
 				    !htab_get_str(&p->defined, f->call[i].callee);
 	}
 	return direct;
-}
-
-double plan_executed(const struct cfg *g)
-{
-	const struct cfg_block *b;
-	double n = 0;
-
-	for (b = g->block; b < g->block + g->nblock; b++)
-		n += (double)b->count * b->insns;
-	return n;
-}
-
-static uint8_t entry_alignment(const struct plan *p, const struct plan_tu *t, uint32_t i)
-{
-	if (!(p->transforms & LAYOUT_ALIGN))
-		return 0;
-	return p->mode == PLAN_RANDOM ? func_seed(p, t, i) % 7 : FUNC_ALIGN;
 }
 
 static uint64_t calls_of(const struct unit_func *f)
@@ -95,25 +71,22 @@ static void layout_func(struct plan *p, struct plan_tu *t, uint32_t i, struct ar
 {
 	struct unit_func *f = &t->unit->func[i];
 	struct layout_options o = {.split = !f->one_part,
-	    .transforms = p->transforms,
+	    .copies = !p->omit.tails,
+	    .cpu = p->cpu,
 	    .hot = p->hot,
-	    .executed = p->executed,
-	    .calls = calls_of(f)};
+	    .calls = calls_of(f),
+	    .executed = p->executed};
 	struct unit_placement *at = &t->placement[i];
 	struct layout l;
 
 	at->edit = f->movable;
 	at->padding = shift_padding(p, t, i);
-	at->align = entry_alignment(p, t, i);
 	if (f->opaque)
 		layout_identity(&f->cfg, &l, scratch);
 	else if (p->mode == PLAN_RANDOM)
 		layout_random(&f->cfg, &o, func_seed(p, t, i), &l, scratch);
-	else {
-		if (p->transforms & LAYOUT_THREAD)
-			layout_thread(&f->cfg);
+	else
 		layout_blocks(&f->cfg, &o, &l, scratch);
-	}
 	keep_layout(&l, &at->layout);
 	at->direct = direct_calls(p, f, func_seed(p, t, i));
 }
@@ -130,14 +103,14 @@ static int by_count(const void *a, const void *b)
 }
 
 /* The count of the coldest of the hottest blocks that together execute HOT_INSNS of all
- * instructions. */
-static uint64_t hot_count(const struct plan *p)
+ * instructions; adds these up, too. */
+static uint64_t hot_count(struct plan *p)
 {
 	VEC(struct hot_block) list = {0};
 	const struct cfg_block *b;
 	const struct cfg *g;
-	uint64_t count = 0;
 	double sum = 0;
+	uint64_t count = 0;
 	size_t i;
 
 	for (i = 0; i < p->nweighed; i++) {
@@ -145,8 +118,10 @@ static uint64_t hot_count(const struct plan *p)
 			continue;
 		g = &p->weighed[i].tu->unit->func[p->weighed[i].ord].cfg;
 		for (b = g->block; b < g->block + g->nblock; b++) {
-			if (b->count)
-				vec_push(&list, (struct hot_block){b->count, b->count * b->insns});
+			if (!b->count)
+				continue;
+			vec_push(&list, (struct hot_block){b->count, b->count * b->insns});
+			p->executed += (double)(b->count * b->insns);
 		}
 	}
 	if (list.n)
@@ -161,32 +136,8 @@ static uint64_t hot_count(const struct plan *p)
 
 void plan_layout(struct plan *p)
 {
-	size_t i;
-
-	for (i = 0; i < p->nweighed; i++)
-		if (plan_stands(p, &p->weighed[i]))
-			p->executed +=
-			    plan_executed(&p->weighed[i].tu->unit->func[p->weighed[i].ord].cfg);
 	p->hot = hot_count(p);
 	plan_each_weighed(p, layout_func);
-	if (p->mode == PLAN_PROFILE && p->transforms & LAYOUT_SPREAD)
-		plan_spread(p);
-	if (p->mode == PLAN_PROFILE && p->transforms & LAYOUT_LINES)
-		plan_lines(p);
-}
-
-/* The first function of the order begins on a page. */
-static void begin_page(struct plan *p)
-{
-	enum { PAGE = 12 };
-	struct unit_placement *at;
-	size_t i;
-
-	for (i = 0; i < p->nweighed; i++) {
-		at = &p->weighed[i].tu->placement[p->weighed[i].ord];
-		if (at->edit && !at->rank)
-			at->align = PAGE;
-	}
 }
 
 void plan_order(struct plan *p)
@@ -197,6 +148,4 @@ void plan_order(struct plan *p)
 		order_original(p);
 	else
 		order_calls(p);
-	if (p->transforms & LAYOUT_PAGE)
-		begin_page(p);
 }

@@ -23,14 +23,4 @@ bool plan_stands(const struct plan *p, const struct plan_func *f);
 /* Exact sizes of f's blocks and their jumps, where the original's map has them. */
 void plan_sizes(const struct plan *p, const struct plan_tu *t, struct unit_func *f);
 
-/* After the layouts, for PLAN_PROFILE: spreads the branches of the functions with the most branch
- * entropy (editor/layout/spread.h). */
-void plan_spread(struct plan *p);
-/* After that: hot functions on few lines (editor/layout/lines.h). */
-void plan_lines(struct plan *p);
-/* Gives a kept layout the alignment of one that is not. */
-void plan_keep_align(const struct layout *l, struct layout *kept);
-/* Instructions, by the counts. */
-double plan_executed(const struct cfg *g);
-
 #endif

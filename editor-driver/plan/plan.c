@@ -1,5 +1,6 @@
 #include "common/command/ldopt.h"
 #include "editor-driver/os/parallel.h"
+#include "editor-driver/plan/host.h"
 #include "editor-driver/plan/passes.h"
 
 #include <stdlib.h>
@@ -97,8 +98,9 @@ static bool binds_now(struct artifact *a)
 }
 
 int plan_begin(struct plan *p, struct artifact *a, enum plan_mode mode, uint64_t seed,
-    const struct counts *counts, unsigned transforms, unsigned jobs, struct err *e)
+    const struct counts *counts, struct plan_omit omit, unsigned jobs, struct err *e)
 {
+	static const struct layout_cpu any_cpu = {0};
 	const struct art_tu *tu;
 	size_t i, k = 0;
 
@@ -106,7 +108,8 @@ int plan_begin(struct plan *p, struct artifact *a, enum plan_mode mode, uint64_t
 	    .mode = mode,
 	    .seed = seed,
 	    .counts = counts,
-	    .transforms = transforms,
+	    .omit = omit,
+	    .cpu = omit.cpu ? &any_cpu : host_cpu(),
 	    .jobs = jobs,
 	    .reading = PTHREAD_MUTEX_INITIALIZER};
 	p->nfunc = artifact_funcs(a, &p->func);
@@ -133,8 +136,8 @@ static void free_layout(const struct plan_func *f)
 	if (l) {
 		free(l->order);
 		free(l->copy);
-		free(l->align);
 		free(l->hop);
+		free(l->align);
 		free((void *)f->tu->placement[f->ord].direct);
 	}
 }

@@ -24,6 +24,13 @@ enum plan_mode {
 	PLAN_COUNT     /* nothing is reordered; everything is counted */
 };
 
+/* Passes to leave out, to judge what they are worth. */
+struct plan_omit {
+	bool tails; /* copies of blocks (editor/layout/tails.h) */
+	bool got;   /* hot calls through the GOT instead of the PLT */
+	bool cpu;   /* what is for the CPU at hand (editor-driver/plan/host.h) */
+};
+
 struct plan_tu {
 	const struct art_tu *art;
 	const struct art_func *func; /* its functions in the artifact, by ord */
@@ -51,12 +58,11 @@ struct plan {
 	const struct counts *counts;   /* of PLAN_PROFILE; of PLAN_COUNT where there are any */
 	struct unit_counting counting; /* of PLAN_COUNT, but for the weight; by plan_count() */
 	unsigned jobs;                 /* threads */
-	unsigned transforms;           /* of the layouts; enum layout_transform */
+	struct plan_omit omit;
+	const struct layout_cpu *cpu;
 	const struct art_func *func;
 	size_t nfunc;
 	uint64_t hot;        /* executions of a block that count as hot; from plan_layout() */
-	double entropy;      /* total branch entropy in bits (editor/layout/entropy.h); from
-			        plan_spread() */
 	double executed;     /* instructions, by the counts; from plan_layout() */
 	bool binds_now;      /* the link binds every symbol at the start */
 	struct htab defined; /* names of the module's functions */
@@ -74,7 +80,7 @@ struct plan {
 
 /* Reads the block map and picks the TUs that are edited. Free in both cases. */
 int plan_begin(struct plan *p, struct artifact *a, enum plan_mode mode, uint64_t seed,
-    const struct counts *counts, unsigned transforms, unsigned jobs, struct err *e);
+    const struct counts *counts, struct plan_omit omit, unsigned jobs, struct err *e);
 void plan_free(struct plan *p);
 
 /* Reads and parses the edited TUs. Fails when a text does not give the

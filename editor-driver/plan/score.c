@@ -57,7 +57,6 @@ static void add_layout(
 	for (k = 0; k < cfg->nblock; k++)
 		primary[k] += (uint32_t)g->layout.slot.n;
 	layout_flow(cfg, l, count);
-	/* The model does not include the gain of hops, so they are free in it. */
 	for (k = 0; k < l->n; k++)
 		vec_push(&g->layout.slot, (struct fe_slot){.bytes = cfg->block[l->order[k]].bytes,
 					      .block = first + l->order[k],
@@ -179,9 +178,9 @@ static void place_all(struct scoring *g, const struct placed *x, size_t n, struc
 	size_t k;
 
 	for (k = 0; k < n; p += x[k++].layout.n) {
-		relax_slots(x[k].cfg, &x[k].layout, &printed[k], a);
-		align = x[k].at && x[k].at->align > 1 ? (uint64_t)1 << x[k].at->align : 2;
+		align = x[k].layout.entry_align > 1 ? (uint64_t)1 << x[k].layout.entry_align : 2;
 		at = ((at + align - 1) & -align) + x[k].layout.entry_offset;
+		relax_slots(x[k].cfg, &x[k].layout, &printed[k], a);
 		at = place_part(p, 0, x[k].layout.nhot, &printed[k], at);
 	}
 	for (p = g->layout.slot.v, k = 0; k < n; p += x[k++].layout.n)

@@ -388,34 +388,6 @@ static void walk(struct builder *b)
 		b->why = "a cold part without code";
 }
 
-/* Blocks that only jump or fall through. */
-static void mark_skips(struct builder *b)
-{
-	struct cfg_block *c;
-	uint32_t i;
-
-	for (i = 0; i < b->blk.n; i++) {
-		c = &b->cb.v[i];
-		if (!(c->flags & BLK_ONCE) && ((b->blk.v[i].term == TERM_JUMP && c->insns == 1) ||
-						  (b->blk.v[i].term == TERM_FALL && !c->insns)))
-			c->flags |= BLK_SKIP;
-	}
-}
-
-static void alignments(struct builder *b)
-{
-	struct stmt *st;
-	uint32_t i, j, log;
-
-	for (i = 0; i < b->blk.n; i++)
-		for (j = b->blk.v[i].lead; j < b->blk.v[i].first; j++) {
-			st = &b->u->stmt.v[b->f->code.v[j]];
-			log = st->kind == ST_DIR && st->dir == DIR_ALIGN ? align_log2(st) : 0;
-			if (log > b->cb.v[i].align)
-				b->cb.v[i].align = log;
-		}
-}
-
 const char *blocks_build(struct unit_impl *u, struct func *f)
 {
 	struct builder b = {.u = u, .f = f, .loc = NONE};
@@ -429,8 +401,6 @@ const char *blocks_build(struct unit_impl *u, struct func *f)
 	if (!b.why)
 		blocks_edges(&b);
 	if (!b.why) {
-		alignments(&b);
-		mark_skips(&b);
 		f->nblk = (uint32_t)b.blk.n;
 		f->blk = b.blk.v;
 		b.blk.v = NULL;

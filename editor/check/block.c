@@ -50,24 +50,6 @@ static uint32_t next_block(struct checker *c, size_t i, uint32_t func)
 	return NONE;
 }
 
-/* Does control that goes to block `from` reach `to` through nothing but jumps? */
-static bool leads(struct checker *c, const struct func *f, uint32_t from, uint32_t to)
-{
-	const struct blk *k;
-	uint32_t hops, i;
-
-	for (hops = 0; from != to && from != NONE && hops < f->nblk; hops++) {
-		k = &f->blk[from];
-		for (i = k->first; i < k->last; i++)
-			if (is_code(&c->u->stmt.v[f->code.v[i]]) && i != k->jump)
-				return false;
-		if (k->term != TERM_JUMP && k->term != TERM_FALL)
-			return false;
-		from = k->term == TERM_JUMP ? k->target : k->fall;
-	}
-	return from == to && to != NONE;
-}
-
 static int check_conditional(struct checker *c, struct block_ref r, const struct stmt *const *jump,
     size_t njump, uint32_t next)
 {
@@ -85,11 +67,11 @@ static int check_conditional(struct checker *c, struct block_ref r, const struct
 			return wrong_block(c, r, "its second jump is no jmp");
 		next = target_block(c, jump[1], r.func);
 	}
-	if (same_str(jump[0]->op, orig->op) && leads(c, f, k->target, to) &&
-	    leads(c, f, k->fall, next))
+	if (to == NONE || next == NONE)
+		return wrong_block(c, r, "its conditional jump goes elsewhere");
+	if (same_str(jump[0]->op, orig->op) && k->target == to && k->fall == next)
 		return 0;
-	if (str_is(jump[0]->op, insn_inverse(orig->op)) && leads(c, f, k->fall, to) &&
-	    leads(c, f, k->target, next))
+	if (str_is(jump[0]->op, insn_inverse(orig->op)) && k->fall == to && k->target == next)
 		return 0;
 	return wrong_block(c, r, "its conditional jump goes elsewhere");
 }
@@ -109,7 +91,7 @@ static int check_exits(struct checker *c, struct block_ref r, const struct stmt 
 		next = target_block(c, jump[0], r.func);
 	else if (njump)
 		return wrong_block(c, r, "its jump was changed");
-	return leads(c, f, k->term == TERM_JUMP ? k->target : k->fall, next)
+	return next != NONE && next == (k->term == TERM_JUMP ? k->target : k->fall)
 		   ? 0
 		   : wrong_block(c, r, "control goes on elsewhere");
 }

@@ -100,15 +100,14 @@ static const char *section_text(struct emitter *m, uint16_t s)
 static void entry_align(struct emitter *m, const struct func *f)
 {
 	enum { LEAST = 1, DEFAULT = 4 };
-	uint32_t align = m->placement[f->pub->ord].align;
+	const struct layout *l = &m->placement[f->pub->ord].layout;
+	uint32_t align = l->entry_align > LEAST ? l->entry_align : LEAST;
 
-	align = align > LEAST ? align : LEAST;
 	if (f->align > DEFAULT && f->align > align)
 		align = f->align;
 	buf_printf(m->out, "\t.p2align\t%u\n", align);
-	if (m->placement[f->pub->ord].layout.entry_offset && f->align <= DEFAULT)
-		buf_printf(
-		    m->out, "\t.skip\t%u, 0xcc\n", m->placement[f->pub->ord].layout.entry_offset);
+	if (l->entry_offset && f->align <= DEFAULT)
+		buf_printf(m->out, "\t.skip\t%u, 0xcc\n", l->entry_offset);
 }
 
 /* Padding in the section that a function left, which keeps the offsets of what follows within cache
@@ -228,27 +227,9 @@ static void jump(struct emitter *m, const struct func *f, const char *op, size_t
 	buf_char(m->out, '\n');
 }
 
-/* The final target of control that goes to block id, when block next follows. */
-static uint32_t destination(
-    const struct func *f, const struct layout *l, uint32_t id, uint32_t next)
-{
-	enum { HOPS_MAX = 16 }; /* ends in cycles of such blocks */
-	const struct blk *k;
-	uint32_t to = id;
-	int hops;
-
-	for (hops = 0; l->thread && to != next && f->pub->cfg.block[to].flags & BLK_SKIP; hops++) {
-		k = &f->blk[to];
-		to = k->term == TERM_JUMP ? k->target : k->fall;
-		if (hops == HOPS_MAX)
-			return id;
-	}
-	return to;
-}
-
 /* The jumps at the end of block id follow from what comes next. */
-static void terminate(struct emitter *m, const struct func *f, const struct layout *l, uint32_t id,
-    uint32_t next, uint32_t cfi)
+static void terminate(
+    struct emitter *m, const struct func *f, uint32_t id, uint32_t next, uint32_t cfi)
 {
 	const struct blk *k = &f->blk[id];
 	uint32_t on = k->term == TERM_JUMP ? k->target : k->fall, taken = NONE;
@@ -259,8 +240,8 @@ static void terminate(struct emitter *m, const struct func *f, const struct layo
 	if (k->term == TERM_INDIRECT || k->term == TERM_END)
 		return;
 	if (k->term == TERM_COND)
-		taken = destination(f, l, k->target, next);
-	to = layout_jumps(taken, destination(f, l, on, next), next);
+		taken = k->target;
+	to = layout_jumps(taken, on, next);
 	if (to.cond != NONE) {
 		op = m->u->stmt.v[f->code.v[k->jump]].op;
 		inverse = insn_inverse(op);
@@ -393,7 +374,7 @@ static void body_stmt(struct emitter *m, struct printing *p, uint32_t k, uint32_
 		line(m, st);
 }
 
-/* Alignment of a block that is jumped to more often than fallen into. */
+/* Padding before a slot that nothing falls into. */
 static void align_block(struct emitter *m, const struct func *f, uint32_t align)
 {
 	map_end_block(m, f);
@@ -429,7 +410,7 @@ static void block(struct emitter *m, struct printing *p, uint32_t k)
 	}
 	add_before(m, id, i, p->cfi);
 	next = layout_runs_on(l, k) ? l->order[k + 1] : NONE;
-	terminate(m, f, l, id, next, p->cfi);
+	terminate(m, f, id, next, p->cfi);
 }
 
 /* Prints the function's name with a suffix, quoted where it was. */

@@ -26,15 +26,3 @@ void entropy_blocks(const struct cfg *g, double *bits)
 		bits[b] = entropy((double)outcome[2 * b], (double)outcome[2 * b + 1]);
 	free(outcome);
 }
-
-double entropy_sum(const struct cfg *g)
-{
-	double *bits = xcalloc(g->nblock, sizeof *bits), sum = 0;
-	uint32_t b;
-
-	entropy_blocks(g, bits);
-	for (b = 0; b < g->nblock; b++)
-		sum += bits[b];
-	free(bits);
-	return sum;
-}

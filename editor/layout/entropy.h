@@ -9,7 +9,5 @@
 
 /* Of each block's jump; bits[] has g->nblock, 0 where a block does not end in one. */
 void entropy_blocks(const struct cfg *g, double *bits);
-/* Sum over all blocks. */
-double entropy_sum(const struct cfg *g);
 
 #endif

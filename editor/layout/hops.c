@@ -4,12 +4,7 @@
 
 #include <stdlib.h>
 
-/* Tuned on ten programs, on a Zen 5 (docs/notes/zen5.md, "Hops"). */
-static const double BITS_FUNC = 0.3, /* per executed block */
-    BITS_JUMP = 0.8,                 /* of a branch: its rarer outcome is one in four */
-    CALLS = 1. / 32;                 /* per executed block */
-
-static bool helps(const struct cfg *g, const double *bits, uint64_t calls)
+static bool helps(const struct cfg *g, const struct layout_options *o, const double *bits)
 {
 	double blocks = 0, sum = 0;
 	uint32_t b;
@@ -18,18 +13,20 @@ static bool helps(const struct cfg *g, const double *bits, uint64_t calls)
 		blocks += (double)g->block[b].count;
 		sum += bits[b];
 	}
-	return sum >= BITS_FUNC * blocks && (double)calls <= CALLS * blocks;
+	return sum >= o->cpu->hop_func_bits * blocks &&
+	       (double)o->calls <= o->cpu->hop_calls * blocks;
 }
 
-static void add(const struct cfg *g, uint64_t hot, const double *bits, struct layout *l)
+static void add(const struct cfg *g, const struct layout_options *o, const double *bits,
+    struct layout *l)
 {
 	uint64_t count;
 	uint32_t k, b;
 
 	for (k = 0; k + 1 < l->nhot; k++) {
 		b = l->order[k + 1];
-		if (g->block[b].count < hot || (l->copy && l->copy[k + 1]) ||
-		    bits[b] < BITS_JUMP * (double)g->block[b].count)
+		if (g->block[b].count < o->hot || (l->copy && l->copy[k + 1]) ||
+		    bits[b] < o->cpu->hop_jump_bits * (double)g->block[b].count)
 			continue;
 		l->hop[k] = layout_falls(g, l, k, &count) && count;
 	}
@@ -41,9 +38,9 @@ void hops_add(
 	double *bits = xcalloc(g->nblock, sizeof *bits);
 
 	entropy_blocks(g, bits);
-	if (helps(g, bits, o->calls)) {
+	if (helps(g, o, bits)) {
 		l->hop = arena_array(a, l->n, sizeof *l->hop);
-		add(g, o->hot, bits, l);
+		add(g, o, bits, l);
 	}
 	free(bits);
 }

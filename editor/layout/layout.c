@@ -2,8 +2,8 @@
 #include "common/random.h"
 #include "editor/layout/exttsp.h"
 #include "editor/layout/hops.h"
+#include "editor/layout/lines.h"
 #include "editor/layout/slots.h"
-#include "editor/layout/rotate.h"
 #include "editor/layout/tails.h"
 
 #include <stdbool.h>
@@ -15,10 +15,6 @@ enum {
 	JUMP_GROWTH = 3, /* an unconditional one */
 	FALL_GROWTH = 5, /* a jump instead of a fallthrough */
 };
-
-/* Taken jumps that a byte of copies must save, as a share of the instructions executed, where
- * copies are to be few (docs/notes/zen5.md, "Frugal"). */
-static const double FRUGAL_BYTE = 1e-5;
 
 void layout_identity(const struct cfg *g, struct layout *out, struct arena *a)
 {
@@ -78,6 +74,8 @@ static void add_random_alignment(uint64_t *seed, struct layout *l, struct arena 
 	l->align = arena_array(a, l->n, sizeof *l->align);
 	for (k = 0; k < l->n; k++)
 		l->align[k] = random_next(seed) % 8 ? 0 : (uint8_t)(random_next(seed) % 7);
+	l->entry_align = (uint8_t)(random_next(seed) % 7);
+	l->entry_offset = (uint8_t)(random_next(seed) % 50 * 2);
 }
 
 static void add_random_hops(uint64_t *seed, struct layout *l, struct arena *a)
@@ -103,15 +101,10 @@ void layout_random(const struct cfg *g, const struct layout_options *o, uint64_t
 	}
 	if (o->split && g->nblock)
 		out->nhot = 1 + (uint32_t)(random_next(&seed) % g->nblock);
-	if (o->transforms & LAYOUT_TAILS)
+	if (o->copies)
 		add_random_copies(g, &seed, out, a);
-	if (o->transforms & LAYOUT_ALIGN)
-		add_random_alignment(&seed, out, a);
-	out->thread = o->transforms & LAYOUT_THREAD && random_next(&seed) % 2;
-	if (o->transforms & LAYOUT_HOPS)
-		add_random_hops(&seed, out, a);
-	if (o->transforms & LAYOUT_LINES)
-		out->entry_offset = (uint8_t)(random_next(&seed) % 50 * 2);
+	add_random_alignment(&seed, out, a);
+	add_random_hops(&seed, out, a);
 }
 
 /* Growth of the hot fragment when block b moves to the cold one: jumps between the two cannot be
@@ -150,49 +143,22 @@ static void split(const struct cfg *g, const uint8_t *hot, struct layout *l, str
 	l->nhot = n;
 }
 
-/* Orders a layout with copies; returns its taken jumps plus the price of the copies. */
-static double order_tails(const struct cfg *g, const struct layout_options *o, double price,
-    struct layout *l, struct arena *a)
+/* Instructions. */
+static double executed(const struct cfg *g)
 {
-	struct layout_score score;
-	uint32_t k;
+	const struct cfg_block *b;
+	double n = 0;
 
-	layout_score(g, l, &score);
-	tails_order(g, o->transforms & LAYOUT_ROTATE, l, &score, a);
-	tails_primary(g, l, &score, a);
-	for (k = 0; l->copy && k < l->n; k++)
-		if (l->copy[k])
-			score.taken += price * g->block[l->order[k]].bytes;
-	return score.taken;
-}
-
-/* With copies along the likeliest successors or along any, whichever saves more: along any, each
- * run saves the most, but runs conflict. */
-static void add_tails(
-    const struct cfg *g, const struct layout_options *o, struct layout *l, struct arena *a)
-{
-	bool frugal = o->transforms & LAYOUT_FRUGAL;
-	unsigned how = frugal ? TAILS_NO_POINTER : 0;
-	double price = (double)o->hot * LAYOUT_BYTE, cost;
-	struct layout any = *l;
-	bool same;
-
-	if (frugal && price < FRUGAL_BYTE * o->executed)
-		price = FRUGAL_BYTE * o->executed;
-	tails_copy(g, price, how, l, a);
-	tails_copy(g, price, how | TAILS_ANY_SUCC, &any, a);
-	same = any.n == l->n && !memcmp(any.order, l->order, any.n * sizeof *any.order);
-	if (same && l->n == g->nblock)
-		return;
-	cost = order_tails(g, o, price, l, a);
-	if (!same && order_tails(g, o, price, &any, a) < cost)
-		*l = any;
+	for (b = g->block; b < g->block + g->nblock; b++)
+		n += (double)b->count * b->insns;
+	return n;
 }
 
 void layout_blocks(
     const struct cfg *g, const struct layout_options *o, struct layout *out, struct arena *a)
 {
 	uint32_t *list = arena_array(a, g->nblock, sizeof *list), b, n = 0, k;
+	double price = (double)o->hot * LAYOUT_BYTE;
 	uint8_t *hot = arena_array(a, g->nblock, 1);
 
 	for (b = 0; b < g->nblock; b++)
@@ -207,20 +173,19 @@ void layout_blocks(
 	*out = (struct layout){
 	    .order = arena_array(a, g->nblock, sizeof *out->order), .n = g->nblock, .nhot = n};
 	exttsp_order(g, list, n, out->order, a);
-	if (o->transforms & LAYOUT_ROTATE)
-		rotate_loops(g, out->order, n, a);
 	for (b = 0, k = n; b < g->nblock; b++)
 		if (!hot[b])
 			out->order[k++] = b;
-	if (o->transforms & LAYOUT_TAILS)
-		add_tails(g, o, out, a);
+	if (o->copies) {
+		tails_copy(g, price, out, a);
+		tails_order(g, out, a);
+	}
 	if (o->split)
 		split(g, hot, out, a);
 	else
 		out->nhot = out->n;
-	if (o->transforms & LAYOUT_HOPS)
+	if (o->cpu->hop_jump_bits > 0)
 		hops_add(g, o, out, a);
-	if (o->transforms & LAYOUT_ALIGN)
-		align_slots(g, o->hot, out, a);
-	out->thread = o->transforms & LAYOUT_THREAD;
+	if (o->cpu->lines_share > 0 && executed(g) >= o->cpu->lines_share * o->executed)
+		lines_pad(g, price, out, a);
 }

@@ -26,48 +26,41 @@ struct layout {
 	uint32_t nhot;   /* the first nhot form the hot fragment; nhot >= 1 */
 	uint8_t *copy;   /* of each slot: it is a copy; NULL = there are none, or they are not
 			    marked; from the arena */
-	uint8_t *align;  /* of each slot, log2, 0 = none; NULL = none at all. Ignored for the first
-			    of a fragment */
 	uint8_t *hop;    /* of each slot: it jumps to the next (editor/layout/hops.h), which is
 			    never a copy; NULL = none does */
-	uint8_t entry_offset; /* bytes from an alignment boundary to the entry, even */
-	bool thread;     /* jumps to BLK_SKIP blocks go to their successors */
+	uint8_t *align;  /* of each slot, log2, 0 = none; NULL = none at all. Ignored for the first
+			    of a fragment */
+	uint8_t entry_align;  /* log2 of the boundary before the entry, 0 = the least; … */
+	uint8_t entry_offset; /* … bytes from there to the entry, even */
 };
 
-enum layout_transform {
-	LAYOUT_ALIGN = 1,   /* alignment by counts, else that of the compiler where it pays */
-	LAYOUT_TAILS = 2,   /* copies of small blocks (editor/layout/tails.h) */
-	LAYOUT_THREAD = 4,  /* jumps past BLK_SKIP blocks; needs layout_thread() */
-	LAYOUT_GOT = 8,     /* hot calls through the GOT instead of the PLT */
-	LAYOUT_PAGE = 16,   /* hot code begins on a page of its own */
-	LAYOUT_ROTATE = 32, /* loop rotation after chain merging (editor/layout/rotate.h) */
-	LAYOUT_LINES = 64,  /* hot code on few lines of 64 bytes (editor/layout/lines.h) */
-	LAYOUT_HUGE = 128,  /* all code lies on pages of 2 MiB, in address and file */
-	LAYOUT_SPREAD = 256, /* branches on both halves of a line (editor/layout/spread.h) */
-	LAYOUT_HOPS = 512, /* jumps before hard-to-predict branches (editor/layout/hops.h) */
-	LAYOUT_FRUGAL = 1024, /* fewer copies (docs/notes/zen5.md, "Frugal") */
-	LAYOUT_ALL = 2047
-};
-
-/* Taken jumps that a byte of copies or padding must save, as a share of the executions of a hot
- * block (docs/notes/layout.md, "Copies"). */
+/* Taken jumps that a byte of copies or padding must save, as a share of the executions of a hot block. Fitted
+ * on ten programs, by lines of code against jumps (docs/notes/layout.md, "Copies"). */
 #define LAYOUT_BYTE (1. / 16)
 
-struct layout_options {
-	int split;           /* 0: one fragment, nhot == n */
-	unsigned transforms; /* enum layout_transform */
-	uint64_t hot;        /* executions of a block that count as hot in its module */
-	uint64_t calls;      /* executions of calls in this function */
-	double executed;     /* instructions of its module */
+/* What depends on the CPU that the program runs on; all 0: nothing of it is done. */
+struct layout_cpu {
+	double lines_share;   /* of the executed instructions: functions above get lines_pad() */
+	double hop_func_bits; /* hops_add(): least branch entropy of a function per executed block … */
+	double hop_calls;     /* … its most calls per executed block … */
+	double hop_jump_bits; /* … and least entropy of the branch */
 };
 
+struct layout_options {
+	bool split;   /* false: one fragment, nhot == n */
+	bool copies;  /* tail duplication (editor/layout/tails.h) */
+	const struct layout_cpu *cpu; /* not NULL */
+	uint64_t hot;    /* executions of a block that count as hot in its module */
+	uint64_t calls;  /* executions of calls in this function */
+	double executed; /* instructions of its module */
+};
+
+/* The passes, in order: block order, copies, split, hops, lines. */
 /* Deterministic. Quasi-linear in the size of the graph in practice. */
 void layout_blocks(
     const struct cfg *g, const struct layout_options *o, struct layout *out, struct arena *a);
-/* Redirects g's edges past BLK_SKIP blocks, and subtracts their counts from those. */
-void layout_thread(struct cfg *g);
-/* Any permutation that keeps block 0 first, any split, any legal use of the transforms; determined
- * by the seed. */
+/* Any permutation that keeps block 0 first, any split, any legal copies, hops and
+ * alignments; determined by the seed. */
 void layout_random(const struct cfg *g, const struct layout_options *o, uint64_t seed,
     struct layout *out, struct arena *a);
 void layout_identity(const struct cfg *g, struct layout *out, struct arena *a);

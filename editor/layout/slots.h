@@ -15,7 +15,4 @@ enum { LAYOUT_HOP_BYTES = 2 };
 /* Where each slot begins. */
 void layout_addresses(const struct cfg *g, const struct layout *l, uint64_t *addr);
 
-/* Sets l->align by counts: see align.c. */
-void align_slots(const struct cfg *g, uint64_t hot, struct layout *l, struct arena *a);
-
 #endif

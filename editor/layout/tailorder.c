@@ -4,7 +4,6 @@
  */
 #include "editor/layout/exttsp.h"
 #include "editor/layout/slots.h"
-#include "editor/layout/rotate.h"
 #include "editor/layout/tails.h"
 
 #include <stdlib.h>
@@ -100,11 +99,10 @@ static struct layout put_pieces(const struct pieces *p, const uint32_t *order, s
 	return l;
 }
 
-void tails_order(
-    const struct cfg *g, bool rotate, struct layout *l, struct layout_score *score, struct arena *a)
+void tails_order(const struct cfg *g, struct layout *l, struct arena *a)
 {
 	struct pieces p = {.g = g, .l = l};
-	struct layout_score after;
+	struct layout_score before, after;
 	struct layout other;
 	uint32_t *order;
 
@@ -114,12 +112,9 @@ void tails_order(
 	make_graph(&p, a);
 	order = arena_array(a, p.n, sizeof *order);
 	exttsp_order(&p.made, p.block, p.n, order, a);
-	if (rotate)
-		rotate_loops(&p.made, order, p.n, a);
 	other = put_pieces(&p, order, a);
+	layout_score(g, l, &before);
 	layout_score(g, &other, &after);
-	if (after.taken < score->taken) {
+	if (after.taken < before.taken)
 		*l = other;
-		*score = after;
-	}
 }

@@ -15,7 +15,6 @@ struct tails {
 	const struct layout *l;
 	uint32_t *slot;
 	double price; /* taken jumps that a byte must save */
-	unsigned how; /* enum tails_how */
 };
 
 /* Blocks to copy after a slot. */
@@ -49,25 +48,18 @@ static double taken(const struct tails *t, uint32_t b, uint32_t next)
 	return count > 0 ? sum / count : 0;
 }
 
-/* The successors of b that a run may follow, the likeliest first; how many. */
-static uint32_t likely(const struct tails *t, uint32_t b, const struct cfg_edge *succ[2])
+/* The likeliest successor of b, or NULL. */
+static const struct cfg_edge *likeliest(const struct tails *t, uint32_t b)
 {
-	const struct cfg_edge *e = t->g->edge + t->g->succ[b], *end = t->g->edge + t->g->succ[b + 1];
-	uint32_t n = 0;
+	const struct cfg_edge *e = t->g->edge + t->g->succ[b], *best = NULL;
 
-	for (; e < end; e++) {
+	for (; e < t->g->edge + t->g->succ[b + 1]; e++) {
 		if (e->kind == EDGE_INDIRECT)
-			return 0;
-		if (!e->count || (n == 2 && e->count <= succ[1]->count))
-			continue;
-		n = n ? 2 : 1;
-		succ[n - 1] = e;
-		if (n == 2 && e->count > succ[0]->count) {
-			succ[1] = succ[0];
-			succ[0] = e;
-		}
+			return NULL;
+		if (e->count && (!best || e->count > best->count))
+			best = e;
 	}
-	return n && !(t->how & TAILS_ANY_SUCC) ? 1 : n;
+	return best;
 }
 
 static bool in_run(const struct run *r, uint32_t b)
@@ -83,42 +75,38 @@ static bool in_run(const struct run *r, uint32_t b)
 static bool may_go_on(const struct tails *t, const struct run *r, uint32_t bytes, uint32_t b)
 {
 	return r->n < RUN_MAX && bytes + t->g->block[b].bytes <= BYTES_MAX &&
-	       tails_may_copy(t->g, b) && t->slot[b] < t->l->nhot && t->g->block[b].count &&
-	       !(t->how & TAILS_NO_POINTER && t->g->block[b].flags & BLK_POINTER) && !in_run(r, b);
+	       tails_may_copy(t->g, b) && t->slot[b] < t->l->nhot && t->g->block[b].count && !in_run(r, b);
 }
 
-/* Extends the run of so many bytes, which has saved so many jumps, by block b, reached `count`
- * times; then by its successors. */
-static void grow(const struct tails *t, struct run *r, uint32_t bytes, uint32_t b, double count,
-    double saved, struct run *best)
+/* The best run that begins with block b, reached `count` times of which so many jumps are saved,
+ * and goes on along the likeliest successors. */
+static void grow(const struct tails *t, uint32_t b, double count, double saved, struct run *best)
 {
-	double here = taken(t, b, follower(t, b)), n = (double)t->g->block[b].count, gain;
-	const struct cfg_edge *succ[2];
-	uint32_t i, nsucc;
+	const struct cfg_edge *e;
+	struct run r = {.n = 0};
+	uint32_t bytes = 0;
+	double here;
 
-	/* No further block saves more than one jump each time. */
-	if (!may_go_on(t, r, bytes, b) ||
-	    saved + count * (RUN_MAX - r->n) - t->price * bytes <= best->gain)
-		return;
-	bytes += t->g->block[b].bytes;
-	r->block[r->n++] = b;
-	gain = saved + count * (here - taken(t, b, NONE)) - t->price * bytes;
-	if (gain > best->gain) {
-		*best = *r;
-		best->gain = gain;
+	while (may_go_on(t, &r, bytes, b)) {
+		here = taken(t, b, follower(t, b));
+		bytes += t->g->block[b].bytes;
+		r.block[r.n++] = b;
+		r.gain = saved + count * (here - taken(t, b, NONE)) - t->price * bytes;
+		if (r.gain > best->gain)
+			*best = r;
+		e = likeliest(t, b);
+		if (!e)
+			return;
+		saved += count * (here - taken(t, b, e->dst));
+		count *= (double)e->count / (double)t->g->block[b].count;
+		b = e->dst;
 	}
-	nsucc = likely(t, b, succ);
-	for (i = 0; i < nsucc; i++)
-		grow(t, r, bytes, succ[i]->dst, count * (double)succ[i]->count / n,
-		    saved + count * (here - taken(t, b, succ[i]->dst)), best);
-	r->n--;
 }
 
 /* The best run after slot k. */
 static void find_run(const struct tails *t, uint32_t k, struct run *best)
 {
 	uint32_t b = t->l->order[k], next = follower(t, b), i;
-	struct run r = {.n = 0};
 	const struct cfg_edge *e;
 	double falls = 0;
 
@@ -134,7 +122,7 @@ static void find_run(const struct tails *t, uint32_t k, struct run *best)
 	for (i = t->g->succ[b]; i < t->g->succ[b + 1]; i++) {
 		e = &t->g->edge[i];
 		if (e->dst != next && (double)e->count > falls)
-			grow(t, &r, 0, e->dst, (double)e->count, (double)e->count - falls, best);
+			grow(t, e->dst, (double)e->count, (double)e->count - falls, best);
 	}
 }
 
@@ -156,9 +144,9 @@ static void insert(struct layout *l, const struct run *run, uint32_t ncopy, stru
 	l->nhot += ncopy;
 }
 
-void tails_copy(const struct cfg *g, double price, unsigned how, struct layout *l, struct arena *a)
+void tails_copy(const struct cfg *g, double price, struct layout *l, struct arena *a)
 {
-	struct tails t = {.g = g, .l = l, .price = price, .how = how};
+	struct tails t = {.g = g, .l = l, .price = price};
 	struct run *run = arena_array(a, l->nhot, sizeof *run);
 	uint32_t k, ncopy = 0;
 

@@ -10,27 +10,16 @@
 
 #include "editor/layout/layout.h"
 
-enum tails_how {
-	TAILS_ANY_SUCC = 1,
-	TAILS_NO_POINTER = 2 /* no copies of calls through pointers */
-};
-
 /*
  * Inserts copies into the hot fragment of *l, which has none, where each byte of them saves at
- * least `price` taken jumps. A run of copies follows the likeliest successor of each block, or with
- * TAILS_ANY_SUCC any. The relative order of the other slots does not change.
+ * least `price` taken jumps. A run of copies follows the likeliest successor of each block. The
+ * relative order of the other slots does not change.
  */
-void tails_copy(const struct cfg *g, double price, unsigned how, struct layout *l, struct arena *a);
+void tails_copy(const struct cfg *g, double price, struct layout *l, struct arena *a);
 
 /* Reorders the hot fragment with its copies, each kept after its slot, where that saves taken
- * jumps. With `rotate`, loops are rotated as well (editor/layout/rotate.h). *score is the layout's,
- * before and after. */
-void tails_order(const struct cfg *g, bool rotate, struct layout *l, struct layout_score *score,
-    struct arena *a);
-
-/* Changes the primary slots of blocks where that saves taken jumps; *score likewise. */
-void tails_primary(
-    const struct cfg *g, struct layout *l, struct layout_score *score, struct arena *a);
+ * jumps. */
+void tails_order(const struct cfg *g, struct layout *l, struct arena *a);
 
 /* May a block have copies? */
 bool tails_may_copy(const struct cfg *g, uint32_t block);

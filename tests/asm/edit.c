@@ -3,8 +3,8 @@
  * lines ask for, after the output check.
  *	# layout: FUNCTION RANK BLOCK… [| COLD BLOCK…]
  *	# count: edges|blocks [atomic|thread]          all functions, in their order
- * A block may come twice: a copy. BLOCK:4 is aligned to 16 bytes, BLOCK! hops; a word
- * "thread" threads jumps, "pad:N" leaves N bytes, "offset:N" begins so many behind a
+ * A block may come twice: a copy. BLOCK:4 is aligned to 16 bytes, BLOCK! hops;
+ * "pad:N" leaves N bytes, "offset:N" begins so many behind a
  * boundary of 64. Functions that are not named stay.
  * Prints "refused: …" for a foreign unit.
  */
@@ -39,13 +39,11 @@ static void read_layout(struct unit *u, struct unit_placement *placement, char *
 	while ((word = strtok_r(NULL, " ", &save))) {
 		if (!strcmp(word, "|"))
 			p->layout.nhot = n;
-		else if (!strcmp(word, "thread"))
-			p->layout.thread = true;
 		else if (!strncmp(word, "pad:", 4))
 			p->padding = (uint8_t)atoi(word + 4);
 		else if (!strncmp(word, "offset:", 7)) {
 			p->layout.entry_offset = (uint8_t)atoi(word + 7);
-			p->align = 6;
+			p->layout.entry_align = 6;
 		} else {
 			if (strchr(word, ':'))
 				p->layout.align[n] = (uint8_t)atoi(strchr(word, ':') + 1);

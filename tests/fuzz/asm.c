@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 			placement[i].edit = u->func[i].movable && (h.b[i % 16] & 7);
 			placement[i].rank = i;
 			o.split = !u->func[i].one_part;
-			o.transforms = h.b[15] * 5u; /* any of the ten */
+			o.copies = h.b[15] & 1;
 			layout_random(
 			    &u->func[i].cfg, &o, hash_short(&h) + i, &placement[i].layout, &a);
 		}

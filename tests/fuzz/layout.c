@@ -1,12 +1,10 @@
 /*
  * cov >= 210
- * Block order, split, padding and score on graphs and counts out of fuzzed bytes, which
+ * Block order, copies, split and score on graphs and counts out of fuzzed bytes, which
  * need not be consistent: every block has one main place, the entry first, and no copy
  * of what may not have one.
  */
 #include "editor/layout/layout.h"
-#include "editor/layout/lines.h"
-#include "editor/layout/spread.h"
 #include "editor/layout/tails.h"
 #include "tests/fuzz/graph.h"
 
@@ -45,6 +43,7 @@ static void check(const struct cfg *g, const struct layout *l, struct arena *a)
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
+	static const struct layout_cpu cpu[] = {{0}, {1e-3, .3, 1. / 32, .8}};
 	struct layout_options o;
 	struct arena a = {0};
 	struct layout l;
@@ -52,16 +51,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 
 	if (n && fuzz_graph(&g, p + 1, n - 1, &a)) {
 		o.split = p[0] & 1;
-		o.transforms = (p[0] >> 1) * 17u; /* any of the eleven */
-		o.hot = p[0];
+		o.copies = p[0] & 2;
+		o.cpu = &cpu[p[0] >> 2 & 1];
 		o.calls = p[0] % 4;
 		o.executed = 1e5 * (p[0] % 8);
+		o.hot = p[0];
 		layout_blocks(&g, &o, &l, &a);
 		check(&g, &l, &a);
-		if (spread_jumps(&g, p[0] / 16., &l, &a))
-			check(&g, &l, &a);
-		if (lines_pad(&g, p[0] / 16., p[0] % 7, &l, &a))
-			check(&g, &l, &a);
 		layout_random(&g, &o, p[0], &l, &a);
 		check(&g, &l, &a);
 	}

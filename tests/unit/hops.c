@@ -3,6 +3,8 @@
 #include "tests/unit/unit.h"
 
 
+static const struct layout_cpu CPU = {
+    .hop_func_bits = .3, .hop_calls = 1. / 32, .hop_jump_bits = .8};
 static struct arena mem;
 
 static void setup(void)
@@ -58,7 +60,7 @@ static void make(struct loop *c, uint64_t taken)
 	c->g.edge = c->edge;
 	cfg_index(&c->g, &mem);
 	c->l = (struct layout){.order = c->order, .n = BLOCKS, .nhot = BLOCKS};
-	c->o = (struct layout_options){.hot = 100};
+	c->o = (struct layout_options){.hot = 100, .cpu = &CPU};
 }
 
 /* The places that hop, from the first on: "1010000". */
