@@ -414,15 +414,15 @@ static json_t *json_function(const struct profile_func *f, double total, struct 
 	return j;
 }
 
-json_t *json_profile(const struct store_module *m, const struct profile *p, int64_t now_ms,
-    double half_life_s, size_t max_functions, size_t max_blocks)
+json_t *json_profile(const struct store_module *m, const struct profile *p, struct decay at,
+    size_t max_functions, size_t max_blocks)
 {
-	struct profile_sum sum = profile_total(p, now_ms, half_life_s);
+	struct profile_sum sum = profile_total(p, at);
 	json_t *list = json_array();
 	struct callers *all = NULL;
 	size_t *hottest, n, i, left = BLOCKS;
 
-	hottest = profile_hottest(p, now_ms, half_life_s, &n);
+	hottest = profile_hottest(p, at, &n);
 	if (max_functions > n)
 		max_functions = n;
 	if (max_blocks > 0)

@@ -30,7 +30,7 @@ json_t *json_ladder(const struct store_decision *d);
 json_t *json_event(const struct store_event *ev);
 json_t *json_change(const struct change *c);
 /* p: as of now. At most max_functions, of each at most max_blocks. */
-json_t *json_profile(const struct store_module *m, const struct profile *p, int64_t now_ms,
-    double half_life_s, size_t max_functions, size_t max_blocks);
+json_t *json_profile(const struct store_module *m, const struct profile *p, struct decay at,
+    size_t max_functions, size_t max_blocks);
 
 #endif

@@ -4,7 +4,6 @@
 #include "managerd/api/json.h"
 
 #include <string.h>
-#include <time.h>
 
 enum { FUNCTIONS_DEFAULT = 20 };
 
@@ -66,14 +65,6 @@ enum http_verdict api_get_module(struct call *c)
 	return module_json(c, c->module, &j, &e) < 0 ? api_internal(c, &e) : api_sync(c, j);
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 enum http_verdict api_get_profile(struct call *c)
 {
 	uint64_t functions = FUNCTIONS_DEFAULT, blocks = 0;
@@ -86,8 +77,7 @@ enum http_verdict api_get_profile(struct call *c)
 		return HTTP_REPLY;
 	if (manager_profile(c->api->m, c->module->id, &p, &e) < 0)
 		return api_internal(c, &e);
-	j = json_profile(c->module, &p, now_ms(), manager_conf(c->api->m)->profile.half_life_s,
-	    functions, blocks);
+	j = json_profile(c->module, &p, manager_decay(c->api->m), functions, blocks);
 	profile_free(&p);
 	return api_sync(c, j);
 }
@@ -101,8 +91,7 @@ enum http_verdict api_get_samples(struct call *c)
 
 	if (manager_profile(m, c->module->id, &p, &e) < 0)
 		return api_internal(c, &e);
-	rc = edit_print_samples(
-	    &p, now_ms(), manager_conf(m)->profile.half_life_s, &c->rp->body, &e);
+	rc = edit_print_samples(&p, manager_decay(m), &c->rp->body, &e);
 	profile_free(&p);
 	if (rc)
 		return api_internal(c, &e);

@@ -31,8 +31,7 @@ static uint64_t merge_hits(const struct place *p, const struct map_touched *touc
 		n = p->origin->hit[slot];
 		p->origin->hit[slot] = 0;
 		if (pf)
-			profile_add(
-			    pf, slot - f->slot, (double)n * p->weight, p->now_ms, p->half_life_s);
+			profile_add(pf, slot - f->slot, (double)n * p->weight, p->at);
 		else
 			gone += n;
 	}
@@ -41,9 +40,9 @@ static uint64_t merge_hits(const struct place *p, const struct map_touched *touc
 
 static void add_aged(double *sum, int64_t *as_of_ms, const struct place *p, uint64_t n)
 {
-	*sum *= age_factor(p->now_ms - *as_of_ms, p->half_life_s);
+	*sum *= decay_since(p->at, *as_of_ms);
 	*sum += (double)n * p->weight;
-	*as_of_ms = p->now_ms;
+	*as_of_ms = p->at.now_ms;
 }
 
 static void count_outside(struct store_module *r, const struct place *p, uint64_t n)
@@ -70,7 +69,7 @@ static int take_module(struct manager *m, const struct wire_module *w, struct pl
 	struct module *mod;
 	struct build *build;
 
-	switch (modules_find(&m->modules, w->path, &w->id, p->now_ms, &mod, &build, NULL, e)) {
+	switch (modules_find(&m->modules, w->path, &w->id, p->at.now_ms, &mod, &build, NULL, e)) {
 	case FOUND_ERROR:
 		return -1;
 	case FOUND_OUTSIDE:
@@ -102,7 +101,7 @@ static int take_module(struct manager *m, const struct wire_module *w, struct pl
 		    (unsigned long long)(all - outside - gone));
 		break;
 	}
-	mod->row.last_ms = p->now_ms;
+	mod->row.last_ms = p->at.now_ms;
 	mod->touched = true;
 	return 0;
 }
@@ -114,22 +113,21 @@ static int take(
 	    .kernel = b->kernel,
 	    .no_build_id = b->outside,
 	    .dropped = b->dropped};
-	struct place p = {.now_ms = manager_now_ms(), .half_life_s = manager_half_life(m)};
+	struct place p = {.at = modules_decay(&m->modules)};
 	struct batch_module *at;
 	uint32_t i;
 	int rc = 0;
 
 	/* A recorded feed counts as usage now, whenever it was recorded. */
-	p.weight = h->source == WIRE_SRC_RECORDED
-		      ? 1
-		      : age_factor(p.now_ms - (int64_t)(b->end_ns / 1000000), p.half_life_s);
+	p.weight =
+	    h->source == WIRE_SRC_RECORDED ? 1 : decay_since(p.at, (int64_t)(b->end_ns / 1000000));
 	at = xcalloc(b->nmodule, sizeof *at);
 	for (i = 0; rc == 0 && i < b->nmodule; i++)
 		rc = take_module(m, &b->module[i], &p, &acc, &at[i], e);
 	if (rc == 0)
 		registers_take(m, b, at, &p);
 	free(at);
-	return rc ? rc : store_account(m->store, b->session, b->seq, p.now_ms, &acc, e);
+	return rc ? rc : store_account(m->store, b->session, b->seq, p.at.now_ms, &acc, e);
 }
 
 /* Has the file inspected that samples name. True: it is to be waited for. */
@@ -160,7 +158,7 @@ static bool ask(struct manager *m, const struct wire_module *w, const struct mod
 static int prepare(struct manager *m, const struct wire_batch *b, bool over, struct err *e)
 {
 	uint64_t begin = uv_hrtime();
-	int64_t now = manager_now_ms();
+	int64_t now = clock_now_ms();
 	struct module *mod;
 	struct build *build;
 	enum wanted wanted = INSPECTION_NOT;

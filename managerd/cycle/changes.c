@@ -70,7 +70,7 @@ struct change_entry *change_add(struct manager *m, enum change_kind kind, uint64
 	    .status = CHANGE_WAITING,
 	    .step = "",
 	    .text = xstrdup("waits for its turn"),
-	    .started_ms = manager_now_ms()};
+	    .started_ms = clock_now_ms()};
 	c->force = force;
 	vec_push(&m->change, c);
 	prune(m);
@@ -180,7 +180,7 @@ void change_ended(
 		sum_up(c);
 	}
 	c->c.step = "";
-	c->c.ended_ms = manager_now_ms();
+	c->c.ended_ms = clock_now_ms();
 	if (m->on_change)
 		m->on_change(m->on_change_arg, c->c.id);
 }

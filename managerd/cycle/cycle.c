@@ -85,7 +85,7 @@ bool cycle_inspect(struct manager *m, const struct module *mod)
 
 void cycle_later(const struct manager *m, struct module *mod)
 {
-	mod->not_before_ms = manager_now_ms() + (int64_t)(m->o.conf->decide.every_s * 1000);
+	mod->not_before_ms = clock_now_ms() + (int64_t)(m->o.conf->decide.every_s * 1000);
 }
 
 /* Not now; whoever asked hears why. */
@@ -128,7 +128,7 @@ static void learn(struct manager *m, const struct inspection *l, const struct pr
 
 	if (rc == 0)
 		rc = modules_learn(&m->modules, l->path, l->asked, l->nasked, l->shallow, r, j, why,
-		    manager_now_ms(), &e);
+		    clock_now_ms(), &e);
 	rc = manager_end(m, rc, &e);
 	mod = modules_of_path(&m->modules, l->path);
 	if (mod && l->judge && !rc && r->status != PRIV_LATER)
@@ -242,19 +242,19 @@ static int freshen(struct manager *m, struct module *mod, int64_t now, struct er
 static int decide_about(struct manager *m, struct module *mod, const struct change_entry *c,
     bool inspected, struct decision *d, struct err *e)
 {
-	int64_t now = manager_now_ms();
+	struct decay at = modules_decay(&m->modules);
 	int rc = store_begin(m->store, e);
 
 	if (rc == 0)
-		rc = freshen(m, mod, now, e);
+		rc = freshen(m, mod, at.now_ms, e);
 	if (rc == 0) {
 		if (mod->scored &&
 		    (double)(mod->row.mapped - mod->scored_at) >= m->o.conf->decide.min_samples)
 			mod->scored = false;
-		judge(m, mod, c, now, d);
+		judge(m, mod, c, at, d);
 		/* Without an inspection it is not the last word. */
 		if (d->verdict == VERDICT_WAIT || inspected)
-			rc = store_put_decision(m->store, mod->row.id, now, d, e);
+			rc = store_put_decision(m->store, mod->row.id, at.now_ms, d, e);
 	}
 	return manager_end(m, rc, e);
 }
@@ -294,7 +294,7 @@ static void consider(struct manager *m, struct module *mod, struct change_entry 
 	}
 	mod->inspection = INSPECTION_NONE;
 	judge_log(m, mod, &d);
-	mod->decided_ms = manager_now_ms();
+	mod->decided_ms = clock_now_ms();
 	mod->rung = d.verdict == VERDICT_WAIT ? (int)d.rung : RUNG_NONE;
 	if (d.verdict == VERDICT_WAIT) {
 		change_ended(m, c, CHANGE_REFUSED, "%s: %s", rung_name(d.rung), d.text);
@@ -363,7 +363,7 @@ void cycle_turn(struct manager *m)
 	}
 	if (c) {
 		serve_change(m, c);
-	} else if (manager_now_ms() >= m->trouble_until_ms && (mod = due(m, manager_now_ms()))) {
+	} else if (clock_now_ms() >= m->trouble_until_ms && (mod = due(m, clock_now_ms()))) {
 		turns_serve(&m->due_turns, mod->row.uid);
 		consider(m, mod, NULL);
 	} else {

@@ -43,7 +43,8 @@ void manager_free(struct manager *m);
 /* ---- for the API ---- */
 
 struct store *manager_store(struct manager *m);
-const struct conf *manager_conf(const struct manager *m);
+/* By what profiles age, as of now. */
+struct decay manager_decay(const struct manager *m);
 
 struct manager_status {
 	const char *mode;               /* "user" or "system" */

@@ -50,13 +50,12 @@ void judge_score(
 	row->gain = row->predicted ? 1 - after->cycles / before->cycles : 0;
 	row->taken_before = before->taken;
 	row->taken_after = after->taken;
-	row->predicted_ms = manager_now_ms();
+	row->predicted_ms = clock_now_ms();
 }
 
-static double change_of_usage(struct manager *m, struct module *mod, int64_t now)
+static double change_of_usage(struct module *mod, struct decay at)
 {
-	double noise,
-	    d = profile_distance(&mod->now, &mod->layout, now, manager_half_life(m), &noise);
+	double noise, d = profile_distance(&mod->now, &mod->layout, at, &noise);
 
 	return d < 1 ? fmax(0, d - noise) : d;
 }
@@ -73,23 +72,24 @@ static uint64_t edits_today(struct manager *m, uint32_t uid, int64_t now)
 	return swapped + failed;
 }
 
-void judge(struct manager *m, struct module *mod, const struct change_entry *c, int64_t now,
+void judge(struct manager *m, struct module *mod, const struct change_entry *c, struct decay at,
     struct decision *d)
 {
 	struct store_module *r = &mod->row;
-	struct profile_sum sum = profile_total(&mod->now, now, manager_half_life(m));
+	struct profile_sum sum = profile_total(&mod->now, at);
 	char why[WHY_MAX], fit[WHY_MAX], held[HELD_MAX], idle[256];
 	struct decide_in in = {.held = r->held_why ? held : NULL,
-	    .held_left_s = r->held_until_ms < 0 ? -1 : (double)(r->held_until_ms - now) / 1000,
+	    .held_left_s =
+		r->held_until_ms < 0 ? -1 : (double)(r->held_until_ms - at.now_ms) / 1000,
 	    .samples = sum.samples,
 	    .understood = sum.understood,
-	    .outside = r->outside_aged * age_factor(now - r->outside_ms, manager_half_life(m)),
+	    .outside = r->outside_aged * decay_since(at, r->outside_ms),
 	    .uid = r->uid,
 	    .laid_out = !build_id_equal(&r->current, &r->origin),
 	    .have_gain = mod->scored,
 	    .gain = r->gain,
-	    .since_swap_s = r->layout_ms ? (double)(now - r->layout_ms) / 1000 : -1,
-	    .edits_today = (unsigned)edits_today(m, r->uid, now),
+	    .since_swap_s = r->layout_ms ? (double)(at.now_ms - r->layout_ms) / 1000 : -1,
+	    .edits_today = (unsigned)edits_today(m, r->uid, at.now_ms),
 	    .idle = idlewatch_state(m->idle)->state == IDLE_YES,
 	    .idle_text = idle,
 	    .asked = c != NULL,
@@ -103,7 +103,7 @@ void judge(struct manager *m, struct module *mod, const struct change_entry *c, 
 	}
 	if (in.held)
 		err_fit(held, sizeof held, r->held_why);
-	in.change = in.laid_out ? change_of_usage(m, mod, now) : 1;
+	in.change = in.laid_out ? change_of_usage(mod, at) : 1;
 	judge_idle(m, idle, sizeof idle);
 	decide(m->o.conf, &in, d);
 }
@@ -119,7 +119,7 @@ void judge_log(struct manager *m, struct module *mod, const struct decision *d)
 {
 	const struct store_module *r = &mod->row;
 	double all = (double)(r->mapped + r->stale + r->outside);
-	double samples = profile_total(&mod->now, manager_now_ms(), manager_half_life(m)).samples;
+	double samples = profile_total(&mod->now, modules_decay(&m->modules)).samples;
 	char count[NUMBER_TEXT];
 	const char *change = d->rung == RUNG_CHANGE ? "" : d->step[RUNG_CHANGE].text;
 

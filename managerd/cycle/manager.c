@@ -10,14 +10,6 @@
 
 enum { TICK_MS = 1000, TROUBLE_MS = 10000, LONG_TURN_NS = 20000000 };
 
-int64_t manager_now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 bool manager_sooner(const struct turns *t, const struct module *a, const struct module *b)
 {
 	uint64_t x = turns_last(t, a->row.uid), y = turns_last(t, b->row.uid);
@@ -28,11 +20,6 @@ bool manager_sooner(const struct turns *t, const struct module *a, const struct 
 static char *store_path(const struct manager *m)
 {
 	return xasprintf("%s/morph.db", m->o.home);
-}
-
-double manager_half_life(const struct manager *m)
-{
-	return m->o.conf->profile.half_life_s;
 }
 
 struct checkpoint {
@@ -83,7 +70,7 @@ int manager_end(struct manager *m, int rc, struct err *e)
 		return 0;
 	}
 	log_error("%s", e->text);
-	m->trouble_until_ms = manager_now_ms() + TROUBLE_MS;
+	m->trouble_until_ms = clock_now_ms() + TROUBLE_MS;
 	store_rollback(m->store);
 	if (modules_reload(&m->modules, &why))
 		log_error("%s", why.text);
@@ -236,7 +223,7 @@ struct manager *manager_start(uv_loop_t *loop, const struct manager_options *o, 
 	m->o = *o;
 	m->loop = loop;
 	m->uid = geteuid();
-	m->started_ms = manager_now_ms();
+	m->started_ms = clock_now_ms();
 	m->inspections = inspections_new(o->priv, cycle_inspected, m);
 	start_handles(m);
 	if (open_store(m, e) == 0) {
@@ -308,9 +295,9 @@ struct store *manager_store(struct manager *m)
 	return m->store;
 }
 
-const struct conf *manager_conf(const struct manager *m)
+struct decay manager_decay(const struct manager *m)
 {
-	return m->o.conf;
+	return modules_decay(&m->modules);
 }
 
 static size_t count_modules(const struct manager *m)
@@ -357,7 +344,7 @@ int manager_status(struct manager *m, struct manager_status *s, struct err *e)
 double manager_samples(struct manager *m, uint64_t module)
 {
 	struct module *mod = modules_get(&m->modules, module);
-	int64_t now = manager_now_ms();
+	struct decay at = modules_decay(&m->modules);
 	struct err e;
 
 	if (!mod || !mod->row.mapped)
@@ -369,14 +356,14 @@ double manager_samples(struct manager *m, uint64_t module)
 	}
 	modules_trim(&m->modules, NULL);
 	if (mod->loaded)
-		return profile_total(&mod->now, now, manager_half_life(m)).samples;
-	return mod->row.samples * age_factor(now - mod->row.samples_ms, manager_half_life(m));
+		return profile_total(&mod->now, at).samples;
+	return mod->row.samples * decay_since(at, mod->row.samples_ms);
 }
 
 int manager_profile(struct manager *m, uint64_t module, struct profile *out, struct err *e)
 {
 	struct module *mod = modules_get(&m->modules, module);
-	int64_t now = manager_now_ms();
+	struct decay at = modules_decay(&m->modules);
 	size_t i;
 
 	*out = (struct profile){0};
@@ -386,7 +373,7 @@ int manager_profile(struct manager *m, uint64_t module, struct profile *out, str
 		return -1;
 	profile_copy(out, &mod->now);
 	for (i = 0; i < out->func.n; i++)
-		profile_age(&out->func.v[i], now, manager_half_life(m));
+		profile_age(&out->func.v[i], at);
 	modules_trim(&m->modules, NULL);
 	return 0;
 }

@@ -14,13 +14,14 @@
 #define MORPH_MANAGERD_MANAGER_H
 
 #include "managerd/cycle/cycle.h"
-#include "managerd/job/edit.h"
 #include "managerd/decide/idlewatch.h"
+#include "managerd/decide/turns.h"
+#include "managerd/job/edit.h"
 #include "managerd/modules/modules.h"
-#include "managerd/samples/observe.h"
+#include "managerd/os/clock.h"
 #include "managerd/priv/inspections.h"
 #include "managerd/priv/priv.h"
-#include "managerd/decide/turns.h"
+#include "managerd/samples/observe.h"
 
 struct change_entry {
 	struct change c; /* path and text on the heap */
@@ -96,8 +97,6 @@ void manager_load_pages(const struct manager *m, const struct module *mod);
 bool manager_sooner(const struct turns *t, const struct module *a, const struct module *b);
 /* After anything that was under way: closes what is left when the manager stops. */
 void manager_rest(struct manager *m);
-int64_t manager_now_ms(void);
-double manager_half_life(const struct manager *m);
 /*
  * Ends a transaction: commits when rc is 0. On failure everything that is in
  * memory is what is in the store again (pointers to modules die), and e,
@@ -109,8 +108,8 @@ int manager_end(struct manager *m, int rc, struct err *e);
 struct place { /* where and when samples are merged */
 	struct module *mod;
 	struct origin *origin;
-	int64_t now_ms;
-	double half_life_s, weight; /* weight: of a sample of the batch's age */
+	struct decay at;
+	double weight; /* weight: of a sample of the batch's age */
 };
 struct batch_module { /* what a module of a batch was found to be */
 	struct module *mod; /* NULL = not mapped */
@@ -161,7 +160,7 @@ void table_turn(struct manager *m);
 
 /* ---- judge.c ---- */
 /* Climbs the ladder for a module that is loaded; c: who asks, NULL = nobody. */
-void judge(struct manager *m, struct module *mod, const struct change_entry *c, int64_t now,
+void judge(struct manager *m, struct module *mod, const struct change_entry *c, struct decay at,
     struct decision *d);
 /* Says it, once per change of mind. */
 void judge_log(struct manager *m, struct module *mod, const struct decision *d);

@@ -35,7 +35,7 @@ static int note_kept(struct manager *m, const struct module *mod, struct err *e)
 int record_swap(struct manager *m, struct module *mod, struct err *e)
 {
 	struct work *w = &m->work;
-	int64_t now = manager_now_ms();
+	int64_t now = clock_now_ms();
 	struct build_id from = mod->row.current;
 	char text[200], samples[NUMBER_TEXT];
 	struct store_event ev = {.module = mod->row.id,
@@ -134,7 +134,7 @@ out:
 int record_rollback(struct manager *m, struct module *mod, const struct build_id *from,
     const struct build_id *to, const struct change_entry *c, struct err *e)
 {
-	int64_t now = manager_now_ms();
+	int64_t now = clock_now_ms();
 	char text[128];
 	struct store_event ev = {.module = mod->row.id,
 	    .at_ms = now,
@@ -162,7 +162,7 @@ void record_recovered(struct manager *m, const struct swap_outcome *o)
 {
 	struct module *mod = modules_of_path(&m->modules, o->module);
 	static const char *const how[] = {"", "finished", "undone", "overtaken by another file"};
-	int64_t now = manager_now_ms();
+	int64_t now = clock_now_ms();
 	char text[128];
 	struct store_event ev = {.at_ms = now,
 	    .kind = EVENT_RECOVERED,

@@ -29,7 +29,7 @@ static bool eligible(const struct manager *m, const struct module *mod)
 struct module *registers_table_due(struct manager *m)
 {
 	double enough = m->o.conf->decide.min_samples / 4;
-	int64_t now = manager_now_ms();
+	int64_t now = clock_now_ms();
 	struct module *mod, *best = NULL;
 	size_t i;
 
@@ -113,8 +113,7 @@ static void merge_edges(const struct place *p, const struct observer *o)
 		}
 		if (pf)
 			profile_add_edge(pf, pair->a - f->slot, pair->b - f->slot,
-			    (double)pair->n / WEIGHT_ONE * p->weight, p->now_ms,
-			    p->half_life_s);
+			    (double)pair->n / WEIGHT_ONE * p->weight, p->at);
 	}
 }
 
@@ -134,7 +133,7 @@ static void merge_predecessors(const struct place *p, const struct observer *o)
 		if (pf)
 			profile_add_predecessor(pf, block,
 			    pair->b == UINT32_MAX ? PROFILE_UNRESOLVED : pair->b - f->slot,
-			    pair->n * p->weight, p->now_ms, p->half_life_s);
+			    pair->n * p->weight, p->at);
 	}
 }
 
@@ -151,7 +150,7 @@ static void merge_calls(const struct place *p, const struct observer *o)
 		pf = module_func(p->mod, p->origin, (size_t)(f - t->func.v));
 		if (pf)
 			profile_add_call(pf, block, &t->func.v[o->call.v[i].b].key,
-			    o->call.v[i].n * p->weight, p->now_ms, p->half_life_s);
+			    o->call.v[i].n * p->weight, p->at);
 	}
 }
 

@@ -74,8 +74,7 @@ static int start_job(struct manager *m, struct module *mod, enum edit_kind kind,
 	    .deadline_s = m->o.conf->edit.deadline_s};
 
 	if (kind != EDIT_VERIFY) {
-		if (edit_print_samples(
-			&w->used, manager_now_ms(), manager_half_life(m), &samples, e))
+		if (edit_print_samples(&w->used, modules_decay(&m->modules), &samples, e))
 			return -1;
 		q.samples = samples.p;
 		q.nsamples = samples.n;
@@ -93,16 +92,16 @@ static void begin_work(
 {
 	static const char *const name[] = {"", "score", "edit", "verify", "swap"};
 	struct work *w = &m->work;
-	int64_t now = manager_now_ms();
+	struct decay at = modules_decay(&m->modules);
 
 	if (w->step == STEP_NONE) {
 		w->module = m->modules.working = mod->row.id;
 		w->change = c;
 		profile_copy(&w->used, &mod->now);
-		w->samples = profile_total(&w->used, now, manager_half_life(m)).samples;
+		w->samples = profile_total(&w->used, at).samples;
 	}
 	w->step = step;
-	w->since_ms = now;
+	w->since_ms = at.now_ms;
 	change_step(c, name[step]);
 }
 
@@ -118,7 +117,7 @@ static void give_up(struct manager *m, enum change_status status, const char *wh
 /* A failure is remembered, and the module held for a while. */
 static void failed(struct manager *m, struct module *mod, const char *why)
 {
-	int64_t now = manager_now_ms();
+	int64_t now = clock_now_ms();
 	double hold = m->o.conf->decide.hold_s;
 	struct store_event ev = {.module = mod->row.id,
 	    .at_ms = now,

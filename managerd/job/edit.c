@@ -289,8 +289,7 @@ static size_t text_size(const struct profile *p, const struct profile_func *f)
 	return size;
 }
 
-int edit_print_samples(const struct profile *p, int64_t now_ms, double half_life_s,
-    struct buf *out, struct err *e)
+int edit_print_samples(const struct profile *p, struct decay at, struct buf *out, struct err *e)
 {
 	size_t i, size = 0;
 
@@ -299,7 +298,7 @@ int edit_print_samples(const struct profile *p, int64_t now_ms, double half_life
 	if (size > EDIT_SAMPLES_MAX)
 		return err_set(e, "samples: their text may have more than %d bytes",
 		    EDIT_SAMPLES_MAX);
-	profile_print(p, now_ms, half_life_s, out);
+	profile_print(p, at, out);
 	return 0;
 }
 

@@ -61,7 +61,7 @@ static int take_over_profile(
 
 	if (module_load(ms, m, e))
 		return -1;
-	r = remap_profile(&m->now, t, now_ms, ms->conf->profile.half_life_s);
+	r = remap_profile(&m->now, t, (struct decay){now_ms, ms->conf->profile.half_life_s});
 	if (r.samples_kept + r.samples_discarded > 0)
 		log_info("%s: %zu functions keep their profile (%s samples), %zu changed ones lose"
 			 " theirs (%s samples)",

@@ -165,6 +165,8 @@ int module_place(struct modules *ms, struct module *m, const struct build_id *id
 /* It is held until a person asks for a reoptimize. */
 void module_hold(struct module *m, const char *why);
 
+/* As of now, with the half-life of the policy. */
+struct decay modules_decay(const struct modules *ms);
 /* Loads the profiles if they are not there. */
 int module_load(struct modules *ms, struct module *m, struct err *e);
 /* Writes row and dirty functions. */

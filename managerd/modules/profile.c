@@ -1,16 +1,18 @@
 #include "managerd/modules/module.h"
+#include "managerd/os/clock.h"
 #include "managerd/samples/remap.h"
 
-#include <time.h>
+struct decay modules_decay(const struct modules *ms)
+{
+	return (struct decay){clock_now_ms(), ms->conf->profile.half_life_s};
+}
 
 void module_sum(struct modules *ms, struct module *m)
 {
-	struct timespec t;
+	struct decay at = modules_decay(ms);
 
-	clock_gettime(CLOCK_REALTIME, &t);
-	m->row.samples_ms = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-	m->row.samples =
-	    profile_total(&m->now, m->row.samples_ms, ms->conf->profile.half_life_s).samples;
+	m->row.samples_ms = at.now_ms;
+	m->row.samples = profile_total(&m->now, at).samples;
 }
 
 int module_load(struct modules *ms, struct module *m, struct err *e)
@@ -28,7 +30,7 @@ int module_load(struct modules *ms, struct module *m, struct err *e)
 		return -1;
 	}
 	if (o)
-		remap_profile(&m->now, &o->table, 0, ms->conf->profile.half_life_s);
+		remap_profile(&m->now, &o->table, (struct decay){0, ms->conf->profile.half_life_s});
 	if (!m->row.samples_ms)
 		module_sum(ms, m);
 	m->loaded = true;

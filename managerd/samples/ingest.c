@@ -1,11 +1,11 @@
 #include "managerd/samples/ingest.h"
-#include "managerd/os/pool.h"
 #include "common/log.h"
+#include "managerd/os/clock.h"
+#include "managerd/os/pool.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { READ_SIZE = 256 << 10, MAX_UNSENT = 64 << 10, FRAME_TIMEOUT_MS = 30000, HANDLES = 2 };
@@ -36,14 +36,6 @@ struct ingest {
 	unsigned nclient;
 	bool stopped;
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 bool ingest_uid_allowed(uid_t peer, uid_t self, int64_t extra_uid)
 {
@@ -194,7 +186,7 @@ static void commit(struct client *c)
 		refuse(c, e.text);
 		return;
 	}
-	c->in->status.last_batch_ms = now_ms();
+	c->in->status.last_batch_ms = clock_now_ms();
 	a = xcalloc(1, sizeof *a);
 	for (i = 0; i < c->taken.n; i++)
 		wire_put_ack(&a->frame, &c->taken.v[i]);

@@ -109,9 +109,11 @@ void profile_copy_used(struct profile *to, const struct profile *from)
 	copy(to, from, false);
 }
 
-double age_factor(int64_t dt_ms, double half_life_s)
+double decay_since(struct decay at, int64_t then_ms)
 {
-	return dt_ms <= 0 ? 1 : exp2(-(double)dt_ms / 1000 / half_life_s);
+	int64_t dt_ms = at.now_ms - then_ms;
+
+	return dt_ms <= 0 ? 1 : exp2(-(double)dt_ms / 1000 / at.half_life_s);
 }
 
 /* Below this a block's samples are noise of the ageing. */
@@ -139,9 +141,9 @@ static void age_ways(struct profile_func *f, double k)
 	f->call.n = n;
 }
 
-void profile_age(struct profile_func *f, int64_t now_ms, double half_life_s)
+void profile_age(struct profile_func *f, struct decay at)
 {
-	double k = f->as_of_ms ? age_factor(now_ms - f->as_of_ms, half_life_s) : 1;
+	double k = f->as_of_ms ? decay_since(at, f->as_of_ms) : 1;
 	uint32_t i;
 
 	if (k < 1) {
@@ -152,15 +154,14 @@ void profile_age(struct profile_func *f, int64_t now_ms, double half_life_s)
 		}
 		age_ways(f, k);
 	}
-	if (now_ms > f->as_of_ms)
-		f->as_of_ms = now_ms;
+	if (at.now_ms > f->as_of_ms)
+		f->as_of_ms = at.now_ms;
 }
 
-void profile_add(
-    struct profile_func *f, uint32_t block, double samples, int64_t now_ms, double half_life_s)
+void profile_add(struct profile_func *f, uint32_t block, double samples, struct decay at)
 {
-	if (f->as_of_ms != now_ms)
-		profile_age(f, now_ms, half_life_s);
+	if (f->as_of_ms != at.now_ms)
+		profile_age(f, at);
 	profile_blocks(f)[block] += samples;
 	f->dirty = true;
 }
@@ -199,13 +200,13 @@ static size_t place_of(const void *x, const void *v, size_t n, size_t size,
 	return lo;
 }
 
-static void add_edge(struct profile_func *f, struct profile_edges *e, struct profile_edge new,
-    int64_t now_ms, double half_life_s)
+static void add_edge(
+    struct profile_func *f, struct profile_edges *e, struct profile_edge new, struct decay at)
 {
 	size_t i;
 
-	if (f->as_of_ms != now_ms)
-		profile_age(f, now_ms, half_life_s);
+	if (f->as_of_ms != at.now_ms)
+		profile_age(f, at);
 	f->dirty = true;
 	i = place_of(&new, e->v, e->n, sizeof new, edge_compare);
 	if (i < e->n && !edge_compare(&e->v[i], &new)) {
@@ -219,26 +220,26 @@ static void add_edge(struct profile_func *f, struct profile_edges *e, struct pro
 	e->v[i] = new;
 }
 
-void profile_add_edge(struct profile_func *f, uint32_t block, uint32_t to, double n, int64_t now_ms,
-    double half_life_s)
+void profile_add_edge(
+    struct profile_func *f, uint32_t block, uint32_t to, double n, struct decay at)
 {
-	add_edge(f, &f->edge, (struct profile_edge){block, to, n}, now_ms, half_life_s);
+	add_edge(f, &f->edge, (struct profile_edge){block, to, n}, at);
 }
 
-void profile_add_predecessor(struct profile_func *f, uint32_t block, uint32_t to, double n, int64_t now_ms,
-    double half_life_s)
+void profile_add_predecessor(
+    struct profile_func *f, uint32_t block, uint32_t to, double n, struct decay at)
 {
-	add_edge(f, &f->predecessors, (struct profile_edge){block, to, n}, now_ms, half_life_s);
+	add_edge(f, &f->predecessors, (struct profile_edge){block, to, n}, at);
 }
 
-void profile_add_call(struct profile_func *f, uint32_t block, const struct hash128 *callee,
-    double n, int64_t now_ms, double half_life_s)
+void profile_add_call(
+    struct profile_func *f, uint32_t block, const struct hash128 *callee, double n, struct decay at)
 {
 	struct profile_call new = {block, *callee, n};
 	size_t i;
 
-	if (f->as_of_ms != now_ms)
-		profile_age(f, now_ms, half_life_s);
+	if (f->as_of_ms != at.now_ms)
+		profile_age(f, at);
 	f->dirty = true;
 	i = place_of(&new, f->call.v, f->call.n, sizeof new, call_compare);
 	if (i < f->call.n && !call_compare(&f->call.v[i], &new)) {
@@ -252,24 +253,24 @@ void profile_add_call(struct profile_func *f, uint32_t block, const struct hash1
 	f->call.v[i] = new;
 }
 
-static double func_samples(const struct profile_func *f, int64_t now_ms, double half_life_s)
+static double func_samples(const struct profile_func *f, struct decay at)
 {
 	double sum = 0;
 	uint32_t i;
 
 	for (i = 0; f->block && i < f->nblock; i++)
 		sum += f->block[i];
-	return sum > 0 ? sum * age_factor(now_ms - f->as_of_ms, half_life_s) : 0;
+	return sum > 0 ? sum * decay_since(at, f->as_of_ms) : 0;
 }
 
-struct profile_sum profile_total(const struct profile *p, int64_t now_ms, double half_life_s)
+struct profile_sum profile_total(const struct profile *p, struct decay at)
 {
 	struct profile_sum t = {0};
 	double x;
 	size_t i;
 
 	for (i = 0; i < p->func.n; i++) {
-		x = func_samples(&p->func.v[i], now_ms, half_life_s);
+		x = func_samples(&p->func.v[i], at);
 		t.samples += x;
 		t.understood += p->func.v[i].opaque ? 0 : x;
 		t.functions += x > 0;
@@ -295,12 +296,12 @@ static double chance(double p, double na, double nb)
 	return fmin(p, sqrt(2 / M_PI * p * (1 / na + 1 / nb)) / 2);
 }
 
-double profile_distance(const struct profile *a, const struct profile *b, int64_t now_ms,
-    double half_life_s, double *noise)
+double profile_distance(
+    const struct profile *a, const struct profile *b, struct decay at, double *noise)
 {
-	int64_t then_ms = latest(b);
-	double ta = profile_total(a, now_ms, half_life_s).samples;
-	double tb = profile_total(b, then_ms, half_life_s).samples;
+	struct decay then = {latest(b), at.half_life_s};
+	double ta = profile_total(a, at).samples;
+	double tb = profile_total(b, then).samples;
 	const struct profile_func *f, *g;
 	double overlap = 0, by_chance = 0, ka, kb, x, y;
 	uint32_t j;
@@ -313,12 +314,12 @@ double profile_distance(const struct profile *a, const struct profile *b, int64_
 	for (i = 0; i < a->func.n; i++) {
 		f = &a->func.v[i];
 		g = profile_get(b, &f->key);
-		ka = age_factor(now_ms - f->as_of_ms, half_life_s);
+		ka = decay_since(at, f->as_of_ms);
 		if (g && (!g->block || g->nblock != f->nblock))
 			g = NULL;
 		if (!f->block && !g)
 			continue;
-		kb = g ? age_factor(then_ms - g->as_of_ms, half_life_s) : 0;
+		kb = g ? decay_since(then, g->as_of_ms) : 0;
 		for (j = 0; j < f->nblock; j++) {
 			x = f->block ? f->block[j] * ka : 0;
 			y = g ? g->block[j] * kb : 0;
@@ -346,7 +347,7 @@ static int hotter(const void *a, const void *b)
 	return x->i < y->i ? -1 : x->i > y->i;
 }
 
-size_t *profile_hottest(const struct profile *p, int64_t now_ms, double half_life_s, size_t *n)
+size_t *profile_hottest(const struct profile *p, struct decay at, size_t *n)
 {
 	struct heat *h = xcalloc(p->func.n, sizeof *h);
 	size_t *order = xcalloc(p->func.n, sizeof *order);
@@ -354,7 +355,7 @@ size_t *profile_hottest(const struct profile *p, int64_t now_ms, double half_lif
 
 	*n = 0;
 	for (i = 0; i < p->func.n; i++) {
-		h[*n] = (struct heat){func_samples(&p->func.v[i], now_ms, half_life_s), i};
+		h[*n] = (struct heat){func_samples(&p->func.v[i], at), i};
 		*n += h[*n].samples > 0;
 	}
 	qsort(h, *n, sizeof *h, hotter);
@@ -448,7 +449,7 @@ static void print_func(
 	buf_free(&name);
 }
 
-void profile_print(const struct profile *p, int64_t now_ms, double half_life_s, struct buf *out)
+void profile_print(const struct profile *p, struct decay at, struct buf *out)
 {
 	const struct profile_func **order = xcalloc(p->func.n, sizeof(*order)), *f;
 	size_t i;
@@ -458,7 +459,7 @@ void profile_print(const struct profile *p, int64_t now_ms, double half_life_s, 
 	qsort(order, p->func.n, sizeof *order, by_name);
 	for (i = 0; i < p->func.n; i++) {
 		f = order[i];
-		print_func(p, f, age_factor(now_ms - f->as_of_ms, half_life_s), out);
+		print_func(p, f, decay_since(at, f->as_of_ms), out);
 	}
 	free(order);
 }

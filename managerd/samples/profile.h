@@ -72,23 +72,27 @@ void profile_copy(struct profile *to, const struct profile *from);
 /* Without the functions that have nothing. */
 void profile_copy_used(struct profile *to, const struct profile *from);
 
-/* The weight of a sample of age dt: 2^(-dt / half_life); 1 for dt <= 0. */
-double age_factor(int64_t dt_ms, double half_life_s);
+/* By what samples age: the time they are brought to, and the half-life. */
+struct decay {
+	int64_t now_ms;
+	double half_life_s;
+};
+/* The weight at that time of a sample of then: 2^(-age / half-life), at most 1. */
+double decay_since(struct decay at, int64_t then_ms);
 /* Brings a function to now. A clock that went back changes nothing. */
-void profile_age(struct profile_func *f, int64_t now_ms, double half_life_s);
+void profile_age(struct profile_func *f, struct decay at);
 /* Adds samples taken at now to a block, ageing what is there. */
-void profile_add(
-    struct profile_func *f, uint32_t block, double samples, int64_t now_ms, double half_life_s);
+void profile_add(struct profile_func *f, uint32_t block, double samples, struct decay at);
 
 /* Likewise, to a branch outcome or a call; blocks below nblock. Where a function has as
  * many pairs as it may, new ones are not kept until ageing has forgotten others. */
-void profile_add_edge(struct profile_func *f, uint32_t block, uint32_t to, double n,
-    int64_t now_ms, double half_life_s);
+void profile_add_edge(
+    struct profile_func *f, uint32_t block, uint32_t to, double n, struct decay at);
 /* to may be PROFILE_UNRESOLVED. */
-void profile_add_predecessor(struct profile_func *f, uint32_t block, uint32_t to, double n, int64_t now_ms,
-    double half_life_s);
+void profile_add_predecessor(
+    struct profile_func *f, uint32_t block, uint32_t to, double n, struct decay at);
 void profile_add_call(struct profile_func *f, uint32_t block, const struct hash128 *callee,
-    double n, int64_t now_ms, double half_life_s);
+    double n, struct decay at);
 
 /* Where so great a share of a block's backward replays is resolved, their shares are
  * used for all of its executions; else none is. */
@@ -100,7 +104,7 @@ struct profile_sum {
 	size_t functions;  /* with samples */
 };
 /* The sums as of now; changes nothing. */
-struct profile_sum profile_total(const struct profile *p, int64_t now_ms, double half_life_s);
+struct profile_sum profile_total(const struct profile *p, struct decay at);
 /*
  * How different usage a (as of now) is from usage b (as of the latest of its
  * functions): 1 - overlap of the shares of all blocks, 0 (same) … 1 (nothing
@@ -108,17 +112,17 @@ struct profile_sum profile_total(const struct profile *p, int64_t now_ms, double
  * by chance, the more the fewer samples there are: *noise (may be NULL) gets
  * what to expect of that, by the mean deviation of two Poisson counts.
  */
-double profile_distance(const struct profile *a, const struct profile *b, int64_t now_ms,
-    double half_life_s, double *noise);
+double profile_distance(
+    const struct profile *a, const struct profile *b, struct decay at, double *noise);
 
 /* The indices of functions with samples, hottest first (as of now), in a
  * new array of *n; to free. */
-size_t *profile_hottest(const struct profile *p, int64_t now_ms, double half_life_s, size_t *n);
+size_t *profile_hottest(const struct profile *p, struct decay at, size_t *n);
 /*
  * The samples file of morph-edit as of now, as docs/FORMATS.md "Counts and
  * samples" says, by name, key and block: the same profile gives the same bytes.
  * Calls of functions that the profile does not have are left out.
  */
-void profile_print(const struct profile *p, int64_t now_ms, double half_life_s, struct buf *out);
+void profile_print(const struct profile *p, struct decay at, struct buf *out);
 
 #endif

@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-struct remap_result remap_profile(
-    struct profile *p, const struct map_table *t, int64_t now_ms, double half_life_s)
+struct remap_result remap_profile(struct profile *p, const struct map_table *t, struct decay at)
 {
 	struct remap_result r = {0};
 	struct profile old = *p;
@@ -31,8 +30,8 @@ struct remap_result remap_profile(
 		p->func.cap = p->func.n;
 	}
 	r.discarded = old.func.n - r.kept;
-	r.samples_kept = profile_total(p, now_ms, half_life_s).samples;
-	r.samples_discarded = profile_total(&old, now_ms, half_life_s).samples;
+	r.samples_kept = profile_total(p, at).samples;
+	r.samples_discarded = profile_total(&old, at).samples;
 	profile_free(&old);
 	return r;
 }

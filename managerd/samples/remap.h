@@ -17,7 +17,6 @@ struct remap_result {
 };
 
 /* Leaves in p exactly the functions of t; their samples come from p. */
-struct remap_result remap_profile(
-    struct profile *p, const struct map_table *t, int64_t now_ms, double half_life_s);
+struct remap_result remap_profile(struct profile *p, const struct map_table *t, struct decay at);
 
 #endif

@@ -29,9 +29,9 @@ static void load_edge(struct profile_func *f, uint32_t block, uint32_t to, doubl
 	if (block >= f->nblock || (to >= f->nblock && !(predecessor && to == PROFILE_UNRESOLVED)))
 		return;
 	if (predecessor)
-		profile_add_predecessor(f, block, to, n, f->as_of_ms, 1);
+		profile_add_predecessor(f, block, to, n, (struct decay){f->as_of_ms, 1});
 	else
-		profile_add_edge(f, block, to, n, f->as_of_ms, 1);
+		profile_add_edge(f, block, to, n, (struct decay){f->as_of_ms, 1});
 }
 
 /* Adds what is of a function's form; it is as of its as_of_ms already. */
@@ -48,8 +48,8 @@ static void load_ways(sqlite3_stmt *st, struct profile_func *f)
 	for (i = 0; i < ncall; i++, call += CALL_SIZE) {
 		memcpy(key.b, call + 4, sizeof key.b);
 		if (get_le32(call) < f->nblock)
-			profile_add_call(
-			    f, get_le32(call), &key, get_real(call + 20), f->as_of_ms, 1);
+			profile_add_call(f, get_le32(call), &key, get_real(call + 20),
+			    (struct decay){f->as_of_ms, 1});
 	}
 	f->dirty = false;
 }

@@ -328,12 +328,12 @@ START_TEST(profiles_of_giants_are_bounded)
 
 		f = profile_put(&p, &k, name, name, name, 1000);
 		for (b = 0; b < 1000; b++)
-			profile_add(f, b, 100 - i, 1000, 1e9);
-		profile_add_edge(f, 5, 6, 2, 1000, 1e9);
+			profile_add(f, b, 100 - i, (struct decay){1000, 1e9});
+		profile_add_edge(f, 5, 6, 2, (struct decay){1000, 1e9});
 		for (b = 0; b < 10; b++)
-			profile_add_call(f, b, &k, 1, 1000, 1e9);
+			profile_add_call(f, b, &k, 1, (struct decay){1000, 1e9});
 	}
-	j = json_profile(&row, &p, 1000, 1e9, 1000, 1000);
+	j = json_profile(&row, &p, (struct decay){1000, 1e9}, 1000, 1000);
 	list = json_object_get(j, "functions");
 	ck_assert_uint_eq(json_array_size(list), 40);
 	for (i = 0; i < 40; i++)

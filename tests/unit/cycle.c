@@ -477,7 +477,7 @@ START_TEST(a_job_that_cannot_begin_waits)
 	mod = module_at(1000, 0);
 	ck_assert_int_eq(mod->row.state, MODULE_ORIGINAL);
 	ck_assert_ptr_null(mod->row.held_why);
-	ck_assert_int_gt(mod->not_before_ms, manager_now_ms());
+	ck_assert_int_gt(mod->not_before_ms, clock_now_ms());
 	mod->not_before_ms = mod->decided_ms = 0;
 	cycle_soon(m);
 	turn_until(swapped, 20);

@@ -35,9 +35,9 @@ struct store *manager_store(struct manager *m)
 	return m->store;
 }
 
-const struct conf *manager_conf(const struct manager *m)
+struct decay manager_decay(const struct manager *m)
 {
-	return &m->conf;
+	return (struct decay){(int64_t)time(NULL) * 1000, 1e9};
 }
 
 int manager_status(struct manager *m, struct manager_status *out, struct err *e)
@@ -71,20 +71,20 @@ int manager_profile(struct manager *m, uint64_t module, struct profile *p, struc
 {
 	struct hash128 a = hash_bytes("a", 1), b = hash_bytes("b", 1), c = hash_bytes("c", 1);
 	char *name;
-	int64_t now = (int64_t)time(NULL) * 1000;
+	struct decay at = manager_decay(m);
 
-	profile_add(profile_put(p, &a, "luaV_execute", "lvm.c", NULL, 4), 2, 300, now, 1e9);
-	profile_add(profile_get(p, &a), 1, 100, now, 1e9);
-	profile_add_edge(profile_get(p, &a), 2, 3, 30, now, 1e9);
-	profile_add_edge(profile_get(p, &a), 2, 0, 10, now, 1e9);
-	profile_add_call(profile_get(p, &a), 1, &b, 7, now, 1e9);
+	profile_add(profile_put(p, &a, "luaV_execute", "lvm.c", NULL, 4), 2, 300, at);
+	profile_add(profile_get(p, &a), 1, 100, at);
+	profile_add_edge(profile_get(p, &a), 2, 3, 30, at);
+	profile_add_edge(profile_get(p, &a), 2, 0, 10, at);
+	profile_add_call(profile_get(p, &a), 1, &b, 7, at);
 	profile_add(profile_put(p, &b, "evil\033[2J", "l\xff.c", "jump table not understood", 1), 0,
-	    100, now, 1e9);
+	    100, at);
 	if (m->giant) {
 		name = xmalloc(m->giant + 1);
 		memset(name, 'x', m->giant);
 		name[m->giant] = '\0';
-		profile_add(profile_put(p, &c, name, "l.c", NULL, 1), 0, 1, now, 1e9);
+		profile_add(profile_put(p, &c, name, "l.c", NULL, 1), 0, 1, at);
 		free(name);
 	}
 	return 0;

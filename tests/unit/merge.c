@@ -26,12 +26,17 @@ static void teardown(void)
 	profile_free(&p);
 }
 
+static struct decay at(int64_t now_ms)
+{
+	return (struct decay){now_ms, hl};
+}
+
 START_TEST(half_life)
 {
-	ck_assert_double_eq(age_factor(0, hl), 1);
-	ck_assert_double_eq(age_factor(-5000, hl), 1);
-	ck_assert_double_eq(age_factor(10000, hl), 0.5);
-	ck_assert_double_eq(age_factor(30000, hl), 0.125);
+	ck_assert_double_eq(decay_since(at(0), 0), 1);
+	ck_assert_double_eq(decay_since(at(0), 5000), 1);
+	ck_assert_double_eq(decay_since(at(10000), 0), 0.5);
+	ck_assert_double_eq(decay_since(at(30000), 0), 0.125);
 }
 END_TEST
 
@@ -39,14 +44,14 @@ START_TEST(sums_age)
 {
 	struct profile_func *f = put(&p, "f", 3);
 
-	profile_add(f, 1, 100, 1000, hl);
-	profile_add(f, 1, 10, 1000, hl);
+	profile_add(f, 1, 100, at(1000));
+	profile_add(f, 1, 10, at(1000));
 	ck_assert_double_eq(f->block[1], 110);
-	profile_add(f, 2, 8, 11000, hl);
+	profile_add(f, 2, 8, at(11000));
 	ck_assert_double_eq_tol(f->block[1], 55, 1e-9);
 	ck_assert_double_eq(f->block[2], 8);
 	ck_assert(f->dirty);
-	ck_assert_double_eq_tol(profile_total(&p, 21000, hl).samples, 31.5, 1e-9);
+	ck_assert_double_eq_tol(profile_total(&p, at(21000)).samples, 31.5, 1e-9);
 	ck_assert_double_eq(f->block[2], 8); /* reading changes nothing */
 }
 END_TEST
@@ -58,22 +63,22 @@ START_TEST(outcomes_and_calls_age_with_the_samples)
 	struct hash128 gone = key("gone");
 	char hex[HASH_HEX], gex[HASH_HEX], want[400];
 
-	profile_add_edge(f, 1, 2, 6, 1000, hl);
-	profile_add_edge(f, 0, 2, 1, 1000, hl);
-	profile_add_edge(f, 0, 1, 2, 1000, hl);
-	profile_add_edge(f, 1, 2, 2, 1000, hl);
-	profile_add_call(f, 2, &g->key, 4, 1000, hl);
-	profile_add_call(f, 2, &gone, 4, 1000, hl);
-	profile_add_call(f, 0, &g->key, 3, 1000, hl);
-	profile_add_call(f, 2, &g->key, 4, 1000, hl);
-	profile_add(f, 0, 5, 1000, hl);
+	profile_add_edge(f, 1, 2, 6, at(1000));
+	profile_add_edge(f, 0, 2, 1, at(1000));
+	profile_add_edge(f, 0, 1, 2, at(1000));
+	profile_add_edge(f, 1, 2, 2, at(1000));
+	profile_add_call(f, 2, &g->key, 4, at(1000));
+	profile_add_call(f, 2, &gone, 4, at(1000));
+	profile_add_call(f, 0, &g->key, 3, at(1000));
+	profile_add_call(f, 2, &g->key, 4, at(1000));
+	profile_add(f, 0, 5, at(1000));
 	ck_assert_uint_eq(f->edge.n, 3);
 	ck_assert_uint_eq(f->call.n, 3);
-	profile_add_edge(f, 0, 1, 1, 11000, hl);
+	profile_add_edge(f, 0, 1, 1, at(11000));
 	ck_assert_double_eq_tol(f->edge.v[0].n, 2, 1e-9);
 	ck_assert_double_eq_tol(f->edge.v[2].n, 4, 1e-9);
 	ck_assert_double_eq_tol(f->block[0], 2.5, 1e-9);
-	profile_print(&p, 21000, hl, &out);
+	profile_print(&p, at(21000), &out);
 	hash_hex(&f->key, hex);
 	hash_hex(&g->key, gex);
 	snprintf(want, sizeof want,
@@ -82,7 +87,7 @@ START_TEST(outcomes_and_calls_age_with_the_samples)
 	    hex, hex, hex, hex, hex, gex, hex, gex);
 	ck_assert_str_eq(buf_cstr(&out), want);
 	buf_free(&out);
-	profile_age(f, 1000000, hl);
+	profile_age(f, at(1000000));
 	ck_assert_uint_eq(f->edge.n + f->call.n, 0);
 }
 END_TEST
@@ -92,10 +97,10 @@ START_TEST(copies_have_their_outcomes)
 	struct profile_func *f = put(&p, "f", 2), *g;
 	struct profile q;
 
-	profile_add_edge(f, 0, 1, 6, 1000, hl);
-	profile_add_call(f, 1, &f->key, 3, 1000, hl);
+	profile_add_edge(f, 0, 1, 6, at(1000));
+	profile_add_call(f, 1, &f->key, 3, at(1000));
 	profile_copy(&q, &p);
-	profile_add_edge(f, 0, 1, 6, 1000, hl);
+	profile_add_edge(f, 0, 1, 6, at(1000));
 	g = profile_get(&q, &f->key);
 	ck_assert_uint_eq(g->edge.n, 1);
 	ck_assert_double_eq(g->edge.v[0].n, 6);
@@ -114,10 +119,10 @@ START_TEST(pairs_of_a_function_are_bounded)
 	uint32_t i;
 
 	for (i = 0; i < MANY; i++) {
-		profile_add_edge(f, i / BLOCKS, i % BLOCKS, 1, 1000, hl);
-		profile_add_predecessor(f, i / BLOCKS, i % BLOCKS, 1, 1000, hl);
+		profile_add_edge(f, i / BLOCKS, i % BLOCKS, 1, at(1000));
+		profile_add_predecessor(f, i / BLOCKS, i % BLOCKS, 1, at(1000));
 		callee.b[0] = (uint8_t)(i / BLOCKS);
-		profile_add_call(f, i % BLOCKS, &callee, 1, 1000, hl);
+		profile_add_call(f, i % BLOCKS, &callee, 1, at(1000));
 	}
 	ck_assert_uint_eq(f->edge.n, PROFILE_EDGES_MAX);
 	ck_assert_uint_eq(f->predecessors.n, PROFILE_EDGES_MAX);
@@ -127,11 +132,11 @@ START_TEST(pairs_of_a_function_are_bounded)
 			  (f->call.v[i - 1].block == f->call.v[i].block &&
 			      memcmp(&f->call.v[i - 1].callee, &f->call.v[i].callee,
 				  sizeof callee) < 0));
-	profile_add_edge(f, 0, 0, 1, 1000, hl);
+	profile_add_edge(f, 0, 0, 1, at(1000));
 	ck_assert_double_eq(f->edge.v[0].n, 2);
-	profile_age(f, 1000000, hl);
-	profile_add_edge(f, 0, 0, 1, 1000000, hl);
-	profile_add_call(f, 0, &callee, 1, 1000000, hl);
+	profile_age(f, at(1000000));
+	profile_add_edge(f, 0, 0, 1, at(1000000));
+	profile_add_call(f, 0, &callee, 1, at(1000000));
 	ck_assert_uint_eq(f->edge.n, 1);
 	ck_assert_uint_eq(f->call.n, 1);
 }
@@ -142,20 +147,20 @@ START_TEST(predecessors_are_printed_where_nearly_all_resolve)
 	struct profile_func *f = put(&p, "f", 4);
 	struct buf out = {0};
 
-	profile_add_predecessor(f, 3, 1, 6, 1000, hl);
-	profile_add_predecessor(f, 3, 2, 4, 1000, hl);
-	profile_add_predecessor(f, 3, PROFILE_UNRESOLVED, 1, 1000, hl);
-	profile_add_predecessor(f, 2, 1, 8, 1000, hl);
-	profile_add_predecessor(f, 2, PROFILE_UNRESOLVED, 1, 1000, hl);
-	profile_print(&p, 1000, hl, &out);
+	profile_add_predecessor(f, 3, 1, 6, at(1000));
+	profile_add_predecessor(f, 3, 2, 4, at(1000));
+	profile_add_predecessor(f, 3, PROFILE_UNRESOLVED, 1, at(1000));
+	profile_add_predecessor(f, 2, 1, 8, at(1000));
+	profile_add_predecessor(f, 2, PROFILE_UNRESOLVED, 1, at(1000));
+	profile_print(&p, at(1000), &out);
 	ck_assert_ptr_nonnull(strstr(buf_cstr(&out), " 3 < 1 6.000\n"));
 	ck_assert_ptr_nonnull(strstr(buf_cstr(&out), " 3 < 2 4.000\n"));
 	ck_assert_ptr_null(strstr(buf_cstr(&out), " 2 < "));
-	profile_add_predecessor(f, 2, 1, 3, 1000, hl);
+	profile_add_predecessor(f, 2, 1, 3, at(1000));
 	out.n = 0;
-	profile_print(&p, 1000, hl, &out);
+	profile_print(&p, at(1000), &out);
 	ck_assert_ptr_nonnull(strstr(buf_cstr(&out), " 2 < 1 11.000\n"));
-	profile_age(f, 11000, hl);
+	profile_age(f, at(11000));
 	ck_assert_double_eq_tol(f->predecessors.v[0].n, 5.5, 1e-9);
 	buf_free(&out);
 }
@@ -165,8 +170,8 @@ START_TEST(clock_back_changes_nothing)
 {
 	struct profile_func *f = put(&p, "f", 1);
 
-	profile_add(f, 0, 100, 50000, hl);
-	profile_add(f, 0, 1, 20000, hl);
+	profile_add(f, 0, 100, at(50000));
+	profile_add(f, 0, 1, at(20000));
 	ck_assert_double_eq(f->block[0], 101);
 	ck_assert_int_eq(f->as_of_ms, 50000);
 }
@@ -176,10 +181,10 @@ START_TEST(old_samples_vanish)
 {
 	struct profile_func *f = put(&p, "f", 1);
 
-	profile_add(f, 0, 100, 1000, hl);
-	profile_age(f, 1000000, hl);
+	profile_add(f, 0, 100, at(1000));
+	profile_age(f, at(1000000));
 	ck_assert_double_eq(f->block[0], 0);
-	ck_assert_uint_eq(profile_total(&p, 1000000, hl).functions, 0);
+	ck_assert_uint_eq(profile_total(&p, at(1000000)).functions, 0);
 }
 END_TEST
 
@@ -189,11 +194,11 @@ START_TEST(ageing_composes)
 	struct profile q = {0};
 	struct profile_func *f = put(&p, "f", 1), *g = put(&q, "f", 1);
 
-	profile_add(f, 0, 1000, 1000, hl);
-	profile_age(f, 4000, hl);
-	profile_age(f, 9000, hl);
-	profile_add(g, 0, 1000, 1000, hl);
-	profile_age(g, 9000, hl);
+	profile_add(f, 0, 1000, at(1000));
+	profile_age(f, at(4000));
+	profile_age(f, at(9000));
+	profile_add(g, 0, 1000, at(1000));
+	profile_age(g, at(9000));
 	ck_assert_double_eq_tol(f->block[0], g->block[0], 1e-9);
 	profile_free(&q);
 }
@@ -217,12 +222,12 @@ START_TEST(understood_apart)
 	struct hash128 k = key("asm");
 	struct profile_func *f = put(&p, "f", 1);
 
-	profile_add(f, 0, 30, 1000, hl);
+	profile_add(f, 0, 30, at(1000));
 	f = profile_put(&p, &k, "asm", "a.c", "inline asm with labels", 1);
-	profile_add(f, 0, 12, 1000, hl);
-	ck_assert_double_eq(profile_total(&p, 1000, hl).samples, 42);
-	ck_assert_double_eq(profile_total(&p, 1000, hl).understood, 30);
-	ck_assert_uint_eq(profile_total(&p, 1000, hl).functions, 2);
+	profile_add(f, 0, 12, at(1000));
+	ck_assert_double_eq(profile_total(&p, at(1000)).samples, 42);
+	ck_assert_double_eq(profile_total(&p, at(1000)).understood, 30);
+	ck_assert_uint_eq(profile_total(&p, at(1000)).functions, 2);
 }
 END_TEST
 
@@ -231,19 +236,19 @@ START_TEST(distance)
 	struct profile q = {0}, none = {0};
 	double noise;
 
-	profile_add(put(&p, "f", 2), 0, 60, 1000, hl);
-	profile_add(put(&p, "f", 2), 1, 40, 1000, hl);
-	profile_add(put(&q, "f", 2), 0, 400, 1000, hl);
-	profile_add(put(&q, "f", 2), 1, 600, 1000, hl);
-	ck_assert_double_eq_tol(profile_distance(&p, &q, 1000, hl, &noise), 0.2, 1e-9);
+	profile_add(put(&p, "f", 2), 0, 60, at(1000));
+	profile_add(put(&p, "f", 2), 1, 40, at(1000));
+	profile_add(put(&q, "f", 2), 0, 400, at(1000));
+	profile_add(put(&q, "f", 2), 1, 600, at(1000));
+	ck_assert_double_eq_tol(profile_distance(&p, &q, at(1000), &noise), 0.2, 1e-9);
 	ck_assert_double_gt(noise, 0.02);
 	ck_assert_double_lt(noise, 0.1);
 	/* Ageing as a whole is no change of usage, however long ago q was. */
-	ck_assert_double_eq_tol(profile_distance(&p, &q, 91000, hl, NULL), 0.2, 1e-9);
-	ck_assert_double_eq_tol(profile_distance(&p, &p, 1000, hl, NULL), 0, 1e-9);
-	profile_add(put(&q, "g", 1), 0, 1e9, 1000, hl);
-	ck_assert_double_gt(profile_distance(&p, &q, 1000, hl, NULL), 0.999);
-	ck_assert_double_eq(profile_distance(&p, &none, 1000, hl, NULL), 1);
+	ck_assert_double_eq_tol(profile_distance(&p, &q, at(91000), NULL), 0.2, 1e-9);
+	ck_assert_double_eq_tol(profile_distance(&p, &p, at(1000), NULL), 0, 1e-9);
+	profile_add(put(&q, "g", 1), 0, 1e9, at(1000));
+	ck_assert_double_gt(profile_distance(&p, &q, at(1000), NULL), 0.999);
+	ck_assert_double_eq(profile_distance(&p, &none, at(1000), NULL), 1);
 	profile_free(&q);
 }
 END_TEST
@@ -265,15 +270,15 @@ START_TEST(noise_foretells_chance)
 	int i;
 
 	for (i = 0; i < 3000; i++) {
-		profile_add(f, (uint32_t)(500 * draw() * draw()), 1, 1000, hl);
-		profile_add(g, (uint32_t)(500 * draw() * draw()), 1, 1000, hl);
+		profile_add(f, (uint32_t)(500 * draw() * draw()), 1, at(1000));
+		profile_add(g, (uint32_t)(500 * draw() * draw()), 1, at(1000));
 	}
-	d = profile_distance(&p, &q, 1000, hl, &noise);
+	d = profile_distance(&p, &q, at(1000), &noise);
 	ck_assert_double_gt(d, 0.1);
 	ck_assert_double_lt(fabs(d - noise), 0.04);
 	for (i = 0; i < 3000; i++)
-		profile_add(g, (uint32_t)(250 + 250 * draw()), 1, 1000, hl);
-	d = profile_distance(&p, &q, 1000, hl, &noise);
+		profile_add(g, (uint32_t)(250 + 250 * draw()), 1, at(1000));
+	d = profile_distance(&p, &q, at(1000), &noise);
 	ck_assert_double_gt(d - noise, 0.2);
 	profile_free(&q);
 }
@@ -283,10 +288,10 @@ START_TEST(hottest_first)
 {
 	size_t n, *order;
 
-	profile_add(put(&p, "cool", 1), 0, 1, 1000, hl);
+	profile_add(put(&p, "cool", 1), 0, 1, at(1000));
 	put(&p, "never", 1);
-	profile_add(put(&p, "hot", 2), 1, 100, 1000, hl);
-	order = profile_hottest(&p, 1000, hl, &n);
+	profile_add(put(&p, "hot", 2), 1, 100, at(1000));
+	order = profile_hottest(&p, at(1000), &n);
 	ck_assert_uint_eq(n, 2);
 	ck_assert_str_eq(p.func.v[order[0]].name, "hot");
 	ck_assert_str_eq(p.func.v[order[1]].name, "cool");
@@ -301,14 +306,14 @@ START_TEST(samples_file)
 	char want[256], hex1[HASH_HEX], hex2[HASH_HEX];
 	struct hash128 k1 = key("main"), k2 = key("work.part.0");
 
-	profile_add(put(&p, "work.part.0", 3), 2, 7.25, 1000, hl);
-	profile_add(put(&p, "work.part.0", 3), 0, 1, 1000, hl);
-	profile_add(put(&p, "main", 1), 0, 3, 1000, hl);
-	profile_add(put(&q, "main", 1), 0, 3, 1000, hl);
-	profile_add(put(&q, "work.part.0", 3), 0, 1, 1000, hl);
-	profile_add(put(&q, "work.part.0", 3), 2, 7.25, 1000, hl);
-	profile_print(&p, 1000, hl, &a);
-	profile_print(&q, 1000, hl, &b);
+	profile_add(put(&p, "work.part.0", 3), 2, 7.25, at(1000));
+	profile_add(put(&p, "work.part.0", 3), 0, 1, at(1000));
+	profile_add(put(&p, "main", 1), 0, 3, at(1000));
+	profile_add(put(&q, "main", 1), 0, 3, at(1000));
+	profile_add(put(&q, "work.part.0", 3), 0, 1, at(1000));
+	profile_add(put(&q, "work.part.0", 3), 2, 7.25, at(1000));
+	profile_print(&p, at(1000), &a);
+	profile_print(&q, at(1000), &b);
 	snprintf(want, sizeof want,
 	    "main#%s 0 3.000\nwork.part.0#%s 0 1.000\nwork.part.0#%s 2 7.250\n",
 	    hash_hex(&k1, hex1), hash_hex(&k2, hex2), hex2);

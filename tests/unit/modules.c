@@ -120,6 +120,11 @@ static void learn(const char *name, const struct build_id *asked)
 	joined_free(&j);
 }
 
+static struct decay at(int64_t now_ms)
+{
+	return (struct decay){now_ms, 1e9};
+}
+
 START_TEST(known_builds_are_found)
 {
 	struct build_id other = {1, {9}};
@@ -278,7 +283,7 @@ START_TEST(profiles_come_back_after_unloading)
 	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_MAPPED);
 	f = module_func(m, &m->origin.v[0], 1);
 	ck_assert_str_eq(f->name, "g");
-	profile_add(f, 1, 42, 1000, 1e9);
+	profile_add(f, 1, 42, at(1000));
 	ck_assert_int_eq(module_save(&ms, m, &e), 0);
 	ms.bytes += (size_t)MODULES_MEMORY; /* as if others took it all */
 	modules_trim(&ms, m);
@@ -299,16 +304,16 @@ START_TEST(layout_profile)
 	double noise;
 
 	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_MAPPED);
-	profile_add(module_func(m, &m->origin.v[0], 0), 0, 10, 1000, 1e9);
-	ck_assert_double_eq(profile_distance(&m->now, &m->layout, 1000, 1e9, &noise), 1);
+	profile_add(module_func(m, &m->origin.v[0], 0), 0, 10, at(1000));
+	ck_assert_double_eq(profile_distance(&m->now, &m->layout, at(1000), &noise), 1);
 	ck_assert_int_eq(module_set_layout(&ms, m, NULL, &e), 0);
-	ck_assert_double_eq(profile_distance(&m->now, &m->layout, 1000, 1e9, &noise), 0);
+	ck_assert_double_eq(profile_distance(&m->now, &m->layout, at(1000), &noise), 0);
 	ck_assert_int_eq(modules_reload(&ms, &e), 0);
 	m = modules_of_path(&ms, "/known/prog");
 	ck_assert_int_eq(module_load(&ms, m, &e), 0);
-	ck_assert_double_eq(profile_total(&m->layout, 1000, 1e9).samples, 10);
+	ck_assert_double_eq(profile_total(&m->layout, at(1000)).samples, 10);
 	ck_assert_int_eq(module_clear_layout(&ms, m, &e), 0);
-	ck_assert_double_eq(profile_total(&m->layout, 1000, 1e9).samples, 0);
+	ck_assert_double_eq(profile_total(&m->layout, at(1000)).samples, 0);
 }
 END_TEST
 
@@ -479,7 +484,7 @@ START_TEST(another_owner_starts_afresh)
 	fake_artifact(f, 3);
 	learn("/bin/new", &nine);
 	ck_assert_int_eq(find("/bin/new", &nine, &m), FOUND_MAPPED);
-	profile_add(module_func(m, &m->origin.v[0], 1), 1, 42, 1000, 1e9);
+	profile_add(module_func(m, &m->origin.v[0], 1), 1, 42, at(1000));
 	m->row.mapped = 42;
 	module_hold(m, "rolled back");
 	f->held = true;
@@ -498,7 +503,7 @@ START_TEST(another_owner_starts_afresh)
 	ck_assert_uint_eq(m->row.mapped, 0);
 	ck_assert_ptr_null(m->row.held_why);
 	ck_assert(!f->held);
-	ck_assert_double_eq(profile_total(&m->now, 1000, 1e9).samples, 0);
+	ck_assert_double_eq(profile_total(&m->now, at(1000)).samples, 0);
 	ck_assert_int_eq(store_events(ms.store, m->row.id, -1, 10, &a, &ev, &n, &e), 0);
 	ck_assert_uint_eq(n, 1);
 	arena_free(&a);

@@ -5,6 +5,11 @@
 #include <string.h>
 
 static const double hl = 1000;
+
+static struct decay at(int64_t now_ms)
+{
+	return (struct decay){now_ms, hl};
+}
 static struct profile p;
 static struct map_table t;
 
@@ -17,7 +22,7 @@ static void sample(const char *k, uint32_t nblock, uint32_t block, double n)
 {
 	struct hash128 h = key(k);
 
-	profile_add(profile_put(&p, &h, k, "a.c", NULL, nblock), block, n, 1000, hl);
+	profile_add(profile_put(&p, &h, k, "a.c", NULL, nblock), block, n, at(1000));
 }
 
 static void table(const char *k, uint32_t ord, uint32_t nblock)
@@ -50,7 +55,7 @@ START_TEST(same_program_keeps_all)
 	table("f", 0, 3);
 	table("g", 1, 1);
 	map_table_end(&t, NULL);
-	r = remap_profile(&p, &t, 1000, hl);
+	r = remap_profile(&p, &t, at(1000));
 	ck_assert_uint_eq(r.kept, 2);
 	ck_assert_uint_eq(r.discarded, 0);
 	ck_assert_uint_eq(r.fresh, 0);
@@ -66,11 +71,11 @@ START_TEST(outcomes_go_with_their_function)
 
 	sample("f", 3, 2, 50);
 	sample("g", 1, 0, 7);
-	profile_add_edge(profile_get(&p, &f), 0, 2, 6, 1000, hl);
-	profile_add_call(profile_get(&p, &f), 1, &g, 4, 1000, hl);
+	profile_add_edge(profile_get(&p, &f), 0, 2, 6, at(1000));
+	profile_add_call(profile_get(&p, &f), 1, &g, 4, at(1000));
 	table("f", 0, 3);
 	map_table_end(&t, NULL);
-	remap_profile(&p, &t, 1000, hl);
+	remap_profile(&p, &t, at(1000));
 	ck_assert_uint_eq(profile_get(&p, &f)->edge.n, 1);
 	ck_assert_double_eq(profile_get(&p, &f)->edge.v[0].n, 6);
 	ck_assert_uint_eq(profile_get(&p, &f)->call.n, 1);
@@ -87,7 +92,7 @@ START_TEST(rebuilt_program_keeps_equal_functions)
 	table("f-new", 0, 3);
 	table("g", 1, 1);
 	map_table_end(&t, NULL);
-	r = remap_profile(&p, &t, 1000, hl);
+	r = remap_profile(&p, &t, at(1000));
 	ck_assert_uint_eq(r.kept, 1);
 	ck_assert_uint_eq(r.discarded, 1);
 	ck_assert_uint_eq(r.fresh, 1);
@@ -107,7 +112,7 @@ START_TEST(equal_keys_are_one)
 	table("inline", 1, 2);
 	map_table_end(&t, NULL);
 	sample("inline", 2, 1, 5);
-	ck_assert_uint_eq(remap_profile(&p, &t, 1000, hl).kept, 1);
+	ck_assert_uint_eq(remap_profile(&p, &t, at(1000)).kept, 1);
 	ck_assert_uint_eq(p.func.n, 1);
 	ck_assert_double_eq(of("inline", 1), 5);
 }
@@ -118,7 +123,7 @@ START_TEST(other_shape_is_another_function)
 	sample("f", 3, 2, 50);
 	table("f", 0, 4);
 	map_table_end(&t, NULL);
-	ck_assert_uint_eq(remap_profile(&p, &t, 1000, hl).discarded, 1);
+	ck_assert_uint_eq(remap_profile(&p, &t, at(1000)).discarded, 1);
 	ck_assert_double_eq(of("f", 2), 0);
 }
 END_TEST

@@ -97,6 +97,11 @@ static int account(uint64_t session, uint64_t seq, uint64_t mapped)
 	return store_account(s, session, seq, 1000, &a, &e);
 }
 
+static struct decay at(int64_t now_ms)
+{
+	return (struct decay){now_ms, 10};
+}
+
 START_TEST(accounting_adds_up_and_stays)
 {
 	struct accounting a;
@@ -268,7 +273,7 @@ START_TEST(modules_go_with_all_there_is_of_them)
 
 	put("/bin/a");
 	put("/bin/b");
-	profile_add(profile_put(&p, &k, "f", "a.c", NULL, 3), 2, 7.5, 1000, 10);
+	profile_add(profile_put(&p, &k, "f", "a.c", NULL, 3), 2, 7.5, at(1000));
 	ck_assert_int_eq(store_save_profile(s, id, PROFILE_NOW, &p, &e), 0);
 	ck_assert_int_eq(store_put_build(s, &b, &e), 0);
 	ck_assert_int_eq(store_put_table(s, id, &b.id, "tab", 3, &e), 0);
@@ -298,8 +303,8 @@ START_TEST(profiles)
 	struct profile_func *f;
 
 	put("/bin/a");
-	profile_add(profile_put(&p, &k, "f", "a.c", NULL, 3), 2, 7.5, 1000, 10);
-	profile_add(profile_put(&p, &l, "g", "a.c", "odd", 1), 0, 1, 1000, 10);
+	profile_add(profile_put(&p, &k, "f", "a.c", NULL, 3), 2, 7.5, at(1000));
+	profile_add(profile_put(&p, &l, "g", "a.c", "odd", 1), 0, 1, at(1000));
 	ck_assert_int_eq(store_save_profile(s, id, PROFILE_NOW, &p, &e), 0);
 	ck_assert(!p.func.v[0].dirty);
 	p.func.v[0].block[2] = 1; /* not dirty: not written */
@@ -332,11 +337,11 @@ START_TEST(outcomes_and_calls_stay)
 
 	put("/bin/a");
 	f = profile_put(&p, &k, "f", "a.c", NULL, 3);
-	profile_add_edge(f, 2, 1, 7.25, 1000, 10);
-	profile_add_edge(f, 0, 1, 3, 1000, 10);
-	profile_add_predecessor(f, 1, 2, 4.5, 1000, 10);
-	profile_add_predecessor(f, 1, PROFILE_UNRESOLVED, 2, 1000, 10);
-	profile_add_call(f, 1, &l, 5, 1000, 10);
+	profile_add_edge(f, 2, 1, 7.25, at(1000));
+	profile_add_edge(f, 0, 1, 3, at(1000));
+	profile_add_predecessor(f, 1, 2, 4.5, at(1000));
+	profile_add_predecessor(f, 1, PROFILE_UNRESOLVED, 2, at(1000));
+	profile_add_call(f, 1, &l, 5, at(1000));
 	ck_assert_int_eq(store_save_profile(s, id, PROFILE_NOW, &p, &e), 0);
 	reopen();
 	ck_assert_int_eq(store_load_profile(s, id, PROFILE_NOW, &q, &e), 0);
@@ -374,7 +379,7 @@ static void sql(const char *text)
 static void save_one_function(uint64_t id, const struct hash128 *k, struct profile *p)
 {
 	put("/bin/a");
-	profile_add(profile_put(p, k, "f", "a.c", NULL, 3), 2, 7.5, 1000, 10);
+	profile_add(profile_put(p, k, "f", "a.c", NULL, 3), 2, 7.5, at(1000));
 	ck_assert_int_eq(store_save_profile(s, id, PROFILE_NOW, p, &e), 0);
 	store_close(s);
 }
@@ -406,7 +411,7 @@ START_TEST(an_earlier_store_is_brought_up)
 	ck_assert_int_eq(store_load_profile(s, id, PROFILE_NOW, &q, &e), 0);
 	ck_assert_double_eq(profile_get(&q, &k)->block[2], 7.5);
 	profile_free(&q);
-	profile_add_edge(p.func.v, 0, 1, 3, 1000, 10);
+	profile_add_edge(p.func.v, 0, 1, 3, at(1000));
 	ck_assert_int_eq(store_save_profile(s, id, PROFILE_NOW, &p, &e), 0);
 	reopen();
 	ck_assert_int_eq(store_load_profile(s, id, PROFILE_NOW, &q, &e), 0);
