@@ -1,7 +1,7 @@
-#include "managerd/parent/stages.h"
 #include "common/log.h"
-#include "managerd/priv/frame.h"
 #include "managerd/parent/procs.h"
+#include "managerd/parent/stages.h"
+#include "managerd/priv/verbs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -196,94 +196,77 @@ void task_work(struct parent *p, struct task *t, child_work_fn *fn, void *arg,
 
 /* ---- the ends ---- */
 
-static void report(struct parent *p, struct task *t, struct buf *frame, int fd)
+struct priv_stamp task_stamp(const struct stat *st)
 {
+	return (struct priv_stamp){.dev = st->st_dev,
+	    .ino = st->st_ino,
+	    .size = (uint64_t)st->st_size,
+	    .mtime_ns = st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec,
+	    .ctime_ns = st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec};
+}
+
+/* Where the inspector says that its tables lie. */
+static void add_parts(struct message *m, int fd)
+{
+	struct inspect_head h;
+
+	if (fd < 0 || pread(fd, &h, sizeof h, 0) != sizeof h)
+		return;
+	m->part[MESSAGE_TABLE] = (struct part){h.table_at, h.table_n};
+	m->part[MESSAGE_MAP] = (struct part){h.map_at, h.map_n};
+}
+
+static void report(struct parent *p, struct task *t, enum frame_event event, struct message *m)
+{
+	struct buf b = {0};
+	int fd = event == FRAME_SWAPPED ? -1 : t->blob;
+
 	t->reported = true;
-	if (p->events >= 0 && !t->dropped) {
-		vec_push(&p->queue, (struct event){*frame, fd});
+	if (fd >= 0)
+		t->blob = -1;
+	if (p->events < 0 || t->dropped) {
+		if (fd >= 0)
+			close(fd);
 		return;
 	}
-	buf_free(frame);
-	if (fd >= 0)
-		close(fd);
-}
-
-static int take_blob(struct task *t)
-{
-	int fd = t->blob;
-
-	t->blob = -1;
-	return fd;
-}
-
-static void put_stamp(struct buf *b, const struct stat *st)
-{
-	frame_u64(b, st->st_dev);
-	frame_u64(b, st->st_ino);
-	frame_u64(b, (uint64_t)st->st_size);
-	frame_u64(b, (uint64_t)(st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec));
-	frame_u64(b, (uint64_t)(st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec));
-}
-
-static void put_blobs(struct buf *b, int fd)
-{
-	struct inspect_head h = {.table_n = 0};
-
-	if (fd >= 0 && pread(fd, &h, sizeof h, 0) != sizeof h)
-		h = (struct inspect_head){.table_n = 0};
-	frame_u64(b, h.table_at);
-	frame_u64(b, h.table_n);
-	frame_u64(b, h.map_at);
-	frame_u64(b, h.map_n);
+	add_parts(m, fd);
+	frame_u32(&b, event);
+	frame_u64(&b, t->id);
+	message_put(&b, event_form(event), m);
+	vec_push(&p->queue, (struct event){b, fd});
 }
 
 void task_inspected(struct parent *p, struct task *t, enum priv_inspect status, const char *why)
 {
-	struct buf b = {0};
-	int fd = take_blob(t);
+	struct message m = {.number = status,
+	    .why = why,
+	    .id = t->is,
+	    .origin = t->origin,
+	    .uid = t->mod.st.st_uid,
+	    .amount = (uint64_t)t->mod.st.st_size,
+	    .stamp = task_stamp(&t->mod.st),
+	    .artifact = t->art.path,
+	    .refused = t->refused.text};
 
-	frame_u32(&b, FRAME_INSPECTED);
-	frame_u64(&b, t->id);
-	frame_u32(&b, status);
-	frame_str(&b, why);
-	frame_id(&b, &t->is);
-	frame_id(&b, &t->origin);
-	frame_u32(&b, t->mod.st.st_uid);
-	frame_u64(&b, (uint64_t)t->mod.st.st_size);
-	put_stamp(&b, &t->mod.st);
-	frame_str(&b, t->art.path);
-	frame_str(&b, t->refused.text);
-	put_blobs(&b, fd);
-	report(p, t, &b, fd);
+	report(p, t, FRAME_INSPECTED, &m);
 }
 
 void task_ended(struct parent *p, struct task *t, bool later, const char *why)
 {
-	struct buf b = {0};
-	int fd = take_blob(t);
+	struct message m = {.flag = later,
+	    .why = why,
+	    .number = (uint32_t)t->status,
+	    .id = t->made,
+	    .origin = t->made_origin};
 
-	frame_u32(&b, FRAME_ENDED);
-	frame_u64(&b, t->id);
-	frame_u32(&b, later);
-	frame_str(&b, why);
-	frame_u32(&b, (uint32_t)t->status);
-	frame_id(&b, &t->made);
-	frame_id(&b, &t->made_origin);
-	put_blobs(&b, fd);
-	report(p, t, &b, fd);
+	report(p, t, FRAME_ENDED, &m);
 }
 
 void task_swapped(struct parent *p, struct task *t, enum swap_status status, const char *why)
 {
-	struct buf b = {0};
+	struct message m = {.number = status, .why = why, .id = t->is, .origin = t->made};
 
-	frame_u32(&b, FRAME_SWAPPED);
-	frame_u64(&b, t->id);
-	frame_u32(&b, status);
-	frame_str(&b, why);
-	frame_id(&b, &t->is);
-	frame_id(&b, &t->made);
-	report(p, t, &b, -1);
+	report(p, t, FRAME_SWAPPED, &m);
 }
 
 void task_failed(struct parent *p, struct task *t, const char *why)

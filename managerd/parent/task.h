@@ -96,6 +96,7 @@ bool task_swaps(const struct parent *p, const char *path);
 /* One that was asked for and not dropped. */
 struct task *task_find(struct parent *p, uint64_t id);
 int task_signal(struct task *t, int sig, struct err *e);
+struct priv_stamp task_stamp(const struct stat *st);
 /* CPU time of its processes, of a job that runs. */
 uint64_t task_cpu_us(const struct task *t);
 void task_drop(struct parent *p, struct task *t);

@@ -1,24 +1,21 @@
 /*
- * What the manager may ask for. Each verb checks the form of its arguments
- * first; what is not of it is refused without an inspection at the disk.
+ * What the manager may ask for. The form of a request is checked first; what is not
+ * of it is refused without an inspection at the disk.
  */
+#include "managerd/priv/verbs.h"
 #include "common/log.h"
-#include "managerd/priv/frame.h"
-#include "managerd/parent/trust/fault.h"
 #include "managerd/parent/holds.h"
 #include "managerd/parent/swap/swap.h"
 #include "managerd/parent/task.h"
+#include "managerd/parent/trust/fault.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 struct call {
 	struct parent *p;
-	struct frame_in in;
+	struct message q, a; /* asked, answered */
 	struct frame *f;
-	struct buf result; /* after status and error in the reply */
+	struct arena mem;
 	struct err e;
 };
 
@@ -27,70 +24,46 @@ static int malformed(struct call *c)
 	return err_set(&c->e, "refused: a request that is not of its verb's form");
 }
 
-/* A path that could be a module's, and nothing after it. */
-static const char *only_path(struct call *c)
-{
-	const char *path = frame_get_str(&c->in);
-
-	if (frame_whole(&c->in) && trust_plain_path(path))
-		return path;
-	malformed(c);
-	return NULL;
-}
-
 /* The task that was begun, 0 = it was not. */
 static int begun(struct call *c, uint64_t task)
 {
-	frame_u64(&c->result, task);
+	c->a.task = task;
 	return task ? 0 : -1;
 }
 
 static int do_stamp(struct call *c)
 {
-	const char *path = only_path(c);
 	struct stat st;
 
-	if (!path)
-		return -1;
-	if (trust_stat(path, &st) < 0)
-		return err_sys(&c->e, "%s", path);
-	frame_u64(&c->result, st.st_dev);
-	frame_u64(&c->result, st.st_ino);
-	frame_u64(&c->result, (uint64_t)st.st_size);
-	frame_u64(&c->result, (uint64_t)(st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec));
-	frame_u64(&c->result, (uint64_t)(st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec));
+	if (trust_stat(c->q.path, &st) < 0)
+		return err_sys(&c->e, "%s", c->q.path);
+	c->a.stamp = task_stamp(&st);
 	return 0;
 }
 
 static int do_cpu(struct call *c)
 {
-	struct task *t = task_find(c->p, frame_get_u64(&c->in));
+	struct task *t = task_find(c->p, c->q.task);
 
-	if (!frame_whole(&c->in))
-		return malformed(c);
 	if (!t || t->kind > TASK_VERIFY || !t->child.pid)
 		return 1;
-	frame_u64(&c->result, task_cpu_us(t));
+	c->a.amount = task_cpu_us(t);
 	return 0;
 }
 
 static int do_signal(struct call *c)
 {
-	uint64_t id = frame_get_u64(&c->in);
-	int sig = (int)frame_get_u32(&c->in);
-	struct task *t = task_find(c->p, id);
+	struct task *t = task_find(c->p, c->q.task);
 
-	if (!frame_whole(&c->in))
-		return malformed(c);
-	return t ? task_signal(t, sig, &c->e) : err_set(&c->e, "refused: no such task");
+	if (!t)
+		return err_set(&c->e, "refused: no such task");
+	return task_signal(t, (int)c->q.number, &c->e);
 }
 
 static int do_drop(struct call *c)
 {
-	struct task *t = task_find(c->p, frame_get_u64(&c->in));
+	struct task *t = task_find(c->p, c->q.task);
 
-	if (!frame_whole(&c->in))
-		return malformed(c);
 	if (t)
 		task_drop(c->p, t);
 	return 0;
@@ -110,112 +83,76 @@ static void forget_recovered(struct parent *p, const char *module)
 
 static int do_done(struct call *c)
 {
-	const char *path = only_path(c);
-
-	if (!path)
+	if (task_swaps(c->p, c->q.path))
+		return err_set(&c->e, "refused: %s: a swap of it is under way", c->q.path);
+	if (swap_done(c->p->state, c->q.path, &c->e) < 0)
 		return -1;
-	if (task_swaps(c->p, path))
-		return err_set(&c->e, "refused: %s: a swap of it is under way", path);
-	if (swap_done(c->p->state, path, &c->e) < 0)
-		return -1;
-	forget_recovered(c->p, path);
+	forget_recovered(c->p, c->q.path);
 	return 0;
 }
 
 static int do_recovered(struct call *c)
 {
-	uint32_t i = frame_get_u32(&c->in);
 	const struct swap_outcome *o;
 
-	if (!frame_whole(&c->in))
-		return malformed(c);
-	if (i >= c->p->recovered.n)
+	if (c->q.number >= c->p->recovered.n)
 		return 1;
-	o = &c->p->recovered.v[i];
-	frame_str(&c->result, o->module);
-	frame_id(&c->result, &o->from);
-	frame_id(&c->result, &o->to);
-	frame_u32(&c->result, o->rollback);
-	frame_u32(&c->result, o->end);
+	o = &c->p->recovered.v[c->q.number];
+	c->a = (struct message){.path = o->module,
+	    .id = o->from,
+	    .origin = o->to,
+	    .flag = o->rollback,
+	    .number = o->end};
 	return 0;
 }
 
 static int do_kept(struct call *c)
 {
-	enum { KEPT_MAX = 500 };
-	const char *path = only_path(c);
-	const struct swap_kept *kept;
-	struct arena a = {0};
-	size_t i, n;
+	size_t n = swap_kept(c->p->state, c->q.path, &c->mem, &c->a.kept);
 
-	if (!path)
-		return -1;
-	n = swap_kept(c->p->state, path, &a, &kept);
-	n = n < KEPT_MAX ? n : KEPT_MAX;
-	frame_u32(&c->result, (uint32_t)n);
-	for (i = 0; i < n; i++) {
-		frame_id(&c->result, &kept[i].id);
-		frame_u64(&c->result, kept[i].bytes);
-		frame_u64(&c->result, (uint64_t)kept[i].since);
-	}
-	arena_free(&a);
+	c->a.nkept = n < KEPT_MAX ? n : KEPT_MAX;
 	return 0;
 }
 
 static int do_hold(struct call *c)
 {
-	const char *path = frame_get_str(&c->in);
-	bool held = frame_get_u32(&c->in) != 0;
-
-	if (!frame_whole(&c->in) || !trust_plain_path(path))
-		return malformed(c);
-	return holds_set(c->p->state, path, held, &c->e);
+	return holds_set(c->p->state, c->q.path, c->q.flag, &c->e);
 }
 
 static int do_held(struct call *c)
 {
-	const char *path = only_path(c);
-
-	if (!path)
-		return -1;
-	frame_u32(&c->result, holds_have(c->p->state, path));
+	c->a.flag = holds_have(c->p->state, c->q.path);
 	return 0;
 }
 
 static int do_inspect(struct call *c)
 {
-	const char *path = frame_get_str(&c->in);
-	struct build_id hint[2];
-	unsigned how;
+	const struct build_id hint[] = {c->q.id, c->q.origin};
 
-	hint[0] = frame_get_id(&c->in);
-	hint[1] = frame_get_id(&c->in);
-	how = frame_get_u32(&c->in);
-	if (!frame_whole(&c->in))
-		return malformed(c);
-	return begun(c, task_inspect_path(c->p, path, hint, how, &c->e));
+	return begun(c, task_inspect_path(c->p, c->q.path, hint, c->q.number, &c->e));
 }
 
 /* Two streams, and the samples where the job takes any. */
-static bool right_fds(const struct call *c, const struct priv_job *j)
+static bool right_fds(const struct call *c)
 {
-	unsigned want = j->kind == PRIV_BUILD || j->kind == PRIV_SCORE ? 3 : 2;
+	uint32_t kind = c->q.number;
 
-	return j->kind >= PRIV_BUILD && j->kind <= PRIV_VERIFY && c->f->nfd == want;
+	return kind >= PRIV_BUILD && kind <= PRIV_VERIFY &&
+	       c->f->nfd == (kind == PRIV_BUILD || kind == PRIV_SCORE ? 3 : 2);
 }
 
 static int do_job(struct call *c)
 {
-	struct priv_job j = {.samples = -1};
+	struct priv_job j = {.kind = c->q.number,
+	    .module = c->q.path,
+	    .edit = c->q.task,
+	    .id = c->q.id,
+	    .origin = c->q.origin,
+	    .huge = c->q.flag,
+	    .samples = -1};
 	uint64_t task;
 
-	j.kind = frame_get_u32(&c->in);
-	j.module = frame_get_str(&c->in);
-	j.edit = frame_get_u64(&c->in);
-	j.id = frame_get_id(&c->in);
-	j.origin = frame_get_id(&c->in);
-	j.huge = frame_get_u32(&c->in) != 0;
-	if (!frame_whole(&c->in) || !right_fds(c, &j))
+	if (!right_fds(c))
 		return malformed(c);
 	j.out = c->f->fd[0];
 	j.err = c->f->fd[1];
@@ -229,68 +166,55 @@ static int do_job(struct call *c)
 
 static int do_swap(struct call *c)
 {
-	uint64_t edit = frame_get_u64(&c->in);
-
-	return frame_whole(&c->in) ? begun(c, task_swap(c->p, edit, &c->e)) : malformed(c);
+	return begun(c, task_swap(c->p, c->q.task, &c->e));
 }
 
 static int do_rollback(struct call *c)
 {
-	const char *path = frame_get_str(&c->in);
-	struct build_id to = frame_get_id(&c->in);
-
-	if (!frame_whole(&c->in) || !to.n)
+	if (!c->q.id.n)
 		return malformed(c);
-	return begun(c, task_rollback(c->p, path, &to, &c->e));
+	return begun(c, task_rollback(c->p, c->q.path, &c->q.id, &c->e));
 }
 
 static int do_pages(struct call *c)
 {
-	const char *path = only_path(c);
-
-	return path ? begun(c, task_pages(c->p, path, &c->e)) : -1;
+	return begun(c, task_pages(c->p, c->q.path, &c->e));
 }
 
-static const struct {
-	int (*fn)(struct call *c);
-	unsigned fds; /* at most */
-} VERB[FRAME_VERBS] = {
-	[FRAME_STAMP] = {do_stamp, 0},
-	[FRAME_CPU] = {do_cpu, 0},
-	[FRAME_SIGNAL] = {do_signal, 0},
-	[FRAME_DROP] = {do_drop, 0},
-	[FRAME_DONE] = {do_done, 0},
-	[FRAME_RECOVERED] = {do_recovered, 0},
-	[FRAME_KEPT] = {do_kept, 0},
-	[FRAME_HOLD] = {do_hold, 0},
-	[FRAME_HELD] = {do_held, 0},
-	[FRAME_INSPECT] = {do_inspect, 0},
-	[FRAME_JOB] = {do_job, FRAME_FDS},
-	[FRAME_SWAP] = {do_swap, 0},
-	[FRAME_ROLLBACK] = {do_rollback, 0},
-	[FRAME_PAGES] = {do_pages, 0},
-};
-
-static int dispatch(struct call *c, uint32_t verb)
+/* Of its form, and where that says so a path that could be a module's. */
+static bool well_formed(struct call *c, const struct verb *v, struct frame_in *in)
 {
-	if (c->in.bad || verb >= FRAME_VERBS || !VERB[verb].fn)
+	return c->f->nfd <= v->fds && message_get(in, v->request, &c->q) &&
+	       (!strchr(v->request, 'p') || trust_plain_path(c->q.path));
+}
+
+static int dispatch(struct call *c, uint32_t verb, struct frame_in *in)
+{
+	static int (*const handler[FRAME_VERBS])(struct call *) = {
+#define V(verb, handler, request, answer, fds) [FRAME_##verb] = do_##handler,
+	    VERBS(V)
+#undef V
+	};
+	const struct verb *v = in->bad ? NULL : verb_row(verb);
+
+	if (!v)
 		return err_set(&c->e, "refused: no such verb");
-	if (c->f->nfd > VERB[verb].fds)
-		return malformed(c);
-	return VERB[verb].fn(c);
+	return well_formed(c, v, in) ? handler[verb](c) : malformed(c);
 }
 
 void parent_handle(struct parent *p, struct frame *f, struct buf *reply)
 {
-	struct call c = {.p = p, .f = f, .in = {.p = f->bytes, .end = f->bytes + f->n}};
-	uint32_t verb = frame_get_u32(&c.in);
-	int status = dispatch(&c, verb);
+	struct frame_in in = {.p = f->bytes, .end = f->bytes + f->n};
+	struct call c = {.p = p, .f = f};
+	uint32_t verb = frame_get_u32(&in);
+	int status = dispatch(&c, verb, &in);
 
 	frame_u32(reply, verb);
 	frame_u32(reply, (uint32_t)status);
 	frame_str(reply, status < 0 ? c.e.text : "");
-	buf_add(reply, c.result.p, c.result.n);
+	if (!status)
+		message_put(reply, verb_row(verb)->answer, &c.a);
 	frame_close_fds(f);
-	buf_free(&c.result);
-	arena_free(&c.in.mem);
+	arena_free(&c.mem);
+	arena_free(&in.mem);
 }

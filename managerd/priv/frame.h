@@ -2,12 +2,12 @@
  * Frames between the manager and its privileged parent: one message of a
  * SOCK_SEQPACKET pair each, with the descriptors that belong to it.
  *
- *	u32 verb (enum frame_verb), then the verb's fields in the order below:
+ *	u32 verb, then its fields in the order of its form (verbs.h):
  *	u32, u64 little-endian as the machine has them; a string as
  *	u32 length and bytes without NUL; a build-id as u8 length and bytes
  *
  * A reply repeats the verb, then i32 status, string error, and the result. Ends of
- * tasks come over a pair of their own: u32 event, then its fields.
+ * tasks come over a pair of their own: u32 event, u64 task, then its fields.
  */
 #ifndef MORPH_MANAGERD_FRAME_H
 #define MORPH_MANAGERD_FRAME_H
@@ -18,34 +18,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
-enum frame_verb {
-	/* answered at once */
-	FRAME_STAMP = 1, /* path -> dev, ino, size, mtime, ctime */
-	FRAME_CPU,       /* task -> microseconds; status 1: it does not run */
-	FRAME_SIGNAL,    /* task, signal */
-	FRAME_DROP,      /* task */
-	FRAME_DONE,      /* path */
-	FRAME_RECOVERED, /* index -> path, from, to, rollback, end; status 1: no more */
-	FRAME_KEPT,      /* path -> n, n times: id, bytes, since */
-	FRAME_HOLD,      /* path, held */
-	FRAME_HELD,      /* path -> held */
-	/* begin a task -> its number */
-	FRAME_INSPECT,     /* path, 2 hints, how */
-	FRAME_JOB,      /* kind, path, edit, id, origin, huge; descriptors: out, err, samples */
-	FRAME_SWAP,     /* edit */
-	FRAME_ROLLBACK, /* path, to */
-	FRAME_PAGES,    /* path */
-	FRAME_VERBS
-};
-
-enum frame_event {
-	FRAME_INSPECTED = FRAME_VERBS, /* task, status, why, id, origin, uid, bytes, stamp, artifact,
-				       refused, table at and n, map at and n; 0 or 1 descriptor */
-	FRAME_ENDED,                /* task, later, why, status, id, origin, blob at and n;
-				       0 or 1 descriptor */
-	FRAME_SWAPPED               /* task, status, why, from, to */
-};
 
 enum { FRAME_MAX = 64 * 1024, FRAME_FDS = 3 };
 

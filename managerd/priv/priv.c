@@ -1,6 +1,6 @@
 #include "managerd/priv/priv.h"
 #include "common/log.h"
-#include "managerd/priv/frame.h"
+#include "managerd/priv/verbs.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -23,11 +23,7 @@ struct priv {
 	int verbs, events;
 	VEC(struct pending) pending;
 	struct frame frame;
-};
-
-struct answer {
-	struct frame_in in; /* after status and error */
-	int32_t status;
+	struct arena mem; /* strings of the last answer */
 };
 
 struct priv *priv_connect(int verbs, int events)
@@ -44,6 +40,7 @@ void priv_close(struct priv *p)
 	close(p->verbs);
 	close(p->events);
 	vec_free(&p->pending);
+	arena_free(&p->mem);
 	free(p);
 }
 
@@ -74,149 +71,118 @@ static int receive(struct priv *p, int sock, struct frame_in *in, uint32_t *what
 	return 0;
 }
 
-static void begin(struct buf *b, uint32_t verb)
+static int send_request(struct priv *p, enum frame_verb verb, const struct message *m,
+    const int *fd, unsigned nfd, struct err *e)
 {
-	*b = (struct buf){0};
-	frame_u32(b, verb);
-}
-
-/* Sends b (freed) and waits. 0 when an answer came: arena_free(&a->in.mem). */
-static int ask(struct priv *p, struct buf *b, const int *fd, unsigned nfd, struct answer *a,
-    struct err *e)
-{
-	uint32_t verb, want;
-	const char *text;
+	struct buf b = {0};
 	int r;
 
-	memcpy(&want, b->p, sizeof want);
-	r = frame_send(p->verbs, b, fd, nfd, e);
-	buf_free(b);
+	frame_u32(&b, verb);
+	message_put(&b, verb_row(verb)->request, m);
+	r = frame_send(p->verbs, &b, fd, nfd, e);
+	buf_free(&b);
 	if (r < 0 && (errno == EPIPE || errno == ECONNRESET))
 		orphaned();
-	if (r < 0 || receive(p, p->verbs, &a->in, &verb, e) < 0)
-		return -1;
-	a->status = (int32_t)frame_get_u32(&a->in);
-	text = frame_get_str(&a->in);
-	frame_close_fds(&p->frame);
-	if (verb != want || a->in.bad) {
-		arena_free(&a->in.mem);
-		return err_set(e, "the privileged parent gave another answer than was asked for");
-	}
-	if (a->status < 0)
-		err_set(e, "%s", text);
-	return 0;
+	return r;
 }
 
-/* For verbs whose answer is a status alone. */
-static int ask_status(struct priv *p, struct buf *b, struct err *e)
+/* The answer takes the place of what is asked, m, where the status is 0. Returns the status, or
+ * -1 with why. */
+static int ask_with(struct priv *p, enum frame_verb verb, struct message *m, const int *fd,
+    unsigned nfd, struct err *e)
 {
-	struct answer a;
+	struct frame_in in;
+	uint32_t answered;
+	const char *why;
+	int32_t status;
+	bool whole;
 
-	if (ask(p, b, NULL, 0, &a, e) < 0)
+	arena_free(&p->mem);
+	if (send_request(p, verb, m, fd, nfd, e) < 0 || receive(p, p->verbs, &in, &answered, e) < 0)
 		return -1;
-	arena_free(&a.in.mem);
-	return a.status;
+	status = (int32_t)frame_get_u32(&in);
+	why = frame_get_str(&in);
+	whole =
+	    answered == verb && !in.bad && (status || message_get(&in, verb_row(verb)->answer, m));
+	frame_close_fds(&p->frame);
+	p->mem = in.mem;
+	if (!whole)
+		return err_set(e, "the privileged parent gave another answer than was asked for");
+	return status < 0 ? err_set(e, "%s", why) : status;
+}
+
+static int ask(struct priv *p, enum frame_verb verb, struct message *m, struct err *e)
+{
+	return ask_with(p, verb, m, NULL, 0, e);
+}
+
+static int ask_path(
+    struct priv *p, enum frame_verb verb, const char *path, struct message *m, struct err *e)
+{
+	*m = (struct message){.path = path};
+	return ask(p, verb, m, e);
 }
 
 /* For verbs that begin a task: notes what is to be called at its end. */
-static uint64_t ask_task(struct priv *p, struct buf *b, const int *fd, unsigned nfd,
-    const struct pending *then, struct err *e)
+static uint64_t begun(struct priv *p, const struct message *m, struct pending then)
 {
-	struct pending n = *then;
-	struct answer a;
-
-	if (ask(p, b, fd, nfd, &a, e) < 0)
-		return 0;
-	n.task = frame_get_u64(&a.in);
-	if (a.status == 0 && !frame_whole(&a.in))
-		n.task = 0;
-	arena_free(&a.in.mem);
-	if (a.status < 0 || !n.task)
-		return 0;
-	if (n.event)
-		vec_push(&p->pending, n);
-	return n.task;
+	then.task = m->task;
+	if (m->task)
+		vec_push(&p->pending, then);
+	return m->task;
 }
 
 /* ---- ends of tasks ---- */
 
+static const char cut_off[] = "the privileged parent's answer is cut off";
+
 /* Of the parent's memory for an answer; what lies in it is checked by whom decodes it. */
-static struct blob get_part(struct frame_in *in, const struct blob *b)
+static struct blob part_of(const struct blob *b, struct part at)
 {
-	uint64_t at = frame_get_u64(in);
-
-	return blob_part(b, at, frame_get_u64(in));
+	return blob_part(b, at.at, at.n);
 }
 
-static struct priv_stamp get_stamp(struct frame_in *in)
+static void report_inspected(const struct pending *n, const struct message *m, const struct blob *b)
 {
-	struct priv_stamp s;
+	struct blob table = part_of(b, m->part[MESSAGE_TABLE]),
+		    map = part_of(b, m->part[MESSAGE_MAP]);
+	struct priv_inspected r = {.status = m->number,
+	    .why = m->why,
+	    .id = m->id,
+	    .origin = m->origin,
+	    .uid = m->uid,
+	    .bytes = m->amount,
+	    .stamp = m->stamp,
+	    .artifact = m->artifact,
+	    .refused = m->refused,
+	    .table = table.p,
+	    .map = map.p,
+	    .ntable = table.n,
+	    .nmap = map.n};
 
-	s.dev = frame_get_u64(in);
-	s.ino = frame_get_u64(in);
-	s.size = frame_get_u64(in);
-	s.mtime_ns = (int64_t)frame_get_u64(in);
-	s.ctime_ns = (int64_t)frame_get_u64(in);
-	return s;
-}
-
-static void report_inspected(const struct pending *n, struct frame_in *in, const struct blob *b)
-{
-	struct priv_inspected r = {0};
-	struct blob table, map;
-
-	r.status = frame_get_u32(in);
-	r.why = frame_get_str(in);
-	r.id = frame_get_id(in);
-	r.origin = frame_get_id(in);
-	r.uid = frame_get_u32(in);
-	r.bytes = frame_get_u64(in);
-	r.stamp = get_stamp(in);
-	r.artifact = frame_get_str(in);
-	r.refused = frame_get_str(in);
-	table = get_part(in, b);
-	map = get_part(in, b);
-	r.table = table.p;
-	r.ntable = table.n;
-	r.map = map.p;
-	r.nmap = map.n;
-	if (!frame_whole(in))
-		r = (struct priv_inspected){.status = PRIV_LATER, .artifact = "", .refused = "",
-			.why = "the privileged parent's answer is cut off"};
 	n->inspected(&r, n->arg);
 }
 
-static void report_ended(const struct pending *n, struct frame_in *in, struct blob *b)
+static void report_ended(const struct pending *n, const struct message *m, struct blob *b)
 {
-	struct priv_ended r = {0};
-	struct blob table, map;
+	struct blob table = part_of(b, m->part[MESSAGE_TABLE]),
+		    map = part_of(b, m->part[MESSAGE_MAP]);
+	struct priv_ended r = {.later = m->flag,
+	    .why = m->why,
+	    .status = (int)m->number,
+	    .id = m->id,
+	    .origin = m->origin,
+	    .blob = b};
 
-	r.later = frame_get_u32(in) != 0;
-	r.why = frame_get_str(in);
-	r.status = (int)frame_get_u32(in);
-	r.id = frame_get_id(in);
-	r.origin = frame_get_id(in);
-	table = get_part(in, b);
-	map = get_part(in, b);
 	blob_narrow(b, table.n ? &table : &map);
-	r.blob = b;
-	if (!frame_whole(in))
-		r = (struct priv_ended){
-			.blob = b, .why = "the privileged parent's answer is cut off"};
 	n->ended(&r, n->arg);
 }
 
-static void report_swapped(const struct pending *n, struct frame_in *in)
+static void report_swapped(const struct pending *n, const struct message *m)
 {
-	struct priv_swapped r;
+	struct priv_swapped r = {
+	    .status = m->number, .why = m->why, .from = m->id, .to = m->origin};
 
-	r.status = frame_get_u32(in);
-	r.why = frame_get_str(in);
-	r.from = frame_get_id(in);
-	r.to = frame_get_id(in);
-	if (!frame_whole(in))
-		r = (struct priv_swapped){
-			.status = SWAP_FAILED, .why = "the privileged parent's answer is cut off"};
 	n->swapped(&r, n->arg);
 }
 
@@ -236,16 +202,24 @@ static bool take_pending(struct priv *p, uint64_t task, struct pending *n)
 static void report(struct priv *p, uint32_t event, struct frame_in *in)
 {
 	struct blob b = p->frame.nfd == 1 ? blob_of_fd(p->frame.fd[0]) : (struct blob){0};
+	uint64_t task = frame_get_u64(in);
 	struct pending n;
+	struct message m;
 
 	frame_close_fds(&p->frame);
-	if (take_pending(p, frame_get_u64(in), &n) && n.event == event) {
+	if (take_pending(p, task, &n) && n.event == event) {
+		if (!message_get(in, event_form(event), &m))
+			m = (struct message){
+			    .number = event == FRAME_SWAPPED ? SWAP_FAILED : PRIV_LATER,
+			    .why = cut_off,
+			    .artifact = "",
+			    .refused = ""};
 		if (event == FRAME_INSPECTED)
-			report_inspected(&n, in, &b);
+			report_inspected(&n, &m, &b);
 		else if (event == FRAME_ENDED)
-			report_ended(&n, in, &b);
+			report_ended(&n, &m, &b);
 		else
-			report_swapped(&n, in);
+			report_swapped(&n, &m);
 	}
 	blob_free(&b);
 	arena_free(&in->mem);
@@ -275,32 +249,23 @@ bool priv_stamp_equal(const struct priv_stamp *a, const struct priv_stamp *b)
 
 int priv_stamp(struct priv *p, const char *path, struct priv_stamp *out)
 {
-	struct answer a;
-	struct buf b;
-	int r;
+	struct message m;
 
-	begin(&b, FRAME_STAMP);
-	frame_str(&b, path);
-	if (ask(p, &b, NULL, 0, &a, NULL) < 0)
+	if (ask_path(p, FRAME_STAMP, path, &m, NULL))
 		return -1;
-	*out = get_stamp(&a.in);
-	r = a.status < 0 || !frame_whole(&a.in) ? -1 : 0;
-	arena_free(&a.in.mem);
-	return r;
+	*out = m.stamp;
+	return 0;
 }
 
 uint64_t priv_inspect(struct priv *p, const char *path, const struct build_id hint[2], unsigned how,
     priv_inspected_fn *fn, void *arg, struct err *e)
 {
-	struct buf b;
+	struct message m = {.path = path, .id = hint[0], .origin = hint[1], .number = how};
 
-	begin(&b, FRAME_INSPECT);
-	frame_str(&b, path);
-	frame_id(&b, &hint[0]);
-	frame_id(&b, &hint[1]);
-	frame_u32(&b, how);
-	return ask_task(p, &b, NULL, 0,
-	    &(struct pending){.event = FRAME_INSPECTED, .inspected = fn, .arg = arg}, e);
+	if (ask(p, FRAME_INSPECT, &m, e))
+		return 0;
+	return begun(
+	    p, &m, (struct pending){.event = FRAME_INSPECTED, .inspected = fn, .arg = arg});
 }
 
 /* ---- jobs ---- */
@@ -309,176 +274,104 @@ uint64_t priv_job(struct priv *p, const struct priv_job *j, priv_ended_fn *fn, v
     struct err *e)
 {
 	const int fd[FRAME_FDS] = {j->out, j->err, j->samples};
-	struct buf b;
+	struct message m = {.number = j->kind,
+	    .path = j->module,
+	    .task = j->edit,
+	    .id = j->id,
+	    .origin = j->origin,
+	    .flag = j->huge};
 
-	begin(&b, FRAME_JOB);
-	frame_u32(&b, j->kind);
-	frame_str(&b, j->module);
-	frame_u64(&b, j->edit);
-	frame_id(&b, &j->id);
-	frame_id(&b, &j->origin);
-	frame_u32(&b, j->huge);
-	return ask_task(p, &b, fd, j->samples >= 0 ? 3 : 2,
-	    &(struct pending){.event = FRAME_ENDED, .ended = fn, .arg = arg}, e);
+	if (ask_with(p, FRAME_JOB, &m, fd, j->samples >= 0 ? 3 : 2, e))
+		return 0;
+	return begun(p, &m, (struct pending){.event = FRAME_ENDED, .ended = fn, .arg = arg});
 }
 
 double priv_job_cpu(struct priv *p, uint64_t task)
 {
-	struct answer a;
-	struct buf b;
-	uint64_t us;
+	struct message m = {.task = task};
 
-	begin(&b, FRAME_CPU);
-	frame_u64(&b, task);
-	if (ask(p, &b, NULL, 0, &a, NULL) < 0)
-		return -1;
-	us = frame_get_u64(&a.in);
-	arena_free(&a.in.mem);
-	return a.status ? -1 : (double)us / 1e6;
+	return ask(p, FRAME_CPU, &m, NULL) ? -1 : (double)m.amount / 1e6;
 }
 
 int priv_signal(struct priv *p, uint64_t task, int sig, struct err *e)
 {
-	struct buf b;
-
-	begin(&b, FRAME_SIGNAL);
-	frame_u64(&b, task);
-	frame_u32(&b, (uint32_t)sig);
-	return ask_status(p, &b, e);
+	return ask(p, FRAME_SIGNAL, &(struct message){.task = task, .number = (uint32_t)sig}, e);
 }
 
 void priv_drop(struct priv *p, uint64_t task)
 {
 	struct pending n;
-	struct buf b;
 
 	take_pending(p, task, &n);
-	begin(&b, FRAME_DROP);
-	frame_u64(&b, task);
-	ask_status(p, &b, NULL);
+	ask(p, FRAME_DROP, &(struct message){.task = task}, NULL);
 }
 
 /* ---- swapping ---- */
 
 uint64_t priv_swap(struct priv *p, uint64_t edit, priv_swapped_fn *fn, void *arg, struct err *e)
 {
-	struct buf b;
+	struct message m = {.task = edit};
 
-	begin(&b, FRAME_SWAP);
-	frame_u64(&b, edit);
-	return ask_task(p, &b, NULL, 0,
-	    &(struct pending){.event = FRAME_SWAPPED, .swapped = fn, .arg = arg}, e);
+	if (ask(p, FRAME_SWAP, &m, e))
+		return 0;
+	return begun(p, &m, (struct pending){.event = FRAME_SWAPPED, .swapped = fn, .arg = arg});
 }
 
 uint64_t priv_rollback(struct priv *p, const char *module, const struct build_id *to,
     priv_swapped_fn *fn, void *arg, struct err *e)
 {
-	struct buf b;
+	struct message m = {.path = module, .id = *to};
 
-	begin(&b, FRAME_ROLLBACK);
-	frame_str(&b, module);
-	frame_id(&b, to);
-	return ask_task(p, &b, NULL, 0,
-	    &(struct pending){.event = FRAME_SWAPPED, .swapped = fn, .arg = arg}, e);
-}
-
-static int ask_path(struct priv *p, uint32_t verb, const char *path, struct answer *a, struct err *e)
-{
-	struct buf b;
-
-	begin(&b, verb);
-	frame_str(&b, path);
-	return ask(p, &b, NULL, 0, a, e);
+	if (ask(p, FRAME_ROLLBACK, &m, e))
+		return 0;
+	return begun(p, &m, (struct pending){.event = FRAME_SWAPPED, .swapped = fn, .arg = arg});
 }
 
 int priv_swap_done(struct priv *p, const char *module, struct err *e)
 {
-	struct answer a;
+	struct message m;
 
-	if (ask_path(p, FRAME_DONE, module, &a, e) < 0)
-		return -1;
-	arena_free(&a.in.mem);
-	return a.status;
+	return ask_path(p, FRAME_DONE, module, &m, e);
 }
 
 int priv_recovered(struct priv *p, void (*fn)(const struct swap_outcome *o, void *arg), void *arg,
     struct err *e)
 {
-	struct swap_outcome o;
-	struct answer a;
-	struct buf b;
+	struct message m = {.number = 0};
 	uint32_t i;
+	int r;
 
-	for (i = 0;; i++) {
-		begin(&b, FRAME_RECOVERED);
-		frame_u32(&b, i);
-		if (ask(p, &b, NULL, 0, &a, e) < 0)
-			return -1;
-		if (a.status == 0) {
-			o.module = frame_get_str(&a.in);
-			o.from = frame_get_id(&a.in);
-			o.to = frame_get_id(&a.in);
-			o.rollback = frame_get_u32(&a.in) != 0;
-			o.end = frame_get_u32(&a.in);
-			if (frame_whole(&a.in))
-				fn(&o, arg);
-		}
-		arena_free(&a.in.mem);
-		if (a.status)
-			return a.status < 0 ? -1 : 0;
-	}
+	for (i = 0; !(r = ask(p, FRAME_RECOVERED, &m, e)); m.number = ++i)
+		fn(&(struct swap_outcome){m.path, m.id, m.origin, m.flag, m.number}, arg);
+	return r < 0 ? -1 : 0;
 }
 
 size_t priv_kept(struct priv *p, const char *module, struct arena *a, const struct swap_kept **out)
 {
-	struct swap_kept *kept;
-	struct answer ans;
-	uint32_t i, n;
+	struct message m;
 
 	*out = NULL;
-	if (ask_path(p, FRAME_KEPT, module, &ans, NULL) < 0)
+	if (ask_path(p, FRAME_KEPT, module, &m, NULL))
 		return 0;
-	n = ans.status < 0 ? 0 : frame_get_u32(&ans.in);
-	if (n > FRAME_MAX)
-		n = 0;
-	kept = arena_array(a, (size_t)n + 1, sizeof *kept);
-	for (i = 0; i < n; i++) {
-		kept[i].id = frame_get_id(&ans.in);
-		kept[i].bytes = frame_get_u64(&ans.in);
-		kept[i].since = (int64_t)frame_get_u64(&ans.in);
-	}
-	n = frame_whole(&ans.in) ? n : 0;
-	arena_free(&ans.in.mem);
-	*out = kept;
-	return n;
+	*out = arena_copy(a, m.kept, m.nkept, sizeof *m.kept);
+	return m.nkept;
 }
 
 int priv_hold(struct priv *p, const char *module, bool held, struct err *e)
 {
-	struct buf b;
-
-	begin(&b, FRAME_HOLD);
-	frame_str(&b, module);
-	frame_u32(&b, held);
-	return ask_status(p, &b, e);
+	return ask(p, FRAME_HOLD, &(struct message){.path = module, .flag = held}, e);
 }
 
 bool priv_held(struct priv *p, const char *module)
 {
-	struct answer a;
-	bool held;
+	struct message m;
 
-	if (ask_path(p, FRAME_HELD, module, &a, NULL) < 0)
-		return false;
-	held = a.status == 0 && frame_get_u32(&a.in) != 0;
-	arena_free(&a.in.mem);
-	return held;
+	return !ask_path(p, FRAME_HELD, module, &m, NULL) && m.flag;
 }
 
 void priv_load_pages(struct priv *p, const char *module)
 {
-	struct answer a;
+	struct message m;
 
-	if (ask_path(p, FRAME_PAGES, module, &a, NULL) == 0)
-		arena_free(&a.in.mem);
+	ask_path(p, FRAME_PAGES, module, &m, NULL);
 }

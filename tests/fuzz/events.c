@@ -5,8 +5,8 @@
  * input. Odd: the answer to a short request.
  */
 #include "common/publish.h"
-#include "managerd/priv/frame.h"
 #include "managerd/priv/priv.h"
+#include "managerd/priv/verbs.h"
 
 #include <stdlib.h>
 #include <string.h>

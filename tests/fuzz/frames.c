@@ -6,8 +6,8 @@
  */
 #include "common/log.h"
 #include "common/publish.h"
-#include "managerd/priv/frame.h"
 #include "managerd/parent/task.h"
+#include "managerd/priv/verbs.h"
 
 #include <fcntl.h>
 #include <poll.h>

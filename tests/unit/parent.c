@@ -6,12 +6,12 @@
  * "MORPH", a byte (of the original's build-id), and that word.
  */
 #include "common/log.h"
-#include "managerd/priv/frame.h"
 #include "managerd/inspect/inspect.h"
-#include "managerd/parent/swap/builds.h"
 #include "managerd/parent/start.h"
+#include "managerd/parent/swap/builds.h"
 #include "managerd/parent/swap/swap.h"
 #include "managerd/priv/priv.h"
+#include "managerd/priv/verbs.h"
 #include "tests/unit/tinyelf.h"
 #include "tests/unit/unit.h"
 
