@@ -3,10 +3,9 @@
  * or a crash in the middle of either. The journal entry goes last.
  */
 #include "common/log.h"
-#include "common/number.h"
 #include "managerd/cycle/manager.h"
+#include "managerd/store/events.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -36,33 +35,22 @@ int record_swap(struct manager *m, struct module *mod, struct err *e)
 {
 	struct work *w = &m->work;
 	int64_t now = clock_now_ms();
-	struct build_id from = mod->row.current;
-	char text[200], samples[NUMBER_TEXT];
-	struct store_event ev = {.module = mod->row.id,
-	    .at_ms = now,
-	    .kind = EVENT_SWAPPED,
-	    .from = from,
-	    .to = w->to,
-	    .text = text,
+	struct event_swap ev = {.from = mod->row.current,
 	    .samples = w->samples,
-	    .gain = NAN,
 	    .seconds = w->seconds,
+	    .edited = w->edited,
 	    .size_before = w->size_before,
 	    .size_after = w->size_after,
 	    .change = w->change ? w->change->c.id : 0};
 
-	snprintf(text, sizeof text, "%u function%s laid out by %s samples in %.1f s", w->edited,
-	    w->edited == 1 ? "" : "s", number_text(w->samples, samples), w->seconds);
 	mod->row.layout_ms = now;
 	mod->row.held_until_ms = 0;
 	module_text(&mod->row.held_why, NULL);
 	/* Of the layout that was replaced and this one, until the next is scored. */
 	judge_score(&mod->row, &w->before, &w->after);
-	if (mod->row.predicted)
-		ev.gain = mod->row.gain;
 	if (module_place(&m->modules, mod, &w->to, w->map.p, w->map.n, now, e) ||
 	    module_set_layout(&m->modules, mod, &w->used, e) ||
-	    store_put_event(m->store, &ev, e) || note_kept(m, mod, e))
+	    event_swapped(m->store, &mod->row, now, &ev, e) || note_kept(m, mod, e))
 		return -1;
 	return 0;
 }
@@ -136,16 +124,6 @@ int record_rollback(struct manager *m, struct module *mod, const struct build_id
 {
 	int64_t now = clock_now_ms();
 	char text[128];
-	struct store_event ev = {.module = mod->row.id,
-	    .at_ms = now,
-	    .kind = EVENT_ROLLED_BACK,
-	    .from = *from,
-	    .to = *to,
-	    .text = text,
-	    .samples = NAN,
-	    .gain = NAN,
-	    .seconds = NAN,
-	    .change = c ? c->c.id : 0};
 
 	snprintf(text, sizeof text, "rolled back by uid %u", c ? c->c.uid : 0);
 	mod->row.predicted = false;
@@ -153,7 +131,8 @@ int record_rollback(struct manager *m, struct module *mod, const struct build_id
 	    module_clear_layout(&m->modules, mod, e))
 		return -1;
 	module_hold(mod, text);
-	if (module_save(&m->modules, mod, e) || store_put_event(m->store, &ev, e))
+	if (module_save(&m->modules, mod, e) ||
+	    event_rolled_back(m->store, &mod->row, now, from, c ? c->c.id : 0, text, e))
 		return -1;
 	return note_kept(m, mod, e);
 }
@@ -164,14 +143,6 @@ void record_recovered(struct manager *m, const struct swap_outcome *o)
 	static const char *const how[] = {"", "finished", "undone", "overtaken by another file"};
 	int64_t now = clock_now_ms();
 	char text[128];
-	struct store_event ev = {.at_ms = now,
-	    .kind = EVENT_RECOVERED,
-	    .from = o->from,
-	    .to = o->to,
-	    .text = text,
-	    .samples = NAN,
-	    .gain = NAN,
-	    .seconds = NAN};
 	struct err e;
 	int rc;
 
@@ -180,7 +151,6 @@ void record_recovered(struct manager *m, const struct swap_outcome *o)
 	log_info("%s: %s", o->module, text);
 	if (!mod)
 		return;
-	ev.module = mod->row.id;
 	rc = store_begin(m->store, &e);
 	if (rc == 0 && o->end == SWAP_FINISHED && !build_id_equal(&mod->row.current, &o->to)) {
 		mod->row.layout_ms = now;
@@ -196,7 +166,7 @@ void record_recovered(struct manager *m, const struct swap_outcome *o)
 			rc = module_save(&m->modules, mod, &e);
 	}
 	if (rc == 0)
-		rc = store_put_event(m->store, &ev, &e);
+		rc = event_recovered(m->store, &mod->row, now, &o->from, &o->to, text, &e);
 	if (rc == 0)
 		rc = note_kept(m, mod, &e);
 	manager_end(m, rc, &e);

@@ -8,8 +8,8 @@
  */
 #include "common/log.h"
 #include "managerd/cycle/manager.h"
+#include "managerd/store/events.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,16 +119,7 @@ static void failed(struct manager *m, struct module *mod, const char *why)
 {
 	int64_t now = clock_now_ms();
 	double hold = m->o.conf->decide.hold_s;
-	struct store_event ev = {.module = mod->row.id,
-	    .at_ms = now,
-	    .kind = EVENT_FAILED,
-	    .from = mod->row.current,
-	    .to = m->work.to,
-	    .text = why,
-	    .samples = m->work.samples,
-	    .gain = NAN,
-	    .seconds = NAN,
-	    .change = m->work.change ? m->work.change->c.id : 0};
+	const struct change_entry *c = m->work.change;
 	struct err e;
 	int rc;
 
@@ -143,7 +134,8 @@ static void failed(struct manager *m, struct module *mod, const char *why)
 		rc = module_save(&m->modules, mod, &e);
 	}
 	if (rc == 0)
-		rc = store_put_event(m->store, &ev, &e);
+		rc = event_failed(m->store, &mod->row, now, &m->work.to, m->work.samples,
+		    c ? c->c.id : 0, why, &e);
 	manager_end(m, rc, &e);
 	give_up(m, CHANGE_FAILED, why);
 }

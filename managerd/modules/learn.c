@@ -2,34 +2,10 @@
 #include "common/number.h"
 #include "managerd/modules/module.h"
 #include "managerd/samples/remap.h"
+#include "managerd/store/events.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-__attribute__((format(printf, 5, 6))) static int event(struct modules *ms, const struct module *m,
-    int64_t now_ms, const struct store_event *v, const char *fmt, ...)
-{
-	struct store_event ev = *v;
-	va_list ap;
-	char text[512];
-	struct err e;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
-	va_end(ap);
-	log_info("%s: %s", m->row.path, text);
-	ev.module = m->row.id;
-	ev.at_ms = now_ms;
-	ev.text = text;
-	ev.samples = ev.gain = ev.seconds = NAN;
-	if (store_put_event(ms->store, &ev, &e) == 0)
-		return 0;
-	log_error("%s", e.text);
-	return -1;
-}
 
 /* ---- what an inspection says ---- */
 
@@ -145,15 +121,8 @@ static int adopt(struct modules *ms, struct module *m, const struct priv_inspect
 	}
 	module_add_joined(ms, m, &d->id, &d->origin, j);
 	if (fresh)
-		return event(ms, m, now_ms,
-		    &(struct store_event){.kind = EVENT_LEARNED, .to = d->id},
-		    "learned: %zu functions, %u blocks", nfunc, nslot);
-	if (other)
-		return event(ms, m, now_ms,
-		    &(struct store_event){.kind = EVENT_REPLACED, .from = from, .to = d->id},
-		    rebuilt ? "replaced by another program"
-			    : "replaced by another build of the same program");
-	return 0;
+		return event_learned(ms->store, r, now_ms, nfunc, nslot, e);
+	return other ? event_replaced(ms->store, r, now_ms, &from, rebuilt, e) : 0;
 }
 
 /* Nothing more is known of it than that there is a file, or was. */
