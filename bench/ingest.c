@@ -6,7 +6,7 @@
  */
 #include "bench/bench.h"
 #include "common/publish.h"
-#include "managerd/cycle/manager.h"
+#include "managerd/cycle/batch.h"
 #include "managerd/replay/tables.h"
 
 #include <math.h>
@@ -133,7 +133,7 @@ struct load {
 	int batches;
 };
 
-static void take_in(struct manager *m, const struct load *l, const char *path,
+static void take_in(struct batches *in, const struct load *l, const char *path,
     const struct build_id *id, uint64_t *seq)
 {
 	struct wire_sample *s = xcalloc(l->samples, sizeof *s);
@@ -159,9 +159,9 @@ static void take_in(struct manager *m, const struct load *l, const char *path,
 		must(wire_get_batch(frame.p, frame.n, &a, &got, &e), &e);
 		if (i >= 0)
 			decode += cpu_s() - t;
-		must(batch_take(m, &hello, &got, true, &e), &e);
+		must(batch_take(in, &hello, &got, true, &e), &e);
 		if (i < 0 || i % l->group == l->group - 1)
-			must(batch_commit(m, &e), &e);
+			must(batch_commit(in, &e), &e);
 		if (i >= 0)
 			all += cpu_s() - t;
 		arena_free(&a);
@@ -239,7 +239,7 @@ static void make_regs(struct wire_regs *r, struct wire_sample *s)
 	}
 }
 
-static void take_registers(struct manager *m, const struct build_id *id)
+static void take_registers(struct batches *in, const struct build_id *id)
 {
 	struct wire_sample *s = xcalloc(PER_BATCH, sizeof *s);
 	struct wire_regs *r = xcalloc(PER_BATCH, sizeof *r);
@@ -260,17 +260,19 @@ static void take_registers(struct manager *m, const struct build_id *id)
 		a = (struct arena){0};
 		t = cpu_s();
 		must(wire_get_batch(frame.p, frame.n, &a, &got, &e), &e);
-		must(batch_take(m, &(struct wire_hello){.source = WIRE_SRC_TICK}, &got, true, &e), &e);
-		must(batch_commit(m, &e), &e);
+		must(batch_take(in, &(struct wire_hello){.source = WIRE_SRC_TICK}, &got, true, &e),
+		    &e);
+		must(batch_commit(in, &e), &e);
 		wire_wipe_regs(&got);
 		arena_free(&a);
 		all[b.seq % 2] += cpu_s() - t;
 	}
 	printf("\nSamples with registers, %d a batch: %.2f M per s of one core in the whole path, "
-	       "%.2f M per s\nbeyond what the same samples cost without; %.1f branch outcomes of each\n",
+	       "%.2f M per s\nbeyond what the same samples cost without; %.1f branch outcomes of "
+	       "each\n",
 	    PER_BATCH, PER_BATCH * BATCHES / all[1] / 1e6,
 	    PER_BATCH * BATCHES / (all[1] - all[0]) / 1e6,
-	    (double)m->observed.outcomes / (double)m->observed.placed);
+	    (double)in->registers->observed.outcomes / (double)in->registers->observed.placed);
 	buf_free(&frame);
 	free(r);
 	free(s);
@@ -286,8 +288,10 @@ int main(int argc, char **argv)
 	    {"nothing to put together: every sample apart", 1, 400000, scatter, 20},
 	};
 	char dir[] = "/tmp/morph-bench-XXXXXX", path[64];
-	struct manager m = {.stopping = true};
 	struct conf conf;
+	struct core core = {.conf = &conf, .home = dir, .stopping = true};
+	struct registers registers = {.core = &core};
+	struct batches batches = {.core = &core, .registers = &registers};
 	struct build_id id;
 	uint64_t seq = 0;
 	struct err e;
@@ -297,27 +301,26 @@ int main(int argc, char **argv)
 		return 1;
 	snprintf(path, sizeof path, "%s/morph.db", dir);
 	conf_defaults(&conf);
-	m.o.conf = &conf;
-	m.store = store_open(path, &e);
-	if (!m.store)
+	core.store = store_open(path, &e);
+	if (!core.store)
 		must(-1, &e);
 	build_id_parse("0102030405060708", &id);
-	make_module(m.store, "/opt/bench/prog", &id);
-	must(modules_open(&m.modules, m.store, NULL, &conf, &e), &e);
+	make_module(core.store, "/opt/bench/prog", &id);
+	must(modules_open(&core.modules, core.store, NULL, &conf, &e), &e);
 	printf("Taking samples in: decode, map, merge, store (program of %d blocks)\n\n"
 	       "%-46s %9s %9s %10s %10s %8s %8s\n",
 	    FUNCTIONS * BLOCKS, "a batch is", "samples", "entries", "M samples", "M entries",
 	    "ms each", "of it");
 	printf("%-46s %9s %9s %10s %10s %8s %8s\n", "", "", "", "per s", "per s", "", "decode");
 	for (i = 0; i < sizeof load / sizeof *load; i++)
-		take_in(&m, &load[i], "/opt/bench/prog", &id, &seq);
+		take_in(&batches, &load[i], "/opt/bench/prog", &id, &seq);
 	make_table(dir, &id);
-	m.modules.tables = xasprintf("%s/replay", dir);
-	must(modules_reload(&m.modules, &e), &e);
-	take_registers(&m, &id);
+	core.modules.tables = xasprintf("%s/replay", dir);
+	must(modules_reload(&core.modules, &e), &e);
+	take_registers(&batches, &id);
 	printf("\nCPU time of one core. Morph (1997): 0.13 M samples per s.\n");
-	modules_close(&m.modules);
-	store_close(m.store);
+	modules_close(&core.modules);
+	store_close(core.store);
 	dir_remove(dir, NULL);
 	return 0;
 }

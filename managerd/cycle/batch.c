@@ -1,9 +1,4 @@
-/*
- * A batch of samples: every count of it ends up in exactly one place of the
- * accounting, in the same transaction as the profiles it adds to.
- */
-#include "managerd/cycle/manager.h"
-
+#include "managerd/cycle/batch.h"
 #include "common/log.h"
 
 #include <stdlib.h>
@@ -61,7 +56,7 @@ static uint64_t sum(const struct wire_module *w)
 	return n;
 }
 
-static int take_module(struct manager *m, const struct wire_module *w, struct place *p,
+static int take_module(struct modules *ms, const struct wire_module *w, struct place *p,
     struct accounting *acc, struct batch_module *at, struct err *e)
 {
 	struct map_touched touched = {0};
@@ -69,7 +64,7 @@ static int take_module(struct manager *m, const struct wire_module *w, struct pl
 	struct module *mod;
 	struct build *build;
 
-	switch (modules_find(&m->modules, w->path, &w->id, p->at.now_ms, &mod, &build, NULL, e)) {
+	switch (modules_find(ms, w->path, &w->id, p->at.now_ms, &mod, &build, NULL, e)) {
 	case FOUND_ERROR:
 		return -1;
 	case FOUND_OUTSIDE:
@@ -107,13 +102,13 @@ static int take_module(struct manager *m, const struct wire_module *w, struct pl
 }
 
 static int take(
-    struct manager *m, const struct wire_hello *h, const struct wire_batch *b, struct err *e)
+    struct batches *t, const struct wire_hello *h, const struct wire_batch *b, struct err *e)
 {
 	struct accounting acc = {.taken = b->taken,
 	    .kernel = b->kernel,
 	    .no_build_id = b->outside,
 	    .dropped = b->dropped};
-	struct place p = {.at = modules_decay(&m->modules)};
+	struct place p = {.at = modules_decay(&t->core->modules)};
 	struct batch_module *at;
 	uint32_t i;
 	int rc = 0;
@@ -123,18 +118,18 @@ static int take(
 	    h->source == WIRE_SRC_RECORDED ? 1 : decay_since(p.at, (int64_t)(b->end_ns / 1000000));
 	at = xcalloc(b->nmodule, sizeof *at);
 	for (i = 0; rc == 0 && i < b->nmodule; i++)
-		rc = take_module(m, &b->module[i], &p, &acc, &at[i], e);
+		rc = take_module(&t->core->modules, &b->module[i], &p, &acc, &at[i], e);
 	if (rc == 0)
-		registers_take(m, b, at, &p);
+		registers_take(t->registers, b, at, &p);
 	free(at);
-	return rc ? rc : store_account(m->store, b->session, b->seq, p.at.now_ms, &acc, e);
+	return rc ? rc : store_account(t->core->store, b->session, b->seq, p.at.now_ms, &acc, e);
 }
 
 /* Has the file inspected that samples name. True: it is to be waited for. */
-static bool ask(struct manager *m, const struct wire_module *w, const struct module *mod,
-    enum wanted wanted)
+static bool ask(
+    struct batches *t, const struct wire_module *w, const struct module *mod, enum wanted wanted)
 {
-	struct inspection q = {.path = module_path(&m->modules, w->path),
+	struct inspection q = {.path = module_path(&t->core->modules, w->path),
 	    .uid = w->uid,
 	    .asked = {w->id},
 	    .nasked = 1,
@@ -145,7 +140,7 @@ static bool ask(struct manager *m, const struct wire_module *w, const struct mod
 
 	if (mod)
 		q.hint[1] = mod->row.origin;
-	asked = cycle_learning(m, q.path) || inspections_ask(m->inspections, &q);
+	asked = learning_wanted(t->learning, &q);
 	free((char *)q.path);
 	return asked;
 }
@@ -155,7 +150,7 @@ static bool ask(struct manager *m, const struct wire_module *w, const struct mod
  * inspected that nothing is known of, lest their samples be lost. 0 it may be
  * merged, 1 not yet, -1.
  */
-static int prepare(struct manager *m, const struct wire_batch *b, bool over, struct err *e)
+static int prepare(struct batches *t, const struct wire_batch *b, bool over, struct err *e)
 {
 	uint64_t begin = uv_hrtime();
 	int64_t now = clock_now_ms();
@@ -166,82 +161,93 @@ static int prepare(struct manager *m, const struct wire_batch *b, bool over, str
 	bool wait;
 	uint32_t i;
 
-	if (b->session != m->load_session || b->seq != m->load_seq) {
-		m->load_session = b->session;
-		m->load_seq = b->seq;
-		m->load_from = 0;
-		m->load_wait = false;
+	if (b->session != t->load.session || b->seq != t->load.seq) {
+		t->load.session = b->session;
+		t->load.seq = b->seq;
+		t->load.from = 0;
+		t->load.wait = false;
 	}
-	for (i = m->load_from; i < b->nmodule; i++) {
-		found = modules_find(&m->modules, b->module[i].path, &b->module[i].id, now, &mod,
-		    &build, over ? NULL : &wanted, e);
+	for (i = t->load.from; i < b->nmodule; i++) {
+		found = modules_find(&t->core->modules, b->module[i].path, &b->module[i].id, now,
+		    &mod, &build, over ? NULL : &wanted, e);
 		if (found == FOUND_ERROR) {
-			m->load_from = 0;
+			t->load.from = 0;
 			return -1;
 		}
-		m->load_wait |= found == FOUND_LOADING;
+		t->load.wait |= found == FOUND_LOADING;
 		if (wanted != INSPECTION_NOT)
-			m->load_wait |= ask(m, &b->module[i], mod, wanted);
+			t->load.wait |= ask(t, &b->module[i], mod, wanted);
 		if (uv_hrtime() - begin > TURN_NS && i + 1 < b->nmodule &&
-		    m->load_turns++ < LOAD_TURNS_MAX) {
-			m->load_from = i + 1;
-			m->resume = true;
-			cycle_soon(m);
+		    t->load.turns++ < LOAD_TURNS_MAX) {
+			t->load.from = i + 1;
+			batch_resume(t);
 			return 1;
 		}
 	}
-	wait = m->load_wait && !over;
+	wait = t->load.wait && !over;
 	/* What an early turn began may be there by now, and nothing more to come. */
-	if (wait && m->load_turns && !inspections_awaited(m->inspections) && !m->learn.n) {
-		m->resume = true;
-		cycle_soon(m);
-	}
-	m->load_from = 0;
-	m->load_wait = false;
-	m->load_turns = 0;
+	if (wait && t->load.turns && learning_settled(t->learning))
+		batch_resume(t);
+	t->load.from = 0;
+	t->load.wait = false;
+	t->load.turns = 0;
 	return wait;
 }
 
-int batch_take(void *manager, const struct wire_hello *h, const struct wire_batch *b, bool over,
-    struct err *e)
+int batch_take(
+    void *arg, const struct wire_hello *h, const struct wire_batch *b, bool over, struct err *e)
 {
-	struct manager *m = manager;
-	int rc = store_seen(m->store, b->session, b->seq, e);
+	struct batches *t = arg;
+	int rc = store_seen(t->core->store, b->session, b->seq, e);
 	bool seen = rc == 1;
 
 	if (rc == 0)
-		rc = prepare(m, b, over, e);
+		rc = prepare(t, b, over, e);
 	if (rc == 1 && !seen)
 		return 1;
-	if (rc >= 0 && !m->in_batch)
-		rc = store_begin(m->store, e);
-	m->in_batch = true;
+	if (rc >= 0 && !t->open)
+		rc = core_begin(t->core, e);
+	t->open = true;
 	if (rc == 0 && !seen)
-		rc = take(m, h, b, e);
+		rc = take(t, h, b, e);
 	if (rc >= 0)
 		return 0;
-	m->in_batch = false;
-	return manager_end(m, -1, e);
+	t->open = false;
+	return core_end(t->core, -1, e);
 }
 
-int batch_commit(void *manager, struct err *e)
+static int save_touched(struct modules *ms, struct err *e)
 {
-	struct manager *m = manager;
 	struct module *mod;
 	size_t i;
 	int rc = 0;
 
-	m->in_batch = false;
-	for (i = 0; rc == 0 && i < m->modules.module.n; i++) {
-		mod = m->modules.module.v[i];
+	for (i = 0; rc == 0 && i < ms->module.n; i++) {
+		mod = ms->module.v[i];
 		if (mod->touched)
-			rc = module_save(&m->modules, mod, e);
+			rc = module_save(ms, mod, e);
 		mod->touched = false;
 	}
-	if (manager_end(m, rc, e))
+	return rc;
+}
+
+int batch_commit(void *arg, struct err *e)
+{
+	struct batches *t = arg;
+
+	t->open = false;
+	if (core_end(t->core, save_touched(&t->core->modules, e), e))
 		return -1;
-	modules_trim(&m->modules, NULL);
-	registers_want(m);
-	cycle_soon(m);
+	modules_trim(&t->core->modules, NULL);
+	registers_want(t->registers);
+	core_soon(t->core);
 	return 0;
+}
+
+void batch_resume(void *arg)
+{
+	struct batches *t = arg;
+
+	t->resume = true;
+	core_soon(t->core);
 }

@@ -1,4 +1,5 @@
-#include "managerd/cycle/manager.h"
+#include "managerd/cycle/changes.h"
+#include "managerd/os/clock.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,24 +28,24 @@ static void entry_free(struct change_entry *c)
 	free(c);
 }
 
-static size_t count_ready(const struct manager *m, uint32_t uid)
+static size_t count_ready(const struct changes *cs, uint32_t uid)
 {
 	size_t i, n = 0;
 
-	for (i = 0; i < m->change.n; i++)
-		n += ready(m->change.v[i]) && m->change.v[i]->c.uid == uid;
+	for (i = 0; i < cs->entry.n; i++)
+		n += ready(cs->entry.v[i]) && cs->entry.v[i]->c.uid == uid;
 	return n;
 }
 
 /* Beyond the bound the oldest one that is ready goes, of the user who has most of those. */
-static void prune(struct manager *m)
+static void prune(struct changes *cs)
 {
 	size_t i, n, most = 0, at = 0;
 
-	if (m->change.n <= CHANGES_KEPT)
+	if (cs->entry.n <= CHANGES_KEPT)
 		return;
-	for (i = 0; i < m->change.n; i++) {
-		n = ready(m->change.v[i]) ? count_ready(m, m->change.v[i]->c.uid) : 0;
+	for (i = 0; i < cs->entry.n; i++) {
+		n = ready(cs->entry.v[i]) ? count_ready(cs, cs->entry.v[i]->c.uid) : 0;
 		if (n > most) {
 			most = n;
 			at = i;
@@ -52,17 +53,16 @@ static void prune(struct manager *m)
 	}
 	if (!most)
 		return;
-	entry_free(m->change.v[at]);
-	memmove(&m->change.v[at], &m->change.v[at + 1],
-	    (--m->change.n - at) * sizeof *m->change.v);
+	entry_free(cs->entry.v[at]);
+	memmove(&cs->entry.v[at], &cs->entry.v[at + 1], (--cs->entry.n - at) * sizeof *cs->entry.v);
 }
 
-struct change_entry *change_add(struct manager *m, enum change_kind kind, uint64_t module,
+struct change_entry *change_add(struct changes *cs, enum change_kind kind, uint64_t module,
     const char *path, uint32_t uid, bool force)
 {
 	struct change_entry *c = xcalloc(1, sizeof *c);
 
-	c->c = (struct change){.id = ++m->next_change,
+	c->c = (struct change){.id = ++cs->last,
 	    .kind = kind,
 	    .module = module,
 	    .path = xstrdup(path),
@@ -72,42 +72,47 @@ struct change_entry *change_add(struct manager *m, enum change_kind kind, uint64
 	    .text = xstrdup("waits for its turn"),
 	    .started_ms = clock_now_ms()};
 	c->force = force;
-	vec_push(&m->change, c);
-	prune(m);
+	c->of = cs;
+	vec_push(&cs->entry, c);
+	prune(cs);
 	return c;
 }
 
-static bool waits_for_inspection(const struct manager *m, const struct change_entry *c)
+uint64_t change_module(const struct change_entry *c)
 {
-	const struct module *mod =
-	    c->todo.n ? modules_get(&m->modules, c->todo.v[c->todo.n - 1]) : NULL;
+	return c->todo.n ? c->todo.v[c->todo.n - 1] : 0;
+}
+
+static bool waits_for_inspection(const struct modules *ms, const struct change_entry *c)
+{
+	const struct module *mod = modules_get(ms, change_module(c));
 
 	return mod && mod->inspection == INSPECTION_ASKED;
 }
 
-struct change_entry *change_next(struct manager *m)
+struct change_entry *change_next(struct changes *cs, const struct modules *ms)
 {
 	struct change_entry *c, *best = NULL;
 	size_t i;
 
-	for (i = 0; i < m->change.n; i++) {
-		c = m->change.v[i];
-		if (!ready(c) && !waits_for_inspection(m, c) &&
-		    (!best || turns_last(&m->change_turns, c->c.uid) <
-				  turns_last(&m->change_turns, best->c.uid)))
+	for (i = 0; i < cs->entry.n; i++) {
+		c = cs->entry.v[i];
+		if (!ready(c) && !waits_for_inspection(ms, c) &&
+		    (!best ||
+			turns_last(&cs->turns, c->c.uid) < turns_last(&cs->turns, best->c.uid)))
 			best = c;
 	}
 	return best;
 }
 
-struct change_entry *change_waits_for(struct manager *m, uint64_t module)
+struct change_entry *change_waits_for(struct changes *cs, uint64_t module)
 {
 	struct change_entry *c;
 	size_t i;
 
-	for (i = 0; i < m->change.n; i++) {
-		c = m->change.v[i];
-		if (!ready(c) && c->todo.n && c->todo.v[c->todo.n - 1] == module)
+	for (i = 0; i < cs->entry.n; i++) {
+		c = cs->entry.v[i];
+		if (!ready(c) && change_module(c) == module)
 			return c;
 	}
 	return NULL;
@@ -125,15 +130,13 @@ static bool concerns(const struct change_entry *c, uint64_t module, uint32_t uid
 	return c->c.module == module;
 }
 
-struct change_entry *change_of_module(struct manager *m, uint64_t module, uint32_t uid)
+struct change_entry *change_of_module(struct changes *cs, uint64_t module, uint32_t uid)
 {
 	size_t i;
 
-	if (m->work.step && m->work.module == module && m->work.change)
-		return m->work.change;
-	for (i = 0; i < m->change.n; i++)
-		if (!ready(m->change.v[i]) && concerns(m->change.v[i], module, uid))
-			return m->change.v[i];
+	for (i = 0; i < cs->entry.n; i++)
+		if (!ready(cs->entry.v[i]) && concerns(cs->entry.v[i], module, uid))
+			return cs->entry.v[i];
 	return NULL;
 }
 
@@ -157,8 +160,7 @@ static void sum_up(struct change_entry *c)
 	c->c.status = c->failed ? CHANGE_FAILED : c->done ? CHANGE_DONE : CHANGE_REFUSED;
 }
 
-void change_ended(
-    struct manager *m, struct change_entry *c, enum change_status status, const char *fmt, ...)
+void change_ended(struct change_entry *c, enum change_status status, const char *fmt, ...)
 {
 	char text[1100];
 	va_list ap;
@@ -181,31 +183,31 @@ void change_ended(
 	}
 	c->c.step = "";
 	c->c.ended_ms = clock_now_ms();
-	if (m->on_change)
-		m->on_change(m->on_change_arg, c->c.id);
+	if (c->of->ready)
+		c->of->ready(c->of->arg, c->c.id);
 }
 
-void changes_free(struct manager *m)
+uint64_t change_id(const struct change_entry *c)
+{
+	return c ? c->c.id : 0;
+}
+
+void changes_free(struct changes *cs)
 {
 	size_t i;
 
-	for (i = 0; i < m->change.n; i++)
-		entry_free(m->change.v[i]);
-	vec_free(&m->change);
+	for (i = 0; i < cs->entry.n; i++)
+		entry_free(cs->entry.v[i]);
+	vec_free(&cs->entry);
+	turns_free(&cs->turns);
 }
 
-const struct change *manager_change(struct manager *m, uint64_t id)
+const struct change_entry *change_get(const struct changes *cs, uint64_t id)
 {
 	size_t i;
 
-	for (i = 0; i < m->change.n; i++)
-		if (m->change.v[i]->c.id == id)
-			return &m->change.v[i]->c;
+	for (i = 0; i < cs->entry.n; i++)
+		if (cs->entry.v[i]->c.id == id)
+			return cs->entry.v[i];
 	return NULL;
-}
-
-void manager_on_change(struct manager *m, void (*fn)(void *arg, uint64_t id), void *arg)
-{
-	m->on_change = fn;
-	m->on_change_arg = arg;
 }

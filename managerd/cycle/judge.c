@@ -1,9 +1,6 @@
-/*
- * What the ladder needs to know about a module, gathered.
- */
+#include "managerd/cycle/judge.h"
 #include "common/log.h"
 #include "common/number.h"
-#include "managerd/cycle/manager.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,33 +11,31 @@ enum { DAY_MS = 86400000, WHY_MAX = 256, HELD_MAX = 200 };
 /* Why a module may not be changed at all; NULL = it may. The parent, which knows
  * more (the file's rights, its package, whether it was changed by hand), has said
  * so when it inspected it. */
-static const char *excluded(struct manager *m, struct module *mod, char *text, size_t n)
+static const char *excluded(const struct core *c, const struct module *mod, char *text, size_t n)
 {
-	const struct conf_module *policy = conf_module_for(m->o.conf, mod->row.path);
+	const struct conf_module *policy = conf_module_for(c->conf, mod->row.path);
 	struct err e;
 
 	if (policy && policy->action != CONF_OPTIMIZE) {
-		err_set(&e, "%s:%u: the policy only lets it be %s", m->o.conf->path, policy->line,
+		err_set(&e, "%s:%u: the policy only lets it be %s", c->conf->path, policy->line,
 		    policy->action == CONF_OBSERVE ? "observed" : "ignored");
 		err_fit(text, n, e.text);
 		return text;
 	}
 	if (mod->row.state == MODULE_NO_ARTIFACT || mod->row.state == MODULE_GONE)
 		return mod->row.text;
-	if (m->o.user && mod->row.uid != m->uid) {
+	if (c->user && mod->row.uid != c->uid) {
 		snprintf(text, n, "belongs to uid %u, this manager works for uid %u", mod->row.uid,
-		    (unsigned)m->uid);
+		    (unsigned)c->uid);
 		return text;
 	}
 	return mod->refused;
 }
 
-void judge_idle(struct manager *m, char *text, size_t n)
+void judge_idle(const struct conf *conf, const struct idle *i, char *text, size_t n)
 {
-	const struct idle *i = idlewatch_state(m->idle);
-
 	snprintf(text, n, "%.0f %% of the processors idle, policy requires %.4g %%: %s",
-	    100 * (1 - i->busy_share), 100 * m->o.conf->idle.cpu, i->reason ? i->reason : "");
+	    100 * (1 - i->busy_share), 100 * conf->idle.cpu, i->reason ? i->reason : "");
 }
 
 void judge_score(
@@ -53,7 +48,7 @@ void judge_score(
 	row->predicted_ms = clock_now_ms();
 }
 
-static double change_of_usage(struct module *mod, struct decay at)
+static double change_of_usage(const struct module *mod, struct decay at)
 {
 	double noise, d = profile_distance(&mod->now, &mod->layout, at, &noise);
 
@@ -61,23 +56,23 @@ static double change_of_usage(struct module *mod, struct decay at)
 }
 
 /* Of the programs of one user: nobody's failures use up what others have. */
-static uint64_t edits_today(struct manager *m, uint32_t uid, int64_t now)
+static uint64_t edits_today(const struct core *c, uint32_t uid, int64_t now)
 {
 	uint64_t swapped = 0, failed = 0;
 	struct err e;
 
-	if (store_count_events(m->store, 0, uid, EVENT_SWAPPED, now - DAY_MS, &swapped, &e) ||
-	    store_count_events(m->store, 0, uid, EVENT_FAILED, now - DAY_MS, &failed, &e))
+	if (store_count_events(c->store, 0, uid, EVENT_SWAPPED, now - DAY_MS, &swapped, &e) ||
+	    store_count_events(c->store, 0, uid, EVENT_FAILED, now - DAY_MS, &failed, &e))
 		log_error("%s", e.text);
 	return swapped + failed;
 }
 
-void judge(struct manager *m, struct module *mod, const struct change_entry *c, struct decay at,
-    struct decision *d)
+void judge(struct core *c, const struct idle *idle, struct module *mod,
+    const struct change_entry *asker, struct decay at, struct decision *d)
 {
 	struct store_module *r = &mod->row;
 	struct profile_sum sum = profile_total(&mod->now, at);
-	char why[WHY_MAX], fit[WHY_MAX], held[HELD_MAX], idle[256];
+	char why[WHY_MAX], fit[WHY_MAX], held[HELD_MAX], idle_text[256];
 	struct decide_in in = {.held = r->held_why ? held : NULL,
 	    .held_left_s =
 		r->held_until_ms < 0 ? -1 : (double)(r->held_until_ms - at.now_ms) / 1000,
@@ -89,14 +84,14 @@ void judge(struct manager *m, struct module *mod, const struct change_entry *c, 
 	    .have_gain = mod->scored,
 	    .gain = r->gain,
 	    .since_swap_s = r->layout_ms ? (double)(at.now_ms - r->layout_ms) / 1000 : -1,
-	    .edits_today = (unsigned)edits_today(m, r->uid, at.now_ms),
-	    .idle = idlewatch_state(m->idle)->state == IDLE_YES,
-	    .idle_text = idle,
-	    .asked = c != NULL,
-	    .forced = c && c->force};
+	    .edits_today = (unsigned)edits_today(c, r->uid, at.now_ms),
+	    .idle = idle->state == IDLE_YES,
+	    .idle_text = idle_text,
+	    .asked = asker != NULL,
+	    .forced = asker && asker->force};
 
 	/* Of what is too long the middle goes, which is of a path. */
-	in.excluded = excluded(m, mod, why, sizeof why);
+	in.excluded = excluded(c, mod, why, sizeof why);
 	if (in.excluded) {
 		err_fit(fit, sizeof fit, in.excluded);
 		in.excluded = fit;
@@ -104,8 +99,8 @@ void judge(struct manager *m, struct module *mod, const struct change_entry *c, 
 	if (in.held)
 		err_fit(held, sizeof held, r->held_why);
 	in.change = in.laid_out ? change_of_usage(mod, at) : 1;
-	judge_idle(m, idle, sizeof idle);
-	decide(m->o.conf, &in, d);
+	judge_idle(c->conf, idle, idle_text, sizeof idle_text);
+	decide(c->conf, &in, d);
 }
 
 static const char *what_next(const struct decision *d)
@@ -115,11 +110,11 @@ static const char *what_next(const struct decision *d)
 					     : rung_name(d->rung);
 }
 
-void judge_log(struct manager *m, struct module *mod, const struct decision *d)
+void judge_log(const struct core *c, const struct module *mod, const struct decision *d)
 {
 	const struct store_module *r = &mod->row;
 	double all = (double)(r->mapped + r->stale + r->outside);
-	double samples = profile_total(&mod->now, modules_decay(&m->modules)).samples;
+	double samples = profile_total(&mod->now, modules_decay(&c->modules)).samples;
 	char count[NUMBER_TEXT];
 	const char *change = d->rung == RUNG_CHANGE ? "" : d->step[RUNG_CHANGE].text;
 

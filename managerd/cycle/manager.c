@@ -1,147 +1,25 @@
 #include "managerd/cycle/manager.h"
 #include "common/log.h"
-#include "managerd/os/pool.h"
+#include "managerd/cycle/judge.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { TICK_MS = 1000, TROUBLE_MS = 10000, LONG_TURN_NS = 20000000 };
+enum { TICK_MS = 1000 };
 
-bool manager_sooner(const struct turns *t, const struct module *a, const struct module *b)
+static int store_log_of(void *batches)
 {
-	uint64_t x = turns_last(t, a->row.uid), y = turns_last(t, b->row.uid);
+	const struct batches *b = batches;
 
-	return x != y ? x < y : a->row.mapped > b->row.mapped;
-}
-
-static char *store_path(const struct manager *m)
-{
-	return xasprintf("%s/morph.db", m->o.home);
-}
-
-struct checkpoint {
-	struct manager *m;
-	char *path;
-	int rc;
-	struct err why;
-};
-
-static void run_checkpoint(void *arg)
-{
-	struct checkpoint *c = arg;
-
-	c->rc = store_checkpoint(c->path, &c->why);
-}
-
-static void checkpointed(void *arg)
-{
-	struct checkpoint *c = arg;
-
-	if (c->rc)
-		log_warn("%s", c->why.text);
-	c->m->checkpointing = false;
-	free(c->path);
-	free(c);
-}
-
-static void checkpoint_when_due(struct manager *m)
-{
-	struct checkpoint *c;
-
-	if (m->checkpointing || !store_checkpoint_due(m->store))
-		return;
-	m->checkpointing = true;
-	c = xcalloc(1, sizeof *c);
-	*c = (struct checkpoint){.m = m, .path = store_path(m)};
-	pool_run(m->modules.loop, run_checkpoint, checkpointed, c);
-}
-
-int manager_end(struct manager *m, int rc, struct err *e)
-{
-	struct err why;
-
-	if (rc == 0)
-		rc = store_commit(m->store, e);
-	if (rc == 0) {
-		checkpoint_when_due(m);
-		return 0;
-	}
-	log_error("%s", e->text);
-	m->trouble_until_ms = clock_now_ms() + TROUBLE_MS;
-	store_rollback(m->store);
-	if (modules_reload(&m->modules, &why))
-		log_error("%s", why.text);
-	return -1;
-}
-
-/* ---- start and stop ---- */
-
-static int open_store(struct manager *m, struct err *e)
-{
-	char *path = store_path(m);
-
-	m->store = store_open(path, e);
-	free(path);
-	if (!m->store || modules_open(&m->modules, m->store, m->o.priv, m->o.conf, e))
-		return -1;
-	m->modules.tables = xasprintf("%s/replay", m->o.home);
-	modules_sweep_tables(&m->modules);
-	return 0;
-}
-
-struct recovery {
-	VEC(struct swap_outcome) v;
-};
-
-static void note_outcome(const struct swap_outcome *o, void *arg)
-{
-	struct recovery *r = arg;
-
-	vec_push(&r->v, *o);
-	r->v.v[r->v.n - 1].module = xstrdup(o->module);
-}
-
-/* Journals go only once the store knows how they ended. */
-static void recover(struct manager *m)
-{
-	struct recovery r = {0};
-	struct err e;
-	size_t i;
-
-	if (priv_recovered(m->o.priv, note_outcome, &r, &e))
-		log_error("%s", e.text);
-	for (i = 0; i < r.v.n; i++) {
-		record_recovered(m, &r.v.v[i]);
-		record_done(m, r.v.v[i].module);
-		free((char *)r.v.v[i].module);
-	}
-	vec_free(&r.v);
-	if (store_begin(m->store, &e) || manager_end(m, record_all_kept(m, &e), &e))
-		log_warn("which builds are kept is not known: %s", e.text);
-}
-
-void manager_load_pages(const struct manager *m, const struct module *mod)
-{
-	if (mod->row.state == MODULE_LAID_OUT && conf_huge_pages_for(m->o.conf, mod->row.path))
-		priv_load_pages(m->o.priv, mod->row.path);
-}
-
-static int store_log_of(void *manager)
-{
-	struct manager *m = manager;
-
-	return store_log(m->store);
+	return store_log(b->core->store);
 }
 
 static int start_ingest(struct manager *m, struct err *e)
 {
-	struct ingest_ops ops = {batch_take, batch_commit, store_log_of, m};
+	struct ingest_ops ops = {batch_take, batch_commit, store_log_of, &m->batches};
 
-	m->ingest = ingest_start(m->loop, m->o.monitors, m->o.monitor_uid, &ops, e);
-	return m->ingest ? 0 : -1;
+	m->registers.ingest = ingest_start(m->core.loop, m->o.monitors, m->o.monitor_uid, &ops, e);
+	return m->registers.ingest ? 0 : -1;
 }
 
 static void parent_spoke(uv_poll_t *p, int status, int events)
@@ -151,43 +29,15 @@ static void parent_spoke(uv_poll_t *p, int status, int events)
 	priv_dispatch(m->o.priv);
 }
 
-static uint64_t thread_cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-/* Between two waits; only what is out of the ordinary is said. */
-static void turn_ended(uv_prepare_t *h)
-{
-	struct manager *m = h->data;
-	uint64_t now = uv_hrtime(), idle = uv_metrics_idle_time(m->loop);
-	uint64_t worked = now - m->turn_ns - (idle - m->turn_idle_ns);
-	uint64_t cpu = thread_cpu_ns(), used = cpu - m->turn_cpu_ns;
-
-	if (m->turn_ns && worked > LONG_TURN_NS &&
-	    (worked > m->longest_ns || used > m->longest_cpu_ns)) {
-		m->longest_ns = worked > m->longest_ns ? worked : m->longest_ns;
-		m->longest_cpu_ns = used > m->longest_cpu_ns ? used : m->longest_cpu_ns;
-		log_debug("longest turn of the loop: %.0f ms, %.0f ms of CPU time",
-		    (double)worked / 1e6, (double)used / 1e6);
-	}
-	m->turn_ns = now;
-	m->turn_idle_ns = idle;
-	m->turn_cpu_ns = cpu;
-}
-
 static int start_idlewatch(struct manager *m, struct err *e)
 {
-	const struct conf *c = m->o.conf;
+	const struct conf *c = m->core.conf;
 	struct idle_policy p = {.after_s = c->idle.after_s,
 	    .cpu = c->idle.cpu,
 	    .psi = c->idle.psi,
 	    .battery_ok = c->idle.battery};
 
-	m->idle = idlewatch_start(m->loop, &p, cycle_idle_changed, m, e);
+	m->idle = m->work.idle = idlewatch_start(m->core.loop, &p, cycle_idle_changed, m, e);
 	return m->idle ? 0 : -1;
 }
 
@@ -196,50 +46,117 @@ static void tick(uv_timer_t *t)
 	cycle_turn(t->data);
 }
 
-static void start_handles(struct manager *m)
+static void on_soon(uv_timer_t *t)
 {
-	uv_timer_init(m->loop, &m->tick);
-	uv_timer_init(m->loop, &m->soon);
-	uv_poll_init(m->loop, &m->parent, priv_events(m->o.priv));
-	uv_prepare_init(m->loop, &m->turn);
-	m->tick.data = m->soon.data = m->parent.data = m->turn.data = m;
-	uv_poll_start(&m->parent, UV_READABLE, parent_spoke);
-	uv_prepare_start(&m->turn, turn_ended);
-	uv_unref((uv_handle_t *)&m->turn);
+	struct manager *m = t->data;
+
+	if (m->batches.resume) {
+		m->batches.resume = false;
+		ingest_resume(m->registers.ingest);
+	}
+	cycle_turn(m);
 }
 
-static void want_again(void *manager)
+static void loaded(void *manager)
 {
-	registers_want(manager);
+	struct manager *m = manager;
+
+	batch_resume(&m->batches);
+}
+
+static void tabled(void *manager)
+{
+	struct manager *m = manager;
+
+	registers_want(&m->registers);
+}
+
+/* When the manager stops, after all that was under way: the parent reports the end of
+ * a step, and the idle watch hears of it. */
+static void rest(struct manager *m)
+{
+	if (!m->core.stopping || m->resting || m->work.now.step || m->registers.job)
+		return;
+	m->resting = true;
+	uv_close((uv_handle_t *)&m->parent, NULL);
+	if (m->idle)
+		idlewatch_stop(m->idle);
+	m->idle = m->work.idle = NULL;
+}
+
+static void over(void *manager)
+{
+	struct manager *m = manager;
+
+	rest(m);
+	core_soon(&m->core);
+}
+
+static struct manager *put_together(uv_loop_t *loop, const struct manager_options *o)
+{
+	struct manager *m = xcalloc(1, sizeof *m);
+	struct core *c = &m->core;
+
+	m->o = *o;
+	m->started_ms = clock_now_ms();
+	*c = (struct core){.conf = o->conf,
+	    .priv = o->priv,
+	    .home = o->home,
+	    .user = o->user,
+	    .uid = geteuid(),
+	    .loop = loop,
+	    .turn = on_soon};
+	m->learning = (struct learning){
+	    .core = c, .changes = &m->changes, .settled = batch_resume, .arg = &m->batches};
+	m->registers = (struct registers){.core = c, .over = over, .arg = m};
+	m->batches =
+	    (struct batches){.core = c, .learning = &m->learning, .registers = &m->registers};
+	m->work = (struct work){.core = c, .learning = &m->learning, .over = over, .arg = m};
+	return m;
+}
+
+static void start_handles(struct manager *m)
+{
+	uv_timer_init(m->core.loop, &m->tick);
+	uv_timer_init(m->core.loop, &m->core.soon);
+	uv_poll_init(m->core.loop, &m->parent, priv_events(m->core.priv));
+	m->tick.data = m->core.soon.data = m->parent.data = m;
+	uv_poll_start(&m->parent, UV_READABLE, parent_spoke);
+	looptime_start(&m->looptime, m->core.loop);
+	learning_start(&m->learning);
+}
+
+static int start(struct manager *m, struct err *e)
+{
+	struct modules *ms = &m->core.modules;
+	size_t i;
+
+	if (core_open(&m->core, e))
+		return -1;
+	record_recover(&m->core);
+	for (i = 0; i < ms->module.n; i++)
+		core_load_pages(&m->core, ms->module.v[i]);
+	if (start_idlewatch(m, e) || start_ingest(m, e))
+		return -1;
+	registers_want(&m->registers);
+	/* Not before: its threads come after confine(). */
+	ms->loop = m->core.loop;
+	ms->loaded = loaded;
+	ms->tabled = tabled;
+	ms->loaded_arg = m;
+	return 0;
 }
 
 struct manager *manager_start(uv_loop_t *loop, const struct manager_options *o, struct err *e)
 {
-	struct manager *m = xcalloc(1, sizeof *m);
+	struct manager *m = put_together(loop, o);
 	double every_ms = o->conf->decide.every_s * 1000;
 	uint64_t period = every_ms < TICK_MS ? (uint64_t)every_ms : TICK_MS;
-	size_t i;
 
-	m->o = *o;
-	m->loop = loop;
-	m->uid = geteuid();
-	m->started_ms = clock_now_ms();
-	m->inspections = inspections_new(o->priv, cycle_inspected, m);
 	start_handles(m);
-	if (open_store(m, e) == 0) {
-		recover(m);
-		for (i = 0; i < m->modules.module.n; i++)
-			manager_load_pages(m, m->modules.module.v[i]);
-		if (start_idlewatch(m, e) == 0 && start_ingest(m, e) == 0) {
-			registers_want(m);
-			/* Not before: its threads come after confine(). */
-			m->modules.loop = loop;
-			m->modules.loaded = cycle_loaded;
-			m->modules.tabled = want_again;
-			m->modules.loaded_arg = m;
-			uv_timer_start(&m->tick, tick, period, period);
-			return m;
-		}
+	if (start(m, e) == 0) {
+		uv_timer_start(&m->tick, tick, period, period);
+		return m;
 	}
 	manager_stop(m);
 	uv_run(loop, UV_RUN_DEFAULT);
@@ -249,42 +166,28 @@ struct manager *manager_start(uv_loop_t *loop, const struct manager_options *o, 
 
 void manager_stop(struct manager *m)
 {
-	if (m->stopping)
+	if (m->core.stopping)
 		return;
-	m->stopping = true;
-	work_cancel(m);
-	inspections_free(m->inspections);
-	m->inspections = NULL;
-	ingest_stop(m->ingest);
-	m->ingest = NULL;
+	m->core.stopping = true;
+	work_cancel(&m->work);
+	if (m->registers.job)
+		edit_cancel(m->registers.job);
+	learning_stop(&m->learning);
+	ingest_stop(m->registers.ingest);
+	m->registers.ingest = NULL;
 	uv_close((uv_handle_t *)&m->tick, NULL);
-	uv_close((uv_handle_t *)&m->soon, NULL);
-	uv_close((uv_handle_t *)&m->turn, NULL);
-	manager_rest(m);
-}
-
-void manager_rest(struct manager *m)
-{
-	/* The parent reports the end of a step; the idle watch hears of it. */
-	if (!m->stopping || m->resting || m->work.step || m->table)
-		return;
-	m->resting = true;
-	uv_close((uv_handle_t *)&m->parent, NULL);
-	if (m->idle)
-		idlewatch_stop(m->idle);
-	m->idle = NULL;
+	uv_close((uv_handle_t *)&m->core.soon, NULL);
+	looptime_stop(&m->looptime);
+	rest(m);
 }
 
 void manager_free(struct manager *m)
 {
-	changes_free(m);
-	vec_free(&m->learn);
-	modules_close(&m->modules);
-	store_close(m->store);
-	turns_free(&m->due_turns);
-	turns_free(&m->change_turns);
-	turns_free(&m->table_turns);
-	free(m->want.id);
+	changes_free(&m->changes);
+	learning_free(&m->learning);
+	registers_free(&m->registers);
+	turns_free(&m->turns);
+	core_close(&m->core);
 	free(m);
 }
 
@@ -292,69 +195,68 @@ void manager_free(struct manager *m)
 
 struct store *manager_store(struct manager *m)
 {
-	return m->store;
+	return m->core.store;
 }
 
 struct decay manager_decay(const struct manager *m)
 {
-	return modules_decay(&m->modules);
+	return modules_decay(&m->core.modules);
 }
 
 static size_t count_modules(const struct manager *m)
 {
 	size_t i, n = 0;
 
-	for (i = 0; i < m->modules.module.n; i++)
-		n += m->modules.module.v[i]->row.state != MODULE_NO_ARTIFACT;
+	for (i = 0; i < m->core.modules.module.n; i++)
+		n += m->core.modules.module.v[i]->row.state != MODULE_NO_ARTIFACT;
 	return n;
 }
 
 int manager_status(struct manager *m, struct manager_status *s, struct err *e)
 {
-	static const char *const step[] = {NULL, "score", "edit", "verify", "swap"};
 	const struct idle *idle = idlewatch_state(m->idle);
 	const struct module *mod;
 
 	*s = (struct manager_status){.mode = m->o.user ? "user" : "system",
 	    .state_dir = m->o.state_dir,
-	    .policy = m->o.conf->path,
+	    .policy = m->core.conf->path,
 	    .started_ms = m->started_ms,
-	    .monitor = *ingest_status(m->ingest),
-	    .wanted = m->want.n,
-	    .observed = m->observed,
+	    .monitor = *ingest_status(m->registers.ingest),
+	    .wanted = m->registers.want.n,
+	    .observed = m->registers.observed,
 	    .idle = idle->state == IDLE_YES,
 	    .modules = count_modules(m),
-	    .working_step = step[m->work.step]};
-	judge_idle(m, s->idle_text, sizeof s->idle_text);
-	mod = m->work.step ? modules_get(&m->modules, m->work.module) : NULL;
+	    .working_step = work_step(&m->work)};
+	judge_idle(m->core.conf, idle, s->idle_text, sizeof s->idle_text);
+	mod = m->work.now.step ? modules_get(&m->core.modules, m->work.now.module) : NULL;
 	if (mod) {
 		s->working_module = mod->row.id;
 		s->working_path = mod->row.path;
-		s->working_change = m->work.change ? m->work.change->c.id : 0;
-		s->working_since_ms = m->work.since_ms;
+		s->working_change = change_id(m->work.now.change);
+		s->working_since_ms = m->work.now.since_ms;
 	}
-	if (store_accounting(m->store, &s->samples, e) ||
-	    store_count_events(m->store, 0, -1, EVENT_SWAPPED, 0, &s->swaps, e) ||
-	    store_count_events(m->store, 0, -1, EVENT_ROLLED_BACK, 0, &s->rollbacks, e) ||
-	    store_count_events(m->store, 0, -1, EVENT_FAILED, 0, &s->failures, e))
+	if (store_accounting(m->core.store, &s->samples, e) ||
+	    store_count_events(m->core.store, 0, -1, EVENT_SWAPPED, 0, &s->swaps, e) ||
+	    store_count_events(m->core.store, 0, -1, EVENT_ROLLED_BACK, 0, &s->rollbacks, e) ||
+	    store_count_events(m->core.store, 0, -1, EVENT_FAILED, 0, &s->failures, e))
 		return -1;
 	return 0;
 }
 
 double manager_samples(struct manager *m, uint64_t module)
 {
-	struct module *mod = modules_get(&m->modules, module);
-	struct decay at = modules_decay(&m->modules);
+	struct module *mod = modules_get(&m->core.modules, module);
+	struct decay at = modules_decay(&m->core.modules);
 	struct err e;
 
 	if (!mod || !mod->row.mapped)
 		return 0;
 	/* Of an older store, which has no sums. */
-	if (!mod->row.samples_ms && module_load(&m->modules, mod, &e)) {
+	if (!mod->row.samples_ms && module_load(&m->core.modules, mod, &e)) {
 		log_error("%s", e.text);
 		return 0;
 	}
-	modules_trim(&m->modules, NULL);
+	modules_trim(&m->core.modules, NULL);
 	if (mod->loaded)
 		return profile_total(&mod->now, at).samples;
 	return mod->row.samples * decay_since(at, mod->row.samples_ms);
@@ -362,34 +264,37 @@ double manager_samples(struct manager *m, uint64_t module)
 
 int manager_profile(struct manager *m, uint64_t module, struct profile *out, struct err *e)
 {
-	struct module *mod = modules_get(&m->modules, module);
-	struct decay at = modules_decay(&m->modules);
+	struct module *mod = modules_get(&m->core.modules, module);
+	struct decay at = modules_decay(&m->core.modules);
 	size_t i;
 
 	*out = (struct profile){0};
 	if (!mod)
 		return err_set(e, "no such module");
-	if (module_load(&m->modules, mod, e))
+	if (module_load(&m->core.modules, mod, e))
 		return -1;
 	profile_copy(out, &mod->now);
 	for (i = 0; i < out->func.n; i++)
 		profile_age(&out->func.v[i], at);
-	modules_trim(&m->modules, NULL);
+	modules_trim(&m->core.modules, NULL);
 	return 0;
 }
 
 bool manager_can_rollback(struct manager *m, uint64_t module)
 {
-	struct module *mod = modules_get(&m->modules, module);
+	struct module *mod = modules_get(&m->core.modules, module);
 	struct build_id to;
 
-	return mod && record_rollback_target(m, mod, &to, NULL);
+	return mod && record_rollback_target(&m->core, mod, &to, NULL);
 }
 
 static int check_free(
     struct manager *m, uint64_t module, uint32_t uid, uint64_t *change, struct err *e)
 {
-	struct change_entry *c = change_of_module(m, module, uid);
+	const struct doing *d = &m->work.now;
+	const struct change_entry *c = d->step && d->module == module && d->change
+					   ? d->change
+					   : change_of_module(&m->changes, module, uid);
 
 	if (!c)
 		return MANAGER_OK;
@@ -401,7 +306,7 @@ static int check_free(
 int manager_reoptimize(
     struct manager *m, uint64_t module, uint32_t uid, bool force, uint64_t *change, struct err *e)
 {
-	struct module *mod = module ? modules_get(&m->modules, module) : NULL;
+	struct module *mod = module ? modules_get(&m->core.modules, module) : NULL;
 	struct change_entry *c;
 	size_t i;
 	int rc;
@@ -413,9 +318,10 @@ int manager_reoptimize(
 	rc = check_free(m, module, uid, change, e);
 	if (rc)
 		return rc;
-	c = change_add(m, CHANGE_REOPTIMIZE, module, mod ? mod->row.path : "", uid, force);
-	for (i = 0; i < m->modules.module.n; i++) {
-		mod = m->modules.module.v[i];
+	c = change_add(
+	    &m->changes, CHANGE_REOPTIMIZE, module, mod ? mod->row.path : "", uid, force);
+	for (i = 0; i < m->core.modules.module.n; i++) {
+		mod = m->core.modules.module.v[i];
 		if (module
 			? mod->row.id == module
 			: mod->row.artifact && mod->row.mapped && (uid == 0 || mod->row.uid == uid))
@@ -423,14 +329,14 @@ int manager_reoptimize(
 	}
 	*change = c->c.id;
 	/* After its asker has its answer. */
-	cycle_soon(m);
+	core_soon(&m->core);
 	return MANAGER_OK;
 }
 
 int manager_rollback(
     struct manager *m, uint64_t module, uint32_t uid, uint64_t *change, struct err *e)
 {
-	struct module *mod = modules_get(&m->modules, module);
+	struct module *mod = modules_get(&m->core.modules, module);
 	struct change_entry *c;
 	struct build_id to;
 	int rc;
@@ -447,14 +353,27 @@ int manager_rollback(
 		? "%s: runs in its original layout; there is nothing to roll back"
 		: "%s: there is no kept build to go back to",
 	    mod->row.path);
-	if (!record_rollback_target(m, mod, &to, e))
+	if (!record_rollback_target(&m->core, mod, &to, e))
 		return MANAGER_REFUSED;
-	if (m->work.module == module && m->work.step)
-		work_cancel(m);
-	c = change_add(m, CHANGE_ROLLBACK, module, mod->row.path, uid, false);
+	if (m->work.now.module == module && m->work.now.step)
+		work_cancel(&m->work);
+	c = change_add(&m->changes, CHANGE_ROLLBACK, module, mod->row.path, uid, false);
 	vec_push(&c->todo, module);
 	*change = c->c.id;
 	/* After its asker has its answer. */
-	cycle_soon(m);
+	core_soon(&m->core);
 	return MANAGER_OK;
+}
+
+const struct change *manager_change(struct manager *m, uint64_t id)
+{
+	const struct change_entry *c = change_get(&m->changes, id);
+
+	return c ? &c->c : NULL;
+}
+
+void manager_on_change(struct manager *m, void (*fn)(void *arg, uint64_t id), void *arg)
+{
+	m->changes.ready = fn;
+	m->changes.arg = arg;
 }

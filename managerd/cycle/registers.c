@@ -1,43 +1,37 @@
-/*
- * Registers of samples: which the manager wants, the replay tables that are
- * made before it wants any, and what the samples' registers come to.
- */
-#include "managerd/cycle/manager.h"
-#include "managerd/samples/observe.h"
+#include "managerd/cycle/registers.h"
+#include "common/log.h"
 #include "managerd/samples/weight.h"
 
-#include "common/log.h"
-
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- whose ---- */
 
 /* Only what may be laid out has use for them. */
-static bool eligible(const struct manager *m, const struct module *mod)
+static bool eligible(const struct core *c, const struct module *mod)
 {
 	const struct conf_module *policy;
 
-	if (!m->o.conf->profile.registers || !mod->row.artifact ||
+	if (!c->conf->profile.registers || !mod->row.artifact ||
 	    mod->row.state == MODULE_NO_ARTIFACT || mod->row.state == MODULE_GONE ||
-	    (m->o.user && mod->row.uid != m->uid))
+	    (c->user && mod->row.uid != c->uid))
 		return false;
-	policy = conf_module_for(m->o.conf, mod->row.path);
+	policy = conf_module_for(c->conf, mod->row.path);
 	return !policy || policy->action == CONF_OPTIMIZE;
 }
 
-struct module *registers_table_due(struct manager *m)
+struct module *registers_table_due(const struct registers *r)
 {
-	double enough = m->o.conf->decide.min_samples / 4;
+	struct core *c = r->core;
+	double enough = c->conf->decide.min_samples / 4;
 	int64_t now = clock_now_ms();
 	struct module *mod, *best = NULL;
 	size_t i;
 
-	for (i = 0; i < m->modules.module.n; i++) {
-		mod = m->modules.module.v[i];
+	for (i = 0; i < c->modules.module.n; i++) {
+		mod = c->modules.module.v[i];
 		if ((double)mod->row.mapped >= enough && now >= mod->not_before_ms &&
-		    (!best || manager_sooner(&m->table_turns, mod, best)) && eligible(m, mod) &&
-		    !module_has_table(&m->modules, mod) && mod->table == TABLE_ABSENT)
+		    (!best || core_sooner(&r->turns, mod, best)) && eligible(c, mod) &&
+		    !module_has_table(&c->modules, mod) && mod->table == TABLE_ABSENT)
 			best = mod;
 	}
 	return best;
@@ -70,28 +64,29 @@ static bool same_want(const struct wire_want *a, const struct wire_want *b)
 	return a->n == b->n;
 }
 
-void registers_want(struct manager *m)
+void registers_want(struct registers *r)
 {
+	struct modules *ms = &r->core->modules;
 	struct wire_want w = {0};
 	struct module *mod;
 	size_t i;
 
-	if (!m->ingest)
+	if (!r->ingest)
 		return;
 	w.id = xcalloc(WIRE_WANT_MAX, sizeof *w.id);
-	for (i = 0; i < m->modules.module.n; i++) {
-		mod = m->modules.module.v[i];
-		if (eligible(m, mod) && module_has_table(&m->modules, mod))
+	for (i = 0; i < ms->module.n; i++) {
+		mod = ms->module.v[i];
+		if (eligible(r->core, mod) && module_has_table(ms, mod))
 			add_builds(mod, &w);
 	}
-	if (same_want(&w, &m->want)) {
+	if (same_want(&w, &r->want)) {
 		free(w.id);
 		return;
 	}
-	free(m->want.id);
-	m->want = w;
+	free(r->want.id);
+	r->want = w;
 	log_debug("registers are wanted of %u builds", w.n);
-	ingest_want(m->ingest, &w);
+	ingest_want(r->ingest, &w);
 }
 
 /* ---- what they come to ---- */
@@ -182,8 +177,8 @@ static struct observer begin(const struct batch_module *at)
 	    .weights = &o->weights};
 }
 
-static void end(struct manager *m, const struct batch_module *at, struct place *p,
-    struct observer *o)
+static void end(
+    struct registers *r, const struct batch_module *at, struct place *p, struct observer *o)
 {
 	pairs_sort(&o->edge);
 	pairs_sort(&o->predecessors);
@@ -193,7 +188,7 @@ static void end(struct manager *m, const struct batch_module *at, struct place *
 	merge_edges(p, o);
 	merge_predecessors(p, o);
 	merge_calls(p, o);
-	add_counts(&m->observed, &o->count);
+	add_counts(&r->observed, &o->count);
 	if (o->count.samples)
 		log_debug("%s: %llu samples with registers, %llu branch outcomes, %llu callers",
 		    at->mod->row.path, (unsigned long long)o->count.samples,
@@ -204,19 +199,19 @@ static void end(struct manager *m, const struct batch_module *at, struct place *
 	pairs_free(&o->call);
 }
 
-void registers_take(struct manager *m, const struct wire_batch *b, const struct batch_module *at,
-    struct place *p)
+void registers_take(
+    struct registers *r, const struct wire_batch *b, const struct batch_module *at, struct place *p)
 {
 	struct observer *o;
 	uint32_t i;
 
-	m->observed.unsent += b->regs_unsent;
-	if (!b->nregs || !m->o.conf->profile.registers)
+	r->observed.unsent += b->regs_unsent;
+	if (!b->nregs || !r->core->conf->profile.registers)
 		return;
 	o = xcalloc(b->nmodule, sizeof *o);
 	for (i = 0; i < b->nmodule; i++) {
 		if (at[i].mod)
-			module_more_table(&m->modules, at[i].mod,
+			module_more_table(&r->core->modules, at[i].mod,
 			    &at[i].mod->origin.v[at[i].mod->build.v[at[i].build].origin]);
 		o[i] = begin(&at[i]);
 	}
@@ -224,9 +219,15 @@ void registers_take(struct manager *m, const struct wire_batch *b, const struct 
 		if (o[b->regs[i].module].uops)
 			observe(&o[b->regs[i].module], &b->regs[i]);
 		else
-			m->observed.samples++;
+			r->observed.samples++;
 	for (i = 0; i < b->nmodule; i++)
 		if (o[i].uops)
-			end(m, &at[i], p, &o[i]);
+			end(r, &at[i], p, &o[i]);
 	free(o);
+}
+
+void registers_free(struct registers *r)
+{
+	turns_free(&r->turns);
+	free(r->want.id);
 }

@@ -4,7 +4,7 @@
  * wait for idleness, and is not paused.
  */
 #include "common/log.h"
-#include "managerd/cycle/manager.h"
+#include "managerd/cycle/registers.h"
 
 static void no_table(struct module *mod, const char *why)
 {
@@ -13,53 +13,52 @@ static void no_table(struct module *mod, const char *why)
 	    "%s: no replay table, registers of its samples are of no use: %s", mod->row.path, why);
 }
 
-static void table_done(const struct edit_result *r, void *arg)
+/* The module it is for, if it is that program of that owner still. */
+static struct module *module_of(const struct registers *r)
 {
-	struct manager *m = arg;
-	struct module *mod = modules_get(&m->modules, m->table_module);
+	struct module *mod = modules_get(&r->core->modules, r->module);
 
-	m->table = NULL;
-	if (mod && (mod->row.uid != m->table_uid ||
-		       !build_id_equal(&mod->row.origin, &m->table_origin)))
-		mod = NULL; /* another program by now */
-	if (mod && r->end == EDIT_LATER)
-		cycle_later(m, mod);
-	else if (mod && r->end != EDIT_DONE && r->end != EDIT_CANCELLED)
-		no_table(mod, r->error);
-	else if (mod && r->end == EDIT_DONE) {
-		log_info("%s: replay table made in %.1f s", mod->row.path, r->ran_s);
-		module_take_table(&m->modules, mod, r->blob);
-	}
-	registers_want(m);
-	manager_rest(m);
-	cycle_soon(m);
+	return mod && mod->row.uid == r->uid && build_id_equal(&mod->row.origin, &r->origin) ? mod
+											     : NULL;
 }
 
-static void start_table(struct manager *m, struct module *mod)
+static void table_done(const struct edit_result *done, void *arg)
 {
-	struct edit_request q = {.kind = EDIT_TABLE,
-	    .module = mod->row.path,
-	    .id = mod->row.current,
-	    .origin = mod->row.origin,
-	    .deadline_s = m->o.conf->edit.deadline_s};
+	struct registers *r = arg;
+	struct module *mod = module_of(r);
+
+	r->job = NULL;
+	if (mod && done->end == EDIT_LATER)
+		core_later(r->core, mod);
+	else if (mod && done->end == EDIT_DONE) {
+		log_info("%s: replay table made in %.1f s", mod->row.path, done->ran_s);
+		module_take_table(&r->core->modules, mod, done->blob);
+	} else if (mod && done->end != EDIT_CANCELLED)
+		no_table(mod, done->error);
+	registers_want(r);
+	r->over(r->arg);
+}
+
+void table_turn(struct registers *r)
+{
+	struct module *mod = r->job ? NULL : registers_table_due(r);
+	struct edit_request q;
 	struct err e;
-
-	m->table_module = mod->row.id;
-	m->table_origin = mod->row.origin;
-	m->table_uid = mod->row.uid;
-	m->table = edit_start(m->loop, m->o.priv, &q, table_done, m, &e);
-	if (!m->table) {
-		log_info("%s: no replay table yet: %s", mod->row.path, e.text);
-		cycle_later(m, mod);
-	}
-}
-
-void table_turn(struct manager *m)
-{
-	struct module *mod = m->table ? NULL : registers_table_due(m);
 
 	if (!mod)
 		return;
-	turns_serve(&m->table_turns, mod->row.uid);
-	start_table(m, mod);
+	turns_serve(&r->turns, mod->row.uid);
+	q = (struct edit_request){.kind = EDIT_TABLE,
+	    .module = mod->row.path,
+	    .id = mod->row.current,
+	    .origin = mod->row.origin,
+	    .deadline_s = r->core->conf->edit.deadline_s};
+	r->module = mod->row.id;
+	r->origin = mod->row.origin;
+	r->uid = mod->row.uid;
+	r->job = edit_start(r->core->loop, r->core->priv, &q, table_done, r, &e);
+	if (!r->job) {
+		log_info("%s: no replay table yet: %s", mod->row.path, e.text);
+		core_later(r->core, mod);
+	}
 }

@@ -185,17 +185,17 @@ static struct module *module_at(unsigned uid, unsigned i)
 	char name[64];
 
 	path_of(name, sizeof name, uid, i);
-	return modules_of_path(&m->modules, name);
+	return modules_of_path(&m->core.modules, name);
 }
 
 static bool swapped(void)
 {
-	return module_at(1000, 0)->row.state == MODULE_LAID_OUT && !m->work.step;
+	return module_at(1000, 0)->row.state == MODULE_LAID_OUT && !m->work.now.step;
 }
 
 static bool held(void)
 {
-	return module_at(1000, 0)->row.held_until_ms == -1 && !m->work.step;
+	return module_at(1000, 0)->row.held_until_ms == -1 && !m->work.now.step;
 }
 
 /* The samples of a program that nobody knew wait for the inspection. */
@@ -209,11 +209,11 @@ START_TEST(first_samples_are_not_lost)
 	while (!priv->task.n)
 		turn();
 	turn();
-	ck_assert_int_eq(store_accounting(m->store, &acc, &e), 0);
+	ck_assert_int_eq(store_accounting(m->core.store, &acc, &e), 0);
 	ck_assert_uint_eq(acc.taken, 0);
 	ck_assert(fake_answer(priv, NULL));
 	ck_assert_double_lt(acknowledged(), 0.9);
-	ck_assert_int_eq(store_accounting(m->store, &acc, &e), 0);
+	ck_assert_int_eq(store_accounting(m->core.store, &acc, &e), 0);
 	ck_assert_uint_eq(acc.mapped, 20);
 }
 END_TEST
@@ -227,21 +227,22 @@ START_TEST(a_large_program_is_learned_in_the_pool)
 
 	for (i = 1; i <= 2; i++) {
 		send_batch(1000, 1);
-		while (i == 1 && !m->learn.n)
+		while (i == 1 && !m->learning.learn.n)
 			turn();
 		/* One after the other: the later one has the last word. */
 		if (i == 1) {
-			ck_assert(cycle_inspect(m, &(struct module){.row = {.path = f->path}}));
+			ck_assert(learning_inspect(
+			    &m->learning, &(struct module){.row = {.path = f->path}}));
 			ck_assert_uint_eq(f->inspections, 1);
 		}
 		while (i == 2 && !module_at(1000, 0)->loading)
 			turn();
-		ck_assert_int_eq(store_accounting(m->store, &acc, &e), 0);
+		ck_assert_int_eq(store_accounting(m->core.store, &acc, &e), 0);
 		ck_assert_uint_eq(acc.mapped, 20 * (i - 1));
 		ck_assert_double_lt(acknowledged(), 10);
-		ck_assert_int_eq(store_accounting(m->store, &acc, &e), 0);
+		ck_assert_int_eq(store_accounting(m->core.store, &acc, &e), 0);
 		ck_assert_uint_eq(acc.mapped, 20 * i);
-		ck_assert_int_eq(modules_reload(&m->modules, &e), 0);
+		ck_assert_int_eq(modules_reload(&m->core.modules, &e), 0);
 	}
 }
 END_TEST
@@ -257,12 +258,12 @@ START_TEST(a_slow_look_holds_a_batch_for_a_second)
 	send_batch(1000, 1);
 	took = acknowledged();
 	ck_assert(took > 0.5 && took < 3);
-	ck_assert_int_eq(store_accounting(m->store, &acc, &e), 0);
+	ck_assert_int_eq(store_accounting(m->core.store, &acc, &e), 0);
 	ck_assert_uint_eq(acc.no_artifact, 20);
 	ck_assert(fake_answer(priv, NULL));
 	send_batch(1000, 1);
 	ck_assert_double_lt(acknowledged(), 0.9);
-	ck_assert_int_eq(store_accounting(m->store, &acc, &e), 0);
+	ck_assert_int_eq(store_accounting(m->core.store, &acc, &e), 0);
 	ck_assert_uint_eq(acc.mapped, 20);
 }
 END_TEST
@@ -362,10 +363,10 @@ START_TEST(samples_are_known_without_loading)
 	acknowledged();
 	mod = module_at(1000, 0);
 	ck_assert(mod->loaded);
-	m->modules.bytes += (size_t)MODULES_MEMORY; /* as if others took it all */
+	m->core.modules.bytes += (size_t)MODULES_MEMORY; /* as if others took it all */
 	ck_assert_double_eq_tol(manager_samples(m, mod->row.id), 20, 0.01);
 	ck_assert(!mod->loaded);
-	m->modules.bytes -= (size_t)MODULES_MEMORY;
+	m->core.modules.bytes -= (size_t)MODULES_MEMORY;
 	ck_assert_double_eq_tol(manager_samples(m, mod->row.id), 20, 0.01);
 	ck_assert(!mod->loaded);
 	stop_manager();
@@ -395,18 +396,18 @@ START_TEST(changes_are_each_users_own)
 		turn();
 	ck_assert_int_eq(manager_reoptimize(m, 0, 1001, false, &other, &e), MANAGER_OK);
 	ck_assert_ptr_nonnull(manager_change(m, mine));
-	ck_assert_uint_le(m->change.n, 200);
+	ck_assert_uint_le(m->changes.entry.n, 200);
 }
 END_TEST
 
 static bool editing(void)
 {
-	return m->work.step == STEP_EDIT;
+	return m->work.now.step == STEP_EDIT;
 }
 
 static bool idle(void)
 {
-	return !m->work.step;
+	return !m->work.now.step;
 }
 
 /* What was made of one owner's usage is nothing for the next one's file. */
@@ -421,10 +422,10 @@ START_TEST(work_ends_with_the_ownership)
 	turn_until(editing, 20);
 	f->inspection.uid = 1001;
 	before = f->inspections;
-	ck_assert(cycle_inspect(m, module_at(1000, 0)));
+	ck_assert(learning_inspect(&m->learning, module_at(1000, 0)));
 	while (f->inspections == before || module_at(1000, 0)->row.uid == 1000)
 		turn();
-	ck_assert_int_eq(m->work.step, STEP_EDIT);
+	ck_assert_int_eq(m->work.now.step, STEP_EDIT);
 	turn_until(idle, 20);
 	ck_assert_uint_eq(f->swaps, 0);
 	ck_assert(!module_at(1000, 0)->row.predicted);
@@ -452,7 +453,7 @@ START_TEST(refusals_of_the_parent)
 	acknowledged();
 	turn_until(given_up, 20);
 	ck_assert_uint_eq(f->swaps, 0);
-	ck_assert_int_eq(store_events(m->store, 0, -1, 1, &a, &ev, &n, &e), 0);
+	ck_assert_int_eq(store_events(m->core.store, 0, -1, 1, &a, &ev, &n, &e), 0);
 	ck_assert_int_eq(ev[0].kind, EVENT_FAILED);
 	ck_assert_ptr_nonnull(strstr(ev[0].text, _i ? "another origin" : "no swap today"));
 	arena_free(&a);
@@ -461,7 +462,7 @@ END_TEST
 
 static bool refused_job(void)
 {
-	return !priv->refuse_jobs && !m->work.step;
+	return !priv->refuse_jobs && !m->work.now.step;
 }
 
 /* Its owner may have too much under way: it is tried again. */
@@ -479,7 +480,7 @@ START_TEST(a_job_that_cannot_begin_waits)
 	ck_assert_ptr_null(mod->row.held_why);
 	ck_assert_int_gt(mod->not_before_ms, clock_now_ms());
 	mod->not_before_ms = mod->decided_ms = 0;
-	cycle_soon(m);
+	core_soon(&m->core);
 	turn_until(swapped, 20);
 }
 END_TEST
@@ -518,8 +519,8 @@ static unsigned put_off(void)
 	unsigned n = 0;
 	size_t i;
 
-	for (i = 0; i < m->modules.module.n; i++)
-		n += m->modules.module.v[i]->not_before_ms != 0;
+	for (i = 0; i < m->core.modules.module.n; i++)
+		n += m->core.modules.module.v[i]->not_before_ms != 0;
 	return n;
 }
 
@@ -537,10 +538,10 @@ START_TEST(users_take_turns)
 	acknowledged();
 	send_batch(1001, 1);
 	acknowledged();
-	while (m->work.step)
+	while (m->work.now.step)
 		turn();
-	for (i = 0; i < m->modules.module.n; i++) {
-		mod = m->modules.module.v[i];
+	for (i = 0; i < m->core.modules.module.n; i++) {
+		mod = m->core.modules.module.v[i];
 		mod->decided_ms = mod->not_before_ms = 0;
 		mod->inspection = INSPECTION_DONE;
 		mod->row.mapped = mod->row.uid == 1000 ? 1000 + i : 20;
@@ -553,7 +554,7 @@ END_TEST
 
 static bool all_known(void)
 {
-	return m->modules.module.n >= 500 && !inspections_awaited(m->inspections);
+	return m->core.modules.module.n >= 500 && !inspections_awaited(m->learning.inspections);
 }
 
 /* 500 programs that are decided about each second: a batch is merged in less

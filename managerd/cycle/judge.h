@@ -1,0 +1,20 @@
+/* What the ladder needs to know about a module, gathered; and what it answers. */
+#ifndef MORPH_MANAGERD_JUDGE_H
+#define MORPH_MANAGERD_JUDGE_H
+
+#include "managerd/cycle/changes.h"
+#include "managerd/cycle/core.h"
+#include "managerd/decide/idlewatch.h"
+#include "managerd/job/edit.h"
+
+/* Climbs the ladder for a module that is loaded; asker NULL = nobody. */
+void judge(struct core *c, const struct idle *idle, struct module *mod,
+    const struct change_entry *asker, struct decay at, struct decision *d);
+/* Says it, once per change of mind. */
+void judge_log(const struct core *c, const struct module *mod, const struct decision *d);
+void judge_idle(const struct conf *conf, const struct idle *idle, char *text, size_t n);
+/* The editor's word on two layouts becomes the module's prediction. */
+void judge_score(
+    struct store_module *row, const struct edit_score *before, const struct edit_score *after);
+
+#endif

@@ -1,0 +1,192 @@
+#include "managerd/cycle/learning.h"
+#include "common/log.h"
+#include "managerd/os/pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* An inspection that has ended, and what the pool makes of it. */
+struct learn {
+	struct learning *of;
+	struct inspection inspection;
+	struct priv_inspected r; /* path, strings and blobs are its own, in mem */
+	struct arena mem;
+	struct joined j;
+	struct err why;
+	int rc; /* of module_join() */
+};
+
+static bool is_learning(const struct learning *l, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < l->learn.n; i++)
+		if (!strcmp(l->learn.v[i]->inspection.path, path))
+			return true;
+	return false;
+}
+
+bool learning_inspect(struct learning *l, const struct module *mod)
+{
+	if (l->core->stopping)
+		return false;
+	/* A later inspection might be learned from before. */
+	if (is_learning(l, mod->row.path))
+		return true;
+	return inspections_ask(l->inspections, &(struct inspection){.path = mod->row.path,
+						   .uid = mod->row.uid,
+						   .judge = true,
+						   .hint = {mod->row.current, mod->row.origin}});
+}
+
+/* Not now; whoever asked hears why. */
+static void put_off(struct learning *l, struct module *mod, const char *why)
+{
+	struct change_entry *c = change_waits_for(l->changes, mod->row.id);
+
+	mod->inspection = INSPECTION_NONE;
+	core_later(l->core, mod);
+	if (!c)
+		return;
+	c->todo.n--;
+	change_ended(c, CHANGE_FAILED, "%s: %s", mod->row.path, why);
+}
+
+void learning_ask(struct learning *l, struct module *mod, struct change_entry *c)
+{
+	change_step(c, "inspect");
+	if (learning_inspect(l, mod))
+		mod->inspection = INSPECTION_ASKED;
+	else
+		put_off(l, mod, "too many files wait to be inspected");
+}
+
+/* j: its table and map, NULL where there are none or with why they are of no use. */
+static void learn(struct learning *l, const struct inspection *q, const struct priv_inspected *r,
+    struct joined *j, const char *why)
+{
+	struct modules *ms = &l->core->modules;
+	struct module *mod;
+	struct err e;
+	int rc = core_end(l->core,
+	    core_begin(l->core, &e) || modules_learn(ms, q->path, q->asked, q->nasked, q->shallow,
+					   r, j, why, clock_now_ms(), &e),
+	    &e);
+
+	mod = modules_of_path(ms, q->path);
+	if (mod && q->judge && !rc && r->status != PRIV_LATER)
+		mod->judged = true;
+	if (mod && mod->inspection == INSPECTION_ASKED && !q->judge) {
+		/* Another one, for a batch, was under way. */
+		if (!learning_inspect(l, mod))
+			put_off(l, mod, "too many files wait to be inspected");
+	} else if (mod && mod->inspection == INSPECTION_ASKED) {
+		if (rc || r->status == PRIV_LATER)
+			put_off(l, mod, rc ? e.text : r->why);
+		else
+			mod->inspection = INSPECTION_DONE;
+	}
+	/* Not from here: who drops the last one may be in the middle of the list. */
+	if (learning_settled(l))
+		l->settled(l->arg);
+	core_soon(l->core);
+}
+
+static void run_learn(void *arg)
+{
+	struct learn *n = arg;
+
+	n->rc = module_join(n->r.table, n->r.ntable, n->r.map, n->r.nmap, &n->j, &n->why);
+}
+
+static void learn_ready(void *arg)
+{
+	struct learn *n = arg;
+	struct learning *l = n->of;
+	size_t i, k = 0;
+
+	for (i = 0; i < l->learn.n; i++)
+		if (l->learn.v[i] != n)
+			l->learn.v[k++] = l->learn.v[i];
+	l->learn.n = k;
+	if (!l->core->stopping) {
+		learn(l, &n->inspection, &n->r, n->rc ? NULL : &n->j, n->why.text);
+		inspections_done(l->inspections, n->inspection.uid);
+	}
+	if (!n->rc)
+		joined_free(&n->j);
+	arena_free(&n->mem);
+	free(n);
+}
+
+static struct learn *keep_inspection(
+    struct learning *l, const struct inspection *q, const struct priv_inspected *r)
+{
+	struct learn *n = xcalloc(1, sizeof *n);
+
+	*n = (struct learn){.of = l, .inspection = *q, .r = *r};
+	n->inspection.path = arena_strdup(&n->mem, q->path);
+	n->r.why = arena_strdup(&n->mem, r->why);
+	n->r.artifact = arena_strdup(&n->mem, r->artifact);
+	n->r.refused = arena_strdup(&n->mem, r->refused);
+	n->r.table = arena_copy(&n->mem, r->table, r->ntable, 1);
+	n->r.map = arena_copy(&n->mem, r->map, r->nmap, 1);
+	vec_push(&l->learn, n);
+	return n;
+}
+
+/* What is short, or refused before its first byte is read. */
+static void learn_now(
+    struct learning *l, const struct inspection *q, const struct priv_inspected *r)
+{
+	struct joined j;
+	struct err why;
+	int rc = module_join(r->table, r->ntable, r->map, r->nmap, &j, &why);
+
+	learn(l, q, r, rc ? NULL : &j, why.text);
+	if (!rc)
+		joined_free(&j);
+}
+
+static bool inspected(void *learning, const struct inspection *q, const struct priv_inspected *r)
+{
+	struct learning *l = learning;
+
+	if (r->status != PRIV_FOLLOWED || modules_known(&l->core->modules, q->path, r)) {
+		learn(l, q, r, NULL, "");
+		return false;
+	}
+	if (r->ntable + r->nmap < MODULE_LONG || r->ntable > MODULE_BYTES_MAX ||
+	    r->nmap > MODULE_BYTES_MAX) {
+		learn_now(l, q, r);
+		return false;
+	}
+	pool_run(l->core->modules.loop, run_learn, learn_ready, keep_inspection(l, q, r));
+	return true;
+}
+
+bool learning_wanted(struct learning *l, const struct inspection *q)
+{
+	return is_learning(l, q->path) || inspections_ask(l->inspections, q);
+}
+
+bool learning_settled(const struct learning *l)
+{
+	return !inspections_awaited(l->inspections) && !l->learn.n;
+}
+
+void learning_start(struct learning *l)
+{
+	l->inspections = inspections_new(l->core->priv, inspected, l);
+}
+
+void learning_stop(struct learning *l)
+{
+	inspections_free(l->inspections);
+	l->inspections = NULL;
+}
+
+void learning_free(struct learning *l)
+{
+	vec_free(&l->learn);
+}

@@ -1,0 +1,53 @@
+/*
+ * Registers of samples: whose are wanted, the replay tables that are made before any are,
+ * and what the samples' registers come to.
+ */
+#ifndef MORPH_MANAGERD_REGISTERS_H
+#define MORPH_MANAGERD_REGISTERS_H
+
+#include "managerd/cycle/core.h"
+#include "managerd/job/edit.h"
+#include "managerd/samples/ingest.h"
+#include "managerd/samples/observe.h"
+
+struct registers {
+	struct core *core;
+	struct ingest *ingest; /* NULL = monitors cannot be told yet, or any more */
+	struct turns turns;
+	struct wire_want want;         /* what monitors were told; id is owned */
+	struct observe_count observed; /* since the manager started */
+	struct edit *job;              /* that makes a replay table, beside the work, or NULL */
+	uint64_t module;               /* whose, … */
+	struct build_id origin;        /* … of which program there, … */
+	uint32_t uid;                  /* … and of which owner */
+	void (*over)(void *arg);       /* after a job's end */
+	void *arg;
+};
+
+struct place { /* where and when samples are merged */
+	struct module *mod;
+	struct origin *origin;
+	struct decay at;
+	double weight; /* of a sample of the batch's age */
+};
+struct batch_module {       /* what a module of a batch was found to be */
+	struct module *mod; /* NULL = not mapped */
+	size_t build;       /* index in mod->build */
+};
+
+/* Tells the monitors when the builds that registers are wanted of are others
+ * than before. */
+void registers_want(struct registers *r);
+/* Evaluates the registers of a batch whose modules were found as at[] says. */
+void registers_take(struct registers *r, const struct wire_batch *b, const struct batch_module *at,
+    struct place *p);
+void registers_free(struct registers *r);
+
+/* ---- tablejob.c ---- */
+
+/* Starts the job for a replay table that is due, if none runs. */
+void table_turn(struct registers *r);
+/* The busiest module that should have a replay table and has none, or NULL. */
+struct module *registers_table_due(const struct registers *r);
+
+#endif
