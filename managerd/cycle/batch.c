@@ -9,24 +9,18 @@ enum { TURN_NS = 30000000, LOAD_TURNS_MAX = 200 };
 
 /* Moves the hits of the touched slots to the profile; returns those whose
  * function the current program has no more. */
-static uint64_t merge_hits(const struct place *p, const struct map_touched *touched)
+static uint64_t merge_hits(struct place *p, const struct map_touched *touched)
 {
-	const struct map_func *f = NULL;
-	struct profile_func *pf = NULL;
 	uint64_t gone = 0, n;
-	uint32_t slot, block;
+	uint32_t slot;
 	size_t i;
 
 	for (i = 0; i < touched->slot.n; i++) {
 		slot = touched->slot.v[i];
-		if (!f || slot < f->slot || slot - f->slot >= f->nblock) {
-			f = map_slot(&p->origin->table, slot, &block);
-			pf = module_func(p->mod, p->origin, (size_t)(f - p->origin->table.func.v));
-		}
 		n = p->origin->hit[slot];
 		p->origin->hit[slot] = 0;
-		if (pf)
-			profile_add(pf, slot - f->slot, (double)n * p->weight, p->at);
+		if (place_slot(p, slot))
+			profile_add(p->pf, slot - p->f->slot, (double)n * p->weight, p->at);
 		else
 			gone += n;
 	}
@@ -80,8 +74,7 @@ static int take_module(struct modules *ms, const struct wire_module *w, struct p
 		break;
 	case FOUND_MAPPED:
 		*at = (struct batch_module){mod, (size_t)(build - mod->build.v)};
-		p->mod = mod;
-		p->origin = &mod->origin.v[build->origin];
+		place_module(p, mod, build);
 		outside = map_samples(&build->map, w->sample, w->nsample, p->origin->hit, &touched);
 		gone = merge_hits(p, &touched);
 		vec_free(&touched.slot);

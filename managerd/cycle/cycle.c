@@ -156,7 +156,7 @@ void cycle_turn(struct manager *m)
 	if (m->core.stopping)
 		return;
 	inspections_turn(m->learning.inspections);
-	table_turn(&m->registers);
+	registers_table_turn(&m->registers);
 	c = change_next(&m->changes, &m->core.modules);
 	if (m->work.now.step != STEP_NONE) {
 		/* Nobody waits for what waits for the machine. */

@@ -2,7 +2,7 @@
  * The manager, put together:
  *	core       what all parts work with; transactions
  *	batch      a batch of samples: ingest -> map -> merge -> store
- *	registers  samples' registers, and replay tables (tablejob.c)
+ *	registers  samples' registers, and replay tables
  *	learning   inspections of files
  *	changes    what people asked for
  *	judge      what the ladder needs to know

@@ -19,24 +19,6 @@ static bool eligible(const struct core *c, const struct module *mod)
 	return !policy || policy->action == CONF_OPTIMIZE;
 }
 
-struct module *registers_table_due(const struct registers *r)
-{
-	struct core *c = r->core;
-	double enough = c->conf->decide.min_samples / 4;
-	int64_t now = clock_now_ms();
-	struct module *mod, *best = NULL;
-	size_t i;
-
-	for (i = 0; i < c->modules.module.n; i++) {
-		mod = c->modules.module.v[i];
-		if ((double)mod->row.mapped >= enough && now >= mod->not_before_ms &&
-		    (!best || core_sooner(&r->turns, mod, best)) && eligible(c, mod) &&
-		    !module_has_table(&c->modules, mod) && mod->table == TABLE_ABSENT)
-			best = mod;
-	}
-	return best;
-}
-
 /* Builds of the present program that have been seen; others resolve
  * branches of functions that may be gone. */
 static void add_builds(const struct module *mod, struct wire_want *w)
@@ -89,64 +71,134 @@ void registers_want(struct registers *r)
 	ingest_want(r->ingest, &w);
 }
 
+/* ---- replay tables ---- */
+
+/* The busiest module that should have a replay table and has none, or NULL. */
+static struct module *table_due(const struct registers *r)
+{
+	struct core *c = r->core;
+	double enough = c->conf->decide.min_samples / 4;
+	int64_t now = clock_now_ms();
+	struct module *mod, *best = NULL;
+	size_t i;
+
+	for (i = 0; i < c->modules.module.n; i++) {
+		mod = c->modules.module.v[i];
+		if ((double)mod->row.mapped >= enough && now >= mod->not_before_ms &&
+		    (!best || core_sooner(&r->turns, mod, best)) && eligible(c, mod) &&
+		    !module_has_table(&c->modules, mod) && mod->table == TABLE_ABSENT)
+			best = mod;
+	}
+	return best;
+}
+
+/* The module it is for, if it is that program of that owner still. */
+static struct module *module_of(const struct registers *r)
+{
+	struct module *mod = modules_get(&r->core->modules, r->module);
+
+	return mod && mod->row.uid == r->uid && build_id_equal(&mod->row.origin, &r->origin) ? mod
+											     : NULL;
+}
+
+static void table_done(const struct edit_result *done, void *arg)
+{
+	struct registers *r = arg;
+	struct module *mod = module_of(r);
+
+	r->job = NULL;
+	if (mod && done->end == EDIT_LATER)
+		core_later(r->core, mod);
+	else if (mod && done->end == EDIT_DONE) {
+		log_info("%s: replay table made in %.1f s", mod->row.path, done->ran_s);
+		module_take_table(&r->core->modules, mod, done->blob);
+	} else if (mod && done->end != EDIT_CANCELLED) {
+		mod->table = TABLE_FAILED;
+		log_warn("%s: no replay table, registers of its samples are of no use: %s",
+		    mod->row.path, done->error);
+	}
+	registers_want(r);
+	r->over(r->arg);
+}
+
+void registers_table_turn(struct registers *r)
+{
+	struct module *mod = r->job ? NULL : table_due(r);
+	struct edit_request q;
+	struct err e;
+
+	if (!mod)
+		return;
+	turns_serve(&r->turns, mod->row.uid);
+	q = (struct edit_request){.kind = EDIT_TABLE,
+	    .module = mod->row.path,
+	    .id = mod->row.current,
+	    .origin = mod->row.origin,
+	    .deadline_s = r->core->conf->edit.deadline_s};
+	r->module = mod->row.id;
+	r->origin = mod->row.origin;
+	r->uid = mod->row.uid;
+	r->job = edit_start(r->core->loop, r->core->priv, &q, table_done, r, &e);
+	if (!r->job) {
+		log_info("%s: no replay table yet: %s", mod->row.path, e.text);
+		core_later(r->core, mod);
+	}
+}
+
 /* ---- what they come to ---- */
 
-static void merge_edges(const struct place *p, const struct observer *o)
+void place_module(struct place *p, struct module *mod, const struct build *b)
 {
-	const struct map_table *t = &p->origin->table;
-	const struct map_func *f = NULL;
-	const struct pair *pair;
-	struct profile_func *pf = NULL;
-	uint32_t block;
-	size_t i;
-
-	for (i = 0; i < o->edge.n; i++) {
-		pair = &o->edge.v[i];
-		if (!f || pair->a < f->slot || pair->a - f->slot >= f->nblock) {
-			f = map_slot(t, pair->a, &block);
-			pf = module_func(p->mod, p->origin, (size_t)(f - t->func.v));
-		}
-		if (pf)
-			profile_add_edge(pf, pair->a - f->slot, pair->b - f->slot,
-			    (double)pair->n / WEIGHT_ONE * p->weight, p->at);
-	}
+	p->mod = mod;
+	p->origin = &mod->origin.v[b->origin];
+	p->f = NULL;
 }
 
-static void merge_predecessors(const struct place *p, const struct observer *o)
+struct profile_func *place_slot(struct place *p, uint32_t slot)
 {
 	const struct map_table *t = &p->origin->table;
-	const struct map_func *f;
-	const struct pair *pair;
-	struct profile_func *pf;
 	uint32_t block;
-	size_t i;
 
-	for (i = 0; i < o->predecessors.n; i++) {
-		pair = &o->predecessors.v[i];
-		f = map_slot(t, pair->a, &block);
-		pf = module_func(p->mod, p->origin, (size_t)(f - t->func.v));
-		if (pf)
-			profile_add_predecessor(pf, block,
-			    pair->b == UINT32_MAX ? PROFILE_UNRESOLVED : pair->b - f->slot,
-			    pair->n * p->weight, p->at);
+	if (!p->f || slot < p->f->slot || slot - p->f->slot >= p->f->nblock) {
+		p->f = map_slot(t, slot, &block);
+		p->pf = module_func(p->mod, p->origin, (size_t)(p->f - t->func.v));
 	}
+	return p->pf;
 }
 
-static void merge_calls(const struct place *p, const struct observer *o)
+static void merge_edges(struct place *p, const struct pairs *edges)
 {
-	const struct map_table *t = &p->origin->table;
-	const struct map_func *f;
-	struct profile_func *pf;
-	uint32_t block;
+	const struct pair *e = edges->v;
 	size_t i;
 
-	for (i = 0; i < o->call.n; i++) {
-		f = map_slot(t, o->call.v[i].a, &block);
-		pf = module_func(p->mod, p->origin, (size_t)(f - t->func.v));
-		if (pf)
-			profile_add_call(pf, block, &t->func.v[o->call.v[i].b].key,
-			    o->call.v[i].n * p->weight, p->at);
-	}
+	for (i = 0; i < edges->n; i++, e++)
+		if (place_slot(p, e->a))
+			profile_add_edge(p->pf, e->a - p->f->slot, e->b - p->f->slot,
+			    (double)e->n / WEIGHT_ONE * p->weight, p->at);
+}
+
+static void merge_predecessors(struct place *p, const struct pairs *predecessors)
+{
+	const struct pair *e = predecessors->v;
+	size_t i;
+
+	for (i = 0; i < predecessors->n; i++, e++)
+		if (place_slot(p, e->a))
+			profile_add_predecessor(p->pf, e->a - p->f->slot,
+			    e->b == UINT32_MAX ? PROFILE_UNRESOLVED : e->b - p->f->slot,
+			    e->n * p->weight, p->at);
+}
+
+static void merge_calls(struct place *p, const struct pairs *calls)
+{
+	const struct map_func *func = p->origin->table.func.v;
+	const struct pair *e = calls->v;
+	size_t i;
+
+	for (i = 0; i < calls->n; i++, e++)
+		if (place_slot(p, e->a))
+			profile_add_call(
+			    p->pf, e->a - p->f->slot, &func[e->b].key, e->n * p->weight, p->at);
 }
 
 static void add_counts(struct observe_count *to, const struct observe_count *c)
@@ -183,11 +235,10 @@ static void end(
 	pairs_sort(&o->edge);
 	pairs_sort(&o->predecessors);
 	pairs_sort(&o->call);
-	p->mod = at->mod;
-	p->origin = &at->mod->origin.v[at->mod->build.v[at->build].origin];
-	merge_edges(p, o);
-	merge_predecessors(p, o);
-	merge_calls(p, o);
+	place_module(p, at->mod, &at->mod->build.v[at->build]);
+	merge_edges(p, &o->edge);
+	merge_predecessors(p, &o->predecessors);
+	merge_calls(p, &o->call);
 	add_counts(&r->observed, &o->count);
 	if (o->count.samples)
 		log_debug("%s: %llu samples with registers, %llu branch outcomes, %llu callers",

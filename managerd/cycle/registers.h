@@ -27,9 +27,15 @@ struct registers {
 struct place { /* where and when samples are merged */
 	struct module *mod;
 	struct origin *origin;
+	const struct map_func *f;
+	struct profile_func *pf; /* f's, NULL = the current program has it no more */
 	struct decay at;
 	double weight; /* of a sample of the batch's age */
 };
+void place_module(struct place *p, struct module *mod, const struct build *b);
+/* Sets f and pf for a slot of the module; returns pf. */
+struct profile_func *place_slot(struct place *p, uint32_t slot);
+
 struct batch_module {       /* what a module of a batch was found to be */
 	struct module *mod; /* NULL = not mapped */
 	size_t build;       /* index in mod->build */
@@ -43,11 +49,8 @@ void registers_take(struct registers *r, const struct wire_batch *b, const struc
     struct place *p);
 void registers_free(struct registers *r);
 
-/* ---- tablejob.c ---- */
-
-/* Starts the job for a replay table that is due, if none runs. */
-void table_turn(struct registers *r);
-/* The busiest module that should have a replay table and has none, or NULL. */
-struct module *registers_table_due(const struct registers *r);
+/* Starts the job for a replay table that is due, if none runs. It is short, and registers are
+ * to be replayed while the machine is busy: it does not wait for idleness, and is not paused. */
+void registers_table_turn(struct registers *r);
 
 #endif
