@@ -130,10 +130,10 @@ void registers_table_turn(struct registers *r)
 	if (!mod)
 		return;
 	turns_serve(&r->turns, mod->row.uid);
-	q = (struct edit_request){.kind = EDIT_TABLE,
-	    .module = mod->row.path,
-	    .id = mod->row.current,
-	    .origin = mod->row.origin,
+	q = (struct edit_request){.job = {.kind = PRIV_TABLE,
+				      .module = mod->row.path,
+				      .id = mod->row.current,
+				      .origin = mod->row.origin},
 	    .deadline_s = r->core->conf->edit.deadline_s};
 	r->module = mod->row.id;
 	r->origin = mod->row.origin;

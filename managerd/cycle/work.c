@@ -19,13 +19,13 @@ static edit_done_fn job_done;
 
 static const struct {
 	const char *name, *what; /* of the step, of its job */
-	enum edit_kind job;
+	enum priv_job_kind job;
 	after_fn *after;
 } round[] = {
     [STEP_NONE] = {NULL, NULL, 0, NULL},
-    [STEP_SCORE] = {"score", "prediction", EDIT_SCORE, after_score},
-    [STEP_EDIT] = {"edit", "edit", EDIT_BUILD, after_edit},
-    [STEP_VERIFY] = {"verify", "verification", EDIT_VERIFY, after_verify},
+    [STEP_SCORE] = {"score", "prediction", PRIV_SCORE, after_score},
+    [STEP_EDIT] = {"edit", "edit", PRIV_BUILD, after_edit},
+    [STEP_VERIFY] = {"verify", "verification", PRIV_VERIFY, after_verify},
     [STEP_SWAP] = {"swap", NULL, 0, NULL}, /* of the parent alone */
 };
 
@@ -34,7 +34,7 @@ static void work_end(struct work *w)
 	struct doing *d = &w->now;
 
 	if (d->build)
-		edit_drop(w->core->priv, d->build);
+		priv_drop(w->core->priv, d->build);
 	if (w->idle)
 		idlewatch_own(w->idle, NULL, NULL);
 	profile_free(&d->made.used);
@@ -77,18 +77,18 @@ static double cpu_of_work(void *arg)
 /* ---- begin and end ---- */
 
 /* 1: not now. */
-static int start_job(struct work *w, struct module *mod, enum edit_kind kind, struct err *e)
+static int start_job(struct work *w, struct module *mod, enum priv_job_kind kind, struct err *e)
 {
 	struct buf samples = {0};
-	struct edit_request q = {.kind = kind,
-	    .module = mod->row.path,
-	    .build = w->now.build,
-	    .id = mod->row.current,
-	    .origin = mod->row.origin,
-	    .huge = conf_huge_pages_for(w->core->conf, mod->row.path),
+	struct edit_request q = {.job = {.kind = kind,
+				     .module = mod->row.path,
+				     .edit = w->now.build,
+				     .id = mod->row.current,
+				     .origin = mod->row.origin,
+				     .huge = conf_huge_pages_for(w->core->conf, mod->row.path)},
 	    .deadline_s = w->core->conf->edit.deadline_s};
 
-	if (kind != EDIT_VERIFY) {
+	if (kind != PRIV_VERIFY) {
 		if (edit_print_samples(
 			&w->now.made.used, modules_decay(&w->core->modules), &samples, e))
 			return -1;

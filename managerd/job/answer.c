@@ -85,27 +85,6 @@ static struct edit_score score(struct reader *r, const json_t *o, const char *ke
 	};
 }
 
-static double second(const json_t *o, const char *key)
-{
-	double d = json_number_value(json_object_get(o, key));
-
-	return d >= 0 && isfinite(d) ? d : 0;
-}
-
-static void read_seconds(const json_t *o, struct edit_result *out)
-{
-	const json_t *s = json_object_get(o, "seconds");
-
-	out->seconds.parse = second(s, "parse");
-	out->seconds.infer = second(s, "infer");
-	out->seconds.layout = second(s, "layout");
-	out->seconds.emit = second(s, "emit");
-	out->seconds.check = second(s, "check");
-	out->seconds.as = second(s, "as");
-	out->seconds.ld = second(s, "ld");
-	out->seconds.verify = second(s, "verify");
-}
-
 static void read_common(struct reader *r, const json_t *o, struct edit_result *out)
 {
 	const json_t *s = object(r, o, "score");
@@ -118,7 +97,6 @@ static void read_common(struct reader *r, const json_t *o, struct edit_result *o
 	out->samples_used = number(r, o, "samples_used", INFINITY);
 	out->before = score(r, s, "before");
 	out->after = score(r, s, "after");
-	read_seconds(o, out);
 }
 
 static void read_build(struct reader *r, const json_t *o, struct edit_result *out)
@@ -135,7 +113,7 @@ static void read_build(struct reader *r, const json_t *o, struct edit_result *ou
 }
 
 /* "ok": false is an answer, too: why not. */
-int edit_parse(const char *json, size_t n, enum edit_kind kind, struct edit_result *out,
+int edit_parse(const char *json, size_t n, enum priv_job_kind kind, struct edit_result *out,
     struct arena *a, struct err *e)
 {
 	struct reader r = {.mem = a, .e = e};
@@ -156,7 +134,7 @@ int edit_parse(const char *json, size_t n, enum edit_kind kind, struct edit_resu
 	} else {
 		out->error = "";
 		read_common(&r, o, out);
-		if (kind == EDIT_BUILD)
+		if (kind == PRIV_BUILD)
 			read_build(&r, o, out);
 	}
 	json_decref(o);

@@ -30,7 +30,7 @@ enum phase {
 
 struct edit {
 	struct priv *p;
-	enum edit_kind kind;
+	enum priv_job_kind kind;
 	edit_done_fn *fn;
 	void *arg;
 	uint64_t task;
@@ -63,7 +63,7 @@ static const char *last_line(const struct buf *text, struct arena *a)
 static void say_failed(struct edit *j, struct edit_result *r, struct arena *a)
 {
 	const char *line = last_line(&j->err.text, a);
-	const char *who = j->kind == EDIT_VERIFY ? "the verify command" : "the editor";
+	const char *who = j->kind == PRIV_VERIFY ? "the verify command" : "the editor";
 
 	if (r->error && *r->error)
 		return;
@@ -77,7 +77,7 @@ static void say_failed(struct edit *j, struct edit_result *r, struct arena *a)
 
 static bool answers(const struct edit *j)
 {
-	return j->kind == EDIT_BUILD || j->kind == EDIT_SCORE;
+	return j->kind == PRIV_BUILD || j->kind == PRIV_SCORE;
 }
 
 /* The process ended by itself, with a status. */
@@ -86,9 +86,9 @@ static void judge_exit(struct edit *j, struct edit_result *r, struct arena *a)
 	int status = WEXITSTATUS(j->ended.status);
 	struct err e;
 
-	r->end = status == EXIT_LATER && j->kind != EDIT_VERIFY ? EDIT_LATER
-	    : status					     ? EDIT_CANNOT
-							     : EDIT_DONE;
+	r->end = status == EXIT_LATER && j->kind != PRIV_VERIFY ? EDIT_LATER
+		 : status                                       ? EDIT_CANNOT
+								: EDIT_DONE;
 	if (answers(j) && (j->out.text.n || !status) &&
 	    (j->out.over ? err_set(&e, "the editor's answer is longer than %d bytes", EDIT_OUT_MAX)
 			 : edit_parse(j->out.text.p, j->out.text.n, j->kind, r, a, &e)) < 0) {
@@ -127,7 +127,7 @@ static void add_result(struct edit *j, struct edit_result *r)
 	r->build_id = j->ended.id;
 	r->origin = j->ended.origin;
 	r->blob = &j->blob;
-	if (j->kind == EDIT_BUILD)
+	if (j->kind == PRIV_BUILD)
 		r->task = j->task;
 }
 
@@ -320,20 +320,12 @@ static int samples_file(const struct edit_request *q, struct err *e)
 
 static int start_job(struct edit *j, const struct edit_request *q, int out, int err, struct err *e)
 {
-	static const enum priv_job_kind kind[] = {
-		[EDIT_BUILD] = PRIV_BUILD, [EDIT_SCORE] = PRIV_SCORE, [EDIT_TABLE] = PRIV_TABLE,
-		[EDIT_VERIFY] = PRIV_VERIFY};
-	struct priv_job job = {.kind = kind[q->kind],
-	    .module = q->module,
-	    .edit = q->build,
-	    .id = q->id,
-	    .origin = q->origin,
-	    .huge = q->huge,
-	    .samples = -1,
-	    .err = err,
-	    /* What a verify command says goes into one text. */
-	    .out = q->kind == EDIT_VERIFY ? err : out};
+	struct priv_job job = q->job;
 
+	/* What a verify command says goes into one text. */
+	job.out = j->kind == PRIV_VERIFY ? err : out;
+	job.err = err;
+	job.samples = -1;
 	if (answers(j)) {
 		job.samples = samples_file(q, e);
 		if (job.samples < 0)
@@ -372,8 +364,13 @@ struct edit *edit_start(uv_loop_t *loop, struct priv *p, const struct edit_reque
 	struct edit *j = xcalloc(1, sizeof *j);
 	int out[2] = {-1, -1}, err[2] = {-1, -1}, r;
 
-	*j = (struct edit){.p = p, .kind = q->kind, .fn = fn, .arg = arg,
-		.deadline_s = q->deadline_s, .left_s = q->deadline_s, .ended_by = EDIT_DONE};
+	*j = (struct edit){.p = p,
+	    .kind = q->job.kind,
+	    .fn = fn,
+	    .arg = arg,
+	    .deadline_s = q->deadline_s,
+	    .left_s = q->deadline_s,
+	    .ended_by = EDIT_DONE};
 	if (pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
 		r = err_sys(e, "pipe");
 	else
@@ -421,9 +418,4 @@ void edit_cancel(struct edit *j)
 double edit_cpu(const struct edit *j)
 {
 	return j->phase == ENDED ? -1 : priv_job_cpu(j->p, j->task);
-}
-
-void edit_drop(struct priv *p, uint64_t task)
-{
-	priv_drop(p, task);
 }

@@ -4,7 +4,7 @@
  * with what they write kept up to a bound and a deadline that counts running
  * time only. One job at a time is enough for the manager; more are possible.
  *
- * The task of a BUILD stays until edit_drop(): verification and swap name it.
+ * The task of a BUILD stays until priv_drop(): verification and swap name it.
  */
 #ifndef MORPH_MANAGERD_EDIT_H
 #define MORPH_MANAGERD_EDIT_H
@@ -19,22 +19,11 @@
 #include <stdint.h>
 #include <uv.h>
 
-enum edit_kind {
-	EDIT_BUILD,  /* artifact + samples -> a new build, which the parent keeps */
-	EDIT_SCORE,  /* what the present layout and the best one are worth */
-	EDIT_TABLE,  /* artifact -> its replay table (common/uops.h) */
-	EDIT_VERIFY  /* the policy's own command over the build of an earlier task */
-};
-
 struct edit_request {
-	enum edit_kind kind;
-	const char *module;   /* absolute path; VERIFY: not used */
-	struct build_id id, origin; /* what the module is, as far as the manager knows */
-	bool huge;            /* BUILD: code that may lie on huge pages */
-	const void *samples;  /* BUILD, SCORE: text of the samples file; copied */
-	size_t nsamples;      /* bytes, at most EDIT_SAMPLES_MAX */
-	uint64_t build;       /* VERIFY: the task whose build is to be verified */
-	double deadline_s;    /* of running time, > 0 */
+	struct priv_job job; /* its descriptors are made here */
+	const void *samples; /* BUILD, SCORE: text of the samples file; copied */
+	size_t nsamples;     /* bytes, at most EDIT_SAMPLES_MAX */
+	double deadline_s;   /* of running time, > 0 */
 };
 
 enum { EDIT_SAMPLES_MAX = 256 << 20, EDIT_OUT_MAX = 1 << 20, EDIT_ERR_MAX = 64 << 10 };
@@ -62,7 +51,7 @@ struct edit_result {
 	enum edit_end end;
 	const char *error;    /* one line for people; "" when DONE */
 	const char *log;      /* what it wrote to stderr (VERIFY: stdout as well), at most EDIT_ERR_MAX */
-	uint64_t task;        /* BUILD that is DONE: for swap, verify and edit_drop(); else 0 */
+	uint64_t task;        /* BUILD that is DONE: for swap, verify and priv_drop(); else 0 */
 	struct build_id build_id, origin; /* BUILD: as the parent has seen */
 	struct blob *blob;    /* BUILD: its block map, TABLE: the table; hostile until decoded. Who
 	                         wants to keep it takes it */
@@ -70,9 +59,6 @@ struct edit_result {
 	double opaque_share;  /* of the samples, 0…1 */
 	double samples, samples_used;
 	uint32_t tus, tus_assembled, tus_cached; /* BUILD */
-	struct {
-		double parse, infer, layout, emit, check, as, ld, verify;
-	} seconds;            /* 0 where the editor names none */
 	double ran_s;         /* running time, without pauses */
 	struct edit_score before, after;
 	uint64_t size_before, size_after; /* bytes of code and data loaded from the file */
@@ -95,12 +81,10 @@ bool edit_paused(const struct edit *j);
 void edit_cancel(struct edit *j);
 /* CPU seconds so far, for the idle watch; -1 = it does not run. */
 double edit_cpu(const struct edit *j);
-/* Forgets a build. */
-void edit_drop(struct priv *p, uint64_t task);
 
 /* Parses the editor's JSON answer into r; strings go to the arena. Used by
  * edit.c, and by its test. 0, or -1 with what is wrong with it. */
-int edit_parse(const char *json, size_t n, enum edit_kind kind, struct edit_result *r,
+int edit_parse(const char *json, size_t n, enum priv_job_kind kind, struct edit_result *r,
     struct arena *a, struct err *e);
 
 #endif

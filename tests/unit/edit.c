@@ -78,10 +78,13 @@ static void finish(const struct got *g)
 		uv_run(&loop, UV_RUN_ONCE);
 }
 
-static struct edit *begin(enum edit_kind kind, double deadline_s, struct got *g)
+static struct edit *begin(enum priv_job_kind kind, double deadline_s, struct got *g)
 {
-	struct edit_request q = {.kind = kind, .module = "/bin/prog", .id = {1, {11}},
-		.origin = {1, {11}}, .samples = "main 0 1\n", .nsamples = 9, .deadline_s = deadline_s};
+	struct edit_request q = {
+	    .job = {.kind = kind, .module = "/bin/prog", .id = {1, {11}}, .origin = {1, {11}}},
+	    .samples = "main 0 1\n",
+	    .nsamples = 9,
+	    .deadline_s = deadline_s};
 	struct edit *j;
 	struct err e;
 
@@ -92,7 +95,7 @@ static struct edit *begin(enum edit_kind kind, double deadline_s, struct got *g)
 	return j;
 }
 
-static void run(enum edit_kind kind, const char *text, struct got *g)
+static void run(enum priv_job_kind kind, const char *text, struct got *g)
 {
 	script(text);
 	begin(kind, 20, g);
@@ -110,8 +113,10 @@ START_TEST(build_is_read_whole)
 {
 	struct got g;
 
-	run(EDIT_BUILD, "test \"$(cat <&3)\" = 'main 0 1' || exit 2\n"
-	    "echo progress >&2\necho '" ANSWER "'", &g);
+	run(PRIV_BUILD,
+	    "test \"$(cat <&3)\" = 'main 0 1' || exit 2\n"
+	    "echo progress >&2\necho '" ANSWER "'",
+	    &g);
 	ck_assert_msg(g.end == EDIT_DONE, "%s", g.error);
 	ck_assert_str_eq(g.error, "");
 	ck_assert_str_eq(g.log, "progress\n");
@@ -125,7 +130,7 @@ START_TEST(build_is_read_whole)
 	ck_assert_uint_gt(g.nblob, 0);
 	ck_assert_uint_ne(g.r.task, 0);
 	ck_assert_uint_eq(tasks(), 1);
-	edit_drop(priv, g.r.task);
+	priv_drop(priv, g.r.task);
 	ck_assert_uint_eq(tasks(), 0);
 }
 END_TEST
@@ -134,7 +139,7 @@ START_TEST(score_leaves_nothing)
 {
 	struct got g;
 
-	run(EDIT_SCORE, "echo '" ANSWER "'", &g);
+	run(PRIV_SCORE, "echo '" ANSWER "'", &g);
 	ck_assert_msg(g.end == EDIT_DONE, "%s", g.error);
 	ck_assert_uint_eq(g.r.task, 0);
 	ck_assert_uint_eq(tasks(), 0);
@@ -147,11 +152,11 @@ START_TEST(what_the_parent_refuses_is_refused)
 	struct got g;
 
 	priv->why = "its output has another origin";
-	run(EDIT_BUILD, "echo '" ANSWER "'", &g);
+	run(PRIV_BUILD, "echo '" ANSWER "'", &g);
 	ck_assert_int_eq(g.end, EDIT_CANNOT);
 	ck_assert_str_eq(g.error, priv->why);
 	priv->later = true;
-	run(EDIT_BUILD, "echo '" ANSWER "'", &g);
+	run(PRIV_BUILD, "echo '" ANSWER "'", &g);
 	ck_assert_int_eq(g.end, EDIT_LATER);
 	ck_assert_uint_eq(tasks(), 0);
 }
@@ -161,13 +166,13 @@ START_TEST(refusal_has_its_reason)
 {
 	struct got g;
 
-	run(EDIT_BUILD, "echo '{\"ok\":false,\"error\":\"too odd\"}'; exit 1", &g);
+	run(PRIV_BUILD, "echo '{\"ok\":false,\"error\":\"too odd\"}'; exit 1", &g);
 	ck_assert_int_eq(g.end, EDIT_CANNOT);
 	ck_assert_str_eq(g.error, "too odd");
-	run(EDIT_BUILD, "echo first >&2; echo 'morph-edit: bad option' >&2; exit 2", &g);
+	run(PRIV_BUILD, "echo first >&2; echo 'morph-edit: bad option' >&2; exit 2", &g);
 	ck_assert_int_eq(g.end, EDIT_CANNOT);
 	ck_assert_ptr_nonnull(strstr(g.error, "status 2: morph-edit: bad option"));
-	run(EDIT_BUILD, "exit 75", &g);
+	run(PRIV_BUILD, "exit 75", &g);
 	ck_assert_int_eq(g.end, EDIT_LATER);
 	ck_assert_uint_eq(tasks(), 0);
 }
@@ -181,9 +186,9 @@ START_TEST(reasons_are_one_line)
 	struct arena a = {0};
 	struct err e;
 
-	ck_assert_int_eq(edit_parse(lies, sizeof lies - 1, EDIT_SCORE, &r, &a, &e), 0);
+	ck_assert_int_eq(edit_parse(lies, sizeof lies - 1, PRIV_SCORE, &r, &a, &e), 0);
 	ck_assert_str_eq(r.error, "no morphd: all is well ");
-	ck_assert_int_eq(edit_parse(garbage, sizeof garbage - 1, EDIT_SCORE, &r, &a, &e), -1);
+	ck_assert_int_eq(edit_parse(garbage, sizeof garbage - 1, PRIV_SCORE, &r, &a, &e), -1);
 	ck_assert_msg(!strpbrk(e.text, "\n\x02"), "%s", e.text);
 	arena_free(&a);
 }
@@ -204,7 +209,7 @@ START_TEST(bad_answers_are_broken)
 	size_t i;
 
 	for (i = 0; i < sizeof bad / sizeof *bad; i++) {
-		run(EDIT_BUILD, bad[i], &g);
+		run(PRIV_BUILD, bad[i], &g);
 		ck_assert_msg(g.end == EDIT_BROKEN, "%s: %d", bad[i], (int)g.end);
 		ck_assert_str_ne(g.error, "");
 		ck_assert_uint_eq(tasks(), 0);
@@ -218,7 +223,7 @@ START_TEST(deadline_ends_the_whole_group)
 
 	/* A child that does not hear SIGTERM; its own child neither. */
 	script("trap '' TERM; sleep 60 & sleep 60; sleep 60");
-	begin(EDIT_BUILD, 0.3, &g);
+	begin(PRIV_BUILD, 0.3, &g);
 	uint64_t start = uv_hrtime();
 	finish(&g);
 	double took = (double)(uv_hrtime() - start) / 1e9;
@@ -251,7 +256,7 @@ START_TEST(paused_time_does_not_count)
 	struct got g;
 
 	script("sleep 0.5; echo '" ANSWER "'");
-	j = begin(EDIT_SCORE, 1.2, &g);
+	j = begin(PRIV_SCORE, 1.2, &g);
 	edit_pause(j, true);
 	ck_assert(edit_paused(j));
 	turn(2);
@@ -270,7 +275,7 @@ START_TEST(cancel_ends_even_a_paused_job)
 	struct got g;
 
 	script("sleep 60");
-	j = begin(EDIT_SCORE, 60, &g);
+	j = begin(PRIV_SCORE, 60, &g);
 	turn(0.1);
 	edit_pause(j, true);
 	edit_cancel(j);
@@ -290,7 +295,7 @@ START_TEST(cpu_time_of_the_job_is_seen)
 
 	/* A child burns, and one that was waited for has burnt. */
 	script("sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'; sleep 60");
-	j = begin(EDIT_SCORE, 60, &g);
+	j = begin(PRIV_SCORE, 60, &g);
 	double used = 0;
 	for (int i = 0; i < 500 && used < 0.05; i++) {
 		turn(0.1);
@@ -304,8 +309,8 @@ END_TEST
 
 START_TEST(what_cannot_begin_is_one_error)
 {
-	struct edit_request q = {.kind = EDIT_SCORE, .module = "/bin/prog", .samples = "",
-		.deadline_s = 1};
+	struct edit_request q = {
+	    .job = {.kind = PRIV_SCORE, .module = "/bin/prog"}, .samples = "", .deadline_s = 1};
 	struct err e;
 
 	priv->refuse = 1;
@@ -345,7 +350,7 @@ END_TEST
 
 START_TEST(verify_has_one_log)
 {
-	struct edit_request q = {.kind = EDIT_VERIFY, .build = 7, .deadline_s = 20};
+	struct edit_request q = {.job = {.kind = PRIV_VERIFY, .edit = 7}, .deadline_s = 20};
 	struct got g = {0};
 	struct err e;
 
