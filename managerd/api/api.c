@@ -142,9 +142,12 @@ static enum http_verdict on_request(struct http_request *rq, struct http_reply *
 
 /* ---- opening and closing ---- */
 
+/* A change moved on: those who wait for it are answered. */
 static void on_change(void *arg, uint64_t id)
 {
-	api_changed(arg);
+	const struct api *a = arg;
+
+	http_wake(a->http);
 }
 
 static struct http *serve(struct api *a, uv_loop_t *loop, int fd, struct err *e)
@@ -171,11 +174,6 @@ struct api *api_open(uv_loop_t *loop, struct manager *m, int fd, struct err *e)
 	}
 	manager_on_change(m, on_change, a);
 	return a;
-}
-
-void api_changed(struct api *a)
-{
-	http_wake(a->http);
 }
 
 void api_close(struct api *a)

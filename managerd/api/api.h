@@ -16,8 +16,6 @@ struct manager;
 /* fd: listening socket, taken over (mode 0666 for the system's manager, which
  * tells peers apart; 0600 for a user's own). */
 struct api *api_open(uv_loop_t *loop, struct manager *m, int fd, struct err *e);
-/* A change moved on: those who wait for it are answered. */
-void api_changed(struct api *a);
 /* The loop has to run once more before it can be closed. */
 void api_close(struct api *a);
 

@@ -247,7 +247,7 @@ static void refuse_busy(struct http *h, int fd)
 	close(fd);
 }
 
-int http_adopt(struct http *h, int fd)
+static void adopt(struct http *h, int fd)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 	struct ucred peer;
@@ -255,19 +255,18 @@ int http_adopt(struct http *h, int fd)
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) < 0) {
 		close(fd);
-		return -1;
+		return;
 	}
 	h->incoming = slot_take(h, peer.uid);
 	if (!h->incoming) {
 		refuse_busy(h, fd);
-		return -1;
+		return;
 	}
 	if (MHD_add_connection(h->mhd, fd, (struct sockaddr *)&addr, sizeof addr) == MHD_YES)
-		return 0;
+		return;
 	if (h->incoming)
 		h->incoming->used = false;
 	h->incoming = NULL;
-	return -1;
 }
 
 /* ---- the loop ---- */
@@ -333,7 +332,7 @@ static void on_listen(uv_poll_t *p, int status, int events)
 		fd = accept4(h->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd < 0)
 			break;
-		http_adopt(h, fd);
+		adopt(h, fd);
 	}
 	run(h);
 }

@@ -66,8 +66,6 @@ struct http;
  */
 struct http *http_open(
     uv_loop_t *loop, int fd, const char *busy_body, http_answer *answer, void *arg, struct err *e);
-/* Takes over one connected stream socket, as if it had been accepted. */
-int http_adopt(struct http *h, int fd);
 /* Asks the handlers of all waiting requests again. */
 void http_wake(struct http *h);
 /* Answers what waits and closes all. The loop has to run

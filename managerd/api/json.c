@@ -28,7 +28,8 @@ json_t *json_text(const char *s)
 	return j;
 }
 
-json_t *json_time(int64_t ms)
+/* Milliseconds of CLOCK_REALTIME as RFC 3339 in UTC; <= 0: null. */
+static json_t *json_time(int64_t ms)
 {
 	time_t t = (time_t)(ms / 1000);
 	struct tm tm;
@@ -39,12 +40,13 @@ json_t *json_time(int64_t ms)
 	return json_string(s);
 }
 
-json_t *json_number(double v)
+/* Not a number: null. */
+static json_t *json_number(double v)
 {
 	return isfinite(v) ? json_real(v) : json_null();
 }
 
-json_t *json_module_id(uint64_t id)
+static json_t *json_module_id(uint64_t id)
 {
 	return json_sprintf("%016" PRIx64, id);
 }

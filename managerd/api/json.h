@@ -12,12 +12,6 @@
 
 /* Text that may be no UTF-8 (a path): odd bytes become '?'. NULL: null. */
 json_t *json_text(const char *s);
-/* Milliseconds of CLOCK_REALTIME as RFC 3339 in UTC; <= 0: null. */
-json_t *json_time(int64_t ms);
-/* Not a number: null. */
-json_t *json_number(double v);
-/* 16 hex digits. */
-json_t *json_module_id(uint64_t id);
 
 /* working_visible: whether the peer may know which module is worked on. */
 json_t *json_status(const struct manager_status *s, bool working_visible);

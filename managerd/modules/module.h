@@ -13,8 +13,6 @@
 
 /* A module as the store has it; row is copied. */
 struct module *module_add(struct modules *ms, const struct store_module *row);
-/* It is in no list any more. */
-void module_free(struct modules *ms, struct module *m);
 /* Frees the modules whose row.id is 0, and makes the lists agree. */
 void modules_pack(struct modules *ms);
 /* Frees profiles, maps and tables; module_load() brings them back. */

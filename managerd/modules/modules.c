@@ -35,7 +35,7 @@ void module_unload(struct modules *ms, struct module *m)
 	m->loaded = false;
 }
 
-void module_free(struct modules *ms, struct module *m)
+static void module_free(struct modules *ms, struct module *m)
 {
 	module_unload(ms, m);
 	free((char *)m->row.path);

@@ -18,7 +18,8 @@
 
 enum { EMPTY_TRIES = 50, EMPTY_WAIT_US = 2000 };
 
-char *cgroup_parse(const char *text)
+/* The path in a line "0::/PATH" of the text of /proc/PID/cgroup, to free, or NULL. */
+static char *parse(const char *text)
 {
 	const char *line = text;
 	size_t n;
@@ -66,7 +67,7 @@ static int open_own(void)
 	int fd = -1;
 
 	if (!file_read("/proc/self/cgroup", 1 << 16, &text, NULL))
-		own = cgroup_parse(buf_cstr(&text));
+		own = parse(buf_cstr(&text));
 	buf_free(&text);
 	if (!own)
 		return -1;

@@ -37,7 +37,4 @@ void cgroup_end(const struct cgroups *c, uint64_t task, int group);
  * the same state. */
 void cgroups_sweep(const struct cgroups *c);
 
-/* The path in a line "0::/PATH" of the text of /proc/PID/cgroup, to free, or NULL. */
-char *cgroup_parse(const char *text);
-
 #endif

@@ -44,7 +44,8 @@ static void each_process(void (*fn)(int proc, const char *pid, void *arg), void 
 		closedir(d);
 }
 
-int procs_parse_stat(const char *text, double ticks_per_s, pid_t *session, double *cpu)
+/* Session and CPU seconds (own and waited-for children's) of the text of /proc/PID/stat. */
+static int parse_stat(const char *text, double ticks_per_s, pid_t *session, double *cpu)
 {
 	/* The name in parentheses may hold anything, parentheses too. */
 	const char *p = strrchr(text, ')');
@@ -71,7 +72,7 @@ static void add_process(int proc, const char *pid, void *arg)
 	double cpu;
 
 	if (read_file(proc, pid, "stat", text, sizeof text) &&
-	    !procs_parse_stat(text, s->ticks, &session, &cpu) && session == s->session)
+	    !parse_stat(text, s->ticks, &session, &cpu) && session == s->session)
 		s->cpu += cpu;
 }
 

@@ -22,9 +22,4 @@ unsigned procs_of_user(uid_t uid);
  * CAP_SYS_PTRACE, and who reads an environment waits for whatever its user mapped there. */
 unsigned procs_kill_marked(const char *name, const char *prefix);
 
-/* ---- for tests ---- */
-/* Session and CPU seconds (own and waited-for children's) of the text of
- * /proc/PID/stat. 0 or -1. */
-int procs_parse_stat(const char *text, double ticks_per_s, pid_t *session, double *cpu);
-
 #endif

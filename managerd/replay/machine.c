@@ -23,7 +23,7 @@ static inline bool address(const struct machine *m, const struct uop *o, uint64_
 	return !hidden;
 }
 
-struct tnum address_value(const struct machine *m, const struct uop *o)
+static struct tnum address_value(const struct machine *m, const struct uop *o)
 {
 	struct tnum a = known((uint64_t)(int64_t)o->disp), x;
 

@@ -11,7 +11,6 @@ typedef bool evaluate(struct machine *m, const struct uop *o);
 evaluate eval_imul, eval_imul3, eval_multiply, eval_divide, eval_sign_dx, eval_bit_test,
     eval_bit_scan, eval_setcc, eval_cmov, eval_exchange, eval_cmpxchg;
 
-struct tnum address_value(const struct machine *m, const struct uop *o);
 struct tnum read_other(struct machine *m, const struct uop *o, uint8_t operand, unsigned size);
 void write_other(
     struct machine *m, const struct uop *o, uint8_t operand, unsigned size, struct tnum v);

@@ -61,8 +61,6 @@ struct store {
 	int log; /* descriptor of the write-ahead log, -1 = not open yet */
 };
 
-/* Says what SQLite says. Returns -1. */
-int sql_error(struct store *s, struct err *e);
 /*
  * The statement, reset and bound; NULL on error: i int64, d double, t text or
  * NULL, b pointer and size_t, z const struct build_id *.
