@@ -103,84 +103,9 @@ static const char schema_3_to_4[] =
 static const char *const upgrade[SCHEMA] = {NULL, schema_1_to_2, schema_2_to_3, schema_3_to_4};
 
 static const char *const sql_text[NSQL] = {
-    [BEGIN] = "BEGIN IMMEDIATE",
-    [COMMIT] = "COMMIT",
-    [ROLLBACK] = "ROLLBACK",
-    [SEEN] = "SELECT 1 FROM seen WHERE session = ? AND seq = ?",
-    [MARK_SEEN] = "INSERT INTO seen VALUES (?, ?, ?)",
-    [FORGET_SEEN] = "DELETE FROM seen WHERE at_ms < ?",
-    [ADD_ACCOUNTING] = "UPDATE accounting SET batches = batches + 1, taken = taken + ?,"
-		       " mapped = mapped + ?, stale = stale + ?, dropped = dropped + ?,"
-		       " kernel = kernel + ?, no_build_id = no_build_id + ?,"
-		       " no_artifact = no_artifact + ?, no_block = no_block + ?",
-    [GET_ACCOUNTING] = "SELECT batches, taken, mapped, stale, dropped, kernel, no_build_id,"
-		       " no_artifact, no_block FROM accounting",
-    [PUT_MODULE] = "INSERT INTO modules VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
-		   " ON CONFLICT (id) DO UPDATE SET uid = excluded.uid, state = excluded.state,"
-		   " text = excluded.text, artifact = excluded.artifact,"
-		   " current = excluded.current, origin = excluded.origin,"
-		   " last_ms = excluded.last_ms, layout_ms = excluded.layout_ms,"
-		   " held_until_ms = excluded.held_until_ms, held_why = excluded.held_why,"
-		   " mapped = excluded.mapped, stale = excluded.stale, outside = excluded.outside,"
-		   " outside_aged = excluded.outside_aged, outside_ms = excluded.outside_ms,"
-		   " predicted = excluded.predicted, gain = excluded.gain,"
-		   " taken_before = excluded.taken_before, taken_after = excluded.taken_after,"
-		   " predicted_ms = excluded.predicted_ms, samples = excluded.samples,"
-		   " samples_ms = excluded.samples_ms",
-    [GET_MODULES] = "SELECT id, path, uid, state, text, artifact, current, origin, first_ms,"
-		    " last_ms, layout_ms, held_until_ms, held_why, mapped, stale, outside,"
-		    " outside_aged, outside_ms, predicted, gain, taken_before, taken_after,"
-		    " predicted_ms, samples, samples_ms FROM modules WHERE ?1 = 0 OR id = ?1"
-		    " ORDER BY mapped DESC, path",
-    [PUT_BUILD] = "INSERT OR REPLACE INTO builds VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-    [SET_BUILD_STATE] = "UPDATE builds SET state = ?3 WHERE module = ?1 AND id = ?2",
-    [GET_BUILDS] = "SELECT id, origin, kind, state, made_ms, bytes, NULL FROM builds"
-		   " WHERE module = ? ORDER BY made_ms DESC, rowid DESC",
-    [GET_BUILD] = "SELECT id, origin, kind, state, made_ms, bytes, map FROM builds"
-		  " WHERE module = ? AND id = ?",
-    [DROP_MODULE] = "DELETE FROM modules WHERE id = ?",
-    [PRUNE_BUILDS] = "DELETE FROM builds WHERE module = ?1 AND state = ?2 AND rowid NOT IN"
-		     " (SELECT rowid FROM builds WHERE module = ?1 AND state = ?2"
-		     " ORDER BY made_ms DESC, rowid DESC LIMIT ?3)",
-    [DROP_BUILDS] = "DELETE FROM builds WHERE module = ?",
-    [DROP_TABLES] = "DELETE FROM tables WHERE module = ?",
-    [DROP_PROFILE] = "DELETE FROM profile WHERE module = ?",
-    [DROP_DECISIONS] = "DELETE FROM decisions WHERE module = ?",
-    [DROP_RUNGS] = "DELETE FROM rungs WHERE module = ?",
-    [DROP_EVENTS] = "DELETE FROM events WHERE module = ?",
-    [PRUNE_TABLES] = "DELETE FROM tables WHERE module = ?1 AND origin NOT IN"
-		     " (SELECT origin FROM builds WHERE module = ?1)",
-    [PUT_TABLE] = "INSERT OR REPLACE INTO tables VALUES (?, ?, ?)",
-    [GET_TABLE] = "SELECT data FROM tables WHERE module = ? AND origin = ?",
-    [GET_PROFILE] = "SELECT key, name, tu, opaque, as_of_ms, blocks, edges, calls FROM profile"
-		    " WHERE module = ? AND kind = ? ORDER BY key",
-    [PUT_PROFILE] = "INSERT OR REPLACE INTO profile VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    [CLEAR_PROFILE] = "DELETE FROM profile WHERE module = ? AND kind = ?",
-    [LAST_DECISION] = "SELECT d.id, d.module, m.path, d.first_ms, d.last_ms, d.times, d.verdict,"
-		      " d.rung, d.text FROM decisions d JOIN modules m ON m.id = d.module"
-		      " WHERE d.module = ? ORDER BY d.id DESC LIMIT 1",
-    [REPEAT_DECISION] = "UPDATE decisions SET last_ms = ?, times = times + 1, text = ?"
-			" WHERE id = ?",
-    [NEW_DECISION] = "INSERT INTO decisions VALUES (NULL, ?1, ?2, ?2, 1, ?3, ?4, ?5)",
-    [PRUNE_DECISIONS] = "DELETE FROM decisions WHERE module = ?1 AND id <= (SELECT id FROM"
-			" decisions WHERE module = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)",
-    [PUT_RUNG] = "INSERT OR REPLACE INTO rungs VALUES (?, ?, ?, ?, ?, ?, ?)",
-    [GET_RUNGS] = "SELECT rung, outcome, numbers, value, bound, text FROM rungs WHERE module = ?",
-    [GET_DECISIONS] = "SELECT d.id, d.module, m.path, d.first_ms, d.last_ms, d.times, d.verdict,"
-		      " d.rung, d.text FROM decisions d JOIN modules m ON m.id = d.module"
-		      " WHERE (?1 = 0 OR d.module = ?1) AND (?2 < 0 OR m.uid = ?2)"
-		      " ORDER BY d.last_ms DESC, d.id DESC LIMIT ?3",
-    [PUT_EVENT] = "INSERT INTO events VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    [PRUNE_EVENTS] = "DELETE FROM events WHERE module = ?1 AND id <= (SELECT id FROM events"
-		     " WHERE module = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)",
-    [GET_EVENTS] = "SELECT e.module, m.path, e.at_ms, e.kind, e.\"from\", e.\"to\", e.change,"
-		   " e.text, e.samples, e.gain, e.seconds, e.size_before, e.size_after"
-		   " FROM events e JOIN modules m ON m.id = e.module"
-		   " WHERE (?1 = 0 OR e.module = ?1) AND (?2 < 0 OR m.uid = ?2)"
-		   " ORDER BY e.id DESC LIMIT ?3",
-    [COUNT_EVENTS] = "SELECT count(*) FROM events"
-		     " WHERE (?1 = 0 OR module = ?1) AND kind = ?2 AND at_ms >= ?3"
-		     " AND (?4 < 0 OR (SELECT uid FROM modules WHERE id = module) = ?4)",
+#define S(name, text) [name] = text,
+#include "managerd/store/statements.h"
+#undef S
 };
 
 /* ---- statements ---- */
