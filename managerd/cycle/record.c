@@ -1,7 +1,6 @@
 #include "managerd/cycle/record.h"
 #include "common/log.h"
 #include "managerd/cycle/judge.h"
-#include "managerd/store/events.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,17 +27,10 @@ static int note_kept(struct core *c, const struct module *mod, struct err *e)
 }
 
 /* Remap and store: the module is the new build now, under the same profile. */
-int record_swap(
-    struct core *c, struct module *mod, const struct made *b, uint64_t change, struct err *e)
+int record_swap(struct core *c, struct module *mod, const struct made *b, struct err *e)
 {
+	struct build_id from = mod->row.current;
 	int64_t now = clock_now_ms();
-	struct event_swap ev = {.from = mod->row.current,
-	    .samples = b->samples,
-	    .seconds = b->seconds,
-	    .edited = b->edited,
-	    .size_before = b->size_before,
-	    .size_after = b->size_after,
-	    .change = change};
 
 	mod->row.layout_ms = now;
 	mod->row.held_until_ms = 0;
@@ -47,7 +39,7 @@ int record_swap(
 	judge_score(&mod->row, &b->before, &b->after);
 	if (module_place(&c->modules, mod, &b->id, b->map.p, b->map.n, now, e) ||
 	    module_set_layout(&c->modules, mod, &b->used, e) ||
-	    event_swapped(c->store, &mod->row, now, &ev, e) || note_kept(c, mod, e))
+	    event_swapped(c->store, &mod->row, now, &from, &b->swap, e) || note_kept(c, mod, e))
 		return -1;
 	return 0;
 }
@@ -60,10 +52,9 @@ void record_done(struct core *c, const char *path)
 	/* Only then may the journal forget it. */
 	if (store_sync(c->store, &e) || priv_swap_done(c->priv, path, &e))
 		log_warn("%s", e.text);
-	if (!mod)
-		return;
 	/* It has dropped the kept builds beyond the bound. */
-	core_end(c, core_begin(c, &e) || note_kept(c, mod, &e), &e);
+	if (mod)
+		core_end(c, core_begin(c, &e) || note_kept(c, mod, &e), &e);
 }
 
 static int note_all_kept(struct core *c, struct err *e)
@@ -130,8 +121,8 @@ int record_rollback(struct core *c, struct module *mod, const struct build_id *f
 	return note_kept(c, mod, e);
 }
 
-int record_failure(struct core *c, struct module *mod, const struct made *b, uint64_t change,
-    const char *why, struct err *e)
+int record_failure(
+    struct core *c, struct module *mod, const struct made *b, const char *why, struct err *e)
 {
 	double hold = c->conf->decide.hold_s;
 	int64_t now = clock_now_ms();
@@ -144,7 +135,7 @@ int record_failure(struct core *c, struct module *mod, const struct made *b, uin
 		if (module_save(&c->modules, mod, e))
 			return -1;
 	}
-	return event_failed(c->store, &mod->row, now, &b->id, b->samples, change, why, e);
+	return event_failed(c->store, &mod->row, now, &b->id, &b->swap, why, e);
 }
 
 /* ---- at start ---- */

@@ -8,29 +8,26 @@
 #include "managerd/cycle/changes.h"
 #include "managerd/cycle/core.h"
 #include "managerd/job/edit.h"
+#include "managerd/store/events.h"
 
 struct made { /* a build, and what it was made from */
 	struct profile used;
-	double samples;
 	struct build_id id;
 	struct buf map; /* its block map */
 	struct edit_score before, after;
-	double seconds;
-	uint64_t size_before, size_after;
-	uint32_t edited; /* functions */
+	struct event_swap swap; /* what a swap of it will be */
 };
 
 /* Remap and store after a swap: the module is the new build now, under the
  * same profile. Within a transaction. */
-int record_swap(
-    struct core *c, struct module *mod, const struct made *b, uint64_t change, struct err *e);
+int record_swap(struct core *c, struct module *mod, const struct made *b, struct err *e);
 /* And after a rollback; it is held. */
 int record_rollback(struct core *c, struct module *mod, const struct build_id *from,
     const struct build_id *to, const struct change_entry *asker, struct err *e);
 /* The end of a layout that came to nothing: the module is held for a while. Within a transaction.
  */
-int record_failure(struct core *c, struct module *mod, const struct made *b, uint64_t change,
-    const char *why, struct err *e);
+int record_failure(
+    struct core *c, struct module *mod, const struct made *b, const char *why, struct err *e);
 /* At start: how swaps under way ended, after a crash, and which builds of all modules are
  * still kept. */
 void record_recover(struct core *c);

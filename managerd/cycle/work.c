@@ -111,7 +111,8 @@ static void begin_work(struct work *w, struct module *mod, struct change_entry *
 		w->now.module = w->core->modules.working = mod->row.id;
 		w->now.change = c;
 		profile_copy(&w->now.made.used, &mod->now);
-		w->now.made.samples = profile_total(&w->now.made.used, at).samples;
+		w->now.made.swap.samples = profile_total(&w->now.made.used, at).samples;
+		w->now.made.swap.change = change_id(c);
 	}
 	w->now.step = step;
 	w->now.since_ms = at.now_ms;
@@ -135,10 +136,7 @@ static void failed(struct work *w, struct module *mod, const char *why)
 
 	log_warn("%s: %s", mod->row.path, why);
 	core_later(c, mod);
-	core_end(c,
-	    core_begin(c, &e) ||
-		record_failure(c, mod, &w->now.made, change_id(w->now.change), why, &e),
-	    &e);
+	core_end(c, core_begin(c, &e) || record_failure(c, mod, &w->now.made, why, &e), &e);
 	give_up(w, CHANGE_FAILED, why);
 }
 
@@ -205,18 +203,16 @@ static void put_back(const struct priv_swapped *r, void *arg)
 	struct module *mod = working(w);
 	const char *why = "swapped, but it could not be recorded, and was put back";
 
-	if (!mod) {
-		no_module(w);
-	} else {
+	if (mod) {
 		if (r->status != SWAP_OK)
 			log_error("%s: cannot be put back: %s", mod->row.path, r->why);
 		record_done(w->core, mod->row.path);
 		mod = working(w);
-		if (mod)
-			failed(w, mod, why);
-		else
-			no_module(w);
 	}
+	if (mod)
+		failed(w, mod, why);
+	else
+		no_module(w);
 	w->over(w->arg);
 }
 
@@ -240,15 +236,15 @@ static void record(struct work *w, struct module *mod, const struct priv_swapped
 	char *path = xstrdup(mod->row.path);
 	struct err e;
 
-	if (core_end(c, core_begin(c, &e) || record_swap(c, mod, b, change_id(asker), &e), &e)) {
+	if (core_end(c, core_begin(c, &e) || record_swap(c, mod, b, &e), &e)) {
 		undo_swap(w, path, &r->from);
 	} else {
 		record_done(c, path);
 		mod = working(w);
 		if (mod)
 			core_load_pages(c, mod);
-		log_info("%s: swapped: %u function%s laid out in %.1f s", path, b->edited,
-		    b->edited == 1 ? "" : "s", b->seconds);
+		log_info("%s: swapped: %u function%s laid out in %.1f s", path, b->swap.edited,
+		    b->swap.edited == 1 ? "" : "s", b->swap.seconds);
 		work_end(w);
 		change_ended(asker, CHANGE_DONE, "laid out");
 	}
@@ -370,10 +366,10 @@ static void after_edit(struct work *w, struct module *mod, const struct edit_res
 	b->id = r->build_id;
 	b->before = r->before;
 	b->after = r->after;
-	b->seconds = r->ran_s;
-	b->size_before = r->size_before;
-	b->size_after = r->size_after;
-	b->edited = r->edited;
+	b->swap.seconds = r->ran_s;
+	b->swap.size_before = r->size_before;
+	b->swap.size_after = r->size_after;
+	b->swap.edited = r->edited;
 	log_info("%s: %u of %u functions laid out, %u opaque (%.1f %% of the samples); %u of %u"
 		 " units assembled; %.1f s",
 	    mod->row.path, r->edited, r->functions, r->opaque, 100 * r->opaque_share,

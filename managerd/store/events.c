@@ -51,14 +51,14 @@ int event_replaced(struct store *s, const struct store_module *m, int64_t at_ms,
 }
 
 int event_swapped(struct store *s, const struct store_module *m, int64_t at_ms,
-    const struct event_swap *swap, struct err *e)
+    const struct build_id *from, const struct event_swap *swap, struct err *e)
 {
 	char text[TEXT_MAX], samples[NUMBER_TEXT];
 	struct store_event v = event(m, at_ms, EVENT_SWAPPED, text);
 
 	snprintf(text, sizeof text, "%u function%s laid out by %s samples in %.1f s", swap->edited,
 	    swap->edited == 1 ? "" : "s", number_text(swap->samples, samples), swap->seconds);
-	v.from = swap->from;
+	v.from = *from;
 	v.to = m->current;
 	v.change = swap->change;
 	v.samples = swap->samples;
@@ -81,14 +81,14 @@ int event_rolled_back(struct store *s, const struct store_module *m, int64_t at_
 }
 
 int event_failed(struct store *s, const struct store_module *m, int64_t at_ms,
-    const struct build_id *to, double samples, uint64_t change, const char *why, struct err *e)
+    const struct build_id *to, const struct event_swap *swap, const char *why, struct err *e)
 {
 	struct store_event v = event(m, at_ms, EVENT_FAILED, why);
 
 	v.from = m->current;
 	v.to = *to;
-	v.samples = samples;
-	v.change = change;
+	v.samples = swap->samples;
+	v.change = swap->change;
 	return store_put_event(s, &v, e);
 }
 

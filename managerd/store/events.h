@@ -13,20 +13,19 @@ int event_learned(struct store *s, const struct store_module *m, int64_t at_ms, 
 int event_replaced(struct store *s, const struct store_module *m, int64_t at_ms,
     const struct build_id *from, bool rebuilt, struct err *e);
 
-struct event_swap {
-	struct build_id from;
+struct event_swap {              /* of a layout, that was put in place or was to be */
 	double samples, seconds; /* it was made by, and in */
 	uint32_t edited;         /* functions */
 	uint64_t size_before, size_after;
 	uint64_t change; /* who asked, 0 = nobody */
 };
 int event_swapped(struct store *s, const struct store_module *m, int64_t at_ms,
-    const struct event_swap *v, struct err *e);
+    const struct build_id *from, const struct event_swap *swap, struct err *e);
 int event_rolled_back(struct store *s, const struct store_module *m, int64_t at_ms,
     const struct build_id *from, uint64_t change, const char *text, struct err *e);
 /* to: the build that was to come of it, if there was one. */
 int event_failed(struct store *s, const struct store_module *m, int64_t at_ms,
-    const struct build_id *to, double samples, uint64_t change, const char *why, struct err *e);
+    const struct build_id *to, const struct event_swap *swap, const char *why, struct err *e);
 int event_recovered(struct store *s, const struct store_module *m, int64_t at_ms,
     const struct build_id *from, const struct build_id *to, const char *text, struct err *e);
 
