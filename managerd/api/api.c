@@ -27,17 +27,17 @@ static const struct route routes[] = {
 /* Whether path is of the pattern's shape; *piece gets what {} matched. */
 static bool matches(const char *pattern, const char *path, struct arena *a, const char **piece)
 {
-	const char *hole = strstr(pattern, "{}"), *rest;
+	const char *brace = strstr(pattern, "{}"), *rest;
 	size_t n;
 
 	*piece = NULL;
-	if (!hole)
+	if (!brace)
 		return strcmp(pattern, path) == 0;
-	n = (size_t)(hole - pattern);
+	n = (size_t)(brace - pattern);
 	if (strncmp(pattern, path, n) != 0)
 		return false;
 	rest = strchrnul(path + n, '/');
-	if (rest == path + n || strcmp(hole + 2, rest) != 0)
+	if (rest == path + n || strcmp(brace + 2, rest) != 0)
 		return false;
 	*piece = arena_strndup(a, path + n, (size_t)(rest - path) - n);
 	return true;

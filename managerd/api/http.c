@@ -166,7 +166,7 @@ static enum MHD_Result finish(struct http *h, struct conversation *c)
 	return MHD_YES;
 }
 
-/* MHD's own way: first with the headers, then per piece of body, then with
+/* As MHD calls it: first with the headers, then per piece of body, then with
  * nothing more; and once again after each wait. */
 static enum MHD_Result on_request(void *arg, struct MHD_Connection *conn, const char *url,
     const char *method, const char *version, const char *data, size_t *size, void **ctx)

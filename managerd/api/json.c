@@ -294,20 +294,19 @@ static int by_weight(const void *x, const void *y)
 static json_t *successors(const struct profile_func *f, uint32_t block, double *sum)
 {
 	size_t begin, end = edges_of(f, block, &begin), i, n = end - begin;
-	const struct profile_edge **way = xcalloc(n, sizeof *way);
+	const struct profile_edge **edge = xcalloc(n, sizeof *edge);
 	json_t *list = json_array();
 
 	*sum = 0;
 	for (i = 0; i < n; i++) {
-		way[i] = &f->edge.v[begin + i];
-		*sum += way[i]->n;
+		edge[i] = &f->edge.v[begin + i];
+		*sum += edge[i]->n;
 	}
-	qsort(way, n, sizeof *way, by_weight);
+	qsort(edge, n, sizeof *edge, by_weight);
 	for (i = 0; i < n && i < SUCCESSORS; i++)
-		json_array_append_new(list,
-		    json_pack(
-			"{so so}", "block", count(way[i]->to), "share", share(way[i]->n, *sum)));
-	free(way);
+		json_array_append_new(list, json_pack("{so so}", "block", count(edge[i]->to),
+						"share", share(edge[i]->n, *sum)));
+	free(edge);
 	return list;
 }
 

@@ -25,7 +25,7 @@ struct api {
 
 struct route;
 
-/* One request on its way through a handler. */
+/* One request, as its handler sees it. */
 struct call {
 	struct api *api;
 	struct http_request *rq;

@@ -79,7 +79,7 @@ struct conf {
 		bool battery;   /* work on battery, too */
 	} idle;
 	struct {
-		double deadline_s; /* of running time, pauses apart */
+		double deadline_s; /* of running time, without pauses */
 		uint64_t memory; /* bytes of address space of each of its processes, 0 = no limit */
 		uint64_t disk;   /* bytes that the files of one job may take */
 		bool landlock;   /* root's modules are edited only where the kernel has it */
@@ -90,7 +90,7 @@ struct conf {
 	struct {
 		bool huge_pages; /* code that may lie on pages of 2 MiB */
 	} layout;
-	char **verify; /* argv, NULL-terminated, with {new} and {old} as they stand; NULL = none */
+	char **verify; /* argv, NULL-terminated, with {new} and {old} not replaced; NULL = none */
 	VEC(struct conf_module) modules;
 	VEC(char *) packages;     /* Debian packages whose modules may be swapped */
 	uint64_t keep_builds;     /* old builds kept per module for rollback, >= 1 */

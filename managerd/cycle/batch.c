@@ -140,7 +140,7 @@ static bool ask(
 
 /*
  * Loads what a batch needs, a bit in each turn of the loop, and has the files
- * inspected that nothing is known of, lest their samples be lost. 0 it may be
+ * inspected that nothing is known of, or their samples would be lost. 0 it may be
  * merged, 1 not yet, -1.
  */
 static int prepare(struct batches *t, const struct wire_batch *b, bool over, struct err *e)

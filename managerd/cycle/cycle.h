@@ -106,8 +106,8 @@ int manager_reoptimize(
     struct manager *m, uint64_t module, uint32_t uid, bool force, uint64_t *change, struct err *e);
 int manager_rollback(
     struct manager *m, uint64_t module, uint32_t uid, uint64_t *change, struct err *e);
-/* The change of an id (of 200 that are ready who has most gives way), or NULL. Valid until the loop
- * goes on. */
+/* The change of an id, or NULL: beyond 200 the oldest that is ready is forgotten, of the user who
+ * has most. Valid until the loop goes on. */
 const struct change *manager_change(struct manager *m, uint64_t id);
 /* fn is called, from the loop, after any change became ready; one listener. */
 void manager_on_change(struct manager *m, void (*fn)(void *arg, uint64_t id), void *arg);

@@ -39,7 +39,7 @@ bool learning_inspect(struct learning *l, const struct module *mod)
 						   .hint = {mod->row.current, mod->row.origin}});
 }
 
-/* Not now; whoever asked hears why. */
+/* Not now; whoever asked is answered why. */
 static void put_off(struct learning *l, struct module *mod, const char *why)
 {
 	struct change_entry *c = change_waits_for(l->changes, mod->row.id);

@@ -72,7 +72,7 @@ static void tabled(void *manager)
 }
 
 /* When the manager stops, after all that was under way: the parent reports the end of
- * a step, and the idle watch hears of it. */
+ * a step, and the idle watch is used then. */
 static void rest(struct manager *m)
 {
 	if (!m->core.stopping || m->resting || m->work.now.step || m->registers.job)

@@ -6,7 +6,7 @@
  *	learning   inspections of files
  *	changes    what people asked for
  *	judge      what the ladder needs to know
- *	work       a module's way round: score, or edit -> verify -> swap -> remap
+ *	work       a module's round: score, or edit -> verify -> swap -> remap
  *	record     what became of a file, into the store
  * cycle.c decides whose turn it is; manager.c starts, stops, and serves the API.
  */

@@ -53,7 +53,7 @@ struct inspect_head {
 	struct build_id id;     /* of the module or output, which is refused without one */
 	struct build_id origin; /* from its note; = id for an original */
 	struct build_id artifact; /* whose original build an artifact is for */
-	/* Bytes from the begin of the answer, and how many; 0, 0 = none. */
+	/* Bytes from the start of the answer, and how many; 0, 0 = none. */
 	uint64_t table_at, table_n; /* map_table_encode(), or uops_encode() for "table" */
 	uint64_t map_at, map_n;     /* blockmap_encode() */
 	char text[INSPECT_TEXT];    /* "module: …", "artifact: …", "build: …", "replay table: …";

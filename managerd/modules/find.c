@@ -57,7 +57,7 @@ void modules_note_unfit(
 
 /* ---- which build ---- */
 
-/* Absolute, and the one way to write it: so the kernel names files. */
+/* Absolute and canonical, as the kernel names files. */
 static bool plain_path(const char *path)
 {
 	const char *p;

@@ -50,7 +50,7 @@ bool module_has_table(struct modules *ms, struct module *m)
 	return m->table == TABLE_THERE;
 }
 
-/* A table on its way: taken, if a job has just made it, and loaded. */
+/* A table that is being loaded, and stored before where a job has just made it. */
 struct table_work {
 	struct modules *ms;
 	struct table_name name;

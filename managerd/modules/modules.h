@@ -106,7 +106,7 @@ struct modules {
 	VEC(struct module *) module;
 	struct htab by_path, by_id; /* index + 1 */
 	struct htab unfit;   /* hash of path and build-id -> when to inspect it again, find.c */
-	struct htab crowded; /* uids that were told that they have too many modules */
+	struct htab crowded; /* uids of whom it was logged that they have too many modules */
 	size_t bytes;
 	uint32_t loading[MODULES_LOADING]; /* owners of the modules */
 	unsigned nloading;

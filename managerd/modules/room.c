@@ -107,7 +107,7 @@ int modules_room(struct modules *ms, uint32_t uid, struct err *e)
 	if (ms->module.n < MODULES_MAX)
 		return 1;
 	most = largest(ms, uid, &mine);
-	/* Nobody gives way to a user who has as many. */
+	/* Nobody makes room for a user who has as many. */
 	if (forget_some(ms, mine + 1 < most.n ? most.uid : uid, GREEDY * (mine + 1) < most.n, e))
 		return -1;
 	if (ms->module.n < MODULES_MAX)

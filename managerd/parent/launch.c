@@ -44,7 +44,7 @@ static void plain_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Out of the way of everything else. What the kernel does not offer here is
+/* At the lowest priority. What the kernel does not offer here is
  * done without: the job is then only less polite. */
 static void lower_priority(const struct launch *l)
 {

@@ -107,7 +107,7 @@ static void reap_strays(struct serving *s)
 		if (info.si_pid == s->manager && p->verbs >= 0)
 			manager_gone(s);
 		if (i < p->task.n || info.si_pid == s->manager)
-			return; /* by its own way; others come up afterwards */
+			return; /* reaped elsewhere; others come up afterwards */
 		waitpid(info.si_pid, NULL, 0);
 	}
 }

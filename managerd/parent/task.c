@@ -33,7 +33,7 @@ struct task *task_new(struct parent *p, enum task_kind kind, const char *path, s
 		err_set(e, "refused: not a plain absolute path");
 		return NULL;
 	}
-	/* Ends that were not heard of count: their descriptors are ours. */
+	/* Ends that were not sent yet count: their descriptors are ours. */
 	if (kind != TASK_SWEEP && asked_for(p) + p->queue.n >= TASKS_MAX) {
 		err_set(e, "refused: %d tasks are under way already", TASKS_MAX);
 		return NULL;

@@ -120,7 +120,7 @@ uint64_t priv_job(struct priv *p, const struct priv_job *j, priv_ended_fn *fn, v
  * more). */
 double priv_job_cpu(struct priv *p, uint64_t task);
 /* SIGSTOP, SIGCONT, SIGTERM or SIGKILL to all of its processes. What has ended
- * hears nothing. */
+ * gets nothing. */
 int priv_signal(struct priv *p, uint64_t task, int sig, struct err *e);
 /* Ends a task and forgets it; its callback, if it is still to come, is not
  * called. Unknown ones are fine. */

@@ -13,7 +13,7 @@
 typedef struct tnum flags_of(struct tnum a, struct tnum b, unsigned size, struct tnum *f);
 
 struct machine {
-	/* Of registers bits known to be 1 and bits not known: apart, since a pair that
+	/* Of registers bits known to be 1 and bits not known: separate, since a pair that
 	 * is written in halves and read as a whole waits for the writes. */
 	uint64_t v[UR_N], m[UR_N];
 	struct tnum flags;

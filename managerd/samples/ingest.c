@@ -19,7 +19,7 @@ struct client {
 	uid_t uid;
 	struct wire_hello hello;
 	bool greeted, closing;
-	bool held;           /* the batch at the begin of buf is not taken yet … */
+	bool held;           /* the batch at the start of buf is not taken yet … */
 	uint64_t held_since; /* … by uv_now() */
 	VEC(struct wire_ack) taken; /* batches that wait for the commit */
 	int handles;

@@ -42,7 +42,7 @@ void map_table_encode(const struct map_table *t, struct buf *out);
 int map_table_decode(const void *p, size_t n, struct map_table *t, struct err *e);
 void map_table_free(struct map_table *t);
 
-/* Of file offsets, [start, end), ascending, apart. Small: a program may have
+/* Of file offsets, [start, end), ascending, disjoint. Small: a program may have
  * millions; its code lies in the first 4 GiB of the file. */
 struct map_range {
 	uint32_t start, end, slot;

@@ -129,7 +129,7 @@ static void age_edges(struct profile_edges *e, double k)
 	e->n = n;
 }
 
-static void age_ways(struct profile_func *f, double k)
+static void age_outcomes(struct profile_func *f, double k)
 {
 	size_t i, n;
 
@@ -152,7 +152,7 @@ void profile_age(struct profile_func *f, struct decay at)
 			if (f->block[i] < forgotten)
 				f->block[i] = 0;
 		}
-		age_ways(f, k);
+		age_outcomes(f, k);
 	}
 	if (at.now_ms > f->as_of_ms)
 		f->as_of_ms = at.now_ms;
@@ -184,9 +184,9 @@ static int call_compare(const void *x, const void *y)
 	return memcmp(a->callee.b, b->callee.b, sizeof a->callee.b);
 }
 
-/* Of the first of n sorted entries that is not less than x. */
-static size_t place_of(const void *x, const void *v, size_t n, size_t size,
-    int (*compare)(const void *, const void *))
+/* Index of the first of n sorted entries that is not less than x. */
+static size_t lower_bound(
+    const void *x, const void *v, size_t n, size_t size, int (*compare)(const void *, const void *))
 {
 	size_t lo = 0, hi = n, mid;
 
@@ -208,7 +208,7 @@ static void add_edge(
 	if (f->as_of_ms != at.now_ms)
 		profile_age(f, at);
 	f->dirty = true;
-	i = place_of(&new, e->v, e->n, sizeof new, edge_compare);
+	i = lower_bound(&new, e->v, e->n, sizeof new, edge_compare);
 	if (i < e->n && !edge_compare(&e->v[i], &new)) {
 		e->v[i].n += new.n;
 		return;
@@ -241,7 +241,7 @@ void profile_add_call(
 	if (f->as_of_ms != at.now_ms)
 		profile_age(f, at);
 	f->dirty = true;
-	i = place_of(&new, f->call.v, f->call.n, sizeof new, call_compare);
+	i = lower_bound(&new, f->call.v, f->call.n, sizeof new, call_compare);
 	if (i < f->call.n && !call_compare(&f->call.v[i], &new)) {
 		f->call.v[i].n += n;
 		return;
@@ -291,7 +291,7 @@ static int64_t latest(const struct profile *p)
 
 /* E|x/na - y/nb| / 2 of two draws of a block that holds share p of a usage;
  * the normal law overdoes it for rare blocks, where it is at most p. */
-static double chance(double p, double na, double nb)
+static double deviation(double p, double na, double nb)
 {
 	return fmin(p, sqrt(2 / M_PI * p * (1 / na + 1 / nb)) / 2);
 }
@@ -303,7 +303,7 @@ double profile_distance(
 	double ta = profile_total(a, at).samples;
 	double tb = profile_total(b, then).samples;
 	const struct profile_func *f, *g;
-	double overlap = 0, by_chance = 0, ka, kb, x, y;
+	double overlap = 0, expected = 0, ka, kb, x, y;
 	uint32_t j;
 	size_t i;
 
@@ -324,12 +324,12 @@ double profile_distance(
 			x = f->block ? f->block[j] * ka : 0;
 			y = g ? g->block[j] * kb : 0;
 			if (x + y > 0)
-				by_chance += chance((x + y) / (ta + tb), ta, tb);
+				expected += deviation((x + y) / (ta + tb), ta, tb);
 			overlap += fmin(x / ta, y / tb);
 		}
 	}
 	if (noise)
-		*noise = fmin(1, by_chance);
+		*noise = fmin(1, expected);
 	return fmin(1, fmax(0, 1 - overlap));
 }
 

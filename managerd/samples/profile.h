@@ -108,8 +108,8 @@ struct profile_sum profile_total(const struct profile *p, struct decay at);
 /*
  * How different usage a (as of now) is from usage b (as of the latest of its
  * functions): 1 - overlap of the shares of all blocks, 0 (same) … 1 (nothing
- * in common). An empty profile differs wholly. Two draws of one usage differ
- * by chance, the more the fewer samples there are: *noise (may be NULL) gets
+ * in common). An empty profile differs wholly. Two samplings of one usage differ
+ * randomly, the more the fewer samples there are: *noise (may be NULL) gets
  * what to expect of that, by the mean deviation of two Poisson counts.
  */
 double profile_distance(

@@ -35,7 +35,7 @@ static void load_edge(struct profile_func *f, uint32_t block, uint32_t to, doubl
 }
 
 /* Adds what is of a function's form; it is as of its as_of_ms already. */
-static void load_ways(sqlite3_stmt *st, struct profile_func *f)
+static void load_outcomes(sqlite3_stmt *st, struct profile_func *f)
 {
 	const uint8_t *edge = sqlite3_column_blob(st, 6), *call = sqlite3_column_blob(st, 7);
 	int nedge = sqlite3_column_bytes(st, 6) / EDGE_SIZE;
@@ -65,7 +65,7 @@ static void print_edges(const struct profile_edges *e, uint32_t mark, struct buf
 	}
 }
 
-static void print_ways(const struct profile_func *f, struct buf *edges, struct buf *calls)
+static void print_outcomes(const struct profile_func *f, struct buf *edges, struct buf *calls)
 {
 	size_t i;
 
@@ -103,7 +103,7 @@ static void load_func(sqlite3_stmt *st, struct profile *p)
 		if (!(f->block[i] >= 0) || !isfinite(f->block[i]))
 			f->block[i] = 0;
 	f->as_of_ms = sqlite3_column_int64(st, 4);
-	load_ways(st, f);
+	load_outcomes(st, f);
 }
 
 int store_load_profile(
@@ -132,7 +132,7 @@ int store_save_profile(
 		f = &p->func.v[i];
 		if (!f->dirty)
 			continue;
-		print_ways(f, &edges, &calls);
+		print_outcomes(f, &edges, &calls);
 		rc = sql_run(s,
 		    sql_bind(s, PUT_PROFILE, e, "iibtttibbb", module, (int64_t)kind, f->key.b,
 			sizeof f->key.b, f->name, f->tu, f->opaque, f->as_of_ms, profile_blocks(f),

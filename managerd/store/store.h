@@ -60,7 +60,7 @@ int store_account(struct store *s, uint64_t session, uint64_t seq, int64_t at_ms
 int store_accounting(struct store *s, struct accounting *out, struct err *e);
 
 /* ---- modules ---- */
-/* The id of a path, in the API as 16 hex digits: the begin of its BLAKE2b (16 bytes), since
+/* The id of a path, in the API as 16 hex digits: the first 8 bytes of its BLAKE2b (16 bytes), since
  * a user who could construct a path with another one's id would have that one's rows. */
 uint64_t module_id(const char *path);
 
