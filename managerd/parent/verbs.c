@@ -3,11 +3,9 @@
  * of it is refused without an inspection at the disk.
  */
 #include "managerd/priv/verbs.h"
-#include "common/log.h"
 #include "managerd/parent/holds.h"
 #include "managerd/parent/swap/swap.h"
 #include "managerd/parent/task.h"
-#include "managerd/parent/trust/fault.h"
 
 #include <string.h>
 

@@ -176,16 +176,12 @@ static void list(const char *state, const char *module, kept_vec *out)
 size_t swap_kept(const char *state, const char *module, struct arena *a,
     const struct swap_kept **out)
 {
-	struct swap_kept *copy;
 	kept_vec all = {0};
 	size_t n;
 
 	list(state, module, &all);
 	n = all.n;
-	copy = arena_array(a, n + 1, sizeof *copy);
-	if (n)
-		memcpy(copy, all.v, n * sizeof *copy);
-	*out = copy;
+	*out = arena_copy(a, all.v, n, sizeof *all.v);
 	vec_free(&all);
 	return n;
 }
