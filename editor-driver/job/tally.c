@@ -1,8 +1,5 @@
 #include "editor-driver/job/tally.h"
-
-#include <stdlib.h>
-
-static const uint64_t SUM_MAX = (uint64_t)1 << 44; /* what counts.c takes */
+#include "common/profiletext/profiletext.h"
 
 struct tally_func {
 	uint64_t *block, *edge;
@@ -35,7 +32,7 @@ void tally_free(struct tally *t)
 
 static void add(uint64_t *sum, uint64_t v)
 {
-	*sum = v > SUM_MAX - *sum ? SUM_MAX : *sum + v;
+	*sum = v > PROFILETEXT_VALUE_MAX - *sum ? PROFILETEXT_VALUE_MAX : *sum + v;
 }
 
 static struct tally_func *sums(struct tally *t, size_t i, const struct cfg *g)
@@ -110,7 +107,7 @@ int tally_add(struct tally *t, const struct rawcounts *c, struct err *e)
 
 /* Edges of one source lie together; those to one block are one line. */
 static void print_edges(struct tally *t, const struct cfg *g, const struct tally_func *f,
-    const char *name, struct buf *out)
+    const struct profiletext_name *name, struct buf *out)
 {
 	uint32_t i, k;
 	uint64_t sum;
@@ -132,8 +129,9 @@ static void print_edges(struct tally *t, const struct cfg *g, const struct tally
 		if (unknown)
 			t->unknown += f->edges;
 		else if (sum) {
-			buf_printf(out, "%s %u > %u %llu\n", name, g->edge[i].src, g->edge[i].dst,
-			    (unsigned long long)sum);
+			profiletext_write(out, COUNTS_EXECUTIONS,
+			    &(struct profiletext_line){PROFILETEXT_EDGE, .func = *name,
+				.block = g->edge[i].src, .block2 = g->edge[i].dst, .value = sum});
 			t->edges++;
 		}
 	}
@@ -143,19 +141,20 @@ static void print_func(struct tally *t, size_t i, const struct cfg *g, struct bu
 {
 	const struct art_func *a = &t->plan->func[i];
 	const struct tally_func *f = t->func[i];
-	char hex[HASH_HEX], *name;
+	char hex[HASH_HEX];
+	struct profiletext_name name = profiletext_name(a->name, &a->key, hex);
 	uint32_t b;
 
-	name = xasprintf("%s#%s", a->name, hash_hex(&a->key, hex));
 	for (b = 0; b < g->nblock; b++)
 		if (f->block[b]) {
-			buf_printf(out, "%s %u %llu\n", name, b, (unsigned long long)f->block[b]);
+			profiletext_write(out, COUNTS_EXECUTIONS,
+			    &(struct profiletext_line){PROFILETEXT_BLOCK, .func = name,
+				.block = b, .value = f->block[b]});
 			t->blocks++;
 			t->executions += f->block[b];
 		}
-	print_edges(t, g, f, name, out);
+	print_edges(t, g, f, &name, out);
 	t->off_functions += f->off;
-	free(name);
 }
 
 void tally_print(struct tally *t, struct buf *out)

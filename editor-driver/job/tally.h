@@ -1,6 +1,6 @@
 /*
  * Raw counts of a counting build, or of several, summed into a profile
- * (editor-driver/profile/counts.h).
+ * (common/profiletext/profiletext.h).
  */
 #ifndef MORPH_TALLY_H
 #define MORPH_TALLY_H

@@ -2,27 +2,12 @@
 #include "common/publish.h"
 #include "editor/cfg.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_MIN = 8, KEY_MAX = 32, NONE = -1 };
+enum { NONE = -1 };
 /* Keeps every sum of a whole file, times SAMPLE_ONE, far from overflow. */
-static const uint64_t VALUE_MAX = (uint64_t)1 << 44;
 static const uint64_t SUM_MAX = (uint64_t)1 << 60;
-
-struct name {
-	const char *p, *key; /* key = NULL: none given */
-	size_t n, nkey;
-};
-
-enum line_kind { LINE_BLOCK, LINE_EDGE, LINE_PRED, LINE_CALL };
-
-struct line {
-	enum line_kind kind;
-	struct name func, callee;
-	uint64_t block, block2, value;
-};
 
 /* Functions of one name, chained by next[] in artifact order. */
 struct names {
@@ -51,120 +36,7 @@ static void names_free(struct names *t)
 	free(t->next);
 }
 
-static const char *skip_blank(const char *p, const char *end)
-{
-	while (p < end && (*p == ' ' || *p == '\t'))
-		p++;
-	return p;
-}
-
-static const char *skip_word(const char *p, const char *end)
-{
-	while (p < end && *p != ' ' && *p != '\t')
-		p++;
-	return p;
-}
-
-static const char *read_whole(const char *p, const char *end, uint64_t max, uint64_t *v)
-{
-	const char *begin = p;
-
-	for (*v = 0; p < end && isdigit((unsigned char)*p); p++) {
-		*v = *v * 10 + (uint64_t)(*p - '0');
-		if (*v > max)
-			return NULL;
-	}
-	return p == begin ? NULL : p;
-}
-
-static const char *read_samples(const char *p, const char *end, uint64_t *v)
-{
-	uint64_t milli = 0;
-	int digit;
-
-	p = read_whole(p, end, VALUE_MAX, v);
-	if (!p)
-		return NULL;
-	if (p < end && *p == '.') {
-		for (p++, digit = 0; digit < 3; digit++) {
-			milli *= 10;
-			if (p < end && isdigit((unsigned char)*p))
-				milli += (uint64_t)(*p++ - '0');
-			else if (digit == 0)
-				return NULL;
-		}
-	}
-	*v = *v * SAMPLE_ONE + (milli * SAMPLE_ONE + 500) / 1000;
-	return p;
-}
-
-/* Reads name#KEY; a '#' that no key follows belongs to the name. */
-static const char *read_name(const char *p, const char *end, struct name *name)
-{
-	const char *hash;
-	size_t i, n;
-
-	*name = (struct name){.p = p, .n = (size_t)(skip_word(p, end) - p)};
-	end = p + name->n;
-	hash = memrchr(p, '#', name->n);
-	if (!hash || hash == p)
-		return end;
-	n = (size_t)(end - hash - 1);
-	if (n < KEY_MIN || n > KEY_MAX)
-		return end;
-	for (i = 0; i < n; i++)
-		if (!isxdigit((unsigned char)hash[1 + i]))
-			return end;
-	name->key = hash + 1;
-	name->nkey = n;
-	name->n = (size_t)(hash - p);
-	return end;
-}
-
-static bool at_blank(const char *p, const char *end)
-{
-	return p == end || *p == ' ' || *p == '\t';
-}
-
-static const char *read_block(const char *p, const char *end, uint64_t *block)
-{
-	p = read_whole(p, end, UINT32_MAX, block);
-	return p && at_blank(p, end) ? skip_blank(p, end) : NULL;
-}
-
-/* What follows a block on a line: nothing, another block, or a callee. */
-static const char *read_kind(const char *p, const char *end, struct line *l)
-{
-	l->kind = LINE_BLOCK;
-	if (p == end || (*p != '>' && *p != '<' && *p != '@') || !at_blank(p + 1, end))
-		return p;
-	l->kind = *p == '>' ? LINE_EDGE : *p == '<' ? LINE_PRED : LINE_CALL;
-	p = skip_blank(p + 1, end);
-	if (l->kind != LINE_CALL)
-		return read_block(p, end, &l->block2);
-	return skip_blank(read_name(p, end, &l->callee), end);
-}
-
-static int read_line(
-    const char *p, const char *end, enum counts_form form, struct line *l, struct err *e)
-{
-	p = skip_blank(read_name(p, end, &l->func), end);
-	p = read_block(p, end, &l->block);
-	if (!p)
-		return err_set(e, "expected a block number after the function");
-	p = read_kind(p, end, l);
-	if (!p)
-		return err_set(e, "expected a block number after '>' or '<'");
-	p = form == COUNTS_SAMPLES ? read_samples(p, end, &l->value)
-				   : read_whole(p, end, VALUE_MAX, &l->value);
-	if (!p || skip_blank(p, end) != end)
-		return err_set(e, "expected %s at the end of the line",
-		    form == COUNTS_SAMPLES ? "a number with at most 3 fraction digits"
-					   : "a whole number");
-	return 0;
-}
-
-static bool key_matches(const struct art_func *f, const struct name *name)
+static bool key_matches(const struct art_func *f, const struct profiletext_name *name)
 {
 	char hex[HASH_HEX];
 
@@ -179,7 +51,7 @@ static void add(uint64_t *sum, uint64_t v)
 /* The first of the functions that a name means, all of one key; or NONE and
  * counted in c why not. */
 static int64_t resolve(struct counts *c, const struct names *t, const struct art_func *func,
-    const struct name *name)
+    const struct profiletext_name *name)
 {
 	const uint64_t *head = htab_get(&t->first, name->p, name->n);
 	int64_t i, first = NONE;
@@ -201,7 +73,7 @@ static int64_t resolve(struct counts *c, const struct names *t, const struct art
 
 /* Makes all functions that the name means share one array. */
 static void share(struct counts *c, const struct names *t, const struct art_func *func,
-    const struct name *name, int64_t first)
+    const struct profiletext_name *name, int64_t first)
 {
 	int64_t i;
 
@@ -215,34 +87,45 @@ static void share(struct counts *c, const struct names *t, const struct art_func
 		}
 }
 
+/* Thousandths become fixed point. */
+static uint64_t value_of(const struct counts *c, const struct profiletext_line *l)
+{
+	return c->form == COUNTS_SAMPLES ? (l->value * SAMPLE_ONE + 500) / 1000 : l->value;
+}
+
 static void take_line(struct counts *c, const struct names *t, const struct art_func *func,
-    const struct line *l)
+    const struct profiletext_line *l)
 {
 	int64_t f = resolve(c, t, func, &l->func), callee = NONE;
-	struct counts_flow flow = {(uint32_t)f, (uint32_t)l->block, (uint32_t)l->block2, l->value};
+	struct counts_flow flow = {(uint32_t)f, l->block, l->block2, value_of(c, l)};
+	bool edge = l->kind == PROFILETEXT_EDGE || l->kind == PROFILETEXT_PREDECESSOR;
 
 	c->lines++;
-	if (l->kind == LINE_BLOCK)
-		add(&c->total, l->value);
+	if (l->kind == PROFILETEXT_BLOCK)
+		add(&c->total, flow.value);
 	if (f == NONE)
 		return;
-	if (l->block >= func[f].nblock ||
-	    ((l->kind == LINE_EDGE || l->kind == LINE_PRED) && l->block2 >= func[f].nblock)) {
+	if (l->block >= func[f].nblock || (edge && l->block2 >= func[f].nblock)) {
 		c->no_block++;
 		return;
 	}
-	if (l->kind == LINE_CALL && (callee = resolve(c, t, func, &l->callee)) == NONE)
+	if (l->kind == PROFILETEXT_CALL && (callee = resolve(c, t, func, &l->callee)) == NONE)
 		return;
 	share(c, t, func, &l->func, f);
-	if (l->kind == LINE_BLOCK) {
-		add(&c->block[f][l->block], l->value);
-		add(&c->used, l->value);
-	} else if (l->kind == LINE_EDGE) {
+	switch (l->kind) {
+	case PROFILETEXT_BLOCK:
+		add(&c->block[f][l->block], flow.value);
+		add(&c->used, flow.value);
+		break;
+	case PROFILETEXT_EDGE:
 		vec_push(&c->edge, flow);
-	} else if (l->kind == LINE_PRED) {
-		vec_push(
-		    &c->pred, ((struct counts_flow){flow.func, flow.to, flow.block, flow.value}));
-	} else {
+		break;
+	case PROFILETEXT_PREDECESSOR:
+		flow.block = l->block2;
+		flow.to = l->block;
+		vec_push(&c->pred, flow);
+		break;
+	case PROFILETEXT_CALL:
 		flow.to = (uint32_t)callee;
 		vec_push(&c->call, flow);
 	}
@@ -302,30 +185,19 @@ static void count_by_edges(struct counts *c, const struct art_func *func)
 int counts_parse(const char *text, size_t n, const char *name, enum counts_form form,
     const struct art_func *func, size_t nfunc, struct counts *out, struct err *e)
 {
-	const char *p, *eol, *end = text + n;
+	struct profiletext_reader r = {form, text, text + n, 0};
+	struct profiletext_line l;
 	struct names names;
-	struct line l;
-	size_t no = 0;
-	int rc = 0;
+	int rc;
 
 	*out = (struct counts){.form = form};
 	out->block = arena_array(&out->mem, nfunc, sizeof *out->block);
 	out->first = arena_array(&out->mem, nfunc, sizeof *out->first);
 	names_init(&names, func, nfunc);
-	for (p = text; p < end && !rc; p = eol + 1) {
-		no++;
-		eol = memchr(p, '\n', (size_t)(end - p));
-		if (!eol)
-			eol = end;
-		p = skip_blank(p, eol);
-		if (p == eol || (*p == '#' && (p + 1 == eol || p[1] == ' ')))
-			continue;
-		rc = read_line(p, eol, form, &l, e);
-		if (rc)
-			err_wrap(e, "%s:%zu", name, no);
-		else
-			take_line(out, &names, func, &l);
-	}
+	while ((rc = profiletext_read(&r, &l, e)) > 0)
+		take_line(out, &names, func, &l);
+	if (rc)
+		err_wrap(e, "%s:%zu", name, r.line);
 	names_free(&names);
 	out->edge.n = settle(out->edge.v, out->edge.n);
 	out->pred.n = settle(out->pred.v, out->pred.n);

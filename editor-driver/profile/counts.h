@@ -1,32 +1,11 @@
 /*
- * A profile as text, one line per fact:
- *
- *	function block value            executions or samples of a block
- *	function block > block2 value   of the replayed executions of block, so many
- *	                                went on to block2 (a branch outcome); with
- *	                                executions, all that did
- *	function block < block2 value   of the replayed executions of block, so many
- *	                                came from block2; not with executions
- *	function block @ callee value   so many of the calls from block that were
- *	                                sampled, or counted, went to the function
- *	                                callee
- *
- * `function` and `callee` are a name, or name#KEY with KEY the first 8…32 hex
- * digits of the function key; a name alone will do where all functions of that
- * name in the artifact have one key. `block` is the block id. `value` is a
- * whole number with executions, and may have up to 3 fraction digits with
- * samples. Lines of one fact add up. Empty lines and lines that begin with "# "
- * say nothing.
+ * A profile (common/profiletext/profiletext.h) joined with the functions of an artifact.
  */
 #ifndef MORPH_COUNTS_H
 #define MORPH_COUNTS_H
 
 #include "common/artifact/artifact.h"
-
-enum counts_form {
-	COUNTS_EXECUTIONS, /* values as they are */
-	COUNTS_SAMPLES     /* values in fixed point, SAMPLE_ONE (editor/cfg.h) */
-};
+#include "common/profiletext/profiletext.h"
 
 /* Flow from a block of a function to another block, or to a callee. */
 struct counts_flow {
@@ -37,7 +16,8 @@ struct counts_flow {
 
 struct counts {
 	struct arena mem;
-	enum counts_form form;
+	enum counts_form form; /* values: executions, or samples in fixed point, SAMPLE_ONE
+				  (editor/cfg.h) */
 	/* By function of the artifact: a value per block, or NULL when no line
 	 * named it. Functions with equal name and key share one array. */
 	uint64_t **block;

@@ -1,5 +1,6 @@
 #include "managerd/job/edit.h"
 #include "common/log.h"
+#include "common/profiletext/profiletext.h"
 #include "common/publish.h"
 
 #include <errno.h>
@@ -275,16 +276,16 @@ static void on_read(uv_stream_t *h, ssize_t n, const uv_buf_t *b)
 /* Of the lines of a function, at most. */
 static size_t text_size(const struct profile *p, const struct profile_func *f)
 {
-	enum { LINE = 80, CALLEE = 40 }; /* without names */
-	size_t name = strlen(f->name) + LINE, n = f->edge.n + f->predecessors.n, size, i;
+	size_t line = strlen(f->name) + PROFILETEXT_REST_MAX;
+	size_t n = f->edge.n + f->predecessors.n, size, i;
 	const struct profile_func *callee;
 
 	for (i = 0; f->block && i < f->nblock; i++)
 		n += f->block[i] > 0;
-	size = n * name;
+	size = n * line;
 	for (i = 0; i < f->call.n; i++) {
 		callee = profile_get(p, &f->call.v[i].callee);
-		size += callee ? name + strlen(callee->name) + CALLEE : 0;
+		size += callee ? line + strlen(callee->name) + HASH_HEX : 0;
 	}
 	return size;
 }

@@ -1,4 +1,5 @@
 #include "managerd/samples/profile.h"
+#include "common/profiletext/profiletext.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -376,25 +377,26 @@ static int by_name(const void *a, const void *b)
 /* Less would be printed as 0.000. */
 static const double printed = 0.0005;
 
-/* "NAME 12 > 13 1.250\n", or without to where sign is 0; a profile may have a million of them. */
-static void put_count(
-    struct buf *out, const struct buf *name, uint32_t block, char sign, uint32_t to, double n)
-{
-	uint64_t thousandths = (uint64_t)(fmin(n, 1e15) * 1000 + 0.5);
-	char *end;
+/* The lines of one function, its samples aged by k. */
+struct printer {
+	struct buf *out;
+	struct profiletext_line line;
+	double k;
+};
 
-	buf_add(out, name->p, name->n);
-	buf_char(out, ' ');
-	buf_decimal(out, block);
-	if (sign) {
-		buf_add(out, (const char[]){' ', sign, ' '}, 3);
-		buf_decimal(out, to);
-	}
-	buf_char(out, ' ');
-	buf_decimal(out, thousandths / 1000);
-	buf_str(out, ".000\n");
-	for (end = out->p + out->n - 1, thousandths %= 1000; thousandths; thousandths /= 10)
-		*--end = (char)('0' + thousandths % 10);
+static void print_line(struct printer *p, double samples)
+{
+	if (samples * p->k < printed)
+		return;
+	p->line.value = (uint64_t)(fmin(samples * p->k, PROFILETEXT_VALUE_MAX) * 1000 + 0.5);
+	profiletext_write(p->out, COUNTS_SAMPLES, &p->line);
+}
+
+static void print_edge(struct printer *p, const struct profile_edge *e)
+{
+	p->line.block = e->block;
+	p->line.block2 = e->to;
+	print_line(p, e->n);
 }
 
 /* Whether nearly all entries of one block, [i, end), are resolved. */
@@ -407,7 +409,7 @@ static bool mostly_resolved(const struct profile_func *f, size_t i, size_t end)
 	return resolved >= PROFILE_RESOLVED * (resolved + unresolved);
 }
 
-static void print_predecessors(const struct profile_func *f, const struct buf *name, double k, struct buf *out)
+static void print_predecessors(struct printer *p, const struct profile_func *f)
 {
 	const struct profile_edge *e = f->predecessors.v;
 	size_t i, end, n = f->predecessors.n;
@@ -418,35 +420,48 @@ static void print_predecessors(const struct profile_func *f, const struct buf *n
 		if (!mostly_resolved(f, i, end))
 			continue;
 		for (; i < end; i++)
-			if (e[i].to != PROFILE_UNRESOLVED && e[i].n * k >= printed)
-				put_count(out, name, e[i].block, '<', e[i].to, e[i].n * k);
+			if (e[i].to != PROFILE_UNRESOLVED)
+				print_edge(p, &e[i]);
+	}
+}
+
+static void print_calls(
+    struct printer *p, const struct profile *of, const struct profile_func *f)
+{
+	const struct profile_func *callee;
+	char hex[HASH_HEX];
+	size_t i;
+
+	for (i = 0; i < f->call.n; i++) {
+		callee = profile_get(of, &f->call.v[i].callee);
+		if (!callee)
+			continue;
+		p->line.block = f->call.v[i].block;
+		p->line.callee = profiletext_name(callee->name, &callee->key, hex);
+		print_line(p, f->call.v[i].n);
 	}
 }
 
 static void print_func(
     const struct profile *p, const struct profile_func *f, double k, struct buf *out)
 {
-	const struct profile_func *callee;
-	char hex[HASH_HEX], to[HASH_HEX];
-	struct buf name = {0};
-	uint32_t j;
+	struct printer t = {.out = out, .k = k};
+	char hex[HASH_HEX];
 	size_t i;
 
-	buf_printf(&name, "%s#%s", f->name, hash_hex(&f->key, hex));
-	for (j = 0; f->block && j < f->nblock; j++)
-		if (f->block[j] * k >= printed)
-			put_count(out, &name, j, 0, 0, f->block[j] * k);
-	for (i = 0; i < f->edge.n; i++)
-		if (f->edge.v[i].n * k >= printed)
-			put_count(out, &name, f->edge.v[i].block, '>', f->edge.v[i].to, f->edge.v[i].n * k);
-	print_predecessors(f, &name, k, out);
-	for (i = 0; i < f->call.n; i++) {
-		callee = profile_get(p, &f->call.v[i].callee);
-		if (callee && f->call.v[i].n * k >= printed)
-			buf_printf(out, "%s#%s %u @ %s#%s %.3f\n", f->name, hex, f->call.v[i].block,
-			    callee->name, hash_hex(&callee->key, to), f->call.v[i].n * k);
+	t.line.func = profiletext_name(f->name, &f->key, hex);
+	t.line.kind = PROFILETEXT_BLOCK;
+	for (i = 0; f->block && i < f->nblock; i++) {
+		t.line.block = (uint32_t)i;
+		print_line(&t, f->block[i]);
 	}
-	buf_free(&name);
+	t.line.kind = PROFILETEXT_EDGE;
+	for (i = 0; i < f->edge.n; i++)
+		print_edge(&t, &f->edge.v[i]);
+	t.line.kind = PROFILETEXT_PREDECESSOR;
+	print_predecessors(&t, f);
+	t.line.kind = PROFILETEXT_CALL;
+	print_calls(&t, p, f);
 }
 
 void profile_print(const struct profile *p, struct decay at, struct buf *out)

@@ -119,8 +119,8 @@ double profile_distance(
  * new array of *n; to free. */
 size_t *profile_hottest(const struct profile *p, struct decay at, size_t *n);
 /*
- * The samples file of morph-edit as of now, as docs/FORMATS.md "Counts and
- * samples" says, by name, key and block: the same profile gives the same bytes.
+ * The samples file of morph-edit as of now (common/profiletext/profiletext.h), by
+ * name, key and block: the same profile gives the same bytes.
  * Calls of functions that the profile does not have are left out.
  */
 void profile_print(const struct profile *p, struct decay at, struct buf *out);
