@@ -136,7 +136,7 @@ static const char *read_kind(const char *p, const char *end, struct profiletext_
 	l->kind = PROFILETEXT_BLOCK;
 	if (p == end || (*p != '>' && *p != '<' && *p != '@') || !at_blank(p + 1, end))
 		return p;
-	l->kind = (enum profiletext_kind)*p;
+	l->kind = (enum profiletext_kind) * p;
 	p = skip_blank(p + 1, end);
 	if (l->kind != PROFILETEXT_CALL)
 		return read_block(p, end, &l->block2);

@@ -61,8 +61,7 @@ struct profiletext_line {
 /* name#KEY, with all of the key; hex must live as long as the result. */
 struct profiletext_name profiletext_name(
     const char *name, const struct hash128 *key, char hex[HASH_HEX]);
-void profiletext_write(
-    struct buf *out, enum counts_form form, const struct profiletext_line *l);
+void profiletext_write(struct buf *out, enum counts_form form, const struct profiletext_line *l);
 
 struct profiletext_reader {
 	enum counts_form form;
@@ -71,7 +70,6 @@ struct profiletext_reader {
 };
 
 /* The next line that says something: 1; 0 at the end; -1 and what is wrong with the line. */
-int profiletext_read(
-    struct profiletext_reader *r, struct profiletext_line *l, struct err *e);
+int profiletext_read(struct profiletext_reader *r, struct profiletext_line *l, struct err *e);
 
 #endif

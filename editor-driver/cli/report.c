@@ -31,147 +31,59 @@ int report_json(json_t *o)
 	return rc;
 }
 
-static void set_text(json_t *o, const char *key, const char *s)
+static struct editanswer_score score_answer(const struct score *s)
 {
-	json_t *v = json_string(s);
+	const struct fe_cost *c = &s->cost;
 
-	/* Names come from assembly and need not be UTF-8. */
-	json_object_set_new(o, key, v ? v : json_string("?"));
-}
-
-static void set_whole(json_t *o, const char *key, uint64_t v)
-{
-	json_object_set_new(o, key, json_integer((json_int_t)v));
-}
-
-static void set_real(json_t *o, const char *key, double v)
-{
-	json_object_set_new(o, key, json_real(v));
-}
-
-static void set_id(json_t *o, const char *key, const struct build_id *id)
-{
-	char hex[BUILD_ID_HEX];
-
-	set_text(o, key, build_id_hex(id, hex));
-}
-
-static json_t *json_reasons(const struct job *j)
-{
-	const struct result *r = &j->r;
-	json_t *list = json_array(), *o;
-	size_t i;
-
-	for (i = 0; i < r->reason.n; i++) {
-		o = json_object();
-		set_text(o, "reason", r->reason.v[i].text);
-		set_whole(o, "functions", r->reason.v[i].functions);
-		set_real(o, "share", share(r->reason.v[i].weight, r->weight));
-		json_array_append_new(list, o);
-	}
-	return list;
+	return (struct editanswer_score){s->exttsp, s->taken, s->total, s->lines95,
+	    {c->insns, c->taken, c->lines, c->l1i, c->itlb, c->cycles}};
 }
 
 json_t *report_score_json(const struct score *s)
 {
-	const struct fe_cost *c = &s->cost;
+	struct editanswer_score score = score_answer(s);
 
-	return json_pack("{s:f, s:f, s:f, s:I, s:{s:f, s:f, s:f, s:f, s:f, s:f}}", "exttsp",
-	    s->exttsp, "taken", s->taken, "total", s->total, "lines95", (json_int_t)s->lines95,
-	    "cost", "insns", c->insns, "taken", c->taken, "lines", c->lines, "l1i", c->l1i, "itlb",
-	    c->itlb, "cycles", c->cycles);
+	return editanswer_score_json(&score);
 }
 
-static json_t *json_seconds(const struct seconds *s)
+/* What every answer over one artifact has, and the parts of edits and scores. */
+static json_t *json_answer(const struct job *j, unsigned parts)
 {
-	return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "parse", s->parse, "infer",
-	    s->infer, "layout", s->layout, "emit", s->emit, "check", s->check, "as", s->as, "ld",
-	    s->ld, "verify", s->verify);
-}
+	const struct counts *c = &j->counts;
+	struct editanswer a = j->r.answer;
 
-/* What every answer has. */
-static json_t *json_common(const struct job *j)
-{
-	const struct result *r = &j->r;
-	json_t *o = json_object();
-
-	json_object_set_new(o, "ok", json_true());
-	set_id(o, "origin", &r->origin);
-	set_whole(o, "functions", r->functions);
-	set_whole(o, "blocks", r->blocks);
-	set_whole(o, "tus", r->tus);
-	set_whole(o, "opaque", r->opaque);
-	set_real(o, "opaque_share", share(r->opaque_weight, r->weight));
-	json_object_set_new(o, "opaque_reasons", json_reasons(j));
-	set_real(o, "samples", amount(j, j->counts.total));
-	set_real(o, "samples_used", amount(j, j->counts.used));
-	json_object_set_new(o, "lines_lost",
-	    json_pack("{s:I, s:I, s:I, s:I}", "unknown_function", (json_int_t)j->counts.unknown,
-		"ambiguous_function", (json_int_t)j->counts.ambiguous, "unknown_block",
-		(json_int_t)j->counts.no_block, "unknown_edge", (json_int_t)j->plan.no_edge));
-	return o;
-}
-
-static void add_scores(json_t *o, const struct job *j)
-{
-	if (j->r.scored)
-		json_object_set_new(o, "score",
-		    json_pack("{s:o, s:o}", "before", report_score_json(&j->r.before), "after",
-			report_score_json(&j->r.after)));
+	a.samples = amount(j, c->total);
+	a.samples_used = amount(j, c->used);
+	a.lines_lost.unknown_function = c->unknown;
+	a.lines_lost.ambiguous_function = c->ambiguous;
+	a.lines_lost.unknown_block = c->no_block;
+	a.lines_lost.unknown_edge = j->plan.no_edge;
+	a.score.before = score_answer(&j->r.before);
+	a.score.after = score_answer(&j->r.after);
+	return editanswer_json(&a, parts);
 }
 
 static int edit_json(const struct job *j)
 {
-	json_t *o = json_common(j);
-	const struct result *r = &j->r;
+	unsigned parts = EDITANSWER_LAYOUT | EDITANSWER_BUILD;
 
-	set_text(o, "out", j->o->out);
-	set_id(o, "build_id", &r->id);
-	set_whole(o, "edited", r->edited);
-	if (j->o->mode == PLAN_COUNT) {
-		set_whole(o, "counted", r->counted);
-		set_whole(o, "counters", r->counters);
-	}
-	set_whole(o, "tus_assembled", r->assembled);
-	set_whole(o, "tus_cached", r->cached);
-	json_object_set_new(o, "seconds", json_seconds(&r->seconds));
-	add_scores(o, j);
-	json_object_set_new(o, "size",
-	    json_pack("{s:I, s:I}", "before", (json_int_t)r->size_before, "after",
-		(json_int_t)r->size_after));
-	return report_json(o);
-}
-
-static int score_json(const struct job *j)
-{
-	json_t *o = json_common(j);
-
-	set_whole(o, "edited", j->r.edited);
-	json_object_set_new(o, "seconds", json_seconds(&j->r.seconds));
-	add_scores(o, j);
-	return report_json(o);
+	parts |= j->r.scored ? EDITANSWER_SCORES : 0;
+	parts |= j->o->mode == PLAN_COUNT ? EDITANSWER_COUNTING : 0;
+	return report_json(json_answer(j, parts));
 }
 
 static int replay_json(const struct job *j)
 {
 	const struct replay_result *w = &j->r.replay;
-	json_t *o = json_object(), *s = json_object();
 
-	json_object_set_new(o, "ok", json_true());
-	set_whole(o, "functions", w->functions);
-	set_whole(o, "blocks", w->blocks);
-	set_whole(o, "instructions", w->uops);
-	set_whole(o, "stops", w->stops);
-	set_whole(o, "opaque", w->opaque);
-	set_whole(o, "absent", w->absent);
-	set_whole(o, "differing", w->differing);
-	set_whole(o, "unmeasured", w->unmeasured);
-	set_whole(o, "bytes", w->bytes);
-	set_whole(o, "memory", w->memory);
-	set_real(s, "parse", j->r.seconds.parse);
-	set_real(s, "compile", j->r.seconds.compile);
-	json_object_set_new(o, "seconds", s);
-	return report_json(o);
+	return report_json(json_pack(
+	    "{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:{s:f, s:f}}", "ok", 1,
+	    "functions", (json_int_t)w->functions, "blocks", (json_int_t)w->blocks, "instructions",
+	    (json_int_t)w->uops, "stops", (json_int_t)w->stops, "opaque", (json_int_t)w->opaque,
+	    "absent", (json_int_t)w->absent, "differing", (json_int_t)w->differing, "unmeasured",
+	    (json_int_t)w->unmeasured, "bytes", (json_int_t)w->bytes, "memory",
+	    (json_int_t)w->memory, "seconds", "parse", j->r.answer.seconds.parse, "compile",
+	    j->r.compile_s));
 }
 
 static json_t *json_opaque(const struct job *j)
@@ -181,18 +93,19 @@ static json_t *json_opaque(const struct job *j)
 	size_t i, n = artifact_funcs(j->art, &f);
 	json_t *list = json_array(), *o;
 	char hex[HASH_HEX];
+	double part;
 
 	artifact_tus(j->art, &tu);
 	for (i = 0; i < n; i++) {
 		if (!f[i].opaque[0])
 			continue;
-		o = json_object();
-		set_text(o, "function", f[i].name);
-		set_text(o, "key", hash_hex(&f[i].key, hex));
-		set_text(o, "tu", tu[f[i].tu].name);
-		set_text(o, "reason", f[i].opaque);
+		o = json_pack("{s:o, s:s, s:o, s:o}", "function",
+		    editanswer_text_json(f[i].name), "key", hash_hex(&f[i].key, hex), "tu",
+		    editanswer_text_json(tu[f[i].tu].name), "reason",
+		    editanswer_text_json(f[i].opaque));
+		part = share(counts_weight(&j->counts, f, i), j->r.weight);
 		if (j->o->profile)
-			set_real(o, "share", share(counts_weight(&j->counts, f, i), j->r.weight));
+			json_object_set_new(o, "share", json_real(part));
 		json_array_append_new(list, o);
 	}
 	return list;
@@ -200,9 +113,9 @@ static json_t *json_opaque(const struct job *j)
 
 static int artifact_json(const struct job *j)
 {
-	json_t *o = json_common(j);
+	json_t *o = json_answer(j, 0);
 
-	set_text(o, "name", artifact_meta(j->art)->name);
+	json_object_set_new(o, "name", editanswer_text_json(artifact_meta(j->art)->name));
 	json_object_set_new(o, "opaque_functions", json_opaque(j));
 	return report_json(o);
 }
@@ -235,28 +148,29 @@ static void print_profile(const struct job *j)
 
 static void print_common(const struct job *j)
 {
-	const struct result *r = &j->r;
+	const struct editanswer *r = &j->r.answer;
 	char hex[BUILD_ID_HEX];
 	size_t i;
 
 	printf("%-12s %s, build %s\n", "program", artifact_meta(j->art)->name,
 	    build_id_hex(&r->origin, hex));
 	print_profile(j);
-	printf("%-12s %zu in %zu units, %zu blocks\n", "functions", r->functions, r->tus,
+	printf("%-12s %u in %u units, %u blocks\n", "functions", r->functions, r->tus,
 	    r->blocks);
-	printf("%-12s %zu move as a whole", "opaque", r->opaque);
+	printf("%-12s %u move as a whole", "opaque", r->opaque);
 	if (j->o->profile)
-		printf(", with %.2f %% of the samples", 100 * share(r->opaque_weight, r->weight));
+		printf(", with %.2f %% of the samples", 100 * r->opaque_share);
 	printf("\n");
 	for (i = 0; i < r->reason.n && i < REASONS_SHOWN; i++)
 		printf("%-12s %6u  %s\n", "", r->reason.v[i].functions, r->reason.v[i].text);
 }
 
-static void print_seconds(const struct seconds *s)
+static void print_seconds(const struct editanswer *r)
 {
 	printf("%-12s parse %.3f  infer %.3f  layout %.3f  emit %.3f  check %.3f  as %.3f  "
 	       "ld %.3f  verify %.3f\n",
-	    "seconds", s->parse, s->infer, s->layout, s->emit, s->check, s->as, s->ld, s->verify);
+	    "seconds", r->seconds.parse, r->seconds.infer, r->seconds.layout, r->seconds.emit,
+	    r->seconds.check, r->seconds.as, r->seconds.ld, r->seconds.verify);
 }
 
 static void print_scores(const struct job *j)
@@ -277,20 +191,20 @@ static void print_scores(const struct job *j)
 
 static void edit_text(const struct job *j)
 {
-	const struct result *r = &j->r;
+	const struct editanswer *r = &j->r.answer;
 	char hex[BUILD_ID_HEX];
 
 	print_common(j);
-	printf("%-12s %zu functions; %zu units assembled, %zu from the cache\n", "edited",
-	    r->edited, r->assembled, r->cached);
+	printf("%-12s %u functions; %u units assembled, %u from the cache\n", "edited",
+	    r->edited, r->tus_assembled, r->tus_cached);
 	if (j->o->mode == PLAN_COUNT)
-		printf("%-12s %zu functions by %zu counters, for %zu blocks\n", "counted",
+		printf("%-12s %u functions by %u counters, for %u blocks\n", "counted",
 		    r->counted, r->counters, r->blocks);
-	print_seconds(&r->seconds);
+	print_seconds(r);
 	print_scores(j);
-	printf("%-12s %10llu %10llu bytes\n", "size", (unsigned long long)r->size_before,
-	    (unsigned long long)r->size_after);
-	printf("%-12s %s, build %s\n", "written", j->o->out, build_id_hex(&r->id, hex));
+	printf("%-12s %10llu %10llu bytes\n", "size", (unsigned long long)r->size.before,
+	    (unsigned long long)r->size.after);
+	printf("%-12s %s, build %s\n", "written", j->o->out, build_id_hex(&r->build_id, hex));
 }
 
 static void replay_text(const struct job *j)
@@ -302,8 +216,8 @@ static void replay_text(const struct job *j)
 	printf("%-12s %zu opaque, %zu not in the original build, %zu measured otherwise, "
 	       "%zu units refused by as\n",
 	    "left out", w->opaque, w->absent, w->differing, w->unmeasured);
-	printf("%-12s parse %.3f, as and compile %.3f seconds\n", "time", j->r.seconds.parse,
-	    j->r.seconds.compile);
+	printf("%-12s parse %.3f, as and compile %.3f seconds\n", "time", j->r.answer.seconds.parse,
+	    j->r.compile_s);
 	printf("%-12s %s, %zu bytes, %zu in memory\n", "written", j->o->out, w->bytes, w->memory);
 }
 
@@ -348,9 +262,9 @@ int report_replay(const struct job *j, bool json)
 int report_score(const struct job *j, bool json)
 {
 	if (json)
-		return score_json(j);
+		return report_json(json_answer(j, EDITANSWER_LAYOUT | EDITANSWER_SCORES));
 	print_common(j);
-	print_seconds(&j->r.seconds);
+	print_seconds(&j->r.answer);
 	print_scores(j);
 	return report_text_done();
 }
@@ -363,12 +277,17 @@ int report_artifact(const struct job *j, bool json)
 	return report_text_done();
 }
 
+static void set_whole(json_t *o, const char *key, uint64_t v)
+{
+	json_object_set_new(o, key, json_integer((json_int_t)v));
+}
+
 static int read_json(const struct job *j)
 {
 	const struct tally *t = &j->tally;
-	json_t *o = json_common(j);
+	json_t *o = json_answer(j, 0);
 
-	set_text(o, "out", j->o->out);
+	json_object_set_new(o, "out", editanswer_text_json(j->o->out));
 	set_whole(o, "files", t->files);
 	set_whole(o, "executions", t->executions);
 	set_whole(o, "blocks_executed", t->blocks);
@@ -401,12 +320,5 @@ int report_read(const struct job *j, bool json)
 
 int report_failure(const char *error, bool json)
 {
-	json_t *o;
-
-	if (!json)
-		return 0;
-	o = json_object();
-	json_object_set_new(o, "ok", json_false());
-	set_text(o, "error", error);
-	return report_json(o);
+	return json ? report_json(editanswer_refusal_json(error)) : 0;
 }

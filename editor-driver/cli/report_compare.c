@@ -29,10 +29,8 @@ static json_t *hot_json(const struct comparison *c)
 static json_t *func_json(const struct compared_func *f)
 {
 	char hex[HASH_HEX];
-	json_t *name = json_string(f->func->name);
 
-	/* Names come from assembly and need not be UTF-8. */
-	return json_pack("{s:o, s:s, s:[f, f], s:o}", "function", name ? name : json_string("?"),
+	return json_pack("{s:o, s:s, s:[f, f], s:o}", "function", editanswer_text_json(f->func->name),
 	    "key", hash_hex(&f->func->key, hex), "share", f->share[0], f->share[1], "overlap",
 	    agreement_json(&f->in));
 }

@@ -20,26 +20,27 @@ static double lap(struct timespec *last)
 	return s;
 }
 
-static void count_opaque(struct result *r, const char *why, uint64_t weight)
+/* Shares are weights until survey() divides them. */
+static void count_opaque(struct editanswer *r, const char *why, uint64_t weight)
 {
 	size_t i;
 
 	r->opaque++;
-	r->opaque_weight += weight;
+	r->opaque_share += (double)weight;
 	for (i = 0; i < r->reason.n && strcmp(r->reason.v[i].text, why); i++)
 		;
 	if (i == r->reason.n)
-		vec_push(&r->reason, (struct opaque_reason){why, 0, 0});
+		vec_push(&r->reason, (struct editanswer_reason){why, 0, 0});
 	r->reason.v[i].functions++;
-	r->reason.v[i].weight += weight;
+	r->reason.v[i].share += (double)weight;
 }
 
-static int by_weight(const void *a, const void *b)
+static int by_share(const void *a, const void *b)
 {
-	const struct opaque_reason *x = a, *y = b;
+	const struct editanswer_reason *x = a, *y = b;
 
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
+	if (x->share > y->share || x->share < y->share)
+		return x->share > y->share ? -1 : 1;
 	if (x->functions != y->functions)
 		return x->functions > y->functions ? -1 : 1;
 	return strcmp(x->text, y->text);
@@ -47,23 +48,28 @@ static int by_weight(const void *a, const void *b)
 
 static void survey(struct job *j)
 {
+	struct editanswer *r = &j->r.answer;
 	const struct art_func *f;
-	struct result *r = &j->r;
+	double all;
 	size_t i;
 	uint64_t w;
 
-	r->functions = artifact_funcs(j->art, &f);
-	r->tus = artifact_tus(j->art, &(const struct art_tu *){NULL});
+	r->functions = (uint32_t)artifact_funcs(j->art, &f);
+	r->tus = (uint32_t)artifact_tus(j->art, &(const struct art_tu *){NULL});
 	r->origin = artifact_meta(j->art)->id;
 	for (i = 0; i < r->functions; i++) {
 		w = j->o->profile ? counts_weight(&j->counts, f, i) : 0;
-		r->weight += w;
+		j->r.weight += w;
 		r->blocks += f[i].nblock;
 		if (f[i].opaque[0])
 			count_opaque(r, f[i].opaque, w);
 	}
+	all = j->r.weight ? (double)j->r.weight : 1;
+	r->opaque_share /= all;
+	for (i = 0; i < r->reason.n; i++)
+		r->reason.v[i].share /= all;
 	if (r->reason.n)
-		qsort(r->reason.v, r->reason.n, sizeof *r->reason.v, by_weight);
+		qsort(r->reason.v, r->reason.n, sizeof *r->reason.v, by_share);
 }
 
 static int open_inputs(struct job *j, struct err *e)
@@ -106,23 +112,25 @@ static int parse_and_lay_out(struct job *j, struct timespec *clock, struct err *
 {
 	const struct options *o = j->o;
 	struct plan *p = &j->plan;
-	struct seconds *s = &j->r.seconds;
+	struct editanswer *r = &j->r.answer;
+	size_t counters;
 
 	if (plan_begin(p, j->art, o->mode, o->seed, &j->counts, o->omit, o->jobs, e))
 		return -1;
 	if (plan_parse(p, e))
 		return -1;
-	s->parse = lap(clock);
+	r->seconds.parse = lap(clock);
 	plan_infer(p);
-	s->infer = lap(clock);
+	r->seconds.infer = lap(clock);
 	if (o->mode != PLAN_COUNT)
 		plan_layout(p);
 	else if (counts_threads(j, e) || plan_count(p, &o->counting, e))
 		return -1;
 	plan_order(p);
-	s->layout = lap(clock);
-	j->r.edited = plan_moved(p);
-	j->r.counted = plan_counted(p, &j->r.counters);
+	r->seconds.layout = lap(clock);
+	r->edited = (uint32_t)plan_moved(p);
+	r->counted = (uint32_t)plan_counted(p, &counters);
+	r->counters = (uint32_t)counters;
 	return 0;
 }
 
@@ -228,7 +236,7 @@ static int verify(const struct plan *p, const struct build *b, struct blockmap *
 
 int job_edit(struct job *j, struct err *e)
 {
-	struct seconds *s = &j->r.seconds;
+	struct editanswer *r = &j->r.answer;
 	struct blockmap made = {0};
 	struct timespec clock;
 	struct build b = {0};
@@ -238,27 +246,28 @@ int job_edit(struct job *j, struct err *e)
 	if (open_inputs(j, e) || parse_and_lay_out(j, &clock, e))
 		goto out;
 	plan_emit(&j->plan);
-	s->emit = lap(&clock);
+	r->seconds.emit = lap(&clock);
 	if (plan_check(&j->plan, e))
 		goto out;
-	s->check = lap(&clock);
+	r->seconds.check = lap(&clock);
 	if (build_open(&b, &j->plan, j->o->artifact, j->o->original, j->dir, j->cache, e) ||
 	    build_objects(&b, e))
 		goto out;
-	s->as = lap(&clock);
+	r->seconds.as = lap(&clock);
 	if (build_prove(&b, e) || build_link(&b, e))
 		goto out;
-	s->ld = lap(&clock);
+	r->seconds.ld = lap(&clock);
 	if (verify(&j->plan, &b, &made, e))
 		goto out;
-	s->verify = lap(&clock);
+	r->seconds.verify = lap(&clock);
 	if (j->o->mode == PLAN_PROFILE && score_both(j, &made, e))
 		goto out;
-	j->r.id = made.id;
-	j->r.assembled = b.assembled;
-	j->r.cached = b.cached;
-	if (verify_size(b.unchanged, &j->r.size_before, e) ||
-	    verify_size(b.out, &j->r.size_after, e))
+	r->out = j->o->out;
+	r->build_id = made.id;
+	r->tus_assembled = (uint32_t)b.assembled;
+	r->tus_cached = (uint32_t)b.cached;
+	if (verify_size(b.unchanged, &r->size.before, e) ||
+	    verify_size(b.out, &r->size.after, e))
 		goto out;
 	rc = build_publish(&b, j->o->out, e);
 out:
@@ -271,7 +280,6 @@ out:
 int job_replay(struct job *j, struct err *e)
 {
 	enum plan_mode mode = j->o->profile ? PLAN_PROFILE : PLAN_RANDOM;
-	struct seconds *s = &j->r.seconds;
 	struct timespec clock;
 	struct buf table = {0};
 	int rc;
@@ -281,11 +289,11 @@ int job_replay(struct job *j, struct err *e)
 	    plan_begin(&j->plan, j->art, mode, 0, &j->counts, j->o->omit, j->o->jobs, e) ||
 	    plan_parse(&j->plan, e))
 		return -1;
-	s->parse = lap(&clock);
+	j->r.answer.seconds.parse = lap(&clock);
 	rc = replay_make(&j->plan, j->dir, j->cache, &table, &j->r.replay, e);
 	if (!rc)
 		rc = publish_bytes(j->o->out, table.p, table.n, 0644, e);
-	s->compile = lap(&clock);
+	j->r.compile_s = lap(&clock);
 	buf_free(&table);
 	return rc;
 }
@@ -344,7 +352,7 @@ void job_free(struct job *j)
 {
 	tally_free(&j->tally);
 	compare_close(&j->comparison);
-	vec_free(&j->r.reason);
+	vec_free(&j->r.answer.reason);
 	plan_free(&j->plan);
 	counts_free(&j->counts);
 	if (j->art)

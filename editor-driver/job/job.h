@@ -5,6 +5,7 @@
 #ifndef MORPH_JOB_H
 #define MORPH_JOB_H
 
+#include "common/editanswer/editanswer.h"
 #include "editor-driver/link/cache.h"
 #include "editor-driver/job/compare.h"
 #include "editor-driver/plan/plan.h"
@@ -27,29 +28,14 @@ struct options {
 	unsigned top; /* functions shown of a comparison */
 };
 
-struct seconds {
-	double parse, infer, layout, emit, check, as, ld, verify, compile;
-};
-
-/* One reason for functions that move as a whole. */
-struct opaque_reason {
-	const char *text;
-	uint32_t functions;
-	uint64_t weight;
-};
-
 /* The result of a job; lives as long as the job. */
 struct result {
-	struct build_id origin, id; /* id: of the new build */
-	size_t functions, blocks, edited, opaque, tus, assembled, cached;
-	uint64_t weight, opaque_weight; /* of all functions, of the opaque ones */
-	VEC(struct opaque_reason) reason; /* by weight, then by functions */
-	struct seconds seconds;
+	struct editanswer answer; /* its scores, and figures of the profile: of cli/report.c */
+	uint64_t weight;          /* of all functions */
 	bool scored;
 	struct score before, after;
-	uint64_t size_before, size_after;
 	struct replay_result replay;
-	size_t counted, counters; /* of PLAN_COUNT: functions that are counted, counters */
+	double compile_s; /* of job_replay */
 };
 
 struct job {

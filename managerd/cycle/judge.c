@@ -39,10 +39,11 @@ void judge_idle(const struct conf *conf, const struct idle *i, char *text, size_
 }
 
 void judge_score(
-    struct store_module *row, const struct edit_score *before, const struct edit_score *after)
+    struct store_module *row, const struct editanswer_score *before,
+    const struct editanswer_score *after)
 {
-	row->predicted = before->cycles > 0;
-	row->gain = row->predicted ? 1 - after->cycles / before->cycles : 0;
+	row->predicted = before->cost.cycles > 0;
+	row->gain = row->predicted ? 1 - after->cost.cycles / before->cost.cycles : 0;
 	row->taken_before = before->taken;
 	row->taken_after = after->taken;
 	row->predicted_ms = clock_now_ms();

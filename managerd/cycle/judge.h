@@ -15,6 +15,7 @@ void judge_log(const struct core *c, const struct module *mod, const struct deci
 void judge_idle(const struct conf *conf, const struct idle *idle, char *text, size_t n);
 /* The editor's word on two layouts becomes the module's prediction. */
 void judge_score(
-    struct store_module *row, const struct edit_score *before, const struct edit_score *after);
+    struct store_module *row, const struct editanswer_score *before,
+    const struct editanswer_score *after);
 
 #endif

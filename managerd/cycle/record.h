@@ -14,7 +14,7 @@ struct made { /* a build, and what it was made from */
 	struct profile used;
 	struct build_id id;
 	struct buf map; /* its block map */
-	struct edit_score before, after;
+	struct editanswer_score before, after;
 	struct event_swap swap; /* what a swap of it will be */
 };
 

@@ -343,7 +343,7 @@ static void after_score(struct work *w, struct module *mod, const struct edit_re
 	struct core *c = w->core;
 	struct err e;
 
-	judge_score(&mod->row, &r->before, &r->after);
+	judge_score(&mod->row, &r->answer.score.before, &r->answer.score.after);
 	mod->scored = true;
 	mod->scored_at = mod->row.mapped;
 	work_end(w);
@@ -357,6 +357,7 @@ static void after_score(struct work *w, struct module *mod, const struct edit_re
 
 static void after_edit(struct work *w, struct module *mod, const struct edit_result *r)
 {
+	const struct editanswer *a = &r->answer;
 	struct made *b = &w->now.made;
 	struct core *c = w->core;
 	struct err e;
@@ -364,16 +365,16 @@ static void after_edit(struct work *w, struct module *mod, const struct edit_res
 	w->now.build = r->task;
 	buf_add(&b->map, r->blob->p, r->blob->n);
 	b->id = r->build_id;
-	b->before = r->before;
-	b->after = r->after;
+	b->before = a->score.before;
+	b->after = a->score.after;
 	b->swap.seconds = r->ran_s;
-	b->swap.size_before = r->size_before;
-	b->swap.size_after = r->size_after;
-	b->swap.edited = r->edited;
+	b->swap.size_before = a->size.before;
+	b->swap.size_after = a->size.after;
+	b->swap.edited = a->edited;
 	log_info("%s: %u of %u functions laid out, %u opaque (%.1f %% of the samples); %u of %u"
 		 " units assembled; %.1f s",
-	    mod->row.path, r->edited, r->functions, r->opaque, 100 * r->opaque_share,
-	    r->tus_assembled, r->tus, r->ran_s);
+	    mod->row.path, a->edited, a->functions, a->opaque, 100 * a->opaque_share,
+	    a->tus_assembled, a->tus, r->ran_s);
 	if (build_id_equal(&b->id, &mod->row.current)) {
 		core_end(
 		    c, core_begin(c, &e) || module_set_layout(&c->modules, mod, &b->used, &e), &e);

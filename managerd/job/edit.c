@@ -66,8 +66,6 @@ static void say_failed(struct edit *j, struct edit_result *r, struct arena *a)
 	const char *line = last_line(&j->err.text, a);
 	const char *who = j->kind == PRIV_VERIFY ? "the verify command" : "the editor";
 
-	if (r->error && *r->error)
-		return;
 	if (line)
 		r->error = arena_printf(a, "%s ended with status %d: %s", who,
 		    WEXITSTATUS(j->ended.status), line);
@@ -81,25 +79,35 @@ static bool answers(const struct edit *j)
 	return j->kind == PRIV_BUILD || j->kind == PRIV_SCORE;
 }
 
+/* As editanswer_read(); a score is a part of the answer of a build. */
+static int read_answer(struct edit *j, struct edit_result *r, struct err *e)
+{
+	unsigned parts = EDITANSWER_LAYOUT | EDITANSWER_SCORES;
+
+	if (j->out.over)
+		return err_set(e, "the editor's answer is longer than %d bytes", EDIT_OUT_MAX);
+	if (j->kind == PRIV_BUILD)
+		parts |= EDITANSWER_BUILD;
+	return editanswer_read(j->out.text.p, j->out.text.n, parts, &r->answer, e);
+}
+
 /* The process ended by itself, with a status. */
 static void judge_exit(struct edit *j, struct edit_result *r, struct arena *a)
 {
-	int status = WEXITSTATUS(j->ended.status);
+	int status = WEXITSTATUS(j->ended.status), said = 0;
 	struct err e;
 
 	r->end = status == EXIT_LATER && j->kind != PRIV_VERIFY ? EDIT_LATER
-		 : status                                       ? EDIT_CANNOT
-								: EDIT_DONE;
-	if (answers(j) && (j->out.text.n || !status) &&
-	    (j->out.over ? err_set(&e, "the editor's answer is longer than %d bytes", EDIT_OUT_MAX)
-			 : edit_parse(j->out.text.p, j->out.text.n, j->kind, r, a, &e)) < 0) {
-		r->end = EDIT_BROKEN;
+	    : status					     ? EDIT_CANNOT
+							     : EDIT_DONE;
+	if (answers(j) && (j->out.text.n || !status))
+		said = read_answer(j, r, &e);
+	if (said)
 		r->error = arena_strdup(a, e.text);
-	} else if (status) {
-		say_failed(j, r, a);
-	} else if (r->error && *r->error) {
+	if (said < 0 || (said && !status))
 		r->end = EDIT_BROKEN;
-	}
+	else if (status && !said)
+		say_failed(j, r, a);
 }
 
 static void judge(struct edit *j, struct edit_result *r, struct arena *a)

@@ -9,7 +9,7 @@
 #ifndef MORPH_MANAGERD_EDIT_H
 #define MORPH_MANAGERD_EDIT_H
 
-#include "common/elf/buildid.h"
+#include "common/editanswer/editanswer.h"
 #include "common/err.h"
 #include "common/mem.h"
 #include "managerd/samples/profile.h"
@@ -32,12 +32,6 @@ enum { EDIT_SAMPLES_MAX = 256 << 20, EDIT_OUT_MAX = 1 << 20, EDIT_ERR_MAX = 64 <
  * each line has the names of functions, which are an artifact's. */
 int edit_print_samples(const struct profile *p, struct decay at, struct buf *out, struct err *e);
 
-struct edit_score {
-	double exttsp, taken, total;
-	double cycles; /* per executed instruction, predicted; 0 = nothing to predict by */
-	uint64_t lines95; /* 64-byte lines that hold 95 % of the execution */
-};
-
 enum edit_end {
 	EDIT_DONE,      /* exit 0, and for BUILD and SCORE a whole answer */
 	EDIT_CANNOT,    /* the editor or the parent says no, and why */
@@ -55,13 +49,8 @@ struct edit_result {
 	struct build_id build_id, origin; /* BUILD: as the parent has seen */
 	struct blob *blob;    /* BUILD: its block map, TABLE: the table; hostile until decoded. Who
 	                         wants to keep it takes it */
-	uint32_t functions, edited, opaque;
-	double opaque_share;  /* of the samples, 0…1 */
-	double samples, samples_used;
-	uint32_t tus, tus_assembled, tus_cached; /* BUILD */
+	struct editanswer answer; /* BUILD, SCORE: what the editor says */
 	double ran_s;         /* running time, without pauses */
-	struct edit_score before, after;
-	uint64_t size_before, size_after; /* bytes of code and data loaded from the file */
 };
 /* Strings live until the callback returns. */
 typedef void edit_done_fn(const struct edit_result *r, void *arg);
@@ -81,10 +70,5 @@ bool edit_paused(const struct edit *j);
 void edit_cancel(struct edit *j);
 /* CPU seconds so far, for the idle watch; -1 = it does not run. */
 double edit_cpu(const struct edit *j);
-
-/* Parses the editor's JSON answer into r; strings go to the arena. Used by
- * edit.c, and by its test. 0, or -1 with what is wrong with it. */
-int edit_parse(const char *json, size_t n, enum priv_job_kind kind, struct edit_result *r,
-    struct arena *a, struct err *e);
 
 #endif

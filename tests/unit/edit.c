@@ -120,10 +120,10 @@ START_TEST(build_is_read_whole)
 	ck_assert_msg(g.end == EDIT_DONE, "%s", g.error);
 	ck_assert_str_eq(g.error, "");
 	ck_assert_str_eq(g.log, "progress\n");
-	ck_assert_uint_eq(g.r.functions, 10);
-	ck_assert_uint_eq(g.r.edited, 4);
-	ck_assert_double_eq(g.r.before.cycles, 0.5);
-	ck_assert_uint_eq(g.r.size_after, 120);
+	ck_assert_uint_eq(g.r.answer.functions, 10);
+	ck_assert_uint_eq(g.r.answer.edited, 4);
+	ck_assert_double_eq(g.r.answer.score.before.cost.cycles, 0.5);
+	ck_assert_uint_eq(g.r.answer.size.after, 120);
 	/* What the parent has seen, not what the editor says. */
 	ck_assert_uint_eq(g.r.origin.n, 1);
 	ck_assert_uint_eq(g.r.build_id.b[0], 0x16);
@@ -182,15 +182,14 @@ START_TEST(reasons_are_one_line)
 {
 	static const char lies[] = "{\"ok\":false,\"error\":\"no\\nmorphd: all is well\\u001b\"}",
 			  garbage[] = "{\"a\":\n\x02";
-	struct edit_result r = {0};
-	struct arena a = {0};
+	struct editanswer a = {0};
 	struct err e;
 
-	ck_assert_int_eq(edit_parse(lies, sizeof lies - 1, PRIV_SCORE, &r, &a, &e), 0);
-	ck_assert_str_eq(r.error, "no morphd: all is well ");
-	ck_assert_int_eq(edit_parse(garbage, sizeof garbage - 1, PRIV_SCORE, &r, &a, &e), -1);
+	ck_assert_int_eq(editanswer_read(lies, sizeof lies - 1, EDITANSWER_SCORES, &a, &e), 1);
+	ck_assert_str_eq(e.text, "no morphd: all is well ");
+	ck_assert_int_eq(
+	    editanswer_read(garbage, sizeof garbage - 1, EDITANSWER_SCORES, &a, &e), -1);
 	ck_assert_msg(!strpbrk(e.text, "\n\x02"), "%s", e.text);
-	arena_free(&a);
 }
 END_TEST
 
