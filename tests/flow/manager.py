@@ -372,6 +372,25 @@ class Manager:
             time.sleep(0.1)
         fail(f"{what}: not within {seconds} s\n{self.said()}")
 
+    def decided(self, path, times=3):
+        """The decision about a module, when it was taken so many times more."""
+        seen = set()
+
+        def more():
+            d = self.module(path)["decision"] or {}
+            seen.add((d.get("at"), d.get("times")))
+            return len(seen) > times and d
+        return self.wait(f"{path} is decided about {times} times more", more)
+
+    def monitored(self, p, seconds=30):
+        """Whether the monitor p came to sample; not where it ended."""
+        end = time.time() + seconds
+        while p.poll() is None and not self.get("/v1/status")["monitor"]["connected"]:
+            if time.time() > end:
+                fail("the monitor does not say HELLO")
+            time.sleep(0.05)
+        return p.poll() is None
+
     def change(self, method_path, body=None):
         """Asks for a change and waits for its end."""
         status, answer = self.ask("POST", method_path, body)

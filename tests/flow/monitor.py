@@ -388,6 +388,22 @@ def stop(p):
     return err
 
 
+def followed(pid):
+    """The command that a monitor follows; itself as long as there is none."""
+    child = open("/proc/%d/task/%d/children" % (pid, pid)).read().split()
+    return int(child[0]) if child else pid
+
+
+def until_used(p, seconds, whose=lambda pid: pid):
+    """Until the process p, or whose(its id), has used so much CPU time, or p is gone."""
+    while p.poll() is None:
+        with open("/proc/%d/stat" % whose(p.pid)) as f:
+            t = f.read().rsplit(")", 1)[1].split()
+        if int(t[11]) + int(t[12]) >= seconds * os.sysconf("SC_CLK_TCK"):
+            return
+        time.sleep(0.02)
+
+
 def wait_for(what, text, seconds=30):
     end = time.time() + seconds
     while not what():
