@@ -1,10 +1,8 @@
 #include "common/hash.h"
 #include "common/mem.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 struct htab_slot {
@@ -26,27 +24,6 @@ static struct hash128 canonical(XXH128_hash_t x)
 struct hash128 hash_bytes(const void *p, size_t n)
 {
 	return canonical(XXH3_128bits(p, n));
-}
-
-int hash_file(int fd, struct hash128 *h)
-{
-	enum { CHUNK = 1 << 18 };
-	XXH3_state_t *x = XXH3_createState();
-	char *chunk = xmalloc(CHUNK);
-	off_t at = 0;
-	ssize_t n;
-
-	XXH3_128bits_reset(x);
-	while ((n = pread(fd, chunk, CHUNK, at)) > 0 || (n < 0 && errno == EINTR)) {
-		if (n < 0)
-			continue;
-		XXH3_128bits_update(x, chunk, (size_t)n);
-		at += n;
-	}
-	*h = canonical(XXH3_128bits_digest(x));
-	XXH3_freeState(x);
-	free(chunk);
-	return n < 0 ? -1 : 0;
 }
 
 bool hash_equal(const struct hash128 *a, const struct hash128 *b)
@@ -75,24 +52,6 @@ const char *hash_hex(const struct hash128 *h, char out[HASH_HEX])
 	}
 	out[32] = '\0';
 	return out;
-}
-
-int hash_parse(const char *s, struct hash128 *h)
-{
-	static const char digit[] = "0123456789abcdef";
-	const char *hi, *lo;
-	int i;
-
-	if (strlen(s) != 32)
-		return -1;
-	for (i = 0; i < 16; i++) {
-		hi = memchr(digit, s[2 * i], 16);
-		lo = memchr(digit, s[2 * i + 1], 16);
-		if (!hi || !lo)
-			return -1;
-		h->b[i] = (uint8_t)((hi - digit) << 4 | (lo - digit));
-	}
-	return 0;
 }
 
 static struct htab_slot *htab_slot(const struct htab *t, uint64_t hash, const void *key, size_t n)

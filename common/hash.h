@@ -13,8 +13,6 @@ struct hash128 {
 };
 
 struct hash128 hash_bytes(const void *p, size_t n);
-/* Of all bytes of an open file, wherever its offset is. -1 and errno. */
-int hash_file(int fd, struct hash128 *h);
 bool hash_equal(const struct hash128 *a, const struct hash128 *b);
 /* The first 8 bytes as a big-endian number: the short key in block maps. */
 uint64_t hash_short(const struct hash128 *h);
@@ -22,8 +20,6 @@ uint64_t hash_short(const struct hash128 *h);
 enum { HASH_HEX = 33 };
 /* 32 lower-case hex digits and a NUL into out. */
 const char *hash_hex(const struct hash128 *h, char out[HASH_HEX]);
-/* Returns 0, or -1 unless s is exactly 32 hex digits. */
-int hash_parse(const char *s, struct hash128 *h);
 
 /*
  * A table from byte strings to uint64_t. The table copies the key. A

@@ -1,5 +1,6 @@
 #include "common/uops.h"
 #include "common/le.h"
+#include "common/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,7 @@ size_t uops_size(const struct uops *u)
 /* The first entry of frame[] for a uop after i. */
 static size_t frame_behind(const struct uops *u, uint32_t i)
 {
-	size_t lo = 0, hi = u->frame.n, mid, piece = i / FRAMES_EACH;
+	size_t lo = 0, hi = u->frame.n, piece = i / FRAMES_EACH;
 
 	if (i == UOPS_NONE)
 		return 0;
@@ -44,14 +45,7 @@ static size_t frame_behind(const struct uops *u, uint32_t i)
 		lo = u->frames_before.v[piece];
 		hi = u->frames_before.v[piece + 1];
 	}
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (u->frame.v[mid].uop <= i)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return partition_point(lo, hi, k, u->frame.v[k].uop <= i);
 }
 
 /* ---- where blocks are entered from ---- */
@@ -128,8 +122,7 @@ void uops_sort(struct uops *u)
 {
 	size_t i, n = 0;
 
-	if (u->func.n)
-		qsort(u->func.v, u->func.n, sizeof *u->func.v, by_key);
+	vec_sort(&u->func, by_key);
 	for (i = 0; i < u->func.n; i++)
 		if (!n || by_key(&u->func.v[n - 1], &u->func.v[i]))
 			u->func.v[n++] = u->func.v[i];
@@ -534,20 +527,10 @@ garbled:
 
 uint32_t uops_find(const struct uops *u, const struct hash128 *key)
 {
-	size_t lo = 0, hi = u->func.n, mid;
-	int c;
+	size_t at = partition_point(
+	    0, u->func.n, i, memcmp(u->func.v[i].key.b, key->b, sizeof key->b) < 0);
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		c = memcmp(u->func.v[mid].key.b, key->b, sizeof key->b);
-		if (!c)
-			return (uint32_t)mid;
-		if (c < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return UOPS_NONE;
+	return at < u->func.n && hash_equal(&u->func.v[at].key, key) ? (uint32_t)at : UOPS_NONE;
 }
 
 static const struct uops_block *find_block(const struct uops *u, uint32_t func, uint32_t block)
@@ -560,22 +543,15 @@ static const struct uops_block *find_block(const struct uops *u, uint32_t func, 
 uint32_t uops_at(const struct uops *u, uint32_t func, uint32_t block, uint32_t offset)
 {
 	const struct uops_block *b = find_block(u, func, block);
-	uint32_t lo, hi, mid;
+	uint32_t at, last;
 
 	if (!b)
 		return UOPS_NONE;
-	lo = b->uop;
-	hi = b->uop + b->nuop - 1;
-	if (offset >= u->uop.v[hi].at)
-		return hi;
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (u->uop.v[mid].at < offset)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return u->uop.v[lo].at == offset ? lo : UOPS_NONE;
+	last = b->uop + b->nuop - 1;
+	if (offset >= u->uop.v[last].at)
+		return last;
+	at = (uint32_t)partition_point(b->uop, last, i, u->uop.v[i].at < offset);
+	return u->uop.v[at].at == offset ? at : UOPS_NONE;
 }
 
 uint32_t uops_after_call(const struct uops *u, uint32_t func, uint32_t block, uint32_t offset)

@@ -230,14 +230,3 @@ int collect_bytes(struct collection *c, const struct input *in, struct buf *out,
 	buf_add(out, c->cache.p + in->at, in->size);
 	return 0;
 }
-
-void collect_free(struct collection *c)
-{
-	vec_free(&c->input);
-	htab_free(&c->by_path);
-	htab_free(&c->map_path);
-	htab_free(&c->raw);
-	buf_free(&c->cache);
-	args_free(&c->path);
-	arena_free(&c->mem);
-}

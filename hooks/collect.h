@@ -48,6 +48,4 @@ int64_t collect_file(struct collection *c, const char *path);
 /* Appends the bytes of an input as the linker saw them. */
 int collect_bytes(struct collection *c, const struct input *in, struct buf *out, struct err *e);
 
-void collect_free(struct collection *c);
-
 #endif

@@ -1,4 +1,5 @@
 #include "monitor-client/batch.h"
+#include "common/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +8,7 @@ static int entry_compare(const void *pa, const void *pb)
 {
 	const struct batch_entry *a = pa, *b = pb;
 
-	if (a->module != b->module)
-		return a->module < b->module ? -1 : 1;
-	return a->offset < b->offset ? -1 : a->offset > b->offset;
+	return ORDER(a->module, b->module) ?: ORDER(a->offset, b->offset);
 }
 
 /* Sorts and adds up equal places. */

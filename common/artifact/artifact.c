@@ -1,4 +1,5 @@
 #include "common/artifact/schema.h"
+#include "common/sort.h"
 #include "common/pack.h"
 #include "common/publish.h"
 
@@ -205,9 +206,7 @@ static const uint32_t *read_insns(struct reader *r, int i, uint32_t nblock)
 
 static int by_place(const struct art_func *a, const struct art_func *b)
 {
-	if (a->tu != b->tu)
-		return a->tu < b->tu ? -1 : 1;
-	return a->ord < b->ord ? -1 : a->ord > b->ord;
+	return ORDER(a->tu, b->tu) ?: ORDER(a->ord, b->ord);
 }
 
 static void read_func(struct reader *r)

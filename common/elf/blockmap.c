@@ -1,4 +1,5 @@
 #include "common/elf/fragments.h"
+#include "common/sort.h"
 #include "common/hash.h"
 #include "common/le.h"
 
@@ -234,33 +235,12 @@ int blockmap_decode(const void *p, size_t n, struct blockmap *m, struct err *e)
 
 /* ---- looking up ---- */
 
-int blockmap_addr(const struct blockmap *m, uint64_t file_offset, uint64_t *addr)
-{
-	size_t i;
-
-	for (i = 0; i < m->seg.n; i++)
-		if (file_offset >= m->seg.v[i].offset &&
-		    file_offset - m->seg.v[i].offset < m->seg.v[i].filesz) {
-			*addr = m->seg.v[i].vaddr + (file_offset - m->seg.v[i].offset);
-			return 0;
-		}
-	return -1;
-}
-
 const struct bm_block *blockmap_find(const struct blockmap *m, uint64_t addr)
 {
-	size_t lo = 0, hi = m->block.n, mid;
-
 	/* The last block that begins at addr or before; an empty one before
 	 * another at its address is never the last. */
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (m->block.v[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo || addr - m->block.v[lo - 1].addr >= m->block.v[lo - 1].size)
-		return NULL;
-	return &m->block.v[lo - 1];
+	size_t n = partition_point(0, m->block.n, i, m->block.v[i].addr <= addr);
+	const struct bm_block *b = n ? &m->block.v[n - 1] : NULL;
+
+	return b && addr - b->addr < b->size ? b : NULL;
 }

@@ -53,9 +53,6 @@ void blockmap_encode(const struct blockmap *m, struct buf *out);
 int blockmap_decode(const void *p, size_t n, struct blockmap *m, struct err *e);
 void blockmap_free(struct blockmap *m);
 
-/* The virtual address of a file offset, or -1 when no executable segment
- * holds it. */
-int blockmap_addr(const struct blockmap *m, uint64_t file_offset, uint64_t *addr);
 /* The block at an address, or NULL. Binary search. */
 const struct bm_block *blockmap_find(const struct blockmap *m, uint64_t addr);
 

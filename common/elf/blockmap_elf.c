@@ -2,6 +2,7 @@
  * blob alone does without libelf. */
 #include "common/elf/fragments.h"
 #include "common/le.h"
+#include "common/sort.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -141,9 +142,7 @@ static int by_range(const void *pa, const void *pb)
 {
 	const struct raw_range *a = pa, *b = pb;
 
-	if (a->addr != b->addr)
-		return a->addr < b->addr ? -1 : 1;
-	return a->order < b->order ? -1 : a->order > b->order;
+	return ORDER(a->addr, b->addr) ?: ORDER(a->order, b->order);
 }
 
 static int add_fragment(struct blockmap *m, const struct raw_map *r, const struct raw_range *g,
@@ -197,9 +196,7 @@ static int by_record(const void *pa, const void *pb, void *arg)
 	const struct bm_fn_record *fn = arg;
 	size_t a = *(const size_t *)pa, b = *(const size_t *)pb;
 
-	if (fn[a].addr != fn[b].addr)
-		return fn[a].addr < fn[b].addr ? -1 : 1;
-	return a < b ? -1 : a > b;
+	return ORDER(fn[a].addr, fn[b].addr) ?: ORDER(a, b);
 }
 
 static int sort_and_join(struct blockmap *m, struct raw_map *r, struct err *e)
@@ -210,8 +207,7 @@ static int sort_and_join(struct blockmap *m, struct raw_map *r, struct err *e)
 	for (i = 0; i < r->fn.n; i++)
 		order[i] = i;
 	qsort_r(order, r->fn.n, sizeof *order, by_record, r->fn.v);
-	if (r->range.n)
-		qsort(r->range.v, r->range.n, sizeof *r->range.v, by_range);
+	vec_sort(&r->range, by_range);
 	status = join(m, r, order, e);
 	free(order);
 	return status;

@@ -1,5 +1,6 @@
 #include "common/elf/elf.h"
 #include "common/le.h"
+#include "common/sort.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -123,8 +124,7 @@ int elf_face_read(struct elf *f, struct elf_face *face, struct err *e)
 		err_set(e, "section .dynsym is damaged");
 		goto fail;
 	}
-	if (face->symbols.n)
-		qsort(face->symbols.v, face->symbols.n, sizeof *face->symbols.v, by_text);
+	vec_sort(&face->symbols, by_text);
 	return 0;
 fail:
 	elf_face_free(face);

@@ -1,4 +1,5 @@
 #include "editor-driver/job/compare.h"
+#include "common/sort.h"
 #include "editor-driver/profile/overlap.h"
 
 static const double HOT[COMPARED_HOT] = {0.90, 0.95, 0.99};
@@ -97,9 +98,7 @@ static int by_share(const void *pa, const void *pb)
 	const struct compared_func *a = pa, *b = pb;
 	double x = mean_share(a), y = mean_share(b);
 
-	if (x > y || x < y)
-		return x > y ? -1 : 1;
-	return a->func < b->func ? -1 : a->func > b->func;
+	return ORDER(y, x) ?: ORDER(a->func, b->func);
 }
 
 static void sum_up(struct comparison *c, const struct sides *s)
@@ -117,8 +116,7 @@ static void sum_up(struct comparison *c, const struct sides *s)
 		c->within.blocks += mean_share(f) * f->in.blocks;
 		c->within.edges += mean_share(f) * f->in.edges;
 	}
-	if (c->func.n)
-		qsort(c->func.v, c->func.n, sizeof *c->func.v, by_share);
+	vec_sort(&c->func, by_share);
 }
 
 static void compare_hot(const struct sides *s, struct compared_hot *h)

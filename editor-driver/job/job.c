@@ -1,4 +1,5 @@
 #include "editor-driver/job/job.h"
+#include "common/sort.h"
 #include "common/publish.h"
 #include "editor-driver/link/build.h"
 #include "editor-driver/proof/verify.h"
@@ -39,11 +40,8 @@ static int by_share(const void *a, const void *b)
 {
 	const struct editanswer_reason *x = a, *y = b;
 
-	if (x->share > y->share || x->share < y->share)
-		return x->share > y->share ? -1 : 1;
-	if (x->functions != y->functions)
-		return x->functions > y->functions ? -1 : 1;
-	return strcmp(x->text, y->text);
+	return ORDER(y->share, x->share) ?: ORDER(y->functions, x->functions) ?:
+	       strcmp(x->text, y->text);
 }
 
 static void survey(struct job *j)
@@ -68,8 +66,7 @@ static void survey(struct job *j)
 	r->opaque_share /= all;
 	for (i = 0; i < r->reason.n; i++)
 		r->reason.v[i].share /= all;
-	if (r->reason.n)
-		qsort(r->reason.v, r->reason.n, sizeof *r->reason.v, by_share);
+	vec_sort(&r->reason, by_share);
 }
 
 static int open_inputs(struct job *j, struct err *e)
@@ -184,7 +181,7 @@ static int by_number(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
-	return (*x > *y) - (*x < *y);
+	return ORDER(*x, *y);
 }
 
 /* Prefixes the error with the names of unit and function. */

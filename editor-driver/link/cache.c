@@ -1,5 +1,6 @@
 #include "editor-driver/link/cache.h"
 #include "common/log.h"
+#include "common/sort.h"
 #include "common/places.h"
 #include "common/publish.h"
 
@@ -311,9 +312,7 @@ static int by_use(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
-	if (x->used.tv_sec != y->used.tv_sec)
-		return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
-	return (x->used.tv_nsec > y->used.tv_nsec) - (x->used.tv_nsec < y->used.tv_nsec);
+	return ORDER(x->used.tv_sec, y->used.tv_sec) ?: ORDER(x->used.tv_nsec, y->used.tv_nsec);
 }
 
 static void gather(int at, struct entries *all)
@@ -344,8 +343,7 @@ void cache_prune(struct cache *c, uint64_t limit)
 
 	for (i = 0; c->dir && i < CACHE_KINDS; i++)
 		gather(c->kind[i], &all);
-	if (all.n)
-		qsort(all.v, all.n, sizeof *all.v, by_use);
+	vec_sort(&all, by_use);
 	for (i = 0; i < all.n; i++)
 		sum += all.v[i].size;
 	for (i = 0; i < all.n; i++) {

@@ -1,4 +1,5 @@
 #include "editor-driver/plan/callgraph.h"
+#include "common/sort.h"
 #include "editor/cfg.h"
 
 uint32_t callgraph_func(const struct plan *p, const struct plan_tu *t, uint32_t i)
@@ -99,19 +100,11 @@ void callgraph_free(struct callgraph *g)
 uint32_t callgraph_sites(
     const struct callgraph *g, uint32_t f, uint32_t block, const struct call_site **s)
 {
-	uint32_t lo = g->first[f], hi = g->first[f + 1], mid, end;
+	size_t end = g->first[f + 1];
+	size_t lo = partition_point(g->first[f], end, i, g->site.v[i].block < block);
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (g->site.v[mid].block < block)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (end = lo; end < g->first[f + 1] && g->site.v[end].block == block; end++)
-		;
 	*s = g->site.v + lo;
-	return end - lo;
+	return (uint32_t)(partition_point(lo, end, i, g->site.v[i].block == block) - lo);
 }
 
 bool callgraph_names(

@@ -1,4 +1,5 @@
 #include "editor-driver/plan/entries.h"
+#include "common/sort.h"
 #include "editor-driver/plan/passes.h"
 #include "editor/infer/infer.h"
 
@@ -25,9 +26,7 @@ static int by_callee(const void *pa, const void *pb)
 {
 	const struct infer_site *a = pa, *b = pb;
 
-	if (a->callee != b->callee)
-		return a->callee < b->callee ? -1 : 1;
-	return (a->block > b->block) - (a->block < b->block);
+	return ORDER(a->callee, b->callee) ?: ORDER(a->block, b->block);
 }
 
 static void join_sites(const struct plan *p, size_t f, struct cfg *g, struct arena *scratch)

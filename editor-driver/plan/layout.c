@@ -1,4 +1,5 @@
 #include "editor-driver/plan/order.h"
+#include "common/sort.h"
 #include "editor-driver/plan/passes.h"
 #include "editor-driver/plan/shift.h"
 
@@ -99,7 +100,7 @@ static int by_count(const void *a, const void *b)
 {
 	const struct hot_block *x = a, *y = b;
 
-	return (x->count < y->count) - (x->count > y->count);
+	return ORDER(y->count, x->count);
 }
 
 /* The count of the coldest of the hottest blocks that together execute HOT_INSNS of all
@@ -124,8 +125,7 @@ static uint64_t hot_count(struct plan *p)
 			p->executed += (double)(b->count * b->insns);
 		}
 	}
-	if (list.n)
-		qsort(list.v, list.n, sizeof *list.v, by_count);
+	vec_sort(&list, by_count);
 	for (i = 0; i < list.n && sum < HOT_INSNS * p->executed; i++) {
 		sum += (double)list.v[i].weight;
 		count = list.v[i].count;

@@ -1,4 +1,5 @@
 #include "common/command/ldopt.h"
+#include "common/sort.h"
 #include "editor-driver/os/parallel.h"
 #include "editor-driver/plan/host.h"
 #include "editor-driver/plan/passes.h"
@@ -46,11 +47,7 @@ static int by_size(const void *a, const void *b)
 {
 	const struct plan_func *x = a, *y = b;
 
-	if (size_of(x) != size_of(y))
-		return size_of(x) > size_of(y) ? -1 : 1;
-	if (x->tu != y->tu)
-		return x->tu < y->tu ? -1 : 1;
-	return x->ord < y->ord ? -1 : 1;
+	return ORDER(size_of(y), size_of(x)) ?: ORDER(x->tu, y->tu) ?: ORDER(x->ord, y->ord);
 }
 
 /* Functions apart, not only TUs: one TU may be the whole program. */

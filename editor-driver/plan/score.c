@@ -1,4 +1,5 @@
 #include "editor-driver/plan/score.h"
+#include "common/sort.h"
 #include "editor-driver/plan/entries.h"
 #include "editor-driver/plan/program.h"
 #include "editor/infer/infer.h"
@@ -209,8 +210,7 @@ void score_plan(const struct scorer *s, const struct plan *layout, struct score 
 				layout_identity(x.cfg, &x.layout, &mem);
 			vec_push(&list, x);
 		}
-	if (list.n)
-		qsort(list.v, list.n, sizeof *list.v, by_rank);
+	vec_sort(&list, by_rank);
 	for (k = 0; k < list.n; k++)
 		add_layout(&g, list.v[k].cfg, &list.v[k].layout, list.v[k].first);
 	place_all(&g, list.v, list.n, &mem);

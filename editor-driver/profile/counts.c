@@ -1,4 +1,5 @@
 #include "editor-driver/profile/counts.h"
+#include "common/sort.h"
 #include "common/publish.h"
 #include "editor/cfg.h"
 
@@ -135,11 +136,7 @@ static int by_place(const void *pa, const void *pb)
 {
 	const struct counts_flow *a = pa, *b = pb;
 
-	if (a->func != b->func)
-		return a->func < b->func ? -1 : 1;
-	if (a->block != b->block)
-		return a->block < b->block ? -1 : 1;
-	return (a->to > b->to) - (a->to < b->to);
+	return ORDER(a->func, b->func) ?: ORDER(a->block, b->block) ?: ORDER(a->to, b->to);
 }
 
 /* Sorts and adds up; returns how many facts are left. */
@@ -234,17 +231,9 @@ void counts_free(struct counts *c)
 static size_t run(
     const struct counts_flow *v, size_t n, uint32_t f, const struct counts_flow **out)
 {
-	size_t lo = 0, hi = n, mid, end;
+	size_t lo = partition_point(0, n, i, v[i].func < f), end;
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (v[mid].func < f)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (end = lo; end < n && v[end].func == f; end++)
-		;
+	end = partition_point(lo, n, i, v[i].func == f);
 	*out = n ? v + lo : NULL;
 	return end - lo;
 }

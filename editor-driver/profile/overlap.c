@@ -1,5 +1,6 @@
 #include "editor-driver/profile/overlap.h"
 #include "common/mem.h"
+#include "common/sort.h"
 
 static double sum_of(const double *w, size_t n)
 {
@@ -31,9 +32,7 @@ static int by_weight(const void *pa, const void *pb)
 {
 	const struct ranked *a = pa, *b = pb;
 
-	if (a->w > b->w || a->w < b->w)
-		return a->w > b->w ? -1 : 1;
-	return a->i < b->i ? -1 : a->i > b->i;
+	return ORDER(b->w, a->w) ?: ORDER(a->i, b->i);
 }
 
 size_t overlap_hot(const double *w, size_t n, double share, uint8_t *hot)

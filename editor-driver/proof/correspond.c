@@ -1,4 +1,5 @@
 #include "common/le.h"
+#include "common/sort.h"
 #include "editor-driver/proof/image.h"
 
 #include <elf.h>
@@ -18,11 +19,7 @@ typedef VEC(struct ref) ref_list;
 
 static int same_ref(const struct ref *x, const struct ref *y)
 {
-	if (x->tu != y->tu)
-		return x->tu < y->tu ? -1 : 1;
-	if (x->func != y->func)
-		return x->func < y->func ? -1 : 1;
-	return (x->id > y->id) - (x->id < y->id);
+	return ORDER(x->tu, y->tu) ?: ORDER(x->func, y->func) ?: ORDER(x->id, y->id);
 }
 
 static int by_ref(const void *a, const void *b)
@@ -43,8 +40,7 @@ static void list_refs(const struct blockmap *m, ref_list *out)
 		vec_push(out, (struct ref){f->tu, k->addr, f->func, k->id, k->size, k->frag,
 				  (uint32_t)(k - m->block.v)});
 	}
-	if (out->n)
-		qsort(out->v, out->n, sizeof *out->v, by_ref);
+	vec_sort(out, by_ref);
 }
 
 static size_t run_of(const ref_list *l, size_t i)
@@ -232,9 +228,7 @@ static int by_made(const void *a, const void *b)
 {
 	const struct bytes_piece *x = a, *y = b;
 
-	if (x->made != y->made)
-		return x->made < y->made ? -1 : 1;
-	return (x->size > y->size) - (x->size < y->size);
+	return ORDER(x->made, y->made) ?: ORDER(x->size, y->size);
 }
 
 int bytes_map(struct bytes *b)
@@ -250,8 +244,7 @@ int bytes_map(struct bytes *b)
 		    foreign_pieces(b, o, m))
 			return -1;
 	}
-	if (b->piece.n)
-		qsort(b->piece.v, b->piece.n, sizeof *b->piece.v, by_made);
+	vec_sort(&b->piece, by_made);
 	if (moved)
 		return bytes_differ(b, moved->addr, "code that is not edited is in another order");
 	return 0;
@@ -261,31 +254,15 @@ int bytes_map(struct bytes *b)
 
 bool bytes_is_edited(const struct bytes *b, uint64_t tu)
 {
-	size_t lo = 0, hi = b->nedited, mid;
+	size_t at = partition_point(0, b->nedited, i, b->edited[i] < tu);
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (b->edited[mid] < tu)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < b->nedited && b->edited[lo] == tu;
+	return at < b->nedited && b->edited[at] == tu;
 }
 
 /* The number of pieces that begin at addr or before it. */
 static size_t pieces_before(const struct bytes *b, uint64_t addr)
 {
-	size_t lo = 0, hi = b->piece.n, mid;
-
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (b->piece.v[mid].made <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return partition_point(0, b->piece.n, i, b->piece.v[i].made <= addr);
 }
 
 const struct bytes_piece *bytes_piece(const struct bytes *b, uint64_t made)
@@ -333,7 +310,7 @@ static int by_addr(const void *a, const void *b)
 {
 	const struct bytes_slot *x = a, *y = b;
 
-	return (x->addr > y->addr) - (x->addr < y->addr);
+	return ORDER(x->addr, y->addr);
 }
 
 static int by_name(const void *a, const void *b)
@@ -375,8 +352,7 @@ static void read_slots(struct bytes_side *side, const uint32_t *place)
 						  (int64_t)get_le64(p + 16), sym, (uint32_t)info});
 		}
 	}
-	if (side->slot.n)
-		qsort(side->slot.v, side->slot.n, sizeof *side->slot.v, by_addr);
+	vec_sort(&side->slot, by_addr);
 }
 
 static int read_side(struct bytes_side *side, struct err *e)
@@ -387,8 +363,7 @@ static int read_side(struct bytes_side *side, struct err *e)
 	if (elf_file_symbols(side->f, true, keep_symbol, side))
 		return err_set(e, "damaged dynamic symbols");
 	place = xcalloc(side->symbol.n, sizeof *place);
-	if (side->symbol.n)
-		qsort(side->symbol.v, side->symbol.n, sizeof *side->symbol.v, by_name);
+	vec_sort(&side->symbol, by_name);
 	for (i = 0; i < side->symbol.n; i++)
 		place[side->symbol.v[i].index - 1] = (uint32_t)i;
 	read_slots(side, place);

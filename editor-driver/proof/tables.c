@@ -1,4 +1,5 @@
 #include "common/le.h"
+#include "common/sort.h"
 #include "editor-driver/proof/image.h"
 
 #include <elf.h>
@@ -128,11 +129,7 @@ static int by_key(const void *a, const void *b)
 {
 	const struct got_key *x = a, *y = b;
 
-	if (x->sym != y->sym)
-		return x->sym < y->sym ? -1 : 1;
-	if (x->type != y->type)
-		return x->type < y->type ? -1 : 1;
-	return (x->addend > y->addend) - (x->addend < y->addend);
+	return ORDER(x->sym, y->sym) ?: ORDER(x->type, y->type) ?: ORDER(x->addend, y->addend);
 }
 
 /* What is bound to a symbol is the same, lazily or not. */
@@ -223,7 +220,7 @@ static int by_value(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
-	return (*x > *y) - (*x < *y);
+	return ORDER(*x, *y);
 }
 
 /* The words of a section, as the loader leaves them, ascending. */
@@ -249,10 +246,8 @@ int bytes_list(struct bytes *b, const struct elf_section *o, const struct elf_se
 	for (i = 0; i < is.n && !rc; i++)
 		if (!bytes_was(b, is.v[i], &is.v[i]))
 			rc = bytes_differ(b, m->addr + 8 * i, "data changed");
-	if (was.n)
-		qsort(was.v, was.n, sizeof *was.v, by_value);
-	if (is.n)
-		qsort(is.v, is.n, sizeof *is.v, by_value);
+	vec_sort(&was, by_value);
+	vec_sort(&is, by_value);
 	if (!rc && (was.n != is.n || memcmp(was.v, is.v, was.n * sizeof *was.v)))
 		rc = bytes_differ(b, m->addr, "data changed");
 	vec_free(&was);

@@ -1,4 +1,5 @@
 #include "common/le.h"
+#include "common/sort.h"
 #include "editor-driver/proof/image.h"
 
 #include <stdlib.h>
@@ -77,9 +78,7 @@ static int by_pc(const void *a, const void *b)
 {
 	const struct fde *x = a, *y = b;
 
-	if (x->pc != y->pc)
-		return x->pc < y->pc ? -1 : 1;
-	return (x->at > y->at) - (x->at < y->at);
+	return ORDER(x->pc, y->pc) ?: ORDER(x->at, y->at);
 }
 
 /* -1: it is not made of CIEs and FDEs of the usual form. */
@@ -101,8 +100,7 @@ static int read_fdes(const struct elf_section *s, fde_list *out)
 			return -1;
 		vec_push(out, f);
 	}
-	if (out->n)
-		qsort(out->v, out->n, sizeof *out->v, by_pc);
+	vec_sort(out, by_pc);
 	return 0;
 }
 
@@ -128,16 +126,9 @@ static void drop_derived(const struct bytes *b, const struct bytes_side *side, f
 
 static const struct fde *of_pc(const fde_list *l, uint64_t pc)
 {
-	size_t lo = 0, hi = l->n, mid;
+	size_t at = partition_point(0, l->n, i, l->v[i].pc < pc);
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (l->v[mid].pc < pc)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < l->n && l->v[lo].pc == pc ? &l->v[lo] : NULL;
+	return at < l->n && l->v[at].pc == pc ? &l->v[at] : NULL;
 }
 
 static bool all_nops(const struct bytes_side *side, uint64_t at, uint64_t n)

@@ -1,5 +1,6 @@
 #include "editor-driver/proof/verify.h"
 #include "common/elf/elf.h"
+#include "common/sort.h"
 #include "common/publish.h"
 
 #include <elf.h>
@@ -236,11 +237,7 @@ static int by_block(const void *a, const void *b)
 {
 	const struct verify_copies *x = a, *y = b;
 
-	if (x->tu != y->tu)
-		return x->tu < y->tu ? -1 : 1;
-	if (x->func != y->func)
-		return x->func < y->func ? -1 : 1;
-	return (x->id > y->id) - (x->id < y->id);
+	return ORDER(x->tu, y->tu) ?: ORDER(x->func, y->func) ?: ORDER(x->id, y->id);
 }
 
 /* The blocks of a map, ascending. */
@@ -253,8 +250,7 @@ static void list_blocks(const struct blockmap *m, block_list *list)
 		f = &m->frag.v[m->block.v[i].frag];
 		vec_push(list, (struct verify_copies){f->tu, f->func, m->block.v[i].id, 1, 0});
 	}
-	if (list->n)
-		qsort(list->v, list->n, sizeof *list->v, by_block);
+	vec_sort(list, by_block);
 	for (i = 0; i < list->n; i++) {
 		if (n && !by_block(&list->v[n - 1], &list->v[i]))
 			list->v[n - 1].n++;

@@ -1,4 +1,5 @@
 #include "monitor-client/kernel/order.h"
+#include "common/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +23,7 @@ static int slot_compare(const void *pa, const void *pb)
 {
 	const struct order_slot *a = pa, *b = pb;
 
-	if (a->ev.time != b->ev.time)
-		return a->ev.time < b->ev.time ? -1 : 1;
-	return a->n < b->n ? -1 : a->n > b->n;
+	return ORDER(a->ev.time, b->ev.time) ?: ORDER(a->n, b->n);
 }
 
 static void slot_free(struct order_slot *s)
@@ -41,8 +40,7 @@ void order_round(struct order *o, bool all, event_fn *fn, void *arg)
 {
 	size_t i;
 
-	if (o->slot.n)
-		qsort(o->slot.v, o->slot.n, sizeof *o->slot.v, slot_compare);
+	vec_sort(&o->slot, slot_compare);
 	for (i = 0; i < o->slot.n && (all || o->slot.v[i].ev.time <= o->before); i++) {
 		fn(&o->slot.v[i].ev, arg);
 		slot_free(&o->slot.v[i]);

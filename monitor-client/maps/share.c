@@ -1,5 +1,6 @@
 #include "monitor-client/maps/share.h"
 #include "common/mem.h"
+#include "common/sort.h"
 
 #include <stdlib.h>
 
@@ -13,9 +14,7 @@ static int holding_compare(const void *pa, const void *pb)
 {
 	const struct holding *a = pa, *b = pb;
 
-	if (a->uid != b->uid)
-		return a->uid < b->uid ? -1 : 1;
-	return a->used < b->used ? -1 : a->used > b->used;
+	return ORDER(a->uid, b->uid) ?: ORDER(a->used, b->used);
 }
 
 static struct user *who_holds_most(struct user *u, size_t n)

@@ -1,5 +1,6 @@
 #include "monitor-client/uplink/spool.h"
 #include "common/log.h"
+#include "common/sort.h"
 #include "common/publish.h"
 
 #include <dirent.h>
@@ -48,8 +49,7 @@ static int scan(struct spool *s, struct err *e)
 			s->bytes += (uint64_t)st.st_size;
 		}
 	closedir(d);
-	if (s->file.n)
-		qsort(s->file.v, s->file.n, sizeof *s->file.v, file_compare);
+	vec_sort(&s->file, file_compare);
 	return 0;
 }
 

@@ -248,23 +248,6 @@ START_TEST(another_layout_of_the_section_is_named)
 }
 END_TEST
 
-START_TEST(offsets_become_addresses)
-{
-	struct blockmap m = {0};
-	uint64_t addr = 0;
-
-	vec_push(&m.seg, (struct elf_segment){.offset = 0x1000, .vaddr = 0x401000, .filesz = 0x10});
-	vec_push(&m.seg, (struct elf_segment){.offset = 0x3000, .vaddr = 0x503000, .filesz = 1});
-	ck_assert_int_eq(blockmap_addr(&m, 0x100f, &addr), 0);
-	ck_assert_uint_eq(addr, 0x40100f);
-	ck_assert_int_eq(blockmap_addr(&m, 0x3000, &addr), 0);
-	ck_assert_uint_eq(addr, 0x503000);
-	ck_assert_int_eq(blockmap_addr(&m, 0x1010, &addr), -1);
-	ck_assert_int_eq(blockmap_addr(&m, 0xfff, &addr), -1);
-	blockmap_free(&m);
-}
-END_TEST
-
 static void assert_same(const struct blockmap *a, const struct blockmap *b)
 {
 	ck_assert(build_id_equal(&a->id, &b->id) && build_id_equal(&a->origin, &b->origin));
@@ -359,5 +342,4 @@ END_TEST
 
 UNIT_MAIN("blockmap", 60, enter, leave, a_linked_map_is_read, collected_code_is_left_out,
     partial_links_and_stripping_keep_the_map, folded_and_discarded_code_is_left_out,
-    another_layout_of_the_section_is_named, offsets_become_addresses, the_blob_carries_everything,
-    addresses_that_wrap_are_refused, what_has_no_map_says_so, unknown_features_are_named)
+    another_layout_of_the_section_is_named, the_blob_carries_everything, addresses_that_wrap_are_refused, what_has_no_map_says_so, unknown_features_are_named)
