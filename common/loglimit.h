@@ -1,6 +1,6 @@
 /*
  * How many lines one call site may log: LOGLIMIT_LINES in LOGLIMIT_MS, counted
- * from the first of them. What exceeds that is counted and told in one line when
+ * from the first of them. What exceeds that is counted and reported in one line when
  * the time is over. Pure: the caller brings the time, and a lock.
  */
 #ifndef MORPH_LOGLIMIT_H

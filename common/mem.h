@@ -59,7 +59,7 @@ void *buf_grow(struct buf *b, size_t n);
 char *buf_cstr(struct buf *b);
 void buf_uleb(struct buf *b, uint64_t v);
 void buf_free(struct buf *b);
-/* For bytes that must not be left behind: makes room for n more without a
+/* For bytes of which no copy may remain: makes room for n more without a
  * copy staying elsewhere; zeroes all that is there and empties the buffer. */
 void buf_secret_room(struct buf *b, size_t n);
 void buf_wipe(struct buf *b);

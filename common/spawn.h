@@ -16,7 +16,7 @@ struct spawn {
 	bool only_env;           /* env is all there is, nothing of ours */
 	const char *dir;         /* working directory, or NULL */
 	int in, out, err;        /* descriptors for 0, 1, 2; 0 = inherit (set -1 for /dev/null) */
-	/* Appended to when not NULL, in place of out and err; beyond 16 MiB dropped. */
+	/* Appended to when not NULL, instead of out and err; beyond 16 MiB dropped. */
 	struct buf *capture_out, *capture_err;
 	/* 0 = none. Else the child leads a process group of its own (so it hears no
 	 * Ctrl-C), which gets SIGKILL when the time is over. */

@@ -35,7 +35,7 @@ size_t uops_size(const struct uops *u)
 }
 
 /* The first entry of frame[] for a uop after i. */
-static size_t frame_behind(const struct uops *u, uint32_t i)
+static size_t frame_after(const struct uops *u, uint32_t i)
 {
 	size_t lo = 0, hi = u->frame.n, piece = i / FRAMES_EACH;
 
@@ -216,7 +216,7 @@ void uops_encode(const struct uops *u, struct buf *out)
 			for (j = 0; j < t->n; j++)
 				buf_uleb(out, (uint64_t)(u->target.v[t->first + j] + 1));
 		}
-		frame = f->nblock ? frame_behind(u, u->block.v[f->block].uop - 1) : 0;
+		frame = f->nblock ? frame_after(u, u->block.v[f->block].uop - 1) : 0;
 		for (k = 0; k < f->nblock; k++)
 			put_block(u, &u->block.v[f->block + k], &frame, out);
 	}
@@ -566,7 +566,7 @@ uint32_t uops_after_call(const struct uops *u, uint32_t func, uint32_t block, ui
 
 const struct uops_frame *uops_frame(const struct uops *u, uint32_t uop)
 {
-	size_t k = frame_behind(u, uop);
+	size_t k = frame_after(u, uop);
 
 	return k && u->frame.v[k - 1].reg < UR_N ? &u->frame.v[k - 1] : NULL;
 }

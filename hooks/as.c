@@ -59,7 +59,7 @@ static void run_clang(struct job *j, const char *clang)
 	tool_become(clang, args_end(&arg));
 }
 
-/* The end of every doubt. What standard input held is handed on. */
+/* Where anything is doubtful. What standard input held is handed on. */
 static _Noreturn void run_unmodified(struct job *j)
 {
 	const char *clang = getenv("MORPH_CLANG");
@@ -78,9 +78,9 @@ static _Noreturn void run_unmodified(struct job *j)
 	tool_become(j->real, j->argv);
 }
 
-static _Noreturn void doubt(struct job *j, const char *fmt, ...)
+static _Noreturn void give_up(struct job *j, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-static _Noreturn void doubt(struct job *j, const char *fmt, ...)
+static _Noreturn void give_up(struct job *j, const char *fmt, ...)
 {
 	char why[512];
 	va_list ap;
@@ -109,7 +109,7 @@ static bool contains(const struct buf *text, const char *s)
 	return text->n && memmem(text->p, text->n, s, strlen(s));
 }
 
-/* Whether a word stands in the text elsewhere than in a string or comment. */
+/* Whether a word occurs in the text elsewhere than in a string or comment. */
 static bool directs(const struct buf *text, const char *word)
 {
 	const char *p = text->p, *end = text->p + text->n, *line;
@@ -239,32 +239,32 @@ int main(int argc, char **argv)
 	if (!j.real)
 		die(127, "morph: no real as in PATH; set MORPH_REAL_AS");
 	if (args_expand(&arg, argc, argv, &e) < 0)
-		doubt(&j, "%s", e.text);
+		give_up(&j, "%s", e.text);
 	ascmd_read(&j.cmd, &arg);
 	j.output = j.cmd.output ? path_of_file(j.cmd.output) : NULL;
 	if (j.cmd.why && j.cmd.silent)
 		run_unmodified(&j);
 	if (j.cmd.why)
-		doubt(&j, "not annotated: as was given %s", j.cmd.why);
+		give_up(&j, "not annotated: as was given %s", j.cmd.why);
 	if (!regular_or_absent(j.output))
 		run_unmodified(&j);
 	if ((j.cmd.input ? file_read(j.cmd.input, 0, &j.text, &e) : read_stdin(&j.text)) < 0)
-		doubt(&j, "not annotated: cannot read the input");
+		give_up(&j, "not annotated: cannot read the input");
 	buf_cstr(&j.text);
 	if (is_probe(&j))
 		run_unmodified(&j);
 	if ((why = foreign_text(&j)))
-		doubt(&j, "not annotated: %s", why);
+		give_up(&j, "not annotated: %s", why);
 	if ((j.annotated = tool_memory_file("annotated")) < 0 ||
 	    (j.iform = tool_memory_file("morph-if")) < 0)
-		doubt(&j, "not annotated: memfd_create: %s", strerror(errno));
+		give_up(&j, "not annotated: memfd_create: %s", strerror(errno));
 	if ((r = tool_shielded(annotate, &j, ANNOTATE_SECONDS)) < 0)
-		doubt(&j, "the annotator died");
+		give_up(&j, "the annotator died");
 	if (r > 0)
 		run_unmodified(&j);
 	r = assemble(&j, &said);
 	if (r != 0)
-		doubt(&j, "as refused the annotated text: %.400s", said.n ? buf_cstr(&said) : "");
+		give_up(&j, "as refused the annotated text: %.400s", said.n ? buf_cstr(&said) : "");
 	if (checksum_file(j.cmd.output, &e) < 0)
 		hooklog("as", j.output, "no checksum: %s", e.text);
 	if (said.n || j.cmd.verbose)

@@ -1,7 +1,7 @@
 /*
  * The command line of as, read as far as the hook must know it. Pure.
  *
- * Known are the options that common/command/asopt.h has. Anything else is a doubt: the
+ * Known are the options that common/command/asopt.h has. At anything else the
  * real assembler runs unmodified.
  */
 #ifndef MORPH_ASCMD_H

@@ -13,7 +13,7 @@
  */
 char *tool_find(const char *name, const char *env, const char *skip);
 
-/* "dev:ino " of the file behind path, or "". To free. */
+/* "dev:ino " of the file at path, or "". To free. */
 char *tool_identity(const char *path);
 
 /* Becomes path; prints a line and exits with 127 when that fails. */

@@ -100,7 +100,7 @@ void batch_dropped(struct batch *b, uint64_t n)
 }
 
 /* Gives every module its run of samples. A module whose only samples were
- * dropped is left out. Returns how many are left in front; rename: their
+ * dropped is left out. Returns how many are left, at the beginning; rename: their
  * new indices. */
 static uint32_t fill_modules(struct batch *b, struct wire_sample *sample, uint32_t *rename)
 {

@@ -1,5 +1,5 @@
 /*
- * The command behind "--": forked first, so that events can be opened on it,
+ * The command after "--": forked first, so that events can be opened on it,
  * and let loose afterwards.
  */
 #ifndef MORPH_FOLLOW_H

@@ -65,7 +65,7 @@ char *command_artifact(const char *name, struct err *e);
 /* Becomes morph-edit, which reads profiles. */
 int cmd_compare(const struct invocation *in);
 
-/* The way out of every command: the result as it came with --json, else in
+/* The end of every command: the result as it came with --json, else in
  * the command's own words. Consumes result. */
 typedef void show_text(const struct invocation *in, const json_t *result);
 int show(const struct invocation *in, json_t *result, show_text *text);

@@ -298,7 +298,7 @@ static const struct known *find(const struct known *t, size_t count, const char 
 	return NULL;
 }
 
-/* -Tdata=0x1000 and -T data are told apart as getopt does: the long names
+/* -Tdata=0x1000 and -T data are distinguished as getopt does: the long names
  * first, but none that begins with 'o' after one dash. -library is -l ibrary to ld. */
 static const struct known *find_long(const char *s, size_t n, bool one_dash)
 {

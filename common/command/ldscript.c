@@ -23,7 +23,7 @@ static bool name_char(char c)
 	       c == '_';
 }
 
-/* The first word of the list that stands anywhere in the bytes, however ld
+/* The first word of the list that occurs anywhere in the bytes, however ld
  * cuts them into tokens; NULL = none. */
 static const char *finds(const char *const *list, const char *s, size_t n)
 {

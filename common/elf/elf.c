@@ -19,7 +19,7 @@ enum {
 	NOTES_MAX = 1 << 20        /* bytes of all of them */
 };
 
-/* n bytes from a place of the file on; false when it does not have them. */
+/* n bytes from an offset of the file on; false when it does not have them. */
 static bool get(struct elf *f, uint64_t at, void *out, uint64_t n)
 {
 	uint64_t done = 0;

@@ -93,7 +93,7 @@ struct wire_batch {
 	uint64_t start_ns, end_ns;  /* CLOCK_REALTIME */
 	uint64_t taken;             /* samples accepted from the kernel or known lost */
 	uint64_t kernel;            /* in kernel mode */
-	uint64_t outside;           /* user mode, no file with a build-id behind it */
+	uint64_t outside;           /* user mode, not in a file with a build-id */
 	uint64_t dropped;           /* lost by the kernel's rings, the spool or a limit */
 	struct wire_module *module; /* each (id, uid, path) once */
 	uint32_t nmodule;

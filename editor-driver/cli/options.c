@@ -149,55 +149,48 @@ struct wanted {
 	bool instrument, counters, read;
 };
 
-static void check_counting(const struct options *o, const struct wanted *w, int files)
-{
-	if (w->instrument + w->read + o->replay_table > 1)
-		usage("--instrument, --read-counts and --replay-table exclude each other");
-	if (w->instrument && !o->out)
-		usage("--instrument needs -o OUT");
-	if (w->instrument && w->sources && !o->profile)
-		usage("--instrument can only be combined with --samples or --counts");
-	if (w->instrument && (o->original || o->layout))
-		usage("--instrument cannot be combined with --original or --layout");
-	if (w->counters && !w->instrument)
-		usage("--counters needs --instrument");
-	if (w->read && (!o->out || !files))
-		usage("--read-counts needs -o PROFILE and files");
-	if (w->read && w->sources)
-		usage("--read-counts cannot be combined with --samples, --counts, --random or --identity");
-}
-
 static void check_options(const struct options *o, const struct wanted *w, int files)
 {
-	if (o->compare && files != 2)
-		usage("--compare takes two profiles");
-	if (files && !w->read && !o->compare)
-		usage("too many arguments");
-	if (!o->artifact)
-		usage("--artifact is missing");
-	if (w->sources > 1)
-		usage("--samples, --counts, --random and --identity exclude each other");
-	if (o->score + o->report + o->compare + !!o->out != 1)
-		usage("one of -o OUT, --score, --report and --compare is needed");
-	check_counting(o, w, files);
-	if (o->out && !w->sources && !w->instrument && !w->read && !o->replay_table)
-		usage("--samples, --counts, --random or --identity is needed");
-	if (o->score && !o->profile)
-		usage("--score needs --samples or --counts");
-	if (o->compare && w->sources)
-		usage("--compare takes its profiles as arguments");
-	if (o->report && w->sources && !o->profile)
-		usage("--report can only be combined with --samples or --counts");
-	if (o->replay_table && (!o->out || (w->sources && !o->profile)))
-		usage("--replay-table needs -o OUT, and can only be combined with --samples or --counts");
-	if ((o->original || o->layout) && o->replay_table)
-		usage("--replay-table cannot be combined with --original or --layout");
-	if (o->original && !o->out)
-		usage("--original needs -o OUT");
-	if (o->layout && !o->profile)
-		usage("--layout needs --samples or --counts");
-	if (o->layout && o->report)
-		usage("--layout needs --score or -o OUT");
+	bool other = w->sources && !o->profile; /* --random, --identity */
+	bool made = w->instrument || w->read || o->replay_table;
+	const struct {
+		bool wrong;
+		const char *why;
+	} rule[] = {
+	    {o->compare && files != 2, "--compare takes two profiles"},
+	    {files && !w->read && !o->compare, "too many arguments"},
+	    {!o->artifact, "--artifact is missing"},
+	    {w->sources > 1, "--samples, --counts, --random and --identity exclude each other"},
+	    {o->score + o->report + o->compare + !!o->out != 1,
+		"one of -o OUT, --score, --report and --compare is needed"},
+	    {w->instrument + w->read + o->replay_table > 1,
+		"--instrument, --read-counts and --replay-table exclude each other"},
+	    {w->instrument && !o->out, "--instrument needs -o OUT"},
+	    {w->instrument && other,
+		"--instrument can only be combined with --samples or --counts"},
+	    {w->instrument && (o->original || o->layout),
+		"--instrument cannot be combined with --original or --layout"},
+	    {w->counters && !w->instrument, "--counters needs --instrument"},
+	    {w->read && (!o->out || !files), "--read-counts needs -o PROFILE and files"},
+	    {w->read && w->sources,
+		"--read-counts cannot be combined with --samples, --counts, --random or --identity"},
+	    {o->out && !w->sources && !made,
+		"--samples, --counts, --random or --identity is needed"},
+	    {o->score && !o->profile, "--score needs --samples or --counts"},
+	    {o->compare && w->sources, "--compare takes its profiles as arguments"},
+	    {o->report && other, "--report can only be combined with --samples or --counts"},
+	    {o->replay_table && (!o->out || other),
+		"--replay-table needs -o OUT, and can only be combined with --samples or --counts"},
+	    {(o->original || o->layout) && o->replay_table,
+		"--replay-table cannot be combined with --original or --layout"},
+	    {o->original && !o->out, "--original needs -o OUT"},
+	    {o->layout && !o->profile, "--layout needs --samples or --counts"},
+	    {o->layout && o->report, "--layout needs --score or -o OUT"}};
+	size_t i;
+
+	for (i = 0; i < sizeof rule / sizeof *rule; i++)
+		if (rule[i].wrong)
+			usage(rule[i].why);
 }
 
 /* "samples:FILE" or "counts:FILE". */

@@ -143,7 +143,7 @@ static int folder(const struct cache *c, const char *kind)
 	return c->kind[i];
 }
 
-/* ---- keys and seals ---- */
+/* ---- keys and checksums ---- */
 
 static void begin(const struct cache *c, crypto_generichash_state *s, const char *what)
 {
@@ -174,7 +174,7 @@ int cache_key_file(const struct cache *c, const char *path, struct cache_key *ke
 	return rc;
 }
 
-static void seal(const struct cache *c, const char *kind, const struct cache_key *key,
+static void keyed_sum(const struct cache *c, const char *kind, const struct cache_key *key,
     const void *p, size_t n, uint8_t mac[CACHE_HASH])
 {
 	crypto_generichash_state s;
@@ -201,7 +201,7 @@ static bool sound(
 
 	if (n < TRAILER || memcmp(p + n - TRAILER, MAGIC, sizeof MAGIC))
 		return false;
-	seal(c, kind, key, p, n - TRAILER, mac);
+	keyed_sum(c, kind, key, p, n - TRAILER, mac);
 	return !sodium_memcmp(p + n - sizeof mac, mac, sizeof mac);
 }
 
@@ -246,7 +246,7 @@ void cache_write(
 		return;
 	at = folder(c, kind);
 	snprintf(tmp, sizeof tmp, ".new-%d-%u", (int)getpid(), atomic_fetch_add(&count, 1));
-	seal(c, kind, key, p, n, mac);
+	keyed_sum(c, kind, key, p, n, mac);
 	fd = openat(at, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	ok = fd >= 0 && !file_write_all(fd, p, n) && !file_write_all(fd, MAGIC, sizeof MAGIC) &&
 	     !file_write_all(fd, mac, sizeof mac);

@@ -162,7 +162,7 @@ static void balance_pointer(struct agreeing *a, const struct call_site *s)
 	close_balance(a, left, a->part.n - 1, seen);
 }
 
-/* The targets of two pointers in one block cannot be told apart. */
+/* The targets of two pointers in one block cannot be distinguished. */
 static bool second_of_block(const struct agreeing *a, const struct call_site *s)
 {
 	const struct call_site *of_block;

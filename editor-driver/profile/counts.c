@@ -140,7 +140,7 @@ static int by_place(const void *pa, const void *pb)
 }
 
 /* Sorts and adds up; returns how many facts are left. */
-static size_t settle(struct counts_flow *v, size_t n)
+static size_t sort_and_add(struct counts_flow *v, size_t n)
 {
 	size_t i, last = 0;
 
@@ -196,9 +196,9 @@ int counts_parse(const char *text, size_t n, const char *name, enum counts_form 
 	if (rc)
 		err_wrap(e, "%s:%zu", name, r.line);
 	names_free(&names);
-	out->edge.n = settle(out->edge.v, out->edge.n);
-	out->pred.n = settle(out->pred.v, out->pred.n);
-	out->call.n = settle(out->call.v, out->call.n);
+	out->edge.n = sort_and_add(out->edge.v, out->edge.n);
+	out->pred.n = sort_and_add(out->pred.v, out->pred.n);
+	out->call.n = sort_and_add(out->call.v, out->call.n);
 	if (form == COUNTS_EXECUTIONS)
 		count_by_edges(out, func);
 	return rc;

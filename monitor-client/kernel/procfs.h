@@ -26,7 +26,7 @@ int procfs_pids(const char *proc, void (*fn)(uint32_t pid, void *), void *arg);
 /* Bytes of a mapping's path without " (deleted)" at its end. */
 size_t procfs_name_length(const char *path);
 /*
- * The file behind a mapping as an O_PATH descriptor, or -1; m gets the range as
+ * The file of a mapping as an O_PATH descriptor, or -1; m gets the range as
  * it is now and, from Linux 6.11 on, the build-id. It comes from map_files; else
  * (not when strict) by its path under the process's root, else, the process
  * being gone, by its path in ours, these two only where the inode is the
