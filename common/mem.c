@@ -288,3 +288,8 @@ int uleb_read(const uint8_t **p, const uint8_t *end, uint64_t *v)
 	}
 	return -1;
 }
+
+int uleb_count(const uint8_t **p, const uint8_t *end, size_t size, uint64_t *n)
+{
+	return uleb_read(p, end, n) || *n > (uint64_t)(end - *p) / size ? -1 : 0;
+}

@@ -243,7 +243,7 @@ static int get_count(struct reader *r, uint32_t *v)
 {
 	uint64_t x;
 
-	if (uleb_read(&r->p, r->end, &x) || x > (uint64_t)(r->end - r->p) || x > INT32_MAX)
+	if (uleb_count(&r->p, r->end, 1, &x) || x > INT32_MAX)
 		return -1;
 	*v = (uint32_t)x;
 	return 0;

@@ -49,12 +49,6 @@ void blockmap_free(struct blockmap *m)
 
 static const char blob_magic[8] = "MorphBM1";
 
-static void put_id(struct buf *out, const struct build_id *id)
-{
-	buf_char(out, (char)id->n);
-	buf_add(out, id->b, id->n);
-}
-
 /* The TUs in the order of their first fragment; *index gets each one's place. */
 static void put_tus(const struct blockmap *m, struct buf *out, struct htab *index)
 {
@@ -97,8 +91,8 @@ void blockmap_encode(const struct blockmap *m, struct buf *out)
 	size_t i;
 
 	buf_add(out, blob_magic, sizeof blob_magic);
-	put_id(out, &m->id);
-	put_id(out, &m->origin);
+	build_id_put(out, &m->id);
+	build_id_put(out, &m->origin);
 	buf_uleb(out, m->seg.n);
 	for (i = 0; i < m->seg.n; i++) {
 		buf_uleb(out, m->seg.v[i].offset);
@@ -133,31 +127,12 @@ static int damaged(struct blob *b, const char *what)
 	return err_set(b->e, "block map is damaged: %s", what);
 }
 
-static int get_id(struct blob *b, struct build_id *id)
-{
-	*id = (struct build_id){0};
-	if (b->p == b->end || *b->p > sizeof id->b || b->end - b->p - 1 < *b->p)
-		return damaged(b, "build-id");
-	id->n = *b->p++;
-	memcpy(id->b, b->p, id->n);
-	b->p += id->n;
-	return 0;
-}
-
-/* A count of things that take at least size bytes each. */
-static int get_count(struct blob *b, size_t size, uint64_t *n)
-{
-	if (uleb_read(&b->p, b->end, n) < 0 || *n > (uint64_t)(b->end - b->p) / size)
-		return damaged(b, "count");
-	return 0;
-}
-
 static int get_segments(struct blob *b, struct blockmap *m)
 {
 	struct elf_segment s;
 	uint64_t n, end;
 
-	if (get_count(b, 3, &n) < 0 || n > BLOCKMAP_SEGMENTS)
+	if (uleb_count(&b->p, b->end, 3, &n) < 0 || n > BLOCKMAP_SEGMENTS)
 		return damaged(b, "segments");
 	while (n--) {
 		if (uleb_read(&b->p, b->end, &s.offset) < 0 ||
@@ -173,8 +148,8 @@ static int get_segments(struct blob *b, struct blockmap *m)
 
 static int get_tus(struct blob *b)
 {
-	if (get_count(b, 8, &b->ntu) < 0)
-		return -1;
+	if (uleb_count(&b->p, b->end, 8, &b->ntu) < 0)
+		return damaged(b, "count");
 	b->tu = b->p;
 	b->p += 8 * b->ntu;
 	return 0;
@@ -187,7 +162,7 @@ static int get_frag(struct blob *b, struct blockmap *m)
 
 	if (uleb_read(&b->p, b->end, &delta) < 0 || uleb_read(&b->p, b->end, &tu) < 0 ||
 	    uleb_read(&b->p, b->end, &func) < 0 || uleb_read(&b->p, b->end, &fragment) < 0 ||
-	    get_count(b, 3, &n) < 0)
+	    uleb_count(&b->p, b->end, 3, &n) < 0)
 		return damaged(b, "fragment");
 	if (tu >= b->ntu || func > UINT32_MAX || fragment > UINT32_MAX ||
 	    m->block.n + n > UINT32_MAX || __builtin_add_overflow(blockmap_end(m), delta, &f.addr))
@@ -213,9 +188,12 @@ static int get_map(struct blob *b, struct blockmap *m)
 	if (b->end - b->p < (long)sizeof blob_magic || memcmp(b->p, blob_magic, sizeof blob_magic))
 		return err_set(b->e, "not a block map of this format");
 	b->p += sizeof blob_magic;
-	if (get_id(b, &m->id) < 0 || get_id(b, &m->origin) < 0 || get_segments(b, m) < 0 ||
-	    get_tus(b) < 0 || get_count(b, 5, &n) < 0)
+	if (build_id_get(&b->p, b->end, &m->id) || build_id_get(&b->p, b->end, &m->origin))
+		return damaged(b, "build-id");
+	if (get_segments(b, m) < 0 || get_tus(b) < 0)
 		return -1;
+	if (uleb_count(&b->p, b->end, 5, &n) < 0)
+		return damaged(b, "count");
 	while (n--)
 		if (get_frag(b, m) < 0)
 			return -1;

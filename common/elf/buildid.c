@@ -35,6 +35,23 @@ int build_id_parse(const char *hex, struct build_id *id)
 	return 0;
 }
 
+void build_id_put(struct buf *out, const struct build_id *id)
+{
+	buf_char(out, (char)id->n);
+	buf_add(out, id->b, id->n);
+}
+
+int build_id_get(const uint8_t **p, const uint8_t *end, struct build_id *id)
+{
+	*id = (struct build_id){0};
+	if (*p == end || **p > sizeof id->b || end - *p - 1 < **p)
+		return -1;
+	id->n = *(*p)++;
+	memcpy(id->b, *p, id->n);
+	*p += id->n;
+	return 0;
+}
+
 bool build_id_equal(const struct build_id *a, const struct build_id *b)
 {
 	return a->n == b->n && !memcmp(a->b, b->b, a->n);

@@ -5,6 +5,8 @@
 #ifndef MORPH_BUILDID_H
 #define MORPH_BUILDID_H
 
+#include "common/mem.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,6 +20,10 @@ enum { BUILD_ID_HEX = 65 };
 const char *build_id_hex(const struct build_id *id, char out[BUILD_ID_HEX]);
 /* 0, or -1 when hex is not 1 to 32 bytes in lower-case hex. */
 int build_id_parse(const char *hex, struct build_id *id);
+/* In a stream: its length in one byte, and its bytes. Reading moves *p past it; -1 when it is cut
+ * off or too long. */
+void build_id_put(struct buf *out, const struct build_id *id);
+int build_id_get(const uint8_t **p, const uint8_t *end, struct build_id *id);
 bool build_id_equal(const struct build_id *a, const struct build_id *b);
 
 #endif

@@ -75,8 +75,7 @@ static void put_module(struct buf *out, const struct wire_module *m)
 	size_t path = m->path ? strlen(m->path) : 0;
 	uint32_t i;
 
-	buf_char(out, (char)m->id.n);
-	buf_add(out, m->id.b, m->id.n);
+	build_id_put(out, &m->id);
 	buf_uleb(out, path);
 	buf_add(out, m->path, path);
 	buf_uleb(out, m->uid);
@@ -115,10 +114,8 @@ void wire_put_want(struct buf *out, const struct wire_want *m)
 	uint32_t i;
 
 	buf_uleb(out, m->n);
-	for (i = 0; i < m->n; i++) {
-		buf_char(out, (char)m->id[i].n);
-		buf_add(out, m->id[i].b, m->id[i].n);
-	}
+	for (i = 0; i < m->n; i++)
+		build_id_put(out, &m->id[i]);
 	end_frame(out, at, WIRE_WANT);
 }
 
@@ -208,7 +205,7 @@ static int get_count(struct batch_read *r, size_t size, uint32_t *n)
 {
 	uint64_t v;
 
-	if (get_number(r, UINT32_MAX, &v) < 0 || v > (uint64_t)(r->end - r->p) / size)
+	if (uleb_count(&r->p, r->end, size, &v) < 0 || v > UINT32_MAX)
 		return -1;
 	*n = (uint32_t)v;
 	return 0;
@@ -241,15 +238,7 @@ static int get_samples(struct batch_read *r, struct wire_module *m)
 
 static int get_build_id(struct batch_read *r, struct build_id *id)
 {
-	size_t n = r->p < r->end ? *r->p++ : 0;
-
-	*id = (struct build_id){0};
-	if (!n || n > sizeof id->b || n > (size_t)(r->end - r->p))
-		return -1;
-	id->n = (uint8_t)n;
-	memcpy(id->b, r->p, n);
-	r->p += n;
-	return 0;
+	return build_id_get(&r->p, r->end, id) || !id->n ? -1 : 0;
 }
 
 static int get_module(struct batch_read *r, struct wire_module *m)

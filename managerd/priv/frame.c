@@ -25,8 +25,7 @@ void frame_str(struct buf *b, const char *s)
 
 void frame_id(struct buf *b, const struct build_id *id)
 {
-	buf_char(b, (char)id->n);
-	buf_add(b, id->b, id->n);
+	build_id_put(b, id);
 }
 
 static const void *take(struct frame_in *in, size_t n)
