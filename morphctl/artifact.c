@@ -167,19 +167,11 @@ static void show_units(struct arena *a, const json_t *art, bool colour)
 
 	json_array_foreach (json_object_get(art, "functions"), i, f)
 	    add(&sum[(size_t)json_num(f, "unit")], f);
-	json_array_foreach (units, i, u) {
-		struct table_row *row = table_row(&t);
-
-		row->cell[0].text = json_str(u, "name");
-		row->cell[1].text = words_bytes(a, json_num(u, "bytes"));
-		row->cell[2].text = words_number(a, sum[i].functions);
-		row->cell[3].text = words_number(a, sum[i].opaque);
-		row->cell[4].text = words_number(a, sum[i].blocks);
-		row->cell[5].text = words_number(a, sum[i].instructions);
-	}
-	putchar('\n');
-	table_print(stdout, &t, colour);
-	table_free(&t);
+	json_array_foreach (units, i, u)
+		table_row(&t, json_str(u, "name"), words_bytes(a, json_num(u, "bytes")),
+		    words_number(a, sum[i].functions), words_number(a, sum[i].opaque),
+		    words_number(a, sum[i].blocks), words_number(a, sum[i].instructions));
+	table_end(&t, colour);
 }
 
 struct reason {
@@ -209,19 +201,11 @@ static void show_opaque(struct arena *a, const json_t *functions, bool colour)
 			vec_push(&reason, (struct reason){why, json_str(f, "name"), 0});
 		reason.v[k].n++;
 	}
-	for (k = 0; k < reason.n; k++) {
-		struct table_row *row = table_row(&t);
-
-		row->cell[0].text = words_number(a, reason.v[k].n);
-		row->cell[1].text = reason.v[k].why;
-		row->cell[2].text = reason.v[k].example;
-	}
-	if (t.row.n > 0) {
-		putchar('\n');
-		table_print(stdout, &t, colour);
-	}
+	for (k = 0; k < reason.n; k++)
+		table_row(&t, words_number(a, reason.v[k].n), reason.v[k].why, reason.v[k].example);
 	vec_free(&reason);
-	table_free(&t);
+	if (t.row.n)
+		table_end(&t, colour);
 }
 
 static void show_functions(struct arena *a, const json_t *art, bool colour)
@@ -229,22 +213,18 @@ static void show_functions(struct arena *a, const json_t *art, bool colour)
 	static const struct column column[] = {{"FUNCTION", CUT_END}, {"UNIT", LEFT}, {"BLOCKS", RIGHT},
 	    {"INSTRUCTIONS", RIGHT}, {"KEY", LEFT}};
 	struct table t = {column, sizeof column / sizeof *column};
-	const json_t *units = json_object_get(art, "units"), *f;
+	const json_t *units = json_object_get(art, "units"), *f, *u;
+	struct table_row *row;
 	size_t i;
 
 	json_array_foreach (json_object_get(art, "functions"), i, f) {
-		struct table_row *row = table_row(&t);
-
-		row->cell[0].text = json_str(f, "name");
-		row->cell[1].text =
-		    json_str(json_array_get(units, (size_t)json_num(f, "unit")), "name");
-		row->cell[2].text = words_number(a, json_num(f, "blocks"));
-		row->cell[3].text = words_number(a, json_num(f, "instructions"));
-		row->cell[4] = (struct cell){json_str(f, "key"), DIM};
+		u = json_array_get(units, (size_t)json_num(f, "unit"));
+		row = table_row(&t, json_str(f, "name"), json_str(u, "name"),
+		    words_number(a, json_num(f, "blocks")),
+		    words_number(a, json_num(f, "instructions")), json_str(f, "key"));
+		row->cell[4].paint = DIM;
 	}
-	putchar('\n');
-	table_print(stdout, &t, colour);
-	table_free(&t);
+	table_end(&t, colour);
 }
 
 /* Linked files; members stand below their archive. */
@@ -253,22 +233,17 @@ static void show_inputs(struct arena *a, const json_t *inputs, bool colour)
 	static const struct column column[] = {
 	    {"INPUT", RIGHT}, {"KIND", LEFT}, {"KEPT", RIGHT}, {"PATH", CUT}};
 	struct table t = {column, sizeof column / sizeof *column};
+	const char *indent;
 	const json_t *in;
 	size_t i;
 
 	json_array_foreach (inputs, i, in) {
-		struct table_row *row = table_row(&t);
-		bool member = !json_is_null(json_object_get(in, "archive"));
-
-		row->cell[0].text = words_number(a, json_num(in, "id"));
-		row->cell[1].text = json_str(in, "kind");
-		row->cell[2].text = words_bytes(a, json_num(in, "bytes"));
-		row->cell[3].text =
-		    arena_printf(a, "%s%s", member ? "  " : "", json_str(in, "path"));
+		indent = json_is_null(json_object_get(in, "archive")) ? "" : "  ";
+		table_row(&t, words_number(a, json_num(in, "id")), json_str(in, "kind"),
+		    words_bytes(a, json_num(in, "bytes")),
+		    arena_printf(a, "%s%s", indent, json_str(in, "path")));
 	}
-	putchar('\n');
-	table_print(stdout, &t, colour);
-	table_free(&t);
+	table_end(&t, colour);
 }
 
 static char *recipe_words(struct arena *a, const json_t *recipe)

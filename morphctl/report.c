@@ -38,16 +38,13 @@ static void show_history(const struct invocation *in, const json_t *list)
 	size_t i;
 
 	json_array_foreach (list, i, ev) {
-		struct table_row *row = table_row(&t);
 		const char *event = words_clean(a, json_str(ev, "event"));
+		struct table_row *row = table_row(&t, words_local(a, json_str(ev, "at")), event,
+		    words_clean(a, json_str(ev, "path")), words_number(a, json_num(ev, "samples")),
+		    words_share(a, json_num(ev, "gain")),
+		    words_duration(a, json_num(ev, "seconds")), size_words(a, ev));
 
-		row->cell[0].text = words_local(a, json_str(ev, "at"));
-		row->cell[1] = (struct cell){event, event_paint(event)};
-		row->cell[2].text = words_clean(a, json_str(ev, "path"));
-		row->cell[3].text = words_number(a, json_num(ev, "samples"));
-		row->cell[4].text = words_share(a, json_num(ev, "gain"));
-		row->cell[5].text = words_duration(a, json_num(ev, "seconds"));
-		row->cell[6].text = size_words(a, ev);
+		row->cell[1].paint = event_paint(event);
 		if (json_str(ev, "text") && *json_str(ev, "text"))
 			row->note = words_clean(a, json_str(ev, "text"));
 	}
@@ -106,15 +103,14 @@ static void show_ladder(const struct invocation *in, const json_t *ladder, bool 
 	size_t i;
 
 	json_array_foreach (ladder, i, step) {
-		struct table_row *row = table_row(&t);
 		const char *outcome = words_clean(a, json_str(step, "outcome"));
+		struct table_row *row = table_row(&t, words_number(a, json_num(step, "rung")),
+		    words_clean(a, json_str(step, "name")), outcome,
+		    limit_words(a, json_num(step, "value")),
+		    limit_words(a, json_num(step, "limit")),
+		    words_clean(a, json_str(step, "text")));
 
-		row->cell[0].text = words_number(a, json_num(step, "rung"));
-		row->cell[1].text = words_clean(a, json_str(step, "name"));
-		row->cell[2] = (struct cell){outcome, outcome_paint(outcome)};
-		row->cell[3].text = limit_words(a, json_num(step, "value"));
-		row->cell[4].text = limit_words(a, json_num(step, "limit"));
-		row->cell[5].text = words_clean(a, json_str(step, "text"));
+		row->cell[2].paint = outcome_paint(outcome);
 	}
 	table_print(stdout, &t, colour);
 	table_free(&t);
@@ -160,21 +156,25 @@ static char *successor_words(struct arena *a, const json_t *block)
 	return s;
 }
 
+/* A line below a function. */
+static void add_below(struct arena *a, struct table *t, const json_t *of, const char *text)
+{
+	struct table_row *row =
+	    table_row(t, NULL, words_number(a, json_num(of, "samples")), NULL, text, NULL);
+
+	row->cell[1].paint = row->cell[3].paint = DIM;
+}
+
 static void add_callers(struct arena *a, struct table *t, const json_t *callers)
 {
 	const json_t *c;
 	size_t i;
 
-	json_array_foreach (callers, i, c) {
-		struct table_row *row = table_row(t);
-
-		row->cell[1] = (struct cell){words_number(a, json_num(c, "samples")), DIM};
-		row->cell[3] = (struct cell){
+	json_array_foreach (callers, i, c)
+		add_below(a, t, c,
 		    arena_printf(a, "  called from %s, block %s, %s of it",
 			words_clean(a, json_str(c, "name")), words_number(a, json_num(c, "block")),
-			words_share(a, json_num(c, "share"))),
-		    DIM};
-	}
+			words_share(a, json_num(c, "share"))));
 }
 
 static void add_blocks(struct arena *a, struct table *t, const json_t *hot)
@@ -182,16 +182,11 @@ static void add_blocks(struct arena *a, struct table *t, const json_t *hot)
 	const json_t *b;
 	size_t i;
 
-	json_array_foreach (hot, i, b) {
-		struct table_row *row = table_row(t);
-
-		row->cell[1] = (struct cell){words_number(a, json_num(b, "samples")), DIM};
-		row->cell[3] = (struct cell){
+	json_array_foreach (hot, i, b)
+		add_below(a, t, b,
 		    arena_printf(a, "  block %s, %s of it%s",
 			words_number(a, json_num(b, "block")), words_share(a, json_num(b, "share")),
-			successor_words(a, b)),
-		    DIM};
-	}
+			successor_words(a, b)));
 }
 
 static void show_profile(const struct invocation *in, const json_t *p)
@@ -209,16 +204,13 @@ static void show_profile(const struct invocation *in, const json_t *p)
 	    words_number(a, json_num(p, "functions_sampled")),
 	    words_plural(a, json_num(p, "functions_total"), "function"));
 	json_array_foreach (json_object_get(p, "functions"), i, f) {
-		struct table_row *row = table_row(&t);
 		const char *opaque = json_str(f, "opaque");
-
-		row->cell[0].text = words_share(a, json_num(f, "share"));
-		row->cell[1].text = words_number(a, json_num(f, "samples"));
-		row->cell[2].text =
+		struct table_row *row = table_row(&t, words_share(a, json_num(f, "share")),
+		    words_number(a, json_num(f, "samples")),
 		    arena_printf(a, "%s / %s", words_number(a, json_num(f, "blocks_sampled")),
-			words_number(a, json_num(f, "blocks")));
-		row->cell[3].text = words_clean(a, json_str(f, "name"));
-		row->cell[4].text = words_clean(a, json_str(f, "tu"));
+			words_number(a, json_num(f, "blocks"))),
+		    words_clean(a, json_str(f, "name")), words_clean(a, json_str(f, "tu")));
+
 		if (opaque)
 			row->note = arena_printf(a, "moves as a whole: %s", words_clean(a, opaque));
 		add_callers(a, &t, json_object_get(f, "callers"));

@@ -206,16 +206,14 @@ static void show_modules(
 		cut = t.row.n == (size_t)limit_of(in);
 		if (cut)
 			continue;
-		row = table_row(&t);
 		predicted = json_object_get(m, "predicted");
 		layout = json_str(m, "layout_at");
-		row->cell[0].text = words_clean(a, json_str(m, "path"));
-		row->cell[1] = (struct cell){state_words(a, m), state_paint(state ? state : "")};
-		row->cell[2].text = words_number(a, json_num(m, "samples"));
-		row->cell[3].text = words_share(a, json_num(m, "mapped_share"));
-		row->cell[4].text = layout ? words_ago(a, layout, now) : "original";
-		row->cell[5].text = words_share(a, json_num(predicted, "gain"));
-		row->cell[6].text = taken_words(a, predicted);
+		row = table_row(&t, words_clean(a, json_str(m, "path")), state_words(a, m),
+		    words_number(a, json_num(m, "samples")),
+		    words_share(a, json_num(m, "mapped_share")),
+		    layout ? words_ago(a, layout, now) : "original",
+		    words_share(a, json_num(predicted, "gain")), taken_words(a, predicted));
+		row->cell[1].paint = state_paint(state ? state : "");
 		row->note = module_note(a, m, now);
 	}
 	putchar('\n');

@@ -32,9 +32,17 @@ unsigned text_width(const char *s)
 	return n;
 }
 
-struct table_row *table_row(struct table *t)
+struct table_row *table_row(struct table *t, ...)
 {
-	vec_push(&t->row, (struct table_row){0});
+	struct table_row row = {0};
+	unsigned i;
+	va_list ap;
+
+	va_start(ap, t);
+	for (i = 0; i < t->ncolumn; i++)
+		row.cell[i].text = va_arg(ap, const char *);
+	va_end(ap);
+	vec_push(&t->row, row);
 	return &t->row.v[t->row.n - 1];
 }
 
@@ -207,6 +215,13 @@ void table_field(FILE *out, bool colour, const char *name, const char *text)
 	table_paint(out, colour, DIM, name);
 	pad(out, FIELD - text_width(name));
 	put_wrapped(out, colour, PLAIN, text, FIELD + 2, FIELD + 2);
+}
+
+void table_end(struct table *t, bool colour)
+{
+	putchar('\n');
+	table_print(stdout, t, colour);
+	table_free(t);
 }
 
 void table_free(struct table *t)

@@ -50,9 +50,12 @@ struct table {
 	row;
 };
 
-/* Adds an empty row; valid until the next is added. */
-struct table_row *table_row(struct table *t);
+/* Adds a row with a text (const char *, may be NULL) for each column; valid until the next is
+ * added. */
+struct table_row *table_row(struct table *t, ...);
 void table_print(FILE *out, const struct table *t, bool colour);
+/* Prints it to stdout, after an empty line, and frees it. */
+void table_end(struct table *t, bool colour);
 /* "  name      text", wrapped at TABLE_WIDTH with a hanging indent. */
 void table_field(FILE *out, bool colour, const char *name, const char *text);
 void table_free(struct table *t);

@@ -458,12 +458,9 @@ START_TEST(tables_fit)
 
 	memset(long_path, 'x', 200);
 	memcpy(long_path + 190, "/the-end-→", 10);
-	table_row(&t)->cell[1].text = long_path;
-	t.row.v[0].cell[0].text = "1";
-	*table_row(&t) = (struct table_row){
-	    .cell = {{"22"}, {"b"},
-		{"many words that have to be wrapped somewhere, and go on below"}},
-	    .note = "n"};
+	table_row(&t, "1", long_path, NULL);
+	table_row(&t, "22", "b", "many words that have to be wrapped somewhere, and go on below")
+	    ->note = "n";
 	f = open_memstream(&out, &n);
 	table_print(f, &t, false);
 	fclose(f);
@@ -475,9 +472,8 @@ START_TEST(tables_fit)
 	table_free(&t);
 	/* The last cell of a row does not give way to columns of other rows. */
 	t = (struct table){cut, 2, 0};
-	table_row(&t)->cell[0].text = "x";
-	t.row.v[0].cell[1].text = long_path + 110;
-	table_row(&t)->cell[0].text = "short but longer than what is left of the first";
+	table_row(&t, "x", long_path + 110);
+	table_row(&t, "short but longer than what is left of the first", NULL);
 	f = open_memstream(&out, &n);
 	table_print(f, &t, false);
 	fclose(f);
