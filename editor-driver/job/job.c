@@ -185,7 +185,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Prefixes the error with the names of unit and function. */
-static int name_position(const struct plan *p, const struct bytes_position *at, struct err *e)
+static void name_position(const struct plan *p, const struct bytes_position *at, struct err *e)
 {
 	const struct plan_tu *t = p->tu, *end = p->tu + p->ntu;
 
@@ -193,48 +193,36 @@ static int name_position(const struct plan *p, const struct bytes_position *at, 
 		t++;
 	if (at->known && t < end && at->func < t->nfunc)
 		err_wrap(e, "%s, function %s", t->art->name, t->func[at->func].name);
-	return err_wrap(e, "the new build is not the original with its code moved");
+	err_wrap(e, "the new build is not the original with its code moved");
 }
 
-static int verify_all_bytes(
-    const struct plan *p, const struct build *b, const struct blockmap *made, struct err *e)
+static int verify(const struct plan *p, const struct build *b, struct verified *v, struct err *e)
 {
-	uint64_t *edited = xcalloc(p->ntu, sizeof *edited);
-	struct bytes_position at;
-	size_t i, n = 0;
-	int rc;
-
-	for (i = 0; i < p->ntu; i++)
-		if (p->tu[i].edited)
-			edited[n++] = hash_short(&p->tu[i].art->hash);
-	if (n)
-		qsort(edited, n, sizeof *edited, by_number);
-	rc = verify_bytes(b->out, b->unchanged, made, &p->map, edited, n, &at, e);
-	if (rc)
-		name_position(p, &at, e);
-	free(edited);
-	return rc;
-}
-
-static int verify(const struct plan *p, const struct build *b, struct blockmap *made, struct err *e)
-{
+	VEC(uint64_t) edited = {0};
 	struct copies c = {0};
+	size_t i;
 	int rc;
 
 	plan_copies(p, &c);
-	rc = verify_build(
-	    b->out, b->unchanged, &p->map, p->mode == PLAN_COUNT, c.v, c.n, made, e);
+	for (i = 0; i < p->ntu; i++)
+		if (p->tu[i].edited)
+			vec_push(&edited, hash_short(&p->tu[i].art->hash));
+	vec_sort(&edited, by_number);
+	rc = verify_build(b->out, b->unchanged,
+	    &(struct verify_wanted){
+		&p->map, p->mode == PLAN_COUNT, c.v, c.n, edited.v, edited.n},
+	    v, e);
+	if (v->differs)
+		name_position(p, &v->at, e);
+	vec_free(&edited);
 	vec_free(&c);
-	/* Counting builds add data of their own; the manager does not swap them in. */
-	if (!rc && p->mode != PLAN_COUNT)
-		rc = verify_all_bytes(p, b, made, e);
 	return rc;
 }
 
 int job_edit(struct job *j, struct err *e)
 {
 	struct editanswer *r = &j->r.answer;
-	struct blockmap made = {0};
+	struct verified v = {.differs = false};
 	struct timespec clock;
 	struct build b = {0};
 	int rc = -1;
@@ -254,22 +242,21 @@ int job_edit(struct job *j, struct err *e)
 	if (build_prove(&b, e) || build_link(&b, e))
 		goto out;
 	r->seconds.ld = lap(&clock);
-	if (verify(&j->plan, &b, &made, e))
+	if (verify(&j->plan, &b, &v, e))
 		goto out;
 	r->seconds.verify = lap(&clock);
-	if (j->o->mode == PLAN_PROFILE && score_both(j, &made, e))
+	if (j->o->mode == PLAN_PROFILE && score_both(j, &v.map, e))
 		goto out;
 	r->out = j->o->out;
-	r->build_id = made.id;
+	r->build_id = v.map.id;
 	r->tus_assembled = (uint32_t)b.assembled;
 	r->tus_cached = (uint32_t)b.cached;
-	if (verify_size(b.unchanged, &r->size.before, e) ||
-	    verify_size(b.out, &r->size.after, e))
-		goto out;
+	r->size.before = v.size_before;
+	r->size.after = v.size_after;
 	rc = build_publish(&b, j->o->out, e);
 out:
 	build_close(&b);
-	blockmap_free(&made);
+	blockmap_free(&v.map);
 	return rc;
 }
 

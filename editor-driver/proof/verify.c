@@ -339,43 +339,6 @@ static int right_ids(struct elf *f, const struct build_id *origin, bool counting
 	return 0;
 }
 
-int verify_build(const char *path, const char *unchanged, const struct blockmap *map,
-    bool counting, struct verify_copies *copy, size_t ncopy, struct blockmap *out,
-    struct err *e)
-{
-	struct elf *f = elf_file_open(path, -1, e), *g = NULL;
-	int rc = -1;
-
-	*out = (struct blockmap){0};
-	if (f)
-		g = elf_file_open(unchanged, -1, e);
-	if (g && !right_ids(f, &map->id, counting, e) && !same_face(f, g, counting, e) &&
-	    !read_map(f, out, path, e))
-		rc = same_blocks(out, map, copy, ncopy, e);
-	if (f)
-		elf_file_close(f);
-	if (g)
-		elf_file_close(g);
-	return rc;
-}
-
-int verify_bytes(const char *path, const char *unchanged, const struct blockmap *made,
-    const struct blockmap *map, const uint64_t *edited, size_t n, struct bytes_position *at,
-    struct err *e)
-{
-	struct elf *f = elf_file_open(path, -1, e);
-	struct elf *g = f ? elf_file_open(unchanged, -1, e) : NULL;
-	int rc = -1;
-
-	*at = (struct bytes_position){0};
-	if (g)
-		rc = bytes_compare(&(struct bytes_build){f, made},
-		    &(struct bytes_build){g, map}, edited, n, at, e);
-	elf_file_close(g);
-	elf_file_close(f);
-	return rc;
-}
-
 static int add_size(const struct elf_section *s, void *arg)
 {
 	if (s->flags & SHF_ALLOC && s->type != SHT_NOBITS)
@@ -383,14 +346,36 @@ static int add_size(const struct elf_section *s, void *arg)
 	return 0;
 }
 
-int verify_size(const char *path, uint64_t *bytes, struct err *e)
+static int compare_builds(struct elf *made, const char *path, struct elf *unchanged,
+    const struct verify_wanted *w, struct verified *out, struct err *e)
 {
-	struct elf *f = elf_file_open(path, -1, e);
-
-	*bytes = 0;
-	if (!f)
+	if (right_ids(made, &w->map->id, w->counting, e) ||
+	    same_face(made, unchanged, w->counting, e) || read_map(made, &out->map, path, e) ||
+	    same_blocks(&out->map, w->map, w->copy, w->ncopy, e))
 		return -1;
-	elf_file_sections(f, add_size, bytes);
-	elf_file_close(f);
+	/* Counting builds add data of their own; the manager does not swap them in. */
+	if (!w->counting &&
+	    bytes_compare(&(struct bytes_build){made, &out->map},
+		&(struct bytes_build){unchanged, w->map}, w->edited, w->nedited, &out->at, e)) {
+		out->differs = true;
+		return -1;
+	}
+	elf_file_sections(unchanged, add_size, &out->size_before);
+	elf_file_sections(made, add_size, &out->size_after);
 	return 0;
+}
+
+int verify_build(const char *path, const char *unchanged, const struct verify_wanted *w,
+    struct verified *out, struct err *e)
+{
+	struct elf *made = elf_file_open(path, -1, e);
+	struct elf *same = made ? elf_file_open(unchanged, -1, e) : NULL;
+	int rc = -1;
+
+	*out = (struct verified){.differs = false};
+	if (same)
+		rc = compare_builds(made, path, same, w, out, e);
+	elf_file_close(same);
+	elf_file_close(made);
+	return rc;
 }

@@ -40,26 +40,32 @@ struct verify_copies {
 	uint32_t func, id, n, cold;
 };
 
+struct verify_wanted {
+	const struct blockmap *map; /* of the original */
+	bool counting;              /* a build that counts is expected */
+	struct verify_copies *copy; /* gets sorted; entries of one block are equal */
+	size_t ncopy;
+	const uint64_t *edited; /* hash_short of the TUs that were edited, ascending */
+	size_t nedited;
+};
+
+struct verified {
+	struct blockmap map; /* of the new build; blockmap_free whatever comes of it */
+	bool differs;        /* why it is refused: its bytes, at `at` */
+	struct bytes_position at;
+	uint64_t size_before, size_after; /* bytes loaded from the files */
+};
+
 /*
- * A new build at path (counting: one that counts): to the outside the same as
- * the unchanged build, a build-id of its own, map's as its origin, and every
- * block of every function in its block map as often as in map, and its copies
- * as often again (copy[] is sorted; entries of one block are equal). Where
- * copies and threaded jumps took every way into a cold fragment, nothing refers
- * to it, and the linker may have left it out (--gc-sections). The map of the
- * new build goes to out (blockmap_free in both cases).
+ * A new build at path: to the outside the same as the unchanged build, a build-id
+ * of its own, the original's as its origin, and every block of every function in
+ * its block map as often as in the original's, and its copies as often again.
+ * Where copies and threaded jumps took all predecessors of a cold fragment,
+ * nothing refers to it, and the linker may have left it out (--gc-sections).
+ * Unless it counts, every byte of it that is loaded is compared with the
+ * unchanged build's (bytes.h).
  */
-int verify_build(const char *path, const char *unchanged, const struct blockmap *map,
-    bool counting, struct verify_copies *copy, size_t ncopy, struct blockmap *out,
-    struct err *e);
-
-/* Every byte of it that is loaded against the unchanged build (editor-driver/proof/bytes.h);
- * made and map are their block maps. */
-int verify_bytes(const char *path, const char *unchanged, const struct blockmap *made,
-    const struct blockmap *map, const uint64_t *edited, size_t n, struct bytes_position *at,
-    struct err *e);
-
-/* Bytes a build takes up in memory from its file. */
-int verify_size(const char *path, uint64_t *bytes, struct err *e);
+int verify_build(const char *path, const char *unchanged, const struct verify_wanted *w,
+    struct verified *out, struct err *e);
 
 #endif
