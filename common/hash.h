@@ -30,7 +30,7 @@ struct htab {
 	size_t n, cap;
 };
 
-/* The value's place, made with the value 0 and *fresh set where it was not. */
+/* The value's place, made with the value 0 and *fresh set where it was not; fresh may be NULL. */
 uint64_t *htab_put(struct htab *t, const void *key, size_t n, bool *fresh);
 /* The value's place, or NULL. Stays valid until the next htab_put. */
 uint64_t *htab_get(const struct htab *t, const void *key, size_t n);

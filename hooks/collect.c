@@ -59,13 +59,12 @@ static char *thin_member(const char *archive, const char *name)
 
 static void normalise_map(struct collection *c)
 {
-	bool fresh;
 	size_t i;
 	char *path;
 
 	for (i = c->normalised; i < c->map->files.n; i++) {
 		path = path_of_file(c->map->files.v[i]);
-		htab_put_str(&c->map_path, path, &fresh);
+		htab_put_str(&c->map_path, path, NULL);
 		free(path);
 	}
 	c->normalised = i;
@@ -150,7 +149,6 @@ static int64_t add_file(struct collection *c, const char *path, struct err *e)
 	int64_t id = (int64_t)c->input.n;
 	const char *fault;
 	struct buf b = {0};
-	bool fresh;
 	int r;
 
 	in.path = in.file = arena_strdup(&c->mem, path);
@@ -163,7 +161,7 @@ static int64_t add_file(struct collection *c, const char *path, struct err *e)
 		r = err_set(e, "%s: %s", path, fault);
 	if (!r) {
 		vec_push(&c->input, in);
-		*htab_put_str(&c->by_path, path, &fresh) = (uint64_t)id;
+		*htab_put_str(&c->by_path, path, NULL) = (uint64_t)id;
 		if (in.kind == ART_ARCHIVE)
 			r = add_members(c, id, &b, e);
 	}
@@ -174,9 +172,8 @@ static int64_t add_file(struct collection *c, const char *path, struct err *e)
 void collect_raw(struct collection *c, const char *name)
 {
 	char *path = path_of_file(name);
-	bool fresh;
 
-	htab_put_str(&c->raw, path, &fresh);
+	htab_put_str(&c->raw, path, NULL);
 	free(path);
 }
 

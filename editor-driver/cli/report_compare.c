@@ -88,7 +88,7 @@ static void count_names(const struct comparison *c, struct htab *names)
 	size_t i;
 
 	for (i = 0; i < c->func.n; i++)
-		++*htab_put_str(names, c->func.v[i].func->name, &(bool){false});
+		++*htab_put_str(names, c->func.v[i].func->name, NULL);
 }
 
 /* With its key, as in profiles, where the name is ambiguous. */

@@ -225,7 +225,6 @@ void compare_close(struct comparison *c)
 		counts_free(&c->counts[side]);
 	}
 	vec_free(&c->func);
-	if (c->art)
-		artifact_close(c->art);
+	artifact_close(c->art);
 	*c = (struct comparison){0};
 }

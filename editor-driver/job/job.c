@@ -339,7 +339,6 @@ void job_free(struct job *j)
 	vec_free(&j->r.answer.reason);
 	plan_free(&j->plan);
 	counts_free(&j->counts);
-	if (j->art)
-		artifact_close(j->art);
+	artifact_close(j->art);
 	*j = (struct job){0};
 }

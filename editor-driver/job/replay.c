@@ -27,8 +27,7 @@ static int read_section(const char *path, struct buf *out, struct err *e)
 
 	if (rc > 0 && s.data)
 		buf_add(out, s.data, s.size);
-	if (f)
-		elf_file_close(f);
+	elf_file_close(f);
 	return rc < 0 ? -1 : 0;
 }
 
