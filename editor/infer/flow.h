@@ -23,43 +23,28 @@ struct reach {
 void reach_find(struct reach *r, const struct cfg *g, struct arena *a);
 
 /*
- * The cost of a flow: convex, piecewise linear, with its minimum at the block's own estimate.
- * Segments of the Poisson likelihood w (r - 1 - log r), r = flow by estimate, w = the weight of the
- * estimate in samples; an unsampled block costs one per sample that the flow should have produced.
- */
-enum { COST_SEGS = 10 };
-struct cost {
-	double slope[COST_SEGS];
-	int64_t end[COST_SEGS]; /* flow where the segment ends */
-	uint32_t n;
-};
-/* A block's executions by its own samples or count only, at most clamp. */
-double cost_estimate(const struct cfg_block *b, enum infer_input input, double clamp);
-void cost_block(struct cost *c, const struct cfg_block *b, bool entry, enum infer_input input,
-    double clamp, int64_t most);
-/* Of an edge that was counted. */
-void cost_edge(struct cost *c, double x, int64_t most);
-void cost_flat(struct cost *c, double slope, int64_t most);
-
-/*
  * Minimum flow: raises blocks of count 0 to one execution unless the compiler marked them cold. Not
  * sampled does not mean unused: these blocks belong to the hot fragment. One unit per block, from
  * an entry through the block to an exit, along paths that are not cold. Preserves Kirchhoff's law.
  */
-void infer_minflow(struct cfg *g, const struct reach *r, struct arena *a);
+void flow_minimum(struct cfg *g, const struct reach *r, struct arena *a);
 
-/* A bipartite flow whose row and column sums are given by the present flows. */
-struct free_arc {
-	uint32_t from, to; /* nodes; no node is both a from and a to */
-	int64_t flow;      /* >= 0, in and out */
+/* Instead of all counts: `estimate` units through each block, likewise, along any paths. For what
+ * flow_round() cannot answer. */
+void flow_cover(struct cfg *g, const struct reach *r, const double *estimate, struct arena *a);
+
+/* Real flows: per edge; per block, what enters and leaves the function there. */
+struct flows {
+	double *edge, *in, *out;
 };
 
 /*
- * Where the sums leave the flows undetermined (a loop's test and its copy before the loop go to the
- * same two blocks), takes the flows of largest entropy, by iterative proportional fitting (Deming,
- * Stephan 1940), rounded so that the sums are kept exactly.
+ * Sets the counts of g to integers near the flows; Kirchhoff's law holds. exact: blocks keep their
+ * counts, and edges those that are in outcomes, so that the flows only divide what these leave
+ * undetermined. False where there is no such flow, or none was found: then g is unchanged.
  */
-void infer_even(struct free_arc *arc, uint32_t n, uint32_t nnode, struct arena *a);
+bool flow_round(
+    struct cfg *g, const struct reach *r, const struct flows *f, bool exact, struct arena *a);
 
 /* How many unbiased samples s > 0 samples of a block are worth; an unsampled block has
  * UNSEEN_WEIGHT. */
@@ -67,10 +52,11 @@ void infer_even(struct free_arc *arc, uint32_t n, uint32_t nnode, struct arena *
 double infer_weight(const struct cfg_block *k, double s);
 
 /*
- * Sets the counts of g from its samples and outcomes together (joint.h). Returns false and sets
- * nothing where the graph is too irreducible for the sparse solver, or the evidence too
- * contradictory.
+ * The flows that agree best with all evidence (joint.h); of blocks without any part, 0. estimate:
+ * by block, by its own evidence. Where the graph is too irreducible for the sparse solver, the
+ * flows are those that the solver would begin with.
  */
-bool infer_joint(struct cfg *g, const struct reach *r, struct arena *a);
+void infer_joint(const struct cfg *g, const struct reach *r, enum infer_input input,
+    struct flows *f, double *estimate, struct arena *a);
 
 #endif

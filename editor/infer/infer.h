@@ -1,8 +1,7 @@
 /*
  * Flow inference: block samples (noisy, biased, incomplete) and outcomes of branches, to
- * consistent block and edge counts (docs/DESIGN.md "Inference"; joint.h). Where that has no
- * solution, and for counts that contradict each other, min-cost flow: Levin, Newman, Haber 2008; He
- * et al., "Profile inference revisited" (POPL 2022).
+ * consistent block and edge counts (docs/DESIGN.md "Inference"; joint.h). After Levin, Newman, Haber
+ * 2008; He et al., "Profile inference revisited" (POPL 2022).
  *
  * Needs: cfg_block.samples (or .count), insns, flags; cfg_edge.outcomes. Sets every cfg_block.count
  * and cfg_edge.count. Kirchhoff's law holds exactly in the result: a block's count is the sum of
@@ -22,8 +21,9 @@ enum infer_input {
 			  minimum flow, unless they are cold or only reachable through cold blocks
 			  */
 	INFER_COUNTS   /* .count are executions, and .outcomes of edges where known (if one edge of a
-			  block is known, all are): consistent counts are kept, others change as
-			  little as possible */
+			  block is known, all are): consistent counts are kept, and divided
+			  evenly where they leave flows undetermined; others are
+			  evidence like samples without bias */
 };
 
 enum { COUNT_ONE = 4096 }; /* with INFER_SAMPLES: one sample in a block of one

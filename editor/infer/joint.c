@@ -36,6 +36,8 @@ static const double FEW = 1;            /* further discount, by the square of sa
 static const double CONTRARY = 4; /* most that outcomes are worth against all other evidence */
 static const double FREE = 0.02;  /* weight in samples of the flow that enters a function */
 static const double PACE = 0.7, DONE = 0.01, NEARLY_DONE = 0.1; /* steps, as share of a flow */
+static const double EVENNESS = 1e-4; /* weight of even shares by that of counts */
+static const double UNCOUNTED = 0.1; /* executions of a block that has none */
 static const double LEAST = 1e-3, ROUNDS_TO_0 = 0.3;            /* flows */
 
 double joint_ln(double v)
@@ -59,9 +61,15 @@ double joint_ln(double v)
 
 /* ---- which blocks take part ---- */
 
-static bool usable(const struct cfg *g, uint32_t b)
+static bool sampled(const struct joint *j, uint32_t b)
 {
-	return g->block[b].samples || !(g->block[b].flags & COLD);
+	return j->counts ? j->g->block[b].count : j->g->block[b].samples;
+}
+
+/* Not sampled is not unused; not counted is. */
+static bool usable(const struct joint *j, uint32_t b)
+{
+	return sampled(j, b) || !(j->counts || j->g->block[b].flags & COLD);
 }
 
 /* Marks with `bit` what is connected to the roots. */
@@ -72,7 +80,7 @@ static void spread(struct joint *j, const uint8_t *root, bool back, uint8_t bit,
 	uint32_t n = 0, b, i, to;
 
 	for (b = 0; b < g->nblock; b++)
-		if (root[b] && usable(g, b)) {
+		if (root[b] && usable(j, b)) {
 			j->used[b] |= bit;
 			stack[n++] = b;
 		}
@@ -80,7 +88,7 @@ static void spread(struct joint *j, const uint8_t *root, bool back, uint8_t bit,
 		b = stack[--n];
 		for (i = first[b]; i < first[b + 1]; i++) {
 			to = back ? g->edge[g->in[i]].src : g->edge[i].dst;
-			if (j->used[to] & bit || !usable(g, to))
+			if (j->used[to] & bit || !usable(j, to))
 				continue;
 			j->used[to] |= bit;
 			stack[n++] = to;
@@ -100,7 +108,7 @@ static void choose(struct joint *j, struct arena *a)
 	spread(j, j->r->exit, true, 2, stack);
 	for (b = 0; b < j->g->nblock; b++) {
 		j->used[b] = j->used[b] == 3;
-		all = all || (!j->used[b] && j->g->block[b].samples);
+		all = all || (!j->used[b] && sampled(j, b));
 	}
 	for (b = 0; b < j->g->nblock && all; b++)
 		j->used[b] = 1;
@@ -122,20 +130,9 @@ double joint_estimate(const struct joint *j, uint32_t b)
 {
 	const struct cfg_block *k = &j->g->block[b];
 
-	if (k->samples)
-		return fmin(
-		    (double)k->samples / SAMPLE_ONE * COUNT_ONE / (joint_insns(k) + j->skew[b]),
-		    j->most);
+	if (j->samples[b] > 0)
+		return fmin(j->samples[b] * COUNT_ONE / (joint_insns(k) + j->skew[b]), j->most);
 	return UNSEEN_WEIGHT * COUNT_ONE / joint_insns(k) / (k->flags & COLD ? COLD_FACTOR : 1);
-}
-
-/* The most that e times as much flow costs. Samples of a short block may almost vanish: a compare
- * and its jump retire together with what is before them. */
-static double hiding(const struct cfg_block *k, bool entry)
-{
-	double n = joint_insns(k);
-
-	return (k->samples ? HIDDEN : ABSENCE) * n * n / (entry ? ENTRY_FACTOR : 1);
 }
 
 /* Sets the cost of a block where its flow is x. */
@@ -145,23 +142,48 @@ static void weigh_flow(struct joint *j, uint32_t b, double x)
 
 	if (over > 0)
 		j->cost[b] =
-		    (j->weight[b] + over / (1 + over / hiding(&j->g->block[b], b == 0))) / x;
+		    (j->weight[b] + over / (1 + over / j->bound[b])) / x;
 	else
 		j->cost[b] = j->weight[b] / best;
 }
 
-static void weigh_block(struct joint *j, uint32_t b)
+/* Samples of a short block may almost vanish: a compare and its jump retire together with what is
+ * before them. */
+static void weigh_samples(struct joint *j, uint32_t b)
 {
 	const struct cfg_block *k = &j->g->block[b];
-	double s = fmin((double)k->samples / SAMPLE_ONE, JOINT_MANY);
+	double s = fmin((double)k->samples / SAMPLE_ONE, JOINT_MANY), n = joint_insns(k);
+	double entry = b ? 1 : ENTRY_FACTOR;
 
-	j->weight[b] = s > 0 ? infer_weight(k, s) / (b ? 1 : ENTRY_FACTOR) : UNSEEN_WEIGHT;
+	j->samples[b] = s;
+	j->weight[b] = s > 0 ? infer_weight(k, s) / entry : UNSEEN_WEIGHT;
+	j->bound[b] = (s > 0 ? HIDDEN : ABSENCE) * n * n / entry;
+}
+
+/* Counts weigh as much as samples without bias. */
+static void weigh_count(struct joint *j, uint32_t b)
+{
+	const struct cfg_block *k = &j->g->block[b];
+
+	j->weight[b] = fmax((double)k->count, UNCOUNTED);
+	j->samples[b] = j->weight[b] * joint_insns(k) / COUNT_ONE;
+	j->bound[b] = HUGE_VAL;
+}
+
+static void weigh_block(struct joint *j, uint32_t b)
+{
+	if (j->counts)
+		weigh_count(j, b);
+	else
+		weigh_samples(j, b);
 	j->cost[b] = j->weight[b] / joint_estimate(j, b);
 }
 
 static double seen(const struct joint *j, uint32_t edge)
 {
-	return fmin((double)j->g->edge[edge].outcomes / SAMPLE_ONE, JOINT_MANY);
+	double n = (double)j->g->edge[edge].outcomes;
+
+	return fmin(j->counts ? n : n / SAMPLE_ONE, JOINT_MANY);
 }
 
 static void add_succ(struct joint *j, uint32_t b, uint32_t dst, uint32_t edge)
@@ -202,10 +224,14 @@ static void weigh_succs(struct joint *j, uint32_t b)
 	for (v = begin; v < end; v++) {
 		all += v->edge == NONE ? 0 : seen(j, v->edge);
 		j->prior[b] += similar(j, v);
-		expected += v->share = joint_prior(j, v);
+		expected += v->share = j->counts ? 1 : joint_prior(j, v);
 	}
-	j->seen[b] = joint_outcome_weight((double)j->g->block[b].samples / SAMPLE_ONE, all, 1);
-	j->outcomes[b] = j->prior[b] + j->seen[b];
+	if (j->counts) {
+		j->outcomes[b] = j->weight[b] * (all > 0 ? 1 : EVENNESS);
+	} else {
+		j->seen[b] = joint_outcome_weight(j->samples[b], all, 1);
+		j->outcomes[b] = j->prior[b] + j->seen[b];
+	}
 	if (end - begin > WIDE)
 		j->weight[b] = j->outcomes[b] = fmax(j->weight[b], j->outcomes[b]);
 	for (v = begin; v < end; v++) {
@@ -223,6 +249,8 @@ static void build(struct joint *j, struct arena *a)
 
 	j->succ = arena_array(a, (size_t)j->g->nedge + n, sizeof *j->succ);
 	j->first = arena_array(a, (size_t)n + 1, sizeof *j->first);
+	j->samples = arena_array(a, n, sizeof *j->samples);
+	j->bound = arena_array(a, n, sizeof *j->bound);
 	j->cost = arena_array(a, n, sizeof *j->cost);
 	j->weight = arena_array(a, n, sizeof *j->weight);
 	j->outcomes = arena_array(a, n, sizeof *j->outcomes);
@@ -526,15 +554,15 @@ static bool any_seen(const struct joint *j)
 	return false;
 }
 
-struct flows {
+struct flows_kept {
 	struct succ *succ;
 	double *in;
 };
 
-static struct flows flows_kept(const struct joint *j, struct arena *a)
+static struct flows_kept flows_kept(const struct joint *j, struct arena *a)
 {
 	size_t nsucc = j->first[j->g->nblock], nblock = j->g->nblock;
-	struct flows f = {
+	struct flows_kept f = {
 	    arena_array(a, nsucc, sizeof *f.succ), arena_array(a, nblock, sizeof *f.in)};
 
 	memcpy(f.succ, j->succ, nsucc * sizeof *f.succ);
@@ -542,7 +570,7 @@ static struct flows flows_kept(const struct joint *j, struct arena *a)
 	return f;
 }
 
-static void flows_restore(struct joint *j, struct flows f)
+static void flows_restore(struct joint *j, struct flows_kept f)
 {
 	j->succ = f.succ;
 	j->in = f.in;
@@ -550,34 +578,36 @@ static void flows_restore(struct joint *j, struct flows f)
 
 /* Restarts where there is a loop and the samples are explained worse than noise would leave them;
  * keeps the result if it explains them much better. */
-static bool solve_unseen(struct joint *j, struct sparse *s, struct arena *a)
+static void solve_unseen(struct joint *j, struct sparse *s, struct arena *a)
 {
 	double least = unexplained(j, s, 0);
-	struct flows first;
+	struct flows_kept first;
 
 	if (least < fmax(SURELY_LESS, EXPECTED_MISFIT * j->g->nblock) || j->loop_ends[0] == NONE)
-		return least < HUGE_VAL;
+		return;
 	first = flows_kept(j, a);
 	joint_restart(j, a);
-	if (unexplained(j, s, 0) < least - SURELY_LESS)
-		return true;
-	flows_restore(j, first);
-	return least < HUGE_VAL;
+	if (unexplained(j, s, 0) > least - SURELY_LESS)
+		flows_restore(j, first);
 }
 
 /* Models misprediction skew where that explains the function's samples much better, and a larger
  * cost where that does once more; without outcomes it cannot be identified. */
-static bool solve_all(struct joint *j, struct sparse *s, struct arena *a)
+static void solve_all(struct joint *j, struct sparse *s, struct arena *a)
 {
-	struct flows best;
+	struct flows_kept best;
 	double misfit, least;
 	size_t i;
 
-	if (!any_seen(j))
-		return solve_unseen(j, s, a);
-	if (!solve(j, s, 0))
-		return solve(j, s, SKEW[0].time);
-	least = joint_misfit(j);
+	if (j->counts) {
+		solve(j, s, 0);
+		return;
+	}
+	if (!any_seen(j)) {
+		solve_unseen(j, s, a);
+		return;
+	}
+	least = unexplained(j, s, 0);
 	for (i = 0; i < sizeof SKEW / sizeof *SKEW; i++) {
 		best = flows_kept(j, a);
 		misfit = unexplained(j, s, SKEW[i].time);
@@ -587,18 +617,33 @@ static bool solve_all(struct joint *j, struct sparse *s, struct arena *a)
 		}
 		least = misfit;
 	}
-	return true;
 }
 
-bool infer_joint(struct cfg *g, const struct reach *r, struct arena *a)
+static void set_flows(const struct joint *j, struct flows *f, struct arena *a)
 {
-	struct joint j = {.g = g, .r = r, .most = 0x1p52 / g->nblock};
-	struct sparse s;
+	const struct succ *v;
+	uint32_t b;
 
+	*f = (struct flows){arena_array(a, j->g->nedge, sizeof *f->edge), j->in,
+	    arena_array(a, j->g->nblock, sizeof *f->out)};
+	for (b = 0; b < j->g->nblock; b++)
+		for (v = j->succ + j->first[b]; v < j->succ + j->first[b + 1]; v++)
+			*(v->edge == NONE ? &f->out[b] : &f->edge[v->edge]) = v->flow;
+}
+
+void infer_joint(const struct cfg *g, const struct reach *r, enum infer_input input,
+    struct flows *f, double *estimate, struct arena *a)
+{
+	struct joint j = {.g = g, .r = r, .counts = input == INFER_COUNTS};
+	struct sparse s;
+	uint32_t b;
+
+	j.most = 0x1p50 / ((double)g->nblock + g->nedge);
 	choose(&j, a);
 	build(&j, a);
-	if (!analyse(&j, &s, a) || !solve_all(&j, &s, a))
-		return false;
-	joint_settle(&j, a);
-	return true;
+	for (b = 0; b < g->nblock; b++)
+		estimate[b] = sampled(&j, b) ? joint_estimate(&j, b) : 0;
+	if (analyse(&j, &s, a))
+		solve_all(&j, &s, a);
+	set_flows(&j, f, a);
 }

@@ -30,13 +30,16 @@ struct succ {
 };
 
 struct joint {
-	struct cfg *g;
+	const struct cfg *g;
 	const struct reach *r;
+	bool counts; /* are the evidence, not samples */
 	double most;     /* no flow is larger */
 	uint8_t *used;   /* per block: may have flow */
 	uint32_t *first; /* succ[first[b]] … succ[first[b + 1]] leave block b */
 	struct succ *succ;
 	/* Per block: */
+	double *samples;      /* that it has; for counts, that it should have */
+	double *bound;        /* the most that e times as much flow as they explain costs */
 	double *cost;         /* per unit of flow: weight by estimate */
 	double *weight;       /* of its samples */
 	double *outcomes;      /* weight of the evidence on its outgoing edges */
@@ -105,8 +108,5 @@ double joint_misfit(struct joint *j);
 double joint_within(const struct joint *j, double flow);
 /* Before the first step: other initial flows (restart.c). */
 void joint_restart(struct joint *j, struct arena *a);
-
-/* Rounds the flows in j to integers near them, as the counts of g; Kirchhoff's law holds. */
-void joint_settle(struct joint *j, struct arena *a);
 
 #endif

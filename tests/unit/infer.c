@@ -320,6 +320,24 @@ START_TEST(consistent_counts_stay)
 }
 END_TEST
 
+/* Nine edges of a third each: what a spanning tree takes of them would be -1 somewhere. */
+START_TEST(rounding_leaves_no_flow_negative)
+{
+	struct cfg g =
+	    graph(7, "01i 02i 03i 14i 15i 16i 24i 25i 26i 34i 35i 36i");
+	uint32_t b;
+
+	for (b = 0; b < 7; b++)
+		g.block[b].count = b ? 1 : 3;
+	for (b = 4; b < 7; b++)
+		g.block[b].flags = BLK_EXIT;
+	infer(&g, INFER_COUNTS, &mem);
+	check_flow(&g);
+	for (b = 0; b < 7; b++)
+		ck_assert_uint_eq(g.block[b].count, b ? 1 : 3);
+}
+END_TEST
+
 START_TEST(counted_edges_stay)
 {
 	/* Blocks leave it open which way the two tests go: 0 and 1 to 2 or 3. */
@@ -734,7 +752,8 @@ UNIT_MAIN("infer", 60, setup, teardown,
 	unsampled_block_of_a_hot_chain_is_hot, few_samples_do_not_close_a_way,
 	long_unsampled_arm_loses_to_the_sampled_one, cold_and_noreturn_blocks_stay_at_zero,
 	tail_calls_are_exits, endless_loop_without_exit, block_behind_no_entry,
-	addressed_blocks_are_entries, consistent_counts_stay, outcomes_tell_what_samples_hide,
+	addressed_blocks_are_entries, consistent_counts_stay, rounding_leaves_no_flow_negative,
+	outcomes_tell_what_samples_hide,
 	what_came_tells_what_samples_hide,
 	few_samples_of_a_block_tell_little_of_where_it_came_from, rare_ways_need_be_seen,
 	what_is_set_aside_is_seldom, jumps_ahead_to_shared_code_are_seldom,
