@@ -40,6 +40,32 @@ static void add_sites(struct callgraph *g, uint32_t caller, const struct unit_fu
 	}
 }
 
+uint32_t callgraph_sites(
+    const struct callgraph *g, uint32_t f, uint32_t block, const struct call_site **s)
+{
+	size_t end = g->first[f + 1];
+	size_t lo = partition_point(g->first[f], end, i, g->site.v[i].block < block);
+
+	*s = g->site.v + lo;
+	return (uint32_t)(partition_point(lo, end, i, g->site.v[i].block == block) - lo);
+}
+
+/* Does a call in that block name the callee? Duplicates of one function that share their counts
+ * are equal here. */
+static bool names(
+    const struct plan *p, const struct callgraph *g, uint32_t f, uint32_t block, uint32_t callee)
+{
+	const uint32_t *same = p->counts->first;
+	const struct call_site *s;
+	uint32_t n = callgraph_sites(g, f, block, &s);
+
+	for (; n--; s++)
+		if (s->callee != CALL_POINTER && p->counts->block[callee] &&
+		    same[s->callee] == same[callee])
+			return true;
+	return false;
+}
+
 /* Both sites and what was seen ascend by block. */
 static void add_targets(struct callgraph *g, const struct plan *p, uint32_t f)
 {
@@ -54,7 +80,7 @@ static void add_targets(struct callgraph *g, const struct plan *p, uint32_t f)
 			;
 		s->target = (uint32_t)g->target.n;
 		for (k = i; k < n && v[k].block == s->block; k++)
-			if (!callgraph_names(p, g, f, s->block, v[k].to))
+			if (!names(p, g, f, s->block, v[k].to))
 				vec_push(&g->target,
 				    (struct call_target){v[k].to,
 					(double)v[k].value /
@@ -95,28 +121,4 @@ void callgraph_free(struct callgraph *g)
 	vec_free(&g->site);
 	vec_free(&g->target);
 	free(g->first);
-}
-
-uint32_t callgraph_sites(
-    const struct callgraph *g, uint32_t f, uint32_t block, const struct call_site **s)
-{
-	size_t end = g->first[f + 1];
-	size_t lo = partition_point(g->first[f], end, i, g->site.v[i].block < block);
-
-	*s = g->site.v + lo;
-	return (uint32_t)(partition_point(lo, end, i, g->site.v[i].block == block) - lo);
-}
-
-bool callgraph_names(
-    const struct plan *p, const struct callgraph *g, uint32_t f, uint32_t block, uint32_t callee)
-{
-	const uint32_t *same = p->counts->first;
-	const struct call_site *s;
-	uint32_t n = callgraph_sites(g, f, block, &s);
-
-	for (; n--; s++)
-		if (s->callee != CALL_POINTER && p->counts->block[callee] &&
-		    same[s->callee] == same[callee])
-			return true;
-	return false;
 }

@@ -40,9 +40,4 @@ uint32_t callgraph_func(const struct plan *p, const struct plan_tu *t, uint32_t 
 /* The sites in a block of f; returns how many. */
 uint32_t callgraph_sites(
     const struct callgraph *g, uint32_t f, uint32_t block, const struct call_site **s);
-/* Does a call in that block name the callee? Duplicates of one function that share their counts are
- * equal here. */
-bool callgraph_names(
-    const struct plan *p, const struct callgraph *g, uint32_t f, uint32_t block, uint32_t callee);
-
 #endif

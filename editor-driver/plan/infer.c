@@ -1,4 +1,3 @@
-#include "editor-driver/plan/entries.h"
 #include "common/sort.h"
 #include "editor-driver/plan/passes.h"
 #include "editor/infer/infer.h"
@@ -97,6 +96,4 @@ void plan_infer(struct plan *p)
 	if (p->counts->form == COUNTS_SAMPLES)
 		compare_signatures(p);
 	plan_each_weighed(p, infer_func);
-	if (p->counts->form == COUNTS_SAMPLES)
-		entries_agree(p);
 }

@@ -1,6 +1,5 @@
 #include "editor-driver/plan/score.h"
 #include "common/sort.h"
-#include "editor-driver/plan/entries.h"
 #include "editor-driver/plan/program.h"
 #include "editor/infer/infer.h"
 #include "editor/layout/relax.h"
@@ -45,7 +44,7 @@ static struct scoring begin(const struct scorer *s, struct score *out)
 static void add_layout(
     struct scoring *g, const struct cfg *cfg, const struct layout *l, uint32_t first)
 {
-	double unit = g->s->p->counts->form == COUNTS_SAMPLES ? (double)COUNT_ONE * ENTRIES_ONE : 1;
+	double unit = g->s->p->counts->form == COUNTS_SAMPLES ? (double)COUNT_ONE : 1;
 	double *count = xcalloc(l->n, sizeof *count);
 	uint32_t *primary = &g->layout.primary[first], k;
 	struct layout_score one;
