@@ -32,8 +32,6 @@ struct cfg_block {
 	uint32_t flags;   /* BLK_… */
 	uint64_t samples; /* in: program counter samples, fixed point (SAMPLE_ONE) */
 	uint64_t count;   /* executions, in any one unit per module */
-	uint64_t signature; /* in: signature of its conditional jump (infer_similarity()); 0 = it
-			       has none */
 };
 
 enum { SAMPLE_ONE = 256 };
@@ -57,11 +55,6 @@ struct cfg_edge {
 	/* In: of the replayed executions of dst, those that came from src, likewise; with samples
 	 * only. */
 	uint64_t pred;
-	/* Similarity prior: replayed samples that branches of the same signature are worth. */
-	double similar;
-	/* The compiler emitted it for a case that almost never occurs: an unordered comparison, an
-	 * overflow. */
-	bool rare;
 };
 
 struct cfg {

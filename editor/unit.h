@@ -54,10 +54,6 @@ struct unit *unit_parse(struct arena *a, const char *text, size_t n, struct err 
 /* Call before the arena is freed: parts of a unit live outside of it. NULL is fine. */
 void unit_free(struct unit *u);
 
-/* Sets the branch signatures of one function. Different functions of a unit may be handled by
- * several threads. */
-void unit_signatures(const struct unit *u, uint32_t ord);
-
 /* Where one function goes. */
 struct unit_placement {
 	bool edit;            /* false: printed in place, unchanged */

@@ -10,9 +10,9 @@
 /* More than any compiler makes; bounds memory for unusual texts. */
 enum { EDGES_MAX = 1 << 22 };
 
-static void add_edge(struct builder *b, uint32_t src, uint32_t dst, enum edge_kind kind, bool rare)
+static void add_edge(struct builder *b, uint32_t src, uint32_t dst, enum edge_kind kind)
 {
-	vec_push(&b->edge, (struct cfg_edge){.src = src, .dst = dst, .kind = kind, .rare = rare});
+	vec_push(&b->edge, (struct cfg_edge){.src = src, .dst = dst, .kind = kind});
 	if (b->edge.n > EDGES_MAX)
 		b->why = "too many edges";
 }
@@ -59,7 +59,7 @@ static bool table_line(struct builder *b, uint32_t src, struct str arg, uint32_t
 			continue;
 		any = true;
 		if (mark[l->block] != src)
-			add_edge(b, src, l->block, EDGE_INDIRECT, false);
+			add_edge(b, src, l->block, EDGE_INDIRECT);
 		mark[l->block] = src;
 	}
 	return any;
@@ -90,7 +90,7 @@ static void indirect_edges(struct builder *b, uint32_t src, uint32_t *mark)
 	if (table_edges(b, src, mark))
 		return;
 	for (i = 0; i < b->addressed.n && !b->why; i++)
-		add_edge(b, src, b->addressed.v[i], EDGE_INDIRECT, false);
+		add_edge(b, src, b->addressed.v[i], EDGE_INDIRECT);
 	if (!b->addressed.n) { /* jmp *%rax out of the function */
 		k->term = TERM_END;
 		k->tail_call = true;
@@ -126,48 +126,24 @@ static void asm_edges(struct builder *b, uint32_t src, size_t *at, uint32_t *mar
 	for (; *at < b->asm_edge.n && b->asm_edge.v[*at].src == src; ++*at) {
 		dst = label_block(b, b->u->label.v[b->asm_edge.v[*at].dst].name);
 		if (!b->why && mark[dst] != src)
-			add_edge(b, src, dst, EDGE_INDIRECT, false);
+			add_edge(b, src, dst, EDGE_INDIRECT);
 		if (!b->why)
 			mark[dst] = src;
 	}
 }
 
-/* What set the flags that the jump at code[i] looks at: the instruction before it
- * that is no jump. */
-static struct str flags_setter(const struct builder *b, uint32_t i)
-{
-	const struct stmt *st;
-	struct str op;
-
-	while (i-- > 0) {
-		st = &b->u->stmt.v[b->f->code.v[i]];
-		if (st->kind == ST_INSN && insn_classify(st, &op) != INSN_JCC)
-			return st->op;
-	}
-	return (struct str){"", 0};
-}
-
-/* As insn_rare_way(). */
-static int rare_succ(const struct builder *b, const struct blk *k)
-{
-	if (k->term != TERM_COND)
-		return 0;
-	return insn_rare_succ(b->u->stmt.v[b->f->code.v[k->jump]].op, flags_setter(b, k->jump));
-}
-
 static void block_edges(struct builder *b, uint32_t i, uint32_t *mark)
 {
 	struct blk *k = &b->blk.v[i];
-	int rare = rare_succ(b, k);
 	struct str op;
 
 	if (k->jump != NONE) {
 		insn_classify(&b->u->stmt.v[b->f->code.v[k->jump]], &op);
 		k->target = label_block(b, op);
-		add_edge(b, i, k->target, k->term == TERM_COND ? EDGE_TAKEN : EDGE_JUMP, rare > 0);
+		add_edge(b, i, k->target, k->term == TERM_COND ? EDGE_TAKEN : EDGE_JUMP);
 	}
 	if (k->fall != NONE)
-		add_edge(b, i, k->fall, k->term == TERM_COND ? EDGE_NOTTAKEN : EDGE_FALL, rare < 0);
+		add_edge(b, i, k->fall, k->term == TERM_COND ? EDGE_NOTTAKEN : EDGE_FALL);
 	if (k->term == TERM_INDIRECT)
 		indirect_edges(b, i, mark);
 }

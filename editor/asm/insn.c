@@ -38,25 +38,6 @@ const char *insn_inverse(struct str m)
 	return NULL;
 }
 
-static bool compares_floats(struct str m)
-{
-	return str_starts(m, "ucomis") || str_starts(m, "comis") || str_starts(m, "vucomis") ||
-	       str_starts(m, "vcomis");
-}
-
-int insn_rare_succ(struct str jcc, struct str setter)
-{
-	if (str_is(jcc, "jo"))
-		return 1;
-	if (str_is(jcc, "jno"))
-		return -1;
-	if (!compares_floats(setter))
-		return 0;
-	if (str_is(jcc, "jp") || str_is(jcc, "jpe"))
-		return 1;
-	return str_is(jcc, "jnp") || str_is(jcc, "jpo") ? -1 : 0;
-}
-
 static struct str skip_word(struct str s, uint32_t n)
 {
 	s.p += n;

@@ -22,9 +22,6 @@ enum insn_class {
 enum insn_class insn_classify(const struct stmt *st, struct str *operand);
 /* The opposite condition of a jcc mnemonic ("jne" for "je"), or NULL. */
 const char *insn_inverse(struct str mnemonic);
-/* Which outcome of a jcc almost never occurs, by the instruction that set its flags: 1 taken, -1
- * not taken, 0 unknown. Floating point numbers are ordered (except NaN), sums rarely overflow. */
-int insn_rare_succ(struct str jcc, struct str setter);
 /* True when a call to this symbol never comes back, by the C library's rules. */
 bool insn_noreturn(struct str callee);
 /* True when a call to this symbol comes back, and once, by the C library's rules. */

@@ -29,9 +29,12 @@ void reach_find(struct reach *r, const struct cfg *g, struct arena *a);
  */
 void flow_minimum(struct cfg *g, const struct reach *r, struct arena *a);
 
-/* Instead of all counts: `estimate` units through each block, likewise, along any paths. For what
- * flow_round() cannot answer. */
-void flow_cover(struct cfg *g, const struct reach *r, const double *estimate, struct arena *a);
+/* Sets all counts to 0. */
+void flow_clear(struct cfg *g);
+/* Instead of all counts: `estimate` units through each usable block, along any paths over such
+ * blocks. For what flow_round() cannot answer. */
+void flow_cover(struct cfg *g, const struct reach *r, const uint8_t *usable, const double *estimate,
+    struct arena *a);
 
 /* Real flows: per edge; per block, what enters and leaves the function there. */
 struct flows {
@@ -45,18 +48,5 @@ struct flows {
  */
 bool flow_round(
     struct cfg *g, const struct reach *r, const struct flows *f, bool exact, struct arena *a);
-
-/* How many unbiased samples s > 0 samples of a block are worth; an unsampled block has
- * UNSEEN_WEIGHT. */
-#define UNSEEN_WEIGHT 0.1
-double infer_weight(const struct cfg_block *k, double s);
-
-/*
- * The flows that agree best with all evidence (joint.h); of blocks without any part, 0. estimate:
- * by block, by its own evidence. Where the graph is too irreducible for the sparse solver, the
- * flows are those that the solver would begin with.
- */
-void infer_joint(const struct cfg *g, const struct reach *r, enum infer_input input,
-    struct flows *f, double *estimate, struct arena *a);
 
 #endif

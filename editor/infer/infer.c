@@ -1,14 +1,4 @@
-#include "editor/infer/flow.h"
-
-static void clear(struct cfg *g)
-{
-	uint32_t i;
-
-	for (i = 0; i < g->nblock; i++)
-		g->block[i].count = 0;
-	for (i = 0; i < g->nedge; i++)
-		g->edge[i].count = 0;
-}
+#include "editor/infer/model.h"
 
 static bool any_evidence(const struct cfg *g, enum infer_input input)
 {
@@ -20,23 +10,36 @@ static bool any_evidence(const struct cfg *g, enum infer_input input)
 	return false;
 }
 
+static void set_flows(struct flows *f, const struct model *m, struct arena *a)
+{
+	const struct succ *v;
+	uint32_t b;
+
+	f->edge = arena_array(a, m->g->nedge, sizeof *f->edge);
+	f->out = arena_array(a, m->g->nblock, sizeof *f->out);
+	f->in = m->in;
+	for (b = 0; b < m->g->nblock; b++)
+		for (v = m->succ + m->first[b]; v < m->succ + m->first[b + 1]; v++)
+			*(v->edge == UINT32_MAX ? &f->out[b] : &f->edge[v->edge]) = v->flow;
+}
+
 void infer(struct cfg *g, enum infer_input input, struct arena *scratch)
 {
-	double *estimate = arena_array(scratch, g->nblock, sizeof *estimate);
 	struct flows f;
+	struct model m;
 	struct reach r;
 
 	if (!any_evidence(g, input)) {
-		clear(g);
+		flow_clear(g);
 		return;
 	}
 	reach_find(&r, g, scratch);
-	infer_joint(g, &r, input, &f, estimate, scratch);
+	model_make(&m, g, &r, input, scratch);
+	newton_solve(&m, scratch);
+	set_flows(&f, &m, scratch);
 	if (!(input == INFER_COUNTS && flow_round(g, &r, &f, true, scratch)) &&
-	    !flow_round(g, &r, &f, false, scratch)) {
-		clear(g);
-		flow_cover(g, &r, estimate, scratch);
-	}
+	    !flow_round(g, &r, &f, false, scratch))
+		flow_cover(g, &r, m.used, m.estimate, scratch);
 	if (input == INFER_SAMPLES)
 		flow_minimum(g, &r, scratch);
 }

@@ -56,8 +56,8 @@ static void send(struct cfg *g, const struct tree *t, uint64_t *need, bool back)
 }
 
 /* Raises each block's count by want[], as far as paths over usable blocks allow. */
-static void add_paths(struct cfg *g, const struct reach *r, const uint8_t *usable, uint64_t *want,
-    struct arena *a)
+static void add_paths(
+    struct cfg *g, const struct reach *r, const uint8_t *usable, uint64_t *want, struct arena *a)
 {
 	uint64_t *need = arena_array(a, g->nblock, sizeof *need);
 	struct tree in, out;
@@ -94,15 +94,24 @@ void flow_minimum(struct cfg *g, const struct reach *r, struct arena *a)
 	add_paths(g, r, usable, want, a);
 }
 
-void flow_cover(struct cfg *g, const struct reach *r, const double *estimate, struct arena *a)
+void flow_clear(struct cfg *g)
 {
-	uint8_t *usable = arena_array(a, g->nblock, 1);
+	uint32_t i;
+
+	for (i = 0; i < g->nblock; i++)
+		g->block[i].count = 0;
+	for (i = 0; i < g->nedge; i++)
+		g->edge[i].count = 0;
+}
+
+void flow_cover(struct cfg *g, const struct reach *r, const uint8_t *usable, const double *estimate,
+    struct arena *a)
+{
 	uint64_t *want = arena_array(a, g->nblock, sizeof *want);
 	uint32_t b;
 
-	for (b = 0; b < g->nblock; b++) {
+	flow_clear(g);
+	for (b = 0; b < g->nblock; b++)
 		want[b] = (uint64_t)estimate[b];
-		usable[b] = 1;
-	}
 	add_paths(g, r, usable, want, a);
 }

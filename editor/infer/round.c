@@ -13,8 +13,9 @@ static const uint64_t MOST = (uint64_t)1 << 52; /* of a block's count */
 static const uint32_t NONE = UINT32_MAX;
 
 struct arc {
-	uint32_t from, to; /* nodes: a block's begin is 2b, its end 2b + 1; the last is the outside */
-	bool fixed, tree;  /* a tree's arc takes what the others leave */
+	uint32_t from,
+	    to; /* nodes: a block's begin is 2b, its end 2b + 1; the last is the outside */
+	bool fixed, tree; /* a tree's arc takes what the others leave */
 	double flow;
 	int64_t n;
 };

@@ -1,7 +1,7 @@
 /*
  * cov >= 410
- * Flow inference on graphs, counts, looks and call sites out of fuzzed bytes: it must
- * end, and Kirchhoff's law must hold.
+ * Flow inference on graphs and counts out of fuzzed bytes: it must end, and Kirchhoff's law must
+ * hold.
  */
 #include "editor/infer/infer.h"
 #include "editor/infer/flow.h"
@@ -29,39 +29,12 @@ static void check_flow(const struct cfg *g, struct arena *a)
 			abort();
 }
 
-/* Of two callees, in the graph's own odd numbers. */
-static void sites(struct cfg *g, struct arena *a)
-{
-	struct infer_site *s = arena_array(a, g->nblock, sizeof *s);
-	uint32_t i, n = 0;
-
-	for (i = 0; i < g->nblock; i++)
-		if (g->block[i].bytes & 1)
-			s[n++] = (struct infer_site){
-			    i >= g->nblock / 2, i, 1 + (g->block[i].count >> (i & 31))};
-	infer_sites(g, s, n, a);
-}
-
-/* Of three looks. */
-static void looks(struct cfg *g)
-{
-	uint32_t i;
-
-	for (i = 0; i < g->nblock; i++)
-		g->block[i].signature = g->block[i].bytes % 4;
-	infer_similarity(&g, 1, 1);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
 	struct arena a = {0};
 	struct cfg g;
 
 	if (n && fuzz_graph(&g, p + 1, n - 1, &a)) {
-		if (p[0] & 2)
-			sites(&g, &a);
-		if (p[0] & 4)
-			looks(&g);
 		infer(&g, p[0] & 1 ? INFER_COUNTS : INFER_SAMPLES, &a);
 		check_flow(&g, &a);
 	}

@@ -183,69 +183,6 @@ START_TEST(branches)
 }
 END_TEST
 
-/* Which way of a function's jumps is rare: "t" or "n" for each that has one. */
-static const char *rare_ways(const char *text)
-{
-	const struct unit_func *f = only(text);
-	static char found[8];
-	uint32_t i, n = 0;
-
-	for (i = 0; i < f->cfg.nedge && n < 7; i++)
-		if (f->cfg.edge[i].rare)
-			found[n++] = "fjtni"[f->cfg.edge[i].kind];
-	found[n] = '\0';
-	return found;
-}
-
-#define JUMPS(before, jumps) UNIT(FUNC("f", before jumps "\tnop\n.L1:\n\tret\n"))
-
-static uint64_t signature(const char *insns)
-{
-	char text[1024];
-
-	snprintf(text, sizeof text, UNIT(FUNC("f", "%s\tnop\n.L1:\n\tret\n")), insns);
-	unit_signatures(parse(text), 0);
-	ck_assert_uint_eq(last->func[0].cfg.block[1].signature, 0);
-	return last->func[0].cfg.block[0].signature;
-}
-
-/* Which registers, which place of the stack, which label: no; constants, symbols,
- * what is compared: yes. */
-START_TEST(signatures)
-{
-	uint64_t a = signature("\tmovl\t8(%rsp), %eax\n\tcmpl\t$3, 4(%rbx,%rax,4)\n\tje\t.L1\n");
-
-	ck_assert_uint_ne(a, 0);
-	ck_assert_uint_eq(
-	    a, signature("\tmovl\t-96(%rsp), %r10d\n\tcmpl\t$3, 4(%r9,%r10,4)\n\tje\t.L1\n"));
-	ck_assert_uint_ne(
-	    a, signature("\tmovl\t8(%rsp), %eax\n\tcmpl\t$4, 4(%rbx,%rax,4)\n\tje\t.L1\n"));
-	ck_assert_uint_ne(
-	    a, signature("\tmovl\t8(%rsp), %eax\n\tcmpl\t$3, 8(%rbx,%rax,4)\n\tje\t.L1\n"));
-	ck_assert_uint_ne(
-	    a, signature("\tmovl\t8(%rsp), %eax\n\tcmpl\t$3, 4(%rbx,%rax,4)\n\tjne\t.L1\n"));
-	ck_assert_uint_ne(
-	    a, signature("\tmovl\t8(%rax), %eax\n\tcmpl\t$3, 4(%rbx,%rax,4)\n\tje\t.L1\n"));
-	ck_assert_uint_eq(signature("\tucomisd\t.LC3(%rip), %xmm0\n\tja\t.L1\n"),
-	    signature("\tucomisd\t.LC17(%rip), %xmm3\n\tja\t.L1\n"));
-	ck_assert_uint_ne(signature("\tcmpb\t$0, one(%rip)\n\tja\t.L1\n"),
-	    signature("\tcmpb\t$0, two(%rip)\n\tja\t.L1\n"));
-	ck_assert_uint_eq(signature("\tnop\n\ttestq\t%rax, %rax\n\tjs\t.L1\n"),
-	    signature("\tincl\tone(%rip)\n\tnop\n\ttestq\t%rcx, %rcx\n\tjs\t.L1\n"));
-}
-END_TEST
-
-START_TEST(numbers_are_ordered)
-{
-	ck_assert_str_eq(
-	    rare_ways(JUMPS("\tucomisd\t%xmm0, %xmm1\n", "\tjp\t.L1\n\tjne\t.L1\n")), "t");
-	ck_assert_str_eq(
-	    rare_ways(JUMPS("\tvcomiss\t%xmm0, %xmm1\n", "\tjne\t.L1\n\tjnp\t.L1\n")), "n");
-	ck_assert_str_eq(rare_ways(JUMPS("\taddl\t%edi, %esi\n", "\tjo\t.L1\n\tjno\t.L1\n")), "tn");
-	ck_assert_str_eq(rare_ways(JUMPS("\ttestb\t%al, %al\n", "\tjp\t.L1\n\tjs\t.L1\n")), "");
-}
-END_TEST
-
 START_TEST(loops_and_falls)
 {
 	expect(UNIT(FUNC("f", "\tjmp\t.L3\n.L4:\n\tincl\t%eax\n.L3:\n\tcmpl\t$9, %eax\n"
@@ -1306,7 +1243,7 @@ START_TEST(hostile_texts_take_linear_time)
 END_TEST
 
 UNIT_MAIN("unit", 120, setup, teardown,
-	branches, signatures, numbers_are_ordered, loops_and_falls, gcc_switch, clang_switch,
+	branches, loops_and_falls, gcc_switch, clang_switch,
 	computed_goto, distances_hold_one_part, indirect_tail_call, conditional_tail_call,
 	noreturn_ends, odd_bounds, asm_goto, labels_behind_asm_are_the_compilers,
 	cold_part_is_rejoined, cold_names_that_are_taken, opaque_functions,
