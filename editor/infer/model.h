@@ -32,6 +32,7 @@ struct model {
 	uint8_t *used;   /* per block: may have flow */
 	uint32_t *first; /* succ[first[b]] … succ[first[b + 1]] leave block b */
 	struct succ *succ;
+	uint32_t *loop_end; /* the lowest block that ends a loop whose header is b or later */
 	/* Per block: */
 	double *estimate;            /* the flow that its own evidence explains best … */
 	double *weight;              /* … and what that is worth, in samples */

@@ -406,6 +406,29 @@ START_TEST(what_came_tells_what_samples_hide)
 }
 END_TEST
 
+/* How often the jump of five blocks that leads from `from` to 4 is said to be taken, where
+ * those between have so many samples. */
+static uint64_t to_the_last(const char *text, uint32_t from, uint64_t samples)
+{
+	struct cfg g = graph(5, text);
+	uint32_t b;
+
+	for (b = 0; b < 5; b++)
+		g.block[b].samples = (b % 4 ? samples : 60) * S;
+	g.block[4].flags = BLK_EXIT;
+	infer(&g, INFER_SAMPLES, &mem);
+	check_flow(&g);
+	return edge(&g, from, 4);
+}
+
+/* Of the loop 2, 3 behind block 1. */
+START_TEST(loops_are_rarely_jumped_over)
+{
+	ck_assert_uint_lt(to_the_last("04t 01n 12f 23f 32t 34n", 0, 20),
+	    to_the_last("04n 01t 12f 23f 32t 34n", 0, 20));
+}
+END_TEST
+
 /* gzip's longest_match on a Zen 5: the end of its loop retires with what is in front of
  * it, and what follows a mispredicted jump has too many samples. */
 START_TEST(a_loop_whose_end_hides_is_one)
@@ -512,4 +535,5 @@ UNIT_MAIN("infer", 60, setup, teardown,
 	tail_calls_are_exits, endless_loop_without_exit, block_behind_no_entry,
 	addressed_blocks_are_entries, consistent_counts_stay, rounding_leaves_no_flow_negative,
 	counted_edges_stay, outcomes_tell_what_samples_hide, what_came_tells_what_samples_hide,
-	a_loop_whose_end_hides_is_one, entangled_graphs_are_answered, samples_obey_kirchhoff, samples_tell_the_branches)
+	loops_are_rarely_jumped_over, a_loop_whose_end_hides_is_one, entangled_graphs_are_answered,
+	samples_obey_kirchhoff, samples_tell_the_branches)
