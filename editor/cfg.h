@@ -18,11 +18,10 @@ enum {
 	BLK_INDIRECT = 8,   /* ends in an indirect jump: its edges are EDGE_INDIRECT */
 	BLK_ADDRESSED = 16, /* its label's address is taken: may be entered indirectly */
 	BLK_ONCE = 32,      /* must not be duplicated: holds inline assembly or data */
-	BLK_CALLS = 128,    /* calls what may not return (exit, longjmp), or return twice (setjmp)
+	BLK_CALLS = 64,     /* calls what may not return (exit, longjmp), or return twice (setjmp)
 			       */
-	BLK_OPEN = 256,     /* an instruction takes its label's address: may be entered from
+	BLK_OPEN = 128      /* an instruction takes its label's address: may be entered from
 			       anywhere, even where it is the target of edges */
-	BLK_POINTER = 512   /* calls through a pointer */
 };
 
 struct cfg_block {

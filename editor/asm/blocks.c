@@ -107,7 +107,7 @@ static struct label *local_target(struct builder *b, struct str op)
 static uint32_t call_flags(struct builder *b, struct str op)
 {
 	if (*op.p == '*')
-		return BLK_CALLS | BLK_POINTER;
+		return BLK_CALLS;
 	if (insn_noreturn(op))
 		return BLK_NORETURN;
 	return insn_returns(op) && !label_find(b->u, symbol_of(op)) ? 0 : BLK_CALLS;

@@ -35,7 +35,6 @@ const struct conf_field conf_field[NFIELD] = {
     {CONF_EDIT_DISK, "edit", "disk", CONF_BYTES, AT(edit.disk), 2147483648., 1048576, 1e15},
     {CONF_EDIT_LANDLOCK, "edit", "landlock", CONF_BOOLEAN, AT(edit.landlock), 1, 0, 1},
     {CONF_QUOTA_DISK, "quota", "disk", CONF_BYTES, AT(quota.disk), 8589934592., 1048576, 1e15},
-    {CONF_HUGE_PAGES, "layout", "huge_pages", CONF_BOOLEAN, AT(layout.huge_pages), 0, 0, 1},
     {CONF_KEEP_BUILDS, NULL, "keep_builds", CONF_COUNT, AT(keep_builds), 2, 1, 100},
 #undef AT
 };
@@ -242,10 +241,9 @@ static int each_pair(struct reader *r, const yaml_node_t *map, const char *what,
 static int module_pair(
     struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
 {
-	static const char *const known[] = {"path", "action", "verify", "huge_pages"};
+	static const char *const known[] = {"path", "action", "verify"};
 	struct conf_module *m = arg;
 	const char *k = scalar(key), *s = scalar(value);
-	double yes;
 
 	if (!strcmp(k, "path")) {
 		if (!s || (*s != '/' && *s != '*'))
@@ -262,14 +260,7 @@ static int module_pair(
 	}
 	if (!strcmp(k, "verify"))
 		return read_command(r, "verify", value, &m->verify);
-	if (!strcmp(k, "huge_pages")) {
-		if (!s || conf_value_parse(CONF_BOOLEAN, s, &yes))
-			return wrong(
-			    r, value, "huge_pages: expected %s", conf_value_form(CONF_BOOLEAN));
-		m->huge_pages = yes != 0 ? CONF_YES : CONF_NO;
-		return 0;
-	}
-	return unknown(r, key, " in modules", known, 4);
+	return unknown(r, key, " in modules", known, 3);
 }
 
 static int read_modules(struct reader *r, const yaml_node_t *n)
@@ -460,12 +451,4 @@ char *const *conf_verify_for(const struct conf *c, const char *path)
 	const struct conf_module *m = conf_module_for(c, path);
 
 	return m && m->verify ? m->verify : c->verify;
-}
-
-bool conf_huge_pages_for(const struct conf *c, const char *path)
-{
-	const struct conf_module *m = conf_module_for(c, path);
-
-	return m && m->huge_pages != CONF_AS_GENERAL ? m->huge_pages == CONF_YES
-						     : c->layout.huge_pages;
 }

@@ -24,7 +24,6 @@ struct conf_module {   /* one entry of `modules`; the first whose glob matches h
 	char *path;    /* glob, fnmatch(3); with a "**" in it every '*' also matches '/' */
 	int action;    /* enum conf_action */
 	char **verify; /* argv, NULL = the general one */
-	enum { CONF_AS_GENERAL, CONF_NO, CONF_YES } huge_pages;
 	unsigned line;
 };
 
@@ -48,7 +47,6 @@ enum conf_key {
 	CONF_EDIT_DISK,
 	CONF_EDIT_LANDLOCK,
 	CONF_QUOTA_DISK,
-	CONF_HUGE_PAGES,
 	CONF_KEEP_BUILDS,
 	CONF_VERIFY,
 	CONF_MODULES,
@@ -87,9 +85,6 @@ struct conf {
 	struct {
 		uint64_t disk; /* bytes that kept builds and caches of one user may take */
 	} quota;
-	struct {
-		bool huge_pages; /* code that may lie on pages of 2 MiB */
-	} layout;
 	char **verify; /* argv, NULL-terminated, with {new} and {old} not replaced; NULL = none */
 	VEC(struct conf_module) modules;
 	VEC(char *) packages;     /* Debian packages whose modules may be swapped */
@@ -111,7 +106,5 @@ void conf_print(const struct conf *c, FILE *out);
 const struct conf_module *conf_module_for(const struct conf *c, const char *path);
 /* The verify command that holds for a path, or NULL. */
 char *const *conf_verify_for(const struct conf *c, const char *path);
-/* Whether code is to lie on huge pages. */
-bool conf_huge_pages_for(const struct conf *c, const char *path);
 
 #endif

@@ -57,9 +57,6 @@ static void print_lists(const struct conf *c, FILE *out)
 		print_string(m->path, out);
 		fprintf(out, " # %s:%u\n    action: %s\n", c->path, m->line,
 		    conf_action_name[m->action]);
-		if (m->huge_pages != CONF_AS_GENERAL)
-			fprintf(
-			    out, "    huge_pages: %s\n", m->huge_pages == CONF_YES ? "yes" : "no");
 		if (m->verify) {
 			fputs("    verify: ", out);
 			print_command(m->verify, out);

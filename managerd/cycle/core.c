@@ -108,9 +108,3 @@ bool core_sooner(const struct turns *t, const struct module *a, const struct mod
 
 	return x != y ? x < y : a->row.mapped > b->row.mapped;
 }
-
-void core_load_pages(const struct core *c, const struct module *mod)
-{
-	if (mod->row.state == MODULE_LAID_OUT && conf_huge_pages_for(c->conf, mod->row.path))
-		priv_load_pages(c->priv, mod->row.path);
-}

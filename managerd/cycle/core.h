@@ -47,8 +47,5 @@ void core_later(const struct core *c, struct module *mod);
 /* Whether it is a's turn rather than b's: that of the user who was served longest
  * ago, and of theirs the busiest. */
 bool core_sooner(const struct turns *t, const struct module *a, const struct module *b);
-/* A program whose layout is for huge pages, if policy asks for those: has its
- * file in memory by huge pages, where the kernel can. */
-void core_load_pages(const struct core *c, const struct module *mod);
 
 #endif

@@ -129,13 +129,10 @@ static void start_handles(struct manager *m)
 static int start(struct manager *m, struct err *e)
 {
 	struct modules *ms = &m->core.modules;
-	size_t i;
 
 	if (core_open(&m->core, e))
 		return -1;
 	record_recover(&m->core);
-	for (i = 0; i < ms->module.n; i++)
-		core_load_pages(&m->core, ms->module.v[i]);
 	if (start_idlewatch(m, e) || start_ingest(m, e))
 		return -1;
 	registers_want(&m->registers);

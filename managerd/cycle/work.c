@@ -84,8 +84,7 @@ static int start_job(struct work *w, struct module *mod, enum priv_job_kind kind
 				     .module = mod->row.path,
 				     .edit = w->now.build,
 				     .id = mod->row.current,
-				     .origin = mod->row.origin,
-				     .huge = conf_huge_pages_for(w->core->conf, mod->row.path)},
+				     .origin = mod->row.origin},
 	    .deadline_s = w->core->conf->edit.deadline_s};
 
 	if (kind != PRIV_VERIFY) {
@@ -240,9 +239,6 @@ static void record(struct work *w, struct module *mod, const struct priv_swapped
 		undo_swap(w, path, &r->from);
 	} else {
 		record_done(c, path);
-		mod = working(w);
-		if (mod)
-			core_load_pages(c, mod);
 		log_info("%s: swapped: %u function%s laid out in %.1f s", path, b->swap.edited,
 		    b->swap.edited == 1 ? "" : "s", b->swap.seconds);
 		work_end(w);

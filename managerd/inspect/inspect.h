@@ -42,8 +42,6 @@ static const char INSPECT_MAGIC[8] = "MORPHI1\n";
 #define INSPECT_PAIR "pair"         /* the same, head alone */
 #define INSPECT_OUTPUT "output"     /* 3: a build that the editor made. Head, map */
 #define INSPECT_TABLE "table"       /* 3: a replay table. Head, table */
-#define INSPECT_PAGES "pages"       /* 3: an ELF file, which is read into memory by huge pages
-				       (managerd/os/hugepages.h). Head alone, without ids */
 
 struct inspect_head {
 	char magic[8];

@@ -10,14 +10,12 @@ enum { EXIT_NO_ANSWER = 1, EXIT_USAGE = 2, SQLITE_MEMORY = 256 << 20 };
 static const struct operation {
 	const char *name;
 	int (*run)(struct answer *a, struct err *e);
-	bool code; /* maps the file executable */
 } operations[] = {
-    {INSPECT_MODULE, inspect_module, false},
-    {INSPECT_ARTIFACT, inspect_artifact, false},
-    {INSPECT_PAIR, inspect_pair, false},
-    {INSPECT_OUTPUT, inspect_output, false},
-    {INSPECT_TABLE, inspect_table, false},
-    {INSPECT_PAGES, inspect_pages, true},
+    {INSPECT_MODULE, inspect_module},
+    {INSPECT_ARTIFACT, inspect_artifact},
+    {INSPECT_PAIR, inspect_pair},
+    {INSPECT_OUTPUT, inspect_output},
+    {INSPECT_TABLE, inspect_table},
 };
 
 static const struct operation *find(const char *name)
@@ -41,7 +39,7 @@ int main(int argc, char **argv)
 		die(EXIT_USAGE, "morphd runs this program; it is of no use by itself");
 	sqlite3_initialize();
 	sqlite3_hard_heap_limit64(SQLITE_MEMORY);
-	if (inspect_confine(op->code, &e))
+	if (inspect_confine(&e))
 		die(EXIT_NO_ANSWER, "sandbox: %s", e.text);
 	if (op->run(&answer, &e))
 		answer_refuse(&answer, &e);

@@ -2,7 +2,6 @@
 #include "common/artifact/artifact.h"
 #include "common/elf/blockmap.h"
 #include "common/uops.h"
-#include "managerd/os/hugepages.h"
 #include "managerd/samples/map.h"
 
 #include <errno.h>
@@ -63,11 +62,6 @@ int inspect_output(struct answer *a, struct err *e)
 
 	elf_file_close(f);
 	return rc;
-}
-
-int inspect_pages(struct answer *a, struct err *e)
-{
-	return hugepages_load(INSPECT_FILE, e) ? err_wrap(e, "module") : 0;
 }
 
 /* ---- artifacts ---- */

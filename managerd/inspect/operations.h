@@ -13,6 +13,5 @@ int inspect_artifact(struct answer *a, struct err *e);
 int inspect_pair(struct answer *a, struct err *e);
 int inspect_output(struct answer *a, struct err *e);
 int inspect_table(struct answer *a, struct err *e);
-int inspect_pages(struct answer *a, struct err *e);
 
 #endif

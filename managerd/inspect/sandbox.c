@@ -59,7 +59,7 @@ static const int ALLOWED[] = {
     SCMP_SYS(exit_group),
 };
 
-static int filter(bool code, struct err *e)
+static int filter(struct err *e)
 {
 	struct callfilter f = callfilter_begin(SCMP_ACT_KILL_PROCESS);
 
@@ -75,16 +75,12 @@ static int filter(bool code, struct err *e)
 	    &f, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), CALLFILTER_IF(SCMP_A1(SCMP_CMP_EQ, F_GETFD)));
 	callfilter_rule(
 	    &f, SCMP_ACT_ALLOW, SCMP_SYS(mmap), CALLFILTER_IF(CALLFILTER_WITHOUT(2, PROT_EXEC)));
-	if (code)
-		callfilter_rule(&f, SCMP_ACT_ALLOW, SCMP_SYS(mmap),
-		    CALLFILTER_IF(SCMP_A2(SCMP_CMP_EQ, PROT_READ | PROT_EXEC),
-			SCMP_A4(SCMP_CMP_EQ, INSPECT_FILE)));
 	return callfilter_load(&f, e);
 }
 
-int inspect_confine(bool code, struct err *e)
+int inspect_confine(struct err *e)
 {
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return err_sys(e, "no_new_privs");
-	return limit(e) || filter(code, e) ? -1 : 0;
+	return limit(e) || filter(e) ? -1 : 0;
 }

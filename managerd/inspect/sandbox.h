@@ -8,16 +8,13 @@
 
 #include "common/err.h"
 
-#include <stdbool.h>
-
 /*
  * From here on this process reads its descriptors and memory, writes to
  * INSPECT_ANSWER at given offsets and log lines to 2, and ends; any other system
  * call kills it: it opens nothing, makes no process, socket, signal or
  * executable page. Bounds: memory, CPU time and answer of inspect.h, no core
- * file, no further descriptor. code: INSPECT_FILE may be mapped executable.
- * -1: it is not confined, and must read nothing.
+ * file, no further descriptor. -1: it is not confined, and must read nothing.
  */
-int inspect_confine(bool code, struct err *e);
+int inspect_confine(struct err *e);
 
 #endif

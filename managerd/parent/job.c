@@ -81,8 +81,6 @@ static void editor_argv(
 	add_option(argv, "--samples", fd_path(FD_SAMPLES));
 	if (t->kind == TASK_SCORE)
 		add_option(argv, "--score", NULL);
-	if (t->kind == TASK_BUILD && t->huge)
-		add_option(argv, "--with", xstrdup("huge"));
 	if (original)
 		add_option(argv, "--original", fd_path(FD_ORIGINAL));
 	if (!build_id_equal(&t->is, &t->origin))
@@ -480,7 +478,6 @@ uint64_t task_job(struct parent *p, const struct priv_job *j, struct err *e)
 		return 0;
 	t->want = t->hint[0] = j->id;
 	t->want_origin = t->hint[1] = j->origin;
-	t->huge = j->huge;
 	t->out = j->out;
 	t->err = j->err;
 	t->samples = j->samples;

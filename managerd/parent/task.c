@@ -285,7 +285,6 @@ void task_failed(struct parent *p, struct task *t, const char *why)
 	case TASK_ROLLBACK:
 		task_swapped(p, t, SWAP_FAILED, why);
 		break;
-	case TASK_PAGES:
 	case TASK_SWEEP:
 		log_info("%s: %s", *t->path ? t->path : t->folder, why);
 		t->reported = true;
@@ -452,28 +451,3 @@ void tasks_end(struct parent *p)
 }
 
 /* ---- small ones ---- */
-
-static void pages_loaded(struct parent *p, struct task *t, int status)
-{
-	struct inspect_head h;
-	struct err e;
-
-	t->reported = true;
-	if (task_answer(t, &h, &e) < 0)
-		log_info("%s: not loaded by huge pages: %s", t->path, e.text);
-	child_forget(&t->child);
-}
-
-uint64_t task_pages(struct parent *p, const char *path, struct err *e)
-{
-	struct task *t = task_new(p, TASK_PAGES, path, e);
-
-	if (!t)
-		return 0;
-	if (trust_open(path, (uid_t)-1, &t->mod, e) < 0 || task_find_owner(p, t, e) < 0) {
-		t->reported = true;
-		return 0;
-	}
-	task_inspect(p, t, INSPECT_PAGES, t->mod.fd, -1, pages_loaded);
-	return t->id;
-}

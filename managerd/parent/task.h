@@ -10,7 +10,6 @@
  *	verify    the policy's command over a build
  *	swap      of a build that ended well and was verified: copy -> rename
  *	rollback  open, judge -> inspect module, kept build -> copy of that -> rename
- *	pages     open, judge -> read it by huge pages
  *	sweep     removes a job's folder, as its user
  *
  * Functions that begin one return its number, or 0 with why.
@@ -31,7 +30,7 @@ enum {
 
 enum task_kind {
 	TASK_INSPECT, TASK_BUILD, TASK_SCORE, TASK_TABLE, TASK_VERIFY, TASK_SWAP, TASK_ROLLBACK,
-	TASK_PAGES, TASK_SWEEP
+	TASK_SWEEP
 };
 
 typedef void task_stage_fn(struct parent *p, struct task *t, int status);
@@ -52,7 +51,7 @@ struct task {
 
 	/* what was asked for */
 	struct build_id want, want_origin, hint[2];
-	bool shallow, judge, huge;
+	bool shallow, judge;
 	bool left; /* SWEEP: by an earlier morphd */
 	int out, err, samples; /* descriptors, ours */
 
@@ -82,7 +81,6 @@ uint64_t task_job(struct parent *p, const struct priv_job *j, struct err *e);
 uint64_t task_swap(struct parent *p, uint64_t edit, struct err *e);
 uint64_t task_rollback(struct parent *p, const char *path, const struct build_id *to,
     struct err *e);
-uint64_t task_pages(struct parent *p, const char *path, struct err *e);
 
 /* ---- sweep.c: both wait for their turn until tasks_sweep() ---- */
 

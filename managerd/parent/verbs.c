@@ -146,7 +146,6 @@ static int do_job(struct call *c)
 	    .edit = c->q.task,
 	    .id = c->q.id,
 	    .origin = c->q.origin,
-	    .huge = c->q.flag,
 	    .samples = -1};
 	uint64_t task;
 
@@ -172,11 +171,6 @@ static int do_rollback(struct call *c)
 	if (!c->q.id.n)
 		return malformed(c);
 	return begun(c, task_rollback(c->p, c->q.path, &c->q.id, &c->e));
-}
-
-static int do_pages(struct call *c)
-{
-	return begun(c, task_pages(c->p, c->q.path, &c->e));
 }
 
 /* Of its form, and where that says so a path that could be a module's. */

@@ -278,8 +278,7 @@ uint64_t priv_job(struct priv *p, const struct priv_job *j, priv_ended_fn *fn, v
 	    .path = j->module,
 	    .task = j->edit,
 	    .id = j->id,
-	    .origin = j->origin,
-	    .flag = j->huge};
+	    .origin = j->origin};
 
 	if (ask_with(p, FRAME_JOB, &m, fd, j->samples >= 0 ? 3 : 2, e))
 		return 0;
@@ -367,11 +366,4 @@ bool priv_held(struct priv *p, const char *module)
 	struct message m;
 
 	return !ask_path(p, FRAME_HELD, module, &m, NULL) && m.flag;
-}
-
-void priv_load_pages(struct priv *p, const char *module)
-{
-	struct message m;
-
-	ask_path(p, FRAME_PAGES, module, &m, NULL);
 }

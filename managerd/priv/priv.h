@@ -99,7 +99,6 @@ struct priv_job {
 	const char *module;     /* absolute path; VERIFY: not used */
 	uint64_t edit;          /* VERIFY: the task of the build. The command is the policy's */
 	struct build_id id, origin; /* what the manager takes the module for */
-	bool huge;              /* BUILD: code that may lie on huge pages */
 	int samples;            /* BUILD, SCORE: memfd with the text; -1 */
 	int out, err;           /* descriptors for its 1 and 2 */
 };
@@ -181,7 +180,5 @@ size_t priv_kept(struct priv *p, const char *module, struct arena *a,
 int priv_hold(struct priv *p, const char *module, bool held, struct err *e);
 bool priv_held(struct priv *p, const char *module);
 
-/* Has the module's file read by huge pages; its end is not reported. */
-void priv_load_pages(struct priv *p, const char *module);
 
 #endif

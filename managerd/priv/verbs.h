@@ -31,12 +31,11 @@
 	V(KEPT, kept, "p", "k", 0)                                                                 \
 	V(HOLD, hold, "pf", "", 0)                                                                 \
 	V(HELD, held, "p", "f", 0)                                                                 \
-	/* begin a task; job: kind, module, edit, what it is, huge; output, errors, samples */     \
+	/* begin a task; job: kind, module, edit, what it is; output, errors, samples */           \
 	V(INSPECT, inspect, "pion", "t", 0)                                                        \
-	V(JOB, job, "nltiof", "t", FRAME_FDS)                                                      \
+	V(JOB, job, "nltio", "t", FRAME_FDS)                                                       \
 	V(SWAP, swap, "t", "t", 0)                                                                 \
-	V(ROLLBACK, rollback, "pi", "t", 0)                                                        \
-	V(PAGES, pages, "p", "t", 0)
+	V(ROLLBACK, rollback, "pi", "t", 0)
 
 enum frame_verb {
 	FRAME_NONE,

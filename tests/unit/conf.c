@@ -93,11 +93,11 @@ START_TEST(print_reads_back)
 
 	ck_assert_int_eq(
 	    parse("decide: {every: 1500ms, min_gain: 0.3%, min_samples: 1234.5}\n"
-		  "idle: {cpu: 0.1234567}\nedit: {memory: 1000}\nlayout: {huge_pages: yes}\n"
+		  "idle: {cpu: 0.1234567}\nedit: {memory: 1000}\n"
 		  "verify: {command: \"/bin/test-it  {new}\"}\n"
 		  "modules:\n  - {path: '/opt/**', action: observe}\n"
-		  "  - {path: \"/x\\ty\\\"*\", verify: [a b, '{old}'], "
-		  "huge_pages: no}\npackages: [lua5.4]\n"),
+		  "  - {path: \"/x\\ty\\\"*\", verify: [a b, '{old}']}\n"
+		  "packages: [lua5.4]\n"),
 	    0);
 	text = printed(&c);
 	ck_assert_ptr_nonnull(strstr(text, "every: 1500ms # p.yaml:1\n"));
@@ -111,9 +111,6 @@ START_TEST(print_reads_back)
 	ck_assert_ptr_null(again.verify[2]);
 	ck_assert_str_eq(again.modules.v[1].verify[0], "a b");
 	ck_assert_str_eq(again.modules.v[1].path, "/x\ty\"*");
-	ck_assert(again.layout.huge_pages);
-	ck_assert_int_eq(again.modules.v[0].huge_pages, CONF_AS_GENERAL);
-	ck_assert_int_eq(again.modules.v[1].huge_pages, CONF_NO);
 	free(a);
 	free(b);
 	free(text);
@@ -160,9 +157,8 @@ static const struct {
 	"p.yaml:2:16: unknown key 'acton' in modules; did you mean 'action'?"},
     {"modules: [{path: /x, verify: []}]\n",
 	"p.yaml:1:30: verify: expected a command, such as [/usr/bin/test-it, \"{new}\"]"},
-    {"modules: [{path: /x, huge_pages: 2M}]\n",
-	"p.yaml:1:34: huge_pages: expected yes or no"},
-    {"layout: {huge: yes}\n", "p.yaml:1:10: unknown key 'huge' in layout"},
+    {"quota: {dsk: 1G}\n", "p.yaml:1:9: unknown key 'dsk' in quota; did you mean "
+	"'disk'?"},
     {"verify: {command: ' '}\n",
 	"p.yaml:1:19: command: expected a command, such as [/usr/bin/test-it, \"{new}\"]"},
     {"verify: {comand: x}\n",
@@ -228,26 +224,6 @@ START_TEST(first_matching_module_holds)
 }
 END_TEST
 
-START_TEST(huge_pages_by_path)
-{
-	ck_assert_int_eq(parse("modules:\n  - {path: /opt/db/*, huge_pages: yes}\n"
-			       "  - {path: /opt/*, verify: [x]}\n"),
-	    0);
-	ck_assert(conf_huge_pages_for(&c, "/opt/db/server"));
-	ck_assert(!conf_huge_pages_for(&c, "/opt/other"));
-	ck_assert(!conf_huge_pages_for(&c, "/usr/bin/perl"));
-	conf_free(&c);
-	ck_assert_int_eq(parse("layout: {huge_pages: yes}\n"
-			       "modules:\n  - {path: /opt/db/*, huge_pages: no}\n"
-			       "  - {path: /opt/*, verify: [x]}\n"),
-	    0);
-	ck_assert(!conf_huge_pages_for(&c, "/opt/db/server"));
-	ck_assert(conf_huge_pages_for(&c, "/opt/other"));
-	ck_assert(conf_huge_pages_for(&c, "/usr/bin/perl"));
-	conf_free(&c);
-}
-END_TEST
-
 UNIT_MAIN("conf", 0, NULL, NULL, file_states_the_defaults, every_unit, print_reads_back,
     UNIT_LOOP(one_error_with_its_place, sizeof bad / sizeof *bad), empty_is_all_defaults,
-    first_matching_module_holds, huge_pages_by_path)
+    first_matching_module_holds)

@@ -490,7 +490,3 @@ bool priv_held(struct priv *p, const char *module)
 
 	return f && f->held;
 }
-
-void priv_load_pages(struct priv *p, const char *module)
-{
-}

@@ -28,7 +28,7 @@ static long make(const struct call *c)
 }
 
 /* How a child ends that is confined and makes the call: as of waitpid(2). */
-static int confined(bool code, const struct call *c)
+static int confined(const struct call *c)
 {
 	int status, file = memfd_create("file", 0);
 	struct err e;
@@ -39,7 +39,7 @@ static int confined(bool code, const struct call *c)
 	if (!pid) {
 		dup2(file, INSPECT_FILE);
 		dup2(file, INSPECT_ANSWER);
-		if (inspect_confine(code, &e))
+		if (inspect_confine(&e))
 			_exit(99);
 		make(c);
 		syscall(SYS_exit_group, 7);
@@ -49,17 +49,17 @@ static int confined(bool code, const struct call *c)
 	return status;
 }
 
-static void assert_killed(bool code, const struct call *c)
+static void assert_killed(const struct call *c)
 {
-	int status = confined(code, c);
+	int status = confined(c);
 
 	ck_assert_msg(
 	    WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS, "%s: %#x", c->what, status);
 }
 
-static void assert_allowed(bool code, const struct call *c)
+static void assert_allowed(const struct call *c)
 {
-	int status = confined(code, c);
+	int status = confined(c);
 
 	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 7, "%s: %#x", c->what, status);
 }
@@ -115,7 +115,7 @@ START_TEST(what_is_not_reading_kills)
 	size_t i;
 
 	for (i = 0; i < sizeof calls / sizeof *calls; i++)
-		assert_killed(false, &calls[i]);
+		assert_killed(&calls[i]);
 }
 END_TEST
 
@@ -131,33 +131,14 @@ START_TEST(reading_and_answering_goes)
 	size_t i;
 
 	for (i = 0; i < sizeof calls / sizeof *calls; i++)
-		assert_allowed(false, &calls[i]);
-}
-END_TEST
-
-/* For huge pages: that file, and not to be written. */
-START_TEST(code_is_mapped_where_that_is_the_task)
-{
-	const struct call file = {
-	    "the file", SYS_mmap, MAP(PROT_READ | PROT_EXEC, MAP_PRIVATE, INSPECT_FILE)};
-	const struct call writable = {"writable", SYS_mmap,
-	    MAP(PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE, INSPECT_FILE)};
-	const struct call other = {
-	    "another file", SYS_mmap, MAP(PROT_READ | PROT_EXEC, MAP_PRIVATE, INSPECT_ANSWER)};
-	const struct call none = {
-	    "no file", SYS_mmap, MAP(PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1)};
-
-	assert_allowed(true, &file);
-	assert_killed(true, &writable);
-	assert_killed(true, &other);
-	assert_killed(true, &none);
+		assert_allowed(&calls[i]);
 }
 END_TEST
 
 START_TEST(an_answer_beyond_its_bound_is_cut_off)
 {
 	const struct call far = {"far", SYS_pwrite64, {INSPECT_ANSWER, (long)"x", 1, INSPECT_MAX}};
-	int status = confined(false, &far);
+	int status = confined(&far);
 
 	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ);
 }
@@ -242,5 +223,5 @@ START_TEST(the_head_comes_last)
 END_TEST
 
 UNIT_MAIN("inspect", 60, NULL, NULL, what_is_not_reading_kills, reading_and_answering_goes,
-    code_is_mapped_where_that_is_the_task, an_answer_beyond_its_bound_is_cut_off,
+    an_answer_beyond_its_bound_is_cut_off,
     answers_are_head_and_body, a_refusal_is_its_text_alone, the_head_comes_last)

@@ -106,17 +106,6 @@ static int inspect_artifact(struct inspect_head *h)
 	return 0;
 }
 
-/* In the module's folder. */
-static void note_uid(void)
-{
-	char *own = path_dir(self),
-	     *path = xasprintf("%s/bin/uid-%d", own, (int)geteuid());
-
-	close(open(path, O_WRONLY | O_CREAT, 0644));
-	free(path);
-	free(own);
-}
-
 static int inspect(const char *operation)
 {
 	static const char blobs[] = "TABLEMAP";
@@ -128,8 +117,6 @@ static int inspect(const char *operation)
 	/* What it is given cannot be written. */
 	if (pwrite(INSPECT_FILE, "x", 1, 0) >= 0)
 		return 1;
-	if (!strcmp(operation, INSPECT_PAGES))
-		note_uid();
 	if (!strcmp(operation, INSPECT_TABLE))
 		h.id = tiny_id(1);
 	else if (art ? inspect_artifact(&h) : inspect_id(INSPECT_FILE, &h)) {
@@ -654,25 +641,6 @@ START_TEST(what_is_not_followed)
 	stop();
 	free(real);
 	free(other);
-}
-END_TEST
-
-static bool pages_loaded(void)
-{
-	char *path = xasprintf("%s/uid-%d", folder, sys ? OWNER : (int)geteuid());
-	bool there = !access(path, F_OK);
-
-	free(path);
-	return there;
-}
-
-START_TEST(pages_are_the_owners)
-{
-	BOTH_MODES();
-	start_with(false, NULL);
-	priv_load_pages(priv, module);
-	soon(pages_loaded, "nothing of the module's owner loaded it");
-	stop();
 }
 END_TEST
 
@@ -1530,7 +1498,7 @@ int main(int argc, char **argv)
 	    UNIT_LOOP(left_by_an_earlier_one, 2), UNIT_LOOP(many_folders_left, 2),
 	    UNIT_LOOP(group_of_a_failed_start, 2), UNIT_LOOP(malformed_requests, 2),
 	    UNIT_LOOP(deaf_manager, 2), UNIT_LOOP(killed_at_every_step, 2),
-	    UNIT_LOOP(pages_are_the_owners, 2), inspector_has_a_deadline,
+	    inspector_has_a_deadline,
 	    descriptors_that_nobody_wants, manager_that_reads_no_answers, manager_that_died,
 	    modules_of_our_own_users, folder_mounted_over);
 }

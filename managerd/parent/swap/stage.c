@@ -1,7 +1,6 @@
 #include "managerd/parent/swap/stage.h"
 #include "common/mem.h"
 #include "common/publish.h"
-#include "managerd/os/hugepages.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,10 +11,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* What is written at once may become one page of the page cache: pieces of a
- * huge page, from its boundary on, so that code which lies on huge pages in the
- * file is there to be mapped by them. */
-enum { SPARE = 1 << 20, CHUNK = HUGE_PAGE, XATTR_MAX = 64 * 1024 };
+enum { SPARE = 1 << 20, CHUNK = 1 << 20, XATTR_MAX = 64 * 1024 };
 
 static int copy_range(int from, int to, uint64_t at, uint64_t end, char *chunk, struct err *e)
 {
