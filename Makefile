@@ -75,7 +75,7 @@ $(foreach p,$(PROGRAMS),$(eval $(call program,$(word 1,$(subst :, ,$(p))),$(word
 
 include tests/tests.mk
 
-.PHONY: all links deps check asan fuzz bench demo install uninstall clean format
+.PHONY: all links deps check asan fuzz bench demo install uninstall clean format format-list
 
 # The compilers' names as links to morph-cc, for PATH or CC.
 MASQUERADE := cc gcc g++ c++ clang clang++
@@ -129,5 +129,9 @@ bench: all
 clean:
 	rm -rf $(B)
 
+# Inputs of tests stay as they are.
+format-list:
+	@find $(FOLDERS) tests bench -name '*.[ch]' -not -path 'tests/corpus/*'
+
 format:
-	clang-format -i $(wildcard $(addsuffix /*.[ch],$(FOLDERS) tests/unit tests/fuzz))
+	$(MAKE) -s format-list | xargs clang-format -i

@@ -204,10 +204,14 @@ static void make_table(const char *dir, const struct build_id *id)
 					       .term = UT_COND,
 					       .cond = 12});
 			for (i = 0; i < 5; i++)
-				vec_push(&u.uop, (struct uop){.kind = kind[i], .size = 3,
-						     .dst = (uint8_t)((i + k) % 4),
-						     .src = i ? (uint8_t)(UR_SI + (i + k) % 3) : UO_MEM,
-						     .base = UR_SP, .index = UA_NONE, .at = 4 * i});
+				vec_push(
+				    &u.uop, (struct uop){.kind = kind[i],
+						.size = 3,
+						.dst = (uint8_t)((i + k) % 4),
+						.src = i ? (uint8_t)(UR_SI + (i + k) % 3) : UO_MEM,
+						.base = UR_SP,
+						.index = UA_NONE,
+						.at = 4 * i});
 		}
 	}
 	uops_sort(&u);
@@ -243,9 +247,14 @@ static void take_registers(struct batches *in, const struct build_id *id)
 {
 	struct wire_sample *s = xcalloc(PER_BATCH, sizeof *s);
 	struct wire_regs *r = xcalloc(PER_BATCH, sizeof *r);
-	struct wire_module w = {.id = *id, .path = "/opt/bench/prog", .sample = s, .nsample = PER_BATCH};
-	struct wire_batch b = {.taken = PER_BATCH, .module = &w, .nmodule = 1, .session = 2,
-	    .regs = r}, got;
+	struct wire_module w = {
+	    .id = *id, .path = "/opt/bench/prog", .sample = s, .nsample = PER_BATCH};
+	struct wire_batch b = {.taken = PER_BATCH,
+			      .module = &w,
+			      .nmodule = 1,
+			      .session = 2,
+			      .regs = r},
+			  got;
 	struct buf frame = {0};
 	double all[2] = {0}, t;
 	struct arena a;

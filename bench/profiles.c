@@ -23,8 +23,8 @@ struct profiled {
 	double seconds; /* of inference */
 };
 
-static void make(struct profiled *p, struct artifact *a, const char *path, enum counts_form form,
-    bool tails)
+static void make(
+    struct profiled *p, struct artifact *a, const char *path, enum counts_form form, bool tails)
 {
 	const struct art_func *func;
 	size_t n = artifact_funcs(a, &func);
@@ -32,8 +32,8 @@ static void make(struct profiled *p, struct artifact *a, const char *path, enum 
 	struct err e;
 
 	if (counts_read(path, form, func, n, &p->counts, &e) ||
-	    plan_begin(&p->plan, a, PLAN_PROFILE, 0, &p->counts, (struct plan_omit){.tails = !tails}, 1,
-		&e) ||
+	    plan_begin(&p->plan, a, PLAN_PROFILE, 0, &p->counts,
+		(struct plan_omit){.tails = !tails}, 1, &e) ||
 	    plan_parse(&p->plan, &e)) {
 		fprintf(stderr, "%s\n", e.text);
 		exit(1);

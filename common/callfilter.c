@@ -23,8 +23,8 @@ void callfilter_list(struct callfilter *f, uint32_t action, const int *call, siz
 		callfilter_rule(f, action, call[i], NULL, 0);
 }
 
-void callfilter_rule(struct callfilter *f, uint32_t action, int call,
-    const struct scmp_arg_cmp *cond, size_t n)
+void callfilter_rule(
+    struct callfilter *f, uint32_t action, int call, const struct scmp_arg_cmp *cond, size_t n)
 {
 	if (!f->rc)
 		f->rc = seccomp_rule_add_array(f->ctx, action, call, (unsigned)n, cond);

@@ -29,8 +29,8 @@ void callfilter_set(struct callfilter *f, enum scmp_filter_attr attr, uint32_t v
 /* The same action for each of n calls, whatever their arguments. */
 void callfilter_list(struct callfilter *f, uint32_t action, const int *call, size_t n);
 /* n conditions; see CALLFILTER_IF. */
-void callfilter_rule(struct callfilter *f, uint32_t action, int call,
-    const struct scmp_arg_cmp *cond, size_t n);
+void callfilter_rule(
+    struct callfilter *f, uint32_t action, int call, const struct scmp_arg_cmp *cond, size_t n);
 /* Loads the filter and frees it, whatever comes of it. */
 int callfilter_load(struct callfilter *f, struct err *e);
 

@@ -61,7 +61,8 @@ static void hooklog_append(const char *path, const struct buf *line)
 			(void)rename(path, old);
 			free(old);
 		}
-		fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
+		fd = open(
+		    path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
 		if (fd >= 0) {
 			if (write(fd, line->p, line->n) < 0)
 				(void)0;

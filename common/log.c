@@ -120,10 +120,10 @@ static void log_line(enum log_level level, const void *site, const char *fmt, va
 	put_line(level, text);
 }
 
-#define LOG_AT(level, site)                                                                        \
-	va_list ap;                                                                                \
-	va_start(ap, fmt);                                                                         \
-	log_line(level, site, fmt, ap);                                                            \
+#define LOG_AT(level, site) \
+	va_list ap; \
+	va_start(ap, fmt); \
+	log_line(level, site, fmt, ap); \
 	va_end(ap)
 
 void log_error(const char *fmt, ...)

@@ -74,24 +74,24 @@ int uleb_read(const uint8_t **p, const uint8_t *end, uint64_t *v);
  * can be. */
 int uleb_count(const uint8_t **p, const uint8_t *end, size_t size, uint64_t *n);
 
-#define VEC(T)                                                                                     \
-	struct {                                                                                   \
-		T *v;                                                                              \
-		size_t n, cap;                                                                     \
+#define VEC(T) \
+	struct { \
+		T *v; \
+		size_t n, cap; \
 	}
-#define vec_push(V, ...)                                                                           \
-	do {                                                                                       \
-		if ((V)->n == (V)->cap) {                                                          \
-			(V)->cap = (V)->cap ? 2 * (V)->cap : 8;                                    \
-			(V)->v = xrealloc((V)->v, (V)->cap, sizeof *(V)->v);                       \
-		}                                                                                  \
-		(V)->v[(V)->n++] = (__VA_ARGS__);                                                  \
+#define vec_push(V, ...) \
+	do { \
+		if ((V)->n == (V)->cap) { \
+			(V)->cap = (V)->cap ? 2 * (V)->cap : 8; \
+			(V)->v = xrealloc((V)->v, (V)->cap, sizeof *(V)->v); \
+		} \
+		(V)->v[(V)->n++] = (__VA_ARGS__); \
 	} while (0)
-#define vec_free(V)                                                                                \
-	do {                                                                                       \
-		free((V)->v);                                                                      \
-		(V)->v = NULL;                                                                     \
-		(V)->n = (V)->cap = 0;                                                             \
+#define vec_free(V) \
+	do { \
+		free((V)->v); \
+		(V)->v = NULL; \
+		(V)->n = (V)->cap = 0; \
 	} while (0)
 
 #endif

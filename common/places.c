@@ -25,8 +25,8 @@ char *places_user(enum user_place d)
 	static const struct {
 		const char *variable, *below;
 	} dir[] = {[PLACE_CONFIG] = {"XDG_CONFIG_HOME", ".config"},
-		[PLACE_STATE] = {"XDG_STATE_HOME", ".local/state"},
-		[PLACE_CACHE] = {"XDG_CACHE_HOME", ".cache"}};
+	    [PLACE_STATE] = {"XDG_STATE_HOME", ".local/state"},
+	    [PLACE_CACHE] = {"XDG_CACHE_HOME", ".cache"}};
 
 	if (absolute(dir[d].variable))
 		return xasprintf("%s/morph", absolute(dir[d].variable));
@@ -35,7 +35,8 @@ char *places_user(enum user_place d)
 
 char *places_state(void)
 {
-	return env_value("MORPH_STATE") ? xstrdup(env_value("MORPH_STATE")) : places_user(PLACE_STATE);
+	return env_value("MORPH_STATE") ? xstrdup(env_value("MORPH_STATE"))
+					: places_user(PLACE_STATE);
 }
 
 char *places_run(void)
@@ -62,7 +63,7 @@ char *places_socket(const char *name)
 	own = run ? xasprintf("%s/%s", run, name) : NULL;
 	free(run);
 	if (own && (env_value("MORPH_RUN") || env_value("MORPH_STATE") || !access(own, F_OK) ||
-		    access(machine, F_OK))) {
+		       access(machine, F_OK))) {
 		free(machine);
 		return own;
 	}
@@ -93,15 +94,16 @@ char *places_own(const char *relative)
 	return real;
 }
 
-char *places_search(const char *name, bool (*usable)(const char *path, const void *arg),
-    const void *arg)
+char *places_search(
+    const char *name, bool (*usable)(const char *path, const void *arg), const void *arg)
 {
 	const char *p = getenv("PATH"), *end;
 	char *path;
 
 	for (p = p ? p : "/usr/local/bin:/usr/bin:/bin"; p; p = *end ? end + 1 : NULL) {
 		end = strchrnul(p, ':');
-		path = xasprintf("%.*s/%s", end == p ? 1 : (int)(end - p), end == p ? "." : p, name);
+		path =
+		    xasprintf("%.*s/%s", end == p ? 1 : (int)(end - p), end == p ? "." : p, name);
 		if (!access(path, X_OK) && (!usable || usable(path, arg)))
 			return path;
 		free(path);

@@ -28,7 +28,7 @@ char *places_artifacts(const char *home);
  * there is none. */
 char *places_own(const char *relative);
 /* The first executable of a name in PATH that usable() (NULL = any) takes; NULL = none. */
-char *places_search(const char *name, bool (*usable)(const char *path, const void *arg),
-    const void *arg);
+char *places_search(
+    const char *name, bool (*usable)(const char *path, const void *arg), const void *arg);
 
 #endif

@@ -17,8 +17,8 @@
 #include <sys/types.h>
 
 struct publish {
-	int fd;      /* open for writing on tmp */
-	char *tmp;   /* ".NAME.morph-new.PID.N" in the same directory */
+	int fd;    /* open for writing on tmp */
+	char *tmp; /* ".NAME.morph-new.PID.N" in the same directory */
 	char *path;
 };
 

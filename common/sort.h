@@ -9,25 +9,25 @@
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
 /* Of a VEC (common/mem.h). */
-#define vec_sort(V, compare)                                                                       \
-	do {                                                                                       \
-		if ((V)->n)                                                                        \
-			qsort((V)->v, (V)->n, sizeof *(V)->v, compare);                            \
+#define vec_sort(V, compare) \
+	do { \
+		if ((V)->n) \
+			qsort((V)->v, (V)->n, sizeof *(V)->v, compare); \
 	} while (0)
 
 /* The first number i from lo on for which `before`, an expression in i, is false, or hi: it holds
  * up to some number and not from there on. */
-#define partition_point(lo, hi, i, before)                                                         \
-	({                                                                                         \
-		size_t lo_ = (lo), hi_ = (hi), i;                                                  \
-		while (lo_ < hi_) {                                                                \
-			i = lo_ + (hi_ - lo_) / 2;                                                 \
-			if (before)                                                                \
-				lo_ = i + 1;                                                       \
-			else                                                                       \
-				hi_ = i;                                                           \
-		}                                                                                  \
-		lo_;                                                                               \
+#define partition_point(lo, hi, i, before) \
+	({ \
+		size_t lo_ = (lo), hi_ = (hi), i; \
+		while (lo_ < hi_) { \
+			i = lo_ + (hi_ - lo_) / 2; \
+			if (before) \
+				lo_ = i + 1; \
+			else \
+				hi_ = i; \
+		} \
+		lo_; \
 	})
 
 #endif

@@ -8,8 +8,15 @@
 static const char MAGIC[8] = "MorphUO4";
 
 /* Which fields of a uop follow; others are 0. */
-enum { HAS_DST = 1, HAS_SRC = 2, HAS_ADDRESS = 4, HAS_AUX = 8, HAS_IMM = 16, SIZE_SHIFT = 5,
-       HAS_FRAME = 128 };
+enum {
+	HAS_DST = 1,
+	HAS_SRC = 2,
+	HAS_ADDRESS = 4,
+	HAS_AUX = 8,
+	HAS_IMM = 16,
+	SIZE_SHIFT = 5,
+	HAS_FRAME = 128
+};
 
 enum { REGS_MASK = 31, OPEN = 128, FRAMES_EACH = 16 };
 
@@ -449,8 +456,7 @@ static int get_table(struct reader *r)
 
 static int get_func(struct reader *r)
 {
-	struct uops_func f = {
-	    .block = (uint32_t)r->u->block.n, .table = (uint32_t)r->u->table.n};
+	struct uops_func f = {.block = (uint32_t)r->u->block.n, .table = (uint32_t)r->u->table.n};
 	uint32_t i;
 
 	if ((size_t)(r->end - r->p) < sizeof f.key.b)
@@ -519,16 +525,15 @@ int uops_decode_some(
 	}
 garbled:
 	uops_free(u);
-	return err_set(
-	    e, "replay table: garbled at byte %zu", (size_t)(r.p - (const uint8_t *)p));
+	return err_set(e, "replay table: garbled at byte %zu", (size_t)(r.p - (const uint8_t *)p));
 }
 
 /* ---- looking up ---- */
 
 uint32_t uops_find(const struct uops *u, const struct hash128 *key)
 {
-	size_t at = partition_point(
-	    0, u->func.n, i, memcmp(u->func.v[i].key.b, key->b, sizeof key->b) < 0);
+	size_t at =
+	    partition_point(0, u->func.n, i, memcmp(u->func.v[i].key.b, key->b, sizeof key->b) < 0);
 
 	return at < u->func.n && hash_equal(&u->func.v[at].key, key) ? (uint32_t)at : UOPS_NONE;
 }

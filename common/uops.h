@@ -21,20 +21,39 @@
 
 /* General registers in the kernel's order (perf_regs.h), so that a sample's
  * registers are taken as they come. */
-enum uop_reg { UR_AX, UR_BX, UR_CX, UR_DX, UR_SI, UR_DI, UR_BP, UR_SP,
-	       UR_R8, UR_R9, UR_R10, UR_R11, UR_R12, UR_R13, UR_R14, UR_R15, UR_N };
+enum uop_reg {
+	UR_AX,
+	UR_BX,
+	UR_CX,
+	UR_DX,
+	UR_SI,
+	UR_DI,
+	UR_BP,
+	UR_SP,
+	UR_R8,
+	UR_R9,
+	UR_R10,
+	UR_R11,
+	UR_R12,
+	UR_R13,
+	UR_R14,
+	UR_R15,
+	UR_N
+};
 
 /* What a function may change by the ABI (System V, x86-64, 3.2.1). */
-enum { UR_CALLER_SAVED = 1 << UR_AX | 1 << UR_CX | 1 << UR_DX | 1 << UR_SI | 1 << UR_DI |
-			 1 << UR_R8 | 1 << UR_R9 | 1 << UR_R10 | 1 << UR_R11 };
+enum {
+	UR_CALLER_SAVED = 1 << UR_AX | 1 << UR_CX | 1 << UR_DX | 1 << UR_SI | 1 << UR_DI |
+			  1 << UR_R8 | 1 << UR_R9 | 1 << UR_R10 | 1 << UR_R11
+};
 
 /* Operands: a register, or one of these. */
 enum {
-	UO_HIGH = UR_N,         /* ah, bh, ch, dh are UO_HIGH + 0…3; size 1 only */
-	UO_MEM = UO_HIGH + 4,   /* memory at disp + base + index << scale */
-	UO_IMM,                 /* imm; as source only */
-	UO_UNKNOWN,             /* as source: any value. As destination: no register,
-				   and no memory of the stack (a variable) */
+	UO_HIGH = UR_N,       /* ah, bh, ch, dh are UO_HIGH + 0…3; size 1 only */
+	UO_MEM = UO_HIGH + 4, /* memory at disp + base + index << scale */
+	UO_IMM,               /* imm; as source only */
+	UO_UNKNOWN,           /* as source: any value. As destination: no register,
+				 and no memory of the stack (a variable) */
 	UO_N
 };
 
@@ -46,64 +65,64 @@ enum {
 };
 
 enum uop_kind {
-	UOP_NOP,    /* neither registers nor flags nor memory */
-	UOP_STOP,   /* not understood, or of no use to go beyond */
-	UOP_CALL,   /* the next instruction is where it returns; aux: does not return */
-	UOP_FLAGS,  /* flags become unknown */
-	UOP_MOV,    /* dst = src */
-	UOP_MOVZX,  /* dst = src of aux bytes (log2), zeros above */
-	UOP_MOVSX,  /* dst = src of aux bytes (log2), its sign above */
-	UOP_LEA,    /* dst = address */
-	UOP_ADD,    /* dst op= src, and flags */
+	UOP_NOP,   /* neither registers nor flags nor memory */
+	UOP_STOP,  /* not understood, or of no use to go beyond */
+	UOP_CALL,  /* the next instruction is where it returns; aux: does not return */
+	UOP_FLAGS, /* flags become unknown */
+	UOP_MOV,   /* dst = src */
+	UOP_MOVZX, /* dst = src of aux bytes (log2), zeros above */
+	UOP_MOVSX, /* dst = src of aux bytes (log2), its sign above */
+	UOP_LEA,   /* dst = address */
+	UOP_ADD,   /* dst op= src, and flags */
 	UOP_ADC,
 	UOP_SUB,
 	UOP_SBB,
 	UOP_AND,
 	UOP_OR,
 	UOP_XOR,
-	UOP_CMP,    /* flags of dst - src */
-	UOP_TEST,   /* flags of dst & src */
-	UOP_INC,    /* dst alone */
+	UOP_CMP,  /* flags of dst - src */
+	UOP_TEST, /* flags of dst & src */
+	UOP_INC,  /* dst alone */
 	UOP_DEC,
 	UOP_NEG,
 	UOP_NOT,
 	UOP_BSWAP,
-	UOP_SHL,    /* dst op= src, the count */
+	UOP_SHL, /* dst op= src, the count */
 	UOP_SHR,
 	UOP_SAR,
 	UOP_ROL,
 	UOP_ROR,
-	UOP_SHLD,   /* dst with bits of register aux coming in, by src */
+	UOP_SHLD, /* dst with bits of register aux coming in, by src */
 	UOP_SHRD,
-	UOP_IMUL,   /* dst *= src */
-	UOP_IMUL3,  /* dst = src * imm; src is no UO_IMM */
-	UOP_MULA,   /* dx:ax = ax * src, unsigned; sizes of 2 and more bytes */
-	UOP_IMULA,  /* the same, signed */
-	UOP_DIV,    /* ax, dx = dx:ax / src, unsigned; sizes of 2 and more bytes */
+	UOP_IMUL,  /* dst *= src */
+	UOP_IMUL3, /* dst = src * imm; src is no UO_IMM */
+	UOP_MULA,  /* dx:ax = ax * src, unsigned; sizes of 2 and more bytes */
+	UOP_IMULA, /* the same, signed */
+	UOP_DIV,   /* ax, dx = dx:ax / src, unsigned; sizes of 2 and more bytes */
 	UOP_IDIV,
 	UOP_SIGN_DX, /* dx = sign of ax (cwd, cdq, cqo) */
-	UOP_BT,     /* CF = bit src of dst */
+	UOP_BT,      /* CF = bit src of dst */
 	UOP_BTS,
 	UOP_BTR,
 	UOP_BTC,
-	UOP_BSF,    /* dst = place of src's lowest, highest bit */
+	UOP_BSF, /* dst = place of src's lowest, highest bit */
 	UOP_BSR,
 	UOP_TZCNT,
 	UOP_LZCNT,
 	UOP_POPCNT,
-	UOP_SETCC,  /* dst = condition aux */
-	UOP_CMOV,   /* if (condition aux) dst = src */
+	UOP_SETCC, /* dst = condition aux */
+	UOP_CMOV,  /* if (condition aux) dst = src */
 	UOP_XCHG,
 	UOP_XADD,
 	UOP_CMPXCHG, /* with dst; src is a register */
-	UOP_PUSH,   /* src */
-	UOP_POP,    /* dst */
+	UOP_PUSH,    /* src */
+	UOP_POP,     /* dst */
 	UOP_LEAVE,
-	UOP_WIPE,   /* 64 bytes of memory at the address become unknown */
-	UOP_LOOKUP, /* dst = the code address at entry [index] of jump table imm, or its
-		       distance from the register that UOP_ADD_BASE adds to dst */
+	UOP_WIPE,     /* 64 bytes of memory at the address become unknown */
+	UOP_LOOKUP,   /* dst = the code address at entry [index] of jump table imm, or its
+			 distance from the register that UOP_ADD_BASE adds to dst */
 	UOP_ADD_BASE, /* dst += src, registers of 8 bytes; flags become unknown */
-	UOP_END,    /* the last of each block: represents the jumps at its end */
+	UOP_END,      /* the last of each block: represents the jumps at its end */
 	UOP_N
 };
 
@@ -113,14 +132,14 @@ enum { UC_N = 16 };
 
 enum { UOPS_NONE = UINT32_MAX };
 
-struct uop { /* one instruction */
-	uint8_t kind;   /* enum uop_kind */
-	uint8_t size;   /* of the operation: 1 << size bytes, 0…3 */
+struct uop {                        /* one instruction */
+	uint8_t kind;               /* enum uop_kind */
+	uint8_t size;               /* of the operation: 1 << size bytes, 0…3 */
 	uint8_t dst, src;           /* operands */
 	uint8_t base, index, scale; /* of UO_MEM, UOP_LEA, UOP_WIPE; scale: log2 */
-	uint8_t aux;    /* condition, size of a source, register */
+	uint8_t aux;                /* condition, size of a source, register */
 	int32_t disp;
-	uint32_t at;    /* offset from its block's first byte; of UOP_END: UOPS_NONE = not known */
+	uint32_t at; /* offset from its block's first byte; of UOP_END: UOPS_NONE = not known */
 	int64_t imm;
 };
 
@@ -147,7 +166,7 @@ struct uops_block {
 	uint32_t from, nfrom;
 };
 
-struct uops_table { /* jump table: ids of blocks of its function, or UOPS_NONE */
+struct uops_table {        /* jump table: ids of blocks of its function, or UOPS_NONE */
 	uint32_t first, n; /* in target[] */
 };
 

@@ -150,12 +150,12 @@ static int read_counts(struct job *j, struct err *e)
 
 static int print_result(const struct job *j, struct err *e)
 {
-	int rc = j->o->score     ? report_score(j, j->o->json)
-		 : j->o->report  ? report_artifact(j, j->o->json)
+	int rc = j->o->score          ? report_score(j, j->o->json)
+		 : j->o->report       ? report_artifact(j, j->o->json)
 		 : j->o->replay_table ? report_replay(j, j->o->json)
-		 : j->o->raw     ? report_read(j, j->o->json)
-		 : j->o->compare ? report_compare(&j->comparison, j->o->top, j->o->json)
-				 : report_edit(j, j->o->json);
+		 : j->o->raw          ? report_read(j, j->o->json)
+		 : j->o->compare      ? report_compare(&j->comparison, j->o->top, j->o->json)
+				      : report_edit(j, j->o->json);
 
 	return rc ? err_sys(e, "standard output") : 0;
 }

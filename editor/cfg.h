@@ -19,7 +19,7 @@ enum {
 	BLK_ADDRESSED = 16, /* its label's address is taken: may be entered indirectly */
 	BLK_ONCE = 32,      /* must not be duplicated: holds inline assembly or data */
 	BLK_CALLS = 64,     /* calls what may not return (exit, longjmp), or return twice (setjmp)
-			       */
+			     */
 	BLK_OPEN = 128      /* an instruction takes its label's address: may be entered from
 			       anywhere, even where it is the target of edges */
 };

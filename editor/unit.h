@@ -17,7 +17,7 @@
 
 #include <stdbool.h>
 
-struct unit_call { /* a call or direct tail call inside a block */
+struct unit_call {          /* a call or direct tail call inside a block */
 	uint32_t block;     /* ascending */
 	uint32_t insn;      /* ordinal in the block */
 	const char *callee; /* without @PLT; "" = through a pointer */
@@ -25,20 +25,20 @@ struct unit_call { /* a call or direct tail call inside a block */
 
 struct unit_func {
 	const char *name;
-	uint32_t ord;        /* ordinal in the unit: bm_fn_record.func */
-	struct hash128 key;  /* name and normalised text: equal keys mean equal CFG */
-	const char *opaque;  /* NULL, or why this function moves as a whole (one block) */
-	bool one_part;       /* code label differences in tables: must not be split */
-	bool movable;        /* lies in a section from which it may move (.text…) */
-	bool global;         /* symbol binding is not local */
+	uint32_t ord;       /* ordinal in the unit: bm_fn_record.func */
+	struct hash128 key; /* name and normalised text: equal keys mean equal CFG */
+	const char *opaque; /* NULL, or why this function moves as a whole (one block) */
+	bool one_part;      /* code label differences in tables: must not be split */
+	bool movable;       /* lies in a section from which it may move (.text…) */
+	bool global;        /* symbol binding is not local */
 	struct cfg cfg;
 	struct unit_call *call;
 	uint32_t ncall;
-	struct func *impl;   /* the editor's own view */
+	struct func *impl; /* the editor's own view */
 };
 
 struct unit {
-	const char *name; /* of .file, or "" */
+	const char *name;     /* of .file, or "" */
 	const char *producer; /* of .ident: "GCC: …", or "" */
 	struct unit_func *func;
 	uint32_t nfunc;

@@ -66,11 +66,11 @@ static const char *member_name(
 static bool is_index(const char *header)
 {
 	return !memcmp(header, "/ ", 2) || !memcmp(header, "/SYM64/ ", 8) ||
-	    !memcmp(header, "__.SYMDEF", 9);
+	       !memcmp(header, "__.SYMDEF", 9);
 }
 
-int archive_read(struct archive *ar, struct arena *a, const void *bytes, size_t n,
-    const char *path, struct err *e)
+int archive_read(struct archive *ar, struct arena *a, const void *bytes, size_t n, const char *path,
+    struct err *e)
 {
 	const char *p = bytes;
 	struct names names = {0};

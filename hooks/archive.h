@@ -28,8 +28,8 @@ struct archive {
 };
 
 bool archive_magic(const void *p, size_t n);
-int archive_read(struct archive *ar, struct arena *a, const void *p, size_t n, const char *path,
-    struct err *e);
+int archive_read(
+    struct archive *ar, struct arena *a, const void *p, size_t n, const char *path, struct err *e);
 void archive_free(struct archive *ar);
 
 #endif

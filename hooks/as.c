@@ -29,11 +29,11 @@
 enum { ANNOTATE_SECONDS = 120 };
 
 struct job {
-	char *real;         /* the real assembler */
-	char **argv;        /* as we were called */
+	char *real;  /* the real assembler */
+	char **argv; /* as we were called */
 	struct ascmd cmd;
-	char *output;       /* absolute, NULL = not known */
-	struct buf text; /* ends in a NUL */
+	char *output;         /* absolute, NULL = not known */
+	struct buf text;      /* ends in a NUL */
 	int annotated, iform; /* files in memory */
 };
 
@@ -161,14 +161,15 @@ static int annotate(void *arg)
 	}
 	hash = hash_bytes(j->text.p, j->text.n);
 	unit_emit(u, NULL, hash_short(&hash), &out);
-	buf_printf(&out, "\n\t.section " IFSEC_NAME ",\"e\",@progbits\n"
-			 "\t.incbin \"/proc/self/fd/%d\"\n"
-			 "\t.section " CHECKSUM_SECTION ",\"e\",@progbits\n\t.zero 16\n",
+	buf_printf(&out,
+	    "\n\t.section " IFSEC_NAME ",\"e\",@progbits\n"
+	    "\t.incbin \"/proc/self/fd/%d\"\n"
+	    "\t.section " CHECKSUM_SECTION ",\"e\",@progbits\n\t.zero 16\n",
 	    j->iform);
 	args = args_join(&j->cmd.kept, '\n');
 	ifsec_put(&section, args, j->text.p, j->text.n);
 	return file_write_all(j->annotated, out.p, out.n) < 0 ||
-	    file_write_all(j->iform, section.p, section.n) < 0;
+	       file_write_all(j->iform, section.p, section.n) < 0;
 }
 
 /* The real assembler on the annotated text. Its exit status; said gets what
@@ -190,8 +191,11 @@ static int assemble(struct job *j, struct buf *said)
 	args_end(&arg);
 	if (lseek(j->annotated, 0, SEEK_SET) < 0)
 		return -1;
-	r = spawn_run(&(struct spawn){.argv = (const char *const *)arg.v, .in = j->annotated,
-			  .capture_out = said, .capture_err = said}, &e);
+	r = spawn_run(&(struct spawn){.argv = (const char *const *)arg.v,
+			  .in = j->annotated,
+			  .capture_out = said,
+			  .capture_err = said},
+	    &e);
 	args_free(&arg);
 	return r;
 }

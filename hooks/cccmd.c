@@ -5,8 +5,8 @@
 
 /* Stops before the assembler, or only prints. */
 static const char *const stops[] = {"-E", "-S", "-M", "-MM", "-fsyntax-only", "-###", "--version",
-    "-dumpversion", "-dumpfullversion", "-dumpmachine", "-dumpspecs", "--analyze", "-cc1",
-    "-cc1as", "-emit-ast", "--precompile", "-emit-llvm", NULL};
+    "-dumpversion", "-dumpfullversion", "-dumpmachine", "-dumpspecs", "--analyze", "-cc1", "-cc1as",
+    "-emit-ast", "--precompile", "-emit-llvm", NULL};
 /* clang: another way to objects was chosen, or one that as has no part in. */
 static const char *const chosen[] = {"-fintegrated-as", "-integrated-as", "-fno-integrated-as",
     "-no-integrated-as", "-gsplit-dwarf", "-m32", "-mx32", "-m16", NULL};

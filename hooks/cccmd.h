@@ -10,9 +10,9 @@
 #include <stdbool.h>
 
 enum cccmd_how {
-	CCCMD_ALONE,    /* nothing is assembled or linked, or another assembler was chosen */
-	CCCMD_HOOK,     /* -B is enough */
-	CCCMD_HOOK_AS   /* -B and -fno-integrated-as: clang makes an object */
+	CCCMD_ALONE,  /* nothing is assembled or linked, or another assembler was chosen */
+	CCCMD_HOOK,   /* -B is enough */
+	CCCMD_HOOK_AS /* -B and -fno-integrated-as: clang makes an object */
 };
 
 /* arg: expanded, without argv[0]. */

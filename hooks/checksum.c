@@ -22,7 +22,7 @@ static ssize_t checksum_offset(const uint8_t *p, size_t n, const char *name, str
 	if (r < 0)
 		at = -1;
 	else if (r > 0 && s.size == sizeof(struct hash128) && s.data && s.data > p &&
-	    s.data + s.size <= p + n)
+		 s.data + s.size <= p + n)
 		at = s.data - p;
 	elf_file_close(f);
 	return at;

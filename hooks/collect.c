@@ -82,8 +82,7 @@ static bool member_linked(
 		return htab_get_str(&c->map_path, thin_path) != NULL;
 	}
 	for (i = 0; i < c->path.n; i++)
-		if (!strcmp(c->path.v[i], archive) &&
-		    linkmap_has(c->map, c->opened->v[i], name))
+		if (!strcmp(c->path.v[i], archive) && linkmap_has(c->map, c->opened->v[i], name))
 			return true;
 	return false;
 }
@@ -191,8 +190,8 @@ int64_t collect_file(struct collection *c, const char *name)
 	return id;
 }
 
-int collect(struct collection *c, const struct args *opened, const struct linkmap *map,
-    struct err *e)
+int collect(
+    struct collection *c, const struct args *opened, const struct linkmap *map, struct err *e)
 {
 	size_t i;
 
@@ -201,8 +200,7 @@ int collect(struct collection *c, const struct args *opened, const struct linkma
 	for (i = 0; i < opened->n; i++)
 		args_take(&c->path, path_of_file(opened->v[i]));
 	for (i = 0; i < opened->n; i++)
-		if (!htab_get_str(&c->by_path, c->path.v[i]) &&
-		    add_file(c, c->path.v[i], e) < 0)
+		if (!htab_get_str(&c->by_path, c->path.v[i]) && add_file(c, c->path.v[i], e) < 0)
 			return -1;
 	return 0;
 }

@@ -39,8 +39,8 @@ void collect_raw(struct collection *c, const char *path);
 /* Numbers all of opened. Fails on what speaks against an artifact: an input
  * that is gone or no file, one whose code is not machine code (LTO), or one
  * whose name cannot be repeated. */
-int collect(struct collection *c, const struct args *opened, const struct linkmap *map,
-    struct err *e);
+int collect(
+    struct collection *c, const struct args *opened, const struct linkmap *map, struct err *e);
 
 /* The number of a file, added when it is new; -1 when there is no such file. */
 int64_t collect_file(struct collection *c, const char *path);

@@ -25,9 +25,9 @@
 enum { RECORD_SECONDS = 600 };
 
 struct job {
-	char *real;         /* the real linker */
-	const char *name;   /* as it was called: "ld" */
-	struct args arg;    /* expanded */
+	char *real;       /* the real linker */
+	const char *name; /* as it was called: "ld" */
+	struct args arg;  /* expanded */
 	struct ldcmd cmd;
 	char *output;       /* absolute */
 	char *opened, *map; /* files that ld wrote; map NULL = none */
@@ -185,8 +185,8 @@ static void add_run_path(struct args *recipe)
 	}
 }
 
-static int gather(struct job *j, struct record *r, struct collection *c, struct args *recipe,
-    struct err *e)
+static int gather(
+    struct job *j, struct record *r, struct collection *c, struct args *recipe, struct err *e)
 {
 	struct recipe_files f = {note_raw, folder_of, c};
 	struct args ignored = {0}, *opened = xcalloc(1, sizeof *opened);

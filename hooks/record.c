@@ -90,8 +90,12 @@ static int put_functions(struct writer *w, struct form *f, struct err *e)
 		insns = arena_array(&f->mem, u->cfg.nblock, sizeof *insns);
 		for (b = 0; b < u->cfg.nblock; b++)
 			insns[b] = u->cfg.block[b].insns;
-		row = (struct art_func){.tu = w->tus, .ord = u->ord, .name = u->name,
-		    .key = u->key, .nblock = u->cfg.nblock, .insns = insns,
+		row = (struct art_func){.tu = w->tus,
+		    .ord = u->ord,
+		    .name = u->name,
+		    .key = u->key,
+		    .nblock = u->cfg.nblock,
+		    .insns = insns,
 		    .opaque = u->opaque ? u->opaque : ""};
 		if (artifact_put_func(w->a, &row, e) < 0)
 			return -1;
@@ -102,11 +106,13 @@ static int put_functions(struct writer *w, struct form *f, struct err *e)
 static int put_tu(struct writer *w, const struct input *in, struct form *f, struct err *e)
 {
 	const struct ifsec *s = &f->section;
-	struct art_tu tu = {.id = w->tus, .as_args = f->as_args, .text_size = s->text_size,
-	    .hash = s->hash, .name = *f->unit->name ? f->unit->name : path_base(in->path)};
+	struct art_tu tu = {.id = w->tus,
+	    .as_args = f->as_args,
+	    .text_size = s->text_size,
+	    .hash = s->hash,
+	    .name = *f->unit->name ? f->unit->name : path_base(in->path)};
 
-	if (artifact_put_tu_packed(w->a, &tu, s->z, s->z_size, e) < 0 ||
-	    put_functions(w, f, e) < 0)
+	if (artifact_put_tu_packed(w->a, &tu, s->z, s->z_size, e) < 0 || put_functions(w, f, e) < 0)
 		return -1;
 	w->tus++;
 	return 0;
@@ -128,8 +134,8 @@ static int thin(struct writer *w, const char *name, struct err *e)
 
 static int put_input(struct writer *w, uint32_t id, const struct input *in, struct err *e)
 {
-	struct art_input row = {.id = id, .kind = in->kind, .path = in->path,
-	    .archive = in->archive, .tu = -1};
+	struct art_input row = {
+	    .id = id, .kind = in->kind, .path = in->path, .archive = in->archive, .tu = -1};
 	struct form f = {0};
 	int r = 0;
 
@@ -156,8 +162,11 @@ static int put_input(struct writer *w, uint32_t id, const struct input *in, stru
 static int put_all(struct writer *w, struct err *e)
 {
 	const struct record *r = w->r;
-	struct art_meta meta = {.id = r->map->id, .name = path_base(r->module),
-	    .producer = "morph " MORPH_VERSION, .ld = r->ld, .kind = r->kind};
+	struct art_meta meta = {.id = r->map->id,
+	    .name = path_base(r->module),
+	    .producer = "morph " MORPH_VERSION,
+	    .ld = r->ld,
+	    .kind = r->kind};
 	struct buf blob = {0};
 	uint32_t i;
 	int status;

@@ -9,8 +9,8 @@
 #include "hooks/collect.h"
 
 struct record {
-	const char *module;         /* the output, absolute */
-	const char *ld;             /* name of the linker: "ld" */
+	const char *module; /* the output, absolute */
+	const char *ld;     /* name of the linker: "ld" */
 	enum elf_kind kind;
 	const struct blockmap *map; /* of the output */
 	struct collection *inputs;

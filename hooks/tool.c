@@ -36,7 +36,8 @@ char *tool_identity(const char *path)
 
 	if (stat(path, &st) < 0)
 		return xstrdup("");
-	return xasprintf("%llx:%llx ", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
+	return xasprintf(
+	    "%llx:%llx ", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
 }
 
 static bool usable(const char *path, const void *arg)
@@ -46,8 +47,8 @@ static bool usable(const char *path, const void *arg)
 	struct stat st;
 	bool ok;
 
-	ok = *id && strcmp(own, id) != 0 && !(skip && strstr(skip, id)) &&
-	    stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+	ok = *id && strcmp(own, id) != 0 && !(skip && strstr(skip, id)) && stat(path, &st) == 0 &&
+	     S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 	free(own);
 	free(id);
 	return ok;

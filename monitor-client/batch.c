@@ -57,9 +57,8 @@ static int64_t module_index(struct batch *b, const struct place *at)
 	} else if (take_room(b, at->uid, n)) {
 		index = (int64_t)b->module.n;
 		*htab_put(&b->index, key.p, key.n, NULL) = b->module.n;
-		vec_push(&b->module, (struct wire_module){.id = *at->id,
-					 .path = xstrdup(at->path),
-					 .uid = at->uid});
+		vec_push(&b->module,
+		    (struct wire_module){.id = *at->id, .path = xstrdup(at->path), .uid = at->uid});
 	}
 	buf_free(&key);
 	return index;

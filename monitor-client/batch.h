@@ -1,8 +1,8 @@
 /*
  * Sums samples between two flushes: (path, build-id, uid, file offset) -> count,
  * and the counts that have no place. A copy elsewhere with the same build-id is
- * another module: its samples must not count for the first one's path. Every sample taken is in exactly one of
- * modules, kernel, outside and dropped, so that the batch adds up
+ * another module: its samples must not count for the first one's path. Every sample taken is in
+ * exactly one of modules, kernel, outside and dropped, so that the batch adds up
  * (common/wire/wire.h). Bounded: what exceeds BATCH_ENTRIES distinct offsets or
  * BATCH_PATHS bytes of paths is dropped and counted, which also keeps the
  * frame below WIRE_MAX_PAYLOAD. Of these bytes one user gets half at most, the

@@ -140,8 +140,8 @@ static void flush(struct monitor *m)
 	dropped = m->batch.dropped;
 	m->batch.regs.lost += m->record < 0 ? uplink_take_regs_lost(&m->up) : 0;
 	l.nregs = m->batch.regs.n;
-	l.taken = batch_flush(&m->batch, m->hello.session, l.seq, clock_ns(CLOCK_REALTIME),
-	    &l.batch, &l.secret);
+	l.taken = batch_flush(
+	    &m->batch, m->hello.session, l.seq, clock_ns(CLOCK_REALTIME), &l.batch, &l.secret);
 	m->next_flush = clock_now() + m->o.flush;
 	if (!l.secret.n)
 		l.nregs = 0;
@@ -337,8 +337,8 @@ static void start(struct monitor *m)
 	struct err e;
 	int status;
 
-	m->maps = maps_new("/proc", &m->lookup, m->o.command ? getuid() : MAPS_NOBODY,
-	    !m->o.command);
+	m->maps =
+	    maps_new("/proc", &m->lookup, m->o.command ? getuid() : MAPS_NOBODY, !m->o.command);
 	m->batch.start_ns = clock_ns(CLOCK_REALTIME);
 	if (!m->o.command) {
 		maps_snapshot(m->maps);

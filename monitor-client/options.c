@@ -100,7 +100,8 @@ static char *default_spool(void)
 		return xstrdup("/var/lib/morph-monitor");
 	state = places_state();
 	if (!state)
-		die(EXIT_USAGE, "neither XDG_STATE_HOME nor HOME is an absolute path; name --spool");
+		die(EXIT_USAGE,
+		    "neither XDG_STATE_HOME nor HOME is an absolute path; name --spool");
 	spool = xasprintf("%s/spool", state);
 	free(state);
 	return spool;

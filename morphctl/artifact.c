@@ -166,7 +166,7 @@ static void show_units(struct arena *a, const json_t *art, bool colour)
 	size_t i;
 
 	json_array_foreach (json_object_get(art, "functions"), i, f)
-	    add(&sum[(size_t)json_num(f, "unit")], f);
+		add(&sum[(size_t)json_num(f, "unit")], f);
 	json_array_foreach (units, i, u)
 		table_row(&t, json_str(u, "name"), words_bytes(a, json_num(u, "bytes")),
 		    words_number(a, sum[i].functions), words_number(a, sum[i].opaque),
@@ -210,8 +210,8 @@ static void show_opaque(struct arena *a, const json_t *functions, bool colour)
 
 static void show_functions(struct arena *a, const json_t *art, bool colour)
 {
-	static const struct column column[] = {{"FUNCTION", CUT_END}, {"UNIT", LEFT}, {"BLOCKS", RIGHT},
-	    {"INSTRUCTIONS", RIGHT}, {"KEY", LEFT}};
+	static const struct column column[] = {{"FUNCTION", CUT_END}, {"UNIT", LEFT},
+	    {"BLOCKS", RIGHT}, {"INSTRUCTIONS", RIGHT}, {"KEY", LEFT}};
 	struct table t = {column, sizeof column / sizeof *column};
 	const json_t *units = json_object_get(art, "units"), *f, *u;
 	struct table_row *row;
@@ -254,7 +254,7 @@ static char *recipe_words(struct arena *a, const json_t *recipe)
 	size_t i;
 
 	json_array_foreach (recipe, i, arg)
-	    buf_printf(&b, "%s%s", i ? " " : "", json_string_value(arg));
+		buf_printf(&b, "%s%s", i ? " " : "", json_string_value(arg));
 	text = arena_strdup(a, buf_cstr(&b));
 	buf_free(&b);
 	return text;

@@ -166,12 +166,12 @@ static int perform(struct client *c, json_t **result, const char *body, const ch
 	return code;
 }
 
-#define PATH_FROM(fmt, path)                                                                       \
-	va_list ap;                                                                                \
-	char *path;                                                                                \
-	va_start(ap, fmt);                                                                         \
-	if (vasprintf(&path, fmt, ap) < 0)                                                         \
-		exit(EXIT_FAILED);                                                                 \
+#define PATH_FROM(fmt, path) \
+	va_list ap; \
+	char *path; \
+	va_start(ap, fmt); \
+	if (vasprintf(&path, fmt, ap) < 0) \
+		exit(EXIT_FAILED); \
 	va_end(ap)
 
 int client_get(struct client *c, json_t **result, const char *fmt, ...)
@@ -231,7 +231,7 @@ static int ambiguous(struct client *c, const char *name, const json_t *found)
 	complain(
 	    EXIT_USAGE, "%s is the name of %zu modules; say which:", name, json_array_size(found));
 	json_array_foreach (found, i, m)
-	    fprintf(stderr, "  %s\n", words_clean(c->in->mem, json_str(m, "path")));
+		fprintf(stderr, "  %s\n", words_clean(c->in->mem, json_str(m, "path")));
 	return EXIT_USAGE;
 }
 

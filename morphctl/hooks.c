@@ -164,7 +164,7 @@ static bool was_renewed(FILE *f, const char *path)
 	struct stat old, new;
 
 	return stat(path, &new) == 0 &&
-	    (fstat(fileno(f), &old) < 0 || old.st_ino != new.st_ino || old.st_dev != new.st_dev);
+	       (fstat(fileno(f), &old) < 0 || old.st_ino != new.st_ino || old.st_dev != new.st_dev);
 }
 
 /* Until the reader goes away. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MODULE_HELP                                                                                \
+#define MODULE_HELP \
 	"MODULE is a path, the file name of one module, or an id from `status --json`.\n"
 
 static const struct command commands[] = {

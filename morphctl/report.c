@@ -151,8 +151,9 @@ static char *successor_words(struct arena *a, const json_t *block)
 	size_t i;
 
 	json_array_foreach (json_object_get(block, "successors"), i, w)
-		s = arena_printf(a, "%s%s %s to %s", s, i ? "," : "; branch outcomes:",
-		    words_share(a, json_num(w, "share")), words_number(a, json_num(w, "block")));
+		s = arena_printf(a, "%s%s %s to %s", s,
+		    i ? "," : "; branch outcomes:", words_share(a, json_num(w, "share")),
+		    words_number(a, json_num(w, "block")));
 	return s;
 }
 
@@ -184,9 +185,8 @@ static void add_blocks(struct arena *a, struct table *t, const json_t *hot)
 
 	json_array_foreach (hot, i, b)
 		add_below(a, t, b,
-		    arena_printf(a, "  block %s, %s of it%s",
-			words_number(a, json_num(b, "block")), words_share(a, json_num(b, "share")),
-			successor_words(a, b)));
+		    arena_printf(a, "  block %s, %s of it%s", words_number(a, json_num(b, "block")),
+			words_share(a, json_num(b, "share")), successor_words(a, b)));
 }
 
 static void show_profile(const struct invocation *in, const json_t *p)

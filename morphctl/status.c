@@ -138,8 +138,8 @@ static void show_manager(const struct invocation *in, const json_t *s, int64_t n
 		table_field(stdout, colour, "outside",
 		    outside_line(a, json_object_get(samples, "outside_by")));
 	table_field(stdout, colour, "monitor", monitor_line(a, json_object_get(s, "monitor"), now));
-	table_field(stdout, colour, "registers",
-	    registers_line(a, json_object_get(s, "registers")));
+	table_field(
+	    stdout, colour, "registers", registers_line(a, json_object_get(s, "registers")));
 	table_field(stdout, colour, "idle",
 	    arena_printf(a, "%s: %s", json_is_true(json_object_get(idle, "idle")) ? "yes" : "no",
 		words_clean(a, json_str(idle, "text"))));

@@ -26,7 +26,7 @@ enum column_kind {
 	RIGHT,
 	CUT,     /* left; loses its beginning when there is no room: paths */
 	CUT_END, /* left; loses its end: names */
-	WRAP /* left; the last column, goes on in the next line */
+	WRAP     /* left; the last column, goes on in the next line */
 };
 
 struct column {

@@ -395,8 +395,7 @@ static int check_format(struct artifact *a, struct err *e)
 	if (pages < 0)
 		return -1;
 	if (pages * pragma(a, "page_size", e) != a->file_size)
-		return err_set(
-		    e, "%s: damaged artifact: cut off, or bytes after its end", a->path);
+		return err_set(e, "%s: damaged artifact: cut off, or bytes after its end", a->path);
 	return 0;
 }
 

@@ -12,19 +12,19 @@ struct known {
 
 #define FORMATS "default elf64-x86-64 binary"
 #define EMULATIONS "elf_x86_64"
-#define Z_WORDS                                                                                    \
-	"call-nop= cet-report= combreloc common common-page-size= defs dynamic-undefined-weak "    \
-	"execstack extern-protected-data global globalaudit gnu-version-tag ibt ibtplt "           \
-	"indirect-extern-access initfirst interpose isa-level-report= lam-report= lam-u48 "        \
-	"lam-u48-report= lam-u57 lam-u57-report= lazy loadfltr mark-plt max-page-size= "           \
-	"memory-seal muldefs nocombreloc nocommon nocopyreloc nodefaultlib nodefs nodelete "       \
-	"nodlopen nodump nodynamic-undefined-weak noexecstack noextern-protected-data "            \
-	"nognu-version-tag noindirect-extern-access nomark-plt nomemory-seal "                     \
-	"nopack-relative-relocs norelr norelro noreloc-overflow nosectionheader noseparate-code "  \
-	"nostart-stop-gc notext nounique nounique-symbol now origin pack-relative-relocs relr "    \
-	"relro "                                                                                   \
-	"report-relative-reloc sectionheader separate-code shstk stack-size= start-stop-gc "       \
-	"start-stop-visibility= text textoff undefs unique unique-symbol x86-64-baseline "         \
+#define Z_WORDS \
+	"call-nop= cet-report= combreloc common common-page-size= defs dynamic-undefined-weak " \
+	"execstack extern-protected-data global globalaudit gnu-version-tag ibt ibtplt " \
+	"indirect-extern-access initfirst interpose isa-level-report= lam-report= lam-u48 " \
+	"lam-u48-report= lam-u57 lam-u57-report= lazy loadfltr mark-plt max-page-size= " \
+	"memory-seal muldefs nocombreloc nocommon nocopyreloc nodefaultlib nodefs nodelete " \
+	"nodlopen nodump nodynamic-undefined-weak noexecstack noextern-protected-data " \
+	"nognu-version-tag noindirect-extern-access nomark-plt nomemory-seal " \
+	"nopack-relative-relocs norelr norelro noreloc-overflow nosectionheader noseparate-code " \
+	"nostart-stop-gc notext nounique nounique-symbol now origin pack-relative-relocs relr " \
+	"relro " \
+	"report-relative-reloc sectionheader separate-code shstk stack-size= start-stop-gc " \
+	"start-stop-visibility= text textoff undefs unique unique-symbol x86-64-baseline " \
 	"x86-64-v2 x86-64-v3 x86-64-v4"
 
 static const struct known long_option[] = {

@@ -16,9 +16,9 @@
 
 /* One record of .morph.fn, packed little-endian, 24 bytes. */
 struct bm_fn_record {
-	uint64_t addr; /* relocated address of the fragment's first block */
-	uint64_t tu;   /* hash_short of the TU's intermediate form */
-	uint32_t func; /* ordinal of the function in the TU */
+	uint64_t addr;     /* relocated address of the fragment's first block */
+	uint64_t tu;       /* hash_short of the TU's intermediate form */
+	uint32_t func;     /* ordinal of the function in the TU */
 	uint32_t fragment; /* 0 = the one that holds the entry */
 };
 
@@ -36,7 +36,7 @@ struct bm_frag {
 };
 
 struct blockmap {
-	struct build_id id, origin; /* origin.n = 0: the original build itself */
+	struct build_id id, origin;  /* origin.n = 0: the original build itself */
 	VEC(struct elf_segment) seg; /* executable, for file offset -> address */
 	VEC(struct bm_frag) frag;    /* ascending addr */
 	VEC(struct bm_block) block;  /* ascending addr; frag[i] owns a run */

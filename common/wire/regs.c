@@ -58,7 +58,8 @@ static int get_codes(const uint8_t **p, const uint8_t *end, struct wire_regs *r)
 		if (*p == end)
 			return -1;
 		r->code[i].word = *(*p)++;
-		if (r->code[i].word >= WIRE_WORDS || (i && r->code[i].word <= r->code[i - 1].word) ||
+		if (r->code[i].word >= WIRE_WORDS ||
+		    (i && r->code[i].word <= r->code[i - 1].word) ||
 		    uleb_read(p, end, &r->code[i].offset) < 0)
 			return -1;
 	}
@@ -85,8 +86,7 @@ static int get_one(const uint8_t **p, const uint8_t *end, uint32_t nmodule, stru
 	uint32_t i;
 
 	if (uleb_read(p, end, &module) < 0 || module >= nmodule ||
-	    uleb_read(p, end, &r->offset) < 0 ||
-	    end - *p < 8 + 8 * WIRE_GPRS + 4 + 1)
+	    uleb_read(p, end, &r->offset) < 0 || end - *p < 8 + 8 * WIRE_GPRS + 4 + 1)
 		return -1;
 	r->module = (uint32_t)module;
 	r->base = get_le64(*p);
@@ -99,8 +99,7 @@ static int get_one(const uint8_t **p, const uint8_t *end, uint32_t nmodule, stru
 	return get_codes(p, end, r) < 0 ? -1 : get_stack(p, end, r);
 }
 
-int wire_get_regs(
-    const uint8_t *p, const uint8_t *end, struct arena *a, struct wire_batch *m)
+int wire_get_regs(const uint8_t *p, const uint8_t *end, struct arena *a, struct wire_batch *m)
 {
 	uint64_t n;
 	uint32_t i;

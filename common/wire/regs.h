@@ -11,7 +11,6 @@
 void wire_put_regs(struct buf *out, const struct wire_batch *m);
 /* Reads the section's bytes into m, whose modules are there; -1 when they are
  * not of its form. */
-int wire_get_regs(
-    const uint8_t *p, const uint8_t *end, struct arena *a, struct wire_batch *m);
+int wire_get_regs(const uint8_t *p, const uint8_t *end, struct arena *a, struct wire_batch *m);
 
 #endif

@@ -341,8 +341,7 @@ int wire_get_batch(
 	    (unsigned long long)m->taken, (unsigned long long)r.sum);
 }
 
-int wire_get_want(
-    const void *frame, size_t n, struct arena *a, struct wire_want *m, struct err *e)
+int wire_get_want(const void *frame, size_t n, struct arena *a, struct wire_want *m, struct err *e)
 {
 	struct batch_read r = {.a = a, .e = e};
 	uint32_t i;

@@ -42,9 +42,9 @@ struct wire_sample {
 };
 
 struct wire_module {
-	struct build_id id;  /* n > 0 */
-	char *path;          /* as the monitor resolved it; for the reader a hint, never trusted */
-	uint32_t uid;        /* owner of the processes it was seen in */
+	struct build_id id; /* n > 0 */
+	char *path;         /* as the monitor resolved it; for the reader a hint, never trusted */
+	uint32_t uid;       /* owner of the processes it was seen in */
 	struct wire_sample *sample; /* ascending offset */
 	uint32_t nsample;
 };
@@ -137,8 +137,7 @@ int wire_get_hello(const void *frame, size_t n, struct wire_hello *m, struct err
 int wire_get_batch(
     const void *frame, size_t n, struct arena *a, struct wire_batch *m, struct err *e);
 int wire_get_ack(const void *frame, size_t n, struct wire_ack *m, struct err *e);
-int wire_get_want(
-    const void *frame, size_t n, struct arena *a, struct wire_want *m, struct err *e);
+int wire_get_want(const void *frame, size_t n, struct arena *a, struct wire_want *m, struct err *e);
 /* Zeroes the registers of a decoded batch, and it has none any more. */
 void wire_wipe_regs(struct wire_batch *m);
 

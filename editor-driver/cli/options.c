@@ -65,16 +65,15 @@ static const struct option LONG[] = {{"artifact", required_argument, NULL, O_ART
     {"random", required_argument, NULL, O_RANDOM}, {"identity", no_argument, NULL, O_IDENTITY},
     {"output", required_argument, NULL, 'o'}, {"original", required_argument, NULL, O_ORIGINAL},
     {"score", no_argument, NULL, O_SCORE}, {"layout", required_argument, NULL, O_LAYOUT},
-    {"omit", required_argument, NULL, O_OMIT},
-    {"report", no_argument, NULL, O_REPORT}, {"compare", no_argument, NULL, O_COMPARE},
-    {"top", required_argument, NULL, O_TOP}, {"json", no_argument, NULL, O_JSON},
-    {"cache", required_argument, NULL, O_CACHE}, {"jobs", required_argument, NULL, O_JOBS},
-    {"keep", required_argument, NULL, O_KEEP}, {"replay-table", no_argument, NULL, O_REPLAY_TABLE},
+    {"omit", required_argument, NULL, O_OMIT}, {"report", no_argument, NULL, O_REPORT},
+    {"compare", no_argument, NULL, O_COMPARE}, {"top", required_argument, NULL, O_TOP},
+    {"json", no_argument, NULL, O_JSON}, {"cache", required_argument, NULL, O_CACHE},
+    {"jobs", required_argument, NULL, O_JOBS}, {"keep", required_argument, NULL, O_KEEP},
+    {"replay-table", no_argument, NULL, O_REPLAY_TABLE},
     {"instrument", required_argument, NULL, O_INSTRUMENT},
     {"counters", required_argument, NULL, O_COUNTERS}, {"read-counts", no_argument, NULL, O_READ},
     {"need-sandbox", no_argument, NULL, O_NEED}, {"verbose", no_argument, NULL, 'v'},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0}};
+    {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0}};
 
 static _Noreturn void usage(const char *why)
 {
@@ -108,7 +107,8 @@ static void omit(struct plan_omit *o, const char *list)
 	for (;; list += n + 1) {
 		n = strcspn(list, ",");
 		all = named(list, n, "all");
-		if (!all && !named(list, n, "tails") && !named(list, n, "got") && !named(list, n, "cpu"))
+		if (!all && !named(list, n, "tails") && !named(list, n, "got") &&
+		    !named(list, n, "cpu"))
 			usage("--omit takes tails, got, cpu, or all");
 		o->tails |= all || named(list, n, "tails");
 		o->got |= all || named(list, n, "got");
@@ -156,8 +156,7 @@ static void check_options(const struct options *o, const struct wanted *w, int f
 	const struct {
 		bool wrong;
 		const char *why;
-	} rule[] = {
-	    {o->compare && files != 2, "--compare takes two profiles"},
+	} rule[] = {{o->compare && files != 2, "--compare takes two profiles"},
 	    {files && !w->read && !o->compare, "too many arguments"},
 	    {!o->artifact, "--artifact is missing"},
 	    {w->sources > 1, "--samples, --counts, --random and --identity exclude each other"},
@@ -172,8 +171,8 @@ static void check_options(const struct options *o, const struct wanted *w, int f
 		"--instrument cannot be combined with --original or --layout"},
 	    {w->counters && !w->instrument, "--counters needs --instrument"},
 	    {w->read && (!o->out || !files), "--read-counts needs -o PROFILE and files"},
-	    {w->read && w->sources,
-		"--read-counts cannot be combined with --samples, --counts, --random or --identity"},
+	    {w->read && w->sources, "--read-counts cannot be combined with --samples, --counts, "
+				    "--random or --identity"},
 	    {o->out && !w->sources && !made,
 		"--samples, --counts, --random or --identity is needed"},
 	    {o->score && !o->profile, "--score needs --samples or --counts"},
@@ -291,8 +290,7 @@ void options_parse(struct options *o, int argc, char **argv)
 	struct wanted w = {0};
 	int c;
 
-	*o = (struct options){.jobs = (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
-	    .top = TOP_DEFAULT};
+	*o = (struct options){.jobs = (unsigned)sysconf(_SC_NPROCESSORS_ONLN), .top = TOP_DEFAULT};
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, "o:vhV", LONG, NULL)) != -1) {
 		w.sources += c == O_SAMPLES || c == O_COUNTS || c == O_RANDOM || c == O_IDENTITY;

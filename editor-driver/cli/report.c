@@ -76,14 +76,14 @@ static int replay_json(const struct job *j)
 {
 	const struct replay_result *w = &j->r.replay;
 
-	return report_json(json_pack(
-	    "{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:{s:f, s:f}}", "ok", 1,
-	    "functions", (json_int_t)w->functions, "blocks", (json_int_t)w->blocks, "instructions",
-	    (json_int_t)w->uops, "stops", (json_int_t)w->stops, "opaque", (json_int_t)w->opaque,
-	    "absent", (json_int_t)w->absent, "differing", (json_int_t)w->differing, "unmeasured",
-	    (json_int_t)w->unmeasured, "bytes", (json_int_t)w->bytes, "memory",
-	    (json_int_t)w->memory, "seconds", "parse", j->r.answer.seconds.parse, "compile",
-	    j->r.compile_s));
+	return report_json(
+	    json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:{s:f, s:f}}", "ok",
+		1, "functions", (json_int_t)w->functions, "blocks", (json_int_t)w->blocks,
+		"instructions", (json_int_t)w->uops, "stops", (json_int_t)w->stops, "opaque",
+		(json_int_t)w->opaque, "absent", (json_int_t)w->absent, "differing",
+		(json_int_t)w->differing, "unmeasured", (json_int_t)w->unmeasured, "bytes",
+		(json_int_t)w->bytes, "memory", (json_int_t)w->memory, "seconds", "parse",
+		j->r.answer.seconds.parse, "compile", j->r.compile_s));
 }
 
 static json_t *json_opaque(const struct job *j)
@@ -99,10 +99,9 @@ static json_t *json_opaque(const struct job *j)
 	for (i = 0; i < n; i++) {
 		if (!f[i].opaque[0])
 			continue;
-		o = json_pack("{s:o, s:s, s:o, s:o}", "function",
-		    editanswer_text_json(f[i].name), "key", hash_hex(&f[i].key, hex), "tu",
-		    editanswer_text_json(tu[f[i].tu].name), "reason",
-		    editanswer_text_json(f[i].opaque));
+		o = json_pack("{s:o, s:s, s:o, s:o}", "function", editanswer_text_json(f[i].name),
+		    "key", hash_hex(&f[i].key, hex), "tu", editanswer_text_json(tu[f[i].tu].name),
+		    "reason", editanswer_text_json(f[i].opaque));
 		part = share(counts_weight(&j->counts, f, i), j->r.weight);
 		if (j->o->profile)
 			json_object_set_new(o, "share", json_real(part));
@@ -155,8 +154,7 @@ static void print_common(const struct job *j)
 	printf("%-12s %s, build %s\n", "program", artifact_meta(j->art)->name,
 	    build_id_hex(&r->origin, hex));
 	print_profile(j);
-	printf("%-12s %u in %u units, %u blocks\n", "functions", r->functions, r->tus,
-	    r->blocks);
+	printf("%-12s %u in %u units, %u blocks\n", "functions", r->functions, r->tus, r->blocks);
 	printf("%-12s %u move as a whole", "opaque", r->opaque);
 	if (j->o->profile)
 		printf(", with %.2f %% of the samples", 100 * r->opaque_share);
@@ -195,11 +193,11 @@ static void edit_text(const struct job *j)
 	char hex[BUILD_ID_HEX];
 
 	print_common(j);
-	printf("%-12s %u functions; %u units assembled, %u from the cache\n", "edited",
-	    r->edited, r->tus_assembled, r->tus_cached);
+	printf("%-12s %u functions; %u units assembled, %u from the cache\n", "edited", r->edited,
+	    r->tus_assembled, r->tus_cached);
 	if (j->o->mode == PLAN_COUNT)
-		printf("%-12s %u functions by %u counters, for %u blocks\n", "counted",
-		    r->counted, r->counters, r->blocks);
+		printf("%-12s %u functions by %u counters, for %u blocks\n", "counted", r->counted,
+		    r->counters, r->blocks);
 	print_seconds(r);
 	print_scores(j);
 	printf("%-12s %10llu %10llu bytes\n", "size", (unsigned long long)r->size.before,
@@ -304,12 +302,12 @@ int report_read(const struct job *j, bool json)
 
 	if (json)
 		return read_json(j);
-	printf("%-12s %zu files; %llu executions of %llu blocks, by %llu edges\n", "read",
-	    t->files, (unsigned long long)t->executions, (unsigned long long)t->blocks,
+	printf("%-12s %zu files; %llu executions of %llu blocks, by %llu edges\n", "read", t->files,
+	    (unsigned long long)t->executions, (unsigned long long)t->blocks,
 	    (unsigned long long)t->edges);
 	if (t->unknown)
-		printf("%-12s %llu edges: indirect jumps share their targets\n",
-		    "unresolved", (unsigned long long)t->unknown);
+		printf("%-12s %llu edges: indirect jumps share their targets\n", "unresolved",
+		    (unsigned long long)t->unknown);
 	if (t->off)
 		printf("%-12s %zu functions: sums are off by %llu executions; they were left or\n"
 		       "%-12s interrupted where nothing counts (signals, other threads)\n",

@@ -18,11 +18,11 @@ static json_t *hot_json(const struct comparison *c)
 	const struct compared_hot *h;
 
 	for (h = c->hot; h < c->hot + COMPARED_HOT; h++)
-		json_array_append_new(list,
-		    json_pack("{s:f, s:[I, I], s:I, s:[I, I], s:f}", "share", h->share, "blocks",
-			(json_int_t)h->blocks[0], (json_int_t)h->blocks[1], "both",
-			(json_int_t)h->both, "bytes", (json_int_t)h->bytes[0],
-			(json_int_t)h->bytes[1], "held", h->held));
+		json_array_append_new(
+		    list, json_pack("{s:f, s:[I, I], s:I, s:[I, I], s:f}", "share", h->share,
+			      "blocks", (json_int_t)h->blocks[0], (json_int_t)h->blocks[1], "both",
+			      (json_int_t)h->both, "bytes", (json_int_t)h->bytes[0],
+			      (json_int_t)h->bytes[1], "held", h->held));
 	return list;
 }
 
@@ -30,9 +30,9 @@ static json_t *func_json(const struct compared_func *f)
 {
 	char hex[HASH_HEX];
 
-	return json_pack("{s:o, s:s, s:[f, f], s:o}", "function", editanswer_text_json(f->func->name),
-	    "key", hash_hex(&f->func->key, hex), "share", f->share[0], f->share[1], "overlap",
-	    agreement_json(&f->in));
+	return json_pack("{s:o, s:s, s:[f, f], s:o}", "function",
+	    editanswer_text_json(f->func->name), "key", hash_hex(&f->func->key, hex), "share",
+	    f->share[0], f->share[1], "overlap", agreement_json(&f->in));
 }
 
 static int compare_json(const struct comparison *c, unsigned top)
@@ -42,8 +42,8 @@ static int compare_json(const struct comparison *c, unsigned top)
 
 	for (i = 0; i < c->func.n && i < top; i++)
 		json_array_append_new(funcs, func_json(&c->func.v[i]));
-	return report_json(json_pack("{s:b, s:{s:o, s:o}, s:o, s:{s:o, s:o, s:o}, s:I, s:o}", "ok", 1,
-	    "overlap", "whole", agreement_json(&c->whole), "within", agreement_json(&c->within),
+	return report_json(json_pack("{s:b, s:{s:o, s:o}, s:o, s:{s:o, s:o, s:o}, s:I, s:o}", "ok",
+	    1, "overlap", "whole", agreement_json(&c->whole), "within", agreement_json(&c->within),
 	    "hot", hot_json(c), "layouts", "a", report_score_json(&c->a), "b",
 	    report_score_json(&c->b), "original", report_score_json(&c->original), "functions",
 	    (json_int_t)c->func.n, "top", funcs));
@@ -57,8 +57,7 @@ static void print_profile(const char *name, const struct counts *c)
 
 	printf("%-12s %.10g %s in %llu lines, %.1f %% of them in known blocks\n", name,
 	    (double)c->total / unit, c->form == COUNTS_SAMPLES ? "samples" : "executions",
-	    (unsigned long long)c->lines,
-	    c->total ? 100 * (double)c->used / (double)c->total : 0);
+	    (unsigned long long)c->lines, c->total ? 100 * (double)c->used / (double)c->total : 0);
 }
 
 static void print_agreement(const char *name, const struct agreement *a)
@@ -77,9 +76,8 @@ static void print_hot(const struct compared_hot *h)
 static void print_layout(const char *name, const struct score *s, const struct score *original)
 {
 	printf("%-12s %8.3f %8.1f%% %8llu %10.1f%%\n", name,
-	    s->total > 0 ? s->exttsp / s->total : 0,
-	    s->total > 0 ? 100 * s->taken / s->total : 0, (unsigned long long)s->lines95,
-	    100 * fe_gain(&original->cost, &s->cost));
+	    s->total > 0 ? s->exttsp / s->total : 0, s->total > 0 ? 100 * s->taken / s->total : 0,
+	    (unsigned long long)s->lines95, 100 * fe_gain(&original->cost, &s->cost));
 }
 
 /* How many of the functions have each name. */

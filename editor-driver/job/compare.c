@@ -187,16 +187,16 @@ static void compare_layouts(struct comparison *c)
 
 /* ---- the job ---- */
 
-static int make_plan(struct comparison *c, int side, const struct compare_input *in, unsigned jobs,
-    struct err *e)
+static int make_plan(
+    struct comparison *c, int side, const struct compare_input *in, unsigned jobs, struct err *e)
 {
 	struct plan *p = &c->plan[side];
 	const struct art_func *func;
 	size_t n = artifact_funcs(c->art, &func);
 
 	if (counts_read(in->path, in->form, func, n, &c->counts[side], e) ||
-	    plan_begin(p, c->art, PLAN_PROFILE, 0, &c->counts[side], (struct plan_omit){0}, jobs,
-		e) ||
+	    plan_begin(
+		p, c->art, PLAN_PROFILE, 0, &c->counts[side], (struct plan_omit){0}, jobs, e) ||
 	    plan_parse(p, e))
 		return -1;
 	plan_infer(p);

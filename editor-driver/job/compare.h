@@ -21,7 +21,7 @@ struct agreement {
 
 struct compared_func {
 	const struct art_func *func;
-	double share[2]; /* of the executed instructions, in A and in B */
+	double share[2];     /* of the executed instructions, in A and in B */
 	struct agreement in; /* shares inside the function; 0 where A or B has none of it */
 };
 

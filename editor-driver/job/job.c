@@ -100,8 +100,8 @@ static int counts_threads(const struct job *j, struct err *e)
 	if (kind != ELF_EXEC && kind != ELF_PIE)
 		return err_set(e, "--counters=thread is for executables alone: %s", instead);
 	if (relink_bare_entry(j->art))
-		return err_set(e,
-		    "--counters=thread needs the C library's start files: %s", instead);
+		return err_set(
+		    e, "--counters=thread needs the C library's start files: %s", instead);
 	return 0;
 }
 
@@ -209,8 +209,7 @@ static int verify(const struct plan *p, const struct build *b, struct verified *
 			vec_push(&edited, hash_short(&p->tu[i].art->hash));
 	vec_sort(&edited, by_number);
 	rc = verify_build(b->out, b->unchanged,
-	    &(struct verify_wanted){
-		&p->map, p->mode == PLAN_COUNT, c.v, c.n, edited.v, edited.n},
+	    &(struct verify_wanted){&p->map, p->mode == PLAN_COUNT, c.v, c.n, edited.v, edited.n},
 	    v, e);
 	if (v->differs)
 		name_position(p, &v->at, e);
@@ -287,7 +286,8 @@ int job_score(struct job *j, struct err *e)
 	struct timespec clock;
 
 	lap(&clock);
-	return open_inputs(j, e) || parse_and_lay_out(j, &clock, e) || score_both(j, NULL, e) ? -1 : 0;
+	return open_inputs(j, e) || parse_and_lay_out(j, &clock, e) || score_both(j, NULL, e) ? -1
+											      : 0;
 }
 
 int job_report(struct job *j, struct err *e)

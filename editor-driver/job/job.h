@@ -15,7 +15,7 @@
 
 struct options {
 	const char *artifact, *original, *out, *cache, *keep, *layout; /* NULL: not given */
-	const char *profile; /* file, or NULL */
+	const char *profile;                                           /* file, or NULL */
 	enum counts_form form;
 	enum plan_mode mode;
 	uint64_t seed;
@@ -23,7 +23,7 @@ struct options {
 	unsigned jobs;
 	bool json, report, score, replay_table, compare, need_sandbox;
 	struct unit_counting counting; /* of PLAN_COUNT */
-	char **raw;                     /* files with raw counts to read, NULL at the end */
+	char **raw;                    /* files with raw counts to read, NULL at the end */
 	struct compare_input compared[2];
 	unsigned top; /* functions shown of a comparison */
 };

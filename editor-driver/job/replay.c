@@ -45,8 +45,7 @@ static int measure_tu(void *arg, size_t i, struct err *e)
 		unit_measure(t->unit, &text);
 		key = objects_text_key(&m->objects, t->art, text.p, text.n);
 		if (!objects_cached(&m->objects, &key, path) &&
-		    objects_assemble(
-			&m->objects, &key, t->art, text.p, text.n, path, &why)) {
+		    objects_assemble(&m->objects, &key, t->art, text.p, text.n, path, &why)) {
 			log_warn("%s: %s", t->art->name, why.text);
 			m->refused[i] = true;
 		} else {
@@ -68,8 +67,7 @@ static uint32_t *block_sizes(struct maker *m, struct plan_tu *t, const struct un
 	uint32_t *size = NULL;
 	size_t i;
 
-	mapindex_blocks(
-	    &m->p->index, hash_short(&t->art->hash), f->ord, f->cfg.nblock, &blocks);
+	mapindex_blocks(&m->p->index, hash_short(&t->art->hash), f->ord, f->cfg.nblock, &blocks);
 	if (blocks.block.n == f->cfg.nblock) {
 		size = arena_array(&t->mem, f->cfg.nblock, sizeof *size);
 		for (i = 0; i < blocks.block.n; i++)

@@ -9,12 +9,12 @@
 #include "editor-driver/plan/plan.h"
 
 struct replay_result {
-	size_t functions, blocks, uops; /* in the table */
-	size_t stops;                   /* uops that are not understood */
+	size_t functions, blocks, uops;   /* in the table */
+	size_t stops;                     /* uops that are not understood */
 	size_t opaque, absent, differing; /* functions left out: not understood; not in the
 					     original build; measured otherwise than there */
-	size_t unmeasured;              /* units that the assembler refused */
-	size_t bytes, memory;           /* of the table in the file, in memory */
+	size_t unmeasured;                /* units that the assembler refused */
+	size_t bytes, memory;             /* of the table in the file, in memory */
 };
 
 /* Appends the table's bytes to out. The plan was parsed; dir is a folder to

@@ -148,8 +148,8 @@ static void print_func(struct tally *t, size_t i, const struct cfg *g, struct bu
 	for (b = 0; b < g->nblock; b++)
 		if (f->block[b]) {
 			profiletext_write(out, COUNTS_EXECUTIONS,
-			    &(struct profiletext_line){PROFILETEXT_BLOCK, .func = name,
-				.block = b, .value = f->block[b]});
+			    &(struct profiletext_line){
+				PROFILETEXT_BLOCK, .func = name, .block = b, .value = f->block[b]});
 			t->blocks++;
 			t->executions += f->block[b];
 		}

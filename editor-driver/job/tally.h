@@ -16,10 +16,10 @@ struct tally {
 	struct tally_func **func; /* by function of the artifact; NULL: nothing counted */
 	size_t files;
 	uint64_t executions, blocks, edges, unknown; /* of tally_print: sum of block counts, blocks
-						        executed, edges taken, edges of unknown
-						        count */
-	size_t off_functions; /* functions in which a sum was negative */
-	uint64_t off;         /* total executions by which they were */
+							executed, edges taken, edges of unknown
+							count */
+	size_t off_functions;                        /* functions in which a sum was negative */
+	uint64_t off;                                /* total executions by which they were */
 };
 
 void tally_begin(struct tally *t, struct plan *plan);

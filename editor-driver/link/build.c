@@ -71,8 +71,10 @@ static int check_inputs(const struct build *b, struct err *e)
 
 	for (i = 0; i < n; left -= in[i++].size)
 		if (in[i].size > left)
-			return err_set(e, "the inputs of its link take more than %llu MiB, the bound for "
-			    "a program of its size", (unsigned long long)(b->objects.room >> 20));
+			return err_set(e,
+			    "the inputs of its link take more than %llu MiB, the bound for "
+			    "a program of its size",
+			    (unsigned long long)(b->objects.room >> 20));
 	return 0;
 }
 
@@ -81,8 +83,7 @@ int build_open(struct build *b, struct plan *plan, const char *artifact, const c
 {
 	size_t i;
 
-	*b = (struct build){
-	    .plan = plan, .dir = dir, .cache = cache, .original = original};
+	*b = (struct build){.plan = plan, .dir = dir, .cache = cache, .original = original};
 	if (!original)
 		b->module = build_module(artifact);
 	b->unchanged = xasprintf("%s/unchanged", dir);
@@ -91,13 +92,13 @@ int build_open(struct build *b, struct plan *plan, const char *artifact, const c
 	b->final = xcalloc(plan->ntu, sizeof *b->final);
 	for (i = 0; i < plan->ntu; i++) {
 		b->same[i] = xasprintf("%s/same/%zu.o", dir, i);
-		b->final[i] = plan->tu[i].edited ? xasprintf("%s/edited/%zu.o", dir, i)
-						 : xstrdup(b->same[i]);
+		b->final[i] =
+		    plan->tu[i].edited ? xasprintf("%s/edited/%zu.o", dir, i) : xstrdup(b->same[i]);
 	}
 	if (objects_open(&b->objects, cache, e) || relink_open(&b->relinker, plan->art, e))
 		return -1;
-	if (original && verify_replaced(original, &artifact_meta(plan->art)->id,
-			    &b->relinker.strip, e))
+	if (original &&
+	    verify_replaced(original, &artifact_meta(plan->art)->id, &b->relinker.strip, e))
 		return -1;
 	if (check_inputs(b, e) || name_proof(b, artifact, e))
 		return -1;
@@ -155,8 +156,7 @@ static int edited_object(struct build *b, size_t tu, struct err *e)
 {
 	const struct plan_tu *t = &b->plan->tu[tu];
 
-	return objects_assemble(
-	    &b->objects, NULL, t->art, t->out.p, t->out.n, b->final[tu], e);
+	return objects_assemble(&b->objects, NULL, t->art, t->out.p, t->out.n, b->final[tu], e);
 }
 
 struct tally {
@@ -202,8 +202,7 @@ static int repeat(struct build *b, struct err *e)
 
 	build_id_hex(&artifact_meta(b->plan->art)->id, id + 2);
 	dir = xasprintf("%s/repeat", b->dir);
-	rc = relink_run(
-	    &b->relinker, b->plan->art, dir, b->same, NULL, id, b->unchanged, e);
+	rc = relink_run(&b->relinker, b->plan->art, dir, b->same, NULL, id, b->unchanged, e);
 	free(dir);
 	if (!rc)
 		rc = verify_repeat(b->unchanged, &b->plan->map, b->dir, b->module, e);
@@ -219,8 +218,8 @@ static int kept_proof(struct build *b, struct err *e)
 {
 	if (!verify_repeat(b->unchanged, &b->plan->map, b->dir, b->module, e))
 		return 0;
-	return err_wrap(e, "the cache %s holds another build for the original; remove it",
-	    b->cache->dir);
+	return err_wrap(
+	    e, "the cache %s holds another build for the original; remove it", b->cache->dir);
 }
 
 int build_prove(struct build *b, struct err *e)

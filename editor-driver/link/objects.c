@@ -35,8 +35,8 @@ void objects_close(struct objects *o)
 enum { OF_TEXT = -1 };
 
 /* how: OF_TEXT, or which unit of the artifact. */
-static struct cache_key key(const struct objects *o, const struct art_tu *tu, int64_t how,
-    const struct cache_key *of)
+static struct cache_key key(
+    const struct objects *o, const struct art_tu *tu, int64_t how, const struct cache_key *of)
 {
 	struct buf b = {0};
 	struct cache_key k;
@@ -94,8 +94,10 @@ static int take_room(struct objects *o, const char *path, struct err *e)
 	n = (uint64_t)st.st_size;
 	if (n <= o->room && atomic_fetch_add(&o->used, n) <= o->room - n)
 		return 0;
-	return err_set(e, "the texts and objects take more than %llu MiB, the bound for a program "
-	    "of its size", (unsigned long long)(o->room >> 20));
+	return err_set(e,
+	    "the texts and objects take more than %llu MiB, the bound for a program "
+	    "of its size",
+	    (unsigned long long)(o->room >> 20));
 }
 
 /* The text goes in as standard input, from "/": neither the name nor the path of a job's file can
@@ -142,8 +144,8 @@ int objects_assemble(struct objects *o, const struct cache_key *key, const struc
 		rc = 0;
 	if (fd >= 0)
 		close(fd);
-	if (!rc && (take_room(o, source, e) || run_as(o, tu, source, path, e) ||
-		       take_room(o, path, e)))
+	if (!rc &&
+	    (take_room(o, source, e) || run_as(o, tu, source, path, e) || take_room(o, path, e)))
 		rc = err_wrap(e, "assembling %s", tu->name);
 	if (!rc && key)
 		cache_put(o->cache, "objects", key, path);

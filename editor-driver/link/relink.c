@@ -116,7 +116,8 @@ static char *needed_folders(
 		dir = path_dir(t->path[i]);
 		htab_put_str(&seen, dir, &fresh);
 		if (strchr(dir, ':')) {
-			err_set(e, "%s: ld searches no folder with ':' in its name; choose another TMPDIR",
+			err_set(e,
+			    "%s: ld searches no folder with ':' in its name; choose another TMPDIR",
 			    dir);
 			free(dir);
 			goto out;
@@ -188,8 +189,8 @@ static void put_bytes(struct buf *out, const void *p, size_t n)
 		buf_printf(out, "\t.byte %u\n", b[i]);
 }
 
-void relink_note(const struct build_id *origin, bool counting, const void *property, size_t n,
-    struct buf *out)
+void relink_note(
+    const struct build_id *origin, bool counting, const void *property, size_t n, struct buf *out)
 {
 	buf_printf(out,
 	    "\t.section .note.morph,\"\",@note\n"

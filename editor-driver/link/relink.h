@@ -11,8 +11,8 @@
 struct relinker {
 	char *ld, *ar;
 	struct hash128 tools; /* of the linker and this program */
-	bool strip; /* link without symbols, as the module is that is replaced */
-	const char *entry; /* of a bare program: entered at RUNTIME_ENTRY, and continue there */
+	bool strip;           /* link without symbols, as the module is that is replaced */
+	const char *entry;    /* of a bare program: entered at RUNTIME_ENTRY, and continue there */
 };
 
 /* Finds the linker that the artifact names, and ar. Free in both cases. */
@@ -39,8 +39,8 @@ int relink_run(const struct relinker *r, struct artifact *a, const char *dir, ch
  * .note.gnu.property (n bytes, may be 0), without which ld would take the
  * object for one that cannot do what the others can.
  */
-void relink_note(const struct build_id *origin, bool counting, const void *property, size_t n,
-    struct buf *out);
+void relink_note(
+    const struct build_id *origin, bool counting, const void *property, size_t n, struct buf *out);
 
 /*
  * The text of a filler in it that comes after all hot code: what follows begins

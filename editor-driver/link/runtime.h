@@ -18,7 +18,7 @@
  */
 #define RUNTIME_ENTRY "morph_counting_entry"
 #define RUNTIME_GOES_ON "morph_counting_goes_on"
-void runtime_text(const struct build_id *origin, const char *name, bool bare, bool threads,
-    struct buf *out);
+void runtime_text(
+    const struct build_id *origin, const char *name, bool bare, bool threads, struct buf *out);
 
 #endif

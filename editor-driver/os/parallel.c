@@ -39,8 +39,8 @@ static void *worker(void *arg)
 	}
 }
 
-int parallel_for(unsigned jobs, size_t n, int (*fn)(void *arg, size_t i, struct err *e),
-    void *arg, struct err *e)
+int parallel_for(unsigned jobs, size_t n, int (*fn)(void *arg, size_t i, struct err *e), void *arg,
+    struct err *e)
 {
 	struct work w = {PTHREAD_MUTEX_INITIALIZER, fn, arg, 0, n, SIZE_MAX, e};
 	pthread_t thread[THREADS_MAX];

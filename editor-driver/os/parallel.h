@@ -13,7 +13,7 @@
  * caller's among them. After a failure no new item is begun. Returns 0, or -1
  * with the error of the lowest item that failed.
  */
-int parallel_for(unsigned jobs, size_t n, int (*fn)(void *arg, size_t i, struct err *e),
-    void *arg, struct err *e);
+int parallel_for(unsigned jobs, size_t n, int (*fn)(void *arg, size_t i, struct err *e), void *arg,
+    struct err *e);
 
 #endif

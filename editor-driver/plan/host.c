@@ -23,7 +23,8 @@ static const struct {
 	struct layout_cpu is;
 } KNOWN[] = {
     {.family = 26, /* Zen 5 */
-	.is = {.lines_share = .001, .hop_func_bits = .3, .hop_calls = 1. / 32, .hop_jump_bits = .8}},
+	.is =
+	    {.lines_share = .001, .hop_func_bits = .3, .hop_calls = 1. / 32, .hop_jump_bits = .8}},
 };
 
 const struct layout_cpu *host_cpu(void)

@@ -54,8 +54,8 @@ static void add_blocks(
 			vec_push(&out->block, b);
 }
 
-void mapindex_blocks(const struct mapindex *x, uint64_t tu, uint32_t func, uint32_t nblock,
-    struct func_blocks *out)
+void mapindex_blocks(
+    const struct mapindex *x, uint64_t tu, uint32_t func, uint32_t nblock, struct func_blocks *out)
 {
 	bool cold;
 	int64_t i;

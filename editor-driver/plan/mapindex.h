@@ -31,8 +31,8 @@ struct func_blocks {
 	uint32_t nhot;
 };
 /* Free the result. */
-void mapindex_blocks(const struct mapindex *x, uint64_t tu, uint32_t func, uint32_t nblock,
-    struct func_blocks *out);
+void mapindex_blocks(
+    const struct mapindex *x, uint64_t tu, uint32_t func, uint32_t nblock, struct func_blocks *out);
 void mapindex_blocks_free(struct func_blocks *b);
 
 #endif

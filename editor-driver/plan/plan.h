@@ -39,9 +39,9 @@ struct plan_tu {
 	struct arena mem;
 	struct buf text;
 	struct unit *unit;
-	uint64_t *weight;         /* by function: its share of the profile */
+	uint64_t *weight;                 /* by function: its share of the profile */
 	struct unit_placement *placement; /* by function; layout set where weight > 0 */
-	struct probes **probes; /* by function; of PLAN_COUNT */
+	struct probes **probes;           /* by function; of PLAN_COUNT */
 	struct buf out;
 };
 

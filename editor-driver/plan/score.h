@@ -10,7 +10,7 @@
 
 struct score {
 	double exttsp, taken, total; /* editor/layout/layout.h; in samples, or executions */
-	uint64_t lines95; /* 64-byte lines that hold 95 % of the executed instructions */
+	uint64_t lines95;            /* 64-byte lines that hold 95 % of the executed instructions */
 	struct fe_cost cost;
 };
 

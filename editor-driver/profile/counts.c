@@ -204,8 +204,8 @@ int counts_parse(const char *text, size_t n, const char *name, enum counts_form 
 	return rc;
 }
 
-int counts_read(const char *path, enum counts_form form, const struct art_func *func,
-    size_t nfunc, struct counts *out, struct err *e)
+int counts_read(const char *path, enum counts_form form, const struct art_func *func, size_t nfunc,
+    struct counts *out, struct err *e)
 {
 	struct buf text = {0};
 	int rc;
@@ -228,8 +228,7 @@ void counts_free(struct counts *c)
 }
 
 /* The run of v that is function f's. */
-static size_t run(
-    const struct counts_flow *v, size_t n, uint32_t f, const struct counts_flow **out)
+static size_t run(const struct counts_flow *v, size_t n, uint32_t f, const struct counts_flow **out)
 {
 	size_t lo = partition_point(0, n, i, v[i].func < f), end;
 

@@ -23,7 +23,7 @@ struct counts {
 	uint64_t **block;
 	uint32_t *first; /* by function: the first of its name and key that was named */
 	VEC(struct counts_flow) edge, call; /* ascending, no two of one fact */
-	VEC(struct counts_flow) pred; /* edges likewise, from predecessors */
+	VEC(struct counts_flow) pred;       /* edges likewise, from predecessors */
 	uint64_t total, used; /* sums of blocks' values: of all, of those that found one */
 	uint64_t lines;       /* that carry a value */
 	uint64_t unknown;     /* lines: no such function (or another key) */
@@ -35,8 +35,8 @@ struct counts {
  * where a line is not of the form above. Free the result in both cases. */
 int counts_parse(const char *text, size_t n, const char *name, enum counts_form form,
     const struct art_func *func, size_t nfunc, struct counts *out, struct err *e);
-int counts_read(const char *path, enum counts_form form, const struct art_func *func,
-    size_t nfunc, struct counts *out, struct err *e);
+int counts_read(const char *path, enum counts_form form, const struct art_func *func, size_t nfunc,
+    struct counts *out, struct err *e);
 void counts_free(struct counts *c);
 
 /* The edges of function i, and its calls: ascending by block, then by `to`. Returns how many. That

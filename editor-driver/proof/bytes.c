@@ -95,8 +95,8 @@ static bool elsewhere(const struct elf_section *s)
 {
 	return s->type == SHT_RELA || s->type == SHT_GNU_HASH || s->type == SHT_HASH ||
 	       s->type == SHT_GNU_versym || s->type == SHT_GNU_verneed ||
-	       s->type == SHT_GNU_verdef || !strcmp(s->name, ".dynstr") ||
-	       is_unwind(s) || !strcmp(s->name, ".note.gnu.build-id");
+	       s->type == SHT_GNU_verdef || !strcmp(s->name, ".dynstr") || is_unwind(s) ||
+	       !strcmp(s->name, ".note.gnu.build-id");
 }
 
 static int compare_section(

@@ -45,8 +45,8 @@ int bytes_dynsym(struct bytes *b, const struct elf_section *o, const struct elf_
 static bool is_string(uint64_t tag)
 {
 	return tag == DT_NEEDED || tag == DT_SONAME || tag == DT_RPATH || tag == DT_RUNPATH ||
-	       tag == DT_AUDIT || tag == DT_DEPAUDIT || tag == DT_CONFIG ||
-	       tag == DT_AUXILIARY || tag == DT_FILTER;
+	       tag == DT_AUDIT || tag == DT_DEPAUDIT || tag == DT_CONFIG || tag == DT_AUXILIARY ||
+	       tag == DT_FILTER;
 }
 
 /* Where a text lies in .dynstr follows the order of symbols. */
@@ -137,8 +137,7 @@ static struct got_key key_of(const struct bytes_slot *s)
 {
 	bool lazy = s->type == R_X86_64_JUMP_SLOT;
 
-	return (struct got_key){
-	    s->sym, lazy ? R_X86_64_GLOB_DAT : s->type, (uint64_t)s->addend};
+	return (struct got_key){s->sym, lazy ? R_X86_64_GLOB_DAT : s->type, (uint64_t)s->addend};
 }
 
 /* Is there a slot of the GOT in the original like this one of the new build? The

@@ -21,7 +21,7 @@ static int keep_loaded(const struct elf_section *s, void *arg)
 static bool same_section(const struct elf_section *a, const struct elf_section *b)
 {
 	return !strcmp(a->name, b->name) && a->addr == b->addr && a->size == b->size &&
-	    !a->data == !b->data && (!a->data || !memcmp(a->data, b->data, a->size));
+	       !a->data == !b->data && (!a->data || !memcmp(a->data, b->data, a->size));
 }
 
 static int same_sections(struct elf *made, struct elf *original, struct err *e)
@@ -50,7 +50,7 @@ static int read_map(struct elf *f, struct blockmap *m, const char *path, struct 
 static bool same_frag(const struct bm_frag *a, const struct bm_frag *b)
 {
 	return a->addr == b->addr && a->size == b->size && a->tu == b->tu && a->func == b->func &&
-	    a->fragment == b->fragment && a->n == b->n;
+	       a->fragment == b->fragment && a->n == b->n;
 }
 
 static bool same_block(const struct bm_block *a, const struct bm_block *b)
@@ -109,8 +109,8 @@ static int no_needed_below(struct elf *f, const char *dir, struct err *e)
 	return rc;
 }
 
-int verify_repeat(const char *path, const struct blockmap *map, const char *dir,
-    const char *module, struct err *e)
+int verify_repeat(const char *path, const struct blockmap *map, const char *dir, const char *module,
+    struct err *e)
 {
 	struct blockmap made = {0};
 	struct elf *f = elf_file_open(path, -1, e);
@@ -168,8 +168,10 @@ int verify_replaced(const char *path, const struct build_id *id, bool *stripped,
 		if (!build_id_equal(&own, id))
 			rc = err_set(e, "%s: not the build that the artifact is of", path);
 		else if (w.surplus)
-			rc = err_set(e, "%s: %zu bytes follow its section headers; a new build "
-			    "would lose them", path, w.surplus);
+			rc = err_set(e,
+			    "%s: %zu bytes follow its section headers; a new build "
+			    "would lose them",
+			    path, w.surplus);
 		else
 			*stripped = elf_file_section(w.f, ".symtab", &s, NULL) == 0;
 	}
@@ -220,8 +222,7 @@ int verify_untouched(const char *path, const char *unchanged, struct err *e)
 		rc = same_sections(same.f, old.f, e);
 	if (!rc)
 		rc = elf_file_sections(old.f, same_other, &c);
-	if (!rc && (old.image.n != same.image.n ||
-		       memcmp(old.image.p, same.image.p, old.image.n)))
+	if (!rc && (old.image.n != same.image.n || memcmp(old.image.p, same.image.p, old.image.n)))
 		rc = err_set(e, "linked again, its headers are not what they were");
 	whole_free(&old);
 	whole_free(&same);

@@ -14,16 +14,15 @@
  * NULL; used only when its build-id is map's), every section that is loaded
  * must have the same address and bytes. -1 and the first difference.
  */
-int verify_repeat(const char *path, const struct blockmap *map, const char *dir,
-    const char *module, struct err *e);
+int verify_repeat(const char *path, const struct blockmap *map, const char *dir, const char *module,
+    struct err *e);
 
 /*
  * Looks at the build at path that a new one is to replace: it must have this
  * build-id, and no bytes that no header names (a payload after the section
  * headers would be lost). *stripped: it has no .symtab.
  */
-int verify_replaced(
-    const char *path, const struct build_id *id, bool *stripped, struct err *e);
+int verify_replaced(const char *path, const struct build_id *id, bool *stripped, struct err *e);
 
 /*
  * That build against the relink of unchanged objects: all that runs must be

@@ -431,7 +431,8 @@ static void write_file(void)
 		return;
 	}
 	call(SYS_unlink, (u64)tmp.at, 0, 0, 0, 0);
-	fd = call(SYS_open, (u64)tmp.at, (live ? RDWR : WRONLY) | CREAT | EXCL | NOFOLLOW | CLOEXEC, 0666, 0, 0);
+	fd = call(SYS_open, (u64)tmp.at, (live ? RDWR : WRONLY) | CREAT | EXCL | NOFOLLOW | CLOEXEC,
+	    0666, 0, 0);
 	bad = fd < 0 || write_counts(fd, pid) || (live && map_counts(fd));
 	if (fd >= 0)
 		call(SYS_close, (u64)fd, 0, 0, 0, 0);

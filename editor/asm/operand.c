@@ -11,8 +11,8 @@ static const char *const names[4][UR_N] = {
 	"r14w", "r15w"},
     {"eax", "ebx", "ecx", "edx", "esi", "edi", "ebp", "esp", "r8d", "r9d", "r10d", "r11d", "r12d",
 	"r13d", "r14d", "r15d"},
-    {"rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12",
-	"r13", "r14", "r15"},
+    {"rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13",
+	"r14", "r15"},
 };
 static const char *const high[4] = {"ah", "bh", "ch", "dh"};
 
@@ -81,7 +81,7 @@ static bool read_number(struct str s, int64_t *v)
 	errno = 0;
 	*v = (int64_t)strtoull(digits, &end, 0);
 	if (minus)
-		*v = (int64_t)-(uint64_t)*v;
+		*v = (int64_t) - (uint64_t)*v;
 	return !*end && !errno;
 }
 

@@ -64,21 +64,21 @@ enum stmt_kind {
 
 enum dir_kind {
 	DIR_NONE,
-	DIR_SECTION,  /* .section .text .data .bss */
-	DIR_PUSH,     /* .pushsection */
-	DIR_POP,      /* .popsection .previous */
+	DIR_SECTION, /* .section .text .data .bss */
+	DIR_PUSH,    /* .pushsection */
+	DIR_POP,     /* .popsection .previous */
 	DIR_TYPE,
 	DIR_SIZE,
-	DIR_SYMBOL,   /* .globl .weak .hidden …: position does not matter */
-	DIR_SET,      /* .set .equ */
-	DIR_ALIGN,    /* .p2align .balign .align */
-	DIR_DATA,     /* .long .quad .byte .string … */
+	DIR_SYMBOL, /* .globl .weak .hidden …: position does not matter */
+	DIR_SET,    /* .set .equ */
+	DIR_ALIGN,  /* .p2align .balign .align */
+	DIR_DATA,   /* .long .quad .byte .string … */
 	DIR_CFI,
 	DIR_LOC,
 	DIR_FILE,
 	DIR_IDENT,
-	DIR_MISC,     /* known, harmless, stays in place */
-	DIR_REFUSE,   /* changes what follows: .macro .if .intel_syntax … */
+	DIR_MISC,   /* known, harmless, stays in place */
+	DIR_REFUSE, /* changes what follows: .macro .if .intel_syntax … */
 	DIR_UNKNOWN,
 	DIR_KINDS
 };
@@ -140,12 +140,12 @@ enum term {
 };
 
 struct blk {
-	uint32_t lead;        /* first of its code[] entries (alignment, CFI before it) */
-	uint32_t first, last; /* code[first…last): from its label on */
-	uint32_t jump;        /* index in code[] of the terminating jump, or NONE */
-	uint32_t target, fall; /* block ids or NONE */
+	uint32_t lead;            /* first of its code[] entries (alignment, CFI before it) */
+	uint32_t first, last;     /* code[first…last): from its label on */
+	uint32_t jump;            /* index in code[] of the terminating jump, or NONE */
+	uint32_t target, fall;    /* block ids or NONE */
 	uint32_t cfi_in, cfi_out; /* state before the first instruction, after the last */
-	uint32_t loc;         /* statement of the .loc in force at entry, or NONE */
+	uint32_t loc;             /* statement of the .loc in force at entry, or NONE */
 	uint8_t term, part;
 	bool tail_call, returns, landing;
 };
@@ -155,21 +155,21 @@ struct func {
 	struct str name;
 	uint32_t begin, end;            /* statements [begin, end): from its label to after .size */
 	uint16_t section, cold_section; /* of part 0 and part 1 (0 = none) */
-	uint32_t cold_label;  /* statement of NAME.cold: or NONE */
-	uint32_t end_size;    /* statement of .size NAME */
-	uint32_t cold_size;   /* statement of .size NAME.cold or NONE */
-	VEC(uint32_t) code;   /* statements of both parts in order */
-	VEC(uint32_t) data;   /* statements of other sections inside it */
-	uint32_t part1;       /* index in code[] where the cold part begins */
-	uint32_t tail[2];     /* index in code[] after the last block of each part */
+	uint32_t cold_label;            /* statement of NAME.cold: or NONE */
+	uint32_t end_size;              /* statement of .size NAME */
+	uint32_t cold_size;             /* statement of .size NAME.cold or NONE */
+	VEC(uint32_t) code;             /* statements of both parts in order */
+	VEC(uint32_t) data;             /* statements of other sections inside it */
+	uint32_t part1;                 /* index in code[] where the cold part begins */
+	uint32_t tail[2];               /* index in code[] after the last block of each part */
 	struct blk *blk;
 	uint32_t nblk;
-	uint32_t nhot_blk;    /* blocks of part 0 come first in the original text */
-	const char *why;      /* why it is opaque, or NULL */
-	bool unsorted;        /* not even its parts are understood: it cannot move */
-	bool pinned;          /* its surroundings must keep their position */
+	uint32_t nhot_blk; /* blocks of part 0 come first in the original text */
+	const char *why;   /* why it is opaque, or NULL */
+	bool unsorted;     /* not even its parts are understood: it cannot move */
+	bool pinned;       /* its surroundings must keep their position */
 	bool one_part, has_cfi;
-	uint32_t align;       /* log2 of the alignment of its entry */
+	uint32_t align; /* log2 of the alignment of its entry */
 };
 
 /* Statements that say where the unit's code lies, in debug sections; NONE where
@@ -193,12 +193,12 @@ struct unit_impl {
 	struct unit *pub;
 	VEC(struct stmt) stmt;
 	struct stmt_range dir[DIR_KINDS], inline_asm; /* of ST_DIR; of ST_ASM */
-	VEC(struct section) section; /* [0] is .text */
+	VEC(struct section) section;                  /* [0] is .text */
 	VEC(struct label) label;
 	struct htab label_by_name, section_by_name, section_by_text;
 	VEC(struct func) func;
 	VEC(struct cfi_state) cfi; /* [0] is the state at .cfi_startproc */
-	uint32_t *stmt_func; /* per statement: function it is code of, or NONE */
+	uint32_t *stmt_func;       /* per statement: function it is code of, or NONE */
 	struct cu_ranges cu;
 };
 

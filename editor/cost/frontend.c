@@ -163,8 +163,8 @@ static void fetch_all(const struct fe_program *p, const struct fe_walk *w,
 		if (!(w->step.v[i] & FE_RETURN))
 			f.n.insns += p->block.v[to->block].insns;
 		if (to->bytes)
-			fetch_bytes(&f, w->step.v[i] & FE_RETURN ? last_byte(to) : to->addr,
-			    last_byte(to));
+			fetch_bytes(
+			    &f, w->step.v[i] & FE_RETURN ? last_byte(to) : to->addr, last_byte(to));
 	}
 	if (f.n.insns) {
 		c->l1i = (double)f.n.l1i / (double)f.n.insns;

@@ -23,13 +23,13 @@ struct frame {
 struct walker {
 	const struct fe_program *p;
 	uint64_t random;
-	double *entered;      /* by block, of entries: from other functions */
-	double *share;        /* by call: of the block's executions so many call */
-	struct urn start;     /* blocks, by executions */
-	struct urn pointed;   /* entries that no known call explains, by how often */
-	struct urn pointer;   /* calls through pointers, by executions */
-	double through;       /* share of these entries that come from `pointer` */
-	struct urn *callers;  /* by block, of entries: the calls that lead there */
+	double *entered;     /* by block, of entries: from other functions */
+	double *share;       /* by call: of the block's executions so many call */
+	struct urn start;    /* blocks, by executions */
+	struct urn pointed;  /* entries that no known call explains, by how often */
+	struct urn pointer;  /* calls through pointers, by executions */
+	double through;      /* share of these entries that come from `pointer` */
+	struct urn *callers; /* by block, of entries: the calls that lead there */
 	struct frame stack[DEPTH];
 	uint32_t depth, base; /* a ring: deeper entries are forgotten … */
 	uint32_t forgotten;   /* … but their number is kept */

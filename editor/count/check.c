@@ -1,8 +1,8 @@
 /*
- * The output check of a unit printed with counters. Strips from the text what print.c adds: counters
- * and what is before them, word by word in one of their forms; the sections at the end; the side
- * blocks after a fragment that count a taken jump, whose source is redirected to their target. The
- * rest is for unit_check.
+ * The output check of a unit printed with counters. Strips from the text what print.c adds:
+ * counters and what is before them, word by word in one of their forms; the sections at the end;
+ * the side blocks after a fragment that count a taken jump, whose source is redirected to their
+ * target. The rest is for unit_check.
  */
 #include "editor/count/counters.h"
 
@@ -241,12 +241,8 @@ int unit_check_counting(const struct unit *unit, struct probes *const *probes, u
     const char *text, size_t n, struct err *e)
 {
 	struct buf out = {0};
-	struct stripper s = {.u = unit->impl,
-	    .probes = probes,
-	    .out = &out,
-	    .p = text,
-	    .end = text + n,
-	    .e = e};
+	struct stripper s = {
+	    .u = unit->impl, .probes = probes, .out = &out, .p = text, .end = text + n, .e = e};
 	uint32_t i;
 	int rc;
 

@@ -34,8 +34,8 @@ static bool countable(const struct unit_impl *u, const struct func *f)
 	return !f->unsorted && f->part1 && may_grow(u, f) && probe_entry(u, f) != NONE;
 }
 
-static void count_func(struct unit_impl *u, struct func *f,
-    const struct unit_counting *how, struct unit_placement *placement, struct probes **probes)
+static void count_func(struct unit_impl *u, struct func *f, const struct unit_counting *how,
+    struct unit_placement *placement, struct probes **probes)
 {
 	struct unit_func *pub = f->pub;
 	struct probe_want want = {.edges = how->edges,

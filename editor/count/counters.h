@@ -37,8 +37,8 @@ struct probe_text {
 };
 /* Where an opaque function's counter goes: the index in code[], NONE: nowhere. */
 uint32_t probe_entry(const struct unit_impl *u, const struct func *f);
-void probe_one(const struct probe_text *t, uint32_t counter, bool live, uint32_t cfi,
-    struct buf *out);
+void probe_one(
+    const struct probe_text *t, uint32_t counter, bool live, uint32_t cfi, struct buf *out);
 /* Gives a thread that is new here its counters; `safe`: flags and the red zone may be live. */
 void probe_enter(const struct probe_text *t, bool safe, uint32_t cfi, struct buf *out);
 /* The counters themselves, and what they count (docs/FORMATS.md "Counter sections"). */

@@ -153,8 +153,7 @@ static uint32_t head_of(const struct probe_text *t, uint32_t b)
 {
 	const struct func *f = t->f;
 
-	return f->blk ? first_code(t->u, f, f->blk[b].first, f->blk[b].last)
-		      : probe_entry(t->u, f);
+	return f->blk ? first_code(t->u, f, f->blk[b].first, f->blk[b].last) : probe_entry(t->u, f);
 }
 
 /* ---- the sections ---- */

@@ -22,8 +22,7 @@ static struct probes *probes_at(struct probes *const *probes, uint32_t func)
 }
 
 /* A call or jump by name, by a function that has counters? */
-static bool counted_call(
-    const struct unit_impl *u, struct probes *const *probes, uint32_t i)
+static bool counted_call(const struct unit_impl *u, struct probes *const *probes, uint32_t i)
 {
 	const struct stmt *st = &u->stmt.v[i];
 	enum insn_class class;

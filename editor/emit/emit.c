@@ -10,7 +10,7 @@ struct emitter {
 	const struct unit_placement *placement;
 	struct buf *out;
 	struct map_order map;
-	bool is_stmt; /* of the last .loc */
+	bool is_stmt;                    /* of the last .loc */
 	const struct emit_callbacks *cb; /* NULL: nothing is added */
 };
 
@@ -263,10 +263,10 @@ struct printing {
 	const struct func *f;
 	const struct layout *l;
 	uint32_t *primary; /* per block: its primary slot */
-	uint32_t *copies; /* per block: how many were printed */
-	uint32_t cfi;     /* unwind state in force */
+	uint32_t *copies;  /* per block: how many were printed */
+	uint32_t cfi;      /* unwind state in force */
 	const bool *direct;
-	uint32_t call;    /* the next of the function's calls */
+	uint32_t call; /* the next of the function's calls */
 };
 
 static void labels_between(struct emitter *m, const struct func *f, uint32_t from, uint32_t to)
@@ -314,8 +314,8 @@ static bool direct_call(struct emitter *m, struct printing *p, uint32_t id, cons
 			continue;
 		if (!p->direct[c - f->call] || !(str_is(st->op, "call") || str_is(st->op, "jmp")))
 			return false;
-		buf_printf(m->out, "\t%.*s\t*%s@GOTPCREL(%%rip)\n", (int)st->op.n, st->op.p,
-		    c->callee);
+		buf_printf(
+		    m->out, "\t%.*s\t*%s@GOTPCREL(%%rip)\n", (int)st->op.n, st->op.p, c->callee);
 		return true;
 	}
 	return false;
@@ -555,11 +555,8 @@ static bool of_moved_part(const struct emitter *m, const struct stmt *st)
 void unit_emit_with(const struct unit *unit, const struct unit_placement *placement, uint64_t tu,
     const struct emit_callbacks *cb, struct buf *out)
 {
-	struct emitter m = {.u = unit->impl,
-	    .placement = placement,
-	    .out = out,
-	    .is_stmt = true,
-	    .cb = cb};
+	struct emitter m = {
+	    .u = unit->impl, .placement = placement, .out = out, .is_stmt = true, .cb = cb};
 	const struct unit_impl *u = unit->impl;
 	uint32_t i;
 

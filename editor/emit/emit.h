@@ -34,8 +34,8 @@ void unit_emit_with(const struct unit *u, const struct unit_placement *placement
 /* ranges.c: where the code of an edited unit lies. */
 void ranges_find(struct unit_impl *u);
 /* Prints a statement of a debug section when it is one of these; else false. */
-bool ranges_emit_value(const struct unit_impl *u, const struct stmt *st, const struct map_order *m,
-    struct buf *out);
+bool ranges_emit_value(
+    const struct unit_impl *u, const struct stmt *st, const struct map_order *m, struct buf *out);
 /* Prints the list of all fragments that the unit's first DIE names then. */
 void ranges_emit(const struct unit_impl *u, const struct map_order *m, struct buf *out);
 

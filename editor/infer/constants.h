@@ -1,8 +1,8 @@
 /*
- * What was fitted to data: by share of the complete profile's reduction in taken branches, on the ten
- * programs of docs/notes/inference.md, where changes by half or by two gave at most .1 points. Each
- * earns its place on nine programs on which nothing was fitted (there, "What is worth its place"):
- * the points lost without it are given.
+ * What was fitted to data: by share of the complete profile's reduction in taken branches, on the
+ * ten programs of docs/notes/inference.md, where changes by half or by two gave at most .1 points.
+ * Each earns its place on nine programs on which nothing was fitted (there, "What is worth its
+ * place"): the points lost without it are given.
  */
 #ifndef MORPH_INFER_CONSTANTS_H
 #define MORPH_INFER_CONSTANTS_H

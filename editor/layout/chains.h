@@ -19,18 +19,18 @@ enum {
 #define EXTTSP_NO_BLOCK UINT32_MAX
 static const double EXTTSP_NEAR = 0.1; /* weight of a near jump that is no fallthrough */
 
-struct jump { /* an edge between two different hot blocks */
+struct jump {              /* an edge between two different hot blocks */
 	uint32_t src, dst; /* positions in hot[] */
 	double count;
 	double full;  /* weight of one execution at distance 0 */
 	int32_t next; /* in its list */
 	/* Of jumps in a chain that is known. A split changes such a jump equally before each block
 	 * that lies after the first it touches, up to the last: */
-	uint32_t begin, after;  /* positions of the block after the first, and the last, or
-				   EXTTSP_NO_BLOCK */
-	double reach;           /* EXTTSP_FORWARD or EXTTSP_BACKWARD */
-	uint64_t gap;           /* bytes between its source's end and its target */
-	double was;             /* weight */
+	uint32_t begin, after; /* positions of the block after the first, and the last, or
+				  EXTTSP_NO_BLOCK */
+	double reach;          /* EXTTSP_FORWARD or EXTTSP_BACKWARD */
+	uint64_t gap;          /* bytes between its source's end and its target */
+	double was;            /* weight */
 };
 
 struct jumps { /* a list */
@@ -45,7 +45,7 @@ struct tie {
 	bool forth;        /* from 0 to 1 */
 };
 
-struct spot { /* of the block at a position in hot[] */
+struct spot {         /* of the block at a position in hot[] */
 	uint64_t pos; /* in its chain, bytes */
 	uint32_t bytes;
 	uint32_t chain, index; /* blocks */
@@ -68,7 +68,7 @@ struct chain {
 	bool hollow; /* some block has no bytes */
 	double count;
 	struct jumps jumps; /* the edges inside */
-	uint32_t *link; /* its links; those to a dead chain are dropped lazily */
+	uint32_t *link;     /* its links; those to a dead chain are dropped lazily */
 	uint32_t nlink, caplink;
 	/* Of the chain as it is; insert is for `inserted` bytes: */
 	bool known;
@@ -89,9 +89,9 @@ struct merge {
 struct link { /* two chains with jumps between them */
 	uint32_t a, b;
 	struct jumps jumps; /* none: one of the chains is gone */
-	double near;      /* their weight as near jumps at distance 0 */
-	double all, most; /* further gain as fallthroughs: of all, of the best */
-	double close;     /* bound of their weight as near jumps, given their positions */
+	double near;        /* their weight as near jumps at distance 0 */
+	double all, most;   /* further gain as fallthroughs: of all, of the best */
+	double close;       /* bound of their weight as near jumps, given their positions */
 	struct merge best;
 	enum {
 		BOUNDED, /* best is unknown; queued by exttsp_bound() */

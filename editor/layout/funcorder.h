@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 struct fo_func {
-	uint64_t bytes;   /* of the hot fragment, > 0 */
-	uint64_t weight;  /* executed instructions (samples) */
+	uint64_t bytes;  /* of the hot fragment, > 0 */
+	uint64_t weight; /* executed instructions (samples) */
 };
 
 struct fo_call {

@@ -17,8 +17,8 @@ static bool helps(const struct cfg *g, const struct layout_options *o, const dou
 	       (double)o->calls <= o->cpu->hop_calls * blocks;
 }
 
-static void add(const struct cfg *g, const struct layout_options *o, const double *bits,
-    struct layout *l)
+static void add(
+    const struct cfg *g, const struct layout_options *o, const double *bits, struct layout *l)
 {
 	uint64_t count;
 	uint32_t k, b;

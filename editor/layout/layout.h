@@ -34,25 +34,27 @@ struct layout {
 	uint8_t entry_offset; /* … bytes from there to the entry, even */
 };
 
-/* Taken jumps that a byte of copies or padding must save, as a share of the executions of a hot block. Fitted
- * on ten programs, by lines of code against jumps (docs/notes/layout.md, "Copies"). */
+/* Taken jumps that a byte of copies or padding must save, as a share of the executions of a hot
+ * block. Fitted on ten programs, by lines of code against jumps (docs/notes/layout.md, "Copies").
+ */
 #define LAYOUT_BYTE (1. / 16)
 
 /* What depends on the CPU that the program runs on; all 0: nothing of it is done. */
 struct layout_cpu {
-	double lines_share;   /* of the executed instructions: functions above get lines_pad() */
-	double hop_func_bits; /* hops_add(): least branch entropy of a function per executed block … */
+	double lines_share; /* of the executed instructions: functions above get lines_pad() */
+	double
+	    hop_func_bits; /* hops_add(): least branch entropy of a function per executed block … */
 	double hop_calls;     /* … its most calls per executed block … */
 	double hop_jump_bits; /* … and least entropy of the branch */
 };
 
 struct layout_options {
-	bool split;   /* false: one fragment, nhot == n */
-	bool copies;  /* tail duplication (editor/layout/tails.h) */
+	bool split;                   /* false: one fragment, nhot == n */
+	bool copies;                  /* tail duplication (editor/layout/tails.h) */
 	const struct layout_cpu *cpu; /* not NULL */
-	uint64_t hot;    /* executions of a block that count as hot in its module */
-	uint64_t calls;  /* executions of calls in this function */
-	double executed; /* instructions of its module */
+	uint64_t hot;                 /* executions of a block that count as hot in its module */
+	uint64_t calls;               /* executions of calls in this function */
+	double executed;              /* instructions of its module */
 };
 
 /* The passes, in order: block order, copies, split, hops, lines. */
@@ -100,16 +102,16 @@ void layout_flow(const struct cfg *g, const struct layout *l, double *count);
 
 /* The score of a layout under g's counts. */
 struct layout_score {
-	double exttsp;  /* ext-TSP: 1.0 (1.05) per fallthrough, less by distance */
-	double taken;   /* jumps taken: executions of all edges that are no fallthrough */
-	double total;   /* executions of all edges */
+	double exttsp; /* ext-TSP: 1.0 (1.05) per fallthrough, less by distance */
+	double taken;  /* jumps taken: executions of all edges that are no fallthrough */
+	double total;  /* executions of all edges */
 };
 void layout_score(const struct cfg *g, const struct layout *l, struct layout_score *s);
 
 /* The smallest number of 64-byte lines that hold `share` (0…1) of all executed instructions, with
  * block i at addr[i]; weights are count * insns. For several functions, pass the concatenation of
  * their blocks. */
-uint64_t layout_hot_lines(const uint64_t *addr, const uint32_t *bytes, const uint64_t *weight,
-    uint32_t n, double share);
+uint64_t layout_hot_lines(
+    const uint64_t *addr, const uint32_t *bytes, const uint64_t *weight, uint32_t n, double share);
 
 #endif

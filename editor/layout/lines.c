@@ -99,8 +99,8 @@ static void read_layout(
 	s->run.n = 0;
 	for (k = 0; k < l->nhot; k++) {
 		if (!k || !layout_falls(g, l, k - 1, &count))
-			vec_push(&s->run, (struct run){.first = k,
-					      .align = k && l->align ? l->align[k] : 0});
+			vec_push(&s->run,
+			    (struct run){.first = k, .align = k && l->align ? l->align[k] : 0});
 		r = &s->run.v[s->run.n - 1];
 		r->end = k + 1;
 		r->bytes = at.end[k] - at.addr[r->first];

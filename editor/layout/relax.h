@@ -15,7 +15,7 @@
 
 struct relaxed {
 	uint64_t *addr; /* of each slot; the entry is at l->entry_offset, the cold fragment far away
-			   */
+			 */
 	uint64_t *jump; /* of each slot: last byte of its conditional jump; RELAX_NONE = none */
 	uint64_t *end;  /* of each slot: after its last byte */
 };

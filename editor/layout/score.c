@@ -83,9 +83,7 @@ static uint32_t find_copies(
 			continue;
 		before = (double)g->block[l->order[k - 1]].count;
 		copy[n++] = (struct copy){k, b,
-		    layout_falls(g, l, k - 1, &fallen) && before > 0
-			? (double)fallen / before
-			: 0};
+		    layout_falls(g, l, k - 1, &fallen) && before > 0 ? (double)fallen / before : 0};
 	}
 	return n;
 }
@@ -114,8 +112,7 @@ static void flow_on(const struct cfg *g, const struct copy *copy, uint32_t n, co
 	}
 }
 
-static void flow(
-    const struct cfg *g, const struct layout *l, const uint32_t *slot, double *count)
+static void flow(const struct cfg *g, const struct layout *l, const uint32_t *slot, double *count)
 {
 	enum { ROUNDS = 8 };
 	struct copy *copy, *c;
@@ -187,9 +184,8 @@ void layout_score(const struct cfg *g, const struct layout *l, struct layout_sco
 	layout_addresses(g, l, addr);
 	for (k = 0; k < l->n; k++) {
 		b = l->order[k];
-		share = g->block[b].count && l->n > g->nblock
-			    ? count[k] / (double)g->block[b].count
-			    : 1;
+		share = g->block[b].count && l->n > g->nblock ? count[k] / (double)g->block[b].count
+							      : 1;
 		for (i = g->succ[b]; i < g->succ[b + 1]; i++)
 			add_edge(
 			    g, l, &g->edge[i], k, share * (double)g->edge[i].count, addr, slot, s);

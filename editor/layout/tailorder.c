@@ -15,7 +15,7 @@ struct pieces {
 	uint32_t *primary; /* per block: its primary slot, where its piece begins */
 	uint32_t *end;     /* end of its piece */
 	double *flow;      /* per slot */
-	uint32_t *block; /* blocks whose piece is hot, ascending */
+	uint32_t *block;   /* blocks whose piece is hot, ascending */
 	uint32_t n;
 	struct cfg made; /* the pieces as blocks */
 };

@@ -75,7 +75,8 @@ static bool in_run(const struct run *r, uint32_t b)
 static bool may_go_on(const struct tails *t, const struct run *r, uint32_t bytes, uint32_t b)
 {
 	return r->n < RUN_MAX && bytes + t->g->block[b].bytes <= BYTES_MAX &&
-	       tails_may_copy(t->g, b) && t->slot[b] < t->l->nhot && t->g->block[b].count && !in_run(r, b);
+	       tails_may_copy(t->g, b) && t->slot[b] < t->l->nhot && t->g->block[b].count &&
+	       !in_run(r, b);
 }
 
 /* The best run that begins with block b, reached `count` times of which so many jumps are saved,

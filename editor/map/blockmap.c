@@ -58,8 +58,8 @@ static void section(
 }
 
 /* The offset of block k from the end of the one before, 0 = none, and its size. */
-static void extent(struct buf *out, uint32_t func, const struct map_block *before,
-    const struct map_block *k)
+static void extent(
+    struct buf *out, uint32_t func, const struct map_block *before, const struct map_block *k)
 {
 	if (before && before->ended) {
 		buf_str(out, "\t.uleb128 ");
@@ -117,7 +117,7 @@ void mapsec_emit(const struct unit_impl *u, uint64_t tu, const struct map_order 
 		section(out, ".morph.fn", "@progbits", f);
 		buf_str(out, "\t.quad\t");
 		block_label(out, f->func, &m->block.v[f->first]);
-		buf_printf(out, ", %llu\n\t.long\t%u, %u\n", (unsigned long long)tu, f->func,
-		    f->fragment);
+		buf_printf(
+		    out, ", %llu\n\t.long\t%u, %u\n", (unsigned long long)tu, f->func, f->fragment);
 	}
 }

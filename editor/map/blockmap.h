@@ -16,7 +16,7 @@ struct map_fragment {
 };
 struct map_block {
 	uint32_t id, copy; /* copy 0: the primary copy */
-	bool ended; /* has an end label: padding or the fragment's end follows */
+	bool ended;        /* has an end label: padding or the fragment's end follows */
 };
 struct map_order {
 	VEC(struct map_fragment) frag;

@@ -49,7 +49,7 @@ struct probes {
 	uint32_t form; /* enum probes_form: of the graph that they are chosen from */
 	uint32_t n;
 	uint32_t *site; /* see probe_site; ascending */
-	uint8_t kind; /* enum counter_kind */
+	uint8_t kind;   /* enum counter_kind */
 	/* Of COUNTERS_THREAD: a thread without memory of its own may enter here, and gets it before
 	 * anything is counted. */
 	bool entered;

@@ -20,9 +20,9 @@ enum form {
 	FORM_DOUBLE, /* [count,] src, dst */
 	FORM_IMUL,   /* one, two or three operands */
 	FORM_LEA,
-	FORM_SWAP,   /* a register and another operand */
-	FORM_WIDEN,  /* src of size `from`, dst */
-	FORM_AX      /* ax widened from `from` */
+	FORM_SWAP,  /* a register and another operand */
+	FORM_WIDEN, /* src of size `from`, dst */
+	FORM_AX     /* ax widened from `from` */
 };
 
 struct rule {
@@ -483,9 +483,8 @@ static struct uop vector(const struct insn *in)
 	static const char *const flags[] = {"comis", "ucomis", "vcomis", "vucomis", "vcomx",
 	    "vucomx", "ptest", "vptest", "vtestp", "kortest", "ktest"};
 	static const char *const odd[] = {"pcmpestr", "pcmpistr", "vpcmpestr", "vpcmpistr",
-	    "maskmov", "vmaskmovdqu", "vpscatter", "vscatter",
-	    "encodekey", "aesenc128kl", "aesenc256kl", "aesdec128kl", "aesdec256kl", "aesencwide",
-	    "aesdecwide"};
+	    "maskmov", "vmaskmovdqu", "vpscatter", "vscatter", "encodekey", "aesenc128kl",
+	    "aesenc256kl", "aesdec128kl", "aesdec256kl", "aesencwide", "aesdecwide"};
 
 	if (*in->name.p == 'f')
 		return x87(in);

@@ -28,8 +28,8 @@ static bool aligns(struct str line)
 	return false;
 }
 
-static bool ends_block(const struct unit_impl *u, const struct func *f, const struct blk *k,
-    uint32_t i)
+static bool ends_block(
+    const struct unit_impl *u, const struct func *f, const struct blk *k, uint32_t i)
 {
 	const struct stmt *st = &u->stmt.v[f->code.v[i]];
 	struct str op;
@@ -117,8 +117,8 @@ static void put_distances(const struct unit_impl *u, const struct func *f, const
 	uint32_t first = *label;
 
 	for (; item_next(u, f, k, &it); ++*label)
-		buf_printf(out, *label == first ? "\t.uleb128 " LABEL "-" LABEL
-						: "," LABEL "-" LABEL,
+		buf_printf(out,
+		    *label == first ? "\t.uleb128 " LABEL "-" LABEL : "," LABEL "-" LABEL,
 		    *label + 1, *label);
 	if (*label > first) {
 		++*label;
@@ -167,8 +167,8 @@ struct compiler {
 	uint32_t at, frame; /* in the block; unwind state that was put last */
 };
 
-static const uint8_t dwarf_reg[CFI_REGS] = {UR_AX, UR_DX, UR_CX, UR_BX, UR_SI, UR_DI, UR_BP,
-    UR_SP, UR_R8, UR_R9, UR_R10, UR_R11, UR_R12, UR_R13, UR_R14, UR_R15, UA_NONE};
+static const uint8_t dwarf_reg[CFI_REGS] = {UR_AX, UR_DX, UR_CX, UR_BX, UR_SI, UR_DI, UR_BP, UR_SP,
+    UR_R8, UR_R9, UR_R10, UR_R11, UR_R12, UR_R13, UR_R14, UR_R15, UA_NONE};
 
 static void put_frame(struct compiler *c, uint32_t state)
 {
@@ -202,8 +202,7 @@ static bool never_returns(const struct stmt *call)
 	return insn_noreturn(callee);
 }
 
-static void put_item(
-    struct compiler *c, const struct item *it, uint32_t reg[UR_N], uint32_t cfi)
+static void put_item(struct compiler *c, const struct item *it, uint32_t reg[UR_N], uint32_t cfi)
 {
 	const struct stmt *st = &c->u->stmt.v[c->f->code.v[it->from]];
 	struct uop o = {.kind = UOP_STOP};

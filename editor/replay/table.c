@@ -72,7 +72,6 @@ uint32_t uop_table(struct uop_tables *t, struct str symbol)
 	}
 	vec_push(&t->label, (uint32_t)(l - t->u->label.v));
 	vec_push(&t->distance, distance);
-	vec_push(&t->out->table,
-	    (struct uops_table){first, (uint32_t)t->out->target.n - first});
+	vec_push(&t->out->table, (struct uops_table){first, (uint32_t)t->out->target.n - first});
 	return (uint32_t)t->label.n - 1;
 }

@@ -18,7 +18,7 @@ int uop_condition(struct str name);
 struct uop_tables {
 	const struct unit_impl *u;
 	const struct func *f;
-	struct uops *out; /* gets tables and their targets */
+	struct uops *out;    /* gets tables and their targets */
 	VEC(uint32_t) label; /* per table of this function: its label, in u->label */
 	VEC(bool) distance;  /* its entries are distances of 4 bytes, else addresses of 8 */
 };
@@ -45,8 +45,8 @@ void uop_consts_find(struct uop_consts *c, struct uop_tables *t, struct arena *a
 void uop_consts_step(uint32_t reg[UR_N], struct uop_tables *t, const struct stmt *st);
 
 /* gotos.c: is it memory at table[index]? Then the table's number, else NONE. */
-uint32_t uop_table_entry(struct uop_tables *t, const struct operand *o, const uint32_t reg[UR_N],
-    bool distance);
+uint32_t uop_table_entry(
+    struct uop_tables *t, const struct operand *o, const uint32_t reg[UR_N], bool distance);
 /* What is known of an instruction by jump tables. */
 void uop_use_tables(
     struct uop_tables *t, const struct stmt *st, const uint32_t reg[UR_N], struct uop *o);

@@ -19,7 +19,8 @@ enum {
 	HTTP_MAX_QUERY = 16, /* parameters of one request */
 	HTTP_CONNECTIONS = 64,
 	HTTP_PER_USER = 32, /* of them, for each uid but root */
-	HTTP_HELD = 64 << 20, /* bytes of answers that a user but root has not read yet, for another */
+	HTTP_HELD =
+	    64 << 20, /* bytes of answers that a user but root has not read yet, for another */
 	HTTP_SILENCE_S = 10 /* a connection without a byte for so long is closed */
 };
 

@@ -363,10 +363,10 @@ static json_t *callers(struct callers *c)
 	if (c->list.n)
 		qsort(c->list.v, c->list.n, sizeof *c->list.v, by_calls);
 	for (i = 0; i < c->list.n && i < CALLERS; i++)
-		json_array_append_new(out,
-		    json_pack("{so so so so}", "name", name_text(v[i].f->name), "block",
-			count(v[i].call->block), "samples", json_number(v[i].call->n), "share",
-			share(v[i].call->n, c->sum)));
+		json_array_append_new(
+		    out, json_pack("{so so so so}", "name", name_text(v[i].f->name), "block",
+			     count(v[i].call->block), "samples", json_number(v[i].call->n), "share",
+			     share(v[i].call->n, c->sum)));
 	vec_free(&c->list);
 	return out;
 }
@@ -394,8 +394,8 @@ static json_t *hot_blocks(const struct profile_func *f, double sum, size_t sampl
 }
 
 /* c: its callers, NULL = without blocks; *left: of the answer's blocks. */
-static json_t *json_function(const struct profile_func *f, double total, struct callers *c,
-    size_t max_blocks, size_t *left)
+static json_t *json_function(
+    const struct profile_func *f, double total, struct callers *c, size_t max_blocks, size_t *left)
 {
 	char key[HASH_HEX];
 	size_t sampled;
@@ -429,9 +429,8 @@ json_t *json_profile(const struct store_module *m, const struct profile *p, stru
 	if (max_blocks > 0)
 		all = find_callers(p, hottest, max_functions);
 	for (i = 0; i < max_functions; i++)
-		json_array_append_new(list,
-		    json_function(&p->func.v[hottest[i]], sum.samples, all ? &all[i] : NULL,
-			max_blocks, &left));
+		json_array_append_new(list, json_function(&p->func.v[hottest[i]], sum.samples,
+						all ? &all[i] : NULL, max_blocks, &left));
 	free(all);
 	free(hottest);
 	return json_pack("{so so so so so so so}", "module", json_module_id(m->id), "path",

@@ -60,7 +60,8 @@ static void registers(struct buf *out, const struct observe_count *c, size_t wan
 {
 	head(out, "morph_registers_wanted_builds", "gauge", "Builds whose registers are wanted.");
 	buf_printf(out, "morph_registers_wanted_builds %zu\n", wanted);
-	counter(out, "morph_register_samples_total", "Samples that came with registers.", c->samples);
+	counter(
+	    out, "morph_register_samples_total", "Samples that came with registers.", c->samples);
 	counter(out, "morph_register_samples_unsent_total",
 	    "Samples of wanted builds whose registers did not come.", c->unsent);
 	counter(out, "morph_register_samples_evaluated_total",

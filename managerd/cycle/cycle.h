@@ -25,8 +25,8 @@ struct manager_options {
 	const char *state_dir;   /* for people */
 	const char *home;        /* the manager's own folder: store, replay tables */
 	int monitors;            /* listening socket for monitors, taken over */
-	bool user;           /* --user: own programs only */
-	int64_t monitor_uid; /* may send samples besides root and ourselves; -1 = nobody */
+	bool user;               /* --user: own programs only */
+	int64_t monitor_uid;     /* may send samples besides root and ourselves; -1 = nobody */
 };
 
 /*

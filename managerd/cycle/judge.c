@@ -38,8 +38,7 @@ void judge_idle(const struct conf *conf, const struct idle *i, char *text, size_
 	    100 * (1 - i->busy_share), 100 * conf->idle.cpu, i->reason ? i->reason : "");
 }
 
-void judge_score(
-    struct store_module *row, const struct editanswer_score *before,
+void judge_score(struct store_module *row, const struct editanswer_score *before,
     const struct editanswer_score *after)
 {
 	row->predicted = before->cost.cycles > 0;

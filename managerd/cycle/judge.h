@@ -14,8 +14,7 @@ void judge(struct core *c, const struct idle *idle, struct module *mod,
 void judge_log(const struct core *c, const struct module *mod, const struct decision *d);
 void judge_idle(const struct conf *conf, const struct idle *idle, char *text, size_t n);
 /* The editor's word on two layouts becomes the module's prediction. */
-void judge_score(
-    struct store_module *row, const struct editanswer_score *before,
+void judge_score(struct store_module *row, const struct editanswer_score *before,
     const struct editanswer_score *after);
 
 #endif

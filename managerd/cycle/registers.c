@@ -243,8 +243,7 @@ static void end(
 	if (o->count.samples)
 		log_debug("%s: %llu samples with registers, %llu branch outcomes, %llu callers",
 		    at->mod->row.path, (unsigned long long)o->count.samples,
-		    (unsigned long long)o->count.outcomes,
-		    (unsigned long long)o->count.callers);
+		    (unsigned long long)o->count.outcomes, (unsigned long long)o->count.callers);
 	pairs_free(&o->edge);
 	pairs_free(&o->predecessors);
 	pairs_free(&o->call);

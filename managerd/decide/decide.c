@@ -118,7 +118,8 @@ static void other_usage(const struct conf *c, const struct decide_in *in, struct
 	else if (!below(s, in->change, c->decide.min_change))
 		pass(s, "usage changed by %.1f %%", percent(in->change));
 	else if (in->forced)
-		skip(s, "usage changed by %.1f %%, but a person forces the change", percent(in->change));
+		skip(s, "usage changed by %.1f %%, but a person forces the change",
+		    percent(in->change));
 	else
 		stop(s,
 		    "usage changed by %.1f %% since the present layout was made, policy requires "

@@ -18,8 +18,8 @@ static double share_of_others(const struct idle_reading *a, const struct idle_re
 }
 
 /* Why the machine is busy, or NULL. */
-static const char *busy(const struct idle *i, const struct idle_policy *p,
-    const struct idle_reading *r)
+static const char *busy(
+    const struct idle *i, const struct idle_policy *p, const struct idle_reading *r)
 {
 	double allowed = 1 - p->cpu;
 
@@ -35,8 +35,7 @@ static const char *busy(const struct idle *i, const struct idle_policy *p,
 	return NULL;
 }
 
-enum idle_state idle_step(struct idle *i, const struct idle_policy *p,
-    const struct idle_reading *r)
+enum idle_state idle_step(struct idle *i, const struct idle_policy *p, const struct idle_reading *r)
 {
 	const char *why;
 

@@ -13,21 +13,21 @@
 #include <stdint.h>
 
 struct idle_policy {
-	double after_s;      /* quiet for so long before work begins; 0 = at once */
-	double cpu;          /* share 0…1 of all processors that must be idle; 0 = any load will do */
-	double psi;          /* share 0…1 of time someone may wait for a processor; 1 = any */
-	bool battery_ok;     /* work on battery, too */
+	double after_s;  /* quiet for so long before work begins; 0 = at once */
+	double cpu;      /* share 0…1 of all processors that must be idle; 0 = any load will do */
+	double psi;      /* share 0…1 of time someone may wait for a processor; 1 = any */
+	bool battery_ok; /* work on battery, too */
 };
 
 /* One reading. Counters only grow (from boot); a step back counts as 0. */
 struct idle_reading {
-	double time_s;     /* CLOCK_MONOTONIC */
-	double total_s;    /* CPU time of all processors, any state */
-	double idle_s;     /* idle or waiting for a disk */
-	double own_s;      /* CPU time our own jobs used so far */
-	bool own;          /* a job of ours runs or is paused */
-	double psi;        /* share 0…1, "some avg10"; < 0 = the kernel does not say */
-	bool battery;      /* running on battery */
+	double time_s;  /* CLOCK_MONOTONIC */
+	double total_s; /* CPU time of all processors, any state */
+	double idle_s;  /* idle or waiting for a disk */
+	double own_s;   /* CPU time our own jobs used so far */
+	bool own;       /* a job of ours runs or is paused */
+	double psi;     /* share 0…1, "some avg10"; < 0 = the kernel does not say */
+	bool battery;   /* running on battery */
 };
 
 enum idle_state {
@@ -45,7 +45,7 @@ struct idle { /* zero-filled at first */
 	const char *reason; /* static text for people: "quiet for less than idle.after", … */
 };
 
-enum idle_state idle_step(struct idle *i, const struct idle_policy *p,
-    const struct idle_reading *r);
+enum idle_state idle_step(
+    struct idle *i, const struct idle_policy *p, const struct idle_reading *r);
 
 #endif

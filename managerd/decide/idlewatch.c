@@ -57,7 +57,7 @@ static bool file_says(const char *folder, const char *supply, const char *file, 
 	bool says;
 
 	says = !file_read(path, FILE_MAX, &text, NULL) &&
-	    !strncmp(buf_cstr(&text), what, strlen(what));
+	       !strncmp(buf_cstr(&text), what, strlen(what));
 	buf_free(&text);
 	free(path);
 	return says;
@@ -75,7 +75,7 @@ bool idlewatch_battery(const char *folder)
 		if (file_says(folder, de->d_name, "type", "Battery"))
 			/* Not that of a mouse. */
 			discharges |= file_says(folder, de->d_name, "status", "Discharging") &&
-			    !file_says(folder, de->d_name, "scope", "Device");
+				      !file_says(folder, de->d_name, "scope", "Device");
 		else
 			mains |= file_says(folder, de->d_name, "online", "1");
 	}

@@ -24,11 +24,11 @@
 #include <stdint.h>
 
 enum {
-	INSPECT_ANSWER = 1,          /* descriptors */
+	INSPECT_ANSWER = 1, /* descriptors */
 	INSPECT_FILE = 3,
 	INSPECT_SECOND = 4,
-	INSPECT_MAX = 256 << 20,     /* bytes of an answer, at most */
-	INSPECT_MEMORY_MB = 1024,    /* address space */
+	INSPECT_MAX = 256 << 20,  /* bytes of an answer, at most */
+	INSPECT_MEMORY_MB = 1024, /* address space */
 	INSPECT_CPU_S = 20,
 	INSPECT_TEXT = 512
 };
@@ -36,12 +36,13 @@ enum {
 static const char INSPECT_MAGIC[8] = "MORPHI1\n";
 
 /* The operations, by their names on the command line. */
-#define INSPECT_MODULE "module"     /* 3: an ELF file. Head alone */
-#define INSPECT_ARTIFACT "artifact" /* 3: an artifact, 4: the module it should belong to (the
-				       original or a layout of it). Head, table, map */
-#define INSPECT_PAIR "pair"         /* the same, head alone */
-#define INSPECT_OUTPUT "output"     /* 3: a build that the editor made. Head, map */
-#define INSPECT_TABLE "table"       /* 3: a replay table. Head, table */
+#define INSPECT_MODULE "module" /* 3: an ELF file. Head alone */
+#define INSPECT_ARTIFACT \
+	"artifact"              /* 3: an artifact, 4: the module it should belong to (the \
+				   original or a layout of it). Head, table, map */
+#define INSPECT_PAIR "pair"     /* the same, head alone */
+#define INSPECT_OUTPUT "output" /* 3: a build that the editor made. Head, map */
+#define INSPECT_TABLE "table"   /* 3: a replay table. Head, table */
 
 struct inspect_head {
 	char magic[8];
@@ -54,8 +55,8 @@ struct inspect_head {
 	/* Bytes from the start of the answer, and how many; 0, 0 = none. */
 	uint64_t table_at, table_n; /* map_table_encode(), or uops_encode() for "table" */
 	uint64_t map_at, map_n;     /* blockmap_encode() */
-	char text[INSPECT_TEXT];    /* "module: …", "artifact: …", "build: …", "replay table: …";
-				       ends with a NUL, and may have anything else in it */
+	char text[INSPECT_TEXT]; /* "module: …", "artifact: …", "build: …", "replay table: …";
+				    ends with a NUL, and may have anything else in it */
 };
 
 #endif

@@ -13,7 +13,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TERM_WAIT_MS = 2000, PAUSED_MAX_S = 4 * 3600, DRAIN_WAIT_MS = 500, READ_MAX = 64 * 1024, EXIT_LATER = 75 };
+enum {
+	TERM_WAIT_MS = 2000,
+	PAUSED_MAX_S = 4 * 3600,
+	DRAIN_WAIT_MS = 500,
+	READ_MAX = 64 * 1024,
+	EXIT_LATER = 75
+};
 
 /* One direction of output. */
 struct stream {
@@ -67,8 +73,8 @@ static void say_failed(struct edit *j, struct edit_result *r, struct arena *a)
 	const char *who = j->kind == PRIV_VERIFY ? "the verify command" : "the editor";
 
 	if (line)
-		r->error = arena_printf(a, "%s ended with status %d: %s", who,
-		    WEXITSTATUS(j->ended.status), line);
+		r->error = arena_printf(
+		    a, "%s ended with status %d: %s", who, WEXITSTATUS(j->ended.status), line);
 	else
 		r->error =
 		    arena_printf(a, "%s ended with status %d", who, WEXITSTATUS(j->ended.status));
@@ -98,8 +104,8 @@ static void judge_exit(struct edit *j, struct edit_result *r, struct arena *a)
 	struct err e;
 
 	r->end = status == EXIT_LATER && j->kind != PRIV_VERIFY ? EDIT_LATER
-	    : status					     ? EDIT_CANNOT
-							     : EDIT_DONE;
+		 : status                                       ? EDIT_CANNOT
+								: EDIT_DONE;
 	if (answers(j) && (j->out.text.n || !status))
 		said = read_answer(j, r, &e);
 	if (said)
@@ -305,8 +311,8 @@ int edit_print_samples(const struct profile *p, struct decay at, struct buf *out
 	for (i = 0; i < p->func.n; i++)
 		size += text_size(p, &p->func.v[i]);
 	if (size > EDIT_SAMPLES_MAX)
-		return err_set(e, "samples: their text may have more than %d bytes",
-		    EDIT_SAMPLES_MAX);
+		return err_set(
+		    e, "samples: their text may have more than %d bytes", EDIT_SAMPLES_MAX);
 	profile_print(p, at, out);
 	return 0;
 }

@@ -43,14 +43,15 @@ enum edit_end {
 
 struct edit_result {
 	enum edit_end end;
-	const char *error;    /* one line for people; "" when DONE */
-	const char *log;      /* what it wrote to stderr (VERIFY: stdout as well), at most EDIT_ERR_MAX */
-	uint64_t task;        /* BUILD that is DONE: for swap, verify and priv_drop(); else 0 */
+	const char *error; /* one line for people; "" when DONE */
+	const char
+	    *log;      /* what it wrote to stderr (VERIFY: stdout as well), at most EDIT_ERR_MAX */
+	uint64_t task; /* BUILD that is DONE: for swap, verify and priv_drop(); else 0 */
 	struct build_id build_id, origin; /* BUILD: as the parent has seen */
-	struct blob *blob;    /* BUILD: its block map, TABLE: the table; hostile until decoded. Who
-	                         wants to keep it takes it */
+	struct blob *blob; /* BUILD: its block map, TABLE: the table; hostile until decoded. Who
+			      wants to keep it takes it */
 	struct editanswer answer; /* BUILD, SCORE: what the editor says */
-	double ran_s;         /* running time, without pauses */
+	double ran_s;             /* running time, without pauses */
 };
 /* Strings live until the callback returns. */
 typedef void edit_done_fn(const struct edit_result *r, void *arg);

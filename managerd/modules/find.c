@@ -33,7 +33,8 @@ static enum wanted inspection_wanted(
 
 	if (!at)
 		return INSPECTION_FULL;
-	return *at >> DOUBLINGS_BITS > (uint64_t)(now_ms / 1000) ? INSPECTION_NOT : INSPECTION_SHALLOW;
+	return *at >> DOUBLINGS_BITS > (uint64_t)(now_ms / 1000) ? INSPECTION_NOT
+								 : INSPECTION_SHALLOW;
 }
 
 void modules_note_unfit(
@@ -95,7 +96,8 @@ static bool room_to_load(struct modules *ms, const struct module *m)
 }
 
 enum found modules_find(struct modules *ms, const char *path, const struct build_id *id,
-    int64_t now_ms, struct module **mod, struct build **build, enum wanted *inspection, struct err *e)
+    int64_t now_ms, struct module **mod, struct build **build, enum wanted *inspection,
+    struct err *e)
 {
 	char *clean = module_path(ms, path);
 	enum found rc = FOUND_OUTSIDE;

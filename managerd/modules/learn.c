@@ -57,8 +57,8 @@ static void set_state(struct store_module *r)
 	bool laid_out = !build_id_equal(&r->current, &r->origin);
 
 	r->state = r->held_why ? MODULE_HELD : laid_out ? MODULE_LAID_OUT : MODULE_ORIGINAL;
-	module_text(
-	    &r->text, laid_out ? "runs in a layout made for its usage" : "runs in its original layout");
+	module_text(&r->text,
+	    laid_out ? "runs in a layout made for its usage" : "runs in its original layout");
 }
 
 void module_hold(struct module *m, const char *why)
@@ -174,8 +174,8 @@ static int apply(struct modules *ms, struct module *m, const struct priv_inspect
 		return adopt(ms, m, r, j, now_ms, e);
 	if (r->status == PRIV_FOLLOWED)
 		return set_aside(ms, m, r, MODULE_NO_ARTIFACT, why, e);
-	return set_aside(ms, m, r, r->status == PRIV_GONE ? MODULE_GONE : MODULE_NO_ARTIFACT,
-	    r->why, e);
+	return set_aside(
+	    ms, m, r, r->status == PRIV_GONE ? MODULE_GONE : MODULE_NO_ARTIFACT, r->why, e);
 }
 
 /* ---- rows ---- */
@@ -226,8 +226,8 @@ static bool is_one_of(const struct build_id *id, const struct build_id *v, size_
 	return false;
 }
 
-static int find_row(struct modules *ms, const char *path, bool wanted, const struct priv_inspected *r,
-    int64_t now_ms, struct module **m, struct err *e)
+static int find_row(struct modules *ms, const char *path, bool wanted,
+    const struct priv_inspected *r, int64_t now_ms, struct module **m, struct err *e)
 {
 	bool file = r->status == PRIV_FOLLOWED || r->status == PRIV_NO_ARTIFACT;
 	struct store_module row = new_row(path, r->uid, now_ms);

@@ -46,7 +46,8 @@ bool module_has_table(struct modules *ms, struct module *m)
 	struct table_name name = name_of(m);
 
 	if (m->table == TABLE_UNKNOWN)
-		m->table = ms->tables && tables_have(ms->tables, &name) ? TABLE_THERE : TABLE_ABSENT;
+		m->table =
+		    ms->tables && tables_have(ms->tables, &name) ? TABLE_THERE : TABLE_ABSENT;
 	return m->table == TABLE_THERE;
 }
 
@@ -148,8 +149,8 @@ static void start_table(struct modules *ms, struct module *m, struct blob *made)
 	const struct profile_func *f;
 	size_t i;
 
-	*w = (struct table_work){.ms = ms, .name = name_of(m),
-	    .dir = xstrdup(ms->tables), .fresh = made != NULL};
+	*w = (struct table_work){
+	    .ms = ms, .name = name_of(m), .dir = xstrdup(ms->tables), .fresh = made != NULL};
 	if (made)
 		w->made = blob_take(made);
 	for (i = 0; i < m->now.func.n; i++) {
@@ -236,8 +237,8 @@ static struct build *find_build(struct module *m, const struct build_id *id)
 	return NULL;
 }
 
-int module_join(const void *table, size_t ntable, const void *map, size_t nmap, struct joined *j,
-    struct err *e)
+int module_join(
+    const void *table, size_t ntable, const void *map, size_t nmap, struct joined *j, struct err *e)
 {
 	struct map_table *t = &j->table;
 	struct blockmap b;
@@ -245,8 +246,9 @@ int module_join(const void *table, size_t ntable, const void *map, size_t nmap, 
 
 	*j = (struct joined){0};
 	if (ntable > MODULE_BYTES_MAX || nmap > MODULE_BYTES_MAX)
-		return err_set(e, "a function table or block map of more than the %d bytes there is"
-				  " room for",
+		return err_set(e,
+		    "a function table or block map of more than the %d bytes there is"
+		    " room for",
 		    MODULE_BYTES_MAX);
 	if (map_table_decode(table, ntable, t, e))
 		return -1;
@@ -369,8 +371,8 @@ static int start_build(
 	bool pool;
 	int rc;
 
-	*w = (struct build_work){.ms = ms, .module = m->row.id, .id = row->id,
-	    .origin = row->origin, .uid = m->row.uid};
+	*w = (struct build_work){
+	    .ms = ms, .module = m->row.id, .id = row->id, .origin = row->origin, .uid = m->row.uid};
 	rc = store_table(ms->store, m->row.id, &row->origin, &w->table, e);
 	if (rc != 1) {
 		free(w);

@@ -53,8 +53,10 @@ static size_t profile_bytes(const struct profile *p)
 
 	for (i = 0; i < p->func.n; i++) {
 		f = &p->func.v[i];
-		n += (f->block ? f->nblock * sizeof *f->block : 0) + f->edge.cap * sizeof *f->edge.v +
-		     f->predecessors.cap * sizeof *f->predecessors.v + f->call.cap * sizeof *f->call.v + 96;
+		n += (f->block ? f->nblock * sizeof *f->block : 0) +
+		     f->edge.cap * sizeof *f->edge.v +
+		     f->predecessors.cap * sizeof *f->predecessors.v +
+		     f->call.cap * sizeof *f->call.v + 96;
 	}
 	return n;
 }
@@ -89,7 +91,8 @@ void modules_trim(struct modules *ms, const struct module *keep)
 		oldest = NULL;
 		for (i = 0; i < ms->module.n; i++) {
 			m = ms->module.v[i];
-			if (m->bytes && m != keep && !m->touched && (!oldest || m->used < oldest->used))
+			if (m->bytes && m != keep && !m->touched &&
+			    (!oldest || m->used < oldest->used))
 				oldest = m;
 		}
 		if (!oldest)

@@ -31,21 +31,21 @@ enum {
 	MODULE_BLOCKS_MAX = 4 << 20,
 	MODULE_FUNCS_MAX = 1 << 19,
 	MODULE_BYTES_MAX = 32 << 20,
-	MODULES_LOADING = 8,   /* builds that take the pool, at once; of one user one */
+	MODULES_LOADING = 8,     /* builds that take the pool, at once; of one user one */
 	MODULE_LONG = 256 << 10, /* bytes that take more than a few milliseconds to decode */
-	PAST_BUILDS_KEPT = 16 /* maps of builds that may still run */
+	PAST_BUILDS_KEPT = 16    /* maps of builds that may still run */
 };
 
 struct origin { /* functions of an original build and its layouts */
 	struct build_id id;
 	struct map_table table;
-	uint64_t *hit;  /* per slot, all 0 between batches */
-	uint32_t *func; /* per function of the table: FUNC_… or index in the profile */
-	struct uops uops;    /* of the present program, once it has a replay table */
-	uint32_t *uops_func; /* managerd/samples/observe.h; NULL = no such table */
+	uint64_t *hit;          /* per slot, all 0 between batches */
+	uint32_t *func;         /* per function of the table: FUNC_… or index in the profile */
+	struct uops uops;       /* of the present program, once it has a replay table */
+	uint32_t *uops_func;    /* managerd/samples/observe.h; NULL = no such table */
 	struct weights weights; /* with the table */
-	bool uops_asked;     /* its table is being loaded */
-	size_t uops_used;    /* of a large one what was loaded for: functions with samples; 0 = all */
+	bool uops_asked;        /* its table is being loaded */
+	size_t uops_used; /* of a large one what was loaded for: functions with samples; 0 = all */
 };
 enum { FUNC_UNKNOWN = UINT32_MAX, FUNC_GONE = UINT32_MAX - 1 };
 
@@ -81,9 +81,9 @@ struct module {
 	uint64_t used;           /* clock of the last use */
 	struct priv_stamp stamp; /* of the file at row.path when it was last inspected */
 	bool stamped;
-	bool judged;             /* that inspection found out whether it may be swapped: */
-	char *refused;           /* why it must not be, NULL = it may be */
-	bool touched; /* by batches that are not committed */
+	bool judged;            /* that inspection found out whether it may be swapped: */
+	char *refused;          /* why it must not be, NULL = it may be */
+	bool touched;           /* by batches that are not committed */
 	enum table_state table; /* replay table of the present program */
 	/* of the cycle */
 	int64_t decided_ms;    /* last decision, 0 = none yet */
@@ -91,14 +91,18 @@ struct module {
 	int rung;              /* where the last decision stopped, RUNG_NONE = it did not */
 	bool scored;           /* row.gain holds for the present layout and usage … */
 	uint64_t scored_at;    /* … until row.mapped has grown by decide.min_samples */
-	enum { INSPECTION_NONE, INSPECTION_ASKED, INSPECTION_DONE } inspection; /* for the next decision */
+	enum {
+		INSPECTION_NONE,
+		INSPECTION_ASKED,
+		INSPECTION_DONE
+	} inspection; /* for the next decision */
 };
 
 struct modules {
 	struct store *store;
 	struct priv *priv;
 	const struct conf *conf;
-	uv_loop_t *loop; /* whose pool does what is long; NULL = it is done at once */
+	uv_loop_t *loop;           /* whose pool does what is long; NULL = it is done at once */
 	void (*loaded)(void *arg); /* a FOUND_LOADING is over */
 	void (*tabled)(void *arg); /* a module has its replay table now, or lost it */
 	void *loaded_arg;          /* of both */
@@ -111,12 +115,13 @@ struct modules {
 	uint32_t loading[MODULES_LOADING]; /* owners of the modules */
 	unsigned nloading;
 	uint64_t clock;
-	uint64_t working; /* of this one's present owner something is being made: it stays; 0 = none */
+	uint64_t
+	    working; /* of this one's present owner something is being made: it stays; 0 = none */
 };
 
 /* Reads all rows. */
-int modules_open(struct modules *ms, struct store *s, struct priv *p, const struct conf *c,
-    struct err *e);
+int modules_open(
+    struct modules *ms, struct store *s, struct priv *p, const struct conf *c, struct err *e);
 void modules_close(struct modules *ms);
 /* Forgets what is in memory and reads the rows again. Pointers die. */
 int modules_reload(struct modules *ms, struct err *e);
@@ -126,16 +131,17 @@ struct module *modules_of_path(const struct modules *ms, const char *path);
 
 enum found {
 	FOUND_ERROR = -1,
-	FOUND_MAPPED, /* *mod and *build are set, and the module is loaded */
-	FOUND_STALE,  /* *mod is set; of this build there is no map any more */
+	FOUND_MAPPED,  /* *mod and *build are set, and the module is loaded */
+	FOUND_STALE,   /* *mod is set; of this build there is no map any more */
 	FOUND_OUTSIDE, /* no artifact; *mod is set when the reason is kept with it */
-	FOUND_LOADING /* mapped, once there is room and the pool has loaded it: loaded() follows */
+	FOUND_LOADING  /* mapped, once there is room and the pool has loaded it: loaded() follows */
 };
 enum wanted { INSPECTION_NOT, INSPECTION_FULL, INSPECTION_SHALLOW };
 /* The build that samples name. *inspection (may be NULL): whether only an inspection at the
  * file can tell more, and which. */
 enum found modules_find(struct modules *ms, const char *path, const struct build_id *id,
-    int64_t now_ms, struct module **mod, struct build **build, enum wanted *inspection, struct err *e);
+    int64_t now_ms, struct module **mod, struct build **build, enum wanted *inspection,
+    struct err *e);
 /* A path as samples name it, as it is looked for: absolute, without what the
  * kernel appends; to free. NULL: not one of a module. */
 char *module_path(const struct modules *ms, const char *path);

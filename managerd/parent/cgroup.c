@@ -111,8 +111,8 @@ static char *job_name(uint64_t task)
 	return xasprintf("job-%" PRIu64, task);
 }
 
-int cgroup_make(const struct cgroups *c, uint64_t task, uint64_t memory, unsigned processes,
-    bool idle)
+int cgroup_make(
+    const struct cgroups *c, uint64_t task, uint64_t memory, unsigned processes, bool idle)
 {
 	char *name = job_name(task), number[24];
 	int fd = -1;
@@ -179,8 +179,8 @@ void cgroups_sweep(const struct cgroups *c)
 
 	while (d && (de = readdir(d))) {
 		group = strncmp(de->d_name, "job-", 4)
-		    ? -1
-		    : openat(copy, de->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+			    ? -1
+			    : openat(copy, de->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (group < 0)
 			continue;
 		end(copy, de->d_name, group);

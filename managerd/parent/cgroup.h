@@ -24,8 +24,8 @@ void cgroups_open(struct cgroups *c);
 /* Makes that of a task; memory: bytes of all of its processes, 0 = no limit; idle: they
  * run when nobody else wants to (cpu.idle), else with a tenth of the usual weight.
  * Returns a descriptor, or -1 = none (which is no error). */
-int cgroup_make(const struct cgroups *c, uint64_t task, uint64_t memory, unsigned processes,
-    bool idle);
+int cgroup_make(
+    const struct cgroups *c, uint64_t task, uint64_t memory, unsigned processes, bool idle);
 /* Moves the calling process there; for a child before it becomes a program. */
 bool cgroup_enter(int group);
 /* CPU time of all that is and was in it, in microseconds. */

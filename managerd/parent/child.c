@@ -81,8 +81,8 @@ int child_stopped(const struct child *c)
 {
 	siginfo_t info = {0};
 
-	return c->pid > 0 &&
-	    !waitid(P_PID, (id_t)c->pid, &info, WSTOPPED | WNOHANG | WNOWAIT) && info.si_pid;
+	return c->pid > 0 && !waitid(P_PID, (id_t)c->pid, &info, WSTOPPED | WNOHANG | WNOWAIT) &&
+	       info.si_pid;
 }
 
 int child_reap(struct child *c, struct err *e)

@@ -129,8 +129,12 @@ static void ask_package(struct parent *p, struct task *t)
 {
 	struct package_query q = package_query(t->path);
 	char *env[] = {"LC_ALL=C", NULL};
-	struct launch l = {.argv = q.argv, .env = env, .nfd = 3,
-		.drop = p->for_root.give, .uid = p->for_root.uid, .gid = p->for_root.gid};
+	struct launch l = {.argv = q.argv,
+	    .env = env,
+	    .nfd = 3,
+	    .drop = p->for_root.give,
+	    .uid = p->for_root.uid,
+	    .gid = p->for_root.gid};
 	struct err e;
 	int answer = child_answer_open(&e);
 
@@ -170,7 +174,7 @@ static void content_known(struct parent *p, struct task *t, int status)
 	if (w.status)
 		err_set(&t->refused, "%s: cannot be read whole", t->path);
 	else if (digest_find(p->state, t->path, &t->is, &size, &noted) &&
-	    !content_equal(&noted, &w.content))
+		 !content_equal(&noted, &w.content))
 		digest_changed(t->path, &t->refused);
 	judge_package(p, t);
 }
@@ -199,7 +203,8 @@ static void judge_policy(struct parent *p, struct task *t)
 		err_set(&t->refused, "%s:%u: the policy only lets it be %s", p->conf->path, m->line,
 		    m->action == CONF_OBSERVE ? "observed" : "ignored");
 	else if ((uint64_t)t->mod.st.st_size > p->conf->edit.disk)
-		err_set(&t->refused, "%s: larger than the policy lets an edit be (edit.disk)", t->path);
+		err_set(
+		    &t->refused, "%s: larger than the policy lets an edit be (edit.disk)", t->path);
 	else
 		trust_may_replace(&t->mod, &t->refused);
 	judge_content(p, t);
@@ -212,8 +217,10 @@ static void no_artifact(struct parent *p, struct task *t)
 	char hex[BUILD_ID_HEX];
 
 	if (!*t->why.text)
-		err_set(&t->why, "%s: no artifact for build-id %s (inspected beside it and in the "
-		    "folders of artifacts)", t->path, t->is.n ? build_id_hex(&t->is, hex) : "?");
+		err_set(&t->why,
+		    "%s: no artifact for build-id %s (inspected beside it and in the "
+		    "folders of artifacts)",
+		    t->path, t->is.n ? build_id_hex(&t->is, hex) : "?");
 	if (t->kind == TASK_INSPECT)
 		task_inspected(p, t, PRIV_NO_ARTIFACT, t->why.text);
 	else
@@ -273,7 +280,7 @@ static void try_places(struct parent *p, struct task *t)
 static bool as_wanted(const struct task *t)
 {
 	return t->kind == TASK_INSPECT ||
-	    (build_id_equal(&t->is, &t->want) && build_id_equal(&t->origin, &t->want_origin));
+	       (build_id_equal(&t->is, &t->want) && build_id_equal(&t->origin, &t->want_origin));
 }
 
 static void module_known(struct parent *p, struct task *t, int status)
@@ -307,8 +314,7 @@ static void module_known(struct parent *p, struct task *t, int status)
 /* Whose processes are confined and must not get others, of the same user, that are not. */
 static bool is_service(const struct parent *p, uid_t uid)
 {
-	return !p->user &&
-	    (uid == p->for_root.uid || uid == p->service[0] || uid == p->service[1]);
+	return !p->user && (uid == p->for_root.uid || uid == p->service[0] || uid == p->service[1]);
 }
 
 /* Root's modules are worked on by a user who can do nothing else. */
@@ -321,7 +327,8 @@ int task_find_owner(const struct parent *p, struct task *t, struct err *e)
 		return 0;
 	}
 	if (is_service(p, t->mod.st.st_uid))
-		return err_set(e, "%s: belongs to a user of Morph's own, who has no programs", t->path);
+		return err_set(
+		    e, "%s: belongs to a user of Morph's own, who has no programs", t->path);
 	pw = getpwuid(t->mod.st.st_uid);
 	if (!pw)
 		return err_set(e, "%s: its owner, uid %u, is no user of this machine", t->path,
@@ -357,8 +364,8 @@ void task_find_begin(struct parent *p, struct task *t)
 		task_inspect(p, t, INSPECT_MODULE, t->mod.fd, -1, module_known);
 }
 
-uint64_t task_inspect_path(struct parent *p, const char *path,
-    const struct build_id hint[2], unsigned how, struct err *e)
+uint64_t task_inspect_path(
+    struct parent *p, const char *path, const struct build_id hint[2], unsigned how, struct err *e)
 {
 	struct task *t = task_new(p, TASK_INSPECT, path, e);
 

@@ -39,8 +39,8 @@ static int give(const char *path, const struct folder_user *u, struct err *e)
 	return -1;
 }
 
-int folder_make(const char *state, const struct folder_user *u, char name[FOLDER_NAME],
-    struct err *e)
+int folder_make(
+    const char *state, const struct folder_user *u, char name[FOLDER_NAME], struct err *e)
 {
 	uint64_t salt;
 	char *path;
@@ -82,7 +82,7 @@ int folder_become(const char *state, const char *name, struct err *e)
 	if (lstat(path, &st) < 0)
 		r = errno == ENOENT ? 0 : err_sys(e, "%s", path);
 	else if (setgroups(0, NULL) < 0 || setresgid(st.st_gid, st.st_gid, st.st_gid) < 0 ||
-	    setresuid(st.st_uid, st.st_uid, st.st_uid) < 0)
+		 setresuid(st.st_uid, st.st_uid, st.st_uid) < 0)
 		r = err_sys(e, "%s: becoming its owner", path);
 	free(path);
 	return r;
@@ -145,12 +145,12 @@ uint64_t folder_bytes(int dir, unsigned max)
 	return max ? sum : FOLDER_TOO_MUCH;
 }
 
-char *folder_cache(const char *state, const struct folder_user *u, const char *module,
-    struct err *e)
+char *folder_cache(
+    const char *state, const struct folder_user *u, const char *module, struct err *e)
 {
 	char key[CONTENT_HEX], *top = xasprintf("%s/cache", state),
-	     *user = xasprintf("%s/%u", top, (unsigned)u->uid),
-	     *path = xasprintf("%s/%s", user, swap_key(module, key));
+			       *user = xasprintf("%s/%u", top, (unsigned)u->uid),
+			       *path = xasprintf("%s/%s", user, swap_key(module, key));
 	int fd = -1;
 
 	/* Ours down to the last, which alone is given away. */

@@ -24,8 +24,8 @@ struct folder_user { /* whom a folder is given to */
 };
 
 /* Makes a new one. Returns a descriptor of it, or -1. */
-int folder_make(const char *state, const struct folder_user *u, char name[FOLDER_NAME],
-    struct err *e);
+int folder_make(
+    const char *state, const struct folder_user *u, char name[FOLDER_NAME], struct err *e);
 /* STATE/jobs/NAME[/FILE]; to free. */
 char *folder_path(const char *state, const char *name, const char *file);
 /* Opens a regular file in an open folder that its user made; -1 and why. */
@@ -42,8 +42,8 @@ int folder_remove(const char *state, const char *name, struct err *e);
 uint64_t folder_bytes(int dir, unsigned max);
 
 /* The cache of a module's edits, made when absent; to free. NULL and why. */
-char *folder_cache(const char *state, const struct folder_user *u, const char *module,
-    struct err *e);
+char *folder_cache(
+    const char *state, const struct folder_user *u, const char *module, struct err *e);
 /* Calls fn with the name of every job folder. */
 void folder_each(const char *state, void (*fn)(const char *name, void *arg), void *arg);
 

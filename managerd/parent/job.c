@@ -93,20 +93,19 @@ static struct launch job_launch(const struct parent *p, struct task *t)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
-	t->group = cgroup_make(&p->groups, t->id, p->conf->edit.memory, JOB_PROCESSES,
-	    t->kind != TASK_TABLE);
-	return (struct launch){
-		.group = t->group,
-		/* The samples a table is for are taken meanwhile. */
-		.priority = t->kind == TASK_TABLE ? LAUNCH_NICE : LAUNCH_IDLE,
-		.drop = t->owner.give,
-		.uid = t->owner.uid,
-		.gid = t->owner.gid,
-		.memory = p->conf->edit.memory,
-		.file_bytes = p->conf->edit.disk,
-		.cpu_s = 60 + (uint64_t)(p->conf->edit.deadline_s * (double)processors),
-		/* The group bounds them where there is one. */
-		.processes = t->group >= 0 ? 0 : JOB_PROCESSES};
+	t->group = cgroup_make(
+	    &p->groups, t->id, p->conf->edit.memory, JOB_PROCESSES, t->kind != TASK_TABLE);
+	return (struct launch){.group = t->group,
+	    /* The samples a table is for are taken meanwhile. */
+	    .priority = t->kind == TASK_TABLE ? LAUNCH_NICE : LAUNCH_IDLE,
+	    .drop = t->owner.give,
+	    .uid = t->owner.uid,
+	    .gid = t->owner.gid,
+	    .memory = p->conf->edit.memory,
+	    .file_bytes = p->conf->edit.disk,
+	    .cpu_s = 60 + (uint64_t)(p->conf->edit.deadline_s * (double)processors),
+	    /* The group bounds them where there is one. */
+	    .processes = t->group >= 0 ? 0 : JOB_PROCESSES};
 }
 
 /* ---- what it made ---- */
@@ -233,8 +232,8 @@ static void take_table(struct parent *p, struct task *t)
 {
 	struct err e;
 
-	t->snapshot = folder_file(
-	    t->dir, "out", t->owner.give ? t->owner.uid : geteuid(), TABLE_MAX, &e);
+	t->snapshot =
+	    folder_file(t->dir, "out", t->owner.give ? t->owner.uid : geteuid(), TABLE_MAX, &e);
 	if (t->snapshot < 0)
 		task_ended(p, t, false, e.text);
 	else
@@ -314,8 +313,8 @@ static void make_room(void *arg, struct worked *w)
 	const struct at_work *r = arg;
 	struct err e = {""};
 
-	w->status = quota_make_room(r->p->state, r->t->mod.st.st_uid, &r->t->owner,
-	    r->p->conf->quota.disk, &e);
+	w->status = quota_make_room(
+	    r->p->state, r->t->mod.st.st_uid, &r->t->owner, r->p->conf->quota.disk, &e);
 	snprintf(w->text, sizeof w->text, "%s", e.text);
 }
 
@@ -453,19 +452,21 @@ static int find_slot(const struct parent *p, const char *path, struct err *e)
 		own += p->task.v[i]->mod.st.st_uid == st.st_uid;
 	}
 	if (own >= TASKS_PER_UID)
-		return err_set(e, "%s: %u jobs of its owner's modules are under way or kept", path, own);
+		return err_set(
+		    e, "%s: %u jobs of its owner's modules are under way or kept", path, own);
 	if (all >= TASK_JOBS)
 		return err_set(e, "%s: %u jobs of all users are under way or kept", path, all);
 	swept = task_sweeps_of(p, st.st_uid);
 	if (swept >= SWEEPS_PER_UID)
-		return err_set(e, "%s: %u folders of its owner's jobs are still being emptied", path, swept);
+		return err_set(
+		    e, "%s: %u folders of its owner's jobs are still being emptied", path, swept);
 	return 0;
 }
 
 uint64_t task_job(struct parent *p, const struct priv_job *j, struct err *e)
 {
-	static const enum task_kind kind[] = {[PRIV_BUILD] = TASK_BUILD, [PRIV_SCORE] = TASK_SCORE,
-		[PRIV_TABLE] = TASK_TABLE};
+	static const enum task_kind kind[] = {
+	    [PRIV_BUILD] = TASK_BUILD, [PRIV_SCORE] = TASK_SCORE, [PRIV_TABLE] = TASK_TABLE};
 	struct task *t;
 
 	if (j->kind == PRIV_VERIFY)

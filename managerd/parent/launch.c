@@ -54,8 +54,7 @@ static void lower_priority(const struct launch *l)
 		setpriority(PRIO_PROCESS, 0, 10);
 	else if (sched_setscheduler(0, SCHED_IDLE, &p) < 0)
 		setpriority(PRIO_PROCESS, 0, 19);
-	syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0,
-	    IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
+	syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
 }
 
 static int place_fds(const struct launch *l, int report)

@@ -26,8 +26,8 @@ struct launch {
 		LAUNCH_NICE, /* nice 10, to end on a busy machine as well; idle I/O priority */
 		LAUNCH_IDLE  /* SCHED_IDLE; idle I/O priority */
 	} priority;
-	int group;               /* control group to enter (managerd/parent/cgroup.h), 0 = none */
-	bool drop;               /* become uid and gid, without other groups */
+	int group; /* control group to enter (managerd/parent/cgroup.h), 0 = none */
+	bool drop; /* become uid and gid, without other groups */
 	uid_t uid;
 	gid_t gid;
 	/* Bounds, 0 = none: bytes of address space of each process and of each file,

@@ -77,7 +77,8 @@ static char *user_folder(enum user_place d)
 		setenv("HOME", pw->pw_dir, 1);
 	folder = places_user(d);
 	if (!folder)
-		die(EXIT_CANNOT, "neither the XDG folders nor HOME are absolute paths; name --state");
+		die(EXIT_CANNOT,
+		    "neither the XDG folders nor HOME are absolute paths; name --state");
 	return folder;
 }
 
@@ -112,8 +113,8 @@ static void settle(struct settings *s, const char *policy, const char *state, co
 	s->state = state     ? absolute(state)
 		   : s->user ? user_folder(PLACE_STATE)
 			     : xstrdup("/var/lib/morph");
-	s->run = run                                ? absolute(run)
-		 : !s->user                         ? xstrdup("/run/morph")
+	s->run = run        ? absolute(run)
+		 : !s->user ? xstrdup("/run/morph")
 		 : !state   ? places_run()
 			    : xasprintf("%s/run", s->state);
 }
@@ -166,7 +167,8 @@ static const struct passwd *our_user(const char *name, const char *home)
 	if (!pw)
 		die(EXIT_CANNOT,
 		    "there is no user %s; make it with systemd-sysusers, or:"
-		    " useradd --system --home-dir %s %s", name, home, name);
+		    " useradd --system --home-dir %s %s",
+		    name, home, name);
 	if (pw->pw_uid == 0 || pw->pw_gid == 0)
 		die(EXIT_CANNOT, "the user %s must not be root", name);
 	return pw;
@@ -221,10 +223,14 @@ static void remove_sockets(const char *run)
 
 static int manage(struct settings *o, const struct conf *c, const struct buf *text)
 {
-	struct parent p = {.user = o->user, .conf = c, .verbs = -1, .events = -1,
-		.inspect_s = INSPECT_CPU_S + 10};
-	struct start s = {.user = o->user, .verbose = o->verbose, .policy = o->policy,
-		.policy_text = text, .state = o->state, .run = o->run};
+	struct parent p = {
+	    .user = o->user, .conf = c, .verbs = -1, .events = -1, .inspect_s = INSPECT_CPU_S + 10};
+	struct start s = {.user = o->user,
+	    .verbose = o->verbose,
+	    .policy = o->policy,
+	    .policy_text = text,
+	    .state = o->state,
+	    .run = o->run};
 	struct err e;
 	pid_t manager;
 	int lock, status;

@@ -37,7 +37,7 @@ struct parent {
 	bool user;
 	const struct conf *conf;
 	struct folder_user for_root; /* whom jobs of root's modules run as */
-	uid_t service[2]; /* of the manager and the monitor; not with --user */
+	uid_t service[2];            /* of the manager and the monitor; not with --user */
 	const char *editor, *inspector;
 	unsigned inspect_s; /* what an inspector may take */
 	struct cgroups groups;

@@ -99,7 +99,8 @@ static void count_process(int proc, const char *pid, void *arg)
 	snprintf(path, sizeof path, "%.32s/task", pid);
 	if (!fstatat(proc, pid, &st, 0) && st.st_uid == c->uid)
 		/* A link for each thread, and two as of any folder. */
-		c->n += !fstatat(proc, path, &st, 0) && st.st_nlink > 2 ? (unsigned)st.st_nlink - 2 : 1;
+		c->n +=
+		    !fstatat(proc, path, &st, 0) && st.st_nlink > 2 ? (unsigned)st.st_nlink - 2 : 1;
 }
 
 unsigned procs_of_user(uid_t uid)

@@ -118,8 +118,8 @@ static void empty_caches(caches *all, uint64_t sum, uint64_t max)
 	}
 }
 
-int quota_make_room(const char *state, uid_t owner, const struct folder_user *u, uint64_t max,
-    struct err *e)
+int quota_make_room(
+    const char *state, uid_t owner, const struct folder_user *u, uint64_t max, struct err *e)
 {
 	char *folder = xasprintf("%s/cache/%u", state, (unsigned)u->uid);
 	uint64_t kept = all_kept(state, owner), sum = kept;
@@ -131,8 +131,10 @@ int quota_make_room(const char *state, uid_t owner, const struct folder_user *u,
 	for (i = 0; i < all.n; i++)
 		sum += all.v[i].bytes;
 	if (kept > max)
-		r = err_set(e, "the kept builds of uid %u take %" PRIu64 " bytes, more than the "
-		    "policy's quota.disk", (unsigned)owner, kept);
+		r = err_set(e,
+		    "the kept builds of uid %u take %" PRIu64 " bytes, more than the "
+		    "policy's quota.disk",
+		    (unsigned)owner, kept);
 	else if (sum > max && !(r = become(u, e)))
 		empty_caches(&all, sum, max);
 	for (i = 0; i < all.n; i++)

@@ -15,7 +15,7 @@
  * more. Runs in a process of its own: with u->give it becomes u for good before it
  * removes anything.
  */
-int quota_make_room(const char *state, uid_t owner, const struct folder_user *u, uint64_t max,
-    struct err *e);
+int quota_make_room(
+    const char *state, uid_t owner, const struct folder_user *u, uint64_t max, struct err *e);
 
 #endif

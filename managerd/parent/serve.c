@@ -185,13 +185,12 @@ static bool wait_for_work(struct serving *s)
 	s->poll.n = 0;
 	vec_push(&s->poll, (struct pollfd){.fd = p->verbs, .events = POLLIN});
 	vec_push(&s->poll, (struct pollfd){.fd = s->signals, .events = POLLIN});
-	vec_push(&s->poll, (struct pollfd){
-		.fd = p->queue.n ? p->events : -1, .events = POLLOUT});
+	vec_push(&s->poll, (struct pollfd){.fd = p->queue.n ? p->events : -1, .events = POLLOUT});
 	for (i = 0; i < p->task.n; i++)
 		if (p->task.v[i]->child.pid) {
 			running = true;
-			vec_push(&s->poll, (struct pollfd){
-				.fd = p->task.v[i]->child.pidfd, .events = POLLIN});
+			vec_push(&s->poll,
+			    (struct pollfd){.fd = p->task.v[i]->child.pidfd, .events = POLLIN});
 		}
 	poll(s->poll.v, s->poll.n, running ? WATCH_MS : 10 * WATCH_MS);
 	return s->poll.v[0].revents != 0;

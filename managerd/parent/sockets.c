@@ -20,7 +20,8 @@ static bool somebody_answers(const struct sockaddr_un *a)
 		if (i)
 			usleep(ANSWER_WAIT_US);
 		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-		answers = connect(fd, (const struct sockaddr *)a, sizeof *a) == 0 || errno == EAGAIN;
+		answers =
+		    connect(fd, (const struct sockaddr *)a, sizeof *a) == 0 || errno == EAGAIN;
 		if (fd >= 0)
 			close(fd);
 	}

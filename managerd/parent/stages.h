@@ -23,8 +23,7 @@ void task_inspect(struct parent *p, struct task *t, const char *operation, int f
  * refuses. */
 int task_answer(struct task *t, struct inspect_head *h, struct err *e);
 /* Runs fn(arg, …) in a copy of this process. On failure the task ends. */
-void task_work(struct parent *p, struct task *t, child_work_fn *fn, void *arg,
-    task_stage_fn *then);
+void task_work(struct parent *p, struct task *t, child_work_fn *fn, void *arg, task_stage_fn *then);
 /* A minimal environment, with --user the person's own or, of an editor, little of
  * it; NULL-terminated. Each string and the array to free. */
 char **task_env(const struct parent *p, const struct task *t, bool editor);

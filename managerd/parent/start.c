@@ -74,8 +74,8 @@ static int check_state(const char *state, struct err *e)
 }
 
 /* A folder with just these rights, whatever it had. */
-static int make_folder(const char *state, const char *name, mode_t mode, uid_t uid, gid_t gid,
-    struct err *e)
+static int make_folder(
+    const char *state, const char *name, mode_t mode, uid_t uid, gid_t gid, struct err *e)
 {
 	char *path = *name ? xasprintf("%s/%s", state, name) : xstrdup(state);
 	int fd = -1, r = dir_make(path, mode, e);
@@ -99,8 +99,8 @@ static int make_folders(struct parent *p, const struct start *s, struct err *e)
 	if (make_folder(p->state, "", s->user ? 0700 : 0711, self, group, e) ||
 	    make_folder(p->state, "jobs", 0711, self, group, e) ||
 	    make_folder(p->state, "builds", 0700, self, group, e) ||
-	    make_folder(p->state, "manager", 0700, s->user ? self : s->uid,
-		s->user ? group : s->gid, e))
+	    make_folder(
+		p->state, "manager", 0700, s->user ? self : s->uid, s->user ? group : s->gid, e))
 		return -1;
 	return make_folder(s->run, "", s->user ? 0700 : 0755, self, group, e);
 }
@@ -165,14 +165,15 @@ static int policy_file(const struct buf *text, struct err *e)
 
 static int open_sockets(const struct start *s, struct pipes *m, struct err *e)
 {
-	char *api = xasprintf("%s/api.sock", s->run), *monitor = xasprintf("%s/monitor.sock", s->run);
+	char *api = xasprintf("%s/api.sock", s->run),
+	     *monitor = xasprintf("%s/monitor.sock", s->run);
 	gid_t nobody = (gid_t)-1;
 
 	/* Who asks is known by its uid; the monitors' is for them alone. */
 	m->fd[API] = socket_listen(api, s->user ? 0600 : 0666, nobody, e);
 	if (m->fd[API] >= 0)
-		m->fd[MONITOR] =
-		    socket_listen(monitor, s->user ? 0600 : 0660, s->user ? nobody : s->monitor_gid, e);
+		m->fd[MONITOR] = socket_listen(
+		    monitor, s->user ? 0600 : 0660, s->user ? nobody : s->monitor_gid, e);
 	free(api);
 	free(monitor);
 	return m->fd[API] < 0 || m->fd[MONITOR] < 0 ? -1 : 0;
@@ -202,7 +203,8 @@ static int become(const struct start *s)
 		return -1;
 	/* After the change of user, which would reset it. */
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0
-	    ? -1 : 0;
+		   ? -1
+		   : 0;
 }
 
 static int place_pipes(const struct pipes *m)
@@ -233,13 +235,16 @@ static char **manager_env(void)
 	return env.v;
 }
 
-static _Noreturn void run_manager(const struct parent *p, const struct start *s,
-    const struct pipes *m, pid_t parent)
+static _Noreturn void run_manager(
+    const struct parent *p, const struct start *s, const struct pipes *m, pid_t parent)
 {
 	char *home = xasprintf("%s/manager", p->state);
-	const char *argv[] = {s->manager, "--policy", s->policy ? s->policy : "", "--state", p->state,
-		"--home", home, "--run", s->run, s->user ? "--user" : s->verbose ? "-v" : NULL,
-		s->user && s->verbose ? "-v" : NULL, NULL};
+	const char *argv[] = {s->manager, "--policy", s->policy ? s->policy : "", "--state",
+	    p->state, "--home", home, "--run", s->run,
+	    s->user      ? "--user"
+	    : s->verbose ? "-v"
+			 : NULL,
+	    s->user && s->verbose ? "-v" : NULL, NULL};
 
 	if (place_pipes(m) < 0 || become(s) < 0 || getppid() != parent)
 		die(EXIT_FAILURE, "becoming the manager: %s", strerror(errno));

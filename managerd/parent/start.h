@@ -21,8 +21,8 @@ struct start {
 	const char *state, *run; /* absolute */
 	uid_t uid;               /* system mode: the manager's user, … */
 	gid_t gid;
-	gid_t monitor_gid;       /* … and who may connect to the monitors' socket */
-	const char *manager;     /* absolute path of the program */
+	gid_t monitor_gid;   /* … and who may connect to the monitors' socket */
+	const char *manager; /* absolute path of the program */
 };
 
 /* Makes folders, takes the lock, settles swaps that were interrupted, removes old

@@ -51,9 +51,13 @@ static void start(struct parent *p, struct task *t, const struct trusted *module
 {
 	enum { SWAP_WAIT_S = 3600 };
 	struct swapping s = {p, t,
-		{.module = module, .source = source, .rollback = t->kind == TASK_ROLLBACK,
-			.from = t->is, .to = t->made, .origin = t->origin,
-			.keep = (unsigned)p->conf->keep_builds}};
+	    {.module = module,
+		.source = source,
+		.rollback = t->kind == TASK_ROLLBACK,
+		.from = t->is,
+		.to = t->made,
+		.origin = t->origin,
+		.keep = (unsigned)p->conf->keep_builds}};
 	struct err e;
 
 	t->then = swapped;
@@ -80,8 +84,8 @@ static int may_go_in(struct parent *p, const struct task *edit, struct err *e)
 	if (conf_verify_for(p->conf, edit->path) && !edit->verified)
 		return err_set(e, "refused: %s: not verified as the policy wants it", edit->path);
 	if (holds_have(p->state, edit->path))
-		return err_set(e, "refused: %s: was rolled back, and nobody asked for it since",
-		    edit->path);
+		return err_set(
+		    e, "refused: %s: was rolled back, and nobody asked for it since", edit->path);
 	if (task_swaps(p, edit->path))
 		return err_set(e, "refused: %s: a swap of it is under way", edit->path);
 	return 0;
@@ -129,8 +133,7 @@ void task_rollback_start(struct parent *p, struct task *t)
 		task_inspect(p, t, INSPECT_MODULE, t->snapshot, -1, kept_known);
 }
 
-uint64_t task_rollback(struct parent *p, const char *path, const struct build_id *to,
-    struct err *e)
+uint64_t task_rollback(struct parent *p, const char *path, const struct build_id *to, struct err *e)
 {
 	struct task *t;
 

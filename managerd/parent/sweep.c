@@ -47,7 +47,8 @@ static void emptied(struct parent *p, struct task *t, int status)
 		log_info("killed %ju processes that a job of an earlier morphd left running",
 		    (uintmax_t)w.size);
 	if (w.status)
-		log_warn("%s/jobs/%s: left behind until the next start: %s", p->state, t->folder, w.text);
+		log_warn("%s/jobs/%s: left behind until the next start: %s", p->state, t->folder,
+		    w.text);
 	else if (folder_remove(p->state, t->folder, &e) < 0)
 		log_warn("%s", e.text);
 }

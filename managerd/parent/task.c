@@ -40,13 +40,18 @@ struct task *task_new(struct parent *p, enum task_kind kind, const char *path, s
 	}
 	t = xcalloc(1, sizeof *t);
 	*t = (struct task){.id = ++p->next,
-		.kind = kind,
-		.path = xstrdup(path ? path : ""),
-		.mod = {.dir = -1, .fd = -1},
-		.art = {.dir = -1, .fd = -1},
-		.child = {.pidfd = -1, .report = -1, .answer = -1},
-		.out = -1, .err = -1, .samples = -1,
-		.blob = -1, .dir = -1, .group = -1, .snapshot = -1};
+	    .kind = kind,
+	    .path = xstrdup(path ? path : ""),
+	    .mod = {.dir = -1, .fd = -1},
+	    .art = {.dir = -1, .fd = -1},
+	    .child = {.pidfd = -1, .report = -1, .answer = -1},
+	    .out = -1,
+	    .err = -1,
+	    .samples = -1,
+	    .blob = -1,
+	    .dir = -1,
+	    .group = -1,
+	    .snapshot = -1};
 	vec_push(&p->task, t);
 	return t;
 }
@@ -109,14 +114,15 @@ static bool for_editor(const char *variable)
 char **task_env(const struct parent *p, const struct task *t, bool editor)
 {
 	VEC(char *) env = {0};
-	char *folder = *t->folder ? folder_path(p->state, t->folder, NULL) : xstrdup("/nonexistent");
+	char *folder =
+	    *t->folder ? folder_path(p->state, t->folder, NULL) : xstrdup("/nonexistent");
 	size_t i;
 
 	/* With --user the person's own, else as little as will do. */
 	for (i = 0; p->user && environ[i]; i++)
 		if (editor ? for_editor(environ[i])
 			   : strncmp(environ[i], "TMPDIR=", 7) &&
-				strncmp(environ[i], "MORPH_JOB=", 10))
+				 strncmp(environ[i], "MORPH_JOB=", 10))
 			vec_push(&env, xstrdup(environ[i]));
 	if (!p->user) {
 		vec_push(&env, xstrdup("PATH=/usr/local/bin:/usr/bin:/bin"));
@@ -145,11 +151,11 @@ void task_inspect(struct parent *p, struct task *t, const char *operation, int f
 	const char *const argv[] = {p->inspector, operation, NULL};
 	char *env[] = {"LANG=C", NULL};
 	struct launch l = {.argv = argv,
-		.env = env,
-		.nfd = 5,
-		.drop = t->owner.give,
-		.uid = t->owner.uid,
-		.gid = t->owner.gid};
+	    .env = env,
+	    .nfd = 5,
+	    .drop = t->owner.give,
+	    .uid = t->owner.uid,
+	    .gid = t->owner.gid};
 	struct err e;
 	int answer = child_answer_open(&e);
 
@@ -184,8 +190,7 @@ int task_answer(struct task *t, struct inspect_head *h, struct err *e)
 	return h->refused ? err_set(e, "%s", err_line(h->text)) : 0;
 }
 
-void task_work(struct parent *p, struct task *t, child_work_fn *fn, void *arg,
-    task_stage_fn *then)
+void task_work(struct parent *p, struct task *t, child_work_fn *fn, void *arg, task_stage_fn *then)
 {
 	struct err e;
 
@@ -419,7 +424,8 @@ static void end_by(struct parent *p, struct task *t, int64_t until_ms)
 	if (!ended_by(t, until_ms)) {
 		child_signal(&t->child, SIGKILL);
 		if (!ended_by(t, child_now_ms() + DEATH_MS)) {
-			log_warn("%s: process %d does not end, left behind", t->path, (int)t->child.pid);
+			log_warn(
+			    "%s: process %d does not end, left behind", t->path, (int)t->child.pid);
 			child_leave(&t->child);
 			return;
 		}

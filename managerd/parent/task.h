@@ -29,7 +29,13 @@ enum {
 };
 
 enum task_kind {
-	TASK_INSPECT, TASK_BUILD, TASK_SCORE, TASK_TABLE, TASK_VERIFY, TASK_SWAP, TASK_ROLLBACK,
+	TASK_INSPECT,
+	TASK_BUILD,
+	TASK_SCORE,
+	TASK_TABLE,
+	TASK_VERIFY,
+	TASK_SWAP,
+	TASK_ROLLBACK,
 	TASK_SWEEP
 };
 
@@ -52,13 +58,13 @@ struct task {
 	/* what was asked for */
 	struct build_id want, want_origin, hint[2];
 	bool shallow, judge;
-	bool left; /* SWEEP: by an earlier morphd */
+	bool left;             /* SWEEP: by an earlier morphd */
 	int out, err, samples; /* descriptors, ours */
 
 	/* finding the artifact */
 	VEC(char *) place;
 	size_t at;
-	struct err why; /* why the last one is not it */
+	struct err why;     /* why the last one is not it */
 	struct err refused; /* why the module must not be swapped */
 	int blob;           /* the inspector's answer for the manager, -1 = none */
 
@@ -74,13 +80,13 @@ struct task {
 	bool reported, dropped;
 };
 
-uint64_t task_inspect_path(struct parent *p, const char *path,
-    const struct build_id hint[2], unsigned how, struct err *e);
+uint64_t task_inspect_path(
+    struct parent *p, const char *path, const struct build_id hint[2], unsigned how, struct err *e);
 /* Takes the descriptors over where it succeeds. */
 uint64_t task_job(struct parent *p, const struct priv_job *j, struct err *e);
 uint64_t task_swap(struct parent *p, uint64_t edit, struct err *e);
-uint64_t task_rollback(struct parent *p, const char *path, const struct build_id *to,
-    struct err *e);
+uint64_t task_rollback(
+    struct parent *p, const char *path, const struct build_id *to, struct err *e);
 
 /* ---- sweep.c: both wait for their turn until tasks_sweep() ---- */
 

@@ -152,8 +152,10 @@ int frame_receive(int sock, struct frame *f, struct err *e)
 		char bytes[CMSG_SPACE(sizeof(int) * FRAME_FDS)];
 	} control;
 	struct iovec io = {f->bytes, sizeof f->bytes};
-	struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control.bytes,
-		.msg_controllen = sizeof control.bytes};
+	struct msghdr m = {.msg_iov = &io,
+	    .msg_iovlen = 1,
+	    .msg_control = control.bytes,
+	    .msg_controllen = sizeof control.bytes};
 	ssize_t r;
 
 	f->n = f->nfd = 0;

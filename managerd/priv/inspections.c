@@ -63,8 +63,7 @@ static void index_paths(struct inspections *l)
 
 	htab_free(&l->by_path);
 	for (i = 0; i < l->entry.n; i++)
-		*htab_put_str(&l->by_path, l->entry.v[i]->q.path, NULL) =
-		    (uintptr_t)l->entry.v[i];
+		*htab_put_str(&l->by_path, l->entry.v[i]->q.path, NULL) = (uintptr_t)l->entry.v[i];
 }
 
 static uint64_t *of_user(struct htab *t, uint32_t uid)

@@ -20,7 +20,7 @@ enum {
 
 struct inspection {
 	const char *path;
-	uint32_t uid;                           /* on whose behalf: that of the processes, or the owner */
+	uint32_t uid; /* on whose behalf: that of the processes, or the owner */
 	struct build_id asked[INSPECTIONS_ASKED_MAX]; /* builds that samples named there */
 	size_t nasked;
 	struct build_id hint[2]; /* as in priv_inspect() */

@@ -244,7 +244,7 @@ void priv_dispatch(struct priv *p)
 bool priv_stamp_equal(const struct priv_stamp *a, const struct priv_stamp *b)
 {
 	return a->dev == b->dev && a->ino == b->ino && a->size == b->size &&
-	    a->mtime_ns == b->mtime_ns && a->ctime_ns == b->ctime_ns;
+	       a->mtime_ns == b->mtime_ns && a->ctime_ns == b->ctime_ns;
 }
 
 int priv_stamp(struct priv *p, const char *path, struct priv_stamp *out)
@@ -270,8 +270,8 @@ uint64_t priv_inspect(struct priv *p, const char *path, const struct build_id hi
 
 /* ---- jobs ---- */
 
-uint64_t priv_job(struct priv *p, const struct priv_job *j, priv_ended_fn *fn, void *arg,
-    struct err *e)
+uint64_t priv_job(
+    struct priv *p, const struct priv_job *j, priv_ended_fn *fn, void *arg, struct err *e)
 {
 	const int fd[FRAME_FDS] = {j->out, j->err, j->samples};
 	struct message m = {.number = j->kind,
@@ -333,8 +333,8 @@ int priv_swap_done(struct priv *p, const char *module, struct err *e)
 	return ask_path(p, FRAME_DONE, module, &m, e);
 }
 
-int priv_recovered(struct priv *p, void (*fn)(const struct swap_outcome *o, void *arg), void *arg,
-    struct err *e)
+int priv_recovered(
+    struct priv *p, void (*fn)(const struct swap_outcome *o, void *arg), void *arg, struct err *e)
 {
 	struct message m = {.number = 0};
 	uint32_t i;

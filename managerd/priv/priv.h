@@ -64,14 +64,15 @@ enum priv_inspect {
 
 struct priv_inspected {
 	enum priv_inspect status;
-	const char *why;         /* "" when FOLLOWED */
+	const char *why; /* "" when FOLLOWED */
 	struct build_id id, origin;
-	uid_t uid;               /* owner of the module */
+	uid_t uid; /* owner of the module */
 	uint64_t bytes;
 	struct priv_stamp stamp;
-	const char *artifact;    /* its path */
-	const char *refused;     /* FOLLOWED, with PRIV_JUDGE: why it must not be swapped (policy, set-user-id, hard
-				    links, package, changed by hand, …); "" = it may be */
+	const char *artifact; /* its path */
+	const char
+	    *refused; /* FOLLOWED, with PRIV_JUDGE: why it must not be swapped (policy, set-user-id,
+			 hard links, package, changed by hand, …); "" = it may be */
 	const void *table, *map; /* map_table_encode(), blockmap_encode(): hostile until decoded */
 	size_t ntable, nmap;
 };
@@ -96,25 +97,25 @@ enum priv_job_kind { PRIV_BUILD = 1, PRIV_SCORE, PRIV_TABLE, PRIV_VERIFY };
 
 struct priv_job {
 	enum priv_job_kind kind;
-	const char *module;     /* absolute path; VERIFY: not used */
-	uint64_t edit;          /* VERIFY: the task of the build. The command is the policy's */
+	const char *module;         /* absolute path; VERIFY: not used */
+	uint64_t edit;              /* VERIFY: the task of the build. The command is the policy's */
 	struct build_id id, origin; /* what the manager takes the module for */
-	int samples;            /* BUILD, SCORE: memfd with the text; -1 */
-	int out, err;           /* descriptors for its 1 and 2 */
+	int samples;                /* BUILD, SCORE: memfd with the text; -1 */
+	int out, err;               /* descriptors for its 1 and 2 */
 };
 
 struct priv_ended {
-	bool later;    /* what it needs was not to be had now: try again */
-	const char *why; /* not "": it was not started, or its result is refused */
-	int status;    /* as of waitpid(2) when why is "" */
-	struct build_id id, origin;   /* BUILD, status 0: of the build */
-	struct blob *blob;            /* BUILD: its block map; TABLE: the table; hostile. Who
-	                                 wants to keep it takes it */
+	bool later;                 /* what it needs was not to be had now: try again */
+	const char *why;            /* not "": it was not started, or its result is refused */
+	int status;                 /* as of waitpid(2) when why is "" */
+	struct build_id id, origin; /* BUILD, status 0: of the build */
+	struct blob *blob;          /* BUILD: its block map; TABLE: the table; hostile. Who
+				       wants to keep it takes it */
 };
 typedef void priv_ended_fn(const struct priv_ended *r, void *arg);
 
-uint64_t priv_job(struct priv *p, const struct priv_job *j, priv_ended_fn *fn, void *arg,
-    struct err *e);
+uint64_t priv_job(
+    struct priv *p, const struct priv_job *j, priv_ended_fn *fn, void *arg, struct err *e);
 /* CPU seconds of all processes of a job so far; -1 = it does not run (yet, or any
  * more). */
 double priv_job_cpu(struct priv *p, uint64_t task);
@@ -163,8 +164,8 @@ struct swap_outcome {
 };
 /* At start: the swaps that an earlier manager left unfinished, which the parent
  * has settled. Each comes again at the next start until priv_swap_done(). */
-int priv_recovered(struct priv *p, void (*fn)(const struct swap_outcome *o, void *arg), void *arg,
-    struct err *e);
+int priv_recovered(
+    struct priv *p, void (*fn)(const struct swap_outcome *o, void *arg), void *arg, struct err *e);
 
 struct swap_kept {
 	struct build_id id;
@@ -172,13 +173,11 @@ struct swap_kept {
 	int64_t since; /* when it was kept, Unix time in ms */
 };
 /* The kept builds of a module, newest first, into an arena. */
-size_t priv_kept(struct priv *p, const char *module, struct arena *a,
-    const struct swap_kept **out);
+size_t priv_kept(struct priv *p, const char *module, struct arena *a, const struct swap_kept **out);
 
 /* A module that a person rolled back is not swapped until a person asks for it;
  * the parent keeps that, so that it outlives the store. */
 int priv_hold(struct priv *p, const char *module, bool held, struct err *e);
 bool priv_held(struct priv *p, const char *module);
-
 
 #endif

@@ -20,21 +20,21 @@
 #include "managerd/priv/priv.h"
 
 /* V(verb, handler do_… of the parent, request, answer, descriptors at most) */
-#define VERBS(V)                                                                                   \
-	/* answered at once; status 1: a task that does not run, no more of them */                \
-	V(STAMP, stamp, "p", "s", 0)                                                               \
-	V(CPU, cpu, "t", "b", 0)                                                                   \
-	V(SIGNAL, signal, "tn", "", 0)                                                             \
-	V(DROP, drop, "t", "", 0)                                                                  \
-	V(DONE, done, "p", "", 0)                                                                  \
-	V(RECOVERED, recovered, "n", "piofn", 0)                                                   \
-	V(KEPT, kept, "p", "k", 0)                                                                 \
-	V(HOLD, hold, "pf", "", 0)                                                                 \
-	V(HELD, held, "p", "f", 0)                                                                 \
-	/* begin a task; job: kind, module, edit, what it is; output, errors, samples */           \
-	V(INSPECT, inspect, "pion", "t", 0)                                                        \
-	V(JOB, job, "nltio", "t", FRAME_FDS)                                                       \
-	V(SWAP, swap, "t", "t", 0)                                                                 \
+#define VERBS(V) \
+	/* answered at once; status 1: a task that does not run, no more of them */ \
+	V(STAMP, stamp, "p", "s", 0) \
+	V(CPU, cpu, "t", "b", 0) \
+	V(SIGNAL, signal, "tn", "", 0) \
+	V(DROP, drop, "t", "", 0) \
+	V(DONE, done, "p", "", 0) \
+	V(RECOVERED, recovered, "n", "piofn", 0) \
+	V(KEPT, kept, "p", "k", 0) \
+	V(HOLD, hold, "pf", "", 0) \
+	V(HELD, held, "p", "f", 0) \
+	/* begin a task; job: kind, module, edit, what it is; output, errors, samples */ \
+	V(INSPECT, inspect, "pion", "t", 0) \
+	V(JOB, job, "nltio", "t", FRAME_FDS) \
+	V(SWAP, swap, "t", "t", 0) \
 	V(ROLLBACK, rollback, "pi", "t", 0)
 
 enum frame_verb {

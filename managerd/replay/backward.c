@@ -16,11 +16,11 @@ struct candidate { /* a predecessor of the sample's block */
 
 struct search {
 	const struct uops *u;
-	const struct uops_block *all;              /* of the function */
-	uint32_t uops;                             /* undone so far */
-	uint32_t depth;                            /* blocks back that are undone now, at most */
-	uint32_t deepest;                          /* of past[], in use so far */
-	struct past here;                          /* where the sample's block begins */
+	const struct uops_block *all;             /* of the function */
+	uint32_t uops;                            /* undone so far */
+	uint32_t depth;                           /* blocks back that are undone now, at most */
+	uint32_t deepest;                         /* of past[], in use so far */
+	struct past here;                         /* where the sample's block begins */
 	struct past past[REPLAY_BACK_BLOCKS - 1]; /* by the number of blocks before it */
 	struct candidate candidate[REPLAY_BACK_PREDECESSORS];
 	uint8_t left[REPLAY_BACK_PREDECESSORS]; /* not excluded, nleft of them */

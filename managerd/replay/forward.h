@@ -35,11 +35,11 @@ struct replay_place {
 };
 
 struct replay_sample {
-	uint32_t func;  /* index in the table: uops_find() of the function's key */
-	uint32_t block; /* id */
-	uint32_t uop;   /* of it, the next instruction's: uops_at() */
-	uint64_t gpr[UR_N]; /* enum uop_reg */
-	uint64_t flags;     /* RFLAGS */
+	uint32_t func;        /* index in the table: uops_find() of the function's key */
+	uint32_t block;       /* id */
+	uint32_t uop;         /* of it, the next instruction's: uops_at() */
+	uint64_t gpr[UR_N];   /* enum uop_reg */
+	uint64_t flags;       /* RFLAGS */
 	const uint8_t *stack; /* copy of memory from gpr[UR_SP] upwards; NULL = none */
 	size_t nstack;
 	/*

@@ -51,8 +51,8 @@ static bool is_used(void *arg, const struct hash128 *key, const void *end)
 	return !r->used || htab_get(r->used, key->b, sizeof key->b);
 }
 
-static int read_table(const char *path, const struct htab *used, struct uops *u, bool *part,
-    struct err *e)
+static int read_table(
+    const char *path, const struct htab *used, struct uops *u, bool *part, struct err *e)
 {
 	int fd = file_open(path, e), rc;
 	struct reading r;
@@ -89,9 +89,8 @@ static int check_table(struct blob *table, struct err *e)
 	struct htab none = {0};
 	struct reading r = {blob_take(table), &none};
 	struct uops u = {0};
-	int rc = r.from.n <= TABLE_MAX
-		     ? uops_decode_some(r.from.p, r.from.n, is_used, &r, &u, e)
-		     : err_set(e, "a table of more than %d bytes", TABLE_MAX);
+	int rc = r.from.n <= TABLE_MAX ? uops_decode_some(r.from.p, r.from.n, is_used, &r, &u, e)
+				       : err_set(e, "a table of more than %d bytes", TABLE_MAX);
 
 	uops_free(&u);
 	*table = blob_take(&r.from);
@@ -152,8 +151,7 @@ void tables_sweep(
 	struct dirent *de;
 
 	while (d && (de = readdir(d)))
-		if (*de->d_name != '.' &&
-		    (!read_name(de->d_name, &name) || !keep(arg, &name)) &&
+		if (*de->d_name != '.' && (!read_name(de->d_name, &name) || !keep(arg, &name)) &&
 		    unlinkat(dirfd(d), de->d_name, 0))
 			log_warn("%s/%s: %s", dir, de->d_name, strerror(errno));
 	if (d)

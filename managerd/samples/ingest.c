@@ -19,8 +19,8 @@ struct client {
 	uid_t uid;
 	struct wire_hello hello;
 	bool greeted, closing;
-	bool held;           /* the batch at the start of buf is not taken yet … */
-	uint64_t held_since; /* … by uv_now() */
+	bool held;                  /* the batch at the start of buf is not taken yet … */
+	uint64_t held_since;        /* … by uv_now() */
 	VEC(struct wire_ack) taken; /* batches that wait for the commit */
 	int handles;
 };
@@ -240,8 +240,7 @@ static int take_batch(struct client *c, void *frame, size_t n, struct err *e)
 	return rc;
 }
 
-static int take_frame(
-    struct client *c, enum wire_type type, void *frame, size_t n, struct err *e)
+static int take_frame(struct client *c, enum wire_type type, void *frame, size_t n, struct err *e)
 {
 	switch (type) {
 	case WIRE_HELLO:

@@ -44,8 +44,8 @@ int map_table_end(struct map_table *t, struct err *e)
 
 	for (i = 0; i < t->func.n; i++)
 		if (too_long(f[i].name) || too_long(f[i].tu_name) || too_long(f[i].opaque))
-			return err_set(e, "function table: a name of more than %d bytes",
-			    MAP_NAME_MAX);
+			return err_set(
+			    e, "function table: a name of more than %d bytes", MAP_NAME_MAX);
 	if (t->func.n)
 		qsort(t->func.v, t->func.n, sizeof *t->func.v, by_place);
 	for (i = 0; i < t->func.n; i++) {
@@ -228,12 +228,13 @@ int map_make(const struct blockmap *b, const struct map_table *t, struct map *m,
 		}
 		if (off + k->size > UINT32_MAX) {
 			map_free(m);
-			return err_set(e, "block map: block %u at 0x%llx lies beyond 4 GiB of the"
-					  " file",
+			return err_set(e,
+			    "block map: block %u at 0x%llx lies beyond 4 GiB of the"
+			    " file",
 			    k->id, (unsigned long long)k->addr);
 		}
-		vec_push(&m->range, (struct map_range){(uint32_t)off, (uint32_t)off + k->size,
-					f->slot + k->id});
+		vec_push(&m->range,
+		    (struct map_range){(uint32_t)off, (uint32_t)off + k->size, f->slot + k->id});
 	}
 	fit(m);
 	sort_ranges(m);

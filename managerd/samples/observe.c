@@ -81,8 +81,8 @@ static void note_outcomes(struct observer *o, const struct replay_sample *w)
 	for (i = 0; i < n; i++) {
 		slot = slot_of(o, edge[i].func);
 		if (o->weights)
-			one = weight_of_outcome(o->weights, f[edge[i].func].block + edge[i].from, of,
-			    i || !own ? WEIGHT_FAR : place_of(o, w));
+			one = weight_of_outcome(o->weights, f[edge[i].func].block + edge[i].from,
+			    of, i || !own ? WEIGHT_FAR : place_of(o, w));
 		pairs_add(&o->edge, slot + edge[i].from, slot + edge[i].to, one);
 	}
 	o->count.outcomes += n;
@@ -111,7 +111,8 @@ static void note_predecessor(struct observer *o, const struct replay_sample *w)
 
 	if (entry == REPLAY_NO_JOIN)
 		return;
-	pairs_add(&o->predecessors, slot + w->block, entry == REPLAY_RESOLVED ? slot + from : UINT32_MAX, 1);
+	pairs_add(&o->predecessors, slot + w->block,
+	    entry == REPLAY_RESOLVED ? slot + from : UINT32_MAX, 1);
 	o->count.joins++;
 	o->count.predecessors += entry == REPLAY_RESOLVED;
 }

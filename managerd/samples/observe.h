@@ -15,13 +15,13 @@
 #include "managerd/samples/weight.h"
 
 struct observe_count {
-	uint64_t samples;   /* that came with registers */
-	uint64_t unsent;    /* that the monitor had to leave out */
-	uint64_t placed;    /* of samples: at an instruction of the table */
-	uint64_t own;       /* of placed: resolve the branch of their own block */
-	uint64_t outcomes;  /* of branches, of all */
-	uint64_t callers;   /* call sites, of all */
-	uint64_t joins;     /* of placed: in a block with several predecessors … */
+	uint64_t samples;      /* that came with registers */
+	uint64_t unsent;       /* that the monitor had to leave out */
+	uint64_t placed;       /* of samples: at an instruction of the table */
+	uint64_t own;          /* of placed: resolve the branch of their own block */
+	uint64_t outcomes;     /* of branches, of all */
+	uint64_t callers;      /* call sites, of all */
+	uint64_t joins;        /* of placed: in a block with several predecessors … */
 	uint64_t predecessors; /* … of which one is resolved */
 };
 

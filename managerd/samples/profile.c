@@ -405,7 +405,8 @@ static bool mostly_resolved(const struct profile_func *f, size_t i, size_t end)
 	double resolved = 0, unresolved = 0;
 
 	for (; i < end; i++)
-		*(f->predecessors.v[i].to == PROFILE_UNRESOLVED ? &unresolved : &resolved) += f->predecessors.v[i].n;
+		*(f->predecessors.v[i].to == PROFILE_UNRESOLVED ? &unresolved : &resolved) +=
+		    f->predecessors.v[i].n;
 	return resolved >= PROFILE_RESOLVED * (resolved + unresolved);
 }
 
@@ -425,8 +426,7 @@ static void print_predecessors(struct printer *p, const struct profile_func *f)
 	}
 }
 
-static void print_calls(
-    struct printer *p, const struct profile *of, const struct profile_func *f)
+static void print_calls(struct printer *p, const struct profile *of, const struct profile_func *f)
 {
 	const struct profile_func *callee;
 	char hex[HASH_HEX];

@@ -43,14 +43,14 @@ struct profile_func {
 	char *name, *tu; /* tu: name of its translation unit */
 	char *opaque;    /* why it moves as a whole, NULL = it is understood */
 	uint32_t nblock;
-	double *block;    /* samples, nblock of them, as of as_of_ms; NULL = none yet */
+	double *block;             /* samples, nblock of them, as of as_of_ms; NULL = none yet */
 	struct profile_edges edge; /* as of as_of_ms as well */
 	/* Predecessor counts: of the executions of `block` that were replayed
 	 * backward, n came from `to`, or from PROFILE_UNRESOLVED. */
 	struct profile_edges predecessors;
 	VEC(struct profile_call) call; /* by block and callee, likewise */
-	int64_t as_of_ms; /* 0 with all zero */
-	bool dirty;       /* touched since it was last stored */
+	int64_t as_of_ms;              /* 0 with all zero */
+	bool dirty;                    /* touched since it was last stored */
 };
 
 struct profile {

@@ -90,14 +90,13 @@ static const char schema_2_to_3[] =
 
 static const char schema_3_to_4[] =
     "BEGIN IMMEDIATE;"
-    "PRAGMA defer_foreign_keys = ON;"
-    NEW_ID("builds") NEW_ID("tables") NEW_ID("profile") NEW_ID("decisions") NEW_ID("rungs")
-    NEW_ID("events")
-    "UPDATE modules SET id = module_id(path);"
-    "ALTER TABLE modules ADD COLUMN samples REAL NOT NULL DEFAULT 0;"
-    "ALTER TABLE modules ADD COLUMN samples_ms INTEGER NOT NULL DEFAULT 0;"
-    "PRAGMA user_version = 4;"
-    "COMMIT";
+    "PRAGMA defer_foreign_keys = ON;" NEW_ID("builds") NEW_ID("tables") NEW_ID("profile")
+	NEW_ID("decisions") NEW_ID("rungs")
+	    NEW_ID("events") "UPDATE modules SET id = module_id(path);"
+			     "ALTER TABLE modules ADD COLUMN samples REAL NOT NULL DEFAULT 0;"
+			     "ALTER TABLE modules ADD COLUMN samples_ms INTEGER NOT NULL DEFAULT 0;"
+			     "PRAGMA user_version = 4;"
+			     "COMMIT";
 
 /* By the version they begin with. */
 static const char *const upgrade[SCHEMA] = {NULL, schema_1_to_2, schema_2_to_3, schema_3_to_4};

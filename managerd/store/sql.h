@@ -22,7 +22,7 @@ struct store {
 	sqlite3_stmt *stmt[NSQL];
 	uint64_t accounted;
 	int log_pages, checkpoint_at; /* of the write-ahead log: it has; when the next is due */
-	int log; /* descriptor of the write-ahead log, -1 = not open yet */
+	int log;                      /* descriptor of the write-ahead log, -1 = not open yet */
 };
 
 /*

@@ -76,7 +76,8 @@ int store_put_module(struct store *s, const struct store_module *m, struct err *
 		(int64_t)m->state, m->text ? m->text : "", m->artifact, &m->current, &m->origin,
 		m->first_ms, m->last_ms, m->layout_ms, m->held_until_ms, m->held_why, m->mapped,
 		m->stale, m->outside, m->outside_aged, m->outside_ms, (int64_t)m->predicted,
-		m->gain, m->taken_before, m->taken_after, m->predicted_ms, m->samples, m->samples_ms),
+		m->gain, m->taken_before, m->taken_after, m->predicted_ms, m->samples,
+		m->samples_ms),
 	    e);
 }
 
@@ -189,8 +190,8 @@ int store_put_table(struct store *s, uint64_t module, const struct build_id *ori
 	return sql_run(s, sql_bind(s, PUT_TABLE, e, "izb", module, origin, p, n), e);
 }
 
-int store_table(struct store *s, uint64_t module, const struct build_id *origin, struct buf *out,
-    struct err *e)
+int store_table(
+    struct store *s, uint64_t module, const struct build_id *origin, struct buf *out, struct err *e)
 {
 	sqlite3_stmt *st = sql_bind(s, GET_TABLE, e, "iz", module, origin);
 	int rc = sql_run(s, st, e);

@@ -1,8 +1,8 @@
 /*
  * What the manager knows, in STATE/morph.db: SQLite, write-ahead log, one
  * transaction per batch, so that a crash neither counts a sample twice nor
- * loses one that was acknowledged, which is done when the log is synced. Times are milliseconds of CLOCK_REALTIME.
- * Strings and arrays of the readers come from the caller's arena.
+ * loses one that was acknowledged, which is done when the log is synced. Times are milliseconds of
+ * CLOCK_REALTIME. Strings and arrays of the readers come from the caller's arena.
  *
  * A store that is damaged or of another version is moved aside to
  * morph.db.bad-TIME with a warning, and a new one is begun.
@@ -92,7 +92,7 @@ struct store_module {
 	int64_t outside_ms;
 	double samples;     /* of the aged profile, as of samples_ms … */
 	int64_t samples_ms; /* … 0 = not summed yet */
-	bool predicted; /* the three below hold */
+	bool predicted;     /* the three below hold */
 	double gain, taken_before, taken_after;
 	int64_t predicted_ms;
 };

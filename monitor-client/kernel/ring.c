@@ -30,8 +30,7 @@ enum { RECORD_MAX = 1 << 16, TRAILER = 16, MMAP2_PATH = 64 };
 
 const uint64_t RING_REGS = 1u << PERF_REG_X86_CX | 1u << PERF_REG_X86_IP |
 			   1u << PERF_REG_X86_FLAGS | 1u << PERF_REG_X86_R11;
-const uint64_t RING_REGS_FULL =
-    ((1u << (PERF_REG_X86_FLAGS + 1)) - 1) | 0xffu << PERF_REG_X86_R8;
+const uint64_t RING_REGS_FULL = ((1u << (PERF_REG_X86_FLAGS + 1)) - 1) | 0xffu << PERF_REG_X86_R8;
 
 /* Where registers lie in a sample, in words after abi. */
 static const struct form {

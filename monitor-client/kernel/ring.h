@@ -18,11 +18,11 @@ struct perf_event_mmap_page;
 struct ring {
 	struct perf_event_mmap_page *page;
 	const uint8_t *data;
-	size_t size;   /* of data, a power of two */
-	size_t mapped; /* bytes to unmap, 0 = not ours */
-	uint64_t tail; /* what has been read */
-	uint8_t *copy; /* the record at hand, 64 KiB */
-	bool full;     /* samples have all of RING_REGS_FULL and RING_STACK */
+	size_t size;            /* of data, a power of two */
+	size_t mapped;          /* bytes to unmap, 0 = not ours */
+	uint64_t tail;          /* what has been read */
+	uint8_t *copy;          /* the record at hand, 64 KiB */
+	bool full;              /* samples have all of RING_REGS_FULL and RING_STACK */
 	struct event_regs regs; /* of the sample at hand */
 };
 

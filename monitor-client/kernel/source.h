@@ -29,8 +29,8 @@ enum source_want { SOURCE_AUTO, SOURCE_TICK, SOURCE_CPU_CLOCK };
 
 struct source_options {
 	enum source_want want;
-	unsigned rate; /* of cpu-clock, Hz */
-	pid_t follow;  /* this process and its children, from its exec on; 0: all */
+	unsigned rate;  /* of cpu-clock, Hz */
+	pid_t follow;   /* this process and its children, from its exec on; 0: all */
 	bool registers; /* from the start, with follow: it cannot be changed then */
 };
 

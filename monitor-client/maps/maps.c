@@ -215,8 +215,8 @@ static void file_look_up(
 }
 
 /* Whether a sample of then has a place. */
-static bool file_has_id(struct maps *m, struct file *f, const struct proc *p,
-    const struct range *r, uint64_t then)
+static bool file_has_id(
+    struct maps *m, struct file *f, const struct proc *p, const struct range *r, uint64_t then)
 {
 	if (f->tries)
 		file_look_up(m, f, p, r);
@@ -629,8 +629,8 @@ bool maps_find(struct maps *m, const struct event *s, struct place *out)
 	return true;
 }
 
-bool maps_same_code(struct maps *m, const struct event *s, const struct place *at,
-    uint64_t addr, uint64_t *offset)
+bool maps_same_code(
+    struct maps *m, const struct event *s, const struct place *at, uint64_t addr, uint64_t *offset)
 {
 	const struct proc *p = proc_get(m, s->pid);
 	const struct range *r = p ? range_of(p, addr) : NULL;

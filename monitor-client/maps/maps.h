@@ -41,7 +41,7 @@
 enum { MAPS_PROCS = 65536, MAPS_RANGES = 8192, MAPS_BYTES = 128 << 20 };
 #define MAPS_GRACE 30000000000ULL   /* ns */
 #define MAPS_PENALTY 60000000000ULL /* ns */
-#define MAPS_NOBODY UINT32_MAX    /* uid of a process that was gone too soon */
+#define MAPS_NOBODY UINT32_MAX      /* uid of a process that was gone too soon */
 
 struct maps;
 
@@ -66,7 +66,7 @@ struct place {
 	const struct build_id *id;
 	const char *path; /* a replaced file's: without " (deleted)" */
 	uint64_t offset;  /* in the file */
-	uint64_t base;    /* address of the file's offset 0, were it mapped like this part, mod 2^64 */
+	uint64_t base; /* address of the file's offset 0, were it mapped like this part, mod 2^64 */
 	uint32_t uid;
 };
 

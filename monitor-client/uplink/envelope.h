@@ -14,8 +14,9 @@ struct envelope {
 	struct wire_hello hello;
 	uint64_t seq, start_ns, taken; /* of the batch */
 	struct buf batch;              /* its frame */
-	struct buf secret; /* the same with registers, n = 0: none; goes to the manager or nowhere */
-	uint64_t nregs;    /* samples with registers in it */
+	struct buf
+	    secret;     /* the same with registers, n = 0: none; goes to the manager or nowhere */
+	uint64_t nregs; /* samples with registers in it */
 };
 
 /* Appends HELLO and BATCH, never with registers. */

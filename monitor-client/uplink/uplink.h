@@ -31,8 +31,8 @@ struct uplink {
 	int fd;                  /* -1: not connected */
 	bool greeted;            /* a HELLO of `session` was queued on this connection */
 	uint64_t session;
-	struct envelope now;  /* being delivered */
-	bool busy, spooled; /* there is one; it is the spool's first */
+	struct envelope now; /* being delivered */
+	bool busy, spooled;  /* there is one; it is the spool's first */
 	struct buf out, in;
 	size_t sent;                    /* of out */
 	uint64_t deadline, retry, wait; /* for the ACK; next attempt; its back-off */

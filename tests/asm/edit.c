@@ -78,8 +78,8 @@ static void describe(const struct unit *u, struct buf *out)
 	}
 }
 
-static bool read_count(struct unit *u, struct unit_placement *placement, struct probes **probes,
-    const char *line)
+static bool read_count(
+    struct unit *u, struct unit_placement *placement, struct probes **probes, const char *line)
 {
 	struct unit_counting how = {.edges = strstr(line, "edges") != NULL,
 	    .kind = strstr(line, "atomic")   ? COUNTERS_ATOMIC

@@ -240,9 +240,9 @@ static bool try_large(void)
 	return fd >= 0 && !ftruncate(fd, (off_t)1 << 30);
 }
 
-#define T(name)                                                                                    \
-	{                                                                                          \
-#name, try_##name                                                                  \
+#define T(name) \
+	{ \
+#name, try_##name \
 	}
 static const struct {
 	const char *name;

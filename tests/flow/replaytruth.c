@@ -246,8 +246,9 @@ static void compare(const struct place *from, const struct place *to)
 			continue;
 		right = to->func == e->func && !to->offset &&
 			behind_jumps(e->func, to->block) == behind_jumps(e->func, e->to);
-		*(e->out ? &sum.callers : nframes > p->frames ? &sum.behind_calls : &sum.near) +=
-		    right;
+		*(e->out                  ? &sum.callers
+		    : nframes > p->frames ? &sum.behind_calls
+					  : &sum.near) += right;
 		if (!right)
 			say_wrong(p, to);
 		if (!right || ++p->next == p->n)
@@ -410,7 +411,8 @@ static bool wait_stop(void)
 
 static void find_bias(const char *module)
 {
-	char *path = xasprintf("/proc/%d/maps", child), *real = realpath(module, NULL), *line = NULL;
+	char *path = xasprintf("/proc/%d/maps", child), *real = realpath(module, NULL),
+	     *line = NULL;
 	unsigned long long start, offset;
 	FILE *f = fopen(path, "r");
 	size_t cap = 0, i;

@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-static void check_flows(const struct counts_flow *v, size_t n, size_t func, uint32_t nblock,
-    uint32_t nto)
+static void check_flows(
+    const struct counts_flow *v, size_t n, size_t func, uint32_t nblock, uint32_t nto)
 {
 	size_t i;
 

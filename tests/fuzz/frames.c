@@ -68,7 +68,8 @@ static void finish(struct parent *p)
 
 	for (i = 0; i < p->task.n; i++)
 		if (p->task.v[i]->child.pid) {
-			poll(&(struct pollfd){.fd = p->task.v[i]->child.pidfd, .events = POLLIN}, 1, -1);
+			poll(&(struct pollfd){.fd = p->task.v[i]->child.pidfd, .events = POLLIN}, 1,
+			    -1);
 			task_step(p, p->task.v[i]);
 		}
 	tasks_end(p);
@@ -82,9 +83,15 @@ static void finish(struct parent *p)
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
-	struct parent parent = {.state = state, .user = true, .conf = &conf, .inspect_s = 30,
-		.for_root = {false, getuid(), getgid()}, .editor = "/bin/false",
-		.inspector = "/bin/false", .verbs = -1, .events = 0};
+	struct parent parent = {.state = state,
+	    .user = true,
+	    .conf = &conf,
+	    .inspect_s = 30,
+	    .for_root = {false, getuid(), getgid()},
+	    .editor = "/bin/false",
+	    .inspector = "/bin/false",
+	    .verbs = -1,
+	    .events = 0};
 	size_t take;
 
 	if (!conf.keep_builds)

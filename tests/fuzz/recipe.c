@@ -15,9 +15,18 @@
 
 enum { ARGS = 32, INPUTS = 4, FLAG = 1000, TEXT, FILES, WORD, BAD };
 
-#define NO(NAME, KIND) {NAME, no_argument, NULL, KIND}
-#define REQ(NAME, KIND) {NAME, required_argument, NULL, KIND}
-#define OPT(NAME, KIND) {NAME, optional_argument, NULL, KIND}
+#define NO(NAME, KIND) \
+	{ \
+		NAME, no_argument, NULL, KIND \
+	}
+#define REQ(NAME, KIND) \
+	{ \
+		NAME, required_argument, NULL, KIND \
+	}
+#define OPT(NAME, KIND) \
+	{ \
+		NAME, optional_argument, NULL, KIND \
+	}
 
 /* All options of ld (2.40): one that is missing here is no abbreviation to getopt. */
 static char flags[] =
@@ -59,19 +68,19 @@ static const struct option others[] = {NO("print-map", BAD), NO("print-sysroot",
     REQ("dynamic-list", FILES), REQ("version-script", FILES), REQ("retain-symbols-file", FILES),
     REQ("just-symbols", FILES), REQ("export-dynamic-symbol-list", FILES),
     REQ("export-dynamic-symbol", WORD), REQ("entry", WORD), REQ("undefined", WORD),
-    REQ("wrap", WORD), REQ("defsym", WORD), REQ("init", WORD), REQ("fini", WORD),
-    REQ("Tbss", WORD), REQ("Tdata", WORD), REQ("Ttext", WORD), REQ("Ttext-segment", WORD),
-    REQ("Tldata-segment", WORD), REQ("Trodata-segment", WORD), REQ("section-start", WORD),
-    REQ("exclude-libs", WORD), REQ("require-defined", WORD), REQ("version-exports-section", WORD),
+    REQ("wrap", WORD), REQ("defsym", WORD), REQ("init", WORD), REQ("fini", WORD), REQ("Tbss", WORD),
+    REQ("Tdata", WORD), REQ("Ttext", WORD), REQ("Ttext-segment", WORD), REQ("Tldata-segment", WORD),
+    REQ("Trodata-segment", WORD), REQ("section-start", WORD), REQ("exclude-libs", WORD),
+    REQ("require-defined", WORD), REQ("version-exports-section", WORD),
     REQ("ignore-unresolved-symbol", WORD), REQ("gpsize", WORD), REQ("hash-size", WORD),
     REQ("max-cache-size", WORD), REQ("spare-dynamic-tags", WORD), OPT("split-by-file", WORD),
     OPT("split-by-reloc", WORD), OPT("unique", WORD), OPT("sort-common", WORD),
     OPT("demangle", WORD), REQ("compress-debug-sections", WORD), REQ("ctf-share-types", WORD),
     REQ("sort-section", WORD), REQ("hash-style", WORD), REQ("unresolved-symbols", WORD),
     REQ("orphan-handling", WORD), REQ("oformat", WORD), REQ("format", WORD), REQ("library", 'l'),
-    REQ("library-path", 'L'), REQ("soname", TEXT), REQ("rpath", TEXT),
-    REQ("dynamic-linker", TEXT), REQ("audit", TEXT), REQ("auxiliary", TEXT), REQ("filter", TEXT),
-    REQ("depaudit", TEXT), OPT("package-metadata", TEXT)};
+    REQ("library-path", 'L'), REQ("soname", TEXT), REQ("rpath", TEXT), REQ("dynamic-linker", TEXT),
+    REQ("audit", TEXT), REQ("auxiliary", TEXT), REQ("filter", TEXT), REQ("depaudit", TEXT),
+    OPT("package-metadata", TEXT)};
 
 static struct option ld[400]; /* all of these, and an empty one */
 
@@ -95,7 +104,7 @@ static void must(bool holds)
 static bool is_input(const char *s)
 {
 	return s[0] == '@' && strspn(s + 1, "0123456789") == strlen(s + 1) && s[1] &&
-	    strtoull(s + 1, NULL, 10) < INPUTS;
+	       strtoull(s + 1, NULL, 10) < INPUTS;
 }
 
 /* What ld does before getopt: -lX becomes --library=X, and -G without a number

@@ -27,8 +27,7 @@ static void reprint(const struct uops *u)
 
 static bool some_place(void *arg, uint64_t address, struct replay_place *at)
 {
-	*at = (struct replay_place){
-	    address & 7, address >> 3 & 15, (uint32_t)(address >> 7) & 31};
+	*at = (struct replay_place){address & 7, address >> 3 & 15, (uint32_t)(address >> 7) & 31};
 	return !(address >> 60);
 }
 

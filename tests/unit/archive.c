@@ -10,7 +10,8 @@ static void member(struct buf *b, const char *name, const char *content, int siz
 {
 	char header[64];
 
-	snprintf(header, sizeof header, "%-16s%-12d%-6d%-6d%-8o%-10d`\n", name, 0, 0, 0, 0644, size);
+	snprintf(
+	    header, sizeof header, "%-16s%-12d%-6d%-6d%-8o%-10d`\n", name, 0, 0, 0, 0644, size);
 	buf_add(b, header, 60);
 	if (content)
 		buf_add(b, content, (size_t)size);

@@ -68,11 +68,14 @@ END_TEST
 
 START_TEST(harmless)
 {
-	struct ascmd c = command("--noexecstack -march=generic64+sse2 --compress-debug-sections=zlib "
-				 "-mrelax-relocations=no -W -o a.o a.s");
+	struct ascmd c =
+	    command("--noexecstack -march=generic64+sse2 --compress-debug-sections=zlib "
+		    "-mrelax-relocations=no -W -o a.o a.s");
 
-	expect_kept(&c, "--noexecstack -march=generic64+sse2 --compress-debug-sections=zlib "
-			"-mrelax-relocations=no -W", "");
+	expect_kept(&c,
+	    "--noexecstack -march=generic64+sse2 --compress-debug-sections=zlib "
+	    "-mrelax-relocations=no -W",
+	    "");
 }
 END_TEST
 

@@ -66,13 +66,13 @@ static const char *const files[] = {".incbin \"x\"", "\t.include\t\"x\"\n", ".IN
     ".irp x,bin\n.inc\\x \"f\"\n.endr\n", ".irpc x,n\n", ".macro m\n", ".altmacro\n",
     ".string \"a\" ; .incbin \"x\"\n", ".string \"a\", \"b\\\".incbin\"\n",
     ".ascii \"a\n\" ; .incbin \"x\"\n", "# \" ; .incbin \"x\"\n", ".string .incbin\n",
-    ".string \"a\\\\\";.incbin \"x\"", ".stringer \"\\.incbin\"",
-    ".irep x,bin\n", "\t.IREPC x,n\n", ".mri 1\n",
+    ".string \"a\\\\\";.incbin \"x\"", ".stringer \"\\.incbin\"", ".irep x,bin\n", "\t.IREPC x,n\n",
+    ".mri 1\n",
     /* where a line before is read on */
     ".ascii \"a\n.string \"; .irp x,inc; .ascii \"\n", "/*\n# */ .irp x,inc\n",
     "/*\n.string \"*/ .macro m; .ascii \"\n", ".byte '\"; .ascii \"\n.string \"; .irp x,n;\"\n",
-    "# 1 \"a\n.string \"; .irp x,n;\"\n", "nop; # 1 \"a\n# .irp x,n\n",
-    "#NO_APP\n# ; .irp x,inc\n", "\t.ascii \"a\\\n\"\n.string \".irpc\"\n"};
+    "# 1 \"a\n.string \"; .irp x,n;\"\n", "nop; # 1 \"a\n# .irp x,n\n", "#NO_APP\n# ; .irp x,inc\n",
+    "\t.ascii \"a\\\n\"\n.string \".irpc\"\n"};
 
 START_TEST(text_with_files)
 {

@@ -342,4 +342,5 @@ END_TEST
 
 UNIT_MAIN("blockmap", 60, enter, leave, a_linked_map_is_read, collected_code_is_left_out,
     partial_links_and_stripping_keep_the_map, folded_and_discarded_code_is_left_out,
-    another_layout_of_the_section_is_named, the_blob_carries_everything, addresses_that_wrap_are_refused, what_has_no_map_says_so, unknown_features_are_named)
+    another_layout_of_the_section_is_named, the_blob_carries_everything,
+    addresses_that_wrap_are_refused, what_has_no_map_says_so, unknown_features_are_named)

@@ -13,13 +13,14 @@
 static char dir[64];
 static struct buf program;
 
-static const char SOURCE[] = "#include <stdio.h>\n"
-			     "int data = 77; int *pointer = &data;\n"
-			     "int f(int n) { return n * 12345; }\n"
-			     "int (*function)(int) = f;\n"
-			     "__attribute__((section(\".eh_frame_other\"))) int other = 4711;\n"
-			     "__asm__(\"nop; .globl g; g: movl $0, %eax; movl $1, %eax; movl $2, %eax; ret\");\n"
-			     "int main(void) { puts(\"a string\"); return f(*pointer) == 3; }\n";
+static const char SOURCE[] =
+    "#include <stdio.h>\n"
+    "int data = 77; int *pointer = &data;\n"
+    "int f(int n) { return n * 12345; }\n"
+    "int (*function)(int) = f;\n"
+    "__attribute__((section(\".eh_frame_other\"))) int other = 4711;\n"
+    "__asm__(\"nop; .globl g; g: movl $0, %eax; movl $1, %eax; movl $2, %eax; ret\");\n"
+    "int main(void) { puts(\"a string\"); return f(*pointer) == 3; }\n";
 
 static void setup(void)
 {
@@ -98,8 +99,8 @@ static const struct {
 	uint64_t at;
 } CHANGED[] = {{".rodata", 5}, {".data", 16}, {".data", 24}, {".interp", 2}, {".init_array", 0},
     {".text", 1}, {".init", 5}, {".dynamic", 8 * 7}, {".rela.dyn", 16}, {".rela.plt", 12},
-    {".dynsym", 28}, {".plt", 22}, {".eh_frame_hdr", 13}, {".eh_frame", 14},
-    {".eh_frame_hdr", 1}, {".eh_frame_hdr", 3}, {".eh_frame_hdr", 4}, {".eh_frame_other", 1}};
+    {".dynsym", 28}, {".plt", 22}, {".eh_frame_hdr", 13}, {".eh_frame", 14}, {".eh_frame_hdr", 1},
+    {".eh_frame_hdr", 3}, {".eh_frame_hdr", 4}, {".eh_frame_other", 1}};
 
 START_TEST(changed)
 {
@@ -150,7 +151,8 @@ START_TEST(section_twice)
 	sh[second.index].sh_flags = SHF_ALLOC;
 	m = elf_mem_open(copy.p, copy.n, "q", &e);
 	ck_assert_int_eq(bytes_compare(&(struct bytes_build){m, &none},
-			     &(struct bytes_build){o, &none}, NULL, 0, &place, &e), -1);
+			     &(struct bytes_build){o, &none}, NULL, 0, &place, &e),
+	    -1);
 	ck_assert_ptr_nonnull(strstr(e.text, "two sections"));
 	elf_file_close(m);
 	elf_file_close(o);
@@ -210,12 +212,14 @@ START_TEST(moved_with_another)
 		r++;
 	m = elf_mem_open(copy.p, copy.n, "q", &e);
 	ck_assert_msg(!bytes_compare(&(struct bytes_build){m, &none},
-			  &(struct bytes_build){o, &none}, NULL, 0, &place, &e), "%s", e.text);
+			  &(struct bytes_build){o, &none}, NULL, 0, &place, &e),
+	    "%s", e.text);
 	elf_file_close(m);
 	r->r_addend += BY;
 	m = elf_mem_open(copy.p, copy.n, "q", &e);
 	ck_assert_int_eq(bytes_compare(&(struct bytes_build){m, &none},
-			     &(struct bytes_build){o, &none}, NULL, 0, &place, &e), -1);
+			     &(struct bytes_build){o, &none}, NULL, 0, &place, &e),
+	    -1);
 	ck_assert_ptr_nonnull(strstr(e.text, "a relocation changed"));
 	elf_file_close(m);
 	elf_file_close(o);
@@ -259,8 +263,8 @@ static int swap_blocks(uint32_t first, const uint64_t *edited, size_t n, struct 
 	map_g(&was, right);
 	map_g(&is, order);
 	m = elf_mem_open(copy.p, copy.n, "q", e);
-	rc = bytes_compare(&(struct bytes_build){m, &is}, &(struct bytes_build){o, &was}, edited,
-	    n, &at, e);
+	rc = bytes_compare(
+	    &(struct bytes_build){m, &is}, &(struct bytes_build){o, &was}, edited, n, &at, e);
 	elf_file_close(m);
 	elf_file_close(o);
 	buf_free(&copy);

@@ -30,7 +30,8 @@ static struct buf checksummed(void)
 	struct err e;
 
 	close(mkstemp(object));
-	ck_assert_int_eq(assemble("f:\tret\n\t.section .morph.seal,\"e\",@progbits\n\t.zero 16\n"), 0);
+	ck_assert_int_eq(
+	    assemble("f:\tret\n\t.section .morph.seal,\"e\",@progbits\n\t.zero 16\n"), 0);
 	ck_assert_msg(checksum_file(object, &e) == 0, "%s", e.text);
 	ck_assert(file_read(object, 0, &b, NULL) == 0);
 	return b;

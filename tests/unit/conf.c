@@ -91,13 +91,12 @@ START_TEST(print_reads_back)
 	struct conf again;
 	char *a, *b, *text;
 
-	ck_assert_int_eq(
-	    parse("decide: {every: 1500ms, min_gain: 0.3%, min_samples: 1234.5}\n"
-		  "idle: {cpu: 0.1234567}\nedit: {memory: 1000}\n"
-		  "verify: {command: \"/bin/test-it  {new}\"}\n"
-		  "modules:\n  - {path: '/opt/**', action: observe}\n"
-		  "  - {path: \"/x\\ty\\\"*\", verify: [a b, '{old}']}\n"
-		  "packages: [lua5.4]\n"),
+	ck_assert_int_eq(parse("decide: {every: 1500ms, min_gain: 0.3%, min_samples: 1234.5}\n"
+			       "idle: {cpu: 0.1234567}\nedit: {memory: 1000}\n"
+			       "verify: {command: \"/bin/test-it  {new}\"}\n"
+			       "modules:\n  - {path: '/opt/**', action: observe}\n"
+			       "  - {path: \"/x\\ty\\\"*\", verify: [a b, '{old}']}\n"
+			       "packages: [lua5.4]\n"),
 	    0);
 	text = printed(&c);
 	ck_assert_ptr_nonnull(strstr(text, "every: 1500ms # p.yaml:1\n"));
@@ -158,7 +157,7 @@ static const struct {
     {"modules: [{path: /x, verify: []}]\n",
 	"p.yaml:1:30: verify: expected a command, such as [/usr/bin/test-it, \"{new}\"]"},
     {"quota: {dsk: 1G}\n", "p.yaml:1:9: unknown key 'dsk' in quota; did you mean "
-	"'disk'?"},
+			   "'disk'?"},
     {"verify: {command: ' '}\n",
 	"p.yaml:1:19: command: expected a command, such as [/usr/bin/test-it, \"{new}\"]"},
     {"verify: {comand: x}\n",

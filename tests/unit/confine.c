@@ -107,7 +107,8 @@ static int calls(void)
 	if (!refused(SYS_socket, AF_UNIX, SOCK_STREAM, 0) || !refused(SYS_connect, 0, &x, 2) ||
 	    !refused(SYS_bind, 0, &x, 2))
 		return 2;
-	if (!refused(SYS_ptrace, 0, 0, 0, 0) || !refused(SYS_process_vm_readv, 1, &x, 1, &x, 1, 0) ||
+	if (!refused(SYS_ptrace, 0, 0, 0, 0) ||
+	    !refused(SYS_process_vm_readv, 1, &x, 1, &x, 1, 0) ||
 	    !refused(SYS_kill, getppid(), SIGTERM) || !refused(SYS_open_by_handle_at, 0, &x, 0) ||
 	    !refused(SYS_mount, "a", "b", "c", 0, 0) || !refused(SYS_unshare, CLONE_NEWUSER) ||
 	    !refused(SYS_setns, 0, 0) || !refused(SYS_bpf, 0, &x, 8) ||
@@ -141,15 +142,18 @@ static int store(void)
 	int i;
 
 	snprintf(path, sizeof path, "%s/a.db", home);
-	if (sqlite3_open(path, &db) ||
-	    sqlite3_exec(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
-			     "CREATE TABLE t (a BLOB); BEGIN IMMEDIATE", NULL, NULL, NULL))
+	if (sqlite3_open(path, &db) || sqlite3_exec(db,
+					   "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+					   "CREATE TABLE t (a BLOB); BEGIN IMMEDIATE",
+					   NULL, NULL, NULL))
 		return 1;
 	for (i = 0; i < 3000; i++)
 		if (sqlite3_exec(db, "INSERT INTO t VALUES (randomblob(1000))", NULL, NULL, NULL))
 			return 2;
-	if (sqlite3_exec(db, "COMMIT; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA quick_check;"
-			     "SELECT count(*) FROM t ORDER BY a", NULL, NULL, NULL) ||
+	if (sqlite3_exec(db,
+		"COMMIT; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA quick_check;"
+		"SELECT count(*) FROM t ORDER BY a",
+		NULL, NULL, NULL) ||
 	    sqlite3_close(db))
 		return 3;
 	snprintf(path, sizeof path, "%s/replay", home);

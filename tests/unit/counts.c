@@ -31,8 +31,13 @@ static void setup(void)
 	size_t i;
 
 	for (i = 0; i < 5; i++)
-		func[i] = (struct art_func){.tu = i > 1, .ord = (uint32_t)i, .name = names[i],
-		    .key = key(keys[i]), .nblock = 4, .insns = insns, .opaque = ""};
+		func[i] = (struct art_func){.tu = i > 1,
+		    .ord = (uint32_t)i,
+		    .name = names[i],
+		    .key = key(keys[i]),
+		    .nblock = 4,
+		    .insns = insns,
+		    .opaque = ""};
 	e.text[0] = '\0';
 }
 
@@ -78,7 +83,8 @@ END_TEST
 START_TEST(key_tells_twins_apart)
 {
 	ck_assert_int_eq(parse("twin#aaaaaaaa1 1 9\ntwin#AAAAAAAA000000000000000000000001 1 4\n",
-			     COUNTS_EXECUTIONS), 0);
+			     COUNTS_EXECUTIONS),
+	    0);
 	ck_assert_uint_eq(c.block[2][1], 9);
 	ck_assert_uint_eq(c.block[1][1], 4);
 }
@@ -106,7 +112,9 @@ END_TEST
 START_TEST(strangers_are_counted)
 {
 	ck_assert_int_eq(parse("nobody 0 1\nmain#00000000ff 0 1\nmain 4 1\nmain 1 1\n"
-			       "odd#name 0 1\n", COUNTS_EXECUTIONS), 0);
+			       "odd#name 0 1\n",
+			     COUNTS_EXECUTIONS),
+	    0);
 	ck_assert_uint_eq(c.unknown, 3);
 	ck_assert_uint_eq(c.no_block, 1);
 	ck_assert_uint_eq(c.used, 1);
@@ -144,8 +152,8 @@ END_TEST
 
 START_TEST(blocks_are_executed_as_their_edges)
 {
-	ck_assert_int_eq(parse("main 0 > 1 5\nmain 0 > 2 2\nmain 1 > 2 5\nmain 1 4\n",
-			     COUNTS_EXECUTIONS), 0);
+	ck_assert_int_eq(
+	    parse("main 0 > 1 5\nmain 0 > 2 2\nmain 1 > 2 5\nmain 1 4\n", COUNTS_EXECUTIONS), 0);
 	ck_assert_uint_eq(c.block[0][0], 7);
 	ck_assert_uint_eq(c.block[0][1], 4);
 	ck_assert_uint_eq(c.block[0][2], 7);
@@ -157,7 +165,8 @@ START_TEST(strange_edges_are_counted)
 {
 	ck_assert_int_eq(parse("main 0 > 4 1\nmain 4 > 0 1\nnobody 0 > 1 1\nmain 0 @ nobody 1\n"
 			       "twin 0 > 1 1\nmain 0 @ twin 1\nmain 4 @ main 1\n",
-			     COUNTS_EXECUTIONS), 0);
+			     COUNTS_EXECUTIONS),
+	    0);
 	ck_assert_uint_eq(c.no_block, 3);
 	ck_assert_uint_eq(c.unknown, 2);
 	ck_assert_uint_eq(c.ambiguous, 2);
@@ -221,8 +230,8 @@ START_TEST(a_nul_is_no_end)
 {
 	static const char text[] = "main 0 1\0\nmain 0 1\n";
 
-	ck_assert_int_eq(counts_parse(text, sizeof text - 1, "prof", COUNTS_EXECUTIONS, func, 5,
-			     &c, &e), -1);
+	ck_assert_int_eq(
+	    counts_parse(text, sizeof text - 1, "prof", COUNTS_EXECUTIONS, func, 5, &c, &e), -1);
 }
 END_TEST
 

@@ -12,15 +12,15 @@
 #include <sys/un.h>
 #include <time.h>
 
-#define SCORE(after)                                                                               \
-	"\"score\":{\"before\":{\"exttsp\":1,\"taken\":30,\"total\":90,\"lines95\":7,"             \
-	"\"cost\":{\"cycles\":0.5}},\"after\":{\"exttsp\":2,\"taken\":10,\"total\":90,"            \
+#define SCORE(after) \
+	"\"score\":{\"before\":{\"exttsp\":1,\"taken\":30,\"total\":90,\"lines95\":7," \
+	"\"cost\":{\"cycles\":0.5}},\"after\":{\"exttsp\":2,\"taken\":10,\"total\":90," \
 	"\"lines95\":5,\"cost\":{\"cycles\":" after "}}},\"size\":{\"before\":100,\"after\":120}"
-#define ANSWER(after)                                                                              \
-	"echo '{\"ok\":true,\"out\":\"x\",\"build_id\":\"16\",\"origin\":\"0b\",\"functions\":10,"  \
-	"\"edited\":4,\"opaque\":1,\"opaque_share\":0.25,\"samples\":3.5,\"samples_used\":3,"       \
-	"\"tus\":3,\"tus_assembled\":2,\"tus_cached\":1,\"seconds\":{\"parse\":0.5,\"as\":2},"      \
-	SCORE(after) "}'"
+#define ANSWER(after) \
+	"echo '{\"ok\":true,\"out\":\"x\",\"build_id\":\"16\",\"origin\":\"0b\",\"functions\":10," \
+	"\"edited\":4,\"opaque\":1,\"opaque_share\":0.25,\"samples\":3.5,\"samples_used\":3," \
+	"\"tus\":3,\"tus_assembled\":2,\"tus_cached\":1,\"seconds\":{\"parse\":0.5,\"as\":2}" \
+	"," SCORE(after) "}'"
 
 static const char policy[] =
     "profile: {registers: no}\n"
@@ -40,8 +40,12 @@ static double longest, longest_cpu; /* turn of the loop in s */
 
 static void start_manager(void)
 {
-	struct manager_options o = {.conf = &conf, .priv = priv, .state_dir = dir, .home = dir,
-	    .user = false, .monitor_uid = -1};
+	struct manager_options o = {.conf = &conf,
+	    .priv = priv,
+	    .state_dir = dir,
+	    .home = dir,
+	    .user = false,
+	    .monitor_uid = -1};
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	struct buf b = {0};
 
@@ -121,7 +125,7 @@ static void send_batch(unsigned uid, unsigned n)
 {
 	struct wire_batch b = {.session = 5, .seq = ++seq, .taken = 20 * n, .nmodule = n};
 	struct wire_sample s = {20, 20};
-	char (*name)[64] = xcalloc(n, sizeof *name);
+	char(*name)[64] = xcalloc(n, sizeof *name);
 	struct buf out = {0};
 	size_t done = 0;
 	unsigned i;
@@ -130,8 +134,11 @@ static void send_batch(unsigned uid, unsigned n)
 	b.module = xcalloc(n, sizeof *b.module);
 	for (i = 0; i < n; i++) {
 		path_of(name[i], sizeof name[i], uid, i);
-		b.module[i] = (struct wire_module){.path = name[i], .uid = uid, .sample = &s,
-		    .nsample = 1, .id = fake_find(priv, name[i])->inspection.id};
+		b.module[i] = (struct wire_module){.path = name[i],
+		    .uid = uid,
+		    .sample = &s,
+		    .nsample = 1,
+		    .id = fake_find(priv, name[i])->inspection.id};
 	}
 	wire_put_batch(&out, &b);
 	while (done < out.n) {
@@ -164,7 +171,8 @@ static struct fake_file *program(unsigned uid, unsigned i, uint32_t nfunc)
 
 	path_of(name, sizeof name, uid, i);
 	f = fake_file(priv, name, uid, 11);
-	f->inspection.id = f->inspection.origin = (struct build_id){4, {11, (uint8_t)uid, i >> 8, (uint8_t)i}};
+	f->inspection.id = f->inspection.origin =
+	    (struct build_id){4, {11, (uint8_t)uid, i >> 8, (uint8_t)i}};
 	fake_artifact(f, nfunc);
 	return f;
 }

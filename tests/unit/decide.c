@@ -185,11 +185,13 @@ START_TEST(budget)
 	struct decide_in in = good();
 
 	in.edits_today = 24;
-	check_stop(&in, RUNG_BUDGET, "24 edits of uid 7's programs in the last 24 h, policy allows 24");
+	check_stop(
+	    &in, RUNG_BUDGET, "24 edits of uid 7's programs in the last 24 h, policy allows 24");
 	in.asked = true;
 	check_edit(&in);
 	in.edits_today = 5000;
-	check_stop(&in, RUNG_BUDGET, "5000 edits of uid 7's programs in the last 24 h, policy allows 24");
+	check_stop(
+	    &in, RUNG_BUDGET, "5000 edits of uid 7's programs in the last 24 h, policy allows 24");
 }
 END_TEST
 

@@ -10,14 +10,14 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#define ANSWER                                                                                     \
-	"{\"ok\":true,\"out\":\"x\",\"build_id\":\"1616\",\"origin\":\"0b0b\",\"functions\":10,"   \
-	"\"edited\":4,\"opaque\":1,\"opaque_share\":0.25,\"samples\":3.5,\"samples_used\":3,"      \
-	"\"tus\":3,\"tus_assembled\":2,\"tus_cached\":1,\"seconds\":{\"parse\":0.5,\"as\":2},"     \
-	"\"score\":{\"before\":{\"exttsp\":1.5,\"taken\":30,\"total\":90,\"lines95\":7,"           \
-	"\"cost\":{\"cycles\":0.5}},"                                                              \
-	"\"after\":{\"exttsp\":2.5,\"taken\":10,\"total\":90,\"lines95\":5,"                       \
-	"\"cost\":{\"cycles\":0.4}}},"                                                             \
+#define ANSWER \
+	"{\"ok\":true,\"out\":\"x\",\"build_id\":\"1616\",\"origin\":\"0b0b\",\"functions\":10," \
+	"\"edited\":4,\"opaque\":1,\"opaque_share\":0.25,\"samples\":3.5,\"samples_used\":3," \
+	"\"tus\":3,\"tus_assembled\":2,\"tus_cached\":1,\"seconds\":{\"parse\":0.5,\"as\":2}," \
+	"\"score\":{\"before\":{\"exttsp\":1.5,\"taken\":30,\"total\":90,\"lines95\":7," \
+	"\"cost\":{\"cycles\":0.5}}," \
+	"\"after\":{\"exttsp\":2.5,\"taken\":10,\"total\":90,\"lines95\":5," \
+	"\"cost\":{\"cycles\":0.4}}}," \
 	"\"size\":{\"before\":100,\"after\":120}}"
 
 static struct priv *priv;
@@ -196,13 +196,18 @@ END_TEST
 START_TEST(bad_answers_are_broken)
 {
 	static const char *const bad[] = {
-		"exit 0", "echo nothing", "echo '{}'", "echo '{\"ok\":false,\"error\":\"x\"}'",
-		"echo '{\"ok\":false,\"error\":\"\"}'",
-		"echo '" ANSWER "' | sed s/0.25/-1/", "echo '" ANSWER "' | sed s/1616/16xy/",
-		"echo '" ANSWER "' | sed 's/\"edited\":4/\"edited\":\"4\"/'",
-		"echo '" ANSWER "' | sed 's/\"size\"/\"sise\"/'",
-		"head -c 3000000 /dev/zero | tr '\\0' ' '; echo '" ANSWER "'", "kill -SEGV $$",
-		"kill -KILL $$",
+	    "exit 0",
+	    "echo nothing",
+	    "echo '{}'",
+	    "echo '{\"ok\":false,\"error\":\"x\"}'",
+	    "echo '{\"ok\":false,\"error\":\"\"}'",
+	    "echo '" ANSWER "' | sed s/0.25/-1/",
+	    "echo '" ANSWER "' | sed s/1616/16xy/",
+	    "echo '" ANSWER "' | sed 's/\"edited\":4/\"edited\":\"4\"/'",
+	    "echo '" ANSWER "' | sed 's/\"size\"/\"sise\"/'",
+	    "head -c 3000000 /dev/zero | tr '\\0' ' '; echo '" ANSWER "'",
+	    "kill -SEGV $$",
+	    "kill -KILL $$",
 	};
 	struct got g;
 	size_t i;

@@ -552,8 +552,12 @@ END_TEST
 static void write_sparse(const char *path, off_t n, unsigned sections, uint32_t type)
 {
 	Elf64_Ehdr eh = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
-	    .e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
-	    .e_ehsize = sizeof eh, .e_shentsize = sizeof(Elf64_Shdr), .e_shstrndx = 1,
+	    .e_type = ET_DYN,
+	    .e_machine = EM_X86_64,
+	    .e_version = EV_CURRENT,
+	    .e_ehsize = sizeof eh,
+	    .e_shentsize = sizeof(Elf64_Shdr),
+	    .e_shstrndx = 1,
 	    .e_shoff = sizeof eh};
 	Elf64_Shdr sh = {.sh_type = type, .sh_size = (uint64_t)n}, names = sh;
 	struct buf b = {0};

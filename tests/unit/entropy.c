@@ -1,7 +1,6 @@
 #include "editor/layout/entropy.h"
 #include "tests/unit/unit.h"
 
-
 enum { JUMPS = 3, BLOCKS = 4 };
 
 /* Blocks 0, 1 and 2 go to 3 by a jump, or to the next one. */

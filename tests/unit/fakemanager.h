@@ -54,7 +54,8 @@ int manager_status(struct manager *m, struct manager_status *out, struct err *e)
 	    .working_since_ms = FAKE_MS + 60000,
 	    .modules = 3,
 	    .wanted = 2,
-	    .observed = {.samples = 900, .unsent = 50, .placed = 890, .outcomes = 1201, .callers = 600},
+	    .observed =
+		{.samples = 900, .unsent = 50, .placed = 890, .outcomes = 1201, .callers = 600},
 	    .swaps = 2};
 	out->monitor.connected = true;
 	out->monitor.hello = (struct wire_hello){7, 4000000, WIRE_SRC_TICK, 99};

@@ -52,12 +52,12 @@ struct priv {
 	VEC(struct fake_file *) file;
 	VEC(struct fake_task *) task;
 	uint64_t last;
-	bool slow;        /* inspections wait for fake_answer() */
-	unsigned at_once; /* inspections that waited at most */
-	unsigned refuse;  /* so many requests fail */
+	bool slow;            /* inspections wait for fake_answer() */
+	unsigned at_once;     /* inspections that waited at most */
+	unsigned refuse;      /* so many requests fail */
 	unsigned refuse_jobs; /* of them, those for a job */
 	const char *script;
-	const char *why;  /* jobs end with this, and `later` */
+	const char *why; /* jobs end with this, and `later` */
 	bool later;
 	struct build_id built; /* what a build comes to */
 	enum swap_status swap; /* what a swap comes to */
@@ -223,8 +223,8 @@ static bool fake_refuses(struct priv *p, struct err *e)
 
 static void fake_end_inspection(struct priv *p, struct fake_task *t)
 {
-	struct priv_inspected gone = {.status = PRIV_GONE, .why = "No such file", .artifact = "",
-	    .refused = ""};
+	struct priv_inspected gone = {
+	    .status = PRIV_GONE, .why = "No such file", .artifact = "", .refused = ""};
 	priv_inspected_fn *fn = t->fn.inspected;
 	struct fake_file *f = t->file;
 	void *arg = t->arg;
@@ -237,8 +237,10 @@ static void fake_end_inspection(struct priv *p, struct fake_task *t)
 
 static void fake_end_swap(struct priv *p, struct fake_task *t)
 {
-	struct priv_swapped r = {.status = p->swap, .why = p->swap ? "no swap today" : "",
-	    .from = t->file->inspection.id, .to = t->to};
+	struct priv_swapped r = {.status = p->swap,
+	    .why = p->swap ? "no swap today" : "",
+	    .from = t->file->inspection.id,
+	    .to = t->to};
 	priv_swapped_fn *fn = t->fn.swapped;
 	void *arg = t->arg;
 
@@ -340,8 +342,8 @@ uint64_t priv_inspect(struct priv *p, const char *path, const struct build_id hi
 	return t->id;
 }
 
-uint64_t priv_job(struct priv *p, const struct priv_job *j, priv_ended_fn *fn, void *arg,
-    struct err *e)
+uint64_t priv_job(
+    struct priv *p, const struct priv_job *j, priv_ended_fn *fn, void *arg, struct err *e)
 {
 	struct fake_task *t;
 	int sync[2];
@@ -455,15 +457,14 @@ int priv_swap_done(struct priv *p, const char *module, struct err *e)
 	return 0;
 }
 
-int priv_recovered(struct priv *p, void (*fn)(const struct swap_outcome *o, void *arg), void *arg,
-    struct err *e)
+int priv_recovered(
+    struct priv *p, void (*fn)(const struct swap_outcome *o, void *arg), void *arg, struct err *e)
 {
 	return 0;
 }
 
 /* The original, once it was swapped. */
-size_t priv_kept(
-    struct priv *p, const char *module, struct arena *a, const struct swap_kept **out)
+size_t priv_kept(struct priv *p, const char *module, struct arena *a, const struct swap_kept **out)
 {
 	struct fake_file *f = fake_find(p, module);
 	struct swap_kept *k = arena_array(a, 1, sizeof *k);

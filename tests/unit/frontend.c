@@ -26,8 +26,8 @@ static void teardown(void)
 /* The next block: b of the function that begins at `entry`. */
 static void block(uint32_t entry, double count, uint32_t insns, uint32_t flags)
 {
-	vec_push(&p.block, (struct fe_block){count, insns, flags, entry, (uint32_t)p.edge.n,
-			       (uint32_t)p.call.n});
+	vec_push(&p.block,
+	    (struct fe_block){count, insns, flags, entry, (uint32_t)p.edge.n, (uint32_t)p.call.n});
 }
 
 /* Of the last block. */
@@ -100,8 +100,8 @@ START_TEST(jumps_by_counts)
 	} t[] = {
 	    {{0, 1, 2, 3}, 100, 0},
 	    {{0, 2, 3, 1}, 20, 0},
-	    {{0, 2, 1, 3}, 100, 90 - 10},   /* 2 needs a jump, 1 none */
-	    {{0, 3, 2, 1}, 200, 10 + 90},   /* 0 two, 2 one */
+	    {{0, 2, 1, 3}, 100, 90 - 10}, /* 2 needs a jump, 1 none */
+	    {{0, 3, 2, 1}, 200, 10 + 90}, /* 0 two, 2 one */
 	    {{0, 1, 3, 2}, 180, 90 - 10},
 	};
 	struct fe_cost c;

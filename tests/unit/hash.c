@@ -82,5 +82,5 @@ START_TEST(keys_are_bytes)
 }
 END_TEST
 
-UNIT_MAIN("hash", 0, NULL, NULL, the_hash_is_xxh3_128, hex_is_lower_case,
-    tables_keep_what_was_put, keys_are_bytes)
+UNIT_MAIN("hash", 0, NULL, NULL, the_hash_is_xxh3_128, hex_is_lower_case, tables_keep_what_was_put,
+    keys_are_bytes)

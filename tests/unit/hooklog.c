@@ -63,7 +63,8 @@ START_TEST(any_bytes_make_json)
 	o = json_loads(b.p, JSON_DISABLE_EOF_CHECK, NULL);
 	ck_assert_ptr_nonnull(o);
 	ck_assert_str_eq(json_string_value(json_object_get(o, "tool")), "as");
-	ck_assert(strstr(json_string_value(json_object_get(o, "reason")), "umlaut \xc3\xbc") != NULL);
+	ck_assert(
+	    strstr(json_string_value(json_object_get(o, "reason")), "umlaut \xc3\xbc") != NULL);
 	json_decref(o);
 	o = json_loads(strchr(b.p, '\n') + 1, 0, NULL);
 	ck_assert_str_eq(json_string_value(json_object_get(o, "output")), "");

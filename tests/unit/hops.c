@@ -2,7 +2,6 @@
 #include "editor/layout/relax.h"
 #include "tests/unit/unit.h"
 
-
 static const struct layout_cpu CPU = {
     .hop_func_bits = .3, .hop_calls = 1. / 32, .hop_jump_bits = .8};
 static struct arena mem;

@@ -3,7 +3,6 @@
 #include "tests/cfggen.h"
 #include "tests/unit/unit.h"
 
-
 enum { S = SAMPLE_ONE };
 
 static struct arena mem;
@@ -323,8 +322,7 @@ END_TEST
 /* Nine edges of a third each: what a spanning tree takes of them would be -1 somewhere. */
 START_TEST(rounding_leaves_no_flow_negative)
 {
-	struct cfg g =
-	    graph(7, "01i 02i 03i 14i 15i 16i 24i 25i 26i 34i 35i 36i");
+	struct cfg g = graph(7, "01i 02i 03i 14i 15i 16i 24i 25i 26i 34i 35i 36i");
 	uint32_t b;
 
 	for (b = 0; b < 7; b++)
@@ -527,13 +525,12 @@ START_TEST(samples_tell_the_branches)
 }
 END_TEST
 
-UNIT_MAIN("infer", 60, setup, teardown,
-	no_samples_no_counts, no_blocks, diamond_divides_by_its_arms,
-	counts_are_samples_by_instructions, loop_flows_back, a_copied_test_is_divided_evenly,
-	unsampled_block_of_a_hot_chain_is_hot, few_samples_do_not_close_a_way,
-	long_unsampled_arm_loses_to_the_sampled_one, cold_and_noreturn_blocks_stay_at_zero,
-	tail_calls_are_exits, endless_loop_without_exit, block_behind_no_entry,
-	addressed_blocks_are_entries, consistent_counts_stay, rounding_leaves_no_flow_negative,
-	counted_edges_stay, outcomes_tell_what_samples_hide, what_came_tells_what_samples_hide,
-	loops_are_rarely_jumped_over, a_loop_whose_end_hides_is_one, entangled_graphs_are_answered,
-	samples_obey_kirchhoff, samples_tell_the_branches)
+UNIT_MAIN("infer", 60, setup, teardown, no_samples_no_counts, no_blocks,
+    diamond_divides_by_its_arms, counts_are_samples_by_instructions, loop_flows_back,
+    a_copied_test_is_divided_evenly, unsampled_block_of_a_hot_chain_is_hot,
+    few_samples_do_not_close_a_way, long_unsampled_arm_loses_to_the_sampled_one,
+    cold_and_noreturn_blocks_stay_at_zero, tail_calls_are_exits, endless_loop_without_exit,
+    block_behind_no_entry, addressed_blocks_are_entries, consistent_counts_stay,
+    rounding_leaves_no_flow_negative, counted_edges_stay, outcomes_tell_what_samples_hide,
+    what_came_tells_what_samples_hide, loops_are_rarely_jumped_over, a_loop_whose_end_hides_is_one,
+    entangled_graphs_are_answered, samples_obey_kirchhoff, samples_tell_the_branches)

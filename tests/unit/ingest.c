@@ -20,8 +20,8 @@ static unsigned taken, committed, offered;
 static bool over;
 static int verdict, commit_verdict;
 
-static int take(void *arg, const struct wire_hello *h, const struct wire_batch *b, bool last,
-    struct err *er)
+static int take(
+    void *arg, const struct wire_hello *h, const struct wire_batch *b, bool last, struct err *er)
 {
 	ck_assert_uint_eq(h->session, 5);
 	ck_assert_uint_eq(b->taken, 7);

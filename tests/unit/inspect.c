@@ -64,9 +64,9 @@ static void assert_allowed(const struct call *c)
 	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 7, "%s: %#x", c->what, status);
 }
 
-#define MAP(prot, flags, fd)                                                                       \
-	{                                                                                          \
-		0, 4096, prot, flags, fd, 0                                                        \
+#define MAP(prot, flags, fd) \
+	{ \
+		0, 4096, prot, flags, fd, 0 \
 	}
 
 START_TEST(what_is_not_reading_kills)
@@ -223,5 +223,5 @@ START_TEST(the_head_comes_last)
 END_TEST
 
 UNIT_MAIN("inspect", 60, NULL, NULL, what_is_not_reading_kills, reading_and_answering_goes,
-    an_answer_beyond_its_bound_is_cut_off,
-    answers_are_head_and_body, a_refusal_is_its_text_alone, the_head_comes_last)
+    an_answer_beyond_its_bound_is_cut_off, answers_are_head_and_body, a_refusal_is_its_text_alone,
+    the_head_comes_last)

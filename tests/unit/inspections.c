@@ -46,11 +46,11 @@ static bool ask(uint32_t uid, int n, bool shallow, uint8_t build)
 	snprintf(path, sizeof path, "/%u/%d", uid, n);
 	fake_file(priv, path, uid, 1);
 	return inspections_ask(inspections, &(struct inspection){.path = path,
-				    .uid = uid,
-				    .asked = {{1, {build}}},
-				    .nasked = 1,
-				    .shallow = shallow,
-				    .awaited = true});
+						.uid = uid,
+						.asked = {{1, {build}}},
+						.nasked = 1,
+						.shallow = shallow,
+						.awaited = true});
 }
 
 /* One who asks for much waits; whoever comes later does not wait behind it. */
@@ -162,6 +162,6 @@ START_TEST(refusals_are_answered)
 }
 END_TEST
 
-UNIT_MAIN("inspections", 0, setup, teardown,
-	users_take_turns, places_are_taken_until_it_is_worked_on, few_at_once, one_of_each_path,
-	queues_are_bounded, refusals_are_answered)
+UNIT_MAIN("inspections", 0, setup, teardown, users_take_turns,
+    places_are_taken_until_it_is_worked_on, few_at_once, one_of_each_path, queues_are_bounded,
+    refusals_are_answered)

@@ -11,8 +11,14 @@
 static struct journal sample(void)
 {
 	struct journal j = {.module = xstrdup("/opt/a b%c\n\xff/prog"),
-		.stage = xstrdup(".prog.morph-new.00c0ffee"), .fresh = true, .keep = 3,
-		.old_ino = 42, .old_size = 4711, .new_size = 815, .from = {.n = 2, .b = {1, 2}}, .to = {.n = 20, .b = {9}}};
+	    .stage = xstrdup(".prog.morph-new.00c0ffee"),
+	    .fresh = true,
+	    .keep = 3,
+	    .old_ino = 42,
+	    .old_size = 4711,
+	    .new_size = 815,
+	    .from = {.n = 2, .b = {1, 2}},
+	    .to = {.n = 20, .b = {9}}};
 
 	j.old_content = content_of_bytes("old", 3);
 	j.new_content = content_of_bytes("new", 3);

@@ -68,8 +68,8 @@ START_TEST(no_such_program)
 {
 	static const char *const argv[] = {"/nonexistent/editor", NULL};
 	static char *const env[] = {NULL};
-	struct launch l = {.argv = argv, .env = env, .nfd = 3, .fd = {-1, -1, -1},
-		.priority = LAUNCH_IDLE};
+	struct launch l = {
+	    .argv = argv, .env = env, .nfd = 3, .fd = {-1, -1, -1}, .priority = LAUNCH_IDLE};
 	int fd, report, status;
 	struct err e;
 	pid_t pid = launch(&l, &fd, &report, &e);
@@ -118,8 +118,14 @@ static int run_as(uid_t uid, const char *command)
 {
 	const char *const argv[] = {"/bin/sh", "-c", command, NULL};
 	static char *const env[] = {NULL};
-	struct launch l = {.argv = argv, .env = env, .nfd = 3, .fd = {-1, -1, -1},
-		.drop = true, .uid = uid, .gid = uid, .processes = 20};
+	struct launch l = {.argv = argv,
+	    .env = env,
+	    .nfd = 3,
+	    .fd = {-1, -1, -1},
+	    .drop = true,
+	    .uid = uid,
+	    .gid = uid,
+	    .processes = 20};
 	struct err e = {""};
 	int fd, report, status;
 	pid_t pid = launch(&l, &fd, &report, &e);

@@ -173,9 +173,9 @@ END_TEST
  * 5 (never, and too small to be put away). */
 START_TEST(rare_exits_come_last)
 {
-	static const struct cfg_edge edge[] = {{0, 1, EDGE_NOTTAKEN, 1, 0}, {0, 2, EDGE_TAKEN, 999, 0},
-	    {2, 3, EDGE_NOTTAKEN, 3, 0}, {2, 4, EDGE_TAKEN, 996, 0}, {4, 5, EDGE_NOTTAKEN, 0, 0},
-	    {4, 6, EDGE_TAKEN, 996, 0}};
+	static const struct cfg_edge edge[] = {{0, 1, EDGE_NOTTAKEN, 1, 0},
+	    {0, 2, EDGE_TAKEN, 999, 0}, {2, 3, EDGE_NOTTAKEN, 3, 0}, {2, 4, EDGE_TAKEN, 996, 0},
+	    {4, 5, EDGE_NOTTAKEN, 0, 0}, {4, 6, EDGE_TAKEN, 996, 0}};
 	static const uint64_t count[] = {1000, 1, 999, 3, 996, 0, 996};
 	static const uint32_t want[] = {0, 2, 4, 6, 3, 1, 5};
 	struct cfg g = {.nblock = 7, .nedge = 6};
@@ -352,7 +352,8 @@ START_TEST(dispatch_is_copied_into_its_handlers)
 	    {1, 3, EDGE_INDIRECT, 2000}, {1, 4, EDGE_INDIRECT, 1000}, {1, 5, EDGE_INDIRECT, 10},
 	    {2, 1, EDGE_JUMP, 3000}, {3, 1, EDGE_JUMP, 2000}, {4, 1, EDGE_FALL, 1000}};
 	static const uint64_t count[] = {10, 6010, 3000, 2000, 1000, 10};
-	const struct layout_options o = {.split = true, .copies = true, .cpu = &any_cpu, .hot = 500};
+	const struct layout_options o = {
+	    .split = true, .copies = true, .cpu = &any_cpu, .hot = 500};
 	struct cfg g = {.nblock = 6, .nedge = 8};
 	struct layout_score before, after;
 	double flow[9], sum = 0;
@@ -390,7 +391,8 @@ START_TEST(a_small_loop_is_copied_behind_itself)
 	static const struct cfg_edge edge[] = {{0, 1, EDGE_FALL, 10}, {1, 1, EDGE_TAKEN, 990},
 	    {1, 2, EDGE_NOTTAKEN, 10}, {2, 3, EDGE_FALL, 10}};
 	static const uint64_t count[] = {10, 1000, 10, 10};
-	const struct layout_options o = {.split = true, .copies = true, .cpu = &any_cpu, .hot = 500};
+	const struct layout_options o = {
+	    .split = true, .copies = true, .cpu = &any_cpu, .hot = 500};
 	struct cfg g = diamond();
 	struct layout_score s;
 	struct layout l;
@@ -537,6 +539,6 @@ UNIT_MAIN("layout", 60, setup, teardown, score_of_a_diamond, score_of_a_backward
     what_is_never_executed_goes, rare_exits_come_last, an_entry_may_be_all_that_is_hot,
     a_split_that_frees_nothing_is_not_made, without_counts_nothing_moves, one_block,
     layouts_are_sound_and_better, nearly_the_best_order, random_layouts_differ_and_are_sound,
-    dispatch_is_copied_into_its_handlers, a_small_loop_is_copied_behind_itself, runs_follow_the_likeliest_successor,
-    order_follows_the_copies, the_main_place_is_not_fallen_into,
-    a_copy_that_is_told_is_no_main_place, hot_lines_by_hand)
+    dispatch_is_copied_into_its_handlers, a_small_loop_is_copied_behind_itself,
+    runs_follow_the_likeliest_successor, order_follows_the_copies,
+    the_main_place_is_not_fallen_into, a_copy_that_is_told_is_no_main_place, hot_lines_by_hand)

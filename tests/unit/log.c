@@ -10,12 +10,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ck_escaped(text, want)                                                                     \
-	do {                                                                                       \
-		char out_[256];                                                                    \
-		size_t n_ = log_escape(out_, sizeof out_, text);                                   \
-		ck_assert_str_eq(out_, want);                                                      \
-		ck_assert_uint_eq(n_, strlen(want));                                               \
+#define ck_escaped(text, want) \
+	do { \
+		char out_[256]; \
+		size_t n_ = log_escape(out_, sizeof out_, text); \
+		ck_assert_str_eq(out_, want); \
+		ck_assert_uint_eq(n_, strlen(want)); \
 	} while (0)
 
 START_TEST(control_characters_are_escaped)

@@ -8,7 +8,10 @@ static struct mapindex x;
 
 static void frag(uint64_t addr, uint64_t tu, uint32_t func, uint32_t fragment)
 {
-	struct bm_frag f = {.addr = addr, .tu = tu, .func = func, .fragment = fragment,
+	struct bm_frag f = {.addr = addr,
+	    .tu = tu,
+	    .func = func,
+	    .fragment = fragment,
 	    .first = (uint32_t)map.block.n};
 
 	vec_push(&map.frag, f);
@@ -16,8 +19,8 @@ static void frag(uint64_t addr, uint64_t tu, uint32_t func, uint32_t fragment)
 
 static void block(uint64_t addr, uint32_t id)
 {
-	vec_push(&map.block, (struct bm_block){.addr = addr, .size = 4, .id = id,
-	    .frag = (uint32_t)map.frag.n - 1});
+	vec_push(&map.block,
+	    (struct bm_block){.addr = addr, .size = 4, .id = id, .frag = (uint32_t)map.frag.n - 1});
 	map.frag.v[map.frag.n - 1].n++;
 }
 
@@ -49,8 +52,8 @@ static void teardown(void)
 	blockmap_free(&map);
 }
 
-static void expect(uint64_t tu, uint32_t func, uint32_t nblock, uint32_t n, uint32_t nhot,
-    const uint64_t *addr)
+static void expect(
+    uint64_t tu, uint32_t func, uint32_t nblock, uint32_t n, uint32_t nhot, const uint64_t *addr)
 {
 	struct func_blocks b;
 	uint32_t i;

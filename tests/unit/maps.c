@@ -120,12 +120,12 @@ static char at(uint32_t pid, uint64_t ip, uint64_t *offset)
 	return (char)p.id->b[0];
 }
 
-#define ck_at(pid, ip, letter, off)                                                                \
-	do {                                                                                       \
-		uint64_t o_ = ~0ull;                                                               \
-		ck_assert_int_eq(at(pid, ip, &o_), letter);                                        \
-		if (letter != '-')                                                                 \
-			ck_assert_uint_eq(o_, off);                                                \
+#define ck_at(pid, ip, letter, off) \
+	do { \
+		uint64_t o_ = ~0ull; \
+		ck_assert_int_eq(at(pid, ip, &o_), letter); \
+		if (letter != '-') \
+			ck_assert_uint_eq(o_, off); \
 	} while (0)
 
 START_TEST(offsets_come_from_the_range)

@@ -128,10 +128,10 @@ START_TEST(pairs_of_a_function_are_bounded)
 	ck_assert_uint_eq(f->predecessors.n, PROFILE_EDGES_MAX);
 	ck_assert_uint_eq(f->call.n, PROFILE_CALLS_MAX);
 	for (i = 1; i < f->call.n; i++)
-		ck_assert(f->call.v[i - 1].block < f->call.v[i].block ||
-			  (f->call.v[i - 1].block == f->call.v[i].block &&
-			      memcmp(&f->call.v[i - 1].callee, &f->call.v[i].callee,
-				  sizeof callee) < 0));
+		ck_assert(
+		    f->call.v[i - 1].block < f->call.v[i].block ||
+		    (f->call.v[i - 1].block == f->call.v[i].block &&
+			memcmp(&f->call.v[i - 1].callee, &f->call.v[i].callee, sizeof callee) < 0));
 	profile_add_edge(f, 0, 0, 1, at(1000));
 	ck_assert_double_eq(f->edge.v[0].n, 2);
 	profile_age(f, at(1000000));
@@ -325,9 +325,8 @@ START_TEST(samples_file)
 }
 END_TEST
 
-UNIT_MAIN("merge", 0, NULL, teardown,
-	half_life, sums_age, outcomes_and_calls_age_with_the_samples,
-	pairs_of_a_function_are_bounded, predecessors_are_printed_where_nearly_all_resolve,
-	copies_have_their_outcomes, clock_back_changes_nothing, old_samples_vanish,
-	ageing_composes, a_key_is_one_function, understood_apart, distance, noise_foretells_chance,
-	hottest_first, samples_file)
+UNIT_MAIN("merge", 0, NULL, teardown, half_life, sums_age, outcomes_and_calls_age_with_the_samples,
+    pairs_of_a_function_are_bounded, predecessors_are_printed_where_nearly_all_resolve,
+    copies_have_their_outcomes, clock_back_changes_nothing, old_samples_vanish, ageing_composes,
+    a_key_is_one_function, understood_apart, distance, noise_foretells_chance, hottest_first,
+    samples_file)

@@ -86,8 +86,7 @@ static void teardown(void)
 
 static enum wanted wanted;
 
-static enum found find_at(
-    const char *name, const struct build_id *b, int64_t s, struct module **m)
+static enum found find_at(const char *name, const struct build_id *b, int64_t s, struct module **m)
 {
 	struct build *build;
 
@@ -113,8 +112,8 @@ static void learn(const char *name, const struct build_id *asked)
 	if (f)
 		f->inspection.stamp = f->stamp;
 	ck_assert_int_eq(store_begin(ms.store, &e), 0);
-	ck_assert_msg(!modules_learn(&ms, name, asked, 1, false, r, useful ? &j : NULL, why.text,
-			  1000000, &e),
+	ck_assert_msg(!modules_learn(
+			  &ms, name, asked, 1, false, r, useful ? &j : NULL, why.text, 1000000, &e),
 	    "%s", e.text);
 	ck_assert_msg(!store_commit(ms.store, &e), "%s", e.text);
 	joined_free(&j);
@@ -230,7 +229,11 @@ static void put_long_table(void)
 	memset(name, 'x', sizeof name - 1);
 	for (f = 0; f < MODULE_LONG / sizeof name + 1; f++)
 		map_table_add(&t, &(struct map_func){.key = hash_bytes(&f, sizeof f),
-				      .tu = 1, .ord = f, .nblock = 2, .name = name, .tu_name = ""});
+				      .tu = 1,
+				      .ord = f,
+				      .nblock = 2,
+				      .name = name,
+				      .tu_name = ""});
 	map_table_encode(&t, &blob);
 	ck_assert_int_eq(store_put_table(ms.store, m->row.id, &id, blob.p, blob.n, &e), 0);
 	buf_free(&blob);
@@ -321,7 +324,8 @@ END_TEST
 static void put_strangers(uint32_t uid, int n, bool artifact)
 {
 	char name[64];
-	struct store_module row = {.path = name, .uid = uid, .text = "", .state = MODULE_NO_ARTIFACT};
+	struct store_module row = {
+	    .path = name, .uid = uid, .text = "", .state = MODULE_NO_ARTIFACT};
 
 	ck_assert_int_eq(store_begin(ms.store, &e), 0);
 	for (row.last_ms = 1; row.last_ms <= n; row.last_ms++) {
@@ -381,7 +385,8 @@ END_TEST
 /* A row that came under an id stays that one's. */
 START_TEST(no_module_takes_the_id_of_another)
 {
-	struct store_module row = {.id = module_id("/bin/new"), .path = "/other", .uid = 1001, .text = ""};
+	struct store_module row = {
+	    .id = module_id("/bin/new"), .path = "/other", .uid = 1001, .text = ""};
 	struct module *m;
 
 	ck_assert_int_eq(store_put_module(ms.store, &row, &e), 0);
@@ -668,14 +673,14 @@ START_TEST(what_was_swapped_in_is_known_at_once)
 }
 END_TEST
 
-UNIT_MAIN("modules", 60, setup, teardown,
-	known_builds_are_found, replay_tables_come_with_their_module, tables_stay_with_their_owner,
-	UNIT_LOOP(maps_stay_with_their_owner, 2), UNIT_LOOP(odd_paths_are_outside, 9),
-	ignored_are_outside, profiles_come_back_after_unloading, layout_profile,
-	the_largest_user_makes_room, a_full_user_is_refused,
-	a_user_full_of_layouts_makes_room_for_others, no_module_takes_the_id_of_another,
-	looks_make_modules, coverage_begins_with_the_artifact, vain_looks_wait_longer_each_time,
-	another_owner_starts_afresh, holds_outlive_the_store,
-	UNIT_LOOP(garbled_answers_are_no_artifact, 4), giants_are_refused,
-	batches_load_what_there_is_room_for, one_users_builds_wait_for_each_other,
-	copied_build_ids_have_tables_of_their_own, what_was_swapped_in_is_known_at_once)
+UNIT_MAIN("modules", 60, setup, teardown, known_builds_are_found,
+    replay_tables_come_with_their_module, tables_stay_with_their_owner,
+    UNIT_LOOP(maps_stay_with_their_owner, 2), UNIT_LOOP(odd_paths_are_outside, 9),
+    ignored_are_outside, profiles_come_back_after_unloading, layout_profile,
+    the_largest_user_makes_room, a_full_user_is_refused,
+    a_user_full_of_layouts_makes_room_for_others, no_module_takes_the_id_of_another,
+    looks_make_modules, coverage_begins_with_the_artifact, vain_looks_wait_longer_each_time,
+    another_owner_starts_afresh, holds_outlive_the_store,
+    UNIT_LOOP(garbled_answers_are_no_artifact, 4), giants_are_refused,
+    batches_load_what_there_is_room_for, one_users_builds_wait_for_each_other,
+    copied_build_ids_have_tables_of_their_own, what_was_swapped_in_is_known_at_once)

@@ -208,8 +208,8 @@ START_TEST(explain_shows_the_rung_that_stopped_it)
 	char *t = run(cmd_explain, (struct invocation){ONE("bbcb57ec2606ae25")}, EXIT_DONE);
 
 	fits(t);
-	expect(t,
-	    "  3  few-samples   stopped      1,200  15,000  1,200 samples, policy requires 15,000\n");
+	expect(t, "  3  few-samples   stopped      1,200  15,000  1,200 samples, policy requires "
+		  "15,000\n");
 	expect(t, "  4  low-coverage  not reached\n");
 	free(t);
 }

@@ -32,8 +32,12 @@ static struct hash128 key(const char *name)
 
 static void add_func(const char *name, uint32_t ord, uint32_t nblock)
 {
-	map_table_add(&t, &(struct map_func){.key = key(name), .tu = 1, .ord = ord,
-			      .nblock = nblock, .name = name, .tu_name = "a.c"});
+	map_table_add(&t, &(struct map_func){.key = key(name),
+			      .tu = 1,
+			      .ord = ord,
+			      .nblock = nblock,
+			      .name = name,
+			      .tu_name = "a.c"});
 }
 
 static void add_block(uint8_t term, uint32_t uop, uint32_t nuop)
@@ -49,8 +53,14 @@ static void add_block(uint8_t term, uint32_t uop, uint32_t nuop)
 
 static void add_uop(uint8_t kind, uint32_t at)
 {
-	vec_push(&u.uop, (struct uop){.kind = kind, .size = 3, .dst = UR_AX, .src = UO_IMM,
-			     .base = UA_NONE, .index = UA_NONE, .imm = 5, .at = at});
+	vec_push(&u.uop, (struct uop){.kind = kind,
+			     .size = 3,
+			     .dst = UR_AX,
+			     .src = UO_IMM,
+			     .base = UA_NONE,
+			     .index = UA_NONE,
+			     .imm = 5,
+			     .at = at});
 }
 
 static void setup(void)
@@ -98,8 +108,8 @@ static void teardown(void)
 
 static struct wire_regs sample(uint64_t offset, uint64_t ax)
 {
-	return (struct wire_regs){.offset = offset, .base = BASE,
-	    .gpr = {ax, [WIRE_RSP] = 0x7ffffff0}};
+	return (struct wire_regs){
+	    .offset = offset, .base = BASE, .gpr = {ax, [WIRE_RSP] = 0x7ffffff0}};
 }
 
 START_TEST(directions_follow_the_registers)
@@ -405,11 +415,10 @@ START_TEST(tables_are_kept_in_a_folder)
 }
 END_TEST
 
-UNIT_MAIN("observe", 0, setup, teardown,
-	directions_follow_the_registers, the_stack_resolves_branches,
-	of_a_loop_the_next_turn_counts, directions_behind_a_return_are_the_callers,
-	where_samples_pile_up_they_are_worth_less,
-	instructions_that_tell_too_seldom_are_left_alone,
-	biased_outcomes_count_where_there_are_few, a_sample_is_weighed_where_it_fell,
-	places_the_table_does_not_know_say_nothing, the_caller_is_at_the_frames_return_address,
-	functions_of_another_shape_have_no_table, tables_are_kept_in_a_folder)
+UNIT_MAIN("observe", 0, setup, teardown, directions_follow_the_registers,
+    the_stack_resolves_branches, of_a_loop_the_next_turn_counts,
+    directions_behind_a_return_are_the_callers, where_samples_pile_up_they_are_worth_less,
+    instructions_that_tell_too_seldom_are_left_alone, biased_outcomes_count_where_there_are_few,
+    a_sample_is_weighed_where_it_fell, places_the_table_does_not_know_say_nothing,
+    the_caller_is_at_the_frames_return_address, functions_of_another_shape_have_no_table,
+    tables_are_kept_in_a_folder)

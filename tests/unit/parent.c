@@ -71,8 +71,7 @@ static int inspect_id(int fd, struct inspect_head *h)
 	char magic[4];
 
 	if (fstat(fd, &st) || pread(fd, magic, 4, 0) != 4 || memcmp(magic, "\177ELF", 4) ||
-	    pread(fd, id, sizeof id, 192) != sizeof id ||
-	    pread(fd, tail, 4, st.st_size - 4) != 4)
+	    pread(fd, id, sizeof id, 192) != sizeof id || pread(fd, tail, 4, st.st_size - 4) != 4)
 		return -1;
 	h->id.n = h->origin.n = TINY_ID;
 	memcpy(h->id.b, id, TINY_ID);
@@ -109,8 +108,8 @@ static int inspect_artifact(struct inspect_head *h)
 static int inspect(const char *operation)
 {
 	static const char blobs[] = "TABLEMAP";
-	struct inspect_head h = {.table_at = sizeof h, .table_n = 5, .map_at = sizeof h + 5,
-		.map_n = 3};
+	struct inspect_head h = {
+	    .table_at = sizeof h, .table_n = 5, .map_at = sizeof h + 5, .map_n = 3};
 	bool art = !strcmp(operation, INSPECT_ARTIFACT) || !strcmp(operation, INSPECT_PAIR);
 
 	memcpy(h.magic, INSPECT_MAGIC, sizeof h.magic);
@@ -124,7 +123,7 @@ static int inspect(const char *operation)
 		snprintf(h.text, sizeof h.text, "not what it should be");
 	}
 	return pwrite(INSPECT_ANSWER, blobs, 8, sizeof h) != 8 ||
-	    pwrite(INSPECT_ANSWER, &h, sizeof h, 0) != sizeof h;
+	       pwrite(INSPECT_ANSWER, &h, sizeof h, 0) != sizeof h;
 }
 
 /* ---- the world ---- */
@@ -246,15 +245,19 @@ static _Noreturn void serve(int v, int e, bool verify, const char *fault)
 {
 	char *refuse = in_dir("refuse"), *stray = in_dir("stray"), *by_id = in_dir("by-id");
 	char *wait = in_dir("wait"), *home = in_dir("home");
-	char *command = xasprintf(
-	    "[ ! -e %s ] || exit 1; [ ! -e %s ] || setsid -f sleep 62 >/dev/null 2>&1;"
-	    " [ ! -e %s ] || sleep 65; cmp {new} {old}; [ $? = 1 ]", refuse, stray, wait);
+	char *command =
+	    xasprintf("[ ! -e %s ] || exit 1; [ ! -e %s ] || setsid -f sleep 62 >/dev/null 2>&1;"
+		      " [ ! -e %s ] || sleep 65; cmp {new} {old}; [ $? = 1 ]",
+		refuse, stray, wait);
 	char *argv[] = {"sh", "-c", command, NULL};
-	struct parent p = {.user = !sys, .verbs = v, .events = e, .editor = editor,
-		.inspector = inspector,
-		.for_root = {sys, sys ? NOBODY : geteuid(), sys ? NOBODY : getegid()},
-		.service = {NOBODY - 1, NOBODY - 2},
-		.inspect_s = with.inspect_s};
+	struct parent p = {.user = !sys,
+	    .verbs = v,
+	    .events = e,
+	    .editor = editor,
+	    .inspector = inspector,
+	    .for_root = {sys, sys ? NOBODY : geteuid(), sys ? NOBODY : getegid()},
+	    .service = {NOBODY - 1, NOBODY - 2},
+	    .inspect_s = with.inspect_s};
 	struct start s = {.user = !sys, .state = state, .run = run, .uid = NOBODY, .gid = NOBODY};
 	struct conf c;
 	struct err err = {""};
@@ -340,8 +343,14 @@ static void see_inspection(const struct priv_inspected *r, void *arg)
 {
 	struct seen *s = arg;
 
-	*s = (struct seen){.done = true, .status = r->status, .id = r->id, .origin = r->origin,
-		.uid = r->uid, .ntable = r->ntable, .nmap = r->nmap, .stamp = r->stamp};
+	*s = (struct seen){.done = true,
+	    .status = r->status,
+	    .id = r->id,
+	    .origin = r->origin,
+	    .uid = r->uid,
+	    .ntable = r->ntable,
+	    .nmap = r->nmap,
+	    .stamp = r->stamp};
 	snprintf(s->why, sizeof s->why, "%s", r->why);
 	snprintf(s->refused, sizeof s->refused, "%s", r->refused);
 	if (r->ntable)
@@ -352,8 +361,12 @@ static void see_end(const struct priv_ended *r, void *arg)
 {
 	struct seen *s = arg;
 
-	*s = (struct seen){.done = true, .later = r->later, .status = r->status, .id = r->id,
-		.origin = r->origin, .nmap = r->blob->n};
+	*s = (struct seen){.done = true,
+	    .later = r->later,
+	    .status = r->status,
+	    .id = r->id,
+	    .origin = r->origin,
+	    .nmap = r->blob->n};
 	snprintf(s->why, sizeof s->why, "%s", r->why);
 }
 
@@ -383,7 +396,8 @@ static struct seen inspect_file(const char *path, bool shallow)
 	struct seen s = {0};
 	struct err e = {""};
 
-	ck_assert_msg(priv_inspect(priv, path, none, PRIV_JUDGE | (shallow ? PRIV_SHALLOW : 0), see_inspection, &s, &e),
+	ck_assert_msg(priv_inspect(priv, path, none, PRIV_JUDGE | (shallow ? PRIV_SHALLOW : 0),
+			  see_inspection, &s, &e),
 	    "%s", e.text);
 	await(&s);
 	return s;
@@ -407,12 +421,16 @@ static int memory(const char *text)
 
 static int output = -1; /* of the last job */
 
-static uint64_t begin_job(enum priv_job_kind kind, uint64_t edit, int from, struct seen *s,
-    struct err *e)
+static uint64_t begin_job(
+    enum priv_job_kind kind, uint64_t edit, int from, struct seen *s, struct err *e)
 {
 	bool samples = kind == PRIV_BUILD || kind == PRIV_SCORE;
-	struct priv_job j = {.kind = kind, .module = kind == PRIV_VERIFY ? "" : module, .edit = edit,
-		.id = tiny_id((uint8_t)from), .origin = tiny_id(OLD), .samples = -1};
+	struct priv_job j = {.kind = kind,
+	    .module = kind == PRIV_VERIFY ? "" : module,
+	    .edit = edit,
+	    .id = tiny_id((uint8_t)from),
+	    .origin = tiny_id(OLD),
+	    .samples = -1};
 	uint64_t task;
 
 	*s = (struct seen){0};
@@ -459,7 +477,8 @@ static uint64_t build_from(int from)
 static void refused(uint64_t r, const struct err *e, const char *why)
 {
 	ck_assert_uint_eq(r, 0);
-	ck_assert_msg(strstr(e->text, "refused") && strstr(e->text, why), "%s: not: %s", e->text, why);
+	ck_assert_msg(
+	    strstr(e->text, "refused") && strstr(e->text, why), "%s: not: %s", e->text, why);
 }
 
 static void swap_refused(uint64_t edit, const char *why)
@@ -527,9 +546,9 @@ static void soon(bool (*fn)(void), const char *what)
 	ck_assert_msg(fn(), "%s", what);
 }
 
-#define BOTH_MODES()                                                                               \
-	if (_i && geteuid())                                                                       \
-		return;                                                                            \
+#define BOTH_MODES() \
+	if (_i && geteuid()) \
+		return; \
 	world(_i)
 
 /* ---- looking ---- */
@@ -760,8 +779,8 @@ START_TEST(nothing_in_the_home)
 
 	BOTH_MODES();
 	home = in_dir("home");
-	cache = xasprintf("%s/cache/%u/%s/x", state, sys ? OWNER : (unsigned)geteuid(),
-	    swap_key(module, key));
+	cache = xasprintf(
+	    "%s/cache/%u/%s/x", state, sys ? OWNER : (unsigned)geteuid(), swap_key(module, key));
 	start_with(false, NULL);
 	job(PRIV_SCORE, 0, OLD, &s);
 	job(PRIV_TABLE, 0, OLD, &s);
@@ -936,7 +955,7 @@ END_TEST
 START_TEST(environment_of_an_editor)
 {
 	static const char *const linkers[] = {"LD_RUN_PATH", "LD_LIBRARY_PATH", "LDEMULATION",
-		"GNUTARGET", "GCC_EXEC_PREFIX", "COLLECT_NO_DEMANGLE"};
+	    "GNUTARGET", "GCC_EXEC_PREFIX", "COLLECT_NO_DEMANGLE"};
 	uint64_t edit;
 	size_t i;
 
@@ -1225,7 +1244,8 @@ START_TEST(two_edits_kept_of_a_user)
 	edit[0] = build_from(OLD);
 	edit[1] = build_from(OLD);
 	ck_assert_uint_eq(begin_job(PRIV_BUILD, 0, OLD, &s, &e), 0);
-	ck_assert_ptr_nonnull(strstr(e.text, "2 jobs of its owner's modules are under way or kept"));
+	ck_assert_ptr_nonnull(
+	    strstr(e.text, "2 jobs of its owner's modules are under way or kept"));
 	ck_assert_uint_eq(begin_job(PRIV_TABLE, 0, OLD, &s, &e), 0);
 	/* One command of each at a time. */
 	mark("wait", true);
@@ -1263,7 +1283,8 @@ static int ask_raw(struct buf *b, const int *fd, unsigned nfd)
 
 START_TEST(malformed_requests)
 {
-	static const char *const paths[] = {"", "prog", "./x", "/", "//x", "/a/../b", "/a/", "/a/."};
+	static const char *const paths[] = {
+	    "", "prog", "./x", "/", "//x", "/a/../b", "/a/", "/a/."};
 	int null = open("/dev/null", O_RDWR), three[3] = {null, null, null};
 	struct priv_stamp stamp;
 	struct seen s;
@@ -1291,10 +1312,11 @@ START_TEST(malformed_requests)
 		ck_assert_int_eq(priv_stamp(priv, paths[i], &stamp), -1);
 		ck_assert_int_eq(priv_swap_done(priv, paths[i], &e), -1);
 		ck_assert_int_eq(priv_hold(priv, paths[i], true, &e), -1);
-		ck_assert_uint_eq(priv_rollback(priv, paths[i], &(struct build_id){.n = 1}, see_swap,
-				      &s, &e), 0);
+		ck_assert_uint_eq(
+		    priv_rollback(priv, paths[i], &(struct build_id){.n = 1}, see_swap, &s, &e), 0);
 		ck_assert_uint_eq(priv_inspect(priv, paths[i], (struct build_id[2]){{0}}, false,
-				      see_inspection, &s, &e), 0);
+				      see_inspection, &s, &e),
+		    0);
 	}
 	ck_assert_uint_eq(entries("holds"), 0);
 	check_inspection(PRIV_FOLLOWED, "");
@@ -1310,8 +1332,10 @@ static void send_four(int fd)
 		char bytes[CMSG_SPACE(4 * sizeof fd)];
 	} control = {.bytes = {0}};
 	struct iovec io = {"\1\0\0\0", 4};
-	struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control.bytes,
-		.msg_controllen = sizeof control.bytes};
+	struct msghdr m = {.msg_iov = &io,
+	    .msg_iovlen = 1,
+	    .msg_control = control.bytes,
+	    .msg_controllen = sizeof control.bytes};
 	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
 
 	c->cmsg_level = SOL_SOCKET;
@@ -1371,7 +1395,8 @@ START_TEST(deaf_manager)
 	BOTH_MODES();
 	start_with(false, NULL);
 	for (i = 0; i < MANY; i++)
-		n += priv_inspect(priv, "/nonexistent/x", none, false, see_inspection, &s[i], &e) != 0;
+		n += priv_inspect(priv, "/nonexistent/x", none, false, see_inspection, &s[i], &e) !=
+		     0;
 	ck_assert_uint_ge(n, 100);
 	ck_assert_uint_lt(n, MANY);
 	ck_assert_ptr_nonnull(strstr(e.text, "refused: 128 tasks"));
@@ -1467,7 +1492,8 @@ START_TEST(killed_at_every_step)
 		end = 0;
 		ck_assert_int_eq(priv_recovered(priv, see_outcome, &end, &e), 0);
 		ck_assert_int_eq(end, step == SWAP_STEP_DONE ? 0
-					  : now == NEW ? SWAP_FINISHED : SWAP_UNDONE);
+				      : now == NEW           ? SWAP_FINISHED
+							     : SWAP_UNDONE);
 		ck_assert_int_eq(priv_swap_done(priv, module, &e), 0);
 		end = 0;
 		ck_assert_int_eq(priv_recovered(priv, see_outcome, &end, &e), 0);
@@ -1498,7 +1524,6 @@ int main(int argc, char **argv)
 	    UNIT_LOOP(left_by_an_earlier_one, 2), UNIT_LOOP(many_folders_left, 2),
 	    UNIT_LOOP(group_of_a_failed_start, 2), UNIT_LOOP(malformed_requests, 2),
 	    UNIT_LOOP(deaf_manager, 2), UNIT_LOOP(killed_at_every_step, 2),
-	    inspector_has_a_deadline,
-	    descriptors_that_nobody_wants, manager_that_reads_no_answers, manager_that_died,
-	    modules_of_our_own_users, folder_mounted_over);
+	    inspector_has_a_deadline, descriptors_that_nobody_wants, manager_that_reads_no_answers,
+	    manager_that_died, modules_of_our_own_users, folder_mounted_over);
 }

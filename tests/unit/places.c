@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 static const char *const variables[] = {"MORPH_STATE", "MORPH_RUN", "MORPH_ARTIFACTS", "HOME",
-	"XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "PATH"};
+    "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "PATH"};
 
 static void setup(void)
 {

@@ -493,6 +493,6 @@ END_TEST
 
 UNIT_MAIN("probes", 60, setup, teardown, tree_holds_the_dearest, trees_give_circulations_back,
     edges_of_random_functions, blocks_of_random_functions, diamond_needs_two,
-    straight_line_needs_one, profile_decides, dispatchers_with_common_targets,
-    random_dispatchers, tables_with_one_common_target,
-    what_cannot_be_split_is_counted_by_blocks, negative_sums_are_told, foreign_places_are_refused)
+    straight_line_needs_one, profile_decides, dispatchers_with_common_targets, random_dispatchers,
+    tables_with_one_common_target, what_cannot_be_split_is_counted_by_blocks,
+    negative_sums_are_told, foreign_places_are_refused)

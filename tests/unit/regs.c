@@ -44,7 +44,10 @@ static void teardown(void)
 
 static void sample(struct event_regs *regs, uint64_t ip)
 {
-	struct event ev = {.kind = EV_SAMPLE, .time = 9, .pid = 5, .tid = 5,
+	struct event ev = {.kind = EV_SAMPLE,
+	    .time = 9,
+	    .pid = 5,
+	    .tid = 5,
 	    .sample = {.ip = ip, .mode = MODE_USER, .regs = regs}};
 	struct wire_regs r;
 	struct place at;
@@ -62,8 +65,7 @@ static void flush(bool with)
 	plain.n = secret.n = 0;
 	ck_assert_uint_gt(batch_flush(&b, 1, 1, 2, &plain, with ? &secret : NULL), 0);
 	if (secret.n)
-		ck_assert_msg(
-		    !wire_get_batch(secret.p, secret.n, &mem, &w, &e), "%s", e.text);
+		ck_assert_msg(!wire_get_batch(secret.p, secret.n, &mem, &w, &e), "%s", e.text);
 }
 
 /* Of the stack the first words go along. Of those behind only words that point
@@ -71,9 +73,12 @@ static void flush(bool with)
  * file. */
 START_TEST(of_the_stack_the_top_and_pointers_into_the_same_code_leave)
 {
-	struct event_regs regs = {.gpr = {1, [15] = 16}, .flags = 0x246, .nword = WIRE_STACK + 5,
-	    .word = {0x1a571a571a571a57, 0x402345, 0x700010, [WIRE_STACK - 1] = 0x7091a57,
-		[WIRE_STACK] = 0x5ec2e75ec2e75ec2, 0x401000, 0x409000, 0, 0x509fff}};
+	struct event_regs regs = {.gpr = {1, [15] = 16},
+	    .flags = 0x246,
+	    .nword = WIRE_STACK + 5,
+	    .word = {0x1a571a571a571a57, 0x402345, 0x700010,
+		[WIRE_STACK - 1] = 0x7091a57, [WIRE_STACK] = 0x5ec2e75ec2e75ec2, 0x401000, 0x409000,
+		0, 0x509fff}};
 
 	sample(&regs, 0x404000);
 	flush(true);

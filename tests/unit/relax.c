@@ -1,7 +1,6 @@
 #include "editor/layout/relax.h"
 #include "tests/unit/unit.h"
 
-
 static struct arena mem;
 
 static void setup(void)

@@ -128,6 +128,5 @@ START_TEST(other_shape_is_another_function)
 }
 END_TEST
 
-UNIT_MAIN("remap", 0, NULL, teardown,
-	same_program_keeps_all, outcomes_go_with_their_function,
-	rebuilt_program_keeps_equal_functions, equal_keys_are_one, other_shape_is_another_function)
+UNIT_MAIN("remap", 0, NULL, teardown, same_program_keeps_all, outcomes_go_with_their_function,
+    rebuilt_program_keeps_equal_functions, equal_keys_are_one, other_shape_is_another_function)

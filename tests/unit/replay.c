@@ -43,48 +43,48 @@ struct native {
 };
 
 /* Below the red zone, flags in and out. */
-#define RUN(T, INSN)                                                                               \
-	do {                                                                                       \
-		T a_ = (T)n->a, b_ = (T)n->b;                                                      \
-		asm volatile("leaq -128(%%rsp), %%rsp\n\tpushq %[f]\n\tpopfq\n\t" INSN             \
-			     "\n\tpushfq\n\tpopq %[f]\n\tleaq 128(%%rsp), %%rsp"                   \
-			     : [a] "+q"(a_), [f] "+r"(n->flags)                                    \
-			     : [b] "q"(b_), "c"((uint8_t)n->b)                                     \
-			     : "cc", "memory");                                                    \
-		n->a = a_;                                                                         \
+#define RUN(T, INSN) \
+	do { \
+		T a_ = (T)n->a, b_ = (T)n->b; \
+		asm volatile("leaq -128(%%rsp), %%rsp\n\tpushq %[f]\n\tpopfq\n\t" INSN \
+			     "\n\tpushfq\n\tpopq %[f]\n\tleaq 128(%%rsp), %%rsp" \
+			     : [a] "+q"(a_), [f] "+r"(n->flags) \
+			     : [b] "q"(b_), "c"((uint8_t)n->b) \
+			     : "cc", "memory"); \
+		n->a = a_; \
 	} while (0)
-#define EACH_SIZE(NAME, BEFORE, OPERANDS)                                                          \
-	static void NAME(struct native *n, unsigned size)                                          \
-	{                                                                                          \
-		switch (size) {                                                                    \
-		case 0:                                                                            \
-			RUN(uint8_t, BEFORE "b " OPERANDS);                                        \
-			break;                                                                     \
-		case 1:                                                                            \
-			RUN(uint16_t, BEFORE "w " OPERANDS);                                       \
-			break;                                                                     \
-		case 2:                                                                            \
-			RUN(uint32_t, BEFORE "l " OPERANDS);                                       \
-			break;                                                                     \
-		case 3:                                                                            \
-			RUN(uint64_t, BEFORE "q " OPERANDS);                                       \
-			break;                                                                     \
-		}                                                                                  \
+#define EACH_SIZE(NAME, BEFORE, OPERANDS) \
+	static void NAME(struct native *n, unsigned size) \
+	{ \
+		switch (size) { \
+		case 0: \
+			RUN(uint8_t, BEFORE "b " OPERANDS); \
+			break; \
+		case 1: \
+			RUN(uint16_t, BEFORE "w " OPERANDS); \
+			break; \
+		case 2: \
+			RUN(uint32_t, BEFORE "l " OPERANDS); \
+			break; \
+		case 3: \
+			RUN(uint64_t, BEFORE "q " OPERANDS); \
+			break; \
+		} \
 	}
-#define EACH_WIDE_SIZE(NAME, BEFORE, OPERANDS)                                                     \
-	static void NAME(struct native *n, unsigned size)                                          \
-	{                                                                                          \
-		switch (size) {                                                                    \
-		case 1:                                                                            \
-			RUN(uint16_t, BEFORE "w " OPERANDS);                                       \
-			break;                                                                     \
-		case 2:                                                                            \
-			RUN(uint32_t, BEFORE "l " OPERANDS);                                       \
-			break;                                                                     \
-		case 3:                                                                            \
-			RUN(uint64_t, BEFORE "q " OPERANDS);                                       \
-			break;                                                                     \
-		}                                                                                  \
+#define EACH_WIDE_SIZE(NAME, BEFORE, OPERANDS) \
+	static void NAME(struct native *n, unsigned size) \
+	{ \
+		switch (size) { \
+		case 1: \
+			RUN(uint16_t, BEFORE "w " OPERANDS); \
+			break; \
+		case 2: \
+			RUN(uint32_t, BEFORE "l " OPERANDS); \
+			break; \
+		case 3: \
+			RUN(uint64_t, BEFORE "q " OPERANDS); \
+			break; \
+		} \
 	}
 EACH_SIZE(run_add, "add", "%[b], %[a]")
 EACH_SIZE(run_adc, "adc", "%[b], %[a]")
@@ -184,8 +184,8 @@ START_TEST(values_like_the_processor)
 		    n.flags & FLAG_ALL);
 		ck_assert(!(r.v & r.m) && !(f.v & f.m) && !(r.m & ~mask(size)));
 		if (all && op->exact)
-			ck_assert_msg(!r.m && !(f.m & ~op->undefined),
-			    "kind %d size %u: not known", op->kind, size);
+			ck_assert_msg(!r.m && !(f.m & ~op->undefined), "kind %d size %u: not known",
+			    op->kind, size);
 	}
 }
 END_TEST
@@ -217,7 +217,7 @@ START_TEST(conditions_like_the_processor)
 			}
 		}
 	}
-	ck_assert_int_eq(condition(6, (struct tnum){FLAG_CF, FLAG_ZF}), 1); /* be */
+	ck_assert_int_eq(condition(6, (struct tnum){FLAG_CF, FLAG_ZF}), 1);  /* be */
 	ck_assert_int_eq(condition(15, (struct tnum){FLAG_ZF, FLAG_SF}), 0); /* g */
 }
 END_TEST
@@ -280,8 +280,13 @@ enum { COND_E = 4, COND_NE = 5 };
 
 static struct uop cmp_imm(uint8_t dst, int64_t imm)
 {
-	return (struct uop){.kind = UOP_CMP, .size = 3, .dst = dst, .src = UO_IMM, .imm = imm,
-	    .base = UR_SP, .index = UA_NONE};
+	return (struct uop){.kind = UOP_CMP,
+	    .size = 3,
+	    .dst = dst,
+	    .src = UO_IMM,
+	    .imm = imm,
+	    .base = UR_SP,
+	    .index = UA_NONE};
 }
 
 /* Block 0: the uops put before; if equal to block 1, else to block 2. */
@@ -311,9 +316,13 @@ END_TEST
 
 START_TEST(guesses_nothing)
 {
-	static const struct uop ends[] = {{.kind = UOP_STOP}, {.kind = UOP_CALL}, {.kind = UOP_FLAGS},
-	    {.kind = UOP_CMP, .size = 3, .dst = UR_AX, .src = UO_UNKNOWN},
-	    {.kind = UOP_CMP, .size = 2, .dst = UO_MEM, .src = UO_IMM, .base = UR_BX,
+	static const struct uop ends[] = {{.kind = UOP_STOP}, {.kind = UOP_CALL},
+	    {.kind = UOP_FLAGS}, {.kind = UOP_CMP, .size = 3, .dst = UR_AX, .src = UO_UNKNOWN},
+	    {.kind = UOP_CMP,
+		.size = 2,
+		.dst = UO_MEM,
+		.src = UO_IMM,
+		.base = UR_BX,
 		.index = UA_NONE},
 	    {.kind = UOP_DIV, .size = 3, .src = UR_BX}};
 
@@ -361,8 +370,13 @@ END_TEST
 
 static struct uop move(uint8_t dst, uint8_t src, uint8_t base, int32_t disp)
 {
-	return (struct uop){.kind = UOP_MOV, .size = 3, .dst = dst, .src = src, .base = base,
-	    .index = UA_NONE, .disp = disp};
+	return (struct uop){.kind = UOP_MOV,
+	    .size = 3,
+	    .dst = dst,
+	    .src = src,
+	    .base = base,
+	    .index = UA_NONE,
+	    .disp = disp};
 }
 
 START_TEST(remembers_stores)
@@ -388,8 +402,13 @@ START_TEST(forgets_what_a_store_may_change)
 		put(move(UO_MEM, UR_DX, UR_CX, 0));
 		break;
 	case 1: /* into its last byte */
-		put((struct uop){.kind = UOP_MOV, .size = 0, .dst = UO_MEM, .src = UO_UNKNOWN,
-		    .base = UR_SP, .index = UA_NONE, .disp = 31});
+		put((struct uop){.kind = UOP_MOV,
+		    .size = 0,
+		    .dst = UO_MEM,
+		    .src = UO_UNKNOWN,
+		    .base = UR_SP,
+		    .index = UA_NONE,
+		    .disp = 31});
 		break;
 	case 2: /* a vector that begins before it */
 		put((struct uop){
@@ -627,12 +646,10 @@ START_TEST(returns_into_the_caller)
 END_TEST
 
 UNIT_MAIN("replay", 0, NULL, NULL,
-	UNIT_LOOP(values_like_the_processor, sizeof operations / sizeof *operations),
-	conditions_like_the_processor,
-	UNIT_CASE(0, setup, teardown),
-	knows_registers, UNIT_LOOP(guesses_nothing, 6), no_alternative_is_no_outcome,
-	reads_the_stack, remembers_stores, UNIT_LOOP(forgets_what_a_store_may_change, 4),
-	loops_end, follows_what_is_behind_a_loop, directions_are_bounded,
-	UNIT_LOOP(goes_on_where_ways_meet, 2), UNIT_LOOP(memory_lasts_where_no_way_stores, 2),
-	follows_jump_tables, follows_known_addresses, UNIT_LOOP(goes_on_behind_calls, 6),
-	flags_do_not_come_back, returns_into_the_caller)
+    UNIT_LOOP(values_like_the_processor, sizeof operations / sizeof *operations),
+    conditions_like_the_processor, UNIT_CASE(0, setup, teardown), knows_registers,
+    UNIT_LOOP(guesses_nothing, 6), no_alternative_is_no_outcome, reads_the_stack, remembers_stores,
+    UNIT_LOOP(forgets_what_a_store_may_change, 4), loops_end, follows_what_is_behind_a_loop,
+    directions_are_bounded, UNIT_LOOP(goes_on_where_ways_meet, 2),
+    UNIT_LOOP(memory_lasts_where_no_way_stores, 2), follows_jump_tables, follows_known_addresses,
+    UNIT_LOOP(goes_on_behind_calls, 6), flags_do_not_come_back, returns_into_the_caller)

@@ -246,8 +246,8 @@ START_TEST(open_blocks_are_no_joins)
 }
 END_TEST
 
-UNIT_MAIN("replay_backward", 0, NULL, teardown,
-	what_arms_leave_excludes_the_others, what_would_fit_excludes_nothing,
-	registers_are_compared_with_registers, the_own_block_is_undone_first,
-	UNIT_LOOP(what_is_lost_tells_nothing, 3), memory_that_was_loaded_is_compared,
-	the_stack_is_compared, jumps_need_their_condition, open_blocks_are_no_joins)
+UNIT_MAIN("replay_backward", 0, NULL, teardown, what_arms_leave_excludes_the_others,
+    what_would_fit_excludes_nothing, registers_are_compared_with_registers,
+    the_own_block_is_undone_first, UNIT_LOOP(what_is_lost_tells_nothing, 3),
+    memory_that_was_loaded_is_compared, the_stack_is_compared, jumps_need_their_condition,
+    open_blocks_are_no_joins)

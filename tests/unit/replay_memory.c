@@ -123,5 +123,5 @@ START_TEST(no_copy_is_left)
 }
 END_TEST
 
-UNIT_MAIN("replay_memory", 0, NULL, NULL,
-	every_byte_by_itself, what_is_forgotten_may_be_written_again, no_copy_is_left)
+UNIT_MAIN("replay_memory", 0, NULL, NULL, every_byte_by_itself,
+    what_is_forgotten_may_be_written_again, no_copy_is_left)

@@ -31,16 +31,16 @@ static int enter_reader(struct err *e)
 	return rights_reader(&same, e);
 }
 
-#define REFUSED(call)                                                                              \
-	do {                                                                                       \
-		errno = 0;                                                                         \
-		if ((long)(call) != -1 || errno != EPERM)                                          \
-			_exit(__LINE__ % 250 + 1);                                                 \
+#define REFUSED(call) \
+	do { \
+		errno = 0; \
+		if ((long)(call) != -1 || errno != EPERM) \
+			_exit(__LINE__ % 250 + 1); \
 	} while (0)
-#define ALLOWED(call)                                                                              \
-	do {                                                                                       \
-		if ((long)(call) == -1)                                                            \
-			_exit(__LINE__ % 250 + 1);                                                 \
+#define ALLOWED(call) \
+	do { \
+		if ((long)(call) == -1) \
+			_exit(__LINE__ % 250 + 1); \
 	} while (0)
 
 static int enter_parser(struct err *e)

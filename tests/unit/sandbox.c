@@ -112,10 +112,10 @@ START_TEST(calls_fail)
 	int fd = open(mine, O_RDONLY), pipes[2];
 	pid_t parent = getppid();
 
-#define REFUSED(call)                                                                              \
-	do {                                                                                       \
-		errno = 0;                                                                         \
-		ck_assert_msg((call) == -1 && errno == EPERM, #call ": %s", strerror(errno));      \
+#define REFUSED(call) \
+	do { \
+		errno = 0; \
+		ck_assert_msg((call) == -1 && errno == EPERM, #call ": %s", strerror(errno)); \
 	} while (0)
 	ck_assert_int_eq(pipe(pipes), 0);
 	enter();

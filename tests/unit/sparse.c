@@ -2,7 +2,6 @@
 #include "tests/cfggen.h"
 #include "tests/unit/unit.h"
 
-
 static struct arena mem;
 
 static void setup(void)
@@ -97,8 +96,8 @@ START_TEST(too_much_work_is_refused)
 {
 	struct rng r = {1};
 
-	ck_assert(!sparse_analyse(&(struct sparse){0}, 300, pairs(300, 9000, &r), 9000, 100000,
-	    &mem));
+	ck_assert(
+	    !sparse_analyse(&(struct sparse){0}, 300, pairs(300, 9000, &r), 9000, 100000, &mem));
 }
 END_TEST
 

@@ -12,10 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SH(text)                                                                                   \
-	(const char *const[])                                                                      \
-	{                                                                                          \
-		"sh", "-c", text, NULL                                                             \
+#define SH(text) \
+	(const char *const[]) \
+	{ \
+		"sh", "-c", text, NULL \
 	}
 
 static struct buf out, errs;
@@ -190,7 +190,9 @@ START_TEST(the_child_is_narrowed_before_it_runs)
 }
 END_TEST
 
-static void handler(int signal) {}
+static void handler(int signal)
+{
+}
 
 /* Handlers go, what is ignored stays so, and our mask is the child's. */
 START_TEST(signals_reach_the_child_as_exec_has_them)

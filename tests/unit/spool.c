@@ -215,8 +215,8 @@ END_TEST
 START_TEST(registers_do_not_reach_the_disk)
 {
 	struct wire_sample sample = {0x40, 9};
-	struct wire_module module = {.id = {.n = 1, .b = "x"}, .path = "/x", .sample = &sample,
-	    .nsample = 1};
+	struct wire_module module = {
+	    .id = {.n = 1, .b = "x"}, .path = "/x", .sample = &sample, .nsample = 1};
 	struct wire_regs regs = {.gpr = {[3] = 0x5ec2e75ec2e75ec2}, .offset = 0x40};
 	struct wire_batch b = {.session = 1, .seq = 1, .taken = 9, .module = &module, .nmodule = 1};
 	struct envelope l = envelope(1, 1, 1, 9), back;

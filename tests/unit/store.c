@@ -401,8 +401,8 @@ START_TEST(an_earlier_store_is_brought_up)
 	    "DROP INDEX events_when; DROP TABLE tables;"
 	    "CREATE TABLE tables (origin BLOB PRIMARY KEY, data BLOB NOT NULL);"
 	    "INSERT INTO tables VALUES (x'0b', 'tab');"
-	    "INSERT INTO builds SELECT id, x'0c', x'0b', 1, 0, 0, 0, '' FROM modules;"
-	    NO_SUMS "PRAGMA user_version = 1");
+	    "INSERT INTO builds SELECT id, x'0c', x'0b', 1, 0, 0, 0, '' FROM modules;" NO_SUMS
+	    "PRAGMA user_version = 1");
 	s = store_open(path, &e);
 	ck_assert_msg(s != NULL, "%s", e.text);
 	ck_assert_int_eq(store_table(s, id, &(struct build_id){1, {11}}, &table, &e), 1);
@@ -653,7 +653,8 @@ START_TEST(events_are_bounded)
 	ev.module = module_id("/bin/b");
 	ck_assert_int_eq(store_put_event(s, &ev, &e), 0);
 	ck_assert_int_eq(store_commit(s, &e), 0);
-	ck_assert_int_eq(store_count_events(s, module_id("/bin/a"), -1, EVENT_FAILED, 0, &n, &e), 0);
+	ck_assert_int_eq(
+	    store_count_events(s, module_id("/bin/a"), -1, EVENT_FAILED, 0, &n, &e), 0);
 	ck_assert_uint_eq(n, 5000);
 	ck_assert_int_eq(store_count_events(s, 0, -1, EVENT_FAILED, 0, &n, &e), 0);
 	ck_assert_uint_eq(n, 5001);
@@ -685,8 +686,8 @@ static off_t log_size(void)
 static void commit_much(void)
 {
 	static char map[1 << 20];
-	struct store_build b = {.module = 9, .id = bid("0a"), .origin = bid("0a"), .map = map,
-	    .nmap = sizeof map};
+	struct store_build b = {
+	    .module = 9, .id = bid("0a"), .origin = bid("0a"), .map = map, .nmap = sizeof map};
 
 	map[0]++;
 	ck_assert_int_eq(store_begin(s, &e), 0);
@@ -775,14 +776,13 @@ START_TEST(unreadable_store_stays)
 }
 END_TEST
 
-UNIT_MAIN("store", 60, setup, teardown,
-	accounting_adds_up_and_stays, sums_that_do_not_add_up_are_refused, a_batch_counts_once,
-	rollback_leaves_nothing, modules_as_they_were_put, builds_and_tables,
-	past_builds_are_bounded, modules_go_with_all_there_is_of_them, profiles,
-	outcomes_and_calls_stay, an_earlier_store_is_brought_up, ids_are_of_a_cryptographic_hash,
-	modules_of_an_earlier_store_get_their_ids, damaged_outcomes_are_left_out,
-	unchanged_decisions_are_one_row, decisions_are_bounded, events,
-	events_of_an_owner_are_counted, events_are_bounded,
-	a_checkpoint_begins_the_log_from_its_front, the_log_is_bounded,
-	UNIT_LOOP(damaged_store_is_moved_aside, 2), other_version_is_moved_aside,
-	unreadable_store_stays)
+UNIT_MAIN("store", 60, setup, teardown, accounting_adds_up_and_stays,
+    sums_that_do_not_add_up_are_refused, a_batch_counts_once, rollback_leaves_nothing,
+    modules_as_they_were_put, builds_and_tables, past_builds_are_bounded,
+    modules_go_with_all_there_is_of_them, profiles, outcomes_and_calls_stay,
+    an_earlier_store_is_brought_up, ids_are_of_a_cryptographic_hash,
+    modules_of_an_earlier_store_get_their_ids, damaged_outcomes_are_left_out,
+    unchanged_decisions_are_one_row, decisions_are_bounded, events, events_of_an_owner_are_counted,
+    events_are_bounded, a_checkpoint_begins_the_log_from_its_front, the_log_is_bounded,
+    UNIT_LOOP(damaged_store_is_moved_aside, 2), other_version_is_moved_aside,
+    unreadable_store_stays)

@@ -453,7 +453,8 @@ START_TEST(missing_folders_are_one_error)
 	struct swap_order o = order(OLD, NEW);
 	struct err e = {""};
 
-	ck_assert_int_eq(swap_files(state, "/nonexistent/morph/prog", staged, &o, &e), SWAP_REFUSED);
+	ck_assert_int_eq(
+	    swap_files(state, "/nonexistent/morph/prog", staged, &o, &e), SWAP_REFUSED);
 	ck_assert_ptr_nonnull(strstr(e.text, "No such file"));
 	o = order(NEW, OLD);
 	ck_assert_int_eq(put_back(&o, &e), SWAP_FAILED);

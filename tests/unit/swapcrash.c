@@ -64,8 +64,9 @@ static int to(const struct world *w)
 static int swap(const struct world *w, bool rollback)
 {
 	struct swap_order o = {.keep = 2,
-		.from = tiny_id(rollback ? NEW : OLD), .to = tiny_id(rollback ? OLD : NEW),
-		.origin = tiny_id(OLD)};
+	    .from = tiny_id(rollback ? NEW : OLD),
+	    .to = tiny_id(rollback ? OLD : NEW),
+	    .origin = tiny_id(OLD)};
 	struct err e;
 
 	if (swap_files(w->state, w->module, rollback ? NULL : w->staged, &o, &e) != SWAP_OK ||
@@ -147,7 +148,8 @@ static void runs(const struct world *w)
 static void nothing_left(const struct world *w, int now)
 {
 	struct build_id current = tiny_id((uint8_t)now), other = tiny_id(OLD + NEW - now);
-	char *journal = xasprintf("%s/journal", w->state), *builds = xasprintf("%s/builds", w->state);
+	char *journal = xasprintf("%s/journal", w->state),
+	     *builds = xasprintf("%s/builds", w->state);
 	char *kept = builds_path(w->state, w->module, &other), *key = path_dir(kept);
 	/* Of two builds, one is the module; the other is kept once it has been there. */
 	bool keeps = w->rollback || now == NEW;

@@ -10,8 +10,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-static inline enum swap_status swap_files(const char *state, const char *module,
-    const char *staged, const struct swap_order *order, struct err *e)
+static inline enum swap_status swap_files(const char *state, const char *module, const char *staged,
+    const struct swap_order *order, struct err *e)
 {
 	struct swap_order o = *order;
 	enum swap_status status = SWAP_FAILED;

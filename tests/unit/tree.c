@@ -20,7 +20,10 @@ static const char text[] = "\t.text\n";
 
 static void put(uint32_t id, uint32_t kind, const char *name, int64_t archive, const char *content)
 {
-	struct art_input in = {.id = id, .kind = kind, .path = name, .archive = archive,
+	struct art_input in = {.id = id,
+	    .kind = kind,
+	    .path = name,
+	    .archive = archive,
 	    .tu = kind == ART_TU ? 0 : -1};
 
 	ck_assert_msg(!artifact_put_input(art, &in, content, strlen(content), &e), "%s", e.text);
@@ -28,8 +31,8 @@ static void put(uint32_t id, uint32_t kind, const char *name, int64_t archive, c
 
 static void begin(void)
 {
-	struct art_meta m = {.id = {20, {1}}, .name = "p", .producer = "test", .ld = "ld",
-	    .kind = ELF_PIE};
+	struct art_meta m = {
+	    .id = {20, {1}}, .name = "p", .producer = "test", .ld = "ld", .kind = ELF_PIE};
 	struct art_tu tu = {.id = 0, .name = "a.c", .as_args = ""};
 	struct art_func f = {.name = "f", .nblock = 1, .insns = insns, .opaque = ""};
 
@@ -41,9 +44,11 @@ static void begin(void)
 	ck_assert_int_eq(publish_bytes(object, "TU", 2, 0600, &e), 0);
 	art = artifact_create(path, &e);
 	ck_assert_msg(art && !artifact_put_meta(art, &m, &e) &&
-		!artifact_put_tu(art, &tu, text, sizeof text - 1, &e) &&
-		!artifact_put_func(art, &f, &e) && !artifact_put_recipe(art, 0, "@0", &e) &&
-		!artifact_put_blockmap(art, "", 0, &e), "%s", e.text);
+			  !artifact_put_tu(art, &tu, text, sizeof text - 1, &e) &&
+			  !artifact_put_func(art, &f, &e) &&
+			  !artifact_put_recipe(art, 0, "@0", &e) &&
+			  !artifact_put_blockmap(art, "", 0, &e),
+	    "%s", e.text);
 }
 
 static int make(void)

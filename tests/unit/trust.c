@@ -166,8 +166,8 @@ END_TEST
 
 START_TEST(only_plain_paths)
 {
-	static const char *const odd[] = {"", "prog", "./x", "/", "//x", "/a//b", "/a/", "/a/./b",
-		"/a/../b", "/..", "/."};
+	static const char *const odd[] = {
+	    "", "prog", "./x", "/", "//x", "/a//b", "/a/", "/a/./b", "/a/../b", "/..", "/."};
 	char *longest = xcalloc(PATH_MAX + 1, 1);
 	size_t i;
 

@@ -156,9 +156,9 @@ static void lacks(const char *text, const char *part)
 
 /* ---- blocks and edges ---- */
 
-#define DIAMOND                                                                                    \
-	"\ttestl\t%edi, %edi\n\tje\t.L2\n\tmovl\t$1, %eax\n\tret\n\t.p2align 4,,10\n\t.p2align "   \
-	"3\n"                                                                                      \
+#define DIAMOND \
+	"\ttestl\t%edi, %edi\n\tje\t.L2\n\tmovl\t$1, %eax\n\tret\n\t.p2align 4,,10\n\t.p2align " \
+	"3\n" \
 	".L2:\n\tmovl\t$2, %eax\n\tcall\tg@PLT\n\taddl\t$1, %eax\n\tret\n"
 
 START_TEST(branches)
@@ -193,10 +193,10 @@ START_TEST(loops_and_falls)
 }
 END_TEST
 
-#define GCC_SWITCH                                                                                 \
-	"\tcmpl\t$2, %edi\n\tja\t.L1\n\tleaq\t.L4(%rip), %rdx\n\tmovslq\t(%rdx,%rdi,4), %rax\n"    \
-	"\taddq\t%rdx, %rax\n\tnotrack jmp\t*%rax\n\t.section\t.rodata\n\t.align 4\n.L4:\n"        \
-	"\t.long\t.L1-.L4\n\t.long\t.L3-.L4\n\t.long\t.L1-.L4\n\t.text\n"                          \
+#define GCC_SWITCH \
+	"\tcmpl\t$2, %edi\n\tja\t.L1\n\tleaq\t.L4(%rip), %rdx\n\tmovslq\t(%rdx,%rdi,4), %rax\n" \
+	"\taddq\t%rdx, %rax\n\tnotrack jmp\t*%rax\n\t.section\t.rodata\n\t.align 4\n.L4:\n" \
+	"\t.long\t.L1-.L4\n\t.long\t.L3-.L4\n\t.long\t.L1-.L4\n\t.text\n" \
 	".L3:\n\tmovl\t$3, %eax\n\tret\n.L1:\n\tret\n"
 
 START_TEST(gcc_switch)
@@ -332,16 +332,16 @@ START_TEST(labels_behind_asm_are_the_compilers)
 }
 END_TEST
 
-#define COLD                                                                                       \
-	"\t.section\t.text.unlikely,\"ax\",@progbits\n.LCOLDB0:\n\t.text\n.LHOTB0:\n" TYPED(       \
-	    "f") "\t.cfi_startproc\n\tsubq\t$8, %rsp\n\t.cfi_def_cfa_offset "                      \
-		 "16\n\tje\t.L52\n.L53:\n"                                                         \
-		 "\taddq\t$8, %rsp\n\t.cfi_remember_state\n\t.cfi_def_cfa_offset 8\n\tret\n"       \
+#define COLD \
+	"\t.section\t.text.unlikely,\"ax\",@progbits\n.LCOLDB0:\n\t.text\n.LHOTB0:\n" TYPED( \
+	    "f") "\t.cfi_startproc\n\tsubq\t$8, %rsp\n\t.cfi_def_cfa_offset " \
+		 "16\n\tje\t.L52\n.L53:\n" \
+		 "\taddq\t$8, %rsp\n\t.cfi_remember_state\n\t.cfi_def_cfa_offset 8\n\tret\n" \
 		 "\t.cfi_endproc\n\t.section\t.text.unlikely\n\t.cfi_startproc\n\t.type\tf.cold, " \
-		 "@function\n"                                                                     \
-		 "f.cold:\n.L52:\n\t.cfi_def_cfa_offset "                                          \
-		 "16\n\tcall\tg\n\tjmp\t.L53\n\t.cfi_endproc\n\t.text\n" SIZED(                    \
-		     "f") "\t.section\t.text.unlikely\n\t.size\tf.cold, "                          \
+		 "@function\n" \
+		 "f.cold:\n.L52:\n\t.cfi_def_cfa_offset " \
+		 "16\n\tcall\tg\n\tjmp\t.L53\n\t.cfi_endproc\n\t.text\n" SIZED( \
+		     "f") "\t.section\t.text.unlikely\n\t.size\tf.cold, " \
 			  ".-f.cold\n.LCOLDE0:\n\t.text\n.LHOTE0:\n"
 
 START_TEST(cold_part_is_rejoined)
@@ -573,8 +573,8 @@ static bool same_key(const char *a, const char *b)
 	return hash_equal(&x, &y);
 }
 
-#define KEYED(l, n, c)                                                                             \
-	FUNC("f",                                                                                  \
+#define KEYED(l, n, c) \
+	FUNC("f", \
 	    "\tje\t.L" l "\n\tincl\tcount." n "(%rip)\n\tmovl\t$" c ", %eax\n.L" l ":\n\tret\n")
 
 START_TEST(key_knows_the_code_alone)
@@ -930,7 +930,7 @@ static void mutate_lines(const struct unit *u, const char *text)
 		with(&b, l, n, i, twice);
 		/* The assembler refuses a label that is there twice. */
 		ck_assert_msg(refused(u, &b) || starts(l[i], "\t.cfi_") ||
-		    starts(l[i], "#NO_APP") || starts(l[i], ".LMS"),
+				  starts(l[i], "#NO_APP") || starts(l[i], ".LMS"),
 		    "twice and not seen: %.*s", (int)l[i].n, l[i].p);
 		found++;
 	}
@@ -961,9 +961,9 @@ START_TEST(check_misses_no_counter)
 	placement = arena_array(&mem, u->nfunc, sizeof *placement);
 	for (i = 0; i < 6; i++) {
 		counted = arena_array(&mem, u->nfunc, sizeof *counted);
-		ck_assert(!unit_count(u,
-		    &(struct unit_counting){.edges = i & 1, .kind = kinds[i / 2]}, placement,
-		    counted, &e));
+		ck_assert(
+		    !unit_count(u, &(struct unit_counting){.edges = i & 1, .kind = kinds[i / 2]},
+			placement, counted, &e));
 		out.n = 0;
 		unit_emit_counting(u, placement, counted, 7, &out);
 		ck_assert_msg(!refused(u, &out), "%s", buf_cstr(&out));
@@ -1242,17 +1242,16 @@ START_TEST(hostile_texts_take_linear_time)
 }
 END_TEST
 
-UNIT_MAIN("unit", 120, setup, teardown,
-	branches, loops_and_falls, gcc_switch, clang_switch,
-	computed_goto, distances_hold_one_part, indirect_tail_call, conditional_tail_call,
-	noreturn_ends, odd_bounds, asm_goto, labels_behind_asm_are_the_compilers,
-	cold_part_is_rejoined, cold_names_that_are_taken, opaque_functions,
-	local_labels_in_one_asm_are_fine, unwind_procedures, functions_that_stay, refused_units,
-	inline_assembly_may_push_and_pop, key_knows_the_code_alone, key_knows_tables_and_names,
-	jumps_follow_from_the_order, unwind_state_is_restated, alignment_moves_along,
-	comdat_and_quotes, sections_of_one_name, previous_is_named, aliases_follow,
-	locations_are_restated, in_place_nothing_changes, any_layout_passes_the_check,
-	same_input_same_text, check_misses_no_line, check_misses_no_counter, check_knows_the_order,
-	check_follows_jumps, check_reads_calls_through_the_got, check_lets_holes_stand_where_functions_were,
-	check_reads_operands, check_knows_sections, check_refuses_strangers,
-	hostile_texts_take_linear_time)
+UNIT_MAIN("unit", 120, setup, teardown, branches, loops_and_falls, gcc_switch, clang_switch,
+    computed_goto, distances_hold_one_part, indirect_tail_call, conditional_tail_call,
+    noreturn_ends, odd_bounds, asm_goto, labels_behind_asm_are_the_compilers, cold_part_is_rejoined,
+    cold_names_that_are_taken, opaque_functions, local_labels_in_one_asm_are_fine,
+    unwind_procedures, functions_that_stay, refused_units, inline_assembly_may_push_and_pop,
+    key_knows_the_code_alone, key_knows_tables_and_names, jumps_follow_from_the_order,
+    unwind_state_is_restated, alignment_moves_along, comdat_and_quotes, sections_of_one_name,
+    previous_is_named, aliases_follow, locations_are_restated, in_place_nothing_changes,
+    any_layout_passes_the_check, same_input_same_text, check_misses_no_line,
+    check_misses_no_counter, check_knows_the_order, check_follows_jumps,
+    check_reads_calls_through_the_got, check_lets_holes_stand_where_functions_were,
+    check_reads_operands, check_knows_sections, check_refuses_strangers,
+    hostile_texts_take_linear_time)

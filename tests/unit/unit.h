@@ -26,15 +26,15 @@ struct unit_item {
 #define UNIT_EXIT(t, s) UNIT_ITEM(.test = (t), .rounds = 1, .status = (s))
 #define UNIT_SIGNAL(t, s) UNIT_ITEM(.test = (t), .rounds = 1, .signal = (s))
 /* The tests after it have another fixture. */
-#define UNIT_CASE(limit, begin, end)                                                               \
+#define UNIT_CASE(limit, begin, end) \
 	UNIT_ITEM(.timeout = (limit), .setup = (begin), .teardown = (end))
 
-#define UNIT_RUN(name, limit, begin, end, ...)                                                     \
+#define UNIT_RUN(name, limit, begin, end, ...) \
 	unit_run(name, (const TTest *const[]){UNIT_CASE(limit, begin, end), __VA_ARGS__, NULL})
-#define UNIT_MAIN(...)                                                                             \
-	int main(void)                                                                             \
-	{                                                                                          \
-		return UNIT_RUN(__VA_ARGS__);                                                      \
+#define UNIT_MAIN(...) \
+	int main(void) \
+	{ \
+		return UNIT_RUN(__VA_ARGS__); \
 	}
 
 static int unit_run(const char *name, const TTest *const *tests)

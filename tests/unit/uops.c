@@ -36,7 +36,8 @@ static uint32_t compile(const char *body, const char *data, const uint32_t *size
 	ck_assert_msg(unit != NULL, "%s", e.text);
 	ck_assert_msg(!unit->func[0].opaque, "%s", unit->func[0].opaque);
 	memset(measured, 4, sizeof measured);
-	ck_assert_msg(!unit_uops(unit, measured, lengths, &sizes, &u, &differing, &e), "%s", e.text);
+	ck_assert_msg(
+	    !unit_uops(unit, measured, lengths, &sizes, &u, &differing, &e), "%s", e.text);
 	unit_free(unit);
 	return differing;
 }
@@ -70,8 +71,7 @@ static const struct {
     {"testq %rdi, %rdi", {UOP_TEST, 3, UR_DI, UR_DI, UA_NONE, UA_NONE}},
     {"shrl %edx", {UOP_SHR, 2, UR_DX, UO_IMM, UA_NONE, UA_NONE, 0, 0, 0, 0, 1}},
     {"sarq %cl, %rdx", {UOP_SAR, 3, UR_DX, UR_CX, UA_NONE, UA_NONE}},
-    {"shldl $3, %eax, %edx",
-	{UOP_SHLD, 2, UR_DX, UO_IMM, UA_NONE, UA_NONE, 0, UR_AX, 0, 0, 3}},
+    {"shldl $3, %eax, %edx", {UOP_SHLD, 2, UR_DX, UO_IMM, UA_NONE, UA_NONE, 0, UR_AX, 0, 0, 3}},
     {"imulq $24, %rax, %rcx", {UOP_IMUL3, 3, UR_CX, UR_AX, UA_NONE, UA_NONE, 0, 0, 0, 0, 24}},
     {"imull %ebx", {UOP_IMULA, 2, 0, UR_BX, UA_NONE, UA_NONE}},
     {"movzbl %ah, %eax", {UOP_MOVZX, 2, UR_AX, UO_HIGH, UA_NONE, UA_NONE}},
@@ -110,7 +110,8 @@ END_TEST
 static const char *const odd[] = {"rep stosq", "rep movsb", "syscall", "cpuid", "pushfq", "popfq",
     "rcll %eax", "divb %cl", "movl %cs, %eax", "pcmpestri $1, %xmm0, %xmm1", "leal (%edi), ",
     "movb %ah, %eax", "frobnicate %eax, %ebx", "movq %rax", "xlatb", "fxsave (%rdi)",
-    "cmpxchg16b (%rdi)", "addl %eax, $5", "setfoo %al", "cmovfoo %eax, %ebx", "lock movl %eax, %ebx"};
+    "cmpxchg16b (%rdi)", "addl %eax, $5", "setfoo %al", "cmovfoo %eax, %ebx",
+    "lock movl %eax, %ebx"};
 
 START_TEST(stops_at_what_it_does_not_know)
 {
@@ -196,15 +197,14 @@ END_TEST
 /* The base of a table is known far from where it was loaded, until it changes. */
 static const char table[] = "\t.section\t.rodata\n.L4:\n\t.long\t.L5-.L4\n\t.long\t.L6-.L4\n"
 			    "\t.long\tg-.L4\n\t.text\n";
-#define DISPATCH                                                                                   \
-	"\tmovslq\t(%rdx,%rax,4), %rax\n\taddq\t%rdx, %rax\n\tjmp\t*%rax\n"                        \
+#define DISPATCH \
+	"\tmovslq\t(%rdx,%rax,4), %rax\n\taddq\t%rdx, %rax\n\tjmp\t*%rax\n" \
 	".L5:\n\tnop\n\tret\n.L6:\n\tret\n"
 
 START_TEST(follows_a_table_of_distances)
 {
-	static const char body[] =
-	    "\tleaq\t.L4(%rip), %rdx\n\ttestl\t%edi, %edi\n\tje\t.L5\n"
-	    "\tmovl\t%edi, %eax\n\tcmpl\t$2, %eax\n" DISPATCH;
+	static const char body[] = "\tleaq\t.L4(%rip), %rdx\n\ttestl\t%edi, %edi\n\tje\t.L5\n"
+				   "\tmovl\t%edi, %eax\n\tcmpl\t$2, %eax\n" DISPATCH;
 
 	ck_assert_int_eq(compile(body, table, (uint32_t[]){12, 20, 8, 4}, 11), 0);
 	ck_assert(u.func.v[0].ntable == 1 && u.table.v[0].n == 2);
@@ -217,9 +217,8 @@ END_TEST
 
 START_TEST(forgets_a_table_over_calls)
 {
-	static const char body[] =
-	    "\tleaq\t.L4(%rip), %rdx\n\tcall\tg\n\tje\t.L5\n"
-	    "\tmovl\t%edi, %eax\n\tcmpl\t$2, %eax\n" DISPATCH;
+	static const char body[] = "\tleaq\t.L4(%rip), %rdx\n\tcall\tg\n\tje\t.L5\n"
+				   "\tmovl\t%edi, %eax\n\tcmpl\t$2, %eax\n" DISPATCH;
 
 	ck_assert_int_eq(compile(body, table, (uint32_t[]){12, 20, 8, 4}, 11), 0);
 	ck_assert_int_eq(u.uop.v[u.block.v[1].uop + 2].kind, UOP_MOVSX);
@@ -232,9 +231,8 @@ START_TEST(no_table_that_may_change)
 	char *writable = arena_strdup(&mem, table);
 
 	memcpy(strstr(writable, ".rodata"), ".data\t\t", 7);
-	ck_assert_int_eq(compile("\tleaq\t.L4(%rip), %rdx\n" DISPATCH, writable,
-			     (uint32_t[]){16, 8, 4}, 7),
-	    0);
+	ck_assert_int_eq(
+	    compile("\tleaq\t.L4(%rip), %rdx\n" DISPATCH, writable, (uint32_t[]){16, 8, 4}, 7), 0);
 	ck_assert_int_eq(u.func.v[0].ntable, 0);
 	ck_assert_int_eq(u.uop.v[1].kind, UOP_MOVSX);
 }
@@ -350,7 +348,8 @@ START_TEST(reads_what_it_writes)
 	ck_assert(once.n == twice.n && !memcmp(once.p, twice.p, once.n));
 	ck_assert(uops_find(&back, &key) < 2 && uops_find(&back, &other) == UOPS_NONE);
 	ck_assert_uint_ne(uops_after_call(&back, uops_find(&back, &key), 1, 4), UOPS_NONE);
-	ck_assert_int_eq(uops_frame(&back, uops_at(&back, uops_find(&back, &key), 1, 8))->offset, 16);
+	ck_assert_int_eq(
+	    uops_frame(&back, uops_at(&back, uops_find(&back, &key), 1, 8))->offset, 16);
 	uops_free(&back);
 	for (n = 0; n < once.n; n++)
 		ck_assert(uops_decode(once.p, n, &back, &e) && !back.func.n);

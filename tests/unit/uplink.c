@@ -394,11 +394,15 @@ END_TEST
 static struct envelope secret_envelope(uint64_t seq)
 {
 	struct wire_sample sample = {0x40, 10 * seq};
-	struct wire_module module = {.id = {.n = 1, .b = "x"}, .path = "/x", .sample = &sample,
-	    .nsample = 1};
+	struct wire_module module = {
+	    .id = {.n = 1, .b = "x"}, .path = "/x", .sample = &sample, .nsample = 1};
 	struct wire_regs regs[2] = {{.gpr = {0x5ec2e75ec2e75ec2}}, {.offset = 1}};
-	struct wire_batch b = {.session = 5, .seq = seq, .start_ns = 5000 + seq, .taken = 10 * seq,
-	    .module = &module, .nmodule = 1};
+	struct wire_batch b = {.session = 5,
+	    .seq = seq,
+	    .start_ns = 5000 + seq,
+	    .taken = 10 * seq,
+	    .module = &module,
+	    .nmodule = 1};
 	struct envelope l = envelope(5, seq);
 
 	l.batch.n = 0;
@@ -515,12 +519,10 @@ START_TEST(wants_hold_until_the_next_or_the_end)
 }
 END_TEST
 
-UNIT_MAIN("uplink", 60, setup, teardown,
-	a_batch_is_greeted_sent_and_acknowledged, one_at_a_time_in_order,
-	while_it_is_away_batches_wait_on_disk, what_was_not_acknowledged_is_sent_again,
-	an_earlier_run_has_its_own_connection, waiting_grows_to_a_bound,
-	a_poisonous_batch_is_given_up_and_counted, garbage_ends_the_connection,
-	silence_ends_the_connection, at_the_end_what_is_left_is_parked,
-	without_a_spool_one_envelope_waits_and_others_are_lost, a_large_batch_goes_out_in_pieces,
-	registers_go_once_and_are_wiped, registers_do_not_wait,
-	wants_hold_until_the_next_or_the_end)
+UNIT_MAIN("uplink", 60, setup, teardown, a_batch_is_greeted_sent_and_acknowledged,
+    one_at_a_time_in_order, while_it_is_away_batches_wait_on_disk,
+    what_was_not_acknowledged_is_sent_again, an_earlier_run_has_its_own_connection,
+    waiting_grows_to_a_bound, a_poisonous_batch_is_given_up_and_counted,
+    garbage_ends_the_connection, silence_ends_the_connection, at_the_end_what_is_left_is_parked,
+    without_a_spool_one_envelope_waits_and_others_are_lost, a_large_batch_goes_out_in_pieces,
+    registers_go_once_and_are_wiped, registers_do_not_wait, wants_hold_until_the_next_or_the_end)

@@ -128,8 +128,8 @@ int builds_sweep(const char *state, const char *module, struct err *e)
 	int r = 0;
 
 	while (d && (de = readdir(d)))
-		if (strstr(de->d_name, ".morph-new.") &&
-		    unlinkat(dirfd(d), de->d_name, 0) < 0 && errno != ENOENT)
+		if (strstr(de->d_name, ".morph-new.") && unlinkat(dirfd(d), de->d_name, 0) < 0 &&
+		    errno != ENOENT)
 			r = err_sys(e, "%s/%s", folder, de->d_name);
 	if (d)
 		closedir(d);
@@ -173,8 +173,8 @@ static void list(const char *state, const char *module, kept_vec *out)
 	free(folder);
 }
 
-size_t swap_kept(const char *state, const char *module, struct arena *a,
-    const struct swap_kept **out)
+size_t swap_kept(
+    const char *state, const char *module, struct arena *a, const struct swap_kept **out)
 {
 	kept_vec all = {0};
 	size_t n;
@@ -186,8 +186,8 @@ size_t swap_kept(const char *state, const char *module, struct arena *a,
 	return n;
 }
 
-int builds_prune(const char *state, const char *module, const struct build_id *origin,
-    size_t keep, struct err *e)
+int builds_prune(const char *state, const char *module, const struct build_id *origin, size_t keep,
+    struct err *e)
 {
 	kept_vec all = {0};
 	size_t left, i;

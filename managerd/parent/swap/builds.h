@@ -27,7 +27,7 @@ int builds_drop(const char *state, const char *module, const struct build_id *id
 /* Removes half-made copies of a module. */
 int builds_sweep(const char *state, const char *module, struct err *e);
 /* Drops the oldest until at most keep are left, never `origin`. */
-int builds_prune(const char *state, const char *module, const struct build_id *origin,
-    size_t keep, struct err *e);
+int builds_prune(const char *state, const char *module, const struct build_id *origin, size_t keep,
+    struct err *e);
 
 #endif

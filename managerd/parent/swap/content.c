@@ -52,6 +52,8 @@ int content_parse(const char *s, struct content *c)
 	size_t n;
 
 	return strlen(s) != CONTENT_HEX - 1 ||
-		sodium_hex2bin(c->b, sizeof c->b, s, CONTENT_HEX - 1, NULL, &n, NULL) ||
-		n != sizeof c->b ? -1 : 0;
+		       sodium_hex2bin(c->b, sizeof c->b, s, CONTENT_HEX - 1, NULL, &n, NULL) ||
+		       n != sizeof c->b
+		   ? -1
+		   : 0;
 }

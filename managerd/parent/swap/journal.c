@@ -43,9 +43,8 @@ void journal_encode(const struct journal *j, struct buf *out)
 	put_escaped(out, j->stage);
 	buf_printf(out, "\nfresh %d\n", j->fresh);
 	if (j->new_ino)
-		buf_printf(out, "new-size %ju\nnew-content %s\nready %ju\n",
-		    (uintmax_t)j->new_size, content_hex(&j->new_content, hex),
-		    (uintmax_t)j->new_ino);
+		buf_printf(out, "new-size %ju\nnew-content %s\nready %ju\n", (uintmax_t)j->new_size,
+		    content_hex(&j->new_content, hex), (uintmax_t)j->new_ino);
 	if (j->swapped)
 		buf_str(out, "swapped 1\n");
 }
@@ -95,7 +94,9 @@ static int get_path(const char *s, char **out)
 static int get_stage(const char *s, char **out)
 {
 	return *out || get_escaped(s, out) || (*out)[0] != '.' || strchr(*out, '/') ||
-		!strstr(*out, ".morph-new.") ? -1 : 0;
+		       !strstr(*out, ".morph-new.")
+		   ? -1
+		   : 0;
 }
 
 static int get_choice(const char *s, const char *no, const char *yes, bool *v)
@@ -105,35 +106,82 @@ static int get_choice(const char *s, const char *no, const char *yes, bool *v)
 }
 
 enum field {
-	F_FORMAT, F_MODULE, F_KIND, F_FROM, F_TO, F_ORIGIN, F_KEEP, F_OLD, F_OLD_SIZE,
-	F_OLD_CONTENT, F_STAGE, F_FRESH, F_NEEDED, F_NEW_SIZE = F_NEEDED, F_NEW_CONTENT, F_READY,
-	F_SWAPPED, F_COUNT
+	F_FORMAT,
+	F_MODULE,
+	F_KIND,
+	F_FROM,
+	F_TO,
+	F_ORIGIN,
+	F_KEEP,
+	F_OLD,
+	F_OLD_SIZE,
+	F_OLD_CONTENT,
+	F_STAGE,
+	F_FRESH,
+	F_NEEDED,
+	F_NEW_SIZE = F_NEEDED,
+	F_NEW_CONTENT,
+	F_READY,
+	F_SWAPPED,
+	F_COUNT
 };
 static const char *const field_name[F_COUNT] = {
-	"morph-swap", "module", "kind", "from", "to", "origin", "keep", "old", "old-size",
-	"old-content", "stage", "fresh", "new-size", "new-content", "ready", "swapped",
+    "morph-swap",
+    "module",
+    "kind",
+    "from",
+    "to",
+    "origin",
+    "keep",
+    "old",
+    "old-size",
+    "old-content",
+    "stage",
+    "fresh",
+    "new-size",
+    "new-content",
+    "ready",
+    "swapped",
 };
 
 static int get_field(struct journal *j, enum field f, const char *v)
 {
 	switch (f) {
-	case F_FORMAT: return strcmp(v, "2") ? -1 : 0;
-	case F_MODULE: return get_path(v, &j->module);
-	case F_KIND: return get_choice(v, "swap", "rollback", &j->rollback);
-	case F_FROM: return build_id_parse(v, &j->from);
-	case F_TO: return build_id_parse(v, &j->to);
-	case F_ORIGIN: return strcmp(v, "-") ? build_id_parse(v, &j->origin) : 0;
-	case F_KEEP: return get_number(v, 1, KEEP_MAX, &j->keep);
-	case F_OLD: return get_number(v, 1, UINT64_MAX, &j->old_ino);
-	case F_OLD_SIZE: return get_number(v, 0, INT64_MAX, &j->old_size);
-	case F_OLD_CONTENT: return content_parse(v, &j->old_content);
-	case F_STAGE: return get_stage(v, &j->stage);
-	case F_FRESH: return get_choice(v, "0", "1", &j->fresh);
-	case F_NEW_SIZE: return get_number(v, 0, INT64_MAX, &j->new_size);
-	case F_NEW_CONTENT: return content_parse(v, &j->new_content);
-	case F_READY: return get_number(v, 1, UINT64_MAX, &j->new_ino);
-	case F_SWAPPED: j->swapped = true; return strcmp(v, "1") ? -1 : 0;
-	case F_COUNT: break;
+	case F_FORMAT:
+		return strcmp(v, "2") ? -1 : 0;
+	case F_MODULE:
+		return get_path(v, &j->module);
+	case F_KIND:
+		return get_choice(v, "swap", "rollback", &j->rollback);
+	case F_FROM:
+		return build_id_parse(v, &j->from);
+	case F_TO:
+		return build_id_parse(v, &j->to);
+	case F_ORIGIN:
+		return strcmp(v, "-") ? build_id_parse(v, &j->origin) : 0;
+	case F_KEEP:
+		return get_number(v, 1, KEEP_MAX, &j->keep);
+	case F_OLD:
+		return get_number(v, 1, UINT64_MAX, &j->old_ino);
+	case F_OLD_SIZE:
+		return get_number(v, 0, INT64_MAX, &j->old_size);
+	case F_OLD_CONTENT:
+		return content_parse(v, &j->old_content);
+	case F_STAGE:
+		return get_stage(v, &j->stage);
+	case F_FRESH:
+		return get_choice(v, "0", "1", &j->fresh);
+	case F_NEW_SIZE:
+		return get_number(v, 0, INT64_MAX, &j->new_size);
+	case F_NEW_CONTENT:
+		return content_parse(v, &j->new_content);
+	case F_READY:
+		return get_number(v, 1, UINT64_MAX, &j->new_ino);
+	case F_SWAPPED:
+		j->swapped = true;
+		return strcmp(v, "1") ? -1 : 0;
+	case F_COUNT:
+		break;
 	}
 	return -1;
 }
@@ -267,8 +315,8 @@ int journal_load(const char *state, const char *module, struct journal *j, struc
 	return r;
 }
 
-static int each_file(const char *state, const char *name, int (*fn)(const char *, struct journal *,
-    void *), void *arg, struct err *e)
+static int each_file(const char *state, const char *name,
+    int (*fn)(const char *, struct journal *, void *), void *arg, struct err *e)
 {
 	char *path = xasprintf("%s/journal/%s", state, name);
 	struct journal j = {0};
@@ -286,8 +334,8 @@ static int each_file(const char *state, const char *name, int (*fn)(const char *
 	return r;
 }
 
-int journal_each(const char *state, int (*fn)(const char *, struct journal *, void *), void *arg,
-    struct err *e)
+int journal_each(
+    const char *state, int (*fn)(const char *, struct journal *, void *), void *arg, struct err *e)
 {
 	char *dir = xasprintf("%s/journal", state);
 	DIR *d = opendir(dir);

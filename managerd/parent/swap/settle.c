@@ -50,7 +50,7 @@ static int look(struct place *p, struct err *e)
 	    holds(p->dir, p->name, j->old_size, &j->old_content))
 		p->module = OLD;
 	else if (st.st_ino == j->new_ino && (uint64_t)st.st_size == j->new_size &&
-	    holds(p->dir, p->name, j->new_size, &j->new_content))
+		 holds(p->dir, p->name, j->new_size, &j->new_content))
 		p->module = NEW;
 	return 0;
 }
@@ -99,9 +99,9 @@ int settle(const char *state, const struct journal *j, struct err *e)
 	else if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)
 		/* The whole folder is gone, and the module with it. */
 		r = builds_sweep(state, j->module, e) < 0 ||
-			(j->fresh && builds_drop(state, j->module, &j->from, e) < 0)
-		    ? -1
-		    : SWAP_REPLACED;
+			    (j->fresh && builds_drop(state, j->module, &j->from, e) < 0)
+			? -1
+			: SWAP_REPLACED;
 	else
 		r = err_sys(e, "%s", j->module);
 	if (p.dir >= 0)

@@ -93,8 +93,8 @@ static bool xattr_in(const struct xattrs *x, const char *name)
 }
 
 /* A folder's default access list is not the old file's. */
-static int xattr_remove_foreign(const struct xattrs *old, const struct xattrs *now, int to,
-    struct err *e)
+static int xattr_remove_foreign(
+    const struct xattrs *old, const struct xattrs *now, int to, struct err *e)
 {
 	const char *name;
 	size_t i;
@@ -136,8 +136,8 @@ int stage_attributes(int like, const struct stat *st, int to, struct err *e)
 		return err_sys(e, "the new file");
 	if ((now.st_uid != st->st_uid || now.st_gid != st->st_gid) &&
 	    fchown(to, st->st_uid, st->st_gid) < 0)
-		return err_sys(e, "giving it to uid %u, gid %u", (unsigned)st->st_uid,
-		    (unsigned)st->st_gid);
+		return err_sys(
+		    e, "giving it to uid %u, gid %u", (unsigned)st->st_uid, (unsigned)st->st_gid);
 	/* Access lists first: they move the mode's group bits. */
 	if (xattrs_carry(like, to, e) < 0)
 		return -1;

@@ -23,7 +23,7 @@ struct swap {
 	const struct trusted *mod;
 	struct trusted now; /* the same with its present status */
 	struct stat to_st;
-	int dir;   /* of the module, for fsync */
+	int dir; /* of the module, for fsync */
 	int stage;
 	struct journal j;
 };
@@ -59,7 +59,8 @@ static int look_again(struct swap *s, struct err *e)
 		return err_sys(e, "%s", s->now.path);
 	s->mod = &s->now;
 	if (!s->now.st.st_nlink)
-		return err_set(e, "%s: was removed or replaced since it was inspected", s->now.path);
+		return err_set(
+		    e, "%s: was removed or replaced since it was inspected", s->now.path);
 	if (!same_rights(&s->now.st, &s->o->module->st))
 		return err_set(e, "%s: was given to another owner or mode since it was inspected",
 		    s->now.path);
@@ -88,9 +89,9 @@ static enum swap_status find_room(struct swap *s, struct err *e)
 		r = err_sys(e, "%s", s->state);
 	else
 		r = stage_space(s->dir, (uint64_t)s->to_st.st_size, s->mod->path, e) < 0 ||
-				stage_space(state, kept, s->state, e) < 0
-		    ? -1
-		    : 0;
+			    stage_space(state, kept, s->state, e) < 0
+			? -1
+			: 0;
 	if (state >= 0)
 		close(state);
 	return r < 0 ? SWAP_FAILED : SWAP_OK;
@@ -126,17 +127,17 @@ static int begin(struct swap *s, struct err *e)
 	if (getrandom(&salt, sizeof salt, 0) != sizeof salt)
 		return err_sys(e, "random numbers");
 	s->j = (struct journal){
-		.module = xstrdup(s->mod->path),
-		/* The name is cut so that the longest file name still has room. */
-		.stage = xasprintf(".%.200s.morph-new.%08x", s->mod->name, salt),
-		.rollback = s->o->rollback,
-		.fresh = !builds_have(s->state, s->mod->path, &s->o->from),
-		.from = s->o->from,
-		.to = s->o->to,
-		.origin = s->o->origin,
-		.keep = s->o->keep,
-		.old_ino = s->mod->st.st_ino,
-		.old_size = (uint64_t)s->mod->st.st_size,
+	    .module = xstrdup(s->mod->path),
+	    /* The name is cut so that the longest file name still has room. */
+	    .stage = xasprintf(".%.200s.morph-new.%08x", s->mod->name, salt),
+	    .rollback = s->o->rollback,
+	    .fresh = !builds_have(s->state, s->mod->path, &s->o->from),
+	    .from = s->o->from,
+	    .to = s->o->to,
+	    .origin = s->o->origin,
+	    .keep = s->o->keep,
+	    .old_ino = s->mod->st.st_ino,
+	    .old_size = (uint64_t)s->mod->st.st_size,
 	};
 	if (content_of_file(s->mod->fd, s->j.old_size, &s->j.old_content) < 0)
 		return err_sys(e, "%s", s->mod->path);
@@ -159,8 +160,8 @@ static int note_stage(struct swap *s, struct err *e)
 	if (fsync(s->stage) < 0 || fstat(s->stage, &st) < 0 ||
 	    content_of_file(s->stage, (uint64_t)st.st_size, &content) < 0)
 		return err_sys(e, "%s: staging the new build", s->mod->path);
-	if (!s->o->rollback && digest_note(s->state, s->mod->path, &s->o->to,
-				   (uint64_t)st.st_size, &content, s->o->keep, e) < 0)
+	if (!s->o->rollback && digest_note(s->state, s->mod->path, &s->o->to, (uint64_t)st.st_size,
+				   &content, s->o->keep, e) < 0)
 		return -1;
 	/* No program can be executed while it is open for writing. */
 	close(s->stage);
@@ -171,8 +172,8 @@ static int note_stage(struct swap *s, struct err *e)
 
 static int write_stage(struct swap *s, struct err *e)
 {
-	s->stage = openat(s->mod->dir, s->j.stage,
-	    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	s->stage = openat(
+	    s->mod->dir, s->j.stage, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (s->stage < 0)
 		return err_sys(e, "%s: staging the new build", s->mod->path);
 	if (stage_copy(s->o->source, s->stage, (uint64_t)s->to_st.st_size, stage_half, e) < 0 ||
@@ -188,9 +189,9 @@ static bool untouched(const struct swap *s)
 	struct stat at, in;
 
 	return !fstatat(s->mod->dir, s->mod->name, &at, AT_SYMLINK_NOFOLLOW) &&
-	    !fstat(s->mod->fd, &in) && at.st_dev == in.st_dev && at.st_ino == in.st_ino &&
-	    in.st_size == from->st_size && in.st_mtim.tv_sec == from->st_mtim.tv_sec &&
-	    in.st_mtim.tv_nsec == from->st_mtim.tv_nsec && same_rights(&in, from);
+	       !fstat(s->mod->fd, &in) && at.st_dev == in.st_dev && at.st_ino == in.st_ino &&
+	       in.st_size == from->st_size && in.st_mtim.tv_sec == from->st_mtim.tv_sec &&
+	       in.st_mtim.tv_nsec == from->st_mtim.tv_nsec && same_rights(&in, from);
 }
 
 static enum swap_status put_in_place(struct swap *s, struct err *e)
@@ -268,8 +269,8 @@ enum swap_status swap_run(const char *state, const struct swap_order *o, struct 
 	return status;
 }
 
-int swap_open_kept(const char *state, const struct trusted *module, const struct build_id *to,
-    struct err *e)
+int swap_open_kept(
+    const char *state, const struct trusted *module, const struct build_id *to, struct err *e)
 {
 	char *path = builds_path(state, module->path, to);
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -334,8 +335,12 @@ static int recover_one(const char *state, struct journal *j, void *arg)
 		return -1;
 	if (end == SWAP_FINISHED && !j->swapped && journal_swapped(state, j, r->e) < 0)
 		return -1;
-	r->fn(&(struct swap_outcome){.module = j->module, .from = j->from, .to = j->to,
-		      .rollback = j->rollback, .end = end}, r->arg);
+	r->fn(&(struct swap_outcome){.module = j->module,
+		  .from = j->from,
+		  .to = j->to,
+		  .rollback = j->rollback,
+		  .end = end},
+	    r->arg);
 	return 0;
 }
 

@@ -31,9 +31,9 @@ struct swap_order {
 	const struct trusted *module; /* as it must be still when the new build goes in */
 	int source;                   /* the bytes of the new build, a regular file */
 	bool rollback;
-	struct build_id from, to;     /* of the module and of the source */
-	struct build_id origin;       /* never dropped from the kept builds; n = 0: none such */
-	unsigned keep;                /* kept builds of this module at most, >= 1 */
+	struct build_id from, to; /* of the module and of the source */
+	struct build_id origin;   /* never dropped from the kept builds; n = 0: none such */
+	unsigned keep;            /* kept builds of this module at most, >= 1 */
 };
 
 /* With any status except SWAP_OK the module is as it was, nothing is left behind, and e
@@ -41,8 +41,8 @@ struct swap_order {
 enum swap_status swap_run(const char *state, const struct swap_order *o, struct err *e);
 /* Opens a kept build of the module, or -1: also when it belongs to another owner,
  * of whom the path once was. */
-int swap_open_kept(const char *state, const struct trusted *module, const struct build_id *to,
-    struct err *e);
+int swap_open_kept(
+    const char *state, const struct trusted *module, const struct build_id *to, struct err *e);
 /* Forgets the journal entry and drops kept builds beyond the bound, and that of
  * the build the module now is. Absent is fine. */
 int swap_done(const char *state, const char *module, struct err *e);
@@ -58,8 +58,8 @@ int swap_recover(const char *state, void (*fn)(const struct swap_outcome *o, voi
 int swap_recover_one(const char *state, const char *module, struct err *e);
 
 /* The kept builds of a module, newest first, into an arena. */
-size_t swap_kept(const char *state, const char *module, struct arena *a,
-    const struct swap_kept **out);
+size_t swap_kept(
+    const char *state, const char *module, struct arena *a, const struct swap_kept **out);
 
 /* The name of a module's folder or file in builds/, digests/, journal/, holds/:
  * the content hash of its path, 64 hex digits. */

@@ -51,8 +51,9 @@ static int walk_dir(const char *dir, struct walk *w)
 static int judge_dir(const struct stat *st, bool last, uid_t owner, const char *dir, struct err *e)
 {
 	if (st->st_uid != owner && st->st_uid != 0)
-		return err_set(e, "%s: %s belongs to uid %u, neither to the owner (uid %u) nor root",
-		    dir, last ? "the directory" : "a directory above it", (unsigned)st->st_uid,
+		return err_set(e,
+		    "%s: %s belongs to uid %u, neither to the owner (uid %u) nor root", dir,
+		    last ? "the directory" : "a directory above it", (unsigned)st->st_uid,
 		    (unsigned)owner);
 	if (st->st_mode & OTHERS_WRITE && (last || !(st->st_mode & S_ISVTX)))
 		return err_set(e, "%s: %s is writable by others (mode %04o)", dir,
@@ -86,8 +87,8 @@ static int judge(const struct walk *w, const struct trusted *t, uid_t owner, str
 		return err_set(e, "%s: belongs to uid %u, neither to uid %u nor root", t->path,
 		    (unsigned)t->st.st_uid, (unsigned)owner);
 	if (t->st.st_mode & OTHERS_WRITE)
-		return err_set(e, "%s: is writable by others (mode %04o)", t->path,
-		    t->st.st_mode & 07777u);
+		return err_set(
+		    e, "%s: is writable by others (mode %04o)", t->path, t->st.st_mode & 07777u);
 	if (!readable(w, t, owner))
 		return err_set(e, "%s: is root's, and may not be read by all", t->path);
 	dir = path_dir(t->path);
@@ -278,8 +279,8 @@ static int refuse_mode(const struct trusted *t, struct err *e)
 	if (t->st.st_mode & S_ISGID)
 		return err_set(e, "%s: is setgid", t->path);
 	if (t->st.st_nlink != 1)
-		return err_set(e, "%s: has %ju names (hard links)", t->path,
-		    (uintmax_t)t->st.st_nlink);
+		return err_set(
+		    e, "%s: has %ju names (hard links)", t->path, (uintmax_t)t->st.st_nlink);
 	return 0;
 }
 
@@ -303,9 +304,9 @@ static int refuse_xattrs(const struct trusted *t, struct err *e)
 	static const struct {
 		const char *name, *says;
 	} bad[] = {
-		{"security.capability", "has file capabilities"},
-		{"security.ima", "is signed for IMA"},
-		{"security.evm", "is signed for EVM"},
+	    {"security.capability", "has file capabilities"},
+	    {"security.ima", "is signed for IMA"},
+	    {"security.evm", "is signed for EVM"},
 	};
 	size_t i;
 
