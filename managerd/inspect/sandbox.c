@@ -39,25 +39,10 @@ static int limit(struct err *e)
 
 /* What reading takes, whatever the arguments. sysinfo is qsort's, which asks
  * how much memory there is. */
-static const int ALLOWED[] = {
-    SCMP_SYS(read),
-    SCMP_SYS(pread64),
-    SCMP_SYS(lseek),
-    SCMP_SYS(fstat),
-    SCMP_SYS(close),
-    SCMP_SYS(munmap),
-    SCMP_SYS(mremap),
-    SCMP_SYS(brk),
-    SCMP_SYS(madvise),
-    SCMP_SYS(futex),
-    SCMP_SYS(getrandom),
-    SCMP_SYS(clock_gettime),
-    SCMP_SYS(sysinfo),
-    SCMP_SYS(rt_sigreturn),
-    SCMP_SYS(restart_syscall),
-    SCMP_SYS(exit),
-    SCMP_SYS(exit_group),
-};
+static const int ALLOWED[] = {SCMP_SYS(read), SCMP_SYS(pread64), SCMP_SYS(lseek), SCMP_SYS(fstat),
+    SCMP_SYS(close), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(brk), SCMP_SYS(madvise),
+    SCMP_SYS(futex), SCMP_SYS(getrandom), SCMP_SYS(clock_gettime), SCMP_SYS(sysinfo),
+    SCMP_SYS(rt_sigreturn), SCMP_SYS(restart_syscall), SCMP_SYS(exit), SCMP_SYS(exit_group)};
 
 static int filter(struct err *e)
 {

@@ -31,110 +31,35 @@ enum { CAP_CHECKPOINT_RESTORE = 40 };
 enum { PARSER_MEMORY = 256 << 20 }; /* bytes of address space */
 
 /* Memory, time and the end; what the allocator and the sanitizers do. */
-static const int ANY[] = {
-    SCMP_SYS(read),
-    SCMP_SYS(pread64),
-    SCMP_SYS(close),
-    SCMP_SYS(lseek),
-    SCMP_SYS(fstat),
-    SCMP_SYS(newfstatat), /* the C library's fstat() */
-    SCMP_SYS(munmap),
-    SCMP_SYS(mremap),
-    SCMP_SYS(madvise),
-    SCMP_SYS(brk),
-    SCMP_SYS(futex),
-    SCMP_SYS(sigaltstack),
-    SCMP_SYS(sched_yield),
-    SCMP_SYS(getpid),
-    SCMP_SYS(gettid),
-    SCMP_SYS(getrandom),
-    SCMP_SYS(clock_gettime),
-    SCMP_SYS(exit),
-    SCMP_SYS(exit_group),
-    SCMP_SYS(restart_syscall),
-    SCMP_SYS(sysinfo),
-};
+static const int ANY[] = {SCMP_SYS(read), SCMP_SYS(pread64), SCMP_SYS(close), SCMP_SYS(lseek),
+    SCMP_SYS(fstat), SCMP_SYS(newfstatat), /* the C library's fstat() */
+    SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(brk), SCMP_SYS(futex),
+    SCMP_SYS(sigaltstack), SCMP_SYS(sched_yield), SCMP_SYS(getpid), SCMP_SYS(gettid),
+    SCMP_SYS(getrandom), SCMP_SYS(clock_gettime), SCMP_SYS(exit), SCMP_SYS(exit_group),
+    SCMP_SYS(restart_syscall), SCMP_SYS(sysinfo)};
 
 /* Writing to any descriptor, messages, waiting, signals: not for the parser. */
-static const int TRUSTED[] = {
-    SCMP_SYS(write),
-    SCMP_SYS(sendto),
-    SCMP_SYS(sendmsg),
-    SCMP_SYS(recvfrom),
-    SCMP_SYS(recvmsg),
-    SCMP_SYS(poll),
-    SCMP_SYS(ppoll),
-    SCMP_SYS(wait4),
-    SCMP_SYS(fcntl),
-    SCMP_SYS(rt_sigaction),
-    SCMP_SYS(rt_sigprocmask),
-    SCMP_SYS(rt_sigreturn),
-    SCMP_SYS(readlink),
-    SCMP_SYS(readlinkat),
-};
+static const int TRUSTED[] = {SCMP_SYS(write), SCMP_SYS(sendto), SCMP_SYS(sendmsg),
+    SCMP_SYS(recvfrom), SCMP_SYS(recvmsg), SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(wait4),
+    SCMP_SYS(fcntl), SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn),
+    SCMP_SYS(readlink), SCMP_SYS(readlinkat)};
 
 /* Fork, and bound the child's time; become the parser. */
-static const int READER[] = {
-    SCMP_SYS(pipe2),
-    SCMP_SYS(dup2),
-    SCMP_SYS(close_range),
-    SCMP_SYS(set_robust_list),
-    SCMP_SYS(rseq),
-    SCMP_SYS(prctl),
-    SCMP_SYS(seccomp),
-    SCMP_SYS(capget),
-    SCMP_SYS(capset),
-    SCMP_SYS(prlimit64),
-    SCMP_SYS(setrlimit),
-};
+static const int READER[] = {SCMP_SYS(pipe2), SCMP_SYS(dup2), SCMP_SYS(close_range),
+    SCMP_SYS(set_robust_list), SCMP_SYS(rseq), SCMP_SYS(prctl), SCMP_SYS(seccomp), SCMP_SYS(capget),
+    SCMP_SYS(capset), SCMP_SYS(prlimit64), SCMP_SYS(setrlimit)};
 
 /* The rings, the uplink, the spool, the command. */
-static const int MAIN[] = {
-    SCMP_SYS(perf_event_open),
-    SCMP_SYS(connect),
-    SCMP_SYS(shutdown),
-    SCMP_SYS(getsockopt),
-    SCMP_SYS(setsockopt),
-    SCMP_SYS(openat),
-    SCMP_SYS(open),
-    SCMP_SYS(stat),
-    SCMP_SYS(lstat),
-    SCMP_SYS(statx),
-    SCMP_SYS(access),
-    SCMP_SYS(faccessat),
-    SCMP_SYS(faccessat2),
-    SCMP_SYS(getdents64),
-    SCMP_SYS(mkdir),
-    SCMP_SYS(mkdirat),
-    SCMP_SYS(unlink),
-    SCMP_SYS(unlinkat),
-    SCMP_SYS(rename),
-    SCMP_SYS(renameat),
-    SCMP_SYS(renameat2),
-    SCMP_SYS(rmdir),
-    SCMP_SYS(fsync),
-    SCMP_SYS(fdatasync),
-    SCMP_SYS(ftruncate),
-    SCMP_SYS(writev),
-    SCMP_SYS(readv),
-    SCMP_SYS(kill),
-    SCMP_SYS(tgkill),
-    SCMP_SYS(waitid),
-    SCMP_SYS(nanosleep),
-    SCMP_SYS(clock_nanosleep),
-    SCMP_SYS(clock_getres),
-    SCMP_SYS(gettimeofday),
-    SCMP_SYS(time),
-    SCMP_SYS(getuid),
-    SCMP_SYS(geteuid),
-    SCMP_SYS(getgid),
-    SCMP_SYS(getegid),
-    SCMP_SYS(umask),
-    SCMP_SYS(uname),
-    SCMP_SYS(sched_getaffinity),
-    SCMP_SYS(getcwd),
-    SCMP_SYS(dup),
-};
+static const int MAIN[] = {SCMP_SYS(perf_event_open), SCMP_SYS(connect), SCMP_SYS(shutdown),
+    SCMP_SYS(getsockopt), SCMP_SYS(setsockopt), SCMP_SYS(openat), SCMP_SYS(open), SCMP_SYS(stat),
+    SCMP_SYS(lstat), SCMP_SYS(statx), SCMP_SYS(access), SCMP_SYS(faccessat), SCMP_SYS(faccessat2),
+    SCMP_SYS(getdents64), SCMP_SYS(mkdir), SCMP_SYS(mkdirat), SCMP_SYS(unlink), SCMP_SYS(unlinkat),
+    SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(renameat2), SCMP_SYS(rmdir), SCMP_SYS(fsync),
+    SCMP_SYS(fdatasync), SCMP_SYS(ftruncate), SCMP_SYS(writev), SCMP_SYS(readv), SCMP_SYS(kill),
+    SCMP_SYS(tgkill), SCMP_SYS(waitid), SCMP_SYS(nanosleep), SCMP_SYS(clock_nanosleep),
+    SCMP_SYS(clock_getres), SCMP_SYS(gettimeofday), SCMP_SYS(time), SCMP_SYS(getuid),
+    SCMP_SYS(geteuid), SCMP_SYS(getgid), SCMP_SYS(getegid), SCMP_SYS(umask), SCMP_SYS(uname),
+    SCMP_SYS(sched_getaffinity), SCMP_SYS(getcwd), SCMP_SYS(dup)};
 
 /* ---- system calls ---- */
 

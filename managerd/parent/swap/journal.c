@@ -125,24 +125,9 @@ enum field {
 	F_SWAPPED,
 	F_COUNT
 };
-static const char *const field_name[F_COUNT] = {
-    "morph-swap",
-    "module",
-    "kind",
-    "from",
-    "to",
-    "origin",
-    "keep",
-    "old",
-    "old-size",
-    "old-content",
-    "stage",
-    "fresh",
-    "new-size",
-    "new-content",
-    "ready",
-    "swapped",
-};
+static const char *const field_name[F_COUNT] = {"morph-swap", "module", "kind", "from", "to",
+    "origin", "keep", "old", "old-size", "old-content", "stage", "fresh", "new-size", "new-content",
+    "ready", "swapped"};
 
 static int get_field(struct journal *j, enum field f, const char *v)
 {
