@@ -262,7 +262,7 @@ uint64_t counts_weight(const struct counts *c, const struct art_func *func, size
 	uint64_t w, sum = 0;
 	uint32_t b;
 
-	for (b = 0; c->block[i] && b < func[i].nblock; b++) {
+	for (b = 0; c->block && c->block[i] && b < func[i].nblock; b++) {
 		w = c->block[i][b];
 		if (c->form == COUNTS_EXECUTIONS && __builtin_mul_overflow(w, func[i].insns[b], &w))
 			w = SUM_MAX;

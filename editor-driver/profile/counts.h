@@ -49,7 +49,7 @@ size_t counts_calls(const struct counts *c, size_t i, const struct counts_flow *
  * them where the profile cannot tell them apart. */
 bool counts_stands(const struct counts *c, size_t i);
 
-/* What function i weighs: its samples (fixed point), or executed instructions. */
+/* What function i weighs: its samples (fixed point), or executed instructions; 0 without counts. */
 uint64_t counts_weight(const struct counts *c, const struct art_func *func, size_t i);
 
 #endif

@@ -245,8 +245,15 @@ START_TEST(no_functions_no_lines)
 }
 END_TEST
 
+/* A report of a program asks for weights, and there may be no profile. */
+START_TEST(without_counts_nothing_weighs)
+{
+	ck_assert_uint_eq(counts_weight(&c, func, 0), 0);
+}
+END_TEST
+
 UNIT_MAIN("counts", 0, setup, teardown, executions_add_up, samples_are_fixed_point,
     key_tells_twins_apart, ambiguous_names_are_counted, equal_keys_share, strangers_are_counted,
     edges_and_calls_by_function, blocks_are_executed_as_their_edges, strange_edges_are_counted,
     huge_sums_stay_sane, UNIT_LOOP(bad_lines_are_refused, sizeof bad / sizeof *bad),
-    a_nul_is_no_end, no_functions_no_lines)
+    a_nul_is_no_end, no_functions_no_lines, without_counts_nothing_weighs)
