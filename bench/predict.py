@@ -5,9 +5,9 @@ from gathered import complete, counted, gather, promised
 from rig import table
 
 SAMPLES = 15000, 100000
-# Cycles, of which ratios alone count: an instruction; what a page costs is assumed.
-INSN, PAGE = .3, 8
-FITTED = "taken", "lines", "l1i"
+# Cycles, of which ratios alone count: an instruction.
+INSN = .3
+FITTED = "taken", "lines"
 # No user has random layouts, but their signal is strong; and the manager decides by a
 # program's own use.
 WILD, USED = .3, 2
@@ -68,8 +68,7 @@ def measure(found, rounds):
 # ---- the constants ----
 
 def cycles(prices, cost):
-    return (INSN * cost["insns"] + PAGE * cost["itlb"] +
-            sum(price * cost[what] for price, what in zip(prices, FITTED)))
+    return INSN * cost["insns"] + sum(price * cost[what] for price, what in zip(prices, FITTED))
 
 
 def error(prices, layout):
@@ -81,7 +80,7 @@ def loss(prices, layouts):
 
 
 def fit(layouts):
-    """The prices >= 0 of least squares, by a pattern search: there are three of them."""
+    """The prices >= 0 of least squares, by a pattern search: there are two of them."""
     prices, step = [INSN] * len(FITTED), INSN
     best = loss(prices, layouts)
     while step > 1e-4:

@@ -17,8 +17,7 @@ struct member {
 
 #define AT(m) offsetof(struct editanswer_cost, m)
 static const struct member COST[] = {{"insns", REAL, AT(insns)}, {"taken", REAL, AT(taken)},
-    {"lines", REAL, AT(lines)}, {"l1i", REAL, AT(l1i)}, {"itlb", REAL, AT(itlb)},
-    {"cycles", REAL, AT(cycles), 0, true}, {NULL}};
+    {"lines", REAL, AT(lines)}, {"cycles", REAL, AT(cycles), 0, true}, {NULL}};
 #undef AT
 
 #define AT(m) offsetof(struct editanswer_score, m)

@@ -26,7 +26,7 @@ enum editanswer_parts {
 };
 
 struct editanswer_cost { /* struct fe_cost, editor/cost/frontend.h */
-	double insns, taken, lines, l1i, itlb, cycles;
+	double insns, taken, lines, cycles;
 };
 
 struct editanswer_score {

@@ -35,8 +35,8 @@ static struct editanswer_score score_answer(const struct score *s)
 {
 	const struct fe_cost *c = &s->cost;
 
-	return (struct editanswer_score){s->exttsp, s->taken, s->total, s->lines95,
-	    {c->insns, c->taken, c->lines, c->l1i, c->itlb, c->cycles}};
+	return (struct editanswer_score){
+	    s->exttsp, s->taken, s->total, s->lines95, {c->insns, c->taken, c->lines, c->cycles}};
 }
 
 json_t *report_score_json(const struct score *s)

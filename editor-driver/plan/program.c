@@ -1,5 +1,4 @@
 #include "editor-driver/plan/program.h"
-#include "editor-driver/plan/callgraph.h"
 
 static void add_edges(struct fe_program *p, const struct cfg *g, uint32_t b)
 {
@@ -10,43 +9,21 @@ static void add_edges(struct fe_program *p, const struct cfg *g, uint32_t b)
 				       (double)g->edge[i].count});
 }
 
-struct making {
-	const struct plan *p;
-	struct callgraph calls;
-	struct fe_program *out;
-	uint32_t *first;
-};
-
-static void add_calls(struct making *m, uint32_t f, uint32_t b)
+static void add_func(struct fe_program *p, const struct cfg *g)
 {
-	const uint32_t *same = m->p->counts->first;
-	const struct call_site *s;
-	uint32_t n = callgraph_sites(&m->calls, f, b, &s);
-
-	for (; n--; s++)
-		vec_push(&m->out->call,
-		    (struct fe_call){
-			s->callee == CALL_POINTER ? FE_NONE : m->first[same[s->callee]]});
-}
-
-static void add_func(struct making *m, const struct cfg *g, uint32_t f)
-{
-	struct fe_program *p = m->out;
 	const struct cfg_block *k;
 	uint32_t b;
 
 	for (b = 0; b < g->nblock; b++) {
 		k = &g->block[b];
-		struct fe_block made = {(double)k->count, k->insns, k->flags, m->first[f],
-		    (uint32_t)p->edge.n, (uint32_t)p->call.n};
+		struct fe_block made = {(double)k->count, k->insns, (uint32_t)p->edge.n};
 
 		add_edges(p, g, b);
-		add_calls(m, f, b);
 		vec_push(&p->block, made);
 	}
 }
 
-/* Assign every function's first block before calls refer to it. */
+/* Assign every function's first block …. */
 static void place_entries(const struct plan *p, uint32_t *first)
 {
 	const struct plan_tu *t;
@@ -64,18 +41,14 @@ static void place_entries(const struct plan *p, uint32_t *first)
 
 void program_make(const struct plan *p, struct fe_program *out, uint32_t *first)
 {
-	struct making m = {.p = p, .out = out, .first = first};
 	const struct plan_tu *t;
 	uint32_t i, f = 0;
 
 	*out = (struct fe_program){0};
 	place_entries(p, first);
-	callgraph_make(p, &m.calls);
 	for (t = p->tu; t < p->tu + p->ntu; t++)
 		for (i = 0; i < t->nfunc; i++, f++)
 			if (first[f] != FE_NONE)
-				add_func(&m, &t->unit->func[i].cfg, f);
-	vec_push(&out->block,
-	    (struct fe_block){.edge = (uint32_t)out->edge.n, .call = (uint32_t)out->call.n});
-	callgraph_free(&m.calls);
+				add_func(out, &t->unit->func[i].cfg);
+	vec_push(&out->block, (struct fe_block){.edge = (uint32_t)out->edge.n});
 }

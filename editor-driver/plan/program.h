@@ -11,8 +11,7 @@
 /* Needs plan_infer(). first[] by function of the artifact: the program's block
  * of its entry, block b of it being first + b; FE_NONE without weight. Of those
  * that share their counts, as C++ has them in every unit that uses them and the
- * linker keeps the first, only this one is there. Calls are those of
- * editor-driver/plan/callgraph.h. Free with fe_free(). */
+ * linker keeps the first, only this one is there. Free with fe_free(). */
 void program_make(const struct plan *p, struct fe_program *out, uint32_t *first);
 
 #endif

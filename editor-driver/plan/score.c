@@ -13,13 +13,11 @@ void scorer_open(struct scorer *s, const struct plan *p)
 {
 	*s = (struct scorer){.p = p, .first = xcalloc(p->nfunc, sizeof *s->first)};
 	program_make(p, &s->program, s->first);
-	fe_walk(&s->program, &s->walk);
 }
 
 void scorer_close(struct scorer *s)
 {
 	fe_free(&s->program);
-	vec_free(&s->walk.step);
 	free(s->first);
 }
 
@@ -79,7 +77,7 @@ static void finish(struct scoring *g)
 		weight[i] = (uint64_t)(at[i].count * p->block.v[at[i].block].insns);
 	}
 	g->out->lines95 = layout_hot_lines(addr, bytes, weight, n, LINES_SHARE);
-	fe_run(p, &g->s->walk, &g->layout, &g->out->cost);
+	fe_run(p, &g->layout, &g->out->cost);
 	free(addr);
 	free(weight);
 	free(bytes);

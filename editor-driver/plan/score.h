@@ -17,7 +17,6 @@ struct score {
 struct scorer {
 	const struct plan *p;
 	struct fe_program program;
-	struct fe_walk walk;
 	uint32_t *first; /* by function of the plan: its entry in the program, or FE_NONE */
 };
 

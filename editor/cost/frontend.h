@@ -3,10 +3,8 @@
  * alone, to compare two layouts of one program.
  *
  * Taken branches, jumps and line changes follow from the counts of the edges. Misses of the
- * instruction cache and of its TLB need an order of events, which a profile does not hold; a random
- * walk over blocks, edges and calls by their counts, from a fixed seed, represents it (fe_walk).
- * The walk knows nothing of addresses; all layouts are run over the same one, so that only the
- * layouts differ.
+ * instruction cache and of its TLB are not modelled: predictions with them, from a random walk by
+ * the counts, were no better (docs/notes/front-end.md).
  *
  * A sampled profile knows no time, only shares. So everything here is per executed instruction of
  * the original text, and becomes a share of time by an assumed number of cycles that an instruction
@@ -16,7 +14,7 @@
  * spent in it. The cost constants are in frontend.c; how they were fitted, and their error:
  * docs/notes/front-end.md.
  *
- * Pure and deterministic; fe_walk and fe_run of distinct results may run in parallel.
+ * Pure and deterministic.
  */
 #ifndef MORPH_FRONTEND_H
 #define MORPH_FRONTEND_H
@@ -30,11 +28,9 @@ enum { FE_NONE = UINT32_MAX };
 
 /* The executed functions of a module, their blocks one after the other. */
 struct fe_block {
-	double count;        /* executions, any one unit */
-	uint32_t insns;      /* in the original text */
-	uint32_t flags;      /* BLK_… */
-	uint32_t entry;      /* block of its function's entry */
-	uint32_t edge, call; /* its first; those of the next block end them */
+	double count;   /* executions, any one unit */
+	uint32_t insns; /* in the original text */
+	uint32_t edge;  /* its first; that of the next block ends them */
 };
 
 struct fe_edge {
@@ -42,31 +38,12 @@ struct fe_edge {
 	double count;
 };
 
-struct fe_call {
-	uint32_t entry; /* of the callee, FE_NONE = called through a pointer */
-};
-
 struct fe_program {
-	VEC(struct fe_block) block; /* and one more that ends the edges and calls */
+	VEC(struct fe_block) block; /* and one more that ends the edges */
 	VEC(struct fe_edge) edge;   /* by source */
-	VEC(struct fe_call) call;   /* by block, in the order of the text */
 };
 
 void fe_free(struct fe_program *p);
-
-/* A step: a block, or its rest after a call returned. */
-#define FE_RETURN ((uint32_t)1 << 31)
-struct fe_walk {
-	VEC(uint32_t) step; /* block, | FE_RETURN */
-};
-
-/*
- * Walks FE_STEPS steps, in FE_SEGMENTS pieces of which each begins at a block
- * drawn by its executions; none when nothing was executed. Counts need not
- * be consistent. Free with vec_free(&walk.step).
- */
-enum { FE_STEPS = 1 << 19, FE_SEGMENTS = 8 };
-void fe_walk(const struct fe_program *p, struct fe_walk *out);
 
 /* One layout: where blocks are, function by function. A block may have copies
  * (editor/layout/layout.h), which are only entered from the slot before. */
@@ -88,13 +65,10 @@ struct fe_cost {
 	double insns;  /* 1 + jumps that the layout added − jumps it saved */
 	double taken;  /* jumps taken inside functions */
 	double lines;  /* changes from one 64-byte line to another, inside functions */
-	double l1i;    /* lines not in an instruction cache of 32 KB, 8 ways, LRU */
-	double itlb;   /* pages not in a TLB of 64 entries of 4 KB, 8 ways, LRU */
 	double cycles; /* cycles per instruction, see above; 0 when nothing was executed */
 };
 
-void fe_run(const struct fe_program *p, const struct fe_walk *w, const struct fe_layout *l,
-    struct fe_cost *out);
+void fe_run(const struct fe_program *p, const struct fe_layout *l, struct fe_cost *out);
 
 /* The share of time that `after` saves over `before`; < 0 where it is slower. */
 double fe_gain(const struct fe_cost *before, const struct fe_cost *after);
