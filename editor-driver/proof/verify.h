@@ -59,7 +59,7 @@ struct verified {
  * A new build at path: to the outside the same as the unchanged build, a build-id
  * of its own, the original's as its origin, and every block of every function in
  * its block map as often as in the original's, and its copies as often again.
- * Where copies and threaded jumps took all predecessors of a cold fragment,
+ * Where copies took all predecessors of a cold fragment,
  * nothing refers to it, and the linker may have left it out (--gc-sections).
  * Unless it counts, every byte of it that is loaded is compared with the
  * unchanged build's (bytes.h).

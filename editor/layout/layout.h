@@ -41,11 +41,10 @@ struct layout {
 
 /* What depends on the CPU that the program runs on; all 0: nothing of it is done. */
 struct layout_cpu {
-	double lines_share; /* of the executed instructions: functions above get lines_pad() */
-	double
-	    hop_func_bits; /* hops_add(): least branch entropy of a function per executed block … */
-	double hop_calls;     /* … its most calls per executed block … */
-	double hop_jump_bits; /* … and least entropy of the branch */
+	double lines_share;   /* least share of the executed instructions for lines_pad() */
+	double hop_func_bits; /* hops_add(): least branch entropy per executed block, … */
+	double hop_calls;     /* … most calls per executed block of such a function, … */
+	double hop_jump_bits; /* … least entropy of the branch */
 };
 
 struct layout_options {

@@ -2,7 +2,7 @@
  * Whose turn it is. One module is considered in a turn of the loop:
  *
  *	inspect -> decide -+-> wait
- *			   +-> score, edit (managerd/cycle/work.c)
+ *			   +-> score, edit (managerd/cycle/steps.c)
  *
  * An inspection at the file, which the privileged parent has made, comes first where
  * the file is not the one that was inspected last, and always before a module is

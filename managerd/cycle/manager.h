@@ -6,7 +6,7 @@
  *	learning   inspections of files
  *	changes    what people asked for
  *	judge      what the ladder needs to know
- *	work       a module's round: score, or edit -> verify -> swap -> remap
+ *	steps      a module's round: score, or edit -> verify -> swap -> remap
  *	record     what became of a file, into the store
  * cycle.c decides whose turn it is; manager.c starts, stops, and serves the API.
  */
@@ -15,7 +15,7 @@
 
 #include "managerd/cycle/batch.h"
 #include "managerd/cycle/looptime.h"
-#include "managerd/cycle/work.h"
+#include "managerd/cycle/steps.h"
 
 struct manager {
 	struct manager_options o;

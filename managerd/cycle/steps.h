@@ -1,6 +1,6 @@
-/* What is done for one module at a time, from one step to the next: work.c has the round. */
-#ifndef MORPH_MANAGERD_WORK_H
-#define MORPH_MANAGERD_WORK_H
+/* What is done for one module at a time, from one step to the next: steps.c has the round. */
+#ifndef MORPH_MANAGERD_STEPS_H
+#define MORPH_MANAGERD_STEPS_H
 
 #include "managerd/cycle/learning.h"
 #include "managerd/cycle/record.h"

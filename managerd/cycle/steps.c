@@ -5,7 +5,7 @@
  *	edit -> [verify] -> swap -> remap -> store
  *	rollback -> store
  */
-#include "managerd/cycle/work.h"
+#include "managerd/cycle/steps.h"
 #include "common/log.h"
 #include "managerd/cycle/judge.h"
 
