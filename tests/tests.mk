@@ -7,32 +7,39 @@ UNIT := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/*.c))
 FUZZ := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 S := $(B)/asan
 SAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+sanitized = $(MAKE) --no-print-directory B=$(S) SANITIZE="$(SAN)" CFLAGS="-O1 -g1"
 
 deps-check:
 	@config/install-deps config/packages.build config/packages.check
 
 # The sanitized twin of every folder library, and the unit tests on it.
 asan: deps
-	$(MAKE) B=$(S) SANITIZE="$(SAN)" CFLAGS="-O1 -g" all
+	$(sanitized) all
 
 # UNITS and HARNESSES, each linked again when it or a library changed.
 UNITS := $(UNIT)
 units:
-	@$(MAKE) --no-print-directory B=$(S) SANITIZE="$(SAN)" CFLAGS="-O1 -g" $(UNITS:%=$(S)/unit/%)
+	@$(sanitized) $(UNITS:%=$(S)/unit/%)
+asm-edit:
+	@$(sanitized) $(S)/asm/edit
 HARNESSES := $(FUZZ)
 harnesses:
 	@$(MAKE) --no-print-directory B=$(B)/fuzz CC=clang WARN= SANITIZE="-fsanitize=fuzzer-no-link $(SAN)" \
-		CFLAGS="-O1 -g" $(HARNESSES:%=$(B)/fuzz/harness/%)
+		CFLAGS="-O1 -g1" $(HARNESSES:%=$(B)/fuzz/harness/%)
 linked = $(Q)$(CC) $(ALL_CFLAGS) $(1) -o $@ $< -Wl,--start-group $(LIBFILES) -Wl,--end-group $(2) $(LIBS)
 $(B)/unit/%: $(B)/obj/tests/unit/%.o $(LIBFILES)
 	@mkdir -p $(@D)
 	$(say) "  LINK    $@"
 	$(call linked,,-lcheck -lsubunit -lrt)
+$(B)/asm/edit: $(B)/obj/tests/asm/edit.o $(LIBFILES)
+	@mkdir -p $(@D)
+	$(say) "  LINK    $@"
+	$(call linked)
 $(B)/harness/%: $(B)/obj/tests/fuzz/%.o $(LIBFILES)
 	@mkdir -p $(@D)
 	$(say) "  LINK    $@"
 	$(call linked,-fsanitize=fuzzer)
-TESTOBJS := $(UNIT:%=$(B)/obj/tests/unit/%.o) $(FUZZ:%=$(B)/obj/tests/fuzz/%.o)
+TESTOBJS := $(UNIT:%=$(B)/obj/tests/unit/%.o) $(B)/obj/tests/asm/edit.o $(FUZZ:%=$(B)/obj/tests/fuzz/%.o)
 .SECONDARY: $(TESTOBJS)
 -include $(TESTOBJS:.o=.d)
 
@@ -42,4 +49,4 @@ check: deps-check all
 fuzz: deps-check
 	tests/fuzz/run $(if $(SECONDS_EACH),$(SECONDS_EACH),60)
 
-.PHONY: deps-check units harnesses
+.PHONY: deps-check units asm-edit harnesses
