@@ -1,16 +1,91 @@
 /*
- * Whose turn it is. One module is considered in a turn of the loop:
- *
- *	inspect -> decide -+-> wait
- *			   +-> score, edit (managerd/cycle/steps.c)
- *
- * An inspection at the file, which the privileged parent has made, comes first where
- * the file is not the one that was inspected last, and always before a module is
- * worked on. Inspections do not take the work's slot: somebody else has their turn.
+ * Whose turn it is, and the round of that module. An inspection at the file, which the
+ * privileged parent has made, does not take the work's slot: somebody else has their turn.
  */
 #include "common/log.h"
-#include "managerd/cycle/judge.h"
 #include "managerd/cycle/manager.h"
+
+/* ---- the round ---- */
+
+/* From top to bottom: each case does its step and says which one follows. Nobody else does. */
+void cycle_round(struct work *w)
+{
+	enum did did = step_ended(w, work_module(w));
+	enum step *next = &w->now.step;
+	struct module *mod;
+	struct decision d;
+	bool inspected;
+
+	while (did == DID) {
+		mod = work_module(w);
+		switch (*next) {
+		case STEP_INSPECT:
+			did = step_is_known(w, mod) ? DID : step_inspect(w, mod);
+			*next = STEP_DECIDE;
+			break;
+		case STEP_DECIDE:
+			inspected = mod->inspection == INSPECTION_DONE;
+			did = step_decide(w, mod, &d);
+			/* Always before a module is worked on; then it is decided again. */
+			if (did == DID && !inspected)
+				did = step_inspect(w, mod);
+			*next = d.verdict == VERDICT_EDIT ? STEP_EDIT : STEP_SCORE;
+			break;
+		case STEP_SCORE:
+			did = step_job(w, mod, PRIV_SCORE);
+			*next = STEP_TAKE_SCORE;
+			break;
+		case STEP_TAKE_SCORE:
+			/* With the gain known it is decided again, in another round. */
+			did = step_take_score(w, mod);
+			break;
+		case STEP_EDIT:
+			did = step_job(w, mod, PRIV_BUILD);
+			*next = STEP_TAKE_BUILD;
+			break;
+		case STEP_TAKE_BUILD:
+			did = step_take_build(w, mod);
+			*next = did == DID && conf_verify_for(w->core->conf, mod->row.path)
+				    ? STEP_VERIFY
+				    : STEP_SWAP;
+			break;
+		case STEP_VERIFY:
+			did = step_job(w, mod, PRIV_VERIFY);
+			*next = STEP_SWAP;
+			break;
+		case STEP_SWAP:
+			did = step_swap(w, mod);
+			*next = STEP_RECORD;
+			break;
+		case STEP_RECORD:
+			/* Remap and store; what cannot be recorded is put back. */
+			did = step_record(w, mod);
+			*next = STEP_NOTE_PUT_BACK;
+			break;
+		case STEP_NOTE_PUT_BACK:
+			did = step_note_put_back(w, mod);
+			break;
+		case STEP_ROLL_BACK:
+			/* A round of its own, which a person asks for. */
+			did = step_roll_back(w, mod);
+			*next = STEP_RECORD_ROLLBACK;
+			break;
+		case STEP_RECORD_ROLLBACK:
+			did = step_record_rollback(w, mod);
+			break;
+		case STEP_NONE:
+			did = OVER;
+			break;
+		}
+	}
+	w->now.ran = NULL;
+	w->now.swapped = NULL;
+	if (did == OVER)
+		work_end(w);
+	w->over(w->arg);
+}
+
+/* ---- the turn ---- */
 
 void cycle_idle_changed(enum idle_state s, void *manager)
 {
@@ -25,90 +100,14 @@ void cycle_idle_changed(enum idle_state s, void *manager)
 	core_soon(&m->core);
 }
 
-/* ---- decide ---- */
-
-/* Without a hold that has run out; loaded. */
-static int freshen(struct modules *ms, struct module *mod, int64_t now, struct err *e)
+static void begin_round(
+    struct work *w, const struct module *mod, struct change_entry *c, enum step first)
 {
-	if (mod->row.held_until_ms > 0 && mod->row.held_until_ms <= now) {
-		mod->row.held_until_ms = 0;
-		module_text(&mod->row.held_why, NULL);
-		mod->row.state = build_id_equal(&mod->row.current, &mod->row.origin)
-				     ? MODULE_ORIGINAL
-				     : MODULE_LAID_OUT;
-		if (module_save(ms, mod, e))
-			return -1;
-	}
-	return module_load(ms, mod, e);
+	w->now.module = w->core->modules.working = mod->row.id;
+	w->now.change = c;
+	w->now.step = first;
+	cycle_round(w);
 }
-
-/* The ladder, its answer stored. */
-static int climb(struct manager *m, struct module *mod, const struct change_entry *asker,
-    struct decision *d, struct err *e)
-{
-	struct core *c = &m->core;
-	struct decay at = modules_decay(&c->modules);
-
-	if (freshen(&c->modules, mod, at.now_ms, e))
-		return -1;
-	if (mod->scored &&
-	    (double)(mod->row.mapped - mod->scored_at) >= c->conf->decide.min_samples)
-		mod->scored = false;
-	judge(c, idlewatch_state(m->idle), mod, asker, at, d);
-	/* Without an inspection it is not the last word. */
-	if (d->verdict != VERDICT_WAIT && mod->inspection != INSPECTION_DONE)
-		return 0;
-	return store_put_decision(c->store, mod->row.id, at.now_ms, d, e);
-}
-
-/* A person asks for what a person had forbidden. */
-static void release(struct priv *p, const struct module *mod)
-{
-	struct err e;
-
-	if (mod->row.held_until_ms < 0 && priv_hold(p, mod->row.path, false, &e))
-		log_warn("%s", e.text);
-}
-
-/* c, whose next module this is: who asks, or NULL. */
-static void consider(struct manager *m, struct module *mod, struct change_entry *c)
-{
-	bool inspected = mod->inspection == INSPECTION_DONE;
-	struct decision d = {0};
-	struct core *core = &m->core;
-	struct err e;
-
-	/* A person may have changed what was wrong, and waits. */
-	if (!inspected && (c || !mod->judged || !module_unchanged(&core->modules, mod))) {
-		learning_ask(&m->learning, mod, c);
-		return;
-	}
-	if (core_end(core, core_begin(core, &e) || climb(m, mod, c, &d, &e), &e)) {
-		if (c)
-			c->todo.n--;
-		change_ended(c, CHANGE_FAILED, "%s", e.text);
-		return;
-	}
-	if (d.verdict != VERDICT_WAIT && !inspected) {
-		learning_ask(&m->learning, mod, c);
-		return;
-	}
-	if (c)
-		c->todo.n--;
-	mod->inspection = INSPECTION_NONE;
-	judge_log(core, mod, &d);
-	mod->decided_ms = clock_now_ms();
-	mod->rung = d.verdict == VERDICT_WAIT ? (int)d.rung : RUNG_NONE;
-	if (d.verdict == VERDICT_WAIT) {
-		change_ended(c, CHANGE_REFUSED, "%s: %s", rung_name(d.rung), d.text);
-		return;
-	}
-	if (c && d.verdict == VERDICT_EDIT)
-		release(m->core.priv, mod);
-	work_begin(&m->work, mod, c, d.verdict == VERDICT_EDIT ? STEP_EDIT : STEP_SCORE);
-}
-
-/* ---- the turn ---- */
 
 static void serve_change(struct manager *m, struct change_entry *c)
 {
@@ -121,12 +120,12 @@ static void serve_change(struct manager *m, struct change_entry *c)
 	}
 	mod = modules_get(&m->core.modules, change_module(c));
 	if (mod && c->c.kind == CHANGE_REOPTIMIZE) {
-		consider(m, mod, c);
+		begin_round(&m->work, mod, c, STEP_INSPECT);
 		return;
 	}
 	c->todo.n--;
 	if (mod)
-		work_roll_back(&m->work, mod, c);
+		begin_round(&m->work, mod, c, STEP_ROLL_BACK);
 	else
 		change_ended(c, CHANGE_REFUSED, "the module is not known any more");
 }
@@ -168,7 +167,7 @@ void cycle_turn(struct manager *m)
 		serve_change(m, c);
 	} else if (clock_now_ms() >= m->core.trouble_until_ms && (mod = due(m, clock_now_ms()))) {
 		turns_serve(&m->turns, mod->row.uid);
-		consider(m, mod, NULL);
+		begin_round(&m->work, mod, NULL, STEP_INSPECT);
 	} else {
 		return;
 	}

@@ -6,9 +6,10 @@
  *	learning   inspections of files
  *	changes    what people asked for
  *	judge      what the ladder needs to know
- *	steps      a module's round: score, or edit -> verify -> swap -> remap
+ *	steps      what is done for one module at a time
  *	record     what became of a file, into the store
- * cycle.c decides whose turn it is; manager.c starts, stops, and serves the API.
+ * cycle.c has the round of a module, and whose turn it is; manager.c starts, stops, and
+ * serves the API.
  */
 #ifndef MORPH_MANAGERD_MANAGER_H
 #define MORPH_MANAGERD_MANAGER_H

@@ -410,7 +410,7 @@ END_TEST
 
 static bool editing(void)
 {
-	return m->work.now.step == STEP_EDIT;
+	return m->work.now.step == STEP_TAKE_BUILD;
 }
 
 static bool idle(void)
@@ -433,7 +433,7 @@ START_TEST(work_ends_with_the_ownership)
 	ck_assert(learning_inspect(&m->learning, module_at(1000, 0)));
 	while (f->inspections == before || module_at(1000, 0)->row.uid == 1000)
 		turn();
-	ck_assert_int_eq(m->work.now.step, STEP_EDIT);
+	ck_assert_int_eq(m->work.now.step, STEP_TAKE_BUILD);
 	turn_until(idle, 20);
 	ck_assert_uint_eq(f->swaps, 0);
 	ck_assert(!module_at(1000, 0)->row.predicted);
