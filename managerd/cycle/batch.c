@@ -73,8 +73,8 @@ static int take_module(struct modules *ms, const struct wire_module *w, struct p
 		mod->row.stale += all;
 		break;
 	case FOUND_MAPPED:
-		*at = (struct batch_module){mod, (size_t)(build - mod->build.v)};
-		place_module(p, mod, build);
+		*at = (struct batch_module){mod, (size_t)(build - mod->builds.build.v)};
+		place_build(p, mod, build);
 		outside = map_samples(&build->map, w->sample, w->nsample, p->origin->hit, &touched);
 		gone = merge_hits(p, &touched);
 		vec_free(&touched.slot);
@@ -90,7 +90,7 @@ static int take_module(struct modules *ms, const struct wire_module *w, struct p
 		break;
 	}
 	mod->row.last_ms = p->at.now_ms;
-	mod->touched = true;
+	mod->memory.touched = true;
 	return 0;
 }
 
@@ -217,9 +217,9 @@ static int save_touched(struct modules *ms, struct err *e)
 
 	for (i = 0; rc == 0 && i < ms->module.n; i++) {
 		mod = ms->module.v[i];
-		if (mod->touched)
+		if (mod->memory.touched)
 			rc = module_save(ms, mod, e);
-		mod->touched = false;
+		mod->memory.touched = false;
 	}
 	return rc;
 }

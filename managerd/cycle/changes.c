@@ -87,7 +87,7 @@ static bool waits_for_inspection(const struct modules *ms, const struct change_e
 {
 	const struct module *mod = modules_get(ms, change_module(c));
 
-	return mod && mod->inspection == INSPECTION_ASKED;
+	return mod && mod->schedule.inspection == INSPECTION_ASKED;
 }
 
 struct change_entry *change_next(struct changes *cs, const struct modules *ms)

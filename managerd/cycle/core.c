@@ -64,7 +64,7 @@ static void checkpoint_when_due(struct core *core)
 	core->checkpointing = true;
 	c = xcalloc(1, sizeof *c);
 	*c = (struct checkpoint){.core = core, .path = store_path(core)};
-	pool_run(core->modules.loop, run_checkpoint, checkpointed, c);
+	pool_run(core->modules.pool.loop, run_checkpoint, checkpointed, c);
 }
 
 int core_begin(struct core *c, struct err *e)
@@ -97,14 +97,14 @@ void core_soon(struct core *c)
 		uv_timer_start(&c->soon, c->turn, 1, 0);
 }
 
-void core_later(const struct core *c, struct module *mod)
+void core_later(const struct core *c, struct schedule *s)
 {
-	mod->not_before_ms = clock_now_ms() + (int64_t)(c->conf->decide.every_s * 1000);
+	s->not_before_ms = clock_now_ms() + (int64_t)(c->conf->decide.every_s * 1000);
 }
 
-bool core_sooner(const struct turns *t, const struct module *a, const struct module *b)
+bool core_sooner(const struct turns *t, const struct store_module *a, const struct store_module *b)
 {
-	uint64_t x = turns_last(t, a->row.uid), y = turns_last(t, b->row.uid);
+	uint64_t x = turns_last(t, a->uid), y = turns_last(t, b->uid);
 
-	return x != y ? x < y : a->row.mapped > b->row.mapped;
+	return x != y ? x < y : a->mapped > b->mapped;
 }

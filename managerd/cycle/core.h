@@ -43,9 +43,9 @@ int core_end(struct core *c, int rc, struct err *e);
 /* A turn after this one. */
 void core_soon(struct core *c);
 /* No work for this module before the next cycle. */
-void core_later(const struct core *c, struct module *mod);
+void core_later(const struct core *c, struct schedule *s);
 /* Whether it is a's turn rather than b's: that of the user who was served longest
  * ago, and of theirs the busiest. */
-bool core_sooner(const struct turns *t, const struct module *a, const struct module *b);
+bool core_sooner(const struct turns *t, const struct store_module *a, const struct store_module *b);
 
 #endif

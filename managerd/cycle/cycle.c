@@ -24,7 +24,7 @@ void cycle_round(struct work *w)
 			*next = STEP_DECIDE;
 			break;
 		case STEP_DECIDE:
-			inspected = mod->inspection == INSPECTION_DONE;
+			inspected = mod->schedule.inspection == INSPECTION_DONE;
 			did = step_decide(w, mod, &d);
 			/* Always before a module is worked on; then it is decided again. */
 			if (did == DID && !inspected)
@@ -90,13 +90,15 @@ void cycle_round(struct work *w)
 void cycle_idle_changed(enum idle_state s, void *manager)
 {
 	struct manager *m = manager;
+	struct schedule *of;
 	size_t i;
 
 	work_pause(&m->work, s == IDLE_BUSY);
-	if (s == IDLE_YES)
-		for (i = 0; i < m->core.modules.module.n; i++)
-			if (m->core.modules.module.v[i]->rung == RUNG_IDLE)
-				m->core.modules.module.v[i]->decided_ms = 0;
+	for (i = 0; s == IDLE_YES && i < m->core.modules.module.n; i++) {
+		of = &m->core.modules.module.v[i]->schedule;
+		if (of->rung == RUNG_IDLE)
+			of->decided_ms = 0;
+	}
 	core_soon(&m->core);
 }
 
@@ -138,10 +140,9 @@ static struct module *due(struct manager *m, int64_t now)
 
 	for (i = 0; i < m->core.modules.module.n; i++) {
 		mod = m->core.modules.module.v[i];
-		if (mod->row.artifact && mod->row.mapped && now >= mod->not_before_ms &&
-		    mod->inspection != INSPECTION_ASKED &&
-		    (now - mod->decided_ms >= every || now < mod->decided_ms) &&
-		    (!best || core_sooner(&m->turns, mod, best)))
+		if (mod->row.artifact && mod->row.mapped &&
+		    schedule_due(&mod->schedule, now, every) &&
+		    (!best || core_sooner(&m->turns, &mod->row, &best->row)))
 			best = mod;
 	}
 	return best;

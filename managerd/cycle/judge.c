@@ -11,9 +11,10 @@ enum { DAY_MS = 86400000, WHY_MAX = 256, HELD_MAX = 200 };
 /* Why a module may not be changed at all; NULL = it may. The parent, which knows
  * more (the file's rights, its package, whether it was changed by hand), has said
  * so when it inspected it. */
-static const char *excluded(const struct core *c, const struct module *mod, char *text, size_t n)
+static const char *excluded(const struct core *c, const struct store_module *row,
+    const struct inspected_file *file, char *text, size_t n)
 {
-	const struct conf_module *policy = conf_module_for(c->conf, mod->row.path);
+	const struct conf_module *policy = conf_module_for(c->conf, row->path);
 	struct err e;
 
 	if (policy && policy->action != CONF_OPTIMIZE) {
@@ -22,14 +23,14 @@ static const char *excluded(const struct core *c, const struct module *mod, char
 		err_fit(text, n, e.text);
 		return text;
 	}
-	if (mod->row.state == MODULE_NO_ARTIFACT || mod->row.state == MODULE_GONE)
-		return mod->row.text;
-	if (c->user && mod->row.uid != c->uid) {
-		snprintf(text, n, "belongs to uid %u, this manager works for uid %u", mod->row.uid,
+	if (row->state == MODULE_NO_ARTIFACT || row->state == MODULE_GONE)
+		return row->text;
+	if (c->user && row->uid != c->uid) {
+		snprintf(text, n, "belongs to uid %u, this manager works for uid %u", row->uid,
 		    (unsigned)c->uid);
 		return text;
 	}
-	return mod->refused;
+	return file->refused;
 }
 
 void judge_idle(const struct conf *conf, const struct idle *i, char *text, size_t n)
@@ -48,9 +49,9 @@ void judge_score(struct store_module *row, const struct editanswer_score *before
 	row->predicted_ms = clock_now_ms();
 }
 
-static double change_of_usage(const struct module *mod, struct decay at)
+static double change_of_usage(const struct profiles *p, struct decay at)
 {
-	double noise, d = profile_distance(&mod->now, &mod->layout, at, &noise);
+	double noise, d = profile_distance(&p->now, &p->layout, at, &noise);
 
 	return d < 1 ? fmax(0, d - noise) : d;
 }
@@ -71,7 +72,7 @@ void judge(struct core *c, const struct idle *idle, struct module *mod,
     const struct change_entry *asker, struct decay at, struct decision *d)
 {
 	struct store_module *r = &mod->row;
-	struct profile_sum sum = profile_total(&mod->now, at);
+	struct profile_sum sum = profile_total(&mod->profile.now, at);
 	char why[WHY_MAX], fit[WHY_MAX], held[HELD_MAX], idle_text[256];
 	struct decide_in in = {.held = r->held_why ? held : NULL,
 	    .held_left_s =
@@ -81,7 +82,7 @@ void judge(struct core *c, const struct idle *idle, struct module *mod,
 	    .outside = r->outside_aged * decay_since(at, r->outside_ms),
 	    .uid = r->uid,
 	    .laid_out = !build_id_equal(&r->current, &r->origin),
-	    .have_gain = mod->scored,
+	    .have_gain = mod->schedule.scored,
 	    .gain = r->gain,
 	    .since_swap_s = r->layout_ms ? (double)(at.now_ms - r->layout_ms) / 1000 : -1,
 	    .edits_today = (unsigned)edits_today(c, r->uid, at.now_ms),
@@ -91,14 +92,14 @@ void judge(struct core *c, const struct idle *idle, struct module *mod,
 	    .forced = asker && asker->force};
 
 	/* Of what is too long the middle goes, which is of a path. */
-	in.excluded = excluded(c, mod, why, sizeof why);
+	in.excluded = excluded(c, r, &mod->file, why, sizeof why);
 	if (in.excluded) {
 		err_fit(fit, sizeof fit, in.excluded);
 		in.excluded = fit;
 	}
 	if (in.held)
 		err_fit(held, sizeof held, r->held_why);
-	in.change = in.laid_out ? change_of_usage(mod, at) : 1;
+	in.change = in.laid_out ? change_of_usage(&mod->profile, at) : 1;
 	judge_idle(c->conf, idle, idle_text, sizeof idle_text);
 	decide(c->conf, &in, d);
 }
@@ -114,11 +115,11 @@ void judge_log(const struct core *c, const struct module *mod, const struct deci
 {
 	const struct store_module *r = &mod->row;
 	double all = (double)(r->mapped + r->stale + r->outside);
-	double samples = profile_total(&mod->now, modules_decay(&c->modules)).samples;
+	double samples = profile_total(&mod->profile.now, modules_decay(&c->modules)).samples;
 	char count[NUMBER_TEXT];
 	const char *change = d->rung == RUNG_CHANGE ? "" : d->step[RUNG_CHANGE].text;
 
-	if (d->verdict == VERDICT_WAIT && mod->rung == (int)d->rung)
+	if (d->verdict == VERDICT_WAIT && mod->schedule.rung == d->rung)
 		return;
 	log_info("%s: %s samples, %.0f %% mapped; %s%s%s%s%s", r->path, number_text(samples, count),
 	    all > 0 ? 100 * (double)r->mapped / all : 0, change, *change ? "; " : "", what_next(d),

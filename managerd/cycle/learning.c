@@ -26,17 +26,17 @@ static bool is_learning(const struct learning *l, const char *path)
 	return false;
 }
 
-bool learning_inspect(struct learning *l, const struct module *mod)
+bool learning_inspect(struct learning *l, const struct store_module *row)
 {
 	if (l->core->stopping)
 		return false;
 	/* A later inspection might be learned from before. */
-	if (is_learning(l, mod->row.path))
+	if (is_learning(l, row->path))
 		return true;
-	return inspections_ask(l->inspections, &(struct inspection){.path = mod->row.path,
-						   .uid = mod->row.uid,
+	return inspections_ask(l->inspections, &(struct inspection){.path = row->path,
+						   .uid = row->uid,
 						   .judge = true,
-						   .hint = {mod->row.current, mod->row.origin}});
+						   .hint = {row->current, row->origin}});
 }
 
 /* Not now; whoever asked is answered why. */
@@ -44,8 +44,8 @@ static void put_off(struct learning *l, struct module *mod, const char *why)
 {
 	struct change_entry *c = change_waits_for(l->changes, mod->row.id);
 
-	mod->inspection = INSPECTION_NONE;
-	core_later(l->core, mod);
+	mod->schedule.inspection = INSPECTION_NONE;
+	core_later(l->core, &mod->schedule);
 	if (!c)
 		return;
 	c->todo.n--;
@@ -55,8 +55,8 @@ static void put_off(struct learning *l, struct module *mod, const char *why)
 void learning_ask(struct learning *l, struct module *mod, struct change_entry *c)
 {
 	change_step(c, "inspect");
-	if (learning_inspect(l, mod))
-		mod->inspection = INSPECTION_ASKED;
+	if (learning_inspect(l, &mod->row))
+		mod->schedule.inspection = INSPECTION_ASKED;
 	else
 		put_off(l, mod, "too many files wait to be inspected");
 }
@@ -75,16 +75,16 @@ static void learn(struct learning *l, const struct inspection *q, const struct p
 
 	mod = modules_of_path(ms, q->path);
 	if (mod && q->judge && !rc && r->status != PRIV_LATER)
-		mod->judged = true;
-	if (mod && mod->inspection == INSPECTION_ASKED && !q->judge) {
+		mod->file.judged = true;
+	if (mod && mod->schedule.inspection == INSPECTION_ASKED && !q->judge) {
 		/* Another one, for a batch, was under way. */
-		if (!learning_inspect(l, mod))
+		if (!learning_inspect(l, &mod->row))
 			put_off(l, mod, "too many files wait to be inspected");
-	} else if (mod && mod->inspection == INSPECTION_ASKED) {
+	} else if (mod && mod->schedule.inspection == INSPECTION_ASKED) {
 		if (rc || r->status == PRIV_LATER)
 			put_off(l, mod, rc ? e.text : r->why);
 		else
-			mod->inspection = INSPECTION_DONE;
+			mod->schedule.inspection = INSPECTION_DONE;
 	}
 	/* Not from here: who drops the last one may be in the middle of the list. */
 	if (learning_settled(l))
@@ -161,7 +161,7 @@ static bool inspected(void *learning, const struct inspection *q, const struct p
 		learn_now(l, q, r);
 		return false;
 	}
-	pool_run(l->core->modules.loop, run_learn, learn_ready, keep_inspection(l, q, r));
+	pool_run(l->core->modules.pool.loop, run_learn, learn_ready, keep_inspection(l, q, r));
 	return true;
 }
 

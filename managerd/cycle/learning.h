@@ -22,7 +22,7 @@ void learning_start(struct learning *l);
 void learning_stop(struct learning *l);
 void learning_free(struct learning *l);
 /* A fresh inspection at a module's file. False: too many wait. */
-bool learning_inspect(struct learning *l, const struct module *mod);
+bool learning_inspect(struct learning *l, const struct store_module *row);
 /* … before it is decided about, for c or nobody. */
 void learning_ask(struct learning *l, struct module *mod, struct change_entry *c);
 /* Has a file inspected that samples name. True: it is to be waited for. */

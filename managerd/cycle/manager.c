@@ -137,10 +137,10 @@ static int start(struct manager *m, struct err *e)
 		return -1;
 	registers_want(&m->registers);
 	/* Not before: its threads come after confine(). */
-	ms->loop = m->core.loop;
-	ms->loaded = loaded;
-	ms->tabled = tabled;
-	ms->loaded_arg = m;
+	ms->pool.loop = m->core.loop;
+	ms->pool.loaded = loaded;
+	ms->pool.tabled = tabled;
+	ms->pool.arg = m;
 	return 0;
 }
 
@@ -254,8 +254,8 @@ double manager_samples(struct manager *m, uint64_t module)
 		return 0;
 	}
 	modules_trim(&m->core.modules, NULL);
-	if (mod->loaded)
-		return profile_total(&mod->now, at).samples;
+	if (mod->memory.loaded)
+		return profile_total(&mod->profile.now, at).samples;
 	return mod->row.samples * decay_since(at, mod->row.samples_ms);
 }
 
@@ -270,7 +270,7 @@ int manager_profile(struct manager *m, uint64_t module, struct profile *out, str
 		return err_set(e, "no such module");
 	if (module_load(&m->core.modules, mod, e))
 		return -1;
-	profile_copy(out, &mod->now);
+	profile_copy(out, &mod->profile.now);
 	for (i = 0; i < out->func.n; i++)
 		profile_age(&out->func.v[i], at);
 	modules_trim(&m->core.modules, NULL);
@@ -282,7 +282,7 @@ bool manager_can_rollback(struct manager *m, uint64_t module)
 	struct module *mod = modules_get(&m->core.modules, module);
 	struct build_id to;
 
-	return mod && record_rollback_target(&m->core, mod, &to, NULL);
+	return mod && record_rollback_target(&m->core, &mod->row, &to, NULL);
 }
 
 static int check_free(
@@ -350,7 +350,7 @@ int manager_rollback(
 		? "%s: runs in its original layout; there is nothing to roll back"
 		: "%s: there is no kept build to go back to",
 	    mod->row.path);
-	if (!record_rollback_target(&m->core, mod, &to, e))
+	if (!record_rollback_target(&m->core, &mod->row, &to, e))
 		return MANAGER_REFUSED;
 	if (m->work.now.module == module && m->work.now.step)
 		work_cancel(&m->work);

@@ -6,21 +6,21 @@
 #include <stdlib.h>
 
 /* Builds whose file is no longer kept can only be mapped. */
-static int note_kept(struct core *c, const struct module *mod, struct err *e)
+static int note_kept(struct core *c, const struct store_module *row, struct err *e)
 {
 	const struct swap_kept *kept;
 	struct store_build *b;
 	struct arena a = {0};
-	size_t i, k, n, nkept = priv_kept(c->priv, mod->row.path, &a, &kept);
-	int rc = store_builds(c->store, mod->row.id, NULL, &a, &b, &n, e), state;
+	size_t i, k, n, nkept = priv_kept(c->priv, row->path, &a, &kept);
+	int rc = store_builds(c->store, row->id, NULL, &a, &b, &n, e), state;
 
 	for (i = 0; rc == 0 && i < n; i++) {
-		state = build_id_equal(&b[i].id, &mod->row.current) ? BUILD_CURRENT : BUILD_PAST;
+		state = build_id_equal(&b[i].id, &row->current) ? BUILD_CURRENT : BUILD_PAST;
 		for (k = 0; k < nkept && state == BUILD_PAST; k++)
 			if (build_id_equal(&kept[k].id, &b[i].id))
 				state = BUILD_KEPT;
 		if (state != b[i].state)
-			rc = store_set_build_state(c->store, mod->row.id, &b[i].id, state, e);
+			rc = store_set_build_state(c->store, row->id, &b[i].id, state, e);
 	}
 	arena_free(&a);
 	return rc;
@@ -39,7 +39,8 @@ int record_swap(struct core *c, struct module *mod, const struct made *b, struct
 	judge_score(&mod->row, &b->before, &b->after);
 	if (module_place(&c->modules, mod, &b->id, b->map.p, b->map.n, now, e) ||
 	    module_set_layout(&c->modules, mod, &b->used, e) ||
-	    event_swapped(c->store, &mod->row, now, &from, &b->swap, e) || note_kept(c, mod, e))
+	    event_swapped(c->store, &mod->row, now, &from, &b->swap, e) ||
+	    note_kept(c, &mod->row, e))
 		return -1;
 	return 0;
 }
@@ -54,7 +55,7 @@ void record_done(struct core *c, const char *path)
 		log_warn("%s", e.text);
 	/* It has dropped the kept builds beyond the bound. */
 	if (mod)
-		core_end(c, core_begin(c, &e) || note_kept(c, mod, &e), &e);
+		core_end(c, core_begin(c, &e) || note_kept(c, &mod->row, &e), &e);
 }
 
 static int note_all_kept(struct core *c, struct err *e)
@@ -64,30 +65,30 @@ static int note_all_kept(struct core *c, struct err *e)
 
 	for (i = 0; rc == 0 && i < c->modules.module.n; i++)
 		if (c->modules.module.v[i]->row.layout_ms)
-			rc = note_kept(c, c->modules.module.v[i], e);
+			rc = note_kept(c, &c->modules.module.v[i]->row, e);
 	return rc;
 }
 
 bool record_rollback_target(
-    const struct core *c, const struct module *mod, struct build_id *to, struct err *e)
+    const struct core *c, const struct store_module *row, struct build_id *to, struct err *e)
 {
 	struct store_build *b;
 	struct store_event *ev;
 	struct arena a = {0};
-	struct build_id want = mod->row.origin;
+	struct build_id want = row->origin;
 	size_t i, n;
 	bool found = false;
 
-	if (build_id_equal(&mod->row.current, &mod->row.origin) || mod->row.state == MODULE_GONE)
+	if (build_id_equal(&row->current, &row->origin) || row->state == MODULE_GONE)
 		goto out;
-	if (store_events(c->store, mod->row.id, -1, 100, &a, &ev, &n, e))
+	if (store_events(c->store, row->id, -1, 100, &a, &ev, &n, e))
 		goto out;
 	for (i = 0; i < n; i++)
-		if (ev[i].kind == EVENT_SWAPPED && build_id_equal(&ev[i].to, &mod->row.current)) {
+		if (ev[i].kind == EVENT_SWAPPED && build_id_equal(&ev[i].to, &row->current)) {
 			want = ev[i].from;
 			break;
 		}
-	if (store_builds(c->store, mod->row.id, NULL, &a, &b, &n, e))
+	if (store_builds(c->store, row->id, NULL, &a, &b, &n, e))
 		goto out;
 	/* The build before, else the newest kept one: with keep_builds the
 	 * original is always there. */
@@ -114,11 +115,11 @@ int record_rollback(struct core *c, struct module *mod, const struct build_id *f
 	if (module_place(&c->modules, mod, to, NULL, 0, now, e) ||
 	    module_clear_layout(&c->modules, mod, e))
 		return -1;
-	module_hold(mod, text);
+	module_hold(&mod->row, text);
 	if (module_save(&c->modules, mod, e) ||
 	    event_rolled_back(c->store, &mod->row, now, from, change_id(asker), text, e))
 		return -1;
-	return note_kept(c, mod, e);
+	return note_kept(c, &mod->row, e);
 }
 
 int record_failure(
@@ -149,7 +150,7 @@ static int take_over(
 	mod->row.layout_ms = now;
 	mod->row.predicted = false;
 	if (o->rollback)
-		module_hold(mod, "rolled back");
+		module_hold(&mod->row, "rolled back");
 	if (module_place(&c->modules, mod, &o->to, NULL, 0, now, e) ||
 	    (o->rollback ? module_clear_layout(&c->modules, mod, e)
 			 : module_set_layout(&c->modules, mod, NULL, e)))
@@ -172,7 +173,7 @@ static void record_recovered(struct core *c, const struct swap_outcome *o)
 		core_end(c,
 		    core_begin(c, &e) || take_over(c, mod, o, now, &e) ||
 			event_recovered(c->store, &mod->row, now, &o->from, &o->to, text, &e) ||
-			note_kept(c, mod, &e),
+			note_kept(c, &mod->row, &e),
 		    &e);
 }
 

@@ -35,6 +35,6 @@ void record_recover(struct core *c);
 void record_done(struct core *c, const char *path);
 /* The build a rollback goes to. */
 bool record_rollback_target(
-    const struct core *c, const struct module *mod, struct build_id *to, struct err *e);
+    const struct core *c, const struct store_module *row, struct build_id *to, struct err *e);
 
 #endif

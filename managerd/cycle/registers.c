@@ -7,31 +7,31 @@
 /* ---- whose ---- */
 
 /* Only what may be laid out has use for them. */
-static bool eligible(const struct core *c, const struct module *mod)
+static bool eligible(const struct core *c, const struct store_module *row)
 {
 	const struct conf_module *policy;
 
-	if (!c->conf->profile.registers || !mod->row.artifact ||
-	    mod->row.state == MODULE_NO_ARTIFACT || mod->row.state == MODULE_GONE ||
-	    (c->user && mod->row.uid != c->uid))
+	if (!c->conf->profile.registers || !row->artifact || row->state == MODULE_NO_ARTIFACT ||
+	    row->state == MODULE_GONE || (c->user && row->uid != c->uid))
 		return false;
-	policy = conf_module_for(c->conf, mod->row.path);
+	policy = conf_module_for(c->conf, row->path);
 	return !policy || policy->action == CONF_OPTIMIZE;
 }
 
 /* Builds of the present program that have been seen; others resolve
  * branches of functions that may be gone. */
-static void add_builds(const struct module *mod, struct wire_want *w)
+static void add_builds(
+    const struct store_module *row, const struct builds *builds, struct wire_want *w)
 {
 	const struct build *b;
 	size_t i;
 
 	if (w->n < WIRE_WANT_MAX)
-		w->id[w->n++] = mod->row.current;
-	for (i = 0; i < mod->build.n; i++) {
-		b = &mod->build.v[i];
-		if (w->n < WIRE_WANT_MAX && !build_id_equal(&b->id, &mod->row.current) &&
-		    build_id_equal(&mod->origin.v[b->origin].id, &mod->row.origin))
+		w->id[w->n++] = row->current;
+	for (i = 0; i < builds->build.n; i++) {
+		b = &builds->build.v[i];
+		if (w->n < WIRE_WANT_MAX && !build_id_equal(&b->id, &row->current) &&
+		    build_id_equal(&builds->origin.v[b->origin].id, &row->origin))
 			w->id[w->n++] = b->id;
 	}
 }
@@ -58,8 +58,8 @@ void registers_want(struct registers *r)
 	w.id = xcalloc(WIRE_WANT_MAX, sizeof *w.id);
 	for (i = 0; i < ms->module.n; i++) {
 		mod = ms->module.v[i];
-		if (eligible(r->core, mod) && module_has_table(ms, mod))
-			add_builds(mod, &w);
+		if (eligible(r->core, &mod->row) && module_has_table(ms, mod))
+			add_builds(&mod->row, &mod->builds, &w);
 	}
 	if (same_want(&w, &r->want)) {
 		free(w.id);
@@ -84,9 +84,10 @@ static struct module *table_due(const struct registers *r)
 
 	for (i = 0; i < c->modules.module.n; i++) {
 		mod = c->modules.module.v[i];
-		if ((double)mod->row.mapped >= enough && now >= mod->not_before_ms &&
-		    (!best || core_sooner(&r->turns, mod, best)) && eligible(c, mod) &&
-		    !module_has_table(&c->modules, mod) && mod->table == TABLE_ABSENT)
+		if ((double)mod->row.mapped >= enough && now >= mod->schedule.not_before_ms &&
+		    (!best || core_sooner(&r->turns, &mod->row, &best->row)) &&
+		    eligible(c, &mod->row) && !module_has_table(&c->modules, mod) &&
+		    mod->builds.table == TABLE_ABSENT)
 			best = mod;
 	}
 	return best;
@@ -108,12 +109,12 @@ static void table_done(const struct edit_result *done, void *arg)
 
 	r->job = NULL;
 	if (mod && done->end == EDIT_LATER)
-		core_later(r->core, mod);
+		core_later(r->core, &mod->schedule);
 	else if (mod && done->end == EDIT_DONE) {
 		log_info("%s: replay table made in %.1f s", mod->row.path, done->ran_s);
 		module_take_table(&r->core->modules, mod, done->blob);
 	} else if (mod && done->end != EDIT_CANCELLED) {
-		mod->table = TABLE_FAILED;
+		mod->builds.table = TABLE_FAILED;
 		log_warn("%s: no replay table, registers of its samples are of no use: %s",
 		    mod->row.path, done->error);
 	}
@@ -141,16 +142,16 @@ void registers_table_turn(struct registers *r)
 	r->job = edit_start(r->core->loop, r->core->priv, &q, table_done, r, &e);
 	if (!r->job) {
 		log_info("%s: no replay table yet: %s", mod->row.path, e.text);
-		core_later(r->core, mod);
+		core_later(r->core, &mod->schedule);
 	}
 }
 
 /* ---- what they come to ---- */
 
-void place_module(struct place *p, struct module *mod, const struct build *b)
+void place_build(struct place *p, struct module *mod, const struct build *b)
 {
-	p->mod = mod;
-	p->origin = &mod->origin.v[b->origin];
+	p->now = &mod->profile.now;
+	p->origin = &mod->builds.origin.v[b->origin];
 	p->f = NULL;
 }
 
@@ -161,7 +162,7 @@ struct profile_func *place_slot(struct place *p, uint32_t slot)
 
 	if (!p->f || slot < p->f->slot || slot - p->f->slot >= p->f->nblock) {
 		p->f = map_slot(t, slot, &block);
-		p->pf = module_func(p->mod, p->origin, (size_t)(p->f - t->func.v));
+		p->pf = origin_func(p->origin, p->now, (size_t)(p->f - t->func.v));
 	}
 	return p->pf;
 }
@@ -219,10 +220,10 @@ static struct observer begin(const struct batch_module *at)
 
 	if (!at->mod)
 		return (struct observer){0};
-	o = &at->mod->origin.v[at->mod->build.v[at->build].origin];
+	o = &at->mod->builds.origin.v[at->mod->builds.build.v[at->build].origin];
 	if (!o->uops_func)
 		return (struct observer){0};
-	return (struct observer){.map = &at->mod->build.v[at->build].map,
+	return (struct observer){.map = &at->mod->builds.build.v[at->build].map,
 	    .table = &o->table,
 	    .uops = &o->uops,
 	    .uops_func = o->uops_func,
@@ -235,7 +236,7 @@ static void end(
 	pairs_sort(&o->edge);
 	pairs_sort(&o->predecessors);
 	pairs_sort(&o->call);
-	place_module(p, at->mod, &at->mod->build.v[at->build]);
+	place_build(p, at->mod, &at->mod->builds.build.v[at->build]);
 	merge_edges(p, &o->edge);
 	merge_predecessors(p, &o->predecessors);
 	merge_calls(p, &o->call);
@@ -262,7 +263,9 @@ void registers_take(
 	for (i = 0; i < b->nmodule; i++) {
 		if (at[i].mod)
 			module_more_table(&r->core->modules, at[i].mod,
-			    &at[i].mod->origin.v[at[i].mod->build.v[at[i].build].origin]);
+			    &at[i]
+				 .mod->builds.origin
+				 .v[at[i].mod->builds.build.v[at[i].build].origin]);
 		o[i] = begin(&at[i]);
 	}
 	for (i = 0; i < b->nregs; i++)

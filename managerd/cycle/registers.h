@@ -25,20 +25,20 @@ struct registers {
 };
 
 struct place { /* where and when samples are merged */
-	struct module *mod;
+	struct profile *now;
 	struct origin *origin;
 	const struct map_func *f;
 	struct profile_func *pf; /* f's, NULL = the current program has it no more */
 	struct decay at;
 	double weight; /* of a sample of the batch's age */
 };
-void place_module(struct place *p, struct module *mod, const struct build *b);
+void place_build(struct place *p, struct module *mod, const struct build *b);
 /* Sets f and pf for a slot of the module; returns pf. */
 struct profile_func *place_slot(struct place *p, uint32_t slot);
 
 struct batch_module {       /* what a module of a batch was found to be */
 	struct module *mod; /* NULL = not mapped */
-	size_t build;       /* index in mod->build */
+	size_t build;       /* index in mod->builds.build */
 };
 
 /* Tells the monitors when the builds that registers are wanted of are others

@@ -82,7 +82,7 @@ static enum did failed(struct work *w, struct module *mod, const char *why)
 	struct err e;
 
 	log_warn("%s: %s", mod->row.path, why);
-	core_later(c, mod);
+	core_later(c, &mod->schedule);
 	core_end(c, core_begin(c, &e) || record_failure(c, mod, &w->now.made, why, &e), &e);
 	return over(w, CHANGE_FAILED, "%s", why);
 }
@@ -90,7 +90,7 @@ static enum did failed(struct work *w, struct module *mod, const char *why)
 /* What the module is not to blame for. */
 static enum did later(struct work *w, struct module *mod, const char *why)
 {
-	core_later(w->core, mod);
+	core_later(w->core, &mod->schedule);
 	log_info("%s: %s; to be tried later", mod->row.path, why);
 	return over(w, CHANGE_FAILED, "%s", why);
 }
@@ -100,8 +100,8 @@ static enum did later(struct work *w, struct module *mod, const char *why)
 bool step_is_known(const struct work *w, struct module *mod)
 {
 	/* A person may have changed what was wrong, and waits. */
-	return mod->inspection == INSPECTION_DONE ||
-	       (!w->now.change && mod->judged && module_unchanged(&w->core->modules, mod));
+	return mod->schedule.inspection == INSPECTION_DONE ||
+	       (!w->now.change && mod->file.judged && module_unchanged(&w->core->modules, mod));
 }
 
 enum did step_inspect(struct work *w, struct module *mod)
@@ -133,22 +133,22 @@ static int climb(struct work *w, struct module *mod, struct decision *d, struct 
 
 	if (freshen(&c->modules, mod, at.now_ms, e))
 		return -1;
-	if (mod->scored &&
-	    (double)(mod->row.mapped - mod->scored_at) >= c->conf->decide.min_samples)
-		mod->scored = false;
+	if (mod->schedule.scored &&
+	    (double)(mod->row.mapped - mod->schedule.scored_at) >= c->conf->decide.min_samples)
+		mod->schedule.scored = false;
 	judge(c, idlewatch_state(w->idle), mod, w->now.change, at, d);
 	/* Without an inspection it is not the last word. */
-	if (d->verdict != VERDICT_WAIT && mod->inspection != INSPECTION_DONE)
+	if (d->verdict != VERDICT_WAIT && mod->schedule.inspection != INSPECTION_DONE)
 		return 0;
 	return store_put_decision(c->store, mod->row.id, at.now_ms, d, e);
 }
 
 /* A person asks for what a person had forbidden. */
-static void release(struct priv *p, const struct module *mod)
+static void release(struct priv *p, const struct store_module *row)
 {
 	struct err e;
 
-	if (mod->row.held_until_ms < 0 && priv_hold(p, mod->row.path, false, &e))
+	if (row->held_until_ms < 0 && priv_hold(p, row->path, false, &e))
 		log_warn("%s", e.text);
 }
 
@@ -161,20 +161,20 @@ enum did step_decide(struct work *w, struct module *mod, struct decision *d)
 
 	*d = (struct decision){.verdict = VERDICT_WAIT};
 	rc = core_end(c, core_begin(c, &e) || climb(w, mod, d, &e), &e);
-	if (!rc && d->verdict != VERDICT_WAIT && mod->inspection != INSPECTION_DONE)
+	if (!rc && d->verdict != VERDICT_WAIT && mod->schedule.inspection != INSPECTION_DONE)
 		return DID;
 	if (asker)
 		asker->todo.n--;
 	if (rc)
 		return over(w, CHANGE_FAILED, "%s", e.text);
-	mod->inspection = INSPECTION_NONE;
+	mod->schedule.inspection = INSPECTION_NONE;
 	judge_log(c, mod, d);
-	mod->decided_ms = clock_now_ms();
-	mod->rung = d->verdict == VERDICT_WAIT ? (int)d->rung : RUNG_NONE;
+	mod->schedule.decided_ms = clock_now_ms();
+	mod->schedule.rung = d->verdict == VERDICT_WAIT ? d->rung : RUNG_NONE;
 	if (d->verdict == VERDICT_WAIT)
 		return over(w, CHANGE_REFUSED, "%s: %s", rung_name(d->rung), d->text);
 	if (asker && d->verdict == VERDICT_EDIT)
-		release(c->priv, mod);
+		release(c->priv, &mod->row);
 	return DID;
 }
 
@@ -207,11 +207,11 @@ static void job_done(const struct edit_result *r, void *arg)
 }
 
 /* From what all steps of a round work. */
-static void take_profile(struct work *w, const struct module *mod)
+static void take_profile(struct work *w, const struct profile *now)
 {
 	struct made *b = &w->now.made;
 
-	profile_copy(&b->used, &mod->now);
+	profile_copy(&b->used, now);
 	b->swap.samples = profile_total(&b->used, modules_decay(&w->core->modules)).samples;
 	b->swap.change = change_id(w->now.change);
 }
@@ -228,7 +228,7 @@ static int start_job(struct work *w, struct module *mod, struct err *e)
 	    .deadline_s = w->core->conf->edit.deadline_s};
 
 	if (w->now.kind != PRIV_VERIFY) {
-		take_profile(w, mod);
+		take_profile(w, &mod->profile.now);
 		if (edit_print_samples(
 			&w->now.made.used, modules_decay(&w->core->modules), &samples, e))
 			return -1;
@@ -286,9 +286,9 @@ enum did step_take_score(struct work *w, struct module *mod)
 	struct err e;
 
 	judge_score(&mod->row, &a->score.before, &a->score.after);
-	mod->scored = true;
-	mod->scored_at = mod->row.mapped;
-	mod->decided_ms = 0;
+	mod->schedule.scored = true;
+	mod->schedule.scored_at = mod->row.mapped;
+	mod->schedule.decided_ms = 0;
 	if (core_end(c, core_begin(c, &e) || module_save(&c->modules, mod, &e), &e))
 		return over(w, CHANGE_FAILED, "%s", e.text);
 	if (asker)
@@ -334,11 +334,10 @@ static void swap_done(const struct priv_swapped *r, void *arg)
 }
 
 /* The block map of the new build must name the very blocks the profile knows. */
-static int check_remap(const struct module *mod, const struct buf *bytes, struct err *e)
+static int check_remap(const struct origin *origin, const struct buf *bytes, struct err *e)
 {
 	struct blockmap b;
 	struct map map = {0};
-	size_t i;
 	int rc = 0;
 
 	if (bytes->n > MODULE_BYTES_MAX)
@@ -346,16 +345,15 @@ static int check_remap(const struct module *mod, const struct buf *bytes, struct
 		    MODULE_BYTES_MAX);
 	if (blockmap_decode(bytes->p, bytes->n, &b, e))
 		return err_wrap(e, "the editor's build");
-	for (i = 0; rc == 0 && i < mod->origin.n; i++)
-		if (build_id_equal(&mod->origin.v[i].id, &mod->row.origin)) {
-			rc = map_make(&b, &mod->origin.v[i].table, &map, e);
-			if (rc == 0 && map.unknown)
-				rc = err_set(e,
-				    "the editor's build names %zu blocks that the program"
-				    " does not have",
-				    map.unknown);
-			map_free(&map);
-		}
+	if (origin) {
+		rc = map_make(&b, &origin->table, &map, e);
+		if (rc == 0 && map.unknown)
+			rc = err_set(e,
+			    "the editor's build names %zu blocks that the program"
+			    " does not have",
+			    map.unknown);
+		map_free(&map);
+	}
 	blockmap_free(&b);
 	return rc;
 }
@@ -365,7 +363,7 @@ enum did step_swap(struct work *w, struct module *mod)
 	struct err e;
 
 	begin(w, "swap");
-	if (check_remap(mod, &w->now.made.map, &e) ||
+	if (check_remap(builds_origin(&mod->builds, &mod->row.origin), &w->now.made.map, &e) ||
 	    !priv_swap(w->core->priv, w->now.build, swap_done, w, &e))
 		return failed(w, mod, e.text);
 	return BEGUN;
@@ -393,7 +391,7 @@ enum did step_record(struct work *w, struct module *mod)
 	char *path;
 
 	if (r->status == SWAP_CHANGED) {
-		mod->stamped = false;
+		mod->file.stamped = false;
 		return over(w, CHANGE_REFUSED, "%s", r->why);
 	}
 	if (r->status != SWAP_OK)
@@ -432,7 +430,7 @@ enum did step_roll_back(struct work *w, struct module *mod)
 
 	begin(w, "swap");
 	err_set(&e, "%s: there is no kept build to go back to", mod->row.path);
-	if (!record_rollback_target(w->core, mod, &to, &e) ||
+	if (!record_rollback_target(w->core, &mod->row, &to, &e) ||
 	    !priv_rollback(w->core->priv, mod->row.path, &to, swap_done, w, &e))
 		return over(w, CHANGE_FAILED, "%s", e.text);
 	return BEGUN;
@@ -456,8 +454,8 @@ enum did step_record_rollback(struct work *w, struct module *mod)
 	record_done(c, path);
 	mod = work_module(w);
 	if (mod) {
-		mod->decided_ms = 0;
-		learning_inspect(w->learning, mod);
+		mod->schedule.decided_ms = 0;
+		learning_inspect(w->learning, &mod->row);
 	}
 	log_info("%s: rolled back", path);
 	free(path);

@@ -90,9 +90,9 @@ char *module_path(const struct modules *ms, const char *path)
  * committed. */
 static bool room_to_load(struct modules *ms, const struct module *m)
 {
-	if (!m->bytes && ms->bytes > 2 * (size_t)MODULES_MEMORY)
+	if (!m->memory.bytes && ms->memory.bytes > 2 * (size_t)MODULES_MEMORY)
 		modules_trim(ms, m);
-	return m->bytes || ms->bytes <= 2 * (size_t)MODULES_MEMORY;
+	return m->memory.bytes || ms->memory.bytes <= 2 * (size_t)MODULES_MEMORY;
 }
 
 enum found modules_find(struct modules *ms, const char *path, const struct build_id *id,

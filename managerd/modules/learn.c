@@ -37,7 +37,8 @@ static int take_over_profile(
 
 	if (module_load(ms, m, e))
 		return -1;
-	r = remap_profile(&m->now, t, (struct decay){now_ms, ms->conf->profile.half_life_s});
+	r = remap_profile(
+	    &m->profile.now, t, (struct decay){now_ms, ms->conf->profile.half_life_s});
 	if (r.samples_kept + r.samples_discarded > 0)
 		log_info("%s: %zu functions keep their profile (%s samples), %zu changed ones lose"
 			 " theirs (%s samples)",
@@ -47,9 +48,9 @@ static int take_over_profile(
 	if (store_put_module(ms->store, &m->row, e) ||
 	    store_clear_profile(ms->store, m->row.id, PROFILE_NOW, e))
 		return -1;
-	for (i = 0; i < m->now.func.n; i++)
-		m->now.func.v[i].dirty = m->now.func.v[i].as_of_ms != 0;
-	return store_save_profile(ms->store, m->row.id, PROFILE_NOW, &m->now, e);
+	for (i = 0; i < m->profile.now.func.n; i++)
+		m->profile.now.func.v[i].dirty = m->profile.now.func.v[i].as_of_ms != 0;
+	return store_save_profile(ms->store, m->row.id, PROFILE_NOW, &m->profile.now, e);
 }
 
 static void set_state(struct store_module *r)
@@ -61,12 +62,12 @@ static void set_state(struct store_module *r)
 	    laid_out ? "runs in a layout made for its usage" : "runs in its original layout");
 }
 
-void module_hold(struct module *m, const char *why)
+void module_hold(struct store_module *row, const char *why)
 {
-	m->row.held_until_ms = -1;
-	module_text(&m->row.held_why, why);
-	m->row.state = MODULE_HELD;
-	module_text(&m->row.text, why);
+	row->held_until_ms = -1;
+	module_text(&row->held_why, why);
+	row->state = MODULE_HELD;
+	module_text(&row->text, why);
 }
 
 /* It is another build of this or another program: what was said of the one
@@ -102,7 +103,7 @@ static int adopt(struct modules *ms, struct module *m, const struct priv_inspect
 	if (other && replaced(ms, m, e))
 		return -1;
 	if (!r->held_why && priv_held(ms->priv, r->path))
-		module_hold(m, "rolled back");
+		module_hold(r, "rolled back");
 	set_state(r);
 	if (store_put_module(ms->store, r, e))
 		return -1;
@@ -114,7 +115,7 @@ static int adopt(struct modules *ms, struct module *m, const struct priv_inspect
 			 store_prune_builds(ms->store, r->id, PAST_BUILDS_KEPT, e)))
 		return -1;
 	if (rebuilt) {
-		m->table = TABLE_UNKNOWN;
+		m->builds.table = TABLE_UNKNOWN;
 		if (take_over_profile(ms, m, &j->table, now_ms, e))
 			return -1;
 		module_unload(ms, m);
@@ -163,11 +164,11 @@ static int apply(struct modules *ms, struct module *m, const struct priv_inspect
 {
 	if (r->status == PRIV_LATER)
 		return 0;
-	m->judged = false;
-	free(m->refused);
-	m->refused = r->status == PRIV_FOLLOWED && *r->refused ? xstrdup(r->refused) : NULL;
-	m->stamped = r->status != PRIV_GONE;
-	m->stamp = r->stamp;
+	m->file.judged = false;
+	free(m->file.refused);
+	m->file.refused = r->status == PRIV_FOLLOWED && *r->refused ? xstrdup(r->refused) : NULL;
+	m->file.stamped = r->status != PRIV_GONE;
+	m->file.stamp = r->stamp;
 	if (r->status == PRIV_FOLLOWED && is_known(&m->row, r))
 		return adopt(ms, m, r, NULL, now_ms, e);
 	if (r->status == PRIV_FOLLOWED && j)
@@ -292,7 +293,7 @@ int module_place(struct modules *ms, struct module *m, const struct build_id *id
 	    .nmap = n};
 	struct build_id from = r->current;
 
-	m->stamped = false; /* whatever is there by now: the next decision looks */
+	m->file.stamped = false; /* whatever is there by now: the next decision looks */
 	r->current = *id;
 	set_state(r);
 	if (store_put_module(ms->store, r, e) || (map && store_put_build(ms->store, &b, e)))
@@ -309,6 +310,6 @@ bool module_unchanged(struct modules *ms, struct module *m)
 {
 	struct priv_stamp s;
 
-	return m->stamped && priv_stamp(ms->priv, m->row.path, &s) == 0 &&
-	       priv_stamp_equal(&s, &m->stamp);
+	return m->file.stamped && priv_stamp(ms->priv, m->row.path, &s) == 0 &&
+	       priv_stamp_equal(&s, &m->file.stamp);
 }

@@ -12,18 +12,18 @@ enum { LARGE = 4 << 20 };
 
 /* ---- original builds and their replay tables ---- */
 
-static struct origin *find_origin(struct module *m, const struct build_id *id)
+struct origin *builds_origin(const struct builds *b, const struct build_id *id)
 {
 	size_t i;
 
-	for (i = 0; i < m->origin.n; i++)
-		if (build_id_equal(&m->origin.v[i].id, id))
-			return &m->origin.v[i];
+	for (i = 0; i < b->origin.n; i++)
+		if (build_id_equal(&b->origin.v[i].id, id))
+			return &b->origin.v[i];
 	return NULL;
 }
 
 static struct origin *add_origin(
-    struct module *m, const struct build_id *id, const struct map_table *t)
+    struct builds *b, const struct build_id *id, const struct map_table *t)
 {
 	struct origin o = {.id = *id, .table = *t};
 	size_t i;
@@ -32,23 +32,35 @@ static struct origin *add_origin(
 	o.func = xcalloc(t->func.n, sizeof *o.func);
 	for (i = 0; i < t->func.n; i++)
 		o.func[i] = FUNC_UNKNOWN;
-	vec_push(&m->origin, o);
-	return &m->origin.v[m->origin.n - 1];
+	vec_push(&b->origin, o);
+	return &b->origin.v[b->origin.n - 1];
 }
 
-static struct table_name name_of(const struct module *m)
+struct profile_func *origin_func(struct origin *o, struct profile *now, size_t n)
 {
-	return (struct table_name){m->row.id, m->row.uid, m->row.origin};
+	const struct map_func *f = &o->table.func.v[n];
+	struct profile_func *p;
+
+	if (o->func[n] == FUNC_UNKNOWN) {
+		p = profile_get(now, &f->key);
+		o->func[n] = p && p->nblock == f->nblock ? (uint32_t)(p - now->func.v) : FUNC_GONE;
+	}
+	return o->func[n] == FUNC_GONE ? NULL : &now->func.v[o->func[n]];
+}
+
+static struct table_name name_of(const struct store_module *row)
+{
+	return (struct table_name){row->id, row->uid, row->origin};
 }
 
 bool module_has_table(struct modules *ms, struct module *m)
 {
-	struct table_name name = name_of(m);
+	struct table_name name = name_of(&m->row);
 
-	if (m->table == TABLE_UNKNOWN)
-		m->table =
+	if (m->builds.table == TABLE_UNKNOWN)
+		m->builds.table =
 		    ms->tables && tables_have(ms->tables, &name) ? TABLE_THERE : TABLE_ABSENT;
-	return m->table == TABLE_THERE;
+	return m->builds.table == TABLE_THERE;
 }
 
 /* A table that is being loaded, and stored before where a job has just made it. */
@@ -86,9 +98,9 @@ static void drop_uops(struct origin *o)
 }
 
 /* It goes to its module, where that is still loaded. */
-static void attach(struct module *m, struct table_work *w)
+static void attach(const struct builds *b, struct table_work *w)
 {
-	struct origin *o = find_origin(m, &w->name.origin);
+	struct origin *o = builds_origin(b, &w->name.origin);
 
 	if (!o)
 		return;
@@ -111,7 +123,7 @@ static struct module *find_named(const struct modules *ms, const struct table_na
 
 	if (!m)
 		return NULL;
-	own = name_of(m);
+	own = name_of(&m->row);
 	return table_name_equal(&own, name) ? m : NULL;
 }
 
@@ -125,11 +137,11 @@ static void table_ready(void *arg)
 		if (w->rc < 0)
 			log_warn("%s: replay table: %s%s", m->row.path, w->why.text,
 			    w->fresh ? "" : "; it is made again");
-		m->table = w->rc == 1 ? TABLE_THERE : w->fresh ? TABLE_FAILED : TABLE_ABSENT;
-		attach(m, w);
+		m->builds.table = w->rc == 1 ? TABLE_THERE : w->fresh ? TABLE_FAILED : TABLE_ABSENT;
+		attach(&m->builds, w);
 		module_count_bytes(w->ms, m);
-		if (w->ms->tabled)
-			w->ms->tabled(w->ms->loaded_arg);
+		if (w->ms->pool.tabled)
+			w->ms->pool.tabled(w->ms->pool.arg);
 	}
 	if (w->fresh)
 		modules_sweep_tables(w->ms);
@@ -150,15 +162,15 @@ static void start_table(struct modules *ms, struct module *m, struct blob *made)
 	size_t i;
 
 	*w = (struct table_work){
-	    .ms = ms, .name = name_of(m), .dir = xstrdup(ms->tables), .fresh = made != NULL};
+	    .ms = ms, .name = name_of(&m->row), .dir = xstrdup(ms->tables), .fresh = made != NULL};
 	if (made)
 		w->made = blob_take(made);
-	for (i = 0; i < m->now.func.n; i++) {
-		f = &m->now.func.v[i];
+	for (i = 0; i < m->profile.now.func.n; i++) {
+		f = &m->profile.now.func.v[i];
 		if (f->as_of_ms)
 			htab_put(&w->used, f->key.b, sizeof f->key.b, NULL);
 	}
-	pool_run(ms->loop, run_table, table_ready, w);
+	pool_run(ms->pool.loop, run_table, table_ready, w);
 }
 
 static void load_table(struct modules *ms, struct module *m, struct origin *o)
@@ -176,8 +188,8 @@ void module_more_table(struct modules *ms, struct module *m, struct origin *o)
 
 	if (!o->uops_used || o->uops_asked)
 		return;
-	for (i = 0; i < m->now.func.n; i++)
-		n += m->now.func.v[i].as_of_ms != 0;
+	for (i = 0; i < m->profile.now.func.n; i++)
+		n += m->profile.now.func.v[i].as_of_ms != 0;
 	if (n <= o->uops_used + o->uops_used / 4)
 		return;
 	o->uops_asked = true;
@@ -186,7 +198,7 @@ void module_more_table(struct modules *ms, struct module *m, struct origin *o)
 
 void module_take_table(struct modules *ms, struct module *m, struct blob *table)
 {
-	m->table = TABLE_FAILED; /* until it is there */
+	m->builds.table = TABLE_FAILED; /* until it is there */
 	start_table(ms, m, table);
 }
 
@@ -208,7 +220,7 @@ int module_load_origin(struct modules *ms, struct module *m, const struct build_
 	struct err why;
 	int rc;
 
-	*o = find_origin(m, id);
+	*o = builds_origin(&m->builds, id);
 	if (*o)
 		return 0;
 	rc = store_table(ms->store, m->row.id, id, &blob, e);
@@ -217,7 +229,7 @@ int module_load_origin(struct modules *ms, struct module *m, const struct build_
 		if (map_table_decode(blob.p, blob.n, &t, &why)) {
 			log_debug("%s: %s", m->row.path, why.text);
 		} else {
-			*o = add_origin(m, id, &t);
+			*o = add_origin(&m->builds, id, &t);
 			load_table(ms, m, *o);
 		}
 	}
@@ -227,13 +239,13 @@ int module_load_origin(struct modules *ms, struct module *m, const struct build_
 
 /* ---- builds ---- */
 
-static struct build *find_build(struct module *m, const struct build_id *id)
+static struct build *find_build(const struct builds *b, const struct build_id *id)
 {
 	size_t i;
 
-	for (i = 0; i < m->build.n; i++)
-		if (build_id_equal(&m->build.v[i].id, id))
-			return &m->build.v[i];
+	for (i = 0; i < b->build.n; i++)
+		if (build_id_equal(&b->build.v[i].id, id))
+			return &b->build.v[i];
 	return NULL;
 }
 
@@ -277,13 +289,13 @@ void joined_free(struct joined *j)
 struct build *module_add_joined(struct modules *ms, struct module *m, const struct build_id *id,
     const struct build_id *origin, struct joined *j)
 {
-	struct origin *o = find_origin(m, origin);
+	struct origin *o = builds_origin(&m->builds, origin);
 	struct build x = {.id = *id, .map = j->map};
 
-	if (find_build(m, id))
+	if (find_build(&m->builds, id))
 		return NULL;
 	if (!o) {
-		o = add_origin(m, origin, &j->table);
+		o = add_origin(&m->builds, origin, &j->table);
 		j->table = (struct map_table){0};
 		load_table(ms, m, o);
 	}
@@ -291,10 +303,10 @@ struct build *module_add_joined(struct modules *ms, struct module *m, const stru
 	if (x.map.unknown)
 		log_warn("%s: %zu blocks of functions the artifact does not have", m->row.path,
 		    x.map.unknown);
-	x.origin = (size_t)(o - m->origin.v);
-	vec_push(&m->build, x);
+	x.origin = (size_t)(o - m->builds.origin.v);
+	vec_push(&m->builds.build, x);
 	module_count_bytes(ms, m);
-	return &m->build.v[m->build.n - 1];
+	return &m->builds.build.v[m->builds.build.n - 1];
 }
 
 struct build_work {
@@ -314,18 +326,18 @@ static bool may_load(const struct modules *ms, uint32_t uid)
 {
 	unsigned i;
 
-	for (i = 0; i < ms->nloading && ms->loading[i] != uid; i++)
+	for (i = 0; i < ms->memory.nloading && ms->memory.loading[i] != uid; i++)
 		;
-	return i == ms->nloading && i < MODULES_LOADING;
+	return i == ms->memory.nloading && i < MODULES_LOADING;
 }
 
 static void end_loading(struct modules *ms, uint32_t uid)
 {
 	unsigned i;
 
-	for (i = 0; ms->loading[i] != uid; i++)
+	for (i = 0; ms->memory.loading[i] != uid; i++)
 		;
-	ms->loading[i] = ms->loading[--ms->nloading];
+	ms->memory.loading[i] = ms->memory.loading[--ms->memory.nloading];
 }
 
 static void run_build(void *arg)
@@ -347,7 +359,7 @@ static void build_ready(void *arg)
 	if (w->pool)
 		end_loading(ms, w->uid);
 	if (m)
-		m->loading = false;
+		m->memory.loading = false;
 	if (m && m->row.uid != w->uid)
 		m = NULL; /* another program, whatever build it calls itself */
 	if (m && w->rc)
@@ -357,10 +369,10 @@ static void build_ready(void *arg)
 			module_add_joined(ms, m, &w->id, &w->origin, &w->j);
 		joined_free(&w->j);
 	}
-	if (m && m->bytes > LARGE)
+	if (m && m->memory.bytes > LARGE)
 		malloc_trim(0);
-	if (w->pool && ms->loaded)
-		ms->loaded(ms->loaded_arg);
+	if (w->pool && ms->pool.loaded)
+		ms->pool.loaded(ms->pool.arg);
 	free(w);
 }
 
@@ -378,18 +390,18 @@ static int start_build(
 		free(w);
 		return rc;
 	}
-	m->large = w->table.n + row->nmap >= MODULE_LONG;
-	pool = ms->loop && m->large;
+	m->memory.large = w->table.n + row->nmap >= MODULE_LONG;
+	pool = ms->pool.loop && m->memory.large;
 	if (pool && !may_load(ms, w->uid)) {
 		buf_free(&w->table);
 		free(w);
 		return 1;
 	}
 	buf_add(&w->map, row->map, row->nmap);
-	w->pool = m->loading = pool;
+	w->pool = m->memory.loading = pool;
 	if (pool)
-		ms->loading[ms->nloading++] = w->uid;
-	pool_run(pool ? ms->loop : NULL, run_build, build_ready, w);
+		ms->memory.loading[ms->memory.nloading++] = w->uid;
+	pool_run(pool ? ms->pool.loop : NULL, run_build, build_ready, w);
 	return pool;
 }
 
@@ -401,15 +413,15 @@ int module_load_build(struct modules *ms, struct module *m, const struct build_i
 	size_t n;
 	int rc;
 
-	*b = find_build(m, id);
+	*b = find_build(&m->builds, id);
 	if (*b)
 		return 0;
-	if (m->loading || (ms->loop && m->large && !may_load(ms, m->row.uid)))
+	if (m->memory.loading || (ms->pool.loop && m->memory.large && !may_load(ms, m->row.uid)))
 		return 1;
 	rc = store_builds(ms->store, m->row.id, id, &a, &row, &n, e);
 	if (rc == 0 && n && row->nmap)
 		rc = start_build(ms, m, row, e);
 	arena_free(&a);
-	*b = find_build(m, id);
+	*b = find_build(&m->builds, id);
 	return rc;
 }

@@ -16,23 +16,23 @@ void module_unload(struct modules *ms, struct module *m)
 {
 	size_t i;
 
-	profile_free(&m->now);
-	profile_free(&m->layout);
-	for (i = 0; i < m->origin.n; i++) {
-		map_table_free(&m->origin.v[i].table);
-		free(m->origin.v[i].hit);
-		free(m->origin.v[i].func);
-		free(m->origin.v[i].uops_func);
-		weights_free(&m->origin.v[i].weights);
-		uops_free(&m->origin.v[i].uops);
+	profile_free(&m->profile.now);
+	profile_free(&m->profile.layout);
+	for (i = 0; i < m->builds.origin.n; i++) {
+		map_table_free(&m->builds.origin.v[i].table);
+		free(m->builds.origin.v[i].hit);
+		free(m->builds.origin.v[i].func);
+		free(m->builds.origin.v[i].uops_func);
+		weights_free(&m->builds.origin.v[i].weights);
+		uops_free(&m->builds.origin.v[i].uops);
 	}
-	for (i = 0; i < m->build.n; i++)
-		map_free(&m->build.v[i].map);
-	vec_free(&m->origin);
-	vec_free(&m->build);
-	ms->bytes -= m->bytes;
-	m->bytes = 0;
-	m->loaded = false;
+	for (i = 0; i < m->builds.build.n; i++)
+		map_free(&m->builds.build.v[i].map);
+	vec_free(&m->builds.origin);
+	vec_free(&m->builds.build);
+	ms->memory.bytes -= m->memory.bytes;
+	m->memory.bytes = 0;
+	m->memory.loaded = false;
 }
 
 static void module_free(struct modules *ms, struct module *m)
@@ -42,7 +42,7 @@ static void module_free(struct modules *ms, struct module *m)
 	free((char *)m->row.text);
 	free((char *)m->row.artifact);
 	free((char *)m->row.held_why);
-	free(m->refused);
+	free(m->file.refused);
 	free(m);
 }
 
@@ -64,10 +64,10 @@ static size_t profile_bytes(const struct profile *p)
 void module_count_bytes(struct modules *ms, struct module *m)
 {
 	const struct origin *o;
-	size_t i, n = profile_bytes(&m->now) + profile_bytes(&m->layout);
+	size_t i, n = profile_bytes(&m->profile.now) + profile_bytes(&m->profile.layout);
 
-	for (i = 0; i < m->origin.n; i++) {
-		o = &m->origin.v[i];
+	for (i = 0; i < m->builds.origin.n; i++) {
+		o = &m->builds.origin.v[i];
 		n += o->table.nslot * sizeof *o->hit + o->table.func.n * sizeof *o->func;
 		n += map_size(&(struct map){0}, &o->table);
 		if (o->uops_func)
@@ -75,11 +75,11 @@ void module_count_bytes(struct modules *ms, struct module *m)
 			     (o->table.func.n + o->uops.func.n) * sizeof *o->uops_func +
 			     weights_size(&o->uops);
 	}
-	for (i = 0; i < m->build.n; i++)
-		n += map_size(&m->build.v[i].map, &(struct map_table){0});
-	ms->bytes += n - m->bytes;
-	m->bytes = n;
-	m->used = ++ms->clock;
+	for (i = 0; i < m->builds.build.n; i++)
+		n += map_size(&m->builds.build.v[i].map, &(struct map_table){0});
+	ms->memory.bytes += n - m->memory.bytes;
+	m->memory.bytes = n;
+	m->memory.used = ++ms->memory.clock;
 }
 
 void modules_trim(struct modules *ms, const struct module *keep)
@@ -87,12 +87,12 @@ void modules_trim(struct modules *ms, const struct module *keep)
 	struct module *m, *oldest;
 	size_t i;
 
-	while (ms->bytes > MODULES_MEMORY) {
+	while (ms->memory.bytes > MODULES_MEMORY) {
 		oldest = NULL;
 		for (i = 0; i < ms->module.n; i++) {
 			m = ms->module.v[i];
-			if (m->bytes && m != keep && !m->touched &&
-			    (!oldest || m->used < oldest->used))
+			if (m->memory.bytes && m != keep && !m->memory.touched &&
+			    (!oldest || m->memory.used < oldest->memory.used))
 				oldest = m;
 		}
 		if (!oldest)

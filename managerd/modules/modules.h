@@ -13,13 +13,11 @@
 #ifndef MORPH_MANAGERD_MODULES_H
 #define MORPH_MANAGERD_MODULES_H
 
-#include "common/uops.h"
 #include "managerd/conf/conf.h"
-#include "managerd/samples/map.h"
-#include "managerd/samples/profile.h"
+#include "managerd/decide/schedule.h"
+#include "managerd/modules/builds.h"
 #include "managerd/priv/priv.h"
 #include "managerd/store/store.h"
-#include "managerd/samples/weight.h"
 
 #include <stdbool.h>
 #include <uv.h>
@@ -36,85 +34,57 @@ enum {
 	PAST_BUILDS_KEPT = 16    /* maps of builds that may still run */
 };
 
-struct origin { /* functions of an original build and its layouts */
-	struct build_id id;
-	struct map_table table;
-	uint64_t *hit;          /* per slot, all 0 between batches */
-	uint32_t *func;         /* per function of the table: FUNC_… or index in the profile */
-	struct uops uops;       /* of the present program, once it has a replay table */
-	uint32_t *uops_func;    /* managerd/samples/observe.h; NULL = no such table */
-	struct weights weights; /* with the table */
-	bool uops_asked;        /* its table is being loaded */
-	size_t uops_used; /* of a large one what was loaded for: functions with samples; 0 = all */
-};
-enum { FUNC_UNKNOWN = UINT32_MAX, FUNC_GONE = UINT32_MAX - 1 };
-
-struct build {
-	struct build_id id;
-	size_t origin; /* index in module.origin */
-	struct map map;
+struct profiles {
+	struct profile now;    /* exactly the functions of the current program */
+	struct profile layout; /* that the present layout was made from; empty = unknown */
 };
 
-/* Function table of an original, and the map of one of its builds. */
-struct joined {
-	struct map_table table;
-	struct map map;
+struct module_memory {
+	bool loaded;   /* its profiles are there */
+	size_t bytes;  /* of all that is loaded */
+	bool loading;  /* a build, in the pool */
+	bool large;    /* its last one took MODULE_LONG bytes */
+	uint64_t used; /* clock of the last use */
+	bool touched;  /* by batches that are not committed: it stays */
 };
-/* Decodes both, which may be hostile, and joins them. Pure: for the pool, where they
- * take MODULE_LONG bytes together. -1 with why they are of no use, and nothing to free. */
-int module_join(const void *table, size_t ntable, const void *map, size_t nmap, struct joined *j,
-    struct err *e);
-void joined_free(struct joined *j);
 
-enum table_state { TABLE_UNKNOWN, TABLE_ABSENT, TABLE_THERE, TABLE_FAILED };
+struct inspected_file { /* what the last inspection found out about the file at row.path */
+	struct priv_stamp stamp;
+	bool stamped;
+	bool judged;   /* whether it may be swapped: */
+	char *refused; /* why it must not be, NULL = it may be */
+};
 
 struct module {
 	struct store_module row; /* its strings are the module's own, on the heap */
-	bool loaded;             /* the profiles below are there */
-	struct profile now;      /* exactly the functions of the current program */
-	struct profile layout;   /* that the present layout was made from; empty = unknown */
-	VEC(struct origin) origin;
-	VEC(struct build) build;
-	size_t bytes;            /* of all that is loaded */
-	bool loading;            /* a build, in the pool */
-	bool large;              /* its last one took MODULE_LONG bytes */
-	uint64_t used;           /* clock of the last use */
-	struct priv_stamp stamp; /* of the file at row.path when it was last inspected */
-	bool stamped;
-	bool judged;            /* that inspection found out whether it may be swapped: */
-	char *refused;          /* why it must not be, NULL = it may be */
-	bool touched;           /* by batches that are not committed */
-	enum table_state table; /* replay table of the present program */
-	/* of the cycle */
-	int64_t decided_ms;    /* last decision, 0 = none yet */
-	int64_t not_before_ms; /* no work for it until then */
-	int rung;              /* where the last decision stopped, RUNG_NONE = it did not */
-	bool scored;           /* row.gain holds for the present layout and usage … */
-	uint64_t scored_at;    /* … until row.mapped has grown by decide.min_samples */
-	enum {
-		INSPECTION_NONE,
-		INSPECTION_ASKED,
-		INSPECTION_DONE
-	} inspection; /* for the next decision */
+	struct profiles profile;
+	struct builds builds;
+	struct module_memory memory;
+	struct inspected_file file;
+	struct schedule schedule; /* the cycle's */
 };
 
 struct modules {
 	struct store *store;
 	struct priv *priv;
 	const struct conf *conf;
-	uv_loop_t *loop;           /* whose pool does what is long; NULL = it is done at once */
-	void (*loaded)(void *arg); /* a FOUND_LOADING is over */
-	void (*tabled)(void *arg); /* a module has its replay table now, or lost it */
-	void *loaded_arg;          /* of both */
+	struct {                           /* does what is long */
+		uv_loop_t *loop;           /* NULL = it is done at once */
+		void (*loaded)(void *arg); /* a FOUND_LOADING is over */
+		void (*tabled)(void *arg); /* a module has its replay table now, or lost it */
+		void *arg;                 /* of both */
+	} pool;
 	char *tables; /* folder of replay tables (managerd/replay/tables.h), owned; NULL = none */
 	VEC(struct module *) module;
 	struct htab by_path, by_id; /* index + 1 */
 	struct htab unfit;   /* hash of path and build-id -> when to inspect it again, find.c */
 	struct htab crowded; /* uids of whom it was logged that they have too many modules */
-	size_t bytes;
-	uint32_t loading[MODULES_LOADING]; /* owners of the modules */
-	unsigned nloading;
-	uint64_t clock;
+	struct {             /* of all modules */
+		size_t bytes;
+		uint64_t clock;
+		uint32_t loading[MODULES_LOADING]; /* owners of those that are loading */
+		unsigned nloading;
+	} memory;
 	uint64_t
 	    working; /* of this one's present owner something is being made: it stays; 0 = none */
 };
@@ -169,7 +139,7 @@ bool module_unchanged(struct modules *ms, struct module *m);
 int module_place(struct modules *ms, struct module *m, const struct build_id *id, const void *map,
     size_t n, int64_t now_ms, struct err *e);
 /* It is held until a person asks for a reoptimize. */
-void module_hold(struct module *m, const char *why);
+void module_hold(struct store_module *row, const char *why);
 
 /* As of now, with the half-life of the policy. */
 struct decay modules_decay(const struct modules *ms);
@@ -182,9 +152,6 @@ int module_save(struct modules *ms, struct module *m, struct err *e);
 int module_set_layout(
     struct modules *ms, struct module *m, const struct profile *snapshot, struct err *e);
 int module_clear_layout(struct modules *ms, struct module *m, struct err *e);
-/* The function of the profile that the n-th function of an origin's table
- * counts in; NULL when the current program has it no more. */
-struct profile_func *module_func(struct module *m, struct origin *o, size_t n);
 /* Whether the present program has a replay table. */
 bool module_has_table(struct modules *ms, struct module *m);
 /* Takes the one a job made; in the pool, so that it is there later. */

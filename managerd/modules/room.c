@@ -70,7 +70,7 @@ static int forget_some(struct modules *ms, uint32_t uid, bool all, struct err *e
 
 	for (i = 0; i < ms->module.n; i++) {
 		m = ms->module.v[i];
-		if (m->row.uid == uid && (all || !has_past(m)) && !m->touched &&
+		if (m->row.uid == uid && (all || !has_past(m)) && !m->memory.touched &&
 		    m->row.id != ms->working)
 			vec_push(&v, m);
 	}

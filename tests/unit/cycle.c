@@ -240,10 +240,10 @@ START_TEST(a_large_program_is_learned_in_the_pool)
 		/* One after the other: the later one has the last word. */
 		if (i == 1) {
 			ck_assert(learning_inspect(
-			    &m->learning, &(struct module){.row = {.path = f->path}}));
+			    &m->learning, &(struct store_module){.path = f->path}));
 			ck_assert_uint_eq(f->inspections, 1);
 		}
-		while (i == 2 && !module_at(1000, 0)->loading)
+		while (i == 2 && !module_at(1000, 0)->memory.loading)
 			turn();
 		ck_assert_int_eq(store_accounting(m->core.store, &acc, &e), 0);
 		ck_assert_uint_eq(acc.mapped, 20 * (i - 1));
@@ -354,7 +354,7 @@ START_TEST(a_hold_outlives_a_refusal)
 	ck_assert_int_eq(manager_rollback(m, module_at(1000, 0)->row.id, 1000, &change, &e), 0);
 	turn_until(held, 20);
 	priv->script = ANSWER("0.5");
-	module_at(1000, 0)->scored = false;
+	module_at(1000, 0)->schedule.scored = false;
 	ask();
 	ck_assert_ptr_nonnull(strstr(manager_change(m, asked)->text, "low-gain"));
 	ck_assert(held() && f->held);
@@ -370,18 +370,18 @@ START_TEST(samples_are_known_without_loading)
 	send_batch(1000, 1);
 	acknowledged();
 	mod = module_at(1000, 0);
-	ck_assert(mod->loaded);
-	m->core.modules.bytes += (size_t)MODULES_MEMORY; /* as if others took it all */
+	ck_assert(mod->memory.loaded);
+	m->core.modules.memory.bytes += (size_t)MODULES_MEMORY; /* as if others took it all */
 	ck_assert_double_eq_tol(manager_samples(m, mod->row.id), 20, 0.01);
-	ck_assert(!mod->loaded);
-	m->core.modules.bytes -= (size_t)MODULES_MEMORY;
+	ck_assert(!mod->memory.loaded);
+	m->core.modules.memory.bytes -= (size_t)MODULES_MEMORY;
 	ck_assert_double_eq_tol(manager_samples(m, mod->row.id), 20, 0.01);
-	ck_assert(!mod->loaded);
+	ck_assert(!mod->memory.loaded);
 	stop_manager();
 	start_manager();
 	mod = module_at(1000, 0);
 	ck_assert_double_eq_tol(manager_samples(m, mod->row.id), 20, 0.01);
-	ck_assert(!mod->loaded);
+	ck_assert(!mod->memory.loaded);
 }
 END_TEST
 
@@ -430,7 +430,7 @@ START_TEST(work_ends_with_the_ownership)
 	turn_until(editing, 20);
 	f->inspection.uid = 1001;
 	before = f->inspections;
-	ck_assert(learning_inspect(&m->learning, module_at(1000, 0)));
+	ck_assert(learning_inspect(&m->learning, &module_at(1000, 0)->row));
 	while (f->inspections == before || module_at(1000, 0)->row.uid == 1000)
 		turn();
 	ck_assert_int_eq(m->work.now.step, STEP_TAKE_BUILD);
@@ -486,8 +486,8 @@ START_TEST(a_job_that_cannot_begin_waits)
 	mod = module_at(1000, 0);
 	ck_assert_int_eq(mod->row.state, MODULE_ORIGINAL);
 	ck_assert_ptr_null(mod->row.held_why);
-	ck_assert_int_gt(mod->not_before_ms, clock_now_ms());
-	mod->not_before_ms = mod->decided_ms = 0;
+	ck_assert_int_gt(mod->schedule.not_before_ms, clock_now_ms());
+	mod->schedule.not_before_ms = mod->schedule.decided_ms = 0;
 	core_soon(&m->core);
 	turn_until(swapped, 20);
 }
@@ -495,7 +495,7 @@ END_TEST
 
 static bool out_of_budget(void)
 {
-	return module_at(1000, 1)->rung == RUNG_BUDGET;
+	return module_at(1000, 1)->schedule.rung == RUNG_BUDGET;
 }
 
 static bool other_swapped(void)
@@ -528,7 +528,7 @@ static unsigned put_off(void)
 	size_t i;
 
 	for (i = 0; i < m->core.modules.module.n; i++)
-		n += m->core.modules.module.v[i]->not_before_ms != 0;
+		n += m->core.modules.module.v[i]->schedule.not_before_ms != 0;
 	return n;
 }
 
@@ -550,11 +550,11 @@ START_TEST(users_take_turns)
 		turn();
 	for (i = 0; i < m->core.modules.module.n; i++) {
 		mod = m->core.modules.module.v[i];
-		mod->decided_ms = mod->not_before_ms = 0;
-		mod->inspection = INSPECTION_DONE;
+		mod->schedule.decided_ms = mod->schedule.not_before_ms = 0;
+		mod->schedule.inspection = INSPECTION_DONE;
 		mod->row.mapped = mod->row.uid == 1000 ? 1000 + i : 20;
 	}
-	while (!module_at(1001, 0)->not_before_ms)
+	while (!module_at(1001, 0)->schedule.not_before_ms)
 		turn();
 	ck_assert_uint_le(put_off(), 3);
 }

@@ -130,10 +130,10 @@ START_TEST(known_builds_are_found)
 	struct module *m;
 
 	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_MAPPED);
-	ck_assert(m->loaded);
-	ck_assert_uint_eq(m->build.n, 1);
+	ck_assert(m->memory.loaded);
+	ck_assert_uint_eq(m->builds.build.n, 1);
 	ck_assert_int_eq(find("/known/prog (deleted)", &id, &m), FOUND_MAPPED);
-	ck_assert_uint_eq(m->build.n, 1);
+	ck_assert_uint_eq(m->builds.build.n, 1);
 	ck_assert_int_eq(find("/known/prog", &other, &m), FOUND_STALE);
 	ck_assert_ptr_nonnull(m);
 	ck_assert_int_eq(find("/unknown/prog", &id, &m), FOUND_OUTSIDE);
@@ -168,20 +168,20 @@ START_TEST(replay_tables_come_with_their_module)
 	ms.tables = xasprintf("%s/replay", dir);
 	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_MAPPED);
 	ck_assert(!module_has_table(&ms, m));
-	ck_assert_ptr_null(m->origin.v[0].uops_func);
+	ck_assert_ptr_null(m->builds.origin.v[0].uops_func);
 	module_take_table(&ms, m, &made);
 	ck_assert(module_has_table(&ms, m));
-	ck_assert_uint_eq(m->origin.v[0].uops_func[0], UOPS_NONE);
-	ck_assert_uint_eq(m->origin.v[0].uops_func[1], 0);
+	ck_assert_uint_eq(m->builds.origin.v[0].uops_func[0], UOPS_NONE);
+	ck_assert_uint_eq(m->builds.origin.v[0].uops_func[1], 0);
 	/* A new manager finds it. */
 	ck_assert_int_eq(modules_reload(&ms, &e), 0);
 	m = modules_of_path(&ms, "/known/prog");
 	ck_assert(module_has_table(&ms, m));
 	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_MAPPED);
-	ck_assert_uint_eq(m->origin.v[0].uops_func[1], 0);
+	ck_assert_uint_eq(m->builds.origin.v[0].uops_func[1], 0);
 	/* What is no table is not asked for again and again. */
 	module_take_table(&ms, m, &junk);
-	ck_assert_int_eq(m->table, TABLE_FAILED);
+	ck_assert_int_eq(m->builds.table, TABLE_FAILED);
 	/* Of programs that are gone none stays. */
 	m->row.origin.b[0]++;
 	modules_sweep_tables(&ms);
@@ -201,7 +201,7 @@ START_TEST(tables_stay_with_their_owner)
 	uv_loop_t *loop = uv_default_loop();
 
 	ms.tables = xasprintf("%s/replay", dir);
-	ms.loop = loop;
+	ms.pool.loop = loop;
 	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_MAPPED);
 	module_take_table(&ms, m, &made);
 	fake_artifact(fake_file(priv, "/known/prog", 1001, 7), 2);
@@ -209,8 +209,8 @@ START_TEST(tables_stay_with_their_owner)
 	uv_run(loop, UV_RUN_DEFAULT);
 	m = modules_of_path(&ms, "/known/prog");
 	ck_assert_uint_eq(m->row.uid, 1001);
-	ck_assert_uint_eq(m->build.n, 1);
-	ck_assert_ptr_null(m->origin.v[0].uops_func);
+	ck_assert_uint_eq(m->builds.build.n, 1);
+	ck_assert_ptr_null(m->builds.origin.v[0].uops_func);
 	ck_assert(!module_has_table(&ms, m));
 	ck_assert(!tables_have(ms.tables, &name)); /* written behind the sweep */
 	buf_free(&bytes);
@@ -246,14 +246,14 @@ START_TEST(maps_stay_with_their_owner)
 	struct module *m;
 
 	put_long_table();
-	ms.loop = loop;
+	ms.pool.loop = loop;
 	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_LOADING);
 	fake_file(priv, "/known/prog", _i ? 1001 : 0, 7);
 	learn("/known/prog", &id);
 	uv_run(loop, UV_RUN_DEFAULT);
 	m = modules_of_path(&ms, "/known/prog");
 	ck_assert_uint_eq(m->row.uid, _i ? 1001 : 0);
-	ck_assert_uint_eq(m->build.n, _i ? 0 : 1);
+	ck_assert_uint_eq(m->builds.build.n, _i ? 0 : 1);
 }
 END_TEST
 
@@ -284,20 +284,21 @@ START_TEST(profiles_come_back_after_unloading)
 	struct profile_func *f;
 
 	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_MAPPED);
-	f = module_func(m, &m->origin.v[0], 1);
+	f = origin_func(&m->builds.origin.v[0], &m->profile.now, 1);
 	ck_assert_str_eq(f->name, "g");
 	profile_add(f, 1, 42, at(1000));
 	ck_assert_int_eq(module_save(&ms, m, &e), 0);
-	ms.bytes += (size_t)MODULES_MEMORY; /* as if others took it all */
+	ms.memory.bytes += (size_t)MODULES_MEMORY; /* as if others took it all */
 	modules_trim(&ms, m);
-	ck_assert(m->loaded);
+	ck_assert(m->memory.loaded);
 	modules_trim(&ms, NULL);
-	ck_assert(!m->loaded);
-	ms.bytes -= (size_t)MODULES_MEMORY;
-	ck_assert_uint_eq(ms.bytes, 0);
+	ck_assert(!m->memory.loaded);
+	ms.memory.bytes -= (size_t)MODULES_MEMORY;
+	ck_assert_uint_eq(ms.memory.bytes, 0);
 	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_MAPPED);
-	ck_assert_double_eq(module_func(m, &m->origin.v[0], 1)->block[1], 42);
-	ck_assert(!m->now.func.v[0].dirty && !m->now.func.v[1].dirty); /* nothing to write */
+	ck_assert_double_eq(origin_func(&m->builds.origin.v[0], &m->profile.now, 1)->block[1], 42);
+	ck_assert(!m->profile.now.func.v[0].dirty &&
+		  !m->profile.now.func.v[1].dirty); /* nothing to write */
 }
 END_TEST
 
@@ -307,16 +308,18 @@ START_TEST(layout_profile)
 	double noise;
 
 	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_MAPPED);
-	profile_add(module_func(m, &m->origin.v[0], 0), 0, 10, at(1000));
-	ck_assert_double_eq(profile_distance(&m->now, &m->layout, at(1000), &noise), 1);
+	profile_add(origin_func(&m->builds.origin.v[0], &m->profile.now, 0), 0, 10, at(1000));
+	ck_assert_double_eq(
+	    profile_distance(&m->profile.now, &m->profile.layout, at(1000), &noise), 1);
 	ck_assert_int_eq(module_set_layout(&ms, m, NULL, &e), 0);
-	ck_assert_double_eq(profile_distance(&m->now, &m->layout, at(1000), &noise), 0);
+	ck_assert_double_eq(
+	    profile_distance(&m->profile.now, &m->profile.layout, at(1000), &noise), 0);
 	ck_assert_int_eq(modules_reload(&ms, &e), 0);
 	m = modules_of_path(&ms, "/known/prog");
 	ck_assert_int_eq(module_load(&ms, m, &e), 0);
-	ck_assert_double_eq(profile_total(&m->layout, at(1000)).samples, 10);
+	ck_assert_double_eq(profile_total(&m->profile.layout, at(1000)).samples, 10);
 	ck_assert_int_eq(module_clear_layout(&ms, m, &e), 0);
-	ck_assert_double_eq(profile_total(&m->layout, at(1000)).samples, 0);
+	ck_assert_double_eq(profile_total(&m->profile.layout, at(1000)).samples, 0);
 }
 END_TEST
 
@@ -413,7 +416,7 @@ START_TEST(looks_make_modules)
 	ck_assert_int_eq(find("/bin/new", &nine, &m), FOUND_MAPPED);
 	ck_assert_int_eq(wanted, INSPECTION_NOT);
 	ck_assert_uint_eq(m->row.uid, 1000);
-	ck_assert_uint_eq(m->now.func.n, 3);
+	ck_assert_uint_eq(m->profile.now.func.n, 3);
 	ck_assert(module_unchanged(&ms, m));
 	f->stamp.ino++;
 	ck_assert(!module_unchanged(&ms, m));
@@ -424,10 +427,10 @@ START_TEST(looks_make_modules)
 	/* Why it may not be swapped stays until the next inspection. */
 	f->inspection.refused = "it has two names";
 	learn("/bin/new", &nine);
-	ck_assert_str_eq(m->refused, "it has two names");
+	ck_assert_str_eq(m->file.refused, "it has two names");
 	f->inspection.refused = "";
 	learn("/bin/new", &nine);
-	ck_assert_ptr_null(m->refused);
+	ck_assert_ptr_null(m->file.refused);
 }
 END_TEST
 
@@ -489,9 +492,9 @@ START_TEST(another_owner_starts_afresh)
 	fake_artifact(f, 3);
 	learn("/bin/new", &nine);
 	ck_assert_int_eq(find("/bin/new", &nine, &m), FOUND_MAPPED);
-	profile_add(module_func(m, &m->origin.v[0], 1), 1, 42, at(1000));
+	profile_add(origin_func(&m->builds.origin.v[0], &m->profile.now, 1), 1, 42, at(1000));
 	m->row.mapped = 42;
-	module_hold(m, "rolled back");
+	module_hold(&m->row, "rolled back");
 	f->held = true;
 	ms.tables = xasprintf("%s/replay", dir);
 	made = make_table();
@@ -508,7 +511,7 @@ START_TEST(another_owner_starts_afresh)
 	ck_assert_uint_eq(m->row.mapped, 0);
 	ck_assert_ptr_null(m->row.held_why);
 	ck_assert(!f->held);
-	ck_assert_double_eq(profile_total(&m->now, at(1000)).samples, 0);
+	ck_assert_double_eq(profile_total(&m->profile.now, at(1000)).samples, 0);
 	ck_assert_int_eq(store_events(ms.store, m->row.id, -1, 10, &a, &ev, &n, &e), 0);
 	ck_assert_uint_eq(n, 1);
 	arena_free(&a);
@@ -562,20 +565,20 @@ START_TEST(batches_load_what_there_is_room_for)
 	enum { FULL = 2 };
 	struct module *m;
 
-	ms.bytes += FULL * (size_t)MODULES_MEMORY + 1; /* of modules that batches touched */
+	ms.memory.bytes += FULL * (size_t)MODULES_MEMORY + 1; /* of modules that batches touched */
 	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_LOADING);
-	ck_assert(!m->loaded && !m->build.n);
-	ms.bytes -= FULL * (size_t)MODULES_MEMORY + 1;
+	ck_assert(!m->memory.loaded && !m->builds.build.n);
+	ms.memory.bytes -= FULL * (size_t)MODULES_MEMORY + 1;
 	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_MAPPED);
 	/* What is not saved yet is not freed. */
-	m->touched = true;
-	ms.bytes += MODULES_MEMORY;
+	m->memory.touched = true;
+	ms.memory.bytes += MODULES_MEMORY;
 	modules_trim(&ms, NULL);
-	ck_assert(m->loaded);
-	m->touched = false;
+	ck_assert(m->memory.loaded);
+	m->memory.touched = false;
 	modules_trim(&ms, NULL);
-	ck_assert(!m->loaded);
-	ms.bytes -= MODULES_MEMORY;
+	ck_assert(!m->memory.loaded);
+	ms.memory.bytes -= MODULES_MEMORY;
 }
 END_TEST
 
@@ -586,17 +589,17 @@ START_TEST(one_users_builds_wait_for_each_other)
 	struct module *m = modules_of_path(&ms, "/known/prog");
 
 	uv_loop_init(&loop);
-	ms.loop = &loop;
-	m->large = true;
-	ms.loading[0] = m->row.uid;
-	ms.nloading = 1;
+	ms.pool.loop = &loop;
+	m->memory.large = true;
+	ms.memory.loading[0] = m->row.uid;
+	ms.memory.nloading = 1;
 	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_LOADING);
-	ck_assert(!m->loading && !m->build.n);
-	ms.loading[0] = m->row.uid + 1;
+	ck_assert(!m->memory.loading && !m->builds.build.n);
+	ms.memory.loading[0] = m->row.uid + 1;
 	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_MAPPED);
-	ck_assert(!m->large);
+	ck_assert(!m->memory.large);
 	ck_assert_int_eq(uv_loop_close(&loop), 0);
-	ms.loop = NULL;
+	ms.pool.loop = NULL;
 }
 END_TEST
 
@@ -648,9 +651,9 @@ START_TEST(copied_build_ids_have_tables_of_their_own)
 	fake_artifact(f, 1);
 	learn("/bob/copy", &id);
 	ck_assert_int_eq(find("/bob/copy", &id, &m), FOUND_MAPPED);
-	ck_assert_uint_eq(m->now.func.n, 1);
+	ck_assert_uint_eq(m->profile.now.func.n, 1);
 	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_MAPPED);
-	ck_assert_uint_eq(m->now.func.n, 2);
+	ck_assert_uint_eq(m->profile.now.func.n, 2);
 }
 END_TEST
 
