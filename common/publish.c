@@ -196,6 +196,13 @@ int file_read(const char *path, size_t max, struct buf *out, struct err *e)
 	return r;
 }
 
+void fd_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
 int file_write_all(int fd, const void *p, size_t n)
 {
 	const char *at = p;
@@ -425,4 +432,21 @@ const char *path_base(const char *path)
 	const char *slash = strrchr(path, '/');
 
 	return slash ? slash + 1 : path;
+}
+
+bool path_is_plain(const char *path)
+{
+	const char *p = path, *end;
+	size_t n;
+
+	if (*path != '/' || strlen(path) >= PATH_MAX)
+		return false;
+	while (*p) {
+		end = strchrnul(++p, '/');
+		n = (size_t)(end - p);
+		if (!n || (n == 1 && *p == '.') || (n == 2 && !strncmp(p, "..", 2)))
+			return false;
+		p = end;
+	}
+	return true;
 }

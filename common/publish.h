@@ -45,6 +45,8 @@ bool file_is_given(const char *path);
 /* Appends a regular file to out; fails beyond max bytes (0 = 4 GiB). */
 int file_read(const char *path, size_t max, struct buf *out, struct err *e);
 int file_write_all(int fd, const void *p, size_t n);
+/* Closes *fd unless it is none, and makes it none (-1). */
+void fd_close(int *fd);
 int dir_sync(const char *dir, struct err *e);
 /* mkdir -p; existing directories are fine. */
 int dir_make(const char *path, mode_t mode, struct err *e);
@@ -59,5 +61,8 @@ int dir_remove_at(int at, const char *name, struct err *e);
 /* The path of a file's directory ("." when it has none); to free. */
 char *path_dir(const char *path);
 const char *path_base(const char *path);
+/* Absolute, of less than PATH_MAX bytes, and without "", "." and ".." as components: so the
+ * kernel names files. */
+bool path_is_plain(const char *path);
 
 #endif

@@ -90,8 +90,8 @@ static void read_policy(const char *name, struct conf *c)
 	} while (n > 0 && text.n < POLICY_MAX);
 	if (n < 0)
 		die(EXIT_CANNOT, "%s: cannot be read", name ? name : "policy");
-	if (text.n ? conf_parse(name ? name : "policy", text.p, text.n, c, &e)
-		   : conf_read(NULL, c, &e))
+	conf_defaults(c);
+	if (text.n && conf_parse(name ? name : "policy", text.p, text.n, c, &e))
 		die(EXIT_CANNOT, "%s", e.text);
 	buf_free(&text);
 	close(PRIV_FD_POLICY);

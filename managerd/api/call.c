@@ -143,12 +143,6 @@ int api_visible_module(struct call *c, uint64_t id, struct store_module **out, s
 	return n == 1 && api_may_see(c, (*out)->uid);
 }
 
-static void parse_module_id(const char *s, uint64_t *id)
-{
-	if (strlen(s) == 16 && strspn(s, "0123456789abcdef") == 16)
-		*id = strtoull(s, NULL, 16);
-}
-
 /* A module named by id, or by path when there is one; NULL after an error
  * reply. */
 static struct store_module *find_module(struct call *c, const char *id_text, const char *path)
@@ -160,8 +154,8 @@ static struct store_module *find_module(struct call *c, const char *id_text, con
 
 	if (path)
 		id = module_id(path);
-	else
-		parse_module_id(id_text, &id);
+	else if (strlen(id_text) == 16 && strspn(id_text, "0123456789abcdef") == 16)
+		id = strtoull(id_text, NULL, 16);
 	r = api_visible_module(c, id, &m, &e);
 	if (r < 0)
 		api_internal(c, &e);

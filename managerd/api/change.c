@@ -53,24 +53,19 @@ enum http_verdict api_post_rollback(struct call *c)
 	return change_reply(c, r, id, &e);
 }
 
-static bool may_see_change(struct call *c, const struct change *change)
-{
-	struct store_module *m;
-	struct err e;
-
-	return api_may_see(c, change->uid) || api_visible_module(c, change->module, &m, &e) > 0;
-}
-
 enum http_verdict api_get_change(struct call *c)
 {
 	const struct change *change = NULL;
+	struct store_module *m;
 	uint64_t id, wait = 0;
+	struct err e;
 
 	if (api_param_uint(c, "wait", 0, WAIT_MAX_S, &wait) < 0)
 		return HTTP_REPLY;
 	if (api_parse_uint(c->piece, 1, UINT64_MAX, &id))
 		change = manager_change(c->api->m, id);
-	if (!change || !may_see_change(c, change))
+	if (!change ||
+	    (!api_may_see(c, change->uid) && api_visible_module(c, change->module, &m, &e) <= 0))
 		return api_error(c, 404, "not-found", "no change %s", c->piece);
 	if (change->status < CHANGE_DONE && wait > 0 && !c->rq->expired) {
 		c->rq->wait_s = (double)wait;

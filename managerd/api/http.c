@@ -139,14 +139,6 @@ static void wait_begin(struct http *h, struct conversation *c)
 	MHD_suspend_connection(c->connection);
 }
 
-static void wait_end(struct conversation *c)
-{
-	c->prev->next = c->next;
-	c->next->prev = c->prev;
-	c->prev = c->next = NULL;
-	MHD_resume_connection(c->connection);
-}
-
 static enum MHD_Result finish(struct http *h, struct conversation *c)
 {
 	struct http_reply rp = {.status = 500, .type = "application/json"};
@@ -241,12 +233,6 @@ static void on_connection(void *arg, struct MHD_Connection *conn, void **socket_
 	}
 }
 
-static void refuse_busy(struct http *h, int fd)
-{
-	send(fd, h->busy, strlen(h->busy), MSG_NOSIGNAL | MSG_DONTWAIT);
-	close(fd);
-}
-
 static void adopt(struct http *h, int fd)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
@@ -259,7 +245,8 @@ static void adopt(struct http *h, int fd)
 	}
 	h->incoming = slot_take(h, peer.uid);
 	if (!h->incoming) {
-		refuse_busy(h, fd);
+		send(fd, h->busy, strlen(h->busy), MSG_NOSIGNAL | MSG_DONTWAIT);
+		close(fd);
 		return;
 	}
 	if (MHD_add_connection(h->mhd, fd, (struct sockaddr *)&addr, sizeof addr) == MHD_YES)
@@ -305,8 +292,12 @@ static void end_waits(struct http *h, bool all)
 
 	for (c = h->waiting.next; c != &h->waiting; c = next) {
 		next = c->next;
-		if (all || c->deadline <= uv_now(h->loop))
-			wait_end(c);
+		if (!all && c->deadline > uv_now(h->loop))
+			continue;
+		c->prev->next = c->next;
+		c->next->prev = c->prev;
+		c->prev = c->next = NULL;
+		MHD_resume_connection(c->connection);
 	}
 }
 
@@ -381,13 +372,6 @@ static void watch(struct http *h, uv_poll_t *p, int fd, uv_poll_cb cb)
 	uv_poll_start(p, UV_READABLE, cb);
 }
 
-static char *busy_answer(const char *body)
-{
-	return xasprintf("HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n"
-			 "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
-	    strlen(body), body);
-}
-
 struct http *http_open(
     uv_loop_t *loop, int fd, const char *busy_body, http_answer *answer, void *arg, struct err *e)
 {
@@ -408,7 +392,9 @@ struct http *http_open(
 		free(h);
 		return NULL;
 	}
-	h->busy = busy_answer(busy_body);
+	h->busy = xasprintf("HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n"
+			    "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+	    strlen(busy_body), busy_body);
 	h->busy_body = xstrdup(busy_body);
 	listen(fd, BACKLOG);
 	watch(h, &h->listen_poll, h->fd, on_listen);

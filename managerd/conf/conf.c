@@ -412,37 +412,28 @@ int conf_parse(const char *name, const char *text, size_t n, struct conf *c, str
 	return rc;
 }
 
-int conf_read(const char *path, struct conf *c, struct err *e)
+int conf_read(const char *path, struct buf *text, struct conf *c, struct err *e)
 {
-	struct buf b = {0};
-	int rc;
-
-	if (!path) {
-		conf_defaults(c);
+	conf_defaults(c);
+	if (!path)
 		return 0;
-	}
-	*c = (struct conf){0};
-	rc = file_read(path, POLICY_MAX, &b, e);
-	if (rc == 0)
-		rc = conf_parse(path, buf_cstr(&b), b.n, c, e);
-	buf_free(&b);
-	return rc;
+	if (file_read(path, POLICY_MAX, text, e))
+		return -1;
+	return conf_parse(path, buf_cstr(text), text->n, c, e);
 }
 
 /* ---- what holds for a path ---- */
 
-static bool path_matches(const char *glob, const char *path)
-{
-	return fnmatch(glob, path, strstr(glob, "**") ? 0 : FNM_PATHNAME) == 0;
-}
-
 const struct conf_module *conf_module_for(const struct conf *c, const char *path)
 {
+	const char *glob;
 	size_t i;
 
-	for (i = 0; i < c->modules.n; i++)
-		if (path_matches(c->modules.v[i].path, path))
+	for (i = 0; i < c->modules.n; i++) {
+		glob = c->modules.v[i].path;
+		if (!fnmatch(glob, path, strstr(glob, "**") ? 0 : FNM_PATHNAME))
 			return &c->modules.v[i];
+	}
 	return NULL;
 }
 

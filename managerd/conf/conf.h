@@ -93,8 +93,9 @@ struct conf {
 };
 
 void conf_defaults(struct conf *c);
-/* Reads path (NULL: defaults only) over the defaults. On error c is empty. */
-int conf_read(const char *path, struct conf *c, struct err *e);
+/* Reads path (NULL: defaults only) over the defaults; text gets its bytes. On error c is
+ * empty. */
+int conf_read(const char *path, struct buf *text, struct conf *c, struct err *e);
 /* The same from memory; name is for messages. */
 int conf_parse(const char *name, const char *text, size_t n, struct conf *c, struct err *e);
 void conf_free(struct conf *c);

@@ -83,21 +83,16 @@ uint64_t change_module(const struct change_entry *c)
 	return c->todo.n ? c->todo.v[c->todo.n - 1] : 0;
 }
 
-static bool waits_for_inspection(const struct modules *ms, const struct change_entry *c)
-{
-	const struct module *mod = modules_get(ms, change_module(c));
-
-	return mod && mod->schedule.inspection == INSPECTION_ASKED;
-}
-
 struct change_entry *change_next(struct changes *cs, const struct modules *ms)
 {
 	struct change_entry *c, *best = NULL;
+	const struct module *mod;
 	size_t i;
 
 	for (i = 0; i < cs->entry.n; i++) {
 		c = cs->entry.v[i];
-		if (!ready(c) && !waits_for_inspection(ms, c) &&
+		mod = modules_get(ms, change_module(c));
+		if (!ready(c) && !(mod && mod->schedule.inspection == INSPECTION_ASKED) &&
 		    (!best ||
 			turns_last(&cs->turns, c->c.uid) < turns_last(&cs->turns, best->c.uid)))
 			best = c;

@@ -14,31 +14,11 @@ static int store_log_of(void *batches)
 	return store_log(b->core->store);
 }
 
-static int start_ingest(struct manager *m, struct err *e)
-{
-	struct ingest_ops ops = {batch_take, batch_commit, store_log_of, &m->batches};
-
-	m->registers.ingest = ingest_start(m->core.loop, m->o.monitors, m->o.monitor_uid, &ops, e);
-	return m->registers.ingest ? 0 : -1;
-}
-
 static void parent_spoke(uv_poll_t *p, int status, int events)
 {
 	struct manager *m = p->data;
 
 	priv_dispatch(m->o.priv);
-}
-
-static int start_idlewatch(struct manager *m, struct err *e)
-{
-	const struct conf *c = m->core.conf;
-	struct idle_policy p = {.after_s = c->idle.after_s,
-	    .cpu = c->idle.cpu,
-	    .psi = c->idle.psi,
-	    .battery_ok = c->idle.battery};
-
-	m->idle = m->work.idle = idlewatch_start(m->core.loop, &p, cycle_idle_changed, m, e);
-	return m->idle ? 0 : -1;
 }
 
 static void tick(uv_timer_t *t)
@@ -128,12 +108,22 @@ static void start_handles(struct manager *m)
 
 static int start(struct manager *m, struct err *e)
 {
+	struct ingest_ops ops = {batch_take, batch_commit, store_log_of, &m->batches};
+	const struct conf *c = m->core.conf;
+	struct idle_policy idle = {.after_s = c->idle.after_s,
+	    .cpu = c->idle.cpu,
+	    .psi = c->idle.psi,
+	    .battery_ok = c->idle.battery};
 	struct modules *ms = &m->core.modules;
 
 	if (core_open(&m->core, e))
 		return -1;
 	record_recover(&m->core);
-	if (start_idlewatch(m, e) || start_ingest(m, e))
+	m->idle = m->work.idle = idlewatch_start(m->core.loop, &idle, cycle_idle_changed, m, e);
+	if (!m->idle)
+		return -1;
+	m->registers.ingest = ingest_start(m->core.loop, m->o.monitors, m->o.monitor_uid, &ops, e);
+	if (!m->registers.ingest)
 		return -1;
 	registers_want(&m->registers);
 	/* Not before: its threads come after confine(). */

@@ -167,39 +167,33 @@ struct profile_func *place_slot(struct place *p, uint32_t slot)
 	return p->pf;
 }
 
-static void merge_edges(struct place *p, const struct pairs *edges)
+enum came { WENT_TO, CAME_FROM, CALLED };
+
+/* Moves what came up to the profile. */
+static void merge(struct place *p, struct pairs *pairs, enum came how)
 {
-	const struct pair *e = edges->v;
+	const struct pair *e;
+	uint32_t from;
 	size_t i;
 
-	for (i = 0; i < edges->n; i++, e++)
-		if (place_slot(p, e->a))
-			profile_add_edge(p->pf, e->a - p->f->slot, e->b - p->f->slot,
+	pairs_sort(pairs);
+	for (i = 0; i < pairs->n; i++) {
+		e = &pairs->v[i];
+		if (!place_slot(p, e->a))
+			continue;
+		from = e->a - p->f->slot;
+		if (how == WENT_TO)
+			profile_add_edge(p->pf, from, e->b - p->f->slot,
 			    (double)e->n / WEIGHT_ONE * p->weight, p->at);
-}
-
-static void merge_predecessors(struct place *p, const struct pairs *predecessors)
-{
-	const struct pair *e = predecessors->v;
-	size_t i;
-
-	for (i = 0; i < predecessors->n; i++, e++)
-		if (place_slot(p, e->a))
-			profile_add_predecessor(p->pf, e->a - p->f->slot,
+		else if (how == CALLED)
+			profile_add_call(p->pf, from, &p->origin->table.func.v[e->b].key,
+			    e->n * p->weight, p->at);
+		else
+			profile_add_predecessor(p->pf, from,
 			    e->b == UINT32_MAX ? PROFILE_UNRESOLVED : e->b - p->f->slot,
 			    e->n * p->weight, p->at);
-}
-
-static void merge_calls(struct place *p, const struct pairs *calls)
-{
-	const struct map_func *func = p->origin->table.func.v;
-	const struct pair *e = calls->v;
-	size_t i;
-
-	for (i = 0; i < calls->n; i++, e++)
-		if (place_slot(p, e->a))
-			profile_add_call(
-			    p->pf, e->a - p->f->slot, &func[e->b].key, e->n * p->weight, p->at);
+	}
+	pairs_free(pairs);
 }
 
 static void add_counts(struct observe_count *to, const struct observe_count *c)
@@ -233,21 +227,15 @@ static struct observer begin(const struct batch_module *at)
 static void end(
     struct registers *r, const struct batch_module *at, struct place *p, struct observer *o)
 {
-	pairs_sort(&o->edge);
-	pairs_sort(&o->predecessors);
-	pairs_sort(&o->call);
 	place_build(p, at->mod, &at->mod->builds.build.v[at->build]);
-	merge_edges(p, &o->edge);
-	merge_predecessors(p, &o->predecessors);
-	merge_calls(p, &o->call);
+	merge(p, &o->edge, WENT_TO);
+	merge(p, &o->predecessors, CAME_FROM);
+	merge(p, &o->call, CALLED);
 	add_counts(&r->observed, &o->count);
 	if (o->count.samples)
 		log_debug("%s: %llu samples with registers, %llu branch outcomes, %llu callers",
 		    at->mod->row.path, (unsigned long long)o->count.samples,
 		    (unsigned long long)o->count.outcomes, (unsigned long long)o->count.callers);
-	pairs_free(&o->edge);
-	pairs_free(&o->predecessors);
-	pairs_free(&o->call);
 }
 
 void registers_take(

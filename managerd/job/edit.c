@@ -136,16 +136,6 @@ static void judge(struct edit *j, struct edit_result *r, struct arena *a)
 	}
 }
 
-/* What the parent has seen of the result, which counts whatever the editor says. */
-static void add_result(struct edit *j, struct edit_result *r)
-{
-	r->build_id = j->ended.id;
-	r->origin = j->ended.origin;
-	r->blob = &j->blob;
-	if (j->kind == PRIV_BUILD)
-		r->task = j->task;
-}
-
 static void deliver(struct edit *j)
 {
 	struct arena a = {0};
@@ -156,8 +146,12 @@ static void deliver(struct edit *j)
 		r.error = "";
 	r.ran_s = j->ran_s;
 	r.log = buf_cstr(&j->err.text);
-	if (r.end == EDIT_DONE)
-		add_result(j, &r);
+	if (r.end == EDIT_DONE) { /* what the parent has seen counts, whatever the editor says */
+		r.build_id = j->ended.id;
+		r.origin = j->ended.origin;
+		r.blob = &j->blob;
+		r.task = j->kind == PRIV_BUILD ? j->task : 0;
+	}
 	if (!r.task)
 		priv_drop(j->p, j->task);
 	j->fn(&r, j->arg);
@@ -182,13 +176,6 @@ static void close_stream(struct stream *s)
 	if (s->open)
 		uv_close((uv_handle_t *)&s->pipe, closed);
 	s->open = false;
-}
-
-static void finish(struct edit *j)
-{
-	close_stream(&j->out);
-	close_stream(&j->err);
-	uv_close((uv_handle_t *)&j->timer, closed);
 }
 
 /* ---- while it runs ---- */
@@ -243,7 +230,9 @@ static void on_time(uv_timer_t *t)
 		signal_job(j, SIGKILL);
 		break;
 	case ENDED:
-		finish(j);
+		close_stream(&j->out);
+		close_stream(&j->err);
+		uv_close((uv_handle_t *)&j->timer, closed);
 		break;
 	}
 }
@@ -326,8 +315,7 @@ static int samples_file(const struct edit_request *q, struct err *e)
 	fd = memfd_create("samples", MFD_CLOEXEC);
 	if (fd < 0 || file_write_all(fd, q->samples, q->nsamples) < 0) {
 		err_sys(e, "samples");
-		if (fd >= 0)
-			close(fd);
+		fd_close(&fd);
 		return -1;
 	}
 	return fd;
@@ -347,8 +335,7 @@ static int start_job(struct edit *j, const struct edit_request *q, int out, int 
 			return -1;
 	}
 	j->task = priv_job(j->p, &job, ended, j, e);
-	if (job.samples >= 0)
-		close(job.samples);
+	fd_close(&job.samples);
 	return j->task ? 0 : -1;
 }
 
@@ -390,18 +377,14 @@ struct edit *edit_start(uv_loop_t *loop, struct priv *p, const struct edit_reque
 		r = err_sys(e, "pipe");
 	else
 		r = start_job(j, q, out[1], err[1], e);
-	if (out[1] >= 0)
-		close(out[1]);
-	if (err[1] >= 0)
-		close(err[1]);
+	fd_close(&out[1]);
+	fd_close(&err[1]);
 	if (!r) {
 		watch(j, loop, out[0], err[0]);
 		return j;
 	}
-	if (out[0] >= 0)
-		close(out[0]);
-	if (err[0] >= 0)
-		close(err[0]);
+	fd_close(&out[0]);
+	fd_close(&err[0]);
 	free(j);
 	return NULL;
 }

@@ -1,3 +1,4 @@
+#include "common/publish.h"
 #include "managerd/modules/module.h"
 
 #include <sodium.h>
@@ -58,19 +59,6 @@ void modules_note_unfit(
 
 /* ---- which build ---- */
 
-/* Absolute and canonical, as the kernel names files. */
-static bool plain_path(const char *path)
-{
-	const char *p;
-
-	for (p = path; *p == '/'; p += strcspn(p, "/")) {
-		p++;
-		if (!*p || *p == '/' || !strncmp(p, "./", 2) || !strncmp(p, "../", 3))
-			return false;
-	}
-	return p != path && !*p;
-}
-
 char *module_path(const struct modules *ms, const char *path)
 {
 	const struct conf_module *policy;
@@ -80,7 +68,7 @@ char *module_path(const struct modules *ms, const char *path)
 	if (n > sizeof deleted - 1 && !strcmp(clean + n - (sizeof deleted - 1), deleted))
 		clean[n - (sizeof deleted - 1)] = '\0';
 	policy = conf_module_for(ms->conf, clean);
-	if (plain_path(clean) && !(policy && policy->action == CONF_IGNORE))
+	if (path_is_plain(clean) && !(policy && policy->action == CONF_IGNORE))
 		return clean;
 	free(clean);
 	return NULL;

@@ -254,25 +254,19 @@ static int find_row(struct modules *ms, const char *path, bool wanted,
 	return room < 0 ? -1 : 0;
 }
 
-/* Is the file the one that samples named? Of one that may not be trusted nobody
- * has read which it is. */
-static bool is_asked(
-    const struct build_id *asked, size_t nasked, bool shallow, const struct priv_inspected *r)
-{
-	return r->id.n ? is_one_of(&r->id, asked, nasked) : nasked && !shallow;
-}
-
 int modules_learn(struct modules *ms, const char *path, const struct build_id *asked, size_t nasked,
     bool shallow, const struct priv_inspected *r, struct joined *j, const char *why, int64_t now_ms,
     struct err *e)
 {
+	/* Of a file that may not be trusted nobody has read which it is. */
+	bool named = r->id.n ? is_one_of(&r->id, asked, nasked) : nasked && !shallow;
 	struct module *m;
 	size_t i;
 
 	for (i = 0; i < nasked; i++)
 		if (r->status != PRIV_FOLLOWED || !build_id_equal(&asked[i], &r->id))
 			modules_note_unfit(ms, path, &asked[i], now_ms);
-	if (find_row(ms, path, is_asked(asked, nasked, shallow, r), r, now_ms, &m, e))
+	if (find_row(ms, path, named, r, now_ms, &m, e))
 		return -1;
 	return m ? apply(ms, m, r, j, why, now_ms, e) : 0;
 }

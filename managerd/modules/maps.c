@@ -89,14 +89,6 @@ static void run_table(void *arg)
 	w->rc = tables_load(w->dir, &w->name, &w->used, &w->uops, &w->part, &w->why);
 }
 
-static void drop_uops(struct origin *o)
-{
-	free(o->uops_func);
-	o->uops_func = NULL;
-	weights_free(&o->weights);
-	uops_free(&o->uops);
-}
-
 /* It goes to its module, where that is still loaded. */
 static void attach(const struct builds *b, struct table_work *w)
 {
@@ -107,7 +99,9 @@ static void attach(const struct builds *b, struct table_work *w)
 	o->uops_asked = false;
 	if (w->rc != 1)
 		return;
-	drop_uops(o);
+	free(o->uops_func);
+	weights_free(&o->weights);
+	uops_free(&o->uops);
 	o->uops = w->uops;
 	w->uops = (struct uops){0};
 	o->uops_func = observe_link(&o->table, &o->uops);

@@ -97,8 +97,7 @@ void cgroups_open(struct cgroups *c)
 			close(main_group);
 			return;
 		}
-		if (main_group >= 0)
-			close(main_group);
+		fd_close(&main_group);
 		log_warn("the control group of this service is delegated but cannot be used: %s",
 		    strerror(errno));
 	}
@@ -143,8 +142,7 @@ bool cgroup_cpu(int group, uint64_t *us)
 	char text[1024];
 	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
 
-	if (fd >= 0)
-		close(fd);
+	fd_close(&fd);
 	text[n > 0 ? n : 0] = '\0';
 	return sscanf(text, "usage_usec %" SCNu64, us) == 1;
 }

@@ -1,4 +1,5 @@
 #include "managerd/parent/child.h"
+#include "common/publish.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -17,7 +18,7 @@ int64_t child_now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-int child_answer_open(struct err *e)
+static int open_answer(struct err *e)
 {
 	int fd = memfd_create("answer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
@@ -31,15 +32,20 @@ static int started(struct child *c, int answer, unsigned wait_s)
 	if (c->pid > 0)
 		return 0;
 	*c = (struct child){.pidfd = -1, .report = -1, .answer = -1};
-	if (answer >= 0)
-		close(answer);
+	fd_close(&answer);
 	return -1;
 }
 
-int child_run(struct child *c, const struct launch *l, int answer, unsigned wait_s, struct err *e)
+int child_run(struct child *c, struct launch *l, unsigned answer, unsigned wait_s, struct err *e)
 {
+	int fd = answer ? open_answer(e) : -1;
+
+	if (answer && fd < 0)
+		return -1;
+	if (answer)
+		l->fd[answer] = fd;
 	c->pid = launch(l, &c->pidfd, &c->report, e);
-	return started(c, answer, wait_s);
+	return started(c, fd, wait_s);
 }
 
 struct working {
@@ -60,7 +66,7 @@ static int work(void *arg)
 
 int child_work(struct child *c, child_work_fn *fn, void *arg, unsigned wait_s, struct err *e)
 {
-	struct working k = {fn, arg, child_answer_open(e)};
+	struct working k = {fn, arg, open_answer(e)};
 
 	if (k.answer < 0)
 		return -1;
@@ -102,8 +108,7 @@ int child_reap(struct child *c, struct err *e)
 void child_leave(struct child *c)
 {
 	close(c->pidfd);
-	if (c->report >= 0)
-		close(c->report);
+	fd_close(&c->report);
 	c->pid = 0;
 	c->pidfd = c->report = -1;
 }
@@ -112,14 +117,12 @@ void child_worked(struct child *c, struct worked *w)
 {
 	*w = (struct worked){0};
 	if (pread(c->answer, w, sizeof *w, 0) != sizeof *w || !w->done)
-		*w = (struct worked){.status = -1, .text = "it was killed"};
-	w->text[sizeof w->text - 1] = '\0';
+		*w = (struct worked){.status = -1, .why = {"it was killed"}};
+	w->why.text[sizeof w->why.text - 1] = '\0';
 	child_forget(c);
 }
 
 void child_forget(struct child *c)
 {
-	if (c->answer >= 0)
-		close(c->answer);
-	c->answer = -1;
+	fd_close(&c->answer);
 }

@@ -23,15 +23,13 @@ struct worked {
 	int32_t status;
 	uint64_t size;
 	struct content content;
-	char text[1024];
+	struct err why;
 };
 typedef void child_work_fn(void *arg, struct worked *w);
 
 int64_t child_now_ms(void);
-/* A memfd for an answer, or -1. */
-int child_answer_open(struct err *e);
-/* wait_s 0 = no bound. answer (-1 = none) becomes c's, also on failure closed. */
-int child_run(struct child *c, const struct launch *l, int answer, unsigned wait_s, struct err *e);
+/* wait_s 0 = no bound. answer: descriptor of the program that its answer is, 0 = none. */
+int child_run(struct child *c, struct launch *l, unsigned answer, unsigned wait_s, struct err *e);
 int child_work(struct child *c, child_work_fn *fn, void *arg, unsigned wait_s, struct err *e);
 /* To the whole process group; nothing where there is none. */
 void child_signal(const struct child *c, int sig);

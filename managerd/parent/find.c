@@ -40,17 +40,12 @@ static void add_in_folder(struct task *t, const char *dir, size_t n, const struc
 	add_place(t, xasprintf("%.*s/.build-id/%.2s/%s.morph", (int)n, dir, hex, hex + 2));
 }
 
-/* Of whom the module belongs to, and of all. */
-static char *artifact_folders(const struct parent *p, uid_t owner)
-{
-	const struct passwd *pw = p->user || !owner ? NULL : getpwuid(owner);
-
-	return places_artifacts(p->user ? getenv("HOME") : pw ? pw->pw_dir : NULL);
-}
-
 static void add_places(const struct parent *p, struct task *t, const struct build_id *id)
 {
-	char *folders = artifact_folders(p, t->mod.st.st_uid);
+	uid_t owner = t->mod.st.st_uid;
+	const struct passwd *pw = p->user || !owner ? NULL : getpwuid(owner);
+	/* Of whom the module belongs to, and of all. */
+	char *folders = places_artifacts(p->user ? getenv("HOME") : pw ? pw->pw_dir : NULL);
 	const char *at = folders;
 	size_t n;
 
@@ -136,11 +131,10 @@ static void ask_package(struct parent *p, struct task *t)
 	    .uid = p->for_root.uid,
 	    .gid = p->for_root.gid};
 	struct err e;
-	int answer = child_answer_open(&e);
 
-	memcpy(l.fd, ((int[]){-1, answer, -1}), 3 * sizeof *l.fd);
+	memcpy(l.fd, ((int[]){-1, -1, -1}), 3 * sizeof *l.fd);
 	t->then = package_known;
-	if (answer < 0 || child_run(&t->child, &l, answer, PACKAGE_WAIT_S, &e) < 0) {
+	if (child_run(&t->child, &l, STDOUT_FILENO, PACKAGE_WAIT_S, &e) < 0) {
 		err_set(&t->refused, "its package cannot be found out: %s", e.text);
 		admitted(p, t);
 	}
@@ -158,10 +152,8 @@ static void judge_package(struct parent *p, struct task *t)
 static void compare_content(void *arg, struct worked *w)
 {
 	struct task *t = arg;
-	struct content now;
 
-	w->status = content_of_file(t->mod.fd, (uint64_t)t->mod.st.st_size, &now);
-	w->content = now;
+	w->status = content_of_file(t->mod.fd, (uint64_t)t->mod.st.st_size, &w->content);
 }
 
 static void content_known(struct parent *p, struct task *t, int status)
@@ -250,8 +242,7 @@ static void artifact_known(struct parent *p, struct task *t, int status)
 		try_places(p, t);
 		return;
 	}
-	t->blob = t->child.answer;
-	t->child.answer = -1;
+	task_keep_answer(t);
 	if (t->judge || t->kind == TASK_BUILD)
 		judge_policy(p, t);
 	else
@@ -276,13 +267,6 @@ static void try_places(struct parent *p, struct task *t)
 	no_artifact(p, t);
 }
 
-/* Between the manager's decision and this inspection it may have been replaced. */
-static bool as_wanted(const struct task *t)
-{
-	return t->kind == TASK_INSPECT ||
-	       (build_id_equal(&t->is, &t->want) && build_id_equal(&t->origin, &t->want_origin));
-}
-
 static void module_known(struct parent *p, struct task *t, int status)
 {
 	struct inspect_head h;
@@ -302,7 +286,9 @@ static void module_known(struct parent *p, struct task *t, int status)
 		task_failed(p, t, t->why.text);
 	else if (t->kind == TASK_ROLLBACK)
 		task_rollback_start(p, t);
-	else if (!as_wanted(t))
+	else if (t->kind != TASK_INSPECT && (!build_id_equal(&t->is, &t->want) ||
+						!build_id_equal(&t->origin, &t->want_origin)))
+		/* Between the manager's decision and this inspection. */
 		task_failed(p, t, "it was replaced by a rebuild or an upgrade");
 	else {
 		add_places(p, t, &t->is);
@@ -311,28 +297,24 @@ static void module_known(struct parent *p, struct task *t, int status)
 	}
 }
 
-/* Whose processes are confined and must not get others, of the same user, that are not. */
-static bool is_service(const struct parent *p, uid_t uid)
-{
-	return !p->user && (uid == p->for_root.uid || uid == p->service[0] || uid == p->service[1]);
-}
-
 /* Root's modules are worked on by a user who can do nothing else. */
 int task_find_owner(const struct parent *p, struct task *t, struct err *e)
 {
+	uid_t uid = t->mod.st.st_uid;
 	const struct passwd *pw;
 
-	if (p->user || t->mod.st.st_uid == 0) {
+	if (p->user || uid == 0) {
 		t->owner = p->for_root;
 		return 0;
 	}
-	if (is_service(p, t->mod.st.st_uid))
+	/* Their processes are confined and must not get others, of the same user, that are not. */
+	if (uid == p->for_root.uid || uid == p->service[0] || uid == p->service[1])
 		return err_set(
 		    e, "%s: belongs to a user of Morph's own, who has no programs", t->path);
-	pw = getpwuid(t->mod.st.st_uid);
+	pw = getpwuid(uid);
 	if (!pw)
-		return err_set(e, "%s: its owner, uid %u, is no user of this machine", t->path,
-		    (unsigned)t->mod.st.st_uid);
+		return err_set(
+		    e, "%s: its owner, uid %u, is no user of this machine", t->path, (unsigned)uid);
 	t->owner = (struct folder_user){true, pw->pw_uid, pw->pw_gid};
 	return 0;
 }

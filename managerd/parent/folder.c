@@ -1,12 +1,12 @@
 #include "managerd/parent/folder.h"
 #include "common/mem.h"
 #include "common/publish.h"
+#include "managerd/parent/launch.h"
 #include "managerd/parent/swap/swap.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,11 +21,6 @@ char *folder_path(const char *state, const char *name, const char *file)
 		    : xasprintf("%s/jobs/%s", state, name);
 }
 
-static bool is_name(const char *name)
-{
-	return strlen(name) == FOLDER_NAME - 1 && strspn(name, "0123456789abcdef") == strlen(name);
-}
-
 /* Opens a folder of ours and gives it away. */
 static int give(const char *path, const struct folder_user *u, struct err *e)
 {
@@ -34,8 +29,7 @@ static int give(const char *path, const struct folder_user *u, struct err *e)
 	if (fd >= 0 && !fchmod(fd, 0700) && (!u->give || !fchown(fd, u->uid, u->gid)))
 		return fd;
 	err_sys(e, "%s", path);
-	if (fd >= 0)
-		close(fd);
+	fd_close(&fd);
 	return -1;
 }
 
@@ -68,8 +62,7 @@ int folder_file(int dir, const char *file, uid_t uid, uint64_t max, struct err *
 		err_set(e, "what the job made has more than %" PRIu64 " bytes", max);
 	else
 		return fd;
-	if (fd >= 0)
-		close(fd);
+	fd_close(&fd);
 	return -1;
 }
 
@@ -81,8 +74,7 @@ int folder_become(const char *state, const char *name, struct err *e)
 
 	if (lstat(path, &st) < 0)
 		r = errno == ENOENT ? 0 : err_sys(e, "%s", path);
-	else if (setgroups(0, NULL) < 0 || setresgid(st.st_gid, st.st_gid, st.st_gid) < 0 ||
-		 setresuid(st.st_uid, st.st_uid, st.st_uid) < 0)
+	else if (launch_become(st.st_uid, st.st_gid) < 0)
 		r = err_sys(e, "%s: becoming its owner", path);
 	free(path);
 	return r;
@@ -173,7 +165,8 @@ void folder_each(const char *state, void (*fn)(const char *name, void *arg), voi
 	struct dirent *de;
 
 	while (d && (de = readdir(d)))
-		if (is_name(de->d_name))
+		if (strlen(de->d_name) == FOLDER_NAME - 1 &&
+		    !de->d_name[strspn(de->d_name, "0123456789abcdef")])
 			fn(de->d_name, arg);
 	if (d)
 		closedir(d);

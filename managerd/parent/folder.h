@@ -47,4 +47,15 @@ char *folder_cache(
 /* Calls fn with the name of every job folder. */
 void folder_each(const char *state, void (*fn)(const char *name, void *arg), void *arg);
 
+/* ---- quota.c: what the programs of one user may take up in the state folder ---- */
+
+/*
+ * Empties the caches of the user u that were used longest ago, until they and the
+ * kept builds of `owner` take at most max bytes. -1 when the builds alone take
+ * more. Runs in a process of its own: with u->give it becomes u for good before it
+ * removes anything.
+ */
+int quota_make_room(
+    const char *state, uid_t owner, const struct folder_user *u, uint64_t max, struct err *e);
+
 #endif

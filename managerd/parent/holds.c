@@ -7,16 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static char *hold_path(const char *state, const char *module)
-{
-	char key[CONTENT_HEX];
-
-	return xasprintf("%s/holds/%s", state, swap_key(module, key));
-}
-
 bool holds_have(const char *state, const char *module)
 {
-	char *path = hold_path(state, module);
+	char *path = swap_path(state, "holds", module);
 	bool have = !access(path, F_OK);
 
 	free(path);
@@ -25,7 +18,7 @@ bool holds_have(const char *state, const char *module)
 
 int holds_set(const char *state, const char *module, bool held, struct err *e)
 {
-	char *path = hold_path(state, module), *dir = path_dir(path);
+	char *path = swap_path(state, "holds", module), *dir = path_dir(path);
 	int r = 0;
 
 	if (held)

@@ -5,7 +5,6 @@
  * is what will be swapped in.
  */
 #include "common/publish.h"
-#include "managerd/parent/quota.h"
 #include "managerd/parent/swap/stage.h"
 #include "managerd/parent/swap/swap.h"
 #include "managerd/parent/stages.h"
@@ -125,8 +124,7 @@ static void table_known(struct parent *p, struct task *t, int status)
 		task_ended(p, t, false, e.text);
 		return;
 	}
-	t->blob = t->child.answer;
-	t->child.answer = -1;
+	task_keep_answer(t);
 	ended(p, t);
 }
 
@@ -147,8 +145,7 @@ static void output_known(struct parent *p, struct task *t, int status)
 	t->made = h.id;
 	t->made_origin = h.origin;
 	t->built = true;
-	t->blob = t->child.answer;
-	t->child.answer = -1;
+	task_keep_answer(t);
 	ended(p, t);
 }
 
@@ -161,20 +158,22 @@ struct at_work {
 	struct task *t;
 };
 
+static int open_output(const struct task *t, uint64_t max, struct err *e)
+{
+	return folder_file(t->dir, "out", t->owner.give ? t->owner.uid : geteuid(), max, e);
+}
+
 static void copy_output(void *arg, struct worked *w)
 {
 	const struct at_work *a = arg;
 	struct task *t = a->t;
-	uid_t uid = t->owner.give ? t->owner.uid : geteuid();
-	struct err e = {""};
 	struct stat st;
 	/* Its owner may go on writing: the job's own bound ended with the job. */
-	int fd = folder_file(t->dir, "out", uid, a->p->conf->edit.disk, &e);
+	int fd = open_output(t, a->p->conf->edit.disk, &w->why);
 
 	w->status = -1;
 	if (fd >= 0 && !fstat(fd, &st))
-		w->status = stage_copy(fd, t->snapshot, (uint64_t)st.st_size, nothing, &e);
-	snprintf(w->text, sizeof w->text, "%s", e.text);
+		w->status = stage_copy(fd, t->snapshot, (uint64_t)st.st_size, nothing, &w->why);
 }
 
 /* The inspector runs as the user whose build it is. */
@@ -196,7 +195,7 @@ static void output_copied(struct parent *p, struct task *t, int status)
 
 	child_worked(&t->child, &w);
 	if (w.status)
-		task_ended(p, t, false, w.text);
+		task_ended(p, t, false, w.why.text);
 	else if (make_read_only(&t->snapshot, &e) < 0)
 		task_failed(p, t, e.text);
 	else
@@ -232,8 +231,7 @@ static void take_table(struct parent *p, struct task *t)
 {
 	struct err e;
 
-	t->snapshot =
-	    folder_file(t->dir, "out", t->owner.give ? t->owner.uid : geteuid(), TABLE_MAX, &e);
+	t->snapshot = open_output(t, TABLE_MAX, &e);
 	if (t->snapshot < 0)
 		task_ended(p, t, false, e.text);
 	else
@@ -275,7 +273,7 @@ static int run(struct parent *p, struct task *t, int original, struct err *e)
 	    FD_N * sizeof *l.fd);
 	l.nfd = FD_N;
 	t->then = editor_ended;
-	r = child_run(&t->child, &l, -1, 0, e);
+	r = child_run(&t->child, &l, 0, 0, e);
 	if (!r && t->paused) /* meanwhile, before it ran */
 		child_signal(&t->child, SIGSTOP);
 	strings_free(&argv);
@@ -296,13 +294,10 @@ static void start(struct parent *p, struct task *t)
 	struct err e;
 	int original = open_original(p, t), r;
 
-	if (t->blob >= 0)
-		close(t->blob);
-	t->blob = -1;
+	fd_close(&t->blob);
 	t->dir = folder_make(p->state, &t->owner, t->folder, &e);
 	r = t->dir < 0 ? -1 : run(p, t, original, &e);
-	if (original >= 0)
-		close(original);
+	fd_close(&original);
 	close_streams(t);
 	if (r < 0)
 		task_failed(p, t, e.text);
@@ -311,11 +306,9 @@ static void start(struct parent *p, struct task *t)
 static void make_room(void *arg, struct worked *w)
 {
 	const struct at_work *r = arg;
-	struct err e = {""};
 
 	w->status = quota_make_room(
-	    r->p->state, r->t->mod.st.st_uid, &r->t->owner, r->p->conf->quota.disk, &e);
-	snprintf(w->text, sizeof w->text, "%s", e.text);
+	    r->p->state, r->t->mod.st.st_uid, &r->t->owner, r->p->conf->quota.disk, &w->why);
 }
 
 static void room_made(struct parent *p, struct task *t, int status)
@@ -324,7 +317,7 @@ static void room_made(struct parent *p, struct task *t, int status)
 
 	child_worked(&t->child, &w);
 	if (w.status)
-		task_failed(p, t, w.text);
+		task_failed(p, t, w.why.text);
 	else
 		start(p, t);
 }
@@ -379,7 +372,7 @@ static int run_verify(struct parent *p, struct task *t, char *const *command, st
 	memcpy(l.fd, ((int[]){-1, t->out, t->err}), 3 * sizeof *l.fd);
 	l.nfd = 3;
 	t->then = verified;
-	r = child_run(&t->child, &l, -1, 0, e);
+	r = child_run(&t->child, &l, 0, 0, e);
 	strings_free(&argv);
 	task_env_free(env);
 	free(new_path);
@@ -471,7 +464,7 @@ uint64_t task_job(struct parent *p, const struct priv_job *j, struct err *e)
 
 	if (j->kind == PRIV_VERIFY)
 		return begin_verify(p, j, e);
-	if (!trust_plain_path(j->module)) {
+	if (!path_is_plain(j->module)) {
 		err_set(e, "refused: not a plain absolute path");
 		return 0;
 	}

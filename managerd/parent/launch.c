@@ -95,6 +95,12 @@ static int limit(int what, uint64_t max)
 	return setrlimit(what, &r);
 }
 
+int launch_become(uid_t uid, gid_t gid)
+{
+	return setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 ? -1
+								      : setresuid(uid, uid, uid);
+}
+
 static const char *become(const struct launch *l)
 {
 	struct rlimit none = {0, 0};
@@ -102,8 +108,7 @@ static const char *become(const struct launch *l)
 	if (setrlimit(RLIMIT_CORE, &none) < 0 || limit(RLIMIT_AS, l->memory) < 0 ||
 	    limit(RLIMIT_FSIZE, l->file_bytes) < 0 || limit(RLIMIT_CPU, l->cpu_s) < 0)
 		return "setting its bounds";
-	if (l->drop && (setgroups(0, NULL) < 0 || setresgid(l->gid, l->gid, l->gid) < 0 ||
-			   setresuid(l->uid, l->uid, l->uid) < 0))
+	if (l->drop && launch_become(l->uid, l->gid) < 0)
 		return "becoming its user";
 	/* In the service nobody else sees the processes of a user. */
 	if (l->processes && limit(RLIMIT_NPROC, procs_of_user(geteuid()) + l->processes) < 0)

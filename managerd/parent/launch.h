@@ -41,6 +41,8 @@ pid_t launch(const struct launch *l, int *pidfd, int *report, struct err *e);
 /* Of a process that has ended: -1 and why where it did not become the program. Closes
  * report. */
 int launch_became(int report, struct err *e);
+/* Becomes this user for good, without other groups; -1 and errno. */
+int launch_become(uid_t uid, gid_t gid);
 /* Runs fn in a copy of this process, which ends with what fn returns. */
 pid_t launch_copy(int (*fn)(void *arg), void *arg, int *pidfd, struct err *e);
 

@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { EXIT_CANNOT = 1, EXIT_USAGE = 2, POLICY_MAX = 1 << 20 };
+enum { EXIT_CANNOT = 1, EXIT_USAGE = 2 };
 
 static const char help[] =
     "usage: morphd [--user] [-n] [-c POLICY] [--state DIR] [--socket DIR] [-v]\n"
@@ -261,16 +261,6 @@ static int manage(struct settings *o, const struct conf *c, const struct buf *te
 	return status;
 }
 
-static int read_policy(const char *path, struct buf *text, struct conf *c, struct err *e)
-{
-	conf_defaults(c);
-	if (!path)
-		return 0;
-	if (file_read(path, POLICY_MAX, text, e))
-		return -1;
-	return conf_parse(path, buf_cstr(text), text->n, c, e);
-}
-
 int main(int argc, char **argv)
 {
 	struct settings s = {0};
@@ -283,7 +273,7 @@ int main(int argc, char **argv)
 	read_options(&s, argc, argv);
 	if (s.verbose)
 		log_init("morphd", LOG_LVL_DEBUG);
-	if (read_policy(s.policy, &text, &c, &e))
+	if (conf_read(s.policy, &text, &c, &e))
 		die(EXIT_CANNOT, "%s", e.text);
 	rc = s.check ? check(&c) : manage(&s, &c, &text);
 	conf_free(&c);

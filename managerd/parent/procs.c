@@ -1,5 +1,6 @@
 #include "managerd/parent/procs.h"
 #include "common/mem.h"
+#include "common/publish.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -26,8 +27,7 @@ static size_t read_file(int proc, const char *pid, const char *file, char *out, 
 	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
 	while (fd >= 0 && n < max - 1 && (r = read(fd, out + n, max - 1 - n)) > 0)
 		n += (size_t)r;
-	if (fd >= 0)
-		close(fd);
+	fd_close(&fd);
 	out[n] = '\0';
 	return n;
 }

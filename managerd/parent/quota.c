@@ -1,12 +1,12 @@
-#include "managerd/parent/quota.h"
+#include "managerd/parent/folder.h"
 #include "common/log.h"
 #include "common/mem.h"
 #include "common/publish.h"
+#include "managerd/parent/launch.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,14 +96,6 @@ static int longest_ago(const void *a, const void *b)
 	return (x->used_s > y->used_s) - (x->used_s < y->used_s);
 }
 
-static int become(const struct folder_user *u, struct err *e)
-{
-	if (u->give && (setgroups(0, NULL) < 0 || setresgid(u->gid, u->gid, u->gid) < 0 ||
-			   setresuid(u->uid, u->uid, u->uid) < 0))
-		return err_sys(e, "becoming uid %u", (unsigned)u->uid);
-	return 0;
-}
-
 static void empty_caches(caches *all, uint64_t sum, uint64_t max)
 {
 	struct err e;
@@ -135,7 +127,9 @@ int quota_make_room(
 		    "the kept builds of uid %u take %" PRIu64 " bytes, more than the "
 		    "policy's quota.disk",
 		    (unsigned)owner, kept);
-	else if (sum > max && !(r = become(u, e)))
+	else if (sum > max && u->give && launch_become(u->uid, u->gid) < 0)
+		r = err_sys(e, "becoming uid %u", (unsigned)u->uid);
+	else if (sum > max)
 		empty_caches(&all, sum, max);
 	for (i = 0; i < all.n; i++)
 		free(all.v[i].path);

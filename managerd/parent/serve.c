@@ -1,4 +1,5 @@
 #include "common/log.h"
+#include "common/publish.h"
 #include "managerd/priv/frame.h"
 #include "managerd/parent/task.h"
 
@@ -65,8 +66,7 @@ static void send_events(struct serving *s)
 		    errno == EAGAIN)
 			break;
 		buf_free(&ev->frame);
-		if (ev->fd >= 0)
-			close(ev->fd);
+		fd_close(&ev->fd);
 		n++;
 	}
 	for (i = n; i < p->queue.n; i++)
@@ -138,8 +138,7 @@ static void kill_strays(const struct serving *s)
 	snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-	if (fd >= 0)
-		close(fd);
+	fd_close(&fd);
 	text[n > 0 ? n : 0] = '\0';
 	for (pid = strtol(at, &end, 10); end != at; at = end, pid = strtol(at, &end, 10))
 		if (*end && pid > 0 && !is_ours(s, (pid_t)pid))
@@ -204,8 +203,7 @@ static int manager_status(const struct serving *s)
 
 	if (end.fd < 0 || poll(&end, 1, END_WAIT_MS) <= 0)
 		kill(s->manager, SIGKILL);
-	if (end.fd >= 0)
-		close(end.fd);
+	fd_close(&end.fd);
 	while (waitpid(s->manager, &status, 0) < 0 && errno == EINTR)
 		;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -1,4 +1,5 @@
 #include "managerd/parent/sockets.h"
+#include "common/publish.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -22,8 +23,7 @@ static bool somebody_answers(const struct sockaddr_un *a)
 		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 		answers =
 		    connect(fd, (const struct sockaddr *)a, sizeof *a) == 0 || errno == EAGAIN;
-		if (fd >= 0)
-			close(fd);
+		fd_close(&fd);
 	}
 	return answers;
 }

@@ -22,6 +22,8 @@ void task_inspect(struct parent *p, struct task *t, const char *operation, int f
 /* Its answer, checked as far as the head goes; -1 and why when there is none, or it
  * refuses. */
 int task_answer(struct task *t, struct inspect_head *h, struct err *e);
+/* It goes to the manager at the task's end. */
+void task_keep_answer(struct task *t);
 /* Runs fn(arg, …) in a copy of this process. On failure the task ends. */
 void task_work(struct parent *p, struct task *t, child_work_fn *fn, void *arg, task_stage_fn *then);
 /* A minimal environment, with --user the person's own or, of an editor, little of

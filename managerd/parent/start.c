@@ -1,13 +1,13 @@
 #include "managerd/parent/start.h"
 #include "common/log.h"
 #include "common/publish.h"
+#include "managerd/parent/launch.h"
 #include "managerd/parent/sockets.h"
 #include "managerd/parent/swap/swap.h"
 #include "managerd/parent/task.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,8 +84,7 @@ static int make_folder(
 		fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (!r && (fd < 0 || fchown(fd, uid, gid) < 0 || fchmod(fd, mode) < 0))
 		r = err_sys(e, "%s", path);
-	if (fd >= 0)
-		close(fd);
+	fd_close(&fd);
 	free(path);
 	return r;
 }
@@ -198,8 +197,7 @@ static int open_pipes(struct parent *p, const struct start *s, struct pipes *m, 
 
 static int become(const struct start *s)
 {
-	if (!s->user && (setgroups(0, NULL) < 0 || setresgid(s->gid, s->gid, s->gid) < 0 ||
-			    setresuid(s->uid, s->uid, s->uid) < 0))
+	if (!s->user && launch_become(s->uid, s->gid) < 0)
 		return -1;
 	/* After the change of user, which would reset it. */
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0

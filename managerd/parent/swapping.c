@@ -21,10 +21,8 @@ struct swapping {
 static void do_swap(void *arg, struct worked *w)
 {
 	struct swapping *s = arg;
-	struct err e = {""};
 
-	w->status = (int32_t)swap_run(s->p->state, &s->o, &e);
-	snprintf(w->text, sizeof w->text, "%s", e.text);
+	w->status = (int32_t)swap_run(s->p->state, &s->o, &w->why);
 }
 
 static void swapped(struct parent *p, struct task *t, int status)
@@ -39,7 +37,7 @@ static void swapped(struct parent *p, struct task *t, int status)
 		if (swap_recover_one(p->state, t->path, &e) < 0)
 			log_error("%s; will be settled at the next start", e.text);
 	}
-	task_swapped(p, t, (enum swap_status)w.status, w.text);
+	task_swapped(p, t, (enum swap_status)w.status, w.why.text);
 }
 
 bool task_is_swapping(const struct task *t)

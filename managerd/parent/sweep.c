@@ -25,15 +25,13 @@ static void kill_left(const struct task *t, struct worked *w)
 static void empty_folder(void *arg, struct worked *w)
 {
 	struct task *t = arg;
-	struct err e = {""};
 
 	/* path: the state folder, of a sweep. */
-	w->status = t->owner.give ? folder_become(t->path, t->folder, &e) : 0;
+	w->status = t->owner.give ? folder_become(t->path, t->folder, &w->why) : 0;
 	if (!w->status && t->left)
 		kill_left(t, w);
 	if (!w->status)
-		w->status = folder_empty(t->path, t->folder, &e);
-	snprintf(w->text, sizeof w->text, "%s", e.text);
+		w->status = folder_empty(t->path, t->folder, &w->why);
 }
 
 static void emptied(struct parent *p, struct task *t, int status)
@@ -48,7 +46,7 @@ static void emptied(struct parent *p, struct task *t, int status)
 		    (uintmax_t)w.size);
 	if (w.status)
 		log_warn("%s/jobs/%s: left behind until the next start: %s", p->state, t->folder,
-		    w.text);
+		    w.why.text);
 	else if (folder_remove(p->state, t->folder, &e) < 0)
 		log_warn("%s", e.text);
 }

@@ -1,4 +1,5 @@
 #include "common/log.h"
+#include "common/publish.h"
 #include "managerd/parent/procs.h"
 #include "managerd/parent/stages.h"
 #include "managerd/priv/verbs.h"
@@ -29,7 +30,7 @@ struct task *task_new(struct parent *p, enum task_kind kind, const char *path, s
 {
 	struct task *t;
 
-	if (path && !trust_plain_path(path)) {
+	if (path && !path_is_plain(path)) {
 		err_set(e, "refused: not a plain absolute path");
 		return NULL;
 	}
@@ -56,13 +57,6 @@ struct task *task_new(struct parent *p, enum task_kind kind, const char *path, s
 	return t;
 }
 
-static void close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 static void task_free(const struct parent *p, struct task *t)
 {
 	size_t i;
@@ -72,12 +66,12 @@ static void task_free(const struct parent *p, struct task *t)
 	trust_close(&t->mod);
 	trust_close(&t->art);
 	child_forget(&t->child);
-	close_fd(&t->out);
-	close_fd(&t->err);
-	close_fd(&t->samples);
-	close_fd(&t->blob);
-	close_fd(&t->dir);
-	close_fd(&t->snapshot);
+	fd_close(&t->out);
+	fd_close(&t->err);
+	fd_close(&t->samples);
+	fd_close(&t->blob);
+	fd_close(&t->dir);
+	fd_close(&t->snapshot);
 	for (i = 0; i < t->place.n; i++)
 		free(t->place.v[i]);
 	vec_free(&t->place);
@@ -157,11 +151,10 @@ void task_inspect(struct parent *p, struct task *t, const char *operation, int f
 	    .uid = t->owner.uid,
 	    .gid = t->owner.gid};
 	struct err e;
-	int answer = child_answer_open(&e);
 
-	memcpy(l.fd, ((int[]){-1, answer, -1, file, second}), 5 * sizeof *l.fd);
+	memcpy(l.fd, ((int[]){-1, -1, -1, file, second}), 5 * sizeof *l.fd);
 	t->then = then;
-	if (answer < 0 || child_run(&t->child, &l, answer, p->inspect_s, &e) < 0)
+	if (child_run(&t->child, &l, INSPECT_ANSWER, p->inspect_s, &e) < 0)
 		task_failed(p, t, e.text);
 }
 
@@ -188,6 +181,12 @@ int task_answer(struct task *t, struct inspect_head *h, struct err *e)
 		return err_set(e, "cannot be read within bounds: it is damaged, or made to harm");
 	h->text[INSPECT_TEXT - 1] = '\0';
 	return h->refused ? err_set(e, "%s", err_line(h->text)) : 0;
+}
+
+void task_keep_answer(struct task *t)
+{
+	t->blob = t->child.answer;
+	t->child.answer = -1;
 }
 
 void task_work(struct parent *p, struct task *t, child_work_fn *fn, void *arg, task_stage_fn *then)
@@ -230,8 +229,7 @@ static void report(struct parent *p, struct task *t, enum frame_event event, str
 	if (fd >= 0)
 		t->blob = -1;
 	if (p->events < 0 || t->dropped) {
-		if (fd >= 0)
-			close(fd);
+		fd_close(&fd);
 		return;
 	}
 	add_parts(m, fd);
@@ -455,5 +453,3 @@ void tasks_end(struct parent *p)
 	vec_free(&p->task);
 	vec_free(&p->sweep);
 }
-
-/* ---- small ones ---- */

@@ -2,6 +2,7 @@
  * What the manager may ask for. The form of a request is checked first; what is not
  * of it is refused without an inspection at the disk.
  */
+#include "common/publish.h"
 #include "managerd/priv/verbs.h"
 #include "managerd/parent/holds.h"
 #include "managerd/parent/swap/swap.h"
@@ -173,13 +174,6 @@ static int do_rollback(struct call *c)
 	return begun(c, task_rollback(c->p, c->q.path, &c->q.id, &c->e));
 }
 
-/* Of its form, and where that says so a path that could be a module's. */
-static bool well_formed(struct call *c, const struct verb *v, struct frame_in *in)
-{
-	return c->f->nfd <= v->fds && message_get(in, v->request, &c->q) &&
-	       (!strchr(v->request, 'p') || trust_plain_path(c->q.path));
-}
-
 static int dispatch(struct call *c, uint32_t verb, struct frame_in *in)
 {
 	static int (*const handler[FRAME_VERBS])(struct call *) = {
@@ -191,7 +185,11 @@ static int dispatch(struct call *c, uint32_t verb, struct frame_in *in)
 
 	if (!v)
 		return err_set(&c->e, "refused: no such verb");
-	return well_formed(c, v, in) ? handler[verb](c) : malformed(c);
+	/* Of its form, and where that says so a path that could be a module's. */
+	if (c->f->nfd > v->fds || !message_get(in, v->request, &c->q) ||
+	    (strchr(v->request, 'p') && !path_is_plain(c->q.path)))
+		return malformed(c);
+	return handler[verb](c);
 }
 
 void parent_handle(struct parent *p, struct frame *f, struct buf *reply)

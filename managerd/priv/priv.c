@@ -178,14 +178,6 @@ static void report_ended(const struct pending *n, const struct message *m, struc
 	n->ended(&r, n->arg);
 }
 
-static void report_swapped(const struct pending *n, const struct message *m)
-{
-	struct priv_swapped r = {
-	    .status = m->number, .why = m->why, .from = m->id, .to = m->origin};
-
-	n->swapped(&r, n->arg);
-}
-
 static bool take_pending(struct priv *p, uint64_t task, struct pending *n)
 {
 	size_t i;
@@ -219,7 +211,10 @@ static void report(struct priv *p, uint32_t event, struct frame_in *in)
 		else if (event == FRAME_ENDED)
 			report_ended(&n, &m, &b);
 		else
-			report_swapped(&n, &m);
+			n.swapped(
+			    &(struct priv_swapped){
+				.status = m.number, .why = m.why, .from = m.id, .to = m.origin},
+			    n.arg);
 	}
 	blob_free(&b);
 	arena_free(&in->mem);

@@ -5,11 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *copy_or_null(const char *s)
-{
-	return s ? xstrdup(s) : NULL;
-}
-
 struct profile_func *profile_get(const struct profile *p, const struct hash128 *key)
 {
 	uint64_t *at = htab_get(&p->by_key, key->b, sizeof key->b);
@@ -27,7 +22,7 @@ struct profile_func *profile_put(struct profile *p, const struct hash128 *key, c
 	vec_push(&p->func, (struct profile_func){.key = *key,
 			       .name = xstrdup(name),
 			       .tu = xstrdup(tu),
-			       .opaque = copy_or_null(opaque),
+			       .opaque = opaque ? xstrdup(opaque) : NULL,
 			       .nblock = nblock});
 	*htab_put(&p->by_key, key->b, sizeof key->b, NULL) = p->func.n;
 	return &p->func.v[p->func.n - 1];

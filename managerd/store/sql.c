@@ -8,6 +8,7 @@
  * XXH3 of the path, and modules without the sum of their samples.
  */
 #include "managerd/store/sql.h"
+#include "common/publish.h"
 #include "common/log.h"
 
 #include <errno.h>
@@ -333,9 +334,7 @@ static void shut(struct store *s)
 	}
 	sqlite3_close(s->db);
 	s->db = NULL;
-	if (s->log >= 0)
-		close(s->log);
-	s->log = -1;
+	fd_close(&s->log);
 }
 
 static int move_aside(const char *path, struct err *e)

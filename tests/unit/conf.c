@@ -42,12 +42,14 @@ static char *effective(const struct conf *conf)
 
 START_TEST(file_states_the_defaults)
 {
+	struct buf text = {0};
 	struct conf d;
 	char *a, *b;
 	unsigned i;
 
 	conf_defaults(&d);
-	ck_assert_msg(conf_read("config/morph.yaml", &c, &e) == 0, "%s", e.text);
+	ck_assert_msg(conf_read("config/morph.yaml", &text, &c, &e) == 0, "%s", e.text);
+	buf_free(&text);
 	a = effective(&c);
 	b = effective(&d);
 	ck_assert_str_eq(a, b);
@@ -185,16 +187,17 @@ END_TEST
 
 START_TEST(empty_is_all_defaults)
 {
+	struct buf text = {0};
 	struct conf d;
 
 	conf_defaults(&d);
 	ck_assert_int_eq(parse("# nothing\n"), 0);
 	ck_assert_double_eq(c.decide.min_samples, d.decide.min_samples);
 	conf_free(&c);
-	ck_assert_int_eq(conf_read(NULL, &c, &e), 0);
+	ck_assert_int_eq(conf_read(NULL, NULL, &c, &e), 0);
 	ck_assert_ptr_null(c.path);
 	conf_free(&c);
-	ck_assert_int_eq(conf_read("/nonexistent/p.yaml", &c, &e), -1);
+	ck_assert_int_eq(conf_read("/nonexistent/p.yaml", &text, &c, &e), -1);
 	ck_assert_ptr_nonnull(strstr(e.text, "/nonexistent/p.yaml"));
 }
 END_TEST

@@ -10,18 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static char *folder_path(const char *state, const char *module)
-{
-	char key[CONTENT_HEX];
-
-	return xasprintf("%s/builds/%s", state, swap_key(module, key));
-}
-
 char *builds_path(const char *state, const char *module, const struct build_id *id)
 {
-	char key[CONTENT_HEX], hex[BUILD_ID_HEX];
+	char *folder = swap_path(state, "builds", module), hex[BUILD_ID_HEX];
+	char *path = xasprintf("%s/%s", folder, build_id_hex(id, hex));
 
-	return xasprintf("%s/builds/%s/%s", state, swap_key(module, key), build_id_hex(id, hex));
+	free(folder);
+	return path;
 }
 
 bool builds_have(const char *state, const char *module, const struct build_id *id)
@@ -45,7 +40,7 @@ bool builds_can_link(const char *state, const struct stat *st)
 
 static int folder_make(const char *state, const char *module, struct err *e)
 {
-	char *folder = folder_path(state, module), *parent = path_dir(folder);
+	char *folder = swap_path(state, "builds", module), *parent = path_dir(folder);
 	int r = dir_make(folder, 0700, e);
 
 	if (!r)
@@ -122,7 +117,7 @@ int builds_drop(const char *state, const char *module, const struct build_id *id
 
 int builds_sweep(const char *state, const char *module, struct err *e)
 {
-	char *folder = folder_path(state, module);
+	char *folder = swap_path(state, "builds", module);
 	DIR *d = opendir(folder);
 	struct dirent *de;
 	int r = 0;
@@ -151,7 +146,7 @@ static int newer_first(const void *a, const void *b)
 
 static void list(const char *state, const char *module, kept_vec *out)
 {
-	char *folder = folder_path(state, module);
+	char *folder = swap_path(state, "builds", module);
 	DIR *d = opendir(folder);
 	struct swap_kept k;
 	struct dirent *de;

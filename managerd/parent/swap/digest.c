@@ -17,13 +17,6 @@ struct entry {
 };
 typedef VEC(struct entry) entries;
 
-static char *digest_path(const char *state, const char *module)
-{
-	char key[CONTENT_HEX];
-
-	return xasprintf("%s/digests/%s", state, swap_key(module, key));
-}
-
 /* Lines of another form are left out. */
 static void load_line(char *line, entries *all)
 {
@@ -83,7 +76,7 @@ static void forget(entries *all, const struct build_id *id)
 int digest_note(const char *state, const char *module, const struct build_id *id, uint64_t size,
     const struct content *c, unsigned keep, struct err *e)
 {
-	char *path = digest_path(state, module), *dir = path_dir(path);
+	char *path = swap_path(state, "digests", module), *dir = path_dir(path);
 	entries all = {0};
 	int r = dir_make(dir, 0700, e) || dir_sync(state, e) || load(path, &all, e) ? -1 : 0;
 
@@ -101,7 +94,7 @@ int digest_note(const char *state, const char *module, const struct build_id *id
 int digest_find(const char *state, const char *module, const struct build_id *id, uint64_t *size,
     struct content *c)
 {
-	char *path = digest_path(state, module);
+	char *path = swap_path(state, "digests", module);
 	entries all = {0};
 	size_t i = 0;
 	int found = 0;

@@ -209,16 +209,9 @@ int journal_decode(const char *text, size_t n, struct journal *j, struct err *e)
 	return r;
 }
 
-static char *entry_path(const char *state, const char *module)
-{
-	char key[CONTENT_HEX];
-
-	return xasprintf("%s/journal/%s", state, swap_key(module, key));
-}
-
 static int save(const char *state, const struct journal *j, struct err *e)
 {
-	char *path = entry_path(state, j->module);
+	char *path = swap_path(state, "journal", j->module);
 	struct buf text = {0};
 	int r;
 
@@ -231,7 +224,7 @@ static int save(const char *state, const struct journal *j, struct err *e)
 
 int journal_begin(const char *state, const struct journal *j, struct err *e)
 {
-	char *path = entry_path(state, j->module), *dir = path_dir(path);
+	char *path = swap_path(state, "journal", j->module), *dir = path_dir(path);
 	int r = dir_make(dir, 0700, e) < 0 ? -1 : dir_sync(state, e);
 
 	if (!r && !access(path, F_OK))
@@ -265,7 +258,7 @@ int journal_swapped(const char *state, struct journal *j, struct err *e)
 
 int journal_end(const char *state, const char *module, struct err *e)
 {
-	char *path = entry_path(state, module), *dir = path_dir(path);
+	char *path = swap_path(state, "journal", module), *dir = path_dir(path);
 	int r = 0;
 
 	if (!unlink(path))
@@ -293,7 +286,7 @@ static int load(const char *path, struct journal *j, struct err *e)
 
 int journal_load(const char *state, const char *module, struct journal *j, struct err *e)
 {
-	char *path = entry_path(state, module);
+	char *path = swap_path(state, "journal", module);
 	int r = access(path, F_OK) < 0 && errno == ENOENT ? 0 : load(path, j, e) < 0 ? -1 : 1;
 
 	free(path);

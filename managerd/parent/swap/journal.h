@@ -64,4 +64,10 @@ void journal_free(struct journal *j);
 void journal_encode(const struct journal *j, struct buf *out);
 int journal_decode(const char *text, size_t n, struct journal *j, struct err *e);
 
+/* ---- settle.c ---- */
+
+/* Makes the module what it is to be after an unfinished swap, and removes what else is
+ * left. Returns enum swap_outcome.end, or -1. The journal entry stays. */
+int settle(const char *state, const struct journal *j, struct err *e);
+
 #endif

@@ -1,4 +1,18 @@
-#include "managerd/parent/swap/settle.h"
+/*
+ * Settling an unfinished swap: whatever has happened so far, the module is
+ * the old build or the new one, and nothing else is left. Serves both an
+ * error in the middle of a swap and the start after a crash.
+ *
+ * M = file at the module's path, S = file at the staging name:
+ *
+ *	M      S      then
+ *	old    any    not swapped: remove S, forget the kept build if it is fresh
+ *	new    any    swapped: remove S
+ *	other  any    replaced by somebody: remove S, forget the fresh kept build
+ *
+ * A file is known by inode, size and content: inode numbers are used again.
+ */
+#include "managerd/parent/swap/journal.h"
 #include "common/publish.h"
 #include "managerd/parent/swap/builds.h"
 #include "managerd/parent/trust/fault.h"
@@ -104,9 +118,7 @@ int settle(const char *state, const struct journal *j, struct err *e)
 			: SWAP_REPLACED;
 	else
 		r = err_sys(e, "%s", j->module);
-	if (p.dir >= 0)
-		close(p.dir);
-	if (at >= 0)
-		close(at);
+	fd_close(&p.dir);
+	fd_close(&at);
 	return r;
 }

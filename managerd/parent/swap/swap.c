@@ -6,7 +6,6 @@
 #include "managerd/parent/trust/fault.h"
 #include "managerd/parent/swap/journal.h"
 #include "managerd/parent/trust/package.h"
-#include "managerd/parent/swap/settle.h"
 #include "managerd/parent/swap/stage.h"
 
 #include <errno.h>
@@ -33,6 +32,13 @@ const char *swap_key(const char *module, char out[CONTENT_HEX])
 	struct content c = content_of_bytes(module, strlen(module));
 
 	return content_hex(&c, out);
+}
+
+char *swap_path(const char *state, const char *folder, const char *module)
+{
+	char key[CONTENT_HEX];
+
+	return xasprintf("%s/%s/%s", state, folder, swap_key(module, key));
 }
 
 /* ---- before anything is changed ---- */
@@ -92,8 +98,7 @@ static enum swap_status find_room(struct swap *s, struct err *e)
 			    stage_space(state, kept, s->state, e) < 0
 			? -1
 			: 0;
-	if (state >= 0)
-		close(state);
+	fd_close(&state);
 	return r < 0 ? SWAP_FAILED : SWAP_OK;
 }
 
@@ -142,14 +147,6 @@ static int begin(struct swap *s, struct err *e)
 	if (content_of_file(s->mod->fd, s->j.old_size, &s->j.old_content) < 0)
 		return err_sys(e, "%s", s->mod->path);
 	return journal_begin(s->state, &s->j, e);
-}
-
-static int keep_old(struct swap *s, struct err *e)
-{
-	if (!s->j.fresh)
-		return 0;
-	return builds_keep(
-	    s->state, s->mod->path, &s->o->from, s->mod->fd, &s->mod->st, kept_half, e);
 }
 
 static int note_stage(struct swap *s, struct err *e)
@@ -232,7 +229,8 @@ static enum swap_status change(struct swap *s, struct err *e)
 	enum swap_status status;
 
 	fault_point("swap", SWAP_STEP_BEGUN);
-	if (keep_old(s, e) < 0)
+	if (s->j.fresh && builds_keep(s->state, s->mod->path, &s->o->from, s->mod->fd, &s->mod->st,
+			      kept_half, e) < 0)
 		return SWAP_FAILED;
 	fault_point("swap", SWAP_STEP_KEPT);
 	if (write_stage(s, e) < 0)
@@ -244,27 +242,19 @@ static enum swap_status change(struct swap *s, struct err *e)
 	return status;
 }
 
-static void take_back(struct swap *s)
-{
-	struct err e;
-
-	if (settle(s->state, &s->j, &e) < 0 || journal_end(s->state, s->j.module, &e) < 0)
-		log_error("%s; will be settled at the next start", e.text);
-}
-
 enum swap_status swap_run(const char *state, const struct swap_order *o, struct err *e)
 {
 	struct swap s = {.state = state, .o = o, .dir = -1, .stage = -1};
 	enum swap_status status = prepare(&s, e);
+	struct err why;
 
 	if (status == SWAP_OK && begin(&s, e) < 0)
 		status = SWAP_FAILED;
-	else if (status == SWAP_OK && (status = change(&s, e)) != SWAP_OK)
-		take_back(&s);
-	if (s.dir >= 0)
-		close(s.dir);
-	if (s.stage >= 0)
-		close(s.stage);
+	else if (status == SWAP_OK && (status = change(&s, e)) != SWAP_OK &&
+		 (settle(state, &s.j, &why) < 0 || journal_end(state, s.j.module, &why) < 0))
+		log_error("%s; will be settled at the next start", why.text);
+	fd_close(&s.dir);
+	fd_close(&s.stage);
 	journal_free(&s.j);
 	return status;
 }
@@ -285,8 +275,7 @@ int swap_open_kept(
 		free(path);
 		return fd;
 	}
-	if (fd >= 0)
-		close(fd);
+	fd_close(&fd);
 	free(path);
 	return -1;
 }

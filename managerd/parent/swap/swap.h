@@ -64,6 +64,8 @@ size_t swap_kept(
 /* The name of a module's folder or file in builds/, digests/, journal/, holds/:
  * the content hash of its path, 64 hex digits. */
 const char *swap_key(const char *module, char out[CONTENT_HEX]);
+/* STATE/FOLDER/KEY of a module; to free. */
+char *swap_path(const char *state, const char *folder, const char *module);
 
 /*
  * Fault points, for tests: with MORPH_FAULT=swap:N in the environment the

@@ -1,5 +1,6 @@
 #include "managerd/parent/trust/package.h"
 #include "common/mem.h"
+#include "common/publish.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -88,6 +89,5 @@ int package_lock(const char *path, struct err *e)
 
 void package_unlock(int lock)
 {
-	if (lock >= 0)
-		close(lock);
+	fd_close(&lock);
 }

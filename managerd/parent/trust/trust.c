@@ -25,8 +25,7 @@ static int walk_step(struct walk *w, const char *name)
 	int next = openat(w->fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 
-	if (w->fd >= 0)
-		close(w->fd);
+	fd_close(&w->fd);
 	w->fd = next;
 	if (next < 0 || fstat(next, &st) < 0)
 		return -1;
@@ -127,23 +126,6 @@ static int open_regular(struct trusted *t, struct err *e)
 	return r;
 }
 
-bool trust_plain_path(const char *path)
-{
-	const char *p = path, *end;
-	size_t n;
-
-	if (*path != '/' || strlen(path) >= PATH_MAX)
-		return false;
-	while (*p) {
-		end = strchrnul(++p, '/');
-		n = (size_t)(end - p);
-		if (!n || (n == 1 && *p == '.') || (n == 2 && !strncmp(p, "..", 2)))
-			return false;
-		p = end;
-	}
-	return true;
-}
-
 int trust_folder(const char *path)
 {
 	char *dir = path_dir(path);
@@ -192,7 +174,7 @@ int trust_open(const char *path, uid_t owner, struct trusted *t, struct err *e)
 	int r;
 
 	*t = (struct trusted){.dir = -1, .fd = -1};
-	if (!trust_plain_path(path))
+	if (!path_is_plain(path))
 		return err_set(e, "%s: is not the plain absolute path of a file", path);
 	t->path = xstrdup(path);
 	t->name = strrchr(t->path, '/') + 1;
@@ -229,7 +211,7 @@ static char *link_target(const char *path)
 
 int trust_open_link(const char *path, uid_t owner, struct trusted *t, struct err *e)
 {
-	char *target = trust_plain_path(path) ? link_target(path) : NULL;
+	char *target = path_is_plain(path) ? link_target(path) : NULL;
 	int r = trust_open(target ? target : path, owner, t, e);
 
 	if (r && target)
@@ -240,10 +222,8 @@ int trust_open_link(const char *path, uid_t owner, struct trusted *t, struct err
 
 void trust_close(struct trusted *t)
 {
-	if (t->dir >= 0)
-		close(t->dir);
-	if (t->fd >= 0)
-		close(t->fd);
+	fd_close(&t->dir);
+	fd_close(&t->fd);
 	free(t->path);
 	*t = (struct trusted){.dir = -1, .fd = -1};
 }

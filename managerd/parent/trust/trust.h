@@ -23,10 +23,6 @@ struct trusted {
 	char *name;     /* last component, points into path */
 };
 
-/* Absolute, and without "", "." and ".." as components: so the kernel names
- * files. */
-bool trust_plain_path(const char *path);
-
 /*
  * Opens a regular file without following any symbolic link and without waiting
  * (a FIFO or a device is not opened at all, a leased file not waited for), in a
