@@ -43,6 +43,7 @@ static _Noreturn void not_for_people(void)
 
 static void read_options(struct settings *s, int argc, char **argv)
 {
+	const char **named[] = {&s->policy, &s->state, &s->home, &s->run}; /* from O_POLICY on */
 	int c;
 
 	opterr = 0;
@@ -55,16 +56,10 @@ static void read_options(struct settings *s, int argc, char **argv)
 			s->verbose = true;
 			break;
 		case O_POLICY:
-			s->policy = *optarg ? optarg : NULL;
-			break;
 		case O_STATE:
-			s->state = optarg;
-			break;
 		case O_HOME:
-			s->home = optarg;
-			break;
 		case O_RUN:
-			s->run = optarg;
+			*named[c - O_POLICY] = *optarg ? optarg : NULL;
 			break;
 		default:
 			not_for_people();

@@ -150,23 +150,16 @@ static void on_change(void *arg, uint64_t id)
 	http_wake(a->http);
 }
 
-static struct http *serve(struct api *a, uv_loop_t *loop, int fd, struct err *e)
+struct api *api_open(uv_loop_t *loop, struct manager *m, int fd, struct err *e)
 {
 	json_t *busy = api_error_json(503, "busy", "too many connections; try again");
 	char *text = json_dumps(busy, JSON_COMPACT);
-	struct http *h = http_open(loop, fd, text, on_request, a, e);
-
-	free(text);
-	json_decref(busy);
-	return h;
-}
-
-struct api *api_open(uv_loop_t *loop, struct manager *m, int fd, struct err *e)
-{
 	struct api *a = xcalloc(1, sizeof *a);
 
 	a->m = m;
-	a->http = serve(a, loop, fd, e);
+	a->http = http_open(loop, fd, text, on_request, a, e);
+	free(text);
+	json_decref(busy);
 	if (!a->http) {
 		close(fd);
 		free(a);

@@ -129,16 +129,6 @@ static enum MHD_Result send_reply(struct MHD_Connection *conn, struct http_reply
 	return ok;
 }
 
-static void wait_begin(struct http *h, struct conversation *c)
-{
-	if (!c->deadline)
-		c->deadline = uv_now(h->loop) + (uint64_t)(c->rq.wait_s * 1000) + 1;
-	c->prev = h->waiting.prev;
-	c->next = &h->waiting;
-	c->prev->next = c->next->prev = c;
-	MHD_suspend_connection(c->connection);
-}
-
 static enum MHD_Result finish(struct http *h, struct conversation *c)
 {
 	struct http_reply rp = {.status = 500, .type = "application/json"};
@@ -154,7 +144,12 @@ static enum MHD_Result finish(struct http *h, struct conversation *c)
 	buf_free(&rp.body);
 	if (c->rq.expired)
 		return MHD_NO;
-	wait_begin(h, c);
+	if (!c->deadline)
+		c->deadline = uv_now(h->loop) + (uint64_t)(c->rq.wait_s * 1000) + 1;
+	c->prev = h->waiting.prev;
+	c->next = &h->waiting;
+	c->prev->next = c->next->prev = c;
+	MHD_suspend_connection(c->connection);
 	return MHD_YES;
 }
 

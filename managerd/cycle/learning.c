@@ -135,22 +135,12 @@ static struct learn *keep_inspection(
 	return n;
 }
 
-/* What is short, or refused before its first byte is read. */
-static void learn_now(
-    struct learning *l, const struct inspection *q, const struct priv_inspected *r)
-{
-	struct joined j;
-	struct err why;
-	int rc = module_join(r->table, r->ntable, r->map, r->nmap, &j, &why);
-
-	learn(l, q, r, rc ? NULL : &j, why.text);
-	if (!rc)
-		joined_free(&j);
-}
-
 static bool inspected(void *learning, const struct inspection *q, const struct priv_inspected *r)
 {
 	struct learning *l = learning;
+	struct joined j;
+	struct err why;
+	int rc;
 
 	if (r->status != PRIV_FOLLOWED || modules_known(&l->core->modules, q->path, r)) {
 		learn(l, q, r, NULL, "");
@@ -158,7 +148,11 @@ static bool inspected(void *learning, const struct inspection *q, const struct p
 	}
 	if (r->ntable + r->nmap < MODULE_LONG || r->ntable > MODULE_BYTES_MAX ||
 	    r->nmap > MODULE_BYTES_MAX) {
-		learn_now(l, q, r);
+		/* It is short, or refused before its first byte is read. */
+		rc = module_join(r->table, r->ntable, r->map, r->nmap, &j, &why);
+		learn(l, q, r, rc ? NULL : &j, why.text);
+		if (!rc)
+			joined_free(&j);
 		return false;
 	}
 	pool_run(l->core->modules.pool.loop, run_learn, learn_ready, keep_inspection(l, q, r));

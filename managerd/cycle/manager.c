@@ -95,17 +95,6 @@ static struct manager *put_together(uv_loop_t *loop, const struct manager_option
 	return m;
 }
 
-static void start_handles(struct manager *m)
-{
-	uv_timer_init(m->core.loop, &m->tick);
-	uv_timer_init(m->core.loop, &m->core.soon);
-	uv_poll_init(m->core.loop, &m->parent, priv_events(m->core.priv));
-	m->tick.data = m->core.soon.data = m->parent.data = m;
-	uv_poll_start(&m->parent, UV_READABLE, parent_spoke);
-	looptime_start(&m->looptime, m->core.loop);
-	learning_start(&m->learning);
-}
-
 static int start(struct manager *m, struct err *e)
 {
 	struct ingest_ops ops = {batch_take, batch_commit, store_log_of, &m->batches};
@@ -140,7 +129,13 @@ struct manager *manager_start(uv_loop_t *loop, const struct manager_options *o, 
 	double every_ms = o->conf->decide.every_s * 1000;
 	uint64_t period = every_ms < TICK_MS ? (uint64_t)every_ms : TICK_MS;
 
-	start_handles(m);
+	uv_timer_init(loop, &m->tick);
+	uv_timer_init(loop, &m->core.soon);
+	uv_poll_init(loop, &m->parent, priv_events(o->priv));
+	m->tick.data = m->core.soon.data = m->parent.data = m;
+	uv_poll_start(&m->parent, UV_READABLE, parent_spoke);
+	looptime_start(&m->looptime, loop);
+	learning_start(&m->learning);
 	if (start(m, e) == 0) {
 		uv_timer_start(&m->tick, tick, period, period);
 		return m;
@@ -190,19 +185,11 @@ struct decay manager_decay(const struct manager *m)
 	return modules_decay(&m->core.modules);
 }
 
-static size_t count_modules(const struct manager *m)
-{
-	size_t i, n = 0;
-
-	for (i = 0; i < m->core.modules.module.n; i++)
-		n += m->core.modules.module.v[i]->row.state != MODULE_NO_ARTIFACT;
-	return n;
-}
-
 int manager_status(struct manager *m, struct manager_status *s, struct err *e)
 {
 	const struct idle *idle = idlewatch_state(m->idle);
 	const struct module *mod;
+	size_t i;
 
 	*s = (struct manager_status){.mode = m->o.user ? "user" : "system",
 	    .state_dir = m->o.state_dir,
@@ -212,8 +199,9 @@ int manager_status(struct manager *m, struct manager_status *s, struct err *e)
 	    .wanted = m->registers.want.n,
 	    .observed = m->registers.observed,
 	    .idle = idle->state == IDLE_YES,
-	    .modules = count_modules(m),
 	    .working_step = work_step(&m->work)};
+	for (i = 0; i < m->core.modules.module.n; i++)
+		s->modules += m->core.modules.module.v[i]->row.state != MODULE_NO_ARTIFACT;
 	judge_idle(m->core.conf, idle, s->idle_text, sizeof s->idle_text);
 	mod = m->work.now.step ? modules_get(&m->core.modules, m->work.now.module) : NULL;
 	if (mod) {

@@ -72,12 +72,8 @@ static void say_failed(struct edit *j, struct edit_result *r, struct arena *a)
 	const char *line = last_line(&j->err.text, a);
 	const char *who = j->kind == PRIV_VERIFY ? "the verify command" : "the editor";
 
-	if (line)
-		r->error = arena_printf(
-		    a, "%s ended with status %d: %s", who, WEXITSTATUS(j->ended.status), line);
-	else
-		r->error =
-		    arena_printf(a, "%s ended with status %d", who, WEXITSTATUS(j->ended.status));
+	r->error = arena_printf(a, "%s ended with status %d%s%s", who, WEXITSTATUS(j->ended.status),
+	    line ? ": " : "", line ? line : "");
 }
 
 static bool answers(const struct edit *j)
@@ -350,16 +346,6 @@ static void watch_stream(struct edit *j, uv_loop_t *loop, struct stream *s, int 
 	uv_read_start((uv_stream_t *)&s->pipe, give_buffer, on_read);
 }
 
-static void watch(struct edit *j, uv_loop_t *loop, int out, int err)
-{
-	watch_stream(j, loop, &j->out, out, EDIT_OUT_MAX);
-	watch_stream(j, loop, &j->err, err, EDIT_ERR_MAX);
-	uv_timer_init(loop, &j->timer);
-	j->timer.data = j;
-	j->handles++;
-	start_clock(j);
-}
-
 struct edit *edit_start(uv_loop_t *loop, struct priv *p, const struct edit_request *q,
     edit_done_fn *fn, void *arg, struct err *e)
 {
@@ -380,7 +366,12 @@ struct edit *edit_start(uv_loop_t *loop, struct priv *p, const struct edit_reque
 	fd_close(&out[1]);
 	fd_close(&err[1]);
 	if (!r) {
-		watch(j, loop, out[0], err[0]);
+		watch_stream(j, loop, &j->out, out[0], EDIT_OUT_MAX);
+		watch_stream(j, loop, &j->err, err[0], EDIT_ERR_MAX);
+		uv_timer_init(loop, &j->timer);
+		j->timer.data = j;
+		j->handles++;
+		start_clock(j);
 		return j;
 	}
 	fd_close(&out[0]);

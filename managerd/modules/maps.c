@@ -325,15 +325,6 @@ static bool may_load(const struct modules *ms, uint32_t uid)
 	return i == ms->memory.nloading && i < MODULES_LOADING;
 }
 
-static void end_loading(struct modules *ms, uint32_t uid)
-{
-	unsigned i;
-
-	for (i = 0; ms->memory.loading[i] != uid; i++)
-		;
-	ms->memory.loading[i] = ms->memory.loading[--ms->memory.nloading];
-}
-
 static void run_build(void *arg)
 {
 	struct build_work *w = arg;
@@ -349,9 +340,13 @@ static void build_ready(void *arg)
 	struct build_work *w = arg;
 	struct modules *ms = w->ms;
 	struct module *m = modules_get(ms, w->module);
+	unsigned i;
 
-	if (w->pool)
-		end_loading(ms, w->uid);
+	if (w->pool) {
+		for (i = 0; ms->memory.loading[i] != w->uid; i++)
+			;
+		ms->memory.loading[i] = ms->memory.loading[--ms->memory.nloading];
+	}
 	if (m)
 		m->memory.loading = false;
 	if (m && m->row.uid != w->uid)

@@ -30,28 +30,22 @@ static void add_place(struct task *t, char *path)
 	vec_push(&t->place, path);
 }
 
-static void add_in_folder(struct task *t, const char *dir, size_t n, const struct build_id *id)
-{
-	char hex[BUILD_ID_HEX];
-
-	if (!n || *dir != '/' || id->n < 2)
-		return;
-	build_id_hex(id, hex);
-	add_place(t, xasprintf("%.*s/.build-id/%.2s/%s.morph", (int)n, dir, hex, hex + 2));
-}
-
 static void add_places(const struct parent *p, struct task *t, const struct build_id *id)
 {
 	uid_t owner = t->mod.st.st_uid;
 	const struct passwd *pw = p->user || !owner ? NULL : getpwuid(owner);
 	/* Of whom the module belongs to, and of all. */
 	char *folders = places_artifacts(p->user ? getenv("HOME") : pw ? pw->pw_dir : NULL);
+	char hex[BUILD_ID_HEX];
 	const char *at = folders;
 	size_t n;
 
-	for (; *at; at += n + (at[n] == ':')) {
+	build_id_hex(id, hex);
+	for (; *at && id->n >= 2; at += n + (at[n] == ':')) {
 		n = strcspn(at, ":");
-		add_in_folder(t, at, n, id);
+		if (n && *at == '/')
+			add_place(
+			    t, xasprintf("%.*s/.build-id/%.2s/%s.morph", (int)n, at, hex, hex + 2));
 	}
 	free(folders);
 }

@@ -28,15 +28,6 @@ static const uint64_t TABLE_MAX = 256 << 20;
 
 typedef VEC(char *) strings;
 
-static void strings_free(strings *s)
-{
-	size_t i;
-
-	for (i = 0; i < s->n; i++)
-		free(s->v[i]);
-	vec_free(s);
-}
-
 static void add_option(strings *argv, const char *option, char *value)
 {
 	vec_push(argv, xstrdup(option));
@@ -109,11 +100,6 @@ static struct launch job_launch(const struct parent *p, struct task *t)
 
 /* ---- what it made ---- */
 
-static void ended(struct parent *p, struct task *t)
-{
-	task_ended(p, t, false, "");
-}
-
 static void table_known(struct parent *p, struct task *t, int status)
 {
 	struct inspect_head h;
@@ -125,7 +111,7 @@ static void table_known(struct parent *p, struct task *t, int status)
 		return;
 	}
 	task_keep_answer(t);
-	ended(p, t);
+	task_ended(p, t, false, "");
 }
 
 static void output_known(struct parent *p, struct task *t, int status)
@@ -146,11 +132,7 @@ static void output_known(struct parent *p, struct task *t, int status)
 	t->made_origin = h.origin;
 	t->built = true;
 	task_keep_answer(t);
-	ended(p, t);
-}
-
-static void nothing(void)
-{
+	task_ended(p, t, false, "");
 }
 
 struct at_work {
@@ -173,7 +155,7 @@ static void copy_output(void *arg, struct worked *w)
 
 	w->status = -1;
 	if (fd >= 0 && !fstat(fd, &st))
-		w->status = stage_copy(fd, t->snapshot, (uint64_t)st.st_size, nothing, &w->why);
+		w->status = stage_copy(fd, t->snapshot, (uint64_t)st.st_size, NULL, &w->why);
 }
 
 /* The inspector runs as the user whose build it is. */
@@ -242,7 +224,7 @@ static void editor_ended(struct parent *p, struct task *t, int status)
 {
 	t->status = status;
 	if (status || t->kind == TASK_SCORE)
-		ended(p, t);
+		task_ended(p, t, false, "");
 	else if (t->kind == TASK_TABLE)
 		take_table(p, t);
 	else
@@ -276,17 +258,10 @@ static int run(struct parent *p, struct task *t, int original, struct err *e)
 	r = child_run(&t->child, &l, 0, 0, e);
 	if (!r && t->paused) /* meanwhile, before it ran */
 		child_signal(&t->child, SIGSTOP);
-	strings_free(&argv);
-	task_env_free(env);
+	strings_free(argv.v);
+	strings_free(env);
 	free(cache);
 	return r;
-}
-
-static void close_streams(struct task *t)
-{
-	close(t->out);
-	close(t->err);
-	t->out = t->err = -1;
 }
 
 static void start(struct parent *p, struct task *t)
@@ -298,7 +273,8 @@ static void start(struct parent *p, struct task *t)
 	t->dir = folder_make(p->state, &t->owner, t->folder, &e);
 	r = t->dir < 0 ? -1 : run(p, t, original, &e);
 	fd_close(&original);
-	close_streams(t);
+	fd_close(&t->out);
+	fd_close(&t->err);
 	if (r < 0)
 		task_failed(p, t, e.text);
 }
@@ -353,7 +329,7 @@ static void verified(struct parent *p, struct task *t, int status)
 {
 	t->status = status;
 	t->edit->verified = !status;
-	ended(p, t);
+	task_ended(p, t, false, "");
 }
 
 static int run_verify(struct parent *p, struct task *t, char *const *command, struct err *e)
@@ -373,8 +349,8 @@ static int run_verify(struct parent *p, struct task *t, char *const *command, st
 	l.nfd = 3;
 	t->then = verified;
 	r = child_run(&t->child, &l, 0, 0, e);
-	strings_free(&argv);
-	task_env_free(env);
+	strings_free(argv.v);
+	strings_free(env);
 	free(new_path);
 	return r;
 }
@@ -420,7 +396,8 @@ static uint64_t begin_verify(struct parent *p, const struct priv_job *j, struct 
 	edit->verified = false;
 	if (run_verify(p, t, command, e) < 0)
 		task_failed(p, t, e->text);
-	close_streams(t);
+	fd_close(&t->out);
+	fd_close(&t->err);
 	return t->id;
 }
 

@@ -27,9 +27,10 @@ void task_keep_answer(struct task *t);
 /* Runs fn(arg, …) in a copy of this process. On failure the task ends. */
 void task_work(struct parent *p, struct task *t, child_work_fn *fn, void *arg, task_stage_fn *then);
 /* A minimal environment, with --user the person's own or, of an editor, little of
- * it; NULL-terminated. Each string and the array to free. */
+ * it; for strings_free(). */
 char **task_env(const struct parent *p, const struct task *t, bool editor);
-void task_env_free(char **env);
+/* Strings and their array, which ends with NULL. */
+void strings_free(char **v);
 
 /* The ends: an event for the manager. */
 void task_inspected(struct parent *p, struct task *t, enum priv_inspect status, const char *why);

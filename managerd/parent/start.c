@@ -117,20 +117,10 @@ static void sweep_folder(const char *name, void *arg)
 	task_sweep_left(arg, name);
 }
 
-/* What cannot be settled or removed is said, and is no reason not to start. */
-static void clean_up(struct parent *p)
-{
-	struct err e;
-
-	cgroups_sweep(&p->groups);
-	if (swap_recover(p->state, note_outcome, p, &e) < 0)
-		log_error("%s", e.text);
-	folder_each(p->state, sweep_folder, p);
-	tasks_sweep(p);
-}
-
 int start_state(struct parent *p, const struct start *s, int *lock, struct err *e)
 {
+	struct err why;
+
 	*lock = -1;
 	if (s->state[0] != '/')
 		return err_set(e, "%s: the state folder must be an absolute path", s->state);
@@ -142,7 +132,12 @@ int start_state(struct parent *p, const struct start *s, int *lock, struct err *
 	*lock = lock_state(p->state, e);
 	if (*lock < 0 || make_folders(p, s, e) < 0)
 		return -1;
-	clean_up(p);
+	/* What cannot be settled or removed is said, and is no reason not to start. */
+	cgroups_sweep(&p->groups);
+	if (swap_recover(p->state, note_outcome, p, &why) < 0)
+		log_error("%s", why.text);
+	folder_each(p->state, sweep_folder, p);
+	tasks_sweep(p);
 	return 0;
 }
 

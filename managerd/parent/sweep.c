@@ -11,25 +11,21 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Where there were groups they went with those (cgroups_sweep()), and with a service
- * they went with it. Its user may hide from this, and is no worse off then than with
- * any process of theirs. */
-static void kill_left(const struct task *t, struct worked *w)
-{
-	char *folder = folder_path(t->path, t->folder, NULL);
-
-	w->size = procs_kill_marked("MORPH_JOB", folder);
-	free(folder);
-}
-
 static void empty_folder(void *arg, struct worked *w)
 {
 	struct task *t = arg;
+	char *folder;
 
 	/* path: the state folder, of a sweep. */
 	w->status = t->owner.give ? folder_become(t->path, t->folder, &w->why) : 0;
-	if (!w->status && t->left)
-		kill_left(t, w);
+	if (!w->status && t->left) {
+		/* Where there were groups they went with those (cgroups_sweep()), and with a
+		 * service they went with it. Its user may hide from this, and is no worse off
+		 * then than with any process of theirs. */
+		folder = folder_path(t->path, t->folder, NULL);
+		w->size = procs_kill_marked("MORPH_JOB", folder);
+		free(folder);
+	}
 	if (!w->status)
 		w->status = folder_empty(t->path, t->folder, &w->why);
 }

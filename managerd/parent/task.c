@@ -130,13 +130,13 @@ char **task_env(const struct parent *p, const struct task *t, bool editor)
 	return env.v;
 }
 
-void task_env_free(char **env)
+void strings_free(char **v)
 {
 	size_t i;
 
-	for (i = 0; env[i]; i++)
-		free(env[i]);
-	free(env);
+	for (i = 0; v[i]; i++)
+		free(v[i]);
+	free(v);
 }
 
 void task_inspect(struct parent *p, struct task *t, const char *operation, int file, int second,

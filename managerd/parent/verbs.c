@@ -131,15 +131,6 @@ static int do_inspect(struct call *c)
 	return begun(c, task_inspect_path(c->p, c->q.path, hint, c->q.number, &c->e));
 }
 
-/* Two streams, and the samples where the job takes any. */
-static bool right_fds(const struct call *c)
-{
-	uint32_t kind = c->q.number;
-
-	return kind >= PRIV_BUILD && kind <= PRIV_VERIFY &&
-	       c->f->nfd == (kind == PRIV_BUILD || kind == PRIV_SCORE ? 3 : 2);
-}
-
 static int do_job(struct call *c)
 {
 	struct priv_job j = {.kind = c->q.number,
@@ -150,7 +141,9 @@ static int do_job(struct call *c)
 	    .samples = -1};
 	uint64_t task;
 
-	if (!right_fds(c))
+	/* Two streams, and the samples where the job takes any. */
+	if (j.kind < PRIV_BUILD || j.kind > PRIV_VERIFY ||
+	    c->f->nfd != (j.kind == PRIV_BUILD || j.kind == PRIV_SCORE ? 3 : 2))
 		return malformed(c);
 	j.out = c->f->fd[0];
 	j.err = c->f->fd[1];

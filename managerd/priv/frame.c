@@ -23,11 +23,6 @@ void frame_str(struct buf *b, const char *s)
 	buf_add(b, s, n);
 }
 
-void frame_id(struct buf *b, const struct build_id *id)
-{
-	build_id_put(b, id);
-}
-
 static const void *take(struct frame_in *in, size_t n)
 {
 	const char *p = in->p;

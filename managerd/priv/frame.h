@@ -25,7 +25,6 @@ enum { FRAME_MAX = 64 * 1024, FRAME_FDS = 3 };
 void frame_u32(struct buf *b, uint32_t v);
 void frame_u64(struct buf *b, uint64_t v);
 void frame_str(struct buf *b, const char *s); /* NULL is "" */
-void frame_id(struct buf *b, const struct build_id *id);
 
 /* ---- reading: past the end or of a wrong form sets bad, and gives 0, "" ---- */
 struct frame_in {

@@ -63,7 +63,7 @@ static void put_kept(struct buf *b, const struct message *m)
 
 	frame_u32(b, (uint32_t)m->nkept);
 	for (i = 0; i < m->nkept; i++) {
-		frame_id(b, &m->kept[i].id);
+		build_id_put(b, &m->kept[i].id);
 		frame_u64(b, m->kept[i].bytes);
 		frame_u64(b, (uint64_t)m->kept[i].since);
 	}
@@ -110,7 +110,7 @@ void message_put(struct buf *b, const char *form, const struct message *m)
 			frame_u32(b, *(const bool *)p);
 			break;
 		case ID:
-			frame_id(b, p);
+			build_id_put(b, p);
 			break;
 		case KEPT:
 			put_kept(b, m);

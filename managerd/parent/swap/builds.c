@@ -65,19 +65,10 @@ static int copy(int fd, const struct stat *st, const char *path, void (*half)(vo
 	return publish_commit(&p, e);
 }
 
-/* Through the descriptor: the path may name another file by now. */
-static int link_open_file(int fd, const char *path)
-{
-	char from[32];
-
-	snprintf(from, sizeof from, "/proc/self/fd/%d", fd);
-	return linkat(AT_FDCWD, from, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
-}
-
 int builds_keep(const char *state, const char *module, const struct build_id *id, int fd,
     const struct stat *st, void (*half)(void), struct err *e)
 {
-	char *path, *dir;
+	char *path, *dir, from[32];
 	int r;
 
 	if (folder_make(state, module, e) < 0)
@@ -88,7 +79,9 @@ int builds_keep(const char *state, const char *module, const struct build_id *id
 		r = copy(fd, st, path, half, e);
 	} else {
 		half();
-		r = link_open_file(fd, path);
+		/* Through the descriptor: the path may name another file by now. */
+		snprintf(from, sizeof from, "/proc/self/fd/%d", fd);
+		r = linkat(AT_FDCWD, from, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
 		if (!r)
 			r = dir_sync(dir, e);
 		else if (errno == EXDEV || errno == EPERM || errno == ENOTSUP || errno == EMLINK)

@@ -63,25 +63,19 @@ static int save(const char *path, const entries *all, size_t from, struct err *e
 	return r;
 }
 
-static void forget(entries *all, const struct build_id *id)
-{
-	size_t i, n = 0;
-
-	for (i = 0; i < all->n; i++)
-		if (!build_id_equal(&all->v[i].id, id))
-			all->v[n++] = all->v[i];
-	all->n = n;
-}
-
 int digest_note(const char *state, const char *module, const struct build_id *id, uint64_t size,
     const struct content *c, unsigned keep, struct err *e)
 {
 	char *path = swap_path(state, "digests", module), *dir = path_dir(path);
 	entries all = {0};
+	size_t i, n = 0;
 	int r = dir_make(dir, 0700, e) || dir_sync(state, e) || load(path, &all, e) ? -1 : 0;
 
 	if (!r) {
-		forget(&all, id);
+		for (i = 0; i < all.n; i++)
+			if (!build_id_equal(&all.v[i].id, id))
+				all.v[n++] = all.v[i];
+		all.n = n;
 		vec_push(&all, (struct entry){*id, size, *c});
 		r = save(path, &all, all.n > keep + 1 ? all.n - keep - 1 : 0, e);
 	}

@@ -46,7 +46,8 @@ int stage_copy(int from, int to, uint64_t n, void (*half)(void), struct err *e)
 	chunk = xmalloc(CHUNK);
 	r = copy_range(from, to, 0, middle, chunk, e);
 	if (!r) {
-		half();
+		if (half)
+			half();
 		r = copy_range(from, to, middle, n, chunk, e);
 	}
 	free(chunk);

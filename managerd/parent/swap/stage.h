@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 /* Copies all bytes of `from` (its size: n) to the empty file `to`; half is
- * called in the middle. Fails when from turns out shorter. */
+ * called in the middle (NULL = nothing is). Fails when from turns out shorter. */
 int stage_copy(int from, int to, uint64_t n, void (*half)(void), struct err *e);
 /* Owner, mode, extended attributes (access lists and labels among them) and
  * times of the file `like`, and no others. */

@@ -43,15 +43,6 @@ char *swap_path(const char *state, const char *folder, const char *module)
 
 /* ---- before anything is changed ---- */
 
-static enum swap_status open_folder(struct swap *s, struct err *e)
-{
-	s->dir = openat(s->mod->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (s->dir >= 0 && !faccessat(s->mod->dir, ".", W_OK | X_OK, AT_EACCESS))
-		return SWAP_OK;
-	err_sys(e, "%s: its folder cannot be written", s->mod->path);
-	return SWAP_FAILED;
-}
-
 static bool same_rights(const struct stat *a, const struct stat *b)
 {
 	return a->st_uid == b->st_uid && a->st_gid == b->st_gid && a->st_mode == b->st_mode;
@@ -83,7 +74,11 @@ static enum swap_status judge_module(struct swap *s, struct err *e)
 	if (!s->o->rollback && digest_check(s->state, s->mod->path, &s->o->from, s->mod->fd,
 				   (uint64_t)s->mod->st.st_size, e) < 0)
 		return SWAP_CHANGED;
-	return open_folder(s, e);
+	s->dir = openat(s->mod->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->dir >= 0 && !faccessat(s->mod->dir, ".", W_OK | X_OK, AT_EACCESS))
+		return SWAP_OK;
+	err_sys(e, "%s: its folder cannot be written", s->mod->path);
+	return SWAP_FAILED;
 }
 
 static enum swap_status find_room(struct swap *s, struct err *e)
@@ -282,25 +277,17 @@ int swap_open_kept(
 
 /* ---- afterwards ---- */
 
-static int forget(const char *state, const struct journal *j, struct err *e)
-{
-	int r = 0;
-
-	if (j->swapped && builds_drop(state, j->module, &j->to, e) < 0)
-		r = -1;
-	if (builds_prune(state, j->module, &j->origin, j->keep, e) < 0)
-		r = -1;
-	fault_point("swap", SWAP_STEP_PRUNED);
-	return r;
-}
-
 int swap_done(const char *state, const char *module, struct err *e)
 {
 	struct journal j = {0};
 	int found = journal_load(state, module, &j, e), r = found < 0 ? -1 : 0;
 
 	if (found > 0) {
-		r = forget(state, &j, e);
+		if (j.swapped && builds_drop(state, module, &j.to, e) < 0)
+			r = -1;
+		if (builds_prune(state, module, &j.origin, j.keep, e) < 0)
+			r = -1;
+		fault_point("swap", SWAP_STEP_PRUNED);
 		if (!r)
 			r = journal_end(state, module, e);
 		fault_point("swap", SWAP_STEP_DONE);
