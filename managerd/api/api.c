@@ -88,16 +88,9 @@ static int check_members(struct call *c)
 	return 0;
 }
 
-static bool is_json(const char *type)
-{
-	static const char json[] = "application/json";
-
-	return type && strncasecmp(type, json, sizeof json - 1) == 0 &&
-	       strchr("; ", type[sizeof json - 1]);
-}
-
 static int read_body(struct call *c)
 {
+	static const char json[] = "application/json";
 	const char *type = c->rq->content_type;
 	json_error_t je;
 
@@ -107,7 +100,8 @@ static int read_body(struct call *c)
 		api_error(c, 400, "bad-request", "%s takes no body", c->rq->method);
 		return -1;
 	}
-	if (!is_json(type)) {
+	if (!type || strncasecmp(type, json, sizeof json - 1) ||
+	    !strchr("; ", type[sizeof json - 1])) {
 		api_error(c, 415, "bad-type", "a body must be application/json, not %s",
 		    type ? type : "without type");
 		return -1;

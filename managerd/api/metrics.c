@@ -70,31 +70,13 @@ static void registers(struct buf *out, const struct observe_count *c, size_t wan
 	counter(out, "morph_callers_total", "Samples whose call site was found.", c->callers);
 }
 
-static double profile_samples(const struct metrics_module *m)
-{
-	return m->samples;
-}
-
-static double mapped(const struct metrics_module *m)
-{
-	return (double)m->m->mapped;
-}
-
-static double gain(const struct metrics_module *m)
-{
-	return m->m->gain;
-}
-
 static const struct {
 	const char *name, *type, *help;
 	bool predicted; /* only of modules with a prediction */
-	double (*value)(const struct metrics_module *);
 } per_module[] = {
-    {"morph_module_profile_samples", "gauge", "Samples in the aged profile.", false,
-	profile_samples},
-    {"morph_module_mapped_total", "counter", "Samples that fell into known blocks.", false, mapped},
-    {"morph_module_predicted_gain_ratio", "gauge", "Gain of the best layout by the model.", true,
-	gain},
+    {"morph_module_profile_samples", "gauge", "Samples in the aged profile.", false},
+    {"morph_module_mapped_total", "counter", "Samples that fell into known blocks.", false},
+    {"morph_module_predicted_gain_ratio", "gauge", "Gain of the best layout by the model.", true},
 };
 
 static void modules(struct buf *out, const struct metrics_module *module, size_t n)
@@ -104,12 +86,15 @@ static void modules(struct buf *out, const struct metrics_module *module, size_t
 	for (k = 0; k < sizeof per_module / sizeof *per_module; k++) {
 		head(out, per_module[k].name, per_module[k].type, per_module[k].help);
 		for (i = 0; i < n; i++) {
-			if (per_module[k].predicted && !module[i].m->predicted)
+			const struct store_module *m = module[i].m;
+			const double value[] = {module[i].samples, (double)m->mapped, m->gain};
+
+			if (per_module[k].predicted && !m->predicted)
 				continue;
-			buf_printf(out, "%s{module=\"%016" PRIx64 "\",path=\"", per_module[k].name,
-			    module[i].m->id);
-			label_value(out, module[i].m->path);
-			buf_printf(out, "\"} %.12g\n", per_module[k].value(&module[i]));
+			buf_printf(
+			    out, "%s{module=\"%016" PRIx64 "\",path=\"", per_module[k].name, m->id);
+			label_value(out, m->path);
+			buf_printf(out, "\"} %.12g\n", value[k]);
 		}
 	}
 }

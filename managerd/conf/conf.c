@@ -263,42 +263,37 @@ static int module_pair(
 	return unknown(r, key, " in modules", known, 3);
 }
 
-static int read_modules(struct reader *r, const yaml_node_t *n)
+static int each_item(struct reader *r, const yaml_node_t *list, const char *expected,
+    int (*fn)(struct reader *r, const yaml_node_t *item))
 {
-	struct conf_module *m;
 	yaml_node_item_t *i;
-	yaml_node_t *item;
 
-	if (n->type != YAML_SEQUENCE_NODE)
-		return wrong(r, n, "modules: expected a list of {path: …, action: …}");
-	for (i = n->data.sequence.items.start; i < n->data.sequence.items.top; i++) {
-		item = yaml_document_get_node(&r->doc, *i);
-		vec_push(&r->c->modules,
-		    (struct conf_module){.line = (unsigned)item->start_mark.line + 1});
-		m = &r->c->modules.v[r->c->modules.n - 1];
-		if (each_pair(r, item, "modules", module_pair, m))
+	if (list->type != YAML_SEQUENCE_NODE)
+		return wrong(r, list, "%s", expected);
+	for (i = list->data.sequence.items.start; i < list->data.sequence.items.top; i++)
+		if (fn(r, yaml_document_get_node(&r->doc, *i)))
 			return -1;
-		if (!m->path)
-			return wrong(r, item, "modules: this entry has no path");
-	}
 	return 0;
 }
 
-static int read_packages(struct reader *r, const yaml_node_t *n)
+static int read_module(struct reader *r, const yaml_node_t *item)
 {
-	yaml_node_item_t *i;
-	yaml_node_t *item;
-	const char *s;
+	struct conf_module *m;
 
-	if (n->type != YAML_SEQUENCE_NODE)
-		return wrong(r, n, "packages: expected a list of package names");
-	for (i = n->data.sequence.items.start; i < n->data.sequence.items.top; i++) {
-		item = yaml_document_get_node(&r->doc, *i);
-		s = scalar(item);
-		if (!s || !*s || s[strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789+-.")])
-			return wrong(r, item, "packages: expected the name of a Debian package");
-		vec_push(&r->c->packages, xstrdup(s));
-	}
+	vec_push(&r->c->modules, (struct conf_module){.line = (unsigned)item->start_mark.line + 1});
+	m = &r->c->modules.v[r->c->modules.n - 1];
+	if (each_pair(r, item, "modules", module_pair, m))
+		return -1;
+	return m->path ? 0 : wrong(r, item, "modules: this entry has no path");
+}
+
+static int read_package(struct reader *r, const yaml_node_t *item)
+{
+	const char *s = scalar(item);
+
+	if (!s || !*s || s[strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789+-.")])
+		return wrong(r, item, "packages: expected the name of a Debian package");
+	vec_push(&r->c->packages, xstrdup(s));
 	return 0;
 }
 
@@ -349,11 +344,13 @@ static int top_pair(struct reader *r, const yaml_node_t *key, const yaml_node_t 
 		return each_pair(r, value, k, verify_pair, NULL);
 	if (!strcmp(k, "modules")) {
 		r->c->line[CONF_MODULES] = (unsigned)key->start_mark.line + 1;
-		return read_modules(r, value);
+		return each_item(
+		    r, value, "modules: expected a list of {path: …, action: …}", read_module);
 	}
 	if (!strcmp(k, "packages")) {
 		r->c->line[CONF_PACKAGES] = (unsigned)key->start_mark.line + 1;
-		return read_packages(r, value);
+		return each_item(
+		    r, value, "packages: expected a list of package names", read_package);
 	}
 	return unknown(r, key, "", known, sizeof known / sizeof *known);
 }

@@ -144,17 +144,6 @@ void change_step(struct change_entry *c, const char *step)
 	module_text(&c->c.text, step);
 }
 
-/* The sum of a change of many modules. */
-static void sum_up(struct change_entry *c)
-{
-	char text[160];
-
-	snprintf(text, sizeof text, "%u laid out, %u not (see explain), %u failed", c->done,
-	    c->refused, c->failed);
-	module_text(&c->c.text, text);
-	c->c.status = c->failed ? CHANGE_FAILED : c->done ? CHANGE_DONE : CHANGE_REFUSED;
-}
-
 void change_ended(struct change_entry *c, enum change_status status, const char *fmt, ...)
 {
 	char text[1100];
@@ -170,12 +159,13 @@ void change_ended(struct change_entry *c, enum change_status status, const char 
 	c->failed += status == CHANGE_FAILED;
 	if (c->todo.n)
 		return;
-	if (c->c.module || c->done + c->refused + c->failed == 1) {
-		module_text(&c->c.text, text);
-		c->c.status = status;
-	} else {
-		sum_up(c);
+	if (!c->c.module && c->done + c->refused + c->failed != 1) { /* the sum of many */
+		snprintf(text, sizeof text, "%u laid out, %u not (see explain), %u failed", c->done,
+		    c->refused, c->failed);
+		status = c->failed ? CHANGE_FAILED : c->done ? CHANGE_DONE : CHANGE_REFUSED;
 	}
+	module_text(&c->c.text, text);
+	c->c.status = status;
 	c->c.step = "";
 	c->c.ended_ms = clock_now_ms();
 	if (c->of->ready)

@@ -49,13 +49,6 @@ void judge_score(struct store_module *row, const struct editanswer_score *before
 	row->predicted_ms = clock_now_ms();
 }
 
-static double change_of_usage(const struct profiles *p, struct decay at)
-{
-	double noise, d = profile_distance(&p->now, &p->layout, at, &noise);
-
-	return d < 1 ? fmax(0, d - noise) : d;
-}
-
 /* Of the programs of one user: nobody's failures use up what others have. */
 static uint64_t edits_today(const struct core *c, uint32_t uid, int64_t now)
 {
@@ -73,6 +66,7 @@ void judge(struct core *c, const struct idle *idle, struct module *mod,
 {
 	struct store_module *r = &mod->row;
 	struct profile_sum sum = profile_total(&mod->profile.now, at);
+	double noise;
 	char why[WHY_MAX], fit[WHY_MAX], held[HELD_MAX], idle_text[256];
 	struct decide_in in = {.held = r->held_why ? held : NULL,
 	    .held_left_s =
@@ -82,6 +76,7 @@ void judge(struct core *c, const struct idle *idle, struct module *mod,
 	    .outside = r->outside_aged * decay_since(at, r->outside_ms),
 	    .uid = r->uid,
 	    .laid_out = !build_id_equal(&r->current, &r->origin),
+	    .change = 1,
 	    .have_gain = mod->schedule.scored,
 	    .gain = r->gain,
 	    .since_swap_s = r->layout_ms ? (double)(at.now_ms - r->layout_ms) / 1000 : -1,
@@ -99,7 +94,11 @@ void judge(struct core *c, const struct idle *idle, struct module *mod,
 	}
 	if (in.held)
 		err_fit(held, sizeof held, r->held_why);
-	in.change = in.laid_out ? change_of_usage(&mod->profile, at) : 1;
+	if (in.laid_out) {
+		in.change = profile_distance(&mod->profile.now, &mod->profile.layout, at, &noise);
+		if (in.change < 1)
+			in.change = fmax(0, in.change - noise);
+	}
 	judge_idle(c->conf, idle, idle_text, sizeof idle_text);
 	decide(c->conf, &in, d);
 }

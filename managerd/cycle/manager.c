@@ -263,14 +263,20 @@ bool manager_can_rollback(struct manager *m, uint64_t module)
 	return mod && record_rollback_target(&m->core, &mod->row, &to, NULL);
 }
 
-static int check_free(
-    struct manager *m, uint64_t module, uint32_t uid, uint64_t *change, struct err *e)
+/* The module (id 0: *mod = NULL, all of the user's), of which no change is under way. */
+static int find_free(struct manager *m, uint64_t id, uint32_t uid, struct module **mod,
+    uint64_t *change, struct err *e)
 {
 	const struct doing *d = &m->work.now;
-	const struct change_entry *c = d->step && d->module == module && d->change
-					   ? d->change
-					   : change_of_module(&m->changes, module, uid);
+	const struct change_entry *c;
 
+	*mod = id ? modules_get(&m->core.modules, id) : NULL;
+	if (id && !*mod) {
+		err_set(e, "no such module");
+		return MANAGER_NOT_FOUND;
+	}
+	c = d->step && d->module == id && d->change ? d->change
+						    : change_of_module(&m->changes, id, uid);
 	if (!c)
 		return MANAGER_OK;
 	*change = c->c.id;
@@ -278,49 +284,46 @@ static int check_free(
 	return MANAGER_CONFLICT;
 }
 
+static struct change_entry *add_change(struct manager *m, enum change_kind kind,
+    const struct module *mod, uint32_t uid, bool force, uint64_t *id)
+{
+	struct change_entry *c = change_add(
+	    &m->changes, kind, mod ? mod->row.id : 0, mod ? mod->row.path : "", uid, force);
+
+	if (mod)
+		vec_push(&c->todo, mod->row.id);
+	*id = c->c.id;
+	/* After its asker has its answer. */
+	core_soon(&m->core);
+	return c;
+}
+
 int manager_reoptimize(
     struct manager *m, uint64_t module, uint32_t uid, bool force, uint64_t *change, struct err *e)
 {
-	struct module *mod = module ? modules_get(&m->core.modules, module) : NULL;
 	struct change_entry *c;
+	struct module *mod;
 	size_t i;
-	int rc;
+	int rc = find_free(m, module, uid, &mod, change, e);
 
-	if (module && !mod) {
-		err_set(e, "no such module");
-		return MANAGER_NOT_FOUND;
-	}
-	rc = check_free(m, module, uid, change, e);
 	if (rc)
 		return rc;
-	c = change_add(
-	    &m->changes, CHANGE_REOPTIMIZE, module, mod ? mod->row.path : "", uid, force);
-	for (i = 0; i < m->core.modules.module.n; i++) {
+	c = add_change(m, CHANGE_REOPTIMIZE, mod, uid, force, change);
+	for (i = 0; !module && i < m->core.modules.module.n; i++) {
 		mod = m->core.modules.module.v[i];
-		if (module
-			? mod->row.id == module
-			: mod->row.artifact && mod->row.mapped && (uid == 0 || mod->row.uid == uid))
+		if (mod->row.artifact && mod->row.mapped && (uid == 0 || mod->row.uid == uid))
 			vec_push(&c->todo, mod->row.id);
 	}
-	*change = c->c.id;
-	/* After its asker has its answer. */
-	core_soon(&m->core);
 	return MANAGER_OK;
 }
 
 int manager_rollback(
     struct manager *m, uint64_t module, uint32_t uid, uint64_t *change, struct err *e)
 {
-	struct module *mod = modules_get(&m->core.modules, module);
-	struct change_entry *c;
 	struct build_id to;
-	int rc;
+	struct module *mod;
+	int rc = find_free(m, module, uid, &mod, change, e);
 
-	if (!mod) {
-		err_set(e, "no such module");
-		return MANAGER_NOT_FOUND;
-	}
-	rc = check_free(m, module, uid, change, e);
 	if (rc)
 		return rc;
 	err_set(e,
@@ -332,11 +335,7 @@ int manager_rollback(
 		return MANAGER_REFUSED;
 	if (m->work.now.module == module && m->work.now.step)
 		work_cancel(&m->work);
-	c = change_add(&m->changes, CHANGE_ROLLBACK, module, mod->row.path, uid, false);
-	vec_push(&c->todo, module);
-	*change = c->c.id;
-	/* After its asker has its answer. */
-	core_soon(&m->core);
+	add_change(m, CHANGE_ROLLBACK, mod, uid, false, change);
 	return MANAGER_OK;
 }
 

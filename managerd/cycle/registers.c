@@ -93,21 +93,14 @@ static struct module *table_due(const struct registers *r)
 	return best;
 }
 
-/* The module it is for, if it is that program of that owner still. */
-static struct module *module_of(const struct registers *r)
-{
-	struct module *mod = modules_get(&r->core->modules, r->module);
-
-	return mod && mod->row.uid == r->uid && build_id_equal(&mod->row.origin, &r->origin) ? mod
-											     : NULL;
-}
-
 static void table_done(const struct edit_result *done, void *arg)
 {
 	struct registers *r = arg;
-	struct module *mod = module_of(r);
+	struct module *mod = modules_get(&r->core->modules, r->module);
 
 	r->job = NULL;
+	if (mod && (mod->row.uid != r->uid || !build_id_equal(&mod->row.origin, &r->origin)))
+		mod = NULL; /* not that program of that owner any more */
 	if (mod && done->end == EDIT_LATER)
 		core_later(r->core, &mod->schedule);
 	else if (mod && done->end == EDIT_DONE) {

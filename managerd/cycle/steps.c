@@ -143,15 +143,6 @@ static int climb(struct work *w, struct module *mod, struct decision *d, struct 
 	return store_put_decision(c->store, mod->row.id, at.now_ms, d, e);
 }
 
-/* A person asks for what a person had forbidden. */
-static void release(struct priv *p, const struct store_module *row)
-{
-	struct err e;
-
-	if (row->held_until_ms < 0 && priv_hold(p, row->path, false, &e))
-		log_warn("%s", e.text);
-}
-
 enum did step_decide(struct work *w, struct module *mod, struct decision *d)
 {
 	struct change_entry *asker = w->now.change;
@@ -173,8 +164,10 @@ enum did step_decide(struct work *w, struct module *mod, struct decision *d)
 	mod->schedule.rung = d->verdict == VERDICT_WAIT ? d->rung : RUNG_NONE;
 	if (d->verdict == VERDICT_WAIT)
 		return over(w, CHANGE_REFUSED, "%s: %s", rung_name(d->rung), d->text);
-	if (asker && d->verdict == VERDICT_EDIT)
-		release(c->priv, &mod->row);
+	/* A person asks for what a person had forbidden. */
+	if (asker && d->verdict == VERDICT_EDIT && mod->row.held_until_ms < 0 &&
+	    priv_hold(c->priv, mod->row.path, false, &e))
+		log_warn("%s", e.text);
 	return DID;
 }
 
@@ -206,19 +199,11 @@ static void job_done(const struct edit_result *r, void *arg)
 	cycle_round(w);
 }
 
-/* From what all steps of a round work. */
-static void take_profile(struct work *w, const struct profile *now)
-{
-	struct made *b = &w->now.made;
-
-	profile_copy(&b->used, now);
-	b->swap.samples = profile_total(&b->used, modules_decay(&w->core->modules)).samples;
-	b->swap.change = change_id(w->now.change);
-}
-
 /* 1: not now. */
 static int start_job(struct work *w, struct module *mod, struct err *e)
 {
+	struct decay at = modules_decay(&w->core->modules);
+	struct made *made = &w->now.made;
 	struct buf samples = {0};
 	struct edit_request q = {.job = {.kind = w->now.kind,
 				     .module = mod->row.path,
@@ -227,10 +212,11 @@ static int start_job(struct work *w, struct module *mod, struct err *e)
 				     .origin = mod->row.origin},
 	    .deadline_s = w->core->conf->edit.deadline_s};
 
-	if (w->now.kind != PRIV_VERIFY) {
-		take_profile(w, &mod->profile.now);
-		if (edit_print_samples(
-			&w->now.made.used, modules_decay(&w->core->modules), &samples, e))
+	if (w->now.kind != PRIV_VERIFY) { /* which is of what was made before */
+		profile_copy(&made->used, &mod->profile.now);
+		made->swap.samples = profile_total(&made->used, at).samples;
+		made->swap.change = change_id(w->now.change);
+		if (edit_print_samples(&made->used, at, &samples, e))
 			return -1;
 		q.samples = samples.p;
 		q.nsamples = samples.n;

@@ -67,15 +67,6 @@ static const char *last_line(const struct buf *text, struct arena *a)
 	return end ? arena_strndup(a, text->p + begin, end - begin) : NULL;
 }
 
-static void say_failed(struct edit *j, struct edit_result *r, struct arena *a)
-{
-	const char *line = last_line(&j->err.text, a);
-	const char *who = j->kind == PRIV_VERIFY ? "the verify command" : "the editor";
-
-	r->error = arena_printf(a, "%s ended with status %d%s%s", who, WEXITSTATUS(j->ended.status),
-	    line ? ": " : "", line ? line : "");
-}
-
 static bool answers(const struct edit *j)
 {
 	return j->kind == PRIV_BUILD || j->kind == PRIV_SCORE;
@@ -97,6 +88,7 @@ static int read_answer(struct edit *j, struct edit_result *r, struct err *e)
 static void judge_exit(struct edit *j, struct edit_result *r, struct arena *a)
 {
 	int status = WEXITSTATUS(j->ended.status), said = 0;
+	const char *line = last_line(&j->err.text, a);
 	struct err e;
 
 	r->end = status == EXIT_LATER && j->kind != PRIV_VERIFY ? EDIT_LATER
@@ -109,7 +101,9 @@ static void judge_exit(struct edit *j, struct edit_result *r, struct arena *a)
 	if (said < 0 || (said && !status))
 		r->end = EDIT_BROKEN;
 	else if (status && !said)
-		say_failed(j, r, a);
+		r->error = arena_printf(a, "%s ended with status %d%s%s",
+		    j->kind == PRIV_VERIFY ? "the verify command" : "the editor", status,
+		    line ? ": " : "", line ? line : "");
 }
 
 static void judge(struct edit *j, struct edit_result *r, struct arena *a)

@@ -13,8 +13,7 @@
 #include <unistd.h>
 
 struct swapping {
-	const struct parent *p;
-	struct task *t;
+	const char *state;
 	struct swap_order o;
 };
 
@@ -22,7 +21,7 @@ static void do_swap(void *arg, struct worked *w)
 {
 	struct swapping *s = arg;
 
-	w->status = (int32_t)swap_run(s->p->state, &s->o, &w->why);
+	w->status = (int32_t)swap_run(s->state, &s->o, &w->why);
 }
 
 static void swapped(struct parent *p, struct task *t, int status)
@@ -48,14 +47,13 @@ bool task_is_swapping(const struct task *t)
 static void start(struct parent *p, struct task *t, const struct trusted *module, int source)
 {
 	enum { SWAP_WAIT_S = 3600 };
-	struct swapping s = {p, t,
-	    {.module = module,
-		.source = source,
-		.rollback = t->kind == TASK_ROLLBACK,
-		.from = t->is,
-		.to = t->made,
-		.origin = t->origin,
-		.keep = (unsigned)p->conf->keep_builds}};
+	struct swapping s = {p->state, {.module = module,
+					   .source = source,
+					   .rollback = t->kind == TASK_ROLLBACK,
+					   .from = t->is,
+					   .to = t->made,
+					   .origin = t->origin,
+					   .keep = (unsigned)p->conf->keep_builds}};
 	struct err e;
 
 	t->then = swapped;

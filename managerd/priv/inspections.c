@@ -57,15 +57,6 @@ void inspections_free(struct inspections *l)
 	free(l);
 }
 
-static void index_paths(struct inspections *l)
-{
-	size_t i;
-
-	htab_free(&l->by_path);
-	for (i = 0; i < l->entry.n; i++)
-		*htab_put_str(&l->by_path, l->entry.v[i]->q.path, NULL) = (uintptr_t)l->entry.v[i];
-}
-
 static uint64_t *of_user(struct htab *t, uint32_t uid)
 {
 	return htab_put(t, &uid, sizeof uid, NULL);
@@ -82,8 +73,12 @@ static void take_out(struct inspections *l, struct entry *x)
 	l->entry.n = n;
 	--*of_user(&l->all, x->q.uid);
 	*htab_put_str(&l->by_path, x->q.path, NULL) = 0;
-	if (!n || l->by_path.n > 2 * INSPECTIONS_MAX)
-		index_paths(l);
+	if (!n || l->by_path.n > 2 * INSPECTIONS_MAX) { /* it has many of which there are none */
+		htab_free(&l->by_path);
+		for (i = 0; i < n; i++)
+			*htab_put_str(&l->by_path, l->entry.v[i]->q.path, NULL) =
+			    (uintptr_t)l->entry.v[i];
+	}
 	if (!n)
 		htab_free(&l->all);
 }

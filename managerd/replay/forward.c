@@ -85,20 +85,13 @@ static uint32_t successor(struct run *r, const struct uops_block *b, bool *branc
 
 /* ---- continuing ---- */
 
-static bool resolved_before(const struct run *r)
+static void note_outcome(struct run *r, uint32_t to)
 {
 	uint32_t i = r->n;
 
 	while (i--)
 		if (r->edge[i].from == r->block && r->edge[i].func == r->func)
-			return true;
-	return false;
-}
-
-static void note_outcome(struct run *r, uint32_t to)
-{
-	if (resolved_before(r))
-		return;
+			return; /* resolved before */
 	r->edge[r->n++] = (struct replay_outcome){r->func, r->block, to, r->out};
 	r->last = r->steps + REPLAY_IDLE;
 }

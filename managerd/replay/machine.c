@@ -224,12 +224,6 @@ static struct tnum carry(struct machine *m)
 	return (struct tnum){f.v & FLAG_CF, f.m & FLAG_CF};
 }
 
-static void keep_carry(struct tnum *flags, struct tnum old)
-{
-	flags->v = (flags->v & ~(uint64_t)FLAG_CF) | old.v;
-	flags->m = (flags->m & ~(uint64_t)FLAG_CF) | old.m;
-}
-
 static bool eval_with_carry(struct machine *m, const struct uop *o)
 {
 	struct tnum a = read_dst(m, o), b = read_src(m, o), c = carry(m);
@@ -249,7 +243,8 @@ static bool eval_step(struct machine *m, const struct uop *o)
 	struct tnum a = read_dst(m, o), old = carry(m);
 
 	a = (o->kind == UOP_INC ? tnum_add : tnum_sub)(a, known(1), o->size, &m->flags);
-	keep_carry(&m->flags, old);
+	m->flags.v = (m->flags.v & ~(uint64_t)FLAG_CF) | old.v;
+	m->flags.m = (m->flags.m & ~(uint64_t)FLAG_CF) | old.m;
 	write_dst(m, o, a);
 	return true;
 }

@@ -113,18 +113,13 @@ void past_learn_other(
 	}
 }
 
-static void forget_bits(struct tnum *of, uint64_t field)
-{
-	of->v &= ~field;
-	of->m |= field;
-}
-
 struct tnum past_other_result(struct past *p, const struct uop *o)
 {
 	struct tnum r = past_other_value(p, o, o->dst, o->size), at;
 
 	if (o->dst < UO_MEM) {
-		forget_bits(&p->reg[o->dst - UO_HIGH], 0xff00);
+		p->reg[o->dst - UO_HIGH].v &= ~UINT64_C(0xff00);
+		p->reg[o->dst - UO_HIGH].m |= 0xff00;
 	} else if (o->dst == UO_MEM) {
 		at = past_address(p, o);
 		if (at.m)

@@ -193,15 +193,6 @@ static void sort_ranges(struct map *m)
 		}
 }
 
-/* Ranges stay for long; what growing left over goes. */
-static void fit(struct map *m)
-{
-	if (!m->range.n)
-		return;
-	m->range.v = xrealloc(m->range.v, m->range.n, sizeof *m->range.v);
-	m->range.cap = m->range.n;
-}
-
 int map_make(const struct blockmap *b, const struct map_table *t, struct map *m, struct err *e)
 {
 	const struct map_func *f = NULL;
@@ -236,7 +227,10 @@ int map_make(const struct blockmap *b, const struct map_table *t, struct map *m,
 		vec_push(&m->range,
 		    (struct map_range){(uint32_t)off, (uint32_t)off + k->size, f->slot + k->id});
 	}
-	fit(m);
+	if (m->range.n) { /* they stay for long: what growing left over goes */
+		m->range.v = xrealloc(m->range.v, m->range.n, sizeof *m->range.v);
+		m->range.cap = m->range.n;
+	}
 	sort_ranges(m);
 	for (i = 1; i < m->range.n; i++)
 		if (m->range.v[i].start < m->range.v[i - 1].end) {

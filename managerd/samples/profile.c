@@ -125,22 +125,10 @@ static void age_edges(struct profile_edges *e, double k)
 	e->n = n;
 }
 
-static void age_outcomes(struct profile_func *f, double k)
-{
-	size_t i, n;
-
-	age_edges(&f->edge, k);
-	age_edges(&f->predecessors, k);
-	for (i = n = 0; i < f->call.n; i++)
-		if ((f->call.v[i].n *= k) >= forgotten)
-			f->call.v[n++] = f->call.v[i];
-	f->call.n = n;
-}
-
 void profile_age(struct profile_func *f, struct decay at)
 {
 	double k = f->as_of_ms ? decay_since(at, f->as_of_ms) : 1;
-	uint32_t i;
+	size_t i, n;
 
 	if (k < 1) {
 		for (i = 0; f->block && i < f->nblock; i++) {
@@ -148,7 +136,12 @@ void profile_age(struct profile_func *f, struct decay at)
 			if (f->block[i] < forgotten)
 				f->block[i] = 0;
 		}
-		age_outcomes(f, k);
+		age_edges(&f->edge, k);
+		age_edges(&f->predecessors, k);
+		for (i = n = 0; i < f->call.n; i++)
+			if ((f->call.v[i].n *= k) >= forgotten)
+				f->call.v[n++] = f->call.v[i];
+		f->call.n = n;
 	}
 	if (at.now_ms > f->as_of_ms)
 		f->as_of_ms = at.now_ms;

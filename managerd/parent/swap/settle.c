@@ -69,15 +69,6 @@ static int look(struct place *p, struct err *e)
 	return 0;
 }
 
-static int remove_stage(struct place *p, struct err *e)
-{
-	if (!p->staged)
-		return 0;
-	if (unlinkat(p->dir, p->j->stage, 0) < 0 && errno != ENOENT)
-		return err_sys(e, "%s: removing %s", p->j->module, p->j->stage);
-	return fsync(p->dir) < 0 ? err_sys(e, "%s", p->j->module) : 0;
-}
-
 static int end_of(const struct place *p)
 {
 	return p->module == NEW ? SWAP_FINISHED : p->module == OLD ? SWAP_UNDONE : SWAP_REPLACED;
@@ -90,8 +81,10 @@ static int settle_place(const char *state, struct place *p, struct err *e)
 	if (look(p, e) < 0)
 		return -1;
 	fault_point("recover", RECOVER_STEP_MODULE);
-	if (remove_stage(p, e) < 0)
-		return -1;
+	if (p->staged && unlinkat(p->dir, j->stage, 0) < 0 && errno != ENOENT)
+		return err_sys(e, "%s: removing %s", j->module, j->stage);
+	if (p->staged && fsync(p->dir) < 0)
+		return err_sys(e, "%s", j->module);
 	fault_point("recover", RECOVER_STEP_STAGE);
 	if (builds_sweep(state, j->module, e) < 0)
 		return -1;
