@@ -217,16 +217,6 @@ static int start_afresh(
 	return rc;
 }
 
-static bool is_one_of(const struct build_id *id, const struct build_id *v, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (build_id_equal(&v[i], id))
-			return true;
-	return false;
-}
-
 static int find_row(struct modules *ms, const char *path, bool wanted,
     const struct priv_inspected *r, int64_t now_ms, struct module **m, struct err *e)
 {
@@ -259,13 +249,16 @@ int modules_learn(struct modules *ms, const char *path, const struct build_id *a
     struct err *e)
 {
 	/* Of a file that may not be trusted nobody has read which it is. */
-	bool named = r->id.n ? is_one_of(&r->id, asked, nasked) : nasked && !shallow;
+	bool named = !r->id.n && nasked && !shallow, same;
 	struct module *m;
 	size_t i;
 
-	for (i = 0; i < nasked; i++)
-		if (r->status != PRIV_FOLLOWED || !build_id_equal(&asked[i], &r->id))
+	for (i = 0; i < nasked; i++) {
+		same = r->id.n && build_id_equal(&asked[i], &r->id);
+		named |= same;
+		if (r->status != PRIV_FOLLOWED || !same)
 			modules_note_unfit(ms, path, &asked[i], now_ms);
+	}
 	if (find_row(ms, path, named, r, now_ms, &m, e))
 		return -1;
 	return m ? apply(ms, m, r, j, why, now_ms, e) : 0;

@@ -148,15 +148,6 @@ struct pipes { /* the manager's ends, in the order of its descriptors */
 };
 enum { VERBS, EVENTS, POLICY, API, MONITOR, PIPES };
 
-static int policy_file(const struct buf *text, struct err *e)
-{
-	int fd = memfd_create("policy", MFD_CLOEXEC);
-
-	if (fd < 0 || file_write_all(fd, text->p, text->n) < 0)
-		return err_sys(e, "the policy");
-	return fd;
-}
-
 static int open_sockets(const struct start *s, struct pipes *m, struct err *e)
 {
 	char *api = xasprintf("%s/api.sock", s->run),
@@ -186,8 +177,11 @@ static int open_pipes(struct parent *p, const struct start *s, struct pipes *m, 
 		return err_sys(e, "socket pair");
 	p->events = events[0];
 	m->fd[EVENTS] = events[1];
-	m->fd[POLICY] = policy_file(s->policy_text, e);
-	return m->fd[POLICY] < 0 ? -1 : open_sockets(s, m, e);
+	m->fd[POLICY] = memfd_create("policy", MFD_CLOEXEC);
+	if (m->fd[POLICY] < 0 ||
+	    file_write_all(m->fd[POLICY], s->policy_text->p, s->policy_text->n) < 0)
+		return err_sys(e, "the policy");
+	return open_sockets(s, m, e);
 }
 
 static int become(const struct start *s)

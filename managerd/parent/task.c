@@ -329,15 +329,6 @@ void task_drop(struct parent *p, struct task *t)
 
 /* ---- the loop's ---- */
 
-/* A verify command that cannot be run later either: the edit is not made again and again. */
-static void not_begun(struct parent *p, struct task *t, const char *why)
-{
-	if (t->kind == TASK_VERIFY)
-		task_ended(p, t, false, why);
-	else
-		task_failed(p, t, why);
-}
-
 void task_step(struct parent *p, struct task *t)
 {
 	struct err e;
@@ -349,8 +340,11 @@ void task_step(struct parent *p, struct task *t)
 		t->then(p, t, status); /* settles it, whatever became of it */
 	else if (t->ended)
 		task_failed(p, t, t->ended);
+	else if (status < 0 && t->kind == TASK_VERIFY)
+		/* It cannot be run later either: the edit is not made again and again. */
+		task_ended(p, t, false, e.text);
 	else if (status < 0)
-		not_begun(p, t, e.text);
+		task_failed(p, t, e.text);
 	else if (!t->dropped || t->kind > TASK_VERIFY)
 		t->then(p, t, status);
 	t->ended = NULL;

@@ -8,6 +8,7 @@
 #include "managerd/parent/swap/swap.h"
 #include "managerd/parent/task.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct call {
@@ -68,25 +69,21 @@ static int do_drop(struct call *c)
 	return 0;
 }
 
-static void forget_recovered(struct parent *p, const char *module)
-{
-	size_t i, n = 0;
-
-	for (i = 0; i < p->recovered.n; i++)
-		if (strcmp(p->recovered.v[i].module, module))
-			p->recovered.v[n++] = p->recovered.v[i];
-		else
-			free((char *)p->recovered.v[i].module);
-	p->recovered.n = n;
-}
-
 static int do_done(struct call *c)
 {
+	struct swap_outcome *o = c->p->recovered.v;
+	size_t i, n = 0, all = c->p->recovered.n;
+
 	if (task_swaps(c->p, c->q.path))
 		return err_set(&c->e, "refused: %s: a swap of it is under way", c->q.path);
 	if (swap_done(c->p->state, c->q.path, &c->e) < 0)
 		return -1;
-	forget_recovered(c->p, c->q.path);
+	for (i = 0; i < all; i++)
+		if (strcmp(o[i].module, c->q.path))
+			o[n++] = o[i];
+		else
+			free((char *)o[i].module);
+	c->p->recovered.n = n;
 	return 0;
 }
 

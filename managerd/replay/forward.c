@@ -30,13 +30,6 @@ static void enter_block(struct run *r, uint32_t block)
 
 /* ---- where a block leads ---- */
 
-static uint32_t in_table(const struct run *r, uint32_t table, uint64_t i)
-{
-	const struct uops_table *t = &r->u->table.v[r->m.f->table + table];
-
-	return i < t->n ? r->u->target.v[t->first + i] : UOPS_NONE;
-}
-
 /* The block of this function that begins at an address. */
 static uint32_t block_at(const struct run *r, uint64_t address)
 {
@@ -51,12 +44,16 @@ static uint32_t block_at(const struct run *r, uint64_t address)
 static uint32_t indirect(const struct run *r, const struct uops_block *b)
 {
 	struct tnum at = machine_reg(&r->m, b->reg);
+	const struct uops_table *t;
 
 	if (b->term == UT_REG && r->m.code_reg == b->reg)
 		return r->m.code_block;
 	if (at.m)
 		return UOPS_NONE;
-	return b->term == UT_LOOKUP ? in_table(r, b->to, at.v) : block_at(r, at.v);
+	if (b->term != UT_LOOKUP)
+		return block_at(r, at.v);
+	t = &r->u->table.v[r->m.f->table + b->to];
+	return at.v < t->n ? r->u->target.v[t->first + at.v] : UOPS_NONE;
 }
 
 /* Where block b goes, or UOPS_NONE; *branch: it has others. */
