@@ -10,77 +10,77 @@
 /* From top to bottom: each case does its step and says which one follows. Nobody else does. */
 void cycle_round(struct work *w)
 {
-	enum did did = step_ended(w, work_module(w));
+	enum progress now = step_ended(w, work_module(w));
 	enum step *next = &w->now.step;
 	struct module *mod;
 	struct decision d;
 	bool inspected;
 
-	while (did == DID) {
+	while (now == DONE) {
 		mod = work_module(w);
 		switch (*next) {
 		case STEP_INSPECT:
-			did = step_is_known(w, mod) ? DID : step_inspect(w, mod);
+			now = step_is_known(w, mod) ? DONE : step_inspect(w, mod);
 			*next = STEP_DECIDE;
 			break;
 		case STEP_DECIDE:
 			inspected = mod->schedule.inspection == INSPECTION_DONE;
-			did = step_decide(w, mod, &d);
+			now = step_decide(w, mod, &d);
 			/* Always before a module is worked on; then it is decided again. */
-			if (did == DID && !inspected)
-				did = step_inspect(w, mod);
+			if (now == DONE && !inspected)
+				now = step_inspect(w, mod);
 			*next = d.verdict == VERDICT_EDIT ? STEP_EDIT : STEP_SCORE;
 			break;
 		case STEP_SCORE:
-			did = step_job(w, mod, PRIV_SCORE);
+			now = step_job(w, mod, PRIV_SCORE);
 			*next = STEP_TAKE_SCORE;
 			break;
 		case STEP_TAKE_SCORE:
 			/* With the gain known it is decided again, in another round. */
-			did = step_take_score(w, mod);
+			now = step_take_score(w, mod);
 			break;
 		case STEP_EDIT:
-			did = step_job(w, mod, PRIV_BUILD);
+			now = step_job(w, mod, PRIV_BUILD);
 			*next = STEP_TAKE_BUILD;
 			break;
 		case STEP_TAKE_BUILD:
-			did = step_take_build(w, mod);
-			*next = did == DID && conf_verify_for(w->core->conf, mod->row.path)
+			now = step_take_build(w, mod);
+			*next = now == DONE && conf_verify_for(w->core->conf, mod->row.path)
 				    ? STEP_VERIFY
 				    : STEP_SWAP;
 			break;
 		case STEP_VERIFY:
-			did = step_job(w, mod, PRIV_VERIFY);
+			now = step_job(w, mod, PRIV_VERIFY);
 			*next = STEP_SWAP;
 			break;
 		case STEP_SWAP:
-			did = step_swap(w, mod);
+			now = step_swap(w, mod);
 			*next = STEP_RECORD;
 			break;
 		case STEP_RECORD:
 			/* Remap and store; what cannot be recorded is put back. */
-			did = step_record(w, mod);
+			now = step_record(w, mod);
 			*next = STEP_NOTE_PUT_BACK;
 			break;
 		case STEP_NOTE_PUT_BACK:
-			did = step_note_put_back(w, mod);
+			now = step_note_put_back(w, mod);
 			break;
 		case STEP_ROLL_BACK:
 			/* A round of its own, which a person asks for. */
-			did = step_roll_back(w, mod);
+			now = step_roll_back(w, mod);
 			*next = STEP_RECORD_ROLLBACK;
 			break;
 		case STEP_RECORD_ROLLBACK:
-			did = step_record_rollback(w, mod);
+			now = step_record_rollback(w, mod);
 			break;
 		case STEP_NONE:
-			did = OVER;
+			now = OVER;
 			break;
 		}
 	}
 	w->now.ran = NULL;
 	w->now.swapped = NULL;
-	if (did == OVER)
+	if (now == OVER)
 		work_end(w);
 	w->over(w->arg);
 }

@@ -54,7 +54,7 @@ static void begin(struct work *w, const char *name)
 
 /* ---- ends of a round ---- */
 
-__attribute__((format(printf, 3, 4))) static enum did over(
+__attribute__((format(printf, 3, 4))) static enum progress over(
     struct work *w, enum change_status status, const char *fmt, ...)
 {
 	struct end *end = &w->now.end;
@@ -69,14 +69,14 @@ __attribute__((format(printf, 3, 4))) static enum did over(
 }
 
 /* Its row is gone, or the work is for nothing. */
-static enum did no_module(struct work *w)
+static enum progress no_module(struct work *w)
 {
 	return over(w, CHANGE_FAILED, "%s",
 	    w->now.cancelled ? "cancelled" : "the module is not known any more");
 }
 
 /* A failure is remembered, and the module held for a while. */
-static enum did failed(struct work *w, struct module *mod, const char *why)
+static enum progress failed(struct work *w, struct module *mod, const char *why)
 {
 	struct core *c = w->core;
 	struct err e;
@@ -88,7 +88,7 @@ static enum did failed(struct work *w, struct module *mod, const char *why)
 }
 
 /* What the module is not to blame for. */
-static enum did later(struct work *w, struct module *mod, const char *why)
+static enum progress later(struct work *w, struct module *mod, const char *why)
 {
 	core_later(w->core, &mod->schedule);
 	log_info("%s: %s; to be tried later", mod->row.path, why);
@@ -104,7 +104,7 @@ bool step_is_known(const struct work *w, struct module *mod)
 	       (!w->now.change && mod->file.judged && module_unchanged(&w->core->modules, mod));
 }
 
-enum did step_inspect(struct work *w, struct module *mod)
+enum progress step_inspect(struct work *w, struct module *mod)
 {
 	learning_ask(w->learning, mod, w->now.change);
 	return OVER;
@@ -143,7 +143,7 @@ static int climb(struct work *w, struct module *mod, struct decision *d, struct 
 	return store_put_decision(c->store, mod->row.id, at.now_ms, d, e);
 }
 
-enum did step_decide(struct work *w, struct module *mod, struct decision *d)
+enum progress step_decide(struct work *w, struct module *mod, struct decision *d)
 {
 	struct change_entry *asker = w->now.change;
 	struct core *c = w->core;
@@ -153,7 +153,7 @@ enum did step_decide(struct work *w, struct module *mod, struct decision *d)
 	*d = (struct decision){.verdict = VERDICT_WAIT};
 	rc = core_end(c, core_begin(c, &e) || climb(w, mod, d, &e), &e);
 	if (!rc && d->verdict != VERDICT_WAIT && mod->schedule.inspection != INSPECTION_DONE)
-		return DID;
+		return DONE;
 	if (asker)
 		asker->todo.n--;
 	if (rc)
@@ -168,7 +168,7 @@ enum did step_decide(struct work *w, struct module *mod, struct decision *d)
 	if (asker && d->verdict == VERDICT_EDIT && mod->row.held_until_ms < 0 &&
 	    priv_hold(c->priv, mod->row.path, false, &e))
 		log_warn("%s", e.text);
-	return DID;
+	return DONE;
 }
 
 /* ---- jobs ---- */
@@ -229,7 +229,7 @@ static int start_job(struct work *w, struct module *mod, struct err *e)
 	return 0;
 }
 
-enum did step_job(struct work *w, struct module *mod, enum priv_job_kind kind)
+enum progress step_job(struct work *w, struct module *mod, enum priv_job_kind kind)
 {
 	struct err e;
 	int rc;
@@ -240,7 +240,7 @@ enum did step_job(struct work *w, struct module *mod, enum priv_job_kind kind)
 	return rc > 0 ? later(w, mod, e.text) : rc ? failed(w, mod, e.text) : BEGUN;
 }
 
-static enum did job_failed(struct work *w, struct module *mod, const struct edit_result *r)
+static enum progress job_failed(struct work *w, struct module *mod, const struct edit_result *r)
 {
 	char why[1100], wrote[1000];
 
@@ -253,7 +253,7 @@ static enum did job_failed(struct work *w, struct module *mod, const struct edit
 	return failed(w, mod, why);
 }
 
-enum did step_ended(struct work *w, struct module *mod)
+enum progress step_ended(struct work *w, struct module *mod)
 {
 	const struct edit_result *r = w->now.ran;
 
@@ -261,10 +261,10 @@ enum did step_ended(struct work *w, struct module *mod)
 		return over(w, CHANGE_FAILED, "cancelled");
 	if (!mod)
 		return no_module(w);
-	return r && r->end != EDIT_DONE ? job_failed(w, mod, r) : DID;
+	return r && r->end != EDIT_DONE ? job_failed(w, mod, r) : DONE;
 }
 
-enum did step_take_score(struct work *w, struct module *mod)
+enum progress step_take_score(struct work *w, struct module *mod)
 {
 	const struct editanswer *a = &w->now.ran->answer;
 	struct change_entry *asker = w->now.change;
@@ -282,7 +282,7 @@ enum did step_take_score(struct work *w, struct module *mod)
 	return OVER;
 }
 
-enum did step_take_build(struct work *w, struct module *mod)
+enum progress step_take_build(struct work *w, struct module *mod)
 {
 	const struct edit_result *r = w->now.ran;
 	const struct editanswer *a = &r->answer;
@@ -304,7 +304,7 @@ enum did step_take_build(struct work *w, struct module *mod)
 	    mod->row.path, a->edited, a->functions, a->opaque, 100 * a->opaque_share,
 	    a->tus_assembled, a->tus, r->ran_s);
 	if (!build_id_equal(&b->id, &mod->row.current))
-		return DID;
+		return DONE;
 	core_end(c, core_begin(c, &e) || module_set_layout(&c->modules, mod, &b->used, &e), &e);
 	return over(w, CHANGE_DONE, "the present layout is the best one already");
 }
@@ -344,7 +344,7 @@ static int check_remap(const struct origin *origin, const struct buf *bytes, str
 	return rc;
 }
 
-enum did step_swap(struct work *w, struct module *mod)
+enum progress step_swap(struct work *w, struct module *mod)
 {
 	struct err e;
 
@@ -356,7 +356,7 @@ enum did step_swap(struct work *w, struct module *mod)
 }
 
 /* What was swapped but cannot be recorded goes back. */
-static enum did put_back(struct work *w, const char *path)
+static enum progress put_back(struct work *w, const char *path)
 {
 	struct err e;
 
@@ -367,12 +367,12 @@ static enum did put_back(struct work *w, const char *path)
 	return over(w, CHANGE_FAILED, "%s", e.text);
 }
 
-enum did step_record(struct work *w, struct module *mod)
+enum progress step_record(struct work *w, struct module *mod)
 {
 	const struct priv_swapped *r = w->now.swapped;
 	const struct made *b = &w->now.made;
 	struct core *c = w->core;
-	enum did did;
+	enum progress end;
 	struct err e;
 	char *path;
 
@@ -384,18 +384,18 @@ enum did step_record(struct work *w, struct module *mod)
 		return failed(w, mod, r->why);
 	path = xstrdup(mod->row.path);
 	if (core_end(c, core_begin(c, &e) || record_swap(c, mod, b, &e), &e)) {
-		did = put_back(w, path);
+		end = put_back(w, path);
 	} else {
 		record_done(c, path);
 		log_info("%s: swapped: %u function%s laid out in %.1f s", path, b->swap.edited,
 		    b->swap.edited == 1 ? "" : "s", b->swap.seconds);
-		did = over(w, CHANGE_DONE, "laid out");
+		end = over(w, CHANGE_DONE, "laid out");
 	}
 	free(path);
-	return did;
+	return end;
 }
 
-enum did step_note_put_back(struct work *w, struct module *mod)
+enum progress step_note_put_back(struct work *w, struct module *mod)
 {
 	const struct priv_swapped *r = w->now.swapped;
 
@@ -409,7 +409,7 @@ enum did step_note_put_back(struct work *w, struct module *mod)
 
 /* ---- rollback ---- */
 
-enum did step_roll_back(struct work *w, struct module *mod)
+enum progress step_roll_back(struct work *w, struct module *mod)
 {
 	struct build_id to;
 	struct err e;
@@ -422,7 +422,7 @@ enum did step_roll_back(struct work *w, struct module *mod)
 	return BEGUN;
 }
 
-enum did step_record_rollback(struct work *w, struct module *mod)
+enum progress step_record_rollback(struct work *w, struct module *mod)
 {
 	const struct priv_swapped *r = w->now.swapped;
 	struct core *c = w->core;

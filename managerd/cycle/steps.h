@@ -26,8 +26,8 @@ enum step {
 };
 
 /* What a step has come to. */
-enum did {
-	DID,   /* it is done, the next one follows at once */
+enum progress {
+	DONE,  /* it is done, the next one follows at once */
 	BEGUN, /* the parent is at it, the next one follows at its end */
 	OVER   /* the round is over, and work.now.end says how */
 };
@@ -80,24 +80,24 @@ void cycle_round(struct work *w);
 /* ---- the steps, in the order of the round; mod: work_module() ---- */
 
 /* Whether the job that has ended, if any, came to something. */
-enum did step_ended(struct work *w, struct module *mod);
+enum progress step_ended(struct work *w, struct module *mod);
 /* Whether it need not be inspected before it is decided about. */
 bool step_is_known(const struct work *w, struct module *mod);
 /* Its end is another turn of the module's: others have theirs until then. */
-enum did step_inspect(struct work *w, struct module *mod);
-/* The ladder. DID: there is something to do, and d says what. */
-enum did step_decide(struct work *w, struct module *mod, struct decision *d);
+enum progress step_inspect(struct work *w, struct module *mod);
+/* The ladder. DONE: there is something to do, and d says what. */
+enum progress step_decide(struct work *w, struct module *mod, struct decision *d);
 /* A score, an edit or a verification. */
-enum did step_job(struct work *w, struct module *mod, enum priv_job_kind kind);
+enum progress step_job(struct work *w, struct module *mod, enum priv_job_kind kind);
 /* The gain is known now. */
-enum did step_take_score(struct work *w, struct module *mod);
-/* DID: a new build is there, and it is another one than the present. */
-enum did step_take_build(struct work *w, struct module *mod);
-enum did step_swap(struct work *w, struct module *mod);
+enum progress step_take_score(struct work *w, struct module *mod);
+/* DONE: a new build is there, and it is another one than the present. */
+enum progress step_take_build(struct work *w, struct module *mod);
+enum progress step_swap(struct work *w, struct module *mod);
 /* BEGUN: it cannot be recorded, and is being put back. */
-enum did step_record(struct work *w, struct module *mod);
-enum did step_note_put_back(struct work *w, struct module *mod);
-enum did step_roll_back(struct work *w, struct module *mod);
-enum did step_record_rollback(struct work *w, struct module *mod);
+enum progress step_record(struct work *w, struct module *mod);
+enum progress step_note_put_back(struct work *w, struct module *mod);
+enum progress step_roll_back(struct work *w, struct module *mod);
+enum progress step_record_rollback(struct work *w, struct module *mod);
 
 #endif
