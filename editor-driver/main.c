@@ -50,8 +50,6 @@ static void list_inputs(const struct options *o, const char *module, struct path
 	add_input(in, o->layout);
 	add_input(in, o->profile);
 	add_input(in, module);
-	add_input(in, o->compared[0].path);
-	add_input(in, o->compared[1].path);
 	for (raw = o->raw; raw && *raw; raw++)
 		add_input(in, *raw);
 }
@@ -130,7 +128,7 @@ static int inspect(struct job *j, struct err *e)
 {
 	if (enter(j->o, &(struct sandbox){0}, NULL, e))
 		return -1;
-	return j->o->score ? job_score(j, e) : j->o->compare ? job_compare(j, e) : job_report(j, e);
+	return j->o->score ? job_score(j, e) : job_report(j, e);
 }
 
 static int read_counts(struct job *j, struct err *e)
@@ -154,7 +152,6 @@ static int print_result(const struct job *j, struct err *e)
 		 : j->o->report       ? report_artifact(j, j->o->json)
 		 : j->o->replay_table ? report_replay(j, j->o->json)
 		 : j->o->raw          ? report_read(j, j->o->json)
-		 : j->o->compare      ? report_compare(&j->comparison, j->o->top, j->o->json)
 				      : report_edit(j, j->o->json);
 
 	return rc ? err_sys(e, "standard output") : 0;

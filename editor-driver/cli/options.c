@@ -19,8 +19,6 @@ static const char HELP[] =
     "  --identity -o OUT            the layout of the original\n"
     "  PROFILE --score              print scores of the present and the best layout\n"
     "  --report [PROFILE]           print what the artifact contains\n"
-    "  --compare A B [--top N]      print how well A agrees with B; both are\n"
-    "                               samples:FILE or counts:FILE\n"
     "  --instrument=blocks|edges [--counters=plain|thread|atomic] [PROFILE] -o OUT\n"
     "                               a build that counts what it executes\n"
     "  --read-counts -o OUT FILE... a profile for --counts of what such builds wrote\n"
@@ -53,12 +51,10 @@ enum {
 	O_INSTRUMENT,
 	O_COUNTERS,
 	O_READ,
-	O_COMPARE,
-	O_TOP,
 	O_NEED
 };
 
-enum { TOP_DEFAULT = 20, JOBS_MAX = 64 };
+enum { JOBS_MAX = 64 };
 
 static const struct option LONG[] = {{"artifact", required_argument, NULL, O_ARTIFACT},
     {"samples", required_argument, NULL, O_SAMPLES}, {"counts", required_argument, NULL, O_COUNTS},
@@ -66,7 +62,6 @@ static const struct option LONG[] = {{"artifact", required_argument, NULL, O_ART
     {"output", required_argument, NULL, 'o'}, {"original", required_argument, NULL, O_ORIGINAL},
     {"score", no_argument, NULL, O_SCORE}, {"layout", required_argument, NULL, O_LAYOUT},
     {"omit", required_argument, NULL, O_OMIT}, {"report", no_argument, NULL, O_REPORT},
-    {"compare", no_argument, NULL, O_COMPARE}, {"top", required_argument, NULL, O_TOP},
     {"json", no_argument, NULL, O_JSON}, {"cache", required_argument, NULL, O_CACHE},
     {"jobs", required_argument, NULL, O_JOBS}, {"keep", required_argument, NULL, O_KEEP},
     {"replay-table", no_argument, NULL, O_REPLAY_TABLE},
@@ -156,12 +151,10 @@ static void check_options(const struct options *o, const struct wanted *w, int f
 	const struct {
 		bool wrong;
 		const char *why;
-	} rule[] = {{o->compare && files != 2, "--compare takes two profiles"},
-	    {files && !w->read && !o->compare, "too many arguments"},
+	} rule[] = {{files && !w->read, "too many arguments"},
 	    {!o->artifact, "--artifact is missing"},
 	    {w->sources > 1, "--samples, --counts, --random and --identity exclude each other"},
-	    {o->score + o->report + o->compare + !!o->out != 1,
-		"one of -o OUT, --score, --report and --compare is needed"},
+	    {o->score + o->report + !!o->out != 1, "one of -o OUT, --score and --report is needed"},
 	    {w->instrument + w->read + o->replay_table > 1,
 		"--instrument, --read-counts and --replay-table exclude each other"},
 	    {w->instrument && !o->out, "--instrument needs -o OUT"},
@@ -176,7 +169,6 @@ static void check_options(const struct options *o, const struct wanted *w, int f
 	    {o->out && !w->sources && !made,
 		"--samples, --counts, --random or --identity is needed"},
 	    {o->score && !o->profile, "--score needs --samples or --counts"},
-	    {o->compare && w->sources, "--compare takes its profiles as arguments"},
 	    {o->report && other, "--report can only be combined with --samples or --counts"},
 	    {o->replay_table && (!o->out || other),
 		"--replay-table needs -o OUT, and can only be combined with --samples or --counts"},
@@ -192,19 +184,6 @@ static void check_options(const struct options *o, const struct wanted *w, int f
 			usage(rule[i].why);
 }
 
-/* "samples:FILE" or "counts:FILE". */
-static struct compare_input read_profile(const char *arg)
-{
-	struct compare_input in = {strchr(arg, ':'), COUNTS_SAMPLES};
-
-	if (in.path && !strncmp(arg, "counts:", 7))
-		in.form = COUNTS_EXECUTIONS;
-	else if (!in.path || strncmp(arg, "samples:", 8))
-		usage("a profile to compare is samples:FILE or counts:FILE");
-	in.path++;
-	return in;
-}
-
 /* Options that only store their text, or that they are present. */
 struct kept {
 	int option;
@@ -214,8 +193,7 @@ struct kept {
 static const struct kept TEXT[] = {{O_ARTIFACT, AT(artifact)}, {'o', AT(out)},
     {O_ORIGINAL, AT(original)}, {O_LAYOUT, AT(layout)}, {O_CACHE, AT(cache)}, {O_KEEP, AT(keep)}};
 static const struct kept FLAG[] = {{O_SCORE, AT(score)}, {O_REPORT, AT(report)},
-    {O_REPLAY_TABLE, AT(replay_table)}, {O_COMPARE, AT(compare)}, {O_JSON, AT(json)},
-    {O_NEED, AT(need_sandbox)}};
+    {O_REPLAY_TABLE, AT(replay_table)}, {O_JSON, AT(json)}, {O_NEED, AT(need_sandbox)}};
 #undef AT
 
 static bool keep_option(struct options *o, int c)
@@ -254,9 +232,6 @@ static void read_option(struct options *o, struct wanted *w, int c, const char *
 	case O_OMIT:
 		omit(&o->omit, optarg);
 		break;
-	case O_TOP:
-		o->top = (unsigned)number(optarg, UINT32_MAX, "--top takes a whole number");
-		break;
 	case O_JOBS:
 		o->jobs = (unsigned)number(optarg, JOBS_MAX, "--jobs takes a number up to 64");
 		break;
@@ -290,7 +265,7 @@ void options_parse(struct options *o, int argc, char **argv)
 	struct wanted w = {0};
 	int c;
 
-	*o = (struct options){.jobs = (unsigned)sysconf(_SC_NPROCESSORS_ONLN), .top = TOP_DEFAULT};
+	*o = (struct options){.jobs = (unsigned)sysconf(_SC_NPROCESSORS_ONLN)};
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, "o:vhV", LONG, NULL)) != -1) {
 		w.sources += c == O_SAMPLES || c == O_COUNTS || c == O_RANDOM || c == O_IDENTITY;
@@ -301,6 +276,4 @@ void options_parse(struct options *o, int argc, char **argv)
 	if (w.read)
 		o->raw = argv + optind;
 	check_options(o, &w, argc - optind);
-	for (c = 0; o->compare && c < 2; c++)
-		o->compared[c] = read_profile(argv[optind + c]);
 }

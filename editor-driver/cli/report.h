@@ -14,8 +14,6 @@ int report_replay(const struct job *j, bool json);
 int report_score(const struct job *j, bool json);
 int report_artifact(const struct job *j, bool json);
 int report_read(const struct job *j, bool json);
-/* With the first `top` functions. */
-int report_compare(const struct comparison *c, unsigned top, bool json);
 /* {"ok":false,"error":…}; nothing unless json. */
 int report_failure(const char *error, bool json);
 

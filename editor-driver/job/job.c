@@ -327,15 +327,9 @@ int job_read(struct job *j, struct buf *profile, struct err *e)
 	return 0;
 }
 
-int job_compare(struct job *j, struct err *e)
-{
-	return compare(j->o->artifact, j->o->compared, j->o->jobs, &j->comparison, e);
-}
-
 void job_free(struct job *j)
 {
 	tally_free(&j->tally);
-	compare_close(&j->comparison);
 	vec_free(&j->r.answer.reason);
 	plan_free(&j->plan);
 	counts_free(&j->counts);
