@@ -5,37 +5,15 @@
 #include <string.h>
 
 static const struct {
-	const char *name; /* one that ends in '=' takes a word */
 	enum asopt kind;
+	const char *names; /* blanks between; one that ends in '=' takes a word */
 } table[] = {
-    {"--64", ASOPT_KEEP},
-    {"--compress-debug-sections", ASOPT_KEEP},
-    {"--compress-debug-sections=", ASOPT_KEEP},
-    {"--execstack", ASOPT_KEEP},
-    {"--fatal-warnings", ASOPT_KEEP},
-    {"--gdwarf-2", ASOPT_DEBUG},
-    {"--gdwarf-3", ASOPT_DEBUG},
-    {"--gdwarf-4", ASOPT_DEBUG},
-    {"--gdwarf-5", ASOPT_DEBUG},
-    {"--generate-missing-build-notes=", ASOPT_KEEP},
-    {"--help", ASOPT_INQUIRY},
-    {"--no-warn", ASOPT_KEEP},
-    {"--nocompress-debug-sections", ASOPT_KEEP},
-    {"--noexecstack", ASOPT_KEEP},
-    {"--statistics", ASOPT_INQUIRY},
-    {"--target-help", ASOPT_INQUIRY},
-    {"--version", ASOPT_INQUIRY},
-    {"--warn", ASOPT_KEEP},
-    {"-Qn", ASOPT_KEEP},
-    {"-Qy", ASOPT_KEEP},
-    {"-W", ASOPT_KEEP},
-    {"-g", ASOPT_DEBUG},
-    {"-march=", ASOPT_KEEP},
-    {"-mrelax-relocations=", ASOPT_KEEP},
-    {"-mtune=", ASOPT_KEEP},
-    {"-mx86-used-note=", ASOPT_KEEP},
-    {"-q", ASOPT_KEEP},
-    {"-s", ASOPT_KEEP},
+    {ASOPT_KEEP, "--64 --compress-debug-sections --compress-debug-sections= --execstack "
+		 "--fatal-warnings --generate-missing-build-notes= --no-warn "
+		 "--nocompress-debug-sections --noexecstack --warn -Qn -Qy -W -march= "
+		 "-mrelax-relocations= -mtune= -mx86-used-note= -q -s"},
+    {ASOPT_DEBUG, "--gdwarf-2 --gdwarf-3 --gdwarf-4 --gdwarf-5 -g"},
+    {ASOPT_INQUIRY, "--help --statistics --target-help --version"},
 };
 
 static bool is_word(const char *s, size_t n)
@@ -50,10 +28,8 @@ static bool is_word(const char *s, size_t n)
 	return n > 0;
 }
 
-static bool matches(const char *name, const char *s, size_t n)
+static bool matches(const char *name, size_t k, const char *s, size_t n)
 {
-	size_t k = strlen(name);
-
 	if (n < k || memcmp(name, s, k))
 		return false;
 	return name[k - 1] == '=' ? is_word(s + k, n - k) : n == k;
@@ -61,11 +37,15 @@ static bool matches(const char *name, const char *s, size_t n)
 
 static enum asopt kind_of(const char *s, size_t n)
 {
-	size_t i;
+	const char *name;
+	size_t i, k;
 
 	for (i = 0; i < sizeof table / sizeof *table; i++)
-		if (matches(table[i].name, s, n))
-			return table[i].kind;
+		for (name = table[i].names; *name; name += k + (name[k] == ' ')) {
+			k = strcspn(name, " ");
+			if (matches(name, k, s, n))
+				return table[i].kind;
+		}
 	return ASOPT_REFUSED;
 }
 

@@ -2,10 +2,11 @@
 
 #include <string.h>
 
+/* Options that are read alike. */
 struct known {
-	const char *name; /* without dashes */
 	enum ldopt_kind kind;
 	enum ldopt_operand operand;
+	const char *names; /* without dashes, blanks between */
 	const char *words;
 	bool optional; /* the operand, which then is never the next argument */
 };
@@ -22,279 +23,123 @@ struct known {
 	"nognu-version-tag noindirect-extern-access nomark-plt nomemory-seal " \
 	"nopack-relative-relocs norelr norelro noreloc-overflow nosectionheader noseparate-code " \
 	"nostart-stop-gc notext nounique nounique-symbol now origin pack-relative-relocs relr " \
-	"relro " \
-	"report-relative-reloc sectionheader separate-code shstk stack-size= start-stop-gc " \
+	"relro report-relative-reloc sectionheader separate-code shstk stack-size= start-stop-gc " \
 	"start-stop-visibility= text textoff undefs unique unique-symbol x86-64-baseline " \
 	"x86-64-v2 x86-64-v3 x86-64-v4"
 
 static const struct known long_option[] = {
-    {"accept-unknown-input-arch", LDOPT_KEEP, LDARG_NONE},
-    {"add-needed", LDOPT_KEEP, LDARG_NONE},
-    {"allow-multiple-definition", LDOPT_KEEP, LDARG_NONE},
-    {"allow-shlib-undefined", LDOPT_KEEP, LDARG_NONE},
-    {"architecture", LDOPT_REFUSED, LDARG_ANY},
-    {"as-needed", LDOPT_KEEP, LDARG_NONE},
-    {"assert", LDOPT_DROP, LDARG_ANY},
-    {"audit", LDOPT_KEEP, LDARG_TEXT},
-    {"auxiliary", LDOPT_KEEP, LDARG_TEXT},
-    {"Bdynamic", LDOPT_KEEP, LDARG_NONE},
-    {"Bgroup", LDOPT_KEEP, LDARG_NONE},
-    {"Bno-symbolic", LDOPT_KEEP, LDARG_NONE},
-    {"Bshareable", LDOPT_KEEP, LDARG_NONE},
-    {"Bstatic", LDOPT_KEEP, LDARG_NONE},
-    {"Bsymbolic", LDOPT_KEEP, LDARG_NONE},
-    {"Bsymbolic-functions", LDOPT_KEEP, LDARG_NONE},
-    {"build-id", LDOPT_BUILD_ID, LDARG_ANY, NULL, true},
-    {"call_shared", LDOPT_KEEP, LDARG_NONE},
-    {"check-sections", LDOPT_KEEP, LDARG_NONE},
-    {"compress-debug-sections", LDOPT_KEEP, LDARG_WORD, "none zlib zlib-gnu zlib-gabi zstd"},
-    {"copy-dt-needed-entries", LDOPT_KEEP, LDARG_NONE},
-    {"cref", LDOPT_DROP, LDARG_NONE},
-    {"ctf-share-types", LDOPT_KEEP, LDARG_WORD, "share-unconflicted share-duplicated"},
-    {"ctf-variables", LDOPT_KEEP, LDARG_NONE},
-    {"dc", LDOPT_KEEP, LDARG_NONE},
-    {"default-imported-symver", LDOPT_KEEP, LDARG_NONE},
-    {"default-script", LDOPT_FILE, LDARG_FILE},
-    {"default-symver", LDOPT_KEEP, LDARG_NONE},
-    {"defsym", LDOPT_KEEP, LDARG_SYMBOL},
-    {"demangle", LDOPT_KEEP, LDARG_WORD,
-	"none auto gnu lucid arm hp edg gnu-v3 java gnat dlang rust", true},
-    {"depaudit", LDOPT_KEEP, LDARG_TEXT},
-    {"dependency-file", LDOPT_DEPENDENCY_FILE, LDARG_ANY},
-    {"disable-linker-version", LDOPT_KEEP, LDARG_NONE},
-    {"disable-multiple-abs-defs", LDOPT_KEEP, LDARG_NONE},
-    {"disable-new-dtags", LDOPT_KEEP, LDARG_NONE},
-    {"discard-all", LDOPT_KEEP, LDARG_NONE},
-    {"discard-locals", LDOPT_KEEP, LDARG_NONE},
-    {"discard-none", LDOPT_KEEP, LDARG_NONE},
-    {"dn", LDOPT_KEEP, LDARG_NONE},
-    {"dp", LDOPT_KEEP, LDARG_NONE},
-    {"dT", LDOPT_FILE, LDARG_FILE},
-    {"dy", LDOPT_KEEP, LDARG_NONE},
-    {"dynamic-linker", LDOPT_KEEP, LDARG_TEXT},
-    {"dynamic-list", LDOPT_FILE, LDARG_FILE},
-    {"dynamic-list-cpp-new", LDOPT_KEEP, LDARG_NONE},
-    {"dynamic-list-cpp-typeinfo", LDOPT_KEEP, LDARG_NONE},
-    {"dynamic-list-data", LDOPT_KEEP, LDARG_NONE},
-    {"EB", LDOPT_KEEP, LDARG_NONE},
-    {"eh-frame-hdr", LDOPT_KEEP, LDARG_NONE},
-    {"EL", LDOPT_KEEP, LDARG_NONE},
-    {"embedded-relocs", LDOPT_KEEP, LDARG_NONE},
-    {"emit-relocs", LDOPT_KEEP, LDARG_NONE},
-    {"enable-linker-version", LDOPT_KEEP, LDARG_NONE},
-    {"enable-new-dtags", LDOPT_KEEP, LDARG_NONE},
-    {"enable-non-contiguous-regions", LDOPT_KEEP, LDARG_NONE},
-    {"enable-non-contiguous-regions-warnings", LDOPT_KEEP, LDARG_NONE},
-    {"end-group", LDOPT_KEEP, LDARG_NONE},
-    {"entry", LDOPT_ENTRY, LDARG_SYMBOL},
-    {"error-execstack", LDOPT_KEEP, LDARG_NONE},
-    {"error-handling-script", LDOPT_DROP, LDARG_ANY},
-    {"error-rwx-segments", LDOPT_KEEP, LDARG_NONE},
-    {"error-unresolved-symbols", LDOPT_KEEP, LDARG_NONE},
-    {"exclude-libs", LDOPT_KEEP, LDARG_SYMBOL},
-    {"export-dynamic", LDOPT_KEEP, LDARG_NONE},
-    {"export-dynamic-symbol", LDOPT_KEEP, LDARG_SYMBOL},
-    {"export-dynamic-symbol-list", LDOPT_FILE, LDARG_FILE},
-    {"fatal-warnings", LDOPT_KEEP, LDARG_NONE},
-    {"filter", LDOPT_KEEP, LDARG_TEXT},
-    {"fini", LDOPT_KEEP, LDARG_SYMBOL},
-    {"flto", LDOPT_DROP, LDARG_ANY, NULL, true},
-    {"flto-partition", LDOPT_DROP, LDARG_ANY},
-    {"force-exe-suffix", LDOPT_REFUSED, LDARG_NONE},
-    {"force-group-allocation", LDOPT_KEEP, LDARG_NONE},
-    {"format", LDOPT_FORMAT, LDARG_WORD, FORMATS},
-    {"fuse-ld", LDOPT_DROP, LDARG_ANY},
-    {"gc-keep-exported", LDOPT_KEEP, LDARG_NONE},
-    {"gc-sections", LDOPT_KEEP, LDARG_NONE},
-    {"gpsize", LDOPT_KEEP, LDARG_NUMBER},
-    {"hash-size", LDOPT_KEEP, LDARG_NUMBER},
-    {"hash-style", LDOPT_KEEP, LDARG_WORD, "sysv gnu both"},
-    {"help", LDOPT_INQUIRY, LDARG_NONE},
-    {"ignore-unresolved-symbol", LDOPT_KEEP, LDARG_SYMBOL},
-    {"init", LDOPT_KEEP, LDARG_SYMBOL},
-    {"just-symbols", LDOPT_SYMBOLS, LDARG_FILE},
-    {"ld-generated-unwind-info", LDOPT_KEEP, LDARG_NONE},
-    {"library", LDOPT_LIBRARY, LDARG_LIBRARY},
-    {"library-path", LDOPT_FOLDER, LDARG_FOLDER},
-    {"Map", LDOPT_MAP, LDARG_ANY},
-    {"map-whole-files", LDOPT_DROP, LDARG_NONE},
-    {"max-cache-size", LDOPT_KEEP, LDARG_NUMBER},
-    {"mri-script", LDOPT_REFUSED, LDARG_ANY},
-    {"nmagic", LDOPT_KEEP, LDARG_NONE},
-    {"no-accept-unknown-input-arch", LDOPT_KEEP, LDARG_NONE},
-    {"no-add-needed", LDOPT_KEEP, LDARG_NONE},
-    {"no-allow-shlib-undefined", LDOPT_KEEP, LDARG_NONE},
-    {"no-as-needed", LDOPT_KEEP, LDARG_NONE},
-    {"no-check-sections", LDOPT_KEEP, LDARG_NONE},
-    {"no-copy-dt-needed-entries", LDOPT_KEEP, LDARG_NONE},
-    {"no-ctf-variables", LDOPT_KEEP, LDARG_NONE},
-    {"no-define-common", LDOPT_KEEP, LDARG_NONE},
-    {"no-demangle", LDOPT_KEEP, LDARG_NONE},
-    {"no-dynamic-linker", LDOPT_KEEP, LDARG_NONE},
-    {"no-eh-frame-hdr", LDOPT_KEEP, LDARG_NONE},
-    {"no-error-execstack", LDOPT_KEEP, LDARG_NONE},
-    {"no-error-rwx-segments", LDOPT_KEEP, LDARG_NONE},
-    {"no-export-dynamic", LDOPT_KEEP, LDARG_NONE},
-    {"no-fatal-warnings", LDOPT_KEEP, LDARG_NONE},
-    {"no-gc-sections", LDOPT_KEEP, LDARG_NONE},
-    {"no-keep-memory", LDOPT_KEEP, LDARG_NONE},
-    {"no-ld-generated-unwind-info", LDOPT_KEEP, LDARG_NONE},
-    {"no-map-whole-files", LDOPT_DROP, LDARG_NONE},
-    {"no-omagic", LDOPT_KEEP, LDARG_NONE},
-    {"no-pie", LDOPT_KEEP, LDARG_NONE},
-    {"no-print-gc-sections", LDOPT_DROP, LDARG_NONE},
-    {"no-print-map-discarded", LDOPT_DROP, LDARG_NONE},
-    {"no-relax", LDOPT_KEEP, LDARG_NONE},
-    {"no-rosegment", LDOPT_KEEP, LDARG_NONE},
-    {"no-strip-discarded", LDOPT_KEEP, LDARG_NONE},
-    {"no-undefined", LDOPT_KEEP, LDARG_NONE},
-    {"no-undefined-version", LDOPT_KEEP, LDARG_NONE},
-    {"no-warn-execstack", LDOPT_KEEP, LDARG_NONE},
-    {"no-warn-mismatch", LDOPT_KEEP, LDARG_NONE},
-    {"no-warn-rwx-segments", LDOPT_KEEP, LDARG_NONE},
-    {"no-warn-search-mismatch", LDOPT_KEEP, LDARG_NONE},
-    {"no-warnings", LDOPT_KEEP, LDARG_NONE},
-    {"no-whole-archive", LDOPT_KEEP, LDARG_NONE},
-    {"noinhibit-exec", LDOPT_KEEP, LDARG_NONE},
-    {"non_shared", LDOPT_KEEP, LDARG_NONE},
-    {"nostdlib", LDOPT_KEEP, LDARG_NONE},
-    {"oformat", LDOPT_KEEP, LDARG_WORD, "elf64-x86-64"},
-    {"omagic", LDOPT_KEEP, LDARG_NONE},
-    {"orphan-handling", LDOPT_KEEP, LDARG_WORD, "place discard warn error"},
-    {"out-implib", LDOPT_DROP, LDARG_ANY},
-    {"output", LDOPT_OUTPUT, LDARG_ANY},
-    {"package-metadata", LDOPT_KEEP, LDARG_TEXT, NULL, true},
-    {"pic-executable", LDOPT_KEEP, LDARG_NONE},
-    {"pie", LDOPT_KEEP, LDARG_NONE},
-    {"plugin", LDOPT_DROP, LDARG_ANY},
-    {"plugin-opt", LDOPT_DROP, LDARG_ANY},
-    {"pop-state", LDOPT_KEEP, LDARG_NONE},
-    {"print-gc-sections", LDOPT_DROP, LDARG_NONE},
-    {"print-map", LDOPT_MAP, LDARG_NONE},
-    {"print-map-discarded", LDOPT_DROP, LDARG_NONE},
-    {"print-memory-usage", LDOPT_DROP, LDARG_NONE},
-    {"print-output-format", LDOPT_INQUIRY, LDARG_NONE},
-    {"print-sysroot", LDOPT_INQUIRY, LDARG_NONE},
-    {"push-state", LDOPT_KEEP, LDARG_NONE},
-    {"qmagic", LDOPT_KEEP, LDARG_NONE},
-    {"Qy", LDOPT_KEEP, LDARG_NONE},
-    {"reduce-memory-overheads", LDOPT_KEEP, LDARG_NONE},
-    {"relax", LDOPT_KEEP, LDARG_NONE},
-    {"relocatable", LDOPT_RELOCATABLE, LDARG_NONE},
-    {"remap-inputs", LDOPT_REFUSED, LDARG_ANY},
-    {"remap-inputs-file", LDOPT_REFUSED, LDARG_ANY},
-    {"require-defined", LDOPT_KEEP, LDARG_SYMBOL},
-    {"retain-symbols-file", LDOPT_FILE, LDARG_FILE},
-    {"rosegment", LDOPT_KEEP, LDARG_NONE},
-    {"rpath", LDOPT_KEEP, LDARG_TEXT},
-    {"rpath-link", LDOPT_DROP, LDARG_ANY},
-    {"script", LDOPT_FILE, LDARG_FILE},
-    {"section-ordering-file", LDOPT_REFUSED, LDARG_ANY},
-    {"section-start", LDOPT_KEEP, LDARG_SYMBOL},
-    {"shared", LDOPT_KEEP, LDARG_NONE},
-    {"soname", LDOPT_KEEP, LDARG_TEXT},
-    {"sort-common", LDOPT_KEEP, LDARG_WORD, "ascending descending", true},
-    {"sort-section", LDOPT_KEEP, LDARG_WORD, "name alignment none"},
-    {"spare-dynamic-tags", LDOPT_KEEP, LDARG_NUMBER},
-    {"split-by-file", LDOPT_KEEP, LDARG_NUMBER, NULL, true},
-    {"split-by-reloc", LDOPT_KEEP, LDARG_NUMBER, NULL, true},
-    {"start-group", LDOPT_KEEP, LDARG_NONE},
-    {"static", LDOPT_KEEP, LDARG_NONE},
-    {"stats", LDOPT_DROP, LDARG_NONE},
-    {"strip-all", LDOPT_KEEP, LDARG_NONE},
-    {"strip-debug", LDOPT_KEEP, LDARG_NONE},
-    {"strip-discarded", LDOPT_KEEP, LDARG_NONE},
-    {"sysroot", LDOPT_SYSROOT, LDARG_ANY},
-    {"target-help", LDOPT_INQUIRY, LDARG_NONE},
-    {"task-link", LDOPT_REFUSED, LDARG_ANY},
-    {"Tbss", LDOPT_KEEP, LDARG_NUMBER},
-    {"Tdata", LDOPT_KEEP, LDARG_NUMBER},
-    {"Tldata-segment", LDOPT_KEEP, LDARG_NUMBER},
-    {"trace", LDOPT_DROP, LDARG_NONE},
-    {"trace-symbol", LDOPT_DROP, LDARG_ANY},
-    {"traditional-format", LDOPT_KEEP, LDARG_NONE},
-    {"Trodata-segment", LDOPT_KEEP, LDARG_NUMBER},
-    {"Ttext", LDOPT_KEEP, LDARG_NUMBER},
-    {"Ttext-segment", LDOPT_KEEP, LDARG_NUMBER},
-    {"undefined", LDOPT_KEEP, LDARG_SYMBOL},
-    {"undefined-version", LDOPT_KEEP, LDARG_NONE},
-    {"unique", LDOPT_KEEP, LDARG_SYMBOL, NULL, true},
-    {"unresolved-symbols", LDOPT_KEEP, LDARG_WORD,
+    {LDOPT_KEEP, LDARG_NONE,
+	"accept-unknown-input-arch add-needed allow-multiple-definition allow-shlib-undefined "
+	"as-needed Bdynamic Bgroup Bno-symbolic Bshareable Bstatic Bsymbolic "
+	"Bsymbolic-functions call_shared check-sections copy-dt-needed-entries ctf-variables "
+	"dc default-imported-symver default-symver disable-linker-version "
+	"disable-multiple-abs-defs disable-new-dtags discard-all discard-locals discard-none "
+	"dn dp dy dynamic-list-cpp-new dynamic-list-cpp-typeinfo dynamic-list-data EB "
+	"eh-frame-hdr EL embedded-relocs emit-relocs enable-linker-version enable-new-dtags "
+	"enable-non-contiguous-regions enable-non-contiguous-regions-warnings end-group "
+	"error-execstack error-rwx-segments error-unresolved-symbols export-dynamic "
+	"fatal-warnings force-group-allocation gc-keep-exported gc-sections "
+	"ld-generated-unwind-info nmagic no-accept-unknown-input-arch no-add-needed "
+	"no-allow-shlib-undefined no-as-needed no-check-sections no-copy-dt-needed-entries "
+	"no-ctf-variables no-define-common no-demangle no-dynamic-linker no-eh-frame-hdr "
+	"no-error-execstack no-error-rwx-segments no-export-dynamic no-fatal-warnings "
+	"no-gc-sections no-keep-memory no-ld-generated-unwind-info no-omagic no-pie no-relax "
+	"no-rosegment no-strip-discarded no-undefined no-undefined-version no-warn-execstack "
+	"no-warn-mismatch no-warn-rwx-segments no-warn-search-mismatch no-warnings "
+	"no-whole-archive noinhibit-exec non_shared nostdlib omagic pic-executable pie "
+	"pop-state push-state qmagic Qy reduce-memory-overheads relax rosegment shared "
+	"start-group static strip-all strip-debug strip-discarded traditional-format "
+	"undefined-version warn-alternate-em warn-common warn-constructors warn-execstack "
+	"warn-multiple-gp warn-once warn-rwx-segments warn-section-align warn-shared-textrel "
+	"warn-textrel warn-unresolved-symbols whole-archive"},
+    {LDOPT_KEEP, LDARG_NUMBER,
+	"gpsize hash-size max-cache-size spare-dynamic-tags Tbss Tdata Tldata-segment "
+	"Trodata-segment Ttext Ttext-segment"},
+    {LDOPT_KEEP, LDARG_NUMBER, "split-by-file split-by-reloc", NULL, true},
+    {LDOPT_KEEP, LDARG_SYMBOL,
+	"defsym exclude-libs export-dynamic-symbol fini ignore-unresolved-symbol init "
+	"require-defined section-start undefined version-exports-section wrap"},
+    {LDOPT_KEEP, LDARG_SYMBOL, "unique", NULL, true},
+    {LDOPT_KEEP, LDARG_WORD, "compress-debug-sections", "none zlib zlib-gnu zlib-gabi zstd"},
+    {LDOPT_KEEP, LDARG_WORD, "ctf-share-types", "share-unconflicted share-duplicated"},
+    {LDOPT_KEEP, LDARG_WORD, "hash-style", "sysv gnu both"},
+    {LDOPT_KEEP, LDARG_WORD, "oformat", "elf64-x86-64"},
+    {LDOPT_KEEP, LDARG_WORD, "orphan-handling", "place discard warn error"},
+    {LDOPT_KEEP, LDARG_WORD, "sort-section", "name alignment none"},
+    {LDOPT_KEEP, LDARG_WORD, "unresolved-symbols",
 	"ignore-all report-all ignore-in-object-files ignore-in-shared-libs"},
-    {"Ur", LDOPT_RELOCATABLE, LDARG_NONE},
-    {"verbose", LDOPT_DROP, LDARG_ANY, NULL, true},
-    {"version", LDOPT_INQUIRY, LDARG_NONE},
-    {"version-exports-section", LDOPT_KEEP, LDARG_SYMBOL},
-    {"version-script", LDOPT_FILE, LDARG_FILE},
-    {"warn-alternate-em", LDOPT_KEEP, LDARG_NONE},
-    {"warn-common", LDOPT_KEEP, LDARG_NONE},
-    {"warn-constructors", LDOPT_KEEP, LDARG_NONE},
-    {"warn-execstack", LDOPT_KEEP, LDARG_NONE},
-    {"warn-multiple-gp", LDOPT_KEEP, LDARG_NONE},
-    {"warn-once", LDOPT_KEEP, LDARG_NONE},
-    {"warn-rwx-segments", LDOPT_KEEP, LDARG_NONE},
-    {"warn-section-align", LDOPT_KEEP, LDARG_NONE},
-    {"warn-shared-textrel", LDOPT_KEEP, LDARG_NONE},
-    {"warn-textrel", LDOPT_KEEP, LDARG_NONE},
-    {"warn-unresolved-symbols", LDOPT_KEEP, LDARG_NONE},
-    {"whole-archive", LDOPT_KEEP, LDARG_NONE},
-    {"wrap", LDOPT_KEEP, LDARG_SYMBOL},
+    {LDOPT_KEEP, LDARG_WORD, "demangle",
+	"none auto gnu lucid arm hp edg gnu-v3 java gnat dlang rust", true},
+    {LDOPT_KEEP, LDARG_WORD, "sort-common", "ascending descending", true},
+    {LDOPT_KEEP, LDARG_TEXT, "audit auxiliary depaudit dynamic-linker filter rpath soname"},
+    {LDOPT_KEEP, LDARG_TEXT, "package-metadata", NULL, true},
+    {LDOPT_ENTRY, LDARG_SYMBOL, "entry"},
+    {LDOPT_LIBRARY, LDARG_LIBRARY, "library"},
+    {LDOPT_FOLDER, LDARG_FOLDER, "library-path"},
+    {LDOPT_FILE, LDARG_FILE,
+	"default-script dT dynamic-list export-dynamic-symbol-list retain-symbols-file script "
+	"version-script"},
+    {LDOPT_SYMBOLS, LDARG_FILE, "just-symbols"},
+    {LDOPT_FORMAT, LDARG_WORD, "format", FORMATS},
+    {LDOPT_OUTPUT, LDARG_ANY, "output"},
+    {LDOPT_MAP, LDARG_NONE, "print-map"},
+    {LDOPT_MAP, LDARG_ANY, "Map"},
+    {LDOPT_DEPENDENCY_FILE, LDARG_ANY, "dependency-file"},
+    {LDOPT_RELOCATABLE, LDARG_NONE, "relocatable Ur"},
+    {LDOPT_SYSROOT, LDARG_ANY, "sysroot"},
+    {LDOPT_BUILD_ID, LDARG_ANY, "build-id", NULL, true},
+    {LDOPT_DROP, LDARG_NONE,
+	"cref map-whole-files no-map-whole-files no-print-gc-sections no-print-map-discarded "
+	"print-gc-sections print-map-discarded print-memory-usage stats trace"},
+    {LDOPT_DROP, LDARG_ANY,
+	"assert error-handling-script flto-partition fuse-ld out-implib plugin plugin-opt "
+	"rpath-link trace-symbol"},
+    {LDOPT_DROP, LDARG_ANY, "flto verbose", NULL, true},
+    {LDOPT_INQUIRY, LDARG_NONE, "help print-output-format print-sysroot target-help version"},
+    {LDOPT_REFUSED, LDARG_NONE, "force-exe-suffix"},
+    {LDOPT_REFUSED, LDARG_ANY,
+	"architecture mri-script remap-inputs remap-inputs-file section-ordering-file "
+	"task-link"},
 };
 
 /* Of one dash and one letter. */
 static const struct known short_option[] = {
-    {"(", LDOPT_KEEP, LDARG_NONE},
-    {")", LDOPT_KEEP, LDARG_NONE},
-    {"A", LDOPT_REFUSED, LDARG_ANY},
-    {"a", LDOPT_KEEP, LDARG_WORD, "archive shared default"},
-    {"b", LDOPT_FORMAT, LDARG_WORD, FORMATS},
-    {"c", LDOPT_REFUSED, LDARG_ANY},
-    {"d", LDOPT_KEEP, LDARG_NONE},
-    {"E", LDOPT_KEEP, LDARG_NONE},
-    {"e", LDOPT_ENTRY, LDARG_SYMBOL},
-    {"F", LDOPT_KEEP, LDARG_TEXT},
-    {"f", LDOPT_KEEP, LDARG_TEXT},
-    {"G", LDOPT_KEEP, LDARG_NUMBER},
-    {"g", LDOPT_KEEP, LDARG_NONE},
-    {"h", LDOPT_KEEP, LDARG_TEXT},
-    {"I", LDOPT_KEEP, LDARG_TEXT},
-    {"i", LDOPT_RELOCATABLE, LDARG_NONE},
-    {"L", LDOPT_FOLDER, LDARG_FOLDER},
-    {"l", LDOPT_LIBRARY, LDARG_LIBRARY},
-    {"M", LDOPT_MAP, LDARG_NONE},
-    {"m", LDOPT_KEEP, LDARG_WORD, EMULATIONS},
-    {"N", LDOPT_KEEP, LDARG_NONE},
-    {"n", LDOPT_KEEP, LDARG_NONE},
-    {"O", LDOPT_KEEP, LDARG_NUMBER},
-    {"o", LDOPT_OUTPUT, LDARG_ANY},
-    {"P", LDOPT_KEEP, LDARG_TEXT},
-    {"q", LDOPT_KEEP, LDARG_NONE},
-    {"R", LDOPT_SYMBOLS, LDARG_FILE},
-    {"r", LDOPT_RELOCATABLE, LDARG_NONE},
-    {"S", LDOPT_KEEP, LDARG_NONE},
-    {"s", LDOPT_KEEP, LDARG_NONE},
-    {"T", LDOPT_FILE, LDARG_FILE},
-    {"t", LDOPT_DROP, LDARG_NONE},
-    {"u", LDOPT_KEEP, LDARG_SYMBOL},
-    {"V", LDOPT_DROP, LDARG_NONE},
-    {"v", LDOPT_DROP, LDARG_NONE},
-    {"w", LDOPT_KEEP, LDARG_NONE},
-    {"X", LDOPT_KEEP, LDARG_NONE},
-    {"x", LDOPT_KEEP, LDARG_NONE},
-    {"Y", LDOPT_REFUSED, LDARG_ANY},
-    {"y", LDOPT_DROP, LDARG_ANY},
-    {"z", LDOPT_KEEP, LDARG_WORD, Z_WORDS},
+    {LDOPT_KEEP, LDARG_NONE, "( ) d E g N n q S s w X x"},
+    {LDOPT_KEEP, LDARG_NUMBER, "G O"},
+    {LDOPT_KEEP, LDARG_SYMBOL, "u"},
+    {LDOPT_KEEP, LDARG_WORD, "a", "archive shared default"},
+    {LDOPT_KEEP, LDARG_WORD, "m", EMULATIONS},
+    {LDOPT_KEEP, LDARG_WORD, "z", Z_WORDS},
+    {LDOPT_KEEP, LDARG_TEXT, "F f h I P"},
+    {LDOPT_ENTRY, LDARG_SYMBOL, "e"},
+    {LDOPT_LIBRARY, LDARG_LIBRARY, "l"},
+    {LDOPT_FOLDER, LDARG_FOLDER, "L"},
+    {LDOPT_FILE, LDARG_FILE, "T"},
+    {LDOPT_SYMBOLS, LDARG_FILE, "R"},
+    {LDOPT_FORMAT, LDARG_WORD, "b", FORMATS},
+    {LDOPT_OUTPUT, LDARG_ANY, "o"},
+    {LDOPT_MAP, LDARG_NONE, "M"},
+    {LDOPT_RELOCATABLE, LDARG_NONE, "i r"},
+    {LDOPT_DROP, LDARG_NONE, "t V v"},
+    {LDOPT_DROP, LDARG_ANY, "y"},
+    {LDOPT_REFUSED, LDARG_ANY, "A c Y"},
 };
 
 #define COUNT(A) (sizeof(A) / sizeof *(A))
 
-static const struct known *find(const struct known *t, size_t count, const char *s, size_t n)
+/* The options of which one is called s, or begins so. */
+static const struct known *find(
+    const struct known *t, size_t count, const char *s, size_t n, bool begins)
 {
-	size_t i;
+	const char *name;
+	size_t len;
 
-	for (i = 0; i < count; i++)
-		if (strlen(t[i].name) == n && !memcmp(t[i].name, s, n))
-			return &t[i];
+	for (; count--; t++)
+		for (name = t->names; *name; name += len + (name[len] == ' ')) {
+			len = strcspn(name, " ");
+			if ((len == n || (begins && len > n)) && !memcmp(name, s, n))
+				return t;
+		}
 	return NULL;
 }
 
@@ -304,24 +149,20 @@ static const struct known *find_long(const char *s, size_t n, bool one_dash)
 {
 	if (one_dash && (*s == 'o' || *s == 'l' || n < 2))
 		return NULL;
-	return find(long_option, COUNT(long_option), s, n);
+	return find(long_option, COUNT(long_option), s, n, false);
 }
 
 /* getopt prefers the abbreviation of a long option to letters with operands.
  * ld itself sees to it that -l is never taken for one. */
 static bool abbreviates(const char *s, size_t n)
 {
-	size_t i;
-
-	for (i = 0; n >= 2 && *s != 'l' && *s != 'o' && i < COUNT(long_option); i++)
-		if (!strncmp(long_option[i].name, s, n))
-			return true;
-	return false;
+	return n >= 2 && *s != 'l' && *s != 'o' &&
+	       find(long_option, COUNT(long_option), s, n, true);
 }
 
 static const struct known *find_short(const char *body, size_t n)
 {
-	const struct known *k = find(short_option, COUNT(short_option), body, 1);
+	const struct known *k = find(short_option, COUNT(short_option), body, 1, false);
 
 	if (!k || !body[1])
 		return k;
