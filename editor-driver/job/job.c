@@ -146,32 +146,20 @@ static int read_layout(struct job *j, const char *path, struct blockmap *m, stru
 	return rc;
 }
 
-static void score_map(const struct scorer *s, const struct blockmap *map, struct score *out)
-{
-	struct mapindex index;
-
-	mapindex_make(&index, map);
-	score_build(s, &index, out);
-	mapindex_free(&index);
-}
-
 /* The scores of the present layout and of `made`, or the planned one without it. */
 static int score_both(struct job *j, const struct blockmap *made, struct err *e)
 {
 	struct blockmap m = {0};
-	struct scorer s;
 
 	if (j->o->layout && read_layout(j, j->o->layout, &m, e)) {
 		blockmap_free(&m);
 		return -1;
 	}
-	scorer_open(&s, &j->plan);
-	score_map(&s, j->o->layout ? &m : &j->plan.map, &j->r.before);
+	score_build(&j->plan, j->o->layout ? &m : &j->plan.map, &j->r.before);
 	if (made)
-		score_map(&s, made, &j->r.after);
+		score_build(&j->plan, made, &j->r.after);
 	else
-		score_plan(&s, &j->plan, &j->r.after);
-	scorer_close(&s);
+		score_plan(&j->plan, &j->r.after);
 	blockmap_free(&m);
 	j->r.scored = true;
 	return 0;

@@ -1,6 +1,7 @@
 /*
  * The scores of layouts under the counts of a plan, summed over all functions that have a weight in
- * it.
+ * it. Of those that share their counts, as C++ has them in every unit that uses them and the linker
+ * keeps the first, only this one is counted.
  */
 #ifndef MORPH_SCORE_H
 #define MORPH_SCORE_H
@@ -14,20 +15,10 @@ struct score {
 	struct fe_cost cost;
 };
 
-struct scorer {
-	const struct plan *p;
-	struct fe_program program;
-	uint32_t *first; /* by function of the plan: its entry in the program, or FE_NONE */
-};
-
-/* Needs plan_infer() of p, which must outlive the scorer. */
-void scorer_open(struct scorer *s, const struct plan *p);
-void scorer_close(struct scorer *s);
-
-/* As in a build. */
-void score_build(const struct scorer *s, const struct mapindex *build, struct score *out);
-/* As in a plan of the same artifact: hot parts by rank, cold parts after them, then what does not
- * move. Needs plan_order() of layout. */
-void score_plan(const struct scorer *s, const struct plan *layout, struct score *out);
+/* As in a build. Needs plan_infer(). */
+void score_build(const struct plan *p, const struct blockmap *build, struct score *out);
+/* As in the plan: hot parts by rank, cold parts after them, then what does not move. Needs
+ * plan_order(). */
+void score_plan(const struct plan *p, struct score *out);
 
 #endif

@@ -1,22 +1,29 @@
 #include "editor/cost/frontend.h"
-#include "editor/layout/layout.h"
+
+#include <stdlib.h>
 
 /* Cycles: an instruction, which is assumed, a taken branch, a change of line. Only their ratios
  * matter. Fitted by bench/run predict. */
 static const double FE_CPI = 0.3, FE_TAKEN = 0.26, FE_LINE = 0.16;
 
 enum { LINE_BITS = 6 };
+static const uint32_t NONE = UINT32_MAX;
 
-/* The next slot when it is of block dst, else FE_NONE. Empty blocks between take no room. */
-static uint32_t falls_into(const struct fe_layout *l, uint32_t at, uint32_t dst)
+struct placed {
+	const struct cfg *g;
+	const struct layout *l;
+	const struct fe_slot *slot;
+	uint32_t *primary; /* layout_primary() */
+};
+
+/* The next slot when it is of block dst, else NONE. Empty blocks between take no room. */
+static uint32_t falls_into(const struct placed *p, uint32_t at, uint32_t dst)
 {
-	const struct fe_slot *p = l->slot.v;
-
 	do
-		if (!p[at].falls)
-			return FE_NONE;
-	while (p[++at].block != dst && !p[at].bytes);
-	return p[at].block == dst ? at : FE_NONE;
+		if (!layout_adjoins(p->l, at))
+			return NONE;
+	while (p->l->order[++at] != dst && !p->slot[at].bytes);
+	return p->l->order[at] == dst ? at : NONE;
 }
 
 static uint64_t last_byte(const struct fe_slot *at)
@@ -26,25 +33,23 @@ static uint64_t last_byte(const struct fe_slot *at)
 
 /* Adds the taken jumps, the jumps that a layout prints beyond the original's instructions, and the
  * lines fetched, without a block's first where control comes from the same line. */
-static void add_slot(
-    const struct fe_program *p, const struct fe_layout *l, uint32_t at, struct fe_cost *c)
+static void add_slot(const struct placed *p, uint32_t at, struct fe_cost *c)
 {
-	const struct fe_slot *here = &l->slot.v[at];
-	const struct fe_block *k = &p->block.v[here->block];
-	double share = k->count > 0 ? here->count / k->count : 0, n, taken = 0, on = 0;
-	uint32_t i, to, taken_to = FE_NONE, on_to = FE_NONE, next = FE_NONE;
-	uint64_t last = last_byte(here) >> LINE_BITS;
-	const struct fe_edge *e;
+	const struct fe_slot *here = &p->slot[at];
+	uint32_t b = p->l->order[at], i, to, taken_to = NONE, on_to = NONE, next = NONE;
+	uint64_t executed = p->g->block[b].count, last = last_byte(here) >> LINE_BITS;
+	double share = executed ? here->count / (double)executed : 0, n, taken = 0, on = 0;
+	const struct cfg_edge *e;
 	struct layout_jumps jumps;
 
 	c->lines += here->count * (double)(last - (here->addr >> LINE_BITS) + 1);
-	for (i = k[0].edge; i < k[1].edge; i++) {
-		e = &p->edge.v[i];
-		n = share * e->count;
-		to = e->kind == EDGE_INDIRECT ? FE_NONE : falls_into(l, at, e->dst);
-		if (l->slot.v[to == FE_NONE ? l->primary[e->dst] : to].addr >> LINE_BITS == last)
+	for (i = p->g->succ[b]; i < p->g->succ[b + 1]; i++) {
+		e = &p->g->edge[i];
+		n = share * (double)e->count;
+		to = e->kind == EDGE_INDIRECT ? NONE : falls_into(p, at, e->dst);
+		if (p->slot[to == NONE ? p->primary[e->dst] : to].addr >> LINE_BITS == last)
 			c->lines -= n;
-		if (to != FE_NONE)
+		if (to != NONE)
 			next = e->dst;
 		if (e->kind == EDGE_INDIRECT) {
 			c->taken += n;
@@ -58,39 +63,37 @@ static void add_slot(
 		}
 	}
 	jumps = layout_jumps(taken_to, on_to, next);
-	if (jumps.cond != FE_NONE)
+	if (jumps.cond != NONE)
 		c->taken += jumps.inverse ? on : taken;
-	if (jumps.jump != FE_NONE) {
+	if (jumps.jump != NONE) {
 		c->taken += on;
 		c->insns += on;
 	}
 }
 
-void fe_run(const struct fe_program *p, const struct fe_layout *l, struct fe_cost *out)
+void fe_add(
+    const struct cfg *g, const struct layout *l, const struct fe_slot *slot, struct fe_cost *c)
 {
-	double insns = 0;
-	uint32_t i;
+	struct placed p = {g, l, slot, xcalloc(g->nblock, sizeof *p.primary)};
+	uint32_t k;
 
-	*out = (struct fe_cost){0};
-	for (i = 0; i + 1 < p->block.n; i++)
-		insns += p->block.v[i].count * p->block.v[i].insns;
-	for (i = 0; i < l->slot.n; i++)
-		add_slot(p, l, i, out);
+	layout_primary(g, l, p.primary);
+	for (k = 0; k < l->n; k++)
+		add_slot(&p, k, c);
+	free(p.primary);
+}
+
+void fe_end(struct fe_cost *c, double insns)
+{
 	if (!(insns > 0))
 		return;
-	out->insns = 1 + out->insns / insns;
-	out->taken /= insns;
-	out->lines /= insns;
-	out->cycles = FE_CPI * out->insns + FE_TAKEN * out->taken + FE_LINE * out->lines;
+	c->insns = 1 + c->insns / insns;
+	c->taken /= insns;
+	c->lines /= insns;
+	c->cycles = FE_CPI * c->insns + FE_TAKEN * c->taken + FE_LINE * c->lines;
 }
 
 double fe_gain(const struct fe_cost *before, const struct fe_cost *after)
 {
 	return before->cycles > 0 ? 1 - after->cycles / before->cycles : 0;
-}
-
-void fe_free(struct fe_program *p)
-{
-	vec_free(&p->block);
-	vec_free(&p->edge);
 }

@@ -19,45 +19,14 @@
 #ifndef MORPH_FRONTEND_H
 #define MORPH_FRONTEND_H
 
-#include "common/mem.h"
-#include "editor/cfg.h"
+#include "editor/layout/layout.h"
 
-#include <stdbool.h>
-
-enum { FE_NONE = UINT32_MAX };
-
-/* The executed functions of a module, their blocks one after the other. */
-struct fe_block {
-	double count;   /* executions, any one unit */
-	uint32_t insns; /* in the original text */
-	uint32_t edge;  /* its first; that of the next block ends them */
-};
-
-struct fe_edge {
-	uint32_t dst, kind; /* enum edge_kind */
-	double count;
-};
-
-struct fe_program {
-	VEC(struct fe_block) block; /* and one more that ends the edges */
-	VEC(struct fe_edge) edge;   /* by source */
-};
-
-void fe_free(struct fe_program *p);
-
-/* One layout: where blocks are, function by function. A block may have copies
- * (editor/layout/layout.h), which are only entered from the slot before. */
+/* Where a slot of a layout is, and how often it is executed: those of a block add up to its
+ * count. */
 struct fe_slot {
 	uint64_t addr;
 	uint32_t bytes;
-	uint32_t block;
-	bool falls;   /* the next slot follows it in one fragment */
-	double count; /* the slots of a block add up to its executions */
-};
-
-struct fe_layout {
-	VEC(struct fe_slot) slot;
-	uint32_t *primary; /* by block: its primary slot */
+	double count;
 };
 
 /* Per instruction of the original text that is executed. */
@@ -68,7 +37,11 @@ struct fe_cost {
 	double cycles; /* cycles per instruction, see above; 0 when nothing was executed */
 };
 
-void fe_run(const struct fe_program *p, const struct fe_layout *l, struct fe_cost *out);
+/* Adds a function with its counts: slot[] has an entry for each slot of l. First *c is zero, … */
+void fe_add(
+    const struct cfg *g, const struct layout *l, const struct fe_slot *slot, struct fe_cost *c);
+/* … and at the end, after so many executed instructions in all, it becomes what is said above. */
+void fe_end(struct fe_cost *c, double insns);
 
 /* The share of time that `after` saves over `before`; < 0 where it is slower. */
 double fe_gain(const struct fe_cost *before, const struct fe_cost *after);
