@@ -1,4 +1,3 @@
-#include "editor-driver/plan/order.h"
 #include "common/sort.h"
 #include "editor-driver/plan/passes.h"
 #include "editor-driver/plan/shift.h"

@@ -1,5 +1,5 @@
 /*
- * How the passes of a plan iterate over it.
+ * How the passes of a plan iterate over it, and what of them plan.h does not show.
  */
 #ifndef MORPH_PLAN_PASSES_H
 #define MORPH_PLAN_PASSES_H
@@ -22,5 +22,12 @@ bool plan_stands(const struct plan *p, const struct plan_func *f);
 
 /* Exact sizes of f's blocks and their jumps, where the original's map has them. */
 void plan_sizes(const struct plan *p, const struct plan_tu *t, struct unit_func *f);
+
+/* The order of the functions that move: sets the rank of every placement with edit. By the calls
+ * between functions with a weight (editor/layout/funcorder.h), as they are in the original's texts,
+ * or by the plan's seed. */
+void order_calls(struct plan *p);
+void order_original(struct plan *p);
+void order_random(struct plan *p);
 
 #endif
