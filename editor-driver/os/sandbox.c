@@ -1,41 +1,18 @@
 #include "editor-driver/os/sandbox.h"
+#include "common/landlock.h"
+#include "common/limit.h"
 #include "common/log.h"
 #include "common/mem.h"
 #include "common/publish.h"
 #include "editor-driver/os/sandbox_calls.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/landlock.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-/* include/uapi/linux/landlock.h of Linux 6.12; Debian 12 has that of 6.1. */
-struct ruleset_attr {
-	uint64_t fs, net, scoped;
-};
-#define ACCESS_FS_TRUNCATE (1ULL << 14)
-#define ACCESS_FS_IOCTL_DEV (1ULL << 15)
-#define ACCESS_NET_TCP 3ULL /* bind, connect */
-#define SCOPE_ALL 3ULL      /* abstract sockets, signals */
-/* Before ABI 2 no file may be linked or renamed from one folder to another. */
-enum { ABI_REFER = 2, ABI_TRUNCATE = 3, ABI_NET = 4, ABI_IOCTL = 5, ABI_SCOPE = 6 };
-
-static const uint64_t ALL_FS = (LANDLOCK_ACCESS_FS_REFER << 1) - 1;
-static const uint64_t READ = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
-static const uint64_t WRITE =
-    LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR | LANDLOCK_ACCESS_FS_WRITE_FILE |
-    LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR |
-    LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REFER | ACCESS_FS_TRUNCATE;
-static const uint64_t RUN = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_EXECUTE;
-/* What a rule for something else than a folder may name. */
-static const uint64_t OF_FILES = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |
-				 LANDLOCK_ACCESS_FS_READ_FILE | ACCESS_FS_TRUNCATE;
 
 /* What programs read before they begin; of psABI, the linker that begins them. */
 static const char *const SYSTEM[] = {
@@ -60,159 +37,93 @@ static struct {
 	int rules;
 } narrow = {false, -1};
 
-static int limit(int what, rlim_t max, struct err *e)
-{
-	struct rlimit r;
-
-	if (getrlimit(what, &r))
-		return err_sys(e, "getrlimit");
-	if (r.rlim_max > max)
-		r.rlim_max = max;
-	if (r.rlim_cur > r.rlim_max)
-		r.rlim_cur = r.rlim_max;
-	return setrlimit(what, &r) ? err_sys(e, "setrlimit") : 0;
-}
-
 static int set_limits(uint64_t file_max, struct err *e)
 {
 	rlim_t file = file_max && file_max < FILE_MAX ? file_max : FILE_MAX;
 
 	/* A file too large is an error to report. */
 	signal(SIGXFSZ, SIG_IGN);
-	return limit(RLIMIT_CORE, 0, e) || limit(RLIMIT_FSIZE, file, e) ||
-		       limit(RLIMIT_AS, MEMORY_MAX, e) || limit(RLIMIT_CPU, CPU_MAX_S, e) ||
-		       limit(RLIMIT_NOFILE, OPEN_MAX, e) || limit(RLIMIT_NPROC, TASKS_MAX, e)
-		   ? -1
-		   : 0;
+	if (limit_lower(RLIMIT_CORE, 0) || limit_lower(RLIMIT_FSIZE, file) ||
+	    limit_lower(RLIMIT_AS, MEMORY_MAX) || limit_lower(RLIMIT_CPU, CPU_MAX_S) ||
+	    limit_lower(RLIMIT_NOFILE, OPEN_MAX) || limit_lower(RLIMIT_NPROC, TASKS_MAX))
+		return err_sys(e, "limits");
+	return 0;
 }
 
 /* ---- Landlock ---- */
 
-struct rules {
-	int fd;
-	uint64_t handled;
-	bool failed;
-	struct err *e;
-};
-
-/* Allows that at path and below. Absent is fine; NULL as well. */
-static void allow(struct rules *r, const char *path, uint64_t access)
-{
-	struct landlock_path_beneath_attr below = {.allowed_access = access & r->handled};
-	struct stat st;
-
-	if (!path || r->failed)
-		return;
-	below.parent_fd = open(path, O_PATH | O_CLOEXEC);
-	if (below.parent_fd < 0) {
-		r->failed = errno != ENOENT && errno != ENOTDIR;
-	} else {
-		r->failed = fstat(below.parent_fd, &st) != 0;
-		if (!r->failed && !S_ISDIR(st.st_mode))
-			below.allowed_access &= OF_FILES;
-		r->failed = r->failed || syscall(SYS_landlock_add_rule, r->fd,
-					     LANDLOCK_RULE_PATH_BENEATH, &below, 0);
-		close(below.parent_fd);
-	}
-	if (r->failed)
-		err_sys(r->e, "%s: landlock", path);
-}
-
 /* A tool, and the libraries that it brings along, as binutils in a folder of their
  * own do. */
-static void allow_tool(struct rules *r, const char *path)
+static int allow_tool(struct landlock *l, const char *path, struct err *e)
 {
 	char *real = path ? realpath(path, NULL) : NULL, *dir, *lib;
+	int rc;
 
 	if (!real)
-		return;
+		return 0;
 	dir = path_dir(real);
 	lib = xasprintf("%s/../lib", dir);
-	allow(r, real, RUN);
-	allow(r, lib, READ);
+	rc = landlock_allow(l, real, LANDLOCK_RUN, e) || landlock_allow(l, lib, LANDLOCK_READ, e);
 	free(lib);
 	free(dir);
 	free(real);
+	return rc;
 }
 
-static int rules_open(struct rules *r, long abi, struct err *e)
+static int allow_each(
+    struct landlock *l, const char *const *path, size_t n, uint64_t access, struct err *e)
 {
-	struct ruleset_attr attr = {.fs = ALL_FS};
-
-	if (abi >= ABI_TRUNCATE)
-		attr.fs |= ACCESS_FS_TRUNCATE;
-	if (abi >= ABI_IOCTL)
-		attr.fs |= ACCESS_FS_IOCTL_DEV;
-	if (abi >= ABI_NET)
-		attr.net = ACCESS_NET_TCP;
-	if (abi >= ABI_SCOPE)
-		attr.scoped = SCOPE_ALL;
-	*r = (struct rules){.handled = attr.fs, .e = e};
-	r->fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
-	return r->fd < 0 ? err_sys(e, "landlock") : 0;
+	while (n--)
+		if (landlock_allow(l, *path++, access, e))
+			return -1;
+	return 0;
 }
 
-/* What this process and its tools have in common. */
-static void allow_common(struct rules *r, const struct sandbox *s)
+/* Rules, with what this process and its tools have in common. */
+static int common_rules(struct landlock *l, const struct sandbox *s, struct err *e)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof SYSTEM / sizeof *SYSTEM; i++)
-		allow(r, SYSTEM[i], READ);
-	allow(r, "/dev/null", LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE);
+	if (landlock_open(l, e) ||
+	    allow_each(l, SYSTEM, sizeof SYSTEM / sizeof *SYSTEM, LANDLOCK_READ, e) ||
+	    landlock_allow(l, "/dev/null", LANDLOCK_READ_WRITE, e))
+		return -1;
 	for (i = 0; i < s->ntool; i++)
-		allow_tool(r, s->tool[i]);
-	if (s->ntool)
-		allow(r, LOADER, RUN);
+		if (allow_tool(l, s->tool[i], e))
+			return -1;
+	return s->ntool ? landlock_allow(l, LOADER, LANDLOCK_RUN, e) : 0;
 }
 
-static void allow_own(struct rules *r, const struct sandbox *s)
+static int restrict_files(const struct sandbox *s, struct err *e)
 {
-	size_t i;
-
-	allow_common(r, s);
-	allow(r, OWN, READ);
-	for (i = 0; i < s->nreadable; i++)
-		allow(r, s->readable[i], READ);
-	for (i = 0; i < s->nwritable; i++)
-		allow(r, s->writable[i], WRITE);
-	allow(r, s->scratch, LANDLOCK_ACCESS_FS_REMOVE_DIR);
-}
-
-static int restrict_files(const struct sandbox *s, long abi, struct err *e)
-{
-	struct rules own, tools = {.fd = -1};
+	struct landlock own = {.fd = -1}, tools = {.fd = -1};
 	int rc;
 
-	if (rules_open(&own, abi, e))
-		return -1;
-	allow_own(&own, s);
-	rc = own.failed ? -1 : rules_open(&tools, abi, e);
-	if (!rc) {
-		allow_common(&tools, s);
-		allow(&tools, s->work, WRITE);
-		rc = tools.failed ? -1 : 0;
-	}
-	if (!rc && syscall(SYS_landlock_restrict_self, own.fd, 0))
+	rc = common_rules(&own, s, e) || landlock_allow(&own, OWN, LANDLOCK_READ, e) ||
+	     allow_each(&own, s->readable, s->nreadable, LANDLOCK_READ, e) ||
+	     allow_each(&own, s->writable, s->nwritable, LANDLOCK_WRITE, e) ||
+	     landlock_allow(&own, s->scratch, LANDLOCK_REMOVE_DIR, e) ||
+	     common_rules(&tools, s, e) || landlock_allow(&tools, s->work, LANDLOCK_WRITE, e);
+	if (!rc && landlock_enter(own.fd))
 		rc = err_sys(e, "landlock");
-	close(own.fd);
+	if (own.fd >= 0)
+		close(own.fd);
 	narrow.rules = tools.fd;
-	return rc;
+	return rc ? -1 : 0;
 }
 
 static int enter_landlock(const struct sandbox *s, struct err *e)
 {
-	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	const char *lacks = landlock_lacks();
 
-	if (abi >= ABI_REFER)
-		return restrict_files(s, abi, e);
+	if (!lacks)
+		return restrict_files(s, e);
 	if (s->needed)
 		return err_set(e,
 		    "Linux has no Landlock here (%s): it takes 5.19 or later with "
 		    "landlock among its security modules",
-		    abi < 0 ? strerror(errno) : "too old");
-	log_warn("no Landlock here (%s): as and ld can read and write all that you can",
-	    abi < 0 ? strerror(errno) : "too old");
+		    lacks);
+	log_warn("no Landlock here (%s): as and ld can read and write all that you can", lacks);
 	return 0;
 }
 
@@ -233,7 +144,7 @@ int sandbox_narrow(void)
 	/* binutils call any short write a full disk. */
 	signal(SIGXFSZ, SIG_DFL);
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) ||
-	    (narrow.rules >= 0 && syscall(SYS_landlock_restrict_self, narrow.rules, 0)) ||
+	    (narrow.rules >= 0 && landlock_enter(narrow.rules)) ||
 	    (syscall(SYS_close_range, 3, ~0U, 0) && errno != ENOSYS))
 		return -1;
 	return sandbox_filter_tool();

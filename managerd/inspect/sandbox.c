@@ -1,11 +1,11 @@
 #include "managerd/inspect/sandbox.h"
 #include "common/callfilter.h"
+#include "common/limit.h"
 #include "managerd/inspect/inspect.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 /* Sanitizers reserve terabytes. */
@@ -15,24 +15,11 @@ static const rlim_t MEMORY = RLIM_INFINITY;
 static const rlim_t MEMORY = (rlim_t)INSPECT_MEMORY_MB << 20;
 #endif
 
-/* Lowers a limit; one that is lower already stays. */
-static int lower(int what, rlim_t max)
-{
-	struct rlimit r;
-
-	if (getrlimit(what, &r))
-		return -1;
-	if (r.rlim_max > max)
-		r.rlim_max = max;
-	r.rlim_cur = r.rlim_max;
-	return setrlimit(what, &r);
-}
-
 static int limit(struct err *e)
 {
-	if (lower(RLIMIT_CORE, 0) || lower(RLIMIT_NPROC, 0) || lower(RLIMIT_NOFILE, 0) ||
-	    lower(RLIMIT_CPU, INSPECT_CPU_S) || lower(RLIMIT_FSIZE, INSPECT_MAX) ||
-	    lower(RLIMIT_AS, MEMORY))
+	if (limit_lower(RLIMIT_CORE, 0) || limit_lower(RLIMIT_NPROC, 0) ||
+	    limit_lower(RLIMIT_NOFILE, 0) || limit_lower(RLIMIT_CPU, INSPECT_CPU_S) ||
+	    limit_lower(RLIMIT_FSIZE, INSPECT_MAX) || limit_lower(RLIMIT_AS, MEMORY))
 		return err_sys(e, "limits");
 	return 0;
 }

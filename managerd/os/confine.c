@@ -1,32 +1,13 @@
 #include "managerd/os/confine.h"
 #include "common/callfilter.h"
+#include "common/landlock.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/landlock.h>
 #include <sched.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-/* Since Linux 6.2; not in every header. */
-#define ACCESS_FS_TRUNCATE (1ULL << 14)
-/* Before ABI 2 no file may be renamed from one folder to another. */
-enum { ABI_REFER = 2, ABI_TRUNCATE = 3 };
-
-static const uint64_t READING = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
-static const uint64_t OWN =
-    LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR | LANDLOCK_ACCESS_FS_WRITE_FILE |
-    LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR |
-    LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REFER | ACCESS_FS_TRUNCATE;
-static const uint64_t ALL =
-    LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR |
-    LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
-    LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
-    LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
-    LANDLOCK_ACCESS_FS_MAKE_SYM | LANDLOCK_ACCESS_FS_REFER;
 
 /* An event loop, its connections, SQLite, memory; what is none of these finds that
  * the kernel does not have it, so that libraries do without. */
@@ -65,43 +46,23 @@ static const int ALLOWED[] = {
 
 static const unsigned long CONTROLS[] = {FIONBIO, FIONREAD, FIOCLEX};
 
-static int allow_below(int rules, const char *path, uint64_t access, struct err *e)
-{
-	struct landlock_path_beneath_attr below = {.allowed_access = access};
-	int rc = 0;
-
-	below.parent_fd = open(path, O_PATH | O_CLOEXEC);
-	if (below.parent_fd < 0)
-		return err_sys(e, "%s", path);
-	if (syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &below, 0))
-		rc = err_sys(e, "%s: landlock", path);
-	close(below.parent_fd);
-	return rc;
-}
-
 static int own_files_only(const char *home, struct err *e)
 {
-	struct landlock_ruleset_attr attr = {.handled_access_fs = ALL};
-	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-	int rules, rc;
+	struct landlock own;
+	int rc;
 
-	if (abi < ABI_REFER)
+	if (landlock_lacks())
 		return err_set(e, "this kernel has no Landlock: the manager could open any file"
 				  " that its user may");
-	if (abi >= ABI_TRUNCATE)
-		attr.handled_access_fs |= ACCESS_FS_TRUNCATE;
-	rules = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
-	if (rules < 0)
-		return err_sys(e, "landlock");
-	rc = allow_below(rules, home, OWN & attr.handled_access_fs, e);
-	if (!rc)
-		rc = allow_below(rules, "/proc", READING, e);
-	if (!rc)
-		rc = allow_below(rules, "/sys", READING, e);
-	if (!rc && syscall(SYS_landlock_restrict_self, rules, 0))
+	if (landlock_open(&own, e))
+		return -1;
+	rc = landlock_allow(&own, home, LANDLOCK_WRITE, e) ||
+	     landlock_allow(&own, "/proc", LANDLOCK_READ, e) ||
+	     landlock_allow(&own, "/sys", LANDLOCK_READ, e);
+	if (!rc && landlock_enter(own.fd))
 		rc = err_sys(e, "landlock");
-	close(rules);
-	return rc;
+	close(own.fd);
+	return rc ? -1 : 0;
 }
 
 static int allowed_calls_only(struct err *e)

@@ -1,4 +1,5 @@
 #include "managerd/parent/launch.h"
+#include "common/limit.h"
 #include "managerd/parent/cgroup.h"
 #include "managerd/parent/trust/fault.h"
 #include "managerd/parent/procs.h"
@@ -13,7 +14,6 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -82,17 +82,10 @@ static int place_fds(const struct launch *l, int report)
 	return (int)syscall(SYS_close_range, REPORT_FD + 1, ~0U, 0);
 }
 
-/* 0 = none; never more than there was. */
+/* 0 = none. */
 static int limit(int what, uint64_t max)
 {
-	struct rlimit r;
-
-	if (!max)
-		return 0;
-	if (getrlimit(what, &r) < 0)
-		return -1;
-	r.rlim_cur = r.rlim_max = max < r.rlim_max ? max : r.rlim_max;
-	return setrlimit(what, &r);
+	return max ? limit_lower(what, max) : 0;
 }
 
 int launch_become(uid_t uid, gid_t gid)
@@ -103,9 +96,7 @@ int launch_become(uid_t uid, gid_t gid)
 
 static const char *become(const struct launch *l)
 {
-	struct rlimit none = {0, 0};
-
-	if (setrlimit(RLIMIT_CORE, &none) < 0 || limit(RLIMIT_AS, l->memory) < 0 ||
+	if (limit_lower(RLIMIT_CORE, 0) < 0 || limit(RLIMIT_AS, l->memory) < 0 ||
 	    limit(RLIMIT_FSIZE, l->file_bytes) < 0 || limit(RLIMIT_CPU, l->cpu_s) < 0)
 		return "setting its bounds";
 	if (l->drop && launch_become(l->uid, l->gid) < 0)
