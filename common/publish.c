@@ -220,6 +220,16 @@ int file_write_all(int fd, const void *p, size_t n)
 	return 0;
 }
 
+int file_write(const char *path, int how, const void *p, size_t n, struct err *e)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | how, 0600);
+	int rc = fd < 0 || file_write_all(fd, p, n) ? err_sys(e, "%s", path) : 0;
+
+	if (fd >= 0 && close(fd) && !rc)
+		rc = err_sys(e, "%s", path);
+	return rc;
+}
+
 int dir_sync(const char *dir, struct err *e)
 {
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r;

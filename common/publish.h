@@ -47,6 +47,8 @@ int file_read(const char *path, size_t max, struct buf *out, struct err *e);
 int file_write_all(int fd, const void *p, size_t n);
 /* Closes *fd unless it is none, and makes it none (-1). */
 void fd_close(int *fd);
+/* Writes a file of mode 0600; how: O_EXCL, it must be new, or O_TRUNC. */
+int file_write(const char *path, int how, const void *p, size_t n, struct err *e);
 int dir_sync(const char *dir, struct err *e);
 /* mkdir -p; existing directories are fine. */
 int dir_make(const char *path, mode_t mode, struct err *e);

@@ -258,22 +258,11 @@ void cache_write(
 	unlinkat(at, tmp, 0);
 }
 
-static bool write_new(const char *path, const void *p, size_t n)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	bool ok;
-
-	if (fd < 0)
-		return false;
-	ok = !file_write_all(fd, p, n);
-	return !close(fd) && ok;
-}
-
 bool cache_get(
     const struct cache *c, const char *kind, const struct cache_key *key, const char *path)
 {
 	struct buf b = {0};
-	bool hit = cache_read(c, kind, key, &b) && write_new(path, b.p, b.n);
+	bool hit = cache_read(c, kind, key, &b) && !file_write(path, O_TRUNC, b.p, b.n, NULL);
 
 	buf_free(&b);
 	return hit;

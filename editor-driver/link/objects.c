@@ -132,18 +132,12 @@ int objects_assemble(struct objects *o, const struct cache_key *key, const struc
     const void *text, size_t n, const char *path, struct err *e)
 {
 	char *source;
-	int fd, rc = -1;
+	int rc;
 
 	if (as_text_check(text, n, e))
 		return err_wrap(e, "%s", tu->name);
 	source = xasprintf("%s.s", path);
-	fd = open(source, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0 || file_write_all(fd, text, n))
-		err_sys(e, "%s", source);
-	else
-		rc = 0;
-	if (fd >= 0)
-		close(fd);
+	rc = file_write(source, O_TRUNC, text, n, e);
 	if (!rc &&
 	    (take_room(o, source, e) || run_as(o, tu, source, path, e) || take_room(o, path, e)))
 		rc = err_wrap(e, "assembling %s", tu->name);

@@ -90,19 +90,11 @@ static int write_content(
     struct artifact *a, const struct art_input *in, const char *path, struct err *e)
 {
 	struct buf b = {0};
-	int fd, rc = -1;
+	int rc = artifact_content(a, in->id, &b, e) || ldscript_check(b.p, b.n, in->path, e) ||
+		 file_write(path, O_EXCL, b.p, b.n, e);
 
-	if (!artifact_content(a, in->id, &b, e) && !ldscript_check(b.p, b.n, in->path, e)) {
-		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-		if (fd < 0 || file_write_all(fd, b.p, b.n))
-			err_sys(e, "%s", path);
-		else
-			rc = 0;
-		if (fd >= 0)
-			close(fd);
-	}
 	buf_free(&b);
-	return rc;
+	return rc ? -1 : 0;
 }
 
 static int write_input(struct artifact *a, const struct art_input *in, char *const *object,
@@ -155,18 +147,13 @@ static int make_archive(struct artifact *a, uint32_t id, char *const *object, co
 	char *at_list = xasprintf("@%s", list);
 	const char *argv[] = {ar, "qcsD", path, at_list, NULL};
 	struct buf response = {0};
-	int fd = -1, rc = dir_make(parts, 0700, e);
+	int rc = dir_make(parts, 0700, e);
 
 	for (i = 0; i < n && !rc; i++)
 		if (in[i].archive == (int64_t)id)
 			rc = write_member(a, &in[i], object, parts, &response, e);
-	if (!rc) {
-		fd = open(list, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-		if (fd < 0 || file_write_all(fd, response.p, response.n))
-			rc = err_sys(e, "%s", list);
-		if (fd >= 0)
-			close(fd);
-	}
+	if (!rc)
+		rc = file_write(list, O_EXCL, response.p, response.n, e);
 	if (!rc)
 		rc = run_tool(&(struct spawn){.argv = argv}, "ar", e);
 	buf_free(&response);
