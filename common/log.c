@@ -25,9 +25,7 @@ size_t log_escape(char *out, size_t size, const char *text)
 	int len;
 
 	for (; *s; s += len) {
-		len = *s >= 0x20 && *s < 0x7f ? 1 : utf8_length(s);
-		if (len == 2 && *s == 0xc2 && s[1] < 0xa0)
-			len = 0; /* C1 */
+		len = utf8_printable(s);
 		if (n + (len ? (size_t)len : 4) >= size)
 			break;
 		if (len) {

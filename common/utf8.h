@@ -21,4 +21,12 @@ static inline int utf8_length(const unsigned char *s)
 	return n;
 }
 
+/* Bytes of the character at s, 0 for control characters (C0, DEL, C1) and where there is none. */
+static inline int utf8_printable(const unsigned char *s)
+{
+	if (*s < 0x80)
+		return *s >= 0x20 && *s != 0x7f;
+	return *s == 0xc2 && s[1] < 0xa0 ? 0 : utf8_length(s);
+}
+
 #endif

@@ -1,5 +1,6 @@
 #include "morphctl/words.h"
 #include "common/number.h"
+#include "common/utf8.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -75,37 +76,16 @@ char *words_plural(struct arena *a, double n, const char *noun)
 	return arena_printf(a, "%s %s%s", words_number(a, n), noun, n == 1 ? "" : "s");
 }
 
-/* The length of the UTF-8 character at s, 0 when it is none. Control
- * characters (also those of Latin-1) count as none. */
-static size_t utf8_length(const unsigned char *s)
-{
-	size_t n, i;
-
-	if (*s < 0x80)
-		return *s >= 0x20 && *s != 0x7f;
-	n = *s >= 0xf0 && *s <= 0xf4  ? 4
-	    : *s >= 0xe0 && *s < 0xf0 ? 3
-	    : *s >= 0xc2 && *s < 0xe0 ? 2
-				      : 0;
-	if (*s == 0xc2 && s[1] < 0xa0)
-		return 0;
-	for (i = 1; i < n; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	}
-	return n;
-}
-
 char *words_clean(struct arena *a, const char *s)
 {
 	char *out, *p;
-	size_t n;
+	int n;
 
 	if (!s)
 		return arena_strdup(a, "");
 	p = out = arena_alloc(a, strlen(s) + 1);
 	while (*s) {
-		n = utf8_length((const unsigned char *)s);
+		n = utf8_printable((const unsigned char *)s);
 		if (n == 0)
 			*p++ = '?', s++;
 		for (; n > 0; n--)
