@@ -17,7 +17,7 @@
  * and after every one but SAMPLE: u32 pid, u32 tid, u64 time.
  */
 #include "monitor-client/kernel/ring.h"
-#include "common/mem.h"
+#include "common/le.h"
 
 #include <asm/perf_regs.h>
 #include <linux/perf_event.h>
@@ -64,22 +64,6 @@ void ring_close(struct ring *r)
 	*r = (struct ring){0};
 }
 
-static uint32_t get32(const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof v);
-	return v;
-}
-
-static uint64_t get64(const uint8_t *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof v);
-	return v;
-}
-
 static enum sample_mode mode_of(uint16_t misc)
 {
 	switch (misc & PERF_RECORD_MISC_CPUMODE_MASK) {
@@ -96,7 +80,7 @@ static enum sample_mode mode_of(uint16_t misc)
 
 static uint64_t word(const uint8_t *p, unsigned n)
 {
-	return get64(p + 8 * n);
+	return get_le64(p + 8 * n);
 }
 
 /*
@@ -123,9 +107,9 @@ static void take_full(struct ring *r, const uint8_t *reg, const uint8_t *end, st
 	to->flags = (uint32_t)word(reg, full.flags);
 	to->nword = 0;
 	ev->sample.regs = to;
-	if (end - p < 8 || (size = get64(p)) > 8 * WIRE_WORDS || (uint64_t)(end - p) < size + 16)
+	if (end - p < 8 || (size = get_le64(p)) > 8 * WIRE_WORDS || (uint64_t)(end - p) < size + 16)
 		return;
-	valid = get64(p + 8 + size);
+	valid = get_le64(p + 8 + size);
 	to->nword = (uint32_t)((valid < size ? valid : size) / 8);
 	memcpy(to->word, p + 8, 8 * to->nword);
 }
@@ -136,7 +120,7 @@ static bool in_user_mode(
     struct ring *r, const uint8_t *p, const uint8_t *end, struct event *ev, uint64_t *ip)
 {
 	const struct form *f = r->full ? &full : &few;
-	uint64_t abi = get64(p);
+	uint64_t abi = get_le64(p);
 
 	p += 8;
 	if (abi == PERF_SAMPLE_REGS_ABI_NONE || end - p < 8 * f->n)
@@ -161,10 +145,10 @@ static enum record_kind sample_clock(
 
 	if (n < 32)
 		return REC_SKIP;
-	ev->sample.ip = get64(p);
-	ev->pid = get32(p + 8);
-	ev->tid = get32(p + 12);
-	ev->time = get64(p + 16);
+	ev->sample.ip = get_le64(p);
+	ev->pid = get_le32(p + 8);
+	ev->tid = get_le32(p + 12);
+	ev->time = get_le64(p + 16);
 	ev->sample.mode = mode_of(misc);
 	if (ev->sample.mode == MODE_USER && !in_user_mode(r, p + 24, p + n, ev, &ip) && ip)
 		ev->sample.mode = MODE_KERNEL;
@@ -181,9 +165,9 @@ static enum record_kind sample_tick(struct ring *r, const uint8_t *p, size_t n, 
 {
 	if (n < 24)
 		return REC_SKIP;
-	ev->pid = get32(p);
-	ev->tid = get32(p + 4);
-	ev->time = get64(p + 8);
+	ev->pid = get_le32(p);
+	ev->tid = get_le32(p + 4);
+	ev->time = get_le64(p + 8);
 	ev->sample.mode = MODE_KERNEL;
 	if (in_user_mode(r, p + 16, p + n, ev, &ev->sample.ip))
 		ev->sample.mode = MODE_USER;
@@ -197,18 +181,18 @@ static enum record_kind map_record(uint8_t *p, size_t n, uint16_t misc, struct e
 
 	if (n <= MMAP2_PATH || !memchr(p + MMAP2_PATH, 0, n - MMAP2_PATH))
 		return REC_SKIP;
-	*m = (struct event_map){.start = get64(p + 8), .pgoff = get64(p + 24)};
-	len = get64(p + 16);
+	*m = (struct event_map){.start = get_le64(p + 8), .pgoff = get_le64(p + 24)};
+	len = get_le64(p + 16);
 	if (__builtin_add_overflow(m->start, len, &m->end))
 		return REC_SKIP;
 	if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
 		m->id.n = p[32] <= 20 ? p[32] : 20;
 		memcpy(m->id.b, p + 36, m->id.n);
 	} else {
-		m->maj = get32(p + 32);
-		m->min = get32(p + 36);
-		m->ino = get64(p + 40);
-		m->gen = get64(p + 48);
+		m->maj = get_le32(p + 32);
+		m->min = get_le32(p + 36);
+		m->ino = get_le64(p + 40);
+		m->gen = get_le64(p + 48);
 	}
 	m->path = (char *)p + MMAP2_PATH;
 	ev->kind = EV_MAP;
@@ -221,9 +205,9 @@ static enum record_kind task_record(const uint8_t *p, size_t n, uint32_t type, s
 
 	if (n < 24)
 		return REC_SKIP;
-	pid = get32(p);
-	ppid = get32(p + 4);
-	tid = get32(p + 8);
+	pid = get_le32(p);
+	ppid = get_le32(p + 4);
+	tid = get_le32(p + 8);
 	ev->pid = pid;
 	ev->tid = tid;
 	if (type == PERF_RECORD_FORK) {
@@ -239,12 +223,12 @@ static enum record_kind ns_record(const uint8_t *p, size_t n, struct event *ev)
 {
 	enum { FIXED = 16, EACH = 16, INO = 8 };
 
-	if (n < FIXED + EACH * (MNT_NS_INDEX + 1) || get64(p + 8) <= MNT_NS_INDEX)
+	if (n < FIXED + EACH * (MNT_NS_INDEX + 1) || get_le64(p + 8) <= MNT_NS_INDEX)
 		return REC_SKIP;
-	ev->pid = get32(p);
-	ev->tid = get32(p + 4);
-	ev->ns.user = get64(p + FIXED + EACH * USER_NS_INDEX + INO);
-	ev->ns.mnt = get64(p + FIXED + EACH * MNT_NS_INDEX + INO);
+	ev->pid = get_le32(p);
+	ev->tid = get_le32(p + 4);
+	ev->ns.user = get_le64(p + FIXED + EACH * USER_NS_INDEX + INO);
+	ev->ns.mnt = get_le64(p + FIXED + EACH * MNT_NS_INDEX + INO);
 	ev->kind = EV_NS;
 	return REC_EVENT;
 }
@@ -262,9 +246,9 @@ static enum record_kind decode(struct ring *r, uint8_t *p, size_t n, uint32_t ty
 	if (n < TRAILER)
 		return REC_SKIP;
 	n -= TRAILER;
-	ev->pid = get32(p + n);
-	ev->tid = get32(p + n + 4);
-	ev->time = get64(p + n + 8);
+	ev->pid = get_le32(p + n);
+	ev->tid = get_le32(p + n + 4);
+	ev->time = get_le64(p + n + 8);
 	switch (type) {
 	case PERF_RECORD_MMAP2:
 		return map_record(p, n, misc, ev);
@@ -277,7 +261,7 @@ static enum record_kind decode(struct ring *r, uint8_t *p, size_t n, uint32_t ty
 	case PERF_RECORD_NAMESPACES:
 		return ns_record(p, n, ev);
 	case PERF_RECORD_LOST:
-		*lost = n < 16 ? 0 : get64(p + 8);
+		*lost = n < 16 ? 0 : get_le64(p + 8);
 		return REC_LOST;
 	case PERF_RECORD_THROTTLE:
 		return REC_THROTTLE;

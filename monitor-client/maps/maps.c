@@ -1,6 +1,7 @@
 #include "monitor-client/maps/maps.h"
 #include "common/log.h"
 #include "common/mem.h"
+#include "common/sort.h"
 #include "monitor-client/kernel/clock.h"
 #include "monitor-client/maps/lookup.h"
 #include "monitor-client/kernel/procfs.h"
@@ -227,16 +228,7 @@ static bool file_has_id(
 
 static size_t range_at(const struct proc *p, uint64_t addr)
 {
-	size_t lo = 0, hi = p->range.n, mid;
-
-	while (lo < hi) {
-		mid = (lo + hi) / 2;
-		if (p->range.v[mid].end <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return partition_point(0, p->range.n, i, p->range.v[i].end <= addr);
 }
 
 static void count_ranges(struct maps *m, size_t before, size_t after)
