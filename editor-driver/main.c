@@ -146,17 +146,6 @@ static int read_counts(struct job *j, struct err *e)
 	return rc;
 }
 
-static int print_result(const struct job *j, struct err *e)
-{
-	int rc = j->o->score          ? report_score(j, j->o->json)
-		 : j->o->report       ? report_artifact(j, j->o->json)
-		 : j->o->replay_table ? report_replay(j, j->o->json)
-		 : j->o->raw          ? report_read(j, j->o->json)
-				      : report_edit(j, j->o->json);
-
-	return rc ? err_sys(e, "standard output") : 0;
-}
-
 /* Whether the same might work another time: the machine was short of something. */
 static bool is_passing(const struct err *e)
 {
@@ -181,8 +170,8 @@ int main(int argc, char **argv)
 	rc = sandbox_may_edit(o.artifact, &e);
 	if (!rc)
 		rc = o.raw ? read_counts(&j, &e) : o.out ? make(&j, &e) : inspect(&j, &e);
-	if (!rc)
-		rc = print_result(&j, &e);
+	if (!rc && report(&j))
+		rc = err_sys(&e, "standard output");
 	job_free(&j);
 	if (!rc)
 		return 0;

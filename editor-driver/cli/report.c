@@ -20,7 +20,8 @@ static double amount(const struct job *j, uint64_t v)
 
 /* ---- JSON ---- */
 
-int report_json(json_t *o)
+/* Prints and frees. */
+static int print_json(json_t *o)
 {
 	char *text = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(JSON_DIGITS));
 	int rc;
@@ -37,13 +38,6 @@ static struct editanswer_score score_answer(const struct score *s)
 
 	return (struct editanswer_score){
 	    s->exttsp, s->taken, s->total, s->lines95, {c->insns, c->taken, c->lines, c->cycles}};
-}
-
-json_t *report_score_json(const struct score *s)
-{
-	struct editanswer_score score = score_answer(s);
-
-	return editanswer_score_json(&score);
 }
 
 /* What every answer over one artifact has, and the parts of edits and scores. */
@@ -63,27 +57,41 @@ static json_t *json_answer(const struct job *j, unsigned parts)
 	return editanswer_json(&a, parts);
 }
 
-static int edit_json(const struct job *j)
+static json_t *edit_json(const struct job *j)
 {
-	unsigned parts = EDITANSWER_LAYOUT | EDITANSWER_BUILD;
-
-	parts |= j->r.scored ? EDITANSWER_SCORES : 0;
-	parts |= j->o->mode == PLAN_COUNT ? EDITANSWER_COUNTING : 0;
-	return report_json(json_answer(j, parts));
+	return json_answer(j, EDITANSWER_LAYOUT | EDITANSWER_BUILD |
+				  (j->r.scored ? EDITANSWER_SCORES : 0) |
+				  (j->o->mode == PLAN_COUNT ? EDITANSWER_COUNTING : 0));
 }
 
-static int replay_json(const struct job *j)
+static json_t *score_json(const struct job *j)
+{
+	return json_answer(j, EDITANSWER_LAYOUT | EDITANSWER_SCORES);
+}
+
+static void set_whole(json_t *o, const char *key, uint64_t v)
+{
+	json_object_set_new(o, key, json_integer((json_int_t)v));
+}
+
+static json_t *replay_json(const struct job *j)
 {
 	const struct replay_result *w = &j->r.replay;
+	json_t *o = json_pack("{s:b}", "ok", 1);
 
-	return report_json(
-	    json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:{s:f, s:f}}", "ok",
-		1, "functions", (json_int_t)w->functions, "blocks", (json_int_t)w->blocks,
-		"instructions", (json_int_t)w->uops, "stops", (json_int_t)w->stops, "opaque",
-		(json_int_t)w->opaque, "absent", (json_int_t)w->absent, "differing",
-		(json_int_t)w->differing, "unmeasured", (json_int_t)w->unmeasured, "bytes",
-		(json_int_t)w->bytes, "memory", (json_int_t)w->memory, "seconds", "parse",
-		j->r.answer.seconds.parse, "compile", j->r.compile_s));
+	set_whole(o, "functions", w->functions);
+	set_whole(o, "blocks", w->blocks);
+	set_whole(o, "instructions", w->uops);
+	set_whole(o, "stops", w->stops);
+	set_whole(o, "opaque", w->opaque);
+	set_whole(o, "absent", w->absent);
+	set_whole(o, "differing", w->differing);
+	set_whole(o, "unmeasured", w->unmeasured);
+	set_whole(o, "bytes", w->bytes);
+	set_whole(o, "memory", w->memory);
+	json_object_set_new(o, "seconds",
+	    json_pack("{s:f, s:f}", "parse", j->r.answer.seconds.parse, "compile", j->r.compile_s));
+	return o;
 }
 
 static json_t *json_opaque(const struct job *j)
@@ -110,13 +118,29 @@ static json_t *json_opaque(const struct job *j)
 	return list;
 }
 
-static int artifact_json(const struct job *j)
+static json_t *artifact_json(const struct job *j)
 {
 	json_t *o = json_answer(j, 0);
 
 	json_object_set_new(o, "name", editanswer_text_json(artifact_meta(j->art)->name));
 	json_object_set_new(o, "opaque_functions", json_opaque(j));
-	return report_json(o);
+	return o;
+}
+
+static json_t *read_json(const struct job *j)
+{
+	const struct tally *t = &j->tally;
+	json_t *o = json_answer(j, 0);
+
+	json_object_set_new(o, "out", editanswer_text_json(j->o->out));
+	set_whole(o, "files", t->files);
+	set_whole(o, "executions", t->executions);
+	set_whole(o, "blocks_executed", t->blocks);
+	set_whole(o, "edges_executed", t->edges);
+	set_whole(o, "edges_unknown", t->unknown);
+	set_whole(o, "functions_off", t->off_functions);
+	set_whole(o, "executions_off", t->off);
+	return o;
 }
 
 /* ---- text ---- */
@@ -236,72 +260,17 @@ static void artifact_text_report(const struct job *j)
 	}
 }
 
-int report_text_done(void)
+static void score_text(const struct job *j)
 {
-	return fflush(stdout) || ferror(stdout) ? -1 : 0;
-}
-
-int report_edit(const struct job *j, bool json)
-{
-	if (json)
-		return edit_json(j);
-	edit_text(j);
-	return report_text_done();
-}
-
-int report_replay(const struct job *j, bool json)
-{
-	if (json)
-		return replay_json(j);
-	replay_text(j);
-	return report_text_done();
-}
-
-int report_score(const struct job *j, bool json)
-{
-	if (json)
-		return report_json(json_answer(j, EDITANSWER_LAYOUT | EDITANSWER_SCORES));
 	print_common(j);
 	print_seconds(&j->r.answer);
 	print_scores(j);
-	return report_text_done();
 }
 
-int report_artifact(const struct job *j, bool json)
-{
-	if (json)
-		return artifact_json(j);
-	artifact_text_report(j);
-	return report_text_done();
-}
-
-static void set_whole(json_t *o, const char *key, uint64_t v)
-{
-	json_object_set_new(o, key, json_integer((json_int_t)v));
-}
-
-static int read_json(const struct job *j)
-{
-	const struct tally *t = &j->tally;
-	json_t *o = json_answer(j, 0);
-
-	json_object_set_new(o, "out", editanswer_text_json(j->o->out));
-	set_whole(o, "files", t->files);
-	set_whole(o, "executions", t->executions);
-	set_whole(o, "blocks_executed", t->blocks);
-	set_whole(o, "edges_executed", t->edges);
-	set_whole(o, "edges_unknown", t->unknown);
-	set_whole(o, "functions_off", t->off_functions);
-	set_whole(o, "executions_off", t->off);
-	return report_json(o);
-}
-
-int report_read(const struct job *j, bool json)
+static void read_text(const struct job *j)
 {
 	const struct tally *t = &j->tally;
 
-	if (json)
-		return read_json(j);
 	printf("%-12s %zu files; %llu executions of %llu blocks, by %llu edges\n", "read", t->files,
 	    (unsigned long long)t->executions, (unsigned long long)t->blocks,
 	    (unsigned long long)t->edges);
@@ -313,10 +282,31 @@ int report_read(const struct job *j, bool json)
 		       "%-12s interrupted where nothing counts (signals, other threads)\n",
 		    "approximate", t->off_functions, (unsigned long long)t->off, "");
 	printf("%-12s %s\n", "written", j->o->out);
-	return report_text_done();
+}
+
+/* ---- each job's ---- */
+
+int report(const struct job *j)
+{
+	static const struct {
+		json_t *(*json)(const struct job *);
+		void (*text)(const struct job *);
+	} score = {score_json, score_text}, artifact = {artifact_json, artifact_text_report},
+	  replay = {replay_json, replay_text}, read = {read_json, read_text},
+	  edit = {edit_json, edit_text}, *of;
+
+	of = j->o->score          ? &score
+	     : j->o->report       ? &artifact
+	     : j->o->replay_table ? &replay
+	     : j->o->raw          ? &read
+				  : &edit;
+	if (j->o->json)
+		return print_json(of->json(j));
+	of->text(j);
+	return fflush(stdout) || ferror(stdout) ? -1 : 0;
 }
 
 int report_failure(const char *error, bool json)
 {
-	return json ? report_json(editanswer_refusal_json(error)) : 0;
+	return json ? print_json(editanswer_refusal_json(error)) : 0;
 }

@@ -1,25 +1,14 @@
 /*
- * The result of a job, as text and as JSON.
+ * The result of a job, as text and as JSON, on standard output.
  */
 #ifndef MORPH_REPORT_H
 #define MORPH_REPORT_H
 
 #include "editor-driver/job/job.h"
 
-#include <jansson.h>
-
-/* Each prints to standard output; 0, or -1 when that could not be written. */
-int report_edit(const struct job *j, bool json);
-int report_replay(const struct job *j, bool json);
-int report_score(const struct job *j, bool json);
-int report_artifact(const struct job *j, bool json);
-int report_read(const struct job *j, bool json);
+/* Of the job that j's options ask for. 0, or -1 when it could not be written. */
+int report(const struct job *j);
 /* {"ok":false,"error":…}; nothing unless json. */
 int report_failure(const char *error, bool json);
-
-/* What the reports share. Prints and gives back o; 0, or -1. */
-int report_json(json_t *o);
-int report_text_done(void);
-json_t *report_score_json(const struct score *s);
 
 #endif
