@@ -33,41 +33,33 @@ static const char HELP[] =
     "Exit status: 0 done, 1 failed, 2 usage error, 75 temporary failure: try again.\n";
 
 enum {
-	O_ARTIFACT = 256,
-	O_SAMPLES,
+	O_SAMPLES = 256,
 	O_COUNTS,
 	O_RANDOM,
 	O_IDENTITY,
-	O_SCORE,
-	O_LAYOUT,
-	O_REPORT,
-	O_JSON,
-	O_CACHE,
 	O_JOBS,
-	O_KEEP,
-	O_ORIGINAL,
 	O_OMIT,
-	O_REPLAY_TABLE,
 	O_INSTRUMENT,
 	O_COUNTERS,
-	O_READ,
-	O_NEED
+	O_READ
 };
+/* Options that only store their text, or that they are there: in which member. */
+enum { TEXTS = 1 << 10, FLAGS = 1 << 11 };
+#define TEXT(member) required_argument, NULL, TEXTS + offsetof(struct options, member)
+#define FLAG(member) no_argument, NULL, FLAGS + offsetof(struct options, member)
 
 enum { JOBS_MAX = 64 };
 
-static const struct option LONG[] = {{"artifact", required_argument, NULL, O_ARTIFACT},
+static const struct option LONG[] = {{"artifact", TEXT(artifact)},
     {"samples", required_argument, NULL, O_SAMPLES}, {"counts", required_argument, NULL, O_COUNTS},
     {"random", required_argument, NULL, O_RANDOM}, {"identity", no_argument, NULL, O_IDENTITY},
-    {"output", required_argument, NULL, 'o'}, {"original", required_argument, NULL, O_ORIGINAL},
-    {"score", no_argument, NULL, O_SCORE}, {"layout", required_argument, NULL, O_LAYOUT},
-    {"omit", required_argument, NULL, O_OMIT}, {"report", no_argument, NULL, O_REPORT},
-    {"json", no_argument, NULL, O_JSON}, {"cache", required_argument, NULL, O_CACHE},
-    {"jobs", required_argument, NULL, O_JOBS}, {"keep", required_argument, NULL, O_KEEP},
-    {"replay-table", no_argument, NULL, O_REPLAY_TABLE},
+    {"output", TEXT(out)}, {"original", TEXT(original)}, {"score", FLAG(score)},
+    {"layout", TEXT(layout)}, {"omit", required_argument, NULL, O_OMIT}, {"report", FLAG(report)},
+    {"json", FLAG(json)}, {"cache", TEXT(cache)}, {"jobs", required_argument, NULL, O_JOBS},
+    {"keep", TEXT(keep)}, {"replay-table", FLAG(replay_table)},
     {"instrument", required_argument, NULL, O_INSTRUMENT},
     {"counters", required_argument, NULL, O_COUNTERS}, {"read-counts", no_argument, NULL, O_READ},
-    {"need-sandbox", no_argument, NULL, O_NEED}, {"verbose", no_argument, NULL, 'v'},
+    {"need-sandbox", FLAG(need_sandbox)}, {"verbose", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0}};
 
 static _Noreturn void usage(const char *why)
@@ -184,38 +176,12 @@ static void check_options(const struct options *o, const struct wanted *w, int f
 			usage(rule[i].why);
 }
 
-/* Options that only store their text, or that they are present. */
-struct kept {
-	int option;
-	size_t at; /* in struct options */
-};
-#define AT(member) offsetof(struct options, member)
-static const struct kept TEXT[] = {{O_ARTIFACT, AT(artifact)}, {'o', AT(out)},
-    {O_ORIGINAL, AT(original)}, {O_LAYOUT, AT(layout)}, {O_CACHE, AT(cache)}, {O_KEEP, AT(keep)}};
-static const struct kept FLAG[] = {{O_SCORE, AT(score)}, {O_REPORT, AT(report)},
-    {O_REPLAY_TABLE, AT(replay_table)}, {O_JSON, AT(json)}, {O_NEED, AT(need_sandbox)}};
-#undef AT
-
-static bool keep_option(struct options *o, int c)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof TEXT / sizeof *TEXT; i++)
-		if (c == TEXT[i].option) {
-			*(const char **)((char *)o + TEXT[i].at) = optarg;
-			return true;
-		}
-	for (i = 0; i < sizeof FLAG / sizeof *FLAG; i++)
-		if (c == FLAG[i].option) {
-			*(bool *)((char *)o + FLAG[i].at) = true;
-			return true;
-		}
-	return false;
-}
-
 static void read_option(struct options *o, struct wanted *w, int c, const char *arg)
 {
 	switch (c) {
+	case 'o':
+		o->out = optarg;
+		break;
 	case O_SAMPLES:
 	case O_COUNTS:
 		o->mode = PLAN_PROFILE;
@@ -269,7 +235,11 @@ void options_parse(struct options *o, int argc, char **argv)
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, "o:vhV", LONG, NULL)) != -1) {
 		w.sources += c == O_SAMPLES || c == O_COUNTS || c == O_RANDOM || c == O_IDENTITY;
-		if (!keep_option(o, c))
+		if (c >= FLAGS)
+			*(bool *)((char *)o + c - FLAGS) = true;
+		else if (c >= TEXTS)
+			*(const char **)((char *)o + c - TEXTS) = optarg;
+		else
 			read_option(o, &w, c, argv[optind - 1]);
 	}
 	o->mode = w.instrument ? PLAN_COUNT : o->mode;
