@@ -102,7 +102,7 @@ int build_open(struct build *b, struct plan *plan, const char *artifact, const c
 		return -1;
 	if (check_inputs(b, e) || name_proof(b, artifact, e))
 		return -1;
-	b->proven = cache_get(b->cache, "builds", &b->proof, b->unchanged);
+	b->proven = cache_get(b->cache, CACHE_BUILDS, &b->proof, b->unchanged);
 	return 0;
 }
 
@@ -208,7 +208,7 @@ static int repeat(struct build *b, struct err *e)
 		rc = verify_repeat(b->unchanged, &b->plan->map, b->dir, b->module, e);
 	if (rc)
 		return err_wrap(e, "the artifact does not repeat the original build");
-	cache_put(b->cache, "builds", &b->proof, b->unchanged);
+	cache_put(b->cache, CACHE_BUILDS, &b->proof, b->unchanged);
 	b->proven = true;
 	return 0;
 }

@@ -134,15 +134,6 @@ char *cache_dir(const struct cache *c)
 	return c->dir ? xasprintf("/dev/fd/%d", c->fd) : NULL;
 }
 
-static int folder(const struct cache *c, const char *kind)
-{
-	size_t i = 0;
-
-	while (strcmp(KINDS[i], kind))
-		i++;
-	return c->kind[i];
-}
-
 /* ---- keys and checksums ---- */
 
 static void begin(const struct cache *c, crypto_generichash_state *s, const char *what)
@@ -174,12 +165,12 @@ int cache_key_file(const struct cache *c, const char *path, struct cache_key *ke
 	return rc;
 }
 
-static void keyed_sum(const struct cache *c, const char *kind, const struct cache_key *key,
+static void keyed_sum(const struct cache *c, enum cache_kind kind, const struct cache_key *key,
     const void *p, size_t n, uint8_t mac[CACHE_HASH])
 {
 	crypto_generichash_state s;
 
-	begin(c, &s, kind);
+	begin(c, &s, KINDS[kind]);
 	crypto_generichash_update(&s, key->b, sizeof key->b);
 	crypto_generichash_update(&s, p, n);
 	crypto_generichash_final(&s, mac, CACHE_HASH);
@@ -194,8 +185,8 @@ static const char *entry_name(const struct cache_key *key, char name[NAME])
 	return sodium_bin2hex(name, NAME, key->b, sizeof key->b);
 }
 
-static bool sound(
-    const struct cache *c, const char *kind, const struct cache_key *key, const char *p, size_t n)
+static bool sound(const struct cache *c, enum cache_kind kind, const struct cache_key *key,
+    const char *p, size_t n)
 {
 	uint8_t mac[CACHE_HASH];
 
@@ -206,7 +197,7 @@ static bool sound(
 }
 
 bool cache_read(
-    const struct cache *c, const char *kind, const struct cache_key *key, struct buf *out)
+    const struct cache *c, enum cache_kind kind, const struct cache_key *key, struct buf *out)
 {
 	char name[NAME], given[32];
 	size_t before = out->n;
@@ -214,7 +205,7 @@ bool cache_read(
 	int fd = -1;
 
 	if (c->dir)
-		fd = openat(folder(c, kind), entry_name(key, name),
+		fd = openat(c->kind[kind], entry_name(key, name),
 		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return false;
@@ -225,16 +216,16 @@ bool cache_read(
 		out->n -= TRAILER;
 		futimens(fd, NULL);
 	} else {
-		log_warn("%s/%s/%s: damaged cache entry dropped", c->dir, kind, name);
-		unlinkat(folder(c, kind), name, 0);
+		log_warn("%s/%s/%s: damaged cache entry dropped", c->dir, KINDS[kind], name);
+		unlinkat(c->kind[kind], name, 0);
 		out->n = before;
 	}
 	close(fd);
 	return hit;
 }
 
-void cache_write(
-    const struct cache *c, const char *kind, const struct cache_key *key, const void *p, size_t n)
+void cache_write(const struct cache *c, enum cache_kind kind, const struct cache_key *key,
+    const void *p, size_t n)
 {
 	static atomic_uint count;
 	uint8_t mac[CACHE_HASH];
@@ -244,7 +235,7 @@ void cache_write(
 
 	if (!c->dir)
 		return;
-	at = folder(c, kind);
+	at = c->kind[kind];
 	snprintf(tmp, sizeof tmp, ".new-%d-%u", (int)getpid(), atomic_fetch_add(&count, 1));
 	keyed_sum(c, kind, key, p, n, mac);
 	fd = openat(at, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -259,7 +250,7 @@ void cache_write(
 }
 
 bool cache_get(
-    const struct cache *c, const char *kind, const struct cache_key *key, const char *path)
+    const struct cache *c, enum cache_kind kind, const struct cache_key *key, const char *path)
 {
 	struct buf b = {0};
 	bool hit = cache_read(c, kind, key, &b) && !file_write(path, O_TRUNC, b.p, b.n, NULL);
@@ -269,7 +260,7 @@ bool cache_get(
 }
 
 void cache_put(
-    const struct cache *c, const char *kind, const struct cache_key *key, const char *path)
+    const struct cache *c, enum cache_kind kind, const struct cache_key *key, const char *path)
 {
 	struct buf b = {0};
 	struct err e;

@@ -16,7 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CACHE_KINDS = 3, CACHE_HASH = 32 };
+enum cache_kind { CACHE_OBJECTS, CACHE_BUILDS, CACHE_TEXTS, CACHE_KINDS };
+enum { CACHE_HASH = 32 };
 
 struct cache_key {
 	uint8_t b[CACHE_HASH];
@@ -43,20 +44,19 @@ struct cache_key cache_key(const struct cache *c, const void *p, size_t n);
 int cache_key_file(const struct cache *c, const char *path, struct cache_key *key, struct err *e);
 
 /*
- * kind is a folder below: "objects", "builds", "texts". Appends an entry's bytes to
- * out and marks it used now; false when there is no sound one. Thread safe, as all
- * below but cache_prune.
+ * Each kind has a folder below. Appends an entry's bytes to out and marks it used now; false when
+ * there is no sound one. Thread safe, as all below but cache_prune.
  */
 bool cache_read(
-    const struct cache *c, const char *kind, const struct cache_key *key, struct buf *out);
+    const struct cache *c, enum cache_kind kind, const struct cache_key *key, struct buf *out);
 /* Failures are only logged. */
-void cache_write(
-    const struct cache *c, const char *kind, const struct cache_key *key, const void *p, size_t n);
+void cache_write(const struct cache *c, enum cache_kind kind, const struct cache_key *key,
+    const void *p, size_t n);
 /* The same from and to a file: a new one at path, a copy of the one at path. */
 bool cache_get(
-    const struct cache *c, const char *kind, const struct cache_key *key, const char *path);
+    const struct cache *c, enum cache_kind kind, const struct cache_key *key, const char *path);
 void cache_put(
-    const struct cache *c, const char *kind, const struct cache_key *key, const char *path);
+    const struct cache *c, enum cache_kind kind, const struct cache_key *key, const char *path);
 /* Removes what was used least recently until limit bytes are left. */
 void cache_prune(struct cache *c, uint64_t limit);
 

@@ -62,7 +62,7 @@ bool objects_identity_known(
 {
 	struct cache_key k = key(o, tu, tu->id, &o->artifact);
 	struct buf b = {0};
-	bool known = cache_read(o->cache, "texts", &k, &b) && b.n == sizeof *text;
+	bool known = cache_read(o->cache, CACHE_TEXTS, &k, &b) && b.n == sizeof *text;
 
 	if (known)
 		memcpy(text, b.p, sizeof *text);
@@ -75,12 +75,12 @@ void objects_identity_learn(
 {
 	struct cache_key k = key(o, tu, tu->id, &o->artifact);
 
-	cache_write(o->cache, "texts", &k, text, sizeof *text);
+	cache_write(o->cache, CACHE_TEXTS, &k, text, sizeof *text);
 }
 
 bool objects_cached(const struct objects *o, const struct cache_key *key, const char *path)
 {
-	return cache_get(o->cache, "objects", key, path);
+	return cache_get(o->cache, CACHE_OBJECTS, key, path);
 }
 
 /* Of a file that was made. */
@@ -142,7 +142,7 @@ int objects_assemble(struct objects *o, const struct cache_key *key, const struc
 	    (take_room(o, source, e) || run_as(o, tu, source, path, e) || take_room(o, path, e)))
 		rc = err_wrap(e, "assembling %s", tu->name);
 	if (!rc && key)
-		cache_put(o->cache, "objects", key, path);
+		cache_put(o->cache, CACHE_OBJECTS, key, path);
 	free(source);
 	return rc;
 }

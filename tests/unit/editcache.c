@@ -66,19 +66,19 @@ static void teardown(void)
 
 START_TEST(gives_back_what_was_put)
 {
-	ck_assert(!cache_get(&cache, "objects", &key, out));
-	cache_put(&cache, "objects", &key, in);
-	ck_assert(cache_get(&cache, "objects", &key, out));
+	ck_assert(!cache_get(&cache, CACHE_OBJECTS, &key, out));
+	cache_put(&cache, CACHE_OBJECTS, &key, in);
+	ck_assert(cache_get(&cache, CACHE_OBJECTS, &key, out));
 	ck_assert(holds(out, "the object"));
-	ck_assert(!cache_get(&cache, "builds", &key, out));
+	ck_assert(!cache_get(&cache, CACHE_BUILDS, &key, out));
 }
 END_TEST
 
 START_TEST(an_empty_object_is_one)
 {
 	put_file(in, "");
-	cache_put(&cache, "objects", &key, in);
-	ck_assert(cache_get(&cache, "objects", &key, out));
+	cache_put(&cache, CACHE_OBJECTS, &key, in);
+	ck_assert(cache_get(&cache, CACHE_OBJECTS, &key, out));
 	ck_assert(holds(out, ""));
 }
 END_TEST
@@ -91,7 +91,7 @@ START_TEST(damage_is_noticed)
 	size_t i;
 	int fd;
 
-	cache_put(&cache, "objects", &key, in);
+	cache_put(&cache, CACHE_OBJECTS, &key, in);
 	ck_assert_int_eq(file_read(path, 0, &whole, &e), 0);
 	for (i = 0; i < 2 * whole.n; i++) {
 		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -101,11 +101,11 @@ START_TEST(damage_is_noticed)
 		if (i >= whole.n)
 			whole.p[i - whole.n] ^= 0x20;
 		close(fd);
-		ck_assert(!cache_get(&cache, "objects", &key, out));
+		ck_assert(!cache_get(&cache, CACHE_OBJECTS, &key, out));
 		ck_assert_int_ne(access(path, F_OK), 0);
 	}
-	cache_put(&cache, "objects", &key, in);
-	ck_assert(cache_get(&cache, "objects", &key, out));
+	cache_put(&cache, CACHE_OBJECTS, &key, in);
+	ck_assert(cache_get(&cache, CACHE_OBJECTS, &key, out));
 	buf_free(&whole);
 	free(path);
 }
@@ -118,16 +118,16 @@ START_TEST(the_least_used_go_first)
 	int i;
 
 	for (i = 0; i < 3; i++) {
-		cache_put(&cache, "objects", &k[i], in);
+		cache_put(&cache, CACHE_OBJECTS, &k[i], in);
 		usleep(20000);
 	}
-	ck_assert(cache_get(&cache, "objects", &k[0], out));
+	ck_assert(cache_get(&cache, CACHE_OBJECTS, &k[0], out));
 	cache_prune(&cache, 2 * (strlen("the object") + 40));
-	ck_assert(cache_get(&cache, "objects", &k[0], out));
-	ck_assert(!cache_get(&cache, "objects", &k[1], out));
-	ck_assert(cache_get(&cache, "objects", &k[2], out));
+	ck_assert(cache_get(&cache, CACHE_OBJECTS, &k[0], out));
+	ck_assert(!cache_get(&cache, CACHE_OBJECTS, &k[1], out));
+	ck_assert(cache_get(&cache, CACHE_OBJECTS, &k[2], out));
 	cache_prune(&cache, 0);
-	ck_assert(!cache_get(&cache, "objects", &k[0], out));
+	ck_assert(!cache_get(&cache, CACHE_OBJECTS, &k[0], out));
 }
 END_TEST
 
@@ -138,16 +138,16 @@ START_TEST(entries_cannot_be_moved)
 	char *from = entry(), *to, *foreign;
 	struct cache second;
 
-	cache_put(&cache, "objects", &key, in);
+	cache_put(&cache, CACHE_OBJECTS, &key, in);
 	key = other;
 	to = entry();
 	ck_assert_int_eq(link(from, to), 0);
-	ck_assert(!cache_get(&cache, "objects", &other, out));
+	ck_assert(!cache_get(&cache, CACHE_OBJECTS, &other, out));
 	ck_assert_int_ne(access(to, F_OK), 0);
 	foreign = xasprintf("%s/builds/%s", store, path_base(from));
 	ck_assert_int_eq(link(from, foreign), 0);
 	key = cache_key(&cache, "k", 1);
-	ck_assert(!cache_get(&cache, "builds", &key, out));
+	ck_assert(!cache_get(&cache, CACHE_BUILDS, &key, out));
 	free(foreign);
 	/* Another cache has other keys; under this one's name its entry is none. */
 	foreign = xasprintf("%s/second", dir);
@@ -155,11 +155,11 @@ START_TEST(entries_cannot_be_moved)
 	ck_assert_ptr_nonnull(second.dir);
 	other = cache_key(&second, "k", 1);
 	ck_assert_int_ne(memcmp(&other, &key, sizeof key), 0);
-	cache_put(&second, "objects", &key, in);
+	cache_put(&second, CACHE_OBJECTS, &key, in);
 	free(foreign);
 	foreign = xasprintf("%s/second/objects/%s", dir, path_base(from));
 	ck_assert_int_eq(rename(foreign, from), 0);
-	ck_assert(!cache_get(&cache, "objects", &key, out));
+	ck_assert(!cache_get(&cache, CACHE_OBJECTS, &key, out));
 	cache_close(&second);
 	free(foreign);
 	free(from);
@@ -174,12 +174,12 @@ START_TEST(links_are_not_followed)
 	struct cache none;
 
 	snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere", dir);
-	cache_put(&cache, "objects", &key, in);
+	cache_put(&cache, CACHE_OBJECTS, &key, in);
 	ck_assert_int_eq(rename(name, elsewhere), 0);
 	ck_assert_int_eq(symlink(elsewhere, name), 0);
-	ck_assert(!cache_get(&cache, "objects", &key, out));
-	cache_put(&cache, "objects", &key, in);
-	ck_assert(cache_get(&cache, "objects", &key, out));
+	ck_assert(!cache_get(&cache, CACHE_OBJECTS, &key, out));
+	cache_put(&cache, CACHE_OBJECTS, &key, in);
+	ck_assert(cache_get(&cache, CACHE_OBJECTS, &key, out));
 
 	snprintf(path, sizeof path, "%s/link", dir);
 	ck_assert_int_eq(symlink(store, path), 0);
@@ -207,21 +207,21 @@ START_TEST(the_secret_is_kept)
 	ck_assert_int_eq(stat(path, &st), 0);
 	ck_assert_uint_eq(st.st_mode & 07777, 0600);
 	ck_assert_int_eq(st.st_size, 32);
-	cache_put(&cache, "objects", &key, in);
+	cache_put(&cache, CACHE_OBJECTS, &key, in);
 	cache_close(&cache);
 	cache_open(&cache, store);
-	ck_assert(cache_get(&cache, "objects", &key, out));
+	ck_assert(cache_get(&cache, CACHE_OBJECTS, &key, out));
 	cache_close(&cache);
 	ck_assert_int_eq(chmod(path, 0644), 0);
 	cache_open(&cache, store);
 	ck_assert_int_eq(stat(path, &st), 0);
 	ck_assert_uint_eq(st.st_mode & 07777, 0600);
-	ck_assert(!cache_get(&cache, "objects", &key, out));
-	cache_put(&cache, "objects", &key, in);
+	ck_assert(!cache_get(&cache, CACHE_OBJECTS, &key, out));
+	cache_put(&cache, CACHE_OBJECTS, &key, in);
 	cache_close(&cache);
 	ck_assert_int_eq(truncate(path, 16), 0);
 	cache_open(&cache, store);
-	ck_assert(!cache_get(&cache, "objects", &key, out));
+	ck_assert(!cache_get(&cache, CACHE_OBJECTS, &key, out));
 }
 END_TEST
 
@@ -251,8 +251,8 @@ START_TEST(no_folder_no_cache)
 	snprintf(path, sizeof path, "%s/in/below-a-file", dir);
 	cache_open(&none, path);
 	ck_assert_ptr_null(none.dir);
-	cache_put(&none, "objects", &key, in);
-	ck_assert(!cache_get(&none, "objects", &key, out));
+	cache_put(&none, CACHE_OBJECTS, &key, in);
+	ck_assert(!cache_get(&none, CACHE_OBJECTS, &key, out));
 	cache_prune(&none, 0);
 	cache_close(&none);
 }
