@@ -66,9 +66,7 @@ struct cfg {
 	uint32_t *pred, *in;
 };
 
-/* Sets the indices, with memory from the arena; … */
+/* Sets the indices, with memory from the arena. */
 void cfg_index(struct cfg *g, struct arena *a);
-/* … again, in the same memory, after edges got other ends. */
-void cfg_reindex(struct cfg *g);
 
 #endif

@@ -1,4 +1,4 @@
-#include "editor-driver/plan/host.h"
+#include "editor-driver/plan/passes.h"
 
 #include <cpuid.h>
 

@@ -23,6 +23,11 @@ bool plan_stands(const struct plan *p, const struct plan_func *f);
 /* Exact sizes of f's blocks and their jumps, where the original's map has them. */
 void plan_sizes(const struct plan *p, const struct plan_tu *t, struct unit_func *f);
 
+/* host.c: the CPU of this machine, for which programs are laid out: what some passes gain and cost
+ * differs between CPUs (docs/DESIGN.md, "Layout"). Of an unknown one: nothing. Never NULL, static.
+ */
+const struct layout_cpu *host_cpu(void);
+
 /* The order of the functions that move: sets the rank of every placement with edit. By the calls
  * between functions with a weight (editor/layout/funcorder.h), as they are in the original's texts,
  * or by the plan's seed. */

@@ -1,7 +1,6 @@
 #include "common/command/ldopt.h"
 #include "common/sort.h"
 #include "editor-driver/os/parallel.h"
-#include "editor-driver/plan/host.h"
 #include "editor-driver/plan/passes.h"
 
 #include <stdlib.h>

@@ -28,7 +28,7 @@ enum plan_mode {
 struct plan_omit {
 	bool tails; /* copies of blocks (editor/layout/tails.h) */
 	bool got;   /* hot calls through the GOT instead of the PLT */
-	bool cpu;   /* what is for the CPU at hand (editor-driver/plan/host.h) */
+	bool cpu;   /* what is for the CPU at hand (editor-driver/plan/host.c) */
 };
 
 struct plan_tu {

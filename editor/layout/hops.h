@@ -13,6 +13,11 @@
 #include "common/mem.h"
 #include "editor/layout/layout.h"
 
+/* Branch entropy of each block's jump, 0 where it does not end in one: executions times the entropy
+ * of the two outcomes of a conditional jump, in bits (Yokota et al., 2008). Correlation with
+ * earlier branches, which predictors use, is not modelled. bits[] has g->nblock. */
+void entropy_blocks(const struct cfg *g, double *bits);
+
 /* Sets l->hop, for o->hot and o->calls. */
 void hops_add(
     const struct cfg *g, const struct layout_options *o, struct layout *l, struct arena *a);

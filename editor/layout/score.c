@@ -145,7 +145,8 @@ void layout_flow(const struct cfg *g, const struct layout *l, double *count)
 	free(slot);
 }
 
-void layout_addresses(const struct cfg *g, const struct layout *l, uint64_t *addr)
+/* Where each slot begins. */
+static void find_addresses(const struct cfg *g, const struct layout *l, uint64_t *addr)
 {
 	uint64_t at = 0;
 	uint32_t k;
@@ -181,7 +182,7 @@ void layout_score(const struct cfg *g, const struct layout *l, struct layout_sco
 	*s = (struct layout_score){0};
 	layout_primary(g, l, slot);
 	flow(g, l, slot, count);
-	layout_addresses(g, l, addr);
+	find_addresses(g, l, addr);
 	for (k = 0; k < l->n; k++) {
 		b = l->order[k];
 		share = g->block[b].count && l->n > g->nblock ? count[k] / (double)g->block[b].count

@@ -12,7 +12,5 @@ bool layout_falls(const struct cfg *g, const struct layout *l, uint32_t k, uint6
 enum { LAYOUT_FAR = 1 << 20 };
 /* Bytes of a hop: its jump is short. */
 enum { LAYOUT_HOP_BYTES = 2 };
-/* Where each slot begins. */
-void layout_addresses(const struct cfg *g, const struct layout *l, uint64_t *addr);
 
 #endif

@@ -44,7 +44,7 @@ void uop_consts_find(struct uop_consts *c, struct uop_tables *t, struct arena *a
 /* One instruction: how it changes what the registers hold. */
 void uop_consts_step(uint32_t reg[UR_N], struct uop_tables *t, const struct stmt *st);
 
-/* gotos.c: is it memory at table[index]? Then the table's number, else NONE. */
+/* table.c: is it memory at table[index]? Then the table's number, else NONE. */
 uint32_t uop_table_entry(
     struct uop_tables *t, const struct operand *o, const uint32_t reg[UR_N], bool distance);
 /* What is known of an instruction by jump tables. */

@@ -1,4 +1,4 @@
-#include "editor/layout/entropy.h"
+#include "editor/layout/hops.h"
 #include "tests/unit/unit.h"
 
 enum { JUMPS = 3, BLOCKS = 4 };
