@@ -10,6 +10,20 @@
 
 #include <stdbool.h>
 
+/* A tree of paths to (back = false: from the entries to) the blocks that roots lead to. */
+struct tree {
+	bool back;
+	uint32_t *order, n; /* blocks, nearest first */
+	uint32_t *via;      /* edge that leads to the block's nearer neighbour, or UINT32_MAX */
+	uint8_t *seen;      /* per block: it is in the tree */
+	uint32_t grown;     /* blocks whose neighbours are in it */
+};
+void tree_begin(struct tree *t, const struct cfg *g, bool back, struct arena *a);
+/* Adds a root. */
+void tree_root(struct tree *t, uint32_t b);
+/* Adds what can be reached over usable blocks (NULL: all). */
+void tree_grow(struct tree *t, const struct cfg *g, const uint8_t *usable);
+
 /*
  * Where flow enters and leaves, so that every block lies on a path from an entry to an exit.
  * Entries: block 0; BLK_ADDRESSED blocks without predecessors that are reachable from there; then,
@@ -21,6 +35,10 @@ struct reach {
 	uint8_t *entry, *exit; /* per block, 0 or 1 */
 };
 void reach_find(struct reach *r, const struct cfg *g, struct arena *a);
+
+/* The trees from the entries and to the exits, over usable blocks alone. */
+void tree_both(struct tree *in, struct tree *out, const struct cfg *g, const struct reach *r,
+    const uint8_t *usable, struct arena *a);
 
 /*
  * Minimum flow: raises blocks of count 0 to one execution unless the compiler marked them cold. Not

@@ -293,42 +293,21 @@ static bool usable(const struct model *m, uint32_t b)
 	return sampled(m, b) || (m->input == INFER_SAMPLES && !(m->g->block[b].flags & COLD));
 }
 
-/* Marks with `bit` what is connected to the roots. */
-static void spread(struct model *m, const uint8_t *root, bool back, uint8_t bit, uint32_t *stack)
-{
-	const struct cfg *g = m->g;
-	const uint32_t *first = back ? g->pred : g->succ;
-	uint32_t n = 0, b, i, to;
-
-	for (b = 0; b < g->nblock; b++)
-		if (root[b] && usable(m, b)) {
-			m->used[b] |= bit;
-			stack[n++] = b;
-		}
-	while (n) {
-		b = stack[--n];
-		for (i = first[b]; i < first[b + 1]; i++) {
-			to = back ? g->edge[g->in[i]].src : g->edge[i].dst;
-			if (m->used[to] & bit || !usable(m, to))
-				continue;
-			m->used[to] |= bit;
-			stack[n++] = to;
-		}
-	}
-}
-
 /* Unsampled cold blocks, and what is only reachable through them, take no part, unless samples
  * cannot be explained otherwise. */
 static void choose_blocks(struct model *m, struct arena *a)
 {
-	uint32_t *stack = arena_array(a, m->g->nblock, sizeof *stack), b;
+	uint8_t *may = arena_array(a, m->g->nblock, 1);
+	struct tree in, out;
 	bool all = false;
+	uint32_t b;
 
+	for (b = 0; b < m->g->nblock; b++)
+		may[b] = usable(m, b);
+	tree_both(&in, &out, m->g, m->r, may, a);
 	m->used = arena_array(a, m->g->nblock, 1);
-	spread(m, m->r->entry, false, 1, stack);
-	spread(m, m->r->exit, true, 2, stack);
 	for (b = 0; b < m->g->nblock; b++) {
-		m->used[b] = m->used[b] == 3;
+		m->used[b] = in.seen[b] && out.seen[b];
 		all = all || (!m->used[b] && sampled(m, b));
 	}
 	for (b = 0; b < m->g->nblock && all; b++)

@@ -1,46 +1,64 @@
 #include "editor/infer/flow.h"
 
-/* A tree of paths to (back = false: from the entries to) every usable block. */
-struct tree {
-	uint32_t *order, n; /* blocks, nearest first */
-	uint32_t *via;      /* edge that leads to the block's nearer neighbour, or NONE */
-	uint8_t *seen;
-};
 enum { NONE = UINT32_MAX };
 
-static void root(struct tree *t, uint32_t b)
+void tree_begin(struct tree *t, const struct cfg *g, bool back, struct arena *a)
 {
+	*t = (struct tree){.back = back,
+	    .order = arena_array(a, g->nblock, sizeof *t->order),
+	    .via = arena_array(a, g->nblock, sizeof *t->via),
+	    .seen = arena_array(a, g->nblock, 1)};
+}
+
+static void add(struct tree *t, uint32_t b, uint32_t via)
+{
+	if (t->seen[b])
+		return;
 	t->seen[b] = 1;
-	t->via[b] = NONE;
+	t->via[b] = via;
 	t->order[t->n++] = b;
 }
 
-static void grow(struct tree *t, const struct cfg *g, bool back, const uint8_t *usable)
+void tree_root(struct tree *t, uint32_t b)
 {
-	const uint32_t *first = back ? g->pred : g->succ;
-	uint32_t k, i, e, to;
-
-	for (k = 0; k < t->n; k++)
-		for (i = first[t->order[k]]; i < first[t->order[k] + 1]; i++) {
-			e = back ? g->in[i] : i;
-			to = back ? g->edge[e].src : g->edge[e].dst;
-			if (t->seen[to] || !usable[to])
-				continue;
-			root(t, to);
-			t->via[to] = e;
-		}
+	add(t, b, NONE);
 }
 
-static void tree_alloc(struct tree *t, const struct cfg *g, struct arena *a)
+void tree_grow(struct tree *t, const struct cfg *g, const uint8_t *usable)
 {
-	t->n = 0;
-	t->order = arena_array(a, g->nblock, sizeof *t->order);
-	t->via = arena_array(a, g->nblock, sizeof *t->via);
-	t->seen = arena_array(a, g->nblock, 1);
+	const uint32_t *first = t->back ? g->pred : g->succ;
+	uint32_t b, i, e, to;
+
+	for (; t->grown < t->n; t->grown++) {
+		b = t->order[t->grown];
+		for (i = first[b]; i < first[b + 1]; i++) {
+			e = t->back ? g->in[i] : i;
+			to = t->back ? g->edge[e].src : g->edge[e].dst;
+			if (!usable || usable[to])
+				add(t, to, e);
+		}
+	}
+}
+
+void tree_both(struct tree *in, struct tree *out, const struct cfg *g, const struct reach *r,
+    const uint8_t *usable, struct arena *a)
+{
+	uint32_t b;
+
+	tree_begin(in, g, false, a);
+	tree_begin(out, g, true, a);
+	for (b = 0; b < g->nblock; b++) {
+		if (usable[b] && r->entry[b])
+			tree_root(in, b);
+		if (usable[b] && r->exit[b])
+			tree_root(out, b);
+	}
+	tree_grow(in, g, usable);
+	tree_grow(out, g, usable);
 }
 
 /* Sends what is needed from (to) every block along the tree. */
-static void send(struct cfg *g, const struct tree *t, uint64_t *need, bool back)
+static void send(struct cfg *g, const struct tree *t, uint64_t *need)
 {
 	uint32_t k, b, e;
 
@@ -51,7 +69,7 @@ static void send(struct cfg *g, const struct tree *t, uint64_t *need, bool back)
 		if (e == NONE)
 			continue;
 		g->edge[e].count += need[b];
-		need[back ? g->edge[e].dst : g->edge[e].src] += need[b];
+		need[t->back ? g->edge[e].dst : g->edge[e].src] += need[b];
 	}
 }
 
@@ -63,22 +81,13 @@ static void add_paths(
 	struct tree in, out;
 	uint32_t b;
 
-	tree_alloc(&in, g, a);
-	tree_alloc(&out, g, a);
-	for (b = 0; b < g->nblock; b++) {
-		if (usable[b] && r->entry[b])
-			root(&in, b);
-		if (usable[b] && r->exit[b])
-			root(&out, b);
-	}
-	grow(&in, g, false, usable);
-	grow(&out, g, true, usable);
+	tree_both(&in, &out, g, r, usable, a);
 	for (b = 0; b < g->nblock; b++) {
 		need[b] = want[b] = in.seen[b] && out.seen[b] ? want[b] : 0;
 		g->block[b].count -= want[b]; /* both paths count it */
 	}
-	send(g, &in, need, false);
-	send(g, &out, want, true);
+	send(g, &in, need);
+	send(g, &out, want);
 }
 
 void flow_minimum(struct cfg *g, const struct reach *r, struct arena *a)
