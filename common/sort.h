@@ -3,10 +3,22 @@
 #define MORPH_SORT_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 /* -1, 0 or 1; of several keys: ORDER(a->x, b->x) ?: ORDER(a->y, b->y). */
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* For qsort() and bsearch() of numbers. */
+static inline int order_u32(const void *a, const void *b)
+{
+	return ORDER(*(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+static inline int order_u64(const void *a, const void *b)
+{
+	return ORDER(*(const uint64_t *)a, *(const uint64_t *)b);
+}
 
 /* Of a VEC (common/mem.h). */
 #define vec_sort(V, compare) \

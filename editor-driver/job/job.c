@@ -165,13 +165,6 @@ static int score_both(struct job *j, const struct blockmap *made, struct err *e)
 	return 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return ORDER(*x, *y);
-}
-
 /* Prefixes the error with the names of unit and function. */
 static void name_position(const struct plan *p, const struct bytes_position *at, struct err *e)
 {
@@ -195,7 +188,7 @@ static int verify(const struct plan *p, const struct build *b, struct verified *
 	for (i = 0; i < p->ntu; i++)
 		if (p->tu[i].edited)
 			vec_push(&edited, hash_short(&p->tu[i].art->hash));
-	vec_sort(&edited, by_number);
+	vec_sort(&edited, order_u64);
 	rc = verify_build(b->out, b->unchanged,
 	    &(struct verify_wanted){&p->map, p->mode == PLAN_COUNT, c.v, c.n, edited.v, edited.n},
 	    v, e);

@@ -215,13 +215,6 @@ int bytes_got(struct bytes *b, const struct elf_section *o, const struct elf_sec
 
 typedef VEC(uint64_t) address_list;
 
-static int by_value(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return ORDER(*x, *y);
-}
-
 /* The words of a section, as the loader leaves them, ascending. */
 static void read_list(const struct bytes_side *side, const struct elf_section *s, address_list *out)
 {
@@ -245,8 +238,8 @@ int bytes_list(struct bytes *b, const struct elf_section *o, const struct elf_se
 	for (i = 0; i < is.n && !rc; i++)
 		if (!bytes_was(b, is.v[i], &is.v[i]))
 			rc = bytes_differ(b, m->addr + 8 * i, "data changed");
-	vec_sort(&was, by_value);
-	vec_sort(&is, by_value);
+	vec_sort(&was, order_u64);
+	vec_sort(&is, order_u64);
 	if (!rc && (was.n != is.n || memcmp(was.v, is.v, was.n * sizeof *was.v)))
 		rc = bytes_differ(b, m->addr, "data changed");
 	vec_free(&was);

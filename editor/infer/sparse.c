@@ -1,4 +1,5 @@
 #include "editor/infer/sparse.h"
+#include "common/sort.h"
 
 #include <stdlib.h>
 
@@ -95,13 +96,6 @@ static void eliminate(struct ordering *o, uint32_t v)
 	}
 }
 
-static int ascending(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Sets s->at, and the columns of the factor as unknowns. */
 static bool order(struct sparse *s, struct ordering *o, uint64_t limit)
 {
@@ -140,7 +134,7 @@ static void set_columns(struct sparse *s, const struct ordering *o)
 		for (k = 0; k < o->adj[v].n; k++)
 			s->row[i + k] = s->at[o->adj[v].v[k]];
 		if (o->adj[v].n)
-			qsort(s->row + i, o->adj[v].n, sizeof *s->row, ascending);
+			qsort(s->row + i, o->adj[v].n, sizeof *s->row, order_u32);
 	}
 }
 

@@ -1,4 +1,5 @@
 #include "editor/probe/probes.h"
+#include "common/sort.h"
 #include "editor/probe/spantree.h"
 
 #include <string.h>
@@ -319,13 +320,6 @@ static void graph_free(struct graph *m)
 
 /* ---- choosing ---- */
 
-static int by_site(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* The cost of the counters chosen, < 0 when this form is not possible. */
 static double choose(const struct cfg *g, const struct probe_want *want, enum probes_form form,
     struct probes *out, struct arena *a)
@@ -345,7 +339,7 @@ static double choose(const struct cfg *g, const struct probe_want *want, enum pr
 				cost += m.e.v[i].cost;
 			}
 		if (out->n)
-			qsort(out->site, out->n, sizeof *out->site, by_site);
+			qsort(out->site, out->n, sizeof *out->site, order_u32);
 	} else {
 		cost = -1;
 	}
