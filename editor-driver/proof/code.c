@@ -43,14 +43,14 @@ unsigned bytes_nop(const uint8_t *p, uint64_t n)
 	return k ? i + 2 + k : 0;
 }
 
-static bool all_padding(const uint8_t *p, uint64_t n)
+uint64_t bytes_padding(const uint8_t *p, uint64_t n)
 {
 	uint64_t i = 0;
 	unsigned len;
 
 	while (i < n && (len = bytes_nop(p + i, n - i)))
 		i += len;
-	return i == n;
+	return i;
 }
 
 /* ---- operands ---- */
@@ -265,7 +265,7 @@ static bool same_edited(const struct bytes *b, const struct bytes_piece *p, uint
 			return true;
 	}
 	/* The block's own padding, which another alignment takes or adds. */
-	return all_padding(r.o + i, r.no - i) && jumps_alone(r.m + k, r.nm - k);
+	return bytes_padding(r.o + i, r.no - i) == r.no - i && jumps_alone(r.m + k, r.nm - k);
 }
 
 /* ---- all code ---- */

@@ -118,20 +118,10 @@ static uint64_t without_padding(const uint8_t *p, uint64_t n)
 	return end;
 }
 
-static uint64_t skip_padding(const uint8_t *p, uint64_t n)
-{
-	uint64_t i = 0;
-	unsigned len;
-
-	while (i < n && (len = bytes_nop(p + i, n - i)))
-		i += len;
-	return i;
-}
-
 static void add_gap(const struct elf_section *s, uint64_t begin, uint64_t end, gap_list *out)
 {
 	const uint8_t *p = s->data + (begin - s->addr);
-	uint64_t n = end - begin, from = skip_padding(p, n);
+	uint64_t n = end - begin, from = bytes_padding(p, n);
 
 	n = from + without_padding(p + from, n - from);
 	if (from < n)
@@ -159,7 +149,7 @@ static void gaps_of(const struct bytes_side *side, const struct elf_section *s, 
 /* Does padding end on the compiler's boundary here, n bytes of it? */
 static bool aligned_padding(uint64_t addr, const uint8_t *p, uint64_t room, uint64_t *n)
 {
-	*n = skip_padding(p, room);
+	*n = bytes_padding(p, room);
 	return !((addr + *n) % CODE_ALIGN);
 }
 
@@ -192,7 +182,7 @@ static bool advance(const struct bytes_side *side, struct gap *g, uint64_t n)
 	g->begin += n;
 	if (g->begin < g->end)
 		g->begin +=
-		    skip_padding(bytes_at(side, g->begin, g->end - g->begin), g->end - g->begin);
+		    bytes_padding(bytes_at(side, g->begin, g->end - g->begin), g->end - g->begin);
 	return g->begin < g->end;
 }
 

@@ -86,6 +86,8 @@ bool bytes_same_run(
 int bytes_plt(struct bytes *b, const struct elf_section *s);
 /* The length of the no-operation or int3 at p, 0 = none. */
 unsigned bytes_nop(const uint8_t *p, uint64_t n);
+/* How many of n bytes from p on are such. */
+uint64_t bytes_padding(const uint8_t *p, uint64_t n);
 
 /* data.c. */
 int bytes_data(struct bytes *b, const struct elf_section *o, const struct elf_section *m);
