@@ -105,23 +105,18 @@ static void omit(struct plan_omit *o, const char *list)
 	}
 }
 
-/* Which of two words it is. */
-static bool word(const char *s, const char *no, const char *yes, const char *why)
+/* Which of the words, which blanks separate, it is. */
+static unsigned word(const char *s, const char *words, const char *why)
 {
-	if (strcmp(s, no) && strcmp(s, yes))
-		usage(why);
-	return !strcmp(s, yes);
-}
+	unsigned k;
+	size_t n;
 
-static enum counter_kind counter_kind(const char *s)
-{
-	static const char *const name[] = {"plain", "atomic", "thread"};
-	size_t k;
-
-	for (k = 0; k < sizeof name / sizeof name[0]; k++)
-		if (!strcmp(s, name[k]))
-			return (enum counter_kind)k;
-	usage("--counters takes plain, atomic or thread");
+	for (k = 0; *words; k++, words += n + (words[n] == ' ')) {
+		n = strcspn(words, " ");
+		if (named(words, n, s))
+			return k;
+	}
+	usage(why);
 }
 
 static _Noreturn void print_and_exit(const char *text)
@@ -204,11 +199,12 @@ static void read_option(struct options *o, struct wanted *w, int c, const char *
 	case O_INSTRUMENT:
 		w->instrument = true;
 		o->counting.edges =
-		    word(optarg, "blocks", "edges", "--instrument takes blocks or edges");
+		    word(optarg, "blocks edges", "--instrument takes blocks or edges");
 		break;
 	case O_COUNTERS:
 		w->counters = true;
-		o->counting.kind = counter_kind(optarg);
+		o->counting.kind = (enum counter_kind)word(
+		    optarg, "plain atomic thread", "--counters takes plain, atomic or thread");
 		break;
 	case O_READ:
 		w->read = true;
