@@ -102,6 +102,13 @@ static int by_count(const void *a, const void *b)
 	return ORDER(y->count, x->count);
 }
 
+/* It is not a copy of an earlier one (counts_stands()): sums over the program count it once. */
+static bool stands(const struct plan *p, const struct plan_func *f)
+{
+	return !p->counts || !p->counts->block ||
+	       counts_stands(p->counts, (size_t)(f->tu->func - p->func) + f->ord);
+}
+
 /* The count of the coldest of the hottest blocks that together execute HOT_INSNS of all
  * instructions; adds these up, too. */
 static uint64_t hot_count(struct plan *p)
@@ -114,7 +121,7 @@ static uint64_t hot_count(struct plan *p)
 	size_t i;
 
 	for (i = 0; i < p->nweighed; i++) {
-		if (!plan_stands(p, &p->weighed[i]))
+		if (!stands(p, &p->weighed[i]))
 			continue;
 		g = &p->weighed[i].tu->unit->func[p->weighed[i].ord].cfg;
 		for (b = g->block; b < g->block + g->nblock; b++) {

@@ -6,22 +6,10 @@
 
 #include "editor-driver/plan/plan.h"
 
-/* fn for each edited TU, on the plan's threads. 0, or -1 with the error of the first TU that
- * failed, prefixed by its name. */
-int plan_each_edited(
-    struct plan *p, int (*fn)(struct plan *p, struct plan_tu *t, struct err *e), struct err *e);
-
 /* fn for each function with a weight, function i of t, on the plan's threads.
  * What is in scratch dies with the batch. */
 void plan_each_weighed(struct plan *p,
     void (*fn)(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch));
-
-/* A function with a weight that is not a copy of an earlier one (counts_stands()): sums over the
- * program count it once. */
-bool plan_stands(const struct plan *p, const struct plan_func *f);
-
-/* Exact sizes of f's blocks and their jumps, where the original's map has them. */
-void plan_sizes(const struct plan *p, const struct plan_tu *t, struct unit_func *f);
 
 /* host.c: the CPU of this machine, for which programs are laid out: what some passes gain and cost
  * differs between CPUs (docs/DESIGN.md, "Layout"). Of an unknown one: nothing. Never NULL, static.

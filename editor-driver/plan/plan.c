@@ -2,6 +2,7 @@
 #include "common/sort.h"
 #include "editor-driver/os/parallel.h"
 #include "editor-driver/plan/passes.h"
+#include "editor/layout/relax.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -178,7 +179,9 @@ static int pass_tu(void *arg, size_t i, struct err *e)
 	return pass->fn(pass->p, t, e) ? err_wrap(e, "%s", t->art->name) : 0;
 }
 
-int plan_each_edited(
+/* fn for each edited TU, on the plan's threads. 0, or -1 with the error of the first TU that
+ * failed, prefixed by its name. */
+static int each_edited(
     struct plan *p, int (*fn)(struct plan *, struct plan_tu *, struct err *), struct err *e)
 {
 	struct pass pass = {p, fn};
@@ -212,12 +215,6 @@ void plan_each_weighed(
 	parallel_for(p->jobs, p->nbatch, pass_batch, &pass, NULL);
 }
 
-bool plan_stands(const struct plan *p, const struct plan_func *f)
-{
-	return !p->counts || !p->counts->block ||
-	       counts_stands(p->counts, (size_t)(f->tu->func - p->func) + f->ord);
-}
-
 static int read_text(struct plan *p, const struct plan_tu *t, struct buf *out, struct err *e)
 {
 	int rc;
@@ -247,6 +244,41 @@ static int agree(const struct unit *u, const struct plan_tu *t, struct err *e)
 	return 0;
 }
 
+/* The lengths of the direct jumps at the ends of blocks follow from their targets. */
+static void set_jumps(const struct bm_block *const *at, struct cfg *g)
+{
+	const struct bm_block *src, *dst;
+	const struct cfg_edge *e;
+	uint32_t n;
+
+	for (e = g->edge; e < g->edge + g->nedge; e++) {
+		src = at[e->src];
+		dst = at[e->dst];
+		if ((e->kind != EDGE_TAKEN && e->kind != EDGE_JUMP) || !src || !dst)
+			continue;
+		n = relax_jump(e->kind, src->addr + src->size, dst->addr);
+		if (n <= src->size)
+			g->block[e->src].jump = n;
+	}
+}
+
+/* Exact sizes of f's blocks and their jumps, where the original's map has them. */
+static void set_sizes(const struct plan *p, const struct plan_tu *t, struct unit_func *f)
+{
+	const struct bm_block **at = xcalloc(f->cfg.nblock, sizeof *at);
+	struct func_blocks b;
+	size_t i;
+
+	mapindex_blocks(&p->index, hash_short(&t->art->hash), f->ord, f->cfg.nblock, &b);
+	for (i = 0; i < b.block.n; i++) {
+		at[b.block.v[i]->id] = b.block.v[i];
+		f->cfg.block[b.block.v[i]->id].bytes = b.block.v[i]->size;
+	}
+	set_jumps(at, &f->cfg);
+	mapindex_blocks_free(&b);
+	free(at);
+}
+
 static int parse_tu(struct plan *p, struct plan_tu *t, struct err *e)
 {
 	uint32_t i;
@@ -259,13 +291,13 @@ static int parse_tu(struct plan *p, struct plan_tu *t, struct err *e)
 	t->placement = arena_array(&t->mem, t->nfunc, sizeof *t->placement);
 	for (i = 0; i < t->nfunc; i++)
 		if (t->weight[i])
-			plan_sizes(p, t, &t->unit->func[i]);
+			set_sizes(p, t, &t->unit->func[i]);
 	return 0;
 }
 
 int plan_parse(struct plan *p, struct err *e)
 {
-	return plan_each_edited(p, parse_tu, e);
+	return each_edited(p, parse_tu, e);
 }
 
 static int count_tu(struct plan *p, struct plan_tu *t, struct err *e)
@@ -282,7 +314,7 @@ static int count_tu(struct plan *p, struct plan_tu *t, struct err *e)
 int plan_count(struct plan *p, const struct unit_counting *how, struct err *e)
 {
 	p->counting = *how;
-	return plan_each_edited(p, count_tu, e);
+	return each_edited(p, count_tu, e);
 }
 
 static int emit_tu(struct plan *p, struct plan_tu *t, struct err *e)
@@ -298,7 +330,7 @@ static int emit_tu(struct plan *p, struct plan_tu *t, struct err *e)
 
 void plan_emit(struct plan *p)
 {
-	plan_each_edited(p, emit_tu, NULL);
+	each_edited(p, emit_tu, NULL);
 }
 
 static int check_tu(struct plan *p, struct plan_tu *t, struct err *e)
@@ -311,7 +343,7 @@ static int check_tu(struct plan *p, struct plan_tu *t, struct err *e)
 
 int plan_check(struct plan *p, struct err *e)
 {
-	return plan_each_edited(p, check_tu, e);
+	return each_edited(p, check_tu, e);
 }
 
 static void func_copies(
