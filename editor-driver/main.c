@@ -5,7 +5,7 @@
 #include "editor-driver/cli/options.h"
 #include "editor-driver/cli/report.h"
 #include "editor-driver/os/sandbox.h"
-#include "editor-driver/link/tools.h"
+#include "editor-driver/os/run.h"
 
 #include <errno.h>
 #include <stdlib.h>

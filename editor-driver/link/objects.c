@@ -4,7 +4,6 @@
 #include "common/publish.h"
 #include "common/spawn.h"
 #include "editor-driver/os/run.h"
-#include "editor-driver/link/tools.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #include "common/publish.h"
 #include "editor-driver/os/run.h"
 #include "editor-driver/link/runtime.h"
-#include "editor-driver/link/tools.h"
 #include "editor-driver/link/tree.h"
 
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 #include "common/publish.h"
 #include "common/spawn.h"
 #include "editor-driver/os/run.h"
-#include "editor-driver/link/tools.h"
 #include "tests/unit/unit.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "common/publish.h"
 #include "common/spawn.h"
-#include "editor-driver/link/tools.h"
+#include "editor-driver/os/run.h"
 #include "editor-driver/link/tree.h"
 #include "tests/unit/unit.h"
 
