@@ -25,6 +25,9 @@
  * child of fork counts from zero: the kernel wipes the counters' pages. A
  * program with other rights than its caller (setuid) writes nothing.
  */
+#include <elf.h>
+#include <sys/syscall.h>
+
 typedef unsigned long u64;
 typedef unsigned char u8;
 #define HIDDEN __attribute__((visibility("hidden")))
@@ -120,28 +123,6 @@ static long call(long n, u64 a, u64 b, u64 c, u64 d, u64 e)
 	return call6(n, a, b, c, d, e, 0);
 }
 
-enum {
-	SYS_read = 0,
-	SYS_write,
-	SYS_open,
-	SYS_close,
-	SYS_mmap = 9,
-	SYS_munmap = 11,
-	SYS_rt_sigaction = 13,
-	SYS_rt_sigprocmask = 14,
-	SYS_sched_yield = 24,
-	SYS_madvise = 28,
-	SYS_getpid = 39,
-	SYS_getcwd = 79,
-	SYS_rename = 82,
-	SYS_unlink = 87,
-	SYS_getuid = 102,
-	SYS_getgid = 104,
-	SYS_geteuid = 107,
-	SYS_getegid = 108,
-	SYS_arch_prctl = 158,
-	SYS_renameat2 = 316
-};
 enum { WRONLY = 1, RDWR = 2, CREAT = 0100, EXCL = 0200, NOFOLLOW = 0400000, CLOEXEC = 02000000 };
 enum { E_EXIST = 17, E_INVAL = 22, E_NOSYS = 38 };
 
@@ -238,11 +219,6 @@ static void complain(const char *what, const char *where)
 
 /* ---- the file ---- */
 
-struct phdr {
-	unsigned type, flags;
-	u64 offset, vaddr, paddr, filesz, memsz, align;
-};
-
 static void find_note(const u8 *p, u64 n, u8 *id)
 {
 	const unsigned *w;
@@ -264,21 +240,21 @@ static void find_note(const u8 *p, u64 n, u8 *id)
 
 static void own_build_id(u8 *id)
 {
-	const u8 *ehdr = __ehdr_start;
-	const struct phdr *p;
+	const Elf64_Ehdr *ehdr = (const Elf64_Ehdr *)__ehdr_start;
+	const Elf64_Phdr *p;
 	u64 bias = 0;
 	int i, n;
 
 	if (!ehdr)
 		return;
-	p = (const struct phdr *)(ehdr + *(const u64 *)(ehdr + 32));
-	n = *(const unsigned short *)(ehdr + 56);
+	p = (const Elf64_Phdr *)(__ehdr_start + ehdr->e_phoff);
+	n = ehdr->e_phnum;
 	for (i = 0; i < n; i++)
-		if (p[i].type == 1 && !p[i].offset)
-			bias = (u64)ehdr - p[i].vaddr;
+		if (p[i].p_type == PT_LOAD && !p[i].p_offset)
+			bias = (u64)ehdr - p[i].p_vaddr;
 	for (i = 0; i < n; i++)
-		if (p[i].type == 4 && p[i].align <= 4)
-			find_note((const u8 *)(bias + p[i].vaddr), p[i].filesz, id);
+		if (p[i].p_type == PT_NOTE && p[i].p_align <= 4)
+			find_note((const u8 *)(bias + p[i].p_vaddr), p[i].p_filesz, id);
 }
 
 static int write_all(long fd, const void *p, u64 n)
