@@ -33,12 +33,12 @@ static void set_profile(struct plan *p, struct plan_tu *t, uint32_t i, struct ar
 		else
 			g->block[b].count = value[b];
 	}
-	nedge = counts_edges(p->counts, f, &edge);
+	nedge = counts_flows(p->counts, f, COUNTS_EDGES, &edge);
 	nedge = set_outcomes(g, edge, nedge, false);
 	if (counts_stands(p->counts, f))
 		atomic_fetch_add(&p->no_edge, nedge);
 	if (p->counts->form == COUNTS_SAMPLES) {
-		nedge = counts_pred(p->counts, f, &edge);
+		nedge = counts_flows(p->counts, f, COUNTS_PRED, &edge);
 		set_outcomes(g, edge, nedge, true);
 	}
 }

@@ -93,7 +93,7 @@ static void add_pointer(struct graph *g, struct fo_call from, uint32_t func, uin
 {
 	double unit = g->p->counts->form == COUNTS_SAMPLES ? SAMPLE_ONE : 1, seen = 0;
 	const struct counts_flow *v;
-	size_t all = counts_calls(g->p->counts, func, &v), i;
+	size_t all = counts_flows(g->p->counts, func, COUNTS_CALLS, &v), i;
 	size_t first = partition_point(0, all, i, v[i].block < block);
 
 	for (i = first; i < all && v[i].block == block; i++)

@@ -119,16 +119,16 @@ static void take_line(struct counts *c, const struct names *t, const struct art_
 		add(&c->used, flow.value);
 		break;
 	case PROFILETEXT_EDGE:
-		vec_push(&c->edge, flow);
+		vec_push(&c->flow[COUNTS_EDGES], flow);
 		break;
 	case PROFILETEXT_PREDECESSOR:
 		flow.block = l->block2;
 		flow.to = l->block;
-		vec_push(&c->pred, flow);
+		vec_push(&c->flow[COUNTS_PRED], flow);
 		break;
 	case PROFILETEXT_CALL:
 		flow.to = (uint32_t)callee;
-		vec_push(&c->call, flow);
+		vec_push(&c->flow[COUNTS_CALLS], flow);
 	}
 }
 
@@ -158,17 +158,17 @@ static size_t sort_and_add(struct counts_flow *v, size_t n)
 /* A block that was only counted by its edges was executed as often as they. */
 static void count_by_edges(struct counts *c, const struct art_func *func)
 {
-	const struct counts_flow *v;
+	const struct counts_flow *edge = c->flow[COUNTS_EDGES].v, *v;
 	uint64_t *in, *out;
-	size_t i, end, f;
+	size_t n = c->flow[COUNTS_EDGES].n, i, end, f;
 	uint32_t b;
 
-	for (i = 0; i < c->edge.n; i = end) {
-		f = c->edge.v[i].func;
+	for (i = 0; i < n; i = end) {
+		f = edge[i].func;
 		in = xcalloc(2 * (size_t)func[f].nblock, sizeof *in);
 		out = in + func[f].nblock;
-		for (end = i; end < c->edge.n && c->edge.v[end].func == f; end++) {
-			v = &c->edge.v[end];
+		for (end = i; end < n && edge[end].func == f; end++) {
+			v = &edge[end];
 			add(&out[v->block], v->value);
 			add(&in[v->to], v->value);
 		}
@@ -185,7 +185,7 @@ int counts_parse(const char *text, size_t n, const char *name, enum counts_form 
 	struct profiletext_reader r = {form, text, text + n, 0};
 	struct profiletext_line l;
 	struct names names;
-	int rc;
+	int k, rc;
 
 	*out = (struct counts){.form = form};
 	out->block = arena_array(&out->mem, nfunc, sizeof *out->block);
@@ -196,9 +196,8 @@ int counts_parse(const char *text, size_t n, const char *name, enum counts_form 
 	if (rc)
 		err_wrap(e, "%s:%zu", name, r.line);
 	names_free(&names);
-	out->edge.n = sort_and_add(out->edge.v, out->edge.n);
-	out->pred.n = sort_and_add(out->pred.v, out->pred.n);
-	out->call.n = sort_and_add(out->call.v, out->call.n);
+	for (k = 0; k < COUNTS_FLOWS; k++)
+		out->flow[k].n = sort_and_add(out->flow[k].v, out->flow[k].n);
 	if (form == COUNTS_EXECUTIONS)
 		count_by_edges(out, func);
 	return rc;
@@ -220,36 +219,26 @@ int counts_read(const char *path, enum counts_form form, const struct art_func *
 
 void counts_free(struct counts *c)
 {
+	int k;
+
 	arena_free(&c->mem);
-	vec_free(&c->edge);
-	vec_free(&c->pred);
-	vec_free(&c->call);
+	for (k = 0; k < COUNTS_FLOWS; k++)
+		vec_free(&c->flow[k]);
 	*c = (struct counts){0};
 }
 
-/* The run of v that is function f's. */
-static size_t run(const struct counts_flow *v, size_t n, uint32_t f, const struct counts_flow **out)
+size_t counts_flows(
+    const struct counts *c, size_t i, enum counts_flows kind, const struct counts_flow **flow)
 {
-	size_t lo = partition_point(0, n, i, v[i].func < f), end;
+	const struct counts_flow *v = c->flow[kind].v;
+	size_t n = c->flow[kind].n, lo, end;
 
-	end = partition_point(lo, n, i, v[i].func == f);
-	*out = n ? v + lo : NULL;
+	if (!c->block[i])
+		return 0;
+	lo = partition_point(0, n, k, v[k].func < c->first[i]);
+	end = partition_point(lo, n, k, v[k].func == c->first[i]);
+	*flow = n ? v + lo : NULL;
 	return end - lo;
-}
-
-size_t counts_edges(const struct counts *c, size_t i, const struct counts_flow **edge)
-{
-	return c->block[i] ? run(c->edge.v, c->edge.n, c->first[i], edge) : 0;
-}
-
-size_t counts_pred(const struct counts *c, size_t i, const struct counts_flow **edge)
-{
-	return c->block[i] ? run(c->pred.v, c->pred.n, c->first[i], edge) : 0;
-}
-
-size_t counts_calls(const struct counts *c, size_t i, const struct counts_flow **call)
-{
-	return c->block[i] ? run(c->call.v, c->call.n, c->first[i], call) : 0;
 }
 
 bool counts_stands(const struct counts *c, size_t i)

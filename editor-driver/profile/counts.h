@@ -14,6 +14,9 @@ struct counts_flow {
 	uint64_t value;
 };
 
+/* To a block's successors, from its predecessors (block: where they lead), to callees. */
+enum counts_flows { COUNTS_EDGES, COUNTS_PRED, COUNTS_CALLS, COUNTS_FLOWS };
+
 struct counts {
 	struct arena mem;
 	enum counts_form form; /* values: executions, or samples in fixed point, SAMPLE_ONE
@@ -22,8 +25,7 @@ struct counts {
 	 * named it. Functions with equal name and key share one array. */
 	uint64_t **block;
 	uint32_t *first; /* by function: the first of its name and key that was named */
-	VEC(struct counts_flow) edge, call; /* ascending, no two of one fact */
-	VEC(struct counts_flow) pred;       /* edges likewise, from predecessors */
+	VEC(struct counts_flow) flow[COUNTS_FLOWS]; /* ascending, no two of one fact */
 	uint64_t total, used; /* sums of blocks' values: of all, of those that found one */
 	uint64_t lines;       /* that carry a value */
 	uint64_t unknown;     /* lines: no such function (or another key) */
@@ -39,11 +41,10 @@ int counts_read(const char *path, enum counts_form form, const struct art_func *
     struct counts *out, struct err *e);
 void counts_free(struct counts *c);
 
-/* The edges of function i, and its calls: ascending by block, then by `to`. Returns how many. That
- * `to` follows `block` nobody checked. */
-size_t counts_edges(const struct counts *c, size_t i, const struct counts_flow **edge);
-size_t counts_pred(const struct counts *c, size_t i, const struct counts_flow **edge);
-size_t counts_calls(const struct counts *c, size_t i, const struct counts_flow **call);
+/* The flows of function i: ascending by block, then by `to`. Returns how many. That `to` follows
+ * `block` nobody checked. */
+size_t counts_flows(
+    const struct counts *c, size_t i, enum counts_flows kind, const struct counts_flow **flow);
 
 /* Whether function i has counts, and is the first of those that share them, which represents all of
  * them where the profile cannot tell them apart. */

@@ -40,9 +40,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 		if (c.block[0] != c.block[3] || counts_weight(&c, func, 0) > (uint64_t)1 << 60)
 			abort();
 		for (i = 0; i < 4; i++) {
-			k = counts_edges(&c, i, &v);
+			k = counts_flows(&c, i, COUNTS_EDGES, &v);
 			check_flows(v, k, i, func[i].nblock, func[i].nblock);
-			k = counts_calls(&c, i, &v);
+			k = counts_flows(&c, i, COUNTS_CALLS, &v);
 			check_flows(v, k, i, func[i].nblock, 4);
 		}
 	}

@@ -129,22 +129,22 @@ START_TEST(edges_and_calls_by_function)
 			       "inl 3 < 1 5\ninl 2 @ main 4\ninl#cccccccc 2 @ twin#aaaaaaaa1 0.5\n",
 			     COUNTS_SAMPLES),
 	    0);
-	ck_assert_uint_eq(counts_edges(&c, 4, &v), 2);
+	ck_assert_uint_eq(counts_flows(&c, 4, COUNTS_EDGES, &v), 2);
 	ck_assert_uint_eq(v[0].block, 0);
 	ck_assert_uint_eq(v[0].to, 1);
 	ck_assert_uint_eq(v[0].value, SAMPLE_ONE + SAMPLE_ONE / 2);
 	ck_assert_uint_eq(v[1].value, 3 * SAMPLE_ONE);
-	ck_assert_uint_eq(counts_pred(&c, 4, &v), 1);
+	ck_assert_uint_eq(counts_flows(&c, 4, COUNTS_PRED, &v), 1);
 	ck_assert_uint_eq(v[0].block, 1);
 	ck_assert_uint_eq(v[0].to, 3);
 	ck_assert_uint_eq(v[0].value, 5 * SAMPLE_ONE);
-	ck_assert_uint_eq(counts_calls(&c, 3, &v), 2);
+	ck_assert_uint_eq(counts_flows(&c, 3, COUNTS_CALLS, &v), 2);
 	ck_assert_uint_eq(v[0].to, 0);
 	ck_assert_uint_eq(v[1].to, 2);
 	ck_assert_uint_eq(v[1].value, SAMPLE_ONE / 2);
-	ck_assert_uint_eq(counts_edges(&c, 0, &v), 1);
-	ck_assert_uint_eq(counts_calls(&c, 0, &v), 0);
-	ck_assert_uint_eq(counts_edges(&c, 1, &v), 0);
+	ck_assert_uint_eq(counts_flows(&c, 0, COUNTS_EDGES, &v), 1);
+	ck_assert_uint_eq(counts_flows(&c, 0, COUNTS_CALLS, &v), 0);
+	ck_assert_uint_eq(counts_flows(&c, 1, COUNTS_EDGES, &v), 0);
 	/* They weigh nothing, and are no samples. */
 	ck_assert_uint_eq(c.total + c.used + counts_weight(&c, func, 3), 0);
 }
@@ -171,7 +171,7 @@ START_TEST(strange_edges_are_counted)
 	ck_assert_uint_eq(c.unknown, 2);
 	ck_assert_uint_eq(c.ambiguous, 2);
 	ck_assert_uint_eq(c.lines, 7);
-	ck_assert_uint_eq(c.edge.n + c.call.n, 0);
+	ck_assert_uint_eq(c.flow[COUNTS_EDGES].n + c.flow[COUNTS_CALLS].n, 0);
 }
 END_TEST
 
