@@ -44,23 +44,19 @@ static void list_funcs(struct scoring *g, const struct plan *p)
 /* Lines that hold most of what is executed. */
 static uint64_t hot_lines(const struct scoring *g)
 {
-	VEC(uint64_t) addr = {0}, weight = {0};
-	VEC(uint32_t) bytes = {0};
+	VEC(struct layout_block) block = {0};
 	const struct placed *x;
 	uint64_t lines;
 	uint32_t k;
 
 	for (x = g->func.v; x < g->func.v + g->func.n; x++)
-		for (k = 0; k < x->layout.n; k++) {
-			vec_push(&addr, x->slot[k].addr);
-			vec_push(&bytes, x->slot[k].bytes);
-			vec_push(&weight, (uint64_t)(x->slot[k].count *
-						     x->f->cfg.block[x->layout.order[k]].insns));
-		}
-	lines = layout_hot_lines(addr.v, bytes.v, weight.v, (uint32_t)addr.n, LINES_SHARE);
-	vec_free(&addr);
-	vec_free(&weight);
-	vec_free(&bytes);
+		for (k = 0; k < x->layout.n; k++)
+			vec_push(&block, (struct layout_block){x->slot[k].addr,
+					     (uint64_t)(x->slot[k].count *
+							x->f->cfg.block[x->layout.order[k]].insns),
+					     x->slot[k].bytes});
+	lines = layout_hot_lines(block.v, block.n, LINES_SHARE);
+	vec_free(&block);
 	return lines;
 }
 

@@ -107,10 +107,12 @@ struct layout_score {
 };
 void layout_score(const struct cfg *g, const struct layout *l, struct layout_score *s);
 
-/* The smallest number of 64-byte lines that hold `share` (0…1) of all executed instructions, with
- * block i at addr[i]; weights are count * insns. For several functions, pass the concatenation of
- * their blocks. */
-uint64_t layout_hot_lines(
-    const uint64_t *addr, const uint32_t *bytes, const uint64_t *weight, uint32_t n, double share);
+/* The smallest number of 64-byte lines that hold `share` (0…1) of the executed instructions of all
+ * these blocks. */
+struct layout_block {
+	uint64_t addr, weight; /* weight: executed instructions */
+	uint32_t bytes;
+};
+uint64_t layout_hot_lines(const struct layout_block *b, size_t n, double share);
 
 #endif

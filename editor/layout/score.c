@@ -1,6 +1,7 @@
 /*
  * The score of a layout: executions of its slots, ext-TSP and taken jumps, its hot lines.
  */
+#include "common/sort.h"
 #include "editor/layout/exttsp.h"
 #include "editor/layout/layout.h"
 #include "editor/layout/slots.h"
@@ -201,13 +202,10 @@ struct line {
 	double weight;
 };
 
-struct lines {
-	struct line *v;
-	size_t n, cap;
-};
+typedef VEC(struct line) line_list;
 
 /* A block's weight goes to its lines by the bytes it has in each. */
-static void add_lines(struct lines *l, uint64_t addr, uint32_t bytes, double weight)
+static void add_lines(line_list *l, uint64_t addr, uint32_t bytes, double weight)
 {
 	uint64_t at = addr, end = addr + bytes, stop;
 
@@ -223,18 +221,18 @@ static int by_address(const void *pa, const void *pb)
 {
 	const struct line *a = pa, *b = pb;
 
-	return a->at < b->at ? -1 : a->at > b->at;
+	return ORDER(a->at, b->at);
 }
 
 static int by_weight(const void *pa, const void *pb)
 {
 	const struct line *a = pa, *b = pb;
 
-	return a->weight > b->weight ? -1 : a->weight < b->weight;
+	return ORDER(b->weight, a->weight);
 }
 
 /* Adds up what fell on the same line. */
-static void join_lines(struct lines *l)
+static void join_lines(line_list *l)
 {
 	size_t i, n = 0;
 
@@ -248,18 +246,16 @@ static void join_lines(struct lines *l)
 	l->n = n;
 }
 
-uint64_t layout_hot_lines(
-    const uint64_t *addr, const uint32_t *bytes, const uint64_t *weight, uint32_t n, double share)
+uint64_t layout_hot_lines(const struct layout_block *b, size_t n, double share)
 {
-	struct lines l = {0};
+	line_list l = {0};
 	double total = 0, sum = 0;
 	uint64_t used = 0;
-	uint32_t i;
 
-	for (i = 0; i < n; i++)
-		if (weight[i]) {
-			add_lines(&l, addr[i], bytes[i], (double)weight[i]);
-			total += (double)weight[i];
+	for (; n--; b++)
+		if (b->weight) {
+			add_lines(&l, b->addr, b->bytes, (double)b->weight);
+			total += (double)b->weight;
 		}
 	if (l.n) {
 		join_lines(&l);

@@ -523,14 +523,14 @@ END_TEST
 START_TEST(hot_lines_by_hand)
 {
 	/* Lines 0 (two blocks), 1, and one block over lines 2 and 3. */
-	uint64_t addr[] = {0, 32, 64, 160}, weight[] = {10, 20, 0, 40};
-	uint32_t bytes[] = {32, 32, 64, 64};
+	static const struct layout_block b[] = {
+	    {0, 10, 32}, {32, 20, 32}, {64, 0, 64}, {160, 40, 64}};
 
-	ck_assert_uint_eq(layout_hot_lines(addr, bytes, weight, 4, 0), 0);
-	ck_assert_uint_eq(layout_hot_lines(addr, bytes, weight, 4, 30. / 70), 1);
-	ck_assert_uint_eq(layout_hot_lines(addr, bytes, weight, 4, 50. / 70), 2);
-	ck_assert_uint_eq(layout_hot_lines(addr, bytes, weight, 4, 1), 3);
-	ck_assert_uint_eq(layout_hot_lines(addr, bytes, weight, 0, 1), 0);
+	ck_assert_uint_eq(layout_hot_lines(b, 4, 0), 0);
+	ck_assert_uint_eq(layout_hot_lines(b, 4, 30. / 70), 1);
+	ck_assert_uint_eq(layout_hot_lines(b, 4, 50. / 70), 2);
+	ck_assert_uint_eq(layout_hot_lines(b, 4, 1), 3);
+	ck_assert_uint_eq(layout_hot_lines(b, 0, 1), 0);
 }
 END_TEST
 
