@@ -110,7 +110,7 @@ static int parse_and_lay_out(struct job *j, struct timespec *clock, struct err *
 	const struct options *o = j->o;
 	struct plan *p = &j->plan;
 	struct editanswer *r = &j->r.answer;
-	size_t counters;
+	struct plan_figures n;
 
 	if (plan_begin(p, j->art, o->mode, o->seed, &j->counts, o->omit, o->jobs, e))
 		return -1;
@@ -125,9 +125,10 @@ static int parse_and_lay_out(struct job *j, struct timespec *clock, struct err *
 		return -1;
 	plan_order(p);
 	r->seconds.layout = lap(clock);
-	r->edited = (uint32_t)plan_moved(p);
-	r->counted = (uint32_t)plan_counted(p, &counters);
-	r->counters = (uint32_t)counters;
+	n = plan_figures(p);
+	r->edited = n.moved;
+	r->counted = n.counted;
+	r->counters = n.counters;
 	return 0;
 }
 

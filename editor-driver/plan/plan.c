@@ -381,29 +381,19 @@ void plan_copies(const struct plan *p, struct copies *out)
 		}
 }
 
-size_t plan_moved(const struct plan *p)
+struct plan_figures plan_figures(const struct plan *p)
 {
-	size_t i, n = 0;
-	uint32_t k;
+	struct plan_figures n = {0};
+	const struct plan_tu *t;
+	uint32_t i;
 
-	for (i = 0; i < p->ntu; i++)
-		for (k = 0; p->tu[i].placement && k < p->tu[i].nfunc; k++)
-			n += p->tu[i].placement[k].edit;
-	return n;
-}
-
-size_t plan_counted(const struct plan *p, size_t *counters)
-{
-	const struct probes *probes;
-	size_t i, n = 0;
-	uint32_t k;
-
-	*counters = 0;
-	for (i = 0; i < p->ntu; i++)
-		for (k = 0; p->tu[i].probes && k < p->tu[i].nfunc; k++) {
-			probes = p->tu[i].probes[k];
-			n += probes != NULL;
-			*counters += probes ? probes->n : 0;
+	for (t = p->tu; t < p->tu + p->ntu; t++)
+		for (i = 0; t->placement && i < t->nfunc; i++) {
+			n.moved += t->placement[i].edit;
+			if (t->probes && t->probes[i]) {
+				n.counted++;
+				n.counters += t->probes[i]->n;
+			}
 		}
 	return n;
 }

@@ -106,10 +106,10 @@ struct copies {
 };
 void plan_copies(const struct plan *p, struct copies *out);
 
-/* How many functions move. */
-size_t plan_moved(const struct plan *p);
-/* How many functions have counters, and how many of these there are. */
-size_t plan_counted(const struct plan *p, size_t *counters);
+struct plan_figures {
+	uint32_t moved, counted, counters; /* functions that move, that have counters; counters */
+};
+struct plan_figures plan_figures(const struct plan *p);
 
 /* The text of a TU that is not edited, with labels and block map; appended to
  * out. Thread safe. */
