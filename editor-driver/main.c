@@ -2,8 +2,7 @@
 #include "common/publish.h"
 #include "editor-driver/link/build.h"
 #include "editor-driver/os/jobdir.h"
-#include "editor-driver/cli/options.h"
-#include "editor-driver/cli/report.h"
+#include "editor-driver/cli/cli.h"
 #include "editor-driver/os/sandbox.h"
 #include "editor-driver/os/run.h"
 

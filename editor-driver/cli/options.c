@@ -1,4 +1,4 @@
-#include "editor-driver/cli/options.h"
+#include "editor-driver/cli/cli.h"
 #include "common/log.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "editor-driver/cli/report.h"
+#include "editor-driver/cli/cli.h"
 #include "editor/cfg.h"
 
 #include <math.h>
