@@ -18,41 +18,31 @@ static size_t set_outcomes(struct cfg *g, const struct counts_flow *v, size_t n,
 	return lost;
 }
 
-/* The profile of a function. */
-static void set_profile(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
-{
-	size_t f = (size_t)(t->func - p->func) + i, nedge;
-	const uint64_t *value = p->counts->block[f];
-	struct cfg *g = &t->unit->func[i].cfg;
-	const struct counts_flow *edge;
-	uint32_t b;
-
-	for (b = 0; b < g->nblock; b++) {
-		if (p->counts->form == COUNTS_SAMPLES)
-			g->block[b].samples = value[b];
-		else
-			g->block[b].count = value[b];
-	}
-	nedge = counts_flows(p->counts, f, COUNTS_EDGES, &edge);
-	nedge = set_outcomes(g, edge, nedge, false);
-	if (counts_stands(p->counts, f))
-		atomic_fetch_add(&p->no_edge, nedge);
-	if (p->counts->form == COUNTS_SAMPLES) {
-		nedge = counts_flows(p->counts, f, COUNTS_PRED, &edge);
-		set_outcomes(g, edge, nedge, true);
-	}
-}
-
+/* From the profile of a function. */
 static void infer_func(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
 {
-	infer(&t->unit->func[i].cfg,
-	    p->counts->form == COUNTS_SAMPLES ? INFER_SAMPLES : INFER_COUNTS, scratch);
+	bool sampled = p->counts->form == COUNTS_SAMPLES;
+	size_t f = (size_t)(t->func - p->func) + i, n, lost;
+	const uint64_t *value = p->counts->block[f];
+	struct cfg *g = &t->unit->func[i].cfg;
+	const struct counts_flow *flow;
+	uint32_t b;
+
+	for (b = 0; b < g->nblock; b++)
+		*(sampled ? &g->block[b].samples : &g->block[b].count) = value[b];
+	n = counts_flows(p->counts, f, COUNTS_EDGES, &flow);
+	lost = set_outcomes(g, flow, n, false);
+	if (counts_stands(p->counts, f))
+		atomic_fetch_add(&p->no_edge, lost);
+	if (sampled) {
+		n = counts_flows(p->counts, f, COUNTS_PRED, &flow);
+		set_outcomes(g, flow, n, true);
+	}
+	infer(g, sampled ? INFER_SAMPLES : INFER_COUNTS, scratch);
 }
 
 void plan_infer(struct plan *p)
 {
-	if (!p->counts || !p->counts->block)
-		return;
-	plan_each_weighed(p, set_profile);
-	plan_each_weighed(p, infer_func);
+	if (p->counts && p->counts->block)
+		plan_each_weighed(p, infer_func);
 }
