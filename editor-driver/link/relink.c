@@ -10,26 +10,15 @@
 
 enum { NOTE_MORPH_ORIGIN = 1, NOTE_MORPH_COUNTED = 2 };
 
-/* The artifact names the linker, but may not choose any other program. */
-static const char *known_linker(const char *name)
-{
-	static const char *const known[] = {"ld", "ld.bfd"};
-	size_t i;
-
-	for (i = 0; i < sizeof known / sizeof *known; i++)
-		if (!strcmp(name, known[i]))
-			return known[i];
-	return NULL;
-}
-
 int relink_open(struct relinker *r, struct artifact *a, struct err *e)
 {
-	const char *name = known_linker(artifact_meta(a)->ld);
+	const char *name = artifact_meta(a)->ld;
 
 	*r = (struct relinker){0};
-	if (!name)
-		return err_set(e, "linked with \"%s\": not a linker this can link with again",
-		    artifact_meta(a)->ld);
+	/* The artifact names the linker, but may not choose any other program. */
+	if (strcmp(name, "ld") && strcmp(name, "ld.bfd"))
+		return err_set(
+		    e, "linked with \"%s\": not a linker this can link with again", name);
 	r->ld = tool_find(name, e);
 	r->ar = r->ld ? tool_find("ar", e) : NULL;
 	return r->ar ? tool_version(r->ld, &r->tools, e) : -1;
