@@ -49,6 +49,8 @@ static void list_inputs(const struct options *o, const char *module, struct path
 	add_input(in, o->layout);
 	add_input(in, o->profile);
 	add_input(in, module);
+	add_input(in, o->compared[0].path);
+	add_input(in, o->compared[1].path);
 	for (raw = o->raw; raw && *raw; raw++)
 		add_input(in, *raw);
 }
@@ -127,7 +129,7 @@ static int inspect(struct job *j, struct err *e)
 {
 	if (enter(j->o, &(struct sandbox){0}, NULL, e))
 		return -1;
-	return j->o->score ? job_score(j, e) : job_report(j, e);
+	return j->o->score ? job_score(j, e) : j->o->compare ? job_compare(j, e) : job_report(j, e);
 }
 
 static int read_counts(struct job *j, struct err *e)

@@ -37,8 +37,7 @@ static const char *input_kind_name(uint32_t kind)
 	return kind >= ART_OBJECT && kind <= ART_FILE ? name[kind] : "other";
 }
 
-/* The artifact that a person means by its own name or its program's, to free; or NULL. */
-static char *find_artifact(const char *name, struct err *e)
+char *command_artifact(const char *name, struct err *e)
 {
 	struct build_id id = {0};
 	struct elf *f = elf_file_open(name, -1, e);
@@ -309,7 +308,7 @@ int cmd_artifact(const struct invocation *in)
 
 	if (stat(name, &st) < 0)
 		return complain(EXIT_NOT_FOUND, "%s: %m", name);
-	path = find_artifact(name, &e);
+	path = command_artifact(name, &e);
 	if (path)
 		art = artifact_open(path, &e);
 	if (!art)

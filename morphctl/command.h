@@ -59,6 +59,11 @@ int cmd_history(const struct invocation *in);
 int cmd_explain(const struct invocation *in);
 int cmd_profile(const struct invocation *in);
 int cmd_artifact(const struct invocation *in);
+/* The artifact that a person means by its own name or its program's, to free;
+ * or NULL. */
+char *command_artifact(const char *name, struct err *e);
+/* Becomes morph-edit, which reads profiles. */
+int cmd_compare(const struct invocation *in);
 
 /* The end of every command: the result as it came with --json, else in
  * the command's own words. Consumes result. */

@@ -31,11 +31,16 @@ static const struct command commands[] = {
 	"Every rung of the ladder with its numbers, and the one that stopped it.\n" MODULE_HELP, 0,
 	1, 1, cmd_explain},
     {"profile", "MODULE", "hot functions and blocks",
-	"With --text all of it, as a file of samples for morph-edit(1).\n" MODULE_HELP,
+	"With --text all of it, as a file of samples for morph-edit(1) and `morphctl "
+	"compare`.\n" MODULE_HELP,
 	OPT_BLOCKS | OPT_LIMIT | OPT_TEXT, 1, 1, cmd_profile},
     {"artifact show", "FILE", "what a program's artifact holds",
 	"FILE is the program or its NAME.morph. The manager need not run.\n", OPT_FUNCTIONS, 1, 1,
 	cmd_artifact},
+    {"compare", "FILE A B", "how far profile A of a program agrees with profile B",
+	"FILE is the program or its NAME.morph; A and B are samples:FILE or counts:FILE, as\n"
+	"morph-edit(1) reads them. The manager need not run.\n",
+	OPT_LIMIT, 3, 3, cmd_compare},
 };
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
 

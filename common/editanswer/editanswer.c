@@ -139,6 +139,11 @@ json_t *editanswer_json(const struct editanswer *a, unsigned parts)
 	return o;
 }
 
+json_t *editanswer_score_json(const struct editanswer_score *s)
+{
+	return members(SCORE, s, 0);
+}
+
 json_t *editanswer_refusal_json(const char *why)
 {
 	return json_pack("{s:b, s:o}", "ok", 0, "error", editanswer_text_json(why));

@@ -70,6 +70,7 @@ struct editanswer {
 
 /* A new object, to which the caller may add. Text that is no UTF-8 becomes "?". */
 json_t *editanswer_json(const struct editanswer *a, unsigned parts);
+json_t *editanswer_score_json(const struct editanswer_score *s);
 json_t *editanswer_refusal_json(const char *why);
 json_t *editanswer_text_json(const char *s);
 

@@ -6,6 +6,8 @@
 
 #include "editor-driver/job/job.h"
 
+#include <jansson.h>
+
 enum { EXIT_CANNOT = 1, EXIT_USAGE = 2, EXIT_LATER = 75 };
 
 /* Sets all of o; its strings are those of argv. Exits with status 0 after --help and --version,
@@ -16,5 +18,10 @@ void options_parse(struct options *o, int argc, char **argv);
 int report(const struct job *j);
 /* {"ok":false,"error":…}; nothing unless json. */
 int report_failure(const char *error, bool json);
+
+/* report_compare.c: of a comparison; compare_json() is the caller's. */
+json_t *compare_json(const struct job *j);
+void compare_text(const struct job *j);
+json_t *score_json_part(const struct score *s);
 
 #endif

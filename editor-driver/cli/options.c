@@ -19,6 +19,8 @@ static const char HELP[] =
     "  --identity -o OUT            the layout of the original\n"
     "  PROFILE --score              print scores of the present and the best layout\n"
     "  --report [PROFILE]           print what the artifact contains\n"
+    "  --compare A B [--top N]      print how well A agrees with B; both are\n"
+    "                               samples:FILE or counts:FILE\n"
     "  --instrument=blocks|edges [--counters=plain|thread|atomic] [PROFILE] -o OUT\n"
     "                               a build that counts what it executes\n"
     "  --read-counts -o OUT FILE... a profile for --counts of what such builds wrote\n"
@@ -41,23 +43,24 @@ enum {
 	O_OMIT,
 	O_INSTRUMENT,
 	O_COUNTERS,
-	O_READ
+	O_READ,
+	O_TOP
 };
 /* Options that only store their text, or that they are there: in which member. */
 enum { TEXTS = 1 << 10, FLAGS = 1 << 11 };
 #define TEXT(member) required_argument, NULL, TEXTS + offsetof(struct options, member)
 #define FLAG(member) no_argument, NULL, FLAGS + offsetof(struct options, member)
 
-enum { JOBS_MAX = 64 };
+enum { TOP_DEFAULT = 20, JOBS_MAX = 64 };
 
 static const struct option LONG[] = {{"artifact", TEXT(artifact)},
     {"samples", required_argument, NULL, O_SAMPLES}, {"counts", required_argument, NULL, O_COUNTS},
     {"random", required_argument, NULL, O_RANDOM}, {"identity", no_argument, NULL, O_IDENTITY},
     {"output", TEXT(out)}, {"original", TEXT(original)}, {"score", FLAG(score)},
     {"layout", TEXT(layout)}, {"omit", required_argument, NULL, O_OMIT}, {"report", FLAG(report)},
-    {"json", FLAG(json)}, {"cache", TEXT(cache)}, {"jobs", required_argument, NULL, O_JOBS},
-    {"keep", TEXT(keep)}, {"replay-table", FLAG(replay_table)},
-    {"instrument", required_argument, NULL, O_INSTRUMENT},
+    {"compare", FLAG(compare)}, {"top", required_argument, NULL, O_TOP}, {"json", FLAG(json)},
+    {"cache", TEXT(cache)}, {"jobs", required_argument, NULL, O_JOBS}, {"keep", TEXT(keep)},
+    {"replay-table", FLAG(replay_table)}, {"instrument", required_argument, NULL, O_INSTRUMENT},
     {"counters", required_argument, NULL, O_COUNTERS}, {"read-counts", no_argument, NULL, O_READ},
     {"need-sandbox", FLAG(need_sandbox)}, {"verbose", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0}};
@@ -138,10 +141,12 @@ static void check_options(const struct options *o, const struct wanted *w, int f
 	const struct {
 		bool wrong;
 		const char *why;
-	} rule[] = {{files && !w->read, "too many arguments"},
+	} rule[] = {{o->compare && files != 2, "--compare takes two profiles"},
+	    {files && !w->read && !o->compare, "too many arguments"},
 	    {!o->artifact, "--artifact is missing"},
 	    {w->sources > 1, "--samples, --counts, --random and --identity exclude each other"},
-	    {o->score + o->report + !!o->out != 1, "one of -o OUT, --score and --report is needed"},
+	    {o->score + o->report + o->compare + !!o->out != 1,
+		"one of -o OUT, --score, --report and --compare is needed"},
 	    {w->instrument + w->read + o->replay_table > 1,
 		"--instrument, --read-counts and --replay-table exclude each other"},
 	    {w->instrument && !o->out, "--instrument needs -o OUT"},
@@ -156,6 +161,7 @@ static void check_options(const struct options *o, const struct wanted *w, int f
 	    {o->out && !w->sources && !made,
 		"--samples, --counts, --random or --identity is needed"},
 	    {o->score && !o->profile, "--score needs --samples or --counts"},
+	    {o->compare && w->sources, "--compare takes its profiles as arguments"},
 	    {o->report && other, "--report can only be combined with --samples or --counts"},
 	    {o->replay_table && (!o->out || other),
 		"--replay-table needs -o OUT, and can only be combined with --samples or --counts"},
@@ -169,6 +175,19 @@ static void check_options(const struct options *o, const struct wanted *w, int f
 	for (i = 0; i < sizeof rule / sizeof *rule; i++)
 		if (rule[i].wrong)
 			usage(rule[i].why);
+}
+
+/* "samples:FILE" or "counts:FILE". */
+static struct compare_input read_profile(const char *arg)
+{
+	struct compare_input in = {strchr(arg, ':'), COUNTS_SAMPLES};
+
+	if (in.path && !strncmp(arg, "counts:", 7))
+		in.form = COUNTS_EXECUTIONS;
+	else if (!in.path || strncmp(arg, "samples:", 8))
+		usage("a profile to compare is samples:FILE or counts:FILE");
+	in.path++;
+	return in;
 }
 
 static void read_option(struct options *o, struct wanted *w, int c, const char *arg)
@@ -192,6 +211,9 @@ static void read_option(struct options *o, struct wanted *w, int c, const char *
 		break;
 	case O_OMIT:
 		omit(&o->omit, optarg);
+		break;
+	case O_TOP:
+		o->top = (unsigned)number(optarg, UINT32_MAX, "--top takes a whole number");
 		break;
 	case O_JOBS:
 		o->jobs = (unsigned)number(optarg, JOBS_MAX, "--jobs takes a number up to 64");
@@ -227,7 +249,7 @@ void options_parse(struct options *o, int argc, char **argv)
 	struct wanted w = {0};
 	int c;
 
-	*o = (struct options){.jobs = (unsigned)sysconf(_SC_NPROCESSORS_ONLN)};
+	*o = (struct options){.jobs = (unsigned)sysconf(_SC_NPROCESSORS_ONLN), .top = TOP_DEFAULT};
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, "o:vhV", LONG, NULL)) != -1) {
 		w.sources += c == O_SAMPLES || c == O_COUNTS || c == O_RANDOM || c == O_IDENTITY;
@@ -242,4 +264,6 @@ void options_parse(struct options *o, int argc, char **argv)
 	if (w.read)
 		o->raw = argv + optind;
 	check_options(o, &w, argc - optind);
+	for (c = 0; o->compare && c < 2; c++)
+		o->compared[c] = read_profile(argv[optind + c]);
 }

@@ -40,6 +40,13 @@ static struct editanswer_score score_answer(const struct score *s)
 	    s->exttsp, s->taken, s->total, s->lines95, {c->insns, c->taken, c->lines, c->cycles}};
 }
 
+json_t *score_json_part(const struct score *s)
+{
+	struct editanswer_score score = score_answer(s);
+
+	return editanswer_score_json(&score);
+}
+
 /* What every answer over one artifact has, and the parts of edits and scores. */
 static json_t *json_answer(const struct job *j, unsigned parts)
 {
@@ -293,12 +300,13 @@ int report(const struct job *j)
 		void (*text)(const struct job *);
 	} score = {score_json, score_text}, artifact = {artifact_json, artifact_text_report},
 	  replay = {replay_json, replay_text}, read = {read_json, read_text},
-	  edit = {edit_json, edit_text}, *of;
+	  edit = {edit_json, edit_text}, compare = {compare_json, compare_text}, *of;
 
 	of = j->o->score          ? &score
 	     : j->o->report       ? &artifact
 	     : j->o->replay_table ? &replay
 	     : j->o->raw          ? &read
+	     : j->o->compare      ? &compare
 				  : &edit;
 	if (j->o->json)
 		return print_json(of->json(j));

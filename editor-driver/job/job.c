@@ -160,7 +160,7 @@ static int score_both(struct job *j, const struct blockmap *made, struct err *e)
 	if (made)
 		score_build(&j->plan, made, &j->r.after);
 	else
-		score_plan(&j->plan, &j->r.after);
+		score_plan(&j->plan, &j->plan, &j->r.after);
 	blockmap_free(&m);
 	j->r.scored = true;
 	return 0;
@@ -309,9 +309,15 @@ int job_read(struct job *j, struct buf *profile, struct err *e)
 	return 0;
 }
 
+int job_compare(struct job *j, struct err *e)
+{
+	return compare(j->o->artifact, j->o->compared, j->o->jobs, &j->comparison, e);
+}
+
 void job_free(struct job *j)
 {
 	tally_free(&j->tally);
+	compare_close(&j->comparison);
 	vec_free(&j->r.answer.reason);
 	plan_free(&j->plan);
 	counts_free(&j->counts);

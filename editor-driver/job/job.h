@@ -1,11 +1,13 @@
 /*
- * The jobs of morph-edit: an edit, a replay table, a score, a report, counts to a profile.
+ * The jobs of morph-edit: an edit, a replay table, a score, a report, counts
+ * to a profile, a comparison.
  */
 #ifndef MORPH_JOB_H
 #define MORPH_JOB_H
 
 #include "common/editanswer/editanswer.h"
 #include "editor-driver/link/cache.h"
+#include "editor-driver/job/compare.h"
 #include "editor-driver/plan/plan.h"
 #include "editor-driver/plan/score.h"
 #include "editor-driver/job/tally.h"
@@ -19,9 +21,11 @@ struct options {
 	uint64_t seed;
 	struct plan_omit omit;
 	unsigned jobs;
-	bool json, report, score, replay_table, need_sandbox;
+	bool json, report, score, replay_table, compare, need_sandbox;
 	struct unit_counting counting; /* of PLAN_COUNT */
 	char **raw;                    /* files with raw counts to read, NULL at the end */
+	struct compare_input compared[2];
+	unsigned top; /* functions shown of a comparison */
 };
 
 /* The result of a job; lives as long as the job. */
@@ -43,6 +47,7 @@ struct job {
 	struct plan plan;
 	struct tally tally; /* of job_read */
 	struct result r;
+	struct comparison comparison; /* of job_compare alone, which fills nothing else */
 };
 
 /* Each opens the artifact and runs its job. 0, or -1 and the error in e. Free the job in both
@@ -53,6 +58,7 @@ int job_score(struct job *j, struct err *e);
 int job_report(struct job *j, struct err *e);
 /* Appends the profile that the files with raw counts give. */
 int job_read(struct job *j, struct buf *profile, struct err *e);
+int job_compare(struct job *j, struct err *e);
 void job_free(struct job *j);
 
 #endif

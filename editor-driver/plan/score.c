@@ -23,7 +23,16 @@ struct scoring {
 	struct arena mem;
 };
 
-static void list_funcs(struct scoring *g, const struct plan *p)
+/* Where the plan has the n-th function of a TU; one without a weight stays. */
+static const struct unit_placement *placed_by(const struct plan *p, size_t tu, uint32_t n)
+{
+	static const struct unit_placement stays;
+	const struct plan_tu *t = &p->tu[tu];
+
+	return t->edited && t->weight[n] ? &t->placement[n] : &stays;
+}
+
+static void list_funcs(struct scoring *g, const struct plan *p, const struct plan *laid_out)
 {
 	const struct plan_tu *t;
 	const struct cfg *cfg;
@@ -36,7 +45,8 @@ static void list_funcs(struct scoring *g, const struct plan *p)
 			cfg = &t->unit->func[i].cfg;
 			for (b = 0; b < cfg->nblock; b++)
 				g->insns += (double)cfg->block[b].count * cfg->block[b].insns;
-			vec_push(&g->func, (struct placed){&t->unit->func[i], &t->placement[i],
+			vec_push(&g->func, (struct placed){&t->unit->func[i],
+					       placed_by(laid_out, (size_t)(t - p->tu), i),
 					       hash_short(&t->art->hash), g->func.n});
 		}
 }
@@ -122,7 +132,7 @@ void score_build(const struct plan *p, const struct blockmap *build, struct scor
 	size_t i;
 
 	mapindex_make(&index, build);
-	list_funcs(&g, p);
+	list_funcs(&g, p, p);
 	for (i = 0; i < g.func.n; i++)
 		read_build(&g.func.v[i], &index, &g.mem);
 	sum_up(&g, p, out);
@@ -172,14 +182,17 @@ static void place_all(struct placed *x, size_t n, struct arena *a)
 		at = place_part(x[i].slot, x[i].layout.nhot, x[i].layout.n, &printed[i], at);
 }
 
-void score_plan(const struct plan *p, struct score *out)
+void score_plan(const struct plan *p, const struct plan *laid_out, struct score *out)
 {
 	struct scoring g = {{0}};
-	size_t i;
+	struct placed *x;
 
-	list_funcs(&g, p);
-	for (i = 0; i < g.func.n; i++)
-		g.func.v[i].layout = g.func.v[i].at->layout;
+	list_funcs(&g, p, laid_out);
+	for (x = g.func.v; x < g.func.v + g.func.n; x++)
+		if (x->at->layout.n)
+			x->layout = x->at->layout;
+		else
+			layout_identity(&x->f->cfg, &x->layout, &g.mem);
 	vec_sort(&g.func, by_rank);
 	place_all(g.func.v, g.func.n, &g.mem);
 	sum_up(&g, p, out);

@@ -17,8 +17,8 @@ struct score {
 
 /* As in a build. Needs plan_infer(). */
 void score_build(const struct plan *p, const struct blockmap *build, struct score *out);
-/* As in the plan: hot parts by rank, cold parts after them, then what does not move. Needs
- * plan_order(). */
-void score_plan(const struct plan *p, struct score *out);
+/* As a plan of the same artifact, such as p itself, lays it out: hot parts by rank, cold parts
+ * after them, then what does not move. Needs plan_order() of that one. */
+void score_plan(const struct plan *p, const struct plan *laid_out, struct score *out);
 
 #endif
