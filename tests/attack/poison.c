@@ -1,5 +1,5 @@
 /*
- * poison CACHE KIND FROM TO: in every entry of a kind in an edit's cache puts the
+ * poison CACHE objects|builds FROM TO: in every entry of this kind in an edit's cache puts the
  * bytes TO (hex) for FROM, as many, and seals the entry again: for whoever got hold
  * of the cache's secret. Exit 1 where nothing was found.
  */
@@ -22,6 +22,7 @@ int main(int argc, char **argv)
 {
 	unsigned char from[64], to[64];
 	size_t n = unhex(argv[3], from), changed = 0;
+	enum cache_kind kind = strcmp(argv[2], "objects") ? CACHE_BUILDS : CACHE_OBJECTS;
 	char *path = xasprintf("%s/%s", argv[1], argv[2]), *at;
 	DIR *d = opendir(path);
 	struct cache c;
@@ -32,13 +33,13 @@ int main(int argc, char **argv)
 	while (d && (de = readdir(d)) && unhex(argv[4], to) == n) {
 		struct buf b = {0};
 
-		if (unhex(de->d_name, key.b) == sizeof key.b && cache_read(&c, argv[2], &key, &b))
+		if (unhex(de->d_name, key.b) == sizeof key.b && cache_read(&c, kind, &key, &b))
 			while ((at = memmem(b.p, b.n, from, n))) {
 				memcpy(at, to, n);
 				changed++;
 			}
 		if (b.n)
-			cache_write(&c, argv[2], &key, b.p, b.n);
+			cache_write(&c, kind, &key, b.p, b.n);
 		buf_free(&b);
 	}
 	return !changed;
