@@ -49,51 +49,106 @@ static void json_string(struct buf *b, const char *s)
 	buf_char(b, '"');
 }
 
-static void hooklog_append(const char *path, const struct buf *line)
+/* To the end of a file, by one write. */
+static void append(const char *path, const void *p, size_t n)
 {
-	char *dir = path_dir(path), *old;
-	struct stat st;
-	int fd;
+	int fd =
+	    open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
 
-	if (dir_make(dir, 0700, NULL) == 0) {
+	if (fd >= 0) {
+		if (write(fd, p, n) < 0)
+			(void)0;
+		close(fd);
+	}
+}
+
+static void append_to_log(const struct buf *line)
+{
+	char *path = hooklog_path(), *dir = path ? path_dir(path) : NULL, *old;
+	struct stat st;
+
+	if (path && dir_make(dir, 0700, NULL) == 0) {
 		if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > HOOKLOG_MAX) {
 			old = xasprintf("%s.1", path);
 			(void)rename(path, old);
 			free(old);
 		}
-		fd = open(
-		    path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
-		if (fd >= 0) {
-			if (write(fd, line->p, line->n) < 0)
-				(void)0;
-			close(fd);
-		}
+		append(path, line->p, line->n);
 	}
 	free(dir);
+	free(path);
+}
+
+/* A file of the run; NULL without one. To free. */
+static char *run_file(const char *name)
+{
+	const char *run = env_value(HOOKLOG_RUN);
+
+	return run ? xasprintf("%s/%s", run, name) : NULL;
+}
+
+static void append_to_run(const char *name, const void *p, size_t n)
+{
+	char *path = run_file(name);
+
+	if (path)
+		append(path, p, n);
+	free(path);
+}
+
+static void make_line(struct buf *line, const char *tool, const char *output, const char *reason)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+	char stamp[32];
+
+	strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
+	buf_printf(line, "{\"time\":\"%s\",\"tool\":", stamp);
+	json_string(line, tool);
+	buf_str(line, ",\"output\":");
+	json_string(line, output ? output : "");
+	buf_str(line, ",\"reason\":");
+	json_string(line, reason);
+	buf_str(line, "}\n");
 }
 
 void hooklog(const char *tool, const char *output, const char *fmt, ...)
 {
-	char *path = hooklog_path(), reason[1024], stamp[32];
 	struct buf line = {0};
-	time_t now = time(NULL);
-	struct tm tm;
+	char reason[1024];
 	va_list ap;
 
-	if (!path)
-		return;
 	va_start(ap, fmt);
 	vsnprintf(reason, sizeof reason, fmt, ap);
 	va_end(ap);
-	strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
-	buf_printf(&line, "{\"time\":\"%s\",\"tool\":", stamp);
-	json_string(&line, tool);
-	buf_str(&line, ",\"output\":");
-	json_string(&line, output ? output : "");
-	buf_str(&line, ",\"reason\":");
-	json_string(&line, reason);
-	buf_str(&line, "}\n");
-	hooklog_append(path, &line);
+	make_line(&line, tool, output, reason);
+	append_to_log(&line);
+	append_to_run("events", line.p, line.n);
 	buf_free(&line);
+}
+
+void hooklog_artifact(const char *output)
+{
+	struct buf line = {0};
+
+	make_line(&line, "ld", output, "");
+	append_to_run("events", line.p, line.n);
+	buf_free(&line);
+}
+
+void hooklog_object(void)
+{
+	append_to_run("objects", "o", 1);
+}
+
+bool hooklog_first(const char *key)
+{
+	char *path = run_file(key);
+	int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+	bool known = path && fd < 0;
+
+	if (fd >= 0)
+		close(fd);
 	free(path);
+	return !known;
 }

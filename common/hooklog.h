@@ -8,6 +8,8 @@
 #ifndef MORPH_HOOKLOG_H
 #define MORPH_HOOKLOG_H
 
+#include <stdbool.h>
+
 enum { HOOKLOG_MAX = 1 << 20 };
 
 /* $MORPH_HOOKS_LOG, else ${XDG_STATE_HOME:-~/.local/state}/morph/hooks.log.
@@ -17,5 +19,20 @@ char *hooklog_path(void);
 /* output: what was being made, may be NULL. */
 void hooklog(const char *tool, const char *output, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/*
+ * The run: while `morphctl hooks run` waits for a build, $MORPH_HOOKS_RUN is a folder of its own.
+ *	events    the lines of this build's doubts, and one without a reason for each artifact
+ *	objects   a byte for each object that was annotated
+ *	KEY       is there when hooklog_first(KEY) was called
+ * Without a run nothing is written.
+ */
+#define HOOKLOG_RUN "MORPH_HOOKS_RUN"
+#define HOOKLOG_PROBE "probe" /* the key of a configure script's questions */
+
+void hooklog_artifact(const char *output);
+void hooklog_object(void);
+/* Is this the first call for key in this run? Without a run always. */
+bool hooklog_first(const char *key);
 
 #endif

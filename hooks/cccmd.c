@@ -1,4 +1,5 @@
 #include "hooks/cccmd.h"
+#include "common/command/driver.h"
 #include "common/publish.h"
 
 #include <string.h>
@@ -45,7 +46,8 @@ static bool is_assembly(const char *s)
 }
 
 struct seen {
-	bool source, assembly, language, elsewhere, other_tools;
+	bool source, assembly, language, elsewhere;
+	const char *chosen; /* the option for which clang assembles by itself */
 };
 
 static void look_at(struct seen *t, const char *s, const char *next)
@@ -62,26 +64,48 @@ static void look_at(struct seen *t, const char *s, const char *next)
 	}
 }
 
-enum cccmd_how cccmd_read(const struct args *arg, bool clang)
+enum cccmd_how cccmd_read(const struct args *arg, bool clang, const char **why)
 {
 	struct seen t = {0};
 	size_t i;
 
+	*why = NULL;
 	for (i = 0; i < arg->n; i++) {
 		if (args_among(stops, arg->v[i]) || !strncmp(arg->v[i], "-print-", 7) ||
 		    !strncmp(arg->v[i], "--print-", 8) || !strncmp(arg->v[i], "--help", 6))
 			return CCCMD_ALONE;
 		if (clang && args_among(chosen, arg->v[i]))
-			t.other_tools = true;
+			t.chosen = arg->v[i];
 		look_at(&t, arg->v[i], i + 1 < arg->n ? arg->v[i + 1] : NULL);
 		if (takes_value(arg->v[i]))
 			i++;
 	}
 	if (t.elsewhere)
 		return CCCMD_ALONE;
-	if (!clang || t.other_tools || t.assembly || !(t.source || t.language))
+	if (!clang || t.assembly || !(t.source || t.language))
 		return CCCMD_HOOK;
-	return CCCMD_HOOK_AS;
+	if (t.chosen && !strstr(t.chosen, "no-integrated-as"))
+		*why = t.chosen;
+	return t.chosen ? CCCMD_HOOK : CCCMD_HOOK_AS;
+}
+
+int cccmd_compiler(int argc, char **argv)
+{
+	/* Launchers with options of their own; others are followed by the compiler at once. */
+	static const char *const launchers[] = {"ccache", "sccache", "distcc", "icecc", "env",
+	    "nice", "ionice", "chrt", "taskset", "time", "timeout", "stdbuf", NULL};
+	bool options = false;
+	int i;
+
+	for (i = 0; i < argc; i++) {
+		if (driver_name(path_base(argv[i])))
+			return i;
+		if (args_among(launchers, path_base(argv[i])))
+			options = true;
+		else if (*argv[i] == '-' && !options)
+			break;
+	}
+	return -1;
 }
 
 bool cccmd_is_clang(const char *path)

@@ -15,8 +15,13 @@ enum cccmd_how {
 	CCCMD_HOOK_AS /* -B and -fno-integrated-as: clang makes an object */
 };
 
-/* arg: expanded, without argv[0]. */
-enum cccmd_how cccmd_read(const struct args *arg, bool clang);
+/* arg: expanded, without argv[0]. *why gets the option for which clang assembles by itself
+ * though it makes objects, else NULL. */
+enum cccmd_how cccmd_read(const struct args *arg, bool clang, const char **why);
+
+/* Where the compiler's name stands in a command: 0, or after one or several launchers
+ * ("ccache gcc", "env A=b nice -n 5 gcc"); -1: there is none that we know. */
+int cccmd_compiler(int argc, char **argv);
 
 /* Whether the program at path (links resolved) is clang by its name. */
 bool cccmd_is_clang(const char *path);

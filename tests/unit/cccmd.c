@@ -7,13 +7,60 @@
 static enum cccmd_how how(const char *line, bool clang)
 {
 	struct args a = {0};
+	const char *why;
 	enum cccmd_how h;
 
 	args_split(&a, line, strlen(line));
-	h = cccmd_read(&a, clang);
+	h = cccmd_read(&a, clang, &why);
 	args_free(&a);
 	return h;
 }
+
+static void expect_why(const char *line, const char *want)
+{
+	struct args a = {0};
+	const char *why;
+
+	args_split(&a, line, strlen(line));
+	cccmd_read(&a, true, &why);
+	ck_assert_pstr_eq(why, want);
+	args_free(&a);
+}
+
+static int compiler(const char *line)
+{
+	struct args a = {0};
+	int at;
+
+	args_split(&a, line, strlen(line));
+	at = cccmd_compiler((int)a.n, args_end(&a));
+	args_free(&a);
+	return at;
+}
+
+START_TEST(the_compiler_after_launchers)
+{
+	ck_assert_int_eq(compiler("gcc -c a.c"), 0);
+	ck_assert_int_eq(compiler("/usr/bin/x86_64-linux-gnu-gcc-12 -c a.c"), 0);
+	ck_assert_int_eq(compiler("ccache gcc -c a.c"), 1);
+	ck_assert_int_eq(compiler("/usr/bin/sccache /usr/bin/clang++-19 -c a.c"), 1);
+	ck_assert_int_eq(compiler("env A=b nice -n 5 gcc -c a.c"), 5);
+	ck_assert_int_eq(compiler("mywrap other gcc -c a.c"), 2);
+	ck_assert_int_eq(compiler("mycc -o gcc a.c"), -1);
+	ck_assert_int_eq(compiler("tcc -c a.c"), -1);
+	ck_assert_int_eq(compiler("ccache"), -1);
+}
+END_TEST
+
+START_TEST(why_clang_assembles_by_itself)
+{
+	expect_why("-gsplit-dwarf -g -c a.c", "-gsplit-dwarf");
+	expect_why("-m32 -c a.c", "-m32");
+	expect_why("-fno-integrated-as -c a.c", NULL);
+	expect_why("-m32 a.o", NULL);
+	expect_why("-c a.c", NULL);
+}
+END_TEST
 
 START_TEST(gcc_is_hooked)
 {
@@ -81,4 +128,5 @@ START_TEST(names)
 END_TEST
 
 UNIT_MAIN("cccmd", 0, NULL, NULL, gcc_is_hooked, nothing_to_hook, values_are_no_stops,
-    clang_assembles_with_as, clang_keeps_its_assembler, names)
+    clang_assembles_with_as, clang_keeps_its_assembler, names, the_compiler_after_launchers,
+    why_clang_assembles_by_itself)
