@@ -13,6 +13,7 @@
 #include "hooks/probe.h"
 #include "hooks/recipe.h"
 #include "hooks/record.h"
+#include "hooks/store.h"
 #include "hooks/tool.h"
 
 #include <errno.h>
@@ -32,6 +33,7 @@ struct job {
 	char *output;       /* absolute */
 	char *opened, *map; /* files that ld wrote; map NULL = none */
 	struct publish publish;
+	bool passing; /* the artifact is to be in the store alone */
 };
 
 static _Noreturn void run_unmodified(struct job *j, char **argv)
@@ -260,8 +262,11 @@ static int record(struct job *j, struct err *e)
 	r.map = &map;
 	if (record_write(&r, j->publish.tmp, e) < 0 || publish_commit_unsynced(&j->publish, e) < 0)
 		return err_wrap(e, "no artifact");
-	if (record_link(&map.id, artifact, &why) < 0)
-		hooklog("ld", j->output, "no link by build-id: %s", why.text);
+	if (store_put(&map.id, artifact, &why) < 0)
+		hooklog("ld", j->output, "no artifact by build-id: %s", why.text);
+	if (j->passing)
+		unlink(artifact);
+	hooklog_artifact(j->output);
 	return 0;
 }
 
@@ -280,10 +285,10 @@ static int record_or_say(void *arg)
 
 static void record_shielded(struct job *j)
 {
-	char *path = xasprintf("%s.morph", j->output);
 	struct err e;
+	char *path = store_path(j->output, &j->passing, &e);
 
-	if (publish_open(&j->publish, path, 0644, &e) < 0) {
+	if (!path || publish_open(&j->publish, path, 0644, &e) < 0) {
 		hooklog("ld", j->output, "no artifact: %s", e.text);
 	} else {
 		if (tool_shielded(record_or_say, j, RECORD_SECONDS) < 0)

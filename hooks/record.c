@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct writer {
 	const struct record *r;
@@ -54,7 +53,9 @@ static int read_section(struct writer *w, const struct input *in, struct form *f
 		else if (ifsec_next(&p, s.data + s.size, &other, &e) != 0)
 			foreign(w, in, "several translation units in one object (ld -r)");
 		else if (checksum_check(w->content.p, w->content.n, in->path, &e) <= 0)
-			foreign(w, in, "changed after it was assembled (strip, objcopy, ld -r)");
+			foreign(w, in,
+			    "changed after it was assembled (strip, objcopy, ld -r, "
+			    "-gsplit-dwarf)");
 		else if (ifsec_text(&one, &w->text, &e) < 0)
 			foreign(w, in, e.text);
 		else
@@ -200,39 +201,4 @@ int record_write(const struct record *r, const char *path, struct err *e)
 	buf_free(&w.content);
 	buf_free(&w.text);
 	return status;
-}
-
-static char *link_folder(void)
-{
-	const char *s = getenv("MORPH_ARTIFACTS");
-	int n = s ? (int)strcspn(s, ":") : 0;
-
-	if (n)
-		return xasprintf("%.*s/.build-id", n, s);
-	s = getenv("HOME");
-	return s && *s == '/' ? xasprintf("%s/.local/share/morph/.build-id", s) : NULL;
-}
-
-int record_link(const struct build_id *id, const char *artifact, struct err *e)
-{
-	char hex[BUILD_ID_HEX], *root = link_folder(), *dir, *name, *tmp;
-	int r = 0;
-
-	if (!root)
-		return err_set(e, "neither $MORPH_ARTIFACTS nor $HOME is set");
-	build_id_hex(id, hex);
-	dir = xasprintf("%s/%.2s", root, hex);
-	name = xasprintf("%s/%s.morph", dir, hex + 2);
-	tmp = xasprintf("%s.%d", name, (int)getpid());
-	if (dir_make(dir, 0755, e) < 0)
-		r = -1;
-	else if (symlink(artifact, tmp) < 0 || rename(tmp, name) < 0)
-		r = err_sys(e, "%s", name);
-	if (r)
-		unlink(tmp);
-	free(root);
-	free(dir);
-	free(name);
-	free(tmp);
-	return r;
 }

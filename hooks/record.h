@@ -24,8 +24,4 @@ struct record {
  */
 int record_write(const struct record *r, const char *path, struct err *e);
 
-/* Makes .build-id/xx/yyyy.morph in the first folder of $MORPH_ARTIFACTS, else
- * in ~/.local/share/morph, a link to the artifact (an absolute path). */
-int record_link(const struct build_id *id, const char *artifact, struct err *e);
-
 #endif

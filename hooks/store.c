@@ -1,0 +1,93 @@
+#include "hooks/store.h"
+#include "common/places.h"
+#include "common/publish.h"
+#include "hooks/probe.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char *store_folder(struct err *e)
+{
+	char *folders = places_artifacts(getenv("HOME"));
+	size_t n = strcspn(folders, ":");
+	char *folder = NULL;
+
+	/* Without a home the machine's folder is the first; it is not ours. */
+	if (n && (env_value("MORPH_ARTIFACTS") || strchr(folders, ':')))
+		folder = xasprintf("%.*s/.build-id", (int)n, folders);
+	else
+		err_set(e, "neither $MORPH_ARTIFACTS nor $HOME is set");
+	free(folders);
+	return folder;
+}
+
+static bool beside(const char *module)
+{
+	return !env_value("MORPH_STORE_ONLY") && !env_value("DEB_BUILD_ARCH") &&
+	       !env_value("RPM_BUILD_ROOT") && !probe_counted(module);
+}
+
+char *store_path(const char *module, bool *passing, struct err *e)
+{
+	char *folder, *path = NULL;
+
+	*passing = !beside(module);
+	if (!*passing)
+		return xasprintf("%s.morph", module);
+	if ((folder = store_folder(e)) && dir_make(folder, 0755, e) == 0)
+		path = xasprintf("%s/new-%d.morph", folder, (int)getpid());
+	free(folder);
+	return path;
+}
+
+static int copy(const char *from, const char *to, struct err *e)
+{
+	struct buf b = {0};
+	struct publish p;
+	int r = file_read(from, 0, &b, e);
+
+	if (!r)
+		r = publish_open(&p, to, 0644, e);
+	if (!r && file_write_all(p.fd, b.p, b.n) < 0) {
+		r = err_sys(e, "%s", to);
+		publish_abort(&p);
+	} else if (!r) {
+		r = publish_commit_unsynced(&p, e);
+	}
+	buf_free(&b);
+	return r;
+}
+
+/* Puts another name in the place of whatever has that name. */
+static int link_over(const char *from, const char *name)
+{
+	char *tmp = xasprintf("%s.%d", name, (int)getpid());
+	int r = link(from, tmp) < 0 || rename(tmp, name) < 0 ? -1 : 0;
+
+	/* Of two names of one file rename() leaves both. */
+	unlink(tmp);
+	free(tmp);
+	return r;
+}
+
+int store_put(const struct build_id *id, const char *artifact, struct err *e)
+{
+	char hex[BUILD_ID_HEX], *root = store_folder(e), *dir, *name;
+	int r;
+
+	if (!root)
+		return -1;
+	build_id_hex(id, hex);
+	dir = xasprintf("%s/%.2s", root, hex);
+	name = xasprintf("%s/%s.morph", dir, hex + 2);
+	r = dir_make(dir, 0755, e);
+	if (!r && link_over(artifact, name) < 0)
+		r = copy(artifact, name, e);
+	free(root);
+	free(dir);
+	free(name);
+	return r;
+}
