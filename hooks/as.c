@@ -10,6 +10,7 @@
 #include "common/hooklog.h"
 #include "common/elf/ifsec.h"
 #include "common/log.h"
+#include "common/places.h"
 #include "common/publish.h"
 #include "common/spawn.h"
 #include "editor/unit.h"
@@ -26,13 +27,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ANNOTATE_SECONDS = 120 };
+enum { ANNOTATE_SECONDS = 120, HEAD = 4096 };
 
 struct job {
 	char *real;  /* the real assembler */
 	char **argv; /* as we were called */
 	struct ascmd cmd;
 	char *output;         /* absolute, NULL = not known */
+	char *subject;        /* for the log: the output, of the driver's own files the source */
 	struct buf text;      /* ends in a NUL */
 	int annotated, iform; /* files in memory */
 };
@@ -57,6 +59,67 @@ static void run_clang(struct job *j, const char *clang)
 	args_add(&arg, "-xassembler");
 	args_add(&arg, j->cmd.input ? j->cmd.input : "-");
 	tool_become(clang, args_end(&arg));
+}
+
+static bool in_folder(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return n && !strncmp(path, folder, n) && path[n] == '/' && !strchr(path + n + 1, '/');
+}
+
+/* Is this an object that the driver itself names, between two steps? */
+static bool is_temporary(const char *path)
+{
+	static const char *const variable[] = {"TMPDIR", "TMP", "TEMP"};
+	size_t i;
+
+	for (i = 0; i < sizeof variable / sizeof *variable; i++)
+		if (env_value(variable[i]) && in_folder(path, env_value(variable[i])))
+			return true;
+	return in_folder(path, "/tmp") || in_folder(path, "/var/tmp");
+}
+
+/* The name of the source in the first .file, which compilers print at the beginning of
+ * the text; NULL = not told. To free. */
+static char *source_name(const struct buf *text)
+{
+	static const char file[] = "\t.file\t\"";
+	const char *p, *end;
+
+	p = text->n ? memmem(text->p, text->n < HEAD ? text->n : HEAD, file, sizeof file - 1)
+		    : NULL;
+	if (!p)
+		return NULL;
+	p += sizeof file - 1;
+	end = memchr(p, '"', (size_t)(text->p + text->n - p));
+	return end ? xasprintf("%.*s", (int)(end - p), p) : NULL;
+}
+
+/* The source, absolute where it is there. */
+static char *source_of(struct job *j)
+{
+	char *name, *path;
+
+	if (!j->text.n && j->cmd.input)
+		(void)file_read(j->cmd.input, 0, &j->text, NULL);
+	if (!(name = source_name(&j->text)))
+		return NULL;
+	path = path_of_file(name);
+	if (access(path, F_OK) == 0) {
+		free(name);
+		return path;
+	}
+	free(path);
+	return name;
+}
+
+/* What the log calls this object. */
+static const char *subject(struct job *j)
+{
+	if (!j->subject && j->output && is_temporary(j->output))
+		j->subject = source_of(j);
+	return j->subject ? j->subject : j->output;
 }
 
 /* Where anything is doubtful. What standard input held is handed on. */
@@ -88,7 +151,7 @@ static _Noreturn void give_up(struct job *j, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(why, sizeof why, fmt, ap);
 	va_end(ap);
-	hooklog("as", j->output, "%s", why);
+	hooklog("as", subject(j), "%s", why);
 	run_unmodified(j);
 }
 
@@ -137,10 +200,15 @@ static const char *foreign_text(const struct job *j)
 	return NULL;
 }
 
-/* What configure asks the compiler in one go ends in a.out; its source tells. */
 static bool is_probe(const struct job *j)
 {
-	return probe_output(j->output) || contains(&j->text, "\t.file\t\"conftest.");
+	char *source = source_name(&j->text);
+	bool is = probe_output(j->output) || (source && probe_source(source));
+
+	free(source);
+	if (is)
+		hooklog_first(HOOKLOG_PROBE);
+	return is;
 }
 
 /* In the shield. Fills both files in memory. */
@@ -156,7 +224,7 @@ static int annotate(void *arg)
 
 	u = unit_parse(&a, j->text.p, j->text.n, &e);
 	if (!u) {
-		hooklog("as", j->output, "not annotated: %s", e.text);
+		hooklog("as", subject(j), "not annotated: %s", e.text);
 		return -1;
 	}
 	hash = hash_bytes(j->text.p, j->text.n);
@@ -246,10 +314,12 @@ int main(int argc, char **argv)
 		give_up(&j, "%s", e.text);
 	ascmd_read(&j.cmd, &arg);
 	j.output = j.cmd.output ? path_of_file(j.cmd.output) : NULL;
-	if (j.cmd.why && j.cmd.silent)
+	if (j.cmd.why && (j.cmd.silent || (j.output && probe_output(j.output))))
 		run_unmodified(&j);
 	if (j.cmd.why)
-		give_up(&j, "not annotated: as was given %s", j.cmd.why);
+		give_up(&j, "not annotated: as was given %s%s%s%s", j.cmd.why,
+		    j.cmd.because ? " (" : "", j.cmd.because ? j.cmd.because : "",
+		    j.cmd.because ? ")" : "");
 	if (!regular_or_absent(j.output))
 		run_unmodified(&j);
 	if ((j.cmd.input ? file_read(j.cmd.input, 0, &j.text, &e) : read_stdin(&j.text)) < 0)
@@ -270,7 +340,9 @@ int main(int argc, char **argv)
 	if (r != 0)
 		give_up(&j, "as refused the annotated text: %.400s", said.n ? buf_cstr(&said) : "");
 	if (checksum_file(j.cmd.output, &e) < 0)
-		hooklog("as", j.output, "no checksum: %s", e.text);
+		hooklog("as", subject(&j), "no checksum: %s", e.text);
+	else
+		hooklog_object();
 	if (said.n || j.cmd.verbose)
 		repeat_messages(&j, &arg);
 	return 0;

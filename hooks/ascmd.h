@@ -12,14 +12,15 @@
 #include <stdbool.h>
 
 struct ascmd {
-	const char *why;    /* why not to touch this command, NULL = may be hooked */
-	bool silent;        /* the reason is of no interest (--version) */
-	bool debug;         /* as itself was asked for line numbers (--gdwarf-5) */
-	bool verbose;       /* -v */
-	const char *input;  /* NULL = standard input */
-	const char *output; /* never NULL when why is NULL */
-	struct args kept;   /* what shapes the object: no files, -o, -I, -v */
-	struct args search; /* -I DIR, two elements each */
+	const char *why;     /* why not to touch this command, NULL = may be hooked */
+	const char *because; /* what is wrong with the option in why, NULL = why says it */
+	bool silent;         /* the reason is of no interest (--version) */
+	bool debug;          /* as itself was asked for line numbers (--gdwarf-5) */
+	bool verbose;        /* -v */
+	const char *input;   /* NULL = standard input */
+	const char *output;  /* never NULL when why is NULL */
+	struct args kept;    /* what shapes the object: no files, -o, -I, -v */
+	struct args search;  /* -I DIR, two elements each */
 };
 
 /* arg: expanded, without argv[0]; must outlive c. */
