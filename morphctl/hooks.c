@@ -4,6 +4,8 @@
 #include "common/mem.h"
 #include "common/places.h"
 #include "common/publish.h"
+#include "morphctl/doctor.h"
+#include "morphctl/hookrun.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -15,69 +17,38 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
+enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
 enum { FOLLOW_MS = 300 };
 
 static const char help[] =
-    "usage: morphctl hooks run [--] COMMAND [ARGUMENT…]\n"
+    "usage: morphctl hooks run [--store] [--] COMMAND [ARGUMENT…]\n"
     "       morphctl hooks env\n"
+    "       morphctl hooks cmake\n"
+    "       morphctl hooks doctor [FOLDER]\n"
     "       morphctl hooks log [-f] [--json]\n"
     "\n"
-    "run   runs COMMAND (make, cmake, ./configure …) with cc, gcc, g++, c++, clang and\n"
-    "      clang++ hooked: each program that is built gets an artifact, PROGRAM.morph.\n"
-    "env   prints shell commands that do the same for a shell: eval \"$(morphctl hooks env)\"\n"
-    "log   shows what the hooks left alone and why; -f goes on as lines come.\n"
+    "run     runs COMMAND (make, cmake, ./configure …) with the GCC and clang drivers of PATH\n"
+    "        hooked, as and ld too: each program that is built gets an artifact, PROGRAM.morph,\n"
+    "        with --store only by its build-id in ~/.local/share/morph. Ends with what it made.\n"
+    "env     prints shell commands that do the same for a shell: eval \"$(morphctl hooks env)\"\n"
+    "cmake   prints an initial cache for CMake, by which it runs compilers and linkers hooked\n"
+    "doctor  says of a build folder which of its programs would get an artifact, which not and\n"
+    "        why, and what to change\n"
+    "log     shows what the hooks left alone and why; -f goes on as lines come.\n"
     "\n"
-    "A build that names its compiler by path (CC=/usr/bin/gcc) is not hooked: give it\n"
-    "CC=gcc, or the CC that `hooks env` prints. For CMake, COMPILER_LAUNCHER=morph-cc works too.\n";
-
-/* The folder of the compilers' names, in the build tree or installed. NULL = absent. */
-static char *masquerade(void)
-{
-	char *folder = places_own("../libexec/morph/masquerade");
-
-	if (!folder)
-		log_error("hooks are not there: ../libexec/morph/masquerade, from the folder of "
-			  "morphctl (make links, or make install)");
-	return folder;
-}
-
-/* $PATH with dir in front, and nowhere else. */
-static char *path_with(const char *dir)
-{
-	const char *p = getenv("PATH"), *end;
-	struct buf b = {0};
-
-	buf_str(&b, dir);
-	for (p = p && *p ? p : "/usr/local/bin:/usr/bin:/bin"; p; p = *end ? end + 1 : NULL) {
-		end = strchrnul(p, ':');
-		if ((size_t)(end - p) == strlen(dir) && !strncmp(p, dir, (size_t)(end - p)))
-			continue;
-		buf_char(&b, ':');
-		buf_add(&b, p, (size_t)(end - p));
-	}
-	return buf_cstr(&b);
-}
+    "docs/BUILDING.md has the ways of CMake, Meson, Autotools, ccache and packages.\n";
 
 static int hooks_run(int argc, char **argv)
 {
-	int at = argc > 1 && !strcmp(argv[1], "--") ? 2 : 1, saved;
-	char *dir, *path;
+	bool store = argc > 1 && !strcmp(argv[1], "--store");
+	int at = 1 + store;
 
-	if (at >= argc) {
-		fputs(help, stderr);
-		return EXIT_USAGE;
-	}
-	if (!(dir = masquerade()))
-		return EXIT_FAILED;
-	path = path_with(dir);
-	setenv("PATH", path, 1);
-	execvp(argv[at], argv + at);
-	saved = errno;
-	log_error("%s: %s", argv[at], strerror(saved));
-	free(dir);
-	free(path);
-	return saved == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+	if (at < argc && !strcmp(argv[at], "--"))
+		at++;
+	if (at < argc)
+		return hookrun(argv + at, store);
+	fputs(help, stderr);
+	return EXIT_USAGE;
 }
 
 /* In single quotes, as every shell takes it. */
@@ -93,20 +64,46 @@ static void print_quoted(const char *s)
 	putchar('\'');
 }
 
+static void print_export(const char *variable)
+{
+	printf("export %s=", variable);
+	print_quoted(getenv(variable));
+	putchar('\n');
+}
+
 static int hooks_env(void)
 {
-	char *dir = masquerade(), *path;
+	char *folder = hookrun_environment();
 
-	if (!dir)
+	if (!folder)
 		return EXIT_FAILED;
-	path = path_with(dir);
-	fputs("export PATH=", stdout);
-	print_quoted(path);
-	printf("\n# For a build that names its compiler by path:\n"
+	print_export("PATH");
+	print_export("CCACHE_EXTRAFILES");
+	printf("# For a build that names its compiler by path:\n"
 	       "#   make CC=%s/gcc CXX=%s/g++\n",
-	    dir, dir);
-	free(dir);
-	free(path);
+	    folder, folder);
+	free(folder);
+	return fflush(stdout) == 0 ? 0 : EXIT_FAILED;
+}
+
+/* A file for cmake -C. The folder of morph-cc may have any name: a bracket argument. */
+static int hooks_cmake(void)
+{
+	static const char *const language[] = {"C", "CXX", "Fortran"};
+	char *cc = places_own("morph-cc");
+	size_t i;
+
+	if (!cc) {
+		log_error("morph-cc is not in the folder of morphctl");
+		return EXIT_FAILED;
+	}
+	puts("# cmake -C FILE …: compilers and linkers run through Morph's hooks.\n"
+	     "# CMAKE_*_LINKER_LAUNCHER is known from CMake 3.21 on.");
+	for (i = 0; i < sizeof language / sizeof *language; i++)
+		printf("set(CMAKE_%s_COMPILER_LAUNCHER [==[%s]==] CACHE STRING \"\")\n"
+		       "set(CMAKE_%s_LINKER_LAUNCHER [==[%s]==] CACHE STRING \"\")\n",
+		    language[i], cc, language[i], cc);
+	free(cc);
 	return fflush(stdout) == 0 ? 0 : EXIT_FAILED;
 }
 
@@ -247,6 +244,10 @@ int cmd_hooks(int argc, char **argv)
 		return hooks_run(argc - 1, argv + 1);
 	if (!strcmp(verb, "env") && argc == 2)
 		return hooks_env();
+	if (!strcmp(verb, "cmake") && argc == 2)
+		return hooks_cmake();
+	if (!strcmp(verb, "doctor") && argc <= 3)
+		return doctor(argc == 3 ? next : ".");
 	if (!strcmp(verb, "log"))
 		return hooks_log(argc - 1, argv + 1);
 	fputs(help, stderr);

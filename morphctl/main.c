@@ -95,7 +95,7 @@ static int help_all(void)
 		snprintf(left, sizeof left, "%s %s", commands[i].name, commands[i].args);
 		printf("  %-26s %s\n", left, commands[i].summary);
 	}
-	printf("  %-26s %s\n", "hooks run|env|log", "build programs with an artifact");
+	printf("  %-26s %s\n", "hooks run|doctor|log|…", "build programs with an artifact");
 	help_options(NULL);
 	fputs("\nmorphctl COMMAND --help says more. Exit codes: 0 done, 1 failed, 2 usage,\n"
 	      "3 manager not running, 4 not found, 5 refused. Manual: morphctl(1).\n",
