@@ -67,8 +67,12 @@ $(B)/$(1): $(B)/obj/$(2).o $(B)/obj/lib$(patsubst %/,%,$(dir $(2))).a \
 		$(B)/obj/libeditor.a $(B)/obj/libcommon.a
 	@mkdir -p $$(@D)
 	$$(say) "  LINK    $$@"
-	$$(Q)$$(CC) $$(ALL_CFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(LIBS)
+	$$(Q)$(if $(filter hooks/%,$(2)),$$(linked_static) || )$$(CC) $$(ALL_CFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(LIBS)
 endef
+# Compilers run the hooks a thousand times: without shared libraries to load, where those there are
+# static ones of.
+linked_static = $(if $(SANITIZE),false,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -static-pie -o $@ $^ \
+	-lsqlite3 -lzstd -lelf -lz -lxxhash -lm 2>/dev/null)
 $(foreach p,$(PROGRAMS),$(eval $(call program,$(word 1,$(subst :, ,$(p))),$(word 2,$(subst :, ,$(p))))))
 
 -include $(OBJS:.o=.d)

@@ -12,9 +12,9 @@
 #include "common/log.h"
 #include "common/places.h"
 #include "common/publish.h"
-#include "common/spawn.h"
 #include "editor/unit.h"
 #include "hooks/ascmd.h"
+#include "hooks/functions.h"
 #include "hooks/paths.h"
 #include "hooks/probe.h"
 #include "hooks/checksum.h"
@@ -33,10 +33,10 @@ struct job {
 	char *real;  /* the real assembler */
 	char **argv; /* as we were called */
 	struct ascmd cmd;
-	char *output;         /* absolute, NULL = not known */
-	char *subject;        /* for the log: the output, of the driver's own files the source */
-	struct buf text;      /* ends in a NUL */
-	int annotated, iform; /* files in memory */
+	char *output;    /* absolute, NULL = not known */
+	char *subject;   /* for the log: the output, of the driver's own files the source */
+	struct buf text; /* ends in a NUL */
+	int annotated, iform, said; /* files in memory */
 };
 
 /* Clang was asked for text only because of the hooks; without them it would
@@ -217,7 +217,7 @@ static int annotate(void *arg)
 	struct hash128 hash;
 	struct job *j = arg;
 	struct arena a = {0};
-	struct buf out = {0}, section = {0};
+	struct buf out = {0}, section = {0}, funcs = {0};
 	struct unit *u;
 	struct err e;
 	char *args;
@@ -235,19 +235,17 @@ static int annotate(void *arg)
 	    "\t.section " CHECKSUM_SECTION ",\"e\",@progbits\n\t.zero 16\n",
 	    j->iform);
 	args = args_join(&j->cmd.kept, '\n');
-	ifsec_put(&section, args, j->text.p, j->text.n);
+	functions_put(&funcs, u);
+	ifsec_put(&section, args, &funcs, j->text.p, j->text.n);
 	return file_write_all(j->annotated, out.p, out.n) < 0 ||
 	       file_write_all(j->iform, section.p, section.n) < 0;
 }
 
-/* The real assembler on the annotated text. Its exit status; said gets what
- * it had to say, which speaks of line numbers that nobody knows. */
-static int assemble(struct job *j, struct buf *said)
+/* The command of the real assembler for the annotated text. */
+static char **real_command(struct job *j)
 {
-	struct args arg = {0};
-	struct err e;
+	static struct args arg;
 	size_t i;
-	int r;
 
 	args_add(&arg, j->real);
 	for (i = 0; i < j->cmd.kept.n; i++)
@@ -256,16 +254,20 @@ static int assemble(struct job *j, struct buf *said)
 		args_add(&arg, j->cmd.search.v[i]);
 	args_add(&arg, "-o");
 	args_add(&arg, j->cmd.output);
-	args_end(&arg);
-	if (lseek(j->annotated, 0, SEEK_SET) < 0)
-		return -1;
-	r = spawn_run(&(struct spawn){.argv = (const char *const *)arg.v,
-			  .in = j->annotated,
-			  .capture_out = said,
-			  .capture_err = said},
-	    &e);
-	args_free(&arg);
-	return r;
+	return args_end(&arg);
+}
+
+/* What as had to say, of line numbers that nobody knows. */
+static const char *read_said(struct job *j, struct buf *out)
+{
+	enum { SAID_MAX = 400 };
+	off_t n = lseek(j->said, 0, SEEK_END);
+
+	if (n > 0 && pread(j->said, buf_grow(out, SAID_MAX), SAID_MAX, 0) > 0)
+		out->n = n < SAID_MAX ? (size_t)n : SAID_MAX;
+	else
+		out->n = 0;
+	return buf_cstr(out);
 }
 
 /* Makes the user's own messages: the unmodified command, object thrown away. */
@@ -303,8 +305,9 @@ int main(int argc, char **argv)
 	static struct buf said;
 	const char *why;
 	struct err e;
-	int r;
+	int r, status;
 
+	tool_keep_memory();
 	log_init("as", LOG_LVL_INFO);
 	j.argv = argv;
 	j.real = tool_find("as", "MORPH_REAL_AS", NULL);
@@ -330,15 +333,17 @@ int main(int argc, char **argv)
 	if ((why = foreign_text(&j)))
 		give_up(&j, "not annotated: %s", why);
 	if ((j.annotated = tool_memory_file("annotated")) < 0 ||
-	    (j.iform = tool_memory_file("morph-if")) < 0)
+	    (j.iform = tool_memory_file("morph-if")) < 0 || (j.said = tool_memory_file("said")) < 0)
 		give_up(&j, "not annotated: memfd_create: %s", strerror(errno));
-	if ((r = tool_shielded(annotate, &j, ANNOTATE_SECONDS)) < 0)
+	r = tool_shielded_then(
+	    annotate, &j, ANNOTATE_SECONDS, j.real, real_command(&j), j.annotated, j.said, &status);
+	if (r < 0)
 		give_up(&j, "the annotator died");
 	if (r > 0)
 		run_unmodified(&j);
-	r = assemble(&j, &said);
-	if (r != 0)
-		give_up(&j, "as refused the annotated text: %.400s", said.n ? buf_cstr(&said) : "");
+	read_said(&j, &said);
+	if (status != 0)
+		give_up(&j, "as refused the annotated text: %s", said.p);
 	if (checksum_file(j.cmd.output, &e) < 0)
 		hooklog("as", subject(&j), "no checksum: %s", e.text);
 	else

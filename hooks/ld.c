@@ -305,6 +305,7 @@ int main(int argc, char **argv)
 	struct err e;
 	int status;
 
+	tool_keep_memory();
 	log_init("ld", LOG_LVL_INFO);
 	j.name = path_base(argv[0]);
 	j.real = tool_find(j.name, "MORPH_REAL_LD", NULL);

@@ -3,8 +3,8 @@
 #include "common/elf/ifsec.h"
 #include "common/command/ldscript.h"
 #include "common/publish.h"
-#include "editor/unit.h"
 #include "hooks/checksum.h"
+#include "hooks/functions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,13 +14,13 @@ struct writer {
 	const struct record *r;
 	struct artifact *a;
 	uint32_t tus;
-	struct buf content, text; /* of the input at hand */
+	struct buf content; /* of the input at hand */
 };
 
 /* What represents an object in the artifact. */
 struct form {
 	struct arena mem;
-	struct unit *unit;
+	struct functions functions;
 	char *as_args;
 	struct ifsec section; /* in the input's bytes */
 };
@@ -34,7 +34,7 @@ static int foreign(const struct writer *w, const struct input *in, const char *w
 	return 0;
 }
 
-/* The one record of the section, into w->text. 1, 0 = none to be used. */
+/* The one record of the section. 1, 0 = none to be used. */
 static int read_section(struct writer *w, const struct input *in, struct form *f)
 {
 	struct elf *elf = elf_mem_open(w->content.p, w->content.n, in->path, NULL);
@@ -56,7 +56,7 @@ static int read_section(struct writer *w, const struct input *in, struct form *f
 			foreign(w, in,
 			    "changed after it was assembled (strip, objcopy, ld -r, "
 			    "-gsplit-dwarf)");
-		else if (ifsec_text(&one, &w->text, &e) < 0)
+		else if (functions_read(&f->functions, &f->mem, one.funcs, one.funcs_size, &e) < 0)
 			foreign(w, in, e.text);
 		else
 			r = 1;
@@ -69,36 +69,13 @@ static int read_section(struct writer *w, const struct input *in, struct form *f
 	return r;
 }
 
-static int find_form(struct writer *w, const struct input *in, struct form *f)
-{
-	struct err e;
-
-	w->text.n = 0;
-	if (in->kind != ART_OBJECT || !read_section(w, in, f))
-		return 0;
-	f->unit = unit_parse(&f->mem, w->text.p, w->text.n, &e);
-	return f->unit ? 1 : foreign(w, in, e.text);
-}
-
 static int put_functions(struct writer *w, struct form *f, struct err *e)
 {
-	const struct unit_func *u;
-	uint32_t i, b, *insns;
-	struct art_func row;
+	uint32_t i;
 
-	for (i = 0; i < f->unit->nfunc; i++) {
-		u = &f->unit->func[i];
-		insns = arena_array(&f->mem, u->cfg.nblock, sizeof *insns);
-		for (b = 0; b < u->cfg.nblock; b++)
-			insns[b] = u->cfg.block[b].insns;
-		row = (struct art_func){.tu = w->tus,
-		    .ord = u->ord,
-		    .name = u->name,
-		    .key = u->key,
-		    .nblock = u->cfg.nblock,
-		    .insns = insns,
-		    .opaque = u->opaque ? u->opaque : ""};
-		if (artifact_put_func(w->a, &row, e) < 0)
+	for (i = 0; i < f->functions.n; i++) {
+		f->functions.func[i].tu = w->tus;
+		if (artifact_put_func(w->a, &f->functions.func[i], e) < 0)
 			return -1;
 	}
 	return 0;
@@ -111,7 +88,7 @@ static int put_tu(struct writer *w, const struct input *in, struct form *f, stru
 	    .as_args = f->as_args,
 	    .text_size = s->text_size,
 	    .hash = s->hash,
-	    .name = *f->unit->name ? f->unit->name : path_base(in->path)};
+	    .name = *f->functions.name ? f->functions.name : path_base(in->path)};
 
 	if (artifact_put_tu_packed(w->a, &tu, s->z, s->z_size, e) < 0 || put_functions(w, f, e) < 0)
 		return -1;
@@ -126,10 +103,11 @@ static int thin(struct writer *w, const char *name, struct err *e)
 	int r = elf_thin_shared(w->content.p, w->content.n, name, &b, e);
 
 	if (!r) {
-		w->content.n = 0;
-		buf_add(&w->content, b.p, b.n);
+		buf_free(&w->content);
+		w->content = b;
+	} else {
+		buf_free(&b);
 	}
-	buf_free(&b);
 	return r;
 }
 
@@ -147,7 +125,7 @@ static int put_input(struct writer *w, uint32_t id, const struct input *in, stru
 		r = ldscript_check(w->content.p, w->content.n, in->path, e);
 	if (!r && in->kind == ART_SHARED)
 		r = thin(w, in->named, e);
-	if (!r && find_form(w, in, &f)) {
+	if (!r && in->kind == ART_OBJECT && read_section(w, in, &f)) {
 		row.kind = ART_TU;
 		row.tu = w->tus;
 		r = put_tu(w, in, &f, e);
@@ -199,6 +177,5 @@ int record_write(const struct record *r, const char *path, struct err *e)
 	else
 		status = artifact_commit(w.a, e);
 	buf_free(&w.content);
-	buf_free(&w.text);
 	return status;
 }

@@ -32,6 +32,18 @@ _Noreturn void tool_end_as(int wait_status);
  */
 int tool_shielded(int (*fn)(void *), void *arg, unsigned seconds);
 
+/*
+ * The same, but after fn the child becomes path, which reads from the descriptor in and writes
+ * both its outputs to out. *status gets the exit status 0…255 of path, or 128 + n after
+ * signal n. Returns 1 as fn returned non-zero, -1 when it died.
+ */
+int tool_shielded_then(int (*fn)(void *), void *arg, unsigned seconds, const char *path,
+    char *const argv[], int in, int out, int *status);
+
+/* For processes of milliseconds: keeps memory that is freed, instead of having the kernel clear
+ * other pages for the next piece. */
+void tool_keep_memory(void);
+
 /* An empty file in memory that programs started from here may open as
  * /proc/self/fd/N; -1 when the kernel refuses. */
 int tool_memory_file(const char *name);

@@ -83,6 +83,9 @@ static size_t refused_directive(const char *p, const char *end)
 	    ".irep", ".irepc", ".altmacro", ".mri"};
 	size_t i, n;
 
+	/* Nearly all other directives are done with here. */
+	if (end - p < 2 || !strchr("imaIMA", p[1]))
+		return 0;
 	for (i = 0; i < sizeof list / sizeof *list; i++) {
 		n = strlen(list[i]);
 		if ((size_t)(end - p) >= n && !strncasecmp(p, list[i], n) &&

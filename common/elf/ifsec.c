@@ -4,11 +4,12 @@
 
 #include <string.h>
 
-enum { IFSEC_FORMAT = 1, IFSEC_HEADER = 48 };
+enum { IFSEC_FORMAT = 2, IFSEC_HEADER = 56 };
 
 static const char ifsec_magic[8] = "MorphIF1";
 
-void ifsec_put(struct buf *out, const char *as_args, const void *text, size_t n)
+void ifsec_put(
+    struct buf *out, const char *as_args, const struct buf *funcs, const void *text, size_t n)
 {
 	struct hash128 hash = hash_bytes(text, n);
 	size_t args = strlen(as_args);
@@ -21,7 +22,9 @@ void ifsec_put(struct buf *out, const char *as_args, const void *text, size_t n)
 	buf_le64(out, n);
 	buf_add(out, hash.b, sizeof hash.b);
 	buf_le64(out, z.n);
+	buf_le64(out, funcs->n);
 	buf_add(out, as_args, args);
+	buf_add(out, funcs->p, funcs->n);
 	buf_add(out, z.p, z.n);
 	buf_free(&z);
 }
@@ -44,11 +47,14 @@ int ifsec_next(const uint8_t **p, const uint8_t *end, struct ifsec *out, struct 
 	out->text_size = get_le64(h + 16);
 	memcpy(out->hash.b, h + 24, sizeof out->hash.b);
 	out->z_size = get_le64(h + 40);
-	if (out->as_args_n > left || out->z_size > left - out->as_args_n)
+	out->funcs_size = get_le64(h + 48);
+	if (out->as_args_n > left || out->z_size > left - out->as_args_n ||
+	    out->funcs_size > left - out->as_args_n - out->z_size)
 		return err_set(e, "section " IFSEC_NAME ": record is cut off");
 	if (out->text_size > PACK_MAX || memchr(out->as_args, '\0', out->as_args_n))
 		return err_set(e, "section " IFSEC_NAME ": record is damaged");
-	out->z = h + IFSEC_HEADER + out->as_args_n;
+	out->funcs = h + IFSEC_HEADER + out->as_args_n;
+	out->z = out->funcs + out->funcs_size;
 	*p = out->z + out->z_size;
 	return 1;
 }

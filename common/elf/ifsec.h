@@ -16,16 +16,19 @@
 #define IFSEC_NAME ".morph.if"
 
 struct ifsec {
-	const char *as_args; /* arguments of as besides files, '\n' between them; no NUL after */
-	size_t as_args_n;    /* bytes of as_args, no NUL among them */
-	uint64_t text_size;  /* bytes, not compressed; at most 1 GiB */
-	struct hash128 hash; /* of the text */
-	const uint8_t *z;    /* compressed text */
+	const char *as_args;  /* arguments of as besides files, '\n' between them; no NUL after */
+	size_t as_args_n;     /* bytes of as_args, no NUL among them */
+	uint64_t text_size;   /* bytes, not compressed; at most 1 GiB */
+	struct hash128 hash;  /* of the text */
+	const uint8_t *funcs; /* the functions of the text, hooks/functions.h */
+	size_t funcs_size;
+	const uint8_t *z; /* compressed text */
 	size_t z_size;
 };
 
 /* Appends one record. as_args: NUL-terminated, "" = none. */
-void ifsec_put(struct buf *out, const char *as_args, const void *text, size_t n);
+void ifsec_put(
+    struct buf *out, const char *as_args, const struct buf *funcs, const void *text, size_t n);
 
 /* Reads the record at *p and moves *p past it. Returns 1, 0 at the end, -1
  * on garbage. What out points to lies in the section's bytes. */

@@ -7,6 +7,8 @@
 
 static const char text[] = "\t.file\t\"a.c\"\n\t.text\nf:\n\tret\n";
 
+static struct buf none, funcs = {.p = "functions", .n = 9};
+
 static const uint8_t *bytes(const struct buf *b)
 {
 	return (const uint8_t *)b->p;
@@ -19,13 +21,15 @@ START_TEST(what_was_put_comes_back)
 	struct err e;
 	const uint8_t *p, *end;
 
-	ifsec_put(&b, "--64\n-mtune=x", text, sizeof text - 1);
-	ifsec_put(&b, "", "", 0);
+	ifsec_put(&b, "--64\n-mtune=x", &funcs, text, sizeof text - 1);
+	ifsec_put(&b, "", &none, "", 0);
 	p = bytes(&b);
 	end = p + b.n;
 	ck_assert_int_eq(ifsec_next(&p, end, &s, &e), 1);
 	ck_assert_uint_eq(s.as_args_n, 13);
 	ck_assert(!memcmp(s.as_args, "--64\n-mtune=x", 13));
+	ck_assert_uint_eq(s.funcs_size, funcs.n);
+	ck_assert(!memcmp(s.funcs, funcs.p, funcs.n));
 	ck_assert_uint_eq(s.text_size, sizeof text - 1);
 	ck_assert_int_eq(ifsec_text(&s, &out, &e), 0);
 	ck_assert_uint_eq(out.n, sizeof text - 1);
@@ -45,7 +49,7 @@ START_TEST(every_truncation_is_refused)
 	struct buf b = {0};
 	size_t n;
 
-	ifsec_put(&b, "-g", text, sizeof text - 1);
+	ifsec_put(&b, "-g", &funcs, text, sizeof text - 1);
 	for (n = 1; n < b.n; n++) {
 		uint8_t *copy = memcpy(malloc(n), b.p, n);
 		const uint8_t *p = copy;
@@ -68,7 +72,7 @@ START_TEST(every_flipped_bit_is_noticed)
 	struct buf b = {0}, out = {0};
 	size_t bit;
 
-	ifsec_put(&b, "", text, sizeof text - 1);
+	ifsec_put(&b, "", &none, text, sizeof text - 1);
 	for (bit = 0; bit < 8 * b.n; bit++) {
 		const uint8_t *p = bytes(&b);
 		struct ifsec s;
@@ -84,7 +88,7 @@ START_TEST(every_flipped_bit_is_noticed)
 			ck_assert(out.n == sizeof text - 1 && !memcmp(out.p, text, out.n));
 		else
 			ck_assert_uint_eq(out.n, 0);
-		ck_assert(r == -1 || bit / 8 >= 48);
+		ck_assert(r == -1 || bit / 8 >= 56);
 		out.n = 0;
 	}
 	buf_free(&b);
@@ -99,11 +103,11 @@ START_TEST(a_later_format_is_named)
 	struct err e;
 	const uint8_t *p;
 
-	ifsec_put(&b, "", text, sizeof text - 1);
-	put_le32(b.p + 8, 2);
+	ifsec_put(&b, "", &none, text, sizeof text - 1);
+	put_le32(b.p + 8, 3);
 	p = bytes(&b);
 	ck_assert_int_eq(ifsec_next(&p, p + b.n, &s, &e), -1);
-	ck_assert_str_eq(e.text, "section .morph.if: format 2, this Morph reads 1");
+	ck_assert_str_eq(e.text, "section .morph.if: format 3, this Morph reads 2");
 	buf_free(&b);
 }
 END_TEST
@@ -115,7 +119,7 @@ START_TEST(a_gigantic_size_takes_no_memory)
 	struct err e;
 	const uint8_t *p;
 
-	ifsec_put(&b, "", text, sizeof text - 1);
+	ifsec_put(&b, "", &none, text, sizeof text - 1);
 	p = bytes(&b);
 	ck_assert_int_eq(ifsec_next(&p, p + b.n, &s, &e), 1);
 	s.text_size = (uint64_t)1 << 40;
