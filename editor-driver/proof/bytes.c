@@ -81,12 +81,18 @@ static bool is_unwind(const struct elf_section *s)
 	return !strcmp(s->name, ".eh_frame") || !strcmp(s->name, ".eh_frame_hdr");
 }
 
+/* Tables of exceptions: compared where unwind information names them. */
+static bool is_handlers(const struct elf_section *s)
+{
+	return !strcmp(s->name, ".gcc_except_table");
+}
+
 /* Made by the linker from everything else: its size may change. */
 static bool derived(const struct elf_section *s)
 {
-	return bytes_kind(s) != BYTES_DATA || s->type == SHT_RELA || s->type == SHT_RELR ||
-	       s->type == SHT_GNU_HASH || s->type == SHT_HASH || is_unwind(s) ||
-	       !strcmp(s->name, ".note.gnu.build-id") || s->type == SHT_DYNAMIC;
+	return bytes_kind(s) != BYTES_DATA || is_handlers(s) || s->type == SHT_RELA ||
+	       s->type == SHT_RELR || s->type == SHT_GNU_HASH || s->type == SHT_HASH ||
+	       is_unwind(s) || !strcmp(s->name, ".note.gnu.build-id") || s->type == SHT_DYNAMIC;
 }
 
 /* Compared as a whole, or by meaning: the names and versions of symbols (the order of which follows
@@ -96,7 +102,7 @@ static bool elsewhere(const struct elf_section *s)
 	return s->type == SHT_RELA || s->type == SHT_GNU_HASH || s->type == SHT_HASH ||
 	       s->type == SHT_GNU_versym || s->type == SHT_GNU_verneed ||
 	       s->type == SHT_GNU_verdef || !strcmp(s->name, ".dynstr") || is_unwind(s) ||
-	       !strcmp(s->name, ".note.gnu.build-id");
+	       is_handlers(s) || !strcmp(s->name, ".note.gnu.build-id");
 }
 
 static int compare_section(
@@ -203,7 +209,8 @@ int bytes_compare(const struct bytes_build *made, const struct bytes_build *orig
 	} else {
 		list_shifts(&b);
 		rc = bytes_bindings(&b) || bytes_map(&b) || compare_sections(&b) ||
-		     bytes_rela(&b) || bytes_code(&b) || bytes_eh_frame(&b) || compare_entry(&b);
+		     bytes_frames(&b) || bytes_rela(&b) || bytes_code(&b) || bytes_eh_frame(&b) ||
+		     compare_entry(&b);
 	}
 	vec_free(&b.made.section);
 	vec_free(&b.orig.section);
@@ -211,6 +218,8 @@ int bytes_compare(const struct bytes_build *made, const struct bytes_build *orig
 	vec_free(&b.orig.symbol);
 	vec_free(&b.made.slot);
 	vec_free(&b.orig.slot);
+	bytes_frames_free(&b.made);
+	bytes_frames_free(&b.orig);
 	vec_free(&b.shift);
 	vec_free(&b.piece);
 	return rc ? -1 : 0;

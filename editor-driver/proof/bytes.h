@@ -9,6 +9,8 @@
  *		they did
  *	code	of edited units: block by block the same, but for such operands, the
  *		jumps at its end, and calls through the GOT instead of the PLT
+ *	handlers	(.gcc_except_table) at every instruction that was compared, and of every
+ *		function that is not edited: the same landing pad, actions and types
  *	tables	of the linker (.eh_frame, .eh_frame_hdr, .rela.*, .relr.dyn, .dynsym,
  *		.dynamic, .plt*, .got*): entry by entry
  *

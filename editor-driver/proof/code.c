@@ -242,6 +242,29 @@ static bool same_jump(const struct bytes *b, const struct run *r, uint64_t *i, u
 	return false;
 }
 
+/* Advances as match() does; false where exceptions are handled otherwise. */
+static bool match_handled(
+    const struct bytes *b, const struct run *r, uint64_t *i, uint64_t *k, uint64_t *where)
+{
+	uint64_t from = *i, n;
+
+	match(b, r, i, k);
+	n = *i - from;
+	return bytes_same_catches(b, r->orig + from, r->made + *k - n, n, where);
+}
+
+/* A call or jump that is longer now: its first byte, and the last, are handled as they were. */
+static bool same_longer(
+    const struct bytes *b, const struct run *r, uint64_t *i, uint64_t *k, uint64_t *where)
+{
+	uint64_t from = *i, to = *k;
+
+	if (!same_got_call(b, r, i, k) && !same_jump(b, r, i, k))
+		return false;
+	return bytes_same_catches(b, r->orig + from, r->made + to, 1, where) &&
+	       bytes_same_catches(b, r->orig + *i - 1, r->made + *k - 1, 1, where);
+}
+
 static bool same_edited(const struct bytes *b, const struct bytes_piece *p, uint64_t *where)
 {
 	struct run r = {bytes_at(&b->orig, p->orig, p->was), bytes_at(&b->made, p->made, p->size),
@@ -252,9 +275,11 @@ static bool same_edited(const struct bytes *b, const struct bytes_piece *p, uint
 	*where = p->made;
 	if ((p->was && !r.o) || (p->size && !r.m))
 		return false;
-	match(b, &r, &i, &k);
-	while (i < r.no && (same_got_call(b, &r, &i, &k) || same_jump(b, &r, &i, &k)))
-		match(b, &r, &i, &k);
+	if (!match_handled(b, &r, &i, &k, where))
+		return false;
+	while (i < r.no && same_longer(b, &r, &i, &k, where))
+		if (!match_handled(b, &r, &i, &k, where))
+			return false;
 	*where = p->made + k;
 	for (len = 0; len <= JUMP_MAX; len++) {
 		if (len == 1 || len == 4 || !ends_in_jump(r.o, r.no, len) || r.no - len > i)

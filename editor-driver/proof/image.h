@@ -6,6 +6,7 @@
 #define MORPH_PROOF_IMAGE_H
 
 #include "editor-driver/proof/bytes.h"
+#include "editor-driver/proof/ehtable.h"
 
 /* A run of code of the new build that was at orig; ascending by made. */
 struct bytes_piece {
@@ -28,12 +29,25 @@ struct bytes_symbol {
 	uint32_t index;             /* in .dynsym */
 };
 
+/* One FDE; addresses. */
+struct bytes_fde {
+	uint64_t at, pc, cie; /* of the record, of the code, of its CIE */
+	uint64_t size, rest;  /* of the code, and bytes of the record after that */
+	uint64_t rest_at;
+	uint64_t lsda_at, lsda_size; /* the field that names its exception table; size 0: none */
+	uint64_t personality;        /* as it is in the CIE: perhaps of a pointer to it; 0 = none */
+	bool has_table, odd;         /* odd: it is not understood */
+	bool derived;                /* of stubs, or of a unit that was edited */
+	struct eh_table table;
+};
+
 struct bytes_side {
 	const struct blockmap *map;
 	struct elf *f;
 	VEC(struct elf_section) section; /* loaded ones, as in the file */
 	VEC(struct bytes_slot) slot;     /* of .rela.dyn and .rela.plt, by address */
 	VEC(struct bytes_symbol) symbol; /* of .dynsym, by name and version */
+	VEC(struct bytes_fde) fde;       /* of .eh_frame, by address of the code */
 };
 
 struct bytes {
@@ -100,8 +114,18 @@ int bytes_dynamic(struct bytes *b, const struct elf_section *o, const struct elf
 int bytes_rela(struct bytes *b);
 int bytes_relr(struct bytes *b, const struct elf_section *o, const struct elf_section *m);
 int bytes_got(struct bytes *b, const struct elf_section *o, const struct elf_section *m);
-/* unwind.c. */
+/* unwind.c. Fills fde[] of both sides. */
+int bytes_frames(struct bytes *b);
+void bytes_frames_free(struct bytes_side *s);
+/* The FDE of the code at an address, or NULL. */
+const struct bytes_fde *bytes_frame(const struct bytes_side *s, uint64_t addr);
 int bytes_eh_frame(struct bytes *b);
+/* exceptions.c: what becomes of exceptions. Of all of a function that is not edited; ... */
+bool bytes_same_handlers(
+    const struct bytes *b, const struct bytes_fde *orig, const struct bytes_fde *made);
+/* ... of n bytes of one block of code, of which *where is the first that differs. */
+bool bytes_same_catches(
+    const struct bytes *b, uint64_t orig, uint64_t made, uint64_t n, uint64_t *where);
 
 /* Sets the error: section, address and function. Returns -1. */
 int bytes_differ(struct bytes *b, uint64_t made, const char *what);
