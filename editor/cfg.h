@@ -14,14 +14,15 @@
 enum {
 	BLK_EXIT = 1,       /* may leave the function (ret, tail call, conditional tail call) */
 	BLK_NORETURN = 2,   /* ends in a call that does not return, ud2 or hlt */
-	BLK_COLD = 4,       /* the compiler put it into a .cold part */
+	BLK_COLD = 4,       /* in a .cold part of the compiler, or only landing pads lead there */
 	BLK_INDIRECT = 8,   /* ends in an indirect jump: its edges are EDGE_INDIRECT */
 	BLK_ADDRESSED = 16, /* its label's address is taken: may be entered indirectly */
 	BLK_ONCE = 32,      /* must not be duplicated: holds inline assembly or data */
 	BLK_CALLS = 64,     /* calls what may not return (exit, longjmp), or return twice (setjmp)
 			     */
-	BLK_OPEN = 128      /* an instruction takes its label's address: may be entered from
+	BLK_OPEN = 128,     /* an instruction takes its label's address: may be entered from
 			       anywhere, even where it is the target of edges */
+	BLK_PAD = 256       /* a landing pad: the unwinder may enter it from any call */
 };
 
 struct cfg_block {
@@ -40,8 +41,15 @@ enum edge_kind {
 	EDGE_JUMP,     /* unconditional jump */
 	EDGE_TAKEN,    /* conditional jump taken */
 	EDGE_NOTTAKEN, /* conditional jump not taken */
-	EDGE_INDIRECT  /* jump table, computed goto, asm goto */
+	EDGE_INDIRECT, /* jump table, computed goto, asm goto */
+	EDGE_THROW     /* from a call to the landing pad of its exceptions, by the unwinder */
 };
+
+/* Is it printed as a jump, or as nothing where dst comes next? */
+static inline bool edge_direct(uint32_t kind)
+{
+	return kind < EDGE_INDIRECT;
+}
 
 struct cfg_edge {
 	uint32_t src, dst;

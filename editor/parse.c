@@ -1,3 +1,4 @@
+#include "editor/asm/lsda.h"
 #include "editor/emit/emit.h"
 
 #include <stdlib.h>
@@ -69,6 +70,7 @@ static void impl_free(struct unit_impl *u)
 		vec_free(&u->func.v[i].code);
 		vec_free(&u->func.v[i].data);
 		free(u->func.v[i].blk);
+		lsda_func_free(&u->func.v[i]);
 	}
 	vec_free(&u->stmt);
 	vec_free(&u->section);

@@ -6,6 +6,7 @@
  */
 #include "editor/asm/blocks.h"
 #include "editor/asm/insn.h"
+#include "editor/asm/lsda.h"
 
 #include <stdlib.h>
 
@@ -288,7 +289,7 @@ static void do_label(struct builder *b, uint32_t i, const struct stmt *st)
 		b->why = "a second entry label";
 		return;
 	}
-	if (i && !(l->flags & (LB_BRANCH | LB_TABLE | LB_ADDRESS))) {
+	if (i && !(l->flags & LB_TARGET)) {
 		/* A label after a call is its return address, to a debugger. */
 		if (b->open && (!b->content || current(b)->last == i))
 			current(b)->last = i + 1;
@@ -301,6 +302,12 @@ static void do_label(struct builder *b, uint32_t i, const struct stmt *st)
 	if (!b->open)
 		open_block(b, i);
 	l->block = (uint32_t)b->blk.n - 1;
+	if (l->flags & LB_PAD) {
+		current(b)->landing = true;
+		flag(b, BLK_PAD);
+		if (!l->block)
+			b->why = "begins with a landing pad";
+	}
 	if (!b->content)
 		current(b)->last = i + 1;
 }
@@ -394,6 +401,8 @@ const char *blocks_build(struct unit_impl *u, struct func *f)
 	struct unit_func *pub = f->pub;
 
 	b.why = cfi_simulate(u, f);
+	if (!b.why)
+		b.why = lsda_build(u, f);
 	if (!b.why)
 		walk(&b);
 	if (!b.why && (!b.blk.n || !b.cb.v[0].bytes))

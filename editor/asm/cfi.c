@@ -1,8 +1,11 @@
-#include "editor/asm/text.h"
+#include "editor/asm/lsda.h"
 
 #include <stdlib.h>
 
 enum { REG_RSP = 7 };
+/* DW_CFA_*, as .cfi_escape has them. */
+enum { DEF_CFA_EXPRESSION = 0x0f, EXPRESSION = 0x10, VAL_EXPRESSION = 0x16, ARGS_SIZE = 0x2e };
+enum { ESCAPE_MAX = 64, EXPRESSION_MAX = 7, BREG_RSP = 0x77 };
 
 static const char *const reg_name[CFI_REGS] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp",
     "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip"};
@@ -71,14 +74,113 @@ static const char *apply_rule(struct cfi_state *s, const char *p, const char *en
 	return p == end ? NULL : odd_operand;
 }
 
+/* ---- .cfi_escape ---- */
+
+static size_t read_bytes(const char *p, const char *end, uint8_t bytes[ESCAPE_MAX])
+{
+	size_t n = 0;
+	int32_t v;
+
+	while (n < ESCAPE_MAX && read_number(&p, end, &v) && v >= 0 && v <= UINT8_MAX)
+		bytes[n++] = (uint8_t)v;
+	while (p < end && *p == ' ')
+		p++;
+	return p == end ? n : 0;
+}
+
+/* An expression with its length before it, as one number. */
+static bool pack_expression(const uint8_t **p, const uint8_t *end, int64_t *v)
+{
+	uint64_t n;
+
+	if (uleb_read(p, end, &n) || !n || n > EXPRESSION_MAX || n > (uint64_t)(end - *p) ||
+	    **p == BREG_RSP)
+		return false;
+	*v = (int64_t)(n << 8 * EXPRESSION_MAX);
+	while (n-- > 0)
+		*v |= (int64_t)(*p)[n] << 8 * n;
+	*p += *v >> 8 * EXPRESSION_MAX;
+	return true;
+}
+
+static void print_expression(int64_t v, struct buf *out)
+{
+	int64_t i, n = v >> 8 * EXPRESSION_MAX;
+
+	buf_printf(out, "%d", (int)n);
+	for (i = 0; i < n; i++)
+		buf_printf(out, ", %#x", (unsigned)(v >> 8 * i) & UINT8_MAX);
+	buf_char(out, '\n');
+}
+
+static bool apply_escape(const uint8_t **p, const uint8_t *end, struct cfi_state *s)
+{
+	uint8_t op = *(*p)++;
+	uint64_t v;
+
+	switch (op) {
+	case DEF_CFA_EXPRESSION:
+		s->cfa_reg = CFA_EXPRESSION;
+		return pack_expression(p, end, &s->cfa_off);
+	case EXPRESSION:
+	case VAL_EXPRESSION:
+		if (uleb_read(p, end, &v) || v >= CFI_REGS)
+			return false;
+		s->rule[v] = op == EXPRESSION ? RULE_EXPRESSION : RULE_VALUE;
+		return pack_expression(p, end, &s->off[v]);
+	case ARGS_SIZE:
+		if (uleb_read(p, end, &v) || v > INT32_MAX)
+			return false;
+		s->args = (uint32_t)v;
+		return true;
+	}
+	return false;
+}
+
+static const char *apply_escapes(struct str arg, struct cfi_state *s)
+{
+	uint8_t bytes[ESCAPE_MAX];
+	size_t n = read_bytes(arg.p, arg.p + arg.n, bytes);
+	const uint8_t *p = bytes;
+
+	if (!n)
+		return ".cfi_escape";
+	while (p < bytes + n)
+		if (!apply_escape(&p, bytes + n, s))
+			return ".cfi_escape";
+	return NULL;
+}
+
+/* A call frame address that is an expression has no offset. */
+static bool needs_offset(struct str op)
+{
+	static const char *const names[] = {
+	    "def_cfa_offset", "adjust_cfa_offset", "def_cfa_register", "rel_offset"};
+
+	return str_is_any(op, names, sizeof names / sizeof *names);
+}
+
+static bool read_long(const char **p, const char *end, int64_t *v)
+{
+	int32_t x;
+
+	if (!read_number(p, end, &x))
+		return false;
+	*v = x;
+	return true;
+}
+
 const char *cfi_apply(const struct stmt *st, struct cfi_state *s, struct cfi_stack *stack)
 {
 	const char *p = st->arg.p, *end = p + st->arg.n;
 	struct str op = {st->op.p + 5, st->op.n - 5}; /* after ".cfi_" */
 	int32_t reg, off;
+	uint32_t args = s->args;
 
+	if (s->cfa_reg == CFA_EXPRESSION && needs_offset(op))
+		return "CFI offset from an expression";
 	if (str_is(op, "def_cfa_offset"))
-		return read_number(&p, end, &s->cfa_off) ? NULL : odd_operand;
+		return read_long(&p, end, &s->cfa_off) ? NULL : odd_operand;
 	if (str_is(op, "adjust_cfa_offset")) {
 		if (!read_number(&p, end, &off))
 			return odd_operand;
@@ -88,7 +190,7 @@ const char *cfi_apply(const struct stmt *st, struct cfi_state *s, struct cfi_sta
 	if (str_is(op, "def_cfa_register"))
 		return read_reg(&p, end, &s->cfa_reg) ? NULL : odd_operand;
 	if (str_is(op, "def_cfa")) {
-		return read_reg(&p, end, &s->cfa_reg) && read_number(&p, end, &s->cfa_off)
+		return read_reg(&p, end, &s->cfa_reg) && read_long(&p, end, &s->cfa_off)
 			   ? NULL
 			   : odd_operand;
 	}
@@ -115,12 +217,11 @@ const char *cfi_apply(const struct stmt *st, struct cfi_state *s, struct cfi_sta
 		if (!stack->n)
 			return "CFI state restored that was not remembered";
 		*s = stack->state[--stack->n];
+		s->args = args; /* is none of the rules that are remembered */
 		return NULL;
 	}
-	if (str_is(op, "personality") || str_is(op, "lsda"))
-		return "exception table (LSDA)";
 	if (str_is(op, "escape"))
-		return ".cfi_escape";
+		return apply_escapes(st->arg, s);
 	return "CFI directive not understood";
 }
 
@@ -140,20 +241,49 @@ static uint32_t cfi_intern(struct unit_impl *u, const struct cfi_state *s, uint3
 	return (uint32_t)n;
 }
 
+bool cfi_is_handler(const struct stmt *st)
+{
+	return str_is(st->op, ".cfi_personality") || str_is(st->op, ".cfi_lsda");
+}
+
+/* One of both, of a part. */
+static const char *add_handler(struct unit_impl *u, struct func *f, int part, const struct stmt *st)
+{
+	struct str encoding = operand_at(st->arg, 0);
+	struct func_eh *eh = f->eh;
+
+	if (!eh)
+		eh = f->eh = arena_alloc(u->mem, sizeof *eh);
+	eh->parts |= 1u << part;
+	if (str_is(st->op, ".cfi_personality")) {
+		if (eh->personality.n && !str_equal(eh->personality, st->arg))
+			return "two personality routines";
+		eh->personality = st->arg;
+		return NULL;
+	}
+	if (eh->table[part].n || (eh->lsda_encoding.n && !str_equal(eh->lsda_encoding, encoding)))
+		return "two exception tables";
+	eh->lsda_encoding = encoding;
+	eh->table[part] = operand_at(st->arg, 1);
+	return eh->personality.n ? NULL : "exception table without a personality routine";
+}
+
 const char *cfi_simulate(struct unit_impl *u, struct func *f)
 {
 	struct cfi_stack stack = {.n = 0};
 	struct cfi_state s = cfi_initial();
 	uint32_t i, current = 0;
 	const char *why;
-	bool open = false, bare = false;
+	bool open = false, bare = false, fresh = false;
 	struct stmt *st;
 
 	for (i = 0; i < f->code.n; i++) {
 		st = &u->stmt.v[f->code.v[i]];
 		if (st->kind == ST_INSN || st->kind == ST_ASM ||
-		    (st->kind == ST_DIR && st->dir == DIR_DATA))
+		    (st->kind == ST_DIR && st->dir == DIR_DATA)) {
 			bare |= !open;
+			fresh = false;
+		}
 		if (bare && f->has_cfi)
 			return "code outside .cfi_startproc";
 		if (st->kind != ST_DIR || st->dir != DIR_CFI)
@@ -164,7 +294,7 @@ const char *cfi_simulate(struct unit_impl *u, struct func *f)
 			s = cfi_initial();
 			stack.n = 0;
 			current = 0;
-			open = f->has_cfi = true;
+			open = fresh = f->has_cfi = true;
 		} else if (str_is(st->op, ".cfi_endproc")) {
 			if (!open)
 				return ".cfi_endproc without .cfi_startproc";
@@ -172,7 +302,11 @@ const char *cfi_simulate(struct unit_impl *u, struct func *f)
 		} else {
 			if (!open)
 				return "CFI directive outside of a procedure";
-			why = cfi_apply(st, &s, &stack);
+			if (cfi_is_handler(st))
+				why = fresh ? add_handler(u, f, i >= f->part1, st)
+					    : "personality routine after code";
+			else
+				why = cfi_apply(st, &s, &stack);
 			if (why)
 				return why;
 			current = cfi_intern(u, &s, current);
@@ -182,19 +316,37 @@ const char *cfi_simulate(struct unit_impl *u, struct func *f)
 	return open ? ".cfi_startproc without .cfi_endproc" : NULL;
 }
 
+static void cfa_delta(const struct cfi_state *a, const struct cfi_state *b, struct buf *out)
+{
+	bool reg = a->cfa_reg != b->cfa_reg, off = a->cfa_off != b->cfa_off;
+
+	if (b->cfa_reg == CFA_EXPRESSION && (reg || off)) {
+		buf_printf(out, "\t.cfi_escape %#x, ", DEF_CFA_EXPRESSION);
+		print_expression(b->cfa_off, out);
+	} else if (reg && (off || a->cfa_reg == CFA_EXPRESSION)) {
+		buf_printf(out, "\t.cfi_def_cfa %d, %d\n", b->cfa_reg, (int)b->cfa_off);
+	} else if (reg) {
+		buf_printf(out, "\t.cfi_def_cfa_register %d\n", b->cfa_reg);
+	} else if (off) {
+		buf_printf(out, "\t.cfi_def_cfa_offset %d\n", (int)b->cfa_off);
+	}
+}
+
 void cfi_delta(const struct unit_impl *u, uint32_t from, uint32_t to, struct buf *out)
 {
 	const struct cfi_state *a = &u->cfi.v[from], *b = &u->cfi.v[to];
+	uint32_t v;
 	int r;
 
 	if (from == to)
 		return;
-	if (a->cfa_reg != b->cfa_reg && a->cfa_off != b->cfa_off)
-		buf_printf(out, "\t.cfi_def_cfa %d, %d\n", b->cfa_reg, b->cfa_off);
-	else if (a->cfa_reg != b->cfa_reg)
-		buf_printf(out, "\t.cfi_def_cfa_register %d\n", b->cfa_reg);
-	else if (a->cfa_off != b->cfa_off)
-		buf_printf(out, "\t.cfi_def_cfa_offset %d\n", b->cfa_off);
+	cfa_delta(a, b, out);
+	if (a->args != b->args) {
+		buf_printf(out, "\t.cfi_escape %#x", ARGS_SIZE);
+		for (v = b->args; v > 0x7f; v >>= 7)
+			buf_printf(out, ", %#x", (unsigned)(v & 0x7f) | 0x80);
+		buf_printf(out, ", %#x\n", (unsigned)v);
+	}
 	for (r = 0; r < CFI_REGS; r++) {
 		if (a->rule[r] == b->rule[r] && a->off[r] == b->off[r])
 			continue;
@@ -203,13 +355,19 @@ void cfi_delta(const struct unit_impl *u, uint32_t from, uint32_t to, struct buf
 			buf_printf(out, "\t.cfi_restore %d\n", r);
 			break;
 		case RULE_OFFSET:
-			buf_printf(out, "\t.cfi_offset %d, %d\n", r, b->off[r]);
+			buf_printf(out, "\t.cfi_offset %d, %d\n", r, (int)b->off[r]);
 			break;
 		case RULE_SAME:
 			buf_printf(out, "\t.cfi_same_value %d\n", r);
 			break;
 		case RULE_UNDEFINED:
 			buf_printf(out, "\t.cfi_undefined %d\n", r);
+			break;
+		case RULE_EXPRESSION:
+		case RULE_VALUE:
+			buf_printf(out, "\t.cfi_escape %#x, %d, ",
+			    b->rule[r] == RULE_VALUE ? VAL_EXPRESSION : EXPRESSION, r);
+			print_expression(b->off[r], out);
 			break;
 		}
 	}

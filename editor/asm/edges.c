@@ -4,6 +4,7 @@
  */
 #include "editor/asm/blocks.h"
 #include "editor/asm/insn.h"
+#include "editor/asm/lsda.h"
 
 #include <stdlib.h>
 
@@ -132,6 +133,79 @@ static void asm_edges(struct builder *b, uint32_t src, size_t *at, uint32_t *mar
 	}
 }
 
+/* To the landing pads of the calls of block src; mark[] of a pad is the last source. */
+static void throw_edges(struct builder *b, uint32_t src, uint32_t *mark)
+{
+	const struct func_eh *eh = b->f->eh;
+	const struct blk *k = &b->blk.v[src];
+	const struct stmt *st;
+	uint32_t i, pad, dst;
+	struct str op;
+
+	for (i = k->first; i < k->last && eh && eh->site; i++) {
+		st = &b->u->stmt.v[b->f->code.v[i]];
+		if (!eh->site[i] ||
+		    (st->kind != ST_ASM &&
+			(st->kind != ST_INSN || insn_classify(st, &op) != INSN_CALL)))
+			continue;
+		pad = eh->catch.v[eh->site[i] - 1].pad;
+		dst = pad == NONE ? NONE : b->u->label.v[pad].block;
+		if (dst == NONE || mark[dst] == src)
+			continue;
+		mark[dst] = src;
+		add_edge(b, src, dst, EDGE_THROW);
+	}
+}
+
+/* Marks blocks that edges lead to from block `from`, through landing pads or not. */
+static void reach(const struct builder *b, uint32_t from, bool pads, uint8_t *seen)
+{
+	VEC(uint32_t) todo = {0};
+	const struct cfg_edge *e, *end = b->edge.v + b->edge.n;
+	size_t lo, hi, mid;
+
+	if (!seen[from])
+		vec_push(&todo, from);
+	seen[from] = 1;
+	while (todo.n) {
+		from = todo.v[--todo.n];
+		for (lo = 0, hi = b->edge.n; lo < hi;) {
+			mid = lo + (hi - lo) / 2;
+			if (b->edge.v[mid].src < from)
+				lo = mid + 1;
+			else
+				hi = mid;
+		}
+		for (e = b->edge.v + lo; e < end && e->src == from; e++) {
+			if ((e->kind == EDGE_THROW && !pads) || seen[e->dst])
+				continue;
+			seen[e->dst] = 1;
+			vec_push(&todo, e->dst);
+		}
+	}
+	vec_free(&todo);
+}
+
+/* What only landing pads lead to is not executed but for exceptions. */
+static void mark_handlers(struct builder *b)
+{
+	uint8_t *plain = xcalloc(b->blk.n, 1), *thrown = xcalloc(b->blk.n, 1);
+	uint32_t i;
+
+	reach(b, 0, false, plain);
+	for (i = 0; i < b->blk.n; i++)
+		if (b->cb.v[i].flags & (BLK_ADDRESSED | BLK_OPEN))
+			reach(b, i, false, plain);
+	for (i = 0; i < b->blk.n; i++)
+		if (b->cb.v[i].flags & BLK_PAD)
+			reach(b, i, true, thrown);
+	for (i = 0; i < b->blk.n; i++)
+		if (thrown[i] && !plain[i])
+			b->cb.v[i].flags |= BLK_COLD;
+	free(plain);
+	free(thrown);
+}
+
 static void block_edges(struct builder *b, uint32_t i, uint32_t *mark)
 {
 	struct blk *k = &b->blk.v[i];
@@ -151,18 +225,24 @@ static void block_edges(struct builder *b, uint32_t i, uint32_t *mark)
 void blocks_edges(struct builder *b)
 {
 	uint32_t i, *mark = xcalloc(b->blk.n, sizeof *mark);
+	uint32_t *thrown = xcalloc(b->blk.n, sizeof *thrown);
 	size_t asm_at = 0;
 
 	memset(mark, 0xff, b->blk.n * sizeof *mark);
+	memset(thrown, 0xff, b->blk.n * sizeof *thrown);
 	addressed_blocks(b);
 	for (i = 0; i < b->blk.n && !b->why; i++) {
 		block_edges(b, i, mark);
 		asm_edges(b, i, &asm_at, mark);
+		throw_edges(b, i, thrown);
 	}
 	for (i = 0; i < b->addressed.n; i++)
 		b->cb.v[b->addressed.v[i]].flags |= BLK_ADDRESSED;
 	for (i = 0; i < b->edge.n; i++)
 		if (b->edge.v[i].kind == EDGE_INDIRECT)
 			b->cb.v[b->edge.v[i].dst].flags &= ~(uint32_t)BLK_ADDRESSED;
+	if (b->f->eh && !b->why)
+		mark_handlers(b);
 	free(mark);
+	free(thrown);
 }

@@ -4,7 +4,7 @@
  * numbered by first appearance. So an unchanged function keeps its key when its
  * neighbours change.
  */
-#include "editor/asm/text.h"
+#include "editor/asm/lsda.h"
 
 static bool digit(char c)
 {
@@ -60,6 +60,24 @@ static void put_text(struct buf *out, struct htab *seen, struct str text)
 	buf_add(out, from, (size_t)(end - from));
 }
 
+/* Where its call sites begin and end, and their landing pads decide blocks and edges. */
+static void put_site(
+    const struct unit_impl *u, const struct func *f, uint32_t site, struct buf *out)
+{
+	const struct catcher *c = site ? &f->eh->catch.v[site - 1] : NULL;
+
+	buf_str(out, "site");
+	if (c) {
+		buf_char(out, ' ');
+		buf_decimal(out, c->action);
+	}
+	if (c && c->pad != NONE) {
+		buf_char(out, ' ');
+		buf_decimal(out, u->label.v[c->pad].block);
+	}
+	buf_char(out, '\n');
+}
+
 struct hash128 func_key(const struct unit_impl *u, const struct func *f)
 {
 	struct htab seen = {0};
@@ -67,6 +85,7 @@ struct hash128 func_key(const struct unit_impl *u, const struct func *f)
 	struct hash128 h;
 	struct label *l;
 	struct stmt *st;
+	uint32_t site = 0;
 	size_t i;
 
 	buf_add(&b, f->name.p, f->name.n);
@@ -75,10 +94,14 @@ struct hash128 func_key(const struct unit_impl *u, const struct func *f)
 		st = &u->stmt.v[f->code.v[i]];
 		if (i == f->part1)
 			buf_str(&b, "cold\n");
+		if (f->blk && f->eh && f->eh->site && f->eh->site[i] != site) {
+			site = f->eh->site[i];
+			put_site(u, f, site, &b);
+		}
 		switch (st->kind) {
 		case ST_LABEL:
 			l = label_find(u, st->op);
-			if (!l || !(l->flags & (LB_BRANCH | LB_TABLE | LB_ADDRESS)))
+			if (!l || !(l->flags & LB_TARGET))
 				continue;
 			put_text(&b, &seen, st->op);
 			break;

@@ -16,6 +16,7 @@ struct label *label_find(const struct unit_impl *u, struct str name)
 
 static int labels_collect(struct unit_impl *u, struct err *e)
 {
+	static const char *const own[] = {".LMB", ".LME", ".LML", ".LMR", ".LMX"};
 	struct stmt *st;
 	struct func *f;
 	uint32_t i, owner;
@@ -27,8 +28,7 @@ static int labels_collect(struct unit_impl *u, struct err *e)
 		st = &u->stmt.v[i];
 		if (st->kind != ST_LABEL || (*st->op.p >= '0' && *st->op.p <= '9'))
 			continue;
-		if (str_starts(st->op, ".LMB") || str_starts(st->op, ".LME") ||
-		    str_starts(st->op, ".LMR"))
+		if (str_starts_any(st->op, own, sizeof own / sizeof *own))
 			return err_set(e, "line %u: has block labels already", i + 1);
 		name = unquote(st->op);
 		at = htab_put(&u->label_by_name, name.p, name.n, &fresh);

@@ -48,6 +48,7 @@ static uint16_t section_intern(struct unit_impl *u, struct str name, const struc
 	s.debug = str_starts(name, ".debug_") || str_starts(name, ".gnu.debug");
 	s.code = !s.debug && section_is_code(name, flags);
 	s.eh_table = str_starts(name, ".gcc_except_table");
+	s.linked = memchr(flags.p, 'o', flags.n) != NULL;
 	vec_push(&u->section, s);
 	return (uint16_t)(u->section.n - 1);
 }

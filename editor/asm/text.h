@@ -30,6 +30,11 @@ static inline bool str_is(struct str s, const char *lit)
 	return s.n == n && !memcmp(s.p, lit, n);
 }
 
+static inline bool str_equal(struct str a, struct str b)
+{
+	return a.n == b.n && !memcmp(a.p, b.p, a.n);
+}
+
 static inline bool str_starts(struct str s, const char *lit)
 {
 	size_t n = strlen(lit);
@@ -92,15 +97,23 @@ struct stmt {
 	uint16_t section;
 	/* Of DIR_CFI in a function: state after it. Of .size NAME.cold: the function.
 	 * Of DIR_LOC: is_stmt in force. Of the end of an absolute range in a debug
-	 * section: statement of its start. */
+	 * section: statement of its start. In an exception table: the function. */
 	uint32_t aux;
 };
+
+/* An instruction, inline assembly, or data? */
+static inline bool is_code(const struct stmt *st)
+{
+	return st->kind == ST_INSN || st->kind == ST_ASM ||
+	       (st->kind == ST_DIR && st->dir == DIR_DATA);
+}
 
 struct section {
 	struct str name;
 	const char *directive; /* switches to it, with all flags */
 	const char *group;     /* COMDAT signature or NULL */
 	bool plain;            /* first named without flags: the name implies them */
+	bool linked;           /* kept or dropped with another one (SHF_LINK_ORDER) */
 	bool code, debug, eh_table;
 };
 
@@ -111,6 +124,8 @@ enum {
 	LB_START = 8,   /* marks the start of its function */
 	LB_END = 16,    /* marks the end of its function's hot part */
 	LB_OPEN = 32,   /* with LB_ADDRESS: by an instruction, not in data alone */
+	LB_PAD = 64,    /* a landing pad */
+	LB_TARGET = LB_BRANCH | LB_TABLE | LB_ADDRESS | LB_PAD,
 };
 
 struct label {
@@ -122,13 +137,15 @@ struct label {
 };
 
 /* Unwind state: where the caller's frame and registers are (DWARF CFI). */
-enum { CFI_REGS = 17 };
-enum cfi_rule { RULE_INIT, RULE_OFFSET, RULE_SAME, RULE_UNDEFINED };
+enum { CFI_REGS = 17, CFA_EXPRESSION = -1 };
+enum cfi_rule { RULE_INIT, RULE_OFFSET, RULE_SAME, RULE_UNDEFINED, RULE_EXPRESSION, RULE_VALUE };
 struct cfi_state {
-	int32_t cfa_reg, cfa_off;
-	int32_t off[CFI_REGS];
+	int64_t cfa_off;
+	int64_t off[CFI_REGS]; /* or an expression: its bytes, its length in the highest */
+	int32_t cfa_reg;       /* or CFA_EXPRESSION: cfa_off is one */
+	uint32_t args;         /* bytes of arguments on the stack (DW_CFA_GNU_args_size) */
 	uint8_t rule[CFI_REGS];
-	uint8_t pad[3]; /* always 0: states are compared as bytes */
+	uint8_t pad[7]; /* always 0: states are compared as bytes */
 };
 
 enum term {
@@ -169,7 +186,8 @@ struct func {
 	bool unsorted;     /* not even its parts are understood: it cannot move */
 	bool pinned;       /* its surroundings must keep their position */
 	bool one_part, has_cfi;
-	uint32_t align; /* log2 of the alignment of its entry */
+	struct func_eh *eh; /* with a personality routine: lsda.h; else NULL */
+	uint32_t align;     /* log2 of the alignment of its entry */
 };
 
 /* Statements that say where the unit's code lies, in debug sections; NONE where
@@ -241,7 +259,8 @@ struct label *label_find(const struct unit_impl *u, struct str name);
  * keep distances between them. */
 void labels_of_ends(struct unit_impl *u, struct func *f);
 
-/* cfi.c: fills stmt.aux and the cfi[] of the unit; NULL or why it cannot. */
+/* cfi.c: fills stmt.aux, the cfi[] of the unit, and of f->eh what directives say; NULL or why it
+ * cannot. */
 const char *cfi_simulate(struct unit_impl *u, struct func *f);
 /* Prints the directives that turn state `from` into state `to`. */
 void cfi_delta(const struct unit_impl *u, uint32_t from, uint32_t to, struct buf *out);
@@ -252,6 +271,8 @@ struct cfi_stack {
 };
 const char *cfi_apply(const struct stmt *st, struct cfi_state *s, struct cfi_stack *stack);
 struct cfi_state cfi_initial(void);
+/* Does it name a personality routine or an exception table? No part of the state. */
+bool cfi_is_handler(const struct stmt *st);
 
 /* blocks.c: blocks and edges of a function; NULL or why it is opaque. */
 const char *blocks_build(struct unit_impl *u, struct func *f);

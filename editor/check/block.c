@@ -12,7 +12,7 @@ static bool through_got(const struct stmt *st, const struct stmt *o)
 	struct str name = symbol_of(o->arg);
 
 	return o->kind == ST_INSN && (str_is(o->op, "call") || str_is(o->op, "jmp")) &&
-	       same_str(st->op, o->op) && !str_is(name, "__tls_get_addr") &&
+	       str_equal(st->op, o->op) && !str_is(name, "__tls_get_addr") &&
 	       str_is((struct str){name.p + name.n, o->arg.n - name.n}, "@PLT") &&
 	       st->arg.n == 1 + name.n + sizeof tail - 1 && *st->arg.p == '*' &&
 	       !memcmp(st->arg.p + 1, name.p, name.n) &&
@@ -69,7 +69,7 @@ static int check_conditional(struct checker *c, struct block_ref r, const struct
 	}
 	if (to == NONE || next == NONE)
 		return wrong_block(c, r, "its conditional jump goes elsewhere");
-	if (same_str(jump[0]->op, orig->op) && k->target == to && k->fall == next)
+	if (str_equal(jump[0]->op, orig->op) && k->target == to && k->fall == next)
 		return 0;
 	if (str_is(jump[0]->op, insn_inverse(orig->op)) && k->fall == to && k->target == next)
 		return 0;
@@ -143,7 +143,7 @@ static int check_code(struct checker *c, struct block_ref r, const struct stmt *
 		return wrong_block(c, r, "an instruction changed");
 	if (o && f->has_cfi && memcmp(&c->cfi, &c->u->cfi.v[cfi], sizeof c->cfi))
 		return wrong_block(c, r, "unwind state changed");
-	return 0;
+	return o ? handlers_check(c, r, st, o) : 0;
 }
 
 int check_block(struct checker *c, struct block_ref r, size_t i, size_t *end)

@@ -2,12 +2,12 @@
  * The output check. Reads the printed text with the scanner only, follows the block labels, and
  * compares with the original what a machine would execute: every block once, the same instructions
  * (calls of the same function through the PLT or the GOT), the same successors (perhaps past blocks
- * that only jump), the same unwind state at every instruction, in a section of the same group. A
- * copy of a block must do the same; it has no label that anything else could refer to, and holds
- * nothing that must not be duplicated. All that is in no block (data, functions that move as a
- * whole, code outside of functions) must be there statement by statement, in order and in its
- * section. What has no position (bindings, types, sizes) must be there, as often. Where a function
- * moved away there may be padding.
+ * that only jump), the same unwind state and exceptions at every instruction, in a section of the
+ * same group. A copy of a block must do the same; it has no label that anything else could refer
+ * to, and holds nothing that must not be duplicated. All that is in no block (data, functions that
+ * move as a whole, code outside of functions) must be there statement by statement, in order and in
+ * its section. What has no position (bindings, types, sizes) must be there, as often. Where a
+ * function moved away there may be padding.
  *
  * Not compared: alignment in code, debug sections and .loc, the block map.
  */
@@ -137,6 +137,7 @@ int unit_check(const struct unit *unit, const char *text, size_t n, struct err *
 		free(c.seen[i]);
 	free(c.seen);
 	free(c.label_met);
+	handlers_free(&c);
 	vec_free(&c.out.stmt);
 	vec_free(&c.out.section);
 	htab_free(&c.out.section_by_name);

@@ -1,13 +1,13 @@
 /*
  * What the parts of the output check share: check.c (the whole, and functions that move as a
- * whole), block.c (blocks), rest.c (what is in neither, and what has no position), text.c (how all
- * of them read and compare). Functions that return an int return 0, or -1 with the first difference
- * in the checker's error.
+ * whole), block.c (blocks), handlers.c (exceptions), rest.c (what is in neither, and what has no
+ * position), text.c (how all of them read and compare). Functions that return an int return 0, or
+ * -1 with the first difference in the checker's error.
  */
 #ifndef MORPH_CHECK_CHECK_H
 #define MORPH_CHECK_CHECK_H
 
-#include "editor/asm/text.h"
+#include "editor/asm/lsda.h"
 
 struct checker {
 	const struct unit_impl *u; /* the original */
@@ -19,8 +19,14 @@ struct checker {
 	struct cfi_stack stack;
 	bool in_proc;
 	uint32_t proc; /* function whose blocks the open procedure holds, or NONE */
-	size_t rest;   /* statement of the original that must come next outside of blocks */
-	uint32_t left; /* the function that came last, when it moved; NONE */
+	/* Of this procedure: where it begins, its personality routine, its exception table. */
+	uint32_t startproc;
+	struct str personality;
+	struct lsda table;
+	struct htab where; /* labels of the output -> statements */
+	uint8_t *own;      /* per statement of the output: it is in a table that was read */
+	size_t rest;       /* statement of the original that must come next outside of blocks */
+	uint32_t left;     /* the function that came last, when it moved; NONE */
 	uint64_t symbols, out_symbols; /* order-independent sums over what has no position */
 };
 
@@ -39,11 +45,8 @@ int wrong_block(struct checker *c, struct block_ref r, const char *what);
 int wrong_line(struct checker *c, size_t i, const char *what);
 
 /* Exact comparison. */
-bool same_str(struct str a, struct str b);
 /* Are they equivalent? Labels by name, inline assembly by its line. */
 bool same_stmt(const struct stmt *a, const struct stmt *b);
-/* An instruction, inline assembly, or data. */
-bool is_code(const struct stmt *st);
 /* A directive of unwind information. */
 bool is_cfi(const struct stmt *st);
 /* Of a statement of this text. */
@@ -57,6 +60,14 @@ bool section_fits(const struct func *f, const struct section *was, const struct 
 uint32_t proc_owner(struct checker *c, size_t i);
 /* A CFI directive among the blocks of function func. */
 int apply_cfi(struct checker *c, const struct stmt *st, uint32_t func);
+/* Statement i begins a procedure. */
+void handlers_reset(struct checker *c, size_t i);
+/* A directive that names a personality routine or an exception table. */
+int handlers_apply(struct checker *c, const struct stmt *st, struct block_ref r);
+/* An instruction of block r against the original's o: what becomes of its exceptions. */
+int handlers_check(
+    struct checker *c, struct block_ref r, const struct stmt *st, const struct stmt *o);
+void handlers_free(struct checker *c);
 
 /* The block whose label is statement i; *end becomes where it stopped. */
 int check_block(struct checker *c, struct block_ref r, size_t i, size_t *end);

@@ -24,6 +24,12 @@ static bool placed(const struct unit_impl *u, const struct stmt *st)
 	return false;
 }
 
+/* Is it of an exception table that is compared with the code of its function? */
+static bool in_table(const struct checker *c, const struct stmt *st)
+{
+	return section_of(c->u, st)->eh_table && st->aux != NONE && c->u->func.v[st->aux].blk;
+}
+
 /* Is statement i of the original outside of what check_block and check_whole compare? */
 static bool is_rest(struct checker *c, size_t i)
 {
@@ -31,7 +37,7 @@ static bool is_rest(struct checker *c, size_t i)
 	uint32_t func = c->u->stmt_func[i];
 	const struct func *f = func == NONE ? NULL : &c->u->func.v[func];
 
-	if (!placed(c->u, st))
+	if (!placed(c->u, st) || in_table(c, st))
 		return false;
 	if (!f || f->unsorted || !f->part1)
 		return true;
@@ -62,7 +68,7 @@ static bool added_label(struct checker *c, const struct stmt *st)
 
 	if (st->kind != ST_LABEL)
 		return false;
-	if (is_ref(st, ".LME", &r))
+	if (is_ref(st, ".LME", &r) || str_starts(name, ".LMX"))
 		return true;
 	if (name.n <= 5 || memcmp(name.p + name.n - 5, ".cold", 5))
 		return false;
@@ -106,7 +112,7 @@ int check_outside(struct checker *c, size_t i)
 {
 	const struct stmt *st = &c->out.stmt.v[i], *o;
 
-	if (!placed(&c->out, st))
+	if (!placed(&c->out, st) || (c->own && c->own[i]))
 		return 0;
 	if (is_cfi(st)) {
 		if (str_is(st->op, ".cfi_startproc") && (c->proc = proc_owner(c, i)) != NONE)

@@ -44,24 +44,13 @@ int wrong_line(struct checker *c, size_t i, const char *what)
 	    st ? (int)st->line.n : 0, st ? st->line.p : "", what);
 }
 
-bool same_str(struct str a, struct str b)
-{
-	return a.n == b.n && !memcmp(a.p, b.p, a.n);
-}
-
 bool same_stmt(const struct stmt *a, const struct stmt *b)
 {
 	if (a->kind != b->kind)
 		return false;
 	if (a->kind == ST_ASM)
-		return same_str(a->line, b->line);
-	return same_str(a->op, b->op) && (a->kind == ST_LABEL || same_str(a->arg, b->arg));
-}
-
-bool is_code(const struct stmt *st)
-{
-	return st->kind == ST_INSN || st->kind == ST_ASM ||
-	       (st->kind == ST_DIR && st->dir == DIR_DATA);
+		return str_equal(a->line, b->line);
+	return str_equal(a->op, b->op) && (a->kind == ST_LABEL || str_equal(a->arg, b->arg));
 }
 
 bool is_cfi(const struct stmt *st)
@@ -81,7 +70,7 @@ static bool same_text(const char *a, const char *b)
 
 bool same_section(const struct section *a, const struct section *b)
 {
-	return a->plain && b->plain ? same_str(a->name, b->name)
+	return a->plain && b->plain ? str_equal(a->name, b->name)
 				    : same_text(a->directive, b->directive);
 }
 
@@ -119,9 +108,12 @@ int apply_cfi(struct checker *c, const struct stmt *st, uint32_t func)
 		c->stack.n = 0;
 		c->in_proc = true;
 		c->proc = func;
+		handlers_reset(c, (size_t)(st - c->out.stmt.v));
 	} else if (str_is(st->op, ".cfi_endproc")) {
 		c->in_proc = false;
 		c->proc = NONE;
+	} else if (c->in_proc && cfi_is_handler(st)) {
+		return handlers_apply(c, st, r);
 	} else if (c->in_proc) {
 		why = cfi_apply(st, &c->cfi, &c->stack);
 		if (why)

@@ -45,6 +45,8 @@ static void add_slot(const struct placed *p, uint32_t at, struct fe_cost *c)
 	c->lines += here->count * (double)(last - (here->addr >> LINE_BITS) + 1);
 	for (i = p->g->succ[b]; i < p->g->succ[b + 1]; i++) {
 		e = &p->g->edge[i];
+		if (e->kind == EDGE_THROW)
+			continue;
 		n = share * (double)e->count;
 		to = e->kind == EDGE_INDIRECT ? NONE : falls_into(p, at, e->dst);
 		if (p->slot[to == NONE ? p->primary[e->dst] : to].addr >> LINE_BITS == last)

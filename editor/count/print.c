@@ -98,17 +98,11 @@ void probe_enter(const struct probe_text *t, bool safe, uint32_t cfi, struct buf
 
 /* ---- sites ---- */
 
-static bool has_bytes(const struct stmt *st)
-{
-	return st->kind == ST_INSN || st->kind == ST_ASM ||
-	       (st->kind == ST_DIR && st->dir == DIR_DATA);
-}
-
 /* The first statement of code in [from, to), after an endbr64. */
 static uint32_t first_code(
     const struct unit_impl *u, const struct func *f, uint32_t from, uint32_t to)
 {
-	for (; from < to && !has_bytes(&u->stmt.v[f->code.v[from]]); from++)
+	for (; from < to && !is_code(&u->stmt.v[f->code.v[from]]); from++)
 		;
 	return from < to && str_is(u->stmt.v[f->code.v[from]].op, "endbr64") ? from + 1 : from;
 }

@@ -1,4 +1,5 @@
 #include "editor/emit/emit.h"
+#include "editor/emit/handlers.h"
 #include "editor/asm/insn.h"
 #include "editor/layout/relax.h"
 
@@ -265,6 +266,7 @@ struct printing {
 	uint32_t *primary; /* per block: its primary slot */
 	uint32_t *copies;  /* per block: how many were printed */
 	uint32_t cfi;      /* unwind state in force */
+	struct handlers handlers;
 	const bool *direct;
 	uint32_t call; /* the next of the function's calls */
 };
@@ -343,6 +345,8 @@ static void body_stmt(struct emitter *m, struct printing *p, uint32_t k, uint32_
 	const struct stmt *st = &m->u->stmt.v[f->code.v[i]];
 	uint32_t id = p->l->order[k];
 
+	if (is_code(st) && i != f->blk[id].jump)
+		handlers_at(&p->handlers, i, m->out);
 	switch (st->kind) {
 	case ST_LABEL:
 		if (f->code.v[i] != f->cold_label && p->primary[id] == k)
@@ -408,6 +412,8 @@ static void block(struct emitter *m, struct printing *p, uint32_t k)
 		cfi_delta(m->u, p->cfi, f->blk[b->fall].cfi_in, m->out);
 		p->cfi = f->blk[b->fall].cfi_in;
 	}
+	if (b->jump != NONE)
+		handlers_at(&p->handlers, b->jump, m->out);
 	add_before(m, id, i, p->cfi);
 	next = layout_runs_on(l, k) ? l->order[k + 1] : NONE;
 	terminate(m, f, id, next, p->cfi);
@@ -436,6 +442,7 @@ static void fragment_begin(
 	map_begin(m, f, fragment, section, group);
 	if (f->has_cfi)
 		buf_str(m->out, "\t.cfi_startproc\n");
+	handlers_begin(&p->handlers, f, fragment, m->out);
 	p->cfi = 0;
 }
 
@@ -458,6 +465,7 @@ static void fragment_end(struct emitter *m, struct printing *p, uint32_t fragmen
 	uint32_t k;
 
 	map_end_block(m, f);
+	handlers_end(&p->handlers, m->u, l->nhot < l->n, m->out);
 	for (k = fragment ? l->nhot : 0; k < (fragment ? l->n : l->nhot); k++)
 		if (detours(m, l->order[k]))
 			side_block(m, p, l->order[k]);
@@ -476,6 +484,14 @@ static const char *cold_section(struct emitter *m, const struct func *f)
 static const char *sorted_section(struct emitter *m, const struct unit_placement *p)
 {
 	return arena_printf(m->u->mem, ".text.sorted.%08u", p->rank);
+}
+
+/* Is it of the exception table of a function that is printed in another order? */
+static bool of_moved_table(const struct emitter *m, const struct stmt *st)
+{
+	return m->placement && m->u->section.v[st->section].eh_table && st->aux != NONE &&
+	       m->placement[st->aux].edit && m->u->func.v[st->aux].blk &&
+	       m->u->func.v[st->aux].pub->movable;
 }
 
 static void laid_out(struct emitter *m, const struct func *f, const struct unit_placement *p)
@@ -504,8 +520,11 @@ static void laid_out(struct emitter *m, const struct func *f, const struct unit_
 	}
 	if (f->part1 < f->code.n)
 		labels_between(m, f, f->tail[1], (uint32_t)f->code.n);
+	handlers_tables(&r.handlers, m->out);
 	for (d = 0; d < f->data.n; d++) {
 		st = &m->u->stmt.v[f->data.v[d]];
+		if (of_moved_table(m, st))
+			continue;
 		if (st->section != section)
 			buf_str(m->out, m->u->section.v[st->section].directive);
 		section = st->section;
@@ -568,7 +587,7 @@ void unit_emit_with(const struct unit *unit, const struct unit_placement *placem
 			i = u->func.v[u->stmt_func[i]].end;
 			continue;
 		}
-		if (!of_moved_part(&m, &u->stmt.v[i]))
+		if (!of_moved_part(&m, &u->stmt.v[i]) && !of_moved_table(&m, &u->stmt.v[i]))
 			line_outside(&m, &u->stmt.v[i]);
 		i++;
 	}

@@ -27,7 +27,7 @@ static inline double weight(double full, uint64_t from, uint64_t to)
 
 double exttsp_weight_at_0(const struct cfg_edge *e)
 {
-	if (e->kind == EDGE_INDIRECT)
+	if (!edge_direct(e->kind))
 		return EXTTSP_NEAR;
 	return e->kind == EDGE_FALL || e->kind == EDGE_JUMP ? 1.05 : 1;
 }

@@ -40,7 +40,7 @@ static uint32_t random_copy(const struct cfg *g, const struct layout *l, uint32_
 	uint32_t i, n = 0, dst = 0;
 
 	for (i = 0; i < g->nedge; i++)
-		if (g->edge[i].src == l->order[k] && g->edge[i].kind != EDGE_INDIRECT &&
+		if (g->edge[i].src == l->order[k] && edge_direct(g->edge[i].kind) &&
 		    tails_may_copy(g, g->edge[i].dst) && random_next(seed) % ++n == 0)
 			dst = g->edge[i].dst;
 	return dst;
@@ -115,7 +115,8 @@ static void add_growth(const struct cfg *g, const uint8_t *hot, uint32_t *growth
 	    [EDGE_JUMP] = JUMP_GROWTH,
 	    [EDGE_TAKEN] = JCC_GROWTH,
 	    [EDGE_NOTTAKEN] = JCC_GROWTH,
-	    [EDGE_INDIRECT] = 0};
+	    [EDGE_INDIRECT] = 0,
+	    [EDGE_THROW] = 0};
 	uint32_t i;
 
 	for (i = 0; i < g->nedge; i++)

@@ -73,7 +73,7 @@ static void count_changes(const struct flow *f, const struct relaxed *at, struct
 		e = f->g->edge + f->g->succ[order[k]];
 		for (; e < f->g->edge + f->g->succ[order[k] + 1]; e++) {
 			to = f->primary[e->dst];
-			if (e->kind != EDGE_INDIRECT && k + 1 < r->end && order[k + 1] == e->dst)
+			if (edge_direct(e->kind) && k + 1 < r->end && order[k + 1] == e->dst)
 				to = k + 1;
 			if (to >= r->first && to < r->end)
 				go(r, last, at->addr[to] - base,

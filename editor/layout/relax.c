@@ -42,7 +42,7 @@ static struct ending ending_of(const struct cfg *g, const struct layout *l, uint
 		e = &g->edge[i];
 		if (e->kind == EDGE_TAKEN)
 			taken = e->dst;
-		else if (e->kind != EDGE_INDIRECT)
+		else if (edge_direct(e->kind))
 			on = e->dst;
 	}
 	return (struct ending){

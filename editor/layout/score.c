@@ -20,7 +20,7 @@ bool layout_falls(const struct cfg *g, const struct layout *l, uint32_t k, uint6
 	if (!layout_runs_on(l, k))
 		return false;
 	for (i = g->succ[b]; i < g->succ[b + 1]; i++)
-		if (g->edge[i].dst == l->order[k + 1] && g->edge[i].kind != EDGE_INDIRECT) {
+		if (g->edge[i].dst == l->order[k + 1] && edge_direct(g->edge[i].kind)) {
 			any = true;
 			*count += g->edge[i].count;
 		}
@@ -166,11 +166,13 @@ static void add_edge(const struct cfg *g, const struct layout *l, const struct c
 {
 	uint64_t from = addr[k] + g->block[e->src].bytes, to = addr[slot[e->dst]];
 
+	if (e->kind == EDGE_THROW)
+		return; /* no jump */
 	if (layout_runs_on(l, k) && l->order[k + 1] == e->dst)
 		to = addr[k + 1];
 	s->total += n;
 	s->exttsp += n * exttsp_weight(e, from, to);
-	if (from != to || e->kind == EDGE_INDIRECT)
+	if (from != to || !edge_direct(e->kind))
 		s->taken += n;
 }
 

@@ -43,7 +43,7 @@ static double taken(const struct tails *t, uint32_t b, uint32_t next)
 	uint32_t i;
 
 	for (i = t->g->succ[b]; i < t->g->succ[b + 1]; i++)
-		if (t->g->edge[i].dst != next || t->g->edge[i].kind == EDGE_INDIRECT)
+		if (t->g->edge[i].dst != next || !edge_direct(t->g->edge[i].kind))
 			sum += (double)t->g->edge[i].count;
 	return count > 0 ? sum / count : 0;
 }
@@ -56,7 +56,7 @@ static const struct cfg_edge *likeliest(const struct tails *t, uint32_t b)
 	for (; e < t->g->edge + t->g->succ[b + 1]; e++) {
 		if (e->kind == EDGE_INDIRECT)
 			return NULL;
-		if (e->count && (!best || e->count > best->count))
+		if (e->kind != EDGE_THROW && e->count && (!best || e->count > best->count))
 			best = e;
 	}
 	return best;
@@ -117,12 +117,12 @@ static void find_run(const struct tails *t, uint32_t k, struct run *best)
 		e = &t->g->edge[i];
 		if (e->kind == EDGE_INDIRECT)
 			return;
-		if (e->dst == next)
+		if (e->kind != EDGE_THROW && e->dst == next)
 			falls += (double)e->count;
 	}
 	for (i = t->g->succ[b]; i < t->g->succ[b + 1]; i++) {
 		e = &t->g->edge[i];
-		if (e->dst != next && (double)e->count > falls)
+		if (e->kind != EDGE_THROW && e->dst != next && (double)e->count > falls)
 			grow(t, e->dst, (double)e->count, (double)e->count - falls, best);
 	}
 }

@@ -4,7 +4,13 @@
  */
 #include "editor/map/blockmap.h"
 
-enum { MAP_RETURN = 1, MAP_TAIL_CALL = 2, MAP_FALL_THROUGH = 8, MAP_INDIRECT = 16 };
+enum {
+	MAP_RETURN = 1,
+	MAP_TAIL_CALL = 2,
+	MAP_LANDING_PAD = 4,
+	MAP_FALL_THROUGH = 8,
+	MAP_INDIRECT = 16
+};
 
 static unsigned metadata(const struct func *f, uint32_t id)
 {
@@ -18,6 +24,8 @@ static unsigned metadata(const struct func *f, uint32_t id)
 		m |= MAP_RETURN;
 	if (k->tail_call)
 		m |= MAP_TAIL_CALL;
+	if (k->landing)
+		m |= MAP_LANDING_PAD;
 	if (k->term == TERM_FALL || k->term == TERM_COND)
 		m |= MAP_FALL_THROUGH;
 	if (k->term == TERM_INDIRECT)

@@ -152,7 +152,7 @@ static void add_edges(struct graph *m)
 	double each;
 
 	for (i = 0; i < m->g->nedge; i++) {
-		if (e[i].kind == EDGE_INDIRECT)
+		if (!edge_direct(e[i].kind))
 			continue;
 		each = (e[i].kind == EDGE_TAKEN ? COST_TAKEN : COST_LINE) * dear(m, e[i].dst);
 		add(m, node_out(e[i].src), node_in(e[i].dst), m->g->nblock + i,
@@ -170,6 +170,8 @@ static uint8_t *edge_kinds(const struct graph *m)
 
 	for (i = 0; i < m->g->nedge; i++) {
 		e = &m->g->edge[i];
+		if (e->kind == EDGE_THROW)
+			continue;
 		kinds[e->src] |= e->kind == EDGE_INDIRECT ? SUCCS_MEET : SUCCS_ALONE;
 		if (e->kind == EDGE_INDIRECT)
 			kinds[e->dst] |= IS_TARGET;
@@ -203,7 +205,7 @@ static bool leaks(const struct cfg *g, const uint8_t *kinds, uint32_t b)
 
 static bool enters(const struct cfg *g, uint32_t b)
 {
-	return !b || g->block[b].flags & BLK_ADDRESSED;
+	return !b || g->block[b].flags & (BLK_ADDRESSED | BLK_PAD);
 }
 
 static void add_outside(struct graph *m, const uint8_t *kinds)

@@ -6,7 +6,8 @@
  * as the edge between them, and there is one node outside of the function. Control may leave a
  * block in its middle, in a call that does not return (exit, longjmp, an exception), or return more
  * than once (setjmp, fork): BLK_CALLS blocks have an edge from their output to the outside, which
- * cannot be counted, and whose flow may be negative. So counts are exact whatever calls do.
+ * cannot be counted, and whose flow may be negative; landing pads have one from there, and edges of
+ * exceptions are no part of the graph. So counts are exact whatever calls do.
  * Indirect jumps with a common target meet in one node, which has such an edge, too: their targets
  * may not all be known. The flow from each of them to each target follows from the sums on both
  * sides as long as jumps and targets form a tree; where they do not, these edges stay unknown.

@@ -130,10 +130,10 @@ static void entries(struct uop_consts *c, const struct cfg *g)
 
 	for (i = 0; i < g->nblock; i++)
 		for (r = 0; r < UR_N; r++)
-			c->in[i][r] =
-			    i && g->pred[i] < g->pred[i + 1] && !(g->block[i].flags & BLK_ADDRESSED)
-				? UNSEEN
-				: NONE;
+			c->in[i][r] = i && g->pred[i] < g->pred[i + 1] &&
+					      !(g->block[i].flags & (BLK_ADDRESSED | BLK_PAD))
+					  ? UNSEEN
+					  : NONE;
 }
 
 void uop_consts_find(struct uop_consts *c, struct uop_tables *t, struct arena *a)

@@ -58,7 +58,7 @@ carried:
 hidden:
 .LFB4:
 	.cfi_startproc
-	.cfi_personality 0x9b,DW.ref.__gxx_personality_v0
+	.cfi_escape 0x2d
 	endbr64
 	call	called
 	ret

@@ -63,7 +63,7 @@ static void read_layout(struct unit *u, struct unit_placement *placement, char *
 
 static void describe(const struct unit *u, struct buf *out)
 {
-	static const char *const kind[] = {"fall", "jump", "taken", "not", "indirect"};
+	static const char *const kind[] = {"fall", "jump", "taken", "not", "indirect", "throw"};
 	const struct unit_func *f;
 	uint32_t i, k;
 

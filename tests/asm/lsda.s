@@ -1,5 +1,5 @@
 # layout: _Z5plaini 3 0 2 1
-# layout: _Z3mayi 4 0
+# layout: _Z3mayi 4 0 2 | 1
 	.file	"c4.cc"
 	.text
 	.section	.text.unlikely,"ax",@progbits

@@ -63,7 +63,7 @@ static const char *edges(const struct unit_func *f)
 
 	for (i = 0; i < f->cfg.nedge; i++)
 		buf_printf(&b, "%s%u>%u%c", i ? " " : "", f->cfg.edge[i].src, f->cfg.edge[i].dst,
-		    "fjtni"[f->cfg.edge[i].kind]);
+		    "fjtnix"[f->cfg.edge[i].kind]);
 	s = arena_strdup(&mem, buf_cstr(&b));
 	buf_free(&b);
 	return s;
@@ -393,8 +393,12 @@ START_TEST(opaque_functions)
 	} odd[] = {
 	    {".LFB0:\n\t.cfi_personality 0x3,__gxx_personality_v0\n\t.cfi_lsda "
 	     "0x3,.LLSDA0\n\tret\n",
-		"exception table (LSDA)"},
-	    {"\t.cfi_escape 0xf,0x3,0x76,0x78,0x6\n\tret\n", ".cfi_escape"},
+		"exception table (LSDA) not understood"},
+	    {"\t.cfi_escape 0x2d\n\tret\n", ".cfi_escape"},
+	    {"\t.cfi_escape 0xf,0x3,0x77,0x78,0x6\n\tret\n", ".cfi_escape"},
+	    {"\t.cfi_escape 0xf,0x2,0x76,0x78,0x6\n\tret\n", ".cfi_escape"},
+	    {"\t.cfi_escape 0xf,0x3,0x76,0x78,0x6\n\t.cfi_def_cfa_offset 8\n\tret\n",
+		"CFI offset from an expression"},
 	    {"\t.cfi_window_save\n\tret\n", "CFI directive not understood"},
 	    {"\t.cfi_def_cfa_offset big\n\tret\n", "CFI operand not understood"},
 	    {"\t.cfi_restore_state\n\tret\n", "CFI state restored that was not remembered"},
