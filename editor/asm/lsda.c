@@ -227,45 +227,48 @@ bool lsda_code_between(const struct unit_impl *u, uint32_t a, uint32_t b)
 	return false;
 }
 
+/* A statement of the tail, with the labels of the tail by their number. */
+static void put_tail(
+    const struct lsda *t, const struct stmt *st, const struct htab *number, struct buf *out)
+{
+	const char *p = st->arg.p, *from = p, *end = p + st->arg.n;
+	const uint64_t *at;
+	struct str name;
+
+	if (st->kind == ST_LABEL) {
+		buf_printf(out, "%s:\n", str_equal(t->types, st->op) ? "types" : "label");
+		return;
+	}
+	buf_printf(out, "%.*s ", (int)st->op.n, st->op.p);
+	for (; token_next(&p, end, &name); from = p) {
+		buf_add(out, from, (size_t)(name.p - from));
+		at = htab_get(number, name.p, name.n);
+		if (at)
+			buf_printf(out, "#%llu", (unsigned long long)*at);
+		else
+			buf_add(out, name.p, name.n);
+	}
+	buf_add(out, from, (size_t)(end - from));
+	buf_char(out, '\n');
+}
+
 void lsda_tail(const struct unit_impl *u, const struct lsda *t, struct buf *out)
 {
-	struct htab seen = {0};
-	const struct stmt *st;
-	const char *p, *from;
+	const struct stmt *st = u->stmt.v + t->tail, *end = u->stmt.v + t->end;
+	struct htab number = {0};
 	uint64_t *at;
-	struct str k;
-	uint32_t i;
 	bool fresh;
 
 	buf_printf(out, "%.*s\n", (int)t->encoding.n, t->encoding.p);
-	for (i = t->tail; i < t->end; i++)
-		if (u->stmt.v[i].kind == ST_LABEL)
-			*htab_put(&seen, u->stmt.v[i].op.p, u->stmt.v[i].op.n, &fresh) =
-			    i - t->tail;
-	for (i = t->tail; i < t->end; i++) {
-		st = &u->stmt.v[i];
-		if (st->kind == ST_BLANK)
-			continue;
+	for (; st < end; st++)
 		if (st->kind == ST_LABEL) {
-			buf_printf(out, "#%u%s:\n", i - t->tail,
-			    t->types.n == st->op.n && !memcmp(t->types.p, st->op.p, st->op.n)
-				? " types"
-				: "");
-			continue;
+			at = htab_put(&number, st->op.p, st->op.n, &fresh);
+			*at = number.n;
 		}
-		buf_printf(out, "%.*s ", (int)st->op.n, st->op.p);
-		for (p = from = st->arg.p; token_next(&p, st->arg.p + st->arg.n, &k); from = p) {
-			buf_add(out, from, (size_t)(k.p - from));
-			at = htab_get(&seen, k.p, k.n);
-			if (at)
-				buf_printf(out, "#%llu", (unsigned long long)*at);
-			else
-				buf_add(out, k.p, k.n);
-		}
-		buf_add(out, from, (size_t)(st->arg.p + st->arg.n - from));
-		buf_char(out, '\n');
-	}
-	htab_free(&seen);
+	for (st = u->stmt.v + t->tail; st < end; st++)
+		if (st->kind != ST_BLANK)
+			put_tail(t, st, &number, out);
+	htab_free(&number);
 }
 
 /* ---- the tables of a function ---- */
