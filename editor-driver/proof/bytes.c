@@ -208,9 +208,9 @@ int bytes_compare(const struct bytes_build *made, const struct bytes_build *orig
 		err_set(e, "a damaged section");
 	} else {
 		list_shifts(&b);
-		rc = bytes_bindings(&b) || bytes_map(&b) || compare_sections(&b) ||
-		     bytes_frames(&b) || bytes_rela(&b) || bytes_code(&b) || bytes_eh_frame(&b) ||
-		     compare_entry(&b);
+		rc = bytes_bindings(&b) || bytes_frames(&b) || bytes_map(&b) ||
+		     compare_sections(&b) || bytes_rela(&b) || bytes_code(&b) ||
+		     bytes_eh_frame(&b) || compare_entry(&b);
 	}
 	vec_free(&b.made.section);
 	vec_free(&b.orig.section);

@@ -118,7 +118,7 @@ static uint64_t without_padding(const uint8_t *p, uint64_t n)
 	return end;
 }
 
-static void add_gap(const struct elf_section *s, uint64_t begin, uint64_t end, gap_list *out)
+static void add_function(const struct elf_section *s, uint64_t begin, uint64_t end, gap_list *out)
 {
 	const uint8_t *p = s->data + (begin - s->addr);
 	uint64_t n = end - begin, from = bytes_padding(p, n);
@@ -126,6 +126,20 @@ static void add_gap(const struct elf_section *s, uint64_t begin, uint64_t end, g
 	n = from + without_padding(p + from, n - from);
 	if (from < n)
 		vec_push(out, (struct gap){begin + from, begin + n});
+}
+
+/* Where unwind information says that a function begins there may be padding before it, as much as
+ * its address needs. */
+static void add_gap(const struct bytes_side *side, const struct elf_section *s, uint64_t begin,
+    uint64_t end, gap_list *out)
+{
+	size_t k = partition_point(0, side->fde.n, i, side->fde.v[i].pc <= begin);
+
+	for (; k < side->fde.n && side->fde.v[k].pc < end; k++) {
+		add_function(s, begin, side->fde.v[k].pc, out);
+		begin = side->fde.v[k].pc;
+	}
+	add_function(s, begin, end, out);
 }
 
 /* What of a section lies in no block, without padding around it. */
@@ -138,12 +152,12 @@ static void gaps_of(const struct bytes_side *side, const struct elf_section *s, 
 		;
 	for (; k < end && k->addr < s->addr + s->size; k++) {
 		if (k->addr > at)
-			add_gap(s, at, k->addr, out);
+			add_gap(side, s, at, k->addr, out);
 		if (k->addr + k->size > at)
 			at = k->addr + k->size;
 	}
 	if (at < s->addr + s->size)
-		add_gap(s, at, s->addr + s->size, out);
+		add_gap(side, s, at, s->addr + s->size, out);
 }
 
 /* Does padding end on the compiler's boundary here, n bytes of it? */

@@ -121,6 +121,7 @@ int eh_table_read(
 	if (encoding != OMIT && (encoding & INDIRECT || eh_value_read(&p, end, encoding,
 							    addr + (uint64_t)(p - begin), &pads)))
 		return -1;
+	t->own_base = encoding != OMIT;
 	if (p == end)
 		return -1;
 	t->encoding = *p++;

@@ -23,6 +23,7 @@ struct eh_table {
 	uint64_t actions, types;  /* offsets of the first record, and of the end of the types; 0 =
 				     there are none */
 	uint8_t encoding;         /* of types */
+	bool own_base;            /* landing pads do not count from the function's begin */
 };
 
 /*

@@ -55,6 +55,20 @@ static bool same_actions(const struct bytes *b, const struct bytes_fde *o,
 
 /* ---- call sites ---- */
 
+/* Outside of the function, as GCC's -fno-reorder-functions has them: usable in neither. */
+static bool stray(const struct bytes_fde *f, const struct eh_site *s)
+{
+	return !f->table.own_base && s->pad - f->pc >= f->size;
+}
+
+static bool same_pad(const struct bytes *b, const struct bytes_fde *o, const struct bytes_fde *m,
+    const struct eh_site *was, const struct eh_site *is)
+{
+	if (stray(o, was) && stray(m, is))
+		return was->pad - o->pc == is->pad - m->pc;
+	return bytes_same_code(b, was->pad, is->pad);
+}
+
 static bool same_site(const struct bytes *b, const struct bytes_fde *o, const struct bytes_fde *m,
     const struct eh_site *was, const struct eh_site *is)
 {
@@ -62,8 +76,7 @@ static bool same_site(const struct bytes *b, const struct bytes_fde *o, const st
 		return was == is;
 	if (!was->pad || !is->pad)
 		return was->pad == is->pad && was->action == is->action;
-	return bytes_same_code(b, was->pad, is->pad) &&
-	       same_actions(b, o, m, was->action, is->action);
+	return same_pad(b, o, m, was, is) && same_actions(b, o, m, was->action, is->action);
 }
 
 /* Of a form that is not understood: nothing in any table may have changed. */

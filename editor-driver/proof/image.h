@@ -73,8 +73,8 @@ const struct elf_section *bytes_named(const struct bytes_side *s, const char *na
 /* The bytes at an address, at least n, or NULL. */
 const uint8_t *bytes_at(const struct bytes_side *s, uint64_t addr, uint64_t n);
 
-/* correspond.c: fills piece[]; -1 when code outside of blocks is ambiguous, or the order of blocks
- * that are not edited changed. */
+/* correspond.c: fills piece[], for which the frames must be known; -1 when code outside of blocks
+ * is ambiguous, or the order of blocks that are not edited changed. */
 int bytes_map(struct bytes *b);
 /* Reads symbol[] and slot[] of both sides: the same symbols have the same place
  * in symbol[]. -1 when there are others. */

@@ -55,10 +55,13 @@ static bool function_collect(struct unit_impl *u, struct func *f, const struct h
 		if (size_of(st, f->name))
 			break;
 		if (st->kind == ST_LABEL && i != f->begin && htab_get(typed, st->op.p, st->op.n)) {
-			if (!is_cold_name(st->op, f->name) || st->section == f->section ||
-			    !u->section.v[st->section].code || f->cold_label != NONE)
-				return false; /* another function begins inside */
-			f->cold_label = i;
+			if (!is_cold_name(st->op, f->name) || !u->section.v[st->section].code ||
+			    f->cold_label != NONE)
+				return false;          /* another function begins inside */
+			if (st->section == f->section) /* of -fno-reorder-functions */
+				f->why = "its cold part is in its own section";
+			else
+				f->cold_label = i;
 			f->cold_section = st->section;
 		}
 	}
@@ -181,7 +184,8 @@ static void functions_find(struct unit_impl *u)
 		/* Without an end there is nothing to move: it stays plain text. */
 		if (!function_collect(u, &f, &typed))
 			continue;
-		f.why = function_sort(u, &f);
+		if (!f.why)
+			f.why = function_sort(u, &f);
 		if (!f.why && !size_to_end(operand_at(u->stmt.v[f.end_size].arg, 1), f.name))
 			f.why = "its size is not up to its end";
 		f.unsorted = f.why != NULL;
@@ -209,8 +213,19 @@ static int places_check(const struct unit_impl *u, struct err *e)
 	return 0;
 }
 
-/* Each unwind procedure lies in one function, or in none. */
-static int procedures_check(const struct unit_impl *u, struct err *e)
+static void keep_in_place(struct unit_impl *u, uint32_t func)
+{
+	struct func *f = func == NONE ? NULL : &u->func.v[func];
+
+	if (!f)
+		return;
+	f->unsorted = true;
+	if (!f->why)
+		f->why = "its bound is inside an unwind procedure";
+}
+
+/* Each unwind procedure lies in one function, or in none; else all of them stay where they are. */
+static int procedures_check(struct unit_impl *u, struct err *e)
 {
 	const struct stmt *st;
 	bool open = false;
@@ -218,9 +233,10 @@ static int procedures_check(const struct unit_impl *u, struct err *e)
 
 	for (i = 0; i < u->stmt.n; i++) {
 		st = &u->stmt.v[i];
-		if (open && (i == 0 || u->stmt_func[i] != u->stmt_func[i - 1]))
-			return err_set(
-			    e, "line %zu: a function's bound inside an unwind procedure", i + 1);
+		if (open && u->stmt_func[i] != u->stmt_func[i - 1]) {
+			keep_in_place(u, u->stmt_func[i - 1]);
+			keep_in_place(u, u->stmt_func[i]);
+		}
 		if (st->kind != ST_DIR || st->dir != DIR_CFI)
 			continue;
 		if (open && str_is(st->op, ".cfi_startproc"))
