@@ -17,6 +17,8 @@
 #include <unwind.h>
 #include <vector>
 
+extern "C" char __executable_start, etext;
+
 namespace
 {
 struct trace {
@@ -189,8 +191,7 @@ int function_try(int n) try {
 [[noreturn]] void on_terminate()
 {
 	say("terminate%s", std::current_exception() ? " with an exception" : "");
-	std::fflush(stdout);
-	std::_Exit(0);
+	std::exit(0);
 }
 
 int no_throw(int n) noexcept
@@ -499,7 +500,8 @@ __attribute__((noinline)) void show_walk()
 	say("%d and %d frames", n, frames);
 	if (std::getenv("SHOW_STACK"))
 		for (int i = 0; i < n; i++)
-			std::printf("pc %p\n", pc[i]);
+			if (pc[i] >= &__executable_start && pc[i] < &etext)
+				std::printf("pc %#tx\n", (char *)pc[i] - &__executable_start);
 }
 
 struct walker {
