@@ -185,7 +185,8 @@ const char *lsda_read(
 		return odd;
 	for (t->tail = r.at; (st = peek(&r)) && tail_stmt(st); r.at++)
 		;
-	if (st || (types != NONE && (types < t->tail || types >= r.at)))
+	if ((st && (st->kind != ST_DIR || st->dir == DIR_UNKNOWN)) ||
+	    (types != NONE && (types < t->tail || types >= r.at)))
 		return odd;
 	t->end = r.at;
 	find_first(u, t);
@@ -254,11 +255,14 @@ static void put_tail(
 
 void lsda_tail(const struct unit_impl *u, const struct lsda *t, struct buf *out)
 {
-	const struct stmt *st = u->stmt.v + t->tail, *end = u->stmt.v + t->end;
+	const struct stmt *head, *st = u->stmt.v + t->tail, *end = u->stmt.v + t->end;
 	struct htab number = {0};
 	uint64_t *at;
 	bool fresh;
 
+	for (head = u->stmt.v + t->first; head < u->stmt.v + t->label; head++)
+		if (head->kind == ST_DIR)
+			put_tail(t, head, &number, out);
 	buf_printf(out, "%.*s\n", (int)t->encoding.n, t->encoding.p);
 	for (; st < end; st++)
 		if (st->kind == ST_LABEL) {

@@ -40,7 +40,8 @@ void lsda_free(struct lsda *t);
 const struct call_site *lsda_at(const struct lsda *t, uint32_t stmt);
 /* Does any code, or alignment, of the section of statement a lie between the statements a and b? */
 bool lsda_code_between(const struct unit_impl *u, uint32_t a, uint32_t b);
-/* Types and actions with labels numbered by appearance: equal texts mean equal tables. */
+/* Alignment, types and actions, with labels numbered by appearance: equal texts mean equal tables
+ * but for call sites. */
 void lsda_tail(const struct unit_impl *u, const struct lsda *t, struct buf *out);
 
 /* What becomes of an exception in a call site. */

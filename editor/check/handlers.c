@@ -21,6 +21,7 @@ static uint32_t find_stmt(const void *arg, struct str name)
 static void find_labels(struct checker *c)
 {
 	struct str name;
+	uint64_t *at;
 	bool fresh;
 	uint32_t i;
 
@@ -29,7 +30,8 @@ static void find_labels(struct checker *c)
 		if (c->out.stmt.v[i].kind != ST_LABEL)
 			continue;
 		name = unquote(c->out.stmt.v[i].op);
-		*htab_put(&c->where, name.p, name.n, &fresh) = i;
+		at = htab_put(&c->where, name.p, name.n, &fresh);
+		*at = fresh ? i : NONE;
 	}
 }
 

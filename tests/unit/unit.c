@@ -2,6 +2,7 @@
  * The text side of the editor: what the parser sees in a function, what the
  * printer makes of a layout, and what the output check does not let pass.
  */
+#include "common/publish.h"
 #include "editor/count/count.h"
 #include "editor/unit.h"
 #include "tests/unit/unit.h"
@@ -504,6 +505,22 @@ START_TEST(functions_that_stay)
 }
 END_TEST
 
+START_TEST(bounds_inside_procedures)
+{
+	struct unit *u = parse(
+	    UNIT("\t.cfi_startproc\n" BARE("f", "\tret\n") "\t.cfi_endproc\n" FUNC("g", "\tret\n")
+		    TYPED("h") "\t.cfi_startproc\n\tret\n\t.cfi_endproc\n"
+			       "\t.cfi_startproc\n\t.type\th.cold, @function\nh.cold:\n\tud2\n"
+			       "\t.cfi_endproc\n" SIZED("h") SIZED("h.cold")));
+
+	ck_assert_uint_eq(u->nfunc, 3);
+	ck_assert_str_eq(u->func[0].opaque, "its bound is inside an unwind procedure");
+	ck_assert(!u->func[0].movable && u->func[1].movable && !u->func[2].movable);
+	ck_assert_str_eq(u->func[2].opaque, "its cold part is in its own section");
+	print(u, 1);
+}
+END_TEST
+
 START_TEST(refused_units)
 {
 	static const struct {
@@ -527,7 +544,7 @@ START_TEST(refused_units)
 	    {UNIT(".LMB0.0:\n"), "line 3: has block labels already"},
 	    {UNIT("\t.pushsection .data\n"), ".pushsection without .popsection"},
 	    {UNIT("\t.popsection\n"), "line 3: .popsection alone"},
-	    {UNIT("\t.cfi_startproc\n" FUNC("f", "\tret\n")), "inside an unwind procedure"},
+	    {UNIT("\t.cfi_startproc\n" FUNC("f", "\tret\n")), "nested unwind procedure"},
 	    {UNIT("\t.cfi_startproc\n\t.cfi_startproc\n"), "nested unwind procedure"},
 	    {UNIT("#APP\n\tnop\n"), "#APP without #NO_APP"},
 	    {UNIT("#APP\n\t.data\n#NO_APP\n"), ".data in inline assembly"},
@@ -856,14 +873,16 @@ static bool contains(struct line l, const char *s)
  * (which have a test of their own), labels nobody refers to. */
 static bool harmless(struct line l)
 {
-	static const char *const own[] = {"\t.p2align", "\t.section", "\t.text", "\t.data",
-	    "\t.file", "\t.ident", ".LME", ".LCOLD", ".LHOT", "\t.cfi_endproc", "\t.cfi_remember"};
+	static const char *const own[] = {"# ", "\t.p2align", "\t.section", "\t.text", "\t.data",
+	    "# ", "\t.file", "\t.ident", ".LME", ".LCOLD", ".LHOT", ".LEH", ".LF", ".Ltmp",
+	    ".Lfunc", "\t.cfi_endproc", "\t.cfi_remember"};
 	size_t i;
 
 	for (i = 0; i < sizeof own / sizeof *own; i++)
 		if (starts(l, own[i]))
 			return true;
-	return !l.n || contains(l, ".cold") || contains(l, "0xcc");
+	return !l.n || starts(l, ".LBB0_2:") || starts(l, ".LBB0_7:") || starts(l, "GCC_except") ||
+	       contains(l, ".cold") || contains(l, "0xcc");
 }
 
 static bool is_insn(struct line l)
@@ -916,6 +935,14 @@ static bool hops(struct line l, struct line next)
 	       !memcmp(l.p + 5, next.p, next.n - 1);
 }
 
+/* A boundary of no call site. */
+static bool unused_boundary(const char *text, struct line l)
+{
+	const char *from = arena_printf(&mem, "%.*s-", (int)l.n - 1, l.p);
+
+	return starts(l, ".LMX") && !strstr(text, from);
+}
+
 static void mutate_lines(const struct unit *u, const char *text)
 {
 	size_t n, code, i, found = 0;
@@ -924,7 +951,7 @@ static void mutate_lines(const struct unit *u, const char *text)
 	char *twice;
 
 	for (i = 0; i < code; i++) {
-		if (harmless(l[i]))
+		if (harmless(l[i]) || unused_boundary(text, l[i]))
 			continue;
 		with(&b, l, n, i, "");
 		ck_assert_msg(refused(u, &b) != (i + 1 < code && hops(l[i], l[i + 1])),
@@ -950,6 +977,108 @@ START_TEST(check_misses_no_line)
 	mutate_lines(u, print(u, 1));
 	mutate_lines(u, print(u, 2));
 	mutate_lines(u, print(u, 3));
+}
+END_TEST
+
+static void replaced(const char *text, const char *from, const char *to)
+{
+	char *at = strstr(text, from);
+	struct buf b = {0};
+
+	ck_assert_msg(at != NULL, "no \"%s\"", from);
+	buf_add(&b, text, (size_t)(at - text));
+	buf_str(&b, to);
+	buf_str(&b, at + strlen(from));
+	ck_assert_msg(refused(last, &b), "not seen: %s for %s", to, from);
+	buf_free(&b);
+}
+
+/* Of tests/asm. */
+static struct unit *parse_file(const char *name)
+{
+	struct buf text = {0};
+	struct unit *u;
+	struct err e;
+
+	ck_assert_msg(
+	    !file_read(arena_printf(&mem, "tests/asm/%s", name), 0, &text, &e), "%s", e.text);
+	u = parse(arena_strdup(&mem, buf_cstr(&text)));
+	buf_free(&text);
+	return u;
+}
+
+START_TEST(check_misses_no_line_of_an_exception_table)
+{
+	static const char *const file[] = {"throws.s", "throws-clang.s"};
+	const struct unit_func *f;
+	struct unit *u;
+	uint64_t seed;
+
+	u = parse_file(file[_i]);
+	f = &u->func[0];
+	ck_assert_msg(!f->opaque, "%s", f->opaque);
+	for (seed = 0; seed < 5; seed++)
+		mutate_lines(u, print(u, seed));
+}
+END_TEST
+
+START_TEST(check_reads_exception_tables)
+{
+	const char *text;
+
+	parse_file("throws.s");
+	text = print_order(last, (uint32_t[]){0, 2, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11}, 2);
+	has(text, "\t.byte\t0x1b\n");
+	replaced(text, "\t.byte\t0x1b\n", "\t.byte\t0xff\n");
+	replaced(text, "\t.uleb128\t5\n", "\t.uleb128\t3\n");
+	replaced(text, "\t.long\t.LMB0.3-", "\t.long\t.LMB0.7-");
+	replaced(text, "\t.long\t.LMB0.7-.LML0.1.s", "\t.long\t.LMB0.7-.LML0.0.s");
+	replaced(text, "\t.cfi_lsda 0x1b,.LML0.0", "\t.cfi_lsda 0x1b,.LML0.1");
+	replaced(text, "\t.cfi_lsda 0x1b,.LML0.1\n", "");
+	replaced(text, "_personality_v0\n", "_personality_v1\n");
+	replaced(text, "\t.byte\t0x9b\n", "\t.byte\t0x1b\n");
+	replaced(text, "\t.byte\t0x7f\n", "\t.byte\t0x7e\n");
+	replaced(text, "DW.ref._ZTI1A-.", "DW.ref._ZTI1B-.");
+	replaced(text, ".LLSDATT0:\n\t.byte\t0x1\n", "\t.byte\t0x1\n.LLSDATT0:\n");
+	replaced(
+	    text, "\t.section\t.gcc_except_table,\"a\"", "\t.section\t.gcc_except_table.x,\"a\"");
+	/* A call site that ends early, or begins late. */
+	replaced(text, ".LMX0.1:\n\tcall\t_Z1hi@PLT\n", "\tcall\t_Z1hi@PLT\n.LMX0.1:\n");
+	replaced(text, ".LMX0.2:\n\tleaq", "\tleaq");
+}
+END_TEST
+
+/* What a table cannot be; the function stays whole. */
+START_TEST(odd_exception_tables)
+{
+	static const struct {
+		const char *from, *to, *why;
+	} odd[] = {
+	    {"\t.byte\t0xff\n\t.byte\t0x9b", "\t.byte\t0x0\n\t.byte\t0x9b", NULL},
+	    {"\t.byte\t0x1\n\t.uleb128 .LLSDACSE0", "\t.byte\t0x3\n\t.uleb128 .LLSDACSE0", NULL},
+	    {".LLSDACSB0:\n", ".LLSDACSB0:\n\t.uleb128 0\n", NULL},
+	    {"\t.uleb128 .L10-.LFB0\n", "\t.uleb128 .L10-.LEHB0\n", NULL},
+	    {"\t.uleb128 .L10-.LFB0\n", "\t.uleb128 .L2-.LFB0\n", NULL},
+	    {"\t.uleb128 .LEHB2-.LCOLDB0", "\t.uleb128 .LEHB1-.LCOLDB0", NULL},
+	    {".LLSDATTC0:\n\t.byte\t0x1\n", ".LLSDATTC0:\n\t.byte\t0x2\n",
+		"exception tables of two kinds"},
+	    {".gcc_except_table,\"a\",@progbits", ".gcc_except_table,\"ao\",@progbits,.text", NULL},
+	};
+	const char *why = "exception table (LSDA) not understood", *text, *at;
+	struct buf b = {0};
+
+	parse_file("throws.s");
+	text = stripped(print(last, 0));
+	at = strstr(text, odd[_i].from);
+	ck_assert_ptr_nonnull(at);
+	buf_add(&b, text, (size_t)(at - text));
+	buf_str(&b, odd[_i].to);
+	buf_str(&b, at + strlen(odd[_i].from));
+	parse(arena_strdup(&mem, buf_cstr(&b)));
+	buf_free(&b);
+	ck_assert_msg(last->func[0].opaque, "understood");
+	ck_assert_str_eq(last->func[0].opaque, odd[_i].why ? odd[_i].why : why);
+	print(last, 1);
 }
 END_TEST
 
@@ -1134,19 +1263,6 @@ START_TEST(check_reads_operands)
 }
 END_TEST
 
-static void replaced(const char *text, const char *from, const char *to)
-{
-	char *at = strstr(text, from);
-	struct buf b = {0};
-
-	ck_assert_msg(at != NULL, "no \"%s\"", from);
-	buf_add(&b, text, (size_t)(at - text));
-	buf_str(&b, to);
-	buf_str(&b, at + strlen(from));
-	ck_assert_msg(refused(last, &b), "not seen: %s for %s", to, from);
-	buf_free(&b);
-}
-
 START_TEST(check_knows_sections)
 {
 	const char *text = print(parse(WHOLE), 0), *moved = print(last, 3);
@@ -1250,12 +1366,13 @@ UNIT_MAIN("unit", 120, setup, teardown, branches, loops_and_falls, gcc_switch, c
     computed_goto, distances_hold_one_part, indirect_tail_call, conditional_tail_call,
     noreturn_ends, odd_bounds, asm_goto, labels_behind_asm_are_the_compilers, cold_part_is_rejoined,
     cold_names_that_are_taken, opaque_functions, local_labels_in_one_asm_are_fine,
-    unwind_procedures, functions_that_stay, refused_units, inline_assembly_may_push_and_pop,
-    key_knows_the_code_alone, key_knows_tables_and_names, jumps_follow_from_the_order,
-    unwind_state_is_restated, alignment_moves_along, comdat_and_quotes, sections_of_one_name,
-    previous_is_named, aliases_follow, locations_are_restated, in_place_nothing_changes,
-    any_layout_passes_the_check, same_input_same_text, check_misses_no_line,
-    check_misses_no_counter, check_knows_the_order, check_follows_jumps,
-    check_reads_calls_through_the_got, check_lets_holes_stand_where_functions_were,
-    check_reads_operands, check_knows_sections, check_refuses_strangers,
-    hostile_texts_take_linear_time)
+    unwind_procedures, functions_that_stay, bounds_inside_procedures, refused_units,
+    inline_assembly_may_push_and_pop, key_knows_the_code_alone, key_knows_tables_and_names,
+    jumps_follow_from_the_order, unwind_state_is_restated, alignment_moves_along, comdat_and_quotes,
+    sections_of_one_name, previous_is_named, aliases_follow, locations_are_restated,
+    in_place_nothing_changes, any_layout_passes_the_check, same_input_same_text,
+    check_misses_no_line, UNIT_LOOP(check_misses_no_line_of_an_exception_table, 2),
+    check_reads_exception_tables, UNIT_LOOP(odd_exception_tables, 8), check_misses_no_counter,
+    check_knows_the_order, check_follows_jumps, check_reads_calls_through_the_got,
+    check_lets_holes_stand_where_functions_were, check_reads_operands, check_knows_sections,
+    check_refuses_strangers, hostile_texts_take_linear_time)
