@@ -315,7 +315,8 @@ static const char *read_part(struct unit_impl *u, struct func *f, int part)
 	    (t->base != NONE && (u->stmt.v[t->base].section != u->stmt.v[start].section ||
 				    lsda_code_between(u, start, t->base))))
 		return odd;
-	for (s = t->site.v; s < t->site.v + t->site.n; s++) {
+	for (i = 0; i < t->site.n; i++) {
+		s = &t->site.v[i];
 		if ((s->begin < start && s->begin != t->base) || s->end > f->end)
 			return odd;
 		l = s->pad == NONE ? NULL : label_find(u, u->stmt.v[s->pad].op);

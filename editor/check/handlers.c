@@ -89,10 +89,12 @@ static const char *read_table(struct checker *c, const struct func *f, struct st
 		return "its exception table does not count from its beginning";
 	if (t->far_pads && !lsda_far_allowed(f->eh->personality))
 		return "its landing pads are out of reach";
-	for (s = t->site.v; s < t->site.v + t->site.n; s++)
+	for (i = 0; i < t->site.n; i++) {
+		s = &t->site.v[i];
 		if (!t->far_pads && s->pad != NONE &&
 		    (s->pad < t->base || !lsda_code_between(&c->out, t->base, s->pad)))
 			return "a landing pad at its beginning";
+	}
 	return same_tail(c, t, f) ? NULL : "its exception types changed";
 }
 
