@@ -81,7 +81,8 @@ static int add_func(struct tally *t, const struct raw_func *r, struct err *e)
 		for (i = 0; i < g->nblock; i++)
 			add(&f->block[i], g->block[i].count);
 		for (i = 0; i < g->nedge; i++) {
-			f->unknown[i] |= !known[i];
+			/* Exceptions are not counted; inference finds them. */
+			f->unknown[i] |= !known[i] && g->edge[i].kind != EDGE_THROW;
 			add(&f->edge[i], known[i] ? g->edge[i].count : 0);
 		}
 		f->off |= off > 0;
