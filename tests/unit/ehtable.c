@@ -2,11 +2,16 @@
  * Exception tables in files: the reader, and what the comparison of two builds sees of a change.
  */
 #include "editor-driver/proof/ehtable.h"
+#include "common/elf/elf.h"
+#include "common/publish.h"
+#include "common/spawn.h"
+#include "editor-driver/proof/bytes.h"
 #include "tests/unit/unit.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { FUNC = 0x1000, ADDR = 0x2000 };
 
@@ -116,5 +121,93 @@ START_TEST(odd)
 }
 END_TEST
 
+/* ---- a linked program, in which only main has a table ---- */
+
+static const char SOURCE[] =
+    "struct D { int n; __attribute__((noinline)) ~D() { asm(\"\"); } };\n"
+    "__attribute__((noinline)) void h(int n) { if (n > 1) throw n; if (n > 2) throw 2L; }\n"
+    "int main(int argc, char **) {\n"
+    "	try { D d{argc}; h(argc); D e{argc}; h(argc + 1); }\n"
+    "	catch (int i) { return i; }\n"
+    "	catch (long) { h(3); return 2; }\n"
+    "	return 0; }\n";
+
+static char dir[64];
+static struct buf program;
+
+static void link_program(void)
+{
+	struct err e;
+	char *c, *out, *line;
+
+	strcpy(dir, "/tmp/morph-ehtable-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	c = xasprintf("%s/p.cc", dir);
+	out = xasprintf("%s/p", dir);
+	ck_assert_int_eq(publish_bytes(c, SOURCE, strlen(SOURCE), 0600, &e), 0);
+	line = xasprintf("g++ -O1 -fno-reorder-blocks-and-partition -o %s %s", out, c);
+	ck_assert_int_eq(
+	    spawn_run(&(struct spawn){.argv = (const char *const[]){"sh", "-ec", line, NULL}}, &e),
+	    0);
+	ck_assert_int_eq(file_read(out, 0, &program, &e), 0);
+	free(c);
+	free(out);
+	free(line);
+}
+
+static void remove_program(void)
+{
+	struct err e;
+
+	buf_free(&program);
+	dir_remove(dir, &e);
+}
+
+/* Is it seen when these bits of a byte of the file differ? */
+static bool seen(const uint8_t *at, uint8_t bits)
+{
+	static const struct blockmap none;
+	struct err e;
+	struct elf *o = elf_mem_open(program.p, program.n, "p", &e), *m;
+	struct bytes_position place;
+	struct buf copy = {0};
+	int rc;
+
+	buf_add(&copy, program.p, program.n);
+	copy.p[at - (const uint8_t *)program.p] ^= (char)bits;
+	m = elf_mem_open(copy.p, copy.n, "q", &e);
+	rc = bytes_compare(
+	    &(struct bytes_build){m, &none}, &(struct bytes_build){o, &none}, NULL, 0, &place, &e);
+	elf_file_close(m);
+	elf_file_close(o);
+	buf_free(&copy);
+	return rc != 0;
+}
+
+START_TEST(changes_are_seen)
+{
+	struct err e;
+	struct elf *o = elf_mem_open(program.p, program.n, "p", &e);
+	enum { TYPES = 2 * 4, RECORDS = 3 * 2 };
+	struct elf_section s;
+	struct eh_table table;
+	uint64_t i;
+
+	ck_assert_int_eq(elf_file_section(o, ".gcc_except_table", &s, &e), 1);
+	elf_file_close(o);
+	ck_assert_int_eq(eh_table_read(s.data, s.data + s.size, s.addr, 0, &table), 0);
+	ck_assert_uint_gt(table.site.n, 3);
+	ck_assert(!seen(s.data, 0));
+	for (i = 0; i < table.types; i++) {
+		if (i >= table.actions + RECORDS && i < table.types - TYPES)
+			continue; /* alignment */
+		ck_assert_msg(seen(s.data + i, 1), "byte %u of %u", (unsigned)i, (unsigned)s.size);
+		ck_assert_msg(seen(s.data + i, 0x20), "byte %u", (unsigned)i);
+	}
+	eh_table_free(&table);
+}
+END_TEST
+
 UNIT_MAIN("ehtable", 0, setup, teardown, call_sites, actions_and_types, pads_of_another_section,
-    cut_off, UNIT_LOOP(odd, sizeof ODD / sizeof *ODD))
+    cut_off, UNIT_LOOP(odd, sizeof ODD / sizeof *ODD), UNIT_CASE(60, link_program, remove_program),
+    changes_are_seen)
