@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -201,6 +202,35 @@ void fd_close(int *fd)
 	if (*fd >= 0)
 		close(*fd);
 	*fd = -1;
+}
+
+int file_map(const char *path, struct file_map *m, struct err *e)
+{
+	int fd = file_open(path, e), r = 0;
+	struct stat st;
+
+	*m = (struct file_map){0};
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) < 0) {
+		r = err_sys(e, "%s", path);
+	} else if (st.st_size) {
+		m->n = (size_t)st.st_size;
+		m->p = mmap(NULL, m->n, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+		if (m->p == MAP_FAILED) {
+			*m = (struct file_map){0};
+			r = err_sys(e, "%s", path);
+		}
+	}
+	close(fd);
+	return r;
+}
+
+void file_unmap(struct file_map *m)
+{
+	if (m->p)
+		munmap(m->p, m->n);
+	*m = (struct file_map){0};
 }
 
 int file_write_all(int fd, const void *p, size_t n)

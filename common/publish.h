@@ -44,6 +44,15 @@ int file_open(const char *path, struct err *e);
 bool file_is_given(const char *path);
 /* Appends a regular file to out; fails beyond max bytes (0 = 4 GiB). */
 int file_read(const char *path, size_t max, struct buf *out, struct err *e);
+/* A regular file's bytes without reading them first; what is written there stays the caller's.
+ * A file that becomes shorter meanwhile ends the process (SIGBUS): only in a child whose death
+ * is expected. file_unmap() takes a zero-filled struct, and leaves one. */
+struct file_map {
+	void *p;
+	size_t n;
+};
+int file_map(const char *path, struct file_map *m, struct err *e);
+void file_unmap(struct file_map *m);
 int file_write_all(int fd, const void *p, size_t n);
 /* Closes *fd unless it is none, and makes it none (-1). */
 void fd_close(int *fd);

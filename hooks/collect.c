@@ -121,7 +121,8 @@ static int add_member(struct collection *c, int64_t archive, bool thin,
 	return 0;
 }
 
-static int add_members(struct collection *c, int64_t archive, const struct buf *b, struct err *e)
+static int add_members(
+    struct collection *c, int64_t archive, const struct file_map *b, struct err *e)
 {
 	struct archive ar;
 	size_t i;
@@ -147,11 +148,11 @@ static int64_t add_file(struct collection *c, const char *path, struct err *e)
 	struct input in = {.archive = -1};
 	int64_t id = (int64_t)c->input.n;
 	const char *fault;
-	struct buf b = {0};
+	struct file_map b = {0};
 	int r;
 
 	in.path = in.file = arena_strdup(&c->mem, path);
-	if (file_read(path, 0, &b, e) < 0)
+	if (file_map(path, &b, e) < 0)
 		return -1;
 	in.kind = htab_get_str(&c->raw, path) ? ART_FILE : kind_of(b.p, b.n, path, e);
 	r = in.kind == KIND_REFUSED ? -1 : 0;
@@ -164,7 +165,7 @@ static int64_t add_file(struct collection *c, const char *path, struct err *e)
 		if (in.kind == ART_ARCHIVE)
 			r = add_members(c, id, &b, e);
 	}
-	buf_free(&b);
+	file_unmap(&b);
 	return r < 0 ? -1 : id;
 }
 
@@ -210,8 +211,8 @@ int collect_bytes(struct collection *c, const struct input *in, struct buf *out,
 	/* The members of one archive come one after the other. */
 	if (!c->cached || strcmp(c->cached, in->file)) {
 		c->cached = in->file;
-		c->cache.n = 0;
-		if (file_read(in->file, 0, &c->cache, e) < 0) {
+		file_unmap(&c->cache);
+		if (file_map(in->file, &c->cache, e) < 0) {
 			c->cached = NULL;
 			return -1;
 		}
@@ -222,6 +223,6 @@ int collect_bytes(struct collection *c, const struct input *in, struct buf *out,
 	}
 	if (in->at > c->cache.n || in->size > c->cache.n - in->at)
 		return err_set(e, "%s: changed while it was read", in->file);
-	buf_add(out, c->cache.p + in->at, in->size);
+	buf_add(out, (const char *)c->cache.p + in->at, in->size);
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include "common/artifact/artifact.h"
 #include "common/err.h"
 #include "common/hash.h"
+#include "common/publish.h"
 #include "hooks/linkmap.h"
 
 struct input {
@@ -29,7 +30,7 @@ struct collection { /* zero-filled = empty */
 	struct htab map_path;      /* absolute paths of the map's files */
 	size_t normalised;         /* how many of them are in map_path */
 	const char *cached;        /* the file whose bytes are in cache */
-	struct buf cache;
+	struct file_map cache;
 	struct arena mem;
 };
 

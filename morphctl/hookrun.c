@@ -5,10 +5,9 @@
 #include "common/mem.h"
 #include "common/places.h"
 #include "common/publish.h"
-#include "common/sort.h"
+#include "morphctl/artifactstore.h"
 #include "morphctl/compilers.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <jansson.h>
 #include <signal.h>
@@ -232,74 +231,6 @@ static void summarise(const struct outcome *o)
 	buf_free(&without);
 }
 
-/* ---- the store ---- */
-
-/* Artifacts that no build tree has any more, of installed programs and of many that are gone. */
-static const uint64_t STORE_LIMIT = (uint64_t)4 << 30;
-
-struct stored {
-	char *path;
-	time_t when;
-	uint64_t size;
-};
-
-struct store {
-	VEC(struct stored) file;
-	uint64_t size;
-};
-
-static int by_age(const void *a, const void *b)
-{
-	const struct stored *x = a, *y = b;
-
-	return ORDER(x->when, y->when);
-}
-
-static void look_into(struct store *s, const char *folder, bool below)
-{
-	DIR *d = opendir(folder);
-	struct dirent *x;
-	struct stat st;
-	char *path;
-
-	while (d && (x = readdir(d))) {
-		path = xasprintf("%s/%s", folder, x->d_name);
-		if (*x->d_name == '.' || lstat(path, &st) < 0) {
-			free(path);
-		} else if (below && S_ISREG(st.st_mode) && st.st_nlink == 1) {
-			vec_push(
-			    &s->file, (struct stored){path, st.st_mtime, (uint64_t)st.st_size});
-			s->size += (uint64_t)st.st_size;
-		} else {
-			if (!below && S_ISDIR(st.st_mode))
-				look_into(s, path, true);
-			free(path);
-		}
-	}
-	if (d)
-		closedir(d);
-}
-
-/* Oldest first. */
-static void prune_store(void)
-{
-	const char *list = getenv("MORPH_ARTIFACTS");
-	char *folder = xasprintf("%.*s/.build-id", (int)strcspn(list ? list : "", ":"), list);
-	struct store s = {0};
-	size_t i;
-
-	look_into(&s, folder, false);
-	if (s.size > STORE_LIMIT)
-		vec_sort(&s.file, by_age);
-	for (i = 0; i < s.file.n; i++) {
-		if (s.size > STORE_LIMIT && !unlink(s.file.v[i].path))
-			s.size -= s.file.v[i].size;
-		free(s.file.v[i].path);
-	}
-	vec_free(&s.file);
-	free(folder);
-}
-
 /* ---- the command ---- */
 
 static pid_t child;
@@ -387,7 +318,7 @@ int hookrun(char **argv, bool store)
 	read_outcome(&o, folder);
 	unsetenv(HOOKLOG_RUN);
 	dir_remove(folder, NULL);
-	prune_store();
+	artifactstore_prune();
 	summarise(&o);
 	free_outcome(&o);
 	free(folder);
