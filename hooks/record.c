@@ -26,11 +26,16 @@ struct form {
 };
 
 /* Why an object stays an object; silent where there never was more. */
-static int foreign(const struct writer *w, const struct input *in, const char *why)
+static int foreign(
+    const struct writer *w, const struct input *in, const struct form *f, const char *why)
 {
-	hooklog("ld", w->r->module, "%s%s%s: kept as an object: %s",
+	const char *source = f->functions.name;
+	bool known = source && *source;
+
+	hooklog("ld", w->r->module, "%s%s%s%s%s%s: kept as an object: %s",
 	    in->archive >= 0 ? in->file : in->path, in->archive >= 0 ? ":" : "",
-	    in->archive >= 0 ? in->path : "", why);
+	    in->archive >= 0 ? in->path : "", known ? " (" : "", known ? source : "",
+	    known ? ")" : "", why);
 	return 0;
 }
 
@@ -45,19 +50,19 @@ static int read_section(struct writer *w, const struct input *in, struct form *f
 	int r = 0;
 
 	if (!elf)
-		return foreign(w, in, "not readable");
+		return foreign(w, in, f, "not readable");
 	if (elf_file_section(elf, IFSEC_NAME, &s, &e) > 0 && s.data) {
 		p = s.data;
 		if (ifsec_next(&p, s.data + s.size, &one, &e) <= 0)
-			foreign(w, in, e.text);
+			foreign(w, in, f, e.text);
 		else if (ifsec_next(&p, s.data + s.size, &other, &e) != 0)
-			foreign(w, in, "several translation units in one object (ld -r)");
+			foreign(w, in, f, "several translation units in one object (ld -r)");
+		else if (functions_read(&f->functions, &f->mem, one.funcs, one.funcs_size, &e) < 0)
+			foreign(w, in, f, e.text);
 		else if (checksum_check(w->content.p, w->content.n, in->path, &e) <= 0)
-			foreign(w, in,
+			foreign(w, in, f,
 			    "changed after it was assembled (strip, objcopy, ld -r, "
 			    "-gsplit-dwarf)");
-		else if (functions_read(&f->functions, &f->mem, one.funcs, one.funcs_size, &e) < 0)
-			foreign(w, in, e.text);
 		else
 			r = 1;
 	}

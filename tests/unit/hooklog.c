@@ -102,4 +102,40 @@ START_TEST(nowhere)
 }
 END_TEST
 
-UNIT_MAIN("hooklog", 0, NULL, NULL, where_it_lies, any_bytes_make_json, bounded, nowhere)
+START_TEST(a_run_hears_all_of_it)
+{
+	char *path = begin(), *run = xasprintf("%s/run", dir), *events, *objects;
+	struct buf b = {0};
+
+	ck_assert_int_eq(dir_make(run, 0700, NULL), 0);
+	ck_assert(hooklog_first("key"));
+	ck_assert(hooklog_first("key")); /* no run: always */
+	setenv(HOOKLOG_RUN, run, 1);
+	ck_assert(hooklog_first("key"));
+	ck_assert(!hooklog_first("key"));
+	hooklog("as", "/o", "why");
+	hooklog_artifact("/prog");
+	hooklog_object();
+	hooklog_object();
+	unsetenv(HOOKLOG_RUN);
+	events = xasprintf("%s/events", run);
+	objects = xasprintf("%s/objects", run);
+	ck_assert_int_eq(file_read(events, 0, &b, NULL), 0);
+	ck_assert_ptr_nonnull(strstr(buf_cstr(&b), "\"output\":\"/o\",\"reason\":\"why\"}\n"));
+	ck_assert_ptr_nonnull(strstr(b.p, "\"output\":\"/prog\",\"reason\":\"\"}\n"));
+	b.n = 0;
+	ck_assert_int_eq(file_read(objects, 0, &b, NULL), 0);
+	ck_assert_uint_eq(b.n, 2);
+	b.n = 0;
+	ck_assert_int_eq(file_read(path, 0, &b, NULL), 0); /* artifacts are no doubts */
+	ck_assert_ptr_null(strstr(buf_cstr(&b), "/prog"));
+	buf_free(&b);
+	free(path);
+	free(run);
+	free(events);
+	free(objects);
+}
+END_TEST
+
+UNIT_MAIN("hooklog", 0, NULL, NULL, where_it_lies, any_bytes_make_json, bounded, nowhere,
+    a_run_hears_all_of_it)
