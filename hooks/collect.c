@@ -206,7 +206,8 @@ int collect(
 	return 0;
 }
 
-int collect_bytes(struct collection *c, const struct input *in, struct buf *out, struct err *e)
+int collect_bytes(
+    struct collection *c, const struct input *in, struct input_bytes *out, struct err *e)
 {
 	/* The members of one archive come one after the other. */
 	if (!c->cached || strcmp(c->cached, in->file)) {
@@ -217,12 +218,11 @@ int collect_bytes(struct collection *c, const struct input *in, struct buf *out,
 			return -1;
 		}
 	}
-	if (!in->at) {
-		buf_add(out, c->cache.p, c->cache.n);
+	*out = (struct input_bytes){c->cache.p, c->cache.n};
+	if (!in->at)
 		return 0;
-	}
 	if (in->at > c->cache.n || in->size > c->cache.n - in->at)
 		return err_set(e, "%s: changed while it was read", in->file);
-	buf_add(out, (const char *)c->cache.p + in->at, in->size);
+	*out = (struct input_bytes){out->p + in->at, in->size};
 	return 0;
 }

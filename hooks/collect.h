@@ -46,7 +46,13 @@ int collect(
 /* The number of a file, added when it is new; -1 when there is no such file. */
 int64_t collect_file(struct collection *c, const char *path);
 
-/* Appends the bytes of an input as the linker saw them. */
-int collect_bytes(struct collection *c, const struct input *in, struct buf *out, struct err *e);
+struct input_bytes {
+	char *p;
+	size_t n;
+};
+/* The bytes of an input as the linker saw them, valid until the next call; what is written there
+ * does not reach the file. */
+int collect_bytes(
+    struct collection *c, const struct input *in, struct input_bytes *out, struct err *e);
 
 #endif

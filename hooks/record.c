@@ -14,7 +14,8 @@ struct writer {
 	const struct record *r;
 	struct artifact *a;
 	uint32_t tus;
-	struct buf content; /* of the input at hand */
+	struct input_bytes content; /* of the input at hand */
+	struct buf thinned;
 };
 
 /* What represents an object in the artifact. */
@@ -104,15 +105,11 @@ static int put_tu(struct writer *w, const struct input *in, struct form *f, stru
 /* Shared libraries are cut down to what a linker reads of them. */
 static int thin(struct writer *w, const char *name, struct err *e)
 {
-	struct buf b = {0};
-	int r = elf_thin_shared(w->content.p, w->content.n, name, &b, e);
+	int r;
 
-	if (!r) {
-		buf_free(&w->content);
-		w->content = b;
-	} else {
-		buf_free(&b);
-	}
+	w->thinned.n = 0;
+	r = elf_thin_shared(w->content.p, w->content.n, name, &w->thinned, e);
+	w->content = (struct input_bytes){w->thinned.p, w->thinned.n};
 	return r;
 }
 
@@ -123,7 +120,7 @@ static int put_input(struct writer *w, uint32_t id, const struct input *in, stru
 	struct form f = {0};
 	int r = 0;
 
-	w->content.n = 0;
+	w->content = (struct input_bytes){0};
 	if (in->kind != ART_ARCHIVE)
 		r = collect_bytes(w->r->inputs, in, &w->content, e);
 	if (!r && in->kind == ART_FILE)
@@ -181,6 +178,6 @@ int record_write(const struct record *r, const char *path, struct err *e)
 		artifact_close(w.a);
 	else
 		status = artifact_commit(w.a, e);
-	buf_free(&w.content);
+	buf_free(&w.thinned);
 	return status;
 }
