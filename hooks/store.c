@@ -17,7 +17,7 @@ static char *store_folder(struct err *e)
 
 	/* Without a home the machine's folder is the first; it is not ours. */
 	if (n && (env_value("MORPH_ARTIFACTS") || strchr(folders, ':')))
-		folder = xasprintf("%.*s/.build-id", (int)n, folders);
+		folder = xasprintf("%.*s", (int)n, folders);
 	else
 		err_set(e, "neither $MORPH_ARTIFACTS nor $HOME is set");
 	free(folders);
@@ -75,14 +75,17 @@ static int link_over(const char *from, const char *name)
 
 int store_put(const struct build_id *id, const char *artifact, struct err *e)
 {
-	char hex[BUILD_ID_HEX], *root = store_folder(e), *dir, *name;
+	char *root = store_folder(e), *dir, *name;
 	int r;
 
 	if (!root)
 		return -1;
-	build_id_hex(id, hex);
-	dir = xasprintf("%s/%.2s", root, hex);
-	name = xasprintf("%s/%s.morph", dir, hex + 2);
+	name = build_id_path(root, strlen(root), id);
+	if (!name) {
+		free(root);
+		return err_set(e, "its build-id is too short");
+	}
+	dir = path_dir(name);
 	r = dir_make(dir, 0755, e);
 	if (!r && link_over(artifact, name) < 0)
 		r = copy(artifact, name, e);

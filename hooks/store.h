@@ -16,7 +16,7 @@
  * once it is in the store. NULL: there is no store. */
 char *store_path(const char *module, bool *passing, struct err *e);
 
-/* Makes STORE/.build-id/xx/yyyy.morph: another name of the same file, or on another file
+/* Makes STORE/xx/yyyy.morph: another name of the same file, or on another file
  * system a copy, so that it outlives the build tree. */
 int store_put(const struct build_id *id, const char *artifact, struct err *e);
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char *kind_name(uint32_t kind)
 {
@@ -40,10 +41,13 @@ static const char *input_kind_name(uint32_t kind)
 char *command_artifact(const char *name, struct err *e)
 {
 	struct build_id id = {0};
-	struct elf *f = elf_file_open(name, -1, e);
+	struct elf *f;
 
+	if (access(name, F_OK) < 0 && build_id_parse(name, &id) == 0)
+		return artifact_find(NULL, &id, e);
+	f = elf_file_open(name, -1, e);
 	if (!f)
-		return artifact_peek(name, &id, e) ? NULL : xstrdup(name);
+		return artifact_peek(name, &id, NULL, e) ? NULL : xstrdup(name);
 	id = elf_file_build_id(f);
 	elf_file_close(f);
 	return artifact_find(name, &id, e);
@@ -301,12 +305,12 @@ int cmd_artifact(const struct invocation *in)
 {
 	const char *name = in->arg[0];
 	struct artifact *art = NULL;
-	struct stat st;
+	struct build_id id;
 	struct err e;
 	char *path;
 	json_t *j;
 
-	if (stat(name, &st) < 0)
+	if (access(name, F_OK) < 0 && build_id_parse(name, &id))
 		return complain(EXIT_NOT_FOUND, "%s: %m", name);
 	path = command_artifact(name, &e);
 	if (path)

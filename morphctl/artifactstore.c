@@ -58,7 +58,7 @@ static void look_into(struct store *s, const char *folder, bool below)
 void artifactstore_prune(void)
 {
 	const char *list = getenv("MORPH_ARTIFACTS");
-	char *folder = xasprintf("%.*s/.build-id", (int)strcspn(list ? list : "", ":"), list);
+	char *folder = xasprintf("%.*s", (int)strcspn(list ? list : "", ":"), list);
 	struct store s = {0};
 	size_t i;
 

@@ -442,7 +442,7 @@ struct artifact *artifact_open(const char *path, struct err *e)
 	return fd < 0 ? NULL : artifact_open_fd(fd, path, e);
 }
 
-int artifact_peek(const char *path, struct build_id *id, struct err *e)
+int artifact_peek(const char *path, struct build_id *id, char **name, struct err *e)
 {
 	int fd = file_open(path, e), r;
 	struct artifact *a;
@@ -453,6 +453,8 @@ int artifact_peek(const char *path, struct build_id *id, struct err *e)
 	r = open_checked(a, e);
 	if (!r)
 		*id = a->meta.id;
+	if (!r && name)
+		*name = xstrdup(a->meta.name);
 	artifact_release(a);
 	return r;
 }

@@ -122,14 +122,15 @@ int artifact_commit(struct artifact *a, struct err *e);
 
 /* ---- finding ---- */
 
-/* Opens only far enough to tell which build an artifact belongs to. */
-int artifact_peek(const char *path, struct build_id *id, struct err *e);
+/* Opens only far enough to tell which build an artifact belongs to, and (name not NULL) the file
+ * name of that, to free. */
+int artifact_peek(const char *path, struct build_id *id, char **name, struct err *e);
 
 /*
- * The artifact of a module: MODULE.morph, then .build-id/xx/yyyy.morph under
- * $MORPH_ARTIFACTS (colon list) or ~/.local/share/morph and /usr/lib/morph.
- * For a laid-out build its origin's. Its build-id must match. Returns a path
- * to free, or NULL.
+ * The artifact of a module: MODULE.morph, then xx/yyyy.morph in the folders of
+ * $MORPH_ARTIFACTS (colon list), else of ~/.local/share/morph and /usr/lib/morph.
+ * For a laid-out build its origin's. Its build-id must match. Without a module
+ * (NULL) by the build-id alone. Returns a path to free, or NULL.
  */
 char *artifact_find(const char *module, const struct build_id *id, struct err *e);
 

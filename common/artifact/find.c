@@ -15,7 +15,7 @@ static int is_artifact_of(const char *path, const struct build_id *id, struct er
 
 	if (access(path, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return 0;
-	if (artifact_peek(path, &have, e) < 0)
+	if (artifact_peek(path, &have, NULL, e) < 0)
 		return -1;
 	return build_id_equal(&have, id);
 }
@@ -31,18 +31,15 @@ static char *try(char *path, const struct build_id *id, struct err *e)
 
 static char *try_folder(const char *dir, size_t n, const struct build_id *id, struct err *e)
 {
-	char hex[BUILD_ID_HEX];
+	char *path = n ? build_id_path(dir, n, id) : NULL;
 
-	if (!n || id->n < 2)
-		return NULL;
-	build_id_hex(id, hex);
-	return try(xasprintf("%.*s/.build-id/%.2s/%s.morph", (int)n, dir, hex, hex + 2), id, e);
+	return path ? try(path, id, e) : NULL;
 }
 
 static char *find_build(
     const char *module, const char *folders, const struct build_id *id, struct err *e)
 {
-	char *found = try(xasprintf("%s.morph", module), id, e);
+	char *found = module ? try(xasprintf("%s.morph", module), id, e) : NULL;
 	size_t n;
 
 	while (!found && *folders) {
@@ -74,10 +71,14 @@ char *artifact_find(const char *module, const struct build_id *id, struct err *e
 	char *folders = places_artifacts(getenv("HOME")), *found, hex[BUILD_ID_HEX];
 	struct build_id origin;
 
-	err_set(e, "%s: no artifact for build-id %s (looked beside it and in %s)", module,
-	    build_id_hex(id, hex), folders);
+	build_id_hex(id, hex);
+	if (module)
+		err_set(e, "%s: no artifact for build-id %s (looked beside it and in %s)", module,
+		    hex, folders);
+	else
+		err_set(e, "no artifact for build-id %s in %s", hex, folders);
 	found = find_build(module, folders, id, e);
-	if (!found) {
+	if (!found && module) {
 		origin = origin_of(module, id);
 		if (origin.n)
 			found = find_build(module, folders, &origin, e);

@@ -35,6 +35,16 @@ int build_id_parse(const char *hex, struct build_id *id)
 	return 0;
 }
 
+char *build_id_path(const char *folder, size_t n, const struct build_id *id)
+{
+	char hex[BUILD_ID_HEX];
+
+	if (id->n < 2)
+		return NULL;
+	build_id_hex(id, hex);
+	return xasprintf("%.*s/%.2s/%s.morph", (int)n, folder, hex, hex + 2);
+}
+
 void build_id_put(struct buf *out, const struct build_id *id)
 {
 	buf_char(out, (char)id->n);

@@ -24,6 +24,9 @@ int build_id_parse(const char *hex, struct build_id *id);
  * off or too long. */
 void build_id_put(struct buf *out, const struct build_id *id);
 int build_id_get(const uint8_t **p, const uint8_t *end, struct build_id *id);
+/* FOLDER/xx/yyyy….morph, xx the first two of its hex digits: where an artifact lies in a folder
+ * of artifacts, whose name has n bytes. To free; NULL when the build-id is too short. */
+char *build_id_path(const char *folder, size_t n, const struct build_id *id);
 bool build_id_equal(const struct build_id *a, const struct build_id *b);
 
 #endif

@@ -36,16 +36,15 @@ static void add_places(const struct parent *p, struct task *t, const struct buil
 	const struct passwd *pw = p->user || !owner ? NULL : getpwuid(owner);
 	/* Of whom the module belongs to, and of all. */
 	char *folders = places_artifacts(p->user ? getenv("HOME") : pw ? pw->pw_dir : NULL);
-	char hex[BUILD_ID_HEX];
 	const char *at = folders;
+	char *path;
 	size_t n;
 
-	build_id_hex(id, hex);
-	for (; *at && id->n >= 2; at += n + (at[n] == ':')) {
+	for (; *at; at += n + (at[n] == ':')) {
 		n = strcspn(at, ":");
-		if (n && *at == '/')
-			add_place(
-			    t, xasprintf("%.*s/.build-id/%.2s/%s.morph", (int)n, at, hex, hex + 2));
+		path = n && *at == '/' ? build_id_path(at, n, id) : NULL;
+		if (path)
+			add_place(t, path);
 	}
 	free(folders);
 }

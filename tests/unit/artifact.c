@@ -226,7 +226,7 @@ START_TEST(foreign_files_are_refused)
 
 	ck_assert_int_eq(mkfifo("fifo", 0644), 0);
 	assert_refused("fifo", "not a regular file");
-	ck_assert_int_eq(artifact_peek("fifo", &(struct build_id){0}, &e), -1);
+	ck_assert_int_eq(artifact_peek("fifo", &(struct build_id){0}, NULL, &e), -1);
 	assert_refused("absent", "No such file");
 	ck_assert_int_eq(mkdir("d", 0755), 0);
 	assert_refused("d", "not a regular file");
@@ -436,13 +436,13 @@ START_TEST(an_artifact_is_found_by_name_and_build_id)
 	write_artifact("prog.morph", "0102");
 	assert_found("prog", "0102", "prog.morph");
 	assert_found("prog", "0103", NULL);
-	ck_assert_int_eq(dir_make("two/.build-id/ab", 0755, &e), 0);
-	ck_assert_int_eq(symlink("../../../other", "two/.build-id/ab/cdef.morph"), 0);
+	ck_assert_int_eq(dir_make("two/ab", 0755, &e), 0);
+	ck_assert_int_eq(symlink("../../other", "two/ab/cdef.morph"), 0);
 	write_artifact("other", "abcdef");
-	assert_found("prog", "abcdef", "two/.build-id/ab/cdef.morph");
-	assert_found("moved/elsewhere", "abcdef", "two/.build-id/ab/cdef.morph");
+	assert_found("prog", "abcdef", "two/ab/cdef.morph");
+	assert_found("moved/elsewhere", "abcdef", "two/ab/cdef.morph");
 	/* A link to another build's artifact is not taken. */
-	ck_assert_int_eq(symlink("../../../other", "two/.build-id/ab/cd00.morph"), 0);
+	ck_assert_int_eq(symlink("../../other", "two/ab/cd00.morph"), 0);
 	assert_found("prog", "abcd00", NULL);
 }
 END_TEST

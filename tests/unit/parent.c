@@ -592,16 +592,15 @@ END_TEST
 static void link_by_id(void)
 {
 	struct build_id id = tiny_id(OLD);
-	char hex[BUILD_ID_HEX], *path, *slash;
+	char *folder = in_dir("by-id"), *path = build_id_path(folder, strlen(folder), &id), *slash;
 
-	build_id_hex(&id, hex);
-	path = xasprintf("%s/by-id/.build-id/%.2s/%s.morph", dir, hex, hex + 2);
 	slash = strrchr(path, '/');
 	*slash = '\0';
 	ck_assert_int_eq(dir_make(path, 0755, NULL), 0);
 	*slash = '/';
 	ck_assert_int_eq(symlink(artifact, path), 0);
 	free(path);
+	free(folder);
 }
 
 START_TEST(what_is_not_followed)
