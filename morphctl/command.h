@@ -59,7 +59,11 @@ int cmd_history(const struct invocation *in);
 int cmd_explain(const struct invocation *in);
 int cmd_profile(const struct invocation *in);
 int cmd_artifact(const struct invocation *in);
-/* The artifact that a person means by its own name or its program's, to free;
+int cmd_artifact_install(const struct invocation *in);
+int cmd_artifact_list(const struct invocation *in);
+int cmd_artifact_find(const struct invocation *in);
+int cmd_artifact_remove(const struct invocation *in);
+/* The artifact that a person means by its own name, its program's or its build-id, to free;
  * or NULL. */
 char *command_artifact(const char *name, struct err *e);
 /* Becomes morph-edit, which reads profiles. */

@@ -12,6 +12,9 @@
 #define MODULE_HELP \
 	"MODULE is a path, the file name of one module, or an id from `status --json`.\n"
 
+#define ARTIFACT_HELP \
+	"FILE is a program, its NAME.morph or its build-id. The manager need not run.\n"
+
 static const struct command commands[] = {
     {"status", "[MODULE]", "what is known of programs, what is being done and why",
 	"Without MODULE: the manager, where the samples went, and a table of modules.\n"
@@ -34,9 +37,20 @@ static const struct command commands[] = {
 	"With --text all of it, as a file of samples for morph-edit(1) and `morphctl "
 	"compare`.\n" MODULE_HELP,
 	OPT_BLOCKS | OPT_LIMIT | OPT_TEXT, 1, 1, cmd_profile},
-    {"artifact show", "FILE", "what a program's artifact holds",
-	"FILE is the program or its NAME.morph. The manager need not run.\n", OPT_FUNCTIONS, 1, 1,
+    {"artifact show", "FILE", "what a program's artifact holds", ARTIFACT_HELP, OPT_FUNCTIONS, 1, 1,
 	cmd_artifact},
+    {"artifact find", "FILE", "where a program's artifact is", ARTIFACT_HELP, 0, 1, 1,
+	cmd_artifact_find},
+    {"artifact list", "", "the artifacts that programs find by their build-id",
+	"In ~/.local/share/morph and /usr/lib/morph, or the folders of $MORPH_ARTIFACTS.\n", 0, 0,
+	0, cmd_artifact_list},
+    {"artifact install", "[DESTDIR [INTO]]", "put the artifacts of installed programs beside them",
+	"Finds the artifacts of all programs and libraries below DESTDIR (of the whole system\n"
+	"without it) by their build-ids, where they were built or in the folders of\n"
+	"`artifact list`, and copies them to usr/lib/morph below DESTDIR, or below INTO.\n",
+	0, 0, 2, cmd_artifact_install},
+    {"artifact remove", "FILE", "remove an artifact from the folders of `artifact list`",
+	ARTIFACT_HELP, 0, 1, 1, cmd_artifact_remove},
     {"compare", "FILE A B", "how far profile A of a program agrees with profile B",
 	"FILE is the program or its NAME.morph; A and B are samples:FILE or counts:FILE, as\n"
 	"morph-edit(1) reads them. The manager need not run.\n",
@@ -93,9 +107,9 @@ static int help_all(void)
 	    stdout);
 	for (i = 0; i < NCOMMANDS; i++) {
 		snprintf(left, sizeof left, "%s %s", commands[i].name, commands[i].args);
-		printf("  %-26s %s\n", left, commands[i].summary);
+		printf("  %-33s %s\n", left, commands[i].summary);
 	}
-	printf("  %-26s %s\n", "hooks run|doctor|log|…", "build programs with an artifact");
+	printf("  %-33s %s\n", "hooks run|doctor|log|…", "build programs with an artifact");
 	help_options(NULL);
 	fputs("\nmorphctl COMMAND --help says more. Exit codes: 0 done, 1 failed, 2 usage,\n"
 	      "3 manager not running, 4 not found, 5 refused. Manual: morphctl(1).\n",
@@ -122,9 +136,10 @@ static int usage_error(const struct command *c)
 	return EXIT_USAGE;
 }
 
-/* The command that the words name, and how many of them do. */
+/* The command that the words name, or the first that begins so, and how many of them do. */
 static const struct command *find_command(char **word, int n, int *used)
 {
+	const struct command *first = NULL;
 	const char *space;
 	size_t len;
 	int i;
@@ -134,20 +149,33 @@ static const struct command *find_command(char **word, int n, int *used)
 		len = space ? (size_t)(space - commands[i].name) : strlen(commands[i].name);
 		if (strlen(word[0]) != len || strncmp(commands[i].name, word[0], len) != 0)
 			continue;
-		if (space && (n < 2 || strcmp(space + 1, word[1]) != 0)) {
-			*used = 1;
+		if (!space || (n > 1 && !strcmp(space + 1, word[1]))) {
+			*used = space ? 2 : 1;
 			return &commands[i];
 		}
-		*used = space ? 2 : 1;
-		return &commands[i];
+		if (!first)
+			first = &commands[i];
 	}
-	*used = 0;
-	return NULL;
+	*used = first != NULL;
+	return first;
 }
 
 static bool whole_name(const struct command *c, int used)
 {
 	return used == (strchr(c->name, ' ') ? 2 : 1);
+}
+
+/* Calls show for all commands that begin with the same word. */
+static int each_of_family(const struct command *c, int (*show)(const struct command *))
+{
+	size_t word = strcspn(c->name, " ");
+	int i, code = 0;
+
+	for (i = 0; i < NCOMMANDS; i++)
+		if (strcspn(commands[i].name, " ") == word &&
+		    !strncmp(commands[i].name, c->name, word))
+			code = show(&commands[i]);
+	return code;
 }
 
 static int long_options(struct option *out)
@@ -222,11 +250,13 @@ static int run_command(int nword, char **word, struct invocation *in, bool help)
 	c = find_command(word, nword, &used);
 	if (!c)
 		return complain(EXIT_USAGE, "no command %s; morphctl --help lists them", word[0]);
+	if (!whole_name(c, used))
+		return each_of_family(c, help ? help_command : usage_error);
 	if (help)
 		return help_command(c);
 	in->arg = word + used;
 	in->narg = nword - used;
-	if (!whole_name(c, used) || in->narg < c->min || in->narg > c->max)
+	if (in->narg < c->min || in->narg > c->max)
 		return usage_error(c);
 	code = check_options(c, in);
 	return code ? code : c->run(in);

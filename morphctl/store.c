@@ -1,0 +1,310 @@
+#include "morphctl/store.h"
+#include "common/artifact/artifact.h"
+#include "common/places.h"
+#include "common/publish.h"
+#include "morphctl/command.h"
+#include "morphctl/table.h"
+#include "morphctl/words.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fts.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- installing ---- */
+
+struct installing {
+	char *store; /* INTO/usr/lib/morph */
+	json_t *installed, *without;
+	struct err *e;
+};
+
+static json_t *text(const char *s)
+{
+	struct arena a = {0};
+	json_t *j = json_string(words_clean(&a, s));
+
+	arena_free(&a);
+	return j;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static int copy(const char *from, const char *to, size_t *bytes, struct err *e)
+{
+	char *dir = path_dir(to);
+	struct buf b = {0};
+	int r = file_read(from, 0, &b, e);
+
+	*bytes = b.n;
+	if (!r && !same_file(from, to))
+		r = dir_make(dir, 0755, e) ? -1 : publish_bytes(to, b.p, b.n, 0644, e);
+	buf_free(&b);
+	free(dir);
+	return r;
+}
+
+static int install_artifact(struct installing *in, const char *module, const char *artifact)
+{
+	struct build_id id = {0};
+	char hex[BUILD_ID_HEX], *to;
+	size_t bytes;
+	int r;
+
+	if (artifact_peek(artifact, &id, NULL, in->e))
+		return -1;
+	to = build_id_path(in->store, strlen(in->store), &id);
+	r = copy(artifact, to, &bytes, in->e);
+	if (!r)
+		json_array_append_new(in->installed,
+		    json_pack("{so ss so sI}", "path", text(module), "build_id",
+			build_id_hex(&id, hex), "artifact", text(to), "bytes", (json_int_t)bytes));
+	free(to);
+	return r;
+}
+
+/* Debug information that was split off has a program's headers, and nothing that runs. */
+static bool runs(struct elf *f)
+{
+	enum { SEGMENTS = 64 };
+	struct elf_segment seg[SEGMENTS];
+	size_t n = elf_file_exec_segments(f, seg, SEGMENTS), i;
+	enum elf_kind kind = elf_file_kind(f);
+	uint64_t size = 0;
+
+	for (i = 0; i < n; i++)
+		size += seg[i].filesz;
+	return size && (kind == ELF_EXEC || kind == ELF_PIE || kind == ELF_SHARED);
+}
+
+static int install_of(struct installing *in, const char *module)
+{
+	struct elf *f = elf_file_open(module, -1, NULL);
+	struct build_id id = {0};
+	bool program = f && runs(f);
+	char *artifact, *there;
+	int r = 0;
+
+	if (f)
+		id = elf_file_build_id(f);
+	elf_file_close(f);
+	if (!program)
+		return 0;
+	there = build_id_path(in->store, strlen(in->store), &id);
+	artifact = artifact_find(module, &id, in->e);
+	if (artifact)
+		r = install_artifact(in, module, artifact);
+	else if (!there || access(there, F_OK) < 0)
+		json_array_append_new(in->without, text(module));
+	free(artifact);
+	free(there);
+	return r;
+}
+
+static int walk(struct installing *in, char *const *root)
+{
+	FTS *t = fts_open(root, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	FTSENT *f;
+	int r = 0;
+
+	if (!t)
+		return err_sys(in->e, "%s", *root);
+	while (!r && (f = fts_read(t)))
+		if (f->fts_info == FTS_F)
+			r = install_of(in, f->fts_path);
+		else if (f->fts_info == FTS_NS || f->fts_info == FTS_DNR) {
+			errno = f->fts_errno;
+			r = err_sys(in->e, "%s", f->fts_path);
+		}
+	fts_close(t);
+	return r;
+}
+
+int store_install(const char *folder, const char *into, json_t **done, struct err *e)
+{
+	static char *const system[] = {"/bin", "/sbin", "/lib", "/lib64", "/usr", "/opt", NULL};
+	char *const one[] = {(char *)folder, NULL};
+	struct installing in = {xasprintf("%s/usr/lib/morph", strcmp(into, "/") ? into : ""),
+	    json_array(), json_array(), e};
+	int r = walk(&in, folder ? one : system);
+
+	*done = json_pack("{so so}", "installed", in.installed, "without", in.without);
+	free(in.store);
+	return r;
+}
+
+static void show_installed(const struct invocation *in, const json_t *done)
+{
+	static const struct column column[] = {
+	    {"BUILD-ID", CUT_END}, {"SIZE", RIGHT}, {"PROGRAM", CUT}};
+	struct table t = {column, sizeof column / sizeof *column};
+	const json_t *list = json_object_get(done, "installed"), *x;
+	size_t i, without = json_array_size(json_object_get(done, "without"));
+
+	json_array_foreach (list, i, x)
+		table_row(&t, json_str(x, "build_id"), words_bytes(in->mem, json_num(x, "bytes")),
+		    json_str(x, "path"));
+	printf("%s installed", words_plural(in->mem, (double)i, "artifact"));
+	if (without)
+		printf("; %s without one",
+		    words_plural(in->mem, (double)without, "program or library"));
+	putchar('\n');
+	if (i)
+		table_end(&t, table_colour());
+}
+
+int cmd_artifact_install(const struct invocation *in)
+{
+	const char *folder = in->narg ? in->arg[0] : NULL;
+	const char *into = in->narg > 1 ? in->arg[1] : folder ? folder : "/";
+	struct err e;
+	json_t *done;
+
+	if (store_install(folder, into, &done, &e) == 0)
+		return show(in, done, show_installed);
+	json_decref(done);
+	return complain(EXIT_FAILED, "%s", words_clean(in->mem, e.text));
+}
+
+/* ---- what is there ---- */
+
+static void list_file(json_t *list, const char *path)
+{
+	struct build_id id = {0};
+	char hex[BUILD_ID_HEX], *name;
+	struct stat st;
+
+	if (artifact_peek(path, &id, &name, NULL) || stat(path, &st))
+		return;
+	json_array_append_new(
+	    list, json_pack("{so ss so sI}", "name", text(name), "build_id", build_id_hex(&id, hex),
+		      "path", text(path), "bytes", (json_int_t)st.st_size));
+	free(name);
+}
+
+static int by_name(const FTSENT **a, const FTSENT **b)
+{
+	return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+static void list_folder(json_t *list, char *folder)
+{
+	FTS *t = fts_open((char *const[]){folder, NULL}, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
+	FTSENT *f;
+
+	while (t && (f = fts_read(t)))
+		if (f->fts_level == 2 && (f->fts_info == FTS_F || f->fts_info == FTS_SL) &&
+		    f->fts_namelen > 6 && !strcmp(f->fts_name + f->fts_namelen - 6, ".morph"))
+			list_file(list, f->fts_path);
+	if (t)
+		fts_close(t);
+}
+
+/* Calls fn for each folder of artifacts. */
+static void each_folder(void (*fn)(void *arg, char *folder), void *arg)
+{
+	char *folders = places_artifacts(getenv("HOME")), *save, *at;
+
+	for (at = strtok_r(folders, ":", &save); at; at = strtok_r(NULL, ":", &save))
+		fn(arg, at);
+	free(folders);
+}
+
+static void list_one(void *arg, char *folder)
+{
+	list_folder(arg, folder);
+}
+
+static void show_list(const struct invocation *in, const json_t *list)
+{
+	static const struct column column[] = {
+	    {"NAME", CUT_END}, {"SIZE", RIGHT}, {"ARTIFACT", LEFT}};
+	struct table t = {column, sizeof column / sizeof *column};
+	double bytes = 0;
+	const json_t *x;
+	size_t i;
+
+	json_array_foreach (list, i, x) {
+		bytes += json_num(x, "bytes");
+		table_row(&t, json_str(x, "name"), words_bytes(in->mem, json_num(x, "bytes")),
+		    json_str(x, "path"));
+	}
+	printf(
+	    "%s, %s\n", words_plural(in->mem, (double)i, "artifact"), words_bytes(in->mem, bytes));
+	if (i)
+		table_end(&t, table_colour());
+}
+
+int cmd_artifact_list(const struct invocation *in)
+{
+	json_t *list = json_array();
+
+	each_folder(list_one, list);
+	return show(in, list, show_list);
+}
+
+int cmd_artifact_find(const struct invocation *in)
+{
+	struct err e;
+	char *path = command_artifact(in->arg[0], &e);
+
+	if (!path)
+		return complain(EXIT_NOT_FOUND, "%s", words_clean(in->mem, e.text));
+	puts(path);
+	free(path);
+	return EXIT_DONE;
+}
+
+/* ---- removing ---- */
+
+struct removing {
+	struct build_id id;
+	int removed;
+	struct err *e;
+};
+
+static void remove_one(void *arg, char *folder)
+{
+	struct removing *r = arg;
+	char *path = build_id_path(folder, strlen(folder), &r->id), *dir;
+
+	if (path && unlink(path) == 0) {
+		r->removed++;
+		dir = path_dir(path);
+		rmdir(dir);
+		free(dir);
+	} else if (path && errno != ENOENT && errno != ENOTDIR) {
+		err_sys(r->e, "%s", path);
+	}
+	free(path);
+}
+
+int cmd_artifact_remove(const struct invocation *in)
+{
+	struct err e = {""};
+	struct removing r = {.e = &e};
+	char *path;
+
+	if (build_id_parse(in->arg[0], &r.id)) {
+		path = command_artifact(in->arg[0], &e);
+		if (!path || artifact_peek(path, &r.id, NULL, &e)) {
+			free(path);
+			return complain(EXIT_NOT_FOUND, "%s", words_clean(in->mem, e.text));
+		}
+		free(path);
+		e.text[0] = '\0';
+	}
+	each_folder(remove_one, &r);
+	if (*e.text)
+		return complain(EXIT_FAILED, "%s", words_clean(in->mem, e.text));
+	return r.removed ? EXIT_DONE
+			 : complain(EXIT_NOT_FOUND, "%s: no artifact by build-id", in->arg[0]);
+}
