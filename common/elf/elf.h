@@ -40,8 +40,8 @@ struct build_id elf_file_origin(struct elf *f);
 struct build_id elf_file_counted(struct elf *f);
 
 struct elf_section {
-	const char *name; /* lives as long as the handle */
-	uint64_t addr, size, flags;
+	const char *name;                   /* lives as long as the handle */
+	uint64_t addr, offset, size, flags; /* offset in the file */
 	uint32_t type, index;
 	const uint8_t *data; /* NULL for SHT_NOBITS; lives as long as the handle */
 };

@@ -86,6 +86,7 @@ static int load_section(
 	if (!gelf_getshdr(scn, &sh) || !(s->name = string_at(f, f->shstrndx, sh.sh_name)))
 		return err_set(e, "%s: section %zu has no name", f->name, elf_ndxscn(scn));
 	s->addr = sh.sh_addr;
+	s->offset = sh.sh_offset;
 	s->size = sh.sh_size;
 	s->flags = sh.sh_flags;
 	s->type = sh.sh_type;

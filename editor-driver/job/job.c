@@ -226,6 +226,8 @@ int job_edit(struct job *j, struct err *e)
 	if (verify(&j->plan, &b, &v, e))
 		goto out;
 	r->seconds.verify = lap(&clock);
+	if (j->o->original && verify_carry(j->o->original, b.unchanged, b.out, e))
+		goto out;
 	if (j->o->mode == PLAN_PROFILE && score_both(j, &v.map, e))
 		goto out;
 	r->out = j->o->out;

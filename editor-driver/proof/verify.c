@@ -2,6 +2,7 @@
 #include "common/elf/elf.h"
 #include "common/sort.h"
 #include "common/publish.h"
+#include "editor-driver/proof/runpath.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -142,18 +143,21 @@ static void whole_free(struct whole *w)
 	buf_free(&w->image);
 }
 
-/* Free in both cases. */
-static int whole_read(struct whole *w, const char *path, struct err *e)
+/* Reads what is in w->bytes. Free in both cases. */
+static int whole_parse(struct whole *w, const char *path, struct err *e)
 {
-	*w = (struct whole){0};
-	if (file_read(path, 0, &w->bytes, e))
-		return -1;
 	w->f = elf_mem_open(w->bytes.p, w->bytes.n, path, e);
 	if (!w->f)
 		return -1;
 	if (elf_image(w->bytes.p, w->bytes.n, &w->image, &w->surplus, e))
 		return err_wrap(e, "%s", path);
 	return 0;
+}
+
+static int whole_read(struct whole *w, const char *path, struct err *e)
+{
+	*w = (struct whole){0};
+	return file_read(path, 0, &w->bytes, e) ? -1 : whole_parse(w, path, e);
 }
 
 int verify_replaced(const char *path, const struct build_id *id, bool *stripped, struct err *e)
@@ -211,12 +215,20 @@ static int same_other(const struct elf_section *s, void *arg)
 
 int verify_untouched(const char *path, const char *unchanged, struct err *e)
 {
-	struct whole old, same = {0};
+	struct whole old = {0}, same = {0};
 	struct comparison c = {.e = e};
-	int rc = whole_read(&old, path, e);
+	struct runpath r;
+	int rc = file_read(path, 0, &old.bytes, e);
 
 	if (!rc)
-		rc = whole_read(&same, unchanged, e);
+		rc = file_read(unchanged, 0, &same.bytes, e);
+	if (!rc)
+		rc = runpath_find(&same.bytes, &r, e);
+	if (!rc) {
+		runpath_remove(&old.bytes, &r);
+		runpath_remove(&same.bytes, &r);
+		rc = whole_parse(&old, path, e) || whole_parse(&same, unchanged, e) ? -1 : 0;
+	}
 	c.with = same.f;
 	if (!rc)
 		rc = same_sections(same.f, old.f, e);
@@ -227,6 +239,30 @@ int verify_untouched(const char *path, const char *unchanged, struct err *e)
 	whole_free(&old);
 	whole_free(&same);
 	return rc ? err_wrap(e, "%s: changed after its link, or not to be repeated", path) : 0;
+}
+
+int verify_carry(const char *path, const char *unchanged, const char *made, struct err *e)
+{
+	struct buf old = {0}, same = {0}, new = {0};
+	struct runpath r, m;
+	int rc = file_read(path, 0, &old, e);
+
+	if (!rc)
+		rc = file_read(unchanged, 0, &same, e);
+	if (!rc)
+		rc = file_read(made, 0, &new, e);
+	if (!rc)
+		rc = runpath_find(&same, &r, e) || runpath_find(&new, &m, e) ? -1 : 0;
+	if (!rc)
+		rc = runpath_carry(&old, &r, &new, &m, e);
+	if (rc > 0)
+		rc = publish_bytes(made, new.p, new.n, 0755, e);
+	else if (rc)
+		err_wrap(e, "%s", path);
+	buf_free(&old);
+	buf_free(&same);
+	buf_free(&new);
+	return rc;
 }
 
 /* ---- the new build ---- */

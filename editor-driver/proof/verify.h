@@ -27,10 +27,12 @@ int verify_replaced(const char *path, const struct build_id *id, bool *stripped,
 /*
  * That build against the relink of unchanged objects: all that runs must be
  * the same, and so must every other section it has, but for symbols and debug
- * information. Else it was changed after its link (patchelf, objcopy), and a
- * relink would lose the change. -1 and the first section that differs.
+ * information, and for its run path (runpath.h). Else it was changed after its link (patchelf,
+ * objcopy), and a relink would lose the change. -1 and the first section that differs.
  */
 int verify_untouched(const char *path, const char *unchanged, struct err *e);
+/* Gives the new build, verified already, the run path that this build has by now. */
+int verify_carry(const char *path, const char *unchanged, const char *made, struct err *e);
 
 /* Of a block that has copies or is in a cold fragment: how many copies, and how
  * many of all n + 1 are cold. */
