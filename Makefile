@@ -5,6 +5,8 @@ VERSION := 0.1.0
 PREFIX ?= /usr/local
 DESTDIR ?=
 B ?= build
+# Where perl looks for modules of this prefix.
+PERLDIR ?= $(if $(filter /usr/local,$(PREFIX)),/usr/local/lib/site_perl,$(PREFIX)/share/perl5)
 
 CC ?= gcc
 CFLAGS ?= -O2 -g
@@ -106,6 +108,8 @@ install: all
 	install -m 644 config/morph.yaml $(DESTDIR)$(PREFIX)/share/morph
 	install -Dm 644 config/morphctl.bash-completion \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/morphctl
+	install -Dm 644 config/debhelper/morph.pm $(DESTDIR)$(PERLDIR)/Debian/Debhelper/Sequence/morph.pm
+	install -m 755 config/debhelper/dh_morph $(DESTDIR)$(PREFIX)/bin
 	for s in 1 5 8; do for f in docs/man/*.$$s; do [ ! -f $$f ] || \
 		install -m 644 $$f $(DESTDIR)$(PREFIX)/share/man/man$$s; done; done
 	for f in config/*.service; do [ ! -f $$f ] || sed 's|@PREFIX@|$(PREFIX)|g' $$f \
@@ -119,7 +123,8 @@ uninstall:
 		$(foreach f,$(wildcard config/*.service),$(DESTDIR)$(PREFIX)/lib/systemd/system/$(notdir $f)) \
 		$(foreach f,$(wildcard docs/man/*),$(DESTDIR)$(PREFIX)/share/man/man$(patsubst .%,%,$(suffix $f))/$(notdir $f)) \
 		$(DESTDIR)$(PREFIX)/lib/sysusers.d/morph.conf $(DESTDIR)$(PREFIX)/share/morph/morph.yaml \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/morphctl
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/morphctl \
+		$(DESTDIR)$(PREFIX)/bin/dh_morph $(DESTDIR)$(PERLDIR)/Debian/Debhelper/Sequence/morph.pm
 	rm -rf $(DESTDIR)$(PREFIX)/libexec/morph
 	[ ! -d $(DESTDIR)$(PREFIX)/share/morph ] || rmdir $(DESTDIR)$(PREFIX)/share/morph
 
