@@ -7,6 +7,7 @@
 #include "common/publish.h"
 #include "morphctl/artifactstore.h"
 #include "morphctl/compilers.h"
+#include "morphctl/store.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -298,23 +299,18 @@ static char *make_run_folder(void)
 	return NULL;
 }
 
-int hookrun(char **argv, bool store)
+static int run_and_summarise(char **argv)
 {
-	char *compilers = hookrun_environment(), *folder;
 	struct outcome o = {0};
+	char *folder;
 	int status;
 
-	if (!compilers)
-		return EXIT_FAILED;
-	free(compilers);
-	if (store)
-		setenv("MORPH_STORE_ONLY", "1", 1);
 	if (env_value(HOOKLOG_RUN) || !(folder = make_run_folder()))
-		return become(argv);
+		return run(argv);
 	setenv(HOOKLOG_RUN, folder, 1);
 	status = run(argv);
 	if (status < 0)
-		return become(argv);
+		return status;
 	read_outcome(&o, folder);
 	unsetenv(HOOKLOG_RUN);
 	dir_remove(folder, NULL);
@@ -322,5 +318,24 @@ int hookrun(char **argv, bool store)
 	summarise(&o);
 	free_outcome(&o);
 	free(folder);
-	return end_as(status);
+	return status;
+}
+
+int hookrun(char **argv, bool store, const char *install)
+{
+	char *compilers = hookrun_environment();
+	int status;
+
+	if (!compilers)
+		return EXIT_FAILED;
+	free(compilers);
+	if (store)
+		setenv("MORPH_STORE_ONLY", "1", 1);
+	if (!install && env_value(HOOKLOG_RUN))
+		return become(argv);
+	status = run_and_summarise(argv);
+	if (status < 0)
+		return become(argv);
+	status = end_as(status);
+	return install ? store_install_built(install, status) : status;
 }

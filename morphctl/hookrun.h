@@ -15,10 +15,11 @@ char *hookrun_environment(void);
 
 /*
  * Runs the command in that environment and says on standard error, in one to three lines, what
- * got an artifact and what not. store: artifacts go to the store alone. Within another such run
- * only that one speaks. Returns its exit status (126, 127 as a shell); dies of the signal that it
- * died of.
+ * got an artifact and what not. store: artifacts go to the store alone. install (or NULL): when
+ * it succeeded, those of the programs below that folder follow them (store.h). Within another such
+ * run only that one speaks. Returns its exit status (126, 127 as a shell); dies of the signal that
+ * it died of.
  */
-int hookrun(char **argv, bool store);
+int hookrun(char **argv, bool store, const char *install);
 
 #endif

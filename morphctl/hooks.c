@@ -21,7 +21,7 @@ enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
 enum { FOLLOW_MS = 300 };
 
 static const char help[] =
-    "usage: morphctl hooks run [--store] [--] COMMAND [ARGUMENT…]\n"
+    "usage: morphctl hooks run [--store] [--install DIR] [--] COMMAND [ARGUMENT…]\n"
     "       morphctl hooks env\n"
     "       morphctl hooks cmake\n"
     "       morphctl hooks doctor [FOLDER]\n"
@@ -30,6 +30,7 @@ static const char help[] =
     "run     runs COMMAND (make, cmake, ./configure …) with the GCC and clang drivers of PATH\n"
     "        hooked, as and ld too: each program that is built gets an artifact, PROGRAM.morph,\n"
     "        with --store only by its build-id in ~/.local/share/morph. Ends with what it made.\n"
+    "        --install: artifacts of the programs that it put below DIR follow them there.\n"
     "env     prints shell commands that do the same for a shell: eval \"$(morphctl hooks env)\"\n"
     "cmake   prints an initial cache for CMake, by which it runs compilers and linkers hooked\n"
     "doctor  says of a build folder which of its programs would get an artifact, which not and\n"
@@ -40,13 +41,21 @@ static const char help[] =
 
 static int hooks_run(int argc, char **argv)
 {
-	bool store = argc > 1 && !strcmp(argv[1], "--store");
-	int at = 1 + store;
+	const char *install = NULL;
+	bool store = false;
+	int at = 1;
 
+	for (; at < argc && strcmp(argv[at], "--"); at++)
+		if (!strcmp(argv[at], "--store"))
+			store = true;
+		else if (!strcmp(argv[at], "--install") && at + 1 < argc)
+			install = argv[++at];
+		else
+			break;
 	if (at < argc && !strcmp(argv[at], "--"))
 		at++;
 	if (at < argc)
-		return hookrun(argv + at, store);
+		return hookrun(argv + at, store, install);
 	fputs(help, stderr);
 	return EXIT_USAGE;
 }

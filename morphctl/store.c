@@ -141,6 +141,27 @@ int store_install(const char *folder, const char *into, json_t **done, struct er
 	return r;
 }
 
+int store_install_built(const char *folder, int status)
+{
+	struct arena a = {0};
+	struct err e;
+	json_t *done;
+	size_t n;
+
+	if (status)
+		return status;
+	status = store_install(folder, folder, &done, &e);
+	n = json_array_size(json_object_get(done, "installed"));
+	if (status)
+		status = complain(EXIT_FAILED, "%s", words_clean(&a, e.text));
+	else
+		fprintf(stderr, "morph: %s installed below %s\n",
+		    words_plural(&a, (double)n, "artifact"), words_clean(&a, folder));
+	json_decref(done);
+	arena_free(&a);
+	return status;
+}
+
 static void show_installed(const struct invocation *in, const json_t *done)
 {
 	static const struct column column[] = {

@@ -16,5 +16,8 @@
  * "without": [path]}.
  */
 int store_install(const char *folder, const char *into, json_t **done, struct err *e);
+/* After a build that ended with this status: the same into the folder itself, where it is 0, and
+ * one line about it on standard error. Returns the exit status of all. */
+int store_install_built(const char *folder, int status);
 
 #endif
