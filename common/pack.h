@@ -16,6 +16,8 @@ enum { PACK_MAX = 1 << 30 }; /* bytes of content */
 
 /* Appends the compressed form of n bytes, n <= PACK_MAX. Deterministic. */
 void pack_bytes(const void *p, size_t n, struct buf *out);
+/* The same in less room, at 3 MB/s: for what is packed once and sent to many. */
+void pack_small(const void *p, size_t n, struct buf *out);
 
 /* Appends the content of the zn bytes at z. Fails, with out as it was, unless
  * it is one whole frame of exactly size bytes with this hash. Checks the size

@@ -168,7 +168,7 @@ static int put_all(struct writer *w, struct err *e)
 
 int record_write(const struct record *r, const char *path, struct err *e)
 {
-	struct writer w = {.r = r, .a = artifact_create(path, e)};
+	struct writer w = {.r = r, .a = artifact_create(path, false, e)};
 	int status;
 
 	if (!w.a)

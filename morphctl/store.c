@@ -3,6 +3,7 @@
 #include "common/places.h"
 #include "common/publish.h"
 #include "morphctl/command.h"
+#include "morphctl/compact.h"
 #include "morphctl/table.h"
 #include "morphctl/words.h"
 
@@ -38,35 +39,39 @@ static bool same_file(const char *a, const char *b)
 	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-static int copy(const char *from, const char *to, size_t *bytes, struct err *e)
+/* Whose debug information was taken away. */
+static bool stripped(const char *module)
 {
-	char *dir = path_dir(to);
-	struct buf b = {0};
-	int r = file_read(from, 0, &b, e);
+	struct elf *f = elf_file_open(module, -1, NULL);
+	struct elf_section s;
+	bool is = f && elf_file_section(f, ".debug_info", &s, NULL) == 0;
 
-	*bytes = b.n;
-	if (!r && !same_file(from, to))
-		r = dir_make(dir, 0755, e) ? -1 : publish_bytes(to, b.p, b.n, 0644, e);
-	buf_free(&b);
-	free(dir);
-	return r;
+	elf_file_close(f);
+	return is;
 }
 
 static int install_artifact(struct installing *in, const char *module, const char *artifact)
 {
 	struct build_id id = {0};
-	char hex[BUILD_ID_HEX], *to;
-	size_t bytes;
+	char hex[BUILD_ID_HEX], *to, *dir;
+	struct stat st;
 	int r;
 
 	if (artifact_peek(artifact, &id, NULL, in->e))
 		return -1;
 	to = build_id_path(in->store, strlen(in->store), &id);
-	r = copy(artifact, to, &bytes, in->e);
+	dir = path_dir(to);
+	r = dir_make(dir, 0755, in->e);
+	if (!r && !same_file(artifact, to))
+		r = compact_artifact(artifact, to, stripped(module), in->e);
 	if (!r)
-		json_array_append_new(in->installed,
-		    json_pack("{so ss so sI}", "path", text(module), "build_id",
-			build_id_hex(&id, hex), "artifact", text(to), "bytes", (json_int_t)bytes));
+		r = stat(to, &st) ? err_sys(in->e, "%s", to) : 0;
+	if (!r)
+		json_array_append_new(
+		    in->installed, json_pack("{so ss so sI}", "path", text(module), "build_id",
+				       build_id_hex(&id, hex), "artifact", text(to), "bytes",
+				       (json_int_t)st.st_size));
+	free(dir);
 	free(to);
 	return r;
 }

@@ -11,9 +11,9 @@
 
 /*
  * Finds the artifact of every program and shared library below the folder (NULL: where a system
- * has them), by its build-id, and copies it to INTO/usr/lib/morph. Links are not followed. What
- * has none is no error. *done: {"installed": [{"path", "build_id", "artifact", "bytes"}],
- * "without": [path]}.
+ * has them), by its build-id, and puts it into INTO/usr/lib/morph, compact (compact.h). Links are
+ * not followed. What has none is no error. *done: {"installed": [{"path", "build_id", "artifact",
+ * "bytes"}], "without": [path]}.
  */
 int store_install(const char *folder, const char *into, json_t **done, struct err *e);
 /* After a build that ended with this status: the same into the folder itself, where it is 0, and

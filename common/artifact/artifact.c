@@ -23,8 +23,9 @@ const struct art_table art_table[TABLES] = {
 	"INSERT INTO meta VALUES(?, ?, ?, ?, ?)"},
     [TU] = {"tu",
 	"CREATE TABLE tu(id INTEGER PRIMARY KEY, name TEXT NOT NULL, as_args TEXT NOT NULL,"
-	" size INTEGER NOT NULL, hash BLOB NOT NULL, z BLOB NOT NULL) STRICT",
-	"INSERT INTO tu VALUES(?, ?, ?, ?, ?, ?)"},
+	" original BLOB NOT NULL, size INTEGER NOT NULL, hash BLOB NOT NULL, z BLOB NOT NULL) "
+	"STRICT",
+	"INSERT INTO tu VALUES(?, ?, ?, ?, ?, ?, ?)"},
     [FUNC] = {"func",
 	"CREATE TABLE func(tu INTEGER NOT NULL, ord INTEGER NOT NULL, name TEXT NOT NULL,"
 	" key BLOB NOT NULL, nblock INTEGER NOT NULL, insns BLOB NOT NULL,"
@@ -340,8 +341,8 @@ static int read_meta_table(struct artifact *a, struct err *e)
 
 static int read_tables(struct artifact *a, struct err *e)
 {
-	if (read_table(a, "tu", "SELECT id, name, as_args, size, hash FROM tu ORDER BY id", read_tu,
-		NULL, e) < 0 ||
+	if (read_table(a, "tu", "SELECT id, name, as_args, size, original FROM tu ORDER BY id",
+		read_tu, NULL, e) < 0 ||
 	    read_table(a, "func",
 		"SELECT tu, ord, name, key, nblock, insns, opaque FROM func ORDER BY tu, ord",
 		read_func, NULL, e) < 0 ||

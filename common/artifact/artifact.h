@@ -13,9 +13,10 @@
 #include "common/hash.h"
 #include "common/mem.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
-enum { ARTIFACT_FORMAT = 1 };
+enum { ARTIFACT_FORMAT = 2 };
 
 struct art_meta {
 	struct build_id id;   /* of the original build */
@@ -27,10 +28,10 @@ struct art_meta {
 
 struct art_tu {
 	uint32_t id;         /* 0…n-1, in link order */
-	struct hash128 hash; /* of the text */
+	struct hash128 hash; /* of the text as the compiler wrote it, by which block maps name it */
 	const char *name;    /* from .file, else the object's name */
 	const char *as_args; /* arguments of as besides files, '\n' between them, "" = none */
-	uint64_t text_size;  /* bytes, not compressed */
+	uint64_t text_size;  /* bytes of the text that is here, not compressed */
 };
 
 struct art_func {
@@ -102,10 +103,12 @@ int artifact_blockmap(struct artifact *a, struct buf *out, struct err *e);
 
 /* ---- writing: create, put…, commit ---- */
 
-/* Creates a new file; the caller publishes it afterwards (common/publish.h). */
-struct artifact *artifact_create(const char *path, struct err *e);
+/* Creates a new file; the caller publishes it afterwards (common/publish.h). small: takes longer,
+ * and less room. */
+struct artifact *artifact_create(const char *path, bool small, struct err *e);
 int artifact_put_meta(struct artifact *a, const struct art_meta *m, struct err *e);
-/* hash and text_size are computed from the text. */
+/* The text itself, or one that was made of it and is edited to the same: hash is the original's;
+ * text_size is computed. */
 int artifact_put_tu(
     struct artifact *a, const struct art_tu *tu, const void *text, size_t n, struct err *e);
 /* The same from a text that is packed already (common/pack.h); tu names its

@@ -26,6 +26,7 @@ struct artifact {
 	int fd;                       /* when reading; -1 */
 	int64_t file_size;            /* when it was opened */
 	int64_t turns;                /* of artifact_connect() */
+	bool small;                   /* when writing */
 	uint64_t spent;               /* bytes of the rows that were read */
 	sqlite3_stmt *insert[TABLES]; /* when writing */
 	struct arena mem;

@@ -2,7 +2,7 @@
 #include "common/artifact/schema.h"
 #include "common/pack.h"
 
-struct artifact *artifact_create(const char *path, struct err *e)
+struct artifact *artifact_create(const char *path, bool small, struct err *e)
 {
 	struct artifact *a = xcalloc(1, sizeof *a);
 	/* No journal: until it is published nobody knows the file. */
@@ -11,6 +11,10 @@ struct artifact *artifact_create(const char *path, struct err *e)
 
 	a->fd = -1;
 	a->path = xstrdup(path);
+	a->small = small;
+	/* The last page of each content is half empty. */
+	if (small)
+		buf_str(&sql, "PRAGMA page_size=512;");
 	buf_printf(&sql,
 	    "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
 	    "PRAGMA application_id=%d; PRAGMA user_version=%d; BEGIN;",
@@ -63,7 +67,7 @@ static int bind_content(
 	if (n > PACK_MAX)
 		return err_set(
 		    e, "%s: content of %zu bytes exceeds the limit of 1 GiB", a->path, n);
-	pack_bytes(p, n, &z);
+	(a->small ? pack_small : pack_bytes)(p, n, &z);
 	bind_packed(st, i, n, &hash, z.p, z.n);
 	buf_free(&z);
 	return 0;
@@ -100,6 +104,7 @@ static sqlite3_stmt *insert_tu(struct artifact *a, const struct art_tu *tu)
 	sqlite3_bind_int64(st, 1, tu->id);
 	bind_text(st, 2, tu->name);
 	bind_text(st, 3, tu->as_args);
+	bind_blob(st, 4, tu->hash.b, sizeof tu->hash.b);
 	return st;
 }
 
@@ -108,7 +113,7 @@ int artifact_put_tu(
 {
 	sqlite3_stmt *st = insert_tu(a, tu);
 
-	if (bind_content(a, st, 4, text, n, e) < 0)
+	if (bind_content(a, st, 5, text, n, e) < 0)
 		return -1;
 	return put(a, st, e);
 }
@@ -118,7 +123,7 @@ int artifact_put_tu_packed(
 {
 	sqlite3_stmt *st = insert_tu(a, tu);
 
-	bind_packed(st, 4, tu->text_size, &tu->hash, z, n);
+	bind_packed(st, 5, tu->text_size, &tu->hash, z, n);
 	return put(a, st, e);
 }
 

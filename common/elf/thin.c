@@ -33,8 +33,6 @@ static bool kept(const Elf64_Shdr *sh)
 	case SHT_DYNSYM:
 	case SHT_STRTAB:
 	case SHT_DYNAMIC:
-	case SHT_HASH:
-	case SHT_GNU_HASH:
 	case SHT_GNU_versym:
 	case SHT_GNU_verdef:
 	case SHT_GNU_verneed:

@@ -69,7 +69,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	struct err e;
 
 	close(mkstemp(path));
-	a = artifact_create(path, &e);
+	a = artifact_create(path, false, &e);
 	if (!a || put_all(a, &e) || sqlite3_open(path, &db) ||
 	    sqlite3_exec(db, "PRAGMA page_size=512; VACUUM", NULL, NULL, NULL) ||
 	    sqlite3_close(db) || !opens(path) || file_read(path, 0, &sound, &e))

@@ -350,7 +350,7 @@ static char *make_artifact(void)
 	struct err e = {""};
 
 	f[1].key.b[0] = 1;
-	a = artifact_create(path, &e);
+	a = artifact_create(path, false, &e);
 	ck_assert_msg(a && artifact_put_meta(a, &m, &e) == 0 &&
 			  artifact_put_tu(a, &tu, "main: ret\n", 10, &e) == 0 &&
 			  artifact_put_func(a, &f[0], &e) == 0 &&

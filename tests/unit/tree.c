@@ -42,7 +42,7 @@ static void begin(void)
 	snprintf(root, sizeof root, "%s/job/root", dir);
 	snprintf(object, sizeof object, "%s/0.o", dir);
 	ck_assert_int_eq(publish_bytes(object, "TU", 2, 0600, &e), 0);
-	art = artifact_create(path, &e);
+	art = artifact_create(path, false, &e);
 	ck_assert_msg(art && !artifact_put_meta(art, &m, &e) &&
 			  !artifact_put_tu(art, &tu, text, sizeof text - 1, &e) &&
 			  !artifact_put_func(art, &f, &e) &&

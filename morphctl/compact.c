@@ -1,0 +1,260 @@
+#include "morphctl/compact.h"
+#include "common/artifact/artifact.h"
+#include "common/publish.h"
+#include "editor/unit.h"
+
+#include <string.h>
+
+/* ---- text without debug information ---- */
+
+struct line {
+	const char *p;
+	size_t n;
+};
+
+static bool next_line(const char **p, const char *end, struct line *l)
+{
+	const char *nl;
+
+	if (*p == end)
+		return false;
+	nl = memchr(*p, '\n', (size_t)(end - *p));
+	l->p = *p;
+	l->n = (size_t)((nl ? nl + 1 : end) - *p);
+	*p += l->n;
+	return true;
+}
+
+static bool begins(const struct line *l, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return l->n >= n && !memcmp(l->p, prefix, n);
+}
+
+/* Sections are followed only where each directive names its own. */
+static bool nests_sections(const struct line *l)
+{
+	return begins(l, "\t.pushsection") || begins(l, "\t.popsection") ||
+	       begins(l, "\t.previous") || begins(l, "\t.subsection");
+}
+
+static bool enters_section(const struct line *l)
+{
+	return begins(l, "\t.section") || begins(l, "\t.text") || begins(l, "\t.data") ||
+	       begins(l, "\t.bss");
+}
+
+/* Where lines of the source are; a .file without number names the unit. */
+static bool is_position(const struct line *l)
+{
+	return begins(l, "\t.loc ") ||
+	       (begins(l, "\t.file ") && l->n > 7 && l->p[7] >= '0' && l->p[7] <= '9');
+}
+
+/* What says something of symbols or the file, in whatever section it stands. */
+static bool is_anywhere(const struct line *l)
+{
+	static const char *const directive[] = {
+	    "\t.ident", "\t.globl", "\t.hidden", "\t.weak", "\t.local", "\t.comm", "\t.symver"};
+	size_t i;
+
+	for (i = 0; i < sizeof directive / sizeof *directive; i++)
+		if (begins(l, directive[i]))
+			return true;
+	return false;
+}
+
+/* false: it cannot be told what is debug information. */
+static bool drop_sections(const struct buf *text, struct buf *out)
+{
+	const char *p = text->p;
+	bool debug = false;
+	struct line l;
+
+	while (next_line(&p, text->p + text->n, &l)) {
+		if (nests_sections(&l))
+			return false;
+		if (enters_section(&l))
+			debug = begins(&l, "\t.section\t.debug");
+		if (debug ? is_anywhere(&l) : !is_position(&l))
+			buf_add(out, l.p, l.n);
+	}
+	return true;
+}
+
+static size_t label_length(const char *p, const char *end)
+{
+	const char *at = p;
+
+	while (at < end && (*at == '.' || *at == '_' || *at == '$' || (*at >= '0' && *at <= '9') ||
+			       (*at >= 'A' && *at <= 'Z') || (*at >= 'a' && *at <= 'z')))
+		at++;
+	return (size_t)(at - p);
+}
+
+/* A label of its own line that only debug information has a use for. */
+static bool is_debug_label(const struct line *l)
+{
+	return begins(l, ".LVL") || begins(l, ".LBB") || begins(l, ".LBE") || begins(l, ".LBI") ||
+	       begins(l, ".Ltmp");
+}
+
+static void note_uses(const struct line *l, struct htab *used)
+{
+	const char *end = l->p + l->n, *p = l->p;
+	size_t n;
+
+	while ((p = memmem(p, (size_t)(end - p), ".L", 2))) {
+		n = label_length(p, end);
+		if (p != l->p)
+			htab_put(used, p, n, NULL);
+		p += n;
+	}
+}
+
+static void drop_labels(const struct buf *text, struct buf *out)
+{
+	struct htab used = {0};
+	const char *p = text->p, *end = text->p + text->n;
+	struct line l;
+
+	while (next_line(&p, end, &l))
+		note_uses(&l, &used);
+	p = text->p;
+	while (next_line(&p, end, &l))
+		if (!is_debug_label(&l) || htab_get(&used, l.p, label_length(l.p, l.p + l.n)))
+			buf_add(out, l.p, l.n);
+	htab_free(&used);
+}
+
+/* ---- is it still the same unit? ---- */
+
+static bool same_function(const struct unit_func *u, const struct art_func *f)
+{
+	uint32_t b;
+
+	if (strcmp(u->name, f->name) || u->ord != f->ord || u->cfg.nblock != f->nblock ||
+	    !hash_equal(&u->key, &f->key) || strcmp(u->opaque ? u->opaque : "", f->opaque))
+		return false;
+	for (b = 0; b < f->nblock; b++)
+		if (u->cfg.block[b].insns != f->insns[b])
+			return false;
+	return true;
+}
+
+/* f, n: the unit's functions as the artifact lists them. */
+static bool same_unit(const struct buf *text, const struct art_func *f, size_t n)
+{
+	struct arena mem = {0};
+	struct unit *u = unit_parse(&mem, text->p, text->n, NULL);
+	bool same = u && u->nfunc == n;
+	size_t i;
+
+	for (i = 0; same && i < n; i++)
+		same = same_function(&u->func[i], &f[i]);
+	unit_free(u);
+	arena_free(&mem);
+	return same;
+}
+
+/* The text as it is to be kept. */
+static void reduce(struct buf *text, const struct art_func *f, size_t n)
+{
+	struct buf code = {0}, out = {0}, whole;
+
+	if (drop_sections(text, &code)) {
+		drop_labels(&code, &out);
+		if (same_unit(&out, f, n)) {
+			whole = *text;
+			*text = out;
+			out = whole;
+		}
+	}
+	buf_free(&code);
+	buf_free(&out);
+}
+
+/* ---- copying ---- */
+
+struct compaction {
+	struct artifact *in, *out;
+	bool stripped;
+	struct err *e;
+};
+
+static int copy_units(struct compaction *c)
+{
+	const struct art_tu *tu;
+	const struct art_func *f;
+	size_t n = artifact_tus(c->in, &tu), nf = artifact_funcs(c->in, &f), i, k = 0, from;
+	struct buf text = {0};
+	int r = 0;
+
+	for (i = 0; i < n && !r; i++) {
+		for (from = k; k < nf && f[k].tu == i; k++)
+			continue;
+		text.n = 0;
+		r = artifact_text(c->in, tu[i].id, &text, c->e);
+		if (!r && c->stripped)
+			reduce(&text, f + from, k - from);
+		if (!r)
+			r = artifact_put_tu(c->out, &tu[i], text.p, text.n, c->e);
+	}
+	for (i = 0; i < nf && !r; i++)
+		r = artifact_put_func(c->out, &f[i], c->e);
+	buf_free(&text);
+	return r;
+}
+
+static int copy_link(struct compaction *c)
+{
+	const struct art_input *in;
+	const char *const *arg;
+	size_t n = artifact_inputs(c->in, &in), args = artifact_recipe(c->in, &arg), i;
+	struct buf b = {0};
+	int r = 0;
+
+	for (i = 0; i < n && !r; i++) {
+		b.n = 0;
+		r = artifact_content(c->in, in[i].id, &b, c->e);
+		if (!r)
+			r = artifact_put_input(c->out, &in[i], b.p, b.n, c->e);
+	}
+	for (i = 0; i < args && !r; i++)
+		r = artifact_put_recipe(c->out, (uint32_t)i, arg[i], c->e);
+	b.n = 0;
+	if (!r)
+		r = artifact_blockmap(c->in, &b, c->e);
+	if (!r)
+		r = artifact_put_blockmap(c->out, b.p, b.n, c->e);
+	buf_free(&b);
+	return r;
+}
+
+static int write_to(struct compaction *c, const char *path)
+{
+	c->out = artifact_create(path, true, c->e);
+	if (!c->out)
+		return -1;
+	if (artifact_put_meta(c->out, artifact_meta(c->in), c->e) || copy_units(c) ||
+	    copy_link(c)) {
+		artifact_close(c->out);
+		return -1;
+	}
+	return artifact_commit(c->out, c->e);
+}
+
+int compact_artifact(const char *from, const char *to, bool stripped, struct err *e)
+{
+	struct compaction c = {.in = artifact_open(from, e), .stripped = stripped, .e = e};
+	struct publish p;
+	int r = c.in ? publish_open(&p, to, 0644, e) : -1;
+
+	if (!r && (r = write_to(&c, p.tmp)))
+		publish_abort(&p);
+	else if (!r)
+		r = publish_commit(&p, e);
+	artifact_close(c.in);
+	return r;
+}
