@@ -15,7 +15,12 @@ struct ruleset_attr {
 #define ACCESS_FS_TRUNCATE (1ULL << 14)
 #define ACCESS_FS_IOCTL_DEV (1ULL << 15)
 #define ACCESS_NET_TCP 3ULL /* bind, connect */
-#define SCOPE_ALL 3ULL      /* abstract sockets, signals */
+#define ACCESS_NET_CONNECT 2ULL
+enum { RULE_NET_PORT = 2 };
+struct net_port_attr {
+	uint64_t allowed, port;
+};
+#define SCOPE_ALL 3ULL /* abstract sockets, signals */
 /* Before ABI 2 no file may be linked or renamed from one folder to another. */
 enum { ABI_REFER = 2, ABI_TRUNCATE = 3, ABI_NET = 4, ABI_IOCTL = 5, ABI_SCOPE = 6 };
 
@@ -75,6 +80,16 @@ int landlock_allow(struct landlock *l, const char *path, uint64_t access, struct
 		rc = err_sys(e, "%s: landlock", path);
 	close(below.parent_fd);
 	return rc;
+}
+
+int landlock_allow_connect(struct landlock *l, unsigned port, struct err *e)
+{
+	struct net_port_attr rule = {ACCESS_NET_CONNECT, port};
+
+	if (abi_here() >= ABI_NET &&
+	    syscall(SYS_landlock_add_rule, l->fd, (enum landlock_rule_type)RULE_NET_PORT, &rule, 0))
+		return err_sys(e, "landlock, port %u", port);
+	return 0;
 }
 
 int landlock_enter(int fd)

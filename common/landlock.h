@@ -28,6 +28,8 @@ const char *landlock_lacks(void);
 int landlock_open(struct landlock *l, struct err *e);
 /* Allows that at path and below. What is absent is passed over; so is NULL. */
 int landlock_allow(struct landlock *l, const char *path, uint64_t access, struct err *e);
+/* Allows to connect to that TCP port, where Landlock takes TCP away (Linux 6.7). */
+int landlock_allow_connect(struct landlock *l, unsigned port, struct err *e);
 /* From now on, for this thread and all that it starts. no_new_privs must be set. A system call:
  * 0, or -1 and errno. */
 int landlock_enter(int fd);

@@ -49,6 +49,11 @@ static const struct command commands[] = {
 	"without it) by their build-ids, where they were built or in the folders of\n"
 	"`artifact list`, and copies them to usr/lib/morph below DESTDIR, or below INTO.\n",
 	0, 0, 2, cmd_artifact_install},
+    {"artifact fetch", "FILE", "get an artifact by its build-id from a server",
+	"Asks the servers of $MORPH_ARTIFACT_URLS for /buildid/ID/morph, and with a public key of\n"
+	"minisign(1) in $MORPH_ARTIFACT_KEY for its signature .minisig. Without a key only https\n"
+	"is believed. Root's goes to /usr/lib/morph, another user's to ~/.local/share/morph.\n",
+	0, 1, 1, cmd_artifact_fetch},
     {"artifact remove", "FILE", "remove an artifact from the folders of `artifact list`",
 	ARTIFACT_HELP, 0, 1, 1, cmd_artifact_remove},
     {"compare", "FILE A B", "how far profile A of a program agrees with profile B",

@@ -4,6 +4,8 @@
 #include "common/publish.h"
 #include "morphctl/command.h"
 #include "morphctl/compact.h"
+#include "morphctl/download.h"
+#include "morphctl/minisign.h"
 #include "morphctl/table.h"
 #include "morphctl/words.h"
 
@@ -287,6 +289,127 @@ int cmd_artifact_find(const struct invocation *in)
 	puts(path);
 	free(path);
 	return EXIT_DONE;
+}
+
+/* ---- fetching ---- */
+
+enum { ARTIFACT_MAX = 512 << 20, SIGNATURE_MAX = 4096 };
+
+/* Where a fetched one goes: of root the machine's folder, of others their own. */
+static char *own_folder(void)
+{
+	char *folders = places_artifacts(geteuid() ? getenv("HOME") : NULL);
+
+	folders[strcspn(folders, ":")] = '\0';
+	return folders;
+}
+
+static int check_signature(const char *key, const char *url, const struct buf *b, struct err *e)
+{
+	char *of = xasprintf("%s.minisig", url);
+	struct buf text = {0};
+	int r = download(of, SIGNATURE_MAX, &text, e);
+
+	if (!r)
+		r = err_set(e, "%s: not there", of);
+	else if (r > 0 && (r = minisign_verify(key, buf_cstr(&text), b->p, b->n, e)))
+		err_wrap(e, "%s", of);
+	buf_free(&text);
+	free(of);
+	return r;
+}
+
+/* Believed by now; its tables are read once before anybody else does. */
+static int publish_fetched(
+    const struct build_id *id, const struct buf *b, const char *path, struct err *e)
+{
+	char *dir = path_dir(path);
+	struct artifact *a = NULL;
+	struct publish p;
+	int r = dir_make(dir, 0755, e) || publish_open(&p, path, 0644, e) ? -1 : 0;
+
+	free(dir);
+	if (r)
+		return -1;
+	if (file_write_all(p.fd, b->p, b->n))
+		r = err_sys(e, "%s", p.tmp);
+	else if (!(a = artifact_open(p.tmp, e)))
+		r = -1;
+	else if (!build_id_equal(&artifact_meta(a)->id, id))
+		r = err_set(e, "the server sent the artifact of another build");
+	artifact_close(a);
+	if (!r)
+		return publish_commit(&p, e);
+	publish_abort(&p);
+	return r;
+}
+
+/* 1 = fetched, 0 = this server has none. */
+static int fetch_from(
+    const char *server, const char *key, const struct build_id *id, const char *path, struct err *e)
+{
+	char hex[BUILD_ID_HEX], *url;
+	struct buf b = {0};
+	int r;
+
+	if (!key && strncmp(server, "https://", 8))
+		return err_set(e, "%s: without $MORPH_ARTIFACT_KEY only https is believed", server);
+	url = xasprintf("%s/buildid/%s/morph", server, build_id_hex(id, hex));
+	r = download(url, ARTIFACT_MAX, &b, e);
+	if (r > 0 && key && check_signature(key, url, &b, e))
+		r = -1;
+	if (r > 0 && publish_fetched(id, &b, path, e))
+		r = -1;
+	buf_free(&b);
+	free(url);
+	return r;
+}
+
+static int wanted_build(const char *name, struct build_id *id, struct err *e)
+{
+	struct elf *f;
+
+	if (access(name, F_OK) < 0 && build_id_parse(name, id) == 0)
+		return 0;
+	f = elf_file_open(name, -1, e);
+	if (!f)
+		return -1;
+	*id = elf_file_origin(f);
+	if (!id->n)
+		*id = elf_file_build_id(f);
+	elf_file_close(f);
+	return 0;
+}
+
+int cmd_artifact_fetch(const struct invocation *in)
+{
+	const char *urls = env_value("MORPH_ARTIFACT_URLS"), *key = env_value("MORPH_ARTIFACT_KEY");
+	char *folder = own_folder(), *path, *list, *save, *at;
+	struct build_id id = {0};
+	struct err e = {""};
+	int r = 0;
+
+	if (!urls)
+		return complain(EXIT_REFUSED, "no server: set MORPH_ARTIFACT_URLS");
+	if (wanted_build(in->arg[0], &id, &e))
+		return complain(EXIT_NOT_FOUND, "%s", words_clean(in->mem, e.text));
+	path = build_id_path(folder, strlen(folder), &id);
+	if (!path)
+		return complain(EXIT_NOT_FOUND, "%s: no build-id", in->arg[0]);
+	list = xstrdup(urls);
+	for (at = strtok_r(list, " ", &save); at && r <= 0; at = strtok_r(NULL, " ", &save)) {
+		r = fetch_from(at, key, &id, path, &e);
+		if (r < 0)
+			complain(EXIT_FAILED, "%s", words_clean(in->mem, e.text));
+	}
+	if (r > 0)
+		puts(path);
+	else if (!*e.text)
+		complain(EXIT_NOT_FOUND, "%s: no server has its artifact", in->arg[0]);
+	free(list);
+	free(path);
+	free(folder);
+	return r > 0 ? EXIT_DONE : *e.text ? EXIT_FAILED : EXIT_NOT_FOUND;
 }
 
 /* ---- removing ---- */
