@@ -94,6 +94,20 @@ START_TEST(build_ids_print_and_parse)
 }
 END_TEST
 
+START_TEST(an_artifacts_place_by_build_id)
+{
+	struct build_id id;
+	char *path;
+
+	ck_assert_int_eq(build_id_parse("00a1ff", &id), 0);
+	path = build_id_path("/a:/b", 2, &id);
+	ck_assert_str_eq(path, "/a/00/a1ff.morph");
+	free(path);
+	ck_assert_int_eq(build_id_parse("ab", &id), 0);
+	ck_assert_ptr_null(build_id_path("/a", 2, &id));
+}
+END_TEST
+
 START_TEST(kinds_are_told_apart)
 {
 	static const struct {
@@ -634,10 +648,10 @@ START_TEST(only_regular_files_are_opened)
 }
 END_TEST
 
-UNIT_MAIN("elf", 120, enter, leave, build_ids_print_and_parse, kinds_are_told_apart,
-    notes_are_found, sections_and_segments_are_read, symbols_carry_their_versions,
-    objects_in_memory_are_read, the_face_ignores_layout, every_part_of_the_face_counts,
-    damaged_files_do_no_harm, a_thin_library_links_the_same,
+UNIT_MAIN("elf", 120, enter, leave, build_ids_print_and_parse, an_artifacts_place_by_build_id,
+    kinds_are_told_apart, notes_are_found, sections_and_segments_are_read,
+    symbols_carry_their_versions, objects_in_memory_are_read, the_face_ignores_layout,
+    every_part_of_the_face_counts, damaged_files_do_no_harm, a_thin_library_links_the_same,
     a_thin_library_keeps_the_name_it_was_linked_by,
     a_thin_library_has_its_name_in_a_shared_string_table, the_image_is_what_runs,
     what_is_no_library_is_not_thinned, memory_is_bounded_by_what_is_asked,
