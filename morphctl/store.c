@@ -20,7 +20,8 @@
 /* ---- installing ---- */
 
 struct installing {
-	char *store; /* INTO/usr/lib/morph */
+	char *store;      /* INTO/usr/lib/morph */
+	struct htab done; /* build-ids */
 	json_t *installed, *without;
 	struct err *e;
 };
@@ -61,6 +62,10 @@ static int install_artifact(struct installing *in, const char *module, const cha
 
 	if (artifact_peek(artifact, &id, NULL, in->e))
 		return -1;
+	/* One program may have several names. */
+	if (htab_get(&in->done, id.b, id.n))
+		return 0;
+	htab_put(&in->done, id.b, id.n, NULL);
 	to = build_id_path(in->store, strlen(in->store), &id);
 	dir = path_dir(to);
 	r = dir_make(dir, 0755, in->e);
@@ -139,11 +144,15 @@ int store_install(const char *folder, const char *into, json_t **done, struct er
 {
 	static char *const system[] = {"/bin", "/sbin", "/lib", "/lib64", "/usr", "/opt", NULL};
 	char *const one[] = {(char *)folder, NULL};
-	struct installing in = {xasprintf("%s/usr/lib/morph", strcmp(into, "/") ? into : ""),
-	    json_array(), json_array(), e};
+	struct installing in = {
+	    .store = xasprintf("%s/usr/lib/morph", strcmp(into, "/") ? into : ""),
+	    .installed = json_array(),
+	    .without = json_array(),
+	    .e = e};
 	int r = walk(&in, folder ? one : system);
 
 	*done = json_pack("{so so}", "installed", in.installed, "without", in.without);
+	htab_free(&in.done);
 	free(in.store);
 	return r;
 }
