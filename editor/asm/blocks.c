@@ -407,6 +407,8 @@ const char *blocks_build(struct unit_impl *u, struct func *f)
 		walk(&b);
 	if (!b.why && (!b.blk.n || !b.cb.v[0].bytes))
 		b.why = "no code";
+	if (!b.why && f->eh && b.cb.v[0].insns == (b.blk.v[0].jump != NONE))
+		b.why = "begins with a jump"; /* perhaps to a landing pad, which then begins it */
 	if (!b.why)
 		blocks_edges(&b);
 	if (!b.why) {

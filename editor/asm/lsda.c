@@ -212,13 +212,22 @@ const struct call_site *lsda_at(const struct lsda *t, uint32_t stmt)
 	return lo && stmt < t->site.v[lo - 1].end ? &t->site.v[lo - 1] : NULL;
 }
 
-bool lsda_code_between(const struct unit_impl *u, uint32_t a, uint32_t b)
+uint32_t lsda_reach(const struct func *f)
 {
+	enum { BEFORE = 64 };
+
+	return f->end - f->begin + BEFORE;
+}
+
+bool lsda_code_between(const struct unit_impl *u, uint32_t a, uint32_t b, uint32_t most)
+{
+	uint32_t first = a < b ? a : b, end = a < b ? b : a, i;
 	uint16_t section = u->stmt.v[a].section;
-	uint32_t i, end = a < b ? b : a;
 	const struct stmt *st;
 
-	for (i = a < b ? a : b; i < end; i++) {
+	if (end - first > most)
+		return true;
+	for (i = first; i < end; i++) {
 		st = &u->stmt.v[i];
 		if (st->section == section &&
 		    (st->kind == ST_INSN || st->kind == ST_ASM ||
@@ -304,16 +313,20 @@ static uint32_t procedure(const struct unit_impl *u, const struct func *f, int p
 static const char *read_part(struct unit_impl *u, struct func *f, int part)
 {
 	struct lsda *t = &f->eh->lsda[part];
-	const char *why = lsda_read(u, find_stmt, u, f->eh->table[part], t);
 	uint32_t self = (uint32_t)(f - u->func.v), start = procedure(u, f, part), i;
+	uint32_t at = find_stmt(u, f->eh->table[part]);
+	const char *why;
 	const struct call_site *s;
 	struct label *l;
 
+	if (at != NONE && u->stmt.v[at].aux != NONE)
+		return "exception table of two functions";
+	why = lsda_read(u, find_stmt, u, f->eh->table[part], t);
 	if (why)
 		return why;
 	if (t->far_pads || start == NONE || u->section.v[u->stmt.v[t->label].section].linked ||
 	    (t->base != NONE && (u->stmt.v[t->base].section != u->stmt.v[start].section ||
-				    lsda_code_between(u, start, t->base))))
+				    lsda_code_between(u, start, t->base, lsda_reach(f)))))
 		return odd;
 	for (i = 0; i < t->site.n; i++) {
 		s = &t->site.v[i];
@@ -360,8 +373,9 @@ static uint32_t intern(struct func_eh *eh, struct catcher c)
 	return (uint32_t)eh->catch.n;
 }
 
-static void fill_sites(struct unit_impl *u, struct func *f)
+static const char *fill_sites(struct unit_impl *u, struct func *f)
 {
+	enum { CATCHERS_MAX = 1 << 15 }; /* bounds time for unusual texts */
 	struct func_eh *eh = f->eh;
 	const struct call_site *s, *last = NULL;
 	uint32_t i, is = 0;
@@ -378,7 +392,10 @@ static void fill_sites(struct unit_impl *u, struct func *f)
 				s->action});
 		last = s;
 		eh->site[i] = s ? is : 0;
+		if (is > CATCHERS_MAX)
+			return "too many landing pads";
 	}
+	return NULL;
 }
 
 const char *lsda_build(struct unit_impl *u, struct func *f)
@@ -402,8 +419,7 @@ const char *lsda_build(struct unit_impl *u, struct func *f)
 	}
 	if (parts == 2 && !same_tails(u, eh))
 		return "exception tables of two kinds";
-	fill_sites(u, f);
-	return NULL;
+	return fill_sites(u, f);
 }
 
 void lsda_func_free(struct func *f)

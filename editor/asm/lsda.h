@@ -38,8 +38,12 @@ const char *lsda_read(
 void lsda_free(struct lsda *t);
 /* The call site that holds a statement of code, or NULL. */
 const struct call_site *lsda_at(const struct lsda *t, uint32_t stmt);
-/* Does any code, or alignment, of the section of statement a lie between the statements a and b? */
-bool lsda_code_between(const struct unit_impl *u, uint32_t a, uint32_t b);
+/* Does any code, or alignment, of the section of statement a lie between the statements a and b? So
+ * it is said where they are more than `most` apart. */
+bool lsda_code_between(const struct unit_impl *u, uint32_t a, uint32_t b, uint32_t most);
+/* For a function's begin and a label before it: GCC's base of a cold part comes before the hot one.
+ */
+uint32_t lsda_reach(const struct func *f);
 /* Alignment, types and actions, with labels numbered by appearance: equal texts mean equal tables
  * but for call sites. */
 void lsda_tail(const struct unit_impl *u, const struct lsda *t, struct buf *out);

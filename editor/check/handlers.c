@@ -73,6 +73,9 @@ static const char *read_table(struct checker *c, const struct func *f, struct st
 
 	if (!c->own)
 		find_labels(c);
+	i = find_stmt(c, name);
+	if (i != NONE && c->own[i])
+		return "its exception table is another's, too";
 	why = lsda_read(&c->out, find_stmt, c, name, t);
 	if (why)
 		return why;
@@ -85,14 +88,14 @@ static const char *read_table(struct checker *c, const struct func *f, struct st
 		return "its exception table is in another section";
 	if (t->base != NONE &&
 	    (c->out.stmt.v[t->base].section != c->out.stmt.v[c->startproc].section ||
-		lsda_code_between(&c->out, t->base, c->startproc)))
+		lsda_code_between(&c->out, t->base, c->startproc, lsda_reach(f))))
 		return "its exception table does not count from its beginning";
 	if (t->far_pads && !lsda_far_allowed(f->eh->personality))
 		return "its landing pads are out of reach";
 	for (i = 0; i < t->site.n; i++) {
 		s = &t->site.v[i];
 		if (!t->far_pads && s->pad != NONE &&
-		    (s->pad < t->base || !lsda_code_between(&c->out, t->base, s->pad)))
+		    (s->pad < t->base || !lsda_code_between(&c->out, t->base, s->pad, NONE)))
 			return "a landing pad at its beginning";
 	}
 	return same_tail(c, t, f) ? NULL : "its exception types changed";

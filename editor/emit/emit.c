@@ -457,16 +457,24 @@ static void side_block(struct emitter *m, struct printing *p, uint32_t id)
 	jump(m, p->f, "jmp", 3, b->target);
 }
 
+/* Nothing may be printed of such a block. */
+static bool jumps_only(const struct func *f, uint32_t id)
+{
+	return f->pub->cfg.block[id].insns == (f->blk[id].jump != NONE);
+}
+
 static void fragment_end(struct emitter *m, struct printing *p, uint32_t fragment)
 {
 	const struct layout *l = p->l;
 	const struct func *f = p->f;
 	const char *name = symbol(m, f, fragment ? ".cold" : "");
-	uint32_t k;
+	uint32_t first = fragment ? l->nhot : 0, end = fragment ? l->n : l->nhot, k;
 
 	map_end_block(m, f);
-	handlers_end(&p->handlers, m->u, l->nhot < l->n, m->out);
-	for (k = fragment ? l->nhot : 0; k < (fragment ? l->n : l->nhot); k++)
+	for (k = first; k + 1 < end && jumps_only(f, l->order[k]); k++)
+		;
+	handlers_end(&p->handlers, m->u, p->primary, k, end, m->out);
+	for (k = first; k < end; k++)
 		if (detours(m, l->order[k]))
 			side_block(m, p, l->order[k]);
 	if (f->has_cfi)

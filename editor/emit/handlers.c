@@ -160,8 +160,27 @@ static void put_header(struct handlers *h, const struct unit_impl *u, bool far)
 	    far ? "0x0b" : "0x1", f, g, f, g, f, g);
 }
 
-void handlers_end(struct handlers *h, const struct unit_impl *u, bool far, struct buf *out)
+/* Is a landing pad in the other fragment, or at the begin of this one? An offset of 0 means that
+ * there is none. */
+static bool any_far(const struct handlers *h, const struct unit_impl *u, const uint32_t *primary,
+    uint32_t first, uint32_t end)
 {
+	uint32_t pad, slot;
+	size_t k;
+
+	for (k = 0; k < h->range.n; k++) {
+		pad = h->range.v[k].site ? h->f->eh->catch.v[h->range.v[k].site - 1].pad : NONE;
+		slot = pad == NONE ? NONE : primary[u->label.v[pad].block];
+		if (pad != NONE && (slot <= first || slot >= end))
+			return true;
+	}
+	return false;
+}
+
+void handlers_end(struct handlers *h, const struct unit_impl *u, const uint32_t *primary,
+    uint32_t first, uint32_t end, struct buf *out)
+{
+	bool far = any_far(h, u, primary, first, end);
 	size_t k;
 
 	if (!has_table(h))

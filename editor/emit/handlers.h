@@ -28,8 +28,10 @@ struct handlers {
 void handlers_begin(struct handlers *h, const struct func *f, uint32_t fragment, struct buf *out);
 /* Before code[i], which is code but no jump of its block. */
 void handlers_at(struct handlers *h, uint32_t i, struct buf *out);
-/* After the fragment's code; far: landing pads may be in the other one. */
-void handlers_end(struct handlers *h, const struct unit_impl *u, bool far, struct buf *out);
+/* After the code of a fragment: slots up to `end`, of which `first` is the first that has any.
+ * primary: of each block. */
+void handlers_end(struct handlers *h, const struct unit_impl *u, const uint32_t *primary,
+    uint32_t first, uint32_t end, struct buf *out);
 /* Prints the tables. */
 void handlers_tables(struct handlers *h, struct buf *out);
 

@@ -1031,8 +1031,9 @@ START_TEST(check_reads_exception_tables)
 	has(text, "\t.byte\t0x1b\n");
 	replaced(text, "\t.byte\t0x1b\n", "\t.byte\t0xff\n");
 	replaced(text, "\t.uleb128\t5\n", "\t.uleb128\t3\n");
-	replaced(text, "\t.long\t.LMB0.3-", "\t.long\t.LMB0.7-");
-	replaced(text, "\t.long\t.LMB0.7-.LML0.1.s", "\t.long\t.LMB0.7-.LML0.0.s");
+	replaced(text, "\t.long\t.LMB0.3-.LML0.0.s", "\t.long\t.LMB0.7-.LML0.0.s");
+	replaced(text, "\t.long\t.LMB0.3-.LML0.0.s", "\t.long\t.LMB0.3-.LMX0.0");
+	replaced(text, "\t.uleb128\t.LMB0.7-", "\t.uleb128\t.LMB0.8-");
 	replaced(text, "\t.cfi_lsda 0x1b,.LML0.0", "\t.cfi_lsda 0x1b,.LML0.1");
 	replaced(text, "\t.cfi_lsda 0x1b,.LML0.1\n", "");
 	replaced(text, "_personality_v0\n", "_personality_v1\n");
