@@ -310,42 +310,69 @@ static uint32_t procedure(const struct unit_impl *u, const struct func *f, int p
 	return i < end ? f->code.v[i] : NONE;
 }
 
-static const char *read_part(struct unit_impl *u, struct func *f, int part)
+/* Does the table count from where the part's procedure begins? */
+static bool based_at(
+    const struct unit_impl *u, const struct func *f, const struct lsda *t, uint32_t start)
 {
-	struct lsda *t = &f->eh->lsda[part];
-	uint32_t self = (uint32_t)(f - u->func.v), start = procedure(u, f, part), i;
-	uint32_t at = find_stmt(u, f->eh->table[part]);
-	const char *why;
+	return t->base == NONE || (u->stmt.v[t->base].section == u->stmt.v[start].section &&
+				      !lsda_code_between(u, start, t->base, lsda_reach(f)));
+}
+
+/* Marks the landing pads; false when one, or a call site, is not of f. */
+static bool mark_pads(
+    struct unit_impl *u, const struct func *f, const struct lsda *t, uint32_t start)
+{
+	uint32_t self = (uint32_t)(f - u->func.v);
 	const struct call_site *s;
 	struct label *l;
+	size_t i;
 
-	if (at != NONE && u->stmt.v[at].aux != NONE)
-		return "exception table of two functions";
-	why = lsda_read(u, find_stmt, u, f->eh->table[part], t);
-	if (why)
-		return why;
-	if (t->far_pads || start == NONE || u->section.v[u->stmt.v[t->label].section].linked ||
-	    (t->base != NONE && (u->stmt.v[t->base].section != u->stmt.v[start].section ||
-				    lsda_code_between(u, start, t->base, lsda_reach(f)))))
-		return odd;
 	for (i = 0; i < t->site.n; i++) {
 		s = &t->site.v[i];
-		if ((s->begin < start && s->begin != t->base) || s->end > f->end)
-			return odd;
 		l = s->pad == NONE ? NULL : label_find(u, u->stmt.v[s->pad].op);
-		if (l && l->func != self)
-			return odd;
+		if ((s->begin < start && s->begin != t->base) || s->end > f->end ||
+		    (l && l->func != self))
+			return false;
 		if (l)
 			l->flags |= LB_PAD;
 	}
+	return true;
+}
+
+/* The statements of a table become its function's; false when they are another's. */
+static bool own_table(struct unit_impl *u, const struct func *f, const struct lsda *t)
+{
+	struct stmt *st;
+	uint32_t i;
+
 	for (i = t->first; i < t->end; i++) {
-		if (u->stmt.v[i].kind == ST_BLANK)
+		st = &u->stmt.v[i];
+		if (st->kind == ST_BLANK)
 			continue;
-		if (u->stmt.v[i].aux != NONE)
-			return "exception table of two functions";
-		u->stmt.v[i].aux = self;
+		if (st->aux != NONE)
+			return false;
+		st->aux = (uint32_t)(f - u->func.v);
 	}
-	return NULL;
+	return true;
+}
+
+static const char *read_part(struct unit_impl *u, struct func *f, int part)
+{
+	static const char shared[] = "exception table of two functions";
+	struct str name = f->eh->table[part];
+	struct lsda *t = &f->eh->lsda[part];
+	uint32_t start = procedure(u, f, part), at = find_stmt(u, name);
+	const char *why;
+
+	if (at != NONE && u->stmt.v[at].aux != NONE)
+		return shared;
+	why = lsda_read(u, find_stmt, u, name, t);
+	if (why)
+		return why;
+	if (t->far_pads || start == NONE || u->section.v[u->stmt.v[t->label].section].linked ||
+	    !based_at(u, f, t, start) || !mark_pads(u, f, t, start))
+		return odd;
+	return own_table(u, f, t) ? NULL : shared;
 }
 
 /* Its parts must have the same actions and types: both get those of the first. */
