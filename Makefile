@@ -85,8 +85,10 @@ include tests/tests.mk
 
 # The compilers' names as links to morph-cc, for PATH or CC.
 MASQUERADE := cc gcc g++ c++ clang clang++
+# What they run as linker: ld, and by -fuse-ld=.
+LINKERS := ld.bfd ld.gold ld.lld ld.mold
 links: $(B)/bin/morph-cc $(B)/libexec/morph/ld
-	@ln -sfn ld $(B)/libexec/morph/ld.bfd
+	@for n in $(LINKERS); do ln -sfn ld $(B)/libexec/morph/$$n; done
 	@mkdir -p $(B)/libexec/morph/masquerade
 	@for n in $(MASQUERADE); do ln -sfn ../../../bin/morph-cc $(B)/libexec/morph/masquerade/$$n; done
 	@mkdir -p $(B)/share/morph && cp config/morph.yaml $(B)/share/morph/
@@ -99,7 +101,7 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/morph/masquerade
 	install -m 755 $(filter $(B)/bin/%,$(TARGETS)) $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(filter $(B)/libexec/%,$(TARGETS)) $(DESTDIR)$(PREFIX)/libexec/morph
-	ln -sfn ld $(DESTDIR)$(PREFIX)/libexec/morph/ld.bfd
+	for n in $(LINKERS); do ln -sfn ld $(DESTDIR)$(PREFIX)/libexec/morph/$$n; done
 	for n in $(MASQUERADE); do ln -sfn ../../../bin/morph-cc \
 		$(DESTDIR)$(PREFIX)/libexec/morph/masquerade/$$n; done
 	install -d $(DESTDIR)$(PREFIX)/share/morph $(DESTDIR)$(PREFIX)/share/man/man1 \

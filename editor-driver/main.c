@@ -74,7 +74,8 @@ static int enter(const struct options *o, struct sandbox *s, const char *module,
 static int enter_with_tools(
     struct job *j, const struct jobdir *dir, const char *out_dir, struct err *e)
 {
-	static const char *const name[] = {"as", "ar", "ld", "ld.bfd"};
+	static const char *const name[] = {
+	    "as", "ar", "ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold"};
 	enum { N = sizeof name / sizeof *name };
 	char *tool[N], *cache = cache_dir(j->cache), *module = NULL;
 	const char *const writable[] = {dir->path, out_dir, cache};

@@ -57,17 +57,61 @@ static char *thin_member(const char *archive, const char *name)
 	return path;
 }
 
-static void normalise_map(struct collection *c)
+/* The absolute name of a file of the map; "ARCHIVE(MEMBER)" with that of the archive, of which
+ * *archive and *path are the last one's. */
+static char *absolute(const char *file, char **archive, char **path)
 {
-	size_t i;
+	size_t n = strlen(file);
+	const char *open = n && file[n - 1] == ')' ? strrchr(file, '(') : NULL;
+
+	if (!open)
+		return path_of_file(file);
+	n = (size_t)(open - file);
+	if (!*archive || strlen(*archive) != n || memcmp(*archive, file, n)) {
+		free(*archive);
+		free(*path);
+		*archive = xasprintf("%.*s", (int)n, file);
+		*path = path_of_file(*archive);
+	}
+	return xasprintf("%s%s", *path, open);
+}
+
+/* Of gold's "ARCHIVE(PATH)", the file. */
+static void add_thin_member(struct collection *c, char *open)
+{
 	char *path;
 
+	if (!open || !strchr(open, '/'))
+		return;
+	open[strlen(open) - 1] = '\0';
+	path = path_of_file(open + 1);
+	htab_put_str(&c->map_path, path, NULL);
+	free(path);
+}
+
+static void normalise_map(struct collection *c)
+{
+	char *file, *archive = NULL, *path = NULL;
+	size_t i;
+
 	for (i = c->normalised; i < c->map->files.n; i++) {
-		path = path_of_file(c->map->files.v[i]);
-		htab_put_str(&c->map_path, path, NULL);
-		free(path);
+		file = absolute(c->map->files.v[i], &archive, &path);
+		htab_put_str(&c->map_path, file, NULL);
+		add_thin_member(c, strrchr(file, '('));
+		free(file);
 	}
 	c->normalised = i;
+	free(archive);
+	free(path);
+}
+
+static bool in_map(struct collection *c, const char *archive, const char *member)
+{
+	char *file = xasprintf("%s(%s)", archive, member);
+	bool is = htab_get_str(&c->map_path, file) != NULL;
+
+	free(file);
+	return is;
 }
 
 static bool member_linked(
@@ -77,14 +121,13 @@ static bool member_linked(
 
 	if (!c->map)
 		return true;
-	if (thin_path) {
-		normalise_map(c);
-		return htab_get_str(&c->map_path, thin_path) != NULL;
-	}
-	for (i = 0; i < c->path.n; i++)
+	for (i = 0; i < c->path.n && !thin_path; i++)
 		if (!strcmp(c->path.v[i], archive) && linkmap_has(c->map, c->opened->v[i], name))
 			return true;
-	return false;
+	normalise_map(c);
+	if (thin_path && htab_get_str(&c->map_path, thin_path))
+		return true;
+	return in_map(c, archive, name) || (thin_path && in_map(c, archive, path_base(name)));
 }
 
 static int add_member(struct collection *c, int64_t archive, bool thin,
@@ -100,6 +143,8 @@ static int add_member(struct collection *c, int64_t archive, bool thin,
 	if (fault)
 		return err_set(e, "%s(%s): %s", path, m->name, fault);
 	file = thin ? thin_member(path, m->name) : NULL;
+	if (file)
+		htab_put_str(&c->thin, file, NULL);
 	if (!member_linked(c, path, m->name, file)) {
 		free(file);
 		return 0;
@@ -200,8 +245,10 @@ int collect(
 	c->map = map;
 	for (i = 0; i < opened->n; i++)
 		args_take(&c->path, path_of_file(opened->v[i]));
+	/* gold and mold name the members of thin archives as well, after these. */
 	for (i = 0; i < opened->n; i++)
-		if (!htab_get_str(&c->by_path, c->path.v[i]) && add_file(c, c->path.v[i], e) < 0)
+		if (!htab_get_str(&c->by_path, c->path.v[i]) &&
+		    !htab_get_str(&c->thin, c->path.v[i]) && add_file(c, c->path.v[i], e) < 0)
 			return -1;
 	return 0;
 }

@@ -27,7 +27,8 @@ struct collection { /* zero-filled = empty */
 	const struct args *opened; /* as ld named them; outlives this */
 	struct args path;          /* of each of opened, absolute */
 	const struct linkmap *map; /* NULL = not known: archives stay whole */
-	struct htab map_path;      /* absolute paths of the map's files */
+	struct htab map_path;      /* the map's files, with absolute paths */
+	struct htab thin;          /* absolute paths of members of thin archives */
 	size_t normalised;         /* how many of them are in map_path */
 	const char *cached;        /* the file whose bytes are in cache */
 	struct file_map cache;

@@ -1,5 +1,6 @@
 /*
- * The ld hook: what the compiler driver runs as `ld` under -B. The real linker
+ * The ld hook: what the compiler driver runs as `ld`, or as `ld.gold`, `ld.lld`, `ld.mold`, under
+ * -B. The real linker of that name
  * links, with its exit status and its words; then, for an executable or shared
  * library made of annotated objects, the artifact is written beside it. What
  * goes wrong with the artifact never touches the link.
@@ -9,6 +10,7 @@
 #include "common/log.h"
 #include "common/places.h"
 #include "common/publish.h"
+#include "common/spawn.h"
 #include "hooks/paths.h"
 #include "hooks/probe.h"
 #include "hooks/recipe.h"
@@ -17,6 +19,7 @@
 #include "hooks/tool.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,12 +29,14 @@
 enum { RECORD_SECONDS = 600 };
 
 struct job {
-	char *real;       /* the real linker */
-	const char *name; /* as it was called: "ld" */
-	struct args arg;  /* expanded */
+	char *real;         /* the real linker */
+	const char *name;   /* as it was called: "ld" */
+	enum linker linker; /* which one it is */
+	struct args arg;    /* expanded */
 	struct ldcmd cmd;
-	char *output;       /* absolute */
-	char *opened, *map; /* files that ld wrote; map NULL = none */
+	bool no_loader;                 /* the output is a static executable */
+	char *output;                   /* absolute */
+	char *opened, *map, *extracted; /* files that the linker wrote; NULL = none */
 	struct publish publish;
 	bool passing; /* the artifact is to be in the store alone */
 };
@@ -42,18 +47,31 @@ static _Noreturn void run_unmodified(struct job *j, char **argv)
 	tool_become(j->real, argv);
 }
 
-/* Whether this linker is GNU ld: gold, lld and mold know neither of the
- * outputs that the artifact is made from. */
-static bool is_gnu_ld(const char *path)
+static enum linker which_linker(const char *program)
 {
-	char *real = realpath(path, NULL);
-	const char *base = real ? path_base(real) : "", *dash = strrchr(base, '-');
-	bool is;
+	char *real = realpath(program, NULL);
+	enum linker linker = linker_of_program(real ? real : program);
 
-	base = dash ? dash + 1 : base;
-	is = !strcmp(base, "ld") || !strcmp(base, "ld.bfd");
 	free(real);
-	return is;
+	return linker;
+}
+
+/* Whether the linker has this option in its list: one that it does not know would cost the link.
+ * GNU ld has had those in use here since 2.35. */
+static bool knows(const struct job *j, const char *option)
+{
+	char *spelled = xstrdup(option), *c;
+	struct buf program = {0};
+	bool found = j->linker == LINKER_GNU;
+
+	for (c = spelled; j->linker == LINKER_GOLD && *c; c++)
+		if (*c == '-')
+			*c = '_'; /* gold's list is of variables */
+	if (!found && file_read(j->real, 0, &program, NULL) == 0)
+		found = memmem(program.p, program.n, spelled, strlen(spelled)) != NULL;
+	buf_free(&program);
+	free(spelled);
+	return found;
 }
 
 /* NULL, or why this link gets no artifact, whatever comes of it; "" = refuse
@@ -76,8 +94,10 @@ static const char *not_ours(const struct job *j)
 		return "no artifact: linked with a --sysroot";
 	if (c->fixed_build_id)
 		return "no artifact: a build-id that was given tells no builds apart";
-	if (!is_gnu_ld(j->real))
-		return "no artifact: the linker is not GNU ld";
+	if (j->linker == LINKER_UNKNOWN)
+		return "no artifact: neither GNU ld nor gold, lld or mold";
+	if (!knows(j, "dependency-file"))
+		return "no artifact: a linker of this age does not say what it reads";
 	return NULL;
 }
 
@@ -87,6 +107,26 @@ static char *memory_path(const char *name)
 	int fd = tool_memory_file(name);
 
 	return fd < 0 ? NULL : xasprintf("/proc/self/fd/%d", fd);
+}
+
+/* A file for the linker to write: in memory, or of lld, which makes another one beside it first, in
+ * the folder for such files; to be unlinked. NULL when there is none. */
+static char *output_path(const struct job *j, const char *name)
+{
+	const char *dir = getenv("TMPDIR");
+	char *path;
+	int fd;
+
+	if (j->linker != LINKER_LLD)
+		return memory_path(name);
+	path = xasprintf("%s/morph-%s-XXXXXX", dir && *dir ? dir : "/tmp", name);
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0) {
+		close(fd);
+		return path;
+	}
+	free(path);
+	return NULL;
 }
 
 /* The user's own outputs serve as well; those that are no plain file do not. */
@@ -100,8 +140,60 @@ static void choose_outputs(struct job *j, struct args *arg)
 		args_take(arg, xasprintf("--dependency-file=%s", j->opened));
 	if (c->map)
 		j->map = strpbrk(c->map, "%") || !strcmp(c->map, "-") ? NULL : xstrdup(c->map);
-	else if (!c->map_stdout && (j->map = memory_path("map")))
+	else if (!c->map_stdout && (j->map = output_path(j, "map")))
 		args_take(arg, xasprintf("-Map=%s", j->map));
+	/* lld's map has only what is in the output. */
+	if (j->linker == LINKER_LLD && knows(j, "why-extract") &&
+	    (j->extracted = output_path(j, "extracted")))
+		args_take(arg, xasprintf("--why-extract=%s", j->extracted));
+}
+
+/* Does gold say in this line that it discarded code that a block map speaks of? It calls that an
+ * error in all sections but those of debug information. */
+static bool of_block_map(const char *line)
+{
+	return (strstr(line, "(.llvm_bb_addr_map+0x") || strstr(line, "(.morph.fn+0x")) &&
+	       strstr(line, ": error: relocation refers to ") &&
+	       strstr(line, "which is defined in a discarded section");
+}
+
+/* Whether those are the only errors; what else was said is passed on. */
+static bool pass_on(char *said)
+{
+	char *line, *save = NULL;
+	struct buf rest = {0};
+	bool fine = true;
+
+	for (line = strtok_r(said, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		if (of_block_map(line))
+			continue;
+		fine = fine && !strstr(line, ": error: ");
+		buf_printf(&rest, "%s\n", line);
+	}
+	if (fine && rest.n)
+		file_write_all(STDERR_FILENO, rest.p, rest.n);
+	buf_free(&rest);
+	return fine;
+}
+
+/* A link by gold that discards code: errors are counted here. A link that fails is done again, and
+ * gives its own messages and status. */
+static int link_by_gold(struct job *j, struct args *arg)
+{
+	struct buf said = {0};
+	struct err e;
+	int status;
+
+	args_add(arg, "--noinhibit-exec");
+	args_end(arg);
+	status = spawn_run(
+	    &(struct spawn){.argv = (const char *const *)arg->v, .capture_err = &said}, &e);
+	if (status || !pass_on(buf_cstr(&said))) {
+		free(arg->v[--arg->n]);
+		status = tool_run(j->real, args_end(arg));
+	}
+	buf_free(&said);
+	return status;
 }
 
 static int link_now(struct job *j, int argc, char **argv)
@@ -113,7 +205,10 @@ static int link_now(struct job *j, int argc, char **argv)
 	for (i = 1; i < argc; i++)
 		args_add(&arg, argv[i]);
 	choose_outputs(j, &arg);
-	status = tool_run(j->real, args_end(&arg));
+	if (j->linker == LINKER_GOLD && j->cmd.gc)
+		status = link_by_gold(j, &arg);
+	else
+		status = tool_run(j->real, args_end(&arg));
 	args_free(&arg);
 	return status;
 }
@@ -149,13 +244,13 @@ static char *folder_of(void *arg, const char *path)
 }
 
 /* The dependency file has names as they are, also those that end its lines. */
-static int check_names(const struct args *link, struct err *e)
+static int check_names(enum linker linker, const struct args *link, struct err *e)
 {
 	struct ldopt o;
 	const char *fault;
 	size_t i = 0;
 
-	while (ldopt_next((const char *const *)link->v, link->n, &i, &o)) {
+	while (ldopt_next(linker, (const char *const *)link->v, link->n, &i, &o)) {
 		if (o.kind > LDOPT_SYMBOLS || o.kind == LDOPT_KEEP || o.kind == LDOPT_ENTRY)
 			continue;
 		fault = o.value ? recipe_name_fault(o.value, false) : NULL;
@@ -171,14 +266,14 @@ static bool is_run_path(const struct ldopt *o)
 	       !memcmp(o->name + o->name_n - 5, "rpath", 5) && o->name[o->name_n - 6] == '-';
 }
 
-/* What ld takes from the environment where no option says it. */
+/* What GNU ld takes from the environment where no option says it. */
 static void add_run_path(struct args *recipe)
 {
 	const char *path = getenv("LD_RUN_PATH");
 	struct ldopt o;
 	size_t i = 0;
 
-	while (path && ldopt_next((const char *const *)recipe->v, recipe->n, &i, &o))
+	while (path && ldopt_next(LINKER_GNU, (const char *const *)recipe->v, recipe->n, &i, &o))
 		if (is_run_path(&o))
 			path = NULL;
 	if (path) {
@@ -187,34 +282,71 @@ static void add_run_path(struct args *recipe)
 	}
 }
 
+/* What of the archives was linked; NULL = not known, or not enough: lld orders its GOT by all the
+ * symbols that it saw, and a C library refers weakly to members that were not linked. */
+static struct linkmap *read_map(const struct job *j)
+{
+	struct linkmap *map = xcalloc(1, sizeof *map);
+	struct buf b = {0};
+	bool known = !(j->linker == LINKER_LLD && j->no_loader) && j->map &&
+		     file_read(j->map, 0, &b, NULL) == 0;
+
+	if (known)
+		linkmap_read(map, b.p, b.n);
+	b.n = 0;
+	if (known && j->linker == LINKER_LLD) {
+		known = j->extracted && file_read(j->extracted, 0, &b, NULL) == 0;
+		if (known)
+			linkmap_read_extracted(map, b.p, b.n);
+	}
+	buf_free(&b);
+	if (known)
+		return map;
+	linkmap_free(map);
+	free(map);
+	return NULL;
+}
+
+/* gold writes the name of the output as it was given into a library without soname. */
+static bool named_by_path(const struct job *j, const struct record *r, const struct args *recipe)
+{
+	struct ldopt o;
+	size_t i = 0;
+
+	if (j->linker != LINKER_GOLD || r->kind != ELF_SHARED || !strchr(j->cmd.output, '/'))
+		return false;
+	while (ldopt_next(j->linker, (const char *const *)recipe->v, recipe->n, &i, &o))
+		if (ldopt_is(&o, "soname"))
+			return false;
+	return true;
+}
+
 static int gather(
     struct job *j, struct record *r, struct collection *c, struct args *recipe, struct err *e)
 {
 	struct recipe_files f = {note_raw, folder_of, c};
 	struct args ignored = {0}, *opened = xcalloc(1, sizeof *opened);
-	struct linkmap *map = NULL;
 	struct buf b = {0};
 
-	if (check_names(&j->arg, e))
+	if (check_names(j->linker, &j->arg, e))
 		return -1;
-	recipe_make(&ignored, &j->arg, &f);
+	recipe_make(&ignored, j->linker, &j->arg, &f);
 	args_free(&ignored);
 	if (!j->opened || file_read(j->opened, 0, &b, e) < 0)
 		return err_set(e, "no artifact: no dependency file from the linker");
-	depfile_read(b.p, b.n, opened);
-	b.n = 0;
-	if (j->map && file_read(j->map, 0, &b, NULL) == 0) {
-		map = xcalloc(1, sizeof *map);
-		linkmap_read(map, b.p, b.n);
-	}
+	depfile_read(j->linker, b.p, b.n, opened);
 	buf_free(&b);
-	if (collect(c, opened, map, e) < 0)
+	if (collect(c, opened, read_map(j), e) < 0)
 		return err_wrap(e, "no artifact");
 	f.file = number_of;
-	recipe_make(recipe, &j->arg, &f);
-	add_run_path(recipe);
-	if (recipe_check((const char *const *)recipe->v, recipe->n, c->input.n, e) < 0)
+	recipe_make(recipe, j->linker, &j->arg, &f);
+	if (j->linker == LINKER_GNU)
+		add_run_path(recipe);
+	if (recipe_check(j->linker, (const char *const *)recipe->v, recipe->n, c->input.n, e) < 0)
 		return err_wrap(e, "no artifact");
+	if (named_by_path(j, r, recipe))
+		return err_set(
+		    e, "no artifact: gold names this library by its path: add -Wl,-soname");
 	r->inputs = c;
 	r->recipe = recipe;
 	return 0;
@@ -230,6 +362,7 @@ static int examine(struct job *j, struct record *r, struct blockmap *map, struct
 	if (!f)
 		return -1;
 	r->kind = elf_file_kind(f);
+	j->no_loader = r->kind != ELF_SHARED && elf_file_section(f, ".interp", &s, NULL) == 0;
 	if (r->kind != ELF_EXEC && r->kind != ELF_PIE && r->kind != ELF_SHARED)
 		err_set(e, "no artifact: neither executable nor shared library");
 	else if (elf_file_section(f, ".morph.fn", &s, e) <= 0)
@@ -250,7 +383,8 @@ static int examine(struct job *j, struct record *r, struct blockmap *map, struct
 
 static int record(struct job *j, struct err *e)
 {
-	struct record r = {.module = j->output, .ld = j->name};
+	struct record r = {.module = j->output,
+	    .ld = linker_named(j->name) == j->linker ? j->name : linker_name(j->linker)};
 	struct collection inputs = {0};
 	struct args recipe = {0};
 	struct blockmap map = {0};
@@ -298,6 +432,14 @@ static void record_shielded(struct job *j)
 	free(path);
 }
 
+static void remove_outputs(struct job *j)
+{
+	if (j->linker == LINKER_LLD && j->map && !j->cmd.map)
+		unlink(j->map);
+	if (j->extracted)
+		unlink(j->extracted);
+}
+
 int main(int argc, char **argv)
 {
 	static struct job j;
@@ -308,14 +450,15 @@ int main(int argc, char **argv)
 	tool_keep_memory();
 	log_init("ld", LOG_LVL_INFO);
 	j.name = path_base(argv[0]);
-	j.real = tool_find(j.name, "MORPH_REAL_LD", NULL);
+	j.real = tool_find(j.name, strcmp(j.name, "ld") ? NULL : "MORPH_REAL_LD", NULL);
 	if (!j.real)
 		die(127, "morph: no real %s in PATH; set MORPH_REAL_LD", j.name);
 	if (args_expand(&j.arg, argc, argv, &e) < 0) {
 		hooklog("ld", NULL, "%s", e.text);
 		run_unmodified(&j, argv);
 	}
-	ldcmd_read(&j.cmd, (const char *const *)j.arg.v, j.arg.n);
+	j.linker = which_linker(j.real);
+	ldcmd_read(&j.cmd, j.linker, (const char *const *)j.arg.v, j.arg.n);
 	j.output = path_of_file(j.cmd.output);
 	if ((why = not_ours(&j))) {
 		if (*why)
@@ -325,6 +468,7 @@ int main(int argc, char **argv)
 	status = link_now(&j, argc, argv);
 	if (status == 0)
 		record_shielded(&j);
+	remove_outputs(&j);
 	if (status == -1)
 		run_unmodified(&j, argv);
 	tool_end_as(status);

@@ -10,15 +10,50 @@ static const char *line_end(const char *p, const char *end)
 	return nl ? nl : end;
 }
 
-void depfile_read(const char *text, size_t n, struct args *out)
+static void add_once(struct args *out, struct htab *seen, char *name)
+{
+	bool fresh;
+
+	htab_put_str(seen, name, &fresh);
+	if (fresh)
+		args_add(out, name);
+	free(name);
+}
+
+/* The name in a line "NAME:". */
+static char *target(enum linker linker, const char *p, const char *end)
+{
+	struct buf b = {0};
+
+	for (; p < end; p++) {
+		if (linker == LINKER_LLD && p + 1 < end &&
+		    ((*p == '\\' && strchr(" #", p[1])) || (*p == '$' && p[1] == '$')))
+			p++;
+		buf_char(&b, *p);
+	}
+	return buf_cstr(&b);
+}
+
+static void read_targets(enum linker linker, const char *text, size_t n, struct args *out)
 {
 	const char *p, *e, *end = text + n;
 	struct htab seen = {0};
-	bool fresh;
+
+	for (p = line_end(text, end); p < end; p = e) {
+		p++;
+		e = line_end(p, end);
+		if (e > p && e[-1] == ':')
+			add_once(out, &seen, target(linker, p, e - 1));
+	}
+	htab_free(&seen);
+}
+
+static void read_list(const char *text, size_t n, struct args *out)
+{
+	const char *p, *e, *end = text + n;
+	struct htab seen = {0};
 	char *name;
 
-	if (!n)
-		return;
 	for (p = line_end(text, end); p < end; p = e) {
 		p++;
 		e = line_end(p, end);
@@ -30,12 +65,17 @@ void depfile_read(const char *text, size_t n, struct args *out)
 		n = strlen(name);
 		if (n > 2 && !strcmp(name + n - 2, " \\"))
 			name[n - 2] = '\0';
-		htab_put_str(&seen, name, &fresh);
-		if (fresh)
-			args_add(out, name);
-		free(name);
+		add_once(out, &seen, name);
 	}
 	htab_free(&seen);
+}
+
+void depfile_read(enum linker linker, const char *text, size_t n, struct args *out)
+{
+	if (n && (linker == LINKER_LLD || linker == LINKER_MOLD))
+		read_targets(linker, text, n, out);
+	else if (n)
+		read_list(text, n, out);
 }
 
 static void add(struct linkmap *m, const char *p, const char *end)
@@ -88,13 +128,52 @@ static void head_line(struct linkmap *m, const char *p, const char *end)
 		}
 }
 
-void linkmap_read(struct linkmap *m, const char *text, size_t n)
+/* Of a map in columns: where In begins; 0 = it is none. */
+static size_t column_in(const char *text, size_t n)
 {
-	const char *p, *e, *end = text + n;
+	static const char names[] = "Out     In      Symbol";
+	const char *p =
+	    memmem(text, (size_t)(line_end(text, text + n) - text), names, sizeof names - 1);
+
+	return p ? (size_t)(p - text) + strlen("Out     ") : 0;
+}
+
+static void column_line(struct linkmap *m, size_t in, const char *p, const char *end)
+{
+	const char *q;
+
+	if (end - p <= (ptrdiff_t)in || p[in] == ' ' || p[in - 1] != ' ')
+		return;
+	for (q = end - 1; q > p + in + 1; q--)
+		if (q[-1] == ':' && *q == '(') {
+			add(m, p + in, q - 1);
+			return;
+		}
+}
+
+void linkmap_read_extracted(struct linkmap *m, const char *text, size_t n)
+{
+	const char *p, *e, *from, *to, *end = text + n;
 
 	for (p = text; p < end; p = e < end ? e + 1 : end) {
 		e = line_end(p, end);
-		if (e > p && *p == ' ')
+		from = memchr(p, '\t', (size_t)(e - p));
+		to = from ? memchr(from + 1, '\t', (size_t)(e - from) - 1) : NULL;
+		if (to)
+			add(m, from + 1, to);
+	}
+}
+
+void linkmap_read(struct linkmap *m, const char *text, size_t n)
+{
+	const char *p, *e, *end = text + n;
+	size_t in = column_in(text, n);
+
+	for (p = text; p < end; p = e < end ? e + 1 : end) {
+		e = line_end(p, end);
+		if (in)
+			column_line(m, in, p, e);
+		else if (e > p && *p == ' ')
 			section_line(m, p, e);
 		else
 			head_line(m, p, e);

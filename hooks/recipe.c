@@ -13,12 +13,29 @@ static void add_verbatim(struct args *out, const struct args *link, const struct
 		args_add(out, link->v[o->first + i]);
 }
 
+/* As recipe_check has it of other linkers than GNU ld. */
+static void add_canonical(struct args *out, const struct ldopt *o)
+{
+	bool apart = !o->is_long && o->operand == LDARG_WORD;
+
+	if (!o->value || apart)
+		args_take(out, xasprintf("%.*s", (int)o->name_n, o->name));
+	if (o->value && apart)
+		args_add(out, o->value);
+	else if (o->value)
+		args_take(out, xasprintf("%.*s%s%s", (int)o->name_n, o->name, o->is_long ? "=" : "",
+				   o->value));
+}
+
 /* An operand joined to its letter gets an argument of its own where it might
  * be read as part of a name (recipe_check). */
-static void add_kept(struct args *out, const struct args *link, const struct ldopt *o)
+static void add_kept(
+    struct args *out, enum linker linker, const struct args *link, const struct ldopt *o)
 {
-	if (o->is_long || o->n == 2 || !o->value ||
-	    (o->operand != LDARG_SYMBOL && o->operand != LDARG_TEXT)) {
+	if (linker != LINKER_GNU) {
+		add_canonical(out, o);
+	} else if (o->is_long || o->n == 2 || !o->value ||
+		   (o->operand != LDARG_SYMBOL && o->operand != LDARG_TEXT)) {
 		add_verbatim(out, link, o);
 	} else {
 		args_take(out, xasprintf("%.*s", (int)o->name_n, o->name));
@@ -76,16 +93,18 @@ static void add_folder(struct args *out, const struct ldopt *o, const struct rec
 /* Whether -b says that inputs are what they seem to be. */
 static bool usual_format(const struct ldopt *o)
 {
-	return !o->value || !strcmp(o->value, "default") || !strcmp(o->value, "elf64-x86-64");
+	return !o->value || !strcmp(o->value, "default") || !strcmp(o->value, "elf") ||
+	       !strcmp(o->value, "elf64-x86-64");
 }
 
-void recipe_make(struct args *out, const struct args *link, const struct recipe_files *f)
+void recipe_make(
+    struct args *out, enum linker linker, const struct args *link, const struct recipe_files *f)
 {
 	bool raw = false;
 	struct ldopt o;
 	size_t i = 0;
 
-	while (ldopt_next((const char *const *)link->v, link->n, &i, &o)) {
+	while (ldopt_next(linker, (const char *const *)link->v, link->n, &i, &o)) {
 		switch (o.kind) {
 		case LDOPT_INPUT:
 			add_input(out, &o, f, raw);
@@ -99,13 +118,13 @@ void recipe_make(struct args *out, const struct args *link, const struct recipe_
 			break;
 		case LDOPT_FORMAT:
 			raw = !usual_format(&o);
-			add_verbatim(out, link, &o);
+			add_kept(out, linker, link, &o);
 			break;
 		case LDOPT_KEEP:
 		case LDOPT_ENTRY:
-			add_kept(out, link, &o);
-			break;
 		case LDOPT_LIBRARY:
+			add_kept(out, linker, link, &o);
+			break;
 		case LDOPT_RELOCATABLE:
 		case LDOPT_REFUSED:
 		case LDOPT_UNKNOWN:

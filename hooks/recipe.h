@@ -4,7 +4,8 @@
  * that tell it of files.
  *
  * Files become "@N"; search folders "-L=/absolute", so that they lie below
- * the relink's --sysroot; libraries, groups and everything else stay. Gone
+ * the relink's --sysroot; libraries, groups and everything else stay, of other linkers than GNU ld
+ * in one spelling. Gone
  * are the output, maps, dependency files, build-id, plugins, what only prints,
  * and -rpath-link: the relink knows where the needed libraries lie. What of
  * the rest cannot be repeated stays as well: recipe_check (common/command/ldopt.h)
@@ -13,6 +14,7 @@
 #ifndef MORPH_RECIPE_H
 #define MORPH_RECIPE_H
 
+#include "common/command/linker.h"
 #include "hooks/args.h"
 
 #include <stdbool.h>
@@ -27,6 +29,7 @@ struct recipe_files {
 	void *arg;
 };
 
-void recipe_make(struct args *out, const struct args *link, const struct recipe_files *f);
+void recipe_make(
+    struct args *out, enum linker linker, const struct args *link, const struct recipe_files *f);
 
 #endif

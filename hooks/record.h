@@ -10,7 +10,7 @@
 
 struct record {
 	const char *module; /* the output, absolute */
-	const char *ld;     /* name of the linker: "ld" */
+	const char *ld;     /* name of the linker: "ld", "ld.gold" */
 	enum elf_kind kind;
 	const struct blockmap *map; /* of the output */
 	struct collection *inputs;

@@ -22,7 +22,7 @@ struct art_meta {
 	struct build_id id;   /* of the original build */
 	const char *name;     /* file name of the module */
 	const char *producer; /* "morph 0.1" */
-	const char *ld;       /* how ld was called: "ld", "ld.bfd" */
+	const char *ld;       /* the linker: "ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold" */
 	uint32_t kind;        /* enum elf_kind of the module */
 };
 

@@ -125,11 +125,100 @@ static const struct known short_option[] = {
     {LDOPT_REFUSED, LDARG_ANY, "A c Y"},
 };
 
+/* Of gold, lld and mold; with dashes, as a recipe has them. */
+static const struct known other_long[] = {
+    {LDOPT_KEEP, LDARG_NONE,
+	"--allow-multiple-definition --allow-shlib-undefined --apply-dynamic-relocs "
+	"--as-needed --Bdynamic --Bno-symbolic --Bshareable --Bstatic --Bsymbolic "
+	"--Bsymbolic-functions --Bsymbolic-non-weak-functions --call_shared "
+	"--check-sections --ctors-in-init-array --define-common --disable-new-dtags "
+	"--discard-all --discard-locals --discard-none --dn --dy "
+	"--dynamic-list-cpp-new --dynamic-list-cpp-typeinfo --dynamic-list-data "
+	"--eh-frame-hdr --emit-relocs --enable-new-dtags --end-group "
+	"--error-unresolved-symbols --export-dynamic --gc-sections --gdb-index "
+	"--gnu-unique --ld-generated-unwind-info --nmagic --no-add-needed "
+	"--no-allow-multiple-definition --no-allow-shlib-undefined "
+	"--no-apply-dynamic-relocs --no-as-needed --no-call-graph-profile-sort "
+	"--no-check-sections --no-copy-dt-needed-entries --no-ctors-in-init-array "
+	"--no-define-common --no-dynamic-linker --no-eh-frame-hdr --no-export-dynamic "
+	"--no-gc-sections --no-gdb-index --no-gnu-unique --no-icf "
+	"--no-ld-generated-unwind-info --no-omagic --no-pie --no-relax --no-rosegment "
+	"--no-text-reorder --no-undefined --no-undefined-version --no-whole-archive "
+	"--noinhibit-exec --non_shared --nostdlib --omagic --pic-executable --pie "
+	"--pop-state --push-state --relax --rosegment --shared --start-group --static "
+	"--strip-all --strip-debug --text-reorder --undefined-version "
+	"--warn-unresolved-symbols --whole-archive"},
+    {LDOPT_KEEP, LDARG_TEXT, "--auxiliary --dynamic-linker --filter --rpath --soname"},
+    {LDOPT_KEEP, LDARG_WORD, "--compress-debug-sections", "none zlib zlib-gnu zlib-gabi zstd"},
+    {LDOPT_KEEP, LDARG_SYMBOL,
+	"--defsym --exclude-libs --export-dynamic-symbol --fini --init "
+	"--require-defined --section-start --undefined --wrap"},
+    {LDOPT_KEEP, LDARG_WORD, "--hash-style", "sysv gnu both"},
+    {LDOPT_KEEP, LDARG_WORD, "--icf", "none"},
+    {LDOPT_KEEP, LDARG_NUMBER,
+	"--image-base --spare-dynamic-tags --Tbss --Tdata --Ttext --Ttext-segment"},
+    {LDOPT_KEEP, LDARG_WORD, "--oformat", "elf elf64-x86-64"},
+    {LDOPT_KEEP, LDARG_WORD, "--orphan-handling", "place discard warn error"},
+    {LDOPT_KEEP, LDARG_WORD, "--pack-dyn-relocs", "none relr"},
+    {LDOPT_KEEP, LDARG_TEXT, "--package-metadata", NULL, true},
+    {LDOPT_KEEP, LDARG_WORD, "--sort-common", "ascending descending", true},
+    {LDOPT_KEEP, LDARG_WORD, "--sort-section", "name alignment none"},
+    {LDOPT_KEEP, LDARG_WORD, "--unresolved-symbols",
+	"ignore-all report-all ignore-in-object-files ignore-in-shared-libs"},
+    {LDOPT_ENTRY, LDARG_SYMBOL, "--entry"},
+    {LDOPT_FILE, LDARG_FILE,
+	"--dynamic-list --export-dynamic-symbol-list --just-symbols "
+	"--retain-symbols-file --script --version-script"},
+    {LDOPT_FORMAT, LDARG_WORD, "--format", "default elf elf64-x86-64 binary"},
+    {LDOPT_OUTPUT, LDARG_ANY, "--output"},
+    {LDOPT_MAP, LDARG_ANY, "--Map"},
+    {LDOPT_MAP, LDARG_NONE, "--print-map"},
+    {LDOPT_DEPENDENCY_FILE, LDARG_ANY, "--dependency-file"},
+    {LDOPT_RELOCATABLE, LDARG_NONE, "--relocatable"},
+    {LDOPT_SYSROOT, LDARG_ANY, "--sysroot"},
+    {LDOPT_BUILD_ID, LDARG_ANY, "--build-id", NULL, true},
+    {LDOPT_BUILD_ID, LDARG_NONE, "--no-build-id"},
+    {LDOPT_DROP, LDARG_ANY, "--color-diagnostics --demangle --threads", NULL, true},
+    {LDOPT_DROP, LDARG_NONE,
+	"--cref --detect-odr-violations --fatal-warnings --fork --mmap-output-file "
+	"--no-color-diagnostics --no-demangle --no-fatal-warnings --no-fork "
+	"--no-mmap-output-file --no-print-gc-sections --no-print-icf-sections "
+	"--no-quick-exit --no-threads --no-warn-common --no-warn-mismatch --perf "
+	"--print-gc-sections --print-icf-sections --quick-exit --stats --trace "
+	"--verbose --warn-common --warn-execstack --warn-once --warn-shared-textrel "
+	"--warn-textrel"},
+    {LDOPT_DROP, LDARG_ANY,
+	"--error-limit --plugin --plugin-opt --rpath-link --thread-count "
+	"--trace-symbol --why-extract"},
+    {LDOPT_INQUIRY, LDARG_NONE, "--help --print-output-format --version"},
+    {LDOPT_REFUSED, LDARG_ANY, "--library --library-path"},
+};
+
+/* With no long name. */
+static const struct known other_short[] = {
+    {LDOPT_KEEP, LDARG_NUMBER, "-O"},
+    {LDOPT_KEEP, LDARG_WORD, "-m", EMULATIONS},
+    {LDOPT_KEEP, LDARG_WORD, "-z",
+	Z_WORDS " copyreloc execstack-if-needed force-ibt nognustack nokeep-text-section-prefix "
+		"rel rela retpolineplt rodynamic separate-loadable-segments wxneeded"},
+    {LDOPT_LIBRARY, LDARG_LIBRARY, "-l"},
+    {LDOPT_FOLDER, LDARG_FOLDER, "-L"},
+    {LDOPT_DROP, LDARG_NONE, "-g -V -v"},
+};
+
+/* The long name of a letter. */
+static const char *const other_letter[] = {"(--start-group", ")--end-group", "b--format",
+    "d--define-common", "E--export-dynamic", "e--entry", "F--filter", "f--auxiliary", "G--shared",
+    "h--soname", "I--dynamic-linker", "i--relocatable", "M--print-map", "N--omagic", "n--nmagic",
+    "o--output", "q--emit-relocs", "R--rpath", "r--relocatable", "S--strip-debug", "s--strip-all",
+    "T--script", "t--trace", "u--undefined", "X--discard-locals", "x--discard-all",
+    "y--trace-symbol"};
+
 #define COUNT(A) (sizeof(A) / sizeof *(A))
 
-/* The options of which one is called s, or begins so. */
+/* The options of which one is called s, or begins so. *at, when not NULL: where its name is. */
 static const struct known *find(
-    const struct known *t, size_t count, const char *s, size_t n, bool begins)
+    const struct known *t, size_t count, const char *s, size_t n, bool begins, const char **at)
 {
 	const char *name;
 	size_t len;
@@ -137,8 +226,11 @@ static const struct known *find(
 	for (; count--; t++)
 		for (name = t->names; *name; name += len + (name[len] == ' ')) {
 			len = strcspn(name, " ");
-			if ((len == n || (begins && len > n)) && !memcmp(name, s, n))
+			if ((len == n || (begins && len > n)) && !memcmp(name, s, n)) {
+				if (at)
+					*at = name;
 				return t;
+			}
 		}
 	return NULL;
 }
@@ -149,7 +241,7 @@ static const struct known *find_long(const char *s, size_t n, bool one_dash)
 {
 	if (one_dash && (*s == 'o' || *s == 'l' || n < 2))
 		return NULL;
-	return find(long_option, COUNT(long_option), s, n, false);
+	return find(long_option, COUNT(long_option), s, n, false, NULL);
 }
 
 /* getopt prefers the abbreviation of a long option to letters with operands.
@@ -157,12 +249,12 @@ static const struct known *find_long(const char *s, size_t n, bool one_dash)
 static bool abbreviates(const char *s, size_t n)
 {
 	return n >= 2 && *s != 'l' && *s != 'o' &&
-	       find(long_option, COUNT(long_option), s, n, true);
+	       find(long_option, COUNT(long_option), s, n, true, NULL);
 }
 
 static const struct known *find_short(const char *body, size_t n)
 {
-	const struct known *k = find(short_option, COUNT(short_option), body, 1, false);
+	const struct known *k = find(short_option, COUNT(short_option), body, 1, false, NULL);
 
 	if (!k || !body[1])
 		return k;
@@ -203,7 +295,57 @@ static void read_option(const char *const *arg, size_t count, struct ldopt *o)
 		take_value(arg, count, o);
 }
 
-bool ldopt_next(const char *const *arg, size_t n, size_t *i, struct ldopt *o)
+static const struct known *find_letter(char c, const char **at)
+{
+	const char name[] = {'-', c, '\0'}, *full = NULL;
+	size_t i;
+
+	for (i = 0; i < COUNT(other_letter); i++)
+		if (*other_letter[i] == c)
+			full = other_letter[i] + 1;
+	return full ? find(other_long, COUNT(other_long), full, strlen(full), false, at)
+		    : find(other_short, COUNT(other_short), name, 2, false, at);
+}
+
+/* As gold, lld and mold read. */
+static const struct known *find_other(const char *body, size_t n, bool one_dash, const char **at)
+{
+	char name[64] = "--";
+
+	/* -o joined to its file might be any name. */
+	if (n + 3 > sizeof name || (one_dash && (*body == 'o' || n < 2)))
+		return NULL;
+	memcpy(name + 2, body, n);
+	return find(other_long, COUNT(other_long), name, n + 2, false, at);
+}
+
+static void read_other(const char *const *arg, size_t count, struct ldopt *o)
+{
+	const char *s = arg[o->first], *body = s + (s[1] == '-' ? 2 : 1);
+	size_t n = strcspn(body, "=");
+	const char *name = s;
+	const struct known *k = find_other(body, n, s[1] != '-', &name);
+
+	o->value = k && body[n] ? body + n + 1 : NULL;
+	if (!k && s[1] != '-' && (k = find_letter(*body, &name))) {
+		o->value = body[1] ? body + 1 : NULL;
+		if (o->value && k->operand == LDARG_NONE)
+			k = NULL; /* several letters */
+	}
+	o->name = k ? name : s;
+	o->name_n = strcspn(o->name, k ? " " : "");
+	o->is_long = o->name[1] == '-';
+	o->kind = k ? k->kind : LDOPT_UNKNOWN;
+	if (!k)
+		return;
+	o->operand = k->operand;
+	o->words = k->words;
+	o->optional = k->optional;
+	if (k->operand != LDARG_NONE && !k->optional)
+		take_value(arg, count, o);
+}
+
+bool ldopt_next(enum linker linker, const char *const *arg, size_t n, size_t *i, struct ldopt *o)
 {
 	if (*i >= n)
 		return false;
@@ -211,20 +353,30 @@ bool ldopt_next(const char *const *arg, size_t n, size_t *i, struct ldopt *o)
 	if (arg[*i][0] != '-' || !arg[*i][1]) {
 		o->kind = LDOPT_INPUT;
 		o->value = arg[*i];
-	} else {
+	} else if (linker == LINKER_GNU) {
 		read_option(arg, n, o);
+	} else {
+		read_other(arg, n, o);
 	}
 	*i += o->n;
 	return true;
 }
 
-void ldcmd_read(struct ldcmd *c, const char *const *arg, size_t n)
+bool ldopt_is(const struct ldopt *o, const char *name)
+{
+	size_t dashes = o->is_long ? 1 + (o->name[1] == '-') : 0;
+
+	return o->is_long && o->name_n - dashes == strlen(name) &&
+	       !memcmp(o->name + dashes, name, strlen(name));
+}
+
+void ldcmd_read(struct ldcmd *c, enum linker linker, const char *const *arg, size_t n)
 {
 	struct ldopt o;
 	size_t i = 0;
 
 	*c = (struct ldcmd){.output = "a.out"};
-	while (ldopt_next(arg, n, &i, &o)) {
+	while (ldopt_next(linker, arg, n, &i, &o)) {
 		if (o.kind == LDOPT_INPUT || o.kind == LDOPT_LIBRARY)
 			c->inputs++;
 		else if (o.kind == LDOPT_OUTPUT && o.value)
@@ -245,6 +397,8 @@ void ldcmd_read(struct ldcmd *c, const char *const *arg, size_t n)
 			c->fixed_build_id = o.value && !strncmp(o.value, "0x", 2);
 		else if (!o.is_long && o.name_n == 2 && o.name[1] == 'm')
 			c->emulation = o.value;
+		else if (ldopt_is(&o, "gc-sections") || ldopt_is(&o, "no-gc-sections"))
+			c->gc = ldopt_is(&o, "gc-sections");
 	}
 	/* ld -v alone is a question; with inputs it links as well. */
 	if (!c->inputs)

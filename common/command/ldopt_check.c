@@ -98,7 +98,20 @@ static bool may_be_script(const struct ldopt *o)
 	return o->is_long && o->name[1] == 'c';
 }
 
-static int option_check(const char *const *arg, const struct ldopt *o, size_t inputs, struct err *e)
+/* The one spelling that an option has in recipes of other linkers than GNU ld. */
+static bool canonical(const char *const *arg, const struct ldopt *o)
+{
+	const char *s = arg[o->first];
+
+	if (strncmp(s, o->name, o->name_n))
+		return false;
+	if (o->is_long)
+		return o->n == 1 && s[o->name_n] == (o->value ? '=' : '\0');
+	return (o->n == 2) == (o->name[1] == 'm' || o->name[1] == 'z');
+}
+
+static int option_check(
+    enum linker linker, const char *const *arg, const struct ldopt *o, size_t inputs, struct err *e)
 {
 	int n = (int)o->name_n;
 
@@ -106,11 +119,13 @@ static int option_check(const char *const *arg, const struct ldopt *o, size_t in
 		return is_input(o->value, inputs)
 			   ? 0
 			   : err_set(e, "%.200s: not an input that Morph knows", o->value);
-	if (may_be_script(o))
+	if (linker == LINKER_GNU && may_be_script(o))
 		return err_set(e, "%.*s: not repeated with one dash", n < 200 ? n : 200, o->name);
 	if (o->kind >= LDOPT_OUTPUT)
 		return err_set(
 		    e, "%.*s: not an option that Morph repeats", n < 200 ? n : 200, o->name);
+	if (linker != LINKER_GNU && !canonical(arg, o))
+		return err_set(e, "%.200s: not spelled %.*s", arg[o->first], n, o->name);
 	if (!o->value && (o->operand == LDARG_NONE || o->optional))
 		return 0;
 	if (!o->value)
@@ -121,13 +136,15 @@ static int option_check(const char *const *arg, const struct ldopt *o, size_t in
 	return 0;
 }
 
-int recipe_check(const char *const *arg, size_t n, size_t inputs, struct err *e)
+int recipe_check(enum linker linker, const char *const *arg, size_t n, size_t inputs, struct err *e)
 {
 	struct ldopt o;
 	size_t i = 0;
 
-	while (ldopt_next(arg, n, &i, &o))
-		if (option_check(arg, &o, inputs, e))
+	if (linker == LINKER_UNKNOWN)
+		return err_set(e, "not a linker this can link with again");
+	while (ldopt_next(linker, arg, n, &i, &o))
+		if (option_check(linker, arg, &o, inputs, e))
 			return -1;
 	return 0;
 }

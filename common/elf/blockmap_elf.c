@@ -4,6 +4,7 @@
 #include "common/le.h"
 #include "common/sort.h"
 
+#include <elf.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ struct raw_map {
 	VEC(struct raw_range) range;
 	VEC(struct raw_block) block;
 	VEC(struct bm_fn_record) fn;
+	VEC(struct elf_section) code;
 };
 
 static int read_range(struct raw_map *r, unsigned version, uint64_t *total)
@@ -165,9 +167,27 @@ static int add_fragment(struct blockmap *m, const struct raw_map *r, const struc
  * Both sections have one order per address, that of the linker's input: the
  * k-th range at an address is the k-th record's. Where there are more of one
  * than of the other, a foreign entry is among them and nothing is claimed.
- * Address 0 is code that was discarded. A fragment that begins inside another
- * was folded into it by the linker.
+ * What is in no section of code was discarded: its address is 0, or its offset in its section.
+ * A fragment that begins inside another was folded into it by the linker.
  */
+static bool is_code(const struct raw_map *r, uint64_t addr)
+{
+	size_t i;
+
+	for (i = 0; i < r->code.n && addr - r->code.v[i].addr > r->code.v[i].size; i++)
+		;
+	return i < r->code.n;
+}
+
+static int keep_code(const struct elf_section *s, void *arg)
+{
+	struct raw_map *r = arg;
+
+	if (s->flags & SHF_EXECINSTR)
+		vec_push(&r->code, *s);
+	return 0;
+}
+
 static int join(struct blockmap *m, struct raw_map *r, const size_t *fn_order, struct err *e)
 {
 	size_t i, k, j = 0, ni, nj;
@@ -181,7 +201,7 @@ static int join(struct blockmap *m, struct raw_map *r, const size_t *fn_order, s
 			j++;
 		for (nj = 0; j + nj < r->fn.n && r->fn.v[fn_order[j + nj]].addr == addr; nj++)
 			;
-		if (!addr || ni != nj)
+		if (!is_code(r, addr) || ni != nj)
 			continue;
 		for (k = 0; k < ni && addr >= blockmap_end(m); k++)
 			if (add_fragment(m, r, &r->range.v[i + k], &r->fn.v[fn_order[j + k]], e) <
@@ -242,11 +262,13 @@ int blockmap_from_elf(struct elf *f, struct blockmap *m, struct err *e)
 	*m = (struct blockmap){.id = elf_file_build_id(f), .origin = elf_file_origin(f)};
 	for (i = 0; i < n; i++)
 		vec_push(&m->seg, seg[i]);
+	elf_file_sections(f, keep_code, &r);
 	status = read_sections(f, m, &r, e);
 	if (status < 0)
 		blockmap_free(m);
 	vec_free(&r.range);
 	vec_free(&r.block);
 	vec_free(&r.fn);
+	vec_free(&r.code);
 	return status;
 }

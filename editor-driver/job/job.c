@@ -180,6 +180,10 @@ static void name_position(const struct plan *p, const struct bytes_position *at,
 
 static int verify(const struct plan *p, const struct build *b, struct verified *v, struct err *e)
 {
+	enum linker linker = linker_named(artifact_meta(p->art)->ld);
+	struct verify_wanted w = {.map = &p->map,
+	    .counting = p->mode == PLAN_COUNT,
+	    .own_padding = linker == LINKER_GOLD || linker == LINKER_MOLD};
 	VEC(uint64_t) edited = {0};
 	struct copies c = {0};
 	size_t i;
@@ -190,9 +194,11 @@ static int verify(const struct plan *p, const struct build *b, struct verified *
 		if (p->tu[i].edited)
 			vec_push(&edited, hash_short(&p->tu[i].art->hash));
 	vec_sort(&edited, order_u64);
-	rc = verify_build(b->out, b->unchanged,
-	    &(struct verify_wanted){&p->map, p->mode == PLAN_COUNT, c.v, c.n, edited.v, edited.n},
-	    v, e);
+	w.copy = c.v;
+	w.ncopy = c.n;
+	w.edited = edited.v;
+	w.nedited = edited.n;
+	rc = verify_build(b->out, b->unchanged, &w, v, e);
 	if (v->differs)
 		name_position(p, &v->at, e);
 	vec_free(&edited);

@@ -232,7 +232,8 @@ int build_prove(struct build *b, struct err *e)
 /* Does code move, so that what stays must be kept at its offsets? */
 static bool moves(const struct build *b)
 {
-	return b->plan->mode != PLAN_COUNT && plan_figures(b->plan).moved;
+	return b->plan->mode != PLAN_COUNT && plan_figures(b->plan).moved &&
+	       relink_sorts(&b->relinker);
 }
 
 /* The object with the note that names the origin; of a counting build also the code that writes the

@@ -3,25 +3,42 @@
 #include "common/publish.h"
 #include "editor-driver/os/run.h"
 #include "editor-driver/link/runtime.h"
+#include "editor-driver/link/symbolorder.h"
 #include "editor-driver/link/tree.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { NOTE_MORPH_ORIGIN = 1, NOTE_MORPH_COUNTED = 2 };
 
+/* Others read other things out of the same recipe. */
+static int right_linker(const struct relinker *r, struct err *e)
+{
+	char *real = realpath(r->ld, NULL);
+	enum linker is = real ? linker_of_program(real) : LINKER_UNKNOWN;
+
+	if (is != r->linker)
+		err_set(e, "%s: not %s, with which this was linked", real ? real : r->ld,
+		    linker_name(r->linker));
+	free(real);
+	return is == r->linker ? 0 : -1;
+}
+
 int relink_open(struct relinker *r, struct artifact *a, struct err *e)
 {
 	const char *name = artifact_meta(a)->ld;
 
-	*r = (struct relinker){0};
 	/* The artifact names the linker, but may not choose any other program. */
-	if (strcmp(name, "ld") && strcmp(name, "ld.bfd"))
+	*r = (struct relinker){.linker = linker_named(name)};
+	if (r->linker == LINKER_UNKNOWN)
 		return err_set(
 		    e, "linked with \"%s\": not a linker this can link with again", name);
 	r->ld = tool_find(name, e);
 	r->ar = r->ld ? tool_find("ar", e) : NULL;
-	return r->ar ? tool_version(r->ld, &r->tools, e) : -1;
+	if (!r->ar || right_linker(r, e))
+		return -1;
+	return tool_version(r->ld, &r->tools, e);
 }
 
 void relink_close(struct relinker *r)
@@ -33,7 +50,8 @@ void relink_close(struct relinker *r)
 
 /* "@N" and "NAME=@N" (common/artifact/artifact.h), with "-L=/dir" made walkable. The
  * rest is what recipe_check knows. */
-static char *expand(const char *arg, const struct tree *t, struct arena *mem, struct err *e)
+static char *expand(
+    enum linker linker, const char *arg, const struct tree *t, struct arena *mem, struct err *e)
 {
 	const char *at = *arg == '@' ? arg : strstr(arg, "=@");
 	unsigned long n;
@@ -44,6 +62,8 @@ static char *expand(const char *arg, const struct tree *t, struct arena *mem, st
 		if (!dir)
 			return NULL;
 		free(dir);
+		if (linker == LINKER_GOLD) /* which does not know the '=' */
+			return arena_printf(mem, "-L%s%s", t->root, arg + 3);
 	}
 	if (!at)
 		return arena_strdup(mem, arg);
@@ -80,7 +100,7 @@ const char *relink_bare_entry(struct artifact *a)
 
 	if ((kind != ELF_EXEC && kind != ELF_PIE) || has_start_files(a))
 		return NULL;
-	while (ldopt_next(arg, n, &i, &o))
+	while (ldopt_next(linker_named(artifact_meta(a)->ld), arg, n, &i, &o))
 		if (o.kind == LDOPT_ENTRY && o.value)
 			entry = o.value;
 	return entry;
@@ -121,23 +141,76 @@ out:
 	return all;
 }
 
+/* Options that are no part of a recipe: tools run no other program and no thread, and objects
+ * name no library. To gold it is an error when a block map speaks of code that it discarded: all
+ * that it calls so must show in the result. */
+static const char *const *own_options(const struct relinker *r, struct artifact *a)
+{
+	static const char *const none[] = {NULL};
+	static const char *const gold[] = {"--noinhibit-exec", NULL};
+	static const char *const lld[] = {"--threads=1", "--no-dependent-libraries", NULL};
+	static const char *const mold[] = {"--no-fork", "--no-threads", NULL};
+
+	const char *const *recipe;
+	size_t n = artifact_recipe(a, &recipe);
+	struct ldcmd c;
+
+	ldcmd_read(&c, r->linker, recipe, n);
+	if (r->linker == LINKER_GOLD)
+		return c.gc ? gold : none;
+	return r->linker == LINKER_LLD ? lld : r->linker == LINKER_MOLD ? mold : none;
+}
+
+/* A library without soname has its file's name in its versions. */
+static const char *output_name(struct artifact *a)
+{
+	const char *name = artifact_meta(a)->name;
+
+	return *name && *name != '-' && *name != '@' && !strchr(name, '/') && strcmp(name, ".") &&
+		       strcmp(name, "..")
+		   ? name
+		   : "out";
+}
+
+/* Writes the list for lld; *path stays NULL where there is nothing to order. */
+static int order_functions(const struct relinker *r, struct artifact *a, const char *dir,
+    char *const *object, const char *last, struct arena *mem, char **path, struct err *e)
+{
+	struct buf list = {0};
+	int rc = 0;
+
+	if (r->linker == LINKER_LLD)
+		rc = symbolorder_list(a, object, last, &list, e);
+	if (!rc && list.n) {
+		*path = arena_printf(mem, "%s/order", dir);
+		rc = publish_bytes(*path, list.p, list.n, 0600, e);
+	}
+	buf_free(&list);
+	return rc;
+}
+
 int relink_run(const struct relinker *r, struct artifact *a, const char *dir, char *const *object,
     const char *last, const char *build_id, const char *out, struct err *e)
 {
 	const char *const *recipe;
+	const char *const *own = own_options(r, a);
 	size_t i, n = artifact_recipe(a, &recipe);
 	VEC(const char *) argv = {0};
 	struct arena mem = {0};
 	struct tree tree = {0};
-	char *root = xasprintf("%s/root", dir), *arg;
+	char *root = xasprintf("%s/root", dir), *made = xasprintf("%s/made", dir), *arg,
+	     *order = NULL;
 	int rc = -1;
 
-	if (dir_make(dir, 0700, e) || tree_make(a, root, object, r->ar, &tree, e))
+	if (dir_make(made, 0700, e) || tree_make(a, root, object, r->ar, &tree, e) ||
+	    order_functions(r, a, dir, object, last, &mem, &order, e))
 		goto out;
 	vec_push(&argv, r->ld);
+	for (; *own; own++)
+		vec_push(&argv, *own);
 	vec_push(&argv, arena_printf(&mem, "--sysroot=%s", root));
 	for (i = 0; i < n; i++) {
-		arg = expand(recipe[i], &tree, &mem, e);
+		arg = expand(r->linker, recipe[i], &tree, &mem, e);
 		if (!arg)
 			goto out;
 		vec_push(&argv, arg);
@@ -148,6 +221,10 @@ int relink_run(const struct relinker *r, struct artifact *a, const char *dir, ch
 	vec_push(&argv, arena_printf(&mem, "-rpath-link=%s", arg));
 	if (last)
 		vec_push(&argv, last);
+	if (order) {
+		vec_push(&argv, arena_printf(&mem, "--symbol-ordering-file=%s", order));
+		vec_push(&argv, "--no-warn-symbol-ordering");
+	}
 	if (r->strip)
 		vec_push(&argv, "-s");
 	if (r->entry) {
@@ -157,15 +234,24 @@ int relink_run(const struct relinker *r, struct artifact *a, const char *dir, ch
 	}
 	vec_push(&argv, arena_printf(&mem, "--build-id=%s", build_id));
 	vec_push(&argv, "-o");
-	vec_push(&argv, out);
+	vec_push(&argv, output_name(a));
 	vec_push(&argv, NULL);
-	rc = run_tool(&(struct spawn){.argv = argv.v, .dir = dir}, "ld", e);
+	rc = run_tool(&(struct spawn){.argv = argv.v, .dir = made}, "ld", e);
+	arg = arena_printf(&mem, "%s/%s", made, output_name(a));
+	if (!rc && rename(arg, out))
+		rc = err_sys(e, "%s", out);
 out:
 	tree_free(&tree);
 	arena_free(&mem);
 	vec_free(&argv);
 	free(root);
+	free(made);
 	return rc;
+}
+
+bool relink_sorts(const struct relinker *r)
+{
+	return r->linker != LINKER_MOLD;
 }
 
 static void put_bytes(struct buf *out, const void *p, size_t n)
@@ -201,6 +287,7 @@ void relink_filler(uint32_t at, uint32_t line, struct buf *out)
 	/* After all ranks of unit_placement; kept ("R") where what nobody refers to goes. */
 	buf_printf(out,
 	    "\t.section .text.sorted.99999999,\"axR\",@progbits\n"
+	    "morph_filler:\n"
 	    "\t.balign %u, 0xcc\n",
 	    line);
 	if (at)

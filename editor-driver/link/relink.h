@@ -5,17 +5,20 @@
 #define MORPH_RELINK_H
 
 #include "common/artifact/artifact.h"
+#include "common/command/linker.h"
 
 #include <stdbool.h>
 
 struct relinker {
 	char *ld, *ar;
+	enum linker linker;
 	struct hash128 tools; /* of the linker and this program */
 	bool strip;           /* link without symbols, as the module is that is replaced */
 	const char *entry;    /* of a bare program: entered at RUNTIME_ENTRY, and continue there */
 };
 
-/* Finds the linker that the artifact names, and ar. Free in both cases. */
+/* Finds the linker that the artifact names, which must be that one whatever links say, and ar. Free
+ * in both cases. */
 int relink_open(struct relinker *r, struct artifact *a, struct err *e);
 void relink_close(struct relinker *r);
 
@@ -41,6 +44,9 @@ int relink_run(const struct relinker *r, struct artifact *a, const char *dir, ch
  */
 void relink_note(
     const struct build_id *origin, bool counting, const void *property, size_t n, struct buf *out);
+
+/* Whether code that moves goes to an order of its own, before the rest: mold has no means to. */
+bool relink_sorts(const struct relinker *r);
 
 /*
  * The text of a filler in it that comes after all hot code: what follows begins

@@ -158,15 +158,18 @@ int sandbox_filter(struct err *e)
 int sandbox_filter_tool(void)
 {
 	enum { N = COUNT(NOT_FOR_TOOLS) };
-	struct sock_filter code[N + 3] = {
-	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
-	struct sock_fprog program = {N + 3, code};
+	/* mold sets the mode of its output, which nobody but we will read: nothing happens. */
+	struct sock_filter code[N + 5] = {
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fchmod, 0, 1),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO)};
+	struct sock_fprog program = {N + 5, code};
 	uint8_t i;
 
 	for (i = 0; i < N; i++)
-		code[1 + i] = (struct sock_filter)BPF_JUMP(
+		code[3 + i] = (struct sock_filter)BPF_JUMP(
 		    BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)NOT_FOR_TOOLS[i], (uint8_t)(N - i), 0);
-	code[N + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-	code[N + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+	code[N + 3] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	code[N + 4] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
 	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
 }

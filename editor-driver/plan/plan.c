@@ -88,7 +88,7 @@ static bool binds_now(struct artifact *a)
 	bool now = false;
 	struct ldopt o;
 
-	while (ldopt_next(arg, n, &i, &o))
+	while (ldopt_next(linker_named(artifact_meta(a)->ld), arg, n, &i, &o))
 		if (o.kind == LDOPT_KEEP && o.value && !o.is_long && o.name[1] == 'z')
 			now = !strcmp(o.value, "now") || (now && strcmp(o.value, "lazy"));
 	return now;

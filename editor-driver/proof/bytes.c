@@ -92,7 +92,8 @@ static bool derived(const struct elf_section *s)
 {
 	return bytes_kind(s) != BYTES_DATA || is_handlers(s) || s->type == SHT_RELA ||
 	       s->type == SHT_RELR || s->type == SHT_GNU_HASH || s->type == SHT_HASH ||
-	       is_unwind(s) || !strcmp(s->name, ".note.gnu.build-id") || s->type == SHT_DYNAMIC;
+	       is_unwind(s) || !strcmp(s->name, ".note.gnu.build-id") || s->type == SHT_DYNAMIC ||
+	       (s->type == SHT_NOBITS && !strcmp(s->name, ".relro_padding"));
 }
 
 /* Compared as a whole, or by meaning: the names and versions of symbols (the order of which follows
@@ -108,7 +109,9 @@ static bool elsewhere(const struct elf_section *s)
 static int compare_section(
     struct bytes *b, const struct elf_section *o, const struct elf_section *m)
 {
-	if (o->type != m->type || o->flags != m->flags || !o->data != !m->data)
+	/* SHF_GNU_RETAIN speaks to linkers. */
+	if (o->type != m->type || (o->flags ^ m->flags) & ~(uint64_t)SHF_GNU_RETAIN ||
+	    !o->data != !m->data)
 		return bytes_differ(b, m->addr, "the section is of another type");
 	if (o->size != m->size && !derived(o))
 		return bytes_differ(b, m->addr, "the section has another size");
@@ -192,8 +195,9 @@ static int compare_entry(struct bytes *b)
 int bytes_compare(const struct bytes_build *made, const struct bytes_build *original,
     const uint64_t *edited, size_t n, struct bytes_position *at, struct err *e)
 {
-	struct bytes b = {.made = {.map = made->map, .f = made->f},
-	    .orig = {.map = original->map, .f = original->f},
+	struct bytes b = {
+	    .made = {.map = made->map, .f = made->f, .own_padding = made->own_padding},
+	    .orig = {.map = original->map, .f = original->f, .own_padding = original->own_padding},
 	    .edited = edited,
 	    .nedited = n,
 	    .absolute = elf_file_kind(original->f) == ELF_EXEC,

@@ -21,8 +21,9 @@
  *
  * An operand is known by the bytes that differ: what should have changed and did
  * not is not seen. Not compared: the build-id, padding between functions (it must
- * be no-operations or int3 in both), unwind information of edited units, hash
- * tables and strings of dynamic symbols (names and versions are).
+ * be no-operations or int3 in both; of some linkers also zeros, and jumps over no-operations),
+ *unwind information of edited units, hash tables and strings of dynamic symbols (names and versions
+ *are).
  */
 #ifndef MORPH_BYTES_H
 #define MORPH_BYTES_H
@@ -32,6 +33,7 @@
 struct bytes_build {
 	struct elf *f;
 	const struct blockmap *map;
+	bool own_padding; /* gold and mold pad between sections in ways of their own */
 };
 
 /* Where a difference is. */

@@ -43,7 +43,8 @@ unsigned bytes_nop(const uint8_t *p, uint64_t n)
 	return k ? i + 2 + k : 0;
 }
 
-uint64_t bytes_padding(const uint8_t *p, uint64_t n)
+/* The length of the run of them at p. */
+static uint64_t nops(const uint8_t *p, uint64_t n)
 {
 	uint64_t i = 0;
 	unsigned len;
@@ -92,6 +93,27 @@ static bool same_field(const struct bytes *b, const struct run *r, uint64_t i, u
 				  bytes_correspond(b, (uint64_t)(int32_t)v, (uint64_t)(int32_t)w));
 }
 
+/* Padding of one length may be filled in different ways, where the linker first fills it and then
+ * moves what is around it (gold). */
+static bool same_padding(const struct bytes *b, const struct run *r, uint64_t *i, uint64_t *k)
+{
+	enum { ALIGN = 16 };
+	uint64_t back, n, at, to;
+
+	for (back = 0; back < ALIGN && back <= *i && back <= *k; back++) {
+		at = *i - back;
+		to = *k - back;
+		n = bytes_padding(&b->orig, r->o + at, r->no - at);
+		if (n <= back || (r->orig + at + n) % ALIGN ||
+		    bytes_padding(&b->made, r->m + to, r->nm - to) != n)
+			continue;
+		*i = at + n;
+		*k = to + n;
+		return true;
+	}
+	return false;
+}
+
 /* Advances *i and *k while both runs are equal. */
 static void match(const struct bytes *b, const struct run *r, uint64_t *i, uint64_t *k)
 {
@@ -106,8 +128,12 @@ static void match(const struct bytes *b, const struct run *r, uint64_t *i, uint6
 			if (*i - back + FIELD <= r->no && *k - back + FIELD <= r->nm &&
 			    same_field(b, r, *i - back, *k - back))
 				break;
-		if (back == FIELD || back > free)
-			return;
+		if (back == FIELD || back > free) {
+			if (r->data || !b->orig.own_padding || !same_padding(b, r, i, k))
+				return;
+			free = 0;
+			continue;
+		}
 		*i += FIELD - back;
 		*k += FIELD - back;
 		free = 0;
@@ -177,7 +203,7 @@ static bool jumps_alone(const uint8_t *p, uint64_t n)
 }
 
 /* call f@PLT, and call *f@GOTPCREL(%rip) instead, of which the linker makes addr32
- * call f where f is in the module? */
+ * call f, or mold nop; call f, where f is in the module? */
 static bool same_got_call(const struct bytes *b, const struct run *r, uint64_t *i, uint64_t *k)
 {
 	const uint8_t *o = r->o + *i, *m = r->m + *k;
@@ -191,7 +217,7 @@ static bool same_got_call(const struct bytes *b, const struct run *r, uint64_t *
 		stub = bytes_plt_slot(&b->orig, stub);
 		if (!stub || !bytes_correspond(b, stub, slot))
 			return false;
-	} else if (m[0] != 0x67 || m[1] != 0xe8 || !same_target(b, stub, slot)) {
+	} else if ((m[0] != 0x67 && m[0] != 0x90) || m[1] != 0xe8 || !same_target(b, stub, slot)) {
 		return false;
 	}
 	*i += 5;
@@ -290,7 +316,7 @@ static bool same_edited(const struct bytes *b, const struct bytes_piece *p, uint
 			return true;
 	}
 	/* The block's own padding, which another alignment takes or adds. */
-	return bytes_padding(r.o + i, r.no - i) == r.no - i && jumps_alone(r.m + k, r.nm - k);
+	return nops(r.o + i, r.no - i) == r.no - i && jumps_alone(r.m + k, r.nm - k);
 }
 
 /* ---- all code ---- */
@@ -333,6 +359,8 @@ static uint64_t stub(const struct bytes *b, uint64_t addr, const uint8_t *p, uin
 		i = 4;
 	if (i < n && p[i] == 0xf2)
 		i++;
+	if (i + 6 <= n && p[i] == 0x41 && p[i + 1] == 0xbb) /* for the resolver: mold's */
+		i += 6;
 	if (i + 6 <= n && p[i] == 0xff && p[i + 1] == 0x25 && s && bytes_kind(s) == BYTES_GOT)
 		i += 6;
 	if (i + 5 <= n && p[i] == 0x68) { /* for the resolver */
@@ -348,9 +376,14 @@ int bytes_plt(struct bytes *b, const struct elf_section *s)
 {
 	uint64_t i = 0, len;
 
-	/* The first of a lazy table pushes the module's own name. */
+	/* The first of a lazy table pushes the module's own name; mold's the stub's number before.
+	 */
 	if (!strcmp(s->name, ".plt") && s->size >= 16 && s->data[0] == 0xff && s->data[1] == 0x35)
 		i = 16;
+	else if (!strcmp(s->name, ".plt") && s->size >= 18 &&
+		 !memcmp(s->data, "\xf3\x0f\x1e\xfa\x41\x53\xff\x35", 8) &&
+		 !memcmp(s->data + 12, "\xff\x25", 2))
+		i = 18;
 	for (; i < s->size; i += len) {
 		len = bytes_nop(s->data + i, s->size - i);
 		if (!len)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PADDING_MAX = 64, CODE_ALIGN = 16, NOP_MAX = 16 };
+enum { PADDING_MAX = 64, CODE_ALIGN = 16, NOP_MAX = 16, OPERAND_MAX = 8 };
 
 /* ---- blocks ---- */
 
@@ -102,28 +102,68 @@ struct gap {
 };
 typedef VEC(struct gap) gap_list;
 
+/* The length of gold's jump over single no-operations at p, these included; 0 = none. */
+static uint64_t jump_over_nops(const uint8_t *p, uint64_t n)
+{
+	enum { JUMP = 5 };
+	uint64_t end, i;
+
+	if (n < JUMP || *p != 0xe9)
+		return 0;
+	end = JUMP + (uint64_t)get_le32(p + 1);
+	if (end > n)
+		return 0;
+	for (i = JUMP; i < end && p[i] == 0x90; i++)
+		;
+	return i == end ? end : 0;
+}
+
+/* The length of the piece of padding at p, 0 = none. */
+static uint64_t filler(const struct bytes_side *side, const uint8_t *p, uint64_t n)
+{
+	if (n && side->own_padding && !*p)
+		return 1;
+	return bytes_nop(p, n) ?: side->own_padding ? jump_over_nops(p, n) : 0;
+}
+
 /* Where the padding begins that ends a gap. No instruction is longer than 15. */
-static uint64_t without_padding(const uint8_t *p, uint64_t n)
+static uint64_t without_padding(const struct bytes_side *side, const uint8_t *p, uint64_t n)
 {
 	uint64_t end = n, at = n, i, len;
 	uint32_t good = 1; /* bit k: what is k after `at` is padding to the end */
+	bool is;
 
 	for (i = n; i-- > 0 && (good & 0xffff);) {
 		at = i;
-		len = bytes_nop(p + at, n - at);
-		good = good << 1 | (len && good >> (len - 1) & 1);
-		if (good & 1)
+		len = filler(side, p + at, n - at);
+		/* A jump leads into what was found to be padding, or to its end. */
+		is = len > NOP_MAX ? at + len >= end : len && good >> (len - 1) & 1;
+		good = good << 1 | is;
+		if (is)
 			end = at;
 	}
+	/* Zeros may be the end of the last operand. */
+	for (i = 0; i < OPERAND_MAX - 1 && end < n && side->own_padding && !p[end]; i++)
+		end++;
 	return end;
 }
 
-static void add_function(const struct elf_section *s, uint64_t begin, uint64_t end, gap_list *out)
+uint64_t bytes_padding(const struct bytes_side *side, const uint8_t *p, uint64_t n)
+{
+	uint64_t i = 0, len;
+
+	while (i < n && (len = filler(side, p + i, n - i)))
+		i += len;
+	return i;
+}
+
+static void add_function(const struct bytes_side *side, const struct elf_section *s, uint64_t begin,
+    uint64_t end, gap_list *out)
 {
 	const uint8_t *p = s->data + (begin - s->addr);
-	uint64_t n = end - begin, from = bytes_padding(p, n);
+	uint64_t n = end - begin, from = bytes_padding(side, p, n);
 
-	n = from + without_padding(p + from, n - from);
+	n = from + without_padding(side, p + from, n - from);
 	if (from < n)
 		vec_push(out, (struct gap){begin + from, begin + n});
 }
@@ -136,10 +176,10 @@ static void add_gap(const struct bytes_side *side, const struct elf_section *s, 
 	size_t k = partition_point(0, side->fde.n, i, side->fde.v[i].pc <= begin);
 
 	for (; k < side->fde.n && side->fde.v[k].pc < end; k++) {
-		add_function(s, begin, side->fde.v[k].pc, out);
+		add_function(side, s, begin, side->fde.v[k].pc, out);
 		begin = side->fde.v[k].pc;
 	}
-	add_function(s, begin, end, out);
+	add_function(side, s, begin, end, out);
 }
 
 /* What of a section lies in no block, without padding around it. */
@@ -161,9 +201,10 @@ static void gaps_of(const struct bytes_side *side, const struct elf_section *s, 
 }
 
 /* Does padding end on the compiler's boundary here, n bytes of it? */
-static bool aligned_padding(uint64_t addr, const uint8_t *p, uint64_t room, uint64_t *n)
+static bool aligned_padding(
+    const struct bytes_side *side, uint64_t addr, const uint8_t *p, uint64_t room, uint64_t *n)
 {
-	*n = bytes_padding(p, room);
+	*n = bytes_padding(side, p, room);
 	return !((addr + *n) % CODE_ALIGN);
 }
 
@@ -180,8 +221,8 @@ static uint64_t until_padding(const struct bytes *b, uint64_t orig, uint64_t mad
 		if (o[i] == m[i])
 			continue;
 		for (s = i; s + NOP_MAX > i; s--) {
-			if (aligned_padding(orig + s, o + s, n - s, &was) &&
-			    aligned_padding(made + s, m + s, n - s, &is) && was != is)
+			if (aligned_padding(&b->orig, orig + s, o + s, n - s, &was) &&
+			    aligned_padding(&b->made, made + s, m + s, n - s, &is) && was != is)
 				return s;
 			if (!s)
 				break;
@@ -195,8 +236,8 @@ static bool advance(const struct bytes_side *side, struct gap *g, uint64_t n)
 {
 	g->begin += n;
 	if (g->begin < g->end)
-		g->begin +=
-		    bytes_padding(bytes_at(side, g->begin, g->end - g->begin), g->end - g->begin);
+		g->begin += bytes_padding(
+		    side, bytes_at(side, g->begin, g->end - g->begin), g->end - g->begin);
 	return g->begin < g->end;
 }
 
@@ -403,9 +444,13 @@ const struct bytes_slot *bytes_slot(const struct bytes_side *s, uint64_t addr)
 
 uint64_t bytes_plt_slot(const struct bytes_side *s, uint64_t addr)
 {
-	const uint8_t *p = bytes_at(s, addr, 8);
+	const uint8_t *p = bytes_at(s, addr, 16);
 	unsigned i;
 
+	/* mold's: endbr64, and the stub's number to r11d. */
+	if (p && !memcmp(p, "\xf3\x0f\x1e\xfa\x41\xbb", 6) && p[10] == 0xff && p[11] == 0x25)
+		return addr + 16 + (uint64_t)(int32_t)get_le32(p + 12);
+	p = bytes_at(s, addr, 8);
 	for (i = 0; p && i <= 5; i++) { /* after endbr64 and bnd */
 		if (p[i] == 0xff && p[i + 1] == 0x25)
 			return bytes_at(s, addr, i + 6)

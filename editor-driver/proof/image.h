@@ -44,6 +44,7 @@ struct bytes_fde {
 struct bytes_side {
 	const struct blockmap *map;
 	struct elf *f;
+	bool own_padding;                /* as in struct bytes_build */
 	VEC(struct elf_section) section; /* loaded ones, as in the file */
 	VEC(struct bytes_slot) slot;     /* of .rela.dyn and .rela.plt, by address */
 	VEC(struct bytes_symbol) symbol; /* of .dynsym, by name and version */
@@ -92,6 +93,9 @@ const struct bytes_slot *bytes_slot(const struct bytes_side *s, uint64_t addr);
 /* The address of the slot through which the PLT entry at addr goes, or 0. */
 uint64_t bytes_plt_slot(const struct bytes_side *s, uint64_t addr);
 
+/* How many of the n bytes at p are padding. */
+uint64_t bytes_padding(const struct bytes_side *side, const uint8_t *p, uint64_t n);
+
 /* code.c. */
 int bytes_code(struct bytes *b);
 /* A run of the same length in both; data: relative words count from themselves. */
@@ -100,8 +104,6 @@ bool bytes_same_run(
 int bytes_plt(struct bytes *b, const struct elf_section *s);
 /* The length of the no-operation or int3 at p, 0 = none. */
 unsigned bytes_nop(const uint8_t *p, uint64_t n);
-/* How many of n bytes from p on are such. */
-uint64_t bytes_padding(const uint8_t *p, uint64_t n);
 
 /* data.c. */
 int bytes_data(struct bytes *b, const struct elf_section *o, const struct elf_section *m);

@@ -391,9 +391,9 @@ static int compare_builds(struct elf *made, const char *path, struct elf *unchan
 	    same_blocks(&out->map, w->map, w->copy, w->ncopy, e))
 		return -1;
 	/* Counting builds add data of their own; the manager does not swap them in. */
-	if (!w->counting &&
-	    bytes_compare(&(struct bytes_build){made, &out->map},
-		&(struct bytes_build){unchanged, w->map}, w->edited, w->nedited, &out->at, e)) {
+	if (!w->counting && bytes_compare(&(struct bytes_build){made, &out->map, w->own_padding},
+				&(struct bytes_build){unchanged, w->map, w->own_padding}, w->edited,
+				w->nedited, &out->at, e)) {
 		out->differs = true;
 		return -1;
 	}

@@ -44,6 +44,7 @@ struct verify_copies {
 struct verify_wanted {
 	const struct blockmap *map; /* of the original */
 	bool counting;              /* a build that counts is expected */
+	bool own_padding;           /* as in struct bytes_build */
 	struct verify_copies *copy; /* gets sorted; entries of one block are equal */
 	size_t ncopy;
 	const uint64_t *edited; /* hash_short of the TUs that were edited, ascending */

@@ -26,7 +26,7 @@ int vet_artifact(struct artifact *a, struct err *e)
 	size_t i, args = artifact_recipe(a, &arg), tus = artifact_tus(a, &tu);
 	size_t inputs = artifact_inputs(a, &in);
 
-	if (recipe_check(arg, args, inputs, e))
+	if (recipe_check(linker_named(artifact_meta(a)->ld), arg, args, inputs, e))
 		return err_wrap(e, "recipe");
 	for (i = 0; i < tus; i++)
 		if (asopt_check(tu[i].as_args, e))

@@ -253,7 +253,7 @@ static void own_build_id(u8 *id)
 		if (p[i].p_type == PT_LOAD && !p[i].p_offset)
 			bias = (u64)ehdr - p[i].p_vaddr;
 	for (i = 0; i < n; i++)
-		if (p[i].p_type == PT_NOTE && p[i].p_align <= 4)
+		if (p[i].p_type == PT_NOTE)
 			find_note((const u8 *)(bias + p[i].p_vaddr), p[i].p_filesz, id);
 }
 

@@ -155,7 +155,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 		must(!strpbrk(text, "/@ ") && !strstr(text, "\n\n"));
 	while (argc <= ARGS && next)
 		argv[argc++] = strsep(&next, "\n");
-	if (!recipe_check((const char *const *)argv + 1, (size_t)argc - 1, INPUTS, &e)) {
+	if (!recipe_check(
+		LINKER_GNU, (const char *const *)argv + 1, (size_t)argc - 1, INPUTS, &e)) {
 		for (int i = 1; i < argc; i++)
 			must(argv[i][0] != '@' || is_input(argv[i]));
 		prepare(argc, argv, &mem);

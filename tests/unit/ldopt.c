@@ -24,15 +24,20 @@ static size_t split(char *line, const char **arg)
 	return n;
 }
 
-static int check(const char *text, struct err *e)
+static int check_for(enum linker linker, const char *text, struct err *e)
 {
 	char *line = xstrdup(text);
 	const char *arg[64];
 	size_t n = split(line, arg);
-	int rc = recipe_check(arg, n, INPUTS, e);
+	int rc = recipe_check(linker, arg, n, INPUTS, e);
 
 	free(line);
 	return rc;
+}
+
+static int check(const char *text, struct err *e)
+{
+	return check_for(LINKER_GNU, text, e);
 }
 
 static const char *const good[] = {"",
@@ -200,7 +205,7 @@ START_TEST(ld_has_no_other_options)
 			end = p + 2 + strcspn(p + 2, " =[\t\n,<");
 			arg = xasprintf("%.*s", (int)(end - p), p);
 			i = 0;
-			ck_assert(ldopt_next(&arg, 1, &i, &o));
+			ck_assert(ldopt_next(LINKER_GNU, &arg, 1, &i, &o));
 			ck_assert_msg(o.kind != LDOPT_UNKNOWN, "not in the table: %s", arg);
 			seen++;
 			free((char *)arg);
@@ -214,5 +219,53 @@ START_TEST(ld_has_no_other_options)
 }
 END_TEST
 
-UNIT_MAIN("ldopt", 0, NULL, NULL, UNIT_LOOP(repeated, sizeof good / sizeof *good),
+/* gold, lld and mold: one spelling of each option. */
+START_TEST(others)
+{
+	static const char fine[] =
+	    "--eh-frame-hdr -m elf_x86_64 --hash-style=gnu --as-needed "
+	    "--dynamic-linker=/lib64/ld-linux-x86-64.so.2 --pie -z now -O2 @0 -L=/usr/lib -lgcc "
+	    "--version-script=@1 --gc-sections --rpath=$ORIGIN --entry=main --icf=none";
+	static const char *const bad_line[] = {"-pie", "--entry main", "-e main", "-znow", "-O 2",
+	    "-melf_x86_64", "-l gcc", "-L /usr/lib", "--version-script=/etc/passwd",
+	    "-T/etc/passwd", "--plugin=x.so", "--icf=all", "--symbol-ordering-file=@0",
+	    "--section-ordering-file=@0", "--reproduce=x", "--run", "--chroot=/", "-C",
+	    "--threads=1", "--Map=x", "-o", "--repro", "--print-symbol-order=x", "--save-temps",
+	    "--mllvm=-x", "-mllvm", "--soname=@0", "-zq"};
+	static const enum linker linker[] = {LINKER_GOLD, LINKER_LLD, LINKER_MOLD};
+	struct err e = {""};
+	size_t i, k;
+
+	for (k = 0; k < sizeof linker / sizeof *linker; k++) {
+		ck_assert_msg(!check_for(linker[k], fine, &e), "%s", e.text);
+		for (i = 0; i < sizeof bad_line / sizeof *bad_line; i++)
+			ck_assert_msg(check_for(linker[k], bad_line[i], &e), "%s", bad_line[i]);
+	}
+	ck_assert(check_for(LINKER_UNKNOWN, "", &e));
+}
+END_TEST
+
+START_TEST(linkers)
+{
+	static const struct {
+		const char *path;
+		enum linker linker;
+	} of[] = {{"/usr/bin/x86_64-linux-gnu-ld", LINKER_GNU},
+	    {"/usr/bin/x86_64-linux-gnu-ld.bfd", LINKER_GNU}, {"ld.bfd", LINKER_GNU},
+	    {"/usr/bin/x86_64-linux-gnu-ld.gold", LINKER_GOLD}, {"/opt/gold", LINKER_GOLD},
+	    {"/usr/lib/llvm-14/bin/lld", LINKER_LLD}, {"/usr/bin/ld.lld-19", LINKER_LLD},
+	    {"/usr/bin/mold", LINKER_MOLD}, {"/usr/bin/x86_64-linux-gnu-mold", LINKER_MOLD},
+	    {"/bin/sh", LINKER_UNKNOWN}, {"/usr/bin/wild", LINKER_UNKNOWN}};
+	size_t i;
+
+	for (i = 0; i < sizeof of / sizeof *of; i++)
+		ck_assert_int_eq(linker_of_program(of[i].path), of[i].linker);
+	ck_assert_int_eq(linker_named("ld.mold"), LINKER_MOLD);
+	ck_assert_int_eq(linker_named("/usr/bin/ld"), LINKER_UNKNOWN);
+	ck_assert_str_eq(linker_name(LINKER_GNU), "ld");
+	ck_assert_str_eq(linker_name(LINKER_LLD), "ld.lld");
+}
+END_TEST
+
+UNIT_MAIN("ldopt", 0, NULL, NULL, others, linkers, UNIT_LOOP(repeated, sizeof good / sizeof *good),
     UNIT_LOOP(refused, sizeof bad / sizeof *bad), ld_has_no_other_options)

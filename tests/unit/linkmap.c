@@ -1,21 +1,67 @@
-/* hooks/linkmap: what GNU ld wrote about a link. */
+/* hooks/linkmap: what linkers wrote about a link. */
 #include "hooks/linkmap.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void expect_files(const char *text, const char *files)
+static void expect_of(enum linker linker, const char *text, const char *files)
 {
 	struct args a = {0};
 	char *joined;
 
-	depfile_read(text, strlen(text), &a);
+	depfile_read(linker, text, strlen(text), &a);
 	joined = args_join(&a, '|');
 	ck_assert_str_eq(joined, files);
 	free(joined);
 	args_free(&a);
 }
+
+static void expect_files(const char *text, const char *files)
+{
+	expect_of(LINKER_GNU, text, files);
+}
+
+START_TEST(dependency_file_of_others)
+{
+	expect_of(LINKER_LLD, "o: \\\n a\\ $$x\\#b.o \\\n l.a\n\na\\ $$x\\#b.o:\n\nl.a:\n",
+	    "a $x#b.o|l.a");
+	expect_of(LINKER_LLD, "o: \\\n a\\b.o\n\na\\b.o:\n", "a\\b.o");
+	expect_of(LINKER_MOLD, "o: a b.o l.a\n\na b.o:\n\nl.a:\n\nl.a:\n", "a b.o|l.a");
+	expect_of(LINKER_MOLD, "o: a.o", "");
+	expect_of(LINKER_MOLD, "", "");
+	expect_of(LINKER_GOLD, "o: \\\n  a b.o \\\n  l.a\n\na b.o:\n\nl.a:\n", "a b.o|l.a");
+}
+END_TEST
+
+START_TEST(columns)
+{
+	static const char lld[] =
+	    "             VMA              LMA     Size Align Out     In      Symbol\n"
+	    "          201158           201158       10     1 .text\n"
+	    "          201158           201158       10     1         d/libx.a(f.o):(.text)\n"
+	    "          201158           201158        0     1                 n::(anonymous)::f()\n"
+	    "               0                0       1a     1         <internal>:(.comment)\n";
+	static const char mold[] = "               VMA       Size Align Out     In      Symbol\n"
+				   "          0x20120c         16     1         a b.o:(.text)\n"
+				   "          0x20120c          0     0                 a.o:(.x)\n"
+				   "          0x20120c          1     1         a.o:(";
+	static const char extracted[] = "reference\textracted\tsymbol\n"
+					"a.o\t./l.a(b.o)\tg\nx\ncut\t./l.a(c.o)";
+	struct linkmap m = {0};
+
+	linkmap_read(&m, lld, strlen(lld));
+	linkmap_read(&m, mold, strlen(mold));
+	linkmap_read_extracted(&m, extracted, strlen(extracted));
+	ck_assert(linkmap_has(&m, "d/libx.a", "f.o"));
+	ck_assert(linkmap_has(&m, "a b.o", NULL));
+	ck_assert(linkmap_has(&m, "./l.a", "b.o"));
+	ck_assert(!linkmap_has(&m, "./l.a", "c.o"));
+	ck_assert(!linkmap_has(&m, "n:", NULL));
+	ck_assert_uint_eq(m.files.n, 6);
+	linkmap_free(&m);
+}
+END_TEST
 
 START_TEST(dependency_file)
 {
@@ -98,4 +144,5 @@ START_TEST(cut_off)
 }
 END_TEST
 
-UNIT_MAIN("linkmap", 0, NULL, NULL, dependency_file, dependency_file_odd, members, cut_off)
+UNIT_MAIN("linkmap", 0, NULL, NULL, dependency_file, dependency_file_odd, dependency_file_of_others,
+    columns, members, cut_off)

@@ -29,6 +29,8 @@ static char *folder(void *arg, const char *path)
 	return path[0] == '/' ? xstrdup(path) : xasprintf("/cwd/%s", path);
 }
 
+static enum linker linker = LINKER_GNU;
+
 static void make(const char *line, const char *recipe, struct err *why)
 {
 	struct recipe_files f = {file, folder, NULL};
@@ -36,12 +38,12 @@ static void make(const char *line, const char *recipe, struct err *why)
 	char *joined;
 
 	args_split(&in, line, strlen(line));
-	recipe_make(&out, &in, &f);
+	recipe_make(&out, linker, &in, &f);
 	joined = args_join(&out, ' ');
 	ck_assert_str_eq(joined, recipe);
 	free(joined);
 	*why = (struct err){""};
-	recipe_check((const char *const *)out.v, out.n, sizeof world / sizeof *world, why);
+	recipe_check(linker, (const char *const *)out.v, out.n, sizeof world / sizeof *world, why);
 	args_free(&in);
 	args_free(&out);
 }
@@ -80,6 +82,22 @@ START_TEST(what_gcc_passes)
 	    "/lib64/ld-linux-x86-64.so.2 -pie -o prog crt1.o -L. -L/usr/lib a.o -lc --push-state",
 	    "--eh-frame-hdr -m elf_x86_64 --hash-style=gnu --as-needed -dynamic-linker "
 	    "/lib64/ld-linux-x86-64.so.2 -pie @0 -L=/cwd/. -L=/usr/lib @1 -lc --push-state");
+}
+END_TEST
+
+START_TEST(others_have_one_spelling)
+{
+	linker = LINKER_LLD;
+	expect(
+	    "-dynamic-linker /l -melf_x86_64 -znow -z relro -e main -s -shared -soname x -rpath /y "
+	    "-L. -l m -O2 -u f --Map=m -o p a.o -T sc.ld --threads=4 -b elf",
+	    "--dynamic-linker=/l -m elf_x86_64 -z now -z relro --entry=main --strip-all --shared "
+	    "--soname=x --rpath=/y -L=/cwd/. -lm -O2 --undefined=f @1 --script=@3 --format=elf");
+	costs("-pie --icf=all a.o", "--pie --icf=all @1",
+	    "--icf all: not an operand that Morph repeats");
+	costs("--plugin-opt=x --lto-O3 a.o", "--lto-O3 @1",
+	    "--lto-O3: not an option that Morph repeats");
+	linker = LINKER_GNU;
 }
 END_TEST
 
@@ -181,7 +199,7 @@ static struct ldcmd command(const char *line, struct args *a)
 
 	*a = (struct args){0};
 	args_split(a, line, strlen(line));
-	ldcmd_read(&c, (const char *const *)a->v, a->n);
+	ldcmd_read(&c, LINKER_GNU, (const char *const *)a->v, a->n);
 	return c;
 }
 
@@ -220,8 +238,9 @@ END_TEST
 int main(void)
 {
 	int failed = UNIT_RUN("recipe", 0, NULL, NULL, files_become_numbers, what_gcc_passes,
-	    outputs_are_gone, search_folders, options_with_files, what_costs_the_artifact,
-	    values_are_no_files, one_dash_and_first_letters, at_signs, raw_inputs, facts);
+	    others_have_one_spelling, outputs_are_gone, search_folders, options_with_files,
+	    what_costs_the_artifact, values_are_no_files, one_dash_and_first_letters, at_signs,
+	    raw_inputs, facts);
 
 	args_free(&raw);
 	return failed;
