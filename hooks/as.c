@@ -190,8 +190,6 @@ static bool directs(const struct buf *text, const char *word)
 /* NULL, or what speaks against annotating this text before it is parsed. */
 static const char *foreign_text(const struct job *j)
 {
-	if (directs(&j->text, ".gnu.lto_"))
-		return "compile stage of LTO";
 	if (as_text_check(j->text.p, j->text.n, NULL))
 		return "might take in another file (.incbin, .include, .macro, .irp)";
 	/* as makes line numbers of its own only where the compiler made none. */
@@ -209,6 +207,12 @@ static bool is_probe(const struct job *j)
 	if (is)
 		hooklog_first(HOOKLOG_PROBE);
 	return is;
+}
+
+/* The compile stage of LTO: the code that is linked is made at the link. */
+static bool is_lto(const struct job *j)
+{
+	return directs(&j->text, ".gnu.lto_");
 }
 
 /* In the shield. Fills both files in memory. */
@@ -328,7 +332,7 @@ int main(int argc, char **argv)
 	if ((j.cmd.input ? file_read(j.cmd.input, 0, &j.text, &e) : read_stdin(&j.text)) < 0)
 		give_up(&j, "not annotated: cannot read the input");
 	buf_cstr(&j.text);
-	if (is_probe(&j))
+	if (is_probe(&j) || is_lto(&j))
 		run_unmodified(&j);
 	if ((why = foreign_text(&j)))
 		give_up(&j, "not annotated: %s", why);

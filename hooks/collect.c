@@ -3,20 +3,34 @@
 #include "common/publish.h"
 #include "hooks/archive.h"
 #include "hooks/paths.h"
+#include "hooks/recipe.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { KIND_REFUSED = 0 };
+enum { KIND_REFUSED = 0, KIND_CLAIMED = UINT32_MAX };
 
 static int is_lto_section(const struct elf_section *s, void *arg)
 {
 	return !strncmp(s->name, ".gnu.lto_", 9);
 }
 
+/* What an object with intermediate code of GCC is. Without plugin the linker reads its machine
+ * code. */
+static uint32_t kind_of_lto(const struct collection *c, const char *path, struct err *e)
+{
+	if (!c->plugin)
+		return ART_OBJECT;
+	if (c->optimised)
+		return KIND_CLAIMED;
+	err_set(e, "%s: LTO object (GCC), and as was not called through the hooks", path);
+	return KIND_REFUSED;
+}
+
 /* What a file is, by its bytes; KIND_REFUSED when no artifact can be made. */
-static uint32_t kind_of(const void *p, size_t n, const char *path, struct err *e)
+static uint32_t kind_of(
+    const struct collection *c, const void *p, size_t n, const char *path, struct err *e)
 {
 	uint32_t kind = ART_FILE;
 	struct elf *f;
@@ -34,10 +48,8 @@ static uint32_t kind_of(const void *p, size_t n, const char *path, struct err *e
 		return KIND_REFUSED;
 	if (elf_file_kind(f) == ELF_OBJECT) {
 		kind = ART_OBJECT;
-		if (elf_file_sections(f, is_lto_section, NULL)) {
-			err_set(e, "%s: LTO object (GCC)", path);
-			kind = KIND_REFUSED;
-		}
+		if (elf_file_sections(f, is_lto_section, NULL))
+			kind = kind_of_lto(c, path, e);
 	} else if (elf_file_kind(f) == ELF_SHARED || elf_file_kind(f) == ELF_PIE) {
 		kind = ART_SHARED;
 	}
@@ -153,16 +165,17 @@ static int add_member(struct collection *c, int64_t archive, bool thin,
 		in.path = path_base(m->name);
 		in.at = in.size = 0;
 		if (file_read(file, 0, &content, e) == 0)
-			in.kind = kind_of(content.p, content.n, file, e);
+			in.kind = kind_of(c, content.p, content.n, file, e);
 	} else {
-		in.kind = kind_of(bytes + m->at, m->size, m->name, e);
+		in.kind = kind_of(c, bytes + m->at, m->size, m->name, e);
 	}
 	in.file = file ? arena_strdup(&c->mem, file) : path;
 	free(file);
 	buf_free(&content);
 	if (in.kind == KIND_REFUSED)
 		return -1;
-	vec_push(&c->input, in);
+	if (in.kind != KIND_CLAIMED)
+		vec_push(&c->input, in);
 	return 0;
 }
 
@@ -199,12 +212,15 @@ static int64_t add_file(struct collection *c, const char *path, struct err *e)
 	in.path = in.file = arena_strdup(&c->mem, path);
 	if (file_map(path, &b, e) < 0)
 		return -1;
-	in.kind = htab_get_str(&c->raw, path) ? ART_FILE : kind_of(b.p, b.n, path, e);
+	in.kind = htab_get_str(&c->raw, path) ? ART_FILE : kind_of(c, b.p, b.n, path, e);
 	r = in.kind == KIND_REFUSED ? -1 : 0;
 	fault = recipe_name_fault(path, in.kind == ART_SHARED);
 	if (!r && fault)
 		r = err_set(e, "%s: %s", path, fault);
-	if (!r) {
+	if (!r && in.kind == KIND_CLAIMED) {
+		htab_put_str(&c->claimed, path, NULL);
+		id = RECIPE_CLAIMED;
+	} else if (!r) {
 		vec_push(&c->input, in);
 		*htab_put_str(&c->by_path, path, NULL) = (uint64_t)id;
 		if (in.kind == ART_ARCHIVE)
@@ -212,6 +228,32 @@ static int64_t add_file(struct collection *c, const char *path, struct err *e)
 	}
 	file_unmap(&b);
 	return r < 0 ? -1 : id;
+}
+
+static bool is_made(const struct collection *c, const char *path)
+{
+	static const char *const end[] = {".ltrans.o", ".lto.o", ".debug.temp.o"};
+	size_t n = c->ltrans ? strlen(c->ltrans) : 0, len = strlen(path), i;
+
+	if (n && !strncmp(path, c->ltrans, n) && path[n] == '/')
+		return true;
+	for (i = 0; c->plugin && i < sizeof end / sizeof *end; i++)
+		if (len > strlen(end[i]) && !strcmp(path + len - strlen(end[i]), end[i]))
+			return true;
+	return false;
+}
+
+static void add_made(struct collection *c, const char *path)
+{
+	struct input in = {.kind = ART_OBJECT, .archive = -1};
+	char *name = xasprintf("%s.ltrans%zu.o", c->output, c->made.n);
+
+	in.path = arena_strdup(&c->mem, name);
+	in.file = arena_strdup(&c->mem, path);
+	*htab_put_str(&c->by_path, path, NULL) = c->input.n;
+	vec_push(&c->made, (int64_t)c->input.n);
+	vec_push(&c->input, in);
+	free(name);
 }
 
 void collect_raw(struct collection *c, const char *name)
@@ -230,6 +272,8 @@ int64_t collect_file(struct collection *c, const char *name)
 
 	if (known)
 		id = (int64_t)*known;
+	else if (htab_get_str(&c->claimed, path))
+		id = RECIPE_CLAIMED;
 	else if (regular(path))
 		id = add_file(c, path, NULL);
 	free(path);
@@ -240,17 +284,24 @@ int collect(
     struct collection *c, const struct args *opened, const struct linkmap *map, struct err *e)
 {
 	size_t i;
+	int r = 0;
 
 	c->opened = opened;
 	c->map = map;
 	for (i = 0; i < opened->n; i++)
 		args_take(&c->path, path_of_file(opened->v[i]));
-	/* gold and mold name the members of thin archives as well, after these. */
 	for (i = 0; i < opened->n; i++)
-		if (!htab_get_str(&c->by_path, c->path.v[i]) &&
-		    !htab_get_str(&c->thin, c->path.v[i]) && add_file(c, c->path.v[i], e) < 0)
-			return -1;
-	return 0;
+		c->optimised = c->optimised || is_made(c, c->path.v[i]);
+	/* gold and mold name the members of thin archives as well, after these. */
+	for (i = 0; i < opened->n && !r; i++) {
+		if (htab_get_str(&c->by_path, c->path.v[i]) || htab_get_str(&c->thin, c->path.v[i]))
+			continue;
+		if (is_made(c, c->path.v[i]))
+			add_made(c, c->path.v[i]);
+		else
+			r = add_file(c, c->path.v[i], e) == -1 ? -1 : 0;
+	}
+	return r;
 }
 
 int collect_bytes(

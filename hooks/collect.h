@@ -32,6 +32,13 @@ struct collection { /* zero-filled = empty */
 	size_t normalised;         /* how many of them are in map_path */
 	const char *cached;        /* the file whose bytes are in cache */
 	struct file_map cache;
+	/* Of link-time optimisation. */
+	const char *ltrans; /* folder of what it made, NULL = none; not where the user keeps that */
+	const char *output; /* of the link: what they are named after */
+	bool plugin;        /* the linker had a plugin, which takes objects for itself */
+	bool optimised;     /* and it made others */
+	struct htab claimed; /* absolute paths of objects of which they were made */
+	VEC(int64_t) made;   /* their numbers, in the order of the link */
 	struct arena mem;
 };
 
@@ -39,12 +46,13 @@ struct collection { /* zero-filled = empty */
 void collect_raw(struct collection *c, const char *path);
 
 /* Numbers all of opened. Fails on what speaks against an artifact: an input
- * that is gone or no file, one whose code is not machine code (LTO), or one
- * whose name cannot be repeated. */
+ * that is gone or no file, one whose code is not machine code (LTO that left no
+ * objects), or one whose name cannot be repeated. */
 int collect(
     struct collection *c, const struct args *opened, const struct linkmap *map, struct err *e);
 
-/* The number of a file, added when it is new; -1 when there is no such file. */
+/* The number of a file, added when it is new; -1 when there is no such file, RECIPE_CLAIMED for
+ * one of which ltrans was made. */
 int64_t collect_file(struct collection *c, const char *path);
 
 struct input_bytes {

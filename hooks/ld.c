@@ -11,6 +11,7 @@
 #include "common/places.h"
 #include "common/publish.h"
 #include "common/spawn.h"
+#include "hooks/ltrans.h"
 #include "hooks/paths.h"
 #include "hooks/probe.h"
 #include "hooks/recipe.h"
@@ -37,6 +38,8 @@ struct job {
 	bool no_loader;                 /* the output is a static executable */
 	char *output;                   /* absolute */
 	char *opened, *map, *extracted; /* files that the linker wrote; NULL = none */
+	const char *ltrans;             /* folder of what LTO makes, NULL = none */
+	bool saves_temps;               /* the user keeps all that */
 	struct publish publish;
 	bool passing; /* the artifact is to be in the store alone */
 };
@@ -205,10 +208,14 @@ static int link_now(struct job *j, int argc, char **argv)
 	for (i = 1; i < argc; i++)
 		args_add(&arg, argv[i]);
 	choose_outputs(j, &arg);
+	if (j->cmd.plugin && !j->saves_temps && ltrans_is_plugin(j->cmd.plugin) &&
+	    (j->ltrans = ltrans_open()))
+		args_add(&arg, LTRANS_KEEP);
 	if (j->linker == LINKER_GOLD && j->cmd.gc)
 		status = link_by_gold(j, &arg);
 	else
 		status = tool_run(j->real, args_end(&arg));
+	ltrans_leave();
 	args_free(&arg);
 	return status;
 }
@@ -321,10 +328,21 @@ static bool named_by_path(const struct job *j, const struct record *r, const str
 	return true;
 }
 
+static bool is_placed(const struct args *recipe, int64_t id)
+{
+	char *arg = xasprintf("@%lld", (long long)id);
+	size_t i;
+
+	for (i = 0; i < recipe->n && strcmp(recipe->v[i], arg); i++)
+		;
+	free(arg);
+	return i < recipe->n;
+}
+
 static int gather(
     struct job *j, struct record *r, struct collection *c, struct args *recipe, struct err *e)
 {
-	struct recipe_files f = {note_raw, folder_of, c};
+	struct recipe_files f = {.file = note_raw, .folder = folder_of, .arg = c};
 	struct args ignored = {0}, *opened = xcalloc(1, sizeof *opened);
 	struct buf b = {0};
 
@@ -336,14 +354,24 @@ static int gather(
 		return err_set(e, "no artifact: no dependency file from the linker");
 	depfile_read(j->linker, b.p, b.n, opened);
 	buf_free(&b);
+	c->plugin = j->cmd.plugin != NULL;
+	c->ltrans = j->ltrans;
+	c->output = j->output;
 	if (collect(c, opened, read_map(j), e) < 0)
 		return err_wrap(e, "no artifact");
 	f.file = number_of;
+	f.made = c->made.v;
+	f.nmade = c->made.n;
 	recipe_make(recipe, j->linker, &j->arg, &f);
 	if (j->linker == LINKER_GNU)
 		add_run_path(recipe);
 	if (recipe_check(j->linker, (const char *const *)recipe->v, recipe->n, c->input.n, e) < 0)
 		return err_wrap(e, "no artifact");
+	if (f.nmade && !is_placed(recipe, f.made[0]))
+		return err_set(e, "no artifact: LTO objects in archives alone");
+	if (c->optimised && j->no_loader)
+		return err_set(e, "no artifact: a static link with LTO takes in code in an order "
+				  "that is not repeated");
 	if (named_by_path(j, r, recipe))
 		return err_set(
 		    e, "no artifact: gold names this library by its path: add -Wl,-soname");
@@ -368,8 +396,8 @@ static int examine(struct job *j, struct record *r, struct blockmap *map, struct
 	else if (elf_file_section(f, ".morph.fn", &s, e) <= 0)
 		/* Of a.out nothing is said: it is configure's first question. */
 		err_set(e, strcmp(path_base(j->output), "a.out")
-			       ? "no artifact: no object came through the hooks (build from clean, "
-				 "without LTO)"
+			       ? "no artifact: no object came through the hooks (build from clean; "
+				 "what clang's LTO makes does not)"
 			       : "");
 	else if (!elf_file_build_id(f).n)
 		err_set(e, "no artifact: no build-id: add -Wl,--build-id");
@@ -434,16 +462,24 @@ static void record_shielded(struct job *j)
 
 static void remove_outputs(struct job *j)
 {
+	char *args;
+
 	if (j->linker == LINKER_LLD && j->map && !j->cmd.map)
 		unlink(j->map);
 	if (j->extracted)
 		unlink(j->extracted);
+	if (j->ltrans && !j->saves_temps) {
+		args = xasprintf("%s.lto_wrapper_args", j->cmd.output);
+		unlink(args);
+		free(args);
+	}
+	ltrans_close();
 }
 
 int main(int argc, char **argv)
 {
 	static struct job j;
-	const char *why;
+	const char *why, *driver = getenv("COLLECT_GCC_OPTIONS");
 	struct err e;
 	int status;
 
@@ -460,6 +496,7 @@ int main(int argc, char **argv)
 	j.linker = which_linker(j.real);
 	ldcmd_read(&j.cmd, j.linker, (const char *const *)j.arg.v, j.arg.n);
 	j.output = path_of_file(j.cmd.output);
+	j.saves_temps = driver && strstr(driver, "'-save-temps");
 	if ((why = not_ours(&j))) {
 		if (*why)
 			hooklog("ld", j.output, "%s", why);

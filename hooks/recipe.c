@@ -43,13 +43,25 @@ static void add_kept(
 	}
 }
 
+static void add_made(struct args *out, const struct recipe_files *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->nmade; i++)
+		args_take(out, xasprintf("@%" PRId64, f->made[i]));
+}
+
 /* What is no file stays, and recipe_check refuses it. */
 static void add_input(
-    struct args *out, const struct ldopt *o, const struct recipe_files *f, bool raw)
+    struct args *out, const struct ldopt *o, const struct recipe_files *f, bool raw, bool *claimed)
 {
 	int64_t id = f->file(f->arg, o->value, raw);
 
-	if (id >= 0)
+	if (id == RECIPE_CLAIMED) {
+		if (!*claimed)
+			add_made(out, f);
+		*claimed = true;
+	} else if (id >= 0)
 		args_take(out, xasprintf("@%" PRId64, id));
 	else
 		args_add(out, o->value);
@@ -100,14 +112,14 @@ static bool usual_format(const struct ldopt *o)
 void recipe_make(
     struct args *out, enum linker linker, const struct args *link, const struct recipe_files *f)
 {
-	bool raw = false;
+	bool raw = false, last = linker == LINKER_MOLD, claimed = last;
 	struct ldopt o;
 	size_t i = 0;
 
 	while (ldopt_next(linker, (const char *const *)link->v, link->n, &i, &o)) {
 		switch (o.kind) {
 		case LDOPT_INPUT:
-			add_input(out, &o, f, raw);
+			add_input(out, &o, f, raw, &claimed);
 			break;
 		case LDOPT_FILE:
 		case LDOPT_SYMBOLS:
@@ -140,4 +152,6 @@ void recipe_make(
 			break;
 		}
 	}
+	if (last)
+		add_made(out, f);
 }

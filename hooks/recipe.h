@@ -20,13 +20,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { RECIPE_CLAIMED = -2 };
+
 struct recipe_files {
-	/* The number of the input at path, -1 when there is no such file. raw:
-	 * keep its bytes as they are, whatever it is. */
+	/* The number of the input at path, -1 when there is no such file, RECIPE_CLAIMED when
+	 * what was made of it takes its place (LTO). raw: keep its bytes as they are, whatever
+	 * it is. */
 	int64_t (*file)(void *arg, const char *path, bool raw);
 	/* The absolute name of a folder, NULL = to be left out; to free. */
 	char *(*folder)(void *arg, const char *path);
 	void *arg;
+	const int64_t
+	    *made; /* what takes the place of the first that was claimed; of mold the last */
+	size_t nmade;
 };
 
 void recipe_make(

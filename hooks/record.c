@@ -94,7 +94,9 @@ static int put_tu(struct writer *w, const struct input *in, struct form *f, stru
 	    .as_args = f->as_args,
 	    .text_size = s->text_size,
 	    .hash = s->hash,
-	    .name = *f->functions.name ? f->functions.name : path_base(in->path)};
+	    /* "<artificial>" of what LTO made */
+	    .name = *f->functions.name && *f->functions.name != '<' ? f->functions.name
+								    : path_base(in->path)};
 
 	if (artifact_put_tu_packed(w->a, &tu, s->z, s->z_size, e) < 0 || put_functions(w, f, e) < 0)
 		return -1;

@@ -397,6 +397,8 @@ void ldcmd_read(struct ldcmd *c, enum linker linker, const char *const *arg, siz
 			c->fixed_build_id = o.value && !strncmp(o.value, "0x", 2);
 		else if (!o.is_long && o.name_n == 2 && o.name[1] == 'm')
 			c->emulation = o.value;
+		else if (ldopt_is(&o, "plugin"))
+			c->plugin = linker == LINKER_LLD ? NULL : o.value; /* it has its own */
 		else if (ldopt_is(&o, "gc-sections") || ldopt_is(&o, "no-gc-sections"))
 			c->gc = ldopt_is(&o, "gc-sections");
 	}

@@ -89,6 +89,7 @@ struct ldcmd {
 	const char *emulation; /* -m */
 	bool relocatable, inquiry;
 	bool gc;             /* --gc-sections */
+	const char *plugin;  /* the last, with which it reads more than machine code */
 	bool fixed_build_id; /* --build-id=0xHEX: the same for every build */
 	size_t inputs;       /* files and libraries */
 };

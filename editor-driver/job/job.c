@@ -180,10 +180,8 @@ static void name_position(const struct plan *p, const struct bytes_position *at,
 
 static int verify(const struct plan *p, const struct build *b, struct verified *v, struct err *e)
 {
-	enum linker linker = linker_named(artifact_meta(p->art)->ld);
-	struct verify_wanted w = {.map = &p->map,
-	    .counting = p->mode == PLAN_COUNT,
-	    .own_padding = linker == LINKER_GOLD || linker == LINKER_MOLD};
+	struct verify_wanted w = {
+	    .map = &p->map, .counting = p->mode == PLAN_COUNT, .linker = &b->relinker.proof};
 	VEC(uint64_t) edited = {0};
 	struct copies c = {0};
 	size_t i;

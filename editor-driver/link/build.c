@@ -205,7 +205,8 @@ static int repeat(struct build *b, struct err *e)
 	rc = relink_run(&b->relinker, b->plan->art, dir, b->same, NULL, id, b->unchanged, e);
 	free(dir);
 	if (!rc)
-		rc = verify_repeat(b->unchanged, &b->plan->map, b->dir, b->module, e);
+		rc = verify_repeat(
+		    b->unchanged, &b->plan->map, b->dir, b->module, &b->relinker.proof, e);
 	if (rc)
 		return err_wrap(e, "the artifact does not repeat the original build");
 	cache_put(b->cache, CACHE_BUILDS, &b->proof, b->unchanged);
@@ -216,7 +217,7 @@ static int repeat(struct build *b, struct err *e)
 /* What was cached has to be proven as if it were made now. */
 static int kept_proof(struct build *b, struct err *e)
 {
-	if (!verify_repeat(b->unchanged, &b->plan->map, b->dir, b->module, e))
+	if (!verify_repeat(b->unchanged, &b->plan->map, b->dir, b->module, &b->relinker.proof, e))
 		return 0;
 	return err_wrap(
 	    e, "the cache %s holds another build for the original; remove it", b->cache->dir);
@@ -226,7 +227,7 @@ int build_prove(struct build *b, struct err *e)
 {
 	if (!b->proven ? repeat(b, e) : kept_proof(b, e))
 		return -1;
-	return b->original ? verify_untouched(b->original, b->unchanged, e) : 0;
+	return b->original ? verify_untouched(b->original, b->unchanged, &b->relinker.proof, e) : 0;
 }
 
 /* Does code move, so that what stays must be kept at its offsets? */

@@ -25,6 +25,23 @@ static int right_linker(const struct relinker *r, struct err *e)
 	return is == r->linker ? 0 : -1;
 }
 
+/* Objects that LTO made during the link are called OUTPUT.ltransN.o. */
+static bool has_ltrans(struct artifact *a)
+{
+	static const char mark[] = ".ltrans";
+	const struct art_input *in;
+	size_t i, n = artifact_inputs(a, &in);
+	const char *s;
+
+	for (i = 0; i < n; i++) {
+		for (s = in[i].path; (s = strstr(s, mark)); s++)
+			if (!strcmp(s + sizeof mark - 1 + strspn(s + sizeof mark - 1, "0123456789"),
+				".o"))
+				return true;
+	}
+	return false;
+}
+
 int relink_open(struct relinker *r, struct artifact *a, struct err *e)
 {
 	const char *name = artifact_meta(a)->ld;
@@ -34,6 +51,8 @@ int relink_open(struct relinker *r, struct artifact *a, struct err *e)
 	if (r->linker == LINKER_UNKNOWN)
 		return err_set(
 		    e, "linked with \"%s\": not a linker this can link with again", name);
+	r->proof.own_padding = r->linker == LINKER_GOLD || r->linker == LINKER_MOLD;
+	r->proof.reorders = has_ltrans(a);
 	r->ld = tool_find(name, e);
 	r->ar = r->ld ? tool_find("ar", e) : NULL;
 	if (!r->ar || right_linker(r, e))

@@ -6,15 +6,17 @@
 
 #include "common/artifact/artifact.h"
 #include "common/command/linker.h"
+#include "editor-driver/proof/verify.h"
 
 #include <stdbool.h>
 
 struct relinker {
 	char *ld, *ar;
 	enum linker linker;
-	struct hash128 tools; /* of the linker and this program */
-	bool strip;           /* link without symbols, as the module is that is replaced */
-	const char *entry;    /* of a bare program: entered at RUNTIME_ENTRY, and continue there */
+	struct verify_linker proof; /* what proofs have to know of it */
+	struct hash128 tools;       /* of the linker and this program */
+	bool strip;                 /* link without symbols, as the module is that is replaced */
+	const char *entry; /* of a bare program: entered at RUNTIME_ENTRY, and continue there */
 };
 
 /* Finds the linker that the artifact names, which must be that one whatever links say, and ar. Free

@@ -77,8 +77,25 @@ static int same_map(const struct blockmap *a, const struct blockmap *b, struct e
 	return 0;
 }
 
-static int compare_module(
-    struct elf *made, const char *module, const struct build_id *id, struct err *e)
+/* All that is loaded is the same, but for the order of symbols where that may differ. */
+static int same_loaded(
+    struct elf *made, struct elf *original, const struct verify_linker *linker, struct err *e)
+{
+	struct blockmap is = {0}, was = {0};
+	struct bytes_position at;
+	int rc = same_sections(made, original, e);
+
+	if (rc && linker->reorders && !blockmap_from_elf(made, &is, e) &&
+	    !blockmap_from_elf(original, &was, e))
+		rc = bytes_compare(&(struct bytes_build){made, &is, linker->own_padding},
+		    &(struct bytes_build){original, &was, linker->own_padding}, NULL, 0, &at, e);
+	blockmap_free(&is);
+	blockmap_free(&was);
+	return rc;
+}
+
+static int compare_module(struct elf *made, const char *module, const struct build_id *id,
+    const struct verify_linker *linker, struct err *e)
 {
 	struct elf *f = elf_file_open(module, -1, NULL);
 	struct build_id own;
@@ -88,7 +105,7 @@ static int compare_module(
 		return 0; /* not at hand */
 	own = elf_file_build_id(f);
 	if (build_id_equal(&own, id))
-		rc = same_sections(made, f, e);
+		rc = same_loaded(made, f, linker, e);
 	elf_file_close(f);
 	return rc;
 }
@@ -111,7 +128,7 @@ static int no_needed_below(struct elf *f, const char *dir, struct err *e)
 }
 
 int verify_repeat(const char *path, const struct blockmap *map, const char *dir, const char *module,
-    struct err *e)
+    const struct verify_linker *linker, struct err *e)
 {
 	struct blockmap made = {0};
 	struct elf *f = elf_file_open(path, -1, e);
@@ -120,7 +137,7 @@ int verify_repeat(const char *path, const struct blockmap *map, const char *dir,
 	if (!f)
 		return -1;
 	if (!no_needed_below(f, dir, e) && !read_map(f, &made, path, e) &&
-	    (!module || !compare_module(f, module, &map->id, e)))
+	    (!module || !compare_module(f, module, &map->id, linker, e)))
 		rc = same_map(&made, map, e);
 	blockmap_free(&made);
 	elf_file_close(f);
@@ -196,8 +213,15 @@ static bool expendable(const char *name)
 	return false;
 }
 
+/* The same in any order: read as one map, and compared so. */
+static bool of_block_map(const char *name)
+{
+	return !strcmp(name, ".llvm_bb_addr_map") || !strcmp(name, ".morph.fn");
+}
+
 struct comparison {
 	struct elf *with;
+	bool reorders;
 	struct err *e;
 };
 
@@ -206,17 +230,19 @@ static int same_other(const struct elf_section *s, void *arg)
 	struct comparison *c = arg;
 	struct elf_section other;
 
-	if (s->flags & SHF_ALLOC || !s->index || expendable(s->name))
+	if (s->flags & SHF_ALLOC || !s->index || expendable(s->name) ||
+	    (c->reorders && of_block_map(s->name)))
 		return 0;
 	if (elf_file_section(c->with, s->name, &other, NULL) > 0 && same_section(s, &other))
 		return 0;
 	return err_set(c->e, "linked again, %s is not what it was", s->name);
 }
 
-int verify_untouched(const char *path, const char *unchanged, struct err *e)
+int verify_untouched(
+    const char *path, const char *unchanged, const struct verify_linker *linker, struct err *e)
 {
 	struct whole old = {0}, same = {0};
-	struct comparison c = {.e = e};
+	struct comparison c = {.reorders = linker->reorders, .e = e};
 	struct runpath r;
 	int rc = file_read(path, 0, &old.bytes, e);
 
@@ -231,10 +257,11 @@ int verify_untouched(const char *path, const char *unchanged, struct err *e)
 	}
 	c.with = same.f;
 	if (!rc)
-		rc = same_sections(same.f, old.f, e);
+		rc = same_loaded(same.f, old.f, linker, e);
 	if (!rc)
 		rc = elf_file_sections(old.f, same_other, &c);
-	if (!rc && (old.image.n != same.image.n || memcmp(old.image.p, same.image.p, old.image.n)))
+	if (!rc && !linker->reorders &&
+	    (old.image.n != same.image.n || memcmp(old.image.p, same.image.p, old.image.n)))
 		rc = err_set(e, "linked again, its headers are not what they were");
 	whole_free(&old);
 	whole_free(&same);
@@ -391,9 +418,10 @@ static int compare_builds(struct elf *made, const char *path, struct elf *unchan
 	    same_blocks(&out->map, w->map, w->copy, w->ncopy, e))
 		return -1;
 	/* Counting builds add data of their own; the manager does not swap them in. */
-	if (!w->counting && bytes_compare(&(struct bytes_build){made, &out->map, w->own_padding},
-				&(struct bytes_build){unchanged, w->map, w->own_padding}, w->edited,
-				w->nedited, &out->at, e)) {
+	if (!w->counting &&
+	    bytes_compare(&(struct bytes_build){made, &out->map, w->linker->own_padding},
+		&(struct bytes_build){unchanged, w->map, w->linker->own_padding}, w->edited,
+		w->nedited, &out->at, e)) {
 		out->differs = true;
 		return -1;
 	}

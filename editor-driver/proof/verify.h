@@ -7,15 +7,24 @@
 
 #include "editor-driver/proof/bytes.h"
 
+/* What is known of the linker. */
+struct verify_linker {
+	bool own_padding; /* as in struct bytes_build */
+	/* The objects of the relink were given to the original link late, by a plugin (LTO):
+	 * symbols may have another order, and with them GOT and PLT. */
+	bool reorders;
+};
+
 /*
  * The relink of unchanged objects at path against the original: the block map
  * of the artifact must be repeated exactly, no needed library may be one in
  * the job's folder dir, and where the module itself is at hand (module, or
  * NULL; used only when its build-id is map's), every section that is loaded
- * must have the same address and bytes. -1 and the first difference.
+ * must have the same address and bytes, or, where the linker reorders symbols, be the same as
+ * bytes.h proves it. -1 and the first difference.
  */
 int verify_repeat(const char *path, const struct blockmap *map, const char *dir, const char *module,
-    struct err *e);
+    const struct verify_linker *linker, struct err *e);
 
 /*
  * Looks at the build at path that a new one is to replace: it must have this
@@ -30,7 +39,8 @@ int verify_replaced(const char *path, const struct build_id *id, bool *stripped,
  * information, and for its run path (runpath.h). Else it was changed after its link (patchelf,
  * objcopy), and a relink would lose the change. -1 and the first section that differs.
  */
-int verify_untouched(const char *path, const char *unchanged, struct err *e);
+int verify_untouched(
+    const char *path, const char *unchanged, const struct verify_linker *linker, struct err *e);
 /* Gives the new build, verified already, the run path that this build has by now. */
 int verify_carry(const char *path, const char *unchanged, const char *made, struct err *e);
 
@@ -44,7 +54,7 @@ struct verify_copies {
 struct verify_wanted {
 	const struct blockmap *map; /* of the original */
 	bool counting;              /* a build that counts is expected */
-	bool own_padding;           /* as in struct bytes_build */
+	const struct verify_linker *linker;
 	struct verify_copies *copy; /* gets sorted; entries of one block are equal */
 	size_t ncopy;
 	const uint64_t *edited; /* hash_short of the TUs that were edited, ascending */
