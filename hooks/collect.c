@@ -142,6 +142,14 @@ static bool member_linked(
 	return in_map(c, archive, name) || (thin_path && in_map(c, archive, path_base(name)));
 }
 
+static void claim_member(struct collection *c, const char *archive, const char *member)
+{
+	char *name = xasprintf("%s(%s)", archive, member);
+
+	htab_put_str(&c->claimed, name, NULL);
+	free(name);
+}
+
 static int add_member(struct collection *c, int64_t archive, bool thin,
     const struct archive_member *m, const char *bytes, struct err *e)
 {
@@ -174,7 +182,9 @@ static int add_member(struct collection *c, int64_t archive, bool thin,
 	buf_free(&content);
 	if (in.kind == KIND_REFUSED)
 		return -1;
-	if (in.kind != KIND_CLAIMED)
+	if (in.kind == KIND_CLAIMED)
+		claim_member(c, path, m->name);
+	else
 		vec_push(&c->input, in);
 	return 0;
 }
@@ -256,6 +266,36 @@ static void add_made(struct collection *c, const char *path)
 	free(name);
 }
 
+/*
+ * Objects that were claimed referred to members of archives to which what was made of them may no
+ * longer refer. These were linked, and are again where a script asks for the symbols.
+ */
+static void add_references(struct collection *c)
+{
+	struct input in = {.kind = ART_FILE, .archive = -1};
+	char *by, *archive = NULL, *path = NULL;
+	struct buf script = {0};
+	size_t i;
+
+	for (i = 0; c->optimised && c->map && i < c->map->symbol.n; i++) {
+		by = absolute(c->map->by.v[i], &archive, &path);
+		if (htab_get_str(&c->claimed, by))
+			buf_printf(&script, "EXTERN(\"%s\")\n", c->map->symbol.v[i]);
+		free(by);
+	}
+	if (script.n) {
+		by = xasprintf("%s.ltrans.ld", c->output);
+		in.path = in.file = arena_strdup(&c->mem, by);
+		in.content = arena_strdup(&c->mem, buf_cstr(&script));
+		vec_push(&c->made, (int64_t)c->input.n);
+		vec_push(&c->input, in);
+		free(by);
+	}
+	buf_free(&script);
+	free(archive);
+	free(path);
+}
+
 void collect_raw(struct collection *c, const char *name)
 {
 	char *path = path_of_file(name);
@@ -301,12 +341,18 @@ int collect(
 		else
 			r = add_file(c, c->path.v[i], e) == -1 ? -1 : 0;
 	}
+	if (!r)
+		add_references(c);
 	return r;
 }
 
 int collect_bytes(
     struct collection *c, const struct input *in, struct input_bytes *out, struct err *e)
 {
+	if (in->content) {
+		*out = (struct input_bytes){in->content, strlen(in->content)};
+		return 0;
+	}
 	/* The members of one archive come one after the other. */
 	if (!c->cached || strcmp(c->cached, in->file)) {
 		c->cached = in->file;

@@ -17,6 +17,7 @@ struct input {
 	const char *file;  /* where the bytes are: the object, or the archive it lies in */
 	int64_t archive;   /* as in struct art_input */
 	size_t at, size;   /* of a member in file; size 0 and at 0 = the whole file */
+	char *content;     /* NULL: that of file */
 	const char *named; /* as the command line calls it, NULL = not there by path */
 };
 
@@ -37,8 +38,9 @@ struct collection { /* zero-filled = empty */
 	const char *output; /* of the link: what they are named after */
 	bool plugin;        /* the linker had a plugin, which takes objects for itself */
 	bool optimised;     /* and it made others */
-	struct htab claimed; /* absolute paths of objects of which they were made */
-	VEC(int64_t) made;   /* their numbers, in the order of the link */
+	struct htab
+	    claimed; /* absolute paths of objects of which they were made, members as in map_path */
+	VEC(int64_t) made; /* their numbers, in the order of the link */
 	struct arena mem;
 };
 

@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -63,16 +64,24 @@ static enum linker which_linker(const char *program)
  * GNU ld has had those in use here since 2.35. */
 static bool knows(const struct job *j, const char *option)
 {
+	int fd = j->linker == LINKER_GNU ? -1 : open(j->real, O_RDONLY | O_CLOEXEC);
 	char *spelled = xstrdup(option), *c;
-	struct buf program = {0};
 	bool found = j->linker == LINKER_GNU;
+	struct stat st;
+	void *program;
 
 	for (c = spelled; j->linker == LINKER_GOLD && *c; c++)
 		if (*c == '-')
 			*c = '_'; /* gold's list is of variables */
-	if (!found && file_read(j->real, 0, &program, NULL) == 0)
-		found = memmem(program.p, program.n, spelled, strlen(spelled)) != NULL;
-	buf_free(&program);
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0) {
+		program = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (program != MAP_FAILED) {
+			found = memmem(program, (size_t)st.st_size, spelled, strlen(spelled));
+			munmap(program, (size_t)st.st_size);
+		}
+	}
+	if (fd >= 0)
+		close(fd);
 	free(spelled);
 	return found;
 }
@@ -369,7 +378,8 @@ static int gather(
 		return err_wrap(e, "no artifact");
 	if (f.nmade && !is_placed(recipe, f.made[0]))
 		return err_set(e, "no artifact: LTO objects in archives alone");
-	if (c->optimised && j->no_loader)
+	/* What the code needs that its intermediate form did not say (printf) was searched last. */
+	if (c->optimised && j->no_loader && j->linker != LINKER_MOLD)
 		return err_set(e, "no artifact: a static link with LTO takes in code in an order "
 				  "that is not repeated");
 	if (named_by_path(j, r, recipe))
@@ -486,7 +496,8 @@ int main(int argc, char **argv)
 	tool_keep_memory();
 	log_init("ld", LOG_LVL_INFO);
 	j.name = path_base(argv[0]);
-	j.real = tool_find(j.name, strcmp(j.name, "ld") ? NULL : "MORPH_REAL_LD", NULL);
+	j.real = tool_find(
+	    j.name, linker_of_program(j.name) == LINKER_GNU ? "MORPH_REAL_LD" : NULL, NULL);
 	if (!j.real)
 		die(127, "morph: no real %s in PATH; set MORPH_REAL_LD", j.name);
 	if (args_expand(&j.arg, argc, argv, &e) < 0) {

@@ -128,6 +128,41 @@ static void head_line(struct linkmap *m, const char *p, const char *end)
 		}
 }
 
+/* "FILE (SYMBOL)" */
+static void reason(struct linkmap *m, const char *p, const char *end)
+{
+	static const char plugin[] = " (symbol from plugin)";
+	const char *open;
+
+	while (p < end && *p == ' ')
+		p++;
+	open = end > p && end[-1] == ')' ? memrchr(p, '(', (size_t)(end - p)) : NULL;
+	if (!open || open - p < 2 || open[-1] != ' ')
+		return;
+	args_take(&m->symbol, xasprintf("%.*s", (int)(end - open) - 2, open + 1));
+	open--;
+	if ((size_t)(open - p) >= sizeof plugin &&
+	    !memcmp(open - (sizeof plugin - 1), plugin, sizeof plugin - 1))
+		open -= sizeof plugin - 1;
+	args_take(&m->by, xasprintf("%.*s", (int)(open - p), p));
+}
+
+/* The list at the head: a title, a blank line, members, a blank line. */
+static void read_head(struct linkmap *m, const char *text, size_t n)
+{
+	static const char title[] = "Archive member included ";
+	const char *end = text + n, *p = line_end(text, end), *e, *q;
+
+	if (n < sizeof title || memcmp(text, title, sizeof title - 1))
+		return;
+	for (p += p + 1 < end ? 2 : 0; p < end && *p != '\n'; p = e < end ? e + 1 : end) {
+		e = line_end(p, end);
+		for (q = p; q < e && *p != ' ' && !(*q == ')' && (q + 1 == e || q[1] == ' ')); q++)
+			;
+		reason(m, q < e ? q + (*p != ' ') : e, e);
+	}
+}
+
 /* Of a map in columns: where In begins; 0 = it is none. */
 static size_t column_in(const char *text, size_t n)
 {
@@ -169,6 +204,7 @@ void linkmap_read(struct linkmap *m, const char *text, size_t n)
 	const char *p, *e, *end = text + n;
 	size_t in = column_in(text, n);
 
+	read_head(m, text, n);
 	for (p = text; p < end; p = e < end ? e + 1 : end) {
 		e = line_end(p, end);
 		if (in)
@@ -193,4 +229,6 @@ void linkmap_free(struct linkmap *m)
 {
 	htab_free(&m->file);
 	args_free(&m->files);
+	args_free(&m->by);
+	args_free(&m->symbol);
 }

@@ -10,9 +10,10 @@
  * Map (-Map), of GNU ld and gold: input sections come as "0xADDRESS 0xSIZE FILE" after at least
  * one space, where FILE is a path or, for a member of an archive,
  * "ARCHIVE(MEMBER)"; members of thin archives come as plain paths. The list at
- * its head names members once more, at the start of a line. Of lld and mold: a head with the
- * names of columns, of which In has "FILE:(SECTION)", FILE as above; members of thin archives
- * are "ARCHIVE(MEMBER)" as well.
+ * its head names members once more, at the start of a line, and after each, on its line or the
+ * next, "FILE (SYMBOL)" or "FILE (symbol from plugin) (SYMBOL)" for why it was taken. Of lld and
+ * mold: a head with the names of columns, of which In has "FILE:(SECTION)", FILE as above; members
+ * of thin archives are "ARCHIVE(MEMBER)" as well.
  *
  * Extracted members (lld's --why-extract): three columns with tabs between, of which the second
  * is FILE.
@@ -33,6 +34,8 @@ void depfile_read(enum linker linker, const char *text, size_t n, struct args *o
 struct linkmap {
 	struct htab file;  /* every FILE of the map */
 	struct args files; /* the same, in order of appearance */
+	/* Of each member that the head of a map names: FILE that referred to it, and the symbol. */
+	struct args by, symbol;
 };
 
 void linkmap_read(struct linkmap *m, const char *text, size_t n);

@@ -29,8 +29,9 @@ struct names {
 static const char *target_of(const struct names *n, const char *name)
 {
 	static const char *const as[] = {"as", "x86_64-linux-gnu-as"},
-				 *const ld[] = {"ld", "ld.bfd", "x86_64-linux-gnu-ld",
-				     "x86_64-linux-gnu-ld.bfd"};
+				 *const ld[] = {"ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold",
+				     "x86_64-linux-gnu-ld", "x86_64-linux-gnu-ld.bfd",
+				     "x86_64-linux-gnu-ld.gold"};
 	size_t i;
 
 	for (i = 0; i < sizeof as / sizeof *as; i++)

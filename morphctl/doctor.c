@@ -156,15 +156,18 @@ static void judge_command(struct doctor *d, const char *what, const char *comman
 
 /* ---- flags ---- */
 
+#define LTO "link-time optimisation: no artifact by clang, nor by GCC for static programs"
+#define ICF "no artifact: identical code is folded"
+
 static const struct {
 	const char *flag; /* one that ends in '=' or '-' begins a word */
 	const char *why, *change;
+	bool depends; /* on what is not looked at here */
 } flags[] = {
-    {"-flto", "link-time optimisation: no artifact", "build without -flto"},
-    {"-flto=", "link-time optimisation: no artifact", "build without -flto"},
-    {"-fuse-ld=gold", "no artifact: not GNU ld", "link without -fuse-ld=gold"},
-    {"-fuse-ld=lld", "no artifact: not GNU ld", "link without -fuse-ld=lld"},
-    {"-fuse-ld=mold", "no artifact: not GNU ld", "link without -fuse-ld=mold"},
+    {"-flto", LTO, NULL, true},
+    {"-flto=", LTO, NULL, true},
+    {"-Wl,--icf=all", ICF, "link without --icf"},
+    {"-Wl,--icf=safe", ICF, "link without --icf"},
     {"-masm=intel", "units are kept as objects: Intel syntax", "compile without -masm=intel"},
     {"-m32", "no artifact: 32-bit code", NULL},
     {"-mx32", "no artifact: 32-bit addresses", NULL},
@@ -193,7 +196,7 @@ static void judge_flag(struct doctor *d, const struct word *w)
 		say(d, "flag", s, flags[i].why);
 		if (flags[i].change)
 			change(d, flags[i].change);
-		d->wrong = true;
+		d->wrong = d->wrong || !flags[i].depends;
 		free(s);
 	}
 }

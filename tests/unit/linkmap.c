@@ -88,7 +88,7 @@ static const char map[] =
     "./libx.a(f.o)                 a.o (f)\n"
     "/usr/lib/gcc/x86_64-linux-gnu/12/../../../x86_64-linux-gnu/libc.a(libc-start.o)\n"
     "                              crt1.o (__libc_start_main)\n"
-    "d (1)/lib y.a(m (2).o)        a.o (g)\n"
+    "d (1)/lib y.a(m (2).o)        b c.o (symbol from plugin) (g)\n"
     "\n"
     "Discarded input sections\n"
     "\n"
@@ -121,6 +121,13 @@ START_TEST(members)
 	ck_assert(linkmap_has(&m, "thin/h.o", NULL));
 	ck_assert(linkmap_has(&m, "s p/a b.o", NULL));
 	ck_assert(linkmap_has(&m, "lib(3)/z.o", NULL));
+	ck_assert_uint_eq(m.by.n, 3);
+	ck_assert_str_eq(m.by.v[0], "a.o");
+	ck_assert_str_eq(m.symbol.v[0], "f");
+	ck_assert_str_eq(m.by.v[1], "crt1.o");
+	ck_assert_str_eq(m.symbol.v[1], "__libc_start_main");
+	ck_assert_str_eq(m.by.v[2], "b c.o");
+	ck_assert_str_eq(m.symbol.v[2], "g");
 	ck_assert(!linkmap_has(&m, "never.o", NULL));
 	ck_assert(!linkmap_has(&m, "h", NULL));
 	linkmap_free(&m);
