@@ -1,5 +1,6 @@
 #include "editor-driver/link/build.h"
 #include "common/publish.h"
+#include "common/sort.h"
 #include "editor-driver/os/parallel.h"
 #include "editor-driver/link/runtime.h"
 #include "editor-driver/plan/shift.h"
@@ -150,13 +151,39 @@ static int same_object(struct build *b, size_t tu, bool *cached, struct err *e)
 	return rc;
 }
 
+/* A linker that does not sort takes sections as the object has them, and the object as they were
+ * first named. */
+static void name_sections(const struct plan_tu *t, struct buf *out)
+{
+	VEC(uint64_t) rank = {0};
+	uint32_t i;
+
+	for (i = 0; i < t->nfunc; i++)
+		if (t->placement[i].edit)
+			vec_push(&rank, t->placement[i].rank);
+	vec_sort(&rank, order_u64);
+	for (i = 0; i < rank.n; i++)
+		buf_printf(
+		    out, "\t.section .text.sorted.%08u,\"ax\",@progbits\n", (unsigned)rank.v[i]);
+	buf_str(out, "\t.text\n");
+	vec_free(&rank);
+}
+
 /* Never from the cache: the proof of the text does not cover an object made from it in another job,
  * and the comparison of bytes skips jumps. */
 static int edited_object(struct build *b, size_t tu, struct err *e)
 {
 	const struct plan_tu *t = &b->plan->tu[tu];
+	struct buf text = {0};
+	int rc;
 
-	return objects_assemble(&b->objects, NULL, t->art, t->out.p, t->out.n, b->final[tu], e);
+	/* as takes nothing for a comment in a text that begins so. */
+	if (!relink_sorts(&b->relinker) && t->out.n && *t->out.p != '#')
+		name_sections(t, &text);
+	buf_add(&text, t->out.p, t->out.n);
+	rc = objects_assemble(&b->objects, NULL, t->art, text.p, text.n, b->final[tu], e);
+	buf_free(&text);
+	return rc;
 }
 
 struct tally {

@@ -47,7 +47,8 @@ int relink_run(const struct relinker *r, struct artifact *a, const char *dir, ch
 void relink_note(
     const struct build_id *origin, bool counting, const void *property, size_t n, struct buf *out);
 
-/* Whether code that moves goes to an order of its own, before the rest: mold has no means to. */
+/* Whether code that moves goes to an order of its own, before the rest: mold has no means to, and
+ * keeps it in the order that its object has. */
 bool relink_sorts(const struct relinker *r);
 
 /*
