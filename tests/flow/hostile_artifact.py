@@ -119,10 +119,10 @@ def shared_overflow(good, path, rows=1700, name=60000):
     def big(n):
         return bytes([128 | n >> 14, 128 | n >> 7 & 127, n & 127])
     least = (usable - 12) * 32 // 255 - 23
-    # id (the row's), name, as_args, size 0, hash, z: such that no more than the least is local.
+    # id (the row's), name, as_args, original, size 0, hash, z: such that no more than the least is local.
     while True:
-        types = b"\0" + big(13 + 2 * name) + bytes([13, 8, 12 + 2 * 16, 12])
-        record = bytes([len(types) + 1]) + types + b"a" * name + bytes(16)
+        types = b"\0" + big(13 + 2 * name) + bytes([13, 12 + 2 * 16, 8, 12 + 2 * 16, 12])
+        record = bytes([len(types) + 1]) + types + b"a" * name + bytes(2 * 16)
         if (len(record) - least) % (usable - 4) == 0:
             break
         name -= 1
