@@ -2,6 +2,7 @@
 # edits. flow/NAME: scripts, end to end. fuzz/NAME.c: libFuzzer harnesses.
 #	make check            all            make T=wire check     one
 #	make asan             all programs with sanitizers, in build/asan
+#	make check-packages   real packages, with their own suites (tests/packages)
 
 UNIT := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/*.c))
 FUZZ := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
@@ -46,7 +47,11 @@ TESTOBJS := $(UNIT:%=$(B)/obj/tests/unit/%.o) $(B)/obj/tests/asm/edit.o $(FUZZ:%
 check: deps-check all
 	@MORPH_BUILD=$(B) tests/run $(T)
 
+# Real packages and their own suites: hours. P="bzip2 re2": these.
+check-packages: deps-check all
+	@MORPH_BUILD=$(B) tests/packages/run $(P) && tests/packages/run --table
+
 fuzz: deps-check
 	tests/fuzz/run $(if $(SECONDS_EACH),$(SECONDS_EACH),60)
 
-.PHONY: deps-check units asm-edit harnesses
+.PHONY: deps-check units asm-edit harnesses check-packages
