@@ -88,7 +88,8 @@ static const char *read_table(struct checker *c, const struct func *f, struct st
 		return "its exception table is in another section";
 	if (t->base != NONE &&
 	    (c->out.stmt.v[t->base].section != c->out.stmt.v[c->startproc].section ||
-		lsda_code_between(&c->out, t->base, c->startproc, lsda_reach(f))))
+		/* A block has a label of its own in the output. */
+		lsda_code_between(&c->out, t->base, c->startproc, 2 * lsda_reach(f))))
 		return "its exception table does not count from its beginning";
 	if (t->far_pads && !lsda_far_allowed(f->eh->personality))
 		return "its landing pads are out of reach";

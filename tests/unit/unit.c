@@ -1049,6 +1049,32 @@ START_TEST(check_reads_exception_tables)
 }
 END_TEST
 
+/* A label for each block comes between the cold part and what its table counts from. */
+START_TEST(check_reads_far_exception_tables)
+{
+	static const char before[] = "\tpushq\t%rbp\n";
+	struct buf b = {0}, text = {0};
+	struct unit *u;
+	struct err e;
+	char *at;
+	int i;
+
+	ck_assert(!file_read("tests/asm/throws.s", 0, &text, &e));
+	at = strstr(buf_cstr(&text), before);
+	buf_add(&b, text.p, (size_t)(at - buf_cstr(&text)));
+	for (i = 0; i < 200; i++)
+		buf_printf(&b, "\tje\t.LX%d\n.LX%d:\n", i, i);
+	buf_str(&b, at);
+	u = parse(arena_strdup(&mem, buf_cstr(&b)));
+	ck_assert_uint_gt(u->func[0].cfg.nblock, 200);
+	b.n = 0;
+	unit_emit(u, NULL, 1, &b);
+	ck_assert_msg(!unit_check(u, b.p, b.n, &e), "%s", e.text);
+	buf_free(&text);
+	buf_free(&b);
+}
+END_TEST
+
 /* What a table cannot be; the function stays whole. */
 START_TEST(odd_exception_tables)
 {
@@ -1373,7 +1399,8 @@ UNIT_MAIN("unit", 120, setup, teardown, branches, loops_and_falls, gcc_switch, c
     sections_of_one_name, previous_is_named, aliases_follow, locations_are_restated,
     in_place_nothing_changes, any_layout_passes_the_check, same_input_same_text,
     check_misses_no_line, UNIT_LOOP(check_misses_no_line_of_an_exception_table, 2),
-    check_reads_exception_tables, UNIT_LOOP(odd_exception_tables, 8), check_misses_no_counter,
-    check_knows_the_order, check_follows_jumps, check_reads_calls_through_the_got,
+    check_reads_exception_tables, check_reads_far_exception_tables,
+    UNIT_LOOP(odd_exception_tables, 8), check_misses_no_counter, check_knows_the_order,
+    check_follows_jumps, check_reads_calls_through_the_got,
     check_lets_holes_stand_where_functions_were, check_reads_operands, check_knows_sections,
     check_refuses_strangers, hostile_texts_take_linear_time)
