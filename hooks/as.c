@@ -81,7 +81,7 @@ static bool is_temporary(const char *path)
 }
 
 /* The name of the source in the first .file, which compilers print at the beginning of
- * the text; NULL = not told. To free. */
+ * the text; NULL = there is none. To free. */
 static char *source_name(const struct buf *text)
 {
 	static const char file[] = "\t.file\t\"";

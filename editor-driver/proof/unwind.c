@@ -209,7 +209,7 @@ static bool same_cie(const struct bytes *b, uint64_t orig, uint64_t made)
 	return o && m && same_padded(b, orig + 4, get_le32(o), made + 4, get_le32(m));
 }
 
-/* All but where its exception table is. */
+/* The instructions, and all else but the address of the exception table. */
 static bool same_rest(const struct bytes *b, const struct bytes_fde *o, const struct bytes_fde *m)
 {
 	uint64_t n = o->lsda_at + o->lsda_size - o->rest_at, where;

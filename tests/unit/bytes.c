@@ -1,8 +1,6 @@
 #include "editor-driver/proof/bytes.h"
-#include "common/publish.h"
-#include "common/spawn.h"
 #include "editor-driver/proof/image.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/program.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -10,8 +8,6 @@
 #include <unistd.h>
 
 /* One program, and a copy of its bytes to change. */
-static char dir[64];
-static struct buf program;
 
 static const char SOURCE[] =
     "#include <stdio.h>\n"
@@ -24,30 +20,7 @@ static const char SOURCE[] =
 
 static void setup(void)
 {
-	struct err e;
-	char *c, *out, *line;
-
-	strcpy(dir, "/tmp/morph-bytes-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
-	c = xasprintf("%s/p.c", dir);
-	out = xasprintf("%s/p", dir);
-	ck_assert_int_eq(publish_bytes(c, SOURCE, strlen(SOURCE), 0600, &e), 0);
-	line = xasprintf("gcc -O1 -rdynamic -Wl,--audit=an_auditor -o %s %s", out, c);
-	ck_assert_int_eq(
-	    spawn_run(&(struct spawn){.argv = (const char *const[]){"sh", "-ec", line, NULL}}, &e),
-	    0);
-	ck_assert_int_eq(file_read(out, 0, &program, &e), 0);
-	free(c);
-	free(out);
-	free(line);
-}
-
-static void teardown(void)
-{
-	struct err e;
-
-	buf_free(&program);
-	dir_remove(dir, &e);
+	program_make(SOURCE, "c", "gcc -O1 -rdynamic -Wl,--audit=an_auditor");
 }
 
 /* Compares with the program a copy of which the byte at `at` differs in the bits of `by`. */
@@ -314,6 +287,6 @@ START_TEST(no_operations)
 }
 END_TEST
 
-UNIT_MAIN("bytes", 60, setup, teardown, equal, UNIT_LOOP(changed, sizeof CHANGED / sizeof *CHANGED),
-    all_code, section_twice, texts_for_the_loader, moved_with_another, order_of_blocks, left_behind,
-    no_operations)
+UNIT_MAIN("bytes", 60, setup, program_remove, equal,
+    UNIT_LOOP(changed, sizeof CHANGED / sizeof *CHANGED), all_code, section_twice,
+    texts_for_the_loader, moved_with_another, order_of_blocks, left_behind, no_operations)

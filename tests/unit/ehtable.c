@@ -3,10 +3,8 @@
  */
 #include "editor-driver/proof/ehtable.h"
 #include "common/elf/elf.h"
-#include "common/publish.h"
-#include "common/spawn.h"
 #include "editor-driver/proof/bytes.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/program.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -132,35 +130,9 @@ static const char SOURCE[] =
     "	catch (long) { h(3); return 2; }\n"
     "	return 0; }\n";
 
-static char dir[64];
-static struct buf program;
-
 static void link_program(void)
 {
-	struct err e;
-	char *c, *out, *line;
-
-	strcpy(dir, "/tmp/morph-ehtable-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
-	c = xasprintf("%s/p.cc", dir);
-	out = xasprintf("%s/p", dir);
-	ck_assert_int_eq(publish_bytes(c, SOURCE, strlen(SOURCE), 0600, &e), 0);
-	line = xasprintf("g++ -O1 -fno-reorder-blocks-and-partition -o %s %s", out, c);
-	ck_assert_int_eq(
-	    spawn_run(&(struct spawn){.argv = (const char *const[]){"sh", "-ec", line, NULL}}, &e),
-	    0);
-	ck_assert_int_eq(file_read(out, 0, &program, &e), 0);
-	free(c);
-	free(out);
-	free(line);
-}
-
-static void remove_program(void)
-{
-	struct err e;
-
-	buf_free(&program);
-	dir_remove(dir, &e);
+	program_make(SOURCE, "cc", "g++ -O1 -fno-reorder-blocks-and-partition");
 }
 
 /* Is it seen when these bits of a byte of the file differ? */
@@ -209,5 +181,5 @@ START_TEST(changes_are_seen)
 END_TEST
 
 UNIT_MAIN("ehtable", 0, setup, teardown, call_sites, actions_and_types, pads_of_another_section,
-    cut_off, UNIT_LOOP(odd, sizeof ODD / sizeof *ODD), UNIT_CASE(60, link_program, remove_program),
+    cut_off, UNIT_LOOP(odd, sizeof ODD / sizeof *ODD), UNIT_CASE(60, link_program, program_remove),
     changes_are_seen)
