@@ -44,7 +44,7 @@ static const struct command commands[] = {
     {"artifact list", "", "the artifacts that programs find by their build-id",
 	"In ~/.local/share/morph and /usr/lib/morph, or the folders of $MORPH_ARTIFACTS.\n", 0, 0,
 	0, cmd_artifact_list},
-    {"artifact install", "[DESTDIR [INTO]]", "put the artifacts of installed programs beside them",
+    {"artifact install", "[DESTDIR [INTO]]", "put artifacts of installed programs by build-id",
 	"Finds the artifacts of all programs and libraries below DESTDIR (of the whole system\n"
 	"without it) by their build-ids, where they were built or in the folders of\n"
 	"`artifact list`, and copies them to usr/lib/morph below DESTDIR, or below INTO.\n",
@@ -114,7 +114,7 @@ static int help_all(void)
 		snprintf(left, sizeof left, "%s %s", commands[i].name, commands[i].args);
 		printf("  %-33s %s\n", left, commands[i].summary);
 	}
-	printf("  %-33s %s\n", "hooks run|doctor|log|…", "build programs with an artifact");
+	printf("  %-35s %s\n", "hooks run|doctor|log|…", "build programs with an artifact");
 	help_options(NULL);
 	fputs("\nmorphctl COMMAND --help says more. Exit codes: 0 done, 1 failed, 2 usage,\n"
 	      "3 manager not running, 4 not found, 5 refused. Manual: morphctl(1).\n",
