@@ -2,6 +2,7 @@
 #include "common/publish.h"
 #include "common/sort.h"
 #include "editor-driver/os/parallel.h"
+#include "editor-driver/link/copyorder.h"
 #include "editor-driver/link/runtime.h"
 #include "editor-driver/plan/shift.h"
 #include "editor-driver/proof/verify.h"
@@ -224,12 +225,13 @@ int build_objects(struct build *b, struct err *e)
 
 static int repeat(struct build *b, struct err *e)
 {
+	static const struct relink_added none = {NULL, NULL};
 	char id[2 + BUILD_ID_HEX] = "0x", *dir;
 	int rc;
 
 	build_id_hex(&artifact_meta(b->plan->art)->id, id + 2);
 	dir = xasprintf("%s/repeat", b->dir);
-	rc = relink_run(&b->relinker, b->plan->art, dir, b->same, NULL, id, b->unchanged, e);
+	rc = relink_run(&b->relinker, b->plan->art, dir, b->same, &none, id, b->unchanged, e);
 	free(dir);
 	if (!rc)
 		rc = verify_repeat(
@@ -264,32 +266,54 @@ static bool moves(const struct build *b)
 	       relink_sorts(&b->relinker);
 }
 
+static int assemble_own(
+    struct build *b, const char *name, const struct buf *text, const char *path, struct err *e)
+{
+	struct art_tu plain = {.name = name, .as_args = "--64"};
+	struct cache_key key = objects_text_key(&b->objects, &plain, text->p, text->n);
+
+	return objects_assemble(&b->objects, &key, &plain, text->p, text->n, path, e);
+}
+
 /* The object with the note that names the origin; of a counting build also the code that writes the
  * counts, else the alignment with which the rest of the code begins. */
-static int make_note(
-    struct build *b, struct elf *origin, uint32_t rest, const char *path, struct err *e)
+static int make_last(struct build *b, const struct elf_section *property, uint32_t rest,
+    const char *path, struct err *e)
 {
-	static const struct art_tu plain = {.name = "the origin's note", .as_args = "--64"};
 	const struct art_meta *meta = artifact_meta(b->plan->art);
-	const struct build_id *id = &meta->id;
 	bool counting = b->plan->mode == PLAN_COUNT;
 	const char *entry = counting ? relink_bare_entry(b->plan->art) : NULL;
-	struct elf_section s = {0};
-	struct cache_key key;
 	struct buf text = {0};
-	int rc = elf_file_section(origin, ".note.gnu.property", &s, e);
+	int rc;
 
 	b->relinker.entry = entry;
-	if (rc >= 0) {
-		relink_note(id, counting, s.data, rc ? s.size : 0, &text);
-		if (moves(b))
-			relink_filler(rest, SHIFT_LINE, &text);
-		if (counting)
-			runtime_text(id, meta->name, entry != NULL,
-			    b->plan->counting.kind == COUNTERS_THREAD, &text);
-		key = objects_text_key(&b->objects, &plain, text.p, text.n);
-		rc = objects_assemble(&b->objects, &key, &plain, text.p, text.n, path, e);
-	}
+	relink_property(property->data, property->size, &text);
+	relink_note(&meta->id, counting, &text);
+	if (moves(b))
+		relink_filler(rest, SHIFT_LINE, &text);
+	if (counting)
+		runtime_text(&meta->id, meta->name, entry != NULL,
+		    b->plan->counting.kind == COUNTERS_THREAD, &text);
+	rc = assemble_own(b, "the origin's note", &text, path, e);
+	buf_free(&text);
+	return rc;
+}
+
+/* 1, or 0 when the order of copies needs no object. */
+static int make_first(struct build *b, struct elf *origin, const struct elf_section *property,
+    const char *path, struct err *e)
+{
+	struct buf text = {0};
+	size_t n;
+	int rc = 0;
+
+	if (!moves(b) || !relink_orders_copies(&b->relinker))
+		return 0;
+	relink_property(property->data, property->size, &text);
+	n = text.n;
+	rc = copyorder_text(origin, &text, e);
+	if (!rc && text.n > n)
+		rc = assemble_own(b, "the order of copies", &text, path, e) ? -1 : 1;
 	buf_free(&text);
 	return rc;
 }
@@ -297,16 +321,25 @@ static int make_note(
 static int link_once(
     struct build *b, struct elf *origin, uint32_t rest, const char *folder, struct err *e)
 {
-	char *note = xasprintf("%s/%s.o", b->dir, folder);
+	char *first = xasprintf("%s/%s.first.o", b->dir, folder);
+	char *last = xasprintf("%s/%s.o", b->dir, folder);
 	char *dir = xasprintf("%s/%s", b->dir, folder);
-	int rc;
+	struct relink_added added = {NULL, last};
+	struct elf_section property = {0};
+	int rc = elf_file_section(origin, ".note.gnu.property", &property, e);
 
-	rc = make_note(b, origin, rest, note, e);
 	if (!rc)
-		rc = relink_run(&b->relinker, b->plan->art, dir, b->final, note, "sha1", b->out, e);
-	free(note);
+		property = (struct elf_section){0};
+	if (rc >= 0)
+		rc = make_first(b, origin, &property, first, e);
+	if (rc > 0)
+		added.first = first;
+	rc = rc < 0 || make_last(b, &property, rest, last, e) ||
+	     relink_run(&b->relinker, b->plan->art, dir, b->final, &added, "sha1", b->out, e);
+	free(first);
+	free(last);
 	free(dir);
-	return rc;
+	return rc ? -1 : 0;
 }
 
 /* By how much code that was not edited has moved. */

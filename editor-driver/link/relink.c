@@ -193,13 +193,14 @@ static const char *output_name(struct artifact *a)
 
 /* Writes the list for lld; *path stays NULL where there is nothing to order. */
 static int order_functions(const struct relinker *r, struct artifact *a, const char *dir,
-    char *const *object, const char *last, struct arena *mem, char **path, struct err *e)
+    char *const *object, const struct relink_added *added, struct arena *mem, char **path,
+    struct err *e)
 {
 	struct buf list = {0};
 	int rc = 0;
 
 	if (r->linker == LINKER_LLD)
-		rc = symbolorder_list(a, object, last, &list, e);
+		rc = symbolorder_list(a, object, added->first, added->last, &list, e);
 	if (!rc && list.n) {
 		*path = arena_printf(mem, "%s/order", dir);
 		rc = publish_bytes(*path, list.p, list.n, 0600, e);
@@ -209,9 +210,9 @@ static int order_functions(const struct relinker *r, struct artifact *a, const c
 }
 
 int relink_run(const struct relinker *r, struct artifact *a, const char *dir, char *const *object,
-    const char *last, const char *build_id, const char *out, struct err *e)
+    const struct relink_added *added, const char *build_id, const char *out, struct err *e)
 {
-	const char *const *recipe;
+	const char *const *recipe, *first = added->first;
 	const char *const *own = own_options(r, a);
 	size_t i, n = artifact_recipe(a, &recipe);
 	VEC(const char *) argv = {0};
@@ -222,13 +223,17 @@ int relink_run(const struct relinker *r, struct artifact *a, const char *dir, ch
 	int rc = -1;
 
 	if (dir_make(made, 0700, e) || tree_make(a, root, object, r->ar, &tree, e) ||
-	    order_functions(r, a, dir, object, last, &mem, &order, e))
+	    order_functions(r, a, dir, object, added, &mem, &order, e))
 		goto out;
 	vec_push(&argv, r->ld);
 	for (; *own; own++)
 		vec_push(&argv, *own);
 	vec_push(&argv, arena_printf(&mem, "--sysroot=%s", root));
 	for (i = 0; i < n; i++) {
+		if (first && *recipe[i] == '@') {
+			vec_push(&argv, first);
+			first = NULL;
+		}
 		arg = expand(r->linker, recipe[i], &tree, &mem, e);
 		if (!arg)
 			goto out;
@@ -238,8 +243,8 @@ int relink_run(const struct relinker *r, struct artifact *a, const char *dir, ch
 	if (!arg)
 		goto out;
 	vec_push(&argv, arena_printf(&mem, "-rpath-link=%s", arg));
-	if (last)
-		vec_push(&argv, last);
+	if (added->last)
+		vec_push(&argv, added->last);
 	if (order) {
 		vec_push(&argv, arena_printf(&mem, "--symbol-ordering-file=%s", order));
 		vec_push(&argv, "--no-warn-symbol-ordering");
@@ -273,6 +278,11 @@ bool relink_sorts(const struct relinker *r)
 	return r->linker != LINKER_MOLD;
 }
 
+bool relink_orders_copies(const struct relinker *r)
+{
+	return r->linker == LINKER_GOLD || r->linker == LINKER_LLD;
+}
+
 static void put_bytes(struct buf *out, const void *p, size_t n)
 {
 	const uint8_t *b = p;
@@ -282,8 +292,16 @@ static void put_bytes(struct buf *out, const void *p, size_t n)
 		buf_printf(out, "\t.byte %u\n", b[i]);
 }
 
-void relink_note(
-    const struct build_id *origin, bool counting, const void *property, size_t n, struct buf *out)
+void relink_property(const void *property, size_t n, struct buf *out)
+{
+	if (n) {
+		buf_str(out, "\t.section .note.gnu.property,\"a\",@note\n\t.p2align 3\n");
+		put_bytes(out, property, n);
+	}
+	buf_str(out, "\t.section .note.GNU-stack,\"\",@progbits\n");
+}
+
+void relink_note(const struct build_id *origin, bool counting, struct buf *out)
 {
 	buf_printf(out,
 	    "\t.section .note.morph,\"\",@note\n"
@@ -294,11 +312,6 @@ void relink_note(
 	    origin->n, counting ? NOTE_MORPH_COUNTED : NOTE_MORPH_ORIGIN);
 	put_bytes(out, origin->b, origin->n);
 	buf_str(out, "\t.p2align 2\n");
-	if (n) {
-		buf_str(out, "\t.section .note.gnu.property,\"a\",@note\n\t.p2align 3\n");
-		put_bytes(out, property, n);
-	}
-	buf_str(out, "\t.section .note.GNU-stack,\"\",@progbits\n");
 }
 
 void relink_filler(uint32_t at, uint32_t line, struct buf *out)

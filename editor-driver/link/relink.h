@@ -30,26 +30,32 @@ void relink_close(struct relinker *r);
  */
 const char *relink_bare_entry(struct artifact *a);
 
-/*
- * Links to out. dir (absent, made) takes the inputs; object[tu] are the objects; last, or NULL, is
- * an object linked after all others; build_id is the argument of --build-id. Neither dir nor any
- * other path of the job gets into out.
- */
-int relink_run(const struct relinker *r, struct artifact *a, const char *dir, char *const *object,
-    const char *last, const char *build_id, const char *out, struct err *e);
+/* Objects that are linked before and after all others; NULL = none. */
+struct relink_added {
+	const char *first, *last;
+};
 
 /*
- * The assembly text of that last object: the note that names the origin
- * (docs/FORMATS.md ".note.morph"; counting: of a counting build), and a copy of the program's own
+ * Links to out. dir (absent, made) takes the inputs; object[tu] are the objects; build_id is the
+ * argument of --build-id. Neither dir nor any other path of the job gets into out.
+ */
+int relink_run(const struct relinker *r, struct artifact *a, const char *dir, char *const *object,
+    const struct relink_added *added, const char *build_id, const char *out, struct err *e);
+
+/*
+ * What the assembly text of an added object begins with: a copy of the program's own
  * .note.gnu.property (n bytes, may be 0), without which ld would take the
  * object for one that cannot do what the others can.
  */
-void relink_note(
-    const struct build_id *origin, bool counting, const void *property, size_t n, struct buf *out);
+void relink_property(const void *property, size_t n, struct buf *out);
+/* The note that names the origin (docs/FORMATS.md ".note.morph"; counting: of a counting build). */
+void relink_note(const struct build_id *origin, bool counting, struct buf *out);
 
 /* Whether code that moves goes to an order of its own, before the rest: mold has no means to, and
  * keeps it in the order that its object has. */
 bool relink_sorts(const struct relinker *r);
+/* Whether what is copied out of libraries lies in the order in which code refers to it first. */
+bool relink_orders_copies(const struct relinker *r);
 
 /*
  * The text of a filler in it that comes after all hot code: what follows begins

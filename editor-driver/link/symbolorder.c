@@ -92,8 +92,8 @@ static int by_rank(const void *a, const void *b)
 	return ORDER(x->rank, y->rank) ?: strcmp(x->name, y->name);
 }
 
-int symbolorder_list(
-    struct artifact *a, char *const *object, const char *last, struct buf *out, struct err *e)
+int symbolorder_list(struct artifact *a, char *const *object, const char *first, const char *last,
+    struct buf *out, struct err *e)
 {
 	struct reader r = {.mem = {0}};
 	const struct art_input *in;
@@ -103,6 +103,8 @@ int symbolorder_list(
 
 	for (i = 0; i < n && !rc; i++)
 		rc = read_input(&r, a, &in[i], object, e);
+	if (!rc && first)
+		rc = read_object(&r, elf_file_open(first, -1, e), first, e);
 	if (!rc && last)
 		rc = read_object(&r, elf_file_open(last, -1, e), last, e);
 	vec_sort(&r.symbol, by_rank);
