@@ -101,7 +101,7 @@ struct unit *unit_parse(struct arena *a, const char *text, size_t n, struct err 
 	u->pub = unit;
 	u->mem = a;
 	vec_push(&u->cfi, cfi_initial());
-	if (unit_scan(u, text, n, e) || unit_sections(u, e) || asm_check(u, e))
+	if (unit_scan(u, text, n, e) || unit_sections(u, e))
 		goto fail;
 	why = refuse(u);
 	if (why) {

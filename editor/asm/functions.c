@@ -145,6 +145,8 @@ static const char *function_sort(struct unit_impl *u, struct func *f)
 			continue;
 		if (st->kind == ST_DIR && (st->dir == DIR_PUSH || st->dir == DIR_POP))
 			return "section stack inside";
+		if (st->asm_switches)
+			return "inline assembly changes the section";
 		if (f->cold_label != NONE && st->section == f->cold_section) {
 			if (f->part1 == NONE)
 				f->part1 = (uint32_t)f->code.n;

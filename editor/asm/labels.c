@@ -143,7 +143,8 @@ static void mark_operands(struct unit_impl *u, struct str arg, uint32_t owner, u
 	}
 }
 
-/* All tokens of a line of inline assembly; a distance binds its function together. */
+/* All tokens of a line of inline assembly; a distance binds its function together, and a function
+ * of which there is more than the name to its place. */
 static void mark_asm(struct unit_impl *u, struct str line)
 {
 	const char *p = line.p, *end = line.p + line.n;
@@ -151,9 +152,15 @@ static void mark_asm(struct unit_impl *u, struct str line)
 	struct str t;
 
 	while (token_next(&p, end, &t)) {
-		l = *t.p == '.' ? label_find(u, t) : NULL;
+		l = label_find(u, t);
 		if (!l)
 			continue;
+		if (*t.p != '.') {
+			if ((p < end && (*p == '-' || *p == '+')) ||
+			    (t.p > line.p && t.p[-1] == '-'))
+				pin(u, l->func);
+			continue;
+		}
 		l->flags |= LB_ADDRESS | LB_OPEN;
 		if (l->func != NONE && memchr(line.p, '-', line.n))
 			u->func.v[l->func].one_part = true;

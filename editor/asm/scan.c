@@ -102,14 +102,14 @@ static int dir_compare(const void *key, const void *elem)
 	return c ? c : (d->name[k->n] ? -1 : 0);
 }
 
-static uint8_t dir_kind(struct str op)
+enum dir_kind dir_kind(struct str op)
 {
 	const struct dir_name *d;
 
 	if (str_starts(op, ".cfi_"))
 		return DIR_CFI;
 	d = bsearch(&op, dirs, sizeof dirs / sizeof dirs[0], sizeof dirs[0], dir_compare);
-	return d ? d->kind : DIR_UNKNOWN;
+	return d ? (enum dir_kind)d->kind : DIR_UNKNOWN;
 }
 
 static bool symbol_char(char c)
@@ -257,6 +257,16 @@ static bool asm_marker(const char *p, const char *nl)
 	return nl - p >= 2 && p[0] == ' ' && p[1] == '"';
 }
 
+/* Is it clang's comment at file-scope assembly? */
+static bool file_scope(const char *p, const char *nl, const char *which)
+{
+	static const char rest[] = " of file scope inline assembly";
+	size_t n = strlen(which);
+
+	return (size_t)(nl - p) == n + sizeof rest - 1 && !memcmp(p, which, n) &&
+	       !memcmp(p + n, rest, sizeof rest - 1);
+}
+
 uint32_t align_log2(const struct stmt *st)
 {
 	uint32_t v = 0, log = 0, i;
@@ -309,8 +319,10 @@ int unit_scan(struct unit_impl *u, const char *text, size_t n, struct err *e)
 		    .line = {s, (uint32_t)(nl - s)}, .op = {nl, 0}, .arg = {nl, 0}, .aux = NONE};
 		for (p = s; p < nl && blank(*p); p++)
 			;
-		st.app_begin = nl - p >= 4 && !memcmp(p, "#APP", 4);
-		st.app_end = nl - p >= 7 && !memcmp(p, "#NO_APP", 7);
+		st.app_begin =
+		    (nl - p >= 4 && !memcmp(p, "#APP", 4)) || file_scope(p, nl, "# Start");
+		st.app_end =
+		    (nl - p >= 7 && !memcmp(p, "#NO_APP", 7)) || file_scope(p, nl, "# End");
 		if (st.app_begin)
 			in_asm = body = true;
 		if (in_asm && asm_marker(p, nl))

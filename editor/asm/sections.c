@@ -60,93 +60,94 @@ static struct str section_name(const struct stmt *st)
 	return st->op; /* .text .data .bss */
 }
 
+struct sections {
+	uint16_t now, previous;
+	unsigned depth;
+	struct {
+		uint16_t now, previous;
+	} stack[16];
+};
+
+static const char *switch_to(struct unit_impl *u, struct sections *c, const struct stmt *st)
+{
+	uint16_t to;
+
+	if (*st->op.p == '.' && st->arg.n && st->arg.p[0] >= '0' && st->arg.p[0] <= '9')
+		return "subsection";
+	to = section_intern(u, section_name(st), st);
+	if (to == UINT16_MAX)
+		return "too many sections";
+	c->previous = c->now;
+	c->now = to;
+	return NULL;
+}
+
+/* What a statement does, if it is a directive of sections; NULL or why it cannot be followed. */
+static const char *follow(struct unit_impl *u, struct sections *c, const struct stmt *st)
+{
+	uint16_t now = c->now;
+
+	switch (st->dir) {
+	case DIR_PUSH:
+		if (c->depth == sizeof c->stack / sizeof c->stack[0])
+			return ".pushsection nested too deep";
+		c->stack[c->depth].now = c->now;
+		c->stack[c->depth++].previous = c->previous;
+		/* fall through */
+	case DIR_SECTION:
+		return switch_to(u, c, st);
+	case DIR_POP:
+		if (str_is(st->op, ".previous")) {
+			c->now = c->previous;
+			c->previous = now;
+			return NULL;
+		}
+		if (!c->depth)
+			return ".popsection alone";
+		c->now = c->stack[--c->depth].now;
+		c->previous = c->stack[c->depth].previous;
+	}
+	return NULL;
+}
+
+/* Of a line of inline assembly that switches sections. What is in .if or .rept ends where it began.
+ */
+static const char *follow_asm(
+    struct unit_impl *u, struct sections *c, const struct stmt *line, int *nested)
+{
+	const char *p = line->line.p, *why = NULL;
+	struct stmt st;
+
+	while (!why && asm_next(&p, line->line.p + line->line.n, &st)) {
+		*nested += asm_nesting(st.op);
+		st.dir = (uint8_t)dir_kind(st.op);
+		if (!*nested)
+			why = follow(u, c, &st);
+	}
+	return why;
+}
+
 int unit_sections(struct unit_impl *u, struct err *e)
 {
-	uint16_t current = 0, previous = 0, next;
-	struct {
-		uint16_t current, previous;
-	} stack[16];
-	unsigned depth = 0;
-	struct stmt *st;
-	size_t i;
 	static const struct stmt text = {.op = {".text", 5}, .arg = {"", 0}};
+	struct sections c = {.depth = 0};
+	const char *why = NULL;
+	struct stmt *st;
+	int nested = 0;
+	size_t i;
 
+	if (asm_check(u, e))
+		return -1;
 	section_intern(u, text.op, &text);
 	for (i = 0; i < u->stmt.n; i++) {
 		st = &u->stmt.v[i];
-		st->section = current;
-		if (st->kind != ST_DIR)
-			continue;
-		next = current;
-		switch (st->dir) {
-		case DIR_PUSH:
-			if (depth == sizeof stack / sizeof stack[0])
-				return err_set(e, "line %zu: .pushsection nested too deep", i + 1);
-			stack[depth].current = current;
-			stack[depth++].previous = previous;
-			/* fall through */
-		case DIR_SECTION:
-			if (*st->op.p == '.' && st->arg.n && st->arg.p[0] >= '0' &&
-			    st->arg.p[0] <= '9')
-				return err_set(e, "line %zu: subsection", i + 1);
-			next = section_intern(u, section_name(st), st);
-			if (next == UINT16_MAX)
-				return err_set(e, "line %zu: too many sections", i + 1);
-			previous = current;
-			break;
-		case DIR_POP:
-			if (str_is(st->op, ".previous")) {
-				next = previous;
-				previous = current;
-			} else if (!depth) {
-				return err_set(e, "line %zu: .popsection alone", i + 1);
-			} else {
-				next = stack[--depth].current;
-				previous = stack[depth].previous;
-			}
-			break;
-		}
-		current = next;
-		st->section = current;
+		if (st->kind == ST_DIR)
+			why = follow(u, &c, st);
+		else if (st->asm_switches)
+			why = follow_asm(u, &c, st, &nested);
+		if (why)
+			return err_set(e, "line %zu: %s", i + 1, why);
+		st->section = c.now;
 	}
-	return depth ? err_set(e, ".pushsection without .popsection") : 0;
-}
-
-int asm_check(struct unit_impl *u, struct err *e)
-{
-	static const char *const switches[] = {
-	    ".section", ".text", ".data", ".bss", ".previous", ".subsection"};
-	static const char *const refused[] = {".macro", ".intel_syntax", ".include", ".incbin",
-	    ".org", ".altmacro", ".code16", ".code32", ".end", ".bundle_align_mode"};
-	struct stmt *st;
-	int depth = 0, open = 0;
-	const char *p;
-	struct str t;
-	size_t i;
-
-	for (i = u->inline_asm.first; i < u->inline_asm.end; i++) {
-		st = &u->stmt.v[i];
-		if (st->kind != ST_ASM)
-			continue;
-		for (p = st->line.p; token_next(&p, st->line.p + st->line.n, &t);) {
-			if (*t.p != '.')
-				continue;
-			depth += str_is(t, ".pushsection");
-			depth -= str_is(t, ".popsection");
-			open += str_starts(t, ".if") || str_is(t, ".rept") || str_starts(t, ".irp");
-			open -= str_is(t, ".endif") || str_is(t, ".endr");
-			if ((depth <= 0 &&
-				str_is_any(t, switches, sizeof switches / sizeof *switches)) ||
-			    str_is_any(t, refused, sizeof refused / sizeof *refused) ||
-			    str_starts(t, ".LMB") || str_starts(t, ".LME"))
-				return err_set(
-				    e, "line %zu: %.*s in inline assembly", i + 1, (int)t.n, t.p);
-		}
-		if (st->app_end && depth)
-			return err_set(e, "line %zu: inline assembly changes the section", i + 1);
-		if (st->app_end && open)
-			return err_set(
-			    e, "line %zu: inline assembly leaves .if or .rept open", i + 1);
-	}
-	return 0;
+	return c.depth ? err_set(e, ".pushsection without .popsection") : 0;
 }

@@ -94,6 +94,7 @@ struct stmt {
 	struct str arg;  /* operands, trimmed, without a trailing comment */
 	uint8_t kind, dir;
 	bool app_begin, app_end; /* of ST_ASM */
+	bool asm_switches;       /* of ST_ASM that leaves another section for what comes after */
 	uint16_t section;
 	/* Of DIR_CFI in a function: state after it. Of .size NAME.cold: the function.
 	 * Of DIR_LOC: is_stmt in force. Of the end of an absolute range in a debug
@@ -222,6 +223,8 @@ struct unit_impl {
 
 /* scan.c: lines to statements; where those of a kind are. */
 int unit_scan(struct unit_impl *u, const char *text, size_t n, struct err *e);
+/* By its name. */
+enum dir_kind dir_kind(struct str op);
 /* The next symbol-like token in [*p, end); moves *p after it. */
 bool token_next(const char **p, const char *end, struct str *token);
 /* Of DIR_ALIGN: ".p2align 4,,10" -> 4, ".align 16" -> 4. */
@@ -236,9 +239,15 @@ bool refers_to_here(const struct stmt *st);
 
 /* sections.c: fills section[] and stmt.section: that of a directive is the one it switches to. */
 int unit_sections(struct unit_impl *u, struct err *e);
-/* Inline assembly that leaves another section than it found, or that decides
- * about the text after it, breaks the account of everything: refused. */
+
+/* inline.c: fills stmt.asm_switches. Fails for inline assembly that decides about the text after
+ * it in a way that is not followed. */
 int asm_check(struct unit_impl *u, struct err *e);
+/* The next statement in a line of inline assembly, without labels: its op and arg; moves *p after
+ * it. */
+bool asm_next(const char **p, const char *end, struct stmt *st);
+/* 1: begins what may be left out or repeated (.if, .rept …), -1: ends it, 0: neither. */
+int asm_nesting(struct str op);
 
 /* functions.c: fills func[], but for what comes of its blocks, and stmt_func[]. Fails where
  * code between functions, or an unwind procedure, depends on where they lie. */

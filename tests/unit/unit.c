@@ -523,6 +523,7 @@ END_TEST
 
 START_TEST(refused_units)
 {
+	static const char changes[] = "inline assembly changes the section";
 	static const struct {
 		const char *text, *why;
 	} odd[] = {
@@ -547,8 +548,21 @@ START_TEST(refused_units)
 	    {UNIT("\t.cfi_startproc\n" FUNC("f", "\tret\n")), "nested unwind procedure"},
 	    {UNIT("\t.cfi_startproc\n\t.cfi_startproc\n"), "nested unwind procedure"},
 	    {UNIT("#APP\n\tnop\n"), "#APP without #NO_APP"},
-	    {UNIT("#APP\n\t.data\n#NO_APP\n"), ".data in inline assembly"},
-	    {UNIT("#APP\n\t.pushsection .x\n#NO_APP\n"), "inline assembly changes the section"},
+	    {UNIT("#APP\n\t.previous\n#NO_APP\n"), ".previous in inline assembly"},
+	    {UNIT("#APP\n\t.data\n\t.ascii \"a\n\t.text\"\n#NO_APP\n"), changes},
+	    {UNIT("#APP\n\t.data; /* .text\n; .text\n */ nop\n#NO_APP\n"), changes},
+	    {UNIT("#APP\n\tmovb $';, %al; .data\n#NO_APP\n"), changes},
+	    {UNIT("#APP\n\t.DATA\n#NO_APP\n"), changes},
+	    {UNIT("#APP\n\t.if 0\n\t.data\n\t.endif\n#NO_APP\n"), changes},
+	    {UNIT("#APP\n\t.if 0\n\t.pushsection .x\n\t.else\n\t.popsection\n\t.endif\n#NO_APP\n"),
+		changes},
+	    {UNIT("#APP\n\t.section .x\n\t.if 0\n\t.previous\n\t.endif\n#NO_APP\n"),
+		".previous in inline assembly"},
+	    {UNIT("#APP\n\t.popsection\n#NO_APP\n"), changes},
+	    {UNIT("#APP\n\t.endif\n#NO_APP\n"), "inline assembly leaves .if or .rept open"},
+	    {UNIT("#APP\n\t.intel_syntax noprefix\n#NO_APP\n"), ".intel_syntax in inline assembly"},
+	    {UNIT("#APP\n\t.att_syntax noprefix\n#NO_APP\n"), ".intel_syntax in inline assembly"},
+	    {UNIT("#APP\n\t.pushsection .x\n#NO_APP\n"), changes},
 	    {UNIT("#APP\n\t.if 0\n#NO_APP\n"), "inline assembly leaves .if or .rept open"},
 	    {UNIT("#APP\n\t.macro m\n\t.endm\n#NO_APP\n"), ".macro in inline assembly"},
 	};
@@ -571,6 +585,47 @@ START_TEST(inline_assembly_may_push_and_pop)
 	parse(UNIT("#APP\n\t.pushsection .x\n\t.previous\n\t.popsection\n#NO_APP\n" FUNC(
 	    "f", "#APP\n\t.if 1\n\t.rept 3\n\tnop\n\t.endr\n\t.endif\n#NO_APP\n\tret\n")));
 	ck_assert_ptr_null(last->func[0].opaque);
+}
+END_TEST
+
+/* By whom the text after it is: code that nobody typed as a function stays where it is. */
+START_TEST(inline_assembly_may_switch_sections)
+{
+	const char *text;
+
+	parse(UNIT(
+	    "#APP\n\t.section .x,\"a\"\n\t.long 1\n\t.previous\n\t.data; d: .long 2\n"
+	    "\t.text\nhand:\n\tret\n\t.section\t.rodata\n.LC0:\n\t.string\t\"don't\"\n#NO_APP\n"
+	    "\t.text\n" FUNC("f", "\tret\n")));
+	ck_assert_uint_eq(last->nfunc, 1);
+	ck_assert(!last->func[0].opaque && last->func[0].movable);
+	text = print(last, 1);
+	has(text, "\t.section\t.text.sorted.");
+	has(text, "hand:\n\tret\n\t.section\t.rodata\n");
+	/* It is in force: f is no code. */
+	parse(UNIT("#APP\n\t.data\n#NO_APP\n" FUNC("f", "\tret\n") "\t.text\n"));
+	ck_assert_uint_eq(last->nfunc, 0);
+	parse(UNIT("#APP\n\t.pushsection .data\n\t.text\n\t.if "
+		   "1\n\t.data\n\t.previous\n\t.endif\n\t.popsection\n\t.intel_syntax "
+		   "noprefix\n\tnop\n\t.att_syntax\n"
+		   "\"a b\": 1: c : .section .x\n\t.previous\n#NO_APP\n" FUNC("f", "\tret\n")));
+	ck_assert(last->nfunc == 1 && last->func[0].movable);
+	parse(UNIT(FUNC("f", "#APP\n\t.text\n#NO_APP\n\tret\n")
+		FUNC("g", "#APP\n\t.section .x\n"
+			  "\t.previous\n#NO_APP\n\tret\n")));
+	ck_assert_str_eq(last->func[0].opaque, "inline assembly changes the section");
+	ck_assert(!last->func[0].movable && !last->func[1].opaque);
+	print(last, 1);
+	parse(UNIT("#APP\n\t.long f-g\n#NO_APP\n" FUNC("f", "\tret\n") FUNC("g", "\tret\n")
+		FUNC("h", "\tret\n")));
+	ck_assert(!last->func[0].movable && !last->func[1].movable && last->func[2].movable);
+	print(last, 1);
+	/* clang prints it as it is. */
+	parse(UNIT(
+	    "  # Start of file scope inline assembly\n\tnop; nop\n.data\nx:.long 9\n\t.text\n\n"
+	    "  # End of file scope inline assembly\n" FUNC("f", "\tret\n")));
+	ck_assert(last->nfunc == 1 && last->func[0].movable);
+	print(last, 1);
 }
 END_TEST
 
@@ -1394,13 +1449,13 @@ UNIT_MAIN("unit", 120, setup, teardown, branches, loops_and_falls, gcc_switch, c
     noreturn_ends, odd_bounds, asm_goto, labels_behind_asm_are_the_compilers, cold_part_is_rejoined,
     cold_names_that_are_taken, opaque_functions, local_labels_in_one_asm_are_fine,
     unwind_procedures, functions_that_stay, bounds_inside_procedures, refused_units,
-    inline_assembly_may_push_and_pop, key_knows_the_code_alone, key_knows_tables_and_names,
-    jumps_follow_from_the_order, unwind_state_is_restated, alignment_moves_along, comdat_and_quotes,
-    sections_of_one_name, previous_is_named, aliases_follow, locations_are_restated,
-    in_place_nothing_changes, any_layout_passes_the_check, same_input_same_text,
-    check_misses_no_line, UNIT_LOOP(check_misses_no_line_of_an_exception_table, 2),
-    check_reads_exception_tables, check_reads_far_exception_tables,
-    UNIT_LOOP(odd_exception_tables, 8), check_misses_no_counter, check_knows_the_order,
-    check_follows_jumps, check_reads_calls_through_the_got,
+    inline_assembly_may_push_and_pop, inline_assembly_may_switch_sections, key_knows_the_code_alone,
+    key_knows_tables_and_names, jumps_follow_from_the_order, unwind_state_is_restated,
+    alignment_moves_along, comdat_and_quotes, sections_of_one_name, previous_is_named,
+    aliases_follow, locations_are_restated, in_place_nothing_changes, any_layout_passes_the_check,
+    same_input_same_text, check_misses_no_line,
+    UNIT_LOOP(check_misses_no_line_of_an_exception_table, 2), check_reads_exception_tables,
+    check_reads_far_exception_tables, UNIT_LOOP(odd_exception_tables, 8), check_misses_no_counter,
+    check_knows_the_order, check_follows_jumps, check_reads_calls_through_the_got,
     check_lets_holes_stand_where_functions_were, check_reads_operands, check_knows_sections,
     check_refuses_strangers, hostile_texts_take_linear_time)

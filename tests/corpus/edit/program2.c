@@ -7,6 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Assembly in several sections, which ends in another than it begins in. */
+__asm__("\t.section\t.rodata\nwritten_by_hand:\n\t.string\t\"it's by hand\"\n\t.previous\n"
+	"\t.data; .align 4; by_how_much: .long 3\n\t.text\n\t.globl by_hand\n"
+	"\t.type by_hand, @function\nby_hand:\n\tleal (%rdi,%rdi,2), %eax\n\tret\n"
+	"\t.size by_hand, .-by_hand\n\t.section .bss\nroom:\t.skip 8\n\t.text");
+int by_hand(int);
+
 static NOINLINE int twin(int x)
 {
 	int r = 0;
@@ -71,7 +78,7 @@ int second(int n)
 		if (strstr(line, "-7"))
 			r ^= i;
 		else if (memcmp(line, "gamma", 5) == 0)
-			r += twin(i);
+			r += twin(by_hand(i));
 	}
 	printf("second %d\n", r);
 	return r & 63;
