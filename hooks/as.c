@@ -17,6 +17,7 @@
 #include "hooks/functions.h"
 #include "hooks/paths.h"
 #include "hooks/probe.h"
+#include "hooks/sdt.h"
 #include "hooks/checksum.h"
 #include "hooks/tool.h"
 
@@ -36,6 +37,7 @@ struct job {
 	char *output;    /* absolute, NULL = not known */
 	char *subject;   /* for the log: the output, of the driver's own files the source */
 	struct buf text; /* ends in a NUL */
+	struct buf unit; /* what is annotated: the same, or with its probes written out */
 	int annotated, iform, said; /* files in memory */
 };
 
@@ -188,9 +190,11 @@ static bool directs(const struct buf *text, const char *word)
 }
 
 /* NULL, or what speaks against annotating this text before it is parsed. */
-static const char *foreign_text(const struct job *j)
+static const char *foreign_text(struct job *j)
 {
-	if (as_text_check(j->text.p, j->text.n, NULL))
+	if (as_text_check(j->text.p, j->text.n, NULL) == 0)
+		j->unit = j->text;
+	else if (!sdt_expand(&j->text, &j->unit) || as_text_check(j->unit.p, j->unit.n, NULL))
 		return "might take in another file (.incbin, .include, .macro, .irp)";
 	/* as makes line numbers of its own only where the compiler made none. */
 	if (j->cmd.debug && !contains(&j->text, "\t.loc ") && !contains(&j->text, ".debug_info"))
@@ -226,12 +230,12 @@ static int annotate(void *arg)
 	struct err e;
 	char *args;
 
-	u = unit_parse(&a, j->text.p, j->text.n, &e);
+	u = unit_parse(&a, j->unit.p, j->unit.n, &e);
 	if (!u) {
 		hooklog("as", subject(j), "not annotated: %s", e.text);
 		return -1;
 	}
-	hash = hash_bytes(j->text.p, j->text.n);
+	hash = hash_bytes(j->unit.p, j->unit.n);
 	unit_emit(u, NULL, hash_short(&hash), &out);
 	buf_printf(&out,
 	    "\n\t.section " IFSEC_NAME ",\"e\",@progbits\n"
@@ -240,7 +244,7 @@ static int annotate(void *arg)
 	    j->iform);
 	args = args_join(&j->cmd.kept, '\n');
 	functions_put(&funcs, u);
-	ifsec_put(&section, args, &funcs, j->text.p, j->text.n);
+	ifsec_put(&section, args, &funcs, j->unit.p, j->unit.n);
 	return file_write_all(j->annotated, out.p, out.n) < 0 ||
 	       file_write_all(j->iform, section.p, section.n) < 0;
 }
