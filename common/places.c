@@ -2,6 +2,7 @@
 #include "common/mem.h"
 #include "common/publish.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -109,4 +110,40 @@ char *places_search(
 		free(path);
 	}
 	return NULL;
+}
+
+static char *search_folder(
+    const char *folder, const char *prefix, bool (*usable)(const char *path, void *arg), void *arg)
+{
+	DIR *d = opendir(folder);
+	char *found = NULL;
+	struct dirent *x;
+
+	while (d && !found && (x = readdir(d))) {
+		if (strncmp(x->d_name, prefix, strlen(prefix)))
+			continue;
+		found = xasprintf("%s/%s", folder, x->d_name);
+		if (access(found, X_OK) || !usable(found, arg)) {
+			free(found);
+			found = NULL;
+		}
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
+char *places_search_prefix(
+    const char *prefix, bool (*usable)(const char *path, void *arg), void *arg)
+{
+	const char *p = getenv("PATH"), *end;
+	char *folder, *found = NULL;
+
+	for (p = p ? p : "/usr/local/bin:/usr/bin:/bin"; p && !found; p = *end ? end + 1 : NULL) {
+		end = strchrnul(p, ':');
+		folder = xasprintf("%.*s", end == p ? 1 : (int)(end - p), end == p ? "." : p);
+		found = search_folder(folder, prefix, usable, arg);
+		free(folder);
+	}
+	return found;
 }

@@ -30,5 +30,8 @@ char *places_own(const char *relative);
 /* The first executable of a name in PATH that usable() (NULL = any) takes; NULL = none. */
 char *places_search(
     const char *name, bool (*usable)(const char *path, const void *arg), const void *arg);
+/* The same of those whose names begin so; folders in the order of PATH. */
+char *places_search_prefix(
+    const char *prefix, bool (*usable)(const char *path, void *arg), void *arg);
 
 #endif

@@ -1,4 +1,6 @@
+#include "common/command/linker.h"
 #include "common/log.h"
+#include "common/places.h"
 #include "common/publish.h"
 #include "editor-driver/link/build.h"
 #include "editor-driver/os/jobdir.h"
@@ -70,19 +72,35 @@ static int enter(const struct options *o, struct sandbox *s, const char *module,
 	return rc;
 }
 
-/* With as, ar, and whichever ld the artifact will name (relink.c). */
-static int enter_with_tools(
-    struct job *j, const struct jobdir *dir, const char *out_dir, struct err *e)
+static bool add_version(const char *path, void *arg)
+{
+	struct paths *tool = arg;
+
+	if (*path == '/' && linker_named(path_base(path)) != LINKER_UNKNOWN)
+		vec_push(tool, xstrdup(path));
+	return false;
+}
+
+/* as, ar, and whichever ld the artifact will name (relink.c). */
+static void list_tools(struct paths *tool)
 {
 	static const char *const name[] = {
 	    "as", "ar", "ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold"};
-	enum { N = sizeof name / sizeof *name };
-	char *tool[N], *cache = cache_dir(j->cache), *module = NULL;
+	size_t i;
+
+	for (i = 0; i < sizeof name / sizeof *name; i++)
+		vec_push(tool, tool_find(name[i], NULL));
+	places_search_prefix("ld.lld-", add_version, tool);
+}
+
+static int enter_with_tools(
+    struct job *j, const struct jobdir *dir, const char *out_dir, struct err *e)
+{
+	char *cache = cache_dir(j->cache), *module = NULL;
 	const char *const writable[] = {dir->path, out_dir, cache};
+	struct paths tool = {0};
 	struct sandbox s = {.writable = writable,
 	    .nwritable = sizeof writable / sizeof *writable,
-	    .tool = (const char *const *)tool,
-	    .ntool = N,
 	    .work = dir->path,
 	    .scratch = dir->parent};
 	size_t i;
@@ -90,12 +108,14 @@ static int enter_with_tools(
 
 	if (!j->o->original)
 		module = build_module(j->o->artifact);
-	for (i = 0; i < N; i++)
-		tool[i] = tool_find(name[i], NULL);
+	list_tools(&tool);
+	s.tool = tool.v;
+	s.ntool = tool.n;
 	s.file_max = build_room(j->o->artifact, j->o->original ? j->o->original : module);
 	rc = enter(j->o, &s, module, e);
-	for (i = 0; i < N; i++)
-		free(tool[i]);
+	for (i = 0; i < tool.n; i++)
+		free((char *)tool.v[i]);
+	vec_free(&tool);
 	free(module);
 	free(cache);
 	return rc;

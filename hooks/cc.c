@@ -9,7 +9,8 @@
  * MORPH_CC_RAN holds the drivers that were found on the way here: a wrapper
  * that itself looks for the compiler in PATH (ccache) comes by again, and must
  * not be found a second time. MORPH_CC_GIVEN says that the flags are there already.
- * MORPH_CLANG tells the as hook whose assembler its text was taken from.
+ * MORPH_CLANG tells the as hook whose assembler its text was taken from, and MORPH_LD the ld hook
+ * which linker the driver would have run where that is not the first of its name in PATH.
  */
 #include "common/command/driver.h"
 #include "common/hooklog.h"
@@ -83,6 +84,24 @@ static void remember(const char *driver, const char *ran)
 	free(all);
 }
 
+/* The folder that a -B at i names, NULL = it is none. */
+static const char *own_folder(const struct args *arg, size_t i)
+{
+	if (strncmp(arg->v[i], "-B", 2))
+		return NULL;
+	return arg->v[i][2] ? arg->v[i] + 2 : i + 1 < arg->n ? arg->v[i + 1] : ".";
+}
+
+static char *program_in(const char *folder, const char *name)
+{
+	char *path = xasprintf("%s/%s", folder, name);
+
+	if (!access(path, X_OK))
+		return path;
+	free(path);
+	return NULL;
+}
+
 /* Whether the command names tools of its own: -B DIR with an as or ld in it
  * (mold is chosen so). They are meant to be used. */
 static bool names_tools(const struct args *arg)
@@ -93,29 +112,114 @@ static bool names_tools(const struct args *arg)
 	size_t i;
 
 	for (i = 0; i < arg->n && !found; i++) {
-		if (strncmp(arg->v[i], "-B", 2))
+		if (!(dir = own_folder(arg, i)))
 			continue;
-		dir = arg->v[i][2] ? arg->v[i] + 2 : i + 1 < arg->n ? arg->v[i + 1] : ".";
-		as = xasprintf("%s/as", dir);
-		ld = xasprintf("%s/ld", dir);
-		found = access(as, X_OK) == 0 || access(ld, X_OK) == 0;
+		as = program_in(dir, "as");
+		ld = program_in(dir, "ld");
+		found = as || ld;
 		free(as);
 		free(ld);
 	}
 	return found;
 }
 
-static enum cccmd_how how_to_hook(const char *driver, int argc, char **argv)
+/* ---- the linker ---- */
+
+struct linking {
+	char *real;    /* which the driver would run, NULL = the first of its name in PATH */
+	char *option;  /* the argument that names it by a path, NULL = none; ... */
+	char *instead; /* ... and the one to give */
+	char *folder;  /* another one with hooks, where the first has none of its name */
+};
+
+static bool is_ld_hook(const char *path, const void *hook)
+{
+	char *id = tool_identity(path);
+	bool is = *id && !strcmp(id, hook);
+
+	free(id);
+	return is;
+}
+
+/* The ld hook under this name, in the hooks' folder or in that of hooks run; NULL = none. */
+static char *hook_named(const char *name, const char *folder)
+{
+	char *path = program_in(folder, name), *ld, *id;
+
+	if (path)
+		return path;
+	ld = xasprintf("%s/ld", folder);
+	id = tool_identity(ld);
+	path = places_search(name, is_ld_hook, id);
+	free(ld);
+	free(id);
+	return path;
+}
+
+/* Folders of -B and, to clang, its own come before PATH. */
+static char *before_path(const struct args *arg, const char *clang, const char *name)
+{
+	char *found = NULL, *folder;
+	const char *dir;
+	size_t i;
+
+	for (i = 0; i < arg->n && !found; i++)
+		if ((dir = own_folder(arg, i)))
+			found = program_in(dir, name);
+	if (!found && clang) {
+		folder = path_dir(clang);
+		found = program_in(folder, name);
+		free(folder);
+	}
+	return found;
+}
+
+static void find_linker(
+    struct linking *l, const struct args *arg, const char *clang, const char *folder)
+{
+	const char *option;
+	char *name = cccmd_linker(arg, clang != NULL, &option);
+	char *hook = hook_named(path_base(name), folder);
+
+	l->real = strchr(name, '/') ? xstrdup(name) : before_path(arg, clang, name);
+	if (!hook && hooklog_first(path_base(name)))
+		hooklog("cc", NULL, "linker not hooked: %s", name);
+	if (hook && option) {
+		l->option = xstrdup(option);
+		l->instead = xasprintf("%.*s=%s", (int)strcspn(option, "="), option, hook);
+	}
+	if (hook && !option) {
+		l->folder = path_dir(hook);
+		if (!strcmp(l->folder, folder)) {
+			free(l->folder);
+			l->folder = NULL;
+		}
+	}
+	free(hook);
+	free(name);
+}
+
+static void announce_linker(const struct linking *l)
+{
+	if (l->real)
+		setenv("MORPH_LD", l->real, 1);
+	else if (!getenv(GIVEN))
+		unsetenv("MORPH_LD");
+}
+
+static enum cccmd_how how_to_hook(
+    const char *driver, const char *folder, int argc, char **argv, struct linking *l)
 {
 	char *real = realpath(driver, NULL);
 	const char *why = NULL;
 	struct args arg = {0};
 	enum cccmd_how how;
+	bool clang;
 
 	if (args_expand(&arg, argc, argv, NULL) < 0)
 		return CCCMD_ALONE;
-	how =
-	    cccmd_read(&arg, cccmd_is_clang(real ? real : driver) || cccmd_is_clang(driver), &why);
+	clang = cccmd_is_clang(real ? real : driver) || cccmd_is_clang(driver);
+	how = cccmd_read(&arg, clang, &why);
 	if (how != CCCMD_ALONE && names_tools(&arg)) {
 		hooklog("cc", NULL, "not hooked: -B names other tools");
 		how = CCCMD_ALONE;
@@ -127,6 +231,8 @@ static enum cccmd_how how_to_hook(const char *driver, int argc, char **argv)
 		hooklog("cc", NULL,
 		    "code of clang is that of clang -fno-integrated-as: GNU as pads otherwise than "
 		    "clang's own assembler");
+	if (how != CCCMD_ALONE)
+		find_linker(l, &arg, !clang ? NULL : real ? real : driver, folder);
 	args_free(&arg);
 	free(real);
 	return how;
@@ -169,8 +275,8 @@ static void hook_by_path(const char *name, const char *folder)
 }
 
 /* Ends in the driver, or launcher, argv[0]; at: as cccmd_compiler() says. */
-static _Noreturn void become(
-    char *driver, enum cccmd_how how, const char *folder, int at, int argc, char **argv)
+static _Noreturn void become(char *driver, enum cccmd_how how, const char *folder,
+    const struct linking *l, int at, int argc, char **argv)
 {
 	struct args out = {0};
 	int i;
@@ -181,9 +287,11 @@ static _Noreturn void become(
 	for (i = 1; i < argc; i++) {
 		if (i == at + 1 && how != CCCMD_ALONE)
 			args_take(&out, xasprintf("-B%s/", folder));
+		if (i == at + 1 && how != CCCMD_ALONE && l->folder)
+			args_take(&out, xasprintf("-B%s/", l->folder));
 		if (i == at + 1 && how == CCCMD_HOOK_AS)
 			args_add(&out, "-fno-integrated-as");
-		args_add(&out, argv[i]);
+		args_add(&out, l->instead && !strcmp(argv[i], l->option) ? l->instead : argv[i]);
 	}
 	tool_become(driver, args_end(&out));
 }
@@ -194,6 +302,7 @@ int main(int argc, char **argv)
 	enum cccmd_how how = CCCMD_ALONE;
 	char *driver, *compiler, *folder;
 	bool itself = !strcmp(path_base(argv[0]), "morph-cc");
+	struct linking linking = {0};
 	int at;
 
 	log_init("morph-cc", LOG_LVL_INFO);
@@ -214,7 +323,7 @@ int main(int argc, char **argv)
 	else if (at < 0)
 		hook_by_path(path_base(argv[0]), folder);
 	else if (compiler && !getenv(GIVEN))
-		how = how_to_hook(compiler, argc - at, argv + at);
+		how = how_to_hook(compiler, folder, argc - at, argv + at, &linking);
 	if (how != CCCMD_ALONE)
 		name_to_ccache(folder);
 	remember(driver, ran);
@@ -222,7 +331,8 @@ int main(int argc, char **argv)
 		setenv("MORPH_CLANG", compiler, 1);
 	else if (!getenv(GIVEN))
 		unsetenv("MORPH_CLANG");
+	announce_linker(&linking);
 	if (at >= 0)
 		setenv(GIVEN, "1", 1);
-	become(driver, how, folder, at, argc, argv);
+	become(driver, how, folder, &linking, at, argc, argv);
 }

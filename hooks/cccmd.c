@@ -12,6 +12,8 @@ static const char *const stops[] = {"-E", "-S", "-M", "-MM", "-fsyntax-only", "-
 static const char *const chosen[] = {"-fintegrated-as", "-integrated-as", "-fno-integrated-as",
     "-no-integrated-as", "-gsplit-dwarf", "-m32", "-mx32", "-m16", NULL};
 
+static const char USE[] = "-fuse-ld=", PATH[] = "--ld-path=";
+
 static bool ends_in(const char *s, const char *const *suffix)
 {
 	const char *dot = strrchr(path_base(s), '.');
@@ -87,6 +89,31 @@ enum cccmd_how cccmd_read(const struct args *arg, bool clang, const char **why)
 	if (t.chosen && !strstr(t.chosen, "no-integrated-as"))
 		*why = t.chosen;
 	return t.chosen ? CCCMD_HOOK : CCCMD_HOOK_AS;
+}
+
+char *cccmd_linker(const struct args *arg, bool clang, const char **option)
+{
+	const char *use = NULL, *path = NULL, *s;
+	size_t i;
+
+	for (i = 0; i < arg->n; i++) {
+		s = arg->v[i];
+		if (!strncmp(s, USE, sizeof USE - 1))
+			use = s;
+		else if (clang && !strncmp(s, PATH, sizeof PATH - 1))
+			path = s;
+		else if (takes_value(s))
+			i++;
+	}
+	*option = path ? path : use;
+	if (*option && !strchr(*option, '/'))
+		*option = NULL;
+	if (path)
+		return xstrdup(path + sizeof PATH - 1);
+	if (!use || !use[sizeof USE - 1] || !strcmp(use, "-fuse-ld=ld"))
+		return xstrdup("ld");
+	use += sizeof USE - 1;
+	return strchr(use, '/') ? xstrdup(use) : xasprintf("ld.%s", use);
 }
 
 int cccmd_compiler(int argc, char **argv)

@@ -19,6 +19,10 @@ enum cccmd_how {
  * though it makes objects, else NULL. */
 enum cccmd_how cccmd_read(const struct args *arg, bool clang, const char **why);
 
+/* The linker that the driver is to run: the name of a program ("ld", "ld.lld-19"), or a path. To
+ * free. *option: the argument that gives that path, NULL = none does. */
+char *cccmd_linker(const struct args *arg, bool clang, const char **option);
+
 /* Where the compiler's name stands in a command: 0, or after one or several launchers
  * ("ccache gcc", "env A=b nice -n 5 gcc"); -1: there is none that we know. */
 int cccmd_compiler(int argc, char **argv);

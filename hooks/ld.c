@@ -33,6 +33,7 @@ enum { RECORD_SECONDS = 600 };
 struct job {
 	char *real;         /* the real linker */
 	const char *name;   /* as it was called: "ld" */
+	bool chosen;        /* the real one by MORPH_LD */
 	enum linker linker; /* which one it is */
 	struct args arg;    /* expanded */
 	struct ldcmd cmd;
@@ -419,17 +420,63 @@ static int examine(struct job *j, struct record *r, struct blockmap *map, struct
 	return status;
 }
 
+/* Does this name lead to the linker that linked? */
+static bool is_linker(const char *path, const void *arg)
+{
+	const struct job *j = arg;
+	char *real = realpath(path, NULL), *linked = realpath(j->real, NULL);
+	bool same = real && linked && !strcmp(real, linked);
+
+	free(real);
+	free(linked);
+	return same;
+}
+
+static bool is_version(const char *path, void *arg)
+{
+	const struct job *j = arg;
+
+	return linker_named(path_base(path)) == j->linker && is_linker(path, j);
+}
+
+/* The name with a version that leads to the linker; NULL = none. */
+static char *versioned_name(struct job *j)
+{
+	char *path = places_search_prefix("ld.lld-", is_version, j);
+	char *name = path ? xstrdup(path_base(path)) : NULL;
+
+	free(path);
+	return name;
+}
+
+/* The name by which the editor will find this very linker. */
+static int name_linker(struct job *j, struct record *r, struct err *e)
+{
+	char *first;
+
+	r->ld = linker_named(j->name) == j->linker ? j->name : linker_name(j->linker);
+	if (!j->chosen)
+		return 0;
+	first = tool_find(r->ld, NULL, NULL);
+	if (!first || !is_linker(first, j))
+		r->ld = versioned_name(j);
+	free(first);
+	return r->ld ? 0
+		     : err_set(e, "no artifact: linked by %s, which is not in PATH by its name",
+			   j->real);
+}
+
 static int record(struct job *j, struct err *e)
 {
-	struct record r = {.module = j->output,
-	    .ld = linker_named(j->name) == j->linker ? j->name : linker_name(j->linker)};
+	struct record r = {.module = j->output};
 	struct collection inputs = {0};
 	struct args recipe = {0};
 	struct blockmap map = {0};
 	char *artifact = xstrdup(j->publish.path);
 	struct err why;
 
-	if (examine(j, &r, &map, e) < 0 || gather(j, &r, &inputs, &recipe, e) < 0)
+	if (examine(j, &r, &map, e) < 0 || name_linker(j, &r, e) < 0 ||
+	    gather(j, &r, &inputs, &recipe, e) < 0)
 		return -1;
 	r.map = &map;
 	if (record_write(&r, j->publish.tmp, e) < 0 || publish_commit_unsynced(&j->publish, e) < 0)
@@ -489,15 +536,19 @@ static void remove_outputs(struct job *j)
 int main(int argc, char **argv)
 {
 	static struct job j;
-	const char *why, *driver = getenv("COLLECT_GCC_OPTIONS");
+	const char *why, *driver = getenv("COLLECT_GCC_OPTIONS"), *chosen = getenv("MORPH_LD");
 	struct err e;
 	int status;
 
 	tool_keep_memory();
 	log_init("ld", LOG_LVL_INFO);
 	j.name = path_base(argv[0]);
-	j.real = tool_find(
-	    j.name, linker_of_program(j.name) == LINKER_GNU ? "MORPH_REAL_LD" : NULL, NULL);
+	j.chosen = chosen && !strcmp(path_base(chosen), j.name);
+	j.real = tool_find(j.name,
+	    j.chosen                                  ? "MORPH_LD"
+	    : linker_of_program(j.name) == LINKER_GNU ? "MORPH_REAL_LD"
+						      : NULL,
+	    NULL);
 	if (!j.real)
 		die(127, "morph: no real %s in PATH; set MORPH_REAL_LD", j.name);
 	if (args_expand(&j.arg, argc, argv, &e) < 0) {

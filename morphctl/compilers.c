@@ -1,5 +1,6 @@
 #include "morphctl/compilers.h"
 #include "common/command/driver.h"
+#include "common/command/linker.h"
 #include "common/hash.h"
 #include "common/log.h"
 #include "common/mem.h"
@@ -29,8 +30,7 @@ struct names {
 static const char *target_of(const struct names *n, const char *name)
 {
 	static const char *const as[] = {"as", "x86_64-linux-gnu-as"},
-				 *const ld[] = {"ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold",
-				     "x86_64-linux-gnu-ld", "x86_64-linux-gnu-ld.bfd",
+				 *const ld[] = {"x86_64-linux-gnu-ld", "x86_64-linux-gnu-ld.bfd",
 				     "x86_64-linux-gnu-ld.gold"};
 	size_t i;
 
@@ -40,6 +40,8 @@ static const char *target_of(const struct names *n, const char *name)
 	for (i = 0; i < sizeof ld / sizeof *ld; i++)
 		if (!strcmp(name, ld[i]))
 			return n->ld;
+	if (linker_named(name) != LINKER_UNKNOWN)
+		return n->ld;
 	return driver_name(name) || driver_caller(name) ? n->cc : NULL;
 }
 

@@ -11,7 +11,13 @@ static const struct {
 
 enum linker linker_named(const char *name)
 {
+	static const char versioned[] = "ld.lld-";
+	const char *version = name + sizeof versioned - 1;
 	size_t i;
+
+	if (!strncmp(name, versioned, sizeof versioned - 1))
+		return *version && !version[strspn(version, "0123456789")] ? LINKER_LLD
+									   : LINKER_UNKNOWN;
 
 	for (i = 0; i < sizeof named / sizeof *named; i++)
 		if (!strcmp(name, named[i].name))

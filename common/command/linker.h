@@ -7,7 +7,8 @@
 /* LINKER_UNKNOWN is 0. */
 enum linker { LINKER_UNKNOWN, LINKER_GNU, LINKER_GOLD, LINKER_LLD, LINKER_MOLD };
 
-/* Which linker an artifact names: exactly "ld", "ld.bfd", "ld.gold", "ld.lld" or "ld.mold". */
+/* Which linker an artifact names: exactly "ld", "ld.bfd", "ld.gold", "ld.lld", "ld.lld-19" of any
+ * version, or "ld.mold". */
 enum linker linker_named(const char *name);
 
 /* Which one the program at path is, whose links are resolved: by its file name, which may begin

@@ -2,6 +2,7 @@
 #include "hooks/cccmd.h"
 #include "tests/unit/unit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static enum cccmd_how how(const char *line, bool clang)
@@ -24,6 +25,20 @@ static void expect_why(const char *line, const char *want)
 	args_split(&a, line, strlen(line));
 	cccmd_read(&a, true, &why);
 	ck_assert_pstr_eq(why, want);
+	args_free(&a);
+}
+
+static void expect_linker(const char *line, bool clang, const char *want, const char *want_option)
+{
+	struct args a = {0};
+	const char *option;
+	char *name;
+
+	args_split(&a, line, strlen(line));
+	name = cccmd_linker(&a, clang, &option);
+	ck_assert_str_eq(name, want);
+	ck_assert_pstr_eq(option, want_option);
+	free(name);
 	args_free(&a);
 }
 
@@ -119,6 +134,20 @@ START_TEST(clang_keeps_its_assembler)
 }
 END_TEST
 
+START_TEST(which_linker)
+{
+	expect_linker("a.o -o prog", true, "ld", NULL);
+	expect_linker("a.o -fuse-ld=gold -fuse-ld=lld", false, "ld.lld", NULL);
+	expect_linker("a.o -fuse-ld=lld-19", true, "ld.lld-19", NULL);
+	expect_linker("a.o -fuse-ld= -fuse-ld=ld", true, "ld", NULL);
+	expect_linker("a.o -fuse-ld=/x/ld.lld", true, "/x/ld.lld", "-fuse-ld=/x/ld.lld");
+	expect_linker("--ld-path=/x/mold -fuse-ld=lld", true, "/x/mold", "--ld-path=/x/mold");
+	expect_linker("--ld-path=ld.lld-16 a.o", true, "ld.lld-16", NULL);
+	expect_linker("--ld-path=/x/mold a.o", false, "ld", NULL);
+	expect_linker("a.o -o -fuse-ld=gold", true, "ld", NULL);
+}
+END_TEST
+
 START_TEST(names)
 {
 	ck_assert(cccmd_is_clang("/usr/lib/llvm-14/bin/clang"));
@@ -128,5 +157,5 @@ START_TEST(names)
 END_TEST
 
 UNIT_MAIN("cccmd", 0, NULL, NULL, gcc_is_hooked, nothing_to_hook, values_are_no_stops,
-    clang_assembles_with_as, clang_keeps_its_assembler, names, the_compiler_after_launchers,
-    why_clang_assembles_by_itself)
+    clang_assembles_with_as, clang_keeps_its_assembler, which_linker, names,
+    the_compiler_after_launchers, why_clang_assembles_by_itself)

@@ -262,6 +262,9 @@ START_TEST(linkers)
 		ck_assert_int_eq(linker_of_program(of[i].path), of[i].linker);
 	ck_assert_int_eq(linker_named("ld.mold"), LINKER_MOLD);
 	ck_assert_int_eq(linker_named("/usr/bin/ld"), LINKER_UNKNOWN);
+	ck_assert_int_eq(linker_named("ld.lld-19"), LINKER_LLD);
+	ck_assert_int_eq(linker_named("ld.lld-"), LINKER_UNKNOWN);
+	ck_assert_int_eq(linker_named("ld.lld-19/../sh"), LINKER_UNKNOWN);
 	ck_assert_str_eq(linker_name(LINKER_GNU), "ld");
 	ck_assert_str_eq(linker_name(LINKER_LLD), "ld.lld");
 }
