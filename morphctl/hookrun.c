@@ -1,11 +1,11 @@
 #include "morphctl/hookrun.h"
+#include "common/artifact/prune.h"
 #include "common/hash.h"
 #include "common/hooklog.h"
 #include "common/log.h"
 #include "common/mem.h"
 #include "common/places.h"
 #include "common/publish.h"
-#include "morphctl/artifactstore.h"
 #include "morphctl/compilers.h"
 #include "morphctl/store.h"
 
@@ -299,6 +299,17 @@ static char *make_run_folder(void)
 	return NULL;
 }
 
+/* Where the ld hook puts them: those that no build tree has any more. */
+static void prune_artifacts(void)
+{
+	static const uint64_t max = (uint64_t)4 << 30;
+	const char *list = getenv("MORPH_ARTIFACTS");
+	char *folder = xasprintf("%.*s", (int)strcspn(list ? list : "", ":"), list ? list : "");
+
+	artifacts_prune(folder, max);
+	free(folder);
+}
+
 static int run_and_summarise(char **argv)
 {
 	struct outcome o = {0};
@@ -314,7 +325,7 @@ static int run_and_summarise(char **argv)
 	read_outcome(&o, folder);
 	unsetenv(HOOKLOG_RUN);
 	dir_remove(folder, NULL);
-	artifactstore_prune();
+	prune_artifacts();
 	summarise(&o);
 	free_outcome(&o);
 	free(folder);

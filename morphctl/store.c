@@ -1,11 +1,10 @@
 #include "morphctl/store.h"
 #include "common/artifact/artifact.h"
+#include "common/fetch/fetch.h"
 #include "common/places.h"
 #include "common/publish.h"
 #include "morphctl/command.h"
 #include "morphctl/compact.h"
-#include "morphctl/download.h"
-#include "morphctl/minisign.h"
 #include "morphctl/table.h"
 #include "morphctl/words.h"
 
@@ -302,8 +301,6 @@ int cmd_artifact_find(const struct invocation *in)
 
 /* ---- fetching ---- */
 
-enum { ARTIFACT_MAX = 512 << 20, SIGNATURE_MAX = 4096 };
-
 /* Where a fetched one goes: of root the machine's folder, of others their own. */
 static char *own_folder(void)
 {
@@ -311,21 +308,6 @@ static char *own_folder(void)
 
 	folders[strcspn(folders, ":")] = '\0';
 	return folders;
-}
-
-static int check_signature(const char *key, const char *url, const struct buf *b, struct err *e)
-{
-	char *of = xasprintf("%s.minisig", url);
-	struct buf text = {0};
-	int r = download(of, SIGNATURE_MAX, &text, e);
-
-	if (!r)
-		r = err_set(e, "%s: not there", of);
-	else if (r > 0 && (r = minisign_verify(key, buf_cstr(&text), b->p, b->n, e)))
-		err_wrap(e, "%s", of);
-	buf_free(&text);
-	free(of);
-	return r;
 }
 
 /* Believed by now; its tables are read once before anybody else does. */
@@ -357,20 +339,12 @@ static int publish_fetched(
 static int fetch_from(
     const char *server, const char *key, const struct build_id *id, const char *path, struct err *e)
 {
-	char hex[BUILD_ID_HEX], *url;
 	struct buf b = {0};
-	int r;
+	int r = fetch_artifact(server, key, id, &b, e);
 
-	if (!key && strncmp(server, "https://", 8))
-		return err_set(e, "%s: without $MORPH_ARTIFACT_KEY only https is believed", server);
-	url = xasprintf("%s/buildid/%s/morph", server, build_id_hex(id, hex));
-	r = download(url, ARTIFACT_MAX, &b, e);
-	if (r > 0 && key && check_signature(key, url, &b, e))
-		r = -1;
 	if (r > 0 && publish_fetched(id, &b, path, e))
 		r = -1;
 	buf_free(&b);
-	free(url);
 	return r;
 }
 

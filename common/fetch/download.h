@@ -3,8 +3,8 @@
  * files alone that name resolution and TLS take, connects to the port of the URL alone, starts
  * nothing, and its memory, time and what it may write are bounded.
  */
-#ifndef MORPH_MORPHCTL_DOWNLOAD_H
-#define MORPH_MORPHCTL_DOWNLOAD_H
+#ifndef MORPH_FETCH_DOWNLOAD_H
+#define MORPH_FETCH_DOWNLOAD_H
 
 #include "common/err.h"
 #include "common/mem.h"

@@ -1,4 +1,4 @@
-#include "morphctl/artifactstore.h"
+#include "common/artifact/prune.h"
 #include "common/mem.h"
 #include "common/sort.h"
 
@@ -8,9 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* Artifacts that no build tree has any more, of installed programs and of many that are gone. */
-static const uint64_t STORE_LIMIT = (uint64_t)4 << 30;
 
 struct stored {
 	char *path;
@@ -55,21 +52,18 @@ static void look_into(struct store *s, const char *folder, bool below)
 		closedir(d);
 }
 
-void artifactstore_prune(void)
+void artifacts_prune(const char *folder, uint64_t max)
 {
-	const char *list = getenv("MORPH_ARTIFACTS");
-	char *folder = xasprintf("%.*s", (int)strcspn(list ? list : "", ":"), list);
 	struct store s = {0};
 	size_t i;
 
 	look_into(&s, folder, false);
-	if (s.size > STORE_LIMIT)
+	if (s.size > max)
 		vec_sort(&s.file, by_age);
 	for (i = 0; i < s.file.n; i++) {
-		if (s.size > STORE_LIMIT && !unlink(s.file.v[i].path))
+		if (s.size > max && !unlink(s.file.v[i].path))
 			s.size -= s.file.v[i].size;
 		free(s.file.v[i].path);
 	}
 	vec_free(&s.file);
-	free(folder);
 }

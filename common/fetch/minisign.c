@@ -5,7 +5,7 @@
  *	             trusted comment: any
  *	             base64 of 64 bytes: signature of the signature and the trusted comment
  */
-#include "morphctl/minisign.h"
+#include "common/fetch/minisign.h"
 #include "common/mem.h"
 
 #include <sodium.h>

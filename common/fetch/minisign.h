@@ -1,8 +1,8 @@
 /*
  * Signatures as minisign(1) makes them: Ed25519 over the BLAKE2b of a file.
  */
-#ifndef MORPH_MORPHCTL_MINISIGN_H
-#define MORPH_MORPHCTL_MINISIGN_H
+#ifndef MORPH_FETCH_MINISIGN_H
+#define MORPH_FETCH_MINISIGN_H
 
 #include "common/err.h"
 
