@@ -8,7 +8,7 @@
 #include <string.h>
 #include <yaml.h>
 
-enum { POLICY_MAX = 1 << 20 };
+enum { POLICY_MAX = 1 << 20, SERVERS_MAX = 8, SERVER_MAX = 200 };
 
 const struct conf_field conf_field[NFIELD] = {
 #define AT(member) offsetof(struct conf, member)
@@ -35,6 +35,8 @@ const struct conf_field conf_field[NFIELD] = {
     {CONF_EDIT_DISK, "edit", "disk", CONF_BYTES, AT(edit.disk), 2147483648., 1048576, 1e15},
     {CONF_EDIT_LANDLOCK, "edit", "landlock", CONF_BOOLEAN, AT(edit.landlock), 1, 0, 1},
     {CONF_QUOTA_DISK, "quota", "disk", CONF_BYTES, AT(quota.disk), 8589934592., 1048576, 1e15},
+    {CONF_FETCH_PER_DAY, "fetch", "per_day", CONF_COUNT, AT(fetch.per_day), 50, 0, 1e6},
+    {CONF_FETCH_DISK, "fetch", "disk", CONF_BYTES, AT(fetch.disk), 4294967296., 1048576, 1e15},
     {CONF_KEEP_BUILDS, NULL, "keep_builds", CONF_COUNT, AT(keep_builds), 2, 1, 100},
 #undef AT
 };
@@ -81,6 +83,10 @@ void conf_free(struct conf *c)
 	}
 	for (i = 0; i < c->packages.n; i++)
 		free(c->packages.v[i]);
+	for (i = 0; i < c->fetch.servers.n; i++)
+		free(c->fetch.servers.v[i]);
+	vec_free(&c->fetch.servers);
+	free(c->fetch.key);
 	vec_free(&c->modules);
 	vec_free(&c->packages);
 	argv_free(c->verify);
@@ -297,6 +303,36 @@ static int read_package(struct reader *r, const yaml_node_t *item)
 	return 0;
 }
 
+static int read_server(struct reader *r, const yaml_node_t *item)
+{
+	const char *s = scalar(item), *host = s ? strstr(s, "://") : NULL, *p;
+
+	for (p = s; host && *p > ' ' && *p < 0x7f && !strchr("?#@\"\\", *p); p++)
+		;
+	if (!host || *p || p - s > SERVER_MAX || !host[3] || host[3] == '/' ||
+	    (strncmp(s, "http://", 7) && strncmp(s, "https://", 8)))
+		return wrong(
+		    r, item, "servers: expected a URL such as https://artifacts.example.org");
+	if (r->c->fetch.servers.n == SERVERS_MAX)
+		return wrong(r, item, "servers: expected at most %d", SERVERS_MAX);
+	vec_push(&r->c->fetch.servers, xstrdup(s));
+	return 0;
+}
+
+/* "Ed", the key's number and the key: 42 bytes in base64. */
+static int read_key(struct reader *r, const yaml_node_t *n)
+{
+	static const char base64[] =
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const char *s = scalar(n);
+
+	if (!s || strncmp(s, "RW", 2) || strlen(s) != 56 || s[strspn(s, base64)])
+		return wrong(
+		    r, n, "key: expected a public key of minisign(1), the second line of its file");
+	r->c->fetch.key = xstrdup(s);
+	return 0;
+}
+
 static int section_pair(
     struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
 {
@@ -315,6 +351,40 @@ static int section_pair(
 	return unknown(r, key, where, known, n);
 }
 
+static int fetch_pair(struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
+{
+	static const char *const known[] = {"servers", "key", "per_day", "disk"};
+	const char *k = scalar(key);
+
+	if (!strcmp(k, "servers")) {
+		r->c->line[CONF_FETCH_SERVERS] = (unsigned)key->start_mark.line + 1;
+		return each_item(r, value, "servers: expected a list of URLs", read_server);
+	}
+	if (!strcmp(k, "key")) {
+		r->c->line[CONF_FETCH_KEY] = (unsigned)key->start_mark.line + 1;
+		return read_key(r, value);
+	}
+	if (!strcmp(k, "per_day") || !strcmp(k, "disk"))
+		return section_pair(r, key, value, "fetch");
+	return unknown(r, key, " in fetch", known, sizeof known / sizeof *known);
+}
+
+/* Without a signature only TLS says who a server is. */
+static int read_fetch(struct reader *r, const yaml_node_t *value)
+{
+	const struct conf *c = r->c;
+	size_t i;
+
+	if (each_pair(r, value, "fetch", fetch_pair, NULL))
+		return -1;
+	for (i = 0; !c->fetch.key && i < c->fetch.servers.n; i++)
+		if (strncmp(c->fetch.servers.v[i], "https://", 8))
+			return wrong(r, value,
+			    "fetch: without a key only https is believed, not %.60s",
+			    c->fetch.servers.v[i]);
+	return 0;
+}
+
 static int verify_pair(
     struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
 {
@@ -329,7 +399,7 @@ static int verify_pair(
 static int top_pair(struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
 {
 	static const char *const known[] = {"profile", "decide", "idle", "edit", "quota", "layout",
-	    "verify", "modules", "packages", "keep_builds"};
+	    "fetch", "verify", "modules", "packages", "keep_builds"};
 	enum { SECTIONS = 6 };
 	const char *k = scalar(key);
 	size_t i;
@@ -340,6 +410,8 @@ static int top_pair(struct reader *r, const yaml_node_t *key, const yaml_node_t 
 	for (i = 0; i < NFIELD; i++)
 		if (!conf_field[i].section && !strcmp(k, conf_field[i].key))
 			return read_field(r, &conf_field[i], value);
+	if (!strcmp(k, "fetch"))
+		return read_fetch(r, value);
 	if (!strcmp(k, "verify"))
 		return each_pair(r, value, k, verify_pair, NULL);
 	if (!strcmp(k, "modules")) {

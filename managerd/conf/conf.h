@@ -47,7 +47,11 @@ enum conf_key {
 	CONF_EDIT_DISK,
 	CONF_EDIT_LANDLOCK,
 	CONF_QUOTA_DISK,
+	CONF_FETCH_PER_DAY,
+	CONF_FETCH_DISK,
 	CONF_KEEP_BUILDS,
+	CONF_FETCH_SERVERS,
+	CONF_FETCH_KEY,
 	CONF_VERIFY,
 	CONF_MODULES,
 	CONF_PACKAGES,
@@ -85,6 +89,12 @@ struct conf {
 	struct {
 		uint64_t disk; /* bytes that kept builds and caches of one user may take */
 	} quota;
+	struct {                     /* artifacts from servers */
+		VEC(char *) servers; /* URLs; none = nothing is fetched */
+		char *key;           /* of minisign(1); NULL = TLS says who a server is */
+		uint64_t per_day;    /* tries, of all programs together */
+		uint64_t disk;       /* bytes of artifacts that were fetched */
+	} fetch;
 	char **verify; /* argv, NULL-terminated, with {new} and {old} not replaced; NULL = none */
 	VEC(struct conf_module) modules;
 	VEC(char *) packages;     /* Debian packages whose modules may be swapped */

@@ -16,7 +16,7 @@ struct conf_field {
 };
 
 /* All scalar keys, one each, in the order of conf_print(). */
-enum { NFIELD = CONF_VERIFY };
+enum { NFIELD = CONF_FETCH_SERVERS };
 extern const struct conf_field conf_field[NFIELD];
 /* By enum conf_action. */
 extern const char *const conf_action_name[3];

@@ -44,6 +44,23 @@ static void print_command(char *const *v, FILE *out)
 	putc(']', out);
 }
 
+static void print_servers(const struct conf *c, FILE *out)
+{
+	size_t i;
+
+	fputs("  servers: [", out);
+	for (i = 0; i < c->fetch.servers.n; i++) {
+		fputs(i ? ", " : "", out);
+		print_string(c->fetch.servers.v[i], out);
+	}
+	putc(']', out);
+	print_origin(c, CONF_FETCH_SERVERS, out);
+	if (c->fetch.key) {
+		fprintf(out, "  key: %s", c->fetch.key);
+		print_origin(c, CONF_FETCH_KEY, out);
+	}
+}
+
 static void print_lists(const struct conf *c, FILE *out)
 {
 	const struct conf_module *m;
@@ -72,6 +89,13 @@ static void print_lists(const struct conf *c, FILE *out)
 	}
 }
 
+static void print_section(const struct conf *c, const char *name, FILE *out)
+{
+	fprintf(out, "%s:\n", name);
+	if (!strcmp(name, "fetch"))
+		print_servers(c, out);
+}
+
 void conf_print(const struct conf *c, FILE *out)
 {
 	const char *section = "";
@@ -80,7 +104,7 @@ void conf_print(const struct conf *c, FILE *out)
 
 	for (i = 0; i < NFIELD; i++) {
 		if (conf_field[i].section && strcmp(section, conf_field[i].section))
-			fprintf(out, "%s:\n", section = conf_field[i].section);
+			print_section(c, section = conf_field[i].section, out);
 		conf_value_print(
 		    conf_field[i].kind, get_number(c, &conf_field[i]), value, sizeof value);
 		fprintf(

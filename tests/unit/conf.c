@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define KEY "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3"
+
 static struct conf c;
 static struct err e;
 
@@ -53,7 +55,7 @@ START_TEST(file_states_the_defaults)
 	a = effective(&c);
 	b = effective(&d);
 	ck_assert_str_eq(a, b);
-	for (i = 0; i < CONF_VERIFY; i++)
+	for (i = 0; i <= CONF_FETCH_SERVERS; i++)
 		ck_assert_msg(c.line[i] > 0, "key %u is not in config/morph.yaml", i);
 	free(a);
 	free(b);
@@ -98,7 +100,9 @@ START_TEST(print_reads_back)
 			       "verify: {command: \"/bin/test-it  {new}\"}\n"
 			       "modules:\n  - {path: '/opt/**', action: observe}\n"
 			       "  - {path: \"/x\\ty\\\"*\", verify: [a b, '{old}']}\n"
-			       "packages: [lua5.4]\n"),
+			       "packages: [lua5.4]\n"
+			       "fetch:\n  servers: ['http://a.b:80/x', https://c]\n  per_day: 3\n"
+			       "  key: " KEY "\n"),
 	    0);
 	text = printed(&c);
 	ck_assert_ptr_nonnull(strstr(text, "every: 1500ms # p.yaml:1\n"));
@@ -107,6 +111,10 @@ START_TEST(print_reads_back)
 	a = effective(&c);
 	b = effective(&again);
 	ck_assert_str_eq(a, b);
+	ck_assert_uint_eq(again.fetch.servers.n, 2);
+	ck_assert_str_eq(again.fetch.servers.v[0], "http://a.b:80/x");
+	ck_assert_str_eq(again.fetch.key, KEY);
+	ck_assert_uint_eq(again.fetch.per_day, 3);
 	ck_assert_str_eq(again.verify[0], "/bin/test-it");
 	ck_assert_str_eq(again.verify[1], "{new}");
 	ck_assert_ptr_null(again.verify[2]);
@@ -160,6 +168,20 @@ static const struct {
 	"p.yaml:1:30: verify: expected a command, such as [/usr/bin/test-it, \"{new}\"]"},
     {"quota: {dsk: 1G}\n", "p.yaml:1:9: unknown key 'dsk' in quota; did you mean "
 			   "'disk'?"},
+    {"fetch: {servers: https://a}\n", "p.yaml:1:18: servers: expected a list of URLs"},
+    {"fetch: {servers: [ftp://a]}\n", "p.yaml:1:19: servers: expected a URL such as "},
+    {"fetch: {servers: [https:///a]}\n", "p.yaml:1:19: servers: expected a URL such as "},
+    {"fetch: {servers: ['https://a b']}\n", "p.yaml:1:19: servers: expected a URL such as "},
+    {"fetch: {servers: ['https://me@a']}\n", "p.yaml:1:19: servers: expected a URL such as "},
+    {"fetch: {servers: [https://a, https://a, https://a, https://a, https://a, https://a,"
+     " https://a, https://a, https://a]}\n",
+	"p.yaml:1:107: servers: expected at most 8"},
+    {"fetch: {servers: [https://a, http://b]}\n",
+	"p.yaml:1:8: fetch: without a key only https is believed, not http://b"},
+    {"fetch: {key: RWQ}\n", "p.yaml:1:14: key: expected a public key of minisign(1)"},
+    {"fetch: {key: x, per_day: 1}\n", "p.yaml:1:14: key: expected a public key of minisign(1)"},
+    {"fetch: {per_day: many}\n", "p.yaml:1:18: per_day: expected a whole number"},
+    {"fetch: {severs: []}\n", "p.yaml:1:9: unknown key 'severs' in fetch; did you mean 'servers'?"},
     {"verify: {command: ' '}\n",
 	"p.yaml:1:19: command: expected a command, such as [/usr/bin/test-it, \"{new}\"]"},
     {"verify: {comand: x}\n",
