@@ -123,9 +123,12 @@ static void show_explain(const struct invocation *in, const json_t *e)
 	int64_t now = time(NULL);
 	struct arena *a = in->mem;
 	double times = json_num(d, "times");
+	const char *fetch = words_fetch(a, m);
 
 	table_paint(stdout, colour, BOLD, words_clean(a, json_str(m, "path")));
 	printf(", %s\n", words_clean(a, json_str(m, "text")));
+	if (fetch)
+		table_field(stdout, colour, "not fetched", fetch);
 	if (!json_is_object(d)) {
 		puts("  Nothing was decided yet.");
 		return;

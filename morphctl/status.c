@@ -51,7 +51,10 @@ static char *decision_words(struct arena *a, const json_t *d, int64_t now)
 static char *module_note(struct arena *a, const json_t *m, int64_t now)
 {
 	const char *state = json_str(m, "state"), *text = json_str(m, "text");
+	const char *fetch = words_fetch(a, m);
 
+	if (fetch)
+		return arena_printf(a, "%s; not fetched: %s", words_clean(a, text), fetch);
 	if (state && text && *text &&
 	    (strcmp(state, "held") == 0 || strcmp(state, "no-artifact") == 0 ||
 		strcmp(state, "gone") == 0))
@@ -165,7 +168,8 @@ static bool followed(const json_t *m)
 {
 	const char *state = json_str(m, "state");
 
-	return !state || strcmp(state, "no-artifact") || json_num(m, "mapped") > 0;
+	return !state || strcmp(state, "no-artifact") || json_num(m, "mapped") > 0 ||
+	       json_is_object(json_object_get(m, "fetch"));
 }
 
 /* Modules that were left out. */
@@ -271,6 +275,7 @@ static void show_module(const struct invocation *in, const json_t *m)
 {
 	const json_t *predicted = json_object_get(m, "predicted");
 	const char *layout = json_str(m, "layout_at"), *artifact = json_str(m, "artifact");
+	const char *fetch = words_fetch(in->mem, m);
 	bool colour = table_colour();
 	struct arena *a = in->mem;
 	int64_t now = time(NULL);
@@ -290,6 +295,8 @@ static void show_module(const struct invocation *in, const json_t *m)
 			a, "made %s, %s", words_ago(a, layout, now), words_local(a, layout)));
 	}
 	table_field(stdout, colour, "artifact", artifact ? words_clean(a, artifact) : "none");
+	if (fetch)
+		table_field(stdout, colour, "not fetched", fetch);
 	table_field(stdout, colour, "profile", words_plural(a, json_num(m, "samples"), "sample"));
 	table_field(stdout, colour, "samples", seen_words(a, m));
 	if (json_is_object(predicted))

@@ -137,3 +137,15 @@ const char *json_str(const json_t *o, const char *name)
 {
 	return json_string_value(json_object_get(o, name));
 }
+
+char *words_fetch(struct arena *a, const json_t *module)
+{
+	const json_t *f = json_object_get(module, "fetch");
+	double tries = json_num(f, "tries");
+
+	if (!json_is_object(f))
+		return NULL;
+	return arena_printf(a, "%s; %s %s, again %s", words_clean(a, json_str(f, "text")),
+	    words_number(a, tries), tries > 1 ? "tries" : "try",
+	    words_local(a, json_str(f, "again")));
+}

@@ -35,6 +35,9 @@ char *words_ago(struct arena *a, const char *rfc3339, int64_t now);
 /* "2026-03-01 13:00:05" where the reader is; "-" for NULL. */
 char *words_local(struct arena *a, const char *rfc3339);
 
+/* Why a module's artifact was not fetched, and when it is tried again; NULL: it was not tried. */
+char *words_fetch(struct arena *a, const json_t *module);
+
 /* ---- members of objects that may be absent or null ---- */
 double json_num(const json_t *o, const char *name);      /* NAN */
 const char *json_str(const json_t *o, const char *name); /* NULL */

@@ -140,6 +140,15 @@ static json_t *json_predicted(const struct store_module *m)
 	    json_time(m->predicted_ms));
 }
 
+/* What came of fetching its artifact. */
+static json_t *json_fetch(const struct store_module *m)
+{
+	if (!m->fetch_why)
+		return json_null();
+	return json_pack("{so so so}", "text", json_text(m->fetch_why), "tries",
+	    json_integer(m->fetch_tries), "again", json_time(m->fetch_ms));
+}
+
 json_t *json_module(const struct store_module *m, double samples, bool can_rollback,
     const struct store_decision *last)
 {
@@ -162,6 +171,7 @@ json_t *json_module(const struct store_module *m, double samples, bool can_rollb
 	json_object_set_new(j, "mapped_share", share((double)m->mapped, all));
 	json_object_set_new(j, "rollback", json_boolean(can_rollback));
 	json_object_set_new(j, "predicted", json_predicted(m));
+	json_object_set_new(j, "fetch", json_fetch(m));
 	json_object_set_new(j, "decision", last ? json_decision(last) : json_null());
 	return j;
 }

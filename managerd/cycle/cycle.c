@@ -157,6 +157,7 @@ void cycle_turn(struct manager *m)
 		return;
 	inspections_turn(m->learning.inspections);
 	registers_table_turn(&m->registers);
+	fetching_turn(&m->fetching);
 	c = change_next(&m->changes, &m->core.modules);
 	if (m->work.now.step != STEP_NONE) {
 		/* Nobody waits for what waits for the machine. */

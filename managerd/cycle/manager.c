@@ -91,6 +91,7 @@ static struct manager *put_together(uv_loop_t *loop, const struct manager_option
 	m->registers = (struct registers){.core = c, .over = over, .arg = m};
 	m->batches =
 	    (struct batches){.core = c, .learning = &m->learning, .registers = &m->registers};
+	m->fetching = (struct fetching){.core = c, .learning = &m->learning};
 	m->work = (struct work){.core = c, .learning = &m->learning, .over = over, .arg = m};
 	return m;
 }
@@ -154,6 +155,7 @@ void manager_stop(struct manager *m)
 	work_cancel(&m->work);
 	if (m->registers.job)
 		edit_cancel(m->registers.job);
+	fetching_stop(&m->fetching);
 	learning_stop(&m->learning);
 	ingest_stop(m->registers.ingest);
 	m->registers.ingest = NULL;

@@ -4,6 +4,7 @@
  *	batch      a batch of samples: ingest -> map -> merge -> store
  *	registers  samples' registers, and replay tables
  *	learning   inspections of files
+ *	fetching   artifacts from servers
  *	changes    what people asked for
  *	judge      what the ladder needs to know
  *	steps      what is done for one module at a time
@@ -15,6 +16,7 @@
 #define MORPH_MANAGERD_MANAGER_H
 
 #include "managerd/cycle/batch.h"
+#include "managerd/cycle/fetching.h"
 #include "managerd/cycle/looptime.h"
 #include "managerd/cycle/steps.h"
 
@@ -26,6 +28,7 @@ struct manager {
 	struct learning learning;
 	struct registers registers;
 	struct batches batches;
+	struct fetching fetching;
 	struct work work;
 	struct turns turns; /* of modules that are due */
 	struct looptime looptime;

@@ -82,6 +82,12 @@ static int replaced(struct modules *ms, struct module *m, struct err *e)
 	return module_clear_layout(ms, m, e);
 }
 
+static void forget_fetching(struct store_module *r)
+{
+	r->fetch_ms = r->fetch_tries = 0;
+	module_text(&r->fetch_why, NULL);
+}
+
 /* The row becomes what was found; profile, maps and store follow. */
 static int adopt(struct modules *ms, struct module *m, const struct priv_inspected *d,
     struct joined *j, int64_t now_ms, struct err *e)
@@ -96,6 +102,7 @@ static int adopt(struct modules *ms, struct module *m, const struct priv_inspect
 
 	r->uid = d->uid;
 	module_text(&r->artifact, d->artifact);
+	forget_fetching(r);
 	r->current = d->id;
 	r->origin = d->origin;
 	if (fresh)
@@ -137,6 +144,8 @@ static int set_aside(struct modules *ms, struct module *m, const struct priv_ins
 			log_debug("%s: not learned: %s", m->row.path, why);
 		m->row.uid = r->uid;
 		if (r->id.n) {
+			if (!build_id_equal(&m->row.origin, &r->origin))
+				forget_fetching(&m->row);
 			m->row.current = r->id;
 			m->row.origin = r->origin;
 		}

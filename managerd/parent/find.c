@@ -30,12 +30,18 @@ static void add_place(struct task *t, char *path)
 	vec_push(&t->place, path);
 }
 
+char *artifacts_folder(const char *state)
+{
+	return xasprintf("%s/artifacts", state);
+}
+
 static void add_places(const struct parent *p, struct task *t, const struct build_id *id)
 {
 	uid_t owner = t->mod.st.st_uid;
 	const struct passwd *pw = p->user || !owner ? NULL : getpwuid(owner);
-	/* Of whom the module belongs to, and of all. */
+	/* Of whom the module belongs to, of all, and what was fetched. */
 	char *folders = places_artifacts(p->user ? getenv("HOME") : pw ? pw->pw_dir : NULL);
+	char *fetched = artifacts_folder(p->state);
 	const char *at = folders;
 	char *path;
 	size_t n;
@@ -46,6 +52,10 @@ static void add_places(const struct parent *p, struct task *t, const struct buil
 		if (path)
 			add_place(t, path);
 	}
+	path = build_id_path(fetched, strlen(fetched), id);
+	if (path)
+		add_place(t, path);
+	free(fetched);
 	free(folders);
 }
 
@@ -74,6 +84,8 @@ static void admitted(struct parent *p, struct task *t)
 		task_inspected(p, t, PRIV_FOLLOWED, "");
 	else if (*t->refused.text)
 		task_ended(p, t, false, t->refused.text);
+	else if (t->kind == TASK_FETCH)
+		task_fetch_start(p, t);
 	else
 		task_job_start(p, t);
 }
@@ -279,6 +291,8 @@ static void module_known(struct parent *p, struct task *t, int status)
 		task_failed(p, t, t->why.text);
 	else if (t->kind == TASK_ROLLBACK)
 		task_rollback_start(p, t);
+	else if (t->kind == TASK_FETCH)
+		judge_policy(p, t);
 	else if (t->kind != TASK_INSPECT && (!build_id_equal(&t->is, &t->want) ||
 						!build_id_equal(&t->origin, &t->want_origin)))
 		/* Between the manager's decision and this inspection. */
@@ -301,7 +315,8 @@ int task_find_owner(const struct parent *p, struct task *t, struct err *e)
 		return 0;
 	}
 	/* Their processes are confined and must not get others, of the same user, that are not. */
-	if (uid == p->for_root.uid || uid == p->service[0] || uid == p->service[1])
+	if (uid == p->for_root.uid || uid == p->service[0] || uid == p->service[1] ||
+	    (p->for_fetch.give && uid == p->for_fetch.uid))
 		return err_set(
 		    e, "%s: belongs to a user of Morph's own, who has no programs", t->path);
 	pw = getpwuid(uid);

@@ -51,7 +51,7 @@ static const struct option options[] = {{"user", no_argument, NULL, O_USER},
 struct settings {
 	bool user, check, verbose;
 	char *policy, *state, *run; /* policy NULL = defaults */
-	char *editor, *inspector, *manager;
+	char *editor, *inspector, *fetcher, *manager;
 };
 
 static char *absolute(const char *path)
@@ -185,6 +185,12 @@ static void find_users(struct start *s, struct parent *p)
 	p->for_root = (struct folder_user){true, pw->pw_uid, pw->pw_gid};
 	if (pw->pw_uid == s->uid)
 		die(EXIT_CANNOT, "the users morph and morph-edit must not be the same");
+	if (p->conf->fetch.servers.n) {
+		pw = our_user("morph-fetch", "/nonexistent");
+		p->for_fetch = (struct folder_user){true, pw->pw_uid, pw->pw_gid};
+		if (pw->pw_uid == s->uid || pw->pw_uid == p->for_root.uid)
+			die(EXIT_CANNOT, "the user morph-fetch must be nobody else's");
+	}
 	pw = getpwnam("morph-monitor");
 	s->monitor_gid = pw ? pw->pw_gid : 0;
 	p->service[0] = s->uid;
@@ -243,6 +249,8 @@ static int manage(struct settings *o, const struct conf *c, const struct buf *te
 	p.for_root.uid = o->user ? geteuid() : p.for_root.uid;
 	p.editor = o->editor = ours("morph-edit");
 	p.inspector = o->inspector = ours("../libexec/morph/morph-inspect");
+	if (c->fetch.servers.n)
+		p.fetcher = o->fetcher = ours("../libexec/morph/morph-fetch");
 	s.manager = o->manager = ours("../libexec/morph/morph-manager");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	prctl(PR_SET_DUMPABLE, 0);
@@ -283,6 +291,7 @@ int main(int argc, char **argv)
 	free(s.run);
 	free(s.editor);
 	free(s.inspector);
+	free(s.fetcher);
 	free(s.manager);
 	return rc;
 }

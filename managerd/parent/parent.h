@@ -10,6 +10,7 @@
  *	trust.c   opening and judging             child.c   processes (launch.c)
  *	swap.c    and settle, journal, builds, digest, stage: changing a module
  *	folder.c  job folders and caches          package.c Debian packages
+ *	fetch.c   artifacts from servers
  */
 #ifndef MORPH_PARENT_PARENT_H
 #define MORPH_PARENT_PARENT_H
@@ -36,10 +37,15 @@ struct parent {
 	char *state; /* canonical */
 	bool user;
 	const struct conf *conf;
-	struct folder_user for_root; /* whom jobs of root's modules run as */
-	uid_t service[2];            /* of the manager and the monitor; not with --user */
-	const char *editor, *inspector;
+	struct folder_user for_root;  /* whom jobs of root's modules run as */
+	uid_t service[2];             /* of the manager and the monitor; not with --user */
+	struct folder_user for_fetch; /* whom morph-fetch runs as; where there are servers */
+	const char *editor, *inspector, *fetcher;
 	unsigned inspect_s; /* what an inspector may take */
+	struct {
+		int64_t since_ms;
+		uint64_t n; /* tries since, within a day */
+	} fetched;
 	struct cgroups groups;
 	int verbs, events; /* sockets to the manager; -1 = it is gone */
 	VEC(struct task *) task;

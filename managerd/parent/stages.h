@@ -1,7 +1,7 @@
 /*
  * What the files of tasks share: task.c (rows, ends), find.c (a module and
- * what belongs to it), job.c (the editor and what it made), swapping.c,
- * sweep.c (folders of jobs).
+ * what belongs to it), fetch.c (artifacts from servers), job.c (the editor and what it made),
+ * swapping.c, sweep.c (folders of jobs).
  */
 #ifndef MORPH_PARENT_TASK_PARTS_H
 #define MORPH_PARENT_TASK_PARTS_H
@@ -45,8 +45,12 @@ void task_find_begin(struct parent *p, struct task *t);
 /* Whom processes of an opened module run as. */
 int task_find_owner(const struct parent *p, struct task *t, struct err *e);
 
-/* ---- job.c, swapping.c, sweep.c ---- */
+/* STATE/artifacts: those that were fetched, by build-id; to free. */
+char *artifacts_folder(const char *state);
 
+/* ---- fetch.c, job.c, swapping.c, sweep.c ---- */
+
+void task_fetch_start(struct parent *p, struct task *t);
 void task_job_start(struct parent *p, struct task *t);
 void task_rollback_start(struct parent *p, struct task *t);
 /* Does its process change a module right now? */

@@ -7,6 +7,7 @@
  *	cache/UID/KEY/    what the edits of a module keep (editor-driver/link/cache.h); theirs
  *	builds/ digests/ journal/  managerd/parent/swap/swap.h
  *	holds/            managerd/parent/holds.h
+ *	artifacts/xx/yy…  artifacts from servers (managerd/parent/fetch.c)
  *	manager/          the manager's own (store, replay tables)
  */
 #ifndef MORPH_PARENT_START_H
@@ -27,7 +28,7 @@ struct start {
 
 /* Makes folders, takes the lock, settles swaps that were interrupted, removes old
  * job folders in the background. p: conf, user, for_root, editor, inspector are
- * set. */
+ * set; for_fetch and fetcher where the policy names servers. */
 int start_state(struct parent *p, const struct start *s, int *lock, struct err *e);
 /* Starts the manager; returns its pid, or -1. */
 pid_t start_manager(struct parent *p, const struct start *s, struct err *e);

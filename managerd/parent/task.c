@@ -278,6 +278,7 @@ void task_failed(struct parent *p, struct task *t, const char *why)
 	case TASK_INSPECT:
 		task_inspected(p, t, PRIV_LATER, why);
 		break;
+	case TASK_FETCH:
 	case TASK_BUILD:
 	case TASK_SCORE:
 	case TASK_TABLE:

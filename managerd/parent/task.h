@@ -4,7 +4,9 @@
  * begins, and the last one reports to the manager. The stages of
  *
  *	inspect   open, judge -> inspect module -> inspect artifact -> may it be swapped?
- *	build     the same -> editor -> snapshot of its output -> inspect that
+ *	fetch     open, judge -> inspect module -> may it be swapped? -> morph-fetch
+ *	          -> inspect what came -> copy of it among our artifacts
+ *	build     as inspect -> editor -> snapshot of its output -> inspect that
  *	score     open, judge -> inspect module, artifact -> editor
  *	table     the same -> inspect the table
  *	verify    the policy's command over a build
@@ -30,6 +32,7 @@ enum {
 
 enum task_kind {
 	TASK_INSPECT,
+	TASK_FETCH,
 	TASK_BUILD,
 	TASK_SCORE,
 	TASK_TABLE,
@@ -82,6 +85,8 @@ struct task {
 
 uint64_t task_inspect_path(
     struct parent *p, const char *path, const struct build_id hint[2], unsigned how, struct err *e);
+/* An artifact for the module, from the policy's servers. */
+uint64_t task_fetch(struct parent *p, const char *path, struct err *e);
 /* Takes the descriptors over where it succeeds. */
 uint64_t task_job(struct parent *p, const struct priv_job *j, struct err *e);
 uint64_t task_swap(struct parent *p, uint64_t edit, struct err *e);

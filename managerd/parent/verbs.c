@@ -128,6 +128,11 @@ static int do_inspect(struct call *c)
 	return begun(c, task_inspect_path(c->p, c->q.path, hint, c->q.number, &c->e));
 }
 
+static int do_fetch(struct call *c)
+{
+	return begun(c, task_fetch(c->p, c->q.path, &c->e));
+}
+
 static int do_job(struct call *c)
 {
 	struct priv_job j = {.kind = c->q.number,

@@ -11,8 +11,10 @@
 struct pending { /* a task whose end is to come */
 	uint64_t task;
 	uint32_t event; /* enum frame_event */
+	bool fetch;     /* of ends: an artifact's */
 	union {
 		priv_inspected_fn *inspected;
+		priv_fetched_fn *fetched;
 		priv_ended_fn *ended;
 		priv_swapped_fn *swapped;
 	};
@@ -208,6 +210,8 @@ static void report(struct priv *p, uint32_t event, struct frame_in *in)
 			    .refused = ""};
 		if (event == FRAME_INSPECTED)
 			report_inspected(&n, &m, &b);
+		else if (n.fetch)
+			n.fetched(m.why, n.arg);
 		else if (event == FRAME_ENDED)
 			report_ended(&n, &m, &b);
 		else
@@ -261,6 +265,17 @@ uint64_t priv_inspect(struct priv *p, const char *path, const struct build_id hi
 		return 0;
 	return begun(
 	    p, &m, (struct pending){.event = FRAME_INSPECTED, .inspected = fn, .arg = arg});
+}
+
+uint64_t priv_fetch(
+    struct priv *p, const char *module, priv_fetched_fn *fn, void *arg, struct err *e)
+{
+	struct message m;
+
+	if (ask_path(p, FRAME_FETCH, module, &m, e))
+		return 0;
+	return begun(p, &m,
+	    (struct pending){.event = FRAME_ENDED, .fetch = true, .fetched = fn, .arg = arg});
 }
 
 /* ---- jobs ---- */

@@ -91,6 +91,14 @@ enum { PRIV_SHALLOW = 1, PRIV_JUDGE = 2 };
 uint64_t priv_inspect(struct priv *p, const char *path, const struct build_id hint[2], unsigned how,
     priv_inspected_fn *fn, void *arg, struct err *e);
 
+/* ---- artifacts from servers ---- */
+
+/* Has an artifact for the module fetched, as the policy says, one at a time; the next inspection
+ * finds it. why is not "" when there is none. Returns the task, or 0 with why. */
+typedef void priv_fetched_fn(const char *why, void *arg);
+uint64_t priv_fetch(
+    struct priv *p, const char *module, priv_fetched_fn *fn, void *arg, struct err *e);
+
 /* ---- jobs: an edit and what goes with it ---- */
 
 enum priv_job_kind { PRIV_BUILD = 1, PRIV_SCORE, PRIV_TABLE, PRIV_VERIFY };

@@ -35,7 +35,8 @@
 	V(INSPECT, inspect, "pion", "t", 0) \
 	V(JOB, job, "nltio", "t", FRAME_FDS) \
 	V(SWAP, swap, "t", "t", 0) \
-	V(ROLLBACK, rollback, "pi", "t", 0)
+	V(ROLLBACK, rollback, "pi", "t", 0) \
+	V(FETCH, fetch, "p", "t", 0)
 
 enum frame_verb {
 	FRAME_NONE,

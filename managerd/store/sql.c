@@ -1,11 +1,11 @@
 /*
- * Schema 4. Build-ids are blobs, ids of modules module_id() as a signed
+ * Schema 5. Build-ids are blobs, ids of modules module_id() as a signed
  * number, profile.blocks little-endian doubles, one per block; profile.edges
  * u32 block, u32 to, double each (block + 2^31: of those that came from `to`;
  * 2^32 - 1: unresolved), profile.calls u32 block, 16 bytes function key, double
  * each. Older schemas are brought up when they are opened: 1 has neither of these
  * two, in 2 the modules shared the function tables of their originals, in 3 ids were
- * XXH3 of the path, and modules without the sum of their samples.
+ * XXH3 of the path, and modules without the sum of their samples, in 4 without what was fetched.
  */
 #include "managerd/store/sql.h"
 #include "common/publish.h"
@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SCHEMA = 4 };
+enum { SCHEMA = 5 };
 
 static const char schema[] =
     "CREATE TABLE accounting (id INTEGER PRIMARY KEY CHECK (id = 1), batches INTEGER NOT NULL,"
@@ -40,7 +40,8 @@ static const char schema[] =
     " outside_aged REAL NOT NULL, outside_ms INTEGER NOT NULL, predicted INTEGER NOT NULL,"
     " gain REAL NOT NULL, taken_before REAL NOT NULL, taken_after REAL NOT NULL,"
     " predicted_ms INTEGER NOT NULL, samples REAL NOT NULL DEFAULT 0,"
-    " samples_ms INTEGER NOT NULL DEFAULT 0);"
+    " samples_ms INTEGER NOT NULL DEFAULT 0, fetch_ms INTEGER NOT NULL DEFAULT 0,"
+    " fetch_tries INTEGER NOT NULL DEFAULT 0, fetch_why TEXT);"
     "CREATE TABLE builds (module INTEGER NOT NULL REFERENCES modules, id BLOB NOT NULL,"
     " origin BLOB NOT NULL, kind INTEGER NOT NULL, state INTEGER NOT NULL,"
     " made_ms INTEGER NOT NULL, bytes INTEGER NOT NULL, map BLOB NOT NULL,"
@@ -64,7 +65,7 @@ static const char schema[] =
     " size_before INTEGER NOT NULL, size_after INTEGER NOT NULL);"
     "CREATE INDEX events_of ON events (module, id);"
     "CREATE INDEX events_when ON events (kind, at_ms, module);"
-    "PRAGMA user_version = 4;";
+    "PRAGMA user_version = 5;";
 
 static const char schema_1_to_2[] =
     "BEGIN IMMEDIATE;"
@@ -99,8 +100,17 @@ static const char schema_3_to_4[] =
 			     "PRAGMA user_version = 4;"
 			     "COMMIT";
 
+static const char schema_4_to_5[] =
+    "BEGIN IMMEDIATE;"
+    "ALTER TABLE modules ADD COLUMN fetch_ms INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE modules ADD COLUMN fetch_tries INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE modules ADD COLUMN fetch_why TEXT;"
+    "PRAGMA user_version = 5;"
+    "COMMIT";
+
 /* By the version they begin with. */
-static const char *const upgrade[SCHEMA] = {NULL, schema_1_to_2, schema_2_to_3, schema_3_to_4};
+static const char *const upgrade[SCHEMA] = {
+    NULL, schema_1_to_2, schema_2_to_3, schema_3_to_4, schema_4_to_5};
 
 static const char *const sql_text[NSQL] = {
 #define S(name, text) [name] = text,

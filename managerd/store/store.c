@@ -72,12 +72,12 @@ const char *module_state_name(enum module_state m)
 int store_put_module(struct store *s, const struct store_module *m, struct err *e)
 {
 	return sql_run(s,
-	    sql_bind(s, PUT_MODULE, e, "itiittzziiiitiiidiidddidi", m->id, m->path, (int64_t)m->uid,
-		(int64_t)m->state, m->text ? m->text : "", m->artifact, &m->current, &m->origin,
-		m->first_ms, m->last_ms, m->layout_ms, m->held_until_ms, m->held_why, m->mapped,
-		m->stale, m->outside, m->outside_aged, m->outside_ms, (int64_t)m->predicted,
-		m->gain, m->taken_before, m->taken_after, m->predicted_ms, m->samples,
-		m->samples_ms),
+	    sql_bind(s, PUT_MODULE, e, "itiittzziiiitiiidiidddidiiit", m->id, m->path,
+		(int64_t)m->uid, (int64_t)m->state, m->text ? m->text : "", m->artifact,
+		&m->current, &m->origin, m->first_ms, m->last_ms, m->layout_ms, m->held_until_ms,
+		m->held_why, m->mapped, m->stale, m->outside, m->outside_aged, m->outside_ms,
+		(int64_t)m->predicted, m->gain, m->taken_before, m->taken_after, m->predicted_ms,
+		m->samples, m->samples_ms, m->fetch_ms, m->fetch_tries, m->fetch_why),
 	    e);
 }
 
@@ -113,7 +113,10 @@ int store_modules(struct store *s, uint64_t id, struct arena *a, struct store_mo
 				 .taken_after = sqlite3_column_double(st, 21),
 				 .predicted_ms = sqlite3_column_int64(st, 22),
 				 .samples = sqlite3_column_double(st, 23),
-				 .samples_ms = sqlite3_column_int64(st, 24)});
+				 .samples_ms = sqlite3_column_int64(st, 24),
+				 .fetch_ms = sqlite3_column_int64(st, 25),
+				 .fetch_tries = sqlite3_column_int64(st, 26),
+				 .fetch_why = sql_text_of(st, 27, a)});
 	*n = v.n;
 	*out = arena_copy(a, v.v, v.n, sizeof **out);
 	vec_free(&v);

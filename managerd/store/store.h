@@ -95,6 +95,10 @@ struct store_module {
 	bool predicted;     /* the three below hold */
 	double gain, taken_before, taken_after;
 	int64_t predicted_ms;
+	/* no artifact: */
+	int64_t fetch_ms;      /* none is fetched before; 0 = none was tried */
+	int64_t fetch_tries;   /* in vain, one after another */
+	const char *fetch_why; /* why the last one was, NULL = none was */
 };
 
 /* Inserts or replaces the row of m->id. */

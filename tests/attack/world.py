@@ -23,7 +23,7 @@ from manager import *  # noqa: E402
 
 TOP = "/media" if BUILD.startswith("/mnt/") else "/mnt"
 HOMES = TOP + "/home"
-USERS = {"root": 0, "morph": 64901, "morph-edit": 64902, "morph-monitor": 64903,
+USERS = {"root": 0, "morph": 64901, "morph-edit": 64902, "morph-monitor": 64903, "morph-fetch": 64904,
          "alice": 61001, "bob": 61002}
 ALICE, BOB = USERS["alice"], USERS["bob"]
 NOFILE = 1024  # descriptors of a service, as systemd gives them

@@ -75,19 +75,24 @@ static void stop_manager(void)
 	close(fd);
 }
 
-static void setup(void)
+static void setup_with(const char *text)
 {
 	log_init("cycle", getenv("VERBOSE") ? LOG_LVL_DEBUG : LOG_LVL_ERROR);
 	strcpy(dir, "/tmp/morph-cycle-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	snprintf(path, sizeof path, "%s/monitor.sock", dir);
-	ck_assert_msg(!conf_parse("p", policy, strlen(policy), &conf, &e), "%s", e.text);
+	ck_assert_msg(!conf_parse("p", text, strlen(text), &conf, &e), "%s", e.text);
 	priv = fake_new();
 	priv->script = ANSWER("0.4");
 	priv->built = (struct build_id){1, {0x16}};
 	seq = 0;
 	longest = 0;
 	start_manager();
+}
+
+static void setup(void)
+{
+	setup_with(policy);
 }
 
 static void teardown(void)
@@ -560,6 +565,102 @@ START_TEST(users_take_turns)
 }
 END_TEST
 
+/* ---- artifacts from servers ---- */
+
+static const char SERVERS[] = "fetch: {servers: [https://a]}\n"
+			      "modules: [{path: /home/0/prog1, action: observe}]\n";
+
+static void end_fetch(const char *why)
+{
+	priv->fetch.fn(why, priv->fetch.arg);
+}
+
+static void setup_with_servers(void)
+{
+	char *text = xasprintf("%s%s", policy, SERVERS);
+
+	setup_with(text);
+	free(text);
+}
+
+static const struct store_module *row(unsigned uid, unsigned i)
+{
+	return &module_at(uid, i)->row;
+}
+
+static struct fake_file *without_artifact(unsigned uid, unsigned i)
+{
+	struct fake_file *f = program(uid, i, 1);
+
+	f->inspection.status = PRIV_NO_ARTIFACT;
+	f->inspection.why = "there is no artifact";
+	f->inspection.artifact = "";
+	f->inspection.ntable = f->inspection.nmap = 0;
+	return f;
+}
+
+static void try_again(void)
+{
+	module_at(0, 0)->row.fetch_ms = 1;
+	core_soon(&m->core);
+}
+
+static bool fetching(void)
+{
+	return m->fetching.task != 0;
+}
+
+/* Of root's that may be laid out, and not again before its time; a person sees why. */
+START_TEST(an_artifact_is_fetched_for_roots_programs)
+{
+	struct fake_file *file;
+	int64_t wait;
+	unsigned i;
+
+	without_artifact(1000, 0);
+	file = without_artifact(0, 0);
+	without_artifact(0, 1);
+	send_batch(1000, 1);
+	acknowledged();
+	send_batch(0, 2);
+	acknowledged();
+	turn_until(fetching, 30);
+	ck_assert_str_eq(priv->fetch.module, "/home/0/prog0");
+	end_fetch("no server has it");
+	ck_assert_str_eq(row(0, 0)->fetch_why, "no server has it");
+	ck_assert_int_eq(row(0, 0)->fetch_tries, 1);
+	wait = row(0, 0)->fetch_ms - clock_now_ms();
+	ck_assert(wait > 500000 && wait <= 600000);
+	for (i = 0; i < 50; i++)
+		turn();
+	ck_assert_uint_eq(priv->fetch.n, 1);
+	ck_assert_ptr_null(row(1000, 0)->fetch_why);
+	ck_assert_ptr_null(row(0, 1)->fetch_why);
+	/* Twice as long after each, to a day; one that the parent refuses to begin as well. */
+	for (i = 2; i < 12; i++) {
+		priv->refuse = i == 2;
+		try_again();
+		while (!fetching() && row(0, 0)->fetch_tries < i)
+			turn();
+		if (fetching())
+			end_fetch("no");
+		ck_assert_int_eq(row(0, 0)->fetch_tries, i);
+	}
+	ck_assert_str_eq(row(0, 0)->fetch_why, "no");
+	wait = row(0, 0)->fetch_ms - clock_now_ms();
+	ck_assert(wait > 86300000 && wait <= 86400000);
+	/* Then there is one. */
+	try_again();
+	turn_until(fetching, 30);
+	fake_artifact(file, 100);
+	end_fetch("");
+	while (row(0, 0)->state == MODULE_NO_ARTIFACT)
+		turn();
+	ck_assert_ptr_null(row(0, 0)->fetch_why);
+	ck_assert_int_eq(row(0, 0)->fetch_tries, 0);
+}
+END_TEST
+
 static bool all_known(void)
 {
 	return m->core.modules.module.n >= 500 && !inspections_awaited(m->learning.inspections);
@@ -602,4 +703,5 @@ UNIT_MAIN("cycle", 120, setup, teardown, first_samples_are_not_lost,
     a_hold_outlives_a_refusal, changes_are_each_users_own, work_ends_with_the_ownership,
     samples_are_known_without_loading, UNIT_LOOP(refusals_of_the_parent, 2),
     a_job_that_cannot_begin_waits, each_user_has_a_budget, a_large_program_is_learned_in_the_pool,
-    users_take_turns, five_hundred_modules)
+    users_take_turns, five_hundred_modules, UNIT_CASE(120, setup_with_servers, teardown),
+    an_artifact_is_fetched_for_roots_programs)

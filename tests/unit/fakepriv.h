@@ -62,6 +62,12 @@ struct priv {
 	struct build_id built; /* what a build comes to */
 	enum swap_status swap; /* what a swap comes to */
 	unsigned done;         /* priv_swap_done() */
+	struct {
+		unsigned n; /* how often */
+		const char *module;
+		priv_fetched_fn *fn;
+		void *arg;
+	} fetch;
 };
 
 static struct priv *fake_new(void)
@@ -380,6 +386,19 @@ uint64_t priv_job(
 	t->pidfd = pidfd_open(t->pid, 0);
 	epoll_ctl(p->epoll, EPOLL_CTL_ADD, t->pidfd, &(struct epoll_event){.events = EPOLLIN});
 	return t->id;
+}
+
+/* Its callback is the test's to call. */
+uint64_t priv_fetch(
+    struct priv *p, const char *module, priv_fetched_fn *fn, void *arg, struct err *e)
+{
+	if (fake_refuses(p, e))
+		return 0;
+	p->fetch.n++;
+	p->fetch.module = module;
+	p->fetch.fn = fn;
+	p->fetch.arg = arg;
+	return ++p->last;
 }
 
 double priv_job_cpu(struct priv *p, uint64_t task)

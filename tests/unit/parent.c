@@ -227,6 +227,7 @@ static pid_t start_other(int v, int e)
 static struct {
 	unsigned inspect_s;
 	const char *groups; /* a folder for control groups, which is none */
+	const char *server; /* of artifacts, by what the fetcher does */
 } with = {.inspect_s = 30};
 
 /* As in the service. */
@@ -276,6 +277,11 @@ static _Noreturn void serve(int v, int e, bool verify, const char *fault)
 	c.edit.disk = 1 << 20;
 	if (verify)
 		c.verify = argv;
+	if (with.server)
+		vec_push(&c.fetch.servers, xstrdup(with.server));
+	c.fetch.per_day = 2;
+	p.fetcher = in_dir("fetcher");
+	p.for_fetch = (struct folder_user){sys, NOBODY - 3, NOBODY - 3};
 	p.conf = &c;
 	if (start_state(&p, &s, &lock, &err) < 0) {
 		fprintf(stderr, "%s\n", err.text);
@@ -376,6 +382,14 @@ static void see_swap(const struct priv_swapped *r, void *arg)
 
 	*s = (struct seen){.done = true, .status = r->status, .id = r->to, .origin = r->from};
 	snprintf(s->why, sizeof s->why, "%s", r->why);
+}
+
+static void see_fetched(const char *why, void *arg)
+{
+	struct seen *s = arg;
+
+	s->done = true;
+	snprintf(s->why, sizeof s->why, "%s", why);
 }
 
 static void await(struct seen *s)
@@ -719,6 +733,94 @@ START_TEST(inspector_has_a_deadline)
 END_TEST
 
 /* ---- building and swapping ---- */
+
+/* Its module is root's in system mode, unless it is of: OWNER. */
+static void begin_fetching(bool system, const char *server, uid_t of)
+{
+	static const char fetcher[] =
+	    "#!/bin/sh\n"
+	    "[ $# = 3 ] && [ ${#1} = 40 ] && [ -z \"$2\" ] || exit 2\n"
+	    "case $3 in\n"
+	    "have) printf 'MORPH\\013%s' \"uid $(id -u) groups $(id -G)\";;\n"
+	    "other) printf 'MORPH\\041other';;\n"
+	    "none) printf 'no server\\nhas it'; exit 1;;\n"
+	    "killed) printf 'MORPH\\013'; kill -9 $$;;\n"
+	    "esac\n";
+	char *path;
+
+	world(system);
+	unlink(artifact);
+	path = in_dir("fetcher");
+	ck_assert_int_eq(publish_bytes(path, fetcher, sizeof fetcher - 1, 0755, NULL), 0);
+	free(path);
+	if (sys && !of) {
+		ck_assert_int_eq(chown(module, 0, 0), 0);
+		ck_assert_int_eq(chown(folder, 0, 0), 0);
+	}
+	with.server = server;
+	start_with(false, NULL);
+}
+
+static void check_fetch(const char *why)
+{
+	struct seen s = {0};
+	struct err e = {""};
+
+	if (priv_fetch(priv, module, see_fetched, &s, &e))
+		await(&s);
+	else
+		snprintf(s.why, sizeof s.why, "%s", e.text);
+	ck_assert_msg(*why ? strstr(s.why, why) != NULL : !*s.why, "'%s', not '%s'", s.why, why);
+}
+
+/* By a user of its own, and what came is put where only we write. */
+START_TEST(artifact_from_a_server)
+{
+	struct buf text = {0};
+	char want[64], *path;
+	struct stat st;
+
+	if (_i && geteuid())
+		return;
+	begin_fetching(_i, "have", 0);
+	check_inspection(PRIV_NO_ARTIFACT, "no artifact for build-id");
+	check_fetch("");
+	check_inspection(PRIV_FOLLOWED, "");
+	path = xasprintf("%s/artifacts/0b/0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b.morph", state);
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_uint_eq(st.st_uid, geteuid());
+	ck_assert_uint_eq(st.st_mode & 0777, 0644);
+	ck_assert_int_eq(file_read(path, 0, &text, NULL), 0);
+	snprintf(want, sizeof want, "MORPH\vuid %d groups %d", NOBODY - 3, NOBODY - 3);
+	if (sys)
+		ck_assert_str_eq(buf_cstr(&text), want);
+	buf_free(&text);
+	free(path);
+	check_fetch("");
+	check_fetch("used up (fetch.per_day: 2)");
+	stop();
+}
+END_TEST
+
+START_TEST(no_artifact_from_a_server)
+{
+	static const struct {
+		const char *server, *why;
+		uid_t of;
+	} bad[] = {{NULL, "the policy names no server"}, {"none", "no server has it"},
+	    {"other", "what a server sent: not what it should be"}, {"killed", "was killed"},
+	    {"empty", "what a server sent"}, {"have", "only programs of root", OWNER}};
+	bool system = _i >= (int)(sizeof bad / sizeof *bad);
+	size_t i = (size_t)_i % (sizeof bad / sizeof *bad);
+
+	if ((system || bad[i].of) && (geteuid() || !system))
+		return;
+	begin_fetching(system, bad[i].server, bad[i].of);
+	check_fetch(bad[i].why);
+	check_inspection(PRIV_NO_ARTIFACT, "no artifact for build-id");
+	stop();
+}
+END_TEST
 
 START_TEST(build_verify_swap_done)
 {
@@ -1514,6 +1616,7 @@ int main(int argc, char **argv)
 		_exit(inspect(argv[1]));
 	return UNIT_RUN("parent", 120, NULL, teardown, UNIT_LOOP(module_with_its_artifact, 2),
 	    UNIT_LOOP(what_is_not_followed, 2), UNIT_LOOP(held_up, 2),
+	    UNIT_LOOP(artifact_from_a_server, 2), UNIT_LOOP(no_artifact_from_a_server, 12),
 	    UNIT_LOOP(build_verify_swap_done, 2), UNIT_LOOP(swaps_that_are_refused, 2),
 	    UNIT_LOOP(outputs_that_are_refused, 2), UNIT_LOOP(output_replaced_after_the_edit, 2),
 	    UNIT_LOOP(module_replaced_after_the_edit, 2), UNIT_LOOP(rebuild_is_not_rolled_back, 2),

@@ -74,7 +74,10 @@ static struct store_module module(const char *p)
 	    .taken_after = 8,
 	    .predicted_ms = 5,
 	    .samples = 2.5,
-	    .samples_ms = 6};
+	    .samples_ms = 6,
+	    .fetch_ms = 7,
+	    .fetch_tries = 3,
+	    .fetch_why = "no server has it"};
 }
 
 static void put(const char *p)
@@ -178,6 +181,9 @@ START_TEST(modules_as_they_were_put)
 	ck_assert_double_eq(m->outside_aged, 1.5);
 	ck_assert_double_eq(m->samples, 2.5);
 	ck_assert_int_eq(m->samples_ms, 6);
+	ck_assert_int_eq(m->fetch_ms, 7);
+	ck_assert_int_eq(m->fetch_tries, 3);
+	ck_assert_str_eq(m->fetch_why, "no server has it");
 	ck_assert(m->predicted);
 	ck_assert_double_eq(m->gain, 0.25);
 	ck_assert_int_eq(m->predicted_ms, 5);
@@ -386,7 +392,9 @@ static void save_one_function(uint64_t id, const struct hash128 *k, struct profi
 
 /* Up to schema 3. */
 #define NO_SUMS \
-	"ALTER TABLE modules DROP COLUMN samples; ALTER TABLE modules DROP COLUMN samples_ms;"
+	"ALTER TABLE modules DROP COLUMN samples; ALTER TABLE modules DROP COLUMN samples_ms;" \
+	"ALTER TABLE modules DROP COLUMN fetch_ms; ALTER TABLE modules DROP COLUMN fetch_tries;" \
+	"ALTER TABLE modules DROP COLUMN fetch_why;"
 
 /* A store of schema 1 is the present one without four columns. */
 START_TEST(an_earlier_store_is_brought_up)
@@ -457,7 +465,7 @@ START_TEST(modules_of_an_earlier_store_get_their_ids)
 	struct profile p = {0}, q;
 	struct store_module *m;
 	struct buf table = {0};
-	char text[700];
+	char text[900];
 	size_t n;
 
 	put("/bin/b");
