@@ -12,7 +12,8 @@ static const struct {
 		 "--fatal-warnings --generate-missing-build-notes= --no-warn "
 		 "--nocompress-debug-sections --noexecstack --warn -Qn -Qy -W -march= "
 		 "-mrelax-relocations= -mtune= -mx86-used-note= -q -s"},
-    {ASOPT_DEBUG, "--gdwarf-2 --gdwarf-3 --gdwarf-4 --gdwarf-5 --gdwarf2 -g"},
+    {ASOPT_DEBUG, "--gdwarf-2 --gdwarf-3 --gdwarf-4 --gdwarf-5 --gdwarf2 -g -gdwarf-2 -gdwarf-3 "
+		  "-gdwarf-4 -gdwarf-5"},
     {ASOPT_INQUIRY, "--help --statistics --target-help --version"},
 };
 

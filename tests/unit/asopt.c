@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const good[] = {"", "--64", "--64\n--gdwarf-5", "-g", "-march=generic64+sse2",
-    "--compress-debug-sections=zlib\n--noexecstack\n-W", "-mtune=znver3\n-mrelax-relocations=no"};
+static const char *const good[] = {"", "--64", "--64\n--gdwarf-5", "-g", "-gdwarf-5",
+    "-march=generic64+sse2", "--compress-debug-sections=zlib\n--noexecstack\n-W",
+    "-mtune=znver3\n-mrelax-relocations=no"};
 
 START_TEST(repeated)
 {
@@ -20,7 +21,7 @@ END_TEST
 static const char *const bad[] = {"@list", "/etc/passwd", "x.s", "-", "--", "-I/home", "-I", "-o",
     "-ox", "-a=listing", "-al=listing", "-a", "--MD", "--MD=x", "--M", "-f", "--defsym",
     "--version", "--6", "--gdwarf", "--noexec", "-march", "-march=", "-march=a/b", "-march=a b",
-    "--compress-debug-sections=@x", "-mmnemonic=intel", "-gdwarf-5", "--32", "-L", "-D", "--64x",
+    "--compress-debug-sections=@x", "-mmnemonic=intel", "-gdwarf-6", "--32", "-L", "-D", "--64x",
     "--debug-prefix-map", " --64", "--64\t"};
 
 START_TEST(refused)
