@@ -78,6 +78,7 @@ static void impl_free(struct unit_impl *u)
 	vec_free(&u->func);
 	vec_free(&u->cfi);
 	htab_free(&u->label_by_name);
+	htab_free(&u->alias);
 	htab_free(&u->section_by_name);
 	htab_free(&u->section_by_text);
 }

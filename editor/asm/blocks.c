@@ -133,8 +133,12 @@ static void do_call(struct builder *b, struct str op)
  * tail call. */
 static void do_jump(struct builder *b, uint32_t i, struct str op, enum term near, enum term away)
 {
+	struct str alias = alias_target(b->u, op);
+
 	if (*b->u->stmt.v[b->f->code.v[i]].op.p != 'j')
 		b->why = "a jump with a prefix";
+	if (alias.n && !str_starts(alias, ".L"))
+		op = alias;
 	if (local_target(b, op)) {
 		current(b)->jump = i;
 		close_block(b, near);
@@ -440,6 +444,8 @@ void blocks_opaque(struct unit_impl *u, struct func *f)
 	uint32_t i;
 
 	c->flags = BLK_EXIT;
+	if (f->eh && f->eh->table[0].n) /* its table may count from a label outside */
+		f->pinned = true;
 	for (i = 0; i < f->code.n; i++)
 		if (u->stmt.v[f->code.v[i]].kind == ST_INSN) {
 			c->insns++;

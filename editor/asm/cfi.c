@@ -170,12 +170,42 @@ static bool read_long(const char **p, const char *end, int64_t *v)
 	return true;
 }
 
+/* The directive of a rule with a register and a number; NULL: it has none. */
+static const char *offset_directive(enum cfi_rule rule)
+{
+	switch (rule) {
+	case RULE_OFFSET:
+		return "offset";
+	case RULE_VALUE_OFFSET:
+		return "val_offset";
+	case RULE_REGISTER:
+		return "register";
+	default:
+		return NULL;
+	}
+}
+
+/* "%rip, %rdx" or "16, 2", of .cfi_register: there the caller's first is in the second. */
+static const char *apply_offset(
+    struct cfi_state *s, const char *p, const char *end, enum cfi_rule rule)
+{
+	int32_t reg, off;
+
+	if (!read_reg(&p, end, &reg) ||
+	    !(rule == RULE_REGISTER ? read_reg(&p, end, &off) : read_number(&p, end, &off)))
+		return odd_operand;
+	s->rule[reg] = (uint8_t)rule;
+	s->off[reg] = off;
+	return NULL;
+}
+
 const char *cfi_apply(const struct stmt *st, struct cfi_state *s, struct cfi_stack *stack)
 {
 	const char *p = st->arg.p, *end = p + st->arg.n;
 	struct str op = {st->op.p + 5, st->op.n - 5}; /* after ".cfi_" */
 	int32_t reg, off;
 	uint32_t args = s->args;
+	enum cfi_rule rule;
 
 	if (s->cfa_reg == CFA_EXPRESSION && needs_offset(op))
 		return "CFI offset from an expression";
@@ -194,11 +224,14 @@ const char *cfi_apply(const struct stmt *st, struct cfi_state *s, struct cfi_sta
 			   ? NULL
 			   : odd_operand;
 	}
-	if (str_is(op, "offset") || str_is(op, "rel_offset")) {
+	for (rule = RULE_OFFSET; rule <= RULE_REGISTER; rule++)
+		if (offset_directive(rule) && str_is(op, offset_directive(rule)))
+			return apply_offset(s, p, end, rule);
+	if (str_is(op, "rel_offset")) {
 		if (!read_reg(&p, end, &reg) || !read_number(&p, end, &off))
 			return odd_operand;
 		s->rule[reg] = RULE_OFFSET;
-		s->off[reg] = str_is(op, "offset") ? off : off - s->cfa_off;
+		s->off[reg] = off - s->cfa_off;
 		return NULL;
 	}
 	if (str_is(op, "restore"))
@@ -355,7 +388,10 @@ void cfi_delta(const struct unit_impl *u, uint32_t from, uint32_t to, struct buf
 			buf_printf(out, "\t.cfi_restore %d\n", r);
 			break;
 		case RULE_OFFSET:
-			buf_printf(out, "\t.cfi_offset %d, %d\n", r, (int)b->off[r]);
+		case RULE_VALUE_OFFSET:
+		case RULE_REGISTER:
+			buf_printf(out, "\t.cfi_%s %d, %d\n", offset_directive(b->rule[r]), r,
+			    (int)b->off[r]);
 			break;
 		case RULE_SAME:
 			buf_printf(out, "\t.cfi_same_value %d\n", r);

@@ -57,11 +57,8 @@ static bool function_collect(struct unit_impl *u, struct func *f, const struct h
 		if (st->kind == ST_LABEL && i != f->begin && htab_get(typed, st->op.p, st->op.n)) {
 			if (!is_cold_name(st->op, f->name) || !u->section.v[st->section].code ||
 			    f->cold_label != NONE)
-				return false;          /* another function begins inside */
-			if (st->section == f->section) /* of -fno-reorder-functions */
-				f->why = "its cold part is in its own section";
-			else
-				f->cold_label = i;
+				return false; /* another function begins inside */
+			f->cold_label = i;
 			f->cold_section = st->section;
 		}
 	}
@@ -134,11 +131,33 @@ static bool makes_code(const struct unit_impl *u, const struct stmt *st)
 	return false;
 }
 
+bool cold_follows(const struct func *f)
+{
+	return f->part1 < f->code.n && f->cold_section == f->section;
+}
+
+/* The first statement of a cold part in the section of the hot one: after the last code, or its
+ * unwind procedure. */
+static uint32_t cold_begin(const struct unit_impl *u, const struct func *f)
+{
+	const struct stmt *st;
+	uint32_t i = f->cold_label;
+
+	for (; i - 1 > f->begin; i--) {
+		st = &u->stmt.v[i - 1];
+		if (st->section != f->section || is_code(st) || str_is(st->op, ".cfi_endproc"))
+			break;
+	}
+	return i;
+}
+
 static const char *function_sort(struct unit_impl *u, struct func *f)
 {
+	uint32_t i, cold = 0;
 	struct stmt *st;
-	uint32_t i;
 
+	if (f->cold_label != NONE && f->cold_section == f->section)
+		cold = cold_begin(u, f);
 	for (i = f->begin; i < f->end; i++) {
 		st = &u->stmt.v[i];
 		if (st->kind == ST_DIR && (st->dir == DIR_SECTION || own_size(f, st)))
@@ -147,7 +166,7 @@ static const char *function_sort(struct unit_impl *u, struct func *f)
 			return "section stack inside";
 		if (st->asm_switches)
 			return "inline assembly changes the section";
-		if (f->cold_label != NONE && st->section == f->cold_section) {
+		if (f->cold_label != NONE && st->section == f->cold_section && i >= cold) {
 			if (f->part1 == NONE)
 				f->part1 = (uint32_t)f->code.n;
 		} else if (st->section != f->section) {

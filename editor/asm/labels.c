@@ -47,6 +47,30 @@ static int labels_collect(struct unit_impl *u, struct err *e)
 	return 0;
 }
 
+/* ".set .LTHUNK0,name": GCC's thunks jump there. */
+static void aliases_collect(struct unit_impl *u)
+{
+	const struct stmt *st;
+	uint64_t *at;
+	uint32_t i;
+	bool fresh;
+
+	for (i = u->dir[DIR_SET].first; i < u->dir[DIR_SET].end; i++) {
+		st = &u->stmt.v[i];
+		if (st->kind != ST_DIR || !str_is(st->op, ".set") || !str_starts(st->arg, ".L"))
+			continue;
+		at = htab_put(&u->alias, st->arg.p, operand_at(st->arg, 0).n, &fresh);
+		*at = fresh ? i : NONE;
+	}
+}
+
+struct str alias_target(const struct unit_impl *u, struct str name)
+{
+	const uint64_t *at = htab_get(&u->alias, name.p, name.n);
+
+	return at && *at != NONE ? operand_at(u->stmt.v[*at].arg, 1) : (struct str){"", 0};
+}
+
 static const char *find_cold(const char *p, const char *end)
 {
 	const char *at = memmem(p, (size_t)(end - p), ".cold", 5);
@@ -221,6 +245,7 @@ int unit_labels(struct unit_impl *u, struct err *e)
 {
 	if (labels_collect(u, e))
 		return -1;
+	aliases_collect(u);
 	cold_names_taken(u);
 	labels_mark(u);
 	return 0;
@@ -248,4 +273,6 @@ void labels_of_ends(struct unit_impl *u, struct func *f)
 		;
 	flag_labels(u, f, 0, i, LB_START);
 	flag_labels(u, f, f->tail[0], f->part1, LB_END);
+	if (cold_follows(f))
+		flag_labels(u, f, f->tail[1], (uint32_t)f->code.n, LB_END);
 }

@@ -139,12 +139,22 @@ struct label {
 
 /* Unwind state: where the caller's frame and registers are (DWARF CFI). */
 enum { CFI_REGS = 17, CFA_EXPRESSION = -1 };
-enum cfi_rule { RULE_INIT, RULE_OFFSET, RULE_SAME, RULE_UNDEFINED, RULE_EXPRESSION, RULE_VALUE };
+enum cfi_rule {
+	RULE_INIT,
+	RULE_OFFSET,
+	RULE_SAME,
+	RULE_UNDEFINED,
+	RULE_EXPRESSION,
+	RULE_VALUE,
+	RULE_VALUE_OFFSET,
+	RULE_REGISTER
+};
 struct cfi_state {
 	int64_t cfa_off;
-	int64_t off[CFI_REGS]; /* or an expression: its bytes, its length in the highest */
-	int32_t cfa_reg;       /* or CFA_EXPRESSION: cfa_off is one */
-	uint32_t args;         /* bytes of arguments on the stack (DW_CFA_GNU_args_size) */
+	/* Or a register; or an expression: its bytes, its length in the highest. */
+	int64_t off[CFI_REGS];
+	int32_t cfa_reg; /* or CFA_EXPRESSION: cfa_off is one */
+	uint32_t args;   /* bytes of arguments on the stack (DW_CFA_GNU_args_size) */
 	uint8_t rule[CFI_REGS];
 	uint8_t pad[7]; /* always 0: states are compared as bytes */
 };
@@ -215,6 +225,7 @@ struct unit_impl {
 	VEC(struct section) section;                  /* [0] is .text */
 	VEC(struct label) label;
 	struct htab label_by_name, section_by_name, section_by_text;
+	struct htab alias; /* local names with one .set: its statement */
 	VEC(struct func) func;
 	VEC(struct cfi_state) cfi; /* [0] is the state at .cfi_startproc */
 	uint32_t *stmt_func;       /* per statement: function it is code of, or NONE */
@@ -254,6 +265,8 @@ int asm_nesting(struct str op);
 int unit_functions(struct unit_impl *u, struct err *e);
 /* Is it .size NAME or .size NAME.cold? */
 bool own_size(const struct func *f, const struct stmt *st);
+/* Does its cold part come after the hot one in the same section (-fno-reorder-functions)? */
+bool cold_follows(const struct func *f);
 /* Is it ".-NAME", or ".L…-NAME" as clang prints? */
 bool size_to_end(struct str size, struct str name);
 /* Is it NAME.cold, quoted or not? */
@@ -264,6 +277,8 @@ bool is_cold_name(struct str cold, struct str name);
 int unit_labels(struct unit_impl *u, struct err *e);
 /* NULL: no such label. */
 struct label *label_find(const struct unit_impl *u, struct str name);
+/* What a local name is set to; n = 0: it is none of these. */
+struct str alias_target(const struct unit_impl *u, struct str name);
 /* Flags the labels of both ends of a function with blocks: debug information may
  * keep distances between them. */
 void labels_of_ends(struct unit_impl *u, struct func *f);

@@ -520,13 +520,15 @@ static void laid_out(struct emitter *m, const struct func *f, const struct unit_
 		block(m, &r, k);
 	fragment_end(m, &r, 0);
 	labels_between(m, f, f->tail[0], f->part1);
+	if (cold_follows(f)) /* labels of the end of both */
+		labels_between(m, f, f->tail[1], (uint32_t)f->code.n);
 	if (l->nhot < l->n) {
 		fragment_begin(m, &r, 1, cold_section(m, f));
 		for (; k < l->n; k++)
 			block(m, &r, k);
 		fragment_end(m, &r, 1);
 	}
-	if (f->part1 < f->code.n)
+	if (f->part1 < f->code.n && !cold_follows(f))
 		labels_between(m, f, f->tail[1], (uint32_t)f->code.n);
 	handlers_tables(&r.handlers, m->out);
 	for (d = 0; d < f->data.n; d++) {
