@@ -38,6 +38,7 @@ struct job {
 	struct args arg;    /* expanded */
 	struct ldcmd cmd;
 	bool no_loader;                 /* the output is a static executable */
+	bool unnamed;                   /* and has no build-id */
 	char *output;                   /* absolute */
 	char *opened, *map, *extracted; /* files that the linker wrote; NULL = none */
 	const char *ltrans;             /* folder of what LTO makes, NULL = none */
@@ -105,8 +106,6 @@ static const char *not_ours(const struct job *j)
 		return "no artifact: linked with GNUTARGET";
 	if (c->sysroot && *c->sysroot && strcmp(c->sysroot, "/"))
 		return "no artifact: linked with a --sysroot";
-	if (c->fixed_build_id)
-		return "no artifact: a build-id that was given tells no builds apart";
 	if (j->linker == LINKER_UNKNOWN)
 		return "no artifact: neither GNU ld nor gold, lld or mold";
 	if (!knows(j, "dependency-file"))
@@ -375,6 +374,8 @@ static int gather(
 	recipe_make(recipe, j->linker, &j->arg, &f);
 	if (j->linker == LINKER_GNU)
 		add_run_path(recipe);
+	if (j->unnamed)
+		args_add(recipe, RECIPE_UNNAMED);
 	if (recipe_check(j->linker, (const char *const *)recipe->v, recipe->n, c->input.n, e) < 0)
 		return err_wrap(e, "no artifact");
 	if (f.nmade && !is_placed(recipe, f.made[0]))
@@ -401,6 +402,7 @@ static int examine(struct job *j, struct record *r, struct blockmap *map, struct
 	if (!f)
 		return -1;
 	r->kind = elf_file_kind(f);
+	j->unnamed = !elf_file_has_build_id(f);
 	j->no_loader = r->kind != ELF_SHARED && elf_file_section(f, ".interp", &s, NULL) == 0;
 	if (r->kind != ELF_EXEC && r->kind != ELF_PIE && r->kind != ELF_SHARED)
 		err_set(e, "no artifact: neither executable nor shared library");
@@ -411,7 +413,9 @@ static int examine(struct job *j, struct record *r, struct blockmap *map, struct
 				 "what clang's LTO makes does not)"
 			       : "");
 	else if (!elf_file_build_id(f).n)
-		err_set(e, "no artifact: no build-id: add -Wl,--build-id");
+		err_set(e,
+		    "no artifact: its build-id is longer than 32 bytes, or it loads more than 1 "
+		    "GiB without one");
 	else if (blockmap_from_elf(f, map, e) < 0)
 		err_wrap(e, "no artifact");
 	else

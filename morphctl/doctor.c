@@ -174,8 +174,6 @@ static const struct {
     {"-Wa,-mbranches-within-32B-boundaries",
 	"units are kept as objects: as pads jumps by where they lie",
 	"compile without -mbranches-within-32B-boundaries"},
-    {"-Wl,--build-id=none", "no artifact: no build-id", "link without --build-id=none"},
-    {"-Wl,--build-id=0x", "no artifact: a fixed build-id", "link without --build-id=0x…"},
     {"-fno-ident", "units look hand-written and are kept as objects", "compile without -fno-ident"},
     {"--sysroot=", "no artifact: linked with a --sysroot", NULL},
     {"-fintegrated-as", "clang assembles by itself", "compile without -fintegrated-as"},

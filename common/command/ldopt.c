@@ -393,8 +393,6 @@ void ldcmd_read(struct ldcmd *c, enum linker linker, const char *const *arg, siz
 			c->relocatable = true;
 		else if (o.kind == LDOPT_INQUIRY)
 			c->inquiry = true;
-		else if (o.kind == LDOPT_BUILD_ID)
-			c->fixed_build_id = o.value && !strncmp(o.value, "0x", 2);
 		else if (!o.is_long && o.name_n == 2 && o.name[1] == 'm')
 			c->emulation = o.value;
 		else if (ldopt_is(&o, "plugin"))

@@ -88,16 +88,18 @@ struct ldcmd {
 	const char *sysroot;
 	const char *emulation; /* -m */
 	bool relocatable, inquiry;
-	bool gc;             /* --gc-sections */
-	const char *plugin;  /* the last, with which it reads more than machine code */
-	bool fixed_build_id; /* --build-id=0xHEX: the same for every build */
-	size_t inputs;       /* files and libraries */
+	bool gc;            /* --gc-sections */
+	const char *plugin; /* the last, with which it reads more than machine code */
+	size_t inputs;      /* files and libraries */
 };
 void ldcmd_read(struct ldcmd *c, enum linker linker, const char *const *arg, size_t n);
 
+/* In a recipe: the program has no build-id. */
+#define RECIPE_UNNAMED "--build-id=none"
+
 /*
  * Is this a recipe of this linker: every argument an option of its table with an operand of
- * its kind, or "@N", N below inputs? Then ld, given these arguments below
+ * its kind, RECIPE_UNNAMED, or "@N", N below inputs? Then ld, given these arguments below
  * --sysroot, opens the inputs and what their names lead to (libraries by -l
  * and DT_NEEDED, also along -rpath; scripts: common/command/ldscript.h), and writes
  * nothing but its output. The error names the option. Joined operands are

@@ -119,6 +119,8 @@ static int option_check(
 		return is_input(o->value, inputs)
 			   ? 0
 			   : err_set(e, "%.200s: not an input that Morph knows", o->value);
+	if (!strcmp(arg[o->first], RECIPE_UNNAMED))
+		return 0;
 	if (linker == LINKER_GNU && may_be_script(o))
 		return err_set(e, "%.*s: not repeated with one dash", n < 200 ? n : 200, o->name);
 	if (o->kind >= LDOPT_OUTPUT)

@@ -1,5 +1,6 @@
 #include "common/elf/elf.h"
 #include "common/elf/file.h"
+#include "common/hash.h"
 #include "common/le.h"
 #include "common/publish.h"
 
@@ -16,7 +17,10 @@ enum {
 	SECTIONS_OBJECT = 1 << 20, /* of an object: one for each function and its debug lines */
 	DYNAMIC_MAX = 1 << 16,     /* entries */
 	NOTE_MAX = 64 << 10,       /* bytes of a section of notes; larger ones are passed over */
-	NOTES_MAX = 1 << 20        /* bytes of all of them */
+	NOTES_MAX = 1 << 20,       /* bytes of all of them */
+	CONTENT_MAX = 1 << 30,     /* bytes loaded of a program named by its content */
+	CONTENT_CHUNK = 1 << 14,   /* hashed at once */
+	CONTENT_NAME = 64          /* bytes of a section's name, with its NUL */
 };
 
 /* n bytes from an offset of the file on; false when it does not have them. */
@@ -304,9 +308,102 @@ static struct build_id note_id(struct elf *f, const char *name, uint32_t type)
 	return s.id;
 }
 
+/* ---- names by content ---- */
+
+struct content {
+	uint64_t names, names_size; /* of the section of section names */
+	uint64_t left;              /* bytes that may still be read */
+	bool whole;                 /* all could be read */
+	struct hash128 hash;
+};
+
+static void content_add(struct content *c, const void *p, size_t n)
+{
+	uint8_t joined[sizeof c->hash + CONTENT_CHUNK];
+
+	memcpy(joined, &c->hash, sizeof c->hash);
+	memcpy(joined + sizeof c->hash, p, n);
+	c->hash = hash_bytes(joined, sizeof c->hash + n);
+}
+
+/* What a run path that is changed in place does not change, of what is loaded; and the sections of
+ * Morph. */
+static bool is_content(const Elf64_Shdr *sh, const char *name)
+{
+	if (sh->sh_flags & SHF_ALLOC)
+		return sh->sh_type != SHT_DYNAMIC && strcmp(name, ".dynstr") != 0;
+	return !strcmp(name, ".morph.fn") || !strcmp(name, ".llvm_bb_addr_map") ||
+	       !strcmp(name, ".note.morph");
+}
+
+static bool add_content(struct elf *f, const Elf64_Shdr *sh, void *arg)
+{
+	struct content *c = arg;
+	char name[CONTENT_NAME] = "";
+	uint8_t bytes[CONTENT_CHUNK];
+	uint64_t at, n;
+
+	n = sh->sh_name < c->names_size ? c->names_size - sh->sh_name : 0;
+	if (!get(f, c->names + sh->sh_name, name, n < sizeof name - 1 ? n : sizeof name - 1))
+		c->whole = false;
+	if (!is_content(sh, name))
+		return false;
+	content_add(c, name, strlen(name));
+	content_add(c, &sh->sh_addr, sizeof sh->sh_addr);
+	content_add(c, &sh->sh_size, sizeof sh->sh_size);
+	for (at = 0; at < sh->sh_size && sh->sh_type != SHT_NOBITS && c->whole; at += n) {
+		n = sh->sh_size - at < sizeof bytes ? sh->sh_size - at : sizeof bytes;
+		c->whole = n <= c->left && get(f, sh->sh_offset + at, bytes, n);
+		if (c->whole)
+			content_add(c, bytes, n);
+		c->left -= c->whole ? n : 0;
+	}
+	return !c->whole;
+}
+
+static bool is_map(struct elf *f, const Elf64_Shdr *sh, void *arg)
+{
+	static const char want[] = ".morph.fn";
+	const struct content *c = arg;
+	char name[sizeof want];
+
+	return sh->sh_name < c->names_size && c->names_size - sh->sh_name >= sizeof name &&
+	       get(f, c->names + sh->sh_name, name, sizeof name) &&
+	       !memcmp(name, want, sizeof name);
+}
+
+static struct build_id content_id(struct elf *f)
+{
+	struct content c = {.left = CONTENT_MAX, .whole = true};
+	struct build_id id = {0};
+	Elf64_Shdr names;
+
+	if (f->kind == ELF_OBJECT || f->shstrndx >= f->shnum ||
+	    !get(f, f->eh.e_shoff + f->shstrndx * sizeof names, &names, sizeof names) ||
+	    names.sh_offset > f->size || names.sh_size > f->size - names.sh_offset)
+		return id;
+	c.names = names.sh_offset;
+	c.names_size = names.sh_size;
+	if (!each_section(f, is_map, &c))
+		return id;
+	each_section(f, add_content, &c);
+	if (c.whole) {
+		id.n = sizeof c.hash;
+		memcpy(id.b, &c.hash, sizeof c.hash);
+	}
+	return id;
+}
+
+bool elf_file_has_build_id(struct elf *f)
+{
+	return note_id(f, "GNU", NT_GNU_BUILD_ID).n != 0;
+}
+
 struct build_id elf_file_build_id(struct elf *f)
 {
-	return note_id(f, "GNU", NT_GNU_BUILD_ID);
+	struct build_id id = note_id(f, "GNU", NT_GNU_BUILD_ID);
+
+	return id.n ? id : content_id(f);
 }
 
 struct build_id elf_file_origin(struct elf *f)

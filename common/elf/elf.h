@@ -30,8 +30,11 @@ enum elf_kind elf_file_kind(struct elf *f);
 uint64_t elf_file_entry(struct elf *f);
 
 /* The NT_GNU_BUILD_ID note; n = 0 when there is none. Sections of notes beyond
- * 64 KiB are not looked through. */
+ * 64 KiB are not looked through. A program with a block map and without a note is named by its
+ * content: the hash of what is loaded (FORMATS.md, "Names by content"). */
 struct build_id elf_file_build_id(struct elf *f);
+/* Does it have that note? */
+bool elf_file_has_build_id(struct elf *f);
 /* The build-id of the build that this one was laid out from (FORMATS.md,
  * ".note.morph"); n = 0 when this is no laid-out build. */
 struct build_id elf_file_origin(struct elf *f);
@@ -94,9 +97,9 @@ int elf_face_compare(const struct elf_face *a, const struct elf_face *b, struct 
 
 /*
  * Appends what runs of the executable or shared library p: the ELF header but
- * for where the sections are, the program headers, the bytes of every PT_LOAD
- * segment. Two files with equal images run alike, unless they read their own
- * file. *surplus: bytes after all that the headers name.
+ * for where the sections are, the program headers (of PT_TLS and PT_GNU_RELRO without the offset,
+ * which nobody reads), the bytes of every PT_LOAD segment. Two files with equal images run alike,
+ * unless they read their own file. *surplus: bytes after all that the headers name.
  */
 int elf_image(const void *p, size_t n, struct buf *out, size_t *surplus, struct err *e);
 

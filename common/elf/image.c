@@ -61,17 +61,32 @@ static void forget_sections(Elf64_Ehdr *eh)
 	eh->e_shnum = eh->e_shstrndx = 0;
 }
 
+/* The program headers, but for where in the file what is only found in memory is: strip corrects
+ * what mold writes there. */
+static void add_headers(const struct image *m, struct buf *out)
+{
+	Elf64_Phdr ph;
+	unsigned i;
+
+	for (i = 0; i < m->eh.e_phnum; i++) {
+		memcpy(&ph, m->p + m->eh.e_phoff + i * sizeof ph, sizeof ph);
+		if (ph.p_type == PT_TLS || ph.p_type == PT_GNU_RELRO)
+			ph.p_offset = 0;
+		buf_add(out, &ph, sizeof ph);
+	}
+}
+
 static int add_segments(struct image *m, struct buf *out, struct err *e)
 {
 	Elf64_Ehdr eh = m->eh;
-	uint64_t total = 0;
+	uint64_t total = 0, headers = m->eh.e_phnum * sizeof(Elf64_Phdr);
+	size_t was, begin = out->n;
 	Elf64_Phdr ph;
-	size_t was;
 	unsigned i;
 
 	forget_sections(&eh);
 	buf_add(out, &eh, sizeof eh);
-	buf_add(out, m->p + m->eh.e_phoff, m->eh.e_phnum * sizeof ph);
+	add_headers(m, out);
 	for (i = 0; i < m->eh.e_phnum; i++) {
 		memcpy(&ph, m->p + m->eh.e_phoff + i * sizeof ph, sizeof ph);
 		if (reach(m, ph.p_offset, ph.p_filesz, e) < 0)
@@ -85,6 +100,8 @@ static int add_segments(struct image *m, struct buf *out, struct err *e)
 		buf_add(out, m->p + ph.p_offset, ph.p_filesz);
 		if (!ph.p_offset && ph.p_filesz >= sizeof eh)
 			memcpy(out->p + was, &eh, sizeof eh);
+		if (!ph.p_offset && ph.p_filesz >= m->eh.e_phoff + headers)
+			memcpy(out->p + was + m->eh.e_phoff, out->p + begin + sizeof eh, headers);
 	}
 	return 0;
 }

@@ -42,6 +42,17 @@ static bool has_ltrans(struct artifact *a)
 	return false;
 }
 
+static bool is_unnamed(struct artifact *a)
+{
+	const char *const *recipe;
+	size_t i, n = artifact_recipe(a, &recipe);
+
+	for (i = 0; i < n; i++)
+		if (!strcmp(recipe[i], RECIPE_UNNAMED))
+			return true;
+	return false;
+}
+
 int relink_open(struct relinker *r, struct artifact *a, struct err *e)
 {
 	const char *name = artifact_meta(a)->ld;
@@ -53,6 +64,7 @@ int relink_open(struct relinker *r, struct artifact *a, struct err *e)
 		    e, "linked with \"%s\": not a linker this can link with again", name);
 	r->proof.own_padding = r->linker == LINKER_GOLD || r->linker == LINKER_MOLD;
 	r->proof.reorders = has_ltrans(a);
+	r->unnamed = is_unnamed(a);
 	r->ld = tool_find(name, e);
 	r->ar = r->ld ? tool_find("ar", e) : NULL;
 	if (!r->ar || right_linker(r, e))
@@ -256,7 +268,8 @@ int relink_run(const struct relinker *r, struct artifact *a, const char *dir, ch
 		vec_push(&argv, RUNTIME_ENTRY);
 		vec_push(&argv, arena_printf(&mem, "--defsym=" RUNTIME_GOES_ON "=%s", r->entry));
 	}
-	vec_push(&argv, arena_printf(&mem, "--build-id=%s", build_id));
+	if (!r->unnamed)
+		vec_push(&argv, arena_printf(&mem, "--build-id=%s", build_id));
 	vec_push(&argv, "-o");
 	vec_push(&argv, output_name(a));
 	vec_push(&argv, NULL);

@@ -15,6 +15,7 @@ struct relinker {
 	enum linker linker;
 	struct verify_linker proof; /* what proofs have to know of it */
 	struct hash128 tools;       /* of the linker and this program */
+	bool unnamed;               /* without build-id, as the original was */
 	bool strip;                 /* link without symbols, as the module is that is replaced */
 	const char *entry; /* of a bare program: entered at RUNTIME_ENTRY, and continue there */
 };
@@ -37,7 +38,8 @@ struct relink_added {
 
 /*
  * Links to out. dir (absent, made) takes the inputs; object[tu] are the objects; build_id is the
- * argument of --build-id. Neither dir nor any other path of the job gets into out.
+ * argument of --build-id, for what has one. Neither dir nor any other path of the job gets into
+ * out.
  */
 int relink_run(const struct relinker *r, struct artifact *a, const char *dir, char *const *object,
     const struct relink_added *added, const char *build_id, const char *out, struct err *e);
