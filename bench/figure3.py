@@ -289,13 +289,18 @@ def versions():
     return said
 
 
-def page(maker, all_, shown):
+# By what the names of its files end with: title, what it is measured by.
+PAGES = {"": ("Figure 3, on today's programs and CPUs", "figure3"),
+         "-cxx": ("Figure 3 of programs in C++, on CPUs", "figure3 cxx")}
+
+
+def page(maker, all_, shown, name, title, command):
     head = ["program"] + [HEADING[c] for c in shown]
-    yield f"# Figure 3, on today's programs and CPUs of {maker}\n"
-    yield "`bench/run figure3` measures and writes this page; `bench/run figure3 --table` writes it again from"
+    yield f"# {title} of {maker}\n"
+    yield f"`bench/run {command}` measures and writes this page; `bench/run figure3 --table` writes it again from"
     yield f"`figure3/{maker}/*.json`. What each column is and how it is made:"
     yield "[bench/README.md](../../bench/README.md#figure-3).\n"
-    yield f"![CPU time by program and way](figure3-{maker}.svg)\n"
+    yield f"![CPU time by program and way]({name}.svg)\n"
     yield "; ".join(sorted({f["machine"] for f in all_})) + "."
     left_out = [HEADING[c] for c in PEERS if c not in shown]
     if left_out:
@@ -339,21 +344,24 @@ def page(maker, all_, shown):
         yield from said
 
 
-def write_page(maker, names):
+def write_page(maker, names, suffix, about):
     all_ = [load(n, maker) for n in names if os.path.exists(kept(n, maker))]
+    if not all_:
+        return
     shown = [c for c in PEERS if any(c in f["builds"] for f in all_)]
-    made = os.path.join(FOLDER, f"figure3-{maker}")
+    name = f"figure3{suffix}-{maker}"
+    made = os.path.join(FOLDER, name)
     with open(made + ".md", "w") as f:
-        f.write("\n".join(page(maker, all_, shown)) + "\n")
+        f.write("\n".join(page(maker, all_, shown, name, *about)) + "\n")
     bars = [(f["program"], [(c, f["builds"].get(c, {}).get("time")) for c in shown]) for f in all_]
     bars.append(("geometric mean", [(c, mean_time(all_, c)) for c in shown]))
     chart.write(made + ".svg", [(c, HEADING[c]) for c in shown], bars)
 
 
-def write_pages(names):
-    """One for each maker of CPUs that was measured on."""
+def write_pages(names, suffix, about):
+    """One for each maker of CPUs that was measured on; about: of PAGES."""
     folder = os.path.join(FOLDER, "figure3")
     if not os.path.isdir(folder):
         raise Unavailable("nothing was measured yet")
     for maker in sorted(os.listdir(folder)):
-        write_page(maker, names)
+        write_page(maker, names, suffix, about)

@@ -217,3 +217,48 @@ def tune(seed, samples=44100):
         for side in sides:
             out += (side + rnd.randrange(-40 * seed, 40 * seed)).to_bytes(2, "little", signed=True)
     return bytes(out)
+
+
+def manifest(seed, parts, rich):
+    """What ninja reads, of so many compiles; rich: variables, escapes, pools and all kinds of inputs."""
+    rnd = random.Random(seed)
+    out = ["ninja_required_version = 1.3", "flags = -O2 -Wall -Iinclude",
+           "rule cc", "  command = cc $flags $more -MD -MF $out.d -c $in -o $out", "  depfile = $out.d",
+           "  description = CC $out", "rule ar", "  command = rm -f $out && ar crs $out $in",
+           "rule link", "  command = cc -o $out $in $libs"]
+    if rich:
+        out += ["pool few", "  depth = 4", "rule make", "  command = ./make $$HOME $in > $", "    $out", "  pool = few",
+                "  restat = 1"]
+    for k in range(parts):
+        unit = f"{rnd.choice(WORDS)}/{rnd.choice(WORDS)}{k}"
+        if not rich:
+            out += [f"build obj/{unit}.o: cc src/{unit}.c", f"  more = -D{rnd.choice(WORDS).upper()}={k}"]
+        elif k % 3:
+            out += [f"where{k % 9} = $flags {prose(rnd, 3)}",
+                    f"build obj/{unit}$:x$ y.o | obj/{unit}.map: cc ${{where{k % 9}}}/{unit}.c | gen{k // 3 * 3}.h || all$ of$ it",
+                    f"  flags = ${{where{k % 9}}} -D{k} $", f"      -I{rnd.choice(WORDS)}"]
+        else:
+            out += [f"build gen{k}.h: make {unit}.in | tools/{rnd.choice(WORDS)}", "build all$ of$ it%d: phony gen%d.h" % (k, k)]
+        if not rich and k % 20 == 19:
+            objects = " ".join(line.split()[1][:-1] for line in out[-40::2])
+            out += [f"build lib/{k}.a: ar {objects}", f"build bin/{k}: link lib/{k}.a | lib/{k}.a", "  libs = -lm"]
+    return "\n".join(out) + "\n"
+
+
+def yaml(seed, parts, rich):
+    """A document of so many parts; rich: flow style, quotes, anchors and aliases, block scalars."""
+    rnd = random.Random(seed)
+    out = ["---"]
+    for k in range(parts):
+        if rich:
+            out += [f"- &n{k} {{id: {k}, name: \"{prose(rnd, 2)} \\\"\\u00e9\\n{k}\\\"\", at: [{rnd.random():.3f}, -1e{k % 9}, ~],",
+                    f"   'it''s': {{a: [{', '.join(rnd.choices(WORDS, k=6))}], b: !!str {k}}}}}",
+                    f"- like: *n{rnd.randrange(max(0, k - 20), k + 1)}", "  text: |", f"    {prose(rnd, 8)}", "", f"      {prose(rnd, 6)}",
+                    "  more: >-", f"    {prose(rnd, 9)}", f"    {prose(rnd, 5)}  # no comment", "  ? [key, 1]", f"  : {k}"]
+        else:
+            out += [f"part{k}:", f"  name: {prose(rnd, 3)}", f"  size: {rnd.randrange(99999)}", f"  share: {rnd.random():.4f}",
+                    f"  on: {rnd.choice(['yes', 'no', 'true'])}  # {rnd.choice(WORDS)}", "  list:"]
+            out += [f"    - {rnd.choice(WORDS)}-{rnd.randrange(99)}" for _ in range(rnd.randrange(1, 7))]
+            out += ["  deeper:"] + [f"    {w}{i}:\n      - value: {rnd.randrange(999)}\n        unit: {rnd.choice(WORDS)}"
+                                    for i, w in enumerate(rnd.choices(WORDS, k=3))]
+    return "\n".join(out) + "\n"

@@ -175,6 +175,11 @@ How = collections.namedtuple("How", "cc cflags ldflags hooked", defaults=("gcc",
 HOOKED = How(hooked=True)
 
 
+def cxx_of(cc):
+    """The compiler for C++ beside one for C."""
+    return cc.replace("gcc", "g++").replace("clang", "clang++")
+
+
 class Program:
     """A program of a Debian source package, built through the hooks as `module`.
 
@@ -308,6 +313,7 @@ class Program:
     def cmake(self, how, tree, target, *options):
         self.sh(how, ["cmake", "-S", ".", "-B", "made", "-DCMAKE_BUILD_TYPE=None", *options,
                       f"-DCMAKE_C_COMPILER={how.cc}", f"-DCMAKE_C_FLAGS={how.cflags}",
+                      f"-DCMAKE_CXX_COMPILER={cxx_of(how.cc)}", f"-DCMAKE_CXX_FLAGS={how.cflags}",
                       f"-DCMAKE_EXE_LINKER_FLAGS={how.ldflags}"], tree)
         self.sh(how, ["make", f"-j{os.cpu_count()}", "-C", "made", target], tree)
 
