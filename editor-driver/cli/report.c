@@ -125,12 +125,31 @@ static json_t *json_opaque(const struct job *j)
 	return list;
 }
 
+static json_t *json_foreign(const struct job *j)
+{
+	json_t *list = json_array(), *o;
+	const struct foreign_object *f;
+	size_t i;
+
+	for (i = 0; i < j->foreign.object.n; i++) {
+		f = &j->foreign.object.v[i];
+		o = json_pack("{s:o}", "object", editanswer_text_json(f->name));
+		if (f->archive)
+			json_object_set_new(o, "archive", editanswer_text_json(f->archive));
+		set_whole(o, "functions", f->functions);
+		set_whole(o, "bytes", f->bytes);
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
 static json_t *artifact_json(const struct job *j)
 {
 	json_t *o = json_answer(j, 0);
 
 	json_object_set_new(o, "name", editanswer_text_json(artifact_meta(j->art)->name));
 	json_object_set_new(o, "opaque_functions", json_opaque(j));
+	json_object_set_new(o, "foreign_objects", json_foreign(j));
 	return o;
 }
 
@@ -250,12 +269,24 @@ static void replay_text(const struct job *j)
 	printf("%-12s %s, %zu bytes, %zu in memory\n", "written", j->o->out, w->bytes, w->memory);
 }
 
+static void print_foreign(const struct foreign *f)
+{
+	const struct foreign_object *o, *end = f->object.v + f->object.n;
+
+	printf("%-12s %zu objects are linked as they are: %u functions, %llu bytes of code\n",
+	    "foreign", f->object.n, f->functions, (unsigned long long)f->bytes);
+	for (o = f->object.v; o < end; o++)
+		printf("%-12s %6u  %s%s%s%s\n", "", o->functions, o->archive ? o->archive : "",
+		    o->archive ? "(" : "", o->name, o->archive ? ")" : "");
+}
+
 static void artifact_text_report(const struct job *j)
 {
 	const struct art_func *f;
 	size_t i, n = artifact_funcs(j->art, &f);
 
 	print_common(j);
+	print_foreign(&j->foreign);
 	for (i = 0; i < n; i++) {
 		if (!f[i].opaque[0])
 			continue;

@@ -280,7 +280,7 @@ int job_score(struct job *j, struct err *e)
 
 int job_report(struct job *j, struct err *e)
 {
-	return open_inputs(j, e);
+	return open_inputs(j, e) || foreign_survey(j->art, &j->foreign, e) ? -1 : 0;
 }
 
 static int read_one(struct job *j, const char *path, struct err *e)
@@ -325,6 +325,7 @@ void job_free(struct job *j)
 	tally_free(&j->tally);
 	compare_close(&j->comparison);
 	vec_free(&j->r.answer.reason);
+	vec_free(&j->foreign.object);
 	plan_free(&j->plan);
 	counts_free(&j->counts);
 	artifact_close(j->art);

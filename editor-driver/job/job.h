@@ -8,6 +8,7 @@
 #include "common/editanswer/editanswer.h"
 #include "editor-driver/link/cache.h"
 #include "editor-driver/job/compare.h"
+#include "editor-driver/job/foreign.h"
 #include "editor-driver/plan/plan.h"
 #include "editor-driver/plan/score.h"
 #include "editor-driver/job/tally.h"
@@ -47,6 +48,7 @@ struct job {
 	struct plan plan;
 	struct tally tally; /* of job_read */
 	struct result r;
+	struct foreign foreign;       /* of job_report */
 	struct comparison comparison; /* of job_compare alone, which fills nothing else */
 };
 
