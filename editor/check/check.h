@@ -55,6 +55,9 @@ const struct section *section_of(const struct unit_impl *u, const struct stmt *s
 bool same_section(const struct section *a, const struct section *b);
 /* May code of f be in section s, when it was in section `was`? */
 bool section_fits(const struct func *f, const struct section *was, const struct section *s);
+/* May an exception table of section was be in s? A far one refers to code, and so may be in the
+ * code's COMDAT group, or NULL, where the original's is in none. */
+bool table_fits(const struct section *was, const struct section *s, const char *group);
 
 /* Whose unwind procedure is it that begins at statement i? NONE: of code in no block. */
 uint32_t proc_owner(struct checker *c, size_t i);

@@ -83,8 +83,9 @@ static const char *read_table(struct checker *c, const struct func *f, struct st
 		if (c->own[i]++ && c->out.stmt.v[i].kind != ST_BLANK)
 			return "its exception table is another's, too";
 	}
-	if (!same_section(section_of(&c->out, &c->out.stmt.v[t->label]),
-		section_of(c->u, &c->u->stmt.v[f->eh->lsda[0].label])))
+	if (!table_fits(section_of(c->u, &c->u->stmt.v[f->eh->lsda[0].label]),
+		section_of(&c->out, &c->out.stmt.v[t->label]),
+		t->far_pads ? c->u->section.v[f->section].group : NULL))
 		return "its exception table is in another section";
 	if (t->base != NONE &&
 	    (c->out.stmt.v[t->base].section != c->out.stmt.v[c->startproc].section ||

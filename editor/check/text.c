@@ -82,6 +82,12 @@ bool section_fits(const struct func *f, const struct section *was, const struct 
 	       (str_starts(s->name, ".text.sorted.") || str_starts(s->name, ".text.unlikely."));
 }
 
+bool table_fits(const struct section *was, const struct section *s, const char *group)
+{
+	return same_section(was, s) || (group && !was->group && str_equal(was->name, s->name) &&
+					   same_text(s->group, group));
+}
+
 /* ---- unwind procedures ---- */
 
 uint32_t proc_owner(struct checker *c, size_t i)

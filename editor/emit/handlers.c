@@ -131,6 +131,19 @@ static void put_tail(struct handlers *h, const struct unit_impl *u)
 	}
 }
 
+/* A far table refers to code. GCC prints tables of COMDAT functions into the section of all others
+ * once it has printed one there: outside of its group such a table would outlive the code, and lld
+ * refuses that. */
+static void put_section(
+    struct handlers *h, const struct section *table, const char *group, bool far)
+{
+	if (far && group && !table->group)
+		buf_printf(&h->table, "\t.section\t%.*s,\"aG\",@progbits,%s,comdat\n",
+		    (int)table->name.n, table->name.p, group);
+	else
+		buf_str(&h->table, table->directive);
+}
+
 static void put_header(struct handlers *h, const struct unit_impl *u, bool far)
 {
 	const struct lsda *t = &h->f->eh->lsda[0];
@@ -138,7 +151,8 @@ static void put_header(struct handlers *h, const struct unit_impl *u, bool far)
 	struct buf *out = &h->table;
 	const struct stmt *st;
 
-	buf_str(out, u->section.v[u->stmt.v[t->label].section].directive);
+	put_section(
+	    h, &u->section.v[u->stmt.v[t->label].section], u->section.v[h->f->section].group, far);
 	for (i = t->first; i < t->label; i++) {
 		st = &u->stmt.v[i];
 		if (st->kind == ST_DIR || (!g && st->kind == ST_LABEL))
