@@ -9,17 +9,17 @@ class Ninja(Written):
     suffix = ".ninja"
     short, long, timed = 2, 200, 40
     trained = "`-t commands` of a generated manifest: compiles, archives, links"
-    tested = "`-t compdb` of another: variables, escapes, order-only and implicit inputs"
-    trained_by = "commands", lambda rounds: inputs.manifest(1, 1000 * rounds, False)
-    tested_by = "compdb", lambda rounds: inputs.manifest(2, 1000 * rounds, True)
+    tested = "of another: variables, escapes, order-only and implicit inputs"
+    trained_by = ["-t", "commands"], lambda rounds: inputs.manifest(1, 1000 * rounds, False)
+    tested_by = ["-t", "commands"], lambda rounds: inputs.manifest(2, 1000 * rounds, True)
 
     def compile(self, tree, how):
         self.cmake(how, tree, "ninja", "-DBUILD_TESTING=OFF")
         return tree + "/made/ninja"
 
-    def workload(self, name, rounds, tool, text):
-        program, path = super().workload(name, rounds, [], text)
-        return [program, "-f", path, "-t", tool]
+    def workload(self, name, rounds, options, text):
+        program, *options, path = super().workload(name, rounds, options, text)
+        return [program, "-f", path, *options]
 
 
 class Yaml(Written):
