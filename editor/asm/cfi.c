@@ -8,7 +8,9 @@ enum { DEF_CFA_EXPRESSION = 0x0f, EXPRESSION = 0x10, VAL_EXPRESSION = 0x16, ARGS
 enum { ESCAPE_MAX = 64, EXPRESSION_MAX = 7, BREG_RSP = 0x77 };
 
 static const char *const reg_name[CFI_REGS] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp",
-    "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip"};
+    "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip", "xmm0", "xmm1", "xmm2",
+    "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13",
+    "xmm14", "xmm15"};
 
 struct cfi_state cfi_initial(void)
 {

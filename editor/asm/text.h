@@ -138,7 +138,7 @@ struct label {
 };
 
 /* Unwind state: where the caller's frame and registers are (DWARF CFI). */
-enum { CFI_REGS = 17, CFA_EXPRESSION = -1 };
+enum { CFI_REGS = 33, CFA_EXPRESSION = -1 };
 enum cfi_rule {
 	RULE_INIT,
 	RULE_OFFSET,

@@ -168,7 +168,7 @@ struct compiler {
 };
 
 static const uint8_t dwarf_reg[CFI_REGS] = {UR_AX, UR_DX, UR_CX, UR_BX, UR_SI, UR_DI, UR_BP, UR_SP,
-    UR_R8, UR_R9, UR_R10, UR_R11, UR_R12, UR_R13, UR_R14, UR_R15, UA_NONE};
+    UR_R8, UR_R9, UR_R10, UR_R11, UR_R12, UR_R13, UR_R14, UR_R15, [16 ... CFI_REGS - 1] = UA_NONE};
 
 static void put_frame(struct compiler *c, uint32_t state)
 {

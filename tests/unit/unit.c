@@ -725,7 +725,12 @@ START_TEST(unwind_state_is_restated)
 	text = print_order(last, order, 1);
 	has(text, ".LMB0.2:\n\t.cfi_val_offset 3, -16\n\t.cfi_register 6, 0\n"
 		  "\t.cfi_register 16, 1\n");
-	ck_assert_str_eq(only(UNIT(FUNC("f", "\t.cfi_register 3, 17\n\tret\n")))->opaque,
+	/* Vector registers, as ms_abi saves them. */
+	parse(UNIT(FUNC("f", "\t.cfi_offset %xmm15, -32\n\t.cfi_offset 23, -48\n\tje\t.L2\n"
+			     "\tret\n.L2:\n\tud2\n")));
+	has(print_order(last, order, 1),
+	    ".LMB0.2:\n\t.cfi_offset 23, -48\n\t.cfi_offset 32, -32\n");
+	ck_assert_str_eq(only(UNIT(FUNC("f", "\t.cfi_register 3, 33\n\tret\n")))->opaque,
 	    "CFI operand not understood");
 }
 END_TEST
