@@ -40,6 +40,7 @@ struct job {
 	bool no_loader;                 /* the output is a static executable */
 	bool unnamed;                   /* and has no build-id */
 	char *output;                   /* absolute */
+	char *sysroot;                  /* the same, "" = the root */
 	char *opened, *map, *extracted; /* files that the linker wrote; NULL = none */
 	const char *ltrans;             /* folder of what LTO makes, NULL = none */
 	bool saves_temps;               /* the user keeps all that */
@@ -104,8 +105,6 @@ static const char *not_ours(const struct job *j)
 		return "not x86-64";
 	if (format && strcmp(format, "default") && strcmp(format, "elf64-x86-64"))
 		return "no artifact: linked with GNUTARGET";
-	if (c->sysroot && *c->sysroot && strcmp(c->sysroot, "/"))
-		return "no artifact: linked with a --sysroot";
 	if (j->linker == LINKER_UNKNOWN)
 		return "no artifact: neither GNU ld nor gold, lld or mold";
 	if (!knows(j, "dependency-file"))
@@ -351,7 +350,8 @@ static bool is_placed(const struct args *recipe, int64_t id)
 static int gather(
     struct job *j, struct record *r, struct collection *c, struct args *recipe, struct err *e)
 {
-	struct recipe_files f = {.file = note_raw, .folder = folder_of, .arg = c};
+	struct recipe_files f = {
+	    .file = note_raw, .folder = folder_of, .arg = c, .sysroot = j->sysroot};
 	struct args ignored = {0}, *opened = xcalloc(1, sizeof *opened);
 	struct buf b = {0};
 
@@ -472,7 +472,7 @@ static int name_linker(struct job *j, struct record *r, struct err *e)
 
 static int record(struct job *j, struct err *e)
 {
-	struct record r = {.module = j->output};
+	struct record r = {.module = j->output, .sysroot = j->sysroot};
 	struct collection inputs = {0};
 	struct args recipe = {0};
 	struct blockmap map = {0};
@@ -562,6 +562,9 @@ int main(int argc, char **argv)
 	j.linker = which_linker(j.real);
 	ldcmd_read(&j.cmd, j.linker, (const char *const *)j.arg.v, j.arg.n);
 	j.output = path_of_file(j.cmd.output);
+	j.sysroot = j.cmd.sysroot && *j.cmd.sysroot ? path_of_folder(j.cmd.sysroot) : xstrdup("");
+	if (!strcmp(j.sysroot, "/"))
+		*j.sysroot = '\0';
 	j.saves_temps = driver && strstr(driver, "'-save-temps");
 	if ((why = not_ours(&j))) {
 		if (*why)

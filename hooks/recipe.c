@@ -88,18 +88,21 @@ static void add_file_option(
 
 static void add_folder(struct args *out, const struct ldopt *o, const struct recipe_files *f)
 {
-	const char *path = o->value ? o->value : "";
-	char *dir;
+	const char *path = o->value ? o->value : "", *sysroot = f->sysroot;
+	char *named, *dir;
 
-	/* Below the sysroot, which was the root. */
 	if (*path == '=')
 		path++;
 	else if (!strncmp(path, "$SYSROOT", 8))
 		path += 8;
-	dir = f->folder(f->arg, path);
+	else
+		sysroot = "";
+	named = xasprintf("%s%s", sysroot, path);
+	dir = f->folder(f->arg, named);
 	if (dir)
 		args_take(out, xasprintf("-L=%s", dir));
 	free(dir);
+	free(named);
 }
 
 /* Whether -b says that inputs are what they seem to be. */
@@ -154,4 +157,6 @@ void recipe_make(
 	}
 	if (last)
 		add_made(out, f);
+	if (*f->sysroot)
+		args_take(out, xasprintf(RECIPE_SYSROOT "%s", f->sysroot));
 }

@@ -30,6 +30,7 @@ struct recipe_files {
 	/* The absolute name of a folder, NULL = to be left out; to free. */
 	char *(*folder)(void *arg, const char *path);
 	void *arg;
+	const char *sysroot; /* absolute, "" = the root */
 	const int64_t
 	    *made; /* what takes the place of the first that was claimed; of mold the last */
 	size_t nmade;

@@ -126,7 +126,7 @@ static int put_input(struct writer *w, uint32_t id, const struct input *in, stru
 	if (in->kind != ART_ARCHIVE)
 		r = collect_bytes(w->r->inputs, in, &w->content, e);
 	if (!r && in->kind == ART_FILE)
-		r = ldscript_check(w->content.p, w->content.n, in->path, e);
+		r = ldscript_check(w->content.p, w->content.n, in->path, w->r->sysroot, e);
 	if (!r && in->kind == ART_SHARED)
 		r = thin(w, in->named, e);
 	if (!r && in->kind == ART_OBJECT && read_section(w, in, &f)) {

@@ -9,8 +9,9 @@
 #include "hooks/collect.h"
 
 struct record {
-	const char *module; /* the output, absolute */
-	const char *ld;     /* name of the linker: "ld", "ld.gold" */
+	const char *module;  /* the output, absolute */
+	const char *ld;      /* name of the linker: "ld", "ld.gold" */
+	const char *sysroot; /* absolute, "" = the root */
 	enum elf_kind kind;
 	const struct blockmap *map; /* of the output */
 	struct collection *inputs;

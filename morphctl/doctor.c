@@ -175,7 +175,6 @@ static const struct {
 	"units are kept as objects: as pads jumps by where they lie",
 	"compile without -mbranches-within-32B-boundaries"},
     {"-fno-ident", "units look hand-written and are kept as objects", "compile without -fno-ident"},
-    {"--sysroot=", "no artifact: linked with a --sysroot", NULL},
     {"-fintegrated-as", "clang assembles by itself", "compile without -fintegrated-as"},
     {"-integrated-as", "clang assembles by itself", "compile without -integrated-as"},
 };

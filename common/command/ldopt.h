@@ -96,10 +96,12 @@ void ldcmd_read(struct ldcmd *c, enum linker linker, const char *const *arg, siz
 
 /* In a recipe: the program has no build-id. */
 #define RECIPE_UNNAMED "--build-id=none"
+/* And before an absolute folder, of its sysroot, where that was not the root. */
+#define RECIPE_SYSROOT "--sysroot="
 
 /*
  * Is this a recipe of this linker: every argument an option of its table with an operand of
- * its kind, RECIPE_UNNAMED, or "@N", N below inputs? Then ld, given these arguments below
+ * its kind, one of the above, or "@N", N below inputs? Then ld, given these arguments below
  * --sysroot, opens the inputs and what their names lead to (libraries by -l
  * and DT_NEEDED, also along -rpath; scripts: common/command/ldscript.h), and writes
  * nothing but its output. The error names the option. Joined operands are

@@ -110,6 +110,14 @@ static bool canonical(const char *const *arg, const struct ldopt *o)
 	return (o->n == 2) == (o->name[1] == 'm' || o->name[1] == 'z');
 }
 
+static bool is_sysroot(const char *s)
+{
+	size_t n = sizeof RECIPE_SYSROOT - 1;
+
+	return !strncmp(s, RECIPE_SYSROOT, n) && s[n] == '/' && s[strlen(s) - 1] != '/' &&
+	       printable(s) && !strstr(s, "/..");
+}
+
 static int option_check(
     enum linker linker, const char *const *arg, const struct ldopt *o, size_t inputs, struct err *e)
 {
@@ -119,7 +127,7 @@ static int option_check(
 		return is_input(o->value, inputs)
 			   ? 0
 			   : err_set(e, "%.200s: not an input that Morph knows", o->value);
-	if (!strcmp(arg[o->first], RECIPE_UNNAMED))
+	if (!strcmp(arg[o->first], RECIPE_UNNAMED) || is_sysroot(arg[o->first]))
 		return 0;
 	if (linker == LINKER_GNU && may_be_script(o))
 		return err_set(e, "%.*s: not repeated with one dash", n < 200 ? n : 200, o->name);

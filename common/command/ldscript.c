@@ -11,6 +11,7 @@ struct reader {
 	const char *tok; /* the token at hand */
 	size_t n;
 	int kind;
+	bool sysrooted; /* the script lies below the sysroot */
 };
 
 static const char *const list_word[] = {"AS_NEEDED", "GROUP", "INPUT", NULL};
@@ -157,8 +158,9 @@ static int read_list(struct reader *r, struct err *e)
 		} else if (is_mark(r, ')')) {
 			depth--;
 		} else if (is_name(r)) {
-			if (climbs(r) || (r->n && *r->tok == '-' &&
-					     (r->n < 3 || r->tok[1] != 'l' || has(r, "/"))))
+			if (climbs(r) || (r->n && *r->tok == '/' && !r->sysrooted) ||
+			    (r->n && *r->tok == '-' &&
+				(r->n < 3 || r->tok[1] != 'l' || has(r, "/"))))
 				return refuse(r, e);
 		} else if (!is_mark(r, ',')) {
 			return refuse(r, e);
@@ -212,9 +214,17 @@ static int read_script(struct reader *r, struct err *e)
 	return rc;
 }
 
-int ldscript_check(const void *p, size_t n, const char *path, struct err *e)
+static bool lies_below(const char *path, const char *folder)
 {
-	struct reader r = {.p = p, .end = (const char *)p + n};
+	size_t n = strlen(folder);
+
+	return !n || (!strncmp(path, folder, n) && path[n] == '/' && !strstr(path, "/.."));
+}
+
+int ldscript_check(const void *p, size_t n, const char *path, const char *sysroot, struct err *e)
+{
+	struct reader r = {
+	    .p = p, .end = (const char *)p + n, .sysrooted = lies_below(path, sysroot)};
 
 	if (is_elf(p, n))
 		return 0;

@@ -10,8 +10,9 @@
  *   names none, whatever it is: a version script, a list, a binary.
  * - All else must be a script as C libraries and link lines have them. INPUT,
  *   GROUP and AS_NEEDED name files by names without "..", or libraries as
- *   -lNAME: the script lies below the sysroot, so ld looks for absolute names
- *   there, and for others in the job's folder, the search folders and there.
+ *   -lNAME: where the script lies below the sysroot, ld looks for absolute names
+ *   there, elsewhere they are refused; and for others in the job's folder, the
+ *   search folders and there.
  *   SEARCH_DIR takes "=/FOLDER", below the sysroot. No other name may have a
  *   '/', as those in SECTIONS might, which ld opens. INCLUDE, STARTUP, OUTPUT
  *   and TARGET are refused, as is what the tokenizers of ld and this file
@@ -30,7 +31,7 @@
 
 #include <stddef.h>
 
-/* path: for the error. */
-int ldscript_check(const void *p, size_t n, const char *path, struct err *e);
+/* path: its own. sysroot: absolute, "" = the root. */
+int ldscript_check(const void *p, size_t n, const char *path, const char *sysroot, struct err *e);
 
 #endif

@@ -42,15 +42,18 @@ static bool has_ltrans(struct artifact *a)
 	return false;
 }
 
-static bool is_unnamed(struct artifact *a)
+/* What a recipe has that is no argument of every link. */
+static void read_recipe(struct relinker *r, struct artifact *a)
 {
 	const char *const *recipe;
-	size_t i, n = artifact_recipe(a, &recipe);
+	size_t i, n = artifact_recipe(a, &recipe), k = strlen(RECIPE_SYSROOT);
 
-	for (i = 0; i < n; i++)
-		if (!strcmp(recipe[i], RECIPE_UNNAMED))
-			return true;
-	return false;
+	r->sysroot = "";
+	for (i = 0; i < n; i++) {
+		r->unnamed |= !strcmp(recipe[i], RECIPE_UNNAMED);
+		if (!strncmp(recipe[i], RECIPE_SYSROOT, k))
+			r->sysroot = recipe[i] + k;
+	}
 }
 
 int relink_open(struct relinker *r, struct artifact *a, struct err *e)
@@ -64,7 +67,7 @@ int relink_open(struct relinker *r, struct artifact *a, struct err *e)
 		    e, "linked with \"%s\": not a linker this can link with again", name);
 	r->proof.own_padding = r->linker == LINKER_GOLD || r->linker == LINKER_MOLD;
 	r->proof.reorders = has_ltrans(a);
-	r->unnamed = is_unnamed(a);
+	read_recipe(r, a);
 	r->ld = tool_find(name, e);
 	r->ar = r->ld ? tool_find("ar", e) : NULL;
 	if (!r->ar || right_linker(r, e))
@@ -81,8 +84,8 @@ void relink_close(struct relinker *r)
 
 /* "@N" and "NAME=@N" (common/artifact/artifact.h), with "-L=/dir" made walkable. The
  * rest is what recipe_check knows. */
-static char *expand(
-    enum linker linker, const char *arg, const struct tree *t, struct arena *mem, struct err *e)
+static char *expand(const struct relinker *r, const char *arg, const struct tree *t,
+    struct arena *mem, struct err *e)
 {
 	const char *at = *arg == '@' ? arg : strstr(arg, "=@");
 	unsigned long n;
@@ -93,7 +96,7 @@ static char *expand(
 		if (!dir)
 			return NULL;
 		free(dir);
-		if (linker == LINKER_GOLD) /* which does not know the '=' */
+		if (r->linker == LINKER_GOLD || *r->sysroot) /* gold does not know the '=' */
 			return arena_printf(mem, "-L%s%s", t->root, arg + 3);
 	}
 	if (!at)
@@ -234,19 +237,21 @@ int relink_run(const struct relinker *r, struct artifact *a, const char *dir, ch
 	     *order = NULL;
 	int rc = -1;
 
-	if (dir_make(made, 0700, e) || tree_make(a, root, object, r->ar, &tree, e) ||
+	if (dir_make(made, 0700, e) || tree_make(a, root, r->sysroot, object, r->ar, &tree, e) ||
 	    order_functions(r, a, dir, object, added, &mem, &order, e))
 		goto out;
 	vec_push(&argv, r->ld);
 	for (; *own; own++)
 		vec_push(&argv, *own);
-	vec_push(&argv, arena_printf(&mem, "--sysroot=%s", root));
+	vec_push(&argv, arena_printf(&mem, RECIPE_SYSROOT "%s%s", root, r->sysroot));
 	for (i = 0; i < n; i++) {
+		if (!strncmp(recipe[i], RECIPE_SYSROOT, strlen(RECIPE_SYSROOT)))
+			continue;
 		if (first && *recipe[i] == '@') {
 			vec_push(&argv, first);
 			first = NULL;
 		}
-		arg = expand(r->linker, recipe[i], &tree, &mem, e);
+		arg = expand(r, recipe[i], &tree, &mem, e);
 		if (!arg)
 			goto out;
 		vec_push(&argv, arg);

@@ -15,6 +15,7 @@ struct relinker {
 	enum linker linker;
 	struct verify_linker proof; /* what proofs have to know of it */
 	struct hash128 tools;       /* of the linker and this program */
+	const char *sysroot;        /* of the original, "" = the root; lives in the artifact */
 	bool unnamed;               /* without build-id, as the original was */
 	bool strip;                 /* link without symbols, as the module is that is replaced */
 	const char *entry; /* of a bare program: entered at RUNTIME_ENTRY, and continue there */

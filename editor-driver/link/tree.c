@@ -86,22 +86,23 @@ static char *file_path(const char *root, const char *path, struct err *e)
 	return file;
 }
 
-static int write_content(
-    struct artifact *a, const struct art_input *in, const char *path, struct err *e)
+static int write_content(struct artifact *a, const struct art_input *in, const char *sysroot,
+    const char *path, struct err *e)
 {
 	struct buf b = {0};
-	int rc = artifact_content(a, in->id, &b, e) || ldscript_check(b.p, b.n, in->path, e) ||
+	int rc = artifact_content(a, in->id, &b, e) ||
+		 ldscript_check(b.p, b.n, in->path, sysroot, e) ||
 		 file_write(path, O_EXCL, b.p, b.n, e);
 
 	buf_free(&b);
 	return rc ? -1 : 0;
 }
 
-static int write_input(struct artifact *a, const struct art_input *in, char *const *object,
-    const char *path, struct err *e)
+static int write_input(struct artifact *a, const struct art_input *in, const char *sysroot,
+    char *const *object, const char *path, struct err *e)
 {
 	if (in->kind != ART_TU)
-		return write_content(a, in, path, e);
+		return write_content(a, in, sysroot, path, e);
 	return link(object[in->tu], path) ? err_sys(e, "%s", path) : 0;
 }
 
@@ -129,7 +130,7 @@ static int write_member(struct artifact *a, const struct art_input *in, char *co
 	dir = xasprintf("%s/%u", parts, in->id);
 	file = xasprintf("%s/%s", dir, in->path);
 	if (!dir_make(dir, 0700, e))
-		rc = write_input(a, in, object, file, e);
+		rc = write_input(a, in, "", object, file, e);
 	response_add(response, file);
 	free(file);
 	free(dir);
@@ -175,17 +176,17 @@ static int place_input(struct artifact *a, const struct art_input *in, char *con
 		return -1;
 	if (in->kind == ART_ARCHIVE)
 		return make_archive(a, in->id, object, ar, t->root, path, e);
-	return write_input(a, in, object, path, e);
+	return write_input(a, in, t->sysroot, object, path, e);
 }
 
-int tree_make(struct artifact *a, const char *root, char *const *object, const char *ar,
-    struct tree *t, struct err *e)
+int tree_make(struct artifact *a, const char *root, const char *sysroot, char *const *object,
+    const char *ar, struct tree *t, struct err *e)
 {
 	const struct art_input *in;
 	size_t i, n = artifact_inputs(a, &in);
 	int rc;
 
-	*t = (struct tree){xstrdup(root), n, xcalloc(n, sizeof *t->path)};
+	*t = (struct tree){xstrdup(root), sysroot, n, xcalloc(n, sizeof *t->path)};
 	rc = dir_make(root, 0700, e);
 	for (i = 0; i < n && !rc; i++)
 		rc = place_input(a, &in[i], object, ar, t, e);

@@ -8,6 +8,7 @@
 
 struct tree {
 	char *root;
+	const char *sysroot; /* below it, "" = the root itself */
 	size_t n;
 	char **path; /* of each input, below root; NULL for members of archives */
 };
@@ -18,8 +19,8 @@ struct tree {
  * is refused, and so is content that is a linker script which might (common/command/ldscript.h).
  * Free the tree in both cases; the files stay.
  */
-int tree_make(struct artifact *a, const char *root, char *const *object, const char *ar,
-    struct tree *t, struct err *e);
+int tree_make(struct artifact *a, const char *root, const char *sysroot, char *const *object,
+    const char *ar, struct tree *t, struct err *e);
 /* Makes the folders along an absolute path below root, those that ".." leaves
  * again included, so that a tool may walk it. Returns the plain path, to free. */
 char *tree_folder(const char *root, const char *path, struct err *e);

@@ -150,7 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	int argc = 1;
 
 	memcpy(text, p, n);
-	ldscript_check(p, n, "fuzz", &e);
+	ldscript_check(p, n, "fuzz", "", &e);
 	if (!asopt_check(text, &e))
 		must(!strpbrk(text, "/@ ") && !strstr(text, "\n\n"));
 	while (argc <= ARGS && next)

@@ -51,7 +51,7 @@ static const char *const good[] = {"",
     "-rpath $ORIGIN/../lib:/opt/x~y -rpath=/x -z max-page-size=0x1000 -z stack-size=65536",
     "-b binary @1 -b default @0 -l:libx.so.1 -Ttext=0x400000 -Ttext-segment 400000",
     "--section-start=.foo=0x100 --sort-section=name --unresolved-symbols=ignore-all",
-    "-s -S -x -X -E -q", "--build-id=none",
+    "-s -S -x -X -E -q", "--build-id=none --sysroot=/opt/sdk",
     "--package-metadata={\"type\":\"deb\",\"os\":\"debian\"} --demangle --unique=.text --unique"};
 
 START_TEST(repeated)
@@ -68,6 +68,9 @@ static const struct {
     {"-plugin evil.so", "-plugin"},
     {"--build-id=0x12", "--build-id"},
     {"-build-id=none", "-build-id"},
+    {"--sysroot=/opt/../..", "--sysroot"},
+    {"--sysroot=opt", "--sysroot"},
+    {"--sysroot /opt", "--sysroot"},
     {"-plugin=evil.so", "-plugin"},
     {"--plugin evil.so", "--plugin"},
     {"--plug evil.so", "--plug"},

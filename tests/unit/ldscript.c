@@ -9,7 +9,7 @@
 
 static int check(const char *s, struct err *e)
 {
-	return ldscript_check(s, strlen(s), "in.ld", e);
+	return ldscript_check(s, strlen(s), "in.ld", "", e);
 }
 
 static const char *const good[] = {"", "crt", "{ global: f; local: *; };\n# INPUTS, all\n",
@@ -58,14 +58,18 @@ START_TEST(bytes)
 	unsigned char elf[96] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
 	struct err e;
 
-	ck_assert_int_eq(ldscript_check(nul, sizeof nul - 1, "in.ld", &e), -1);
-	ck_assert_int_eq(ldscript_check("INPUT(a\0)", 9, "in.ld", &e), -1);
+	ck_assert_int_eq(ldscript_check(nul, sizeof nul - 1, "in.ld", "", &e), -1);
+	ck_assert_int_eq(ldscript_check("INPUT(a\0)", 9, "in.ld", "", &e), -1);
 	memcpy(elf + 64, "INCLUDE x", 9);
 	elf[16] = 1;
 	elf[18] = 0x3e;
-	ck_assert_int_eq(ldscript_check(elf, sizeof elf, "in.ld", &e), 0);
+	ck_assert_int_eq(ldscript_check(elf, sizeof elf, "in.ld", "", &e), 0);
+	ck_assert_int_eq(ldscript_check("INPUT(/a)", 9, "/s/in.ld", "/s", &e), 0);
+	ck_assert_int_eq(ldscript_check("INPUT(a -lb)", 12, "/in.ld", "/s", &e), 0);
+	ck_assert_int_eq(ldscript_check("INPUT(/a)", 9, "/sys/in.ld", "/s", &e), -1);
+	ck_assert_int_eq(ldscript_check("INPUT(/a)", 9, "/s/../in.ld", "/s", &e), -1);
 	elf[18] = '=';
-	ck_assert_int_eq(ldscript_check(elf, sizeof elf, "in.ld", &e), -1);
+	ck_assert_int_eq(ldscript_check(elf, sizeof elf, "in.ld", "", &e), -1);
 }
 END_TEST
 
@@ -83,7 +87,7 @@ START_TEST(the_default_script)
 	b.n -= 4096;
 	pclose(f);
 	ck_assert_uint_gt(b.n, 2000);
-	ck_assert_msg(!ldscript_check(b.p, b.n, "default", &e), "%s", e.text);
+	ck_assert_msg(!ldscript_check(b.p, b.n, "default", "", &e), "%s", e.text);
 	buf_free(&b);
 }
 END_TEST

@@ -30,10 +30,11 @@ static char *folder(void *arg, const char *path)
 }
 
 static enum linker linker = LINKER_GNU;
+static const char *sysroot = "";
 
 static void make(const char *line, const char *recipe, struct err *why)
 {
-	struct recipe_files f = {file, folder, NULL};
+	struct recipe_files f = {.file = file, .folder = folder, .sysroot = sysroot};
 	struct args in = {0}, out = {0};
 	char *joined;
 
@@ -118,6 +119,10 @@ START_TEST(search_folders)
 	expect("-L dir -Ldir -L/abs --library-path=dir --library-path dir",
 	    "-L=/cwd/dir -L=/cwd/dir -L=/abs -L=/cwd/dir -L=/cwd/dir");
 	expect("-L=/in/root -L$SYSROOT/lib", "-L=/in/root -L=/lib");
+	sysroot = "/sdk";
+	expect("--sysroot=sdk -L=/in/root -L/out -L$SYSROOT/lib",
+	    "-L=/sdk/in/root -L=/out -L=/sdk/lib --sysroot=/sdk");
+	sysroot = "";
 	expect("-rpath-link a:/b --rpath-link=c -rpath /r", "-rpath /r");
 }
 END_TEST

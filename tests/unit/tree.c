@@ -59,7 +59,7 @@ static int make(void)
 	ck_assert_msg(!artifact_commit(art, &e), "%s", e.text);
 	art = artifact_open(path, &e);
 	ck_assert_msg(art != NULL, "%s", e.text);
-	rc = tree_make(art, root, objects, ar, &tree, &e);
+	rc = tree_make(art, root, "", objects, ar, &tree, &e);
 	free(ar);
 	return rc;
 }
@@ -138,7 +138,7 @@ START_TEST(no_member_leaves_its_folder)
 	ck_assert_msg(!artifact_commit(art, &e), "%s", e.text);
 	art = artifact_open(path, &e);
 	if (art)
-		ck_assert_int_eq(tree_make(art, root, objects, "ar", &tree, &e), -1);
+		ck_assert_int_eq(tree_make(art, root, "", objects, "ar", &tree, &e), -1);
 	ck_assert_str_ne(e.text, "");
 }
 END_TEST
