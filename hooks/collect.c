@@ -38,6 +38,8 @@ static uint32_t kind_of(
 	if (archive_magic(p, n))
 		return ART_ARCHIVE;
 	if (n >= 4 && !memcmp(p, "BC\xc0\xde", 4)) {
+		if (c->optimised)
+			return KIND_CLAIMED;
 		err_set(e, "%s: LTO object (LLVM bitcode)", path);
 		return KIND_REFUSED;
 	}
@@ -256,7 +258,7 @@ static bool is_made(const struct collection *c, const char *path)
 static void add_made(struct collection *c, const char *path)
 {
 	struct input in = {.kind = ART_OBJECT, .archive = -1};
-	char *name = xasprintf("%s.ltrans%zu.o", c->output, c->made.n);
+	char *name = xasprintf("%s.%s%zu.o", c->output, c->plugin ? "ltrans" : "lto", c->made.n);
 
 	in.path = arena_strdup(&c->mem, name);
 	in.file = arena_strdup(&c->mem, path);

@@ -11,6 +11,7 @@
 #include "common/places.h"
 #include "common/publish.h"
 #include "common/spawn.h"
+#include "hooks/ltoasm.h"
 #include "hooks/ltrans.h"
 #include "hooks/paths.h"
 #include "hooks/probe.h"
@@ -207,13 +208,14 @@ static int link_by_gold(struct job *j, struct args *arg)
 	return status;
 }
 
-static int link_now(struct job *j, int argc, char **argv)
+static int link_now(struct job *j, char *const *argv, size_t n)
 {
 	struct args arg = {0};
-	int i, status;
+	size_t i;
+	int status;
 
 	args_add(&arg, j->real);
-	for (i = 1; i < argc; i++)
+	for (i = 0; i < n; i++)
 		args_add(&arg, argv[i]);
 	choose_outputs(j, &arg);
 	if (j->cmd.plugin && !j->saves_temps && ltrans_is_plugin(j->cmd.plugin) &&
@@ -226,6 +228,134 @@ static int link_now(struct job *j, int argc, char **argv)
 	ltrans_leave();
 	args_free(&arg);
 	return status;
+}
+
+/* What of the archives was linked; NULL = not known, or not enough: lld orders its GOT by all the
+ * symbols that it saw, and a C library refers weakly to members that were not linked. */
+static struct linkmap *read_map(const struct job *j)
+{
+	struct linkmap *map = xcalloc(1, sizeof *map);
+	struct buf b = {0};
+	bool known = !(j->linker == LINKER_LLD && j->no_loader) && j->map &&
+		     file_read(j->map, 0, &b, NULL) == 0;
+
+	if (known)
+		linkmap_read(map, b.p, b.n);
+	b.n = 0;
+	if (known && j->linker == LINKER_LLD) {
+		known = j->extracted && file_read(j->extracted, 0, &b, NULL) == 0;
+		if (known)
+			linkmap_read_extracted(map, b.p, b.n);
+	}
+	buf_free(&b);
+	if (known)
+		return map;
+	linkmap_free(map);
+	free(map);
+	return NULL;
+}
+
+/* Forgets what the linker wrote for this program, and the folder of LTO. */
+static void drop_outputs(struct job *j)
+{
+	if (j->linker == LINKER_LLD && j->map && !j->cmd.map)
+		unlink(j->map);
+	if (j->extracted)
+		unlink(j->extracted);
+	free(j->opened);
+	free(j->map);
+	free(j->extracted);
+	j->opened = j->map = j->extracted = NULL;
+	ltrans_leave();
+	ltrans_close();
+	j->ltrans = NULL;
+}
+
+static void set_command(struct job *j, const struct args *arg)
+{
+	j->arg = *arg;
+	ldcmd_read(&j->cmd, j->linker, (const char *const *)j->arg.v, j->arg.n);
+}
+
+/* Links with standard error kept. */
+static int link_quietly(struct job *j, struct buf *said)
+{
+	int err = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3), to = tool_memory_file("said"), status;
+	char *path = xasprintf("/proc/self/fd/%d", to);
+
+	if (err >= 0 && to >= 0)
+		dup2(to, STDERR_FILENO);
+	status = link_now(j, j->arg.v, j->arg.n);
+	if (err >= 0)
+		dup2(err, STDERR_FILENO);
+	(void)file_read(path, 0, said, NULL);
+	free(path);
+	fd_close(&err);
+	fd_close(&to);
+	return status;
+}
+
+/* What both steps say is said once. */
+static void say(const struct buf *first, struct buf *second)
+{
+	char *line, *save = NULL;
+
+	if (first->n)
+		file_write_all(STDERR_FILENO, first->p, first->n);
+	for (line = strtok_r(buf_cstr(second), "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save))
+		if (!first->n || !memmem(first->p, first->n, line, strlen(line)))
+			fprintf(stderr, "%s\n", line);
+}
+
+static int second_step(struct job *j, struct ltoasm *l, int *status, struct err *e)
+{
+	struct linkmap *after;
+	struct buf said = {0};
+	int r = -1;
+
+	set_command(j, &l->link);
+	*status = link_quietly(j, &said);
+	after = *status == 0 ? read_map(j) : NULL;
+	if (*status)
+		err_set(e, "what clang's LTO made does not link: %.200s", buf_cstr(&said));
+	else if (!after)
+		err_set(e, "the linker wrote no map");
+	else if (!(r = ltoasm_check(l, after, e)))
+		say(&l->said, &said);
+	if (after)
+		linkmap_free(after);
+	free(after);
+	buf_free(&said);
+	return r;
+}
+
+/* A link with clang's LTO, where it can be known what is linked. 1; 0 = it is none; -1 = it is to
+ * be linked as it is, without artifact. */
+static int link_assembly(struct job *j, int *status)
+{
+	struct ltoasm l = {.real = j->real, .linker = j->linker, .arg = &j->arg};
+	struct args given = j->arg;
+	struct err e;
+	int r;
+
+	if (!ltoasm_wanted(j->linker, &given))
+		return 0;
+	l.arg = &given;
+	if (!(l.folder = j->ltrans = ltrans_open()))
+		r = err_set(&e, "no folder for temporary files");
+	else if (j->saves_temps)
+		r = err_set(&e, "clang's LTO with -save-temps");
+	else if ((r = ltoasm_make(&l, &e)) > 0 && second_step(j, &l, status, &e))
+		r = -1;
+	if (r > 0)
+		return r;
+	if (r < 0)
+		hooklog("ld", j->output, "no artifact: %s", e.text);
+	ltoasm_free(&l);
+	set_command(j, &given);
+	drop_outputs(j);
+	return r;
 }
 
 static int64_t note_raw(void *arg, const char *path, bool raw)
@@ -297,31 +427,6 @@ static void add_run_path(struct args *recipe)
 	}
 }
 
-/* What of the archives was linked; NULL = not known, or not enough: lld orders its GOT by all the
- * symbols that it saw, and a C library refers weakly to members that were not linked. */
-static struct linkmap *read_map(const struct job *j)
-{
-	struct linkmap *map = xcalloc(1, sizeof *map);
-	struct buf b = {0};
-	bool known = !(j->linker == LINKER_LLD && j->no_loader) && j->map &&
-		     file_read(j->map, 0, &b, NULL) == 0;
-
-	if (known)
-		linkmap_read(map, b.p, b.n);
-	b.n = 0;
-	if (known && j->linker == LINKER_LLD) {
-		known = j->extracted && file_read(j->extracted, 0, &b, NULL) == 0;
-		if (known)
-			linkmap_read_extracted(map, b.p, b.n);
-	}
-	buf_free(&b);
-	if (known)
-		return map;
-	linkmap_free(map);
-	free(map);
-	return NULL;
-}
-
 /* gold writes the name of the output as it was given into a library without soname. */
 static bool named_by_path(const struct job *j, const struct record *r, const struct args *recipe)
 {
@@ -381,7 +486,7 @@ static int gather(
 	if (f.nmade && !is_placed(recipe, f.made[0]))
 		return err_set(e, "no artifact: LTO objects in archives alone");
 	/* What the code needs that its intermediate form did not say (printf) was searched last. */
-	if (c->optimised && j->no_loader && j->linker != LINKER_MOLD)
+	if (c->optimised && c->plugin && j->no_loader && j->linker != LINKER_MOLD)
 		return err_set(e, "no artifact: a static link with LTO takes in code in an order "
 				  "that is not repeated");
 	if (named_by_path(j, r, recipe))
@@ -409,8 +514,7 @@ static int examine(struct job *j, struct record *r, struct blockmap *map, struct
 	else if (elf_file_section(f, ".morph.fn", &s, e) <= 0)
 		/* Of a.out nothing is said: it is configure's first question. */
 		err_set(e, strcmp(path_base(j->output), "a.out")
-			       ? "no artifact: no object came through the hooks (build from clean; "
-				 "what clang's LTO makes does not)"
+			       ? "no artifact: no object came through the hooks (build from clean)"
 			       : "");
 	else if (!elf_file_build_id(f).n)
 		err_set(e,
@@ -525,16 +629,12 @@ static void remove_outputs(struct job *j)
 {
 	char *args;
 
-	if (j->linker == LINKER_LLD && j->map && !j->cmd.map)
-		unlink(j->map);
-	if (j->extracted)
-		unlink(j->extracted);
 	if (j->ltrans && !j->saves_temps) {
 		args = xasprintf("%s.lto_wrapper_args", j->cmd.output);
 		unlink(args);
 		free(args);
 	}
-	ltrans_close();
+	drop_outputs(j);
 }
 
 int main(int argc, char **argv)
@@ -542,7 +642,7 @@ int main(int argc, char **argv)
 	static struct job j;
 	const char *why, *driver = getenv("COLLECT_GCC_OPTIONS"), *chosen = getenv("MORPH_LD");
 	struct err e;
-	int status;
+	int status, assembly;
 
 	tool_keep_memory();
 	log_init("ld", LOG_LVL_INFO);
@@ -571,8 +671,10 @@ int main(int argc, char **argv)
 			hooklog("ld", j.output, "%s", why);
 		run_unmodified(&j, argv);
 	}
-	status = link_now(&j, argc, argv);
-	if (status == 0)
+	assembly = link_assembly(&j, &status);
+	if (assembly <= 0)
+		status = link_now(&j, argv + 1, (size_t)argc - 1);
+	if (status == 0 && assembly >= 0)
 		record_shielded(&j);
 	remove_outputs(&j);
 	if (status == -1)

@@ -128,30 +128,38 @@ static void head_line(struct linkmap *m, const char *p, const char *end)
 		}
 }
 
-/* "FILE (SYMBOL)" */
-static void reason(struct linkmap *m, const char *p, const char *end)
+static void add_reason(struct linkmap *m, const char *member, size_t n, const char *by, size_t by_n,
+    const char *symbol, size_t symbol_n)
+{
+	args_take(&m->member, xasprintf("%.*s", (int)n, member));
+	args_take(&m->by, xasprintf("%.*s", (int)by_n, by));
+	args_take(&m->symbol, xasprintf("%.*s", (int)symbol_n, symbol));
+}
+
+/* "FILE (SYMBOL)" after a member of n bytes */
+static void reason(struct linkmap *m, const char *member, size_t n, const char *p, const char *end)
 {
 	static const char plugin[] = " (symbol from plugin)";
-	const char *open;
+	const char *open, *by;
 
 	while (p < end && *p == ' ')
 		p++;
 	open = end > p && end[-1] == ')' ? memrchr(p, '(', (size_t)(end - p)) : NULL;
 	if (!open || open - p < 2 || open[-1] != ' ')
 		return;
-	args_take(&m->symbol, xasprintf("%.*s", (int)(end - open) - 2, open + 1));
-	open--;
-	if ((size_t)(open - p) >= sizeof plugin &&
-	    !memcmp(open - (sizeof plugin - 1), plugin, sizeof plugin - 1))
-		open -= sizeof plugin - 1;
-	args_take(&m->by, xasprintf("%.*s", (int)(open - p), p));
+	by = open - 1;
+	if ((size_t)(by - p) >= sizeof plugin &&
+	    !memcmp(by - (sizeof plugin - 1), plugin, sizeof plugin - 1))
+		by -= sizeof plugin - 1;
+	add_reason(m, member, n, p, (size_t)(by - p), open + 1, (size_t)(end - open) - 2);
 }
 
 /* The list at the head: a title, a blank line, members, a blank line. */
 static void read_head(struct linkmap *m, const char *text, size_t n)
 {
 	static const char title[] = "Archive member included ";
-	const char *end = text + n, *p = line_end(text, end), *e, *q;
+	const char *end = text + n, *p = line_end(text, end), *e, *q, *member = p;
+	size_t member_n = 0;
 
 	if (n < sizeof title || memcmp(text, title, sizeof title - 1))
 		return;
@@ -159,7 +167,11 @@ static void read_head(struct linkmap *m, const char *text, size_t n)
 		e = line_end(p, end);
 		for (q = p; q < e && *p != ' ' && !(*q == ')' && (q + 1 == e || q[1] == ' ')); q++)
 			;
-		reason(m, q < e ? q + (*p != ' ') : e, e);
+		if (*p != ' ') {
+			member = p;
+			member_n = (size_t)(q - p) + (q < e);
+		}
+		reason(m, member, member_n, q < e ? q + (*p != ' ') : e, e);
 	}
 }
 
@@ -190,12 +202,16 @@ void linkmap_read_extracted(struct linkmap *m, const char *text, size_t n)
 {
 	const char *p, *e, *from, *to, *end = text + n;
 
-	for (p = text; p < end; p = e < end ? e + 1 : end) {
+	for (p = line_end(text, end); p < end; p = e) {
+		p++;
 		e = line_end(p, end);
 		from = memchr(p, '\t', (size_t)(e - p));
 		to = from ? memchr(from + 1, '\t', (size_t)(e - from) - 1) : NULL;
-		if (to)
-			add(m, from + 1, to);
+		if (!to)
+			continue;
+		add(m, from + 1, to);
+		add_reason(m, from + 1, (size_t)(to - from) - 1, p, (size_t)(from - p), to + 1,
+		    (size_t)(e - to) - 1);
 	}
 }
 
@@ -229,6 +245,7 @@ void linkmap_free(struct linkmap *m)
 {
 	htab_free(&m->file);
 	args_free(&m->files);
+	args_free(&m->member);
 	args_free(&m->by);
 	args_free(&m->symbol);
 }

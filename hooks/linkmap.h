@@ -15,8 +15,8 @@
  * mold: a head with the names of columns, of which In has "FILE:(SECTION)", FILE as above; members
  * of thin archives are "ARCHIVE(MEMBER)" as well.
  *
- * Extracted members (lld's --why-extract): three columns with tabs between, of which the second
- * is FILE.
+ * Extracted members (lld's --why-extract): a head, and three columns with tabs between: FILE that
+ * referred, FILE, symbol.
  */
 #ifndef MORPH_LINKMAP_H
 #define MORPH_LINKMAP_H
@@ -34,8 +34,9 @@ void depfile_read(enum linker linker, const char *text, size_t n, struct args *o
 struct linkmap {
 	struct htab file;  /* every FILE of the map */
 	struct args files; /* the same, in order of appearance */
-	/* Of each member that the head of a map names: FILE that referred to it, and the symbol. */
-	struct args by, symbol;
+	/* Of each member that the head of a map or lld's list names: its name, FILE that referred
+	 * to it, and the symbol. */
+	struct args member, by, symbol;
 };
 
 void linkmap_read(struct linkmap *m, const char *text, size_t n);

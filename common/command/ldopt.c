@@ -188,8 +188,12 @@ static const struct known other_long[] = {
 	"--verbose --warn-common --warn-execstack --warn-once --warn-shared-textrel "
 	"--warn-textrel"},
     {LDOPT_DROP, LDARG_ANY,
-	"--error-limit --plugin --plugin-opt --rpath-link --thread-count "
+	"--error-limit --lto-cs-profile-file --lto-partitions --mllvm --plugin --plugin-opt "
+	"--rpath-link --thinlto-cache-dir --thinlto-cache-policy --thinlto-jobs --thread-count "
 	"--trace-symbol --why-extract"},
+    {LDOPT_DROP, LDARG_NONE,
+	"--lto-CGO0 --lto-CGO1 --lto-CGO2 --lto-CGO3 --lto-O0 --lto-O1 --lto-O2 --lto-O3 "
+	"--lto-whole-program-visibility"},
     {LDOPT_INQUIRY, LDARG_NONE, "--help --print-output-format --version"},
     {LDOPT_REFUSED, LDARG_ANY, "--library --library-path"},
 };

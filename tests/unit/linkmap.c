@@ -58,7 +58,11 @@ START_TEST(columns)
 	ck_assert(linkmap_has(&m, "./l.a", "b.o"));
 	ck_assert(!linkmap_has(&m, "./l.a", "c.o"));
 	ck_assert(!linkmap_has(&m, "n:", NULL));
-	ck_assert_uint_eq(m.files.n, 6);
+	ck_assert_uint_eq(m.files.n, 5);
+	ck_assert_uint_eq(m.symbol.n, 1);
+	ck_assert_str_eq(m.member.v[0], "./l.a(b.o)");
+	ck_assert_str_eq(m.by.v[0], "a.o");
+	ck_assert_str_eq(m.symbol.v[0], "g");
 	linkmap_free(&m);
 }
 END_TEST
@@ -128,6 +132,10 @@ START_TEST(members)
 	ck_assert_str_eq(m.symbol.v[1], "__libc_start_main");
 	ck_assert_str_eq(m.by.v[2], "b c.o");
 	ck_assert_str_eq(m.symbol.v[2], "g");
+	ck_assert_str_eq(m.member.v[0], "./libx.a(f.o)");
+	ck_assert_str_eq(m.member.v[1],
+	    "/usr/lib/gcc/x86_64-linux-gnu/12/../../../x86_64-linux-gnu/libc.a(libc-start.o)");
+	ck_assert_str_eq(m.member.v[2], "d (1)/lib y.a(m (2).o)");
 	ck_assert(!linkmap_has(&m, "never.o", NULL));
 	ck_assert(!linkmap_has(&m, "h", NULL));
 	linkmap_free(&m);
