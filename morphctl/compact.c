@@ -2,6 +2,7 @@
 #include "common/artifact/artifact.h"
 #include "common/publish.h"
 #include "editor/unit.h"
+#include "morphctl/libraries.h"
 
 #include <string.h>
 
@@ -180,6 +181,7 @@ static void reduce(struct buf *text, const struct art_func *f, size_t n)
 struct compaction {
 	struct artifact *in, *out;
 	bool stripped;
+	struct elf_names names; /* of its shared libraries */
 	struct err *e;
 };
 
@@ -198,6 +200,7 @@ static int copy_units(struct compaction *c)
 		r = artifact_text(c->in, tu[i].id, &text, c->e);
 		if (!r && c->stripped)
 			reduce(&text, f + from, k - from);
+		libraries_keep_text(&c->names, &text);
 		if (!r)
 			r = artifact_put_tu(c->out, &tu[i], text.p, text.n, c->e);
 	}
@@ -207,23 +210,39 @@ static int copy_units(struct compaction *c)
 	return r;
 }
 
+/* Symbols that gold puts into its output are in an order that follows from the names of all. */
+static bool may_rename(const struct compaction *c, const struct art_input *in)
+{
+	return in->kind == ART_SHARED && strcmp(artifact_meta(c->in)->ld, "ld.gold");
+}
+
+static int copy_input(struct compaction *c, const struct art_input *in)
+{
+	struct buf b = {0}, renamed = {0};
+	struct buf *content = &b;
+	int r = artifact_content(c->in, in->id, &b, c->e);
+
+	if (!r && may_rename(c, in) && elf_rename(&c->names, b.p, b.n, &renamed, NULL) == 0)
+		content = &renamed;
+	if (!r)
+		r = artifact_put_input(c->out, in, content->p, content->n, c->e);
+	buf_free(&b);
+	buf_free(&renamed);
+	return r;
+}
+
 static int copy_link(struct compaction *c)
 {
 	const struct art_input *in;
 	const char *const *arg;
 	size_t n = artifact_inputs(c->in, &in), args = artifact_recipe(c->in, &arg), i;
 	struct buf b = {0};
-	int r = 0;
+	int r = libraries_keep_link(&c->names, c->in, c->e);
 
-	for (i = 0; i < n && !r; i++) {
-		b.n = 0;
-		r = artifact_content(c->in, in[i].id, &b, c->e);
-		if (!r)
-			r = artifact_put_input(c->out, &in[i], b.p, b.n, c->e);
-	}
+	for (i = 0; i < n && !r; i++)
+		r = copy_input(c, &in[i]);
 	for (i = 0; i < args && !r; i++)
 		r = artifact_put_recipe(c->out, (uint32_t)i, arg[i], c->e);
-	b.n = 0;
 	if (!r)
 		r = artifact_blockmap(c->in, &b, c->e);
 	if (!r)
@@ -255,6 +274,7 @@ int compact_artifact(const char *from, const char *to, bool stripped, struct err
 		publish_abort(&p);
 	else if (!r)
 		r = publish_commit(&p, e);
+	elf_names_free(&c.names);
 	artifact_close(c.in);
 	return r;
 }

@@ -10,6 +10,7 @@
 
 #include "common/elf/buildid.h"
 #include "common/err.h"
+#include "common/hash.h"
 #include "common/mem.h"
 
 #include <stdbool.h>
@@ -113,5 +114,22 @@ int elf_image(const void *p, size_t n, struct buf *out, size_t *surplus, struct 
  * this does not depend on where the copy lies.
  */
 int elf_thin_shared(const void *p, size_t n, const char *name, struct buf *out, struct err *e);
+
+/* Names in the shared libraries of one link. A zero-filled struct is an empty one. */
+struct elf_names {
+	struct htab kept;  /* those that something else than a shared library may refer to */
+	struct htab given; /* others -> number, by which they are called */
+	uint64_t n;        /* the next number */
+};
+void elf_names_free(struct elf_names *names);
+
+/*
+ * Appends a copy of the shared library p, as elf_thin_shared() makes them, in which other symbols
+ * than names->kept have names that compress to nothing, in all libraries of the link the same, and
+ * functions of them no address and no size. The linker has as many symbols as before and finds the
+ * same definitions for the same references; those that reach its output are called as before, and
+ * (but by gold) ordered as before.
+ */
+int elf_rename(struct elf_names *names, const void *p, size_t n, struct buf *out, struct err *e);
 
 #endif

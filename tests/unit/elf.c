@@ -363,6 +363,7 @@ START_TEST(damaged_files_do_no_harm)
 		char *copy = memcpy(xmalloc(n), b.p, n);
 		struct elf_face face;
 		struct buf thin = {0}, image = {0};
+		struct elf_names names = {0};
 		size_t surplus;
 		struct elf *f;
 
@@ -377,6 +378,9 @@ START_TEST(damaged_files_do_no_harm)
 		}
 		elf_thin_shared(copy, n, "name", &thin, &e);
 		buf_free(&thin);
+		elf_rename(&names, copy, n, &thin, &e);
+		buf_free(&thin);
+		elf_names_free(&names);
 		elf_image(copy, n, &image, &surplus, &e);
 		buf_free(&image);
 		free(copy);
@@ -397,6 +401,19 @@ static void thin_file(const char *from, const char *to, const char *name)
 	buf_free(&out);
 }
 
+static void rename_file(struct elf_names *names, const char *from, const char *to)
+{
+	struct buf in = {0}, out = {0};
+	struct err e;
+
+	ck_assert_int_eq(file_read(from, 0, &in, &e), 0);
+	ck_assert_msg(!elf_rename(names, in.p, in.n, &out, &e), "%s", e.text);
+	ck_assert_ptr_null(memmem(out.p, out.n, "fgetpos64", 9));
+	ck_assert_int_eq(publish_bytes(to, out.p, out.n, 0755, &e), 0);
+	buf_free(&in);
+	buf_free(&out);
+}
+
 static void same_file(const char *a, const char *b)
 {
 	struct buf x = {0}, y = {0};
@@ -410,27 +427,40 @@ static void same_file(const char *a, const char *b)
 	buf_free(&y);
 }
 
-/* Links against the C library, thinned and as it is: same bytes. */
+/* Links against the C library, as it is, thinned, and with other names for what the program does
+ * not use: same bytes. */
 START_TEST(a_thin_library_links_the_same)
 {
 	static const char *const linker[] = {"bfd", "gold"};
 	static const char *const lib[] = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"};
+	static const char *const used[] = {"main", "_init", "_fini", "__libc_start_main", "stderr",
+	    "fputs", "puts", "abs", "__cxa_finalize", "__gmon_start__", "__stack_chk_fail",
+	    "_GLOBAL_OFFSET_TABLE_", "_IO_stdin_used", "data_start", "__data_start", "__dso_handle",
+	    "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxy0"};
+	struct elf_names names = {0};
 	size_t i;
 	char *s;
 
+	for (i = 0; i < sizeof used / sizeof *used; i++)
+		htab_put_str(&names.kept, used[i], NULL);
 	dir_make("real", 0755, NULL);
 	dir_make("thin", 0755, NULL);
+	dir_make("renamed", 0755, NULL);
 	for (i = 0; i < 3; i++) {
 		s = xasprintf("/lib/x86_64-linux-gnu/%s", lib[i]);
 		ck_assert_int_eq(chdir("real"), 0);
 		ck_assert_int_eq(symlink(s, lib[i]), 0);
 		ck_assert_int_eq(chdir("../thin"), 0);
 		thin_file(s, lib[i], "never used: it has one");
+		ck_assert_int_eq(chdir("../renamed"), 0);
+		free(s);
+		s = xasprintf("../thin/%s", lib[i]);
+		rename_file(&names, s, lib[i]);
 		ck_assert_int_eq(chdir(".."), 0);
 		free(s);
 	}
 	for (i = 0; i < 4; i++) {
-		s = xasprintf("-fuse-ld=%s %s prog.c -c -o prog.o; for d in real thin; do "
+		s = xasprintf("-fuse-ld=%s %s prog.c -c -o prog.o; for d in real thin renamed; do "
 			      "gcc -fuse-ld=%s %s -nostdlib -o $d.out "
 			      "$(gcc -print-file-name=%scrt1.o) prog.o $d/*.so* "
 			      "$(gcc -print-file-name=libc_nonshared.a); done",
@@ -439,7 +469,13 @@ START_TEST(a_thin_library_links_the_same)
 		cc(s);
 		free(s);
 		same_file("real.out", "thin.out");
+		if (i < 2)
+			same_file("real.out", "renamed.out");
 	}
+	/* Each library has its own, and one that has names of another the same for them. */
+	ck_assert_uint_gt(names.n, 3000);
+	ck_assert_uint_eq(names.n, names.given.n + 1);
+	elf_names_free(&names);
 }
 END_TEST
 
