@@ -13,7 +13,7 @@ CFLAGS ?= -O2 -g
 WARN := -Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-field-initializers
 CPPFLAGS += -I. -D_GNU_SOURCE -DMORPH_VERSION='"$(VERSION)"'
 ALL_CFLAGS = -std=gnu11 $(WARN) $(CFLAGS) $(SANITIZE)
-LIBS := -Wl,--as-needed -lsqlite3 -luv -lyaml -ljansson -lmicrohttpd -lcurl -lzstd -lelf -lxxhash \
+LIBS := -Wl,--as-needed -lsqlite3 -luv -lyaml -ljansson -lmicrohttpd -lcurl -lzstd -llzma -lelf -lxxhash \
 	-lseccomp -lcap -lsodium -lm -lpthread
 
 # V=1 shows the commands.
@@ -74,7 +74,7 @@ endef
 # Compilers run the hooks a thousand times: without shared libraries to load, where those there are
 # static ones of.
 linked_static = $(if $(SANITIZE),false,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -static-pie -o $@ $^ \
-	-lsqlite3 -lzstd -lelf -lz -lxxhash -lm 2>/dev/null)
+	-lsqlite3 -lzstd -llzma -lelf -lz -lxxhash -lm 2>/dev/null)
 $(foreach p,$(PROGRAMS),$(eval $(call program,$(word 1,$(subst :, ,$(p))),$(word 2,$(subst :, ,$(p))))))
 
 -include $(OBJS:.o=.d)

@@ -6,16 +6,16 @@
 #include <string.h>
 
 /*
- * A form is a line in which each of these bytes represents something that is in a stream. SHAPES holds
- * the forms, most frequent first, each with its newline. CODES holds for each line the number of its
- * form, then its registers and numbers.
+ * A form is a line in which each of these bytes represents something that is in a stream. SHAPES
+ * holds the forms, most frequent first, each with its newline. CODES holds for each line the number
+ * of its form, then its registers and numbers.
  */
 enum { STRING = 1, DEFINITION, LABEL, REGISTER, NUMBER, SYMBOL, LAST = SYMBOL };
 enum { SHAPES, CODES, NAMES, SYMBOLS, STRINGS, LABELS, DEFINITIONS };
 
-/* Numbers of forms below SHORT take one byte. Of symbols the last FRONT that were named are called by how
- * long ago that was, 1 = the last; 0 is a new one, whose name is next in NAMES, and OLDER one that was
- * new so many new ones ago. */
+/* Numbers of forms below SHORT take one byte. Of symbols the last FRONT that were named are called
+ * by how long ago that was, 1 = the last; 0 is a new one, whose name is next in NAMES, and OLDER
+ * one that was new so many new ones ago. */
 enum { SHORT = 192, LONG_BITS = 6, FRONT = 254, OLDER = 255, REGISTERS = 256, DIGITS = 15 };
 
 /* The symbols that were named last. */
@@ -81,7 +81,7 @@ static bool is_lower(char c)
 
 static bool in_word(char c)
 {
-	return is_lower(c) || is_digit(c) || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '$';
+	return is_lower(c) || is_digit(c) || (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
 }
 
 static size_t word(const char *p, const char *end)
@@ -292,7 +292,7 @@ static void put_lines(struct splitter *x)
 	}
 }
 
-static bool is_text(const char *p, size_t n)
+bool text_plain(const char *p, size_t n)
 {
 	size_t i;
 
@@ -307,7 +307,7 @@ bool text_split(const char *p, size_t n, struct buf s[TEXT_STREAMS])
 	struct splitter x = {.s = s};
 	const char *end = p + n, *nl;
 
-	if (!is_text(p, n))
+	if (!text_plain(p, n))
 		return false;
 	for (; p < end; p = nl + 1) {
 		nl = memchr(p, '\n', (size_t)(end - p));

@@ -33,13 +33,6 @@ static bool begins(const struct line *l, const char *prefix)
 	return l->n >= n && !memcmp(l->p, prefix, n);
 }
 
-/* Sections are followed only where each directive names its own. */
-static bool nests_sections(const struct line *l)
-{
-	return begins(l, "\t.pushsection") || begins(l, "\t.popsection") ||
-	       begins(l, "\t.previous") || begins(l, "\t.subsection");
-}
-
 static bool enters_section(const struct line *l)
 {
 	return begins(l, "\t.section") || begins(l, "\t.text") || begins(l, "\t.data") ||
@@ -66,19 +59,59 @@ static bool is_anywhere(const struct line *l)
 	return false;
 }
 
+enum { NESTED = 32 };
+
+/* Whether a section is one of debug information: the one that is written to, and the one before,
+ * now and before each .pushsection that no .popsection undid. */
+struct sections {
+	struct {
+		bool debug, before;
+	} level[NESTED];
+	size_t n;
+};
+
+static void enter(struct sections *s, bool debug)
+{
+	s->level[s->n].before = s->level[s->n].debug;
+	s->level[s->n].debug = debug;
+}
+
 /* false: it cannot be told what is debug information. */
+static bool follow_section(struct sections *s, const struct line *l)
+{
+	if (begins(l, "\t.subsection"))
+		return false;
+	if (begins(l, "\t.previous"))
+		return !s->level[s->n].debug && !s->level[s->n].before;
+	if (enters_section(l)) {
+		enter(s, begins(l, "\t.section\t.debug"));
+	} else if (begins(l, "\t.pushsection")) {
+		if (s->n + 1 == NESTED)
+			return false;
+		s->level[s->n + 1] = s->level[s->n];
+		s->n++;
+		enter(s, memmem(l->p, l->n, ".debug", 6));
+	} else if (begins(l, "\t.popsection")) {
+		return s->n-- > 0;
+	}
+	return true;
+}
+
 static bool drop_sections(const struct buf *text, struct buf *out)
 {
+	struct sections s = {0};
 	const char *p = text->p;
-	bool debug = false;
 	struct line l;
+	bool was;
 
 	while (next_line(&p, text->p + text->n, &l)) {
-		if (nests_sections(&l))
+		was = s.level[s.n].debug;
+		if (!follow_section(&s, &l))
 			return false;
-		if (enters_section(&l))
-			debug = begins(&l, "\t.section\t.debug");
-		if (debug ? is_anywhere(&l) : !is_position(&l))
+		/* With what pushes one what pops it. */
+		if (begins(&l, "\t.popsection") ? !was
+		    : s.level[s.n].debug        ? is_anywhere(&l)
+						: !is_position(&l))
 			buf_add(out, l.p, l.n);
 	}
 	return true;
@@ -94,11 +127,11 @@ static size_t label_length(const char *p, const char *end)
 	return (size_t)(at - p);
 }
 
-/* A label of its own line that only debug information has a use for. */
-static bool is_debug_label(const struct line *l)
+static bool is_label(const struct line *l)
 {
-	return begins(l, ".LVL") || begins(l, ".LBB") || begins(l, ".LBE") || begins(l, ".LBI") ||
-	       begins(l, ".Ltmp");
+	size_t n = begins(l, ".L") ? label_length(l->p, l->p + l->n) : 0;
+
+	return n && n < l->n && l->p[n] == ':';
 }
 
 static void note_uses(const struct line *l, struct htab *used)
@@ -124,9 +157,80 @@ static void drop_labels(const struct buf *text, struct buf *out)
 		note_uses(&l, &used);
 	p = text->p;
 	while (next_line(&p, end, &l))
-		if (!is_debug_label(&l) || htab_get(&used, l.p, label_length(l.p, l.p + l.n)))
+		if (!is_label(&l) || htab_get(&used, l.p, label_length(l.p, l.p + l.n)))
 			buf_add(out, l.p, l.n);
 	htab_free(&used);
+}
+
+/* ---- labels by number ---- */
+
+/* Macros may make labels of parts. */
+static bool makes_labels(const struct line *l)
+{
+	return begins(l, "\t.macro") || begins(l, "\t.irp") || begins(l, "\t.rept") ||
+	       begins(l, "\t.altmacro");
+}
+
+/* The next name of a local label at or after p, outside of strings; NULL = none in this line. */
+static const char *next_label(const char *p, const struct line *l)
+{
+	const char *end = l->p + l->n;
+
+	for (; p + 1 < end; p++) {
+		if (*p == '"')
+			for (p++; p + 1 < end && *p != '"'; p++)
+				p += *p == '\\';
+		else if (p[0] == '.' && p[1] == 'L' &&
+			 (p == l->p || !label_length(p - 1, p) || p[-1] == '$'))
+			return p;
+	}
+	return NULL;
+}
+
+static void number_label(struct htab *number, const char *p, size_t n)
+{
+	uint64_t next = number->n;
+	bool fresh;
+	uint64_t *v = htab_put(number, p, n, &fresh);
+
+	if (fresh)
+		*v = next;
+}
+
+static void rename_line(const struct line *l, struct htab *number, struct buf *out)
+{
+	const char *end = l->p + l->n, *from = l->p, *p = l->p;
+	size_t n;
+
+	while ((p = next_label(p, l))) {
+		n = label_length(p, end);
+		number_label(number, p, n);
+		buf_add(out, from, (size_t)(p - from));
+		buf_str(out, ".L");
+		buf_decimal(out, *htab_get(number, p, n));
+		from = p += n;
+	}
+	buf_add(out, from, (size_t)(end - from));
+}
+
+/* Local labels are called .L0, .L1, … as they are defined, others after them. */
+static bool number_labels(const struct buf *text, struct buf *out)
+{
+	struct htab number = {0};
+	const char *p = text->p, *end = text->p + text->n;
+	bool can = true;
+	struct line l;
+
+	while (can && next_line(&p, end, &l)) {
+		can = !makes_labels(&l);
+		if (is_label(&l))
+			number_label(&number, l.p, label_length(l.p, l.p + l.n));
+	}
+	p = text->p;
+	while (can && next_line(&p, end, &l))
+		rename_line(&l, &number, out);
+	htab_free(&number);
+	return can;
 }
 
 /* ---- is it still the same unit? ---- */
@@ -162,17 +266,18 @@ static bool same_unit(const struct buf *text, const struct art_func *f, size_t n
 /* The text as it is to be kept. */
 static void reduce(struct buf *text, const struct art_func *f, size_t n)
 {
-	struct buf code = {0}, out = {0}, whole;
+	struct buf code = {0}, used = {0}, out = {0}, whole;
 
 	if (drop_sections(text, &code)) {
-		drop_labels(&code, &out);
-		if (same_unit(&out, f, n)) {
+		drop_labels(&code, &used);
+		if (number_labels(&used, &out) && same_unit(&out, f, n)) {
 			whole = *text;
 			*text = out;
 			out = whole;
 		}
 	}
 	buf_free(&code);
+	buf_free(&used);
 	buf_free(&out);
 }
 

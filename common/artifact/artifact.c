@@ -2,6 +2,7 @@
 #include "common/sort.h"
 #include "common/pack.h"
 #include "common/publish.h"
+#include "common/textpack.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -15,6 +16,9 @@ enum {
 	ROW_BYTES = 6, /* what a row takes of its page at least: a cell of 4 and a pointer of 2 */
 	MAP_MAX = 256 << 20
 };
+
+/* Of all streams of a text of that size. */
+#define STREAMS_MAX(size) (4 * (size) + 64)
 
 const struct art_table art_table[TABLES] = {
     [META] = {"meta",
@@ -42,6 +46,10 @@ const struct art_table art_table[TABLES] = {
 	"CREATE TABLE blockmap(id INTEGER PRIMARY KEY, size INTEGER NOT NULL,"
 	" hash BLOB NOT NULL, z BLOB NOT NULL) STRICT",
 	"INSERT INTO blockmap VALUES(?, ?, ?, ?)"},
+    [PACK] = {"pack",
+	"CREATE TABLE pack(id INTEGER PRIMARY KEY, form INTEGER NOT NULL,"
+	" size INTEGER NOT NULL, z BLOB NOT NULL) STRICT",
+	"INSERT INTO pack VALUES(?, ?, ?, ?)"},
 };
 
 int artifact_db_error(struct artifact *a, struct err *e)
@@ -65,6 +73,11 @@ void artifact_release(struct artifact *a)
 	vec_free(&a->func);
 	vec_free(&a->input);
 	vec_free(&a->recipe);
+	for (i = 0; i < FUNC_COLUMNS; i++)
+		buf_free(&a->func_column[i]);
+	buf_free(&a->texts.b);
+	buf_free(&a->others.b);
+	buf_free(&a->content);
 	if (a->fd >= 0)
 		close(a->fd);
 	free(a->path);
@@ -73,11 +86,20 @@ void artifact_release(struct artifact *a)
 
 /* ---- reading: every column's type and range is checked here, once ---- */
 
+/* Of a row with content. */
+struct content {
+	int64_t id, max, pack; /* -1 = in no pack */
+	uint64_t size, at;     /* in the pack */
+	struct hash128 hash;
+	struct buf *out;
+};
+
 struct reader {
 	struct artifact *a;
 	sqlite3_stmt *st;
 	const char *table;
 	struct err *e;
+	struct content content;
 	bool bad;
 };
 
@@ -183,23 +205,31 @@ static void read_tu(struct reader *r)
 	vec_push(&r->a->tu, t);
 }
 
-static const uint32_t *read_insns(struct reader *r, int i, uint32_t nblock)
+static const uint32_t *parse_insns(
+    struct reader *r, const uint8_t **p, const uint8_t *end, uint32_t nblock)
 {
-	uint32_t *insns = NULL, k;
+	uint32_t *insns, k;
 	uint64_t v;
-	size_t n;
-	const uint8_t *p = col_blob(r, i, &n), *end = p + n;
 
-	if (nblock > n) {
+	if (nblock > (size_t)(end - *p)) {
 		refuse(r, "fewer instruction counts than blocks");
 		return NULL;
 	}
 	insns = arena_array(&r->a->mem, nblock, sizeof *insns);
 	for (k = 0; k < nblock && !r->bad; k++) {
-		if (uleb_read(&p, end, &v) < 0 || v > UINT32_MAX)
+		if (uleb_read(p, end, &v) < 0 || v > UINT32_MAX)
 			refuse(r, "instruction counts");
 		insns[k] = (uint32_t)v;
 	}
+	return insns;
+}
+
+static const uint32_t *read_insns(struct reader *r, int i, uint32_t nblock)
+{
+	size_t n;
+	const uint8_t *p = col_blob(r, i, &n), *end = p + n;
+	const uint32_t *insns = parse_insns(r, &p, end, nblock);
+
 	if (p != end)
 		refuse(r, "more instruction counts than blocks");
 	return insns;
@@ -210,20 +240,120 @@ static int by_place(const struct art_func *a, const struct art_func *b)
 	return ORDER(a->tu, b->tu) ?: ORDER(a->ord, b->ord);
 }
 
+static void add_func(struct reader *r, const struct art_func *f)
+{
+	if (r->a->func.n && by_place(&r->a->func.v[r->a->func.n - 1], f) >= 0)
+		refuse(r, "functions out of order");
+	else if (f->tu >= r->a->tu.n)
+		refuse(r, "number out of range");
+	vec_push(&r->a->func, *f);
+}
+
 static void read_func(struct reader *r)
 {
 	struct art_func f = {0};
 
 	f.tu = (uint32_t)col_int(r, 0, 0, (int64_t)r->a->tu.n - 1);
 	f.ord = (uint32_t)col_int(r, 1, 0, UINT32_MAX);
-	if (r->a->func.n && by_place(&r->a->func.v[r->a->func.n - 1], &f) >= 0)
-		refuse(r, "functions out of order");
 	f.name = col_text(r, 2);
 	f.key = col_hash(r, 3);
 	f.nblock = (uint32_t)col_int(r, 4, 0, UINT32_MAX);
 	f.insns = read_insns(r, 5, f.nblock);
 	f.opaque = col_text(r, 6);
-	vec_push(&r->a->func, f);
+	add_func(r, &f);
+}
+
+/* ---- functions in columns ---- */
+
+struct columns {
+	struct reader *r;
+	const uint8_t *at[FUNC_COLUMNS], *end[FUNC_COLUMNS];
+};
+
+static uint32_t column_number(struct columns *c, int i)
+{
+	uint64_t v = 0;
+
+	if (uleb_read(&c->at[i], c->end[i], &v) < 0 || v > UINT32_MAX)
+		refuse(c->r, "number out of range");
+	return (uint32_t)v;
+}
+
+static const char *column_text(struct columns *c, int i)
+{
+	const uint8_t *s = c->at[i], *nul = NULL;
+
+	if (s < c->end[i])
+		nul = memchr(s, '\0', (size_t)(c->end[i] - s));
+	if (!nul || nul - s > NAME_MAX_BYTES) {
+		refuse(c->r, "text out of range");
+		return "";
+	}
+	c->at[i] = nul + 1;
+	return arena_strdup(&c->r->a->mem, (const char *)s);
+}
+
+static struct hash128 column_key(struct columns *c)
+{
+	struct hash128 h = {0};
+
+	if ((size_t)(c->end[KEYS] - c->at[KEYS]) < sizeof h.b) {
+		refuse(c->r, "hash of the wrong length");
+		return h;
+	}
+	memcpy(h.b, c->at[KEYS], sizeof h.b);
+	c->at[KEYS] += sizeof h.b;
+	return h;
+}
+
+static void parse_funcs(struct reader *r, const struct buf *column)
+{
+	struct columns c = {.r = r};
+	struct art_func f = {0};
+	uint64_t tu = 0;
+	int i;
+
+	for (i = 0; i < FUNC_COLUMNS; i++) {
+		c.at[i] = (const uint8_t *)column[i].p;
+		c.end[i] = c.at[i] + column[i].n;
+	}
+	while (!r->bad && c.at[PLACES] < c.end[PLACES]) {
+		tu += column_number(&c, PLACES);
+		f.tu = tu > UINT32_MAX ? UINT32_MAX : (uint32_t)tu;
+		f.ord = column_number(&c, PLACES);
+		f.name = column_text(&c, NAMES);
+		f.opaque = column_text(&c, OPAQUE);
+		f.key = column_key(&c);
+		f.nblock = column_number(&c, BLOCKS);
+		f.insns = parse_insns(r, &c.at[INSNS], c.end[INSNS], f.nblock);
+		add_func(r, &f);
+	}
+	for (i = 0; i < FUNC_COLUMNS; i++)
+		if (c.at[i] != c.end[i])
+			refuse(r, "more in it than its functions");
+}
+
+/* The functions, where no rows say what they are. */
+static void read_packed_funcs(struct reader *r)
+{
+	struct buf column[FUNC_COLUMNS] = {0};
+	const void *z;
+	size_t n;
+	int i;
+
+	if (r->a->func.n) {
+		refuse(r, "functions twice");
+		return;
+	}
+	z = col_blob(r, 0, &n);
+	if (!r->bad && unpack_small(z, n, PACK_MAX, FUNC_RATIO, column, FUNC_COLUMNS, r->e)) {
+		err_wrap(r->e, "%s: damaged artifact: table %s", r->a->path, r->table);
+		r->bad = true;
+	}
+	if (!r->bad)
+		parse_funcs(r, column);
+	for (i = 0; i < FUNC_COLUMNS; i++)
+		buf_free(&column[i]);
 }
 
 /* Members come after their archive. */
@@ -329,7 +459,7 @@ static int read_meta_table(struct artifact *a, struct err *e)
 		"SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema", read_schema,
 		&tables, e) < 0)
 		return -1;
-	if (tables != TABLES)
+	if (tables != TABLES - !a->packed)
 		return err_set(e, "%s: not a Morph artifact (a table is missing)", a->path);
 	if (read_table(a, "meta", "SELECT build_id, name, producer, ld, kind FROM meta", read_meta,
 		NULL, e) < 0)
@@ -346,6 +476,8 @@ static int read_tables(struct artifact *a, struct err *e)
 	    read_table(a, "func",
 		"SELECT tu, ord, name, key, nblock, insns, opaque FROM func ORDER BY tu, ord",
 		read_func, NULL, e) < 0 ||
+	    (a->packed && read_table(a, "pack", "SELECT z FROM pack WHERE form = 3",
+			      read_packed_funcs, NULL, e) < 0) ||
 	    read_table(a, "input",
 		"SELECT id, kind, path, archive, tu, size FROM input ORDER BY id", read_input, NULL,
 		e) < 0 ||
@@ -371,7 +503,7 @@ static int64_t pragma(struct artifact *a, const char *name, struct err *e)
 		else
 			artifact_db_error(a, e);
 	} else {
-		v = sqlite3_column_int64(st, 0);
+		v = (uint32_t)sqlite3_column_int64(st, 0); /* -1 is an error here */
 	}
 	sqlite3_finalize(st);
 	free(sql);
@@ -389,7 +521,8 @@ static int check_format(struct artifact *a, struct err *e)
 	version = pragma(a, "user_version", e);
 	if (version < 0)
 		return -1;
-	if (version != ARTIFACT_FORMAT)
+	a->packed = version != UNPACKED_FORMAT;
+	if (version != ARTIFACT_FORMAT && a->packed)
 		return err_set(e, "%s: artifact format %lld, this Morph reads %d: build it again",
 		    a->path, (long long)version, ARTIFACT_FORMAT);
 	pages = pragma(a, "page_count", e);
@@ -405,6 +538,7 @@ static struct artifact *take_fd(int fd, const char *name)
 	struct artifact *a = xcalloc(1, sizeof *a);
 
 	a->fd = fd;
+	a->unpacked = -1;
 	a->path = xstrdup(name);
 	return a;
 }
@@ -495,40 +629,126 @@ size_t artifact_recipe(struct artifact *a, const char *const **arg)
 	return a->recipe.n;
 }
 
-/* Unpacks the (size, hash, z) of the row with this id. */
+/* Unpacks the (form, size, z) of the row. */
+static void unpack_pack(struct reader *r)
+{
+	struct buf s[TEXT_STREAMS] = {0}, *out = &r->a->content;
+	int64_t form = col_int(r, 0, FORM_BYTES, FORM_TEXTS);
+	uint64_t size = (uint64_t)col_int(r, 1, 0, PACK_MAX);
+	size_t n, i;
+	const void *z = col_blob(r, 2, &n);
+	int bad;
+
+	if (r->bad)
+		return;
+	out->n = 0;
+	if (form == FORM_BYTES)
+		bad = unpack_small(z, n, size, 0, out, 1, r->e);
+	else
+		bad = unpack_small(z, n, STREAMS_MAX(size), 0, s, TEXT_STREAMS, r->e) ||
+		      text_join(s, size, out, r->e);
+	if (!bad && out->n != size)
+		bad = err_set(r->e, "compressed content is damaged (size)");
+	if (bad) {
+		err_wrap(r->e, "%s: damaged artifact: table %s", r->a->path, r->table);
+		r->bad = true;
+	}
+	for (i = 0; i < TEXT_STREAMS; i++)
+		buf_free(&s[i]);
+}
+
+/* Has fn read the row with this id. */
+static int read_row(struct reader *r, const char *sql, int64_t id, void (*fn)(struct reader *))
+{
+	struct artifact *a = r->a;
+
+	if (sqlite3_prepare_v2(a->db, sql, -1, &r->st, NULL) != SQLITE_OK)
+		return artifact_db_error(a, r->e);
+	sqlite3_bind_int64(r->st, 1, id);
+	switch (sqlite3_step(r->st)) {
+	case SQLITE_ROW:
+		a->spent = 0;
+		fn(r);
+		break;
+	case SQLITE_DONE:
+		refuse(r, "no such row");
+		break;
+	default:
+		artifact_db_error(a, r->e);
+		r->bad = true;
+	}
+	sqlite3_finalize(r->st);
+	return r->bad ? -1 : 0;
+}
+
+/* Adds content that lies in a pack. */
+static int add_from_pack(
+    struct artifact *a, const struct content *c, struct buf *out, struct err *e)
+{
+	struct reader r = {.a = a, .table = "pack", .e = e};
+	struct hash128 h;
+
+	if (a->unpacked != c->pack) {
+		a->unpacked = -1;
+		if (read_row(&r, "SELECT form, size, z FROM pack WHERE id = ?", c->pack,
+			unpack_pack) < 0)
+			return -1;
+		a->unpacked = c->pack;
+	}
+	if (c->at > a->content.n || c->size > a->content.n - c->at)
+		return err_set(e, "%s: damaged artifact: table pack: outside of it", a->path);
+	h = hash_bytes(a->content.p + c->at, c->size);
+	if (!hash_equal(&h, &c->hash))
+		return err_set(e, "%s: damaged artifact: content does not match its hash", a->path);
+	buf_add(out, a->content.p + c->at, c->size);
+	return 0;
+}
+
+static void read_reference(struct reader *r, const uint8_t *p, size_t n)
+{
+	const uint8_t *end = p + n;
+	uint64_t pack;
+
+	p++;
+	if (uleb_read(&p, end, &pack) < 0 || uleb_read(&p, end, &r->content.at) < 0 || p != end ||
+	    pack > ROWS_MAX)
+		refuse(r, "a reference to no pack");
+	else
+		r->content.pack = (int64_t)pack;
+}
+
+/* The (size, hash, z) of the row; a frame is unpacked at once. */
+static void read_content_row(struct reader *r)
+{
+	struct content *c = &r->content;
+	const uint8_t *z;
+	size_t n;
+
+	c->size = (uint64_t)col_int(r, 0, 0, c->max);
+	c->hash = col_hash(r, 1);
+	z = col_blob(r, 2, &n);
+	if (r->bad)
+		return;
+	if (n && *z == REFERENCE)
+		read_reference(r, z, n);
+	else if (unpack_bytes(z, n, c->size, &c->hash, c->out, r->e) < 0) {
+		err_wrap(r->e, "%s: damaged artifact: table %s, row %lld", r->a->path, r->table,
+		    (long long)c->id);
+		r->bad = true;
+	}
+}
+
 static int read_content(struct artifact *a, const char *name, const char *sql, int64_t id,
     int64_t max, struct buf *out, struct err *e)
 {
-	struct reader r = {.a = a, .table = name, .e = e};
-	struct hash128 hash;
-	uint64_t size;
-	const void *z;
-	size_t n;
+	struct reader r = {.a = a,
+	    .table = name,
+	    .e = e,
+	    .content = {.id = id, .pack = -1, .max = max, .out = out}};
 
-	if (sqlite3_prepare_v2(a->db, sql, -1, &r.st, NULL) != SQLITE_OK)
-		return artifact_db_error(a, e);
-	sqlite3_bind_int64(r.st, 1, id);
-	switch (sqlite3_step(r.st)) {
-	case SQLITE_ROW:
-		a->spent = 0;
-		size = (uint64_t)col_int(&r, 0, 0, max);
-		hash = col_hash(&r, 1);
-		z = col_blob(&r, 2, &n);
-		if (!r.bad && unpack_bytes(z, n, size, &hash, out, e) < 0) {
-			err_wrap(e, "%s: damaged artifact: table %s, row %lld", a->path, name,
-			    (long long)id);
-			r.bad = true;
-		}
-		break;
-	case SQLITE_DONE:
-		refuse(&r, "no such row");
-		break;
-	default:
-		artifact_db_error(a, e);
-		r.bad = true;
-	}
-	sqlite3_finalize(r.st);
-	return r.bad ? -1 : 0;
+	if (read_row(&r, sql, id, read_content_row) < 0)
+		return -1;
+	return r.content.pack < 0 ? 0 : add_from_pack(a, &r.content, out, e);
 }
 
 int artifact_text(struct artifact *a, uint32_t tu, struct buf *out, struct err *e)

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { ARTIFACT_FORMAT = 2 };
+enum { ARTIFACT_FORMAT = 3 };
 
 struct art_meta {
 	struct build_id id;   /* of the original build */
@@ -95,7 +95,8 @@ size_t artifact_inputs(struct artifact *a, const struct art_input **input);
  */
 size_t artifact_recipe(struct artifact *a, const char *const **arg);
 
-/* Decompresses into out (appended); checks size and hash. */
+/* Decompresses into out (appended); checks size and hash. Of a small artifact texts that lie beside
+ * one another are unpacked together, so that reading them in order takes least. */
 int artifact_text(struct artifact *a, uint32_t tu, struct buf *out, struct err *e);
 int artifact_content(struct artifact *a, uint32_t input, struct buf *out, struct err *e);
 /* The block map blob of the original build (common/elf/blockmap.h). */
@@ -104,7 +105,7 @@ int artifact_blockmap(struct artifact *a, struct buf *out, struct err *e);
 /* ---- writing: create, put…, commit ---- */
 
 /* Creates a new file; the caller publishes it afterwards (common/publish.h). small: takes longer,
- * and less room. */
+ * and less room; functions are then to be put in order. */
 struct artifact *artifact_create(const char *path, bool small, struct err *e);
 int artifact_put_meta(struct artifact *a, const struct art_meta *m, struct err *e);
 /* The text itself, or one that was made of it and is edited to the same: hash is the original's;

@@ -1,6 +1,9 @@
 /* Creating an artifact: a new file, its rows, and the commit. */
 #include "common/artifact/schema.h"
 #include "common/pack.h"
+#include "common/textpack.h"
+
+#include <string.h>
 
 struct artifact *artifact_create(const char *path, bool small, struct err *e)
 {
@@ -58,21 +61,6 @@ static void bind_packed(
 	bind_blob(st, i + 2, z, n);
 }
 
-static int bind_content(
-    struct artifact *a, sqlite3_stmt *st, int i, const void *p, size_t n, struct err *e)
-{
-	struct hash128 hash = hash_bytes(p, n);
-	struct buf z = {0};
-
-	if (n > PACK_MAX)
-		return err_set(
-		    e, "%s: content of %zu bytes exceeds the limit of 1 GiB", a->path, n);
-	(a->small ? pack_small : pack_bytes)(p, n, &z);
-	bind_packed(st, i, n, &hash, z.p, z.n);
-	buf_free(&z);
-	return 0;
-}
-
 static int put(struct artifact *a, sqlite3_stmt *st, struct err *e)
 {
 	int r = sqlite3_step(st);
@@ -83,6 +71,112 @@ static int put(struct artifact *a, sqlite3_stmt *st, struct err *e)
 	sqlite3_clear_bindings(st);
 	return r == SQLITE_DONE ? 0 : -1;
 }
+
+/* ---- packs ---- */
+
+/* Content beyond this begins another one: what is read of one is unpacked as a whole. */
+enum { PACK_FULL = 4 << 20 };
+
+static int put_pack(struct artifact *a, int64_t id, enum pack_form form, size_t size,
+    const struct buf *z, struct err *e)
+{
+	sqlite3_stmt *st = insert(a, PACK);
+
+	sqlite3_bind_int64(st, 1, id);
+	sqlite3_bind_int64(st, 2, form);
+	sqlite3_bind_int64(st, 3, (int64_t)size);
+	bind_blob(st, 4, z->p, z->n);
+	return put(a, st, e);
+}
+
+static int flush(struct artifact *a, struct packing *p, struct err *e)
+{
+	struct buf s[TEXT_STREAMS] = {0}, z = {0};
+	bool text = p == &a->texts && text_split(p->b.p, p->b.n, s);
+	size_t i;
+	int r = 0;
+
+	if (text)
+		pack_small(s, TEXT_STREAMS, 0, &z);
+	else if (p->b.n)
+		pack_small(&p->b, 1, 0, &z);
+	if (p->b.n)
+		r = put_pack(a, p->id, text ? FORM_TEXTS : FORM_BYTES, p->b.n, &z, e);
+	for (i = 0; i < TEXT_STREAMS; i++)
+		buf_free(&s[i]);
+	buf_free(&z);
+	p->b.n = 0;
+	return r;
+}
+
+static int add_packed(
+    struct artifact *a, sqlite3_stmt *st, int i, const void *p, size_t n, struct err *e)
+{
+	struct packing *to = text_plain(p, n) ? &a->texts : &a->others;
+	struct hash128 hash = hash_bytes(p, n);
+	struct buf z = {0};
+	int r = 0;
+
+	if (to->b.n && to->b.n + n > PACK_FULL)
+		r = flush(a, to, e);
+	if (!to->b.n)
+		to->id = a->packs++;
+	buf_char(&z, REFERENCE);
+	buf_uleb(&z, (uint64_t)to->id);
+	buf_uleb(&z, to->b.n);
+	buf_add(&to->b, p, n);
+	bind_packed(st, i, n, &hash, z.p, z.n);
+	buf_free(&z);
+	return r;
+}
+
+static int bind_content(
+    struct artifact *a, sqlite3_stmt *st, int i, const void *p, size_t n, struct err *e)
+{
+	struct hash128 hash = hash_bytes(p, n);
+	struct buf z = {0};
+
+	if (n > PACK_MAX)
+		return err_set(
+		    e, "%s: content of %zu bytes exceeds the limit of 1 GiB", a->path, n);
+	if (a->small && n)
+		return add_packed(a, st, i, p, n, e);
+	pack_bytes(p, n, &z);
+	bind_packed(st, i, n, &hash, z.p, z.n);
+	buf_free(&z);
+	return 0;
+}
+
+static void add_func(struct artifact *a, const struct art_func *f)
+{
+	struct buf *c = a->func_column;
+	uint32_t i;
+
+	buf_uleb(&c[PLACES], f->tu - a->func_tu);
+	buf_uleb(&c[PLACES], f->ord);
+	buf_add(&c[NAMES], f->name, strlen(f->name) + 1);
+	buf_add(&c[OPAQUE], f->opaque, strlen(f->opaque) + 1);
+	buf_add(&c[KEYS], f->key.b, sizeof f->key.b);
+	buf_uleb(&c[BLOCKS], f->nblock);
+	for (i = 0; i < f->nblock; i++)
+		buf_uleb(&c[INSNS], f->insns[i]);
+	a->func_tu = f->tu;
+}
+
+static int put_packs(struct artifact *a, struct err *e)
+{
+	struct buf z = {0};
+	int r;
+
+	if (flush(a, &a->texts, e) || flush(a, &a->others, e))
+		return -1;
+	pack_small(a->func_column, FUNC_COLUMNS, FUNC_RATIO, &z);
+	r = put_pack(a, a->packs, FORM_FUNCTIONS, 0, &z, e);
+	buf_free(&z);
+	return r;
+}
+
+/* ---- rows ---- */
 
 int artifact_put_meta(struct artifact *a, const struct art_meta *m, struct err *e)
 {
@@ -129,10 +223,15 @@ int artifact_put_tu_packed(
 
 int artifact_put_func(struct artifact *a, const struct art_func *f, struct err *e)
 {
-	sqlite3_stmt *st = insert(a, FUNC);
+	sqlite3_stmt *st;
 	struct buf insns = {0};
 	uint32_t i;
 
+	if (a->small) {
+		add_func(a, f);
+		return 0;
+	}
+	st = insert(a, FUNC);
 	for (i = 0; i < f->nblock; i++)
 		buf_uleb(&insns, f->insns[i]);
 	sqlite3_bind_int64(st, 1, f->tu);
@@ -184,9 +283,9 @@ int artifact_put_blockmap(struct artifact *a, const void *p, size_t n, struct er
 
 int artifact_commit(struct artifact *a, struct err *e)
 {
-	int r = 0;
+	int r = a->small ? put_packs(a, e) : 0;
 
-	if (sqlite3_exec(a->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
+	if (!r && sqlite3_exec(a->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
 		r = artifact_db_error(a, e);
 	artifact_release(a);
 	return r;

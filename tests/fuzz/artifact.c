@@ -2,7 +2,8 @@
  * cov >= 250
  * Artifacts. Even first byte: the rest is a file as it comes. Odd:
  * the rest is a list of changes to a sound artifact made at the start, with
- * pages so small that all its tables are trees: struct change.
+ * pages so small that all its tables are trees: struct change. With its second
+ * bit the artifact is as they are installed.
  */
 #include "common/artifact/artifact.h"
 #include "common/publish.h"
@@ -16,7 +17,7 @@
 
 enum { PAGE = 512, UNITS = 8, FUNCTIONS = 16 };
 
-static struct buf sound;
+static struct buf sound[2];
 
 static const uint32_t insns[3] = {3, 200, 70000};
 
@@ -61,7 +62,7 @@ static bool opens(const char *path)
 	return a != NULL;
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
+static void make(bool small, struct buf *out)
 {
 	char path[] = "/tmp/morph-fuzz-XXXXXX";
 	struct artifact *a;
@@ -69,12 +70,18 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	struct err e;
 
 	close(mkstemp(path));
-	a = artifact_create(path, false, &e);
+	a = artifact_create(path, small, &e);
 	if (!a || put_all(a, &e) || sqlite3_open(path, &db) ||
 	    sqlite3_exec(db, "PRAGMA page_size=512; VACUUM", NULL, NULL, NULL) ||
-	    sqlite3_close(db) || !opens(path) || file_read(path, 0, &sound, &e))
+	    sqlite3_close(db) || !opens(path) || file_read(path, 0, out, &e))
 		abort();
 	unlink(path);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	make(false, &sound[0]);
+	make(true, &sound[1]);
 	return 0;
 }
 
@@ -160,7 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	size_t i;
 
 	if (n && (p[0] & 1)) {
-		buf_add(&b, sound.p, sound.n);
+		buf_add(&b, sound[p[0] >> 1 & 1].p, sound[p[0] >> 1 & 1].n);
 		for (i = 1; i + sizeof c <= n; i += sizeof c) {
 			memcpy(&c, p + i, sizeof c);
 			apply(&b, &c);

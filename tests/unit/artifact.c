@@ -38,10 +38,12 @@ static struct build_id id_of(const char *hex)
 	return id;
 }
 
+static bool small; /* as they are installed */
+
 static void write_artifact(const char *path, const char *id)
 {
 	struct err e;
-	struct artifact *a = artifact_create(path, false, &e);
+	struct artifact *a = artifact_create(path, small, &e);
 	struct art_meta meta = {id_of(id), "prog", "morph 0.1", "ld.bfd", ELF_PIE};
 	struct art_tu tu[2] = {{0, {{7}}, "a.c", "--64\n-W", 0}, {1, {{0}}, "b.c", "", 0}};
 	struct art_func f = {0, 0, "f", hash_bytes("k", 1), 3, insns, ""};
@@ -58,8 +60,8 @@ static void write_artifact(const char *path, const char *id)
 	ck_assert_int_eq(artifact_put_meta(a, &meta, &e), 0);
 	ck_assert_int_eq(artifact_put_tu(a, &tu[0], text0, sizeof text0 - 1, &e), 0);
 	ck_assert_int_eq(artifact_put_tu(a, &tu[1], "", 0, &e), 0);
-	ck_assert_int_eq(artifact_put_func(a, &g, &e), 0);
-	ck_assert_int_eq(artifact_put_func(a, &f, &e), 0);
+	ck_assert_int_eq(artifact_put_func(a, small ? &f : &g, &e), 0);
+	ck_assert_int_eq(artifact_put_func(a, small ? &g : &f, &e), 0);
 	for (size_t i = 0; i < 5; i++)
 		ck_assert_int_eq(
 		    artifact_put_input(a, &in[i], i == 4 ? "\177ELF" : "", i == 4 ? 4 : 0, &e), 0);
@@ -94,6 +96,7 @@ START_TEST(what_was_put_comes_back)
 	struct artifact *a;
 	struct err e;
 
+	small = _i;
 	write_artifact("a#b?c%.morph", "0102");
 	a = artifact_open("a#b?c%.morph", &e);
 	ck_assert_msg(a != NULL, "%s", e.text);
@@ -141,6 +144,7 @@ START_TEST(the_same_content_gives_the_same_bytes)
 {
 	struct buf x = {0}, y = {0};
 
+	small = _i;
 	write_artifact("x", "0102");
 	write_artifact("y", "0102");
 	ck_assert_int_eq(file_read("x", 0, &x, NULL), 0);
@@ -256,7 +260,7 @@ static void after_sql(const char *sql, const char *why)
 START_TEST(every_row_is_checked)
 {
 	after_sql("PRAGMA application_id=1", "not a Morph artifact");
-	after_sql("PRAGMA user_version=3", "artifact format 3, this Morph reads 2");
+	after_sql("PRAGMA user_version=4", "artifact format 4, this Morph reads 3");
 	after_sql("DROP TABLE recipe", "a table is missing");
 	after_sql("CREATE VIEW v AS SELECT 1", "not the schema");
 	after_sql("CREATE TRIGGER g INSERT ON tu BEGIN DELETE FROM tu; END", "not the schema");
@@ -291,6 +295,111 @@ START_TEST(every_row_is_checked)
 	after_sql("UPDATE recipe SET ord = 5 WHERE ord = 1", "table recipe: arguments are not");
 	after_sql("UPDATE recipe SET arg = '@5' WHERE ord = 0", "names an input that is not there");
 	after_sql("UPDATE recipe SET arg = '-T=@x' WHERE ord = 0", "names an input");
+	small = true;
+	after_sql("UPDATE pack SET z = x'00' WHERE form = 3", "table pack: compressed content is");
+	after_sql("INSERT INTO pack SELECT 9, form, size, z FROM pack WHERE form = 3",
+	    "table pack: functions twice");
+	after_sql("DELETE FROM tu WHERE id = 1; DELETE FROM input WHERE id > 0; DELETE FROM recipe",
+	    "table pack: number out of range");
+}
+END_TEST
+
+/* What was written before there were packs. */
+START_TEST(the_format_before_is_read)
+{
+	struct artifact *a;
+	struct buf b = {0};
+	sqlite3 *db;
+	struct err e;
+
+	write_artifact("t", "0102");
+	ck_assert_int_eq(sqlite3_open("t", &db), SQLITE_OK);
+	ck_assert_int_eq(
+	    sqlite3_exec(db, "DROP TABLE pack; PRAGMA user_version=2", NULL, NULL, NULL),
+	    SQLITE_OK);
+	sqlite3_close(db);
+	a = artifact_open("t", &e);
+	ck_assert_msg(a != NULL, "%s", e.text);
+	ck_assert_int_eq(artifact_text(a, 0, &b, &e), 0);
+	artifact_close(a);
+	buf_free(&b);
+	after_sql("PRAGMA user_version=2", "a table is missing");
+	after_sql("DROP TABLE pack", "a table is missing");
+}
+END_TEST
+
+/* ---- packs ---- */
+
+START_TEST(damaged_packs_are_noticed_when_read)
+{
+	static const struct {
+		const char *sql, *why;
+	} t[] = {
+	    {"UPDATE pack SET z = x'00' WHERE form = 2",
+		"table pack: compressed content is damaged"},
+	    {"UPDATE pack SET size = 9 WHERE form = 2", "table pack: the streams of a text"},
+	    {"UPDATE pack SET size = 1 << 31 WHERE form = 2", "table pack: number out of range"},
+	    {"UPDATE pack SET form = 1 WHERE form = 2",
+		"table pack: compressed content is damaged"},
+	    {"UPDATE pack SET form = 3 - form WHERE form < 3", "table pack: compressed content is"},
+	    {"UPDATE tu SET z = x'00' WHERE id = 0", "table tu: a reference to no pack"},
+	    {"UPDATE tu SET z = x'000000ff' WHERE id = 0", "table tu: a reference to no pack"},
+	    {"UPDATE tu SET z = x'000800' WHERE id = 0", "table pack: no such row"},
+	    {"UPDATE tu SET z = x'000001' WHERE id = 0", "table pack: outside of it"},
+	    {"UPDATE tu SET hash = zeroblob(16) WHERE id = 0", "does not match its hash"},
+	};
+	struct artifact *a;
+	struct buf b = {0};
+	sqlite3 *db;
+	struct err e;
+
+	small = true;
+	write_artifact("t", "0102");
+	ck_assert_int_eq(sqlite3_open("t", &db), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(db, t[_i].sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+	a = artifact_open("t", &e);
+	ck_assert_msg(a != NULL, "%s", e.text);
+	ck_assert_int_eq(artifact_text(a, 0, &b, &e), -1);
+	ck_assert_msg(strstr(e.text, t[_i].why), "%s", e.text);
+	ck_assert_uint_eq(b.n, 0);
+	artifact_close(a);
+	buf_free(&b);
+}
+END_TEST
+
+/* More texts than one pack holds, in another order than that in which they were put. */
+START_TEST(packs_are_read_in_any_order)
+{
+	enum { UNITS = 9, BYTES = 1000000 };
+	struct artifact *a = artifact_create("t", true, NULL);
+	struct art_meta meta = {id_of("0102"), "prog", "morph 0.1", "ld", ELF_PIE};
+	char *text = xmalloc(BYTES);
+	struct buf b = {0};
+	struct err e;
+	size_t i;
+
+	ck_assert_int_eq(artifact_put_meta(a, &meta, &e), 0);
+	for (i = 0; i < UNITS; i++) {
+		struct art_tu tu = {(uint32_t)i, {{0}}, "a.c", "", 0};
+
+		memset(text, 'a' + (int)i, BYTES - 1);
+		text[BYTES - 1] = '\n';
+		ck_assert_int_eq(artifact_put_tu(a, &tu, text, BYTES, &e), 0);
+	}
+	ck_assert_int_eq(artifact_put_blockmap(a, "map", 3, &e), 0);
+	ck_assert_int_eq(artifact_commit(a, &e), 0);
+	a = artifact_open("t", &e);
+	ck_assert_msg(a != NULL, "%s", e.text);
+	for (i = 0; i < UNITS; i++) {
+		b.n = 0;
+		ck_assert_int_eq(artifact_text(a, (uint32_t)(i * 5 % UNITS), &b, &e), 0);
+		ck_assert(b.n == BYTES && b.p[0] == 'a' + (int)(i * 5 % UNITS) &&
+			  !memcmp(b.p, b.p + 1, BYTES - 2));
+	}
+	artifact_close(a);
+	free(text);
+	buf_free(&b);
 }
 END_TEST
 
@@ -316,7 +425,7 @@ static void read_all(const char *path)
 
 	a = artifact_open(path, &e);
 	if (!a) {
-		ck_assert_ptr_nonnull(strstr(e.text, path));
+		ck_assert_msg(strstr(e.text, path) != NULL, "%s", e.text);
 		return;
 	}
 	n = artifact_tus(a, &tu);
@@ -335,6 +444,7 @@ START_TEST(truncation_is_noticed)
 	struct stat st;
 	off_t n;
 
+	small = _i;
 	write_artifact("good", "0102");
 	ck_assert_int_eq(stat("good", &st), 0);
 	for (n = 0; n < st.st_size; n += n < 200 ? 1 : 509) {
@@ -350,6 +460,7 @@ START_TEST(garbled_files_do_no_harm)
 	unsigned seed = 1, i, k;
 	struct err e;
 
+	small = _i;
 	write_artifact("good", "0102");
 	ck_assert_int_eq(file_read("good", 0, &b, &e), 0);
 	for (i = 0; i < 300; i++) {
@@ -479,10 +590,12 @@ START_TEST(a_laid_out_build_has_its_origins)
 }
 END_TEST
 
-UNIT_MAIN("artifact", 120, enter, leave, what_was_put_comes_back,
-    the_same_content_gives_the_same_bytes, reading_leaves_no_trace,
+UNIT_MAIN("artifact", 120, enter, leave, UNIT_LOOP(what_was_put_comes_back, 2),
+    UNIT_LOOP(the_same_content_gives_the_same_bytes, 2), reading_leaves_no_trace,
     a_descriptor_is_read_and_no_name, nothing_beside_it_is_looked_at, foreign_files_are_refused,
-    every_row_is_checked, truncation_is_noticed, garbled_files_do_no_harm,
+    every_row_is_checked, the_format_before_is_read,
+    UNIT_LOOP(damaged_packs_are_noticed_when_read, 10), packs_are_read_in_any_order,
+    UNIT_LOOP(truncation_is_noticed, 2), UNIT_LOOP(garbled_files_do_no_harm, 2),
     damaged_content_is_noticed_when_read, a_row_twice_is_an_error,
     an_artifact_is_found_by_name_and_build_id, a_damaged_artifact_is_named,
     a_laid_out_build_has_its_origins)
