@@ -1,3 +1,4 @@
+#include "common/artifact/columns.h"
 #include "common/artifact/schema.h"
 #include "common/sort.h"
 #include "common/pack.h"
@@ -629,31 +630,49 @@ size_t artifact_recipe(struct artifact *a, const char *const **arg)
 	return a->recipe.n;
 }
 
+/* Adds the content that these strings are the form of. */
+static int join(
+    enum pack_form form, const struct buf *s, uint64_t size, struct buf *out, struct err *e)
+{
+	switch (form) {
+	case FORM_TEXTS:
+		return text_join(s, size, out, e);
+	case FORM_MAP:
+		return map_join(s, size, out, e);
+	case FORM_LIBRARY:
+		return library_join(s, out, e);
+	default:
+		buf_add(out, s->p, s->n);
+		return 0;
+	}
+}
+
 /* Unpacks the (form, size, z) of the row. */
 static void unpack_pack(struct reader *r)
 {
-	struct buf s[TEXT_STREAMS] = {0}, *out = &r->a->content;
-	int64_t form = col_int(r, 0, FORM_BYTES, FORM_TEXTS);
+	static const size_t streams[] = {[FORM_BYTES] = 1,
+	    [FORM_TEXTS] = TEXT_STREAMS,
+	    [FORM_MAP] = MAP_STREAMS,
+	    [FORM_LIBRARY] = LIBRARY_STREAMS};
+	enum { MOST = TEXT_STREAMS };
+	struct buf s[MOST] = {0}, *out = &r->a->content;
+	enum pack_form form = (enum pack_form)col_int(r, 0, FORM_BYTES, FORM_LIBRARY);
 	uint64_t size = (uint64_t)col_int(r, 1, 0, PACK_MAX);
 	size_t n, i;
 	const void *z = col_blob(r, 2, &n);
-	int bad;
 
+	if (form == FORM_FUNCTIONS)
+		refuse(r, "a reference to functions");
 	if (r->bad)
 		return;
 	out->n = 0;
-	if (form == FORM_BYTES)
-		bad = unpack_small(z, n, size, 0, out, 1, r->e);
-	else
-		bad = unpack_small(z, n, STREAMS_MAX(size), 0, s, TEXT_STREAMS, r->e) ||
-		      text_join(s, size, out, r->e);
-	if (!bad && out->n != size)
-		bad = err_set(r->e, "compressed content is damaged (size)");
-	if (bad) {
+	if (unpack_small(z, n, STREAMS_MAX(size), 0, s, streams[form], r->e) ||
+	    join(form, s, size, out, r->e) ||
+	    (out->n != size && err_set(r->e, "compressed content is damaged (size)"))) {
 		err_wrap(r->e, "%s: damaged artifact: table %s", r->a->path, r->table);
 		r->bad = true;
 	}
-	for (i = 0; i < TEXT_STREAMS; i++)
+	for (i = 0; i < MOST; i++)
 		buf_free(&s[i]);
 }
 

@@ -22,7 +22,7 @@ struct art_table {
 extern const struct art_table art_table[TABLES];
 
 /* What a row of PACK holds. */
-enum pack_form { FORM_BYTES = 1, FORM_TEXTS = 2, FORM_FUNCTIONS = 3 };
+enum pack_form { FORM_BYTES = 1, FORM_TEXTS, FORM_FUNCTIONS, FORM_MAP, FORM_LIBRARY };
 /* A z that begins with this, which no zstd frame does, names a pack and the offset in it. */
 enum { REFERENCE = 0 };
 /* The columns of FORM_FUNCTIONS, and how far they may be packed: they are loaded when it is opened.

@@ -1,4 +1,5 @@
 /* Creating an artifact: a new file, its rows, and the commit. */
+#include "common/artifact/columns.h"
 #include "common/artifact/schema.h"
 #include "common/pack.h"
 #include "common/textpack.h"
@@ -109,25 +110,47 @@ static int flush(struct artifact *a, struct packing *p, struct err *e)
 	return r;
 }
 
+static void refer(sqlite3_stmt *st, int i, int64_t pack, size_t at, const void *p, size_t n)
+{
+	struct hash128 hash = hash_bytes(p, n);
+	struct buf z = {0};
+
+	buf_char(&z, REFERENCE);
+	buf_uleb(&z, (uint64_t)pack);
+	buf_uleb(&z, at);
+	bind_packed(st, i, n, &hash, z.p, z.n);
+	buf_free(&z);
+}
+
+/* Content in a pack of its own, which is freed. */
+static int add_alone(struct artifact *a, sqlite3_stmt *st, int i, const void *p, size_t n,
+    enum pack_form form, struct buf *s, size_t streams, struct err *e)
+{
+	struct buf z = {0};
+	size_t k;
+	int r;
+
+	pack_small(s, streams, 0, &z);
+	refer(st, i, a->packs, 0, p, n);
+	r = put_pack(a, a->packs++, form, n, &z, e);
+	for (k = 0; k < streams; k++)
+		buf_free(&s[k]);
+	buf_free(&z);
+	return r;
+}
+
 static int add_packed(
     struct artifact *a, sqlite3_stmt *st, int i, const void *p, size_t n, struct err *e)
 {
 	struct packing *to = text_plain(p, n) ? &a->texts : &a->others;
-	struct hash128 hash = hash_bytes(p, n);
-	struct buf z = {0};
-	int r = 0;
 
-	if (to->b.n && to->b.n + n > PACK_FULL)
-		r = flush(a, to, e);
+	if (to->b.n && to->b.n + n > PACK_FULL && flush(a, to, e))
+		return -1;
 	if (!to->b.n)
 		to->id = a->packs++;
-	buf_char(&z, REFERENCE);
-	buf_uleb(&z, (uint64_t)to->id);
-	buf_uleb(&z, to->b.n);
+	refer(st, i, to->id, to->b.n, p, n);
 	buf_add(&to->b, p, n);
-	bind_packed(st, i, n, &hash, z.p, z.n);
-	buf_free(&z);
-	return r;
+	return 0;
 }
 
 static int bind_content(
@@ -249,6 +272,7 @@ int artifact_put_input(
     struct artifact *a, const struct art_input *in, const void *p, size_t n, struct err *e)
 {
 	sqlite3_stmt *st = insert(a, INPUT);
+	struct buf s[LIBRARY_STREAMS] = {0};
 
 	sqlite3_bind_int64(st, 1, in->id);
 	sqlite3_bind_int64(st, 2, in->kind);
@@ -257,7 +281,9 @@ int artifact_put_input(
 		sqlite3_bind_int64(st, 4, in->archive);
 	if (in->tu >= 0)
 		sqlite3_bind_int64(st, 5, in->tu);
-	if (bind_content(a, st, 6, p, n, e) < 0)
+	if (a->small && in->kind == ART_SHARED && library_split(p, n, s)
+		? add_alone(a, st, 6, p, n, FORM_LIBRARY, s, LIBRARY_STREAMS, e)
+		: bind_content(a, st, 6, p, n, e))
 		return -1;
 	return put(a, st, e);
 }
@@ -274,9 +300,11 @@ int artifact_put_recipe(struct artifact *a, uint32_t ord, const char *arg, struc
 int artifact_put_blockmap(struct artifact *a, const void *p, size_t n, struct err *e)
 {
 	sqlite3_stmt *st = insert(a, BLOCKMAP);
+	struct buf s[MAP_STREAMS] = {0};
 
 	sqlite3_bind_int64(st, 1, 0);
-	if (bind_content(a, st, 2, p, n, e) < 0)
+	if (a->small && map_split(p, n, s) ? add_alone(a, st, 2, p, n, FORM_MAP, s, MAP_STREAMS, e)
+					   : bind_content(a, st, 2, p, n, e))
 		return -1;
 	return put(a, st, e);
 }

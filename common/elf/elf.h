@@ -126,9 +126,9 @@ void elf_names_free(struct elf_names *names);
 /*
  * Appends a copy of the shared library p, as elf_thin_shared() makes them, in which other symbols
  * than names->kept have names that compress to nothing, in all libraries of the link the same, and
- * functions of them no address and no size. The linker has as many symbols as before and finds the
- * same definitions for the same references; those that reach its output are called as before, and
- * (but by gold) ordered as before.
+ * those that it defines are all alike, but other names of data that is kept. The linker has as many
+ * symbols as before and finds definitions for the same references; those that reach its output are
+ * called as before, and (but by gold) ordered as before.
  */
 int elf_rename(struct elf_names *names, const void *p, size_t n, struct buf *out, struct err *e);
 

@@ -20,6 +20,8 @@ struct renaming {
 	char *live;       /* of each byte of the strings: 1 = something else needs it */
 	struct buf given; /* strings to be put after them */
 	struct htab run;  /* N / RUN -> where it begins in given */
+	struct htab data; /* addresses of data whose name is kept */
+	uint16_t code;    /* the section of a function, 0 = none is kept */
 };
 
 static uint64_t section_header(const struct renaming *r, uint32_t index)
@@ -179,20 +181,55 @@ static bool is_kept(const struct renaming *r, const Elf64_Sym *s)
 	       htab_get_str(&r->names->kept, name);
 }
 
+static bool is_data(const Elf64_Sym *s)
+{
+	return s->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(s->st_info) != STT_FUNC &&
+	       ELF64_ST_TYPE(s->st_info) != STT_GNU_IFUNC;
+}
+
+static void keep_symbol(struct renaming *r, const Elf64_Sym *s)
+{
+	mark(r, s->st_name);
+	if (is_data(s))
+		htab_put(&r->data, &s->st_value, sizeof s->st_value, NULL);
+	else if (s->st_shndx != SHN_UNDEF)
+		r->code = s->st_shndx;
+}
+
 static void rename_symbol(struct renaming *r, uint8_t *symbol)
 {
 	Elf64_Sym s;
 
 	memcpy(&s, symbol, sizeof s);
-	if (is_kept(r, &s)) {
-		mark(r, s.st_name);
-		return;
-	}
 	s.st_name = (uint32_t)place(r, number_of(r->names, string_at(r, s.st_name)));
-	/* Of data they tell aliases and what is to be copied. */
-	if (ELF64_ST_TYPE(s.st_info) == STT_FUNC || ELF64_ST_TYPE(s.st_info) == STT_GNU_IFUNC)
+	/* All look like one function; but other names of data that is kept, and what is called by
+	 * its place in each thread, stay what they are. */
+	if (s.st_shndx != SHN_UNDEF && ELF64_ST_TYPE(s.st_info) != STT_TLS &&
+	    !(is_data(&s) && htab_get(&r->data, &s.st_value, sizeof s.st_value))) {
 		s.st_value = s.st_size = 0;
+		s.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+		s.st_other = STV_DEFAULT;
+		if (r->code)
+			s.st_shndx = r->code;
+	}
 	memcpy(symbol, &s, sizeof s);
+}
+
+/* Those that are kept first: the others depend on them. */
+static void each_symbol(struct renaming *r, uint8_t *symbol, bool kept)
+{
+	uint64_t n = r->symbols.size / sizeof(Elf64_Sym), i;
+	Elf64_Sym s;
+
+	for (i = 1; i < n; i++) {
+		memcpy(&s, symbol + i * sizeof s, sizeof s);
+		if (is_kept(r, &s) != kept)
+			continue;
+		if (kept)
+			keep_symbol(r, &s);
+		else
+			rename_symbol(r, symbol + i * sizeof s);
+	}
 }
 
 /* They move to the end, where there is room for more. */
@@ -214,13 +251,12 @@ static void rename_all(struct renaming *r, struct buf *out)
 {
 	size_t begin = out->n;
 	uint8_t *symbol = (uint8_t *)buf_grow(out, r->n) + r->symbols.offset;
-	uint64_t n = r->symbols.size / sizeof(Elf64_Sym), i;
 
 	memcpy(out->p + begin, r->p, r->n);
 	r->live = xcalloc(r->strings.size, 1);
 	mark_others(r);
-	for (i = 1; i < n; i++)
-		rename_symbol(r, symbol + i * sizeof(Elf64_Sym));
+	each_symbol(r, symbol, true);
+	each_symbol(r, symbol, false);
 	if (r->given.n)
 		put_strings(r, out, begin);
 	free(r->live);
@@ -257,6 +293,7 @@ int elf_rename(struct elf_names *names, const void *p, size_t n, struct buf *out
 	elf_file_close(f);
 	buf_free(&r.given);
 	htab_free(&r.run);
+	htab_free(&r.data);
 	return 0;
 }
 
