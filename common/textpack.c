@@ -496,7 +496,7 @@ int text_join(const struct buf s[TEXT_STREAMS], uint64_t size, struct buf *out, 
 
 	for (i = 0; i < TEXT_STREAMS; i++) {
 		j.at[i] = (const uint8_t *)s[i].p;
-		j.end[i] = j.at[i] + s[i].n;
+		j.end[i] = s[i].n ? j.at[i] + s[i].n : j.at[i];
 	}
 	while (!j.bad && j.at[SHAPES] < j.end[SHAPES])
 		vec_push(&j.shape, get_line(&j, SHAPES));

@@ -316,7 +316,7 @@ static void parse_funcs(struct reader *r, const struct buf *column)
 
 	for (i = 0; i < FUNC_COLUMNS; i++) {
 		c.at[i] = (const uint8_t *)column[i].p;
-		c.end[i] = c.at[i] + column[i].n;
+		c.end[i] = column[i].n ? c.at[i] + column[i].n : c.at[i];
 	}
 	while (!r->bad && c.at[PLACES] < c.end[PLACES]) {
 		tu += column_number(&c, PLACES);

@@ -115,7 +115,7 @@ int map_join(const struct buf s[MAP_STREAMS], uint64_t size, struct buf *out, st
 
 	for (i = 0; i < MAP_STREAMS; i++) {
 		from[i].p = (const uint8_t *)s[i].p;
-		from[i].end = from[i].p + s[i].n;
+		from[i].end = s[i].n ? from[i].p + s[i].n : from[i].p;
 	}
 	x.p = from[REST].p;
 	x.end = from[REST].end;
@@ -135,7 +135,7 @@ int map_join(const struct buf s[MAP_STREAMS], uint64_t size, struct buf *out, st
 	}
 	for (from[REST].p = x.p, i = 0; i < MAP_STREAMS; i++)
 		bad |= from[i].p != from[i].end;
-	if (!bad)
+	if (!bad && out->n - was <= size)
 		return 0;
 	out->n = was;
 	return err_set(e, "the columns of a block map are damaged");
@@ -177,7 +177,7 @@ bool library_split(const char *p, size_t n, struct buf s[LIBRARY_STREAMS])
 
 int library_join(const struct buf s[LIBRARY_STREAMS], struct buf *out, struct err *e)
 {
-	const uint8_t *p = (const uint8_t *)s[PLACE].p, *end = p + s[PLACE].n;
+	const uint8_t *p = (const uint8_t *)s[PLACE].p, *end = s[PLACE].n ? p + s[PLACE].n : p;
 	uint64_t at, n, size = s[BYTES].n;
 	size_t was = out->n;
 

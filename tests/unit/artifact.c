@@ -1,4 +1,5 @@
 #include "common/artifact/artifact.h"
+#include "common/artifact/columns.h"
 #include "common/publish.h"
 #include "common/spawn.h"
 #include "tests/unit/unit.h"
@@ -342,6 +343,7 @@ START_TEST(damaged_packs_are_noticed_when_read)
 	    {"UPDATE pack SET form = 1 WHERE form = 2",
 		"table pack: compressed content is damaged"},
 	    {"UPDATE pack SET form = 3 - form WHERE form < 3", "table pack: compressed content is"},
+	    {"UPDATE tu SET z = x'000200' WHERE id = 0", "table pack: a reference to functions"},
 	    {"UPDATE tu SET z = x'00' WHERE id = 0", "table tu: a reference to no pack"},
 	    {"UPDATE tu SET z = x'000000ff' WHERE id = 0", "table tu: a reference to no pack"},
 	    {"UPDATE tu SET z = x'000800' WHERE id = 0", "table pack: no such row"},
@@ -365,6 +367,81 @@ START_TEST(damaged_packs_are_noticed_when_read)
 	ck_assert_uint_eq(b.n, 0);
 	artifact_close(a);
 	buf_free(&b);
+}
+END_TEST
+
+static const char map_blob[] =
+    "MorphBM1\x02id\0"       /* build-id, no origin */
+    "\x01\0\x80\x01\xff\x01" /* one segment */
+    "\x01unithash"           /* one unit */
+    "\x02"                   /* two fragments: gap, unit, ordinal, number; blocks: id, gap, size */
+    "\x80\x10\0\0\0\x03\0\0\x05\x02\x03\x81\x01\x01\0\0"
+    "\x07\0\x85\x01\x01\0";
+
+static void free_all(struct buf *s, size_t n)
+{
+	while (n--)
+		buf_free(&s[n]);
+}
+
+/* Whole, cut anywhere, and with any byte changed. */
+START_TEST(block_maps_come_back_from_columns)
+{
+	size_t n = sizeof map_blob - 1, i, whole = 0;
+	struct buf s[MAP_STREAMS] = {0}, out = {0};
+	char copy[sizeof map_blob];
+	struct err e;
+
+	for (i = 0; i <= 2 * n; i++) {
+		size_t used = i < n ? i : n;
+
+		memcpy(copy, map_blob, used);
+		if (i > n)
+			copy[i - n - 1] ^= 0x41;
+		if (!map_split(copy, used, s)) {
+			ck_assert_ptr_null(s[0].p);
+			continue;
+		}
+		whole++;
+		out.n = 0;
+		ck_assert_int_eq(map_join(s, used, &out, &e), 0);
+		ck_assert(out.n == used && !memcmp(out.p, copy, used));
+		if (i == n) {
+			ck_assert_int_eq(map_join(s, n - 1, &out, &e), -1);
+			s[i % MAP_STREAMS].n--;
+			ck_assert_int_eq(map_join(s, n, &out, &e), -1);
+		}
+		free_all(s, MAP_STREAMS);
+	}
+	ck_assert_uint_gt(whole, 1);
+	ck_assert_uint_lt(whole, n);
+	buf_free(&out);
+}
+END_TEST
+
+START_TEST(libraries_come_back_from_differences)
+{
+	struct buf in = {0}, thin = {0}, s[LIBRARY_STREAMS] = {0}, out = {0};
+	struct err e;
+
+	ck_assert_int_eq(file_read("/lib/x86_64-linux-gnu/libc.so.6", 0, &in, &e), 0);
+	ck_assert_int_eq(elf_thin_shared(in.p, in.n, NULL, &thin, &e), 0);
+	ck_assert(library_split(thin.p, thin.n, s));
+	ck_assert(memcmp(s[1].p, thin.p, thin.n));
+	ck_assert_int_eq(library_join(s, &out, &e), 0);
+	ck_assert(out.n == thin.n && !memcmp(out.p, thin.p, thin.n));
+	out.n = 0;
+	s[1].n = 4000;
+	ck_assert_int_eq(library_join(s, &out, &e), -1);
+	s[1].n = thin.n;
+	s[0].n--;
+	ck_assert_int_eq(library_join(s, &out, &e), -1);
+	ck_assert_uint_eq(out.n, 0);
+	free_all(s, LIBRARY_STREAMS);
+	ck_assert(!library_split("no library", 10, s));
+	buf_free(&in);
+	buf_free(&thin);
+	buf_free(&out);
 }
 END_TEST
 
@@ -594,7 +671,8 @@ UNIT_MAIN("artifact", 120, enter, leave, UNIT_LOOP(what_was_put_comes_back, 2),
     UNIT_LOOP(the_same_content_gives_the_same_bytes, 2), reading_leaves_no_trace,
     a_descriptor_is_read_and_no_name, nothing_beside_it_is_looked_at, foreign_files_are_refused,
     every_row_is_checked, the_format_before_is_read,
-    UNIT_LOOP(damaged_packs_are_noticed_when_read, 10), packs_are_read_in_any_order,
+    UNIT_LOOP(damaged_packs_are_noticed_when_read, 11), block_maps_come_back_from_columns,
+    libraries_come_back_from_differences, packs_are_read_in_any_order,
     UNIT_LOOP(truncation_is_noticed, 2), UNIT_LOOP(garbled_files_do_no_harm, 2),
     damaged_content_is_noticed_when_read, a_row_twice_is_an_error,
     an_artifact_is_found_by_name_and_build_id, a_damaged_artifact_is_named,
