@@ -287,7 +287,8 @@ static void put_lines(struct splitter *x)
 	}
 	for (i = 0; i < x->line.n; i++) {
 		put_code(&x->s[CODES], code[x->line.v[i].shape]);
-		buf_add(&x->s[CODES], x->args.p + at, x->line.v[i].end - at);
+		if (x->line.v[i].end > at)
+			buf_add(&x->s[CODES], x->args.p + at, x->line.v[i].end - at);
 		at = x->line.v[i].end;
 	}
 }

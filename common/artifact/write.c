@@ -93,7 +93,7 @@ static int put_pack(struct artifact *a, int64_t id, enum pack_form form, size_t 
 static int flush(struct artifact *a, struct packing *p, struct err *e)
 {
 	struct buf s[TEXT_STREAMS] = {0}, z = {0};
-	bool text = p == &a->texts && text_split(p->b.p, p->b.n, s);
+	bool text = p == &a->texts && p->b.n && text_split(p->b.p, p->b.n, s);
 	size_t i;
 	int r = 0;
 
