@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARGS = 32, INPUTS = 4, FLAG = 1000, TEXT, FILES, WORD, BAD };
+enum { ARGS = 32, INPUTS = 4, FLAG = 1000, TEXT, FILES, WORD, BAD, SYSROOT, BUILD_ID };
 
 #define NO(NAME, KIND) \
 	{ \
@@ -60,11 +60,11 @@ static const struct option others[] = {NO("print-map", BAD), NO("print-sysroot",
     NO("print-output-format", BAD), NO("Ur", BAD), NO("relocatable", BAD), NO("trace", BAD),
     NO("version", BAD), NO("help", BAD), NO("target-help", BAD), NO("force-exe-suffix", BAD),
     REQ("Map", BAD), REQ("output", BAD), REQ("out-implib", BAD), REQ("dependency-file", BAD),
-    REQ("plugin", BAD), REQ("plugin-opt", BAD), REQ("sysroot", BAD), REQ("mri-script", BAD),
+    REQ("plugin", BAD), REQ("plugin-opt", BAD), REQ("sysroot", SYSROOT), REQ("mri-script", BAD),
     REQ("rpath-link", BAD), REQ("error-handling-script", BAD), REQ("task-link", BAD),
-    REQ("architecture", BAD), REQ("assert", BAD), REQ("trace-symbol", BAD), OPT("build-id", BAD),
-    OPT("verbose", BAD), OPT("flto", BAD), REQ("flto-partition", BAD), REQ("fuse-ld", BAD),
-    REQ("script", FILES), REQ("default-script", FILES), REQ("dT", FILES),
+    REQ("architecture", BAD), REQ("assert", BAD), REQ("trace-symbol", BAD),
+    OPT("build-id", BUILD_ID), OPT("verbose", BAD), OPT("flto", BAD), REQ("flto-partition", BAD),
+    REQ("fuse-ld", BAD), REQ("script", FILES), REQ("default-script", FILES), REQ("dT", FILES),
     REQ("dynamic-list", FILES), REQ("version-script", FILES), REQ("retain-symbols-file", FILES),
     REQ("just-symbols", FILES), REQ("export-dynamic-symbol-list", FILES),
     REQ("export-dynamic-symbol", WORD), REQ("entry", WORD), REQ("undefined", WORD),
@@ -134,6 +134,10 @@ static void read_as_ld(int argc, char **argv)
 		must(c != BAD && c != '?' && !(c < 256 && strchr("AcyoMirtvVY", c)));
 		if (c == 1 || c == FILES || c == 'T' || c == 'R')
 			must(is_input(optarg));
+		else if (c == BUILD_ID)
+			must(optarg && !strcmp(optarg, "none"));
+		else if (c == SYSROOT) /* below the relink's folder */
+			must(*optarg == '/' && !strstr(optarg, "/.."));
 		else if (c == 'L')
 			must(!strncmp(optarg, "=/", 2));
 		else if (optarg && c != TEXT && (c > 255 || !strchr("fFhIP", c)))
