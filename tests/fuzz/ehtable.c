@@ -16,11 +16,12 @@ static void follow(const struct eh_table *t, const struct eh_site *s)
 	size_t i;
 
 	if (!eh_table_filters(t, s->action, &filter))
-		for (i = 0; i < filter.n; i++)
+		for (i = 0; i < filter.n; i++) {
 			if (filter.v[i] > 0)
 				eh_table_type(t, filter.v[i], &type);
 			else if (filter.v[i] < 0)
 				eh_table_list(t, filter.v[i], &list);
+		}
 	vec_free(&filter);
 	vec_free(&list);
 }

@@ -14,13 +14,13 @@ static int check(const char *s, struct err *e)
 
 static const char *const good[] = {"", "crt", "{ global: f; local: *; };\n# INPUTS, all\n",
     "{ f; };", "blob \1\2\377", "a\nb\nc\n",
-    "/* GNU ld script\n   Use the shared library. */\nOUTPUT_FORMAT(elf64-x86-64)\n"
-    "GROUP ( /lib/x86_64-linux-gnu/libc.so.6 /usr/lib/x86_64-linux-gnu/libc_nonshared.a "
-    " AS_NEEDED ( /lib64/ld-linux-x86-64.so.2 ) )\n",
+    ("/* GNU ld script\n   Use the shared library. */\nOUTPUT_FORMAT(elf64-x86-64)\n"
+     "GROUP ( /lib/x86_64-linux-gnu/libc.so.6 /usr/lib/x86_64-linux-gnu/libc_nonshared.a "
+     " AS_NEEDED ( /lib64/ld-linux-x86-64.so.2 ) )\n"),
     "INPUT(libncurses.so.6 -ltinfo)\n", "INPUT(f.o)", "INPUT(\"a b.o\", ./c.o, sub/d.o)",
     "SEARCH_DIR(\"=/usr/lib\"); SEARCH_DIR(=/lib) INPUT(-lx)",
-    "ENTRY(_start) SECTIONS { . = 0x400000 + SIZEOF_HEADERS; .text : { KEEP(*(.init)) "
-    "*(.text .text.*) *crtend.o(.x) } /DISCARD/ : { *(.note) } . = ALIGN(64 / 8); }",
+    ("ENTRY(_start) SECTIONS { . = 0x400000 + SIZEOF_HEADERS; .text : { KEEP(*(.init)) "
+     "*(.text .text.*) *crtend.o(.x) } /DISCARD/ : { *(.note) } . = ALIGN(64 / 8); }"),
     "SECTIONS { .x : { *(.x) } } INSERT AFTER .data;"};
 
 START_TEST(accepted)
