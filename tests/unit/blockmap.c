@@ -258,8 +258,8 @@ static void assert_same(const struct blockmap *a, const struct blockmap *b)
 		const struct bm_frag *x = &a->frag.v[i], *y = &b->frag.v[i];
 
 		ck_assert(x->addr == y->addr && x->tu == y->tu && x->size == y->size &&
-		    x->func == y->func && x->fragment == y->fragment && x->first == y->first &&
-		    x->n == y->n);
+			  x->func == y->func && x->fragment == y->fragment &&
+			  x->first == y->first && x->n == y->n);
 	}
 	ck_assert_uint_eq(a->block.n, b->block.n);
 	for (size_t i = 0; i < a->block.n; i++) {
