@@ -9,26 +9,29 @@
 #include <unistd.h>
 
 #define IDENT "\t.ident\t\"GCC: (Debian) 12.2.0\"\n"
-#define CODE(label, loc) \
+#define CODE(branch, label, loc) \
 	"\t.text\n\t.globl\tf\n\t.type\tf, @function\nf:\n" loc label "\ttestl\t%edi, %edi\n" \
-	"\tje\t.L2\n" loc "\tmovl\t$1, %eax\n\tret\n.L2:\n\txorl\t%eax, %eax\n\tret\n" \
+	"\tje\t" branch "\n" loc "\tmovl\t$1, %eax\n\tret\n" branch \
+	":\n\txorl\t%eax, %eax\n\tret\n" \
 	"\t.size\tf, .-f\n"
 
-static const char full[] = "\t.file\t\"a.c\"\n" CODE(".LVL0:\n",
+static const char full[] = "\t.file\t\"a.c\"\n" CODE(".L2", ".LVL0:\n",
     "\t.file 1 \"a.c\"\n\t.loc 1 2 3\n") "\t.section\t.debug_info,\"\",@progbits\n\t."
 					 "long\t0x12\n\t.quad\t.LVL0\n\t.globl\tg\n"
 					 "\t.text\n\t.section\t.debug_str,\"MS\",@"
 					 "progbits,1\n\t.string\t\"long name\"\n"
 					 "\t.section\t.note.GNU-stack,\"\",@progbits\n" IDENT;
 static const char less[] =
-    "\t.file\t\"a.c\"\n" CODE("", "") "\t.globl\tg\n\t.text\n"
-				      "\t.section\t.note.GNU-stack,\"\",@progbits\n" IDENT;
-/* Here sections are not followed. */
-static const char nested[] = "\t.file\t\"b.c\"\n" CODE("", "") "\t.pushsection .debug_x\n"
-							       "\t.long\t1\n\t.popsection\n" IDENT;
+    "\t.file\t\"a.c\"\n" CODE(".L0", "", "") "\t.globl\tg\n\t.text\n"
+					     "\t.section\t.note.GNU-stack,\"\",@progbits\n" IDENT;
+/* Sections are not followed back out of debug information. */
+static const char previous[] = "\t.file\t\"b.c\"\n" CODE(
+    ".L2", "", "") "\t.section\t.debug_x\n\t.long\t1\n\t.previous\n" IDENT;
 /* Here the label is also code's. */
 static const char used[] =
-    "\t.file\t\"c.c\"\n" CODE(".LVL0:\n", "") "\t.data\n\t.quad\t.LVL0\n" IDENT;
+    "\t.file\t\"c.c\"\n" CODE(".L2", ".LVL0:\n", "") "\t.data\n\t.quad\t.LVL0\n" IDENT;
+static const char numbered[] =
+    "\t.file\t\"c.c\"\n" CODE(".L1", ".L0:\n", "") "\t.data\n\t.quad\t.L0\n" IDENT;
 
 static char dir[64];
 static struct err e;
@@ -80,7 +83,7 @@ static void make(void)
 	ck_assert_msg(a != NULL, "%s", e.text);
 	ck_assert_int_eq(artifact_put_meta(a, &meta, &e), 0);
 	put_unit(a, 0, full, false);
-	put_unit(a, 1, nested, false);
+	put_unit(a, 1, previous, false);
 	put_unit(a, 2, used, false);
 	put_unit(a, 3, full, true);
 	ck_assert_int_eq(artifact_put_input(a, &in, "library", 7, &e), 0);
@@ -115,8 +118,8 @@ START_TEST(debug_information_goes_where_nothing_else_does)
 	const struct art_tu *tu;
 
 	check_text(a, 0, less);
-	check_text(a, 1, nested);
-	check_text(a, 2, used);
+	check_text(a, 1, previous);
+	check_text(a, 2, numbered);
 	check_text(a, 3, full); /* it would not be read as what the artifact says */
 	/* By which block maps name it. */
 	ck_assert_uint_eq(artifact_tus(a, &tu), 4);
@@ -135,7 +138,7 @@ START_TEST(all_else_is_as_it_was)
 	size_t i, n;
 
 	for (i = 0; i < 4; i++)
-		check_text(a, (uint32_t)i, i == 1 ? nested : i == 2 ? used : full);
+		check_text(a, (uint32_t)i, i == 1 ? previous : i == 2 ? used : full);
 	n = artifact_funcs(a, &f);
 	ck_assert_uint_eq(n, artifact_funcs(from, &g));
 	for (i = 0; i < n; i++)
