@@ -316,6 +316,19 @@ static void do_label(struct builder *b, uint32_t i, const struct stmt *st)
 		current(b)->last = i + 1;
 }
 
+/* Of .loc FILE LINE: what belongs to no line has 0, which as leaves out: the line before it stays in
+ * force. */
+static bool line_zero(struct str arg)
+{
+	const char *p = arg.p, *end = arg.p + arg.n;
+
+	for (; p < end && *p != ' ' && *p != '\t'; p++)
+		continue;
+	for (; p < end && (*p == ' ' || *p == '\t'); p++)
+		continue;
+	return p < end && *p == '0';
+}
+
 static void do_directive(struct builder *b, uint32_t i, const struct stmt *st)
 {
 	switch (st->dir) {
@@ -327,7 +340,8 @@ static void do_directive(struct builder *b, uint32_t i, const struct stmt *st)
 		b->proc_over = str_is(st->op, ".cfi_endproc");
 		break;
 	case DIR_LOC:
-		b->loc = b->f->code.v[i];
+		if (!line_zero(st->arg))
+			b->loc = b->f->code.v[i];
 		break;
 	case DIR_SET:
 	case DIR_SIZE:
