@@ -316,8 +316,8 @@ static void do_label(struct builder *b, uint32_t i, const struct stmt *st)
 		current(b)->last = i + 1;
 }
 
-/* Of .loc FILE LINE: what belongs to no line has 0, which as leaves out: the line before it stays in
- * force. */
+/* Of .loc FILE LINE: what belongs to no line has 0, which as leaves out: the line before it stays
+ * in force. */
 static bool line_zero(struct str arg)
 {
 	const char *p = arg.p, *end = arg.p + arg.n;
