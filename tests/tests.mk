@@ -13,17 +13,18 @@ SAN := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=pointer-overflo
 	-fno-sanitize-recover=undefined -fno-omit-frame-pointer -D__SANITIZE_ADDRESS__
 sanitized = $(MAKE) --no-print-directory B=$(S) CC=clang SANITIZE="$(SAN)" CFLAGS="-O1 -g1"
 
-deps-check:
-	@config/install-deps config/packages.build config/packages.check
+# After deps: apt-get runs once at a time.
+deps-check: deps
+	@config/install-deps config/packages.check
 
 asan: deps-check
-	$(sanitized) all
+	+$(sanitized) all
 
 # Sanitized programs of tests, unit/NAME, asm/edit and harness/NAME, each linked again when it or
 # a library changed.
 TESTS := $(UNIT:%=unit/%) asm/edit $(FUZZ:%=harness/%)
 tests:
-	@$(sanitized) $(TESTS:%=$(S)/%)
+	+@$(sanitized) $(TESTS:%=$(S)/%)
 linked = $(Q)$(CC) $(ALL_CFLAGS) -fuse-ld=lld $(1) -o $@ $< -Wl,--start-group $(LIBFILES) -Wl,--end-group $(2) $(LIBS)
 $(B)/unit/%: $(B)/obj/tests/unit/%.o $(LIBFILES)
 	@mkdir -p $(@D)
@@ -44,9 +45,9 @@ TESTOBJS := $(UNIT:%=$(B)/obj/tests/unit/%.o) $(B)/obj/tests/asm/edit.o $(FUZZ:%
 check: deps-check all
 	@MORPH_BUILD=$(B) tests/run $(T)
 
-# Real packages and their own suites: hours. P="bzip2 re2": these.
+# Real packages and their own suites: hours, and it goes on where it was stopped. P="bzip2 re2": these.
 check-packages: deps-check all
-	@MORPH_BUILD=$(B) tests/packages/run $(P) && tests/packages/run --table
+	@MORPH_BUILD=$(B) tests/packages/run --record $(P); status=$$?; tests/packages/run --table; exit $$status
 
 fuzz: deps-check
 	tests/fuzz/run $(if $(SECONDS_EACH),$(SECONDS_EACH),60)
