@@ -183,6 +183,19 @@ static enum lookup_result take_answer(const struct question *q, int pipe, struct
 	return LOOKUP_FOUND;
 }
 
+/* Is there no such process any more? That needs no child: no file system but /proc is asked. After
+ * a loss of records it is so of hundreds, and those that live must not end before it is their turn.
+ */
+static bool is_gone(uint32_t pid)
+{
+	char *path = xasprintf("%s/%u", tree, pid);
+	struct stat st;
+	bool gone = stat(path, &st) && errno == ENOENT;
+
+	free(path);
+	return gone;
+}
+
 static void look(const struct question *q)
 {
 	enum lookup_result r = LOOKUP_NONE;
@@ -190,7 +203,9 @@ static void look(const struct question *q)
 	int fd[2];
 	pid_t pid = -1;
 
-	if (!pipe2(fd, O_CLOEXEC)) {
+	if (is_gone(q->pid)) {
+		r = q->ask == ASK_FILE ? LOOKUP_LATER : LOOKUP_NONE;
+	} else if (!pipe2(fd, O_CLOEXEC)) {
 		pid = fork();
 		if (!pid)
 			reader_child(q, fd[1]);

@@ -7,14 +7,13 @@
  *                       namespaces of the process
  *   a mapped file       its build-id, and whether it is the file of its name
  *
- * For each question the reader forks a child, which it kills once that has
- * answered, or after LOOKUP_MS: a file system may hang. The kernel names the
- * build-id (PROCMAP_QUERY, Linux 6.11); where it does not, the child opens the file
- * (a regular one, as an O_PATH descriptor shows), writes all else of the answer to a
- * pipe, gives up every right (rights_parser()) and reads the file: no process that
- * can act for more than one user parses a user's file. Whatever such a file makes of
- * its parser can only write to that pipe, where the reader takes a build-id of fixed
- * size for this one question; the socket is not open in it.
+ * For each question about a process that lives the reader forks a child, which it kills once that
+ * has answered, or after LOOKUP_MS: a file system may hang. The kernel names the build-id
+ * (PROCMAP_QUERY, Linux 6.11); where it does not, the child opens the file (a regular one, as an
+ * O_PATH descriptor shows), writes all else of the answer to a pipe, gives up every right
+ * (rights_parser()) and reads the file: no process that can act for more than one user parses a
+ * user's file. Whatever such a file makes of its parser can only write to that pipe, where the
+ * reader takes a build-id of fixed size for this one question; the socket is not open in it.
  *
  * Is it the file of its name? A process in a mount or user namespace of its own
  * calls any file of its user /usr/bin/x, and in one shared folder a user may

@@ -37,7 +37,7 @@ struct proc {
 	VEC(struct range) range; /* ascending, without overlap */
 	uint64_t stamp;          /* records up to here are in what /proc said */
 	uint64_t used, died;     /* times; died = 0: lives */
-	uint64_t epoch;          /* maps.epoch when /proc was last consulted or it began */
+	uint64_t sure;           /* all records since then have been seen, as far as is known */
 	uint64_t view;           /* of files mapped from now on */
 	uint32_t pid, uid;
 	bool uid_asked;
@@ -45,6 +45,7 @@ struct proc {
 
 struct slow_user {
 	uint32_t uid;
+	unsigned n; /* times that LOOKUP_MS were not enough */
 	uint64_t until;
 };
 
@@ -55,7 +56,7 @@ struct maps {
 	struct lookup *lookup;
 	struct slow_user slow[SLOW_USERS];
 	struct maps_count n;
-	uint64_t epoch, swept; /* counts losses of side-band; as of the last sweep */
+	uint64_t lost, swept; /* when a loss of side-band was last noticed; as of the last sweep */
 	uint32_t uid;
 	bool whole_machine;
 };
@@ -158,27 +159,39 @@ static void file_put(struct maps *m, struct file *f)
 	free(f);
 }
 
-static bool is_slow(const struct maps *m, uint32_t uid, uint64_t now)
+static struct slow_user *slow_user(struct maps *m, uint32_t uid, uint64_t now)
 {
 	size_t i;
 
 	for (i = 0; i < SLOW_USERS; i++)
-		if (m->slow[i].uid == uid && now < m->slow[i].until)
-			return true;
-	return false;
+		if (m->slow[i].n && m->slow[i].uid == uid && now < m->slow[i].until)
+			return &m->slow[i];
+	return NULL;
+}
+
+static bool is_slow(struct maps *m, uint32_t uid, uint64_t now)
+{
+	const struct slow_user *s = slow_user(m, uid, now);
+
+	return s && s->n >= MAPS_SLOW;
 }
 
 /* The one whose time is over first makes room. */
 static void note_slow(struct maps *m, uint32_t uid, uint64_t now)
 {
-	struct slow_user *s = m->slow;
+	struct slow_user *s = slow_user(m, uid, now);
 	size_t i;
 
-	for (i = 1; i < SLOW_USERS; i++)
-		if (m->slow[i].until < s->until)
-			s = &m->slow[i];
-	*s = (struct slow_user){uid, now + MAPS_PENALTY};
-	log_warn("a file that user %u runs cannot be looked at in %d ms: that user's further ones "
+	if (!s) {
+		for (s = m->slow, i = 1; i < SLOW_USERS; i++)
+			if (m->slow[i].until < s->until)
+				s = &m->slow[i];
+		*s = (struct slow_user){.uid = uid, .until = now + MAPS_PENALTY};
+	}
+	if (++s->n < MAPS_SLOW)
+		return;
+	s->until = now + MAPS_PENALTY;
+	log_warn("files that user %u runs cannot be looked at in %d ms: that user's further ones "
 		 "count as outside for %d s",
 	    uid, LOOKUP_MS, (int)(MAPS_PENALTY / SECOND));
 }
@@ -436,7 +449,7 @@ static struct proc *proc_new(struct maps *m, uint32_t pid, uint64_t time)
 	p->uid = m->uid;
 	p->view = m->whole_machine ? VIEW_UNKNOWN : 0;
 	p->used = time;
-	p->epoch = m->epoch;
+	p->sure = time;
 	p->next = m->procs[pid % BUCKETS];
 	m->procs[pid % BUCKETS] = p;
 	m->n.procs++;
@@ -467,7 +480,7 @@ static void proc_read(struct maps *m, struct proc *p, uint32_t tid)
 	uint64_t stamp = clock_now(), view;
 	int fd = lookup_maps(m->lookup, tid, &view);
 
-	p->epoch = m->epoch;
+	p->sure = stamp;
 	if (fd < 0)
 		return;
 	if (m->whole_machine)
@@ -495,6 +508,13 @@ void maps_snapshot(struct maps *m)
 
 /* ---- events ---- */
 
+/* Records from before a loss was noticed may be without those that followed them: a process that
+ * began then may have called exec. */
+static bool is_suspect(const struct maps *m, const struct proc *p)
+{
+	return p->sure < m->lost;
+}
+
 static void proc_fork(struct maps *m, const struct event *ev)
 {
 	struct proc *parent = proc_get(m, ev->parent), *p = proc_get(m, ev->pid);
@@ -508,7 +528,8 @@ static void proc_fork(struct maps *m, const struct event *ev)
 	ranges_copy(m, p, parent);
 	p->view = parent->view;
 	p->uid = parent->uid;
-	p->epoch = parent->epoch;
+	if (is_suspect(m, parent))
+		p->sure = parent->sure;
 }
 
 /* A thread may leave where the others stay, and map what they run. */
@@ -541,7 +562,7 @@ void maps_event(struct maps *m, const struct event *ev)
 	case EV_EXEC:
 		ranges_drop(m, p);
 		p->uid_asked = false;
-		p->epoch = m->epoch;
+		p->sure = ev->time;
 		p->died = 0; /* a thread's exec ends the first thread before */
 		break;
 	case EV_EXIT:
@@ -557,17 +578,17 @@ void maps_event(struct maps *m, const struct event *ev)
 
 void maps_suspect(struct maps *m)
 {
-	m->epoch++;
+	m->lost = clock_now();
 }
 
 void maps_sweep(struct maps *m, uint64_t now)
 {
-	bool ask = m->swept != m->epoch; /* the end of some was perhaps lost */
+	bool ask = m->swept != m->lost; /* the end of some was perhaps lost */
 	struct proc *p, *next;
 	uint32_t uid;
 	size_t i;
 
-	m->swept = m->epoch;
+	m->swept = m->lost;
 	for (i = 0; i < BUCKETS; i++)
 		for (p = m->procs[i]; p; p = next) {
 			next = p->next;
@@ -591,7 +612,7 @@ static struct proc *proc_of_sample(struct maps *m, const struct event *s)
 		proc_read(m, p, s->tid);
 		if (!p->range.n)
 			p->died = s->time; /* its end will not be announced again */
-	} else if (p->epoch != m->epoch) {
+	} else if (is_suspect(m, p)) {
 		proc_read(m, p, s->tid);
 	}
 	p->used = s->time;

@@ -20,8 +20,9 @@
  * Namespaces come with the side-band, else from /proc; a process in which any
  * thread has left those of the monitor counts as being elsewhere from then on.
  *
- * A user on whose files LOOKUP_MS were not enough has no new ones looked at for
- * MAPS_PENALTY: a file system that hangs would stop the monitor for all.
+ * A user on whose files LOOKUP_MS were not enough MAPS_SLOW times within MAPS_PENALTY
+ * has no new ones looked at for as long: a file system that hangs would stop the
+ * monitor for all. Once may be a busy machine's doing.
  *
  * Build-ids that no record brought are read when the first sample needs them.
  * Memory is bounded: processes by MAPS_PROCS and gone MAPS_GRACE after their end,
@@ -41,7 +42,8 @@
 enum { MAPS_PROCS = 65536, MAPS_RANGES = 8192, MAPS_BYTES = 128 << 20 };
 #define MAPS_GRACE 30000000000ULL   /* ns */
 #define MAPS_PENALTY 60000000000ULL /* ns */
-#define MAPS_NOBODY UINT32_MAX      /* uid of a process that was gone too soon */
+#define MAPS_SLOW 3
+#define MAPS_NOBODY UINT32_MAX /* uid of a process that was gone too soon */
 
 struct maps;
 
@@ -57,7 +59,8 @@ void maps_free(struct maps *m);
 void maps_snapshot(struct maps *m);
 /* Any event but a sample. */
 void maps_event(struct maps *m, const struct event *ev);
-/* Side-band was lost: every process is read again before it is next used. */
+/* Side-band was lost until now: every process of which something may be missing is read again
+ * before it is next used. */
 void maps_suspect(struct maps *m);
 /* Forgets the long dead; now as events' time. */
 void maps_sweep(struct maps *m, uint64_t now);
