@@ -4,6 +4,7 @@
  * for the text after it is followed; what cannot be followed breaks the account of everything, and
  * the unit is refused.
  */
+#include "editor/asm/operand.h"
 #include "editor/asm/text.h"
 
 enum { NESTED_MAX = 16 };
@@ -94,13 +95,58 @@ int asm_nesting(struct str op)
 	return -str_is_any(op, end, sizeof end / sizeof *end);
 }
 
+/* ---- registers without '%' ---- */
+
+static bool is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == '.';
+}
+
+static bool names_register(struct str s)
+{
+	const char *p = s.p, *end = p + s.n, *word;
+
+	while (p < end) {
+		if (*p == '"') {
+			p = skip_string(p, end);
+			continue;
+		}
+		for (word = p; p < end && is_word(*p); p++)
+			continue;
+		if (p == word)
+			p++;
+		else if ((word == s.p || word[-1] != '%') &&
+			 operand_is_register((struct str){word, (uint32_t)(p - word)}))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a compiler's own statements name anything as a register is named. */
+static bool compiler_names_register(const struct unit_impl *u)
+{
+	size_t i;
+
+	for (i = 0; i < u->stmt.n; i++)
+		if ((u->stmt.v[i].kind == ST_DIR || u->stmt.v[i].kind == ST_INSN) &&
+		    names_register(u->stmt.v[i].arg))
+			return true;
+	return false;
+}
+
+/* ---- what it leaves ---- */
+
 /* Sections by what is known of them: 0 is the one in force at the beginning, others are numbered
  * as they come. */
 enum { BEGUN, UNKNOWN = -1 };
+/* GIVEN: as it was before, AT&T's with '%', or NAKED by an earlier one. NAKED: AT&T's with or
+ * without '%', of which compilers make no use. */
+enum syntax { GIVEN, NAKED, INTEL };
 struct place {
 	int now, previous;
 	unsigned pushed;
-	bool intel;
+	enum syntax syntax;
 };
 
 struct run {
@@ -108,6 +154,7 @@ struct run {
 	struct place outer[NESTED_MAX];     /* before each .if, .rept, .irp */
 	unsigned depth, ever;               /* of outer[]; sections so far */
 	bool nested, doubt; /* was there any .if; is there what might be a comment */
+	bool bare;          /* are there registers without '%' in syntax GIVEN */
 };
 
 static const char changes[] = "inline assembly changes the section";
@@ -139,12 +186,12 @@ static const char *go_back(struct run *r)
 
 static const char *pop(struct run *r)
 {
-	bool intel = r->at.intel;
+	enum syntax syntax = r->at.syntax;
 
 	if (r->at.pushed <= (r->depth ? r->outer[r->depth - 1].pushed : 0))
 		return changes;
 	r->at = r->stack[r->at.pushed - 1];
-	r->at.intel = intel;
+	r->at.syntax = syntax;
 	return NULL;
 }
 
@@ -153,7 +200,7 @@ static bool closed(const struct run *r)
 {
 	const struct place *was = &r->outer[r->depth - 1];
 
-	return r->at.now == was->now && r->at.pushed == was->pushed && r->at.intel == was->intel;
+	return r->at.now == was->now && r->at.pushed == was->pushed && r->at.syntax == was->syntax;
 }
 
 static const char *nest(struct run *r, struct str op)
@@ -194,9 +241,9 @@ static const char *run_directive(struct unit_impl *u, struct run *r, struct str 
 	if (str_is(op, ".subsection") && !r->at.pushed)
 		return changes;
 	if (str_is(op, ".intel_syntax"))
-		r->at.intel = true;
+		r->at.syntax = INTEL;
 	else if (str_is(op, ".att_syntax"))
-		r->at.intel = str_is(arg, "noprefix");
+		r->at.syntax = str_is(arg, "noprefix") ? NAKED : GIVEN;
 	return NULL;
 }
 
@@ -206,6 +253,7 @@ static const char *run_stmt(struct unit_impl *u, struct run *r, const struct stm
 	uint32_t i;
 
 	r->doubt |= *st->op.p == '/';
+	r->bare = r->bare || (r->at.syntax == GIVEN && names_register(st->arg));
 	if (*st->op.p != '.' || st->op.n > sizeof small)
 		return NULL;
 	for (i = 0; i < st->op.n; i++) {
@@ -237,14 +285,15 @@ static const char *run_end(const struct run *r)
 		return open_if;
 	if (r->at.pushed || (r->doubt && (r->nested || r->ever)))
 		return changes;
-	return r->at.intel ? ".intel_syntax in inline assembly" : NULL;
+	return r->at.syntax == INTEL ? ".intel_syntax in inline assembly" : NULL;
 }
 
 int asm_check(struct unit_impl *u, struct err *e)
 {
 	const char *why = NULL;
+	bool bare = false;
+	size_t i, k, naked = 0;
 	struct run r;
-	size_t i, k;
 
 	for (i = u->inline_asm.first; i < u->inline_asm.end; i = k + 1) {
 		r = (struct run){.at = {.previous = UNKNOWN}};
@@ -256,6 +305,15 @@ int asm_check(struct unit_impl *u, struct err *e)
 			return err_set(e, "line %zu: %s", k, why);
 		for (; r.at.now != BEGUN && i < k; i++)
 			u->stmt.v[i].asm_switches = true;
+		bare |= r.bare;
+		if (r.at.syntax == NAKED)
+			naked = k;
 	}
+	/* Text after it may come before it, and the other way round. */
+	if (naked && (bare || compiler_names_register(u)))
+		return err_set(e,
+		    "line %zu: .att_syntax noprefix in inline assembly, and what is called as "
+		    "registers are",
+		    naked);
 	return 0;
 }

@@ -56,6 +56,35 @@ static bool read_reg(struct str s, uint8_t *reg, uint8_t *size)
 	return false;
 }
 
+bool operand_is_register(struct str s)
+{
+	static const char *const named[] = {
+	    "es", "cs", "ss", "ds", "fs", "gs", "flat", "ip", "eip", "rip", "eiz", "riz", "st"};
+	static const char *const numbered[] = {
+	    "cr", "db", "dr", "tr", "mm", "xmm", "ymm", "zmm", "tmm", "k", "bnd"};
+	struct str lower;
+	uint8_t reg, size;
+	char b[8];
+	size_t i;
+
+	if (!s.n || s.n > sizeof b)
+		return false;
+	for (i = 0; i < s.n; i++)
+		b[i] = s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] + 'a' - 'A') : s.p[i];
+	lower = (struct str){b, s.n};
+	if (read_reg(lower, &reg, &size))
+		return true;
+	for (i = 0; i < sizeof named / sizeof *named; i++)
+		if (str_is(lower, named[i]))
+			return true;
+	while (lower.n && b[lower.n - 1] >= '0' && b[lower.n - 1] <= '9')
+		lower.n--;
+	for (i = 0; lower.n < s.n && i < sizeof numbered / sizeof *numbered; i++)
+		if (str_is(lower, numbered[i]))
+			return true;
+	return false;
+}
+
 static bool is_vector(struct str s)
 {
 	static const char *const prefix[] = {"xmm", "ymm", "zmm", "mm", "st", "k"};

@@ -34,4 +34,7 @@ struct operand {
  * are more than OPERANDS. A leading '*' is skipped. */
 int operands_read(struct str arg, struct operand op[OPERANDS]);
 
+/* Whether a word is read as a register where these need no '%' (.att_syntax noprefix). */
+bool operand_is_register(struct str word);
+
 #endif

@@ -563,7 +563,15 @@ START_TEST(refused_units)
 	    {UNIT("#APP\n\t.popsection\n#NO_APP\n"), changes},
 	    {UNIT("#APP\n\t.endif\n#NO_APP\n"), "inline assembly leaves .if or .rept open"},
 	    {UNIT("#APP\n\t.intel_syntax noprefix\n#NO_APP\n"), ".intel_syntax in inline assembly"},
-	    {UNIT("#APP\n\t.att_syntax noprefix\n#NO_APP\n"), ".intel_syntax in inline assembly"},
+	    {UNIT("#APP\n\t.att_syntax noprefix\n#NO_APP\n\tmovl St(%rip), %eax\n"),
+		".att_syntax noprefix in inline assembly, and"},
+	    {UNIT("\tleaq di+8(%rip), %rax\n#APP\n\t.att_syntax noprefix\n#NO_APP\n"),
+		".att_syntax noprefix in inline assembly, and"},
+	    {UNIT("\t.data\n\t.quad R10D\n\t.text\n#APP\n\t.att_syntax noprefix\n#NO_APP\n"),
+		".att_syntax noprefix in inline assembly, and"},
+	    {UNIT("#APP\n\t.att_syntax noprefix\n#NO_APP\n\tnop\n#APP\n\tmov xmm17, %eax\n"
+		  "#NO_APP\n"),
+		".att_syntax noprefix in inline assembly, and"},
 	    {UNIT("#APP\n\t.pushsection .x\n#NO_APP\n"), changes},
 	    {UNIT("#APP\n\t.if 0\n#NO_APP\n"), "inline assembly leaves .if or .rept open"},
 	    {UNIT("#APP\n\t.macro m\n\t.endm\n#NO_APP\n"), ".macro in inline assembly"},
@@ -579,6 +587,16 @@ START_TEST(refused_units)
 	}
 	ck_assert_ptr_null(unit_parse(&a, "", 0, &e));
 	arena_free(&a);
+}
+END_TEST
+
+START_TEST(inline_assembly_may_leave_registers_without_prefix)
+{
+	parse(UNIT("\t.section .rodata\n\t.string \"st \\\"ax\"\n\t.text\n" FUNC("f",
+	    "#APP\n\t.intel_syntax noprefix\n\tlea eax, [edi+1]\n\t.att_syntax noprefix\n#NO_APP\n"
+	    "\tmovl stx(%rip), %r10d\n\tcall axe@PLT\n\tmovl $kk1, %eax\n\tmovl r10dx, %ecx\n"
+	    "\tret\n")));
+	ck_assert_ptr_null(last->func[0].opaque);
 }
 END_TEST
 
@@ -1482,11 +1500,12 @@ UNIT_MAIN("unit", 120, setup, teardown, branches, loops_and_falls, gcc_switch, c
     noreturn_ends, odd_bounds, asm_goto, labels_behind_asm_are_the_compilers, cold_part_is_rejoined,
     cold_names_that_are_taken, opaque_functions, local_labels_in_one_asm_are_fine,
     unwind_procedures, functions_that_stay, bounds_inside_procedures, refused_units,
-    inline_assembly_may_push_and_pop, inline_assembly_may_switch_sections, key_knows_the_code_alone,
-    key_knows_tables_and_names, jumps_follow_from_the_order, unwind_state_is_restated,
-    jumps_to_aliases, alignment_moves_along, comdat_and_quotes, sections_of_one_name,
-    previous_is_named, aliases_follow, locations_are_restated, in_place_nothing_changes,
-    any_layout_passes_the_check, same_input_same_text, check_misses_no_line,
+    inline_assembly_may_leave_registers_without_prefix, inline_assembly_may_push_and_pop,
+    inline_assembly_may_switch_sections, key_knows_the_code_alone, key_knows_tables_and_names,
+    jumps_follow_from_the_order, unwind_state_is_restated, jumps_to_aliases, alignment_moves_along,
+    comdat_and_quotes, sections_of_one_name, previous_is_named, aliases_follow,
+    locations_are_restated, in_place_nothing_changes, any_layout_passes_the_check,
+    same_input_same_text, check_misses_no_line,
     UNIT_LOOP(check_misses_no_line_of_an_exception_table, 2), check_reads_exception_tables,
     check_reads_far_exception_tables, UNIT_LOOP(odd_exception_tables, 8), check_misses_no_counter,
     check_knows_the_order, check_follows_jumps, check_reads_calls_through_the_got,
