@@ -30,15 +30,20 @@ static const char *state_words(struct arena *a, const json_t *m)
 	return words_clean(a, state);
 }
 
-/* What the last decision was, as one line. */
-static char *decision_words(struct arena *a, const json_t *d, int64_t now)
+/* What the last decision about a module was, as one line. */
+static char *decision_words(struct arena *a, const json_t *m, int64_t now)
 {
-	const char *verdict = json_str(d, "verdict");
+	const json_t *d = json_object_get(m, "decision");
+	const char *verdict = json_str(d, "verdict"), *at = json_str(d, "at");
+	const char *layout = json_str(m, "layout_at");
 	const char *text = words_clean(a, json_str(d, "text"));
-	const char *ago = words_ago(a, json_str(d, "at"), now);
+	const char *ago = words_ago(a, at, now);
 
 	if (!verdict)
 		return arena_strdup(a, "not decided yet");
+	/* Times are of one form, in which the later one is the greater text. */
+	if (strcmp(verdict, "edit") == 0 && layout && at && strcmp(layout, at) >= 0)
+		return arena_strdup(a, "not decided again since it was laid out");
 	if (strcmp(verdict, "wait") == 0)
 		return arena_printf(
 		    a, "waits (%s, %s): %s", words_clean(a, json_str(d, "reason")), ago, text);
@@ -59,7 +64,7 @@ static char *module_note(struct arena *a, const json_t *m, int64_t now)
 	    (strcmp(state, "held") == 0 || strcmp(state, "no-artifact") == 0 ||
 		strcmp(state, "gone") == 0))
 		return words_clean(a, text);
-	return decision_words(a, json_object_get(m, "decision"), now);
+	return decision_words(a, m, now);
 }
 
 static char *samples_line(struct arena *a, const json_t *s)
@@ -306,8 +311,7 @@ static void show_module(const struct invocation *in, const json_t *m)
 			words_ago(a, json_str(predicted, "at"), now)));
 	table_field(stdout, colour, "rollback",
 	    json_is_true(json_object_get(m, "rollback")) ? "possible" : "nothing to roll back to");
-	table_field(
-	    stdout, colour, "decision", decision_words(a, json_object_get(m, "decision"), now));
+	table_field(stdout, colour, "decision", decision_words(a, m, now));
 }
 
 /* ---- the command ---- */

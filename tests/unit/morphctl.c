@@ -31,6 +31,17 @@ static void end_changes(uv_timer_t *t)
 	}
 }
 
+/* One that was laid out by its last decision. */
+static void put_laid_out(struct manager *m, const char *path)
+{
+	struct decision d = {.verdict = VERDICT_EDIT, .text = "to be laid out"};
+	struct err e;
+
+	fake_module(m, path, getuid(), MODULE_LAID_OUT);
+	if (store_put_decision(m->store, module_id(path), FAKE_MS + 20000, &d, &e) < 0)
+		abort();
+}
+
 static void serve(int ready)
 {
 	struct manager m;
@@ -44,6 +55,7 @@ static void serve(int ready)
 	fake_start(&m, dir, getuid(), getuid() + 1);
 	fake_module(&m, "/opt/two/lua", getuid(), MODULE_ORIGINAL);
 	fake_rolled_back(&m, "/opt/back", getuid());
+	put_laid_out(&m, "/opt/fresh");
 	fd = socket_listen(sock, 0600, (gid_t)-1, &e);
 	if (fd < 0 || !api_open(&loop, &m, fd, &e))
 		abort();
@@ -253,6 +265,16 @@ START_TEST(a_layout_that_was_rolled_back_has_no_age)
 
 	expect(t, "held: ");
 	ck_assert_ptr_null(strstr(t, "made "));
+	free(t);
+}
+END_TEST
+
+START_TEST(a_decision_that_was_carried_out_is_none)
+{
+	char *t = run(cmd_status, (struct invocation){ONE("fresh")}, EXIT_DONE);
+
+	expect(t, "not decided again since it was laid out");
+	ck_assert_ptr_null(strstr(t, "to be laid out"));
 	free(t);
 }
 END_TEST
@@ -487,7 +509,8 @@ UNIT_MAIN("morphctl", 30, setup, teardown, status_is_told_in_words,
     modules_without_artifact_are_counted_or_listed, json_is_the_api_result,
     modules_are_found_by_path_name_and_id, explain_shows_the_rung_that_stopped_it,
     profile_names_cannot_move_the_cursor, a_profile_is_printed_for_the_editor,
-    a_layout_that_was_rolled_back_has_no_age, history_is_a_table, a_change_is_waited_for,
-    rollback_wants_one_or_all, no_manager_is_told_with_its_socket, the_socket_is_the_nearest,
-    artifacts_are_shown, UNIT_CASE(0, NULL, NULL), numbers_read_well, times_read_well,
-    foreign_text_is_made_harmless, tables_fit)
+    a_layout_that_was_rolled_back_has_no_age, a_decision_that_was_carried_out_is_none,
+    history_is_a_table, a_change_is_waited_for, rollback_wants_one_or_all,
+    no_manager_is_told_with_its_socket, the_socket_is_the_nearest, artifacts_are_shown,
+    UNIT_CASE(0, NULL, NULL), numbers_read_well, times_read_well, foreign_text_is_made_harmless,
+    tables_fit)
