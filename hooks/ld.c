@@ -514,7 +514,8 @@ static int examine(struct job *j, struct record *r, struct blockmap *map, struct
 	else if (elf_file_section(f, ".morph.fn", &s, e) <= 0)
 		/* Of a.out nothing is said: it is configure's first question. */
 		err_set(e, strcmp(path_base(j->output), "a.out")
-			       ? "no artifact: no object came through the hooks (build from clean)"
+			       ? "no artifact: no object was annotated (build from clean, or see "
+				 "the lines of as)"
 			       : "");
 	else if (!elf_file_build_id(f).n)
 		err_set(e,
