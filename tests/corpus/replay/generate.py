@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Prints a function of random instructions as a compiler would print it: all
 that replay follows, in all widths, with every condition behind it.
-    random.py SEED BLOCKS [FLAG…]      FLAG: of the processor, popcnt, abm …"""
+    generate.py SEED BLOCKS [FLAG…]      FLAG: of the processor, popcnt, abm …"""
 import random
 import sys
 
