@@ -222,6 +222,7 @@ static void do_vm_readv(void)
 }
 static void do_i386(void)
 {
+	signal(SIGSEGV, SIG_DFL);
 	__asm__ volatile("int $0x80" : : "a"(20) : "memory");
 }
 static void do_x32(void)
@@ -244,7 +245,10 @@ START_TEST(calls_end_the_process)
 		_exit(0);
 	}
 	ck_assert_int_eq(waitpid(pid, &st, 0), pid);
-	ck_assert_msg(WIFSIGNALED(st) && WTERMSIG(st) == SIGSYS, "number %d went on", _i);
+	/* Kernels without 32-bit programs have no such gate. */
+	ck_assert_msg(WIFSIGNALED(st) && (WTERMSIG(st) == SIGSYS ||
+					     (FATAL[_i] == do_i386 && WTERMSIG(st) == SIGSEGV)),
+	    "number %d went on", _i);
 }
 END_TEST
 
