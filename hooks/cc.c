@@ -207,6 +207,48 @@ static void announce_linker(const struct linking *l)
 		unsetenv("MORPH_LD");
 }
 
+static bool is_hooked_folder(const char *folder, size_t n, const char *hook)
+{
+	char *as = xasprintf("%.*s/as", (int)n, folder), *id = tool_identity(as);
+	bool is = *id && !strcmp(id, hook);
+
+	free(as);
+	free(id);
+	return is;
+}
+
+/* What a configure script asks for gets the real tools at once: no hook is in PATH. */
+static void leave_path(const char *folder)
+{
+	const char *p = getenv("PATH"), *end;
+	char *as = xasprintf("%s/as", folder), *hook = tool_identity(as);
+	struct buf kept = {0};
+	bool any = false;
+
+	for (; p; p = *end ? end + 1 : NULL) {
+		end = p + strcspn(p, ":");
+		if (is_hooked_folder(p, (size_t)(end - p), hook))
+			continue;
+		buf_printf(&kept, "%s%.*s", any ? ":" : "", (int)(end - p), p);
+		any = true;
+	}
+	if (any)
+		setenv("PATH", buf_cstr(&kept), 1);
+	buf_free(&kept);
+	free(hook);
+	free(as);
+}
+
+/* In the working directory. */
+static bool is_probe(const struct args *arg)
+{
+	char *here = getcwd(NULL, 0);
+	bool is = here && cccmd_probes(arg, here);
+
+	free(here);
+	return is;
+}
+
 static enum cccmd_how how_to_hook(
     const char *driver, const char *folder, int argc, char **argv, struct linking *l)
 {
@@ -220,6 +262,12 @@ static enum cccmd_how how_to_hook(
 		return CCCMD_ALONE;
 	clang = cccmd_is_clang(real ? real : driver) || cccmd_is_clang(driver);
 	how = cccmd_read(&arg, clang, &why);
+	if (how != CCCMD_ALONE && is_probe(&arg)) {
+		hooklog_first(HOOKLOG_PROBE);
+		leave_path(folder);
+		how = CCCMD_ALONE;
+		why = NULL;
+	}
 	if (how != CCCMD_ALONE && names_tools(&arg)) {
 		hooklog("cc", NULL, "not hooked: -B names other tools");
 		how = CCCMD_ALONE;

@@ -1,7 +1,10 @@
 #include "hooks/cccmd.h"
 #include "common/command/driver.h"
 #include "common/publish.h"
+#include "hooks/paths.h"
+#include "hooks/probe.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Stops before the assembler, or only prints. */
@@ -89,6 +92,33 @@ enum cccmd_how cccmd_read(const struct args *arg, bool clang, const char **why)
 	if (t.chosen && !strstr(t.chosen, "no-integrated-as"))
 		*why = t.chosen;
 	return t.chosen ? CCCMD_HOOK : CCCMD_HOOK_AS;
+}
+
+bool cccmd_probes(const struct args *arg, const char *folder)
+{
+	bool probes = false, others = false, is;
+	const char *s, *output = NULL;
+	char *path;
+	size_t i;
+
+	for (i = 0; i < arg->n; i++) {
+		s = arg->v[i];
+		if (!strncmp(s, "-o", 2) && (s[2] || i + 1 < arg->n)) {
+			output = s[2] ? s + 2 : arg->v[++i];
+		} else if (takes_value(s)) {
+			i++;
+		} else if (s[0] != '-') {
+			is = probe_source(s);
+			probes |= is;
+			others |= !is;
+		}
+	}
+	if (!output)
+		return probes && !others;
+	path = path_lexical(folder, output);
+	is = probe_output(path);
+	free(path);
+	return is;
 }
 
 char *cccmd_linker(const struct args *arg, bool clang, const char **option)

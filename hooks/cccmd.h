@@ -19,6 +19,9 @@ enum cccmd_how {
  * though it makes objects, else NULL. */
 enum cccmd_how cccmd_read(const struct args *arg, bool clang, const char **why);
 
+/* Whether all that the command makes in that folder is for a configure script's question. */
+bool cccmd_probes(const struct args *arg, const char *folder);
+
 /* The linker that the driver is to run: the name of a program ("ld", "ld.lld-19"), or a path. To
  * free. *option: the argument that gives that path, NULL = none does. */
 char *cccmd_linker(const struct args *arg, bool clang, const char **option);

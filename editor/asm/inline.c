@@ -312,8 +312,8 @@ int asm_check(struct unit_impl *u, struct err *e)
 	/* Text after it may come before it, and the other way round. */
 	if (naked && (bare || compiler_names_register(u)))
 		return err_set(e,
-		    "line %zu: .att_syntax noprefix in inline assembly, and what is called as "
-		    "registers are",
+		    "line %zu: .att_syntax noprefix in inline assembly, and a symbol named like "
+		    "a register",
 		    naked);
 	return 0;
 }

@@ -53,6 +53,33 @@ static int compiler(const char *line)
 	return at;
 }
 
+static bool probes(const char *line)
+{
+	struct args a = {0};
+	bool is;
+
+	args_split(&a, line, strlen(line));
+	is = cccmd_probes(&a, "/b");
+	args_free(&a);
+	return is;
+}
+
+START_TEST(questions_of_configure_scripts)
+{
+	ck_assert(probes("-c -O2 conftest.c"));
+	ck_assert(probes("-O2 conftest.cpp -lm"));
+	ck_assert(probes("-o conftest -O2 x.c conftest2.o"));
+	ck_assert(probes("-oconftest.o -c main.c"));
+	ck_assert(probes("-o CMakeFiles/CMakeScratch/x/y.o -c main.c"));
+	ck_assert(probes("-I conftest.d CMakeCCompilerId.c"));
+	ck_assert(!probes("conftest.c f.c"));
+	ck_assert(!probes("-O2"));
+	ck_assert(!probes("-c conftest.c -o main.o"));
+	ck_assert(!probes("-include conftest.h -c main.c"));
+	ck_assert(!probes("-c main.c -o"));
+}
+END_TEST
+
 START_TEST(the_compiler_after_launchers)
 {
 	ck_assert_int_eq(compiler("gcc -c a.c"), 0);
@@ -158,4 +185,4 @@ END_TEST
 
 UNIT_MAIN("cccmd", 0, NULL, NULL, gcc_is_hooked, nothing_to_hook, values_are_no_stops,
     clang_assembles_with_as, clang_keeps_its_assembler, which_linker, names,
-    the_compiler_after_launchers, why_clang_assembles_by_itself)
+    questions_of_configure_scripts, the_compiler_after_launchers, why_clang_assembles_by_itself)
