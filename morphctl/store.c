@@ -191,7 +191,7 @@ static void show_installed(const struct invocation *in, const json_t *done)
 	printf("%s installed", words_plural(in->mem, (double)i, "artifact"));
 	if (without)
 		printf("; %s without one",
-		    words_plural(in->mem, (double)without, "program or library"));
+		    words_plural(in->mem, (double)without, "other linked file"));
 	putchar('\n');
 	if (i)
 		table_end(&t, table_colour());
