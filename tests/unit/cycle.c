@@ -236,7 +236,7 @@ END_TEST
 /* What takes long to decode is learned, and loaded, beside the loop. */
 START_TEST(a_large_program_is_learned_in_the_pool)
 {
-	struct fake_file *f = program(1000, 0, 20000);
+	struct fake_file *f = program(1000, 0, 9000);
 	struct accounting acc;
 	unsigned i;
 
