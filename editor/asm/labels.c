@@ -16,7 +16,8 @@ struct label *label_find(const struct unit_impl *u, struct str name)
 
 static int labels_collect(struct unit_impl *u, struct err *e)
 {
-	static const char *const own[] = {".LMB", ".LME", ".LML", ".LMR", ".LMX"};
+	static const char *const own[] = {
+	    ".LMB", ".LMC", ".LMD", ".LME", ".LMF", ".LMG", ".LML", ".LMR", ".LMT", ".LMX"};
 	struct stmt *st;
 	struct func *f;
 	uint32_t i, owner;

@@ -34,9 +34,7 @@ static void span_add(struct span *s, const struct unit_impl *u,
 	}
 }
 
-/* True when the distance from a to b may have changed: one lies in an edited function, and they are
- * neither its two ends nor in one part of a function that moved as a whole. */
-static bool distance_lost(
+bool distance_lost(
     const struct unit_impl *u, const struct unit_placement *placement, struct str a, struct str b)
 {
 	struct span s = {.func = NONE, .section = NONE, .whole = true};
@@ -118,23 +116,80 @@ static void emit_operands(const struct unit_impl *u, const struct unit_placement
 	buf_char(out, '\n');
 }
 
-void debug_emit(const struct unit_impl *u, const struct unit_placement *placement,
-    const struct map_order *m, const struct stmt *st, struct buf *out)
+void debug_begin(struct debug *d, const struct unit_impl *u, const struct unit_placement *placement,
+    const struct map_order *m)
 {
-	bool data = st->kind == ST_DIR && st->dir == DIR_DATA;
-	const struct stmt *start =
-	    placement && data && st->aux != NONE ? &u->stmt.v[st->aux] : NULL;
+	size_t i;
 
-	if (placement && ranges_emit_value(u, st, m, out))
+	*d = (struct debug){.u = u, .placement = placement, .m = m};
+	for (i = 0; i < u->section.n && !d->any; i++)
+		d->any = u->section.v[i].debug;
+	if (!placement || !d->any)
 		return;
-	if (start && distance_lost(u, placement, start->arg, st->arg))
+	ranges_begin(d);
+	lists_begin(d);
+}
+
+/* Where a call returns to (DW_AT_call_return_pc): ".quad .LVL3", of clang ".quad .Ltmp3" in its
+ * table of addresses. */
+static bool emit_return(struct debug *d, const struct stmt *st, struct buf *out)
+{
+	const struct str name = d->u->section.v[st->section].name;
+	struct buf label = {0};
+	bool is;
+
+	is = d->moved && str_is(st->op, ".quad") &&
+	     ((str_starts(st->arg, ".LVL") && str_is(name, ".debug_info")) ||
+		 (str_starts(st->arg, ".Ltmp") && str_is(name, ".debug_addr"))) &&
+	     moved_return(d->moved, st->arg, &label);
+	if (is)
+		buf_printf(out, "\t.quad\t%s\n", buf_cstr(&label));
+	buf_free(&label);
+	return is;
+}
+
+static void emit_value(struct debug *d, const struct stmt *st, struct buf *out)
+{
+	const struct unit_impl *u = d->u;
+	bool data = st->kind == ST_DIR && st->dir == DIR_DATA;
+	const struct stmt *start = data && st->aux != NONE ? &u->stmt.v[st->aux] : NULL;
+
+	if (start && distance_lost(u, d->placement, start->arg, st->arg))
 		st = start;
-	if (!placement || !data || !memmem(st->arg.p, st->arg.n, ".L", 2)) {
+	if (data && memmem(st->arg.p, st->arg.n, ".L", 2)) {
+		emit_operands(u, d->placement, st, out);
+		return;
+	}
+	buf_add(out, st->line.p, st->line.n);
+	buf_char(out, '\n');
+}
+
+void debug_emit(struct debug *d, const struct stmt *st, struct buf *out)
+{
+	const struct unit_impl *u = d->u;
+	uint32_t i = (uint32_t)(st - u->stmt.v);
+
+	if (i < d->skip)
+		return;
+	if (!d->placement) {
 		buf_add(out, st->line.p, st->line.n);
 		buf_char(out, '\n');
-	} else {
-		emit_operands(u, placement, st, out);
+		return;
 	}
+	if (!d->moved && u->func.n && i >= u->func.v[u->func.n - 1].end)
+		d->moved = moved_new(u, d->placement, d->m);
+	if (!ranges_emit_value(d, st, out) && !lists_emit(d, st, out) &&
+	    !lists_emit_offset(d, st, out) && !emit_return(d, st, out))
+		emit_value(d, st, out);
+}
+
+void debug_end(struct debug *d, struct buf *out)
+{
+	if (d->placement)
+		ranges_emit(d, out);
+	vec_free(&d->abbreviation);
+	vec_free(&d->die);
+	vec_free(&d->pieces);
 }
 
 static const char *loc_option(const struct stmt *st, const char *name)

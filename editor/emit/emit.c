@@ -11,6 +11,7 @@ struct emitter {
 	const struct unit_placement *placement;
 	struct buf *out;
 	struct map_order map;
+	struct debug debug;
 	bool is_stmt;                    /* of the last .loc */
 	const struct emit_callbacks *cb; /* NULL: nothing is added */
 };
@@ -34,7 +35,7 @@ static void line(struct emitter *m, const struct stmt *st)
 static void line_outside(struct emitter *m, const struct stmt *st)
 {
 	if (m->u->section.v[st->section].debug && st->dir != DIR_POP)
-		debug_emit(m->u, m->placement, &m->map, st, m->out);
+		debug_emit(&m->debug, st, m->out);
 	else
 		line(m, st);
 }
@@ -338,6 +339,15 @@ static uint32_t first_call(const struct unit_func *f, uint32_t id)
 	return lo;
 }
 
+/* For debug information, of the last block. */
+static void label_inside(struct emitter *m, const struct func *f, uint32_t at)
+{
+	if (!m->debug.any)
+		return;
+	moved_label(f->pub->ord, &m->map.block.v[m->map.block.n - 1], at, m->out);
+	buf_str(m->out, ":\n");
+}
+
 /* One statement of a block's body. */
 static void body_stmt(struct emitter *m, struct printing *p, uint32_t k, uint32_t i, bool *begun)
 {
@@ -349,8 +359,12 @@ static void body_stmt(struct emitter *m, struct printing *p, uint32_t k, uint32_
 		handlers_at(&p->handlers, i, m->out);
 	switch (st->kind) {
 	case ST_LABEL:
-		if (f->code.v[i] != f->cold_label && p->primary[id] == k)
+		if (f->code.v[i] == f->cold_label)
+			return;
+		if (p->primary[id] == k)
 			line(m, st);
+		else
+			label_inside(m, f, i);
 		return;
 	case ST_BLANK:
 		return;
@@ -408,6 +422,7 @@ static void block(struct emitter *m, struct printing *p, uint32_t k)
 		add_before(m, id, i, p->cfi);
 		body_stmt(m, p, k, i, &begun);
 	}
+	label_inside(m, f, NONE);
 	if (b->term == TERM_FALL) { /* what its last instruction did holds for a jump after it */
 		cfi_delta(m->u, p->cfi, f->blk[b->fall].cfi_in, m->out);
 		p->cfi = f->blk[b->fall].cfi_in;
@@ -591,6 +606,7 @@ void unit_emit_with(const struct unit *unit, const struct unit_placement *placem
 
 	if (!cb && !any_edit(unit, placement))
 		m.placement = NULL;
+	debug_begin(&m.debug, u, m.placement, &m.map);
 	for (i = 0; i < u->stmt.n;) {
 		if (u->stmt_func[i] != NONE) {
 			function(&m, &u->func.v[u->stmt_func[i]]);
@@ -602,8 +618,7 @@ void unit_emit_with(const struct unit *unit, const struct unit_placement *placem
 		i++;
 	}
 	mapsec_emit(u, tu, &m.map, out);
-	if (m.placement)
-		ranges_emit(u, &m.map, out);
+	debug_end(&m.debug, out);
 	if (cb)
 		cb->end(cb->arg, out);
 	vec_free(&m.map.frag);

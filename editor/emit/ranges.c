@@ -5,15 +5,27 @@
  * fragments.
  *
  * The attribute is found by walking the DIE along its abbreviation, statement by statement:
- * compilers print one value each. Other forms are left unchanged. Formats: DWARF 5 (2017), sections
- * 2.17.3, 6.1.2, 7.5, 7.25, 7.28; DWARF 4, section 2.17.3.
+ * compilers print one value each. Other forms are left unchanged.
+ *
+ * DIEs of functions, blocks and inlined calls have DW_AT_low_pc and the distance from there,
+ * DW_AT_high_pc. All of a unit get DW_AT_ranges in its place, since they share abbreviations. The
+ * distance is known by its text: no other value of .debug_info is one between two labels in code.
+ *
+ * Formats: DWARF 5 (2017), sections 2.17.3, 6.1.2, 7.5, 7.25, 7.28; DWARF 4, section 2.17.3.
  */
 #include "editor/emit/emit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { AT_HIGH_PC = 0x12, AT_RANGES = 0x55, AT_FILLER = 0x3f6d, UT_COMPILE = 1 };
+enum {
+	AT_LOW_PC = 0x11,
+	AT_HIGH_PC = 0x12,
+	AT_RANGES = 0x55,
+	AT_LOCVIEWS = 0x2137,
+	AT_FILLER = 0x3f6d, /* of the user's range; and one more */
+	UT_COMPILE = 1
+};
 enum {
 	FORM_ADDR = 1,
 	FORM_BLOCK2 = 3,
@@ -29,6 +41,7 @@ enum {
 	FORM_RNGLISTX = 0x23
 };
 enum { RLE_END_OF_LIST = 0, RLE_START_LENGTH = 7 };
+static const char ABBREV[] = ".debug_abbrev";
 enum { VALUES = 64, OTHER = UINT32_MAX - 1 }; /* OTHER: no single number */
 
 /* The values of a section's beginning. */
@@ -124,23 +137,46 @@ static bool is_range(const struct cu_ranges *c, uint32_t attr, uint32_t form, co
 	       (form == FORM_RNGLISTX || (form == offset_form(c) && str_is(st->op, ".long")));
 }
 
+/* The next value of a section from statement *i on, which is moved after it; NONE at the end. */
+static uint32_t next_value(const struct unit_impl *u, const char *section, uint32_t *i)
+{
+	const struct stmt *st;
+
+	while (*i < u->stmt.n) {
+		st = &u->stmt.v[(*i)++];
+		if (st->kind == ST_DIR && st->dir == DIR_DATA && section_named(u, st, section))
+			return *i - 1;
+	}
+	return NONE;
+}
+
+static uint32_t number_at(const struct unit_impl *u, uint32_t i)
+{
+	return i == NONE ? OTHER : number(&u->stmt.v[i]);
+}
+
 /* clang's way: the attribute is an index into offsets after the header of
  * .debug_rnglists. All functions must have been printed by then. */
 static bool find_entry(const struct unit_impl *u, struct cu_ranges *c, uint32_t index)
 {
-	struct values v;
-	uint32_t count;
-	size_t from = 0;
+	uint32_t i = 0, k, at = NONE, count, first;
 
-	collect(u, ".debug_rnglists", &from, &v);
-	count = value(u, &v, 4);
-	if (count > VALUES || v.n < 5 + count || index >= count ||
-	    !memchr(u->stmt.v[v.stmt[5 + index]].arg.p, '-', u->stmt.v[v.stmt[5 + index]].arg.n) ||
-	    (u->func.n && u->func.v[u->func.n - 1].end > v.stmt[5]))
+	if (!any_named(u, ".debug_rnglists"))
 		return false;
-	c->value = v.stmt[5 + index];
-	c->table_end = v.stmt[5 + count - 1];
-	return true;
+	first = next_value(u, ".debug_rnglists", &i);
+	for (k = 1; k < 5; k++)
+		at = next_value(u, ".debug_rnglists", &i);
+	count = number_at(u, at);
+	if (count == OTHER || index >= count || (u->func.n && u->func.v[u->func.n - 1].end > first))
+		return false;
+	for (k = 0; k < count && (at = next_value(u, ".debug_rnglists", &i)) != NONE; k++)
+		if (k == index)
+			c->value = at;
+	if (k == count && memchr(u->stmt.v[c->value].arg.p, '-', u->stmt.v[c->value].arg.n))
+		c->table_end = at;
+	else
+		c->value = NONE;
+	return c->value != NONE;
 }
 
 /* The attributes of abbreviation k (of v) against the values of the DIE. */
@@ -177,7 +213,7 @@ static bool find_abbreviation(const struct unit_impl *u, struct cu_ranges *c, ui
 	uint32_t k = 0;
 	size_t from = 0;
 
-	collect(u, ".debug_abbrev", &from, &v);
+	collect(u, ABBREV, &from, &v);
 	while (v.n) {
 		if (value(u, &v, 0) == code)
 			return walk(u, c, &v, 3, die, d);
@@ -186,7 +222,7 @@ static bool find_abbreviation(const struct unit_impl *u, struct cu_ranges *c, ui
 		if (k + 2 >= v.n)
 			return false;
 		from = v.stmt[k + 2];
-		collect(u, ".debug_abbrev", &from, &v);
+		collect(u, ABBREV, &from, &v);
 	}
 	return false;
 }
@@ -212,6 +248,50 @@ void ranges_find(struct unit_impl *u)
 	collect(u, ".debug_aranges", &from, &aranges);
 	if (aranges.n > 2)
 		c->aranges = aranges.stmt[2];
+}
+
+/* ---- other DIEs ---- */
+
+/* The attributes of one abbreviation. False: its ranges have a form that is not known here. */
+static bool read_attributes(struct debug *d, uint32_t *i)
+{
+	const struct unit_impl *u = d->u;
+	uint32_t attr, form, a, f, last = 0;
+
+	for (;; last = a) {
+		attr = next_value(u, ABBREV, i);
+		form = next_value(u, ABBREV, i);
+		a = number_at(u, attr);
+		f = number_at(u, form);
+		if (!a && !f)
+			return true;
+		if (form == NONE || (f == FORM_IMPLICIT_CONST && next_value(u, ABBREV, i) == NONE))
+			return false;
+		if (a == AT_LOCVIEWS)
+			vec_push(&d->abbreviation, ((struct abbreviation){attr, NONE}));
+		if (a != AT_HIGH_PC || attr == u->cu.attr)
+			continue;
+		if (last != AT_LOW_PC || (f != FORM_DATA8 && f != FORM_DATA4))
+			return false;
+		vec_push(&d->abbreviation, ((struct abbreviation){attr, form}));
+	}
+}
+
+void ranges_begin(struct debug *d)
+{
+	const struct unit_impl *u = d->u;
+	uint32_t i = 0, code;
+
+	if (u->cu.value == NONE || u->cu.version < 4)
+		return;
+	do {
+		code = number_at(u, next_value(u, ABBREV, &i));
+		if (!code)
+			d->dies = true;
+		else if (next_value(u, ABBREV, &i) == NONE || next_value(u, ABBREV, &i) == NONE ||
+			 !read_attributes(d, &i))
+			code = 0;
+	} while (code);
 }
 
 /* ---- printing ---- */
@@ -259,6 +339,16 @@ static void print_all(
 	buf_free(&end);
 }
 
+static bool in_code(const struct unit_impl *u, struct str at)
+{
+	const char *p = at.p;
+	const struct label *l;
+	struct str name;
+
+	l = token_next(&p, at.p + at.n, &name) && name.p == at.p ? label_find(u, name) : NULL;
+	return l && u->section.v[u->stmt.v[l->stmt].section].code;
+}
+
 static void print_list(const struct unit_impl *u, const struct map_order *m, struct buf *out)
 {
 	buf_str(out, ".LMR0:\n");
@@ -267,8 +357,7 @@ static void print_list(const struct unit_impl *u, const struct map_order *m, str
 }
 
 /* clang's table of offsets: this one is of our list, which follows the table. */
-static void print_entry(const struct unit_impl *u, const struct stmt *st, bool here,
-    const struct map_order *m, struct buf *out)
+static void print_entry(struct debug *d, const struct stmt *st, bool here, struct buf *out)
 {
 	const char *base = memchr(st->arg.p, '-', st->arg.n);
 
@@ -276,32 +365,82 @@ static void print_entry(const struct unit_impl *u, const struct stmt *st, bool h
 		buf_printf(out, "\t.long\t.LMR0%.*s\n", (int)(st->arg.p + st->arg.n - base), base);
 	else
 		buf_printf(out, "%.*s\n", (int)st->line.n, st->line.p);
-	if (st == &u->stmt.v[u->cu.table_end])
-		print_list(u, m, out);
+	if (st == &d->u->stmt.v[d->u->cu.table_end])
+		print_list(d->u, d->m, out);
 }
 
-bool ranges_emit_value(
-    const struct unit_impl *u, const struct stmt *st, const struct map_order *m, struct buf *out)
+static void print_form(const struct cu_ranges *c, bool filled, struct buf *out)
 {
-	const struct cu_ranges *c = &u->cu;
-	uint32_t i = (uint32_t)(st - u->stmt.v);
+	buf_printf(out, "\t.byte\t%u\n", offset_form(c));
+	if (filled)
+		buf_printf(out, "\t.uleb128 %d\n\t.byte\t%d\n", AT_FILLER, FORM_DATA4);
+}
+
+/* Of other DIEs than the unit's. */
+static bool print_abbreviation(struct debug *d, uint32_t i, struct buf *out)
+{
+	const struct abbreviation *a;
+
+	if (d->next_abbreviation == d->abbreviation.n)
+		return false;
+	a = &d->abbreviation.v[d->next_abbreviation];
+	if (i != a->attr && i != a->form)
+		return false;
+	if (a->form == NONE)
+		buf_printf(out, "\t.uleb128 %d\n", AT_FILLER + 1);
+	else if (i == a->attr)
+		buf_printf(out, "\t.byte\t%d\n", AT_RANGES);
+	else
+		print_form(&d->u->cu, number(&d->u->stmt.v[i]) == FORM_DATA8, out);
+	if (i == a->form || a->form == NONE)
+		d->next_abbreviation++;
+	return true;
+}
+
+/* a - b of ".quad a-b", both labels in code. */
+static bool distance(const struct unit_impl *u, const struct stmt *st, struct str *a, struct str *b)
+{
+	const char *minus = memrchr(st->arg.p, '-', st->arg.n);
+
+	if (!minus || st->kind != ST_DIR || st->dir != DIR_DATA)
+		return false;
+	*a = (struct str){st->arg.p, (uint32_t)(minus - st->arg.p)};
+	*b = (struct str){minus + 1, (uint32_t)(st->arg.p + st->arg.n - minus - 1)};
+	return in_code(u, *a) && in_code(u, *b);
+}
+
+static bool print_die(struct debug *d, const struct stmt *st, struct buf *out)
+{
+	struct str a, b;
+
+	if (!section_named(d->u, st, ".debug_info") || !distance(d->u, st, &a, &b))
+		return false;
+	buf_printf(
+	    out, "\t.long\t.LMD%zu\n%s", d->die.n, str_is(st->op, ".quad") ? "\t.long\t0\n" : "");
+	vec_push(&d->die, (uint32_t)(st - d->u->stmt.v));
+	return true;
+}
+
+bool ranges_emit_value(struct debug *d, const struct stmt *st, struct buf *out)
+{
+	const struct cu_ranges *c = &d->u->cu;
+	uint32_t i = (uint32_t)(st - d->u->stmt.v);
 
 	if (c->value == NONE)
 		return false;
 	if (c->table_end != NONE && (i == c->value || i == c->table_end))
-		print_entry(u, st, i == c->value, m, out);
+		print_entry(d, st, i == c->value, out);
 	else if (i == c->value)
 		buf_printf(out, "\t.long\t.LMR0\n%s", c->filled ? "\t.long\t0\n" : "");
 	else if (i == c->attr)
 		buf_printf(out, "\t.byte\t%d\n", AT_RANGES);
-	else if (i == c->form && c->filled)
-		buf_printf(out, "\t.byte\t%u\n\t.uleb128 %d\n\t.byte\t%d\n", offset_form(c),
-		    AT_FILLER, FORM_DATA4);
 	else if (i == c->form)
-		buf_printf(out, "\t.byte\t%u\n", offset_form(c));
+		print_form(c, c->filled, out);
+	else if (d->dies && (print_abbreviation(d, i, out) || print_die(d, st, out)))
+		return true;
 	else
 		return c->aranges != NONE && st->kind == ST_DIR && st->dir == DIR_DATA &&
-		       section_named(u, st, ".debug_aranges");
+		       section_named(d->u, st, ".debug_aranges");
 	return true;
 }
 
@@ -317,23 +456,72 @@ static void print_aranges(const struct unit_impl *u, const struct map_order *m, 
 	buf_str(out, "\t.quad\t0, 0\n.LMR4:\n");
 }
 
-void ranges_emit(const struct unit_impl *u, const struct map_order *m, struct buf *out)
+/* The list of a DIE that had DW_AT_low_pc and DW_AT_high_pc. */
+static void print_die_list(struct debug *d, size_t k, print_range *print, struct buf *out)
 {
-	const struct cu_ranges *c = &u->cu;
+	const struct unit_impl *u = d->u;
+	struct buf start = {0}, end = {0};
+	struct str a, b;
+	size_t i;
+
+	distance(u, &u->stmt.v[d->die.v[k]], &b, &a);
+	d->pieces.n = 0;
+	if (d->moved && moved_range(d->moved, a, b, &d->pieces))
+		moved_join(d->moved, &d->pieces);
+	else if (!distance_lost(u, d->placement, a, b))
+		vec_push(&d->pieces,
+		    ((struct piece){NONE, NONE, {true, false, a, 0}, {true, false, b, 0}}));
+	for (i = 0; i < d->pieces.n; i++) {
+		start.n = end.n = 0;
+		moved_from(d->moved, &d->pieces.v[i], &start);
+		moved_to(d->moved, &d->pieces.v[i], &end);
+		print(out, buf_cstr(&start), buf_cstr(&end));
+	}
+	buf_free(&start);
+	buf_free(&end);
+}
+
+static void print_lists_5(struct debug *d, struct buf *out)
+{
+	size_t k;
+
+	buf_str(out, "\t.section\t.debug_rnglists,\"\",@progbits\n\t.long\t.LMR2-.LMR1\n"
+		     ".LMR1:\n\t.value\t5\n\t.byte\t8, 0\n\t.long\t0\n");
+	if (d->u->cu.table_end == NONE)
+		print_list(d->u, d->m, out);
+	for (k = 0; k < d->die.n; k++) {
+		buf_printf(out, ".LMD%zu:\n", k);
+		print_die_list(d, k, print_start_length, out);
+		buf_printf(out, "\t.byte\t%d\n", RLE_END_OF_LIST);
+	}
+	buf_str(out, ".LMR2:\n");
+}
+
+/* The first pair of each makes the addresses absolute. */
+static void print_lists_4(struct debug *d, struct buf *out)
+{
+	size_t k;
+
+	buf_str(out, "\t.section\t.debug_ranges,\"\",@progbits\n.LMR0:\n\t.quad\t-1, 0\n");
+	print_all(d->u, d->m, print_pair, out);
+	buf_str(out, "\t.quad\t0, 0\n");
+	for (k = 0; k < d->die.n; k++) {
+		buf_printf(out, ".LMD%zu:\n\t.quad\t-1, 0\n", k);
+		print_die_list(d, k, print_pair, out);
+		buf_str(out, "\t.quad\t0, 0\n");
+	}
+}
+
+void ranges_emit(struct debug *d, struct buf *out)
+{
+	const struct cu_ranges *c = &d->u->cu;
 
 	if (c->value == NONE)
 		return;
-	if (c->table_end == NONE && c->version == 5) {
-		buf_str(out, "\t.section\t.debug_rnglists,\"\",@progbits\n\t.long\t.LMR2-.LMR1\n"
-			     ".LMR1:\n\t.value\t5\n\t.byte\t8, 0\n\t.long\t0\n");
-		print_list(u, m, out);
-		buf_str(out, ".LMR2:\n");
-	} else if (c->version < 5) {
-		/* The first pair makes the addresses absolute. */
-		buf_str(out, "\t.section\t.debug_ranges,\"\",@progbits\n.LMR0:\n\t.quad\t-1, 0\n");
-		print_all(u, m, print_pair, out);
-		buf_str(out, "\t.quad\t0, 0\n");
-	}
+	if (c->version < 5)
+		print_lists_4(d, out);
+	else if (c->table_end == NONE || d->die.n)
+		print_lists_5(d, out);
 	if (c->aranges != NONE)
-		print_aranges(u, m, out);
+		print_aranges(d->u, d->m, out);
 }
