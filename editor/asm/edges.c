@@ -29,21 +29,6 @@ static uint32_t label_block(struct builder *b, struct str name)
 	return l->block;
 }
 
-/* The first of data[] after statement i. */
-static uint32_t data_after(const struct func *f, uint32_t i)
-{
-	uint32_t lo = 0, hi = (uint32_t)f->data.n, mid;
-
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (f->data.v[mid] < i)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 /* Edges to the blocks in one operand list; mark[] of a block is the last source with an edge to it.
  * */
 static bool table_line(struct builder *b, uint32_t src, struct str arg, uint32_t *mark)
@@ -74,7 +59,7 @@ static bool table_edges(struct builder *b, uint32_t src, uint32_t *mark)
 	struct stmt *st;
 	bool any = false;
 
-	d = data_after(b->f, b->f->code.v[k->last - 1]);
+	d = stmt_search(b->f->data.v, b->f->data.n, b->f->code.v[k->last - 1]);
 	for (; d < b->f->data.n && b->f->data.v[d] < hi; d++) {
 		st = &b->u->stmt.v[b->f->data.v[d]];
 		if (st->kind == ST_DIR && st->dir == DIR_DATA)

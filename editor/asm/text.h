@@ -232,6 +232,21 @@ struct unit_impl {
 	struct cu_ranges cu;
 };
 
+/* Of ascending statements: the index of the first that is i or after it. */
+static inline uint32_t stmt_search(const uint32_t *v, size_t n, uint32_t i)
+{
+	uint32_t lo = 0, hi = (uint32_t)n, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (v[mid] < i)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 /* scan.c: lines to statements; where those of a kind are. */
 int unit_scan(struct unit_impl *u, const char *text, size_t n, struct err *e);
 /* By its name. */

@@ -45,21 +45,6 @@ struct bound {
 	struct inside in;
 };
 
-/* The index in code[] of statement i, or of the next one. */
-static uint32_t code_index(const struct func *f, uint32_t i)
-{
-	uint32_t lo = 0, hi = (uint32_t)f->code.n, mid;
-
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (f->code.v[mid] < i)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 /* The nearest code before or after statement i in its section; NONE = there is none. GCC's labels
  * around the parts of a function (.LCOLDB1, .LHOTE1) are outside of it. */
 static uint32_t nearest_code(const struct unit_impl *u, uint32_t i, bool before)
@@ -93,7 +78,7 @@ static bool read_bound(const struct unit_impl *u, struct str text, bool end, str
 		return false;
 	*b = (struct bound){.f = &u->func.v[func], .in = {.is = true, .label = name}};
 	b->in.before = str_is((struct str){p, (uint32_t)(stop - p)}, "-1");
-	b->in.at = code_index(b->f, i);
+	b->in.at = stmt_search(b->f->code.v, b->f->code.n, i);
 	return p == stop || b->in.before;
 }
 
