@@ -89,7 +89,7 @@ void unit_free(struct unit *unit)
 		impl_free(unit->impl);
 }
 
-struct unit *unit_parse(struct arena *a, const char *text, size_t n, struct err *e)
+static struct unit *parse(struct arena *a, const char *text, size_t n, bool debug, struct err *e)
 {
 	struct unit *unit = arena_alloc(a, sizeof *unit);
 	struct unit_impl *u = arena_alloc(a, sizeof *u);
@@ -102,7 +102,7 @@ struct unit *unit_parse(struct arena *a, const char *text, size_t n, struct err 
 	u->pub = unit;
 	u->mem = a;
 	vec_push(&u->cfi, cfi_initial());
-	if (unit_scan(u, text, n, e) || unit_sections(u, e))
+	if (unit_scan(u, text, n, debug, e) || unit_sections(u, e))
 		goto fail;
 	why = refuse(u);
 	if (why) {
@@ -117,8 +117,10 @@ struct unit *unit_parse(struct arena *a, const char *text, size_t n, struct err 
 		goto fail;
 	unit->func = arena_array(a, u->func.n, sizeof *unit->func);
 	debug_follow_locs(u);
-	debug_find_pairs(u);
-	ranges_find(u);
+	if (debug) {
+		debug_find_pairs(u);
+		ranges_find(u);
+	}
 	for (i = 0; i < u->func.n; i++) {
 		f = &u->func.v[i];
 		f->pub = &unit->func[i];
@@ -135,4 +137,14 @@ struct unit *unit_parse(struct arena *a, const char *text, size_t n, struct err 
 fail:
 	impl_free(u);
 	return NULL;
+}
+
+struct unit *unit_parse(struct arena *a, const char *text, size_t n, struct err *e)
+{
+	return parse(a, text, n, true, e);
+}
+
+struct unit *unit_parse_code(struct arena *a, const char *text, size_t n, struct err *e)
+{
+	return parse(a, text, n, false, e);
 }

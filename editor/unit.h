@@ -51,6 +51,8 @@ struct unit {
  * or not understood: the caller treats it as foreign.
  */
 struct unit *unit_parse(struct arena *a, const char *text, size_t n, struct err *e);
+/* The same without reading debug sections: enough to print it where it is. */
+struct unit *unit_parse_code(struct arena *a, const char *text, size_t n, struct err *e);
 /* Call before the arena is freed: parts of a unit live outside of it. NULL is fine. */
 void unit_free(struct unit *u);
 

@@ -230,7 +230,7 @@ static int annotate(void *arg)
 	struct err e;
 	char *args;
 
-	u = unit_parse(&a, j->unit.p, j->unit.n, &e);
+	u = unit_parse_code(&a, j->unit.p, j->unit.n, &e);
 	if (!u) {
 		hooklog("as", subject(j), "not annotated: %s", e.text);
 		return -1;

@@ -300,7 +300,43 @@ static size_t lines_of(const char *s, const char *end)
 	return n;
 }
 
-int unit_scan(struct unit_impl *u, const char *text, size_t n, struct err *e)
+static bool prints_data(const char *s, const char *end)
+{
+	/* By how often they occur. */
+	static const char *const word[] = {"byte", "uleb128", "long", "quad", "string", "value",
+	    "sleb128", "ascii", "short", "asciz"};
+	size_t i, n;
+
+	if (end - s < 2 || s[0] != '\t' || s[1] != '.')
+		return false;
+	for (s += 2, i = 0; i < sizeof word / sizeof *word; i++) {
+		n = strlen(word[i]);
+		if (*s == *word[i] && (size_t)(end - s) > n && !memcmp(s, word[i], n) &&
+		    blank(s[n]))
+			return true;
+	}
+	return false;
+}
+
+/* The end of the lines of data and labels that begin at s: one statement a line, as compilers print
+ * them, else s itself. */
+static const char *data_end(struct scanner *c, const char *s)
+{
+	const char *at = s, *nl;
+
+	for (; at < c->end; at = nl + 1) {
+		nl = memchr(at, '\n', (size_t)(c->end - at));
+		if (!nl || !(prints_data(at, nl) ||
+			       (nl - at > 2 && at[0] == '.' && at[1] == 'L' && nl[-1] == ':')))
+			break;
+	}
+	return at > s && !has(c, SEMICOLON, s, at) && !has(c, NUL, s, at) &&
+		       !memmem(s, (size_t)(at - s), "/*", 2)
+		   ? at
+		   : s;
+}
+
+int unit_scan(struct unit_impl *u, const char *text, size_t n, bool debug, struct err *e)
 {
 	const char *s = text, *end = text + n, *nl, *p;
 	struct scanner c = {.end = end};
@@ -331,19 +367,29 @@ int unit_scan(struct unit_impl *u, const char *text, size_t n, struct err *e)
 			st.kind = ST_ASM;
 		else if (!classify(&c, &st, p, nl))
 			return err_set(
-			    e, "line %zu: not the form of compiler output", u->stmt.n + 1);
+			    e, "line %zu: not the form of compiler output", lines_of(text, s) + 1);
 		if (body && nl - p == 8 && !memcmp(p, "# 0 \"\" 2", 8))
 			body = false;
 		if (st.app_end)
 			in_asm = false;
 		if (st.kind == ST_DIR && st.dir == DIR_REFUSE)
-			return err_set(
-			    e, "line %zu: directive %.*s", u->stmt.n + 1, (int)st.op.n, st.op.p);
+			return err_set(e, "line %zu: directive %.*s", lines_of(text, s) + 1,
+			    (int)st.op.n, st.op.p);
 		if (st.kind == ST_DIR)
 			extend_range(&u->dir[st.dir], u->stmt.n);
 		else if (st.kind == ST_ASM)
 			extend_range(&u->inline_asm, u->stmt.n);
 		vec_push(&u->stmt, st);
+		if (debug || st.kind != ST_DIR || st.dir != DIR_SECTION ||
+		    !str_starts(st.arg, ".debug_") || nl == end)
+			continue;
+		p = data_end(&c, nl + 1);
+		if (p == nl + 1)
+			continue;
+		st = (struct stmt){
+		    .line = {nl + 1, (uint32_t)(p - nl - 2)}, .kind = ST_BLANK, .aux = NONE};
+		vec_push(&u->stmt, st);
+		nl = p - 1;
 	}
 	if (in_asm)
 		return err_set(e, "#APP without #NO_APP at the end of the text");

@@ -247,8 +247,9 @@ static inline uint32_t stmt_search(const uint32_t *v, size_t n, uint32_t i)
 	return lo;
 }
 
-/* scan.c: lines to statements; where those of a kind are. */
-int unit_scan(struct unit_impl *u, const char *text, size_t n, struct err *e);
+/* scan.c: lines to statements; where those of a kind are. Without debug, lines of data in a
+ * debug section are one blank statement. */
+int unit_scan(struct unit_impl *u, const char *text, size_t n, bool debug, struct err *e);
 /* By its name. */
 enum dir_kind dir_kind(struct str op);
 /* The next symbol-like token in [*p, end); moves *p after it. */

@@ -132,7 +132,7 @@ int unit_check(const struct unit *unit, const char *text, size_t n, struct err *
 	c.seen = xcalloc(c.u->func.n, sizeof *c.seen);
 	for (i = 0; i < c.u->func.n; i++)
 		c.seen[i] = xcalloc(c.u->func.v[i].nblk, sizeof **c.seen);
-	r = unit_scan(&c.out, text, n, e) || unit_sections(&c.out, e) ? -1 : check_all(&c);
+	r = unit_scan(&c.out, text, n, true, e) || unit_sections(&c.out, e) ? -1 : check_all(&c);
 	for (i = 0; i < c.u->func.n; i++)
 		free(c.seen[i]);
 	free(c.seen);

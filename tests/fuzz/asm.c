@@ -1,13 +1,15 @@
 /*
  * cov >= 2200
  * Any text as a unit: read, laid out at random and as it was, and counted,
- * printed, and the print proven. A print of ours that does not pass the output check is a bug.
+ * printed, and the print proven. A print of ours that does not pass the output check is a bug, and
+ * so is another one where debug sections are not read.
  */
 #include "common/hash.h"
 #include "editor/count/count.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* probes: NULL, or what is counted. */
 static void print(
@@ -39,6 +41,24 @@ static void count(struct unit *u, uint8_t how, struct arena *a)
 		print(u, placement, probes);
 }
 
+static void print_without_debug(const struct unit *u, const uint8_t *p, size_t n, struct arena *a)
+{
+	struct buf all = {0}, code = {0};
+	struct unit *unread;
+	struct err e;
+
+	unread = unit_parse_code(a, (const char *)p, n, &e);
+	if (!unread)
+		abort();
+	unit_emit(u, NULL, 1, &all);
+	unit_emit(unread, NULL, 1, &code);
+	if (all.n != code.n || memcmp(all.p, code.p, all.n))
+		abort();
+	unit_free(unread);
+	buf_free(&all);
+	buf_free(&code);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
 	struct hash128 h = hash_bytes(p, n);
@@ -52,6 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	u = unit_parse(&a, (const char *)p, n, &e);
 	if (u) {
 		print(u, NULL, NULL);
+		print_without_debug(u, p, n, &a);
 		placement = arena_array(&a, u->nfunc, sizeof *placement);
 		for (i = 0; i < u->nfunc; i++) {
 			placement[i].edit = u->func[i].movable && (h.b[i % 16] & 7);

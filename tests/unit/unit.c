@@ -1433,6 +1433,40 @@ END_TEST
 
 /* ---- odd sizes ---- */
 
+/* What a compiler hook prints, which reads no debug sections, is what is printed after all was
+ * read. */
+START_TEST(debug_sections_may_stay_unread)
+{
+	static const char debug[] =
+	    "\t.section\t.debug_info,\"\",@progbits\n.Ldebug_info0:\n\t.long\t0x1\n\t.quad\t.LFB0\n"
+	    "\t.section\t.debug_str,\"MS\",@progbits,1\n.LASF0:\n\t.string \"a/*b;c\"\n\t.ascii "
+	    "\"x\"\n"
+	    "\t.section\t.debug_line,\"\",@progbits\n.Ldebug_line0:\n\t.text\n";
+	struct buf text = {0}, all = {0}, code = {0};
+	struct arena a = {0};
+	struct unit *u;
+	struct err e;
+
+	buf_str(&text, UNIT(FUNC("f", "\ttestl %edi, %edi\n\tje .L2\n\tnop\n.L2:\n\tret\n")));
+	text.n -= strlen(IDENT);
+	buf_str(&text, debug);
+	buf_str(&text, IDENT);
+	u = unit_parse(&a, text.p, text.n, &e);
+	ck_assert_msg(u, "%s", e.text);
+	unit_emit(u, NULL, 1, &all);
+	unit_free(u);
+	u = unit_parse_code(&a, text.p, text.n, &e);
+	ck_assert_msg(u, "%s", e.text);
+	unit_emit(u, NULL, 1, &code);
+	ck_assert_str_eq(buf_cstr(&all), buf_cstr(&code));
+	unit_free(u);
+	arena_free(&a);
+	buf_free(&text);
+	buf_free(&all);
+	buf_free(&code);
+}
+END_TEST
+
 static double seconds(const struct buf *text)
 {
 	struct arena a = {0};
@@ -1495,17 +1529,17 @@ START_TEST(hostile_texts_take_linear_time)
 }
 END_TEST
 
-UNIT_MAIN("unit", 120, setup, teardown, branches, loops_and_falls, gcc_switch, clang_switch,
-    computed_goto, distances_hold_one_part, indirect_tail_call, conditional_tail_call,
-    noreturn_ends, odd_bounds, asm_goto, labels_behind_asm_are_the_compilers, cold_part_is_rejoined,
-    cold_names_that_are_taken, opaque_functions, local_labels_in_one_asm_are_fine,
-    unwind_procedures, functions_that_stay, bounds_inside_procedures, refused_units,
-    inline_assembly_may_leave_registers_without_prefix, inline_assembly_may_push_and_pop,
-    inline_assembly_may_switch_sections, key_knows_the_code_alone, key_knows_tables_and_names,
-    jumps_follow_from_the_order, unwind_state_is_restated, jumps_to_aliases, alignment_moves_along,
-    comdat_and_quotes, sections_of_one_name, previous_is_named, aliases_follow,
-    locations_are_restated, in_place_nothing_changes, any_layout_passes_the_check,
-    same_input_same_text, check_misses_no_line,
+UNIT_MAIN("unit", 120, setup, teardown, debug_sections_may_stay_unread, branches, loops_and_falls,
+    gcc_switch, clang_switch, computed_goto, distances_hold_one_part, indirect_tail_call,
+    conditional_tail_call, noreturn_ends, odd_bounds, asm_goto, labels_behind_asm_are_the_compilers,
+    cold_part_is_rejoined, cold_names_that_are_taken, opaque_functions,
+    local_labels_in_one_asm_are_fine, unwind_procedures, functions_that_stay,
+    bounds_inside_procedures, refused_units, inline_assembly_may_leave_registers_without_prefix,
+    inline_assembly_may_push_and_pop, inline_assembly_may_switch_sections, key_knows_the_code_alone,
+    key_knows_tables_and_names, jumps_follow_from_the_order, unwind_state_is_restated,
+    jumps_to_aliases, alignment_moves_along, comdat_and_quotes, sections_of_one_name,
+    previous_is_named, aliases_follow, locations_are_restated, in_place_nothing_changes,
+    any_layout_passes_the_check, same_input_same_text, check_misses_no_line,
     UNIT_LOOP(check_misses_no_line_of_an_exception_table, 2), check_reads_exception_tables,
     check_reads_far_exception_tables, UNIT_LOOP(odd_exception_tables, 8), check_misses_no_counter,
     check_knows_the_order, check_follows_jumps, check_reads_calls_through_the_got,
