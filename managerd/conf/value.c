@@ -67,7 +67,8 @@ int conf_value_parse(enum conf_kind kind, const char *s, double *v)
 	if (kind == CONF_DURATION) {
 		for (i = 0; i < NUNIT; i++)
 			if (!strcmp(rest, unit[i].name)) {
-				*v *= unit[i].s;
+				/* To the ns: 2.2h is 132min, not a part of a ms more. */
+				*v = round(*v * unit[i].s * 1e9) / 1e9;
 				return 0;
 			}
 		return *v == 0 && !*rest ? 0 : -1;
