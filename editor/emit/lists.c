@@ -1,9 +1,9 @@
 /*
  * Entries of range and location lists, which compilers print one value a statement: a kind, two
  * bounds, and in location lists an expression with its length before it. An entry whose code was
- * laid out anew becomes one for each piece of it. Before DWARF 5 an entry has no kind, and its
- * bounds are relative to the unit or, after a pair (-1, base), to that.
- * Formats: DWARF 5 (2017), sections 2.17.3, 2.6.2, 7.25, 7.29; DWARF 4, sections 2.17.3, 2.6.2.
+ * laid out in another order becomes one for each piece of it. Before DWARF 5 an entry has no kind,
+ * and its bounds are relative to the unit or, after a pair (-1, base), to that. Formats: DWARF 5
+ * (2017), sections 2.17.3, 2.6.2, 7.25, 7.29; DWARF 4, sections 2.17.3, 2.6.2.
  */
 #include "editor/emit/emit.h"
 

@@ -37,10 +37,10 @@ bool moved_range(const struct moved *w, struct str from, struct str to, struct p
 /* Puts pieces in order of address within each section, and together where they follow each
  * other: a whole function is two at most. */
 void moved_join(const struct moved *w, struct pieces *list);
-/* Where a call at the end of a block returns to: prints what stands for that label of the original
+/* Where a call at the end of a block returns to: prints the label to use for that of the original
  * text. False: it is no such place. */
 bool moved_return(const struct moved *w, struct str at, struct buf *out);
-/* Prints the label that stands for code[at] in block k of a function: the primary copy has those of
+/* Prints the label of code[at] in block k of a function: the primary copy has those of
  * the original text, and only the one of NONE is printed besides. */
 void moved_label(uint32_t func, const struct map_block *k, uint32_t at, struct buf *out);
 /* Prints a bound of a piece as an expression. */
