@@ -139,7 +139,8 @@ void moved_join(const struct moved *w, struct pieces *list)
 	struct piece *last = NULL, *p;
 	size_t i, n = 0;
 
-	qsort(list->v, list->n, sizeof *list->v, by_address);
+	if (list->n)
+		qsort(list->v, list->n, sizeof *list->v, by_address);
 	for (i = 0; i < list->n; i++) {
 		p = &list->v[i];
 		if (last && last->last != NONE && p->first == last->last + 1 && !last->to.is &&
