@@ -196,10 +196,13 @@ static bool try_session(void)
 	return setsid() >= 0 || !setpgid(0, 0) || getpid() == getpgrp();
 }
 
-/* Leaves a process behind that has nothing to do with us any more. */
+/* Leaves a process behind that has nothing to do with us any more; back when that one is another
+ * program, so that who looks for it by its name finds it. */
 static bool try_daemon(void)
 {
-	pid_t pid = fork();
+	int started[2] = {-1, -1};
+	pid_t pid = pipe2(started, O_CLOEXEC) ? -1 : fork();
+	char c;
 
 	if (!pid) {
 		setsid();
@@ -207,7 +210,8 @@ static bool try_daemon(void)
 			execlp("sleep", "sleep", "4711", NULL);
 		_exit(0);
 	}
-	return pid > 0 && waitpid(pid, NULL, 0) == pid;
+	close(started[1]);
+	return pid > 0 && waitpid(pid, NULL, 0) == pid && read(started[0], &c, 1) == 0;
 }
 
 static bool try_memory_of(void)
