@@ -18,13 +18,16 @@
 #include "common/mem.h"
 #include "common/places.h"
 #include "common/publish.h"
+#include "common/spawn.h"
 #include "hooks/cccmd.h"
 #include "hooks/tool.h"
+#include "hooks/unitcmd.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define RAN "MORPH_CC_RAN"
@@ -344,6 +347,63 @@ static _Noreturn void become(char *driver, enum cccmd_how how, const char *folde
 	tool_become(driver, args_end(&out));
 }
 
+/* ---- one unit of clang's ---- */
+
+static void remove_file(const char *path)
+{
+	struct stat st;
+
+	if (!lstat(path, &st) && S_ISREG(st.st_mode))
+		unlink(path);
+}
+
+/* The as hook on the text in this file; what as says is printed where it made the object. */
+static int assemble(const char *folder, int text, const char *output)
+{
+	char *as = xasprintf("%s/as", folder), *input = xasprintf("/proc/self/fd/%d", text);
+	const char *argv[] = {as, "--64", "-o", output, input, NULL};
+	struct buf said = {0};
+	int r = spawn_run(&(struct spawn){.argv = argv, .capture_err = &said}, NULL);
+
+	if (!r && said.n)
+		(void)file_write_all(STDERR_FILENO, said.p, said.n);
+	buf_free(&said);
+	free(input);
+	free(as);
+	return r;
+}
+
+/* Ends with what clang said of the source, or where the object is made. Returns false: it is
+ * another kind of command; true: as did not take the text. Clang by itself then may, or says why in
+ * terms of the source. */
+static bool compile_unit(const char *clang, const char *folder, int argc, char **argv)
+{
+	struct args arg = {0}, command = {0};
+	struct unitcmd unit;
+	int text, r;
+	size_t i;
+
+	if (args_expand(&arg, argc, argv, NULL) < 0 || !unitcmd_read(&unit, &arg))
+		return false;
+	text = tool_memory_file("text");
+	args_add(&command, clang);
+	for (i = 0; i < unit.text.n; i++)
+		args_add(&command, unit.text.v[i]);
+	r = text < 0 ? -1
+		     : spawn_run(&(struct spawn){.argv = (const char *const *)args_end(&command),
+				     .out = text},
+			   NULL);
+	if (r > 0)
+		remove_file(unit.output);
+	if (r > 0 || (r == 0 && !assemble(folder, text, unit.output)))
+		exit(r);
+	unitcmd_free(&unit);
+	args_free(&command);
+	args_free(&arg);
+	close(text);
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	const char *ran = getenv(RAN);
@@ -382,5 +442,8 @@ int main(int argc, char **argv)
 	announce_linker(&linking);
 	if (at >= 0)
 		setenv(GIVEN, "1", 1);
+	if (how == CCCMD_HOOK_AS && !at && !env_value("DEPENDENCIES_OUTPUT") &&
+	    compile_unit(driver, folder, argc, argv))
+		how = CCCMD_ALONE;
 	become(driver, how, folder, &linking, at, argc, argv);
 }

@@ -24,8 +24,7 @@ static bool ends_in(const char *s, const char *const *suffix)
 	return dot && args_among(suffix, dot + 1);
 }
 
-/* Options whose value is the next argument and may look like a file. */
-static bool takes_value(const char *s)
+bool cccmd_takes_value(const char *s)
 {
 	static const char *const list[] = {"-o", "-I", "-L", "-D", "-U", "-include", "-imacros",
 	    "-isystem", "-iquote", "-idirafter", "-iprefix", "-isysroot", "-MF", "-MT", "-MQ",
@@ -35,7 +34,7 @@ static bool takes_value(const char *s)
 	return args_among(list, s);
 }
 
-static bool is_source(const char *s)
+bool cccmd_is_source(const char *s)
 {
 	static const char *const list[] = {"c", "i", "cc", "cpp", "cxx", "c++", "C", "CPP", "cp",
 	    "ii", "m", "mm", "mi", "mii", NULL};
@@ -64,7 +63,7 @@ static void look_at(struct seen *t, const char *s, const char *next)
 	} else if (!strncmp(s, "--target=", 9) || !strcmp(s, "-target")) {
 		t->elsewhere = !strstr(s[1] == '-' ? s + 9 : next ? next : "", "x86_64");
 	} else if (s[0] != '-' || !s[1]) {
-		t->source |= is_source(s);
+		t->source |= cccmd_is_source(s);
 		t->assembly |= is_assembly(s);
 	}
 }
@@ -82,7 +81,7 @@ enum cccmd_how cccmd_read(const struct args *arg, bool clang, const char **why)
 		if (clang && args_among(chosen, arg->v[i]))
 			t.chosen = arg->v[i];
 		look_at(&t, arg->v[i], i + 1 < arg->n ? arg->v[i + 1] : NULL);
-		if (takes_value(arg->v[i]))
+		if (cccmd_takes_value(arg->v[i]))
 			i++;
 	}
 	if (t.elsewhere)
@@ -105,7 +104,7 @@ bool cccmd_probes(const struct args *arg, const char *folder)
 		s = arg->v[i];
 		if (!strncmp(s, "-o", 2) && (s[2] || i + 1 < arg->n)) {
 			output = s[2] ? s + 2 : arg->v[++i];
-		} else if (takes_value(s)) {
+		} else if (cccmd_takes_value(s)) {
 			i++;
 		} else if (s[0] != '-') {
 			is = probe_source(s);
@@ -132,7 +131,7 @@ char *cccmd_linker(const struct args *arg, bool clang, const char **option)
 			use = s;
 		else if (clang && !strncmp(s, PATH, sizeof PATH - 1))
 			path = s;
-		else if (takes_value(s))
+		else if (cccmd_takes_value(s))
 			i++;
 	}
 	*option = path ? path : use;

@@ -30,6 +30,11 @@ char *cccmd_linker(const struct args *arg, bool clang, const char **option);
  * ("ccache gcc", "env A=b nice -n 5 gcc"); -1: there is none that we know. */
 int cccmd_compiler(int argc, char **argv);
 
+/* Whether the value of this option is the next argument, which may look like a file. */
+bool cccmd_takes_value(const char *option);
+/* Whether this is the name of a source in C, C++ or Objective-C, "-" included. */
+bool cccmd_is_source(const char *s);
+
 /* Whether the program at path (links resolved) is clang by its name. */
 bool cccmd_is_clang(const char *path);
 
