@@ -84,7 +84,25 @@ START_TEST(text_with_files)
 }
 END_TEST
 
+/* Wherever in a long text it is. */
+START_TEST(text_with_files_at)
+{
+	enum { AROUND = 150 };
+	const char *file = files[_i];
+	size_t n = strlen(file), at, last = strncmp(file, "#NO_APP", 7) ? AROUND : 0;
+	char *text = xmalloc(n + AROUND);
+
+	for (at = 0; at <= last; at++) {
+		memset(text, '\n', n + AROUND);
+		memcpy(text + at, file, n);
+		ck_assert_msg(as_text_check(text, n + AROUND, NULL) == -1, "%s at %zu", file, at);
+	}
+	free(text);
+}
+END_TEST
+
 UNIT_MAIN("asopt", 0, NULL, NULL, UNIT_LOOP(repeated, sizeof good / sizeof *good),
     UNIT_LOOP(refused, sizeof bad / sizeof *bad), kinds,
     UNIT_LOOP(text_without_files, sizeof plain / sizeof *plain),
-    UNIT_LOOP(text_with_files, sizeof files / sizeof *files))
+    UNIT_LOOP(text_with_files, sizeof files / sizeof *files),
+    UNIT_LOOP(text_with_files_at, sizeof files / sizeof *files))
