@@ -4,6 +4,7 @@
 #include "common/command/ldscript.h"
 #include "common/publish.h"
 #include "hooks/checksum.h"
+#include "hooks/face.h"
 #include "hooks/functions.h"
 
 #include <stdio.h>
@@ -15,7 +16,6 @@ struct writer {
 	struct artifact *a;
 	uint32_t tus;
 	struct input_bytes content; /* of the input at hand */
-	struct buf thinned;
 };
 
 /* What represents an object in the artifact. */
@@ -104,21 +104,24 @@ static int put_tu(struct writer *w, const struct input *in, struct form *f, stru
 	return 0;
 }
 
-/* Shared libraries are cut down to what a linker reads of them. */
-static int thin(struct writer *w, const char *name, struct err *e)
+static int put_library(
+    struct writer *w, struct art_input *row, const struct input *in, struct err *e)
 {
-	int r;
+	struct face f = {0};
+	int r = 0;
 
-	w->thinned.n = 0;
-	r = elf_thin_shared(w->content.p, w->content.n, name, &w->thinned, e);
-	w->content = (struct input_bytes){w->thinned.p, w->thinned.n};
+	if (!face_find(&f, in->file, in->named) &&
+	    !(r = collect_bytes(w->r->inputs, in, &w->content, e)))
+		r = face_make(&f, w->content.p, w->content.n, in->named, e);
+	row->size = f.size;
+	if (!r)
+		r = artifact_put_input_packed(w->a, row, &f.hash, f.z.p, f.z.n, e);
+	face_free(&f);
 	return r;
 }
 
-static int put_input(struct writer *w, uint32_t id, const struct input *in, struct err *e)
+static int put_bytes(struct writer *w, struct art_input *row, const struct input *in, struct err *e)
 {
-	struct art_input row = {
-	    .id = id, .kind = in->kind, .path = in->path, .archive = in->archive, .tu = -1};
 	struct form f = {0};
 	int r = 0;
 
@@ -127,19 +130,25 @@ static int put_input(struct writer *w, uint32_t id, const struct input *in, stru
 		r = collect_bytes(w->r->inputs, in, &w->content, e);
 	if (!r && in->kind == ART_FILE)
 		r = ldscript_check(w->content.p, w->content.n, in->path, w->r->sysroot, e);
-	if (!r && in->kind == ART_SHARED)
-		r = thin(w, in->named, e);
 	if (!r && in->kind == ART_OBJECT && read_section(w, in, &f)) {
-		row.kind = ART_TU;
-		row.tu = w->tus;
+		row->kind = ART_TU;
+		row->tu = w->tus;
 		r = put_tu(w, in, &f, e);
 		w->content.n = 0;
 	}
-	row.size = w->content.n;
+	row->size = w->content.n;
 	if (!r)
-		r = artifact_put_input(w->a, &row, w->content.p, w->content.n, e);
+		r = artifact_put_input(w->a, row, w->content.p, w->content.n, e);
 	arena_free(&f.mem);
 	return r;
+}
+
+static int put_input(struct writer *w, uint32_t id, const struct input *in, struct err *e)
+{
+	struct art_input row = {
+	    .id = id, .kind = in->kind, .path = in->path, .archive = in->archive, .tu = -1};
+
+	return in->kind == ART_SHARED ? put_library(w, &row, in, e) : put_bytes(w, &row, in, e);
 }
 
 static int put_all(struct writer *w, struct err *e)
@@ -180,6 +189,5 @@ int record_write(const struct record *r, const char *path, struct err *e)
 		artifact_close(w.a);
 	else
 		status = artifact_commit(w.a, e);
-	buf_free(&w.thinned);
 	return status;
 }

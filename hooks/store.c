@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static char *store_folder(struct err *e)
+char *store_folder(struct err *e)
 {
 	char *folders = places_artifacts(getenv("HOME"));
 	size_t n = strcspn(folders, ":");

@@ -12,6 +12,9 @@
 
 #include <stdbool.h>
 
+/* The store; to free. It may not be there yet. NULL: it has no place. */
+char *store_folder(struct err *e);
+
 /* Where to publish the artifact of a module; to free. *passing: it must not stay there
  * once it is in the store. NULL: there is no store. */
 char *store_path(const char *module, bool *passing, struct err *e);

@@ -119,6 +119,9 @@ int artifact_put_tu_packed(
 int artifact_put_func(struct artifact *a, const struct art_func *f, struct err *e);
 int artifact_put_input(
     struct artifact *a, const struct art_input *in, const void *p, size_t n, struct err *e);
+/* The same of what is packed already; in->size and hash are those of the content. */
+int artifact_put_input_packed(struct artifact *a, const struct art_input *in,
+    const struct hash128 *hash, const void *z, size_t n, struct err *e);
 int artifact_put_recipe(struct artifact *a, uint32_t ord, const char *arg, struct err *e);
 int artifact_put_blockmap(struct artifact *a, const void *p, size_t n, struct err *e);
 /* Commits and closes; on error the handle is closed as well. */

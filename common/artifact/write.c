@@ -268,11 +268,9 @@ int artifact_put_func(struct artifact *a, const struct art_func *f, struct err *
 	return put(a, st, e);
 }
 
-int artifact_put_input(
-    struct artifact *a, const struct art_input *in, const void *p, size_t n, struct err *e)
+static sqlite3_stmt *insert_input(struct artifact *a, const struct art_input *in)
 {
 	sqlite3_stmt *st = insert(a, INPUT);
-	struct buf s[LIBRARY_STREAMS] = {0};
 
 	sqlite3_bind_int64(st, 1, in->id);
 	sqlite3_bind_int64(st, 2, in->kind);
@@ -281,10 +279,28 @@ int artifact_put_input(
 		sqlite3_bind_int64(st, 4, in->archive);
 	if (in->tu >= 0)
 		sqlite3_bind_int64(st, 5, in->tu);
+	return st;
+}
+
+int artifact_put_input(
+    struct artifact *a, const struct art_input *in, const void *p, size_t n, struct err *e)
+{
+	sqlite3_stmt *st = insert_input(a, in);
+	struct buf s[LIBRARY_STREAMS] = {0};
+
 	if (a->small && in->kind == ART_SHARED && library_split(p, n, s)
 		? add_alone(a, st, 6, p, n, FORM_LIBRARY, s, LIBRARY_STREAMS, e)
 		: bind_content(a, st, 6, p, n, e))
 		return -1;
+	return put(a, st, e);
+}
+
+int artifact_put_input_packed(struct artifact *a, const struct art_input *in,
+    const struct hash128 *hash, const void *z, size_t n, struct err *e)
+{
+	sqlite3_stmt *st = insert_input(a, in);
+
+	bind_packed(st, 6, in->size, hash, z, n);
 	return put(a, st, e);
 }
 
