@@ -23,7 +23,7 @@
 #include <unistd.h>
 #include <uv.h>
 
-enum { EXIT_CANNOT = 1, EXIT_USAGE = 2, POLICY_MAX = 1 << 20 };
+enum { EXIT_CANNOT = 1, EXIT_USAGE = 2 };
 enum { O_USER = 256, O_POLICY, O_STATE, O_HOME, O_RUN };
 
 static const struct option options[] = {{"user", no_argument, NULL, O_USER},
@@ -70,28 +70,6 @@ static void read_options(struct settings *s, int argc, char **argv)
 		not_for_people();
 }
 
-/* The text that the parent has read, or the defaults. */
-static void read_policy(const char *name, struct conf *c)
-{
-	struct buf text = {0};
-	char piece[4096];
-	struct err e;
-	ssize_t n;
-
-	do {
-		n = pread(PRIV_FD_POLICY, piece, sizeof piece, (off_t)text.n);
-		if (n > 0)
-			buf_add(&text, piece, (size_t)n);
-	} while (n > 0 && text.n < POLICY_MAX);
-	if (n < 0)
-		die(EXIT_CANNOT, "%s: cannot be read", name ? name : "policy");
-	conf_defaults(c);
-	if (text.n && conf_parse(name ? name : "policy", text.p, text.n, c, &e))
-		die(EXIT_CANNOT, "%s", e.text);
-	buf_free(&text);
-	close(PRIV_FD_POLICY);
-}
-
 /* None of root's, or of the user's, counts here. */
 static void clear_environment(const char *home)
 {
@@ -118,7 +96,7 @@ static int64_t monitor_uid(bool user)
 
 struct daemon {
 	uv_loop_t loop;
-	uv_signal_t on_term, on_int;
+	uv_signal_t on_term, on_int, on_hup;
 	struct manager *manager;
 	struct api *api;
 };
@@ -130,8 +108,18 @@ static void stop(uv_signal_t *h, int sig)
 	log_info("stopping: %s", strsignal(sig));
 	uv_close((uv_handle_t *)&d->on_term, NULL);
 	uv_close((uv_handle_t *)&d->on_int, NULL);
+	uv_close((uv_handle_t *)&d->on_hup, NULL);
 	api_close(d->api);
 	manager_stop(d->manager);
+}
+
+static void reload(uv_signal_t *h, int sig)
+{
+	struct daemon *d = h->data;
+	struct err e;
+
+	/* It is logged. */
+	(void)manager_reload(d->manager, &e);
 }
 
 static void serve(const struct settings *s, const struct manager_options *o)
@@ -149,9 +137,11 @@ static void serve(const struct settings *s, const struct manager_options *o)
 		die(EXIT_CANNOT, "%s", e.text);
 	uv_signal_init(&d.loop, &d.on_term);
 	uv_signal_init(&d.loop, &d.on_int);
-	d.on_term.data = d.on_int.data = &d;
+	uv_signal_init(&d.loop, &d.on_hup);
+	d.on_term.data = d.on_int.data = d.on_hup.data = &d;
 	uv_signal_start(&d.on_term, stop, SIGTERM);
 	uv_signal_start(&d.on_int, stop, SIGINT);
+	uv_signal_start(&d.on_hup, reload, SIGHUP);
 	if (confine(s->home, &e))
 		log_warn("%s", e.text);
 	log_info("%s manager, state in %s, sockets in %s", s->user ? "user's" : "system's",
@@ -166,6 +156,7 @@ int main(int argc, char **argv)
 	struct settings s = {0};
 	struct manager_options o;
 	struct conf c;
+	struct err e;
 
 	log_init("morphd", LOG_LVL_INFO);
 	read_options(&s, argc, argv);
@@ -178,7 +169,8 @@ int main(int argc, char **argv)
 	umask(077);
 	prctl(PR_SET_DUMPABLE, 0); /* a core file could hold registers of samples */
 	clear_environment(s.home);
-	read_policy(s.policy, &c);
+	if (conf_read_fd(PRIV_FD_POLICY, s.policy, &c, &e))
+		die(EXIT_CANNOT, "%s", e.text);
 	o = (struct manager_options){.conf = &c,
 	    .priv = priv_connect(PRIV_FD_VERBS, PRIV_FD_EVENTS),
 	    .state_dir = s.state,

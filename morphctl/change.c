@@ -1,4 +1,4 @@
-/* morphctl reoptimize, rollback: asking the manager to do something. */
+/* morphctl reoptimize, rollback, reload: asking the manager to do something. */
 #include "morphctl/client.h"
 #include "morphctl/table.h"
 #include "morphctl/words.h"
@@ -150,6 +150,26 @@ int cmd_rollback(const struct invocation *in)
 		return complain(EXIT_USAGE, "rollback: name one module or say --all");
 	c = client_open(in);
 	code = all ? rollback_all(in, c) : ask_module(in, c, "rollback");
+	client_close(c);
+	return code;
+}
+
+static void show_policy(const struct invocation *in, const json_t *result)
+{
+	const char *path = json_str(result, "policy");
+
+	printf(
+	    "In force: %s\n", path ? words_clean(in->mem, path) : "the defaults, without a file");
+}
+
+int cmd_reload(const struct invocation *in)
+{
+	struct client *c = client_open(in);
+	json_t *result;
+	int code = client_post(c, &result, NULL, "/v1/reload");
+
+	if (result)
+		show(in, result, show_policy);
 	client_close(c);
 	return code;
 }

@@ -62,6 +62,7 @@ int cmd_artifact(const struct invocation *in);
 int cmd_artifact_install(const struct invocation *in);
 int cmd_artifact_list(const struct invocation *in);
 int cmd_artifact_find(const struct invocation *in);
+int cmd_reload(const struct invocation *in);
 int cmd_artifact_fetch(const struct invocation *in);
 int cmd_artifact_remove(const struct invocation *in);
 /* The artifact that a person means by its own name, its program's or its build-id, to free;

@@ -37,6 +37,10 @@ static const struct command commands[] = {
 	"With --text all of it, as a file of samples for morph-edit(1) and `morphctl "
 	"compare`.\n" MODULE_HELP,
 	OPT_BLOCKS | OPT_LIMIT | OPT_TEXT, 1, 1, cmd_profile},
+    {"reload", "", "have the policy read again",
+	"What is wrong in it is said as at the start of morphd, and then all stays as it was. Of\n"
+	"the system's manager root alone may ask for it.\n",
+	0, 0, 0, cmd_reload},
     {"artifact show", "FILE", "what a program's artifact holds", ARTIFACT_HELP, OPT_FUNCTIONS, 1, 1,
 	cmd_artifact},
     {"artifact find", "FILE", "where a program's artifact is", ARTIFACT_HELP, 0, 1, 1,

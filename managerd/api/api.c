@@ -20,6 +20,7 @@ static const struct route routes[] = {
     {"POST", "/v1/modules/{}/reoptimize", TAKES_MODULE | TAKES_FORCE, api_post_reoptimize, {0}},
     {"POST", "/v1/modules/{}/rollback", TAKES_MODULE, api_post_rollback, {0}},
     {"POST", "/v1/reoptimize", TAKES_FORCE, api_post_reoptimize, {0}},
+    {"POST", "/v1/reload", 0, api_post_reload, {0}},
     {"GET", "/v1/changes/{}", 0, api_get_change, {"wait"}},
     {"GET", "/metrics", 0, api_get_metrics, {0}},
 };

@@ -3,6 +3,7 @@
 #include "managerd/api/json.h"
 
 #include <inttypes.h>
+#include <unistd.h>
 
 enum { WAIT_MAX_S = 60 };
 
@@ -51,6 +52,21 @@ enum http_verdict api_post_rollback(struct call *c)
 	int r = manager_rollback(c->api->m, c->module->id, c->rq->uid, &id, &e);
 
 	return change_reply(c, r, id, &e);
+}
+
+enum http_verdict api_post_reload(struct call *c)
+{
+	struct manager_status s;
+	struct err e;
+
+	if (!api_may_see(c, geteuid()))
+		return api_error(
+		    c, 403, "forbidden", "the policy is root's: only root has it read again");
+	if (manager_reload(c->api->m, &e))
+		return api_error(c, 409, "refused", "%s; the policy stays as it was", e.text);
+	if (manager_status(c->api->m, &s, &e))
+		return api_internal(c, &e);
+	return api_sync(c, json_pack("{ss?}", "policy", s.policy));
 }
 
 enum http_verdict api_get_change(struct call *c)

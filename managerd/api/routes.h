@@ -99,5 +99,6 @@ enum http_verdict api_get_metrics(struct call *c);
 enum http_verdict api_post_reoptimize(struct call *c);
 enum http_verdict api_post_rollback(struct call *c);
 enum http_verdict api_get_change(struct call *c);
+enum http_verdict api_post_reload(struct call *c);
 
 #endif

@@ -491,6 +491,21 @@ int conf_read(const char *path, struct buf *text, struct conf *c, struct err *e)
 	return conf_parse(path, buf_cstr(text), text->n, c, e);
 }
 
+int conf_read_fd(int fd, const char *name, struct conf *c, struct err *e)
+{
+	char *path = xasprintf("/dev/fd/%d", fd);
+	struct buf text = {0};
+	int r = file_read(path, POLICY_MAX, &text, e);
+
+	if (!r)
+		conf_defaults(c);
+	if (!r && text.n)
+		r = conf_parse(name ? name : "policy", text.p, text.n, c, e);
+	buf_free(&text);
+	free(path);
+	return r;
+}
+
 /* ---- what holds for a path ---- */
 
 const struct conf_module *conf_module_for(const struct conf *c, const char *path)
@@ -504,6 +519,17 @@ const struct conf_module *conf_module_for(const struct conf *c, const char *path
 			return &c->modules.v[i];
 	}
 	return NULL;
+}
+
+bool conf_lets_optimize(const struct conf *c, const char *path, struct err *e)
+{
+	const struct conf_module *m = conf_module_for(c, path);
+
+	if (!m || m->action == CONF_OPTIMIZE)
+		return true;
+	err_set(e, "%s:%u: the policy only lets it be %s", c->path, m->line,
+	    m->action == CONF_OBSERVE ? "observed" : "ignored");
+	return false;
 }
 
 char *const *conf_verify_for(const struct conf *c, const char *path)

@@ -106,6 +106,8 @@ void conf_defaults(struct conf *c);
 /* Reads path (NULL: defaults only) over the defaults; text gets its bytes. On error c is
  * empty. */
 int conf_read(const char *path, struct buf *text, struct conf *c, struct err *e);
+/* The same from an open file, from its begin; one without text: defaults. */
+int conf_read_fd(int fd, const char *name, struct conf *c, struct err *e);
 /* The same from memory; name is for messages. */
 int conf_parse(const char *name, const char *text, size_t n, struct conf *c, struct err *e);
 void conf_free(struct conf *c);
@@ -115,6 +117,8 @@ void conf_print(const struct conf *c, FILE *out);
 
 /* The entry of `modules` that holds for a path, or NULL: then it is optimize. */
 const struct conf_module *conf_module_for(const struct conf *c, const char *path);
+/* Whether a path may get a new layout; else e says by which line it may not. */
+bool conf_lets_optimize(const struct conf *c, const char *path, struct err *e);
 /* The verify command that holds for a path, or NULL. */
 char *const *conf_verify_for(const struct conf *c, const char *path);
 

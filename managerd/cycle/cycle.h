@@ -20,13 +20,13 @@
 struct manager;
 
 struct manager_options {
-	const struct conf *conf; /* all of these outlive the manager */
-	struct priv *priv;       /* connected, managerd/priv/priv.h */
-	const char *state_dir;   /* for people */
-	const char *home;        /* the manager's own folder: store, replay tables */
-	int monitors;            /* listening socket for monitors, taken over */
-	bool user;               /* --user: own programs only */
-	int64_t monitor_uid;     /* may send samples besides root and ourselves; -1 = nobody */
+	struct conf *conf;     /* all of these outlive the manager; the policy, which it replaces */
+	struct priv *priv;     /* connected, managerd/priv/priv.h */
+	const char *state_dir; /* for people */
+	const char *home;      /* the manager's own folder: store, replay tables */
+	int monitors;          /* listening socket for monitors, taken over */
+	bool user;             /* --user: own programs only */
+	int64_t monitor_uid;   /* may send samples besides root and ourselves; -1 = nobody */
 };
 
 /*
@@ -39,6 +39,11 @@ struct manager *manager_start(uv_loop_t *loop, const struct manager_options *o, 
 void manager_stop(struct manager *m);
 /* After the loop has run out. */
 void manager_free(struct manager *m);
+
+/* Has the policy read again, and goes by it from now on; what is under way for a program that it
+ * does not let be optimized any more is cancelled. On an error all is as it was. Either is logged.
+ */
+int manager_reload(struct manager *m, struct err *e);
 
 /* ---- for the API ---- */
 

@@ -14,12 +14,9 @@ enum { DAY_MS = 86400000, WHY_MAX = 256, HELD_MAX = 200 };
 static const char *excluded(const struct core *c, const struct store_module *row,
     const struct inspected_file *file, char *text, size_t n)
 {
-	const struct conf_module *policy = conf_module_for(c->conf, row->path);
 	struct err e;
 
-	if (policy && policy->action != CONF_OPTIMIZE) {
-		err_set(&e, "%s:%u: the policy only lets it be %s", c->conf->path, policy->line,
-		    policy->action == CONF_OBSERVE ? "observed" : "ignored");
+	if (!conf_lets_optimize(c->conf, row->path, &e)) {
 		err_fit(text, n, e.text);
 		return text;
 	}

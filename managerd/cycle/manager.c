@@ -96,14 +96,26 @@ static struct manager *put_together(uv_loop_t *loop, const struct manager_option
 	return m;
 }
 
-static int start(struct manager *m, struct err *e)
+static struct idle_policy idle_policy(const struct conf *c)
 {
-	struct ingest_ops ops = {batch_take, batch_commit, store_log_of, &m->batches};
-	const struct conf *c = m->core.conf;
-	struct idle_policy idle = {.after_s = c->idle.after_s,
+	return (struct idle_policy){.after_s = c->idle.after_s,
 	    .cpu = c->idle.cpu,
 	    .psi = c->idle.psi,
 	    .battery_ok = c->idle.battery};
+}
+
+static void start_ticking(struct manager *m)
+{
+	double every_ms = m->core.conf->decide.every_s * 1000;
+	uint64_t period = every_ms < TICK_MS ? (uint64_t)every_ms : TICK_MS;
+
+	uv_timer_start(&m->tick, tick, period, period);
+}
+
+static int start(struct manager *m, struct err *e)
+{
+	struct ingest_ops ops = {batch_take, batch_commit, store_log_of, &m->batches};
+	struct idle_policy idle = idle_policy(m->core.conf);
 	struct modules *ms = &m->core.modules;
 
 	if (core_open(&m->core, e))
@@ -127,8 +139,6 @@ static int start(struct manager *m, struct err *e)
 struct manager *manager_start(uv_loop_t *loop, const struct manager_options *o, struct err *e)
 {
 	struct manager *m = put_together(loop, o);
-	double every_ms = o->conf->decide.every_s * 1000;
-	uint64_t period = every_ms < TICK_MS ? (uint64_t)every_ms : TICK_MS;
 
 	uv_timer_init(loop, &m->tick);
 	uv_timer_init(loop, &m->core.soon);
@@ -138,13 +148,45 @@ struct manager *manager_start(uv_loop_t *loop, const struct manager_options *o, 
 	looptime_start(&m->looptime, loop);
 	learning_start(&m->learning);
 	if (start(m, e) == 0) {
-		uv_timer_start(&m->tick, tick, period, period);
+		start_ticking(m);
 		return m;
 	}
 	manager_stop(m);
 	uv_run(loop, UV_RUN_DEFAULT);
 	manager_free(m);
 	return NULL;
+}
+
+static void follow_policy(struct manager *m)
+{
+	struct idle_policy idle = idle_policy(m->core.conf);
+
+	idlewatch_policy(m->idle, &idle);
+	start_ticking(m);
+	/* The parent would not let it in. */
+	work_cancel(&m->work);
+	modules_judge_again(&m->core.modules);
+	registers_want(&m->registers);
+	core_soon(&m->core);
+}
+
+int manager_reload(struct manager *m, struct err *e)
+{
+	const char *path;
+	struct conf c;
+
+	if (m->core.stopping)
+		return err_set(e, "the manager is stopping");
+	if (priv_reload(m->o.priv, &path, e) ||
+	    conf_read_fd(PRIV_FD_POLICY, *path ? path : NULL, &c, e)) {
+		log_error("%s; the policy stays as it was", e->text);
+		return -1;
+	}
+	conf_free(m->o.conf);
+	*m->o.conf = c;
+	log_info("policy: %s", c.path ? c.path : "defaults");
+	follow_policy(m);
+	return 0;
 }
 
 void manager_stop(struct manager *m)

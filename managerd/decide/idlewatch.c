@@ -168,6 +168,12 @@ struct idlewatch *idlewatch_start(uv_loop_t *loop, const struct idle_policy *p,
 	return NULL;
 }
 
+void idlewatch_policy(struct idlewatch *w, const struct idle_policy *p)
+{
+	w->policy = *p;
+	uv_timer_start(&w->timer, tick, tick_ms(p), tick_ms(p));
+}
+
 void idlewatch_own(struct idlewatch *w, double (*fn)(void *arg), void *arg)
 {
 	w->own_ended += w->own_now;

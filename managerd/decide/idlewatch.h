@@ -20,6 +20,8 @@ struct idlewatch;
  * four times within after_s when that is shorter, at least every 100 ms. */
 struct idlewatch *idlewatch_start(uv_loop_t *loop, const struct idle_policy *p,
     void (*fn)(enum idle_state s, void *arg), void *arg, struct err *e);
+/* From now on. */
+void idlewatch_policy(struct idlewatch *w, const struct idle_policy *p);
 /* Asked at each tick for the CPU seconds of the job whose time is ours, from 0 on
  * for each job; -1 = it does not run. fn NULL: there is none. */
 void idlewatch_own(struct idlewatch *w, double (*fn)(void *arg), void *arg);

@@ -57,6 +57,21 @@ void modules_note_unfit(
 	*at = ((uint64_t)(now_ms / 1000) + wait) << DOUBLINGS_BITS | doublings;
 }
 
+void modules_judge_again(struct modules *ms)
+{
+	struct module *m;
+	size_t i;
+
+	htab_free(&ms->unfit);
+	for (i = 0; i < ms->module.n; i++) {
+		m = ms->module.v[i];
+		m->file.judged = false;
+		m->schedule.decided_ms = 0;
+		if (m->schedule.inspection == INSPECTION_DONE)
+			m->schedule.inspection = INSPECTION_NONE;
+	}
+}
+
 /* ---- which build ---- */
 
 char *module_path(const struct modules *ms, const char *path)

@@ -96,6 +96,9 @@ void modules_close(struct modules *ms);
 /* Forgets what is in memory and reads the rows again. Pointers die. */
 int modules_reload(struct modules *ms, struct err *e);
 
+/* After the policy has changed: what was found out by the old one is to be found out again. */
+void modules_judge_again(struct modules *ms);
+
 struct module *modules_get(const struct modules *ms, uint64_t id);
 struct module *modules_of_path(const struct modules *ms, const char *path);
 

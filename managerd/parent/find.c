@@ -194,15 +194,11 @@ static void judge_content(struct parent *p, struct task *t)
 
 static void judge_policy(struct parent *p, struct task *t)
 {
-	const struct conf_module *m = conf_module_for(p->conf, t->path);
-
-	if (m && m->action != CONF_OPTIMIZE)
-		err_set(&t->refused, "%s:%u: the policy only lets it be %s", p->conf->path, m->line,
-		    m->action == CONF_OBSERVE ? "observed" : "ignored");
-	else if ((uint64_t)t->mod.st.st_size > p->conf->edit.disk)
+	if (conf_lets_optimize(p->conf, t->path, &t->refused) &&
+	    (uint64_t)t->mod.st.st_size > p->conf->edit.disk)
 		err_set(
 		    &t->refused, "%s: larger than the policy lets an edit be (edit.disk)", t->path);
-	else
+	else if (!*t->refused.text)
 		trust_may_replace(&t->mod, &t->refused);
 	judge_content(p, t);
 }

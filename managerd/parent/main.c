@@ -49,9 +49,9 @@ static const struct option options[] = {{"user", no_argument, NULL, O_USER},
     {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0}};
 
 struct settings {
-	bool user, check, verbose;
-	char *policy, *state, *run; /* policy NULL = defaults */
-	char *editor, *inspector, *fetcher, *manager;
+	bool user, check, verbose, policy_given;
+	char *policy, *state, *run;
+	char *editor, *inspector, *manager;
 };
 
 static char *absolute(const char *path)
@@ -88,10 +88,7 @@ static char *default_policy(bool user)
 	char *path = xasprintf("%s/morph.yaml", folder);
 
 	free(folder);
-	if (access(path, F_OK) == 0)
-		return path;
-	free(path);
-	return NULL;
+	return path;
 }
 
 /* A program of ours, by its place relative to this one's folder. */
@@ -109,6 +106,7 @@ static void settle(struct settings *s, const char *policy, const char *state, co
 {
 	state = state ? state : env_value("MORPH_STATE");
 	run = run ? run : env_value("MORPH_RUN");
+	s->policy_given = policy;
 	s->policy = policy ? absolute(policy) : default_policy(s->user);
 	s->state = state     ? absolute(state)
 		   : s->user ? user_folder(PLACE_STATE)
@@ -159,18 +157,13 @@ static void read_options(struct settings *s, int argc, char **argv)
 	settle(s, policy, state, run);
 }
 
-/* A user of ours, who cannot log in. */
 static const struct passwd *our_user(const char *name, const char *home)
 {
-	const struct passwd *pw = getpwnam(name);
+	struct err e;
+	const struct passwd *pw = policy_user(name, home, &e);
 
 	if (!pw)
-		die(EXIT_CANNOT,
-		    "there is no user %s; make it with systemd-sysusers, or:"
-		    " useradd --system --home-dir %s %s",
-		    name, home, name);
-	if (pw->pw_uid == 0 || pw->pw_gid == 0)
-		die(EXIT_CANNOT, "the user %s must not be root", name);
+		die(EXIT_CANNOT, "%s", e.text);
 	return pw;
 }
 
@@ -185,12 +178,6 @@ static void find_users(struct start *s, struct parent *p)
 	p->for_root = (struct folder_user){true, pw->pw_uid, pw->pw_gid};
 	if (pw->pw_uid == s->uid)
 		die(EXIT_CANNOT, "the users morph and morph-edit must not be the same");
-	if (p->conf->fetch.servers.n) {
-		pw = our_user("morph-fetch", "/nonexistent");
-		p->for_fetch = (struct folder_user){true, pw->pw_uid, pw->pw_gid};
-		if (pw->pw_uid == s->uid || pw->pw_uid == p->for_root.uid)
-			die(EXIT_CANNOT, "the user morph-fetch must be nobody else's");
-	}
 	pw = getpwnam("morph-monitor");
 	s->monitor_gid = pw ? pw->pw_gid : 0;
 	p->service[0] = s->uid;
@@ -227,16 +214,15 @@ static void remove_sockets(const char *run)
 	}
 }
 
-static int manage(struct settings *o, const struct conf *c, const struct buf *text)
+static int manage(struct settings *o, const struct policy *policy, struct conf *c)
 {
-	struct parent p = {
-	    .user = o->user, .conf = c, .verbs = -1, .events = -1, .inspect_s = INSPECT_CPU_S + 10};
-	struct start s = {.user = o->user,
-	    .verbose = o->verbose,
-	    .policy = o->policy,
-	    .policy_text = text,
-	    .state = o->state,
-	    .run = o->run};
+	struct parent p = {.user = o->user,
+	    .conf = c,
+	    .policy = *policy,
+	    .verbs = -1,
+	    .events = -1,
+	    .inspect_s = INSPECT_CPU_S + 10};
+	struct start s = {.user = o->user, .verbose = o->verbose, .state = o->state, .run = o->run};
 	struct err e;
 	pid_t manager;
 	int lock, status;
@@ -249,13 +235,11 @@ static int manage(struct settings *o, const struct conf *c, const struct buf *te
 	p.for_root.uid = o->user ? geteuid() : p.for_root.uid;
 	p.editor = o->editor = ours("morph-edit");
 	p.inspector = o->inspector = ours("../libexec/morph/morph-inspect");
-	if (c->fetch.servers.n)
-		p.fetcher = o->fetcher = ours("../libexec/morph/morph-fetch");
 	s.manager = o->manager = ours("../libexec/morph/morph-manager");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	prctl(PR_SET_DUMPABLE, 0);
 	cgroups_open(&p.groups);
-	if (start_state(&p, &s, &lock, &e) < 0)
+	if (policy_needs(&p, c, &e) || start_state(&p, &s, &lock, &e) < 0)
 		die(EXIT_CANNOT, "%s", e.text);
 	manager = start_manager(&p, &s, &e);
 	if (manager < 0)
@@ -265,6 +249,7 @@ static int manage(struct settings *o, const struct conf *c, const struct buf *te
 	vec_free(&p.recovered);
 	vec_free(&p.queue);
 	free(p.state);
+	free(p.fetcher);
 	close(lock);
 	return status;
 }
@@ -272,6 +257,7 @@ static int manage(struct settings *o, const struct conf *c, const struct buf *te
 int main(int argc, char **argv)
 {
 	struct settings s = {0};
+	struct policy policy = {.text = -1};
 	struct buf text = {0};
 	struct conf c;
 	struct err e;
@@ -281,9 +267,13 @@ int main(int argc, char **argv)
 	read_options(&s, argc, argv);
 	if (s.verbose)
 		log_init("morphd", LOG_LVL_DEBUG);
-	if (conf_read(s.policy, &text, &c, &e))
+	policy.path = s.policy;
+	policy.given = s.policy_given;
+	if (conf_read(policy_path(&policy), &text, &c, &e) ||
+	    policy_publish(&policy, text.p, text.n, &e))
 		die(EXIT_CANNOT, "%s", e.text);
-	rc = s.check ? check(&c) : manage(&s, &c, &text);
+	rc = s.check ? check(&c) : manage(&s, &policy, &c);
+	close(policy.text);
 	conf_free(&c);
 	buf_free(&text);
 	free(s.policy);
@@ -291,7 +281,6 @@ int main(int argc, char **argv)
 	free(s.run);
 	free(s.editor);
 	free(s.inspector);
-	free(s.fetcher);
 	free(s.manager);
 	return rc;
 }

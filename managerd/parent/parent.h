@@ -10,7 +10,7 @@
  *	trust.c   opening and judging             child.c   processes (launch.c)
  *	swap.c    and settle, journal, builds, digest, stage: changing a module
  *	folder.c  job folders and caches          package.c Debian packages
- *	fetch.c   artifacts from servers
+ *	fetch.c   artifacts from servers         policy.c  the policy, again
  */
 #ifndef MORPH_PARENT_PARENT_H
 #define MORPH_PARENT_PARENT_H
@@ -18,6 +18,7 @@
 #include "managerd/conf/conf.h"
 #include "managerd/parent/cgroup.h"
 #include "managerd/parent/folder.h"
+#include "managerd/parent/policy.h"
 #include "managerd/priv/priv.h"
 
 struct task;
@@ -36,11 +37,13 @@ struct sweep { /* a job's folder that waits to be emptied */
 struct parent {
 	char *state; /* canonical */
 	bool user;
-	const struct conf *conf;
+	struct conf *conf; /* in force; of who started us */
+	struct policy policy;
 	struct folder_user for_root;  /* whom jobs of root's modules run as */
 	uid_t service[2];             /* of the manager and the monitor; not with --user */
 	struct folder_user for_fetch; /* whom morph-fetch runs as; where there are servers */
-	const char *editor, *inspector, *fetcher;
+	const char *editor, *inspector;
+	char *fetcher;      /* where the policy names servers; ours */
 	unsigned inspect_s; /* what an inspector may take */
 	struct {
 		int64_t since_ms;

@@ -83,6 +83,8 @@ static bool take_signals(struct serving *s)
 	while (read(s->signals, &si, sizeof si) == sizeof si)
 		if (si.ssi_signo == SIGCHLD)
 			ended = true;
+		else if (si.ssi_signo == SIGHUP && isatty(STDIN_FILENO))
+			kill(s->manager, SIGTERM); /* the terminal is gone */
 		else
 			kill(s->manager, (int)si.ssi_signo);
 	return ended;

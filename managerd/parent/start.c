@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -178,9 +177,8 @@ static int open_pipes(struct parent *p, const struct start *s, struct pipes *m, 
 		return err_sys(e, "socket pair");
 	p->events = events[0];
 	m->fd[EVENTS] = events[1];
-	m->fd[POLICY] = memfd_create("policy", MFD_CLOEXEC);
-	if (m->fd[POLICY] < 0 ||
-	    file_write_all(m->fd[POLICY], s->policy_text->p, s->policy_text->n) < 0)
+	m->fd[POLICY] = fcntl(p->policy.text, F_DUPFD_CLOEXEC, 0);
+	if (m->fd[POLICY] < 0)
 		return err_sys(e, "the policy");
 	return open_sockets(s, m, e);
 }
@@ -227,7 +225,7 @@ static _Noreturn void run_manager(
     const struct parent *p, const struct start *s, const struct pipes *m, pid_t parent)
 {
 	char *home = xasprintf("%s/manager", p->state);
-	const char *argv[] = {s->manager, "--policy", s->policy ? s->policy : "", "--state",
+	const char *argv[] = {s->manager, "--policy", p->conf->path ? p->conf->path : "", "--state",
 	    p->state, "--home", home, "--run", s->run,
 	    s->user      ? "--user"
 	    : s->verbose ? "-v"

@@ -17,8 +17,6 @@
 
 struct start {
 	bool user, verbose;
-	const char *policy; /* its path, NULL = defaults */
-	const struct buf *policy_text;
 	const char *state, *run; /* absolute */
 	uid_t uid;               /* system mode: the manager's user, … */
 	gid_t gid;
@@ -27,7 +25,7 @@ struct start {
 };
 
 /* Makes folders, takes the lock, settles swaps that were interrupted, removes old
- * job folders in the background. p: conf, user, for_root, editor, inspector are
+ * job folders in the background. p: conf, policy, user, for_root, editor, inspector are
  * set; for_fetch and fetcher where the policy names servers. */
 int start_state(struct parent *p, const struct start *s, int *lock, struct err *e);
 /* Starts the manager; returns its pid, or -1. */

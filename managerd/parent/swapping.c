@@ -77,6 +77,9 @@ static int may_go_in(struct parent *p, const struct task *edit, struct err *e)
 {
 	if (!edit || edit->kind != TASK_BUILD || !edit->built)
 		return err_set(e, "refused: no edit that ended well");
+	if (edit->policy != p->policy.reads)
+		return err_set(
+		    e, "refused: %s: the policy was read again since the edit began", edit->path);
 	if (conf_verify_for(p->conf, edit->path) && !edit->verified)
 		return err_set(e, "refused: %s: not verified as the policy wants it", edit->path);
 	if (holds_have(p->state, edit->path))

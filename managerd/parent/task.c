@@ -43,6 +43,7 @@ struct task *task_new(struct parent *p, enum task_kind kind, const char *path, s
 	*t = (struct task){.id = ++p->next,
 	    .kind = kind,
 	    .path = xstrdup(path ? path : ""),
+	    .policy = p->policy.reads,
 	    .mod = {.dir = -1, .fd = -1},
 	    .art = {.dir = -1, .fd = -1},
 	    .child = {.pidfd = -1, .report = -1, .answer = -1},

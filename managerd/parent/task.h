@@ -47,7 +47,8 @@ typedef void task_stage_fn(struct parent *p, struct task *t, int status);
 struct task {
 	uint64_t id;
 	enum task_kind kind;
-	char *path; /* of the module */
+	char *path;      /* of the module */
+	unsigned policy; /* under which it began: policy.reads */
 	struct trusted mod, art;
 	struct build_id is, origin; /* of the module, by the inspector */
 	struct folder_user owner;   /* whom its processes run as */

@@ -121,6 +121,14 @@ static int do_held(struct call *c)
 	return 0;
 }
 
+static int do_reload(struct call *c)
+{
+	if (policy_reload(c->p, &c->e))
+		return -1;
+	c->a.path = c->p->conf->path ? c->p->conf->path : "";
+	return 0;
+}
+
 static int do_inspect(struct call *c)
 {
 	const struct build_id hint[] = {c->q.id, c->q.origin};

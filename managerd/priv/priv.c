@@ -371,6 +371,15 @@ int priv_hold(struct priv *p, const char *module, bool held, struct err *e)
 	return ask(p, FRAME_HOLD, &(struct message){.path = module, .flag = held}, e);
 }
 
+int priv_reload(struct priv *p, const char **path, struct err *e)
+{
+	struct message m = {0};
+	int r = ask(p, FRAME_RELOAD, &m, e);
+
+	*path = m.path;
+	return r;
+}
+
 bool priv_held(struct priv *p, const char *module)
 {
 	struct message m;

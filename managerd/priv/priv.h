@@ -43,6 +43,12 @@ int priv_events(const struct priv *p);
 /* Calls back for one task that has ended, if any has: what comes of it takes its time. */
 void priv_dispatch(struct priv *p);
 
+/* ---- the policy ---- */
+
+/* Has the policy's file read again. 0: what is in PRIV_FD_POLICY is in force now; *path, until the
+ * next request, is its file, "" = there is none. -1: all is as it was. */
+int priv_reload(struct priv *p, const char **path, struct err *e);
+
 /* ---- files ---- */
 
 struct priv_stamp { /* equal stamps: the same unchanged file */

@@ -36,7 +36,9 @@
 	V(JOB, job, "nltio", "t", FRAME_FDS) \
 	V(SWAP, swap, "t", "t", 0) \
 	V(ROLLBACK, rollback, "pi", "t", 0) \
-	V(FETCH, fetch, "p", "t", 0)
+	V(FETCH, fetch, "p", "t", 0) \
+	/* at once: the policy; path of its file */ \
+	V(RELOAD, reload, "", "l", 0)
 
 enum frame_verb {
 	FRAME_NONE,

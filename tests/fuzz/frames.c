@@ -14,11 +14,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static char state[] = "/tmp/morph-frames-XXXXXX";
 static struct conf conf;
+static int policy_text;
 
 static void forget_state(void)
 {
@@ -32,6 +34,7 @@ static void prepare(void)
 
 	log_init("frames", LOG_LVL_ERROR);
 	conf_defaults(&conf);
+	policy_text = memfd_create("policy", MFD_CLOEXEC);
 	if (!mkdtemp(state))
 		abort();
 	atexit(forget_state);
@@ -86,6 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	struct parent parent = {.state = state,
 	    .user = true,
 	    .conf = &conf,
+	    .policy = {.path = "/no/such/policy", .text = policy_text},
 	    .inspect_s = 30,
 	    .for_root = {false, getuid(), getgid()},
 	    .editor = "/bin/false",

@@ -415,6 +415,22 @@ START_TEST(changes_begin_and_conflict)
 }
 END_TEST
 
+START_TEST(policy_is_read_again_for_its_owner)
+{
+	json_t *j = ask_as(geteuid(), 200, "POST /v1/reload", "");
+
+	ck_assert(json_is_null(json_object_get(json_object_get(j, "result"), "policy")));
+	json_decref(j);
+	manager.answer = MANAGER_REFUSED;
+	j = ask_as(geteuid(), 409, "POST /v1/reload", "");
+	ck_assert_str_eq(str(json_object_get(j, "result"), "message"),
+	    "policy.yaml:1:1: the reason is given; the policy stays as it was");
+	json_decref(j);
+	if (peer != geteuid())
+		expect_error("POST /v1/reload", "", 403, "forbidden");
+}
+END_TEST
+
 START_TEST(waiting_ends_with_the_change)
 {
 	static const char ask[] = "GET /v1/changes/1?wait=30 HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -517,6 +533,8 @@ static const struct {
     {"DELETE /v1/modules", "", 405, "bad-method"},
     {"BREW /v1/reoptimize", "", 405, "bad-method"},
     {"GET /v1/reoptimize", "", 405, "bad-method"},
+    {"GET /v1/reload", "", 405, "bad-method"},
+    {"POST /v1/reload", "{\"force\":true}", 400, "bad-request"},
     {"POST /v1/reoptimize", "{", 400, "bad-request"},
     {"POST /v1/reoptimize", "[]", 400, "bad-request"},
     {"POST /v1/reoptimize", "null", 400, "bad-request"},
@@ -748,8 +766,8 @@ END_TEST
 UNIT_MAIN("api", 60, setup, teardown, status_adds_up, modules_are_shown_to_their_owner,
     another_users_module_is_nowhere, profile_is_sorted_and_bounded, profiles_of_giants_are_bounded,
     explain_has_every_rung, lists_filter_and_bound, changes_begin_and_conflict,
-    waiting_ends_with_the_change, waiting_ends_with_the_time, closing_answers_those_who_wait,
-    another_users_change_is_hidden,
+    policy_is_read_again_for_its_owner, waiting_ends_with_the_change, waiting_ends_with_the_time,
+    closing_answers_those_who_wait, another_users_change_is_hidden,
     UNIT_LOOP(errors_are_one_each_and_change_nothing, sizeof bad / sizeof *bad),
     a_failing_manager_is_told, a_method_names_those_allowed, bodies_are_bounded,
     garbage_is_survived, huge_headers_are_refused, one_user_cannot_take_all_places,

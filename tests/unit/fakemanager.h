@@ -129,6 +129,11 @@ int manager_rollback(
 	return fake_change(m, CHANGE_ROLLBACK, module, uid, change, e);
 }
 
+int manager_reload(struct manager *m, struct err *e)
+{
+	return m->answer ? err_set(e, "policy.yaml:1:1: the reason is given") : 0;
+}
+
 const struct change *manager_change(struct manager *m, uint64_t id)
 {
 	return id >= 1 && id <= m->nchange ? &m->change[id - 1] : NULL;

@@ -228,6 +228,7 @@ static struct {
 	unsigned inspect_s;
 	const char *groups; /* a folder for control groups, which is none */
 	const char *server; /* of artifacts, by what the fetcher does */
+	const char *policy; /* its file, of which the server hears when it reads it again */
 } with = {.inspect_s = 30};
 
 /* As in the service. */
@@ -258,6 +259,7 @@ static _Noreturn void serve(int v, int e, bool verify, const char *fault)
 	    .inspector = inspector,
 	    .for_root = {sys, sys ? NOBODY : geteuid(), sys ? NOBODY : getegid()},
 	    .service = {NOBODY - 1, NOBODY - 2},
+	    .policy = {.path = with.policy ? with.policy : "/no/such/policy", .text = -1},
 	    .inspect_s = with.inspect_s};
 	struct start s = {.user = !sys, .state = state, .run = run, .uid = NOBODY, .gid = NOBODY};
 	struct conf c;
@@ -818,6 +820,47 @@ START_TEST(no_artifact_from_a_server)
 	begin_fetching(system, bad[i].server, bad[i].of);
 	check_fetch(bad[i].why);
 	check_inspection(PRIV_NO_ARTIFACT, "no artifact for build-id");
+	stop();
+}
+END_TEST
+
+static void reload(const char *text, const char *why)
+{
+	const char *path;
+	struct err e = {""};
+	int r;
+
+	ck_assert_int_eq(publish_bytes(with.policy, text, strlen(text), 0644, &e), 0);
+	r = priv_reload(priv, &path, &e);
+	ck_assert_msg(!r == !*why && strstr(e.text, why), "%s, not: %s", e.text, why);
+	if (!r)
+		ck_assert_str_eq(path, with.policy);
+}
+
+START_TEST(policy_read_again)
+{
+	struct err e = {""};
+	uint64_t edit;
+	struct seen s;
+
+	BOTH_MODES();
+	with.policy = in_dir("policy");
+	start_with(false, NULL);
+	edit = build_from(OLD);
+	reload("modules: [{path: '/**', action: observe}]", "");
+	swap_refused(edit, "the policy was read again");
+	priv_drop(priv, edit);
+	s = inspect_file(module, false);
+	ck_assert_msg(
+	    strstr(s.refused, "policy:1: the policy only lets it be observed"), "%s", s.refused);
+	reload("modules: [{path: '/**', action: optimise}]", "policy:1:33");
+	s = inspect_file(module, false);
+	ck_assert_ptr_nonnull(strstr(s.refused, "observed"));
+	reload("edit: {disk: 1M}", "");
+	s = inspect_file(module, false);
+	ck_assert_str_eq(s.refused, "");
+	ck_assert_int_eq(swap(build_from(OLD)).status, SWAP_OK);
+	refused(priv_fetch(priv, module, see_fetched, &s, &e), &e, "names no server");
 	stop();
 }
 END_TEST
@@ -1398,7 +1441,8 @@ START_TEST(malformed_requests)
 	for (verb = 0; verb < FRAME_VERBS + 5; verb++) {
 		b = (struct buf){0};
 		frame_u32(&b, (uint32_t)verb);
-		ck_assert_int_eq(ask_raw(&b, NULL, 0), -1);
+		/* Of one verb this is the whole form. */
+		ck_assert_int_eq(ask_raw(&b, NULL, 0), verb == FRAME_RELOAD ? 0 : -1);
 		b = (struct buf){0};
 		frame_u32(&b, (uint32_t)verb);
 		for (i = 0; i < 30; i++)
@@ -1617,8 +1661,9 @@ int main(int argc, char **argv)
 	return UNIT_RUN("parent", 120, NULL, teardown, UNIT_LOOP(module_with_its_artifact, 2),
 	    UNIT_LOOP(what_is_not_followed, 2), UNIT_LOOP(held_up, 2),
 	    UNIT_LOOP(artifact_from_a_server, 2), UNIT_LOOP(no_artifact_from_a_server, 12),
-	    UNIT_LOOP(build_verify_swap_done, 2), UNIT_LOOP(swaps_that_are_refused, 2),
-	    UNIT_LOOP(outputs_that_are_refused, 2), UNIT_LOOP(output_replaced_after_the_edit, 2),
+	    UNIT_LOOP(policy_read_again, 2), UNIT_LOOP(build_verify_swap_done, 2),
+	    UNIT_LOOP(swaps_that_are_refused, 2), UNIT_LOOP(outputs_that_are_refused, 2),
+	    UNIT_LOOP(output_replaced_after_the_edit, 2),
 	    UNIT_LOOP(module_replaced_after_the_edit, 2), UNIT_LOOP(rebuild_is_not_rolled_back, 2),
 	    UNIT_LOOP(signals, 2), UNIT_LOOP(too_much_disk, 2), UNIT_LOOP(strays, 2),
 	    UNIT_LOOP(two_jobs_a_user, 2), UNIT_LOOP(two_edits_kept_of_a_user, 2),
