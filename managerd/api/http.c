@@ -343,7 +343,8 @@ static void on_mhd_log(void *arg, const char *fmt, va_list ap)
 	while (n > 0 && line[n - 1] == '\n')
 		line[--n] = '\0';
 	/* It tries these on every socket; a Unix socket has none of them. */
-	if (!strstr(line, "TCP_NODELAY") && !strstr(line, "TCP_CORK"))
+	if (!strstr(line, "TCP_NODELAY") && !strstr(line, "TCP_CORK") &&
+	    !strstr(line, "push the data from buffers"))
 		log_debug("http: %s", line);
 }
 
