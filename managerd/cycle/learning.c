@@ -92,6 +92,31 @@ static void learn(struct learning *l, const struct inspection *q, const struct p
 	core_soon(l->core);
 }
 
+/* It began before a swap or rollback of the manager's own had ended, and saw the file of
+ * before it, or what is to be recorded only after it: it would pass for somebody's rebuild. */
+static bool is_outdated(
+    const struct learning *l, const struct inspection *q, const struct priv_inspected *r)
+{
+	const struct module *mod = modules_of_path(&l->core->modules, q->path);
+
+	return mod && r->status != PRIV_LATER && q->begun_ns <= mod->file.placed_ns &&
+	       !modules_known(&l->core->modules, q->path, r);
+}
+
+static void inspect_again(struct learning *l, const struct inspection *q)
+{
+	static const struct priv_inspected later = {.status = PRIV_LATER,
+	    .why = "too many files wait to be inspected",
+	    .artifact = "",
+	    .refused = ""};
+	struct inspection none = *q;
+
+	if (inspections_ask(l->inspections, q))
+		return;
+	none.nasked = 0;
+	learn(l, &none, &later, NULL, "");
+}
+
 static void run_learn(void *arg)
 {
 	struct learn *n = arg;
@@ -110,7 +135,10 @@ static void learn_ready(void *arg)
 			l->learn.v[k++] = l->learn.v[i];
 	l->learn.n = k;
 	if (!l->core->stopping) {
-		learn(l, &n->inspection, &n->r, n->rc ? NULL : &n->j, n->why.text);
+		if (is_outdated(l, &n->inspection, &n->r))
+			inspect_again(l, &n->inspection);
+		else
+			learn(l, &n->inspection, &n->r, n->rc ? NULL : &n->j, n->why.text);
 		inspections_done(l->inspections, n->inspection.uid);
 	}
 	if (!n->rc)
@@ -142,6 +170,10 @@ static bool inspected(void *learning, const struct inspection *q, const struct p
 	struct err why;
 	int rc;
 
+	if (is_outdated(l, q, r)) {
+		inspect_again(l, q);
+		return false;
+	}
 	if (r->status != PRIV_FOLLOWED || modules_known(&l->core->modules, q->path, r)) {
 		learn(l, q, r, NULL, "");
 		return false;

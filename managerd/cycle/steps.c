@@ -311,10 +311,21 @@ enum progress step_take_build(struct work *w, struct module *mod)
 
 /* ---- swap ---- */
 
+/* From here to swap_done() the file is the old or the new one. */
+static enum progress placing(struct module *mod)
+{
+	if (mod)
+		mod->file.placed_ns = UINT64_MAX;
+	return BEGUN;
+}
+
 static void swap_done(const struct priv_swapped *r, void *arg)
 {
 	struct work *w = arg;
+	struct module *mod = work_module(w);
 
+	if (mod)
+		mod->file.placed_ns = uv_hrtime();
 	w->now.swapped = r;
 	cycle_round(w);
 }
@@ -352,7 +363,7 @@ enum progress step_swap(struct work *w, struct module *mod)
 	if (check_remap(builds_origin(&mod->builds, &mod->row.origin), &w->now.made.map, &e) ||
 	    !priv_swap(w->core->priv, w->now.build, swap_done, w, &e))
 		return failed(w, mod, e.text);
-	return BEGUN;
+	return placing(mod);
 }
 
 /* What was swapped but cannot be recorded goes back. */
@@ -362,7 +373,7 @@ static enum progress put_back(struct work *w, const char *path)
 
 	record_done(w->core, path);
 	if (priv_rollback(w->core->priv, path, &w->now.swapped->from, swap_done, w, &e))
-		return BEGUN;
+		return placing(work_module(w));
 	log_error("%s: cannot be put back: %s", path, e.text);
 	return over(w, CHANGE_FAILED, "%s", e.text);
 }
@@ -419,7 +430,7 @@ enum progress step_roll_back(struct work *w, struct module *mod)
 	if (!record_rollback_target(w->core, &mod->row, &to, &e) ||
 	    !priv_rollback(w->core->priv, mod->row.path, &to, swap_done, w, &e))
 		return over(w, CHANGE_FAILED, "%s", e.text);
-	return BEGUN;
+	return placing(mod);
 }
 
 enum progress step_record_rollback(struct work *w, struct module *mod)

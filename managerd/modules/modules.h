@@ -53,6 +53,9 @@ struct inspected_file { /* what the last inspection found out about the file at 
 	bool stamped;
 	bool judged;   /* whether it may be swapped: */
 	char *refused; /* why it must not be, NULL = it may be */
+	/* uv_hrtime() at the end of the manager's own last swap or rollback of it; UINT64_MAX:
+	 * one is under way. */
+	uint64_t placed_ns;
 };
 
 struct module {

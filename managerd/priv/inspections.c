@@ -3,6 +3,7 @@
 #include "managerd/decide/turns.h"
 
 #include <stdlib.h>
+#include <uv.h>
 
 struct entry {
 	struct inspection q; /* its path is the entry's own */
@@ -128,6 +129,7 @@ static void start(struct inspections *l)
 
 	while (l->running < INSPECTIONS_AT_ONCE && (x = next(l))) {
 		turns_serve(&l->turns, x->q.uid);
+		x->q.begun_ns = uv_hrtime();
 		x->task = priv_inspect(l->priv, x->q.path, x->q.hint,
 		    (x->q.shallow ? PRIV_SHALLOW : 0) | (x->q.judge ? PRIV_JUDGE : 0), inspected, x,
 		    &e);

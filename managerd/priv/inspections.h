@@ -25,7 +25,8 @@ struct inspection {
 	size_t nasked;
 	struct build_id hint[2]; /* as in priv_inspect() */
 	bool shallow, judge;
-	bool awaited; /* a batch waits for it */
+	bool awaited;      /* a batch waits for it */
+	uint64_t begun_ns; /* uv_hrtime() when the parent was asked */
 };
 
 /* From priv_dispatch() or inspections_turn(); both live until it returns. True: the

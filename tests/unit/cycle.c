@@ -318,6 +318,35 @@ START_TEST(round_and_back)
 }
 END_TEST
 
+/* What an inspection saw before a rollback does not pass for somebody's rebuild, which would
+ * take the hold away. */
+START_TEST(an_inspection_of_before_a_rollback)
+{
+	struct fake_file *f = program(1000, 0, 3);
+	struct priv_inspected before;
+	uint64_t change;
+	unsigned n;
+
+	send_batch(1000, 1);
+	acknowledged();
+	turn_until(swapped, 20);
+	before = f->inspection;
+	priv->slow = true;
+	ck_assert(learning_inspect(&m->learning, &module_at(1000, 0)->row));
+	n = f->inspections;
+	ck_assert_int_eq(manager_rollback(m, module_at(1000, 0)->row.id, 1000, &change, &e), 0);
+	turn_until(held, 20);
+	priv->past = &before;
+	ck_assert(fake_answer(priv, f->path));
+	ck_assert(held() && f->held);
+	ck_assert_uint_eq(f->inspections, n + 1); /* again */
+	ck_assert(fake_answer(priv, f->path));
+	ck_assert(held() && f->held);
+	ck_assert_uint_eq(module_at(1000, 0)->row.current.b[0], 11);
+	ck_assert(!fake_answer(priv, f->path));
+}
+END_TEST
+
 static uint64_t asked;
 
 static bool answered(void)
@@ -709,9 +738,9 @@ START_TEST(cost_grows_with_the_programs)
 END_TEST
 
 UNIT_MAIN("cycle", 120, setup, teardown, first_samples_are_not_lost,
-    a_slow_look_holds_a_batch_for_a_second, round_and_back, what_a_person_asks_for_is_looked_at,
-    a_hold_outlives_a_refusal, changes_are_each_users_own, work_ends_with_the_ownership,
-    samples_are_known_without_loading, UNIT_LOOP(refusals_of_the_parent, 2),
-    a_job_that_cannot_begin_waits, each_user_has_a_budget, a_large_program_is_learned_in_the_pool,
-    users_take_turns, cost_grows_with_the_programs, UNIT_CASE(120, setup_with_servers, teardown),
-    an_artifact_is_fetched_for_roots_programs)
+    a_slow_look_holds_a_batch_for_a_second, round_and_back, an_inspection_of_before_a_rollback,
+    what_a_person_asks_for_is_looked_at, a_hold_outlives_a_refusal, changes_are_each_users_own,
+    work_ends_with_the_ownership, samples_are_known_without_loading,
+    UNIT_LOOP(refusals_of_the_parent, 2), a_job_that_cannot_begin_waits, each_user_has_a_budget,
+    a_large_program_is_learned_in_the_pool, users_take_turns, cost_grows_with_the_programs,
+    UNIT_CASE(120, setup_with_servers, teardown), an_artifact_is_fetched_for_roots_programs)

@@ -52,10 +52,11 @@ struct priv {
 	VEC(struct fake_file *) file;
 	VEC(struct fake_task *) task;
 	uint64_t last;
-	bool slow;            /* inspections wait for fake_answer() */
-	unsigned at_once;     /* inspections that waited at most */
-	unsigned refuse;      /* so many requests fail */
-	unsigned refuse_jobs; /* of them, those for a job */
+	bool slow;                         /* inspections wait for fake_answer() */
+	const struct priv_inspected *past; /* the next inspection says this, as of before */
+	unsigned at_once;                  /* inspections that waited at most */
+	unsigned refuse;                   /* so many requests fail */
+	unsigned refuse_jobs;              /* of them, those for a job */
 	const char *script;
 	const char *why; /* jobs end with this, and `later` */
 	bool later;
@@ -233,12 +234,16 @@ static void fake_end_inspection(struct priv *p, struct fake_task *t)
 	    .status = PRIV_GONE, .why = "No such file", .artifact = "", .refused = ""};
 	priv_inspected_fn *fn = t->fn.inspected;
 	struct fake_file *f = t->file;
+	const struct priv_inspected *r = f ? &f->inspection : &gone;
 	void *arg = t->arg;
 
 	fake_forget(p, t);
 	if (f)
 		f->inspection.stamp = f->stamp;
-	fn(f ? &f->inspection : &gone, arg);
+	if (p->past)
+		r = p->past;
+	p->past = NULL;
+	fn(r, arg);
 }
 
 static void fake_end_swap(struct priv *p, struct fake_task *t)
