@@ -161,6 +161,34 @@ static char *taken_words(struct arena *a, const json_t *predicted)
 	    a, json_num(predicted, "taken_before"), json_num(predicted, "taken_after"));
 }
 
+/* "4.1 % (2.9 … 5.3)", or how far it is. */
+static char *measured_words(struct arena *a, const json_t *m)
+{
+	const json_t *t = json_object_get(m, "measured");
+	double gain = json_num(t, "gain");
+	double runs = json_num(json_object_get(t, "old"), "runs") +
+		      json_num(json_object_get(t, "new"), "runs");
+
+	if (!json_is_object(t))
+		return arena_strdup(a, "-");
+	if (!isfinite(gain))
+		return json_str(t, "ended") ? arena_strdup(a, "-") : words_plural(a, runs, "run");
+	return arena_printf(a, "%.1f %% (%.1f … %.1f)", 100 * gain, 100 * json_num(t, "low"),
+	    100 * json_num(t, "high"));
+}
+
+/* The same in full, beside what was promised. */
+static char *measured_long(struct arena *a, const json_t *t)
+{
+	double promised = json_num(t, "promised");
+
+	return arena_printf(a, "%s%s%s%s%s", words_clean(a, json_str(t, "text")),
+	    isfinite(promised) ? ", predicted " : "",
+	    isfinite(promised) ? words_share(a, promised) : "",
+	    json_str(t, "ended") ? "; " : "; goes on",
+	    json_str(t, "ended") ? words_clean(a, json_str(t, "verdict")) : "");
+}
+
 enum { ROWS = 100, ROWS_MAX = 1000 };
 
 static long limit_of(const struct invocation *in)
@@ -194,7 +222,8 @@ static void show_modules(
     const struct invocation *in, const json_t *modules, int64_t now, bool colour)
 {
 	static const struct column column[] = {{"MODULE", CUT}, {"STATE", LEFT}, {"SAMPLES", RIGHT},
-	    {"MAPPED", RIGHT}, {"LAYOUT", LEFT}, {"GAIN", RIGHT}, {"TAKEN BRANCHES", LEFT}};
+	    {"MAPPED", RIGHT}, {"LAYOUT", LEFT}, {"PROMISED", RIGHT}, {"MEASURED", LEFT},
+	    {"TAKEN BRANCHES", LEFT}};
 	struct table t = {column, sizeof column / sizeof *column};
 	const json_t *m, *predicted;
 	struct others others = {0};
@@ -221,7 +250,8 @@ static void show_modules(
 		    words_number(a, json_num(m, "samples")),
 		    words_share(a, json_num(m, "mapped_share")),
 		    layout ? words_ago(a, layout, now) : "original",
-		    words_share(a, json_num(predicted, "gain")), taken_words(a, predicted));
+		    words_share(a, json_num(predicted, "gain")), measured_words(a, m),
+		    taken_words(a, predicted));
 		row->cell[1].paint = state_paint(state ? state : "");
 		row->note = module_note(a, m, now);
 	}
@@ -279,6 +309,7 @@ static char *seen_words(struct arena *a, const json_t *m)
 static void show_module(const struct invocation *in, const json_t *m)
 {
 	const json_t *predicted = json_object_get(m, "predicted");
+	const json_t *measured = json_object_get(m, "measured");
 	const char *layout = json_str(m, "layout_at"), *artifact = json_str(m, "artifact");
 	const char *fetch = words_fetch(in->mem, m);
 	bool colour = table_colour();
@@ -309,6 +340,8 @@ static void show_module(const struct invocation *in, const json_t *m)
 		    arena_printf(a, "gain %s, taken branches %s, as of %s",
 			words_share(a, json_num(predicted, "gain")), taken_words(a, predicted),
 			words_ago(a, json_str(predicted, "at"), now)));
+	if (json_is_object(measured))
+		table_field(stdout, colour, "measured", measured_long(a, measured));
 	table_field(stdout, colour, "rollback",
 	    json_is_true(json_object_get(m, "rollback")) ? "possible" : "nothing to roll back to");
 	table_field(stdout, colour, "decision", decision_words(a, m, now));

@@ -140,6 +140,30 @@ static json_t *json_predicted(const struct store_module *m)
 	    json_time(m->predicted_ms));
 }
 
+static json_t *json_runs(const struct trial_runs *r)
+{
+	return json_pack("{so so so}", "runs", count(r->n), "crashes", count(r->crashes), "cpu_s",
+	    json_number(r->cpu_s));
+}
+
+/* What the layout gains in use. */
+static json_t *json_measured(const struct manager_trial *t)
+{
+	const struct trial_estimate *e;
+
+	if (!t)
+		return json_null();
+	e = &t->estimate;
+	return json_pack("{ss so so so so so so so so so}", "verdict",
+	    t->ended_ms && t->verdict == TRIAL_OPEN ? "too-few-runs"
+						    : trial_verdict_name(t->verdict),
+	    "gain", json_number(e->known ? e->gain : NAN), "low",
+	    json_number(e->known ? e->low : NAN), "high", json_number(e->known ? e->high : NAN),
+	    "promised", json_number(t->promised), "old", json_runs(&t->runs[TRIAL_OLD]), "new",
+	    json_runs(&t->runs[TRIAL_NEW]), "began", json_time(t->began_ms), "ended",
+	    json_time(t->ended_ms), "text", json_text(t->text));
+}
+
 /* What came of fetching its artifact. */
 static json_t *json_fetch(const struct store_module *m)
 {
@@ -150,7 +174,7 @@ static json_t *json_fetch(const struct store_module *m)
 }
 
 json_t *json_module(const struct store_module *m, double samples, bool can_rollback,
-    const struct store_decision *last)
+    const struct manager_trial *trial, const struct store_decision *last)
 {
 	double all = (double)m->mapped + (double)m->stale + (double)m->outside;
 	/* Rolled back to the origin, the time of the last swap is of no layout. */
@@ -171,6 +195,7 @@ json_t *json_module(const struct store_module *m, double samples, bool can_rollb
 	json_object_set_new(j, "mapped_share", share((double)m->mapped, all));
 	json_object_set_new(j, "rollback", json_boolean(can_rollback));
 	json_object_set_new(j, "predicted", json_predicted(m));
+	json_object_set_new(j, "measured", json_measured(trial));
 	json_object_set_new(j, "fetch", json_fetch(m));
 	json_object_set_new(j, "decision", last ? json_decision(last) : json_null());
 	return j;

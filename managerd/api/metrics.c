@@ -1,6 +1,7 @@
 #include "managerd/api/metrics.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 void metrics_count(struct metrics_http *h, unsigned code)
@@ -72,11 +73,11 @@ static void registers(struct buf *out, const struct observe_count *c, size_t wan
 
 static const struct {
 	const char *name, *type, *help;
-	bool predicted; /* only of modules with a prediction */
 } per_module[] = {
-    {"morph_module_profile_samples", "gauge", "Samples in the aged profile.", false},
-    {"morph_module_mapped_total", "counter", "Samples that fell into known blocks.", false},
-    {"morph_module_predicted_gain_ratio", "gauge", "Gain of the best layout by the model.", true},
+    {"morph_module_profile_samples", "gauge", "Samples in the aged profile."},
+    {"morph_module_mapped_total", "counter", "Samples that fell into known blocks."},
+    {"morph_module_predicted_gain_ratio", "gauge", "Gain of the best layout by the model."},
+    {"morph_module_measured_gain_ratio", "gauge", "Gain of the last layout in use."},
 };
 
 static void modules(struct buf *out, const struct metrics_module *module, size_t n)
@@ -87,9 +88,10 @@ static void modules(struct buf *out, const struct metrics_module *module, size_t
 		head(out, per_module[k].name, per_module[k].type, per_module[k].help);
 		for (i = 0; i < n; i++) {
 			const struct store_module *m = module[i].m;
-			const double value[] = {module[i].samples, (double)m->mapped, m->gain};
+			const double value[] = {module[i].samples, (double)m->mapped,
+			    m->predicted ? m->gain : NAN, module[i].measured};
 
-			if (per_module[k].predicted && !m->predicted)
+			if (isnan(value[k]))
 				continue;
 			buf_printf(
 			    out, "%s{module=\"%016" PRIx64 "\",path=\"", per_module[k].name, m->id);
@@ -97,6 +99,26 @@ static void modules(struct buf *out, const struct metrics_module *module, size_t
 			buf_printf(out, "\"} %.12g\n", value[k]);
 		}
 	}
+}
+
+/* How far predictions are off, over the modules whose gain was measured. */
+static void promises(struct buf *out, const struct metrics_module *module, size_t n)
+{
+	double off, square = 0, known = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		off = module[i].promised - module[i].measured;
+		if (isnan(off))
+			continue;
+		square += off * off;
+		known++;
+	}
+	if (!known)
+		return;
+	head(out, "morph_prediction_error_ratio", "gauge",
+	    "Root mean square of predicted minus measured gain.");
+	buf_printf(out, "morph_prediction_error_ratio %.12g\n", sqrt(square / known));
 }
 
 void metrics_print(struct buf *out, const struct manager_status *s, const size_t *state,
@@ -121,5 +143,6 @@ void metrics_print(struct buf *out, const struct manager_status *s, const size_t
 	for (i = 0; i < h->by_code.n; i++)
 		buf_printf(out, "morph_http_requests_total{code=\"%u\"} %" PRIu64 "\n",
 		    h->by_code.v[i].code, h->by_code.v[i].n);
+	promises(out, module, n);
 	modules(out, module, n);
 }

@@ -20,7 +20,8 @@ void metrics_count(struct metrics_http *h, unsigned code);
 
 struct metrics_module {
 	const struct store_module *m;
-	double samples; /* of the aged profile */
+	double samples;            /* of the aged profile */
+	double measured, promised; /* gain of the layout in use, and what was predicted; NAN */
 };
 
 /* Appends all of it. module: those the peer may see; state: of all modules,

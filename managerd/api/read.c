@@ -3,6 +3,7 @@
 #include "managerd/job/edit.h"
 #include "managerd/api/json.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { FUNCTIONS_DEFAULT = 20 };
@@ -22,12 +23,14 @@ enum http_verdict api_get_status(struct call *c)
 static int module_json(struct call *c, const struct store_module *m, json_t **out, struct err *e)
 {
 	struct store_decision last;
+	struct manager_trial trial;
 	int have = store_last_decision(manager_store(c->api->m), m->id, &c->rq->mem, &last, e);
 
 	if (have < 0)
 		return -1;
 	*out = json_module(m, manager_samples(c->api->m, m->id),
-	    manager_can_rollback(c->api->m, m->id), have ? &last : NULL);
+	    manager_can_rollback(c->api->m, m->id),
+	    manager_trial(c->api->m, m->id, &trial) ? &trial : NULL, have ? &last : NULL);
 	return 0;
 }
 
@@ -167,6 +170,7 @@ enum http_verdict api_get_metrics(struct call *c)
 	size_t state[MODULE_GONE + 1] = {0}, n, i, seen = 0;
 	struct metrics_module *list;
 	struct manager_status s;
+	struct manager_trial trial;
 	struct store_module *m;
 	struct err e;
 
@@ -177,9 +181,15 @@ enum http_verdict api_get_metrics(struct call *c)
 	for (i = 0; i < n; i++) {
 		if (m[i].state >= 0 && m[i].state <= MODULE_GONE)
 			state[m[i].state]++;
-		if (api_may_see(c, m[i].uid))
-			list[seen++] =
-			    (struct metrics_module){&m[i], manager_samples(c->api->m, m[i].id)};
+		if (!api_may_see(c, m[i].uid))
+			continue;
+		list[seen] =
+		    (struct metrics_module){&m[i], manager_samples(c->api->m, m[i].id), NAN, NAN};
+		if (manager_trial(c->api->m, m[i].id, &trial) && trial.estimate.known) {
+			list[seen].measured = trial.estimate.gain;
+			list[seen].promised = trial.promised;
+		}
+		seen++;
 	}
 	c->rp->status = 200;
 	c->rp->type = "text/plain; version=0.0.4; charset=utf-8";

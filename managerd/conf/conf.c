@@ -35,6 +35,10 @@ const struct conf_field conf_field[NFIELD] = {
     {CONF_EDIT_DISK, "edit", "disk", CONF_BYTES, AT(edit.disk), 2147483648., 1048576, 1e15},
     {CONF_EDIT_LANDLOCK, "edit", "landlock", CONF_BOOLEAN, AT(edit.landlock), 1, 0, 1},
     {CONF_QUOTA_DISK, "quota", "disk", CONF_BYTES, AT(quota.disk), 8589934592., 1048576, 1e15},
+    {CONF_MEASURE_SWITCHBACK, "measure", "switchback", CONF_BOOLEAN, AT(measure.switchback), 1, 0,
+	1},
+    {CONF_MEASURE_TURN, "measure", "turn", CONF_DURATION, AT(measure.turn_s), 10, 0.1, 86400},
+    {CONF_MEASURE_RUNS, "measure", "runs", CONF_COUNT, AT(measure.runs), 2000, 100, 1e6},
     {CONF_FETCH_PER_DAY, "fetch", "per_day", CONF_COUNT, AT(fetch.per_day), 50, 0, 1e6},
     {CONF_FETCH_DISK, "fetch", "disk", CONF_BYTES, AT(fetch.disk), 4294967296., 1048576, 1e15},
     {CONF_KEEP_BUILDS, NULL, "keep_builds", CONF_COUNT, AT(keep_builds), 2, 1, 100},
@@ -398,7 +402,7 @@ static int verify_pair(
 
 static int top_pair(struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
 {
-	static const char *const known[] = {"profile", "decide", "idle", "edit", "quota", "layout",
+	static const char *const known[] = {"profile", "decide", "idle", "edit", "quota", "measure",
 	    "fetch", "verify", "modules", "packages", "keep_builds"};
 	enum { SECTIONS = 6 };
 	const char *k = scalar(key);

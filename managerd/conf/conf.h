@@ -47,6 +47,9 @@ enum conf_key {
 	CONF_EDIT_DISK,
 	CONF_EDIT_LANDLOCK,
 	CONF_QUOTA_DISK,
+	CONF_MEASURE_SWITCHBACK,
+	CONF_MEASURE_TURN,
+	CONF_MEASURE_RUNS,
 	CONF_FETCH_PER_DAY,
 	CONF_FETCH_DISK,
 	CONF_KEEP_BUILDS,
@@ -89,6 +92,11 @@ struct conf {
 	struct {
 		uint64_t disk; /* bytes that kept builds and caches of one user may take */
 	} quota;
+	struct {                 /* gains in use */
+		bool switchback; /* old and new build take turns after a swap */
+		double turn_s;   /* of one of them, at least */
+		uint64_t runs;   /* processes of each, at most */
+	} measure;
 	struct {                     /* artifacts from servers */
 		VEC(char *) servers; /* URLs; none = nothing is fetched */
 		char *key;           /* of minisign(1); NULL = TLS says who a server is */

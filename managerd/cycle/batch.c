@@ -112,8 +112,10 @@ static int take(
 	at = xcalloc(b->nmodule, sizeof *at);
 	for (i = 0; rc == 0 && i < b->nmodule; i++)
 		rc = take_module(&t->core->modules, &b->module[i], &p, &acc, &at[i], e);
-	if (rc == 0)
+	if (rc == 0) {
 		registers_take(t->registers, b, at, &p);
+		trials_take(t->trials, b);
+	}
 	free(at);
 	return rc ? rc : store_account(t->core->store, b->session, b->seq, p.at.now_ms, &acc, e);
 }
@@ -229,7 +231,8 @@ int batch_commit(void *arg, struct err *e)
 	struct batches *t = arg;
 
 	t->open = false;
-	if (core_end(t->core, save_touched(&t->core->modules, e), e))
+	if (core_end(t->core,
+		save_touched(&t->core->modules, e) || trials_save(t->trials, e) ? -1 : 0, e))
 		return -1;
 	modules_trim(&t->core->modules, NULL);
 	registers_want(t->registers);

@@ -7,11 +7,13 @@
 
 #include "managerd/cycle/learning.h"
 #include "managerd/cycle/registers.h"
+#include "managerd/cycle/trials.h"
 
 struct batches {
 	struct core *core;
 	struct learning *learning;
 	struct registers *registers;
+	struct trials *trials;
 	bool open;   /* some were taken that are not committed */
 	bool resume; /* one is to be offered again, on the next turn */
 	struct {     /* one that waits for what it needs to be loaded */

@@ -73,6 +73,14 @@ void cycle_round(struct work *w)
 		case STEP_RECORD_ROLLBACK:
 			now = step_record_rollback(w, mod);
 			break;
+		case STEP_TURN:
+			/* Likewise, of a trial. */
+			now = step_turn(w, mod);
+			*next = STEP_RECORD_TURN;
+			break;
+		case STEP_RECORD_TURN:
+			now = step_record_turn(w, mod);
+			break;
 		case STEP_NONE:
 			now = OVER;
 			break;
@@ -158,6 +166,7 @@ void cycle_turn(struct manager *m)
 	inspections_turn(m->learning.inspections);
 	registers_table_turn(&m->registers);
 	fetching_turn(&m->fetching);
+	trials_watch(&m->trials);
 	c = change_next(&m->changes, &m->core.modules);
 	if (m->work.now.step != STEP_NONE) {
 		/* Nobody waits for what waits for the machine. */
@@ -167,6 +176,8 @@ void cycle_turn(struct manager *m)
 	}
 	if (c) {
 		serve_change(m, c);
+	} else if (clock_now_ms() >= m->core.trouble_until_ms && (mod = trials_due(&m->trials))) {
+		begin_round(&m->work, mod, NULL, STEP_TURN);
 	} else if (clock_now_ms() >= m->core.trouble_until_ms && (mod = due(m, clock_now_ms()))) {
 		turns_serve(&m->turns, mod->row.uid);
 		begin_round(&m->work, mod, NULL, STEP_INSPECT);

@@ -63,7 +63,7 @@ struct manager_status {
 	char idle_text[128];
 	/* what is being done right now; step NULL = nothing */
 	uint64_t working_module, working_change;
-	/* step: "score", "edit", "verify", "swap" */
+	/* step: "score", "edit", "verify", "swap", "turn" */
 	const char *working_path, *working_step;
 	int64_t working_since_ms;
 	size_t modules;
@@ -77,6 +77,16 @@ double manager_samples(struct manager *m, uint64_t module);
 /* A module's aged profile as of now (all functions at one as_of_ms); the
  * caller frees it with profile_free(). */
 int manager_profile(struct manager *m, uint64_t module, struct profile *out, struct err *e);
+struct manager_trial {
+	int64_t began_ms, ended_ms; /* 0 = it goes on */
+	enum trial_verdict verdict;
+	double promised; /* gain; NAN = none was predicted */
+	struct trial_estimate estimate;
+	struct trial_runs runs[TRIAL_ARMS];
+	char text[256]; /* "gain 4.1 % (2.9 … 5.3) over 1,240 runs" */
+};
+/* The last comparison of the module's layout with the build before it; false: there is none. */
+bool manager_trial(struct manager *m, uint64_t module, struct manager_trial *out);
 /* Whether there is a kept build to go back to. */
 bool manager_can_rollback(struct manager *m, uint64_t module);
 

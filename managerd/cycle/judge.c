@@ -58,13 +58,14 @@ static uint64_t edits_today(const struct core *c, uint32_t uid, int64_t now)
 	return swapped + failed;
 }
 
-void judge(struct core *c, const struct idle *idle, struct module *mod,
+void judge(struct core *c, const struct trials *ts, const struct idle *idle, struct module *mod,
     const struct change_entry *asker, struct decay at, struct decision *d)
 {
+	const struct module_trial *trial = trials_of(ts, mod->row.id);
 	struct store_module *r = &mod->row;
 	struct profile_sum sum = profile_total(&mod->profile.now, at);
 	double noise;
-	char why[WHY_MAX], fit[WHY_MAX], held[HELD_MAX], idle_text[256];
+	char why[WHY_MAX], fit[WHY_MAX], held[HELD_MAX], idle_text[256], measured[WHY_MAX];
 	struct decide_in in = {.held = r->held_why ? held : NULL,
 	    .held_left_s =
 		r->held_until_ms < 0 ? -1 : (double)(r->held_until_ms - at.now_ms) / 1000,
@@ -91,7 +92,13 @@ void judge(struct core *c, const struct idle *idle, struct module *mod,
 	}
 	if (in.held)
 		err_fit(held, sizeof held, r->held_why);
-	if (in.laid_out) {
+	if (trial) {
+		trials_text(trial, measured, sizeof measured);
+		/* Before the first turn nothing is in doubt. */
+		in.trial = !trial->ended_ms && trial->t.turn.n ? measured : NULL;
+		in.lost = trials_lost(ts, r) ? measured : NULL;
+	}
+	if (in.laid_out || in.lost) {
 		in.change = profile_distance(&mod->profile.now, &mod->profile.layout, at, &noise);
 		if (in.change < 1)
 			in.change = fmax(0, in.change - noise);

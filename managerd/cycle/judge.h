@@ -3,12 +3,12 @@
 #define MORPH_MANAGERD_JUDGE_H
 
 #include "managerd/cycle/changes.h"
-#include "managerd/cycle/core.h"
+#include "managerd/cycle/trials.h"
 #include "managerd/decide/idlewatch.h"
 #include "managerd/job/edit.h"
 
 /* Climbs the ladder for a module that is loaded; asker NULL = nobody. */
-void judge(struct core *c, const struct idle *idle, struct module *mod,
+void judge(struct core *c, const struct trials *ts, const struct idle *idle, struct module *mod,
     const struct change_entry *asker, struct decay at, struct decision *d);
 /* Says it, once per change of mind. */
 void judge_log(const struct core *c, const struct module *mod, const struct decision *d);

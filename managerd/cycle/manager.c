@@ -89,10 +89,12 @@ static struct manager *put_together(uv_loop_t *loop, const struct manager_option
 	m->learning = (struct learning){
 	    .core = c, .changes = &m->changes, .settled = batch_resume, .arg = &m->batches};
 	m->registers = (struct registers){.core = c, .over = over, .arg = m};
-	m->batches =
-	    (struct batches){.core = c, .learning = &m->learning, .registers = &m->registers};
+	m->trials = (struct trials){.core = c};
+	m->batches = (struct batches){
+	    .core = c, .learning = &m->learning, .registers = &m->registers, .trials = &m->trials};
 	m->fetching = (struct fetching){.core = c, .learning = &m->learning};
-	m->work = (struct work){.core = c, .learning = &m->learning, .over = over, .arg = m};
+	m->work = (struct work){
+	    .core = c, .learning = &m->learning, .trials = &m->trials, .over = over, .arg = m};
 	return m;
 }
 
@@ -118,7 +120,7 @@ static int start(struct manager *m, struct err *e)
 	struct idle_policy idle = idle_policy(m->core.conf);
 	struct modules *ms = &m->core.modules;
 
-	if (core_open(&m->core, e))
+	if (core_open(&m->core, e) || trials_open(&m->trials, e))
 		return -1;
 	record_recover(&m->core);
 	m->idle = m->work.idle = idlewatch_start(m->core.loop, &idle, cycle_idle_changed, m, e);
@@ -127,7 +129,9 @@ static int start(struct manager *m, struct err *e)
 	m->registers.ingest = ingest_start(m->core.loop, m->o.monitors, m->o.monitor_uid, &ops, e);
 	if (!m->registers.ingest)
 		return -1;
+	m->trials.ingest = m->registers.ingest;
 	registers_want(&m->registers);
+	trials_watch(&m->trials);
 	/* Not before: its threads come after confine(). */
 	ms->pool.loop = m->core.loop;
 	ms->pool.loaded = loaded;
@@ -200,7 +204,7 @@ void manager_stop(struct manager *m)
 	fetching_stop(&m->fetching);
 	learning_stop(&m->learning);
 	ingest_stop(m->registers.ingest);
-	m->registers.ingest = NULL;
+	m->registers.ingest = m->trials.ingest = NULL;
 	uv_close((uv_handle_t *)&m->tick, NULL);
 	uv_close((uv_handle_t *)&m->core.soon, NULL);
 	looptime_stop(&m->looptime);
@@ -212,6 +216,7 @@ void manager_free(struct manager *m)
 	changes_free(&m->changes);
 	learning_free(&m->learning);
 	registers_free(&m->registers);
+	trials_free(&m->trials);
 	turns_free(&m->turns);
 	core_close(&m->core);
 	free(m);
@@ -299,11 +304,29 @@ int manager_profile(struct manager *m, uint64_t module, struct profile *out, str
 	return 0;
 }
 
+bool manager_trial(struct manager *m, uint64_t module, struct manager_trial *out)
+{
+	const struct module_trial *x = trials_of(&m->trials, module);
+
+	if (!x)
+		return false;
+	*out = (struct manager_trial){.began_ms = x->began_ms,
+	    .ended_ms = x->ended_ms,
+	    .verdict = x->verdict,
+	    .promised = x->promised,
+	    .estimate = trial_estimate(&x->t),
+	    .runs = {x->t.runs[TRIAL_OLD], x->t.runs[TRIAL_NEW]}};
+	trials_text(x, out->text, sizeof out->text);
+	return true;
+}
+
 bool manager_can_rollback(struct manager *m, uint64_t module)
 {
 	struct module *mod = modules_get(&m->core.modules, module);
 	struct build_id to;
 
+	if (mod && trials_open_of(&m->trials, module))
+		return true;
 	return mod && record_rollback_target(&m->core, &mod->row, &to, NULL);
 }
 
@@ -375,7 +398,8 @@ int manager_rollback(
 		? "%s: runs in its original layout; there is nothing to roll back"
 		: "%s: there is no kept build to go back to",
 	    mod->row.path);
-	if (!record_rollback_target(&m->core, &mod->row, &to, e))
+	if (!trials_open_of(&m->trials, module) &&
+	    !record_rollback_target(&m->core, &mod->row, &to, e))
 		return MANAGER_REFUSED;
 	if (m->work.now.module == module && m->work.now.step)
 		work_cancel(&m->work);

@@ -6,6 +6,7 @@
  *	learning   inspections of files
  *	fetching   artifacts from servers
  *	changes    what people asked for
+ *	trials     old and new builds that take turns
  *	judge      what the ladder needs to know
  *	steps      what is done for one module at a time
  *	record     what became of a file, into the store
@@ -29,6 +30,7 @@ struct manager {
 	struct registers registers;
 	struct batches batches;
 	struct fetching fetching;
+	struct trials trials;
 	struct work work;
 	struct turns turns; /* of modules that are due */
 	struct looptime looptime;

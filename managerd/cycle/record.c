@@ -122,6 +122,13 @@ int record_rollback(struct core *c, struct module *mod, const struct build_id *f
 	return note_kept(c, &mod->row, e);
 }
 
+int record_turn(struct core *c, struct module *mod, const struct build_id *to, struct err *e)
+{
+	if (module_place(&c->modules, mod, to, NULL, 0, clock_now_ms(), e))
+		return -1;
+	return note_kept(c, &mod->row, e);
+}
+
 int record_failure(
     struct core *c, struct module *mod, const struct made *b, const char *why, struct err *e)
 {

@@ -24,6 +24,8 @@ int record_swap(struct core *c, struct module *mod, const struct made *b, struct
 /* And after a rollback; it is held. */
 int record_rollback(struct core *c, struct module *mod, const struct build_id *from,
     const struct build_id *to, const struct change_entry *asker, struct err *e);
+/* A kept build in its turn of a trial. */
+int record_turn(struct core *c, struct module *mod, const struct build_id *to, struct err *e);
 /* The end of a layout that came to nothing: the module is held for a while. Within a transaction.
  */
 int record_failure(

@@ -136,7 +136,7 @@ static int climb(struct work *w, struct module *mod, struct decision *d, struct 
 	if (mod->schedule.scored &&
 	    (double)(mod->row.mapped - mod->schedule.scored_at) >= c->conf->decide.min_samples)
 		mod->schedule.scored = false;
-	judge(c, idlewatch_state(w->idle), mod, w->now.change, at, d);
+	judge(c, w->trials, idlewatch_state(w->idle), mod, w->now.change, at, d);
 	/* Without an inspection it is not the last word. */
 	if (d->verdict != VERDICT_WAIT && mod->schedule.inspection != INSPECTION_DONE)
 		return 0;
@@ -394,7 +394,10 @@ enum progress step_record(struct work *w, struct module *mod)
 	if (r->status != SWAP_OK)
 		return failed(w, mod, r->why);
 	path = xstrdup(mod->row.path);
-	if (core_end(c, core_begin(c, &e) || record_swap(c, mod, b, &e), &e)) {
+	if (core_end(c,
+		core_begin(c, &e) || record_swap(c, mod, b, &e) ||
+		    trials_begin(w->trials, mod, &r->from, &e),
+		&e)) {
 		end = put_back(w, path);
 	} else {
 		record_done(c, path);
@@ -409,10 +412,13 @@ enum progress step_record(struct work *w, struct module *mod)
 enum progress step_note_put_back(struct work *w, struct module *mod)
 {
 	const struct priv_swapped *r = w->now.swapped;
+	struct err e;
 
 	if (r->status != SWAP_OK)
 		log_error("%s: cannot be put back: %s", mod->row.path, r->why);
 	record_done(w->core, mod->row.path);
+	core_end(w->core,
+	    core_begin(w->core, &e) || trials_drop(w->trials, w->core->modules.working, &e), &e);
 	mod = work_module(w);
 	return mod ? failed(w, mod, "swapped, but it could not be recorded, and was put back")
 		   : no_module(w);
@@ -420,34 +426,33 @@ enum progress step_note_put_back(struct work *w, struct module *mod)
 
 /* ---- rollback ---- */
 
-enum progress step_roll_back(struct work *w, struct module *mod)
+/* To the build before, or, in a trial, to the old one of the two: which may be in place. */
+static bool rollback_target(
+    const struct work *w, const struct module *mod, struct build_id *to, struct err *e)
 {
-	struct build_id to;
-	struct err e;
+	const struct module_trial *x = trials_open_of(w->trials, mod->row.id);
 
-	begin(w, "swap");
-	err_set(&e, "%s: there is no kept build to go back to", mod->row.path);
-	if (!record_rollback_target(w->core, &mod->row, &to, &e) ||
-	    !priv_rollback(w->core->priv, mod->row.path, &to, swap_done, w, &e))
-		return over(w, CHANGE_FAILED, "%s", e.text);
-	return placing(mod);
+	err_set(e, "%s: there is no kept build to go back to", mod->row.path);
+	if (!x)
+		return record_rollback_target(w->core, &mod->row, to, e);
+	*to = x->build[TRIAL_OLD];
+	return true;
 }
 
-enum progress step_record_rollback(struct work *w, struct module *mod)
+static enum progress rolled_back(
+    struct work *w, struct module *mod, const struct build_id *from, const struct build_id *to)
 {
-	const struct priv_swapped *r = w->now.swapped;
 	struct core *c = w->core;
+	char *path = xstrdup(mod->row.path);
 	struct err e;
-	char *path;
 	int rc;
 
-	if (r->status != SWAP_OK)
-		return over(w, CHANGE_FAILED, "%s", r->why);
-	path = xstrdup(mod->row.path);
 	if (priv_hold(c->priv, path, true, &e))
 		log_warn("%s", e.text);
 	rc = core_end(c,
-	    core_begin(c, &e) || record_rollback(c, mod, &r->from, &r->to, w->now.change, &e), &e);
+	    core_begin(c, &e) || record_rollback(c, mod, from, to, w->now.change, &e) ||
+		trials_drop(w->trials, mod->row.id, &e),
+	    &e);
 	record_done(c, path);
 	mod = work_module(w);
 	if (mod) {
@@ -457,4 +462,89 @@ enum progress step_record_rollback(struct work *w, struct module *mod)
 	log_info("%s: rolled back", path);
 	free(path);
 	return rc ? over(w, CHANGE_FAILED, "%s", e.text) : over(w, CHANGE_DONE, "rolled back");
+}
+
+enum progress step_roll_back(struct work *w, struct module *mod)
+{
+	struct build_id to;
+	struct err e;
+
+	begin(w, "swap");
+	if (!rollback_target(w, mod, &to, &e))
+		return over(w, CHANGE_FAILED, "%s", e.text);
+	if (build_id_equal(&mod->row.current, &to))
+		return rolled_back(w, mod, &to, &to);
+	if (!priv_rollback(w->core->priv, mod->row.path, &to, swap_done, w, &e))
+		return over(w, CHANGE_FAILED, "%s", e.text);
+	return placing(mod);
+}
+
+enum progress step_record_rollback(struct work *w, struct module *mod)
+{
+	const struct priv_swapped *r = w->now.swapped;
+
+	if (r->status != SWAP_OK)
+		return over(w, CHANGE_FAILED, "%s", r->why);
+	return rolled_back(w, mod, &r->from, &r->to);
+}
+
+/* ---- trials ---- */
+
+/* What is in place is as the trial wants it. */
+static int turned(struct work *w, struct module *mod, const struct build_id *now, struct err *e)
+{
+	struct module_trial *x = trials_open_of(w->trials, mod->row.id);
+
+	if (!x)
+		return 0;
+	if (!build_id_equal(&mod->row.current, now) && record_turn(w->core, mod, now, e))
+		return -1;
+	return trials_placed(w->trials, x, mod, e);
+}
+
+/* A build that is not kept any more, or whatever else. */
+static enum progress give_up(struct work *w, struct module *mod, const char *why)
+{
+	struct core *c = w->core;
+	struct err e;
+
+	log_warn("%s: its gain is not measured: %s", mod->row.path, why);
+	core_later(c, &mod->schedule);
+	core_end(c, core_begin(c, &e) || trials_drop(w->trials, mod->row.id, &e), &e);
+	return over(w, CHANGE_FAILED, "%s", why);
+}
+
+enum progress step_turn(struct work *w, struct module *mod)
+{
+	const struct module_trial *x = trials_open_of(w->trials, mod->row.id);
+	struct core *c = w->core;
+	struct build_id to;
+	struct err e;
+
+	begin(w, "turn");
+	if (!x)
+		return over(w, CHANGE_FAILED, "its trial is over");
+	if (!trials_wants(w->trials, x, &to)) {
+		core_end(c, core_begin(c, &e) || turned(w, mod, &mod->row.current, &e), &e);
+		return over(w, CHANGE_DONE, "in place");
+	}
+	if (!priv_rollback(c->priv, mod->row.path, &to, swap_done, w, &e))
+		return give_up(w, mod, e.text);
+	return placing(mod);
+}
+
+enum progress step_record_turn(struct work *w, struct module *mod)
+{
+	const struct priv_swapped *r = w->now.swapped;
+	struct core *c = w->core;
+	struct err e;
+	char *path;
+
+	if (r->status != SWAP_OK)
+		return give_up(w, mod, r->why);
+	path = xstrdup(mod->row.path);
+	core_end(c, core_begin(c, &e) || turned(w, mod, &r->to, &e), &e);
+	record_done(c, path);
+	free(path);
+	return over(w, CHANGE_DONE, "in place");
 }

@@ -7,6 +7,7 @@
 
 #include "managerd/cycle/learning.h"
 #include "managerd/cycle/record.h"
+#include "managerd/cycle/trials.h"
 #include "managerd/decide/idlewatch.h"
 
 enum step {
@@ -22,7 +23,9 @@ enum step {
 	STEP_RECORD,
 	STEP_NOTE_PUT_BACK,
 	STEP_ROLL_BACK,
-	STEP_RECORD_ROLLBACK
+	STEP_RECORD_ROLLBACK,
+	STEP_TURN,
+	STEP_RECORD_TURN
 };
 
 /* What a step has come to. */
@@ -35,6 +38,7 @@ enum progress {
 struct work {
 	struct core *core;
 	struct learning *learning;
+	struct trials *trials;
 	struct idlewatch *idle;  /* leaves our job out of account; NULL = there is none */
 	void (*over)(void *arg); /* whenever nothing more can be done at once */
 	void *arg;
@@ -99,5 +103,8 @@ enum progress step_record(struct work *w, struct module *mod);
 enum progress step_note_put_back(struct work *w, struct module *mod);
 enum progress step_roll_back(struct work *w, struct module *mod);
 enum progress step_record_rollback(struct work *w, struct module *mod);
+/* The other build of a trial, or the one that has won. OVER: it is in place. */
+enum progress step_turn(struct work *w, struct module *mod);
+enum progress step_record_turn(struct work *w, struct module *mod);
 
 #endif

@@ -113,13 +113,18 @@ static void enough_covered(const struct conf *c, const struct decide_in *in, str
 /* Since the present layout was made. */
 static void other_usage(const struct conf *c, const struct decide_in *in, struct rung_step *s)
 {
-	if (!in->laid_out)
+	if (!in->laid_out && !in->lost)
 		pass(s, "runs in its original layout, made without a profile");
 	else if (!below(s, in->change, c->decide.min_change))
 		pass(s, "usage changed by %.1f %%", percent(in->change));
 	else if (in->forced)
 		skip(s, "usage changed by %.1f %%, but a person forces the change",
 		    percent(in->change));
+	else if (in->lost)
+		stop(s,
+		    "usage changed by %.1f %% since a layout was made that was taken back (%s), "
+		    "policy requires %.4g %%",
+		    percent(in->change), in->lost, 100 * c->decide.min_change);
 	else
 		stop(s,
 		    "usage changed by %.1f %% since the present layout was made, policy requires "
@@ -146,6 +151,8 @@ static void cooled_down(const struct conf *c, const struct decide_in *in, struct
 
 	if (in->asked)
 		skip(s, "a person requested it");
+	else if (in->trial)
+		stop(s, "takes turns with the build before it: %s", in->trial);
 	else if (in->since_swap_s < 0)
 		pass(s, "never swapped");
 	else if (below(s, in->since_swap_s, c->decide.cool_down_s))

@@ -51,10 +51,12 @@ struct decide_in {
 	double understood;    /* of these: in functions that can be laid out */
 	double outside;       /* aged, in this module but in no block */
 	bool laid_out;        /* the present build is a laid-out one */
-	double change;        /* profile_distance() to the profile of the present layout */
+	const char *lost;     /* or it was, and was slower in use, or crashed: so; NULL = no */
+	double change;        /* profile_distance() to the profile of that layout */
 	bool have_gain;
 	double gain;          /* share */
 	double since_swap_s;  /* < 0: never swapped */
+	const char *trial;    /* old and new build take turns: so far; NULL = no */
 	uint32_t uid;         /* owner of the module … */
 	unsigned edits_today; /* … and edits of their modules in the last 24 h */
 	bool idle;

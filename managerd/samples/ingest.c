@@ -31,7 +31,7 @@ struct ingest {
 	struct ingest_ops ops;
 	struct ingest_status status;
 	struct client *client;
-	struct buf want; /* the last frame of that type */
+	struct buf want, watch; /* the last frames of these types */
 	int64_t extra_uid;
 	unsigned nclient;
 	bool stopped;
@@ -48,6 +48,7 @@ static void maybe_free(struct ingest *in)
 	if (!in->stopped || in->client || in->listener.data)
 		return;
 	buf_free(&in->want);
+	buf_free(&in->watch);
 	free(in);
 }
 
@@ -119,23 +120,40 @@ static void send_answer(struct client *c, struct answer *a)
 	}
 }
 
-static void send_want(struct client *c)
+static void send_frame(struct client *c, const struct buf *frame)
 {
-	struct answer *a = xcalloc(1, sizeof *a);
+	struct answer *a;
 
-	buf_add(&a->frame, c->in->want.p, c->in->want.n);
+	if (!frame->n)
+		return;
+	a = xcalloc(1, sizeof *a);
+	buf_add(&a->frame, frame->p, frame->n);
 	send_answer(c, a);
+}
+
+static void send_all(struct ingest *in, const struct buf *frame)
+{
+	struct client *c, *next;
+
+	for (c = in->client; c; c = next) {
+		next = c->next;
+		if (c->greeted && !c->closing)
+			send_frame(c, frame);
+	}
 }
 
 void ingest_want(struct ingest *in, const struct wire_want *w)
 {
-	struct client *c;
-
 	in->want.n = 0;
 	wire_put_want(&in->want, w);
-	for (c = in->client; c; c = c->next)
-		if (c->greeted && !c->closing)
-			send_want(c);
+	send_all(in, &in->want);
+}
+
+void ingest_watch(struct ingest *in, const struct wire_want *w)
+{
+	in->watch.n = 0;
+	wire_put_watch(&in->watch, w);
+	send_all(in, &in->watch);
 }
 
 struct sync { /* acknowledgements that wait for the disk */
@@ -209,8 +227,8 @@ static int take_hello(struct client *c, const void *frame, size_t n, struct err 
 	c->in->status.connected = true;
 	log_info("monitor %u connected: one sample represents %.3f ms", h.pid,
 	    (double)h.period_ns / 1e6);
-	if (c->in->want.n)
-		send_want(c);
+	send_frame(c, &c->in->want);
+	send_frame(c, &c->in->watch);
 	return 0;
 }
 
@@ -249,6 +267,7 @@ static int take_frame(struct client *c, enum wire_type type, void *frame, size_t
 		return take_batch(c, frame, n, e);
 	case WIRE_ACK:
 	case WIRE_WANT:
+	case WIRE_WATCH:
 		break;
 	}
 	return err_set(e, "sends a frame of type %d, which only a manager sends", (int)type);

@@ -92,6 +92,16 @@ int event_failed(struct store *s, const struct store_module *m, int64_t at_ms,
 	return store_put_event(s, &v, e);
 }
 
+int event_measured(struct store *s, const struct store_module *m, int64_t at_ms,
+    const struct build_id *old, const char *text, struct err *e)
+{
+	struct store_event v = event(m, at_ms, EVENT_MEASURED, text);
+
+	v.from = *old;
+	v.to = m->current;
+	return store_put_event(s, &v, e);
+}
+
 int event_recovered(struct store *s, const struct store_module *m, int64_t at_ms,
     const struct build_id *from, const struct build_id *to, const char *text, struct err *e)
 {

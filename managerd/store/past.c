@@ -116,7 +116,7 @@ int store_last_decision(
 const char *event_name(enum event_kind k)
 {
 	static const char *const name[EVENT_KINDS] = {
-	    "learned", "swapped", "rolled-back", "failed", "recovered", "replaced"};
+	    "learned", "swapped", "rolled-back", "failed", "recovered", "replaced", "measured"};
 
 	return (unsigned)k < EVENT_KINDS ? name[k] : "unknown";
 }

@@ -1,11 +1,12 @@
 /*
- * Schema 5. Build-ids are blobs, ids of modules module_id() as a signed
+ * Schema 6. Build-ids are blobs, ids of modules module_id() as a signed
  * number, profile.blocks little-endian doubles, one per block; profile.edges
  * u32 block, u32 to, double each (block + 2^31: of those that came from `to`;
  * 2^32 - 1: unresolved), profile.calls u32 block, 16 bytes function key, double
  * each. Older schemas are brought up when they are opened: 1 has neither of these
  * two, in 2 the modules shared the function tables of their originals, in 3 ids were
- * XXH3 of the path, and modules without the sum of their samples, in 4 without what was fetched.
+ * XXH3 of the path, and modules without the sum of their samples, in 4 without what was fetched, in
+ * 5 without trials.
  */
 #include "managerd/store/sql.h"
 #include "common/publish.h"
@@ -21,7 +22,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SCHEMA = 5 };
+enum { SCHEMA = 6 };
+
+#define TRIALS \
+	"CREATE TABLE trials (module INTEGER PRIMARY KEY REFERENCES modules, old BLOB NOT NULL," \
+	" new BLOB NOT NULL, began_ms INTEGER NOT NULL, ended_ms INTEGER NOT NULL," \
+	" verdict INTEGER NOT NULL, promised REAL, data BLOB NOT NULL);"
 
 static const char schema[] =
     "CREATE TABLE accounting (id INTEGER PRIMARY KEY CHECK (id = 1), batches INTEGER NOT NULL,"
@@ -64,8 +70,7 @@ static const char schema[] =
     " change INTEGER NOT NULL, text TEXT NOT NULL, samples REAL, gain REAL, seconds REAL,"
     " size_before INTEGER NOT NULL, size_after INTEGER NOT NULL);"
     "CREATE INDEX events_of ON events (module, id);"
-    "CREATE INDEX events_when ON events (kind, at_ms, module);"
-    "PRAGMA user_version = 5;";
+    "CREATE INDEX events_when ON events (kind, at_ms, module);" TRIALS "PRAGMA user_version = 6;";
 
 static const char schema_1_to_2[] =
     "BEGIN IMMEDIATE;"
@@ -108,9 +113,12 @@ static const char schema_4_to_5[] =
     "PRAGMA user_version = 5;"
     "COMMIT";
 
+static const char schema_5_to_6[] = "BEGIN IMMEDIATE;" TRIALS "PRAGMA user_version = 6;"
+				    "COMMIT";
+
 /* By the version they begin with. */
 static const char *const upgrade[SCHEMA] = {
-    NULL, schema_1_to_2, schema_2_to_3, schema_3_to_4, schema_4_to_5};
+    NULL, schema_1_to_2, schema_2_to_3, schema_3_to_4, schema_4_to_5, schema_5_to_6};
 
 static const char *const sql_text[NSQL] = {
 #define S(name, text) [name] = text,

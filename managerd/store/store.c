@@ -126,13 +126,54 @@ int store_modules(struct store *s, uint64_t id, struct arena *a, struct store_mo
 int store_drop_module(struct store *s, uint64_t id, struct err *e)
 {
 	static const enum sql all[] = {DROP_BUILDS, DROP_TABLES, DROP_PROFILE, DROP_DECISIONS,
-	    DROP_RUNGS, DROP_EVENTS, DROP_MODULE};
+	    DROP_TRIAL, DROP_RUNGS, DROP_EVENTS, DROP_MODULE};
 	size_t i;
 
 	for (i = 0; i < sizeof all / sizeof *all; i++)
 		if (sql_run(s, sql_bind(s, all[i], e, "i", id), e))
 			return -1;
 	return 0;
+}
+
+/* ---- trials ---- */
+
+int store_put_trial(struct store *s, const struct store_trial *t, struct err *e)
+{
+	return sql_run(s,
+	    sql_bind(s, PUT_TRIAL, e, "izziiidb", t->module, &t->build[TRIAL_OLD],
+		&t->build[TRIAL_NEW], t->began_ms, t->ended_ms, (int64_t)t->verdict, t->promised,
+		t->data, t->ndata),
+	    e);
+}
+
+int store_trials(
+    struct store *s, struct arena *a, struct store_trial **out, size_t *n, struct err *e)
+{
+	sqlite3_stmt *st = sql_bind(s, GET_TRIALS, e, "");
+	VEC(struct store_trial) v = {0};
+	struct store_trial t;
+	int rc;
+
+	while ((rc = sql_run(s, st, e)) == 1) {
+		t = (struct store_trial){.module = (uint64_t)sqlite3_column_int64(st, 0),
+		    .build = {sql_id_of(st, 1), sql_id_of(st, 2)},
+		    .began_ms = sqlite3_column_int64(st, 3),
+		    .ended_ms = sqlite3_column_int64(st, 4),
+		    .verdict = sqlite3_column_int(st, 5),
+		    .promised = sql_real_of(st, 6),
+		    .ndata = (size_t)sqlite3_column_bytes(st, 7)};
+		t.data = arena_copy(a, sqlite3_column_blob(st, 7), t.ndata, 1);
+		vec_push(&v, t);
+	}
+	*n = v.n;
+	*out = arena_copy(a, v.v, v.n, sizeof **out);
+	vec_free(&v);
+	return rc;
+}
+
+int store_drop_trial(struct store *s, uint64_t module, struct err *e)
+{
+	return sql_run(s, sql_bind(s, DROP_TRIAL, e, "i", module), e);
 }
 
 /* ---- builds ---- */

@@ -14,6 +14,7 @@
 #include "common/err.h"
 #include "managerd/decide/decide.h"
 #include "managerd/samples/profile.h"
+#include "managerd/trial/trial.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -110,6 +111,21 @@ int store_modules(struct store *s, uint64_t id, struct arena *a, struct store_mo
 /* And all there is of it: builds, profile, decisions, events. */
 int store_drop_module(struct store *s, uint64_t id, struct err *e);
 
+/* ---- trials: the last one of each module ---- */
+struct store_trial {
+	uint64_t module;
+	struct build_id build[TRIAL_ARMS];
+	int64_t began_ms, ended_ms; /* 0 = it goes on */
+	int verdict;                /* enum trial_verdict */
+	double promised;            /* the gain that was predicted; NAN = none was */
+	const void *data;           /* trial_encode() */
+	size_t ndata;
+};
+int store_put_trial(struct store *s, const struct store_trial *t, struct err *e);
+int store_trials(
+    struct store *s, struct arena *a, struct store_trial **out, size_t *n, struct err *e);
+int store_drop_trial(struct store *s, uint64_t module, struct err *e);
+
 /* ---- builds of a module ---- */
 enum build_kind { BUILD_ORIGINAL, BUILD_LAID_OUT };
 enum build_state {
@@ -184,6 +200,7 @@ enum event_kind {
 	EVENT_FAILED,
 	EVENT_RECOVERED,
 	EVENT_REPLACED,
+	EVENT_MEASURED,
 	EVENT_KINDS
 };
 const char *event_name(enum event_kind k); /* as the API names them */

@@ -235,6 +235,8 @@ START_TEST(modules_are_shown_to_their_owner)
 	ck_assert_str_eq(str(m, "build_id"), "01020304");
 	ck_assert_double_eq(num(m, "mapped_share"), 0.98);
 	ck_assert_double_eq(num(json_object_get(m, "predicted"), "gain"), 0.051);
+	ck_assert_str_eq(str(json_object_get(m, "measured"), "verdict"), "faster");
+	ck_assert_double_eq(num(json_object_get(m, "measured"), "low"), 0.029);
 	ck_assert_str_eq(str(json_object_get(m, "decision"), "reason"), "few-samples");
 	one = get(lua(""));
 	ck_assert(json_equal(one, m));

@@ -1,11 +1,14 @@
 /* The whole manager on its loop, with a parent that does as the test says. */
 #include "common/log.h"
+#include "common/random.h"
 #include "managerd/parent/sockets.h"
 #include "managerd/cycle/manager.h"
+#include "managerd/os/clock.h"
 #include "tests/unit/fakepriv.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -347,6 +350,171 @@ START_TEST(an_inspection_of_before_a_rollback)
 }
 END_TEST
 
+/* ---- trials ---- */
+
+static void setup_with_turns(void)
+{
+	setup_with(
+	    "profile: {registers: no}\n"
+	    "measure: {turn: 100ms}\n"
+	    "decide: {every: 1s, min_samples: 10, min_coverage: 1%, min_gain: 1%, cool_down: 0s,"
+	    " edits_per_day: 1000}\n"
+	    "idle: {cpu: 0%, psi: 100%, after: 0s, battery: yes}\n");
+}
+
+static const struct module_trial *trial(void)
+{
+	return trials_of(&m->trials, module_at(1000, 0)->row.id);
+}
+
+/* A process of what is in place; ratio: CPU time of the new build by the old one's. */
+static void run_program(double ratio, uint32_t status)
+{
+	static uint64_t noise = 1;
+	struct store_module *row = &module_at(1000, 0)->row;
+	bool new = !build_id_equal(&row->current, &row->origin);
+	double cpu = 2e7 * (new ? ratio : 1) *
+		     (0.95 + 0.1 * (double)(random_next(&noise) >> 40) / (1 << 24));
+	struct wire_run r = {.start_ns = (uint64_t)clock_now_ms() * 1000000,
+	    .cpu_ns = (uint64_t)cpu,
+	    .status = new ? status : 0};
+	struct wire_batch b = {.run = &r, .nrun = 1, .run_build = &row->current, .nrun_build = 1};
+
+	trials_take(&m->trials, &b);
+}
+
+static void lay_out(void)
+{
+	send_batch(1000, 1);
+	acknowledged();
+	turn_until(swapped, 20);
+	ck_assert_ptr_nonnull(trial());
+	ck_assert_int_eq(trial()->ended_ms, 0);
+}
+
+static void measure(double ratio)
+{
+	double begin = seconds();
+
+	while (!trial()->ended_ms || m->work.now.step) {
+		ck_assert_double_lt(seconds() - begin, 60);
+		turn();
+		usleep(2000);
+		if (!m->work.now.step)
+			run_program(ratio, 0);
+	}
+}
+
+START_TEST(a_gain_is_measured)
+{
+	struct manager_trial t;
+
+	program(1000, 0, 3);
+	lay_out();
+	measure(0.9);
+	ck_assert(manager_trial(m, module_at(1000, 0)->row.id, &t));
+	ck_assert_int_eq(t.verdict, TRIAL_FASTER);
+	ck_assert_msg(t.estimate.low < 0.1 && 0.1 < t.estimate.high, "%s", t.text);
+	ck_assert_int_eq(module_at(1000, 0)->row.current.b[0], 0x16);
+	/* What is in the store is what was said. */
+	trials_free(&m->trials);
+	m->trials.of.n = 0;
+	m->trials.watched = (struct wire_want){0};
+	ck_assert_int_eq(trials_open(&m->trials, &e), 0);
+	ck_assert_int_eq(trial()->verdict, TRIAL_FASTER);
+	ck_assert_double_eq(trial_estimate(&trial()->t).gain, t.estimate.gain);
+}
+END_TEST
+
+/* It is taken back, and not made again of the same usage. */
+START_TEST(a_loss_is_taken_back)
+{
+	struct fake_file *f = program(1000, 0, 3);
+	struct store_decision last;
+	struct arena a = {0};
+	unsigned swaps;
+
+	lay_out();
+	measure(1.1);
+	ck_assert_int_eq(trial()->verdict, TRIAL_SLOWER);
+	ck_assert_int_eq(f->inspection.id.b[0], 11);
+	ck_assert(!f->held);
+	swaps = f->swaps;
+	send_batch(1000, 1);
+	acknowledged();
+	do {
+		turn();
+		usleep(1000);
+		ck_assert_int_eq(
+		    store_last_decision(m->core.store, module_at(1000, 0)->row.id, &a, &last, &e),
+		    1);
+	} while (!strstr(last.text, "taken back (loss "));
+	ck_assert_int_eq(last.rung, RUNG_CHANGE);
+	ck_assert_uint_eq(f->swaps, swaps);
+	arena_free(&a);
+}
+END_TEST
+
+/* Within the turn that follows, and with no turn before it. */
+START_TEST(a_crash_is_taken_back)
+{
+	struct fake_file *f = program(1000, 0, 3);
+	struct store_event *ev;
+	struct arena a = {0};
+	size_t n;
+
+	lay_out();
+	run_program(1, 0);
+	run_program(1, SIGSEGV);
+	measure(1);
+	ck_assert_int_eq(trial()->verdict, TRIAL_CRASHES);
+	ck_assert_uint_eq(f->swaps, 2);
+	ck_assert_int_eq(f->inspection.id.b[0], 11);
+	ck_assert_int_eq(store_events(m->core.store, 0, -1, 10, &a, &ev, &n, &e), 0);
+	ck_assert_int_eq(ev[0].kind, EVENT_ROLLED_BACK);
+	ck_assert_str_eq(ev[0].text, "crashed in 1 of 2 runs, before the layout in 0 of 0");
+	arena_free(&a);
+}
+END_TEST
+
+/* A person's rollback ends a trial, whichever build is in place; so does somebody's rebuild. */
+START_TEST(a_trial_is_given_up)
+{
+	struct fake_file *f = program(1000, 0, 3);
+	uint64_t change;
+	double begin;
+
+	lay_out();
+	begin = seconds();
+	while ((int)module_at(1000, 0)->row.current.b[0] != (_i ? 11 : 0x16) ||
+	       !trial()->t.turn.n || m->work.now.step) {
+		ck_assert_double_lt(seconds() - begin, 60);
+		turn();
+		usleep(2000);
+		if (!m->work.now.step)
+			run_program(1, 0);
+	}
+	ck_assert(manager_can_rollback(m, module_at(1000, 0)->row.id));
+	ck_assert_int_eq(manager_rollback(m, module_at(1000, 0)->row.id, 1000, &change, &e), 0);
+	turn_until(held, 20);
+	ck_assert_int_eq(manager_change(m, change)->status, CHANGE_DONE);
+	ck_assert_int_eq(f->inspection.id.b[0], 11);
+	ck_assert_ptr_null(trial());
+	ck_assert_int_eq(
+	    manager_reoptimize(m, module_at(1000, 0)->row.id, 1000, true, &change, &e), 0);
+	turn_until(swapped, 20);
+	ck_assert_ptr_nonnull(trial());
+	f->inspection.id = f->inspection.origin = (struct build_id){1, {77}};
+	f->stamp.ino++;
+	begin = seconds();
+	while (trial()) {
+		ck_assert_double_lt(seconds() - begin, 60);
+		turn();
+		usleep(1000);
+	}
+}
+END_TEST
+
 static uint64_t asked;
 
 static bool answered(void)
@@ -531,7 +699,7 @@ END_TEST
 
 static bool out_of_budget(void)
 {
-	return module_at(1000, 1)->schedule.rung == RUNG_BUDGET;
+	return module_at(1000, 1) && module_at(1000, 1)->schedule.rung == RUNG_BUDGET;
 }
 
 static bool other_swapped(void)
@@ -743,4 +911,6 @@ UNIT_MAIN("cycle", 120, setup, teardown, first_samples_are_not_lost,
     work_ends_with_the_ownership, samples_are_known_without_loading,
     UNIT_LOOP(refusals_of_the_parent, 2), a_job_that_cannot_begin_waits, each_user_has_a_budget,
     a_large_program_is_learned_in_the_pool, users_take_turns, cost_grows_with_the_programs,
+    UNIT_CASE(120, setup_with_turns, teardown), a_gain_is_measured, a_loss_is_taken_back,
+    a_crash_is_taken_back, UNIT_LOOP(a_trial_is_given_up, 2),
     UNIT_CASE(120, setup_with_servers, teardown), an_artifact_is_fetched_for_roots_programs)

@@ -394,7 +394,7 @@ static void save_one_function(uint64_t id, const struct hash128 *k, struct profi
 #define NO_SUMS \
 	"ALTER TABLE modules DROP COLUMN samples; ALTER TABLE modules DROP COLUMN samples_ms;" \
 	"ALTER TABLE modules DROP COLUMN fetch_ms; ALTER TABLE modules DROP COLUMN fetch_tries;" \
-	"ALTER TABLE modules DROP COLUMN fetch_why;"
+	"ALTER TABLE modules DROP COLUMN fetch_why; DROP TABLE trials;"
 
 /* A store of schema 1 is the present one without four columns. */
 START_TEST(an_earlier_store_is_brought_up)

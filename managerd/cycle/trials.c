@@ -1,0 +1,361 @@
+#include "managerd/cycle/trials.h"
+#include "common/log.h"
+#include "common/number.h"
+#include "managerd/store/events.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+enum { TEXT_MAX = 256 };
+
+static uint64_t now_ns(void)
+{
+	return (uint64_t)clock_now_ms() * 1000000;
+}
+
+/* ---- memory and store ---- */
+
+static void forget(struct trials *ts, size_t i)
+{
+	trial_free(&ts->of.v[i]->t);
+	free(ts->of.v[i]);
+	ts->of.v[i] = ts->of.v[--ts->of.n];
+}
+
+int trials_open(struct trials *ts, struct err *e)
+{
+	struct module_trial *x;
+	struct store_trial *row;
+	struct arena a = {0};
+	struct err why;
+	size_t i, n;
+	int rc = store_trials(ts->core->store, &a, &row, &n, e);
+
+	for (i = 0; rc == 0 && i < n; i++) {
+		x = xcalloc(1, sizeof *x);
+		*x = (struct module_trial){.module = row[i].module,
+		    .build = {row[i].build[TRIAL_OLD], row[i].build[TRIAL_NEW]},
+		    .began_ms = row[i].began_ms,
+		    .ended_ms = row[i].ended_ms,
+		    .promised = row[i].promised};
+		if (row[i].verdict >= 0 && row[i].verdict < TRIAL_VERDICTS)
+			x->verdict = (enum trial_verdict)row[i].verdict;
+		if (trial_decode(row[i].data, row[i].ndata, &x->t, &why)) {
+			log_warn("a trial is given up: %s", why.text);
+			free(x);
+			continue;
+		}
+		vec_push(&ts->of, x);
+	}
+	arena_free(&a);
+	return rc;
+}
+
+void trials_free(struct trials *ts)
+{
+	while (ts->of.n)
+		forget(ts, 0);
+	vec_free(&ts->of);
+	free(ts->watched.id);
+}
+
+static int save(struct trials *ts, struct module_trial *x, struct err *e)
+{
+	struct buf data = {0};
+	int rc;
+
+	trial_encode(&x->t, &data);
+	rc = store_put_trial(ts->core->store,
+	    &(struct store_trial){.module = x->module,
+		.build = {x->build[TRIAL_OLD], x->build[TRIAL_NEW]},
+		.began_ms = x->began_ms,
+		.ended_ms = x->ended_ms,
+		.verdict = x->verdict,
+		.promised = x->promised,
+		.data = data.p,
+		.ndata = data.n},
+	    e);
+	buf_free(&data);
+	x->unsaved = false;
+	return rc;
+}
+
+static size_t index_of(const struct trials *ts, uint64_t module)
+{
+	size_t i;
+
+	for (i = 0; i < ts->of.n && ts->of.v[i]->module != module; i++)
+		;
+	return i;
+}
+
+const struct module_trial *trials_of(const struct trials *ts, uint64_t module)
+{
+	size_t i = index_of(ts, module);
+
+	return i < ts->of.n ? ts->of.v[i] : NULL;
+}
+
+struct module_trial *trials_open_of(const struct trials *ts, uint64_t module)
+{
+	size_t i = index_of(ts, module);
+
+	return i < ts->of.n && !ts->of.v[i]->ended_ms ? ts->of.v[i] : NULL;
+}
+
+/* ---- begin and end ---- */
+
+int trials_drop(struct trials *ts, uint64_t module, struct err *e)
+{
+	size_t i = index_of(ts, module);
+
+	if (i == ts->of.n)
+		return 0;
+	forget(ts, i);
+	return store_drop_trial(ts->core->store, module, e);
+}
+
+static size_t count_open(const struct trials *ts)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < ts->of.n; i++)
+		n += !ts->of.v[i]->ended_ms;
+	return n;
+}
+
+int trials_begin(
+    struct trials *ts, const struct module *mod, const struct build_id *from, struct err *e)
+{
+	struct module_trial *x;
+	uint64_t seed;
+
+	if (trials_drop(ts, mod->row.id, e))
+		return -1;
+	if (!ts->core->conf->measure.switchback || count_open(ts) >= TRIALS_MAX ||
+	    getrandom(&seed, sizeof seed, 0) != sizeof seed)
+		return 0;
+	x = xcalloc(1, sizeof *x);
+	*x = (struct module_trial){.module = mod->row.id,
+	    .build = {*from, mod->row.current},
+	    .began_ms = clock_now_ms(),
+	    .promised = mod->row.predicted ? mod->row.gain : NAN};
+	trial_begin(&x->t, seed, now_ns());
+	vec_push(&ts->of, x);
+	return save(ts, x, e);
+}
+
+static enum trial_arm in_place(const struct module_trial *x, const struct store_module *row)
+{
+	return build_id_equal(&row->current, &x->build[TRIAL_OLD]) ? TRIAL_OLD : TRIAL_NEW;
+}
+
+static bool is_over(const struct trials *ts, const struct module_trial *x)
+{
+	struct trial_estimate est = trial_estimate(&x->t);
+
+	return trial_verdict(&x->t, &est, ts->core->conf->measure.runs) != TRIAL_OPEN ||
+	       clock_now_ms() - x->began_ms > TRIAL_DAYS * INT64_C(86400000);
+}
+
+static enum trial_verdict verdict(const struct trials *ts, const struct module_trial *x)
+{
+	struct trial_estimate est = trial_estimate(&x->t);
+
+	return trial_verdict(&x->t, &est, ts->core->conf->measure.runs);
+}
+
+static bool is_loss(enum trial_verdict v)
+{
+	return v == TRIAL_SLOWER || v == TRIAL_CRASHES;
+}
+
+bool trials_wants(const struct trials *ts, const struct module_trial *x, struct build_id *to)
+{
+	const struct module *mod = modules_get(&ts->core->modules, x->module);
+	enum trial_arm arm = trial_next(&x->t);
+
+	if (is_over(ts, x))
+		arm = is_loss(verdict(ts, x)) ? TRIAL_OLD : TRIAL_NEW;
+	*to = x->build[arm];
+	return mod && !build_id_equal(&mod->row.current, to);
+}
+
+/* Nothing is made again of the same usage: judge() asks trials_lost(). */
+static int end_with_loss(
+    struct trials *ts, const struct module_trial *x, struct module *mod, struct err *e)
+{
+	char text[TEXT_MAX];
+
+	trials_text(x, text, sizeof text);
+	mod->row.predicted = false;
+	return event_rolled_back(
+		   ts->core->store, &mod->row, x->ended_ms, &x->build[TRIAL_NEW], 0, text, e) ||
+	       module_save(&ts->core->modules, mod, e);
+}
+
+static int end(struct trials *ts, struct module_trial *x, struct module *mod, struct err *e)
+{
+	char text[TEXT_MAX];
+
+	x->verdict = verdict(ts, x);
+	x->ended_ms = clock_now_ms();
+	mod->schedule.decided_ms = 0;
+	trials_text(x, text, sizeof text);
+	if (is_loss(x->verdict)) {
+		log_warn("%s: the layout is taken back: %s", mod->row.path, text);
+		if (end_with_loss(ts, x, mod, e))
+			return -1;
+	} else {
+		log_info("%s: %s", mod->row.path, text);
+		if (event_measured(
+			ts->core->store, &mod->row, x->ended_ms, &x->build[TRIAL_OLD], text, e))
+			return -1;
+	}
+	return save(ts, x, e);
+}
+
+int trials_placed(struct trials *ts, struct module_trial *x, struct module *mod, struct err *e)
+{
+	if (is_over(ts, x))
+		return end(ts, x, mod, e);
+	trial_turned(&x->t, now_ns());
+	return save(ts, x, e);
+}
+
+/* ---- runs ---- */
+
+static void take_run(struct trials *ts, const struct build_id *id, const struct wire_run *r)
+{
+	struct module_trial *x;
+	size_t i;
+	int arm;
+
+	for (i = 0; i < ts->of.n; i++) {
+		x = ts->of.v[i];
+		for (arm = 0; arm < TRIAL_ARMS && !x->ended_ms; arm++) {
+			if (!build_id_equal(id, &x->build[arm]))
+				continue;
+			trial_add(&x->t, (enum trial_arm)arm, r);
+			x->unsaved = true;
+		}
+	}
+}
+
+void trials_take(struct trials *ts, const struct wire_batch *b)
+{
+	uint32_t i;
+
+	for (i = 0; i < b->nrun; i++)
+		take_run(ts, &b->run_build[b->run[i].build], &b->run[i]);
+}
+
+int trials_save(struct trials *ts, struct err *e)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; rc == 0 && i < ts->of.n; i++)
+		if (ts->of.v[i]->unsaved)
+			rc = save(ts, ts->of.v[i], e);
+	return rc;
+}
+
+/* ---- turns ---- */
+
+/* Somebody else has put another file there, or it is gone. */
+static bool is_of_another(const struct trials *ts, const struct module_trial *x)
+{
+	const struct module *mod = modules_get(&ts->core->modules, x->module);
+	const struct store_module *row = mod ? &mod->row : NULL;
+
+	return !row || row->state == MODULE_GONE || row->state == MODULE_NO_ARTIFACT ||
+	       (!build_id_equal(&row->current, &x->build[TRIAL_OLD]) &&
+		   !build_id_equal(&row->current, &x->build[TRIAL_NEW]));
+}
+
+struct module *trials_due(struct trials *ts)
+{
+	double turn_s = ts->core->conf->measure.turn_s;
+	struct module_trial *x;
+	struct module *mod;
+	struct err e;
+	size_t i;
+
+	for (i = ts->of.n; i-- > 0;) {
+		x = ts->of.v[i];
+		if (is_of_another(ts, x)) {
+			core_end(ts->core,
+			    core_begin(ts->core, &e) || trials_drop(ts, x->module, &e), &e);
+			continue;
+		}
+		mod = modules_get(&ts->core->modules, x->module);
+		if (!x->ended_ms && clock_now_ms() >= mod->schedule.not_before_ms &&
+		    (is_over(ts, x) || trial_due(&x->t, now_ns(), turn_s)))
+			return mod;
+	}
+	return NULL;
+}
+
+static bool same_builds(const struct wire_want *a, const struct wire_want *b)
+{
+	uint32_t i;
+
+	for (i = 0; a->n == b->n && i < a->n; i++)
+		if (!build_id_equal(&a->id[i], &b->id[i]))
+			return false;
+	return a->n == b->n;
+}
+
+void trials_watch(struct trials *ts)
+{
+	struct wire_want w = {0};
+	size_t i;
+	int arm;
+
+	if (!ts->ingest)
+		return;
+	w.id = xcalloc(WIRE_RUN_BUILDS_MAX, sizeof *w.id);
+	for (i = 0; i < ts->of.n; i++)
+		for (arm = 0; arm < TRIAL_ARMS && !ts->of.v[i]->ended_ms; arm++)
+			w.id[w.n++] = ts->of.v[i]->build[arm];
+	if (same_builds(&w, &ts->watched)) {
+		free(w.id);
+		return;
+	}
+	free(ts->watched.id);
+	ts->watched = w;
+	ingest_watch(ts->ingest, &w);
+}
+
+/* ---- what is said of it ---- */
+
+bool trials_lost(const struct trials *ts, const struct store_module *row)
+{
+	const struct module_trial *x = trials_of(ts, row->id);
+
+	return x && x->ended_ms && is_loss(x->verdict) && in_place(x, row) == TRIAL_OLD;
+}
+
+void trials_text(const struct module_trial *x, char *out, size_t n)
+{
+	struct trial_estimate est = trial_estimate(&x->t);
+	const struct trial_runs *old = &x->t.runs[TRIAL_OLD], *new = &x->t.runs[TRIAL_NEW];
+	char runs[NUMBER_TEXT], crashes[NUMBER_TEXT], all[NUMBER_TEXT];
+
+	number_text((double)(old->n + new->n), all);
+	if (x->verdict == TRIAL_CRASHES)
+		snprintf(out, n, "crashed in %s of %s runs, before the layout in %llu of %llu",
+		    number_text((double)new->crashes, crashes), number_text((double)new->n, runs),
+		    (unsigned long long)old->crashes, (unsigned long long)old->n);
+	else if (!est.known)
+		snprintf(out, n, "%s%s runs", x->ended_ms ? "not measured: " : "", all);
+	else if (est.gain < 0)
+		snprintf(out, n, "loss %.1f %% (%.1f … %.1f) over %s runs", -100 * est.gain,
+		    -100 * est.high, -100 * est.low, all);
+	else
+		snprintf(out, n, "gain %.1f %% (%.1f … %.1f) over %s runs", 100 * est.gain,
+		    100 * est.low, 100 * est.high, all);
+}

@@ -1,0 +1,66 @@
+/*
+ * Trials: after a swap, old and new build of a module take turns at its path until it is known
+ * which takes less CPU time (managerd/trial/trial.h). The ends of processes come with the
+ * monitors' batches.
+ *
+ * A module whose processes are few keeps its new build in place all the while; only once enough of
+ * them have ended do the turns begin. A trial is given up when the file is another one than it
+ * should be, when a person rolls back, and when another layout goes in.
+ */
+#ifndef MORPH_MANAGERD_TRIALS_H
+#define MORPH_MANAGERD_TRIALS_H
+
+#include "managerd/cycle/core.h"
+#include "managerd/samples/ingest.h"
+
+enum { TRIALS_MAX = WIRE_RUN_BUILDS_MAX / TRIAL_ARMS, TRIAL_DAYS = 7 };
+
+struct module_trial { /* the last one of a module */
+	uint64_t module;
+	struct build_id build[TRIAL_ARMS];
+	int64_t began_ms, ended_ms; /* 0 = it goes on */
+	enum trial_verdict verdict; /* TRIAL_OPEN with an end: too few processes */
+	double promised;            /* gain; NAN = none was predicted */
+	struct trial t;
+	bool unsaved; /* runs, until the batch is committed */
+};
+
+struct trials {
+	struct core *core;
+	struct ingest *ingest; /* NULL = monitors cannot be told yet, or any more */
+	VEC(struct module_trial *) of;
+	struct wire_want watched; /* what monitors were told; id is owned */
+};
+
+/* From the store. */
+int trials_open(struct trials *ts, struct err *e);
+void trials_free(struct trials *ts);
+/* The last trial of a module, or NULL. */
+const struct module_trial *trials_of(const struct trials *ts, uint64_t module);
+/* The one that goes on. */
+struct module_trial *trials_open_of(const struct trials *ts, uint64_t module);
+/* The module's new build has gone in, in place of `from`. Within a transaction, as all below;
+ * the one before it is forgotten. */
+int trials_begin(
+    struct trials *ts, const struct module *mod, const struct build_id *from, struct err *e);
+/* It comes to nothing, and is forgotten. */
+int trials_drop(struct trials *ts, uint64_t module, struct err *e);
+/* What is to be in place now. False: it is. */
+bool trials_wants(const struct trials *ts, const struct module_trial *x, struct build_id *to);
+/* What trials_wants() wanted is in place: another turn, or the end. *mod is held after a loss. */
+int trials_placed(struct trials *ts, struct module_trial *x, struct module *mod, struct err *e);
+/* Adds the runs of a batch. */
+void trials_take(struct trials *ts, const struct wire_batch *b);
+/* Writes what trials_take() added. */
+int trials_save(struct trials *ts, struct err *e);
+/* A module whose trial has a step to do; NULL = none. Drops those that are of another file by
+ * now. */
+struct module *trials_due(struct trials *ts);
+/* Tells the monitors whose processes are watched, when it is others than before. */
+void trials_watch(struct trials *ts);
+/* Whether the module's present build is the one to which a loss in use brought it back. */
+bool trials_lost(const struct trials *ts, const struct store_module *row);
+/* "gain 4.1 % (2.9 … 5.3) over 1,240 runs". */
+void trials_text(const struct module_trial *x, char *out, size_t n);
+
+#endif

@@ -1,0 +1,112 @@
+/*
+ * Whether a new build takes less CPU time in use than the one before it: a randomised
+ * switchback. The two take turns at the program's path, in pairs of turns whose order is
+ * drawn; each process counts for the build that it began with. Pure: time and runs in,
+ * numbers out.
+ *
+ * What is compared is the logarithm of the CPU time of processes of one class of command
+ * lines within one pair: mean of the new build minus mean of the old one. Classes weigh by
+ * their CPU time and by how many runs there are on both sides. The variance is that between pairs,
+ * so that noise which outlasts a process (a neighbour that wakes up, a CPU that slows down) counts
+ * in full. The bounds are time-uniform: they hold at all looks together, however often somebody
+ * looks (Waudby-Smith, Arbour, Sinha, Kennedy, Ramdas: "Time-uniform central limit theory and
+ * asymptotic confidence sequences", theorem 2.2), with the spread widened for few pairs as
+ * Student's t widens it.
+ */
+#ifndef MORPH_MANAGERD_TRIAL_H
+#define MORPH_MANAGERD_TRIAL_H
+
+#include "common/err.h"
+#include "common/mem.h"
+#include "common/wire/wire.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum trial_arm { TRIAL_OLD, TRIAL_NEW, TRIAL_ARMS };
+
+enum {
+	TRIAL_TURN_RUNS = 4, /* processes in a turn, and before the first pair, at least */
+	TRIAL_RUNS_MIN =
+	    100, /* of the new build, before it is called no worse: it may crash now and then */
+	TRIAL_PAIRS_MIN = 8,    /* before anything is said of CPU time */
+	TRIAL_CLASSES_MAX = 256 /* further ones are one class */
+};
+
+struct trial_runs {
+	uint64_t n, crashes; /* crashes: ended by a signal that says so (SIGSEGV, SIGABRT, …) */
+	double cpu_s;
+};
+
+struct trial_turn {
+	uint64_t start_ns; /* CLOCK_REALTIME, as in struct wire_run */
+	enum trial_arm arm;
+	uint32_t ended; /* processes that began in it and are over */
+};
+
+struct trial_cell { /* of one class in one pair */
+	uint64_t class;
+	uint32_t pair, n[TRIAL_ARMS];
+	double log_sum[TRIAL_ARMS]; /* of the logarithms of ns */
+};
+
+enum { TRIAL_RECENT = 32 };
+
+struct trial_class {
+	uint64_t class, n;
+	double cpu_s;
+	double recent[TRIAL_RECENT]; /* logarithms of the last runs of either build; not stored */
+	unsigned nrecent;            /* of all times */
+};
+
+struct trial { /* zero-filled, then trial_begin() */
+	uint64_t seed, began_ns;
+	struct trial_runs runs[TRIAL_ARMS];
+	VEC(struct trial_turn)
+	turn; /* two a pair; empty: the new build is in place, and it is not
+		 known yet whether it runs often enough */
+	VEC(struct trial_cell) cell;
+	VEC(struct trial_class) class;
+};
+
+/* The new build is in place. seed: random, draws the order in each pair. */
+void trial_begin(struct trial *t, uint64_t seed, uint64_t now_ns);
+void trial_free(struct trial *t);
+/* What is behind the name now. */
+enum trial_arm trial_arm(const struct trial *t);
+/* A process of a build that has ended. */
+void trial_add(struct trial *t, enum trial_arm arm, const struct wire_run *r);
+/* Whether another turn is due: the present one has lasted turn_s and seen enough runs, or
+ * 60 times as long and some. */
+bool trial_due(const struct trial *t, uint64_t now_ns, double turn_s);
+/* Which build the next turn is of. */
+enum trial_arm trial_next(const struct trial *t);
+/* The next turn has begun: its build is in place. */
+void trial_turned(struct trial *t, uint64_t now_ns);
+
+struct trial_estimate {
+	unsigned pairs;         /* that are over and have runs of both */
+	bool known;             /* the next three hold */
+	double gain, low, high; /* share of CPU time that the new build saves; 95 % bounds */
+};
+struct trial_estimate trial_estimate(const struct trial *t);
+
+enum trial_verdict {
+	TRIAL_OPEN,    /* goes on */
+	TRIAL_FASTER,  /* a gain, with confidence */
+	TRIAL_EVEN,    /* none and no loss that is worth anything, or none found in so many runs */
+	TRIAL_SLOWER,  /* a loss, with confidence */
+	TRIAL_CRASHES, /* the new build crashes where the old one does not */
+	TRIAL_VERDICTS
+};
+/* "open", "faster", "even", "slower", "crashes". */
+const char *trial_verdict_name(enum trial_verdict v);
+/* runs_max: of each build, after which it ends in any case. */
+enum trial_verdict trial_verdict(
+    const struct trial *t, const struct trial_estimate *e, uint64_t runs_max);
+
+/* For the store. Decoding checks everything; on -1 *t is empty. */
+void trial_encode(const struct trial *t, struct buf *out);
+int trial_decode(const void *p, size_t n, struct trial *t, struct err *e);
+
+#endif

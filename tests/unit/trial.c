@@ -1,0 +1,258 @@
+/* Switchbacks over made-up programs: planted gains and losses, none, crashes. */
+#include "common/random.h"
+#include "managerd/trial/trial.h"
+#include "tests/unit/unit.h"
+
+#include <math.h>
+#include <signal.h>
+
+static uint64_t seed;
+static struct err e;
+
+static double uniform(void)
+{
+	return (double)(random_next(&seed) >> 11) / 9007199254740992.0;
+}
+
+static double normal(void)
+{
+	return sqrt(-2 * log(uniform() + 1e-18)) * cos(6.283185307179586 * uniform());
+}
+
+/* A machine: its speed drifts, neighbours come and go, now and then a process takes ten times
+ * as long. */
+struct machine {
+	double now_s, drift;
+};
+
+struct program {
+	double ratio; /* CPU time of the new build by the old one's */
+	double noise; /* standard deviation of a run's logarithm */
+	unsigned classes;
+	double crash[TRIAL_ARMS]; /* share of the runs */
+};
+
+static void run_once(struct trial *t, struct machine *m, const struct program *p)
+{
+	uint64_t class = p->classes ? random_next(&seed) % p->classes : 0;
+	double log_s = log(0.02) + (double)class + p->noise * normal() + m->drift;
+	enum trial_arm arm = trial_arm(t);
+	struct wire_run r = {.class = class, .start_ns = (uint64_t)(m->now_s * 1e9)};
+
+	m->drift = 0.98 * m->drift + 0.02 * normal();
+	if (uniform() < 0.005)
+		log_s += log(10);
+	if (arm == TRIAL_NEW)
+		log_s += log(p->ratio);
+	if (uniform() < p->crash[arm])
+		r.status = SIGSEGV;
+	r.cpu_ns = (uint64_t)(exp(log_s) * 1e9);
+	trial_add(t, arm, &r);
+	m->now_s += 1;
+}
+
+/* Until there is a verdict, or so many runs of each. */
+static enum trial_verdict try(struct trial *t, const struct program *p, uint64_t limit)
+{
+	struct machine m = {.now_s = 1000};
+	struct trial_estimate est;
+	enum trial_verdict v;
+
+	trial_begin(t, random_next(&seed), (uint64_t)(m.now_s * 1e9));
+	do {
+		run_once(t, &m, p);
+		if (trial_due(t, (uint64_t)(m.now_s * 1e9), 4))
+			trial_turned(t, (uint64_t)(m.now_s * 1e9));
+		est = trial_estimate(t);
+		v = trial_verdict(t, &est, limit);
+	} while (v == TRIAL_OPEN);
+	return v;
+}
+
+/* How many of n trials come to each verdict. */
+static void count(unsigned n, const struct program *p, uint64_t limit, unsigned *by)
+{
+	struct trial t;
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		by[try(&t, p, limit)]++;
+		ck_assert_uint_le(t.runs[TRIAL_OLD].n, limit + 100);
+		trial_free(&t);
+	}
+}
+
+START_TEST(planted_gains_and_losses_are_found)
+{
+	unsigned gain[TRIAL_VERDICTS] = {0}, loss[TRIAL_VERDICTS] = {0};
+
+	seed = 1;
+	count(100, &(struct program){.ratio = 0.97, .noise = 0.06}, 400, gain);
+	count(100, &(struct program){.ratio = 1.03, .noise = 0.06}, 400, loss);
+	ck_assert_msg(gain[TRIAL_FASTER] >= 95, "%u of 100 gains", gain[TRIAL_FASTER]);
+	ck_assert_msg(loss[TRIAL_SLOWER] >= 95, "%u of 100 losses", loss[TRIAL_SLOWER]);
+	ck_assert_uint_eq(gain[TRIAL_SLOWER] + loss[TRIAL_FASTER], 0);
+}
+END_TEST
+
+/* However often somebody looks. */
+START_TEST(equal_builds_are_seldom_told_apart)
+{
+	unsigned by[TRIAL_VERDICTS] = {0};
+
+	seed = 2;
+	count(300, &(struct program){.ratio = 1, .noise = 0.1, .classes = 5}, 400, by);
+	/* 5 % of 300, and four standard errors. */
+	ck_assert_msg(by[TRIAL_FASTER] + by[TRIAL_SLOWER] <= 30, "%u and %u of 300",
+	    by[TRIAL_FASTER], by[TRIAL_SLOWER]);
+}
+END_TEST
+
+START_TEST(a_build_that_crashes_is_found_at_once)
+{
+	struct program p = {.ratio = 0.9, .noise = 0.05, .crash = {0, 0.05}};
+	struct trial t;
+	unsigned i;
+
+	seed = 3;
+	for (i = 0; i < 50; i++) {
+		ck_assert_int_eq(try(&t, &p, 400), TRIAL_CRASHES);
+		ck_assert_uint_eq(t.runs[TRIAL_NEW].crashes, 1);
+		trial_free(&t);
+	}
+	/* One that crashed before, and does so as often, is compared by its time. */
+	trial_begin(&t, 1, 0);
+	trial_add(&t, TRIAL_OLD, &(struct wire_run){.status = SIGSEGV});
+	trial_add(&t, TRIAL_OLD, &(struct wire_run){.status = 0});
+	trial_add(&t, TRIAL_NEW, &(struct wire_run){.status = SIGSEGV});
+	trial_add(&t, TRIAL_NEW, &(struct wire_run){.status = 0});
+	ck_assert_int_eq(trial_verdict(&t, &(struct trial_estimate){0}, 400), TRIAL_OPEN);
+	trial_free(&t);
+	/* A user's signal is no crash. */
+	trial_begin(&t, 1, 0);
+	trial_add(&t, TRIAL_NEW, &(struct wire_run){.status = SIGTERM});
+	trial_add(&t, TRIAL_NEW, &(struct wire_run){.status = SIGINT});
+	ck_assert_int_eq(trial_verdict(&t, &(struct trial_estimate){0}, 400), TRIAL_OPEN);
+	trial_free(&t);
+}
+END_TEST
+
+/* Bounds hold the truth, and the gain is near it. */
+START_TEST(bounds_hold_what_was_planted)
+{
+	struct program p = {.ratio = 0.92, .noise = 0.08, .classes = 4};
+	struct trial_estimate est;
+	unsigned i, in = 0;
+	struct trial t;
+
+	seed = 4;
+	for (i = 0; i < 100; i++) {
+		ck_assert_int_eq(try(&t, &p, 1000), TRIAL_FASTER);
+		est = trial_estimate(&t);
+		ck_assert(est.known && est.low <= est.gain && est.gain <= est.high);
+		in += est.low <= 0.08 && 0.08 <= est.high;
+		trial_free(&t);
+	}
+	ck_assert_uint_ge(in, 95);
+}
+END_TEST
+
+START_TEST(turns_wait_for_runs)
+{
+	struct wire_run r = {.cpu_ns = 20000000};
+	struct trial t;
+	unsigned i, k;
+
+	trial_begin(&t, 7, 0);
+	ck_assert_int_eq(trial_arm(&t), TRIAL_NEW);
+	for (i = 0; i < TRIAL_TURN_RUNS; i++) {
+		ck_assert(!trial_due(&t, 3600 * 1000000000ULL, 10));
+		trial_add(&t, TRIAL_NEW, &r);
+	}
+	ck_assert(!trial_due(&t, 9 * 1000000000ULL, 10));
+	ck_assert(trial_due(&t, 10 * 1000000000ULL, 10));
+	/* Each pair has both, in an order that is drawn. */
+	for (i = k = 0; i < 40; i++) {
+		trial_turned(&t, (20 + i) * 1000000000ULL);
+		ck_assert(i % 2 == 0 || t.turn.v[i].arm != t.turn.v[i - 1].arm);
+		k += i % 2 == 0 && t.turn.v[i].arm == TRIAL_NEW;
+	}
+	ck_assert(k > 3 && k < 17);
+	/* A turn with few runs ends some time, one without any does not. */
+	ck_assert(!trial_due(&t, 100000 * 1000000000ULL, 10));
+	r.start_ns = 60 * 1000000000ULL;
+	trial_add(&t, trial_arm(&t), &r);
+	ck_assert(!trial_due(&t, 600 * 1000000000ULL, 10));
+	ck_assert(trial_due(&t, 700 * 1000000000ULL, 10));
+	trial_free(&t);
+}
+END_TEST
+
+/* A process counts for the turn in which it began, whenever it ends; one that began with the
+ * build of another turn only where that may be the time a switch took. */
+START_TEST(runs_belong_to_turns)
+{
+	struct wire_run r = {.cpu_ns = 20000000};
+	enum trial_arm first, second;
+	struct trial t;
+
+	trial_begin(&t, 7, 0);
+	trial_turned(&t, 100 * 1000000000ULL);
+	first = trial_arm(&t);
+	trial_turned(&t, 200 * 1000000000ULL);
+	second = trial_arm(&t);
+	ck_assert_int_ne(first, second);
+	r.start_ns = 150 * 1000000000ULL;
+	trial_add(&t, first, &r);
+	ck_assert_uint_eq(t.turn.v[0].ended, 1);
+	trial_add(&t, second, &r); /* long before the second turn */
+	ck_assert_uint_eq(t.turn.v[1].ended, 0);
+	r.start_ns = 199 * 1000000000ULL;
+	trial_add(&t, second, &r);
+	ck_assert_uint_eq(t.turn.v[1].ended, 1);
+	r.start_ns = 50 * 1000000000ULL;
+	trial_add(&t, first, &r); /* before all turns */
+	ck_assert_uint_eq(t.turn.v[0].ended, 1);
+	ck_assert_uint_eq(t.cell.n, 1);
+	ck_assert_uint_eq(t.cell.v[0].n[first], 1);
+	ck_assert_uint_eq(t.cell.v[0].n[second], 1);
+	ck_assert_uint_eq(t.runs[first].n + t.runs[second].n, 4);
+	trial_free(&t);
+}
+END_TEST
+
+START_TEST(the_store_gives_back_what_it_got)
+{
+	struct program p = {.ratio = 0.95, .noise = 0.1, .classes = 3};
+	struct buf a = {0}, b = {0};
+	struct trial t, u;
+	size_t i;
+
+	seed = 5;
+	try(&t, &p, 200);
+	trial_encode(&t, &a);
+	ck_assert_msg(!trial_decode(a.p, a.n, &u, &e), "%s", e.text);
+	trial_encode(&u, &b);
+	ck_assert(a.n == b.n && !memcmp(a.p, b.p, a.n));
+	ck_assert(trial_estimate(&t).gain == trial_estimate(&u).gain);
+	trial_free(&u);
+	for (i = 0; i < a.n; i++)
+		ck_assert_int_eq(trial_decode(a.p, i, &u, &e), -1);
+	for (i = 0; i < a.n; i++) {
+		((uint8_t *)a.p)[i] ^= 0xff;
+		if (!trial_decode(a.p, a.n, &u, &e)) {
+			trial_estimate(&u);
+			trial_free(&u);
+		}
+		((uint8_t *)a.p)[i] ^= 0xff;
+	}
+	buf_free(&a);
+	buf_free(&b);
+	trial_free(&t);
+}
+END_TEST
+
+UNIT_MAIN("trial", 60, NULL, NULL, planted_gains_and_losses_are_found,
+    equal_builds_are_seldom_told_apart, a_build_that_crashes_is_found_at_once,
+    bounds_hold_what_was_planted, turns_wait_for_runs, runs_belong_to_turns,
+    the_store_gives_back_what_it_got)
