@@ -1,0 +1,112 @@
+"""A program whose new build takes a planted share more or less time, or crashes now and then, and the
+real manager and monitor, which find out: for a flow test and for bench/switchback."""
+import atexit
+
+from manager import *
+
+# The first build's size is in the file FIRST; any other one is new.
+PROGRAM = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+static unsigned long step(unsigned long x, unsigned k)
+{
+	switch (k & 7) {
+	case 0: return x ^ x >> 3;
+	case 1: return x * 7;
+	case 2: return x & 1 ? x + 5 : x - 3;
+	case 3: return x << 5 | x >> 59;
+	case 4: if (x % 1001 == 0) fputs("rare\n", stderr); return x ^ 0x55;
+	case 5: return x + k;
+	case 6: return x % 3 ? x : x + 1;
+	}
+	return ~x;
+}
+static void spin(unsigned long n)
+{
+	/* Nothing of it depends on where it lies. */
+	__asm__ volatile(".balign 64\n1: imul %0, %0\n imul %0, %0\n imul %0, %0\n dec %1\n jnz 1b"
+	    : "+r"((unsigned long){3}), "+r"(n) : : "cc");
+}
+int main(int c, char **v)
+{
+	unsigned long x = 1, i, first = 0, n = strtoul(v[1], 0, 10);
+	double plant = atof(v[2]), crash = atof(v[3]);
+	struct stat st;
+	struct timespec t;
+	FILE *f = fopen(v[4], "r");
+
+	if (!f || fscanf(f, "%lu", &first) != 1 || stat("/proc/self/exe", &st))
+		return 2;
+	for (i = 0; i < 2000; i++)
+		x = step(x, (unsigned)(i * 2654435761u >> 7));
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	srand48(t.tv_nsec ^ getpid());
+	if ((unsigned long)st.st_size != first) {
+		n = n * (1 + plant);
+		if (drand48() < crash)
+			abort();
+	}
+	spin(n);
+	return x == 42;
+}
+"""
+
+POLICY = FAST + "measure: {turn: 500ms, runs: %d}\n"
+
+
+class Switchback:
+    """A laid-out program under a manager that has just begun to compare."""
+
+    def __init__(self, place, runs=400):
+        self.place = place
+        self.prog = place.build("planted", PROGRAM)
+        self.first = place / "home/first"
+        with open(self.first, "w") as f:
+            f.write(str(os.path.getsize(self.prog)))
+        self.m = Manager(place, POLICY % runs)
+        self.monitor = subprocess.Popen([place / "bin/morph-monitor", "-v", "--flush", "1"], env=place.env,
+                                        stdout=subprocess.DEVNULL, stderr=open(place / "monitor.log", "w"))
+        atexit.register(self.monitor.kill)
+        elf = Elf(self.prog)
+        self.original = elf.build_id()
+        s = Sender(place, hello(1))
+        work = usage(elf, 11, {f for f, _ in elf.blocks()})
+        check(s.send(batch(1, 1, [(self.original, self.prog, draw(elf, work, 10000, 1))])), "samples of the program")
+        self.m.wait("laid out and swapped", lambda: self.m.events("swapped"))
+        s.close()
+        self.loops = self.calibrate()
+
+    def run(self, plant, crash, loops=None):
+        return subprocess.run([self.prog, str(loops or self.loops), str(plant), str(crash), self.first],
+                              stderr=subprocess.DEVNULL).returncode
+
+    def calibrate(self):
+        """How many loops take 25 ms."""
+        loops = 1 << 20
+        before = os.times().children_user
+        for _ in range(8):
+            self.run(0, 0, loops)
+        return int(loops * 8 * 0.025 / max(os.times().children_user - before, 0.01))
+
+    def measured(self):
+        return self.m.module(self.prog)["measured"]
+
+    def compare(self, plant, crash=0, seconds=300):
+        """Runs it until there is a verdict; what was measured."""
+        end = time.time() + seconds
+        while True:
+            for _ in range(10):
+                self.run(plant, crash)
+            t = self.measured()
+            if t["ended"]:
+                return t
+            if time.time() > end:
+                fail(f"no verdict in {seconds} s: {t}\n{self.m.said()}\n{open(self.place / 'monitor.log').read()}")
+
+    def close(self):
+        self.monitor.terminate()
+        check(self.monitor.wait(30) == 0, "the monitor ends in order")
+        self.m.stop()
