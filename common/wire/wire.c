@@ -2,6 +2,7 @@
 #include "common/hash.h"
 #include "common/le.h"
 #include "common/wire/regs.h"
+#include "common/wire/runs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -105,10 +106,12 @@ void wire_put_batch(struct buf *out, const struct wire_batch *m)
 		put_module(out, &m->module[i]);
 	if (m->nregs || m->regs_unsent)
 		wire_put_regs(out, m);
+	if (m->nrun || m->runs_unsent)
+		wire_put_runs(out, m);
 	end_frame(out, at, WIRE_BATCH);
 }
 
-void wire_put_want(struct buf *out, const struct wire_want *m)
+static void put_builds(struct buf *out, const struct wire_want *m, enum wire_type type)
 {
 	size_t at = begin_frame(out);
 	uint32_t i;
@@ -116,7 +119,17 @@ void wire_put_want(struct buf *out, const struct wire_want *m)
 	buf_uleb(out, m->n);
 	for (i = 0; i < m->n; i++)
 		build_id_put(out, &m->id[i]);
-	end_frame(out, at, WIRE_WANT);
+	end_frame(out, at, type);
+}
+
+void wire_put_want(struct buf *out, const struct wire_want *m)
+{
+	put_builds(out, m, WIRE_WANT);
+}
+
+void wire_put_watch(struct buf *out, const struct wire_want *m)
+{
+	put_builds(out, m, WIRE_WATCH);
 }
 
 /* ---- reading ---- */
@@ -141,7 +154,7 @@ long wire_frame(const void *p, size_t n, enum wire_type *type, struct err *e)
 	*type = get_le16(h + AT_TYPE);
 	if (XXH3_64bits_withSeed(h + WIRE_HEADER, length, *type) != get_le64(h + AT_CHECKSUM))
 		return err_set(e, "frame: wrong checksum");
-	if (*type < WIRE_HELLO || *type > WIRE_WANT)
+	if (*type < WIRE_HELLO || *type > WIRE_WATCH)
 		return err_set(e, "frame: unknown type %u", (unsigned)*type);
 	return WIRE_HEADER + (long)length;
 }
@@ -291,21 +304,32 @@ static int get_modules(struct batch_read *r, struct wire_batch *m)
 	return status;
 }
 
+static int get_section(struct batch_read *r, const uint8_t *section, struct wire_batch *m)
+{
+	if (*section == WIRE_SECTION_REGS && wire_get_regs(section + 5, r->p, r->a, m) < 0)
+		return damaged(r, "registers");
+	if (*section == WIRE_SECTION_RUNS && wire_get_runs(section + 5, r->p, r->a, m) < 0)
+		return damaged(r, "runs");
+	return 0;
+}
+
 static int get_sections(struct batch_read *r, struct wire_batch *m)
 {
 	const uint8_t *section;
-	bool regs = false;
+	bool seen[UINT8_MAX + 1] = {0};
 
 	while (r->p < r->end) {
 		section = r->p;
 		if (r->end - r->p < 5 || get_le32(r->p + 1) > (uint64_t)(r->end - r->p - 5))
 			return damaged(r, "section");
 		r->p += 5 + get_le32(r->p + 1);
-		if (*section != WIRE_SECTION_REGS)
+		if (*section != WIRE_SECTION_REGS && *section != WIRE_SECTION_RUNS)
 			continue;
-		if (regs || wire_get_regs(section + 5, r->p, r->a, m) < 0)
-			return damaged(r, "registers");
-		regs = true;
+		if (seen[*section])
+			return damaged(r, "sections: one twice");
+		seen[*section] = true;
+		if (get_section(r, section, m) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -341,20 +365,31 @@ int wire_get_batch(
 	    (unsigned long long)m->taken, (unsigned long long)r.sum);
 }
 
-int wire_get_want(const void *frame, size_t n, struct arena *a, struct wire_want *m, struct err *e)
+static int get_builds(const void *frame, size_t n, enum wire_type type, const char *name,
+    struct arena *a, struct wire_want *m, struct err *e)
 {
 	struct batch_read r = {.a = a, .e = e};
 	uint32_t i;
 
-	r.p = payload(frame, n, WIRE_WANT, 1, e);
+	r.p = payload(frame, n, type, 1, e);
 	if (!r.p)
 		return -1;
 	r.end = (const uint8_t *)frame + n;
 	if (get_count(&r, 2, &m->n) < 0 || m->n > WIRE_WANT_MAX)
-		return err_set(e, "want: out of range");
+		return err_set(e, "%s: out of range", name);
 	m->id = arena_array(a, m->n, sizeof *m->id);
 	for (i = 0; i < m->n; i++)
 		if (get_build_id(&r, &m->id[i]) < 0)
-			return err_set(e, "want: damaged build-id");
-	return r.p == r.end ? 0 : err_set(e, "want: bytes after its end");
+			return err_set(e, "%s: damaged build-id", name);
+	return r.p == r.end ? 0 : err_set(e, "%s: bytes after its end", name);
+}
+
+int wire_get_want(const void *frame, size_t n, struct arena *a, struct wire_want *m, struct err *e)
+{
+	return get_builds(frame, n, WIRE_WANT, "want", a, m, e);
+}
+
+int wire_get_watch(const void *frame, size_t n, struct arena *a, struct wire_want *m, struct err *e)
+{
+	return get_builds(frame, n, WIRE_WATCH, "watch", a, m, e);
 }

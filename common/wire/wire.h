@@ -3,7 +3,7 @@
  * monitor's spool files. Byte layout: docs/FORMATS.md "Wire frames"; all
  * numbers little-endian or ULEB128. Decoders check everything once, here.
  *
- *   monitor: HELLO, then BATCH…        manager: ACK per batch (by seq), WANT
+ *   monitor: HELLO, then BATCH…        manager: ACK per batch (by seq), WANT, WATCH
  *
  * Accounting (DESIGN.md, invariant 6): of each batch
  *   taken = sum of all counts in modules + kernel + outside + dropped
@@ -25,6 +25,7 @@ enum wire_type {
 	WIRE_BATCH = 2,
 	WIRE_ACK = 3,
 	WIRE_WANT = 4,
+	WIRE_WATCH = 5,
 };
 
 enum wire_source { WIRE_SRC_TICK = 1, WIRE_SRC_CPU_CLOCK = 2, WIRE_SRC_RECORDED = 3 };
@@ -83,10 +84,26 @@ struct wire_regs {
 };
 
 /*
+ * A process that has ended and had a watched build mapped, as the kernel's exit records
+ * (Documentation/accounting/taskstats.rst) tell of all its threads together.
+ */
+struct wire_run {
+	uint32_t build;    /* index into run_build[] */
+	uint32_t uid;      /* of the process */
+	uint64_t start_ns; /* CLOCK_REALTIME, when it began */
+	uint64_t cpu_ns;   /* user and system */
+	uint64_t faults;   /* of pages, minor and major */
+	uint32_t status;   /* as wait(2) gives it */
+	uint64_t class; /* processes with equal command lines, but for numbers and paths, have equal
+			   ones */
+};
+enum { WIRE_RUNS_MAX = 4096, WIRE_RUN_BUILDS_MAX = 64 };
+
+/*
  * After the modules a batch may carry further sections (type u8, length u32):
  * readers skip types they do not know.
  */
-enum wire_section { WIRE_SECTION_REGS = 2 };
+enum wire_section { WIRE_SECTION_REGS = 2, WIRE_SECTION_RUNS = 3 };
 
 struct wire_batch {
 	uint64_t session, seq;      /* seq counts from 1 within a session */
@@ -99,7 +116,11 @@ struct wire_batch {
 	uint32_t nmodule;
 	struct wire_regs *regs; /* no part of the accounting */
 	uint32_t nregs;
-	uint64_t regs_unsent; /* further ones that found no room */
+	uint64_t regs_unsent;       /* further ones that found no room */
+	struct build_id *run_build; /* no part of the accounting either */
+	struct wire_run *run;
+	uint32_t nrun_build, nrun;
+	uint64_t runs_unsent;
 };
 
 struct wire_ack {
@@ -118,11 +139,13 @@ struct wire_want {
  * batch within WIRE_MAX_PAYLOAD (a sample takes at most 20 bytes, a module 60
  * and its path, registers WIRE_REGS_MAX), path within 4096 bytes and samples in
  * order: else readers refuse it. The section of registers is written where
- * nregs or regs_unsent is not 0. */
+ * nregs or regs_unsent is not 0, that of runs where nrun or runs_unsent is not. */
 void wire_put_hello(struct buf *out, const struct wire_hello *m);
 void wire_put_batch(struct buf *out, const struct wire_batch *m);
 void wire_put_ack(struct buf *out, const struct wire_ack *m);
 void wire_put_want(struct buf *out, const struct wire_want *m);
+/* In the same form: the builds of whose processes the ends shall be reported, from now on. */
+void wire_put_watch(struct buf *out, const struct wire_want *m);
 
 /*
  * Looks at n bytes from a stream. Returns the length of the whole frame in
@@ -138,6 +161,8 @@ int wire_get_batch(
     const void *frame, size_t n, struct arena *a, struct wire_batch *m, struct err *e);
 int wire_get_ack(const void *frame, size_t n, struct wire_ack *m, struct err *e);
 int wire_get_want(const void *frame, size_t n, struct arena *a, struct wire_want *m, struct err *e);
+int wire_get_watch(
+    const void *frame, size_t n, struct arena *a, struct wire_want *m, struct err *e);
 /* Zeroes the registers of a decoded batch, and it has none any more. */
 void wire_wipe_regs(struct wire_batch *m);
 

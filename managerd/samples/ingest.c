@@ -249,6 +249,7 @@ static int take_frame(struct client *c, enum wire_type type, void *frame, size_t
 		return take_batch(c, frame, n, e);
 	case WIRE_ACK:
 	case WIRE_WANT:
+	case WIRE_WATCH:
 		break;
 	}
 	return err_set(e, "sends a frame of type %d, which only a manager sends", (int)type);

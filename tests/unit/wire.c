@@ -343,7 +343,7 @@ static struct buf regs_frame(const struct wire_regs *r, uint32_t n)
 	return out;
 }
 
-static int read_regs(const struct buf *b, struct wire_batch *m, struct err *e)
+static int read_batch(const struct buf *b, struct wire_batch *m, struct err *e)
 {
 	static struct arena a;
 
@@ -359,7 +359,7 @@ START_TEST(registers_come_back)
 	struct err e;
 	size_t i;
 
-	ck_assert_msg(!read_regs(&b, &m, &e), "%s", e.text);
+	ck_assert_msg(!read_batch(&b, &m, &e), "%s", e.text);
 	ck_assert_uint_eq(m.taken, 1000017);
 	ck_assert_uint_eq(m.nregs, 2);
 	ck_assert_uint_eq(m.regs_unsent, 77);
@@ -386,7 +386,7 @@ START_TEST(cut_off_registers_are_refused)
 		if (b.n >= plain.n + 5)
 			put_le32(b.p + plain.n + 1, (uint32_t)(b.n - plain.n - 5));
 		reseal(&b);
-		ck_assert_int_eq(read_regs(&b, &m, &e), -1);
+		ck_assert_int_eq(read_batch(&b, &m, &e), -1);
 		ck_assert_msg(strstr(e.text, b.n >= plain.n + 5 ? "damaged registers"
 								: "damaged section") != NULL,
 		    "%s", e.text);
@@ -407,7 +407,7 @@ static void assert_regs_refused(void (*spoil)(struct wire_regs *r))
 	memcpy(r, some_regs, sizeof r);
 	spoil(r);
 	b = regs_frame(r, 2);
-	ck_assert_int_eq(read_regs(&b, &m, &e), -1);
+	ck_assert_int_eq(read_batch(&b, &m, &e), -1);
 	ck_assert_str_eq(e.text, "batch: damaged registers");
 	buf_free(&b);
 }
@@ -451,12 +451,12 @@ START_TEST(words_of_the_stack_are_bounded)
 	struct buf b;
 
 	b = frame_with_words(WIRE_STACK);
-	ck_assert_msg(!read_regs(&b, &m, &e), "%s", e.text);
+	ck_assert_msg(!read_batch(&b, &m, &e), "%s", e.text);
 	ck_assert_uint_eq(m.regs->nstack, WIRE_STACK);
 	ck_assert_uint_eq(m.regs->stack[WIRE_STACK - 1], WIRE_STACK - 1);
 	buf_free(&b);
 	b = frame_with_words(WIRE_STACK + 1);
-	ck_assert_int_eq(read_regs(&b, &m, &e), -1);
+	ck_assert_int_eq(read_batch(&b, &m, &e), -1);
 	ck_assert_str_eq(e.text, "batch: damaged registers");
 	buf_free(&b);
 }
@@ -478,13 +478,171 @@ START_TEST(garbled_registers_are_refused)
 	buf_str(&b, "\1");
 	buf_char(&b, 0);
 	reseal(&b);
-	ck_assert_int_eq(read_regs(&b, &m, &e), -1);
+	ck_assert_int_eq(read_batch(&b, &m, &e), -1);
 	buf_free(&b);
 }
 END_TEST
 
+static struct build_id run_builds[2] = {{.n = 20, .b = "abcdefghijklmnopqrst"}, {.n = 1, .b = "x"}};
+static struct wire_run some_runs[3] = {
+    {.build = 1,
+	.uid = UINT32_MAX,
+	.start_ns = UINT64_MAX,
+	.cpu_ns = UINT64_MAX,
+	.faults = UINT64_MAX,
+	.status = UINT32_MAX,
+	.class = UINT64_MAX},
+    {.build = 0, .uid = 1000, .start_ns = 1700000000000000000, .cpu_ns = 5000000, .status = 0x300},
+    {.build = 1},
+};
+
+static struct buf runs_frame(const struct wire_run *r, uint32_t n, uint32_t nbuild)
+{
+	struct wire_module m[3] = {0};
+	struct wire_batch b = sample_batch(m);
+	struct buf out = {0};
+
+	b.run = (struct wire_run *)r;
+	b.nrun = n;
+	b.run_build = run_builds;
+	b.nrun_build = nbuild;
+	b.runs_unsent = 78;
+	wire_put_batch(&out, &b);
+	return out;
+}
+
+START_TEST(runs_come_back)
+{
+	struct buf b = runs_frame(some_runs, 3, 2);
+	struct wire_batch m;
+	struct err e;
+
+	ck_assert_msg(!read_batch(&b, &m, &e), "%s", e.text);
+	ck_assert_uint_eq(m.taken, 1000017);
+	ck_assert_uint_eq(m.runs_unsent, 78);
+	ck_assert_uint_eq(m.nrun_build, 2);
+	ck_assert(build_id_equal(&m.run_build[0], &run_builds[0]) &&
+		  build_id_equal(&m.run_build[1], &run_builds[1]));
+	ck_assert_uint_eq(m.nrun, 3);
+	ck_assert(!memcmp(m.run, some_runs, sizeof some_runs));
+	buf_free(&b);
+}
+END_TEST
+
+/* A batch of runs alone is one, and so is one that only says that some were lost. */
+START_TEST(runs_need_no_samples)
+{
+	struct wire_batch w = {.seq = 1, .runs_unsent = 5}, m;
+	struct buf b = {0};
+	struct err e;
+
+	wire_put_batch(&b, &w);
+	ck_assert_msg(!read_batch(&b, &m, &e), "%s", e.text);
+	ck_assert_uint_eq(m.runs_unsent, 5);
+	b.n = 0;
+	w = (struct wire_batch){
+	    .seq = 1, .run_build = run_builds, .nrun_build = 1, .run = &some_runs[1], .nrun = 1};
+	wire_put_batch(&b, &w);
+	ck_assert_msg(!read_batch(&b, &m, &e), "%s", e.text);
+	ck_assert_uint_eq(m.nrun, 1);
+	buf_free(&b);
+}
+END_TEST
+
+static void assert_runs_refused(struct buf *b, const char *why)
+{
+	struct wire_batch m;
+	struct err e;
+
+	reseal(b);
+	ck_assert_int_eq(read_batch(b, &m, &e), -1);
+	ck_assert_str_eq(e.text, why);
+	buf_free(b);
+}
+
+START_TEST(cut_off_runs_are_refused)
+{
+	struct buf plain = batch_frame(), b = runs_frame(some_runs, 3, 2);
+	struct wire_batch m;
+	struct err e;
+
+	for (b.n--; b.n >= plain.n + 5; b.n--) {
+		put_le32(b.p + plain.n + 1, (uint32_t)(b.n - plain.n - 5));
+		reseal(&b);
+		ck_assert_int_eq(read_batch(&b, &m, &e), -1);
+		ck_assert_str_eq(e.text, "batch: damaged runs");
+	}
+	buf_free(&b);
+	b = runs_frame(some_runs, 3, 2);
+	buf_char(&b, 0);
+	put_le32(b.p + plain.n + 1, (uint32_t)(b.n - plain.n - 5));
+	assert_runs_refused(&b, "batch: damaged runs");
+	buf_free(&plain);
+}
+END_TEST
+
+START_TEST(garbled_runs_are_refused)
+{
+	struct wire_run *many = xcalloc(WIRE_RUNS_MAX + 1, sizeof *many);
+	struct wire_run r = {.build = 2};
+	struct wire_batch m;
+	struct buf b = runs_frame(&r, 1, 2);
+	struct err e;
+
+	assert_runs_refused(&b, "batch: damaged runs");
+	r.build = 0;
+	b = runs_frame(&r, 1, 0);
+	assert_runs_refused(&b, "batch: damaged runs");
+	run_builds[1].n = 0;
+	b = runs_frame(&r, 1, 2);
+	assert_runs_refused(&b, "batch: damaged runs");
+	run_builds[1].n = 1;
+	b = runs_frame(many, WIRE_RUNS_MAX + 1, 1);
+	assert_runs_refused(&b, "batch: damaged runs");
+	b = runs_frame(many, WIRE_RUNS_MAX, 1);
+	ck_assert_msg(!read_batch(&b, &m, &e), "%s", e.text);
+	free(many);
+	buf_char(&b, WIRE_SECTION_RUNS);
+	buf_le32(&b, 3);
+	buf_add(&b, "\0\0\0", 3);
+	assert_runs_refused(&b, "batch: damaged sections: one twice");
+}
+END_TEST
+
+START_TEST(builds_of_runs_are_bounded)
+{
+	struct build_id id[WIRE_RUN_BUILDS_MAX + 1];
+	struct wire_batch w = {.seq = 1, .run_build = id, .runs_unsent = 1}, m;
+	struct buf b = {0};
+	struct err e;
+	uint32_t i;
+
+	for (i = 0; i <= WIRE_RUN_BUILDS_MAX; i++)
+		id[i] = run_builds[1];
+	w.nrun_build = WIRE_RUN_BUILDS_MAX;
+	wire_put_batch(&b, &w);
+	ck_assert_msg(!read_batch(&b, &m, &e), "%s", e.text);
+	b.n = 0;
+	w.nrun_build++;
+	wire_put_batch(&b, &w);
+	assert_runs_refused(&b, "batch: damaged runs");
+}
+END_TEST
+
+/* WANT and WATCH. */
+static const struct builds_form {
+	void (*put)(struct buf *out, const struct wire_want *m);
+	int (*get)(
+	    const void *frame, size_t n, struct arena *a, struct wire_want *m, struct err *e);
+	const char *after_its_end, *damaged;
+} forms[] = {
+    {wire_put_want, wire_get_want, "want: bytes after its end", "want: damaged build-id"},
+    {wire_put_watch, wire_get_watch, "watch: bytes after its end", "watch: damaged build-id"},
+};
+
 START_TEST(wanted_builds_come_back)
 {
+	const struct builds_form *form = &forms[_i], *other = &forms[!_i];
 	struct build_id id[2] = {{.n = 20, .b = "abcdefghijklmnopqrst"}, {.n = 1, .b = "x"}};
 	struct wire_want w = {id, 2}, got;
 	struct arena a = {0};
@@ -492,24 +650,26 @@ START_TEST(wanted_builds_come_back)
 	struct err e;
 	size_t full;
 
-	wire_put_want(&b, &w);
-	ck_assert_msg(!wire_get_want(b.p, b.n, &a, &got, &e), "%s", e.text);
+	form->put(&b, &w);
+	ck_assert_msg(!form->get(b.p, b.n, &a, &got, &e), "%s", e.text);
 	ck_assert_uint_eq(got.n, 2);
+	ck_assert_int_eq(other->get(b.p, b.n, &a, &got, &e), -1);
+	ck_assert_int_eq(form->get(b.p, b.n, &a, &got, &e), 0);
 	ck_assert(build_id_equal(&got.id[0], &id[0]) && build_id_equal(&got.id[1], &id[1]));
 	for (full = b.n--; b.n >= WIRE_HEADER; b.n--) {
 		reseal(&b);
-		ck_assert_int_eq(wire_get_want(b.p, b.n, &a, &got, &e), -1);
+		ck_assert_int_eq(form->get(b.p, b.n, &a, &got, &e), -1);
 	}
 	b.n = full;
 	buf_char(&b, 0);
 	reseal(&b);
-	ck_assert_int_eq(wire_get_want(b.p, b.n, &a, &got, &e), -1);
-	ck_assert_str_eq(e.text, "want: bytes after its end");
+	ck_assert_int_eq(form->get(b.p, b.n, &a, &got, &e), -1);
+	ck_assert_str_eq(e.text, form->after_its_end);
 	b.n = 0;
 	id[1].n = 0;
-	wire_put_want(&b, &w);
-	ck_assert_int_eq(wire_get_want(b.p, b.n, &a, &got, &e), -1);
-	ck_assert_str_eq(e.text, "want: damaged build-id");
+	form->put(&b, &w);
+	ck_assert_int_eq(form->get(b.p, b.n, &a, &got, &e), -1);
+	ck_assert_str_eq(e.text, form->damaged);
 	arena_free(&a);
 	buf_free(&b);
 }
@@ -517,6 +677,7 @@ END_TEST
 
 START_TEST(too_many_wanted_builds_are_refused)
 {
+	const struct builds_form *form = &forms[_i];
 	struct wire_want w = {xcalloc(WIRE_WANT_MAX + 1, sizeof *w.id), WIRE_WANT_MAX + 1}, got;
 	struct arena a = {0};
 	struct buf b = {0};
@@ -525,12 +686,12 @@ START_TEST(too_many_wanted_builds_are_refused)
 
 	for (i = 0; i < w.n; i++)
 		w.id[i].n = 1;
-	wire_put_want(&b, &w);
-	ck_assert_int_eq(wire_get_want(b.p, b.n, &a, &got, &e), -1);
+	form->put(&b, &w);
+	ck_assert_int_eq(form->get(b.p, b.n, &a, &got, &e), -1);
 	b.n = 0;
 	w.n = WIRE_WANT_MAX;
-	wire_put_want(&b, &w);
-	ck_assert_int_eq(wire_get_want(b.p, b.n, &a, &got, &e), 0);
+	form->put(&b, &w);
+	ck_assert_int_eq(form->get(b.p, b.n, &a, &got, &e), 0);
 	free(w.id);
 	arena_free(&a);
 	buf_free(&b);
@@ -542,4 +703,6 @@ UNIT_MAIN("wire", 0, NULL, NULL, a_batch_comes_back, hello_and_ack_come_back,
     a_short_payload_is_refused, what_does_not_add_up_is_refused, a_long_path_is_refused,
     unknown_sections_are_skipped, counts_are_bounded_by_bytes, registers_come_back,
     cut_off_registers_are_refused, garbled_registers_are_refused, words_of_the_stack_are_bounded,
-    wanted_builds_come_back, too_many_wanted_builds_are_refused)
+    runs_come_back, runs_need_no_samples, cut_off_runs_are_refused, garbled_runs_are_refused,
+    builds_of_runs_are_bounded, UNIT_LOOP(wanted_builds_come_back, 2),
+    UNIT_LOOP(too_many_wanted_builds_are_refused, 2))
