@@ -98,6 +98,22 @@ void batch_dropped(struct batch *b, uint64_t n)
 	b->dropped += n;
 }
 
+void batch_run(struct batch *b, const struct build_id *id, const struct wire_run *r)
+{
+	uint32_t i = 0;
+
+	while (i < b->nrun_build && !build_id_equal(&b->run_build[i], id))
+		i++;
+	if (i == WIRE_RUN_BUILDS_MAX || b->run.n == WIRE_RUNS_MAX) {
+		b->runs_unsent++;
+		return;
+	}
+	if (i == b->nrun_build)
+		b->run_build[b->nrun_build++] = *id;
+	vec_push(&b->run, *r);
+	b->run.v[b->run.n - 1].build = i;
+}
+
 /* Gives every module its run of samples. A module whose only samples were
  * dropped is left out. Returns how many are left, at the beginning; rename: their
  * new indices. */
@@ -129,7 +145,8 @@ static void batch_clear(struct batch *b)
 	for (i = 0; i < b->module.n; i++)
 		free(b->module.v[i].path);
 	b->module.n = b->entry.n = b->sorted = b->paths = 0;
-	b->taken = b->kernel = b->outside = b->dropped = 0;
+	b->run.n = b->nrun_build = 0;
+	b->taken = b->kernel = b->outside = b->dropped = b->runs_unsent = 0;
 	htab_free(&b->index);
 	htab_free(&b->user);
 }
@@ -161,13 +178,18 @@ uint64_t batch_flush(struct batch *b, uint64_t session, uint64_t seq, uint64_t e
 	    .taken = b->taken,
 	    .kernel = b->kernel,
 	    .outside = b->outside,
-	    .dropped = b->dropped};
+	    .dropped = b->dropped,
+	    .run_build = b->run_build,
+	    .nrun_build = b->nrun_build,
+	    .run = b->run.v,
+	    .nrun = (uint32_t)b->run.n,
+	    .runs_unsent = b->runs_unsent};
 	struct wire_sample *sample;
 	uint32_t *rename;
 	size_t begin = out->n;
 
 	b->start_ns = end_ns;
-	if (!w.taken)
+	if (!w.taken && !w.nrun && !w.runs_unsent)
 		return 0;
 	compact(b);
 	sample = xcalloc(b->entry.n, sizeof *sample);
@@ -189,4 +211,5 @@ void batch_free(struct batch *b)
 	regs_free(&b->regs);
 	vec_free(&b->module);
 	vec_free(&b->entry);
+	vec_free(&b->run);
 }

@@ -30,6 +30,10 @@ struct batch {
 	VEC(struct wire_module) module; /* paths are owned */
 	VEC(struct batch_entry) entry;  /* [0, sorted) ascending, once each */
 	size_t sorted, paths;
+	struct build_id run_build[WIRE_RUN_BUILDS_MAX];
+	uint32_t nrun_build;
+	VEC(struct wire_run) run; /* at most WIRE_RUNS_MAX */
+	uint64_t runs_unsent;
 	struct regs regs;  /* their modules are indices into module[] */
 	uint64_t start_ns; /* CLOCK_REALTIME of the last flush */
 };
@@ -40,11 +44,14 @@ void batch_kernel(struct batch *b);
 void batch_outside(struct batch *b);
 /* n samples are known to be lost. */
 void batch_dropped(struct batch *b, uint64_t n);
+/* A run of a build; r->build is filled. It takes no part in what adds up. What exceeds the bounds
+ * of wire.h is counted in runs_unsent. */
+void batch_run(struct batch *b, const struct build_id *id, const struct wire_run *r);
 
 /*
  * Appends the frame of what was summed to out, empties the batch and returns
  * how many samples it took. end_ns: CLOCK_REALTIME, the next one's start. With
- * nothing taken no frame is made. Where there are registers, secret gets the
+ * neither samples nor runs nothing is appended. Where there are registers, secret gets the
  * same frame with them (NULL: they are dropped), if it is not too long.
  */
 uint64_t batch_flush(struct batch *b, uint64_t session, uint64_t seq, uint64_t end_ns,

@@ -5,11 +5,13 @@
 #include "common/publish.h"
 #include "monitor-client/batch.h"
 #include "monitor-client/kernel/clock.h"
+#include "monitor-client/kernel/exits.h"
 #include "monitor-client/follow.h"
 #include "monitor-client/maps/lookup.h"
 #include "monitor-client/maps/maps.h"
 #include "monitor-client/options.h"
 #include "monitor-client/replay.h"
+#include "monitor-client/runs.h"
 #include "monitor-client/kernel/rights.h"
 #include "monitor-client/uplink/session.h"
 #include "monitor-client/kernel/source.h"
@@ -39,6 +41,11 @@ struct monitor {
 	struct order order;
 	struct maps *maps;
 	struct batch batch;
+	struct exits *exits; /* NULL: none, for no_exits */
+	struct err no_exits;
+	uint64_t watching; /* since when ends of processes are reported; 0: not */
+	bool unserved;     /* it was said that they cannot be */
+	struct runs runs;
 	struct wire_hello hello;
 	struct spool spool;
 	struct uplink up;
@@ -64,17 +71,41 @@ static void take_regs(
 	explicit_bzero(&r, sizeof r);
 }
 
+static bool is_watched(const struct build_id *id, void *arg)
+{
+	struct monitor *m = arg;
+
+	return uplink_watches(&m->up, id);
+}
+
+/* What joins the side-band with exit records. */
+static void note_run(struct monitor *m, const struct event *ev)
+{
+	struct build_id build[RUNS_BUILDS];
+	size_t n;
+
+	if (!m->watching || ev->time < m->watching)
+		return;
+	if (ev->kind == EV_EXEC)
+		runs_exec(&m->runs, ev->pid);
+	if (ev->kind != EV_EXIT)
+		return;
+	n = maps_builds(m->maps, ev->pid, is_watched, m, build, RUNS_BUILDS);
+	runs_ended(&m->runs, ev->pid, ev->time, build, n, clock_now());
+}
+
 static void on_event(const struct event *ev, void *arg)
 {
 	struct monitor *m = arg;
 	struct place at;
 	int64_t module;
 
-	if (ev->kind != EV_SAMPLE)
+	if (ev->kind != EV_SAMPLE) {
 		maps_event(m->maps, ev);
-	else if (ev->sample.mode == MODE_KERNEL)
+		note_run(m, ev);
+	} else if (ev->sample.mode == MODE_KERNEL) {
 		batch_kernel(&m->batch);
-	else if (ev->sample.mode == MODE_USER && maps_find(m->maps, ev, &at)) {
+	} else if (ev->sample.mode == MODE_USER && maps_find(m->maps, ev, &at)) {
 		module = batch_place(&m->batch, &at);
 		if (ev->sample.regs)
 			take_regs(m, ev, &at, module);
@@ -96,6 +127,35 @@ static void note_losses(struct monitor *m, const struct source_losses *l)
 	m->throttled += l->throttled;
 }
 
+static void on_exit_record(const struct exit_record *r, void *arg)
+{
+	struct monitor *m = arg;
+
+	runs_record(&m->runs, r, clock_now());
+}
+
+static void on_run(const struct build_id *id, const struct wire_run *r, void *arg)
+{
+	struct monitor *m = arg;
+
+	batch_run(&m->batch, id, r);
+}
+
+/* Moves exit records to the side-band's ends, which come a round later. */
+static void drain_exits(struct monitor *m)
+{
+	if (m->watching)
+		m->batch.runs_unsent += exits_drain(m->exits, on_exit_record, m);
+}
+
+static void end_runs(struct monitor *m, bool all)
+{
+	uint64_t now = clock_now(), epoch = clock_ns(CLOCK_REALTIME) - now;
+
+	if (m->watching)
+		m->batch.runs_unsent += runs_round(&m->runs, now, epoch, all, on_run, m);
+}
+
 /* One round; all: nothing is held back for order. */
 static void drain(struct monitor *m, bool all)
 {
@@ -103,7 +163,9 @@ static void drain(struct monitor *m, bool all)
 
 	source_drain(m->source, &m->order, &l);
 	note_losses(m, &l);
+	drain_exits(m);
 	order_round(&m->order, all, on_event, m);
+	end_runs(m, all);
 	m->next_drain = clock_now() + m->drain_every;
 }
 
@@ -116,6 +178,23 @@ static void follow_wants(struct monitor *m)
 		return;
 	source_registers(m->source, uplink_wants(&m->up, NULL), &m->order, &l);
 	note_losses(m, &l);
+}
+
+/* Listens for ends of processes as long as the manager watches any build. */
+static void follow_watches(struct monitor *m)
+{
+	bool on = m->record < 0 && uplink_watches(&m->up, NULL);
+
+	if (on && !m->exits && !m->unserved) {
+		log_info("ends of watched programs cannot be reported: %s", m->no_exits.text);
+		m->unserved = true;
+	}
+	on &= m->exits != NULL;
+	if (on == (m->watching > 0))
+		return;
+	exits_switch(m->exits, on);
+	m->watching = on ? clock_now() : 0;
+	runs_free(&m->runs);
 }
 
 static void record(struct monitor *m, const struct buf *frame)
@@ -145,7 +224,7 @@ static void flush(struct monitor *m)
 	m->next_flush = clock_now() + m->o.flush;
 	if (!l.secret.n)
 		l.nregs = 0;
-	if (!l.taken)
+	if (!l.batch.n)
 		return;
 	m->seq++;
 	m->taken += l.taken;
@@ -230,6 +309,7 @@ static void run(struct monitor *m)
 		}
 		if (m->record < 0)
 			uplink_step(&m->up, clock_now());
+		follow_watches(m);
 	}
 	drain(m, true);
 	flush(m);
@@ -283,6 +363,14 @@ static void open_source(struct monitor *m)
 	log_debug("source %s, a sample represents %" PRIu64 " ns",
 	    source_kind(m->source) == WIRE_SRC_TICK ? "tick" : "cpu-clock",
 	    source_period(m->source));
+}
+
+/* Asks for rights that are dropped next. */
+static void open_exits(struct monitor *m)
+{
+	m->unserved = m->o.command || m->o.record; /* as meant */
+	if (!m->unserved && !(m->exits = exits_open(&m->no_exits)))
+		log_debug("no ends of processes: %s", m->no_exits.text);
 }
 
 static void open_record(struct monitor *m)
@@ -360,6 +448,8 @@ static void finish(struct monitor *m)
 		m->status = EXIT_FAILED;
 	}
 	source_close(m->source);
+	exits_close(m->exits);
+	runs_free(&m->runs);
 	order_free(&m->order);
 	maps_free(m->maps);
 	lookup_end(&m->lookup);
@@ -395,6 +485,7 @@ int main(int argc, char **argv)
 		open_record(&m);
 	else
 		make_spool(&m);
+	open_exits(&m);
 	drop_rights(&m);
 	if (!m.o.record)
 		open_uplink(&m);

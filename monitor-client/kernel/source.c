@@ -306,7 +306,8 @@ static void explain_refusal(const struct source *s, struct err *e)
 		err_set(e,
 		    "%s (kernel.perf_event_paranoid is %d); to watch the whole machine run as "
 		    "root, or once as root: setcap cap_perfmon,cap_sys_ptrace,"
-		    "cap_checkpoint_restore,cap_dac_read_search=ep %s; to watch one command: "
+		    "cap_checkpoint_restore,cap_dac_read_search,cap_net_admin=ep %s; to watch one "
+		    "command: "
 		    "morph-monitor -- CMD...",
 		    cause.text, (int)paranoid, self);
 }

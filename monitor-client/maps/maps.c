@@ -654,6 +654,25 @@ bool maps_same_code(
 	return true;
 }
 
+size_t maps_builds(const struct maps *m, uint32_t pid,
+    bool (*of)(const struct build_id *id, void *arg), void *arg, struct build_id *out, size_t max)
+{
+	const struct proc *p = proc_get(m, pid);
+	const struct build_id *id;
+	size_t i, k, n = 0;
+
+	for (i = 0; p && i < p->range.n && n < max; i++) {
+		id = &p->range.v[i].file->id;
+		if (!id->n || !of(id, arg))
+			continue;
+		for (k = 0; k < n && !build_id_equal(&out[k], id);)
+			k++;
+		if (k == n)
+			out[n++] = *id;
+	}
+	return n;
+}
+
 struct maps_count maps_count(const struct maps *m)
 {
 	return m->n;

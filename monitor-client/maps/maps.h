@@ -81,6 +81,12 @@ bool maps_find(struct maps *m, const struct event *sample, struct place *out);
 bool maps_same_code(struct maps *m, const struct event *sample, const struct place *at,
     uint64_t addr, uint64_t *offset);
 
+/* Which builds, of those that `of` says yes to, a process has mapped as code, or had when it ended:
+ * each once, at most max of them into out. Asks nobody: a build-id counts that a record brought
+ * or a sample had looked up. */
+size_t maps_builds(const struct maps *m, uint32_t pid,
+    bool (*of)(const struct build_id *id, void *arg), void *arg, struct build_id *out, size_t max);
+
 struct maps_count {
 	size_t procs, ranges, files;
 	size_t bytes; /* of ranges and files */

@@ -71,6 +71,7 @@ static void hang_up(struct uplink *u)
 	u->in.n = 0;
 	empty_out(u);
 	htab_free(&u->want);
+	htab_free(&u->watch);
 	u->deadline = 0;
 }
 
@@ -187,17 +188,28 @@ static void send_out(struct uplink *u, uint64_t now)
 	empty_out(u);
 }
 
-static int take_want(struct uplink *u, const void *frame, size_t n)
+/* Replaces the table's builds by those of a message, when that is sound: r is 0. */
+static int replace(struct htab *table, const struct wire_want *w, int r)
+{
+	uint32_t i;
+
+	htab_free(table);
+	for (i = 0; !r && i < w->n; i++)
+		htab_put(table, w->id[i].b, w->id[i].n, NULL);
+	return r;
+}
+
+static int take_builds(struct uplink *u, enum wire_type type, const void *frame, size_t n)
 {
 	struct wire_want w;
 	struct arena a = {0};
 	struct err e;
-	uint32_t i;
-	int r = wire_get_want(frame, n, &a, &w, &e);
+	int r;
 
-	htab_free(&u->want);
-	for (i = 0; !r && i < w.n; i++)
-		htab_put(&u->want, w.id[i].b, w.id[i].n, NULL);
+	if (type == WIRE_WANT)
+		r = replace(&u->want, &w, wire_get_want(frame, n, &a, &w, &e));
+	else
+		r = replace(&u->watch, &w, wire_get_watch(frame, n, &a, &w, &e));
 	arena_free(&a);
 	return r;
 }
@@ -212,8 +224,8 @@ static long take_answer(struct uplink *u)
 
 	if (n <= 0)
 		return n;
-	if (type == WIRE_WANT)
-		return take_want(u, u->in.p, (size_t)n) ? -1 : n;
+	if (type == WIRE_WANT || type == WIRE_WATCH)
+		return take_builds(u, type, u->in.p, (size_t)n) ? -1 : n;
 	if (type != WIRE_ACK || wire_get_ack(u->in.p, (size_t)n, &ack, &e))
 		return -1;
 	if (u->busy && u->deadline && ack.session == u->now.hello.session &&
@@ -357,9 +369,20 @@ uint64_t uplink_take_regs_lost(struct uplink *u)
 	return n;
 }
 
+/* NULL: any. */
+static bool has(const struct htab *builds, const struct build_id *id)
+{
+	return builds->n && (!id || htab_get(builds, id->b, id->n));
+}
+
 bool uplink_wants(const struct uplink *u, const struct build_id *id)
 {
-	return id ? u->want.n && htab_get(&u->want, id->b, id->n) : u->want.n > 0;
+	return has(&u->want, id);
+}
+
+bool uplink_watches(const struct uplink *u, const struct build_id *id)
+{
+	return has(&u->watch, id);
 }
 
 void uplink_close(struct uplink *u)

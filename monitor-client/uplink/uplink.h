@@ -6,8 +6,8 @@
  * earlier run get one of their own.
  *
  * Registers go with an envelope that can be sent at once, once; an envelope that has
- * to wait loses them. What the manager wants of them holds while the connection
- * does.
+ * to wait loses them. What the manager wants of them, and the builds it
+ * watches, hold while the connection does.
  *
  * An envelope on which the manager hangs up UPLINK_TRIES times is given up and
  * counted as lost. Times are CLOCK_MONOTONIC in ns.
@@ -43,6 +43,7 @@ struct uplink {
 	uint64_t lost, delivered; /* samples lost until taken; envelopes */
 	uint64_t regs_lost;       /* samples whose registers were not sent, until taken */
 	struct htab want;         /* build-ids the manager wants registers of, by its bytes */
+	struct htab watch;        /* build-ids of whose processes it wants the ends, likewise */
 	bool secret;              /* out holds registers */
 	bool complained;          /* that the manager is away */
 };
@@ -71,5 +72,7 @@ uint64_t uplink_take_lost(struct uplink *u);
 uint64_t uplink_take_regs_lost(struct uplink *u);
 /* Whether registers of a build are wanted, or of any (NULL). */
 bool uplink_wants(const struct uplink *u, const struct build_id *id);
+/* Likewise the ends of a build's processes. */
+bool uplink_watches(const struct uplink *u, const struct build_id *id);
 
 #endif

@@ -16,7 +16,7 @@ import time
 
 BUILD = os.environ.get("MORPH_BUILD", "build")
 MONITOR = os.path.realpath(os.path.join(BUILD, "bin/morph-monitor"))
-HELLO, BATCH, ACK, WANT = 1, 2, 3, 4
+HELLO, BATCH, ACK, WANT, WATCH = 1, 2, 3, 4, 5
 TICK, CPU_CLOCK, RECORDED = 1, 2, 3
 
 xxh = ctypes.CDLL("libxxhash.so.0").XXH3_64bits_withSeed
@@ -54,8 +54,9 @@ def uleb(b, at):
 
 
 Hello = collections.namedtuple("Hello", "session period source pid")
-Batch = collections.namedtuple("Batch", "session seq start end taken kernel outside dropped modules regs")
+Batch = collections.namedtuple("Batch", "session seq start end taken kernel outside dropped modules regs runs unsent")
 Regs = collections.namedtuple("Regs", "module offset base gpr flags codes stack")
+Run = collections.namedtuple("Run", "build uid start cpu faults status kind")
 Module = collections.namedtuple("Module", "id path uid samples")
 
 
@@ -76,6 +77,27 @@ def read_regs(b):
         at += 1 + 8 * len(stack)
         out.append(Regs(module, offset, base, gpr, flags, codes, stack))
     return out
+
+
+def read_runs(b):
+    """The runs, and how many were not sent."""
+    unsent, at = uleb(b, 0)
+    n, at = uleb(b, at)
+    builds, out = [], []
+    for _ in range(n):
+        builds.append(b[at + 1:at + 1 + b[at]].hex())
+        at += 1 + b[at]
+    n, at = uleb(b, at)
+    for _ in range(n):
+        build, at = uleb(b, at)
+        uid, at = uleb(b, at)
+        start, at = struct.unpack_from("<Q", b, at)[0], at + 8
+        cpu, at = uleb(b, at)
+        faults, at = uleb(b, at)
+        status, at = uleb(b, at)
+        kind, at = struct.unpack_from("<Q", b, at)[0], at + 8
+        out.append(Run(builds[build], uid, start, cpu, faults, status, kind))
+    return out, unsent
 
 
 def read_batch(b):
@@ -99,13 +121,15 @@ def read_batch(b):
             offset += delta
             samples[offset], at = uleb(b, at)
         modules.append(Module(ident, path, uid, samples))
-    regs = []
+    regs, runs, unsent = [], [], 0
     while at < len(b):
         kind, n = struct.unpack_from("<BI", b, at)
         if kind == 2:
             regs = read_regs(b[at + 5:at + 5 + n])
+        elif kind == 3:
+            runs, unsent = read_runs(b[at + 5:at + 5 + n])
         at += 5 + n
-    batch = Batch(session, seq, start, end, *head[:4], modules, regs)
+    batch = Batch(session, seq, start, end, *head[:4], modules, regs, runs, unsent)
     inside = sum(sum(m.samples.values()) for m in modules)
     if inside + batch.kernel + batch.outside + batch.dropped != batch.taken:
         fail("batch %d does not add up: %s" % (seq, batch))
@@ -153,10 +177,10 @@ def ack(batch):
     return frame(ACK, struct.pack("<QQ", batch.session, batch.seq))
 
 
-def want(idents):
-    """Registers of these builds, less than 128 of them."""
+def want(idents, kind=WANT):
+    """Registers of these builds, less than 128 of them; with WATCH the ends of their processes."""
     ids = [bytes.fromhex(i) for i in idents]
-    return frame(WANT, bytes([len(ids)]) + b"".join(bytes([len(i)]) + i for i in ids))
+    return frame(kind, bytes([len(ids)]) + b"".join(bytes([len(i)]) + i for i in ids))
 
 
 class Manager:

@@ -36,12 +36,13 @@ static uint64_t flush(uint64_t seq)
 	enum wire_type type;
 	uint64_t n = batch_flush(&b, 9, seq, 200, &out, NULL);
 
-	if (n) {
+	if (out.n) {
 		ck_assert_int_eq(wire_frame(out.p, out.n, &type, &e), (long)out.n);
 		ck_assert_int_eq(type, WIRE_BATCH);
 		ck_assert_msg(wire_get_batch(out.p, out.n, &mem, &w, &e) == 0, "%s", e.text);
 	} else {
-		ck_assert_uint_eq(out.n, 0);
+		ck_assert_uint_eq(n, 0);
+		w = (struct wire_batch){0};
 	}
 	buf_free(&out);
 	return n;
@@ -191,7 +192,50 @@ START_TEST(a_module_without_samples_is_left_out)
 }
 END_TEST
 
+static void run(char id, uint64_t cpu)
+{
+	struct build_id bid = {1, {(uint8_t)id}};
+
+	batch_run(&b, &bid, &(struct wire_run){.build = 77, .cpu_ns = cpu});
+}
+
+START_TEST(runs_go_without_samples)
+{
+	run('a', 1);
+	run('b', 2);
+	run('a', 3);
+	ck_assert_uint_eq(flush(1), 0);
+	ck_assert_uint_eq(w.nrun, 3);
+	ck_assert_uint_eq(w.nrun_build, 2);
+	ck_assert_uint_eq(w.run[2].build, 0);
+	ck_assert_uint_eq(w.run[2].cpu_ns, 3);
+	ck_assert_int_eq(w.run_build[w.run[1].build].b[0], 'b');
+	ck_assert_uint_eq(flush(2), 0);
+	ck_assert_uint_eq(w.seq, 0);
+	b.runs_unsent = 4;
+	flush(2);
+	ck_assert_uint_eq(w.runs_unsent, 4);
+	flush(3);
+	ck_assert_uint_eq(w.seq, 0);
+}
+END_TEST
+
+START_TEST(runs_are_bounded)
+{
+	int i;
+
+	for (i = 0; i <= WIRE_RUN_BUILDS_MAX; i++)
+		run((char)i, 1);
+	for (i = 0; i < WIRE_RUNS_MAX; i++)
+		run(0, 1);
+	flush(1);
+	ck_assert_uint_eq(w.nrun, WIRE_RUNS_MAX);
+	ck_assert_uint_eq(w.nrun_build, WIRE_RUN_BUILDS_MAX);
+	ck_assert_uint_eq(w.runs_unsent, 1 + WIRE_RUN_BUILDS_MAX);
+}
+END_TEST
+
 UNIT_MAIN("batch", 60, setup, teardown, equal_places_are_summed, users_and_paths_are_kept_apart,
     what_has_no_place_is_counted, a_flush_begins_anew, too_many_places_are_dropped_and_counted,
     many_samples_of_few_places_fit, paths_are_bounded, one_users_paths_leave_room_for_others,
-    a_module_without_samples_is_left_out)
+    a_module_without_samples_is_left_out, runs_go_without_samples, runs_are_bounded)

@@ -757,6 +757,35 @@ START_TEST(a_newline_in_a_path_has_no_place)
 }
 END_TEST
 
+static bool below_d(const struct build_id *id, void *arg)
+{
+	++*(unsigned *)arg;
+	return id->b[0] < 'd';
+}
+
+START_TEST(builds_of_a_process_outlive_it)
+{
+	struct build_id got[3];
+	unsigned asked = 0;
+
+	process(5, 1000, "");
+	map(1, 5, 0x1000, 0x2000, 0, 'a', "/a");
+	map(1, 5, 0x2000, 0x3000, 0, 'e', "/e");
+	map(1, 5, 0x3000, 0x4000, 0, 'b', "/b");
+	map(1, 5, 0x4000, 0x5000, 0, 'a', "/a");
+	map(1, 5, 0x5000, 0x6000, 0, 0, "/unknown");
+	task(EV_EXIT, 5, 5, 0);
+	ck_assert_uint_eq(maps_builds(m, 5, below_d, &asked, got, 3), 2);
+	ck_assert_int_eq(got[0].b[0], 'a');
+	ck_assert_int_eq(got[1].b[0], 'b');
+	ck_assert_uint_eq(asked, 4);
+	ck_assert_uint_eq(maps_builds(m, 5, below_d, &asked, got, 1), 1);
+	ck_assert_uint_eq(maps_builds(m, 6, below_d, &asked, got, 3), 0);
+	task(EV_EXEC, 6, 5, 0);
+	ck_assert_uint_eq(maps_builds(m, 5, below_d, &asked, got, 3), 0);
+}
+END_TEST
+
 UNIT_MAIN("maps", 60, setup, teardown, offsets_come_from_the_range,
     a_new_range_overrides_what_it_overlaps, random_ranges_agree_with_a_page_table,
     fork_copies_exec_resets_exit_waits, a_child_too_short_for_proc_has_its_parents_uid,
@@ -766,10 +795,10 @@ UNIT_MAIN("maps", 60, setup, teardown, offsets_come_from_the_range,
     what_began_before_a_loss_was_noticed_is_read_again, an_unknown_process_is_looked_up,
     processes_and_ranges_are_bounded, holes_in_a_mapping_are_bounded,
     all_mappings_together_are_bounded, who_has_most_mappings_gives_way, the_dead_give_way_first,
-    who_has_most_processes_gives_way, UNIT_CASE(0, setup_machine, teardown),
-    another_namespaces_file_counts_for_its_own_name_only, files_of_two_namespaces_are_two,
-    a_user_namespace_is_another_view, a_thread_that_left_takes_the_process_along,
-    a_process_of_unknown_view_that_is_gone_is_outside, a_replaced_file_counts_for_its_name,
-    a_replaced_file_of_another_owner_does_not, a_file_called_deleted_is_not_another,
-    samples_from_before_the_check_are_outside, what_hangs_costs_its_user_alone,
-    a_newline_in_a_path_has_no_place)
+    who_has_most_processes_gives_way, builds_of_a_process_outlive_it,
+    UNIT_CASE(0, setup_machine, teardown), another_namespaces_file_counts_for_its_own_name_only,
+    files_of_two_namespaces_are_two, a_user_namespace_is_another_view,
+    a_thread_that_left_takes_the_process_along, a_process_of_unknown_view_that_is_gone_is_outside,
+    a_replaced_file_counts_for_its_name, a_replaced_file_of_another_owner_does_not,
+    a_file_called_deleted_is_not_another, samples_from_before_the_check_are_outside,
+    what_hangs_costs_its_user_alone, a_newline_in_a_path_has_no_place)

@@ -465,7 +465,7 @@ START_TEST(registers_do_not_wait)
 }
 END_TEST
 
-static void want(const char *letters)
+static void want(const char *letters, void (*put)(struct buf *out, const struct wire_want *m))
 {
 	struct build_id id[8] = {0};
 	struct wire_want w = {id, (uint32_t)strlen(letters)};
@@ -476,46 +476,58 @@ static void want(const char *letters)
 		id[i].n = 1;
 		id[i].b[0] = (uint8_t)letters[i];
 	}
-	wire_put_want(&b, &w);
+	put(&b, &w);
 	ck_assert_int_eq(send(peer, b.p, b.n, MSG_NOSIGNAL), (ssize_t)b.n);
 	buf_free(&b);
 }
 
-static const char *wanted(const char *letters)
+static const char *wanted(
+    const char *letters, bool (*wants)(const struct uplink *u, const struct build_id *id))
 {
 	static char text[16];
 	size_t n = 0;
 
 	for (; *letters; letters++)
-		if (uplink_wants(&up, &(struct build_id){1, {(uint8_t)*letters}}))
+		if (wants(&up, &(struct build_id){1, {(uint8_t)*letters}}))
 			text[n++] = *letters;
 	text[n] = 0;
 	return text;
 }
 
+/* What is wanted of samples, and what is watched, each by itself. */
+static const struct {
+	void (*put)(struct buf *out, const struct wire_want *m);
+	bool (*of)(const struct uplink *u, const struct build_id *id);
+} asked[] = {{wire_put_want, uplink_wants}, {wire_put_watch, uplink_watches}};
+
 START_TEST(wants_hold_until_the_next_or_the_end)
 {
+	void (*put)(struct buf *, const struct wire_want *) = asked[_i].put;
+	bool (*wants)(const struct uplink *, const struct build_id *) = asked[_i].of;
+
 	manager_up();
 	step();
 	ck_assert_str_eq(next(), "H5");
-	ck_assert(!uplink_wants(&up, NULL));
-	ck_assert_str_eq(wanted("abc"), "");
-	want("ac");
+	ck_assert(!wants(&up, NULL));
+	ck_assert_str_eq(wanted("abc", wants), "");
+	want("ac", put);
+	want("x", asked[!_i].put);
 	step();
-	ck_assert(uplink_wants(&up, NULL));
-	ck_assert_str_eq(wanted("abc"), "ac");
-	want("b");
+	ck_assert(wants(&up, NULL));
+	ck_assert_str_eq(wanted("abcx", wants), "ac");
+	ck_assert_str_eq(wanted("abcx", asked[!_i].of), "x");
+	want("b", put);
 	step();
-	ck_assert_str_eq(wanted("abc"), "b");
-	want("");
+	ck_assert_str_eq(wanted("abc", wants), "b");
+	want("", put);
 	step();
-	ck_assert(!uplink_wants(&up, NULL));
-	want("abc");
+	ck_assert(!wants(&up, NULL));
+	want("abc", put);
 	step();
-	ck_assert_str_eq(wanted("abc"), "abc");
+	ck_assert_str_eq(wanted("abc", wants), "abc");
 	peer_close();
 	step();
-	ck_assert(!uplink_wants(&up, NULL));
+	ck_assert(!wants(&up, NULL));
 }
 END_TEST
 
@@ -525,4 +537,5 @@ UNIT_MAIN("uplink", 60, setup, teardown, a_batch_is_greeted_sent_and_acknowledge
     waiting_grows_to_a_bound, a_poisonous_batch_is_given_up_and_counted,
     garbage_ends_the_connection, silence_ends_the_connection, at_the_end_what_is_left_is_parked,
     without_a_spool_one_envelope_waits_and_others_are_lost, a_large_batch_goes_out_in_pieces,
-    registers_go_once_and_are_wiped, registers_do_not_wait, wants_hold_until_the_next_or_the_end)
+    registers_go_once_and_are_wiped, registers_do_not_wait,
+    UNIT_LOOP(wants_hold_until_the_next_or_the_end, 2))

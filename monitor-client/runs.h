@@ -1,0 +1,46 @@
+/*
+ * Runs: the ends of processes that had a watched build mapped, joined from two sources which come
+ * at different times. The kernel's exit records (kernel/exits.h) say what each thread used and, in
+ * the last one's, that the process is over; the side-band's end of the first thread says when that
+ * was and, asked then, the mappings say of which builds. Both are kept under the process id until
+ * the other is there, and one round longer, since threads that end together on several CPUs report
+ * in any order. Where the first thread ends before others that may take long.
+ *
+ * What lacks its other half for RUNS_PATIENCE is forgotten, and counted as lost where a build
+ * was watched. Two processes of one id within that time would be taken for one; the kernel gives
+ * out all others before. Bounded: of more than RUNS_MAX processes at once some are not known.
+ */
+#ifndef MORPH_RUNS_H
+#define MORPH_RUNS_H
+
+#include "common/wire/wire.h"
+#include "monitor-client/kernel/exits.h"
+
+enum { RUNS_MAX = 16384, RUNS_BUILDS = 4 /* of one process */, RUNS_BUCKETS = 1024 };
+#define RUNS_PATIENCE 5000000000ULL /* ns */
+
+struct runs {
+	struct run *bucket[RUNS_BUCKETS]; /* by process id */
+	size_t n;
+	uint64_t lost; /* since the last round */
+	bool crowded;  /* in this round no room could be made */
+};
+
+/* Times are CLOCK_MONOTONIC in ns. */
+void runs_record(struct runs *g, const struct exit_record *r, uint64_t now);
+/* The first thread of a process ended at `end`; the process has n of the watched builds mapped, of
+ * which RUNS_BUILDS at most are kept. */
+void runs_ended(struct runs *g, uint32_t pid, uint64_t end, const struct build_id *build, size_t n,
+    uint64_t now);
+/* It goes on: another thread of it called exec and took its place. */
+void runs_exec(struct runs *g, uint32_t pid);
+
+/* A run of one build; r->build stays to be filled. */
+typedef void run_fn(const struct build_id *id, const struct wire_run *r, void *arg);
+/* Ends a round: calls fn for what is complete. all: waits for nothing more. epoch: CLOCK_REALTIME
+ * less CLOCK_MONOTONIC. Returns how many runs were lost. */
+uint64_t runs_round(struct runs *g, uint64_t now, uint64_t epoch, bool all, run_fn *fn, void *arg);
+/* Forgets everything. */
+void runs_free(struct runs *g);
+
+#endif
