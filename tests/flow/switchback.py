@@ -27,7 +27,7 @@ static unsigned long step(unsigned long x, unsigned k)
 static void spin(unsigned long n)
 {
 	/* Nothing of it depends on where it lies. */
-	__asm__ volatile(".balign 64\n1: imul %0, %0\n imul %0, %0\n imul %0, %0\n dec %1\n jnz 1b"
+	__asm__ volatile("1: imul %0, %0\n imul %0, %0\n imul %0, %0\n dec %1\n jnz 1b"
 	    : "+r"((unsigned long){3}), "+r"(n) : : "cc");
 }
 int main(int c, char **v)
@@ -54,7 +54,8 @@ int main(int c, char **v)
 }
 """
 
-POLICY = FAST + "measure: {turn: 500ms, runs: %d}\n"
+# Usage as it is drawn and as it comes are not the same.
+POLICY = FAST.replace("min_gain", "min_change: 95%, min_gain") + "measure: {turn: 500ms, runs: RUNS}\n"
 
 
 class Switchback:
@@ -66,7 +67,7 @@ class Switchback:
         self.first = place / "home/first"
         with open(self.first, "w") as f:
             f.write(str(os.path.getsize(self.prog)))
-        self.m = Manager(place, POLICY % runs)
+        self.m = Manager(place, POLICY.replace("RUNS", str(runs)))
         self.monitor = subprocess.Popen([place / "bin/morph-monitor", "-v", "--flush", "1"], env=place.env,
                                         stdout=subprocess.DEVNULL, stderr=open(place / "monitor.log", "w"))
         atexit.register(self.monitor.kill)
