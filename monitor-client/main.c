@@ -121,6 +121,7 @@ static void note_losses(struct monitor *m, const struct source_losses *l)
 	if (l->sideband) {
 		log_debug("side-band records were lost; processes are read again from /proc");
 		maps_suspect(m->maps);
+		m->batch.runs_unsent += m->watching > 0;
 	}
 	if (l->throttled && !m->throttled)
 		log_warn("the kernel throttles sampling; shares of the time may be distorted");
@@ -218,6 +219,8 @@ static void flush(struct monitor *m)
 		batch_dropped(&m->batch, lost);
 	dropped = m->batch.dropped;
 	m->batch.regs.lost += m->record < 0 ? uplink_take_regs_lost(&m->up) : 0;
+	m->batch.runs_unsent += m->record < 0 ? uplink_take_runs_lost(&m->up) : 0;
+	l.runs = m->batch.run.n + m->batch.runs_unsent;
 	l.nregs = m->batch.regs.n;
 	l.taken = batch_flush(
 	    &m->batch, m->hello.session, l.seq, clock_ns(CLOCK_REALTIME), &l.batch, &l.secret);

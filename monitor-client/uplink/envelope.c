@@ -38,6 +38,7 @@ int envelope_get(const void *p, size_t n, struct envelope *l, struct err *e)
 		l->seq = b.seq;
 		l->start_ns = b.start_ns;
 		l->taken = b.taken;
+		l->runs = b.nrun + b.runs_unsent;
 		buf_add(&l->batch, p, n);
 	}
 	arena_free(&a);

@@ -13,6 +13,7 @@
 struct envelope {
 	struct wire_hello hello;
 	uint64_t seq, start_ns, taken; /* of the batch */
+	uint64_t runs;                 /* in it, and those that it says were not sent */
 	struct buf batch;              /* its frame */
 	struct buf
 	    secret;     /* the same with registers, n = 0: none; goes to the manager or nowhere */

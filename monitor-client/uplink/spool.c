@@ -116,6 +116,7 @@ static void make_room(struct spool *s, uint64_t n)
 
 	while (s->bytes + n > s->max && spool_first(s, &l) == 0) {
 		s->lost += l.taken;
+		s->runs_lost += l.runs;
 		envelope_free(&l);
 		spool_remove_first(s);
 	}
@@ -167,6 +168,14 @@ uint64_t spool_take_lost(struct spool *s)
 	uint64_t n = s->lost;
 
 	s->lost = 0;
+	return n;
+}
+
+uint64_t spool_take_runs_lost(struct spool *s)
+{
+	uint64_t n = s->runs_lost;
+
+	s->runs_lost = 0;
 	return n;
 }
 

@@ -25,7 +25,7 @@ struct spool {
 	uint64_t max, bytes;         /* on disk */
 	VEC(struct spool_file) file; /* [first, n) by name */
 	size_t first;
-	uint64_t lost; /* samples in envelopes dropped for room, until taken */
+	uint64_t lost, runs_lost; /* samples and runs in envelopes dropped for room, until taken */
 };
 
 /* Makes the folder and reads what is there. */
@@ -40,6 +40,7 @@ int spool_first(struct spool *s, struct envelope *l);
 void spool_remove_first(struct spool *s);
 /* Samples lost since the last call. */
 uint64_t spool_take_lost(struct spool *s);
+uint64_t spool_take_runs_lost(struct spool *s);
 void spool_close(struct spool *s);
 
 #endif

@@ -25,6 +25,7 @@ static void lose(struct uplink *u, const struct envelope *l, const char *why)
 {
 	log_warn("a batch of %" PRIu64 " samples is lost: %s", l->taken, why);
 	u->lost += l->taken;
+	u->runs_lost += l->runs;
 }
 
 /* Into the spool, or lost. Empties the envelope. */
@@ -358,6 +359,14 @@ uint64_t uplink_take_lost(struct uplink *u)
 	uint64_t n = u->lost + (u->spool ? spool_take_lost(u->spool) : 0);
 
 	u->lost = 0;
+	return n;
+}
+
+uint64_t uplink_take_runs_lost(struct uplink *u)
+{
+	uint64_t n = u->runs_lost + (u->spool ? spool_take_runs_lost(u->spool) : 0);
+
+	u->runs_lost = 0;
 	return n;
 }
 

@@ -41,6 +41,7 @@ struct uplink {
 		unsigned n;
 	} refused;
 	uint64_t lost, delivered; /* samples lost until taken; envelopes */
+	uint64_t runs_lost;       /* runs in lost envelopes, until taken */
 	uint64_t regs_lost;       /* samples whose registers were not sent, until taken */
 	struct htab want;         /* build-ids the manager wants registers of, by its bytes */
 	struct htab watch;        /* build-ids of whose processes it wants the ends, likewise */
@@ -67,8 +68,9 @@ uint64_t uplink_wake(const struct uplink *u);
 /* Delivers what there is, as long as the manager takes it and until `patience`
  * passes without progress. Connects once more at once. */
 void uplink_finish(struct uplink *u, uint64_t patience);
-/* Samples lost here and in the spool since the last call. */
+/* Samples, and runs, lost here and in the spool since the last call. */
 uint64_t uplink_take_lost(struct uplink *u);
+uint64_t uplink_take_runs_lost(struct uplink *u);
 uint64_t uplink_take_regs_lost(struct uplink *u);
 /* Whether registers of a build are wanted, or of any (NULL). */
 bool uplink_wants(const struct uplink *u, const struct build_id *id);

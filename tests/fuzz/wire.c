@@ -1,5 +1,5 @@
 /*
- * cov >= 160
+ * cov >= 230
  * Wire frames. First byte 0: the rest is a stream as it comes. 1 … 5: the
  * rest is the payload of a frame of that type under a right checksum, so that
  * the decoders behind it are reached. What decodes must encode again.

@@ -46,7 +46,8 @@ static struct envelope envelope(uint64_t session, uint64_t seq, uint64_t start, 
 	    .start_ns = start,
 	    .end_ns = start + 1,
 	    .taken = taken,
-	    .kernel = taken};
+	    .kernel = taken,
+	    .runs_unsent = 2};
 
 	wire_put_batch(&l.batch, &b);
 	return l;
@@ -141,6 +142,8 @@ START_TEST(the_oldest_go_when_it_is_full_and_are_counted)
 		ck_assert_int_eq(add(5, i, 1000 * i, i), 0);
 	ck_assert_uint_eq(spool_take_lost(&s), 1 + 2 + 3 + 4 + 5 + 6);
 	ck_assert_uint_eq(spool_take_lost(&s), 0);
+	ck_assert_uint_eq(spool_take_runs_lost(&s), 6 * 2);
+	ck_assert_uint_eq(spool_take_runs_lost(&s), 0);
 	ck_assert_uint_le(s.bytes, s.max);
 	for (i = 7; i <= 10; i++)
 		ck_assert_uint_eq(next(), i);

@@ -74,13 +74,15 @@ static struct envelope envelope(uint64_t session, uint64_t seq)
 	    .hello = {.session = session, .period_ns = 4, .source = WIRE_SRC_TICK, .pid = 1},
 	    .seq = seq,
 	    .start_ns = session * 1000 + seq,
-	    .taken = 10 * seq};
+	    .taken = 10 * seq,
+	    .runs = seq};
 	struct wire_batch b = {.session = session,
 	    .seq = seq,
 	    .start_ns = l.start_ns,
 	    .end_ns = l.start_ns + 1,
 	    .taken = l.taken,
-	    .outside = l.taken};
+	    .outside = l.taken,
+	    .runs_unsent = l.runs};
 
 	wire_put_batch(&l.batch, &b);
 	return l;
@@ -293,6 +295,8 @@ START_TEST(a_poisonous_batch_is_given_up_and_counted)
 	ck_assert_str_eq(next(), "B5.2");
 	ck_assert_uint_eq(uplink_take_lost(&up), 10);
 	ck_assert_uint_eq(uplink_take_lost(&up), 0);
+	ck_assert_uint_eq(uplink_take_runs_lost(&up), 1);
+	ck_assert_uint_eq(uplink_take_runs_lost(&up), 0);
 }
 END_TEST
 
@@ -344,6 +348,7 @@ START_TEST(without_a_spool_one_envelope_waits_and_others_are_lost)
 	ck_assert(!uplink_idle(&up));
 	offer(2);
 	ck_assert_uint_eq(uplink_take_lost(&up), 20);
+	ck_assert_uint_eq(uplink_take_runs_lost(&up), 2);
 	manager_up();
 	now = uplink_wake(&up);
 	step();
