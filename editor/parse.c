@@ -83,6 +83,37 @@ static void impl_free(struct unit_impl *u)
 	htab_free(&u->section_by_text);
 }
 
+static void outline_func(struct arena *a, const struct unit_func *from, struct unit_func *to)
+{
+	const struct cfg *g = &from->cfg;
+	uint32_t i;
+
+	*to = *from;
+	to->impl = NULL;
+	to->name = arena_strdup(a, from->name);
+	to->opaque = from->opaque ? arena_strdup(a, from->opaque) : NULL;
+	to->cfg.block = arena_copy(a, g->block, g->nblock, sizeof *g->block);
+	to->cfg.edge = arena_copy(a, g->edge, g->nedge, sizeof *g->edge);
+	cfg_index(&to->cfg, a);
+	to->call = arena_copy(a, from->call, from->ncall, sizeof *from->call);
+	for (i = 0; i < to->ncall; i++)
+		to->call[i].callee = arena_strdup(a, from->call[i].callee);
+}
+
+struct unit *unit_outline(struct arena *a, const struct unit *u)
+{
+	struct unit *outline = arena_alloc(a, sizeof *outline);
+	uint32_t i;
+
+	*outline = (struct unit){.name = arena_strdup(a, u->name),
+	    .producer = arena_strdup(a, u->producer),
+	    .func = arena_array(a, u->nfunc, sizeof *u->func),
+	    .nfunc = u->nfunc};
+	for (i = 0; i < u->nfunc; i++)
+		outline_func(a, &u->func[i], &outline->func[i]);
+	return outline;
+}
+
 void unit_free(struct unit *unit)
 {
 	if (unit)

@@ -55,6 +55,10 @@ struct unit *unit_parse(struct arena *a, const char *text, size_t n, struct err 
 struct unit *unit_parse_code(struct arena *a, const char *text, size_t n, struct err *e);
 /* Call before the arena is freed: parts of a unit live outside of it. NULL is fine. */
 void unit_free(struct unit *u);
+/* A copy of what a unit says of its functions (names, CFGs, calls) without their text, which takes
+ * a tenth of the memory: it can be laid out, and the layout be printed by the unit once it is
+ * parsed again. Everything is the arena's; no unit_free(). */
+struct unit *unit_outline(struct arena *a, const struct unit *u);
 
 /* Where one function goes. */
 struct unit_placement {

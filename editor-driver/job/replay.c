@@ -34,7 +34,9 @@ static int read_section(const char *path, struct buf *out, struct err *e)
 static int measure_tu(void *arg, size_t i, struct err *e)
 {
 	struct maker *m = arg;
-	const struct plan_tu *t = &m->p->tu[i];
+	struct plan_tu *t = &m->p->tu[i];
+	struct plan_text again = {0};
+	struct unit *u;
 	char *path = xasprintf("%s/%zu.o", m->dir, i);
 	struct buf text = {0};
 	struct cache_key key;
@@ -42,7 +44,14 @@ static int measure_tu(void *arg, size_t i, struct err *e)
 	int rc = 0;
 
 	if (t->edited) {
-		unit_measure(t->unit, &text);
+		u = plan_unit(m->p, t, &again, e);
+		if (u)
+			unit_measure(u, &text);
+		plan_text_free(&again);
+		if (!u)
+			rc = -1;
+	}
+	if (t->edited && !rc) {
 		key = objects_text_key(&m->objects, t->art, text.p, text.n);
 		if (!objects_cached(&m->objects, &key, path) &&
 		    objects_assemble(&m->objects, &key, t->art, text.p, text.n, path, &why)) {
@@ -80,9 +89,11 @@ static uint32_t *block_sizes(struct maker *m, struct plan_tu *t, const struct un
 static int compile_tu(struct maker *m, struct plan_tu *t, const struct buf *measured)
 {
 	const uint32_t **size = xcalloc(t->nfunc, sizeof *size);
-	uint32_t i, differing;
+	struct plan_text again = {0};
+	struct unit *u;
+	uint32_t i, differing = 0;
 	struct err e;
-	int rc;
+	int rc = -1;
 
 	for (i = 0; i < t->nfunc; i++) {
 		if (t->unit->func[i].opaque) {
@@ -92,7 +103,10 @@ static int compile_tu(struct maker *m, struct plan_tu *t, const struct buf *meas
 		size[i] = block_sizes(m, t, &t->unit->func[i]);
 		m->r->absent += !size[i];
 	}
-	rc = unit_uops(t->unit, measured->p, measured->n, size, &m->table, &differing, &e);
+	u = plan_unit(m->p, t, &again, &e);
+	if (u)
+		rc = unit_uops(u, measured->p, measured->n, size, &m->table, &differing, &e);
+	plan_text_free(&again);
 	if (rc)
 		log_warn("%s: %s", t->art->name, e.text);
 	m->r->differing += differing;

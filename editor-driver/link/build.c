@@ -174,15 +174,21 @@ static void name_sections(const struct plan_tu *t, struct buf *out)
  * and the comparison of bytes skips jumps. */
 static int edited_object(struct build *b, size_t tu, struct err *e)
 {
-	const struct plan_tu *t = &b->plan->tu[tu];
+	struct plan_tu *t = &b->plan->tu[tu];
 	struct buf text = {0};
+	size_t skip;
 	int rc;
 
-	/* as takes nothing for a comment in a text that begins so. */
-	if (!relink_sorts(&b->relinker) && t->out.n && *t->out.p != '#')
+	if (!relink_sorts(&b->relinker))
 		name_sections(t, &text);
-	buf_add(&text, t->out.p, t->out.n);
-	rc = objects_assemble(&b->objects, NULL, t->art, text.p, text.n, b->final[tu], e);
+	skip = text.n;
+	rc = plan_print(b->plan, t, &text, e);
+	/* as takes nothing for a comment in a text that begins so. */
+	if (text.n > skip && text.p[skip] != '#')
+		skip = 0;
+	if (!rc)
+		rc = objects_assemble(
+		    &b->objects, NULL, t->art, text.p + skip, text.n - skip, b->final[tu], e);
 	buf_free(&text);
 	return rc;
 }

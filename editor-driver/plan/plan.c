@@ -6,8 +6,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { BATCH_BLOCKS = 64 };
+enum { BATCH_BLOCKS = 64, KEPT_TEXT = 32 << 20 };
 
 /* ---- begin ---- */
 
@@ -146,11 +147,8 @@ void plan_free(struct plan *p)
 	for (i = 0; i < p->nweighed && p->mode != PLAN_COUNT; i++)
 		free_layout(&p->weighed[i]);
 	for (i = 0; i < p->ntu; i++) {
-		if (p->tu[i].unit)
-			unit_free(p->tu[i].unit);
+		plan_text_free(&p->tu[i].whole);
 		arena_free(&p->tu[i].mem);
-		buf_free(&p->tu[i].text);
-		buf_free(&p->tu[i].out);
 	}
 	free(p->tu);
 	free(p->weighed);
@@ -279,20 +277,61 @@ static void set_sizes(const struct plan *p, const struct plan_tu *t, struct unit
 	free(at);
 }
 
+void plan_text_free(struct plan_text *x)
+{
+	if (x->unit)
+		unit_free(x->unit);
+	arena_free(&x->mem);
+	buf_free(&x->text);
+	*x = (struct plan_text){0};
+}
+
+static int parse_text(struct plan *p, const struct plan_tu *t, struct plan_text *x, struct err *e)
+{
+	if (read_text(p, t, &x->text, e))
+		return -1;
+	x->unit = unit_parse(&x->mem, x->text.p, x->text.n, e);
+	return x->unit ? agree(x->unit, t, e) : -1;
+}
+
+/* Parsing is half of an edit's own time: small programs are parsed once. Counting builds are made
+ * by hand. */
+static bool keep_whole(struct plan *p, size_t n)
+{
+	return p->mode == PLAN_COUNT || atomic_fetch_add(&p->kept, n) + n <= KEPT_TEXT;
+}
+
 static int parse_tu(struct plan *p, struct plan_tu *t, struct err *e)
 {
 	uint32_t i;
 
-	if (read_text(p, t, &t->text, e))
+	if (parse_text(p, t, &t->whole, e))
 		return -1;
-	t->unit = unit_parse(&t->mem, t->text.p, t->text.n, e);
-	if (!t->unit || agree(t->unit, t, e))
-		return -1;
+	t->unit = t->whole.unit;
+	if (!keep_whole(p, t->whole.text.n)) {
+		t->unit = unit_outline(&t->mem, t->whole.unit);
+		plan_text_free(&t->whole);
+	}
 	t->placement = arena_array(&t->mem, t->nfunc, sizeof *t->placement);
 	for (i = 0; i < t->nfunc; i++)
 		if (t->weight[i])
 			set_sizes(p, t, &t->unit->func[i]);
 	return 0;
+}
+
+struct unit *plan_unit(struct plan *p, struct plan_tu *t, struct plan_text *again, struct err *e)
+{
+	uint32_t i;
+
+	if (t->whole.unit)
+		return t->whole.unit;
+	if (parse_text(p, t, again, e)) {
+		err_wrap(e, "%s", t->art->name);
+		return NULL;
+	}
+	for (i = 0; i < t->nfunc; i++)
+		again->unit->func[i].cfg = t->unit->func[i].cfg;
+	return again->unit;
 }
 
 int plan_parse(struct plan *p, struct err *e)
@@ -317,33 +356,51 @@ int plan_count(struct plan *p, const struct unit_counting *how, struct err *e)
 	return each_edited(p, count_tu, e);
 }
 
-static int emit_tu(struct plan *p, struct plan_tu *t, struct err *e)
+static uint64_t lap(uint64_t *since)
+{
+	struct timespec t;
+	uint64_t now, took;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	now = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	took = now - *since;
+	*since = now;
+	return took;
+}
+
+static int check(const struct plan *p, const struct plan_tu *t, const struct unit *u,
+    const struct buf *out, size_t begin, struct err *e)
+{
+	const char *text = out->p + begin;
+	size_t n = out->n - begin;
+
+	return p->mode == PLAN_COUNT
+		   ? unit_check_counting(u, t->probes, hash_short(&t->art->hash), text, n, e)
+		   : unit_check(u, text, n, e);
+}
+
+int plan_print(struct plan *p, struct plan_tu *t, struct buf *out, struct err *e)
 {
 	const uint64_t hash = hash_short(&t->art->hash);
+	struct plan_text again = {0};
+	size_t begin = out->n;
+	struct unit *u;
+	uint64_t since = 0;
+	int rc = -1;
 
-	if (p->mode == PLAN_COUNT)
-		unit_emit_counting(t->unit, t->placement, t->probes, hash, &t->out);
-	else
-		unit_emit(t->unit, t->placement, hash, &t->out);
-	return 0;
-}
-
-void plan_emit(struct plan *p)
-{
-	each_edited(p, emit_tu, NULL);
-}
-
-static int check_tu(struct plan *p, struct plan_tu *t, struct err *e)
-{
-	if (p->mode == PLAN_COUNT)
-		return unit_check_counting(
-		    t->unit, t->probes, hash_short(&t->art->hash), t->out.p, t->out.n, e);
-	return unit_check(t->unit, t->out.p, t->out.n, e);
-}
-
-int plan_check(struct plan *p, struct err *e)
-{
-	return each_edited(p, check_tu, e);
+	lap(&since);
+	u = plan_unit(p, t, &again, e);
+	if (u) {
+		if (p->mode == PLAN_COUNT)
+			unit_emit_counting(u, t->placement, t->probes, hash, out);
+		else
+			unit_emit(u, t->placement, hash, out);
+		atomic_fetch_add(&p->print_ns, lap(&since));
+		rc = check(p, t, u, out, begin, e) ? err_wrap(e, "%s", t->art->name) : 0;
+		atomic_fetch_add(&p->check_ns, lap(&since));
+	}
+	plan_text_free(&again);
+	return rc;
 }
 
 static void func_copies(

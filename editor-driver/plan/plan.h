@@ -31,18 +31,23 @@ struct plan_omit {
 	bool cpu;   /* what is for the CPU at hand (editor-driver/plan/host.c) */
 };
 
+struct plan_text { /* a TU that is parsed */
+	struct arena mem;
+	struct buf text;
+	struct unit *unit;
+};
+
 struct plan_tu {
 	const struct art_tu *art;
 	const struct art_func *func; /* its functions in the artifact, by ord */
 	uint32_t nfunc;
 	bool edited; /* some function of it moves; all below is empty otherwise */
 	struct arena mem;
-	struct buf text;
+	struct plan_text whole; /* as long as the plan lives; empty: unit is an outline */
 	struct unit *unit;
 	uint64_t *weight;                 /* by function: its share of the profile */
 	struct unit_placement *placement; /* by function; layout set where weight > 0 */
 	struct probes **probes;           /* by function; of PLAN_COUNT */
-	struct buf out;
 };
 
 /* A function with a weight. */
@@ -74,8 +79,10 @@ struct plan {
 	size_t nbatch;
 	struct blockmap map; /* of the original build */
 	struct mapindex index;
-	atomic_size_t no_edge;   /* of the profile: edges that their function does not have */
-	pthread_mutex_t reading; /* of the artifact */
+	atomic_size_t no_edge; /* of the profile: edges that their function does not have */
+	atomic_size_t kept;    /* bytes of text of the TUs that are kept whole */
+	atomic_uint_least64_t print_ns, check_ns; /* of all threads together */
+	pthread_mutex_t reading;                  /* of the artifact */
 };
 
 /* Reads the block map and picks the TUs that are edited. Free in both cases. */
@@ -83,7 +90,8 @@ int plan_begin(struct plan *p, struct artifact *a, enum plan_mode mode, uint64_t
     const struct counts *counts, struct plan_omit omit, unsigned jobs, struct err *e);
 void plan_free(struct plan *p);
 
-/* Reads and parses the edited TUs. Fails when a text does not give the
+/* Reads and parses the edited TUs. Of a large program most are kept as outlines, so that the memory
+ * of an edit follows the largest TUs and not all of them. Fails when a text does not give the
  * functions and blocks that the artifact lists. */
 int plan_parse(struct plan *p, struct err *e);
 /* Sets the counts of every CFG with a weight (editor/infer/infer.h). */
@@ -94,10 +102,12 @@ void plan_layout(struct plan *p);
 int plan_count(struct plan *p, const struct unit_counting *how, struct err *e);
 /* Sets the rank of every function that moves. */
 void plan_order(struct plan *p);
-/* Prints the edited TUs into out. */
-void plan_emit(struct plan *p);
-/* Proves what plan_emit printed (editor/unit.h). */
-int plan_check(struct plan *p, struct err *e);
+/* An edited TU's unit with its text, and the plan's CFGs: the one that is kept, or read again into
+ * *again, which the caller frees in both cases. Thread safe. NULL: e says why. */
+struct unit *plan_unit(struct plan *p, struct plan_tu *t, struct plan_text *again, struct err *e);
+void plan_text_free(struct plan_text *x);
+/* Prints an edited TU, appended to out, and proves what it printed (editor/unit.h). Thread safe. */
+int plan_print(struct plan *p, struct plan_tu *t, struct buf *out, struct err *e);
 
 /* The copies of blocks that the layouts have; appended to out. */
 struct copies {
