@@ -166,6 +166,10 @@ static const char *function_sort(struct unit_impl *u, struct func *f)
 			return "section stack inside";
 		if (st->asm_switches)
 			return "inline assembly changes the section";
+		if (st->asm_aligns) { /* padding is other bytes elsewhere */
+			f->pinned = true;
+			return "inline assembly aligns its code";
+		}
 		if (f->cold_label != NONE && st->section == f->cold_section && i >= cold) {
 			if (f->part1 == NONE)
 				f->part1 = (uint32_t)f->code.n;

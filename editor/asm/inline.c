@@ -155,6 +155,7 @@ struct run {
 	unsigned depth, ever;               /* of outer[]; sections so far */
 	bool nested, doubt; /* was there any .if; is there what might be a comment */
 	bool bare;          /* are there registers without '%' in syntax GIVEN */
+	bool aligns;        /* the code at hand, by a directive */
 };
 
 static const char changes[] = "inline assembly changes the section";
@@ -221,6 +222,12 @@ static const char *nest(struct run *r, struct str op)
 	return NULL;
 }
 
+/* .align, .balign, .p2align, and those with a letter for the size of what fills the room. */
+static bool is_alignment(struct str op)
+{
+	return str_is(op, ".align") || str_starts(op, ".balign") || str_starts(op, ".p2align");
+}
+
 static const char *run_directive(struct unit_impl *u, struct run *r, struct str op, struct str arg)
 {
 	static const char *const refused[] = {".macro", ".include", ".incbin", ".org", ".altmacro",
@@ -232,6 +239,7 @@ static const char *run_directive(struct unit_impl *u, struct run *r, struct str 
 		return arena_printf(u->mem, "%.*s in inline assembly", (int)op.n, op.p);
 	if (asm_nesting(op) || str_starts(op, ".else"))
 		return nest(r, op);
+	r->aligns |= r->at.now == BEGUN && is_alignment(op);
 	if (str_is_any(op, switches, sizeof switches / sizeof *switches))
 		return switch_to(r, str_is(op, ".pushsection"));
 	if (str_is(op, ".previous"))
@@ -303,8 +311,10 @@ int asm_check(struct unit_impl *u, struct err *e)
 			why = run_end(&r);
 		if (why)
 			return err_set(e, "line %zu: %s", k, why);
-		for (; r.at.now != BEGUN && i < k; i++)
-			u->stmt.v[i].asm_switches = true;
+		for (; i < k; i++) {
+			u->stmt.v[i].asm_switches = r.at.now != BEGUN;
+			u->stmt.v[i].asm_aligns = r.aligns;
+		}
 		bare |= r.bare;
 		if (r.at.syntax == NAKED)
 			naked = k;

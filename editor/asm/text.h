@@ -95,6 +95,7 @@ struct stmt {
 	uint8_t kind, dir;
 	bool app_begin, app_end; /* of ST_ASM */
 	bool asm_switches;       /* of ST_ASM that leaves another section for what comes after */
+	bool asm_aligns;         /* of ST_ASM whose size depends on where its code lies */
 	uint16_t section;
 	/* Of DIR_CFI in a function: state after it. Of .size NAME.cold: the function.
 	 * Of DIR_LOC: is_stmt in force. Of the end of an absolute range in a debug

@@ -636,6 +636,13 @@ START_TEST(inline_assembly_may_switch_sections)
 	ck_assert_str_eq(last->func[0].opaque, "inline assembly changes the section");
 	ck_assert(!last->func[0].movable && !last->func[1].opaque);
 	print(last, 1);
+	/* How much it pads depends on where it lies; what it pads elsewhere does not. */
+	parse(UNIT(FUNC("f", "#APP\n\tnop; .Balign 64\n1:\tnop\n#NO_APP\n\tret\n")
+		FUNC("g", "#APP\n\t.pushsection .data\n\t.p2align 3\n\t.popsection\n"
+			  "#NO_APP\n\tret\n")));
+	ck_assert_str_eq(last->func[0].opaque, "inline assembly aligns its code");
+	ck_assert(!last->func[0].movable && !last->func[1].opaque && last->func[1].movable);
+	print(last, 1);
 	parse(UNIT("#APP\n\t.long f-g\n#NO_APP\n" FUNC("f", "\tret\n") FUNC("g", "\tret\n")
 		FUNC("h", "\tret\n")));
 	ck_assert(!last->func[0].movable && !last->func[1].movable && last->func[2].movable);
