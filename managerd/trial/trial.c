@@ -299,7 +299,7 @@ static bool crashes_more(const struct trial_runs *old, const struct trial_runs *
 enum trial_verdict trial_verdict(
     const struct trial *t, const struct trial_estimate *e, uint64_t runs_max)
 {
-	bool long_enough = t->runs[TRIAL_OLD].n >= runs_max && t->runs[TRIAL_NEW].n >= runs_max;
+	bool long_enough = t->runs[TRIAL_OLD].n >= runs_max || t->runs[TRIAL_NEW].n >= runs_max;
 
 	if (crashes_more(&t->runs[TRIAL_OLD], &t->runs[TRIAL_NEW]))
 		return TRIAL_CRASHES;

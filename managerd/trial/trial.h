@@ -101,7 +101,7 @@ enum trial_verdict {
 };
 /* "open", "faster", "even", "slower", "crashes". */
 const char *trial_verdict_name(enum trial_verdict v);
-/* runs_max: of each build, after which it ends in any case. */
+/* runs_max: of one of the builds, after which it ends in any case. */
 enum trial_verdict trial_verdict(
     const struct trial *t, const struct trial_estimate *e, uint64_t runs_max);
 
