@@ -27,7 +27,8 @@ static int note_kept(struct core *c, const struct store_module *row, struct err 
 }
 
 /* Remap and store: the module is the new build now, under the same profile. */
-int record_swap(struct core *c, struct module *mod, const struct made *b, struct err *e)
+int record_swap(
+    struct core *c, struct trials *ts, struct module *mod, const struct made *b, struct err *e)
 {
 	struct build_id from = mod->row.current;
 	int64_t now = clock_now_ms();
@@ -36,10 +37,11 @@ int record_swap(struct core *c, struct module *mod, const struct made *b, struct
 	mod->row.held_until_ms = 0;
 	module_text(&mod->row.held_why, NULL);
 	/* Of the layout that was replaced and this one, until the next is scored. */
-	judge_score(&mod->row, &b->before, &b->after);
+	judge_score(&mod->row, ts, &b->before, &b->after);
 	if (module_place(&c->modules, mod, &b->id, b->map.p, b->map.n, now, e) ||
 	    module_set_layout(&c->modules, mod, &b->used, e) ||
 	    event_swapped(c->store, &mod->row, now, &from, &b->swap, e) ||
+	    trials_begin(ts, mod, &from, judge_gain(&b->before, &b->after), e) ||
 	    note_kept(c, &mod->row, e))
 		return -1;
 	return 0;

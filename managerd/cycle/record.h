@@ -6,7 +6,7 @@
 #define MORPH_MANAGERD_RECORD_H
 
 #include "managerd/cycle/changes.h"
-#include "managerd/cycle/core.h"
+#include "managerd/cycle/trials.h"
 #include "managerd/job/edit.h"
 #include "managerd/store/events.h"
 
@@ -20,7 +20,8 @@ struct made { /* a build, and what it was made from */
 
 /* Remap and store after a swap: the module is the new build now, under the
  * same profile. Within a transaction. */
-int record_swap(struct core *c, struct module *mod, const struct made *b, struct err *e);
+int record_swap(
+    struct core *c, struct trials *ts, struct module *mod, const struct made *b, struct err *e);
 /* And after a rollback; it is held. */
 int record_rollback(struct core *c, struct module *mod, const struct build_id *from,
     const struct build_id *to, const struct change_entry *asker, struct err *e);

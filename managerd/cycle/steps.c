@@ -271,7 +271,7 @@ enum progress step_take_score(struct work *w, struct module *mod)
 	struct core *c = w->core;
 	struct err e;
 
-	judge_score(&mod->row, &a->score.before, &a->score.after);
+	judge_score(&mod->row, w->trials, &a->score.before, &a->score.after);
 	mod->schedule.scored = true;
 	mod->schedule.scored_at = mod->row.mapped;
 	mod->schedule.decided_ms = 0;
@@ -394,10 +394,7 @@ enum progress step_record(struct work *w, struct module *mod)
 	if (r->status != SWAP_OK)
 		return failed(w, mod, r->why);
 	path = xstrdup(mod->row.path);
-	if (core_end(c,
-		core_begin(c, &e) || record_swap(c, mod, b, &e) ||
-		    trials_begin(w->trials, mod, &r->from, &e),
-		&e)) {
+	if (core_end(c, core_begin(c, &e) || record_swap(c, w->trials, mod, b, &e), &e)) {
 		end = put_back(w, path);
 	} else {
 		record_done(c, path);

@@ -20,7 +20,8 @@ struct module_trial { /* the last one of a module */
 	struct build_id build[TRIAL_ARMS];
 	int64_t began_ms, ended_ms; /* 0 = it goes on */
 	enum trial_verdict verdict; /* TRIAL_OPEN with an end: too few processes */
-	double promised;            /* gain; NAN = none was predicted */
+	double promised,
+	    model; /* gain, with and without trials_correction(); NAN = none was predicted */
 	struct trial t;
 	bool unsaved; /* runs, until the batch is committed */
 };
@@ -39,10 +40,16 @@ void trials_free(struct trials *ts);
 const struct module_trial *trials_of(const struct trials *ts, uint64_t module);
 /* The one that goes on. */
 struct module_trial *trials_open_of(const struct trials *ts, uint64_t module);
-/* The module's new build has gone in, in place of `from`. Within a transaction, as all below;
- * the one before it is forgotten. */
-int trials_begin(
-    struct trials *ts, const struct module *mod, const struct build_id *from, struct err *e);
+/*
+ * What this machine's processor makes of the model: the share of a gain by the model that is to be
+ * expected in use. Posterior mean of one factor from all trials that have an estimate, about 1
+ * before there are any.
+ */
+double trials_correction(const struct trials *ts);
+/* The module's new build has gone in, in place of `from`; model: its gain by the model. Within a
+ * transaction, as all below; the one before it is forgotten. */
+int trials_begin(struct trials *ts, const struct module *mod, const struct build_id *from,
+    double model, struct err *e);
 /* It comes to nothing, and is forgotten. */
 int trials_drop(struct trials *ts, uint64_t module, struct err *e);
 /* What is to be in place now. False: it is. */

@@ -27,7 +27,7 @@ enum { SCHEMA = 6 };
 #define TRIALS \
 	"CREATE TABLE trials (module INTEGER PRIMARY KEY REFERENCES modules, old BLOB NOT NULL," \
 	" new BLOB NOT NULL, began_ms INTEGER NOT NULL, ended_ms INTEGER NOT NULL," \
-	" verdict INTEGER NOT NULL, promised REAL, data BLOB NOT NULL);"
+	" verdict INTEGER NOT NULL, promised REAL, model REAL, data BLOB NOT NULL);"
 
 static const char schema[] =
     "CREATE TABLE accounting (id INTEGER PRIMARY KEY CHECK (id = 1), batches INTEGER NOT NULL,"

@@ -49,8 +49,9 @@ S(DROP_PROFILE, "DELETE FROM profile WHERE module = ?")
 S(DROP_DECISIONS, "DELETE FROM decisions WHERE module = ?")
 S(DROP_RUNGS, "DELETE FROM rungs WHERE module = ?")
 S(DROP_TRIAL, "DELETE FROM trials WHERE module = ?")
-S(PUT_TRIAL, "INSERT OR REPLACE INTO trials VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
-S(GET_TRIALS, "SELECT module, old, new, began_ms, ended_ms, verdict, promised, data FROM trials")
+S(PUT_TRIAL, "INSERT OR REPLACE INTO trials VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+S(GET_TRIALS,
+    "SELECT module, old, new, began_ms, ended_ms, verdict, promised, model, data FROM trials")
 S(DROP_EVENTS, "DELETE FROM events WHERE module = ?")
 S(PRUNE_TABLES, "DELETE FROM tables WHERE module = ?1 AND origin NOT IN (SELECT origin FROM builds"
 		" WHERE module = ?1)")

@@ -140,9 +140,9 @@ int store_drop_module(struct store *s, uint64_t id, struct err *e)
 int store_put_trial(struct store *s, const struct store_trial *t, struct err *e)
 {
 	return sql_run(s,
-	    sql_bind(s, PUT_TRIAL, e, "izziiidb", t->module, &t->build[TRIAL_OLD],
+	    sql_bind(s, PUT_TRIAL, e, "izziiiddb", t->module, &t->build[TRIAL_OLD],
 		&t->build[TRIAL_NEW], t->began_ms, t->ended_ms, (int64_t)t->verdict, t->promised,
-		t->data, t->ndata),
+		t->model, t->data, t->ndata),
 	    e);
 }
 
@@ -161,8 +161,9 @@ int store_trials(
 		    .ended_ms = sqlite3_column_int64(st, 4),
 		    .verdict = sqlite3_column_int(st, 5),
 		    .promised = sql_real_of(st, 6),
-		    .ndata = (size_t)sqlite3_column_bytes(st, 7)};
-		t.data = arena_copy(a, sqlite3_column_blob(st, 7), t.ndata, 1);
+		    .model = sql_real_of(st, 7),
+		    .ndata = (size_t)sqlite3_column_bytes(st, 8)};
+		t.data = arena_copy(a, sqlite3_column_blob(st, 8), t.ndata, 1);
 		vec_push(&v, t);
 	}
 	*n = v.n;

@@ -118,6 +118,7 @@ struct store_trial {
 	int64_t began_ms, ended_ms; /* 0 = it goes on */
 	int verdict;                /* enum trial_verdict */
 	double promised;            /* the gain that was predicted; NAN = none was */
+	double model;               /* by the model alone */
 	const void *data;           /* trial_encode() */
 	size_t ndata;
 };

@@ -410,12 +410,16 @@ START_TEST(a_gain_is_measured)
 	struct manager_trial t;
 
 	program(1000, 0, 3);
+	ck_assert_double_eq(trials_correction(&m->trials), 1);
 	lay_out();
+	ck_assert_double_eq_tol(trial()->promised, 0.2, 1e-9);
 	measure(0.9);
 	ck_assert(manager_trial(m, module_at(1000, 0)->row.id, &t));
 	ck_assert_int_eq(t.verdict, TRIAL_FASTER);
 	ck_assert_msg(t.estimate.low < 0.1 && 0.1 < t.estimate.high, "%s", t.text);
 	ck_assert_int_eq(module_at(1000, 0)->row.current.b[0], 0x16);
+	/* The model said .2: of the next one about half is believed. */
+	ck_assert(trials_correction(&m->trials) > 0.45 && trials_correction(&m->trials) < 0.65);
 	/* What is in the store is what was said. */
 	trials_free(&m->trials);
 	m->trials.of.n = 0;
