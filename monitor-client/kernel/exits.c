@@ -20,6 +20,7 @@
 enum { ROOM = 8 << 20, OLDEST_VERSION = 12, ANSWER_MS = 1000, CPUS_TEXT = 4096 };
 
 /* Fields stay where they are from version to version; later ones come after these. */
+#define TICK_LONGEST 10000000U /* ns, at 100 Hz */
 #define STATS_LEAST (offsetof(struct taskstats, ac_tgetime))
 
 struct exits {
@@ -86,10 +87,18 @@ static bool stats_of(struct attributes aggregate, struct taskstats *s)
 	return false;
 }
 
-/* cpu_run_virtual_total is exact and there where the kernel counts delays. */
+/* What a thread has run since the last clock tick is not in cpu_run_virtual_total yet. Of one that
+ * never slept the rest of its time was waiting for a processor, which is counted exactly. */
 static uint64_t cpu_of(const struct taskstats *s)
 {
-	return s->cpu_run_virtual_total ?: (s->ac_utime + s->ac_stime) * 1000;
+	uint64_t ran = s->cpu_run_virtual_total, whole = s->ac_etime * 1000;
+
+	if (!ran)
+		return (s->ac_utime + s->ac_stime) * 1000;
+	if (!s->nvcsw && whole > ran + s->cpu_delay_total &&
+	    whole - s->cpu_delay_total - ran < TICK_LONGEST)
+		return whole - s->cpu_delay_total;
+	return ran;
 }
 
 static bool thread_record(const struct taskstats *s, struct exit_record *r)

@@ -55,22 +55,23 @@ int main(int c, char **v)
 """
 
 # Usage as it is drawn and as it comes are not the same.
-POLICY = FAST.replace("min_gain", "min_change: 95%, min_gain") + "measure: {turn: 500ms, runs: RUNS}\n"
+POLICY = FAST.replace("min_gain", "min_change: 95%, min_gain") + "measure: {turn: TURN, runs: RUNS}\n"
 
 
 class Switchback:
     """A laid-out program under a manager that has just begun to compare."""
 
-    def __init__(self, place, runs=400):
+    def __init__(self, place, runs=400, turn="500ms", flush="1"):
         self.place = place
         self.prog = place.build("planted", PROGRAM)
         self.first = place / "home/first"
         with open(self.first, "w") as f:
             f.write(str(os.path.getsize(self.prog)))
-        self.m = Manager(place, POLICY.replace("RUNS", str(runs)))
-        self.monitor = subprocess.Popen([place / "bin/morph-monitor", "-v", "--flush", "1"], env=place.env,
+        self.m = Manager(place, POLICY.replace("RUNS", str(runs)).replace("TURN", turn))
+        self.monitor = subprocess.Popen([place / "bin/morph-monitor", "-v", "--flush", flush], env=place.env,
                                         stdout=subprocess.DEVNULL, stderr=open(place / "monitor.log", "w"))
         atexit.register(self.monitor.kill)
+        atexit.register(self.m.p.terminate)
         elf = Elf(self.prog)
         self.original = elf.build_id()
         s = Sender(place, hello(1))

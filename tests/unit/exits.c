@@ -127,6 +127,23 @@ START_TEST(without_exact_times_those_of_ticks_serve)
 }
 END_TEST
 
+/* Its time is its own but for the time it waited for a processor. */
+START_TEST(what_never_slept_is_exact)
+{
+	thread.ac_etime = 15000;
+	thread.cpu_delay_total = 1000000;
+	ck_assert_int_eq(parse(sizeof thread, false), 1);
+	ck_assert_uint_eq(r.cpu_ns, 14000000);
+	thread.nvcsw = 1;
+	ck_assert_int_eq(parse(sizeof thread, false), 1);
+	ck_assert_uint_eq(r.cpu_ns, 12345678);
+	thread.nvcsw = 0;
+	thread.ac_etime = 60000; /* longer than a tick: it did something else */
+	ck_assert_int_eq(parse(sizeof thread, false), 1);
+	ck_assert_uint_eq(r.cpu_ns, 12345678);
+}
+END_TEST
+
 START_TEST(a_name_fills_its_field)
 {
 	memset(thread.ac_comm, 'n', sizeof thread.ac_comm);
@@ -193,5 +210,6 @@ START_TEST(cut_off_anywhere_it_is_none_or_without_the_group)
 END_TEST
 
 UNIT_MAIN("exits", 0, setup, NULL, a_record_is_read, of_one_thread_there_is_no_group,
-    without_exact_times_those_of_ticks_serve, a_name_fills_its_field, other_versions_are_read,
-    old_and_odd_records_are_passed_over, cut_off_anywhere_it_is_none_or_without_the_group)
+    without_exact_times_those_of_ticks_serve, what_never_slept_is_exact, a_name_fills_its_field,
+    other_versions_are_read, old_and_odd_records_are_passed_over,
+    cut_off_anywhere_it_is_none_or_without_the_group)
