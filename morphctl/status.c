@@ -223,7 +223,7 @@ static void show_modules(
 {
 	static const struct column column[] = {{"MODULE", CUT}, {"STATE", LEFT}, {"SAMPLES", RIGHT},
 	    {"MAPPED", RIGHT}, {"LAYOUT", LEFT}, {"PROMISED", RIGHT}, {"MEASURED", LEFT},
-	    {"TAKEN BRANCHES", LEFT}};
+	    {"TAKEN", LEFT}};
 	struct table t = {column, sizeof column / sizeof *column};
 	const json_t *m, *predicted;
 	struct others others = {0};

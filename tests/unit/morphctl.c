@@ -145,7 +145,7 @@ START_TEST(status_is_told_in_words)
 	expect(t, "of 2 builds: 900 samples (50 not sent), 1,201 branch outcomes, 600 callers\n");
 	expect(t, "/home/ann/bin/lua  "); /* root sees a longer path, too */
 	expect(t, "  laid out   15,210  98.0 %  ");
-	expect(t, "5.1 %  −59 %\n  waits (few-samples, ");
+	expect(t, "5.1 %  4.1 % (2.9 … 5.3)  −59 %\n  waits (few-samples, ");
 	expect(t, "): 1,200 samples, policy requires 15,000\n");
 	ck_assert_ptr_null(strchr(t, '\033'));
 	ck_assert_ptr_null(strstr(t, "--limit"));
