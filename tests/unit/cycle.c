@@ -357,7 +357,7 @@ static void setup_with_turns(void)
 	setup_with(
 	    "profile: {registers: no}\n"
 	    "measure: {turn: 100ms}\n"
-	    "decide: {every: 1s, min_samples: 10, min_coverage: 1%, min_gain: 1%, cool_down: 0s,"
+	    "decide: {every: 100ms, min_samples: 10, min_coverage: 1%, min_gain: 1%, cool_down: 0s,"
 	    " edits_per_day: 1000}\n"
 	    "idle: {cpu: 0%, psi: 100%, after: 0s, battery: yes}\n");
 }
