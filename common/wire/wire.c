@@ -132,6 +132,16 @@ void wire_put_watch(struct buf *out, const struct wire_want *m)
 	put_builds(out, m, WIRE_WATCH);
 }
 
+bool wire_want_equal(const struct wire_want *a, const struct wire_want *b)
+{
+	uint32_t i;
+
+	for (i = 0; a->n == b->n && i < a->n; i++)
+		if (!build_id_equal(&a->id[i], &b->id[i]))
+			return false;
+	return a->n == b->n;
+}
+
 /* ---- reading ---- */
 
 long wire_frame(const void *p, size_t n, enum wire_type *type, struct err *e)

@@ -16,6 +16,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { WIRE_VERSION = 1, WIRE_HEADER = 24, WIRE_MAX_PAYLOAD = 16 << 20 };
@@ -134,6 +135,8 @@ struct wire_want {
 	struct build_id *id; /* n > 0 */
 	uint32_t n;
 };
+/* The same builds in the same order? */
+bool wire_want_equal(const struct wire_want *a, const struct wire_want *b);
 
 /* Each appends one whole frame (header and payload) to out. The caller keeps a
  * batch within WIRE_MAX_PAYLOAD (a sample takes at most 20 bytes, a module 60

@@ -36,16 +36,6 @@ static void add_builds(
 	}
 }
 
-static bool same_want(const struct wire_want *a, const struct wire_want *b)
-{
-	uint32_t i;
-
-	for (i = 0; a->n == b->n && i < a->n; i++)
-		if (!build_id_equal(&a->id[i], &b->id[i]))
-			return false;
-	return a->n == b->n;
-}
-
 void registers_want(struct registers *r)
 {
 	struct modules *ms = &r->core->modules;
@@ -61,7 +51,7 @@ void registers_want(struct registers *r)
 		if (eligible(r->core, &mod->row) && module_has_table(ms, mod))
 			add_builds(&mod->row, &mod->builds, &w);
 	}
-	if (same_want(&w, &r->want)) {
+	if (wire_want_equal(&w, &r->want)) {
 		free(w.id);
 		return;
 	}

@@ -326,16 +326,6 @@ struct module *trials_due(struct trials *ts)
 	return NULL;
 }
 
-static bool same_builds(const struct wire_want *a, const struct wire_want *b)
-{
-	uint32_t i;
-
-	for (i = 0; a->n == b->n && i < a->n; i++)
-		if (!build_id_equal(&a->id[i], &b->id[i]))
-			return false;
-	return a->n == b->n;
-}
-
 void trials_watch(struct trials *ts)
 {
 	struct wire_want w = {0};
@@ -348,7 +338,7 @@ void trials_watch(struct trials *ts)
 	for (i = 0; i < ts->of.n; i++)
 		for (arm = 0; arm < TRIAL_ARMS && !ts->of.v[i]->ended_ms; arm++)
 			w.id[w.n++] = ts->of.v[i]->build[arm];
-	if (same_builds(&w, &ts->watched)) {
+	if (wire_want_equal(&w, &ts->watched)) {
 		free(w.id);
 		return;
 	}

@@ -18,10 +18,7 @@ from monitor import ACK, BATCH, HELLO, RECORDED, check, fail, frame, skip, uleb
 BUILD = os.path.realpath(os.environ.get("MORPH_BUILD", "build"))
 NOBODY = 65534
 
-PROGRAM = r"""
-#include <stdio.h>
-#include <stdlib.h>
-static unsigned long step(unsigned long x, unsigned k)
+STEP = r"""static unsigned long step(unsigned long x, unsigned k)
 {
 	switch (k & 7) {
 	case 0: return x ^ x >> 3;
@@ -34,7 +31,9 @@ static unsigned long step(unsigned long x, unsigned k)
 	}
 	return ~x;
 }
-__attribute__((noinline)) unsigned long work(unsigned long n)
+"""
+
+PROGRAM = "#include <stdio.h>\n#include <stdlib.h>\n" + STEP + r"""__attribute__((noinline)) unsigned long work(unsigned long n)
 {
 	unsigned long x = 1, i;
 	for (i = 0; i < n; i++) {

@@ -11,20 +11,7 @@ PROGRAM = r"""
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-static unsigned long step(unsigned long x, unsigned k)
-{
-	switch (k & 7) {
-	case 0: return x ^ x >> 3;
-	case 1: return x * 7;
-	case 2: return x & 1 ? x + 5 : x - 3;
-	case 3: return x << 5 | x >> 59;
-	case 4: if (x % 1001 == 0) fputs("rare\n", stderr); return x ^ 0x55;
-	case 5: return x + k;
-	case 6: return x % 3 ? x : x + 1;
-	}
-	return ~x;
-}
-static void spin(unsigned long n)
+""" + STEP + r"""static void spin(unsigned long n)
 {
 	/* Nothing of it depends on where it lies. */
 	__asm__ volatile("1: imul %0, %0\n imul %0, %0\n imul %0, %0\n dec %1\n jnz 1b"
