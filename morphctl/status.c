@@ -161,20 +161,23 @@ static char *taken_words(struct arena *a, const json_t *predicted)
 	    a, json_num(predicted, "taken_before"), json_num(predicted, "taken_after"));
 }
 
+static double measured_runs(const json_t *t)
+{
+	return json_num(json_object_get(t, "old"), "runs") +
+	       json_num(json_object_get(t, "new"), "runs");
+}
+
 /* "4.1 % (2.9 … 5.3)", or how far it is. */
 static char *measured_words(struct arena *a, const json_t *m)
 {
 	const json_t *t = json_object_get(m, "measured");
-	double gain = json_num(t, "gain");
-	double runs = json_num(json_object_get(t, "old"), "runs") +
-		      json_num(json_object_get(t, "new"), "runs");
+	double gain = json_num(t, "gain"), runs = measured_runs(t);
 
-	if (!json_is_object(t))
-		return arena_strdup(a, "-");
-	if (!isfinite(gain))
-		return json_str(t, "ended") ? arena_strdup(a, "-") : words_plural(a, runs, "run");
-	return arena_printf(a, "%.1f %% (%.1f … %.1f)", 100 * gain, 100 * json_num(t, "low"),
-	    100 * json_num(t, "high"));
+	if (isfinite(gain))
+		return arena_printf(a, "%.1f %% (%.1f … %.1f)", 100 * gain,
+		    100 * json_num(t, "low"), 100 * json_num(t, "high"));
+	return runs > 0 && !json_str(t, "ended") ? words_plural(a, runs, "run")
+						 : arena_strdup(a, "-");
 }
 
 /* The same in full, beside what was promised. */
@@ -340,7 +343,7 @@ static void show_module(const struct invocation *in, const json_t *m)
 		    arena_printf(a, "gain %s, taken branches %s, as of %s",
 			words_share(a, json_num(predicted, "gain")), taken_words(a, predicted),
 			words_ago(a, json_str(predicted, "at"), now)));
-	if (json_is_object(measured))
+	if (measured_runs(measured) > 0)
 		table_field(stdout, colour, "measured", measured_long(a, measured));
 	table_field(stdout, colour, "rollback",
 	    json_is_true(json_object_get(m, "rollback")) ? "possible" : "nothing to roll back to");
