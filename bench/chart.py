@@ -110,7 +110,8 @@ def lines(columns, groups):
     for k, (name, bars) in enumerate(groups):
         yield from group(name, bars, LEFT + GAP / 2 + k * per, y, colour, headings)
     yield (f'<text class="small" x="{LEFT}" y="{TOP + HEIGHT + 46}">Bars: median of the ratios, round by round; '
-           'marks: quartiles; ×: no time (failed, wrong or not measured). AutoFDO is against clang -O2.</text>')
+           'marks: quartiles; ×: no time (failed, wrong or not measured).'
+           f'{" AutoFDO is against clang -O2." if any(c == "autofdo" for c, _ in columns) else ""}</text>')
     yield "</svg>"
 
 
