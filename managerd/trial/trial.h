@@ -72,7 +72,7 @@ struct trial { /* zero-filled, then trial_begin() */
 /* The new build is in place. seed: random, draws the order in each pair. */
 void trial_begin(struct trial *t, uint64_t seed, uint64_t now_ns);
 void trial_free(struct trial *t);
-/* What is behind the name now. */
+/* The build that is in place. */
 enum trial_arm trial_arm(const struct trial *t);
 /* A process of a build that has ended. */
 void trial_add(struct trial *t, enum trial_arm arm, const struct wire_run *r);
