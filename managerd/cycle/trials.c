@@ -179,19 +179,17 @@ static enum trial_arm in_place(const struct module_trial *x, const struct store_
 	return build_id_equal(&row->current, &x->build[TRIAL_OLD]) ? TRIAL_OLD : TRIAL_NEW;
 }
 
-static bool is_over(const struct trials *ts, const struct module_trial *x)
-{
-	struct trial_estimate est = trial_estimate(&x->t);
-
-	return trial_verdict(&x->t, &est, ts->core->conf->measure.runs) != TRIAL_OPEN ||
-	       clock_now_ms() - x->began_ms > TRIAL_DAYS * INT64_C(86400000);
-}
-
 static enum trial_verdict verdict(const struct trials *ts, const struct module_trial *x)
 {
 	struct trial_estimate est = trial_estimate(&x->t);
 
 	return trial_verdict(&x->t, &est, ts->core->conf->measure.runs);
+}
+
+static bool is_over(const struct trials *ts, const struct module_trial *x)
+{
+	return verdict(ts, x) != TRIAL_OPEN ||
+	       clock_now_ms() - x->began_ms > TRIAL_DAYS * INT64_C(86400000);
 }
 
 static bool is_loss(enum trial_verdict v)

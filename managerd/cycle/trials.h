@@ -54,7 +54,7 @@ int trials_begin(struct trials *ts, const struct module *mod, const struct build
 int trials_drop(struct trials *ts, uint64_t module, struct err *e);
 /* What is to be in place now. False: it is. */
 bool trials_wants(const struct trials *ts, const struct module_trial *x, struct build_id *to);
-/* What trials_wants() wanted is in place: another turn, or the end. *mod is held after a loss. */
+/* What trials_wants() wanted is in place: another turn, or the end. */
 int trials_placed(struct trials *ts, struct module_trial *x, struct module *mod, struct err *e);
 /* Adds the runs of a batch. */
 void trials_take(struct trials *ts, const struct wire_batch *b);
