@@ -36,6 +36,8 @@ void infer(struct cfg *g, enum infer_input input, struct arena *scratch)
 	reach_find(&r, g, scratch);
 	model_make(&m, g, &r, input, scratch);
 	newton_solve(&m, scratch);
+	if (input == INFER_SAMPLES)
+		model_shrink(&m);
 	set_flows(&f, &m, scratch);
 	if (!(input == INFER_COUNTS && flow_round(g, &r, &f, true, scratch)) &&
 	    !flow_round(g, &r, &f, false, scratch))

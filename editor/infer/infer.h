@@ -27,7 +27,7 @@ enum infer_input {
 };
 
 enum {
-	COUNT_ONE = 4096
+	COUNT_ONE = 65536
 }; /* with INFER_SAMPLES: one sample in a block of one
       instruction gives the count COUNT_ONE */
 

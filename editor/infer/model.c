@@ -117,38 +117,15 @@ static double outcome_weight(double n)
 	return n / (1 + OUTCOME_BIAS * n);
 }
 
-static void find_loops(struct model *m)
-{
-	uint32_t n = m->g->nblock, b;
-	const struct cfg_edge *e;
-
-	for (b = 0; b <= n; b++)
-		m->loop_end[b] = NONE;
-	for (e = m->g->edge; e < m->g->edge + m->g->nedge; e++)
-		if (e->dst <= e->src && e->src < m->loop_end[e->dst])
-			m->loop_end[e->dst] = e->src;
-	for (b = n; b-- > 0;)
-		if (m->loop_end[b + 1] < m->loop_end[b])
-			m->loop_end[b] = m->loop_end[b + 1];
-}
-
-/* A forward jump past a whole loop, to where other ways lead as well. */
-static bool skips_loop(const struct model *m, const struct succ *v)
-{
-	const uint32_t *pred = m->g->pred;
-	const struct cfg_edge *e;
-
-	if (v->edge == NONE)
-		return false;
-	e = &m->g->edge[v->edge];
-	return e->kind == EDGE_TAKEN && pred[e->dst + 1] - pred[e->dst] > 1 &&
-	       m->loop_end[e->src + 1] < e->dst;
-}
-
 /* What is expected of an edge without evidence, relative to its block's others. */
 static double prior(const struct model *m, const struct succ *v)
 {
-	return m->input == INFER_SAMPLES && skips_loop(m, v) ? SKIPPED_LOOP : 1;
+	const struct cfg_edge *e = m->g->edge + v->edge;
+
+	return m->input == INFER_SAMPLES && v->edge != NONE && e->kind == EDGE_TAKEN &&
+		       e->dst > e->src
+		   ? FORWARD_JUMP
+		   : 1;
 }
 
 static void weigh_succs(struct model *m, uint32_t b)
@@ -175,7 +152,6 @@ static void weigh_outcomes(struct model *m)
 {
 	uint32_t b;
 
-	find_loops(m);
 	for (b = 0; b < m->g->nblock; b++)
 		weigh_succs(m, b);
 }
@@ -390,10 +366,27 @@ void model_make(struct model *m, const struct cfg *g, const struct reach *r, enu
 	    .g = g, .r = r, .input = input, .most = 0x1p50 / ((double)g->nblock + g->nedge)};
 	for (i = 0; i < sizeof array / sizeof *array; i++)
 		*array[i] = arena_array(a, g->nblock, sizeof(double));
-	m->loop_end = arena_array(a, (size_t)g->nblock + 1, sizeof *m->loop_end);
 	choose_blocks(m, a);
 	list_succs(m, a);
 	for (i = 0; i < NTERM; i++)
 		terms[i].weigh(m);
 	begin_with_shares(m, a);
+}
+
+void model_shrink(struct model *m)
+{
+	double time = 0, spent = 0, by;
+	struct succ *v;
+	uint32_t b;
+
+	for (b = 0; b < m->g->nblock; b++) {
+		time += model_block_flow(m, b) * insns(m, b);
+		spent += sampled(m, b) ? m->estimate[b] * insns(m, b) : 0;
+	}
+	by = spent < time ? spent / time : 1;
+	for (b = 0; b < m->g->nblock; b++) {
+		m->in[b] *= by;
+		for (v = m->succ + m->first[b]; v < m->succ + m->first[b + 1]; v++)
+			v->flow *= by;
+	}
 }

@@ -32,7 +32,6 @@ struct model {
 	uint8_t *used;   /* per block: may have flow */
 	uint32_t *first; /* succ[first[b]] … succ[first[b + 1]] leave block b */
 	struct succ *succ;
-	uint32_t *loop_end; /* the lowest block that ends a loop whose header is b or later */
 	/* Per block: */
 	double *estimate;            /* the flow that its own evidence explains best … */
 	double *weight;              /* … and what that is worth, in samples */
@@ -55,6 +54,11 @@ double model_block_flow(const struct model *m, uint32_t b);
 bool model_branches(const struct model *m, uint32_t b);
 /* The flow, clamped to what an edge may have. */
 double model_within(const struct model *m, double flow);
+
+/* Divides the flows until they take no more time than was sampled: many blocks without samples, each
+ * executed now and then, add up to far more, and a function sampled once would weigh as one sampled
+ * a hundred times. */
+void model_shrink(struct model *m);
 
 /*
  * The flows of least cost, by Newton's method on the equations of Kirchhoff's law (Boyd,
