@@ -22,6 +22,7 @@ TRAINED = 4  # short rounds, where every execution is counted
 TAKEN_ALONE, TAKEN = 2, 6  # columns of bench/profiles: of the order, with copies besides
 POLICY = """profile: {registers: yes, half_life: 3650d}
 decide: {every: 1h, min_samples: 4}
+idle: {cpu: 0, psi: 1, after: 0s}
 modules:
   - {path: "%s", action: optimize}
   - {path: "/**", action: ignore}
@@ -133,6 +134,7 @@ def worth(p, truth, sampled):
     """What sampled profiles [(name, profile)] give under the complete one: per profile, after a
     row of the program as built and before one of the complete profile itself, what
     bench/profiles says of it, as text."""
-    names = [x for name, profile in sampled for x in (name, profile[1])]
-    said = run([os.path.join(BENCH, "profiles"), p.artifact, truth[1], *names])
+    names = [x for name, profile in sampled for x in (name, f"samples:{profile[1]}")]
+    said = run([os.path.join(BENCH, "profiles"), p.artifact, truth[1], *names,
+                "complete", f"counts:{truth[1]}"])
     return [line.split("\t") for line in said.splitlines()]
