@@ -50,6 +50,7 @@ static void list_inputs(const struct options *o, const char *module, struct path
 	add_input(in, o->original);
 	add_input(in, o->layout);
 	add_input(in, o->profile);
+	add_input(in, o->carry);
 	add_input(in, module);
 	add_input(in, o->compared[0].path);
 	add_input(in, o->compared[1].path);
@@ -153,19 +154,30 @@ static int inspect(struct job *j, struct err *e)
 	return j->o->score ? job_score(j, e) : j->o->compare ? job_compare(j, e) : job_report(j, e);
 }
 
-static int read_counts(struct job *j, struct err *e)
+typedef int text_fn(struct job *j, struct buf *out, struct err *e);
+
+/* The jobs that write one file, by themselves. */
+static int write_text(struct job *j, text_fn *make_text, struct err *e)
 {
 	char *out_dir = path_dir(j->o->out);
 	const char *const writable[] = {out_dir};
 	struct sandbox s = {.writable = writable, .nwritable = 1};
-	struct buf profile = {0};
+	struct buf text = {0};
 	int rc = -1;
 
-	if (!check_out(j->o, out_dir, e) && !enter(j->o, &s, NULL, e) && !job_read(j, &profile, e))
-		rc = publish_bytes(j->o->out, profile.p, profile.n, 0644, e);
-	buf_free(&profile);
+	if (!check_out(j->o, out_dir, e) && !enter(j->o, &s, NULL, e) && !make_text(j, &text, e))
+		rc = publish_bytes(j->o->out, text.p, text.n, 0644, e);
+	buf_free(&text);
 	free(out_dir);
 	return rc;
+}
+
+static int start(struct job *j, struct err *e)
+{
+	const struct options *o = j->o;
+	text_fn *text = o->raw ? job_read : o->shapes ? job_shapes : o->carry ? job_carry : NULL;
+
+	return text ? write_text(j, text, e) : o->out ? make(j, e) : inspect(j, e);
 }
 
 /* Whether the same might work another time: the machine was short of something. */
@@ -191,7 +203,7 @@ int main(int argc, char **argv)
 	options_parse(&o, argc, argv);
 	rc = sandbox_may_edit(o.artifact, &e);
 	if (!rc)
-		rc = o.raw ? read_counts(&j, &e) : o.out ? make(&j, &e) : inspect(&j, &e);
+		rc = start(&j, &e);
 	if (!rc && report(&j))
 		rc = err_sys(&e, "standard output");
 	job_free(&j);

@@ -25,6 +25,9 @@ static const char HELP[] =
     "                               a build that counts what it executes\n"
     "  --read-counts -o OUT FILE... a profile for --counts of what such builds wrote\n"
     "  --replay-table [PROFILE] -o OUT  micro-operations, for samples with registers\n"
+    "  --shapes -o OUT              what is kept of blocks when sources change\n"
+    "  --carry SHAPES --samples FILE -o OUT\n"
+    "                               a profile of the build with these shapes, for this one\n"
     "Options:\n"
     "  --original FILE  what is to be replaced: refused if changed after its link\n"
     "  --layout BUILD   the present layout (default: the original's)\n"
@@ -60,7 +63,8 @@ static const struct option LONG[] = {{"artifact", TEXT(artifact)},
     {"layout", TEXT(layout)}, {"omit", required_argument, NULL, O_OMIT}, {"report", FLAG(report)},
     {"compare", FLAG(compare)}, {"top", required_argument, NULL, O_TOP}, {"json", FLAG(json)},
     {"cache", TEXT(cache)}, {"jobs", required_argument, NULL, O_JOBS}, {"keep", TEXT(keep)},
-    {"replay-table", FLAG(replay_table)}, {"instrument", required_argument, NULL, O_INSTRUMENT},
+    {"replay-table", FLAG(replay_table)}, {"shapes", FLAG(shapes)}, {"carry", TEXT(carry)},
+    {"instrument", required_argument, NULL, O_INSTRUMENT},
     {"counters", required_argument, NULL, O_COUNTERS}, {"read-counts", no_argument, NULL, O_READ},
     {"need-sandbox", FLAG(need_sandbox)}, {"verbose", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0}};
@@ -137,7 +141,7 @@ struct wanted {
 static void check_options(const struct options *o, const struct wanted *w, int files)
 {
 	bool other = w->sources && !o->profile; /* --random, --identity */
-	bool made = w->instrument || w->read || o->replay_table;
+	bool made = w->instrument || w->read || o->replay_table || o->shapes;
 	const struct {
 		bool wrong;
 		const char *why;
@@ -147,8 +151,9 @@ static void check_options(const struct options *o, const struct wanted *w, int f
 	    {w->sources > 1, "--samples, --counts, --random and --identity exclude each other"},
 	    {o->score + o->report + o->compare + !!o->out != 1,
 		"one of -o OUT, --score, --report and --compare is needed"},
-	    {w->instrument + w->read + o->replay_table > 1,
-		"--instrument, --read-counts and --replay-table exclude each other"},
+	    {w->instrument + w->read + o->replay_table + o->shapes + !!o->carry > 1,
+		"--instrument, --read-counts, --replay-table, --shapes and --carry exclude each "
+		"other"},
 	    {w->instrument && !o->out, "--instrument needs -o OUT"},
 	    {w->instrument && other,
 		"--instrument can only be combined with --samples or --counts"},
@@ -167,6 +172,11 @@ static void check_options(const struct options *o, const struct wanted *w, int f
 		"--replay-table needs -o OUT, and can only be combined with --samples or --counts"},
 	    {(o->original || o->layout) && o->replay_table,
 		"--replay-table cannot be combined with --original or --layout"},
+	    {o->shapes && (!o->out || w->sources), "--shapes needs -o OUT and no profile"},
+	    {o->carry && (!o->out || !o->profile || o->form != COUNTS_SAMPLES),
+		"--carry needs --samples and -o OUT"},
+	    {(o->original || o->layout) && (o->shapes || o->carry),
+		"--shapes and --carry cannot be combined with --original or --layout"},
 	    {o->original && !o->out, "--original needs -o OUT"},
 	    {o->layout && !o->profile, "--layout needs --samples or --counts"},
 	    {o->layout && o->report, "--layout needs --score or -o OUT"}};

@@ -169,6 +169,30 @@ static json_t *read_json(const struct job *j)
 	return o;
 }
 
+static const char *const HOW[] = {[SHAPE_GONE] = "gone",
+    [SHAPE_SAME] = "same",
+    [SHAPE_CHANGED] = "changed",
+    [SHAPE_RENAMED] = "renamed"};
+enum { HOWS = sizeof HOW / sizeof *HOW };
+
+static json_t *carry_json(const struct job *j)
+{
+	json_t *o = json_answer(j, 0);
+	const struct carried *c = j->r.carried;
+	size_t i;
+
+	for (i = 0; i < HOWS; i++)
+		json_object_set_new(o, HOW[i],
+		    json_pack("{s:I, s:f}", "functions", (json_int_t)c[i].functions, "samples",
+			(double)c[i].samples / SAMPLE_ONE));
+	return o;
+}
+
+static json_t *shapes_json(const struct job *j)
+{
+	return json_answer(j, 0);
+}
+
 /* ---- text ---- */
 
 static void print_lost(uint64_t n, const char *what)
@@ -322,6 +346,26 @@ static void read_text(const struct job *j)
 	printf("%-12s %s\n", "written", j->o->out);
 }
 
+static void carry_text(const struct job *j)
+{
+	const struct carried *c = j->r.carried;
+	uint64_t all = 0;
+	size_t i;
+
+	for (i = 0; i < HOWS; i++)
+		all += c[i].samples;
+	for (i = 0; i < HOWS; i++)
+		printf("%-12s %zu functions, %.1f %% of the samples\n", HOW[i], c[i].functions,
+		    100 * share(c[i].samples, all));
+	printf("%-12s %s\n", "written", j->o->out);
+}
+
+static void shapes_text(const struct job *j)
+{
+	print_common(j);
+	printf("%-12s %s\n", "written", j->o->out);
+}
+
 /* ---- each job's ---- */
 
 int report(const struct job *j)
@@ -331,12 +375,15 @@ int report(const struct job *j)
 		void (*text)(const struct job *);
 	} score = {score_json, score_text}, artifact = {artifact_json, artifact_text_report},
 	  replay = {replay_json, replay_text}, read = {read_json, read_text},
+	  shapes = {shapes_json, shapes_text}, carried = {carry_json, carry_text},
 	  edit = {edit_json, edit_text}, compare = {compare_json, compare_text}, *of;
 
 	of = j->o->score          ? &score
 	     : j->o->report       ? &artifact
 	     : j->o->replay_table ? &replay
 	     : j->o->raw          ? &read
+	     : j->o->shapes       ? &shapes
+	     : j->o->carry        ? &carried
 	     : j->o->compare      ? &compare
 				  : &edit;
 	if (j->o->json)

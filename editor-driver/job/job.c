@@ -81,7 +81,8 @@ static int open_inputs(struct job *j, struct err *e)
 	if (vet_artifact(j->art, e))
 		return err_wrap(e, "%s: refused", o->artifact);
 	n = artifact_funcs(j->art, &f);
-	if (o->profile && counts_read(o->profile, o->form, f, n, &j->counts, e))
+	/* A profile to carry over is one of another artifact. */
+	if (o->profile && !o->carry && counts_read(o->profile, o->form, f, n, &j->counts, e))
 		return -1;
 	survey(j);
 	return 0;
@@ -310,6 +311,27 @@ int job_read(struct job *j, struct buf *profile, struct err *e)
 			return -1;
 	tally_print(&j->tally, profile);
 	return 0;
+}
+
+static int open_units(struct job *j, struct err *e)
+{
+	return open_inputs(j, e) || plan_begin(&j->plan, j->art, PLAN_IDENTITY, 0, NULL, j->o->omit,
+					j->o->jobs, e)
+		   ? -1
+		   : 0;
+}
+
+int job_shapes(struct job *j, struct buf *shapes, struct err *e)
+{
+	return open_units(j, e) || shapes_make(&j->plan, shapes, e) ? -1 : 0;
+}
+
+int job_carry(struct job *j, struct buf *profile, struct err *e)
+{
+	return open_units(j, e) ||
+		       shapes_carry(&j->plan, j->o->carry, j->o->profile, j->r.carried, profile, e)
+		   ? -1
+		   : 0;
 }
 
 int job_compare(struct job *j, struct err *e)

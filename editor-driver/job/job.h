@@ -1,6 +1,6 @@
 /*
  * The jobs of morph-edit: an edit, a replay table, a score, a report, counts
- * to a profile, a comparison.
+ * to a profile, a comparison, shapes, a profile carried over.
  */
 #ifndef MORPH_JOB_H
 #define MORPH_JOB_H
@@ -13,16 +13,17 @@
 #include "editor-driver/plan/score.h"
 #include "editor-driver/job/tally.h"
 #include "editor-driver/job/replay.h"
+#include "editor-driver/job/shapes.h"
 
 struct options {
-	const char *artifact, *original, *out, *cache, *keep, *layout; /* NULL: not given */
-	const char *profile;                                           /* file, or NULL */
+	const char *artifact, *original, *out, *cache, *keep, *layout, *carry; /* NULL: not given */
+	const char *profile;                                                   /* file, or NULL */
 	enum counts_form form;
 	enum plan_mode mode;
 	uint64_t seed;
 	struct plan_omit omit;
 	unsigned jobs;
-	bool json, report, score, replay_table, compare, need_sandbox;
+	bool json, report, score, replay_table, shapes, compare, need_sandbox;
 	struct unit_counting counting; /* of PLAN_COUNT */
 	char **raw;                    /* files with raw counts to read, NULL at the end */
 	struct compare_input compared[2];
@@ -36,7 +37,8 @@ struct result {
 	bool scored;
 	struct score before, after;
 	struct replay_result replay;
-	double compile_s; /* of job_replay */
+	double compile_s;                          /* of job_replay */
+	struct carried carried[SHAPE_RENAMED + 1]; /* of job_carry */
 };
 
 struct job {
@@ -60,6 +62,10 @@ int job_score(struct job *j, struct err *e);
 int job_report(struct job *j, struct err *e);
 /* Appends the profile that the files with raw counts give. */
 int job_read(struct job *j, struct buf *profile, struct err *e);
+/* Appends the artifact's shapes. */
+int job_shapes(struct job *j, struct buf *shapes, struct err *e);
+/* Appends the profile of another build as one of the artifact's. */
+int job_carry(struct job *j, struct buf *profile, struct err *e);
 int job_compare(struct job *j, struct err *e);
 void job_free(struct job *j);
 

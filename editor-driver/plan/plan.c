@@ -334,6 +334,11 @@ struct unit *plan_unit(struct plan *p, struct plan_tu *t, struct plan_text *agai
 	return again->unit;
 }
 
+int plan_read(struct plan *p, const struct plan_tu *t, struct plan_text *x, struct err *e)
+{
+	return parse_text(p, t, x, e) ? err_wrap(e, "%s", t->art->name) : 0;
+}
+
 int plan_parse(struct plan *p, struct err *e)
 {
 	return each_edited(p, parse_tu, e);

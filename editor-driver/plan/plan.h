@@ -105,6 +105,9 @@ void plan_order(struct plan *p);
 /* An edited TU's unit with its text, and the plan's CFGs: the one that is kept, or read again into
  * *again, which the caller frees in both cases. Thread safe. NULL: e says why. */
 struct unit *plan_unit(struct plan *p, struct plan_tu *t, struct plan_text *again, struct err *e);
+/* Reads and parses any TU, whatever is edited, into *x, which the caller frees in both cases.
+ * Thread safe. */
+int plan_read(struct plan *p, const struct plan_tu *t, struct plan_text *x, struct err *e);
 void plan_text_free(struct plan_text *x);
 /* Prints an edited TU, appended to out, and proves what it printed (editor/unit.h). Thread safe. */
 int plan_print(struct plan *p, struct plan_tu *t, struct buf *out, struct err *e);

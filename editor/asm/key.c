@@ -11,8 +11,7 @@ static bool digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Length of the part of a symbol that is kept: 2 of ".L12", 5 of "count.4". */
-static uint32_t kept(struct str t)
+uint32_t name_stem(struct str t)
 {
 	uint32_t n = t.n;
 
@@ -46,7 +45,7 @@ static void put_text(struct buf *out, struct htab *seen, struct str text)
 		return;
 	}
 	while (token_next(&p, end, &t)) {
-		n = kept(t);
+		n = name_stem(t);
 		if (n == t.n)
 			continue;
 		buf_add(out, from, (size_t)(t.p + n - from));

@@ -319,7 +319,9 @@ bool cfi_is_handler(const struct stmt *st);
 const char *blocks_build(struct unit_impl *u, struct func *f);
 void blocks_opaque(struct unit_impl *u, struct func *f);
 
-/* key.c */
+/* key.c: the length of a symbol without what the compiler numbers through a unit: 2 of ".L12", 5 of
+ * "count.4". */
+uint32_t name_stem(struct str t);
 struct hash128 func_key(const struct unit_impl *u, const struct func *f);
 
 #endif
