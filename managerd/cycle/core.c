@@ -108,3 +108,14 @@ bool core_sooner(const struct turns *t, const struct store_module *a, const stru
 
 	return x != y ? x < y : a->mapped > b->mapped;
 }
+
+bool core_may_lay_out(const struct core *c, const struct store_module *row)
+{
+	const struct conf_module *policy;
+
+	if (!row->artifact || row->state == MODULE_NO_ARTIFACT || row->state == MODULE_GONE ||
+	    (c->user && row->uid != c->uid))
+		return false;
+	policy = conf_module_for(c->conf, row->path);
+	return !policy || policy->action == CONF_OPTIMIZE;
+}

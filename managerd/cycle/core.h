@@ -40,6 +40,8 @@ int core_begin(struct core *c, struct err *e);
 /* Commits when rc is 0; else e says why not, and is logged. 0 or -1. */
 int core_end(struct core *c, int rc, struct err *e);
 
+/* Whether the policy has a layout made of what is there, with its artifact. */
+bool core_may_lay_out(const struct core *c, const struct store_module *row);
 /* A turn after this one. */
 void core_soon(struct core *c);
 /* No work for this module before the next cycle. */

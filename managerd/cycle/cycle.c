@@ -165,6 +165,7 @@ void cycle_turn(struct manager *m)
 		return;
 	inspections_turn(m->learning.inspections);
 	registers_table_turn(&m->registers);
+	carrying_turn(&m->carrying);
 	fetching_turn(&m->fetching);
 	trials_watch(&m->trials);
 	c = change_next(&m->changes, &m->core.modules);

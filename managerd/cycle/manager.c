@@ -55,7 +55,8 @@ static void tabled(void *manager)
  * a step, and the idle watch is used then. */
 static void rest(struct manager *m)
 {
-	if (!m->core.stopping || m->resting || m->work.now.step || m->registers.job)
+	if (!m->core.stopping || m->resting || m->work.now.step || m->registers.job ||
+	    m->carrying.job)
 		return;
 	m->resting = true;
 	uv_close((uv_handle_t *)&m->parent, NULL);
@@ -89,6 +90,7 @@ static struct manager *put_together(uv_loop_t *loop, const struct manager_option
 	m->learning = (struct learning){
 	    .core = c, .changes = &m->changes, .settled = batch_resume, .arg = &m->batches};
 	m->registers = (struct registers){.core = c, .over = over, .arg = m};
+	m->carrying = (struct carrying){.core = c, .over = over, .arg = m};
 	m->trials = (struct trials){.core = c};
 	m->batches = (struct batches){
 	    .core = c, .learning = &m->learning, .registers = &m->registers, .trials = &m->trials};
@@ -201,6 +203,8 @@ void manager_stop(struct manager *m)
 	work_cancel(&m->work);
 	if (m->registers.job)
 		edit_cancel(m->registers.job);
+	if (m->carrying.job)
+		edit_cancel(m->carrying.job);
 	fetching_stop(&m->fetching);
 	learning_stop(&m->learning);
 	ingest_stop(m->registers.ingest);
@@ -216,6 +220,7 @@ void manager_free(struct manager *m)
 	changes_free(&m->changes);
 	learning_free(&m->learning);
 	registers_free(&m->registers);
+	carrying_free(&m->carrying);
 	trials_free(&m->trials);
 	turns_free(&m->turns);
 	core_close(&m->core);

@@ -3,6 +3,7 @@
  *	core       what all parts work with; transactions
  *	batch      a batch of samples: ingest -> map -> merge -> store
  *	registers  samples' registers, and replay tables
+ *	carrying   profiles of programs that change
  *	learning   inspections of files
  *	fetching   artifacts from servers
  *	changes    what people asked for
@@ -17,6 +18,7 @@
 #define MORPH_MANAGERD_MANAGER_H
 
 #include "managerd/cycle/batch.h"
+#include "managerd/cycle/carrying.h"
 #include "managerd/cycle/fetching.h"
 #include "managerd/cycle/looptime.h"
 #include "managerd/cycle/steps.h"
@@ -28,6 +30,7 @@ struct manager {
 	struct changes changes;
 	struct learning learning;
 	struct registers registers;
+	struct carrying carrying;
 	struct batches batches;
 	struct fetching fetching;
 	struct trials trials;

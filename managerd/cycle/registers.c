@@ -9,13 +9,7 @@
 /* Only what may be laid out has use for them. */
 static bool eligible(const struct core *c, const struct store_module *row)
 {
-	const struct conf_module *policy;
-
-	if (!c->conf->profile.registers || !row->artifact || row->state == MODULE_NO_ARTIFACT ||
-	    row->state == MODULE_GONE || (c->user && row->uid != c->uid))
-		return false;
-	policy = conf_module_for(c->conf, row->path);
-	return !policy || policy->action == CONF_OPTIMIZE;
+	return c->conf->profile.registers && core_may_lay_out(c, row);
 }
 
 /* Builds of the present program that have been seen; others resolve

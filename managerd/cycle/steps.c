@@ -147,11 +147,15 @@ enum progress step_decide(struct work *w, struct module *mod, struct decision *d
 {
 	struct change_entry *asker = w->now.change;
 	struct core *c = w->core;
+	bool carries;
 	struct err e;
 	int rc;
 
 	*d = (struct decision){.verdict = VERDICT_WAIT};
-	rc = core_end(c, core_begin(c, &e) || climb(w, mod, d, &e), &e);
+	rc = module_load(&c->modules, mod, &e);
+	carries = !rc && mod->profile.before.func.n;
+	if (!rc && !carries)
+		rc = core_end(c, core_begin(c, &e) || climb(w, mod, d, &e), &e);
 	if (!rc && d->verdict != VERDICT_WAIT && mod->schedule.inspection != INSPECTION_DONE)
 		return DONE;
 	if (asker)
@@ -159,8 +163,12 @@ enum progress step_decide(struct work *w, struct module *mod, struct decision *d
 	if (rc)
 		return over(w, CHANGE_FAILED, "%s", e.text);
 	mod->schedule.inspection = INSPECTION_NONE;
-	judge_log(c, mod, d);
 	mod->schedule.decided_ms = clock_now_ms();
+	if (carries)
+		return over(w, CHANGE_FAILED,
+		    "%s: it was built again, and its profile is being carried over: ask again",
+		    mod->row.path);
+	judge_log(c, mod, d);
 	mod->schedule.rung = d->verdict == VERDICT_WAIT ? d->rung : RUNG_NONE;
 	if (d->verdict == VERDICT_WAIT)
 		return over(w, CHANGE_REFUSED, "%s: %s", rung_name(d->rung), d->text);

@@ -43,6 +43,7 @@ static const char INSPECT_MAGIC[8] = "MORPHI1\n";
 #define INSPECT_PAIR "pair"     /* the same, head alone */
 #define INSPECT_OUTPUT "output" /* 3: a build that the editor made. Head, map */
 #define INSPECT_TABLE "table"   /* 3: a replay table. Head, table */
+#define INSPECT_BYTES "bytes"   /* 3: a file. Head; table: its bytes as they are */
 
 struct inspect_head {
 	char magic[8];

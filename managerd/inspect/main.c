@@ -16,6 +16,7 @@ static const struct operation {
     {INSPECT_PAIR, inspect_pair},
     {INSPECT_OUTPUT, inspect_output},
     {INSPECT_TABLE, inspect_table},
+    {INSPECT_BYTES, inspect_bytes},
 };
 
 static const struct operation *find(const char *name)

@@ -157,25 +157,24 @@ int inspect_artifact(struct answer *a, struct err *e)
 	return rc;
 }
 
-/* ---- replay tables ---- */
+/* ---- tables ---- */
 
-static int read_file(int fd, struct buf *out, struct err *e)
+static int read_file(int fd, const char *what, struct buf *out, struct err *e)
 {
 	struct stat st;
 	ssize_t r;
 
 	if (fstat(fd, &st))
-		return err_sys(e, "replay table");
+		return err_sys(e, "%s", what);
 	if (!S_ISREG(st.st_mode) || st.st_size > INSPECT_MAX)
-		return err_set(
-		    e, "replay table: not a regular file of at most %d bytes", INSPECT_MAX);
+		return err_set(e, "%s: not a regular file of at most %d bytes", what, INSPECT_MAX);
 	buf_grow(out, (size_t)st.st_size);
 	out->n = 0;
 	while (out->n < (size_t)st.st_size) {
 		r = pread(fd, out->p + out->n, (size_t)st.st_size - out->n, (off_t)out->n);
 		if (!r || (r < 0 && errno != EINTR))
-			return r ? err_sys(e, "replay table")
-				 : err_set(e, "replay table: cut off meanwhile");
+			return r ? err_sys(e, "%s", what)
+				 : err_set(e, "%s: cut off meanwhile", what);
 		out->n += r > 0 ? (size_t)r : 0;
 	}
 	return 0;
@@ -185,7 +184,7 @@ int inspect_table(struct answer *a, struct err *e)
 {
 	struct buf bytes = {0};
 	struct uops u;
-	int rc = read_file(INSPECT_FILE, &bytes, e);
+	int rc = read_file(INSPECT_FILE, "replay table", &bytes, e);
 
 	if (!rc)
 		rc = uops_decode(bytes.p, bytes.n, &u, e);
@@ -195,4 +194,9 @@ int inspect_table(struct answer *a, struct err *e)
 	}
 	buf_free(&bytes);
 	return rc;
+}
+
+int inspect_bytes(struct answer *a, struct err *e)
+{
+	return read_file(INSPECT_FILE, "output", &a->table, e);
 }

@@ -319,7 +319,7 @@ static int start_job(struct edit *j, const struct edit_request *q, int out, int 
 	job.out = j->kind == PRIV_VERIFY ? err : out;
 	job.err = err;
 	job.samples = -1;
-	if (answers(j)) {
+	if (priv_takes_samples(j->kind)) {
 		job.samples = samples_file(q, e);
 		if (job.samples < 0)
 			return -1;

@@ -1,5 +1,5 @@
 /*
- * Jobs: morph-edit (an edit, a score, a replay table) and the policy's verify
+ * Jobs: morph-edit (an edit, a score, a table, a profile) and the policy's verify
  * command, run by the privileged parent (managerd/priv/priv.h) beside the event loop,
  * with what they write kept up to a bound and a deadline that counts running
  * time only. One job at a time is enough for the manager; more are possible.
@@ -20,8 +20,8 @@
 #include <uv.h>
 
 struct edit_request {
-	struct priv_job job; /* its descriptors are made here */
-	const void *samples; /* BUILD, SCORE: text of the samples file; copied */
+	struct priv_job job; /* its descriptors are made here, but for shapes: the caller's */
+	const void *samples; /* BUILD, SCORE, CARRY: text of the samples file; copied */
 	size_t nsamples;     /* bytes, at most EDIT_SAMPLES_MAX */
 	double deadline_s;   /* of running time, > 0 */
 };
@@ -48,8 +48,8 @@ struct edit_result {
 	    *log;      /* what it wrote to stderr (VERIFY: stdout as well), at most EDIT_ERR_MAX */
 	uint64_t task; /* BUILD that is DONE: for swap, verify and priv_drop(); else 0 */
 	struct build_id build_id, origin; /* BUILD: as the parent has seen */
-	struct blob *blob; /* BUILD: its block map, TABLE: the table; hostile until decoded. Who
-			      wants to keep it takes it */
+	struct blob *blob; /* BUILD: its block map, TABLE: the table, SHAPES, CARRY: what was made;
+			      hostile until decoded. Who wants to keep it takes it */
 	struct editanswer answer; /* BUILD, SCORE: what the editor says */
 	double ran_s;             /* running time, without pauses */
 };

@@ -42,7 +42,7 @@ enum table_state { TABLE_UNKNOWN, TABLE_ABSENT, TABLE_THERE, TABLE_FAILED };
 struct builds {
 	VEC(struct origin) origin;
 	VEC(struct build) build;
-	enum table_state table; /* replay table of the present program */
+	enum table_state table, shapes; /* replay table and shapes of the present program */
 };
 
 /* The original of an id, or NULL. */

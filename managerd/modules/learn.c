@@ -1,7 +1,5 @@
 #include "common/log.h"
-#include "common/number.h"
 #include "managerd/modules/module.h"
-#include "managerd/samples/remap.h"
 #include "managerd/store/events.h"
 
 #include <stdlib.h>
@@ -25,32 +23,6 @@ static int store_found(struct modules *ms, const struct module *m, const struct 
 	if (store_put_build(ms->store, &b, e))
 		return -1;
 	return store_put_table(ms->store, m->row.id, &r->origin, r->table, r->ntable, e);
-}
-
-/* The profile of another program becomes this one's: equal functions keep theirs. */
-static int take_over_profile(
-    struct modules *ms, struct module *m, const struct map_table *t, int64_t now_ms, struct err *e)
-{
-	struct remap_result r;
-	char kept[NUMBER_TEXT], lost[NUMBER_TEXT];
-	size_t i;
-
-	if (module_load(ms, m, e))
-		return -1;
-	r = remap_profile(
-	    &m->profile.now, t, (struct decay){now_ms, ms->conf->profile.half_life_s});
-	if (r.samples_kept + r.samples_discarded > 0)
-		log_info("%s: %zu functions keep their profile (%s samples), %zu changed ones lose"
-			 " theirs (%s samples)",
-		    m->row.path, r.kept, number_text(r.samples_kept, kept), r.discarded,
-		    number_text(r.samples_discarded, lost));
-	module_sum(ms, m);
-	if (store_put_module(ms->store, &m->row, e) ||
-	    store_clear_profile(ms->store, m->row.id, PROFILE_NOW, e))
-		return -1;
-	for (i = 0; i < m->profile.now.func.n; i++)
-		m->profile.now.func.v[i].dirty = m->profile.now.func.v[i].as_of_ms != 0;
-	return store_save_profile(ms->store, m->row.id, PROFILE_NOW, &m->profile.now, e);
 }
 
 static void set_state(struct store_module *r)
@@ -96,7 +68,7 @@ static int adopt(struct modules *ms, struct module *m, const struct priv_inspect
 	bool fresh = !r->current.n || r->state == MODULE_NO_ARTIFACT;
 	bool other = !fresh && !build_id_equal(&r->current, &d->id);
 	bool rebuilt = fresh || !build_id_equal(&r->origin, &d->origin);
-	struct build_id from = fresh ? (struct build_id){0} : r->current;
+	struct build_id from = fresh ? (struct build_id){0} : r->current, origin = r->origin;
 	size_t nfunc = j ? j->table.func.n : 0;
 	uint32_t nslot = j ? j->table.nslot : 0;
 
@@ -122,8 +94,8 @@ static int adopt(struct modules *ms, struct module *m, const struct priv_inspect
 			 store_prune_builds(ms->store, r->id, PAST_BUILDS_KEPT, e)))
 		return -1;
 	if (rebuilt) {
-		m->builds.table = TABLE_UNKNOWN;
-		if (take_over_profile(ms, m, &j->table, now_ms, e))
+		m->builds.table = m->builds.shapes = TABLE_UNKNOWN;
+		if (module_take_over(ms, m, &origin, &j->table, now_ms, e))
 			return -1;
 		module_unload(ms, m);
 	}

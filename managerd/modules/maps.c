@@ -48,14 +48,14 @@ struct profile_func *origin_func(struct origin *o, struct profile *now, size_t n
 	return o->func[n] == FUNC_GONE ? NULL : &now->func.v[o->func[n]];
 }
 
-static struct table_name name_of(const struct store_module *row)
+struct table_name module_table_name(const struct module *m, enum table_kind kind)
 {
-	return (struct table_name){row->id, row->uid, row->origin};
+	return (struct table_name){m->row.id, m->row.uid, m->row.origin, kind};
 }
 
 bool module_has_table(struct modules *ms, struct module *m)
 {
-	struct table_name name = name_of(&m->row);
+	struct table_name name = module_table_name(m, TABLE_REPLAY);
 
 	if (m->builds.table == TABLE_UNKNOWN)
 		m->builds.table =
@@ -117,7 +117,7 @@ static struct module *find_named(const struct modules *ms, const struct table_na
 
 	if (!m)
 		return NULL;
-	own = name_of(&m->row);
+	own = module_table_name(m, name->kind);
 	return table_name_equal(&own, name) ? m : NULL;
 }
 
@@ -155,8 +155,10 @@ static void start_table(struct modules *ms, struct module *m, struct blob *made)
 	const struct profile_func *f;
 	size_t i;
 
-	*w = (struct table_work){
-	    .ms = ms, .name = name_of(&m->row), .dir = xstrdup(ms->tables), .fresh = made != NULL};
+	*w = (struct table_work){.ms = ms,
+	    .name = module_table_name(m, TABLE_REPLAY),
+	    .dir = xstrdup(ms->tables),
+	    .fresh = made != NULL};
 	if (made)
 		w->made = blob_take(made);
 	for (i = 0; i < m->profile.now.func.n; i++) {
@@ -196,14 +198,19 @@ void module_take_table(struct modules *ms, struct module *m, struct blob *table)
 	start_table(ms, m, table);
 }
 
-static bool table_of_present(void *arg, const struct table_name *name)
+/* Shapes of the program before are kept until its profile is carried over. */
+static bool table_is_needed(void *arg, const struct table_name *name)
 {
-	return find_named(arg, name) != NULL;
+	const struct module *m = modules_get(arg, name->module);
+
+	return find_named(arg, name) ||
+	       (m && name->kind == TABLE_SHAPES && name->uid == m->row.uid &&
+		   (!m->memory.loaded || m->profile.before.func.n));
 }
 
 void modules_sweep_tables(struct modules *ms)
 {
-	tables_sweep(ms->tables, table_of_present, ms);
+	tables_sweep(ms->tables, table_is_needed, ms);
 }
 
 int module_load_origin(struct modules *ms, struct module *m, const struct build_id *id,

@@ -1,13 +1,14 @@
 /*
  * What the files of this room share; each uses those before it: modules.c (rows
  * and memory), maps.c (maps of builds, replay tables), profile.c (profiles),
- * room.c (how many), learn.c (what a file has become), find.c (which build
- * samples name).
+ * carry.c (… of programs that change), room.c (how many), learn.c (what a file has become), find.c
+ * (which build samples name).
  */
 #ifndef MORPH_MANAGERD_MODULE_PARTS_H
 #define MORPH_MANAGERD_MODULE_PARTS_H
 
 #include "managerd/modules/modules.h"
+#include "managerd/replay/tables.h"
 
 /* ---- modules.c ---- */
 
@@ -34,6 +35,16 @@ int module_load_build(struct modules *ms, struct module *m, const struct build_i
  * emptied. The build, or NULL where it is one that was there. */
 struct build *module_add_joined(struct modules *ms, struct module *m, const struct build_id *id,
     const struct build_id *origin, struct joined *j);
+
+/* The name of what there is of the present program, in the folder of tables. */
+struct table_name module_table_name(const struct module *m, enum table_kind kind);
+
+/* ---- carry.c ---- */
+
+/* The profile of the program of `origin` becomes that of another one's functions, t: equal ones
+ * keep theirs, and what others had is to be carried over, or as module_carry() says. */
+int module_take_over(struct modules *ms, struct module *m, const struct build_id *origin,
+    const struct map_table *t, int64_t now_ms, struct err *e);
 
 /* ---- profile.c ---- */
 

@@ -18,6 +18,7 @@ void module_unload(struct modules *ms, struct module *m)
 
 	profile_free(&m->profile.now);
 	profile_free(&m->profile.layout);
+	profile_free(&m->profile.before);
 	for (i = 0; i < m->builds.origin.n; i++) {
 		map_table_free(&m->builds.origin.v[i].table);
 		free(m->builds.origin.v[i].hit);
@@ -65,7 +66,8 @@ static size_t profile_bytes(const struct profile *p)
 void module_count_bytes(struct modules *ms, struct module *m)
 {
 	const struct origin *o;
-	size_t i, n = profile_bytes(&m->profile.now) + profile_bytes(&m->profile.layout);
+	size_t i, n = profile_bytes(&m->profile.now) + profile_bytes(&m->profile.layout) +
+		      profile_bytes(&m->profile.before);
 
 	for (i = 0; i < m->builds.origin.n; i++) {
 		o = &m->builds.origin.v[i];

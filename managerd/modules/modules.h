@@ -37,6 +37,9 @@ enum {
 struct profiles {
 	struct profile now;    /* exactly the functions of the current program */
 	struct profile layout; /* that the present layout was made from; empty = unknown */
+	/* Of the program that was there before, until functions that were changed have what they
+	 * had (module_carry()); empty = nothing is to be carried over. */
+	struct profile before;
 };
 
 struct module_memory {
@@ -164,6 +167,19 @@ bool module_has_table(struct modules *ms, struct module *m);
 void module_take_table(struct modules *ms, struct module *m, struct blob *table);
 /* Of a large table more is loaded where more functions have samples by now. */
 void module_more_table(struct modules *ms, struct module *m, struct origin *o);
+/* Whether there are the shapes of the present program. */
+bool module_has_shapes(struct modules *ms, struct module *m);
+/* Takes the ones a job made, or notes that it failed (NULL). */
+void module_take_shapes(struct modules *ms, struct module *m, struct blob *shapes);
+/* Those of the program that profile.before is of: open, -1 = there are none any more. */
+int module_shapes_before(const struct modules *ms, const struct module *m);
+/*
+ * A job of the editor has made of profile.before what text says, n bytes, which may be hostile
+ * (remap_carry()); NULL: it could not. It becomes a part of the profile, and before is empty. Where
+ * it does not, and the present profile is skewed by what it lacks, it is forgotten. Within a
+ * transaction.
+ */
+int module_carry(struct modules *ms, struct module *m, const void *text, size_t n, struct err *e);
 /* Removes tables of programs that are not there any more. */
 void modules_sweep_tables(struct modules *ms);
 /* Replaces one of the row's own strings. */

@@ -25,6 +25,7 @@ int module_load(struct modules *ms, struct module *m, struct err *e)
 	if (store_load_profile(ms->store, m->row.id, PROFILE_NOW, &m->profile.now, e))
 		return -1;
 	if (store_load_profile(ms->store, m->row.id, PROFILE_LAYOUT, &m->profile.layout, e) ||
+	    store_load_profile(ms->store, m->row.id, PROFILE_BEFORE, &m->profile.before, e) ||
 	    module_load_origin(ms, m, &m->row.origin, &o, e)) {
 		module_unload(ms, m);
 		return -1;

@@ -20,11 +20,23 @@
 #include <unistd.h>
 
 /* Places of the editor's descriptors. */
-enum { FD_ARTIFACT = 3, FD_SAMPLES, FD_ORIGINAL, FD_MODULE, FD_N };
+enum { FD_ARTIFACT = 3, FD_SAMPLES, FD_ORIGINAL, FD_MODULE, FD_SHAPES, FD_N };
 
 /* Address space of processes that the editor starts is bounded one by one. */
 enum { JOB_PROCESSES = 64 };
 static const uint64_t TABLE_MAX = 256 << 20;
+
+/* Of tables, shapes and profiles, which the manager takes in. */
+static bool makes_data(const struct task *t)
+{
+	return t->kind == TASK_TABLE || t->kind == TASK_SHAPES || t->kind == TASK_CARRY;
+}
+
+/* Assembles. */
+static bool needs_cache(const struct task *t)
+{
+	return t->kind == TASK_BUILD || t->kind == TASK_TABLE;
+}
 
 typedef VEC(char *) strings;
 
@@ -58,17 +70,22 @@ static void editor_argv(
 	if (!p->user && t->mod.st.st_uid == 0 && p->conf->edit.landlock)
 		add_option(argv, "--need-sandbox", NULL);
 	add_option(argv, "--artifact", fd_path(FD_ARTIFACT));
-	if (t->kind != TASK_SCORE) {
+	if (t->kind != TASK_SCORE)
 		add_option(argv, "-o", folder_path(p->state, t->folder, "out"));
+	if (needs_cache(t))
 		add_option(argv, "--cache", xstrdup(cache));
-	}
-	if (t->kind == TASK_TABLE) {
-		add_option(argv, "--replay-table", NULL);
+	if (t->kind == TASK_TABLE || t->kind == TASK_SHAPES) {
+		add_option(argv, t->kind == TASK_TABLE ? "--replay-table" : "--shapes", NULL);
 		vec_push(argv, NULL);
 		return;
 	}
 	add_option(argv, "--json", NULL);
 	add_option(argv, "--samples", fd_path(FD_SAMPLES));
+	if (t->kind == TASK_CARRY) {
+		add_option(argv, "--carry", fd_path(FD_SHAPES));
+		vec_push(argv, NULL);
+		return;
+	}
 	if (t->kind == TASK_SCORE)
 		add_option(argv, "--score", NULL);
 	if (original)
@@ -83,11 +100,11 @@ static struct launch job_launch(const struct parent *p, struct task *t)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
-	t->group = cgroup_make(
-	    &p->groups, t->id, p->conf->edit.memory, JOB_PROCESSES, t->kind != TASK_TABLE);
+	t->group =
+	    cgroup_make(&p->groups, t->id, p->conf->edit.memory, JOB_PROCESSES, !makes_data(t));
 	return (struct launch){.group = t->group,
 	    /* The samples a table is for are taken meanwhile. */
-	    .priority = t->kind == TASK_TABLE ? LAUNCH_NICE : LAUNCH_IDLE,
+	    .priority = makes_data(t) ? LAUNCH_NICE : LAUNCH_IDLE,
 	    .drop = t->owner.give,
 	    .uid = t->owner.uid,
 	    .gid = t->owner.gid,
@@ -106,7 +123,7 @@ static void table_known(struct parent *p, struct task *t, int status)
 	struct err e;
 
 	if (task_answer(t, &h, &e) < 0) {
-		err_wrap(&e, "its replay table");
+		err_wrap(&e, "what it made");
 		task_ended(p, t, false, e.text);
 		return;
 	}
@@ -217,7 +234,8 @@ static void take_table(struct parent *p, struct task *t)
 	if (t->snapshot < 0)
 		task_ended(p, t, false, e.text);
 	else
-		task_inspect(p, t, INSPECT_TABLE, t->snapshot, -1, table_known);
+		task_inspect(p, t, t->kind == TASK_TABLE ? INSPECT_TABLE : INSPECT_BYTES,
+		    t->snapshot, -1, table_known);
 }
 
 static void editor_ended(struct parent *p, struct task *t, int status)
@@ -225,7 +243,7 @@ static void editor_ended(struct parent *p, struct task *t, int status)
 	t->status = status;
 	if (status || t->kind == TASK_SCORE)
 		task_ended(p, t, false, "");
-	else if (t->kind == TASK_TABLE)
+	else if (makes_data(t))
 		take_table(p, t);
 	else
 		take_output(p, t);
@@ -241,7 +259,7 @@ static int run(struct parent *p, struct task *t, int original, struct err *e)
 	int r;
 
 	/* Without it the editor would keep objects in the person's HOME. */
-	if (t->kind != TASK_SCORE) {
+	if (needs_cache(t)) {
 		cache = folder_cache(p->state, &t->owner, t->path, e);
 		if (!cache)
 			return -1;
@@ -251,7 +269,8 @@ static int run(struct parent *p, struct task *t, int original, struct err *e)
 	editor_argv(p, t, cache, original >= 0, &argv);
 	l.argv = (const char *const *)argv.v;
 	l.env = env;
-	memcpy(l.fd, ((int[]){-1, t->out, t->err, t->art.fd, t->samples, original, t->mod.fd}),
+	memcpy(l.fd,
+	    ((int[]){-1, t->out, t->err, t->art.fd, t->samples, original, t->mod.fd, t->shapes}),
 	    FD_N * sizeof *l.fd);
 	l.nfd = FD_N;
 	t->then = editor_ended;
@@ -415,7 +434,7 @@ static int find_slot(const struct parent *p, const char *path, struct err *e)
 	if (trust_stat(path, &st) < 0)
 		return err_sys(e, "%s", path);
 	for (i = 0; i < p->task.n; i++) {
-		if (p->task.v[i]->kind < TASK_BUILD || p->task.v[i]->kind > TASK_TABLE ||
+		if (p->task.v[i]->kind < TASK_BUILD || p->task.v[i]->kind > TASK_CARRY ||
 		    !task_needed(p, p->task.v[i]))
 			continue;
 		all++;
@@ -435,8 +454,11 @@ static int find_slot(const struct parent *p, const char *path, struct err *e)
 
 uint64_t task_job(struct parent *p, const struct priv_job *j, struct err *e)
 {
-	static const enum task_kind kind[] = {
-	    [PRIV_BUILD] = TASK_BUILD, [PRIV_SCORE] = TASK_SCORE, [PRIV_TABLE] = TASK_TABLE};
+	static const enum task_kind kind[] = {[PRIV_BUILD] = TASK_BUILD,
+	    [PRIV_SCORE] = TASK_SCORE,
+	    [PRIV_TABLE] = TASK_TABLE,
+	    [PRIV_SHAPES] = TASK_SHAPES,
+	    [PRIV_CARRY] = TASK_CARRY};
 	struct task *t;
 
 	if (j->kind == PRIV_VERIFY)
@@ -452,6 +474,7 @@ uint64_t task_job(struct parent *p, const struct priv_job *j, struct err *e)
 	t->out = j->out;
 	t->err = j->err;
 	t->samples = j->samples;
+	t->shapes = j->shapes;
 	task_find_begin(p, t);
 	return t->id;
 }

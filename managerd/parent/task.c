@@ -50,6 +50,7 @@ struct task *task_new(struct parent *p, enum task_kind kind, const char *path, s
 	    .out = -1,
 	    .err = -1,
 	    .samples = -1,
+	    .shapes = -1,
 	    .blob = -1,
 	    .dir = -1,
 	    .group = -1,
@@ -70,6 +71,7 @@ static void task_free(const struct parent *p, struct task *t)
 	fd_close(&t->out);
 	fd_close(&t->err);
 	fd_close(&t->samples);
+	fd_close(&t->shapes);
 	fd_close(&t->blob);
 	fd_close(&t->dir);
 	fd_close(&t->snapshot);
@@ -283,6 +285,8 @@ void task_failed(struct parent *p, struct task *t, const char *why)
 	case TASK_BUILD:
 	case TASK_SCORE:
 	case TASK_TABLE:
+	case TASK_SHAPES:
+	case TASK_CARRY:
 	case TASK_VERIFY:
 		task_ended(p, t, true, why);
 		break;

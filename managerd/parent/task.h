@@ -36,6 +36,8 @@ enum task_kind {
 	TASK_BUILD,
 	TASK_SCORE,
 	TASK_TABLE,
+	TASK_SHAPES,
+	TASK_CARRY,
 	TASK_VERIFY,
 	TASK_SWAP,
 	TASK_ROLLBACK,
@@ -62,8 +64,8 @@ struct task {
 	/* what was asked for */
 	struct build_id want, want_origin, hint[2];
 	bool shallow, judge;
-	bool left;             /* SWEEP: by an earlier morphd */
-	int out, err, samples; /* descriptors, ours */
+	bool left;                     /* SWEEP: by an earlier morphd */
+	int out, err, samples, shapes; /* descriptors, ours */
 
 	/* finding the artifact */
 	VEC(char *) place;

@@ -148,17 +148,21 @@ static int do_job(struct call *c)
 	    .edit = c->q.task,
 	    .id = c->q.id,
 	    .origin = c->q.origin,
-	    .samples = -1};
+	    .samples = -1,
+	    .shapes = -1};
+	bool carry = j.kind == PRIV_CARRY;
 	uint64_t task;
 
 	/* Two streams, and the samples where the job takes any. */
 	if (j.kind < PRIV_BUILD || j.kind > PRIV_VERIFY ||
-	    c->f->nfd != (j.kind == PRIV_BUILD || j.kind == PRIV_SCORE ? 3 : 2))
+	    c->f->nfd != 2u + priv_takes_samples(j.kind) + carry)
 		return malformed(c);
 	j.out = c->f->fd[0];
 	j.err = c->f->fd[1];
-	if (c->f->nfd == 3)
+	if (c->f->nfd >= 3)
 		j.samples = c->f->fd[2];
+	if (c->f->nfd == 4)
+		j.shapes = c->f->fd[3];
 	task = task_job(c->p, &j, &c->e);
 	if (task)
 		c->f->nfd = 0; /* they are the task's now */

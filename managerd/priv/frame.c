@@ -116,7 +116,7 @@ int frame_send(int sock, const struct buf *b, const int *fd, unsigned nfd, struc
 	return r < 0 ? err_sys(e, "the privileged parent") : 0;
 }
 
-/* The control buffer's alignment has room for more than FRAME_FDS: -1 when more
+/* The control buffer's alignment may have room for more than FRAME_FDS: -1 when more
  * came, which are then closed. */
 static int take_fds(struct msghdr *m, struct frame *f)
 {

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { FRAME_MAX = 64 * 1024, FRAME_FDS = 3 };
+enum { FRAME_MAX = 64 * 1024, FRAME_FDS = 4 };
 
 /* ---- writing ---- */
 void frame_u32(struct buf *b, uint32_t v);

@@ -283,14 +283,15 @@ uint64_t priv_fetch(
 uint64_t priv_job(
     struct priv *p, const struct priv_job *j, priv_ended_fn *fn, void *arg, struct err *e)
 {
-	const int fd[FRAME_FDS] = {j->out, j->err, j->samples};
+	const int fd[FRAME_FDS] = {j->out, j->err, j->samples, j->shapes};
+	bool carry = j->kind == PRIV_CARRY;
 	struct message m = {.number = j->kind,
 	    .path = j->module,
 	    .task = j->edit,
 	    .id = j->id,
 	    .origin = j->origin};
 
-	if (ask_with(p, FRAME_JOB, &m, fd, j->samples >= 0 ? 3 : 2, e))
+	if (ask_with(p, FRAME_JOB, &m, fd, 2 + priv_takes_samples(j->kind) + carry, e))
 		return 0;
 	return begun(p, &m, (struct pending){.event = FRAME_ENDED, .ended = fn, .arg = arg});
 }

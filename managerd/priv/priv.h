@@ -107,14 +107,27 @@ uint64_t priv_fetch(
 
 /* ---- jobs: an edit and what goes with it ---- */
 
-enum priv_job_kind { PRIV_BUILD = 1, PRIV_SCORE, PRIV_TABLE, PRIV_VERIFY };
+enum priv_job_kind {
+	PRIV_BUILD = 1,
+	PRIV_SCORE,
+	PRIV_TABLE,
+	PRIV_SHAPES, /* of the module's blocks, by which its profile can be carried over … */
+	PRIV_CARRY,  /* … from the program that was there before */
+	PRIV_VERIFY
+};
+
+static inline bool priv_takes_samples(enum priv_job_kind kind)
+{
+	return kind == PRIV_BUILD || kind == PRIV_SCORE || kind == PRIV_CARRY;
+}
 
 struct priv_job {
 	enum priv_job_kind kind;
 	const char *module;         /* absolute path; VERIFY: not used */
 	uint64_t edit;              /* VERIFY: the task of the build. The command is the policy's */
 	struct build_id id, origin; /* what the manager takes the module for */
-	int samples;                /* BUILD, SCORE: memfd with the text; -1 */
+	int samples;                /* BUILD, SCORE, CARRY: memfd with the text; -1 */
+	int shapes;                 /* CARRY: the bytes that a SHAPES job made; -1 */
 	int out, err;               /* descriptors for its 1 and 2 */
 };
 
@@ -123,8 +136,8 @@ struct priv_ended {
 	const char *why;            /* not "": it was not started, or its result is refused */
 	int status;                 /* as of waitpid(2) when why is "" */
 	struct build_id id, origin; /* BUILD, status 0: of the build */
-	struct blob *blob;          /* BUILD: its block map; TABLE: the table; hostile. Who
-				       wants to keep it takes it */
+	struct blob *blob;          /* BUILD: its block map; TABLE: the table; SHAPES, CARRY: what
+				       was made; hostile. Who wants to keep it takes it */
 };
 typedef void priv_ended_fn(const struct priv_ended *r, void *arg);
 

@@ -31,7 +31,7 @@
 	V(KEPT, kept, "p", "k", 0) \
 	V(HOLD, hold, "pf", "", 0) \
 	V(HELD, held, "p", "f", 0) \
-	/* begin a task; job: kind, module, edit, what it is; output, errors, samples */ \
+	/* begin a task; job: kind, module, edit, what it is; output, errors, samples, shapes */ \
 	V(INSPECT, inspect, "pion", "t", 0) \
 	V(JOB, job, "nltio", "t", FRAME_FDS) \
 	V(SWAP, swap, "t", "t", 0) \

@@ -1,8 +1,9 @@
 /*
- * Replay tables (common/uops.h) in a folder of the manager's:
- * MODULE-OWNER-ORIGIN.uops, all in hex, OWNER a uid. A module has one, of its present
- * program; a job of the editor made it, so it is checked whenever it is read. Another
- * owner's program at the same path has its own, whatever build it calls itself.
+ * Replay tables (common/uops.h) and shapes (docs/FORMATS.md) in a folder of the manager's:
+ * MODULE-OWNER-ORIGIN.uops or .shapes, all in hex, OWNER a uid. A module has one, of its present
+ * program; a job of the editor made it, so it is checked whenever it is read, shapes by another
+ * job of the editor. Another owner's program at the same path has its own, whatever build it calls
+ * itself.
  */
 #ifndef MORPH_MANAGERD_TABLES_H
 #define MORPH_MANAGERD_TABLES_H
@@ -14,10 +15,13 @@
 
 #include <stdbool.h>
 
+enum table_kind { TABLE_REPLAY, TABLE_SHAPES, TABLE_KINDS };
+
 struct table_name {
 	uint64_t module;
 	uint32_t uid;
 	struct build_id origin;
+	enum table_kind kind;
 };
 
 bool table_name_equal(const struct table_name *a, const struct table_name *b);
@@ -34,6 +38,8 @@ int tables_load(const char *dir, const struct table_name *name, const struct hta
 /* Takes a table, if it is one; little of it is in memory at a time. May be called in the pool;
  * afterwards the module's earlier one is to be swept. */
 int tables_take(const char *dir, const struct table_name *name, struct blob *table, struct err *e);
+/* Shapes of another program of this module and owner: open, -1 = none. */
+int tables_open_other(const char *dir, const struct table_name *name);
 /* Removes the files that keep() does not say yes to. */
 void tables_sweep(
     const char *dir, bool (*keep)(void *arg, const struct table_name *name), void *arg);

@@ -56,6 +56,14 @@ void profile_free(struct profile *p)
 	htab_free(&p->by_key);
 }
 
+void profile_clear(struct profile_func *f)
+{
+	if (f->block)
+		memset(f->block, 0, f->nblock * sizeof *f->block);
+	f->edge.n = f->predecessors.n = f->call.n = 0;
+	f->as_of_ms = 0;
+}
+
 void profile_move(struct profile_func *to, struct profile_func *from)
 {
 	to->block = from->block;

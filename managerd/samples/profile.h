@@ -66,6 +66,8 @@ struct profile_func *profile_put(struct profile *p, const struct hash128 *key, c
 double *profile_blocks(struct profile_func *f);
 struct profile_func *profile_get(const struct profile *p, const struct hash128 *key);
 void profile_free(struct profile *p);
+/* Forgets all that a function has. */
+void profile_clear(struct profile_func *f);
 /* Moves what a function of equal key and blocks has to another, which is empty. */
 void profile_move(struct profile_func *to, struct profile_func *from);
 void profile_copy(struct profile *to, const struct profile *from);

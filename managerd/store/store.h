@@ -164,8 +164,9 @@ int store_table(struct store *s, uint64_t module, const struct build_id *origin,
 
 /* ---- profiles ---- */
 enum profile_kind {
-	PROFILE_NOW,   /* the aged sums */
-	PROFILE_LAYOUT /* those the present layout was made from */
+	PROFILE_NOW,    /* the aged sums */
+	PROFILE_LAYOUT, /* those the present layout was made from */
+	PROFILE_BEFORE  /* of the program before, until it is carried over to the present one */
 };
 int store_load_profile(
     struct store *s, uint64_t module, enum profile_kind kind, struct profile *p, struct err *e);

@@ -415,10 +415,37 @@ START_TEST(tables_are_kept_in_a_folder)
 }
 END_TEST
 
+START_TEST(shapes_of_another_program_are_found)
+{
+	char dir[] = "/tmp/morph-tables-XXXXXX", byte = 0;
+	struct table_name replay = {1, 1000, {2, {1, 2}}},
+			  old = {1, 1000, {2, {1, 2}}, TABLE_SHAPES};
+	struct table_name now = {1, 1000, {2, {3, 4}}, TABLE_SHAPES};
+	struct table_name user = {1, 1001, {2, {3, 4}}, TABLE_SHAPES};
+	int fd;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	buf_str(&bytes, "any bytes");
+	ck_assert_int_eq(take(dir, &old, bytes.n), 0);
+	ck_assert(tables_have(dir, &old) && !tables_have(dir, &replay));
+	ck_assert_int_eq(tables_open_other(dir, &old), -1);
+	ck_assert_int_eq(tables_open_other(dir, &user), -1);
+	fd = tables_open_other(dir, &now);
+	ck_assert(fd >= 0 && read(fd, &byte, 1) == 1 && byte == 'a');
+	close(fd);
+	tables_sweep(dir, not_the_first, &replay);
+	ck_assert(tables_have(dir, &old));
+	tables_sweep(dir, not_the_first, &old);
+	ck_assert(!tables_have(dir, &old));
+	dir_remove(dir, NULL);
+	buf_free(&bytes);
+}
+END_TEST
+
 UNIT_MAIN("observe", 0, setup, teardown, directions_follow_the_registers,
     the_stack_resolves_branches, of_a_loop_the_next_turn_counts,
     directions_behind_a_return_are_the_callers, where_samples_pile_up_they_are_worth_less,
     instructions_that_tell_too_seldom_are_left_alone, biased_outcomes_count_where_there_are_few,
     a_sample_is_weighed_where_it_fell, places_the_table_does_not_know_say_nothing,
     the_caller_is_at_the_frames_return_address, functions_of_another_shape_have_no_table,
-    tables_are_kept_in_a_folder)
+    tables_are_kept_in_a_folder, shapes_of_another_program_are_found)

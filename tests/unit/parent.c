@@ -1470,11 +1470,11 @@ START_TEST(malformed_requests)
 }
 END_TEST
 
-static void send_four(int fd)
+static void send_too_many(int fd)
 {
 	union {
 		struct cmsghdr align;
-		char bytes[CMSG_SPACE(4 * sizeof fd)];
+		char bytes[CMSG_SPACE((FRAME_FDS + 1) * sizeof fd)];
 	} control = {.bytes = {0}};
 	struct iovec io = {"\1\0\0\0", 4};
 	struct msghdr m = {.msg_iov = &io,
@@ -1482,11 +1482,13 @@ static void send_four(int fd)
 	    .msg_control = control.bytes,
 	    .msg_controllen = sizeof control.bytes};
 	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+	size_t i;
 
 	c->cmsg_level = SOL_SOCKET;
 	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(4 * sizeof fd);
-	memcpy(CMSG_DATA(c), (int[]){fd, fd, fd, fd}, 4 * sizeof fd);
+	c->cmsg_len = CMSG_LEN((FRAME_FDS + 1) * sizeof fd);
+	for (i = 0; i <= FRAME_FDS; i++)
+		memcpy(CMSG_DATA(c) + i * sizeof fd, &fd, sizeof fd);
 	ck_assert_int_eq(sendmsg(verbs, &m, 0), 4);
 }
 
@@ -1503,7 +1505,7 @@ START_TEST(descriptors_that_nobody_wants)
 	/* Of a frame with more than there may be none stays open. */
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
 	verbs = pair[1];
-	send_four(null);
+	send_too_many(null);
 	before = descriptors(getpid());
 	ck_assert_int_eq(frame_receive(pair[0], f, &e), -1);
 	ck_assert_uint_eq(descriptors(getpid()), before);
@@ -1520,7 +1522,7 @@ START_TEST(descriptors_that_nobody_wants)
 	for (i = 0; i < 100 && descriptors(server) > before; i++)
 		usleep(20000);
 	ck_assert_uint_le(descriptors(server), before);
-	send_four(null); /* who does that is no manager */
+	send_too_many(null); /* who does that is no manager */
 	ck_assert_int_eq(waitpid(server, &status, 0), server);
 	close(null);
 	free(f);
