@@ -164,8 +164,11 @@ void cycle_turn(struct manager *m)
 	if (m->core.stopping)
 		return;
 	inspections_turn(m->learning.inspections);
-	registers_table_turn(&m->registers);
-	carrying_turn(&m->carrying);
+	/* One of them at a time: a user has few jobs, and the work is one. */
+	if (!m->carrying.job)
+		registers_table_turn(&m->registers);
+	if (!m->registers.job)
+		carrying_turn(&m->carrying);
 	fetching_turn(&m->fetching);
 	trials_watch(&m->trials);
 	c = change_next(&m->changes, &m->core.modules);

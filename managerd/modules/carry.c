@@ -148,14 +148,15 @@ int module_take_over(struct modules *ms, struct module *m, const struct build_id
 int module_carry(struct modules *ms, struct module *m, const void *text, size_t n, struct err *e)
 {
 	struct decay at = modules_decay(ms);
-	char carried[NUMBER_TEXT];
+	char carried[NUMBER_TEXT], lost[NUMBER_TEXT];
 	struct remap_carried r;
 	struct err why;
 
 	if (text && !remap_carry(&m->profile.now, &m->profile.before, text, n, at, &r, &why)) {
 		log_info("%s: %zu changed functions and %zu renamed ones have their profile of "
-			 "before (%s samples)",
-		    m->row.path, r.changed, r.renamed, number_text(r.samples, carried));
+			 "before (%s samples); %s samples are lost",
+		    m->row.path, r.changed, r.renamed, number_text(r.samples, carried),
+		    number_text(r.lost > 0 ? r.lost : 0, lost));
 	} else {
 		if (text)
 			log_warn("%s: %s", m->row.path, why.text);

@@ -156,18 +156,24 @@ int remap_carry(struct profile *p, const struct profile *before, const void *tex
 {
 	/* Values are rounded, a thousandth a line. */
 	const double most = profile_total(before, at).samples * 1.01 + 1;
+	struct profile gone = {0};
 	struct carrying c = {.p = p, .before = before, .at = at, .r = r};
 	size_t i;
 	int rc;
 
 	*r = (struct remap_carried){0};
-	for (i = 0; i < before->func.n; i++)
+	for (i = 0; i < before->func.n; i++) {
 		htab_put_str(&c.names, before->func.v[i].name, NULL);
+		if (!profile_get(p, &before->func.v[i].key))
+			vec_push(&gone.func, before->func.v[i]);
+	}
 	rc = carry_lines(&c, text, n, false, e);
 	if (!rc && r->samples > most)
 		rc = err_set(e, "the carried profile has more samples than there were");
 	if (!rc)
 		rc = carry_lines(&c, text, n, true, e);
+	r->lost = profile_total(&gone, at).samples - r->samples;
+	vec_free(&gone.func);
 	htab_free(&c.names);
 	htab_free(&c.carried);
 	return rc;

@@ -27,7 +27,8 @@ double remap_skew(const struct profile *before, const struct profile *p, struct 
 
 struct remap_carried {
 	size_t changed, renamed; /* functions that get samples */
-	double samples;
+	double samples;          /* of these, … */
+	double lost;             /* … and of those that are gone */
 };
 
 /*

@@ -189,6 +189,7 @@ START_TEST(what_was_matched_is_added)
 	ck_assert_uint_eq(r.changed, 1);
 	ck_assert_uint_eq(r.renamed, 0);
 	ck_assert_double_eq(r.samples, 40.5);
+	ck_assert_double_eq_tol(r.lost, 39.5, 1e-6);
 }
 END_TEST
 
