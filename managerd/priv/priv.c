@@ -284,14 +284,14 @@ uint64_t priv_job(
     struct priv *p, const struct priv_job *j, priv_ended_fn *fn, void *arg, struct err *e)
 {
 	const int fd[FRAME_FDS] = {j->out, j->err, j->samples, j->shapes};
-	bool carry = j->kind == PRIV_CARRY;
+	unsigned nfd = j->samples < 0 ? 2 : j->kind == PRIV_CARRY ? 4 : 3;
 	struct message m = {.number = j->kind,
 	    .path = j->module,
 	    .task = j->edit,
 	    .id = j->id,
 	    .origin = j->origin};
 
-	if (ask_with(p, FRAME_JOB, &m, fd, 2 + priv_takes_samples(j->kind) + carry, e))
+	if (ask_with(p, FRAME_JOB, &m, fd, nfd, e))
 		return 0;
 	return begun(p, &m, (struct pending){.event = FRAME_ENDED, .ended = fn, .arg = arg});
 }
