@@ -16,7 +16,6 @@ struct side {
 
 struct matcher {
 	struct side old, now;
-	struct arena *mem;
 	VEC(uint32_t) fresh; /* of old: matched, and their edges not yet followed */
 };
 
@@ -114,8 +113,8 @@ static uint32_t run_length(const struct entry *v, uint32_t i, uint32_t n)
 	return end - i;
 }
 
-/* Blocks of a hash that is equally frequent in both, in their order. */
-static void match_hashes(struct matcher *m, enum shape_level level, bool neighbours)
+/* Blocks of a hash that one of both has, or, several: that as many of both have, in their order. */
+static void match_hashes(struct matcher *m, enum shape_level level, bool neighbours, bool several)
 {
 	uint32_t no, nn, i = 0, k = 0, ro, rn, j;
 	struct entry *o = list_unmatched(&m->old, level, neighbours, &no);
@@ -124,7 +123,7 @@ static void match_hashes(struct matcher *m, enum shape_level level, bool neighbo
 	while (i < no && k < nn) {
 		ro = o[i].hash <= w[k].hash ? run_length(o, i, no) : 0;
 		rn = w[k].hash <= o[i].hash ? run_length(w, k, nn) : 0;
-		for (j = 0; ro == 1 && rn == 1 && j < ro; j++)
+		for (j = 0; ro == rn && (several || ro == 1) && j < ro; j++)
 			join(m, o[i + j].block, w[k + j].block);
 		i += ro;
 		k += rn;
@@ -241,21 +240,28 @@ static void match_order(struct matcher *m)
 	}
 }
 
+static void match_levels(struct matcher *m, bool several)
+{
+	unsigned level;
+
+	for (level = 0; level < SHAPE_LEVELS; level++) {
+		match_hashes(m, level, true, several);
+		follow_edges(m);
+		match_hashes(m, level, false, several);
+		follow_edges(m);
+	}
+}
+
 uint32_t *shape_match(const struct shape_func *old, const struct shape_func *now, struct arena *a)
 {
-	struct matcher m = {.mem = a};
-	unsigned level;
+	struct matcher m = {.fresh = {0}};
 
 	side_begin(&m.old, old, a);
 	side_begin(&m.now, now, a);
 	if (old->nblock && now->nblock)
 		join(&m, 0, 0);
-	for (level = 0; level < SHAPE_LEVELS; level++) {
-		match_hashes(&m, level, true);
-		follow_edges(&m);
-		match_hashes(&m, level, false);
-		follow_edges(&m);
-	}
+	match_levels(&m, false);
+	match_levels(&m, true);
 	match_order(&m);
 	follow_edges(&m);
 	vec_free(&m.fresh);

@@ -81,8 +81,9 @@ struct shape_pair *shapes_pair(const struct shapes *old, const struct shapes *no
 /*
  * For each block of a function, the one it has become in another, or SHAPE_NONE; an array from the
  * arena. No two become one; entry corresponds to entry. Hashes decide from strict to loose, at each
- * level first together with those of successors and predecessors, where they are equally frequent
- * in both; then the edges of what corresponds; then the order of what lies between.
+ * level first together with those of successors and predecessors: first of blocks that are alone
+ * with theirs, then of as many in both, in their order. After each, the edges of what corresponds
+ * decide; at the end the order of what lies between. Quadratic in what lies between, up to a bound.
  */
 uint32_t *shape_match(const struct shape_func *old, const struct shape_func *now, struct arena *a);
 
