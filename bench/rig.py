@@ -199,8 +199,7 @@ class Program:
         self.forget_another_training()
         self.source = os.path.join(self.dir, "ready")
         self.get_ready()
-        with open(os.path.join(BUILD, "src", self.package + ".version")) as f:
-            self.version = f.read().strip()
+        self.version = self.get_version()
         self.inputs()
         self.module = self.made("base", HOOKED)
         self.artifact = self.module + ".morph"
@@ -258,6 +257,10 @@ class Program:
         shutil.copytree(os.path.join(BUILD, "src", self.package), self.source, symlinks=True)
         self.ready(self.source)
         self.write("ready.done", "")
+
+    def get_version(self):
+        with open(os.path.join(BUILD, "src", self.package + ".version")) as f:
+            return f.read().strip()
 
     def tree(self):
         """The folder all builds are made in, fresh: paths in them are the same."""
