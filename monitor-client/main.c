@@ -91,7 +91,7 @@ static void note_run(struct monitor *m, const struct event *ev)
 	if (ev->kind != EV_EXIT)
 		return;
 	n = maps_builds(m->maps, ev->pid, is_watched, m, build, RUNS_BUILDS);
-	runs_ended(&m->runs, ev->pid, ev->time, build, n, clock_now());
+	runs_ended(&m->runs, ev->pid, ev->time, maps_args(m->maps, ev->pid), build, n, clock_now());
 }
 
 static void on_event(const struct event *ev, void *arg)
@@ -135,10 +135,13 @@ static void on_exit_record(const struct exit_record *r, void *arg)
 	runs_record(&m->runs, r, clock_now());
 }
 
-static void on_run(const struct build_id *id, const struct wire_run *r, void *arg)
+static void on_run(
+    const struct build_id *id, const struct wire_run *r, const char *unclassed, void *arg)
 {
 	struct monitor *m = arg;
 
+	if (unclassed)
+		source_execs_of(m->source, unclassed);
 	batch_run(&m->batch, id, r);
 }
 
@@ -194,6 +197,8 @@ static void follow_watches(struct monitor *m)
 	if (on == (m->watching > 0))
 		return;
 	exits_switch(m->exits, on);
+	if (!on)
+		source_no_execs(m->source);
 	m->watching = on ? clock_now() : 0;
 	runs_free(&m->runs);
 }

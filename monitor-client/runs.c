@@ -1,5 +1,7 @@
 #include "monitor-client/runs.h"
 #include "common/hash.h"
+#include "common/le.h"
+#include "monitor-client/kernel/cmdline.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +12,8 @@ struct run {
 	uint64_t end, elapsed; /* of the first thread; 0: not known */
 	uint64_t cpu, faults;  /* of the threads seen */
 	uint64_t group;        /* CPU time as the kernel added it up */
-	uint64_t class;
+	uint64_t args;
+	char comm[sizeof((struct exit_record){0}).comm];
 	uint32_t pid, uid, status;
 	bool first;    /* the first thread's record came */
 	bool over;     /* the last one's came */
@@ -82,7 +85,7 @@ static struct run *run_of(struct runs *g, uint32_t pid, uint64_t now)
 }
 
 /* Names that differ in numbers only, as of workers, are one class. */
-static uint64_t class_of(const char *comm)
+static uint64_t class_of(const char *comm, uint64_t args)
 {
 	struct hash128 h;
 	struct buf b = {0};
@@ -94,6 +97,8 @@ static uint64_t class_of(const char *comm)
 		if (!digit || !before)
 			buf_char(&b, digit ? '0' : *c);
 	}
+	if (args)
+		put_le64(buf_grow(&b, sizeof args), args);
 	h = hash_bytes(b.p, b.n);
 	buf_free(&b);
 	return hash_short(&h);
@@ -110,7 +115,7 @@ void runs_record(struct runs *g, const struct exit_record *x, uint64_t now)
 	if (x->pid == x->tgid) {
 		r->first = true;
 		r->elapsed = x->elapsed_ns;
-		r->class = class_of(x->comm);
+		memcpy(r->comm, x->comm, sizeof r->comm);
 	}
 	if (!x->last)
 		return;
@@ -120,8 +125,8 @@ void runs_record(struct runs *g, const struct exit_record *x, uint64_t now)
 	r->group = x->group_ns;
 }
 
-void runs_ended(struct runs *g, uint32_t pid, uint64_t end, const struct build_id *build, size_t n,
-    uint64_t now)
+void runs_ended(struct runs *g, uint32_t pid, uint64_t end, uint64_t args,
+    const struct build_id *build, size_t n, uint64_t now)
 {
 	struct run *r = run_of(g, pid, now);
 
@@ -130,6 +135,7 @@ void runs_ended(struct runs *g, uint32_t pid, uint64_t end, const struct build_i
 		return;
 	}
 	r->end = end;
+	r->args = args;
 	r->nbuild = n < RUNS_BUILDS ? n : RUNS_BUILDS;
 	g->lost += n - r->nbuild;
 	memcpy(r->build, build, r->nbuild * sizeof *build);
@@ -152,11 +158,11 @@ static void hand_on(const struct run *r, uint64_t epoch, run_fn *fn, void *arg)
 	    .cpu_ns = r->cpu > r->group ? r->cpu : r->group,
 	    .faults = r->faults,
 	    .status = r->status,
-	    .class = r->class};
+	    .class = r->args == CMDLINE_CUT ? 0 : class_of(r->comm, r->args)};
 	size_t i;
 
 	for (i = 0; i < r->nbuild; i++)
-		fn(&r->build[i], &w, arg);
+		fn(&r->build[i], &w, r->args ? NULL : r->comm, arg);
 }
 
 uint64_t runs_round(struct runs *g, uint64_t now, uint64_t epoch, bool all, run_fn *fn, void *arg)

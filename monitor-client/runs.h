@@ -29,14 +29,17 @@ struct runs {
 /* Times are CLOCK_MONOTONIC in ns. */
 void runs_record(struct runs *g, const struct exit_record *r, uint64_t now);
 /* The first thread of a process ended at `end`; the process has n of the watched builds mapped, of
- * which RUNS_BUILDS at most are kept. */
-void runs_ended(struct runs *g, uint32_t pid, uint64_t end, const struct build_id *build, size_t n,
-    uint64_t now);
+ * which RUNS_BUILDS at most are kept. args: the shape of its command line or CMDLINE_CUT
+ * (kernel/cmdline.h), 0 = not known. */
+void runs_ended(struct runs *g, uint32_t pid, uint64_t end, uint64_t args,
+    const struct build_id *build, size_t n, uint64_t now);
 /* It goes on: another thread of it called exec and took its place. */
 void runs_exec(struct runs *g, uint32_t pid);
 
-/* A run of one build; r->build stays to be filled. */
-typedef void run_fn(const struct build_id *id, const struct wire_run *r, void *arg);
+/* A run of one build; r->build stays to be filled. unclassed: the process's name where that is all
+ * that is known of its command line, else NULL. */
+typedef void run_fn(
+    const struct build_id *id, const struct wire_run *r, const char *unclassed, void *arg);
 /* Ends a round: calls fn for what is complete. all: waits for nothing more. epoch: CLOCK_REALTIME
  * less CLOCK_MONOTONIC. Returns how many runs were lost. */
 uint64_t runs_round(struct runs *g, uint64_t now, uint64_t epoch, bool all, run_fn *fn, void *arg);

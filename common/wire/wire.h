@@ -95,8 +95,8 @@ struct wire_run {
 	uint64_t cpu_ns;   /* user and system */
 	uint64_t faults;   /* of pages, minor and major */
 	uint32_t status;   /* as wait(2) gives it */
-	uint64_t class; /* processes with equal command lines, but for numbers and paths, have equal
-			   ones */
+	uint64_t class; /* equal for equal command lines, as docs/FORMATS.md says; 0 = unknown, not
+			   to be compared */
 };
 enum { WIRE_RUNS_MAX = 4096, WIRE_RUN_BUILDS_MAX = 64 };
 

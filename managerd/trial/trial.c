@@ -183,7 +183,7 @@ void trial_add(struct trial *t, enum trial_arm arm, const struct wire_run *r)
 	t->runs[arm].crashes += is_crash(r->status);
 	t->runs[arm].cpu_s += (double)r->cpu_ns / 1e9;
 	/* What a signal cut short says nothing of how long it takes. */
-	if (!turn || r->status & 0x7f)
+	if (!turn || !r->class || r->status & 0x7f)
 		return;
 	turn->ended++;
 	k = add_class(t, r->class, cpu / 1e9);

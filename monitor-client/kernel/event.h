@@ -15,6 +15,7 @@ enum event_kind {
 	EV_FORK, /* a new process, not a thread */
 	EV_EXIT, /* the last word of a process (its first thread ended) */
 	EV_EXEC, /* all mappings are gone; new ones follow as EV_MAP */
+	EV_ARGS, /* the arguments of the exec before */
 	EV_NS,   /* the namespaces of a task: a new one, or after it changed them */
 };
 
@@ -58,6 +59,7 @@ struct event {
 		} sample;
 		struct event_map map;
 		struct event_ns ns;
+		uint64_t args;   /* EV_ARGS: their shape (cmdline.h) */
 		uint32_t parent; /* EV_FORK: pid whose mappings the new one has */
 	};
 };

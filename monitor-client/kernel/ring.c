@@ -5,7 +5,7 @@
  *             and unless abi is 0 the registers of RING_REGS by ascending bit:
  *             cx ip flags r11; full: ax bx cx dx si di bp sp ip flags r8 … r15,
  *             then u64 size of the stack's copy, and unless that is 0 its bytes
- *             and u64 how many of them are valid
+ *             and u64 how many of them are valid; of an exec's: u64 sp, and the stack
  *   MMAP2     u32 pid, u32 tid, u64 addr, u64 len, u64 pgoff,
  *             u32 maj, u32 min, u64 ino, u64 generation, or with the misc bit
  *             BUILD_ID: u8 size, 3 bytes, u8 id[20]; u32 prot, u32 flags, path
@@ -18,6 +18,7 @@
  */
 #include "monitor-client/kernel/ring.h"
 #include "common/le.h"
+#include "monitor-client/kernel/cmdline.h"
 
 #include <asm/perf_regs.h>
 #include <linux/perf_event.h>
@@ -30,6 +31,7 @@ enum { RECORD_MAX = 1 << 16, TRAILER = 16, MMAP2_PATH = 64 };
 
 const uint64_t RING_REGS = 1u << PERF_REG_X86_CX | 1u << PERF_REG_X86_IP |
 			   1u << PERF_REG_X86_FLAGS | 1u << PERF_REG_X86_R11;
+const uint64_t RING_REGS_EXEC = 1u << PERF_REG_X86_SP;
 const uint64_t RING_REGS_FULL = ((1u << (PERF_REG_X86_FLAGS + 1)) - 1) | 0xffu << PERF_REG_X86_R8;
 
 /* Where registers lie in a sample, in words after abi. */
@@ -174,6 +176,29 @@ static enum record_kind sample_tick(struct ring *r, const uint8_t *p, size_t n, 
 	return REC_EVENT;
 }
 
+/* At the end of an exec: nothing of the stack stays but its shape. */
+static enum record_kind sample_exec(const uint8_t *p, size_t n, struct event *ev)
+{
+	enum { PID = 0, TID = 4, TIME = 8, ABI = 16, SP = 24, SIZE = 32, STACK = 40 };
+	uint64_t size, valid;
+
+	if (n < STACK + 8 || get_le64(p + ABI) != PERF_SAMPLE_REGS_ABI_64)
+		return REC_SKIP;
+	size = get_le64(p + SIZE);
+	if (!size || size > n - STACK - 8)
+		return REC_SKIP;
+	valid = get_le64(p + STACK + size);
+	ev->kind = EV_ARGS;
+	ev->pid = get_le32(p + PID);
+	ev->tid = get_le32(p + TID);
+	ev->time = get_le64(p + TIME);
+	ev->args = cmdline_shape(p + STACK, valid < size ? valid : size, get_le64(p + SP));
+	/* It ends at a page that nobody has touched yet, if not at the top of the stack. */
+	if (!ev->args && valid < size)
+		ev->args = CMDLINE_CUT;
+	return ev->args ? REC_EVENT : REC_SKIP;
+}
+
 static enum record_kind map_record(uint8_t *p, size_t n, uint16_t misc, struct event *ev)
 {
 	struct event_map *m = &ev->map;
@@ -241,6 +266,7 @@ static enum record_kind decode(struct ring *r, uint8_t *p, size_t n, uint32_t ty
 		ev->kind = EV_SAMPLE;
 		return shape == SHAPE_CLOCK  ? sample_clock(r, p, n, misc, ev)
 		       : shape == SHAPE_TICK ? sample_tick(r, p, n, ev)
+		       : shape == SHAPE_EXEC ? sample_exec(p, n, ev)
 					     : REC_SKIP;
 	}
 	if (n < TRAILER)
@@ -303,7 +329,7 @@ enum record_kind ring_next(
 	run_at(r, h.size);
 	r->tail += h.size;
 	k = decode(r, r->copy + sizeof h, h.size - sizeof h, h.type, h.misc, shape, ev, lost);
-	if (r->full && h.type == PERF_RECORD_SAMPLE)
+	if ((r->full || shape == SHAPE_EXEC) && h.type == PERF_RECORD_SAMPLE)
 		explicit_bzero(r->copy, h.size);
 	return k;
 }

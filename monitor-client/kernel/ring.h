@@ -38,11 +38,13 @@ enum sample_shape {
 	SHAPE_NONE,  /* no samples: side-band only */
 	SHAPE_TICK,  /* TID | TIME | REGS_USER; misc says nothing */
 	SHAPE_CLOCK, /* IP and the same; misc says user or kernel mode */
+	SHAPE_EXEC,  /* TID | TIME | REGS_USER of RING_REGS_EXEC | STACK_USER of RING_STACK_EXEC */
 };
 /* sample_regs_user: the four that tell kernel from user mode, or all, which
  * come with STACK_USER of RING_STACK bytes. */
-extern const uint64_t RING_REGS, RING_REGS_FULL;
-enum { RING_STACK = 8 * WIRE_WORDS };
+extern const uint64_t RING_REGS, RING_REGS_FULL, RING_REGS_EXEC;
+/* Of a new program's stack the kernel leaves up to 8 KiB empty above the pointers. */
+enum { RING_STACK = 8 * WIRE_WORDS, RING_STACK_EXEC = 16384 };
 
 enum record_kind {
 	REC_EVENT,    /* *ev is filled; its path and registers live until the next ring_next() */
@@ -54,7 +56,7 @@ enum record_kind {
 };
 
 /* The next record. The space of all that was read is given back to the kernel
- * by ring_release(). Of a full sample nothing stays but what the kernel's pages,
+ * by ring_release(). Of a full sample, and of an exec's, nothing stays but what the kernel's pages,
  * which only it may write, hold until it comes round to them. */
 enum record_kind ring_next(
     struct ring *r, enum sample_shape shape, struct event *ev, uint64_t *lost);

@@ -18,6 +18,9 @@
 
 /* 4 KiB pages: together 98 of the 129 per CPU that anybody may lock. */
 enum { SAMPLE_PAGES = 32, SIDEBAND_PAGES = 64 };
+/* Of execs, while there are names to look for: 30 of these. */
+enum { EXEC_PAGES = 128 };
+enum { NAME_SIZE = 16 }; /* of a task's name, with its NUL (TASK_COMM_LEN) */
 
 /* One event with its ring. */
 struct tap {
@@ -30,7 +33,7 @@ struct tap {
 
 struct cpu {
 	unsigned n;
-	struct tap sample, sideband;
+	struct tap sample, sideband, exec; /* exec: its fd is -1 most of the time */
 	struct tick_grid grid;
 };
 
@@ -38,7 +41,9 @@ struct source {
 	struct source_options o;
 	enum wire_source kind;
 	uint64_t period;
-	uint64_t tracepoint;
+	uint64_t tracepoint, exec_tracepoint; /* 0: it cannot be had */
+	char name[SOURCE_NAMES][NAME_SIZE];   /* whose execs are looked for */
+	size_t nname;
 	bool exclude_kernel;       /* not allowed to see it */
 	bool no_build_id, no_lost; /* older kernels */
 	cpu_list tickless;
@@ -103,6 +108,33 @@ static struct perf_event_attr attr_sample(const struct source *s, enum sample_sh
 	return a;
 }
 
+static struct perf_event_attr attr_exec(const struct source *s)
+{
+	struct perf_event_attr a = attr_common(s);
+
+	a.type = PERF_TYPE_TRACEPOINT;
+	a.config = s->exec_tracepoint;
+	a.sample_period = 1;
+	a.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	a.sample_regs_user = RING_REGS_EXEC;
+	a.sample_stack_user = RING_STACK_EXEC;
+	a.wakeup_watermark = EXEC_PAGES * 4096 / 2;
+	return a;
+}
+
+/* By the file that exec was given, whose last part a task is named after, up to so many bytes: of a
+ * script its own, not its interpreter's. Others are as good as none. */
+static int filter_execs(const struct source *s, int fd, struct err *e)
+{
+	char text[SOURCE_NAMES * (NAME_SIZE + 24)] = "";
+	size_t i, n = 0;
+
+	for (i = 0; i < s->nname; i++)
+		n += (size_t)snprintf(text + n, sizeof text - n, "%sfilename ~ \"*%s%s\"",
+		    i ? " || " : "", s->name[i], s->name[i][NAME_SIZE - 2] ? "*" : "");
+	return ioctl(fd, PERF_EVENT_IOC_SET_FILTER, text) ? err_sys(e, "filter of execs") : 0;
+}
+
 static int event_open(const struct source *s, const struct perf_event_attr *a, unsigned cpu)
 {
 	return (int)syscall(SYS_perf_event_open, a, s->o.follow ? s->o.follow : -1, (int)cpu, -1,
@@ -121,7 +153,12 @@ static void tap_close(struct tap *t)
 static int tap_open(
     struct source *s, struct tap *t, enum sample_shape shape, unsigned cpu, struct err *e)
 {
-	struct perf_event_attr a = shape == SHAPE_NONE ? attr_sideband(s) : attr_sample(s, shape);
+	struct perf_event_attr a = shape == SHAPE_NONE   ? attr_sideband(s)
+				   : shape == SHAPE_EXEC ? attr_exec(s)
+							 : attr_sample(s, shape);
+	unsigned pages = shape == SHAPE_NONE   ? SIDEBAND_PAGES
+			 : shape == SHAPE_EXEC ? EXEC_PAGES
+					       : SAMPLE_PAGES;
 	int saved;
 
 	*t = (struct tap){.fd = event_open(s, &a, cpu), .shape = shape};
@@ -129,13 +166,14 @@ static int tap_open(
 		return err_sys(e, "perf event of CPU %u", cpu);
 	if ((shape == SHAPE_TICK && ioctl(t->fd, PERF_EVENT_IOC_SET_FILTER, "common_pid != 0") &&
 		err_sys(e, "filter of the tick tracepoint")) ||
-	    ring_open(&t->ring, t->fd, shape == SHAPE_NONE ? SIDEBAND_PAGES : SAMPLE_PAGES, e)) {
+	    (shape == SHAPE_EXEC && filter_execs(s, t->fd, e)) ||
+	    ring_open(&t->ring, t->fd, pages, e)) {
 		saved = errno;
 		tap_close(t);
 		errno = saved;
 		return -1;
 	}
-	t->ring.full = shape != SHAPE_NONE && s->o.registers;
+	t->ring.full = shape != SHAPE_NONE && shape != SHAPE_EXEC && s->o.registers;
 	return 0;
 }
 
@@ -146,6 +184,17 @@ static enum sample_shape shape_of(const struct source *s, unsigned cpu)
 	return s->kind == WIRE_SRC_TICK && !cpus_has(&s->tickless, cpu) ? SHAPE_TICK : SHAPE_CLOCK;
 }
 
+/* Without it all else goes on, for good. */
+static void exec_open(struct source *s, struct cpu *c)
+{
+	struct err e;
+
+	if (!s->nname || !s->exec_tracepoint || tap_open(s, &c->exec, SHAPE_EXEC, c->n, &e) == 0)
+		return;
+	log_warn("%s; runs are classed by name alone", e.text);
+	s->exec_tracepoint = 0;
+}
+
 /* Side-band first, so that no sample is without its mapping. */
 static int cpu_open(struct source *s, unsigned n, struct err *e)
 {
@@ -154,7 +203,7 @@ static int cpu_open(struct source *s, unsigned n, struct err *e)
 
 	c->n = n;
 	tick_init(&c->grid, s->period);
-	c->sample.fd = -1;
+	c->sample.fd = c->exec.fd = -1;
 	if (tap_open(s, &c->sideband, SHAPE_NONE, n, e) ||
 	    tap_open(s, &c->sample, shape_of(s, n), n, e)) {
 		saved = errno;
@@ -163,12 +212,14 @@ static int cpu_open(struct source *s, unsigned n, struct err *e)
 		errno = saved;
 		return -1;
 	}
+	exec_open(s, c);
 	vec_push(&s->cpu, c);
 	return 0;
 }
 
 static void cpu_close(struct cpu *c)
 {
+	tap_close(&c->exec);
 	tap_close(&c->sample);
 	tap_close(&c->sideband);
 	free(c);
@@ -243,28 +294,37 @@ static int read_number(const char *path, uint64_t *v)
 	return r;
 }
 
-static int find_tracepoint(struct source *s, struct err *e)
+static const char *const tracefs[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+
+/* -1 with EACCES or ENOENT. */
+static int read_tracepoint(const char *name, uint64_t *id)
 {
-	static const char *const at[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
 	bool denied = false;
 	char path[128];
 	size_t i;
 
 	for (i = 0; i < 2; i++) {
-		snprintf(path, sizeof path, "%s/events/irq_vectors/local_timer_entry/id", at[i]);
-		if (!read_number(path, &s->tracepoint))
+		snprintf(path, sizeof path, "%s/events/%s/id", tracefs[i], name);
+		if (!read_number(path, id))
 			return 0;
 		denied |= errno == EACCES || errno == EPERM;
 	}
 	errno = denied ? EACCES : ENOENT;
-	return denied ? err_set(e,
-			    "the tick tracepoint's number cannot be read in %s: run as "
-			    "root or with CAP_DAC_READ_SEARCH",
-			    at[0])
-		      : err_set(e,
-			    "there is no tick tracepoint: is tracefs mounted? "
-			    "(mount -t tracefs nodev %s)",
-			    at[0]);
+	return -1;
+}
+
+static int find_tracepoint(struct source *s, struct err *e)
+{
+	if (!read_tracepoint("irq_vectors/local_timer_entry", &s->tracepoint))
+		return 0;
+	return errno == EACCES ? err_set(e,
+				     "the tick tracepoint's number cannot be read in %s: run as "
+				     "root or with CAP_DAC_READ_SEARCH",
+				     tracefs[0])
+			       : err_set(e,
+				     "there is no tick tracepoint: is tracefs mounted? "
+				     "(mount -t tracefs nodev %s)",
+				     tracefs[0]);
 }
 
 static int open_tick(struct source *s, struct err *e)
@@ -344,6 +404,8 @@ struct source *source_open(const struct source_options *o, bool *refused, struct
 	s->o = *o;
 	*refused = false;
 	raise_limits();
+	if (!o->follow && read_tracepoint("sched/sched_process_exec", &s->exec_tracepoint))
+		log_debug("execs cannot be seen: runs are classed by name alone");
 	if (cpus_read("nohz_full", &s->tickless, NULL))
 		vec_free(&s->tickless);
 	if (choose(s, e)) {
@@ -430,6 +492,8 @@ void source_drain(struct source *s, struct order *o, struct source_losses *l)
 		if (tap_drain(s, s->cpu.v[i], &s->cpu.v[i]->sideband, o, l))
 			l->sideband = true;
 		l->samples += tap_drain(s, s->cpu.v[i], &s->cpu.v[i]->sample, o, l);
+		if (s->cpu.v[i]->exec.fd >= 0)
+			tap_drain(s, s->cpu.v[i], &s->cpu.v[i]->exec, o, l);
 	}
 }
 
@@ -467,6 +531,37 @@ void source_registers(struct source *s, bool on, struct order *o, struct source_
 	s->cpu.n = n;
 }
 
+static bool is_plain(const char *name)
+{
+	return *name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					   "0123456789._+-")];
+}
+
+void source_execs_of(struct source *s, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < s->nname && strncmp(s->name[i], name, NAME_SIZE - 1);)
+		i++;
+	if (!s->exec_tracepoint || i < s->nname || s->nname == SOURCE_NAMES || !is_plain(name))
+		return;
+	snprintf(s->name[s->nname++], NAME_SIZE, "%s", name);
+	/* A filter cannot be replaced. */
+	for (i = 0; i < s->cpu.n; i++) {
+		tap_close(&s->cpu.v[i]->exec);
+		exec_open(s, s->cpu.v[i]);
+	}
+}
+
+void source_no_execs(struct source *s)
+{
+	size_t i;
+
+	s->nname = 0;
+	for (i = 0; i < s->cpu.n; i++)
+		tap_close(&s->cpu.v[i]->exec);
+}
+
 void source_rescan(struct source *s)
 {
 	cpu_list online = {0};
@@ -499,14 +594,14 @@ void source_rescan(struct source *s)
 
 size_t source_npoll(const struct source *s)
 {
-	return 2 * s->cpu.n;
+	return 3 * s->cpu.n;
 }
 
 static struct tap *tap_at(const struct source *s, size_t i)
 {
-	struct cpu *c = s->cpu.v[i / 2];
+	struct cpu *c = s->cpu.v[i / 3];
 
-	return i % 2 ? &c->sample : &c->sideband;
+	return i % 3 == 0 ? &c->sideband : i % 3 == 1 ? &c->sample : &c->exec;
 }
 
 void source_poll(const struct source *s, struct pollfd *p)

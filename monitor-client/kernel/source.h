@@ -13,6 +13,12 @@
  * Of the user's registers four are looked at, to tell kernel from user mode
  * (ring.c), and none is kept; all of them, and the top of the stack, come with
  * a sample while source_registers() asks for them.
+ *
+ * A third event, with a ring of its own, is there while source_execs_of() was called: the
+ * tracepoint sched:sched_process_exec of programs of certain names, with the begin of the stack, of
+ * which a number is kept (cmdline.h). It is there before the program runs, so that the shortest
+ * have it, too; what /proc says would be missing of those that end before it is read, which are the
+ * fast ones.
  */
 #ifndef MORPH_SOURCE_H
 #define MORPH_SOURCE_H
@@ -57,6 +63,13 @@ void source_rescan(struct source *s);
 /* System-wide: whether samples bring registers from now on. Moves what the rings
  * hold, as source_drain() does, and opens the sample events again. */
 void source_registers(struct source *s, bool on, struct order *o, struct source_losses *l);
+/* System-wide: execs of programs of this name (as of a task, 15 bytes) are EV_ARGS events from now
+ * on, where the kernel has the tracepoint and its number can be read; names of other than letters,
+ * digits and ._+- are passed over, and more than SOURCE_NAMES. Again and again is the same. */
+enum { SOURCE_NAMES = 64 };
+void source_execs_of(struct source *s, const char *name);
+/* No name's any more. */
+void source_no_execs(struct source *s);
 /* What to poll for, source_npoll() entries, and after the poll whether a ring
  * is half full. */
 size_t source_npoll(const struct source *s);

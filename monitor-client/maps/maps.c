@@ -39,6 +39,7 @@ struct proc {
 	uint64_t used, died;     /* times; died = 0: lives */
 	uint64_t sure;           /* all records since then have been seen, as far as is known */
 	uint64_t view;           /* of files mapped from now on */
+	uint64_t args;           /* shape of the command line; 0 = not known */
 	uint32_t pid, uid;
 	bool uid_asked;
 };
@@ -527,6 +528,7 @@ static void proc_fork(struct maps *m, const struct event *ev)
 		return;
 	ranges_copy(m, p, parent);
 	p->view = parent->view;
+	p->args = parent->args;
 	p->uid = parent->uid;
 	if (is_suspect(m, parent))
 		p->sure = parent->sure;
@@ -562,6 +564,7 @@ void maps_event(struct maps *m, const struct event *ev)
 	case EV_EXEC:
 		ranges_drop(m, p);
 		p->uid_asked = false;
+		p->args = 0;
 		p->sure = ev->time;
 		p->died = 0; /* a thread's exec ends the first thread before */
 		break;
@@ -570,6 +573,9 @@ void maps_event(struct maps *m, const struct event *ev)
 		break;
 	case EV_NS:
 		proc_view(m, p, ev);
+		break;
+	case EV_ARGS:
+		p->args = ev->args;
 		break;
 	default:
 		break;
@@ -671,6 +677,13 @@ size_t maps_builds(const struct maps *m, uint32_t pid,
 			out[n++] = *id;
 	}
 	return n;
+}
+
+uint64_t maps_args(const struct maps *m, uint32_t pid)
+{
+	const struct proc *p = proc_get(m, pid);
+
+	return p ? p->args : 0;
 }
 
 struct maps_count maps_count(const struct maps *m)

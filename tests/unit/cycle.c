@@ -377,6 +377,7 @@ static void run_program(double ratio, uint32_t status)
 		     (0.95 + 0.1 * (double)(random_next(&noise) >> 40) / (1 << 24));
 	struct wire_run r = {.start_ns = (uint64_t)clock_now_ms() * 1000000,
 	    .cpu_ns = (uint64_t)cpu,
+	    .class = 1,
 	    .status = new ? status : 0};
 	struct wire_batch b = {.run = &r, .nrun = 1, .run_build = &row->current, .nrun_build = 1};
 

@@ -786,6 +786,28 @@ START_TEST(builds_of_a_process_outlive_it)
 }
 END_TEST
 
+static void args(uint32_t pid, uint64_t time, uint64_t shape)
+{
+	struct event ev = {.kind = EV_ARGS, .time = time, .pid = pid, .tid = pid, .args = shape};
+
+	maps_event(m, &ev);
+}
+
+START_TEST(a_command_line_is_the_childs_too_until_exec)
+{
+	task(EV_FORK, 1, 5, 4);
+	ck_assert_uint_eq(maps_args(m, 5), 0);
+	args(5, 2, 77);
+	task(EV_FORK, 3, 6, 5);
+	task(EV_EXIT, 4, 5, 0);
+	ck_assert_uint_eq(maps_args(m, 5), 77);
+	ck_assert_uint_eq(maps_args(m, 6), 77);
+	task(EV_EXEC, 5, 6, 0);
+	ck_assert_uint_eq(maps_args(m, 6), 0);
+	ck_assert_uint_eq(maps_args(m, 1234), 0);
+}
+END_TEST
+
 UNIT_MAIN("maps", 60, setup, teardown, offsets_come_from_the_range,
     a_new_range_overrides_what_it_overlaps, random_ranges_agree_with_a_page_table,
     fork_copies_exec_resets_exit_waits, a_child_too_short_for_proc_has_its_parents_uid,
@@ -796,9 +818,10 @@ UNIT_MAIN("maps", 60, setup, teardown, offsets_come_from_the_range,
     processes_and_ranges_are_bounded, holes_in_a_mapping_are_bounded,
     all_mappings_together_are_bounded, who_has_most_mappings_gives_way, the_dead_give_way_first,
     who_has_most_processes_gives_way, builds_of_a_process_outlive_it,
-    UNIT_CASE(0, setup_machine, teardown), another_namespaces_file_counts_for_its_own_name_only,
-    files_of_two_namespaces_are_two, a_user_namespace_is_another_view,
-    a_thread_that_left_takes_the_process_along, a_process_of_unknown_view_that_is_gone_is_outside,
-    a_replaced_file_counts_for_its_name, a_replaced_file_of_another_owner_does_not,
-    a_file_called_deleted_is_not_another, samples_from_before_the_check_are_outside,
-    what_hangs_costs_its_user_alone, a_newline_in_a_path_has_no_place)
+    a_command_line_is_the_childs_too_until_exec, UNIT_CASE(0, setup_machine, teardown),
+    another_namespaces_file_counts_for_its_own_name_only, files_of_two_namespaces_are_two,
+    a_user_namespace_is_another_view, a_thread_that_left_takes_the_process_along,
+    a_process_of_unknown_view_that_is_gone_is_outside, a_replaced_file_counts_for_its_name,
+    a_replaced_file_of_another_owner_does_not, a_file_called_deleted_is_not_another,
+    samples_from_before_the_check_are_outside, what_hangs_costs_its_user_alone,
+    a_newline_in_a_path_has_no_place)

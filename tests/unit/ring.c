@@ -1,5 +1,6 @@
 /* A ring in plain memory, filled as the kernel fills it. */
 #include "monitor-client/kernel/ring.h"
+#include "monitor-client/kernel/cmdline.h"
 #include "common/mem.h"
 #include "tests/unit/unit.h"
 
@@ -451,6 +452,42 @@ START_TEST(registers_are_wiped_behind_the_reader)
 }
 END_TEST
 
+/* Of a program that begins. */
+static void put_exec(struct fake *f, uint64_t abi, uint64_t valid)
+{
+	header(f, PERF_RECORD_SAMPLE, 0, 24 + 8 + 8 + 24 + 8);
+	put32(f, 7);
+	put32(f, 7);
+	put64(f, 99);
+	put64(f, abi);
+	put64(f, 0x7000); /* sp */
+	put64(f, 24);
+	put64(f, 1); /* argc */
+	put64(f, 0x7010);
+	put64(f, 0x57ac1);
+	put64(f, valid);
+	f->page->data_head = f->head;
+}
+
+START_TEST(an_exec_brings_the_shape_of_its_command_line)
+{
+	struct fake f;
+	struct event ev;
+
+	fake_open(&f, SIZE - 40); /* it wraps */
+	put_exec(&f, PERF_SAMPLE_REGS_ABI_32, 24);
+	put_exec(&f, PERF_SAMPLE_REGS_ABI_64, 24);
+	put_exec(&f, PERF_SAMPLE_REGS_ABI_64, 16);
+	ck_assert_int_eq(next(&f, SHAPE_EXEC, &ev), REC_SKIP);
+	ck_assert_int_eq(next(&f, SHAPE_EXEC, &ev), REC_EVENT);
+	ck_assert(ev.kind == EV_ARGS && ev.pid == 7 && ev.time == 99 && ev.args > CMDLINE_CUT);
+	ck_assert(!holds(f.ring.copy, SIZE, 0x57ac1));
+	ck_assert_int_eq(next(&f, SHAPE_EXEC, &ev), REC_EVENT);
+	ck_assert(ev.args == CMDLINE_CUT);
+	fake_close(&f);
+}
+END_TEST
+
 START_TEST(nonsense_empties_the_ring)
 {
 	static const uint16_t size[] = {0, 4, 7, 4000};
@@ -474,6 +511,7 @@ END_TEST
 /* Every type, cut at every length: nothing is read beyond the record. */
 START_TEST(short_records_are_skipped)
 {
+	static const enum sample_shape shape[] = {SHAPE_CLOCK, SHAPE_TICK, SHAPE_EXEC};
 	struct fake f;
 	struct event ev;
 	uint32_t type;
@@ -488,8 +526,7 @@ START_TEST(short_records_are_skipped)
 			for (size_t i = 0; i < n; i++)
 				put(&f, "\xff", 1);
 			f.page->data_head = f.head;
-			enum record_kind k =
-			    ring_next(&f.ring, n % 16 ? SHAPE_TICK : SHAPE_CLOCK, &ev, &lost);
+			enum record_kind k = ring_next(&f.ring, shape[n / 8 % 3], &ev, &lost);
 			ck_assert_int_ne(k, REC_BROKEN);
 			ck_assert_int_ne(k, REC_END);
 			ck_assert(k != REC_EVENT || ev.kind != EV_MAP);
@@ -504,4 +541,5 @@ UNIT_MAIN("ring", 0, NULL, NULL, user_and_kernel_are_told_apart_by_registers,
     only_the_comm_of_an_exec_counts, losses_and_throttling_are_told,
     records_wrap_and_space_is_given_back, full_samples_bring_all_registers_and_the_stack,
     only_programs_in_user_mode_have_registers, registers_are_wiped_behind_the_reader,
-    nonsense_empties_the_ring, short_records_are_skipped)
+    an_exec_brings_the_shape_of_its_command_line, nonsense_empties_the_ring,
+    short_records_are_skipped)

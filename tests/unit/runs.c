@@ -1,7 +1,9 @@
 /* Exit records and ends of processes joined, in any order. */
 #include "monitor-client/runs.h"
+#include "monitor-client/kernel/cmdline.h"
 #include "tests/unit/unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +14,8 @@ static struct runs g;
 static struct wire_run got[64];
 static char build[64];
 static size_t n_got;
-static uint64_t now;
+static uint64_t now, args_of_next;
+static char name[64];
 
 static void setup(void)
 {
@@ -25,8 +28,10 @@ static void teardown(void)
 	runs_free(&g);
 }
 
-static void take(const struct build_id *id, const struct wire_run *r, void *arg)
+static void take(
+    const struct build_id *id, const struct wire_run *r, const char *unclassed, void *arg)
 {
+	snprintf(name, sizeof name, "%s", unclassed ? unclassed : "");
 	build[n_got] = (char)id->b[0];
 	got[n_got++] = *r;
 }
@@ -60,7 +65,8 @@ static void ended(uint32_t pid, const char *builds)
 
 	for (i = 0; builds[i]; i++)
 		id[i] = (struct build_id){1, {(uint8_t)builds[i]}};
-	runs_ended(&g, pid, now, id, i, now);
+	runs_ended(&g, pid, now, args_of_next, id, i, now);
+	args_of_next = 0;
 }
 
 START_TEST(a_process_is_reported_once)
@@ -244,9 +250,30 @@ START_TEST(a_class_is_the_name_but_for_numbers)
 }
 END_TEST
 
+START_TEST(of_equal_names_the_command_line_tells)
+{
+	uint64_t plain = class_of("perl"), one, two;
+
+	ck_assert_str_eq(name, "perl");
+	args_of_next = 5;
+	one = class_of("perl");
+	ck_assert_str_eq(name, "");
+	args_of_next = 2;
+	two = class_of("perl");
+	ck_assert(plain != one && one != two && plain != two);
+	args_of_next = 5;
+	ck_assert_uint_eq(class_of("perl"), one);
+	args_of_next = 5;
+	ck_assert_uint_ne(class_of("other"), one);
+	args_of_next = CMDLINE_CUT;
+	ck_assert_uint_eq(class_of("perl"), 0);
+	ck_assert_str_eq(name, "");
+}
+END_TEST
+
 UNIT_MAIN("runs", 0, setup, teardown, a_process_is_reported_once,
     UNIT_LOOP(the_halves_come_in_any_order, 2), others_are_not_reported,
     a_process_of_two_builds_is_a_run_of_each, threads_are_added_up,
     threads_from_before_are_in_the_kernels_sum, the_first_thread_may_end_long_before,
     an_exec_from_a_thread_goes_on, a_half_alone_is_forgotten, memory_is_bounded,
-    a_class_is_the_name_but_for_numbers)
+    a_class_is_the_name_but_for_numbers, of_equal_names_the_command_line_tells)

@@ -37,7 +37,7 @@ static void run_once(struct trial *t, struct machine *m, const struct program *p
 	uint64_t class = p->classes ? random_next(&seed) % p->classes : 0;
 	double log_s = log(0.02) + (double)class + p->noise * normal() + m->drift;
 	enum trial_arm arm = trial_arm(t);
-	struct wire_run r = {.class = class, .start_ns = (uint64_t)(m->now_s * 1e9)};
+	struct wire_run r = {.class = class + 1, .start_ns = (uint64_t)(m->now_s * 1e9)};
 
 	m->drift = 0.98 * m->drift + 0.02 * normal();
 	if (uniform() < 0.005)
@@ -159,7 +159,7 @@ END_TEST
 
 START_TEST(turns_wait_for_runs)
 {
-	struct wire_run r = {.cpu_ns = 20000000};
+	struct wire_run r = {.class = 1, .cpu_ns = 20000000};
 	struct trial t;
 	unsigned i, k;
 
@@ -192,7 +192,7 @@ END_TEST
  * build of another turn only where that may be the time a switch took. */
 START_TEST(runs_belong_to_turns)
 {
-	struct wire_run r = {.cpu_ns = 20000000};
+	struct wire_run r = {.class = 1, .cpu_ns = 20000000};
 	enum trial_arm first, second;
 	struct trial t;
 
@@ -252,7 +252,22 @@ START_TEST(the_store_gives_back_what_it_got)
 }
 END_TEST
 
+START_TEST(of_an_unknown_class_only_crashes_count)
+{
+	struct trial t;
+
+	trial_begin(&t, 1, 0);
+	trial_turned(&t, 1000000000);
+	trial_add(
+	    &t, trial_arm(&t), &(struct wire_run){.start_ns = 1500000000, .cpu_ns = 20000000});
+	ck_assert_uint_eq(t.turn.v[0].ended + t.cell.n, 0);
+	trial_add(&t, TRIAL_NEW, &(struct wire_run){.status = SIGSEGV});
+	ck_assert_int_eq(trial_verdict(&t, &(struct trial_estimate){0}, 400), TRIAL_CRASHES);
+	trial_free(&t);
+}
+END_TEST
+
 UNIT_MAIN("trial", 60, NULL, NULL, planted_gains_and_losses_are_found,
     equal_builds_are_seldom_told_apart, a_build_that_crashes_is_found_at_once,
     bounds_hold_what_was_planted, turns_wait_for_runs, runs_belong_to_turns,
-    the_store_gives_back_what_it_got)
+    the_store_gives_back_what_it_got, of_an_unknown_class_only_crashes_count)
