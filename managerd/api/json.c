@@ -146,7 +146,7 @@ static json_t *json_runs(const struct trial_runs *r)
 	    json_number(r->cpu_s));
 }
 
-/* What the layout gains in use. */
+/* What the layout gains. */
 static json_t *json_measured(const struct manager_trial *t)
 {
 	const struct trial_estimate *e;
@@ -154,7 +154,8 @@ static json_t *json_measured(const struct manager_trial *t)
 	if (!t)
 		return json_null();
 	e = &t->estimate;
-	return json_pack("{ss so so so so so so so so so}", "verdict",
+	return json_pack("{ss ss so so so so so so so so so}", "by",
+	    t->kind == TRIAL_BY_COMMAND ? "command" : "use", "verdict",
 	    t->ended_ms && t->verdict == TRIAL_OPEN ? "too-few-runs"
 						    : trial_verdict_name(t->verdict),
 	    "gain", json_number(e->known ? e->gain : NAN), "low",

@@ -39,6 +39,7 @@ const struct conf_field conf_field[NFIELD] = {
 	1},
     {CONF_MEASURE_TURN, "measure", "turn", CONF_DURATION, AT(measure.turn_s), 10, 0.1, 86400},
     {CONF_MEASURE_RUNS, "measure", "runs", CONF_COUNT, AT(measure.runs), 2000, 100, 1e6},
+    {CONF_MEASURE_PAIRS, "measure", "pairs", CONF_COUNT, AT(measure.pairs), 30, 8, 1000},
     {CONF_FETCH_PER_DAY, "fetch", "per_day", CONF_COUNT, AT(fetch.per_day), 50, 0, 1e6},
     {CONF_FETCH_DISK, "fetch", "disk", CONF_BYTES, AT(fetch.disk), 4294967296., 1048576, 1e15},
     {CONF_KEEP_BUILDS, NULL, "keep_builds", CONF_COUNT, AT(keep_builds), 2, 1, 100},
@@ -84,6 +85,7 @@ void conf_free(struct conf *c)
 	for (i = 0; i < c->modules.n; i++) {
 		free(c->modules.v[i].path);
 		argv_free(c->modules.v[i].verify);
+		argv_free(c->modules.v[i].measure);
 	}
 	for (i = 0; i < c->packages.n; i++)
 		free(c->packages.v[i]);
@@ -94,6 +96,7 @@ void conf_free(struct conf *c)
 	vec_free(&c->modules);
 	vec_free(&c->packages);
 	argv_free(c->verify);
+	argv_free(c->measure.command);
 	free(c->path);
 	*c = (struct conf){0};
 }
@@ -222,6 +225,19 @@ static int read_command(struct reader *r, const char *key, const yaml_node_t *n,
 	return wrong(r, n, "%s: expected a command, such as [/usr/bin/test-it, \"{new}\"]", key);
 }
 
+/* Without {build} the same would be compared with itself. */
+static int read_measure(struct reader *r, const char *key, const yaml_node_t *n, char ***out)
+{
+	char **arg;
+
+	if (read_command(r, key, n, out))
+		return -1;
+	for (arg = *out; *arg; arg++)
+		if (strstr(*arg, "{build}"))
+			return 0;
+	return wrong(r, n, "%s: expected {build} in the command: the build that is to be run", key);
+}
+
 /* Calls fn for each pair of a mapping; keys are scalars, each at most once. */
 static int each_pair(struct reader *r, const yaml_node_t *map, const char *what,
     int (*fn)(struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg),
@@ -251,7 +267,7 @@ static int each_pair(struct reader *r, const yaml_node_t *map, const char *what,
 static int module_pair(
     struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
 {
-	static const char *const known[] = {"path", "action", "verify"};
+	static const char *const known[] = {"path", "action", "verify", "measure"};
 	struct conf_module *m = arg;
 	const char *k = scalar(key), *s = scalar(value);
 
@@ -270,7 +286,9 @@ static int module_pair(
 	}
 	if (!strcmp(k, "verify"))
 		return read_command(r, "verify", value, &m->verify);
-	return unknown(r, key, " in modules", known, 3);
+	if (!strcmp(k, "measure"))
+		return read_measure(r, "measure", value, &m->measure);
+	return unknown(r, key, " in modules", known, sizeof known / sizeof *known);
 }
 
 static int each_item(struct reader *r, const yaml_node_t *list, const char *expected,
@@ -400,11 +418,20 @@ static int verify_pair(
 	return read_command(r, "command", value, &r->c->verify);
 }
 
+static int measure_pair(
+    struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
+{
+	if (strcmp(scalar(key), "command"))
+		return section_pair(r, key, value, "measure");
+	r->c->line[CONF_MEASURE] = (unsigned)value->start_mark.line + 1;
+	return read_measure(r, "command", value, &r->c->measure.command);
+}
+
 static int top_pair(struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
 {
 	static const char *const known[] = {"profile", "decide", "idle", "edit", "quota", "measure",
 	    "fetch", "verify", "modules", "packages", "keep_builds"};
-	enum { SECTIONS = 6 };
+	enum { SECTIONS = 5 };
 	const char *k = scalar(key);
 	size_t i;
 
@@ -414,6 +441,8 @@ static int top_pair(struct reader *r, const yaml_node_t *key, const yaml_node_t 
 	for (i = 0; i < NFIELD; i++)
 		if (!conf_field[i].section && !strcmp(k, conf_field[i].key))
 			return read_field(r, &conf_field[i], value);
+	if (!strcmp(k, "measure"))
+		return each_pair(r, value, k, measure_pair, NULL);
 	if (!strcmp(k, "fetch"))
 		return read_fetch(r, value);
 	if (!strcmp(k, "verify"))
@@ -541,4 +570,11 @@ char *const *conf_verify_for(const struct conf *c, const char *path)
 	const struct conf_module *m = conf_module_for(c, path);
 
 	return m && m->verify ? m->verify : c->verify;
+}
+
+char *const *conf_measure_for(const struct conf *c, const char *path)
+{
+	const struct conf_module *m = conf_module_for(c, path);
+
+	return m && m->measure ? m->measure : c->measure.command;
 }

@@ -20,10 +20,10 @@ enum conf_action {
 	CONF_IGNORE    /* samples count as outside */
 };
 
-struct conf_module {   /* one entry of `modules`; the first whose glob matches holds */
-	char *path;    /* glob, fnmatch(3); with a "**" in it every '*' also matches '/' */
-	int action;    /* enum conf_action */
-	char **verify; /* argv, NULL = the general one */
+struct conf_module { /* one entry of `modules`; the first whose glob matches holds */
+	char *path;  /* glob, fnmatch(3); with a "**" in it every '*' also matches '/' */
+	int action;  /* enum conf_action */
+	char **verify, **measure; /* argv, NULL = the general one */
 	unsigned line;
 };
 
@@ -50,12 +50,14 @@ enum conf_key {
 	CONF_MEASURE_SWITCHBACK,
 	CONF_MEASURE_TURN,
 	CONF_MEASURE_RUNS,
+	CONF_MEASURE_PAIRS,
 	CONF_FETCH_PER_DAY,
 	CONF_FETCH_DISK,
 	CONF_KEEP_BUILDS,
 	CONF_FETCH_SERVERS,
 	CONF_FETCH_KEY,
 	CONF_VERIFY,
+	CONF_MEASURE,
 	CONF_MODULES,
 	CONF_PACKAGES,
 	CONF_NKEY
@@ -92,10 +94,12 @@ struct conf {
 	struct {
 		uint64_t disk; /* bytes that kept builds and caches of one user may take */
 	} quota;
-	struct {                 /* gains in use */
+	struct {                 /* gains, by the clock */
 		bool switchback; /* old and new build take turns after a swap */
 		double turn_s;   /* of one of them, at least */
 		uint64_t runs;   /* processes of each, at most */
+		uint64_t pairs;  /* of runs of the command, at most */
+		char **command;  /* before the swap: argv with {build} not replaced; NULL = none */
 	} measure;
 	struct {                     /* artifacts from servers */
 		VEC(char *) servers; /* URLs; none = nothing is fetched */
@@ -129,5 +133,7 @@ const struct conf_module *conf_module_for(const struct conf *c, const char *path
 bool conf_lets_optimize(const struct conf *c, const char *path, struct err *e);
 /* The verify command that holds for a path, or NULL. */
 char *const *conf_verify_for(const struct conf *c, const char *path);
+/* Likewise the one by which old and new build are compared. */
+char *const *conf_measure_for(const struct conf *c, const char *path);
 
 #endif

@@ -61,6 +61,15 @@ static void print_servers(const struct conf *c, FILE *out)
 	}
 }
 
+static void print_module_command(const char *key, char *const *v, FILE *out)
+{
+	if (!v)
+		return;
+	fprintf(out, "    %s: ", key);
+	print_command(v, out);
+	putc('\n', out);
+}
+
 static void print_lists(const struct conf *c, FILE *out)
 {
 	const struct conf_module *m;
@@ -74,11 +83,8 @@ static void print_lists(const struct conf *c, FILE *out)
 		print_string(m->path, out);
 		fprintf(out, " # %s:%u\n    action: %s\n", c->path, m->line,
 		    conf_action_name[m->action]);
-		if (m->verify) {
-			fputs("    verify: ", out);
-			print_command(m->verify, out);
-			putc('\n', out);
-		}
+		print_module_command("verify", m->verify, out);
+		print_module_command("measure", m->measure, out);
 	}
 	fputs(c->packages.n ? "packages:" : "packages: []", out);
 	print_origin(c, CONF_PACKAGES, out);
@@ -94,6 +100,11 @@ static void print_section(const struct conf *c, const char *name, FILE *out)
 	fprintf(out, "%s:\n", name);
 	if (!strcmp(name, "fetch"))
 		print_servers(c, out);
+	if (!strcmp(name, "measure") && c->measure.command) {
+		fputs("  command: ", out);
+		print_command(c->measure.command, out);
+		print_origin(c, CONF_MEASURE, out);
+	}
 }
 
 void conf_print(const struct conf *c, FILE *out)

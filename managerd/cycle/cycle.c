@@ -14,7 +14,7 @@ void cycle_round(struct work *w)
 	enum step *next = &w->now.step;
 	struct module *mod;
 	struct decision d;
-	bool inspected;
+	bool inspected, measure, more;
 
 	while (now == DONE) {
 		mod = work_module(w);
@@ -47,11 +47,22 @@ void cycle_round(struct work *w)
 			now = step_take_build(w, mod);
 			*next = now == DONE && conf_verify_for(w->core->conf, mod->row.path)
 				    ? STEP_VERIFY
-				    : STEP_SWAP;
+				    : STEP_MEASURE;
 			break;
 		case STEP_VERIFY:
 			now = step_job(w, mod, PRIV_VERIFY);
-			*next = STEP_SWAP;
+			*next = STEP_MEASURE;
+			break;
+		case STEP_MEASURE:
+			/* Where the policy has no command for it there is nothing to measure by. */
+			measure = conf_measure_for(w->core->conf, mod->row.path);
+			now = measure ? step_measure(w, mod) : DONE;
+			*next = measure ? STEP_TAKE_MEASURED : STEP_SWAP;
+			break;
+		case STEP_TAKE_MEASURED:
+			/* By turns, until it is known which build is faster. */
+			now = step_take_measured(w, mod, &more);
+			*next = more ? STEP_MEASURE : STEP_SWAP;
 			break;
 		case STEP_SWAP:
 			now = step_swap(w, mod);

@@ -1,6 +1,6 @@
 /*
  * The manager: one state, one cycle
- *	ingest -> map -> merge -> decide -> edit -> verify -> swap -> remap -> store
+ *	ingest -> map -> merge -> decide -> edit -> verify -> measure -> swap -> remap -> store
  * in one event loop. The API (managerd/api/api.h) runs in the same loop and calls
  * what is below; it reads lists from the store (managerd/store/store.h) by
  * manager_store() directly. Nothing here blocks for long, and all of it is
@@ -63,7 +63,7 @@ struct manager_status {
 	char idle_text[128];
 	/* what is being done right now; step NULL = nothing */
 	uint64_t working_module, working_change;
-	/* step: "score", "edit", "verify", "swap", "turn" */
+	/* step: "score", "edit", "verify", "measure", "swap", "turn" */
 	const char *working_path, *working_step;
 	int64_t working_since_ms;
 	size_t modules;
@@ -78,6 +78,7 @@ double manager_samples(struct manager *m, uint64_t module);
  * caller frees it with profile_free(). */
 int manager_profile(struct manager *m, uint64_t module, struct profile *out, struct err *e);
 struct manager_trial {
+	enum trial_kind kind;
 	int64_t began_ms, ended_ms; /* 0 = it goes on */
 	enum trial_verdict verdict;
 	double promised; /* gain; NAN = none was predicted */

@@ -315,7 +315,8 @@ bool manager_trial(struct manager *m, uint64_t module, struct manager_trial *out
 
 	if (!x)
 		return false;
-	*out = (struct manager_trial){.began_ms = x->began_ms,
+	*out = (struct manager_trial){.kind = x->t.kind,
+	    .began_ms = x->began_ms,
 	    .ended_ms = x->ended_ms,
 	    .verdict = x->verdict,
 	    .promised = x->promised,

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 /* ---- the slot ---- */
 
@@ -39,6 +40,7 @@ void work_end(struct work *w)
 		priv_drop(w->core->priv, d.build);
 	profile_free(&d.made.used);
 	buf_free(&d.made.map);
+	trial_free(&d.bench);
 	w->now = (struct doing){0};
 	w->core->modules.working = 0;
 	if (d.end.set)
@@ -187,6 +189,8 @@ static const struct {
     [PRIV_SCORE] = {"score", "prediction"},
     [PRIV_BUILD] = {"edit", "edit"},
     [PRIV_VERIFY] = {"verify", "verification"},
+    [PRIV_MEASURE_OLD] = {"measure", "measurement of the present build"},
+    [PRIV_MEASURE_NEW] = {"measure", "measurement of the new build"},
 };
 
 static double cpu_of_work(void *arg)
@@ -220,7 +224,7 @@ static int start_job(struct work *w, struct module *mod, struct err *e)
 				     .origin = mod->row.origin},
 	    .deadline_s = w->core->conf->edit.deadline_s};
 
-	if (w->now.kind != PRIV_VERIFY) { /* which is of what was made before */
+	if (w->now.kind < PRIV_VERIFY) { /* commands are over what was made before */
 		profile_copy(&made->used, &mod->profile.now);
 		made->swap.samples = profile_total(&made->used, at).samples;
 		made->swap.change = change_id(w->now.change);
@@ -315,6 +319,62 @@ enum progress step_take_build(struct work *w, struct module *mod)
 		return DONE;
 	core_end(c, core_begin(c, &e) || module_set_layout(&c->modules, mod, &b->used, &e), &e);
 	return over(w, CHANGE_DONE, "the present layout is the best one already");
+}
+
+/* ---- the policy's benchmark ---- */
+
+enum progress step_measure(struct work *w, struct module *mod)
+{
+	uint64_t now_ns = (uint64_t)clock_now_ms() * 1000000, seed;
+	struct trial *t = &w->now.bench;
+
+	if (!t->began_ns) {
+		if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+			return later(w, mod, "no random numbers are to be had");
+		trial_begin(t, TRIAL_BY_COMMAND, seed, now_ns);
+	}
+	trial_turned(t, now_ns);
+	return step_job(w, mod, trial_arm(t) == TRIAL_NEW ? PRIV_MEASURE_NEW : PRIV_MEASURE_OLD);
+}
+
+static int record_loss(struct work *w, struct module *mod, struct err *e)
+{
+	mod->row.predicted = false;
+	return module_set_layout(&w->core->modules, mod, &w->now.made.used, e);
+}
+
+enum progress step_take_measured(struct work *w, struct module *mod, bool *more)
+{
+	struct trial *t = &w->now.bench;
+	struct made *made = &w->now.made;
+	struct wire_run run = {.start_ns = t->turn.v[t->turn.n - 1].start_ns,
+	    .cpu_ns = (uint64_t)(w->now.ran->cpu_s * 1e9),
+	    .class = 1};
+	char text[TRIALS_TEXT], why[TRIALS_TEXT + 64];
+	struct trial_estimate est;
+	enum trial_verdict v;
+	struct err e;
+
+	trial_add(t, trial_arm(t), &run);
+	est = trial_estimate(t);
+	v = trial_verdict(t, &est, w->core->conf->measure.pairs);
+	*more = v == TRIAL_OPEN || t->turn.n % 2;
+	if (*more)
+		return DONE;
+	if (core_end(w->core,
+		core_begin(w->core, &e) ||
+		    trials_by_command(w->trials, mod, &made->id, t, v,
+			judge_gain(&made->before, &made->after), text, &e) ||
+		    (v == TRIAL_SLOWER && record_loss(w, mod, &e)),
+		&e))
+		return over(w, CHANGE_FAILED, "%s", e.text);
+	*t = (struct trial){0}; /* it is the trials' now */
+	if (v == TRIAL_SLOWER) {
+		snprintf(why, sizeof why, "the new layout is not taken: %s", text);
+		return failed(w, mod, why);
+	}
+	log_info("%s: %s", mod->row.path, text);
+	return DONE;
 }
 
 /* ---- swap ---- */

@@ -19,6 +19,8 @@ enum step {
 	STEP_EDIT,
 	STEP_TAKE_BUILD,
 	STEP_VERIFY,
+	STEP_MEASURE,
+	STEP_TAKE_MEASURED,
 	STEP_SWAP,
 	STEP_RECORD,
 	STEP_NOTE_PUT_BACK,
@@ -53,6 +55,7 @@ struct work {
 		bool cancelled;
 		uint64_t build; /* the task of the build that is ready */
 		struct made made;
+		struct trial bench; /* of the policy's command; zeros = not begun */
 		/* while the end of a job, or of a swap, is reported */
 		const struct edit_result *ran;
 		const struct priv_swapped *swapped;
@@ -97,6 +100,10 @@ enum progress step_job(struct work *w, struct module *mod, enum priv_job_kind ki
 enum progress step_take_score(struct work *w, struct module *mod);
 /* DONE: a new build is there, and it is another one than the present. */
 enum progress step_take_build(struct work *w, struct module *mod);
+/* A run of the policy's benchmark, of the build whose turn it is. */
+enum progress step_measure(struct work *w, struct module *mod);
+/* *more: it is not known yet which build is faster. OVER: the new one is slower. */
+enum progress step_take_measured(struct work *w, struct module *mod, bool *more);
 enum progress step_swap(struct work *w, struct module *mod);
 /* BEGUN: it cannot be recorded, and is being put back. */
 enum progress step_record(struct work *w, struct module *mod);

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-enum { TEXT_MAX = 256 };
-
 static uint64_t now_ns(void)
 {
 	return (uint64_t)clock_now_ms() * 1000000;
@@ -133,6 +131,11 @@ double trials_correction(const struct trials *ts)
 
 /* ---- begin and end ---- */
 
+static bool is_loss(enum trial_verdict v)
+{
+	return v == TRIAL_SLOWER || v == TRIAL_CRASHES;
+}
+
 int trials_drop(struct trials *ts, uint64_t module, struct err *e)
 {
 	size_t i = index_of(ts, module);
@@ -152,16 +155,24 @@ static size_t count_open(const struct trials *ts)
 	return n;
 }
 
+static bool is_by_command_of(const struct module_trial *x, const struct build_id *new)
+{
+	return x->t.kind == TRIAL_BY_COMMAND && build_id_equal(&x->build[TRIAL_NEW], new);
+}
+
 int trials_begin(struct trials *ts, const struct module *mod, const struct build_id *from,
     double model, struct err *e)
 {
+	const struct module_trial *before = trials_of(ts, mod->row.id);
+	bool compare = ts->core->conf->measure.switchback && count_open(ts) < TRIALS_MAX;
 	struct module_trial *x;
 	uint64_t seed;
 
+	if (!compare && before && is_by_command_of(before, &mod->row.current))
+		return 0;
 	if (trials_drop(ts, mod->row.id, e))
 		return -1;
-	if (!ts->core->conf->measure.switchback || count_open(ts) >= TRIALS_MAX ||
-	    getrandom(&seed, sizeof seed, 0) != sizeof seed)
+	if (!compare || getrandom(&seed, sizeof seed, 0) != sizeof seed)
 		return 0;
 	x = xcalloc(1, sizeof *x);
 	*x = (struct module_trial){.module = mod->row.id,
@@ -169,7 +180,7 @@ int trials_begin(struct trials *ts, const struct module *mod, const struct build
 	    .began_ms = clock_now_ms(),
 	    .promised = mod->row.predicted ? mod->row.gain : NAN,
 	    .model = mod->row.predicted ? model : NAN};
-	trial_begin(&x->t, seed, now_ns());
+	trial_begin(&x->t, TRIAL_IN_USE, seed, now_ns());
 	vec_push(&ts->of, x);
 	return save(ts, x, e);
 }
@@ -192,11 +203,6 @@ static bool is_over(const struct trials *ts, const struct module_trial *x)
 	       clock_now_ms() - x->began_ms > TRIAL_DAYS * INT64_C(86400000);
 }
 
-static bool is_loss(enum trial_verdict v)
-{
-	return v == TRIAL_SLOWER || v == TRIAL_CRASHES;
-}
-
 bool trials_wants(const struct trials *ts, const struct module_trial *x, struct build_id *to)
 {
 	const struct module *mod = modules_get(&ts->core->modules, x->module);
@@ -212,7 +218,7 @@ bool trials_wants(const struct trials *ts, const struct module_trial *x, struct 
 static int end_with_loss(
     struct trials *ts, const struct module_trial *x, struct module *mod, struct err *e)
 {
-	char text[TEXT_MAX];
+	char text[TRIALS_TEXT];
 
 	trials_text(x, text, sizeof text);
 	mod->row.predicted = false;
@@ -223,7 +229,7 @@ static int end_with_loss(
 
 static int end(struct trials *ts, struct module_trial *x, struct module *mod, struct err *e)
 {
-	char text[TEXT_MAX];
+	char text[TRIALS_TEXT];
 
 	x->verdict = verdict(ts, x);
 	x->ended_ms = clock_now_ms();
@@ -235,10 +241,35 @@ static int end(struct trials *ts, struct module_trial *x, struct module *mod, st
 			return -1;
 	} else {
 		log_info("%s: %s", mod->row.path, text);
-		if (event_measured(
-			ts->core->store, &mod->row, x->ended_ms, &x->build[TRIAL_OLD], text, e))
+		if (event_measured(ts->core->store, &mod->row, x->ended_ms, x->build, text, e))
 			return -1;
 	}
+	return save(ts, x, e);
+}
+
+int trials_by_command(struct trials *ts, struct module *mod, const struct build_id *new,
+    const struct trial *t, enum trial_verdict v, double model, char text[TRIALS_TEXT],
+    struct err *e)
+{
+	struct module_trial *x = xcalloc(1, sizeof *x);
+
+	*x = (struct module_trial){.module = mod->row.id,
+	    .build = {mod->row.current, *new},
+	    .began_ms = (int64_t)(t->began_ns / 1000000),
+	    .ended_ms = clock_now_ms(),
+	    .verdict = v,
+	    .promised = mod->row.predicted ? mod->row.gain : NAN,
+	    .model = mod->row.predicted ? model : NAN,
+	    .t = *t};
+	trials_text(x, text, TRIALS_TEXT);
+	if (trials_drop(ts, mod->row.id, e)) {
+		free(x);
+		return -1;
+	}
+	vec_push(&ts->of, x);
+	if (!is_loss(v) &&
+	    event_measured(ts->core->store, &mod->row, x->ended_ms, x->build, text, e))
+		return -1;
 	return save(ts, x, e);
 }
 
@@ -358,6 +389,7 @@ void trials_text(const struct module_trial *x, char *out, size_t n)
 {
 	struct trial_estimate est = trial_estimate(&x->t);
 	const struct trial_runs *old = &x->t.runs[TRIAL_OLD], *new = &x->t.runs[TRIAL_NEW];
+	const char *of = x->t.kind == TRIAL_BY_COMMAND ? " of the command" : "";
 	char runs[NUMBER_TEXT], crashes[NUMBER_TEXT], all[NUMBER_TEXT];
 
 	number_text((double)(old->n + new->n), all);
@@ -366,11 +398,11 @@ void trials_text(const struct module_trial *x, char *out, size_t n)
 		    number_text((double)new->crashes, crashes), number_text((double)new->n, runs),
 		    (unsigned long long)old->crashes, (unsigned long long)old->n);
 	else if (!est.known)
-		snprintf(out, n, "%s%s runs", x->ended_ms ? "not measured: " : "", all);
+		snprintf(out, n, "%s%s runs%s", x->ended_ms ? "not measured: " : "", all, of);
 	else if (est.gain < 0)
-		snprintf(out, n, "loss %.1f %% (%.1f … %.1f) over %s runs", -100 * est.gain,
-		    -100 * est.high, -100 * est.low, all);
+		snprintf(out, n, "loss %.1f %% (%.1f … %.1f) over %s runs%s", -100 * est.gain,
+		    -100 * est.high, -100 * est.low, all, of);
 	else
-		snprintf(out, n, "gain %.1f %% (%.1f … %.1f) over %s runs", 100 * est.gain,
-		    100 * est.low, 100 * est.high, all);
+		snprintf(out, n, "gain %.1f %% (%.1f … %.1f) over %s runs%s", 100 * est.gain,
+		    100 * est.low, 100 * est.high, all, of);
 }

@@ -13,7 +13,7 @@
 #include "managerd/cycle/core.h"
 #include "managerd/samples/ingest.h"
 
-enum { TRIALS_MAX = WIRE_RUN_BUILDS_MAX / TRIAL_ARMS, TRIAL_DAYS = 7 };
+enum { TRIALS_MAX = WIRE_RUN_BUILDS_MAX / TRIAL_ARMS, TRIAL_DAYS = 7, TRIALS_TEXT = 256 };
 
 struct module_trial { /* the last one of a module */
 	uint64_t module;
@@ -50,6 +50,14 @@ double trials_correction(const struct trials *ts);
  * transaction, as all below; the one before it is forgotten. */
 int trials_begin(struct trials *ts, const struct module *mod, const struct build_id *from,
     double model, struct err *e);
+/*
+ * Before the swap the policy's command has compared the module's build with `new`: it takes over
+ * what is in *t, and text says what came of it. In place of the module's last trial; a comparison
+ * in use that follows takes its place in turn.
+ */
+int trials_by_command(struct trials *ts, struct module *mod, const struct build_id *new,
+    const struct trial *t, enum trial_verdict v, double model, char text[TRIALS_TEXT],
+    struct err *e);
 /* It comes to nothing, and is forgotten. */
 int trials_drop(struct trials *ts, uint64_t module, struct err *e);
 /* What is to be in place now. False: it is. */

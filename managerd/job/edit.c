@@ -72,6 +72,14 @@ static bool answers(const struct edit *j)
 	return j->kind == PRIV_BUILD || j->kind == PRIV_SCORE;
 }
 
+/* What people call the program; of a command of the policy, else the editor. */
+static const char *program_of(const struct edit *j)
+{
+	return j->kind == PRIV_VERIFY  ? "the verify command"
+	       : j->kind > PRIV_VERIFY ? "the measuring command"
+				       : "the editor";
+}
+
 /* As editanswer_read(); a score is a part of the answer of a build. */
 static int read_answer(struct edit *j, struct edit_result *r, struct err *e)
 {
@@ -91,9 +99,9 @@ static void judge_exit(struct edit *j, struct edit_result *r, struct arena *a)
 	const char *line = last_line(&j->err.text, a);
 	struct err e;
 
-	r->end = status == EXIT_LATER && j->kind != PRIV_VERIFY ? EDIT_LATER
-		 : status                                       ? EDIT_CANNOT
-								: EDIT_DONE;
+	r->end = status == EXIT_LATER && j->kind < PRIV_VERIFY ? EDIT_LATER
+		 : status                                      ? EDIT_CANNOT
+							       : EDIT_DONE;
 	if (answers(j) && (j->out.text.n || !status))
 		said = read_answer(j, r, &e);
 	if (said)
@@ -101,8 +109,7 @@ static void judge_exit(struct edit *j, struct edit_result *r, struct arena *a)
 	if (said < 0 || (said && !status))
 		r->end = EDIT_BROKEN;
 	else if (status && !said)
-		r->error = arena_printf(a, "%s ended with status %d%s%s",
-		    j->kind == PRIV_VERIFY ? "the verify command" : "the editor", status,
+		r->error = arena_printf(a, "%s ended with status %d%s%s", program_of(j), status,
 		    line ? ": " : "", line ? line : "");
 }
 
@@ -135,6 +142,7 @@ static void deliver(struct edit *j)
 	if (!r.error)
 		r.error = "";
 	r.ran_s = j->ran_s;
+	r.cpu_s = j->ended.cpu_s;
 	r.log = buf_cstr(&j->err.text);
 	if (r.end == EDIT_DONE) { /* what the parent has seen counts, whatever the editor says */
 		r.build_id = j->ended.id;
@@ -315,8 +323,8 @@ static int start_job(struct edit *j, const struct edit_request *q, int out, int 
 {
 	struct priv_job job = q->job;
 
-	/* What a verify command says goes into one text. */
-	job.out = j->kind == PRIV_VERIFY ? err : out;
+	/* What a command of the policy says goes into one text. */
+	job.out = j->kind >= PRIV_VERIFY ? err : out;
 	job.err = err;
 	job.samples = -1;
 	if (priv_takes_samples(j->kind)) {

@@ -1,10 +1,10 @@
 /*
- * Jobs: morph-edit (an edit, a score, a table, a profile) and the policy's verify
- * command, run by the privileged parent (managerd/priv/priv.h) beside the event loop,
+ * Jobs: morph-edit (an edit, a score, a table, a profile) and the policy's commands over a
+ * build, run by the privileged parent (managerd/priv/priv.h) beside the event loop,
  * with what they write kept up to a bound and a deadline that counts running
  * time only. One job at a time is enough for the manager; more are possible.
  *
- * The task of a BUILD stays until priv_drop(): verification and swap name it.
+ * The task of a BUILD stays until priv_drop(): commands and the swap name it.
  */
 #ifndef MORPH_MANAGERD_EDIT_H
 #define MORPH_MANAGERD_EDIT_H
@@ -45,13 +45,14 @@ struct edit_result {
 	enum edit_end end;
 	const char *error; /* one line for people; "" when DONE */
 	const char
-	    *log;      /* what it wrote to stderr (VERIFY: stdout as well), at most EDIT_ERR_MAX */
+	    *log; /* what it wrote to stderr (commands: stdout as well), at most EDIT_ERR_MAX */
 	uint64_t task; /* BUILD that is DONE: for swap, verify and priv_drop(); else 0 */
 	struct build_id build_id, origin; /* BUILD: as the parent has seen */
 	struct blob *blob; /* BUILD: its block map, TABLE: the table, SHAPES, CARRY: what was made;
 			      hostile until decoded. Who wants to keep it takes it */
 	struct editanswer answer; /* BUILD, SCORE: what the editor says */
 	double ran_s;             /* running time, without pauses */
+	double cpu_s;             /* CPU time of it and those that it waited for */
 };
 /* Strings live until the callback returns. */
 typedef void edit_done_fn(const struct edit_result *r, void *arg);

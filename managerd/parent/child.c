@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -93,11 +94,14 @@ int child_stopped(const struct child *c)
 
 int child_reap(struct child *c, struct err *e)
 {
+	struct rusage use = {0};
 	int status = 0;
 
 	kill(-c->pid, SIGKILL);
-	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
+	while (wait4(c->pid, &status, 0, &use) < 0 && errno == EINTR)
 		;
+	c->cpu_us = (uint64_t)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) * 1000000 +
+		    (uint64_t)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
 	if (c->report >= 0 && launch_became(c->report, e) < 0)
 		status = -1;
 	c->report = -1;

@@ -15,6 +15,7 @@ struct child {
 	int report;       /* of a program: a pipe that says why it did not begin; -1 = none */
 	int answer;       /* memfd, -1 = none; of the owner of the struct when it has ended */
 	int64_t until_ms; /* CLOCK_MONOTONIC: killed then; 0 = no bound */
+	uint64_t cpu_us;  /* of the last one that ended, and of those that it waited for */
 };
 
 /* What a copy says at its end. */

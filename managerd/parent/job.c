@@ -1,5 +1,5 @@
 /*
- * The editor at work, and the policy's verify command: started as the module's
+ * The editor at work, and the policy's commands over what it made: started as the module's
  * owner with descriptors of what was judged, watched to their end. What an edit
  * made is copied to a file of ours before anybody looks at it: what is inspected
  * is what will be swapped in.
@@ -326,17 +326,25 @@ void task_job_start(struct parent *p, struct task *t)
 		start(p, t);
 }
 
-/* ---- verification ---- */
+/* ---- commands of the policy ---- */
 
-/* Of the policy's argument, with {new} and {old} as paths. */
-static char *verify_arg(const char *arg, const char *new_path, const char *old_path)
+/* A word in braces, and what it is in an argument. */
+struct placeholder {
+	const char *word, *path;
+};
+
+/* Of the policy's argument; up to the one without a word. */
+static char *command_arg(const char *arg, const struct placeholder *of)
 {
+	const struct placeholder *h;
 	struct buf out = {0};
 
 	while (*arg) {
-		if (!strncmp(arg, "{new}", 5) || !strncmp(arg, "{old}", 5)) {
-			buf_str(&out, arg[1] == 'n' ? new_path : old_path);
-			arg += 5;
+		for (h = of; h->word && strncmp(arg, h->word, strlen(h->word)); h++)
+			;
+		if (h->word) {
+			buf_str(&out, h->path);
+			arg += strlen(h->word);
 		} else {
 			buf_char(&out, *arg++);
 		}
@@ -351,22 +359,34 @@ static void verified(struct parent *p, struct task *t, int status)
 	task_ended(p, t, false, "");
 }
 
-static int run_verify(struct parent *p, struct task *t, char *const *command, struct err *e)
+static void measured(struct parent *p, struct task *t, int status)
+{
+	t->status = status;
+	task_ended(p, t, false, "");
+}
+
+static int run_command(
+    struct parent *p, struct task *t, enum priv_job_kind kind, char *const *command, struct err *e)
 {
 	char *new_path = folder_path(p->state, t->folder, "out"), **env = task_env(p, t, false);
+	const struct placeholder of_verify[] = {{"{new}", new_path}, {"{old}", t->path}, {NULL}},
+				 of_measure[] = {
+				     {"{build}", kind == PRIV_MEASURE_NEW ? new_path : t->path},
+				     {NULL}};
 	struct launch l = job_launch(p, t);
 	strings argv = {0};
 	int r;
 
 	for (; *command; command++)
-		vec_push(&argv, verify_arg(*command, new_path, t->path));
+		vec_push(
+		    &argv, command_arg(*command, kind == PRIV_VERIFY ? of_verify : of_measure));
 	vec_push(&argv, NULL);
 	l.argv = (const char *const *)argv.v;
 	l.env = env;
 	l.folder = t->dir;
 	memcpy(l.fd, ((int[]){-1, t->out, t->err}), 3 * sizeof *l.fd);
 	l.nfd = 3;
-	t->then = verified;
+	t->then = kind == PRIV_VERIFY ? verified : measured;
 	r = child_run(&t->child, &l, 0, 0, e);
 	strings_free(argv.v);
 	strings_free(env);
@@ -374,19 +394,20 @@ static int run_verify(struct parent *p, struct task *t, char *const *command, st
 	return r;
 }
 
-static bool is_verified_now(const struct parent *p, const struct task *edit)
+static bool has_command_now(const struct parent *p, const struct task *edit)
 {
 	size_t i;
 
 	for (i = 0; i < p->task.n; i++)
-		if (p->task.v[i]->kind == TASK_VERIFY && p->task.v[i]->edit == edit &&
+		if (p->task.v[i]->kind == TASK_COMMAND && p->task.v[i]->edit == edit &&
 		    p->task.v[i]->child.pid)
 			return true;
 	return false;
 }
 
-static uint64_t begin_verify(struct parent *p, const struct priv_job *j, struct err *e)
+static uint64_t begin_command(struct parent *p, const struct priv_job *j, struct err *e)
 {
+	const char *what = j->kind == PRIV_VERIFY ? "verify" : "measuring";
 	struct task *edit = task_find(p, j->edit), *t;
 	char *const *command;
 
@@ -394,16 +415,17 @@ static uint64_t begin_verify(struct parent *p, const struct priv_job *j, struct 
 		err_set(e, "refused: no edit that ended well");
 		return 0;
 	}
-	command = conf_verify_for(p->conf, edit->path);
+	command = j->kind == PRIV_VERIFY ? conf_verify_for(p->conf, edit->path)
+					 : conf_measure_for(p->conf, edit->path);
 	if (!command) {
-		err_set(e, "refused: %s: the policy has no verify command for it", edit->path);
+		err_set(e, "refused: %s: the policy has no %s command for it", edit->path, what);
 		return 0;
 	}
-	if (is_verified_now(p, edit)) {
-		err_set(e, "refused: %s: a verify command of this edit runs", edit->path);
+	if (has_command_now(p, edit)) {
+		err_set(e, "refused: %s: a command over this edit runs", edit->path);
 		return 0;
 	}
-	t = task_new(p, TASK_VERIFY, edit->path, e);
+	t = task_new(p, TASK_COMMAND, edit->path, e);
 	if (!t)
 		return 0;
 	t->edit = edit;
@@ -412,8 +434,9 @@ static uint64_t begin_verify(struct parent *p, const struct priv_job *j, struct 
 	t->dir = fcntl(edit->dir, F_DUPFD_CLOEXEC, 0);
 	t->out = j->out;
 	t->err = j->err;
-	edit->verified = false;
-	if (run_verify(p, t, command, e) < 0)
+	if (j->kind == PRIV_VERIFY)
+		edit->verified = false;
+	if (run_command(p, t, j->kind, command, e) < 0)
 		task_failed(p, t, e->text);
 	fd_close(&t->out);
 	fd_close(&t->err);
@@ -423,7 +446,7 @@ static uint64_t begin_verify(struct parent *p, const struct priv_job *j, struct 
 /* ---- what the manager asks for ---- */
 
 /* Jobs of one user do not keep those of others from being done. An edit counts until it is
- * dropped: its folder and the copy of its output take room. So do its verify commands, of
+ * dropped: its folder and the copy of its output take room. So do commands over it, of
  * which it has one at a time. */
 static int find_slot(const struct parent *p, const char *path, struct err *e)
 {
@@ -461,8 +484,8 @@ uint64_t task_job(struct parent *p, const struct priv_job *j, struct err *e)
 	    [PRIV_CARRY] = TASK_CARRY};
 	struct task *t;
 
-	if (j->kind == PRIV_VERIFY)
-		return begin_verify(p, j, e);
+	if (j->kind >= PRIV_VERIFY)
+		return begin_command(p, j, e);
 	if (!path_is_plain(j->module)) {
 		err_set(e, "refused: not a plain absolute path");
 		return 0;

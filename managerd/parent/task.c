@@ -262,6 +262,7 @@ void task_ended(struct parent *p, struct task *t, bool later, const char *why)
 	struct message m = {.flag = later,
 	    .why = why,
 	    .number = (uint32_t)t->status,
+	    .amount = t->child.cpu_us,
 	    .id = t->made,
 	    .origin = t->made_origin};
 
@@ -287,7 +288,7 @@ void task_failed(struct parent *p, struct task *t, const char *why)
 	case TASK_TABLE:
 	case TASK_SHAPES:
 	case TASK_CARRY:
-	case TASK_VERIFY:
+	case TASK_COMMAND:
 		task_ended(p, t, true, why);
 		break;
 	case TASK_SWAP:
@@ -321,7 +322,7 @@ int task_signal(struct task *t, int sig, struct err *e)
 	/* What has a deadline of ours is short, and would miss it. */
 	if (sig == SIGSTOP && t->child.until_ms)
 		return 0;
-	if (t->kind <= TASK_VERIFY)
+	if (t->kind <= TASK_COMMAND)
 		child_signal(&t->child, sig);
 	return 0;
 }
@@ -329,7 +330,7 @@ int task_signal(struct task *t, int sig, struct err *e)
 void task_drop(struct parent *p, struct task *t)
 {
 	t->dropped = true;
-	if (t->kind <= TASK_VERIFY)
+	if (t->kind <= TASK_COMMAND)
 		child_signal(&t->child, SIGKILL);
 }
 
@@ -346,12 +347,12 @@ void task_step(struct parent *p, struct task *t)
 		t->then(p, t, status); /* settles it, whatever became of it */
 	else if (t->ended)
 		task_failed(p, t, t->ended);
-	else if (status < 0 && t->kind == TASK_VERIFY)
+	else if (status < 0 && t->kind == TASK_COMMAND)
 		/* It cannot be run later either: the edit is not made again and again. */
 		task_ended(p, t, false, e.text);
 	else if (status < 0)
 		task_failed(p, t, e.text);
-	else if (!t->dropped || t->kind > TASK_VERIFY)
+	else if (!t->dropped || t->kind > TASK_COMMAND)
 		t->then(p, t, status);
 	t->ended = NULL;
 }
@@ -398,7 +399,7 @@ void tasks_sweep(struct parent *p)
 			continue;
 		}
 		p->task.v[i] = p->task.v[--p->task.n];
-		if (*t->folder && t->kind != TASK_SWEEP && t->kind != TASK_VERIFY)
+		if (*t->folder && t->kind != TASK_SWEEP && t->kind != TASK_COMMAND)
 			task_sweep(p, t->folder, t->mod.st.st_uid);
 		task_free(p, t);
 		i = 0; /* what it held may go now */

@@ -9,7 +9,7 @@
  *	build     as inspect -> editor -> snapshot of its output -> inspect that
  *	score     open, judge -> inspect module, artifact -> editor
  *	table     the same -> inspect the table
- *	verify    the policy's command over a build
+ *	command   one of the policy's over a build
  *	swap      of a build that ended well and was verified: copy -> rename
  *	rollback  open, judge -> inspect module, kept build -> copy of that -> rename
  *	sweep     removes a job's folder, as its user
@@ -38,7 +38,7 @@ enum task_kind {
 	TASK_TABLE,
 	TASK_SHAPES,
 	TASK_CARRY,
-	TASK_VERIFY,
+	TASK_COMMAND,
 	TASK_SWAP,
 	TASK_ROLLBACK,
 	TASK_SWEEP
@@ -82,7 +82,7 @@ struct task {
 	int snapshot;             /* of its output, ours alone */
 	struct build_id made, made_origin;
 	bool built, verified;
-	struct task *edit; /* VERIFY, SWAP: the build */
+	struct task *edit; /* COMMAND, SWAP: the build */
 	bool reported, dropped;
 };
 

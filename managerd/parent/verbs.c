@@ -45,7 +45,7 @@ static int do_cpu(struct call *c)
 {
 	struct task *t = task_find(c->p, c->q.task);
 
-	if (!t || t->kind > TASK_VERIFY || !t->child.pid)
+	if (!t || t->kind > TASK_COMMAND || !t->child.pid)
 		return 1;
 	c->a.amount = task_cpu_us(t);
 	return 0;
@@ -154,7 +154,7 @@ static int do_job(struct call *c)
 	uint64_t task;
 
 	/* Two streams, and the samples where the job takes any. */
-	if (j.kind < PRIV_BUILD || j.kind > PRIV_VERIFY ||
+	if (j.kind < PRIV_BUILD || j.kind >= PRIV_JOBS ||
 	    c->f->nfd != 2u + priv_takes_samples(j.kind) + carry)
 		return malformed(c);
 	j.out = c->f->fd[0];

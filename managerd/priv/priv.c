@@ -172,6 +172,7 @@ static void report_ended(const struct pending *n, const struct message *m, struc
 	struct priv_ended r = {.later = m->flag,
 	    .why = m->why,
 	    .status = (int)m->number,
+	    .cpu_s = (double)m->amount / 1e6,
 	    .id = m->id,
 	    .origin = m->origin,
 	    .blob = b};

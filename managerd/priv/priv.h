@@ -113,7 +113,11 @@ enum priv_job_kind {
 	PRIV_TABLE,
 	PRIV_SHAPES, /* of the module's blocks, by which its profile can be carried over … */
 	PRIV_CARRY,  /* … from the program that was there before */
-	PRIV_VERIFY
+	/* commands of the policy over a build */
+	PRIV_VERIFY,
+	PRIV_MEASURE_OLD, /* the benchmark, of the build in place */
+	PRIV_MEASURE_NEW, /* … of the new one */
+	PRIV_JOBS
 };
 
 static inline bool priv_takes_samples(enum priv_job_kind kind)
@@ -123,8 +127,8 @@ static inline bool priv_takes_samples(enum priv_job_kind kind)
 
 struct priv_job {
 	enum priv_job_kind kind;
-	const char *module;         /* absolute path; VERIFY: not used */
-	uint64_t edit;              /* VERIFY: the task of the build. The command is the policy's */
+	const char *module;         /* absolute path; commands: not used */
+	uint64_t edit;              /* commands: the task of the build */
 	struct build_id id, origin; /* what the manager takes the module for */
 	int samples;                /* BUILD, SCORE, CARRY: memfd with the text; -1 */
 	int shapes;                 /* CARRY: the bytes that a SHAPES job made; -1 */
@@ -135,6 +139,7 @@ struct priv_ended {
 	bool later;                 /* what it needs was not to be had now: try again */
 	const char *why;            /* not "": it was not started, or its result is refused */
 	int status;                 /* as of waitpid(2) when why is "" */
+	double cpu_s;               /* of it and those that it waited for */
 	struct build_id id, origin; /* BUILD, status 0: of the build */
 	struct blob *blob;          /* BUILD: its block map; TABLE: the table; SHAPES, CARRY: what
 				       was made; hostile. Who wants to keep it takes it */

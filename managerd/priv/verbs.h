@@ -51,7 +51,7 @@ enum frame_verb {
 /* Ends of tasks, with 0 or 1 descriptor: of the blob. */
 enum frame_event {
 	FRAME_INSPECTED = FRAME_VERBS, /* number: enum priv_inspect */
-	FRAME_ENDED,                   /* flag: later; number: as of waitpid(2) */
+	FRAME_ENDED,                   /* flag: later; number: as of waitpid(2); amount: CPU time */
 	FRAME_SWAPPED                  /* number: enum swap_status */
 };
 

@@ -93,12 +93,12 @@ int event_failed(struct store *s, const struct store_module *m, int64_t at_ms,
 }
 
 int event_measured(struct store *s, const struct store_module *m, int64_t at_ms,
-    const struct build_id *old, const char *text, struct err *e)
+    const struct build_id build[TRIAL_ARMS], const char *text, struct err *e)
 {
 	struct store_event v = event(m, at_ms, EVENT_MEASURED, text);
 
-	v.from = *old;
-	v.to = m->current;
+	v.from = build[TRIAL_OLD];
+	v.to = build[TRIAL_NEW];
 	return store_put_event(s, &v, e);
 }
 

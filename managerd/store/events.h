@@ -26,9 +26,9 @@ int event_rolled_back(struct store *s, const struct store_module *m, int64_t at_
 /* to: the build that was to come of it, if there was one. */
 int event_failed(struct store *s, const struct store_module *m, int64_t at_ms,
     const struct build_id *to, const struct event_swap *swap, const char *why, struct err *e);
-/* What a trial of the present build against an old one has come to. */
+/* What a trial of one build against another has come to. */
 int event_measured(struct store *s, const struct store_module *m, int64_t at_ms,
-    const struct build_id *old, const char *text, struct err *e);
+    const struct build_id build[TRIAL_ARMS], const char *text, struct err *e);
 int event_recovered(struct store *s, const struct store_module *m, int64_t at_ms,
     const struct build_id *from, const struct build_id *to, const char *text, struct err *e);
 

@@ -28,9 +28,9 @@ const char *trial_verdict_name(enum trial_verdict v)
 	return (unsigned)v < TRIAL_VERDICTS ? name[v] : "unknown";
 }
 
-void trial_begin(struct trial *t, uint64_t seed, uint64_t now_ns)
+void trial_begin(struct trial *t, enum trial_kind kind, uint64_t seed, uint64_t now_ns)
 {
-	*t = (struct trial){.seed = seed, .began_ns = now_ns};
+	*t = (struct trial){.kind = kind, .seed = seed, .began_ns = now_ns};
 }
 
 void trial_free(struct trial *t)
@@ -273,7 +273,7 @@ struct trial_estimate trial_estimate(const struct trial *t)
 	struct difference *d;
 	size_t i, n = t->turn.n / 2;
 
-	if (t->turn.n % 2 == 0 && n > 0)
+	if (t->kind == TRIAL_IN_USE && t->turn.n % 2 == 0 && n > 0)
 		n--; /* its second turn is not over */
 	d = xcalloc(n + 1, sizeof *d);
 	for (i = 0; i < t->cell.n; i++)
@@ -307,7 +307,7 @@ enum trial_verdict trial_verdict(
 		return t->turn.n >= TURNS_MAX ? TRIAL_EVEN : TRIAL_OPEN;
 	if (e->high < 0)
 		return TRIAL_SLOWER;
-	if (t->runs[TRIAL_NEW].n < TRIAL_RUNS_MIN)
+	if (t->kind == TRIAL_IN_USE && t->runs[TRIAL_NEW].n < TRIAL_RUNS_MIN)
 		return TRIAL_OPEN;
 	if (e->low > 0 && (long_enough || e->gain - e->low <= fmax(NEAR, e->gain / 3)))
 		return TRIAL_FASTER;
@@ -318,9 +318,10 @@ enum trial_verdict trial_verdict(
 
 /* ---- for the store ---- */
 
-/* Little-endian numbers of 64 bits, doubles by their bits: what trial_begin() was given; runs,
- * crashes, CPU time of both builds; then each list with its length before it. */
-enum { TURN = 3, CELL = 6, CLASS = 3, VERSION = 1 }; /* numbers of one; of the form */
+/* Little-endian numbers of 64 bits, doubles by their bits: the version; what trial_begin() was
+ * given, without the kind in version 1; runs, crashes, CPU time of both builds; then each list with
+ * its length before it. */
+enum { TURN = 3, CELL = 6, CLASS = 3, WITHOUT_KIND = 1, VERSION }; /* numbers of one; versions */
 
 static void add(struct buf *out, uint64_t v)
 {
@@ -341,6 +342,7 @@ void trial_encode(const struct trial *t, struct buf *out)
 	int arm;
 
 	add(out, VERSION);
+	add(out, t->kind);
 	add(out, t->seed);
 	add(out, t->began_ns);
 	for (arm = 0; arm < TRIAL_ARMS; arm++) {
@@ -449,11 +451,14 @@ static void read_lists(struct reader *r, struct trial *t)
 int trial_decode(const void *p, size_t n, struct trial *t, struct err *e)
 {
 	struct reader r = {p, n / sizeof(uint64_t), n % sizeof(uint64_t) != 0};
+	uint64_t version;
 	int arm;
 
 	*t = (struct trial){0};
-	if (take(&r) != VERSION)
-		r.bad = true;
+	version = take(&r);
+	r.bad |= version < WITHOUT_KIND || version > VERSION;
+	if (version > WITHOUT_KIND)
+		t->kind = (enum trial_kind)take_below(&r, TRIAL_KINDS);
 	t->seed = take(&r);
 	t->began_ns = take(&r);
 	for (arm = 0; arm < TRIAL_ARMS; arm++) {

@@ -23,13 +23,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum trial_kind {
+	TRIAL_IN_USE,     /* by processes as they come */
+	TRIAL_BY_COMMAND, /* by a command that runs once in each turn */
+	TRIAL_KINDS
+};
+
 enum trial_arm { TRIAL_OLD, TRIAL_NEW, TRIAL_ARMS };
 
 enum {
-	TRIAL_TURN_RUNS = 4, /* processes in a turn, and before the first pair, at least */
-	TRIAL_RUNS_MIN =
-	    100, /* of the new build, before it is called no worse: it may crash now and then */
-	TRIAL_PAIRS_MIN = 8,    /* before anything is said of CPU time */
+	TRIAL_TURN_RUNS = 4,  /* processes in a turn, and before the first pair, at least */
+	TRIAL_RUNS_MIN = 100, /* of the new build in use, before it is called no worse: it may crash
+				 now and then */
+	TRIAL_PAIRS_MIN = 8,  /* before anything is said of CPU time */
 	TRIAL_CLASSES_MAX = 256 /* further ones are one class */
 };
 
@@ -60,6 +66,7 @@ struct trial_class {
 };
 
 struct trial { /* zero-filled, then trial_begin() */
+	enum trial_kind kind;
 	uint64_t seed, began_ns;
 	struct trial_runs runs[TRIAL_ARMS];
 	VEC(struct trial_turn)
@@ -70,7 +77,7 @@ struct trial { /* zero-filled, then trial_begin() */
 };
 
 /* The new build is in place. seed: random, draws the order in each pair. */
-void trial_begin(struct trial *t, uint64_t seed, uint64_t now_ns);
+void trial_begin(struct trial *t, enum trial_kind kind, uint64_t seed, uint64_t now_ns);
 void trial_free(struct trial *t);
 /* The build that is in place. */
 enum trial_arm trial_arm(const struct trial *t);

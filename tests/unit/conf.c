@@ -95,14 +95,16 @@ START_TEST(print_reads_back)
 	struct conf again;
 	char *a, *b, *text;
 
-	ck_assert_int_eq(parse("decide: {every: 1500ms, min_gain: 0.3%, min_samples: 1234.5}\n"
-			       "idle: {cpu: 0.1234567}\nedit: {memory: 1000}\n"
-			       "verify: {command: \"/bin/test-it  {new}\"}\n"
-			       "modules:\n  - {path: '/opt/**', action: observe}\n"
-			       "  - {path: \"/x\\ty\\\"*\", verify: [a b, '{old}']}\n"
-			       "packages: [lua5.4]\n"
-			       "fetch:\n  servers: ['http://a.b:80/x', https://c]\n  per_day: 3\n"
-			       "  key: " KEY "\n"),
+	ck_assert_int_eq(
+	    parse("decide: {every: 1500ms, min_gain: 0.3%, min_samples: 1234.5}\n"
+		  "idle: {cpu: 0.1234567}\nedit: {memory: 1000}\n"
+		  "verify: {command: \"/bin/test-it  {new}\"}\n"
+		  "modules:\n  - {path: '/opt/**', action: observe}\n"
+		  "  - {path: \"/x\\ty\\\"*\", verify: [a b, '{old}'], measure: ['{build}']}\n"
+		  "packages: [lua5.4]\n"
+		  "measure: {pairs: 9, command: 'bench -n {build}'}\n"
+		  "fetch:\n  servers: ['http://a.b:80/x', https://c]\n  per_day: 3\n"
+		  "  key: " KEY "\n"),
 	    0);
 	text = printed(&c);
 	ck_assert_ptr_nonnull(strstr(text, "every: 1500ms # p.yaml:1\n"));
@@ -119,6 +121,9 @@ START_TEST(print_reads_back)
 	ck_assert_str_eq(again.verify[1], "{new}");
 	ck_assert_ptr_null(again.verify[2]);
 	ck_assert_str_eq(again.modules.v[1].verify[0], "a b");
+	ck_assert_str_eq(again.measure.command[2], "{build}");
+	ck_assert_uint_eq(again.measure.pairs, 9);
+	ck_assert_str_eq(again.modules.v[1].measure[0], "{build}");
 	ck_assert_str_eq(again.modules.v[1].path, "/x\ty\"*");
 	free(a);
 	free(b);
@@ -184,6 +189,9 @@ static const struct {
     {"fetch: {severs: []}\n", "p.yaml:1:9: unknown key 'severs' in fetch; did you mean 'servers'?"},
     {"verify: {command: ' '}\n",
 	"p.yaml:1:19: command: expected a command, such as [/usr/bin/test-it, \"{new}\"]"},
+    {"measure: {command: [bench, '{new}']}\n",
+	"p.yaml:1:20: command: expected {build} in the command: the build that is to be run"},
+    {"measure: {turns: 1s}\n", "p.yaml:1:11: unknown key 'turns' in measure; did you mean 'turn'?"},
     {"verify: {comand: x}\n",
 	"p.yaml:1:10: unknown key 'comand' in verify; did you mean 'command'?"},
     {"packages: [\"Lua 5\"]\n", "p.yaml:1:12: packages: expected the name of a Debian package"},
@@ -231,7 +239,8 @@ START_TEST(first_matching_module_holds)
 	ck_assert_int_eq(
 	    parse("modules:\n  - {path: /usr/bin/lua*, action: ignore}\n"
 		  "  - {path: /usr/*, action: observe}\n"
-		  "  - {path: /usr/**, verify: [special]}\nverify: {command: [general]}\n"),
+		  "  - {path: /usr/**, verify: [special], measure: ['{build}', s]}\n"
+		  "verify: {command: [general]}\nmeasure: {command: ['{build}', g]}\n"),
 	    0);
 	m = conf_module_for(&c, "/usr/bin/lua5.4");
 	ck_assert_ptr_nonnull(m);
@@ -244,6 +253,8 @@ START_TEST(first_matching_module_holds)
 	ck_assert_ptr_null(conf_module_for(&c, "/home/ann/x"));
 	ck_assert_str_eq(conf_verify_for(&c, "/usr/bin/perl")[0], "special");
 	ck_assert_str_eq(conf_verify_for(&c, "/home/ann/x")[0], "general");
+	ck_assert_str_eq(conf_measure_for(&c, "/usr/bin/perl")[1], "s");
+	ck_assert_str_eq(conf_measure_for(&c, "/home/ann/x")[1], "g");
 	conf_free(&c);
 }
 END_TEST

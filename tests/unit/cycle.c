@@ -460,6 +460,80 @@ START_TEST(a_loss_is_taken_back)
 }
 END_TEST
 
+static void setup_with_command(void)
+{
+	setup_with(
+	    "profile: {registers: no}\n"
+	    "measure: {switchback: no, pairs: 12, command: [bench, '{build}']}\n"
+	    "decide: {every: 100ms, min_samples: 10, min_coverage: 1%, min_gain: 1%, cool_down: 0s,"
+	    " edits_per_day: 1000, hold: 0s}\n"
+	    "idle: {cpu: 0%, psi: 100%, after: 0s, battery: yes}\n");
+}
+
+static unsigned events_of(enum event_kind kind, const char *text)
+{
+	struct store_event *ev;
+	struct arena a = {0};
+	size_t n, i;
+	unsigned found = 0;
+
+	ck_assert_int_eq(store_events(m->core.store, 0, -1, 100, &a, &ev, &n, &e), 0);
+	for (i = 0; i < n; i++)
+		found += ev[i].kind == (int)kind && strstr(ev[i].text, text);
+	arena_free(&a);
+	return found;
+}
+
+START_TEST(a_gain_by_the_command_goes_in)
+{
+	program(1000, 0, 3);
+	priv->ratio = 0.9;
+	send_batch(1000, 1);
+	acknowledged();
+	turn_until(swapped, 30);
+	ck_assert_int_eq(trial()->t.kind, TRIAL_BY_COMMAND);
+	ck_assert_int_eq(trial()->verdict, TRIAL_FASTER);
+	ck_assert(trial()->t.turn.n >= 2 * TRIAL_PAIRS_MIN && trial()->t.turn.n % 2 == 0);
+	ck_assert_uint_eq(events_of(EVENT_MEASURED, "runs of the command"), 1);
+	ck_assert_double_eq_tol(trial()->promised, 0.2, 1e-9);
+	ck_assert(trials_correction(&m->trials) < 0.65);
+}
+END_TEST
+
+static bool measured(void)
+{
+	return trial() && !m->work.now.step;
+}
+
+/* Nothing is swapped, and it is not made again of the same usage. */
+START_TEST(a_loss_by_the_command_is_not_taken)
+{
+	struct fake_file *f = program(1000, 0, 3);
+	struct store_decision last;
+	struct arena a = {0};
+
+	priv->ratio = 1.1;
+	send_batch(1000, 1);
+	acknowledged();
+	turn_until(measured, 30);
+	ck_assert_int_eq(trial()->verdict, TRIAL_SLOWER);
+	ck_assert_uint_eq(events_of(EVENT_FAILED, "the new layout is not taken: loss 1"), 1);
+	send_batch(1000, 1);
+	acknowledged();
+	do {
+		turn();
+		usleep(1000);
+		ck_assert_int_eq(
+		    store_last_decision(m->core.store, module_at(1000, 0)->row.id, &a, &last, &e),
+		    1);
+	} while (!strstr(last.text, "of the command"));
+	ck_assert_int_eq(last.rung, RUNG_CHANGE);
+	ck_assert_uint_eq(f->swaps, 0);
+	ck_assert_uint_eq(events_of(EVENT_FAILED, ""), 1);
+	arena_free(&a);
+}
+END_TEST
+
 /* Within the turn that follows, and with no turn before it. */
 START_TEST(a_crash_is_taken_back)
 {
@@ -918,4 +992,6 @@ UNIT_MAIN("cycle", 120, setup, teardown, first_samples_are_not_lost,
     a_large_program_is_learned_in_the_pool, users_take_turns, cost_grows_with_the_programs,
     UNIT_CASE(120, setup_with_turns, teardown), a_gain_is_measured, a_loss_is_taken_back,
     a_crash_is_taken_back, UNIT_LOOP(a_trial_is_given_up, 2),
-    UNIT_CASE(120, setup_with_servers, teardown), an_artifact_is_fetched_for_roots_programs)
+    UNIT_CASE(120, setup_with_command, teardown), a_gain_by_the_command_goes_in,
+    a_loss_by_the_command_is_not_taken, UNIT_CASE(120, setup_with_servers, teardown),
+    an_artifact_is_fetched_for_roots_programs)

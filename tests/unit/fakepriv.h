@@ -62,6 +62,7 @@ struct priv {
 	bool later;
 	struct build_id built; /* what a build comes to */
 	enum swap_status swap; /* what a swap comes to */
+	double ratio;          /* CPU time of the new build by the old one's, in a benchmark */
 	unsigned done;         /* priv_swap_done() */
 	struct {
 		unsigned n; /* how often */
@@ -283,6 +284,9 @@ static void fake_end_job(struct priv *p, struct fake_task *t)
 		t->to = p->built;
 	} else if (t->job.kind == PRIV_TABLE)
 		b = memblob("junk", 4);
+	if (t->job.kind == PRIV_MEASURE_OLD || t->job.kind == PRIV_MEASURE_NEW)
+		r.cpu_s = (t->job.kind == PRIV_MEASURE_NEW ? p->ratio : 1) *
+			  (1 + 0.01 * (double)(p->last * 2654435761u % 16));
 	if (t->job.kind != PRIV_BUILD)
 		fake_forget(p, t);
 	fn(&r, arg);

@@ -252,6 +252,12 @@ static _Noreturn void serve(int v, int e, bool verify, const char *fault)
 		      " [ ! -e %s ] || sleep 65; cmp {new} {old}; [ $? = 1 ]",
 		refuse, stray, wait);
 	char *argv[] = {"sh", "-c", command, NULL};
+	/* Most of its time is its child's. */
+	char *benchmark[] = {"sh", "-c",
+	    "case $0 in */out) n=300000;; *) n=1;; esac\n"
+	    "sh -c 'while [ $0 -gt \"${i:=0}\" ]; do i=$((i + 1)); done' $n\n"
+	    "echo ${0##*/}; [ ! -e $1 ]",
+	    "{build}", refuse, NULL};
 	struct parent p = {.user = !sys,
 	    .verbs = v,
 	    .events = e,
@@ -279,6 +285,7 @@ static _Noreturn void serve(int v, int e, bool verify, const char *fault)
 	c.edit.disk = 1 << 20;
 	if (verify)
 		c.verify = argv;
+	c.measure.command = verify ? benchmark : NULL;
 	if (with.server)
 		vec_push(&c.fetch.servers, xstrdup(with.server));
 	c.fetch.per_day = 2;
@@ -340,6 +347,7 @@ static void teardown(void)
 struct seen {
 	bool done, later;
 	int status;
+	double cpu_s;
 	char why[1024], refused[1024];
 	struct build_id id, origin;
 	uid_t uid;
@@ -372,6 +380,7 @@ static void see_end(const struct priv_ended *r, void *arg)
 	*s = (struct seen){.done = true,
 	    .later = r->later,
 	    .status = r->status,
+	    .cpu_s = r->cpu_s,
 	    .id = r->id,
 	    .origin = r->origin,
 	    .nmap = r->blob->n};
@@ -442,7 +451,7 @@ static uint64_t begin_job(
 {
 	bool samples = kind == PRIV_BUILD || kind == PRIV_SCORE;
 	struct priv_job j = {.kind = kind,
-	    .module = kind == PRIV_VERIFY ? "" : module,
+	    .module = kind >= PRIV_VERIFY ? "" : module,
 	    .edit = edit,
 	    .id = tiny_id((uint8_t)from),
 	    .origin = tiny_id(OLD),
@@ -1187,6 +1196,33 @@ static bool no_strays(void)
 	return !processes("sleep 62") && !processes("sleep 63");
 }
 
+/* Both builds, by the time that they and their children take; it is no verification. */
+START_TEST(builds_are_measured)
+{
+	struct seen old, new;
+	uint64_t edit;
+	struct err e;
+
+	BOTH_MODES();
+	start_with(true, NULL);
+	edit = build_from(OLD);
+	job(PRIV_MEASURE_OLD, edit, OLD, &old);
+	ck_assert_msg(!*old.why && !old.status, "%s, status %#x", old.why, old.status);
+	said("prog\n");
+	job(PRIV_MEASURE_NEW, edit, OLD, &new);
+	ck_assert_msg(!*new.why && !new.status, "%s, status %#x", new.why, new.status);
+	said("out\n");
+	ck_assert_msg(
+	    new.cpu_s > 2 * old.cpu_s &&new.cpu_s < 60, "%g and %g s", old.cpu_s, new.cpu_s);
+	swap_refused(edit, "not verified");
+	mark("refuse", true);
+	job(PRIV_MEASURE_NEW, edit, OLD, &new);
+	ck_assert_int_eq(new.status, 256);
+	refused(begin_job(PRIV_JOBS, edit, OLD, &new, &e), &e, "form");
+	stop();
+}
+END_TEST
+
 START_TEST(strays)
 {
 	struct seen s;
@@ -1396,7 +1432,8 @@ START_TEST(two_edits_kept_of_a_user)
 	for (i = 0; i < 2; i++) {
 		verify = begin_job(PRIV_VERIFY, edit[i], OLD, &s, &e);
 		ck_assert_msg(verify != 0, "%s", e.text);
-		refused(begin_job(PRIV_VERIFY, edit[i], OLD, &other, &e), &e, "of this edit runs");
+		refused(
+		    begin_job(PRIV_VERIFY, edit[i], OLD, &other, &e), &e, "over this edit runs");
 		ck_assert_int_eq(priv_signal(priv, verify, SIGKILL, &e), 0);
 		await(&s);
 	}
@@ -1667,12 +1704,13 @@ int main(int argc, char **argv)
 	    UNIT_LOOP(swaps_that_are_refused, 2), UNIT_LOOP(outputs_that_are_refused, 2),
 	    UNIT_LOOP(output_replaced_after_the_edit, 2),
 	    UNIT_LOOP(module_replaced_after_the_edit, 2), UNIT_LOOP(rebuild_is_not_rolled_back, 2),
-	    UNIT_LOOP(signals, 2), UNIT_LOOP(too_much_disk, 2), UNIT_LOOP(strays, 2),
-	    UNIT_LOOP(two_jobs_a_user, 2), UNIT_LOOP(two_edits_kept_of_a_user, 2),
-	    UNIT_LOOP(nothing_in_the_home, 2), UNIT_LOOP(environment_of_an_editor, 2),
-	    UNIT_LOOP(left_by_an_earlier_one, 2), UNIT_LOOP(many_folders_left, 2),
-	    UNIT_LOOP(group_of_a_failed_start, 2), UNIT_LOOP(malformed_requests, 2),
-	    UNIT_LOOP(deaf_manager, 2), UNIT_LOOP(killed_at_every_step, 2),
-	    inspector_has_a_deadline, descriptors_that_nobody_wants, manager_that_reads_no_answers,
-	    manager_that_died, modules_of_our_own_users, folder_mounted_over);
+	    UNIT_LOOP(signals, 2), UNIT_LOOP(too_much_disk, 2), UNIT_LOOP(builds_are_measured, 2),
+	    UNIT_LOOP(strays, 2), UNIT_LOOP(two_jobs_a_user, 2),
+	    UNIT_LOOP(two_edits_kept_of_a_user, 2), UNIT_LOOP(nothing_in_the_home, 2),
+	    UNIT_LOOP(environment_of_an_editor, 2), UNIT_LOOP(left_by_an_earlier_one, 2),
+	    UNIT_LOOP(many_folders_left, 2), UNIT_LOOP(group_of_a_failed_start, 2),
+	    UNIT_LOOP(malformed_requests, 2), UNIT_LOOP(deaf_manager, 2),
+	    UNIT_LOOP(killed_at_every_step, 2), inspector_has_a_deadline,
+	    descriptors_that_nobody_wants, manager_that_reads_no_answers, manager_that_died,
+	    modules_of_our_own_users, folder_mounted_over);
 }

@@ -58,7 +58,7 @@ static enum trial_verdict try(struct trial *t, const struct program *p, uint64_t
 	struct trial_estimate est;
 	enum trial_verdict v;
 
-	trial_begin(t, random_next(&seed), (uint64_t)(m.now_s * 1e9));
+	trial_begin(t, TRIAL_IN_USE, random_next(&seed), (uint64_t)(m.now_s * 1e9));
 	do {
 		run_once(t, &m, p);
 		if (trial_due(t, (uint64_t)(m.now_s * 1e9), 4))
@@ -121,7 +121,7 @@ START_TEST(a_build_that_crashes_is_found_at_once)
 		trial_free(&t);
 	}
 	/* One that crashed before, and does so as often, is compared by its time. */
-	trial_begin(&t, 1, 0);
+	trial_begin(&t, TRIAL_IN_USE, 1, 0);
 	trial_add(&t, TRIAL_OLD, &(struct wire_run){.status = SIGSEGV});
 	trial_add(&t, TRIAL_OLD, &(struct wire_run){.status = 0});
 	trial_add(&t, TRIAL_NEW, &(struct wire_run){.status = SIGSEGV});
@@ -129,7 +129,7 @@ START_TEST(a_build_that_crashes_is_found_at_once)
 	ck_assert_int_eq(trial_verdict(&t, &(struct trial_estimate){0}, 400), TRIAL_OPEN);
 	trial_free(&t);
 	/* A user's signal is no crash. */
-	trial_begin(&t, 1, 0);
+	trial_begin(&t, TRIAL_IN_USE, 1, 0);
 	trial_add(&t, TRIAL_NEW, &(struct wire_run){.status = SIGTERM});
 	trial_add(&t, TRIAL_NEW, &(struct wire_run){.status = SIGINT});
 	ck_assert_int_eq(trial_verdict(&t, &(struct trial_estimate){0}, 400), TRIAL_OPEN);
@@ -163,7 +163,7 @@ START_TEST(turns_wait_for_runs)
 	struct trial t;
 	unsigned i, k;
 
-	trial_begin(&t, 7, 0);
+	trial_begin(&t, TRIAL_IN_USE, 7, 0);
 	ck_assert_int_eq(trial_arm(&t), TRIAL_NEW);
 	for (i = 0; i < TRIAL_TURN_RUNS; i++) {
 		ck_assert(!trial_due(&t, 3600 * 1000000000ULL, 10));
@@ -196,7 +196,7 @@ START_TEST(runs_belong_to_turns)
 	enum trial_arm first, second;
 	struct trial t;
 
-	trial_begin(&t, 7, 0);
+	trial_begin(&t, TRIAL_IN_USE, 7, 0);
 	trial_turned(&t, 100 * 1000000000ULL);
 	first = trial_arm(&t);
 	trial_turned(&t, 200 * 1000000000ULL);
@@ -246,6 +246,12 @@ START_TEST(the_store_gives_back_what_it_got)
 		}
 		((uint8_t *)a.p)[i] ^= 0xff;
 	}
+	/* Before there was a kind of trials. */
+	memmove(a.p + 8, a.p + 16, a.n - 16);
+	a.p[0] = 1;
+	ck_assert_msg(!trial_decode(a.p, a.n - 8, &u, &e), "%s", e.text);
+	ck_assert(u.kind == TRIAL_IN_USE && trial_estimate(&u).gain == trial_estimate(&t).gain);
+	trial_free(&u);
 	buf_free(&a);
 	buf_free(&b);
 	trial_free(&t);
@@ -256,7 +262,7 @@ START_TEST(of_an_unknown_class_only_crashes_count)
 {
 	struct trial t;
 
-	trial_begin(&t, 1, 0);
+	trial_begin(&t, TRIAL_IN_USE, 1, 0);
 	trial_turned(&t, 1000000000);
 	trial_add(
 	    &t, trial_arm(&t), &(struct wire_run){.start_ns = 1500000000, .cpu_ns = 20000000});
