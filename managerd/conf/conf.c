@@ -96,6 +96,7 @@ void conf_free(struct conf *c)
 	vec_free(&c->modules);
 	vec_free(&c->packages);
 	argv_free(c->verify);
+	argv_free(c->notify);
 	argv_free(c->measure.command);
 	free(c->path);
 	*c = (struct conf){0};
@@ -407,15 +408,25 @@ static int read_fetch(struct reader *r, const yaml_node_t *value)
 	return 0;
 }
 
-static int verify_pair(
+/* A section that is one command. */
+struct command_section {
+	const char *name;
+	enum conf_key id;
+	char ***at;
+};
+
+static int command_pair(
     struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
 {
 	static const char *const known[] = {"command"};
+	const struct command_section *s = arg;
+	char where[32];
 
+	snprintf(where, sizeof where, " in %s", s->name);
 	if (strcmp(scalar(key), "command"))
-		return unknown(r, key, " in verify", known, 1);
-	r->c->line[CONF_VERIFY] = (unsigned)value->start_mark.line + 1;
-	return read_command(r, "command", value, &r->c->verify);
+		return unknown(r, key, where, known, 1);
+	r->c->line[s->id] = (unsigned)value->start_mark.line + 1;
+	return read_command(r, "command", value, s->at);
 }
 
 static int measure_pair(
@@ -430,8 +441,10 @@ static int measure_pair(
 static int top_pair(struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
 {
 	static const char *const known[] = {"profile", "decide", "idle", "edit", "quota", "measure",
-	    "fetch", "verify", "modules", "packages", "keep_builds"};
+	    "fetch", "verify", "notify", "modules", "packages", "keep_builds"};
 	enum { SECTIONS = 5 };
+	struct command_section command[] = {
+	    {"verify", CONF_VERIFY, &r->c->verify}, {"notify", CONF_NOTIFY, &r->c->notify}};
 	const char *k = scalar(key);
 	size_t i;
 
@@ -445,8 +458,9 @@ static int top_pair(struct reader *r, const yaml_node_t *key, const yaml_node_t 
 		return each_pair(r, value, k, measure_pair, NULL);
 	if (!strcmp(k, "fetch"))
 		return read_fetch(r, value);
-	if (!strcmp(k, "verify"))
-		return each_pair(r, value, k, verify_pair, NULL);
+	for (i = 0; i < sizeof command / sizeof *command; i++)
+		if (!strcmp(k, command[i].name))
+			return each_pair(r, value, k, command_pair, &command[i]);
 	if (!strcmp(k, "modules")) {
 		r->c->line[CONF_MODULES] = (unsigned)key->start_mark.line + 1;
 		return each_item(

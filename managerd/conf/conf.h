@@ -58,6 +58,7 @@ enum conf_key {
 	CONF_FETCH_KEY,
 	CONF_VERIFY,
 	CONF_MEASURE,
+	CONF_NOTIFY,
 	CONF_MODULES,
 	CONF_PACKAGES,
 	CONF_NKEY
@@ -107,6 +108,7 @@ struct conf {
 		uint64_t per_day;    /* tries, of all programs together */
 		uint64_t disk;       /* bytes of artifacts that were fetched */
 	} fetch;
+	char **notify; /* argv with {module}, {event} and {text} not replaced; NULL = none */
 	char **verify; /* argv, NULL-terminated, with {new} and {old} not replaced; NULL = none */
 	VEC(struct conf_module) modules;
 	VEC(char *) packages;     /* Debian packages whose modules may be swapped */

@@ -61,6 +61,18 @@ static void print_servers(const struct conf *c, FILE *out)
 	}
 }
 
+static void print_command_section(
+    const struct conf *c, const char *name, enum conf_key key, char *const *v, FILE *out)
+{
+	if (v) {
+		fprintf(out, "%s:\n  command: ", name);
+		print_command(v, out);
+	} else {
+		fprintf(out, "%s: {}", name);
+	}
+	print_origin(c, key, out);
+}
+
 static void print_module_command(const char *key, char *const *v, FILE *out)
 {
 	if (!v)
@@ -122,12 +134,7 @@ void conf_print(const struct conf *c, FILE *out)
 		    out, "%s%s: %s", conf_field[i].section ? "  " : "", conf_field[i].key, value);
 		print_origin(c, conf_field[i].id, out);
 	}
-	if (c->verify) {
-		fputs("verify:\n  command: ", out);
-		print_command(c->verify, out);
-	} else {
-		fputs("verify: {}", out);
-	}
-	print_origin(c, CONF_VERIFY, out);
+	print_command_section(c, "verify", CONF_VERIFY, c->verify, out);
+	print_command_section(c, "notify", CONF_NOTIFY, c->notify, out);
 	print_lists(c, out);
 }

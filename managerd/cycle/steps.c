@@ -556,7 +556,8 @@ enum progress step_record_rollback(struct work *w, struct module *mod)
 /* ---- trials ---- */
 
 /* What is in place is as the trial wants it. */
-static int turned(struct work *w, struct module *mod, const struct build_id *now, struct err *e)
+static int record_placed(
+    struct work *w, struct module *mod, const struct build_id *now, struct err *e)
 {
 	struct module_trial *x = trials_open_of(w->trials, mod->row.id);
 
@@ -565,6 +566,17 @@ static int turned(struct work *w, struct module *mod, const struct build_id *now
 	if (!build_id_equal(&mod->row.current, now) && record_turn(w->core, mod, now, e))
 		return -1;
 	return trials_placed(w->trials, x, mod, e);
+}
+
+static void turned(struct work *w, struct module *mod, const struct build_id *now)
+{
+	struct err e;
+
+	if (core_end(w->core, core_begin(w->core, &e) || record_placed(w, mod, now, &e), &e))
+		return;
+	mod = work_module(w);
+	if (mod)
+		trials_notify(w->trials, mod);
 }
 
 /* A build that is not kept any more, or whatever else. */
@@ -590,7 +602,7 @@ enum progress step_turn(struct work *w, struct module *mod)
 	if (!x)
 		return over(w, CHANGE_FAILED, "its trial is over");
 	if (!trials_wants(w->trials, x, &to)) {
-		core_end(c, core_begin(c, &e) || turned(w, mod, &mod->row.current, &e), &e);
+		turned(w, mod, &mod->row.current);
 		return over(w, CHANGE_DONE, "in place");
 	}
 	if (!priv_rollback(c->priv, mod->row.path, &to, swap_done, w, &e))
@@ -602,13 +614,12 @@ enum progress step_record_turn(struct work *w, struct module *mod)
 {
 	const struct priv_swapped *r = w->now.swapped;
 	struct core *c = w->core;
-	struct err e;
 	char *path;
 
 	if (r->status != SWAP_OK)
 		return give_up(w, mod, r->why);
 	path = xstrdup(mod->row.path);
-	core_end(c, core_begin(c, &e) || turned(w, mod, &r->to, &e), &e);
+	turned(w, mod, &r->to);
 	record_done(c, path);
 	free(path);
 	return over(w, CHANGE_DONE, "in place");

@@ -239,6 +239,7 @@ static int end(struct trials *ts, struct module_trial *x, struct module *mod, st
 		log_warn("%s: the layout is taken back: %s", mod->row.path, text);
 		if (end_with_loss(ts, x, mod, e))
 			return -1;
+		x->news = true;
 	} else {
 		log_info("%s: %s", mod->row.path, text);
 		if (event_measured(ts->core->store, &mod->row, x->ended_ms, x->build, text, e))
@@ -279,6 +280,23 @@ int trials_placed(struct trials *ts, struct module_trial *x, struct module *mod,
 		return end(ts, x, mod, e);
 	trial_turned(&x->t, now_ns());
 	return save(ts, x, e);
+}
+
+void trials_notify(struct trials *ts, const struct module *mod)
+{
+	size_t i = index_of(ts, mod->row.id);
+	struct module_trial *x = i < ts->of.n ? ts->of.v[i] : NULL;
+	char text[TRIALS_TEXT];
+	struct err e;
+
+	if (!x || !x->news)
+		return;
+	x->news = false;
+	trials_text(x, text, sizeof text);
+	if (ts->core->conf->notify &&
+	    priv_notify(ts->core->priv, mod->row.path,
+		x->verdict == TRIAL_CRASHES ? PRIV_CRASHES : PRIV_SLOWER, text, &e))
+		log_warn("%s: nobody is told: %s", mod->row.path, e.text);
 }
 
 /* ---- runs ---- */

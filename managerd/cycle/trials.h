@@ -24,6 +24,7 @@ struct module_trial { /* the last one of a module */
 	    model; /* gain, with and without trials_correction(); NAN = none was predicted */
 	struct trial t;
 	bool unsaved; /* runs, until the batch is committed */
+	bool news;    /* it has ended with a loss that the operator was not told of */
 };
 
 struct trials {
@@ -64,6 +65,8 @@ int trials_drop(struct trials *ts, uint64_t module, struct err *e);
 bool trials_wants(const struct trials *ts, const struct module_trial *x, struct build_id *to);
 /* What trials_wants() wanted is in place: another turn, or the end. */
 int trials_placed(struct trials *ts, struct module_trial *x, struct module *mod, struct err *e);
+/* After the transaction: has the operator told, once, of a layout that was taken back. */
+void trials_notify(struct trials *ts, const struct module *mod);
 /* Adds the runs of a batch. */
 void trials_take(struct trials *ts, const struct wire_batch *b);
 /* Writes what trials_take() added. */

@@ -328,30 +328,6 @@ void task_job_start(struct parent *p, struct task *t)
 
 /* ---- commands of the policy ---- */
 
-/* A word in braces, and what it is in an argument. */
-struct placeholder {
-	const char *word, *path;
-};
-
-/* Of the policy's argument; up to the one without a word. */
-static char *command_arg(const char *arg, const struct placeholder *of)
-{
-	const struct placeholder *h;
-	struct buf out = {0};
-
-	while (*arg) {
-		for (h = of; h->word && strncmp(arg, h->word, strlen(h->word)); h++)
-			;
-		if (h->word) {
-			buf_str(&out, h->path);
-			arg += strlen(h->word);
-		} else {
-			buf_char(&out, *arg++);
-		}
-	}
-	return buf_cstr(&out);
-}
-
 static void verified(struct parent *p, struct task *t, int status)
 {
 	t->status = status;
@@ -373,22 +349,18 @@ static int run_command(
 				 of_measure[] = {
 				     {"{build}", kind == PRIV_MEASURE_NEW ? new_path : t->path},
 				     {NULL}};
+	char **argv = task_argv(command, kind == PRIV_VERIFY ? of_verify : of_measure);
 	struct launch l = job_launch(p, t);
-	strings argv = {0};
 	int r;
 
-	for (; *command; command++)
-		vec_push(
-		    &argv, command_arg(*command, kind == PRIV_VERIFY ? of_verify : of_measure));
-	vec_push(&argv, NULL);
-	l.argv = (const char *const *)argv.v;
+	l.argv = (const char *const *)argv;
 	l.env = env;
 	l.folder = t->dir;
 	memcpy(l.fd, ((int[]){-1, t->out, t->err}), 3 * sizeof *l.fd);
 	l.nfd = 3;
 	t->then = kind == PRIV_VERIFY ? verified : measured;
 	r = child_run(&t->child, &l, 0, 0, e);
-	strings_free(argv.v);
+	strings_free(argv);
 	strings_free(env);
 	free(new_path);
 	return r;

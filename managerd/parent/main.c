@@ -181,6 +181,7 @@ static void find_users(struct start *s, struct parent *p)
 	pw = getpwnam("morph-monitor");
 	s->monitor_gid = pw ? pw->pw_gid : 0;
 	p->service[0] = s->uid;
+	p->for_notice = (struct folder_user){true, s->uid, s->gid};
 	p->service[1] = pw ? pw->pw_uid : s->uid;
 }
 

@@ -11,6 +11,7 @@
  *	swap.c    and settle, journal, builds, digest, stage: changing a module
  *	folder.c  job folders and caches          package.c Debian packages
  *	fetch.c   artifacts from servers         policy.c  the policy, again
+ *	notify.c  the operator's command
  */
 #ifndef MORPH_PARENT_PARENT_H
 #define MORPH_PARENT_PARENT_H
@@ -39,16 +40,17 @@ struct parent {
 	bool user;
 	struct conf *conf; /* in force; of who started us */
 	struct policy policy;
-	struct folder_user for_root;  /* whom jobs of root's modules run as */
-	uid_t service[2];             /* of the manager and the monitor; not with --user */
-	struct folder_user for_fetch; /* whom morph-fetch runs as; where there are servers */
+	struct folder_user for_root;   /* whom jobs of root's modules run as */
+	uid_t service[2];              /* of the manager and the monitor; not with --user */
+	struct folder_user for_fetch;  /* whom morph-fetch runs as; where there are servers */
+	struct folder_user for_notice; /* whom the notify command runs as; give: not with --user */
 	const char *editor, *inspector;
 	char *fetcher;      /* where the policy names servers; ours */
 	unsigned inspect_s; /* what an inspector may take */
 	struct {
 		int64_t since_ms;
 		uint64_t n; /* tries since, within a day */
-	} fetched;
+	} fetched, notified;
 	struct cgroups groups;
 	int verbs, events; /* sockets to the manager; -1 = it is gone */
 	VEC(struct task *) task;

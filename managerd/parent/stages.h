@@ -1,7 +1,7 @@
 /*
  * What the files of tasks share: task.c (rows, ends), find.c (a module and
  * what belongs to it), fetch.c (artifacts from servers), job.c (the editor and what it made),
- * swapping.c, sweep.c (folders of jobs).
+ * swapping.c, notify.c (the operator's command), sweep.c (folders of jobs).
  */
 #ifndef MORPH_PARENT_TASK_PARTS_H
 #define MORPH_PARENT_TASK_PARTS_H
@@ -29,6 +29,12 @@ void task_work(struct parent *p, struct task *t, child_work_fn *fn, void *arg, t
 /* A minimal environment, with --user the person's own or, of an editor, little of
  * it; for strings_free(). */
 char **task_env(const struct parent *p, const struct task *t, bool editor);
+/* A word in braces, and what it becomes in an argument of a command of the policy. */
+struct placeholder {
+	const char *word, *is;
+};
+/* argv of it; `of` ends with one without a word. For strings_free(). */
+char **task_argv(char *const *command, const struct placeholder *of);
 /* Strings and their array, which ends with NULL. */
 void strings_free(char **v);
 

@@ -133,6 +133,35 @@ char **task_env(const struct parent *p, const struct task *t, bool editor)
 	return env.v;
 }
 
+/* Once, from left to right: what a word became is not looked at again. */
+static char *replace_words(const char *arg, const struct placeholder *of)
+{
+	const struct placeholder *h;
+	struct buf out = {0};
+
+	while (*arg) {
+		for (h = of; h->word && strncmp(arg, h->word, strlen(h->word)); h++)
+			;
+		if (h->word) {
+			buf_str(&out, h->is);
+			arg += strlen(h->word);
+		} else {
+			buf_char(&out, *arg++);
+		}
+	}
+	return buf_cstr(&out);
+}
+
+char **task_argv(char *const *command, const struct placeholder *of)
+{
+	VEC(char *) argv = {0};
+
+	for (; *command; command++)
+		vec_push(&argv, replace_words(*command, of));
+	vec_push(&argv, NULL);
+	return argv.v;
+}
+
 void strings_free(char **v)
 {
 	size_t i;
@@ -294,6 +323,10 @@ void task_failed(struct parent *p, struct task *t, const char *why)
 	case TASK_SWAP:
 	case TASK_ROLLBACK:
 		task_swapped(p, t, SWAP_FAILED, why);
+		break;
+	case TASK_NOTIFY:
+		log_warn("%s: the notify command: %s", t->path, why);
+		t->reported = true;
 		break;
 	case TASK_SWEEP:
 		log_info("%s: %s", *t->path ? t->path : t->folder, why);

@@ -12,6 +12,7 @@
  *	command   one of the policy's over a build
  *	swap      of a build that ended well and was verified: copy -> rename
  *	rollback  open, judge -> inspect module, kept build -> copy of that -> rename
+ *	notify    the policy's command for the operator
  *	sweep     removes a job's folder, as its user
  *
  * Functions that begin one return its number, or 0 with why.
@@ -41,6 +42,7 @@ enum task_kind {
 	TASK_COMMAND,
 	TASK_SWAP,
 	TASK_ROLLBACK,
+	TASK_NOTIFY,
 	TASK_SWEEP
 };
 
@@ -95,6 +97,10 @@ uint64_t task_job(struct parent *p, const struct priv_job *j, struct err *e);
 uint64_t task_swap(struct parent *p, uint64_t edit, struct err *e);
 uint64_t task_rollback(
     struct parent *p, const char *path, const struct build_id *to, struct err *e);
+
+/* Begins one that nothing is reported of. */
+int task_notify(
+    struct parent *p, const char *path, enum priv_event event, const char *text, struct err *e);
 
 /* ---- sweep.c: both wait for their turn until tasks_sweep() ---- */
 

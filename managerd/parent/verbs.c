@@ -141,6 +141,13 @@ static int do_fetch(struct call *c)
 	return begun(c, task_fetch(c->p, c->q.path, &c->e));
 }
 
+static int do_notify(struct call *c)
+{
+	if (c->q.number >= PRIV_EVENTS)
+		return malformed(c);
+	return task_notify(c->p, c->q.path, (enum priv_event)c->q.number, c->q.why, &c->e);
+}
+
 static int do_job(struct call *c)
 {
 	struct priv_job j = {.kind = c->q.number,

@@ -279,6 +279,13 @@ uint64_t priv_fetch(
 	    (struct pending){.event = FRAME_ENDED, .fetch = true, .fetched = fn, .arg = arg});
 }
 
+int priv_notify(
+    struct priv *p, const char *module, enum priv_event event, const char *text, struct err *e)
+{
+	return ask(
+	    p, FRAME_NOTIFY, &(struct message){.path = module, .number = event, .why = text}, e);
+}
+
 /* ---- jobs ---- */
 
 uint64_t priv_job(

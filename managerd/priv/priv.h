@@ -105,6 +105,14 @@ typedef void priv_fetched_fn(const char *why, void *arg);
 uint64_t priv_fetch(
     struct priv *p, const char *module, priv_fetched_fn *fn, void *arg, struct err *e);
 
+/* ---- the operator ---- */
+
+enum priv_event { PRIV_SLOWER, PRIV_CRASHES, PRIV_EVENTS };
+/* Has the policy's notify command run, once, for what became of a module's layout. text: one line
+ * for people. That it fails is for the parent to log. */
+int priv_notify(
+    struct priv *p, const char *module, enum priv_event event, const char *text, struct err *e);
+
 /* ---- jobs: an edit and what goes with it ---- */
 
 enum priv_job_kind {

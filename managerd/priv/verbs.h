@@ -37,6 +37,8 @@
 	V(SWAP, swap, "t", "t", 0) \
 	V(ROLLBACK, rollback, "pi", "t", 0) \
 	V(FETCH, fetch, "p", "t", 0) \
+	/* begins one that nobody asks about: enum priv_event; text */ \
+	V(NOTIFY, notify, "pnw", "", 0) \
 	/* at once: the policy; path of its file */ \
 	V(RELOAD, reload, "", "l", 0)
 

@@ -42,7 +42,9 @@ int main(int c, char **v)
 """
 
 # Usage as it is drawn and as it comes are not the same.
-POLICY = FAST.replace("min_gain", "min_change: 95%, min_gain") + "measure: {turn: TURN, runs: RUNS}\n"
+POLICY = FAST.replace("min_gain", "min_change: 95%, min_gain") + "measure: {turn: TURN, runs: RUNS}\n" + \
+    "notify: {command: [TELL, '{module}', '{event}', '{text}']}\n"
+TELL = '#!/bin/sh\nid -un >>"$0.told"; printf "%s\\n" "$@" >>"$0.told"; touch "$0.$2"\n'
 
 
 class Switchback:
@@ -54,7 +56,11 @@ class Switchback:
         self.first = place / "home/first"
         with open(self.first, "w") as f:
             f.write(str(os.path.getsize(self.prog)))
-        self.m = Manager(place, POLICY.replace("RUNS", str(runs)).replace("TURN", turn))
+        self.tell = place / "home/tell"
+        with open(self.tell, "w") as f:
+            f.write(TELL)
+        os.chmod(self.tell, 0o755)
+        self.m = Manager(place, POLICY.replace("RUNS", str(runs)).replace("TURN", turn).replace("TELL", self.tell))
         self.monitor = subprocess.Popen([place / "bin/morph-monitor", "-v", "--flush", flush], env=place.env,
                                         stdout=subprocess.DEVNULL, stderr=open(place / "monitor.log", "w"))
         atexit.register(self.monitor.kill)
@@ -79,6 +85,11 @@ class Switchback:
         for _ in range(8):
             self.run(0, 0, loops)
         return int(loops * 8 * 0.025 / max(os.times().children_user - before, 0.01))
+
+    def told(self):
+        """What the notify command was told, in lines of user, module, event and text."""
+        lines = open(self.tell + ".told").read().splitlines()
+        return [lines[i:i + 4] for i in range(0, len(lines), 4)]
 
     def measured(self):
         return self.m.module(self.prog)["measured"]

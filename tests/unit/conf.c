@@ -103,6 +103,7 @@ START_TEST(print_reads_back)
 		  "  - {path: \"/x\\ty\\\"*\", verify: [a b, '{old}'], measure: ['{build}']}\n"
 		  "packages: [lua5.4]\n"
 		  "measure: {pairs: 9, command: 'bench -n {build}'}\n"
+		  "notify: {command: [tell, '{module} {text}']}\n"
 		  "fetch:\n  servers: ['http://a.b:80/x', https://c]\n  per_day: 3\n"
 		  "  key: " KEY "\n"),
 	    0);
@@ -122,6 +123,7 @@ START_TEST(print_reads_back)
 	ck_assert_ptr_null(again.verify[2]);
 	ck_assert_str_eq(again.modules.v[1].verify[0], "a b");
 	ck_assert_str_eq(again.measure.command[2], "{build}");
+	ck_assert_str_eq(again.notify[1], "{module} {text}");
 	ck_assert_uint_eq(again.measure.pairs, 9);
 	ck_assert_str_eq(again.modules.v[1].measure[0], "{build}");
 	ck_assert_str_eq(again.modules.v[1].path, "/x\ty\"*");
@@ -192,6 +194,8 @@ static const struct {
     {"measure: {command: [bench, '{new}']}\n",
 	"p.yaml:1:20: command: expected {build} in the command: the build that is to be run"},
     {"measure: {turns: 1s}\n", "p.yaml:1:11: unknown key 'turns' in measure; did you mean 'turn'?"},
+    {"notify: {comand: x}\n",
+	"p.yaml:1:10: unknown key 'comand' in notify; did you mean 'command'?"},
     {"verify: {comand: x}\n",
 	"p.yaml:1:10: unknown key 'comand' in verify; did you mean 'command'?"},
     {"packages: [\"Lua 5\"]\n", "p.yaml:1:12: packages: expected the name of a Debian package"},

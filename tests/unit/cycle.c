@@ -355,7 +355,7 @@ END_TEST
 static void setup_with_turns(void)
 {
 	setup_with(
-	    "profile: {registers: no}\n"
+	    "profile: {registers: no}\nnotify: {command: [tell, '{text}']}\n"
 	    "measure: {turn: 100ms}\n"
 	    "decide: {every: 100ms, min_samples: 10, min_coverage: 1%, min_gain: 1%, cool_down: 0s,"
 	    " edits_per_day: 1000}\n"
@@ -444,6 +444,8 @@ START_TEST(a_loss_is_taken_back)
 	ck_assert_int_eq(trial()->verdict, TRIAL_SLOWER);
 	ck_assert_int_eq(f->inspection.id.b[0], 11);
 	ck_assert(!f->held);
+	ck_assert(priv->notified[PRIV_SLOWER] == 1 && !priv->notified[PRIV_CRASHES]);
+	ck_assert_ptr_nonnull(strstr(priv->notice, "loss "));
 	swaps = f->swaps;
 	send_batch(1000, 1);
 	acknowledged();
@@ -456,6 +458,7 @@ START_TEST(a_loss_is_taken_back)
 	} while (!strstr(last.text, "taken back (loss "));
 	ck_assert_int_eq(last.rung, RUNG_CHANGE);
 	ck_assert_uint_eq(f->swaps, swaps);
+	ck_assert_uint_eq(priv->notified[PRIV_SLOWER], 1);
 	arena_free(&a);
 }
 END_TEST
@@ -547,6 +550,7 @@ START_TEST(a_crash_is_taken_back)
 	run_program(1, SIGSEGV);
 	measure(1);
 	ck_assert_int_eq(trial()->verdict, TRIAL_CRASHES);
+	ck_assert_uint_eq(priv->notified[PRIV_CRASHES], 1);
 	ck_assert_uint_eq(f->swaps, 2);
 	ck_assert_int_eq(f->inspection.id.b[0], 11);
 	ck_assert_int_eq(store_events(m->core.store, 0, -1, 10, &a, &ev, &n, &e), 0);

@@ -64,6 +64,8 @@ struct priv {
 	enum swap_status swap; /* what a swap comes to */
 	double ratio;          /* CPU time of the new build by the old one's, in a benchmark */
 	unsigned done;         /* priv_swap_done() */
+	unsigned notified[PRIV_EVENTS];
+	char notice[256]; /* the last one's text */
 	struct {
 		unsigned n; /* how often */
 		const char *module;
@@ -502,6 +504,14 @@ size_t priv_kept(struct priv *p, const char *module, struct arena *a, const stru
 		return 0;
 	k->id = f->inspection.origin;
 	return 1;
+}
+
+int priv_notify(
+    struct priv *p, const char *module, enum priv_event event, const char *text, struct err *e)
+{
+	p->notified[event]++;
+	snprintf(p->notice, sizeof p->notice, "%s", text);
+	return 0;
 }
 
 int priv_hold(struct priv *p, const char *module, bool held, struct err *e)

@@ -258,6 +258,11 @@ static _Noreturn void serve(int v, int e, bool verify, const char *fault)
 	    "sh -c 'while [ $0 -gt \"${i:=0}\" ]; do i=$((i + 1)); done' $n\n"
 	    "echo ${0##*/}; [ ! -e $1 ]",
 	    "{build}", refuse, NULL};
+	char *told = in_dir("told");
+	char *notify[] = {"sh", "-c",
+	    "[ ! -e $1 ] || sleep 63\n"
+	    "shift; { id -u; for a; do echo \"[$a]\"; done; echo .; } >>$0",
+	    told, wait, "{module}", "{event}: {text}", "-{text}-{module}", NULL};
 	struct parent p = {.user = !sys,
 	    .verbs = v,
 	    .events = e,
@@ -286,6 +291,9 @@ static _Noreturn void serve(int v, int e, bool verify, const char *fault)
 	if (verify)
 		c.verify = argv;
 	c.measure.command = verify ? benchmark : NULL;
+	c.notify = verify ? notify : NULL;
+	p.for_notice = (struct folder_user){sys, NOBODY, NOBODY};
+	c.notify = verify ? notify : NULL;
 	if (with.server)
 		vec_push(&c.fetch.servers, xstrdup(with.server));
 	c.fetch.per_day = 2;
@@ -1223,6 +1231,56 @@ START_TEST(builds_are_measured)
 }
 END_TEST
 
+static bool was_told(void)
+{
+	char *path = in_dir("told");
+	struct buf b = {0};
+	bool whole = !file_read(path, 0, &b, NULL) && strstr(buf_cstr(&b), "\n.\n");
+
+	buf_free(&b);
+	free(path);
+	return whole;
+}
+
+/* The operator, as the manager's user; words of others are no more than words. */
+START_TEST(the_operator_is_told)
+{
+	static const char text[] = "$(touch /nowhere); {module} `id` 'x' \"y\"";
+	char *path, *expected, *longest = xasprintf("%0300d", 0);
+	struct buf b = {0};
+	struct err e;
+	unsigned i;
+
+	BOTH_MODES();
+	path = in_dir("told");
+	start_with(true, NULL);
+	ck_assert_int_eq(publish_bytes(path, "", 0, 0666, NULL), 0);
+	ck_assert_int_eq(chmod(path, 0666), 0);
+	ck_assert_msg(!priv_notify(priv, module, PRIV_SLOWER, text, &e), "%s", e.text);
+	soon(was_told, "the command ran");
+	ck_assert_int_eq(file_read(path, 0, &b, NULL), 0);
+	expected = xasprintf("%u\n[%s]\n[slower: %s]\n[-%s-%s]\n.\n",
+	    sys ? NOBODY : (unsigned)geteuid(), module, text, text, module);
+	ck_assert_str_eq(buf_cstr(&b), expected);
+	refused(!priv_notify(priv, module, PRIV_EVENTS, text, &e), &e, "form");
+	refused(!priv_notify(priv, module, PRIV_SLOWER, "two\nlines", &e), &e, "one line");
+	refused(!priv_notify(priv, module, PRIV_SLOWER, longest, &e), &e, "one line");
+	mark("wait", true);
+	for (i = 0; !priv_notify(priv, module, PRIV_CRASHES, text, &e) && i < 10;)
+		i++;
+	ck_assert(3 <= i && i <= 4); /* the first one may still be there */
+	refused(0, &e, "notify commands run");
+	stop();
+	start_with(false, NULL);
+	refused(!priv_notify(priv, module, PRIV_SLOWER, text, &e), &e, "no notify command");
+	stop();
+	free(expected);
+	free(longest);
+	free(path);
+	buf_free(&b);
+}
+END_TEST
+
 START_TEST(strays)
 {
 	struct seen s;
@@ -1705,7 +1763,7 @@ int main(int argc, char **argv)
 	    UNIT_LOOP(output_replaced_after_the_edit, 2),
 	    UNIT_LOOP(module_replaced_after_the_edit, 2), UNIT_LOOP(rebuild_is_not_rolled_back, 2),
 	    UNIT_LOOP(signals, 2), UNIT_LOOP(too_much_disk, 2), UNIT_LOOP(builds_are_measured, 2),
-	    UNIT_LOOP(strays, 2), UNIT_LOOP(two_jobs_a_user, 2),
+	    UNIT_LOOP(the_operator_is_told, 2), UNIT_LOOP(strays, 2), UNIT_LOOP(two_jobs_a_user, 2),
 	    UNIT_LOOP(two_edits_kept_of_a_user, 2), UNIT_LOOP(nothing_in_the_home, 2),
 	    UNIT_LOOP(environment_of_an_editor, 2), UNIT_LOOP(left_by_an_earlier_one, 2),
 	    UNIT_LOOP(many_folders_left, 2), UNIT_LOOP(group_of_a_failed_start, 2),
