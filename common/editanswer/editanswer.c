@@ -16,8 +16,9 @@ struct member {
 };
 
 #define AT(m) offsetof(struct editanswer_cost, m)
-static const struct member COST[] = {{"insns", REAL, AT(insns)}, {"taken", REAL, AT(taken)},
-    {"lines", REAL, AT(lines)}, {"cycles", REAL, AT(cycles), 0, true}, {NULL}};
+static const struct member COST[] = {{"insns", REAL, AT(insns), 0, true},
+    {"taken", REAL, AT(taken), 0, true}, {"lines", REAL, AT(lines), 0, true},
+    {"cycles", REAL, AT(cycles), 0, true}, {NULL}};
 #undef AT
 
 #define AT(m) offsetof(struct editanswer_score, m)

@@ -1,10 +1,8 @@
 #include "editor/cost/frontend.h"
+#include "common/frontcosts.h"
 
+#include <math.h>
 #include <stdlib.h>
-
-/* Cycles: an instruction, which is assumed, a taken branch, a change of line. Only their ratios
- * matter. Fitted by bench/run predict. */
-static const double FE_CPI = 0.3, FE_TAKEN = 0.26, FE_LINE = 0.16;
 
 enum { LINE_BITS = 6 };
 static const uint32_t NONE = UINT32_MAX;
@@ -91,8 +89,9 @@ void fe_end(struct fe_cost *c, double insns)
 		return;
 	c->insns = 1 + c->insns / insns;
 	c->taken /= insns;
-	c->lines /= insns;
-	c->cycles = FE_CPI * c->insns + FE_TAKEN * c->taken + FE_LINE * c->lines;
+	c->lines = fmax(c->lines / insns, 0); /* a difference, rounded */
+	c->cycles =
+	    FRONTCOSTS.insn * c->insns + FRONTCOSTS.taken * c->taken + FRONTCOSTS.line * c->lines;
 }
 
 double fe_gain(const struct fe_cost *before, const struct fe_cost *after)

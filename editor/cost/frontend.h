@@ -8,11 +8,11 @@
  *
  * A sampled profile knows no time, only shares. So everything here is per executed instruction of
  * the original text, and becomes a share of time by an assumed number of cycles that an instruction
- * costs otherwise (FE_CPI): gain = 1 − cycles after / cycles before. Programs that wait for data or
+ * costs otherwise: gain = 1 − cycles after / cycles before. Programs that wait for data or
  * for mispredicted branches gain and lose less than that, down to nothing, and others more: the one
  * constant is most of the error. The profile covers one module: the gain is a share of the time
- * spent in it. The cost constants are in frontend.c; how they were fitted, and their error:
- * docs/notes/front-end.md.
+ * spent in it. The cost constants are in common/frontcosts.h; how they were fitted, and their
+ * error: docs/notes/front-end.md.
  *
  * Pure and deterministic.
  */

@@ -154,15 +154,15 @@ static json_t *json_measured(const struct manager_trial *t)
 	if (!t)
 		return json_null();
 	e = &t->estimate;
-	return json_pack("{ss ss so so so so so so so so so}", "by",
+	return json_pack("{ss ss so so so so so so so so so so}", "by",
 	    t->kind == TRIAL_BY_COMMAND ? "command" : "use", "verdict",
 	    t->ended_ms && t->verdict == TRIAL_OPEN ? "too-few-runs"
 						    : trial_verdict_name(t->verdict),
 	    "gain", json_number(e->known ? e->gain : NAN), "low",
 	    json_number(e->known ? e->low : NAN), "high", json_number(e->known ? e->high : NAN),
-	    "promised", json_number(t->promised), "old", json_runs(&t->runs[TRIAL_OLD]), "new",
-	    json_runs(&t->runs[TRIAL_NEW]), "began", json_time(t->began_ms), "ended",
-	    json_time(t->ended_ms), "text", json_text(t->text));
+	    "promised", json_number(t->promised), "model", json_number(t->model), "old",
+	    json_runs(&t->runs[TRIAL_OLD]), "new", json_runs(&t->runs[TRIAL_NEW]), "began",
+	    json_time(t->began_ms), "ended", json_time(t->ended_ms), "text", json_text(t->text));
 }
 
 /* What came of fetching its artifact. */

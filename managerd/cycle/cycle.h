@@ -82,6 +82,7 @@ struct manager_trial {
 	int64_t began_ms, ended_ms; /* 0 = it goes on */
 	enum trial_verdict verdict;
 	double promised; /* gain; NAN = none was predicted */
+	double model;    /* … by the model as it was fitted */
 	struct trial_estimate estimate;
 	struct trial_runs runs[TRIAL_ARMS];
 	char text[256]; /* "gain 4.1 % (2.9 … 5.3) over 1,240 runs" */

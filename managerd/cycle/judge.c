@@ -36,18 +36,13 @@ void judge_idle(const struct conf *conf, const struct idle *i, char *text, size_
 	    100 * (1 - i->busy_share), 100 * conf->idle.cpu, i->reason ? i->reason : "");
 }
 
-double judge_gain(const struct editanswer_score *before, const struct editanswer_score *after)
-{
-	return before->cost.cycles > 0 ? 1 - after->cost.cycles / before->cost.cycles : NAN;
-}
-
 void judge_score(struct store_module *row, const struct trials *ts,
     const struct editanswer_score *before, const struct editanswer_score *after)
 {
-	double gain = judge_gain(before, after);
+	double gain = trials_gain(ts, row->uid, before, after);
 
 	row->predicted = !isnan(gain);
-	row->gain = row->predicted ? gain * trials_correction(ts) : 0;
+	row->gain = row->predicted ? gain : 0;
 	row->taken_before = before->taken;
 	row->taken_after = after->taken;
 	row->predicted_ms = clock_now_ms();

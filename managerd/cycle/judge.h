@@ -13,8 +13,6 @@ void judge(struct core *c, const struct trials *ts, const struct idle *idle, str
 /* Says it, once per change of mind. */
 void judge_log(const struct core *c, const struct module *mod, const struct decision *d);
 void judge_idle(const struct conf *conf, const struct idle *idle, char *text, size_t n);
-/* Gain of one layout over another, by the editor's model; NAN = it says nothing. */
-double judge_gain(const struct editanswer_score *before, const struct editanswer_score *after);
 /* The editor's word on two layouts becomes the module's prediction, as was measured of others. */
 void judge_score(struct store_module *row, const struct trials *ts,
     const struct editanswer_score *before, const struct editanswer_score *after);

@@ -320,6 +320,7 @@ bool manager_trial(struct manager *m, uint64_t module, struct manager_trial *out
 	    .ended_ms = x->ended_ms,
 	    .verdict = x->verdict,
 	    .promised = x->promised,
+	    .model = x->model,
 	    .estimate = trial_estimate(&x->t),
 	    .runs = {x->t.runs[TRIAL_OLD], x->t.runs[TRIAL_NEW]}};
 	trials_text(x, out->text, sizeof out->text);

@@ -363,8 +363,8 @@ enum progress step_take_measured(struct work *w, struct module *mod, bool *more)
 		return DONE;
 	if (core_end(w->core,
 		core_begin(w->core, &e) ||
-		    trials_by_command(w->trials, mod, &made->id, t, v,
-			judge_gain(&made->before, &made->after), text, &e) ||
+		    trials_by_command(
+			w->trials, mod, &made->id, t, v, &made->before, &made->after, text, &e) ||
 		    (v == TRIAL_SLOWER && record_loss(w, mod, &e)),
 		&e))
 		return over(w, CHANGE_FAILED, "%s", e.text);

@@ -3,6 +3,7 @@
 #include "common/number.h"
 #include "managerd/store/events.h"
 
+#include <cpuid.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,26 +108,65 @@ struct module_trial *trials_open_of(const struct trials *ts, uint64_t module)
 
 /* ---- predictions ---- */
 
-double trials_correction(const struct trials *ts)
+/* A number of vendor, family and model. */
+static uint64_t kind_of_cpu(void)
 {
-	/* Before anything is measured: by the ten programs of docs/bench/predict.md a gain in use
-	 * is 1 times the model's, give or take .3, and programs lie .015 of the time about that. */
-	const double spread = 0.3, scatter = 0.015, errors = 3;
-	double weight = 1 / (spread * spread), sum = weight, off, w;
+	unsigned leaf, name[3], sign, a, b, c;
+
+	if (!__get_cpuid(0, &leaf, &name[0], &name[1], &name[2]) ||
+	    !__get_cpuid(1, &sign, &a, &b, &c))
+		return 0;
+	return (uint64_t)(name[0] ^ name[1] ^ name[2]) << 32 | sign >> 4; /* without the stepping */
+}
+
+static struct posterior_terms terms_of(const struct editanswer_score *s)
+{
+	return (struct posterior_terms){s->cost.insns, s->cost.taken, s->cost.lines};
+}
+
+/* Nobody's programs, and what their runs say, bear on those of another but root's. */
+static bool counts_for(const struct trials *ts, const struct module_trial *x, uint32_t uid)
+{
+	const struct module *mod = modules_get(&ts->core->modules, x->module);
+
+	return mod && (!mod->row.uid || mod->row.uid == uid) && x->t.terms[TRIAL_OLD].insns > 0 &&
+	       x->t.cpu == kind_of_cpu();
+}
+
+double trials_gain(const struct trials *ts, uint32_t uid, const struct editanswer_score *before,
+    const struct editanswer_score *after)
+{
+	/* The bounds are about three standard errors from the estimate (trial.c). */
+	const double errors = 3;
+	struct posterior_terms from = terms_of(before), to = terms_of(after);
+	VEC(struct posterior_edit) seen = {0};
 	struct trial_estimate est;
+	struct frontcosts costs;
+	const struct trial *t;
 	size_t i;
 
 	for (i = 0; i < ts->of.n; i++) {
-		est = trial_estimate(&ts->of.v[i]->t);
-		if (!est.known || isnan(ts->of.v[i]->model))
+		t = &ts->of.v[i]->t;
+		est = trial_estimate(t);
+		if (!est.known || !counts_for(ts, ts->of.v[i], uid))
 			continue;
-		/* The bounds are about three standard errors from the estimate (trial.c). */
-		off = (est.high - est.low) / 2 / errors;
-		w = 1 / (off * off + scatter * scatter);
-		weight += w * ts->of.v[i]->model * ts->of.v[i]->model;
-		sum += w * ts->of.v[i]->model * est.gain;
+		vec_push(&seen, (struct posterior_edit){t->terms[TRIAL_OLD], t->terms[TRIAL_NEW],
+				    est.gain, (est.high - est.low) / 2 / errors});
 	}
-	return fmin(fmax(sum / weight, 0), 2);
+	costs = posterior_costs(seen.v, seen.n);
+	vec_free(&seen);
+	return posterior_gain(&costs, &from, &to);
+}
+
+/* What was said of it, before it is measured. */
+static void predicted(struct module_trial *x, const struct store_module *row,
+    const struct editanswer_score *before, const struct editanswer_score *after)
+{
+	x->t.terms[TRIAL_OLD] = terms_of(before);
+	x->t.terms[TRIAL_NEW] = terms_of(after);
+	x->t.cpu = kind_of_cpu();
+	x->promised = row->predicted ? row->gain : NAN;
+	x->model = posterior_gain(&FRONTCOSTS, x->t.terms, x->t.terms + TRIAL_NEW);
 }
 
 /* ---- begin and end ---- */
@@ -161,26 +201,24 @@ static bool is_by_command_of(const struct module_trial *x, const struct build_id
 }
 
 int trials_begin(struct trials *ts, const struct module *mod, const struct build_id *from,
-    double model, struct err *e)
+    const struct editanswer_score *before, const struct editanswer_score *after, struct err *e)
 {
-	const struct module_trial *before = trials_of(ts, mod->row.id);
+	const struct module_trial *last = trials_of(ts, mod->row.id);
 	bool compare = ts->core->conf->measure.switchback && count_open(ts) < TRIALS_MAX;
 	struct module_trial *x;
 	uint64_t seed;
 
-	if (!compare && before && is_by_command_of(before, &mod->row.current))
+	if (!compare && last && is_by_command_of(last, &mod->row.current))
 		return 0;
 	if (trials_drop(ts, mod->row.id, e))
 		return -1;
 	if (!compare || getrandom(&seed, sizeof seed, 0) != sizeof seed)
 		return 0;
 	x = xcalloc(1, sizeof *x);
-	*x = (struct module_trial){.module = mod->row.id,
-	    .build = {*from, mod->row.current},
-	    .began_ms = clock_now_ms(),
-	    .promised = mod->row.predicted ? mod->row.gain : NAN,
-	    .model = mod->row.predicted ? model : NAN};
+	*x = (struct module_trial){
+	    .module = mod->row.id, .build = {*from, mod->row.current}, .began_ms = clock_now_ms()};
 	trial_begin(&x->t, TRIAL_IN_USE, seed, now_ns());
+	predicted(x, &mod->row, before, after);
 	vec_push(&ts->of, x);
 	return save(ts, x, e);
 }
@@ -249,8 +287,8 @@ static int end(struct trials *ts, struct module_trial *x, struct module *mod, st
 }
 
 int trials_by_command(struct trials *ts, struct module *mod, const struct build_id *new,
-    const struct trial *t, enum trial_verdict v, double model, char text[TRIALS_TEXT],
-    struct err *e)
+    const struct trial *t, enum trial_verdict v, const struct editanswer_score *before,
+    const struct editanswer_score *after, char text[TRIALS_TEXT], struct err *e)
 {
 	struct module_trial *x = xcalloc(1, sizeof *x);
 
@@ -259,9 +297,8 @@ int trials_by_command(struct trials *ts, struct module *mod, const struct build_
 	    .began_ms = (int64_t)(t->began_ns / 1000000),
 	    .ended_ms = clock_now_ms(),
 	    .verdict = v,
-	    .promised = mod->row.predicted ? mod->row.gain : NAN,
-	    .model = mod->row.predicted ? model : NAN,
 	    .t = *t};
+	predicted(x, &mod->row, before, after);
 	trials_text(x, text, TRIALS_TEXT);
 	if (trials_drop(ts, mod->row.id, e)) {
 		free(x);

@@ -10,6 +10,7 @@
 #ifndef MORPH_MANAGERD_TRIALS_H
 #define MORPH_MANAGERD_TRIALS_H
 
+#include "common/editanswer/editanswer.h"
 #include "managerd/cycle/core.h"
 #include "managerd/samples/ingest.h"
 
@@ -20,8 +21,7 @@ struct module_trial { /* the last one of a module */
 	struct build_id build[TRIAL_ARMS];
 	int64_t began_ms, ended_ms; /* 0 = it goes on */
 	enum trial_verdict verdict; /* TRIAL_OPEN with an end: too few processes */
-	double promised,
-	    model; /* gain, with and without trials_correction(); NAN = none was predicted */
+	double promised, model; /* gain, by trials_gain() and by the fitted constants; NAN = none */
 	struct trial t;
 	bool unsaved; /* runs, until the batch is committed */
 	bool news;    /* it has ended with a loss that the operator was not told of */
@@ -41,24 +41,23 @@ void trials_free(struct trials *ts);
 const struct module_trial *trials_of(const struct trials *ts, uint64_t module);
 /* The one that goes on. */
 struct module_trial *trials_open_of(const struct trials *ts, uint64_t module);
-/*
- * What this machine's processor makes of the model: the share of a gain by the model that is to be
- * expected in use. Posterior mean of one factor from all trials that have an estimate, about 1
- * before there are any.
- */
-double trials_correction(const struct trials *ts);
-/* The module's new build has gone in, in place of `from`; model: its gain by the model. Within a
- * transaction, as all below; the one before it is forgotten. */
+/* The gain of one layout over another of the user's by the model, with its constants as all trials
+ * of that user's programs and root's on this kind of processor that have an estimate make them out
+ * (managerd/trial/posterior.h). NAN: it says nothing. */
+double trials_gain(const struct trials *ts, uint32_t uid, const struct editanswer_score *before,
+    const struct editanswer_score *after);
+/* The module's new build has gone in, in place of `from`; before, after: what the editor says of
+ * either. Within a transaction, as all below; the one before it is forgotten. */
 int trials_begin(struct trials *ts, const struct module *mod, const struct build_id *from,
-    double model, struct err *e);
+    const struct editanswer_score *before, const struct editanswer_score *after, struct err *e);
 /*
  * Before the swap the policy's command has compared the module's build with `new`: it takes over
  * what is in *t, and text says what came of it. In place of the module's last trial; a comparison
  * in use that follows takes its place in turn.
  */
 int trials_by_command(struct trials *ts, struct module *mod, const struct build_id *new,
-    const struct trial *t, enum trial_verdict v, double model, char text[TRIALS_TEXT],
-    struct err *e);
+    const struct trial *t, enum trial_verdict v, const struct editanswer_score *before,
+    const struct editanswer_score *after, char text[TRIALS_TEXT], struct err *e);
 /* It comes to nothing, and is forgotten. */
 int trials_drop(struct trials *ts, uint64_t module, struct err *e);
 /* What is to be in place now. False: it is. */

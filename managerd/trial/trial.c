@@ -319,9 +319,9 @@ enum trial_verdict trial_verdict(
 /* ---- for the store ---- */
 
 /* Little-endian numbers of 64 bits, doubles by their bits: the version; what trial_begin() was
- * given, without the kind in version 1; runs, crashes, CPU time of both builds; then each list with
- * its length before it. */
-enum { TURN = 3, CELL = 6, CLASS = 3, WITHOUT_KIND = 1, VERSION }; /* numbers of one; versions */
+ * given, without the kind in version 1; of both builds runs, crashes, CPU time and, but in version
+ * 1, terms; the processor, likewise; then each list with its length before it. */
+enum { TURN = 3, CELL = 6, CLASS = 3, FIRST = 1, VERSION }; /* numbers of one; versions */
 
 static void add(struct buf *out, uint64_t v)
 {
@@ -349,7 +349,11 @@ void trial_encode(const struct trial *t, struct buf *out)
 		add(out, t->runs[arm].n);
 		add(out, t->runs[arm].crashes);
 		add_double(out, t->runs[arm].cpu_s);
+		add_double(out, t->terms[arm].insns);
+		add_double(out, t->terms[arm].taken);
+		add_double(out, t->terms[arm].lines);
 	}
+	add(out, t->cpu);
 	add(out, t->turn.n);
 	for (i = 0; i < t->turn.n; i++) {
 		add(out, t->turn.v[i].start_ns);
@@ -456,8 +460,8 @@ int trial_decode(const void *p, size_t n, struct trial *t, struct err *e)
 
 	*t = (struct trial){0};
 	version = take(&r);
-	r.bad |= version < WITHOUT_KIND || version > VERSION;
-	if (version > WITHOUT_KIND)
+	r.bad |= version < FIRST || version > VERSION;
+	if (version > FIRST)
 		t->kind = (enum trial_kind)take_below(&r, TRIAL_KINDS);
 	t->seed = take(&r);
 	t->began_ns = take(&r);
@@ -465,7 +469,14 @@ int trial_decode(const void *p, size_t n, struct trial *t, struct err *e)
 		t->runs[arm].n = take(&r);
 		t->runs[arm].crashes = take(&r);
 		t->runs[arm].cpu_s = take_double(&r);
+		if (version == FIRST)
+			continue;
+		t->terms[arm].insns = take_double(&r);
+		t->terms[arm].taken = take_double(&r);
+		t->terms[arm].lines = take_double(&r);
 	}
+	if (version > FIRST)
+		t->cpu = take(&r);
 	if (!r.bad)
 		read_lists(&r, t);
 	if (!r.bad && !r.left)

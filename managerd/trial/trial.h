@@ -19,6 +19,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/wire/wire.h"
+#include "managerd/trial/posterior.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -68,6 +69,10 @@ struct trial_class {
 struct trial { /* zero-filled, then trial_begin() */
 	enum trial_kind kind;
 	uint64_t seed, began_ns;
+	/* For posterior_costs(), set after trial_begin(): what the model counts of either build,
+	 * and a number of the kind of processor it ran on. */
+	struct posterior_terms terms[TRIAL_ARMS];
+	uint64_t cpu;
 	struct trial_runs runs[TRIAL_ARMS];
 	VEC(struct trial_turn)
 	turn; /* two a pair; empty: the new build is in place, and it is not

@@ -15,15 +15,18 @@
 #include <sys/un.h>
 #include <time.h>
 
-#define SCORE(after) \
+/* lines: changes of line after it; .925 before. */
+#define SCORE(lines) \
 	"\"score\":{\"before\":{\"exttsp\":1,\"taken\":30,\"total\":90,\"lines95\":7," \
-	"\"cost\":{\"cycles\":0.5}},\"after\":{\"exttsp\":2,\"taken\":10,\"total\":90," \
-	"\"lines95\":5,\"cost\":{\"cycles\":" after "}}},\"size\":{\"before\":100,\"after\":120}"
-#define ANSWER(after) \
+	"\"cost\":{\"insns\":1,\"taken\":0.2,\"lines\":0.925,\"cycles\":0.5}},\"after\":{" \
+	"\"exttsp\":2,\"taken\":10,\"total\":90,\"lines95\":5,\"cost\":{\"insns\":1," \
+	"\"taken\":0.2,\"lines\":" lines \
+	",\"cycles\":0.4}}},\"size\":{\"before\":100,\"after\":120}"
+#define ANSWER(lines) \
 	"echo '{\"ok\":true,\"out\":\"x\",\"build_id\":\"16\",\"origin\":\"0b\",\"functions\":10," \
 	"\"edited\":4,\"opaque\":1,\"opaque_share\":0.25,\"samples\":3.5,\"samples_used\":3," \
 	"\"tus\":3,\"tus_assembled\":2,\"tus_cached\":1,\"seconds\":{\"parse\":0.5,\"as\":2}" \
-	"," SCORE(after) "}'"
+	"," SCORE(lines) "}'"
 
 static const char policy[] =
     "profile: {registers: no}\n"
@@ -86,7 +89,7 @@ static void setup_with(const char *text)
 	snprintf(path, sizeof path, "%s/monitor.sock", dir);
 	ck_assert_msg(!conf_parse("p", text, strlen(text), &conf, &e), "%s", e.text);
 	priv = fake_new();
-	priv->script = ANSWER("0.4");
+	priv->script = ANSWER("0.3");
 	priv->built = (struct build_id){1, {0x16}};
 	seq = 0;
 	start_manager();
@@ -406,12 +409,25 @@ static void measure(double ratio)
 	}
 }
 
+/* Of the same layout, were it predicted now. */
+static double promise_to(uint32_t uid)
+{
+	struct editanswer_score before = {.cost = {1, 0.2, 0.925}}, after = {.cost = {1, 0.2, 0.3}};
+
+	return trials_gain(&m->trials, uid, &before, &after);
+}
+
+static double promise(void)
+{
+	return promise_to(1000);
+}
+
 START_TEST(a_gain_is_measured)
 {
 	struct manager_trial t;
 
 	program(1000, 0, 3);
-	ck_assert_double_eq(trials_correction(&m->trials), 1);
+	ck_assert_double_eq_tol(promise(), 0.2, 1e-9);
 	lay_out();
 	ck_assert_double_eq_tol(trial()->promised, 0.2, 1e-9);
 	measure(0.9);
@@ -419,8 +435,10 @@ START_TEST(a_gain_is_measured)
 	ck_assert_int_eq(t.verdict, TRIAL_FASTER);
 	ck_assert_msg(t.estimate.low < 0.1 && 0.1 < t.estimate.high, "%s", t.text);
 	ck_assert_int_eq(module_at(1000, 0)->row.current.b[0], 0x16);
-	/* The model said .2: of the next one about half is believed. */
-	ck_assert(trials_correction(&m->trials) > 0.45 && trials_correction(&m->trials) < 0.65);
+	/* The model said .2: of the next one less is believed. */
+	ck_assert_msg(promise() > 0.1 && promise() < 0.15, "%g", promise());
+	/* … by the same user. */
+	ck_assert_double_eq_tol(promise_to(1001), 0.2, 1e-9);
 	/* What is in the store is what was said. */
 	trials_free(&m->trials);
 	m->trials.of.n = 0;
@@ -499,7 +517,7 @@ START_TEST(a_gain_by_the_command_goes_in)
 	ck_assert(trial()->t.turn.n >= 2 * TRIAL_PAIRS_MIN && trial()->t.turn.n % 2 == 0);
 	ck_assert_uint_eq(events_of(EVENT_MEASURED, "runs of the command"), 1);
 	ck_assert_double_eq_tol(trial()->promised, 0.2, 1e-9);
-	ck_assert(trials_correction(&m->trials) < 0.65);
+	ck_assert_msg(promise() < 0.15, "%g", promise());
 }
 END_TEST
 
@@ -640,7 +658,7 @@ START_TEST(a_hold_outlives_a_refusal)
 	turn_until(swapped, 20);
 	ck_assert_int_eq(manager_rollback(m, module_at(1000, 0)->row.id, 1000, &change, &e), 0);
 	turn_until(held, 20);
-	priv->script = ANSWER("0.5");
+	priv->script = ANSWER("0.925");
 	module_at(1000, 0)->schedule.scored = false;
 	ask();
 	ck_assert_ptr_nonnull(strstr(manager_change(m, asked)->text, "low-gain"));
@@ -711,7 +729,7 @@ START_TEST(work_ends_with_the_ownership)
 	struct fake_file *f = program(1000, 0, 3);
 	unsigned before;
 
-	priv->script = "sleep 0.2; " ANSWER("0.25");
+	priv->script = "sleep 0.2; " ANSWER("0");
 	send_batch(1000, 1);
 	acknowledged();
 	turn_until(editing, 20);

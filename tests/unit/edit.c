@@ -15,9 +15,9 @@
 	"\"edited\":4,\"opaque\":1,\"opaque_share\":0.25,\"samples\":3.5,\"samples_used\":3," \
 	"\"tus\":3,\"tus_assembled\":2,\"tus_cached\":1,\"seconds\":{\"parse\":0.5,\"as\":2}," \
 	"\"score\":{\"before\":{\"exttsp\":1.5,\"taken\":30,\"total\":90,\"lines95\":7," \
-	"\"cost\":{\"cycles\":0.5}}," \
+	"\"cost\":{\"insns\":1,\"taken\":0.2,\"lines\":0.925,\"cycles\":0.5}}," \
 	"\"after\":{\"exttsp\":2.5,\"taken\":10,\"total\":90,\"lines95\":5," \
-	"\"cost\":{\"cycles\":0.4}}}," \
+	"\"cost\":{\"insns\":1,\"taken\":0.2,\"lines\":0.3,\"cycles\":0.4}}}," \
 	"\"size\":{\"before\":100,\"after\":120}}"
 
 static struct priv *priv;
