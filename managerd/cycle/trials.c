@@ -333,7 +333,7 @@ void trials_notify(struct trials *ts, const struct module *mod)
 	if (ts->core->conf->notify &&
 	    priv_notify(ts->core->priv, mod->row.path,
 		x->verdict == TRIAL_CRASHES ? PRIV_CRASHES : PRIV_SLOWER, text, &e))
-		log_warn("%s: nobody is told: %s", mod->row.path, e.text);
+		log_warn("%s: the notify command cannot run: %s", mod->row.path, e.text);
 }
 
 /* ---- runs ---- */

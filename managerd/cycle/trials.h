@@ -24,7 +24,7 @@ struct module_trial { /* the last one of a module */
 	double promised, model; /* gain, by trials_gain() and by the fitted constants; NAN = none */
 	struct trial t;
 	bool unsaved; /* runs, until the batch is committed */
-	bool news;    /* it has ended with a loss that the operator was not told of */
+	bool news;    /* it has ended with a loss, and the operator does not know */
 };
 
 struct trials {

@@ -1,6 +1,6 @@
 /*
  * The policy's notify command: run once when a layout was taken back, as the user of the manager,
- * with --user as the person. What it is told comes from the manager, and the path from who owns the
+ * with --user as the person. Its words come from the manager, and the path from who owns the
  * module: neither is more than an argument, and nobody runs it as root.
  */
 #include "common/log.h"

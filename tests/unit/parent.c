@@ -1243,7 +1243,7 @@ static bool was_told(void)
 }
 
 /* The operator, as the manager's user; words of others are no more than words. */
-START_TEST(the_operator_is_told)
+START_TEST(the_operator_hears)
 {
 	static const char text[] = "$(touch /nowhere); {module} `id` 'x' \"y\"";
 	char *path, *expected, *longest = xasprintf("%0300d", 0);
@@ -1763,7 +1763,7 @@ int main(int argc, char **argv)
 	    UNIT_LOOP(output_replaced_after_the_edit, 2),
 	    UNIT_LOOP(module_replaced_after_the_edit, 2), UNIT_LOOP(rebuild_is_not_rolled_back, 2),
 	    UNIT_LOOP(signals, 2), UNIT_LOOP(too_much_disk, 2), UNIT_LOOP(builds_are_measured, 2),
-	    UNIT_LOOP(the_operator_is_told, 2), UNIT_LOOP(strays, 2), UNIT_LOOP(two_jobs_a_user, 2),
+	    UNIT_LOOP(the_operator_hears, 2), UNIT_LOOP(strays, 2), UNIT_LOOP(two_jobs_a_user, 2),
 	    UNIT_LOOP(two_edits_kept_of_a_user, 2), UNIT_LOOP(nothing_in_the_home, 2),
 	    UNIT_LOOP(environment_of_an_editor, 2), UNIT_LOOP(left_by_an_earlier_one, 2),
 	    UNIT_LOOP(many_folders_left, 2), UNIT_LOOP(group_of_a_failed_start, 2),
