@@ -55,9 +55,9 @@ bool model_branches(const struct model *m, uint32_t b);
 /* The flow, clamped to what an edge may have. */
 double model_within(const struct model *m, double flow);
 
-/* Divides the flows until they take no more time than was sampled: many blocks without samples, each
- * executed now and then, add up to far more, and a function sampled once would weigh as one sampled
- * a hundred times. */
+/* Divides the flows until they take no more time than was sampled: many blocks without samples,
+ * each executed now and then, add up to far more, and a function sampled once would weigh as one
+ * sampled a hundred times. */
 void model_shrink(struct model *m);
 
 /*

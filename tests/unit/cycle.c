@@ -538,7 +538,7 @@ START_TEST(a_loss_by_the_command_is_not_taken)
 	acknowledged();
 	turn_until(measured, 30);
 	ck_assert_int_eq(trial()->verdict, TRIAL_SLOWER);
-	ck_assert_uint_eq(events_of(EVENT_FAILED, "the new layout is not taken: loss 1"), 1);
+	ck_assert_uint_eq(events_of(EVENT_FAILED, "the new layout is not taken: loss "), 1);
 	send_batch(1000, 1);
 	acknowledged();
 	do {
