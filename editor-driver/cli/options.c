@@ -17,7 +17,8 @@ static const char HELP[] =
     "  PROFILE -o OUT               a new build, laid out by the profile\n"
     "  --random SEED -o OUT         a random layout: any layout must be correct\n"
     "  --identity -o OUT            the layout of the original\n"
-    "  PROFILE --score              print scores of the present and the best layout\n"
+    "  PROFILE --score [--interval] print scores of the present and the best layout, and\n"
+    "                               how far the number of samples lets them be trusted\n"
     "  --report [PROFILE]           print what the artifact contains\n"
     "  --compare A B [--top N]      print how well A agrees with B; both are\n"
     "                               samples:FILE or counts:FILE\n"
@@ -60,9 +61,10 @@ static const struct option LONG[] = {{"artifact", TEXT(artifact)},
     {"samples", required_argument, NULL, O_SAMPLES}, {"counts", required_argument, NULL, O_COUNTS},
     {"random", required_argument, NULL, O_RANDOM}, {"identity", no_argument, NULL, O_IDENTITY},
     {"output", TEXT(out)}, {"original", TEXT(original)}, {"score", FLAG(score)},
-    {"layout", TEXT(layout)}, {"omit", required_argument, NULL, O_OMIT}, {"report", FLAG(report)},
-    {"compare", FLAG(compare)}, {"top", required_argument, NULL, O_TOP}, {"json", FLAG(json)},
-    {"cache", TEXT(cache)}, {"jobs", required_argument, NULL, O_JOBS}, {"keep", TEXT(keep)},
+    {"interval", FLAG(interval)}, {"layout", TEXT(layout)},
+    {"omit", required_argument, NULL, O_OMIT}, {"report", FLAG(report)}, {"compare", FLAG(compare)},
+    {"top", required_argument, NULL, O_TOP}, {"json", FLAG(json)}, {"cache", TEXT(cache)},
+    {"jobs", required_argument, NULL, O_JOBS}, {"keep", TEXT(keep)},
     {"replay-table", FLAG(replay_table)}, {"shapes", FLAG(shapes)}, {"carry", TEXT(carry)},
     {"instrument", required_argument, NULL, O_INSTRUMENT},
     {"counters", required_argument, NULL, O_COUNTERS}, {"read-counts", no_argument, NULL, O_READ},
@@ -166,6 +168,8 @@ static void check_options(const struct options *o, const struct wanted *w, int f
 	    {o->out && !w->sources && !made,
 		"--samples, --counts, --random or --identity is needed"},
 	    {o->score && !o->profile, "--score needs --samples or --counts"},
+	    {o->interval && (!o->score || o->form != COUNTS_SAMPLES),
+		"--interval needs --score and --samples"},
 	    {o->compare && w->sources, "--compare takes its profiles as arguments"},
 	    {o->report && other, "--report can only be combined with --samples or --counts"},
 	    {o->replay_table && (!o->out || other),

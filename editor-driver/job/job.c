@@ -162,6 +162,9 @@ static int score_both(struct job *j, const struct blockmap *made, struct err *e)
 		score_build(&j->plan, made, &j->r.after);
 	else
 		score_plan(&j->plan, &j->plan, &j->r.after);
+	if (j->o->interval)
+		estimate_gain(&j->plan, j->o->layout ? &m : &j->plan.map, &j->r.estimate);
+	j->r.estimated = j->o->interval;
 	blockmap_free(&m);
 	j->r.scored = true;
 	return 0;

@@ -9,6 +9,7 @@
 #include "editor-driver/link/cache.h"
 #include "editor-driver/job/compare.h"
 #include "editor-driver/job/foreign.h"
+#include "editor-driver/plan/estimate.h"
 #include "editor-driver/plan/plan.h"
 #include "editor-driver/plan/score.h"
 #include "editor-driver/job/tally.h"
@@ -23,7 +24,7 @@ struct options {
 	uint64_t seed;
 	struct plan_omit omit;
 	unsigned jobs;
-	bool json, report, score, replay_table, shapes, compare, need_sandbox;
+	bool json, report, score, interval, replay_table, shapes, compare, need_sandbox;
 	struct unit_counting counting; /* of PLAN_COUNT */
 	char **raw;                    /* files with raw counts to read, NULL at the end */
 	struct compare_input compared[2];
@@ -36,6 +37,8 @@ struct result {
 	uint64_t weight;          /* of all functions */
 	bool scored;
 	struct score before, after;
+	bool estimated;
+	struct estimate estimate;
 	struct replay_result replay;
 	double compile_s;                          /* of job_replay */
 	struct carried carried[SHAPE_RENAMED + 1]; /* of job_carry */

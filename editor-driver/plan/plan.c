@@ -140,12 +140,48 @@ static void free_layout(const struct plan_func *f)
 	}
 }
 
-void plan_free(struct plan *p)
+static void free_layouts(struct plan *p)
 {
 	size_t i;
 
 	for (i = 0; i < p->nweighed && p->mode != PLAN_COUNT; i++)
 		free_layout(&p->weighed[i]);
+}
+
+void plan_put_layouts_away(struct plan *p, struct plan_layouts *away)
+{
+	size_t i;
+
+	*away =
+	    (struct plan_layouts){xcalloc(p->ntu, sizeof *away->placement), p->hot, p->executed};
+	p->executed = 0;
+	for (i = 0; i < p->ntu; i++) {
+		away->placement[i] = p->tu[i].placement;
+		if (p->tu[i].edited)
+			p->tu[i].placement = xcalloc(p->tu[i].nfunc, sizeof *p->tu[i].placement);
+	}
+}
+
+void plan_take_layouts_back(struct plan *p, struct plan_layouts *away)
+{
+	size_t i;
+
+	free_layouts(p);
+	for (i = 0; i < p->ntu; i++) {
+		if (p->tu[i].edited)
+			free(p->tu[i].placement);
+		p->tu[i].placement = away->placement[i];
+	}
+	p->hot = away->hot;
+	p->executed = away->executed;
+	free(away->placement);
+}
+
+void plan_free(struct plan *p)
+{
+	size_t i;
+
+	free_layouts(p);
 	for (i = 0; i < p->ntu; i++) {
 		plan_text_free(&p->tu[i].whole);
 		arena_free(&p->tu[i].mem);

@@ -98,6 +98,14 @@ int plan_parse(struct plan *p, struct err *e);
 void plan_infer(struct plan *p);
 /* Sets the layout of every function that moves. */
 void plan_layout(struct plan *p);
+/* Puts the layouts away, so that others can be made, and back in the place of those. */
+struct plan_layouts {
+	struct unit_placement **placement; /* by TU */
+	uint64_t hot;
+	double executed;
+};
+void plan_put_layouts_away(struct plan *p, struct plan_layouts *away);
+void plan_take_layouts_back(struct plan *p, struct plan_layouts *away);
 /* Instead, for PLAN_COUNT: sets the probes. */
 int plan_count(struct plan *p, const struct unit_counting *how, struct err *e);
 /* Sets the rank of every function that moves. */

@@ -14,11 +14,6 @@
  * Nearly all samples of a short block may be attributed elsewhere: a compare and its jump retire
  * with the instructions before them. 3.4 +- 3.5 points. */
 #define HIDDEN 0.25
-/* Samples that a block without any counts as: about the blocks sampled once by those not sampled,
- * of functions that were (Good, "The population frequencies of species", Biometrika 1953): .02 to
- * .08.
- */
-#define UNSEEN_BLOCK 0.02
 /* Outcomes that all successors, or predecessors, of a block without any count as: there has to be
  * a number. 0.5 +- 0.3 points for a fifth of it. */
 #define UNSEEN_SHARE 0.5

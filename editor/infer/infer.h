@@ -26,6 +26,12 @@ enum infer_input {
 			evidence like samples without bias */
 };
 
+/* Samples that a block without any counts as: about the blocks sampled once by those not sampled,
+ * of functions that were (Good, "The population frequencies of species", Biometrika 1953): .02 to
+ * .08.
+ */
+#define INFER_UNSEEN 0.02
+
 enum {
 	COUNT_ONE = 65536
 }; /* with INFER_SAMPLES: one sample in a block of one

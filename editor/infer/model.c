@@ -64,8 +64,8 @@ static void weigh_samples(struct model *m, uint32_t b)
 {
 	double s = fmin((double)m->g->block[b].samples / SAMPLE_ONE, MANY), n = insns(m, b);
 
-	m->weight[b] = s > 0 ? 1 / (1 / s + BLOCK_BIAS) : UNSEEN_BLOCK;
-	m->estimate[b] = fmin(fmax(s, UNSEEN_BLOCK) * COUNT_ONE / n, m->most);
+	m->weight[b] = s > 0 ? 1 / (1 / s + BLOCK_BIAS) : INFER_UNSEEN;
+	m->estimate[b] = fmin(fmax(s, INFER_UNSEEN) * COUNT_ONE / n, m->most);
 	m->bound[b] = HIDDEN * n * n;
 }
 
