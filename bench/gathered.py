@@ -130,11 +130,11 @@ def counted(p, name, args):
     return "--counts", profile
 
 
-def worth(p, truth, sampled):
-    """What sampled profiles [(name, profile)] give under the complete one: per profile, after a
-    row of the program as built and before one of the complete profile itself, what
+def worth(p, truth, sampled, best=None):
+    """What sampled profiles [(name, profile)] give under a complete one: per profile, after a
+    row of the program as built and before one of the complete profile itself, or of `best`, what
     bench/profiles says of it, as text."""
     names = [x for name, profile in sampled for x in (name, f"samples:{profile[1]}")]
     said = run([os.path.join(BENCH, "profiles"), p.artifact, truth[1], *names,
-                "complete", f"counts:{truth[1]}"])
+                "complete", f"counts:{(best or truth)[1]}"])
     return [line.split("\t") for line in said.splitlines()]
