@@ -345,7 +345,7 @@ static int run_command(
     struct parent *p, struct task *t, enum priv_job_kind kind, char *const *command, struct err *e)
 {
 	char *new_path = folder_path(p->state, t->folder, "out"), **env = task_env(p, t, false);
-	const struct placeholder of_verify[] = {{"{new}", new_path}, {"{old}", t->path}, {NULL}},
+	const struct replacement of_verify[] = {{"{new}", new_path}, {"{old}", t->path}, {NULL}},
 				 of_measure[] = {
 				     {"{build}", kind == PRIV_MEASURE_NEW ? new_path : t->path},
 				     {NULL}};

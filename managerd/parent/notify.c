@@ -66,7 +66,7 @@ static int run(
 	static const char *const name[PRIV_EVENTS] = {
 	    [PRIV_SLOWER] = "slower", [PRIV_CRASHES] = "crashes"};
 	char *plain[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "HOME=/", NULL};
-	const struct placeholder of[] = {
+	const struct replacement of[] = {
 	    {"{module}", t->path}, {"{event}", name[event]}, {"{text}", text}, {NULL}};
 	char **argv = task_argv(p->conf->notify, of);
 	struct launch l = {.argv = (const char *const *)argv,

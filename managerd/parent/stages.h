@@ -30,11 +30,11 @@ void task_work(struct parent *p, struct task *t, child_work_fn *fn, void *arg, t
  * it; for strings_free(). */
 char **task_env(const struct parent *p, const struct task *t, bool editor);
 /* A word in braces, and what it becomes in an argument of a command of the policy. */
-struct placeholder {
+struct replacement {
 	const char *word, *is;
 };
 /* argv of it; `of` ends with one without a word. For strings_free(). */
-char **task_argv(char *const *command, const struct placeholder *of);
+char **task_argv(char *const *command, const struct replacement *of);
 /* Strings and their array, which ends with NULL. */
 void strings_free(char **v);
 

@@ -134,9 +134,9 @@ char **task_env(const struct parent *p, const struct task *t, bool editor)
 }
 
 /* Once, from left to right: what a word became is not looked at again. */
-static char *replace_words(const char *arg, const struct placeholder *of)
+static char *replace_words(const char *arg, const struct replacement *of)
 {
-	const struct placeholder *h;
+	const struct replacement *h;
 	struct buf out = {0};
 
 	while (*arg) {
@@ -152,7 +152,7 @@ static char *replace_words(const char *arg, const struct placeholder *of)
 	return buf_cstr(&out);
 }
 
-char **task_argv(char *const *command, const struct placeholder *of)
+char **task_argv(char *const *command, const struct replacement *of)
 {
 	VEC(char *) argv = {0};
 

@@ -1,5 +1,5 @@
 /*
- * cov >= 200
+ * cov >= 240
  * Any bytes as shapes: functions pair, and the blocks of each pair match within bounds, no two with
  * one.
  */
