@@ -72,7 +72,7 @@ static const struct option_help {
 	const char *name, *arg, *text;
 } options[] = {
     {OPT_WAIT, "wait", NULL, "return when it is done; the exit code says how it ended"},
-    {OPT_FORCE, "force", NULL, "also where usage did not change or the gain is small"},
+    {OPT_FORCE, "force", NULL, "also where the gain is small or not certain"},
     {OPT_ALL, "all", NULL, "all modules; of status: also those without artifact"},
     {OPT_BLOCKS, "blocks", NULL, "with the hottest blocks of each function"},
     {OPT_TEXT, "text", NULL, "print the profile as morph-edit(1) reads it"},

@@ -309,6 +309,21 @@ static char *seen_words(struct arena *a, const json_t *m)
 	    words_local(a, json_str(m, "first_seen")));
 }
 
+/* With its interval, where it has one. */
+static const char *predicted_long(struct arena *a, const json_t *p, int64_t now)
+{
+	double low = json_num(p, "low"), high = json_num(p, "high");
+	double missed = json_num(p, "missed");
+
+	return arena_printf(a, "gain %s%s from %s%s; taken branches %s, as of %s",
+	    words_share(a, json_num(p, "gain")),
+	    isfinite(low) ? arena_printf(a, " (%.1f … %.1f)", 100 * low, 100 * high) : "",
+	    words_plural(a, json_num(p, "samples"), "sample"),
+	    missed > 0 ? arena_printf(a, ", more of them might add %s", words_share(a, missed))
+		       : "",
+	    taken_words(a, p), words_ago(a, json_str(p, "at"), now));
+}
+
 static void show_module(const struct invocation *in, const json_t *m)
 {
 	const json_t *predicted = json_object_get(m, "predicted");
@@ -339,10 +354,7 @@ static void show_module(const struct invocation *in, const json_t *m)
 	table_field(stdout, colour, "profile", words_plural(a, json_num(m, "samples"), "sample"));
 	table_field(stdout, colour, "samples", seen_words(a, m));
 	if (json_is_object(predicted))
-		table_field(stdout, colour, "predicted",
-		    arena_printf(a, "gain %s, taken branches %s, as of %s",
-			words_share(a, json_num(predicted, "gain")), taken_words(a, predicted),
-			words_ago(a, json_str(predicted, "at"), now)));
+		table_field(stdout, colour, "predicted", predicted_long(a, predicted, now));
 	if (measured_runs(measured) > 0)
 		table_field(stdout, colour, "measured", measured_long(a, measured));
 	table_field(stdout, colour, "rollback",

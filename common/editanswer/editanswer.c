@@ -4,7 +4,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum type { ID, TEXT, COUNT /* uint32_t */, SIZE /* uint64_t */, REAL, SHARE, REASONS, OBJECT };
+enum type {
+	ID,
+	TEXT,
+	COUNT /* uint32_t */,
+	SIZE /* uint64_t */,
+	REAL,
+	SHARE,
+	SIGNED,
+	REASONS,
+	OBJECT
+};
 
 struct member {
 	const char *key; /* NULL ends a table */
@@ -25,6 +35,12 @@ static const struct member COST[] = {{"insns", REAL, AT(insns), 0, true},
 static const struct member SCORE[] = {{"exttsp", REAL, AT(exttsp), 0, true},
     {"taken", REAL, AT(taken), 0, true}, {"total", REAL, AT(total), 0, true},
     {"lines95", SIZE, AT(lines95), 0, true}, {"cost", OBJECT, AT(cost), 0, true, COST}, {NULL}};
+#undef AT
+
+#define AT(m) offsetof(struct editanswer_estimate, m)
+static const struct member ESTIMATE[] = {{"gain", SIGNED, AT(gain), 0, true},
+    {"low", SIGNED, AT(low), 0, true}, {"high", SIGNED, AT(high), 0, true},
+    {"missed", SIGNED, AT(missed), 0, true}, {NULL}};
 #undef AT
 
 /* The members of members have their places in the whole. */
@@ -66,6 +82,7 @@ static const struct member ANSWER[] = {
     {"tus_cached", COUNT, AT(tus_cached), EDITANSWER_BUILD, true},
     {"seconds", OBJECT, 0, EDITANSWER_LAYOUT, false, SECONDS},
     {"score", OBJECT, 0, EDITANSWER_SCORES, true, SCORES},
+    {"estimate", OBJECT, AT(estimate), EDITANSWER_ESTIMATE, true, ESTIMATE},
     {"size", OBJECT, 0, EDITANSWER_BUILD, true, SIZES},
     {NULL},
 };
@@ -112,6 +129,7 @@ static json_t *value(const struct member *m, const void *base, unsigned parts)
 		return json_integer((json_int_t) * (const uint64_t *)at);
 	case REAL:
 	case SHARE:
+	case SIGNED:
 		return json_real(*(const double *)at);
 	case REASONS:
 		return reasons(base);
@@ -163,10 +181,10 @@ static int read_whole(const json_t *v, uint64_t max, uint64_t *out)
 	return json_is_integer(v) && json_integer_value(v) >= 0 && *out <= max ? 0 : -1;
 }
 
-static int read_real(const json_t *v, double max, double *out)
+static int read_real(const json_t *v, double min, double max, double *out)
 {
 	*out = json_number_value(v);
-	return json_is_number(v) && *out >= 0 && *out <= max ? 0 : -1;
+	return json_is_number(v) && *out >= min && *out <= max ? 0 : -1;
 }
 
 static int read_members(
@@ -193,9 +211,11 @@ static int read_value(
 	case SIZE:
 		return read_whole(v, INT64_MAX, at) ? complain(e, m->key, whole_range) : 0;
 	case REAL:
-		return read_real(v, INFINITY, at) ? complain(e, m->key, range) : 0;
+		return read_real(v, 0, INFINITY, at) ? complain(e, m->key, range) : 0;
 	case SHARE: /* a sum of rounded shares */
-		return read_real(v, 1 + 1e-6, at) ? complain(e, m->key, range) : 0;
+		return read_real(v, 0, 1 + 1e-6, at) ? complain(e, m->key, range) : 0;
+	case SIGNED: /* a share of time, of either sign */
+		return read_real(v, -1e3, 1, at) ? complain(e, m->key, range) : 0;
 	case OBJECT:
 		return json_is_object(v) ? read_members(m->of, v, at, parts, e)
 					 : complain(e, m->key, "an object");

@@ -21,8 +21,9 @@
 enum editanswer_parts {
 	EDITANSWER_LAYOUT = 1, /* of an edit and of a score */
 	EDITANSWER_SCORES = 2,
-	EDITANSWER_BUILD = 4,   /* of an edit */
-	EDITANSWER_COUNTING = 8 /* of a counting build */
+	EDITANSWER_BUILD = 4,    /* of an edit */
+	EDITANSWER_COUNTING = 8, /* of a counting build */
+	EDITANSWER_ESTIMATE = 16 /* of a score that was asked how sure it is */
 };
 
 struct editanswer_cost { /* struct fe_cost, editor/cost/frontend.h */
@@ -33,6 +34,13 @@ struct editanswer_score {
 	double exttsp, taken, total;
 	uint64_t lines95; /* 64-byte lines that hold 95 % of the execution */
 	struct editanswer_cost cost;
+};
+
+/* How much better the best layout is than the present one, as far as the samples tell. */
+struct editanswer_estimate {
+	double gain;      /* share of time that it saves, expected */
+	double low, high; /* and with 90 % confidence, as far as the number of samples decides */
+	double missed;    /* what ever more samples might add */
 };
 
 /* One reason for functions that move as a whole. */
@@ -63,6 +71,7 @@ struct editanswer {
 	struct {
 		struct editanswer_score before, after;
 	} score;
+	struct editanswer_estimate estimate;
 	struct {
 		uint64_t before, after; /* bytes of code and data loaded from the file */
 	} size;

@@ -73,14 +73,8 @@ static json_t *edit_json(const struct job *j)
 
 static json_t *score_json(const struct job *j)
 {
-	json_t *o = json_answer(j, EDITANSWER_LAYOUT | EDITANSWER_SCORES);
-	const struct estimate *s = &j->r.estimate;
-
-	if (j->r.estimated)
-		json_object_set_new(o, "estimate",
-		    json_pack("{s:f, s:f, s:f, s:f}", "gain", s->gain, "low", s->low, "high",
-			s->high, "missed", s->missed));
-	return o;
+	return json_answer(
+	    j, EDITANSWER_LAYOUT | EDITANSWER_SCORES | (j->o->interval ? EDITANSWER_ESTIMATE : 0));
 }
 
 static void set_whole(json_t *o, const char *key, uint64_t v)
@@ -255,6 +249,7 @@ static void print_seconds(const struct editanswer *r)
 static void print_scores(const struct job *j)
 {
 	const struct score *a = &j->r.before, *b = &j->r.after;
+	const struct editanswer_estimate *s = &j->r.answer.estimate;
 
 	if (!j->r.scored)
 		return;
@@ -266,10 +261,9 @@ static void print_scores(const struct job *j)
 	printf("%-12s %10llu %10llu\n", "lines of 95%", (unsigned long long)a->lines95,
 	    (unsigned long long)b->lines95);
 	printf("%-12s %21.1f%% of time, predicted\n", "gain", 100 * fe_gain(&a->cost, &b->cost));
-	if (j->r.estimated)
+	if (j->o->interval)
 		printf("%-12s %21.1f%% (%.1f … %.1f), and with more samples up to %.1f%% more\n",
-		    "expected", 100 * j->r.estimate.gain, 100 * j->r.estimate.low,
-		    100 * j->r.estimate.high, 100 * j->r.estimate.missed);
+		    "expected", 100 * s->gain, 100 * s->low, 100 * s->high, 100 * s->missed);
 }
 
 static void edit_text(const struct job *j)

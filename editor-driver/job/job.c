@@ -2,6 +2,7 @@
 #include "common/sort.h"
 #include "common/publish.h"
 #include "editor-driver/link/build.h"
+#include "editor-driver/plan/estimate.h"
 #include "editor-driver/proof/verify.h"
 #include "editor-driver/proof/vet.h"
 
@@ -163,8 +164,7 @@ static int score_both(struct job *j, const struct blockmap *made, struct err *e)
 	else
 		score_plan(&j->plan, &j->plan, &j->r.after);
 	if (j->o->interval)
-		estimate_gain(&j->plan, j->o->layout ? &m : &j->plan.map, &j->r.estimate);
-	j->r.estimated = j->o->interval;
+		estimate_gain(&j->plan, j->o->layout ? &m : &j->plan.map, &j->r.answer.estimate);
 	blockmap_free(&m);
 	j->r.scored = true;
 	return 0;

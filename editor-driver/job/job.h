@@ -9,7 +9,6 @@
 #include "editor-driver/link/cache.h"
 #include "editor-driver/job/compare.h"
 #include "editor-driver/job/foreign.h"
-#include "editor-driver/plan/estimate.h"
 #include "editor-driver/plan/plan.h"
 #include "editor-driver/plan/score.h"
 #include "editor-driver/job/tally.h"
@@ -37,8 +36,6 @@ struct result {
 	uint64_t weight;          /* of all functions */
 	bool scored;
 	struct score before, after;
-	bool estimated;
-	struct estimate estimate;
 	struct replay_result replay;
 	double compile_s;                          /* of job_replay */
 	struct carried carried[SHAPE_RENAMED + 1]; /* of job_carry */

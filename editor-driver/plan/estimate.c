@@ -107,7 +107,7 @@ static void judge(struct estimating *g, uint64_t seed, struct judged *j)
 	plan_take_layouts_back(g->p, &present);
 }
 
-void estimate_gain(struct plan *p, const struct blockmap *build, struct estimate *out)
+void estimate_gain(struct plan *p, const struct blockmap *build, struct editanswer_estimate *out)
 {
 	struct estimating g = {.p = p, .build = build};
 	double error, sum = 0, squares = 0, promised, spread, best, others = 0;
@@ -116,7 +116,7 @@ void estimate_gain(struct plan *p, const struct blockmap *build, struct estimate
 
 	score_build(p, build, &g.before);
 	best = promised = gain_now(&g, &g.before);
-	*out = (struct estimate){promised, promised, promised, 0};
+	*out = (struct editanswer_estimate){promised, promised, promised, 0};
 	if (p->counts->form != COUNTS_SAMPLES || !p->nweighed)
 		return;
 	keep_counts(&g);

@@ -9,17 +9,12 @@
 #ifndef MORPH_ESTIMATE_H
 #define MORPH_ESTIMATE_H
 
+#include "common/editanswer/editanswer.h"
 #include "editor-driver/plan/plan.h"
-
-struct estimate {
-	double gain;      /* share of time that the plan's layout saves over the build, expected */
-	double low, high; /* and with 90 % confidence, as far as the number of samples decides */
-	double missed;    /* what the best layout would save besides: more samples might */
-};
 
 /* Of the layout of a plan of samples over a build of its artifact. Needs plan_order(); leaves the
  * plan as it is. Takes ESTIMATE_DRAWS times inference, layout and scores. */
 enum { ESTIMATE_DRAWS = 6 };
-void estimate_gain(struct plan *p, const struct blockmap *build, struct estimate *out);
+void estimate_gain(struct plan *p, const struct blockmap *build, struct editanswer_estimate *out);
 
 #endif

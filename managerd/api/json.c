@@ -135,9 +135,11 @@ static json_t *json_predicted(const struct store_module *m)
 {
 	if (!m->predicted)
 		return json_null();
-	return json_pack("{so so so so}", "gain", json_number(m->gain), "taken_before",
-	    json_number(m->taken_before), "taken_after", json_number(m->taken_after), "at",
-	    json_time(m->predicted_ms));
+	return json_pack("{so so so so so so so so}", "gain", json_number(m->estimate.gain), "low",
+	    json_number(m->estimate.low), "high", json_number(m->estimate.high), "missed",
+	    json_number(m->estimate.missed), "samples", json_number(m->estimate.samples),
+	    "taken_before", json_number(m->taken_before), "taken_after",
+	    json_number(m->taken_after), "at", json_time(m->predicted_ms));
 }
 
 static json_t *json_runs(const struct trial_runs *r)

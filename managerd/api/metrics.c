@@ -89,7 +89,7 @@ static void modules(struct buf *out, const struct metrics_module *module, size_t
 		for (i = 0; i < n; i++) {
 			const struct store_module *m = module[i].m;
 			const double value[] = {module[i].samples, (double)m->mapped,
-			    m->predicted ? m->gain : NAN, module[i].measured};
+			    m->predicted ? m->estimate.gain : NAN, module[i].measured};
 
 			if (isnan(value[k]))
 				continue;

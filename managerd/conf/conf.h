@@ -35,6 +35,7 @@ enum conf_key {
 	CONF_MIN_COVERAGE,
 	CONF_MIN_CHANGE,
 	CONF_MIN_GAIN,
+	CONF_MIN_REGAIN,
 	CONF_COOL_DOWN,
 	CONF_EDITS_PER_DAY,
 	CONF_HOLD,
@@ -75,7 +76,8 @@ struct conf {
 		double min_samples;  /* aged, mapped */
 		double min_coverage; /* share 0…1 */
 		double min_change;   /* distance 0…1 */
-		double min_gain;     /* share 0…1 */
+		double min_gain;     /* share 0…1, of a first layout */
+		double min_regain;   /* likewise of another one */
 		double cool_down_s;  /* since the last swap of the module */
 		double hold_s;       /* after a failed edit, verify or swap */
 		uint64_t edits_per_day;

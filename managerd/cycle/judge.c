@@ -36,16 +36,41 @@ void judge_idle(const struct conf *conf, const struct idle *i, char *text, size_
 	    100 * (1 - i->busy_share), 100 * conf->idle.cpu, i->reason ? i->reason : "");
 }
 
-void judge_score(struct store_module *row, const struct trials *ts,
-    const struct editanswer_score *before, const struct editanswer_score *after)
+void judge_taken(struct store_module *row, const struct editanswer_score *before,
+    const struct editanswer_score *after)
 {
-	double gain = trials_gain(ts, row->uid, before, after);
-
-	row->predicted = !isnan(gain);
-	row->gain = row->predicted ? gain : 0;
 	row->taken_before = before->taken;
 	row->taken_after = after->taken;
 	row->predicted_ms = clock_now_ms();
+}
+
+/* What the profile's accidents promise too much is the same by any constants of the model. */
+void judge_score(struct store_module *row, const struct trials *ts,
+    const struct editanswer_score *before, const struct editanswer_score *after,
+    const struct editanswer_estimate *estimate, double samples)
+{
+	double gain = trials_gain(ts, row->uid, before, after), learned;
+
+	row->predicted = !isnan(gain);
+	row->estimate = (struct decide_estimate){
+	    .gain = row->predicted ? gain : 0, .low = NAN, .high = NAN, .samples = samples};
+	if (row->predicted && estimate) {
+		learned = gain - trials_model_gain(before, after);
+		row->estimate.gain = estimate->gain + learned;
+		row->estimate.low = estimate->low + learned;
+		row->estimate.high = estimate->high + learned;
+		row->estimate.missed = fmax(0, estimate->missed);
+	}
+	judge_taken(row, before, after);
+}
+
+/* Mapped samples a second, of those that the aged profile has, as if they had come evenly since
+ * the module is known. */
+static double rate_of(const struct store_module *r, double samples, struct decay at)
+{
+	double age = (double)(at.now_ms - r->first_ms) / 1000, life = at.half_life_s / M_LN2;
+
+	return age > 0 ? samples / (life * -expm1(-age / life)) : 0;
 }
 
 /* Of the programs of one user: nobody's failures use up what others have. */
@@ -77,8 +102,8 @@ void judge(struct core *c, const struct trials *ts, const struct idle *idle, str
 	    .uid = r->uid,
 	    .laid_out = !build_id_equal(&r->current, &r->origin),
 	    .change = 1,
-	    .have_gain = mod->schedule.scored,
-	    .gain = r->gain,
+	    .rate = rate_of(r, sum.samples, at),
+	    .estimate = mod->schedule.scored ? &r->estimate : NULL,
 	    .since_swap_s = r->layout_ms ? (double)(at.now_ms - r->layout_ms) / 1000 : -1,
 	    .edits_today = (unsigned)edits_today(c, r->uid, at.now_ms),
 	    .idle = idle->state == IDLE_YES,
@@ -100,7 +125,7 @@ void judge(struct core *c, const struct trials *ts, const struct idle *idle, str
 		in.trial = !trial->ended_ms && trial->t.turn.n ? measured : NULL;
 		in.lost = trials_lost(ts, r) ? measured : NULL;
 	}
-	if (in.laid_out || in.lost) {
+	if (in.lost) {
 		in.change = profile_distance(&mod->profile.now, &mod->profile.layout, at, &noise);
 		if (in.change < 1)
 			in.change = fmax(0, in.change - noise);
@@ -112,7 +137,7 @@ void judge(struct core *c, const struct trials *ts, const struct idle *idle, str
 static const char *what_next(const struct decision *d)
 {
 	return d->verdict == VERDICT_EDIT    ? "editing"
-	       : d->verdict == VERDICT_SCORE ? "predicting the gain"
+	       : d->verdict == VERDICT_SCORE ? "estimating the gain"
 					     : rung_name(d->rung);
 }
 
@@ -122,11 +147,13 @@ void judge_log(const struct core *c, const struct module *mod, const struct deci
 	double all = (double)(r->mapped + r->stale + r->outside);
 	double samples = profile_total(&mod->profile.now, modules_decay(&c->modules)).samples;
 	char count[NUMBER_TEXT];
-	const char *change = d->rung == RUNG_CHANGE ? "" : d->step[RUNG_CHANGE].text;
 
 	if (d->verdict == VERDICT_WAIT && mod->schedule.rung == d->rung)
 		return;
-	log_info("%s: %s samples, %.0f %% mapped; %s%s%s%s%s", r->path, number_text(samples, count),
-	    all > 0 ? 100 * (double)r->mapped / all : 0, change, *change ? "; " : "", what_next(d),
-	    d->verdict == VERDICT_WAIT ? ": " : "", d->verdict == VERDICT_WAIT ? d->text : "");
+	log_info("%s: %s samples, %.0f %% mapped; %s%s%s", r->path, number_text(samples, count),
+	    all > 0 ? 100 * (double)r->mapped / all : 0, what_next(d),
+	    d->verdict == VERDICT_WAIT   ? ": "
+	    : d->step[RUNG_GAIN].text[0] ? ", "
+					 : "",
+	    d->verdict == VERDICT_WAIT ? d->text : d->step[RUNG_GAIN].text);
 }

@@ -37,7 +37,10 @@ int record_swap(
 	mod->row.held_until_ms = 0;
 	module_text(&mod->row.held_why, NULL);
 	/* Of the layout that was replaced and this one, until the next is scored. */
-	judge_score(&mod->row, ts, &b->before, &b->after);
+	if (mod->schedule.scored)
+		judge_taken(&mod->row, &b->before, &b->after);
+	else
+		judge_score(&mod->row, ts, &b->before, &b->after, NULL, b->swap.samples);
 	if (module_place(&c->modules, mod, &b->id, b->map.p, b->map.n, now, e) ||
 	    module_set_layout(&c->modules, mod, &b->used, e) ||
 	    event_swapped(c->store, &mod->row, now, &from, &b->swap, e) ||

@@ -135,8 +135,7 @@ static int climb(struct work *w, struct module *mod, struct decision *d, struct 
 
 	if (freshen(&c->modules, mod, at.now_ms, e))
 		return -1;
-	if (mod->schedule.scored &&
-	    (double)(mod->row.mapped - mod->schedule.scored_at) >= c->conf->decide.min_samples)
+	if (schedule_outdated(&mod->schedule, mod->row.estimate.samples, mod->row.mapped))
 		mod->schedule.scored = false;
 	judge(c, w->trials, idlewatch_state(w->idle), mod, w->now.change, at, d);
 	/* Without an inspection it is not the last word. */
@@ -283,7 +282,8 @@ enum progress step_take_score(struct work *w, struct module *mod)
 	struct core *c = w->core;
 	struct err e;
 
-	judge_score(&mod->row, w->trials, &a->score.before, &a->score.after);
+	judge_score(&mod->row, w->trials, &a->score.before, &a->score.after, &a->estimate,
+	    w->now.made.swap.samples);
 	mod->schedule.scored = true;
 	mod->schedule.scored_at = mod->row.mapped;
 	mod->schedule.decided_ms = 0;

@@ -133,6 +133,14 @@ static bool counts_for(const struct trials *ts, const struct module_trial *x, ui
 	       x->t.cpu == kind_of_cpu();
 }
 
+double trials_model_gain(
+    const struct editanswer_score *before, const struct editanswer_score *after)
+{
+	struct posterior_terms from = terms_of(before), to = terms_of(after);
+
+	return posterior_gain(&FRONTCOSTS, &from, &to);
+}
+
 double trials_gain(const struct trials *ts, uint32_t uid, const struct editanswer_score *before,
     const struct editanswer_score *after)
 {
@@ -165,8 +173,8 @@ static void predicted(struct module_trial *x, const struct store_module *row,
 	x->t.terms[TRIAL_OLD] = terms_of(before);
 	x->t.terms[TRIAL_NEW] = terms_of(after);
 	x->t.cpu = kind_of_cpu();
-	x->promised = row->predicted ? row->gain : NAN;
-	x->model = posterior_gain(&FRONTCOSTS, x->t.terms, x->t.terms + TRIAL_NEW);
+	x->promised = row->predicted ? row->estimate.gain : NAN;
+	x->model = trials_model_gain(before, after);
 }
 
 /* ---- begin and end ---- */

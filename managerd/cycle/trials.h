@@ -46,6 +46,9 @@ struct module_trial *trials_open_of(const struct trials *ts, uint64_t module);
  * (managerd/trial/posterior.h). NAN: it says nothing. */
 double trials_gain(const struct trials *ts, uint32_t uid, const struct editanswer_score *before,
     const struct editanswer_score *after);
+/* Likewise with the constants as they were fitted, before anything was measured. */
+double trials_model_gain(
+    const struct editanswer_score *before, const struct editanswer_score *after);
 /* The module's new build has gone in, in place of `from`; before, after: what the editor says of
  * either. Within a transaction, as all below; the one before it is forgotten. */
 int trials_begin(struct trials *ts, const struct module *mod, const struct build_id *from,

@@ -84,24 +84,14 @@ static void is_it_held(const struct conf *c, const struct decide_in *in, struct 
 		stop(s, "%s; held for another %s", in->held, span(in->held_left_s, left));
 }
 
-static void enough_samples(const struct conf *c, const struct decide_in *in, struct rung_step *s)
-{
-	char have[NUMBER_TEXT], least[NUMBER_TEXT];
-
-	number_text(floor(in->samples), have);
-	if (below(s, in->samples, c->decide.min_samples))
-		stop(s, "%s samples, policy requires %s", have,
-		    number_text(c->decide.min_samples, least));
-	else
-		pass(s, "%s samples", have);
-}
-
 /* Enough of them in code that can be laid out. */
 static void enough_covered(const struct conf *c, const struct decide_in *in, struct rung_step *s)
 {
 	double all = in->samples + in->outside, share = all > 0 ? in->understood / all : 0;
 
-	if (below(s, share, c->decide.min_coverage))
+	if (in->samples < c->decide.min_samples)
+		pass(s, "too few samples to tell");
+	else if (below(s, share, c->decide.min_coverage))
 		stop(s,
 		    "%.1f %% of the samples in functions that can be laid out, policy requires "
 		    "%.4g %%",
@@ -110,39 +100,106 @@ static void enough_covered(const struct conf *c, const struct decide_in *in, str
 		pass(s, "%.1f %% of the samples in functions that can be laid out", percent(share));
 }
 
-/* Since the present layout was made. */
+/* What was no gain is not made again of the same usage. */
 static void other_usage(const struct conf *c, const struct decide_in *in, struct rung_step *s)
 {
-	if (!in->laid_out && !in->lost)
-		pass(s, "runs in its original layout, made without a profile");
+	if (!in->lost)
+		pass(s, "no layout was taken back");
 	else if (!below(s, in->change, c->decide.min_change))
-		pass(s, "usage changed by %.1f %%", percent(in->change));
+		pass(s, "usage changed by %.1f %% since a layout was taken back",
+		    percent(in->change));
 	else if (in->forced)
 		skip(s, "usage changed by %.1f %%, but a person forces the change",
 		    percent(in->change));
-	else if (in->lost)
+	else
 		stop(s,
 		    "usage changed by %.1f %% since a layout was made that was taken back (%s), "
 		    "policy requires %.4g %%",
 		    percent(in->change), in->lost, 100 * c->decide.min_change);
-	else
-		stop(s,
-		    "usage changed by %.1f %% since the present layout was made, policy requires "
-		    "%.4g %%",
-		    percent(in->change), 100 * c->decide.min_change);
 }
 
-/* Is a better layout in sight? Measured when nothing else stops it: without
- * an answer the next rungs are asked. */
+double decide_more(const struct decide_estimate *s, double limit)
+{
+	/* With n samples instead of those there are, x² = samples / n:
+	 * gain + missed (1 - x²) - spread x = limit. */
+	double spread = s->gain - s->low, sure = s->gain + s->missed - limit, x;
+
+	if (!(sure > 0) || !(s->samples > 0))
+		return INFINITY;
+	x = s->missed > 0
+		? (sqrt(spread * spread + 4 * s->missed * sure) - spread) / (2 * s->missed)
+	    : spread > 0 ? sure / spread
+			 : 1;
+	return x < 1 ? s->samples * (1 / (x * x) - 1) : 0;
+}
+
+/* About how long at the present rate, while those that are there age. */
+static double seconds_for(const struct conf *c, const struct decide_in *in, double more)
+{
+	double life = c->profile.half_life_s / M_LN2, most = in->rate * life;
+
+	if (!(in->samples + more < most))
+		return INFINITY;
+	return life * log((most - in->samples) / (most - in->samples - more));
+}
+
+/* "about 800 more, 4 min at the present rate". */
+static const char *outlook(
+    const struct conf *c, const struct decide_in *in, double more, char out[128])
+{
+	char number[NUMBER_TEXT], wait[32];
+	double s;
+
+	if (isinf(more)) {
+		snprintf(out, 128, "more samples of this usage would not change that");
+		return out;
+	}
+	more = ceil(more);
+	s = seconds_for(c, in, more);
+	number_text(more, number);
+	if (in->rate > 0)
+		snprintf(out, 128, "about %s more would do, %s%s", number,
+		    isinf(s) ? "which it never has at the present rate"
+			     : span(fmax(1, ceil(s)), wait),
+		    isinf(s) ? "" : " at the present rate");
+	else
+		snprintf(out, 128, "about %s more would do", number);
+	return out;
+}
+
+/* By how much would the best layout be better, and how sure is that? Estimated when nothing
+ * else stops it: without an answer the next rungs are asked. */
 static void enough_gain(const struct conf *c, const struct decide_in *in, struct rung_step *s)
 {
-	if (in->forced)
+	double limit = in->laid_out ? c->decide.min_regain : c->decide.min_gain;
+	const struct decide_estimate *g = in->estimate;
+	char have[NUMBER_TEXT], least[NUMBER_TEXT], more[128], known[128];
+
+	number_text(floor(in->samples), have);
+	if (below(s, in->samples, c->decide.min_samples)) {
+		stop(s, "%s samples; a gain is estimated from %s on: %s", have,
+		    number_text(c->decide.min_samples, least),
+		    outlook(c, in, c->decide.min_samples - in->samples, more));
+		return;
+	}
+	if (in->forced) {
+		s->numbers = false;
 		skip(s, "a person forces the change");
-	else if (in->have_gain && below(s, in->gain, c->decide.min_gain))
-		stop(s, "predicted gain %.1f %%, policy requires %.4g %%", percent(in->gain),
-		    100 * c->decide.min_gain);
-	else if (in->have_gain)
-		pass(s, "predicted gain %.1f %%", percent(in->gain));
+		return;
+	}
+	if (!g)
+		return;
+	snprintf(known, sizeof known,
+	    "gain of %.1f %% (%.1f … %.1f) expected of a %s layout, from "
+	    "%s samples",
+	    100 * g->gain, 100 * g->low, 100 * g->high, in->laid_out ? "new" : "first",
+	    number_text(floor(g->samples), have));
+	if (below(s, g->low, limit))
+		stop(s, "%s, policy requires at least %.4g %%: %s", known, 100 * limit,
+		    outlook(
+			c, in, fmax(0, g->samples + decide_more(g, limit) - in->samples), more));
+	else
+		pass(s, "%s", known);
 }
 
 static void cooled_down(const struct conf *c, const struct decide_in *in, struct rung_step *s)
@@ -198,9 +255,8 @@ static const struct {
     [RUNG_NONE] = {"climbed", NULL},
     [RUNG_EXCLUDED] = {"excluded", may_it_change},
     [RUNG_HELD] = {"held", is_it_held},
-    [RUNG_SAMPLES] = {"few-samples", enough_samples},
     [RUNG_COVERAGE] = {"low-coverage", enough_covered},
-    [RUNG_CHANGE] = {"same-usage", other_usage},
+    [RUNG_TAKEN_BACK] = {"taken-back", other_usage},
     [RUNG_GAIN] = {"low-gain", enough_gain},
     [RUNG_COOL_DOWN] = {"cool-down", cooled_down},
     [RUNG_BUDGET] = {"budget", edits_left},
@@ -231,12 +287,12 @@ void decide(const struct conf *c, const struct decide_in *in, struct decision *d
 	d->rung = climb(c, in, d);
 	if (d->rung != RUNG_NONE) {
 		memcpy(d->text, d->step[d->rung].text, sizeof d->text);
-	} else if (in->forced || in->have_gain) {
+	} else if (in->forced || in->estimate) {
 		d->verdict = VERDICT_EDIT;
 		snprintf(d->text, sizeof d->text, "to be laid out");
 	} else {
 		d->verdict = VERDICT_SCORE;
 		d->rung = RUNG_GAIN;
-		snprintf(d->text, sizeof d->text, "the gain is being predicted");
+		snprintf(d->text, sizeof d->text, "the gain is being estimated");
 	}
 }

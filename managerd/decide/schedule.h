@@ -8,14 +8,22 @@ struct schedule {
 	int64_t decided_ms;    /* last decision, 0 = none yet, or it no longer counts */
 	int64_t not_before_ms; /* no work for it until then */
 	enum rung rung;        /* where the last decision stopped, RUNG_NONE = it did not */
-	bool scored;           /* the predicted gain holds for the present layout and usage … */
-	uint64_t scored_at; /* … until so many mapped samples have grown by decide.min_samples */
+	bool scored;           /* the estimate of the gain holds for the present layout … */
+	uint64_t scored_at;    /* … and for the usage as of so many mapped samples */
 	enum {
 		INSPECTION_NONE,
 		INSPECTION_ASKED,
 		INSPECTION_DONE
 	} inspection; /* for the next decision */
 };
+
+/* Whether an estimate from so many samples is of another usage by now: more than a quarter as
+ * many have come since. Where they grow, estimates are as few as doublings of their number;
+ * where as many age as come, a change of usage is seen before it is a quarter of them. */
+static inline bool schedule_outdated(const struct schedule *s, double samples, uint64_t mapped)
+{
+	return (double)(mapped - s->scored_at) > samples / 4;
+}
 
 /* Whether it is to be decided about now; every_ms: time between decisions. */
 static inline bool schedule_due(const struct schedule *s, int64_t now_ms, int64_t every_ms)

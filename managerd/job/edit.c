@@ -89,6 +89,8 @@ static int read_answer(struct edit *j, struct edit_result *r, struct err *e)
 		return err_set(e, "the editor's answer is longer than %d bytes", EDIT_OUT_MAX);
 	if (j->kind == PRIV_BUILD)
 		parts |= EDITANSWER_BUILD;
+	else
+		parts |= EDITANSWER_ESTIMATE;
 	return editanswer_read(j->out.text.p, j->out.text.n, parts, &r->answer, e);
 }
 

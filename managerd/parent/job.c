@@ -87,7 +87,7 @@ static void editor_argv(
 		return;
 	}
 	if (t->kind == TASK_SCORE)
-		add_option(argv, "--score", NULL);
+		add_option(argv, "--score", xstrdup("--interval"));
 	if (original)
 		add_option(argv, "--original", fd_path(FD_ORIGINAL));
 	if (!build_id_equal(&t->is, &t->origin))

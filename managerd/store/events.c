@@ -63,7 +63,7 @@ int event_swapped(struct store *s, const struct store_module *m, int64_t at_ms,
 	v.change = swap->change;
 	v.samples = swap->samples;
 	v.seconds = swap->seconds;
-	v.gain = m->predicted ? m->gain : NAN;
+	v.gain = m->predicted ? m->estimate.gain : NAN;
 	v.size_before = swap->size_before;
 	v.size_after = swap->size_after;
 	return store_put_event(s, &v, e);

@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SCHEMA = 6 };
+enum { SCHEMA = 7 };
 
 #define TRIALS \
 	"CREATE TABLE trials (module INTEGER PRIMARY KEY REFERENCES modules, old BLOB NOT NULL," \
@@ -47,7 +47,8 @@ static const char schema[] =
     " gain REAL NOT NULL, taken_before REAL NOT NULL, taken_after REAL NOT NULL,"
     " predicted_ms INTEGER NOT NULL, samples REAL NOT NULL DEFAULT 0,"
     " samples_ms INTEGER NOT NULL DEFAULT 0, fetch_ms INTEGER NOT NULL DEFAULT 0,"
-    " fetch_tries INTEGER NOT NULL DEFAULT 0, fetch_why TEXT);"
+    " fetch_tries INTEGER NOT NULL DEFAULT 0, fetch_why TEXT, gain_low REAL, gain_high REAL,"
+    " gain_missed REAL NOT NULL DEFAULT 0, gain_samples REAL NOT NULL DEFAULT 0);"
     "CREATE TABLE builds (module INTEGER NOT NULL REFERENCES modules, id BLOB NOT NULL,"
     " origin BLOB NOT NULL, kind INTEGER NOT NULL, state INTEGER NOT NULL,"
     " made_ms INTEGER NOT NULL, bytes INTEGER NOT NULL, map BLOB NOT NULL,"
@@ -70,7 +71,7 @@ static const char schema[] =
     " change INTEGER NOT NULL, text TEXT NOT NULL, samples REAL, gain REAL, seconds REAL,"
     " size_before INTEGER NOT NULL, size_after INTEGER NOT NULL);"
     "CREATE INDEX events_of ON events (module, id);"
-    "CREATE INDEX events_when ON events (kind, at_ms, module);" TRIALS "PRAGMA user_version = 6;";
+    "CREATE INDEX events_when ON events (kind, at_ms, module);" TRIALS "PRAGMA user_version = 7;";
 
 static const char schema_1_to_2[] =
     "BEGIN IMMEDIATE;"
@@ -116,9 +117,24 @@ static const char schema_4_to_5[] =
 static const char schema_5_to_6[] = "BEGIN IMMEDIATE;" TRIALS "PRAGMA user_version = 6;"
 				    "COMMIT";
 
+/* The third rung and the fifth became one with the sixth. */
+static const char schema_6_to_7[] =
+    "BEGIN IMMEDIATE;"
+    "UPDATE decisions SET rung = CASE rung WHEN 3 THEN 5 WHEN 5 THEN 5 ELSE rung - 1 END"
+    " WHERE rung >= 3;"
+    "DELETE FROM rungs WHERE rung = 3;"
+    "UPDATE rungs SET rung = 1 - rung WHERE rung > 3;"
+    "UPDATE rungs SET rung = -rung WHERE rung < 0;"
+    "ALTER TABLE modules ADD COLUMN gain_low REAL;"
+    "ALTER TABLE modules ADD COLUMN gain_high REAL;"
+    "ALTER TABLE modules ADD COLUMN gain_missed REAL NOT NULL DEFAULT 0;"
+    "ALTER TABLE modules ADD COLUMN gain_samples REAL NOT NULL DEFAULT 0;"
+    "PRAGMA user_version = 7;"
+    "COMMIT";
+
 /* By the version they begin with. */
 static const char *const upgrade[SCHEMA] = {
-    NULL, schema_1_to_2, schema_2_to_3, schema_3_to_4, schema_4_to_5, schema_5_to_6};
+    NULL, schema_1_to_2, schema_2_to_3, schema_3_to_4, schema_4_to_5, schema_5_to_6, schema_6_to_7};
 
 static const char *const sql_text[NSQL] = {
 #define S(name, text) [name] = text,

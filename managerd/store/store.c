@@ -72,12 +72,14 @@ const char *module_state_name(enum module_state m)
 int store_put_module(struct store *s, const struct store_module *m, struct err *e)
 {
 	return sql_run(s,
-	    sql_bind(s, PUT_MODULE, e, "itiittzziiiitiiidiidddidiiit", m->id, m->path,
+	    sql_bind(s, PUT_MODULE, e, "itiittzziiiitiiidiidddidiiitdddd", m->id, m->path,
 		(int64_t)m->uid, (int64_t)m->state, m->text ? m->text : "", m->artifact,
 		&m->current, &m->origin, m->first_ms, m->last_ms, m->layout_ms, m->held_until_ms,
 		m->held_why, m->mapped, m->stale, m->outside, m->outside_aged, m->outside_ms,
-		(int64_t)m->predicted, m->gain, m->taken_before, m->taken_after, m->predicted_ms,
-		m->samples, m->samples_ms, m->fetch_ms, m->fetch_tries, m->fetch_why),
+		(int64_t)m->predicted, m->estimate.gain, m->taken_before, m->taken_after,
+		m->predicted_ms, m->samples, m->samples_ms, m->fetch_ms, m->fetch_tries,
+		m->fetch_why, m->estimate.low, m->estimate.high, m->estimate.missed,
+		m->estimate.samples),
 	    e);
 }
 
@@ -108,7 +110,9 @@ int store_modules(struct store *s, uint64_t id, struct arena *a, struct store_mo
 				 .outside_aged = sqlite3_column_double(st, 16),
 				 .outside_ms = sqlite3_column_int64(st, 17),
 				 .predicted = sqlite3_column_int(st, 18),
-				 .gain = sqlite3_column_double(st, 19),
+				 .estimate = {sqlite3_column_double(st, 19), sql_real_of(st, 28),
+				     sql_real_of(st, 29), sqlite3_column_double(st, 30),
+				     sqlite3_column_double(st, 31)},
 				 .taken_before = sqlite3_column_double(st, 20),
 				 .taken_after = sqlite3_column_double(st, 21),
 				 .predicted_ms = sqlite3_column_int64(st, 22),

@@ -93,8 +93,9 @@ struct store_module {
 	int64_t outside_ms;
 	double samples;     /* of the aged profile, as of samples_ms … */
 	int64_t samples_ms; /* … 0 = not summed yet */
-	bool predicted;     /* the three below hold */
-	double gain, taken_before, taken_after;
+	bool predicted;     /* the next two lines hold */
+	struct decide_estimate estimate;
+	double taken_before, taken_after;
 	int64_t predicted_ms;
 	/* no artifact: */
 	int64_t fetch_ms;      /* none is fetched before; 0 = none was tried */

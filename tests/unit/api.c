@@ -235,9 +235,11 @@ START_TEST(modules_are_shown_to_their_owner)
 	ck_assert_str_eq(str(m, "build_id"), "01020304");
 	ck_assert_double_eq(num(m, "mapped_share"), 0.98);
 	ck_assert_double_eq(num(json_object_get(m, "predicted"), "gain"), 0.051);
+	ck_assert_double_eq(num(json_object_get(m, "predicted"), "low"), 0.044);
+	ck_assert_double_eq(num(json_object_get(m, "predicted"), "missed"), 0.011);
 	ck_assert_str_eq(str(json_object_get(m, "measured"), "verdict"), "faster");
 	ck_assert_double_eq(num(json_object_get(m, "measured"), "low"), 0.029);
-	ck_assert_str_eq(str(json_object_get(m, "decision"), "reason"), "few-samples");
+	ck_assert_str_eq(str(json_object_get(m, "decision"), "reason"), "low-gain");
 	one = get(lua(""));
 	ck_assert(json_equal(one, m));
 	json_decref(one);
@@ -358,10 +360,10 @@ START_TEST(explain_has_every_rung)
 
 	ck_assert_int_eq(json_array_size(ladder), RUNG_COUNT - 1);
 	ck_assert_str_eq(str(json_array_get(ladder, 0), "outcome"), "passed");
-	ck_assert_str_eq(str(json_array_get(ladder, 2), "name"), "few-samples");
-	ck_assert_str_eq(str(json_array_get(ladder, 2), "outcome"), "stopped");
-	ck_assert_double_eq(num(json_array_get(ladder, 2), "value"), 1200);
-	ck_assert_str_eq(str(json_array_get(ladder, 3), "outcome"), "not reached");
+	ck_assert_str_eq(str(json_array_get(ladder, 4), "name"), "low-gain");
+	ck_assert_str_eq(str(json_array_get(ladder, 4), "outcome"), "stopped");
+	ck_assert_double_eq(num(json_array_get(ladder, 4), "value"), 1200);
+	ck_assert_str_eq(str(json_array_get(ladder, 5), "outcome"), "not reached");
 	json_decref(x);
 }
 END_TEST

@@ -193,7 +193,7 @@ static struct store_module fake_row(const char *path, uint32_t uid, int state)
 	    .mapped = state == MODULE_NO_ARTIFACT ? 0 : 9800,
 	    .outside = 200,
 	    .predicted = state == MODULE_LAID_OUT,
-	    .gain = 0.051,
+	    .estimate = {0.051, 0.044, 0.058, 0.011, 15000},
 	    .taken_before = 81250,
 	    .taken_after = 33000,
 	    .predicted_ms = FAKE_MS + 20000};

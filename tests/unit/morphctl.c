@@ -145,8 +145,8 @@ START_TEST(status_is_told_in_words)
 	expect(t, "of 2 builds: 900 samples (50 not sent), 1,201 branch outcomes, 600 callers\n");
 	expect(t, "/home/ann/bin/lua  "); /* root sees a longer path, too */
 	expect(t, "  laid out   15,210  98.0 %  ");
-	expect(t, "5.1 %  4.1 % (2.9 … 5.3)  −59 %\n  waits (few-samples, ");
-	expect(t, "): 1,200 samples, policy requires 15,000\n");
+	expect(t, "5.1 %  4.1 % (2.9 … 5.3)  −59 %\n  waits (low-gain, ");
+	expect(t, "): 1,200 samples; a gain is estimated from 2,000 on: ");
 	ck_assert_ptr_null(strchr(t, '\033'));
 	ck_assert_ptr_null(strstr(t, "--limit"));
 	free(t);
@@ -220,9 +220,11 @@ START_TEST(explain_shows_the_rung_that_stopped_it)
 	char *t = run(cmd_explain, (struct invocation){ONE("bbcb57ec2606ae25")}, EXIT_DONE);
 
 	fits(t);
-	expect(t, "  3  few-samples   stopped      1,200  15,000  1,200 samples, policy requires "
-		  "15,000\n");
-	expect(t, "  4  low-coverage  not reached\n");
+	expect(t, "  3  low-coverage  passed                     too few samples to tell\n");
+	expect(t,
+	    "  5  low-gain      stopped      1,200  2,000  1,200 samples; a gain is estimated from "
+	    "2,000 on:\n");
+	expect(t, "  6  cool-down     not reached\n");
 	free(t);
 }
 END_TEST

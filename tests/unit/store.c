@@ -69,7 +69,7 @@ static struct store_module module(const char *p)
 	    .outside_aged = 1.5,
 	    .outside_ms = 4,
 	    .predicted = true,
-	    .gain = 0.25,
+	    .estimate = {0.25, 0.125, 0.5, 0.0625, 3000},
 	    .taken_before = 9,
 	    .taken_after = 8,
 	    .predicted_ms = 5,
@@ -185,7 +185,11 @@ START_TEST(modules_as_they_were_put)
 	ck_assert_int_eq(m->fetch_tries, 3);
 	ck_assert_str_eq(m->fetch_why, "no server has it");
 	ck_assert(m->predicted);
-	ck_assert_double_eq(m->gain, 0.25);
+	ck_assert_double_eq(m->estimate.gain, 0.25);
+	ck_assert_double_eq(m->estimate.low, 0.125);
+	ck_assert_double_eq(m->estimate.high, 0.5);
+	ck_assert_double_eq(m->estimate.missed, 0.0625);
+	ck_assert_double_eq(m->estimate.samples, 3000);
 	ck_assert_int_eq(m->predicted_ms, 5);
 	ck_assert_int_eq(store_modules(s, 4711, &mem, &m, &n, &e), 0);
 	ck_assert_uint_eq(n, 0);
@@ -270,7 +274,7 @@ START_TEST(modules_go_with_all_there_is_of_them)
 	struct hash128 k = hash_bytes("f", 1);
 	struct store_build b = {.module = id, .id = {1, {5}}, .origin = {1, {5}}};
 	struct store_event ev = {.module = id, .kind = EVENT_LEARNED, .text = ""};
-	struct decision d = {.verdict = VERDICT_WAIT, .rung = RUNG_SAMPLES};
+	struct decision d = {.verdict = VERDICT_WAIT, .rung = RUNG_COVERAGE};
 	struct profile p = {0}, q;
 	struct store_module *m;
 	struct store_event *left;
@@ -390,8 +394,14 @@ static void save_one_function(uint64_t id, const struct hash128 *k, struct profi
 	store_close(s);
 }
 
+/* Up to schema 6. */
+#define NO_ESTIMATES \
+	"ALTER TABLE modules DROP COLUMN gain_low; ALTER TABLE modules DROP COLUMN gain_high;" \
+	"ALTER TABLE modules DROP COLUMN gain_missed;" \
+	"ALTER TABLE modules DROP COLUMN gain_samples;"
 /* Up to schema 3. */
 #define NO_SUMS \
+	NO_ESTIMATES \
 	"ALTER TABLE modules DROP COLUMN samples; ALTER TABLE modules DROP COLUMN samples_ms;" \
 	"ALTER TABLE modules DROP COLUMN fetch_ms; ALTER TABLE modules DROP COLUMN fetch_tries;" \
 	"ALTER TABLE modules DROP COLUMN fetch_why; DROP TABLE trials;"
@@ -459,13 +469,13 @@ START_TEST(modules_of_an_earlier_store_get_their_ids)
 	struct store_build b = {.module = id, .id = {1, {5}}, .origin = {1, {5}}}, *build;
 	struct store_event ev = {.module = id, .kind = EVENT_LEARNED, .text = ""}, *event;
 	struct decision d = {.verdict = VERDICT_WAIT,
-	    .rung = RUNG_SAMPLES,
-	    .step = {[RUNG_SAMPLES] = {.outcome = OUTCOME_STOPPED}}};
+	    .rung = RUNG_COVERAGE,
+	    .step = {[RUNG_COVERAGE] = {.outcome = OUTCOME_STOPPED}}};
 	struct store_decision last;
 	struct profile p = {0}, q;
 	struct store_module *m;
 	struct buf table = {0};
-	char text[900];
+	char text[1400];
 	size_t n;
 
 	put("/bin/b");
@@ -481,6 +491,8 @@ START_TEST(modules_of_an_earlier_store_get_their_ids)
 	    "UPDATE builds SET module = x FROM old; UPDATE tables SET module = x FROM old;"
 	    "UPDATE profile SET module = x FROM old; UPDATE decisions SET module = x FROM old;"
 	    "UPDATE rungs SET module = x FROM old; UPDATE events SET module = x FROM old;"
+	    "DELETE FROM rungs WHERE rung > 3; UPDATE rungs SET rung = 4 WHERE rung = 3;"
+	    "UPDATE decisions SET rung = 4 WHERE rung = 3;"
 	    "DROP TABLE old;" NO_SUMS "PRAGMA user_version = 3",
 	    (long long)hash_short(&h), (long long)id);
 	sql(text);
@@ -495,7 +507,8 @@ START_TEST(modules_of_an_earlier_store_get_their_ids)
 	ck_assert_int_eq(store_events(s, id, -1, 10, &mem, &event, &n, &e), 0);
 	ck_assert_uint_eq(n, 1);
 	ck_assert_int_eq(store_last_decision(s, id, &mem, &last, &e), 1);
-	ck_assert_int_eq(last.step[RUNG_SAMPLES].outcome, OUTCOME_STOPPED);
+	ck_assert_int_eq(last.rung, RUNG_COVERAGE);
+	ck_assert_int_eq(last.step[RUNG_COVERAGE].outcome, OUTCOME_STOPPED);
 	ck_assert_int_eq(store_load_profile(s, id, PROFILE_NOW, &q, &e), 0);
 	ck_assert_uint_eq(q.func.n, 1);
 	ck_assert_int_eq(store_modules(s, 0, &mem, &m, &n, &e), 0);
@@ -532,13 +545,13 @@ END_TEST
 START_TEST(unchanged_decisions_are_one_row)
 {
 	uint64_t id = module_id("/bin/a");
-	struct decision d = {.verdict = VERDICT_WAIT, .rung = RUNG_SAMPLES, .text = "1 sample"};
+	struct decision d = {.verdict = VERDICT_WAIT, .rung = RUNG_COVERAGE, .text = "1 sample"};
 	struct store_decision *out, last;
 	size_t n;
 
 	put("/bin/a");
 	ck_assert_int_eq(store_last_decision(s, id, &mem, &last, &e), 0);
-	d.step[RUNG_SAMPLES] = (struct rung_step){OUTCOME_STOPPED, true, 1, 3000, "1 sample"};
+	d.step[RUNG_COVERAGE] = (struct rung_step){OUTCOME_STOPPED, true, 1, 3000, "1 sample"};
 	ck_assert_int_eq(store_put_decision(s, id, 100, &d, &e), 0);
 	strcpy(d.text, "2 samples");
 	ck_assert_int_eq(store_put_decision(s, id, 200, &d, &e), 0);
@@ -559,8 +572,8 @@ START_TEST(unchanged_decisions_are_one_row)
 	ck_assert_uint_eq(n, 2);
 	ck_assert_int_eq(store_last_decision(s, id, &mem, &last, &e), 1);
 	ck_assert_str_eq(last.path, "/bin/a");
-	ck_assert_int_eq(last.step[RUNG_SAMPLES].outcome, OUTCOME_STOPPED);
-	ck_assert_double_eq(last.step[RUNG_SAMPLES].limit, 3000);
+	ck_assert_int_eq(last.step[RUNG_COVERAGE].outcome, OUTCOME_STOPPED);
+	ck_assert_double_eq(last.step[RUNG_COVERAGE].limit, 3000);
 	ck_assert_int_eq(last.step[RUNG_IDLE].outcome, OUTCOME_NOT_REACHED);
 }
 END_TEST
