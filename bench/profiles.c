@@ -170,7 +170,7 @@ static void profile(const struct plan *truth, struct artifact *a, const char *na
 	for (i = 0; i < 2; i++) {
 		memset(&p, 0, sizeof p);
 		make(&p, a, path, form, i);
-		score_plan(truth, &p.plan, i ? &w.score : &w.alone);
+		score_plan(truth, &p.plan, NULL, i ? &w.score : &w.alone);
 		if (!i) {
 			compare(truth, &p.plan, &w);
 			w.seconds = p.seconds;

@@ -40,7 +40,7 @@ static const struct member SCORE[] = {{"exttsp", REAL, AT(exttsp), 0, true},
 #define AT(m) offsetof(struct editanswer_estimate, m)
 static const struct member ESTIMATE[] = {{"gain", SIGNED, AT(gain), 0, true},
     {"low", SIGNED, AT(low), 0, true}, {"high", SIGNED, AT(high), 0, true},
-    {"missed", SIGNED, AT(missed), 0, true}, {NULL}};
+    {"missed", SIGNED, AT(missed), 0, true}, {"optimism", SIGNED, AT(optimism), 0, true}, {NULL}};
 #undef AT
 
 /* The members of members have their places in the whole. */

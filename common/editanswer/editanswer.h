@@ -41,6 +41,7 @@ struct editanswer_estimate {
 	double gain;      /* share of time that it saves, expected */
 	double low, high; /* and with 90 % confidence, as far as the number of samples decides */
 	double missed;    /* what ever more samples might add */
+	double optimism;  /* what the profile promises besides, by its accidents */
 };
 
 /* One reason for functions that move as a whole. */

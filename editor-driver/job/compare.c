@@ -178,8 +178,8 @@ static void compare_layouts(struct comparison *c)
 {
 	const struct plan *b = &c->plan[1];
 
-	score_plan(b, &c->plan[0], &c->a);
-	score_plan(b, b, &c->b);
+	score_plan(b, &c->plan[0], NULL, &c->a);
+	score_plan(b, b, NULL, &c->b);
 	score_build(b, &b->map, &c->original);
 }
 

@@ -152,19 +152,19 @@ static int read_layout(struct job *j, const char *path, struct blockmap *m, stru
 /* The scores of the present layout and of `made`, or the planned one without it. */
 static int score_both(struct job *j, const struct blockmap *made, struct err *e)
 {
-	struct blockmap m = {0};
+	struct blockmap m = {0}, *present = j->o->layout ? &m : &j->plan.map;
 
 	if (j->o->layout && read_layout(j, j->o->layout, &m, e)) {
 		blockmap_free(&m);
 		return -1;
 	}
-	score_build(&j->plan, j->o->layout ? &m : &j->plan.map, &j->r.before);
+	score_build(&j->plan, present, &j->r.before);
 	if (made)
 		score_build(&j->plan, made, &j->r.after);
 	else
-		score_plan(&j->plan, &j->plan, &j->r.after);
+		score_plan(&j->plan, &j->plan, present, &j->r.after);
 	if (j->o->interval)
-		estimate_gain(&j->plan, j->o->layout ? &m : &j->plan.map, &j->r.answer.estimate);
+		estimate_gain(&j->plan, present, &j->r.answer.estimate);
 	blockmap_free(&m);
 	j->r.scored = true;
 	return 0;

@@ -15,7 +15,7 @@ struct estimating {
 	struct plan *p;
 	uint64_t *known; /* counts of all blocks and edges by the profile */
 	const struct blockmap *build;
-	struct score before; /* of the build, by the profile */
+	struct score before, original; /* the build's and the original's, by the profile */
 	struct resample_rates rates;
 };
 
@@ -67,17 +67,14 @@ static void keep_counts(struct estimating *g)
 	copy_counts(g->p, g->known, false);
 }
 
-/* What the plan's present layout saves over the build, by its present counts. */
-static double gain_now(const struct estimating *g, const struct score *before)
+/* What a layout with these costs saves over a build, by the plan's present counts. */
+static double gain_over(
+    const struct plan *p, const struct blockmap *build, const struct score *after)
 {
-	struct score after, own;
+	struct score before;
 
-	if (!before) {
-		score_build(g->p, g->build, &own);
-		before = &own;
-	}
-	score_plan(g->p, g->p, &after);
-	return fe_gain(&before->cost, &after.cost);
+	score_build(p, build, &before);
+	return fe_gain(&before.cost, &after->cost);
 }
 
 static void infer_again(struct plan *p, struct plan_tu *t, uint32_t i, struct arena *scratch)
@@ -85,8 +82,10 @@ static void infer_again(struct plan *p, struct plan_tu *t, uint32_t i, struct ar
 	infer(&t->unit->func[i].cfg, INFER_SAMPLES, scratch);
 }
 
+/* Gains of a draw's layout, by the draw and by the profile: over the build, and over the original,
+ * which no profile made. */
 struct judged {
-	double own, other; /* gain of the draw's layout, by the draw and by the profile */
+	double own, other, own_first, other_first;
 };
 
 static void judge(struct estimating *g, uint64_t seed, struct judged *j)
@@ -94,6 +93,7 @@ static void judge(struct estimating *g, uint64_t seed, struct judged *j)
 	struct plan_layouts present;
 	const struct plan_func *f;
 	uint64_t state = seed;
+	struct score after;
 
 	for (f = g->p->weighed; f < g->p->weighed + g->p->nweighed; f++)
 		resample(cfg_of(f), &g->rates, &state);
@@ -101,22 +101,29 @@ static void judge(struct estimating *g, uint64_t seed, struct judged *j)
 	plan_put_layouts_away(g->p, &present);
 	plan_layout(g->p);
 	plan_order(g->p);
-	j->own = gain_now(g, NULL);
+	score_plan(g->p, g->p, g->build, &after);
+	j->own = gain_over(g->p, g->build, &after);
+	j->own_first = gain_over(g->p, &g->p->map, &after);
 	copy_counts(g->p, g->known, true);
-	j->other = gain_now(g, &g->before);
+	score_plan(g->p, g->p, g->build, &after);
+	j->other = fe_gain(&g->before.cost, &after.cost);
+	j->other_first = fe_gain(&g->original.cost, &after.cost);
 	plan_take_layouts_back(g->p, &present);
 }
 
 void estimate_gain(struct plan *p, const struct blockmap *build, struct editanswer_estimate *out)
 {
 	struct estimating g = {.p = p, .build = build};
-	double error, sum = 0, squares = 0, promised, spread, best, others = 0;
+	double error, sum = 0, squares = 0, promised, spread, best, others = 0, optimism = 0;
+	struct score after;
 	struct judged j;
 	int k;
 
 	score_build(p, build, &g.before);
-	best = promised = gain_now(&g, &g.before);
-	*out = (struct editanswer_estimate){promised, promised, promised, 0};
+	score_build(p, &p->map, &g.original);
+	score_plan(p, p, build, &after);
+	best = promised = fe_gain(&g.before.cost, &after.cost);
+	*out = (struct editanswer_estimate){promised, promised, promised, 0, 0};
 	if (p->counts->form != COUNTS_SAMPLES || !p->nweighed)
 		return;
 	keep_counts(&g);
@@ -125,11 +132,13 @@ void estimate_gain(struct plan *p, const struct blockmap *build, struct editansw
 		error = j.own - j.other;
 		sum += error;
 		squares += error * error;
+		optimism += j.own_first - j.other_first;
 		others += j.other;
 		best = fmax(best, j.other);
 	}
 	spread = sqrt(fmax(0, squares - sum * sum / ESTIMATE_DRAWS) / (ESTIMATE_DRAWS - 1));
-	out->gain = promised - sum / ESTIMATE_DRAWS;
+	out->optimism = optimism / ESTIMATE_DRAWS;
+	out->gain = promised - out->optimism;
 	out->low = out->gain - T90 * spread;
 	out->high = out->gain + T90 * spread;
 	out->missed = best - others / ESTIMATE_DRAWS;

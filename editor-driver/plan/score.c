@@ -162,14 +162,35 @@ static uint64_t place_part(
 	return from < to ? at + printed->end[to - 1] - printed->addr[from] : at;
 }
 
-/* Hot parts in this order, after them the cold ones, as they will be printed. */
-static void place_all(struct placed *x, size_t n, struct arena *a)
+/* Where the hot parts of a build begin of which these were laid out. */
+static uint64_t begin_of(const struct scoring *g, const struct mapindex *build)
+{
+	const struct placed *x;
+	const struct bm_frag *f;
+	uint64_t begin = UINT64_MAX;
+	int64_t i;
+
+	for (x = g->func.v; x < g->func.v + g->func.n; x++)
+		for (i = x->at->edit ? mapindex_first(build, x->tu, x->f->ord) : -1; i != -1;
+		     i = build->next[i]) {
+			f = &build->map->frag.v[i];
+			if (!f->fragment && f->addr < begin)
+				begin = f->addr;
+		}
+	return begin == UINT64_MAX ? 0 : begin;
+}
+
+/* From an address on: hot parts in this order, after them the cold ones, as they will be printed;
+ * but for those that have their places. */
+static void place_all(struct placed *x, size_t n, uint64_t at, struct arena *a)
 {
 	struct relaxed *printed = arena_array(a, n, sizeof *printed);
-	uint64_t at = 0, align;
 	struct layout *l;
+	uint64_t align;
 	size_t i;
 
+	while (n && x[n - 1].slot)
+		n--;
 	for (i = 0; i < n; i++) {
 		l = &x[i].layout;
 		x[i].slot = arena_array(a, l->n, sizeof *x[i].slot);
@@ -182,18 +203,29 @@ static void place_all(struct placed *x, size_t n, struct arena *a)
 		at = place_part(x[i].slot, x[i].layout.nhot, x[i].layout.n, &printed[i], at);
 }
 
-void score_plan(const struct plan *p, const struct plan *laid_out, struct score *out)
+void score_plan(const struct plan *p, const struct plan *laid_out, const struct blockmap *present,
+    struct score *out)
 {
 	struct scoring g = {{0}};
+	struct mapindex build;
+	uint64_t begin = 0;
 	struct placed *x;
 
 	list_funcs(&g, p, laid_out);
+	if (present)
+		mapindex_make(&build, present);
 	for (x = g.func.v; x < g.func.v + g.func.n; x++)
 		if (x->at->layout.n)
 			x->layout = x->at->layout;
+		else if (present)
+			read_build(x, &build, &g.mem);
 		else
 			layout_identity(&x->f->cfg, &x->layout, &g.mem);
 	vec_sort(&g.func, by_rank);
-	place_all(g.func.v, g.func.n, &g.mem);
+	if (present && !build_id_equal(&present->id, &p->map.id))
+		begin = begin_of(&g, &build);
+	place_all(g.func.v, g.func.n, begin, &g.mem);
 	sum_up(&g, p, out);
+	if (present)
+		mapindex_free(&build);
 }

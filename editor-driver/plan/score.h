@@ -18,7 +18,10 @@ struct score {
 /* As in a build. Needs plan_infer(). */
 void score_build(const struct plan *p, const struct blockmap *build, struct score *out);
 /* As a plan of the same artifact, such as p itself, lays it out: hot parts by rank, cold parts
- * after them, then what does not move. Needs plan_order() of that one. */
-void score_plan(const struct plan *p, const struct plan *laid_out, struct score *out);
+ * after them. What does not move is where the present build, or NULL, has it, and the hot parts
+ * begin where those of a laid-out one do: a few functions lie on more lines or fewer by that alone.
+ * Needs plan_order() of that one. */
+void score_plan(const struct plan *p, const struct plan *laid_out, const struct blockmap *present,
+    struct score *out);
 
 #endif

@@ -181,7 +181,7 @@ json_t *json_module(const struct store_module *m, double samples, bool can_rollb
 {
 	double all = (double)m->mapped + (double)m->stale + (double)m->outside;
 	/* Rolled back to the origin, the time of the last swap is of no layout. */
-	int64_t layout_ms = build_id_equal(&m->current, &m->origin) ? 0 : m->layout_ms;
+	int64_t layout_ms = store_laid_out(m) ? m->layout_ms : 0;
 	json_t *j;
 
 	j = json_pack("{so so so ss so so so so so so so so so}", "id", json_module_id(m->id),

@@ -36,7 +36,7 @@ void judge_idle(const struct conf *conf, const struct idle *i, char *text, size_
 	    100 * (1 - i->busy_share), 100 * conf->idle.cpu, i->reason ? i->reason : "");
 }
 
-void judge_taken(struct store_module *row, const struct editanswer_score *before,
+static void note_taken(struct store_module *row, const struct editanswer_score *before,
     const struct editanswer_score *after)
 {
 	row->taken_before = before->taken;
@@ -44,24 +44,44 @@ void judge_taken(struct store_module *row, const struct editanswer_score *before
 	row->predicted_ms = clock_now_ms();
 }
 
-/* What the profile's accidents promise too much is the same by any constants of the model. */
-void judge_score(struct store_module *row, const struct trials *ts,
-    const struct editanswer_score *before, const struct editanswer_score *after,
-    const struct editanswer_estimate *estimate, double samples)
+void judge_score(struct module *mod, const struct trials *ts, const struct editanswer *a,
+    double samples, struct decay at)
 {
-	double gain = trials_gain(ts, row->uid, before, after), learned;
+	struct store_module *row = &mod->row;
+	double model = trials_model_gain(&a->score.before, &a->score.after);
+	double gain = trials_gain(ts, row->uid, &a->score.before, &a->score.after);
+	/* A layout from samples that are in the profile still fits their accidents, too. */
+	double shared = store_laid_out(row) ? decay_since(at, row->layout_ms) : 0;
+	double shift = gain - model + shared * a->estimate.optimism;
 
 	row->predicted = !isnan(gain);
-	row->estimate = (struct decide_estimate){
-	    .gain = row->predicted ? gain : 0, .low = NAN, .high = NAN, .samples = samples};
-	if (row->predicted && estimate) {
-		learned = gain - trials_model_gain(before, after);
-		row->estimate.gain = estimate->gain + learned;
-		row->estimate.low = estimate->low + learned;
-		row->estimate.high = estimate->high + learned;
-		row->estimate.missed = fmax(0, estimate->missed);
-	}
-	judge_taken(row, before, after);
+	row->estimate = (struct decide_estimate){0};
+	if (row->predicted)
+		row->estimate =
+		    (struct decide_estimate){a->estimate.gain + shift, a->estimate.low + shift,
+			a->estimate.high + shift, fmax(0, a->estimate.missed), samples};
+	mod->schedule.scored = true;
+	mod->schedule.scored_at = row->mapped;
+	mod->schedule.too_much = row->predicted ? gain - row->estimate.gain : 0;
+	note_taken(row, &a->score.before, &a->score.after);
+}
+
+void judge_build(struct module *mod, const struct trials *ts, const struct editanswer_score *before,
+    const struct editanswer_score *after, double samples)
+{
+	struct decide_estimate *g = &mod->row.estimate;
+	double gain = trials_gain(ts, mod->row.uid, before, after), shift;
+
+	if (!mod->schedule.scored)
+		*g = (struct decide_estimate){.low = NAN, .high = NAN, .samples = samples};
+	mod->row.predicted = !isnan(gain);
+	shift = mod->row.predicted
+		    ? gain - (mod->schedule.scored ? mod->schedule.too_much : 0) - g->gain
+		    : 0;
+	g->gain += shift;
+	g->low += shift;
+	g->high += shift;
+	note_taken(&mod->row, before, after);
 }
 
 /* Mapped samples a second, of those that the aged profile has, as if they had come evenly since
@@ -100,7 +120,7 @@ void judge(struct core *c, const struct trials *ts, const struct idle *idle, str
 	    .understood = sum.understood,
 	    .outside = r->outside_aged * decay_since(at, r->outside_ms),
 	    .uid = r->uid,
-	    .laid_out = !build_id_equal(&r->current, &r->origin),
+	    .laid_out = store_laid_out(r),
 	    .change = 1,
 	    .rate = rate_of(r, sum.samples, at),
 	    .estimate = mod->schedule.scored ? &r->estimate : NULL,

@@ -13,13 +13,12 @@ void judge(struct core *c, const struct trials *ts, const struct idle *idle, str
 /* Says it, once per change of mind. */
 void judge_log(const struct core *c, const struct module *mod, const struct decision *d);
 void judge_idle(const struct conf *conf, const struct idle *idle, char *text, size_t n);
-/* The editor's word on two layouts becomes the module's prediction, as was measured of others;
- * by an estimate from so many samples, or NULL: how sure it is is not known. */
-void judge_score(struct store_module *row, const struct trials *ts,
-    const struct editanswer_score *before, const struct editanswer_score *after,
-    const struct editanswer_estimate *estimate, double samples);
-/* Of the build that was made of it. */
-void judge_taken(struct store_module *row, const struct editanswer_score *before,
-    const struct editanswer_score *after);
+/* The editor's estimate, from so many samples, becomes the module's, as was measured of others. */
+void judge_score(struct module *mod, const struct trials *ts, const struct editanswer *a,
+    double samples, struct decay at);
+/* The same of the build that was made, whose addresses are known; without an estimate before it
+ * nobody knows how sure that is. */
+void judge_build(struct module *mod, const struct trials *ts, const struct editanswer_score *before,
+    const struct editanswer_score *after, double samples);
 
 #endif

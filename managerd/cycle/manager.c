@@ -401,9 +401,9 @@ int manager_rollback(
 	if (rc)
 		return rc;
 	err_set(e,
-	    build_id_equal(&mod->row.current, &mod->row.origin)
-		? "%s: runs in its original layout; there is nothing to roll back"
-		: "%s: there is no kept build to go back to",
+	    store_laid_out(&mod->row)
+		? "%s: there is no kept build to go back to"
+		: "%s: runs in its original layout; there is nothing to roll back",
 	    mod->row.path);
 	if (!trials_open_of(&m->trials, module) &&
 	    !record_rollback_target(&m->core, &mod->row, &to, e))

@@ -36,11 +36,6 @@ int record_swap(
 	mod->row.layout_ms = now;
 	mod->row.held_until_ms = 0;
 	module_text(&mod->row.held_why, NULL);
-	/* Of the layout that was replaced and this one, until the next is scored. */
-	if (mod->schedule.scored)
-		judge_taken(&mod->row, &b->before, &b->after);
-	else
-		judge_score(&mod->row, ts, &b->before, &b->after, NULL, b->swap.samples);
 	if (module_place(&c->modules, mod, &b->id, b->map.p, b->map.n, now, e) ||
 	    module_set_layout(&c->modules, mod, &b->used, e) ||
 	    event_swapped(c->store, &mod->row, now, &from, &b->swap, e) ||
@@ -83,7 +78,7 @@ bool record_rollback_target(
 	size_t i, n;
 	bool found = false;
 
-	if (build_id_equal(&row->current, &row->origin) || row->state == MODULE_GONE)
+	if (!store_laid_out(row) || row->state == MODULE_GONE)
 		goto out;
 	if (store_events(c->store, row->id, -1, 100, &a, &ev, &n, e))
 		goto out;

@@ -118,9 +118,7 @@ static int freshen(struct modules *ms, struct module *mod, int64_t now, struct e
 	if (mod->row.held_until_ms > 0 && mod->row.held_until_ms <= now) {
 		mod->row.held_until_ms = 0;
 		module_text(&mod->row.held_why, NULL);
-		mod->row.state = build_id_equal(&mod->row.current, &mod->row.origin)
-				     ? MODULE_ORIGINAL
-				     : MODULE_LAID_OUT;
+		mod->row.state = store_laid_out(&mod->row) ? MODULE_LAID_OUT : MODULE_ORIGINAL;
 		if (module_save(ms, mod, e))
 			return -1;
 	}
@@ -282,10 +280,7 @@ enum progress step_take_score(struct work *w, struct module *mod)
 	struct core *c = w->core;
 	struct err e;
 
-	judge_score(&mod->row, w->trials, &a->score.before, &a->score.after, &a->estimate,
-	    w->now.made.swap.samples);
-	mod->schedule.scored = true;
-	mod->schedule.scored_at = mod->row.mapped;
+	judge_score(mod, w->trials, a, w->now.made.swap.samples, modules_decay(&w->core->modules));
 	mod->schedule.decided_ms = 0;
 	if (core_end(c, core_begin(c, &e) || module_save(&c->modules, mod, &e), &e))
 		return over(w, CHANGE_FAILED, "%s", e.text);
@@ -294,8 +289,22 @@ enum progress step_take_score(struct work *w, struct module *mod)
 	return OVER;
 }
 
+/* A plan does not know all addresses; of a small program that may be most of the gain. */
+static enum progress no_gain(struct work *w, struct module *mod)
+{
+	const struct decide_estimate *g = &mod->row.estimate;
+	struct err e;
+
+	log_info("%s: not taken: as built it gains %.1f %% (%.1f … %.1f)", mod->row.path,
+	    100 * g->gain, 100 * g->low, 100 * g->high);
+	core_end(w->core, core_begin(w->core, &e) || module_save(&w->core->modules, mod, &e), &e);
+	return over(w, CHANGE_REFUSED, "as built it gains %.1f %% (%.1f … %.1f), not enough",
+	    100 * g->gain, 100 * g->low, 100 * g->high);
+}
+
 enum progress step_take_build(struct work *w, struct module *mod)
 {
+	bool forced = w->now.change && w->now.change->force;
 	const struct edit_result *r = w->now.ran;
 	const struct editanswer *a = &r->answer;
 	struct made *b = &w->now.made;
@@ -315,10 +324,15 @@ enum progress step_take_build(struct work *w, struct module *mod)
 		 " units assembled; %.1f s",
 	    mod->row.path, a->edited, a->functions, a->opaque, 100 * a->opaque_share,
 	    a->tus_assembled, a->tus, r->ran_s);
-	if (!build_id_equal(&b->id, &mod->row.current))
-		return DONE;
-	core_end(c, core_begin(c, &e) || module_set_layout(&c->modules, mod, &b->used, &e), &e);
-	return over(w, CHANGE_DONE, "the present layout is the best one already");
+	if (build_id_equal(&b->id, &mod->row.current)) {
+		core_end(
+		    c, core_begin(c, &e) || module_set_layout(&c->modules, mod, &b->used, &e), &e);
+		return over(w, CHANGE_DONE, "the present layout is the best one already");
+	}
+	judge_build(mod, w->trials, &b->before, &b->after, b->swap.samples);
+	return forced || !(mod->row.estimate.low < decide_limit(c->conf, store_laid_out(&mod->row)))
+		   ? DONE
+		   : no_gain(w, mod);
 }
 
 /* ---- the policy's benchmark ---- */

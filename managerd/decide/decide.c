@@ -118,6 +118,11 @@ static void other_usage(const struct conf *c, const struct decide_in *in, struct
 		    percent(in->change), in->lost, 100 * c->decide.min_change);
 }
 
+double decide_limit(const struct conf *c, bool laid_out)
+{
+	return laid_out ? c->decide.min_regain : c->decide.min_gain;
+}
+
 double decide_more(const struct decide_estimate *s, double limit)
 {
 	/* With n samples instead of those there are, x² = samples / n:
@@ -171,7 +176,7 @@ static const char *outlook(
  * else stops it: without an answer the next rungs are asked. */
 static void enough_gain(const struct conf *c, const struct decide_in *in, struct rung_step *s)
 {
-	double limit = in->laid_out ? c->decide.min_regain : c->decide.min_gain;
+	double limit = decide_limit(c, in->laid_out);
 	const struct decide_estimate *g = in->estimate;
 	char have[NUMBER_TEXT], least[NUMBER_TEXT], more[128], known[128];
 

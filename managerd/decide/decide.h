@@ -85,6 +85,8 @@ struct decision {
 const char *rung_name(enum rung r);
 const char *outcome_name(enum outcome o);
 
+/* What a gain must be at least, of a first layout or another one. */
+double decide_limit(const struct conf *c, bool laid_out);
 /* How many samples more would do, if the usage stays as it is, for the lower bound to reach the
  * limit: a bound comes nearer by the root of their number, and what is missed shrinks with it.
  * INFINITY: no number would. */

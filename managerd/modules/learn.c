@@ -27,7 +27,7 @@ static int store_found(struct modules *ms, const struct module *m, const struct 
 
 static void set_state(struct store_module *r)
 {
-	bool laid_out = !build_id_equal(&r->current, &r->origin);
+	bool laid_out = store_laid_out(r);
 
 	r->state = r->held_why ? MODULE_HELD : laid_out ? MODULE_LAID_OUT : MODULE_ORIGINAL;
 	module_text(&r->text,

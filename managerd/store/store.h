@@ -103,6 +103,12 @@ struct store_module {
 	const char *fetch_why; /* why the last one was, NULL = none was */
 };
 
+/* Whether its present build was laid out. */
+static inline bool store_laid_out(const struct store_module *m)
+{
+	return !build_id_equal(&m->current, &m->origin);
+}
+
 /* Inserts or replaces the row of m->id. */
 int store_put_module(struct store *s, const struct store_module *m, struct err *e);
 /* All, or the one with this id (0 = all), by samples ever mapped. */

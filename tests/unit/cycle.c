@@ -22,7 +22,8 @@
 	"\"exttsp\":2,\"taken\":10,\"total\":90,\"lines95\":5,\"cost\":{\"insns\":1," \
 	"\"taken\":0.2,\"lines\":" lines \
 	",\"cycles\":0.4}}},\"size\":{\"before\":100,\"after\":120}," \
-	"\"estimate\":{\"gain\":" gain ",\"low\":" gain ",\"high\":" gain ",\"missed\":0}"
+	"\"estimate\":{\"gain\":" gain ",\"low\":" gain ",\"high\":" gain \
+	",\"missed\":0,\"optimism\":0}"
 #define ANSWER(lines, gain) \
 	"echo '{\"ok\":true,\"out\":\"x\",\"build_id\":\"16\",\"origin\":\"0b\",\"functions\":10," \
 	"\"edited\":4,\"opaque\":1,\"opaque_share\":0.25,\"samples\":3.5,\"samples_used\":3," \

@@ -98,7 +98,7 @@ START_TEST(few_samples)
 	in.understood = 0;
 	in.asked = in.forced = true;
 	check_stop(&in, RUNG_GAIN,
-	    "1,999 samples; a gain is estimated from 2,000 on: about 1 more would do, 0.01 s at "
+	    "1,999 samples; a gain is estimated from 2,000 on: about 1 more would do, 1 s at "
 	    "the "
 	    "present rate");
 	ck_assert_str_eq(d.step[RUNG_COVERAGE].text, "too few samples to tell");
