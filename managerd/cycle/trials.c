@@ -346,6 +346,15 @@ void trials_notify(struct trials *ts, const struct module *mod)
 
 /* ---- runs ---- */
 
+/* The same layout made again is the same build: what a process of it comes to that began before it
+ * went in was of the trial before. The swap is recorded a moment after. */
+static bool is_of_before(const struct module_trial *x, int arm, const struct wire_run *r)
+{
+	const uint64_t moment = 500000000;
+
+	return arm == TRIAL_NEW && r->start_ns + moment < x->t.began_ns;
+}
+
 static void take_run(struct trials *ts, const struct build_id *id, const struct wire_run *r)
 {
 	struct module_trial *x;
@@ -355,7 +364,7 @@ static void take_run(struct trials *ts, const struct build_id *id, const struct 
 	for (i = 0; i < ts->of.n; i++) {
 		x = ts->of.v[i];
 		for (arm = 0; arm < TRIAL_ARMS && !x->ended_ms; arm++) {
-			if (!build_id_equal(id, &x->build[arm]))
+			if (!build_id_equal(id, &x->build[arm]) || is_of_before(x, arm, r))
 				continue;
 			trial_add(&x->t, (enum trial_arm)arm, r);
 			x->unsaved = true;

@@ -373,20 +373,25 @@ static const struct module_trial *trial(void)
 }
 
 /* A process of what is in place; ratio: CPU time of the new build by the old one's. */
-static void run_program(double ratio, uint32_t status)
+static void run_program_of(double ratio, uint32_t status, int64_t start_ms)
 {
 	static uint64_t noise = 1;
 	struct store_module *row = &module_at(1000, 0)->row;
 	bool new = !build_id_equal(&row->current, &row->origin);
 	double cpu = 2e7 * (new ? ratio : 1) *
 		     (0.95 + 0.1 * (double)(random_next(&noise) >> 40) / (1 << 24));
-	struct wire_run r = {.start_ns = (uint64_t)clock_now_ms() * 1000000,
+	struct wire_run r = {.start_ns = (uint64_t)start_ms * 1000000,
 	    .cpu_ns = (uint64_t)cpu,
 	    .class = 1,
 	    .status = new ? status : 0};
 	struct wire_batch b = {.run = &r, .nrun = 1, .run_build = &row->current, .nrun_build = 1};
 
 	trials_take(&m->trials, &b);
+}
+
+static void run_program(double ratio, uint32_t status)
+{
+	run_program_of(ratio, status, clock_now_ms());
 }
 
 static void lay_out(void)
@@ -563,6 +568,9 @@ START_TEST(a_crash_is_taken_back)
 
 	lay_out();
 	run_program(1, 0);
+	/* Of a layout that was made before, and was the same. */
+	run_program_of(1, SIGSEGV, clock_now_ms() - 60000);
+	ck_assert_uint_eq(trial()->t.runs[TRIAL_NEW].crashes, 0);
 	run_program(1, SIGSEGV);
 	measure(1);
 	ck_assert_int_eq(trial()->verdict, TRIAL_CRASHES);
