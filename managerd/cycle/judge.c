@@ -45,7 +45,7 @@ static void note_taken(struct store_module *row, const struct editanswer_score *
 }
 
 void judge_score(struct module *mod, const struct trials *ts, const struct editanswer *a,
-    double samples, struct decay at)
+    const struct made *from, struct decay at)
 {
 	struct store_module *row = &mod->row;
 	double model = trials_model_gain(&a->score.before, &a->score.after);
@@ -59,21 +59,20 @@ void judge_score(struct module *mod, const struct trials *ts, const struct edita
 	if (row->predicted)
 		row->estimate =
 		    (struct decide_estimate){a->estimate.gain + shift, a->estimate.low + shift,
-			a->estimate.high + shift, fmax(0, a->estimate.missed), samples};
+			a->estimate.high + shift, fmax(0, a->estimate.missed), from->swap.samples};
 	mod->schedule.scored = true;
-	mod->schedule.scored_at = row->mapped;
+	mod->schedule.scored_at = from->mapped;
 	mod->schedule.too_much = row->predicted ? gain - row->estimate.gain : 0;
 	note_taken(row, &a->score.before, &a->score.after);
 }
 
-void judge_build(struct module *mod, const struct trials *ts, const struct editanswer_score *before,
-    const struct editanswer_score *after, double samples)
+void judge_build(struct module *mod, const struct trials *ts, const struct made *b)
 {
 	struct decide_estimate *g = &mod->row.estimate;
-	double gain = trials_gain(ts, mod->row.uid, before, after), shift;
+	double gain = trials_gain(ts, mod->row.uid, &b->before, &b->after), shift;
 
 	if (!mod->schedule.scored)
-		*g = (struct decide_estimate){.low = NAN, .high = NAN, .samples = samples};
+		*g = (struct decide_estimate){.low = NAN, .high = NAN, .samples = b->swap.samples};
 	mod->row.predicted = !isnan(gain);
 	shift = mod->row.predicted
 		    ? gain - (mod->schedule.scored ? mod->schedule.too_much : 0) - g->gain
@@ -81,7 +80,7 @@ void judge_build(struct module *mod, const struct trials *ts, const struct edita
 	g->gain += shift;
 	g->low += shift;
 	g->high += shift;
-	note_taken(&mod->row, before, after);
+	note_taken(&mod->row, &b->before, &b->after);
 }
 
 /* Mapped samples a second, of those that the aged profile has, as if they had come evenly since

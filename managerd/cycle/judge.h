@@ -3,6 +3,7 @@
 #define MORPH_MANAGERD_JUDGE_H
 
 #include "managerd/cycle/changes.h"
+#include "managerd/cycle/record.h"
 #include "managerd/cycle/trials.h"
 #include "managerd/decide/idlewatch.h"
 #include "managerd/job/edit.h"
@@ -13,12 +14,11 @@ void judge(struct core *c, const struct trials *ts, const struct idle *idle, str
 /* Says it, once per change of mind. */
 void judge_log(const struct core *c, const struct module *mod, const struct decision *d);
 void judge_idle(const struct conf *conf, const struct idle *idle, char *text, size_t n);
-/* The editor's estimate, from so many samples, becomes the module's, as was measured of others. */
+/* The editor's estimate, from this profile, becomes the module's, as was measured of others. */
 void judge_score(struct module *mod, const struct trials *ts, const struct editanswer *a,
-    double samples, struct decay at);
+    const struct made *from, struct decay at);
 /* The same of the build that was made, whose addresses are known; without an estimate before it
  * nobody knows how sure that is. */
-void judge_build(struct module *mod, const struct trials *ts, const struct editanswer_score *before,
-    const struct editanswer_score *after, double samples);
+void judge_build(struct module *mod, const struct trials *ts, const struct made *b);
 
 #endif

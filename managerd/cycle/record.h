@@ -12,6 +12,7 @@
 
 struct made { /* a build, and what it was made from */
 	struct profile used;
+	uint64_t mapped; /* samples the module had had by then */
 	struct build_id id;
 	struct buf map; /* its block map */
 	struct editanswer_score before, after;

@@ -223,6 +223,7 @@ static int start_job(struct work *w, struct module *mod, struct err *e)
 
 	if (w->now.kind < PRIV_VERIFY) { /* commands are over what was made before */
 		profile_copy(&made->used, &mod->profile.now);
+		made->mapped = mod->row.mapped;
 		made->swap.samples = profile_total(&made->used, at).samples;
 		made->swap.change = change_id(w->now.change);
 		if (edit_print_samples(&made->used, at, &samples, e))
@@ -280,7 +281,7 @@ enum progress step_take_score(struct work *w, struct module *mod)
 	struct core *c = w->core;
 	struct err e;
 
-	judge_score(mod, w->trials, a, w->now.made.swap.samples, modules_decay(&w->core->modules));
+	judge_score(mod, w->trials, a, &w->now.made, modules_decay(&w->core->modules));
 	mod->schedule.decided_ms = 0;
 	if (core_end(c, core_begin(c, &e) || module_save(&c->modules, mod, &e), &e))
 		return over(w, CHANGE_FAILED, "%s", e.text);
@@ -329,7 +330,7 @@ enum progress step_take_build(struct work *w, struct module *mod)
 		    c, core_begin(c, &e) || module_set_layout(&c->modules, mod, &b->used, &e), &e);
 		return over(w, CHANGE_DONE, "the present layout is the best one already");
 	}
-	judge_build(mod, w->trials, &b->before, &b->after, b->swap.samples);
+	judge_build(mod, w->trials, b);
 	return forced || !(mod->row.estimate.low < decide_limit(c->conf, store_laid_out(&mod->row)))
 		   ? DONE
 		   : no_gain(w, mod);

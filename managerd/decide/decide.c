@@ -148,6 +148,14 @@ static double seconds_for(const struct conf *c, const struct decide_in *in, doub
 	return life * log((most - in->samples) / (most - in->samples - more));
 }
 
+/* Two digits of it, not less. */
+static double about(double x)
+{
+	double unit = x >= 100 ? pow(10, floor(log10(x)) - 1) : 1;
+
+	return ceil(x / unit) * unit;
+}
+
 /* "about 800 more, 4 min at the present rate". */
 static const char *outlook(
     const struct conf *c, const struct decide_in *in, double more, char out[128])
@@ -159,7 +167,7 @@ static const char *outlook(
 		snprintf(out, 128, "more samples of this usage would not change that");
 		return out;
 	}
-	more = ceil(more);
+	more = about(more);
 	s = seconds_for(c, in, more);
 	number_text(more, number);
 	if (in->rate > 0)

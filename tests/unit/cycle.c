@@ -673,6 +673,41 @@ START_TEST(a_hold_outlives_a_refusal)
 }
 END_TEST
 
+static bool refused(void)
+{
+	struct store_decision last;
+	struct arena a = {0};
+	bool stopped =
+	    store_last_decision(m->core.store, module_at(1000, 0)->row.id, &a, &last, &e) == 1 &&
+	    last.verdict == VERDICT_WAIT && strstr(last.text, "gain of 0.0 %");
+
+	arena_free(&a);
+	return stopped && !m->work.now.step;
+}
+
+/* Where the build turns out to be worth less than the plan. */
+START_TEST(what_is_built_is_looked_at_again)
+{
+	struct fake_file *f = program(1000, 0, 3);
+	char script[2000];
+
+	snprintf(script, sizeof script,
+	    "if [ -e %s/scored ]; then %s; else touch %s/scored; %s; fi", dir, ANSWER("0.925", "0"),
+	    dir, ANSWER("0.3", "0.2"));
+	priv->script = script;
+	send_batch(1000, 1);
+	acknowledged();
+	turn_until(refused, 20);
+	ck_assert_uint_eq(f->swaps, 0);
+	/* Whoever forces it has it all the same. */
+	ck_assert_int_eq(
+	    manager_reoptimize(m, module_at(1000, 0)->row.id, 1000, true, &asked, &e), 0);
+	turn_until(answered, 20);
+	ck_assert_int_eq(manager_change(m, asked)->status, CHANGE_DONE);
+	ck_assert_uint_eq(f->swaps, 1);
+}
+END_TEST
+
 /* A list of many modules must not bring them all into memory. */
 START_TEST(samples_are_known_without_loading)
 {
@@ -1015,12 +1050,12 @@ END_TEST
 
 UNIT_MAIN("cycle", 120, setup, teardown, first_samples_are_not_lost,
     a_slow_look_holds_a_batch_for_a_second, round_and_back, an_inspection_of_before_a_rollback,
-    what_a_person_asks_for_is_looked_at, a_hold_outlives_a_refusal, changes_are_each_users_own,
-    work_ends_with_the_ownership, samples_are_known_without_loading,
-    UNIT_LOOP(refusals_of_the_parent, 2), a_job_that_cannot_begin_waits, each_user_has_a_budget,
-    a_large_program_is_learned_in_the_pool, users_take_turns, cost_grows_with_the_programs,
-    UNIT_CASE(120, setup_with_turns, teardown), a_gain_is_measured, a_loss_is_taken_back,
-    a_crash_is_taken_back, UNIT_LOOP(a_trial_is_given_up, 2),
-    UNIT_CASE(120, setup_with_command, teardown), a_gain_by_the_command_goes_in,
-    a_loss_by_the_command_is_not_taken, UNIT_CASE(120, setup_with_servers, teardown),
-    an_artifact_is_fetched_for_roots_programs)
+    what_a_person_asks_for_is_looked_at, a_hold_outlives_a_refusal,
+    what_is_built_is_looked_at_again, changes_are_each_users_own, work_ends_with_the_ownership,
+    samples_are_known_without_loading, UNIT_LOOP(refusals_of_the_parent, 2),
+    a_job_that_cannot_begin_waits, each_user_has_a_budget, a_large_program_is_learned_in_the_pool,
+    users_take_turns, cost_grows_with_the_programs, UNIT_CASE(120, setup_with_turns, teardown),
+    a_gain_is_measured, a_loss_is_taken_back, a_crash_is_taken_back,
+    UNIT_LOOP(a_trial_is_given_up, 2), UNIT_CASE(120, setup_with_command, teardown),
+    a_gain_by_the_command_goes_in, a_loss_by_the_command_is_not_taken,
+    UNIT_CASE(120, setup_with_servers, teardown), an_artifact_is_fetched_for_roots_programs)

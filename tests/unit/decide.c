@@ -189,6 +189,20 @@ START_TEST(what_the_rate_never_gives)
 }
 END_TEST
 
+START_TEST(what_is_said_is_rounded)
+{
+	struct decide_estimate e = {0.05, 0.03, 0.07, 0, 1234};
+	struct decide_in in = good();
+
+	/* 1234 * 3 */
+	in.estimate = &e;
+	in.rate = 0;
+	check_stop(&in, RUNG_GAIN,
+	    "gain of 5.0 % (3.0 … 7.0) expected of a first layout, from 1,234 samples, policy "
+	    "requires at least 4 %: about 3,000 more would do");
+}
+END_TEST
+
 START_TEST(how_many_more)
 {
 	struct decide_estimate e = {0.05, 0.03, 0.07, 0, 1000};
@@ -283,5 +297,5 @@ START_TEST(names)
 END_TEST
 
 UNIT_MAIN("decide", 0, setup, NULL, exactly_at_every_threshold, excluded, held, few_samples,
-    low_coverage, taken_back, low_gain, what_the_rate_never_gives, how_many_more,
-    gain_is_measured_last, cool_down, budget, busy, names)
+    low_coverage, taken_back, low_gain, what_the_rate_never_gives, what_is_said_is_rounded,
+    how_many_more, gain_is_measured_last, cool_down, budget, busy, names)
