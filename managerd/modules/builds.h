@@ -16,7 +16,7 @@ struct origin { /* functions of an original build and its layouts */
 	uint32_t *uops_func;    /* managerd/samples/observe.h; NULL = no such table */
 	struct weights weights; /* with the table */
 	bool uops_asked;        /* its table is being loaded */
-	size_t uops_used; /* of a large one what was loaded for: functions with samples; 0 = all */
+	size_t uops_used;       /* of a large one for how many functions with samples; 0 = all */
 };
 enum { FUNC_UNKNOWN = UINT32_MAX, FUNC_GONE = UINT32_MAX - 1 };
 

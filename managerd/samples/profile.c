@@ -344,21 +344,38 @@ static int hotter(const void *a, const void *b)
 	return x->i < y->i ? -1 : x->i > y->i;
 }
 
-size_t *profile_hottest(const struct profile *p, struct decay at, size_t *n)
+static size_t *sorted(const struct profile *p, struct decay at, bool per_block, size_t *n)
 {
 	struct heat *h = xcalloc(p->func.n, sizeof *h);
 	size_t *order = xcalloc(p->func.n, sizeof *order);
+	const struct profile_func *f;
 	size_t i;
 
 	*n = 0;
 	for (i = 0; i < p->func.n; i++) {
-		h[*n] = (struct heat){func_samples(&p->func.v[i], at), i};
+		f = &p->func.v[i];
+		h[*n] = (struct heat){func_samples(f, at) / (per_block ? f->nblock + 1 : 1), i};
 		*n += h[*n].samples > 0;
 	}
 	qsort(h, *n, sizeof *h, hotter);
 	for (i = 0; i < *n; i++)
 		order[i] = h[i].i;
 	free(h);
+	return order;
+}
+
+size_t *profile_hottest(const struct profile *p, struct decay at, size_t *n)
+{
+	return sorted(p, at, false, n);
+}
+
+size_t *profile_densest(const struct profile *p, struct decay at, size_t blocks, size_t *n)
+{
+	size_t *order = sorted(p, at, true, n), taken = 0, i;
+
+	for (i = 0; i < *n && taken + p->func.v[order[i]].nblock <= blocks; i++)
+		taken += p->func.v[order[i]].nblock;
+	*n = i;
 	return order;
 }
 

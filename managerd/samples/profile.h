@@ -120,6 +120,8 @@ double profile_distance(
 /* The indices of functions with samples, hottest first (as of now), in a
  * new array of *n; to free. */
 size_t *profile_hottest(const struct profile *p, struct decay at, size_t *n);
+/* Likewise with most samples per block first, as many as have so many blocks together. */
+size_t *profile_densest(const struct profile *p, struct decay at, size_t blocks, size_t *n);
 /*
  * The samples file of morph-edit as of now (common/profiletext/profiletext.h), by
  * name, key and block: the same profile gives the same bytes.

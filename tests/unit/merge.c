@@ -299,6 +299,26 @@ START_TEST(hottest_first)
 }
 END_TEST
 
+/* A small function with few samples is worth more of the room than a large one with more. */
+START_TEST(densest_first)
+{
+	size_t n, *order;
+
+	profile_add(put(&p, "large", 90), 0, 90, at(1000));
+	profile_add(put(&p, "small", 2), 1, 30, at(1000));
+	profile_add(put(&p, "next", 3), 1, 30, at(1000));
+	put(&p, "never", 1);
+	order = profile_densest(&p, at(1000), 94, &n);
+	ck_assert_uint_eq(n, 2);
+	ck_assert_str_eq(p.func.v[order[0]].name, "small");
+	ck_assert_str_eq(p.func.v[order[1]].name, "next");
+	free(order);
+	order = profile_densest(&p, at(1000), 95, &n);
+	ck_assert_uint_eq(n, 3);
+	free(order);
+}
+END_TEST
+
 START_TEST(samples_file)
 {
 	struct buf a = {0}, b = {0};
@@ -329,4 +349,4 @@ UNIT_MAIN("merge", 0, NULL, teardown, half_life, sums_age, outcomes_and_calls_ag
     pairs_of_a_function_are_bounded, predecessors_are_printed_where_nearly_all_resolve,
     copies_have_their_outcomes, clock_back_changes_nothing, old_samples_vanish, ageing_composes,
     a_key_is_one_function, understood_apart, distance, noise_foretells_chance, hottest_first,
-    samples_file)
+    densest_first, samples_file)
