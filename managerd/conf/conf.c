@@ -40,6 +40,8 @@ const struct conf_field conf_field[NFIELD] = {
     {CONF_MEASURE_TURN, "measure", "turn", CONF_DURATION, AT(measure.turn_s), 10, 0.1, 86400},
     {CONF_MEASURE_RUNS, "measure", "runs", CONF_COUNT, AT(measure.runs), 2000, 100, 1e6},
     {CONF_MEASURE_PAIRS, "measure", "pairs", CONF_COUNT, AT(measure.pairs), 30, 8, 1000},
+    {CONF_MEASURE_SERVICE_TURN, "measure", "service_turn", CONF_DURATION,
+	AT(measure.service_turn_s), 600, 1, 86400},
     {CONF_FETCH_PER_DAY, "fetch", "per_day", CONF_COUNT, AT(fetch.per_day), 50, 0, 1e6},
     {CONF_FETCH_DISK, "fetch", "disk", CONF_BYTES, AT(fetch.disk), 4294967296., 1048576, 1e15},
     {CONF_KEEP_BUILDS, NULL, "keep_builds", CONF_COUNT, AT(keep_builds), 2, 1, 100},
@@ -86,6 +88,8 @@ void conf_free(struct conf *c)
 		free(c->modules.v[i].path);
 		argv_free(c->modules.v[i].verify);
 		argv_free(c->modules.v[i].measure);
+		argv_free(c->modules.v[i].counter);
+		argv_free(c->modules.v[i].restart);
 	}
 	for (i = 0; i < c->packages.n; i++)
 		free(c->packages.v[i]);
@@ -98,6 +102,8 @@ void conf_free(struct conf *c)
 	argv_free(c->verify);
 	argv_free(c->notify);
 	argv_free(c->measure.command);
+	argv_free(c->measure.counter);
+	argv_free(c->measure.restart);
 	free(c->path);
 	*c = (struct conf){0};
 }
@@ -239,6 +245,15 @@ static int read_measure(struct reader *r, const char *key, const yaml_node_t *n,
 	return wrong(r, n, "%s: expected {build} in the command: the build that is to be run", key);
 }
 
+/* Nobody restarts a service whose work cannot be told. */
+static int restart_has_counter(
+    struct reader *r, const yaml_node_t *n, char *const *restart, char *const *counter)
+{
+	return restart && !counter
+		   ? wrong(r, n, "restart: expected a counter beside it, to compare by")
+		   : 0;
+}
+
 /* Calls fn for each pair of a mapping; keys are scalars, each at most once. */
 static int each_pair(struct reader *r, const yaml_node_t *map, const char *what,
     int (*fn)(struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg),
@@ -268,7 +283,8 @@ static int each_pair(struct reader *r, const yaml_node_t *map, const char *what,
 static int module_pair(
     struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
 {
-	static const char *const known[] = {"path", "action", "verify", "measure"};
+	static const char *const known[] = {
+	    "path", "action", "verify", "measure", "counter", "restart"};
 	struct conf_module *m = arg;
 	const char *k = scalar(key), *s = scalar(value);
 
@@ -289,6 +305,10 @@ static int module_pair(
 		return read_command(r, "verify", value, &m->verify);
 	if (!strcmp(k, "measure"))
 		return read_measure(r, "measure", value, &m->measure);
+	if (!strcmp(k, "counter"))
+		return read_command(r, k, value, &m->counter);
+	if (!strcmp(k, "restart"))
+		return read_command(r, k, value, &m->restart);
 	return unknown(r, key, " in modules", known, sizeof known / sizeof *known);
 }
 
@@ -313,7 +333,9 @@ static int read_module(struct reader *r, const yaml_node_t *item)
 	m = &r->c->modules.v[r->c->modules.n - 1];
 	if (each_pair(r, item, "modules", module_pair, m))
 		return -1;
-	return m->path ? 0 : wrong(r, item, "modules: this entry has no path");
+	if (!m->path)
+		return wrong(r, item, "modules: this entry has no path");
+	return restart_has_counter(r, item, m->restart, m->counter);
 }
 
 static int read_package(struct reader *r, const yaml_node_t *item)
@@ -432,10 +454,38 @@ static int command_pair(
 static int measure_pair(
     struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
 {
-	if (strcmp(scalar(key), "command"))
-		return section_pair(r, key, value, "measure");
-	r->c->line[CONF_MEASURE] = (unsigned)value->start_mark.line + 1;
-	return read_measure(r, "command", value, &r->c->measure.command);
+	static const char *const known[] = {"switchback", "turn", "runs", "pairs", "service_turn",
+	    "command", "counter", "restart"};
+	enum { NUMBERS = 5 };
+	unsigned *line = r->c->line, here = (unsigned)value->start_mark.line + 1;
+	const char *k = scalar(key);
+	size_t i;
+
+	for (i = 0; i < NUMBERS; i++)
+		if (!strcmp(k, known[i]))
+			return section_pair(r, key, value, "measure");
+	if (!strcmp(k, "command")) {
+		line[CONF_MEASURE] = here;
+		return read_measure(r, k, value, &r->c->measure.command);
+	}
+	if (!strcmp(k, "counter")) {
+		line[CONF_COUNTER] = here;
+		return read_command(r, k, value, &r->c->measure.counter);
+	}
+	if (!strcmp(k, "restart")) {
+		line[CONF_RESTART] = here;
+		return read_command(r, k, value, &r->c->measure.restart);
+	}
+	return unknown(r, key, " in measure", known, sizeof known / sizeof *known);
+}
+
+static int read_measures(struct reader *r, const yaml_node_t *value)
+{
+	return each_pair(r, value, "measure", measure_pair, NULL) ||
+		       restart_has_counter(
+			   r, value, r->c->measure.restart, r->c->measure.counter)
+		   ? -1
+		   : 0;
 }
 
 static int top_pair(struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
@@ -455,7 +505,7 @@ static int top_pair(struct reader *r, const yaml_node_t *key, const yaml_node_t 
 		if (!conf_field[i].section && !strcmp(k, conf_field[i].key))
 			return read_field(r, &conf_field[i], value);
 	if (!strcmp(k, "measure"))
-		return each_pair(r, value, k, measure_pair, NULL);
+		return read_measures(r, value);
 	if (!strcmp(k, "fetch"))
 		return read_fetch(r, value);
 	for (i = 0; i < sizeof command / sizeof *command; i++)
@@ -591,4 +641,18 @@ char *const *conf_measure_for(const struct conf *c, const char *path)
 	const struct conf_module *m = conf_module_for(c, path);
 
 	return m && m->measure ? m->measure : c->measure.command;
+}
+
+char *const *conf_counter_for(const struct conf *c, const char *path)
+{
+	const struct conf_module *m = conf_module_for(c, path);
+
+	return m && m->counter ? m->counter : c->measure.counter;
+}
+
+char *const *conf_restart_for(const struct conf *c, const char *path)
+{
+	const struct conf_module *m = conf_module_for(c, path);
+
+	return m && m->counter ? m->restart : c->measure.restart;
 }

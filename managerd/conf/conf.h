@@ -24,6 +24,7 @@ struct conf_module { /* one entry of `modules`; the first whose glob matches hol
 	char *path;  /* glob, fnmatch(3); with a "**" in it every '*' also matches '/' */
 	int action;  /* enum conf_action */
 	char **verify, **measure; /* argv, NULL = the general one */
+	char **counter, **restart; /* of a service, together: counter NULL = the general ones */
 	unsigned line;
 };
 
@@ -52,6 +53,7 @@ enum conf_key {
 	CONF_MEASURE_TURN,
 	CONF_MEASURE_RUNS,
 	CONF_MEASURE_PAIRS,
+	CONF_MEASURE_SERVICE_TURN,
 	CONF_FETCH_PER_DAY,
 	CONF_FETCH_DISK,
 	CONF_KEEP_BUILDS,
@@ -59,6 +61,8 @@ enum conf_key {
 	CONF_FETCH_KEY,
 	CONF_VERIFY,
 	CONF_MEASURE,
+	CONF_COUNTER,
+	CONF_RESTART,
 	CONF_NOTIFY,
 	CONF_MODULES,
 	CONF_PACKAGES,
@@ -101,8 +105,12 @@ struct conf {
 		bool switchback; /* old and new build take turns after a swap */
 		double turn_s;   /* of one of them, at least */
 		uint64_t runs;   /* processes of each, at most */
-		uint64_t pairs;  /* of runs of the command, at most */
+		uint64_t pairs;  /* of runs of the command, or of turns of a service, at most */
+		double service_turn_s; /* of a service's build, at least */
 		char **command;  /* before the swap: argv with {build} not replaced; NULL = none */
+		/* of services: argv with {module} not replaced; NULL = none. It prints a number that
+		 * grows with the work done; it has the service begin again. */
+		char **counter, **restart;
 	} measure;
 	struct {                     /* artifacts from servers */
 		VEC(char *) servers; /* URLs; none = nothing is fetched */
@@ -139,5 +147,9 @@ bool conf_lets_optimize(const struct conf *c, const char *path, struct err *e);
 char *const *conf_verify_for(const struct conf *c, const char *path);
 /* Likewise the one by which old and new build are compared. */
 char *const *conf_measure_for(const struct conf *c, const char *path);
+/* Likewise the counter of a service's work, … */
+char *const *conf_counter_for(const struct conf *c, const char *path);
+/* … and what restarts the service whose counter that is. */
+char *const *conf_restart_for(const struct conf *c, const char *path);
 
 #endif

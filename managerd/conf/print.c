@@ -97,6 +97,8 @@ static void print_lists(const struct conf *c, FILE *out)
 		    conf_action_name[m->action]);
 		print_module_command("verify", m->verify, out);
 		print_module_command("measure", m->measure, out);
+		print_module_command("counter", m->counter, out);
+		print_module_command("restart", m->restart, out);
 	}
 	fputs(c->packages.n ? "packages:" : "packages: []", out);
 	print_origin(c, CONF_PACKAGES, out);
@@ -107,15 +109,25 @@ static void print_lists(const struct conf *c, FILE *out)
 	}
 }
 
+static void print_measuring(
+    const struct conf *c, const char *name, enum conf_key key, char *const *v, FILE *out)
+{
+	if (!v)
+		return;
+	fprintf(out, "  %s: ", name);
+	print_command(v, out);
+	print_origin(c, key, out);
+}
+
 static void print_section(const struct conf *c, const char *name, FILE *out)
 {
 	fprintf(out, "%s:\n", name);
 	if (!strcmp(name, "fetch"))
 		print_servers(c, out);
-	if (!strcmp(name, "measure") && c->measure.command) {
-		fputs("  command: ", out);
-		print_command(c->measure.command, out);
-		print_origin(c, CONF_MEASURE, out);
+	if (!strcmp(name, "measure")) {
+		print_measuring(c, "command", CONF_MEASURE, c->measure.command, out);
+		print_measuring(c, "counter", CONF_COUNTER, c->measure.counter, out);
+		print_measuring(c, "restart", CONF_RESTART, c->measure.restart, out);
 	}
 }
 

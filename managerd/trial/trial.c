@@ -20,6 +20,10 @@ enum { LONG_TURNS = 60, CELLS_MAX = 1 << 16, TURNS_MAX = 1 << 16 };
 #define NEAR 0.01
 /* Less than this, either way, is worth nothing. */
 #define WORTHLESS 0.005
+/* Added to the logarithm of ns per unit of work, of which there are up to 2^53: it stays positive. */
+#define WORK_OFFSET 64
+/* All windows of a service are one class. */
+#define WINDOWS 1
 
 const char *trial_verdict_name(enum trial_verdict v)
 {
@@ -38,6 +42,11 @@ void trial_free(struct trial *t)
 	vec_free(&t->turn);
 	vec_free(&t->cell);
 	vec_free(&t->class);
+}
+
+bool trial_of_service(const struct trial *t)
+{
+	return t->kind == TRIAL_BY_RESTARTS || t->kind == TRIAL_BY_RESTART;
 }
 
 /* ---- turns ---- */
@@ -69,10 +78,11 @@ bool trial_due(const struct trial *t, uint64_t now_ns, double turn_s)
 {
 	const struct trial_turn *last = t->turn.n ? &t->turn.v[t->turn.n - 1] : NULL;
 	uint64_t since = last ? last->start_ns : t->began_ns;
-	uint64_t ended = last ? last->ended : t->runs[TRIAL_NEW].n;
+	uint64_t before = t->runs[TRIAL_NEW].n + (trial_of_service(t) ? t->runs[TRIAL_OLD].n : 0);
+	uint64_t ended = last ? last->ended : before;
 	double took = now_ns > since ? (double)(now_ns - since) / 1e9 : 0;
 
-	if (t->turn.n >= TURNS_MAX || took < turn_s)
+	if (t->kind == TRIAL_BY_RESTART || t->turn.n >= TURNS_MAX || took < turn_s)
 		return false;
 	return ended >= TRIAL_TURN_RUNS || (last && ended && took >= LONG_TURNS * turn_s);
 }
@@ -179,8 +189,10 @@ void trial_add(struct trial *t, enum trial_arm arm, const struct wire_run *r)
 	struct trial_cell *c;
 	struct trial_class *k;
 
-	t->runs[arm].n++;
 	t->runs[arm].crashes += is_crash(r->status);
+	if (trial_of_service(t))
+		return;
+	t->runs[arm].n++;
 	t->runs[arm].cpu_s += (double)r->cpu_ns / 1e9;
 	/* What a signal cut short says nothing of how long it takes. */
 	if (!turn || !r->class || r->status & 0x7f)
@@ -192,6 +204,89 @@ void trial_add(struct trial *t, enum trial_arm arm, const struct wire_run *r)
 		return;
 	c->n[arm]++;
 	c->log_sum[arm] += draw_near(k, log(cpu));
+}
+
+/* ---- windows ---- */
+
+static size_t old_blocks(const struct trial *t)
+{
+	size_t n = 0;
+
+	while (n < t->turn.n && t->turn.v[n].arm == TRIAL_OLD)
+		n++;
+	return n;
+}
+
+/* The new build runs: the last block of the old one is the first pair's. */
+static void count_from_restart(struct trial *t)
+{
+	size_t nold = t->turn.n, i, n = 0;
+	struct trial_cell c;
+
+	for (i = 0; i < t->cell.n / 2; i++) {
+		c = t->cell.v[i];
+		t->cell.v[i] = t->cell.v[t->cell.n - 1 - i];
+		t->cell.v[t->cell.n - 1 - i] = c;
+	}
+	for (i = 0; i < t->cell.n; i++) {
+		c = t->cell.v[i];
+		c.pair = (uint32_t)nold - 1 - c.pair;
+		if (c.pair < TRIAL_BLOCKS_MAX)
+			t->cell.v[n++] = c;
+	}
+	t->cell.n = n;
+	if (nold < TRIAL_PAIRS_MIN)
+		t->trouble = TRIAL_TOO_SOON;
+}
+
+/* Index of the pair of a window's block; -1: of none, as the first block of the new build, in which
+ * the service is still filling its caches. */
+static int64_t block_of(struct trial *t, const struct trial_window *w, double turn_s)
+{
+	struct trial_turn *last = t->turn.n ? &t->turn.v[t->turn.n - 1] : NULL;
+	int64_t index;
+
+	if (last && last->arm == TRIAL_NEW && w->arm == TRIAL_OLD)
+		return -1;
+	if (!last || last->arm != w->arm ||
+	    (double)w->start_ns >= (double)last->start_ns + turn_s * 1e9) {
+		if (t->turn.n >= TURNS_MAX)
+			return -1;
+		if (w->arm == TRIAL_NEW && (!last || last->arm == TRIAL_OLD))
+			count_from_restart(t);
+		vec_push(&t->turn, (struct trial_turn){.start_ns = w->start_ns, .arm = w->arm});
+	}
+	t->turn.v[t->turn.n - 1].ended++;
+	if (w->arm == TRIAL_OLD)
+		return (int64_t)t->turn.n - 1;
+	index = (int64_t)(t->turn.n - old_blocks(t)) - 2;
+	return index < TRIAL_BLOCKS_MAX ? index : -1;
+}
+
+void trial_add_window(struct trial *t, const struct trial_window *w, double turn_s)
+{
+	double cost = log((double)w->cpu_ns / w->work) + WORK_OFFSET;
+	bool turns = t->kind == TRIAL_BY_RESTARTS;
+	struct trial_turn *turn = turns ? turn_of(t, w->arm, w->start_ns) : NULL;
+	struct trial_class *k;
+	struct trial_cell *c;
+	int64_t pair;
+
+	t->runs[w->arm].n++;
+	t->runs[w->arm].cpu_s += (double)w->cpu_ns / 1e9;
+	t->runs[w->arm].work += w->work;
+	if (turn)
+		turn->ended++;
+	pair = turns ? (turn ? (turn - t->turn.v) / 2 : -1) : block_of(t, w, turn_s);
+	if (pair < 0)
+		return;
+	k = add_class(t, WINDOWS, (double)w->cpu_ns / 1e9);
+	c = cell_of(t, (uint32_t)pair, WINDOWS);
+	if (!c)
+		return;
+	c->n[w->arm]++;
+	/* Of one build alone, for long, the nearest are those of no other. */
+	c->log_sum[w->arm] += turns ? draw_near(k, cost) : cost;
 }
 
 /* ---- the estimate ---- */
@@ -240,10 +335,21 @@ static double uniform(double n)
 	return sqrt(2 * v / (n * rho2) * log(sqrt(v) / alpha));
 }
 
-static struct trial_estimate conclude(const struct difference *d, size_t n)
+/* The variance of a mean by that which it would have, were pairs independent: their correlation with
+ * the next one, as of an autoregressive process, with one standard error more for what is unknown
+ * of it. */
+static double dependence(double next, double square, double n)
+{
+	double r = fmin(fmax(next / square, 0) + 1 / sqrt(n), 0.9);
+
+	return (1 + r) / (1 - r);
+}
+
+/* ordered: pairs are of neighbouring blocks, in their order. */
+static struct trial_estimate conclude(const struct difference *d, size_t n, bool ordered)
 {
 	struct trial_estimate e = {0};
-	double sum = 0, weight = 0, square = 0, rest, mean, radius;
+	double sum = 0, weight = 0, square = 0, next = 0, last = 0, rest, mean, radius;
 	size_t i;
 
 	for (i = 0; i < n; i++) {
@@ -257,9 +363,13 @@ static struct trial_estimate conclude(const struct difference *d, size_t n)
 	for (i = 0; i < n; i++) {
 		rest = d[i].sum - mean * d[i].weight;
 		square += rest * rest;
+		next += rest * last;
+		last = rest;
 	}
 	radius = sqrt(square * e.pairs / (e.pairs - 1)) / weight * student(e.pairs - 1) *
 		 uniform(e.pairs);
+	if (ordered && square > 0)
+		radius *= sqrt(dependence(next, square, e.pairs));
 	e.known = true;
 	e.gain = 1 - exp(mean);
 	e.low = 1 - exp(mean + radius);
@@ -267,41 +377,78 @@ static struct trial_estimate conclude(const struct difference *d, size_t n)
 	return e;
 }
 
+/* Pairs that are over. */
+static size_t complete_pairs(const struct trial *t)
+{
+	size_t n = t->turn.n / 2, nold;
+	bool begun = n > 0 && t->turn.n % 2 == 0; /* with its second turn */
+
+	switch (t->kind) {
+	case TRIAL_IN_USE:
+		return n - begun;
+	case TRIAL_BY_RESTARTS: /* what its windows say is not left out before the next restart */
+		return n - (begun && t->turn.v[t->turn.n - 1].ended < TRIAL_TURN_RUNS);
+	case TRIAL_BY_RESTART: /* neither the first block of the new build nor the present one */
+		nold = old_blocks(t);
+		n = t->turn.n - nold;
+		n = n > 2 ? n - 2 : 0;
+		return n < nold ? n : nold;
+	default:
+		return n;
+	}
+}
+
 struct trial_estimate trial_estimate(const struct trial *t)
 {
 	struct trial_estimate e;
 	struct difference *d;
-	size_t i, n = t->turn.n / 2;
+	size_t i, n = complete_pairs(t);
 
-	if (t->kind == TRIAL_IN_USE && t->turn.n % 2 == 0 && n > 0)
-		n--; /* its second turn is not over */
 	d = xcalloc(n + 1, sizeof *d);
 	for (i = 0; i < t->cell.n; i++)
 		if (t->cell.v[i].pair < n)
 			add_cell(&d[t->cell.v[i].pair], t, &t->cell.v[i]);
-	e = conclude(d, n);
+	e = conclude(d, n, t->kind == TRIAL_BY_RESTART);
 	free(d);
 	return e;
 }
 
-/* Whether the new build's share of crashes is larger than chance would have it. */
-static bool crashes_more(const struct trial_runs *old, const struct trial_runs *new)
+/* Whether the new build's share of crashes is larger than chance would have it; of services it is not
+ * known what of. */
+static bool crashes_more(const struct trial *t)
 {
+	const struct trial_runs *old = &t->runs[TRIAL_OLD], *new = &t->runs[TRIAL_NEW];
 	double n = (double)new->n, m = (double)old->n, x = (double)new->crashes,
 	       y = (double)old->crashes, p;
 
-	if (!new->crashes || !old->crashes)
-		return new->crashes > 0;
+	if (!new->crashes || !old->crashes || trial_of_service(t))
+		return new->crashes > 0 && !old->crashes;
 	p = (x + y) / (n + m);
 	return x / n - y / m > 2.58 * sqrt(p * (1 - p) * (1 / n + 1 / m));
+}
+
+static bool is_long_enough(
+    const struct trial *t, const struct trial_estimate *e, uint64_t runs_max)
+{
+	size_t nold;
+
+	switch (t->kind) {
+	case TRIAL_BY_RESTARTS:
+		return e->pairs >= runs_max;
+	case TRIAL_BY_RESTART:
+		nold = old_blocks(t);
+		return complete_pairs(t) >= (nold < TRIAL_BLOCKS_MAX ? nold : TRIAL_BLOCKS_MAX);
+	default:
+		return t->runs[TRIAL_OLD].n >= runs_max || t->runs[TRIAL_NEW].n >= runs_max;
+	}
 }
 
 enum trial_verdict trial_verdict(
     const struct trial *t, const struct trial_estimate *e, uint64_t runs_max)
 {
-	bool long_enough = t->runs[TRIAL_OLD].n >= runs_max || t->runs[TRIAL_NEW].n >= runs_max;
+	bool long_enough = is_long_enough(t, e, runs_max);
 
-	if (crashes_more(&t->runs[TRIAL_OLD], &t->runs[TRIAL_NEW]))
+	if (crashes_more(t))
 		return TRIAL_CRASHES;
 	if (!e->known)
 		return t->turn.n >= TURNS_MAX ? TRIAL_EVEN : TRIAL_OPEN;
@@ -319,9 +466,11 @@ enum trial_verdict trial_verdict(
 /* ---- for the store ---- */
 
 /* Little-endian numbers of 64 bits, doubles by their bits: the version; what trial_begin() was
- * given, without the kind in version 1; of both builds runs, crashes, CPU time and, but in version
- * 1, terms; the processor, likewise; then each list with its length before it. */
-enum { TURN = 3, CELL = 6, CLASS = 3, FIRST = 1, VERSION }; /* numbers of one; versions */
+ * given, without the kind in version 1; from version 3 on the trouble; of both builds runs, crashes,
+ * CPU time, from version 3 on work, and, but in version 1, terms; the processor, likewise; then each
+ * list with its length before it. */
+enum { TURN = 3, CELL = 6, CLASS = 3 };      /* numbers of one */
+enum { FIRST = 1, WITHOUT_SERVICES, VERSION }; /* versions */
 
 static void add(struct buf *out, uint64_t v)
 {
@@ -345,10 +494,12 @@ void trial_encode(const struct trial *t, struct buf *out)
 	add(out, t->kind);
 	add(out, t->seed);
 	add(out, t->began_ns);
+	add(out, t->trouble);
 	for (arm = 0; arm < TRIAL_ARMS; arm++) {
 		add(out, t->runs[arm].n);
 		add(out, t->runs[arm].crashes);
 		add_double(out, t->runs[arm].cpu_s);
+		add_double(out, t->runs[arm].work);
 		add_double(out, t->terms[arm].insns);
 		add_double(out, t->terms[arm].taken);
 		add_double(out, t->terms[arm].lines);
@@ -435,7 +586,7 @@ static void read_lists(struct reader *r, struct trial *t)
 	for (n = take_count(r, CELLS_MAX, CELL); n && !r->bad; n--) {
 		struct trial_cell c = {.class = take(r)};
 
-		c.pair = (uint32_t)take_below(r, t->turn.n / 2 + 1);
+		c.pair = (uint32_t)take_below(r, t->turn.n + 1);
 		for (arm = 0; arm < TRIAL_ARMS; arm++) {
 			c.n[arm] = (uint32_t)take_below(r, UINT32_MAX);
 			c.log_sum[arm] = take_double(r);
@@ -465,10 +616,14 @@ int trial_decode(const void *p, size_t n, struct trial *t, struct err *e)
 		t->kind = (enum trial_kind)take_below(&r, TRIAL_KINDS);
 	t->seed = take(&r);
 	t->began_ns = take(&r);
+	if (version > WITHOUT_SERVICES)
+		t->trouble = (enum trial_trouble)take_below(&r, TRIAL_TROUBLES);
 	for (arm = 0; arm < TRIAL_ARMS; arm++) {
 		t->runs[arm].n = take(&r);
 		t->runs[arm].crashes = take(&r);
 		t->runs[arm].cpu_s = take_double(&r);
+		if (version > WITHOUT_SERVICES)
+			t->runs[arm].work = take_double(&r);
 		if (version == FIRST)
 			continue;
 		t->terms[arm].insns = take_double(&r);

@@ -4,6 +4,14 @@
  * drawn; each process counts for the build that it began with. Pure: time and runs in,
  * numbers out.
  *
+ * A service has no processes that end. There a window of time takes a process's place, and CPU time
+ * per unit of work (windows.h) its CPU time. Where the service may be restarted, turns are as above.
+ * Else it has one restart, whenever that comes: blocks of time before and after it are paired from
+ * there outwards, the last one before with the first one after. That is no experiment: what else
+ * changed with the restart counts as the layout's. What drifts makes pairs differ, the further out
+ * the more, and whatever outlasts a block makes neighbouring pairs alike; the bounds are widened by
+ * both (conclude()).
+ *
  * What is compared is the logarithm of the CPU time of processes of one class of command
  * lines within one pair: mean of the new build minus mean of the old one. Classes weigh by
  * their CPU time and by how many runs there are on both sides. The variance is that between pairs,
@@ -27,6 +35,8 @@
 enum trial_kind {
 	TRIAL_IN_USE,     /* by processes as they come */
 	TRIAL_BY_COMMAND, /* by a command that runs once in each turn */
+	TRIAL_BY_RESTARTS, /* of a service, by its work: it is restarted with each turn */
+	TRIAL_BY_RESTART,  /* … before and after the restart that comes by itself */
 	TRIAL_KINDS
 };
 
@@ -37,12 +47,24 @@ enum {
 	TRIAL_RUNS_MIN = 100, /* of the new build in use, before it is called no worse: it may crash
 				 now and then */
 	TRIAL_PAIRS_MIN = 8,  /* before anything is said of CPU time */
-	TRIAL_CLASSES_MAX = 256 /* further ones are one class */
+	TRIAL_CLASSES_MAX = 256, /* further ones are one class */
+	TRIAL_BLOCKS_MAX = 48    /* before the restart of a service; the last ones stay */
 };
 
-struct trial_runs {
+struct trial_runs { /* of services windows, but for crashes */
 	uint64_t n, crashes; /* crashes: ended by a signal that says so (SIGSEGV, SIGABRT, …) */
-	double cpu_s;
+	double cpu_s, work;  /* work: of services */
+};
+
+enum trial_trouble { /* why a service cannot be measured */
+	TRIAL_FINE,
+	TRIAL_STILL,     /* its counter does not move while it uses CPU time */
+	TRIAL_BACK,      /* … goes back again and again */
+	TRIAL_NO_NUMBER, /* … is no number */
+	TRIAL_UNCOUNTED, /* its counter's command fails */
+	TRIAL_UNSTARTED, /* what restarts it fails */
+	TRIAL_TOO_SOON,  /* it was restarted before there were TRIAL_PAIRS_MIN blocks */
+	TRIAL_TROUBLES
 };
 
 struct trial_turn {
@@ -74,8 +96,9 @@ struct trial { /* zero-filled, then trial_begin() */
 	struct posterior_terms terms[TRIAL_ARMS];
 	uint64_t cpu;
 	struct trial_runs runs[TRIAL_ARMS];
+	enum trial_trouble trouble;
 	VEC(struct trial_turn)
-	turn; /* two a pair; empty: the new build is in place, and it is not
+	turn; /* two a pair, or blocks of a service; empty: the new build is in place, and it is not
 		 known yet whether it runs often enough */
 	VEC(struct trial_cell) cell;
 	VEC(struct trial_class) class;
@@ -86,8 +109,19 @@ void trial_begin(struct trial *t, enum trial_kind kind, uint64_t seed, uint64_t 
 void trial_free(struct trial *t);
 /* The build that is in place. */
 enum trial_arm trial_arm(const struct trial *t);
-/* A process of a build that has ended. */
+/* Whether it is a service's. */
+bool trial_of_service(const struct trial *t);
+/* A process of a build that has ended. Of a service only whether it crashed counts. */
 void trial_add(struct trial *t, enum trial_arm arm, const struct wire_run *r);
+
+struct trial_window { /* of time, in which one build of a service did all the work */
+	enum trial_arm arm;
+	uint64_t start_ns; /* CLOCK_REALTIME */
+	double work;       /* > 0, by the service's counter */
+	uint64_t cpu_ns;
+};
+/* turn_s: of a block of time. */
+void trial_add_window(struct trial *t, const struct trial_window *w, double turn_s);
 /* Whether another turn is due: the present one has lasted turn_s and seen enough runs, or
  * 60 times as long and some. */
 bool trial_due(const struct trial *t, uint64_t now_ns, double turn_s);
@@ -113,7 +147,7 @@ enum trial_verdict {
 };
 /* "open", "faster", "even", "slower", "crashes". */
 const char *trial_verdict_name(enum trial_verdict v);
-/* runs_max: of one of the builds, after which it ends in any case. */
+/* runs_max: of one of the builds, of a service turns of each, after which it ends in any case. */
 enum trial_verdict trial_verdict(
     const struct trial *t, const struct trial_estimate *e, uint64_t runs_max);
 

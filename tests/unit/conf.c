@@ -101,8 +101,10 @@ START_TEST(print_reads_back)
 		  "verify: {command: \"/bin/test-it  {new}\"}\n"
 		  "modules:\n  - {path: '/opt/**', action: observe}\n"
 		  "  - {path: \"/x\\ty\\\"*\", verify: [a b, '{old}'], measure: ['{build}']}\n"
+		  "  - {path: /srv/d, restart: [r, '{module}'], counter: c}\n"
 		  "packages: [lua5.4]\n"
-		  "measure: {pairs: 9, command: 'bench -n {build}'}\n"
+		  "measure: {pairs: 9, command: 'bench -n {build}', counter: [c, '{module}'],"
+		  " restart: r, service_turn: 90s}\n"
 		  "notify: {command: [tell, '{module} {text}']}\n"
 		  "fetch:\n  servers: ['http://a.b:80/x', https://c]\n  per_day: 3\n"
 		  "  key: " KEY "\n"),
@@ -123,6 +125,11 @@ START_TEST(print_reads_back)
 	ck_assert_ptr_null(again.verify[2]);
 	ck_assert_str_eq(again.modules.v[1].verify[0], "a b");
 	ck_assert_str_eq(again.measure.command[2], "{build}");
+	ck_assert_str_eq(again.measure.counter[1], "{module}");
+	ck_assert_str_eq(again.measure.restart[0], "r");
+	ck_assert_double_eq(again.measure.service_turn_s, 90);
+	ck_assert_str_eq(again.modules.v[2].restart[1], "{module}");
+	ck_assert_str_eq(again.modules.v[2].counter[0], "c");
 	ck_assert_str_eq(again.notify[1], "{module} {text}");
 	ck_assert_uint_eq(again.measure.pairs, 9);
 	ck_assert_str_eq(again.modules.v[1].measure[0], "{build}");
@@ -138,6 +145,16 @@ END_TEST
 static const struct {
 	const char *text, *error;
 } bad[] = {
+    {"measure: {restart: x}\n",
+	"p.yaml:1:10: restart: expected a counter beside it, to compare by"},
+    {"modules:\n  - {path: /a, restart: x}\nmeasure: {counter: y}\n",
+	"p.yaml:2:5: restart: expected a counter beside it, to compare by"},
+    {"measure: {counter: {}}\n",
+	"p.yaml:1:20: counter: expected a command, such as [/usr/bin/test-it, \"{new}\"]"},
+    {"measure: {service_turn: 10ms}\n",
+	"p.yaml:1:25: service_turn: expected 1s to 1d, not '10ms'"},
+    {"measure: {countr: x}\n",
+	"p.yaml:1:11: unknown key 'countr' in measure; did you mean 'counter'?"},
     {"decide:\n  min_sample: 5\n", "p.yaml:2:3: unknown key 'min_sample' in decide; did you mean "
 				   "'min_samples'?"},
     {"decid: {}\n", "p.yaml:1:1: unknown key 'decid'; did you mean 'decide'?"},
@@ -263,6 +280,22 @@ START_TEST(first_matching_module_holds)
 }
 END_TEST
 
+/* A service's counter and its restart go together. */
+START_TEST(restart_is_the_counters)
+{
+	ck_assert_int_eq(parse("modules:\n  - {path: /a, counter: own}\n"
+			       "  - {path: /b, counter: own, restart: again}\n"
+			       "measure: {counter: any, restart: all}\n"),
+	    0);
+	ck_assert_str_eq(conf_counter_for(&c, "/a")[0], "own");
+	ck_assert_ptr_null(conf_restart_for(&c, "/a"));
+	ck_assert_str_eq(conf_restart_for(&c, "/b")[0], "again");
+	ck_assert_str_eq(conf_counter_for(&c, "/c")[0], "any");
+	ck_assert_str_eq(conf_restart_for(&c, "/c")[0], "all");
+	conf_free(&c);
+}
+END_TEST
+
 UNIT_MAIN("conf", 0, NULL, NULL, file_states_the_defaults, every_unit, print_reads_back,
     UNIT_LOOP(one_error_with_its_place, sizeof bad / sizeof *bad), empty_is_all_defaults,
-    first_matching_module_holds)
+    first_matching_module_holds, restart_is_the_counters)

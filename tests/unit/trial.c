@@ -222,16 +222,147 @@ START_TEST(runs_belong_to_turns)
 }
 END_TEST
 
-/* Version 1 has neither kind nor terms nor processor. In words: version, kind, seed, begin; of each
- * build three and three terms; processor; lists. */
+/* ---- services ---- */
+
+#define SECOND 1000000000ULL
+
+/* An hour of windows of a minute, in turns or blocks of ten, that cost so much a unit: log_ratio is
+ * the new build's over the old one's, drift what is added with each turn. The first window in a new
+ * build after a restart is not there. */
+struct service {
+	double log_ratio, noise, drift;
+	unsigned turns;
+	enum trial_kind kind;
+};
+
+static enum trial_verdict serve(struct trial *t, const struct service *s)
+{
+	struct trial_window w = {.arm = TRIAL_OLD, .work = 1000};
+	struct trial_estimate est;
+	enum trial_verdict v = TRIAL_OPEN;
+	unsigned turn, i;
+	double cost, load = 0;
+
+	trial_begin(t, s->kind, random_next(&seed), 1);
+	for (turn = 0; v == TRIAL_OPEN && turn < s->turns; turn++) {
+		if (s->kind == TRIAL_BY_RESTARTS && turn) {
+			ck_assert(trial_due(t, turn * 600 * SECOND, 590));
+			trial_turned(t, turn * 600 * SECOND);
+			w.arm = trial_arm(t);
+		} else if (s->kind == TRIAL_BY_RESTART) {
+			w.arm = turn < s->turns / 2 ? TRIAL_OLD : TRIAL_NEW;
+			ck_assert(!trial_due(t, turn * 600 * SECOND, 590));
+		}
+		for (i = 0; i < 10; i++) {
+			load = 0.9 * load + 0.2 * normal();
+			w.start_ns = (turn * 600 + i * 60 + 1) * SECOND;
+			w.work = 1000 * exp(load);
+			cost = log(50000) + s->noise * normal() + s->drift * turn +
+			       (w.arm == TRIAL_NEW ? s->log_ratio : 0);
+			w.cpu_ns = (uint64_t)(w.work * exp(cost));
+			trial_add_window(t, &w, 600);
+		}
+		est = trial_estimate(t);
+		v = trial_verdict(t, &est, s->kind == TRIAL_BY_RESTARTS ? 30 : 0);
+	}
+	return v;
+}
+
+static void count_services(unsigned n, const struct service *s, unsigned *by)
+{
+	struct trial t;
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		by[serve(&t, s)]++;
+		ck_assert_int_eq(t.trouble, TRIAL_FINE);
+		trial_free(&t);
+	}
+}
+
+START_TEST(services_are_compared_by_restarts)
+{
+	unsigned gain[TRIAL_VERDICTS] = {0}, loss[TRIAL_VERDICTS] = {0}, none[TRIAL_VERDICTS] = {0};
+	struct service s = {-0.05, 0.05, 0.0002, 62, TRIAL_BY_RESTARTS};
+
+	seed = 6;
+	count_services(100, &s, gain);
+	s.log_ratio = 0.05;
+	count_services(100, &s, loss);
+	s.log_ratio = 0;
+	count_services(200, &s, none);
+	ck_assert_msg(gain[TRIAL_FASTER] >= 95, "%u of 100 gains", gain[TRIAL_FASTER]);
+	ck_assert_msg(loss[TRIAL_SLOWER] >= 95, "%u of 100 losses", loss[TRIAL_SLOWER]);
+	ck_assert_msg(none[TRIAL_FASTER] + none[TRIAL_SLOWER] <= 20, "%u and %u of 200",
+	    none[TRIAL_FASTER], none[TRIAL_SLOWER]);
+}
+END_TEST
+
+/* A drift that stops nowhere is no gain of the build that came later. */
+START_TEST(services_are_compared_across_a_restart)
+{
+	unsigned gain[TRIAL_VERDICTS] = {0}, loss[TRIAL_VERDICTS] = {0}, none[TRIAL_VERDICTS] = {0};
+	struct service s = {-0.1, 0.05, 0, 40, TRIAL_BY_RESTART};
+	unsigned i;
+
+	seed = 7;
+	count_services(100, &s, gain);
+	s.log_ratio = 0.1;
+	count_services(100, &s, loss);
+	ck_assert_msg(gain[TRIAL_FASTER] >= 95, "%u of 100 gains", gain[TRIAL_FASTER]);
+	ck_assert_msg(loss[TRIAL_SLOWER] >= 95, "%u of 100 losses", loss[TRIAL_SLOWER]);
+	s.log_ratio = 0;
+	for (i = 0; i < 4; i++) {
+		s.drift = (double[]){0, 0.001, -0.01, 0.05}[i];
+		s.turns = (unsigned[]){40, 22, 60, 100}[i];
+		count_services(100, &s, none);
+	}
+	ck_assert_msg(none[TRIAL_FASTER] + none[TRIAL_SLOWER] <= 20, "%u and %u of 400",
+	    none[TRIAL_FASTER], none[TRIAL_SLOWER]);
+}
+END_TEST
+
+/* Nothing to compare with: it began again before there were blocks enough. */
+START_TEST(a_service_that_restarts_too_soon)
+{
+	struct service s = {0, 0.05, 0, 10, TRIAL_BY_RESTART};
+	struct trial t;
+
+	seed = 8;
+	ck_assert_int_eq(serve(&t, &s), TRIAL_OPEN);
+	ck_assert_int_eq(t.trouble, TRIAL_TOO_SOON);
+	trial_free(&t);
+}
+END_TEST
+
+/* How long a service ran says nothing, how it ended does. */
+START_TEST(of_a_services_ends_crashes_count)
+{
+	struct trial_estimate none = {0};
+	struct trial t;
+
+	trial_begin(&t, TRIAL_BY_RESTARTS, 1, 0);
+	trial_add(&t, TRIAL_NEW, &(struct wire_run){.cpu_ns = 3600 * SECOND, .class = 1});
+	ck_assert(!t.runs[TRIAL_NEW].n && t.runs[TRIAL_NEW].cpu_s == 0);
+	trial_add(&t, TRIAL_OLD, &(struct wire_run){.status = SIGSEGV});
+	trial_add(&t, TRIAL_NEW, &(struct wire_run){.status = SIGSEGV});
+	ck_assert_int_eq(trial_verdict(&t, &none, 30), TRIAL_OPEN);
+	t.runs[TRIAL_OLD].crashes = 0;
+	ck_assert_int_eq(trial_verdict(&t, &none, 30), TRIAL_CRASHES);
+	trial_free(&t);
+}
+END_TEST
+
+/* Version 1 has neither kind nor trouble nor work nor terms nor processor. In words: version, kind,
+ * seed, begin, trouble; of each build three, work and three terms; processor; lists. */
 static void old_form(struct buf *b)
 {
-	static const size_t kept[][2] = {{2, 5}, {10, 3}, {17, 0}};
+	static const size_t kept[][2] = {{2, 2}, {5, 3}, {12, 3}, {20, 0}};
 	struct buf out = {0};
 	size_t i, n;
 
 	put_le64(buf_grow(&out, 8), 1);
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < sizeof kept / sizeof *kept; i++) {
 		n = kept[i][1] ? kept[i][1] : b->n / 8 - kept[i][0];
 		buf_add(&out, b->p + 8 * kept[i][0], 8 * n);
 	}
@@ -275,6 +406,16 @@ START_TEST(the_store_gives_back_what_it_got)
 	buf_free(&a);
 	buf_free(&b);
 	trial_free(&t);
+	serve(&t, &(struct service){0.01, 0.05, 0, 30, TRIAL_BY_RESTART});
+	t.trouble = TRIAL_STILL;
+	trial_encode(&t, &a);
+	ck_assert_msg(!trial_decode(a.p, a.n, &u, &e), "%s", e.text);
+	ck_assert(u.kind == TRIAL_BY_RESTART && u.trouble == TRIAL_STILL);
+	ck_assert(u.runs[TRIAL_NEW].work == t.runs[TRIAL_NEW].work);
+	ck_assert(trial_estimate(&u).known && trial_estimate(&u).low == trial_estimate(&t).low);
+	trial_free(&u);
+	buf_free(&a);
+	trial_free(&t);
 }
 END_TEST
 
@@ -296,4 +437,6 @@ END_TEST
 UNIT_MAIN("trial", 60, NULL, NULL, planted_gains_and_losses_are_found,
     equal_builds_are_seldom_told_apart, a_build_that_crashes_is_found_at_once,
     bounds_hold_what_was_planted, turns_wait_for_runs, runs_belong_to_turns,
+    services_are_compared_by_restarts, services_are_compared_across_a_restart,
+    a_service_that_restarts_too_soon, of_a_services_ends_crashes_count,
     the_store_gives_back_what_it_got, of_an_unknown_class_only_crashes_count)
