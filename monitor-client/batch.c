@@ -145,7 +145,7 @@ static void batch_clear(struct batch *b)
 	for (i = 0; i < b->module.n; i++)
 		free(b->module.v[i].path);
 	b->module.n = b->entry.n = b->sorted = b->paths = 0;
-	b->run.n = b->nrun_build = 0;
+	b->run.n = b->nrun_build = b->nuse = 0;
 	b->taken = b->kernel = b->outside = b->dropped = b->runs_unsent = 0;
 	htab_free(&b->index);
 	htab_free(&b->user);
@@ -183,13 +183,15 @@ uint64_t batch_flush(struct batch *b, uint64_t session, uint64_t seq, uint64_t e
 	    .nrun_build = b->nrun_build,
 	    .run = b->run.v,
 	    .nrun = (uint32_t)b->run.n,
-	    .runs_unsent = b->runs_unsent};
+	    .runs_unsent = b->runs_unsent,
+	    .use = b->use,
+	    .nuse = b->nuse};
 	struct wire_sample *sample;
 	uint32_t *rename;
 	size_t begin = out->n;
 
 	b->start_ns = end_ns;
-	if (!w.taken && !w.nrun && !w.runs_unsent)
+	if (!w.taken && !w.nrun && !w.runs_unsent && !w.nuse)
 		return 0;
 	compact(b);
 	sample = xcalloc(b->entry.n, sizeof *sample);

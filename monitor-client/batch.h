@@ -34,6 +34,8 @@ struct batch {
 	uint32_t nrun_build;
 	VEC(struct wire_run) run; /* at most WIRE_RUNS_MAX */
 	uint64_t runs_unsent;
+	struct wire_use use[WIRE_RUN_BUILDS_MAX]; /* filled before each flush */
+	uint32_t nuse;
 	struct regs regs;  /* their modules are indices into module[] */
 	uint64_t start_ns; /* CLOCK_REALTIME of the last flush */
 };
@@ -50,8 +52,8 @@ void batch_run(struct batch *b, const struct build_id *id, const struct wire_run
 
 /*
  * Appends the frame of what was summed to out, empties the batch and returns
- * how many samples it took. end_ns: CLOCK_REALTIME, the next one's start. With
- * neither samples nor runs nothing is appended. Where there are registers, secret gets the
+ * how many samples it took. end_ns: CLOCK_REALTIME, the next one's start. Without
+ * samples, runs and uses nothing is appended. Where there are registers, secret gets the
  * same frame with them (NULL: they are dropped), if it is not too long.
  */
 uint64_t batch_flush(struct batch *b, uint64_t session, uint64_t seq, uint64_t end_ns,

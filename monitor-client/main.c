@@ -12,6 +12,7 @@
 #include "monitor-client/options.h"
 #include "monitor-client/replay.h"
 #include "monitor-client/runs.h"
+#include "monitor-client/uses.h"
 #include "monitor-client/kernel/rights.h"
 #include "monitor-client/uplink/session.h"
 #include "monitor-client/kernel/source.h"
@@ -43,9 +44,11 @@ struct monitor {
 	struct batch batch;
 	struct exits *exits; /* NULL: none, for no_exits */
 	struct err no_exits;
+	bool watched;      /* the manager watches builds */
 	uint64_t watching; /* since when ends of processes are reported; 0: not */
 	bool unserved;     /* it was said that they cannot be */
 	struct runs runs;
+	struct uses uses;
 	struct wire_hello hello;
 	struct spool spool;
 	struct uplink up;
@@ -135,13 +138,14 @@ static void on_exit_record(const struct exit_record *r, void *arg)
 	runs_record(&m->runs, r, clock_now());
 }
 
-static void on_run(
-    const struct build_id *id, const struct wire_run *r, const char *unclassed, void *arg)
+static void on_run(const struct build_id *id, uint32_t pid, const struct wire_run *r,
+    const char *unclassed, void *arg)
 {
 	struct monitor *m = arg;
 
 	if (unclassed)
 		source_execs_of(m->source, unclassed);
+	uses_ended(&m->uses, pid, r->cpu_ns, id);
 	batch_run(&m->batch, id, r);
 }
 
@@ -173,6 +177,27 @@ static void drain(struct monitor *m, bool all)
 	m->next_drain = clock_now() + m->drain_every;
 }
 
+static void on_living(uint32_t pid, void *arg)
+{
+	struct build_id build[RUNS_BUILDS];
+	struct monitor *m = arg;
+	size_t n = maps_builds(m->maps, pid, is_watched, m, build, RUNS_BUILDS);
+	uint64_t ns;
+
+	if (n && clock_of_process(pid, &ns))
+		uses_process(&m->uses, pid, ns, build, n);
+}
+
+/* What processes of watched builds have used so far. */
+static void read_uses(struct monitor *m)
+{
+	if (!m->watched)
+		return;
+	uses_begin(&m->uses, clock_now());
+	maps_living(m->maps, on_living, m);
+	m->batch.nuse = uses_end(&m->uses, m->batch.use);
+}
+
 /* Asks the kernel for registers as long as the manager wants any. */
 static void follow_wants(struct monitor *m)
 {
@@ -189,6 +214,9 @@ static void follow_watches(struct monitor *m)
 {
 	bool on = m->record < 0 && uplink_watches(&m->up, NULL);
 
+	if (!on && m->watched)
+		uses_free(&m->uses);
+	m->watched = on;
 	if (on && !m->exits && !m->unserved) {
 		log_info("ends of watched programs cannot be reported: %s", m->no_exits.text);
 		m->unserved = true;
@@ -222,6 +250,7 @@ static void flush(struct monitor *m)
 
 	if (lost)
 		batch_dropped(&m->batch, lost);
+	read_uses(m);
 	dropped = m->batch.dropped;
 	m->batch.regs.lost += m->record < 0 ? uplink_take_regs_lost(&m->up) : 0;
 	m->batch.runs_unsent += m->record < 0 ? uplink_take_runs_lost(&m->up) : 0;
@@ -458,6 +487,7 @@ static void finish(struct monitor *m)
 	source_close(m->source);
 	exits_close(m->exits);
 	runs_free(&m->runs);
+	uses_free(&m->uses);
 	order_free(&m->order);
 	maps_free(m->maps);
 	lookup_end(&m->lookup);

@@ -162,7 +162,7 @@ static void hand_on(const struct run *r, uint64_t epoch, run_fn *fn, void *arg)
 	size_t i;
 
 	for (i = 0; i < r->nbuild; i++)
-		fn(&r->build[i], &w, r->args ? NULL : r->comm, arg);
+		fn(&r->build[i], r->pid, &w, r->args ? NULL : r->comm, arg);
 }
 
 uint64_t runs_round(struct runs *g, uint64_t now, uint64_t epoch, bool all, run_fn *fn, void *arg)

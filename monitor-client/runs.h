@@ -38,8 +38,8 @@ void runs_exec(struct runs *g, uint32_t pid);
 
 /* A run of one build; r->build stays to be filled. unclassed: the process's name where that is all
  * that is known of its command line, else NULL. */
-typedef void run_fn(
-    const struct build_id *id, const struct wire_run *r, const char *unclassed, void *arg);
+typedef void run_fn(const struct build_id *id, uint32_t pid, const struct wire_run *r,
+    const char *unclassed, void *arg);
 /* Ends a round: calls fn for what is complete. all: waits for nothing more. epoch: CLOCK_REALTIME
  * less CLOCK_MONOTONIC. Returns how many runs were lost. */
 uint64_t runs_round(struct runs *g, uint64_t now, uint64_t epoch, bool all, run_fn *fn, void *arg);

@@ -6,6 +6,7 @@
 enum {
 	BUILD_LEAST = 2, /* bytes */
 	RUN_LEAST = 1 + 1 + 8 + 1 + 1 + 1 + 8,
+	USE_LEAST = BUILD_LEAST + 1 + 1,
 	LENGTH_AT = 1,
 	HEAD = 5
 };
@@ -23,12 +24,23 @@ static void put_one(struct buf *out, const struct wire_run *r)
 	buf_le64(out, r->class);
 }
 
+static size_t begin_section(struct buf *out)
+{
+	memset(buf_grow(out, HEAD), 0, HEAD);
+	return out->n - HEAD;
+}
+
+static void end_section(struct buf *out, size_t at, enum wire_section type)
+{
+	out->p[at] = (uint8_t)type;
+	put_le32(out->p + at + LENGTH_AT, (uint32_t)(out->n - at - HEAD));
+}
+
 void wire_put_runs(struct buf *out, const struct wire_batch *m)
 {
-	size_t at = out->n;
+	size_t at = begin_section(out);
 	uint32_t i;
 
-	memset(buf_grow(out, HEAD), 0, HEAD);
 	buf_uleb(out, m->runs_unsent);
 	buf_uleb(out, m->nrun_build);
 	for (i = 0; i < m->nrun_build; i++)
@@ -36,8 +48,21 @@ void wire_put_runs(struct buf *out, const struct wire_batch *m)
 	buf_uleb(out, m->nrun);
 	for (i = 0; i < m->nrun; i++)
 		put_one(out, &m->run[i]);
-	out->p[at] = WIRE_SECTION_RUNS;
-	put_le32(out->p + at + LENGTH_AT, (uint32_t)(out->n - at - HEAD));
+	end_section(out, at, WIRE_SECTION_RUNS);
+}
+
+void wire_put_uses(struct buf *out, const struct wire_batch *m)
+{
+	size_t at = begin_section(out);
+	uint32_t i;
+
+	buf_uleb(out, m->nuse);
+	for (i = 0; i < m->nuse; i++) {
+		build_id_put(out, &m->use[i].id);
+		buf_uleb(out, m->use[i].processes);
+		buf_uleb(out, m->use[i].cpu_ns);
+	}
+	end_section(out, at, WIRE_SECTION_USES);
 }
 
 /* ---- reading ---- */
@@ -98,6 +123,30 @@ int wire_get_runs(const uint8_t *p, const uint8_t *end, struct arena *a, struct 
 	m->run = arena_array(a, m->nrun, sizeof *m->run);
 	for (i = 0; i < m->nrun; i++)
 		if (get_one(&p, end, m->nrun_build, &m->run[i]) < 0)
+			return -1;
+	return p == end ? 0 : -1;
+}
+
+static bool is_again(const struct wire_batch *m, uint32_t i)
+{
+	uint32_t k;
+
+	for (k = 0; k < i && !build_id_equal(&m->use[k].id, &m->use[i].id);)
+		k++;
+	return k < i;
+}
+
+int wire_get_uses(const uint8_t *p, const uint8_t *end, struct arena *a, struct wire_batch *m)
+{
+	uint32_t i;
+
+	if (get_count(&p, end, USE_LEAST, WIRE_RUN_BUILDS_MAX, &m->nuse) < 0)
+		return -1;
+	m->use = arena_array(a, m->nuse, sizeof *m->use);
+	for (i = 0; i < m->nuse; i++)
+		if (build_id_get(&p, end, &m->use[i].id) || !m->use[i].id.n || is_again(m, i) ||
+		    get_u32(&p, end, &m->use[i].processes) < 0 ||
+		    uleb_read(&p, end, &m->use[i].cpu_ns) < 0)
 			return -1;
 	return p == end ? 0 : -1;
 }

@@ -108,6 +108,8 @@ void wire_put_batch(struct buf *out, const struct wire_batch *m)
 		wire_put_regs(out, m);
 	if (m->nrun || m->runs_unsent)
 		wire_put_runs(out, m);
+	if (m->nuse)
+		wire_put_uses(out, m);
 	end_frame(out, at, WIRE_BATCH);
 }
 
@@ -320,6 +322,8 @@ static int get_section(struct batch_read *r, const uint8_t *section, struct wire
 		return damaged(r, "registers");
 	if (*section == WIRE_SECTION_RUNS && wire_get_runs(section + 5, r->p, r->a, m) < 0)
 		return damaged(r, "runs");
+	if (*section == WIRE_SECTION_USES && wire_get_uses(section + 5, r->p, r->a, m) < 0)
+		return damaged(r, "uses");
 	return 0;
 }
 

@@ -101,10 +101,21 @@ struct wire_run {
 enum { WIRE_RUNS_MAX = 4096, WIRE_RUN_BUILDS_MAX = 64 };
 
 /*
+ * CPU time of processes that had a watched build mapped, in all since this session began to watch it:
+ * of those that run, by their clocks, and of those that ended, by their exit records. That a batch
+ * is lost takes nothing from it.
+ */
+struct wire_use {
+	struct build_id id;
+	uint32_t processes; /* that run now */
+	uint64_t cpu_ns;
+};
+
+/*
  * After the modules a batch may carry further sections (type u8, length u32):
  * readers skip types they do not know.
  */
-enum wire_section { WIRE_SECTION_REGS = 2, WIRE_SECTION_RUNS = 3 };
+enum wire_section { WIRE_SECTION_REGS = 2, WIRE_SECTION_RUNS = 3, WIRE_SECTION_USES = 4 };
 
 struct wire_batch {
 	uint64_t session, seq;      /* seq counts from 1 within a session */
@@ -122,6 +133,8 @@ struct wire_batch {
 	struct wire_run *run;
 	uint32_t nrun_build, nrun;
 	uint64_t runs_unsent;
+	struct wire_use *use; /* likewise; at most WIRE_RUN_BUILDS_MAX */
+	uint32_t nuse;
 };
 
 struct wire_ack {
@@ -142,7 +155,8 @@ bool wire_want_equal(const struct wire_want *a, const struct wire_want *b);
  * batch within WIRE_MAX_PAYLOAD (a sample takes at most 20 bytes, a module 60
  * and its path, registers WIRE_REGS_MAX), path within 4096 bytes and samples in
  * order: else readers refuse it. The section of registers is written where
- * nregs or regs_unsent is not 0, that of runs where nrun or runs_unsent is not. */
+ * nregs or regs_unsent is not 0, that of runs where nrun or runs_unsent is not, that of uses where
+ * nuse is not. */
 void wire_put_hello(struct buf *out, const struct wire_hello *m);
 void wire_put_batch(struct buf *out, const struct wire_batch *m);
 void wire_put_ack(struct buf *out, const struct wire_ack *m);

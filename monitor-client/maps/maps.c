@@ -679,6 +679,17 @@ size_t maps_builds(const struct maps *m, uint32_t pid,
 	return n;
 }
 
+void maps_living(const struct maps *m, void (*fn)(uint32_t pid, void *arg), void *arg)
+{
+	const struct proc *p;
+	size_t i;
+
+	for (i = 0; i < BUCKETS; i++)
+		for (p = m->procs[i]; p; p = p->next)
+			if (!p->died)
+				fn(p->pid, arg);
+}
+
 uint64_t maps_args(const struct maps *m, uint32_t pid)
 {
 	const struct proc *p = proc_get(m, pid);

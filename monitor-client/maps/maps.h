@@ -87,6 +87,9 @@ bool maps_same_code(struct maps *m, const struct event *sample, const struct pla
 size_t maps_builds(const struct maps *m, uint32_t pid,
     bool (*of)(const struct build_id *id, void *arg), void *arg, struct build_id *out, size_t max);
 
+/* Calls fn for each process whose end was not seen yet. */
+void maps_living(const struct maps *m, void (*fn)(uint32_t pid, void *arg), void *arg);
+
 /* The shape of a process's command line, or CMDLINE_CUT (kernel/cmdline.h); 0: not known. */
 uint64_t maps_args(const struct maps *m, uint32_t pid);
 

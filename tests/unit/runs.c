@@ -28,8 +28,8 @@ static void teardown(void)
 	runs_free(&g);
 }
 
-static void take(
-    const struct build_id *id, const struct wire_run *r, const char *unclassed, void *arg)
+static void take(const struct build_id *id, uint32_t pid, const struct wire_run *r,
+    const char *unclassed, void *arg)
 {
 	snprintf(name, sizeof name, "%s", unclassed ? unclassed : "");
 	build[n_got] = (char)id->b[0];

@@ -549,6 +549,35 @@ START_TEST(runs_need_no_samples)
 }
 END_TEST
 
+/* Uses alone are a batch, too; each build once. */
+START_TEST(uses_come_back)
+{
+	struct wire_use use[] = {
+	    {.id = {2, {1, 2}}, .processes = 3, .cpu_ns = UINT64_MAX}, {.id = {1, {9}}}};
+	struct wire_batch w = {.seq = 1, .use = use, .nuse = 2}, m;
+	struct arena a = {0};
+	struct buf b = {0};
+	struct err e;
+	size_t n;
+
+	wire_put_batch(&b, &w);
+	ck_assert_msg(wire_get_batch(b.p, b.n, &a, &m, &e) == 0, "%s", e.text);
+	ck_assert_uint_eq(m.nuse, 2);
+	for (n = 0; n < 2; n++) {
+		ck_assert(build_id_equal(&m.use[n].id, &use[n].id));
+		ck_assert_uint_eq(m.use[n].processes, use[n].processes);
+		ck_assert_uint_eq(m.use[n].cpu_ns, use[n].cpu_ns);
+	}
+	buf_free(&b);
+	use[1].id = use[0].id;
+	wire_put_batch(&b, &w);
+	ck_assert_int_eq(wire_get_batch(b.p, b.n, &a, &m, &e), -1);
+	ck_assert_str_eq(e.text, "batch: damaged uses");
+	buf_free(&b);
+	arena_free(&a);
+}
+END_TEST
+
 static void assert_runs_refused(struct buf *b, const char *why)
 {
 	struct wire_batch m;
@@ -703,6 +732,6 @@ UNIT_MAIN("wire", 0, NULL, NULL, a_batch_comes_back, hello_and_ack_come_back,
     a_short_payload_is_refused, what_does_not_add_up_is_refused, a_long_path_is_refused,
     unknown_sections_are_skipped, counts_are_bounded_by_bytes, registers_come_back,
     cut_off_registers_are_refused, garbled_registers_are_refused, words_of_the_stack_are_bounded,
-    runs_come_back, runs_need_no_samples, cut_off_runs_are_refused, garbled_runs_are_refused,
+    runs_come_back, uses_come_back, runs_need_no_samples, cut_off_runs_are_refused, garbled_runs_are_refused,
     builds_of_runs_are_bounded, UNIT_LOOP(wanted_builds_come_back, 2),
     UNIT_LOOP(too_many_wanted_builds_are_refused, 2))
