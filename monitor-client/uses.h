@@ -1,7 +1,7 @@
 /*
- * Uses: the CPU time of processes that have a watched build mapped, added up by build while they run.
- * In each round the clock of each is read, and what it has gained since the round before counts; of
- * those that ended between two rounds, what their exit record says beyond that.
+ * Uses: the CPU time of processes that have a watched build mapped, added up by build while they
+ * run. In each round the clock of each is read, and what it has gained since the round before
+ * counts; of those that ended between two rounds, what their exit record says beyond that.
  *
  * What a process used before it is first seen counts only as far as the time since the last round
  * allows: one that maps a watched library late has a past without it. Since a manager takes

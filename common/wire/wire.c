@@ -337,7 +337,7 @@ static int get_sections(struct batch_read *r, struct wire_batch *m)
 		if (r->end - r->p < 5 || get_le32(r->p + 1) > (uint64_t)(r->end - r->p - 5))
 			return damaged(r, "section");
 		r->p += 5 + get_le32(r->p + 1);
-		if (*section != WIRE_SECTION_REGS && *section != WIRE_SECTION_RUNS)
+		if (*section < WIRE_SECTION_REGS || *section > WIRE_SECTION_USES)
 			continue;
 		if (seen[*section])
 			return damaged(r, "sections: one twice");

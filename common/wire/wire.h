@@ -101,9 +101,9 @@ struct wire_run {
 enum { WIRE_RUNS_MAX = 4096, WIRE_RUN_BUILDS_MAX = 64 };
 
 /*
- * CPU time of processes that had a watched build mapped, in all since this session began to watch it:
- * of those that run, by their clocks, and of those that ended, by their exit records. That a batch
- * is lost takes nothing from it.
+ * CPU time of processes that had a watched build mapped, in all since this session began to watch
+ * it: of those that run, by their clocks, and of those that ended, by their exit records. That a
+ * batch is lost takes nothing from it.
  */
 struct wire_use {
 	struct build_id id;

@@ -144,27 +144,36 @@ static json_t *json_predicted(const struct store_module *m)
 
 static json_t *json_runs(const struct trial_runs *r)
 {
-	return json_pack("{so so so}", "runs", count(r->n), "crashes", count(r->crashes), "cpu_s",
-	    json_number(r->cpu_s));
+	return json_pack("{so so so so}", "runs", count(r->n), "crashes", count(r->crashes),
+	    "cpu_s", json_number(r->cpu_s), "work", json_number(r->work));
+}
+
+static const char *measured_verdict(const struct manager_trial *t)
+{
+	if (!t->ended_ms || t->verdict != TRIAL_OPEN)
+		return trial_verdict_name(t->verdict);
+	return t->trouble ? "not-measured" : "too-few-runs";
 }
 
 /* What the layout gains. */
 static json_t *json_measured(const struct manager_trial *t)
 {
+	static const char *const by[TRIAL_KINDS] = {[TRIAL_IN_USE] = "use",
+	    [TRIAL_BY_COMMAND] = "command",
+	    [TRIAL_BY_RESTARTS] = "counter",
+	    [TRIAL_BY_RESTART] = "counter"};
 	const struct trial_estimate *e;
 
 	if (!t)
 		return json_null();
 	e = &t->estimate;
-	return json_pack("{ss ss so so so so so so so so so so}", "by",
-	    t->kind == TRIAL_BY_COMMAND ? "command" : "use", "verdict",
-	    t->ended_ms && t->verdict == TRIAL_OPEN ? "too-few-runs"
-						    : trial_verdict_name(t->verdict),
-	    "gain", json_number(e->known ? e->gain : NAN), "low",
-	    json_number(e->known ? e->low : NAN), "high", json_number(e->known ? e->high : NAN),
-	    "promised", json_number(t->promised), "model", json_number(t->model), "old",
-	    json_runs(&t->runs[TRIAL_OLD]), "new", json_runs(&t->runs[TRIAL_NEW]), "began",
-	    json_time(t->began_ms), "ended", json_time(t->ended_ms), "text", json_text(t->text));
+	return json_pack("{ss sb ss so so so so so so so so so so}", "by", by[t->kind],
+	    "randomised", t->kind != TRIAL_BY_RESTART, "verdict", measured_verdict(t), "gain",
+	    json_number(e->known ? e->gain : NAN), "low", json_number(e->known ? e->low : NAN),
+	    "high", json_number(e->known ? e->high : NAN), "promised", json_number(t->promised),
+	    "model", json_number(t->model), "old", json_runs(&t->runs[TRIAL_OLD]), "new",
+	    json_runs(&t->runs[TRIAL_NEW]), "began", json_time(t->began_ms), "ended",
+	    json_time(t->ended_ms), "text", json_text(t->text));
 }
 
 /* What came of fetching its artifact. */

@@ -454,8 +454,8 @@ static int command_pair(
 static int measure_pair(
     struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
 {
-	static const char *const known[] = {"switchback", "turn", "runs", "pairs", "service_turn",
-	    "command", "counter", "restart"};
+	static const char *const known[] = {
+	    "switchback", "turn", "runs", "pairs", "service_turn", "command", "counter", "restart"};
 	enum { NUMBERS = 5 };
 	unsigned *line = r->c->line, here = (unsigned)value->start_mark.line + 1;
 	const char *k = scalar(key);
@@ -482,8 +482,7 @@ static int measure_pair(
 static int read_measures(struct reader *r, const yaml_node_t *value)
 {
 	return each_pair(r, value, "measure", measure_pair, NULL) ||
-		       restart_has_counter(
-			   r, value, r->c->measure.restart, r->c->measure.counter)
+		       restart_has_counter(r, value, r->c->measure.restart, r->c->measure.counter)
 		   ? -1
 		   : 0;
 }

@@ -23,7 +23,7 @@ enum conf_action {
 struct conf_module { /* one entry of `modules`; the first whose glob matches holds */
 	char *path;  /* glob, fnmatch(3); with a "**" in it every '*' also matches '/' */
 	int action;  /* enum conf_action */
-	char **verify, **measure; /* argv, NULL = the general one */
+	char **verify, **measure;  /* argv, NULL = the general one */
 	char **counter, **restart; /* of a service, together: counter NULL = the general ones */
 	unsigned line;
 };
@@ -107,9 +107,9 @@ struct conf {
 		uint64_t runs;   /* processes of each, at most */
 		uint64_t pairs;  /* of runs of the command, or of turns of a service, at most */
 		double service_turn_s; /* of a service's build, at least */
-		char **command;  /* before the swap: argv with {build} not replaced; NULL = none */
-		/* of services: argv with {module} not replaced; NULL = none. It prints a number that
-		 * grows with the work done; it has the service begin again. */
+		char **command; /* before the swap: argv with {build} not replaced; NULL = none */
+		/* of services: argv with {module} not replaced; NULL = none. It prints a number
+		 * that grows with the work done; it has the service begin again. */
 		char **counter, **restart;
 	} measure;
 	struct {                     /* artifacts from servers */

@@ -181,6 +181,7 @@ void cycle_turn(struct manager *m)
 	if (!m->registers.job)
 		carrying_turn(&m->carrying);
 	fetching_turn(&m->fetching);
+	services_turn(&m->services);
 	trials_watch(&m->trials);
 	c = change_next(&m->changes, &m->core.modules);
 	if (m->work.now.step != STEP_NONE) {

@@ -79,6 +79,7 @@ double manager_samples(struct manager *m, uint64_t module);
 int manager_profile(struct manager *m, uint64_t module, struct profile *out, struct err *e);
 struct manager_trial {
 	enum trial_kind kind;
+	enum trial_trouble trouble;
 	int64_t began_ms, ended_ms; /* 0 = it goes on */
 	enum trial_verdict verdict;
 	double promised; /* gain; NAN = none was predicted */

@@ -56,7 +56,7 @@ static void tabled(void *manager)
 static void rest(struct manager *m)
 {
 	if (!m->core.stopping || m->resting || m->work.now.step || m->registers.job ||
-	    m->carrying.job)
+	    m->carrying.job || m->services.job)
 		return;
 	m->resting = true;
 	uv_close((uv_handle_t *)&m->parent, NULL);
@@ -92,6 +92,7 @@ static struct manager *put_together(uv_loop_t *loop, const struct manager_option
 	m->registers = (struct registers){.core = c, .over = over, .arg = m};
 	m->carrying = (struct carrying){.core = c, .over = over, .arg = m};
 	m->trials = (struct trials){.core = c};
+	m->services = (struct services){.core = c, .trials = &m->trials, .over = over, .arg = m};
 	m->batches = (struct batches){
 	    .core = c, .learning = &m->learning, .registers = &m->registers, .trials = &m->trials};
 	m->fetching = (struct fetching){.core = c, .learning = &m->learning};
@@ -205,6 +206,8 @@ void manager_stop(struct manager *m)
 		edit_cancel(m->registers.job);
 	if (m->carrying.job)
 		edit_cancel(m->carrying.job);
+	if (m->services.job)
+		edit_cancel(m->services.job);
 	fetching_stop(&m->fetching);
 	learning_stop(&m->learning);
 	ingest_stop(m->registers.ingest);
@@ -316,6 +319,7 @@ bool manager_trial(struct manager *m, uint64_t module, struct manager_trial *out
 	if (!x)
 		return false;
 	*out = (struct manager_trial){.kind = x->t.kind,
+	    .trouble = x->t.trouble,
 	    .began_ms = x->began_ms,
 	    .ended_ms = x->ended_ms,
 	    .verdict = x->verdict,

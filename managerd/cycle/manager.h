@@ -8,6 +8,7 @@
  *	fetching   artifacts from servers
  *	changes    what people asked for
  *	trials     old and new builds that take turns
+ *	services   … of services: the commands that count and restart
  *	judge      what the ladder needs to know
  *	steps      what is done for one module at a time
  *	record     what became of a file, into the store
@@ -21,6 +22,7 @@
 #include "managerd/cycle/carrying.h"
 #include "managerd/cycle/fetching.h"
 #include "managerd/cycle/looptime.h"
+#include "managerd/cycle/services.h"
 #include "managerd/cycle/steps.h"
 
 struct manager {
@@ -34,6 +36,7 @@ struct manager {
 	struct batches batches;
 	struct fetching fetching;
 	struct trials trials;
+	struct services services;
 	struct work work;
 	struct turns turns; /* of modules that are due */
 	struct looptime looptime;

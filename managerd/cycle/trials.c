@@ -92,18 +92,23 @@ static size_t index_of(const struct trials *ts, uint64_t module)
 	return i;
 }
 
-const struct module_trial *trials_of(const struct trials *ts, uint64_t module)
+struct module_trial *trials_find(const struct trials *ts, uint64_t module)
 {
 	size_t i = index_of(ts, module);
 
 	return i < ts->of.n ? ts->of.v[i] : NULL;
 }
 
+const struct module_trial *trials_of(const struct trials *ts, uint64_t module)
+{
+	return trials_find(ts, module);
+}
+
 struct module_trial *trials_open_of(const struct trials *ts, uint64_t module)
 {
-	size_t i = index_of(ts, module);
+	struct module_trial *x = trials_find(ts, module);
 
-	return i < ts->of.n && !ts->of.v[i]->ended_ms ? ts->of.v[i] : NULL;
+	return x && !x->ended_ms ? x : NULL;
 }
 
 /* ---- predictions ---- */
@@ -208,6 +213,14 @@ static bool is_by_command_of(const struct module_trial *x, const struct build_id
 	return x->t.kind == TRIAL_BY_COMMAND && build_id_equal(&x->build[TRIAL_NEW], new);
 }
 
+/* A program with a counter is a service. */
+static enum trial_kind kind_of(const struct conf *c, const char *path)
+{
+	return !conf_counter_for(c, path)  ? TRIAL_IN_USE
+	       : conf_restart_for(c, path) ? TRIAL_BY_RESTARTS
+					   : TRIAL_BY_RESTART;
+}
+
 int trials_begin(struct trials *ts, const struct module *mod, const struct build_id *from,
     const struct editanswer_score *before, const struct editanswer_score *after, struct err *e)
 {
@@ -225,7 +238,7 @@ int trials_begin(struct trials *ts, const struct module *mod, const struct build
 	x = xcalloc(1, sizeof *x);
 	*x = (struct module_trial){
 	    .module = mod->row.id, .build = {*from, mod->row.current}, .began_ms = clock_now_ms()};
-	trial_begin(&x->t, TRIAL_IN_USE, seed, now_ns());
+	trial_begin(&x->t, kind_of(ts->core->conf, mod->row.path), seed, now_ns());
 	predicted(x, &mod->row, before, after);
 	vec_push(&ts->of, x);
 	return save(ts, x, e);
@@ -238,14 +251,16 @@ static enum trial_arm in_place(const struct module_trial *x, const struct store_
 
 static enum trial_verdict verdict(const struct trials *ts, const struct module_trial *x)
 {
+	const struct conf *c = ts->core->conf;
 	struct trial_estimate est = trial_estimate(&x->t);
 
-	return trial_verdict(&x->t, &est, ts->core->conf->measure.runs);
+	return trial_verdict(
+	    &x->t, &est, trial_of_service(&x->t) ? c->measure.pairs : c->measure.runs);
 }
 
 static bool is_over(const struct trials *ts, const struct module_trial *x)
 {
-	return verdict(ts, x) != TRIAL_OPEN ||
+	return verdict(ts, x) != TRIAL_OPEN || x->t.trouble ||
 	       clock_now_ms() - x->began_ms > TRIAL_DAYS * INT64_C(86400000);
 }
 
@@ -273,6 +288,15 @@ static int end_with_loss(
 	       module_save(&ts->core->modules, mod, e);
 }
 
+/* Of a service that may be. */
+static void restart_into(struct module_trial *x, enum trial_arm arm)
+{
+	enum trial_arm runs = x->t.turn.n ? trial_arm(&x->t) : TRIAL_OLD;
+
+	if (x->t.kind == TRIAL_BY_RESTARTS && x->t.trouble != TRIAL_UNSTARTED)
+		x->service.restart = arm != runs;
+}
+
 static int end(struct trials *ts, struct module_trial *x, struct module *mod, struct err *e)
 {
 	char text[TRIALS_TEXT];
@@ -280,6 +304,7 @@ static int end(struct trials *ts, struct module_trial *x, struct module *mod, st
 	x->verdict = verdict(ts, x);
 	x->ended_ms = clock_now_ms();
 	mod->schedule.decided_ms = 0;
+	restart_into(x, in_place(x, &mod->row));
 	trials_text(x, text, sizeof text);
 	if (is_loss(x->verdict)) {
 		log_warn("%s: the layout is taken back: %s", mod->row.path, text);
@@ -287,7 +312,7 @@ static int end(struct trials *ts, struct module_trial *x, struct module *mod, st
 			return -1;
 		x->news = true;
 	} else {
-		log_info("%s: %s", mod->row.path, text);
+		(x->t.trouble ? log_warn : log_info)("%s: %s", mod->row.path, text);
 		if (event_measured(ts->core->store, &mod->row, x->ended_ms, x->build, text, e))
 			return -1;
 	}
@@ -323,6 +348,7 @@ int trials_placed(struct trials *ts, struct module_trial *x, struct module *mod,
 {
 	if (is_over(ts, x))
 		return end(ts, x, mod, e);
+	restart_into(x, trial_next(&x->t));
 	trial_turned(&x->t, now_ns());
 	return save(ts, x, e);
 }
@@ -372,12 +398,50 @@ static void take_run(struct trials *ts, const struct build_id *id, const struct 
 	}
 }
 
+/* What a monitor says of the CPU time of its builds; false: nothing. */
+static bool report_of(
+    const struct module_trial *x, const struct wire_batch *b, struct windows_report *r, uint32_t *n)
+{
+	bool found = false;
+	uint32_t i;
+	int arm;
+
+	*r = (struct windows_report){.session = b->session, .at_ns = b->end_ns};
+	for (i = *n = 0; i < b->nuse; i++)
+		for (arm = 0; arm < TRIAL_ARMS; arm++)
+			if (build_id_equal(&b->use[i].id, &x->build[arm])) {
+				r->cpu_ns[arm] = b->use[i].cpu_ns;
+				*n += b->use[i].processes;
+				found = true;
+			}
+	return found;
+}
+
+static void take_uses(struct trials *ts, struct module_trial *x, const struct wire_batch *b)
+{
+	struct windows_report r;
+	struct trial_window w;
+
+	if (x->ended_ms || !trial_of_service(&x->t) || !report_of(x, b, &r, &x->service.processes))
+		return;
+	x->unsaved = true;
+	if (!windows_report(&x->service.windows, &r, &w, &x->t.trouble))
+		return;
+	trial_add_window(&x->t, &w, ts->core->conf->measure.service_turn_s);
+	/* As after a manager that was killed before it asked for it. */
+	if (x->t.kind == TRIAL_BY_RESTARTS && x->t.turn.n && w.arm != trial_arm(&x->t))
+		x->service.restart = true;
+}
+
 void trials_take(struct trials *ts, const struct wire_batch *b)
 {
+	size_t k;
 	uint32_t i;
 
 	for (i = 0; i < b->nrun; i++)
 		take_run(ts, &b->run_build[b->run[i].build], &b->run[i]);
+	for (k = 0; k < ts->of.n; k++)
+		take_uses(ts, ts->of.v[k], b);
 }
 
 int trials_save(struct trials *ts, struct err *e)
@@ -406,8 +470,9 @@ static bool is_of_another(const struct trials *ts, const struct module_trial *x)
 
 struct module *trials_due(struct trials *ts)
 {
-	double turn_s = ts->core->conf->measure.turn_s;
+	const struct conf *c = ts->core->conf;
 	struct module_trial *x;
+	double turn_s;
 	struct module *mod;
 	struct err e;
 	size_t i;
@@ -420,6 +485,7 @@ struct module *trials_due(struct trials *ts)
 			continue;
 		}
 		mod = modules_get(&ts->core->modules, x->module);
+		turn_s = trial_of_service(&x->t) ? c->measure.service_turn_s : c->measure.turn_s;
 		if (!x->ended_ms && clock_now_ms() >= mod->schedule.not_before_ms &&
 		    (is_over(ts, x) || trial_due(&x->t, now_ns(), turn_s)))
 			return mod;
@@ -457,24 +523,64 @@ bool trials_lost(const struct trials *ts, const struct store_module *row)
 	return x && x->ended_ms && is_loss(x->verdict) && in_place(x, row) == TRIAL_OLD;
 }
 
+static const char *trouble_words(enum trial_trouble t)
+{
+	static const char *const words[TRIAL_TROUBLES] = {
+	    [TRIAL_STILL] = "its counter stands still while it uses CPU time",
+	    [TRIAL_BACK] = "its counter goes back",
+	    [TRIAL_NO_NUMBER] = "its counter command does not print one number up to 2^53",
+	    [TRIAL_UNCOUNTED] = "its counter command fails",
+	    [TRIAL_UNSTARTED] = "its restart command fails",
+	    [TRIAL_TOO_SOON] = "it was restarted too soon after the swap"};
+
+	return words[t];
+}
+
+/* "over" these; "12 runs of the command" */
+static void text_of_runs(const struct trial *t, char *out, size_t n)
+{
+	static const char *const what[TRIAL_KINDS] = {[TRIAL_IN_USE] = "runs",
+	    [TRIAL_BY_COMMAND] = "runs of the command",
+	    [TRIAL_BY_RESTARTS] = "windows of its counter",
+	    [TRIAL_BY_RESTART] = "windows of its counter, before and after one restart"};
+	char all[NUMBER_TEXT];
+
+	number_text((double)(t->runs[TRIAL_OLD].n + t->runs[TRIAL_NEW].n), all);
+	snprintf(out, n, "%s %s", all, what[t->kind]);
+}
+
+static void crashes_text(const struct trial *t, char *out, size_t n)
+{
+	const struct trial_runs *old = &t->runs[TRIAL_OLD], *new = &t->runs[TRIAL_NEW];
+	char runs[NUMBER_TEXT], crashes[NUMBER_TEXT];
+
+	number_text((double)new->crashes, crashes);
+	if (trial_of_service(t))
+		snprintf(out, n, "crashed %s time%s, before the layout never", crashes,
+		    new->crashes == 1 ? "" : "s");
+	else
+		snprintf(out, n, "crashed in %s of %s runs, before the layout in %llu of %llu",
+		    crashes, number_text((double)new->n, runs), (unsigned long long)old->crashes,
+		    (unsigned long long)old->n);
+}
+
 void trials_text(const struct module_trial *x, char *out, size_t n)
 {
 	struct trial_estimate est = trial_estimate(&x->t);
-	const struct trial_runs *old = &x->t.runs[TRIAL_OLD], *new = &x->t.runs[TRIAL_NEW];
-	const char *of = x->t.kind == TRIAL_BY_COMMAND ? " of the command" : "";
-	char runs[NUMBER_TEXT], crashes[NUMBER_TEXT], all[NUMBER_TEXT];
+	char runs[128];
 
-	number_text((double)(old->n + new->n), all);
+	text_of_runs(&x->t, runs, sizeof runs);
 	if (x->verdict == TRIAL_CRASHES)
-		snprintf(out, n, "crashed in %s of %s runs, before the layout in %llu of %llu",
-		    number_text((double)new->crashes, crashes), number_text((double)new->n, runs),
-		    (unsigned long long)old->crashes, (unsigned long long)old->n);
+		crashes_text(&x->t, out, n);
+	else if (x->t.trouble)
+		snprintf(out, n, "not measured: %s%s%s", trouble_words(x->t.trouble),
+		    *x->service.why ? ": " : "", x->service.why);
 	else if (!est.known)
-		snprintf(out, n, "%s%s runs%s", x->ended_ms ? "not measured: " : "", all, of);
+		snprintf(out, n, "%s%s", x->ended_ms ? "not measured: " : "", runs);
 	else if (est.gain < 0)
-		snprintf(out, n, "loss %.1f %% (%.1f … %.1f) over %s runs%s", -100 * est.gain,
-		    -100 * est.high, -100 * est.low, all, of);
+		snprintf(out, n, "loss %.1f %% (%.1f … %.1f) over %s", -100 * est.gain,
+		    -100 * est.high, -100 * est.low, runs);
 	else
-		snprintf(out, n, "gain %.1f %% (%.1f … %.1f) over %s runs%s", 100 * est.gain,
-		    100 * est.low, 100 * est.high, all, of);
+		snprintf(out, n, "gain %.1f %% (%.1f … %.1f) over %s", 100 * est.gain,
+		    100 * est.low, 100 * est.high, runs);
 }

@@ -13,8 +13,18 @@
 #include "common/editanswer/editanswer.h"
 #include "managerd/cycle/core.h"
 #include "managerd/samples/ingest.h"
+#include "managerd/trial/windows.h"
 
 enum { TRIALS_MAX = WIRE_RUN_BUILDS_MAX / TRIAL_ARMS, TRIAL_DAYS = 7, TRIALS_TEXT = 256 };
+
+struct trial_service { /* what is not stored of the trial of a service */
+	struct windows windows;
+	uint32_t processes; /* of it that run, by the last report */
+	int64_t next_ms;    /* when its next command is due */
+	unsigned failed;    /* commands in a row */
+	bool restart;       /* it is to run what is in place */
+	char why[160];      /* what its command said, of a trouble */
+};
 
 struct module_trial { /* the last one of a module */
 	uint64_t module;
@@ -23,6 +33,7 @@ struct module_trial { /* the last one of a module */
 	enum trial_verdict verdict; /* TRIAL_OPEN with an end: too few processes */
 	double promised, model; /* gain, by trials_gain() and by the fitted constants; NAN = none */
 	struct trial t;
+	struct trial_service service;
 	bool unsaved; /* runs, until the batch is committed */
 	bool news;    /* it has ended with a loss, and the operator does not know */
 };
@@ -39,6 +50,8 @@ int trials_open(struct trials *ts, struct err *e);
 void trials_free(struct trials *ts);
 /* The last trial of a module, or NULL. */
 const struct module_trial *trials_of(const struct trials *ts, uint64_t module);
+/* The same, for who has something to do with it. */
+struct module_trial *trials_find(const struct trials *ts, uint64_t module);
 /* The one that goes on. */
 struct module_trial *trials_open_of(const struct trials *ts, uint64_t module);
 /* The gain of one layout over another of the user's by the model, with its constants as all trials
@@ -69,7 +82,7 @@ bool trials_wants(const struct trials *ts, const struct module_trial *x, struct 
 int trials_placed(struct trials *ts, struct module_trial *x, struct module *mod, struct err *e);
 /* After the transaction: has the operator told, once, of a layout that was taken back. */
 void trials_notify(struct trials *ts, const struct module *mod);
-/* Adds the runs of a batch. */
+/* Adds the runs of a batch, and what it says of services. */
 void trials_take(struct trials *ts, const struct wire_batch *b);
 /* Writes what trials_take() added. */
 int trials_save(struct trials *ts, struct err *e);

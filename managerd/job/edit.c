@@ -75,9 +75,11 @@ static bool answers(const struct edit *j)
 /* What people call the program; of a command of the policy, else the editor. */
 static const char *program_of(const struct edit *j)
 {
-	return j->kind == PRIV_VERIFY  ? "the verify command"
-	       : j->kind > PRIV_VERIFY ? "the measuring command"
-				       : "the editor";
+	return j->kind == PRIV_COUNT     ? "the counter command"
+	       : j->kind == PRIV_RESTART ? "the restart command"
+	       : j->kind == PRIV_VERIFY  ? "the verify command"
+	       : j->kind > PRIV_VERIFY   ? "the measuring command"
+					 : "the editor";
 }
 
 /* As editanswer_read(); a score is a part of the answer of a build. */
@@ -146,6 +148,8 @@ static void deliver(struct edit *j)
 	r.ran_s = j->ran_s;
 	r.cpu_s = j->ended.cpu_s;
 	r.log = buf_cstr(&j->err.text);
+	r.said.p = buf_cstr(&j->out.text);
+	r.said.n = j->out.text.n;
 	if (r.end == EDIT_DONE) { /* what the parent has seen counts, whatever the editor says */
 		r.build_id = j->ended.id;
 		r.origin = j->ended.origin;
@@ -326,7 +330,7 @@ static int start_job(struct edit *j, const struct edit_request *q, int out, int 
 	struct priv_job job = q->job;
 
 	/* What a command of the policy says goes into one text. */
-	job.out = j->kind >= PRIV_VERIFY ? err : out;
+	job.out = j->kind >= PRIV_VERIFY && j->kind != PRIV_COUNT ? err : out;
 	job.err = err;
 	job.samples = -1;
 	if (priv_takes_samples(j->kind)) {

@@ -46,6 +46,10 @@ struct edit_result {
 	const char *error; /* one line for people; "" when DONE */
 	const char
 	    *log; /* what it wrote to stderr (commands: stdout as well), at most EDIT_ERR_MAX */
+	struct {
+		const char *p;
+		size_t n;
+	} said;        /* COUNT: what it wrote to stdout, at most EDIT_OUT_MAX; hostile */
 	uint64_t task; /* BUILD that is DONE: for swap, verify and priv_drop(); else 0 */
 	struct build_id build_id, origin; /* BUILD: as the parent has seen */
 	struct blob *blob; /* BUILD: its block map, TABLE: the table, SHAPES, CARRY: what was made;

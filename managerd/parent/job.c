@@ -95,16 +95,20 @@ static void editor_argv(
 	vec_push(argv, NULL);
 }
 
-/* Bounds for whatever runs as a module's owner. */
-static struct launch job_launch(const struct parent *p, struct task *t)
+/* Somebody waits for it: the samples that a table is for, a window of time. */
+static bool is_waited_for(const struct task *t)
+{
+	return makes_data(t) || (t->kind == TASK_COMMAND && !t->edit);
+}
+
+struct launch task_launch(const struct parent *p, struct task *t)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
 	t->group =
-	    cgroup_make(&p->groups, t->id, p->conf->edit.memory, JOB_PROCESSES, !makes_data(t));
+	    cgroup_make(&p->groups, t->id, p->conf->edit.memory, JOB_PROCESSES, !is_waited_for(t));
 	return (struct launch){.group = t->group,
-	    /* The samples a table is for are taken meanwhile. */
-	    .priority = makes_data(t) ? LAUNCH_NICE : LAUNCH_IDLE,
+	    .priority = is_waited_for(t) ? LAUNCH_NICE : LAUNCH_IDLE,
 	    .drop = t->owner.give,
 	    .uid = t->owner.uid,
 	    .gid = t->owner.gid,
@@ -264,7 +268,7 @@ static int run(struct parent *p, struct task *t, int original, struct err *e)
 		if (!cache)
 			return -1;
 	}
-	l = job_launch(p, t);
+	l = task_launch(p, t);
 	env = task_env(p, t, true);
 	editor_argv(p, t, cache, original >= 0, &argv);
 	l.argv = (const char *const *)argv.v;
@@ -350,7 +354,7 @@ static int run_command(
 				     {"{build}", kind == PRIV_MEASURE_NEW ? new_path : t->path},
 				     {NULL}};
 	char **argv = task_argv(command, kind == PRIV_VERIFY ? of_verify : of_measure);
-	struct launch l = job_launch(p, t);
+	struct launch l = task_launch(p, t);
 	int r;
 
 	l.argv = (const char *const *)argv;
@@ -456,6 +460,8 @@ uint64_t task_job(struct parent *p, const struct priv_job *j, struct err *e)
 	    [PRIV_CARRY] = TASK_CARRY};
 	struct task *t;
 
+	if (j->kind >= PRIV_COUNT)
+		return task_service(p, j, e);
 	if (j->kind >= PRIV_VERIFY)
 		return begin_command(p, j, e);
 	if (!path_is_plain(j->module)) {

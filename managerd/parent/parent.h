@@ -11,11 +11,12 @@
  *	swap.c    and settle, journal, builds, digest, stage: changing a module
  *	folder.c  job folders and caches          package.c Debian packages
  *	fetch.c   artifacts from servers         policy.c  the policy, again
- *	notify.c  the operator's command
+ *	notify.c  the operator's command    service.c  a service's commands
  */
 #ifndef MORPH_PARENT_PARENT_H
 #define MORPH_PARENT_PARENT_H
 
+#include "common/hash.h"
 #include "managerd/conf/conf.h"
 #include "managerd/parent/cgroup.h"
 #include "managerd/parent/folder.h"
@@ -27,6 +28,11 @@ struct task;
 struct event { /* what the manager was not sent yet */
 	struct buf frame;
 	int fd; /* goes with it, -1 = none; ours */
+};
+
+struct restarted {           /* a service */
+	struct hash128 path; /* of its module */
+	int64_t at_ms;
 };
 
 struct sweep { /* a job's folder that waits to be emptied */
@@ -51,6 +57,7 @@ struct parent {
 		int64_t since_ms;
 		uint64_t n; /* tries since, within a day */
 	} fetched, notified;
+	VEC(struct restarted) restarted; /* lately */
 	struct cgroups groups;
 	int verbs, events; /* sockets to the manager; -1 = it is gone */
 	VEC(struct task *) task;

@@ -1,7 +1,8 @@
 /*
  * What the files of tasks share: task.c (rows, ends), find.c (a module and
  * what belongs to it), fetch.c (artifacts from servers), job.c (the editor and what it made),
- * swapping.c, notify.c (the operator's command), sweep.c (folders of jobs).
+ * service.c (a service's commands), swapping.c, notify.c (the operator's command), sweep.c (folders
+ * of jobs).
  */
 #ifndef MORPH_PARENT_TASK_PARTS_H
 #define MORPH_PARENT_TASK_PARTS_H
@@ -54,7 +55,11 @@ int task_find_owner(const struct parent *p, struct task *t, struct err *e);
 /* STATE/artifacts: those that were fetched, by build-id; to free. */
 char *artifacts_folder(const char *state);
 
-/* ---- fetch.c, job.c, swapping.c, sweep.c ---- */
+/* ---- fetch.c, job.c, service.c, swapping.c, sweep.c ---- */
+
+/* Bounds for whatever runs as a module's owner. */
+struct launch task_launch(const struct parent *p, struct task *t);
+uint64_t task_service(struct parent *p, const struct priv_job *j, struct err *e);
 
 void task_fetch_start(struct parent *p, struct task *t);
 void task_job_start(struct parent *p, struct task *t);

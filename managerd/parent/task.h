@@ -9,7 +9,7 @@
  *	build     as inspect -> editor -> snapshot of its output -> inspect that
  *	score     open, judge -> inspect module, artifact -> editor
  *	table     the same -> inspect the table
- *	command   one of the policy's over a build
+ *	command   one of the policy's over a build, or about a service
  *	swap      of a build that ended well and was verified: copy -> rename
  *	rollback  open, judge -> inspect module, kept build -> copy of that -> rename
  *	notify    the policy's command for the operator
@@ -84,7 +84,7 @@ struct task {
 	int snapshot;             /* of its output, ours alone */
 	struct build_id made, made_origin;
 	bool built, verified;
-	struct task *edit; /* COMMAND, SWAP: the build */
+	struct task *edit; /* COMMAND, SWAP: the build; NULL: about a service */
 	bool reported, dropped;
 };
 

@@ -125,6 +125,9 @@ enum priv_job_kind {
 	PRIV_VERIFY,
 	PRIV_MEASURE_OLD, /* the benchmark, of the build in place */
 	PRIV_MEASURE_NEW, /* … of the new one */
+	/* about a service that runs the module */
+	PRIV_COUNT,   /* its counter, which says so on `out` */
+	PRIV_RESTART, /* it is to run what is in place now; not again within an eighth of a turn */
 	PRIV_JOBS
 };
 
@@ -135,8 +138,8 @@ static inline bool priv_takes_samples(enum priv_job_kind kind)
 
 struct priv_job {
 	enum priv_job_kind kind;
-	const char *module;         /* absolute path; commands: not used */
-	uint64_t edit;              /* commands: the task of the build */
+	const char *module;         /* absolute path; commands over a build: not used */
+	uint64_t edit;              /* commands over a build: its task */
 	struct build_id id, origin; /* what the manager takes the module for */
 	int samples;                /* BUILD, SCORE, CARRY: memfd with the text; -1 */
 	int shapes;                 /* CARRY: the bytes that a SHAPES job made; -1 */

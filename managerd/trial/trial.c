@@ -20,7 +20,8 @@ enum { LONG_TURNS = 60, CELLS_MAX = 1 << 16, TURNS_MAX = 1 << 16 };
 #define NEAR 0.01
 /* Less than this, either way, is worth nothing. */
 #define WORTHLESS 0.005
-/* Added to the logarithm of ns per unit of work, of which there are up to 2^53: it stays positive. */
+/* Added to the logarithm of ns per unit of work, of which there are up to 2^53: it stays positive.
+ */
 #define WORK_OFFSET 64
 /* All windows of a service are one class. */
 #define WINDOWS 1
@@ -335,9 +336,9 @@ static double uniform(double n)
 	return sqrt(2 * v / (n * rho2) * log(sqrt(v) / alpha));
 }
 
-/* The variance of a mean by that which it would have, were pairs independent: their correlation with
- * the next one, as of an autoregressive process, with one standard error more for what is unknown
- * of it. */
+/* The variance of a mean by that which it would have, were pairs independent: their correlation
+ * with the next one, as of an autoregressive process, with one standard error more for what is
+ * unknown of it. */
 static double dependence(double next, double square, double n)
 {
 	double r = fmin(fmax(next / square, 0) + 1 / sqrt(n), 0.9);
@@ -413,8 +414,8 @@ struct trial_estimate trial_estimate(const struct trial *t)
 	return e;
 }
 
-/* Whether the new build's share of crashes is larger than chance would have it; of services it is not
- * known what of. */
+/* Whether the new build's share of crashes is larger than chance would have it; of services it is
+ * not known what of. */
 static bool crashes_more(const struct trial *t)
 {
 	const struct trial_runs *old = &t->runs[TRIAL_OLD], *new = &t->runs[TRIAL_NEW];
@@ -427,8 +428,7 @@ static bool crashes_more(const struct trial *t)
 	return x / n - y / m > 2.58 * sqrt(p * (1 - p) * (1 / n + 1 / m));
 }
 
-static bool is_long_enough(
-    const struct trial *t, const struct trial_estimate *e, uint64_t runs_max)
+static bool is_long_enough(const struct trial *t, const struct trial_estimate *e, uint64_t runs_max)
 {
 	size_t nold;
 
@@ -466,10 +466,10 @@ enum trial_verdict trial_verdict(
 /* ---- for the store ---- */
 
 /* Little-endian numbers of 64 bits, doubles by their bits: the version; what trial_begin() was
- * given, without the kind in version 1; from version 3 on the trouble; of both builds runs, crashes,
- * CPU time, from version 3 on work, and, but in version 1, terms; the processor, likewise; then each
- * list with its length before it. */
-enum { TURN = 3, CELL = 6, CLASS = 3 };      /* numbers of one */
+ * given, without the kind in version 1; from version 3 on the trouble; of both builds runs,
+ * crashes, CPU time, from version 3 on work, and, but in version 1, terms; the processor, likewise;
+ * then each list with its length before it. */
+enum { TURN = 3, CELL = 6, CLASS = 3 };        /* numbers of one */
 enum { FIRST = 1, WITHOUT_SERVICES, VERSION }; /* versions */
 
 static void add(struct buf *out, uint64_t v)

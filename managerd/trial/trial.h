@@ -5,12 +5,12 @@
  * numbers out.
  *
  * A service has no processes that end. There a window of time takes a process's place, and CPU time
- * per unit of work (windows.h) its CPU time. Where the service may be restarted, turns are as above.
- * Else it has one restart, whenever that comes: blocks of time before and after it are paired from
- * there outwards, the last one before with the first one after. That is no experiment: what else
- * changed with the restart counts as the layout's. What drifts makes pairs differ, the further out
- * the more, and whatever outlasts a block makes neighbouring pairs alike; the bounds are widened by
- * both (conclude()).
+ * per unit of work (windows.h) its CPU time. Where the service may be restarted, turns are as
+ * above. Else it has one restart, whenever that comes: blocks of time before and after it are
+ * paired from there outwards, the last one before with the first one after. That is no experiment:
+ * what else changed with the restart counts as the layout's. What drifts makes pairs differ, the
+ * further out the more, and whatever outlasts a block makes neighbouring pairs alike; the bounds
+ * are widened by both (conclude()).
  *
  * What is compared is the logarithm of the CPU time of processes of one class of command
  * lines within one pair: mean of the new build minus mean of the old one. Classes weigh by
@@ -33,8 +33,8 @@
 #include <stdint.h>
 
 enum trial_kind {
-	TRIAL_IN_USE,     /* by processes as they come */
-	TRIAL_BY_COMMAND, /* by a command that runs once in each turn */
+	TRIAL_IN_USE,      /* by processes as they come */
+	TRIAL_BY_COMMAND,  /* by a command that runs once in each turn */
 	TRIAL_BY_RESTARTS, /* of a service, by its work: it is restarted with each turn */
 	TRIAL_BY_RESTART,  /* … before and after the restart that comes by itself */
 	TRIAL_KINDS
@@ -51,7 +51,7 @@ enum {
 	TRIAL_BLOCKS_MAX = 48    /* before the restart of a service; the last ones stay */
 };
 
-struct trial_runs { /* of services windows, but for crashes */
+struct trial_runs {          /* of services windows, but for crashes */
 	uint64_t n, crashes; /* crashes: ended by a signal that says so (SIGSEGV, SIGABRT, …) */
 	double cpu_s, work;  /* work: of services */
 };

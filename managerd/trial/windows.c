@@ -59,8 +59,7 @@ static bool is_anothers(const struct windows *w, const struct windows_report *r)
 }
 
 /* From base to next. */
-static bool end_window(
-    struct windows *w, struct trial_window *out, enum trial_trouble *trouble)
+static bool end_window(struct windows *w, struct trial_window *out, enum trial_trouble *trouble)
 {
 	double cpu[TRIAL_ARMS] = {w->next.cpu_ns[TRIAL_OLD] - w->base.cpu_ns[TRIAL_OLD],
 	    w->next.cpu_ns[TRIAL_NEW] - w->base.cpu_ns[TRIAL_NEW]};
@@ -94,8 +93,7 @@ bool windows_report(struct windows *w, const struct windows_report *r, struct tr
 
 	if (is_anothers(w, r)) {
 		/* Two at once would each have begun from elsewhere. */
-		if (last.at_ns && last.session != r->session &&
-		    r->at_ns < last.at_ns + SILENT_NS)
+		if (last.at_ns && last.session != r->session && r->at_ns < last.at_ns + SILENT_NS)
 			return false;
 		w->last = *r;
 		w->base.at_ns = w->next.at_ns = 0;
@@ -108,12 +106,12 @@ bool windows_report(struct windows *w, const struct windows_report *r, struct tr
 		w->next.at_ns = 0;
 		return false;
 	}
-	share = r->at_ns > last.at_ns ? (double)(w->next.at_ns - last.at_ns) /
-					    (double)(r->at_ns - last.at_ns)
-				      : 0;
+	share = r->at_ns > last.at_ns
+		    ? (double)(w->next.at_ns - last.at_ns) / (double)(r->at_ns - last.at_ns)
+		    : 0;
 	for (arm = 0; arm < TRIAL_ARMS; arm++)
-		w->next.cpu_ns[arm] = (double)last.cpu_ns[arm] +
-				      share * (double)(r->cpu_ns[arm] - last.cpu_ns[arm]);
+		w->next.cpu_ns[arm] =
+		    (double)last.cpu_ns[arm] + share * (double)(r->cpu_ns[arm] - last.cpu_ns[arm]);
 	ended = w->base.at_ns && end_window(w, out, trouble);
 	w->base = w->next;
 	w->next.at_ns = 0;

@@ -1,7 +1,7 @@
 /*
- * What a service did, in windows of time: its counter, which the manager reads now and then, and the
- * CPU time of its processes, which a monitor reports at times of its own, brought together. CPU time
- * at the time of a reading lies on the line between the two reports about it.
+ * What a service did, in windows of time: its counter, which the manager reads now and then, and
+ * the CPU time of its processes, which a monitor reports at times of its own, brought together. CPU
+ * time at the time of a reading lies on the line between the two reports about it.
  *
  * A window counts where one build did all the work: not while processes of both run, and not the
  * first one after a restart, in which the service fills its caches. Without work it says nothing.
@@ -36,8 +36,8 @@ struct windows { /* zero-filled */
 
 /* The counter was read at a time (CLOCK_REALTIME, as all). One that waits is forgotten. */
 void windows_read(struct windows *w, uint64_t at_ns, double count);
-/* A monitor says how much CPU time processes of either build have used in its session. True: *out is
- * what came of it. *trouble changes when the counter has to be given up. */
+/* A monitor says how much CPU time processes of either build have used in its session. True: *out
+ * is what came of it. *trouble changes when the counter has to be given up. */
 bool windows_report(struct windows *w, const struct windows_report *r, struct trial_window *out,
     enum trial_trouble *trouble);
 /* The service was restarted: what was begun is not ended. */

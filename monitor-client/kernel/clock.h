@@ -24,8 +24,8 @@ static inline uint64_t clock_now(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-/* CPU time of all threads of a process, those that ended too; anybody may ask. false: it is gone. The
- * number of its clock is clock_getcpuclockid(3)'s. */
+/* CPU time of all threads of a process, those that ended too; anybody may ask. false: it is gone.
+ * The number of its clock is clock_getcpuclockid(3)'s. */
 static inline bool clock_of_process(uint32_t pid, uint64_t *ns)
 {
 	struct timespec t;

@@ -151,8 +151,7 @@ static const struct {
 	"p.yaml:2:5: restart: expected a counter beside it, to compare by"},
     {"measure: {counter: {}}\n",
 	"p.yaml:1:20: counter: expected a command, such as [/usr/bin/test-it, \"{new}\"]"},
-    {"measure: {service_turn: 10ms}\n",
-	"p.yaml:1:25: service_turn: expected 1s to 1d, not '10ms'"},
+    {"measure: {service_turn: 10ms}\n", "p.yaml:1:25: service_turn: expected 1s to 1d, not '10ms'"},
     {"measure: {countr: x}\n",
 	"p.yaml:1:11: unknown key 'countr' in measure; did you mean 'counter'?"},
     {"decide:\n  min_sample: 5\n", "p.yaml:2:3: unknown key 'min_sample' in decide; did you mean "

@@ -18,8 +18,8 @@ static void setup(void)
 
 static bool report_of(uint64_t session, double at_s, double old_s, double new_s)
 {
-	struct windows_report r = {session, (uint64_t)(at_s * 1e9),
-	    {(uint64_t)(old_s * 1e9), (uint64_t)(new_s * 1e9)}};
+	struct windows_report r = {
+	    session, (uint64_t)(at_s * 1e9), {(uint64_t)(old_s * 1e9), (uint64_t)(new_s * 1e9)}};
 
 	return windows_report(&w, &r, &got, &trouble);
 }
@@ -32,10 +32,11 @@ static bool report(double at_s, double old_s, double new_s)
 static const struct {
 	const char *text;
 	double is; /* -1: no number */
-} number[] = {{"12\n", 12}, {" 0 ", 0}, {"1.5e+06\n", 1500000}, {"9007199254740992", 9007199254740992.0},
-    {"9007199254740993e3", -1}, {"", -1}, {"\n", -1}, {"-1", -1}, {"+1", -1}, {"nan", -1}, {"inf", -1},
-    {"0x10", -1}, {"1 2", -1}, {"1,5", -1}, {"1e", -1}, {"1e999", -1}, {"12\nrequests", -1},
-    {"00000000000000000000000000000000001", -1}, {".5", -1}, {"5.", 5}};
+} number[] = {{"12\n", 12}, {" 0 ", 0}, {"1.5e+06\n", 1500000},
+    {"9007199254740992", 9007199254740992.0}, {"9007199254740993e3", -1}, {"", -1}, {"\n", -1},
+    {"-1", -1}, {"+1", -1}, {"nan", -1}, {"inf", -1}, {"0x10", -1}, {"1 2", -1}, {"1,5", -1},
+    {"1e", -1}, {"1e999", -1}, {"12\nrequests", -1}, {"00000000000000000000000000000000001", -1},
+    {".5", -1}, {"5.", 5}};
 
 START_TEST(numbers)
 {
@@ -45,7 +46,10 @@ START_TEST(numbers)
 	ck_assert_int_eq(windows_number(text, strlen(text), &v), number[_i].is < 0 ? -1 : 0);
 	if (number[_i].is >= 0)
 		ck_assert_double_eq(v, number[_i].is);
-	ck_assert_int_eq(windows_number("1\0" "2", 3, &v), -1);
+	ck_assert_int_eq(windows_number("1\0"
+					"2",
+			     3, &v),
+	    -1);
 }
 END_TEST
 

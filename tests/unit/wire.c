@@ -732,6 +732,6 @@ UNIT_MAIN("wire", 0, NULL, NULL, a_batch_comes_back, hello_and_ack_come_back,
     a_short_payload_is_refused, what_does_not_add_up_is_refused, a_long_path_is_refused,
     unknown_sections_are_skipped, counts_are_bounded_by_bytes, registers_come_back,
     cut_off_registers_are_refused, garbled_registers_are_refused, words_of_the_stack_are_bounded,
-    runs_come_back, uses_come_back, runs_need_no_samples, cut_off_runs_are_refused, garbled_runs_are_refused,
-    builds_of_runs_are_bounded, UNIT_LOOP(wanted_builds_come_back, 2),
+    runs_come_back, uses_come_back, runs_need_no_samples, cut_off_runs_are_refused,
+    garbled_runs_are_refused, builds_of_runs_are_bounded, UNIT_LOOP(wanted_builds_come_back, 2),
     UNIT_LOOP(too_many_wanted_builds_are_refused, 2))
