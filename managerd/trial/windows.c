@@ -45,17 +45,52 @@ void windows_restarted(struct windows *w)
 	w->skip = 1;
 }
 
+static const struct windows_report *latest(const struct windows *w)
+{
+	return w->npast ? &w->past[w->npast - 1] : NULL;
+}
+
 /* Is it of another monitor, or of a session that is over? */
-static bool is_anothers(const struct windows *w, const struct windows_report *r)
+static bool is_anothers(const struct windows_report *last, const struct windows_report *r)
 {
 	int arm;
 
-	if (!w->last.at_ns || w->last.session != r->session || r->at_ns < w->last.at_ns)
+	if (last->session != r->session || r->at_ns < last->at_ns)
 		return true;
 	for (arm = 0; arm < TRIAL_ARMS; arm++)
-		if (r->cpu_ns[arm] < w->last.cpu_ns[arm])
+		if (r->cpu_ns[arm] < last->cpu_ns[arm])
 			return true;
 	return false;
+}
+
+static void keep(struct windows *w, const struct windows_report *r)
+{
+	if (w->npast == WINDOWS_PAST)
+		memmove(w->past, w->past + 1, --w->npast * sizeof *w->past);
+	w->past[w->npast++] = *r;
+}
+
+/* CPU time at the reading that waits. 1; 0: not known yet; -1: not known any more. */
+static int find_cpu(struct windows *w)
+{
+	const struct windows_report *a, *b = w->past;
+	double share;
+	int arm;
+
+	if (w->next.at_ns < b->at_ns)
+		return -1;
+	while (b < w->past + w->npast && b->at_ns < w->next.at_ns)
+		b++;
+	if (b == w->past + w->npast)
+		return 0;
+	a = b > w->past ? b - 1 : b;
+	share = b->at_ns > a->at_ns
+		    ? (double)(w->next.at_ns - a->at_ns) / (double)(b->at_ns - a->at_ns)
+		    : 0;
+	for (arm = 0; arm < TRIAL_ARMS; arm++)
+		w->next.cpu_ns[arm] =
+		    (double)a->cpu_ns[arm] + share * (double)(b->cpu_ns[arm] - a->cpu_ns[arm]);
+	return 1;
 }
 
 /* From base to next. */
@@ -86,34 +121,24 @@ static bool end_window(struct windows *w, struct trial_window *out, enum trial_t
 bool windows_report(struct windows *w, const struct windows_report *r, struct trial_window *out,
     enum trial_trouble *trouble)
 {
-	struct windows_report last = w->last;
+	const struct windows_report *last = latest(w);
 	bool ended;
-	double share;
-	int arm;
+	int found;
 
-	if (is_anothers(w, r)) {
-		/* Two at once would each have begun from elsewhere. */
-		if (last.at_ns && last.session != r->session && r->at_ns < last.at_ns + SILENT_NS)
-			return false;
-		w->last = *r;
+	/* Two monitors at once each began from elsewhere: one is followed. */
+	if (last && last->session != r->session && r->at_ns < last->at_ns + SILENT_NS)
+		return false;
+	if (last && is_anothers(last, r)) {
+		w->npast = 0;
 		w->base.at_ns = w->next.at_ns = 0;
-		return false;
 	}
-	w->last = *r;
-	if (!w->next.at_ns || w->next.at_ns > r->at_ns)
-		return false;
-	if (w->next.at_ns < last.at_ns) {
+	keep(w, r);
+	found = w->next.at_ns ? find_cpu(w) : 0;
+	if (found > 0) {
+		ended = w->base.at_ns && end_window(w, out, trouble);
+		w->base = w->next;
+	}
+	if (found)
 		w->next.at_ns = 0;
-		return false;
-	}
-	share = r->at_ns > last.at_ns
-		    ? (double)(w->next.at_ns - last.at_ns) / (double)(r->at_ns - last.at_ns)
-		    : 0;
-	for (arm = 0; arm < TRIAL_ARMS; arm++)
-		w->next.cpu_ns[arm] =
-		    (double)last.cpu_ns[arm] + share * (double)(r->cpu_ns[arm] - last.cpu_ns[arm]);
-	ended = w->base.at_ns && end_window(w, out, trouble);
-	w->base = w->next;
-	w->next.at_ns = 0;
-	return ended;
+	return found > 0 && ended;
 }

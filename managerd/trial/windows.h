@@ -13,6 +13,7 @@
 #include "managerd/trial/trial.h"
 
 enum {
+	WINDOWS_PAST = 64,  /* reports that are kept, for a command that took its time */
 	WINDOWS_BACK = 3,   /* so many in a row in which the counter goes back: it is none */
 	WINDOWS_STILL = 10, /* … in which it stands still while there is CPU time */
 };
@@ -23,9 +24,10 @@ int windows_number(const char *text, size_t n, double *out);
 
 struct windows { /* zero-filled */
 	struct windows_report {
-		uint64_t session, at_ns; /* of the monitor; at 0 = none */
+		uint64_t session, at_ns; /* of the monitor */
 		uint64_t cpu_ns[TRIAL_ARMS];
-	} last;
+	} past[WINDOWS_PAST]; /* of one session; the latest is the last */
+	unsigned npast;
 	struct windows_reading {
 		uint64_t at_ns; /* 0 = none */
 		double count;

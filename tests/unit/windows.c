@@ -65,13 +65,19 @@ START_TEST(a_window_is_between_two_readings)
 	ck_assert_uint_eq(got.start_ns, 105 * SECOND);
 	ck_assert_double_eq(got.work, 300);
 	ck_assert_uint_eq(got.cpu_ns, 2 * SECOND); /* from 8 to 10 */
-	/* No reading, no window; one of before the last report is of no use. */
+	/* No reading, no window; one may be of some reports ago, but not of before all. */
 	ck_assert(!report(130, 15, 0));
+	ck_assert(!report(140, 16, 0));
 	windows_read(&w, 125 * SECOND, 1400);
+	ck_assert(report(140, 16, 0));
+	ck_assert_double_eq(got.work, 100);
+	ck_assert_uint_eq(got.start_ns, 112 * SECOND);
+	ck_assert_uint_eq(got.cpu_ns, 4500000000);
+	windows_read(&w, 99 * SECOND, 1450);
 	ck_assert(!report(140, 16, 0));
 	windows_read(&w, 141 * SECOND, 1500);
 	ck_assert(report(150, 17, 0));
-	ck_assert_double_eq(got.work, 200);
+	ck_assert_double_eq(got.work, 100);
 	ck_assert_int_eq(trouble, TRIAL_FINE);
 }
 END_TEST
@@ -81,7 +87,7 @@ static bool step(double count, double old_s, double new_s)
 {
 	static double at;
 
-	at = w.last.at_ns ? (double)w.last.at_ns / 1e9 + 10 : 1000;
+	at = w.npast ? (double)w.past[w.npast - 1].at_ns / 1e9 + 10 : 1000;
 	windows_read(&w, (uint64_t)((at - 5) * 1e9), count);
 	return report(at, old_s, new_s);
 }
