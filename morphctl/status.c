@@ -172,12 +172,14 @@ static char *measured_words(struct arena *a, const json_t *m)
 {
 	const json_t *t = json_object_get(m, "measured");
 	double gain = json_num(t, "gain"), runs = measured_runs(t);
+	const char *by = json_str(t, "by");
 
 	if (isfinite(gain))
 		return arena_printf(a, "%.1f %% (%.1f … %.1f)", 100 * gain,
 		    100 * json_num(t, "low"), 100 * json_num(t, "high"));
-	return runs > 0 && !json_str(t, "ended") ? words_plural(a, runs, "run")
-						 : arena_strdup(a, "-");
+	return runs > 0 && !json_str(t, "ended")
+		   ? words_plural(a, runs, by && !strcmp(by, "counter") ? "window" : "run")
+		   : arena_strdup(a, "-");
 }
 
 /* The same in full, beside what was promised. */
@@ -355,7 +357,7 @@ static void show_module(const struct invocation *in, const json_t *m)
 	table_field(stdout, colour, "samples", seen_words(a, m));
 	if (json_is_object(predicted))
 		table_field(stdout, colour, "predicted", predicted_long(a, predicted, now));
-	if (measured_runs(measured) > 0)
+	if (measured_runs(measured) > 0 || json_str(measured, "ended"))
 		table_field(stdout, colour, "measured", measured_long(a, measured));
 	table_field(stdout, colour, "rollback",
 	    json_is_true(json_object_get(m, "rollback")) ? "possible" : "nothing to roll back to");

@@ -13,6 +13,7 @@ SERVER = r"""
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -41,7 +42,7 @@ int main(int c, char **v)
 	char what, text[32];
 	struct stat st;
 
-	if (stat("/proc/self/exe", &st))
+	if (prctl(PR_SET_PDEATHSIG, SIGTERM) || stat("/proc/self/exe", &st))
 		return 2;
 	if ((unsigned long)st.st_size != number(v[2]))
 		n = n * number(v[3]) / 100;
@@ -137,6 +138,12 @@ class Service:
                         self.sent += len(s.recv(1))
             except OSError:
                 time.sleep(0.01)
+
+    def query(self, what):
+        with socket.socket(socket.AF_UNIX) as s:
+            s.connect(self.socket)
+            s.sendall(what.encode())
+            return s.recv(100).decode()
 
     def swap(self):
         """Has the manager lay it out; the trial begins."""

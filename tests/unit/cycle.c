@@ -622,6 +622,112 @@ START_TEST(a_trial_is_given_up)
 }
 END_TEST
 
+/* A service under a manager that may restart it: what is in place runs from the restart on. */
+static void setup_with_service(void)
+{
+	setup_with(
+	    "profile: {registers: no}\n"
+	    "measure: {service_turn: 1s, counter: count, restart: again}\n"
+	    "decide: {every: 100ms, min_samples: 10, min_coverage: 1%, min_gain: 1%, cool_down: 0s,"
+	    " edits_per_day: 1000}\n"
+	    "idle: {cpu: 0%, psi: 100%, after: 0s, battery: yes}\n");
+	priv->count = "date +%s%N | cut -b 5-16";
+}
+
+static struct build_id running;
+
+/* A second of CPU time for one of the clock, or less in the new build; its work is the time. */
+static void report_service(double ratio)
+{
+	static unsigned restarts;
+	static uint64_t used[2], last;
+	const struct module_trial *x = trial();
+	uint64_t now = (uint64_t)clock_now_ms() * 1000000;
+	bool new;
+
+	if (priv->restarts != restarts)
+		running = module_at(1000, 0)->row.current;
+	restarts = priv->restarts;
+	new = build_id_equal(&running, &x->build[TRIAL_NEW]);
+	used[new] += (uint64_t)((double)(now - last) * (new ? ratio : 1));
+	if (last)
+		trials_take(
+		    &m->trials, &(struct wire_batch){.session = 5,
+				    .end_ns = now,
+				    .nuse = 2,
+				    .use = (struct wire_use[]){{x->build[TRIAL_OLD], 1, used[0]},
+					{x->build[TRIAL_NEW], 0, used[1]}}});
+	last = now;
+}
+
+static void serve_until_the_end(double ratio)
+{
+	double begin = seconds(), reported = 0;
+
+	running = (struct build_id){1, {11}};
+	while (!trial()->ended_ms || m->work.now.step || m->services.job) {
+		ck_assert_double_lt(seconds() - begin, 100);
+		turn();
+		usleep(1000);
+		if (seconds() > reported + 0.05) {
+			report_service(ratio);
+			reported = seconds();
+		}
+	}
+}
+
+START_TEST(a_service_is_measured)
+{
+	struct fake_file *f = program(1000, 0, 3);
+	struct manager_trial t;
+
+	lay_out();
+	ck_assert_int_eq(trial()->t.kind, TRIAL_BY_RESTARTS);
+	serve_until_the_end(_i ? 1.3 : 0.7);
+	ck_assert(manager_trial(m, module_at(1000, 0)->row.id, &t));
+	ck_assert_msg(t.verdict == (_i ? TRIAL_SLOWER : TRIAL_FASTER), "%s", t.text);
+	ck_assert_msg(t.estimate.gain * (_i ? -1 : 1) > 0.2, "%s", t.text);
+	ck_assert_ptr_nonnull(strstr(t.text, "windows of its counter"));
+	ck_assert_int_eq(f->inspection.id.b[0], _i ? 11 : 0x16);
+	/* Once with each change of builds, and it ends in what stays. */
+	while (
+	    trials_of(&m->trials, module_at(1000, 0)->row.id)->service.restart || m->services.job) {
+		turn();
+		usleep(1000);
+	}
+	ck_assert_uint_le(priv->restarts, trial()->t.turn.n + 1);
+	ck_assert_uint_ge(priv->restarts, TRIAL_PAIRS_MIN);
+}
+END_TEST
+
+/* It fails three times, and no more: the new build stays, and the reason is said. */
+START_TEST(commands_of_a_service_fail)
+{
+	static const struct {
+		const char *count, *restart, *text;
+	} fails[] = {
+	    {"echo 1e5x", "", "not measured: its counter command does not print one number"},
+	    {"echo no >&2; exit 2", "",
+		"not measured: its counter command fails: the counter command ended with status 2: "
+		"no"},
+	    {"date +%s%N | cut -b 5-16", "exit 1",
+		"not measured: its restart command fails: the restart command ended with status "
+		"1"}};
+	struct fake_file *f = program(1000, 0, 3);
+	struct manager_trial t;
+
+	priv->count = fails[_i].count;
+	priv->restart = fails[_i].restart;
+	lay_out();
+	serve_until_the_end(1);
+	ck_assert(manager_trial(m, module_at(1000, 0)->row.id, &t));
+	ck_assert_int_eq(t.verdict, TRIAL_OPEN);
+	ck_assert_msg(strstr(t.text, fails[_i].text) == t.text, "%s", t.text);
+	ck_assert_uint_eq(events_of(EVENT_MEASURED, fails[_i].text), 1);
+	ck_assert_int_eq(f->inspection.id.b[0], 0x16);
+}
+END_TEST
+
 static uint64_t asked;
 
 static bool answered(void)
@@ -1056,6 +1162,8 @@ UNIT_MAIN("cycle", 120, setup, teardown, first_samples_are_not_lost,
     a_job_that_cannot_begin_waits, each_user_has_a_budget, a_large_program_is_learned_in_the_pool,
     users_take_turns, cost_grows_with_the_programs, UNIT_CASE(120, setup_with_turns, teardown),
     a_gain_is_measured, a_loss_is_taken_back, a_crash_is_taken_back,
-    UNIT_LOOP(a_trial_is_given_up, 2), UNIT_CASE(120, setup_with_command, teardown),
+    UNIT_LOOP(a_trial_is_given_up, 2), UNIT_CASE(120, setup_with_service, teardown),
+    UNIT_LOOP(a_service_is_measured, 2), UNIT_LOOP(commands_of_a_service_fail, 3),
+    UNIT_CASE(120, setup_with_command, teardown),
     a_gain_by_the_command_goes_in, a_loss_by_the_command_is_not_taken,
     UNIT_CASE(120, setup_with_servers, teardown), an_artifact_is_fetched_for_roots_programs)

@@ -59,7 +59,9 @@ struct priv {
 	unsigned refuse;                   /* so many requests fail */
 	unsigned refuse_jobs;              /* of them, those for a job */
 	const char *script;
-	const char *why; /* jobs end with this, and `later` */
+	const char *count, *restart; /* scripts of a service, NULL = that one */
+	unsigned restarts;           /* that were asked for */
+	const char *why;             /* jobs end with this, and `later` */
 	bool later;
 	struct build_id built; /* what a build comes to */
 	enum swap_status swap; /* what a swap comes to */
@@ -364,8 +366,12 @@ uint64_t priv_job(
     struct priv *p, const struct priv_job *j, priv_ended_fn *fn, void *arg, struct err *e)
 {
 	struct fake_task *t;
+	const char *script = j->kind == PRIV_COUNT && p->count       ? p->count
+			     : j->kind == PRIV_RESTART && p->restart ? p->restart
+								     : p->script;
 	int sync[2];
 
+	p->restarts += j->kind == PRIV_RESTART;
 	if (p->refuse_jobs) {
 		p->refuse_jobs--;
 		p->refuse++;
@@ -389,7 +395,7 @@ uint64_t priv_job(
 		else if (j->samples < 0)
 			close(3);
 		lseek(3, 0, SEEK_SET);
-		execl("/bin/sh", "sh", "-c", p->script, "sh", NULL);
+		execl("/bin/sh", "sh", "-c", script, "sh", NULL);
 		_exit(127);
 	}
 	close(sync[1]);
