@@ -81,6 +81,29 @@ static bool is_watched(const struct build_id *id, void *arg)
 	return uplink_watches(&m->up, id);
 }
 
+/* What the side-band of a command says beside, in place of exit records. */
+static void note_command(struct monitor *m, const struct event *ev)
+{
+	uint64_t now = clock_now();
+
+	switch (ev->kind) {
+	case EV_FORK:
+		runs_begun(&m->runs, ev->pid, ev->parent, ev->time, now);
+		break;
+	case EV_EXEC:
+		runs_named(&m->runs, ev->pid, ev->comm, ev->time, now);
+		break;
+	case EV_USED:
+		runs_used(&m->runs, ev->pid, ev->cpu_ns, now);
+		break;
+	case EV_EXIT:
+		runs_left(&m->runs, ev->pid, getuid(), ev->time, now);
+		break;
+	default:
+		break;
+	}
+}
+
 /* What joins the side-band with exit records. */
 static void note_run(struct monitor *m, const struct event *ev)
 {
@@ -91,6 +114,8 @@ static void note_run(struct monitor *m, const struct event *ev)
 		return;
 	if (ev->kind == EV_EXEC)
 		runs_exec(&m->runs, ev->pid);
+	if (m->o.command)
+		note_command(m, ev);
 	if (ev->kind != EV_EXIT)
 		return;
 	n = maps_builds(m->maps, ev->pid, is_watched, m, build, RUNS_BUILDS);
@@ -104,7 +129,8 @@ static void on_event(const struct event *ev, void *arg)
 	int64_t module;
 
 	if (ev->kind != EV_SAMPLE) {
-		maps_event(m->maps, ev);
+		if (ev->kind != EV_USED)
+			maps_event(m->maps, ev);
 		note_run(m, ev);
 	} else if (ev->sample.mode == MODE_KERNEL) {
 		batch_kernel(&m->batch);
@@ -152,16 +178,24 @@ static void on_run(const struct build_id *id, uint32_t pid, const struct wire_ru
 /* Moves exit records to the side-band's ends, which come a round later. */
 static void drain_exits(struct monitor *m)
 {
-	if (m->watching)
+	if (m->watching && m->exits)
 		m->batch.runs_unsent += exits_drain(m->exits, on_exit_record, m);
 }
 
 static void end_runs(struct monitor *m, bool all)
 {
-	uint64_t now = clock_now(), epoch = clock_ns(CLOCK_REALTIME) - now;
+	uint64_t now = clock_now(), epoch = clock_ns(CLOCK_REALTIME) - now, lost;
 
-	if (m->watching)
-		m->batch.runs_unsent += runs_round(&m->runs, now, epoch, all, on_run, m);
+	if (!m->watching)
+		return;
+	lost = runs_round(&m->runs, now, epoch, all, on_run, m);
+	m->batch.runs_unsent += lost;
+	if (m->o.command && lost && !m->runs.used && !m->unserved) {
+		log_info(
+		    "what watched programs used cannot be reported: this kernel's perf does not "
+		    "say (Linux 5.13 to 6.18 need a fix)");
+		m->unserved = true;
+	}
 }
 
 /* One round; all: nothing is held back for order. */
@@ -217,6 +251,8 @@ static void follow_watches(struct monitor *m)
 	if (!on && m->watched)
 		uses_free(&m->uses);
 	m->watched = on;
+	if (m->o.command)
+		return;
 	if (on && !m->exits && !m->unserved) {
 		log_info("ends of watched programs cannot be reported: %s", m->no_exits.text);
 		m->unserved = true;
@@ -405,8 +441,9 @@ static void open_source(struct monitor *m)
 /* Asks for rights that are dropped next. */
 static void open_exits(struct monitor *m)
 {
-	m->unserved = m->o.command || m->o.record; /* as meant */
-	if (!m->unserved && !(m->exits = exits_open(&m->no_exits)))
+	m->unserved = m->o.record;                  /* as meant */
+	m->watching = m->o.command && !m->o.record; /* perf tells, from the begin on */
+	if (!m->unserved && !m->o.command && !(m->exits = exits_open(&m->no_exits)))
 		log_debug("no ends of processes: %s", m->no_exits.text);
 }
 

@@ -3,6 +3,7 @@
 #include "common/le.h"
 #include "monitor-client/kernel/cmdline.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,14 +11,16 @@ struct run {
 	struct run *next;      /* in its bucket */
 	uint64_t touched;      /* when something last came */
 	uint64_t end, elapsed; /* of the first thread; 0: not known */
+	uint64_t begin;        /* by perf */
 	uint64_t cpu, faults;  /* of the threads seen */
 	uint64_t group;        /* CPU time as the kernel added it up */
 	uint64_t args;
 	char comm[sizeof((struct exit_record){0}).comm];
 	uint32_t pid, uid, status;
-	bool first;    /* the first thread's record came */
-	bool over;     /* the last one's came */
-	bool complete; /* as of the last round */
+	bool first;      /* the first thread's record came */
+	bool over;       /* the last one's came */
+	bool left, used; /* by perf: it has ended, and it is known what it used */
+	bool complete;   /* as of the last round */
 	size_t nbuild;
 	struct build_id build[RUNS_BUILDS];
 };
@@ -151,6 +154,62 @@ void runs_exec(struct runs *g, uint32_t pid)
 	r->nbuild = 0;
 }
 
+void runs_begun(struct runs *g, uint32_t pid, uint32_t parent, uint64_t begin, uint64_t now)
+{
+	struct run **at = place_of(g, pid), *r, *p;
+
+	if (*at)
+		drop(g, at);
+	r = run_of(g, pid, now);
+	p = *place_of(g, parent);
+	if (!r)
+		return;
+	r->begin = begin;
+	if (p)
+		memcpy(r->comm, p->comm, sizeof r->comm);
+}
+
+void runs_named(struct runs *g, uint32_t pid, const char *comm, uint64_t at, uint64_t now)
+{
+	struct run *r = run_of(g, pid, now);
+
+	if (!r)
+		return;
+	if (!r->begin)
+		r->begin = at;
+	snprintf(r->comm, sizeof r->comm, "%s", comm);
+}
+
+void runs_used(struct runs *g, uint32_t pid, uint64_t cpu_ns, uint64_t now)
+{
+	struct run *r = *place_of(g, pid);
+
+	g->used = true;
+	if (!r)
+		return;
+	r->touched = now;
+	r->cpu += cpu_ns;
+	r->used = true;
+}
+
+void runs_left(struct runs *g, uint32_t pid, uint32_t uid, uint64_t end, uint64_t now)
+{
+	struct run *r = *place_of(g, pid);
+
+	if (!r || !r->begin)
+		return;
+	r->touched = now;
+	r->left = r->first = r->over = true;
+	r->elapsed = end - r->begin;
+	r->uid = uid;
+}
+
+/* Both halves are there. */
+static bool is_whole(const struct run *r)
+{
+	return r->over && r->first && r->end && (!r->left || r->used);
+}
+
 static void hand_on(const struct run *r, uint64_t epoch, run_fn *fn, void *arg)
 {
 	struct wire_run w = {.uid = r->uid,
@@ -173,14 +232,14 @@ uint64_t runs_round(struct runs *g, uint64_t now, uint64_t epoch, bool all, run_
 
 	for (i = 0; i < RUNS_BUCKETS; i++)
 		for (at = &g->bucket[i]; (r = *at);) {
-			if (r->over && r->first && r->end && (r->complete || all)) {
+			if (is_whole(r) && (r->complete || all)) {
 				hand_on(r, epoch, fn, arg);
 				drop(g, at);
 			} else if (is_stale(r, now)) {
 				g->lost += r->nbuild;
 				drop(g, at);
 			} else {
-				r->complete = r->over && r->first && r->end;
+				r->complete = is_whole(r);
 				at = &r->next;
 			}
 		}

@@ -6,6 +6,11 @@
  * the other is there, and one round longer, since threads that end together on several CPUs report
  * in any order. Where the first thread ends before others that may take long.
  *
+ * Around a command, whose user may not have exit records, perf takes their place: the side-band
+ * says when a process began, what it is called and what each of its threads used at its end
+ * (kernel/source.h). How it ended is not known then, nor its faults, and threads that outlive the
+ * first one by more than a round are missing.
+ *
  * What lacks its other half for RUNS_PATIENCE is forgotten, and counted as lost where a build
  * was watched. Two processes of one id within that time would be taken for one; the kernel gives
  * out all others before. Bounded: of more than RUNS_MAX processes at once some are not known.
@@ -23,6 +28,7 @@ struct runs {
 	struct run *bucket[RUNS_BUCKETS]; /* by process id */
 	size_t n;
 	uint64_t lost; /* since the last round */
+	bool used;     /* perf has said once what a thread used */
 	bool crowded;  /* in this round no room could be made */
 };
 
@@ -35,6 +41,14 @@ void runs_ended(struct runs *g, uint32_t pid, uint64_t end, uint64_t args,
     const struct build_id *build, size_t n, uint64_t now);
 /* It goes on: another thread of it called exec and took its place. */
 void runs_exec(struct runs *g, uint32_t pid);
+
+/* By perf: a process begins, as a copy of its parent; it has a new name, which is the first that is
+ * heard of it where its begin was not seen; a thread of it used CPU time; its first thread ended,
+ * before runs_ended(). */
+void runs_begun(struct runs *g, uint32_t pid, uint32_t parent, uint64_t begin, uint64_t now);
+void runs_named(struct runs *g, uint32_t pid, const char *comm, uint64_t at, uint64_t now);
+void runs_used(struct runs *g, uint32_t pid, uint64_t cpu_ns, uint64_t now);
+void runs_left(struct runs *g, uint32_t pid, uint32_t uid, uint64_t end, uint64_t now);
 
 /* A run of one build; r->build stays to be filled. unclassed: the process's name where that is all
  * that is known of its command line, else NULL. */

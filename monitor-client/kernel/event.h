@@ -16,6 +16,7 @@ enum event_kind {
 	EV_EXIT, /* the last word of a process (its first thread ended) */
 	EV_EXEC, /* all mappings are gone; new ones follow as EV_MAP */
 	EV_ARGS, /* the arguments of the exec before */
+	EV_USED, /* a thread that ends has used CPU time on one CPU; each such comes by itself */
 	EV_NS,   /* the namespaces of a task: a new one, or after it changed them */
 };
 
@@ -61,6 +62,8 @@ struct event {
 		struct event_ns ns;
 		uint64_t args;   /* EV_ARGS: their shape (cmdline.h) */
 		uint32_t parent; /* EV_FORK: pid whose mappings the new one has */
+		char comm[16];   /* EV_EXEC: its new name */
+		uint64_t cpu_ns; /* EV_USED */
 	};
 };
 

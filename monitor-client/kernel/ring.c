@@ -244,6 +244,32 @@ static enum record_kind task_record(const uint8_t *p, size_t n, uint32_t type, s
 	return pid == tid ? REC_EVENT : REC_SKIP;
 }
 
+/* A program's name ends with a NUL, and is padded. */
+static enum record_kind exec_record(const uint8_t *p, size_t n, uint16_t misc, struct event *ev)
+{
+	enum { NAME = 8 };
+
+	ev->kind = EV_EXEC;
+	if (n > NAME)
+		memcpy(ev->comm, p + NAME, n - NAME < sizeof ev->comm ? n - NAME : sizeof ev->comm);
+	ev->comm[sizeof ev->comm - 1] = '\0';
+	return misc & PERF_RECORD_MISC_COMM_EXEC ? REC_EVENT : REC_SKIP;
+}
+
+/* Of the side-band's own event, which then counts CPU time. */
+static enum record_kind read_record(const uint8_t *p, size_t n, struct event *ev)
+{
+	enum { PID = 0, TID = 4, VALUE = 8 };
+
+	if (n < VALUE + 8)
+		return REC_SKIP;
+	ev->kind = EV_USED;
+	ev->pid = get_le32(p + PID);
+	ev->tid = get_le32(p + TID);
+	ev->cpu_ns = get_le64(p + VALUE);
+	return REC_EVENT;
+}
+
 static enum record_kind ns_record(const uint8_t *p, size_t n, struct event *ev)
 {
 	enum { FIXED = 16, EACH = 16, INO = 8 };
@@ -279,8 +305,9 @@ static enum record_kind decode(struct ring *r, uint8_t *p, size_t n, uint32_t ty
 	case PERF_RECORD_MMAP2:
 		return map_record(p, n, misc, ev);
 	case PERF_RECORD_COMM:
-		ev->kind = EV_EXEC;
-		return misc & PERF_RECORD_MISC_COMM_EXEC ? REC_EVENT : REC_SKIP;
+		return exec_record(p, n, misc, ev);
+	case PERF_RECORD_READ:
+		return read_record(p, n, ev);
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
 		return task_record(p, n, type, ev);

@@ -75,7 +75,8 @@ static struct perf_event_attr attr_sideband(const struct source *s)
 	struct perf_event_attr a = attr_common(s);
 
 	a.type = PERF_TYPE_SOFTWARE;
-	a.config = PERF_COUNT_SW_DUMMY;
+	a.config = s->o.follow ? PERF_COUNT_SW_TASK_CLOCK : PERF_COUNT_SW_DUMMY;
+	a.inherit_stat = s->o.follow > 0; /* says at its end what each thread has used */
 	a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = 1;
 	a.build_id = !s->no_build_id;
 	a.namespaces = !s->o.follow; /* asks for CAP_PERFMON */

@@ -10,6 +10,10 @@
  *              tick's period.
  *   cpu-clock  a timer of our own with a fixed period.
  *
+ * Of one command the side-band's event counts CPU time (task-clock), and what each thread has used
+ * is an EV_USED when it ends. Kernels from 5.13 until the fix of 6.19, which stable ones have got
+ * too, say nothing then.
+ *
  * Of the user's registers four are looked at, to tell kernel from user mode
  * (ring.c), and none is kept; all of them, and the top of the stack, come with
  * a sample while source_registers() asks for them.

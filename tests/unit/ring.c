@@ -318,6 +318,35 @@ START_TEST(only_the_comm_of_an_exec_counts)
 	ck_assert_int_eq(next(&f, SHAPE_NONE, &ev), REC_SKIP);
 	ck_assert_int_eq(next(&f, SHAPE_NONE, &ev), REC_EVENT);
 	ck_assert_int_eq(ev.kind, EV_EXEC);
+	ck_assert_str_eq(ev.comm, "name");
+	fake_close(&f);
+}
+END_TEST
+
+/* With the count of lost records behind the value, or without. */
+START_TEST(what_a_thread_used)
+{
+	struct fake f;
+	struct event ev;
+	int i;
+
+	fake_open(&f, 0);
+	for (i = 0; i < 3; i++) {
+		header(&f, PERF_RECORD_READ, 0, i < 2 ? 16 + 8 * i + 16 : 8 + 16);
+		put32(&f, 3);
+		put32(&f, 4);
+		if (i < 2)
+			put64(&f, 12345678901);
+		if (i == 1)
+			put64(&f, 7);
+		trailer(&f, 3, 9);
+	}
+	for (i = 0; i < 2; i++) {
+		ck_assert_int_eq(next(&f, SHAPE_NONE, &ev), REC_EVENT);
+		ck_assert(ev.kind == EV_USED && ev.pid == 3 && ev.tid == 4 && ev.time == 9);
+		ck_assert_uint_eq(ev.cpu_ns, 12345678901);
+	}
+	ck_assert_int_eq(next(&f, SHAPE_NONE, &ev), REC_SKIP);
 	fake_close(&f);
 }
 END_TEST
@@ -538,7 +567,7 @@ END_TEST
 UNIT_MAIN("ring", 0, NULL, NULL, user_and_kernel_are_told_apart_by_registers,
     cpu_clock_samples_say_their_mode, behind_a_system_call_it_is_the_kernels_time,
     mappings_bring_build_id_or_inode, threads_are_no_processes, namespaces_are_those_of_files,
-    only_the_comm_of_an_exec_counts, losses_and_throttling_are_told,
+    only_the_comm_of_an_exec_counts, what_a_thread_used, losses_and_throttling_are_told,
     records_wrap_and_space_is_given_back, full_samples_bring_all_registers_and_the_stack,
     only_programs_in_user_mode_have_registers, registers_are_wiped_behind_the_reader,
     an_exec_brings_the_shape_of_its_command_line, nonsense_empties_the_ring,

@@ -271,9 +271,55 @@ START_TEST(of_equal_names_the_command_line_tells)
 }
 END_TEST
 
+/* Around a command: a process begins as a copy of its parent, and is whole when it is known what
+ * its threads used. */
+START_TEST(perf_tells_of_a_commands_processes)
+{
+	uint64_t begin = now - 500 * MS;
+
+	runs_named(&g, 7, "sh", begin, now);
+	runs_begun(&g, 8, 7, begin + 10 * MS, now);
+	runs_begun(&g, 9, 7, begin + 20 * MS, now);
+	runs_named(&g, 9, "prog", begin + 21 * MS, now);
+	runs_left(&g, 9, 1000, now, now);
+	runs_ended(&g, 9, now, 0, &(struct build_id){1, {1}}, 1, now);
+	ck_assert_uint_eq(next_round(), 0);
+	ck_assert_uint_eq(n_got, 0);
+	runs_used(&g, 9, 30 * MS, now); /* on one CPU, and on another */
+	runs_used(&g, 9, 12 * MS, now);
+	ck_assert_uint_eq(next_round(), 0);
+	ck_assert_uint_eq(next_round(), 0);
+	ck_assert_uint_eq(n_got, 1);
+	ck_assert_uint_eq(got[0].cpu_ns, 42 * MS);
+	ck_assert_uint_eq(got[0].start_ns, begin + 20 * MS + EPOCH);
+	ck_assert(got[0].uid == 1000 && !got[0].status && got[0].class);
+	ck_assert_str_eq(name, "prog");
+	/* Its parent's name until it has its own. */
+	runs_left(&g, 8, 1000, now, now);
+	runs_ended(&g, 8, now, 0, &(struct build_id){1, {1}}, 1, now);
+	runs_used(&g, 8, MS, now);
+	next_round();
+	next_round();
+	ck_assert_uint_eq(n_got, 2);
+	ck_assert_str_eq(name, "sh");
+	ck_assert_uint_ne(got[0].class, got[1].class);
+	/* Whose threads say nothing is lost; what nobody knows the begin of is none. */
+	runs_left(&g, 7, 1000, now, now);
+	runs_ended(&g, 7, now, 0, &(struct build_id){1, {1}}, 1, now);
+	runs_left(&g, 77, 1000, now, now);
+	runs_used(&g, 78, MS, now);
+	ck_assert_uint_eq(next_round(), 0);
+	now += 10000 * MS;
+	ck_assert_uint_eq(next_round(), 1);
+	ck_assert_uint_eq(n_got, 2);
+	ck_assert_uint_eq(g.n, 0);
+}
+END_TEST
+
 UNIT_MAIN("runs", 0, setup, teardown, a_process_is_reported_once,
     UNIT_LOOP(the_halves_come_in_any_order, 2), others_are_not_reported,
     a_process_of_two_builds_is_a_run_of_each, threads_are_added_up,
     threads_from_before_are_in_the_kernels_sum, the_first_thread_may_end_long_before,
     an_exec_from_a_thread_goes_on, a_half_alone_is_forgotten, memory_is_bounded,
-    a_class_is_the_name_but_for_numbers, of_equal_names_the_command_line_tells)
+    a_class_is_the_name_but_for_numbers, of_equal_names_the_command_line_tells,
+    perf_tells_of_a_commands_processes)
