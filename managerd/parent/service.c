@@ -1,8 +1,8 @@
 /*
  * Commands of the policy about a service: its counter, and what restarts it. They run as the
- * module's owner within a job's bounds, but in no folder, with deadlines of their own and at a
- * priority by which they are not late on a busy machine. What they leave running is killed: who
- * restarts a service asks the one who runs it.
+ * module's owner within a job's bounds and in a folder of theirs, but with deadlines of their own
+ * and at a priority by which they are not late on a busy machine. What they leave running is
+ * killed: who restarts a service asks the one who runs it.
  */
 #include "common/publish.h"
 #include "managerd/parent/stages.h"
@@ -54,16 +54,19 @@ static int run(struct parent *p, struct task *t, bool count, struct err *e)
 	const struct replacement of[] = {{"{module}", t->path}, {NULL}};
 	char **argv = task_argv(
 	    count ? conf_counter_for(p->conf, t->path) : conf_restart_for(p->conf, t->path), of);
-	char **env = task_env(p, t, false);
 	struct launch l = task_launch(p, t);
+	char **env;
 	int r;
 
+	t->dir = folder_make(p->state, &t->owner, t->folder, e);
+	env = task_env(p, t, false);
 	l.argv = (const char *const *)argv;
 	l.env = env;
+	l.folder = t->dir;
 	memcpy(l.fd, ((int[]){-1, t->out, t->err}), 3 * sizeof *l.fd);
 	l.nfd = 3;
 	t->then = command_ended;
-	r = child_run(&t->child, &l, 0, count ? COUNT_S : RESTART_S, e);
+	r = t->dir < 0 ? -1 : child_run(&t->child, &l, 0, count ? COUNT_S : RESTART_S, e);
 	strings_free(argv);
 	strings_free(env);
 	return r;

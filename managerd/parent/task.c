@@ -432,7 +432,7 @@ void tasks_sweep(struct parent *p)
 			continue;
 		}
 		p->task.v[i] = p->task.v[--p->task.n];
-		if (*t->folder && t->kind != TASK_SWEEP && t->kind != TASK_COMMAND)
+		if (*t->folder && t->kind != TASK_SWEEP && (t->kind != TASK_COMMAND || !t->edit))
 			task_sweep(p, t->folder, t->mod.st.st_uid);
 		task_free(p, t);
 		i = 0; /* what it held may go now */

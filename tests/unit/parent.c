@@ -258,6 +258,9 @@ static _Noreturn void serve(int v, int e, bool verify, const char *fault)
 	    "sh -c 'while [ $0 -gt \"${i:=0}\" ]; do i=$((i + 1)); done' $n\n"
 	    "echo ${0##*/}; [ ! -e $1 ]",
 	    "{build}", refuse, NULL};
+	char *counter[] = {"sh", "-c",
+	    "[ ! -e $1 ] || { setsid -f sleep 62; exec sleep 64; }\necho \"$0 $(id -u)\"",
+	    "{module}", wait, NULL};
 	char *told = in_dir("told");
 	char *notify[] = {"sh", "-c",
 	    "[ ! -e $1 ] || sleep 63\n"
@@ -291,6 +294,7 @@ static _Noreturn void serve(int v, int e, bool verify, const char *fault)
 	if (verify)
 		c.verify = argv;
 	c.measure.command = verify ? benchmark : NULL;
+	c.measure.counter = c.measure.restart = verify ? counter : NULL;
 	c.notify = verify ? notify : NULL;
 	p.for_notice = (struct folder_user){sys, NOBODY, NOBODY};
 	c.notify = verify ? notify : NULL;
@@ -459,7 +463,7 @@ static uint64_t begin_job(
 {
 	bool samples = kind == PRIV_BUILD || kind == PRIV_SCORE;
 	struct priv_job j = {.kind = kind,
-	    .module = kind >= PRIV_VERIFY ? "" : module,
+	    .module = kind >= PRIV_VERIFY && kind < PRIV_COUNT ? "" : module,
 	    .edit = edit,
 	    .id = tiny_id((uint8_t)from),
 	    .origin = tiny_id(OLD),
@@ -1231,6 +1235,38 @@ START_TEST(builds_are_measured)
 }
 END_TEST
 
+/* As their owner, over no build; one at a time, and no restart soon after another. */
+START_TEST(services_are_counted)
+{
+	char *expected;
+	struct seen s;
+	struct err e;
+
+	BOTH_MODES();
+	start_with(true, NULL);
+	expected = xasprintf("%s %u\n", module, sys ? OWNER : (unsigned)geteuid());
+	job(PRIV_COUNT, 0, OLD, &s);
+	ck_assert_msg(!*s.why && !s.status, "%s, status %#x", s.why, s.status);
+	said(expected);
+	job(PRIV_RESTART, 0, OLD, &s);
+	ck_assert_msg(!*s.why && !s.status, "%s, status %#x", s.why, s.status);
+	said(expected);
+	refused(begin_job(PRIV_RESTART, 0, OLD, &s, &e), &e, "it was restarted");
+	mark("wait", true);
+	ck_assert_uint_ne(begin_job(PRIV_COUNT, 0, OLD, &s, &e), 0);
+	refused(begin_job(PRIV_COUNT, 0, OLD, &(struct seen){0}, &e), &e, "a command about its");
+	await(&s); /* it hangs, and left a process behind */
+	ck_assert_str_eq(s.why, "it took too long");
+	soon(no_strays, "what it left is gone");
+	stop();
+	start_with(false, NULL);
+	refused(begin_job(PRIV_COUNT, 0, OLD, &s, &e), &e, "no counter command");
+	refused(begin_job(PRIV_RESTART, 0, OLD, &s, &e), &e, "no restart command");
+	stop();
+	free(expected);
+}
+END_TEST
+
 static bool was_told(void)
 {
 	char *path = in_dir("told");
@@ -1763,6 +1799,7 @@ int main(int argc, char **argv)
 	    UNIT_LOOP(output_replaced_after_the_edit, 2),
 	    UNIT_LOOP(module_replaced_after_the_edit, 2), UNIT_LOOP(rebuild_is_not_rolled_back, 2),
 	    UNIT_LOOP(signals, 2), UNIT_LOOP(too_much_disk, 2), UNIT_LOOP(builds_are_measured, 2),
+	    UNIT_LOOP(services_are_counted, 2),
 	    UNIT_LOOP(the_operator_hears, 2), UNIT_LOOP(strays, 2), UNIT_LOOP(two_jobs_a_user, 2),
 	    UNIT_LOOP(two_edits_kept_of_a_user, 2), UNIT_LOOP(nothing_in_the_home, 2),
 	    UNIT_LOOP(environment_of_an_editor, 2), UNIT_LOOP(left_by_an_earlier_one, 2),
