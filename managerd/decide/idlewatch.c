@@ -1,15 +1,10 @@
 #include "managerd/decide/idlewatch.h"
 #include "common/mem.h"
-#include "common/publish.h"
+#include "managerd/decide/reading.h"
 
-#include <dirent.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-enum { TICK_MAX_MS = 1000, TICK_MIN_MS = 100, BATTERY_EVERY_S = 30, FILE_MAX = 1 << 20 };
+enum { TICK_MAX_MS = 1000, TICK_MIN_MS = 100 };
 
 struct idlewatch {
 	uv_timer_t timer;
@@ -22,75 +17,11 @@ struct idlewatch {
 	void *ask_own_arg;
 	double own_ended; /* CPU time of jobs that are gone */
 	double own_now;   /* of the present one */
-	bool battery, reported;
-	double battery_at;
+	bool reported;
+	struct reading reading;
 };
 
-/* ---- reading ---- */
-
-int idlewatch_parse_stat(const char *text, double ticks_per_s, double *total, double *idle)
-{
-	unsigned long long user, nice, system, idle_t, iowait, irq = 0, softirq = 0, steal = 0;
-
-	if (sscanf(text, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system,
-		&idle_t, &iowait, &irq, &softirq, &steal) < 5)
-		return -1;
-	*idle = (double)(idle_t + iowait) / ticks_per_s;
-	*total = *idle + (double)(user + nice + system + irq + softirq + steal) / ticks_per_s;
-	return 0;
-}
-
-int idlewatch_parse_psi(const char *text, double *share)
-{
-	double percent;
-
-	if (sscanf(text, "some avg10=%lf", &percent) != 1 || !(percent >= 0 && percent <= 100))
-		return -1;
-	*share = percent / 100;
-	return 0;
-}
-
-static bool file_says(const char *folder, const char *supply, const char *file, const char *what)
-{
-	char *path = xasprintf("%s/%s/%s", folder, supply, file);
-	struct buf text = {0};
-	bool says;
-
-	says = !file_read(path, FILE_MAX, &text, NULL) &&
-	       !strncmp(buf_cstr(&text), what, strlen(what));
-	buf_free(&text);
-	free(path);
-	return says;
-}
-
-bool idlewatch_battery(const char *folder)
-{
-	bool discharges = false, mains = false;
-	DIR *d = opendir(folder);
-	struct dirent *de;
-
-	while (d && (de = readdir(d))) {
-		if (de->d_name[0] == '.')
-			continue;
-		if (file_says(folder, de->d_name, "type", "Battery"))
-			/* Not that of a mouse. */
-			discharges |= file_says(folder, de->d_name, "status", "Discharging") &&
-				      !file_says(folder, de->d_name, "scope", "Device");
-		else
-			mains |= file_says(folder, de->d_name, "online", "1");
-	}
-	if (d)
-		closedir(d);
-	return discharges && !mains;
-}
-
-static double monotonic(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
+/* ---- watching ---- */
 
 static void read_own(struct idlewatch *w)
 {
@@ -104,26 +35,11 @@ static void read_own(struct idlewatch *w)
 
 static void read_machine(struct idlewatch *w, struct idle_reading *r)
 {
-	struct buf text = {0};
-
 	read_own(w);
-	*r = (struct idle_reading){.time_s = monotonic(), .psi = -1, .own = w->own};
-	if (!file_read("/proc/stat", FILE_MAX, &text, NULL))
-		idlewatch_parse_stat(
-		    buf_cstr(&text), (double)sysconf(_SC_CLK_TCK), &r->total_s, &r->idle_s);
-	text.n = 0;
-	if (!file_read("/proc/pressure/cpu", FILE_MAX, &text, NULL))
-		idlewatch_parse_psi(buf_cstr(&text), &r->psi);
-	buf_free(&text);
+	reading_take(&w->reading, r);
+	r->own = w->own;
 	r->own_s = w->own_ended + w->own_now;
-	if (!w->idle.primed || r->time_s - w->battery_at >= BATTERY_EVERY_S) {
-		w->battery = idlewatch_battery("/sys/class/power_supply");
-		w->battery_at = r->time_s;
-	}
-	r->battery = w->battery;
 }
-
-/* ---- watching ---- */
 
 static void tick(uv_timer_t *timer)
 {

@@ -1,8 +1,7 @@
 /*
- * Reads /proc/stat, /proc/pressure/cpu, /sys/class/power_supply and the CPU
- * time of our own jobs on a timer, asks managerd/decide/idle.h, and says when the
- * answer changes. A file that cannot be read counts as "the kernel does not
- * say"; without /proc/stat the machine counts as busy.
+ * Takes readings of the machine (managerd/decide/reading.h) and of the CPU time of our own jobs on
+ * a timer, asks managerd/decide/idle.h, and says when the answer changes. Without /proc/stat the
+ * machine counts as busy.
  */
 #ifndef MORPH_MANAGERD_IDLEWATCH_H
 #define MORPH_MANAGERD_IDLEWATCH_H
@@ -29,14 +28,5 @@ void idlewatch_own(struct idlewatch *w, double (*fn)(void *arg), void *arg);
 const struct idle *idlewatch_state(const struct idlewatch *w);
 /* Closes the timer; frees itself on a later turn of the loop. */
 void idlewatch_stop(struct idlewatch *w);
-
-/* ---- parsers, for tests ---- */
-/* The "cpu" line of /proc/stat, in seconds. 0 or -1. */
-int idlewatch_parse_stat(const char *text, double ticks_per_s, double *total, double *idle);
-/* avg10 of the "some" line of a PSI file, as a share 0…1. 0 or -1. */
-int idlewatch_parse_psi(const char *text, double *share);
-/* On battery: a battery discharges and no mains is on line. Reads the folder
- * (/sys/class/power_supply). */
-bool idlewatch_battery(const char *folder);
 
 #endif

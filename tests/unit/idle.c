@@ -1,6 +1,7 @@
 /* The idle gate, on numbers as machines give them. */
 #include "managerd/decide/idle.h"
 #include "managerd/decide/idlewatch.h"
+#include "managerd/decide/reading.h"
 #include "common/mem.h"
 #include "common/publish.h"
 #include "tests/unit/unit.h"
@@ -140,21 +141,21 @@ START_TEST(kernel_files_are_read)
 	double total, idle, psi;
 
 	ck_assert_int_eq(
-	    idlewatch_parse_stat(
+	    reading_parse_stat(
 		"cpu  4705 150 1120 16250 520 30 45 5 7 0\ncpu0 1 2\n", 100, &total, &idle),
 	    0);
 	ck_assert_double_eq_tol(idle, 167.7, 1e-9);
 	ck_assert_double_eq_tol(total, 228.25, 1e-9);
 	/* Linux 2.4 had four; that is no stat file we know. */
-	ck_assert_int_eq(idlewatch_parse_stat("cpu  1 2 3 4\n", 100, &total, &idle), -1);
-	ck_assert_int_eq(idlewatch_parse_stat("", 100, &total, &idle), -1);
-	ck_assert_int_eq(idlewatch_parse_psi("some avg10=12.50 avg60=0.01 avg300=0.16 total=45\n"
+	ck_assert_int_eq(reading_parse_stat("cpu  1 2 3 4\n", 100, &total, &idle), -1);
+	ck_assert_int_eq(reading_parse_stat("", 100, &total, &idle), -1);
+	ck_assert_int_eq(reading_parse_psi("some avg10=12.50 avg60=0.01 avg300=0.16 total=45\n"
 					     "full avg10=0.00\n",
 			     &psi),
 	    0);
 	ck_assert_double_eq_tol(psi, 0.125, 1e-9);
-	ck_assert_int_eq(idlewatch_parse_psi("full avg10=1.00\n", &psi), -1);
-	ck_assert_int_eq(idlewatch_parse_psi("some avg10=nan\n", &psi), -1);
+	ck_assert_int_eq(reading_parse_psi("full avg10=1.00\n", &psi), -1);
+	ck_assert_int_eq(reading_parse_psi("some avg10=nan\n", &psi), -1);
 }
 END_TEST
 
@@ -173,19 +174,19 @@ START_TEST(power_supplies_are_read)
 	char dir[] = "/tmp/morph-power-XXXXXX";
 
 	ck_assert_ptr_nonnull(mkdtemp(dir));
-	ck_assert(!idlewatch_battery("/nonexistent"));
-	ck_assert(!idlewatch_battery(dir));
+	ck_assert(!reading_battery("/nonexistent"));
+	ck_assert(!reading_battery(dir));
 	supply(dir, "BAT0", "type", "Battery\n");
 	supply(dir, "BAT0", "status", "Charging\n");
 	supply(dir, "AC", "type", "Mains\n");
 	supply(dir, "AC", "online", "1\n");
-	ck_assert(!idlewatch_battery(dir));
+	ck_assert(!reading_battery(dir));
 	supply(dir, "BAT0", "status", "Discharging\n");
-	ck_assert(!idlewatch_battery(dir));
+	ck_assert(!reading_battery(dir));
 	supply(dir, "AC", "online", "0\n");
-	ck_assert(idlewatch_battery(dir));
+	ck_assert(reading_battery(dir));
 	supply(dir, "BAT0", "scope", "Device\n");
-	ck_assert(!idlewatch_battery(dir));
+	ck_assert(!reading_battery(dir));
 	dir_remove(dir, NULL);
 }
 END_TEST
