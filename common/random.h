@@ -16,4 +16,13 @@ static inline uint64_t random_next(uint64_t *state)
 	return z ^ z >> 31;
 }
 
+/* 0 < u < 1 */
+static inline double random_uniform(uint64_t *state)
+{
+	return ((double)(random_next(state) >> 11) + 0.5) * 0x1p-53;
+}
+
+/* What a count of this mean comes to, independent of others. */
+uint64_t random_poisson(uint64_t *state, double mean);
+
 #endif
