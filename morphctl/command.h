@@ -29,15 +29,18 @@ enum {
 	OPT_BLOCKS = 8,
 	OPT_LIMIT = 16,
 	OPT_FUNCTIONS = 32,
-	OPT_TEXT = 64
+	OPT_TEXT = 64,
+	OPT_POLICY = 128,
+	OPT_DECISIONS = 256
 };
 
 struct invocation {
 	const char *socket; /* of --socket, or NULL */
 	bool json;
-	unsigned given; /* OPT_… */
-	long limit;     /* of --limit, 0 = not given */
-	char **arg;     /* positional */
+	unsigned given;     /* OPT_… */
+	long limit;         /* of --limit, 0 = not given */
+	const char *policy; /* of --policy, or NULL */
+	char **arg;         /* positional */
 	int narg;
 	struct arena *mem; /* lives until the program ends */
 };
@@ -70,6 +73,8 @@ int cmd_artifact_remove(const struct invocation *in);
 char *command_artifact(const char *name, struct err *e);
 /* Becomes morph-edit, which reads profiles. */
 int cmd_compare(const struct invocation *in);
+/* Becomes morph-simulate. */
+int cmd_simulate(const struct invocation *in);
 
 /* The end of every command: the result as it came with --json, else in
  * the command's own words. Consumes result. */

@@ -64,11 +64,18 @@ static const struct command commands[] = {
 	"FILE is the program or its NAME.morph; A and B are samples:FILE or counts:FILE, as\n"
 	"morph-edit(1) reads them. The manager need not run.\n",
 	OPT_LIMIT, 3, 3, cmd_compare},
+    {"simulate", "TRACE…", "what the manager would do on traces of usage, beside other strategies",
+	"Weeks in seconds: the manager's own decisions, with injected time, on what was recorded "
+	"by\n"
+	"the policy's `record.disk`, or generated (docs/FORMATS.md, \"Traces\"). Changes nothing; "
+	"the\n"
+	"manager need not run.\n",
+	OPT_POLICY | OPT_DECISIONS, 1, 1000, cmd_simulate},
 };
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
 
 static const struct option_help {
-	int code; /* OPT_…, or a letter for those that all commands know */
+	int code; /* OPT_…, or a letter for those that all commands know, as COMMON has them */
 	const char *name, *arg, *text;
 } options[] = {
     {OPT_WAIT, "wait", NULL, "return when it is done; the exit code says how it ended"},
@@ -78,13 +85,20 @@ static const struct option_help {
     {OPT_TEXT, "text", NULL, "print the profile as morph-edit(1) reads it"},
     {OPT_FUNCTIONS, "functions", NULL, "list the functions too"},
     {OPT_LIMIT, "limit", "N", "at most N lines"},
+    {OPT_POLICY, "policy", "FILE", "by this policy instead of the defaults"},
+    {OPT_DECISIONS, "decisions", NULL, "with the manager's decisions, one by one"},
     {'j', "json", NULL, "the result as JSON, docs/API.md"},
     {'s', "socket", "PATH", "ask the manager at PATH"},
     {'h', "help", NULL, "this text"},
     {'V', "version", NULL, "print the version"},
 };
 enum { NOPTIONS = sizeof options / sizeof *options };
-static const char short_options[] = "hV";
+static const char short_options[] = "hV", COMMON[] = "jshV";
+
+static bool is_common(int code)
+{
+	return code < 128 && strchr(COMMON, code);
+}
 
 /* ---- help ---- */
 
@@ -95,11 +109,11 @@ static void help_options(const struct command *c)
 
 	fputs("\nOptions:\n", stdout);
 	for (i = 0; i < NOPTIONS; i++) {
-		if (options[i].code < 'A' && !(c && (c->options & (unsigned)options[i].code)))
+		if (!is_common(options[i].code) && !(c && (c->options & (unsigned)options[i].code)))
 			continue;
 		snprintf(left, sizeof left, "--%s%s%s", options[i].name, options[i].arg ? " " : "",
 		    options[i].arg ? options[i].arg : "");
-		if (strchr(short_options, options[i].code))
+		if (is_common(options[i].code) && strchr(short_options, options[i].code))
 			printf("  -%c, %-16s %s\n", options[i].code, left, options[i].text);
 		else
 			printf("      %-16s %s\n", left, options[i].text);
@@ -222,8 +236,10 @@ static int read_options(int argc, char **argv, struct invocation *in, struct wan
 	while ((o = getopt_long(argc, argv, short_options, table, NULL)) != -1) {
 		if (o == '?')
 			return EXIT_USAGE;
-		if (o < 'A')
+		if (!is_common(o))
 			in->given |= (unsigned)o;
+		if (o == OPT_POLICY)
+			in->policy = optarg;
 		if (o == OPT_LIMIT && take_limit(in, optarg))
 			return EXIT_USAGE;
 		in->json |= o == 'j';
@@ -241,7 +257,7 @@ static int check_options(const struct command *c, const struct invocation *in)
 	int i;
 
 	for (i = 0; odd && i < NOPTIONS; i++) {
-		if (options[i].code < 'A' && (odd & (unsigned)options[i].code)) {
+		if (!is_common(options[i].code) && (odd & (unsigned)options[i].code)) {
 			complain(EXIT_USAGE, "%s knows no --%s", c->name, options[i].name);
 			return usage_error(c);
 		}
