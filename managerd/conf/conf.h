@@ -56,6 +56,7 @@ enum conf_key {
 	CONF_MEASURE_SERVICE_TURN,
 	CONF_FETCH_PER_DAY,
 	CONF_FETCH_DISK,
+	CONF_RECORD_DISK,
 	CONF_KEEP_BUILDS,
 	CONF_FETCH_SERVERS,
 	CONF_FETCH_KEY,
@@ -118,6 +119,9 @@ struct conf {
 		uint64_t per_day;    /* tries, of all programs together */
 		uint64_t disk;       /* bytes of artifacts that were fetched */
 	} fetch;
+	struct {
+		uint64_t disk; /* bytes of a recording of what the manager sees, 0 = none */
+	} record;
 	char **notify; /* argv with {module}, {event} and {text} not replaced; NULL = none */
 	char **verify; /* argv, NULL-terminated, with {new} and {old} not replaced; NULL = none */
 	VEC(struct conf_module) modules;

@@ -9,7 +9,8 @@ enum { TURN_NS = 30000000, LOAD_TURNS_MAX = 200 };
 
 /* Moves the hits of the touched slots to the profile; returns those whose
  * function the current program has no more. */
-static uint64_t merge_hits(struct place *p, const struct map_touched *touched)
+static uint64_t merge_hits(
+    struct place *p, const struct map_touched *touched, struct recording *record)
 {
 	uint64_t gone = 0, n;
 	uint32_t slot;
@@ -19,10 +20,12 @@ static uint64_t merge_hits(struct place *p, const struct map_touched *touched)
 		slot = touched->slot.v[i];
 		n = p->origin->hit[slot];
 		p->origin->hit[slot] = 0;
-		if (place_slot(p, slot))
-			profile_add(p->pf, slot - p->f->slot, (double)n * p->weight, p->at);
-		else
+		if (!place_slot(p, slot)) {
 			gone += n;
+			continue;
+		}
+		profile_add(p->pf, slot - p->f->slot, (double)n * p->weight, p->at);
+		recording_count(record, p->origin, p->f, slot - p->f->slot, n);
 	}
 	return gone;
 }
@@ -50,9 +53,10 @@ static uint64_t sum(const struct wire_module *w)
 	return n;
 }
 
-static int take_module(struct modules *ms, const struct wire_module *w, struct place *p,
+static int take_module(struct batches *t, const struct wire_module *w, struct place *p,
     struct accounting *acc, struct batch_module *at, struct err *e)
 {
+	struct modules *ms = &t->core->modules;
 	struct map_touched touched = {0};
 	uint64_t all = sum(w), outside, gone;
 	struct module *mod;
@@ -76,7 +80,9 @@ static int take_module(struct modules *ms, const struct wire_module *w, struct p
 		*at = (struct batch_module){mod, (size_t)(build - mod->builds.build.v)};
 		place_build(p, mod, build);
 		outside = map_samples(&build->map, w->sample, w->nsample, p->origin->hit, &touched);
-		gone = merge_hits(p, &touched);
+		recording_begin(t->recording, mod, p->origin);
+		gone = merge_hits(p, &touched, t->recording);
+		recording_end(t->recording, outside);
 		vec_free(&touched.slot);
 		acc->no_block += outside;
 		acc->stale += gone;
@@ -111,7 +117,7 @@ static int take(
 	    h->source == WIRE_SRC_RECORDED ? 1 : decay_since(p.at, (int64_t)(b->end_ns / 1000000));
 	at = xcalloc(b->nmodule, sizeof *at);
 	for (i = 0; rc == 0 && i < b->nmodule; i++)
-		rc = take_module(&t->core->modules, &b->module[i], &p, &acc, &at[i], e);
+		rc = take_module(t, &b->module[i], &p, &acc, &at[i], e);
 	if (rc == 0) {
 		registers_take(t->registers, b, at, &p);
 		trials_take(t->trials, b);

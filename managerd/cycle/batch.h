@@ -6,6 +6,7 @@
 #define MORPH_MANAGERD_BATCH_H
 
 #include "managerd/cycle/learning.h"
+#include "managerd/cycle/recording.h"
 #include "managerd/cycle/registers.h"
 #include "managerd/cycle/trials.h"
 
@@ -14,6 +15,7 @@ struct batches {
 	struct learning *learning;
 	struct registers *registers;
 	struct trials *trials;
+	struct recording *recording;
 	bool open;   /* some were taken that are not committed */
 	bool resume; /* one is to be offered again, on the next turn */
 	struct {     /* one that waits for what it needs to be loaded */

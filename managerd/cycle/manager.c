@@ -23,7 +23,11 @@ static void parent_spoke(uv_poll_t *p, int status, int events)
 
 static void tick(uv_timer_t *t)
 {
-	cycle_turn(t->data);
+	struct manager *m = t->data;
+
+	if (m->idle)
+		recording_machine(&m->recording, idlewatch_state(m->idle));
+	cycle_turn(m);
 }
 
 static void on_soon(uv_timer_t *t)
@@ -93,11 +97,19 @@ static struct manager *put_together(uv_loop_t *loop, const struct manager_option
 	m->carrying = (struct carrying){.core = c, .over = over, .arg = m};
 	m->trials = (struct trials){.core = c};
 	m->services = (struct services){.core = c, .trials = &m->trials, .over = over, .arg = m};
-	m->batches = (struct batches){
-	    .core = c, .learning = &m->learning, .registers = &m->registers, .trials = &m->trials};
+	m->batches = (struct batches){.core = c,
+	    .learning = &m->learning,
+	    .registers = &m->registers,
+	    .trials = &m->trials,
+	    .recording = &m->recording};
 	m->fetching = (struct fetching){.core = c, .learning = &m->learning};
-	m->work = (struct work){
-	    .core = c, .learning = &m->learning, .trials = &m->trials, .over = over, .arg = m};
+	m->recording.fd = -1;
+	m->work = (struct work){.core = c,
+	    .learning = &m->learning,
+	    .trials = &m->trials,
+	    .recording = &m->recording,
+	    .over = over,
+	    .arg = m};
 	return m;
 }
 
@@ -126,6 +138,7 @@ static int start(struct manager *m, struct err *e)
 	if (core_open(&m->core, e) || trials_open(&m->trials, e))
 		return -1;
 	record_recover(&m->core);
+	recording_start(&m->recording, &m->core);
 	m->idle = m->work.idle = idlewatch_start(m->core.loop, &idle, cycle_idle_changed, m, e);
 	if (!m->idle)
 		return -1;
@@ -225,6 +238,7 @@ void manager_free(struct manager *m)
 	registers_free(&m->registers);
 	carrying_free(&m->carrying);
 	trials_free(&m->trials);
+	recording_stop(&m->recording);
 	turns_free(&m->turns);
 	core_close(&m->core);
 	free(m);

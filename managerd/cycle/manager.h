@@ -12,6 +12,7 @@
  *	judge      what the ladder needs to know
  *	steps      what is done for one module at a time
  *	record     what became of a file, into the store
+ *	recording  what was seen, as a trace for a simulation
  * cycle.c has the round of a module, and whose turn it is; manager.c starts, stops, and
  * serves the API.
  */
@@ -37,6 +38,7 @@ struct manager {
 	struct fetching fetching;
 	struct trials trials;
 	struct services services;
+	struct recording recording;
 	struct work work;
 	struct turns turns; /* of modules that are due */
 	struct looptime looptime;

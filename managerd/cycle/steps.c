@@ -201,9 +201,13 @@ static void job_done(const struct edit_result *r, void *arg)
 {
 	struct work *w = arg;
 
+	struct module *mod = work_module(w);
+
 	w->now.job = NULL;
 	if (w->idle)
 		idlewatch_own(w->idle, NULL, NULL);
+	if (mod && (w->now.kind == PRIV_SCORE || w->now.kind == PRIV_BUILD))
+		recording_job(w->recording, mod, jobs[w->now.kind].name, r->ran_s);
 	w->now.ran = r;
 	cycle_round(w);
 }

@@ -7,6 +7,7 @@
 
 #include "managerd/cycle/learning.h"
 #include "managerd/cycle/record.h"
+#include "managerd/cycle/recording.h"
 #include "managerd/cycle/trials.h"
 #include "managerd/decide/idlewatch.h"
 
@@ -41,6 +42,7 @@ struct work {
 	struct core *core;
 	struct learning *learning;
 	struct trials *trials;
+	struct recording *recording;
 	struct idlewatch *idle;  /* leaves our job out of account; NULL = there is none */
 	void (*over)(void *arg); /* whenever nothing more can be done at once */
 	void *arg;
