@@ -8,7 +8,8 @@
  *	by hand               at the trace's "hand" events alone (there, "when triggered manually")
  *	ART                   once a day, idle and not on battery, where a fifth more functions, and
  *	                      100 at least, have samples than when it was last laid out (Android's
- *	                      art/profman/profile_assistant.cc; what was built again starts afresh)
+ *	                      art/profman/profile_assistant.cc, where it is a fiftieth in other
+ *	                      releases; what was built again starts afresh)
  *
  * Their edits take the same CPU time, and no other: the layout is there at once.
  */

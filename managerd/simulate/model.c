@@ -13,13 +13,6 @@ enum { LINE_INSNS = 16, DRAWS = 6 };
 static const double T90 = 2.015;
 static const double compiler_right = 0.67;
 
-struct model model_of(uint32_t functions, uint32_t branches, uint64_t seed, double frontend)
-{
-	uint64_t state = seed;
-
-	return (struct model){functions, branches, seed, frontend, 3 + 5 * random_uniform(&state)};
-}
-
 uint32_t model_blocks(const struct model *m)
 {
 	return m->functions * m->branches * 2;

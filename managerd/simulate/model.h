@@ -12,7 +12,8 @@
  *
  * The best layout for a profile has the block with more samples fall through; where there are none
  * it stays with the compiler's. So few samples make worse layouts, and promise more than they
- * keep, as in life. In truth both terms cost `frontend` times what the editor takes them to.
+ * keep, as in life. In truth both terms cost `frontend` times what the editor takes them to; below
+ * 0 every layout that the editor praises is a loss.
  */
 #ifndef MORPH_MANAGERD_MODEL_H
 #define MORPH_MANAGERD_MODEL_H
@@ -25,10 +26,9 @@ struct model {
 	uint32_t functions, branches; /* branches: of each function; it has twice as many blocks */
 	uint64_t seed;
 	double frontend;
-	double insns; /* for each branch; of the seed */
+	double insns; /* for each branch */
 };
 
-struct model model_of(uint32_t functions, uint32_t branches, uint64_t seed, double frontend);
 uint32_t model_blocks(const struct model *m);
 /* The share of each block in a workload of that name, 0…1; to free. uses: the share of functions
  * that it uses; differs: of these, the share that is used otherwise than in others. */

@@ -80,7 +80,7 @@ struct subject *subject_new(
 	    .usage_serial = 1,
 	    .best = NAN};
 	s->path = xasprintf("/simulated/%s", p->name);
-	s->model = model_of(p->functions, p->branches, p->seed, p->frontend);
+	s->model = (struct model){p->functions, p->branches, p->seed, p->frontend, p->insns};
 	add_functions(s);
 	s->usage = xcalloc(s->nslot, sizeof *s->usage);
 	s->now = xcalloc(t->workload.n, sizeof *s->now);

@@ -119,7 +119,7 @@ static int read_table(struct reader *r, const json_t *table, struct trace_progra
 
 static int read_program(struct reader *r)
 {
-	struct trace_program p = {.edit_s = 20, .score_s = 5, .frontend = 1};
+	struct trace_program p = {.edit_s = 20, .score_s = 5, .insns = 5, .frontend = 1};
 	double functions = 400, branches = 4, seed = 1;
 	const char *name, *artifact = NULL;
 	json_t *table = NULL;
@@ -127,14 +127,16 @@ static int read_program(struct reader *r)
 	struct err none;
 	uint32_t i;
 
-	if (unpack(r, "{s:s, s?F, s?F, s?F, s?F, s?F, s?F, s?s, s?o}", "program", &name, "edit",
-		&p.edit_s, "score", &p.score_s, "branches", &branches, "seed", &seed, "frontend",
-		&p.frontend, "size", &functions, "artifact", &artifact, "functions", &table) ||
+	if (unpack(r, "{s:s, s?F, s?F, s?F, s?F, s?F, s?F, s?F, s?s, s?o}", "program", &name,
+		"edit", &p.edit_s, "score", &p.score_s, "branches", &branches, "seed", &seed,
+		"frontend", &p.frontend, "size", &functions, "insns", &p.insns, "artifact",
+		&artifact, "functions", &table) ||
 	    in_range(r, "edit", p.edit_s, 0.01, 86400) ||
 	    in_range(r, "score", p.score_s, 0.01, 86400) ||
 	    in_range(r, "branches", branches, 1, TRACE_BRANCHES_MAX) ||
 	    in_range(r, "size", functions, 1, TRACE_FUNCTIONS_MAX) ||
-	    in_range(r, "seed", seed, 0, 1e15) || in_range(r, "frontend", p.frontend, 0, 10))
+	    in_range(r, "seed", seed, 0, 1e15) || in_range(r, "frontend", p.frontend, -2, 10) ||
+	    in_range(r, "insns", p.insns, 1, 1000))
 		return -1;
 	if (!artifact != !table)
 		return err_set(r->e, "a recorded program has both \"artifact\" and \"functions\"");

@@ -32,6 +32,7 @@ struct trace_program {
 	const char *artifact;   /* of a recorded one: the real editor scores; NULL = a model … */
 	uint32_t functions, branches; /* … of so many, and branches in each */
 	uint64_t seed;
+	double insns;                /* for each branch */
 	double frontend;             /* what taken branches cost, by what the editor believes */
 	VEC(struct trace_func) func; /* recorded */
 };

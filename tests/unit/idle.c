@@ -140,9 +140,8 @@ START_TEST(kernel_files_are_read)
 {
 	double total, idle, psi;
 
-	ck_assert_int_eq(
-	    reading_parse_stat(
-		"cpu  4705 150 1120 16250 520 30 45 5 7 0\ncpu0 1 2\n", 100, &total, &idle),
+	ck_assert_int_eq(reading_parse_stat("cpu  4705 150 1120 16250 520 30 45 5 7 0\ncpu0 1 2\n",
+			     100, &total, &idle),
 	    0);
 	ck_assert_double_eq_tol(idle, 167.7, 1e-9);
 	ck_assert_double_eq_tol(total, 228.25, 1e-9);
@@ -150,7 +149,7 @@ START_TEST(kernel_files_are_read)
 	ck_assert_int_eq(reading_parse_stat("cpu  1 2 3 4\n", 100, &total, &idle), -1);
 	ck_assert_int_eq(reading_parse_stat("", 100, &total, &idle), -1);
 	ck_assert_int_eq(reading_parse_psi("some avg10=12.50 avg60=0.01 avg300=0.16 total=45\n"
-					     "full avg10=0.00\n",
+					   "full avg10=0.00\n",
 			     &psi),
 	    0);
 	ck_assert_double_eq_tol(psi, 0.125, 1e-9);

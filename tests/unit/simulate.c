@@ -72,7 +72,7 @@ static double *samples;
 
 static void setup(void)
 {
-	m = model_of(100, 3, 7, 0.5);
+	m = (struct model){.functions = 100, .branches = 3, .seed = 7, .frontend = 0.5, .insns = 4};
 	usage = model_usage(&m, "a", 0.5, 0);
 	falls = xcalloc(300, 1);
 	best = xcalloc(300, 1);
