@@ -159,7 +159,8 @@ void contest_changed(struct contest *c, size_t program, int64_t now_ms, bool reb
 			start_over(c, &c->at[k][program], program);
 			take_over(c, k, program, now_ms);
 		}
-	c->best[program] = subject_best(c->subject[program]);
+	/* Where all layouts lose, the original is the best. */
+	c->best[program] = fmax(0, subject_best(c->subject[program]));
 	for (k = 0; k < CONTENDERS; k++)
 		look(c, k, program, now_ms);
 }

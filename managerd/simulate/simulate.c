@@ -42,10 +42,10 @@ static int64_t ms(double seconds)
 
 /* ---- the loop ---- */
 
-static void turn_clock(struct simulation *s, int64_t by_ms)
+static void turn_clock(struct simulation *s, int64_t by_ms, bool awake)
 {
 	simtime.real_ns += by_ms * 1000000;
-	simtime.mono_ns += machine.asleep ? 0 : by_ms * 1000000;
+	simtime.mono_ns += awake ? by_ms * 1000000 : 0;
 	s->now_ms += by_ms;
 }
 
@@ -66,13 +66,16 @@ static void settle(struct simulation *s)
 
 	/* What is watched since this turn is seen in the next. */
 	while (quiet < 2) {
-		uv_run(&s->loop, UV_RUN_NOWAIT);
+		/* What the pool does takes no time of the simulation. */
+		uv_run(&s->loop, s->loop.active_reqs.count ? UV_RUN_ONCE : UV_RUN_NOWAIT);
 		wait = uv_backend_timeout(&s->loop);
 		quiet = wait == 0 || wait == 1 || s->loop.active_reqs.count || has_news(&s->loop)
 			    ? 0
 			    : quiet + 1;
-		/* The next turn of the manager is a millisecond away. */
-		if (wait == 1)
+		/* The next turn of the manager is a millisecond away; it runs, so time does. */
+		if (wait == 1 && machine.asleep)
+			turn_clock(s, 1, true);
+		else if (wait == 1)
 			pass(s, 1);
 	}
 }
@@ -91,7 +94,7 @@ static void pass(struct simulation *s, int64_t by_ms)
 				contest_used(s->contest, i, s->subject[i]->cpu * seconds);
 		}
 	}
-	turn_clock(s, by_ms);
+	turn_clock(s, by_ms, !machine.asleep);
 }
 
 /* Before the usage of a program becomes another one. */
@@ -217,6 +220,8 @@ static int happen(struct simulation *s, const struct trace_event *ev, struct err
 		contest_changed(s->contest, ev->program, s->now_ms, false);
 		break;
 	case TRACE_MACHINE:
+		if (ev->machine.asleep && flush(s, e))
+			return -1;
 		machine.busy = ev->machine.busy;
 		machine.psi = ev->machine.psi;
 		machine.battery = ev->machine.battery;
@@ -408,7 +413,7 @@ static void end(struct simulation *s)
 	if (s->manager) {
 		manager_stop(s->manager);
 		while (uv_run(&s->loop, UV_RUN_NOWAIT))
-			turn_clock(s, 1);
+			turn_clock(s, 1, true);
 		manager_free(s->manager);
 	}
 	uv_loop_close(&s->loop);
