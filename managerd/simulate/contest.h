@@ -3,7 +3,7 @@
  * others are simple enough to stand here, each with a profile of its own:
  *
  *	each hour, each day   an edit whenever there is a new profile and the machine is idle, a
- *	                      profile being what an hour, or a day, has brought (SOSP'97, 3.3:
+ *	                      profile being what an hour, or a day, has brought (SOSP'97:
  *	                      "re-optimize when new profiles are available")
  *	by hand               at the trace's "hand" events alone (there, "when triggered manually")
  *	ART                   once a day, idle and not on battery, where a fifth more functions, and
