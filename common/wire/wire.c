@@ -24,6 +24,8 @@ enum {
 	SAMPLE_LEAST = 2, /* bytes */
 	MODULE_LEAST = 5,
 	PATH_LIMIT = 4096,
+	SECTION_HEAD = 5, /* type, length */
+	BUDGET_MAX = 1000000,
 };
 
 static const char wire_magic[4] = "MrpW";
@@ -70,22 +72,49 @@ void wire_put_ack(struct buf *out, const struct wire_ack *m)
 	end_frame(out, at, WIRE_ACK);
 }
 
-static void put_module(struct buf *out, const struct wire_module *m)
+static void put_samples(struct buf *out, const struct wire_sample *s, uint32_t n)
 {
 	uint64_t offset = 0;
-	size_t path = m->path ? strlen(m->path) : 0;
 	uint32_t i;
+
+	buf_uleb(out, n);
+	for (i = 0; i < n; i++) {
+		buf_uleb(out, s[i].offset - offset);
+		buf_uleb(out, s[i].count);
+		offset = s[i].offset;
+	}
+}
+
+static void put_module(struct buf *out, const struct wire_module *m)
+{
+	size_t path = m->path ? strlen(m->path) : 0;
 
 	build_id_put(out, &m->id);
 	buf_uleb(out, path);
 	buf_add(out, m->path, path);
 	buf_uleb(out, m->uid);
-	buf_uleb(out, m->nsample);
-	for (i = 0; i < m->nsample; i++) {
-		buf_uleb(out, m->sample[i].offset - offset);
-		buf_uleb(out, m->sample[i].count);
-		offset = m->sample[i].offset;
+	put_samples(out, m->sample, m->nsample);
+}
+
+static void put_extra(struct buf *out, const struct wire_batch *m)
+{
+	size_t at = out->n;
+	uint32_t i, n = 0;
+
+	memset(buf_grow(out, SECTION_HEAD), 0, SECTION_HEAD);
+	for (i = 0; i < m->nmodule; i++)
+		n += m->module[i].boosted;
+	buf_uleb(out, m->plain);
+	buf_uleb(out, m->extra);
+	buf_uleb(out, n);
+	for (i = 0; i < m->nmodule; i++) {
+		if (!m->module[i].boosted)
+			continue;
+		buf_uleb(out, i);
+		put_samples(out, m->module[i].extra, m->module[i].nextra);
 	}
+	out->p[at] = WIRE_SECTION_EXTRA;
+	put_le32(out->p + at + 1, (uint32_t)(out->n - at - SECTION_HEAD));
 }
 
 void wire_put_batch(struct buf *out, const struct wire_batch *m)
@@ -110,28 +139,43 @@ void wire_put_batch(struct buf *out, const struct wire_batch *m)
 		wire_put_runs(out, m);
 	if (m->nuse)
 		wire_put_uses(out, m);
+	if (m->extra)
+		put_extra(out, m);
 	end_frame(out, at, WIRE_BATCH);
 }
 
-static void put_builds(struct buf *out, const struct wire_want *m, enum wire_type type)
+static void put_builds(struct buf *out, const struct wire_want *m)
 {
-	size_t at = begin_frame(out);
 	uint32_t i;
 
 	buf_uleb(out, m->n);
 	for (i = 0; i < m->n; i++)
 		build_id_put(out, &m->id[i]);
-	end_frame(out, at, type);
 }
 
 void wire_put_want(struct buf *out, const struct wire_want *m)
 {
-	put_builds(out, m, WIRE_WANT);
+	size_t at = begin_frame(out);
+
+	put_builds(out, m);
+	end_frame(out, at, WIRE_WANT);
 }
 
 void wire_put_watch(struct buf *out, const struct wire_want *m)
 {
-	put_builds(out, m, WIRE_WATCH);
+	size_t at = begin_frame(out);
+
+	put_builds(out, m);
+	end_frame(out, at, WIRE_WATCH);
+}
+
+void wire_put_boost(struct buf *out, const struct wire_boost *m)
+{
+	size_t at = begin_frame(out);
+
+	buf_uleb(out, m->budget);
+	put_builds(out, &m->builds);
+	end_frame(out, at, WIRE_BOOST);
 }
 
 bool wire_want_equal(const struct wire_want *a, const struct wire_want *b)
@@ -166,7 +210,7 @@ long wire_frame(const void *p, size_t n, enum wire_type *type, struct err *e)
 	*type = get_le16(h + AT_TYPE);
 	if (XXH3_64bits_withSeed(h + WIRE_HEADER, length, *type) != get_le64(h + AT_CHECKSUM))
 		return err_set(e, "frame: wrong checksum");
-	if (*type < WIRE_HELLO || *type > WIRE_WATCH)
+	if (*type < WIRE_HELLO || *type > WIRE_BOOST)
 		return err_set(e, "frame: unknown type %u", (unsigned)*type);
 	return WIRE_HEADER + (long)length;
 }
@@ -241,22 +285,21 @@ static int account(struct batch_read *r, uint64_t n)
 	return __builtin_add_overflow(r->sum, n, &r->sum) ? damaged(r, "counts") : 0;
 }
 
-static int get_samples(struct batch_read *r, struct wire_module *m)
+static int get_samples(struct batch_read *r, uint64_t max, struct wire_sample **sample, uint32_t *n)
 {
 	uint64_t delta, offset = 0;
+	struct wire_sample *s;
 	uint32_t i;
 
-	if (get_count(r, SAMPLE_LEAST, &m->nsample) < 0)
+	if (get_count(r, SAMPLE_LEAST, n) < 0)
 		return damaged(r, "samples");
-	m->sample = arena_array(r->a, m->nsample, sizeof *m->sample);
-	for (i = 0; i < m->nsample; i++) {
+	s = *sample = arena_array(r->a, *n, sizeof *s);
+	for (i = 0; i < *n; i++) {
 		if (get_number(r, UINT64_MAX, &delta) < 0 || (i && !delta) ||
 		    __builtin_add_overflow(offset, delta, &offset) ||
-		    get_number(r, UINT64_MAX, &m->sample[i].count) < 0 || !m->sample[i].count)
+		    get_number(r, max, &s[i].count) < 0 || !s[i].count)
 			return damaged(r, "samples");
-		m->sample[i].offset = offset;
-		if (account(r, m->sample[i].count) < 0)
-			return -1;
+		s[i].offset = offset;
 	}
 	return 0;
 }
@@ -269,6 +312,7 @@ static int get_build_id(struct batch_read *r, struct build_id *id)
 static int get_module(struct batch_read *r, struct wire_module *m)
 {
 	uint64_t path, uid;
+	uint32_t i;
 
 	*m = (struct wire_module){0};
 	if (get_build_id(r, &m->id) < 0)
@@ -281,7 +325,12 @@ static int get_module(struct batch_read *r, struct wire_module *m)
 	if (get_number(r, UINT32_MAX, &uid) < 0)
 		return damaged(r, "owner");
 	m->uid = (uint32_t)uid;
-	return get_samples(r, m);
+	if (get_samples(r, UINT64_MAX, &m->sample, &m->nsample) < 0)
+		return -1;
+	for (i = 0; i < m->nsample; i++)
+		if (account(r, m->sample[i].count) < 0)
+			return -1;
+	return 0;
 }
 
 /* Each (build-id, owner, path) once. */
@@ -316,8 +365,33 @@ static int get_modules(struct batch_read *r, struct wire_batch *m)
 	return status;
 }
 
+/* Of each sample so few that sums of them do not overflow. */
+static int get_extra(struct batch_read *r, struct wire_batch *m)
+{
+	uint64_t index, next = 0;
+	uint32_t n;
+
+	if (get_number(r, UINT32_MAX, &m->plain) < 0 || get_number(r, UINT32_MAX, &m->extra) < 0 ||
+	    !m->extra || get_count(r, 2, &n) < 0)
+		return -1;
+	for (; n; n--) {
+		if (get_number(r, m->nmodule, &index) < 0 || index < next || index >= m->nmodule)
+			return -1;
+		next = index + 1;
+		m->module[index].boosted = true;
+		if (get_samples(r, UINT32_MAX, &m->module[index].extra, &m->module[index].nextra) <
+		    0)
+			return -1;
+	}
+	return r->p == r->end ? 0 : -1;
+}
+
 static int get_section(struct batch_read *r, const uint8_t *section, struct wire_batch *m)
 {
+	struct batch_read inner = {.p = section + SECTION_HEAD, .end = r->p, .a = r->a, .e = r->e};
+
+	if (*section == WIRE_SECTION_EXTRA && get_extra(&inner, m) < 0)
+		return damaged(r, "extra samples");
 	if (*section == WIRE_SECTION_REGS && wire_get_regs(section + 5, r->p, r->a, m) < 0)
 		return damaged(r, "registers");
 	if (*section == WIRE_SECTION_RUNS && wire_get_runs(section + 5, r->p, r->a, m) < 0)
@@ -337,7 +411,7 @@ static int get_sections(struct batch_read *r, struct wire_batch *m)
 		if (r->end - r->p < 5 || get_le32(r->p + 1) > (uint64_t)(r->end - r->p - 5))
 			return damaged(r, "section");
 		r->p += 5 + get_le32(r->p + 1);
-		if (*section < WIRE_SECTION_REGS || *section > WIRE_SECTION_USES)
+		if (*section < WIRE_SECTION_REGS || *section > WIRE_SECTION_EXTRA)
 			continue;
 		if (seen[*section])
 			return damaged(r, "sections: one twice");
@@ -379,8 +453,9 @@ int wire_get_batch(
 	    (unsigned long long)m->taken, (unsigned long long)r.sum);
 }
 
+/* budget: comes before the builds, NULL = there is none. */
 static int get_builds(const void *frame, size_t n, enum wire_type type, const char *name,
-    struct arena *a, struct wire_want *m, struct err *e)
+    struct arena *a, uint64_t *budget, struct wire_want *m, struct err *e)
 {
 	struct batch_read r = {.a = a, .e = e};
 	uint32_t i;
@@ -389,7 +464,8 @@ static int get_builds(const void *frame, size_t n, enum wire_type type, const ch
 	if (!r.p)
 		return -1;
 	r.end = (const uint8_t *)frame + n;
-	if (get_count(&r, 2, &m->n) < 0 || m->n > WIRE_WANT_MAX)
+	if ((budget && get_number(&r, BUDGET_MAX, budget) < 0) || get_count(&r, 2, &m->n) < 0 ||
+	    m->n > WIRE_WANT_MAX)
 		return err_set(e, "%s: out of range", name);
 	m->id = arena_array(a, m->n, sizeof *m->id);
 	for (i = 0; i < m->n; i++)
@@ -400,10 +476,20 @@ static int get_builds(const void *frame, size_t n, enum wire_type type, const ch
 
 int wire_get_want(const void *frame, size_t n, struct arena *a, struct wire_want *m, struct err *e)
 {
-	return get_builds(frame, n, WIRE_WANT, "want", a, m, e);
+	return get_builds(frame, n, WIRE_WANT, "want", a, NULL, m, e);
 }
 
 int wire_get_watch(const void *frame, size_t n, struct arena *a, struct wire_want *m, struct err *e)
 {
-	return get_builds(frame, n, WIRE_WATCH, "watch", a, m, e);
+	return get_builds(frame, n, WIRE_WATCH, "watch", a, NULL, m, e);
+}
+
+int wire_get_boost(
+    const void *frame, size_t n, struct arena *a, struct wire_boost *m, struct err *e)
+{
+	uint64_t budget = 0;
+	int r = get_builds(frame, n, WIRE_BOOST, "boost", a, &budget, &m->builds, e);
+
+	m->budget = (uint32_t)budget;
+	return r;
 }

@@ -3,7 +3,7 @@
  * monitor's spool files. Byte layout: docs/FORMATS.md "Wire frames"; all
  * numbers little-endian or ULEB128. Decoders check everything once, here.
  *
- *   monitor: HELLO, then BATCH…        manager: ACK per batch (by seq), WANT, WATCH
+ *   monitor: HELLO, then BATCH…        manager: ACK per batch (by seq), WANT, WATCH, BOOST
  *
  * Accounting (DESIGN.md, invariant 6): of each batch
  *   taken = sum of all counts in modules + kernel + outside + dropped
@@ -27,6 +27,7 @@ enum wire_type {
 	WIRE_ACK = 3,
 	WIRE_WANT = 4,
 	WIRE_WATCH = 5,
+	WIRE_BOOST = 6,
 };
 
 enum wire_source { WIRE_SRC_TICK = 1, WIRE_SRC_CPU_CLOCK = 2, WIRE_SRC_RECORDED = 3 };
@@ -49,6 +50,13 @@ struct wire_module {
 	uint32_t uid;       /* owner of the processes it was seen in */
 	struct wire_sample *sample; /* ascending offset */
 	uint32_t nsample;
+	/*
+	 * Boosted: in the time of the batch the monitor took extra samples of it, beside all that
+	 * it takes anyway. They are no part of the accounting.
+	 */
+	bool boosted;
+	struct wire_sample *extra; /* likewise */
+	uint32_t nextra;
 };
 
 /*
@@ -115,7 +123,12 @@ struct wire_use {
  * After the modules a batch may carry further sections (type u8, length u32):
  * readers skip types they do not know.
  */
-enum wire_section { WIRE_SECTION_REGS = 2, WIRE_SECTION_RUNS = 3, WIRE_SECTION_USES = 4 };
+enum wire_section {
+	WIRE_SECTION_REGS = 2,
+	WIRE_SECTION_RUNS = 3,
+	WIRE_SECTION_USES = 4,
+	WIRE_SECTION_EXTRA = 5
+};
 
 struct wire_batch {
 	uint64_t session, seq;      /* seq counts from 1 within a session */
@@ -135,6 +148,10 @@ struct wire_batch {
 	uint64_t runs_unsent;
 	struct wire_use *use; /* likewise; at most WIRE_RUN_BUILDS_MAX */
 	uint32_t nuse;
+	/* In user mode, of whatever program: samples of the accounting, and extra ones, which are
+	 * > 0 where modules are boosted. The latter for each of the former is how densely a boosted
+	 * module was sampled, whatever was lost. */
+	uint64_t plain, extra;
 };
 
 struct wire_ack {
@@ -148,6 +165,11 @@ struct wire_want {
 	struct build_id *id; /* n > 0 */
 	uint32_t n;
 };
+/* The builds of which more samples are wanted, likewise from now on. */
+struct wire_boost {
+	uint32_t budget; /* what these may cost each CPU, in millionths of its time */
+	struct wire_want builds;
+};
 /* The same builds in the same order? */
 bool wire_want_equal(const struct wire_want *a, const struct wire_want *b);
 
@@ -156,13 +178,14 @@ bool wire_want_equal(const struct wire_want *a, const struct wire_want *b);
  * and its path, registers WIRE_REGS_MAX), path within 4096 bytes and samples in
  * order: else readers refuse it. The section of registers is written where
  * nregs or regs_unsent is not 0, that of runs where nrun or runs_unsent is not, that of uses where
- * nuse is not. */
+ * nuse is not, that of extra samples where extra is not. */
 void wire_put_hello(struct buf *out, const struct wire_hello *m);
 void wire_put_batch(struct buf *out, const struct wire_batch *m);
 void wire_put_ack(struct buf *out, const struct wire_ack *m);
 void wire_put_want(struct buf *out, const struct wire_want *m);
 /* In the same form: the builds of whose processes the ends shall be reported, from now on. */
 void wire_put_watch(struct buf *out, const struct wire_want *m);
+void wire_put_boost(struct buf *out, const struct wire_boost *m);
 
 /*
  * Looks at n bytes from a stream. Returns the length of the whole frame in
@@ -180,6 +203,8 @@ int wire_get_ack(const void *frame, size_t n, struct wire_ack *m, struct err *e)
 int wire_get_want(const void *frame, size_t n, struct arena *a, struct wire_want *m, struct err *e);
 int wire_get_watch(
     const void *frame, size_t n, struct arena *a, struct wire_want *m, struct err *e);
+int wire_get_boost(
+    const void *frame, size_t n, struct arena *a, struct wire_boost *m, struct err *e);
 /* Zeroes the registers of a decoded batch, and it has none any more. */
 void wire_wipe_regs(struct wire_batch *m);
 

@@ -19,6 +19,7 @@ static void decode(const void *p, size_t n, enum wire_type type)
 	struct wire_hello h;
 	struct wire_ack k;
 	struct wire_want w;
+	struct wire_boost o;
 	struct err e;
 
 	if (type == WIRE_HELLO)
@@ -29,13 +30,16 @@ static void decode(const void *p, size_t n, enum wire_type type)
 		wire_get_want(p, n, &a, &w, &e);
 	else if (type == WIRE_WATCH)
 		wire_get_watch(p, n, &a, &w, &e);
+	else if (type == WIRE_BOOST)
+		wire_get_boost(p, n, &a, &o, &e);
 	else if (!wire_get_batch(p, n, &a, &b, &e)) {
 		wire_put_batch(&again, &b);
 		if (wire_get_batch(again.p, again.n, &a, &b2, &e) || b2.taken != b.taken ||
 		    b2.nmodule != b.nmodule || b2.nregs != b.nregs ||
 		    b2.regs_unsent != b.regs_unsent ||
 		    (b.nregs && memcmp(b2.regs, b.regs, b.nregs * sizeof *b.regs)) ||
-		    b2.nrun != b.nrun || b2.runs_unsent != b.runs_unsent ||
+		    b2.plain != b.plain || b2.extra != b.extra || b2.nrun != b.nrun ||
+		    b2.runs_unsent != b.runs_unsent ||
 		    (b.nrun && memcmp(b2.run, b.run, b.nrun * sizeof *b.run)))
 			abort();
 	}
@@ -52,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 
 	if (!n)
 		return 0;
-	if (p[0] >= WIRE_HELLO && p[0] <= WIRE_WATCH) {
+	if (p[0] >= WIRE_HELLO && p[0] <= WIRE_BOOST) {
 		memcpy(buf_grow(&b, 8), "MrpW\1\0", 6);
 		put_le16(b.p + 6, p[0]);
 		buf_le64(&b, n - 1);
@@ -60,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	}
 	buf_add(&b, p + 1, n - 1);
 	r = wire_frame(b.p, b.n, &type, &e);
-	if (p[0] >= WIRE_HELLO && p[0] <= WIRE_WATCH && r != (long)b.n)
+	if (p[0] >= WIRE_HELLO && p[0] <= WIRE_BOOST && r != (long)b.n)
 		abort();
 	if (r > 0)
 		decode(b.p, (size_t)r, type);

@@ -658,6 +658,111 @@ START_TEST(builds_of_runs_are_bounded)
 }
 END_TEST
 
+static struct wire_sample extra_of[2][2] = {{{3, 1}, {9, 40}}, {{0, 7}}};
+
+/* Three modules, of which the first and the last are boosted. */
+static struct buf extra_frame(uint64_t count)
+{
+	struct wire_sample s = {5, 2};
+	struct wire_module m[3] = {
+	    {.id = {1, {1}}, .path = (char *)"/a", .boosted = true, .nextra = 2},
+	    {.id = {1, {2}}, .path = (char *)"/b", .sample = &s, .nsample = 1},
+	    {.id = {1, {3}}, .path = (char *)"/c", .boosted = true, .nextra = 1}};
+	struct wire_batch w = {
+	    .seq = 1, .taken = 2, .module = m, .nmodule = 3, .plain = 1000, .extra = 4000};
+	struct buf b = {0};
+
+	m[0].extra = extra_of[0];
+	m[2].extra = extra_of[1];
+	extra_of[1][0].count = count;
+	wire_put_batch(&b, &w);
+	return b;
+}
+
+/* They are no part of what adds up. */
+START_TEST(extra_samples_come_back)
+{
+	struct buf b = extra_frame(7);
+	struct wire_batch m;
+	struct err e;
+
+	ck_assert_msg(!read_batch(&b, &m, &e), "%s", e.text);
+	ck_assert_uint_eq(m.taken, 2);
+	ck_assert_uint_eq(m.plain, 1000);
+	ck_assert_uint_eq(m.extra, 4000);
+	ck_assert(m.module[0].boosted && !m.module[1].boosted && m.module[2].boosted);
+	ck_assert_uint_eq(m.module[0].nsample, 0);
+	ck_assert_uint_eq(m.module[0].nextra, 2);
+	ck_assert_uint_eq(m.module[0].extra[1].offset, 9);
+	ck_assert_uint_eq(m.module[0].extra[1].count, 40);
+	ck_assert_uint_eq(m.module[1].nextra, 0);
+	ck_assert_uint_eq(m.module[2].extra[0].count, 7);
+	buf_free(&b);
+}
+END_TEST
+
+START_TEST(garbled_extra_samples_are_refused)
+{
+	static const char *const section[] = {
+	    "\1\0\0",         /* none, and yet the section */
+	    "\1\1\1\3\0",     /* of no such module */
+	    "\1\1\2\1\0\1\0", /* one twice */
+	    "\1\1\1\0\1\0\0", /* zero times */
+	    "\1\1\1\0\0\0",   /* and a byte more */
+	};
+	static const size_t size[] = {3, 5, 7, 7, 6};
+	struct wire_batch m;
+	struct err e;
+	struct buf b;
+	size_t i, plain;
+
+	for (i = 0; i < 5; i++) {
+		b = extra_frame(7);
+		plain = b.n - 5 - 15;
+		ck_assert_int_eq(b.p[plain], WIRE_SECTION_EXTRA);
+		b.n = plain + 5;
+		buf_add(&b, section[i], size[i]);
+		put_le32(b.p + plain + 1, (uint32_t)size[i]);
+		reseal(&b);
+		ck_assert_int_eq(read_batch(&b, &m, &e), -1);
+		ck_assert_msg(strstr(e.text, "batch: damaged "), "%s", e.text);
+		buf_free(&b);
+	}
+	/* Sums of them must not overflow. */
+	b = extra_frame((uint64_t)UINT32_MAX + 1);
+	ck_assert_int_eq(read_batch(&b, &m, &e), -1);
+	buf_free(&b);
+}
+END_TEST
+
+START_TEST(a_boost_comes_back)
+{
+	struct build_id id[2] = {{.n = 20, .b = "abcdefghijklmnopqrst"}, {.n = 1, .b = "x"}};
+	struct wire_boost w = {5000, {id, 2}}, got;
+	struct wire_want want;
+	struct arena a = {0};
+	struct buf b = {0};
+	struct err e;
+
+	wire_put_boost(&b, &w);
+	ck_assert_msg(!wire_get_boost(b.p, b.n, &a, &got, &e), "%s", e.text);
+	ck_assert_uint_eq(got.budget, 5000);
+	ck_assert(wire_want_equal(&got.builds, &w.builds));
+	ck_assert_int_eq(wire_get_want(b.p, b.n, &a, &want, &e), -1);
+	for (b.n--; b.n >= WIRE_HEADER; b.n--) {
+		reseal(&b);
+		ck_assert_int_eq(wire_get_boost(b.p, b.n, &a, &got, &e), -1);
+	}
+	b.n = 0;
+	w.budget = 1000001;
+	wire_put_boost(&b, &w);
+	ck_assert_int_eq(wire_get_boost(b.p, b.n, &a, &got, &e), -1);
+	ck_assert_str_eq(e.text, "boost: out of range");
+	arena_free(&a);
+	buf_free(&b);
+}
+END_TEST
+
 /* WANT and WATCH. */
 static const struct builds_form {
 	void (*put)(struct buf *out, const struct wire_want *m);
@@ -733,5 +838,6 @@ UNIT_MAIN("wire", 0, NULL, NULL, a_batch_comes_back, hello_and_ack_come_back,
     unknown_sections_are_skipped, counts_are_bounded_by_bytes, registers_come_back,
     cut_off_registers_are_refused, garbled_registers_are_refused, words_of_the_stack_are_bounded,
     runs_come_back, uses_come_back, runs_need_no_samples, cut_off_runs_are_refused,
-    garbled_runs_are_refused, builds_of_runs_are_bounded, UNIT_LOOP(wanted_builds_come_back, 2),
+    garbled_runs_are_refused, builds_of_runs_are_bounded, extra_samples_come_back,
+    garbled_extra_samples_are_refused, a_boost_comes_back, UNIT_LOOP(wanted_builds_come_back, 2),
     UNIT_LOOP(too_many_wanted_builds_are_refused, 2))
