@@ -20,10 +20,12 @@ static void compact(struct batch *b)
 		return;
 	qsort(b->entry.v, b->entry.n, sizeof *b->entry.v, entry_compare);
 	for (i = 0; i < b->entry.n; i++)
-		if (n && !entry_compare(&b->entry.v[n - 1], &b->entry.v[i]))
+		if (n && !entry_compare(&b->entry.v[n - 1], &b->entry.v[i])) {
 			b->entry.v[n - 1].count += b->entry.v[i].count;
-		else
+			b->entry.v[n - 1].extra += b->entry.v[i].extra;
+		} else {
 			b->entry.v[n++] = b->entry.v[i];
+		}
 	b->entry.n = b->sorted = n;
 }
 
@@ -80,6 +82,20 @@ int64_t batch_place(struct batch *b, const struct place *at)
 	return module;
 }
 
+/* They leave half of the room to all others. */
+int64_t batch_extra(struct batch *b, const struct place *at)
+{
+	int64_t module = module_index(b, at);
+
+	if (b->entry.n >= BATCH_ENTRIES / 2)
+		compact(b);
+	if (module < 0 || b->entry.n >= BATCH_ENTRIES / 2)
+		return -1;
+	vec_push(&b->entry,
+	    (struct batch_entry){.module = (uint32_t)module, .offset = at->offset, .extra = 1});
+	return module;
+}
+
 void batch_kernel(struct batch *b)
 {
 	b->taken++;
@@ -114,23 +130,36 @@ void batch_run(struct batch *b, const struct build_id *id, const struct wire_run
 	b->run.v[b->run.n - 1].build = i;
 }
 
-/* Gives every module its run of samples. A module whose only samples were
+static void add_sample(struct wire_sample *to, uint32_t *n, uint64_t offset, uint64_t count)
+{
+	if (count)
+		to[(*n)++] = (struct wire_sample){offset, count};
+}
+
+/* Gives every module its run of samples, and of extra ones, which have as much room
+ * after all of those. A module whose only samples were
  * dropped is left out. Returns how many are left, at the beginning; rename: their
  * new indices. */
 static uint32_t fill_modules(struct batch *b, struct wire_sample *sample, uint32_t *rename)
 {
+	struct wire_sample *extra = sample + b->entry.n;
+	const struct batch_entry *e;
 	size_t i, from, m;
 	uint32_t n = 0;
-	struct wire_module t;
+	struct wire_module t, *mod;
 
 	for (m = 0, i = 0; m < b->module.n; m++) {
-		for (from = i; i < b->entry.n && b->entry.v[i].module == m; i++)
-			sample[i] = (struct wire_sample){b->entry.v[i].offset, b->entry.v[i].count};
+		mod = &b->module.v[m];
+		mod->sample = sample + i;
+		mod->extra = extra + i;
+		for (from = i; i < b->entry.n && b->entry.v[i].module == m; i++) {
+			e = &b->entry.v[i];
+			add_sample(mod->sample, &mod->nsample, e->offset, e->count);
+			add_sample(mod->extra, &mod->nextra, e->offset, e->extra);
+		}
 		rename[m] = i == from ? REGS_NOWHERE : n;
 		if (i == from)
 			continue;
-		b->module.v[m].sample = sample + from;
-		b->module.v[m].nsample = (uint32_t)(i - from);
 		t = b->module.v[n];
 		b->module.v[n++] = b->module.v[m];
 		b->module.v[m] = t;
@@ -146,6 +175,7 @@ static void batch_clear(struct batch *b)
 		free(b->module.v[i].path);
 	b->module.n = b->entry.n = b->sorted = b->paths = 0;
 	b->run.n = b->nrun_build = b->nuse = 0;
+	b->plain = b->extra = 0;
 	b->taken = b->kernel = b->outside = b->dropped = b->runs_unsent = 0;
 	htab_free(&b->index);
 	htab_free(&b->user);
@@ -185,16 +215,18 @@ uint64_t batch_flush(struct batch *b, uint64_t session, uint64_t seq, uint64_t e
 	    .nrun = (uint32_t)b->run.n,
 	    .runs_unsent = b->runs_unsent,
 	    .use = b->use,
-	    .nuse = b->nuse};
+	    .nuse = b->nuse,
+	    .plain = b->plain,
+	    .extra = b->extra};
 	struct wire_sample *sample;
 	uint32_t *rename;
 	size_t begin = out->n;
 
 	b->start_ns = end_ns;
-	if (!w.taken && !w.nrun && !w.runs_unsent && !w.nuse)
+	if (!w.taken && !b->entry.n && !w.nrun && !w.runs_unsent && !w.nuse)
 		return 0;
 	compact(b);
-	sample = xcalloc(b->entry.n, sizeof *sample);
+	sample = xcalloc(2 * b->entry.n, sizeof *sample);
 	rename = xcalloc(b->module.n, sizeof *rename);
 	w.nmodule = fill_modules(b, sample, rename);
 	w.module = b->module.v;

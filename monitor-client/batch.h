@@ -20,7 +20,7 @@ enum { BATCH_ENTRIES = 1 << 18, BATCH_PATHS = 4 << 20 };
 
 struct batch_entry {
 	uint32_t module; /* index into module[] */
-	uint64_t offset, count;
+	uint64_t offset, count, extra;
 };
 
 struct batch {
@@ -36,12 +36,15 @@ struct batch {
 	uint64_t runs_unsent;
 	struct wire_use use[WIRE_RUN_BUILDS_MAX]; /* filled before each flush */
 	uint32_t nuse;
-	struct regs regs;  /* their modules are indices into module[] */
-	uint64_t start_ns; /* CLOCK_REALTIME of the last flush */
+	uint64_t plain, extra; /* in user mode, of whatever program: counted by the caller */
+	struct regs regs;      /* their modules are indices into module[] */
+	uint64_t start_ns;     /* CLOCK_REALTIME of the last flush */
 };
 
 /* Returns the index of the place's module, -1 when the sample was dropped. */
 int64_t batch_place(struct batch *b, const struct place *at);
+/* Of a boosted build: no part of what adds up. -1: there is no room for it. */
+int64_t batch_extra(struct batch *b, const struct place *at);
 void batch_kernel(struct batch *b);
 void batch_outside(struct batch *b);
 /* n samples are known to be lost. */

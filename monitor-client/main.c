@@ -4,7 +4,9 @@
 #include "common/log.h"
 #include "common/publish.h"
 #include "monitor-client/batch.h"
+#include "monitor-client/boost.h"
 #include "monitor-client/kernel/clock.h"
+#include "monitor-client/kernel/cost.h"
 #include "monitor-client/kernel/exits.h"
 #include "monitor-client/follow.h"
 #include "monitor-client/maps/lookup.h"
@@ -32,6 +34,8 @@
  * is found in time. */
 #define DRAIN_EVERY SECOND
 #define LAST_PATIENCE (3 * SECOND)
+/* ns of an extra sample: our own, beside what it costs the program; and where that is not known. */
+enum { HANDLING = 2000, COST_UNKNOWN = 20000 };
 
 struct monitor {
 	struct options o;
@@ -42,6 +46,7 @@ struct monitor {
 	struct order order;
 	struct maps *maps;
 	struct batch batch;
+	struct boost boost;
 	struct exits *exits; /* NULL: none, for no_exits */
 	struct err no_exits;
 	bool watched;      /* the manager watches builds */
@@ -122,16 +127,35 @@ static void note_run(struct monitor *m, const struct event *ev)
 	runs_ended(&m->runs, ev->pid, ev->time, maps_args(m->maps, ev->pid), build, n, clock_now());
 }
 
+static void on_extra(struct monitor *m, const struct event *ev)
+{
+	struct place at;
+	int64_t module;
+
+	if (!m->boost.period || ev->sample.mode != MODE_USER)
+		return;
+	m->batch.extra++;
+	if (!maps_find(m->maps, ev, &at) || !boost_has(&m->boost, at.id))
+		return;
+	module = batch_extra(&m->batch, &at);
+	if (ev->sample.regs)
+		take_regs(m, ev, &at, module);
+}
+
 static void on_event(const struct event *ev, void *arg)
 {
 	struct monitor *m = arg;
 	struct place at;
 	int64_t module;
 
+	m->batch.plain +=
+	    ev->kind == EV_SAMPLE && !ev->sample.extra && ev->sample.mode == MODE_USER;
 	if (ev->kind != EV_SAMPLE) {
 		if (ev->kind != EV_USED)
 			maps_event(m->maps, ev);
 		note_run(m, ev);
+	} else if (ev->sample.extra) {
+		on_extra(m, ev);
 	} else if (ev->sample.mode == MODE_KERNEL) {
 		batch_kernel(&m->batch);
 	} else if (ev->sample.mode == MODE_USER && maps_find(m->maps, ev, &at)) {
@@ -243,6 +267,41 @@ static void follow_wants(struct monitor *m)
 	note_losses(m, &l);
 }
 
+/* Before a batch is sent off: which of its modules were boosted. */
+static void mark_boosted(struct monitor *m)
+{
+	struct wire_module *mod;
+	size_t i;
+
+	for (i = 0; i < m->batch.module.n; i++) {
+		mod = &m->batch.module.v[i];
+		mod->boosted = boost_has(&m->boost, &mod->id);
+		m->boost.seen += mod->boosted;
+		mod->boosted &= m->batch.extra > 0;
+	}
+}
+
+/* After it: takes extra samples while the manager wants more of what runs. */
+static void follow_boost(struct monitor *m)
+{
+	const struct wire_boost *told = uplink_boost(&m->up);
+	uint64_t before = m->boost.period;
+	struct source_losses l = {0};
+
+	if (m->record >= 0 || m->o.command)
+		return;
+	if (told->builds.n && !m->boost.cost)
+		m->boost.cost = (cost_measure(!m->o.no_registers) ?: COST_UNKNOWN) + HANDLING;
+	boost_batch(&m->boost, told, clock_now());
+	if (!source_boost(m->source, m->boost.period, &m->order, &l))
+		m->boost.period = 0;
+	if (m->boost.period != before)
+		log_debug("an extra sample per %" PRIu64 " ns (0: none), which costs %" PRIu64
+			  " ns",
+		    m->boost.period, m->boost.cost);
+	note_losses(m, &l);
+}
+
 /* Listens for ends of processes as long as the manager watches any build. */
 static void follow_watches(struct monitor *m)
 {
@@ -287,6 +346,7 @@ static void flush(struct monitor *m)
 	if (lost)
 		batch_dropped(&m->batch, lost);
 	read_uses(m);
+	mark_boosted(m);
 	dropped = m->batch.dropped;
 	m->batch.regs.lost += m->record < 0 ? uplink_take_regs_lost(&m->up) : 0;
 	m->batch.runs_unsent += m->record < 0 ? uplink_take_runs_lost(&m->up) : 0;
@@ -379,6 +439,7 @@ static void run(struct monitor *m)
 			flush(m);
 			maps_sweep(m->maps, clock_now());
 			source_rescan(m->source);
+			follow_boost(m);
 		}
 		if (m->record < 0)
 			uplink_step(&m->up, clock_now());
@@ -529,6 +590,7 @@ static void finish(struct monitor *m)
 	maps_free(m->maps);
 	lookup_end(&m->lookup);
 	batch_free(&m->batch);
+	boost_free(&m->boost);
 	options_free(&m->o);
 	close(m->signals);
 }

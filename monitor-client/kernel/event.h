@@ -7,6 +7,7 @@
 
 #include "common/wire/wire.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum event_kind {
@@ -57,6 +58,7 @@ struct event {
 			uint64_t ip;
 			enum sample_mode mode;
 			struct event_regs *regs; /* NULL = none; order.c owns and frees them */
+			bool extra; /* of source_boost(), not of the time that all have */
 		} sample;
 		struct event_map map;
 		struct event_ns ns;

@@ -176,6 +176,13 @@ static enum record_kind sample_tick(struct ring *r, const uint8_t *p, size_t n, 
 	return REC_EVENT;
 }
 
+/* Where a tick would have fallen, so that both tell of the same time. */
+static enum record_kind sample_extra(struct ring *r, const uint8_t *p, size_t n, struct event *ev)
+{
+	ev->sample.extra = true;
+	return sample_tick(r, p, n, ev);
+}
+
 /* At the end of an exec: nothing of the stack stays but its shape. */
 static enum record_kind sample_exec(const uint8_t *p, size_t n, struct event *ev)
 {
@@ -290,10 +297,11 @@ static enum record_kind decode(struct ring *r, uint8_t *p, size_t n, uint32_t ty
 {
 	if (type == PERF_RECORD_SAMPLE) {
 		ev->kind = EV_SAMPLE;
-		return shape == SHAPE_CLOCK  ? sample_clock(r, p, n, misc, ev)
-		       : shape == SHAPE_TICK ? sample_tick(r, p, n, ev)
-		       : shape == SHAPE_EXEC ? sample_exec(p, n, ev)
-					     : REC_SKIP;
+		return shape == SHAPE_CLOCK   ? sample_clock(r, p, n, misc, ev)
+		       : shape == SHAPE_TICK  ? sample_tick(r, p, n, ev)
+		       : shape == SHAPE_EXTRA ? sample_extra(r, p, n, ev)
+		       : shape == SHAPE_EXEC  ? sample_exec(p, n, ev)
+					      : REC_SKIP;
 	}
 	if (n < TRAILER)
 		return REC_SKIP;

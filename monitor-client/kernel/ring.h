@@ -38,6 +38,7 @@ enum sample_shape {
 	SHAPE_NONE,  /* no samples: side-band only */
 	SHAPE_TICK,  /* TID | TIME | REGS_USER; misc says nothing */
 	SHAPE_CLOCK, /* IP and the same; misc says user or kernel mode */
+	SHAPE_EXTRA, /* of a clock, in the form of SHAPE_TICK */
 	SHAPE_EXEC,  /* TID | TIME | REGS_USER of RING_REGS_EXEC | STACK_USER of RING_STACK_EXEC */
 };
 /* sample_regs_user: the four that tell kernel from user mode, or all, which

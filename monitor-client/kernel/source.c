@@ -20,7 +20,8 @@
 enum { SAMPLE_PAGES = 32, SIDEBAND_PAGES = 64 };
 /* Of execs, while there are names to look for: 30 of these. */
 enum { EXEC_PAGES = 128 };
-enum { NAME_SIZE = 16 }; /* of a task's name, with its NUL (TASK_COMM_LEN) */
+enum { EXTRA_PAGES = 64 }; /* while there are extra samples */
+enum { NAME_SIZE = 16 };   /* of a task's name, with its NUL (TASK_COMM_LEN) */
 
 /* One event with its ring. */
 struct tap {
@@ -33,7 +34,8 @@ struct tap {
 
 struct cpu {
 	unsigned n;
-	struct tap sample, sideband, exec; /* exec: its fd is -1 most of the time */
+	struct tap sample, sideband;
+	struct tap exec, extra; /* their fds are -1 most of the time */
 	struct tick_grid grid;
 };
 
@@ -41,9 +43,11 @@ struct source {
 	struct source_options o;
 	enum wire_source kind;
 	uint64_t period;
+	uint64_t extra_period;                /* 0: no extra samples */
 	uint64_t tracepoint, exec_tracepoint; /* 0: it cannot be had */
 	char name[SOURCE_NAMES][NAME_SIZE];   /* whose execs are looked for */
 	size_t nname;
+	bool no_extra;             /* samples, for good */
 	bool exclude_kernel;       /* not allowed to see it */
 	bool no_build_id, no_lost; /* older kernels */
 	cpu_list tickless;
@@ -88,7 +92,7 @@ static struct perf_event_attr attr_sample(const struct source *s, enum sample_sh
 {
 	struct perf_event_attr a = attr_common(s);
 
-	a.wakeup_watermark = SAMPLE_PAGES * 4096 / 2;
+	a.wakeup_watermark = (shape == SHAPE_EXTRA ? EXTRA_PAGES : SAMPLE_PAGES) * 4096 / 2;
 	a.sample_type |= PERF_SAMPLE_REGS_USER;
 	a.sample_regs_user = s->o.registers ? RING_REGS_FULL : RING_REGS;
 	if (s->o.registers) {
@@ -99,12 +103,18 @@ static struct perf_event_attr attr_sample(const struct source *s, enum sample_sh
 		a.type = PERF_TYPE_TRACEPOINT;
 		a.config = s->tracepoint;
 		a.sample_period = 1;
+		return a;
+	}
+	a.type = PERF_TYPE_SOFTWARE;
+	a.config = PERF_COUNT_SW_CPU_CLOCK;
+	a.exclude_idle = 1;
+	if (shape == SHAPE_EXTRA) {
+		a.sample_period = s->extra_period;
+		/* Of page faults a clock's own samples are the kernel's. */
+		a.exclude_kernel |= s->kind == WIRE_SRC_CPU_CLOCK;
 	} else {
-		a.type = PERF_TYPE_SOFTWARE;
-		a.config = PERF_COUNT_SW_CPU_CLOCK;
 		a.sample_period = s->period;
 		a.sample_type |= PERF_SAMPLE_IP;
-		a.exclude_idle = 1;
 	}
 	return a;
 }
@@ -157,9 +167,10 @@ static int tap_open(
 	struct perf_event_attr a = shape == SHAPE_NONE   ? attr_sideband(s)
 				   : shape == SHAPE_EXEC ? attr_exec(s)
 							 : attr_sample(s, shape);
-	unsigned pages = shape == SHAPE_NONE   ? SIDEBAND_PAGES
-			 : shape == SHAPE_EXEC ? EXEC_PAGES
-					       : SAMPLE_PAGES;
+	unsigned pages = shape == SHAPE_NONE    ? SIDEBAND_PAGES
+			 : shape == SHAPE_EXEC  ? EXEC_PAGES
+			 : shape == SHAPE_EXTRA ? EXTRA_PAGES
+						: SAMPLE_PAGES;
 	int saved;
 
 	*t = (struct tap){.fd = event_open(s, &a, cpu), .shape = shape};
@@ -196,6 +207,21 @@ static void exec_open(struct source *s, struct cpu *c)
 	s->exec_tracepoint = 0;
 }
 
+/* All of them or none: a build's extra samples are of all of its time. */
+static void extra_open(struct source *s, struct cpu *c)
+{
+	struct err e;
+	size_t i;
+
+	if (!s->extra_period || tap_open(s, &c->extra, SHAPE_EXTRA, c->n, &e) == 0)
+		return;
+	log_debug("%s; there are no extra samples", e.text);
+	s->no_extra = true;
+	s->extra_period = 0;
+	for (i = 0; i < s->cpu.n; i++)
+		tap_close(&s->cpu.v[i]->extra);
+}
+
 /* Side-band first, so that no sample is without its mapping. */
 static int cpu_open(struct source *s, unsigned n, struct err *e)
 {
@@ -204,7 +230,7 @@ static int cpu_open(struct source *s, unsigned n, struct err *e)
 
 	c->n = n;
 	tick_init(&c->grid, s->period);
-	c->sample.fd = c->exec.fd = -1;
+	c->sample.fd = c->exec.fd = c->extra.fd = -1;
 	if (tap_open(s, &c->sideband, SHAPE_NONE, n, e) ||
 	    tap_open(s, &c->sample, shape_of(s, n), n, e)) {
 		saved = errno;
@@ -214,12 +240,14 @@ static int cpu_open(struct source *s, unsigned n, struct err *e)
 		return -1;
 	}
 	exec_open(s, c);
+	extra_open(s, c);
 	vec_push(&s->cpu, c);
 	return 0;
 }
 
 static void cpu_close(struct cpu *c)
 {
+	tap_close(&c->extra);
 	tap_close(&c->exec);
 	tap_close(&c->sample);
 	tap_close(&c->sideband);
@@ -495,12 +523,16 @@ void source_drain(struct source *s, struct order *o, struct source_losses *l)
 		l->samples += tap_drain(s, s->cpu.v[i], &s->cpu.v[i]->sample, o, l);
 		if (s->cpu.v[i]->exec.fd >= 0)
 			tap_drain(s, s->cpu.v[i], &s->cpu.v[i]->exec, o, l);
+		if (s->cpu.v[i]->extra.fd >= 0)
+			tap_drain(s, s->cpu.v[i], &s->cpu.v[i]->extra, o, l);
 	}
 }
 
 /* Opens a CPU's sample event again, without registers where it must be. */
 static int reopen_sample(struct source *s, struct cpu *c, struct err *e)
 {
+	tap_close(&c->extra);
+	extra_open(s, c);
 	tap_close(&c->sample);
 	if (tap_open(s, &c->sample, shape_of(s, c->n), c->n, e) == 0)
 		return 0;
@@ -530,6 +562,21 @@ void source_registers(struct source *s, bool on, struct order *o, struct source_
 		cpu_close(s->cpu.v[i]);
 	}
 	s->cpu.n = n;
+}
+
+bool source_boost(struct source *s, uint64_t period, struct order *o, struct source_losses *l)
+{
+	size_t i;
+
+	if (s->o.follow || s->no_extra || s->extra_period == period)
+		return s->extra_period == period;
+	source_drain(s, o, l);
+	s->extra_period = period;
+	for (i = 0; i < s->cpu.n; i++) {
+		tap_close(&s->cpu.v[i]->extra);
+		extra_open(s, s->cpu.v[i]);
+	}
+	return s->extra_period == period;
 }
 
 static bool is_plain(const char *name)
@@ -595,14 +642,15 @@ void source_rescan(struct source *s)
 
 size_t source_npoll(const struct source *s)
 {
-	return 3 * s->cpu.n;
+	return 4 * s->cpu.n;
 }
 
 static struct tap *tap_at(const struct source *s, size_t i)
 {
-	struct cpu *c = s->cpu.v[i / 3];
+	struct cpu *c = s->cpu.v[i / 4];
+	struct tap *tap[] = {&c->sideband, &c->sample, &c->exec, &c->extra};
 
-	return i % 3 == 0 ? &c->sideband : i % 3 == 1 ? &c->sample : &c->exec;
+	return tap[i % 4];
 }
 
 void source_poll(const struct source *s, struct pollfd *p)

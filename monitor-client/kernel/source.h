@@ -18,6 +18,9 @@
  * (ring.c), and none is kept; all of them, and the top of the stack, come with
  * a sample while source_registers() asks for them.
  *
+ * Another such clock gives extra samples of some programs while source_boost() asks for them; as
+ * with ticks, the time of a page fault is the faulting instruction's.
+ *
  * A third event, with a ring of its own, is there while source_execs_of() was called: the
  * tracepoint sched:sched_process_exec of programs of certain names, with the begin of the stack, of
  * which a number is kept (cmdline.h). It is there before the program runs, so that the shortest
@@ -67,6 +70,10 @@ void source_rescan(struct source *s);
 /* System-wide: whether samples bring registers from now on. Moves what the rings
  * hold, as source_drain() does, and opens the sample events again. */
 void source_registers(struct source *s, bool on, struct order *o, struct source_losses *l);
+/* System-wide: each CPU takes an extra sample per so many ns from now on, 0 = none, of whatever
+ * runs; it is an event of its own, so that all others stay what they are. Losses of extra samples
+ * are not counted. False: the kernel does not allow it, and there are none. */
+bool source_boost(struct source *s, uint64_t period, struct order *o, struct source_losses *l);
 /* System-wide: execs of programs of this name (as of a task, 15 bytes) are EV_ARGS events from now
  * on, where the kernel has the tracepoint and its number can be read; names of other than letters,
  * digits and ._+- are passed over, and more than SOURCE_NAMES. Again and again is the same. */

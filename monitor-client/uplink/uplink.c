@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -63,6 +64,12 @@ static void empty_out(struct uplink *u)
 	u->sent = u->out.n = 0;
 }
 
+static void forget_boost(struct uplink *u)
+{
+	free(u->boost.builds.id);
+	u->boost = (struct wire_boost){0};
+}
+
 static void hang_up(struct uplink *u)
 {
 	if (u->fd >= 0)
@@ -73,6 +80,7 @@ static void hang_up(struct uplink *u)
 	empty_out(u);
 	htab_free(&u->want);
 	htab_free(&u->watch);
+	forget_boost(u);
 	u->deadline = 0;
 }
 
@@ -200,6 +208,23 @@ static int replace(struct htab *table, const struct wire_want *w, int r)
 	return r;
 }
 
+static int take_boost(struct uplink *u, const void *frame, size_t n)
+{
+	struct wire_boost b;
+	struct arena a = {0};
+	struct err e;
+	int r = wire_get_boost(frame, n, &a, &b, &e);
+
+	forget_boost(u);
+	if (!r) {
+		u->boost = b;
+		u->boost.builds.id = xcalloc(b.builds.n, sizeof *b.builds.id);
+		memcpy(u->boost.builds.id, b.builds.id, b.builds.n * sizeof *b.builds.id);
+	}
+	arena_free(&a);
+	return r;
+}
+
 static int take_builds(struct uplink *u, enum wire_type type, const void *frame, size_t n)
 {
 	struct wire_want w;
@@ -225,6 +250,8 @@ static long take_answer(struct uplink *u)
 
 	if (n <= 0)
 		return n;
+	if (type == WIRE_BOOST)
+		return take_boost(u, u->in.p, (size_t)n) ? -1 : n;
 	if (type == WIRE_WANT || type == WIRE_WATCH)
 		return take_builds(u, type, u->in.p, (size_t)n) ? -1 : n;
 	if (type != WIRE_ACK || wire_get_ack(u->in.p, (size_t)n, &ack, &e))
@@ -392,6 +419,11 @@ bool uplink_wants(const struct uplink *u, const struct build_id *id)
 bool uplink_watches(const struct uplink *u, const struct build_id *id)
 {
 	return has(&u->watch, id);
+}
+
+const struct wire_boost *uplink_boost(const struct uplink *u)
+{
+	return &u->boost;
 }
 
 void uplink_close(struct uplink *u)

@@ -44,6 +44,7 @@ struct uplink {
 	uint64_t runs_lost;       /* runs in lost envelopes, until taken */
 	uint64_t regs_lost;       /* samples whose registers were not sent, until taken */
 	struct htab want;         /* build-ids the manager wants registers of, by its bytes */
+	struct wire_boost boost;  /* of which builds it wants more samples; owned */
 	struct htab watch;        /* build-ids of whose processes it wants the ends, likewise */
 	bool secret;              /* out holds registers */
 	bool complained;          /* that the manager is away */
@@ -76,5 +77,7 @@ uint64_t uplink_take_regs_lost(struct uplink *u);
 bool uplink_wants(const struct uplink *u, const struct build_id *id);
 /* Likewise the ends of a build's processes. */
 bool uplink_watches(const struct uplink *u, const struct build_id *id);
+/* Of which builds more samples are wanted; until the next step. */
+const struct wire_boost *uplink_boost(const struct uplink *u);
 
 #endif

@@ -16,7 +16,7 @@ import time
 
 BUILD = os.environ.get("MORPH_BUILD", "build")
 MONITOR = os.path.realpath(os.path.join(BUILD, "bin/morph-monitor"))
-HELLO, BATCH, ACK, WANT, WATCH = 1, 2, 3, 4, 5
+HELLO, BATCH, ACK, WANT, WATCH, BOOST = 1, 2, 3, 4, 5, 6
 TICK, CPU_CLOCK, RECORDED = 1, 2, 3
 
 xxh = ctypes.CDLL("libxxhash.so.0").XXH3_64bits_withSeed
@@ -54,10 +54,10 @@ def uleb(b, at):
 
 
 Hello = collections.namedtuple("Hello", "session period source pid")
-Batch = collections.namedtuple("Batch", "session seq start end taken kernel outside dropped modules regs runs unsent")
+Batch = collections.namedtuple("Batch", "session seq start end taken kernel outside dropped modules regs runs unsent users")
 Regs = collections.namedtuple("Regs", "module offset base gpr flags codes stack")
 Run = collections.namedtuple("Run", "build uid start cpu faults status kind")
-Module = collections.namedtuple("Module", "id path uid samples")
+Module = collections.namedtuple("Module", "id path uid samples extra")  # extra: None where it is not boosted
 
 
 def read_regs(b):
@@ -100,6 +100,28 @@ def read_runs(b):
     return out, unsent
 
 
+def read_samples(b, at):
+    n, at = uleb(b, at)
+    samples, offset = {}, 0
+    for _ in range(n):
+        delta, at = uleb(b, at)
+        offset += delta
+        samples[offset], at = uleb(b, at)
+    return samples, at
+
+
+def read_extra(b, modules):
+    """Gives boosted modules their extra samples; how many samples of all programs were none, and were."""
+    plain, at = uleb(b, 0)
+    extra, at = uleb(b, at)
+    n, at = uleb(b, at)
+    for _ in range(n):
+        i, at = uleb(b, at)
+        samples, at = read_samples(b, at)
+        modules[i] = modules[i]._replace(extra=samples)
+    return plain, extra
+
+
 def read_batch(b):
     session, seq, start, end = struct.unpack_from("<4Q", b)
     at = 32
@@ -114,22 +136,19 @@ def read_batch(b):
         n, at = uleb(b, at)
         path, at = b[at:at + n].decode(), at + n
         uid, at = uleb(b, at)
-        n, at = uleb(b, at)
-        samples, offset = {}, 0
-        for _ in range(n):
-            delta, at = uleb(b, at)
-            offset += delta
-            samples[offset], at = uleb(b, at)
-        modules.append(Module(ident, path, uid, samples))
-    regs, runs, unsent = [], [], 0
+        samples, at = read_samples(b, at)
+        modules.append(Module(ident, path, uid, samples, None))
+    regs, runs, unsent, users = [], [], 0, (0, 0)
     while at < len(b):
         kind, n = struct.unpack_from("<BI", b, at)
         if kind == 2:
             regs = read_regs(b[at + 5:at + 5 + n])
         elif kind == 3:
             runs, unsent = read_runs(b[at + 5:at + 5 + n])
+        elif kind == 5:
+            users = read_extra(b[at + 5:at + 5 + n], modules)
         at += 5 + n
-    batch = Batch(session, seq, start, end, *head[:4], modules, regs, runs, unsent)
+    batch = Batch(session, seq, start, end, *head[:4], modules, regs, runs, unsent, users)
     inside = sum(sum(m.samples.values()) for m in modules)
     if inside + batch.kernel + batch.outside + batch.dropped != batch.taken:
         fail("batch %d does not add up: %s" % (seq, batch))
@@ -181,6 +200,17 @@ def want(idents, kind=WANT):
     """Registers of these builds, less than 128 of them; with WATCH the ends of their processes."""
     ids = [bytes.fromhex(i) for i in idents]
     return frame(kind, bytes([len(ids)]) + b"".join(bytes([len(i)]) + i for i in ids))
+
+
+def boost(idents, budget):
+    """More samples of these builds, at such a share of each processor."""
+    n = round(budget * 1e6)
+    head = bytearray()
+    while n > 127:
+        head.append(n & 127 | 128)
+        n >>= 7
+    ids = [bytes.fromhex(i) for i in idents]
+    return frame(BOOST, bytes(head) + bytes([n, len(ids)]) + b"".join(bytes([len(i)]) + i for i in ids))
 
 
 class Manager:

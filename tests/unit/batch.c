@@ -235,7 +235,74 @@ START_TEST(runs_are_bounded)
 }
 END_TEST
 
+static int64_t extra(char id, uint64_t offset)
+{
+	struct build_id bid = {.n = 20};
+
+	memset(bid.b, id, 20);
+	return batch_extra(
+	    &b, &(struct place){.id = &bid, .path = "/x", .offset = offset, .uid = 1});
+}
+
+static void boosted(void)
+{
+	size_t i;
+
+	for (i = 0; i < b.module.n; i++)
+		b.module.v[i].boosted = b.module.v[i].id.b[0] == 'x';
+}
+
+START_TEST(extra_samples_do_not_add_up)
+{
+	int i;
+
+	place('a', 1, 5, "/a");
+	for (i = 0; i < 6; i++)
+		ck_assert_int_eq(extra('x', (uint64_t)(8 * (i % 3))), 1);
+	place('x', 1, 8, "/x");
+	b.plain = 2;
+	b.extra = 9;
+	boosted();
+	ck_assert_uint_eq(flush(1), 2);
+	ck_assert_uint_eq(w.taken, 2);
+	ck_assert_uint_eq(w.plain, 2);
+	ck_assert_uint_eq(w.extra, 9);
+	ck_assert(!w.module[0].boosted && w.module[1].boosted);
+	ck_assert_uint_eq(w.module[1].nsample, 1);
+	ck_assert_uint_eq(w.module[1].sample[0].offset, 8);
+	ck_assert_uint_eq(w.module[1].nextra, 3);
+	ck_assert_uint_eq(w.module[1].extra[2].offset, 16);
+	ck_assert_uint_eq(w.module[1].extra[2].count, 2);
+	/* And without any other. */
+	extra('x', 4);
+	b.extra = 1;
+	boosted();
+	ck_assert_uint_eq(flush(2), 0);
+	ck_assert_uint_eq(w.seq, 2);
+	ck_assert_uint_eq(w.nmodule, 1);
+	ck_assert_uint_eq(w.module[0].extra[0].count, 1);
+}
+END_TEST
+
+START_TEST(extra_samples_leave_room_for_others)
+{
+	uint64_t i, kept = 0;
+
+	for (i = 0; i < BATCH_ENTRIES; i++)
+		kept += extra('x', 2 * i) >= 0;
+	ck_assert_uint_eq(kept, BATCH_ENTRIES / 2);
+	for (i = 0; i < BATCH_ENTRIES / 2; i++)
+		place('x', 1, 2 * i + 1, "/x");
+	b.extra = kept;
+	boosted();
+	ck_assert_uint_eq(flush(1), BATCH_ENTRIES / 2);
+	ck_assert_uint_eq(w.dropped, 0);
+	ck_assert_uint_eq(w.module[0].nextra, kept);
+}
+END_TEST
+
 UNIT_MAIN("batch", 60, setup, teardown, equal_places_are_summed, users_and_paths_are_kept_apart,
     what_has_no_place_is_counted, a_flush_begins_anew, too_many_places_are_dropped_and_counted,
     many_samples_of_few_places_fit, paths_are_bounded, one_users_paths_leave_room_for_others,
+    extra_samples_do_not_add_up, extra_samples_leave_room_for_others,
     a_module_without_samples_is_left_out, runs_go_without_samples, runs_are_bounded)

@@ -536,6 +536,37 @@ START_TEST(wants_hold_until_the_next_or_the_end)
 }
 END_TEST
 
+static void tell_boost(uint32_t budget, uint32_t n)
+{
+	struct build_id id[2] = {{1, {'a'}}, {1, {'b'}}};
+	struct wire_boost w = {budget, {id, n}};
+	struct buf b = {0};
+
+	wire_put_boost(&b, &w);
+	ck_assert_int_eq(send(peer, b.p, b.n, MSG_NOSIGNAL), (ssize_t)b.n);
+	buf_free(&b);
+	step();
+}
+
+START_TEST(a_boost_holds_until_the_next_or_the_end)
+{
+	manager_up();
+	step();
+	ck_assert_str_eq(next(), "H5");
+	ck_assert_uint_eq(uplink_boost(&up)->builds.n, 0);
+	tell_boost(5000, 2);
+	ck_assert_uint_eq(uplink_boost(&up)->budget, 5000);
+	ck_assert_uint_eq(uplink_boost(&up)->builds.n, 2);
+	ck_assert_int_eq(uplink_boost(&up)->builds.id[1].b[0], 'b');
+	tell_boost(400, 1);
+	ck_assert_uint_eq(uplink_boost(&up)->budget, 400);
+	ck_assert_uint_eq(uplink_boost(&up)->builds.n, 1);
+	peer_close();
+	step();
+	ck_assert_uint_eq(uplink_boost(&up)->builds.n, 0);
+}
+END_TEST
+
 UNIT_MAIN("uplink", 60, setup, teardown, a_batch_is_greeted_sent_and_acknowledged,
     one_at_a_time_in_order, while_it_is_away_batches_wait_on_disk,
     what_was_not_acknowledged_is_sent_again, an_earlier_run_has_its_own_connection,
@@ -543,4 +574,4 @@ UNIT_MAIN("uplink", 60, setup, teardown, a_batch_is_greeted_sent_and_acknowledge
     garbage_ends_the_connection, silence_ends_the_connection, at_the_end_what_is_left_is_parked,
     without_a_spool_one_envelope_waits_and_others_are_lost, a_large_batch_goes_out_in_pieces,
     registers_go_once_and_are_wiped, registers_do_not_wait,
-    UNIT_LOOP(wants_hold_until_the_next_or_the_end, 2))
+    UNIT_LOOP(wants_hold_until_the_next_or_the_end, 2), a_boost_holds_until_the_next_or_the_end)
