@@ -94,7 +94,7 @@ enum http_verdict api_get_samples(struct call *c)
 
 	if (manager_profile(m, c->module->id, &p, &e) < 0)
 		return api_internal(c, &e);
-	rc = edit_print_samples(&p, manager_decay(m), &c->rp->body, &e);
+	rc = edit_print_samples(&p, store_density(c->module), manager_decay(m), &c->rp->body, &e);
 	profile_free(&p);
 	if (rc)
 		return api_internal(c, &e);

@@ -15,6 +15,7 @@ const struct conf_field conf_field[NFIELD] = {
     {CONF_HALF_LIFE, "profile", "half_life", CONF_DURATION, AT(profile.half_life_s), 7 * 86400, 1,
 	3650 * 86400.},
     {CONF_REGISTERS, "profile", "registers", CONF_BOOLEAN, AT(profile.registers), 1, 0, 1},
+    {CONF_SAMPLE_BUDGET, "profile", "budget", CONF_SHARE, AT(profile.budget), 0.005, 0, 0.1},
     {CONF_EVERY, "decide", "every", CONF_DURATION, AT(decide.every_s), 60, 0.1, 86400},
     {CONF_MIN_SAMPLES, "decide", "min_samples", CONF_NUMBER, AT(decide.min_samples), 2000, 1, 1e15},
     {CONF_MIN_COVERAGE, "decide", "min_coverage", CONF_SHARE, AT(decide.min_coverage), 0.5, 0, 1},

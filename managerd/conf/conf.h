@@ -31,6 +31,7 @@ struct conf_module { /* one entry of `modules`; the first whose glob matches hol
 enum conf_key {
 	CONF_HALF_LIFE,
 	CONF_REGISTERS,
+	CONF_SAMPLE_BUDGET,
 	CONF_EVERY,
 	CONF_MIN_SAMPLES,
 	CONF_MIN_COVERAGE,
@@ -75,6 +76,7 @@ struct conf {
 	struct {
 		double half_life_s;
 		bool registers; /* of samples are evaluated */
+		double budget;  /* share of each processor that extra samples may cost */
 	} profile;
 	struct {
 		double every_s;      /* between two decisions about a module */

@@ -30,27 +30,42 @@ static uint64_t merge_hits(
 	return gone;
 }
 
-static void add_aged(double *sum, int64_t *as_of_ms, const struct place *p, uint64_t n)
-{
-	*sum *= decay_since(p->at, *as_of_ms);
-	*sum += (double)n * p->weight;
-	*as_of_ms = p->at.now_ms;
-}
-
 static void count_outside(struct store_module *r, const struct place *p, uint64_t n)
 {
 	r->outside += n;
-	add_aged(&r->outside_aged, &r->outside_ms, p, n);
+	r->outside_aged = r->outside_aged * decay_since(p->at, r->outside_ms) + (double)n * p->age;
+	r->outside_ms = p->at.now_ms;
 }
 
-static uint64_t sum(const struct wire_module *w)
+/* n samples, extra ones too, of this weight but for their age. */
+static void count_profile(struct store_module *r, const struct place *p, double weight, uint64_t n)
 {
-	uint64_t n = 0;
+	double old = decay_since(p->at, r->samples_ms), new = (double)n * p->age *weight;
+
+	r->samples = r->samples * old + new;
+	r->squares = r->squares * old + new *weight;
+	r->samples_ms = p->at.now_ms;
+}
+
+static uint64_t sum(const struct wire_sample *s, uint32_t n)
+{
+	uint64_t all = 0;
 	uint32_t i;
 
-	for (i = 0; i < w->nsample; i++)
-		n += w->sample[i].count;
-	return n;
+	for (i = 0; i < n; i++)
+		all += s[i].count;
+	return all;
+}
+
+/* All samples of a module weigh as much together as those of the accounting. Where these are too
+ * few to say what each weighs, it is what the samples of all programs say. */
+static double weight_of(const struct wire_batch *b, const struct wire_module *m)
+{
+	const double few = 16;
+	double all = b->plain ? (double)b->plain / (double)(b->plain + b->extra) : 0;
+	double plain = (double)sum(m->sample, m->nsample), extra = (double)sum(m->extra, m->nextra);
+
+	return m->boosted ? (plain + few * all) / (plain + extra + few) : 1;
 }
 
 static int take_module(struct batches *t, const struct wire_module *w, struct place *p,
@@ -58,7 +73,7 @@ static int take_module(struct batches *t, const struct wire_module *w, struct pl
 {
 	struct modules *ms = &t->core->modules;
 	struct map_touched touched = {0};
-	uint64_t all = sum(w), outside, gone;
+	uint64_t all = sum(w->sample, w->nsample), extra = sum(w->extra, w->nextra), outside, gone;
 	struct module *mod;
 	struct build *build;
 
@@ -77,12 +92,16 @@ static int take_module(struct batches *t, const struct wire_module *w, struct pl
 		mod->row.stale += all;
 		break;
 	case FOUND_MAPPED:
-		*at = (struct batch_module){mod, (size_t)(build - mod->builds.build.v)};
+		*at = (struct batch_module){mod, (size_t)(build - mod->builds.build.v), at->weight};
 		place_build(p, mod, build);
+		p->weight = p->age * at->weight;
 		outside = map_samples(&build->map, w->sample, w->nsample, p->origin->hit, &touched);
 		recording_begin(t->recording, mod, p->origin);
 		gone = merge_hits(p, &touched, t->recording);
 		recording_end(t->recording, outside);
+		touched.slot.n = 0;
+		extra -= map_samples(&build->map, w->extra, w->nextra, p->origin->hit, &touched);
+		extra -= merge_hits(p, &touched, t->recording);
 		vec_free(&touched.slot);
 		acc->no_block += outside;
 		acc->stale += gone;
@@ -90,9 +109,10 @@ static int take_module(struct batches *t, const struct wire_module *w, struct pl
 		count_outside(&mod->row, p, outside);
 		mod->row.stale += gone;
 		mod->row.mapped += all - outside - gone;
-		add_aged(&mod->row.samples, &mod->row.samples_ms, p, all - outside - gone);
-		log_debug("%s: %llu samples, %llu mapped", mod->row.path, (unsigned long long)all,
-		    (unsigned long long)(all - outside - gone));
+		count_profile(&mod->row, p, at->weight, all - outside - gone + extra);
+		log_debug("%s: %llu samples, %llu mapped, %llu extra", mod->row.path,
+		    (unsigned long long)all, (unsigned long long)(all - outside - gone),
+		    (unsigned long long)extra);
 		break;
 	}
 	mod->row.last_ms = p->at.now_ms;
@@ -113,11 +133,13 @@ static int take(
 	int rc = 0;
 
 	/* A recorded feed counts as usage now, whenever it was recorded. */
-	p.weight =
+	p.age =
 	    h->source == WIRE_SRC_RECORDED ? 1 : decay_since(p.at, (int64_t)(b->end_ns / 1000000));
 	at = xcalloc(b->nmodule, sizeof *at);
-	for (i = 0; rc == 0 && i < b->nmodule; i++)
+	for (i = 0; rc == 0 && i < b->nmodule; i++) {
+		at[i].weight = weight_of(b, &b->module[i]);
 		rc = take_module(t, &b->module[i], &p, &acc, &at[i], e);
+	}
 	if (rc == 0) {
 		registers_take(t->registers, b, at, &p);
 		trials_take(t->trials, b);

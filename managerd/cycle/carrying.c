@@ -88,7 +88,7 @@ static int open_before(struct core *core, struct module *mod, struct edit_reques
 	q->job.shapes = module_shapes_before(&core->modules, mod);
 	if (q->job.shapes < 0)
 		return err_set(e, "the shapes of the program before are gone");
-	if (edit_print_samples(&mod->profile.before, modules_decay(&core->modules), samples, e))
+	if (edit_print_samples(&mod->profile.before, 1, modules_decay(&core->modules), samples, e))
 		return -1;
 	q->samples = samples->p;
 	q->nsamples = samples->n;

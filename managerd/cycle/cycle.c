@@ -183,6 +183,7 @@ void cycle_turn(struct manager *m)
 	fetching_turn(&m->fetching);
 	services_turn(&m->services);
 	trials_watch(&m->trials);
+	boosting_tell(&m->boosting);
 	c = change_next(&m->changes, &m->core.modules);
 	if (m->work.now.step != STEP_NONE) {
 		/* Nobody waits for what waits for the machine. */

@@ -110,18 +110,18 @@ void judge(struct core *c, const struct trials *ts, const struct idle *idle, str
 	const struct module_trial *trial = trials_of(ts, mod->row.id);
 	struct store_module *r = &mod->row;
 	struct profile_sum sum = profile_total(&mod->profile.now, at);
-	double noise;
+	double noise, density = store_density(r), samples = density * sum.samples;
 	char why[WHY_MAX], fit[WHY_MAX], held[HELD_MAX], idle_text[256], measured[WHY_MAX];
 	struct decide_in in = {.held = r->held_why ? held : NULL,
 	    .held_left_s =
 		r->held_until_ms < 0 ? -1 : (double)(r->held_until_ms - at.now_ms) / 1000,
-	    .samples = sum.samples,
-	    .understood = sum.understood,
-	    .outside = r->outside_aged * decay_since(at, r->outside_ms),
+	    .samples = samples,
+	    .understood = density * sum.understood,
+	    .outside = density * r->outside_aged * decay_since(at, r->outside_ms),
 	    .uid = r->uid,
 	    .laid_out = store_laid_out(r),
 	    .change = 1,
-	    .rate = rate_of(r, sum.samples, at),
+	    .rate = rate_of(r, samples, at),
 	    .estimate = mod->schedule.scored ? &r->estimate : NULL,
 	    .since_swap_s = r->layout_ms ? (double)(at.now_ms - r->layout_ms) / 1000 : -1,
 	    .edits_today = (unsigned)edits_today(c, r->uid, at.now_ms),
@@ -164,7 +164,8 @@ void judge_log(const struct core *c, const struct module *mod, const struct deci
 {
 	const struct store_module *r = &mod->row;
 	double all = (double)(r->mapped + r->stale + r->outside);
-	double samples = profile_total(&mod->profile.now, modules_decay(&c->modules)).samples;
+	double samples =
+	    store_density(r) * profile_total(&mod->profile.now, modules_decay(&c->modules)).samples;
 	char count[NUMBER_TEXT];
 
 	if (d->verdict == VERDICT_WAIT && mod->schedule.rung == d->rung)

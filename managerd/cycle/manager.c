@@ -94,6 +94,7 @@ static struct manager *put_together(uv_loop_t *loop, const struct manager_option
 	m->learning = (struct learning){
 	    .core = c, .changes = &m->changes, .settled = batch_resume, .arg = &m->batches};
 	m->registers = (struct registers){.core = c, .over = over, .arg = m};
+	m->boosting = (struct boosting){.core = c};
 	m->carrying = (struct carrying){.core = c, .over = over, .arg = m};
 	m->trials = (struct trials){.core = c};
 	m->services = (struct services){.core = c, .trials = &m->trials, .over = over, .arg = m};
@@ -145,9 +146,10 @@ static int start(struct manager *m, struct err *e)
 	m->registers.ingest = ingest_start(m->core.loop, m->o.monitors, m->o.monitor_uid, &ops, e);
 	if (!m->registers.ingest)
 		return -1;
-	m->trials.ingest = m->registers.ingest;
+	m->trials.ingest = m->boosting.ingest = m->registers.ingest;
 	registers_want(&m->registers);
 	trials_watch(&m->trials);
+	boosting_tell(&m->boosting);
 	/* Not before: its threads come after confine(). */
 	ms->pool.loop = m->core.loop;
 	ms->pool.loaded = loaded;
@@ -224,7 +226,7 @@ void manager_stop(struct manager *m)
 	fetching_stop(&m->fetching);
 	learning_stop(&m->learning);
 	ingest_stop(m->registers.ingest);
-	m->registers.ingest = m->trials.ingest = NULL;
+	m->registers.ingest = m->trials.ingest = m->boosting.ingest = NULL;
 	uv_close((uv_handle_t *)&m->tick, NULL);
 	uv_close((uv_handle_t *)&m->core.soon, NULL);
 	looptime_stop(&m->looptime);
@@ -236,6 +238,7 @@ void manager_free(struct manager *m)
 	changes_free(&m->changes);
 	learning_free(&m->learning);
 	registers_free(&m->registers);
+	boosting_free(&m->boosting);
 	carrying_free(&m->carrying);
 	trials_free(&m->trials);
 	recording_stop(&m->recording);

@@ -3,6 +3,7 @@
  *	core       what all parts work with; transactions
  *	batch      a batch of samples: ingest -> map -> merge -> store
  *	registers  samples' registers, and replay tables
+ *	boosting   of which programs monitors take more samples
  *	carrying   profiles of programs that change
  *	learning   inspections of files
  *	fetching   artifacts from servers
@@ -20,6 +21,7 @@
 #define MORPH_MANAGERD_MANAGER_H
 
 #include "managerd/cycle/batch.h"
+#include "managerd/cycle/boosting.h"
 #include "managerd/cycle/carrying.h"
 #include "managerd/cycle/fetching.h"
 #include "managerd/cycle/looptime.h"
@@ -33,6 +35,7 @@ struct manager {
 	struct changes changes;
 	struct learning learning;
 	struct registers registers;
+	struct boosting boosting;
 	struct carrying carrying;
 	struct batches batches;
 	struct fetching fetching;

@@ -14,7 +14,7 @@ static bool eligible(const struct core *c, const struct store_module *row)
 
 /* Builds of the present program that have been seen; others resolve
  * branches of functions that may be gone. */
-static void add_builds(
+void registers_add_builds(
     const struct store_module *row, const struct builds *builds, struct wire_want *w)
 {
 	const struct build *b;
@@ -43,7 +43,7 @@ void registers_want(struct registers *r)
 	for (i = 0; i < ms->module.n; i++) {
 		mod = ms->module.v[i];
 		if (eligible(r->core, &mod->row) && module_has_table(ms, mod))
-			add_builds(&mod->row, &mod->builds, &w);
+			registers_add_builds(&mod->row, &mod->builds, &w);
 	}
 	if (wire_want_equal(&w, &r->want)) {
 		free(w.id);
@@ -205,6 +205,7 @@ static void end(
     struct registers *r, const struct batch_module *at, struct place *p, struct observer *o)
 {
 	place_build(p, at->mod, &at->mod->builds.build.v[at->build]);
+	p->weight = p->age * at->weight;
 	merge(p, &o->edge, WENT_TO);
 	merge(p, &o->predecessors, CAME_FROM);
 	merge(p, &o->call, CALLED);

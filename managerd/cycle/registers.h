@@ -30,7 +30,8 @@ struct place { /* where and when samples are merged */
 	const struct map_func *f;
 	struct profile_func *pf; /* f's, NULL = the current program has it no more */
 	struct decay at;
-	double weight; /* of a sample of the batch's age */
+	double age;    /* weight of a sample of the batch's age … */
+	double weight; /* … and of one of the module at hand: less where it was boosted */
 };
 void place_build(struct place *p, struct module *mod, const struct build *b);
 /* Sets f and pf for a slot of the module; returns pf. */
@@ -39,8 +40,12 @@ struct profile_func *place_slot(struct place *p, uint32_t slot);
 struct batch_module {       /* what a module of a batch was found to be */
 	struct module *mod; /* NULL = not mapped */
 	size_t build;       /* index in mod->builds.build */
+	double weight;      /* of each of its samples, but for its age */
 };
 
+/* Adds the builds of a module's present program that have been seen to w, up to WIRE_WANT_MAX. */
+void registers_add_builds(
+    const struct store_module *row, const struct builds *builds, struct wire_want *w);
 /* Tells the monitors when the builds that registers are wanted of are others
  * than before. */
 void registers_want(struct registers *r);

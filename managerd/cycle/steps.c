@@ -133,7 +133,8 @@ static int climb(struct work *w, struct module *mod, struct decision *d, struct 
 
 	if (freshen(&c->modules, mod, at.now_ms, e))
 		return -1;
-	if (schedule_outdated(&mod->schedule, mod->row.estimate.samples, mod->row.mapped))
+	if (schedule_outdated(&mod->schedule, mod->row.estimate.samples, mod->row.mapped,
+		store_density(&mod->row)))
 		mod->schedule.scored = false;
 	judge(c, w->trials, idlewatch_state(w->idle), mod, w->now.change, at, d);
 	/* Without an inspection it is not the last word. */
@@ -218,6 +219,7 @@ static int start_job(struct work *w, struct module *mod, struct err *e)
 	struct decay at = modules_decay(&w->core->modules);
 	struct made *made = &w->now.made;
 	struct buf samples = {0};
+	double density;
 	struct edit_request q = {.job = {.kind = w->now.kind,
 				     .module = mod->row.path,
 				     .edit = w->now.build,
@@ -228,9 +230,10 @@ static int start_job(struct work *w, struct module *mod, struct err *e)
 	if (w->now.kind < PRIV_VERIFY) { /* commands are over what was made before */
 		profile_copy(&made->used, &mod->profile.now);
 		made->mapped = mod->row.mapped;
-		made->swap.samples = profile_total(&made->used, at).samples;
+		density = store_density(&mod->row);
+		made->swap.samples = density * profile_total(&made->used, at).samples;
 		made->swap.change = change_id(w->now.change);
-		if (edit_print_samples(&made->used, at, &samples, e))
+		if (edit_print_samples(&made->used, density, at, &samples, e))
 			return -1;
 		q.samples = samples.p;
 		q.nsamples = samples.n;

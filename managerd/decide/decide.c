@@ -138,6 +138,20 @@ double decide_more(const struct decide_estimate *s, double limit)
 	return x < 1 ? s->samples * (1 / (x * x) - 1) : 0;
 }
 
+bool decide_wants_samples(
+    const struct conf *c, const struct decide_estimate *s, double samples, bool laid_out)
+{
+	double limit = decide_limit(c, laid_out), fewer;
+
+	if (samples < c->decide.min_samples)
+		return true;
+	if (!s || isinf(decide_more(s, limit)))
+		return false;
+	fewer = fmin(1, s->samples / samples); /* than there are by now */
+	return s->missed * fewer >= c->decide.min_regain ||
+	       (s->low < limit && (s->gain - s->low) * sqrt(fewer) >= c->decide.min_regain);
+}
+
 /* About how long at the present rate, while those that are there age. */
 static double seconds_for(const struct conf *c, const struct decide_in *in, double more)
 {

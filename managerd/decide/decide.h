@@ -92,6 +92,12 @@ double decide_limit(const struct conf *c, bool laid_out);
  * INFINITY: no number would. */
 double decide_more(const struct decide_estimate *s, double limit);
 
+/* Whether more samples of a program are of use, of which there are so many: below min_samples, or
+ * while the estimate (NULL = none) says that they might add min_regain to the gain, or a bound that
+ * stops it is as far off; but not where no number of them would bring a layout. */
+bool decide_wants_samples(
+    const struct conf *c, const struct decide_estimate *s, double samples, bool laid_out);
+
 void decide(const struct conf *c, const struct decide_in *in, struct decision *d);
 
 #endif

@@ -19,11 +19,13 @@ struct schedule {
 };
 
 /* Whether an estimate from so many samples is of another usage by now: more than a quarter as
- * many have come since. Where they grow, estimates are as few as doublings of their number;
- * where as many age as come, a change of usage is seen before it is a quarter of them. */
-static inline bool schedule_outdated(const struct schedule *s, double samples, uint64_t mapped)
+ * many have come since (mapped ones, of which each counts as so many as the density says). Where
+ * they grow, estimates are as few as doublings of their number; where as many age as come, a change
+ * of usage is seen before it is a quarter of them. */
+static inline bool schedule_outdated(
+    const struct schedule *s, double samples, uint64_t mapped, double density)
 {
-	return (double)(mapped - s->scored_at) > samples / 4;
+	return (double)(mapped - s->scored_at) * density > samples / 4;
 }
 
 /* Whether it is to be decided about now; every_ms: time between decisions. */

@@ -297,7 +297,8 @@ static size_t text_size(const struct profile *p, const struct profile_func *f)
 	return size;
 }
 
-int edit_print_samples(const struct profile *p, struct decay at, struct buf *out, struct err *e)
+int edit_print_samples(
+    const struct profile *p, double density, struct decay at, struct buf *out, struct err *e)
 {
 	size_t i, size = 0;
 
@@ -306,7 +307,7 @@ int edit_print_samples(const struct profile *p, struct decay at, struct buf *out
 	if (size > EDIT_SAMPLES_MAX)
 		return err_set(
 		    e, "samples: their text may have more than %d bytes", EDIT_SAMPLES_MAX);
-	profile_print(p, at, out);
+	profile_print(p, density, at, out);
 	return 0;
 }
 

@@ -30,7 +30,8 @@ enum { EDIT_SAMPLES_MAX = 256 << 20, EDIT_OUT_MAX = 1 << 20, EDIT_ERR_MAX = 64 <
 
 /* The text of the samples file, as of now. -1: it might be longer than EDIT_SAMPLES_MAX:
  * each line has the names of functions, which are an artifact's. */
-int edit_print_samples(const struct profile *p, struct decay at, struct buf *out, struct err *e);
+int edit_print_samples(
+    const struct profile *p, double density, struct decay at, struct buf *out, struct err *e);
 
 enum edit_end {
 	EDIT_DONE,      /* exit 0, and for BUILD and SCORE a whole answer */

@@ -10,9 +10,11 @@ struct decay modules_decay(const struct modules *ms)
 void module_sum(struct modules *ms, struct module *m)
 {
 	struct decay at = modules_decay(ms);
+	double density = store_density(&m->row);
 
 	m->row.samples_ms = at.now_ms;
 	m->row.samples = profile_total(&m->profile.now, at).samples;
+	m->row.squares = m->row.samples / density;
 }
 
 int module_load(struct modules *ms, struct module *m, struct err *e)

@@ -31,7 +31,7 @@ struct ingest {
 	struct ingest_ops ops;
 	struct ingest_status status;
 	struct client *client;
-	struct buf want, watch; /* the last frames of these types */
+	struct buf want, watch, boost; /* the last frames of these types */
 	int64_t extra_uid;
 	unsigned nclient;
 	bool stopped;
@@ -49,6 +49,7 @@ static void maybe_free(struct ingest *in)
 		return;
 	buf_free(&in->want);
 	buf_free(&in->watch);
+	buf_free(&in->boost);
 	free(in);
 }
 
@@ -156,6 +157,13 @@ void ingest_watch(struct ingest *in, const struct wire_want *w)
 	send_all(in, &in->watch);
 }
 
+void ingest_boost(struct ingest *in, const struct wire_boost *b)
+{
+	in->boost.n = 0;
+	wire_put_boost(&in->boost, b);
+	send_all(in, &in->boost);
+}
+
 struct sync { /* acknowledgements that wait for the disk */
 	struct client *c;
 	struct answer *a;
@@ -229,6 +237,7 @@ static int take_hello(struct client *c, const void *frame, size_t n, struct err 
 	    (double)h.period_ns / 1e6);
 	send_frame(c, &c->in->want);
 	send_frame(c, &c->in->watch);
+	send_frame(c, &c->in->boost);
 	return 0;
 }
 
@@ -268,6 +277,7 @@ static int take_frame(struct client *c, enum wire_type type, void *frame, size_t
 	case WIRE_ACK:
 	case WIRE_WANT:
 	case WIRE_WATCH:
+	case WIRE_BOOST:
 		break;
 	}
 	return err_set(e, "sends a frame of type %d, which only a manager sends", (int)type);

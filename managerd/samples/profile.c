@@ -477,7 +477,7 @@ static void print_func(
 	print_calls(&t, p, f);
 }
 
-void profile_print(const struct profile *p, struct decay at, struct buf *out)
+void profile_print(const struct profile *p, double density, struct decay at, struct buf *out)
 {
 	const struct profile_func **order = xcalloc(p->func.n, sizeof(*order)), *f;
 	size_t i;
@@ -487,7 +487,7 @@ void profile_print(const struct profile *p, struct decay at, struct buf *out)
 	qsort(order, p->func.n, sizeof *order, by_name);
 	for (i = 0; i < p->func.n; i++) {
 		f = order[i];
-		print_func(p, f, decay_since(at, f->as_of_ms), out);
+		print_func(p, f, density * decay_since(at, f->as_of_ms), out);
 	}
 	free(order);
 }

@@ -15,6 +15,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/*
+ * A sample of weight 1 stands for one tick of CPU time. Where the monitor took more than one a
+ * tick, each weighs less, by how much more; so programs and times keep their shares, however
+ * densely they were sampled. How sure a profile is of what it says follows from the number of its
+ * samples, and not from their weight: as many as (sum of weights)² / (sum of their squares)
+ * samples of one weight are as sure (Kish, Survey Sampling, 1965), which is the sum of the weights
+ * times the *density*, (sum of weights) / (sum of squares). The density is kept per module.
+ */
 enum { PROFILE_UNRESOLVED = UINT32_MAX };
 /* Of a function, at most. Any block may call any function, and an indirect jump may go to
  * any block: who runs the program decides how many of them are seen. */
@@ -125,8 +133,10 @@ size_t *profile_densest(const struct profile *p, struct decay at, size_t blocks,
 /*
  * The samples file of morph-edit as of now (common/profiletext/profiletext.h), by
  * name, key and block: the same profile gives the same bytes.
- * Calls of functions that the profile does not have are left out.
+ * Calls of functions that the profile does not have are left out. All counts are multiplied by
+ * density: the editor takes them for numbers of samples, which may have been taken more densely
+ * than those that weigh 1.
  */
-void profile_print(const struct profile *p, struct decay at, struct buf *out);
+void profile_print(const struct profile *p, double density, struct decay at, struct buf *out);
 
 #endif

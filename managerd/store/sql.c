@@ -1,12 +1,12 @@
 /*
- * Schema 6. Build-ids are blobs, ids of modules module_id() as a signed
+ * Schema 8. Build-ids are blobs, ids of modules module_id() as a signed
  * number, profile.blocks little-endian doubles, one per block; profile.edges
  * u32 block, u32 to, double each (block + 2^31: of those that came from `to`;
  * 2^32 - 1: unresolved), profile.calls u32 block, 16 bytes function key, double
  * each. Older schemas are brought up when they are opened: 1 has neither of these
  * two, in 2 the modules shared the function tables of their originals, in 3 ids were
  * XXH3 of the path, and modules without the sum of their samples, in 4 without what was fetched, in
- * 5 without trials.
+ * 5 without trials, in 6 with another ladder, in 7 without squares of samples' weights.
  */
 #include "managerd/store/sql.h"
 #include "common/publish.h"
@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SCHEMA = 7 };
+enum { SCHEMA = 8 };
 
 #define TRIALS \
 	"CREATE TABLE trials (module INTEGER PRIMARY KEY REFERENCES modules, old BLOB NOT NULL," \
@@ -48,7 +48,8 @@ static const char schema[] =
     " predicted_ms INTEGER NOT NULL, samples REAL NOT NULL DEFAULT 0,"
     " samples_ms INTEGER NOT NULL DEFAULT 0, fetch_ms INTEGER NOT NULL DEFAULT 0,"
     " fetch_tries INTEGER NOT NULL DEFAULT 0, fetch_why TEXT, gain_low REAL, gain_high REAL,"
-    " gain_missed REAL NOT NULL DEFAULT 0, gain_samples REAL NOT NULL DEFAULT 0);"
+    " gain_missed REAL NOT NULL DEFAULT 0, gain_samples REAL NOT NULL DEFAULT 0,"
+    " squares REAL NOT NULL DEFAULT 0);"
     "CREATE TABLE builds (module INTEGER NOT NULL REFERENCES modules, id BLOB NOT NULL,"
     " origin BLOB NOT NULL, kind INTEGER NOT NULL, state INTEGER NOT NULL,"
     " made_ms INTEGER NOT NULL, bytes INTEGER NOT NULL, map BLOB NOT NULL,"
@@ -71,7 +72,7 @@ static const char schema[] =
     " change INTEGER NOT NULL, text TEXT NOT NULL, samples REAL, gain REAL, seconds REAL,"
     " size_before INTEGER NOT NULL, size_after INTEGER NOT NULL);"
     "CREATE INDEX events_of ON events (module, id);"
-    "CREATE INDEX events_when ON events (kind, at_ms, module);" TRIALS "PRAGMA user_version = 7;";
+    "CREATE INDEX events_when ON events (kind, at_ms, module);" TRIALS "PRAGMA user_version = 8;";
 
 static const char schema_1_to_2[] =
     "BEGIN IMMEDIATE;"
@@ -132,9 +133,16 @@ static const char schema_6_to_7[] =
     "PRAGMA user_version = 7;"
     "COMMIT";
 
+static const char schema_7_to_8[] =
+    "BEGIN IMMEDIATE;"
+    "ALTER TABLE modules ADD COLUMN squares REAL NOT NULL DEFAULT 0;"
+    "UPDATE modules SET squares = samples;"
+    "PRAGMA user_version = 8;"
+    "COMMIT";
+
 /* By the version they begin with. */
-static const char *const upgrade[SCHEMA] = {
-    NULL, schema_1_to_2, schema_2_to_3, schema_3_to_4, schema_4_to_5, schema_5_to_6, schema_6_to_7};
+static const char *const upgrade[SCHEMA] = {NULL, schema_1_to_2, schema_2_to_3, schema_3_to_4,
+    schema_4_to_5, schema_5_to_6, schema_6_to_7, schema_7_to_8};
 
 static const char *const sql_text[NSQL] = {
 #define S(name, text) [name] = text,

@@ -15,7 +15,7 @@ S(GET_ACCOUNTING,
     "SELECT batches, taken, mapped, stale, dropped, kernel, no_build_id, no_artifact, no_block"
     " FROM accounting")
 S(PUT_MODULE,
-    "INSERT INTO modules VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+    "INSERT INTO modules VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
     " ON CONFLICT (id) DO UPDATE SET uid = excluded.uid, state = excluded.state,"
     " text = excluded.text, artifact = excluded.artifact, current = excluded.current,"
     " origin = excluded.origin, last_ms = excluded.last_ms, layout_ms = excluded.layout_ms,"
@@ -28,13 +28,14 @@ S(PUT_MODULE,
     " samples_ms = excluded.samples_ms, fetch_ms = excluded.fetch_ms,"
     " fetch_tries = excluded.fetch_tries, fetch_why = excluded.fetch_why,"
     " gain_low = excluded.gain_low, gain_high = excluded.gain_high,"
-    " gain_missed = excluded.gain_missed, gain_samples = excluded.gain_samples")
+    " gain_missed = excluded.gain_missed, gain_samples = excluded.gain_samples,"
+    " squares = excluded.squares")
 S(GET_MODULES,
     "SELECT id, path, uid, state, text, artifact, current, origin, first_ms, last_ms,"
     " layout_ms, held_until_ms, held_why, mapped, stale, outside, outside_aged, outside_ms,"
     " predicted, gain, taken_before, taken_after, predicted_ms, samples, samples_ms,"
-    " fetch_ms, fetch_tries, fetch_why, gain_low, gain_high, gain_missed, gain_samples"
-    " FROM modules WHERE ?1 = 0 OR id = ?1 ORDER BY mapped DESC, path")
+    " fetch_ms, fetch_tries, fetch_why, gain_low, gain_high, gain_missed, gain_samples,"
+    " squares FROM modules WHERE ?1 = 0 OR id = ?1 ORDER BY mapped DESC, path")
 S(PUT_BUILD, "INSERT OR REPLACE INTO builds VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
 S(SET_BUILD_STATE, "UPDATE builds SET state = ?3 WHERE module = ?1 AND id = ?2")
 S(GET_BUILDS, "SELECT id, origin, kind, state, made_ms, bytes, NULL FROM builds WHERE module = ?"

@@ -91,7 +91,8 @@ struct store_module {
 	uint64_t mapped, stale, outside; /* since it is known */
 	double outside_aged;             /* as of outside_ms */
 	int64_t outside_ms;
-	double samples;     /* of the aged profile, as of samples_ms … */
+	double samples; /* of the aged profile: the sum of their weights, as of samples_ms … */
+	double squares; /* … and that of the squares of these (samples/profile.h); … */
 	int64_t samples_ms; /* … 0 = not summed yet */
 	bool predicted;     /* the next two lines hold */
 	struct decide_estimate estimate;
@@ -107,6 +108,12 @@ struct store_module {
 static inline bool store_laid_out(const struct store_module *m)
 {
 	return !build_id_equal(&m->current, &m->origin);
+}
+
+/* Samples of the profile for each of weight 1: 1, or more where they were taken more densely. */
+static inline double store_density(const struct store_module *m)
+{
+	return m->squares > 0 && m->samples > m->squares ? m->samples / m->squares : 1;
 }
 
 /* Inserts or replaces the row of m->id. */

@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import time
 
-from monitor import ACK, BATCH, HELLO, RECORDED, check, fail, frame, skip, uleb
+from monitor import ACK, BATCH, HELLO, RECORDED, WANT, check, fail, frame, skip, uleb
 
 BUILD = os.path.realpath(os.environ.get("MORPH_BUILD", "build"))
 NOBODY = 65534
@@ -250,6 +250,8 @@ class Sender:
                 body = self.read(n)
                 if kind == ACK:
                     return struct.unpack("<QQ", body)
+                if kind != WANT:
+                    continue
                 at, self.want = uleb(body, 0)[1], []
                 while at < n:
                     self.want.append(body[at + 1:at + 1 + body[at]].hex())

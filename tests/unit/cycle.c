@@ -135,10 +135,18 @@ static void path_of(char *out, size_t n, unsigned uid, unsigned i)
 	snprintf(out, n, "/home/%u/prog%u", uid, i);
 }
 
+/* Extra samples of each program in the next batches. */
+static struct wire_sample extra = {20, 0};
+
 /* A batch of 20 samples in block 1 of each of n programs of a user. */
 static void send_batch(unsigned uid, unsigned n)
 {
-	struct wire_batch b = {.session = 5, .seq = ++seq, .taken = 20 * n, .nmodule = n};
+	struct wire_batch b = {.session = 5,
+	    .seq = ++seq,
+	    .taken = 20 * n,
+	    .nmodule = n,
+	    .plain = 100,
+	    .extra = 5 * extra.count};
 	struct wire_sample s = {20, 20};
 	char(*name)[64] = xcalloc(n, sizeof *name);
 	struct buf out = {0};
@@ -153,6 +161,9 @@ static void send_batch(unsigned uid, unsigned n)
 		    .uid = uid,
 		    .sample = &s,
 		    .nsample = 1,
+		    .boosted = extra.count > 0,
+		    .extra = &extra,
+		    .nextra = extra.count > 0,
 		    .id = fake_find(priv, name[i])->inspection.id};
 	}
 	wire_put_batch(&out, &b);
@@ -815,6 +826,55 @@ START_TEST(what_is_built_is_looked_at_again)
 END_TEST
 
 /* A list of many modules must not bring them all into memory. */
+/* They make a profile sharper, and nothing else: no program's share of the time, not the times at
+ * which there were none less than those at which there were. */
+START_TEST(extra_samples_only_sharpen)
+{
+	const struct store_module *row;
+	struct decay at;
+	struct accounting acc;
+
+	program(1000, 0, 3);
+	priv->slow = true; /* nothing is decided meanwhile */
+	send_batch(1000, 1);
+	while (!priv->task.n)
+		turn();
+	ck_assert(fake_answer(priv, NULL));
+	acknowledged();
+	extra.count = 60;
+	send_batch(1000, 1);
+	acknowledged();
+	extra.count = 0;
+	ck_assert_int_eq(store_accounting(m->core.store, &acc, &e), 0);
+	ck_assert_uint_eq(acc.taken, 40);
+	ck_assert_uint_eq(acc.mapped, 40);
+	row = &module_at(1000, 0)->row;
+	at = modules_decay(&m->core.modules);
+	ck_assert_uint_eq(row->mapped, 40);
+	/* 20 of weight 1, and 20 with the 60 of weight 1 / 4. */
+	ck_assert_double_eq_tol(row->samples, 40, 0.01);
+	ck_assert_double_eq_tol(row->squares, 25, 0.01);
+	ck_assert_double_eq_tol(
+	    profile_total(&module_at(1000, 0)->profile.now, at).samples, 40, 0.01);
+	stop_manager();
+	start_manager();
+	ck_assert_double_eq_tol(store_density(&module_at(1000, 0)->row), 1.6, 0.001);
+	/* As many as 64, of ten that the policy requires. */
+	ck_assert_uint_eq(m->boosting.told.builds.n, 0);
+	conf.decide.min_samples = 100;
+	boosting_tell(&m->boosting);
+	ck_assert_uint_eq(m->boosting.told.builds.n, 1);
+	ck_assert_uint_eq(m->boosting.told.budget, 5000);
+	conf.decide.min_samples = 60;
+	boosting_tell(&m->boosting);
+	ck_assert_uint_eq(m->boosting.told.builds.n, 0);
+	conf.decide.min_samples = 100;
+	conf.profile.budget = 0;
+	boosting_tell(&m->boosting);
+	ck_assert_uint_eq(m->boosting.told.builds.n, 0);
+}
+END_TEST
+
 START_TEST(samples_are_known_without_loading)
 {
 	const struct module *mod;
@@ -1158,12 +1218,12 @@ UNIT_MAIN("cycle", 120, setup, teardown, first_samples_are_not_lost,
     a_slow_look_holds_a_batch_for_a_second, round_and_back, an_inspection_of_before_a_rollback,
     what_a_person_asks_for_is_looked_at, a_hold_outlives_a_refusal,
     what_is_built_is_looked_at_again, changes_are_each_users_own, work_ends_with_the_ownership,
-    samples_are_known_without_loading, UNIT_LOOP(refusals_of_the_parent, 2),
-    a_job_that_cannot_begin_waits, each_user_has_a_budget, a_large_program_is_learned_in_the_pool,
-    users_take_turns, cost_grows_with_the_programs, UNIT_CASE(120, setup_with_turns, teardown),
-    a_gain_is_measured, a_loss_is_taken_back, a_crash_is_taken_back,
-    UNIT_LOOP(a_trial_is_given_up, 2), UNIT_CASE(120, setup_with_service, teardown),
-    UNIT_LOOP(a_service_is_measured, 2), UNIT_LOOP(commands_of_a_service_fail, 3),
-    UNIT_CASE(120, setup_with_command, teardown),
+    samples_are_known_without_loading, extra_samples_only_sharpen,
+    UNIT_LOOP(refusals_of_the_parent, 2), a_job_that_cannot_begin_waits, each_user_has_a_budget,
+    a_large_program_is_learned_in_the_pool, users_take_turns, cost_grows_with_the_programs,
+    UNIT_CASE(120, setup_with_turns, teardown), a_gain_is_measured, a_loss_is_taken_back,
+    a_crash_is_taken_back, UNIT_LOOP(a_trial_is_given_up, 2),
+    UNIT_CASE(120, setup_with_service, teardown), UNIT_LOOP(a_service_is_measured, 2),
+    UNIT_LOOP(commands_of_a_service_fail, 3), UNIT_CASE(120, setup_with_command, teardown),
     a_gain_by_the_command_goes_in, a_loss_by_the_command_is_not_taken,
     UNIT_CASE(120, setup_with_servers, teardown), an_artifact_is_fetched_for_roots_programs)

@@ -296,6 +296,38 @@ START_TEST(names)
 }
 END_TEST
 
+START_TEST(which_want_samples)
+{
+	struct decide_estimate g = {
+	    .gain = .05, .low = .045, .high = .06, .missed = .02, .samples = 4000};
+
+	/* Too few for an estimate; enough, and none made. */
+	ck_assert(decide_wants_samples(&c, NULL, c.decide.min_samples - 1, false));
+	ck_assert(!decide_wants_samples(&c, NULL, c.decide.min_samples, false));
+	/* A layout is sure to gain, but a sharper profile would gain more; by twice as many it is.
+	 */
+	ck_assert(decide_wants_samples(&c, &g, 4000, false));
+	ck_assert(decide_wants_samples(&c, &g, 7900, false));
+	ck_assert(!decide_wants_samples(&c, &g, 8100, false));
+	/* It is known to gain, but not how surely. */
+	g.missed = 0;
+	ck_assert(!decide_wants_samples(&c, &g, 4000, false));
+	g.low = .03;
+	ck_assert(decide_wants_samples(&c, &g, 4000, false));
+	ck_assert(!decide_wants_samples(&c, &g, 16500, false));
+	/* As a layout over another it is sure. */
+	ck_assert(!decide_wants_samples(&c, &g, 4000, true));
+	/* Nor where no number of them would do, or nothing is known. */
+	g = (struct decide_estimate){
+	    .gain = .01, .low = -.01, .high = .03, .missed = .02, .samples = 4000};
+	ck_assert(!decide_wants_samples(&c, &g, 4000, false));
+	ck_assert(decide_wants_samples(&c, &g, 4000, true));
+	g.low = g.high = NAN;
+	g.missed = 0;
+	ck_assert(!decide_wants_samples(&c, &g, 4000, true));
+}
+END_TEST
+
 UNIT_MAIN("decide", 0, setup, NULL, exactly_at_every_threshold, excluded, held, few_samples,
     low_coverage, taken_back, low_gain, what_the_rate_never_gives, what_is_said_is_rounded,
-    how_many_more, gain_is_measured_last, cool_down, budget, busy, names)
+    how_many_more, which_want_samples, gain_is_measured_last, cool_down, budget, busy, names)

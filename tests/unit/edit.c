@@ -340,12 +340,12 @@ START_TEST(samples_are_bounded_before_they_are_printed)
 	f = profile_put(&p, &key, name, "a.c", NULL, 1000);
 	for (i = 0; i < 10; i++)
 		profile_add(f, i, 1, (struct decay){1000, 1e9});
-	ck_assert_int_eq(edit_print_samples(&p, (struct decay){1000, 1e9}, &out, &e), 0);
+	ck_assert_int_eq(edit_print_samples(&p, 1, (struct decay){1000, 1e9}, &out, &e), 0);
 	ck_assert_uint_gt(out.n, 10 << 20);
 	buf_free(&out);
 	for (; i < 300; i++)
 		profile_add(f, i, 1, (struct decay){1000, 1e9});
-	ck_assert_int_eq(edit_print_samples(&p, (struct decay){1000, 1e9}, &out, &e), -1);
+	ck_assert_int_eq(edit_print_samples(&p, 1, (struct decay){1000, 1e9}, &out, &e), -1);
 	ck_assert_uint_eq(out.n, 0);
 	profile_free(&p);
 	free(name);

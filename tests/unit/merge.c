@@ -78,12 +78,20 @@ START_TEST(outcomes_and_calls_age_with_the_samples)
 	ck_assert_double_eq_tol(f->edge.v[0].n, 2, 1e-9);
 	ck_assert_double_eq_tol(f->edge.v[2].n, 4, 1e-9);
 	ck_assert_double_eq_tol(f->block[0], 2.5, 1e-9);
-	profile_print(&p, at(21000), &out);
+	profile_print(&p, 1, at(21000), &out);
 	hash_hex(&f->key, hex);
 	hash_hex(&g->key, gex);
 	snprintf(want, sizeof want,
 	    "f#%s 0 1.250\nf#%s 0 > 1 1.000\nf#%s 0 > 2 0.250\nf#%s 1 > 2 2.000\n"
 	    "f#%s 0 @ g#%s 0.750\nf#%s 2 @ g#%s 2.000\n",
+	    hex, hex, hex, hex, hex, gex, hex, gex);
+	ck_assert_str_eq(buf_cstr(&out), want);
+	buf_free(&out);
+	/* Sampled more densely: as many samples more for the editor. */
+	profile_print(&p, 4, at(21000), &out);
+	snprintf(want, sizeof want,
+	    "f#%s 0 5.000\nf#%s 0 > 1 4.000\nf#%s 0 > 2 1.000\nf#%s 1 > 2 8.000\n"
+	    "f#%s 0 @ g#%s 3.000\nf#%s 2 @ g#%s 8.000\n",
 	    hex, hex, hex, hex, hex, gex, hex, gex);
 	ck_assert_str_eq(buf_cstr(&out), want);
 	buf_free(&out);
@@ -152,13 +160,13 @@ START_TEST(predecessors_are_printed_where_nearly_all_resolve)
 	profile_add_predecessor(f, 3, PROFILE_UNRESOLVED, 1, at(1000));
 	profile_add_predecessor(f, 2, 1, 8, at(1000));
 	profile_add_predecessor(f, 2, PROFILE_UNRESOLVED, 1, at(1000));
-	profile_print(&p, at(1000), &out);
+	profile_print(&p, 1, at(1000), &out);
 	ck_assert_ptr_nonnull(strstr(buf_cstr(&out), " 3 < 1 6.000\n"));
 	ck_assert_ptr_nonnull(strstr(buf_cstr(&out), " 3 < 2 4.000\n"));
 	ck_assert_ptr_null(strstr(buf_cstr(&out), " 2 < "));
 	profile_add_predecessor(f, 2, 1, 3, at(1000));
 	out.n = 0;
-	profile_print(&p, at(1000), &out);
+	profile_print(&p, 1, at(1000), &out);
 	ck_assert_ptr_nonnull(strstr(buf_cstr(&out), " 2 < 1 11.000\n"));
 	profile_age(f, at(11000));
 	ck_assert_double_eq_tol(f->predecessors.v[0].n, 5.5, 1e-9);
@@ -332,8 +340,8 @@ START_TEST(samples_file)
 	profile_add(put(&q, "main", 1), 0, 3, at(1000));
 	profile_add(put(&q, "work.part.0", 3), 0, 1, at(1000));
 	profile_add(put(&q, "work.part.0", 3), 2, 7.25, at(1000));
-	profile_print(&p, at(1000), &a);
-	profile_print(&q, at(1000), &b);
+	profile_print(&p, 1, at(1000), &a);
+	profile_print(&q, 1, at(1000), &b);
 	snprintf(want, sizeof want,
 	    "main#%s 0 3.000\nwork.part.0#%s 0 1.000\nwork.part.0#%s 2 7.250\n",
 	    hash_hex(&k1, hex1), hash_hex(&k2, hex2), hex2);

@@ -74,6 +74,7 @@ static struct store_module module(const char *p)
 	    .taken_after = 8,
 	    .predicted_ms = 5,
 	    .samples = 2.5,
+	    .squares = 1.25,
 	    .samples_ms = 6,
 	    .fetch_ms = 7,
 	    .fetch_tries = 3,
@@ -394,11 +395,13 @@ static void save_one_function(uint64_t id, const struct hash128 *k, struct profi
 	store_close(s);
 }
 
+/* Up to schema 7. */
+#define NO_SQUARES "ALTER TABLE modules DROP COLUMN squares;"
 /* Up to schema 6. */
 #define NO_ESTIMATES \
 	"ALTER TABLE modules DROP COLUMN gain_low; ALTER TABLE modules DROP COLUMN gain_high;" \
 	"ALTER TABLE modules DROP COLUMN gain_missed;" \
-	"ALTER TABLE modules DROP COLUMN gain_samples;"
+	"ALTER TABLE modules DROP COLUMN gain_samples;" NO_SQUARES
 /* Up to schema 3. */
 #define NO_SUMS \
 	NO_ESTIMATES \
