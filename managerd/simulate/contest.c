@@ -235,7 +235,7 @@ static int edit(struct contest *c, enum contender who, size_t i, int64_t now_ms,
 	struct buf text = {0};
 	struct layout *l;
 
-	profile_print(&s->profile, (struct decay){now_ms, no_ageing}, &text);
+	profile_print(&s->profile, 1, (struct decay){now_ms, no_ageing}, &text);
 	l = subject_lay_out(c->subject[i], &text, e);
 	buf_free(&text);
 	if (!l)

@@ -140,7 +140,7 @@ void real_whole(struct subject *s)
 			profile_add(&p.func.v[ev->count[k].func], ev->count[k].block,
 			    (double)ev->count[k].n, never);
 	}
-	profile_print(&p, never, &text);
+	profile_print(&p, 1, never, &text);
 	s->whole = samples_file(s, &text, &e);
 	if (!s->whole)
 		die(1, "%s", e.text);

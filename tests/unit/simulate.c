@@ -176,7 +176,7 @@ START_TEST(strategies_are_judged_by_the_truth)
 	ck_assert_double_eq_tol(k->saved, 10000 * subject_best(s), 1e-6);
 	/* A layout of nothing is the original's. */
 	subject_profile(s, &p);
-	profile_print(&p, (struct decay){t.start_ms, 1}, &text);
+	profile_print(&p, 1, (struct decay){t.start_ms, 1}, &text);
 	contest_swapped(c, CONTEST_MORPH, 0, subject_lay_out(s, &text, &e), t.start_ms + 12000);
 	contest_end(c);
 	ck_assert_uint_eq(k->edits, 2);
