@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { ALL = EDITANSWER_LAYOUT | EDITANSWER_SCORES | EDITANSWER_BUILD };
+enum { ALL = EDITANSWER_LAYOUT | EDITANSWER_SCORES | EDITANSWER_BUILD | EDITANSWER_ESTIMATE };
 
 static struct editanswer sample(void)
 {
@@ -23,6 +23,7 @@ static struct editanswer sample(void)
 	    .tus_assembled = 2,
 	    .tus_cached = 1,
 	    .score = {{1.5, 30, 90, 7, {.cycles = 0.5}}, {2.5, 10, 90, 5, {.cycles = 0.25}}},
+	    .estimate = {-0.01, -0.04, 0.02, 0.005, 0.003},
 	    .size = {100, 1ull << 40}};
 }
 
@@ -50,6 +51,7 @@ START_TEST(an_answer_comes_through)
 	ck_assert_double_eq(b.opaque_share, 0.25);
 	ck_assert_double_eq(b.samples_used, 9e5);
 	ck_assert_mem_eq(&a.score, &b.score, sizeof a.score);
+	ck_assert_mem_eq(&a.estimate, &b.estimate, sizeof a.estimate);
 	ck_assert_mem_eq(&a.size, &b.size, sizeof a.size);
 	ck_assert_ptr_null(b.out);
 }
@@ -90,7 +92,7 @@ START_TEST(each_member_is_checked)
 		ck_assert_msg(strstr(e.text, key) != NULL, "%s", e.text);
 		checked++;
 	}
-	ck_assert_uint_eq(checked, 13);
+	ck_assert_uint_eq(checked, 14);
 	json_decref(o);
 }
 END_TEST
