@@ -15,6 +15,7 @@ from rig import BENCH, Unavailable, measured, progress, run
 from manager import AS_USER, UID, Manager, Place  # of tests/flow, which rig adds
 
 RATE = 1999  # samples per second and CPU, at most: the last run's brings what lacks
+HASTE, FAST = 100000, 7993  # more samples than that are gathered by this rate
 ENOUGH = .99  # of the number asked for
 FIRST = 61  # until the manager knows the program and asks for registers
 SECONDS = 200  # for that, which is done when nobody else wants the machine
@@ -30,13 +31,20 @@ modules:
 
 
 def gather(p, n):
-    """The profile for morph-edit that about n samples of p's training give.
+    """The profile for morph-edit that about n samples of p's training give."""
+    return gather_all(p, [n])[0]
 
-    It is kept as long as program and workload are the same; beside it lies NAME.seen
-    with what the manager counted meanwhile.
+
+def gather_all(p, numbers):
+    """The same of each of these numbers.
+
+    A profile is kept as long as program and workload are the same; beside it lies NAME.seen
+    with what the manager counted meanwhile. Those that are missing are gathered in one go:
+    the larger ones hold the samples of the smaller ones.
     """
-    kept, of = p.path(f"gathered-{n}.samples"), json.dumps([p.functions, RATE])
-    if not os.path.exists(kept + ".of") or open(kept + ".of").read() != of:
+    kept = {n: p.path(f"gathered-{n}.samples") for n in numbers}
+    missing = [n for n in sorted(numbers) if not is_kept(kept[n], of(p, n))]
+    if missing:
         with Place() as place:
             module = copied(p, place)
             try:
@@ -44,16 +52,36 @@ def gather(p, n):
             except SystemExit:  # it has said why
                 raise Unavailable("no manager to gather with") from None
             try:
-                seen = follow(p, n, place, module, manager)
-                said = place.run(place / "bin/morphctl", "profile", "--text", module)
+                for n, seen in follow(p, missing, place, module, manager):
+                    keep(p, kept[n], n, seen, place.run(place / "bin/morphctl", "profile", "--text", module))
             finally:
                 manager.stop()
-        if said.returncode:
-            raise Unavailable(said.stderr)
-        p.write(os.path.basename(kept), said.stdout)
-        p.write(os.path.basename(kept) + ".seen", json.dumps(seen))
-        p.write(os.path.basename(kept) + ".of", of)
-    return "--samples", kept
+    return [("--samples", kept[n]) for n in numbers]
+
+
+def fastest(n):
+    """Samples per second and CPU, at most: more than HASTE by a higher rate."""
+    return RATE if n <= HASTE else FAST
+
+
+def of(p, n):
+    return json.dumps([p.functions, fastest(n)])
+
+
+def is_kept(path, what):
+    if not os.path.exists(path + ".of"):
+        return False
+    with open(path + ".of") as f:
+        return f.read() == what
+
+
+def keep(p, path, n, seen, said):
+    """Writes what `morphctl profile` said of n samples."""
+    if said.returncode:
+        raise Unavailable(said.stderr)
+    p.write(path, said.stdout)
+    p.write(path + ".seen", json.dumps(seen))
+    p.write(path + ".of", of(p, n))
 
 
 def without_registers(p, n):
@@ -78,8 +106,8 @@ def copied(p, place):
     return module
 
 
-def follow(p, n, place, module, manager):
-    """Trains until the manager has n samples; what it counted."""
+def follow(p, numbers, place, module, manager):
+    """Trains until the manager has each of these numbers of samples: yields it and what it counted."""
     trained = p.long // 10 + 1
     train(p, place, module, FIRST, trained)
     end = time.monotonic() + SECONDS
@@ -89,15 +117,16 @@ def follow(p, n, place, module, manager):
         time.sleep(.1)
     had = manager.module(module)["mapped"]
     each, part = had / trained / FIRST, .5  # of a round, at 1 Hz; by few samples
-    while had < ENOUGH * n:
-        progress(f"{p.name}: {had} of {n} samples")
-        rate = max(1, min(RATE, int(part * (n - had) / each / p.long)))
-        train(p, place, module, rate, p.long)
-        before, had = had, manager.module(module)["mapped"]
-        if had == before:
-            raise Unavailable("the manager sees nothing of the program")
-        each, part = (had - before) / p.long / rate, 1
-    return dict(manager.get("/v1/status")["registers"], mapped=had)
+    for n in numbers:
+        while had < ENOUGH * n:
+            progress(f"{p.name}: {had} of {n} samples")
+            rate = max(1, min(fastest(n), int(part * (n - had) / each / p.long)))
+            train(p, place, module, rate, p.long)
+            before, had = had, manager.module(module)["mapped"]
+            if had == before:
+                raise Unavailable("the manager sees nothing of the program")
+            each, part = (had - before) / p.long / rate, 1
+        yield n, dict(manager.get("/v1/status")["registers"], mapped=had)
 
 
 def train(p, place, module, rate, rounds):
@@ -138,3 +167,9 @@ def worth(p, truth, sampled, best=None):
     said = run([os.path.join(BENCH, "profiles"), p.artifact, truth[1], *names,
                 "complete", f"counts:{(best or truth)[1]}"])
     return [line.split("\t") for line in said.splitlines()]
+
+
+def share(built, row, best, column):
+    """Of the reduction from `built` to `best` in a column of worth()'s, row's."""
+    built, taken, best = (float(r[column]) for r in (built, row, best))
+    return (built - taken) / (built - best)
