@@ -494,6 +494,51 @@ START_TEST(entangled_graphs_are_answered)
 }
 END_TEST
 
+/* An interpreter's loop, in which each operation jumps to any other: most edges have less than
+ * what is rounded to, and hundreds of flows have to be raised. Paths through all that has samples,
+ * the answer otherwise, take eight times the time that was sampled. */
+START_TEST(dispatch_takes_no_more_time_than_sampled)
+{
+	enum { OPS = 100, EACH = 5, BLOCKS = 1 + EACH * OPS };
+	struct cfg g = {.nblock = BLOCKS};
+	double time = 0, samples = 0;
+	struct rng r = {1};
+	uint64_t percent;
+	uint32_t b, to;
+
+	g.block = arena_array(&mem, BLOCKS, sizeof *g.block);
+	g.edge = arena_array(&mem, (OPS + EACH + 1) * (OPS + 1), sizeof *g.edge);
+	for (b = 0; b < BLOCKS; b++) {
+		percent = rng_next(&r) % 100;
+		g.block[b].insns = g.block[b].bytes = 1 + (uint32_t)(rng_next(&r) % 8);
+		g.block[b].samples =
+		    percent < 60 ? 0 : rng_next(&r) % (percent < 90 ? 20 : 1000) * S;
+		samples += (double)g.block[b].samples / S;
+	}
+	for (to = 1; to < BLOCKS; to += EACH)
+		g.edge[g.nedge++] = (struct cfg_edge){0, to, EDGE_INDIRECT, 0};
+	for (b = 1; b < BLOCKS; b += EACH) {
+		g.edge[g.nedge++] = (struct cfg_edge){b, b + 1, EDGE_NOTTAKEN, 0};
+		g.edge[g.nedge++] = (struct cfg_edge){b, b + 2, EDGE_TAKEN, 0};
+		g.edge[g.nedge++] = (struct cfg_edge){b + 1, b + 3, EDGE_JUMP, 0};
+		g.edge[g.nedge++] = (struct cfg_edge){b + 2, b + 3, EDGE_NOTTAKEN, 0};
+		g.edge[g.nedge++] = (struct cfg_edge){b + 2, b + 4, EDGE_TAKEN, 0};
+		if (b / EACH % 2)
+			g.edge[g.nedge++] = (struct cfg_edge){b + 4, b, EDGE_JUMP, 0};
+		else
+			g.block[b + 4].flags = BLK_EXIT;
+		for (to = 1; to < BLOCKS; to += EACH)
+			g.edge[g.nedge++] = (struct cfg_edge){b + 3, to, EDGE_INDIRECT, 0};
+	}
+	cfg_index(&g, &mem);
+	infer(&g, INFER_SAMPLES, &mem);
+	check_flow(&g);
+	for (b = 0; b < BLOCKS; b++)
+		time += (double)g.block[b].count * g.block[b].insns / COUNT_ONE;
+	ck_assert_double_le(time, 1.01 * samples);
+}
+END_TEST
+
 START_TEST(samples_obey_kirchhoff)
 {
 	struct cfg g, again;
@@ -554,5 +599,5 @@ UNIT_MAIN("infer", 60, setup, teardown, no_samples_no_counts, no_blocks,
     endless_loop_without_exit, block_behind_no_entry, addressed_blocks_are_entries,
     consistent_counts_stay, rounding_leaves_no_flow_negative, counted_edges_stay,
     outcomes_tell_what_samples_hide, what_came_tells_what_samples_hide, forward_jumps_are_rare,
-    a_loop_whose_end_hides_is_one, entangled_graphs_are_answered, samples_obey_kirchhoff,
-    samples_tell_the_branches)
+    a_loop_whose_end_hides_is_one, entangled_graphs_are_answered,
+    dispatch_takes_no_more_time_than_sampled, samples_obey_kirchhoff, samples_tell_the_branches)
