@@ -18,6 +18,40 @@ from monitor import ACK, BATCH, HELLO, RECORDED, WANT, check, fail, frame, skip,
 BUILD = os.path.realpath(os.environ.get("MORPH_BUILD", "build"))
 NOBODY = 65534
 
+IS_FIRST = r"""#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+/* Whether the file names the build-id of this one. */
+static int is_note(struct dl_phdr_info *p, size_t size, void *hex)
+{
+	const unsigned char *n;
+	char *out = hex;
+	int i, k;
+
+	for (i = 0; i < p->dlpi_phnum && !*out; i++)
+		if (p->dlpi_phdr[i].p_type == PT_NOTE) {
+			n = (void *)(p->dlpi_addr + p->dlpi_phdr[i].p_vaddr);
+			for (; n < (unsigned char *)p->dlpi_addr + p->dlpi_phdr[i].p_vaddr + p->dlpi_phdr[i].p_memsz;
+			     n += 12 + (n[0] + 3 & ~3) + (n[4] + 3 & ~3))
+				for (k = 0; n[8] == 3 && n[0] == 4 && !memcmp(n + 12, "GNU", 4) && k < n[4]; k++)
+					sprintf(out + 2 * k, "%02x", n[16 + k]);
+		}
+	return 1; /* the program comes first */
+}
+static int is_first(const char *path)
+{
+	char mine[520] = "", first[520] = "";
+	FILE *f = fopen(path, "r");
+
+	if (!f || fscanf(f, "%519s", first) != 1)
+		exit(2);
+	fclose(f);
+	dl_iterate_phdr(is_note, mine);
+	return !strcmp(mine, first);
+}
+"""
+
 STEP = r"""static unsigned long step(unsigned long x, unsigned k)
 {
 	switch (k & 7) {

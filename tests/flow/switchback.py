@@ -4,14 +4,13 @@ import atexit
 
 from manager import *
 
-# The first build's size is in the file FIRST; any other one is new.
-PROGRAM = r"""
+# The first build's build-id is in the file FIRST; any other one is new.
+PROGRAM = r"""#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-""" + STEP + r"""static void spin(unsigned long n)
+""" + IS_FIRST + STEP + r"""static void spin(unsigned long n)
 {
 	/* Nothing of it depends on where it lies. */
 	__asm__ volatile("1: imul %0, %0\n imul %0, %0\n imul %0, %0\n dec %1\n jnz 1b"
@@ -19,19 +18,15 @@ PROGRAM = r"""
 }
 int main(int c, char **v)
 {
-	unsigned long x = 1, i, first = 0, n = strtoul(v[1], 0, 10);
+	unsigned long x = 1, i, n = strtoul(v[1], 0, 10);
 	double plant = atof(v[2]), crash = atof(v[3]);
-	struct stat st;
 	struct timespec t;
-	FILE *f = fopen(v[4], "r");
 
-	if (!f || fscanf(f, "%lu", &first) != 1 || stat("/proc/self/exe", &st))
-		return 2;
 	for (i = 0; i < 2000; i++)
 		x = step(x, (unsigned)(i * 2654435761u >> 7));
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	srand48(t.tv_nsec ^ getpid());
-	if ((unsigned long)st.st_size != first) {
+	if (!is_first(v[4])) {
 		n = n * (1 + plant);
 		if (drand48() < crash)
 			abort();
@@ -55,7 +50,7 @@ class Switchback:
         self.prog = place.build("planted", PROGRAM)
         self.first = place / "home/first"
         with open(self.first, "w") as f:
-            f.write(str(os.path.getsize(self.prog)))
+            f.write(Elf(self.prog).build_id())
         self.tell = place / "home/tell"
         with open(self.tell, "w") as f:
             f.write(TELL)
