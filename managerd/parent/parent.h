@@ -16,7 +16,6 @@
 #ifndef MORPH_PARENT_PARENT_H
 #define MORPH_PARENT_PARENT_H
 
-#include "common/hash.h"
 #include "managerd/conf/conf.h"
 #include "managerd/parent/cgroup.h"
 #include "managerd/parent/folder.h"
@@ -30,8 +29,8 @@ struct event { /* what the manager was not sent yet */
 	int fd; /* goes with it, -1 = none; ours */
 };
 
-struct restarted {           /* a service */
-	struct hash128 path; /* of its module */
+struct restarted {  /* a service */
+	char *path; /* of its module; owned */
 	int64_t at_ms;
 };
 

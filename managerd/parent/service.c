@@ -7,6 +7,7 @@
 #include "common/publish.h"
 #include "managerd/parent/stages.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { COUNT_S = 10, RESTART_S = 120, TURN_PARTS = 8 };
@@ -16,19 +17,20 @@ static int may_restart(struct parent *p, const char *path, struct err *e)
 {
 	int64_t now = child_now_ms();
 	int64_t least = (int64_t)(p->conf->measure.service_turn_s * 1000 / TURN_PARTS);
-	struct hash128 name = hash_bytes(path, strlen(path));
 	struct restarted *r = p->restarted.v;
 	size_t i, n = 0;
 
 	for (i = 0; i < p->restarted.n; i++)
 		if (now - r[i].at_ms < least)
 			r[n++] = r[i];
+		else
+			free(r[i].path);
 	p->restarted.n = n;
 	for (i = 0; i < n; i++)
-		if (hash_equal(&p->restarted.v[i].path, &name))
+		if (!strcmp(r[i].path, path))
 			return err_set(e, "refused: %s: it was restarted %lld s ago", path,
-			    (long long)(now - p->restarted.v[i].at_ms) / 1000);
-	vec_push(&p->restarted, (struct restarted){name, now});
+			    (long long)(now - r[i].at_ms) / 1000);
+	vec_push(&p->restarted, (struct restarted){xstrdup(path), now});
 	return 0;
 }
 
