@@ -18,7 +18,8 @@
 	"\"cost\":{\"insns\":1,\"taken\":0.2,\"lines\":0.925,\"cycles\":0.5}}," \
 	"\"after\":{\"exttsp\":2.5,\"taken\":10,\"total\":90,\"lines95\":5," \
 	"\"cost\":{\"insns\":1,\"taken\":0.2,\"lines\":0.3,\"cycles\":0.4}}}," \
-	"\"estimate\":{\"gain\":-0.01,\"low\":-0.02,\"high\":0,\"missed\":0.01,\"optimism\":0.01}," \
+	"\"estimate\":{\"gain\":-0.01,\"low\":-0.02,\"high\":0,\"missed\":0.01,\"optimism\":0.01}" \
+	"," \
 	"\"size\":{\"before\":100,\"after\":120}}"
 
 static struct priv *priv;
