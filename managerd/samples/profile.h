@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 /*
- * A sample of weight 1 stands for one tick of CPU time. Where the monitor took more than one a
+ * A sample of weight 1 represents one tick of CPU time. Where the monitor took more than one a
  * tick, each weighs less, by how much more; so programs and times keep their shares, however
  * densely they were sampled. How sure a profile is of what it says follows from the number of its
  * samples, and not from their weight: as many as (sum of weights)² / (sum of their squares)
