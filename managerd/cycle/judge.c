@@ -123,6 +123,7 @@ void judge(struct core *c, const struct trials *ts, const struct idle *idle, str
 	    .change = 1,
 	    .rate = rate_of(r, samples, at),
 	    .estimate = mod->schedule.scored ? &r->estimate : NULL,
+	    .made = mod->schedule.made && store_laid_out(r) && (!trial || trial->ended_ms),
 	    .since_swap_s = r->layout_ms ? (double)(at.now_ms - r->layout_ms) / 1000 : -1,
 	    .edits_today = (unsigned)edits_today(c, r->uid, at.now_ms),
 	    .idle = idle->state == IDLE_YES,

@@ -27,6 +27,12 @@ static int note_kept(struct core *c, const struct store_module *row, struct err 
 }
 
 /* Remap and store: the module is the new build now, under the same profile. */
+void record_made(struct module *mod, const struct made *b)
+{
+	mod->schedule.made = true;
+	mod->schedule.scored_at = b->mapped;
+}
+
 int record_swap(
     struct core *c, struct trials *ts, struct module *mod, const struct made *b, struct err *e)
 {
@@ -41,6 +47,7 @@ int record_swap(
 	    event_swapped(c->store, &mod->row, now, &from, &b->swap, e) ||
 	    trials_begin(ts, mod, &from, &b->before, &b->after, e) || note_kept(c, &mod->row, e))
 		return -1;
+	record_made(mod, b);
 	return 0;
 }
 

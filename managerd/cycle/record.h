@@ -19,6 +19,8 @@ struct made { /* a build, and what it was made from */
 	struct event_swap swap; /* what a swap of it will be */
 };
 
+/* The present layout is the one that was made from this. */
+void record_made(struct module *mod, const struct made *b);
 /* Remap and store after a swap: the module is the new build now, under the
  * same profile. Within a transaction. */
 int record_swap(

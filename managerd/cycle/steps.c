@@ -135,7 +135,7 @@ static int climb(struct work *w, struct module *mod, struct decision *d, struct 
 		return -1;
 	if (schedule_outdated(&mod->schedule, mod->row.estimate.samples, mod->row.mapped,
 		store_density(&mod->row)))
-		mod->schedule.scored = false;
+		mod->schedule.scored = mod->schedule.made = false;
 	judge(c, w->trials, idlewatch_state(w->idle), mod, w->now.change, at, d);
 	/* Without an inspection it is not the last word. */
 	if (d->verdict != VERDICT_WAIT && mod->schedule.inspection != INSPECTION_DONE)
@@ -333,8 +333,9 @@ enum progress step_take_build(struct work *w, struct module *mod)
 	    mod->row.path, a->edited, a->functions, a->opaque, 100 * a->opaque_share,
 	    a->tus_assembled, a->tus, r->ran_s);
 	if (build_id_equal(&b->id, &mod->row.current)) {
-		core_end(
-		    c, core_begin(c, &e) || module_set_layout(&c->modules, mod, &b->used, &e), &e);
+		if (!core_end(c,
+			core_begin(c, &e) || module_set_layout(&c->modules, mod, &b->used, &e), &e))
+			record_made(mod, b);
 		return over(w, CHANGE_DONE, "the present layout is the best one already");
 	}
 	judge_build(mod, w->trials, b);
@@ -583,11 +584,9 @@ static int record_placed(
 {
 	struct module_trial *x = trials_open_of(w->trials, mod->row.id);
 
-	if (!x)
-		return 0;
 	if (!build_id_equal(&mod->row.current, now) && record_turn(w->core, mod, now, e))
 		return -1;
-	return trials_placed(w->trials, x, mod, e);
+	return x ? trials_placed(w->trials, x, mod, e) : 0;
 }
 
 static void turned(struct work *w, struct module *mod, const struct build_id *now)

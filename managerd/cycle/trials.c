@@ -346,8 +346,11 @@ int trials_by_command(struct trials *ts, struct module *mod, const struct build_
 
 int trials_placed(struct trials *ts, struct module_trial *x, struct module *mod, struct err *e)
 {
+	struct build_id to;
+
+	/* What came while it was put there may have told which one is to be there. */
 	if (is_over(ts, x))
-		return end(ts, x, mod, e);
+		return trials_wants(ts, x, &to) ? 0 : end(ts, x, mod, e);
 	restart_into(x, trial_next(&x->t));
 	trial_turned(&x->t, now_ns());
 	return save(ts, x, e);

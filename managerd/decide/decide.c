@@ -214,6 +214,12 @@ static void enough_gain(const struct conf *c, const struct decide_in *in, struct
 		skip(s, "a person forces the change");
 		return;
 	}
+	if (in->made) {
+		s->numbers = false;
+		stop(s, "the present layout was made from this profile; a gain is estimated again "
+			"when a quarter as many samples have come");
+		return;
+	}
 	if (!g)
 		return;
 	snprintf(known, sizeof known,

@@ -10,6 +10,7 @@ struct schedule {
 	enum rung rung;        /* where the last decision stopped, RUNG_NONE = it did not */
 	bool scored;           /* the estimate of the gain holds for the present layout … */
 	uint64_t scored_at;    /* … and for the usage as of so many mapped samples */
+	bool made;             /* the present layout was made from the profile of then */
 	double too_much;       /* what the model promises beyond the estimate */
 	enum {
 		INSPECTION_NONE,

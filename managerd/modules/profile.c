@@ -54,7 +54,7 @@ int module_save(struct modules *ms, struct module *m, struct err *e)
 int module_clear_layout(struct modules *ms, struct module *m, struct err *e)
 {
 	profile_free(&m->profile.layout);
-	m->schedule.scored = false;
+	m->schedule.scored = m->schedule.made = false;
 	return store_clear_profile(ms->store, m->row.id, PROFILE_LAYOUT, e);
 }
 

@@ -223,6 +223,21 @@ START_TEST(how_many_more)
 }
 END_TEST
 
+START_TEST(made_from_this_profile)
+{
+	struct decide_in in = good();
+
+	in.made = in.laid_out = true;
+	in.asked = true;
+	check_stop(&in, RUNG_GAIN,
+	    "the present layout was made from this profile; a gain is estimated again when a "
+	    "quarter "
+	    "as many samples have come");
+	in.forced = true;
+	check_edit(&in);
+}
+END_TEST
+
 START_TEST(gain_is_measured_last)
 {
 	struct decide_in in = good();
