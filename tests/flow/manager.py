@@ -318,7 +318,7 @@ class UnixHTTP(http.client.HTTPConnection):
 
 
 FAST = """
-decide: {every: 200ms, min_samples: 1000, min_gain: 0.1%, cool_down: 0, hold: 1h}
+decide: {every: 200ms, min_samples: 1000, min_gain: 0.1%, min_regain: 0.1%, cool_down: 0, hold: 1h}
 idle: {cpu: 0, psi: 100%, after: 0, battery: yes}
 """
 

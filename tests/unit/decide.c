@@ -345,4 +345,5 @@ END_TEST
 
 UNIT_MAIN("decide", 0, setup, NULL, exactly_at_every_threshold, excluded, held, few_samples,
     low_coverage, taken_back, low_gain, what_the_rate_never_gives, what_is_said_is_rounded,
-    how_many_more, which_want_samples, gain_is_measured_last, cool_down, budget, busy, names)
+    how_many_more, which_want_samples, made_from_this_profile, gain_is_measured_last, cool_down,
+    budget, busy, names)
