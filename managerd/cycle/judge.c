@@ -123,7 +123,6 @@ void judge(struct core *c, const struct trials *ts, const struct idle *idle, str
 	    .change = 1,
 	    .rate = rate_of(r, samples, at),
 	    .estimate = mod->schedule.scored ? &r->estimate : NULL,
-	    .made = mod->schedule.made && store_laid_out(r) && (!trial || trial->ended_ms),
 	    .since_swap_s = r->layout_ms ? (double)(at.now_ms - r->layout_ms) / 1000 : -1,
 	    .edits_today = (unsigned)edits_today(c, r->uid, at.now_ms),
 	    .idle = idle->state == IDLE_YES,
@@ -145,6 +144,7 @@ void judge(struct core *c, const struct trials *ts, const struct idle *idle, str
 		in.trial = !trial->ended_ms && trial->t.turn.n ? measured : NULL;
 		in.lost = trials_lost(ts, r) ? measured : NULL;
 	}
+	in.made = mod->schedule.made && in.laid_out && !in.trial;
 	if (in.lost) {
 		in.change = profile_distance(&mod->profile.now, &mod->profile.layout, at, &noise);
 		if (in.change < 1)

@@ -168,6 +168,9 @@ static int take_over(
 	    (o->rollback ? module_clear_layout(&c->modules, mod, e)
 			 : module_set_layout(&c->modules, mod, NULL, e)))
 		return -1;
+	/* About: it is from before the manager was killed. */
+	mod->schedule.made = !o->rollback;
+	mod->schedule.scored_at = mod->row.mapped;
 	return module_save(&c->modules, mod, e);
 }
 
