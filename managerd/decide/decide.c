@@ -214,13 +214,7 @@ static void enough_gain(const struct conf *c, const struct decide_in *in, struct
 		skip(s, "a person forces the change");
 		return;
 	}
-	if (in->made) {
-		s->numbers = false;
-		stop(s, "the present layout was made from this profile; a gain is estimated again "
-			"when a quarter as many samples have come");
-		return;
-	}
-	if (!g)
+	if (!g || in->made)
 		return;
 	snprintf(known, sizeof known,
 	    "gain of %.1f %% (%.1f … %.1f) expected of a %s layout, from "
@@ -320,6 +314,12 @@ void decide(const struct conf *c, const struct decide_in *in, struct decision *d
 	d->rung = climb(c, in, d);
 	if (d->rung != RUNG_NONE) {
 		memcpy(d->text, d->step[d->rung].text, sizeof d->text);
+	} else if (in->made && !in->forced) {
+		d->rung = RUNG_GAIN;
+		stop(&d->step[RUNG_GAIN],
+		    "the present layout was made from this profile; a gain is estimated again when "
+		    "a quarter as many samples have come");
+		memcpy(d->text, d->step[RUNG_GAIN].text, sizeof d->text);
 	} else if (in->forced || in->estimate) {
 		d->verdict = VERDICT_EDIT;
 		snprintf(d->text, sizeof d->text, "to be laid out");

@@ -228,12 +228,17 @@ START_TEST(made_from_this_profile)
 	struct decide_in in = good();
 
 	in.made = in.laid_out = true;
-	in.asked = true;
-	check_stop(&in, RUNG_GAIN,
-	    "the present layout was made from this profile; a gain is estimated again when a "
-	    "quarter "
-	    "as many samples have come");
-	in.forced = true;
+	decide(&c, &in, &d);
+	ck_assert_int_eq(d.rung, RUNG_GAIN);
+	ck_assert_int_eq(d.verdict, VERDICT_WAIT);
+	ck_assert_str_eq(d.text, "the present layout was made from this profile; a gain is "
+				 "estimated again when a quarter "
+				 "as many samples have come");
+	ck_assert_str_eq(d.step[RUNG_GAIN].text, d.text);
+	/* While it cools down that is what it waits for. */
+	in.since_swap_s = 90;
+	check_stop(&in, RUNG_COOL_DOWN, "swapped 90 s ago, policy requires 6 h");
+	in.asked = in.forced = true;
 	check_edit(&in);
 }
 END_TEST
