@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <string.h>
 
-enum { LONG_TURNS = 60, CELLS_MAX = 1 << 16, TURNS_MAX = 1 << 16 };
+enum { LONG_TURNS = 60, CELLS_MAX = 1 << 16, TURNS_MAX = 1 << 16, RECENT_MIN = 8 };
 /* A switch is recorded after it was made: a run may seem to begin in the turn before its own. */
 #define SETTLING_NS 5000000000ULL
 /* Shorter ones are the kernel's time for exec and exit, and its clock. */
@@ -149,22 +149,37 @@ static double median(double *v, unsigned n)
 	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
-/* One process in a hundred takes ten times as long, for reasons of its own: it would outweigh
- * all others. The bounds are those of both builds together, so they favour none. */
-static double draw_near(struct trial_class *k, double x)
+static unsigned kept(const struct trial_recent *r)
 {
-	unsigned n = k->nrecent < TRIAL_RECENT ? k->nrecent : TRIAL_RECENT, i;
-	double v[TRIAL_RECENT], middle, reach;
+	return r->n < TRIAL_RECENT ? r->n : TRIAL_RECENT;
+}
 
-	k->recent[k->nrecent++ % TRIAL_RECENT] = x;
-	if (n < 8)
+/* One process in a hundred takes ten times as long, for reasons of its own: it would outweigh
+ * all others. The bounds are those of both builds together, so they favour none; each build's
+ * own median is within them, since turns may be longer than what is remembered. */
+static double draw_near(struct trial_class *k, enum trial_arm of, double x)
+{
+	struct trial_recent *r = &k->recent[of];
+	double v[TRIAL_ARMS * TRIAL_RECENT], middle, low = INFINITY, high = -INFINITY, reach;
+	unsigned n = 0, i;
+	int arm;
+
+	r->log[r->n++ % TRIAL_RECENT] = x;
+	if (kept(r) < RECENT_MIN)
 		return x;
-	memcpy(v, k->recent, n * sizeof *v);
-	middle = median(v, n);
-	for (i = 0; i < n; i++)
-		v[i] = fabs(k->recent[i] - middle);
+	for (arm = 0; arm < TRIAL_ARMS; arm++) {
+		r = &k->recent[arm];
+		if (kept(r) < RECENT_MIN)
+			continue;
+		memcpy(v + n, r->log, kept(r) * sizeof *v);
+		middle = median(v + n, kept(r));
+		for (i = 0; i < kept(r); i++)
+			v[n++] = fabs(r->log[i] - middle);
+		low = fmin(low, middle);
+		high = fmax(high, middle);
+	}
 	reach = REACH * fmax(median(v, n), LEAST_SPREAD);
-	return fmin(fmax(x, middle - reach), middle + reach);
+	return fmin(fmax(x, low - reach), high + reach);
 }
 
 /* Runs come about in order: the cell is one of the last. */
@@ -204,7 +219,7 @@ void trial_add(struct trial *t, enum trial_arm arm, const struct wire_run *r)
 	if (!c)
 		return;
 	c->n[arm]++;
-	c->log_sum[arm] += draw_near(k, log(cpu));
+	c->log_sum[arm] += draw_near(k, arm, log(cpu));
 }
 
 /* ---- windows ---- */
@@ -287,7 +302,7 @@ void trial_add_window(struct trial *t, const struct trial_window *w, double turn
 		return;
 	c->n[w->arm]++;
 	/* Of one build alone, for long, the nearest are those of no other. */
-	c->log_sum[w->arm] += turns ? draw_near(k, cost) : cost;
+	c->log_sum[w->arm] += turns ? draw_near(k, w->arm, cost) : cost;
 }
 
 /* ---- the estimate ---- */

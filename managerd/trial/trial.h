@@ -84,8 +84,10 @@ enum { TRIAL_RECENT = 32 };
 struct trial_class {
 	uint64_t class, n;
 	double cpu_s;
-	double recent[TRIAL_RECENT]; /* logarithms of the last runs of either build; not stored */
-	unsigned nrecent;            /* of all times */
+	struct trial_recent {
+		double log[TRIAL_RECENT]; /* of the last runs */
+		unsigned n;               /* of all times */
+	} recent[TRIAL_ARMS];             /* not stored */
 };
 
 struct trial { /* zero-filled, then trial_begin() */

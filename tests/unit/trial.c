@@ -30,6 +30,7 @@ struct program {
 	double ratio; /* CPU time of the new build by the old one's */
 	double noise; /* standard deviation of a run's logarithm */
 	unsigned classes;
+	bool calm;                /* its machine does not drift */
 	double crash[TRIAL_ARMS]; /* share of the runs */
 };
 
@@ -40,7 +41,7 @@ static void run_once(struct trial *t, struct machine *m, const struct program *p
 	enum trial_arm arm = trial_arm(t);
 	struct wire_run r = {.class = class + 1, .start_ns = (uint64_t)(m->now_s * 1e9)};
 
-	m->drift = 0.98 * m->drift + 0.02 * normal();
+	m->drift = p->calm ? 0 : 0.98 * m->drift + 0.02 * normal();
 	if (uniform() < 0.005)
 		log_s += log(10);
 	if (arm == TRIAL_NEW)
@@ -53,7 +54,8 @@ static void run_once(struct trial *t, struct machine *m, const struct program *p
 }
 
 /* Until there is a verdict, or so many runs of each. */
-static enum trial_verdict try(struct trial *t, const struct program *p, uint64_t limit)
+static enum trial_verdict try(
+    struct trial *t, const struct program *p, double turn_s, uint64_t limit)
 {
 	struct machine m = {.now_s = 1000};
 	struct trial_estimate est;
@@ -62,7 +64,7 @@ static enum trial_verdict try(struct trial *t, const struct program *p, uint64_t
 	trial_begin(t, TRIAL_IN_USE, random_next(&seed), (uint64_t)(m.now_s * 1e9));
 	do {
 		run_once(t, &m, p);
-		if (trial_due(t, (uint64_t)(m.now_s * 1e9), 4))
+		if (trial_due(t, (uint64_t)(m.now_s * 1e9), turn_s))
 			trial_turned(t, (uint64_t)(m.now_s * 1e9));
 		est = trial_estimate(t);
 		v = trial_verdict(t, &est, limit);
@@ -77,7 +79,7 @@ static void count(unsigned n, const struct program *p, uint64_t limit, unsigned 
 	unsigned i;
 
 	for (i = 0; i < n; i++) {
-		by[try(&t, p, limit)]++;
+		by[try(&t, p, 4, limit)]++;
 		ck_assert_uint_le(t.runs[TRIAL_OLD].n, limit + 100);
 		trial_free(&t);
 	}
@@ -117,7 +119,7 @@ START_TEST(a_build_that_crashes_is_found_at_once)
 
 	seed = 3;
 	for (i = 0; i < 50; i++) {
-		ck_assert_int_eq(try(&t, &p, 400), TRIAL_CRASHES);
+		ck_assert_int_eq(try(&t, &p, 4, 400), TRIAL_CRASHES);
 		ck_assert_uint_eq(t.runs[TRIAL_NEW].crashes, 1);
 		trial_free(&t);
 	}
@@ -148,13 +150,31 @@ START_TEST(bounds_hold_what_was_planted)
 
 	seed = 4;
 	for (i = 0; i < 100; i++) {
-		ck_assert_int_eq(try(&t, &p, 1000), TRIAL_FASTER);
+		ck_assert_int_eq(try(&t, &p, 4, 1000), TRIAL_FASTER);
 		est = trial_estimate(&t);
 		ck_assert(est.known && est.low <= est.gain && est.gain <= est.high);
 		in += est.low <= 0.08 && 0.08 <= est.high;
 		trial_free(&t);
 	}
 	ck_assert_uint_ge(in, 95);
+}
+END_TEST
+
+/* Of which the last ones remembered are all of one build. */
+START_TEST(long_turns_take_nothing_off)
+{
+	struct program p = {.ratio = 0.7, .noise = 0.02, .calm = true};
+	double sum = 0;
+	struct trial t;
+	unsigned i;
+
+	seed = 4;
+	for (i = 0; i < 20; i++) {
+		ck_assert_int_eq(try(&t, &p, 30, 4000), TRIAL_FASTER);
+		sum += trial_estimate(&t).gain;
+		trial_free(&t);
+	}
+	ck_assert_msg(fabs(sum / 20 - 0.3) < 0.03, "%.3f of .3", sum / 20);
 }
 END_TEST
 
@@ -378,7 +398,7 @@ START_TEST(the_store_gives_back_what_it_got)
 	size_t i;
 
 	seed = 5;
-	try(&t, &p, 200);
+	try(&t, &p, 4, 200);
 	t.terms[TRIAL_NEW] = (struct posterior_terms){1, 0.1, 0.3};
 	t.cpu = 7;
 	trial_encode(&t, &a);
@@ -436,7 +456,7 @@ END_TEST
 
 UNIT_MAIN("trial", 60, NULL, NULL, planted_gains_and_losses_are_found,
     equal_builds_are_seldom_told_apart, a_build_that_crashes_is_found_at_once,
-    bounds_hold_what_was_planted, turns_wait_for_runs, runs_belong_to_turns,
-    services_are_compared_by_restarts, services_are_compared_across_a_restart,
+    bounds_hold_what_was_planted, long_turns_take_nothing_off, turns_wait_for_runs,
+    runs_belong_to_turns, services_are_compared_by_restarts, services_are_compared_across_a_restart,
     a_service_that_restarts_too_soon, of_a_services_ends_crashes_count,
     the_store_gives_back_what_it_got, of_an_unknown_class_only_crashes_count)
