@@ -217,6 +217,7 @@ static void job_done(const struct edit_result *r, void *arg)
 static int start_job(struct work *w, struct module *mod, struct err *e)
 {
 	struct decay at = modules_decay(&w->core->modules);
+	const struct profile *now = &mod->profile.now;
 	struct made *made = &w->now.made;
 	struct buf samples = {0};
 	double density;
@@ -228,12 +229,13 @@ static int start_job(struct work *w, struct module *mod, struct err *e)
 	    .deadline_s = w->core->conf->edit.deadline_s};
 
 	if (w->now.kind < PRIV_VERIFY) { /* commands are over what was made before */
-		profile_copy(&made->used, &mod->profile.now);
+		if (w->now.kind == PRIV_BUILD) /* to be remembered; the present one goes on */
+			profile_copy(&made->used, now);
 		made->mapped = mod->row.mapped;
 		density = store_density(&mod->row);
-		made->swap.samples = density * profile_total(&made->used, at).samples;
+		made->swap.samples = density * profile_total(now, at).samples;
 		made->swap.change = change_id(w->now.change);
-		if (edit_print_samples(&made->used, density, at, &samples, e))
+		if (edit_print_samples(now, density, at, &samples, e))
 			return -1;
 		q.samples = samples.p;
 		q.nsamples = samples.n;
