@@ -25,3 +25,15 @@ const char *number_text(double v, char out[NUMBER_TEXT])
 	*p = 0;
 	return out;
 }
+
+static double percent(double share)
+{
+	return fabs(share) < 0.0005 ? 0 : 100 * share;
+}
+
+const char *number_range(double v, double low, double high, char out[NUMBER_RANGE])
+{
+	snprintf(
+	    out, NUMBER_RANGE, "%.1f %% (%.1f … %.1f)", percent(v), percent(low), percent(high));
+	return out;
+}

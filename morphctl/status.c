@@ -1,4 +1,5 @@
 /* morphctl status: the manager and all modules, or one module. */
+#include "common/number.h"
 #include "morphctl/client.h"
 #include "morphctl/table.h"
 #include "morphctl/words.h"
@@ -173,10 +174,11 @@ static char *measured_words(struct arena *a, const json_t *m)
 	const json_t *t = json_object_get(m, "measured");
 	double gain = json_num(t, "gain"), runs = measured_runs(t);
 	const char *by = json_str(t, "by");
+	char text[NUMBER_RANGE];
 
 	if (isfinite(gain))
-		return arena_printf(a, "%.1f %% (%.1f … %.1f)", 100 * gain,
-		    100 * json_num(t, "low"), 100 * json_num(t, "high"));
+		return arena_strdup(
+		    a, number_range(gain, json_num(t, "low"), json_num(t, "high"), text));
 	return runs > 0 && !json_str(t, "ended")
 		   ? words_plural(a, runs, by && !strcmp(by, "counter") ? "window" : "run")
 		   : arena_strdup(a, "-");

@@ -1,5 +1,6 @@
 #include "managerd/cycle/steps.h"
 #include "common/log.h"
+#include "common/number.h"
 #include "managerd/cycle/judge.h"
 
 #include <stdarg.h>
@@ -228,7 +229,7 @@ static int start_job(struct work *w, struct module *mod, struct err *e)
 				     .origin = mod->row.origin},
 	    .deadline_s = w->core->conf->edit.deadline_s};
 
-	if (w->now.kind < PRIV_VERIFY) { /* commands are over what was made before */
+	if (w->now.kind < PRIV_VERIFY) {       /* commands are over what was made before */
 		if (w->now.kind == PRIV_BUILD) /* to be remembered; the present one goes on */
 			profile_copy(&made->used, now);
 		made->mapped = mod->row.mapped;
@@ -303,13 +304,13 @@ enum progress step_take_score(struct work *w, struct module *mod)
 static enum progress no_gain(struct work *w, struct module *mod)
 {
 	const struct decide_estimate *g = &mod->row.estimate;
+	char gain[NUMBER_RANGE];
 	struct err e;
 
-	log_info("%s: not taken: as built it gains %.1f %% (%.1f … %.1f)", mod->row.path,
-	    100 * g->gain, 100 * g->low, 100 * g->high);
+	number_range(g->gain, g->low, g->high, gain);
+	log_info("%s: not taken: as built it gains %s", mod->row.path, gain);
 	core_end(w->core, core_begin(w->core, &e) || module_save(&w->core->modules, mod, &e), &e);
-	return over(w, CHANGE_REFUSED, "as built it gains %.1f %% (%.1f … %.1f), not enough",
-	    100 * g->gain, 100 * g->low, 100 * g->high);
+	return over(w, CHANGE_REFUSED, "as built it gains %s, not enough", gain);
 }
 
 enum progress step_take_build(struct work *w, struct module *mod)

@@ -570,7 +570,7 @@ static void crashes_text(const struct trial *t, char *out, size_t n)
 void trials_text(const struct module_trial *x, char *out, size_t n)
 {
 	struct trial_estimate est = trial_estimate(&x->t);
-	char runs[128];
+	char runs[128], gain[NUMBER_RANGE];
 
 	text_of_runs(&x->t, runs, sizeof runs);
 	if (x->verdict == TRIAL_CRASHES)
@@ -581,9 +581,9 @@ void trials_text(const struct module_trial *x, char *out, size_t n)
 	else if (!est.known)
 		snprintf(out, n, "%s%s", x->ended_ms ? "not measured: " : "", runs);
 	else if (est.gain < 0)
-		snprintf(out, n, "loss %.1f %% (%.1f … %.1f) over %s", -100 * est.gain,
-		    -100 * est.high, -100 * est.low, runs);
+		snprintf(out, n, "loss %s over %s",
+		    number_range(-est.gain, -est.high, -est.low, gain), runs);
 	else
-		snprintf(out, n, "gain %.1f %% (%.1f … %.1f) over %s", 100 * est.gain,
-		    100 * est.low, 100 * est.high, runs);
+		snprintf(out, n, "gain %s over %s", number_range(est.gain, est.low, est.high, gain),
+		    runs);
 }

@@ -200,7 +200,7 @@ static void enough_gain(const struct conf *c, const struct decide_in *in, struct
 {
 	double limit = decide_limit(c, in->laid_out);
 	const struct decide_estimate *g = in->estimate;
-	char have[NUMBER_TEXT], least[NUMBER_TEXT], more[128], known[128];
+	char have[NUMBER_TEXT], least[NUMBER_TEXT], gain[NUMBER_RANGE], more[128], known[128];
 
 	number_text(floor(in->samples), have);
 	if (below(s, in->samples, c->decide.min_samples)) {
@@ -216,10 +216,8 @@ static void enough_gain(const struct conf *c, const struct decide_in *in, struct
 	}
 	if (!g || in->made)
 		return;
-	snprintf(known, sizeof known,
-	    "gain of %.1f %% (%.1f … %.1f) expected of a %s layout, from "
-	    "%s samples",
-	    100 * g->gain, 100 * g->low, 100 * g->high, in->laid_out ? "new" : "first",
+	snprintf(known, sizeof known, "gain of %s expected of a %s layout, from %s samples",
+	    number_range(g->gain, g->low, g->high, gain), in->laid_out ? "new" : "first",
 	    number_text(floor(g->samples), have));
 	if (below(s, g->low, limit))
 		stop(s, "%s, policy requires at least %.4g %%: %s", known, 100 * limit,
