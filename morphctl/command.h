@@ -31,7 +31,9 @@ enum {
 	OPT_FUNCTIONS = 32,
 	OPT_TEXT = 64,
 	OPT_POLICY = 128,
-	OPT_DECISIONS = 256
+	OPT_DECISIONS = 256,
+	OPT_EQUAL = 512,
+	OPT_OUTPUT = 1024
 };
 
 struct invocation {
@@ -40,6 +42,7 @@ struct invocation {
 	unsigned given;     /* OPT_… */
 	long limit;         /* of --limit, 0 = not given */
 	const char *policy; /* of --policy, or NULL */
+	const char *output; /* of --output, or NULL */
 	char **arg;         /* positional */
 	int narg;
 	struct arena *mem; /* lives until the program ends */
@@ -73,6 +76,7 @@ int cmd_artifact_remove(const struct invocation *in);
 char *command_artifact(const char *name, struct err *e);
 /* Becomes morph-edit, which reads profiles. */
 int cmd_compare(const struct invocation *in);
+int cmd_merge(const struct invocation *in);
 /* Becomes morph-simulate. */
 int cmd_simulate(const struct invocation *in);
 

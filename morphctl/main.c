@@ -64,6 +64,13 @@ static const struct command commands[] = {
 	"FILE is the program or its NAME.morph; A and B are samples:FILE or counts:FILE, as\n"
 	"morph-edit(1) reads them. The manager need not run.\n",
 	OPT_LIMIT, 3, 3, cmd_compare},
+    {"merge", "FILE[:WEIGHT]…", "add profiles up, by weight",
+	"Each FILE is a profile as text: samples, as of `morphctl profile --text`, or executions, "
+	"as\n"
+	"of counting builds. All counts of a FILE are taken times WEIGHT, 1 without it; with "
+	"--equal\n"
+	"each is first scaled to the sum of the greatest one. The manager need not run.\n",
+	OPT_EQUAL | OPT_OUTPUT, 1, 1000, cmd_merge},
     {"simulate", "TRACE…", "what the manager would do on traces of usage, beside other strategies",
 	"Weeks in seconds: the manager's own decisions, with injected time, on what was recorded "
 	"by\n"
@@ -87,13 +94,15 @@ static const struct option_help {
     {OPT_LIMIT, "limit", "N", "at most N lines"},
     {OPT_POLICY, "policy", "FILE", "by this policy instead of the defaults"},
     {OPT_DECISIONS, "decisions", NULL, "with the manager's decisions, one by one"},
+    {OPT_EQUAL, "equal", NULL, "scale all to the same sum before they are weighed"},
+    {OPT_OUTPUT, "output", "FILE", "write FILE, not to standard output; also -o FILE"},
     {'j', "json", NULL, "the result as JSON, docs/API.md"},
     {'s', "socket", "PATH", "ask the manager at PATH"},
     {'h', "help", NULL, "this text"},
     {'V', "version", NULL, "print the version"},
 };
 enum { NOPTIONS = sizeof options / sizeof *options };
-static const char short_options[] = "hV", COMMON[] = "jshV";
+static const char short_options[] = "hVo:", COMMON[] = "jshV";
 
 static bool is_common(int code)
 {
@@ -236,8 +245,12 @@ static int read_options(int argc, char **argv, struct invocation *in, struct wan
 	while ((o = getopt_long(argc, argv, short_options, table, NULL)) != -1) {
 		if (o == '?')
 			return EXIT_USAGE;
+		if (o == 'o')
+			o = OPT_OUTPUT;
 		if (!is_common(o))
 			in->given |= (unsigned)o;
+		if (o == OPT_OUTPUT)
+			in->output = optarg;
 		if (o == OPT_POLICY)
 			in->policy = optarg;
 		if (o == OPT_LIMIT && take_limit(in, optarg))
