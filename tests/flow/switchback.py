@@ -36,6 +36,8 @@ int main(int c, char **v)
 }
 """
 
+# A monitor of the whole machine tells of other tests' programs, too: those are their managers' to change.
+ONLY = "modules: [{path: FOLDER/**, action: optimize}, {path: /**, action: ignore}]\n"
 # Usage as it is drawn and as it comes are not the same.
 POLICY = FAST.replace("min_gain", "min_change: 95%, min_gain") + "measure: {turn: TURN, runs: RUNS}\n" + \
     "notify: {command: [TELL, '{module}', '{event}', '{text}']}\n"
@@ -55,7 +57,8 @@ class Switchback:
         with open(self.tell, "w") as f:
             f.write(TELL)
         os.chmod(self.tell, 0o755)
-        self.m = Manager(place, POLICY.replace("RUNS", str(runs)).replace("TURN", turn).replace("TELL", self.tell))
+        policy = POLICY.replace("RUNS", str(runs)).replace("TURN", turn).replace("TELL", self.tell)
+        self.m = Manager(place, policy + ONLY.replace("FOLDER", place.path))
         self.monitor = subprocess.Popen([place / "bin/morph-monitor", "-v", "--flush", flush], env=place.env,
                                         stdout=subprocess.DEVNULL, stderr=open(place / "monitor.log", "w"))
         atexit.register(self.monitor.kill)
