@@ -84,7 +84,7 @@ s.sendall(sys.argv[2].encode())
 sys.stdout.write(s.recv(100).decode())
 """
 
-POLICY = FAST.replace("min_gain", "min_change: 95%, min_gain") + "measure: {service_turn: TURN, counter: COUNTER}\n"
+POLICY = STEADY + "measure: {service_turn: TURN, counter: COUNTER}\n"
 
 
 class Service:

@@ -38,8 +38,7 @@ int main(int c, char **v)
 
 # A monitor of the whole machine tells of other tests' programs, too: those are their managers' to change.
 ONLY = "modules: [{path: FOLDER/**, action: optimize}, {path: /**, action: ignore}]\n"
-# Usage as it is drawn and as it comes are not the same.
-POLICY = FAST.replace("min_gain", "min_change: 95%, min_gain") + "measure: {turn: TURN, runs: RUNS}\n" + \
+POLICY = STEADY + "measure: {turn: TURN, runs: RUNS}\n" + \
     "notify: {command: [TELL, '{module}', '{event}', '{text}']}\n"
 TELL = '#!/bin/sh\nid -un >>"$0.told"; printf "%s\\n" "$@" >>"$0.told"; touch "$0.$2"\n'
 
