@@ -192,6 +192,51 @@ static const struct command *find_command(char **word, int n, int *used)
 	return first;
 }
 
+/* How many letters have to change, go, come or change places with the next one, at most `max` + 1.
+ */
+static int distance(const char *a, const char *b, int max)
+{
+	int best, d;
+
+	while (*a && *a == *b)
+		a++, b++;
+	if (!*a && !*b)
+		return 0;
+	if (max == 0)
+		return 1;
+	best = max;
+	if (*a && *b && (d = distance(a + 1, b + 1, max - 1)) < best)
+		best = d;
+	if (*a && (d = distance(a + 1, b, max - 1)) < best)
+		best = d;
+	if (*b && (d = distance(a, b + 1, max - 1)) < best)
+		best = d;
+	if (*a && *b && a[1] == *b && b[1] == *a && (d = distance(a + 2, b + 2, max - 1)) < best)
+		best = d;
+	return best + 1;
+}
+
+/* The first word of the command that was meant, or NULL. */
+static const char *nearest(const char *word)
+{
+	static char name[32];
+	const char *best = NULL, *full;
+	int least = strlen(word) > 3 ? 3 : 2, i, d;
+
+	for (i = 0; i <= NCOMMANDS; i++) {
+		full = i < NCOMMANDS ? commands[i].name : "hooks";
+		snprintf(name, sizeof name, "%.*s", (int)strcspn(full, " "), full);
+		d = distance(word, name, least - 1);
+		if (d < least) {
+			least = d;
+			best = full;
+		}
+	}
+	if (best)
+		snprintf(name, sizeof name, "%.*s", (int)strcspn(best, " "), best);
+	return best ? name : NULL;
+}
+
 static bool whole_name(const struct command *c, int used)
 {
 	return used == (strchr(c->name, ' ') ? 2 : 1);
@@ -281,13 +326,19 @@ static int check_options(const struct command *c, const struct invocation *in)
 static int run_command(int nword, char **word, struct invocation *in, bool help)
 {
 	const struct command *c;
+	const char *meant;
 	int used, code;
 
 	if (nword == 0)
 		return help ? help_all() : usage_error(NULL);
 	c = find_command(word, nword, &used);
-	if (!c)
-		return complain(EXIT_USAGE, "no command %s; morphctl --help lists them", word[0]);
+	if (!c) {
+		meant = nearest(word[0]);
+		return meant
+			   ? complain(EXIT_USAGE, "no command %s; did you mean %s?", word[0], meant)
+			   : complain(
+				 EXIT_USAGE, "no command %s; morphctl --help lists them", word[0]);
+	}
 	if (!whole_name(c, used))
 		return each_of_family(c, help ? help_command : usage_error);
 	if (help)
@@ -310,10 +361,16 @@ int main(int argc, char **argv)
 	log_init("morphctl", LOG_LVL_INFO);
 	if (argc > 1 && strcmp(argv[1], "hooks") == 0)
 		return cmd_hooks(argc - 1, argv + 1);
+	if (argc > 2 && strcmp(argv[1], "help") == 0 && strcmp(argv[2], "hooks") == 0)
+		return cmd_hooks(2, (char *[]){"hooks", "--help", NULL});
 	code = read_options(argc, argv, &in, &want);
 	if (code)
 		return usage_error(argc > 1 ? find_command(argv + 1, argc - 1, &used) : NULL);
-	if (want.version) {
+	if (optind < argc && !strcmp(argv[optind], "help")) {
+		want.help = true;
+		optind++;
+	}
+	if (want.version || (optind < argc && !strcmp(argv[optind], "version"))) {
 		puts("morphctl " MORPH_VERSION);
 		return EXIT_DONE;
 	}
