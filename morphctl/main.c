@@ -2,6 +2,7 @@
 #include "morphctl/client.h"
 #include "morphctl/command.h"
 #include "morphctl/hooks.h"
+#include "morphctl/table.h"
 
 #include <curl/curl.h>
 #include <getopt.h>
@@ -129,6 +130,15 @@ static void help_options(const struct command *c)
 	}
 }
 
+/* In columns, not bytes. */
+static void help_line(const char *left, const char *summary)
+{
+	enum { WIDTH = 33 };
+	unsigned n = text_width(left);
+
+	printf("  %s%*s %s\n", left, n < WIDTH ? (int)(WIDTH - n) : 0, "", summary);
+}
+
 static int help_all(void)
 {
 	char left[64];
@@ -139,9 +149,9 @@ static int help_all(void)
 	    stdout);
 	for (i = 0; i < NCOMMANDS; i++) {
 		snprintf(left, sizeof left, "%s %s", commands[i].name, commands[i].args);
-		printf("  %-33s %s\n", left, commands[i].summary);
+		help_line(left, commands[i].summary);
 	}
-	printf("  %-35s %s\n", "hooks run|doctor|log|…", "build programs with an artifact");
+	help_line("hooks run|doctor|log|…", "build programs with an artifact");
 	help_options(NULL);
 	fputs("\nmorphctl COMMAND --help says more. Exit codes: 0 done, 1 failed, 2 usage,\n"
 	      "3 manager not running, 4 not found, 5 refused. Manual: morphctl(1).\n",
