@@ -8,6 +8,9 @@ enum { N = 3, ROUNDS = 12 };
 /* By the ten programs of docs/bench/predict.md: before anything is measured the costs are known to
  * within .3 of themselves, and programs lie .015 of the time about what they say. */
 static const double SPREAD = 0.3, SCATTER = 0.015;
+/* Now and then one lies ten times as far: how far follows Student's t with so many degrees of
+ * freedom, and what is far from what all others say counts little. */
+static const double FREEDOM = 4;
 /* Costs stay within these factors of the fitted ones. */
 static const double LEAST = 0.1, MOST = 4;
 /* No layout of a program has more of anything for each instruction. */
@@ -61,13 +64,14 @@ static void add(const struct posterior_edit *e, const double cost[N], const doub
     double h[N][N], double g[N])
 {
 	double all = cycles(cost, &e->before), said = 1 - cycles(cost, &e->after) / all;
-	double weight = 1 / (e->sd * e->sd + SCATTER * SCATTER), slope[N];
+	double square = e->sd * e->sd + SCATTER * SCATTER, off = e->gain - said, slope[N];
+	double weight = (FREEDOM + 1) / (FREEDOM * square + off * off);
 	int i, k;
 
 	for (k = 0; k < N; k++)
 		slope[k] = prior[k] * ((1 - said) * term(&e->before, k) - term(&e->after, k)) / all;
 	for (i = 0; i < N; i++) {
-		g[i] += weight * slope[i] * (e->gain - said);
+		g[i] += weight * slope[i] * off;
 		for (k = 0; k < N; k++)
 			h[i][k] += weight * slope[i] * slope[k];
 	}

@@ -3,7 +3,8 @@
  * of its constants is a normal variable, with the fitted one as its prior mean, and each measured
  * gain is one observation of what the model says by them. The gain is no linear function of the
  * constants, so it is taken as one about the present estimate, which is then improved
- * (Gauss-Newton; Bishop, Pattern Recognition and Machine Learning, 3.3 and 4.4). Few constants
+ * (Gauss-Newton; Bishop, Pattern Recognition and Machine Learning, 3.3 and 4.4), with errors of
+ * Student's t (reweighted by each round's; Lange, Little and Taylor, JASA 84, 1989). Few constants
  * and many programs: what every program shares is learned, not what one of them is like.
  *
  * Pure.

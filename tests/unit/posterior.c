@@ -96,13 +96,32 @@ START_TEST(weak_evidence_counts_little)
 	struct frontcosts c;
 	double fitted = posterior_gain(&FRONTCOSTS, &e.before, &e.after);
 
-	e.gain = fitted - 0.05;
+	e.gain = fitted - 0.03;
 	e.sd = 1;
 	c = posterior_costs(&e, 1);
 	ck_assert_double_eq_tol(posterior_gain(&c, &e.before, &e.after), fitted, 0.001);
 	e.sd = 0.001;
 	c = posterior_costs(&e, 1);
 	ck_assert(posterior_gain(&c, &e.before, &e.after) < fitted - 0.01);
+}
+END_TEST
+
+/* An interpreter was seen to gain 19.5 % where 5 were expected: alone it says little of others. */
+START_TEST(one_odd_program_changes_little)
+{
+	struct posterior_edit odd = {{1, 0.12, 0.3}, {1, 0.055, 0.27}, 0, 0.02}, e;
+	struct frontcosts c;
+	double off;
+	int i;
+
+	odd.gain = posterior_gain(&FRONTCOSTS, &odd.before, &odd.after) + 0.145;
+	c = posterior_costs(&odd, 1);
+	for (seed = 5, i = 0; i < PROGRAMS; i++) {
+		e = program();
+		off = posterior_gain(&c, &e.before, &e.after) -
+		      posterior_gain(&FRONTCOSTS, &e.before, &e.after);
+		ck_assert_msg(fabs(off) < 0.05, "%.3f", off);
+	}
 }
 END_TEST
 
@@ -132,4 +151,4 @@ END_TEST
 
 UNIT_MAIN("posterior", 0, NULL, NULL, nothing_measured_is_as_fitted,
     machines_are_learned_from_ten_edits, weak_evidence_counts_little,
-    nonsense_keeps_costs_in_bounds)
+    one_odd_program_changes_little, nonsense_keeps_costs_in_bounds)
