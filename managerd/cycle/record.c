@@ -45,7 +45,8 @@ int record_swap(
 	if (module_place(&c->modules, mod, &b->id, b->map.p, b->map.n, now, e) ||
 	    module_set_layout(&c->modules, mod, &b->used, e) ||
 	    event_swapped(c->store, &mod->row, now, &from, &b->swap, e) ||
-	    trials_begin(ts, mod, &from, &b->before, &b->after, e) || note_kept(c, &mod->row, e))
+	    trials_begin(ts, mod, &from, b->asked_ms, &b->before, &b->after, e) ||
+	    note_kept(c, &mod->row, e))
 		return -1;
 	record_made(mod, b);
 	return 0;

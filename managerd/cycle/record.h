@@ -17,6 +17,7 @@ struct made { /* a build, and what it was made from */
 	struct buf map; /* its block map */
 	struct editanswer_score before, after;
 	struct event_swap swap; /* what a swap of it will be */
+	int64_t asked_ms;       /* when that was asked for */
 };
 
 /* The present layout is the one that was made from this. */

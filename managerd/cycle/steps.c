@@ -454,6 +454,7 @@ enum progress step_swap(struct work *w, struct module *mod)
 	struct err e;
 
 	begin(w, "swap");
+	w->now.made.asked_ms = w->now.since_ms;
 	if (check_remap(builds_origin(&mod->builds, &mod->row.origin), &w->now.made.map, &e) ||
 	    !priv_swap(w->core->priv, w->now.build, swap_done, w, &e))
 		return failed(w, mod, e.text);

@@ -222,7 +222,8 @@ static enum trial_kind kind_of(const struct conf *c, const char *path)
 }
 
 int trials_begin(struct trials *ts, const struct module *mod, const struct build_id *from,
-    const struct editanswer_score *before, const struct editanswer_score *after, struct err *e)
+    int64_t asked_ms, const struct editanswer_score *before, const struct editanswer_score *after,
+    struct err *e)
 {
 	const struct module_trial *last = trials_of(ts, mod->row.id);
 	bool compare = ts->core->conf->measure.switchback && count_open(ts) < TRIALS_MAX;
@@ -238,7 +239,8 @@ int trials_begin(struct trials *ts, const struct module *mod, const struct build
 	x = xcalloc(1, sizeof *x);
 	*x = (struct module_trial){
 	    .module = mod->row.id, .build = {*from, mod->row.current}, .began_ms = clock_now_ms()};
-	trial_begin(&x->t, kind_of(ts->core->conf, mod->row.path), seed, now_ns());
+	trial_begin(
+	    &x->t, kind_of(ts->core->conf, mod->row.path), seed, (uint64_t)asked_ms * 1000000);
 	predicted(x, &mod->row, before, after);
 	vec_push(&ts->of, x);
 	return save(ts, x, e);
@@ -376,10 +378,10 @@ void trials_notify(struct trials *ts, const struct module *mod)
 /* ---- runs ---- */
 
 /* The same layout made again is the same build: what a process of it comes to that began before it
- * went in was of the trial before. The swap is recorded a moment after. */
+ * was to go in was of the trial before. A moment is for the kernel's clocks. */
 static bool is_of_before(const struct module_trial *x, int arm, const struct wire_run *r)
 {
-	const uint64_t moment = 500000000;
+	const uint64_t moment = 20000000;
 
 	return arm == TRIAL_NEW && r->start_ns + moment < x->t.began_ns;
 }
