@@ -62,9 +62,9 @@ double trials_gain(const struct trials *ts, uint32_t uid, const struct editanswe
 /* Likewise with the constants as they were fitted, before anything was measured. */
 double trials_model_gain(
     const struct editanswer_score *before, const struct editanswer_score *after);
-/* The module's new build has gone in, in place of `from`; asked_ms: when that was asked for, since
- * which its processes count; before, after: what the editor says of
- * either. Within a transaction, as all below; the one before it is forgotten. */
+/* The module's new build has gone in, in place of `from`. asked_ms: when the swap was requested;
+ * only processes that started since then count. before, after: what the editor says of either.
+ * Within a transaction, as all below; the one before it is forgotten. */
 int trials_begin(struct trials *ts, const struct module *mod, const struct build_id *from,
     int64_t asked_ms, const struct editanswer_score *before, const struct editanswer_score *after,
     struct err *e);

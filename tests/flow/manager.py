@@ -322,7 +322,7 @@ decide: {every: 200ms, min_samples: 1000, min_gain: 0.1%, min_regain: 0.1%, cool
 idle: {cpu: 0, psi: 100%, after: 0, battery: yes}
 """
 
-# Of programs whose usage is drawn first, and then comes otherwise: nothing is made anew of that.
+# Synthetic samples differ from the program's real profile: that change must not trigger another layout.
 STEADY = FAST.replace("min_regain: 0.1%", "min_regain: 50%, min_change: 95%")
 
 
