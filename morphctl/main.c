@@ -202,8 +202,7 @@ static const struct command *find_command(char **word, int n, int *used)
 	return first;
 }
 
-/* How many letters have to change, go, come or change places with the next one, at most `max` + 1.
- */
+/* The Damerau-Levenshtein distance of two words, at most `max` + 1. */
 static int distance(const char *a, const char *b, int max)
 {
 	int best, d;

@@ -8,8 +8,8 @@ enum { N = 3, ROUNDS = 12 };
 /* By the ten programs of docs/bench/predict.md: before anything is measured the costs are known to
  * within .3 of themselves, and programs lie .015 of the time about what they say. */
 static const double SPREAD = 0.3, SCATTER = 0.015;
-/* Now and then one lies ten times as far: how far follows Student's t with so many degrees of
- * freedom, and what is far from what all others say counts little. */
+/* Degrees of freedom of the errors' Student's t distribution, which down-weights outliers: single
+ * programs were ten times as far off. */
 static const double FREEDOM = 4;
 /* Costs stay within these factors of the fitted ones. */
 static const double LEAST = 0.1, MOST = 4;

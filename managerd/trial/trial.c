@@ -155,9 +155,9 @@ static unsigned kept(const struct trial_recent *r)
 }
 
 /* One process in a hundred takes ten times as long, for reasons of its own: it would outweigh
- * all others. The bounds are those of both builds together, so they favour none; each build's
- * own median is within them, since turns may be longer than what is remembered. */
-static double draw_near(struct trial_class *k, enum trial_arm of, double x)
+ * all others. Both builds have the same bounds, around the medians of both: turns may be longer
+ * than the window of recent runs. */
+static double winsorize(struct trial_class *k, enum trial_arm of, double x)
 {
 	struct trial_recent *r = &k->recent[of];
 	double v[TRIAL_ARMS * TRIAL_RECENT], middle, low = INFINITY, high = -INFINITY, reach;
@@ -219,7 +219,7 @@ void trial_add(struct trial *t, enum trial_arm arm, const struct wire_run *r)
 	if (!c)
 		return;
 	c->n[arm]++;
-	c->log_sum[arm] += draw_near(k, arm, log(cpu));
+	c->log_sum[arm] += winsorize(k, arm, log(cpu));
 }
 
 /* ---- windows ---- */
@@ -302,7 +302,7 @@ void trial_add_window(struct trial *t, const struct trial_window *w, double turn
 		return;
 	c->n[w->arm]++;
 	/* Of one build alone, for long, the nearest are those of no other. */
-	c->log_sum[w->arm] += turns ? draw_near(k, w->arm, cost) : cost;
+	c->log_sum[w->arm] += turns ? winsorize(k, w->arm, cost) : cost;
 }
 
 /* ---- the estimate ---- */

@@ -160,7 +160,7 @@ START_TEST(bounds_hold_what_was_planted)
 }
 END_TEST
 
-/* Of which the last ones remembered are all of one build. */
+/* Longer than the window of recent runs, which then are all of one build. */
 START_TEST(long_turns_take_nothing_off)
 {
 	struct program p = {.ratio = 0.7, .noise = 0.02, .calm = true};
