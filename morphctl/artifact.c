@@ -2,8 +2,8 @@
 #include "common/artifact/artifact.h"
 #include "common/publish.h"
 #include "morphctl/command.h"
-#include "morphctl/table.h"
-#include "morphctl/words.h"
+#include "morphctl/text/table.h"
+#include "morphctl/text/words.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* morphctl reoptimize, rollback, reload: asking the manager to do something. */
 #include "morphctl/client.h"
-#include "morphctl/table.h"
-#include "morphctl/words.h"
+#include "morphctl/text/table.h"
+#include "morphctl/text/words.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "morphctl/client.h"
 #include "common/places.h"
 #include "common/publish.h"
-#include "morphctl/words.h"
+#include "morphctl/text/words.h"
 
 #include <curl/curl.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "morphctl/client.h"
 #include "morphctl/command.h"
 #include "morphctl/hooks.h"
-#include "morphctl/table.h"
+#include "morphctl/text/table.h"
 
 #include <curl/curl.h>
 #include <getopt.h>

@@ -1,8 +1,8 @@
 /* morphctl status: the manager and all modules, or one module. */
 #include "common/number.h"
 #include "morphctl/client.h"
-#include "morphctl/table.h"
-#include "morphctl/words.h"
+#include "morphctl/text/table.h"
+#include "morphctl/text/words.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
 #include "common/publish.h"
 #include "morphctl/command.h"
 #include "morphctl/compact.h"
-#include "morphctl/table.h"
-#include "morphctl/words.h"
+#include "morphctl/text/table.h"
+#include "morphctl/text/words.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* morphctl history, explain, profile: what the manager remembers of modules. */
 #include "morphctl/client.h"
-#include "morphctl/table.h"
-#include "morphctl/words.h"
+#include "morphctl/text/table.h"
+#include "morphctl/text/words.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "morphctl/table.h"
+#include "morphctl/text/table.h"
 
 #include <stdlib.h>
 #include <string.h>

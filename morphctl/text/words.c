@@ -1,4 +1,4 @@
-#include "morphctl/words.h"
+#include "morphctl/text/words.h"
 #include "common/number.h"
 #include "common/utf8.h"
 
