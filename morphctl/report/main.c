@@ -1,63 +1,212 @@
 /*
- * morph-report: profiles of Morph and of other tools as tables and in other tools' formats.
- * morphctl becomes it.
+ * morph-report: profiles of Morph and of other tools as tables, and in other tools' formats.
+ * morphctl becomes it; options and arguments are documented in morphctl(1).
  *
- *	morph-report export FORMAT [--from FORMAT] [--module FILE] [-o OUTPUT] INPUT
+ *	morph-report report [OPTION]… INPUT [MODULE [FUNCTION]]
+ *	morph-report export [OPTION]… FORMAT INPUT
  */
+#include "common/log.h"
+#include "common/publish.h"
 #include "morphctl/report/in/in.h"
 #include "morphctl/report/out/out.h"
+#include "morphctl/report/show/show.h"
 #include "morphctl/report/symbols/symbols.h"
 
 #include <getopt.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-static int export(int argc, char **argv)
+enum { DONE, FAILED, USAGE };
+enum { LIMIT = 30, LIMIT_CALLERS = 15 };
+
+struct job {
+	struct in_options in;
+	struct out_options out;
+	struct symbols_options symbols;
+	struct breakdown_query query;
+	struct show_options show;
+	const char *event, *level, *output;
+	bool callers;
+	char **arg;
+	int narg;
+	struct recording r;
+};
+
+static int complain(const char *text)
 {
-	static const struct option option[] = {{"from", required_argument, NULL, 'f'},
-	    {"module", required_argument, NULL, 'm'}, {"output", required_argument, NULL, 'o'},
-	    {0}};
-	struct in_options in = {0};
-	struct out_options out = {0};
-	struct symbols_options sym = {.lines = true};
-	const char *output = NULL;
-	struct recording r = {0};
-	struct buf b = {0};
-	struct err e;
-	FILE *f;
+	log_error("%s", text);
+	return FAILED;
+}
+
+static int read_options(struct job *j, int argc, char **argv)
+{
+	enum { BY = 1, EVENT, CALLERS, LIMIT_ROWS, JSON, FROM, MODULE, OUTPUT, DEBUG };
+	static const struct option option[] = {{"by", 1, NULL, BY}, {"event", 1, NULL, EVENT},
+	    {"callers", 0, NULL, CALLERS}, {"limit", 1, NULL, LIMIT_ROWS}, {"json", 0, NULL, JSON},
+	    {"from", 1, NULL, FROM}, {"module", 1, NULL, MODULE}, {"output", 1, NULL, OUTPUT},
+	    {"debug", 1, NULL, DEBUG}, {0}};
 	int c;
 
-	while ((c = getopt_long(argc, argv, "o:", option, NULL)) != -1) {
-		if (c == 'f')
-			in.format = optarg;
-		else if (c == 'm')
-			in.module = out.module = optarg;
-		else if (c == 'o')
-			output = optarg;
-		else
-			return 2;
+	while ((c = getopt_long(argc, argv, "", option, NULL)) != -1) {
+		switch (c) {
+		case BY:
+			j->level = optarg;
+			break;
+		case EVENT:
+			j->event = optarg;
+			break;
+		case CALLERS:
+			j->callers = true;
+			break;
+		case LIMIT_ROWS:
+			j->show.limit = strtoul(optarg, NULL, 10);
+			break;
+		case JSON:
+			j->show.json = true;
+			break;
+		case FROM:
+			j->in.format = optarg;
+			break;
+		case MODULE:
+			j->in.module = j->out.module = optarg;
+			break;
+		case OUTPUT:
+			j->output = optarg;
+			break;
+		case DEBUG:
+			j->symbols.debug = optarg;
+			break;
+		default:
+			return USAGE;
+		}
 	}
-	if (argc - optind != 2)
-		return 2;
-	if (in_read(&r, argv[optind + 1], &in, &e)) {
-		fprintf(stderr, "morph-report: %s\n", e.text);
-		return 1;
+	j->arg = argv + optind;
+	j->narg = argc - optind;
+	return DONE;
+}
+
+/* ---- report ---- */
+
+/* Without a level one below what is asked for. */
+static int choose_level(struct job *j)
+{
+	static const char *const name[] = {"module", "function", "line", "address", "process"};
+	size_t i;
+
+	j->query.module = j->narg > 1 ? j->arg[1] : NULL;
+	j->query.function = j->narg > 2 ? j->arg[2] : NULL;
+	j->query.level = j->query.function ? BREAKDOWN_LINE
+			 : j->query.module ? BREAKDOWN_FUNCTION
+					   : BREAKDOWN_MODULE;
+	for (i = 0; j->level && i < sizeof name / sizeof *name; i++) {
+		if (strcmp(j->level, name[i]) == 0) {
+			j->query.level = (enum breakdown_level)i;
+			return DONE;
+		}
 	}
-	if (out_needs_symbols(argv[optind]))
-		symbols_resolve(&r, &sym);
-	if (out_write(&r, argv[optind], &out, &b, &e)) {
-		fprintf(stderr, "morph-report: %s\n", e.text);
-		return 1;
+	if (j->level)
+		log_error("--by %s: expected module, function, line, address or process", j->level);
+	return j->level ? USAGE : DONE;
+}
+
+static int choose_event(struct job *j)
+{
+	uint32_t i;
+
+	j->query.event = breakdown_event(&j->r);
+	if (j->query.event == RECORDING_NONE)
+		return complain("there are no samples");
+	for (i = 0; j->event && i < j->r.event.n; i++) {
+		if (strcmp(j->event, j->r.event.v[i].name) == 0) {
+			j->query.event = i;
+			return DONE;
+		}
 	}
-	f = output ? fopen(output, "w") : stdout;
-	return !f || fwrite(b.p, 1, b.n, f) != b.n || fclose(f);
+	if (j->event)
+		log_error("--event %s: there is none of this name", j->event);
+	return j->event ? FAILED : DONE;
+}
+
+static void show_callers(struct job *j)
+{
+	struct callgraph g = {0};
+
+	callgraph_of_chains(&g, &j->r, j->query.event);
+	callgraph_end(&g);
+	j->show.limit = j->show.limit ? j->show.limit : LIMIT_CALLERS;
+	show_callgraph(stdout, &j->r, &g, j->r.event.v[j->query.event].unit, &j->show);
+	callgraph_free(&g);
+}
+
+static int report(struct job *j)
+{
+	struct err e;
+	int rc;
+
+	if (j->narg < 1 || j->narg > 3)
+		return USAGE;
+	rc = choose_level(j);
+	if (rc)
+		return rc;
+	if (in_read(&j->r, j->arg[0], &j->in, &e))
+		return complain(e.text);
+	rc = choose_event(j);
+	if (rc)
+		return rc;
+	j->symbols.lines = j->query.level == BREAKDOWN_LINE;
+	if (j->query.level != BREAKDOWN_MODULE || j->query.function || j->callers)
+		symbols_resolve(&j->r, &j->symbols);
+	j->show.whole = !isatty(STDOUT_FILENO);
+	if (j->callers) {
+		show_callers(j);
+		return DONE;
+	}
+	j->show.limit = j->show.limit ? j->show.limit : LIMIT;
+	show_breakdown(stdout, &j->r, &j->query, &j->show);
+	return DONE;
+}
+
+/* ---- export ---- */
+
+static int export(struct job *j)
+{
+	struct buf out = {0};
+	struct err e;
+	int rc;
+
+	if (j->narg != 2)
+		return USAGE;
+	if (in_read(&j->r, j->arg[1], &j->in, &e))
+		return complain(e.text);
+	j->symbols.lines = true;
+	if (out_needs_symbols(j->arg[0]))
+		symbols_resolve(&j->r, &j->symbols);
+	rc = out_write(&j->r, j->arg[0], &j->out, &out, &e);
+	if (rc == 0 && j->output)
+		rc = publish_bytes(j->output, out.p, out.n, 0666, &e);
+	else if (rc == 0)
+		fwrite(out.p, 1, out.n, stdout);
+	buf_free(&out);
+	return rc ? complain(e.text) : DONE;
 }
 
 int main(int argc, char **argv)
 {
-	if (argc > 1 && strcmp(argv[1], "export") == 0)
-		return export(argc - 1, argv + 1);
-	fprintf(stderr, "Usage: morph-report export FORMAT INPUT\n");
-	return 2;
+	static const struct {
+		const char *name;
+		int (*run)(struct job *);
+	} verb[] = {{"report", report}, {"export", export}};
+	struct job j = {0};
+	int rc = USAGE;
+	size_t i;
+
+	log_init("morphctl", LOG_LVL_INFO);
+	for (i = 0; argc > 1 && i < sizeof verb / sizeof *verb; i++)
+		if (strcmp(argv[1], verb[i].name) == 0)
+			rc = read_options(&j, argc - 1, argv + 1) ?: verb[i].run(&j);
+	recording_free(&j.r);
+	if (fflush(stdout) || ferror(stdout))
+		return complain("standard output: cannot write");
+	return rc;
 }

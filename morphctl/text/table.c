@@ -1,5 +1,6 @@
 #include "morphctl/text/table.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -88,7 +89,7 @@ static void widths(const struct table *t, unsigned *w)
 		if (is_cut(&t->column[i]))
 			cut = i;
 	}
-	if (total > TABLE_WIDTH && cut < TABLE_COLUMNS) {
+	if (total > TABLE_WIDTH && cut < TABLE_COLUMNS && !t->whole) {
 		n = total - TABLE_WIDTH;
 		w[cut] = w[cut] > n + 12 ? w[cut] - n : 12;
 	}
@@ -182,7 +183,9 @@ static void put_row(
 			put_wrapped(out, colour, cell[i].paint, cell_text(&cell[i]), start, start);
 			return;
 		}
-		room = i == last && is_cut(&t->column[i]) ? TABLE_WIDTH - start : w[i];
+		room = w[i];
+		if (i == last && is_cut(&t->column[i]))
+			room = t->whole ? UINT_MAX : TABLE_WIDTH - start;
 		owed = put_cell(out, colour, t->column[i].kind, room, &cell[i], owed);
 		start += w[i] + GAP;
 	}

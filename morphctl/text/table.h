@@ -43,6 +43,7 @@ struct table {
 	const struct column *column;
 	unsigned ncolumn; /* at most TABLE_COLUMNS */
 	unsigned indent;
+	bool whole; /* nothing is cut or wrapped, however long it is */
 	VEC(struct table_row {
 		struct cell cell[TABLE_COLUMNS];
 		const char *note; /* one more line below the cells, wrapped; or NULL */
