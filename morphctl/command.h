@@ -33,20 +33,34 @@ enum {
 	OPT_POLICY = 128,
 	OPT_DECISIONS = 256,
 	OPT_EQUAL = 512,
-	OPT_OUTPUT = 1024
+	OPT_OUTPUT = 1024,
+	OPT_INPUT = 2048,
+	OPT_FROM = 4096,
+	OPT_BY = 8192,
+	OPT_EVENT = 16384,
+	OPT_CALLERS = 32768,
+	OPT_SINCE = 65536,
+	OPT_UNTIL = 1 << 17,
+	OPT_PROGRAM = 1 << 18,
+	OPTIONS = 19
 };
 
 struct invocation {
 	const char *socket; /* of --socket, or NULL */
 	bool json;
-	unsigned given;     /* OPT_… */
-	long limit;         /* of --limit, 0 = not given */
-	const char *policy; /* of --policy, or NULL */
-	const char *output; /* of --output, or NULL */
-	char **arg;         /* positional */
+	unsigned given;             /* OPT_… */
+	long limit;                 /* of --limit, 0 = not given */
+	const char *value[OPTIONS]; /* of each option that takes one: command_value() */
+	char **arg;                 /* positional */
 	int narg;
 	struct arena *mem; /* lives until the program ends */
 };
+
+/* What was given with an option, or NULL. */
+static inline const char *command_value(const struct invocation *in, unsigned option)
+{
+	return in->value[__builtin_ctz(option)];
+}
 
 struct command {
 	const char *name; /* one word or two */
@@ -79,6 +93,9 @@ int cmd_compare(const struct invocation *in);
 int cmd_merge(const struct invocation *in);
 /* Becomes morph-simulate. */
 int cmd_simulate(const struct invocation *in);
+/* Become morph-report. */
+int cmd_report(const struct invocation *in);
+int cmd_export(const struct invocation *in);
 
 /* The end of every command: the result as it came with --json, else in
  * the command's own words. Consumes result. */

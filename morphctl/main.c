@@ -16,6 +16,8 @@
 #define ARTIFACT_HELP \
 	"FILE is a program, its NAME.morph or its build-id. The manager need not run.\n"
 
+enum { REPORTED = OPT_INPUT | OPT_FROM | OPT_PROGRAM | OPT_SINCE | OPT_UNTIL };
+
 static const struct command commands[] = {
     {"status", "[MODULE]", "what is known of programs, what is being done and why",
 	"Without MODULE: the manager, where the samples went, and a table of modules.\n"
@@ -72,6 +74,16 @@ static const struct command commands[] = {
 	"--equal\n"
 	"each is first scaled to the sum of the greatest one. The manager need not run.\n",
 	OPT_EQUAL | OPT_OUTPUT, 1, 1000, cmd_merge},
+    {"report", "[MODULE [FUNCTION]]", "where the time goes: modules, functions, lines",
+	"Of all code that ran for you (root: for all): modules; of MODULE its functions; of\n"
+	"FUNCTION its lines. --by WHAT has other rows. The manager's samples, or with --input "
+	"FILE\n"
+	"those of another profiler: `morphctl export --help` lists the formats.\n",
+	OPT_LIMIT | REPORTED | OPT_BY | OPT_CALLERS | OPT_EVENT, 0, 2, cmd_report},
+    {"export", "FORMAT", "the samples in the format of another tool",
+	"FORMAT is one of those that `morphctl export list` names. --input FILE takes another\n"
+	"profiler's, so that each known format becomes any other.\n",
+	REPORTED | OPT_OUTPUT, 1, 1, cmd_export},
     {"simulate", "TRACE…", "what the manager would do on traces of usage, beside other strategies",
 	"Weeks in seconds: the manager's own decisions, with injected time, on what was recorded "
 	"by\n"
@@ -97,13 +109,21 @@ static const struct option_help {
     {OPT_DECISIONS, "decisions", NULL, "with the manager's decisions, one by one"},
     {OPT_EQUAL, "equal", NULL, "scale all to the same sum before they are weighed"},
     {OPT_OUTPUT, "output", "FILE", "write FILE, not to standard output; also -o FILE"},
+    {OPT_INPUT, "input", "FILE", "a profile of any known format, not the manager's; also -i FILE"},
+    {OPT_FROM, "from", "FORMAT", "the format of FILE, where its content does not tell"},
+    {OPT_PROGRAM, "program", "FILE", "the program that FILE is of, where it does not name it"},
+    {OPT_BY, "by", "WHAT", "rows: module, function, line, address or process"},
+    {OPT_EVENT, "event", "NAME", "the event to count, where there are several"},
+    {OPT_CALLERS, "callers", NULL, "functions between their callers and what they call"},
+    {OPT_SINCE, "since", "TIME", "from a time, or so long ago: 2026-03-01, 90min, 7d"},
+    {OPT_UNTIL, "until", "TIME", "up to a time, likewise"},
     {'j', "json", NULL, "the result as JSON, docs/API.md"},
     {'s', "socket", "PATH", "ask the manager at PATH"},
     {'h', "help", NULL, "this text"},
     {'V', "version", NULL, "print the version"},
 };
 enum { NOPTIONS = sizeof options / sizeof *options };
-static const char short_options[] = "hVo:", COMMON[] = "jshV";
+static const char short_options[] = "hVo:i:", COMMON[] = "jshV";
 
 static bool is_common(int code)
 {
@@ -299,14 +319,12 @@ static int read_options(int argc, char **argv, struct invocation *in, struct wan
 	while ((o = getopt_long(argc, argv, short_options, table, NULL)) != -1) {
 		if (o == '?')
 			return EXIT_USAGE;
-		if (o == 'o')
-			o = OPT_OUTPUT;
-		if (!is_common(o))
+		if (o == 'o' || o == 'i')
+			o = o == 'o' ? OPT_OUTPUT : OPT_INPUT;
+		if (!is_common(o)) {
 			in->given |= (unsigned)o;
-		if (o == OPT_OUTPUT)
-			in->output = optarg;
-		if (o == OPT_POLICY)
-			in->policy = optarg;
+			in->value[__builtin_ctz((unsigned)o)] = optarg;
+		}
 		if (o == OPT_LIMIT && take_limit(in, optarg))
 			return EXIT_USAGE;
 		in->json |= o == 'j';

@@ -151,8 +151,8 @@ int cmd_merge(const struct invocation *in)
 		rc = read_argument(in->arg[i], &input[i], &e);
 	if (rc == 0)
 		rc = merge(input, in->narg, equal, &out, &e);
-	if (rc == 0 && in->output)
-		rc = publish_bytes(in->output, out.p, out.n, 0666, &e);
+	if (rc == 0 && command_value(in, OPT_OUTPUT))
+		rc = publish_bytes(command_value(in, OPT_OUTPUT), out.p, out.n, 0666, &e);
 	else if (rc == 0)
 		fwrite(out.p, 1, out.n, stdout);
 	for (i = 0; i < in->narg; i++) {

@@ -17,9 +17,9 @@ int cmd_simulate(const struct invocation *in)
 		argv[n++] = "--json";
 	if (in->given & OPT_DECISIONS)
 		argv[n++] = "--decisions";
-	if (in->policy) {
+	if (command_value(in, OPT_POLICY)) {
 		argv[n++] = "--policy";
-		argv[n++] = in->policy;
+		argv[n++] = command_value(in, OPT_POLICY);
 	}
 	argv[n++] = "--";
 	for (i = 0; i < in->narg; i++)

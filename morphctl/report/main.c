@@ -4,6 +4,7 @@
  *
  *	morph-report report [OPTION]… INPUT [MODULE [FUNCTION]]
  *	morph-report export [OPTION]… FORMAT INPUT
+ *	morph-report formats
  */
 #include "common/log.h"
 #include "common/publish.h"
@@ -191,12 +192,31 @@ static int export(struct job *j)
 	return rc ? complain(e.text) : DONE;
 }
 
+/* ---- formats ---- */
+
+static void list(const char *title, const char *(*name)(unsigned, const char **))
+{
+	const char *summary, *s;
+	unsigned i;
+
+	printf("%s:\n", title);
+	for (i = 0; (s = name(i, &summary)); i++)
+		printf("  %-15s %s\n", s, summary);
+}
+
+static int formats(struct job *j)
+{
+	list("Read (--input, --from)", in_format_name);
+	list("Written (export FORMAT)", out_format_name);
+	return DONE;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		int (*run)(struct job *);
-	} verb[] = {{"report", report}, {"export", export}};
+	} verb[] = {{"report", report}, {"export", export}, {"formats", formats}};
 	struct job j = {0};
 	int rc = USAGE;
 	size_t i;

@@ -1,0 +1,123 @@
+/* morphctl report and export: what morph-report makes of the manager's samples, or of a file. */
+#include "common/places.h"
+#include "common/publish.h"
+#include "morphctl/client.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { ARGUMENTS = 32 };
+
+struct call {
+	const char *argv[ARGUMENTS];
+	int n;
+};
+
+static void add(struct call *c, const char *arg)
+{
+	c->argv[c->n++] = arg;
+}
+
+/* "--name=value" of an option that was given. */
+static void pass(struct call *c, const struct invocation *in, unsigned option, const char *name)
+{
+	const char *value = command_value(in, option);
+
+	if (value)
+		add(c, arena_printf(in->mem, "--%s=%s", name, value));
+}
+
+/* The samples that the manager has, in a file without a name; *path is its one for a child. */
+static int fetch(const struct invocation *in, const char **path)
+{
+	const char *since = command_value(in, OPT_SINCE), *until = command_value(in, OPT_UNTIL);
+	struct client *c = client_open(in);
+	struct buf text = {0};
+	int fd, code = client_get_text(c, &text, "/v1/addresses?%s%s%s%s%s", since ? "since=" : "",
+		    since ? since : "", since && until ? "&" : "", until ? "until=" : "",
+		    until ? until : "");
+
+	client_close(c);
+	if (code == EXIT_DONE) {
+		fd = memfd_create("samples", 0);
+		if (fd < 0 || file_write_all(fd, text.p, text.n))
+			code = complain(EXIT_FAILED, "samples: %s", strerror(errno));
+		*path = arena_printf(in->mem, "/proc/self/fd/%d", fd);
+	}
+	buf_free(&text);
+	return code;
+}
+
+/* Which samples, as an argument of morph-report and options that say more of them. */
+static int choose_input(struct call *c, const struct invocation *in, const char **path)
+{
+	*path = command_value(in, OPT_INPUT);
+	pass(c, in, OPT_FROM, "from");
+	pass(c, in, OPT_PROGRAM, "module");
+	if (!*path)
+		return fetch(in, path);
+	if (in->given & (OPT_SINCE | OPT_UNTIL))
+		return complain(EXIT_USAGE, "--since and --until are of the manager's samples");
+	return EXIT_DONE;
+}
+
+static int become_report(struct call *c)
+{
+	char *program = places_own("../libexec/morph/morph-report");
+
+	if (!program)
+		return complain(EXIT_FAILED, "morph-report: %s", strerror(errno));
+	execv(program, (char **)c->argv);
+	complain(EXIT_FAILED, "%s: %s", program, strerror(errno));
+	free(program);
+	return EXIT_FAILED;
+}
+
+int cmd_report(const struct invocation *in)
+{
+	struct call c = {0};
+	const char *input;
+	int code, i;
+
+	add(&c, "morph-report");
+	add(&c, "report");
+	pass(&c, in, OPT_BY, "by");
+	pass(&c, in, OPT_EVENT, "event");
+	if (in->given & OPT_CALLERS)
+		add(&c, "--callers");
+	if (in->limit)
+		add(&c, arena_printf(in->mem, "--limit=%ld", in->limit));
+	if (in->json)
+		add(&c, "--json");
+	code = choose_input(&c, in, &input);
+	if (code != EXIT_DONE)
+		return code;
+	add(&c, "--");
+	add(&c, input);
+	for (i = 0; i < in->narg; i++)
+		add(&c, in->arg[i]);
+	return become_report(&c);
+}
+
+int cmd_export(const struct invocation *in)
+{
+	struct call c = {0};
+	const char *input = NULL;
+	int code;
+
+	add(&c, "morph-report");
+	add(&c, strcmp(in->arg[0], "list") == 0 ? "formats" : "export");
+	pass(&c, in, OPT_OUTPUT, "output");
+	if (strcmp(in->arg[0], "list") == 0)
+		return become_report(&c);
+	code = choose_input(&c, in, &input);
+	if (code != EXIT_DONE)
+		return code;
+	add(&c, "--");
+	add(&c, in->arg[0]);
+	add(&c, input);
+	return become_report(&c);
+}
