@@ -1,5 +1,6 @@
 /* morphctl history, explain, profile: what the manager remembers of modules. */
-#include "morphctl/client.h"
+#include "morphctl/client/client.h"
+#include "morphctl/command.h"
 #include "morphctl/text/table.h"
 #include "morphctl/text/words.h"
 
@@ -58,7 +59,7 @@ static void show_history(const struct invocation *in, const json_t *list)
 int cmd_history(const struct invocation *in)
 {
 	long limit = in->limit ? in->limit : 100;
-	struct client *c = client_open(in);
+	struct client *c = client_open(in->socket, in->mem);
 	json_t *m = NULL, *list;
 	int code = EXIT_DONE;
 
@@ -229,7 +230,7 @@ static void show_profile(const struct invocation *in, const json_t *p)
 /* GET of something below the module that the first argument names. */
 static int about_module(const struct invocation *in, const char *what, show_text *text)
 {
-	struct client *c = client_open(in);
+	struct client *c = client_open(in->socket, in->mem);
 	json_t *m, *result;
 	int code;
 
@@ -260,7 +261,7 @@ static void print_lines(struct arena *a, char *text)
 
 static int profile_text(const struct invocation *in)
 {
-	struct client *c = client_open(in);
+	struct client *c = client_open(in->socket, in->mem);
 	struct buf text = {0};
 	json_t *m;
 	int code;

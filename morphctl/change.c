@@ -1,5 +1,6 @@
 /* morphctl reoptimize, rollback, reload: asking the manager to do something. */
-#include "morphctl/client.h"
+#include "morphctl/client/client.h"
+#include "morphctl/command.h"
 #include "morphctl/text/table.h"
 #include "morphctl/text/words.h"
 
@@ -108,7 +109,7 @@ static int ask_module(const struct invocation *in, struct client *c, const char 
 
 int cmd_reoptimize(const struct invocation *in)
 {
-	struct client *c = client_open(in);
+	struct client *c = client_open(in->socket, in->mem);
 	int code =
 	    in->narg > 0 ? ask_module(in, c, "reoptimize") : ask_and_show(in, c, "/v1/reoptimize");
 
@@ -148,7 +149,7 @@ int cmd_rollback(const struct invocation *in)
 
 	if (all == (in->narg > 0))
 		return complain(EXIT_USAGE, "rollback: name one module or say --all");
-	c = client_open(in);
+	c = client_open(in->socket, in->mem);
 	code = all ? rollback_all(in, c) : ask_module(in, c, "rollback");
 	client_close(c);
 	return code;
@@ -164,7 +165,7 @@ static void show_policy(const struct invocation *in, const json_t *result)
 
 int cmd_reload(const struct invocation *in)
 {
-	struct client *c = client_open(in);
+	struct client *c = client_open(in->socket, in->mem);
 	json_t *result;
 	int code = client_post(c, &result, NULL, "/v1/reload");
 

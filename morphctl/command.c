@@ -1,19 +1,6 @@
 #include "morphctl/command.h"
 
-#include <stdarg.h>
 #include <stdio.h>
-
-int complain(int code, const char *fmt, ...)
-{
-	va_list ap;
-
-	fputs("morphctl: ", stderr);
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-	return code;
-}
 
 int show(const struct invocation *in, json_t *result, show_text *text)
 {

@@ -7,19 +7,10 @@
 
 #include "common/err.h"
 #include "common/mem.h"
+#include "morphctl/text/complain.h"
 
 #include <jansson.h>
 #include <stdbool.h>
-
-/* Exit codes, as morphctl(1) documents them. */
-enum {
-	EXIT_DONE = 0,
-	EXIT_FAILED = 1,
-	EXIT_USAGE = 2,
-	EXIT_NOT_RUNNING = 3,
-	EXIT_NOT_FOUND = 4,
-	EXIT_REFUSED = 5
-};
 
 /* Options beyond --json, --socket and --help that a command may know. */
 enum {
@@ -101,8 +92,5 @@ int cmd_export(const struct invocation *in);
  * the command's own words. Consumes result. */
 typedef void show_text(const struct invocation *in, const json_t *result);
 int show(const struct invocation *in, json_t *result, show_text *text);
-
-/* One line on standard error, "morphctl: …". Returns code. */
-int complain(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

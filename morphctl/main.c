@@ -1,5 +1,5 @@
 #include "common/log.h"
-#include "morphctl/client.h"
+#include "morphctl/client/client.h"
 #include "morphctl/command.h"
 #include "morphctl/hooks.h"
 #include "morphctl/text/table.h"

@@ -1,7 +1,8 @@
 /* morphctl report and export: what morph-report makes of the manager's samples, or of a file. */
 #include "common/places.h"
 #include "common/publish.h"
-#include "morphctl/client.h"
+#include "morphctl/client/client.h"
+#include "morphctl/command.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -34,11 +35,11 @@ static void pass(struct call *c, const struct invocation *in, unsigned option, c
 static int fetch(const struct invocation *in, const char **path)
 {
 	const char *since = command_value(in, OPT_SINCE), *until = command_value(in, OPT_UNTIL);
-	struct client *c = client_open(in);
+	struct client *c = client_open(in->socket, in->mem);
 	struct buf text = {0};
 	int fd, code = client_get_text(c, &text, "/v1/addresses?%s%s%s%s%s", since ? "since=" : "",
-		    since ? since : "", since && until ? "&" : "", until ? "until=" : "",
-		    until ? until : "");
+		    since ? client_escape(c, since) : "", since && until ? "&" : "",
+		    until ? "until=" : "", until ? client_escape(c, until) : "");
 
 	client_close(c);
 	if (code == EXIT_DONE) {

@@ -1,6 +1,7 @@
 /* morphctl status: the manager and all modules, or one module. */
 #include "common/number.h"
-#include "morphctl/client.h"
+#include "morphctl/client/client.h"
+#include "morphctl/command.h"
 #include "morphctl/text/table.h"
 #include "morphctl/text/words.h"
 
@@ -387,7 +388,7 @@ static int status_all(const struct invocation *in, struct client *c)
 
 int cmd_status(const struct invocation *in)
 {
-	struct client *c = client_open(in);
+	struct client *c = client_open(in->socket, in->mem);
 	json_t *m;
 	int code;
 

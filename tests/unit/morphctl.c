@@ -1,6 +1,6 @@
 #include "common/artifact/artifact.h"
 #include "common/publish.h"
-#include "morphctl/client.h"
+#include "morphctl/client/client.h"
 #include "morphctl/command.h"
 #include "morphctl/text/table.h"
 #include "morphctl/text/words.h"
@@ -341,17 +341,12 @@ END_TEST
 
 START_TEST(the_socket_is_the_nearest)
 {
-	struct invocation in = {.mem = &mem};
-
 	setenv("MORPH_RUN", "/r", 1);
-	ck_assert_str_eq(client_socket(&in), "/r/api.sock");
-	in.socket = "/s";
-	ck_assert_str_eq(client_socket(&in), "/s");
+	ck_assert_str_eq(client_socket(&mem), "/r/api.sock");
 	unsetenv("MORPH_RUN");
 	unsetenv("MORPH_STATE");
-	in.socket = NULL;
 	setenv("XDG_RUNTIME_DIR", "/nowhere", 1);
-	ck_assert_str_eq(client_socket(&in), "/run/morph/api.sock");
+	ck_assert_str_eq(client_socket(&mem), "/run/morph/api.sock");
 }
 END_TEST
 

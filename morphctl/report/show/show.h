@@ -6,6 +6,7 @@
 
 #include "common/err.h"
 #include "morphctl/report/recording/recording.h"
+#include "morphctl/report/show/annotate.h"
 #include "morphctl/report/show/callgraph.h"
 #include "morphctl/report/show/breakdown.h"
 
@@ -24,5 +25,15 @@ void show_breakdown(FILE *out, const struct recording *r, const struct breakdown
  * "ns" or an event's. */
 void show_callgraph(FILE *out, const struct recording *r, const struct callgraph *g,
     const char *unit, const struct show_options *o);
+
+/* A function's parts, each n lines of one function of the recording; source lines are read as
+ * symbols_source() does. */
+struct show_part {
+	uint32_t function;
+	struct annotate_line *line;
+	size_t n;
+};
+void show_annotated(FILE *out, const struct recording *r, uint32_t event,
+    const struct show_part *part, size_t n, const struct show_options *o);
 
 #endif

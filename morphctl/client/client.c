@@ -1,4 +1,4 @@
-#include "morphctl/client.h"
+#include "morphctl/client/client.h"
 #include "common/places.h"
 #include "common/publish.h"
 #include "morphctl/text/words.h"
@@ -15,19 +15,18 @@
 enum { CONNECT_S = 5, ANSWER_S = 120, ANSWER_MAX = 64 << 20 };
 
 struct client {
-	const struct invocation *in;
+	struct arena *mem;
 	CURL *curl;
 	struct curl_slist *headers;
-	char *socket;
+	const char *socket;
 	char why[CURL_ERROR_SIZE];
 };
 
 /* ---- which socket ---- */
 
-char *client_socket(const struct invocation *in)
+char *client_socket(struct arena *mem)
 {
-	char *path = in->socket ? xstrdup(in->socket) : places_socket("api.sock");
-	char *own = arena_strdup(in->mem, path);
+	char *path = places_socket("api.sock"), *own = arena_strdup(mem, path);
 
 	free(path);
 	return own;
@@ -35,12 +34,12 @@ char *client_socket(const struct invocation *in)
 
 /* ---- one request ---- */
 
-struct client *client_open(const struct invocation *in)
+struct client *client_open(const char *socket, struct arena *mem)
 {
 	struct client *c = xcalloc(1, sizeof *c);
 
-	c->in = in;
-	c->socket = client_socket(in);
+	c->mem = mem;
+	c->socket = socket ? socket : client_socket(mem);
 	c->curl = curl_easy_init();
 	if (!c->curl) {
 		complain(EXIT_FAILED, "libcurl does not start");
@@ -112,7 +111,7 @@ static int open_envelope(struct client *c, const struct buf *b, long status, jso
 	} else if (strcmp(type, "error") == 0) {
 		message = json_str(*result, "message");
 		code = complain(exit_code(status), "%s",
-		    words_clean(c->in->mem, message ? message : "the manager gave no reason"));
+		    words_clean(c->mem, message ? message : "the manager gave no reason"));
 	}
 	json_decref(envelope);
 	if (code) {
@@ -126,7 +125,7 @@ static int open_envelope(struct client *c, const struct buf *b, long status, jso
 static int exchange(
     struct client *c, const char *path, const char *body, struct buf *answer, long *status)
 {
-	char *url = arena_printf(c->in->mem, "http://morph%s", path);
+	char *url = arena_printf(c->mem, "http://morph%s", path);
 	CURLcode r;
 
 	curl_easy_reset(c->curl);
@@ -212,15 +211,20 @@ int client_post(struct client *c, json_t **result, json_t *body, const char *fmt
 	return code;
 }
 
+const char *client_escape(struct client *c, const char *value)
+{
+	char *escaped = curl_easy_escape(c->curl, value, 0);
+	char *own = arena_strdup(c->mem, escaped ? escaped : "");
+
+	curl_free(escaped);
+	return own;
+}
+
 /* ---- the module a person means ---- */
 
 static int ask_path(struct client *c, const char *path, json_t **module)
 {
-	char *escaped = curl_easy_escape(c->curl, path, 0);
-	int code = client_get(c, module, "/v1/modules/-?path=%s", escaped ? escaped : "");
-
-	curl_free(escaped);
-	return code;
+	return client_get(c, module, "/v1/modules/-?path=%s", client_escape(c, path));
 }
 
 static int ambiguous(struct client *c, const char *name, const json_t *found)
@@ -231,7 +235,7 @@ static int ambiguous(struct client *c, const char *name, const json_t *found)
 	complain(
 	    EXIT_USAGE, "%s is the name of %zu modules; say which:", name, json_array_size(found));
 	json_array_foreach (found, i, m)
-		fprintf(stderr, "  %s\n", words_clean(c->in->mem, json_str(m, "path")));
+		fprintf(stderr, "  %s\n", words_clean(c->mem, json_str(m, "path")));
 	return EXIT_USAGE;
 }
 

@@ -5,12 +5,16 @@
 #ifndef MORPH_MORPHCTL_CLIENT_H
 #define MORPH_MORPHCTL_CLIENT_H
 
-#include "morphctl/command.h"
+#include "common/mem.h"
+#include "morphctl/text/complain.h"
+
+#include <jansson.h>
 
 struct client;
 
-/* Does not connect yet. Never NULL. */
-struct client *client_open(const struct invocation *in);
+/* Does not connect yet. Never NULL. socket: where the manager listens, NULL = client_socket().
+ * What it says comes from mem. */
+struct client *client_open(const char *socket, struct arena *mem);
 void client_close(struct client *c);
 
 /* GET; *result is a new reference to the envelope's result. */
@@ -30,9 +34,11 @@ int client_post(struct client *c, json_t **result, json_t *body, const char *fmt
 int client_module(struct client *c, const char *name, json_t **module);
 
 /*
- * Where the manager listens: --socket, $MORPH_RUN, $MORPH_STATE, the person's
- * own manager where its socket is there, else the system's. From the arena.
+ * Where the manager listens: $MORPH_RUN, $MORPH_STATE, the person's own manager where its socket
+ * is there, else the system's. From the arena.
  */
-char *client_socket(const struct invocation *in);
+char *client_socket(struct arena *mem);
+/* A value as part of a query. From the arena. */
+const char *client_escape(struct client *c, const char *value);
 
 #endif
