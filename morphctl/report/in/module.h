@@ -1,0 +1,41 @@
+/* The executable that a format's addresses or names are of (struct in_options). */
+#ifndef MORPH_REPORT_IN_MODULE_H
+#define MORPH_REPORT_IN_MODULE_H
+
+#include "morphctl/report/in/lines.h"
+#include "common/elf/elf.h"
+
+enum { MODULE_SEGMENTS = 16 };
+
+struct module {
+	uint32_t file; /* of the recording */
+	struct build_id id;
+	struct elf_segment segment[MODULE_SEGMENTS];
+	size_t nsegment;
+	/* Of module_symbols(). */
+	VEC(struct module_symbol) symbol; /* by name, then by address */
+	struct arena mem;
+};
+
+struct module_symbol {
+	const char *name, *source; /* source: of a local one, "" = not known */
+	uint64_t value;
+	bool local;
+};
+
+/* Reads o->module, which f needs. */
+int module_open(struct module *m, struct recording *r, const struct in_file *f,
+    const struct in_options *o, struct err *e);
+/* … its functions too, for module_find(). */
+int module_open_symbols(struct module *m, struct recording *r, const struct in_file *f,
+    const struct in_options *o, struct err *e);
+/* The location of an address as the ELF file has it; RECORDING_NONE: not in its code. */
+uint32_t module_location(const struct module *m, struct recording *r, uint64_t addr);
+/*
+ * A function by the name that BOLT gives it: as it is called, or, of local ones, "NAME/N" or
+ * "NAME/SOURCE/N", the N-th of that name (and source) by address.
+ */
+const struct module_symbol *module_find(const struct module *m, struct word name);
+void module_free(struct module *m);
+
+#endif
