@@ -1,17 +1,55 @@
 #include "morphctl/report/out/out.h"
+#include "morphctl/report/out/formats.h"
+
+#include <string.h>
+
+static const struct format {
+	const char *name, *summary;
+	bool symbols;
+	out_writer *write;
+} formats[] = {
+    {"pprof", "pprof's profile.proto, compressed", true, write_pprof},
+    {"folded", "stacks in lines, as flamegraph.pl reads them", true, write_folded},
+    {"speedscope", "speedscope's JSON", true, write_speedscope},
+    {"firefox", "processed profile of the Firefox Profiler", true, write_firefox},
+    {"preaggregated", "branches and fall-throughs for perf2bolt -pa", false, write_preaggregated},
+    {"fdata", "branches or samples for llvm-bolt -data", false, write_fdata},
+    {"autofdo", "for create_gcov and create_llvm_prof --profiler=text", false, write_autofdo},
+    {"llvm", "clang's sample profile, as text", true, write_llvm},
+    {"symbol-order", "functions for lld --symbol-ordering-file", true, write_symbol_order},
+    {"section-order", "sections for gold --section-ordering-file", true, write_section_order},
+};
+
+static const struct format *find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof formats / sizeof *formats; i++)
+		if (strcmp(formats[i].name, name) == 0)
+			return &formats[i];
+	return NULL;
+}
 
 const char *out_format_name(unsigned i, const char **summary)
 {
-	return NULL;
+	if (i >= sizeof formats / sizeof *formats)
+		return NULL;
+	if (summary)
+		*summary = formats[i].summary;
+	return formats[i].name;
 }
 
 bool out_needs_symbols(const char *format)
 {
-	return false;
+	const struct format *f = find(format);
+
+	return f && f->symbols;
 }
 
 int out_write(const struct recording *r, const char *format, const struct out_options *o,
     struct buf *out, struct err *e)
 {
-	return err_set(e, "%s: no such format", format);
+	const struct format *f = find(format);
+
+	return f ? f->write(r, o, out, e) : err_set(e, "%s: no such format", format);
 }

@@ -1,0 +1,108 @@
+#include "morphctl/report/out/addresses.h"
+#include "common/sort.h"
+
+static int by_pair(const void *a, const void *b)
+{
+	const struct address_pair *x = a, *y = b;
+
+	return ORDER(x->from, y->from) ?: ORDER(x->to, y->to);
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct address_count *x = a, *y = b;
+
+	return ORDER(x->address, y->address);
+}
+
+static void read_branches(struct addresses *a, const struct recording *r)
+{
+	const struct recording_branch *b;
+	struct address_pair p;
+
+	for (b = r->branch.v; b < r->branch.v + r->branch.n; b++) {
+		p = (struct address_pair){ADDRESS_OUTSIDE, ADDRESS_OUTSIDE, b->n, b->mispredicted};
+		if (module_address(&a->module, r, b->from, &p.from) |
+		    module_address(&a->module, r, b->to, &p.to))
+			vec_push(&a->branch, p);
+	}
+	vec_sort(&a->branch, by_pair);
+}
+
+static void read_ranges(struct addresses *a, const struct recording *r)
+{
+	const struct recording_range *s;
+	struct address_pair p;
+
+	for (s = r->range.v; s < r->range.v + r->range.n; s++) {
+		p.n = s->n;
+		p.mispredicted = 0;
+		if (module_address(&a->module, r, s->from, &p.from) &&
+		    module_address(&a->module, r, s->to, &p.to) && p.from <= p.to)
+			vec_push(&a->range, p);
+	}
+	vec_sort(&a->range, by_pair);
+}
+
+static void read_samples(struct addresses *a, const struct recording *r)
+{
+	struct address_count *v, c;
+	const struct recording_sample *s;
+	size_t i, n = 0;
+
+	for (s = r->sample.v; s < r->sample.v + r->sample.n; s++) {
+		c.n = s->n;
+		if (s->stack != RECORDING_NONE &&
+		    module_address(&a->module, r, r->stack.v[s->stack].location, &c.address))
+			vec_push(&a->sample, c);
+	}
+	vec_sort(&a->sample, by_address);
+	v = a->sample.v;
+	for (i = 0; i < a->sample.n; i++) {
+		if (n && v[n - 1].address == v[i].address)
+			v[n - 1].n += v[i].n;
+		else
+			v[n++] = v[i];
+	}
+	a->sample.n = n;
+}
+
+/* Branches to and from outside are added up, since all that is outside is one. */
+static void join_branches(struct addresses *a)
+{
+	struct address_pair *v = a->branch.v;
+	size_t i, n = 0;
+
+	for (i = 0; i < a->branch.n; i++) {
+		if (n && by_pair(&v[n - 1], &v[i]) == 0) {
+			v[n - 1].n += v[i].n;
+			v[n - 1].mispredicted += v[i].mispredicted;
+		} else {
+			v[n++] = v[i];
+		}
+	}
+	a->branch.n = n;
+}
+
+int addresses_read(
+    struct addresses *a, const struct recording *r, const struct out_options *o, struct err *e)
+{
+	*a = (struct addresses){0};
+	if (module_open(&a->module, r, o, e))
+		return -1;
+	read_branches(a, r);
+	join_branches(a);
+	read_ranges(a, r);
+	read_samples(a, r);
+	if (!a->branch.n && !a->range.n && !a->sample.n)
+		return err_set(e, "%s: nothing of the profile is in its code", a->module.path);
+	return 0;
+}
+
+void addresses_free(struct addresses *a)
+{
+	module_close(&a->module);
+	vec_free(&a->branch);
+	vec_free(&a->range);
+	vec_free(&a->sample);
+}
