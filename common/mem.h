@@ -18,7 +18,8 @@
 
 void *xmalloc(size_t n);
 void *xcalloc(size_t n, size_t size);
-void *xrealloc(void *p, size_t n, size_t size);
+/* For n elements. libiberty has another function of this name. */
+void *xrealloc(void *p, size_t n, size_t size) __asm__("xrealloc_array");
 /* An array for n elements, on huge pages where it is large and the kernel gives them:
  * memory that is used from its begin to its end, at once. Not zeroed. */
 void *xmalloc_large(size_t n, size_t size);
