@@ -58,7 +58,7 @@ static bool get_counts(struct lines *l, uint64_t *count, unsigned n)
 
 static uint32_t location(struct reader *x, const struct place *p)
 {
-	const struct module_symbol *s;
+	const struct image_symbol *s;
 	struct buf name = {0};
 	size_t i;
 

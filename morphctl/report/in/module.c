@@ -6,72 +6,52 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct elf *open_elf(struct module *m, struct recording *r, const struct in_file *f,
-    const struct in_options *o, struct err *e)
+static int open_image(struct module *m, struct recording *r, const struct in_file *f,
+    const struct in_options *o, bool symbols, struct err *e)
 {
 	char path[PATH_MAX];
-	struct elf *elf;
 
 	*m = (struct module){0};
-	if (!o->module) {
-		err_set(e, "%s: it does not say which executable it is of: --module does", f->name);
-		return NULL;
-	}
-	elf = elf_file_open(o->module, -1, e);
-	if (!elf)
-		return NULL;
-	m->id = elf_file_build_id(elf);
-	m->nsegment = elf_file_exec_segments(elf, m->segment, MODULE_SEGMENTS);
+	if (!o->module)
+		return err_set(
+		    e, "%s: it does not say which executable it is of: --program does", f->name);
+	if (image_read(&m->image, o->module, symbols, e))
+		return -1;
 	m->file = recording_file(
-	    r, RECORDING_ELF, realpath(o->module, path) ? path : o->module, &m->id, 0);
-	return elf;
+	    r, RECORDING_ELF, realpath(o->module, path) ? path : o->module, &m->image.id, 0);
+	return 0;
 }
 
 int module_open(struct module *m, struct recording *r, const struct in_file *f,
     const struct in_options *o, struct err *e)
 {
-	struct elf *elf = open_elf(m, r, f, o, e);
-
-	elf_file_close(elf);
-	return elf ? 0 : -1;
+	return open_image(m, r, f, o, false, e);
 }
 
 uint32_t module_location(const struct module *m, struct recording *r, uint64_t addr)
 {
-	size_t i;
+	uint64_t offset;
 
-	for (i = 0; i < m->nsegment; i++)
-		if (addr >= m->segment[i].vaddr &&
-		    addr - m->segment[i].vaddr < m->segment[i].filesz)
-			return recording_location(
-			    r, m->file, addr - m->segment[i].vaddr + m->segment[i].offset);
-	return RECORDING_NONE;
+	return image_offset(&m->image, addr, &offset) ? recording_location(r, m->file, offset)
+						      : RECORDING_NONE;
 }
 
 /* ---- symbols ---- */
 
-struct collect {
-	struct module *m;
-	const char *source; /* of the local symbols that follow */
-};
-
-static int collect(const struct elf_symbol *s, void *arg)
+/* What may be a function's name. */
+static void keep_code(struct image *m)
 {
-	struct collect *c = arg;
+	size_t i, n = 0;
 
-	if (s->type == STT_FILE)
-		c->source = arena_strdup(&c->m->mem, s->name);
-	else if ((s->type == STT_FUNC || s->type == STT_NOTYPE) && s->shndx != SHN_UNDEF &&
-		 s->name[0])
-		vec_push(&c->m->symbol,
-		    (struct module_symbol){arena_strdup(&c->m->mem, s->name),
-			s->bind == STB_LOCAL ? c->source : "", s->value, s->bind == STB_LOCAL});
-	return 0;
+	for (i = 0; i < m->symbol.n; i++)
+		if (m->symbol.v[i].type == STT_FUNC || m->symbol.v[i].type == STT_NOTYPE)
+			m->symbol.v[n++] = m->symbol.v[i];
+	m->symbol.n = n;
 }
 
 static int by_name(const void *a, const void *b)
 {
-	const struct module_symbol *x = a, *y = b;
+	const struct image_symbol *x = a, *y = b;
 
 	return strcmp(x->name, y->name) ?: ORDER(x->value, y->value);
 }
@@ -79,24 +59,17 @@ static int by_name(const void *a, const void *b)
 int module_open_symbols(struct module *m, struct recording *r, const struct in_file *f,
     const struct in_options *o, struct err *e)
 {
-	struct elf *elf = open_elf(m, r, f, o, e);
-	struct collect c = {m, ""};
-	int result = -1;
-
-	if (!elf)
+	if (open_image(m, r, f, o, true, e))
 		return -1;
-	if (elf_file_symbols(elf, false, collect, &c))
-		err_set(e, "%s: its symbol table is damaged", o->module);
-	else if (!m->symbol.n)
-		err_set(e, "%s: it has no symbols, and %s names functions", o->module, f->name);
-	else
-		result = 0;
-	elf_file_close(elf);
-	vec_sort(&m->symbol, by_name);
-	return result;
+	keep_code(&m->image);
+	if (!m->image.symbol.n)
+		return err_set(
+		    e, "%s: it has no symbols, and %s names functions", o->module, f->name);
+	vec_sort(&m->image.symbol, by_name);
+	return 0;
 }
 
-static int compare(const struct module_symbol *s, struct word name)
+static int compare(const struct image_symbol *s, struct word name)
 {
 	size_t n = strlen(s->name);
 	int c = memcmp(s->name, name.s, n < name.n ? n : name.n);
@@ -106,13 +79,13 @@ static int compare(const struct module_symbol *s, struct word name)
 
 /* The n-th (from 1 on) local one of a name, of that source where it has bytes; n = 0: a global one.
  */
-static const struct module_symbol *find(
+static const struct image_symbol *find(
     const struct module *m, struct word name, struct word source, uint64_t n)
 {
-	const struct module_symbol *s = m->symbol.v;
-	size_t i = partition_point(0, m->symbol.n, k, compare(&s[k], name) < 0);
+	const struct image_symbol *s = m->image.symbol.v;
+	size_t i = partition_point(0, m->image.symbol.n, k, compare(&s[k], name) < 0);
 
-	for (; i < m->symbol.n && !compare(&s[i], name); i++) {
+	for (; i < m->image.symbol.n && !compare(&s[i], name); i++) {
 		if (s[i].local != (n > 0) || (source.n && !word_is(source, s[i].source)))
 			continue;
 		if (!n || !--n)
@@ -121,9 +94,9 @@ static const struct module_symbol *find(
 	return NULL;
 }
 
-const struct module_symbol *module_find(const struct module *m, struct word name)
+const struct image_symbol *module_find(const struct module *m, struct word name)
 {
-	const struct module_symbol *s = find(m, name, (struct word){0}, 0);
+	const struct image_symbol *s = find(m, name, (struct word){0}, 0);
 	const char *slash = s ? NULL : memrchr(name.s, '/', name.n);
 	struct word base, source;
 	uint64_t n;
@@ -144,6 +117,5 @@ const struct module_symbol *module_find(const struct module *m, struct word name
 
 void module_free(struct module *m)
 {
-	vec_free(&m->symbol);
-	arena_free(&m->mem);
+	image_free(&m->image);
 }

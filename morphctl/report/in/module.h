@@ -3,24 +3,11 @@
 #define MORPH_REPORT_IN_MODULE_H
 
 #include "morphctl/report/in/lines.h"
-#include "common/elf/elf.h"
-
-enum { MODULE_SEGMENTS = 16 };
+#include "morphctl/report/image/image.h"
 
 struct module {
-	uint32_t file; /* of the recording */
-	struct build_id id;
-	struct elf_segment segment[MODULE_SEGMENTS];
-	size_t nsegment;
-	/* Of module_symbols(). */
-	VEC(struct module_symbol) symbol; /* by name, then by address */
-	struct arena mem;
-};
-
-struct module_symbol {
-	const char *name, *source; /* source: of a local one, "" = not known */
-	uint64_t value;
-	bool local;
+	uint32_t file;      /* of the recording */
+	struct image image; /* symbols by name, then by address */
 };
 
 /* Reads o->module, which f needs. */
@@ -35,7 +22,7 @@ uint32_t module_location(const struct module *m, struct recording *r, uint64_t a
  * A function by the name that BOLT gives it: as it is called, or, of local ones, "NAME/N" or
  * "NAME/SOURCE/N", the N-th of that name (and source) by address.
  */
-const struct module_symbol *module_find(const struct module *m, struct word name);
+const struct image_symbol *module_find(const struct module *m, struct word name);
 void module_free(struct module *m);
 
 #endif

@@ -151,7 +151,7 @@ static int read_preaggregated(
 
 	if (module_open(&x.m, r, f, o, e))
 		return -1;
-	build_id_hex(&x.m.id, x.id);
+	build_id_hex(&x.m.image.id, x.id);
 	while (!result && lines_next_full(&l)) {
 		if (get_line(&l, &line))
 			add_line(&x, &line);

@@ -22,8 +22,8 @@ static void read_branches(struct addresses *a, const struct recording *r)
 
 	for (b = r->branch.v; b < r->branch.v + r->branch.n; b++) {
 		p = (struct address_pair){ADDRESS_OUTSIDE, ADDRESS_OUTSIDE, b->n, b->mispredicted};
-		if (module_address(&a->module, r, b->from, &p.from) |
-		    module_address(&a->module, r, b->to, &p.to))
+		if (subject_address(&a->module, r, b->from, &p.from) |
+		    subject_address(&a->module, r, b->to, &p.to))
 			vec_push(&a->branch, p);
 	}
 	vec_sort(&a->branch, by_pair);
@@ -37,8 +37,8 @@ static void read_ranges(struct addresses *a, const struct recording *r)
 	for (s = r->range.v; s < r->range.v + r->range.n; s++) {
 		p.n = s->n;
 		p.mispredicted = 0;
-		if (module_address(&a->module, r, s->from, &p.from) &&
-		    module_address(&a->module, r, s->to, &p.to) && p.from <= p.to)
+		if (subject_address(&a->module, r, s->from, &p.from) &&
+		    subject_address(&a->module, r, s->to, &p.to) && p.from <= p.to)
 			vec_push(&a->range, p);
 	}
 	vec_sort(&a->range, by_pair);
@@ -53,7 +53,7 @@ static void read_samples(struct addresses *a, const struct recording *r)
 	for (s = r->sample.v; s < r->sample.v + r->sample.n; s++) {
 		c.n = s->n;
 		if (s->stack != RECORDING_NONE &&
-		    module_address(&a->module, r, r->stack.v[s->stack].location, &c.address))
+		    subject_address(&a->module, r, r->stack.v[s->stack].location, &c.address))
 			vec_push(&a->sample, c);
 	}
 	vec_sort(&a->sample, by_address);
@@ -88,7 +88,7 @@ int addresses_read(
     struct addresses *a, const struct recording *r, const struct out_options *o, struct err *e)
 {
 	*a = (struct addresses){0};
-	if (module_open(&a->module, r, o, e))
+	if (subject_open(&a->module, r, o, e))
 		return -1;
 	read_branches(a, r);
 	join_branches(a);
@@ -101,7 +101,7 @@ int addresses_read(
 
 void addresses_free(struct addresses *a)
 {
-	module_close(&a->module);
+	subject_close(&a->module);
 	vec_free(&a->branch);
 	vec_free(&a->range);
 	vec_free(&a->sample);

@@ -6,7 +6,7 @@
 #ifndef MORPH_REPORT_OUT_ADDRESSES_H
 #define MORPH_REPORT_OUT_ADDRESSES_H
 
-#include "morphctl/report/out/module.h"
+#include "morphctl/report/out/subject.h"
 
 #define ADDRESS_OUTSIDE UINT64_MAX
 
@@ -20,7 +20,7 @@ struct address_count {
 };
 
 struct addresses {
-	struct module module;
+	struct subject module;
 	VEC(struct address_pair) branch;
 	VEC(struct address_pair) range;   /* both in the module, from <= to */
 	VEC(struct address_count) sample; /* of what was executed, not of its callers */

@@ -28,19 +28,19 @@ struct symbol {
 
 struct fdata {
 	struct addresses a;
+	struct image image;        /* with symbols */
 	VEC(struct symbol) symbol; /* code, by address, the preferred one of each address */
 };
 
-static int add_symbol(const struct elf_symbol *s, void *arg)
+static void add_symbols(struct fdata *f)
 {
-	struct fdata *f = arg;
+	const struct image_symbol *s = f->image.symbol.v;
 
-	if (s->shndx != SHN_UNDEF && s->type != STT_FILE && s->type != STT_SECTION &&
-	    text_is_symbol(s->name))
-		vec_push(&f->symbol,
-		    (struct symbol){s->value, s->value + s->size, s->name, s->bind == STB_LOCAL,
-			(uint32_t)f->symbol.n, s->type == STT_FUNC || s->type == STT_GNU_IFUNC});
-	return 0;
+	for (; s < f->image.symbol.v + f->image.symbol.n; s++)
+		if (text_is_symbol(s->name))
+			vec_push(&f->symbol, (struct symbol){s->value, s->value + s->size, s->name,
+						 s->local, (uint32_t)f->symbol.n,
+						 s->type == STT_FUNC || s->type == STT_GNU_IFUNC});
 }
 
 static int by_address(const void *a, const void *b)
@@ -86,8 +86,9 @@ static void keep_functions(struct fdata *f)
 
 static int read_symbols(struct fdata *f, struct err *e)
 {
-	if (elf_file_symbols(f->a.module.elf, false, add_symbol, f))
-		return err_set(e, "%s: a damaged symbol table", f->a.module.path);
+	if (image_read(&f->image, f->a.module.path, true, e))
+		return -1;
+	add_symbols(f);
 	vec_sort(&f->symbol, by_address);
 	number_locals(f);
 	keep_functions(f);
@@ -166,5 +167,6 @@ int write_fdata(
 		put_samples(out, &f, r);
 	addresses_free(&f.a);
 	vec_free(&f.symbol);
+	image_free(&f.image);
 	return status;
 }

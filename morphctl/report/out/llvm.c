@@ -14,7 +14,7 @@
 #include "common/sort.h"
 #include "morphctl/report/out/executed.h"
 #include "morphctl/report/out/formats.h"
-#include "morphctl/report/out/module.h"
+#include "morphctl/report/out/subject.h"
 #include "morphctl/report/out/text.h"
 
 #include <string.h>
@@ -219,7 +219,7 @@ static uint32_t entered(const struct llvm *l, uint32_t location)
 }
 
 /* Branches to the first instruction of a function are calls of it. */
-static void add_calls(struct llvm *l, const struct module *m)
+static void add_calls(struct llvm *l, const struct subject *m)
 {
 	const struct recording_branch *b;
 	const char *callee;
@@ -227,14 +227,14 @@ static void add_calls(struct llvm *l, const struct module *m)
 	uint32_t function, times;
 
 	for (b = l->r->branch.v; b < l->r->branch.v + l->r->branch.n; b++) {
-		if (!module_has(m, l->r, b->to))
+		if (!subject_has(m, l->r, b->to))
 			continue;
 		function = entered(l, b->to);
 		callee = function == RECORDING_NONE ? NULL : name_of(l, function);
 		if (!callee)
 			continue;
 		l->body.v[function_body(l, callee)].head += b->n;
-		if (module_has(m, l->r, b->from) && find_spot(l, b->from, &at, &times)) {
+		if (subject_has(m, l->r, b->from) && find_spot(l, b->from, &at, &times)) {
 			add_line(l, at, 0);
 			add_call(l, at, callee, b->n);
 		}
@@ -338,8 +338,8 @@ int write_llvm(
     const struct recording *r, const struct out_options *o, struct buf *out, struct err *e)
 {
 	struct llvm l = {.r = r};
-	struct module m;
-	int status = module_find(&m, r, o, e);
+	struct subject m;
+	int status = subject_find(&m, r, o, e);
 
 	if (status)
 		return -1;
@@ -350,7 +350,7 @@ int write_llvm(
 		put_bodies(out, &l, NOBODY, 0);
 	else
 		status = err_set(e, "%s: no source lines are known of what ran in it", m.path);
-	module_close(&m);
+	subject_close(&m);
 	vec_free(&l.body);
 	vec_free(&l.line);
 	vec_free(&l.call);

@@ -6,7 +6,7 @@
  */
 #include "common/sort.h"
 #include "morphctl/report/out/formats.h"
-#include "morphctl/report/out/module.h"
+#include "morphctl/report/out/subject.h"
 #include "morphctl/report/out/protobuf.h"
 #include "morphctl/report/out/stacks.h"
 #include "morphctl/report/out/text.h"
@@ -267,9 +267,9 @@ static void put_mappings(struct pprof *p)
 	const struct out_options any = {0};
 	uint64_t address = FIRST_ADDRESS;
 	uint32_t id = 0, i;
-	struct module main;
+	struct subject main;
 
-	if (module_find(&main, p->r, &any, NULL))
+	if (subject_find(&main, p->r, &any, NULL))
 		main.file = RECORDING_NONE;
 	else if (p->mapping[main.file].used && p->r->file.v[main.file].kind != RECORDING_NAMED)
 		put_mapping(p, main.file, ++id, &address);

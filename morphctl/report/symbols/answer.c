@@ -168,8 +168,7 @@ static int location(struct reader *d, uint64_t i)
 		frame[k] = (struct recording_frame){
 		    d->function.v[function], (uint32_t)line, (uint32_t)disc};
 	}
-	recording_resolve(
-	    d->r, recording_location(d->r, RECORDING_NONE, i), frame, (uint32_t)n);
+	recording_resolve(d->r, recording_location(d->r, RECORDING_NONE, i), frame, (uint32_t)n);
 	return 0;
 }
 

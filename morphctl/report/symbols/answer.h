@@ -20,8 +20,7 @@ enum { ANSWER_DEPTH = 512 }; /* frames of a location, at most */
 void answer_encode(const struct recording *r, struct buf *out);
 /* Adds to an empty recording; what was said is hostile. Fails unless it is of n locations and
  * nothing follows. What terminals would not print in names is escaped (log_escape()). */
-int answer_decode(
-    const void *p, size_t bytes, size_t n, struct recording *r, struct err *e);
+int answer_decode(const void *p, size_t bytes, size_t n, struct recording *r, struct err *e);
 
 /* ---- pieces of this and other answers ---- */
 

@@ -7,7 +7,7 @@
  */
 #include "common/elf/elf.h"
 #include "common/publish.h"
-#include "morphctl/report/symbols/child.h"
+#include "morphctl/report/child/child.h"
 #include "morphctl/report/symbols/program.h"
 
 #include <elfutils/libdwelf.h>

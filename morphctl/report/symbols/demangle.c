@@ -45,8 +45,7 @@ static int by_pieces(struct name *to, const char *linkage)
 	if (rust_demangle_callback(linkage, STYLE, add, to))
 		return 1;
 	to->n = 0;
-	return !strncmp(linkage, "_Z", 2) &&
-	       cplus_demangle_v3_callback(linkage, STYLE, add, to);
+	return !strncmp(linkage, "_Z", 2) && cplus_demangle_v3_callback(linkage, STYLE, add, to);
 }
 
 static char *of_d(const char *linkage)

@@ -47,8 +47,8 @@ static void describe(struct names *k, uint32_t scope, const char *symbol, const 
 }
 
 /* Where the function that has the code begins. */
-static void place(const struct names *k, const struct function *f, uint32_t scope,
-    struct recording_function *to)
+static void place(
+    const struct names *k, const struct function *f, uint32_t scope, struct recording_function *to)
 {
 	uint64_t start = f->start, size = f->size;
 

@@ -81,7 +81,6 @@ static int by_start(const void *a, const void *b)
 	return ORDER(x->start, y->start) ?: ORDER(x->rank, y->rank) ?: strcmp(y->name, x->name);
 }
 
-
 /* The one below, and those with a size that begin at or before where we are. */
 struct sweep {
 	const struct symbols *t;

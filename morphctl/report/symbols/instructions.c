@@ -1,6 +1,6 @@
 #include "morphctl/report/symbols/instructions.h"
 #include "morphctl/report/symbols/answer.h"
-#include "morphctl/report/symbols/child.h"
+#include "morphctl/report/child/child.h"
 #include "morphctl/report/symbols/open.h"
 #include "morphctl/report/symbols/program.h"
 #include "morphctl/report/symbols/scopes.h"
@@ -49,8 +49,8 @@ static size_t print(
 	ZydisDecodedInstruction i;
 
 	if (ZYAN_SUCCESS(ZydisDecoderDecodeFull(&d->decoder, p, n, &i, operand)) &&
-	    ZYAN_SUCCESS(ZydisFormatterFormatInstruction(&d->formatter, &i, operand,
-		i.operand_count_visible, text, TEXT_MAX, offset, NULL)))
+	    ZYAN_SUCCESS(ZydisFormatterFormatInstruction(
+		&d->formatter, &i, operand, i.operand_count_visible, text, TEXT_MAX, offset, NULL)))
 		return i.length;
 	snprintf(text, TEXT_MAX, ".byte 0x%02x", *p);
 	return 1;
@@ -97,8 +97,8 @@ static void put(struct listing *l, Dwarf *dwarf, struct buf *out)
 	}
 }
 
-int instructions_read(const struct request *q, uint64_t start, uint64_t end, struct buf *answer,
-    struct err *e)
+int instructions_read(
+    const struct request *q, uint64_t start, uint64_t end, struct buf *answer, struct err *e)
 {
 	struct program p;
 	struct listing l = {0};

@@ -11,8 +11,8 @@
 #include "morphctl/report/symbols/symbols.h"
 
 /* In the child: the instructions at offsets of [start, end). */
-int instructions_read(const struct request *q, uint64_t start, uint64_t end, struct buf *answer,
-    struct err *e);
+int instructions_read(
+    const struct request *q, uint64_t start, uint64_t end, struct buf *answer, struct err *e);
 /* What was said is hostile. */
 int instructions_decode(const void *p, size_t bytes, uint64_t start, uint64_t end,
     struct arena *mem, struct symbols_insn **insn, size_t *n, struct err *e);

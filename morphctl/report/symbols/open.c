@@ -1,7 +1,7 @@
 #include "morphctl/report/symbols/open.h"
 #include "common/log.h"
 #include "common/publish.h"
-#include "morphctl/report/symbols/child.h"
+#include "morphctl/report/child/child.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -24,8 +24,7 @@ static int open_elf(const struct recording_file *f, const struct symbols_options
 	if (fd >= 0 || f->id.n < 2)
 		return fd;
 	build_id_hex(&f->id, hex);
-	path = xasprintf(
-	    "%s/.build-id/%.2s/%s.debug", open_debug_folder(o), hex, hex + 2);
+	path = xasprintf("%s/.build-id/%.2s/%s.debug", open_debug_folder(o), hex, hex + 2);
 	fd = child_open(path, 0);
 	if (fd < 0) {
 		path[strlen(path) - strlen(".debug")] = '\0';
@@ -44,8 +43,9 @@ static int open_perfmap(const struct recording_file *f, const struct symbols_opt
 	char proc[32];
 
 	snprintf(proc, sizeof proc, "/proc/%" PRIu32, f->pid);
-	if (fd >= 0 && (fstat(fd, &st) || (st.st_uid != geteuid() &&
-					      (stat(proc, &process) || process.st_uid != st.st_uid)))) {
+	if (fd >= 0 &&
+	    (fstat(fd, &st) || (st.st_uid != geteuid() &&
+				   (stat(proc, &process) || process.st_uid != st.st_uid)))) {
 		log_warn("%s: not used: it belongs neither to you nor to the user of that process",
 		    path);
 		fd_close(&fd);

@@ -1,6 +1,6 @@
 #include "morphctl/report/symbols/program.h"
 #include "common/elf/elf.h"
-#include "morphctl/report/symbols/child.h"
+#include "morphctl/report/child/child.h"
 
 #include <string.h>
 
@@ -28,8 +28,7 @@ Elf_Scn *program_section(Elf *elf, const char *name)
 static void add_segment(struct program *p, const GElf_Phdr *ph, uint64_t offset, uint64_t size)
 {
 	if (ph->p_flags & PF_X)
-		vec_push(
-		    &p->segment, (struct program_segment){offset, ph->p_vaddr, size});
+		vec_push(&p->segment, (struct program_segment){offset, ph->p_vaddr, size});
 }
 
 /* objcopy --only-keep-debug takes offsets and sizes away. Linkers put each segment at the first

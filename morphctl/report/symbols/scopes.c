@@ -232,7 +232,7 @@ static uint32_t number(Dwarf_Die *die, unsigned attribute)
 	Dwarf_Word v;
 
 	return dwarf_formudata(dwarf_attr(die, attribute, &a), &v) || v > INT32_MAX ? 0
-										     : (uint32_t)v;
+										    : (uint32_t)v;
 }
 
 struct scope_line scopes_call(const struct scopes *s, uint32_t scope)

@@ -4,7 +4,7 @@
 #include "common/publish.h"
 #include "common/sort.h"
 #include "morphctl/report/symbols/answer.h"
-#include "morphctl/report/symbols/child.h"
+#include "morphctl/report/child/child.h"
 #include "morphctl/report/symbols/open.h"
 #include "morphctl/report/symbols/readers.h"
 
@@ -80,8 +80,7 @@ static int ask(struct work *w, int fd, struct err *e)
 	struct child c = {.file = fd, .folder = w->q.debug, .run = read_file, .arg = &w->q};
 	struct recording found = {0};
 	struct buf answer = {0};
-	int rc = child_run(&c, &answer, e) ||
-		 answer_decode(answer.p, answer.n, w->q.n, &found, e);
+	int rc = child_run(&c, &answer, e) || answer_decode(answer.p, answer.n, w->q.n, &found, e);
 
 	if (!rc)
 		take(w, &found);
@@ -124,8 +123,8 @@ static int by_offset(const void *a, const void *b)
 }
 
 /* The n at t are all of one file. */
-static void resolve_some(struct recording *r, const struct symbols_options *o,
-    const struct todo *t, size_t n, bool *kernel_warned)
+static void resolve_some(struct recording *r, const struct symbols_options *o, const struct todo *t,
+    size_t n, bool *kernel_warned)
 {
 	struct recording_file f = r->file.v[t->file];
 	uint64_t *at = xmalloc(n * sizeof *at);

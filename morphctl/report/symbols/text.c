@@ -6,7 +6,7 @@
  * code and write lines again: the last one that has an address names it.
  */
 #include "common/sort.h"
-#include "morphctl/report/symbols/child.h"
+#include "morphctl/report/child/child.h"
 #include "morphctl/report/symbols/readers.h"
 
 #include <string.h>
@@ -76,7 +76,7 @@ void reader_location(struct recording *r, uint32_t function)
 
 struct symbol {
 	uint64_t start;
-	const char *name, *module;  /* not terminated; module NULL = the kernel itself */
+	const char *name, *module; /* not terminated; module NULL = the kernel itself */
 	uint32_t nname, nmodule;
 	unsigned rank; /* 0 = no code */
 };
@@ -107,7 +107,8 @@ static int by_start(const void *a, const void *b)
 
 static bool same_module(const struct symbol *a, const struct symbol *b)
 {
-	return a->nmodule == b->nmodule && !memcmp(a->module ? a->module : "", b->module ? b->module : "", a->nmodule);
+	return a->nmodule == b->nmodule &&
+	       !memcmp(a->module ? a->module : "", b->module ? b->module : "", a->nmodule);
 }
 
 /* Where that symbol's code ends at most: nobody says where a module does. */
@@ -124,14 +125,14 @@ static uint64_t end_of(const struct symbol *s, const struct symbol *end)
 }
 
 /* "name", and " [module]" where the file is not called so. */
-static uint32_t kernel_function(struct recording *r, const struct request *q,
-    const struct symbol *s, uint64_t end)
+static uint32_t kernel_function(
+    struct recording *r, const struct request *q, const struct symbol *s, uint64_t end)
 {
 	char name[2 * NAME_BYTES + 2], *p = name;
 
 	p = mempcpy(p, s->name, s->nname);
-	if (s->module && (strlen(q->file->path) != s->nmodule ||
-			     memcmp(q->file->path, s->module, s->nmodule))) {
+	if (s->module &&
+	    (strlen(q->file->path) != s->nmodule || memcmp(q->file->path, s->module, s->nmodule))) {
 		*p++ = ' ';
 		p = mempcpy(p, s->module, s->nmodule);
 	}
@@ -164,8 +165,9 @@ int read_kallsyms(
 				       : RECORDING_NONE);
 	}
 	vec_free(&t);
-	return any ? 0 : err_set(e, "the kernel hides addresses from this user; run this as root "
-				    "where kernel.kptr_restrict is 0 or 1");
+	return any ? 0
+		   : err_set(e, "the kernel hides addresses from this user; run this as root "
+				"where kernel.kptr_restrict is 0 or 1");
 }
 
 /* ---- code of JIT compilers ---- */

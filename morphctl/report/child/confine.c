@@ -1,7 +1,7 @@
 #include "common/callfilter.h"
 #include "common/landlock.h"
 #include "common/limit.h"
-#include "morphctl/report/symbols/child.h"
+#include "morphctl/report/child/child.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "morphctl/report/out/module.h"
+#include "morphctl/report/out/subject.h"
 
 #include <string.h>
 
@@ -50,73 +50,50 @@ static uint32_t heaviest(
 	return best;
 }
 
-int module_find(
-    struct module *m, const struct recording *r, const struct out_options *o, struct err *e)
+int subject_find(
+    struct subject *m, const struct recording *r, const struct out_options *o, struct err *e)
 {
-	struct build_id id = {0};
-
-	*m = (struct module){0};
-	if (o->module)
-		m->elf = elf_file_open(o->module, -1, NULL);
-	if (m->elf)
-		id = elf_file_build_id(m->elf);
-	m->file = heaviest(r, &id, o);
+	*m = (struct subject){0};
+	m->read = o->module && !image_read(&m->image, o->module, false, NULL);
+	m->file = heaviest(r, &m->image.id, o);
 	if (m->file != RECORDING_NONE) {
 		m->path = o->module ? o->module : r->file.v[m->file].path;
 		return 0;
 	}
-	module_close(m);
+	subject_close(m);
 	if (o->module)
 		return err_set(e, "%s: the profile has no samples of this build", o->module);
 	return err_set(e, "the profile has no samples of an executable");
 }
 
-int module_open(
-    struct module *m, const struct recording *r, const struct out_options *o, struct err *e)
+int subject_open(
+    struct subject *m, const struct recording *r, const struct out_options *o, struct err *e)
 {
-	struct build_id id;
+	const struct build_id *id = &m->image.id;
 
-	if (module_find(m, r, o, e))
+	if (subject_find(m, r, o, e) || (!m->read && image_read(&m->image, m->path, false, e)))
 		return -1;
-	if (!m->elf)
-		m->elf = elf_file_open(m->path, -1, e);
-	if (!m->elf)
-		return -1;
-	id = elf_file_build_id(m->elf);
-	if (id.n && r->file.v[m->file].id.n && !build_id_equal(&id, &r->file.v[m->file].id)) {
-		module_close(m);
-		return err_set(e, "%s: another build than that of the profile", m->path);
-	}
-	m->nsegment = elf_file_exec_segments(m->elf, m->segment, MODULE_SEGMENTS);
-	return 0;
+	m->read = true;
+	if (!id->n || !r->file.v[m->file].id.n || build_id_equal(id, &r->file.v[m->file].id))
+		return 0;
+	err_set(e, "%s: another build than that of the profile", m->path);
+	subject_close(m);
+	return -1;
 }
 
-void module_close(struct module *m)
+void subject_close(struct subject *m)
 {
-	if (m->elf)
-		elf_file_close(m->elf);
-	m->elf = NULL;
+	image_free(&m->image);
 }
 
-bool module_has(const struct module *m, const struct recording *r, uint32_t location)
+bool subject_has(const struct subject *m, const struct recording *r, uint32_t location)
 {
 	return location != RECORDING_NONE && r->location.v[location].file == m->file;
 }
 
-bool module_address(
-    const struct module *m, const struct recording *r, uint32_t location, uint64_t *address)
+bool subject_address(
+    const struct subject *m, const struct recording *r, uint32_t location, uint64_t *address)
 {
-	const struct elf_segment *s;
-	uint64_t offset;
-
-	if (!module_has(m, r, location))
-		return false;
-	offset = r->location.v[location].offset;
-	for (s = m->segment; s < m->segment + m->nsegment; s++) {
-		if (offset >= s->offset && offset - s->offset < s->filesz) {
-			*address = offset - s->offset + s->vaddr;
-			return true;
-		}
-	}
-	return false;
+	return subject_has(m, r, location) &&
+	       image_address(&m->image, r->location.v[location].offset, address);
 }

@@ -1,4 +1,4 @@
-#include "morphctl/report/symbols/child.h"
+#include "morphctl/report/child/child.h"
 #include "common/publish.h"
 
 #include <errno.h>
@@ -152,8 +152,8 @@ static int judge(int status, const struct buf *b, struct err *e)
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
 		return err_set(e, "reading it took more than %d s of CPU time", CHILD_CPU_S);
 	if (WIFSIGNALED(status))
-		return err_set(e, "the process that read it crashed (%s)",
-		    strsignal(WTERMSIG(status)));
+		return err_set(
+		    e, "the process that read it crashed (%s)", strsignal(WTERMSIG(status)));
 	if (WEXITSTATUS(status) == 70)
 		return err_set(e, "reading it took too much memory");
 	if (WEXITSTATUS(status) || !b->n || (b->p[0] != ANSWERED && b->p[0] != REFUSED))
