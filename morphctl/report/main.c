@@ -9,14 +9,18 @@
  */
 #include "common/log.h"
 #include "common/publish.h"
+#include "morphctl/report/child/child.h"
 #include "morphctl/report/in/in.h"
 #include "morphctl/report/out/out.h"
 #include "morphctl/report/show/show.h"
 #include "morphctl/report/symbols/symbols.h"
 
 #include <getopt.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { DONE, FAILED, USAGE };
@@ -88,6 +92,24 @@ static int read_options(struct job *j, int argc, char **argv)
 	return DONE;
 }
 
+/*
+ * Root reads what a user wrote as that user, for good: what comes of it can do no more than the
+ * user.
+ */
+static int read_input(struct job *j, const char *path)
+{
+	struct passwd *p;
+	struct stat st;
+	struct err e;
+
+	if (!geteuid() && !stat(path, &st) && st.st_uid) {
+		p = getpwuid(st.st_uid);
+		if (child_become(st.st_uid, p ? p->pw_gid : st.st_gid, &e))
+			return complain(e.text);
+	}
+	return in_read(&j->r, path, &j->in, &e) ? complain(e.text) : DONE;
+}
+
 /* ---- report ---- */
 
 /* Without a level one below what is asked for. */
@@ -143,7 +165,6 @@ static void show_callers(struct job *j)
 
 static int report(struct job *j)
 {
-	struct err e;
 	int rc;
 
 	if (j->narg < 1 || j->narg > 3)
@@ -151,9 +172,7 @@ static int report(struct job *j)
 	rc = choose_level(j);
 	if (rc)
 		return rc;
-	if (in_read(&j->r, j->arg[0], &j->in, &e))
-		return complain(e.text);
-	rc = choose_event(j);
+	rc = read_input(j, j->arg[0]) ?: choose_event(j);
 	if (rc)
 		return rc;
 	j->symbols.lines = j->query.level == BREAKDOWN_LINE;
@@ -217,14 +236,11 @@ static int annotate(struct job *j)
 	const struct recording_function *f;
 	uint32_t file, i;
 	size_t n = 0;
-	struct err e;
 	int rc;
 
 	if (j->narg != 3)
 		return USAGE;
-	if (in_read(&j->r, j->arg[0], &j->in, &e))
-		return complain(e.text);
-	rc = choose_event(j);
+	rc = read_input(j, j->arg[0]) ?: choose_event(j);
 	if (rc)
 		return rc;
 	file = choose_file(j, j->arg[1]);
@@ -252,26 +268,50 @@ static int annotate(struct job *j)
 
 /* ---- export ---- */
 
-static int export(struct job *j)
+/* All of it, written to a descriptor. */
+static int convert(struct job *j, int fd)
 {
 	struct buf out = {0};
 	struct err e;
-	int rc;
+	int rc = read_input(j, j->arg[1]);
 
-	if (j->narg != 2)
-		return USAGE;
-	if (in_read(&j->r, j->arg[1], &j->in, &e))
-		return complain(e.text);
+	if (rc)
+		return rc;
 	j->symbols.lines = true;
 	if (out_needs_symbols(j->arg[0]))
 		symbols_resolve(&j->r, &j->symbols);
 	rc = out_write(&j->r, j->arg[0], &j->out, &out, &e);
-	if (rc == 0 && j->output)
-		rc = publish_bytes(j->output, out.p, out.n, 0666, &e);
-	else if (rc == 0)
-		fwrite(out.p, 1, out.n, stdout);
+	if (rc == 0 && file_write_all(fd, out.p, out.n))
+		rc = err_sys(&e, "%s", j->output ? j->output : "standard output");
 	buf_free(&out);
 	return rc ? complain(e.text) : DONE;
+}
+
+/* Reading may have to become somebody else: a process of its own does it. */
+static int export(struct job *j)
+{
+	struct publish p = {.fd = STDOUT_FILENO};
+	int status = 0, rc;
+	struct err e;
+	pid_t pid;
+
+	if (j->narg != 2)
+		return USAGE;
+	if (j->output && publish_open(&p, j->output, 0666, &e))
+		return complain(e.text);
+	pid = fork();
+	if (!pid)
+		_exit(convert(j, p.fd));
+	rc = pid < 0 || waitpid(pid, &status, 0) < 0 ? FAILED : DONE;
+	if (rc == DONE && status)
+		rc = WIFEXITED(status) ? WEXITSTATUS(status) : FAILED;
+	if (!j->output)
+		return rc;
+	if (rc)
+		publish_abort(&p);
+	else if (publish_commit(&p, &e))
+		return complain(e.text);
+	return rc;
 }
 
 /* ---- formats ---- */

@@ -7,11 +7,20 @@
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
+
+/* The lines of a source file that instructions come from, and those between. */
+struct source {
+	const char *path;
+	uint32_t from, to;
+	const char **text; /* NULL where it cannot be read */
+};
 
 struct listing {
 	const struct recording *r;
 	struct arena mem;
 	struct table t;
+	VEC(struct source) sources;
 	double sum;         /* samples of all parts */
 	const char *source; /* file and line of the last line of source */
 	uint32_t line;
@@ -28,14 +37,50 @@ static double samples_of(const struct show_part *part, size_t n)
 	return sum;
 }
 
-/* The text of one source line, or NULL: the file is gone, or shorter. */
+static struct source *find_source(struct listing *l, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < l->sources.n; i++)
+		if (strcmp(l->sources.v[i].path, path) == 0)
+			return &l->sources.v[i];
+	vec_push(&l->sources, (struct source){path, UINT32_MAX, 0, NULL});
+	return &l->sources.v[l->sources.n - 1];
+}
+
+/* As the module's owner, who names these files. */
+static void read_sources(struct listing *l, const struct show_part *part)
+{
+	const struct recording_function *f = &l->r->function.v[part->function];
+	const struct symbols_insn *insn;
+	struct source *s;
+	struct stat st;
+	size_t i;
+
+	if (stat(l->r->file.v[f->file].path, &st))
+		return;
+	for (i = 0; i < part->n; i++) {
+		insn = part->line[i].insn;
+		if (!insn->source)
+			continue;
+		s = find_source(l, insn->source);
+		s->from = insn->line < s->from ? insn->line : s->from;
+		s->to = insn->line > s->to ? insn->line : s->to;
+	}
+	for (i = 0; i < l->sources.n; i++) {
+		s = &l->sources.v[i];
+		if (symbols_source(
+			s->path, st.st_uid, s->from, s->to - s->from + 1, &l->mem, &s->text, NULL))
+			s->text = NULL;
+	}
+}
+
 static const char *source_text(struct listing *l, const char *path, uint32_t line)
 {
-	const char **text;
+	const struct source *s = find_source(l, path);
+	const char *text = s->text ? s->text[line - s->from] : NULL;
 
-	if (symbols_source(path, 0, line, 1, &l->mem, &text, NULL))
-		return NULL;
-	return text[0] ? words_clean(&l->mem, text[0] + strspn(text[0], " \t")) : NULL;
+	return text ? words_clean(&l->mem, text + strspn(text, " \t")) : NULL;
 }
 
 static void add_source(struct listing *l, const struct symbols_insn *insn)
@@ -74,6 +119,8 @@ static void add_part(struct listing *l, const struct show_part *part)
 {
 	size_t i;
 
+	l->sources.n = 0;
+	read_sources(l, part);
 	for (i = 0; i < part->n; i++) {
 		add_source(l, part->line[i].insn);
 		add_insn(l, &part->line[i]);
@@ -138,5 +185,6 @@ void show_annotated(FILE *out, const struct recording *r, uint32_t event,
 		}
 	}
 	table_free(&l.t);
+	vec_free(&l.sources);
 	arena_free(&l.mem);
 }
