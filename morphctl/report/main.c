@@ -152,11 +152,24 @@ static int choose_event(struct job *j)
 	return j->event ? FAILED : DONE;
 }
 
+static bool has_chains(const struct recording *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->stack.n; i++)
+		if (r->stack.v[i].caller != RECORDING_NONE)
+			return true;
+	return false;
+}
+
 static void show_callers(struct job *j)
 {
 	struct callgraph g = {0};
 
-	callgraph_of_chains(&g, &j->r, j->query.event);
+	if (has_chains(&j->r))
+		callgraph_of_chains(&g, &j->r, j->query.event);
+	else
+		callgraph_of_calls(&g, &j->r, j->query.event);
 	callgraph_end(&g);
 	j->show.limit = j->show.limit ? j->show.limit : LIMIT_CALLERS;
 	show_callgraph(stdout, &j->r, &g, j->r.event.v[j->query.event].unit, &j->show);

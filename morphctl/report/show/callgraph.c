@@ -105,6 +105,39 @@ void callgraph_of_chains(struct callgraph *g, const struct recording *r, uint32_
 
 /* ---- of numbers of calls ---- */
 
+static bool is_start(const struct recording *r, uint32_t location, uint32_t function)
+{
+	uint64_t start = r->function.v[function].start;
+
+	return start == UINT64_MAX || r->location.v[location].offset == start;
+}
+
+void callgraph_of_calls(struct callgraph *g, const struct recording *r, uint32_t event)
+{
+	const struct recording_sample *s;
+	const struct recording_branch *b;
+	uint32_t at, from, to;
+
+	for (s = r->sample.v; s < r->sample.v + r->sample.n; s++) {
+		if (s->event != event || s->stack == RECORDING_NONE)
+			continue;
+		at = r->stack.v[s->stack].location;
+		to = callgraph_node(g, r->location.v[at].file, breakdown_function(r, at));
+		g->node.v[to].self += (double)s->period;
+	}
+	for (b = r->branch.v; b < r->branch.v + r->branch.n; b++) {
+		if (b->from == RECORDING_NONE || b->to == RECORDING_NONE)
+			continue;
+		from = breakdown_function(r, b->from);
+		to = breakdown_function(r, b->to);
+		if (from != RECORDING_NONE && to != RECORDING_NONE && from != to &&
+		    is_start(r, b->to, to))
+			callgraph_arc(g, callgraph_node(g, r->location.v[b->from].file, from),
+			    callgraph_node(g, r->location.v[b->to].file, to), (double)b->n, 0);
+	}
+	callgraph_propagate(g);
+}
+
 static int by_caller(const void *a, const void *b)
 {
 	const struct callgraph_arc *x = a, *y = b;

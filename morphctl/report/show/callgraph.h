@@ -38,6 +38,9 @@ void callgraph_arc(
     struct callgraph *g, uint32_t caller, uint32_t callee, double calls, double time);
 /* From the call chains of an event's samples. */
 void callgraph_of_chains(struct callgraph *g, const struct recording *r, uint32_t event);
+/* From an event's samples and the branches that are calls: those from another function to the
+ * begin of one. Divides time by them, too. */
+void callgraph_of_calls(struct callgraph *g, const struct recording *r, uint32_t event);
 /* From self and calls: time of arcs, and total. */
 void callgraph_propagate(struct callgraph *g);
 /* Sorts. Nodes have other numbers from here on. */

@@ -52,16 +52,24 @@ static const char *row_where(struct shown *s, const struct breakdown_row *row, b
 	return rows_file(&s->mem, s->r, row->file);
 }
 
+static bool is_timed(const struct shown *s)
+{
+	return strcmp(event_of(s)->unit, "ns") == 0;
+}
+
 static void print_head(FILE *out, struct shown *s)
 {
 	const struct recording_event *e = event_of(s);
 	struct arena *a = &s->mem;
 	size_t i;
 
-	fprintf(out, "%s of %s, %s", words_plural(a, (double)s->t->n, "sample"),
-	    words_clean(a, e->name), rows_amount(a, e->unit, s->t->sum));
-	if (strcmp(e->unit, "ns") != 0)
-		fprintf(out, " %s", words_clean(a, e->unit));
+	fprintf(
+	    out, "%s of %s", words_plural(a, (double)s->t->n, "sample"), words_clean(a, e->name));
+	if (is_timed(s))
+		fprintf(out, ", %s", rows_amount(a, e->unit, s->t->sum));
+	else if (strcmp(e->unit, "count") != 0)
+		fprintf(
+		    out, ", %s %s", rows_amount(a, e->unit, s->t->sum), words_clean(a, e->unit));
 	if (s->r->lost)
 		fprintf(out, "; %s were lost", words_number(a, (double)s->r->lost));
 	fputc('\n', out);
@@ -101,7 +109,7 @@ static unsigned columns(const struct shown *s, struct column *c)
 	if (s->t->chains)
 		c[n++] = (struct column){"TOTAL", RIGHT};
 	c[n++] = (struct column){"SAMPLES", RIGHT};
-	c[n++] = (struct column){strcmp(event_of(s)->unit, "ns") == 0 ? "TIME" : "PERIODS", RIGHT};
+	c[n++] = (struct column){is_timed(s) ? "TIME" : "PERIODS", RIGHT};
 	c[n++] =
 	    (struct column){name[level], level == BREAKDOWN_MODULE || level == BREAKDOWN_LINE ? CUT
 					 : level == BREAKDOWN_ADDRESS                         ? LEFT
