@@ -29,20 +29,6 @@ static void compact(struct batch *b)
 	b->entry.n = b->sorted = n;
 }
 
-/* Room for a user's path of n bytes: while those before it are no more than what
- * stays for others. */
-static bool take_room(struct batch *b, uint32_t uid, size_t n)
-{
-	uint64_t *own = htab_put(&b->user, &uid, sizeof uid, NULL);
-	size_t left = BATCH_PATHS - b->paths;
-
-	if (n > left || *own > left - n)
-		return false;
-	*own += n;
-	b->paths += n;
-	return true;
-}
-
 /* The module's index, or -1 when its path finds no room. */
 static int64_t module_index(struct batch *b, const struct place *at)
 {
@@ -56,7 +42,7 @@ static int64_t module_index(struct batch *b, const struct place *at)
 	buf_add(&key, at->id->b, at->id->n);
 	if ((slot = htab_get(&b->index, key.p, key.n))) {
 		index = (int64_t)*slot;
-	} else if (take_room(b, at->uid, n)) {
+	} else if (room_take(&b->paths, BATCH_PATHS, at->uid, n)) {
 		index = (int64_t)b->module.n;
 		*htab_put(&b->index, key.p, key.n, NULL) = b->module.n;
 		vec_push(&b->module,
@@ -173,12 +159,13 @@ static void batch_clear(struct batch *b)
 
 	for (i = 0; i < b->module.n; i++)
 		free(b->module.v[i].path);
-	b->module.n = b->entry.n = b->sorted = b->paths = 0;
+	b->module.n = b->entry.n = b->sorted = 0;
 	b->run.n = b->nrun_build = b->nuse = 0;
 	b->plain = b->extra = 0;
 	b->taken = b->kernel = b->outside = b->dropped = b->runs_unsent = 0;
 	htab_free(&b->index);
-	htab_free(&b->user);
+	room_free(&b->paths);
+	elsewheres_clear(&b->elsewhere);
 }
 
 /* The frame once more, with registers. plain: bytes of it without. */
@@ -218,7 +205,7 @@ uint64_t batch_flush(struct batch *b, uint64_t session, uint64_t seq, uint64_t e
 	    .nuse = b->nuse,
 	    .plain = b->plain,
 	    .extra = b->extra};
-	struct wire_sample *sample;
+	struct wire_sample *sample, *elsewhere;
 	uint32_t *rename;
 	size_t begin = out->n;
 
@@ -230,11 +217,15 @@ uint64_t batch_flush(struct batch *b, uint64_t session, uint64_t seq, uint64_t e
 	rename = xcalloc(b->module.n, sizeof *rename);
 	w.nmodule = fill_modules(b, sample, rename);
 	w.module = b->module.v;
+	elsewhere = elsewheres_fill(&b->elsewhere);
+	w.elsewhere = b->elsewhere.place.v;
+	w.nelsewhere = (uint32_t)b->elsewhere.place.n;
 	wire_put_batch(out, &w);
 	regs_rename(&b->regs, rename);
 	put_secret(b, &w, out->n - begin, secret);
 	free(rename);
 	free(sample);
+	free(elsewhere);
 	batch_clear(b);
 	return w.taken;
 }
@@ -243,6 +234,7 @@ void batch_free(struct batch *b)
 {
 	batch_clear(b);
 	regs_free(&b->regs);
+	elsewheres_free(&b->elsewhere);
 	vec_free(&b->module);
 	vec_free(&b->entry);
 	vec_free(&b->run);

@@ -5,8 +5,7 @@
  * exactly one of modules, kernel, outside and dropped, so that the batch adds up
  * (common/wire/wire.h). Bounded: what exceeds BATCH_ENTRIES distinct offsets or
  * BATCH_PATHS bytes of paths is dropped and counted, which also keeps the
- * frame below WIRE_MAX_PAYLOAD. Of these bytes one user gets half at most, the
- * next one half of the rest, and so on.
+ * frame below WIRE_MAX_PAYLOAD. These bytes are shared by users (room.h).
  */
 #ifndef MORPH_BATCH_H
 #define MORPH_BATCH_H
@@ -14,6 +13,7 @@
 #include "common/hash.h"
 #include "common/mem.h"
 #include "common/wire/wire.h"
+#include "monitor-client/elsewhere.h"
 #include "monitor-client/regs.h"
 
 enum { BATCH_ENTRIES = 1 << 18, BATCH_PATHS = 4 << 20 };
@@ -26,19 +26,20 @@ struct batch_entry {
 struct batch {
 	uint64_t taken, kernel, outside, dropped;
 	struct htab index;              /* uid, path and build-id -> index of the module */
-	struct htab user;               /* uid -> bytes of paths */
+	struct room paths;              /* bytes of them */
 	VEC(struct wire_module) module; /* paths are owned */
 	VEC(struct batch_entry) entry;  /* [0, sorted) ascending, once each */
-	size_t sorted, paths;
+	size_t sorted;
 	struct build_id run_build[WIRE_RUN_BUILDS_MAX];
 	uint32_t nrun_build;
 	VEC(struct wire_run) run; /* at most WIRE_RUNS_MAX */
 	uint64_t runs_unsent;
 	struct wire_use use[WIRE_RUN_BUILDS_MAX]; /* filled before each flush */
 	uint32_t nuse;
-	uint64_t plain, extra; /* in user mode, of whatever program: counted by the caller */
-	struct regs regs;      /* their modules are indices into module[] */
-	uint64_t start_ns;     /* CLOCK_REALTIME of the last flush */
+	uint64_t plain, extra;       /* in user mode, of whatever program: counted by the caller */
+	struct regs regs;            /* their modules are indices into module[] */
+	struct elsewheres elsewhere; /* of what is in kernel and outside */
+	uint64_t start_ns;           /* CLOCK_REALTIME of the last flush */
 };
 
 /* Returns the index of the place's module, -1 when the sample was dropped. */

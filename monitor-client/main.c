@@ -8,6 +8,7 @@
 #include "monitor-client/kernel/clock.h"
 #include "monitor-client/kernel/cost.h"
 #include "monitor-client/kernel/exits.h"
+#include "monitor-client/kernel/procfs.h"
 #include "monitor-client/follow.h"
 #include "monitor-client/maps/lookup.h"
 #include "monitor-client/maps/maps.h"
@@ -61,6 +62,7 @@ struct monitor {
 	int signals; /* signalfd */
 	uint64_t seq, drain_every, next_drain, next_flush;
 	uint64_t taken, throttled; /* in all */
+	struct build_id boot;      /* of the kernel */
 	bool stop;
 	int status; /* to exit with */
 };
@@ -142,6 +144,26 @@ static void on_extra(struct monitor *m, const struct event *ev)
 		take_regs(m, ev, &at, module);
 }
 
+/* A sample in kernel mode has an address there, or that of the program, or none. */
+static void on_kernel(struct monitor *m, const struct event *ev)
+{
+	batch_kernel(&m->batch);
+	if (ev->sample.ip >> 63)
+		elsewheres_add(&m->batch.elsewhere, &(struct elsewhere){.kind = WIRE_KERNEL,
+							.id = &m->boot,
+							.name = "[kernel]",
+							.address = ev->sample.ip});
+}
+
+static void on_outside(struct monitor *m, const struct event *ev)
+{
+	struct elsewhere at;
+
+	batch_outside(&m->batch);
+	if (ev->sample.mode == MODE_USER && maps_elsewhere(m->maps, ev, &at))
+		elsewheres_add(&m->batch.elsewhere, &at);
+}
+
 static void on_event(const struct event *ev, void *arg)
 {
 	struct monitor *m = arg;
@@ -157,13 +179,13 @@ static void on_event(const struct event *ev, void *arg)
 	} else if (ev->sample.extra) {
 		on_extra(m, ev);
 	} else if (ev->sample.mode == MODE_KERNEL) {
-		batch_kernel(&m->batch);
+		on_kernel(m, ev);
 	} else if (ev->sample.mode == MODE_USER && maps_find(m->maps, ev, &at)) {
 		module = batch_place(&m->batch, &at);
 		if (ev->sample.regs)
 			take_regs(m, ev, &at, module);
 	} else {
-		batch_outside(&m->batch);
+		on_outside(m, ev);
 	}
 }
 
@@ -493,6 +515,7 @@ static void open_source(struct monitor *m)
 		follow_cancel(&m->follow);
 		die(refused ? EXIT_REFUSED : EXIT_FAILED, "%s", e.text);
 	}
+	m->boot = procfs_boot("/proc");
 	m->hello = session_hello(source_kind(m->source), source_period(m->source));
 	log_debug("source %s, a sample represents %" PRIu64 " ns",
 	    source_kind(m->source) == WIRE_SRC_TICK ? "tick" : "cpu-clock",

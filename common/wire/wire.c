@@ -1,8 +1,10 @@
 #include "common/wire/wire.h"
 #include "common/hash.h"
 #include "common/le.h"
+#include "common/wire/elsewhere.h"
 #include "common/wire/regs.h"
 #include "common/wire/runs.h"
+#include "common/wire/samples.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +23,7 @@ enum {
 	HELLO_SIZE = 24,
 	ACK_SIZE = 16,
 	BATCH_FIXED = 32,
-	SAMPLE_LEAST = 2, /* bytes */
-	MODULE_LEAST = 5,
+	MODULE_LEAST = 5, /* bytes */
 	PATH_LIMIT = 4096,
 	SECTION_HEAD = 5, /* type, length */
 	BUDGET_MAX = 1000000,
@@ -72,19 +73,6 @@ void wire_put_ack(struct buf *out, const struct wire_ack *m)
 	end_frame(out, at, WIRE_ACK);
 }
 
-static void put_samples(struct buf *out, const struct wire_sample *s, uint32_t n)
-{
-	uint64_t offset = 0;
-	uint32_t i;
-
-	buf_uleb(out, n);
-	for (i = 0; i < n; i++) {
-		buf_uleb(out, s[i].offset - offset);
-		buf_uleb(out, s[i].count);
-		offset = s[i].offset;
-	}
-}
-
 static void put_module(struct buf *out, const struct wire_module *m)
 {
 	size_t path = m->path ? strlen(m->path) : 0;
@@ -93,7 +81,7 @@ static void put_module(struct buf *out, const struct wire_module *m)
 	buf_uleb(out, path);
 	buf_add(out, m->path, path);
 	buf_uleb(out, m->uid);
-	put_samples(out, m->sample, m->nsample);
+	wire_put_samples(out, m->sample, m->nsample);
 }
 
 static void put_extra(struct buf *out, const struct wire_batch *m)
@@ -111,7 +99,7 @@ static void put_extra(struct buf *out, const struct wire_batch *m)
 		if (!m->module[i].boosted)
 			continue;
 		buf_uleb(out, i);
-		put_samples(out, m->module[i].extra, m->module[i].nextra);
+		wire_put_samples(out, m->module[i].extra, m->module[i].nextra);
 	}
 	out->p[at] = WIRE_SECTION_EXTRA;
 	put_le32(out->p + at + 1, (uint32_t)(out->n - at - SECTION_HEAD));
@@ -141,6 +129,8 @@ void wire_put_batch(struct buf *out, const struct wire_batch *m)
 		wire_put_uses(out, m);
 	if (m->extra)
 		put_extra(out, m);
+	if (m->nelsewhere)
+		wire_put_elsewhere(out, m);
 	end_frame(out, at, WIRE_BATCH);
 }
 
@@ -287,21 +277,8 @@ static int account(struct batch_read *r, uint64_t n)
 
 static int get_samples(struct batch_read *r, uint64_t max, struct wire_sample **sample, uint32_t *n)
 {
-	uint64_t delta, offset = 0;
-	struct wire_sample *s;
-	uint32_t i;
-
-	if (get_count(r, SAMPLE_LEAST, n) < 0)
-		return damaged(r, "samples");
-	s = *sample = arena_array(r->a, *n, sizeof *s);
-	for (i = 0; i < *n; i++) {
-		if (get_number(r, UINT64_MAX, &delta) < 0 || (i && !delta) ||
-		    __builtin_add_overflow(offset, delta, &offset) ||
-		    get_number(r, max, &s[i].count) < 0 || !s[i].count)
-			return damaged(r, "samples");
-		s[i].offset = offset;
-	}
-	return 0;
+	return wire_get_samples(&r->p, r->end, max, r->a, sample, n) < 0 ? damaged(r, "samples")
+									 : 0;
 }
 
 static int get_build_id(struct batch_read *r, struct build_id *id)
@@ -398,6 +375,9 @@ static int get_section(struct batch_read *r, const uint8_t *section, struct wire
 		return damaged(r, "runs");
 	if (*section == WIRE_SECTION_USES && wire_get_uses(section + 5, r->p, r->a, m) < 0)
 		return damaged(r, "uses");
+	if (*section == WIRE_SECTION_ELSEWHERE &&
+	    wire_get_elsewhere(section + 5, r->p, r->a, m) < 0)
+		return damaged(r, "places elsewhere");
 	return 0;
 }
 
@@ -411,7 +391,7 @@ static int get_sections(struct batch_read *r, struct wire_batch *m)
 		if (r->end - r->p < 5 || get_le32(r->p + 1) > (uint64_t)(r->end - r->p - 5))
 			return damaged(r, "section");
 		r->p += 5 + get_le32(r->p + 1);
-		if (*section < WIRE_SECTION_REGS || *section > WIRE_SECTION_EXTRA)
+		if (*section < WIRE_SECTION_REGS || *section > WIRE_SECTION_ELSEWHERE)
 			continue;
 		if (seen[*section])
 			return damaged(r, "sections: one twice");

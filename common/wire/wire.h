@@ -120,6 +120,28 @@ struct wire_use {
 };
 
 /*
+ * Where samples fell that no module has, in as much detail as there was room for. They are part of
+ * the batch's kernel and outside, which count all of them.
+ */
+enum wire_elsewhere_kind {
+	WIRE_KERNEL = 1,    /* addresses; the id is the kernel's boot_id, with which they change */
+	WIRE_ANONYMOUS = 2, /* addresses in a process, in no file: of a JIT compiler */
+	WIRE_FILE = 3,      /* offsets in a file without build-id */
+	WIRE_VDSO = 4,      /* offsets in the kernel's code for user mode */
+	WIRE_FOREIGN = 5,   /* offsets in a file of which it is not known that the path is its own:
+			       of a container, or removed; the id, where it is known */
+};
+
+struct wire_elsewhere {
+	uint8_t kind;
+	uint32_t uid, pid;  /* pid: of WIRE_ANONYMOUS, else 0 */
+	struct build_id id; /* n = 0: none */
+	char *name;         /* path, or what the process calls itself; a hint, never trusted */
+	struct wire_sample *sample; /* ascending offset, or address */
+	uint32_t nsample;
+};
+
+/*
  * After the modules a batch may carry further sections (type u8, length u32):
  * readers skip types they do not know.
  */
@@ -127,7 +149,8 @@ enum wire_section {
 	WIRE_SECTION_REGS = 2,
 	WIRE_SECTION_RUNS = 3,
 	WIRE_SECTION_USES = 4,
-	WIRE_SECTION_EXTRA = 5
+	WIRE_SECTION_EXTRA = 5,
+	WIRE_SECTION_ELSEWHERE = 6
 };
 
 struct wire_batch {
@@ -152,6 +175,8 @@ struct wire_batch {
 	 * > 0 where modules are boosted. The latter for each of the former is how densely a boosted
 	 * module was sampled, whatever was lost. */
 	uint64_t plain, extra;
+	struct wire_elsewhere *elsewhere;
+	uint32_t nelsewhere;
 };
 
 struct wire_ack {
@@ -178,7 +203,8 @@ bool wire_want_equal(const struct wire_want *a, const struct wire_want *b);
  * and its path, registers WIRE_REGS_MAX), path within 4096 bytes and samples in
  * order: else readers refuse it. The section of registers is written where
  * nregs or regs_unsent is not 0, that of runs where nrun or runs_unsent is not, that of uses where
- * nuse is not, that of extra samples where extra is not. */
+ * nuse is not, that of extra samples where extra is not, that of elsewhere where nelsewhere is not.
+ */
 void wire_put_hello(struct buf *out, const struct wire_hello *m);
 void wire_put_batch(struct buf *out, const struct wire_batch *m);
 void wire_put_ack(struct buf *out, const struct wire_ack *m);

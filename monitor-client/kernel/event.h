@@ -23,7 +23,8 @@ enum event_kind {
 
 enum sample_mode {
 	MODE_USER,   /* ip is the user's instruction */
-	MODE_KERNEL, /* a system call, an interrupt's work or a kernel thread */
+	MODE_KERNEL, /* a system call, an interrupt's work or a kernel thread; ip is an address in
+			the kernel, or else it is not known where */
 	MODE_OTHER,  /* neither: a guest of this machine */
 };
 

@@ -116,6 +116,38 @@ int procfs_uid(const char *proc, uint32_t pid, uint32_t *uid)
 	return r;
 }
 
+/* The first line of a small file, without its newline; "" when there is none. */
+static void first_line(int fd, char *line, size_t n)
+{
+	ssize_t got = fd < 0 ? -1 : read(fd, line, n - 1);
+
+	line[got > 0 ? got : 0] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	if (fd >= 0)
+		close(fd);
+}
+
+void procfs_comm(const char *proc, uint32_t pid, char *comm, size_t n)
+{
+	first_line(procfs_open(proc, pid, "comm", O_RDONLY), comm, n);
+}
+
+struct build_id procfs_boot(const char *proc)
+{
+	char *path = xasprintf("%s/sys/kernel/random/boot_id", proc), line[64], hex[64];
+	struct build_id id = {0};
+	size_t i, n = 0;
+
+	first_line(open(path, O_RDONLY | O_CLOEXEC), line, sizeof line);
+	for (i = 0; line[i]; i++)
+		if (line[i] != '-')
+			hex[n++] = line[i];
+	hex[n] = '\0';
+	build_id_parse(hex, &id);
+	free(path);
+	return id;
+}
+
 int procfs_pids(const char *proc, void (*fn)(uint32_t pid, void *), void *arg)
 {
 	DIR *d = opendir(proc);

@@ -21,6 +21,10 @@ int procfs_maps(int fd, void (*fn)(const struct event_map *, void *), void *arg)
 struct event_ns procfs_ns(const char *proc, uint32_t pid);
 /* The real user of a process. 0, or -1. */
 int procfs_uid(const char *proc, uint32_t pid, uint32_t *uid);
+/* The name of a task, of at most n - 1 bytes; "" when it cannot be had. */
+void procfs_comm(const char *proc, uint32_t pid, char *comm, size_t n);
+/* What names this run of the kernel: its random boot_id, 16 bytes; n = 0: it cannot be had. */
+struct build_id procfs_boot(const char *proc);
 /* Calls fn for every process. 0, or -1 when the tree cannot be read. */
 int procfs_pids(const char *proc, void (*fn)(uint32_t pid, void *), void *arg);
 /* Bytes of a mapping's path without " (deleted)" at its end. */

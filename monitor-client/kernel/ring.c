@@ -152,6 +152,9 @@ static enum record_kind sample_clock(
 	ev->tid = get_le32(p + 12);
 	ev->time = get_le64(p + 16);
 	ev->sample.mode = mode_of(misc);
+	if (ev->sample.mode == MODE_KERNEL &&
+	    (misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL)
+		ev->sample.ip = 0; /* another kernel's */
 	if (ev->sample.mode == MODE_USER && !in_user_mode(r, p + 24, p + n, ev, &ip) && ip)
 		ev->sample.mode = MODE_KERNEL;
 	return REC_EVENT;

@@ -42,6 +42,7 @@ struct proc {
 	uint64_t args;           /* shape of the command line; 0 = not known */
 	uint32_t pid, uid;
 	bool uid_asked;
+	char comm[16]; /* as of its exec, or later; "": not known */
 };
 
 struct slow_user {
@@ -74,6 +75,11 @@ struct maps *maps_new(const char *proc, struct lookup *lookup, uint32_t uid, boo
 }
 
 /* ---- files ---- */
+
+static bool is_vdso(const char *path)
+{
+	return !strcmp(path, "[vdso]");
+}
 
 /* No file, or none that has a layout to change. */
 static bool without_file(const char *path)
@@ -114,7 +120,8 @@ static size_t file_bytes(const char *path)
 static struct file *file_get(struct maps *m, const struct event_map *as, uint64_t view)
 {
 	size_t name = procfs_name_length(as->path);
-	bool check = m->whole_machine && (view || as->path[name]);
+	bool vdso = is_vdso(as->path);
+	bool check = m->whole_machine && !vdso && (view || as->path[name]);
 	uint32_t h = file_hash(as);
 	struct file *f;
 
@@ -129,12 +136,12 @@ static struct file *file_get(struct maps *m, const struct event_map *as, uint64_
 	    .hash = h,
 	    .refs = 1,
 	    .bytes = file_bytes(as->path),
-	    .tries = TRIES,
+	    .tries = vdso ? 0 : TRIES,
 	    .check = check};
 	f->as.path = xstrdup(as->path);
 	f->name = xstrdup(as->path);
 	f->name[name] = '\0';
-	if (as->id.n && !check) {
+	if (as->id.n && !check && !vdso) {
 		f->id = as->id;
 		f->tries = 0;
 	}
@@ -416,7 +423,7 @@ static void range_add(struct maps *m, struct proc *p, const struct event_map *ma
 	if (map->end <= map->start)
 		return;
 	make_room(m, 2 * sizeof r + file_bytes(map->path));
-	if (without_file(map->path) || p->range.n >= MAPS_RANGES) {
+	if ((without_file(map->path) && !is_vdso(map->path)) || p->range.n >= MAPS_RANGES) {
 		range_set(m, p, map->start, map->end, NULL);
 		return;
 	}
@@ -529,6 +536,7 @@ static void proc_fork(struct maps *m, const struct event *ev)
 	ranges_copy(m, p, parent);
 	p->view = parent->view;
 	p->args = parent->args;
+	memcpy(p->comm, parent->comm, sizeof p->comm);
 	p->uid = parent->uid;
 	if (is_suspect(m, parent))
 		p->sure = parent->sure;
@@ -565,6 +573,7 @@ void maps_event(struct maps *m, const struct event *ev)
 		ranges_drop(m, p);
 		p->uid_asked = false;
 		p->args = 0;
+		memcpy(p->comm, ev->comm, sizeof p->comm);
 		p->sure = ev->time;
 		p->died = 0; /* a thread's exec ends the first thread before */
 		break;
@@ -645,6 +654,39 @@ bool maps_find(struct maps *m, const struct event *s, struct place *out)
 	out->base = r->start - r->pgoff;
 	out->offset = s->sample.ip - out->base;
 	out->uid = p->uid;
+	return true;
+}
+
+/* What is in no file is known by its process alone. */
+static void in_memory(
+    const struct maps *m, struct proc *p, const struct event *s, struct elsewhere *out)
+{
+	if (!p->comm[0])
+		procfs_comm(m->proc, s->tid, p->comm, sizeof p->comm);
+	out->kind = WIRE_ANONYMOUS;
+	out->pid = p->pid;
+	out->name = p->comm;
+}
+
+bool maps_elsewhere(struct maps *m, const struct event *s, struct elsewhere *out)
+{
+	struct proc *p = proc_get(m, s->pid);
+	const struct range *r = p ? range_of(p, s->sample.ip) : NULL;
+
+	if (!p || !p->range.n)
+		return false;
+	*out = (struct elsewhere){.uid = p->uid, .address = s->sample.ip};
+	if (!r) {
+		in_memory(m, p, s, out);
+		return true;
+	}
+	/* It is being looked up, or fell before that was over. */
+	if (r->file->tries || r->file->id.n)
+		return false;
+	out->kind = is_vdso(r->file->name) ? WIRE_VDSO : r->file->check ? WIRE_FOREIGN : WIRE_FILE;
+	out->id = &r->file->as.id;
+	out->name = r->file->name;
+	out->address -= r->start - r->pgoff;
 	return true;
 }
 

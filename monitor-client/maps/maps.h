@@ -6,7 +6,8 @@
  *
  * munmap(2) and mremap(2) are not announced, so a new range overrides what it
  * overlaps. Anonymous memory, memfd, the vdso and files without a build-id
- * have no place, nor have files with a newline in their path.
+ * have no place, nor have files with a newline in their path; maps_elsewhere() says what is
+ * known of these.
  *
  * Whole machine: a path counts only for the file that has it in the monitor's
  * view of the file system. Of processes in the mount and user namespaces of the
@@ -76,6 +77,18 @@ struct place {
 /* Where a user-mode sample fell; false: no file with a build-id. The place's
  * pointers live until the next call of any function above. */
 bool maps_find(struct maps *m, const struct event *sample, struct place *out);
+/* A sample that fell in no module, for the batch (common/wire/wire.h). */
+struct elsewhere {
+	enum wire_elsewhere_kind kind;
+	uint32_t uid, pid;
+	const struct build_id *id; /* NULL or n = 0: none */
+	const char *name;
+	uint64_t address; /* or offset in the file */
+};
+
+/* Where a user-mode sample fell of which maps_find() has just said that it has no place; false: it
+ * is not known either, or not yet. What out points to lives as long as a place does. */
+bool maps_elsewhere(struct maps *m, const struct event *sample, struct elsewhere *out);
 /* Whether an address of the sample's process lies in code of the same build as
  * the place that maps_find() has just found for it; *offset: in the file. */
 bool maps_same_code(struct maps *m, const struct event *sample, const struct place *at,

@@ -2,6 +2,7 @@
 #include "monitor-client/batch.h"
 #include "tests/unit/unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -301,8 +302,79 @@ START_TEST(extra_samples_leave_room_for_others)
 }
 END_TEST
 
+static void elsewhere(
+    enum wire_elsewhere_kind kind, uint32_t uid, const char *name, uint64_t address)
+{
+	if (kind == WIRE_KERNEL)
+		batch_kernel(&b);
+	else
+		batch_outside(&b);
+	elsewheres_add(&b.elsewhere,
+	    &(struct elsewhere){.kind = kind, .uid = uid, .name = name, .address = address});
+}
+
+START_TEST(places_elsewhere_are_summed)
+{
+	elsewhere(WIRE_KERNEL, 0, "[kernel]", 9);
+	elsewhere(WIRE_ANONYMOUS, 1, "node", 5);
+	elsewhere(WIRE_ANONYMOUS, 2, "node", 5);
+	elsewhere(WIRE_KERNEL, 0, "[kernel]", 7);
+	elsewhere(WIRE_KERNEL, 0, "[kernel]", 9);
+	ck_assert_uint_eq(flush(1), 5);
+	ck_assert_uint_eq(w.kernel, 3);
+	ck_assert_uint_eq(w.outside, 2);
+	ck_assert_uint_eq(w.nelsewhere, 3);
+	ck_assert_uint_eq(w.elsewhere[0].nsample, 2);
+	ck_assert_uint_eq(w.elsewhere[0].sample[0].offset, 7);
+	ck_assert_uint_eq(w.elsewhere[0].sample[0].count, 1);
+	ck_assert_uint_eq(w.elsewhere[0].sample[1].count, 2);
+	ck_assert_uint_eq(w.elsewhere[2].uid, 2);
+	/* The next batch begins without them. */
+	elsewhere(WIRE_FILE, 1, "/x", 1);
+	ck_assert_uint_eq(flush(2), 1);
+	ck_assert_uint_eq(w.nelsewhere, 1);
+	ck_assert_uint_eq(w.elsewhere[0].kind, WIRE_FILE);
+}
+END_TEST
+
+/* They are counted all the same. */
+START_TEST(places_elsewhere_are_bounded_and_shared)
+{
+	uint64_t i;
+
+	for (i = 0; i < 2 * ELSEWHERE_SAMPLES; i++)
+		elsewhere(WIRE_ANONYMOUS, 1, "jit", i);
+	for (i = 0; i < 1000; i++)
+		elsewhere(WIRE_ANONYMOUS, 2, "jit", i);
+	ck_assert_uint_eq(flush(1), 2 * ELSEWHERE_SAMPLES + 1000);
+	ck_assert_uint_eq(w.outside, 2 * ELSEWHERE_SAMPLES + 1000);
+	ck_assert_uint_eq(w.nelsewhere, 2);
+	ck_assert_uint_eq(w.elsewhere[0].nsample, ELSEWHERE_SAMPLES / 2);
+	ck_assert_uint_eq(w.elsewhere[1].nsample, 1000);
+}
+END_TEST
+
+START_TEST(names_elsewhere_are_bounded_and_shared)
+{
+	char name[32];
+	uint32_t i;
+
+	for (i = 0; i < ELSEWHERE_NAMES / 64; i++) {
+		snprintf(name, sizeof name, "/x/%u", i);
+		elsewhere(WIRE_FILE, 1, name, 1);
+	}
+	elsewhere(WIRE_FILE, 2, "/y", 1);
+	ck_assert_uint_eq(flush(1), ELSEWHERE_NAMES / 64 + 1);
+	ck_assert_uint_lt(w.nelsewhere, ELSEWHERE_NAMES / 64 / 2);
+	ck_assert_uint_gt(w.nelsewhere, ELSEWHERE_NAMES / 64 / 4);
+	ck_assert_uint_eq(w.elsewhere[w.nelsewhere - 1].uid, 2);
+}
+END_TEST
+
 UNIT_MAIN("batch", 60, setup, teardown, equal_places_are_summed, users_and_paths_are_kept_apart,
     what_has_no_place_is_counted, a_flush_begins_anew, too_many_places_are_dropped_and_counted,
     many_samples_of_few_places_fit, paths_are_bounded, one_users_paths_leave_room_for_others,
     extra_samples_do_not_add_up, extra_samples_leave_room_for_others,
-    a_module_without_samples_is_left_out, runs_go_without_samples, runs_are_bounded)
+    a_module_without_samples_is_left_out, runs_go_without_samples, runs_are_bounded,
+    places_elsewhere_are_summed, places_elsewhere_are_bounded_and_shared,
+    names_elsewhere_are_bounded_and_shared)

@@ -240,6 +240,51 @@ START_TEST(what_is_no_file_has_no_place)
 }
 END_TEST
 
+/* The kind, or 0, of what has no place. */
+static int other(uint32_t pid, uint64_t ip, struct elsewhere *out)
+{
+	struct event ev = {.kind = EV_SAMPLE,
+	    .time = sampled_at,
+	    .pid = pid,
+	    .tid = pid,
+	    .sample = {.ip = ip, .mode = MODE_USER}};
+	struct place p;
+
+	ck_assert(!maps_find(m, &ev, &p));
+	return maps_elsewhere(m, &ev, out) ? (int)out->kind : 0;
+}
+
+START_TEST(what_has_no_place_is_told_apart)
+{
+	struct event named = {.kind = EV_EXEC, .time = 1, .pid = 5, .tid = 5, .comm = "node"};
+	struct elsewhere e;
+
+	process(5, 1000, "");
+	process(6, 1000, "");
+	write_file(6, "comm", "java\n");
+	ck_assert_int_eq(other(4, 0x1800, &e), 0);
+	maps_event(m, &named);
+	map(2, 5, 0x1000, 0x2000, 0x3000, 0, "/etc/a b");
+	map(3, 5, 0x8000, 0xa000, 0, 'v', "[vdso]");
+	map(3, 6, 0x1000, 0x2000, 0, 0, "/etc/a b");
+	/* It is asked for its build-id as often as it makes sense. */
+	ck_assert_int_eq(other(5, 0x1010, &e), WIRE_FILE);
+	ck_assert_str_eq(e.name, "/etc/a b");
+	ck_assert_uint_eq(e.address, 0x3010);
+	ck_assert_uint_eq(e.pid, 0);
+	ck_assert_uint_eq(e.uid, 1000);
+	ck_assert_int_eq(other(5, 0x9010, &e), WIRE_VDSO);
+	ck_assert_str_eq(e.name, "[vdso]");
+	ck_assert_uint_eq(e.address, 0x1010);
+	ck_assert_int_eq(other(5, 0x2010, &e), WIRE_ANONYMOUS);
+	ck_assert_str_eq(e.name, "node");
+	ck_assert_uint_eq(e.address, 0x2010);
+	ck_assert_uint_eq(e.pid, 5);
+	ck_assert_int_eq(other(6, 0x7f0000000000, &e), WIRE_ANONYMOUS);
+	ck_assert_str_eq(e.name, "java");
+}
+END_TEST
+
 /* What runs on after a swap. */
 START_TEST(a_file_without_name_keeps_its_build)
 {
@@ -575,9 +620,14 @@ static bool elsewhere(uint32_t pid, const char *real, const char *name)
 START_TEST(another_namespaces_file_counts_for_its_own_name_only)
 {
 	char *alice = file("alice"), *bob = file("bob");
+	struct elsewhere e;
 
 	ck_assert(elsewhere(5, alice, alice));
 	ck_assert(!elsewhere(6, bob, alice));
+	ck_assert_int_eq(other(6, 0x1010, &e), WIRE_FOREIGN);
+	ck_assert_str_eq(e.name, alice);
+	ck_assert_uint_eq(e.id->b[0], 'a');
+	ck_assert_uint_eq(e.address, 0x10);
 	ck_assert(!elsewhere(7, alice, "/nowhere/alice"));
 	free(alice);
 	free(bob);
@@ -811,17 +861,17 @@ END_TEST
 UNIT_MAIN("maps", 60, setup, teardown, offsets_come_from_the_range,
     a_new_range_overrides_what_it_overlaps, random_ranges_agree_with_a_page_table,
     fork_copies_exec_resets_exit_waits, a_child_too_short_for_proc_has_its_parents_uid,
-    what_is_no_file_has_no_place, a_file_without_name_keeps_its_build,
-    the_snapshot_reads_proc_and_elf, another_file_of_that_name_is_not_taken,
-    records_older_than_the_snapshot_are_ignored, after_a_loss_proc_is_read_again,
-    what_began_before_a_loss_was_noticed_is_read_again, an_unknown_process_is_looked_up,
-    processes_and_ranges_are_bounded, holes_in_a_mapping_are_bounded,
-    all_mappings_together_are_bounded, who_has_most_mappings_gives_way, the_dead_give_way_first,
-    who_has_most_processes_gives_way, builds_of_a_process_outlive_it,
-    a_command_line_is_the_childs_too_until_exec, UNIT_CASE(0, setup_machine, teardown),
-    another_namespaces_file_counts_for_its_own_name_only, files_of_two_namespaces_are_two,
-    a_user_namespace_is_another_view, a_thread_that_left_takes_the_process_along,
-    a_process_of_unknown_view_that_is_gone_is_outside, a_replaced_file_counts_for_its_name,
-    a_replaced_file_of_another_owner_does_not, a_file_called_deleted_is_not_another,
-    samples_from_before_the_check_are_outside, what_hangs_costs_its_user_alone,
-    a_newline_in_a_path_has_no_place)
+    what_is_no_file_has_no_place, what_has_no_place_is_told_apart,
+    a_file_without_name_keeps_its_build, the_snapshot_reads_proc_and_elf,
+    another_file_of_that_name_is_not_taken, records_older_than_the_snapshot_are_ignored,
+    after_a_loss_proc_is_read_again, what_began_before_a_loss_was_noticed_is_read_again,
+    an_unknown_process_is_looked_up, processes_and_ranges_are_bounded,
+    holes_in_a_mapping_are_bounded, all_mappings_together_are_bounded,
+    who_has_most_mappings_gives_way, the_dead_give_way_first, who_has_most_processes_gives_way,
+    builds_of_a_process_outlive_it, a_command_line_is_the_childs_too_until_exec,
+    UNIT_CASE(0, setup_machine, teardown), another_namespaces_file_counts_for_its_own_name_only,
+    files_of_two_namespaces_are_two, a_user_namespace_is_another_view,
+    a_thread_that_left_takes_the_process_along, a_process_of_unknown_view_that_is_gone_is_outside,
+    a_replaced_file_counts_for_its_name, a_replaced_file_of_another_owner_does_not,
+    a_file_called_deleted_is_not_another, samples_from_before_the_check_are_outside,
+    what_hangs_costs_its_user_alone, a_newline_in_a_path_has_no_place)

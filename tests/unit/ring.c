@@ -157,9 +157,11 @@ START_TEST(cpu_clock_samples_say_their_mode)
 	static const struct {
 		uint16_t misc;
 		enum sample_mode mode;
-	} c[] = {{PERF_RECORD_MISC_USER, MODE_USER}, {PERF_RECORD_MISC_KERNEL, MODE_KERNEL},
-	    {PERF_RECORD_MISC_GUEST_USER, MODE_OTHER},
-	    {PERF_RECORD_MISC_GUEST_KERNEL, MODE_KERNEL}};
+		uint64_t ip;
+	} c[] = {{PERF_RECORD_MISC_USER, MODE_USER, 0x1234},
+	    {PERF_RECORD_MISC_KERNEL, MODE_KERNEL, 0x1234},
+	    {PERF_RECORD_MISC_GUEST_USER, MODE_OTHER, 0x1234},
+	    {PERF_RECORD_MISC_GUEST_KERNEL, MODE_KERNEL, 0}};
 	struct fake f;
 	struct event ev;
 	size_t i;
@@ -169,7 +171,7 @@ START_TEST(cpu_clock_samples_say_their_mode)
 		put_sample_clock(&f, c[i].misc, 1, 0x1234, 2, 3);
 		ck_assert_int_eq(next(&f, SHAPE_CLOCK, &ev), REC_EVENT);
 		ck_assert_int_eq(ev.sample.mode, c[i].mode);
-		ck_assert_uint_eq(ev.sample.ip, 0x1234);
+		ck_assert_uint_eq(ev.sample.ip, c[i].ip);
 		ck_assert_uint_eq(ev.time, 6);
 	}
 	fake_close(&f);

@@ -832,6 +832,113 @@ START_TEST(too_many_wanted_builds_are_refused)
 }
 END_TEST
 
+static struct wire_elsewhere some_places[3] = {
+    {.kind = WIRE_KERNEL,
+	.id = {16, {1, 2}},
+	.name = "[kernel]",
+	.sample = (struct wire_sample[]){{0xffffffff81000000, 1}, {0xffffffffc0000010, 2}},
+	.nsample = 2},
+    {.kind = WIRE_ANONYMOUS,
+	.uid = 1000,
+	.pid = 77,
+	.name = "node",
+	.sample = (struct wire_sample[]){{0x7f0000001000, 1}},
+	.nsample = 1},
+    {.kind = WIRE_FOREIGN, .uid = UINT32_MAX, .id = {20, {9}}, .name = "/usr/lib/x.so"},
+};
+
+static struct buf elsewhere_frame(const struct wire_elsewhere *w, uint32_t n)
+{
+	struct wire_module m[3] = {0};
+	struct wire_batch b = sample_batch(m);
+	struct buf out = {0};
+
+	b.elsewhere = (struct wire_elsewhere *)w;
+	b.nelsewhere = n;
+	wire_put_batch(&out, &b);
+	return out;
+}
+
+START_TEST(places_elsewhere_come_back)
+{
+	struct buf b = elsewhere_frame(some_places, 3);
+	struct wire_batch m;
+	struct err e;
+	uint32_t i;
+
+	ck_assert_msg(!read_batch(&b, &m, &e), "%s", e.text);
+	ck_assert_uint_eq(m.nelsewhere, 3);
+	for (i = 0; i < 3; i++) {
+		ck_assert_uint_eq(m.elsewhere[i].kind, some_places[i].kind);
+		ck_assert_uint_eq(m.elsewhere[i].uid, some_places[i].uid);
+		ck_assert_uint_eq(m.elsewhere[i].pid, some_places[i].pid);
+		ck_assert(build_id_equal(&m.elsewhere[i].id, &some_places[i].id));
+		ck_assert_str_eq(m.elsewhere[i].name, some_places[i].name);
+		ck_assert_uint_eq(m.elsewhere[i].nsample, some_places[i].nsample);
+	}
+	ck_assert(
+	    !memcmp(m.elsewhere[0].sample, some_places[0].sample, 2 * sizeof(struct wire_sample)));
+	buf_free(&b);
+}
+END_TEST
+
+static void assert_places_refused(const struct wire_elsewhere *w, uint32_t n)
+{
+	struct buf b = elsewhere_frame(w, n);
+	struct wire_batch m;
+	struct err e;
+
+	ck_assert_int_eq(read_batch(&b, &m, &e), -1);
+	ck_assert_str_eq(e.text, "batch: damaged places elsewhere");
+	buf_free(&b);
+}
+
+/* Of the kernel 3 samples were taken, outside 2. */
+START_TEST(places_elsewhere_name_no_more_than_there_is)
+{
+	struct wire_sample s[] = {{1, 2}, {2, 2}}, huge[] = {{1, UINT64_MAX}, {2, 3}};
+	struct wire_elsewhere w[2] = {some_places[1], some_places[1]};
+	struct wire_batch m;
+	struct err e;
+	struct buf b;
+
+	w[0].sample = w[1].sample = s;
+	b = elsewhere_frame(w, 1);
+	ck_assert_int_eq(read_batch(&b, &m, &e), 0);
+	buf_free(&b);
+	w[0].nsample = 2;
+	assert_places_refused(w, 1);
+	w[0].nsample = 1;
+	assert_places_refused(w, 2);
+	w[0].kind = WIRE_KERNEL;
+	w[0].sample = huge;
+	w[0].nsample = 2;
+	assert_places_refused(w, 1);
+	w[0] = some_places[2];
+	w[0].kind = WIRE_FOREIGN + 1;
+	assert_places_refused(w, 1);
+	w[0].kind = 0;
+	assert_places_refused(w, 1);
+}
+END_TEST
+
+START_TEST(cut_off_places_elsewhere_are_refused)
+{
+	struct buf plain = batch_frame(), b = elsewhere_frame(some_places, 3);
+	struct wire_batch m;
+	struct err e;
+
+	for (b.n--; b.n >= plain.n + 5; b.n--) {
+		put_le32(b.p + plain.n + 1, (uint32_t)(b.n - plain.n - 5));
+		reseal(&b);
+		ck_assert_int_eq(read_batch(&b, &m, &e), -1);
+		ck_assert_str_eq(e.text, "batch: damaged places elsewhere");
+	}
+	buf_free(&b);
+	buf_free(&plain);
+}
+END_TEST
+
 UNIT_MAIN("wire", 0, NULL, NULL, a_batch_comes_back, hello_and_ack_come_back,
     a_stream_is_cut_anywhere, every_flipped_bit_is_noticed, garbage_is_told_at_once,
     a_short_payload_is_refused, what_does_not_add_up_is_refused, a_long_path_is_refused,
@@ -840,4 +947,5 @@ UNIT_MAIN("wire", 0, NULL, NULL, a_batch_comes_back, hello_and_ack_come_back,
     runs_come_back, uses_come_back, runs_need_no_samples, cut_off_runs_are_refused,
     garbled_runs_are_refused, builds_of_runs_are_bounded, extra_samples_come_back,
     garbled_extra_samples_are_refused, a_boost_comes_back, UNIT_LOOP(wanted_builds_come_back, 2),
-    UNIT_LOOP(too_many_wanted_builds_are_refused, 2))
+    UNIT_LOOP(too_many_wanted_builds_are_refused, 2), places_elsewhere_come_back,
+    places_elsewhere_name_no_more_than_there_is, cut_off_places_elsewhere_are_refused)
