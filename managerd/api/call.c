@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* ---- answers ---- */
 
@@ -85,6 +86,69 @@ int api_param_uint(struct call *c, const char *name, uint64_t min, uint64_t max,
 		return 0;
 	api_error(c, 400, "bad-request", "%s=%s: expected a number from %" PRIu64 " to %" PRIu64,
 	    name, s, min, max);
+	return -1;
+}
+
+/* Whether s begins like this, d being any digit. */
+static bool has_form(const char *s, const char *form)
+{
+	for (; *form; form++, s++)
+		if (*form == 'd' ? *s < '0' || *s > '9' : *s != *form)
+			return false;
+	return true;
+}
+
+/* "Z", or "+01:00": how far it is ahead of UTC. */
+static bool parse_zone(const char *s, int *seconds)
+{
+	int hours = 0, minutes = 0;
+
+	*seconds = 0;
+	if (!strcmp(s, "Z"))
+		return true;
+	if ((*s != '+' && *s != '-') || !has_form(s + 1, "dd:dd") || s[6])
+		return false;
+	sscanf(s + 1, "%d:%d", &hours, &minutes);
+	*seconds = (*s == '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
+	return hours < 24 && minutes < 60;
+}
+
+static bool parse_rfc3339(const char *s, int64_t *v)
+{
+	static const char form[] = "dddd-dd-ddTdd:dd:dd";
+	struct tm tm = {0};
+	int zone;
+
+	if (!has_form(s, form))
+		return false;
+	sscanf(s, "%d-%d-%dT%d:%d:%d", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour,
+	    &tm.tm_min, &tm.tm_sec);
+	s += sizeof form - 1;
+	if (*s == '.')
+		s += 1 + strspn(s + 1, "0123456789");
+	if (tm.tm_year < 1970 || tm.tm_mon < 1 || tm.tm_mon > 12 || tm.tm_mday < 1 ||
+	    tm.tm_mday > 31 || tm.tm_hour > 23 || tm.tm_min > 59 || tm.tm_sec > 60 ||
+	    !parse_zone(s, &zone))
+		return false;
+	tm.tm_year -= 1900;
+	tm.tm_mon--;
+	*v = timegm(&tm) - zone;
+	return true;
+}
+
+int api_param_time(struct call *c, const char *name, int64_t now_s, int64_t *v)
+{
+	const char *s = api_param(c, name);
+	uint64_t ago;
+
+	if (!s || parse_rfc3339(s, v))
+		return 0;
+	if (api_parse_uint(s, 0, UINT32_MAX, &ago)) {
+		*v = now_s - (int64_t)ago;
+		return 0;
+	}
+	api_error(c, 400, "bad-request",
+	    "%s=%s: expected a time such as 2026-03-01T12:00:00Z, or seconds before now", name, s);
 	return -1;
 }
 

@@ -109,17 +109,75 @@ static bool hoards(const struct http *h, uid_t uid)
 	return uid != 0 && held > HTTP_HELD;
 }
 
+/* ---- an answer that is made as it is read ---- */
+
+enum { STREAM_BLOCK = 64 * 1024 };
+
+struct stream {
+	struct http_reply rp;
+	size_t at; /* of its body, what was read */
+};
+
+static ssize_t read_stream(void *arg, uint64_t pos, char *out, size_t max)
+{
+	struct stream *s = arg;
+	struct buf *b = &s->rp.body;
+	size_t n;
+
+	if (s->at == b->n) {
+		s->at = b->n = 0;
+		if (s->rp.more(s->rp.stream, b) < 0)
+			return MHD_CONTENT_READER_END_WITH_ERROR;
+		if (!b->n)
+			return MHD_CONTENT_READER_END_OF_STREAM;
+	}
+	n = b->n - s->at < max ? b->n - s->at : max;
+	memcpy(out, b->p + s->at, n);
+	s->at += n;
+	return (ssize_t)n;
+}
+
+static void end_stream(void *arg)
+{
+	struct stream *s = arg;
+
+	s->rp.done(s->rp.stream);
+	buf_free(&s->rp.body);
+	free(s);
+}
+
+static struct MHD_Response *stream_response(const struct http_reply *rp)
+{
+	struct stream *s = xmalloc(sizeof *s);
+	struct MHD_Response *r;
+
+	*s = (struct stream){*rp, 0};
+	r = MHD_create_response_from_callback(
+	    MHD_SIZE_UNKNOWN, STREAM_BLOCK, read_stream, s, end_stream);
+	if (!r)
+		end_stream(s);
+	return r;
+}
+
+static struct MHD_Response *whole_response(struct http_reply *rp)
+{
+	struct MHD_Response *r =
+	    MHD_create_response_from_buffer(rp->body.n, rp->body.p, MHD_RESPMEM_MUST_FREE);
+
+	if (!r)
+		buf_free(&rp->body);
+	return r;
+}
+
 static enum MHD_Result send_reply(struct MHD_Connection *conn, struct http_reply *rp)
 {
 	struct MHD_Response *r;
 	enum MHD_Result ok;
 
-	slot_of(conn)->held = rp->body.n;
-	r = MHD_create_response_from_buffer(rp->body.n, rp->body.p, MHD_RESPMEM_MUST_FREE);
-	if (!r) {
-		buf_free(&rp->body);
+	slot_of(conn)->held = rp->more ? HTTP_STREAM : rp->body.n;
+	r = rp->more ? stream_response(rp) : whole_response(rp);
+	if (!r)
 		return MHD_NO;
-	}
 	MHD_add_response_header(r, "Content-Type", rp->type);
 	MHD_add_response_header(r, "Cache-Control", "no-store");
 	if (rp->allow)

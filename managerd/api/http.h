@@ -21,7 +21,8 @@ enum {
 	HTTP_PER_USER = 32, /* of them, for each uid but root */
 	HTTP_HELD =
 	    64 << 20, /* bytes of answers that a user but root has not read yet, for another */
-	HTTP_SILENCE_S = 10 /* a connection without a byte for so long is closed */
+	HTTP_STREAM = 4 << 20, /* … of which an answer that is made as it is read counts so many */
+	HTTP_SILENCE_S = 10    /* a connection without a byte for so long is closed */
 };
 
 struct http_param {
@@ -53,6 +54,11 @@ struct http_reply {
 	const char *type;  /* Content-Type, static */
 	const char *allow; /* Allow header, or NULL; lives in the request's arena or is static */
 	struct buf body;
+	/* An answer that is made as it is read: each call appends the next piece of it to an empty
+	 * body; nothing: that was all. -1: it ends unfinished. done: no more calls follow. */
+	int (*more)(void *stream, struct buf *body);
+	void (*done)(void *stream);
+	void *stream;
 };
 
 enum http_verdict { HTTP_REPLY, HTTP_WAIT };

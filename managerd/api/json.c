@@ -258,6 +258,20 @@ json_t *json_event(const struct store_event *ev)
 	    json_number(ev->seconds), "size_before", before, "size_after", after);
 }
 
+json_t *json_file(const struct address_file *f, bool module_visible)
+{
+	bool in_memory = f->kind == ADDRESS_ANONYMOUS;
+
+	return json_pack("{so ss so so so so so so so so sf}", "id", json_module_id(f->id), "kind",
+	    address_kind_name((enum address_kind)f->kind), "path",
+	    json_text(in_memory ? NULL : f->path), "build_id", build_id(&f->build), "origin",
+	    build_id(&f->origin), "module",
+	    f->module && module_visible ? json_module_id(f->module) : json_null(), "uid",
+	    address_kind_is_total((enum address_kind)f->kind) ? json_null() : count(f->uid), "pid",
+	    in_memory ? count(f->pid) : json_null(), "comm", json_text(in_memory ? f->path : NULL),
+	    "samples", count(f->samples), "cpu_s", (double)f->ns / 1e9);
+}
+
 json_t *json_change(const struct change *c)
 {
 	bool one = c->module != 0;

@@ -6,6 +6,7 @@
 #define MORPH_MANAGERD_JSON_H
 
 #include "managerd/cycle/cycle.h"
+#include "managerd/store/addresses.h"
 #include "managerd/store/store.h"
 
 #include <jansson.h>
@@ -26,5 +27,8 @@ json_t *json_change(const struct change *c);
 /* p: as of now. At most max_functions, of each at most max_blocks. */
 json_t *json_profile(const struct store_module *m, const struct profile *p, struct decay at,
     size_t max_functions, size_t max_blocks);
+
+/* module_visible: whether the peer may know whose build it is. */
+json_t *json_file(const struct address_file *f, bool module_visible);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * What the files of the API share: api.c (routes), call.c (one request:
- * its parameters, what its peer may see, its answers), read.c and
+ * its parameters, what its peer may see, its answers), read.c, usage.c and
  * change.c (the handlers).
  */
 #ifndef MORPH_MANAGERD_API_PARTS_H
@@ -69,6 +69,8 @@ const char *api_param(const struct call *c, const char *name);
 bool api_parse_uint(const char *s, uint64_t min, uint64_t max, uint64_t *v);
 /* Leaves *v as it is when the parameter is absent; -1 after an error reply. */
 int api_param_uint(struct call *c, const char *name, uint64_t min, uint64_t max, uint64_t *v);
+/* A time, RFC 3339 or seconds before now, as seconds since 1970; likewise. */
+int api_param_time(struct call *c, const char *name, int64_t now_s, int64_t *v);
 /* Refuses parameters the route does not know: 0, or -1 after an error reply. */
 int api_check_params(struct call *c);
 
@@ -96,6 +98,8 @@ enum http_verdict api_get_explain(struct call *c);
 enum http_verdict api_get_decisions(struct call *c);
 enum http_verdict api_get_history(struct call *c);
 enum http_verdict api_get_metrics(struct call *c);
+enum http_verdict api_get_files(struct call *c);
+enum http_verdict api_get_addresses(struct call *c);
 enum http_verdict api_post_reoptimize(struct call *c);
 enum http_verdict api_post_rollback(struct call *c);
 enum http_verdict api_get_change(struct call *c);

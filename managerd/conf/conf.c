@@ -46,6 +46,8 @@ const struct conf_field conf_field[NFIELD] = {
     {CONF_FETCH_PER_DAY, "fetch", "per_day", CONF_COUNT, AT(fetch.per_day), 50, 0, 1e6},
     {CONF_FETCH_DISK, "fetch", "disk", CONF_BYTES, AT(fetch.disk), 4294967296., 1048576, 1e15},
     {CONF_RECORD_DISK, "record", "disk", CONF_BYTES, AT(record.disk), 0, 0, 1e15},
+    {CONF_SAMPLES_DAYS, "samples", "days", CONF_COUNT, AT(samples.days), 14, 0, 3650},
+    {CONF_SAMPLES_DISK, "samples", "disk", CONF_BYTES, AT(samples.disk), 67108864., 1048576, 1e12},
     {CONF_KEEP_BUILDS, NULL, "keep_builds", CONF_COUNT, AT(keep_builds), 2, 1, 100},
 #undef AT
 };
@@ -492,8 +494,9 @@ static int read_measures(struct reader *r, const yaml_node_t *value)
 static int top_pair(struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
 {
 	static const char *const known[] = {"profile", "decide", "idle", "edit", "quota", "record",
-	    "measure", "fetch", "verify", "notify", "modules", "packages", "keep_builds"};
-	enum { SECTIONS = 6 };
+	    "samples", "measure", "fetch", "verify", "notify", "modules", "packages",
+	    "keep_builds"};
+	enum { SECTIONS = 7 };
 	struct command_section command[] = {
 	    {"verify", CONF_VERIFY, &r->c->verify}, {"notify", CONF_NOTIFY, &r->c->notify}};
 	const char *k = scalar(key);

@@ -58,6 +58,8 @@ enum conf_key {
 	CONF_FETCH_PER_DAY,
 	CONF_FETCH_DISK,
 	CONF_RECORD_DISK,
+	CONF_SAMPLES_DAYS,
+	CONF_SAMPLES_DISK,
 	CONF_KEEP_BUILDS,
 	CONF_FETCH_SERVERS,
 	CONF_FETCH_KEY,
@@ -124,6 +126,10 @@ struct conf {
 	struct {
 		uint64_t disk; /* bytes of a recording of what the manager sees, 0 = none */
 	} record;
+	struct {
+		uint64_t days; /* address samples are kept, 0 = none are */
+		uint64_t disk; /* bytes of them, about */
+	} samples;
 	char **notify; /* argv with {module}, {event} and {text} not replaced; NULL = none */
 	char **verify; /* argv, NULL-terminated, with {new} and {old} not replaced; NULL = none */
 	VEC(struct conf_module) modules;

@@ -1,5 +1,6 @@
 #include "managerd/cycle/batch.h"
 #include "common/log.h"
+#include "managerd/cycle/gathering.h"
 
 #include <stdlib.h>
 
@@ -145,6 +146,8 @@ static int take(
 		trials_take(t->trials, b);
 	}
 	free(at);
+	if (rc == 0)
+		rc = gather_batch(t->core, h, b, p.at.now_ms, e);
 	return rc ? rc : store_account(t->core->store, b->session, b->seq, p.at.now_ms, &acc, e);
 }
 

@@ -3,6 +3,7 @@
  * privileged parent has made, does not take the work's slot: somebody else has their turn.
  */
 #include "common/log.h"
+#include "managerd/cycle/gathering.h"
 #include "managerd/cycle/manager.h"
 
 /* ---- the round ---- */
@@ -184,6 +185,7 @@ void cycle_turn(struct manager *m)
 	services_turn(&m->services);
 	trials_watch(&m->trials);
 	boosting_tell(&m->boosting);
+	gathering_turn(&m->core);
 	c = change_next(&m->changes, &m->core.modules);
 	if (m->work.now.step != STEP_NONE) {
 		/* Nobody waits for what waits for the machine. */

@@ -1,12 +1,14 @@
 /*
- * Schema 8. Build-ids are blobs, ids of modules module_id() as a signed
+ * Schema 9. Build-ids are blobs, ids of modules module_id() as a signed
  * number, profile.blocks little-endian doubles, one per block; profile.edges
  * u32 block, u32 to, double each (block + 2^31: of those that came from `to`;
  * 2^32 - 1: unresolved), profile.calls u32 block, 16 bytes function key, double
  * each. Older schemas are brought up when they are opened: 1 has neither of these
  * two, in 2 the modules shared the function tables of their originals, in 3 ids were
  * XXH3 of the path, and modules without the sum of their samples, in 4 without what was fetched, in
- * 5 without trials, in 6 with another ladder, in 7 without squares of samples' weights.
+ * 5 without trials, in 6 with another ladder, in 7 without squares of samples' weights, in 8
+ * without addresses (addresses.h): addresses.data as packed.h says, address_batches.data for each
+ * file of a batch its id (8 bytes), uleb: samples, uleb: bytes, and so many of packed.h.
  */
 #include "managerd/store/sql.h"
 #include "common/publish.h"
@@ -22,12 +24,23 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SCHEMA = 8 };
+enum { SCHEMA = 9 };
 
 #define TRIALS \
 	"CREATE TABLE trials (module INTEGER PRIMARY KEY REFERENCES modules, old BLOB NOT NULL," \
 	" new BLOB NOT NULL, began_ms INTEGER NOT NULL, ended_ms INTEGER NOT NULL," \
 	" verdict INTEGER NOT NULL, promised REAL, model REAL, data BLOB NOT NULL);"
+
+#define ADDRESSES \
+	"CREATE TABLE address_files (id INTEGER PRIMARY KEY, kind INTEGER NOT NULL," \
+	" uid INTEGER NOT NULL, pid INTEGER NOT NULL, build BLOB NOT NULL, path TEXT NOT NULL," \
+	" periods INTEGER NOT NULL);" \
+	"CREATE TABLE address_batches (id INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL," \
+	" period_ns INTEGER NOT NULL, data BLOB NOT NULL);" \
+	"CREATE TABLE addresses (id INTEGER PRIMARY KEY, span INTEGER NOT NULL," \
+	" begin_s INTEGER NOT NULL, file INTEGER NOT NULL, samples INTEGER NOT NULL," \
+	" ns INTEGER NOT NULL, bytes INTEGER NOT NULL, data BLOB NOT NULL);" \
+	"CREATE INDEX addresses_at ON addresses (span, begin_s, file, samples, ns, bytes);"
 
 static const char schema[] =
     "CREATE TABLE accounting (id INTEGER PRIMARY KEY CHECK (id = 1), batches INTEGER NOT NULL,"
@@ -72,7 +85,8 @@ static const char schema[] =
     " change INTEGER NOT NULL, text TEXT NOT NULL, samples REAL, gain REAL, seconds REAL,"
     " size_before INTEGER NOT NULL, size_after INTEGER NOT NULL);"
     "CREATE INDEX events_of ON events (module, id);"
-    "CREATE INDEX events_when ON events (kind, at_ms, module);" TRIALS "PRAGMA user_version = 8;";
+    "CREATE INDEX events_when ON events (kind, at_ms, module);" TRIALS ADDRESSES
+    "PRAGMA user_version = 9;";
 
 static const char schema_1_to_2[] =
     "BEGIN IMMEDIATE;"
@@ -140,9 +154,12 @@ static const char schema_7_to_8[] =
     "PRAGMA user_version = 8;"
     "COMMIT";
 
+static const char schema_8_to_9[] = "BEGIN IMMEDIATE;" ADDRESSES "PRAGMA user_version = 9;"
+				    "COMMIT";
+
 /* By the version they begin with. */
 static const char *const upgrade[SCHEMA] = {NULL, schema_1_to_2, schema_2_to_3, schema_3_to_4,
-    schema_4_to_5, schema_5_to_6, schema_6_to_7, schema_7_to_8};
+    schema_4_to_5, schema_5_to_6, schema_6_to_7, schema_7_to_8, schema_8_to_9};
 
 static const char *const sql_text[NSQL] = {
 #define S(name, text) [name] = text,
@@ -370,6 +387,7 @@ static void shut(struct store *s)
 {
 	size_t i;
 
+	addresses_forget(s);
 	for (i = 0; i < NSQL; i++) {
 		sqlite3_finalize(s->stmt[i]);
 		s->stmt[i] = NULL;
@@ -457,6 +475,7 @@ int store_commit(struct store *s, struct err *e)
 
 void store_rollback(struct store *s)
 {
+	addresses_forget(s);
 	if (!sqlite3_get_autocommit(s->db))
 		sql_run(s, sql_bind(s, ROLLBACK, NULL, ""), NULL);
 }

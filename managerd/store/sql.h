@@ -5,6 +5,7 @@
 #ifndef MORPH_MANAGERD_STORE_SQL_H
 #define MORPH_MANAGERD_STORE_SQL_H
 
+#include "common/hash.h"
 #include "managerd/store/store.h"
 
 #include <sqlite3.h>
@@ -16,13 +17,32 @@ enum sql {
 	NSQL
 };
 
+struct addresses_used {
+	uint32_t uid;
+	uint64_t bytes;
+};
+
+/* What is known of the tables of addresses without reading them. */
+struct addresses_known {
+	bool loaded;
+	struct htab file; /* ids of files that are there, not all */
+	struct htab user; /* uid -> index */
+	VEC(struct addresses_used) used;
+	uint64_t bytes; /* of all */
+	uint64_t batches, batch_bytes;
+	int64_t since_ms; /* the first of these batches */
+	bool settling;    /* until there are none */
+	int64_t idle_ms;  /* until when nothing else is to be done */
+};
+
 struct store {
 	sqlite3 *db;
 	char *path;
 	sqlite3_stmt *stmt[NSQL];
 	uint64_t accounted;
 	int log_pages, checkpoint_at; /* of the write-ahead log: it has; when the next is due */
-	int log;                      /* descriptor of the write-ahead log, -1 = not open yet */
+	struct addresses_known addresses;
+	int log; /* descriptor of the write-ahead log, -1 = not open yet */
 };
 
 /*
@@ -32,6 +52,9 @@ struct store {
 sqlite3_stmt *sql_bind(struct store *s, enum sql q, struct err *e, const char *fmt, ...);
 /* 1 a row, 0 no (more) row, -1 error, or that st is NULL. Resets at the end. */
 int sql_run(struct store *s, sqlite3_stmt *st, struct err *e);
+
+/* addresses.c: after a rollback. */
+void addresses_forget(struct store *s);
 
 /* Columns: a copy or NULL; an id of no bytes where it is none; NaN for NULL. */
 const char *sql_text_of(sqlite3_stmt *st, int col, struct arena *a);

@@ -89,3 +89,42 @@ S(GET_EVENTS, "SELECT e.module, m.path, e.at_ms, e.kind, e.\"from\", e.\"to\", e
 S(COUNT_EVENTS,
     "SELECT count(*) FROM events WHERE (?1 = 0 OR module = ?1) AND kind = ?2 AND at_ms >= ?3"
     " AND (?4 < 0 OR (SELECT uid FROM modules WHERE id = module) = ?4)")
+S(PUT_ADDRESS_BATCH, "INSERT INTO address_batches VALUES (NULL, ?, ?, ?)")
+S(GET_ADDRESS_BATCHES, "SELECT id, at_ms, period_ns, data FROM address_batches ORDER BY id LIMIT ?")
+S(DROP_ADDRESS_BATCH, "DELETE FROM address_batches WHERE id = ?")
+S(COUNT_ADDRESS_BATCHES,
+    "SELECT count(*), coalesce(sum(length(data)), 0), min(at_ms) FROM address_batches")
+S(PUT_ADDRESS_FILE, "INSERT OR IGNORE INTO address_files VALUES (?, ?, ?, ?, ?, ?, 0)")
+S(GET_ADDRESS_FILE,
+    "SELECT f.kind, f.uid, f.pid, f.build, f.path, m.id, m.uid, b.origin FROM address_files f"
+    " LEFT JOIN modules m ON f.kind = 0 AND m.path = f.path"
+    " LEFT JOIN builds b ON b.module = m.id AND b.id = f.build"
+    " WHERE f.id = ?1 AND (?2 < 0 OR f.uid = ?2 OR f.kind IN (1, 5, 6))")
+S(USE_ADDRESS_FILE, "UPDATE address_files SET periods = periods + ?2 WHERE id = ?1")
+S(ADDRESS_FILE_OWNER, "SELECT uid, length(path) + length(build) FROM address_files WHERE id = ?")
+S(DROP_ADDRESS_FILE, "DELETE FROM address_files WHERE id = ? AND periods <= 0")
+S(DROP_ADDRESS_FILES, "DELETE FROM address_files WHERE periods <= 0"
+		      " AND NOT EXISTS (SELECT 1 FROM address_batches)")
+S(ADDRESS_FILES_OF, "SELECT uid, count(*), sum(length(path) + length(build)) FROM address_files"
+		    " GROUP BY uid")
+S(ADDRESSES_OF, "SELECT f.uid, count(*), sum(a.bytes) FROM addresses a"
+		" JOIN address_files f ON f.id = a.file GROUP BY f.uid")
+S(NEW_ADDRESSES, "INSERT INTO addresses VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)")
+S(CHANGE_ADDRESSES,
+    "UPDATE addresses SET samples = ?2, ns = ?3, bytes = ?4, data = ?5 WHERE id = ?1")
+S(GET_ADDRESSES, "SELECT id, samples, ns, bytes, data FROM addresses WHERE span = ? AND begin_s = ?"
+		 " AND file = ?")
+S(DROP_ADDRESSES, "DELETE FROM addresses WHERE id = ?")
+S(OLDEST_ADDRESSES,
+    "SELECT begin_s, file, id, bytes FROM addresses WHERE span = ?1 AND begin_s < ?2"
+    " ORDER BY begin_s, file LIMIT ?3")
+S(USERS_ADDRESSES,
+    "SELECT a.id, a.begin_s, a.file, a.bytes FROM addresses a JOIN address_files f ON f.id = a.file"
+    " WHERE a.span = ?1 AND f.uid = ?2 ORDER BY a.begin_s, a.bytes DESC LIMIT ?3")
+S(GET_ADDRESS_ROW, "SELECT samples, ns, bytes, data FROM addresses WHERE id = ?")
+S(SUM_ADDRESSES, "SELECT file, sum(samples), sum(ns) FROM addresses WHERE span = ?1"
+		 " AND begin_s > ?2 AND begin_s < ?3 AND (?4 = 0 OR file = ?4) GROUP BY file")
+S(FIRST_PERIOD, "SELECT min(begin_s) FROM addresses WHERE span = ?1 AND begin_s > ?2"
+		" AND begin_s < ?3")
+S(LAST_PERIOD, "SELECT max(begin_s) FROM addresses WHERE span = ?1 AND begin_s > ?2"
+	       " AND begin_s < ?3")

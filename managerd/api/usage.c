@@ -1,0 +1,187 @@
+/* Where the time of the machine went: by file, and by address as a stream of text. */
+#include "common/utf8.h"
+#include "managerd/api/json.h"
+#include "managerd/api/routes.h"
+#include "managerd/cycle/cycle.h"
+#include "managerd/os/clock.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SINCE_DEFAULT_S = 86400, LINES_AT_ONCE = 4096 };
+
+/* ?since= and ?until=; -1 after an error reply. */
+static int range_of(struct call *c, struct address_range *r)
+{
+	int64_t now = clock_now_ms() / 1000;
+
+	*r = (struct address_range){now - SINCE_DEFAULT_S, now + 1};
+	if (api_param_time(c, "since", now, &r->since_s) < 0 ||
+	    api_param_time(c, "until", now, &r->until_s) < 0)
+		return -1;
+	if (r->since_s < r->until_s)
+		return 0;
+	api_error(c, 400, "bad-request", "since is not before until");
+	return -1;
+}
+
+enum http_verdict api_get_files(struct call *c)
+{
+	struct store *s = manager_store(c->api->m);
+	struct address_range r;
+	struct address_file *f;
+	struct err e;
+	json_t *list;
+	size_t n, i;
+
+	if (range_of(c, &r) < 0)
+		return HTTP_REPLY;
+	if (store_address_files(s, &r, api_list_uid(c), 0, &c->rq->mem, &f, &n, &e) < 0)
+		return api_internal(c, &e);
+	list = json_array();
+	for (i = 0; i < n; i++)
+		json_array_append_new(list, json_file(&f[i], api_may_see(c, f[i].owner)));
+	return api_sync(c, list);
+}
+
+/* ---- by address ---- */
+
+struct usage { /* an answer that is being read */
+	struct store *store;
+	struct address_range range;
+	struct arena mem;
+	struct address_file *file;
+	size_t n, next;
+	struct address_reader *reader; /* of the file before the next one, or NULL */
+	bool all;                      /* the kernel's addresses, too */
+};
+
+/* As the rest of a line. */
+static void print_name(const char *s, struct buf *out)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	int n;
+
+	for (; *p; p += n ? n : 1) {
+		n = utf8_printable(p);
+		if (n)
+			buf_add(out, p, (size_t)n);
+		else
+			buf_char(out, '?');
+	}
+	buf_char(out, '\n');
+}
+
+static void print_file(const struct address_file *f, struct buf *out)
+{
+	char build[BUILD_ID_HEX], origin[BUILD_ID_HEX];
+
+	buf_printf(out, "file %016" PRIx64 " %s %s %s ", f->id,
+	    address_kind_name((enum address_kind)f->kind),
+	    f->build.n ? build_id_hex(&f->build, build) : "-",
+	    f->origin.n ? build_id_hex(&f->origin, origin) : "-");
+	buf_printf(out, "%" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu64 " ", f->uid, f->pid,
+	    f->samples, f->ns);
+	print_name(f->path, out);
+}
+
+/* Some lines of the file at hand; it is closed after the last one. */
+static void print_addresses(struct usage *u, struct buf *out)
+{
+	uint64_t address, count;
+	unsigned i;
+
+	for (i = 0; i < LINES_AT_ONCE; i++) {
+		if (!address_reader_next(u->reader, &address, &count)) {
+			address_reader_free(u->reader);
+			u->reader = NULL;
+			return;
+		}
+		buf_printf(out, "%#" PRIx64 " %" PRIu64 "\n", address, count);
+	}
+}
+
+static int begin_file(struct usage *u, struct buf *out)
+{
+	const struct address_file *f = &u->file[u->next++];
+	struct err e;
+
+	print_file(f, out);
+	if (f->kind == ADDRESS_KERNEL && !u->all)
+		return 0;
+	u->reader = store_addresses(u->store, &u->range, f->id, &e);
+	return u->reader ? 0 : -1;
+}
+
+static int more(void *usage, struct buf *out)
+{
+	struct usage *u = usage;
+
+	while (!out->n && (u->reader || u->next < u->n)) {
+		if (!u->reader && begin_file(u, out) < 0)
+			return -1;
+		if (u->reader)
+			print_addresses(u, out);
+	}
+	return 0;
+}
+
+static void done(void *usage)
+{
+	struct usage *u = usage;
+
+	address_reader_free(u->reader);
+	arena_free(&u->mem);
+	free(u);
+}
+
+/* ?file=; -1 after an error reply. */
+static int file_of(struct call *c, uint64_t *id)
+{
+	const char *s = api_param(c, "file");
+
+	*id = 0;
+	if (!s)
+		return 0;
+	if (strlen(s) == 16 && strspn(s, "0123456789abcdef") == 16)
+		*id = strtoull(s, NULL, 16);
+	if (*id)
+		return 0;
+	api_error(c, 400, "bad-request", "file=%s: expected the id of a file", s);
+	return -1;
+}
+
+enum http_verdict api_get_addresses(struct call *c)
+{
+	struct address_range r, covered;
+	struct usage *u;
+	uint64_t file;
+	struct err e;
+
+	if (range_of(c, &r) < 0 || file_of(c, &file) < 0)
+		return HTTP_REPLY;
+	u = xcalloc(1, sizeof *u);
+	u->store = manager_store(c->api->m);
+	u->range = r;
+	u->all = c->rq->uid == 0;
+	if (store_address_files(u->store, &r, api_list_uid(c), file, &u->mem, &u->file, &u->n, &e) <
+		0 ||
+	    store_addresses_covered(u->store, &r, &covered, &e) < 0) {
+		done(u);
+		return api_internal(c, &e);
+	}
+	if (file && !u->n) {
+		done(u);
+		return api_error(
+		    c, 404, "not-found", "no samples of file %s there", api_param(c, "file"));
+	}
+	buf_printf(
+	    &c->rp->body, "range %" PRId64 " %" PRId64 "\n", covered.since_s, covered.until_s);
+	c->rp->status = 200;
+	c->rp->type = "text/plain; charset=utf-8";
+	c->rp->more = more;
+	c->rp->done = done;
+	c->rp->stream = u;
+	return HTTP_REPLY;
+}
