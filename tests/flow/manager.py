@@ -238,7 +238,25 @@ def hello(session, source=RECORDED):
     return frame(HELLO, struct.pack("<QQII", session, 4000000, source, os.getpid()))
 
 
-def batch(session, seq, modules, kernel=0, outside=0, dropped=0):
+def put_samples(samples):
+    out, last = put_uleb(len(samples)), 0
+    for off in sorted(samples):
+        out += put_uleb(off - last) + put_uleb(samples[off])
+        last = off
+    return out
+
+
+def put_elsewhere(places):
+    """The section of a batch for (kind, uid, pid, build-id, name, {address: count})…"""
+    out = put_uleb(len(places))
+    for kind, uid, pid, ident, name, samples in places:
+        raw = bytes.fromhex(ident)
+        out += bytes([kind]) + put_uleb(uid) + put_uleb(pid) + bytes([len(raw)]) + raw
+        out += put_uleb(len(name)) + name.encode() + put_samples(samples)
+    return struct.pack("<BI", 6, len(out)) + out
+
+
+def batch(session, seq, modules, kernel=0, outside=0, dropped=0, elsewhere=()):
     """modules: (build-id, path, {offset: count}[, uid])…"""
     taken = kernel + outside + dropped + sum(sum(m[2].values()) for m in modules)
     now = time.time_ns()
@@ -248,11 +266,9 @@ def batch(session, seq, modules, kernel=0, outside=0, dropped=0):
         raw = bytes.fromhex(ident)
         out += bytes([len(raw)]) + raw + put_uleb(len(path)) + path.encode()
         out += put_uleb(*uid or [UID])
-        out += put_uleb(len(samples))
-        last = 0
-        for off in sorted(samples):
-            out += put_uleb(off - last) + put_uleb(samples[off])
-            last = off
+        out += put_samples(samples)
+    if elsewhere:
+        out += put_elsewhere(elsewhere)
     return frame(BATCH, out)
 
 

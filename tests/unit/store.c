@@ -1,4 +1,4 @@
-#include "managerd/store/store.h"
+#include "managerd/store/addresses.h"
 #include "common/publish.h"
 #include "tests/unit/unit.h"
 
@@ -395,8 +395,10 @@ static void save_one_function(uint64_t id, const struct hash128 *k, struct profi
 	store_close(s);
 }
 
+/* Up to schema 8. */
+#define NO_ADDRESSES "DROP TABLE addresses; DROP TABLE address_files; DROP TABLE address_batches;"
 /* Up to schema 7. */
-#define NO_SQUARES "ALTER TABLE modules DROP COLUMN squares;"
+#define NO_SQUARES NO_ADDRESSES "ALTER TABLE modules DROP COLUMN squares;"
 /* Up to schema 6. */
 #define NO_ESTIMATES \
 	"ALTER TABLE modules DROP COLUMN gain_low; ALTER TABLE modules DROP COLUMN gain_high;" \
@@ -520,6 +522,27 @@ START_TEST(modules_of_an_earlier_store_get_their_ids)
 	buf_free(&table);
 	profile_free(&p);
 	profile_free(&q);
+}
+END_TEST
+
+START_TEST(a_store_without_addresses_is_brought_up)
+{
+	struct hash128 k = hash_bytes("f", 1);
+	struct address_range all = {0, INT64_MAX / 2};
+	struct address_part part = {.file = {.path = "/x", .samples = 1}};
+	struct address_file *f;
+	struct profile p = {0};
+	size_t n;
+
+	save_one_function(module_id("/bin/a"), &k, &p);
+	sql(NO_ADDRESSES "PRAGMA user_version = 8");
+	s = store_open(path, &e);
+	ck_assert_msg(s != NULL, "%s", e.text);
+	ck_assert_int_eq(files("morph.db.bad-"), 0);
+	ck_assert_int_eq(store_add_addresses(s, 1000, 1, &part, 1, &e), 0);
+	ck_assert_int_eq(store_address_files(s, &all, -1, 0, &mem, &f, &n, &e), 0);
+	ck_assert_uint_eq(n, 1);
+	profile_free(&p);
 }
 END_TEST
 
@@ -805,8 +828,8 @@ UNIT_MAIN("store", 60, setup, teardown, accounting_adds_up_and_stays,
     modules_as_they_were_put, builds_and_tables, past_builds_are_bounded,
     modules_go_with_all_there_is_of_them, profiles, outcomes_and_calls_stay,
     an_earlier_store_is_brought_up, ids_are_of_a_cryptographic_hash,
-    modules_of_an_earlier_store_get_their_ids, damaged_outcomes_are_left_out,
-    unchanged_decisions_are_one_row, decisions_are_bounded, events, events_of_an_owner_are_counted,
-    events_are_bounded, a_checkpoint_begins_the_log_from_its_front, the_log_is_bounded,
-    UNIT_LOOP(damaged_store_is_moved_aside, 2), other_version_is_moved_aside,
+    modules_of_an_earlier_store_get_their_ids, a_store_without_addresses_is_brought_up,
+    damaged_outcomes_are_left_out, unchanged_decisions_are_one_row, decisions_are_bounded, events,
+    events_of_an_owner_are_counted, events_are_bounded, a_checkpoint_begins_the_log_from_its_front,
+    the_log_is_bounded, UNIT_LOOP(damaged_store_is_moved_aside, 2), other_version_is_moved_aside,
     unreadable_store_stays)
