@@ -7,6 +7,7 @@
 #include "bench/bench.h"
 #include "common/publish.h"
 #include "managerd/cycle/batch.h"
+#include "managerd/store/addresses.h"
 #include "managerd/replay/tables.h"
 
 #include <math.h>
@@ -133,6 +134,20 @@ struct load {
 	int batches;
 };
 
+/* What is done with address samples after a commit, in turns of its own. */
+static void settle(struct core *c)
+{
+	struct address_policy p = {c->conf->samples.days, c->conf->samples.disk};
+	struct err e;
+	int more = 1;
+
+	while (more > 0 && store_addresses_due(c->store, &p, clock_now_ms())) {
+		must(store_begin(c->store, &e), &e);
+		more = store_addresses_turn(c->store, &p, clock_now_ms(), &e);
+		must(more < 0 ? -1 : store_commit(c->store, &e), &e);
+	}
+}
+
 static void take_in(struct batches *in, const struct load *l, const char *path,
     const struct build_id *id, uint64_t *seq)
 {
@@ -143,7 +158,7 @@ static void take_in(struct batches *in, const struct load *l, const char *path,
 	struct wire_batch b = {.taken = l->samples, .module = &w, .nmodule = 1, .session = 1}, got;
 	struct buf frame = {0};
 	enum wire_type type;
-	double decode = 0, all = 0, t;
+	double decode = 0, all = 0, after = 0, t;
 	struct arena a;
 	struct err e;
 	int i;
@@ -164,12 +179,17 @@ static void take_in(struct batches *in, const struct load *l, const char *path,
 			must(batch_commit(in, &e), &e);
 		if (i >= 0)
 			all += cpu_s() - t;
+		t = cpu_s();
+		if (!in->open)
+			settle(in->core);
+		if (i >= 0)
+			after += cpu_s() - t;
 		arena_free(&a);
 	}
-	printf("%-46s %9llu %9u %10.1f %10.1f %8.1f %8.2f\n", l->name,
+	printf("%-46s %9llu %9u %10.1f %10.1f %8.1f %8.2f %8.2f\n", l->name,
 	    (unsigned long long)l->samples, w.nsample, (double)l->samples * l->batches / all / 1e6,
 	    (double)w.nsample * l->batches / all / 1e6, 1e3 * all / l->batches,
-	    1e3 * decode / l->batches);
+	    1e3 * decode / l->batches, 1e3 * after / l->batches);
 	buf_free(&frame);
 	free(s);
 }
@@ -300,7 +320,12 @@ int main(int argc, char **argv)
 	struct conf conf;
 	struct core core = {.conf = &conf, .home = dir, .stopping = true};
 	struct registers registers = {.core = &core};
-	struct batches batches = {.core = &core, .registers = &registers};
+	struct trials trials = {.core = &core};
+	struct recording recording = {.fd = -1};
+	struct batches batches = {.core = &core,
+	    .registers = &registers,
+	    .trials = &trials,
+	    .recording = &recording};
 	struct build_id id;
 	uint64_t seq = 0;
 	struct err e;
@@ -317,10 +342,11 @@ int main(int argc, char **argv)
 	make_module(core.store, "/opt/bench/prog", &id);
 	must(modules_open(&core.modules, core.store, NULL, &conf, &e), &e);
 	printf("Taking samples in: decode, map, merge, store (program of %d blocks)\n\n"
-	       "%-46s %9s %9s %10s %10s %8s %8s\n",
+	       "%-46s %9s %9s %10s %10s %8s %8s %8s\n",
 	    FUNCTIONS * BLOCKS, "a batch is", "samples", "entries", "M samples", "M entries",
-	    "ms each", "of it");
-	printf("%-46s %9s %9s %10s %10s %8s %8s\n", "", "", "", "per s", "per s", "", "decode");
+	    "ms each", "of it", "ms");
+	printf("%-46s %9s %9s %10s %10s %8s %8s %8s\n", "", "", "", "per s", "per s", "", "decode",
+	    "later");
 	for (i = 0; i < sizeof load / sizeof *load; i++)
 		take_in(&batches, &load[i], "/opt/bench/prog", &id, &seq);
 	make_table(dir, &id);
