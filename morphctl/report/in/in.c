@@ -26,8 +26,8 @@ static int read_perf(
 const struct in_format in_perf = {"perf", "perf.data of Linux perf record", sniff_perf, read_perf};
 
 /* In the order in which a file is looked at: what has a magic number first. */
-static const struct in_format *const formats[] = {&in_perf, &in_morph, &in_pprof, &in_autofdo,
-    &in_fdata, &in_preaggregated, &in_profile, &in_folded};
+static const struct in_format *const formats[] = {&in_perf, &in_morph, &in_addresses, &in_pprof,
+    &in_autofdo, &in_fdata, &in_preaggregated, &in_profile, &in_folded};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 const char *in_format_name(unsigned i, const char **summary)

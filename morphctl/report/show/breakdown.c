@@ -8,11 +8,14 @@
 struct assign {
 	uint32_t *row;    /* of each location, or RECORDING_NONE */
 	uint32_t *seen;   /* of each row: 1 + the sample that has counted it in total */
+	bool builds;      /* are rows of their own */
 	struct htab rows; /* struct key -> index of the row */
 };
 
+/* Builds of a module, which have one path, are one, and so are their functions of one name;
+ * addresses are of each build. */
 struct key {
-	uint64_t file, function, source, line, offset;
+	uint64_t path, pid, function, source, line, offset, file;
 };
 
 uint32_t breakdown_function(const struct recording *r, uint32_t location)
@@ -78,7 +81,13 @@ static struct breakdown_row row_of(
 	return row;
 }
 
-static uint32_t put_row(struct breakdown *t, struct assign *a, const struct breakdown_row *row)
+static uint64_t pointer(const char *s)
+{
+	return (uint64_t)(uintptr_t)s;
+}
+
+static uint32_t put_row(struct breakdown *t, struct assign *a, const struct recording *r,
+    const struct breakdown_row *row)
 {
 	struct key k = {
 	    row->file, row->function, (uint64_t)(uintptr_t)row->source, row->line, row->offset};
@@ -105,7 +114,7 @@ static void assign_locations(struct breakdown *t, struct assign *a, const struct
 		if (!is_wanted(r, q, i))
 			continue;
 		row = row_of(r, q->level, i);
-		a->row[i] = put_row(t, a, &row);
+		a->row[i] = put_row(t, a, r, &row);
 	}
 }
 
@@ -157,8 +166,8 @@ static void add_process(struct breakdown *t, struct assign *a, const struct reco
     const struct recording_sample *s)
 {
 	bool known = s->task != RECORDING_NONE;
-	struct key k = {known ? r->task.v[s->task].pid : RECORDING_NONE,
-	    known ? (uint64_t)(uintptr_t)r->task.v[s->task].comm : 0, 0, 0, 0};
+	struct key k = {.pid = known ? r->task.v[s->task].pid : RECORDING_NONE,
+	    .path = known ? pointer(r->task.v[s->task].comm) : 0};
 	struct breakdown_row row = {
 	    .file = RECORDING_NONE, .function = RECORDING_NONE, .task = s->task};
 	bool fresh;
@@ -183,7 +192,7 @@ static int by_self(const void *a, const void *b)
 
 void breakdown_make(struct breakdown *t, const struct recording *r, const struct breakdown_query *q)
 {
-	struct assign a = {0};
+	struct assign a = {.builds = q->level == BREAKDOWN_ADDRESS};
 	uint32_t bare = RECORDING_NONE, i;
 	const struct recording_sample *s;
 	size_t n = 0, k;
