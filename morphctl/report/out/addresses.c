@@ -15,15 +15,29 @@ static int by_address(const void *a, const void *b)
 	return ORDER(x->address, y->address);
 }
 
+/* Where a location is in the module. */
+static bool find(
+    const struct addresses *a, const struct recording *r, uint32_t location, uint64_t *at)
+{
+	if (a->addressed)
+		return executable_address(&a->module, r, location, at);
+	if (!executable_has(&a->module, r, location))
+		return false;
+	*at = r->location.v[location].offset;
+	return true;
+}
+
 static void read_branches(struct addresses *a, const struct recording *r)
 {
 	const struct recording_branch *b;
 	struct address_pair p;
+	bool from, to;
 
 	for (b = r->branch.v; b < r->branch.v + r->branch.n; b++) {
 		p = (struct address_pair){ADDRESS_OUTSIDE, ADDRESS_OUTSIDE, b->n, b->mispredicted};
-		if (subject_address(&a->module, r, b->from, &p.from) |
-		    subject_address(&a->module, r, b->to, &p.to))
+		from = find(a, r, b->from, &p.from);
+		to = find(a, r, b->to, &p.to);
+		if (from || to)
 			vec_push(&a->branch, p);
 	}
 	vec_sort(&a->branch, by_pair);
@@ -37,8 +51,7 @@ static void read_ranges(struct addresses *a, const struct recording *r)
 	for (s = r->range.v; s < r->range.v + r->range.n; s++) {
 		p.n = s->n;
 		p.mispredicted = 0;
-		if (subject_address(&a->module, r, s->from, &p.from) &&
-		    subject_address(&a->module, r, s->to, &p.to) && p.from <= p.to)
+		if (find(a, r, s->from, &p.from) && find(a, r, s->to, &p.to) && p.from <= p.to)
 			vec_push(&a->range, p);
 	}
 	vec_sort(&a->range, by_pair);
@@ -53,7 +66,7 @@ static void read_samples(struct addresses *a, const struct recording *r)
 	for (s = r->sample.v; s < r->sample.v + r->sample.n; s++) {
 		c.n = s->n;
 		if (s->stack != RECORDING_NONE &&
-		    subject_address(&a->module, r, r->stack.v[s->stack].location, &c.address))
+		    find(a, r, r->stack.v[s->stack].location, &c.address))
 			vec_push(&a->sample, c);
 	}
 	vec_sort(&a->sample, by_address);
@@ -84,12 +97,8 @@ static void join_branches(struct addresses *a)
 	a->branch.n = n;
 }
 
-int addresses_read(
-    struct addresses *a, const struct recording *r, const struct out_options *o, struct err *e)
+static int read_all(struct addresses *a, const struct recording *r, struct err *e)
 {
-	*a = (struct addresses){0};
-	if (subject_open(&a->module, r, o, e))
-		return -1;
 	read_branches(a, r);
 	join_branches(a);
 	read_ranges(a, r);
@@ -99,9 +108,23 @@ int addresses_read(
 	return 0;
 }
 
+int offsets_read(
+    struct addresses *a, const struct recording *r, const struct out_options *o, struct err *e)
+{
+	*a = (struct addresses){0};
+	return executable_find(&a->module, r, o, e) ? -1 : read_all(a, r, e);
+}
+
+int addresses_read(
+    struct addresses *a, const struct recording *r, const struct out_options *o, struct err *e)
+{
+	*a = (struct addresses){.addressed = true};
+	return executable_open(&a->module, r, o, e) ? -1 : read_all(a, r, e);
+}
+
 void addresses_free(struct addresses *a)
 {
-	subject_close(&a->module);
+	executable_close(&a->module);
 	vec_free(&a->branch);
 	vec_free(&a->range);
 	vec_free(&a->sample);

@@ -1,10 +1,13 @@
 /*
  * What create_gcov and create_llvm_prof read with --profiler=text: three lists, each a line with
- *its length and that many lines, of addresses in hexadecimal and counts.
+ *its length and that many lines, of places in hexadecimal and counts.
  *
  *	FROM-TO:N    straight-line code, from its first to its last instruction
- *	ADDRESS:N    samples
+ *	PLACE:N      samples
  *	FROM->TO:N   branches, within the executable
+ *
+ * Places are offsets in the file: AutoFDO makes addresses of them by the program headers of the
+ * executable segments (before 0.20 by the first segment's, which is the same but with lld).
  */
 #include "morphctl/report/out/addresses.h"
 #include "morphctl/report/out/formats.h"
@@ -40,7 +43,7 @@ int write_autofdo(
     const struct recording *r, const struct out_options *o, struct buf *out, struct err *e)
 {
 	struct addresses a;
-	int status = addresses_read(&a, r, o, e);
+	int status = offsets_read(&a, r, o, e);
 
 	if (!status)
 		put_lists(out, &a);

@@ -53,12 +53,15 @@ static int by_address(const void *a, const void *b)
 static void number_locals(struct fdata *f)
 {
 	struct htab named = {0};
-	size_t i;
+	struct symbol *s;
+	uint64_t *n;
 
-	for (i = 0; i < f->symbol.n; i++)
-		if (f->symbol.v[i].local)
-			f->symbol.v[i].local =
-			    (uint32_t)++ * htab_put_str(&named, f->symbol.v[i].name, NULL);
+	for (s = f->symbol.v; s < f->symbol.v + f->symbol.n; s++) {
+		if (!s->local)
+			continue;
+		n = htab_put_str(&named, s->name, NULL);
+		s->local = (uint32_t)++ * n;
+	}
 	htab_free(&named);
 }
 

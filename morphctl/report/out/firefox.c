@@ -254,7 +254,8 @@ static void put_samples(struct firefox *f, const struct recording_sample *s,
 
 	for (; s < end; s++, row++) {
 		put_cell(&stack, row, s->stack == RECORDING_NONE ? null : f->stack[s->stack] - 1LL);
-		put_cell(&weight, row, (int64_t)s->n);
+		buf_str(&weight, row ? "," : "");
+		buf_decimal(&weight, s->n);
 		buf_str(&time, row ? "," : "");
 		if (start)
 			now = s->time_ns > *start ? s->time_ns - *start : 0;

@@ -14,7 +14,7 @@
 #include "common/sort.h"
 #include "morphctl/report/out/executed.h"
 #include "morphctl/report/out/formats.h"
-#include "morphctl/report/out/subject.h"
+#include "morphctl/report/out/executable.h"
 #include "morphctl/report/out/text.h"
 
 #include <string.h>
@@ -202,24 +202,29 @@ static void add_lines(struct llvm *l, uint32_t file)
 
 	for (i = 0; i < l->r->location.n; i++)
 		if (n[i] && find_spot(l, i, &at, &times))
-			add_line(l, at, n[i] * times);
+			add_line(l, at, l->ranges ? n[i] * times : n[i]);
 	free(n);
 }
 
-/* The function that begins at a location, RECORDING_NONE if none does. */
+/* The function that begins at a location, RECORDING_NONE if none does: a part that was split off is
+ * entered from the function itself. */
 static uint32_t entered(const struct llvm *l, uint32_t location)
 {
 	const struct recording_location *to = &l->r->location.v[location];
+	const struct recording_function *f;
 	uint32_t function;
 
 	if (!to->nframe)
 		return RECORDING_NONE;
 	function = l->r->frame.v[to->frame + to->nframe - 1].function;
-	return l->r->function.v[function].start == to->offset ? function : RECORDING_NONE;
+	f = &l->r->function.v[function];
+	if (f->start != to->offset || strstr(f->linkage, ".cold") || strstr(f->linkage, ".part."))
+		return RECORDING_NONE;
+	return function;
 }
 
 /* Branches to the first instruction of a function are calls of it. */
-static void add_calls(struct llvm *l, const struct subject *m)
+static void add_calls(struct llvm *l, const struct executable *m)
 {
 	const struct recording_branch *b;
 	const char *callee;
@@ -227,14 +232,15 @@ static void add_calls(struct llvm *l, const struct subject *m)
 	uint32_t function, times;
 
 	for (b = l->r->branch.v; b < l->r->branch.v + l->r->branch.n; b++) {
-		if (!subject_has(m, l->r, b->to))
+		if (!executable_has(m, l->r, b->to))
 			continue;
 		function = entered(l, b->to);
 		callee = function == RECORDING_NONE ? NULL : name_of(l, function);
 		if (!callee)
 			continue;
-		l->body.v[function_body(l, callee)].head += b->n;
-		if (subject_has(m, l->r, b->from) && find_spot(l, b->from, &at, &times)) {
+		if (l->r->function.v[function].line)
+			l->body.v[function_body(l, callee)].head += b->n;
+		if (executable_has(m, l->r, b->from) && find_spot(l, b->from, &at, &times)) {
 			add_line(l, at, 0);
 			add_call(l, at, callee, b->n);
 		}
@@ -338,8 +344,8 @@ int write_llvm(
     const struct recording *r, const struct out_options *o, struct buf *out, struct err *e)
 {
 	struct llvm l = {.r = r};
-	struct subject m;
-	int status = subject_find(&m, r, o, e);
+	struct executable m;
+	int status = executable_find(&m, r, o, e);
 
 	if (status)
 		return -1;
@@ -350,7 +356,7 @@ int write_llvm(
 		put_bodies(out, &l, NOBODY, 0);
 	else
 		status = err_set(e, "%s: no source lines are known of what ran in it", m.path);
-	subject_close(&m);
+	executable_close(&m);
 	vec_free(&l.body);
 	vec_free(&l.line);
 	vec_free(&l.call);

@@ -5,7 +5,7 @@
  */
 #include "common/sort.h"
 #include "morphctl/report/out/formats.h"
-#include "morphctl/report/out/subject.h"
+#include "morphctl/report/out/executable.h"
 #include "morphctl/report/out/text.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ static void add(struct hots *h, const struct recording *r, uint32_t location, ui
 }
 
 /* By samples, or by what ran where there are none. */
-static void count(struct hots *h, const struct recording *r, const struct subject *m)
+static void count(struct hots *h, const struct recording *r, const struct executable *m)
 {
 	uint32_t at;
 	size_t i;
@@ -50,14 +50,14 @@ static void count(struct hots *h, const struct recording *r, const struct subjec
 		if (r->sample.v[i].stack == RECORDING_NONE)
 			continue;
 		at = r->stack.v[r->sample.v[i].stack].location;
-		if (subject_has(m, r, at))
+		if (executable_has(m, r, at))
 			add(h, r, at, r->sample.v[i].n);
 	}
 	for (i = 0; !r->sample.n && i < r->range.n; i++)
-		if (subject_has(m, r, r->range.v[i].from))
+		if (executable_has(m, r, r->range.v[i].from))
 			add(h, r, r->range.v[i].from, r->range.v[i].n);
 	for (i = 0; !r->sample.n && i < r->branch.n; i++)
-		if (subject_has(m, r, r->branch.v[i].to))
+		if (executable_has(m, r, r->branch.v[i].to))
 			add(h, r, r->branch.v[i].to, r->branch.v[i].n);
 }
 
@@ -71,12 +71,12 @@ static int by_heat(const void *a, const void *b)
 static int hottest(
     struct hots *h, const struct recording *r, const struct out_options *o, struct err *e)
 {
-	struct subject m;
+	struct executable m;
 
-	if (subject_find(&m, r, o, e))
+	if (executable_find(&m, r, o, e))
 		return -1;
 	count(h, r, &m);
-	subject_close(&m);
+	executable_close(&m);
 	vec_sort(&h->v, by_heat);
 	return h->v.n ? 0 : err_set(e, "%s: no function of the profile has a name", m.path);
 }

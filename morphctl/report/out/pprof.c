@@ -1,12 +1,13 @@
 /*
  * pprof's profile.proto (github.com/google/pprof/proto), compressed by gzip. An event is two sample
  * types: how often it was seen, and the sum of its periods. Locations have addresses of a made-up
- * address space: each ELF file is mapped as a whole, one after the other, the one with most samples
- * first, so that pprof finds its instructions in the file; kernel and JIT code lie where they are.
+ * address space: ELF files are mapped one after the other, the one with most samples first, as far
+ * as there are samples in them, so that pprof finds instructions in the file; kernel and JIT code
+ * lie where they are.
  */
 #include "common/sort.h"
 #include "morphctl/report/out/formats.h"
-#include "morphctl/report/out/subject.h"
+#include "morphctl/report/out/executable.h"
 #include "morphctl/report/out/protobuf.h"
 #include "morphctl/report/out/stacks.h"
 #include "morphctl/report/out/text.h"
@@ -14,48 +15,17 @@
 #include <string.h>
 #include <zlib.h>
 
-/* Numbers of fields. */
-enum {
-	P_SAMPLE_TYPE = 1,
-	P_SAMPLE,
-	P_MAPPING,
-	P_LOCATION,
-	P_FUNCTION,
-	P_STRING,
-	P_DURATION = 10,
-	P_PERIOD_TYPE,
-	P_PERIOD,
-	P_COMMENT,
-	TYPE_NAME = 1,
-	TYPE_UNIT,
-	S_LOCATION = 1,
-	S_VALUE,
-	S_LABEL,
-	LABEL_KEY = 1,
-	LABEL_STRING,
-	LABEL_NUMBER,
-	M_ID = 1,
-	M_START,
-	M_LIMIT,
-	M_OFFSET,
-	M_PATH,
-	M_BUILD_ID,
-	M_FUNCTIONS,
-	M_FILES,
-	M_LINES,
-	M_INLINED,
-	L_ID = 1,
-	L_MAPPING,
-	L_ADDRESS,
-	L_LINE,
-	LINE_FUNCTION = 1,
-	LINE_NUMBER,
-	F_ID = 1,
-	F_NAME,
-	F_LINKAGE,
-	F_SOURCE,
-	F_START
-};
+/* Numbers of fields: of a profile, a value's type, … */
+enum { P_SAMPLE_TYPE = 1, P_SAMPLE, P_MAPPING, P_LOCATION, P_FUNCTION, P_STRING };
+enum { P_DURATION = 10, P_PERIOD_TYPE, P_PERIOD, P_COMMENT, P_DEFAULT_TYPE };
+enum { TYPE_NAME = 1, TYPE_UNIT };
+enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
+enum { LABEL_KEY = 1, LABEL_STRING, LABEL_NUMBER };
+enum { MAP_ID = 1, MAP_START, MAP_LIMIT, MAP_OFFSET, MAP_PATH, MAP_BUILD_ID };
+enum { MAP_FUNCTIONS = 7, MAP_FILES, MAP_LINES, MAP_INLINED };
+enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
+enum { LINE_FUNCTION = 1, LINE_NUMBER };
+enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_LINKAGE, FUNCTION_SOURCE, FUNCTION_START };
 
 enum { FIRST_ADDRESS = 0x100000, PAGE = 0x1000 };
 
@@ -165,6 +135,9 @@ static void put_sample_types(struct pprof *p)
 		put_type(p, P_SAMPLE_TYPE, buf_cstr(&name), "count");
 		if (p->period[i])
 			put_type(p, P_SAMPLE_TYPE, e->name, unit_of(e));
+		if (i == 0)
+			protobuf_number(p->out, P_DEFAULT_TYPE,
+			    string(p, p->period[i] ? e->name : buf_cstr(&name)));
 	}
 	buf_free(&name);
 }
@@ -179,7 +152,7 @@ static void put_label(struct pprof *p, const char *key, uint64_t number, const c
 	protobuf_number(&label, LABEL_NUMBER, number);
 	if (text)
 		protobuf_number(&label, LABEL_STRING, string(p, text));
-	protobuf_message(&p->message, S_LABEL, &label);
+	protobuf_message(&p->message, SAMPLE_LABEL, &label);
 	buf_free(&label);
 }
 
@@ -193,7 +166,7 @@ static void put_sample(
 	for (; stack != RECORDING_NONE; stack = r->stack.v[stack].caller)
 		buf_uleb(&p->inner, r->stack.v[stack].location + 1ULL);
 	if (p->inner.n)
-		protobuf_message(&p->message, S_LOCATION, &p->inner);
+		protobuf_message(&p->message, SAMPLE_LOCATION, &p->inner);
 	if (s->task != RECORDING_NONE) {
 		put_label(p, "pid", r->task.v[s->task].pid, NULL);
 		put_label(p, "tid", r->task.v[s->task].tid, NULL);
@@ -207,7 +180,7 @@ static void put_sample(
 			buf_uleb(&p->inner, here ? s->period : 0);
 		s += here;
 	}
-	protobuf_message(&p->message, S_VALUE, &p->inner);
+	protobuf_message(&p->message, SAMPLE_VALUE, &p->inner);
 	protobuf_message(p->out, P_SAMPLE, &p->message);
 }
 
@@ -242,22 +215,23 @@ static void put_mapping(struct pprof *p, uint32_t file, uint32_t id, uint64_t *a
 	char hex[BUILD_ID_HEX];
 
 	if (f->kind == RECORDING_ELF) {
-		m->base = *address;
-		start = m->base;
+		protobuf_number(&p->message, MAP_OFFSET, start);
+		m->base = *address - start;
+		start += m->base;
 		limit += m->base;
 		*address = limit;
 	}
 	p->id[file] = id;
-	protobuf_number(&p->message, M_ID, id);
-	protobuf_number(&p->message, M_START, start);
-	protobuf_number(&p->message, M_LIMIT, limit);
-	protobuf_number(&p->message, M_PATH, string(p, f->path));
+	protobuf_number(&p->message, MAP_ID, id);
+	protobuf_number(&p->message, MAP_START, start);
+	protobuf_number(&p->message, MAP_LIMIT, limit);
+	protobuf_number(&p->message, MAP_PATH, string(p, f->path));
 	if (f->id.n)
-		protobuf_number(&p->message, M_BUILD_ID, string(p, build_id_hex(&f->id, hex)));
-	protobuf_number(&p->message, M_FUNCTIONS, m->functions);
-	protobuf_number(&p->message, M_FILES, m->files);
-	protobuf_number(&p->message, M_LINES, m->lines);
-	protobuf_number(&p->message, M_INLINED, m->lines);
+		protobuf_number(&p->message, MAP_BUILD_ID, string(p, build_id_hex(&f->id, hex)));
+	protobuf_number(&p->message, MAP_FUNCTIONS, m->functions);
+	protobuf_number(&p->message, MAP_FILES, m->files);
+	protobuf_number(&p->message, MAP_LINES, m->lines);
+	protobuf_number(&p->message, MAP_INLINED, m->lines);
 	protobuf_message(p->out, P_MAPPING, &p->message);
 }
 
@@ -267,9 +241,9 @@ static void put_mappings(struct pprof *p)
 	const struct out_options any = {0};
 	uint64_t address = FIRST_ADDRESS;
 	uint32_t id = 0, i;
-	struct subject main;
+	struct executable main;
 
-	if (subject_find(&main, p->r, &any, NULL))
+	if (executable_find(&main, p->r, &any, NULL))
 		main.file = RECORDING_NONE;
 	else if (p->mapping[main.file].used && p->r->file.v[main.file].kind != RECORDING_NAMED)
 		put_mapping(p, main.file, ++id, &address);
@@ -284,15 +258,16 @@ static void put_location(struct pprof *p, uint32_t location)
 	const struct recording_frame *f = p->r->frame.v + l->frame;
 	uint32_t i;
 
-	protobuf_number(&p->message, L_ID, location + 1ULL);
+	protobuf_number(&p->message, LOCATION_ID, location + 1ULL);
 	if (l->file != RECORDING_NONE && p->id[l->file]) {
-		protobuf_number(&p->message, L_MAPPING, p->id[l->file]);
-		protobuf_number(&p->message, L_ADDRESS, p->mapping[l->file].base + l->offset);
+		protobuf_number(&p->message, LOCATION_MAPPING, p->id[l->file]);
+		protobuf_number(
+		    &p->message, LOCATION_ADDRESS, p->mapping[l->file].base + l->offset);
 	}
 	for (i = 0; i < l->nframe; i++) {
 		protobuf_number(&p->inner, LINE_FUNCTION, f[i].function + 1ULL);
 		protobuf_number(&p->inner, LINE_NUMBER, f[i].line);
-		protobuf_message(&p->message, L_LINE, &p->inner);
+		protobuf_message(&p->message, LOCATION_LINE, &p->inner);
 	}
 	protobuf_message(p->out, P_LOCATION, &p->message);
 }
@@ -301,11 +276,11 @@ static void put_function(struct pprof *p, uint32_t function)
 {
 	const struct recording_function *f = &p->r->function.v[function];
 
-	protobuf_number(&p->message, F_ID, function + 1ULL);
-	protobuf_number(&p->message, F_NAME, string(p, f->name));
-	protobuf_number(&p->message, F_LINKAGE, string(p, f->linkage));
-	protobuf_number(&p->message, F_SOURCE, f->source ? string(p, f->source) : 0);
-	protobuf_number(&p->message, F_START, f->line);
+	protobuf_number(&p->message, FUNCTION_ID, function + 1ULL);
+	protobuf_number(&p->message, FUNCTION_NAME, string(p, f->name));
+	protobuf_number(&p->message, FUNCTION_LINKAGE, string(p, f->linkage));
+	protobuf_number(&p->message, FUNCTION_SOURCE, f->source ? string(p, f->source) : 0);
+	protobuf_number(&p->message, FUNCTION_START, f->line);
 	protobuf_message(p->out, P_FUNCTION, &p->message);
 }
 

@@ -1,4 +1,4 @@
-#include "morphctl/report/out/subject.h"
+#include "morphctl/report/out/executable.h"
 
 #include <string.h>
 
@@ -50,50 +50,50 @@ static uint32_t heaviest(
 	return best;
 }
 
-int subject_find(
-    struct subject *m, const struct recording *r, const struct out_options *o, struct err *e)
+int executable_find(
+    struct executable *m, const struct recording *r, const struct out_options *o, struct err *e)
 {
-	*m = (struct subject){0};
+	*m = (struct executable){0};
 	m->read = o->module && !image_read(&m->image, o->module, false, NULL);
 	m->file = heaviest(r, &m->image.id, o);
 	if (m->file != RECORDING_NONE) {
 		m->path = o->module ? o->module : r->file.v[m->file].path;
 		return 0;
 	}
-	subject_close(m);
+	executable_close(m);
 	if (o->module)
 		return err_set(e, "%s: the profile has no samples of this build", o->module);
 	return err_set(e, "the profile has no samples of an executable");
 }
 
-int subject_open(
-    struct subject *m, const struct recording *r, const struct out_options *o, struct err *e)
+int executable_open(
+    struct executable *m, const struct recording *r, const struct out_options *o, struct err *e)
 {
 	const struct build_id *id = &m->image.id;
 
-	if (subject_find(m, r, o, e) || (!m->read && image_read(&m->image, m->path, false, e)))
+	if (executable_find(m, r, o, e) || (!m->read && image_read(&m->image, m->path, false, e)))
 		return -1;
 	m->read = true;
 	if (!id->n || !r->file.v[m->file].id.n || build_id_equal(id, &r->file.v[m->file].id))
 		return 0;
 	err_set(e, "%s: another build than that of the profile", m->path);
-	subject_close(m);
+	executable_close(m);
 	return -1;
 }
 
-void subject_close(struct subject *m)
+void executable_close(struct executable *m)
 {
 	image_free(&m->image);
 }
 
-bool subject_has(const struct subject *m, const struct recording *r, uint32_t location)
+bool executable_has(const struct executable *m, const struct recording *r, uint32_t location)
 {
 	return location != RECORDING_NONE && r->location.v[location].file == m->file;
 }
 
-bool subject_address(
-    const struct subject *m, const struct recording *r, uint32_t location, uint64_t *address)
+bool executable_address(
+    const struct executable *m, const struct recording *r, uint32_t location, uint64_t *address)
 {
-	return subject_has(m, r, location) &&
+	return executable_has(m, r, location) &&
 	       image_address(&m->image, r->location.v[location].offset, address);
 }
