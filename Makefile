@@ -14,7 +14,7 @@ WARN := -Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-field-initializ
 CPPFLAGS += -I. -D_GNU_SOURCE -DMORPH_VERSION='"$(VERSION)"'
 ALL_CFLAGS = -std=gnu11 $(WARN) $(CFLAGS) $(SANITIZE)
 LIBS := -Wl,--as-needed -lsqlite3 -luv -lyaml -ljansson -lmicrohttpd -lcurl -lzstd -llzma -lz -lelf -lxxhash \
-	-lseccomp -lcap -lsodium -lncursesw -ltinfo -ldw -lZydis -liberty -lm -lpthread
+	-lseccomp -lcap -lsodium -lncursesw -ltinfo -ldw -lZydis -lZycore -liberty -lm -lpthread
 
 # V=1 shows the commands.
 Q := $(if $(V),,@)
