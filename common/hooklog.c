@@ -96,7 +96,9 @@ static void append_to_run(const char *name, const void *p, size_t n)
 	free(path);
 }
 
-static void make_line(struct buf *line, const char *tool, const char *output, const char *reason)
+/* further: members more. */
+static void make_line(
+    struct buf *line, const char *tool, const char *output, const char *reason, const char *further)
 {
 	time_t now = time(NULL);
 	struct tm tm;
@@ -109,7 +111,7 @@ static void make_line(struct buf *line, const char *tool, const char *output, co
 	json_string(line, output ? output : "");
 	buf_str(line, ",\"reason\":");
 	json_string(line, reason);
-	buf_str(line, "}\n");
+	buf_printf(line, "%s}\n", further);
 }
 
 void hooklog(const char *tool, const char *output, const char *fmt, ...)
@@ -121,17 +123,17 @@ void hooklog(const char *tool, const char *output, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(reason, sizeof reason, fmt, ap);
 	va_end(ap);
-	make_line(&line, tool, output, reason);
+	make_line(&line, tool, output, reason, "");
 	append_to_log(&line);
 	append_to_run("events", line.p, line.n);
 	buf_free(&line);
 }
 
-void hooklog_artifact(const char *output)
+void hooklog_artifact(const char *output, bool library)
 {
 	struct buf line = {0};
 
-	make_line(&line, "ld", output, "");
+	make_line(&line, "ld", output, "", library ? ",\"library\":true" : ",\"library\":false");
 	append_to_run("events", line.p, line.n);
 	buf_free(&line);
 }

@@ -22,7 +22,8 @@ void hooklog(const char *tool, const char *output, const char *fmt, ...)
 
 /*
  * The run: while `morphctl hooks run` waits for a build, $MORPH_HOOKS_RUN is a folder of its own.
- *	events    the lines of this build's doubts, and one without a reason for each artifact
+ *	events    the lines of this build's doubts, and one without a reason for each artifact;
+ *	          then "library" says whether it is a shared library's
  *	objects   a byte for each object that was annotated
  *	KEY       is there when hooklog_first(KEY) was called
  * Without a run nothing is written.
@@ -30,7 +31,7 @@ void hooklog(const char *tool, const char *output, const char *fmt, ...)
 #define HOOKLOG_RUN "MORPH_HOOKS_RUN"
 #define HOOKLOG_PROBE "probe" /* the key of a configure script's questions */
 
-void hooklog_artifact(const char *output);
+void hooklog_artifact(const char *output, bool library);
 void hooklog_object(void);
 /* Is this the first call for key in this run? Without a run always. */
 bool hooklog_first(const char *key);

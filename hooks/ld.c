@@ -594,7 +594,7 @@ static int record(struct job *j, struct err *e)
 		hooklog("ld", j->output, "no artifact by build-id: %s", why.text);
 	if (j->passing)
 		unlink(artifact);
-	hooklog_artifact(j->output);
+	hooklog_artifact(j->output, r.kind == ELF_SHARED);
 	return 0;
 }
 

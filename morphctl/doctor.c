@@ -20,11 +20,12 @@ enum { FILE_MAX = 64 << 20, VALUE_MAX = 4096, DEPTH_MAX = 8, FILES_MAX = 20000, 
 struct doctor {
 	const char *folder;
 	bool cmake, ninja, make, libtool;
-	bool compiles_only; /* CMake's compiler is launched hooked, its linker is not */
-	bool by_path;       /* hooked only while as and ld are found in PATH */
-	bool wrong;         /* something gets no artifact */
-	bool clang_by_path;
-	struct htab said; /* lines, each once */
+	bool compiles_only;  /* CMake's compiler is launched hooked, its linker is not */
+	bool by_path;        /* hooked only while as and ld are found in PATH */
+	bool wrong;          /* something gets no artifact */
+	char *clang_by_path; /* the last one, NULL = none */
+	bool silent;         /* prints nothing */
+	struct htab said;    /* lines, each once */
 	size_t annotated, plain, without, with;
 	size_t files; /* looked at */
 	VEC(char *) change;
@@ -36,9 +37,12 @@ struct doctor {
 static void say(struct doctor *d, const char *what, const char *value, const char *verdict)
 {
 	size_t room = 4 * strlen(value) + 1;
-	char *line, *shown = xmalloc(room);
+	char *line, *shown;
 	bool fresh;
 
+	if (d->silent)
+		return;
+	shown = xmalloc(room);
 	log_escape(shown, room, value);
 	line = xasprintf("%-14s %s%s%s", what, shown, *verdict ? ": " : "", verdict);
 	htab_put_str(&d->said, line, &fresh);
@@ -84,7 +88,7 @@ static bool has_folder(const char *path, const char *name)
 	return has;
 }
 
-static bool is_clang(const char *path)
+bool doctor_passed_by(const char *path)
 {
 	char *real = realpath(path, NULL);
 	bool is = strstr(path_base(real ? real : path), "clang") != NULL;
@@ -108,8 +112,10 @@ static const char *verdict_on(struct doctor *d, const char *cc)
 		return "hooked by hooks run";
 	if (has_folder(cc, "morph/compilers") || has_folder(cc, "morph/masquerade"))
 		return "hooked";
-	if (is_clang(cc)) {
-		d->wrong = d->clang_by_path = true;
+	if (doctor_passed_by(cc)) {
+		d->wrong = true;
+		free(d->clang_by_path);
+		d->clang_by_path = xstrdup(cc);
 		return "NOT hooked: clang called by its path assembles by itself";
 	}
 	d->by_path = true;
@@ -508,17 +514,33 @@ static void print_changes(struct doctor *d)
 		puts("nothing stands in the way: morphctl hooks run -- the build");
 }
 
+static void read_build(struct doctor *d)
+{
+	char *libtool = xasprintf("%s/libtool", d->folder);
+
+	read_cmake(d);
+	d->ninja = each_line(d, "build.ninja", ninja_line, NULL);
+	read_make(d);
+	d->libtool = access(libtool, F_OK) == 0;
+	free(libtool);
+}
+
+static void free_doctor(struct doctor *d)
+{
+	size_t i;
+
+	for (i = 0; i < d->change.n; i++)
+		free(d->change.v[i]);
+	vec_free(&d->change);
+	htab_free(&d->said);
+	free(d->clang_by_path);
+}
+
 int doctor(const char *folder)
 {
 	struct doctor d = {.folder = folder};
-	char *libtool = xasprintf("%s/libtool", folder);
-	size_t i;
 
-	read_cmake(&d);
-	d.ninja = each_line(&d, "build.ninja", ninja_line, NULL);
-	read_make(&d);
-	d.libtool = access(libtool, F_OK) == 0;
-	free(libtool);
+	read_build(&d);
 	if (d.cmake || d.ninja || d.make) {
 		judge_built(&d);
 		prescribe(&d);
@@ -528,9 +550,18 @@ int doctor(const char *folder)
 		    "%s: neither CMakeCache.txt nor build.ninja nor a makefile there", folder);
 		d.wrong = true;
 	}
-	for (i = 0; i < d.change.n; i++)
-		free(d.change.v[i]);
-	vec_free(&d.change);
-	htab_free(&d.said);
+	free_doctor(&d);
 	return d.wrong;
+}
+
+char *doctor_unhooked(const char *folder)
+{
+	struct doctor d = {.folder = folder, .silent = true};
+	char *compiler;
+
+	read_build(&d);
+	compiler = d.clang_by_path;
+	d.clang_by_path = NULL;
+	free_doctor(&d);
+	return compiler;
 }
