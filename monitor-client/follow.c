@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -89,4 +91,42 @@ bool follow_ended(struct follow *f, int *status)
 	*status = WIFSIGNALED(st) ? 128 + WTERMSIG(st) : WEXITSTATUS(st);
 	f->pid = 0;
 	return true;
+}
+
+int follow_running(struct follow *f, const pid_t *pid, size_t n, struct err *e)
+{
+	size_t i;
+	int fd;
+
+	for (i = 0; i < n; i++) {
+		fd = (int)syscall(SYS_pidfd_open, pid[i], 0);
+		if (fd < 0 && (errno == ESRCH || errno == EINVAL)) /* none, or a thread's id */
+			return err_set(e, "there is no process %d", (int)pid[i]);
+		if (fd < 0)
+			return err_sys(e, "process %d", (int)pid[i]);
+		fcntl(fd, F_SETFD, FD_CLOEXEC);
+		vec_push(&f->running, fd);
+	}
+	return 0;
+}
+
+bool follow_gone(struct follow *f)
+{
+	struct pollfd p;
+	size_t i, n = 0;
+
+	for (i = 0; i < f->running.n; i++) {
+		p = (struct pollfd){.fd = f->running.v[i], .events = POLLIN};
+		n += poll(&p, 1, 0) > 0;
+	}
+	return n && n == f->running.n;
+}
+
+void follow_close(struct follow *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->running.n; i++)
+		close(f->running.v[i]);
+	vec_free(&f->running);
 }

@@ -15,6 +15,7 @@
 #include "monitor-client/options.h"
 #include "monitor-client/replay.h"
 #include "monitor-client/runs.h"
+#include "monitor-client/summary.h"
 #include "monitor-client/uses.h"
 #include "monitor-client/kernel/rights.h"
 #include "monitor-client/uplink/session.h"
@@ -48,7 +49,8 @@ struct monitor {
 	struct maps *maps;
 	struct batch batch;
 	struct boost boost;
-	struct exits *exits; /* NULL: none, for no_exits */
+	struct summary summary; /* of some processes */
+	struct exits *exits;    /* NULL: none, for no_exits */
 	struct err no_exits;
 	bool watched;      /* the manager watches builds */
 	uint64_t watching; /* since when ends of processes are reported; 0: not */
@@ -66,6 +68,12 @@ struct monitor {
 	bool stop;
 	int status; /* to exit with */
 };
+
+/* Some processes, not the whole machine? */
+static bool selects(const struct monitor *m)
+{
+	return m->o.command || m->o.pid.n;
+}
 
 /* A sample with registers: they go on when the manager wants those of its build. */
 static void take_regs(
@@ -182,6 +190,8 @@ static void on_event(const struct event *ev, void *arg)
 		on_kernel(m, ev);
 	} else if (ev->sample.mode == MODE_USER && maps_find(m->maps, ev, &at)) {
 		module = batch_place(&m->batch, &at);
+		if (selects(m) && module >= 0)
+			summary_place(&m->summary, &at);
 		if (ev->sample.regs)
 			take_regs(m, ev, &at, module);
 	} else {
@@ -310,7 +320,7 @@ static void follow_boost(struct monitor *m)
 	uint64_t before = m->boost.period;
 	struct source_losses l = {0};
 
-	if (m->record >= 0 || m->o.command)
+	if (m->record >= 0 || selects(m))
 		return;
 	if (told->builds.n && !m->boost.cost)
 		m->boost.cost = (cost_measure(!m->o.no_registers) ?: COST_UNKNOWN) + HANDLING;
@@ -332,7 +342,7 @@ static void follow_watches(struct monitor *m)
 	if (!on && m->watched)
 		uses_free(&m->uses);
 	m->watched = on;
-	if (m->o.command)
+	if (selects(m))
 		return;
 	if (on && !m->exits && !m->unserved) {
 		log_info("ends of watched programs cannot be reported: %s", m->no_exits.text);
@@ -365,6 +375,7 @@ static void flush(struct monitor *m)
 	struct maps_count n;
 	uint64_t dropped;
 
+	summary_batch(&m->summary, &m->batch);
 	if (lost)
 		batch_dropped(&m->batch, lost);
 	read_uses(m);
@@ -448,7 +459,8 @@ static void run(struct monitor *m)
 	bool ready;
 
 	m->drain_every = m->o.flush < DRAIN_EVERY ? m->o.flush : DRAIN_EVERY;
-	m->next_drain = clock_now() + m->drain_every;
+	/* Soon, of threads that came while they were listed. */
+	m->next_drain = clock_now() + (m->o.pid.n ? 0 : m->drain_every);
 	m->next_flush = clock_now() + m->o.flush;
 	while (!m->stop) {
 		ready = wait_for_work(m);
@@ -466,6 +478,7 @@ static void run(struct monitor *m)
 		if (m->record < 0)
 			uplink_step(&m->up, clock_now());
 		follow_watches(m);
+		m->stop |= follow_gone(&m->follow);
 	}
 	drain(m, true);
 	flush(m);
@@ -495,8 +508,9 @@ static void fork_children(struct monitor *m)
 {
 	struct err e;
 
-	m->user = rights_user(!m->o.command, m->o.socket);
+	m->user = rights_user(!selects(m), m->o.socket);
 	if ((m->o.command && follow_fork(&m->follow, m->o.command, &e)) ||
+	    follow_running(&m->follow, m->o.pid.v, m->o.pid.n, &e) ||
 	    lookup_start(&m->lookup, "/proc", &m->user, &e)) {
 		follow_cancel(&m->follow);
 		die(EXIT_FAILED, "%s", e.text);
@@ -509,7 +523,9 @@ static void open_source(struct monitor *m)
 	bool refused;
 
 	m->o.source.follow = m->follow.pid;
-	m->o.source.registers = m->follow.pid && !m->o.no_registers && !m->o.record;
+	m->o.source.running = m->o.pid.v;
+	m->o.source.nrunning = m->o.pid.n;
+	m->o.source.registers = selects(m) && !m->o.no_registers && !m->o.record;
 	m->source = source_open(&m->o.source, &refused, &e);
 	if (!m->source) {
 		follow_cancel(&m->follow);
@@ -527,7 +543,7 @@ static void open_exits(struct monitor *m)
 {
 	m->unserved = m->o.record;                  /* as meant */
 	m->watching = m->o.command && !m->o.record; /* perf tells, from the begin on */
-	if (!m->unserved && !m->o.command && !(m->exits = exits_open(&m->no_exits)))
+	if (!m->unserved && !selects(m) && !(m->exits = exits_open(&m->no_exits)))
 		log_debug("no ends of processes: %s", m->no_exits.text);
 }
 
@@ -582,21 +598,38 @@ static void start(struct monitor *m)
 {
 	struct err e;
 	int status;
+	size_t i;
 
-	m->maps =
-	    maps_new("/proc", &m->lookup, m->o.command ? getuid() : MAPS_NOBODY, !m->o.command);
+	m->maps = maps_new("/proc", &m->lookup, m->o.command ? getuid() : MAPS_NOBODY, !selects(m));
 	m->batch.start_ns = clock_ns(CLOCK_REALTIME);
-	if (!m->o.command) {
+	if (!selects(m))
 		maps_snapshot(m->maps);
+	for (i = 0; i < m->o.pid.n; i++)
+		maps_read(m->maps, (uint32_t)m->o.pid.v[i]);
+	if (!m->o.command)
 		return;
-	}
 	status = follow_start(&m->follow, m->o.command[0], &e);
 	if (status)
 		die(status, "%s", e.text);
 }
 
+/* Where the samples are now. */
+static void summarise(struct monitor *m)
+{
+	struct summary_end end = {.period = m->hello.period_ns,
+	    .parses = m->o.command || geteuid(),
+	    .socket = m->o.socket,
+	    .spool = m->up.spool ? m->o.spool : NULL,
+	    .record = m->o.record};
+
+	if (selects(m))
+		summary_say(&m->summary, &end, m->record >= 0 || uplink_idle(&m->up));
+	summary_free(&m->summary);
+}
+
 static void finish(struct monitor *m)
 {
+	summarise(m);
 	log_debug("%" PRIu64 " samples in %" PRIu64 " batches", m->taken, m->seq);
 	if (m->record < 0) {
 		uplink_close(&m->up);
@@ -615,6 +648,7 @@ static void finish(struct monitor *m)
 	batch_free(&m->batch);
 	boost_free(&m->boost);
 	options_free(&m->o);
+	follow_close(&m->follow);
 	close(m->signals);
 }
 

@@ -17,13 +17,15 @@ enum { RATE = 251, RATE_MAX = 10000, FLUSH_S = 10, SPOOL_MIB = 64 };
 static const char usage[] =
     "usage: morph-monitor [--source auto|tick|cpu-clock] [--rate HZ] [--socket PATH]\n"
     "                     [--spool DIR] [--spool-max MIB] [--flush SECONDS]\n"
-    "                     [--record FILE] [--no-registers] [-v] [-- CMD [ARG…]]\n"
+    "                     [--record FILE] [--no-registers] [-v]\n"
+    "                     [--pid PID[,PID…] | -- CMD [ARG…]]\n"
     "       morph-monitor --replay FILE [--socket PATH] [-v]\n";
 
 static const char help[] =
     "\n"
-    "Samples where programs spend their time and tells the manager: without CMD of\n"
-    "the whole machine, which needs rights, with it of CMD and its children.\n"
+    "Samples where programs spend their time and tells the manager: of the whole\n"
+    "machine, which needs rights; of CMD and its children; or of processes that run\n"
+    "already and the children they make from then on. Ends with what it saw of these.\n"
     "\n"
     "      --source S       auto, tick or cpu-clock: where samples come from\n"
     "      --rate HZ        samples per second and CPU of cpu-clock (default: 251)\n"
@@ -33,6 +35,7 @@ static const char help[] =
     "      --flush SECONDS  time between two batches (default: 10)\n"
     "      --record FILE    write the batches there and tell the manager nothing\n"
     "      --replay FILE    send what --record wrote\n"
+    "      --pid PID[,PID…] of these processes, until they end or Ctrl-C\n"
     "      --no-registers   send no program's registers, even where the manager\n"
     "                       wants them for the register replay\n"
     "  -v, --verbose        say more on standard error\n"
@@ -50,7 +53,8 @@ enum {
 	OPT_FLUSH,
 	OPT_RECORD,
 	OPT_REPLAY,
-	OPT_NO_REGISTERS
+	OPT_NO_REGISTERS,
+	OPT_PID
 };
 
 static const struct option longs[] = {
@@ -62,6 +66,7 @@ static const struct option longs[] = {
     {"flush", required_argument, NULL, OPT_FLUSH},
     {"record", required_argument, NULL, OPT_RECORD},
     {"replay", required_argument, NULL, OPT_REPLAY},
+    {"pid", required_argument, NULL, OPT_PID},
     {"no-registers", no_argument, NULL, OPT_NO_REGISTERS},
     {"verbose", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, 'h'},
@@ -92,6 +97,25 @@ static enum source_want source_named(const char *name)
 	die(EXIT_USAGE, "--source: \"%s\" is none of auto, tick, cpu-clock", name);
 }
 
+static void add_pids(struct options *o, const char *list)
+{
+	const char *p = list;
+	char *end;
+	long v;
+
+	for (;; p = end + 1) {
+		errno = 0;
+		v = strtol(p, &end, 10);
+		if (errno || *p < '0' || *p > '9' || v < 1 || v > INT32_MAX ||
+		    (*end && *end != ','))
+			die(EXIT_USAGE, "--pid: \"%s\" is no list of process ids, PID[,PID...]",
+			    list);
+		vec_push(&o->pid, (pid_t)v);
+		if (!*end)
+			return;
+	}
+}
+
 static char *default_spool(void)
 {
 	char *state, *spool;
@@ -119,6 +143,8 @@ static void check_together(const struct options *o)
 {
 	if (o->replay && (o->record || o->command))
 		die(EXIT_USAGE, "--replay goes with neither --record nor a command");
+	if (o->pid.n && (o->replay || o->command))
+		die(EXIT_USAGE, "--pid goes with neither --replay nor a command");
 }
 
 void options_read(struct options *o, int argc, char **argv)
@@ -157,6 +183,9 @@ void options_read(struct options *o, int argc, char **argv)
 		case OPT_REPLAY:
 			o->replay = optarg;
 			break;
+		case OPT_PID:
+			add_pids(o, optarg);
+			break;
 		case OPT_NO_REGISTERS:
 			o->no_registers = true;
 			break;
@@ -184,4 +213,5 @@ void options_free(struct options *o)
 {
 	free(o->socket);
 	free(o->spool);
+	vec_free(&o->pid);
 }

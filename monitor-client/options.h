@@ -4,6 +4,7 @@
 #ifndef MORPH_OPTIONS_H
 #define MORPH_OPTIONS_H
 
+#include "common/mem.h"
 #include "monitor-client/kernel/source.h"
 
 #include <stdbool.h>
@@ -22,6 +23,7 @@ struct options {
 	uint64_t flush;              /* ns */
 	const char *record, *replay; /* NULL = not asked for */
 	char **command;              /* NULL-terminated, or NULL */
+	VEC(pid_t) pid;              /* processes that run already */
 	bool no_registers;           /* whatever the manager wants */
 	bool verbose;
 };

@@ -248,7 +248,7 @@ static enum record_kind task_record(const uint8_t *p, size_t n, uint32_t type, s
 	if (type == PERF_RECORD_FORK) {
 		ev->kind = EV_FORK;
 		ev->parent = ppid;
-		return pid == ppid ? REC_SKIP : REC_EVENT;
+		return pid == ppid ? REC_THREAD : REC_EVENT;
 	}
 	ev->kind = EV_EXIT;
 	return pid == tid ? REC_EVENT : REC_SKIP;

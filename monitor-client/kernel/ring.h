@@ -49,6 +49,7 @@ enum { RING_STACK = 8 * WIRE_WORDS, RING_STACK_EXEC = 16384 };
 
 enum record_kind {
 	REC_EVENT,    /* *ev is filled; its path and registers live until the next ring_next() */
+	REC_THREAD,   /* a new thread of ev->pid, ev->tid */
 	REC_LOST,     /* *lost records did not fit */
 	REC_THROTTLE, /* the kernel paused the event */
 	REC_BROKEN,   /* not a record: the ring was emptied */

@@ -1,5 +1,6 @@
 #include "monitor-client/kernel/source.h"
 #include "common/log.h"
+#include "monitor-client/kernel/attach.h"
 #include "monitor-client/kernel/clock.h"
 #include "monitor-client/kernel/cpus.h"
 #include "monitor-client/kernel/ring.h"
@@ -23,13 +24,19 @@ enum { EXEC_PAGES = 128 };
 enum { EXTRA_PAGES = 64 }; /* while there are extra samples */
 enum { NAME_SIZE = 16 };   /* of a task's name, with its NUL (TASK_COMM_LEN) */
 
+struct shared {
+	pid_t tid;
+	int fd;
+};
+
 /* One event with its ring. */
 struct tap {
 	int fd;
 	struct ring ring;
 	enum sample_shape shape;
-	uint64_t lost; /* as last read from the event */
-	bool hung;     /* its processes are gone: poll would return at once */
+	VEC(struct shared) shared; /* events of further threads that write into this ring */
+	uint64_t lost;             /* as last read from the event */
+	bool hung;                 /* its processes are gone: poll would return at once */
 };
 
 struct cpu {
@@ -47,6 +54,7 @@ struct source {
 	uint64_t tracepoint, exec_tracepoint; /* 0: it cannot be had */
 	char name[SOURCE_NAMES][NAME_SIZE];   /* whose execs are looked for */
 	size_t nname;
+	struct attach attach;      /* of processes that run already: their threads */
 	bool no_extra;             /* samples, for good */
 	bool exclude_kernel;       /* not allowed to see it */
 	bool no_build_id, no_lost; /* older kernels */
@@ -55,6 +63,12 @@ struct source {
 };
 
 /* ---- one event ---- */
+
+/* Some processes, not the whole machine? */
+static bool selects(const struct source *s)
+{
+	return s->o.follow || s->o.nrunning;
+}
 
 static struct perf_event_attr attr_common(const struct source *s)
 {
@@ -69,8 +83,8 @@ static struct perf_event_attr attr_common(const struct source *s)
 
 	if (!s->no_lost)
 		a.read_format = PERF_FORMAT_LOST;
-	if (s->o.follow)
-		a.disabled = a.enable_on_exec = a.inherit = 1;
+	a.inherit = selects(s);
+	a.disabled = a.enable_on_exec = s->o.follow > 0;
 	return a;
 }
 
@@ -83,7 +97,7 @@ static struct perf_event_attr attr_sideband(const struct source *s)
 	a.inherit_stat = s->o.follow > 0; /* says at its end what each thread has used */
 	a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = 1;
 	a.build_id = !s->no_build_id;
-	a.namespaces = !s->o.follow; /* asks for CAP_PERFMON */
+	a.namespaces = !selects(s); /* asks for CAP_PERFMON */
 	a.wakeup_watermark = SIDEBAND_PAGES * 4096 / 2;
 	return a;
 }
@@ -146,46 +160,83 @@ static int filter_execs(const struct source *s, int fd, struct err *e)
 	return ioctl(fd, PERF_EVENT_IOC_SET_FILTER, text) ? err_sys(e, "filter of execs") : 0;
 }
 
-static int event_open(const struct source *s, const struct perf_event_attr *a, unsigned cpu)
+/* tid: a thread that runs already, 0 = as the options say. */
+static int event_open(
+    const struct source *s, const struct perf_event_attr *a, unsigned cpu, pid_t tid)
 {
-	return (int)syscall(SYS_perf_event_open, a, s->o.follow ? s->o.follow : -1, (int)cpu, -1,
-	    PERF_FLAG_FD_CLOEXEC);
+	pid_t whose = tid ? tid : s->o.follow ? s->o.follow : -1;
+
+	return (int)syscall(SYS_perf_event_open, a, whose, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 static void tap_close(struct tap *t)
 {
+	size_t i;
+
+	for (i = 0; i < t->shared.n; i++)
+		close(t->shared.v[i].fd);
+	vec_free(&t->shared);
 	ring_close(&t->ring);
 	if (t->fd >= 0)
 		close(t->fd);
 	t->fd = -1;
 }
 
+static struct perf_event_attr attr_of(const struct source *s, enum sample_shape shape)
+{
+	return shape == SHAPE_NONE   ? attr_sideband(s)
+	       : shape == SHAPE_EXEC ? attr_exec(s)
+				     : attr_sample(s, shape);
+}
+
+static int filter_event(const struct source *s, int fd, enum sample_shape shape, struct err *e)
+{
+	if (shape == SHAPE_TICK && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, "common_pid != 0"))
+		return err_sys(e, "filter of the tick tracepoint");
+	return shape == SHAPE_EXEC ? filter_execs(s, fd, e) : 0;
+}
+
 /* On failure errno tells. */
 static int tap_open(
     struct source *s, struct tap *t, enum sample_shape shape, unsigned cpu, struct err *e)
 {
-	struct perf_event_attr a = shape == SHAPE_NONE   ? attr_sideband(s)
-				   : shape == SHAPE_EXEC ? attr_exec(s)
-							 : attr_sample(s, shape);
+	struct perf_event_attr a = attr_of(s, shape);
 	unsigned pages = shape == SHAPE_NONE    ? SIDEBAND_PAGES
 			 : shape == SHAPE_EXEC  ? EXEC_PAGES
 			 : shape == SHAPE_EXTRA ? EXTRA_PAGES
 						: SAMPLE_PAGES;
 	int saved;
 
-	*t = (struct tap){.fd = event_open(s, &a, cpu), .shape = shape};
+	*t = (struct tap){.fd = event_open(s, &a, cpu, s->attach.first), .shape = shape};
 	if (t->fd < 0)
 		return err_sys(e, "perf event of CPU %u", cpu);
-	if ((shape == SHAPE_TICK && ioctl(t->fd, PERF_EVENT_IOC_SET_FILTER, "common_pid != 0") &&
-		err_sys(e, "filter of the tick tracepoint")) ||
-	    (shape == SHAPE_EXEC && filter_execs(s, t->fd, e)) ||
-	    ring_open(&t->ring, t->fd, pages, e)) {
+	if (filter_event(s, t->fd, shape, e) || ring_open(&t->ring, t->fd, pages, e)) {
 		saved = errno;
 		tap_close(t);
 		errno = saved;
 		return -1;
 	}
 	t->ring.full = shape != SHAPE_NONE && shape != SHAPE_EXEC && s->o.registers;
+	return 0;
+}
+
+/* A thread more whose events go to this ring. */
+static int tap_share(const struct source *s, struct tap *t, unsigned cpu, pid_t tid, struct err *e)
+{
+	struct perf_event_attr a = attr_of(s, t->shape);
+	int fd = event_open(s, &a, cpu, tid), saved;
+
+	if (fd < 0)
+		return err_sys(e, "perf event of thread %d", (int)tid);
+	if ((ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, t->fd) &&
+		err_sys(e, "perf ring of thread %d", (int)tid)) ||
+	    filter_event(s, fd, t->shape, e)) {
+		saved = errno;
+		close(fd);
+		errno = saved;
+		return -1;
+	}
+	vec_push(&t->shared, (struct shared){tid, fd});
 	return 0;
 }
 
@@ -298,7 +349,7 @@ static int cpus_open_adapted(struct source *s, struct err *e)
 			s->no_lost = true;
 		else if (errno == EINVAL && !s->no_build_id)
 			s->no_build_id = true;
-		else if ((errno == EACCES || errno == EPERM) && s->o.follow && !s->exclude_kernel &&
+		else if ((errno == EACCES || errno == EPERM) && selects(s) && !s->exclude_kernel &&
 			 s->kind == WIRE_SRC_CPU_CLOCK)
 			s->exclude_kernel = true;
 		else
@@ -386,7 +437,9 @@ static void explain_refusal(const struct source *s, struct err *e)
 	if (n > 0)
 		self[n] = '\0';
 	read_number("/proc/sys/kernel/perf_event_paranoid", &paranoid);
-	if (s->o.follow)
+	if (s->o.nrunning && paranoid <= 2)
+		attach_refused(&s->attach, self, e);
+	else if (selects(s))
 		err_set(e,
 		    "%s (kernel.perf_event_paranoid is %d); to allow it for one's own "
 		    "processes: sysctl kernel.perf_event_paranoid=2",
@@ -421,9 +474,35 @@ static int choose(struct source *s, struct err *e)
 		return 0;
 	if (s->o.want == SOURCE_TICK)
 		return -1;
-	if (s->o.want == SOURCE_AUTO && !s->o.follow)
+	if (s->o.want == SOURCE_AUTO && !selects(s))
 		log_info("cpu-clock instead of tick: %s", e->text);
 	return open_cpu_clock(s, e);
+}
+
+/* Events of one more thread, on all CPUs. */
+static int share_thread(void *arg, pid_t tid, struct err *e)
+{
+	struct source *s = arg;
+	size_t i;
+
+	for (i = 0; i < s->cpu.n; i++)
+		if (tap_share(s, &s->cpu.v[i]->sideband, s->cpu.v[i]->n, tid, e) ||
+		    tap_share(s, &s->cpu.v[i]->sample, s->cpu.v[i]->n, tid, e))
+			return -1;
+	return 0;
+}
+
+static int open_first(void *arg, pid_t tid, struct err *e)
+{
+	return choose(arg, e);
+}
+
+static int open_all(struct source *s, struct err *e)
+{
+	if (!s->o.nrunning)
+		return choose(s, e);
+	return attach_threads(
+	    &s->attach, s->o.running, s->o.nrunning, open_first, share_thread, s, e);
 }
 
 struct source *source_open(const struct source_options *o, bool *refused, struct err *e)
@@ -433,11 +512,11 @@ struct source *source_open(const struct source_options *o, bool *refused, struct
 	s->o = *o;
 	*refused = false;
 	raise_limits();
-	if (!o->follow && read_tracepoint("sched/sched_process_exec", &s->exec_tracepoint))
+	if (!selects(s) && read_tracepoint("sched/sched_process_exec", &s->exec_tracepoint))
 		log_debug("execs cannot be seen: runs are classed by name alone");
 	if (cpus_read("nohz_full", &s->tickless, NULL))
 		vec_free(&s->tickless);
-	if (choose(s, e)) {
+	if (open_all(s, e)) {
 		*refused = errno == EACCES || errno == EPERM || errno == ENOSYS;
 		if (*refused && (s->tracepoint || s->kind != WIRE_SRC_TICK))
 			explain_refusal(s, e);
@@ -452,6 +531,7 @@ void source_close(struct source *s)
 	cpus_close(s);
 	vec_free(&s->cpu);
 	vec_free(&s->tickless);
+	attach_free(&s->attach);
 	free(s);
 }
 
@@ -471,20 +551,40 @@ uint64_t source_period(const struct source *s)
  * what LOST records said, for kernels without that count. */
 static uint64_t tap_lost(const struct source *s, struct tap *t, uint64_t announced)
 {
-	uint64_t v[2] = {0}, n;
+	uint64_t v[2] = {0}, all, n;
+	size_t i;
 
 	if (s->no_lost)
 		return announced;
 	if (read(t->fd, v, sizeof v) != sizeof v)
 		return 0;
-	n = v[1] - t->lost;
-	t->lost = v[1];
+	for (all = v[1], i = 0; i < t->shared.n; i++)
+		if (read(t->shared.v[i].fd, v, sizeof v) == sizeof v)
+			all += v[1];
+	n = all - t->lost;
+	t->lost = all;
 	return n;
+}
+
+/* A thread that has inherited its events has them twice when it was listed, too (attach.h). */
+static void thread_came(struct source *s, pid_t tid)
+{
+	size_t i, k;
+	struct tap *t;
+
+	if (!htab_get(&s->attach.known, &tid, sizeof tid))
+		return;
+	for (i = 0; i < 2 * s->cpu.n; i++) {
+		t = i % 2 ? &s->cpu.v[i / 2]->sample : &s->cpu.v[i / 2]->sideband;
+		for (k = 0; k < t->shared.n; k++)
+			if (t->shared.v[k].tid == tid)
+				ioctl(t->shared.v[k].fd, PERF_EVENT_IOC_DISABLE, 0); /* and heirs */
+	}
 }
 
 /* Returns how many records were lost. */
 static uint64_t tap_drain(
-    const struct source *s, struct cpu *c, struct tap *t, struct order *o, struct source_losses *l)
+    struct source *s, struct cpu *c, struct tap *t, struct order *o, struct source_losses *l)
 {
 	uint64_t announced = 0, lost;
 	enum record_kind k;
@@ -495,6 +595,9 @@ static uint64_t tap_drain(
 		case REC_EVENT:
 			if (t->shape != SHAPE_TICK || tick_accept(&c->grid, ev.time))
 				order_add(o, &ev);
+			break;
+		case REC_THREAD:
+			thread_came(s, (pid_t)ev.tid);
 			break;
 		case REC_LOST:
 			announced += lost;
@@ -548,7 +651,7 @@ void source_registers(struct source *s, bool on, struct order *o, struct source_
 	struct err e;
 	size_t i, n;
 
-	if (s->o.follow || s->o.registers == on)
+	if (selects(s) || s->o.registers == on)
 		return;
 	source_drain(s, o, l);
 	s->o.registers = on;
@@ -568,7 +671,7 @@ bool source_boost(struct source *s, uint64_t period, struct order *o, struct sou
 {
 	size_t i;
 
-	if (s->o.follow || s->no_extra || s->extra_period == period)
+	if (selects(s) || s->no_extra || s->extra_period == period)
 		return s->extra_period == period;
 	source_drain(s, o, l);
 	s->extra_period = period;
@@ -616,7 +719,7 @@ void source_rescan(struct source *s)
 	struct err e;
 	size_t i, n;
 
-	if (s->o.follow || cpus_read("online", &online, &e) || !online.n)
+	if (selects(s) || cpus_read("online", &online, &e) || !online.n)
 		return;
 	for (i = n = 0; i < s->cpu.n; i++) {
 		if (cpus_has(&online, s->cpu.v[i]->n)) {

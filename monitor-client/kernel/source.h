@@ -10,6 +10,9 @@
  *              tick's period.
  *   cpu-clock  a timer of our own with a fixed period.
  *
+ * Of processes that run already every thread has such events, which share the rings of the CPUs;
+ * threads and children that come later inherit them (kernel/attach.h).
+ *
  * Of one command the side-band's event counts CPU time (task-clock), and what each thread has used
  * is an EV_USED when it ends. Kernels from 5.13 until the fix of 6.19, which stable ones have got
  * too, say nothing then.
@@ -42,9 +45,11 @@ enum source_want { SOURCE_AUTO, SOURCE_TICK, SOURCE_CPU_CLOCK };
 
 struct source_options {
 	enum source_want want;
-	unsigned rate;  /* of cpu-clock, Hz */
-	pid_t follow;   /* this process and its children, from its exec on; 0: all */
-	bool registers; /* from the start, with follow: it cannot be changed then */
+	unsigned rate;        /* of cpu-clock, Hz */
+	pid_t follow;         /* this process and its children, from its exec on; 0: all */
+	const pid_t *running; /* these processes, and the children they make from now on */
+	size_t nrunning;      /* 0: all, or follow */
+	bool registers;       /* from the start, of some processes: it cannot be changed then */
 };
 
 struct source;

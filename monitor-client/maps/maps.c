@@ -508,6 +508,11 @@ static void snapshot_one(uint32_t pid, void *arg)
 		proc_drop(m, pid); /* a kernel thread, or not ours to read */
 }
 
+void maps_read(struct maps *m, uint32_t pid)
+{
+	snapshot_one(pid, m);
+}
+
 void maps_snapshot(struct maps *m)
 {
 	if (procfs_pids(m->proc, snapshot_one, m))

@@ -58,6 +58,8 @@ void maps_free(struct maps *m);
 /* Reads all processes of /proc. Records older than what was read are ignored
  * afterwards. */
 void maps_snapshot(struct maps *m);
+/* Reads one process. */
+void maps_read(struct maps *m, uint32_t pid);
 /* Any event but a sample. */
 void maps_event(struct maps *m, const struct event *ev);
 /* Side-band was lost until now: every process of which something may be missing is read again

@@ -258,7 +258,8 @@ START_TEST(threads_are_no_processes)
 	ck_assert_int_eq(ev.kind, EV_FORK);
 	ck_assert_uint_eq(ev.pid, 10);
 	ck_assert_uint_eq(ev.parent, 9);
-	ck_assert_int_eq(next(&f, SHAPE_NONE, &ev), REC_SKIP);
+	ck_assert_int_eq(next(&f, SHAPE_NONE, &ev), REC_THREAD);
+	ck_assert_uint_eq(ev.tid, 11);
 	ck_assert_int_eq(next(&f, SHAPE_NONE, &ev), REC_SKIP);
 	ck_assert_int_eq(next(&f, SHAPE_NONE, &ev), REC_EVENT);
 	ck_assert_int_eq(ev.kind, EV_EXIT);
