@@ -114,7 +114,8 @@ START_TEST(a_run_hears_all_of_it)
 	ck_assert(hooklog_first("key"));
 	ck_assert(!hooklog_first("key"));
 	hooklog("as", "/o", "why");
-	hooklog_artifact("/prog");
+	hooklog_artifact("/prog", false);
+	hooklog_artifact("/lib.so", true);
 	hooklog_object();
 	hooklog_object();
 	unsetenv(HOOKLOG_RUN);
@@ -122,7 +123,10 @@ START_TEST(a_run_hears_all_of_it)
 	objects = xasprintf("%s/objects", run);
 	ck_assert_int_eq(file_read(events, 0, &b, NULL), 0);
 	ck_assert_ptr_nonnull(strstr(buf_cstr(&b), "\"output\":\"/o\",\"reason\":\"why\"}\n"));
-	ck_assert_ptr_nonnull(strstr(b.p, "\"output\":\"/prog\",\"reason\":\"\"}\n"));
+	ck_assert_ptr_nonnull(
+	    strstr(b.p, "\"output\":\"/prog\",\"reason\":\"\",\"library\":false}\n"));
+	ck_assert_ptr_nonnull(
+	    strstr(b.p, "\"output\":\"/lib.so\",\"reason\":\"\",\"library\":true}\n"));
 	b.n = 0;
 	ck_assert_int_eq(file_read(objects, 0, &b, NULL), 0);
 	ck_assert_uint_eq(b.n, 2);
