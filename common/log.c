@@ -1,4 +1,5 @@
 #include "common/log.h"
+#include "common/ascii.h"
 #include "common/loglimit.h"
 #include "common/utf8.h"
 
@@ -51,6 +52,7 @@ static void put_line(enum log_level level, const char *text)
 		n += snprintf(line, sizeof line, "<%d>", priority[level]);
 	n += snprintf(line + n, sizeof line - n, "%s: %s", log_program, word[level]);
 	n += log_escape(line + n, sizeof line - 1 - n, text);
+	n = ascii_translate(line, n);
 	line[n++] = '\n';
 	if (write(STDERR_FILENO, line, n) < 0)
 		return;

@@ -1,3 +1,4 @@
+#include "common/ascii.h"
 #include "common/command/linker.h"
 #include "common/log.h"
 #include "common/places.h"
@@ -199,8 +200,11 @@ int main(int argc, char **argv)
 	struct job j = {.o = &o};
 	int rc;
 
+	ascii_begin();
 	log_init("morph-edit", LOG_LVL_INFO);
 	options_parse(&o, argc, argv);
+	if (o.json)
+		ascii_keep_stdout();
 	rc = sandbox_may_edit(o.artifact, &e);
 	if (!rc)
 		rc = start(&j, &e);

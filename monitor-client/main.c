@@ -1,6 +1,7 @@
 /*
  * morph-monitor: kernel -> source -> order -> maps -> batch -> uplink.
  */
+#include "common/ascii.h"
 #include "common/log.h"
 #include "common/publish.h"
 #include "monitor-client/batch.h"
@@ -667,6 +668,7 @@ int main(int argc, char **argv)
 {
 	struct monitor m = {.record = -1};
 
+	ascii_begin();
 	log_init("morph-monitor", LOG_LVL_INFO);
 	options_read(&m.o, argc, argv);
 	log_init("morph-monitor", m.o.verbose ? LOG_LVL_DEBUG : LOG_LVL_INFO);

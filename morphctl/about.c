@@ -1,4 +1,5 @@
 /* morphctl history, explain, profile: what the manager remembers of modules. */
+#include "common/ascii.h"
 #include "morphctl/client/client.h"
 #include "morphctl/command.h"
 #include "morphctl/text/table.h"
@@ -255,6 +256,7 @@ static void print_lines(struct arena *a, char *text)
 {
 	char *line, *save;
 
+	ascii_keep_stdout();
 	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		puts(words_clean(a, line));
 }

@@ -1,4 +1,5 @@
 #include "morphctl/hooks.h"
+#include "common/ascii.h"
 #include "common/hooklog.h"
 #include "common/log.h"
 #include "common/mem.h"
@@ -86,6 +87,7 @@ static int hooks_env(void)
 
 	if (!folder)
 		return EXIT_FAILED;
+	ascii_keep_stdout();
 	print_export("PATH");
 	print_export("CCACHE_EXTRAFILES");
 	printf("# For a build that names its compiler by path:\n"
@@ -106,6 +108,7 @@ static int hooks_cmake(void)
 		log_error("morph-cc is not in the folder of morphctl");
 		return EXIT_FAILED;
 	}
+	ascii_keep_stdout();
 	puts("# cmake -C FILE …: compilers and linkers run through Morph's hooks.\n"
 	     "# CMAKE_*_LINKER_LAUNCHER is known from CMake 3.21 on.");
 	for (i = 0; i < sizeof language / sizeof *language; i++)
@@ -233,6 +236,8 @@ static int hooks_log(int argc, char **argv)
 			return EXIT_USAGE;
 		}
 	}
+	if (json)
+		ascii_keep_stdout();
 	return show_log(follows, json);
 }
 

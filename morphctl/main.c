@@ -1,3 +1,4 @@
+#include "common/ascii.h"
 #include "common/log.h"
 #include "morphctl/client/client.h"
 #include "morphctl/command.h"
@@ -385,6 +386,7 @@ int main(int argc, char **argv)
 	struct wanted want = {0};
 	int code, used;
 
+	ascii_begin();
 	log_init("morphctl", LOG_LVL_INFO);
 	if (argc > 1 && strcmp(argv[1], "hooks") == 0)
 		return cmd_hooks(argc - 1, argv + 1);

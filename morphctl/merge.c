@@ -1,4 +1,5 @@
 /* Profiles as text, added up by weight. */
+#include "common/ascii.h"
 #include "common/hash.h"
 #include "common/profiletext/profiletext.h"
 #include "common/publish.h"
@@ -151,10 +152,12 @@ int cmd_merge(const struct invocation *in)
 		rc = read_argument(in->arg[i], &input[i], &e);
 	if (rc == 0)
 		rc = merge(input, in->narg, equal, &out, &e);
-	if (rc == 0 && command_value(in, OPT_OUTPUT))
+	if (rc == 0 && command_value(in, OPT_OUTPUT)) {
 		rc = publish_bytes(command_value(in, OPT_OUTPUT), out.p, out.n, 0666, &e);
-	else if (rc == 0)
+	} else if (rc == 0) {
+		ascii_keep_stdout();
 		fwrite(out.p, 1, out.n, stdout);
+	}
 	for (i = 0; i < in->narg; i++) {
 		free(input[i].path);
 		buf_free(&input[i].text);

@@ -1,4 +1,5 @@
 #include "morphctl/store.h"
+#include "common/ascii.h"
 #include "common/artifact/artifact.h"
 #include "common/fetch/fetch.h"
 #include "common/places.h"
@@ -294,6 +295,7 @@ int cmd_artifact_find(const struct invocation *in)
 
 	if (!path)
 		return complain(EXIT_NOT_FOUND, "%s", words_clean(in->mem, e.text));
+	ascii_keep_stdout();
 	puts(path);
 	free(path);
 	return EXIT_DONE;

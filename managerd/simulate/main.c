@@ -2,6 +2,7 @@
  * morph-simulate: what the manager would do on a trace, beside other strategies. `morphctl
  * simulate` runs it. Works on nothing but what it makes itself, in a folder of its own.
  */
+#include "common/ascii.h"
 #include "common/log.h"
 #include "common/places.h"
 #include "managerd/simulate/report.h"
@@ -104,8 +105,11 @@ int main(int argc, char **argv)
 	char *editor;
 	int i, rc = 0;
 
+	ascii_begin();
 	log_init("morph-simulate", LOG_LVL_ERROR);
 	read_options(&s, argc, argv);
+	if (s.json)
+		ascii_keep_stdout();
 	signal(SIGPIPE, SIG_IGN);
 	setenv("UV_THREADPOOL_SIZE", "1", 1); /* in order */
 	editor = places_own("../../bin/morph-edit");

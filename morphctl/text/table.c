@@ -1,4 +1,5 @@
 #include "morphctl/text/table.h"
+#include "common/ascii.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -26,10 +27,18 @@ void table_paint(FILE *out, bool colour, enum paint p, const char *s)
 
 unsigned text_width(const char *s)
 {
+	const char *ascii;
 	unsigned n = 0;
+	size_t bytes;
 
-	for (; *s; s++)
-		n += ((unsigned char)*s & 0xc0) != 0x80;
+	while (*s) {
+		if ((ascii = ascii_instead(s, &bytes))) {
+			n += (unsigned)strlen(ascii);
+			s += bytes;
+			continue;
+		}
+		n += ((unsigned char)*s++ & 0xc0) != 0x80;
+	}
 	return n;
 }
 
@@ -109,15 +118,15 @@ static const char *skip(const char *s, unsigned n)
 /* s, or when it is wider than w and may be cut, a part of it and "…". */
 static void put_cut(struct buf *b, enum column_kind kind, const char *s, unsigned w)
 {
-	unsigned n = text_width(s);
+	unsigned n = text_width(s), gap = text_width("…");
 
 	if (n <= w || (kind != CUT && kind != CUT_END)) {
 		buf_str(b, s);
 	} else if (kind == CUT) {
 		buf_str(b, "…");
-		buf_str(b, skip(s, n - w + 1));
+		buf_str(b, skip(s, n - w + gap));
 	} else {
-		buf_add(b, s, (size_t)(skip(s, w - 1) - s));
+		buf_add(b, s, (size_t)(skip(s, w - gap) - s));
 		buf_str(b, "…");
 	}
 }
