@@ -10,7 +10,6 @@
 #include "common/hooklog.h"
 #include "common/elf/ifsec.h"
 #include "common/log.h"
-#include "common/places.h"
 #include "common/publish.h"
 #include "editor/unit.h"
 #include "hooks/ascmd.h"
@@ -18,6 +17,7 @@
 #include "hooks/paths.h"
 #include "hooks/probe.h"
 #include "hooks/sdt.h"
+#include "hooks/source.h"
 #include "hooks/checksum.h"
 #include "hooks/tool.h"
 
@@ -28,7 +28,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ANNOTATE_SECONDS = 120, HEAD = 4096 };
+enum { ANNOTATE_SECONDS = 120 };
 
 struct job {
 	char *real;  /* the real assembler */
@@ -63,41 +63,6 @@ static void run_clang(struct job *j, const char *clang)
 	tool_become(clang, args_end(&arg));
 }
 
-static bool in_folder(const char *path, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	return n && !strncmp(path, folder, n) && path[n] == '/' && !strchr(path + n + 1, '/');
-}
-
-/* Is this an object that the driver itself names, between two steps? */
-static bool is_temporary(const char *path)
-{
-	static const char *const variable[] = {"TMPDIR", "TMP", "TEMP"};
-	size_t i;
-
-	for (i = 0; i < sizeof variable / sizeof *variable; i++)
-		if (env_value(variable[i]) && in_folder(path, env_value(variable[i])))
-			return true;
-	return in_folder(path, "/tmp") || in_folder(path, "/var/tmp");
-}
-
-/* The name of the source in the first .file, which compilers print at the beginning of
- * the text; NULL = there is none. To free. */
-static char *source_name(const struct buf *text)
-{
-	static const char file[] = "\t.file\t\"";
-	const char *p, *end;
-
-	p = text->n ? memmem(text->p, text->n < HEAD ? text->n : HEAD, file, sizeof file - 1)
-		    : NULL;
-	if (!p)
-		return NULL;
-	p += sizeof file - 1;
-	end = memchr(p, '"', (size_t)(text->p + text->n - p));
-	return end ? xasprintf("%.*s", (int)(end - p), p) : NULL;
-}
-
 /* The source, absolute where it is there. */
 static char *source_of(struct job *j)
 {
@@ -105,21 +70,16 @@ static char *source_of(struct job *j)
 
 	if (!j->text.n && j->cmd.input)
 		(void)file_read(j->cmd.input, 0, &j->text, NULL);
-	if (!(name = source_name(&j->text)))
-		return NULL;
-	path = path_of_file(name);
-	if (access(path, F_OK) == 0) {
-		free(name);
-		return path;
-	}
-	free(path);
-	return name;
+	name = source_in_text(j->text.p, j->text.n);
+	path = name ? source_path(name) : NULL;
+	free(name);
+	return path;
 }
 
 /* What the log calls this object. */
 static const char *subject(struct job *j)
 {
-	if (!j->subject && j->output && is_temporary(j->output))
+	if (!j->subject && j->output && source_is_temporary(j->output))
 		j->subject = source_of(j);
 	return j->subject ? j->subject : j->output;
 }
@@ -204,7 +164,7 @@ static const char *foreign_text(struct job *j)
 
 static bool is_probe(const struct job *j)
 {
-	char *source = source_name(&j->text);
+	char *source = source_in_text(j->text.p, j->text.n);
 	bool is = probe_output(j->output) || (source && probe_source(source));
 
 	free(source);

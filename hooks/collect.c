@@ -4,6 +4,7 @@
 #include "hooks/archive.h"
 #include "hooks/paths.h"
 #include "hooks/recipe.h"
+#include "hooks/source.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,13 +19,18 @@ static int is_lto_section(const struct elf_section *s, void *arg)
 
 /* What an object with intermediate code of GCC is. Without plugin the linker reads its machine
  * code. */
-static uint32_t kind_of_lto(const struct collection *c, const char *path, struct err *e)
+static uint32_t kind_of_lto(
+    const struct collection *c, const void *p, size_t n, const char *path, struct err *e)
 {
+	char *name;
+
 	if (!c->plugin)
 		return ART_OBJECT;
 	if (c->optimised)
 		return KIND_CLAIMED;
-	err_set(e, "%s: LTO object (GCC), and as was not called through the hooks", path);
+	name = source_or_object(path, NULL, p, n);
+	err_set(e, "%s: LTO object (GCC), and as was not called through the hooks", name);
+	free(name);
 	return KIND_REFUSED;
 }
 
@@ -51,7 +57,7 @@ static uint32_t kind_of(
 	if (elf_file_kind(f) == ELF_OBJECT) {
 		kind = ART_OBJECT;
 		if (elf_file_sections(f, is_lto_section, NULL))
-			kind = kind_of_lto(c, path, e);
+			kind = kind_of_lto(c, p, n, path, e);
 	} else if (elf_file_kind(f) == ELF_SHARED || elf_file_kind(f) == ELF_PIE) {
 		kind = ART_SHARED;
 	}

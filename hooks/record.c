@@ -6,6 +6,7 @@
 #include "hooks/checksum.h"
 #include "hooks/face.h"
 #include "hooks/functions.h"
+#include "hooks/source.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,13 +31,15 @@ struct form {
 static int foreign(
     const struct writer *w, const struct input *in, const struct form *f, const char *why)
 {
-	const char *source = f->functions.name;
-	bool known = source && *source;
+	const char *source = f->functions.name && *f->functions.name ? f->functions.name : NULL;
+	bool member = in->archive >= 0,
+	     shown = source && (member || !source_is_temporary(in->path));
+	char *object = member ? xasprintf("%s:%s", in->file, in->path)
+			      : source_or_object(in->path, source, w->content.p, w->content.n);
 
-	hooklog("ld", w->r->module, "%s%s%s%s%s%s: kept as an object: %s",
-	    in->archive >= 0 ? in->file : in->path, in->archive >= 0 ? ":" : "",
-	    in->archive >= 0 ? in->path : "", known ? " (" : "", known ? source : "",
-	    known ? ")" : "", why);
+	hooklog("ld", w->r->module, "%s%s%s%s: kept as an object: %s", object, shown ? " (" : "",
+	    shown ? source : "", shown ? ")" : "", why);
+	free(object);
 	return 0;
 }
 
