@@ -111,6 +111,9 @@ install: all
 	install -m 644 config/morph.yaml $(DESTDIR)$(PREFIX)/share/morph
 	install -Dm 644 config/morphctl.bash-completion \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/morphctl
+	install -Dm 644 config/morphctl.zsh $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_morphctl
+	install -Dm 644 config/morphctl.fish \
+		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/morphctl.fish
 	install -Dm 644 config/debhelper/morph.pm $(DESTDIR)$(PERLDIR)/Debian/Debhelper/Sequence/morph.pm
 	install -m 755 config/debhelper/dh_morph $(DESTDIR)$(PREFIX)/bin
 	for s in 1 5 8; do for f in docs/man/*.$$s; do [ ! -f $$f ] || \
@@ -127,6 +130,8 @@ uninstall:
 		$(foreach f,$(wildcard docs/man/*),$(DESTDIR)$(PREFIX)/share/man/man$(patsubst .%,%,$(suffix $f))/$(notdir $f)) \
 		$(DESTDIR)$(PREFIX)/lib/sysusers.d/morph.conf $(DESTDIR)$(PREFIX)/share/morph/morph.yaml \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/morphctl \
+		$(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_morphctl \
+		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/morphctl.fish \
 		$(DESTDIR)$(PREFIX)/bin/dh_morph $(DESTDIR)$(PERLDIR)/Debian/Debhelper/Sequence/morph.pm
 	rm -rf $(DESTDIR)$(PREFIX)/libexec/morph
 	[ ! -d $(DESTDIR)$(PREFIX)/share/morph ] || rmdir $(DESTDIR)$(PREFIX)/share/morph
