@@ -126,11 +126,16 @@ static void show_explain(const struct invocation *in, const json_t *e)
 	struct arena *a = in->mem;
 	double times = json_num(d, "times");
 	const char *fetch = words_fetch(a, m);
+	const json_t *w = json_object_get(e, "working");
 
 	table_paint(stdout, colour, BOLD, words_clean(a, json_str(m, "path")));
 	printf(", %s\n", words_clean(a, json_str(m, "text")));
 	if (fetch)
 		table_field(stdout, colour, "not fetched", fetch);
+	if (json_is_object(w))
+		table_field(stdout, colour, "working",
+		    words_step(
+			a, json_str(w, "step"), json_str(w, "since"), json_num(w, "eta_s"), now));
 	if (!json_is_object(d)) {
 		puts("  Nothing was decided yet.");
 		return;

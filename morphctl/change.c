@@ -6,9 +6,10 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { POLL_S = 30 };
+enum { POLL_S = 30, LIVE_S = 1 };
 
 static bool has_status(const json_t *change, const char *status)
 {
@@ -41,33 +42,40 @@ static void show_changes(const struct invocation *in, const json_t *list)
 		show_change(in, change);
 }
 
-/* On a terminal, one line per step that is new. */
-static void print_step(const struct invocation *in, const json_t *change, char *last, size_t size)
+/* On a terminal, in one line that is written over: the step, since when, about how long still. */
+static void print_progress(const struct invocation *in, const json_t *change)
 {
-	const char *step = json_str(change, "step");
+	const char *step = json_str(change, "step"), *path = json_str(change, "path");
+	struct arena *a = in->mem;
 
-	if (!step || strcmp(step, last) == 0 || !isatty(STDERR_FILENO) || in->json)
-		return;
-	snprintf(last, size, "%s", step);
-	fprintf(stderr, "%s …\n", words_clean(in->mem, step));
+	fprintf(stderr, "\r\033[K%s%s%s", path ? words_clean(a, path) : "", path ? ": " : "",
+	    step ? words_step(a, step, json_str(change, "step_since"), json_num(change, "eta_s"),
+		       time(NULL))
+		 : words_clean(a, json_str(change, "text")));
+	fflush(stderr);
 }
 
 /* Until it is ready. Replaces *change. */
 static int wait_for(const struct invocation *in, struct client *c, json_t **change)
 {
-	char last[64] = "";
+	bool live = isatty(STDERR_FILENO) && !in->json;
+	int code = EXIT_DONE;
 	json_t *next;
-	int code;
 
-	while (!json_is_true(json_object_get(*change, "ready"))) {
-		print_step(in, *change, last, sizeof last);
-		code =
-		    client_get(c, &next, "/v1/changes/%s?wait=%d", json_str(*change, "id"), POLL_S);
-		if (code)
-			return code;
-		json_decref(*change);
-		*change = next;
+	while (code == EXIT_DONE && !json_is_true(json_object_get(*change, "ready"))) {
+		if (live)
+			print_progress(in, *change);
+		code = client_get(c, &next, "/v1/changes/%s?wait=%d", json_str(*change, "id"),
+		    live ? LIVE_S : POLL_S);
+		if (code == EXIT_DONE) {
+			json_decref(*change);
+			*change = next;
+		}
 	}
+	if (live)
+		fputs("\r\033[K", stderr);
+	if (code)
+		return code;
 	if (has_status(*change, "refused"))
 		return EXIT_REFUSED;
 	return has_status(*change, "failed") ? EXIT_FAILED : EXIT_DONE;

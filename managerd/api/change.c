@@ -17,7 +17,8 @@ static enum http_verdict change_reply(struct call *c, int r, uint64_t id, const 
 		change = manager_change(c->api->m, id);
 		j = json_pack("{ss si}", "type", "async", "status-code", 202);
 		json_object_set_new(j, "change", json_sprintf("%" PRIu64, id));
-		json_object_set_new(j, "result", change ? json_change(change) : json_null());
+		json_object_set_new(j, "result",
+		    change ? json_change(change, manager_change_left(c->api->m, id)) : json_null());
 		return api_answer(c, 202, j);
 	case MANAGER_NOT_FOUND:
 		return api_error(c, 404, "not-found", "%s", e->text);
@@ -87,5 +88,5 @@ enum http_verdict api_get_change(struct call *c)
 		c->rq->wait_s = (double)wait;
 		return HTTP_WAIT;
 	}
-	return api_sync(c, json_change(change));
+	return api_sync(c, json_change(change, manager_change_left(c->api->m, id)));
 }

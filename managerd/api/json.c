@@ -107,14 +107,15 @@ static json_t *json_monitor(const struct ingest_status *in)
 	    json_time(in->last_batch_ms));
 }
 
-static json_t *json_working(const struct manager_status *s, bool visible)
+json_t *json_working(const struct manager_status *s, bool visible)
 {
 	if (!s->working_step)
 		return json_null();
-	return json_pack("{so so ss so so}", "module",
+	return json_pack("{so so ss so so so}", "module",
 	    visible ? json_module_id(s->working_module) : json_null(), "path",
 	    json_text(visible ? s->working_path : NULL), "step", s->working_step, "change",
-	    change_id(s->working_change), "since", json_time(s->working_since_ms));
+	    change_id(s->working_change), "since", json_time(s->working_since_ms), "eta_s",
+	    json_number(s->working_left_s));
 }
 
 json_t *json_status(const struct manager_status *s, bool working_visible)
@@ -272,16 +273,17 @@ json_t *json_file(const struct address_file *f, bool module_visible)
 	    "samples", count(f->samples), "cpu_s", (double)f->ns / 1e9);
 }
 
-json_t *json_change(const struct change *c)
+json_t *json_change(const struct change *c, double left_s)
 {
 	bool one = c->module != 0;
 
-	return json_pack("{so ss so so so ss sb so so so so}", "id", change_id(c->id), "kind",
+	return json_pack("{so ss so so so ss sb so so so so so so}", "id", change_id(c->id), "kind",
 	    c->kind == CHANGE_ROLLBACK ? "rollback" : "reoptimize", "module",
 	    one ? json_module_id(c->module) : json_null(), "path", json_text(one ? c->path : NULL),
 	    "uid", count(c->uid), "status", change_status_name((enum change_status)c->status),
 	    "ready", c->status >= CHANGE_DONE, "step", json_text(c->step[0] ? c->step : NULL),
-	    "text", json_text(c->text), "started", json_time(c->started_ms), "ended",
+	    "step_since", json_time(c->step_ms), "eta_s", json_number(left_s), "text",
+	    json_text(c->text), "started", json_time(c->started_ms), "ended",
 	    json_time(c->ended_ms));
 }
 

@@ -16,6 +16,8 @@ json_t *json_text(const char *s);
 
 /* working_visible: whether the peer may know which module is worked on. */
 json_t *json_status(const struct manager_status *s, bool working_visible);
+/* What is being done, or null. */
+json_t *json_working(const struct manager_status *s, bool visible);
 /* trial: its last one, last: its last decision, or NULL. */
 json_t *json_module(const struct store_module *m, double samples, bool can_rollback,
     const struct manager_trial *trial, const struct store_decision *last);
@@ -23,7 +25,8 @@ json_t *json_decision(const struct store_decision *d);
 /* The rungs of a decision with its steps. */
 json_t *json_ladder(const struct store_decision *d);
 json_t *json_event(const struct store_event *ev);
-json_t *json_change(const struct change *c);
+/* left_s: of its step; NAN = not known. */
+json_t *json_change(const struct change *c, double left_s);
 /* p: as of now. At most max_functions, of each at most max_blocks. */
 json_t *json_profile(const struct store_module *m, const struct profile *p, struct decay at,
     size_t max_functions, size_t max_blocks);

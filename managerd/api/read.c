@@ -105,17 +105,22 @@ enum http_verdict api_get_samples(struct call *c)
 
 enum http_verdict api_get_explain(struct call *c)
 {
+	struct manager_status s;
 	struct store_decision d;
 	struct err e;
 	json_t *module;
 	int have;
 
+	if (manager_status(c->api->m, &s, &e) < 0)
+		return api_internal(c, &e);
 	have = store_last_decision(manager_store(c->api->m), c->module->id, &c->rq->mem, &d, &e);
 	if (have < 0 || module_json(c, c->module, &module, &e) < 0)
 		return api_internal(c, &e);
-	return api_sync(c, json_pack("{so so so}", "module", module, "decision",
-			       have ? json_decision(&d) : json_null(), "ladder",
-			       have ? json_ladder(&d) : json_array()));
+	return api_sync(
+	    c, json_pack("{so so so so}", "module", module, "working",
+		   s.working_module == c->module->id ? json_working(&s, true) : json_null(),
+		   "decision", have ? json_decision(&d) : json_null(), "ladder",
+		   have ? json_ladder(&d) : json_array()));
 }
 
 /* ?module= and ?limit= of a list; -1 after an error reply. */

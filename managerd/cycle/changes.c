@@ -141,6 +141,7 @@ void change_step(struct change_entry *c, const char *step)
 		return;
 	c->c.status = CHANGE_DOING;
 	c->c.step = step;
+	c->c.step_ms = clock_now_ms();
 	module_text(&c->c.text, step);
 }
 
@@ -167,6 +168,7 @@ void change_ended(struct change_entry *c, enum change_status status, const char 
 	module_text(&c->c.text, text);
 	c->c.status = status;
 	c->c.step = "";
+	c->c.step_ms = 0;
 	c->c.ended_ms = clock_now_ms();
 	if (c->of->ready)
 		c->of->ready(c->of->arg, c->c.id);

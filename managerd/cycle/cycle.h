@@ -66,6 +66,7 @@ struct manager_status {
 	/* step: "score", "edit", "verify", "measure", "swap", "turn" */
 	const char *working_path, *working_step;
 	int64_t working_since_ms;
+	double working_left_s; /* estimated; NAN = not known */
 	size_t modules;
 	uint64_t swaps, rollbacks, failures; /* of the events that are kept */
 };
@@ -105,6 +106,7 @@ struct change {
 	uint32_t uid;                 /* who asked */
 	int status;                   /* ready: >= CHANGE_DONE */
 	const char *step, *text;      /* never NULL */
+	int64_t step_ms;              /* since when it is that step; 0 = none */
 	int64_t started_ms, ended_ms; /* ended 0 = not yet */
 };
 
@@ -127,6 +129,8 @@ int manager_rollback(
 /* The change of an id, or NULL: beyond 200 the oldest that is ready is forgotten, of the user who
  * has most. Valid until the loop goes on. */
 const struct change *manager_change(struct manager *m, uint64_t id);
+/* Seconds that the step of a change still takes, estimated; NAN = not known. */
+double manager_change_left(struct manager *m, uint64_t id);
 /* fn is called, from the loop, after any change became ready; one listener. */
 void manager_on_change(struct manager *m, void (*fn)(void *arg, uint64_t id), void *arg);
 

@@ -2,6 +2,7 @@
 #include "common/log.h"
 #include "managerd/cycle/judge.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -139,6 +140,8 @@ static int start(struct manager *m, struct err *e)
 	if (core_open(&m->core, e) || trials_open(&m->trials, e))
 		return -1;
 	record_recover(&m->core);
+	if (work_remember(&m->work, e))
+		return -1;
 	recording_start(&m->recording, &m->core);
 	m->idle = m->work.idle = idlewatch_start(m->core.loop, &idle, cycle_idle_changed, m, e);
 	if (!m->idle)
@@ -243,6 +246,7 @@ void manager_free(struct manager *m)
 	trials_free(&m->trials);
 	recording_stop(&m->recording);
 	turns_free(&m->turns);
+	durations_free(&m->work.durations);
 	core_close(&m->core);
 	free(m);
 }
@@ -273,7 +277,8 @@ int manager_status(struct manager *m, struct manager_status *s, struct err *e)
 	    .wanted = m->registers.want.n,
 	    .observed = m->registers.observed,
 	    .idle = idle->state == IDLE_YES,
-	    .working_step = work_step(&m->work)};
+	    .working_step = work_step(&m->work),
+	    .working_left_s = NAN};
 	for (i = 0; i < m->core.modules.module.n; i++)
 		s->modules += m->core.modules.module.v[i]->row.state != MODULE_NO_ARTIFACT;
 	judge_idle(m->core.conf, idle, s->idle_text, sizeof s->idle_text);
@@ -283,6 +288,7 @@ int manager_status(struct manager *m, struct manager_status *s, struct err *e)
 		s->working_path = mod->row.path;
 		s->working_change = change_id(m->work.now.change);
 		s->working_since_ms = m->work.now.since_ms;
+		s->working_left_s = work_left(&m->work);
 	}
 	if (store_accounting(m->core.store, &s->samples, e) ||
 	    store_count_events(m->core.store, 0, -1, EVENT_SWAPPED, 0, &s->swaps, e) ||
@@ -440,6 +446,13 @@ const struct change *manager_change(struct manager *m, uint64_t id)
 	const struct change_entry *c = change_get(&m->changes, id);
 
 	return c ? &c->c : NULL;
+}
+
+double manager_change_left(struct manager *m, uint64_t id)
+{
+	const struct change_entry *doing = m->work.now.change;
+
+	return doing && doing->c.id == id ? work_left(&m->work) : NAN;
 }
 
 void manager_on_change(struct manager *m, void (*fn)(void *arg, uint64_t id), void *arg)

@@ -3,6 +3,7 @@
 #include "common/number.h"
 #include "managerd/cycle/judge.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,19 @@
 const char *work_step(const struct work *w)
 {
 	return w->now.name;
+}
+
+double work_left(const struct work *w)
+{
+	const struct module *mod = modules_get(&w->core->modules, w->now.module);
+	double left, ran = (double)(clock_now_ms() - w->now.since_ms) / 1000;
+
+	if (!w->now.job || !mod || edit_paused(w->now.job))
+		return NAN;
+	left = durations_expect(&w->durations, mod->row.id, w->now.name,
+		   durations_bytes(w->core->store, &mod->row)) -
+	       ran;
+	return left >= 0 ? left : NAN;
 }
 
 struct module *work_module(const struct work *w)
@@ -192,6 +206,11 @@ static const struct {
     [PRIV_MEASURE_NEW] = {"measure", "measurement of the new build"},
 };
 
+int work_remember(struct work *w, struct err *e)
+{
+	return durations_load(&w->durations, w->core->store, jobs[PRIV_BUILD].name, e);
+}
+
 static double cpu_of_work(void *arg)
 {
 	const struct work *w = arg;
@@ -210,6 +229,9 @@ static void job_done(const struct edit_result *r, void *arg)
 		idlewatch_own(w->idle, NULL, NULL);
 	if (mod && (w->now.kind == PRIV_SCORE || w->now.kind == PRIV_BUILD))
 		recording_job(w->recording, mod, jobs[w->now.kind].name, r->ran_s);
+	if (mod && r->end == EDIT_DONE && w->now.kind <= PRIV_VERIFY)
+		durations_add(&w->durations, mod->row.id, jobs[w->now.kind].name, r->ran_s,
+		    durations_bytes(w->core->store, &mod->row));
 	w->now.ran = r;
 	cycle_round(w);
 }

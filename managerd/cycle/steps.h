@@ -5,6 +5,7 @@
 #ifndef MORPH_MANAGERD_STEPS_H
 #define MORPH_MANAGERD_STEPS_H
 
+#include "managerd/cycle/durations.h"
 #include "managerd/cycle/learning.h"
 #include "managerd/cycle/record.h"
 #include "managerd/cycle/recording.h"
@@ -43,6 +44,7 @@ struct work {
 	struct learning *learning;
 	struct trials *trials;
 	struct recording *recording;
+	struct durations durations;
 	struct idlewatch *idle;  /* leaves our job out of account; NULL = there is none */
 	void (*over)(void *arg); /* whenever nothing more can be done at once */
 	void *arg;
@@ -71,6 +73,11 @@ struct work {
 
 /* The step as people see it; NULL = nothing is done. */
 const char *work_step(const struct work *w);
+/* Seconds that it still takes, as far as past ones tell; NAN = they do not, it takes longer than
+ * they did, or it is stopped since others want the machine. */
+double work_left(const struct work *w);
+/* What the steps took that the store remembers. */
+int work_remember(struct work *w, struct err *e);
 /* Cancels what is under way; its end follows from the loop. */
 void work_cancel(struct work *w);
 /* Others want the machine, or do not any more; somebody who waits goes on. */

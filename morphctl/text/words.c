@@ -126,6 +126,19 @@ char *words_local(struct arena *a, const char *rfc3339)
 	return arena_strdup(a, text);
 }
 
+char *words_step(struct arena *a, const char *step, const char *since, double eta, int64_t now)
+{
+	int64_t t = words_time(since);
+	char *s = words_clean(a, step);
+
+	if (t >= 0)
+		s = arena_printf(
+		    a, "%s, for %s", s, words_duration(a, now > t ? (double)(now - t) : 0));
+	if (isfinite(eta))
+		s = arena_printf(a, "%s, about %s left", s, words_duration(a, ceil(eta)));
+	return s;
+}
+
 double json_num(const json_t *o, const char *name)
 {
 	const json_t *v = json_object_get(o, name);

@@ -35,6 +35,9 @@ char *words_ago(struct arena *a, const char *rfc3339, int64_t now);
 /* "2026-03-01 13:00:05" where the reader is; "-" for NULL. */
 char *words_local(struct arena *a, const char *rfc3339);
 
+/* "edit, for 12 s, about 5 s left" of a step that began then; eta: NAN = not known. */
+char *words_step(struct arena *a, const char *step, const char *since, double eta, int64_t now);
+
 /* Why a module's artifact was not fetched, and when it is tried again; NULL: it was not tried. */
 char *words_fetch(struct arena *a, const json_t *module);
 

@@ -216,6 +216,7 @@ START_TEST(status_adds_up)
 	ck_assert_double_eq(num(n, "outcomes"), 1201);
 	ck_assert_double_eq(num(n, "callers"), 600);
 	ck_assert_str_eq(str(json_object_get(s, "working"), "path"), "/home/ann/bin/lua");
+	ck_assert_double_eq(num(json_object_get(s, "working"), "eta_s"), 75);
 	ck_assert_str_eq(str(json_object_get(s, "monitor"), "source"), "tick");
 	ck_assert_double_eq_tol(num(json_object_get(s, "monitor"), "period_s"), 0.004, 1e-9);
 	json_decref(s);

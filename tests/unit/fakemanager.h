@@ -52,6 +52,7 @@ int manager_status(struct manager *m, struct manager_status *out, struct err *e)
 	    .working_path = "/home/ann/bin/lua",
 	    .working_step = "edit",
 	    .working_since_ms = FAKE_MS + 60000,
+	    .working_left_s = 75,
 	    .modules = 3,
 	    .wanted = 2,
 	    .observed =
@@ -108,6 +109,11 @@ bool manager_trial(struct manager *m, uint64_t module, struct manager_trial *out
 bool manager_can_rollback(struct manager *m, uint64_t module)
 {
 	return module == module_id("/home/ann/bin/lua");
+}
+
+double manager_change_left(struct manager *m, uint64_t id)
+{
+	return id == 1 ? 12.5 : NAN;
 }
 
 static int fake_change(
