@@ -33,8 +33,8 @@ static enum paint event_paint(const char *event)
 static void show_history(const struct invocation *in, const json_t *list)
 {
 	static const struct column column[] = {{"WHEN", LEFT}, {"EVENT", LEFT}, {"MODULE", CUT},
-	    {"SAMPLES", RIGHT}, {"GAIN", RIGHT}, {"TIME", RIGHT}, {"SIZE", LEFT}};
-	struct table t = {column, sizeof column / sizeof *column};
+	    {"SAMPLES", RIGHT}, {"GAIN", RIGHT}, {"TIME", RIGHT}, {"SIZE", LEFT}, {"USER", LEFT}};
+	struct table t = {column, sizeof column / sizeof *column - !words_others(list)};
 	struct arena *a = in->mem;
 	const json_t *ev;
 	size_t i;
@@ -44,11 +44,12 @@ static void show_history(const struct invocation *in, const json_t *list)
 		struct table_row *row = table_row(&t, words_local(a, json_str(ev, "at")), event,
 		    words_clean(a, json_str(ev, "path")), words_number(a, json_num(ev, "samples")),
 		    words_share(a, json_num(ev, "gain")),
-		    words_duration(a, json_num(ev, "seconds")), size_words(a, ev));
+		    words_duration(a, json_num(ev, "seconds")), size_words(a, ev),
+		    words_user(a, json_num(ev, "uid")));
 
 		row->cell[1].paint = event_paint(event);
 		if (json_str(ev, "text") && *json_str(ev, "text"))
-			row->note = words_clean(a, json_str(ev, "text"));
+			row->note = words_said(a, json_str(ev, "text"));
 	}
 	if (t.row.n > 0)
 		table_print(stdout, &t, table_colour());
@@ -109,8 +110,7 @@ static void show_ladder(const struct invocation *in, const json_t *ladder, bool 
 		struct table_row *row = table_row(&t, words_number(a, json_num(step, "rung")),
 		    words_clean(a, json_str(step, "name")), outcome,
 		    limit_words(a, json_num(step, "value")),
-		    limit_words(a, json_num(step, "limit")),
-		    words_clean(a, json_str(step, "text")));
+		    limit_words(a, json_num(step, "limit")), words_said(a, json_str(step, "text")));
 
 		row->cell[2].paint = outcome_paint(outcome);
 	}
@@ -129,7 +129,7 @@ static void show_explain(const struct invocation *in, const json_t *e)
 	const json_t *w = json_object_get(e, "working");
 
 	table_paint(stdout, colour, BOLD, words_clean(a, json_str(m, "path")));
-	printf(", %s\n", words_clean(a, json_str(m, "text")));
+	printf(", %s\n", words_said(a, json_str(m, "text")));
 	if (fetch)
 		table_field(stdout, colour, "not fetched", fetch);
 	if (json_is_object(w))
@@ -142,7 +142,7 @@ static void show_explain(const struct invocation *in, const json_t *e)
 	}
 	table_field(stdout, colour, "verdict",
 	    arena_printf(a, "%s (%s): %s", words_clean(a, json_str(d, "verdict")),
-		words_clean(a, json_str(d, "reason")), words_clean(a, json_str(d, "text"))));
+		words_clean(a, json_str(d, "reason")), words_said(a, json_str(d, "text"))));
 	table_field(stdout, colour, "when",
 	    times > 1 ? arena_printf(a, "%s, the same %s times since %s",
 			    words_ago(a, json_str(d, "at"), now), words_number(a, times),

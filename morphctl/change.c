@@ -27,7 +27,7 @@ static void show_change(const struct invocation *in, const json_t *change)
 	printf("%s of %s: %s", words_clean(a, json_str(change, "kind")),
 	    path ? words_clean(a, path) : "all modules", words_clean(a, status));
 	if (text && *text && strcmp(text, status ? status : "") != 0)
-		printf(", %s", words_clean(a, text));
+		printf(", %s", words_said(a, text));
 	putchar('\n');
 	if (!json_is_true(json_object_get(change, "ready")) && !(in->given & OPT_WAIT))
 		printf("It goes on by itself; morphctl status shows it, --wait waits for it.\n");

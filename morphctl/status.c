@@ -38,7 +38,7 @@ static char *decision_words(struct arena *a, const json_t *m, int64_t now)
 	const json_t *d = json_object_get(m, "decision");
 	const char *verdict = json_str(d, "verdict"), *at = json_str(d, "at");
 	const char *layout = json_str(m, "layout_at");
-	const char *text = words_clean(a, json_str(d, "text"));
+	const char *text = words_said(a, json_str(d, "text"));
 	const char *ago = words_ago(a, at, now);
 
 	if (!verdict)
@@ -61,11 +61,11 @@ static char *module_note(struct arena *a, const json_t *m, int64_t now)
 	const char *fetch = words_fetch(a, m);
 
 	if (fetch)
-		return arena_printf(a, "%s; not fetched: %s", words_clean(a, text), fetch);
+		return arena_printf(a, "%s; not fetched: %s", words_said(a, text), fetch);
 	if (state && text && *text &&
 	    (strcmp(state, "held") == 0 || strcmp(state, "no-artifact") == 0 ||
 		strcmp(state, "gone") == 0))
-		return words_clean(a, text);
+		return words_said(a, text);
 	return decision_words(a, m, now);
 }
 
@@ -231,8 +231,9 @@ static void show_modules(
 {
 	static const struct column column[] = {{"MODULE", CUT}, {"STATE", LEFT}, {"SAMPLES", RIGHT},
 	    {"MAPPED", RIGHT}, {"LAYOUT", LEFT}, {"PROMISED", RIGHT}, {"MEASURED", LEFT},
-	    {"TAKEN", LEFT}};
-	struct table t = {column, sizeof column / sizeof *column};
+	    {"TAKEN", LEFT}, {"USER", LEFT}};
+	/* Whose they are, where they are others', too. */
+	struct table t = {column, sizeof column / sizeof *column - !words_others(modules)};
 	const json_t *m, *predicted;
 	struct others others = {0};
 	struct arena *a = in->mem;
@@ -259,7 +260,7 @@ static void show_modules(
 		    words_share(a, json_num(m, "mapped_share")),
 		    layout ? words_ago(a, layout, now) : "original",
 		    words_share(a, json_num(predicted, "gain")), measured_words(a, m),
-		    taken_words(a, predicted));
+		    taken_words(a, predicted), words_user(a, json_num(m, "uid")));
 		row->cell[1].paint = state_paint(state ? state : "");
 		row->note = module_note(a, m, now);
 	}
@@ -342,9 +343,10 @@ static void show_module(const struct invocation *in, const json_t *m)
 	table_paint(stdout, colour, BOLD, words_clean(a, json_str(m, "path")));
 	putchar('\n');
 	table_field(stdout, colour, "state",
-	    arena_printf(a, "%s: %s", state_words(a, m), words_clean(a, json_str(m, "text"))));
+	    arena_printf(a, "%s: %s", state_words(a, m), words_said(a, json_str(m, "text"))));
 	if (json_str(m, "held"))
 		table_field(stdout, colour, "held", hold_words(a, m));
+	table_field(stdout, colour, "owner", words_user(a, json_num(m, "uid")));
 	table_field(stdout, colour, "id", words_clean(a, json_str(m, "id")));
 	table_field(stdout, colour, "build-id", words_clean(a, json_str(m, "build_id")));
 	if (layout) {

@@ -251,12 +251,12 @@ json_t *json_event(const struct store_event *ev)
 	json_t *before = ev->size_before ? count(ev->size_before) : json_null();
 	json_t *after = ev->size_after ? count(ev->size_after) : json_null();
 
-	return json_pack("{so so so ss so so so so so so so so so}", "at", json_time(ev->at_ms),
-	    "module", json_module_id(ev->module), "path", json_text(ev->path), "event",
-	    event_name((enum event_kind)ev->kind), "from", build_id(&ev->from), "to",
-	    build_id(&ev->to), "change", change_id(ev->change), "text", json_text(ev->text),
-	    "samples", json_number(ev->samples), "gain", json_number(ev->gain), "seconds",
-	    json_number(ev->seconds), "size_before", before, "size_after", after);
+	return json_pack("{so so so so ss so so so so so so so so so}", "at", json_time(ev->at_ms),
+	    "module", json_module_id(ev->module), "path", json_text(ev->path), "uid",
+	    count(ev->uid), "event", event_name((enum event_kind)ev->kind), "from",
+	    build_id(&ev->from), "to", build_id(&ev->to), "change", change_id(ev->change), "text",
+	    json_text(ev->text), "samples", json_number(ev->samples), "gain", json_number(ev->gain),
+	    "seconds", json_number(ev->seconds), "size_before", before, "size_after", after);
 }
 
 json_t *json_file(const struct address_file *f, bool module_visible)

@@ -152,7 +152,8 @@ int store_events(struct store *s, uint64_t module, int64_t uid, size_t limit, st
 				 .gain = sql_real_of(st, 9),
 				 .seconds = sql_real_of(st, 10),
 				 .size_before = (uint64_t)sqlite3_column_int64(st, 11),
-				 .size_after = (uint64_t)sqlite3_column_int64(st, 12)});
+				 .size_after = (uint64_t)sqlite3_column_int64(st, 12),
+				 .uid = (uint32_t)sqlite3_column_int64(st, 13)});
 	*n = v.n;
 	*out = arena_copy(a, v.v, v.n, sizeof **out);
 	vec_free(&v);

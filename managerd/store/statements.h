@@ -83,7 +83,7 @@ S(PRUNE_EVENTS,
     "DELETE FROM events WHERE module = ?1 AND id <= (SELECT id FROM events WHERE module = ?1"
     " ORDER BY id DESC LIMIT 1 OFFSET ?2)")
 S(GET_EVENTS, "SELECT e.module, m.path, e.at_ms, e.kind, e.\"from\", e.\"to\", e.change, e.text,"
-	      " e.samples, e.gain, e.seconds, e.size_before, e.size_after FROM events e"
+	      " e.samples, e.gain, e.seconds, e.size_before, e.size_after, m.uid FROM events e"
 	      " JOIN modules m ON m.id = e.module WHERE (?1 = 0 OR e.module = ?1)"
 	      " AND (?2 < 0 OR m.uid = ?2) ORDER BY e.id DESC LIMIT ?3")
 S(COUNT_EVENTS,

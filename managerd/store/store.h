@@ -232,6 +232,7 @@ struct store_event {
 	/* NAN (sizes: 0) where they mean nothing */
 	double samples, gain, seconds;
 	uint64_t size_before, size_after;
+	uint32_t uid; /* read: the module's present owner */
 };
 /* Of a module the newest 5000 are kept; what counts them knows no others. */
 int store_put_event(struct store *s, const struct store_event *ev, struct err *e);

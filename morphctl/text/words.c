@@ -3,10 +3,13 @@
 #include "common/utf8.h"
 
 #include <math.h>
+#include <pwd.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 char *words_number(struct arena *a, double v)
 {
@@ -90,6 +93,47 @@ char *words_clean(struct arena *a, const char *s)
 			*p++ = '?', s++;
 		for (; n > 0; n--)
 			*p++ = *s++;
+	}
+	return out;
+}
+
+char *words_user(struct arena *a, double uid)
+{
+	const struct passwd *p = uid >= 0 && uid < UINT32_MAX ? getpwuid((uid_t)uid) : NULL;
+
+	if (!isfinite(uid))
+		return arena_strdup(a, "-");
+	return p ? words_clean(a, p->pw_name) : arena_printf(a, "%.0f", uid);
+}
+
+bool words_others(const json_t *list)
+{
+	const json_t *o;
+	size_t i;
+
+	json_array_foreach (list, i, o)
+		if (json_num(o, "uid") != (double)geteuid())
+			return true;
+	return false;
+}
+
+char *words_said(struct arena *a, const char *s)
+{
+	static const char uid[] = "uid ";
+	char *out = words_clean(a, s), *at = out, *end, *user;
+	unsigned long v;
+
+	while ((at = strstr(at, uid))) {
+		v = strtoul(at + sizeof uid - 1, &end, 10);
+		if ((at > out && at[-1] != ' ' && at[-1] != '(') || at[sizeof uid - 1] < '0' ||
+		    at[sizeof uid - 1] > '9' || v >= UINT32_MAX || !getpwuid((uid_t)v)) {
+			at++;
+			continue;
+		}
+		user = words_user(a, (double)v);
+		v = (unsigned long)(at - out) + strlen(user);
+		out = arena_printf(a, "%.*s%s%s", (int)(at - out), out, user, end);
+		at = out + v;
 	}
 	return out;
 }

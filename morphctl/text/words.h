@@ -8,6 +8,7 @@
 #include "common/mem.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* 15210.4 -> "15,210"; below 10 with one decimal unless it is whole. */
@@ -27,6 +28,13 @@ char *words_plural(struct arena *a, double n, const char *noun);
  * UTF-8 become '?', so that no name can move the cursor. NULL: "".
  */
 char *words_clean(struct arena *a, const char *s);
+
+/* A user's name, or the number where there is none. */
+char *words_user(struct arena *a, double uid);
+/* Is any of a list, of objects with a uid, another user's than the one who runs this? */
+bool words_others(const json_t *list);
+/* What the manager says, words_clean(), in which each "uid 1000" is that user's name. */
+char *words_said(struct arena *a, const char *s);
 
 /* Seconds since 1970 of an RFC 3339 time in UTC, -1 when it is none. */
 int64_t words_time(const char *rfc3339);
