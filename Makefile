@@ -107,7 +107,8 @@ install: all
 		$(DESTDIR)$(PREFIX)/libexec/morph/masquerade/$$n; done
 	install -d $(DESTDIR)$(PREFIX)/share/morph $(DESTDIR)$(PREFIX)/share/man/man1 \
 		$(DESTDIR)$(PREFIX)/share/man/man8 $(DESTDIR)$(PREFIX)/share/man/man5 \
-		$(DESTDIR)$(PREFIX)/lib/systemd/system $(DESTDIR)$(PREFIX)/lib/sysusers.d
+		$(DESTDIR)$(PREFIX)/lib/systemd/system $(DESTDIR)$(PREFIX)/lib/systemd/user \
+		$(DESTDIR)$(PREFIX)/lib/sysusers.d
 	install -m 644 config/morph.yaml $(DESTDIR)$(PREFIX)/share/morph
 	install -Dm 644 config/morphctl.bash-completion \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/morphctl
@@ -120,6 +121,8 @@ install: all
 		install -m 644 $$f $(DESTDIR)$(PREFIX)/share/man/man$$s; done; done
 	for f in config/*.service; do [ ! -f $$f ] || sed 's|@PREFIX@|$(PREFIX)|g' $$f \
 		>$(DESTDIR)$(PREFIX)/lib/systemd/system/$${f##*/}; done
+	sed 's|@PREFIX@|$(PREFIX)|g' config/user/morphd.service \
+		>$(DESTDIR)$(PREFIX)/lib/systemd/user/morphd.service
 	[ ! -f config/morph.sysusers ] || \
 		install -m 644 config/morph.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/morph.conf
 
@@ -127,6 +130,7 @@ install: all
 uninstall:
 	rm -f $(foreach t,$(filter $(B)/bin/%,$(TARGETS)),$(DESTDIR)$(PREFIX)/bin/$(notdir $t)) \
 		$(foreach f,$(wildcard config/*.service),$(DESTDIR)$(PREFIX)/lib/systemd/system/$(notdir $f)) \
+		$(DESTDIR)$(PREFIX)/lib/systemd/user/morphd.service \
 		$(foreach f,$(wildcard docs/man/*),$(DESTDIR)$(PREFIX)/share/man/man$(patsubst .%,%,$(suffix $f))/$(notdir $f)) \
 		$(DESTDIR)$(PREFIX)/lib/sysusers.d/morph.conf $(DESTDIR)$(PREFIX)/share/morph/morph.yaml \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/morphctl \
