@@ -85,6 +85,12 @@ struct plan {
 	pthread_mutex_t reading;                  /* of the artifact */
 };
 
+/* Function i of t among those of the artifact. */
+static inline uint32_t plan_index(const struct plan *p, const struct plan_tu *t, uint32_t i)
+{
+	return (uint32_t)(t->func - p->func) + i;
+}
+
 /* Reads the block map and picks the TUs that are edited. Free in both cases. */
 int plan_begin(struct plan *p, struct artifact *a, enum plan_mode mode, uint64_t seed,
     const struct counts *counts, struct plan_omit omit, unsigned jobs, struct err *e);

@@ -1,5 +1,6 @@
 #include "editor-driver/plan/score.h"
 #include "common/sort.h"
+#include "editor-driver/plan/built.h"
 #include "editor/infer/infer.h"
 #include "editor/layout/relax.h"
 
@@ -98,31 +99,9 @@ static void sum_up(struct scoring *g, const struct plan *p, struct score *out)
 
 /* ---- a build ---- */
 
-/* The function's layout in a build; blocks that the build lacks come last. */
 static void read_build(struct placed *x, const struct mapindex *build, struct arena *a)
 {
-	uint32_t nblock = x->f->cfg.nblock, i;
-	uint8_t *seen = arena_array(a, nblock, 1);
-	struct layout *l = &x->layout;
-	const struct bm_block *at;
-	struct func_blocks b;
-
-	mapindex_blocks(build, x->tu, x->f->ord, nblock, &b);
-	l->order = arena_array(a, b.block.n + nblock, sizeof *l->order);
-	x->slot = arena_array(a, b.block.n + nblock, sizeof *x->slot);
-	for (i = 0; i < b.block.n; i++) {
-		at = b.block.v[i];
-		seen[at->id] = 1;
-		x->slot[l->n] = (struct fe_slot){.addr = at->addr, .bytes = at->size};
-		l->order[l->n++] = at->id;
-	}
-	for (i = 0; i < nblock; i++)
-		if (!seen[i]) {
-			x->slot[l->n].bytes = x->f->cfg.block[i].bytes;
-			l->order[l->n++] = i;
-		}
-	l->nhot = b.nhot ? b.nhot : l->n;
-	mapindex_blocks_free(&b);
+	built_func(build, x->tu, x->f, a, &x->layout, &x->slot);
 }
 
 void score_build(const struct plan *p, const struct blockmap *build, struct score *out)

@@ -34,6 +34,21 @@ struct layout_jumps layout_jumps(uint32_t taken, uint32_t on, uint32_t next)
 	return (struct layout_jumps){.cond = taken, .jump = on == next ? UINT32_MAX : on};
 }
 
+struct layout_jumps layout_slot_jumps(const struct cfg *g, const struct layout *l, uint32_t k)
+{
+	uint32_t b = l->order[k], i, on = UINT32_MAX, taken = UINT32_MAX;
+	const struct cfg_edge *e;
+
+	for (i = g->succ[b]; i < g->succ[b + 1]; i++) {
+		e = &g->edge[i];
+		if (e->kind == EDGE_TAKEN)
+			taken = e->dst;
+		else if (edge_direct(e->kind))
+			on = e->dst;
+	}
+	return layout_jumps(taken, on, layout_runs_on(l, k) ? l->order[k + 1] : UINT32_MAX);
+}
+
 /* A block that slot k may fall through to and that may be copied there, or block 0. */
 static uint32_t random_copy(const struct cfg *g, const struct layout *l, uint32_t k, uint64_t *seed)
 {

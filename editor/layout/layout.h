@@ -91,6 +91,8 @@ struct layout_jumps {
 /* For a block with the conditional jump to `taken` (UINT32_MAX: none), else the successor `on`
  * (UINT32_MAX: none), and that can fall through to `next` (UINT32_MAX: to nothing). */
 struct layout_jumps layout_jumps(uint32_t taken, uint32_t on, uint32_t next);
+/* Those of slot k. */
+struct layout_jumps layout_slot_jumps(const struct cfg *g, const struct layout *l, uint32_t k);
 
 /* The primary slot of each block; slot[] has g->nblock. */
 void layout_primary(const struct cfg *g, const struct layout *l, uint32_t *slot);

@@ -35,18 +35,7 @@ enum { NONE = UINT32_MAX };
 
 static struct ending ending_of(const struct cfg *g, const struct layout *l, uint32_t k)
 {
-	uint32_t b = l->order[k], i, on = NONE, taken = NONE;
-	const struct cfg_edge *e;
-
-	for (i = g->succ[b]; i < g->succ[b + 1]; i++) {
-		e = &g->edge[i];
-		if (e->kind == EDGE_TAKEN)
-			taken = e->dst;
-		else if (edge_direct(e->kind))
-			on = e->dst;
-	}
-	return (struct ending){
-	    layout_jumps(taken, on, layout_runs_on(l, k) ? l->order[k + 1] : NONE), SHORT, SHORT};
+	return (struct ending){layout_slot_jumps(g, l, k), SHORT, SHORT};
 }
 
 /* One round over all slots; whether a jump did not reach. */

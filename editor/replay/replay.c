@@ -1,157 +1,10 @@
 #include "editor/replay/replay.h"
 
 #include "editor/asm/insn.h"
+#include "editor/replay/measure.h"
 #include "editor/replay/uops.h"
 
 #include <stdlib.h>
-
-#define LABEL ".LMI%u"
-
-/* What the assembler measures: an instruction, data, a run of inline assembly. */
-struct item {
-	uint32_t from, to; /* code[from…to) */
-	bool jump;         /* at the end of its block, represented by UOP_END */
-	bool shifts;       /* alignment in it or before it: the offsets of what follows are not
-			      fixed */
-};
-
-/* ---- items ---- */
-
-static bool aligns(struct str line)
-{
-	static const char *const odd[] = {"align", ".org", ".if", ".skip", ".fill"};
-	size_t i;
-
-	for (i = 0; i < sizeof odd / sizeof *odd; i++)
-		if (memmem(line.p, line.n, odd[i], strlen(odd[i])))
-			return true;
-	return false;
-}
-
-static bool ends_block(
-    const struct unit_impl *u, const struct func *f, const struct blk *k, uint32_t i)
-{
-	const struct stmt *st = &u->stmt.v[f->code.v[i]];
-	struct str op;
-
-	if (i == k->jump)
-		return true;
-	if (k->term == TERM_INDIRECT)
-		return insn_classify(st, &op) == INSN_JMP_IND;
-	if (k->returns)
-		return insn_classify(st, &op) == INSN_RET;
-	return k->term == TERM_FALL && k->tail_call && insn_classify(st, &op) == INSN_JCC;
-}
-
-/* The item at or after it->to, which is k->first in the beginning. */
-static bool item_next(
-    const struct unit_impl *u, const struct func *f, const struct blk *k, struct item *it)
-{
-	const struct stmt *st;
-	uint32_t i;
-
-	*it = (struct item){.from = it->to};
-	for (i = it->from; i < k->last; i++) {
-		st = &u->stmt.v[f->code.v[i]];
-		if (st->kind == ST_DIR && st->dir == DIR_ALIGN)
-			it->shifts = i > k->first;
-		if (st->kind == ST_INSN || st->kind == ST_ASM ||
-		    (st->kind == ST_DIR && st->dir == DIR_DATA))
-			break;
-	}
-	it->from = it->to = i;
-	if (i == k->last)
-		return false;
-	st = &u->stmt.v[f->code.v[i]];
-	it->jump = st->kind == ST_INSN && ends_block(u, f, k, i);
-	it->to++;
-	if (st->kind != ST_ASM)
-		return true;
-	for (it->shifts |= aligns(st->line); it->to < k->last; it->to++) {
-		st = &u->stmt.v[f->code.v[it->to]];
-		if (st->kind != ST_ASM)
-			break;
-		it->shifts |= aligns(st->line);
-	}
-	return true;
-}
-
-/* ---- measuring ---- */
-
-enum { MARK_BEFORE = 1, MARK_AFTER = 2 };
-
-static void mark_block(
-    const struct unit_impl *u, const struct func *f, const struct blk *k, uint8_t *mark)
-{
-	struct item it = {.to = k->first};
-	uint32_t last = NONE;
-
-	while (item_next(u, f, k, &it)) {
-		mark[f->code.v[it.from]] |= MARK_BEFORE;
-		last = f->code.v[it.to - 1];
-	}
-	if (last != NONE)
-		mark[last] |= MARK_AFTER;
-}
-
-/* Data and unwind state do not affect what code measures. */
-static bool measured(const struct unit_impl *u, const struct stmt *st)
-{
-	bool code = u->section.v[st->section].code;
-
-	switch (st->kind) {
-	case ST_LABEL:
-		return code;
-	case ST_DIR:
-		return st->dir != DIR_CFI && st->dir != DIR_LOC && st->dir != DIR_FILE &&
-		       st->dir != DIR_SIZE && st->dir != DIR_TYPE &&
-		       (code || st->dir != DIR_DATA) && !str_is(st->op, ".symver");
-	}
-	return st->kind != ST_BLANK;
-}
-
-static void put_distances(const struct unit_impl *u, const struct func *f, const struct blk *k,
-    uint32_t *label, struct buf *out)
-{
-	struct item it = {.to = k->first};
-	uint32_t first = *label;
-
-	for (; item_next(u, f, k, &it); ++*label)
-		buf_printf(out,
-		    *label == first ? "\t.uleb128 " LABEL "-" LABEL : "," LABEL "-" LABEL,
-		    *label + 1, *label);
-	if (*label > first) {
-		++*label;
-		buf_char(out, '\n');
-	}
-}
-
-void unit_measure(const struct unit *unit, struct buf *out)
-{
-	const struct unit_impl *u = unit->impl;
-	uint8_t *mark = xcalloc(u->stmt.n, sizeof *mark);
-	const struct func *f;
-	uint32_t i, b, label = 0;
-
-	for (i = 0; i < u->func.n; i++)
-		for (f = &u->func.v[i], b = 0; f->blk && b < f->nblk; b++)
-			mark_block(u, f, &f->blk[b], mark);
-	for (i = 0; i < u->stmt.n; i++) {
-		if (mark[i] & MARK_BEFORE)
-			buf_printf(out, LABEL ":\n", label++);
-		if (measured(u, &u->stmt.v[i])) {
-			buf_add(out, u->stmt.v[i].line.p, u->stmt.v[i].line.n);
-			buf_char(out, '\n');
-		}
-		if (mark[i] & MARK_AFTER)
-			buf_printf(out, LABEL ":\n", label++);
-	}
-	free(mark);
-	buf_str(out, "\t.section " MEASURE_SECTION ",\"\",@progbits\n");
-	for (i = label = 0; i < u->func.n; i++)
-		for (f = &u->func.v[i], b = 0; f->blk && b < f->nblk; b++)
-			put_distances(u, f, &f->blk[b], &label, out);
-}
 
 /* ---- compiling ---- */
 
@@ -309,16 +162,6 @@ static uint32_t follow_cfi(struct compiler *c, uint32_t from, uint32_t to, uint3
 	return cfi;
 }
 
-static int measure(struct compiler *c, uint32_t *length)
-{
-	uint64_t v;
-
-	if (uleb_read(&c->p, c->end, &v) || v > 1 << 28)
-		return -1;
-	*length = (uint32_t)v;
-	return 0;
-}
-
 /* Reads what was measured of one block, and puts it out where it is wanted. */
 static int compile_block(struct compiler *c, uint32_t id)
 {
@@ -331,7 +174,7 @@ static int compile_block(struct compiler *c, uint32_t id)
 	if (c->size)
 		memcpy(reg, c->consts.in[id], sizeof reg);
 	for (c->at = 0; item_next(c->u, c->f, k, &it); last = it) {
-		if (measure(c, &length))
+		if (item_length(&c->p, c->end, &length))
 			return -1;
 		total += length;
 		if (!c->size)

@@ -10,6 +10,8 @@
 #include "common/uops.h"
 #include "editor/unit.h"
 
+#include <stdint.h>
+
 #define MEASURE_SECTION ".morph.measure"
 
 /* Prints the text to assemble: code only. */
@@ -24,5 +26,16 @@ void unit_measure(const struct unit *u, struct buf *out);
  */
 int unit_uops(const struct unit *u, const void *p, size_t n, const uint32_t *const *size,
     struct uops *out, uint32_t *differing, struct err *e);
+
+/* Where what leaves a function's blocks lies, in bytes from the start of the block. */
+struct unit_sites {
+	uint32_t *call; /* of each of its calls */
+	uint32_t *last; /* of each block, its last instruction */
+};
+#define UNIT_NO_SITE UINT32_MAX /* not known */
+
+/* Sets out[] of every function, with memory from the arena; p, n and size as above. */
+int unit_find_sites(const struct unit *u, const void *p, size_t n, const uint32_t *const *size,
+    struct unit_sites *out, struct arena *a, struct err *e);
 
 #endif
