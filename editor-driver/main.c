@@ -50,6 +50,7 @@ static void list_inputs(const struct options *o, const char *module, struct path
 	add_input(in, o->artifact);
 	add_input(in, o->original);
 	add_input(in, o->layout);
+	add_input(in, o->module);
 	add_input(in, o->profile);
 	add_input(in, o->carry);
 	add_input(in, module);
@@ -139,7 +140,9 @@ static int make(struct job *j, struct err *e)
 	j->cache = &cache;
 	rc = enter_with_tools(j, &dir, out_dir, e);
 	if (!rc)
-		rc = j->o->replay_table ? job_replay(j, e) : job_edit(j, e);
+		rc = j->o->replay_table ? job_replay(j, e)
+		     : j->o->branches   ? job_branches(j, e)
+					: job_edit(j, e);
 	cache_prune(&cache, CACHE_LIMIT);
 out:
 	cache_close(&cache);

@@ -222,3 +222,16 @@ const struct bm_block *blockmap_find(const struct blockmap *m, uint64_t addr)
 
 	return b && addr - b->addr < b->size ? b : NULL;
 }
+
+bool blockmap_offset(const struct blockmap *m, uint64_t addr, uint64_t size, uint64_t *off)
+{
+	const struct elf_segment *s;
+
+	for (s = m->seg.v; s < m->seg.v + m->seg.n; s++)
+		if (addr >= s->vaddr && addr - s->vaddr < s->filesz &&
+		    size <= s->filesz - (addr - s->vaddr)) {
+			*off = s->offset + (addr - s->vaddr);
+			return true;
+		}
+	return false;
+}

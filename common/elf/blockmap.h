@@ -12,6 +12,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* One record of .morph.fn, packed little-endian, 24 bytes. */
@@ -55,5 +56,7 @@ void blockmap_free(struct blockmap *m);
 
 /* The block at an address, or NULL. Binary search. */
 const struct bm_block *blockmap_find(const struct blockmap *m, uint64_t addr);
+/* The file offset of size bytes at an address; false where no executable segment holds them. */
+bool blockmap_offset(const struct blockmap *m, uint64_t addr, uint64_t size, uint64_t *off);
 
 #endif

@@ -29,9 +29,13 @@ static const char HELP[] =
     "  --shapes -o OUT              what is kept of blocks when sources change\n"
     "  --carry SHAPES --samples FILE -o OUT\n"
     "                               a profile of the build with these shapes, for this one\n"
+    "  PROFILE --branches -o OUT    inferred counts by address, for create_gcov of AutoFDO\n"
+    "  PROFILE --annotate FUNCTION[#KEY]  print a function's blocks and instructions\n"
     "Options:\n"
     "  --original FILE  what is to be replaced: refused if changed after its link\n"
     "  --layout BUILD   the present layout (default: the original's)\n"
+    "  --module BUILD   with --branches and --annotate: where code lies (default: the\n"
+    "                   original)\n"
     "  --omit LIST      leave out passes, to judge them: all, or cpu,got,tails\n"
     "  --cache DIR      of objects (default: ${XDG_CACHE_HOME:-~/.cache}/morph)\n"
     "  --jobs N threads, --keep DIR to work in, --need-sandbox, --json, -o (--output)\n"
@@ -65,7 +69,8 @@ static const struct option LONG[] = {{"artifact", TEXT(artifact)},
     {"omit", required_argument, NULL, O_OMIT}, {"report", FLAG(report)}, {"compare", FLAG(compare)},
     {"top", required_argument, NULL, O_TOP}, {"json", FLAG(json)}, {"cache", TEXT(cache)},
     {"jobs", required_argument, NULL, O_JOBS}, {"keep", TEXT(keep)},
-    {"replay-table", FLAG(replay_table)}, {"shapes", FLAG(shapes)}, {"carry", TEXT(carry)},
+    {"replay-table", FLAG(replay_table)}, {"branches", FLAG(branches)}, {"module", TEXT(module)},
+    {"annotate", TEXT(annotate)}, {"shapes", FLAG(shapes)}, {"carry", TEXT(carry)},
     {"instrument", required_argument, NULL, O_INSTRUMENT},
     {"counters", required_argument, NULL, O_COUNTERS}, {"read-counts", no_argument, NULL, O_READ},
     {"need-sandbox", FLAG(need_sandbox)}, {"verbose", no_argument, NULL, 'v'},
@@ -144,6 +149,7 @@ static void check_options(const struct options *o, const struct wanted *w, int f
 {
 	bool other = w->sources && !o->profile; /* --random, --identity */
 	bool made = w->instrument || w->read || o->replay_table || o->shapes;
+	bool listed = o->branches || o->annotate;
 	const struct {
 		bool wrong;
 		const char *why;
@@ -151,11 +157,11 @@ static void check_options(const struct options *o, const struct wanted *w, int f
 	    {files && !w->read && !o->compare, "too many arguments"},
 	    {!o->artifact, "--artifact is missing"},
 	    {w->sources > 1, "--samples, --counts, --random and --identity exclude each other"},
-	    {o->score + o->report + o->compare + !!o->out != 1,
-		"one of -o OUT, --score, --report and --compare is needed"},
-	    {w->instrument + w->read + o->replay_table + o->shapes + !!o->carry > 1,
-		"--instrument, --read-counts, --replay-table, --shapes and --carry exclude each "
-		"other"},
+	    {o->score + o->report + o->compare + !!o->annotate + !!o->out != 1,
+		"one of -o OUT, --score, --report, --annotate and --compare is needed"},
+	    {w->instrument + w->read + o->replay_table + o->shapes + !!o->carry + o->branches > 1,
+		"--instrument, --read-counts, --replay-table, --shapes, --carry and --branches "
+		"exclude each other"},
 	    {w->instrument && !o->out, "--instrument needs -o OUT"},
 	    {w->instrument && other,
 		"--instrument can only be combined with --samples or --counts"},
@@ -181,6 +187,11 @@ static void check_options(const struct options *o, const struct wanted *w, int f
 		"--carry needs --samples and -o OUT"},
 	    {(o->original || o->layout) && (o->shapes || o->carry),
 		"--shapes and --carry cannot be combined with --original or --layout"},
+	    {listed && !o->profile, "--branches and --annotate need --samples or --counts"},
+	    {o->branches && !o->out, "--branches needs -o OUT"},
+	    {listed && (o->original || o->layout),
+		"--branches and --annotate cannot be combined with --original or --layout"},
+	    {o->module && !listed, "--module needs --branches or --annotate"},
 	    {o->original && !o->out, "--original needs -o OUT"},
 	    {o->layout && !o->profile, "--layout needs --samples or --counts"},
 	    {o->layout && o->report, "--layout needs --score or -o OUT"}};

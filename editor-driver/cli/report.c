@@ -102,6 +102,21 @@ static json_t *replay_json(const struct job *j)
 	return o;
 }
 
+static json_t *branches_json(const struct job *j)
+{
+	const struct branches_result *b = &j->r.branches;
+	json_t *o = json_answer(j, 0);
+
+	json_object_set_new(o, "out", editanswer_text_json(j->o->out));
+	set_whole(o, "functions_written", b->functions);
+	set_whole(o, "ranges", b->ranges);
+	set_whole(o, "jumps", b->jumps);
+	set_whole(o, "calls", b->calls);
+	set_whole(o, "absent", b->absent);
+	set_whole(o, "unplaced", b->unplaced);
+	return o;
+}
+
 static json_t *json_opaque(const struct job *j)
 {
 	const struct art_func *f;
@@ -298,6 +313,22 @@ static void replay_text(const struct job *j)
 	printf("%-12s %s, %zu bytes, %zu in memory\n", "written", j->o->out, w->bytes, w->memory);
 }
 
+static void branches_text(const struct job *j)
+{
+	const struct branches_result *b = &j->r.branches;
+
+	print_common(j);
+	printf("%-12s %zu ranges, %zu jumps, %zu calls, of %zu functions\n", "branches", b->ranges,
+	    b->jumps, b->calls, b->functions);
+	if (b->absent)
+		printf(
+		    "%-12s %zu functions, which the build does not have\n", "left out", b->absent);
+	if (b->unplaced)
+		printf("%-12s %zu functions: places of calls are those of their blocks\n",
+		    "approximate", b->unplaced);
+	printf("%-12s %s\n", "written", j->o->out);
+}
+
 static void print_foreign(const struct foreign *f)
 {
 	const struct foreign_object *o, *end = f->object.v + f->object.n;
@@ -380,12 +411,14 @@ int report(const struct job *j)
 		void (*text)(const struct job *);
 	} score = {score_json, score_text}, artifact = {artifact_json, artifact_text_report},
 	  replay = {replay_json, replay_text}, read = {read_json, read_text},
-	  shapes = {shapes_json, shapes_text}, carried = {carry_json, carry_text},
-	  edit = {edit_json, edit_text}, compare = {compare_json, compare_text}, *of;
+	  shapes = {shapes_json, shapes_text}, branches = {branches_json, branches_text},
+	  carried = {carry_json, carry_text}, edit = {edit_json, edit_text},
+	  compare = {compare_json, compare_text}, *of;
 
 	of = j->o->score          ? &score
 	     : j->o->report       ? &artifact
 	     : j->o->replay_table ? &replay
+	     : j->o->branches     ? &branches
 	     : j->o->raw          ? &read
 	     : j->o->shapes       ? &shapes
 	     : j->o->carry        ? &carried

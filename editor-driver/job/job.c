@@ -270,6 +270,42 @@ int job_replay(struct job *j, struct err *e)
 	return rc;
 }
 
+static int read_module(struct job *j, const char *path, struct err *e)
+{
+	struct built_code *c = &j->code;
+
+	return file_read(path, 0, &c->file, e) || read_layout(j, path, &j->module, e) ? -1 : 0;
+}
+
+/* Parses and infers, for a job over the code of o->module, or else of the original. */
+static int infer_over(struct job *j, struct err *e)
+{
+	struct plan *p = &j->plan;
+
+	if (open_inputs(j, e) ||
+	    plan_begin(p, j->art, PLAN_PROFILE, 0, &j->counts, j->o->omit, j->o->jobs, e) ||
+	    plan_parse(p, e) || (j->o->module && read_module(j, j->o->module, e)))
+		return -1;
+	j->code.map = j->o->module ? &j->module : &p->map;
+	plan_infer(p);
+	return 0;
+}
+
+int job_branches(struct job *j, struct err *e)
+{
+	struct measured measured = {0};
+	struct buf text = {0};
+	int rc;
+
+	rc = infer_over(j, e) || measure(&j->plan, j->dir, j->cache, &measured, e) ||
+		     branches_make(&j->plan, &j->code, &measured, &text, &j->r.branches, e)
+		 ? -1
+		 : publish_bytes(j->o->out, text.p, text.n, 0644, e);
+	buf_free(&text);
+	measured_free(&measured);
+	return rc;
+}
+
 int job_score(struct job *j, struct err *e)
 {
 	struct timespec clock;
@@ -349,6 +385,8 @@ void job_free(struct job *j)
 	vec_free(&j->r.answer.reason);
 	vec_free(&j->foreign.object);
 	plan_free(&j->plan);
+	blockmap_free(&j->module);
+	buf_free(&j->code.file);
 	counts_free(&j->counts);
 	artifact_close(j->art);
 	*j = (struct job){0};

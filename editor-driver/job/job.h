@@ -1,12 +1,13 @@
 /*
  * The jobs of morph-edit: an edit, a replay table, a score, a report, counts
- * to a profile, a comparison, shapes, a profile carried over.
+ * to a profile, a comparison, shapes, a profile carried over, branches, an annotated function.
  */
 #ifndef MORPH_JOB_H
 #define MORPH_JOB_H
 
 #include "common/editanswer/editanswer.h"
 #include "editor-driver/link/cache.h"
+#include "editor-driver/job/branches.h"
 #include "editor-driver/job/compare.h"
 #include "editor-driver/job/foreign.h"
 #include "editor-driver/plan/plan.h"
@@ -17,13 +18,14 @@
 
 struct options {
 	const char *artifact, *original, *out, *cache, *keep, *layout, *carry; /* NULL: not given */
-	const char *profile;                                                   /* file, or NULL */
+	const char *annotate, *module;
+	const char *profile; /* file, or NULL */
 	enum counts_form form;
 	enum plan_mode mode;
 	uint64_t seed;
 	struct plan_omit omit;
 	unsigned jobs;
-	bool json, report, score, interval, replay_table, shapes, compare, need_sandbox;
+	bool json, report, score, interval, replay_table, shapes, compare, branches, need_sandbox;
 	struct unit_counting counting; /* of PLAN_COUNT */
 	char **raw;                    /* files with raw counts to read, NULL at the end */
 	struct compare_input compared[2];
@@ -37,6 +39,7 @@ struct result {
 	bool scored;
 	struct score before, after;
 	struct replay_result replay;
+	struct branches_result branches;
 	double compile_s;                          /* of job_replay */
 	struct carried carried[SHAPE_RENAMED + 1]; /* of job_carry */
 };
@@ -48,7 +51,9 @@ struct job {
 	struct artifact *art;
 	struct counts counts; /* filled when there is a profile */
 	struct plan plan;
-	struct tally tally; /* of job_read */
+	struct blockmap module; /* of o->module */
+	struct built_code code; /* of it, or of the original */
+	struct tally tally;     /* of job_read */
 	struct result r;
 	struct foreign foreign;       /* of job_report */
 	struct comparison comparison; /* of job_compare alone, which fills nothing else */
@@ -58,6 +63,7 @@ struct job {
  * cases, after its result was printed. */
 int job_edit(struct job *j, struct err *e);
 int job_replay(struct job *j, struct err *e);
+int job_branches(struct job *j, struct err *e);
 int job_score(struct job *j, struct err *e);
 int job_report(struct job *j, struct err *e);
 /* Appends the profile that the files with raw counts give. */

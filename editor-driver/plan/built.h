@@ -15,4 +15,16 @@
 uint32_t built_func(const struct mapindex *build, uint64_t tu, const struct unit_func *f,
     struct arena *a, struct layout *l, struct fe_slot **slot);
 
+/* A build: its block map; and its file, or nothing. */
+struct built_code {
+	const struct blockmap *map;
+	struct buf file;
+};
+
+/* What a block map does not say: sets l->hop, and the primary slot of each block
+ * (layout_primary()), by the jumps in the code as far as there is a file. n: slots that the build
+ * has. */
+void built_jumps(const struct cfg *g, struct layout *l, const struct fe_slot *slot, uint32_t n,
+    const struct built_code *code, uint32_t *primary, struct arena *a);
+
 #endif

@@ -179,42 +179,49 @@ static int find_in_block(struct finder *s, uint32_t id, uint32_t *bytes)
 {
 	const struct blk *k = &s->f->blk[id];
 	struct item it = {.to = k->first};
-	uint32_t length;
-	bool placed = true;
+	uint32_t length, at;
+	bool placed = true, jumps = false;
 
 	s->out->last[id] = UNIT_NO_SITE;
 	for (*bytes = 0; item_next(s->u, s->f, k, &it); *bytes += length) {
 		if (item_length(&s->p, s->end, &length))
 			return -1;
 		placed &= !it.shifts;
-		s->out->last[id] = placed ? *bytes : UNIT_NO_SITE;
+		jumps = it.from == k->jump;
+		at = s->out->jump[id] = placed ? *bytes : UNIT_NO_SITE;
+		if (!jumps)
+			s->out->last[id] = at;
 		if (is_call(s, k, it.from) && s->ncall < s->f->pub->ncall)
-			s->out->call[s->ncall++] = s->out->last[id];
+			s->out->call[s->ncall++] = at;
 	}
+	if (!jumps)
+		s->out->jump[id] = *bytes;
 	return 0;
 }
 
 static void forget(const struct unit_func *f, struct unit_sites *s)
 {
 	memset(s->call, 0xff, f->ncall * sizeof *s->call);
+	memset(s->jump, 0xff, f->cfg.nblock * sizeof *s->jump);
 	memset(s->last, 0xff, f->cfg.nblock * sizeof *s->last);
 }
 
 static int find_in_func(struct finder *s, const uint32_t *size, struct arena *a)
 {
 	const struct unit_func *f = s->f->pub;
+	bool differs = !size || !s->p || !s->f->blk;
 	uint32_t id, bytes;
-	bool differs = !size;
 
 	s->ncall = 0;
 	s->out->call = arena_array(a, f->ncall, sizeof *s->out->call);
+	s->out->jump = arena_array(a, f->cfg.nblock, sizeof *s->out->jump);
 	s->out->last = arena_array(a, f->cfg.nblock, sizeof *s->out->last);
-	for (id = 0; id < s->f->nblk && s->f->blk; id++) {
+	for (id = 0; s->p && s->f->blk && id < s->f->nblk; id++) {
 		if (find_in_block(s, id, &bytes))
 			return -1;
 		differs |= size && bytes != size[id];
 	}
-	if (differs || !s->f->blk)
+	if (differs)
 		forget(f, s->out);
 	return 0;
 }

@@ -30,11 +30,14 @@ int unit_uops(const struct unit *u, const void *p, size_t n, const uint32_t *con
 /* Where what leaves a function's blocks lies, in bytes from the start of the block. */
 struct unit_sites {
 	uint32_t *call; /* of each of its calls */
-	uint32_t *last; /* of each block, its last instruction */
+	uint32_t
+	    *jump; /* of each block, the direct jump at its end, or its end where there is none */
+	uint32_t *last; /* of each block, the last instruction before that */
 };
 #define UNIT_NO_SITE UINT32_MAX /* not known */
 
-/* Sets out[] of every function, with memory from the arena; p, n and size as above. */
+/* Sets out[] of every function, with memory from the arena; p, n and size as above. Of functions
+ * that were measured otherwise, and of all where p is NULL, no site is known. */
 int unit_find_sites(const struct unit *u, const void *p, size_t n, const uint32_t *const *size,
     struct unit_sites *out, struct arena *a, struct err *e);
 

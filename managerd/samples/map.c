@@ -161,19 +161,6 @@ static const struct map_func *find_func(const struct map_table *t, uint64_t tu, 
 	return t->func.n ? bsearch(&want, t->func.v, t->func.n, sizeof want, by_place) : NULL;
 }
 
-static int file_offset(const struct blockmap *b, uint64_t addr, uint64_t size, uint64_t *off)
-{
-	size_t i;
-
-	for (i = 0; i < b->seg.n; i++)
-		if (addr >= b->seg.v[i].vaddr && addr - b->seg.v[i].vaddr < b->seg.v[i].filesz &&
-		    size <= b->seg.v[i].filesz - (addr - b->seg.v[i].vaddr)) {
-			*off = b->seg.v[i].offset + (addr - b->seg.v[i].vaddr);
-			return 0;
-		}
-	return -1;
-}
-
 static int by_start(const void *a, const void *b)
 {
 	const struct map_range *x = a, *y = b;
@@ -212,7 +199,7 @@ int map_make(const struct blockmap *b, const struct map_table *t, struct map *m,
 		}
 		if (!k->size)
 			continue;
-		if (file_offset(b, k->addr, k->size, &off)) {
+		if (!blockmap_offset(b, k->addr, k->size, &off)) {
 			map_free(m);
 			return err_set(e, "block map: block %u at 0x%llx lies in no segment", k->id,
 			    (unsigned long long)k->addr);
