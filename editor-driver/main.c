@@ -155,7 +155,10 @@ static int inspect(struct job *j, struct err *e)
 {
 	if (enter(j->o, &(struct sandbox){0}, NULL, e))
 		return -1;
-	return j->o->score ? job_score(j, e) : j->o->compare ? job_compare(j, e) : job_report(j, e);
+	return j->o->score      ? job_score(j, e)
+	       : j->o->compare  ? job_compare(j, e)
+	       : j->o->annotate ? job_annotate(j, e)
+				: job_report(j, e);
 }
 
 typedef int text_fn(struct job *j, struct buf *out, struct err *e);

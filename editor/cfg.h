@@ -77,4 +77,8 @@ struct cfg {
 /* Sets the indices, with memory from the arena. */
 void cfg_index(struct cfg *g, struct arena *a);
 
+/* Sets head[b] of each block that a depth-first walk from block 0, and from the lowest blocks it
+ * does not reach, meets again on the way to itself: the heads of loops. Else 0. */
+void cfg_loop_heads(const struct cfg *g, uint8_t *head);
+
 #endif

@@ -96,8 +96,7 @@ static const char *read_samples(const char *p, const char *end, uint64_t *v)
 	return p;
 }
 
-/* Reads name#KEY; a '#' that no key follows belongs to the name. */
-static const char *read_name(const char *p, const char *end, struct profiletext_name *name)
+const char *profiletext_read_name(const char *p, const char *end, struct profiletext_name *name)
 {
 	const char *hash;
 	size_t i, n;
@@ -140,13 +139,13 @@ static const char *read_kind(const char *p, const char *end, struct profiletext_
 	p = skip_blank(p + 1, end);
 	if (l->kind != PROFILETEXT_CALL)
 		return read_block(p, end, &l->block2);
-	return skip_blank(read_name(p, end, &l->callee), end);
+	return skip_blank(profiletext_read_name(p, end, &l->callee), end);
 }
 
 static int read_line(const char *p, const char *end, enum counts_form form,
     struct profiletext_line *l, struct err *e)
 {
-	p = skip_blank(read_name(p, end, &l->func), end);
+	p = skip_blank(profiletext_read_name(p, end, &l->func), end);
 	p = read_block(p, end, &l->block);
 	if (!p)
 		return err_set(e, "expected a block number after the function");

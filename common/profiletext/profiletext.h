@@ -61,6 +61,9 @@ struct profiletext_line {
 /* name#KEY, with all of the key; hex must live as long as the result. */
 struct profiletext_name profiletext_name(
     const char *name, const struct hash128 *key, char hex[HASH_HEX]);
+/* Reads name#KEY up to a blank, and returns what follows; a '#' that no key follows belongs to the
+ * name. */
+const char *profiletext_read_name(const char *p, const char *end, struct profiletext_name *name);
 void profiletext_write(struct buf *out, enum counts_form form, const struct profiletext_line *l);
 
 struct profiletext_reader {

@@ -24,4 +24,8 @@ json_t *compare_json(const struct job *j);
 void compare_text(const struct job *j);
 json_t *score_json_part(const struct score *s);
 
+/* report_annotate.c: likewise of an annotated function. */
+json_t *annotate_json(const struct job *j);
+void annotate_text(const struct job *j);
+
 #endif

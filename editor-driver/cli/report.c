@@ -412,12 +412,13 @@ int report(const struct job *j)
 	} score = {score_json, score_text}, artifact = {artifact_json, artifact_text_report},
 	  replay = {replay_json, replay_text}, read = {read_json, read_text},
 	  shapes = {shapes_json, shapes_text}, branches = {branches_json, branches_text},
-	  carried = {carry_json, carry_text}, edit = {edit_json, edit_text},
-	  compare = {compare_json, compare_text}, *of;
+	  annotated = {annotate_json, annotate_text}, carried = {carry_json, carry_text},
+	  edit = {edit_json, edit_text}, compare = {compare_json, compare_text}, *of;
 
 	of = j->o->score          ? &score
 	     : j->o->report       ? &artifact
 	     : j->o->replay_table ? &replay
+	     : j->o->annotate     ? &annotated
 	     : j->o->branches     ? &branches
 	     : j->o->raw          ? &read
 	     : j->o->shapes       ? &shapes

@@ -306,6 +306,13 @@ int job_branches(struct job *j, struct err *e)
 	return rc;
 }
 
+int job_annotate(struct job *j, struct err *e)
+{
+	return infer_over(j, e) || annotate(&j->plan, &j->code, j->o->annotate, &j->annotation, e)
+		   ? -1
+		   : 0;
+}
+
 int job_score(struct job *j, struct err *e)
 {
 	struct timespec clock;
@@ -382,6 +389,7 @@ void job_free(struct job *j)
 {
 	tally_free(&j->tally);
 	compare_close(&j->comparison);
+	annotation_free(&j->annotation);
 	vec_free(&j->r.answer.reason);
 	vec_free(&j->foreign.object);
 	plan_free(&j->plan);

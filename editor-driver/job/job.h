@@ -7,6 +7,7 @@
 
 #include "common/editanswer/editanswer.h"
 #include "editor-driver/link/cache.h"
+#include "editor-driver/job/annotate.h"
 #include "editor-driver/job/branches.h"
 #include "editor-driver/job/compare.h"
 #include "editor-driver/job/foreign.h"
@@ -56,6 +57,7 @@ struct job {
 	struct tally tally;     /* of job_read */
 	struct result r;
 	struct foreign foreign;       /* of job_report */
+	struct annotation annotation; /* of job_annotate */
 	struct comparison comparison; /* of job_compare alone, which fills nothing else */
 };
 
@@ -64,6 +66,7 @@ struct job {
 int job_edit(struct job *j, struct err *e);
 int job_replay(struct job *j, struct err *e);
 int job_branches(struct job *j, struct err *e);
+int job_annotate(struct job *j, struct err *e);
 int job_score(struct job *j, struct err *e);
 int job_report(struct job *j, struct err *e);
 /* Appends the profile that the files with raw counts give. */

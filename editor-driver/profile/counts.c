@@ -246,6 +246,31 @@ bool counts_stands(const struct counts *c, size_t i)
 	return c->block[i] && c->first[i] == i;
 }
 
+int counts_named(
+    const struct art_func *func, size_t nfunc, const char *text, size_t *first, struct err *e)
+{
+	enum { KEY_SHOWN = 12 /* digits */ };
+	char hex[2][HASH_HEX];
+	struct profiletext_name name;
+	size_t i;
+
+	profiletext_read_name(text, text + strlen(text), &name);
+	for (*first = nfunc, i = 0; i < nfunc; i++) {
+		if (strlen(func[i].name) != name.n || memcmp(func[i].name, name.p, name.n) ||
+		    !key_matches(&func[i], &name))
+			continue;
+		if (*first == nfunc)
+			*first = i;
+		if (!hash_equal(&func[i].key, &func[*first].key))
+			return err_set(e,
+			    "%s: functions with different keys; write one of %.*s#%.*s, %.*s#%.*s",
+			    text, (int)name.n, name.p, KEY_SHOWN,
+			    hash_hex(&func[*first].key, hex[0]), (int)name.n, name.p, KEY_SHOWN,
+			    hash_hex(&func[i].key, hex[1]));
+	}
+	return *first < nfunc ? 0 : err_set(e, "%s: the program has no such function", text);
+}
+
 uint64_t counts_weight(const struct counts *c, const struct art_func *func, size_t i)
 {
 	uint64_t w, sum = 0;

@@ -50,6 +50,11 @@ size_t counts_flows(
  * them where the profile cannot tell them apart. */
 bool counts_stands(const struct counts *c, size_t i);
 
+/* The first function that `text`, name or name#KEY, means. Fails where there is none, or several of
+ * other keys. */
+int counts_named(
+    const struct art_func *func, size_t nfunc, const char *text, size_t *first, struct err *e);
+
 /* What function i weighs: its samples (fixed point), or executed instructions; 0 without counts. */
 uint64_t counts_weight(const struct counts *c, const struct art_func *func, size_t i);
 
