@@ -125,18 +125,19 @@ static uint64_t body_end(const struct maker *m, const struct placed *x, uint32_t
 static struct ending find_end(const struct maker *m, const struct placed *x, uint32_t k)
 {
 	const struct fe_slot *s = &x->slot[k];
-	uint32_t b = x->layout.order[k], site = x->sites->last[b];
+	uint32_t b = x->layout.order[k], site = x->sites->last[b], last_shift;
 	struct ending e = {.to = layout_slot_jumps(&x->f->cfg, &x->layout, k)};
 	uint64_t to = s->addr + s->bytes;
 
 	e.cond = e.jump = body_end(m, x, b, s->addr, to, &e);
 	if (e.to.jump != NONE)
 		e.jump = to - jump_bytes((uint32_t)(to - e.cond), e.to.cond != NONE);
+	last_shift = shift_before(m, x, b, x->f->cfg.block[b].insns - 1, e.shift);
 	e.last = s->addr + s->bytes - 1;
 	if (e.to.jump != NONE || e.to.cond != NONE)
 		e.last = e.jump;
-	else if (site != UNIT_NO_SITE && site + e.shift < s->bytes)
-		e.last = s->addr + site + e.shift;
+	else if (site != UNIT_NO_SITE && site + last_shift < s->bytes)
+		e.last = s->addr + site + last_shift;
 	return e;
 }
 
