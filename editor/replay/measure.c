@@ -221,7 +221,7 @@ static int find_in_func(struct finder *s, const uint32_t *size, struct arena *a)
 			return -1;
 		differs |= size && bytes != size[id];
 	}
-	if (differs)
+	if (differs || s->ncall != f->ncall)
 		forget(f, s->out);
 	return 0;
 }

@@ -2,10 +2,11 @@
  * cov >= 2200
  * Any text as a unit: read, laid out at random and as it was, and counted,
  * printed, and the print proven. A print of ours that does not pass the output check is a bug, and
- * so is another one where debug sections are not read.
+ * so is another one where debug sections are not read. A listing has all that is code.
  */
 #include "common/hash.h"
 #include "editor/count/count.h"
+#include "editor/listing/listing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,20 @@ static void count(struct unit *u, uint8_t how, struct arena *a)
 
 	if (!unit_count(u, &counting, placement, probes, NULL))
 		print(u, placement, probes);
+}
+
+static void list(const struct unit *u, uint32_t i)
+{
+	const struct cfg *g = &u->func[i].cfg;
+	struct listing l;
+	uint32_t b;
+
+	listing_make(u, i, &l);
+	for (b = 0; b < g->nblock; b++)
+		if (!(g->block[b].flags & BLK_ONCE) && l.block[b].insn.n != g->block[b].insns &&
+		    !u->func[i].opaque)
+			abort();
+	listing_free(&l);
 }
 
 static void print_without_debug(const struct unit *u, const uint8_t *p, size_t n, struct arena *a)
@@ -75,6 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 		print_without_debug(u, p, n, &a);
 		placement = arena_array(&a, u->nfunc, sizeof *placement);
 		for (i = 0; i < u->nfunc; i++) {
+			list(u, i);
 			placement[i].edit = u->func[i].movable && (h.b[i % 16] & 7);
 			placement[i].rank = i;
 			o.split = !u->func[i].one_part;

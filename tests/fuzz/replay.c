@@ -2,7 +2,7 @@
  * cov >= 1500
  * Any text as a unit, compiled to micro-operations as if every instruction had
  * 3 bytes: the reader takes all that the compiler makes, and it is evaluated
- * from every instruction.
+ * from every instruction. Calls and jumps are found at instructions of their blocks, in order.
  */
 #include "editor/replay/replay.h"
 #include "managerd/replay/backward.h"
@@ -51,13 +51,34 @@ static void evaluate(const struct uops *u, const uint8_t *stack, size_t n)
 		}
 }
 
+static void find_sites(
+    const struct unit *u, const struct buf *lengths, uint32_t **size, struct arena *a)
+{
+	struct unit_sites *s = arena_array(a, u->nfunc + 1, sizeof *s);
+	const struct unit_call *c;
+	struct err e;
+	uint32_t i, k;
+
+	if (unit_find_sites(u, lengths->p, lengths->n, (const uint32_t *const *)size, s, a, &e))
+		abort();
+	for (i = 0; i < u->nfunc; i++)
+		for (c = u->func[i].call, k = 0; k < u->func[i].ncall; k++) {
+			if (s[i].call[k] == UNIT_NO_SITE)
+				continue;
+			if (s[i].call[k] >= size[i][c[k].block] || s[i].call[k] % LENGTH)
+				abort();
+			if (k && c[k].block == c[k - 1].block && s[i].call[k] <= s[i].call[k - 1])
+				abort();
+		}
+}
+
 static void compile(const struct unit *u, const uint8_t *p, size_t n, struct arena *a)
 {
 	struct buf text = {0}, lengths = {0}, bytes = {0};
 	struct uops made = {0}, back;
 	static const char head[] = "\t.section " MEASURE_SECTION;
 	const char *line, *c, *end;
-	uint32_t differing;
+	uint32_t differing, **size;
 	struct err e;
 
 	unit_measure(u, &text);
@@ -68,9 +89,11 @@ static void compile(const struct unit *u, const uint8_t *p, size_t n, struct are
 	for (c = line; *c; c++)
 		if (*c == '-')
 			buf_char(&lengths, LENGTH);
-	if (unit_uops(u, lengths.p, lengths.n, (const uint32_t *const *)sizes(u, line, a), &made,
-		&differing, &e))
+	size = sizes(u, line, a);
+	if (unit_uops(
+		u, lengths.p, lengths.n, (const uint32_t *const *)size, &made, &differing, &e))
 		abort();
+	find_sites(u, &lengths, size, a);
 	uops_sort(&made);
 	uops_encode(&made, &bytes);
 	if (uops_decode(bytes.p, bytes.n, &back, &e))
