@@ -628,8 +628,10 @@ bool conf_lets_optimize(const struct conf *c, const char *path, struct err *e)
 
 	if (!m || m->action == CONF_OPTIMIZE)
 		return true;
-	err_set(e, "%s:%u: the policy only lets it be %s", c->path, m->line,
-	    m->action == CONF_OBSERVE ? "observed" : "ignored");
+	err_set(e,
+	    "%s:%u: the policy only lets it be %s; take that entry out, or put one with action: "
+	    "optimize before it, and run `morphctl reload`",
+	    c->path, m->line, m->action == CONF_OBSERVE ? "observed" : "ignored");
 	return false;
 }
 

@@ -22,13 +22,14 @@
 enum { EXIT_CANNOT = 1, EXIT_USAGE = 2 };
 
 static const char help[] =
-    "usage: morphd [--user] [-n] [-c POLICY] [--state DIR] [--socket DIR] [-v]\n"
+    "usage: morphd [--user] [-n | --restore] [-c POLICY] [--state DIR] [--socket DIR] [-v]\n"
     "\n"
     "Gathers what morph-monitor samples, and when the machine is idle changes the\n"
     "layout of programs for the way they are used.\n"
     "\n"
     "      --user         for this user's own programs only\n"
     "  -n, --check        check and print the policy, and exit\n"
+    "      --restore      put the original of every program back, and exit\n"
     "  -c, --config FILE  policy (default: /etc/morph/morph.yaml, with --user\n"
     "                     ~/.config/morph/morph.yaml, where it is there)\n"
     "      --state DIR    what the manager keeps (default: /var/lib/morph, with --user\n"
@@ -38,18 +39,18 @@ static const char help[] =
     "  -v, --verbose      say more on standard error\n"
     "  -h, --help         -V, --version\n"
     "\n"
-    "Exit status: 0 stopped by a signal or checked, 1 cannot, 2 usage.\n";
+    "Exit status: 0 stopped by a signal, checked or restored, 1 cannot, 2 usage.\n";
 
-enum { O_USER = 256, O_STATE, O_SOCKET };
+enum { O_USER = 256, O_RESTORE, O_STATE, O_SOCKET };
 
 static const struct option options[] = {{"user", no_argument, NULL, O_USER},
-    {"check", no_argument, NULL, 'n'}, {"config", required_argument, NULL, 'c'},
-    {"state", required_argument, NULL, O_STATE}, {"socket", required_argument, NULL, O_SOCKET},
-    {"verbose", no_argument, NULL, 'v'}, {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0}};
+    {"check", no_argument, NULL, 'n'}, {"restore", no_argument, NULL, O_RESTORE},
+    {"config", required_argument, NULL, 'c'}, {"state", required_argument, NULL, O_STATE},
+    {"socket", required_argument, NULL, O_SOCKET}, {"verbose", no_argument, NULL, 'v'},
+    {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0}};
 
 struct settings {
-	bool user, check, verbose, policy_given;
+	bool user, check, restore, verbose, policy_given;
 	char *policy, *state, *run;
 	char *editor, *inspector, *manager;
 };
@@ -130,6 +131,9 @@ static void read_options(struct settings *s, int argc, char **argv)
 		case 'n':
 			s->check = true;
 			break;
+		case O_RESTORE:
+			s->restore = true;
+			break;
 		case 'c':
 			policy = optarg;
 			break;
@@ -154,6 +158,8 @@ static void read_options(struct settings *s, int argc, char **argv)
 	}
 	if (optind < argc)
 		die(EXIT_USAGE, "%s: morphd takes no arguments; see morphd --help", argv[optind]);
+	if (s->check && s->restore)
+		die(EXIT_USAGE, "--check and --restore are two things to do");
 	settle(s, policy, state, run);
 }
 
@@ -200,6 +206,18 @@ static int check(const struct conf *c)
 {
 	conf_print(c, stdout);
 	return fflush(stdout) ? EXIT_CANNOT : 0;
+}
+
+/* Whatever is wrong with the policy. */
+static int restore(const struct settings *s)
+{
+	struct err e;
+
+	check_who(s);
+	umask(022);
+	if (start_restore(s->state, &e) < 0)
+		die(EXIT_CANNOT, "%s", e.text);
+	return 0;
 }
 
 static void remove_sockets(const char *run)
@@ -268,6 +286,8 @@ int main(int argc, char **argv)
 	read_options(&s, argc, argv);
 	if (s.verbose)
 		log_init("morphd", LOG_LVL_DEBUG);
+	if (s.restore)
+		return restore(&s);
 	policy.path = s.policy;
 	policy.given = s.policy_given;
 	if (conf_read(policy_path(&policy), &text, &c, &e) ||

@@ -117,6 +117,17 @@ static void sweep_folder(const char *name, void *arg)
 	task_sweep_left(arg, name);
 }
 
+int state_open(const char *path, char **state, int *lock, struct err *e)
+{
+	if (check_state(path, e) < 0)
+		return -1;
+	*state = realpath(path, NULL);
+	if (!*state)
+		return err_sys(e, "%s", path);
+	*lock = lock_state(*state, e);
+	return *lock < 0 ? -1 : 0;
+}
+
 int start_state(struct parent *p, const struct start *s, int *lock, struct err *e)
 {
 	struct err why;
@@ -124,13 +135,8 @@ int start_state(struct parent *p, const struct start *s, int *lock, struct err *
 	*lock = -1;
 	if (s->state[0] != '/')
 		return err_set(e, "%s: the state folder must be an absolute path", s->state);
-	if (dir_make(s->state, s->user ? 0700 : 0711, e) < 0 || check_state(s->state, e) < 0)
-		return -1;
-	p->state = realpath(s->state, NULL);
-	if (!p->state)
-		return err_sys(e, "%s", s->state);
-	*lock = lock_state(p->state, e);
-	if (*lock < 0 || make_folders(p, s, e) < 0)
+	if (dir_make(s->state, s->user ? 0700 : 0711, e) < 0 ||
+	    state_open(s->state, &p->state, lock, e) < 0 || make_folders(p, s, e) < 0)
 		return -1;
 	/* What cannot be settled or removed is said, and is no reason not to start. */
 	cgroups_sweep(&p->groups);

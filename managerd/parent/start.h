@@ -28,6 +28,11 @@ struct start {
  * job folders in the background. p: conf, policy, user, for_root, editor, inspector are
  * set; for_fetch and fetcher where the policy names servers. */
 int start_state(struct parent *p, const struct start *s, int *lock, struct err *e);
+/* Judges an existing state folder and takes its lock. *state: canonical, to free, also on
+ * failure. */
+int state_open(const char *path, char **state, int *lock, struct err *e);
+/* restore.c: puts the original of every program back. 0 also where there is no state folder. */
+int start_restore(const char *path, struct err *e);
 /* Starts the manager; returns its pid, or -1. */
 pid_t start_manager(struct parent *p, const struct start *s, struct err *e);
 

@@ -11,7 +11,7 @@
 
 enum { JOURNAL_MAX = 64 * 1024, KEEP_MAX = 1000 };
 
-static void put_escaped(struct buf *out, const char *s)
+void journal_put_path(struct buf *out, const char *s)
 {
 	for (; *s; s++)
 		if (*s > ' ' && *s <= '~' && *s != '%')
@@ -32,7 +32,7 @@ void journal_encode(const struct journal *j, struct buf *out)
 	char hex[CONTENT_HEX];
 
 	buf_str(out, "morph-swap 2\nmodule ");
-	put_escaped(out, j->module);
+	journal_put_path(out, j->module);
 	buf_printf(out, "\nkind %s\n", j->rollback ? "rollback" : "swap");
 	put_id(out, "from", &j->from);
 	put_id(out, "to", &j->to);
@@ -40,7 +40,7 @@ void journal_encode(const struct journal *j, struct buf *out)
 	buf_printf(out, "keep %ju\nold %ju\nold-size %ju\nold-content %s\nstage ",
 	    (uintmax_t)j->keep, (uintmax_t)j->old_ino, (uintmax_t)j->old_size,
 	    content_hex(&j->old_content, hex));
-	put_escaped(out, j->stage);
+	journal_put_path(out, j->stage);
 	buf_printf(out, "\nfresh %d\n", j->fresh);
 	if (j->new_ino)
 		buf_printf(out, "new-size %ju\nnew-content %s\nready %ju\n", (uintmax_t)j->new_size,
@@ -85,7 +85,7 @@ static int get_number(const char *s, uint64_t min, uint64_t max, uint64_t *v)
 	return *end || errno || *v < min || *v > max ? -1 : 0;
 }
 
-static int get_path(const char *s, char **out)
+int journal_get_path(const char *s, char **out)
 {
 	return *out || get_escaped(s, out) || (*out)[0] != '/' || strlen(*out) >= PATH_MAX ? -1 : 0;
 }
@@ -135,7 +135,7 @@ static int get_field(struct journal *j, enum field f, const char *v)
 	case F_FORMAT:
 		return strcmp(v, "2") ? -1 : 0;
 	case F_MODULE:
-		return get_path(v, &j->module);
+		return journal_get_path(v, &j->module);
 	case F_KIND:
 		return get_choice(v, "swap", "rollback", &j->rollback);
 	case F_FROM:

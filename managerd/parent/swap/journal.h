@@ -60,6 +60,10 @@ int journal_each(const char *state, int (*fn)(const char *state, struct journal 
     void *arg, struct err *e);
 void journal_free(struct journal *j);
 
+/* A path as one word, and back: 0, or -1 unless it is an absolute one; to free. */
+void journal_put_path(struct buf *out, const char *path);
+int journal_get_path(const char *s, char **out);
+
 /* ---- the text, for tests and fuzzing ---- */
 void journal_encode(const struct journal *j, struct buf *out);
 int journal_decode(const char *text, size_t n, struct journal *j, struct err *e);

@@ -152,8 +152,8 @@ static int note_stage(struct swap *s, struct err *e)
 	if (fsync(s->stage) < 0 || fstat(s->stage, &st) < 0 ||
 	    content_of_file(s->stage, (uint64_t)st.st_size, &content) < 0)
 		return err_sys(e, "%s: staging the new build", s->mod->path);
-	if (!s->o->rollback && digest_note(s->state, s->mod->path, &s->o->to, (uint64_t)st.st_size,
-				   &content, s->o->keep, e) < 0)
+	if (!s->o->rollback && digest_note(s->state, s->mod->path, &s->o->to, &s->o->origin,
+				   (uint64_t)st.st_size, &content, s->o->keep, e) < 0)
 		return -1;
 	/* No program can be executed while it is open for writing. */
 	close(s->stage);

@@ -57,6 +57,23 @@ int swap_recover(const char *state, void (*fn)(const struct swap_outcome *o, voi
     struct err *e);
 int swap_recover_one(const char *state, const char *module, struct err *e);
 
+/* ---- restore.c ---- */
+
+enum restored {
+	RESTORE_DONE,     /* the original is in place again */
+	RESTORE_NEEDLESS, /* it was already */
+	RESTORE_LEFT,     /* gone, or a file that is no layout: not touched */
+	RESTORE_FAILED
+};
+/* module: NULL where it is not known whose the kept builds are. */
+typedef void restore_fn(const char *module, enum restored end, const char *why, void *arg);
+/*
+ * Puts the original back of each module that has kept builds, after settling swaps that
+ * were interrupted, and calls fn for each. The journal entries stay for the next manager,
+ * as after a crash. -1 when not all could be settled, or the folder not be read.
+ */
+int swap_restore(const char *state, restore_fn *fn, void *arg, struct err *e);
+
 /* The kept builds of a module, newest first, into an arena. */
 size_t swap_kept(
     const char *state, const char *module, struct arena *a, const struct swap_kept **out);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -70,6 +71,34 @@ char *package_parse(const char *answer)
 	return NULL;
 }
 
+static pid_t parent_of(pid_t pid)
+{
+	char *path = xasprintf("/proc/%d/stat", (int)pid), *name_end = NULL;
+	struct buf text = {0};
+	int parent = 0;
+
+	if (!file_read(path, 0, &text, NULL))
+		name_end = strrchr(buf_cstr(&text), ')');
+	if (!name_end || sscanf(name_end, ") %*c %d", &parent) != 1)
+		parent = 0;
+	buf_free(&text);
+	free(path);
+	return parent;
+}
+
+/* It runs one of its scripts, which waits for us: nothing else does it do meanwhile. */
+static bool waits_for_us(int fd)
+{
+	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	pid_t pid = getpid();
+
+	if (fcntl(fd, F_GETLK, &l) < 0 || l.l_type == F_UNLCK)
+		return false;
+	while (pid > 1 && pid != l.l_pid)
+		pid = parent_of(pid);
+	return pid > 1;
+}
+
 int package_lock(const char *path, struct err *e)
 {
 	struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -82,6 +111,10 @@ int package_lock(const char *path, struct err *e)
 		return PACKAGE_NONE;
 	if (fcntl(fd, F_SETLK, &all) == 0)
 		return fd;
+	if (waits_for_us(fd)) {
+		close(fd);
+		return PACKAGE_NONE;
+	}
 	err_set(e, "%s: the package manager is at work", path);
 	close(fd);
 	return PACKAGE_BUSY;

@@ -27,7 +27,8 @@ void package_query_free(struct package_query *q);
 char *package_parse(const char *answer);
 
 /* dpkg's own lock, for a file that a package may own: PACKAGE_NONE where none is
- * needed, PACKAGE_BUSY and why when a package manager has it. */
+ * needed, PACKAGE_BUSY and why when a package manager has it. None is needed below a dpkg
+ * that has it: a script of a package's, for whose end dpkg waits. */
 enum { PACKAGE_NONE = -1, PACKAGE_BUSY = -2 };
 int package_lock(const char *path, struct err *e);
 void package_unlock(int lock);

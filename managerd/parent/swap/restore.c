@@ -1,0 +1,95 @@
+/*
+ * Every program its original again: what removing Morph asks for. It needs no
+ * manager and reads no file of a user: a file is a layout when it holds what a swap
+ * noted.
+ */
+#include "common/publish.h"
+#include "managerd/parent/swap/builds.h"
+#include "managerd/parent/swap/digest.h"
+#include "managerd/parent/swap/swap.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Layout `from` is in place, and its original goes there. */
+static enum restored put_back(const char *state, const struct trusted *module,
+    const struct build_id *from, const struct build_id *origin, struct err *e)
+{
+	struct swap_order o = {.module = module,
+	    .source = swap_open_kept(state, module, origin, e),
+	    .rollback = true,
+	    .from = *from,
+	    .to = *origin,
+	    .origin = *origin,
+	    .keep = 1};
+	enum restored end = RESTORE_FAILED;
+
+	if (o.source >= 0 && swap_run(state, &o, e) == SWAP_OK)
+		end = RESTORE_DONE;
+	fd_close(&o.source);
+	return end;
+}
+
+static enum restored restore(
+    const char *state, const char *module, const struct build_id *origin, struct err *e)
+{
+	enum restored end = RESTORE_FAILED;
+	struct build_id is;
+	struct trusted t;
+	int layout;
+
+	/* Of a swap that was interrupted, and is settled. */
+	if (swap_done(state, module, e) < 0)
+		return RESTORE_FAILED;
+	if (trust_open(module, (uid_t)-1, &t, e) < 0)
+		return !t.st.st_mode ? RESTORE_LEFT : RESTORE_FAILED;
+	layout = digest_match(state, module, t.fd, (uint64_t)t.st.st_size, &is, e);
+	if (layout > 0) {
+		end = put_back(state, &t, &is, origin, e);
+	} else if (!layout && !builds_have(state, module, origin)) {
+		end = RESTORE_NEEDLESS;
+	} else if (!layout) {
+		err_set(e, "%s: is no layout of Morph any more, but a file that somebody put there",
+		    module);
+		end = RESTORE_LEFT;
+	}
+	trust_close(&t);
+	return end;
+}
+
+static void settled(const struct swap_outcome *o, void *arg)
+{
+}
+
+static void restore_key(const char *state, const char *key, restore_fn *fn, void *arg)
+{
+	struct build_id origin;
+	enum restored end = RESTORE_FAILED;
+	struct err e = {""};
+	char *module;
+
+	if (!digest_whose(state, key, &module, &origin, &e))
+		end = restore(state, module, &origin, &e);
+	fn(module, end, e.text, arg);
+	free(module);
+}
+
+int swap_restore(const char *state, restore_fn *fn, void *arg, struct err *e)
+{
+	char *path = xasprintf("%s/builds", state);
+	int r = swap_recover(state, settled, NULL, e);
+	DIR *d = opendir(path);
+	struct dirent *de;
+
+	if (!d && errno != ENOENT)
+		r = err_sys(e, "%s", path);
+	while (d && (de = readdir(d)))
+		if (de->d_name[0] != '.')
+			restore_key(state, de->d_name, fn, arg);
+	if (d)
+		closedir(d);
+	free(path);
+	return r;
+}
