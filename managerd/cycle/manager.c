@@ -140,6 +140,7 @@ static int start(struct manager *m, struct err *e)
 	if (core_open(&m->core, e) || trials_open(&m->trials, e))
 		return -1;
 	record_recover(&m->core);
+	trials_drop_held(&m->trials);
 	if (work_remember(&m->work, e))
 		return -1;
 	recording_start(&m->recording, &m->core);

@@ -473,6 +473,21 @@ static bool is_of_another(const struct trials *ts, const struct module_trial *x)
 		   !build_id_equal(&row->current, &x->build[TRIAL_NEW]));
 }
 
+void trials_drop_held(struct trials *ts)
+{
+	const struct module *mod;
+	struct err e;
+	size_t i;
+
+	for (i = ts->of.n; i-- > 0;) {
+		mod = modules_get(&ts->core->modules, ts->of.v[i]->module);
+		if (!ts->of.v[i]->ended_ms && mod && priv_held(ts->core->priv, mod->row.path) &&
+		    core_end(
+			ts->core, core_begin(ts->core, &e) || trials_drop(ts, mod->row.id, &e), &e))
+			log_warn("%s", e.text);
+	}
+}
+
 struct module *trials_due(struct trials *ts)
 {
 	const struct conf *c = ts->core->conf;

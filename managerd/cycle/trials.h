@@ -48,6 +48,8 @@ struct trials {
 /* From the store. */
 int trials_open(struct trials *ts, struct err *e);
 void trials_free(struct trials *ts);
+/* Drops those of modules that were rolled back while there was no manager: morphd --restore. */
+void trials_drop_held(struct trials *ts);
 /* The last trial of a module, or NULL. */
 const struct module_trial *trials_of(const struct trials *ts, uint64_t module);
 /* The same, for who has something to do with it. */

@@ -112,6 +112,7 @@ START_TEST(next_manager_is_told)
 
 	place(OLD, NEW, false);
 	restore(RESTORE_DONE, "", OLD);
+	restore(RESTORE_NEEDLESS, "", OLD);
 	ck_assert_int_eq(swap_recover(state, count, &told, &e), 0);
 	ck_assert_int_eq(told, 1);
 }
@@ -179,7 +180,9 @@ START_TEST(what_cannot_be_is_said)
 	place(OLD, NEW, false);
 	ck_assert_int_eq(chmod(module, 0775), 0);
 	restore(RESTORE_FAILED, "writable", NEW);
-	ck_assert_int_eq(chmod(module, 0755), 0);
+	ck_assert_int_eq(truncate(module, SIZE - 1), 0);
+	restore(RESTORE_LEFT, "writable", 0);
+	ck_assert_int_eq(tiny_write(module, NEW, false, SIZE), 0);
 	ck_assert_int_eq(builds_drop(state, module, &old, &e), 0);
 	place(NEW, NEWER, false);
 	restore(RESTORE_FAILED, "the kept build", NEWER);

@@ -145,6 +145,16 @@ int digest_whose(
 	return r;
 }
 
+static bool any_of_size(const struct digests *d, uint64_t size)
+{
+	size_t i;
+
+	for (i = 0; i < d->all.n; i++)
+		if (d->all.v[i].size == size)
+			return true;
+	return false;
+}
+
 int digest_match(const char *state, const char *module, int fd, uint64_t size, struct build_id *id,
     struct err *e)
 {
@@ -152,11 +162,12 @@ int digest_match(const char *state, const char *module, int fd, uint64_t size, s
 	struct content now;
 	struct digests d;
 	int r = load(path, &d, e);
+	bool read = !r && any_of_size(&d, size);
 	size_t i;
 
-	if (!r && content_of_file(fd, size, &now) < 0)
+	if (read && content_of_file(fd, size, &now) < 0)
 		r = err_sys(e, "%s", module);
-	for (i = 0; !r && i < d.all.n; i++)
+	for (i = 0; read && !r && i < d.all.n; i++)
 		if (d.all.v[i].size == size && content_equal(&d.all.v[i].content, &now)) {
 			*id = d.all.v[i].id;
 			r = 1;
