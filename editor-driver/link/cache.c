@@ -68,21 +68,23 @@ static bool read_secret(struct cache *c)
 }
 
 /* Atomic; another edit may be first. */
-static void make_secret(struct cache *c)
+static bool make_secret(struct cache *c)
 {
 	char tmp[64];
+	bool made;
 	int fd;
 
 	snprintf(tmp, sizeof tmp, ".%s-%d", SECRET, (int)getpid());
 	unlinkat(c->fd, tmp, 0);
 	fd = openat(c->fd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return;
+		return false;
 	randombytes_buf(c->secret, CACHE_HASH);
-	if (!file_write_all(fd, c->secret, CACHE_HASH))
-		linkat(c->fd, tmp, c->fd, SECRET, 0);
+	made = !file_write_all(fd, c->secret, CACHE_HASH) &&
+	       (!linkat(c->fd, tmp, c->fd, SECRET, 0) || errno == EEXIST);
 	close(fd);
 	unlinkat(c->fd, tmp, 0);
+	return made;
 }
 
 static bool get_secret(struct cache *c)
@@ -92,8 +94,7 @@ static bool get_secret(struct cache *c)
 	if (read_secret(c))
 		return true;
 	unlinkat(c->fd, SECRET, 0); /* not one that can be trusted */
-	make_secret(c);
-	return read_secret(c);
+	return make_secret(c) && read_secret(c);
 }
 
 void cache_open(struct cache *c, const char *dir)
