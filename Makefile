@@ -1,5 +1,5 @@
 # Morph. `make` builds, `make check` tests, `make demo` shows the main job,
-# `make bench` measures, `make fuzz`, `make asan`, `make install`.
+# `make bench` measures, `make fuzz`, `make asan`, `make install`, `make deb`.
 
 VERSION := 0.1.0
 PREFIX ?= /usr/local
@@ -82,7 +82,7 @@ $(foreach p,$(PROGRAMS),$(eval $(call program,$(word 1,$(subst :, ,$(p))),$(word
 
 include tests/tests.mk
 
-.PHONY: all links deps check asan fuzz bench demo install uninstall clean format format-list
+.PHONY: all links deps check asan fuzz bench demo deb install uninstall clean format format-list
 
 # The compilers' names as links to morph-cc, for PATH or CC.
 MASQUERADE := cc gcc g++ c++ clang clang++
@@ -139,6 +139,11 @@ uninstall:
 		$(DESTDIR)$(PREFIX)/bin/dh_morph $(DESTDIR)$(PERLDIR)/Debian/Debhelper/Sequence/morph.pm
 	rm -rf $(DESTDIR)$(PREFIX)/libexec/morph
 	[ ! -d $(DESTDIR)$(PREFIX)/share/morph ] || rmdir $(DESTDIR)$(PREFIX)/share/morph
+
+# Debian packages, in $(B)/deb.
+deb: deps
+	@config/install-deps config/packages.deb
+	@config/make-deb $(B)/deb
 
 demo: all
 	@config/install-deps config/packages.demo

@@ -3,6 +3,7 @@
 #	make check            all            make T=wire check     one
 #	make asan             all programs with sanitizers, in build/asan
 #	make check-packages   real packages, with their own suites (tests/packages)
+#	make check-deb        Morph's own Debian packages (tests/deb)
 
 UNIT := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/*.c))
 FUZZ := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
@@ -49,7 +50,12 @@ check: deps-check all
 check-packages: deps-check all
 	@MORPH_BUILD=$(B) tests/packages/run --record $(P); status=$$?; tests/packages/run --table; exit $$status
 
+# The Debian packages of this tree: built twice, installed, upgraded and purged in a root of their own.
+check-deb: deps-check
+	@config/install-deps config/packages.deb config/packages.check-deb
+	@MORPH_BUILD=$(B) tests/deb/run
+
 fuzz: deps-check
 	tests/fuzz/run $(if $(SECONDS_EACH),$(SECONDS_EACH),60)
 
-.PHONY: deps-check tests check-packages
+.PHONY: deps-check tests check-packages check-deb
