@@ -12,6 +12,7 @@
  *	folder.c  job folders and caches          package.c Debian packages
  *	fetch.c   artifacts from servers         policy.c  the policy, again
  *	notify.c  the operator's command    service.c  a service's commands
+ *	restore.c all originals back, without a manager
  */
 #ifndef MORPH_PARENT_PARENT_H
 #define MORPH_PARENT_PARENT_H
