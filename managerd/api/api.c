@@ -14,6 +14,8 @@ static const struct route routes[] = {
     {"GET", "/v1/modules/{}", TAKES_MODULE, api_get_module, {0}},
     {"GET", "/v1/modules/{}/profile", TAKES_MODULE, api_get_profile, {"functions", "blocks"}},
     {"GET", "/v1/modules/{}/samples", TAKES_MODULE, api_get_samples, {0}},
+    {"GET", "/v1/modules/{}/code", TAKES_MODULE, api_get_code,
+	{"build", "from", "to", "lines", "function"}},
     {"GET", "/v1/modules/{}/explain", TAKES_MODULE, api_get_explain, {0}},
     {"GET", "/v1/decisions", 0, api_get_decisions, {"module", "limit"}},
     {"GET", "/v1/history", 0, api_get_history, {"module", "limit"}},
@@ -139,7 +141,7 @@ static enum http_verdict on_request(struct http_request *rq, struct http_reply *
 
 /* ---- opening and closing ---- */
 
-/* A change moved on: those who wait for it are answered. */
+/* A change moved on, or a code map is there: those who wait for it are answered. */
 static void on_change(void *arg, uint64_t id)
 {
 	const struct api *a = arg;

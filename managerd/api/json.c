@@ -326,23 +326,6 @@ static json_t *name_text(const char *s)
 	return json_text(cut);
 }
 
-/* The edges of one block: [*begin, the result). */
-static size_t edges_of(const struct profile_func *f, uint32_t block, size_t *begin)
-{
-	size_t lo = 0, hi = f->edge.n, mid;
-
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (f->edge.v[mid].block < block)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (*begin = lo; hi < f->edge.n && f->edge.v[hi].block == block; hi++)
-		;
-	return hi;
-}
-
 static int by_weight(const void *x, const void *y)
 {
 	const struct profile_edge *a = *(const struct profile_edge *const *)x;
@@ -356,7 +339,7 @@ static int by_weight(const void *x, const void *y)
 /* The most frequent successors by the outcomes of a block's branch; and the sum of these. */
 static json_t *successors(const struct profile_func *f, uint32_t block, double *sum)
 {
-	size_t begin, end = edges_of(f, block, &begin), i, n = end - begin;
+	size_t begin, end = profile_edges_of(f, block, &begin), i, n = end - begin;
 	const struct profile_edge **edge = xcalloc(n, sizeof *edge);
 	json_t *list = json_array();
 

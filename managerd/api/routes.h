@@ -1,7 +1,7 @@
 /*
  * What the files of the API share: api.c (routes), call.c (one request:
- * its parameters, what its peer may see, its answers), read.c, usage.c and
- * change.c (the handlers).
+ * its parameters, what its peer may see, its answers), read.c, usage.c, code.c
+ * and change.c (the handlers).
  */
 #ifndef MORPH_MANAGERD_API_PARTS_H
 #define MORPH_MANAGERD_API_PARTS_H
@@ -45,7 +45,7 @@ struct route {
 	const char *method, *pattern;
 	unsigned flags;
 	enum http_verdict (*handle)(struct call *);
-	const char *query[3]; /* the parameters it knows */
+	const char *query[5]; /* the parameters it knows */
 };
 
 /* ---- answers: each is the call's one reply, and returns HTTP_REPLY ---- */
@@ -94,6 +94,7 @@ enum http_verdict api_get_modules(struct call *c);
 enum http_verdict api_get_module(struct call *c);
 enum http_verdict api_get_profile(struct call *c);
 enum http_verdict api_get_samples(struct call *c);
+enum http_verdict api_get_code(struct call *c);
 enum http_verdict api_get_explain(struct call *c);
 enum http_verdict api_get_decisions(struct call *c);
 enum http_verdict api_get_history(struct call *c);

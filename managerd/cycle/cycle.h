@@ -11,6 +11,7 @@
 
 #include "managerd/conf/conf.h"
 #include "managerd/decide/decide.h"
+#include "managerd/samples/codemap.h"
 #include "managerd/samples/ingest.h"
 #include "managerd/samples/observe.h"
 #include "managerd/store/store.h"
@@ -91,6 +92,26 @@ struct manager_trial {
 };
 /* The last comparison of the module's layout with the build before it; false: there is none. */
 bool manager_trial(struct manager *m, uint64_t module, struct manager_trial *out);
+/* A part of the code map of one of a module's builds. */
+struct code_order {
+	uint64_t module;
+	bool original; /* of the build its artifact is of, else of the one at its path */
+	struct code_query query;
+};
+struct code_view {
+	struct build_id build;
+	const struct code *code;
+	struct code_view_name { /* cut where long */
+		const char *name, *tu;
+		struct hash128 key;
+	} * name; /* of the code's functions */
+	size_t nname;
+};
+/* 1: *view, valid until the loop goes on, is made, or NULL: there is no map of that build.
+ * 0: it is being made: the listener of manager_on_change() is told, with id 0, when to ask again.
+ */
+int manager_code(
+    struct manager *m, const struct code_order *o, const struct code_view **view, struct err *e);
 /* Whether there is a kept build to go back to. */
 bool manager_can_rollback(struct manager *m, uint64_t module);
 
@@ -131,7 +152,8 @@ int manager_rollback(
 const struct change *manager_change(struct manager *m, uint64_t id);
 /* Seconds that the step of a change still takes, estimated; NAN = not known. */
 double manager_change_left(struct manager *m, uint64_t id);
-/* fn is called, from the loop, after any change became ready; one listener. */
+/* fn is called, from the loop, after any change became ready, and as manager_code() says; one
+ * listener. */
 void manager_on_change(struct manager *m, void (*fn)(void *arg, uint64_t id), void *arg);
 
 #endif

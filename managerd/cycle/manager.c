@@ -47,6 +47,7 @@ static void loaded(void *manager)
 	struct manager *m = manager;
 
 	batch_resume(&m->batches);
+	coding_tell(&m->coding);
 }
 
 static void tabled(void *manager)
@@ -96,6 +97,7 @@ static struct manager *put_together(uv_loop_t *loop, const struct manager_option
 	    .core = c, .changes = &m->changes, .settled = batch_resume, .arg = &m->batches};
 	m->registers = (struct registers){.core = c, .over = over, .arg = m};
 	m->boosting = (struct boosting){.core = c};
+	m->coding = (struct coding){.core = c};
 	m->carrying = (struct carrying){.core = c, .over = over, .arg = m};
 	m->trials = (struct trials){.core = c};
 	m->services = (struct services){.core = c, .trials = &m->trials, .over = over, .arg = m};
@@ -244,6 +246,7 @@ void manager_free(struct manager *m)
 	registers_free(&m->registers);
 	boosting_free(&m->boosting);
 	carrying_free(&m->carrying);
+	coding_free(&m->coding);
 	trials_free(&m->trials);
 	recording_stop(&m->recording);
 	turns_free(&m->turns);
@@ -334,6 +337,12 @@ int manager_profile(struct manager *m, uint64_t module, struct profile *out, str
 		profile_age(&out->func.v[i], at);
 	modules_trim(&m->core.modules, NULL);
 	return 0;
+}
+
+int manager_code(
+    struct manager *m, const struct code_order *o, const struct code_view **view, struct err *e)
+{
+	return coding_get(&m->coding, o, view, e);
 }
 
 bool manager_trial(struct manager *m, uint64_t module, struct manager_trial *out)
@@ -460,4 +469,6 @@ void manager_on_change(struct manager *m, void (*fn)(void *arg, uint64_t id), vo
 {
 	m->changes.ready = fn;
 	m->changes.arg = arg;
+	m->coding.ready = fn;
+	m->coding.arg = arg;
 }

@@ -4,6 +4,7 @@
  *	batch      a batch of samples: ingest -> map -> merge -> store
  *	registers  samples' registers, and replay tables
  *	boosting   of which programs monitors take more samples
+ *	coding     code maps for the API
  *	carrying   profiles of programs that change
  *	learning   inspections of files
  *	fetching   artifacts from servers
@@ -23,6 +24,7 @@
 #include "managerd/cycle/batch.h"
 #include "managerd/cycle/boosting.h"
 #include "managerd/cycle/carrying.h"
+#include "managerd/cycle/coding.h"
 #include "managerd/cycle/fetching.h"
 #include "managerd/cycle/looptime.h"
 #include "managerd/cycle/services.h"
@@ -36,6 +38,7 @@ struct manager {
 	struct learning learning;
 	struct registers registers;
 	struct boosting boosting;
+	struct coding coding;
 	struct carrying carrying;
 	struct batches batches;
 	struct fetching fetching;

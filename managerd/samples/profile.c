@@ -260,6 +260,22 @@ static double func_samples(const struct profile_func *f, struct decay at)
 	return sum > 0 ? sum * decay_since(at, f->as_of_ms) : 0;
 }
 
+size_t profile_edges_of(const struct profile_func *f, uint32_t block, size_t *begin)
+{
+	size_t lo = 0, hi = f->edge.n, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (f->edge.v[mid].block < block)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (*begin = lo; hi < f->edge.n && f->edge.v[hi].block == block; hi++)
+		;
+	return hi;
+}
+
 struct profile_sum profile_total(const struct profile *p, struct decay at)
 {
 	struct profile_sum t = {0};

@@ -104,6 +104,9 @@ void profile_add_predecessor(
 void profile_add_call(struct profile_func *f, uint32_t block, const struct hash128 *callee,
     double n, struct decay at);
 
+/* The outcomes of one block: f->edge.v[*begin] up to the result. */
+size_t profile_edges_of(const struct profile_func *f, uint32_t block, size_t *begin);
+
 /* Where so great a share of a block's backward replays is resolved, their shares are
  * used for all of its executions; else none is. */
 #define PROFILE_RESOLVED 0.9

@@ -355,6 +355,87 @@ START_TEST(profiles_of_giants_are_bounded)
 }
 END_TEST
 
+START_TEST(code_is_cells_and_blocks)
+{
+	json_t *j, *list;
+
+	manager.code = 1;
+	j = get(lua("/code?from=4096&to=4224&lines=2&function=0102000000000000000000000000000f"));
+	ck_assert_uint_eq(manager.ordered.module, module_id("/home/ann/bin/lua"));
+	ck_assert_uint_eq(manager.ordered.query.from, 4096);
+	ck_assert_uint_eq(manager.ordered.query.to, 4224);
+	ck_assert_uint_eq(manager.ordered.query.cells, 2);
+	ck_assert(manager.ordered.query.find);
+	ck_assert_uint_eq(manager.ordered.query.key.b[1], 2);
+	ck_assert_uint_eq(manager.ordered.query.key.b[15], 15);
+	ck_assert_str_eq(str(j, "build_id"), "abcd");
+	ck_assert_double_eq(num(j, "within"), 12.5);
+	list = json_object_get(json_object_get(j, "cells"), "function");
+	ck_assert_int_eq(json_integer_value(json_array_get(list, 0)), 0);
+	ck_assert(json_is_null(json_array_get(list, 1)));
+	list = json_object_get(j, "functions");
+	ck_assert_str_eq(str(json_array_get(list, 0), "tu"), "l?.c");
+	ck_assert_double_eq(num(json_array_get(json_object_get(j, "blocks"), 0), "offset"), 0x1010);
+	ck_assert_double_eq(num(json_array_get(json_object_get(j, "edges"), 0), "to"), 9);
+	json_decref(j);
+	json_decref(get(lua("/code")));
+	ck_assert_uint_eq(manager.ordered.query.to, 0);
+	ck_assert(!manager.ordered.query.find);
+	json_decref(get(lua("/code?build=now&from=5")));
+	ck_assert_uint_eq(manager.ordered.query.to, UINT32_MAX);
+}
+END_TEST
+
+static const char *const bad_code[] = {"build=", "build=old", "from=-1", "to=0", "to=4294967296",
+    "from=10&to=10", "lines=0", "lines=4097", "function=1", "from=1&from=2",
+    "function=0102000000000000000000000000000G"};
+
+START_TEST(code_is_asked_for_rightly)
+{
+	char *request = xasprintf("GET %s?%s", lua("/code"), bad_code[_i]);
+
+	expect_error(request, "", 400, "bad-request");
+	free(request);
+}
+END_TEST
+
+START_TEST(code_waits_until_it_is_made)
+{
+	char *ask = xasprintf("GET %s HTTP/1.1\r\nHost: x\r\n\r\n", lua("/code"));
+	struct buf out = {0};
+	int fd = connect_as(peer);
+
+	put(fd, ask, strlen(ask));
+	collect(fd, &out, 100);
+	ck_assert_uint_eq(out.n, 0);
+	manager.fn(manager.arg, 0);
+	collect(fd, &out, 100);
+	ck_assert_uint_eq(out.n, 0);
+	manager.code = 1;
+	manager.fn(manager.arg, 0);
+	collect(fd, &out, 300);
+	ck_assert_int_eq(status_of(out.p), 200);
+	buf_free(&out);
+	free(ask);
+	close(fd);
+}
+END_TEST
+
+START_TEST(code_that_is_not_there)
+{
+	char *request = xasprintf("GET %s", lua("/code?build=original"));
+
+	manager.code = 1;
+	expect_error(request, "", 404, "not-found");
+	manager.code = -1;
+	expect_error(request, "", 500, "internal");
+	free(request);
+	request = xasprintf("GET /v1/modules/-/code?path=/home/bob/bin/secret");
+	expect_error(request, "", 404, "not-found");
+	free(request);
+}
+END_TEST
+
 START_TEST(explain_has_every_rung)
 {
 	json_t *x = get(lua("/explain")), *ladder = json_object_get(x, "ladder");
@@ -770,9 +851,12 @@ END_TEST
 
 UNIT_MAIN("api", 60, setup, teardown, status_adds_up, modules_are_shown_to_their_owner,
     another_users_module_is_nowhere, profile_is_sorted_and_bounded, profiles_of_giants_are_bounded,
-    explain_has_every_rung, lists_filter_and_bound, changes_begin_and_conflict,
-    policy_is_read_again_for_its_owner, waiting_ends_with_the_change, waiting_ends_with_the_time,
-    closing_answers_those_who_wait, another_users_change_is_hidden,
+    code_is_cells_and_blocks,
+    UNIT_LOOP(code_is_asked_for_rightly, sizeof bad_code / sizeof *bad_code),
+    code_waits_until_it_is_made, code_that_is_not_there, explain_has_every_rung,
+    lists_filter_and_bound, changes_begin_and_conflict, policy_is_read_again_for_its_owner,
+    waiting_ends_with_the_change, waiting_ends_with_the_time, closing_answers_those_who_wait,
+    another_users_change_is_hidden,
     UNIT_LOOP(errors_are_one_each_and_change_nothing, sizeof bad / sizeof *bad),
     a_failing_manager_is_told, a_method_names_those_allowed, bodies_are_bounded,
     garbage_is_survived, huge_headers_are_refused, one_user_cannot_take_all_places,

@@ -27,6 +27,8 @@ struct manager {
 	uint64_t last_module;
 	void (*fn)(void *, uint64_t);
 	void *arg;
+	int code; /* what manager_code() returns; the map of lua is there with 1 */
+	struct code_order ordered;
 	size_t giant; /* bytes of a name in its profile */
 };
 
@@ -90,6 +92,31 @@ int manager_profile(struct manager *m, uint64_t module, struct profile *p, struc
 		free(name);
 	}
 	return 0;
+}
+
+int manager_code(
+    struct manager *m, const struct code_order *o, const struct code_view **view, struct err *e)
+{
+	static struct code_cell cell[] = {{48, 0, 0, 12.5}, {0, 0, CODE_NONE, 0}};
+	static struct code_block block[] = {{0x1010, 48, 0, 0, 7, 12.5}};
+	static struct code_edge edge[] = {{0, 7, 9, 3}};
+	static struct code_view_name name[] = {{"evil\033[2J<b>", "l\xff.c", {{1, 2}}}};
+	static struct code code = {.begin = 0x1000,
+	    .end = 0x1080,
+	    .from = 0x1000,
+	    .to = 0x1080,
+	    .cell = 64,
+	    .samples = 20,
+	    .within = 12.5,
+	    .nblock = 1,
+	    .cell_at = {cell, 2, 2},
+	    .block = {block, 1, 1},
+	    .edge = {edge, 1, 1}};
+	static const struct code_view there = {{2, {0xab, 0xcd}}, &code, name, 1};
+
+	m->ordered = *o;
+	*view = o->original ? NULL : &there;
+	return m->code < 0 ? err_set(e, "the disk is on fire") : m->code;
 }
 
 bool manager_trial(struct manager *m, uint64_t module, struct manager_trial *out)
