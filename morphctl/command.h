@@ -33,7 +33,8 @@ enum {
 	OPT_SINCE = 65536,
 	OPT_UNTIL = 1 << 17,
 	OPT_PROGRAM = 1 << 18,
-	OPTIONS = 19
+	OPT_LISTEN = 1 << 19,
+	OPTIONS = 20
 };
 
 struct invocation {
@@ -87,6 +88,9 @@ int cmd_simulate(const struct invocation *in);
 /* Become morph-report. */
 int cmd_report(const struct invocation *in);
 int cmd_export(const struct invocation *in);
+
+/* Becomes morph-web. */
+int cmd_web(const struct invocation *in);
 
 /* The end of every command: the result as it came with --json, else in
  * the command's own words. Consumes result. */

@@ -92,6 +92,12 @@ static const struct command commands[] = {
 	"the\n"
 	"manager need not run.\n",
 	OPT_POLICY | OPT_DECISIONS, 1, 1000, cmd_simulate},
+    {"web", "", "all of that as a page in the browser",
+	"Prints a link that is good for one visit, from this machine, and serves its page until\n"
+	"Ctrl-C, or when nobody has asked for an hour. The page changes nothing. With --listen a\n"
+	"reverse proxy finds it at a Unix socket that only you may connect to, and says who may "
+	"see it.\n",
+	OPT_LISTEN, 0, 0, cmd_web},
 };
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
 
@@ -118,6 +124,7 @@ static const struct option_help {
     {OPT_CALLERS, "callers", NULL, "functions between their callers and what they call"},
     {OPT_SINCE, "since", "TIME", "from a time, or so long ago: 2026-03-01, 90min, 7d"},
     {OPT_UNTIL, "until", "TIME", "up to a time, likewise"},
+    {OPT_LISTEN, "listen", "PATH", "serve at a Unix socket, without a link"},
     {'j', "json", NULL, "the result as JSON, docs/API.md"},
     {'s', "socket", "PATH", "ask the manager at PATH"},
     {'h', "help", NULL, "this text"},
