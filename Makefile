@@ -83,7 +83,7 @@ $(foreach p,$(PROGRAMS),$(eval $(call program,$(word 1,$(subst :, ,$(p))),$(word
 
 include tests/tests.mk
 
-.PHONY: all links deps check asan fuzz bench demo deb install uninstall clean format format-list
+.PHONY: all links web deps check asan fuzz bench demo deb install uninstall clean format format-list
 
 # The compilers' names as links to morph-cc, for PATH or CC.
 MASQUERADE := cc gcc g++ c++ clang clang++
@@ -94,6 +94,24 @@ links: $(B)/bin/morph-cc $(B)/libexec/morph/ld
 	@mkdir -p $(B)/libexec/morph/masquerade
 	@for n in $(MASQUERADE); do ln -sfn ../../../bin/morph-cc $(B)/libexec/morph/masquerade/$$n; done
 	@mkdir -p $(B)/share/morph && cp config/morph.yaml $(B)/share/morph/
+
+# The page of `morphctl web`, and of other people's code what its pictures are made with, as
+# package-lock.json has it, with their licences.
+PAGE := morphctl/web/page
+WEB := $(B)/share/morph/web
+NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --silent
+web: $(WEB)/index.html
+$(WEB)/index.html: $(wildcard $(PAGE)/*)
+	@command -v npm >/dev/null || config/install-deps config/packages.web
+	$(say) "  WEB     $@"
+	$(Q)rm -rf $(B)/obj/page $(WEB) && mkdir -p $(B)/obj/page $(WEB)
+	$(Q)cp $(PAGE)/package.json $(PAGE)/package-lock.json $(B)/obj/page && cd $(B)/obj/page && $(NPM_CI)
+	$(Q)cd $(B)/obj/page/node_modules && cp d3/dist/d3.min.js \
+		d3-flame-graph/dist/d3-flamegraph.umd.min.js $(abspath $(WEB)) && \
+		cp d3-flame-graph/dist/d3-flamegraph.css $(abspath $(WEB))/flamegraph.css && \
+		for p in d3 d3-* delaunator internmap robust-predicates; do \
+		printf '==== %s ====\n\n' $$p; cat $$p/LICENSE; echo; done >$(abspath $(WEB))/licences.txt
+	$(Q)cp $(filter-out %.json %/index.html,$^) $(WEB) && cp $(PAGE)/index.html $(WEB)
 
 # Debian packages this needs, installed when they are missing.
 deps:
@@ -111,6 +129,8 @@ install: all
 		$(DESTDIR)$(PREFIX)/lib/systemd/system $(DESTDIR)$(PREFIX)/lib/systemd/user \
 		$(DESTDIR)$(PREFIX)/lib/sysusers.d
 	install -m 644 config/morph.yaml $(DESTDIR)$(PREFIX)/share/morph
+	[ ! -f $(WEB)/index.html ] || { install -d $(DESTDIR)$(PREFIX)/share/morph/web && \
+		install -m 644 $(WEB)/* $(DESTDIR)$(PREFIX)/share/morph/web; }
 	install -Dm 644 config/morphctl.bash-completion \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/morphctl
 	install -Dm 644 config/morphctl.zsh $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_morphctl
@@ -138,7 +158,7 @@ uninstall:
 		$(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_morphctl \
 		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/morphctl.fish \
 		$(DESTDIR)$(PREFIX)/bin/dh_morph $(DESTDIR)$(PERLDIR)/Debian/Debhelper/Sequence/morph.pm
-	rm -rf $(DESTDIR)$(PREFIX)/libexec/morph
+	rm -rf $(DESTDIR)$(PREFIX)/libexec/morph $(DESTDIR)$(PREFIX)/share/morph/web
 	[ ! -d $(DESTDIR)$(PREFIX)/share/morph ] || rmdir $(DESTDIR)$(PREFIX)/share/morph
 
 # Debian packages, in $(B)/deb.
