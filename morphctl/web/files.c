@@ -16,7 +16,7 @@ static const char *type_of(const char *name)
 	const char *dot = strrchr(name, '.');
 	size_t i;
 
-	for (i = 0; dot && dot != name && i < sizeof known / sizeof *known; i++)
+	for (i = 0; dot && *name != '.' && i < sizeof known / sizeof *known; i++)
 		if (strcmp(dot, known[i].suffix) == 0)
 			return known[i].type;
 	return NULL;

@@ -86,7 +86,7 @@ function drawBlock(p, v, g, b) {
 		if (!widest || w > widest.w)
 			widest = {x, y, w};
 	});
-	if (widest && widest.w > 22 && g.ch >= 9)
+	if (widest && widest.w > 22 && g.ch >= 11)
 		p.text(widest.x + 4, widest.y + g.ch / 2 + 3.5, b.block, b.samples ? v.heat.ink(dens, v.max) : v.heat.theme.soft, Math.min(11, g.ch - 1));
 }
 
@@ -111,7 +111,7 @@ function drawLines(p, v, width, height) {
 	for (let r = 0; r < g.rows; r++) {
 		p.rect(g.left, r * g.ch + g.ch - 0.5, LINE * g.cw, 0.5, t.grid);
 		if (r % Math.ceil(11 / g.ch) === 0)
-			p.text(g.left - 6, r * g.ch + g.ch / 2 + 4, hex(d.from + r * LINE), t.soft, 10, 'end');
+			p.text(g.left - 8, r * g.ch + g.ch / 2 + 4, hex(d.from + r * LINE), t.soft, 10, 'end');
 	}
 	for (const b of d.blocks) {
 		drawBlock(p, v, g, b);
@@ -123,7 +123,7 @@ function drawLines(p, v, width, height) {
 		last = b.function;
 	}
 	for (const part of d.parts)
-		pieces(d, g, part.from, part.to - part.from, (x, y, w) => p.rect(x, y + g.ch - 2, w, 1.5, t.accent));
+		pieces(d, g, part.from, part.to - part.from, (x, y) => p.rect(g.left - 4, y, 2, g.ch, t.accent));
 	drawArcs(p, v, g);
 	const b = v.cursor === null ? null : blockAt(d, v.cursor);
 	if (b)

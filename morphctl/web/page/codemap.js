@@ -1,7 +1,7 @@
 // The code map: the code of the original build and of the present one in address order, coloured by
 // where the samples are; from the whole program down to blocks and jumps.
 import * as api from './api.js';
-import {base, button, bytes, el, fit, hex, hideTip, number, percent, showTip} from './dom.js';
+import {base, button, bytes, el, fit, hex, hideTip, number, percent, put, showTip} from './dom.js';
 import {LINE, blockAt, byLines, draw, hottest, offsetAt, span, strides} from './codedraw.js';
 import {Heat, theme} from './heat.js';
 import {CanvasPainter, SvgPainter} from './paint.js';
@@ -19,6 +19,7 @@ class Panel {
 		this.data = this.whole = null;
 		this.cursor = null;
 		this.asked = 0;
+		this.notes = ['', ''];
 		this.canvas = el('canvas', {tabindex: 0, role: 'img', 'aria-label': `Code map, ${TITLES[build]}`});
 		this.note = el('p', {class: 'note'});
 		this.node = el('figure', {class: 'panel'}, el('figcaption', null, el('b', null, TITLES[build]), this.note), this.canvas);
@@ -50,7 +51,8 @@ class Panel {
 				return;
 			this.data = d;
 			this.whole ??= d;
-			this.note.textContent = this.describe();
+			this.notes = this.describe();
+			put(this.note, this.notes[0], el('br'), this.notes[1]);
 		} catch (e) {
 			if (turn === this.asked)
 				this.note.textContent = e.message;
@@ -69,7 +71,7 @@ class Panel {
 		}
 		const where = d.from === w.from && d.to === w.to ? `all ${bytes(span(d))} of code`
 			: `${hex(d.from)} … ${hex(d.to)}, ${bytes(span(d))}, ${percent(d.samples ? d.within / d.samples : 0)} of the samples`;
-		return `${where}; 90 % of the samples are in ${bytes(hot)}` + (w.cell > LINE ? ` (to ${bytes(w.cell)})` : '');
+		return [where, `90 % of the samples are in ${bytes(hot)}` + (w.cell > LINE ? `, in cells of ${bytes(w.cell)}` : '')];
 	}
 
 	/** The same place stays under the pointer. */
@@ -305,7 +307,7 @@ class CodeMap {
 		this.max = Math.max(0, ...ready.map((p) => hottest(p.data)));
 		for (const p of ready) {
 			draw(new CanvasPainter(p.canvas, p.width, p.height), this.view(p), p.width, p.height);
-			p.canvas.setAttribute('aria-label', `Code map, ${TITLES[p.build]}: ${p.note.textContent}`);
+			p.canvas.setAttribute('aria-label', `Code map, ${TITLES[p.build]}: ${p.notes.join('; ')}`);
 			p.canvas.dataset.drawn = `${p.data.from}-${p.data.to}`;
 		}
 		const c = this.legend.getContext('2d');
@@ -324,7 +326,7 @@ class CodeMap {
 		for (const p of shown) {
 			const inner = new SvgPainter(p.width, p.height, t.back, '');
 			draw(inner, this.view(p), p.width, p.height);
-			out.text(x, 14, fit(`${TITLES[p.build]}: ${p.note.textContent}`, Math.floor(p.width / 6)), t.ink, 12);
+			out.text(x, 14, fit(`${TITLES[p.build]}: ${p.notes.join('; ')}`, Math.floor(p.width / 6)), t.ink, 12);
 			out.group(x, 24, inner);
 			x += p.width + gap;
 		}

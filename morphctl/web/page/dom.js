@@ -11,7 +11,7 @@ function fill(node, props, children) {
 		else if (value !== false && value !== null && value !== undefined)
 			node.setAttribute(name, value);
 	}
-	node.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
+	node.append(...children.flat(Infinity).filter((c) => c !== null && c !== undefined && c !== false));
 	return node;
 }
 
@@ -23,6 +23,12 @@ export function el(tag, props, ...children) {
 /** Likewise of SVG. */
 export function svg(tag, props, ...children) {
 	return fill(document.createElementNS(SVG, tag), props, children);
+}
+
+/** Children in place of those that are there; what is null or false is none. */
+export function put(node, ...children) {
+	node.replaceChildren();
+	fill(node, null, children);
 }
 
 /** A link to a view of this page. */

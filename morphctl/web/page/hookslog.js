@@ -1,6 +1,6 @@
 // What the build hooks left alone, and why.
 import * as api from './api.js';
-import {el, number, time} from './dom.js';
+import {el, number, put, time} from './dom.js';
 
 const FIRST = 500; // rows at once
 
@@ -20,7 +20,7 @@ export async function showHooksLog(main, still) {
 		const words = find.value.toLowerCase();
 		const seen = lines.filter((l) => !words || (l.output + ' ' + l.reason + ' ' + l.tool).toLowerCase().includes(words));
 		const heads = ['Time', 'Tool', 'Output', 'Reason'];
-		body.replaceChildren(...seen.slice(0, limit).map((l) => el('tr', null,
+		put(body, ...seen.slice(0, limit).map((l) => el('tr', null,
 			[time(l.time), l.tool, l.output, l.reason].map((c, i) =>
 				el('td', {class: ['when', 'tool', 'path', 'why-long'][i], 'data-label': heads[i]}, c)))));
 		more.hidden = seen.length <= limit;
@@ -29,7 +29,7 @@ export async function showHooksLog(main, still) {
 
 	find.addEventListener('input', draw);
 	draw();
-	main.replaceChildren(el('h1', null, 'Hooks’ log'),
+	put(main, el('h1', null, 'Hooks’ log'),
 		el('p', {class: 'lead'}, 'What as, ld and morph-cc passed on unchanged in your builds, and why.'),
 		lines.length ? null : el('p', null, 'There is nothing in it.'),
 		el('div', {class: 'tools'}, find, count),

@@ -1,6 +1,6 @@
 // Which view is shown; the head of the page.
 import {status} from './api.js';
-import {el, hideTip, number, percent} from './dom.js';
+import {el, hideTip, number, percent, put} from './dom.js';
 import {showHooksLog} from './hookslog.js';
 import {showModule} from './module.js';
 import {showModules} from './modules.js';
@@ -38,8 +38,9 @@ async function show() {
 			await showModules(main, still);
 	} catch (e) {
 		if (still())
-			main.replaceChildren(el('p', {class: 'error', role: 'alert'}, e.message),
-				e.kind === 'not-running' ? el('p', null, 'Start one: morphd --user, or systemctl start morphd.') : '');
+			put(main, el('p', {class: 'error', role: 'alert'}, e.message),
+				e.kind === 'not-running' ? el('p', null, 'Start one: morphd --user, or systemctl start morphd.')
+					: null);
 	}
 	if (still())
 		main.removeAttribute('aria-busy');

@@ -1,6 +1,6 @@
 // One module: its head, and the parts that are shown of it.
 import * as api from './api.js';
-import {base, bytes, el, interval, link, number, percent, table, time} from './dom.js';
+import {base, bytes, el, interval, link, number, percent, put, table, time} from './dom.js';
 import {gainChart, gains} from './gain.js';
 import {saveButton, standalone} from './svgfile.js';
 import {timeline} from './timeline.js';
@@ -27,7 +27,7 @@ export async function showModule(main, still, id, part, detail) {
 	if (!still())
 		return;
 	const body = el('div', {class: 'part ' + chosen[0]});
-	main.replaceChildren(...head(explained.module, chosen[0]), body);
+	put(main, ...head(explained.module, chosen[0]), body);
 	await chosen[2](body, still, explained.module, explained, detail);
 }
 
@@ -66,7 +66,7 @@ function rung(r) {
 
 function decision(x) {
 	const d = x.decision;
-	return el('section', null, el('h2', null, 'Decision'),
+	return el('section', {class: 'decision'}, el('h2', null, 'Decision'),
 		d ? el('p', null, el('b', null, d.verdict), ' — ', d.text,
 			el('small', null, ` ${time(d.since)} … ${time(d.at)}, ${number(d.times)} times`)) : el('p', null, 'None was taken yet.'),
 		el('ol', {class: 'ladder'}, x.ladder.map(rung)));
@@ -102,6 +102,6 @@ async function showOverview(body, still, m, explained) {
 	const events = await api.history(m.id);
 	if (!still())
 		return;
-	body.replaceChildren(
+	put(body, 
 		el('section', null, el('h2', null, 'Now'), numbers(m)), decision(explained), measured(m), history(m, events));
 }

@@ -1,6 +1,6 @@
 // The table of modules.
 import * as api from './api.js';
-import {base, el, interval, link, number, percent, time} from './dom.js';
+import {base, el, interval, link, number, percent, put, time} from './dom.js';
 import {gainPicture} from './gain.js';
 
 const STATES = {
@@ -73,7 +73,7 @@ export async function showModules(main, still) {
 
 	function draw() {
 		const rows = sorted(list.filter(wanted));
-		body.replaceChildren(...rows.map((m) => row(m, total)));
+		put(body, ...rows.map((m) => row(m, total)));
 		heads.forEach((h, i) => h.setAttribute('aria-sort',
 			i !== order.column ? 'none' : order.down ? 'descending' : 'ascending'));
 		count.textContent = `${number(rows.length)} of ${number(list.length)} modules`;
@@ -90,7 +90,7 @@ export async function showModules(main, still) {
 		draw();
 	});
 	draw();
-	main.replaceChildren(el('h1', null, 'Modules'),
+	put(main, el('h1', null, 'Modules'),
 		el('div', {class: 'tools'}, find, el('label', null, without, ' also without artifact'), count),
 		el('div', {class: 'scroll'}, el('table', {class: 'modules'},
 			el('caption', {class: 'unseen'}, 'Modules; shares are of the samples of all that are listed'),

@@ -1,6 +1,6 @@
 // Hot functions and their blocks.
 import * as api from './api.js';
-import {el, fit, link, number, percent} from './dom.js';
+import {el, fit, link, number, percent, put} from './dom.js';
 
 const BLOCKS = 40, FUNCTIONS = 200;
 
@@ -45,13 +45,13 @@ export async function showProfile(body, still, m) {
 
 	function draw() {
 		const words = find.value.toLowerCase();
-		list.replaceChildren(...p.functions.filter((f) => (f.name + ' ' + f.tu).toLowerCase().includes(words))
+		put(list, ...p.functions.filter((f) => (f.name + ' ' + f.tu).toLowerCase().includes(words))
 			.map((f) => functionRow(m, f)));
 	}
 
 	find.addEventListener('input', draw);
 	draw();
-	body.replaceChildren(el('p', {class: 'lead'}, `${number(p.samples)} samples in ${number(p.functions_sampled)} of ` +
+	put(body, el('p', {class: 'lead'}, `${number(p.samples)} samples in ${number(p.functions_sampled)} of ` +
 		`${number(p.functions_total)} functions; ${percent(p.samples ? p.understood / p.samples : 0)} in such as can be laid out. ` +
 		`The ${number(p.functions.length)} hottest:`), el('div', {class: 'tools'}, find), list);
 }
