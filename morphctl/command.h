@@ -87,6 +87,8 @@ int cmd_merge(const struct invocation *in);
 int cmd_simulate(const struct invocation *in);
 /* Become morph-report. */
 int cmd_report(const struct invocation *in);
+int cmd_annotate(const struct invocation *in);
+int cmd_top(const struct invocation *in);
 int cmd_export(const struct invocation *in);
 
 /* Becomes morph-web. */

@@ -81,6 +81,16 @@ static const struct command commands[] = {
 	"FILE\n"
 	"those of another profiler: `morphctl export --help` lists the formats.\n",
 	OPT_LIMIT | REPORTED | OPT_BY | OPT_CALLERS | OPT_EVENT, 0, 2, cmd_report},
+    {"annotate", "MODULE FUNCTION", "instructions of a function, with what was sampled at each",
+	"Below their source lines, where these are known. STALL: how many times as long as one "
+	"that\n"
+	"does not wait, among the instructions of its basic block.\n",
+	REPORTED | OPT_EVENT, 2, 2, cmd_annotate},
+    {"top", "", "what runs now: modules, functions, lines, by keys",
+	"Enter goes into a module or function, Left comes back, s sorts, t takes another time, p "
+	"shows\n"
+	"processes, q quits. The manager gets new samples every ten seconds.\n",
+	0, 0, 0, cmd_top},
     {"export", "FORMAT", "the samples in the format of another tool",
 	"FORMAT is one of those that `morphctl export list` names. --input FILE takes another\n"
 	"profiler's, so that each known format becomes any other.\n",

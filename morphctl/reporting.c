@@ -1,8 +1,10 @@
-/* morphctl report and export: what morph-report makes of the manager's samples, or of a file. */
+/* morphctl report, annotate, export and top: what morph-report makes of the manager's samples, or
+ * of a file. */
 #include "common/places.h"
 #include "common/publish.h"
 #include "morphctl/client/client.h"
 #include "morphctl/command.h"
+#include "morphctl/text/words.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -31,16 +33,32 @@ static void pass(struct call *c, const struct invocation *in, unsigned option, c
 		add(c, arena_printf(in->mem, "--%s=%s", name, value));
 }
 
+/* "since=TIME&", of an option that was given; *code is EXIT_USAGE where it is no time. */
+static const char *time_query(
+    const struct invocation *in, struct client *c, unsigned option, const char *name, int *code)
+{
+	const char *given = command_value(in, option);
+	const char *time = given ? words_moment(in->mem, given) : NULL;
+
+	if (given && !time)
+		*code = complain(EXIT_USAGE,
+		    "--%s %s: expected a time such as 2026-03-01 or 2026-03-01 12:30, or how long "
+		    "ago: 90min, 2h, 7d",
+		    name, given);
+	return time ? arena_printf(in->mem, "%s=%s&", name, client_escape(c, time)) : "";
+}
+
 /* The samples that the manager has, in a file without a name; *path is its one for a child. */
 static int fetch(const struct invocation *in, const char **path)
 {
-	const char *since = command_value(in, OPT_SINCE), *until = command_value(in, OPT_UNTIL);
 	struct client *c = client_open(in->socket, in->mem);
+	int code = EXIT_DONE, fd;
+	const char *since = time_query(in, c, OPT_SINCE, "since", &code);
+	const char *until = time_query(in, c, OPT_UNTIL, "until", &code);
 	struct buf text = {0};
-	int fd, code = client_get_text(c, &text, "/v1/addresses?%s%s%s%s%s", since ? "since=" : "",
-		    since ? client_escape(c, since) : "", since && until ? "&" : "",
-		    until ? "until=" : "", until ? client_escape(c, until) : "");
 
+	if (code == EXIT_DONE)
+		code = client_get_text(c, &text, "/v1/addresses?%s%s", since, until);
 	client_close(c);
 	if (code == EXIT_DONE) {
 		fd = memfd_create("samples", 0);
@@ -77,14 +95,15 @@ static int become_report(struct call *c)
 	return EXIT_FAILED;
 }
 
-int cmd_report(const struct invocation *in)
+/* report and annotate: a verb, the input, and what it is asked about. */
+static int show_samples(const struct invocation *in, const char *verb)
 {
 	struct call c = {0};
 	const char *input;
 	int code, i;
 
 	add(&c, "morph-report");
-	add(&c, "report");
+	add(&c, verb);
 	pass(&c, in, OPT_BY, "by");
 	pass(&c, in, OPT_EVENT, "event");
 	if (in->given & OPT_CALLERS)
@@ -100,6 +119,27 @@ int cmd_report(const struct invocation *in)
 	add(&c, input);
 	for (i = 0; i < in->narg; i++)
 		add(&c, in->arg[i]);
+	return become_report(&c);
+}
+
+int cmd_report(const struct invocation *in)
+{
+	return show_samples(in, "report");
+}
+
+int cmd_annotate(const struct invocation *in)
+{
+	return show_samples(in, "annotate");
+}
+
+int cmd_top(const struct invocation *in)
+{
+	struct call c = {0};
+
+	add(&c, "morph-report");
+	add(&c, "top");
+	if (in->socket)
+		add(&c, arena_printf(in->mem, "--socket=%s", in->socket));
 	return become_report(&c);
 }
 

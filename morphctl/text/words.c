@@ -195,6 +195,52 @@ const char *json_str(const json_t *o, const char *name)
 	return json_string_value(json_object_get(o, name));
 }
 
+/* "90min": seconds; -1. */
+static double ago(const char *s)
+{
+	static const struct {
+		const char *name;
+		double seconds;
+	} unit[] = {{"s", 1}, {"min", 60}, {"h", 3600}, {"d", 86400}, {"w", 7 * 86400}};
+	char *end;
+	double v = strtod(s, &end);
+	size_t i;
+
+	if (end == s || !(v >= 0 && v < 1e9))
+		return -1;
+	for (i = 0; i < sizeof unit / sizeof *unit; i++)
+		if (strcmp(end, unit[i].name) == 0)
+			return v * unit[i].seconds;
+	return -1;
+}
+
+const char *words_moment(struct arena *a, const char *s)
+{
+	static const char *const form[] = {"%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S",
+	    "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"};
+	double seconds = ago(s);
+	struct tm tm;
+	char text[32];
+	const char *end;
+	time_t t;
+	size_t i;
+
+	if (seconds >= 0)
+		return arena_printf(a, "%.0f", seconds);
+	if (words_time(s) >= 0)
+		return s;
+	for (i = 0; i < sizeof form / sizeof *form; i++) {
+		tm = (struct tm){.tm_isdst = -1};
+		end = strptime(s, form[i], &tm);
+		if (!end || *end)
+			continue;
+		t = mktime(&tm);
+		strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &tm));
+		return arena_strdup(a, text);
+	}
+	return NULL;
+}
+
 char *words_fetch(struct arena *a, const json_t *module)
 {
 	const json_t *f = json_object_get(module, "fetch");

@@ -23,8 +23,4 @@ struct in_format {
 extern const struct in_format in_perf, in_pprof, in_morph, in_addresses, in_profile, in_autofdo,
     in_fdata, in_preaggregated, in_folded;
 
-/* in_read() of bytes in memory. */
-int in_read_bytes(struct recording *r, const char *name, const uint8_t *p, size_t n,
-    const struct in_options *o, struct err *e);
-
 #endif

@@ -21,5 +21,8 @@ const char *in_format_name(unsigned i, const char **summary);
 
 /* Adds what the file has to r. path "-" is standard input. */
 int in_read(struct recording *r, const char *path, const struct in_options *o, struct err *e);
+/* Likewise of bytes in memory; name is for messages. */
+int in_read_bytes(struct recording *r, const char *name, const uint8_t *p, size_t n,
+    const struct in_options *o, struct err *e);
 
 #endif

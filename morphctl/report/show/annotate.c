@@ -41,32 +41,18 @@ static void mark_leaders(struct annotate_line *line, const struct symbols_insn *
 	}
 }
 
-/* Of a block's n instructions: what one that never waits has. */
-static double lower_quartile(const struct annotate_line *line, size_t n)
-{
-	uint64_t *sorted = xcalloc(n, sizeof *sorted);
-	double q;
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		sorted[i] = line[i].n;
-	qsort(sorted, n, sizeof *sorted, order_u64);
-	q = (double)sorted[n / 4];
-	free(sorted);
-	return q;
-}
-
+/* Of a block's n instructions. */
 static void estimate_stalls(struct annotate_line *line, size_t n)
 {
-	double all = 0, base;
+	double all = 0;
 	size_t i;
 
 	for (i = 0; i < n; i++)
 		all += (double)line[i].n;
-	base = fmax(lower_quartile(line, n), 1);
 	for (i = 0; i < n; i++)
-		line[i].stall =
-		    n > 1 && all >= ANNOTATE_LEAST * (double)n ? (double)line[i].n / base : NAN;
+		line[i].stall = n > 1 && all >= ANNOTATE_LEAST * (double)n
+				    ? (double)line[i].n * (double)n / all
+				    : NAN;
 }
 
 void annotate_make(struct annotate_line *line, const struct symbols_insn *insn, size_t n,

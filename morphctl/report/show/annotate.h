@@ -5,8 +5,7 @@
  * Stalls: all instructions of a basic block are executed equally often, so that samples beyond what
  * others of the block have are time that an instruction waited: for data, for one before it, or as
  * the target of skid (Anderson et al., SOSP'97, section 6: dcpicalc). An instruction's stall is its
- * samples by the executions of its block, in samples of an instruction that never waits; where
- * these are not known, the block's lower quartile stands for them.
+ * samples by the block's mean, which is what executions are estimated by.
  */
 #ifndef MORPH_REPORT_ANNOTATE_H
 #define MORPH_REPORT_ANNOTATE_H
@@ -17,7 +16,7 @@
 struct annotate_line {
 	const struct symbols_insn *insn;
 	uint64_t n;   /* samples at it */
-	double stall; /* times an instruction's share; NAN = too few samples to say */
+	double stall; /* times the mean of its block; NAN = too few samples to say */
 	bool leader;  /* a basic block begins here */
 };
 

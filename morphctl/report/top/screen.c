@@ -1,4 +1,5 @@
 #include "morphctl/report/show/rows.h"
+#include "morphctl/report/top/live.h"
 #include "morphctl/report/top/top.h"
 #include "morphctl/text/words.h"
 
@@ -35,11 +36,14 @@ static void draw_head(const struct top *t, struct arena *a, const char *trouble)
 	static const char *const sorted[] = {"own time", "time with callees", "name"};
 	static const char *const what[] = {"MODULE", "FUNCTION", "LINE", "OFFSET", "PROCESS"};
 	bool any = t->query.event != RECORDING_NONE;
+	unsigned window = top_window(t->window);
 	const char *unit = any ? t->r->event.v[t->query.event].unit : "ns";
 
-	mvprintw(0, 0, "morphctl top: %s in the last %s, by %s%s",
+	mvprintw(0, 0, "morphctl top: %s %s%s, by %s%s",
 	    any ? rows_amount(a, unit, t->rows.sum) : "no samples",
-	    words_duration(a, top_window(t->window)), sorted[t->sort], t->paused ? ", paused" : "");
+	    window == TOP_LIVE ? "since the start" : "in the last ",
+	    window == TOP_LIVE ? "" : words_duration(a, window), sorted[t->sort],
+	    t->paused ? ", paused" : "");
 	mvprintw(1, 0, "%s", trouble ? trouble : "");
 	if (!trouble && t->query.module)
 		printw("%s%s%s", words_clean(a, t->query.module), t->query.function ? " > " : "",
@@ -90,17 +94,30 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+/* Of as much as sums of periods go back at least, whenever the last one began. */
+enum { LIVE_S = 1200 };
+
+struct shown {
+	struct top top;
+	struct recording r;
+	struct live live;
+	const struct top_source *source;
+};
+
 /* Names stay: only samples go. */
-static int refill(struct top *t, struct recording *r, const struct top_source *s, struct err *e)
+static int refill(struct shown *s, struct err *e)
 {
+	unsigned window = top_window(s->top.window);
 	int rc;
 
-	r->sample.n = 0;
-	r->lost = 0;
-	rc = s->fetch(s->arg, top_window(t->window), r, e);
+	s->r.sample.n = 0;
+	s->r.lost = 0;
+	rc = s->source->fetch(s->source->arg, window == TOP_LIVE ? LIVE_S : window, &s->r, e);
+	if (rc == 0 && window == TOP_LIVE)
+		live_take(&s->live, &s->r);
 	if (rc == 0)
-		symbols_resolve(r, s->symbols);
-	top_update(t, r);
+		symbols_resolve(&s->r, s->source->symbols);
+	top_update(&s->top, &s->r);
 	return rc;
 }
 
@@ -115,30 +132,37 @@ static void start_screen(void)
 	curs_set(0);
 }
 
-int top_run(const struct top_source *source, struct err *e)
+static void loop(struct shown *s, struct err *e)
 {
-	struct recording r = {0};
-	struct top t = {.query = {.level = BREAKDOWN_MODULE}};
-	double next = 0;
-	int rc = refill(&t, &r, source, e), c;
+	double next = now() + s->source->every_s;
+	int c;
 
-	if (rc == 0)
-		start_screen();
-	while (rc == 0 && !t.quit) {
-		if (next == 0)
-			next = now() + source->every_s;
-		draw(&t, e->text[0] ? e->text : NULL);
-		timeout(t.paused ? -1 : (int)((next > now() ? next - now() : 0) * 1000));
+	while (!s->top.quit) {
+		draw(&s->top, e->text[0] ? e->text : NULL);
+		timeout(s->top.paused ? -1 : (int)((next > now() ? next - now() : 0) * 1000));
 		c = getch();
-		if ((c == ERR && !t.paused) || (c != ERR && top_key(&t, key_of(c)))) {
+		if ((c == ERR && !s->top.paused) || (c != ERR && top_key(&s->top, key_of(c)))) {
 			e->text[0] = '\0';
-			refill(&t, &r, source, e);
-			next = 0;
+			refill(s, e);
+			next = now() + s->source->every_s;
 		}
 	}
-	if (rc == 0)
+}
+
+int top_run(const struct top_source *source, struct err *e)
+{
+	struct shown s = {.top = {.query = {.level = BREAKDOWN_MODULE}}, .source = source};
+	int rc;
+
+	e->text[0] = '\0';
+	rc = refill(&s, e);
+	if (rc == 0) {
+		start_screen();
+		loop(&s, e);
 		endwin();
-	top_free(&t);
-	recording_free(&r);
+	}
+	top_free(&s.top);
+	live_free(&s.live);
+	recording_free(&s.r);
 	return rc;
 }

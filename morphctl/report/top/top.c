@@ -8,7 +8,7 @@
 
 unsigned top_window(unsigned i)
 {
-	static const unsigned seconds[] = {60, 600, 3600, 86400};
+	static const unsigned seconds[] = {TOP_LIVE, 600, 3600, 86400};
 
 	return i < sizeof seconds / sizeof *seconds ? seconds[i] : 0;
 }

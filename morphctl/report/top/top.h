@@ -41,7 +41,9 @@ struct top {
 	char *module, *function; /* owned: of the query */
 };
 
-/* Seconds of samples that are shown: the choices, 0 after the last. */
+/* Seconds of samples that are shown, or TOP_LIVE for those since it was begun: the choices, 0 after
+ * the last. */
+enum { TOP_LIVE = 1 };
 unsigned top_window(unsigned i);
 /* The recording has other samples now: makes the rows again. It stays the caller's. */
 void top_update(struct top *t, const struct recording *r);
@@ -52,15 +54,14 @@ const char *top_name(const struct top *t, const struct breakdown_row *row, struc
 void top_free(struct top *t);
 
 /*
- * Shows it until a person has enough. fetch() fills an empty recording with the samples of the last
- * so many seconds, or fails; what is there already stays known between calls. seconds: of one
- * picture.
+ * Shows it until a person has enough. fetch() adds the samples of the last so many seconds to a
+ * recording without any, or fails.
  */
 struct top_source {
 	int (*fetch)(void *arg, unsigned window_s, struct recording *r, struct err *e);
 	void *arg;
 	const struct symbols_options *symbols;
-	double every_s;
+	double every_s; /* a picture is shown */
 };
 int top_run(const struct top_source *source, struct err *e);
 

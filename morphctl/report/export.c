@@ -1,0 +1,52 @@
+#include "common/publish.h"
+#include "morphctl/report/job.h"
+
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* All of it, written to a descriptor. */
+static int convert(struct job *j, int fd)
+{
+	struct buf out = {0};
+	struct err e;
+	int rc = job_read(j, j->arg[1]);
+
+	if (rc)
+		return rc;
+	j->symbols.lines = true;
+	if (out_needs_symbols(j->arg[0]))
+		symbols_resolve(&j->r, &j->symbols);
+	rc = out_write(&j->r, j->arg[0], &j->out, &out, &e);
+	if (rc == 0 && file_write_all(fd, out.p, out.n))
+		rc = err_sys(&e, "%s", j->output ? j->output : "standard output");
+	buf_free(&out);
+	return rc ? job_failed(e.text) : EXIT_DONE;
+}
+
+/* Reading may have to become somebody else: a process of its own does it. */
+int job_export(struct job *j)
+{
+	struct publish p = {.fd = STDOUT_FILENO};
+	int status = 0, rc;
+	struct err e;
+	pid_t pid;
+
+	if (j->narg != 2)
+		return EXIT_USAGE;
+	if (j->output && publish_open(&p, j->output, 0666, &e))
+		return job_failed(e.text);
+	pid = fork();
+	if (!pid)
+		_exit(convert(j, p.fd));
+	rc = pid < 0 || waitpid(pid, &status, 0) < 0 ? EXIT_FAILED : EXIT_DONE;
+	if (rc == EXIT_DONE && status)
+		rc = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
+	if (!j->output)
+		return rc;
+	if (rc)
+		publish_abort(&p);
+	else if (publish_commit(&p, &e))
+		return job_failed(e.text);
+	return rc;
+}
