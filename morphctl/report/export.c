@@ -15,6 +15,7 @@ static int convert(struct job *j, int fd)
 	if (rc)
 		return rc;
 	j->symbols.lines = true;
+	out_prepare(&j->r, j->arg[0], &j->out);
 	if (out_needs_symbols(j->arg[0]))
 		symbols_resolve(&j->r, &j->symbols);
 	rc = out_write(&j->r, j->arg[0], &j->out, &out, &e);

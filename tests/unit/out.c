@@ -190,8 +190,12 @@ START_TEST(pprof_is_compressed)
 	ck_assert_int_eq(inflateInit2(&z, 15 + 16), Z_OK);
 	ck_assert_int_eq(inflate(&z, Z_FINISH), Z_STREAM_END);
 	inflateEnd(&z);
-	/* Strings "", "samples", "count", then a sample type of strings 1 and 2. */
-	ck_assert_mem_eq(profile, "\x32\0\x32\7samples\x32\5count\x0a\4\x08\1\x10\2", 24);
+	/* A sample type of strings 1 and 2; strings "", "samples", "count" (and the path); the
+	 * default type, string 1. */
+	ck_assert_mem_eq(profile, "\x0a\4\x08\1\x10\2", 6);
+	n = z.total_out;
+	ck_assert_mem_eq(profile + n - 28, "\x32\0\x32\7samples\x32\5count\x32\6/bin/a", 26);
+	ck_assert_mem_eq(profile + n - 2, "\x70\1", 2);
 }
 END_TEST
 
@@ -293,6 +297,43 @@ START_TEST(code_ran_as_often_as_the_ranges_over_it)
 }
 END_TEST
 
+START_TEST(each_byte_of_a_range_has_a_location)
+{
+	uint32_t file = recording_file(&r, RECORDING_ELF, "/bin/a", NULL, 0);
+	uint32_t a = recording_location(&r, file, 10), b = recording_location(&r, file, 14);
+	uint32_t far = recording_location(&r, file, UINT64_MAX), i;
+	struct out_options o = {0};
+
+	recording_range(&r, a, b, 4);
+	recording_range(&r, a, far, 9);
+	recording_range(&r, b, a, 9);
+	out_prepare(&r, "folded", &o);
+	ck_assert_uint_eq(r.location.n, 3);
+	out_prepare(&r, "llvm", &o);
+	ck_assert_uint_eq(r.location.n, 6);
+	for (i = 3; i < 6; i++)
+		ck_assert_uint_eq(r.location.v[i].offset, 8 + i);
+}
+END_TEST
+
+START_TEST(not_more_locations_than_fit)
+{
+	uint32_t file = recording_file(&r, RECORDING_ELF, "/bin/a", NULL, 0), i;
+
+	for (i = 0; i < 4; i++)
+		recording_range(&r, recording_location(&r, file, 100 * i),
+		    recording_location(&r, file, 100 * i + 21), i + 1);
+	executed_locations(&r, file, 50);
+	ck_assert_uint_eq(r.location.n, 8 + 50);
+	/* All of the two hottest, a part of the next one. */
+	ck_assert_uint_lt(recording_location(&r, file, 320), 58);
+	ck_assert_uint_lt(recording_location(&r, file, 220), 58);
+	ck_assert_uint_lt(recording_location(&r, file, 110), 58);
+	ck_assert_uint_eq(recording_location(&r, file, 111), 58);
+	ck_assert_uint_eq(recording_location(&r, file, 10), 59);
+}
+END_TEST
+
 static uint32_t main_function, inlined,
     callee; /* of lines 10, 20, 30; of offsets 0x100, -, 0x200 */
 
@@ -388,4 +429,5 @@ UNIT_MAIN("out", 20, setup, teardown, what_is_not_text_becomes_a_question_mark, 
     an_empty_recording, stacks_are_folded, names_stay_within_json, pprof_is_compressed,
     addresses_are_the_elf_files, autofdo_has_offsets, the_build_is_the_recorded_one,
     perf2bolt_takes_no_plain_samples, code_ran_as_often_as_the_ranges_over_it,
+    each_byte_of_a_range_has_a_location, not_more_locations_than_fit,
     lines_have_the_counts_of_ranges, lines_have_the_samples_on_them, functions_are_ordered_by_heat)

@@ -69,3 +69,33 @@ uint64_t *executed_counts(const struct recording *r, uint32_t file, bool *ranges
 	vec_free(&place);
 	return n;
 }
+
+static int by_heat(const void *a, const void *b)
+{
+	const struct recording_range *x = a, *y = b;
+
+	return ORDER(y->n, x->n) ?: ORDER(x->from, y->from) ?: ORDER(x->to, y->to);
+}
+
+void executed_locations(struct recording *r, uint32_t file, size_t most)
+{
+	VEC(struct recording_range) range = {0};
+	size_t i;
+	uint64_t from, to;
+
+	most += r->location.n;
+	for (i = 0; i < r->range.n; i++)
+		if (r->location.v[r->range.v[i].from].file == file &&
+		    r->location.v[r->range.v[i].to].file == file)
+			vec_push(&range, r->range.v[i]);
+	vec_sort(&range, by_heat);
+	for (i = 0; i < range.n; i++) {
+		from = r->location.v[range.v[i].from].offset;
+		to = r->location.v[range.v[i].to].offset;
+		if (from > to || to - from >= EXECUTED_RANGE)
+			continue;
+		for (; from < to && r->location.n < most; from++)
+			recording_location(r, file, from);
+	}
+	vec_free(&range);
+}

@@ -14,4 +14,9 @@ out_writer write_pprof, write_folded, write_speedscope, write_firefox;
 out_writer write_preaggregated, write_fdata, write_autofdo, write_llvm;
 out_writer write_symbol_order, write_section_order;
 
+/* What out_prepare() does for a format. */
+typedef void out_preparer(struct recording *r, const struct out_options *o);
+
+out_preparer prepare_llvm;
+
 #endif

@@ -19,7 +19,7 @@
 
 #include <string.h>
 
-enum { INLINED_MAX = 128 }; /* levels */
+enum { INLINED_MAX = 128 /* levels */, LOCATIONS_MAX = 1 << 20 };
 
 #define NOBODY UINT32_MAX
 
@@ -338,6 +338,16 @@ static void put_bodies(struct buf *out, const struct llvm *l, uint32_t in, unsig
 		put_lines(out, l, number, depth + 1);
 		put_bodies(out, l, number, depth + 1);
 	}
+}
+
+void prepare_llvm(struct recording *r, const struct out_options *o)
+{
+	struct executable m;
+
+	if (executable_find(&m, r, o, NULL))
+		return;
+	executed_locations(r, m.file, LOCATIONS_MAX);
+	executable_close(&m);
 }
 
 int write_llvm(

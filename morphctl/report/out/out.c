@@ -7,6 +7,7 @@ static const struct format {
 	const char *name, *summary;
 	bool symbols;
 	out_writer *write;
+	out_preparer *prepare; /* NULL: nothing is to be done */
 } formats[] = {
     {"pprof", "pprof's profile.proto, compressed", true, write_pprof},
     {"folded", "stacks in lines, as flamegraph.pl reads them", true, write_folded},
@@ -15,7 +16,7 @@ static const struct format {
     {"preaggregated", "branches and fall-throughs for perf2bolt -pa", false, write_preaggregated},
     {"fdata", "branches or samples for llvm-bolt -data", false, write_fdata},
     {"autofdo", "for create_gcov and create_llvm_prof --profiler=text", false, write_autofdo},
-    {"llvm", "clang's sample profile, as text", true, write_llvm},
+    {"llvm", "clang's sample profile, as text", true, write_llvm, prepare_llvm},
     {"symbol-order", "functions for lld --symbol-ordering-file", true, write_symbol_order},
     {"section-order", "sections for gold --section-ordering-file", true, write_section_order},
 };
@@ -44,6 +45,14 @@ bool out_needs_symbols(const char *format)
 	const struct format *f = find(format);
 
 	return f && f->symbols;
+}
+
+void out_prepare(struct recording *r, const char *format, const struct out_options *o)
+{
+	const struct format *f = find(format);
+
+	if (f && f->prepare)
+		f->prepare(r, o);
 }
 
 int out_write(const struct recording *r, const char *format, const struct out_options *o,

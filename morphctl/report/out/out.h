@@ -19,6 +19,10 @@ const char *out_format_name(unsigned i, const char **summary);
 /* Whether a format needs functions and lines (symbols_resolve()), or addresses alone. */
 bool out_needs_symbols(const char *format);
 
+/* Adds locations that a format asks about beyond those that were recorded: before
+ * symbols_resolve(). */
+void out_prepare(struct recording *r, const char *format, const struct out_options *o);
+
 /* Appends the whole file to *out, which may be binary. r is resolved where the format needs it. */
 int out_write(const struct recording *r, const char *format, const struct out_options *o,
     struct buf *out, struct err *e);

@@ -37,7 +37,8 @@ struct mapping {
 
 struct pprof {
 	const struct recording *r;
-	struct buf *out, message, inner, text;
+	struct buf *out, table, message, inner,
+	    text; /* table: strings, which come after all else */
 	struct htab strings;
 	struct mapping *mapping;   /* by file */
 	uint32_t *id;              /* of a file's mapping, in the order in which they are written */
@@ -56,7 +57,7 @@ static uint64_t string(struct pprof *p, const char *s)
 	at = htab_put_str(&p->strings, buf_cstr(&p->text), &fresh);
 	if (fresh) {
 		*at = p->strings.n - 1;
-		protobuf_bytes(p->out, P_STRING, p->text.p, p->text.n);
+		protobuf_bytes(&p->table, P_STRING, p->text.p, p->text.n);
 	}
 	return *at;
 }
@@ -119,6 +120,16 @@ static const char *unit_of(const struct recording_event *e)
 	return strcmp(e->unit, "ns") == 0 ? "nanoseconds" : e->unit;
 }
 
+/* The name of how often an event was seen, into name. */
+static const char *samples_of(const struct recording *r, size_t event, struct buf *name)
+{
+	name->n = 0;
+	if (r->event.n > 1)
+		buf_printf(name, "%s-", r->event.v[event].name);
+	buf_str(name, "samples");
+	return buf_cstr(name);
+}
+
 static void put_sample_types(struct pprof *p)
 {
 	const struct recording *r = p->r;
@@ -126,18 +137,9 @@ static void put_sample_types(struct pprof *p)
 	size_t i;
 
 	for (i = 0; i < r->event.n; i++) {
-		const struct recording_event *e = &r->event.v[i];
-
-		name.n = 0;
-		if (r->event.n > 1)
-			buf_printf(&name, "%s-", e->name);
-		buf_str(&name, "samples");
-		put_type(p, P_SAMPLE_TYPE, buf_cstr(&name), "count");
+		put_type(p, P_SAMPLE_TYPE, samples_of(r, i, &name), "count");
 		if (p->period[i])
-			put_type(p, P_SAMPLE_TYPE, e->name, unit_of(e));
-		if (i == 0)
-			protobuf_number(p->out, P_DEFAULT_TYPE,
-			    string(p, p->period[i] ? e->name : buf_cstr(&name)));
+			put_type(p, P_SAMPLE_TYPE, r->event.v[i].name, unit_of(&r->event.v[i]));
 	}
 	buf_free(&name);
 }
@@ -284,7 +286,7 @@ static void put_function(struct pprof *p, uint32_t function)
 	protobuf_message(p->out, P_FUNCTION, &p->message);
 }
 
-/* The mean period of the first event that has any, and how long it took. */
+/* How long it took, and the mean period of the first event that has any. */
 static void put_period(struct pprof *p)
 {
 	const struct recording *r = p->r;
@@ -300,30 +302,48 @@ static void put_period(struct pprof *p)
 		first = s->time_ns && s->time_ns < first ? s->time_ns : first;
 		last = s->time_ns > last ? s->time_ns : last;
 	}
+	protobuf_number(p->out, P_DURATION, last > first ? last - first : 0);
 	if (n) {
 		put_type(p, P_PERIOD_TYPE, r->event.v[event].name, unit_of(&r->event.v[event]));
 		protobuf_number(p->out, P_PERIOD, period / n);
 	}
-	protobuf_number(p->out, P_DURATION, last > first ? last - first : 0);
 }
 
+/* What is shown first: the first event. */
+static void put_default(struct pprof *p)
+{
+	struct buf name = {0};
+
+	if (p->r->event.n)
+		protobuf_number(p->out, P_DEFAULT_TYPE,
+		    string(p, p->period[0] ? p->r->event.v[0].name : samples_of(p->r, 0, &name)));
+	buf_free(&name);
+}
+
+/* In the order of fields' numbers, as other writers have it. */
 static void put_profile(struct pprof *p, const struct out_options *o)
 {
+	struct buf *profile = p->out, end = {0};
 	uint32_t i;
 
 	string(p, ""); /* number 0, by the format */
 	put_sample_types(p);
-	put_period(p);
-	put_mappings(p);
 	put_samples(p);
+	put_mappings(p);
 	for (i = 0; i < p->r->location.n; i++)
 		if (p->location[i])
 			put_location(p, i);
 	for (i = 0; i < p->r->function.n; i++)
 		if (p->function[i])
 			put_function(p, i);
+	p->out = &end;
+	put_period(p);
 	if (o->title)
 		protobuf_number(p->out, P_COMMENT, string(p, o->title));
+	put_default(p);
+	buf_add(profile, p->table.p, p->table.n);
+	buf_add(profile, end.p, end.n);
+	buf_free(&end);
 }
 
 /* Without a time or a name in the header, so that the same profile gives the same bytes. */
@@ -366,6 +386,7 @@ int write_pprof(
 	put_profile(&p, o);
 	status = compress_to(out, &profile, e);
 	htab_free(&p.strings);
+	buf_free(&p.table);
 	buf_free(&p.message);
 	buf_free(&p.inner);
 	buf_free(&p.text);
