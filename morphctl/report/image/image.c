@@ -43,12 +43,24 @@ static int collect(const struct elf_symbol *s, void *arg)
 	return 0;
 }
 
+/* A stripped one has at least those that others may use. */
+static int read_symbols(struct elf *elf, struct buf *answer, struct err *e)
+{
+	struct collect c = {answer, NULL};
+	size_t before = answer->n;
+	int rc = elf_file_symbols(elf, false, collect, &c);
+
+	if (rc == 0 && answer->n == before)
+		rc = elf_file_symbols(elf, true, collect, &c);
+	free(c.source);
+	return rc ? err_set(e, "its symbol table is damaged") : 0;
+}
+
 static int read_image(void *arg, struct buf *answer, struct err *e)
 {
 	const struct question *q = arg;
 	struct elf *elf = elf_file_open("", CHILD_FILE, e);
 	struct elf_segment segment[IMAGE_SEGMENTS];
-	struct collect c = {answer, NULL};
 	struct build_id id;
 	size_t n, i;
 	int rc = 0;
@@ -65,9 +77,8 @@ static int read_image(void *arg, struct buf *answer, struct err *e)
 		buf_uleb(answer, segment[i].offset);
 		buf_uleb(answer, segment[i].filesz);
 	}
-	if (q->symbols && elf_file_symbols(elf, false, collect, &c))
-		rc = err_set(e, "its symbol table is damaged");
-	free(c.source);
+	if (q->symbols)
+		rc = read_symbols(elf, answer, e);
 	elf_file_close(elf);
 	return rc;
 }

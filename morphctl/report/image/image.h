@@ -24,9 +24,10 @@ struct image_symbol {
 struct image {
 	struct build_id id; /* n = 0: it has none */
 	struct elf_segment segment[IMAGE_SEGMENTS];
-	size_t nsegment;                 /* executable ones */
-	VEC(struct image_symbol) symbol; /* that are defined, as .symtab has them; if asked for */
-	struct arena mem;                /* their names */
+	size_t nsegment; /* executable ones */
+	VEC(struct image_symbol)
+	symbol;           /* that are defined, of .symtab or else .dynsym; if asked for */
+	struct arena mem; /* their names */
 };
 
 /* -1 where it is no ELF file, or the child failed. */

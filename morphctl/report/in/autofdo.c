@@ -6,8 +6,8 @@
  *	ADDR:COUNT        samples
  *	FROM->TO:COUNT    branches taken
  *
- * Addresses are hexadecimal and those of the ELF file. Blank lines and comments (#) are passed
- *over.
+ * Addresses are hexadecimal offsets in the ELF file, of which those tools make addresses. Blank
+ *lines and comments (#) are passed over.
  */
 #include "morphctl/report/in/module.h"
 
@@ -50,8 +50,8 @@ static bool range(struct reader *x)
 
 	if (!address(&x->l, "-", &from) || !address(&x->l, ":", &to) || !last_count(&x->l, &n))
 		return false;
-	a = module_location(&x->m, x->r, from);
-	b = module_location(&x->m, x->r, to);
+	a = module_at_offset(&x->m, x->r, from);
+	b = module_at_offset(&x->m, x->r, to);
 	if (n && from <= to && a != RECORDING_NONE && b != RECORDING_NONE)
 		recording_range(x->r, a, b, n);
 	return true;
@@ -65,7 +65,7 @@ static bool sample(struct reader *x)
 
 	if (!address(&x->l, ":", &addr) || !last_count(&x->l, &s.n))
 		return false;
-	at = module_location(&x->m, x->r, addr);
+	at = module_at_offset(&x->m, x->r, addr);
 	if (!s.n || at == RECORDING_NONE)
 		return true;
 	s.period = s.n;
@@ -81,8 +81,8 @@ static bool branch(struct reader *x)
 
 	if (!address(&x->l, "->", &from) || !address(&x->l, ":", &to) || !last_count(&x->l, &n))
 		return false;
-	a = module_location(&x->m, x->r, from);
-	b = module_location(&x->m, x->r, to);
+	a = module_at_offset(&x->m, x->r, from);
+	b = module_at_offset(&x->m, x->r, to);
 	if (n && (a != RECORDING_NONE || b != RECORDING_NONE))
 		recording_branch(x->r, a, b, n, 0);
 	return true;

@@ -128,6 +128,8 @@ static uint32_t event_named(struct recording *r, struct word name)
 	struct buf b = {0};
 	uint32_t event;
 
+	if (name.n && name.s[name.n - 1] == ':') /* as perf script prints it */
+		name.n--;
 	buf_add(&b, name.n ? name.s : "samples", name.n ? name.n : strlen("samples"));
 	event = recording_event(r, buf_cstr(&b), "count");
 	buf_free(&b);

@@ -36,6 +36,14 @@ uint32_t module_location(const struct module *m, struct recording *r, uint64_t a
 						      : RECORDING_NONE;
 }
 
+uint32_t module_at_offset(const struct module *m, struct recording *r, uint64_t offset)
+{
+	uint64_t addr;
+
+	return image_address(&m->image, offset, &addr) ? recording_location(r, m->file, offset)
+						       : RECORDING_NONE;
+}
+
 /* ---- symbols ---- */
 
 /* What may be a function's name. */

@@ -424,19 +424,27 @@ static int read_pprof(
 	return result;
 }
 
-/* No magic number: it begins with the types of values, each a message of two numbers, and is made
- * of known fields up to its end. */
+/* No magic number: it is made of its fields up to the end, numbers and messages where they should
+ * be, and has a table of strings that begins with the empty one. */
 static bool is_pprof(const struct in_file *f)
 {
+	enum { PERIOD_TYPE = 11, COMMENT = 13 };
 	struct proto m = {f->p, f->p + f->n, false};
-	bool first = true;
+	bool strings = false;
 	struct field field;
 
-	for (; proto_next(&m, &field); first = false)
-		if (field.number > FIELDS ||
-		    (first && (field.number != SAMPLE_TYPE || !field.is_bytes)))
+	while (proto_next(&m, &field)) {
+		if (field.number > FIELDS)
 			return false;
-	return !first && !m.bad;
+		if (field.number != COMMENT &&
+		    field.is_bytes != (field.number <= STRING || field.number == PERIOD_TYPE ||
+					  field.number == FIELDS))
+			return false;
+		if (field.number == STRING && !strings && field.n)
+			return false;
+		strings |= field.number == STRING;
+	}
+	return strings && !m.bad;
 }
 
 const struct in_format in_pprof = {"pprof", "profile.proto, gzip'd or not", is_pprof, read_pprof};

@@ -13,7 +13,7 @@ enum { MISPREDICTED = 1, WRONG_PATH = 1, SPECULATION_SHIFT = 24, SPECULATION = 3
 struct place {
 	uint64_t addr;
 	uint32_t epoch, mode, location;
-	bool used;
+	bool in_kernel, used;
 };
 
 void add_begin(struct add *a, struct recording *r, const struct perf *f, const struct tasks *t)
@@ -89,7 +89,7 @@ static uint32_t kernel_file(struct add *a, struct mapping *m)
 static uint32_t kernel_location(struct add *a, uint64_t addr)
 {
 	struct mapping *m =
-	    tasks_find(a->tasks, tasks_epoch(a->tasks, TASKS_KERNEL, a->time), a->time, addr);
+	    tasks_find(a->tasks, tasks_epoch(a->tasks, TASKS_KERNEL, a->time), a->time, addr, true);
 
 	if (!m)
 		return recording_location(a->r, kernel_file(a, NULL), addr);
@@ -100,7 +100,7 @@ static uint32_t kernel_location(struct add *a, uint64_t addr)
 
 static uint32_t user_location(struct add *a, uint64_t addr)
 {
-	struct mapping *m = tasks_find(a->tasks, a->epoch, a->time, addr);
+	struct mapping *m = tasks_find(a->tasks, a->epoch, a->time, addr, a->in_kernel);
 
 	if (!m)
 		return anonymous(a, "[unknown]", addr);
@@ -146,8 +146,9 @@ static uint32_t locate(struct add *a, unsigned mode, uint64_t addr)
 
 	if (epoch == UINT32_MAX || a->time < a->tasks->epoch.v[epoch].last)
 		return look_up(a, mode, addr);
-	if (!p->used || p->addr != addr || p->epoch != epoch || p->mode != mode)
-		*p = (struct place){addr, epoch, mode, look_up(a, mode, addr), true};
+	if (!p->used || p->addr != addr || p->epoch != epoch || p->mode != mode ||
+	    p->in_kernel != a->in_kernel)
+		*p = (struct place){addr, epoch, mode, look_up(a, mode, addr), a->in_kernel, true};
 	return p->location;
 }
 
@@ -174,7 +175,8 @@ static unsigned context(uint64_t marker)
 }
 
 /* Locations of a chain, innermost first. The first address after a marker is where it was
- * interrupted, the others are return addresses. */
+ * interrupted, the others are return addresses. None, where a marker is unknown: the chain is of a
+ * stack without frame pointers, and rubbish. */
 static size_t get_chain(struct add *a, const struct perf_sample *s, unsigned mode)
 {
 	bool exact = true;
@@ -184,7 +186,8 @@ static size_t get_chain(struct add *a, const struct perf_sample *s, unsigned mod
 	for (i = 0; i < s->nchain && n < ADD_CHAIN_MAX; i++) {
 		addr = get_le64(s->chain + 8 * i);
 		if (addr >= (uint64_t)PERF_CONTEXT_MAX) {
-			mode = context(addr) ?: mode;
+			if (addr != (uint64_t)DEFERRED && !(mode = context(addr)))
+				return 0;
 			exact = true;
 			i += addr == (uint64_t)DEFERRED;
 			continue;
@@ -304,6 +307,7 @@ void add_sample(struct add *a, struct perf_attr *attr, uint16_t misc, uint64_t t
 	a->pid = s->pid;
 	a->time = time;
 	a->epoch = tasks_epoch(a->tasks, s->pid, time);
+	a->in_kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 	stack = get_stack(a, s, misc);
 	if (s->nvalue)
 		add_values(a, attr, stack, s);

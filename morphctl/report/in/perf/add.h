@@ -18,6 +18,7 @@ struct add {
 	/* Of the sample at hand. */
 	uint32_t pid, epoch;
 	uint64_t time;
+	bool in_kernel;
 	uint32_t chain[ADD_CHAIN_MAX]; /* locations */
 };
 

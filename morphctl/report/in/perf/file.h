@@ -39,6 +39,7 @@ struct perf {
 	const uint8_t *p;
 	size_t n;
 	bool pipe;
+	bool build_ids;          /* the kernel was asked for those of what is mapped */
 	uint64_t data, data_end; /* where the records are */
 	VEC(struct perf_attr) attr;
 	struct htab id;     /* of an event on some CPU, u64 -> index of its attr */

@@ -16,6 +16,7 @@ enum { UPDATE_NAME = 2, BUILD_ID_SIZE = 1 << 15 /* misc: the size is said */ };
 
 /* Bits of struct perf_event_attr. */
 enum { INHERIT = 1 << 1, FREQ = 1 << 10, SAMPLE_ID_ALL = 1 << 18 };
+#define BUILD_ID (1ULL << 34)
 
 struct bytes {
 	const uint8_t *p;
@@ -43,6 +44,7 @@ static void add_attr(struct perf *f, const uint8_t *p, size_t n)
 {
 	uint64_t bits = get_le64(p + 40);
 
+	f->build_ids |= (bits & BUILD_ID) != 0;
 	vec_push(&f->attr, (struct perf_attr){.type = get_le32(p),
 			       .config = get_le64(p + 8),
 			       .period = get_le64(p + 16),

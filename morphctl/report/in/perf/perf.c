@@ -54,12 +54,26 @@ static const char *string(
 	return (const char *)(uintptr_t)*kept;
 }
 
+/* Some kernels (6.18) set the flag where somebody else asked for build-ids, and have the device
+ * there: then a number of bytes other than that of most build-ids is none. */
+static struct build_id mapped_id(const struct perf *f, const struct perf_record *rec)
+{
+	enum { ID = 40, USUAL = 20 };
+	struct build_id id = {.n = rec->p[ID]};
+
+	if (!(rec->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) || id.n > USUAL ||
+	    (!f->build_ids && id.n != USUAL))
+		return (struct build_id){0};
+	memcpy(id.b, rec->p + ID + 4, id.n);
+	return id;
+}
+
 /* u32 pid, tid; u64 start, size, offset; of MMAP2: device and inode, or the build-id in their
  * place, u32 protection, flags; path. */
 static int map_record(struct perf *f, struct reader *r, const struct perf_record *rec,
     struct change *c, struct err *e)
 {
-	enum { START = 16, ID = 40, PATH = 40, PATH2 = 72 };
+	enum { START = 16, PATH = 40, PATH2 = 72 };
 	size_t path = rec->type == PERF_RECORD_MMAP2 ? PATH2 : PATH;
 	struct build_id id = {0};
 	uint64_t size;
@@ -73,9 +87,9 @@ static int map_record(struct perf *f, struct reader *r, const struct perf_record
 	c->end = size > UINT64_MAX - c->start ? UINT64_MAX : c->start + size;
 	if ((rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL)
 		c->pid = TASKS_KERNEL;
-	if (path == PATH2 && rec->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && rec->p[ID] <= 20) {
-		id.n = rec->p[ID];
-		memcpy(id.b, rec->p + ID + 4, id.n);
+	if (path == PATH2)
+		id = mapped_id(f, rec);
+	if (id.n) {
 		c->id = (uint32_t)r->id.n;
 		vec_push(&r->id, id);
 	}

@@ -52,11 +52,15 @@ void tasks_map(struct tasks *t, uint32_t pid, const struct mapping *m)
 
 /* The epoch that another begins with. Forks of forks that mapped nothing lead to the process that
  * did, so that chains are short. */
-static struct epoch child_of(struct tasks *t, uint64_t time, uint32_t ppid)
+static struct epoch child_of(struct tasks *t, uint64_t time, uint32_t ppid, bool exec)
 {
-	struct epoch e = {time, tasks_epoch(t, ppid, time), time, time};
+	struct epoch e = {.time = time,
+	    .exec = exec,
+	    .parent = tasks_epoch(t, ppid, time),
+	    .parent_time = time,
+	    .last = time};
 
-	while (e.parent != NONE && !t->epoch.v[e.parent].map.n) {
+	while (e.parent != NONE && !t->epoch.v[e.parent].map.n && !t->epoch.v[e.parent].exec) {
 		e.parent_time = t->epoch.v[e.parent].parent_time;
 		e.parent = t->epoch.v[e.parent].parent;
 	}
@@ -82,7 +86,7 @@ void tasks_fork(struct tasks *t, uint64_t time, uint32_t pid, uint32_t ppid, uin
 	if (pid == ppid)
 		return;
 	if (inherits)
-		e = child_of(t, time, ppid);
+		e = child_of(t, time, ppid, false);
 	begin(t, pid, &e);
 }
 
@@ -90,10 +94,13 @@ void tasks_comm(
     struct tasks *t, uint64_t time, uint32_t pid, uint32_t tid, const char *comm, bool exec)
 {
 	struct thread *of = thread(t, tid);
+	struct epoch e;
 
 	vec_push(&of->name, (struct named){time, comm});
-	if (exec)
-		begin(t, pid, &(struct epoch){.time = time, .parent = NONE, .last = time});
+	if (!exec)
+		return;
+	e = child_of(t, time, pid, true);
+	begin(t, pid, &e);
 }
 
 /* ---- asking ---- */
@@ -215,7 +222,8 @@ static struct mapping *find_own(const struct epoch *e, uint64_t time, uint64_t a
 	return newest == NONE ? NULL : &e->map.v[newest];
 }
 
-struct mapping *tasks_find(const struct tasks *t, uint32_t epoch, uint64_t time, uint64_t addr)
+struct mapping *tasks_find(
+    const struct tasks *t, uint32_t epoch, uint64_t time, uint64_t addr, bool in_kernel)
 {
 	const struct epoch *e;
 	struct mapping *m;
@@ -225,6 +233,8 @@ struct mapping *tasks_find(const struct tasks *t, uint32_t epoch, uint64_t time,
 		m = e->map.n ? find_own(e, time, addr) : NULL;
 		if (m)
 			return m;
+		if (e->exec && !in_kernel)
+			break;
 		time = e->parent_time;
 	}
 	return NULL;

@@ -25,6 +25,7 @@ struct mapping {
 /* A program's life in a process: between fork or exec and the next one. */
 struct epoch {
 	uint64_t time;
+	bool exec;       /* its parent is what the process executed before */
 	uint32_t parent; /* epoch, or UINT32_MAX: what is not mapped in this is as it was there … */
 	uint64_t parent_time; /* … at this time */
 	uint64_t last;        /* of its mappings, and of those it inherits */
@@ -61,13 +62,16 @@ void tasks_fork(struct tasks *t, uint64_t time, uint32_t pid, uint32_t ppid, uin
     uint32_t ptid, bool inherits);
 void tasks_comm(
     struct tasks *t, uint64_t time, uint32_t pid, uint32_t tid, const char *comm, bool exec);
-/* After all was told. */
+/* After the last change, before the first query. */
 void tasks_index(struct tasks *t);
 
 /* Its epoch at that time, or UINT32_MAX. */
 uint32_t tasks_epoch(const struct tasks *t, uint32_t pid, uint64_t time);
-/* The newest mapping of addr; NULL: none. */
-struct mapping *tasks_find(const struct tasks *t, uint32_t epoch, uint64_t time, uint64_t addr);
+/* The newest mapping of addr; NULL: none. In an exec, until it returns, registers and stack are
+ * those of the program before: where the process is in the kernel, that one's mappings are looked
+ * at last. */
+struct mapping *tasks_find(
+    const struct tasks *t, uint32_t epoch, uint64_t time, uint64_t addr, bool in_kernel);
 /* "": not known. */
 const char *tasks_name(const struct tasks *t, uint32_t tid, uint64_t time);
 void tasks_free(struct tasks *t);
