@@ -1,5 +1,5 @@
 #include "morphctl/report/job.h"
-#include "morphctl/report/child/child.h"
+#include "morphctl/report/confined/confined.h"
 
 #include <pwd.h>
 #include <string.h>
@@ -19,7 +19,7 @@ int job_read(struct job *j, const char *path)
 
 	if (!geteuid() && !stat(path, &st) && st.st_uid) {
 		p = getpwuid(st.st_uid);
-		if (child_become(st.st_uid, p ? p->pw_gid : st.st_gid, &e))
+		if (confined_become(st.st_uid, p ? p->pw_gid : st.st_gid, &e))
 			return job_failed(e.text);
 	}
 	return in_read(&j->r, path, &j->in, &e) ? job_failed(e.text) : EXIT_DONE;

@@ -782,16 +782,25 @@ static void check_sample(size_t i, uint64_t offset, uint64_t n, const char *even
 	ck_assert_str_eq(r.event.v[r.sample.v[i].event].name, event);
 }
 
+/* … as text. */
+static const char *at_offset(uint64_t n)
+{
+	static char text[20];
+
+	snprintf(text, sizeof text, "%llx", (unsigned long long)in_file(n));
+	return text;
+}
+
 START_TEST(autofdo_text)
 {
 	struct buf b = {0};
 
 	o.module = "/proc/self/exe";
-	buf_printf(&b, "1\n%s-", at(2));
-	buf_printf(&b, "%s:7\n2\n", at(5));
-	buf_printf(&b, "%s:3\nffffffffffff:4\n# of calls\n1\n", at(4));
-	buf_printf(&b, "%s->", at(5));
-	buf_printf(&b, "0x%s:9\n", at(0));
+	buf_printf(&b, "1\n%s-", at_offset(2));
+	buf_printf(&b, "%s:7\n2\n", at_offset(5));
+	buf_printf(&b, "%s:3\nffffffffffff:4\n# of calls\n1\n", at_offset(4));
+	buf_printf(&b, "%s->", at_offset(5));
+	buf_printf(&b, "0x%s:9\n", at_offset(0));
 	reads_text(buf_cstr(&b));
 	check_range(0, 2, 5, 7);
 	check_sample(0, 4, 3, "samples");
@@ -806,7 +815,7 @@ START_TEST(autofdo_text)
 	refuses_text("1\n1-2:x\n", "line 2: not FROM-TO:COUNT");
 	refuses_text("99999999999999999999\n", "line 1: the length of a list is no number");
 	o.module = NULL;
-	refuses_text("0\n0\n0\n", "--module");
+	refuses_text("0\n0\n0\n", "--program");
 }
 END_TEST
 
@@ -907,12 +916,12 @@ END_TEST
 
 START_TEST(each_is_recognised)
 {
-	static const char *const names[] = {
-	    "perf", "morph", "pprof", "autofdo", "fdata", "preaggregated", "folded"};
+	static const char *const names[] = {"perf", "morph", "addresses", "pprof", "autofdo",
+	    "fdata", "preaggregated", "profile", "folded"};
 	const char *summary;
 	unsigned i;
 
-	for (i = 0; i < 7; i++) {
+	for (i = 0; i < sizeof names / sizeof *names; i++) {
 		ck_assert_str_eq(in_format_name(i, &summary), names[i]);
 		ck_assert(*summary);
 	}

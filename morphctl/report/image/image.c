@@ -1,6 +1,6 @@
 #include "morphctl/report/image/image.h"
 #include "common/le.h"
-#include "morphctl/report/child/child.h"
+#include "morphctl/report/confined/confined.h"
 
 #include <elf.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static int read_symbols(struct elf *elf, struct buf *answer, struct err *e)
 static int read_image(void *arg, struct buf *answer, struct err *e)
 {
 	const struct question *q = arg;
-	struct elf *elf = elf_file_open("", CHILD_FILE, e);
+	struct elf *elf = elf_file_open("", CONFINED_FILE, e);
 	struct elf_segment segment[IMAGE_SEGMENTS];
 	struct build_id id;
 	size_t n, i;
@@ -136,7 +136,7 @@ static int take_symbols(struct image *m, const uint8_t *p, const uint8_t *end)
 int image_read(struct image *m, const char *path, bool symbols, struct err *e)
 {
 	struct question q = {symbols};
-	struct child c = {.file = child_open(path, 0), .run = read_image, .arg = &q};
+	struct confined c = {.file = confined_open(path, 0), .run = read_image, .arg = &q};
 	struct buf answer = {0};
 	const uint8_t *p, *end;
 	int rc;
@@ -144,7 +144,7 @@ int image_read(struct image *m, const char *path, bool symbols, struct err *e)
 	*m = (struct image){0};
 	if (c.file < 0)
 		return err_sys(e, "%s", path);
-	rc = child_run(&c, &answer, e);
+	rc = confined_run(&c, &answer, e);
 	close(c.file);
 	p = (const uint8_t *)answer.p;
 	end = p + answer.n;

@@ -1,7 +1,7 @@
 /*
  * Where the code of an executable lies: in its file, and at which addresses it was linked. Formats
  * of one executable speak of addresses, recordings of offsets. The file is read by a child
- * (morphctl/report/child/child.h), since it may be anybody's.
+ * (morphctl/report/confined/confined.h), since it may be anybody's.
  */
 #ifndef MORPH_REPORT_IMAGE_H
 #define MORPH_REPORT_IMAGE_H

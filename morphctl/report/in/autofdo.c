@@ -144,4 +144,4 @@ static bool is_autofdo(const struct in_file *f)
 }
 
 const struct in_format in_autofdo = {"autofdo",
-    "text of create_gcov and create_llvm_prof (needs --module)", is_autofdo, read_autofdo};
+    "text of create_gcov and create_llvm_prof (needs --program)", is_autofdo, read_autofdo};

@@ -189,4 +189,4 @@ static bool is_fdata(const struct in_file *f)
 }
 
 const struct in_format in_fdata = {
-    "fdata", "profile of perf2bolt (needs --module)", is_fdata, read_fdata};
+    "fdata", "profile of perf2bolt (needs --program)", is_fdata, read_fdata};

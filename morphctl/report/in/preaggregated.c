@@ -171,4 +171,4 @@ static bool is_preaggregated(const struct in_file *f)
 }
 
 const struct in_format in_preaggregated = {"preaggregated",
-    "branch records for perf2bolt -pa (needs --module)", is_preaggregated, read_preaggregated};
+    "branch records for perf2bolt -pa (needs --program)", is_preaggregated, read_preaggregated};

@@ -1,5 +1,5 @@
 /*
- * Separate debug files below CHILD_FOLDER:
+ * Separate debug files below CONFINED_FOLDER:
  *	.build-id/xx/yyyy….debug	or without .debug, by build-id
  *	DIR/NAME			NAME in .gnu_debuglink of a file in DIR, with the CRC of all
  *	.dwz/…				in .gnu_debugaltlink, with a build-id
@@ -7,7 +7,7 @@
  */
 #include "common/elf/elf.h"
 #include "common/publish.h"
-#include "morphctl/report/child/child.h"
+#include "morphctl/report/confined/confined.h"
 #include "morphctl/report/symbols/program.h"
 
 #include <elfutils/libdwelf.h>
@@ -26,7 +26,7 @@ static int open_below(const char *path)
 
 	while (*path == '/')
 		path++;
-	fd = openat(CHILD_FOLDER, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = openat(CONFINED_FOLDER, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode)))
 		fd_close(&fd);
 	return fd;

@@ -60,13 +60,12 @@ static char *of_d(const char *linkage)
 	return q <= BACK_REFERENCES ? dlang_demangle(linkage, STYLE) : NULL;
 }
 
-char *symbols_demangle(const char *linkage)
+/* One without "@plt" or a version. */
+static char *demangle(const char *linkage)
 {
 	struct name to;
-	char *d = NULL;
+	char *d;
 
-	if (linkage[0] != '_' || strlen(linkage) > MANGLED_MAX)
-		return xstrdup(linkage);
 	if (by_pieces(&to, linkage)) {
 		to.text[to.n] = '\0';
 		return xstrdup(to.text);
@@ -75,5 +74,22 @@ char *symbols_demangle(const char *linkage)
 	if (d && strlen(d) < NAME_MAX_BYTES)
 		return d;
 	free(d);
-	return xstrdup(linkage);
+	return NULL;
+}
+
+char *symbols_demangle(const char *linkage)
+{
+	size_t n = strcspn(linkage, "@");
+	char front[MANGLED_MAX + 1], *d, *whole;
+
+	if (linkage[0] != '_' || n > MANGLED_MAX)
+		return xstrdup(linkage);
+	memcpy(front, linkage, n);
+	front[n] = '\0';
+	d = demangle(front);
+	if (!d || !linkage[n])
+		return d ? d : xstrdup(linkage);
+	whole = xasprintf("%s%s", d, linkage + n);
+	free(d);
+	return whole;
 }

@@ -46,8 +46,8 @@ static void describe(struct names *k, uint32_t scope, const char *symbol, const 
 	f->line = at.source && f->source && strcmp(f->source, at.source) == 0 ? at.line : 0;
 }
 
-/* Where the function that has the code begins. */
-static void place(
+/* Where the function that has the code begins, and its size. */
+static void set_extent(
     const struct names *k, const struct function *f, uint32_t scope, struct recording_function *to)
 {
 	uint64_t start = f->start, size = f->size;
@@ -72,7 +72,7 @@ static uint32_t frames(struct names *k, uint32_t i, struct recording_frame frame
 
 	if (scope == SCOPE_NONE && !fn->name)
 		return 0;
-	place(k, fn, scope, &f);
+	set_extent(k, fn, scope, &f);
 	do {
 		parent = scope == SCOPE_NONE ? SCOPE_NONE : k->scopes.v.v[scope].parent;
 		describe(k, scope, parent == SCOPE_NONE ? fn->name : NULL, at.source, &f);

@@ -72,6 +72,13 @@ static void add_tables(struct symbols *to, Elf *elf)
 			add_table(to, elf, scn, &sh);
 }
 
+static void add_stub(uint64_t vaddr, char *name, void *arg)
+{
+	struct symbols *to = arg;
+
+	vec_push(&to->v, (struct symbol){vaddr, FUNCTIONS_STUB, vaddr + FUNCTIONS_STUB, name, 0});
+}
+
 /* ---- finding ---- */
 
 static int by_start(const void *a, const void *b)
@@ -89,7 +96,7 @@ struct sweep {
 	VEC(const struct symbol *) open;
 };
 
-static struct function at(struct sweep *w, uint64_t a)
+static struct function function_at(struct sweep *w, uint64_t a)
 {
 	const struct symbol *s;
 	uint64_t end;
@@ -122,9 +129,11 @@ void functions_find(
 
 	for (i = 0; i < sizeof p->elf / sizeof *p->elf; i++)
 		add_tables(&t, p->elf[i]);
+	if (p->code)
+		functions_each_stub(p->elf[0], add_stub, &t);
 	vec_sort(&t.v, by_start);
 	for (i = 0; i < n; i++)
-		found[i] = at(&w, vaddr[i]);
+		found[i] = function_at(&w, vaddr[i]);
 	vec_free(&w.open);
 	vec_free(&t.v);
 }

@@ -9,6 +9,10 @@ struct function {
 	const char *name;     /* linkage name */
 };
 
+/* Calls fn for each stub of the procedure linkage table: "name@plt", fn's to free; plt.c. */
+enum { FUNCTIONS_STUB = 16 }; /* bytes */
+void functions_each_stub(Elf *elf, void (*fn)(uint64_t vaddr, char *name, void *arg), void *arg);
+
 /*
  * What is at each of n ascending addresses; name NULL = nothing. Of symbols with a size the one
  * that begins last and reaches there: functions before labels, global before weak before local

@@ -1,60 +1,17 @@
 #include "morphctl/report/symbols/instructions.h"
 #include "morphctl/report/symbols/answer.h"
-#include "morphctl/report/child/child.h"
+#include "morphctl/report/symbols/att.h"
+#include "morphctl/report/confined/confined.h"
 #include "morphctl/report/symbols/open.h"
 #include "morphctl/report/symbols/program.h"
 #include "morphctl/report/symbols/scopes.h"
 
-#include <Zydis/Zydis.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { CODE_MAX = 4 << 20, TEXT_MAX = 256 };
+enum { CODE_MAX = 4 << 20 };
 
 /* ---- the child ---- */
-
-struct printer {
-	ZydisDecoder decoder;
-	ZydisFormatter formatter;
-};
-
-/* AT&T syntax with numbers as people write them; what is relative to %rip stays so. */
-static void printer_init(struct printer *p)
-{
-	static const struct {
-		ZydisFormatterProperty property;
-		ZyanUPointer value;
-	} set[] = {
-	    {ZYDIS_FORMATTER_PROP_FORCE_RELATIVE_RIPREL, ZYAN_TRUE},
-	    {ZYDIS_FORMATTER_PROP_ADDR_PADDING_ABSOLUTE, ZYDIS_PADDING_DISABLED},
-	    {ZYDIS_FORMATTER_PROP_ADDR_PADDING_RELATIVE, ZYDIS_PADDING_DISABLED},
-	    {ZYDIS_FORMATTER_PROP_DISP_PADDING, ZYDIS_PADDING_DISABLED},
-	    {ZYDIS_FORMATTER_PROP_IMM_PADDING, ZYDIS_PADDING_DISABLED},
-	    {ZYDIS_FORMATTER_PROP_HEX_UPPERCASE, ZYAN_FALSE},
-	};
-	size_t i;
-
-	ZydisDecoderInit(&p->decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	ZydisFormatterInit(&p->formatter, ZYDIS_FORMATTER_STYLE_ATT);
-	for (i = 0; i < sizeof set / sizeof *set; i++)
-		ZydisFormatterSetProperty(&p->formatter, set[i].property, set[i].value);
-}
-
-/* Prints the instruction at p, of at most n bytes, and returns how many it has. */
-static size_t print(
-    const struct printer *d, const uint8_t *p, size_t n, uint64_t offset, char text[TEXT_MAX])
-{
-	ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
-	ZydisDecodedInstruction i;
-
-	if (ZYAN_SUCCESS(ZydisDecoderDecodeFull(&d->decoder, p, n, &i, operand)) &&
-	    ZYAN_SUCCESS(ZydisFormatterFormatInstruction(
-		&d->formatter, &i, operand, i.operand_count_visible, text, TEXT_MAX, offset, NULL)))
-		return i.length;
-	snprintf(text, TEXT_MAX, ".byte 0x%02x", *p);
-	return 1;
-}
 
 struct listing {
 	VEC(uint64_t) vaddr; /* of each instruction, and of the end */
@@ -102,22 +59,22 @@ int instructions_read(
 {
 	struct program p;
 	struct listing l = {0};
-	struct printer d;
+	struct att d;
 	uint64_t vaddr, at, n = end - start;
 	uint8_t *code = xmalloc(n + 1);
-	char text[TEXT_MAX];
+	char text[ATT_TEXT];
 
 	if (program_open(&p, q, e))
 		return -1;
 	vaddr = program_address(&p, start);
-	if (p.other || vaddr == UINT64_MAX || program_address(&p, end - 1) != vaddr + n - 1)
+	if (!p.code || vaddr == UINT64_MAX || program_address(&p, end - 1) != vaddr + n - 1)
 		return err_set(e, "there is no code at these offsets of it");
-	if (pread(CHILD_FILE, code, n, (off_t)start) != (ssize_t)n)
+	if (pread(CONFINED_FILE, code, n, (off_t)start) != (ssize_t)n)
 		return err_set(e, "the file ends before its code does");
-	printer_init(&d);
+	att_init(&d);
 	for (at = 0; at < n;) {
 		vec_push(&l.vaddr, vaddr + at);
-		at += print(&d, code + at, n - at, start + at, text);
+		at += att_print(&d, code + at, n - at, start + at, text);
 		vec_push(&l.text, xstrdup(text));
 	}
 	vec_push(&l.vaddr, vaddr + n);
@@ -198,7 +155,7 @@ int symbols_disassemble(const struct recording_file *f, uint64_t start, uint64_t
     struct err *e)
 {
 	struct job j = {{f, open_debug_folder(o), true, NULL, 0}, start, end};
-	struct child c = {.folder = j.q.debug, .run = run, .arg = &j};
+	struct confined c = {.folder = j.q.debug, .run = run, .arg = &j};
 	struct buf answer = {0};
 	int rc;
 
@@ -209,7 +166,7 @@ int symbols_disassemble(const struct recording_file *f, uint64_t start, uint64_t
 	c.file = open_for(f, o);
 	if (c.file < 0)
 		return err_set(e, "%s: not there any more", f->path);
-	rc = child_run(&c, &answer, e) ||
+	rc = confined_run(&c, &answer, e) ||
 	     instructions_decode(answer.p, answer.n, start, end, mem, insn, n, e);
 	if (rc)
 		err_wrap(e, "%s", f->path);

@@ -1,14 +1,18 @@
 #include "morphctl/report/symbols/open.h"
+#include "common/le.h"
 #include "common/log.h"
 #include "common/publish.h"
-#include "morphctl/report/child/child.h"
+#include "morphctl/report/confined/confined.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { NOTES_MAX = 1 << 20 };
 
 const char *open_debug_folder(const struct symbols_options *o)
 {
@@ -18,27 +22,68 @@ const char *open_debug_folder(const struct symbols_options *o)
 /* Where the file is gone its debug file may have names. */
 static int open_elf(const struct recording_file *f, const struct symbols_options *o)
 {
-	int fd = f->path[0] == '/' ? child_open(f->path, 0) : -1;
+	int fd = f->path[0] == '/' ? confined_open(f->path, 0) : -1;
 	char hex[BUILD_ID_HEX], *path;
 
 	if (fd >= 0 || f->id.n < 2)
 		return fd;
 	build_id_hex(&f->id, hex);
 	path = xasprintf("%s/.build-id/%.2s/%s.debug", open_debug_folder(o), hex, hex + 2);
-	fd = child_open(path, 0);
+	fd = confined_open(path, 0);
 	if (fd < 0) {
 		path[strlen(path) - strlen(".debug")] = '\0';
-		fd = child_open(path, 0);
+		fd = confined_open(path, 0);
 	}
 	free(path);
 	return fd;
+}
+
+/* The build-id of the running kernel, in its notes; n = 0: not known. */
+static struct build_id kernel_id(void)
+{
+	struct build_id id = {0};
+	struct buf b = {0};
+	uint64_t at, name, desc, size;
+
+	if (file_read("/sys/kernel/notes", NOTES_MAX, &b, NULL))
+		return id;
+	for (at = 0; at + 12 <= b.n && !id.n; at = desc + ((size + 3) & ~UINT64_C(3))) {
+		name = get_le32(b.p + at);
+		size = get_le32(b.p + at + 4);
+		desc = at + 12 + ((name + 3) & ~UINT64_C(3));
+		if (desc + size > b.n)
+			break;
+		if (get_le32(b.p + at + 8) != NT_GNU_BUILD_ID || size > sizeof id.b || name != 4 ||
+		    memcmp(b.p + at + 12, "GNU", 4))
+			continue;
+		id.n = (uint8_t)size;
+		memcpy(id.b, b.p + desc, size);
+	}
+	buf_free(&b);
+	return id;
+}
+
+/* Of another kernel the addresses mean something else. */
+static int open_kallsyms(const struct recording_file *f, const struct symbols_options *o)
+{
+	struct build_id here;
+
+	if (o->kallsyms)
+		return confined_open(o->kallsyms, 0);
+	here = kernel_id();
+	if (f->id.n && here.n && strncmp(f->path, "[kernel", 7) == 0 &&
+	    !build_id_equal(&f->id, &here)) {
+		log_warn("functions of the kernel are not named: another one is running now");
+		return -1;
+	}
+	return confined_open("/proc/kallsyms", 0);
 }
 
 /* Anybody can make a file of that name: it must be of who asks, or of the process's user. */
 static int open_perfmap(const struct recording_file *f, const struct symbols_options *o)
 {
 	char *path = xasprintf("%s/perf-%" PRIu32 ".map", o->maps ? o->maps : "/tmp", f->pid);
-	int fd = child_open(path, O_NOFOLLOW);
+	int fd = confined_open(path, O_NOFOLLOW);
 	struct stat st, process;
 	char proc[32];
 
@@ -60,7 +105,7 @@ int open_for(const struct recording_file *f, const struct symbols_options *o)
 	case RECORDING_ELF:
 		return open_elf(f, o);
 	case RECORDING_KERNEL:
-		return child_open(o->kallsyms ? o->kallsyms : "/proc/kallsyms", 0);
+		return open_kallsyms(f, o);
 	case RECORDING_ANON:
 		return open_perfmap(f, o);
 	default:

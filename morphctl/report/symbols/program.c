@@ -1,6 +1,6 @@
 #include "morphctl/report/symbols/program.h"
 #include "common/elf/elf.h"
-#include "morphctl/report/child/child.h"
+#include "morphctl/report/confined/confined.h"
 
 #include <string.h>
 
@@ -31,9 +31,9 @@ static void add_segment(struct program *p, const GElf_Phdr *ph, uint64_t offset,
 		vec_push(&p->segment, (struct program_segment){offset, ph->p_vaddr, size});
 }
 
-/* objcopy --only-keep-debug takes offsets and sizes away. Linkers put each segment at the first
- * offset that corresponds to its address. */
-static void add_segments(struct program *p, Elf *elf)
+/* objcopy --only-keep-debug takes offsets and sizes away, with the code. Linkers put each segment
+ * at the first offset that corresponds to its address. Returns whether the code is there. */
+static bool add_segments(struct program *p, Elf *elf)
 {
 	GElf_Phdr ph;
 	size_t n, i;
@@ -41,10 +41,10 @@ static void add_segments(struct program *p, Elf *elf)
 	bool taken = false;
 
 	if (elf_getphdrnum(elf, &n))
-		return;
+		return false;
 	for (i = 0; i < n; i++)
 		taken |= gelf_getphdr(elf, (int)i, &ph) && ph.p_type == PT_LOAD &&
-			 (ph.p_flags & PF_X) && !ph.p_filesz && ph.p_memsz;
+			 (ph.p_flags & PF_X) && ph.p_filesz < ph.p_memsz;
 	for (i = 0; i < n; i++) {
 		if (!gelf_getphdr(elf, (int)i, &ph) || ph.p_type != PT_LOAD)
 			continue;
@@ -56,6 +56,7 @@ static void add_segments(struct program *p, Elf *elf)
 			add_segment(p, &ph, ph.p_offset, ph.p_filesz);
 		}
 	}
+	return !taken;
 }
 
 uint64_t program_address(const struct program *p, uint64_t offset)
@@ -106,26 +107,22 @@ static void open_dwarf(struct program *p, const struct request *q)
 
 int program_open(struct program *p, const struct request *q, struct err *e)
 {
-	struct elf *f = elf_file_open(q->file->path, CHILD_FILE, e);
+	struct elf *f = elf_file_open(q->file->path, CONFINED_FILE, e);
 	struct build_id id;
+	bool own;
 
 	*p = (struct program){0};
 	if (!f)
 		return err_set(e, "not an ELF file for x86-64, or damaged");
 	elf_version(EV_CURRENT);
 	id = elf_file_build_id(f);
-	if (!q->file->id.n || build_id_equal(&id, &q->file->id)) {
-		p->elf[0] = elf_begin(CHILD_FILE, ELF_C_READ_MMAP, NULL);
-	} else {
+	own = !q->file->id.n || build_id_equal(&id, &q->file->id);
+	if (!own)
 		id = q->file->id;
-		p->elf[0] = debugfile_of_id(&id);
-		p->other = !p->elf[0];
-	}
-	if (p->other)
-		return 0;
+	p->elf[0] = own ? elf_begin(CONFINED_FILE, ELF_C_READ_MMAP, NULL) : debugfile_of_id(&id);
 	if (!p->elf[0])
-		return err_set(e, "%s", elf_errmsg(-1));
-	add_segments(p, p->elf[0]);
+		return own ? err_set(e, "%s", elf_errmsg(-1)) : 0;
+	p->code = add_segments(p, p->elf[0]) && own;
 	find_debug(p, q, &id);
 	p->elf[2] = debugfile_within(p->elf[0]);
 	open_dwarf(p, q);

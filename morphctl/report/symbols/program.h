@@ -15,10 +15,11 @@ struct program_segment { /* executable */
 };
 
 struct program {
-	Elf *elf[3]; /* the file, its debug file, .gnu_debugdata; NULL = there is none */
+	Elf *elf[3]; /* the file, its debug file, .gnu_debugdata; NULL = there is none. Without
+			the first there is only another build of it, and all else is empty */
 	VEC(struct program_segment) segment;
 	Dwarf *dwarf; /* NULL = there is none, or nobody asked for lines */
-	bool other;   /* there is only another build of it: all else is empty */
+	bool code;    /* CONFINED_FILE has the code, not names alone */
 };
 
 int program_open(struct program *p, const struct request *q, struct err *e);
@@ -33,7 +34,7 @@ Elf_Scn *program_section(Elf *elf, const char *name);
 Elf *debugfile_of_id(const struct build_id *id);
 /* By .gnu_debuglink; id: of the file itself. */
 Elf *debugfile_of_link(Elf *elf, const char *path, const struct build_id *id);
-/* What dwz moved out; folder: the name of CHILD_FOLDER. */
+/* What dwz moved out; folder: the name of CONFINED_FOLDER. */
 Elf *debugfile_of_alt(Dwarf *dwarf, const char *folder);
 /* .gnu_debugdata. */
 Elf *debugfile_within(Elf *elf);

@@ -64,6 +64,37 @@ static uint32_t add_scope(struct unit *u, Dwarf_Die *die, uint32_t parent)
 	return c.scope;
 }
 
+/* ---- names of files ---- */
+
+/* libdw leaves some as they are in the line table: relative to the folder of the compiler. */
+static const char *absolute(struct scopes *s, Dwarf_Die *cu, const char *source)
+{
+	Dwarf_Attribute a;
+	const char *dir;
+	uint64_t *at;
+	bool fresh;
+
+	if (!source || source[0] == '/')
+		return source;
+	at = htab_put(&s->path, &source, sizeof source, &fresh);
+	if (fresh) {
+		dir = dwarf_formstring(dwarf_attr(cu, DW_AT_comp_dir, &a));
+		*at = (uintptr_t)(dir && dir[0] == '/' ? arena_printf(&s->mem, "%s/%s", dir, source)
+						       : source);
+	}
+	return (const char *)(uintptr_t)*at;
+}
+
+static const char *file_of(struct scopes *s, Dwarf_Die *cu, uint64_t file)
+{
+	Dwarf_Files *files;
+	size_t n;
+
+	if (dwarf_getsrcfiles(cu, &files, &n) || file >= n)
+		return NULL;
+	return absolute(s, cu, dwarf_filesrc(files, file, NULL, NULL));
+}
+
 /* ---- names of what is around ---- */
 
 static const char *join(struct scopes *s, const char *outer, const char *name)
@@ -108,7 +139,7 @@ static const char *qualifier(struct unit *u, Dwarf_Die *die, int tag, const char
 	case DW_TAG_structure_type:
 	case DW_TAG_union_type:
 		name = name_of(die);
-		return name ? join(u->s, outer, name) : outer;
+		return join(u->s, outer, name ? name : "(anonymous class)");
 	default:
 		return outer;
 	}
@@ -168,9 +199,9 @@ static void find_lines(struct unit *u, Dwarf_Die *cu, size_t from, size_t to)
 	for (; from < to; from++) {
 		l = &u->s->line[from];
 		row = l->source ? NULL : dwarf_getsrc_die(cu, u->vaddr[from]);
-		if (!row || dwarf_lineno(row, &line) || line <= 0)
+		if (!row || dwarf_lineno(row, &line) || line < 0)
 			continue;
-		l->source = dwarf_linesrc(row, NULL, NULL);
+		l->source = absolute(u->s, cu, dwarf_linesrc(row, NULL, NULL));
 		l->line = (uint32_t)line;
 		l->discriminator = dwarf_linediscriminator(row, &disc) ? 0 : disc;
 	}
@@ -235,17 +266,15 @@ static uint32_t number(Dwarf_Die *die, unsigned attribute)
 										    : (uint32_t)v;
 }
 
-struct scope_line scopes_call(const struct scopes *s, uint32_t scope)
+struct scope_line scopes_call(struct scopes *s, uint32_t scope)
 {
 	Dwarf_Die die = s->v.v[scope].die, cu;
-	Dwarf_Files *files;
-	size_t n;
 	uint32_t file = number(&die, DW_AT_call_file);
 	struct scope_line l = {
 	    NULL, number(&die, DW_AT_call_line), number(&die, AT_GNU_DISCRIMINATOR)};
 
-	if (dwarf_diecu(&die, &cu, NULL, NULL) && !dwarf_getsrcfiles(&cu, &files, &n) && file < n)
-		l.source = dwarf_filesrc(files, file, NULL, NULL);
+	if (dwarf_diecu(&die, &cu, NULL, NULL))
+		l.source = file_of(s, &cu, file);
 	return l;
 }
 
@@ -283,12 +312,17 @@ const char *scopes_name(struct scopes *s, uint32_t scope, const char **name)
 	return NULL;
 }
 
-struct scope_line scopes_definition(const struct scopes *s, uint32_t scope)
+struct scope_line scopes_definition(struct scopes *s, uint32_t scope)
 {
-	Dwarf_Die die = s->v.v[scope].die;
+	Dwarf_Die die = s->v.v[scope].die, cu;
+	struct scope_line l = {0};
+	Dwarf_Attribute a;
+	Dwarf_Word file;
 	int line;
-	struct scope_line l = {dwarf_decl_file(&die), 0, 0};
 
+	if (dwarf_attr_integrate(&die, DW_AT_decl_file, &a) && !dwarf_formudata(&a, &file) &&
+	    dwarf_cu_die(a.cu, &cu, NULL, NULL, NULL, NULL, NULL, NULL))
+		l.source = file_of(s, &cu, file);
 	if (!dwarf_decl_line(&die, &line) && line > 0)
 		l.line = (uint32_t)line;
 	return l;

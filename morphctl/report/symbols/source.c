@@ -1,5 +1,5 @@
 #include "morphctl/report/symbols/answer.h"
-#include "morphctl/report/child/child.h"
+#include "morphctl/report/confined/confined.h"
 #include "morphctl/report/symbols/readers.h"
 #include "morphctl/report/symbols/symbols.h"
 
@@ -43,7 +43,7 @@ static int read_lines(void *arg, struct buf *answer, struct err *e)
 	struct stat st;
 
 	if (w->public &&
-	    (fstat(CHILD_FILE, &st) || (!(st.st_mode & S_IROTH) && st.st_uid != w->owner)))
+	    (fstat(CONFINED_FILE, &st) || (!(st.st_mode & S_IROTH) && st.st_uid != w->owner)))
 		return err_set(e, "it is not known to be readable for the owner of the program");
 	if (reader_bytes(SOURCE_MAX, &b, e))
 		return -1;
@@ -81,7 +81,8 @@ int symbols_source(const char *path, uint32_t owner, uint32_t from, uint32_t n, 
 {
 	uid_t own = geteuid();
 	struct wanted w = {from, n, own && owner && owner != own, owner};
-	struct child c = {.file = -1, .path = path, .owner = owner, .run = read_lines, .arg = &w};
+	struct confined c = {
+	    .file = -1, .path = path, .owner = owner, .run = read_lines, .arg = &w};
 	struct buf answer = {0};
 	int rc;
 
@@ -89,7 +90,7 @@ int symbols_source(const char *path, uint32_t owner, uint32_t from, uint32_t n, 
 		return err_set(
 		    e, "%s: lines begin with 1, and there are at most %d", path, LINES_MAX);
 	*line = arena_array(mem, n, sizeof **line);
-	rc = child_run(&c, &answer, e);
+	rc = confined_run(&c, &answer, e);
 	if (!rc && decode(&answer, mem, *line, n))
 		rc = err_set(e, "the process that read it gave a wrong answer");
 	if (rc)

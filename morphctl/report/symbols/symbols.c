@@ -1,14 +1,12 @@
 #include "morphctl/report/symbols/symbols.h"
-#include "common/elf/elf.h"
 #include "common/log.h"
 #include "common/publish.h"
 #include "common/sort.h"
 #include "morphctl/report/symbols/answer.h"
-#include "morphctl/report/child/child.h"
+#include "morphctl/report/confined/confined.h"
 #include "morphctl/report/symbols/open.h"
 #include "morphctl/report/symbols/readers.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 enum { KALLSYMS_MAX = 128 << 20, PERFMAP_MAX = 512 << 20 };
@@ -50,7 +48,7 @@ static int read_file(void *arg, struct buf *answer, struct err *e)
 
 /* ---- in the parent ---- */
 
-static void take(struct work *w, const struct recording *found)
+static void add_answer(struct work *w, const struct recording *found)
 {
 	uint32_t *index = xmalloc(found->function.n * sizeof *index + 1);
 	struct recording_frame frame[ANSWER_DEPTH];
@@ -75,15 +73,16 @@ static void take(struct work *w, const struct recording *found)
 }
 
 /* Returns 0, or -1 and why nothing is known of a file that is there. */
-static int ask(struct work *w, int fd, struct err *e)
+static int read_confined(struct work *w, int fd, struct err *e)
 {
-	struct child c = {.file = fd, .folder = w->q.debug, .run = read_file, .arg = &w->q};
+	struct confined c = {.file = fd, .folder = w->q.debug, .run = read_file, .arg = &w->q};
 	struct recording found = {0};
 	struct buf answer = {0};
-	int rc = child_run(&c, &answer, e) || answer_decode(answer.p, answer.n, w->q.n, &found, e);
+	int rc =
+	    confined_run(&c, &answer, e) || answer_decode(answer.p, answer.n, w->q.n, &found, e);
 
 	if (!rc)
-		take(w, &found);
+		add_answer(w, &found);
 	recording_free(&found);
 	buf_free(&answer);
 	return rc ? -1 : 0;
@@ -96,7 +95,7 @@ static void resolve_file(struct work *w, bool *kernel_warned)
 	size_t i;
 	struct err e;
 
-	if (fd >= 0 && ask(w, fd, &e)) {
+	if (fd >= 0 && read_confined(w, fd, &e)) {
 		if (f->kind != RECORDING_KERNEL)
 			log_warn("%s: functions are not named: %s", f->path, e.text);
 		else if (!*kernel_warned)

@@ -6,7 +6,7 @@
  * code and write lines again: the last one that has an address names it.
  */
 #include "common/sort.h"
-#include "morphctl/report/child/child.h"
+#include "morphctl/report/confined/confined.h"
 #include "morphctl/report/symbols/readers.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ int reader_bytes(size_t max, struct buf *out, struct err *e)
 	ssize_t n;
 
 	do {
-		n = read(CHILD_FILE, buf_grow(out, CHUNK), CHUNK);
+		n = read(CONFINED_FILE, buf_grow(out, CHUNK), CHUNK);
 		out->n -= CHUNK - (size_t)(n > 0 ? n : 0);
 	} while (n > 0 && out->n <= max);
 	if (n < 0)

@@ -1,4 +1,4 @@
-#include "morphctl/report/child/child.h"
+#include "morphctl/report/confined/confined.h"
 #include "common/publish.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ enum { NOBODY = 65534, CHUNK = 64 << 10 };
 enum { ANSWERED = 'A', REFUSED = 'R' };
 
 /* Devices are not opened at all: for some that alone is a request. */
-int child_open(const char *path, int flags)
+int confined_open(const char *path, int flags)
 {
 	int at = open(path, O_PATH | O_CLOEXEC | flags), fd = -1;
 	char again[32];
@@ -39,8 +39,8 @@ int child_open(const char *path, int flags)
 
 /* ---- the child ---- */
 
-/* 0, 1 and 3 as in child.h, nothing else but an empty 2. */
-static int settle_descriptors(const struct child *c, int file, int answer, struct err *e)
+/* 0, 1 and 3 as in confined.h, nothing else but an empty 2. */
+static int set_descriptors(const struct confined *c, int file, int answer, struct err *e)
 {
 	int folder = c->folder ? open(c->folder, O_PATH | O_CLOEXEC | O_DIRECTORY) : -1;
 	int none = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -57,9 +57,9 @@ static int settle_descriptors(const struct child *c, int file, int answer, struc
 		if (dup2(from[i], i) < 0)
 			return err_sys(e, "descriptors");
 	}
-	if (from[3] >= 0 && dup2(from[3], CHILD_FOLDER) < 0)
+	if (from[3] >= 0 && dup2(from[3], CONFINED_FOLDER) < 0)
 		return err_sys(e, "descriptors");
-	return close_range(from[3] < 0 ? CHILD_FOLDER : CHILD_FOLDER + 1, ~0u, 0)
+	return close_range(from[3] < 0 ? CONFINED_FOLDER : CONFINED_FOLDER + 1, ~0u, 0)
 		   ? err_sys(e, "descriptors")
 		   : 0;
 }
@@ -70,38 +70,40 @@ struct user {
 };
 
 /* Root's files are opened by root, and then read by nobody. */
-static int open_as(const struct child *c, const struct user *u, struct err *e)
+static int open_as(const struct confined *c, const struct user *u, struct err *e)
 {
 	int fd;
 
 	if (c->file >= 0)
 		return c->file;
-	if (c->owner && child_become(u->uid, u->gid, e))
+	if (c->owner && confined_become(u->uid, u->gid, e))
 		return -1;
-	fd = child_open(c->path, 0);
+	fd = confined_open(c->path, 0);
 	return fd < 0 ? err_sys(e, "opening it") : fd;
 }
 
-static void be_child(const struct child *c, int answer, const struct user *u)
+static void be_child(const struct confined *c, int answer, const struct user *u)
 {
 	struct buf b = {0};
 	struct err e;
-	int file = open_as(c, u, &e);
+	int file = open_as(c, u, &e), rc;
 
 	buf_char(&b, ANSWERED);
-	if (file < 0 || settle_descriptors(c, file, answer, &e) ||
-	    child_confine(u->uid, u->gid, c->folder, &e) || c->run(c->arg, &b, &e)) {
+	rc = file < 0 || set_descriptors(c, file, answer, &e);
+	if (!rc)
+		answer = CONFINED_ANSWER;
+	if (rc || confined_enter(u->uid, u->gid, c->folder, &e) || c->run(c->arg, &b, &e)) {
 		b.n = 0;
 		buf_char(&b, REFUSED);
 		buf_str(&b, e.text);
 	}
-	_exit(file_write_all(CHILD_ANSWER, b.p, b.n) ? 1 : 0);
+	_exit(file_write_all(answer, b.p, b.n) ? 1 : 0);
 }
 
 /* ---- the parent ---- */
 
 /* The group is the user's own, not the file's: that may be one that the user is not in. */
-static int owner_of(const struct child *c, struct user *u, struct err *e)
+static int owner_of(const struct confined *c, struct user *u, struct err *e)
 {
 	struct stat st = {.st_uid = c->owner};
 	struct passwd *p;
@@ -140,8 +142,8 @@ static int receive(int fd, unsigned wait_s, struct buf *out, struct err *e)
 		out->n -= CHUNK - (size_t)(n > 0 ? n : 0);
 		if (n < 0 && errno != EINTR)
 			return err_sys(e, "the answer");
-		if (out->n - begin > CHILD_ANSWER_MAX)
-			return err_set(e, "more than %d bytes of names", CHILD_ANSWER_MAX);
+		if (out->n - begin > CONFINED_ANSWER_MAX)
+			return err_set(e, "more than %d bytes of names", CONFINED_ANSWER_MAX);
 	}
 	return 0;
 }
@@ -149,8 +151,10 @@ static int receive(int fd, unsigned wait_s, struct buf *out, struct err *e)
 /* What a child that ended by itself left. */
 static int judge(int status, const struct buf *b, struct err *e)
 {
-	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
-		return err_set(e, "reading it took more than %d s of CPU time", CHILD_CPU_S);
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+		return err_set(e,
+		    "the process that read it was killed, perhaps after %d s of CPU time",
+		    CONFINED_CPU_S);
 	if (WIFSIGNALED(status))
 		return err_set(
 		    e, "the process that read it crashed (%s)", strsignal(WTERMSIG(status)));
@@ -180,7 +184,7 @@ static int talk(int fd, pid_t pid, unsigned wait_s, struct buf *answer, struct e
 	return rc;
 }
 
-int child_run(const struct child *c, struct buf *answer, struct err *e)
+int confined_run(const struct confined *c, struct buf *answer, struct err *e)
 {
 	int p[2], rc;
 	struct user u;
@@ -195,7 +199,7 @@ int child_run(const struct child *c, struct buf *answer, struct err *e)
 		be_child(c, p[1], &u);
 	close(p[1]);
 	rc = pid < 0 ? err_sys(e, "fork")
-		     : talk(p[0], pid, c->wait_s ? c->wait_s : CHILD_WAIT_S, answer, e);
+		     : talk(p[0], pid, c->wait_s ? c->wait_s : CONFINED_WAIT_S, answer, e);
 	close(p[0]);
 	return rc;
 }

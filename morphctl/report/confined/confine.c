@@ -1,7 +1,7 @@
 #include "common/callfilter.h"
 #include "common/landlock.h"
 #include "common/limit.h"
-#include "morphctl/report/child/child.h"
+#include "morphctl/report/confined/confined.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,17 +17,19 @@ static const rlim_t MEMORY = RLIM_INFINITY;
 enum { LAST_WRITABLE = STDERR_FILENO };
 #else
 static const rlim_t MEMORY = (rlim_t)2 << 30; /* bytes of address space */
-enum { LAST_WRITABLE = CHILD_ANSWER };
+enum { LAST_WRITABLE = CONFINED_ANSWER };
 #endif
 enum { OPEN_MAX_FILES = 64 };
 
 /* What reading takes, whatever the arguments. sysinfo is qsort's, which asks how much memory
- * there is. */
+ * there is; the last line is the sanitizers'. */
 static const int ALLOWED[] = {SCMP_SYS(read), SCMP_SYS(pread64), SCMP_SYS(lseek), SCMP_SYS(fstat),
     SCMP_SYS(newfstatat), SCMP_SYS(close), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(brk),
     SCMP_SYS(madvise), SCMP_SYS(futex), SCMP_SYS(getrandom), SCMP_SYS(clock_gettime),
     SCMP_SYS(sysinfo), SCMP_SYS(rt_sigreturn), SCMP_SYS(restart_syscall), SCMP_SYS(exit),
-    SCMP_SYS(exit_group)};
+    SCMP_SYS(exit_group),
+    /* … */
+    SCMP_SYS(sigaltstack), SCMP_SYS(sched_yield), SCMP_SYS(getpid), SCMP_SYS(gettid)};
 
 #define RULE(f, call, ...) \
 	callfilter_rule(f, SCMP_ACT_ALLOW, SCMP_SYS(call), CALLFILTER_IF(__VA_ARGS__))
@@ -39,7 +41,7 @@ static int filter(struct err *e)
 	int fd;
 
 	callfilter_list(&f, SCMP_ACT_ALLOW, ALLOWED, sizeof ALLOWED / sizeof *ALLOWED);
-	for (fd = CHILD_ANSWER; fd <= LAST_WRITABLE; fd++)
+	for (fd = CONFINED_ANSWER; fd <= LAST_WRITABLE; fd++)
 		RULE(&f, write, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)fd));
 	RULE(&f, openat, CALLFILTER_WITHOUT(2, writing));
 	RULE(&f, fcntl, SCMP_A1(SCMP_CMP_EQ, F_GETFD));
@@ -57,7 +59,7 @@ static int rules(struct landlock *l, const char *folder, struct err *e)
 	return landlock_open(l, e) || landlock_allow(l, folder, LANDLOCK_READ, e) ? -1 : 0;
 }
 
-int child_become(uid_t uid, gid_t gid, struct err *e)
+int confined_become(uid_t uid, gid_t gid, struct err *e)
 {
 	if (geteuid())
 		return 0;
@@ -70,16 +72,16 @@ static int limit(struct err *e)
 {
 	if (limit_lower(RLIMIT_CORE, 0) || limit_lower(RLIMIT_NPROC, 0) ||
 	    limit_lower(RLIMIT_FSIZE, 0) || limit_lower(RLIMIT_NOFILE, OPEN_MAX_FILES) ||
-	    limit_lower(RLIMIT_CPU, CHILD_CPU_S) || limit_lower(RLIMIT_AS, MEMORY))
+	    limit_lower(RLIMIT_CPU, CONFINED_CPU_S) || limit_lower(RLIMIT_AS, MEMORY))
 		return err_sys(e, "limits");
 	return 0;
 }
 
-int child_confine(uid_t uid, gid_t gid, const char *folder, struct err *e)
+int confined_enter(uid_t uid, gid_t gid, const char *folder, struct err *e)
 {
 	struct landlock own;
 
-	if (rules(&own, folder, e) || child_become(uid, gid, e) || limit(e))
+	if (rules(&own, folder, e) || confined_become(uid, gid, e) || limit(e))
 		return -1;
 	/* After the change of users, which takes the first back; nobody looks into it. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) ||
