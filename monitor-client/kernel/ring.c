@@ -1,20 +1,16 @@
 /*
  * Records, all little-endian, padded to 8 bytes: u32 type, u16 misc, u16 size
  * (with this header), then
- *   SAMPLE    of a clock u64 ip first; then u32 pid, u32 tid, u64 time, u64 abi,
- *             and unless abi is 0 the registers of RING_REGS by ascending bit:
- *             cx ip flags r11; full: ax bx cx dx si di bp sp ip flags r8 … r15,
- *             then u64 size of the stack's copy, and unless that is 0 its bytes
- *             and u64 how many of them are valid; of an exec's: u64 sp, and the stack
- *   MMAP2     u32 pid, u32 tid, u64 addr, u64 len, u64 pgoff,
- *             u32 maj, u32 min, u64 ino, u64 generation, or with the misc bit
- *             BUILD_ID: u8 size, 3 bytes, u8 id[20]; u32 prot, u32 flags, path
- *   COMM      u32 pid, u32 tid, name
- *   FORK EXIT u32 pid, u32 ppid, u32 tid, u32 ptid, u64 time
- *   LOST      u64 id, u64 lost
- *   NAMESPACES u32 pid, u32 tid, u64 n, then n times u64 dev, u64 ino, in the
- *             order of enum perf_ns_index of perf_event.h
- * and after every one but SAMPLE: u32 pid, u32 tid, u64 time.
+ *   SAMPLE    of a clock u64 ip first; then u32 pid, u32 tid, u64 time, of a tick
+ *             with a call chain u64 n and n addresses, then u64 abi, and unless abi is 0 the
+ * registers of RING_REGS by ascending bit: cx ip flags r11; full: ax bx cx dx si di bp sp ip flags
+ * r8 … r15, then u64 size of the stack's copy, and unless that is 0 its bytes and u64 how many of
+ * them are valid; of an exec's: u64 sp, and the stack MMAP2     u32 pid, u32 tid, u64 addr, u64
+ * len, u64 pgoff, u32 maj, u32 min, u64 ino, u64 generation, or with the misc bit BUILD_ID: u8
+ * size, 3 bytes, u8 id[20]; u32 prot, u32 flags, path COMM      u32 pid, u32 tid, name FORK EXIT
+ * u32 pid, u32 ppid, u32 tid, u32 ptid, u64 time LOST      u64 id, u64 lost NAMESPACES u32 pid, u32
+ * tid, u64 n, then n times u64 dev, u64 ino, in the order of enum perf_ns_index of perf_event.h and
+ * after every one but SAMPLE: u32 pid, u32 tid, u64 time.
  */
 #include "monitor-client/kernel/ring.h"
 #include "common/le.h"
@@ -168,14 +164,35 @@ static enum record_kind sample_clock(
  */
 static enum record_kind sample_tick(struct ring *r, const uint8_t *p, size_t n, struct event *ev)
 {
-	if (n < 24)
+	enum { PID = 0, TID = 4, TIME = 8, HEAD = 16, ABI_SIZE = 8 };
+	uint64_t chain[CALLCHAIN_MAX + 1]; /* with perf's mark */
+	size_t i, nchain = 0;
+
+	if (n < HEAD + ABI_SIZE)
 		return REC_SKIP;
-	ev->pid = get_le32(p);
-	ev->tid = get_le32(p + 4);
-	ev->time = get_le64(p + 8);
+	ev->pid = get_le32(p + PID);
+	ev->tid = get_le32(p + TID);
+	ev->time = get_le64(p + TIME);
+	p += HEAD;
+	n -= HEAD;
+	if (r->chain) {
+		nchain = get_le64(p);
+		if (nchain > (n - ABI_SIZE) / 8 || n - ABI_SIZE - 8 * nchain < ABI_SIZE)
+			return REC_SKIP;
+		for (i = 0; i < nchain && i <= CALLCHAIN_MAX; i++)
+			chain[i] = word(p + 8, (unsigned)i);
+		p += 8 + 8 * nchain;
+		n -= 8 + 8 * nchain;
+		nchain = i;
+	}
 	ev->sample.mode = MODE_KERNEL;
-	if (in_user_mode(r, p + 16, p + n, ev, &ev->sample.ip))
+	if (in_user_mode(r, p, p + n, ev, &ev->sample.ip)) {
 		ev->sample.mode = MODE_USER;
+		if (r->chain)
+			callchain_user(r->chain, chain, nchain);
+	} else if (r->chain) {
+		ev->sample.ip = callchain_kernel(r->chain, chain, nchain);
+	}
 	return REC_EVENT;
 }
 

@@ -8,6 +8,7 @@
 #define MORPH_RING_H
 
 #include "common/err.h"
+#include "monitor-client/kernel/callchain.h"
 #include "monitor-client/kernel/event.h"
 
 #include <stdbool.h>
@@ -24,6 +25,9 @@ struct ring {
 	uint8_t *copy;          /* the record at hand, 64 KiB */
 	bool full;              /* samples have all of RING_REGS_FULL and RING_STACK */
 	struct event_regs regs; /* of the sample at hand */
+	/* Ticks have a call chain, too, by which their kernel addresses are found; NULL: they have
+	 * none, and no such address. */
+	struct callchain *chain;
 };
 
 /* Maps the ring of fd: one control page and `pages` (a power of two) of data.
@@ -36,7 +40,8 @@ void ring_close(struct ring *r);
 /* What the samples of a ring look like. */
 enum sample_shape {
 	SHAPE_NONE,  /* no samples: side-band only */
-	SHAPE_TICK,  /* TID | TIME | REGS_USER; misc says nothing */
+	SHAPE_TICK,  /* TID | TIME | CALLCHAIN where the ring has them | REGS_USER; misc says
+			nothing */
 	SHAPE_CLOCK, /* IP and the same; misc says user or kernel mode */
 	SHAPE_EXTRA, /* of a clock, in the form of SHAPE_TICK */
 	SHAPE_EXEC,  /* TID | TIME | REGS_USER of RING_REGS_EXEC | STACK_USER of RING_STACK_EXEC */

@@ -58,6 +58,8 @@ struct source {
 	bool no_extra;             /* samples, for good */
 	bool exclude_kernel;       /* not allowed to see it */
 	bool no_build_id, no_lost; /* older kernels */
+	bool no_chain;             /* it denies those of ticks */
+	struct callchain chain;
 	cpu_list tickless;
 	VEC(struct cpu *) cpu;
 };
@@ -117,6 +119,11 @@ static struct perf_event_attr attr_sample(const struct source *s, enum sample_sh
 		a.type = PERF_TYPE_TRACEPOINT;
 		a.config = s->tracepoint;
 		a.sample_period = 1;
+		if (s->no_chain)
+			return a;
+		a.sample_type |= PERF_SAMPLE_CALLCHAIN;
+		a.exclude_callchain_user = 1;
+		a.sample_max_stack = CALLCHAIN_MAX;
 		return a;
 	}
 	a.type = PERF_TYPE_SOFTWARE;
@@ -217,6 +224,7 @@ static int tap_open(
 		return -1;
 	}
 	t->ring.full = shape != SHAPE_NONE && shape != SHAPE_EXEC && s->o.registers;
+	t->ring.chain = shape == SHAPE_TICK && !s->no_chain ? &s->chain : NULL;
 	return 0;
 }
 
@@ -337,12 +345,12 @@ static int cpus_open(struct source *s, struct err *e)
 }
 
 /* Leaves out what an older kernel or a normal user's rights do not allow:
- * build-ids in records (5.12), counts of lost records (6.0), kernel mode. */
+ * build-ids in records (5.12), counts of lost records (6.0), kernel mode, call chains. */
 static int cpus_open_adapted(struct source *s, struct err *e)
 {
 	int r;
 
-	s->no_build_id = s->no_lost = false;
+	s->no_build_id = s->no_lost = s->no_chain = false;
 	s->exclude_kernel = false;
 	while ((r = cpus_open(s, e))) {
 		if (errno == EINVAL && !s->no_lost)
@@ -352,7 +360,11 @@ static int cpus_open_adapted(struct source *s, struct err *e)
 		else if ((errno == EACCES || errno == EPERM) && selects(s) && !s->exclude_kernel &&
 			 s->kind == WIRE_SRC_CPU_CLOCK)
 			s->exclude_kernel = true;
-		else
+		else if (s->kind == WIRE_SRC_TICK && !s->no_chain) {
+			log_debug("without call chains: %s", e->text);
+			s->no_chain = true;
+			s->no_lost = s->no_build_id = false;
+		} else
 			break;
 	}
 	return r;

@@ -685,9 +685,6 @@ bool maps_elsewhere(struct maps *m, const struct event *s, struct elsewhere *out
 		in_memory(m, p, s, out);
 		return true;
 	}
-	/* It is being looked up, or fell before that was over. */
-	if (r->file->tries || r->file->id.n)
-		return false;
 	out->kind = is_vdso(r->file->name) ? WIRE_VDSO : r->file->check ? WIRE_FOREIGN : WIRE_FILE;
 	out->id = &r->file->as.id;
 	out->name = r->file->name;

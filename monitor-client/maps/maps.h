@@ -88,8 +88,8 @@ struct elsewhere {
 	uint64_t address; /* or offset in the file */
 };
 
-/* Where a user-mode sample fell of which maps_find() has just said that it has no place; false: it
- * is not known either, or not yet. What out points to lives as long as a place does. */
+/* Where a user-mode sample fell of which maps_find() has just said that it has no place, or not
+ * yet; false: nothing is known of its process. What out points to lives as long as a place does. */
 bool maps_elsewhere(struct maps *m, const struct event *sample, struct elsewhere *out);
 /* Whether an address of the sample's process lies in code of the same build as
  * the place that maps_find() has just found for it; *offset: in the file. */

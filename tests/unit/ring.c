@@ -2,6 +2,7 @@
 #include "monitor-client/kernel/ring.h"
 #include "monitor-client/kernel/cmdline.h"
 #include "common/mem.h"
+#include "common/le.h"
 #include "tests/unit/unit.h"
 
 #include <linux/perf_event.h>
@@ -544,6 +545,7 @@ END_TEST
 START_TEST(short_records_are_skipped)
 {
 	static const enum sample_shape shape[] = {SHAPE_CLOCK, SHAPE_TICK, SHAPE_EXEC};
+	struct callchain learned = {0};
 	struct fake f;
 	struct event ev;
 	uint32_t type;
@@ -554,6 +556,7 @@ START_TEST(short_records_are_skipped)
 	for (type = 0; type < 48; type++)
 		for (n = 0; n <= 280; n += 8) {
 			f.ring.full = type >= 24;
+			f.ring.chain = n & 8 ? &learned : NULL;
 			header(&f, type % 24, 0xffff, n);
 			for (size_t i = 0; i < n; i++)
 				put(&f, "\xff", 1);
@@ -567,6 +570,114 @@ START_TEST(short_records_are_skipped)
 }
 END_TEST
 
+enum { TICK = 0x81328052, WAY = 0x821f251c, OTHER_WAY = 0x821f2550, ENTRY = 0x81000e06 };
+#define KERNEL(a) (UINT64_C(0xffffffff00000000) | (a))
+
+static void put_sample_chain(struct fake *f, bool user, const uint64_t *chain, uint64_t n)
+{
+	uint64_t i;
+
+	header(f, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, 64 + 8 * n);
+	put32(f, 7);
+	put32(f, 8);
+	put64(f, 99);
+	put64(f, n);
+	for (i = 0; i < n; i++)
+		put64(f, chain[i]);
+	put64(f, PERF_SAMPLE_REGS_ABI_64);
+	put64(f, user ? 1 : 0x1234);
+	put64(f, 0x1234);
+	put64(f, 2);
+	put64(f, 2);
+	f->page->data_head = f->head;
+}
+
+/* Of a tick in user mode, or that found the kernel at the address; what the samples say. */
+static uint64_t tick_at(struct fake *f, uint64_t address, enum sample_mode mode)
+{
+	const uint64_t chain[] = {PERF_CONTEXT_KERNEL, KERNEL(TICK),
+	    KERNEL(mode == MODE_USER ? WAY : OTHER_WAY), KERNEL(ENTRY), address,
+	    KERNEL(0x81000c82)};
+	struct event ev;
+
+	put_sample_chain(f, mode == MODE_USER, chain, address ? 6 : 4);
+	ck_assert_int_eq(next(f, SHAPE_TICK, &ev), REC_EVENT);
+	ring_release(&f->ring);
+	ck_assert_int_eq(ev.sample.mode, mode);
+	ck_assert_uint_eq(ev.time, 99);
+	return ev.sample.ip;
+}
+
+START_TEST(call_chains_say_where_the_kernel_was)
+{
+	struct callchain learned = {0};
+	struct fake f;
+	int i;
+
+	fake_open(&f, 0);
+	f.ring.chain = &learned;
+	for (i = 0; i < 8; i++) {
+		ck_assert_uint_eq(tick_at(&f, KERNEL(0x5000), MODE_KERNEL), 0);
+		ck_assert_uint_eq(tick_at(&f, 0, MODE_USER), 0x1234);
+	}
+	tick_at(&f, 0, MODE_USER);
+	ck_assert_uint_eq(learned.entry, KERNEL(ENTRY));
+	ck_assert_uint_eq(tick_at(&f, KERNEL(0x5000), MODE_KERNEL), KERNEL(0x5000));
+	/* A page fault looks like user mode. */
+	ck_assert_uint_eq(tick_at(&f, KERNEL(0x6000), MODE_USER), 0x1234);
+	ck_assert_uint_eq(tick_at(&f, KERNEL(0x7000), MODE_KERNEL), KERNEL(0x7000));
+	/* One that ends at the entry, and one that goes on with no address. */
+	ck_assert_uint_eq(tick_at(&f, 0, MODE_KERNEL), 0);
+	ck_assert_uint_eq(tick_at(&f, PERF_CONTEXT_USER, MODE_KERNEL), 0);
+	fake_close(&f);
+}
+END_TEST
+
+/* Others end there as well, and it is learned again when nothing else does. */
+START_TEST(what_call_chains_end_with_is_a_majority)
+{
+	const uint64_t cut[CALLCHAIN_MAX] = {[0 ... CALLCHAIN_MAX - 1] = KERNEL(9)};
+	const uint64_t a = KERNEL(1), b = KERNEL(2), found[] = {a, KERNEL(3)};
+	struct callchain c = {0};
+	int i;
+
+	for (i = 0; i < 30; i++) {
+		callchain_user(&c, &a, 1);
+		callchain_user(&c, &b, i % 3 ? 0 : 1);
+	}
+	ck_assert_uint_eq(callchain_kernel(&c, found, 2), KERNEL(3));
+	ck_assert_uint_eq(callchain_kernel(&c, found, 1), 0);
+	for (i = 0; i < 2000; i++)
+		callchain_user(&c, cut, CALLCHAIN_MAX);
+	ck_assert_uint_eq(c.entry, a);
+	for (i = 0; i < 2000; i++)
+		callchain_user(&c, &b, 1);
+	ck_assert_uint_eq(c.entry, b);
+	ck_assert_uint_eq(callchain_kernel(&c, found, 2), 0);
+}
+END_TEST
+
+START_TEST(damaged_call_chains_are_passed_over)
+{
+	static const uint64_t n[] = {3, 4, 5, 6, 1000, UINT64_MAX / 8, UINT64_MAX};
+	const uint64_t none[2] = {0};
+	struct callchain learned = {0};
+	struct fake f;
+	struct event ev;
+	size_t i;
+
+	fake_open(&f, 0);
+	f.ring.chain = &learned;
+	for (i = 0; i < sizeof n / sizeof *n; i++) {
+		put_sample_chain(&f, true, none, 2);
+		put_le64(f.data + (f.head - 64) % SIZE, n[i]);
+		ck_assert_int_eq(next(&f, SHAPE_TICK, &ev), n[i] > 6 ? REC_SKIP : REC_EVENT);
+		ring_release(&f.ring);
+	}
+	fake_close(&f);
+}
+END_TEST
+
 UNIT_MAIN("ring", 0, NULL, NULL, user_and_kernel_are_told_apart_by_registers,
     cpu_clock_samples_say_their_mode, behind_a_system_call_it_is_the_kernels_time,
     mappings_bring_build_id_or_inode, threads_are_no_processes, namespaces_are_those_of_files,
@@ -574,4 +685,5 @@ UNIT_MAIN("ring", 0, NULL, NULL, user_and_kernel_are_told_apart_by_registers,
     records_wrap_and_space_is_given_back, full_samples_bring_all_registers_and_the_stack,
     only_programs_in_user_mode_have_registers, registers_are_wiped_behind_the_reader,
     an_exec_brings_the_shape_of_its_command_line, nonsense_empties_the_ring,
-    short_records_are_skipped)
+    short_records_are_skipped, call_chains_say_where_the_kernel_was,
+    what_call_chains_end_with_is_a_majority, damaged_call_chains_are_passed_over)
