@@ -54,9 +54,10 @@ def uleb(b, at):
 
 
 Hello = collections.namedtuple("Hello", "session period source pid")
-Batch = collections.namedtuple("Batch", "session seq start end taken kernel outside dropped modules regs runs unsent users")
+Batch = collections.namedtuple("Batch", "session seq start end taken kernel outside dropped modules regs runs unsent users elsewhere")
 Regs = collections.namedtuple("Regs", "module offset base gpr flags codes stack")
 Run = collections.namedtuple("Run", "build uid start cpu faults status kind")
+Elsewhere = collections.namedtuple("Elsewhere", "kind uid pid id name samples")
 Module = collections.namedtuple("Module", "id path uid samples extra")  # extra: None where it is not boosted
 
 
@@ -122,6 +123,21 @@ def read_extra(b, modules):
     return plain, extra
 
 
+def read_elsewhere(b):
+    n, at = uleb(b, 0)
+    out = []
+    for _ in range(n):
+        kind = b[at]
+        uid, at = uleb(b, at + 1)
+        pid, at = uleb(b, at)
+        ident, at = b[at + 1:at + 1 + b[at]].hex(), at + 1 + b[at]
+        n, at = uleb(b, at)
+        name, at = b[at:at + n].decode(), at + n
+        samples, at = read_samples(b, at)
+        out.append(Elsewhere(kind, uid, pid, ident, name, samples))
+    return out
+
+
 def read_batch(b):
     session, seq, start, end = struct.unpack_from("<4Q", b)
     at = 32
@@ -138,7 +154,7 @@ def read_batch(b):
         uid, at = uleb(b, at)
         samples, at = read_samples(b, at)
         modules.append(Module(ident, path, uid, samples, None))
-    regs, runs, unsent, users = [], [], 0, (0, 0)
+    regs, runs, unsent, users, elsewhere = [], [], 0, (0, 0), []
     while at < len(b):
         kind, n = struct.unpack_from("<BI", b, at)
         if kind == 2:
@@ -147,8 +163,10 @@ def read_batch(b):
             runs, unsent = read_runs(b[at + 5:at + 5 + n])
         elif kind == 5:
             users = read_extra(b[at + 5:at + 5 + n], modules)
+        elif kind == 6:
+            elsewhere = read_elsewhere(b[at + 5:at + 5 + n])
         at += 5 + n
-    batch = Batch(session, seq, start, end, *head[:4], modules, regs, runs, unsent, users)
+    batch = Batch(session, seq, start, end, *head[:4], modules, regs, runs, unsent, users, elsewhere)
     inside = sum(sum(m.samples.values()) for m in modules)
     if inside + batch.kernel + batch.outside + batch.dropped != batch.taken:
         fail("batch %d does not add up: %s" % (seq, batch))
