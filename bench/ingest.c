@@ -322,10 +322,8 @@ int main(int argc, char **argv)
 	struct registers registers = {.core = &core};
 	struct trials trials = {.core = &core};
 	struct recording recording = {.fd = -1};
-	struct batches batches = {.core = &core,
-	    .registers = &registers,
-	    .trials = &trials,
-	    .recording = &recording};
+	struct batches batches = {
+	    .core = &core, .registers = &registers, .trials = &trials, .recording = &recording};
 	struct build_id id;
 	uint64_t seq = 0;
 	struct err e;

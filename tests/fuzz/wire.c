@@ -39,7 +39,7 @@ static void decode(const void *p, size_t n, enum wire_type type)
 		    b2.regs_unsent != b.regs_unsent ||
 		    (b.nregs && memcmp(b2.regs, b.regs, b.nregs * sizeof *b.regs)) ||
 		    b2.plain != b.plain || b2.extra != b.extra || b2.nrun != b.nrun ||
-		    b2.runs_unsent != b.runs_unsent ||
+		    b2.runs_unsent != b.runs_unsent || b2.nelsewhere != b.nelsewhere ||
 		    (b.nrun && memcmp(b2.run, b.run, b.nrun * sizeof *b.run)))
 			abort();
 	}

@@ -610,6 +610,21 @@ static const struct {
     {"GET /v1/modules?limit=1&limit=2", "", 400, "bad-request"},
     {"GET /v1/status?x=1", "", 400, "bad-request"},
     {"GET /v1/status?a&b&c&d&e&f&g&h&i&j&k&l&m&n&o&p&q&r", "", 400, "bad-request"},
+    {"GET /v1/files?since=x", "", 400, "bad-request"},
+    {"GET /v1/files?since=-1", "", 400, "bad-request"},
+    {"GET /v1/files?since=4294967296", "", 400, "bad-request"},
+    {"GET /v1/files?since=2026-01-01", "", 400, "bad-request"},
+    {"GET /v1/files?since=2026-01-01T00:00:00", "", 400, "bad-request"},
+    {"GET /v1/files?since=2026-13-01T00:00:00Z", "", 400, "bad-request"},
+    {"GET /v1/files?since=2026-01-01T00:00:00Zx", "", 400, "bad-request"},
+    {"GET /v1/files?since=2026-01-01T00:00:00%2B1:00", "", 400, "bad-request"},
+    {"GET /v1/files?since=2026-01-01T00:00:00%2B25:00", "", 400, "bad-request"},
+    {"GET /v1/files?since=60&until=60", "", 400, "bad-request"},
+    {"GET /v1/files?since=60&until=120", "", 400, "bad-request"},
+    {"GET /v1/files?file=0000000000000001", "", 400, "bad-request"},
+    {"GET /v1/addresses?file=x", "", 400, "bad-request"},
+    {"GET /v1/addresses?file=0000000000000000", "", 400, "bad-request"},
+    {"GET /v1/addresses?file=0000000000000001", "", 404, "not-found"},
     {"GET /v1/changes/0", "", 404, "not-found"},
     {"GET /v1/changes/9", "", 404, "not-found"},
     {"GET /v1/changes/-1", "", 404, "not-found"},
@@ -849,6 +864,136 @@ START_TEST(metrics_are_prometheus_text)
 }
 END_TEST
 
+#define DAY "since=2026-01-01T00:00:00Z&until=2026-01-01T01:00:00%2B00:30"
+
+START_TEST(files_are_shown_to_their_user)
+{
+	json_t *list = get("/v1/files?" DAY), *f = json_array_get(list, 0);
+
+	ck_assert_uint_eq(json_array_size(list), 3);
+	ck_assert_str_eq(str(f, "path"), "/home/ann/bin/lua");
+	ck_assert_str_eq(str(f, "kind"), "file");
+	ck_assert_str_eq(str(f, "build_id"), "01020304");
+	ck_assert_str_eq(str(f, "origin"), "05060708");
+	ck_assert_uint_eq(strtoull(str(f, "module"), NULL, 16), module_id("/home/ann/bin/lua"));
+	ck_assert_double_eq(num(f, "uid"), peer);
+	ck_assert_double_eq(num(f, "samples"), 7);
+	ck_assert_double_eq_tol(num(f, "cpu_s"), 0.028, 1e-9);
+	ck_assert(json_is_null(json_object_get(f, "pid")));
+	f = json_array_get(list, 1);
+	ck_assert_str_eq(str(f, "kind"), "kernel");
+	ck_assert_double_eq(num(f, "samples"), 5);
+	ck_assert(json_is_null(json_object_get(f, "uid")));
+	f = json_array_get(list, 2);
+	ck_assert_str_eq(str(f, "comm"), "no\033de");
+	ck_assert_double_eq(num(f, "pid"), 77);
+	ck_assert(json_is_null(json_object_get(f, "path")));
+	ck_assert(json_is_null(json_object_get(f, "module")));
+	json_decref(list);
+	list = get("/v1/files");
+	ck_assert_uint_eq(json_array_size(list), 0);
+	json_decref(list);
+}
+END_TEST
+
+/* The body of an answer in chunks, in place of these. */
+static void join_chunks(char *answer)
+{
+	char *from = strstr(answer, "\r\n\r\n") + 4, *to = from;
+	size_t n;
+
+	ck_assert_ptr_nonnull(strstr(answer, "Transfer-Encoding: chunked"));
+	while ((n = strtoul(from, &from, 16))) {
+		memmove(to, from + 2, n);
+		to += n;
+		from += n + 4;
+	}
+	*to = '\0';
+}
+
+static char *addresses_as(uid_t uid, const char *query)
+{
+	char *request = xasprintf("GET /v1/addresses?%s%s HTTP/1.1\r\nHost: x\r\n"
+				  "Connection: close\r\n\r\n",
+	    DAY, query);
+	char *answer = raw_as(uid, request);
+
+	ck_assert_int_eq(status_of(answer), 200);
+	join_chunks(answer);
+	ck_assert_ptr_nonnull(strstr(answer, "range 1767225600 1767226200\n"));
+	free(request);
+	return answer;
+}
+
+START_TEST(addresses_are_shown_to_their_user)
+{
+	char *answer = addresses_as(peer, "");
+
+	ck_assert_ptr_nonnull(strstr(answer, " file 01020304 05060708 "));
+	ck_assert_ptr_nonnull(strstr(answer, " 7 28000000 /home/ann/bin/lua\n0x10 3\n0x20 4\n"));
+	ck_assert_ptr_nonnull(strstr(answer, " anonymous - - "));
+	ck_assert_ptr_nonnull(strstr(answer, " 77 1 4000000 no?de\n0x7f0000001000 1\n"));
+	ck_assert_ptr_nonnull(strstr(answer, " kernel - - 0 0 5 20000000 [kernel]\n"));
+	ck_assert_ptr_null(strstr(answer, "0xffffffff"));
+	ck_assert_ptr_null(strstr(answer, "secret"));
+	free(answer);
+	if (geteuid())
+		return;
+	answer = addresses_as(0, "");
+	ck_assert_ptr_nonnull(strstr(answer, "[kernel]\n0xffffffff81000000 2\n"));
+	ck_assert_ptr_nonnull(strstr(answer, "secret\n0x30 9\n"));
+	free(answer);
+}
+END_TEST
+
+START_TEST(addresses_of_one_file)
+{
+	json_t *list = get("/v1/files?" DAY);
+	char *query = xasprintf("&file=%s", str(json_array_get(list, 2), "id"));
+	char *answer = addresses_as(peer, query);
+
+	ck_assert_ptr_nonnull(strstr(answer, "0x7f0000001000 1\n"));
+	ck_assert_ptr_null(strstr(answer, "lua"));
+	free(answer);
+	free(query);
+	json_decref(list);
+}
+END_TEST
+
+/* More than fits anywhere at once, in several periods, read to the end and given up midway. */
+START_TEST(many_addresses_are_a_stream)
+{
+	enum { MANY = 200000 };
+	static struct wire_sample w[MANY];
+	struct address_part part = {
+	    {.uid = peer, .path = "/home/ann/big", .samples = MANY}, w, MANY};
+	char ask[] = "GET /v1/addresses?" DAY " HTTP/1.1\r\nHost: x\r\n\r\n", *answer, *p;
+	unsigned lines = 0;
+	struct err e;
+	int i, fd;
+
+	for (i = 0; i < MANY; i++)
+		w[i] = (struct wire_sample){(uint64_t)i * 1000, 1};
+	for (i = 0; i < 3; i++)
+		ck_assert_int_eq(
+		    store_add_addresses(manager.store, FAKE_MS + i, 1, &part, 1, &e), 0);
+	answer = addresses_as(peer, "");
+	for (p = answer; *p; p++) /* strstr() is slow here */
+		lines += p[0] == ' ' && p[1] == '3' && p[2] == '\n';
+	ck_assert_uint_eq(lines, MANY + 1);
+	ck_assert_ptr_nonnull(strstr(answer, "0xbebbe18 3\n"));
+	free(answer);
+	fd = connect_as(peer);
+	put(fd, ask, strlen(ask));
+	for (i = 0; i < 10; i++)
+		uv_run(&loop, UV_RUN_NOWAIT);
+	close(fd);
+	for (i = 0; i < 10; i++)
+		uv_run(&loop, UV_RUN_NOWAIT);
+	json_decref(get("/v1/status"));
+}
+END_TEST
+
 UNIT_MAIN("api", 60, setup, teardown, status_adds_up, modules_are_shown_to_their_owner,
     another_users_module_is_nowhere, profile_is_sorted_and_bounded, profiles_of_giants_are_bounded,
     code_is_cells_and_blocks,
@@ -860,4 +1005,6 @@ UNIT_MAIN("api", 60, setup, teardown, status_adds_up, modules_are_shown_to_their
     UNIT_LOOP(errors_are_one_each_and_change_nothing, sizeof bad / sizeof *bad),
     a_failing_manager_is_told, a_method_names_those_allowed, bodies_are_bounded,
     garbage_is_survived, huge_headers_are_refused, one_user_cannot_take_all_places,
-    answers_that_are_not_read_are_bounded, a_thousand_connections, metrics_are_prometheus_text)
+    answers_that_are_not_read_are_bounded, a_thousand_connections, metrics_are_prometheus_text,
+    files_are_shown_to_their_user, addresses_are_shown_to_their_user, addresses_of_one_file,
+    many_addresses_are_a_stream)

@@ -6,6 +6,7 @@
 #include "managerd/api/api.h"
 #include "managerd/cycle/cycle.h"
 #include "managerd/samples/ingest.h"
+#include "managerd/store/addresses.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -253,6 +254,33 @@ static inline void fake_rolled_back(struct manager *m, const char *path, uint32_
 		abort();
 }
 
+#define FAKE_KERNEL UINT64_C(0xffffffff81000000)
+
+/* Of both users, and of the kernel. */
+static void fake_addresses(struct manager *m, uint32_t uid, uint32_t other)
+{
+	static const struct wire_sample lua[] = {{0x10, 3}, {0x20, 4}}, secret[] = {{0x30, 9}},
+					kernel[] = {{FAKE_KERNEL, 2}},
+					jit[] = {{0x7f0000001000, 1}};
+	struct address_part part[] = {
+	    {{.uid = uid, .build = {4, {1, 2, 3, 4}}, .path = "/home/ann/bin/lua", .samples = 7},
+		lua, 2},
+	    {{.uid = other, .build = {1, {9}}, .path = "/home/bob/bin/secret", .samples = 9},
+		secret, 1},
+	    {{.kind = ADDRESS_KERNEL, .path = "[kernel]", .samples = 5}, kernel, 1},
+	    {{.kind = ADDRESS_ANONYMOUS, .uid = uid, .pid = 77, .path = "no\033de", .samples = 1},
+		jit, 1}};
+	struct store_build b = {.module = module_id("/home/ann/bin/lua"),
+	    .id = {4, {1, 2, 3, 4}},
+	    .origin = {4, {5, 6, 7, 8}},
+	    .map = ""};
+	struct err e;
+
+	if (store_put_build(m->store, &b, &e) < 0 ||
+	    store_add_addresses(m->store, FAKE_MS + 30000, 4000000, part, 4, &e) < 0)
+		abort();
+}
+
 static void fake_fill(struct manager *m, uint32_t uid, uint32_t other)
 {
 	struct accounting add = {1, 1000, 700, 12, 88, 150, 10, 30, 10};
@@ -282,6 +310,7 @@ static void fake_fill(struct manager *m, uint32_t uid, uint32_t other)
 	    store_put_event(m->store, &ev, &e) < 0 || store_begin(m->store, &e) < 0 ||
 	    store_account(m->store, 1, 1, FAKE_MS, &add, &e) < 0 || store_commit(m->store, &e) < 0)
 		abort();
+	fake_addresses(m, uid, other);
 	ev.module = module_id("/home/bob/bin/secret");
 	ev.path = "/home/bob/bin/secret";
 	ev.samples = ev.gain = ev.seconds = NAN;
