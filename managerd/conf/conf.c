@@ -49,6 +49,7 @@ const struct conf_field conf_field[NFIELD] = {
     {CONF_SAMPLES_DAYS, "samples", "days", CONF_COUNT, AT(samples.days), 14, 0, 3650},
     {CONF_SAMPLES_DISK, "samples", "disk", CONF_BYTES, AT(samples.disk), 67108864., 1048576, 1e12},
     {CONF_KEEP_BUILDS, NULL, "keep_builds", CONF_COUNT, AT(keep_builds), 2, 1, 100},
+    {CONF_PERF_LINKS, NULL, "perf_links", CONF_BOOLEAN, AT(perf_links), 0, 0, 1},
 #undef AT
 };
 
@@ -494,8 +495,8 @@ static int read_measures(struct reader *r, const yaml_node_t *value)
 static int top_pair(struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
 {
 	static const char *const known[] = {"profile", "decide", "idle", "edit", "quota", "record",
-	    "samples", "measure", "fetch", "verify", "notify", "modules", "packages",
-	    "keep_builds"};
+	    "samples", "measure", "fetch", "verify", "notify", "modules", "packages", "keep_builds",
+	    "perf_links"};
 	enum { SECTIONS = 7 };
 	struct command_section command[] = {
 	    {"verify", CONF_VERIFY, &r->c->verify}, {"notify", CONF_NOTIFY, &r->c->notify}};

@@ -61,6 +61,7 @@ enum conf_key {
 	CONF_SAMPLES_DAYS,
 	CONF_SAMPLES_DISK,
 	CONF_KEEP_BUILDS,
+	CONF_PERF_LINKS,
 	CONF_FETCH_SERVERS,
 	CONF_FETCH_KEY,
 	CONF_VERIFY,
@@ -135,6 +136,7 @@ struct conf {
 	VEC(struct conf_module) modules;
 	VEC(char *) packages;     /* Debian packages whose modules may be swapped */
 	uint64_t keep_builds;     /* old builds kept per module for rollback, >= 1 */
+	bool perf_links;          /* what has other names in perf's cache alone may be swapped */
 	unsigned line[CONF_NKEY]; /* where a value comes from, 0 = default */
 };
 

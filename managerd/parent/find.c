@@ -199,7 +199,7 @@ static void judge_policy(struct parent *p, struct task *t)
 		err_set(
 		    &t->refused, "%s: larger than the policy lets an edit be (edit.disk)", t->path);
 	else if (!*t->refused.text)
-		trust_may_replace(&t->mod, &t->refused);
+		trust_may_replace(&t->mod, p->conf->perf_links, &t->refused);
 	judge_content(p, t);
 }
 

@@ -53,6 +53,7 @@ static void start(struct parent *p, struct task *t, const struct trusted *module
 					   .from = t->is,
 					   .to = t->made,
 					   .origin = t->origin,
+					   .perf_links = p->conf->perf_links,
 					   .keep = (unsigned)p->conf->keep_builds}};
 	struct err e;
 

@@ -37,7 +37,7 @@ static enum swap_status swap(char **argv, struct err *e)
 static enum swap_status check(const char *module, struct err *e)
 {
 	struct trusted t;
-	int r = trust_open(module, (uid_t)-1, &t, e) < 0 || trust_may_replace(&t, e) < 0;
+	int r = trust_open(module, (uid_t)-1, &t, e) < 0 || trust_may_replace(&t, false, e) < 0;
 
 	trust_close(&t);
 	return r ? SWAP_REFUSED : SWAP_OK;

@@ -66,11 +66,12 @@ END_TEST
 
 START_TEST(every_unit)
 {
-	ck_assert_int_eq(parse("profile: {half_life: 12h}\n"
-			       "decide:\n  every: 500ms\n  min_samples: 1e4\n  min_coverage: 25%\n"
-			       "  min_change: 0.25\n  cool_down: 2 d\n  hold: 0\n"
-			       "idle: {after: 5min, battery: yes, cpu: 33.5 %}\n"
-			       "edit: {memory: 512M, deadline: 90s}\nkeep_builds: 3\n"),
+	ck_assert_int_eq(
+	    parse("profile: {half_life: 12h}\n"
+		  "decide:\n  every: 500ms\n  min_samples: 1e4\n  min_coverage: 25%\n"
+		  "  min_change: 0.25\n  cool_down: 2 d\n  hold: 0\n"
+		  "idle: {after: 5min, battery: yes, cpu: 33.5 %}\n"
+		  "edit: {memory: 512M, deadline: 90s}\nkeep_builds: 3\nperf_links: yes\n"),
 	    0);
 	ck_assert_double_eq(c.profile.half_life_s, 12 * 3600);
 	ck_assert_double_eq(c.decide.every_s, 0.5);
@@ -84,6 +85,7 @@ START_TEST(every_unit)
 	ck_assert(c.idle.battery);
 	ck_assert_uint_eq(c.edit.memory, 512 << 20);
 	ck_assert_uint_eq(c.keep_builds, 3);
+	ck_assert(c.perf_links);
 	ck_assert_uint_eq(c.line[CONF_EVERY], 3);
 	ck_assert_uint_eq(c.line[CONF_IDLE_PSI], 0);
 	conf_free(&c);
@@ -175,6 +177,7 @@ static const struct {
     {"edit: {memory: 5X}\n",
 	"p.yaml:1:16: memory: expected a size such as 512M or 2G, or 0 for no limit, not '5X'"},
     {"idle: {battery: perhaps}\n", "p.yaml:1:17: battery: expected yes or no, not 'perhaps'"},
+    {"perf_links: all\n", "p.yaml:1:13: perf_links: expected yes or no, not 'all'"},
     {"keep_builds: 0\n", "p.yaml:1:14: keep_builds: expected 1 to 100, not '0'"},
     {"decide:\n", "p.yaml:1:8: decide: expected a mapping (key: value)"},
     {"- a\n", "p.yaml:1:1: policy: expected a mapping (key: value)"},

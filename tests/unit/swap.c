@@ -1,6 +1,7 @@
 /* Swap and rollback where nothing crashes. */
 #include "managerd/parent/swap/builds.h"
 #include "managerd/parent/swap/digest.h"
+#include "tests/unit/perfhome.h"
 #include "tests/unit/swapping.h"
 #include "tests/unit/tinyelf.h"
 #include "tests/unit/unit.h"
@@ -244,6 +245,39 @@ START_TEST(always_runs)
 }
 END_TEST
 
+/* Perf's name stays the old build, and the one that is kept has no other name. */
+START_TEST(linked_by_perf)
+{
+	struct swap_order o = order(OLD, NEW);
+	struct build_id old = tiny_id(OLD);
+	char *home = xasprintf("%s/home", dir), *cached, *kept = builds_path(state, module, &old);
+	struct stat st, st_kept;
+	struct err e;
+
+	perf_home = home;
+	ck_assert_int_eq(mkdir(home, 0700), 0);
+	cached = perf_adds(module, "0123456789abcdef0123456789abcdef01234567", "elf");
+	ck_assert_int_eq(put_in(&o, &e), SWAP_REFUSED);
+	ck_assert_ptr_nonnull(strstr(e.text, "in perf's cache"));
+	o.perf_links = true;
+	ck_assert_msg(put_in(&o, &e) == SWAP_OK, "%s", e.text);
+	ck_assert_int_eq(swap_done(state, module, &e), 0);
+	ck_assert_int_eq(tiny_run(module), NEW);
+	ck_assert_int_eq(tiny_run(cached), OLD);
+	ck_assert(!stat(cached, &st) && st.st_nlink == 1 && !stat(kept, &st_kept) &&
+		  st_kept.st_nlink == 1 && st_kept.st_ino != st.st_ino);
+	ck_assert_int_eq(tiny_write(cached, NEWER, false, SIZE), 0);
+	o = order(NEW, OLD);
+	ck_assert_msg(put_back(&o, &e) == SWAP_OK, "%s", e.text);
+	ck_assert_int_eq(swap_done(state, module, &e), 0);
+	ck_assert_int_eq(tiny_run(module), OLD);
+	perf_home = NULL;
+	free(home);
+	free(cached);
+	free(kept);
+}
+END_TEST
+
 static void fails(struct swap_order o, enum swap_status status, const char *text)
 {
 	struct build_id from = tiny_id(OLD);
@@ -477,4 +511,5 @@ UNIT_MAIN("swap", 60, setup, teardown, new_build_takes_the_place, attributes_sta
     rollback_brings_back_the_same_bytes, running_process_keeps_the_old_file,
     bound_holds_and_the_origin_stays, always_runs, change_meanwhile_is_noticed,
     flipped_folder_is_left_alone, kept_build_of_another_owner_stays, change_of_a_layout_is_noticed,
-    second_swap_waits_for_the_first, missing_folders_are_one_error, done_without_swap_is_fine)
+    second_swap_waits_for_the_first, missing_folders_are_one_error, done_without_swap_is_fine,
+    linked_by_perf)

@@ -2,6 +2,8 @@
 #include "managerd/parent/trust/trust.h"
 #include "common/mem.h"
 #include "common/publish.h"
+#include "managerd/parent/trust/perflinks.h"
+#include "tests/unit/perfhome.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
@@ -266,16 +268,61 @@ START_TEST(folder_that_flips)
 }
 END_TEST
 
-static void not_replaced(const char *why)
+static void not_replaced_by(bool perf_links, const char *why)
 {
 	struct err e = {""};
 	struct trusted t;
 
 	ck_assert_msg(!trust_open(file, (uid_t)-1, &t, &e), "%s", e.text);
-	ck_assert_int_eq(trust_may_replace(&t, &e), why ? -1 : 0);
+	ck_assert_int_eq(trust_may_replace(&t, perf_links, &e), why ? -1 : 0);
 	ck_assert_msg(!why || strstr(e.text, why), "%s: not in: %s", why, e.text);
 	trust_close(&t);
 }
+
+static void not_replaced(const char *why)
+{
+	not_replaced_by(false, why);
+}
+
+START_TEST(links_of_perf)
+{
+	char *home = xasprintf("%s/home", dir), *second = xasprintf("%s/second", sub), *one, *two,
+	     *debug;
+	struct trusted t;
+
+	perf_home = home;
+	ck_assert_int_eq(mkdir(home, 0700), 0);
+	one = perf_adds(file, "0123456789abcdef0123456789abcdef01234567", "elf");
+	not_replaced(
+	    "the other in perf's cache, ~/.debug: remove it there (perf buildid-cache --purge ");
+	not_replaced("or say perf_links: yes");
+	not_replaced_by(true, NULL);
+	two = perf_adds(file, "76543210", ""); /* as older ones do */
+	not_replaced("has 3 names (hard links), the others in perf's cache");
+	not_replaced_by(true, NULL);
+	/* One that is not perf's: no word of it, and no way around. */
+	ck_assert_int_eq(link(file, second), 0);
+	not_replaced("has 4 names (hard links)");
+	not_replaced_by(true, "has 4 names (hard links)");
+	ck_assert(!unlink(second) && !unlink(two));
+	/* The same file, but by way of a link. */
+	debug = xasprintf("%s/.debug", home);
+	ck_assert(!rename(debug, second) && !symlink(second, debug));
+	ck_assert_int_eq(trust_open(file, (uid_t)-1, &t, NULL), 0);
+	ck_assert_uint_eq(perflinks_in(home, &t), 0);
+	ck_assert_uint_eq(perflinks_in("relative", &t), 0);
+	trust_close(&t);
+	not_replaced_by(true, "has 2 names (hard links)");
+	ck_assert(!unlink(debug) && !rename(second, debug) && !unlink(one));
+	not_replaced(NULL);
+	perf_home = NULL;
+	free(home);
+	free(second);
+	free(one);
+	free(two);
+	free(debug);
+}
+END_TEST
 
 START_TEST(what_must_not_be_replaced)
 {
@@ -297,4 +344,4 @@ END_TEST
 
 UNIT_MAIN("trust", 0, setup, teardown, plain_file_is_good, modes_are_judged, owners_are_judged,
     secrets_of_root, only_regular_files, only_plain_paths, leased_file_is_not_waited_for,
-    artifact_may_be_reached_by_a_link, folder_that_flips, what_must_not_be_replaced)
+    artifact_may_be_reached_by_a_link, folder_that_flips, what_must_not_be_replaced, links_of_perf)

@@ -32,7 +32,8 @@ bool builds_can_link(const char *state, const struct stat *st)
 {
 	char *path = xasprintf("%s/builds", state);
 	struct stat dir;
-	bool same = !stat(path, &dir) && dir.st_dev == st->st_dev;
+	/* A kept build has no name by which its owner might write into it. */
+	bool same = st->st_nlink == 1 && !stat(path, &dir) && dir.st_dev == st->st_dev;
 
 	free(path);
 	return same;

@@ -69,7 +69,7 @@ static enum swap_status judge_module(struct swap *s, struct err *e)
 {
 	if (look_again(s, e) < 0)
 		return SWAP_CHANGED;
-	if (trust_may_replace(s->mod, e) < 0)
+	if (trust_may_replace(s->mod, s->o->perf_links, e) < 0)
 		return SWAP_REFUSED;
 	if (!s->o->rollback && digest_check(s->state, s->mod->path, &s->o->from, s->mod->fd,
 				   (uint64_t)s->mod->st.st_size, e) < 0)

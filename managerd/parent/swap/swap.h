@@ -33,6 +33,7 @@ struct swap_order {
 	bool rollback;
 	struct build_id from, to; /* of the module and of the source */
 	struct build_id origin;   /* never dropped from the kept builds; n = 0: none such */
+	bool perf_links;          /* it may have names in perf's cache, which stay the old build */
 	unsigned keep;            /* kept builds of this module at most, >= 1 */
 };
 

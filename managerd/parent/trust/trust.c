@@ -1,6 +1,7 @@
 #include "managerd/parent/trust/trust.h"
 #include "common/mem.h"
 #include "common/publish.h"
+#include "managerd/parent/trust/perflinks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -244,6 +245,25 @@ static bool may_give_group(gid_t gid)
 	return false;
 }
 
+/* Its other names would go on to be the build before. In perf's cache they are meant to. */
+static int refuse_links(const struct trusted *t, bool perf_links, struct err *e)
+{
+	uintmax_t names = t->st.st_nlink, perf;
+
+	if (names == 1)
+		return 0;
+	perf = perflinks_count(t);
+	if (!perf || perf != names - 1)
+		return err_set(e, "%s: has %ju names (hard links)", t->path, names);
+	if (perf_links)
+		return 0;
+	return err_set(e,
+	    "%s: has %ju names (hard links), the other%s in perf's cache, ~/.debug: remove it "
+	    "there "
+	    "(perf buildid-cache --purge %s), or say perf_links: yes in the policy",
+	    t->path, names, perf == 1 ? "" : "s", t->path);
+}
+
 static int refuse_mode(const struct trusted *t, struct err *e)
 {
 	uid_t self = geteuid();
@@ -258,9 +278,6 @@ static int refuse_mode(const struct trusted *t, struct err *e)
 		return err_set(e, "%s: is setuid", t->path);
 	if (t->st.st_mode & S_ISGID)
 		return err_set(e, "%s: is setgid", t->path);
-	if (t->st.st_nlink != 1)
-		return err_set(
-		    e, "%s: has %ju names (hard links)", t->path, (uintmax_t)t->st.st_nlink);
 	return 0;
 }
 
@@ -298,7 +315,10 @@ static int refuse_xattrs(const struct trusted *t, struct err *e)
 	return 0;
 }
 
-int trust_may_replace(const struct trusted *t, struct err *e)
+int trust_may_replace(const struct trusted *t, bool perf_links, struct err *e)
 {
-	return refuse_mode(t, e) || refuse_flags(t, e) || refuse_xattrs(t, e) ? -1 : 0;
+	return refuse_mode(t, e) || refuse_links(t, perf_links, e) || refuse_flags(t, e) ||
+		       refuse_xattrs(t, e)
+		   ? -1
+		   : 0;
 }
