@@ -54,9 +54,14 @@ char *places_run(void)
 	return run;
 }
 
+char *places_machine_socket(const char *name)
+{
+	return xasprintf("/run/morph/%s", name);
+}
+
 char *places_socket(const char *name)
 {
-	char *machine = xasprintf("/run/morph/%s", name), *run, *own;
+	char *machine = places_machine_socket(name), *run, *own;
 
 	if (!env_value("MORPH_RUN") && geteuid() == 0)
 		return machine;

@@ -20,6 +20,8 @@ char *places_state(void);
 char *places_run(void);
 /* The socket of that name of the user's own manager, or where there is none of the machine's. */
 char *places_socket(const char *name);
+/* The one of the machine's manager, whether it is there or not. */
+char *places_machine_socket(const char *name);
 /* Folders to search for artifacts by build-id, separated by ':': $MORPH_ARTIFACTS, else
  * below home (NULL or not absolute: none) and the machine's. */
 char *places_artifacts(const char *home);

@@ -61,6 +61,7 @@ complete -c morphctl -n '__morphctl_at' -s V -l version -d 'print the version'
 complete -c morphctl -n 'not __morphctl_in hooks' -s h -l help -d 'help of the command'
 complete -c morphctl -n 'not __morphctl_in hooks' -l json -d 'the result as JSON'
 complete -c morphctl -n 'not __morphctl_in hooks' -l socket -rF -d 'ask the manager at this socket'
+complete -c morphctl -n 'not __morphctl_in hooks' -l system -d 'ask the system\'s manager'
 complete -c morphctl -n 'not __morphctl_in hooks' -l version -d 'print the version'
 
 complete -c morphctl -n '__morphctl_in status' -l all -d 'also modules without artifact'

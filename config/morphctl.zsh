@@ -45,7 +45,7 @@ _morphctl() {
 	esac
 
 	options=('--help:help of the command' '--json:the result as JSON'
-		'--socket:ask the manager at this socket' '--version:print the version')
+		'--socket:ask the manager at this socket' "--system:ask the system's manager" '--version:print the version')
 	case $words_so_far[1] in
 	status) options+=('--all:also modules without artifact' '--limit:at most so many lines') ;;
 	compare | history) options+=('--limit:at most so many lines') ;;

@@ -39,6 +39,7 @@ enum {
 
 struct invocation {
 	const char *socket; /* of --socket, or NULL */
+	bool system;        /* --system */
 	bool json;
 	unsigned given;             /* OPT_… */
 	long limit;                 /* of --limit, 0 = not given */

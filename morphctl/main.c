@@ -1,5 +1,6 @@
 #include "common/ascii.h"
 #include "common/log.h"
+#include "common/places.h"
 #include "morphctl/client/client.h"
 #include "morphctl/command.h"
 #include "morphctl/hooks.h"
@@ -137,11 +138,12 @@ static const struct option_help {
     {OPT_LISTEN, "listen", "PATH", "serve at a Unix socket, without a link"},
     {'j', "json", NULL, "the result as JSON, docs/API.md"},
     {'s', "socket", "PATH", "ask the manager at PATH"},
+    {'S', "system", NULL, "ask the system's manager, where your own runs too"},
     {'h', "help", NULL, "this text"},
     {'V', "version", NULL, "print the version"},
 };
 enum { NOPTIONS = sizeof options / sizeof *options };
-static const char short_options[] = "hVo:i:", COMMON[] = "jshV";
+static const char short_options[] = "hVo:i:", COMMON[] = "jsShV";
 
 static bool is_common(int code)
 {
@@ -345,12 +347,15 @@ static int read_options(int argc, char **argv, struct invocation *in, struct wan
 		}
 		if (o == OPT_LIMIT && take_limit(in, optarg))
 			return EXIT_USAGE;
+		in->system |= o == 'S';
 		in->json |= o == 'j';
 		w->help |= o == 'h';
 		w->version |= o == 'V';
 		if (o == 's')
 			in->socket = optarg;
 	}
+	if (in->system && !in->socket)
+		in->socket = places_machine_socket("api.sock");
 	return 0;
 }
 

@@ -19,6 +19,7 @@ struct client {
 	CURL *curl;
 	struct curl_slist *headers;
 	const char *socket;
+	bool silent;
 	char why[CURL_ERROR_SIZE];
 };
 
@@ -30,6 +31,19 @@ char *client_socket(struct arena *mem)
 
 	free(path);
 	return own;
+}
+
+char *client_other(const char *socket, struct arena *mem, bool *system)
+{
+	char *machine = places_machine_socket("api.sock"), *run = places_run(), *other;
+
+	*system = strcmp(socket, machine) != 0;
+	other = *system ? arena_strdup(mem, machine)
+		: run   ? arena_printf(mem, "%s/api.sock", run)
+			: NULL;
+	free(machine);
+	free(run);
+	return other && !access(other, F_OK) && strcmp(other, socket) ? other : NULL;
 }
 
 /* ---- one request ---- */
@@ -46,6 +60,14 @@ struct client *client_open(const char *socket, struct arena *mem)
 		exit(EXIT_FAILED);
 	}
 	c->headers = curl_slist_append(NULL, "Content-Type: application/json");
+	return c;
+}
+
+struct client *client_open_other(const char *socket, struct arena *mem)
+{
+	struct client *c = client_open(socket, mem);
+
+	c->silent = true;
 	return c;
 }
 
@@ -134,7 +156,7 @@ static int exchange(
 	curl_easy_setopt(c->curl, CURLOPT_NOPROXY, "*");
 	curl_easy_setopt(c->curl, CURLOPT_ERRORBUFFER, c->why);
 	curl_easy_setopt(c->curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S);
-	curl_easy_setopt(c->curl, CURLOPT_TIMEOUT, (long)ANSWER_S);
+	curl_easy_setopt(c->curl, CURLOPT_TIMEOUT, (long)(c->silent ? CONNECT_S : ANSWER_S));
 	curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, take);
 	curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, answer);
 	if (body) {
@@ -143,6 +165,8 @@ static int exchange(
 	}
 	r = curl_easy_perform(c->curl);
 	curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, status);
+	if (c->silent)
+		return r == CURLE_OK && *status == 200 ? EXIT_DONE : EXIT_FAILED;
 	if (r == CURLE_COULDNT_CONNECT)
 		return no_connection(c);
 	if (r != CURLE_OK)

@@ -9,6 +9,7 @@
 #include "morphctl/text/complain.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 
 struct client;
 
@@ -16,6 +17,10 @@ struct client;
  * What it says comes from mem. */
 struct client *client_open(const char *socket, struct arena *mem);
 void client_close(struct client *c);
+
+/* Likewise for the other manager (client_other()) where one answers: what goes wrong there is
+ * nobody's trouble, and not told. */
+struct client *client_open_other(const char *socket, struct arena *mem);
 
 /* GET; *result is a new reference to the envelope's result. */
 int client_get(struct client *c, json_t **result, const char *fmt, ...)
@@ -40,5 +45,8 @@ int client_module(struct client *c, const char *name, json_t **module);
 char *client_socket(struct arena *mem);
 /* A value as part of a query. From the arena. */
 const char *client_escape(struct client *c, const char *value);
+/* Where the one of these two listens that is not at socket, or NULL: its socket is not there.
+ * *system: it is the system's. */
+char *client_other(const char *socket, struct arena *mem, bool *system);
 
 #endif

@@ -355,6 +355,19 @@ START_TEST(the_socket_is_the_nearest)
 }
 END_TEST
 
+/* The one that is not asked: here only the asked one's place can be had. */
+START_TEST(the_other_manager)
+{
+	bool system = true;
+
+	setenv("MORPH_RUN", dir, 1);
+	ck_assert_str_eq(client_other("/run/morph/api.sock", &mem, &system), sock);
+	ck_assert(!system);
+	setenv("MORPH_RUN", "/nowhere", 1);
+	ck_assert_ptr_null(client_other("/run/morph/api.sock", &mem, &system));
+}
+END_TEST
+
 /* ---- artifact show ---- */
 
 static char *make_artifact(void)
@@ -544,6 +557,6 @@ UNIT_MAIN("morphctl", 30, setup, teardown, status_is_told_in_words,
     profile_names_cannot_move_the_cursor, a_profile_is_printed_for_the_editor,
     a_layout_that_was_rolled_back_has_no_age, a_decision_that_was_carried_out_is_none,
     history_is_a_table, a_change_is_waited_for, rollback_wants_one_or_all,
-    no_manager_is_told_with_its_socket, the_socket_is_the_nearest, artifacts_are_shown,
-    UNIT_CASE(0, NULL, NULL), numbers_read_well, times_read_well, foreign_text_is_made_harmless,
-    users_are_called_by_name, step_is_told, tables_fit)
+    no_manager_is_told_with_its_socket, the_socket_is_the_nearest, the_other_manager,
+    artifacts_are_shown, UNIT_CASE(0, NULL, NULL), numbers_read_well, times_read_well,
+    foreign_text_is_made_harmless, users_are_called_by_name, step_is_told, tables_fit)
