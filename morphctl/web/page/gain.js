@@ -33,7 +33,7 @@ export function gainPicture(m, width) {
 export function gainChart(m, width) {
 	const list = gains(m), left = 80, rows = 26, h = list.length * rows + 30;
 	const reach = Math.max(MIN, ...list.flatMap((g) => [Math.abs(g.low), Math.abs(g.high)])) * 1.15;
-	const x = (v) => left + (v / reach + 1) / 2 * (width - left - 10);
+	const x = (v) => left + (v / reach + 1) / 2 * (width - left - 24);
 	const step = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1].find((s) => reach / s <= 4) ?? 2;
 	const ticks = [];
 	for (let t = -Math.floor(reach / step); t * step <= reach; t++)
