@@ -21,7 +21,7 @@ enum {
 	CONFINED_FOLDER = 3, /* the folder (O_PATH), where there is one */
 	CONFINED_ANSWER_MAX = 64 << 20,
 	CONFINED_CPU_S = 20,
-	CONFINED_WAIT_S = 60
+	CONFINED_WAIT_S = 120
 };
 
 struct confined {
