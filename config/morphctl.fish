@@ -9,7 +9,7 @@ function __morphctl_words
 			continue
 		end
 		switch $word
-			case --socket --limit --policy --output -o --install
+			case --socket --limit --policy --output -o --install --listen --input -i --from --program --by --event --since --until
 				set skip yes
 			case '-*'
 			case '*'
@@ -48,6 +48,11 @@ set -l commands status 'what is known of programs, what is being done and why' \
 	artifact 'artifacts of programs' \
 	compare 'how far two profiles of a program agree' \
 	merge 'add profiles up, by weight' \
+	report 'where the time goes' \
+	annotate 'instructions of a function, with samples' \
+	top 'what runs now' \
+	export 'the samples in the format of another tool' \
+	web 'all of that as a page in a browser' \
 	simulate 'what the manager would do on traces of usage' \
 	hooks 'build programs with an artifact'
 
@@ -66,7 +71,7 @@ complete -c morphctl -n 'not __morphctl_in hooks' -l version -d 'print the versi
 
 complete -c morphctl -n '__morphctl_in status' -l all -d 'also modules without artifact'
 complete -c morphctl -n '__morphctl_in rollback' -l all -d 'all modules'
-for command in status history profile compare
+for command in status history profile compare report
 	complete -c morphctl -n "__morphctl_in $command" -l limit -x -d 'at most so many lines'
 end
 for command in reoptimize rollback
@@ -78,12 +83,27 @@ complete -c morphctl -n '__morphctl_in profile' -l text -d 'as morph-edit(1) rea
 complete -c morphctl -n '__morphctl_in artifact show' -l functions -d 'list the functions too'
 complete -c morphctl -n '__morphctl_in merge' -l equal -d 'scale all to the same sum'
 complete -c morphctl -n '__morphctl_in merge' -s o -l output -rF -d 'write this file'
+complete -c morphctl -n '__morphctl_in report' -l by -x -a 'module function line address process' -d 'rows'
+complete -c morphctl -n '__morphctl_in report' -l callers -d 'between callers and callees'
+for command in report annotate
+	complete -c morphctl -n "__morphctl_in $command" -l event -x -d 'the event to count'
+end
+for command in report annotate export
+	complete -c morphctl -n "__morphctl_in $command" -l since -x -d 'from a time on, or so long ago'
+	complete -c morphctl -n "__morphctl_in $command" -l until -x -d 'up to a time'
+	complete -c morphctl -n "__morphctl_in $command" -s i -l input -rF -d 'a profile of another tool'
+	complete -c morphctl -n "__morphctl_in $command" -l from -x -d 'its format'
+	complete -c morphctl -n "__morphctl_in $command" -l program -rF -d 'the program that it is of'
+end
+complete -c morphctl -n '__morphctl_in export' -s o -l output -rF -d 'write this file'
+complete -c morphctl -n '__morphctl_at export' -a "list (morphctl export list 2>/dev/null | string match -rg '^  ([a-z-]+) ')"
+complete -c morphctl -n '__morphctl_in web' -l listen -rF -d 'serve at this socket'
 complete -c morphctl -n '__morphctl_in simulate' -l policy -rF -d 'by this policy'
 complete -c morphctl -n '__morphctl_in simulate' -l decisions -d 'with the decisions, one by one'
 
 complete -c morphctl -n '__morphctl_at reoptimize' -a now
 complete -c morphctl -n '__morphctl_at artifact' -a 'show find list install fetch remove'
-for command in status 'reoptimize now' rollback history explain profile
+for command in status 'reoptimize now' rollback history explain profile report annotate
 	complete -c morphctl -n "__morphctl_at $command" -F -a '(__morphctl_modules)'
 end
 for command in 'artifact show' 'artifact find' 'artifact fetch' 'artifact remove' compare merge simulate

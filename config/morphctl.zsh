@@ -25,10 +25,16 @@ _morphctl() {
 		'artifact:artifacts of programs'
 		'compare:how far two profiles of a program agree'
 		'merge:add profiles up, by weight'
+		'report:where the time goes'
+		'annotate:instructions of a function, with samples'
+		'top:what runs now'
+		'export:the samples in the format of another tool'
 		'simulate:what the manager would do on traces of usage'
+		'web:all of that as a page in a browser'
 		'hooks:build programs with an artifact'
 	)
-	value=(--socket --limit --policy --output -o --install)
+	value=(--socket --limit --policy --output -o --install --listen --input -i --from --program --by --event
+		--since --until)
 	for word in ${words[2,CURRENT-1]}; do
 		if [[ -n $skip ]]; then
 			skip=
@@ -39,11 +45,15 @@ _morphctl() {
 		fi
 	done
 	case $skip in
-	--limit) return ;;
+	--by) compadd module function line address process; return ;;
+	--limit | --event | --from | --since | --until) return ;;
 	--install) _files -/; return ;;
 	?*) _files; return ;;
 	esac
 
+	local -a samples
+	samples=('--event:the event to count' '--since:from a time on, or so long ago' '--until:up to a time'
+		'--input:a profile of another tool' '--from:its format' '--program:the program that it is of')
 	options=('--help:help of the command' '--json:the result as JSON'
 		'--socket:ask the manager at this socket' "--system:ask the system's manager" '--version:print the version')
 	case $words_so_far[1] in
@@ -53,6 +63,10 @@ _morphctl() {
 	rollback) options+=('--wait:return when it is done' '--all:all modules') ;;
 	profile) options+=('--blocks:with the hottest blocks' '--limit:at most so many lines' '--text:as morph-edit(1) reads it') ;;
 	artifact) [[ $words_so_far[2] == show ]] && options+=('--functions:list the functions too') ;;
+	report) options+=('--by:rows' '--callers:between callers and callees' '--limit:at most so many lines' $samples) ;;
+	annotate) options+=($samples) ;;
+	export) options+=('--output:write this file' ${samples:1}) ;;
+	web) options+=('--listen:serve at this socket') ;;
 	merge) options+=('--equal:scale all to the same sum' '--output:write this file') ;;
 	simulate) options+=('--policy:by this policy' '--decisions:with the decisions, one by one') ;;
 	hooks)
@@ -74,8 +88,9 @@ _morphctl() {
 	hooks) compadd run env cmake doctor log ;;
 	"hooks run") _command_names; _files ;;
 	"hooks doctor" | "artifact install"*) _files -/ ;;
-	"hooks log" | "hooks env" | "hooks cmake" | "artifact list" | reload) ;;
-	status | "reoptimize now" | rollback | history | explain | profile) _morphctl_modules ;;
+	"hooks log" | "hooks env" | "hooks cmake" | "artifact list" | reload | top | web) ;;
+	export) compadd list $(morphctl export list 2>/dev/null | sed -n '/^Written/,$s/^  \([a-z-]*\) .*/\1/p') ;;
+	status | "reoptimize now" | rollback | history | explain | profile | report | annotate) _morphctl_modules ;;
 	artifact* | compare* | merge* | simulate* | "hooks run"*) _files ;;
 	esac
 }
