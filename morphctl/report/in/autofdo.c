@@ -6,8 +6,8 @@
  *	ADDR:COUNT        samples
  *	FROM->TO:COUNT    branches taken
  *
- * Addresses are hexadecimal offsets in the ELF file, of which those tools make addresses. Blank
- *lines and comments (#) are passed over.
+ * Addresses are hexadecimal and those of the ELF file. Blank lines and comments (#) are passed
+ *over.
  */
 #include "morphctl/report/in/module.h"
 
@@ -19,14 +19,6 @@ struct reader {
 	struct recording *r;
 	uint32_t event;
 };
-
-static bool next(struct lines *l)
-{
-	while (lines_next_full(l))
-		if (*l->rest.s != '#')
-			return true;
-	return false;
-}
 
 /* The rest of the line up to a separator, or to its end, as an address. */
 static bool address(struct lines *l, const char *separator, uint64_t *v)
@@ -50,8 +42,8 @@ static bool range(struct reader *x)
 
 	if (!address(&x->l, "-", &from) || !address(&x->l, ":", &to) || !last_count(&x->l, &n))
 		return false;
-	a = module_at_offset(&x->m, x->r, from);
-	b = module_at_offset(&x->m, x->r, to);
+	a = module_offset(&x->m, x->r, from);
+	b = module_offset(&x->m, x->r, to);
 	if (n && from <= to && a != RECORDING_NONE && b != RECORDING_NONE)
 		recording_range(x->r, a, b, n);
 	return true;
@@ -65,7 +57,7 @@ static bool sample(struct reader *x)
 
 	if (!address(&x->l, ":", &addr) || !last_count(&x->l, &s.n))
 		return false;
-	at = module_at_offset(&x->m, x->r, addr);
+	at = module_offset(&x->m, x->r, addr);
 	if (!s.n || at == RECORDING_NONE)
 		return true;
 	s.period = s.n;
@@ -81,8 +73,8 @@ static bool branch(struct reader *x)
 
 	if (!address(&x->l, "->", &from) || !address(&x->l, ":", &to) || !last_count(&x->l, &n))
 		return false;
-	a = module_at_offset(&x->m, x->r, from);
-	b = module_at_offset(&x->m, x->r, to);
+	a = module_offset(&x->m, x->r, from);
+	b = module_offset(&x->m, x->r, to);
 	if (n && (a != RECORDING_NONE || b != RECORDING_NONE))
 		recording_branch(x->r, a, b, n, 0);
 	return true;
@@ -92,12 +84,12 @@ static int list(struct reader *x, bool (*one)(struct reader *), const char *form
 {
 	uint64_t n;
 
-	if (!next(&x->l))
+	if (!lines_next_full(&x->l))
 		return lines_bad(&x->l, e, "the file ends before the length of a list");
 	if (!last_count(&x->l, &n))
 		return lines_bad(&x->l, e, "the length of a list is no number");
 	for (; n; n--) {
-		if (!next(&x->l))
+		if (!lines_next_full(&x->l))
 			return lines_bad(&x->l, e, "the file ends within a list");
 		if (!one(x))
 			return lines_bad(&x->l, e, form);
@@ -118,8 +110,6 @@ static int read_autofdo(
 			 list(&x, branch, "not FROM->TO:COUNT", e)
 		     ? -1
 		     : 0;
-	if (!result && next(&x.l))
-		result = lines_bad(&x.l, e, "more than three lists");
 	module_free(&x.m);
 	return result;
 }
@@ -132,11 +122,11 @@ static bool is_autofdo(const struct in_file *f)
 	unsigned i;
 
 	for (i = 0; i < 3 && !n; i++)
-		if (!next(&l) || !last_count(&l, &n))
+		if (!lines_next_full(&l) || !last_count(&l, &n))
 			return false;
 	if (!n)
-		return !next(&l);
-	if (!next(&l) || memchr(l.rest.s, ' ', l.rest.n))
+		return !lines_next_full(&l);
+	if (!lines_next_full(&l) || memchr(l.rest.s, ' ', l.rest.n))
 		return false;
 	if (i == 2)
 		return address(&l, ":", &v);

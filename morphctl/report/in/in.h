@@ -19,7 +19,8 @@ struct in_options {
  * the last. */
 const char *in_format_name(unsigned i, const char **summary);
 
-/* Adds what the file has to r. path "-" is standard input. */
+/* Adds what the file has to r; part of it, when it fails. path "-" is standard input. gzip'd files
+ * are unpacked, of whatever format. */
 int in_read(struct recording *r, const char *path, const struct in_options *o, struct err *e);
 /* Likewise of bytes in memory; name is for messages. */
 int in_read_bytes(struct recording *r, const char *name, const uint8_t *p, size_t n,

@@ -36,7 +36,7 @@ uint32_t module_location(const struct module *m, struct recording *r, uint64_t a
 						      : RECORDING_NONE;
 }
 
-uint32_t module_at_offset(const struct module *m, struct recording *r, uint64_t offset)
+uint32_t module_offset(const struct module *m, struct recording *r, uint64_t offset)
 {
 	uint64_t addr;
 

@@ -19,7 +19,7 @@ int module_open_symbols(struct module *m, struct recording *r, const struct in_f
 /* The location of an address as the ELF file has it, or of an offset in it; RECORDING_NONE: not in
  * its code. */
 uint32_t module_location(const struct module *m, struct recording *r, uint64_t addr);
-uint32_t module_at_offset(const struct module *m, struct recording *r, uint64_t offset);
+uint32_t module_offset(const struct module *m, struct recording *r, uint64_t offset);
 /*
  * A function by the name that BOLT gives it: as it is called, or, of local ones, "NAME/N" or
  * "NAME/SOURCE/N", the N-th of that name (and source) by address.

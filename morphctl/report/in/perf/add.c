@@ -176,8 +176,8 @@ static unsigned context(uint64_t marker)
 
 /* Locations of a chain, innermost first. The first address after a marker is where it was
  * interrupted, the others are return addresses. None, where a marker is unknown: the chain is of a
- * stack without frame pointers, and rubbish. */
-static size_t get_chain(struct add *a, const struct perf_sample *s, unsigned mode)
+ * stack without frame pointers, and rubbish. short_user: up to the first one of the user alone. */
+static size_t get_chain(struct add *a, const struct perf_sample *s, unsigned mode, bool short_user)
 {
 	bool exact = true;
 	size_t i, n = 0;
@@ -194,18 +194,46 @@ static size_t get_chain(struct add *a, const struct perf_sample *s, unsigned mod
 		}
 		a->chain[n++] = locate(a, mode, exact || !addr ? addr : addr - 1);
 		exact = false;
+		if (short_user && mode == PERF_RECORD_MISC_USER)
+			break;
 	}
 	return n;
 }
 
-static uint32_t get_stack(struct add *a, const struct perf_sample *s, uint16_t misc)
+static bool in_kernel(const struct add *a, uint32_t location)
+{
+	return a->r->file.v[a->r->location.v[location].file].kind == RECORDING_KERNEL;
+}
+
+/* After a chain that reaches the user, the callers that the processor kept (--call-graph lbr): the
+ * calls themselves. */
+static size_t get_callers(struct add *a, const struct perf_sample *s, size_t n)
+{
+	uint64_t from;
+	size_t i;
+
+	if (!n || in_kernel(a, a->chain[n - 1]))
+		return n;
+	for (i = 0; i < s->nbranch && n < ADD_CHAIN_MAX; i++) {
+		from = get_le64(s->branch + 24 * i);
+		if (from)
+			a->chain[n++] = locate(a, PERF_RECORD_MISC_USER, from);
+	}
+	return n;
+}
+
+static uint32_t get_stack(
+    struct add *a, const struct perf_attr *attr, const struct perf_sample *s, uint16_t misc)
 {
 	unsigned mode = misc & PERF_RECORD_MISC_CPUMODE_MASK ?: mode_of(s->ip);
+	bool callers = s->nbranch && attr->branch_type & PERF_SAMPLE_BRANCH_CALL_STACK;
 	uint32_t stack = RECORDING_NONE;
-	size_t n = get_chain(a, s, mode);
+	size_t n = get_chain(a, s, mode, callers);
 
 	if (!n && s->has_ip)
 		a->chain[n++] = locate(a, mode, s->ip);
+	if (callers)
+		n = get_callers(a, s, n);
 	while (n--)
 		stack = recording_stack(a->r, stack, a->chain[n]);
 	return stack;
@@ -308,7 +336,7 @@ void add_sample(struct add *a, struct perf_attr *attr, uint16_t misc, uint64_t t
 	a->time = time;
 	a->epoch = tasks_epoch(a->tasks, s->pid, time);
 	a->in_kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-	stack = get_stack(a, s, misc);
+	stack = get_stack(a, attr, s, misc);
 	if (s->nvalue)
 		add_values(a, attr, stack, s);
 	else

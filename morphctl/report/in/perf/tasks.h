@@ -1,7 +1,7 @@
 /*
  * What was mapped where in which process, and how threads were called, at any time of a recording.
- * Told in the order of time, then asked for any time. Times are the caller's: of what is told at
- * one time the later counts.
+ * Changes are added in the order of time, then any time can be queried. Times are the caller's; of
+ * two changes at one time the later one counts.
  */
 #ifndef MORPH_REPORT_PERF_TASKS_H
 #define MORPH_REPORT_PERF_TASKS_H
