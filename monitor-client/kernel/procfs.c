@@ -105,13 +105,17 @@ int procfs_uid(const char *proc, uint32_t pid, uint32_t *uid)
 {
 	int fd = procfs_open(proc, pid, "status", O_RDONLY), r = -1;
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	uint32_t real, effective, saved;
 	char line[256];
 
 	if (!f)
 		return -1;
 	while (r && fgets(line, sizeof line, f))
-		if (sscanf(line, "Uid: %" SCNu32, uid) == 1)
+		if (sscanf(line, "Uid: %" SCNu32 " %" SCNu32 " %" SCNu32, &real, &effective,
+			&saved) == 3) {
+			*uid = real == effective ? saved : effective;
 			r = 0;
+		}
 	fclose(f);
 	return r;
 }

@@ -19,7 +19,8 @@ int procfs_open(const char *proc, uint32_t pid, const char *name, int flags);
 int procfs_maps(int fd, void (*fn)(const struct event_map *, void *), void *arg);
 /* Zeros where they may not be read. */
 struct event_ns procfs_ns(const char *proc, uint32_t pid);
-/* The real user of a process. 0, or -1. */
+/* The user of a process; of one that runs with the rights of another (setuid), that one. 0, or
+ * -1. */
 int procfs_uid(const char *proc, uint32_t pid, uint32_t *uid);
 /* The name of a task, of at most n - 1 bytes; "" when it cannot be had. */
 void procfs_comm(const char *proc, uint32_t pid, char *comm, size_t n);

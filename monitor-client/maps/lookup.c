@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum ask { ASK_MAPS = 1, ASK_FILE };
+enum ask { ASK_MAPS = 1, ASK_FILE, ASK_PLAIN };
 enum { PATH_SIZE = 4096, WAIT_MS = 4 * LOOKUP_MS };
 
 struct question {
@@ -139,6 +139,18 @@ static void answer_file(const struct question *q, struct answer *a, int pipe)
 		parse(readable, pipe);
 }
 
+static void answer_plain(const struct question *q, struct answer *a, int pipe)
+{
+	struct stat st;
+
+	a->result =
+	    !stat(q->path, &st) && S_ISREG(st.st_mode) && !(st.st_mode & (S_ISUID | S_ISGID))
+		? LOOKUP_FOUND
+		: LOOKUP_NONE;
+	if (write(pipe, a, sizeof *a) < 0)
+		_exit(1);
+}
+
 static _Noreturn void reader_child(const struct question *q, int pipe)
 {
 	struct answer a = {.seq = q->seq};
@@ -147,6 +159,8 @@ static _Noreturn void reader_child(const struct question *q, int pipe)
 		answer_maps(q, &a, pipe);
 	else if (q->ask == ASK_FILE)
 		answer_file(q, &a, pipe);
+	else if (q->ask == ASK_PLAIN)
+		answer_plain(q, &a, pipe);
 	_exit(0);
 }
 
@@ -203,7 +217,7 @@ static void look(const struct question *q)
 	int fd[2];
 	pid_t pid = -1;
 
-	if (is_gone(q->pid)) {
+	if (q->ask != ASK_PLAIN && is_gone(q->pid)) {
 		r = q->ask == ASK_FILE ? LOOKUP_LATER : LOOKUP_NONE;
 	} else if (!pipe2(fd, O_CLOEXEC)) {
 		pid = fork();
@@ -397,4 +411,18 @@ enum lookup_result lookup_file(struct lookup *l, uint32_t pid, const struct even
 		id->n = 0;
 	*whole = a.whole;
 	return id->n ? LOOKUP_FOUND : LOOKUP_NONE;
+}
+
+enum lookup_result lookup_plain(struct lookup *l, const char *path)
+{
+	struct question q = {.ask = ASK_PLAIN};
+	struct answer a = {.result = LOOKUP_NONE};
+	int fd;
+
+	if (strlen(path) >= sizeof q.path)
+		return LOOKUP_NONE;
+	strcpy(q.path, path);
+	if (ask(l, &q, &a, &fd))
+		close_passed(&fd);
+	return a.result <= LOOKUP_SLOW ? (enum lookup_result)a.result : LOOKUP_NONE;
 }

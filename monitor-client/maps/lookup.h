@@ -1,11 +1,12 @@
 /*
  * What only a process with rights may ask /proc about others, asked of a child
- * that keeps them (the reader, rights.h) over a socket pair: two questions of
- * numbers and a path, two answers of fixed size.
+ * that keeps them (the reader, rights.h) over a socket pair: three questions of
+ * numbers and a path, answers of fixed size.
  *
  *   maps of a process   an open descriptor of /proc/PID/maps, unread, and the
  *                       namespaces of the process
  *   a mapped file       its build-id, and whether it is the file of its name
+ *   a program           whether it is one that changes the user who runs it
  *
  * For each question about a process that lives the reader forks a child, which it kills once that
  * has answered, or after LOOKUP_MS: a file system may hang. The kernel names the build-id
@@ -64,5 +65,9 @@ int lookup_maps(struct lookup *l, uint32_t pid, uint64_t *view);
  * *whole: a path that ends in " (deleted)" is the name. */
 enum lookup_result lookup_file(struct lookup *l, uint32_t pid, const struct event_map *m,
     bool check, struct build_id *id, bool *whole);
+
+/* LOOKUP_FOUND: the program at this path runs as whoever starts it. LOOKUP_NONE: it does not
+ * (setuid, setgid), or is not there. */
+enum lookup_result lookup_plain(struct lookup *l, const char *path);
 
 #endif

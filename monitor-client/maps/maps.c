@@ -22,8 +22,9 @@ struct file {
 	struct build_id id;  /* once it is known; n = 0: it has no place */
 	uint32_t hash;
 	size_t refs, bytes;
-	int tries;      /* left to look it up; 0 = done */
-	bool check;     /* its path is to be compared: it is of one mmap, and its forks */
+	int tries;  /* left to look it up; 0 = done */
+	bool check; /* its path is to be compared: it is of one mmap, and its forks */
+	enum { PLAIN_UNKNOWN, PLAIN, NOT_PLAIN } plain; /* as a program: lookup_plain() */
 	uint64_t since; /* when it was; earlier samples may be of what was mapped before */
 };
 
@@ -42,6 +43,9 @@ struct proc {
 	uint64_t args;           /* shape of the command line; 0 = not known */
 	uint32_t pid, uid;
 	bool uid_asked;
+	bool fresh; /* nothing is mapped since its exec */
+	struct file
+	    *exe;      /* what it has called since uid was its own, or its parent's; NULL: none */
 	char comm[16]; /* as of its exec, or later; "": not known */
 };
 
@@ -327,11 +331,42 @@ static struct proc *proc_get(const struct maps *m, uint32_t pid)
 	return p;
 }
 
-/* tid: any thread of it. */
-static void proc_ask(const struct maps *m, struct proc *p, uint32_t tid)
+static void exe_put(struct maps *m, struct proc *p)
 {
-	if (!p->uid_asked)
-		procfs_uid(m->proc, tid, &p->uid);
+	if (p->exe)
+		file_put(m, p->exe);
+	p->exe = NULL;
+}
+
+static bool is_plain(struct maps *m, const struct proc *p, struct file *f)
+{
+	uint64_t now = clock_now();
+	enum lookup_result r;
+
+	if (f->plain == PLAIN_UNKNOWN && !f->check && !is_slow(m, p->uid, now)) {
+		r = lookup_plain(m->lookup, f->name);
+		f->plain = r == LOOKUP_FOUND ? PLAIN : NOT_PLAIN;
+		if (r == LOOKUP_SLOW)
+			note_slow(m, p->uid, now);
+	}
+	return f->plain == PLAIN;
+}
+
+/* A program that nobody could be asked about any more ran as whoever called it, unless it was one
+ * that changes that, or may have been. */
+static void exe_settle(struct maps *m, struct proc *p)
+{
+	if (p->exe && m->whole_machine && !is_plain(m, p, p->exe))
+		p->uid = MAPS_NOBODY;
+	exe_put(m, p);
+}
+
+/* tid: any thread of it. */
+static void proc_ask(struct maps *m, struct proc *p, uint32_t tid)
+{
+	if (!p->uid_asked && procfs_uid(m->proc, tid, &p->uid))
+		exe_settle(m, p);
+	exe_put(m, p);
 	p->uid_asked = true;
 }
 
@@ -345,6 +380,7 @@ static void proc_drop(struct maps *m, uint32_t pid)
 		return;
 	*at = p->next;
 	ranges_drop(m, p);
+	exe_put(m, p);
 	m->n.procs--;
 	free(p);
 }
@@ -428,6 +464,11 @@ static void range_add(struct maps *m, struct proc *p, const struct event_map *ma
 		return;
 	}
 	r.file = file_get(m, map, p->view);
+	if (p->fresh) {
+		p->exe = r.file;
+		r.file->refs++;
+	}
+	p->fresh = false;
 	range_set(m, p, map->start, map->end, &r);
 }
 
@@ -542,6 +583,7 @@ static void proc_fork(struct maps *m, const struct event *ev)
 	p->view = parent->view;
 	p->args = parent->args;
 	memcpy(p->comm, parent->comm, sizeof p->comm);
+	proc_ask(m, parent, parent->pid); /* the child may be gone before it can be asked */
 	p->uid = parent->uid;
 	if (is_suspect(m, parent))
 		p->sure = parent->sure;
@@ -576,7 +618,9 @@ void maps_event(struct maps *m, const struct event *ev)
 		break;
 	case EV_EXEC:
 		ranges_drop(m, p);
+		exe_settle(m, p);
 		p->uid_asked = false;
+		p->fresh = true;
 		p->args = 0;
 		memcpy(p->comm, ev->comm, sizeof p->comm);
 		p->sure = ev->time;

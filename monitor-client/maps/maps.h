@@ -25,6 +25,9 @@
  * has no new ones looked at for as long: a file system that hangs would stop the
  * monitor for all. Once may be a busy machine's doing.
  *
+ * Whose a process is /proc says; of one that was gone too soon to be asked its parent, unless what
+ * it executed may have changed that: then it is nobody's (MAPS_NOBODY).
+ *
  * Build-ids that no record brought are read when the first sample needs them.
  * Memory is bounded: processes by MAPS_PROCS and gone MAPS_GRACE after their end,
  * ranges of one by MAPS_RANGES, all ranges and names of files by MAPS_BYTES. When

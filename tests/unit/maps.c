@@ -61,7 +61,7 @@ static void write_file(unsigned pid, const char *name, const char *text)
 
 static void process(unsigned pid, unsigned uid, const char *maps)
 {
-	char *status = xasprintf("Name:\tx\nUid:\t%u\t0\t0\t0\n", uid), *root;
+	char *status = xasprintf("Name:\tx\nUid:\t%u\t%u\t%u\t0\n", uid, uid, uid), *root;
 
 	write_file(pid, "maps", maps);
 	write_file(pid, "status", status);
@@ -617,6 +617,67 @@ static bool elsewhere(uint32_t pid, const char *real, const char *name)
 	return true;
 }
 
+/* What a process that is gone has called since it was forked by pid 5, of user 1000. */
+static uint32_t uid_of_called(uint32_t pid, const char *first, const char *second)
+{
+	struct place p;
+
+	task(EV_FORK, 10 * pid, pid, 5);
+	task(EV_EXEC, 10 * pid + 1, pid, 0);
+	map(10 * pid + 2, pid, 0x1000, 0x2000, 0, 'a', first);
+	map(10 * pid + 2, pid, 0x3000, 0x4000, 0, 'l', "/lib/x");
+	if (second) {
+		task(EV_FORK, 10 * pid + 3, pid + 1, pid);
+		pid++;
+		task(EV_EXEC, 10 * pid + 1, pid, 0);
+		map(10 * pid + 2, pid, 0x1000, 0x2000, 0, 'a', second);
+	}
+	ck_assert(find(pid, 0x1000, &p));
+	return p.uid;
+}
+
+START_TEST(a_short_process_is_its_callers_unless_it_may_have_changed_that)
+{
+	char *plain = file("plain"), *other = file("other"), *set = file("set");
+	struct place p;
+
+	ck_assert_int_eq(chmod(set, 04755), 0);
+	process(5, 1000, "");
+	namespaces(5, 1, 2);
+	map(1, 5, 0x1000, 0x2000, 0, 'a', plain);
+	ck_assert(find(5, 0x1000, &p));
+	ck_assert_uint_eq(p.uid, 1000);
+	ck_assert_uint_eq(uid_of_called(10, plain, NULL), 1000);
+	ck_assert_uint_eq(uid_of_called(20, set, NULL), MAPS_NOBODY);
+	ck_assert_uint_eq(uid_of_called(30, "/nowhere/x", NULL), MAPS_NOBODY);
+	ck_assert_uint_eq(uid_of_called(40, plain, other), 1000);
+	ck_assert_uint_eq(uid_of_called(50, set, plain), MAPS_NOBODY);
+	ck_assert_uint_eq(uid_of_called(60, plain, set), MAPS_NOBODY);
+	free(plain);
+	free(other);
+	free(set);
+}
+END_TEST
+
+START_TEST(who_runs_with_anothers_rights_is_that_one)
+{
+	struct place p;
+
+	process(5, 1000, "");
+	write_file(5, "status", "Uid:\t1000\t0\t0\t0\n");
+	process(6, 1000, "");
+	write_file(6, "status", "Uid:\t1000\t1000\t7\t1000\n");
+	namespaces(5, 1, 2);
+	namespaces(6, 1, 2);
+	map(1, 5, 0x1000, 0x2000, 0, 'a', "/a");
+	map(1, 6, 0x1000, 0x2000, 0, 'a', "/a");
+	ck_assert(find(5, 0x1000, &p));
+	ck_assert_uint_eq(p.uid, 0);
+	ck_assert(find(6, 0x1000, &p));
+	ck_assert_uint_eq(p.uid, 7);
+}
+END_TEST
+
 START_TEST(another_namespaces_file_counts_for_its_own_name_only)
 {
 	char *alice = file("alice"), *bob = file("bob");
@@ -788,7 +849,7 @@ START_TEST(what_hangs_costs_its_user_alone)
 		ck_at(5, 0x1000 + 0x2000 * MAPS_SLOW, '-', 0);
 	ck_assert_uint_lt(clock_now() - begin, LOOKUP_MS * 1000000ull);
 	mapped(6, alice);
-	write_file(6, "status", "Uid:\t4242\t0\t0\t0\n");
+	write_file(6, "status", "Uid:\t4242\t4242\t4242\t0\n");
 	namespaces(6, 77, 2);
 	map(2, 6, 0x1000, 0x2000, 0, 'a', alice);
 	ck_at(6, 0x1000, 'a', 0);
@@ -869,7 +930,9 @@ UNIT_MAIN("maps", 60, setup, teardown, offsets_come_from_the_range,
     holes_in_a_mapping_are_bounded, all_mappings_together_are_bounded,
     who_has_most_mappings_gives_way, the_dead_give_way_first, who_has_most_processes_gives_way,
     builds_of_a_process_outlive_it, a_command_line_is_the_childs_too_until_exec,
-    UNIT_CASE(0, setup_machine, teardown), another_namespaces_file_counts_for_its_own_name_only,
+    UNIT_CASE(0, setup_machine, teardown),
+    a_short_process_is_its_callers_unless_it_may_have_changed_that,
+    who_runs_with_anothers_rights_is_that_one, another_namespaces_file_counts_for_its_own_name_only,
     files_of_two_namespaces_are_two, a_user_namespace_is_another_view,
     a_thread_that_left_takes_the_process_along, a_process_of_unknown_view_that_is_gone_is_outside,
     a_replaced_file_counts_for_its_name, a_replaced_file_of_another_owner_does_not,
