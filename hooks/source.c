@@ -102,7 +102,7 @@ char *source_path(const char *name)
 	char *path = NULL;
 	int i;
 
-	if (*name == '<') /* what stands for the code of all units */
+	if (*name == '<') /* as LTO calls its code */
 		return xstrdup(strcmp(name, "<artificial>") ? name : "link-time optimisation");
 	if (access(name, F_OK) == 0)
 		return path_of_file(name);

@@ -2,6 +2,7 @@
 #include "common/number.h"
 #include "morphctl/client/client.h"
 #include "morphctl/command.h"
+#include "morphctl/other.h"
 #include "morphctl/text/table.h"
 #include "morphctl/text/words.h"
 
@@ -284,53 +285,6 @@ static int64_t manager_now(const json_t *status)
 	return t >= 0 ? t : (int64_t)time(NULL);
 }
 
-/* ---- the other manager ---- */
-
-/* Where both the person's own and the system's run: the one that is not asked. NULL: there is
- * none, or it does not answer. */
-static json_t *ask_other(const struct invocation *in)
-{
-	json_t *status = NULL, *modules = NULL, *other = NULL;
-	struct client *c;
-	const char *path;
-	bool system;
-
-	if (in->socket && !in->system)
-		return NULL;
-	path = client_other(in->socket ?: client_socket(in->mem), in->mem, &system);
-	if (!path)
-		return NULL;
-	c = client_open_other(path, in->mem);
-	if (!client_get(c, &status, "/v1/status") &&
-	    !client_get(c, &modules, "/v1/modules?limit=%ld", (long)ROWS_MAX))
-		other =
-		    json_pack("{ss sO sO}", "socket", path, "status", status, "modules", modules);
-	json_decref(status);
-	json_decref(modules);
-	client_close(c);
-	return other;
-}
-
-/* How the other one is asked, and which programs run in its layouts. */
-static void show_other(const struct invocation *in, const json_t *other, int64_t now)
-{
-	const json_t *s = json_object_get(other, "status"), *m;
-	const char *mode = json_str(s, "mode"),
-		   *path = words_clean(in->mem, json_str(other, "socket"));
-	bool system = !mode || strcmp(mode, "user") != 0;
-	struct arena *a = in->mem;
-	size_t i;
-
-	printf("\nAlso running: %s manager (process %.0f, up %s): morphctl %s%s status\n",
-	    system ? "the system's" : "your own", json_num(s, "pid"),
-	    words_duration(a, (double)(now - words_time(json_str(s, "started")))),
-	    system ? "--system" : "--socket ", system ? "" : path);
-	json_array_foreach (json_object_get(other, "modules"), i, m)
-		if (json_str(m, "layout_at"))
-			printf("  laid out by it: %s, %s\n", words_clean(a, json_str(m, "path")),
-			    words_ago(a, json_str(m, "layout_at"), now));
-}
-
 static void show_all(const struct invocation *in, const json_t *both)
 {
 	const json_t *other = json_object_get(both, "other");
@@ -341,7 +295,7 @@ static void show_all(const struct invocation *in, const json_t *both)
 	show_manager(in, status, now, colour);
 	show_modules(in, json_object_get(both, "modules"), now, colour);
 	if (json_is_object(other))
-		show_other(in, other, now);
+		other_show(in, other, now);
 }
 
 /* ---- one module ---- */
@@ -435,7 +389,7 @@ static int status_all(const struct invocation *in, struct client *c)
 		json_decref(status);
 		return code;
 	}
-	other = ask_other(in);
+	other = other_ask(in);
 	return show(in,
 	    json_pack("{so so so}", "status", status, "modules", modules, "other",
 		other ? other : json_null()),

@@ -1,8 +1,7 @@
 /*
- * How long steps of a module's round took, for what people are told of the one that is under way.
- * A module's own last ones count; where there are none the others' median, by size. What the store
- * remembers of a manager before is what its swaps took. An estimate for people; nothing is decided
- * by it.
+ * How long steps of a module's round took, for estimates of the one that is under way. A module's
+ * own last ones count; where there are none the others' median, by size. What the store remembers
+ * of a manager before is what its swaps took. People see the estimates; nothing is decided by them.
  */
 #ifndef MORPH_MANAGERD_DURATIONS_H
 #define MORPH_MANAGERD_DURATIONS_H

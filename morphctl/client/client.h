@@ -18,8 +18,7 @@ struct client;
 struct client *client_open(const char *socket, struct arena *mem);
 void client_close(struct client *c);
 
-/* Likewise for the other manager (client_other()) where one answers: what goes wrong there is
- * nobody's trouble, and not told. */
+/* Likewise to the other manager (client_other()), which need not answer: errors are not printed. */
 struct client *client_open_other(const char *socket, struct arena *mem);
 
 /* GET; *result is a new reference to the envelope's result. */
