@@ -90,7 +90,8 @@ static enum MHD_Result exchange(struct server *s, struct MHD_Connection *conn)
 	    x->base);
 	buf_printf(&b,
 	    "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Morph</title>"
-	    "<meta http-equiv=\"refresh\" content=\"0;url=%s/\"><a href=\"%s/\">Morph</a>\n",
+	    "<link rel=\"icon\" href=\"data:,\"><meta http-equiv=\"refresh\" "
+	    "content=\"0;url=%s/\"><a href=\"%s/\">Morph</a>\n",
 	    x->base, x->base);
 	return reply(conn, MHD_HTTP_OK, "text/html; charset=utf-8", &b, "Set-Cookie", cookie);
 }

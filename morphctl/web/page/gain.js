@@ -11,7 +11,7 @@ export function gains(m) {
 	if (x && x.promised !== null)
 		out.push({name: 'promised', gain: x.promised, low: x.promised, high: x.promised, kind: 'promised'});
 	else if (p)
-		out.push({name: 'promised', gain: p.gain, low: p.low ?? p.gain, high: p.high ?? p.gain, kind: 'promised'});
+		out.push({name: 'predicted', gain: p.gain, low: p.low ?? p.gain, high: p.high ?? p.gain, kind: 'promised'});
 	return out;
 }
 
@@ -21,7 +21,7 @@ export function gainPicture(m, width) {
 	const reach = Math.max(MIN, ...list.flatMap((g) => [Math.abs(g.low), Math.abs(g.high)])) * 1.1;
 	const x = (v) => (v / reach + 1) / 2 * width;
 	return svg('svg', {class: 'gain', width, height: h, viewBox: `0 0 ${width} ${h}`, role: 'img',
-		'aria-label': list.map((g) => `${g.name} ${g.name === 'measured' ? interval(g) : percent(g.gain)}`).join(', ')},
+		'aria-label': list.map((g) => `${g.name} ${g.kind === 'measured' ? interval(g) : percent(g.gain)}`).join(', ')},
 	svg('line', {class: 'zero', x1: x(0), x2: x(0), y1: 1, y2: h - 1}),
 	list.map((g) => svg('line', {class: 'range ' + g.kind, x1: x(g.low), x2: Math.max(x(g.high), x(g.low) + 1), y1: 9, y2: 9})),
 	list.map((g) => g.kind === 'measured'

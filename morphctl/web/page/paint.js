@@ -47,37 +47,53 @@ export class CanvasPainter {
 }
 
 const escape = (s) => String(s).replace(/[&<>"']/g, (c) => '&#' + c.charCodeAt(0) + ';');
-const n = (v) => +v.toFixed(2);
+const n = (v) => +v.toFixed(1);
 
 export class SvgPainter {
 	constructor(width, height, background, title) {
-		this.out = [`<svg xmlns="http://www.w3.org/2000/svg" width="${n(width)}" height="${n(height)}" ` +
-			`viewBox="0 0 ${n(width)} ${n(height)}" font-family="${FONT}">`, `<title>${escape(title)}</title>`];
+		this.head = `<svg xmlns="http://www.w3.org/2000/svg" width="${n(width)}" height="${n(height)}" ` +
+			`viewBox="0 0 ${n(width)} ${n(height)}" font-family="${FONT}"><title>${escape(title)}</title>`;
+		this.out = [];
+		this.run = null; // rectangles of one colour, which become one path: there are thousands
 		this.rect(0, 0, width, height, background);
 	}
 
+	add(text) {
+		if (this.run)
+			this.out.push(`<path fill="${this.run.fill}" d="${this.run.d.join('')}"/>`);
+		this.run = null;
+		if (text)
+			this.out.push(text);
+	}
+
 	rect(x, y, w, h, fill) {
-		this.out.push(`<rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" fill="${fill}"/>`);
+		if (this.run?.fill !== fill) {
+			this.add('');
+			this.run = {fill, d: []};
+		}
+		this.run.d.push(`M${n(x)} ${n(y)}h${n(w)}v${n(h)}h${n(-w)}z`);
 	}
 
 	frame(x, y, w, h, stroke, width) {
-		this.out.push(`<rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" fill="none" stroke="${stroke}" stroke-width="${n(width)}"/>`);
+		this.add(`<rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" fill="none" stroke="${stroke}" stroke-width="${n(width)}"/>`);
 	}
 
 	text(x, y, text, fill, size, anchor) {
-		this.out.push(`<text x="${n(x)}" y="${n(y)}" fill="${fill}" font-size="${size}"${anchor ? ` text-anchor="${anchor}"` : ''}>${escape(text)}</text>`);
+		this.add(`<text x="${n(x)}" y="${n(y)}" fill="${fill}" font-size="${size}"${anchor ? ` text-anchor="${anchor}"` : ''}>${escape(text)}</text>`);
 	}
 
 	arc(x, y1, y2, reach, stroke, width) {
-		this.out.push(`<path d="M${n(x)} ${n(y1)}C${n(x + reach)} ${n(y1)} ${n(x + reach)} ${n(y2)} ${n(x + 5)} ${n(y2)}" fill="none" stroke="${stroke}" stroke-width="${n(width)}"/>`,
-			`<path d="M${n(x)} ${n(y2)}l6 -3v6z" fill="${stroke}"/>`);
+		this.add(`<path d="M${n(x)} ${n(y1)}C${n(x + reach)} ${n(y1)} ${n(x + reach)} ${n(y2)} ${n(x + 5)} ${n(y2)}" fill="none" stroke="${stroke}" stroke-width="${n(width)}"/>`);
+		this.add(`<path class="head" d="M${n(x)} ${n(y2)}l6 -3v6z" fill="${stroke}"/>`);
 	}
 
 	group(x, y, inner) {
-		this.out.push(`<g transform="translate(${n(x)} ${n(y)})">${inner.out.slice(2).join('')}</g>`);
+		inner.add('');
+		this.add(`<g transform="translate(${n(x)} ${n(y)})">${inner.out.join('')}</g>`);
 	}
 
 	toString() {
-		return this.out.join('\n') + '\n</svg>\n';
+		this.add('');
+		return `${this.head}\n${this.out.join('\n')}\n</svg>\n`;
 	}
 }
