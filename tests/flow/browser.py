@@ -117,7 +117,7 @@ class Browser:
             fail(f"{script}: {r['exceptionDetails'].get('exception', {}).get('description', r)}")
         return r["result"].get("value")
 
-    def wait(self, script, what, seconds=30):
+    def wait(self, script, what, seconds=120):
         end = time.time() + seconds
         while time.time() < end:
             v = self.eval(f"Boolean({script})")

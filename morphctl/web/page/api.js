@@ -28,7 +28,8 @@ export async function get(route, params) {
 }
 
 export const status = () => get('api/v1/status');
-export const modules = () => get('api/v1/modules', {limit: 1000});
+export const MODULES_MAX = 1000; // the manager names no more
+export const modules = () => get('api/v1/modules', {limit: MODULES_MAX});
 export const explain = (id) => get(`api/v1/modules/${id}/explain`);
 export const profile = (id, params) => get(`api/v1/modules/${id}/profile`, params);
 export const code = (id, params) => get(`api/v1/modules/${id}/code`, params);

@@ -74,14 +74,20 @@ class Panel {
 		return [where, `90 % of the samples are in ${bytes(hot)}` + (w.cell > LINE ? `, in cells of ${bytes(w.cell)}` : '')];
 	}
 
+	/** What is shown, or asked for: who turns a wheel does not wait. */
+	get aim() {
+		return this.window.to ? this.window : {from: this.data.begin, to: this.data.end};
+	}
+
 	/** The same place stays under the pointer. */
 	zoom(factor, at) {
 		const d = this.data;
 		if (!d)
 			return;
-		at ??= this.cursor ?? (d.from + d.to) / 2;
-		const size = Math.min(Math.max(span(d) * factor, SPAN_MIN), d.end - d.begin);
-		this.show(at - (at - d.from) * size / span(d), size);
+		const aim = this.aim;
+		at ??= this.cursor ?? (aim.from + aim.to) / 2;
+		const size = Math.min(Math.max(span(aim) * factor, SPAN_MIN), d.end - d.begin);
+		this.show(at - (at - aim.from) * size / span(aim), size);
 	}
 
 	show(from, size) {
@@ -94,7 +100,7 @@ class Panel {
 
 	move(bytes) {
 		if (this.data)
-			this.show(this.data.from + bytes, span(this.data));
+			this.show(this.aim.from + bytes, span(this.aim));
 	}
 
 	/** The part of the chosen function that has most samples. */

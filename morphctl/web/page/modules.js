@@ -76,7 +76,8 @@ export async function showModules(main, still) {
 		put(body, ...rows.map((m) => row(m, total)));
 		heads.forEach((h, i) => h.setAttribute('aria-sort',
 			i !== order.column ? 'none' : order.down ? 'descending' : 'ascending'));
-		count.textContent = `${number(rows.length)} of ${number(list.length)} modules`;
+		count.textContent = `${number(rows.length)} of ${number(list.length)} modules` +
+			(list.length === api.MODULES_MAX ? ', those with most samples' : '');
 	}
 
 	const find = el('input', {type: 'search', placeholder: 'Path…', 'aria-label': 'Only paths with', value: filter});
