@@ -95,6 +95,16 @@ static int become_report(struct call *c)
 	return EXIT_FAILED;
 }
 
+/* A module is known by its absolute path, or its name. */
+static const char *module_name(const struct invocation *in, const char *given)
+{
+	char *path = strchr(given, '/') ? realpath(given, NULL) : NULL;
+	const char *name = path ? arena_strdup(in->mem, path) : given;
+
+	free(path);
+	return name;
+}
+
 /* report and annotate: a verb, the input, and what it is asked about. */
 static int show_samples(const struct invocation *in, const char *verb)
 {
@@ -118,7 +128,7 @@ static int show_samples(const struct invocation *in, const char *verb)
 	add(&c, "--");
 	add(&c, input);
 	for (i = 0; i < in->narg; i++)
-		add(&c, in->arg[i]);
+		add(&c, i ? in->arg[i] : module_name(in, in->arg[i]));
 	return become_report(&c);
 }
 
