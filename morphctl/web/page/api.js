@@ -10,14 +10,21 @@ function clean(text) {
 
 /** The result of a route; an Error with the manager's words, and its kind, where it fails. */
 export async function get(route, params) {
-	const query = new URLSearchParams(Object.entries(params || {}).filter(([, v]) => v !== undefined));
-	const answer = await fetch(route + (query.size ? '?' + query : ''), {credentials: 'same-origin'});
+	const query = new URLSearchParams(
+		Object.entries(params || {}).filter(([, v]) => v !== undefined),
+	);
+	const answer = await fetch(route + (query.size ? '?' + query : ''), {
+		credentials: 'same-origin',
+	});
 	const text = await answer.text();
 	let envelope;
 	try {
-		envelope = JSON.parse(text, (_, v) => typeof v === 'string' ? clean(v) : v);
+		envelope = JSON.parse(text, (_, v) => (typeof v === 'string' ? clean(v) : v));
 	} catch {
-		envelope = {type: 'error', result: {kind: 'no-answer', message: clean(text.slice(0, 300)) || answer.statusText}};
+		envelope = {
+			type: 'error',
+			result: {kind: 'no-answer', message: clean(text.slice(0, 300)) || answer.statusText},
+		};
 	}
 	if (envelope.type === 'error') {
 		const e = new Error(envelope.result.message);

@@ -4,14 +4,14 @@ const SVG = 'http://www.w3.org/2000/svg';
 
 function fill(node, props, children) {
 	for (const [name, value] of Object.entries(props || {})) {
-		if (name.startsWith('on'))
-			node.addEventListener(name.slice(2), value);
-		else if (value === true)
-			node.setAttribute(name, '');
+		if (name.startsWith('on')) node.addEventListener(name.slice(2), value);
+		else if (value === true) node.setAttribute(name, '');
 		else if (value !== false && value !== null && value !== undefined)
 			node.setAttribute(name, value);
 	}
-	node.append(...children.flat(Infinity).filter((c) => c !== null && c !== undefined && c !== false));
+	node.append(
+		...children.flat(Infinity).filter((c) => c !== null && c !== undefined && c !== false),
+	);
 	return node;
 }
 
@@ -42,10 +42,31 @@ export function button(text, act, props) {
 
 /** A table of rows that are lists of cells. */
 export function table(caption, heads, rows, props) {
-	return el('table', props, el('caption', null, caption),
-		el('thead', null, el('tr', null, heads.map((h) => el('th', {scope: 'col'}, h)))),
-		el('tbody', null, rows.map((cells) => el('tr', null,
-			cells.map((c, i) => el('td', {'data-label': heads[i]}, c))))));
+	return el(
+		'table',
+		props,
+		el('caption', null, caption),
+		el(
+			'thead',
+			null,
+			el(
+				'tr',
+				null,
+				heads.map((h) => el('th', {scope: 'col'}, h)),
+			),
+		),
+		el(
+			'tbody',
+			null,
+			rows.map((cells) =>
+				el(
+					'tr',
+					null,
+					cells.map((c, i) => el('td', {'data-label': heads[i]}, c)),
+				),
+			),
+		),
+	);
 }
 
 // ---- texts ----
@@ -55,8 +76,7 @@ const short = new Intl.NumberFormat('en', {maximumSignificantDigits: 3});
 
 /** 1,234; below ten with what is behind the point. */
 export function number(v) {
-	if (v === null || v === undefined)
-		return '–';
+	if (v === null || v === undefined) return '–';
 	return Math.abs(v) < 10 ? short.format(v) : whole.format(v);
 }
 
@@ -67,16 +87,13 @@ export function percent(v, digits = 1) {
 
 /** "4.1 % (2.9 … 5.3)" */
 export function interval(x) {
-	if (!x || x.gain === null || x.gain === undefined)
-		return '–';
-	if (x.low === null || x.high === null)
-		return percent(x.gain);
+	if (!x || x.gain === null || x.gain === undefined) return '–';
+	if (x.low === null || x.high === null) return percent(x.gain);
 	return `${percent(x.gain)} (${(100 * x.low).toFixed(1)} … ${(100 * x.high).toFixed(1)})`;
 }
 
 export function bytes(n) {
-	if (n < 1024)
-		return n + ' B';
+	if (n < 1024) return n + ' B';
 	return n < 1 << 20 ? short.format(n / 1024) + ' KiB' : short.format(n / (1 << 20)) + ' MiB';
 }
 
@@ -86,10 +103,11 @@ export function hex(n) {
 
 /** In the person's own time zone. */
 export function time(text) {
-	if (!text)
-		return '–';
-	const d = new Date(text), two = (n) => String(n).padStart(2, '0');
-	return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())} ${two(d.getHours())}:${two(d.getMinutes())}`;
+	if (!text) return '–';
+	const d = new Date(text),
+		two = (n) => String(n).padStart(2, '0');
+	const day = `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())}`;
+	return `${day} ${two(d.getHours())}:${two(d.getMinutes())}`;
 }
 
 export function base(path) {
@@ -98,10 +116,11 @@ export function base(path) {
 
 /** As long as it fits, the middle of it goes. */
 export function fit(text, n) {
-	if (text.length <= n)
-		return text;
+	if (text.length <= n) return text;
 	const tail = Math.floor((n - 1) / 2);
-	return n < 4 ? text.slice(0, n) : text.slice(0, n - 1 - tail) + '…' + text.slice(text.length - tail);
+	return n < 4
+		? text.slice(0, n)
+		: text.slice(0, n - 1 - tail) + '…' + text.slice(text.length - tail);
 }
 
 // ---- the tooltip ----
@@ -113,7 +132,8 @@ export function showTip(x, y, lines) {
 	const t = tip();
 	t.replaceChildren(...lines.map((s, i) => el(i ? 'span' : 'b', null, s)));
 	t.hidden = false;
-	const w = t.offsetWidth, h = t.offsetHeight;
+	const w = t.offsetWidth,
+		h = t.offsetHeight;
 	t.style.left = Math.max(4, Math.min(x + 14, innerWidth - w - 8)) + 'px';
 	t.style.top = Math.max(4, y + 18 + h > innerHeight ? y - h - 10 : y + 18) + 'px';
 }

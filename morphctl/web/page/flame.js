@@ -1,10 +1,13 @@
-// Samples as a flame graph by unit, function and block: there are no call stacks in a profile, so that a
-// frame lies on what it is a part of.
+// Samples as a flame graph by unit, function and block: there are no call stacks in a profile, so
+// that a frame lies on what it is a part of.
 import * as api from './api.js';
 import {base, button, el, fit, number, percent} from './dom.js';
+import {plain, svgFile, tag} from './paint.js';
 import {saveButton} from './svgfile.js';
 
-const FUNCTIONS = 1000, BLOCKS = 10, ROW = 20;
+const FUNCTIONS = 1000,
+	BLOCKS = 10,
+	ROW = 20;
 
 // ---- the libraries: d3 and d3-flame-graph, of which the page is fit without ----
 
@@ -36,8 +39,15 @@ export function tree(profile) {
 		const unit = units.get(f.tu) ?? {name: f.tu || '(no unit)', value: 0, children: []};
 		units.set(f.tu, unit);
 		unit.value += f.samples;
-		unit.children.push({name: f.name, value: f.samples,
-			children: (f.hot ?? []).map((b) => ({name: 'block ' + b.block, value: b.samples, children: []}))});
+		unit.children.push({
+			name: f.name,
+			value: f.samples,
+			children: (f.hot ?? []).map((b) => ({
+				name: 'block ' + b.block,
+				value: b.samples,
+				children: [],
+			})),
+		});
 	}
 	return {name: base(profile.path), value: profile.samples, children: [...units.values()]};
 }
@@ -47,8 +57,7 @@ export function compare(now, before) {
 	const walk = (a, b, totalA, totalB) => {
 		a.delta = a.value / totalA - (b ? b.value / totalB : 0);
 		const old = new Map((b?.children ?? []).map((c) => [c.name, c]));
-		for (const c of a.children)
-			walk(c, old.get(c.name), totalA, totalB);
+		for (const c of a.children) walk(c, old.get(c.name), totalA, totalB);
 	};
 	walk(now, before, now.value || 1, before.value || 1);
 	return now;
@@ -58,17 +67,16 @@ export function compare(now, before) {
 
 /** Of a name, always the same; of a difference: red is more, blue is less. */
 function colour(d, most) {
-	if (d.highlight)
-		return '#d946d9';
+	if (d.highlight) return '#d946d9';
 	if (most !== null) {
 		const t = Math.min(1, Math.abs(d.data.delta) / (most || 1));
-		return d.data.delta > 0 ? `rgb(255 ${Math.round(235 - 150 * t)} ${Math.round(225 - 160 * t)})`
+		return d.data.delta > 0
+			? `rgb(255 ${Math.round(235 - 150 * t)} ${Math.round(225 - 160 * t)})`
 			: `rgb(${Math.round(225 - 150 * t)} ${Math.round(235 - 100 * t)} 255)`;
 	}
 	let h = 0;
-	for (const c of d.data.name)
-		h = (h * 31 + c.codePointAt(0)) >>> 0;
-	return `hsl(${20 + h % 35} ${70 + h % 20}% ${58 + (h >>> 8) % 14}%)`;
+	for (const c of d.data.name) h = (h * 31 + c.codePointAt(0)) >>> 0;
+	return `hsl(${20 + (h % 35)} ${70 + (h % 20)}% ${58 + ((h >>> 8) % 14)}%)`;
 }
 
 function mostDelta(t) {
@@ -77,36 +85,53 @@ function mostDelta(t) {
 
 // ---- the picture as a file ----
 
-const escape = (s) => s.replace(/[&<>"']/g, (c) => '&#' + c.charCodeAt(0) + ';');
-
 /** Frames as rectangles and plain text: few programs show HTML in SVG. */
 function toSvg(chart, title) {
-	const svg = chart.querySelector('svg'), out = [];
-	for (const g of svg.querySelectorAll('g.frame')) {
-		const rect = g.querySelector('rect'), w = +rect.getAttribute('width');
-		const [, x, y] = /translate\(([-\d.e]+)[ ,]+([-\d.e]+)\)/.exec(g.getAttribute('transform'));
+	const size = (node, name) => +node.getAttribute(name);
+	const svg = chart.querySelector('svg');
+	const frames = [...svg.querySelectorAll('g.frame')].map((g) => {
+		const rect = g.querySelector('rect'),
+			width = size(rect, 'width');
 		const name = g.querySelector('div')?.textContent ?? '';
-		out.push(`<g transform="translate(${x} ${y})"><title>${escape(g.querySelector('title')?.textContent ?? name)}</title>` +
-			`<rect width="${w}" height="${rect.getAttribute('height')}" fill="${rect.getAttribute('fill')}" stroke="#fff" stroke-width=".5"/>` +
-			(w > 35 ? `<text x="4" y="14" font-size="12">${escape(fit(name, Math.floor((w - 6) / 6.6)))}</text>` : '') + '</g>');
-	}
-	return `<svg xmlns="http://www.w3.org/2000/svg" width="${svg.getAttribute('width')}" height="${svg.getAttribute('height')}" ` +
-		`font-family="system-ui, sans-serif"><title>${escape(title)}</title>\n${out.join('\n')}\n</svg>\n`;
+		const label = fit(name, Math.floor((width - 6) / 6.6));
+		return tag(
+			'g',
+			{transform: g.getAttribute('transform')},
+			tag('title', {}, plain(g.querySelector('title')?.textContent ?? name)) +
+				tag('rect', {
+					width,
+					height: size(rect, 'height'),
+					fill: rect.getAttribute('fill'),
+					stroke: '#fff',
+					'stroke-width': 0.5,
+				}) +
+				(width > 35 ? tag('text', {x: 4, y: 14, 'font-size': 12}, plain(label)) : ''),
+		);
+	});
+	return svgFile(size(svg, 'width'), size(svg, 'height'), title, frames);
 }
 
 // ---- the view ----
 
 function saveProfile(p) {
-	const a = el('a', {href: URL.createObjectURL(new Blob([JSON.stringify(p)], {type: 'application/json'})),
-		download: `${base(p.path)}-${new Date().toISOString().slice(0, 10)}.profile.json`});
+	const a = el('a', {
+		href: URL.createObjectURL(new Blob([JSON.stringify(p)], {type: 'application/json'})),
+		download: `${base(p.path)}-${new Date().toISOString().slice(0, 10)}.profile.json`,
+	});
 	a.click();
 	setTimeout(() => URL.revokeObjectURL(a.href), 10000);
 }
 
 async function readProfile(file) {
 	const p = JSON.parse(await file.text());
-	if (!Array.isArray(p.functions) || typeof p.path !== 'string' || !(p.samples >= 0) ||
-		!p.functions.every((f) => typeof f.name === 'string' && typeof f.tu === 'string' && f.samples >= 0))
+	if (
+		!Array.isArray(p.functions) ||
+		typeof p.path !== 'string' ||
+		!(p.samples >= 0) ||
+		!p.functions.every(
+			(f) => typeof f.name === 'string' && typeof f.tu === 'string' && f.samples >= 0,
+		)
+	)
 		throw new Error(`${file.name}: not a profile that this page saved`);
 	return p;
 }
@@ -116,31 +141,69 @@ class Flame {
 		this.profile = profile;
 		this.before = null;
 		this.icicle = false;
-		this.chart = el('div', {class: 'flame', role: 'img',
-			'aria-label': `Samples of ${profile.path} by unit, function and block; the part Functions has them as a list`});
+		this.chart = el('div', {
+			class: 'flame',
+			role: 'img',
+			'aria-label':
+				`Samples of ${profile.path} by unit, function and block; ` +
+				'the part Functions has them as a list',
+		});
 		this.details = el('p', {class: 'readout', role: 'status'});
-		this.find = el('input', {type: 'search', placeholder: 'Search…', 'aria-label': 'Highlight frames with'});
-		this.find.addEventListener('input', () => this.find.value ? this.graph.search(this.find.value) : this.graph.clear());
+		this.find = el('input', {
+			type: 'search',
+			placeholder: 'Search…',
+			'aria-label': 'Highlight frames with',
+		});
+		this.find.addEventListener('input', () =>
+			this.find.value ? this.graph.search(this.find.value) : this.graph.clear(),
+		);
 		this.turn = button('Icicle', () => {
 			this.icicle = !this.icicle;
 			this.turn.textContent = this.icicle ? 'Flame' : 'Icicle';
 			this.draw();
 		});
 		this.note = el('p', {class: 'count'});
-		const other = el('input', {type: 'file', accept: '.json', class: 'unseen', 'aria-label': 'Compare with a saved profile'});
+		const other = el('input', {
+			type: 'file',
+			accept: '.json',
+			class: 'unseen',
+			'aria-label': 'Compare with a saved profile',
+		});
 		other.addEventListener('change', () => this.compareWith(other.files[0]));
-		this.node = el('div', null,
-			el('p', {class: 'lead'}, 'By unit and function: profiles have no call stacks, so a frame lies on what it is a part of; its width is its share of the samples.'),
-			el('div', {class: 'tools'}, this.find, this.turn, button('All', () => this.graph.resetZoom()),
-				button('Save this profile', () => saveProfile(profile)), button('Compare with a saved one…', () => other.click()), other,
-				saveButton(base(profile.path) + '-flame', () => toSvg(this.chart, `Samples of ${profile.path} by unit, function and block`)), this.note),
-			this.chart, this.details);
+		this.node = el(
+			'div',
+			null,
+			el(
+				'p',
+				{class: 'lead'},
+				'By unit and function: profiles have no call stacks, so a frame lies on what it is ' +
+					'a part of; its width is its share of the samples.',
+			),
+			el(
+				'div',
+				{class: 'tools'},
+				this.find,
+				this.turn,
+				button('All', () => this.graph.resetZoom()),
+				button('Save this profile', () => saveProfile(profile)),
+				button('Compare with a saved one…', () => other.click()),
+				other,
+				saveButton(base(profile.path) + '-flame', () =>
+					toSvg(this.chart, `Samples of ${profile.path} by unit, function and block`),
+				),
+				this.note,
+			),
+			this.chart,
+			this.details,
+		);
 	}
 
 	async compareWith(file) {
 		try {
 			this.before = file ? await readProfile(file) : null;
-			this.note.textContent = file ? `Red has a greater share than in ${file.name}, blue a smaller one` : '';
+			this.note.textContent = file
+				? `Red has a greater share than in ${file.name}, blue a smaller one`
+				: '';
 		} catch (e) {
 			this.before = null;
 			this.note.textContent = e.message;
@@ -149,22 +212,36 @@ class Flame {
 	}
 
 	draw() {
-		const data = tree(this.profile), total = this.profile.samples || 1;
+		const data = tree(this.profile),
+			total = this.profile.samples || 1;
 		const most = this.before ? mostDelta(compare(data, tree(this.before))) : null;
 		this.chart.replaceChildren();
-		this.graph = window.flamegraph.default().width(Math.max(280, this.chart.clientWidth)).cellHeight(ROW).minFrameSize(1)
-			.transitionDuration(200).inverted(this.icicle).setDetailsElement(this.details)
+		this.graph = window.flamegraph
+			.default()
+			.width(Math.max(280, this.chart.clientWidth))
+			.cellHeight(ROW)
+			.minFrameSize(1)
+			.transitionDuration(200)
+			.inverted(this.icicle)
+			.setDetailsElement(this.details)
 			.setColorMapper((d) => colour(d, most))
-			.setLabelHandler((d) => `${d.data.name}: ${number(d.data.value)} samples, ${percent(d.data.value / total, 2)}` +
-				(most === null ? '' : `, ${d.data.delta >= 0 ? '+' : '−'}${percent(Math.abs(d.data.delta), 2)}`));
+			.setLabelHandler(
+				(d) =>
+					`${d.data.name}: ${number(d.data.value)} samples, ${percent(d.data.value / total, 2)}` +
+					(most === null
+						? ''
+						: `, ${d.data.delta >= 0 ? '+' : '−'}${percent(Math.abs(d.data.delta), 2)}`),
+			);
 		window.d3.select(this.chart).datum(data).call(this.graph);
 	}
 }
 
 export async function showFlame(body, still, m) {
-	const [p] = await Promise.all([api.profile(m.id, {functions: FUNCTIONS, blocks: BLOCKS}), libraries()]);
-	if (!still())
-		return;
+	const [p] = await Promise.all([
+		api.profile(m.id, {functions: FUNCTIONS, blocks: BLOCKS}),
+		libraries(),
+	]);
+	if (!still()) return;
 	const flame = new Flame(p);
 	body.replaceChildren(flame.node);
 	flame.draw();

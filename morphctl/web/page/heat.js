@@ -2,8 +2,20 @@
 
 const DECADES = 4;
 const RAMPS = {
-	light: [[255, 240, 200], [254, 204, 92], [253, 141, 60], [227, 26, 28], [110, 0, 40]],
-	dark: [[66, 44, 74], [124, 45, 98], [203, 70, 71], [246, 140, 50], [252, 240, 170]],
+	light: [
+		[255, 240, 200],
+		[254, 204, 92],
+		[253, 141, 60],
+		[227, 26, 28],
+		[110, 0, 40],
+	],
+	dark: [
+		[66, 44, 74],
+		[124, 45, 98],
+		[203, 70, 71],
+		[246, 140, 50],
+		[252, 240, 170],
+	],
 };
 
 function mix(a, b, t) {
@@ -20,7 +32,8 @@ export class Heat {
 		const ramp = RAMPS[theme.dark ? 'dark' : 'light'];
 		this.theme = theme;
 		this.steps = Array.from({length: 64}, (_, i) => {
-			const at = i / 63 * (ramp.length - 1), k = Math.min(Math.floor(at), ramp.length - 2);
+			const at = (i / 63) * (ramp.length - 1),
+				k = Math.min(Math.floor(at), ramp.length - 2);
 			return `rgb(${mix(ramp[k], ramp[k + 1], at - k).join(' ')})`;
 		});
 	}
@@ -39,7 +52,16 @@ export class Heat {
 
 /** The colours of the style sheet that pictures need. */
 export function theme() {
-	const style = getComputedStyle(document.documentElement), of = (name) => style.getPropertyValue(name).trim();
-	return {dark: of('--dark') === '1', back: of('--back'), ink: of('--ink'), soft: of('--soft'), cold: of('--cold'),
-		grid: of('--grid'), accent: of('--accent'), backward: of('--backward')};
+	const style = getComputedStyle(document.documentElement),
+		of = (name) => style.getPropertyValue(name).trim();
+	return {
+		dark: of('--dark') === '1',
+		back: of('--back'),
+		ink: of('--ink'),
+		soft: of('--soft'),
+		cold: of('--cold'),
+		grid: of('--grid'),
+		accent: of('--accent'),
+		backward: of('--backward'),
+	};
 }

@@ -15,10 +15,8 @@ function place() {
 
 function markView(view) {
 	for (const a of document.querySelectorAll('header nav a')) {
-		if (a.dataset.view === view)
-			a.setAttribute('aria-current', 'page');
-		else
-			a.removeAttribute('aria-current');
+		if (a.dataset.view === view) a.setAttribute('aria-current', 'page');
+		else a.removeAttribute('aria-current');
 	}
 }
 
@@ -30,20 +28,21 @@ async function show() {
 	markView(view === 'hooks' ? 'hooks' : 'modules');
 	main.setAttribute('aria-busy', 'true');
 	try {
-		if (view === 'hooks')
-			await showHooksLog(main, still);
+		if (view === 'hooks') await showHooksLog(main, still);
 		else if (view === 'module' && /^[0-9a-f]{16}$/.test(rest[0] || ''))
 			await showModule(main, still, rest[0], rest[1] || 'overview', rest[2]);
-		else
-			await showModules(main, still);
+		else await showModules(main, still);
 	} catch (e) {
 		if (still())
-			put(main, el('p', {class: 'error', role: 'alert'}, e.message),
-				e.kind === 'not-running' ? el('p', null, 'Start one: morphd --user, or systemctl start morphd.')
-					: null);
+			put(
+				main,
+				el('p', {class: 'error', role: 'alert'}, e.message),
+				e.kind === 'not-running'
+					? el('p', null, 'Start one: morphd --user, or systemctl start morphd.')
+					: null,
+			);
 	}
-	if (still())
-		main.removeAttribute('aria-busy');
+	if (still()) main.removeAttribute('aria-busy');
 }
 
 async function showStatus() {
@@ -51,8 +50,11 @@ async function showStatus() {
 	try {
 		const s = await status();
 		const n = s.samples;
-		line.textContent = `${number(n.taken)} samples, ${percent(n.taken ? n.mapped / n.taken : 0, 0)} mapped · ` +
-			(s.working ? `${s.working.step}${s.working.path ? ' of ' + s.working.path : ''}` : s.idle.text);
+		line.textContent =
+			`${number(n.taken)} samples, ${percent(n.taken ? n.mapped / n.taken : 0, 0)} mapped · ` +
+			(s.working
+				? `${s.working.step}${s.working.path ? ' of ' + s.working.path : ''}`
+				: s.idle.text);
 	} catch (e) {
 		line.textContent = e.message;
 	}
@@ -81,9 +83,10 @@ function toggleTheme() {
 
 function start() {
 	const theme = localStorage.getItem(THEME);
-	if (theme === 'dark' || theme === 'light')
-		document.documentElement.dataset.theme = theme;
-	matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => dispatchEvent(new Event('morph-theme')));
+	if (theme === 'dark' || theme === 'light') document.documentElement.dataset.theme = theme;
+	matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () =>
+		dispatchEvent(new Event('morph-theme')),
+	);
 	document.getElementById('theme').addEventListener('click', toggleTheme);
 	document.getElementById('refresh').addEventListener('click', refresh);
 	addEventListener('hashchange', () => {

@@ -49,21 +49,33 @@ export class CanvasPainter {
 const escape = (s) => String(s).replace(/[&<>"']/g, (c) => '&#' + c.charCodeAt(0) + ';');
 const n = (v) => +v.toFixed(1);
 
+/** An element as text; numbers are rounded to a tenth, null is no attribute, inner is markup. */
+export function tag(name, attributes, inner = '') {
+	const list = Object.entries(attributes).filter(([, v]) => v !== null && v !== undefined);
+	const text = list.map(([k, v]) => ` ${k}="${typeof v === 'number' ? n(v) : escape(v)}"`);
+	return `<${name}${text.join('')}>${inner}</${name}>`;
+}
+
+/** Text for an element. */
+export const plain = escape;
+
+/** A file of these parts. */
+export function svgFile(width, height, title, parts) {
+	const root = {xmlns: 'http://www.w3.org/2000/svg', width, height, 'font-family': FONT};
+	root.viewBox = `0 0 ${n(width)} ${n(height)}`;
+	return tag('svg', root, `${tag('title', {}, escape(title))}\n${parts.join('\n')}\n`) + '\n';
+}
+
 export class SvgPainter {
-	constructor(width, height, background, title) {
-		this.head = `<svg xmlns="http://www.w3.org/2000/svg" width="${n(width)}" height="${n(height)}" ` +
-			`viewBox="0 0 ${n(width)} ${n(height)}" font-family="${FONT}"><title>${escape(title)}</title>`;
+	constructor() {
 		this.out = [];
 		this.run = null; // rectangles of one colour, which become one path: there are thousands
-		this.rect(0, 0, width, height, background);
 	}
 
 	add(text) {
-		if (this.run)
-			this.out.push(`<path fill="${this.run.fill}" d="${this.run.d.join('')}"/>`);
+		if (this.run) this.out.push(tag('path', {fill: this.run.fill, d: this.run.d.join('')}));
 		this.run = null;
-		if (text)
-			this.out.push(text);
+		if (text) this.out.push(text);
 	}
 
 	rect(x, y, w, h, fill) {
@@ -74,26 +86,30 @@ export class SvgPainter {
 		this.run.d.push(`M${n(x)} ${n(y)}h${n(w)}v${n(h)}h${n(-w)}z`);
 	}
 
-	frame(x, y, w, h, stroke, width) {
-		this.add(`<rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" fill="none" stroke="${stroke}" stroke-width="${n(width)}"/>`);
+	frame(x, y, width, height, stroke, line) {
+		this.add(tag('rect', {x, y, width, height, fill: 'none', stroke, 'stroke-width': line}));
 	}
 
 	text(x, y, text, fill, size, anchor) {
-		this.add(`<text x="${n(x)}" y="${n(y)}" fill="${fill}" font-size="${size}"${anchor ? ` text-anchor="${anchor}"` : ''}>${escape(text)}</text>`);
+		const style = {fill, 'font-size': size, 'text-anchor': anchor};
+		this.add(tag('text', {x, y, ...style}, escape(text)));
 	}
 
 	arc(x, y1, y2, reach, stroke, width) {
-		this.add(`<path d="M${n(x)} ${n(y1)}C${n(x + reach)} ${n(y1)} ${n(x + reach)} ${n(y2)} ${n(x + 5)} ${n(y2)}" fill="none" stroke="${stroke}" stroke-width="${n(width)}"/>`);
-		this.add(`<path class="head" d="M${n(x)} ${n(y2)}l6 -3v6z" fill="${stroke}"/>`);
+		const far = n(x + reach);
+		const d = `M${n(x)} ${n(y1)}C${far} ${n(y1)} ${far} ${n(y2)} ${n(x + 5)} ${n(y2)}`;
+		this.add(tag('path', {d, fill: 'none', stroke, 'stroke-width': width}));
+		this.add(tag('path', {class: 'head', d: `M${n(x)} ${n(y2)}l6 -3v6z`, fill: stroke}));
 	}
 
+	/** What another one painted, elsewhere. */
 	group(x, y, inner) {
-		inner.add('');
-		this.add(`<g transform="translate(${n(x)} ${n(y)})">${inner.out.join('')}</g>`);
+		const transform = `translate(${n(x)} ${n(y)})`;
+		this.add(tag('g', {transform}, inner.parts().join('')));
 	}
 
-	toString() {
+	parts() {
 		this.add('');
-		return `${this.head}\n${this.out.join('\n')}\n</svg>\n`;
+		return this.out;
 	}
 }

@@ -2,8 +2,18 @@
 import {button} from './dom.js';
 
 // What a picture that is drawn by this page's style sheet looks like is written into its file.
-const STYLES = ['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-dasharray', 'font-family', 'font-size',
-	'font-weight', 'text-anchor', 'opacity'];
+const STYLES = [
+	'fill',
+	'fill-opacity',
+	'stroke',
+	'stroke-width',
+	'stroke-dasharray',
+	'font-family',
+	'font-size',
+	'font-weight',
+	'text-anchor',
+	'opacity',
+];
 
 function download(name, text) {
 	const url = URL.createObjectURL(new Blob([text], {type: 'image/svg+xml'}));
@@ -17,7 +27,8 @@ function download(name, text) {
 /** An SVG element of the page as text that needs no style sheet. */
 export function standalone(picture) {
 	const copy = picture.cloneNode(true);
-	const from = [picture, ...picture.querySelectorAll('*')], to = [copy, ...copy.querySelectorAll('*')];
+	const from = [picture, ...picture.querySelectorAll('*')],
+		to = [copy, ...copy.querySelectorAll('*')];
 	from.forEach((node, i) => {
 		const style = getComputedStyle(node);
 		for (const name of STYLES)
@@ -36,5 +47,7 @@ export function standalone(picture) {
 
 /** A button that saves what make() returns, SVG text. */
 export function saveButton(name, make) {
-	return button('Save as SVG', () => download(name.replace(/[^\w.-]+/g, '_') + '.svg', make()), {class: 'save'});
+	return button('Save as SVG', () => download(name.replace(/[^\w.-]+/g, '_') + '.svg', make()), {
+		class: 'save',
+	});
 }
