@@ -20,7 +20,7 @@ const struct conf_field conf_field[NFIELD] = {
     {CONF_MIN_SAMPLES, "decide", "min_samples", CONF_NUMBER, AT(decide.min_samples), 2000, 1, 1e15},
     {CONF_MIN_COVERAGE, "decide", "min_coverage", CONF_SHARE, AT(decide.min_coverage), 0.5, 0, 1},
     {CONF_MIN_CHANGE, "decide", "min_change", CONF_SHARE, AT(decide.min_change), 0.1, 0, 1},
-    {CONF_MIN_GAIN, "decide", "min_gain", CONF_SHARE, AT(decide.min_gain), 0.04, 0, 1},
+    {CONF_MIN_GAIN, "decide", "min_gain", CONF_SHARE, AT(decide.min_gain), 0.03, 0, 1},
     {CONF_MIN_REGAIN, "decide", "min_regain", CONF_SHARE, AT(decide.min_regain), 0.01, 0, 1},
     {CONF_COOL_DOWN, "decide", "cool_down", CONF_DURATION, AT(decide.cool_down_s), 6 * 3600, 0,
 	3650 * 86400.},

@@ -30,6 +30,7 @@ static struct decide_in good(void)
 static void setup(void)
 {
 	conf_defaults(&c);
+	c.decide.min_gain = 0.04;
 }
 
 static void check_stop(const struct decide_in *in, enum rung r, const char *text)
