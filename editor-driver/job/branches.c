@@ -26,9 +26,9 @@ struct maker {
 	const struct built_code *code;
 	struct arena mem;
 	struct callees callees;
-	uint64_t *entry; /* by function: address, 0 = the build does not have it */
-	uint32_t *other; /* by function: of those that share their counts, the one that is in the
-			    build + 1; at the first of them */
+	uint64_t *entry;  /* by function: address, 0 = the build does not have it */
+	uint32_t *chosen; /* by function, at the first of those that share their counts: the one of
+			     them that the build has, + 1 */
 	struct pairs ranges, jumps, calls;
 	struct branches_result *r;
 };
@@ -58,32 +58,32 @@ static void find_entries(struct maker *m)
 	struct plan *p = m->p;
 	const struct plan_tu *t;
 	struct func_blocks b;
-	uint32_t i, k, *other;
+	uint32_t i, k, *chosen;
 
 	m->entry = arena_array(&m->mem, p->nfunc, sizeof *m->entry);
-	m->other = arena_array(&m->mem, p->nfunc, sizeof *m->other);
+	m->chosen = arena_array(&m->mem, p->nfunc, sizeof *m->chosen);
 	for (t = p->tu; t < p->tu + p->ntu; t++)
 		for (i = 0; i < t->nfunc; i++) {
 			k = plan_index(p, t, i);
 			if (!p->counts->block[k])
 				continue;
-			other = &m->other[p->counts->first[k]];
+			chosen = &m->chosen[p->counts->first[k]];
 			mapindex_blocks(&m->build, hash_short(&t->art->hash), i, 1, &b);
 			m->entry[k] = b.block.n ? b.block.v[0]->addr : 0;
-			if (m->entry[k] && !*other)
-				*other = k + 1;
+			if (m->entry[k] && !*chosen)
+				*chosen = k + 1;
 			mapindex_blocks_free(&b);
 		}
 }
 
-/* Goes another call of this one to the GOT in a layout (editor-driver/plan/layout.c)? */
+/* May a layout make this call through the GOT, a byte longer (editor-driver/plan/layout.c)? */
 static bool may_grow(const struct maker *m, const struct unit_call *c)
 {
 	return *c->callee && !htab_get_str(&m->p->defined, c->callee);
 }
 
-/* How many of the calls in a block that end before instruction `insn` are a byte longer, of
- * `longer` in all. */
+/* Of the calls in a block before instruction `insn`, those that are a byte longer; of all, `longer`
+ * are. */
 static uint32_t shift_before(
     const struct maker *m, const struct placed *x, uint32_t block, uint32_t insn, uint32_t longer)
 {
@@ -95,8 +95,8 @@ static uint32_t shift_before(
 	return n < longer ? n : longer;
 }
 
-/* The bytes of the jump at the end of a slot, behind a conditional one in `both` bytes together or
- * else alone in all of them. */
+/* The bytes of the jump at the end of a slot, whose jumps have `both` bytes: it comes after a
+ * conditional one, or is alone. */
 static uint32_t jump_bytes(uint32_t both, bool cond)
 {
 	return !cond ? both : both == 4 || both == 8 ? 2 : 5;
@@ -201,7 +201,7 @@ static double add_jumps(
 	return left;
 }
 
-/* left: executions that do not leave by a jump to another function. */
+/* left: executions that leave the block by an edge; those of a tail call do not. */
 static void add_calls(
     struct maker *m, const struct placed *x, uint32_t k, double left, const struct ending *end)
 {
@@ -215,7 +215,7 @@ static void add_calls(
 	c += partition_point(0, m->callees.call.n, i, c[i].block < b);
 	for (; c < stop && c->block == b; c++) {
 		call = &x->f->call[c->call];
-		callee = m->other[m->p->counts->first[c->callee]];
+		callee = m->chosen[m->p->counts->first[c->callee]];
 		site = x->sites->call[c->call];
 		at = x->slot[k].addr;
 		if (site != UNIT_NO_SITE)
@@ -310,10 +310,10 @@ static int add_unit(struct maker *m, struct plan_tu *t, const struct buf *measur
 	rc = find_sites(m, t, measured, sites, &scratch, e);
 	for (i = 0; !rc && i < t->nfunc; i++) {
 		k = plan_index(m->p, t, i);
-		if (t->weight[i] && m->other[m->p->counts->first[k]] == k + 1)
+		if (t->weight[i] && m->chosen[m->p->counts->first[k]] == k + 1)
 			add_func(m, t, i, &sites[i], &scratch);
 		else
-			m->r->absent += counts_stands(m->p->counts, k) && !m->other[k];
+			m->r->absent += counts_stands(m->p->counts, k) && !m->chosen[k];
 	}
 	arena_free(&scratch);
 	return rc;
