@@ -196,8 +196,7 @@ def run_test(test):
         write("program.c", PROGRAM)
         write("other.c", OTHER)
         run("gcc", "-O2", "-D_GNU_SOURCE", "-mno-red-zone", "-c", f"{HERE}/reporttrace.c", "-o", "trace.o")
-        run("cc", f"-I{TOP}", "-D_GNU_SOURCE", "-std=gnu11", "-o", "reportwriter", f"{HERE}/reportwriter.c",
-            f"{BUILD}/obj/libmorphctl/report.a", f"{BUILD}/obj/libcommon.a", "-lelf", "-lz", "-lxxhash")
+        run("sh", f"{HERE}/reportlink.sh", f"{HERE}/reportwriter.c", "reportwriter")
         test()
     finally:
         shutil.rmtree(WORK)
