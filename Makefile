@@ -163,6 +163,7 @@ uninstall:
 
 # Debian packages, in $(B)/deb.
 deb: deps
+	@$(MAKE) web || echo "morph: no package of the page"
 	@config/install-deps config/packages.deb
 	@config/make-deb $(B)/deb
 
