@@ -108,7 +108,7 @@ struct code_view {
 	size_t nname;
 };
 /* 1: *view, valid until the loop goes on, is made, or NULL: there is no map of that build.
- * 0: it is being made: the listener of manager_on_change() is told, with id 0, when to ask again.
+ * 0: it is being made: the listener of manager_on_change() is called, with id 0, when to ask again.
  */
 int manager_code(
     struct manager *m, const struct code_order *o, const struct code_view **view, struct err *e);

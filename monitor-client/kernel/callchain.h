@@ -6,7 +6,7 @@
  * entry is known by; what comes after that address in another chain was interrupted. The kernel may
  * reach the entry on several ways: what comes before it does not matter.
  *
- * Learned anew in each run, by majority, since of some ticks in the kernel the program's registers
+ * Learned in each run, by majority, since of some ticks in the kernel the program's registers
  * look like user mode (page faults). Pure.
  */
 #ifndef MORPH_CALLCHAIN_H

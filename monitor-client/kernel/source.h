@@ -7,7 +7,7 @@
  *   tick       tracepoint irq_vectors:local_timer_entry: the user registers at
  *              each clock tick that happens anyway, one sample per tick
  *              (tick.h). CPUs without a tick (nohz_full) get cpu-clock at the
- *              tick's period. Where it interrupted the kernel is told by the
+ *              tick's period. Where it interrupted the kernel is known by the
  *              call chain (callchain.h).
  *   cpu-clock  a timer of our own with a fixed period.
  *

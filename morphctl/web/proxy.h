@@ -1,5 +1,5 @@
 /*
- * What the page may ask the manager: a list of routes of docs/API.md that only read, asked anew,
+ * What the page may ask the manager: a list of routes of docs/API.md that only read, asked again,
  * in our own words. The manager answers what the person may see who runs this.
  */
 #ifndef MORPH_WEB_PROXY_H

@@ -1,6 +1,6 @@
 /*
  * The page's server: libmicrohttpd, a thread for each connection. Answers GET alone, and with each
- * answer forbids the browser all but this page's own files.
+ * answer forbids the browser everything except this page's own files.
  */
 #ifndef MORPH_WEB_SERVE_H
 #define MORPH_WEB_SERVE_H

@@ -5,8 +5,8 @@
  * functions inlined there. Pure.
  *
  * Things are named by their index in the arrays of struct recording, RECORDING_NONE where there is
- * none. All but samples is interned: equal things have one index. The recording owns everything;
- * strings are copied. Arrays move as they grow: keep indices, not pointers.
+ * none. Everything except samples is interned: equal things have one index. The recording owns
+ * everything; strings are copied. Arrays move as they grow: keep indices, not pointers.
  */
 #ifndef MORPH_REPORT_RECORDING_H
 #define MORPH_REPORT_RECORDING_H

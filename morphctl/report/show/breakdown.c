@@ -101,7 +101,7 @@ static uint32_t put_row(struct breakdown *t, struct assign *a, const struct reco
 	return (uint32_t)*at;
 }
 
-/* Code that has no function yet is told apart by file alone. */
+/* Code that has no function yet is distinguished by its file alone. */
 static void assign_locations(struct breakdown *t, struct assign *a, const struct recording *r,
     const struct breakdown_query *q)
 {

@@ -4,8 +4,9 @@
  * compilers' /tmp/perf-PID.map.
  *
  * Whoever asks may be root, and files are whoever's: each is read by a child that has become the
- * file's owner and given up all but reading files, before its first byte is read. A child that
- * crashes or takes too long leaves its locations unnamed, with one warning that names the file.
+ * file's owner and given up everything except reading files, before its first byte is read. A child
+ * that crashes or takes too long leaves its locations unnamed, with one warning that names the
+ * file.
  */
 #ifndef MORPH_REPORT_SYMBOLS_H
 #define MORPH_REPORT_SYMBOLS_H

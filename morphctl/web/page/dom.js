@@ -74,7 +74,7 @@ export function table(caption, heads, rows, props) {
 const whole = new Intl.NumberFormat('en', {maximumFractionDigits: 0});
 const short = new Intl.NumberFormat('en', {maximumSignificantDigits: 3});
 
-/** 1,234; below ten with what is behind the point. */
+/** 1,234; below ten with decimals. */
 export function number(v) {
 	if (v === null || v === undefined) return '–';
 	return Math.abs(v) < 10 ? short.format(v) : whole.format(v);
