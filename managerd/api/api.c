@@ -24,7 +24,7 @@ static const struct route routes[] = {
     {"POST", "/v1/reoptimize", TAKES_FORCE, api_post_reoptimize, {0}},
     {"POST", "/v1/reload", 0, api_post_reload, {0}},
     {"GET", "/v1/changes/{}", 0, api_get_change, {"wait"}},
-    {"GET", "/v1/files", 0, api_get_files, {"since", "until"}},
+    {"GET", "/v1/files", 0, api_get_files, {"since", "until", "limit"}},
     {"GET", "/v1/addresses", 0, api_get_addresses, {"since", "until", "file"}},
     {"GET", "/metrics", 0, api_get_metrics, {0}},
 };

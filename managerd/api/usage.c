@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SINCE_DEFAULT_S = 86400, LINES_AT_ONCE = 4096 };
+enum { SINCE_DEFAULT_S = 86400, FILES_DEFAULT = 1000, FILES_MAX = 10000, LINES_AT_ONCE = 4096 };
 
 /* ?since= and ?until=; -1 after an error reply. */
 static int range_of(struct call *c, struct address_range *r)
@@ -29,20 +29,27 @@ static int range_of(struct call *c, struct address_range *r)
 enum http_verdict api_get_files(struct call *c)
 {
 	struct store *s = manager_store(c->api->m);
+	uint64_t limit = FILES_DEFAULT;
 	struct address_range r;
 	struct address_file *f;
 	struct err e;
 	json_t *list;
 	size_t n, i;
+	int rc;
 
-	if (range_of(c, &r) < 0)
+	if (range_of(c, &r) < 0 || api_param_uint(c, "limit", 1, FILES_MAX, &limit) < 0)
 		return HTTP_REPLY;
-	if (store_address_files(s, &r, api_list_uid(c), 0, &c->rq->mem, &f, &n, &e) < 0)
-		return api_internal(c, &e);
+	rc = store_address_sums(s, &r, 0, &c->rq->mem, &f, &n, &e);
 	list = json_array();
-	for (i = 0; i < n; i++)
-		json_array_append_new(list, json_file(&f[i], api_may_see(c, f[i].owner)));
-	return api_sync(c, list);
+	for (i = 0; rc >= 0 && i < n && json_array_size(list) < limit; i++) {
+		rc = store_address_file(s, &f[i], api_list_uid(c), &c->rq->mem, &e);
+		if (rc == 1)
+			json_array_append_new(list, json_file(&f[i], api_may_see(c, f[i].owner)));
+	}
+	if (rc >= 0)
+		return api_sync(c, list);
+	json_decref(list);
+	return api_internal(c, &e);
 }
 
 /* ---- by address ---- */
@@ -54,7 +61,7 @@ struct usage { /* an answer that is being read */
 	struct address_file *file;
 	size_t n, next;
 	struct address_reader *reader; /* of the file before the next one, or NULL */
-	bool all;                      /* the kernel's addresses, too */
+	int64_t uid;                   /* who reads it; -1 = root */
 };
 
 /* As the rest of a line. */
@@ -104,12 +111,16 @@ static void print_addresses(struct usage *u, struct buf *out)
 
 static int begin_file(struct usage *u, struct buf *out)
 {
-	const struct address_file *f = &u->file[u->next++];
+	struct address_file *f = &u->file[u->next++];
+	struct arena mem = {0};
 	struct err e;
+	int rc = store_address_file(u->store, f, u->uid, &mem, &e);
 
-	print_file(f, out);
-	if (f->kind == ADDRESS_KERNEL && !u->all)
-		return 0;
+	if (rc == 1)
+		print_file(f, out);
+	arena_free(&mem);
+	if (rc != 1 || (f->kind == ADDRESS_KERNEL && u->uid >= 0))
+		return rc < 0 ? -1 : 0;
 	u->reader = store_addresses(u->store, &u->range, f->id, &e);
 	return u->reader ? 0 : -1;
 }
@@ -155,23 +166,27 @@ static int file_of(struct call *c, uint64_t *id)
 enum http_verdict api_get_addresses(struct call *c)
 {
 	struct address_range r, covered;
+	struct address_file f;
 	struct usage *u;
-	uint64_t file;
 	struct err e;
+	int rc;
 
-	if (range_of(c, &r) < 0 || file_of(c, &file) < 0)
+	if (range_of(c, &r) < 0 || file_of(c, &f.id) < 0)
 		return HTTP_REPLY;
 	u = xcalloc(1, sizeof *u);
 	u->store = manager_store(c->api->m);
 	u->range = r;
-	u->all = c->rq->uid == 0;
-	if (store_address_files(u->store, &r, api_list_uid(c), file, &u->mem, &u->file, &u->n, &e) <
-		0 ||
-	    store_addresses_covered(u->store, &r, &covered, &e) < 0) {
+	u->uid = api_list_uid(c);
+	rc = store_address_sums(u->store, &r, f.id, &u->mem, &u->file, &u->n, &e);
+	if (rc == 0)
+		rc = store_addresses_covered(u->store, &r, &covered, &e);
+	if (rc == 0 && f.id)
+		rc = u->n ? store_address_file(u->store, &f, u->uid, &c->rq->mem, &e) : 0;
+	if (rc < 0) {
 		done(u);
 		return api_internal(c, &e);
 	}
-	if (file && !u->n) {
+	if (f.id && !rc) {
 		done(u);
 		return api_error(
 		    c, 404, "not-found", "no samples of file %s there", api_param(c, "file"));

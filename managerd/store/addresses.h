@@ -40,7 +40,7 @@ struct address_file {
 	struct build_id build;
 	const char *path; /* or name; a hint */
 	uint64_t samples;
-	/* In lists: */
+	/* When it is read: */
 	uint64_t ns;            /* CPU time that the samples represent */
 	uint64_t module;        /* that has this build, 0 = none … */
 	uint32_t owner;         /* … and who owns it */
@@ -76,10 +76,14 @@ struct address_range {
 /* The range as periods there are, empty where there are none. */
 int store_addresses_covered(
     struct store *s, const struct address_range *r, struct address_range *out, struct err *e);
-/* Files with samples in the range, most CPU time first; uid: only this user's, and totals; -1 =
- * all. id: only this one, 0 = all. */
-int store_address_files(struct store *s, const struct address_range *r, int64_t uid, uint64_t id,
-    struct arena *a, struct address_file **out, size_t *n, struct err *e);
+/* Files with samples in the range, most CPU time first, of which id, samples and ns are filled in.
+ * id: only this one, 0 = all. */
+int store_address_sums(struct store *s, const struct address_range *r, uint64_t id, struct arena *a,
+    struct address_file **out, size_t *n, struct err *e);
+/* Fills in what it is. uid: for this user, who sees their own and sums of all; -1 = for any. 1, 0
+ * it is not there or may not be seen, -1. */
+int store_address_file(
+    struct store *s, struct address_file *f, int64_t uid, struct arena *a, struct err *e);
 
 /* Counts by address of one file, ascending. */
 struct address_reader;

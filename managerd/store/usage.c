@@ -127,8 +127,28 @@ static int sum_files(
 	return rc ? -1 : each_part(s, r, sum_part, f, e);
 }
 
-/* Fills in what it is. 1, 0 it may not be seen, -1. */
-static int describe(
+static int most_first(const void *pa, const void *pb)
+{
+	const struct address_file *a = pa, *b = pb;
+
+	return ORDER(b->ns, a->ns) ?: ORDER(a->id, b->id);
+}
+
+int store_address_sums(struct store *s, const struct address_range *r, uint64_t id, struct arena *a,
+    struct address_file **out, size_t *n, struct err *e)
+{
+	struct file_sums f = {.only = id};
+	int rc = sum_files(s, r, &f, e);
+
+	vec_sort(&f.file, most_first);
+	*n = f.file.n;
+	*out = arena_copy(a, f.file.v, f.file.n, sizeof **out);
+	vec_free(&f.file);
+	htab_free(&f.index);
+	return rc;
+}
+
+int store_address_file(
     struct store *s, struct address_file *f, int64_t uid, struct arena *a, struct err *e)
 {
 	sqlite3_stmt *st = sql_bind(s, GET_ADDRESS_FILE, e, "ii", f->id, uid);
@@ -148,34 +168,6 @@ static int describe(
 	}
 	sqlite3_reset(st);
 	return 1;
-}
-
-static int most_first(const void *pa, const void *pb)
-{
-	const struct address_file *a = pa, *b = pb;
-
-	return ORDER(b->ns, a->ns) ?: ORDER(a->id, b->id);
-}
-
-int store_address_files(struct store *s, const struct address_range *r, int64_t uid, uint64_t id,
-    struct arena *a, struct address_file **out, size_t *n, struct err *e)
-{
-	struct file_sums f = {.only = id};
-	size_t i, kept = 0;
-	int rc = sum_files(s, r, &f, e);
-
-	for (i = 0; rc >= 0 && i < f.file.n; i++) {
-		rc = describe(s, &f.file.v[i], uid, a, e);
-		if (rc == 1)
-			f.file.v[kept++] = f.file.v[i];
-	}
-	f.file.n = kept;
-	vec_sort(&f.file, most_first);
-	*n = f.file.n;
-	*out = arena_copy(a, f.file.v, f.file.n, sizeof **out);
-	vec_free(&f.file);
-	htab_free(&f.index);
-	return rc < 0 ? -1 : 0;
 }
 
 /* ---- counts of a file ---- */

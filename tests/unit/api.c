@@ -622,6 +622,8 @@ static const struct {
     {"GET /v1/files?since=60&until=60", "", 400, "bad-request"},
     {"GET /v1/files?since=60&until=120", "", 400, "bad-request"},
     {"GET /v1/files?file=0000000000000001", "", 400, "bad-request"},
+    {"GET /v1/files?limit=10001", "", 400, "bad-request"},
+    {"GET /v1/addresses?limit=1", "", 400, "bad-request"},
     {"GET /v1/addresses?file=x", "", 400, "bad-request"},
     {"GET /v1/addresses?file=0000000000000000", "", 400, "bad-request"},
     {"GET /v1/addresses?file=0000000000000001", "", 404, "not-found"},

@@ -540,7 +540,7 @@ START_TEST(a_store_without_addresses_is_brought_up)
 	ck_assert_msg(s != NULL, "%s", e.text);
 	ck_assert_int_eq(files("morph.db.bad-"), 0);
 	ck_assert_int_eq(store_add_addresses(s, 1000, 1, &part, 1, &e), 0);
-	ck_assert_int_eq(store_address_files(s, &all, -1, 0, &mem, &f, &n, &e), 0);
+	ck_assert_int_eq(store_address_sums(s, &all, 0, &mem, &f, &n, &e), 0);
 	ck_assert_uint_eq(n, 1);
 	profile_free(&p);
 }
