@@ -90,6 +90,8 @@ int cmd_simulate(const struct invocation *in);
 int cmd_report(const struct invocation *in);
 int cmd_annotate(const struct invocation *in);
 int cmd_top(const struct invocation *in);
+/* Of annotate, by the editor's blocks. */
+int blocks_annotate(const struct invocation *in);
 int cmd_export(const struct invocation *in);
 
 /* Becomes morph-web. */

@@ -85,8 +85,11 @@ static const struct command commands[] = {
     {"annotate", "MODULE FUNCTION", "instructions of a function, with what was sampled at each",
 	"Below their source lines, where these are known. STALL: how many times as long as one "
 	"that\n"
-	"does not wait, among the instructions of its basic block.\n",
-	REPORTED | OPT_EVENT, 2, 2, cmd_annotate},
+	"does not wait, among the instructions of its basic block. With --blocks, of a module with "
+	"an\n"
+	"artifact: basic blocks with inferred executions and branch outcomes, where they lie and "
+	"lay.\n",
+	REPORTED | OPT_EVENT | OPT_BLOCKS, 2, 2, cmd_annotate},
     {"top", "", "what runs now: modules, functions, lines, by keys",
 	"Enter goes into a module or function, Left comes back, s sorts, t takes another time, p "
 	"shows\n"

@@ -139,7 +139,12 @@ int cmd_report(const struct invocation *in)
 
 int cmd_annotate(const struct invocation *in)
 {
-	return show_samples(in, "annotate");
+	if (!(in->given & OPT_BLOCKS))
+		return show_samples(in, "annotate");
+	if (in->given & ~(unsigned)OPT_BLOCKS)
+		return complain(
+		    EXIT_USAGE, "annotate: --blocks shows the module's profile, and goes alone");
+	return blocks_annotate(in);
 }
 
 int cmd_top(const struct invocation *in)
