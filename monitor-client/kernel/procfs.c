@@ -12,10 +12,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -67,16 +69,15 @@ struct event_ns procfs_ns(const char *proc, uint32_t pid)
 	return (struct event_ns){ns_inode(proc, pid, "mnt"), ns_inode(proc, pid, "user")};
 }
 
-static int parse_line(char *line, struct event_map *m)
+static int parse_line(char *line, struct event_map *m, char perms[5])
 {
-	char perms[5];
 	int at = 0;
 
 	line[strcspn(line, "\n")] = '\0';
 	*m = (struct event_map){0};
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &m->start,
 		&m->end, perms, &m->pgoff, &m->maj, &m->min, &m->ino, &at) < 7 ||
-	    !at || strlen(perms) < 3 || perms[2] != 'x' || m->end <= m->start)
+	    !at || strlen(perms) < 3 || m->end <= m->start)
 		return -1;
 	m->path = line + at;
 	return 0;
@@ -86,7 +87,7 @@ int procfs_maps(int fd, void (*fn)(const struct event_map *, void *), void *arg)
 {
 	FILE *f = fdopen(fd, "r");
 	struct event_map m;
-	char *line = NULL;
+	char *line = NULL, perms[5];
 	size_t cap = 0;
 
 	if (!f) {
@@ -94,7 +95,7 @@ int procfs_maps(int fd, void (*fn)(const struct event_map *, void *), void *arg)
 		return -1;
 	}
 	while (getline(&line, &cap, f) > 0)
-		if (!parse_line(line, &m))
+		if (!parse_line(line, &m, perms) && perms[2] == 'x')
 			fn(&m, arg);
 	free(line);
 	fclose(f);
@@ -197,19 +198,62 @@ static int query(const char *proc, uint32_t pid, struct event_map *m)
 	return 0;
 }
 
-/* An absolute path below dir, which "." and links do not matter for: the inode
- * decides. Takes over dir. */
-static int open_below(int dir, const char *path, uint64_t ino)
+int procfs_reopen(int fd)
 {
-	struct stat st;
-	int fd = -1;
+	char self[64];
 
-	if (dir >= 0 && ino && path[0] == '/')
-		fd = openat(dir, path + 1, O_PATH | O_CLOEXEC);
-	if (fd >= 0 && (fstat(fd, &st) || st.st_ino != ino)) {
+	snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+	return open(self, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+}
+
+/* What maps says of our own mapping at an address. */
+static int own_mapping(uint64_t at, struct event_map *m)
+{
+	FILE *f = fopen("/proc/self/maps", "re");
+	char *line = NULL, perms[5];
+	size_t cap = 0;
+	int r = -1;
+
+	while (f && r && getline(&line, &cap, f) > 0)
+		if (!parse_line(line, m, perms) && m->start <= at && at < m->end)
+			r = 0;
+	free(line);
+	if (f)
+		fclose(f);
+	return r;
+}
+
+static bool is_file_of(const struct event_map *m, int fd)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *at = mmap(NULL, page, PROT_READ, MAP_PRIVATE, fd, 0);
+	struct event_map own;
+	long gen;
+	bool same;
+
+	if (at == MAP_FAILED)
+		return false;
+	same = !own_mapping((uint64_t)(uintptr_t)at, &own) && own.ino == m->ino &&
+	       own.maj == m->maj && own.min == m->min;
+	munmap(at, page);
+	return same && (!m->gen || ioctl(fd, FS_IOC_GETVERSION, &gen) || (uint32_t)gen == m->gen);
+}
+
+int procfs_below(int dir, const struct event_map *m)
+{
+	int path_fd = -1, fd = -1;
+	struct stat st;
+
+	if (dir >= 0 && m->ino && m->path[0] == '/')
+		path_fd = openat(dir, m->path + 1, O_PATH | O_CLOEXEC);
+	if (path_fd >= 0 && !fstat(path_fd, &st) && S_ISREG(st.st_mode))
+		fd = procfs_reopen(path_fd);
+	if (fd >= 0 && !is_file_of(m, fd)) {
 		close(fd);
 		fd = -1;
 	}
+	if (path_fd >= 0)
+		close(path_fd);
 	if (dir >= 0)
 		close(dir);
 	return fd;
@@ -221,19 +265,18 @@ int procfs_mapped(const char *proc, uint32_t pid, struct event_map *m, bool stri
 	int fd, dir;
 
 	*gone = false;
-	if (query(proc, pid, m))
+	if (query(proc, pid, m)) {
+		*gone = true;
 		return -1;
+	}
 	snprintf(name, sizeof name, "map_files/%" PRIx64 "-%" PRIx64, m->start, m->end);
 	if ((fd = procfs_open(proc, pid, name, O_PATH)) >= 0)
 		return fd;
 	dir = procfs_open(proc, pid, "root", O_PATH | O_DIRECTORY);
 	*gone = dir < 0;
-	if (strict) {
-		if (dir >= 0)
-			close(dir);
-		return -1;
-	}
-	if (*gone)
-		dir = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return open_below(dir, m->path, m->ino);
+	if (!strict)
+		return procfs_below(dir, m);
+	if (dir >= 0)
+		close(dir);
+	return -1;
 }

@@ -31,12 +31,21 @@ int procfs_pids(const char *proc, void (*fn)(uint32_t pid, void *), void *arg);
 /* Bytes of a mapping's path without " (deleted)" at its end. */
 size_t procfs_name_length(const char *path);
 /*
- * The file of a mapping as an O_PATH descriptor, or -1; m gets the range as
- * it is now and, from Linux 6.11 on, the build-id. It comes from map_files; else
- * (not when strict) by its path under the process's root, else, the process
- * being gone, by its path in ours, these two only where the inode is the
- * mapping's. *gone: the process is, so that another one of the file might do.
+ * The file of a mapping as a descriptor, perhaps O_PATH, or -1; m gets the range
+ * as it is now and, from Linux 6.11 on, the build-id. It comes from map_files; else
+ * (not when strict) by its path under the process's root, as procfs_below(). *gone:
+ * the process is, or has called another program since, so that another one of the
+ * file might do.
  */
 int procfs_mapped(const char *proc, uint32_t pid, struct event_map *m, bool strict, bool *gone);
+/*
+ * The regular file at the path of a mapping, below dir, which it closes, for reading; -1: it is
+ * not that of the mapping. Device and inode must be what the kernel said there (stat() shows them
+ * differently on btrfs and overlayfs, a mapping of ours does not), and so must the inode's
+ * generation where both the mapping and the file system tell it: inodes are given again.
+ */
+int procfs_below(int dir, const struct event_map *m);
+/* Opens a descriptor's file for reading; -1 with errno. */
+int procfs_reopen(int fd);
 
 #endif

@@ -77,8 +77,9 @@ static void add_reader(struct callfilter *f)
 	LIST(f, READER);
 	RULE(f, openat, CALLFILTER_WITHOUT(2, writing));
 	RULE(f, clone, CALLFILTER_WITHOUT(0, other));
-	/* the one of /proc/PID/maps: type 'f', number 17 */
+	/* the one of /proc/PID/maps, and an inode's generation: type and number */
 	RULE(f, ioctl, SCMP_CMP(1, SCMP_CMP_MASKED_EQ, 0xffff, 'f' << 8 | 17));
+	RULE(f, ioctl, SCMP_CMP(1, SCMP_CMP_MASKED_EQ, 0xffff, 'v' << 8 | 1));
 	RULE(f, kill, SCMP_CMP(1, SCMP_CMP_EQ, SIGKILL));
 }
 

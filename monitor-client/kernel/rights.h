@@ -22,8 +22,8 @@
  * the kernel admits processes of its own user). What remains is reading /proc/PID/mem; a
  * filter sees no paths, and Landlock, which does, forbids every access to
  * processes outside its domain. Hence the reader does nothing but open names
- * made of numbers, and parses no byte of a user: to take it over there is only
- * the frame of lookup.h, from main.
+ * made of numbers, and paths of mapped files, and parses no byte of a user: to take
+ * it over there is only the frame of lookup.h, from main.
  *
  * All: no_new_privs, not dumpable (the memory may hold registers of programs),
  * no capability in the bounding set but theirs (where CAP_SETPCAP allows to drop

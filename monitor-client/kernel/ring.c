@@ -226,7 +226,8 @@ static enum record_kind sample_exec(const uint8_t *p, size_t n, struct event *ev
 	return ev->args ? REC_EVENT : REC_SKIP;
 }
 
-static enum record_kind map_record(uint8_t *p, size_t n, uint16_t misc, struct event *ev)
+static enum record_kind map_record(
+    const struct ring *r, uint8_t *p, size_t n, uint16_t misc, struct event *ev)
 {
 	struct event_map *m = &ev->map;
 	uint64_t len;
@@ -237,7 +238,7 @@ static enum record_kind map_record(uint8_t *p, size_t n, uint16_t misc, struct e
 	len = get_le64(p + 16);
 	if (__builtin_add_overflow(m->start, len, &m->end))
 		return REC_SKIP;
-	if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+	if (r->build_ids && misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
 		m->id.n = p[32] <= 20 ? p[32] : 20;
 		memcpy(m->id.b, p + 36, m->id.n);
 	} else {
@@ -331,7 +332,7 @@ static enum record_kind decode(struct ring *r, uint8_t *p, size_t n, uint32_t ty
 	ev->time = get_le64(p + n + 8);
 	switch (type) {
 	case PERF_RECORD_MMAP2:
-		return map_record(p, n, misc, ev);
+		return map_record(r, p, n, misc, ev);
 	case PERF_RECORD_COMM:
 		return exec_record(p, n, misc, ev);
 	case PERF_RECORD_READ:

@@ -25,6 +25,9 @@ struct ring {
 	uint8_t *copy;          /* the record at hand, 64 KiB */
 	bool full;              /* samples have all of RING_REGS_FULL and RING_STACK */
 	struct event_regs regs; /* of the sample at hand */
+	/* Its event asked for build-ids. Mappings of one that did not have none, though the kernel
+	 * may say so (buildidleak.h). */
+	bool build_ids;
 	/* Ticks have a call chain, too, by which their kernel addresses are found; NULL: they have
 	 * none, and no such address. */
 	struct callchain *chain;

@@ -1,6 +1,7 @@
 #include "monitor-client/kernel/source.h"
 #include "common/log.h"
 #include "monitor-client/kernel/attach.h"
+#include "monitor-client/kernel/buildidleak.h"
 #include "monitor-client/kernel/clock.h"
 #include "monitor-client/kernel/cpus.h"
 #include "monitor-client/kernel/ring.h"
@@ -58,6 +59,7 @@ struct source {
 	bool no_extra;             /* samples, for good */
 	bool exclude_kernel;       /* not allowed to see it */
 	bool no_build_id, no_lost; /* older kernels */
+	bool leaks;                /* no_build_id, for good */
 	bool no_chain;             /* it denies those of ticks */
 	struct callchain chain;
 	cpu_list tickless;
@@ -223,6 +225,7 @@ static int tap_open(
 		errno = saved;
 		return -1;
 	}
+	t->ring.build_ids = shape == SHAPE_NONE && !s->no_build_id;
 	t->ring.full = shape != SHAPE_NONE && shape != SHAPE_EXEC && s->o.registers;
 	t->ring.chain = shape == SHAPE_TICK && !s->no_chain ? &s->chain : NULL;
 	return 0;
@@ -350,8 +353,8 @@ static int cpus_open_adapted(struct source *s, struct err *e)
 {
 	int r;
 
-	s->no_build_id = s->no_lost = s->no_chain = false;
-	s->exclude_kernel = false;
+	s->no_build_id = s->leaks;
+	s->no_lost = s->no_chain = s->exclude_kernel = false;
 	while ((r = cpus_open(s, e))) {
 		if (errno == EINVAL && !s->no_lost)
 			s->no_lost = true;
@@ -363,7 +366,8 @@ static int cpus_open_adapted(struct source *s, struct err *e)
 		else if (s->kind == WIRE_SRC_TICK && !s->no_chain) {
 			log_debug("without call chains: %s", e->text);
 			s->no_chain = true;
-			s->no_lost = s->no_build_id = false;
+			s->no_build_id = s->leaks;
+			s->no_lost = false;
 		} else
 			break;
 	}
@@ -524,6 +528,9 @@ struct source *source_open(const struct source_options *o, bool *refused, struct
 	s->o = *o;
 	*refused = false;
 	raise_limits();
+	s->leaks = buildidleak_check(e) != 0;
+	if (s->leaks)
+		log_debug("without build-ids in records: %s", e->text);
 	if (!selects(s) && read_tracepoint("sched/sched_process_exec", &s->exec_tracepoint))
 		log_debug("execs cannot be seen: runs are classed by name alone");
 	if (cpus_read("nohz_full", &s->tickless, NULL))

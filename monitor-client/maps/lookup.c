@@ -23,9 +23,10 @@ enum { PATH_SIZE = 4096, WAIT_MS = 4 * LOOKUP_MS };
 
 struct question {
 	uint32_t seq, ask, pid;
-	bool check;
+	enum lookup_how how;
 	struct build_id id; /* n = 0: wanted */
-	uint64_t start, end, ino;
+	uint64_t start, end, ino, gen;
+	uint32_t maj, min;
 	char path[PATH_SIZE]; /* sent up to its 0 */
 };
 
@@ -95,15 +96,6 @@ static bool is_named(const struct stat *mapped, const struct question *q, bool *
 	return same;
 }
 
-/* Opens an O_PATH descriptor's file for reading. */
-static int reopen(int path_fd)
-{
-	char self[64];
-
-	snprintf(self, sizeof self, "/proc/self/fd/%d", path_fd);
-	return open(self, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-}
-
 /* Reads the build-id of a file, without any right. */
 static void parse(int fd, int pipe)
 {
@@ -119,19 +111,27 @@ static void parse(int fd, int pipe)
 
 static void answer_file(const struct question *q, struct answer *a, int pipe)
 {
-	struct event_map m = {
-	    .start = q->start, .end = q->end, .ino = q->ino, .id = q->id, .path = (char *)q->path};
+	struct event_map m = {.start = q->start,
+	    .end = q->end,
+	    .maj = q->maj,
+	    .min = q->min,
+	    .ino = q->ino,
+	    .gen = q->gen,
+	    .id = q->id,
+	    .path = (char *)q->path};
 	struct stat st;
-	bool gone, whole = false;
-	int fd = procfs_mapped(tree, q->pid, &m, q->check, &gone), readable = -1;
-	bool named = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
-		     (!q->check || is_named(&st, q, &whole));
+	bool gone, named, check = q->how == LOOKUP_NAMED, whole = false;
+	int fd = procfs_mapped(tree, q->pid, &m, check, &gone), readable = -1;
 
+	if (fd < 0 && gone && q->how == LOOKUP_PATH)
+		fd = procfs_below(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), &m);
+	named = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+		(!check || is_named(&st, q, &whole));
 	a->whole = whole;
 	a->id = m.id;
 	if (named && !m.id.n)
-		readable = reopen(fd);
-	if (readable >= 0 || ((named || !q->check) && m.id.n))
+		readable = procfs_reopen(fd);
+	if (readable >= 0 || ((named || !check) && m.id.n))
 		a->result = LOOKUP_FOUND;
 	else
 		a->result = gone ? LOOKUP_LATER : LOOKUP_NONE;
@@ -198,7 +198,8 @@ static enum lookup_result take_answer(const struct question *q, int pipe, struct
 }
 
 /* Is there no such process any more? That needs no child: no file system but /proc is asked. After
- * a loss of records it is so of hundreds, and those that live must not end before it is their turn.
+ * a loss of records it is so of hundreds, and those that live must not end before it is their turn;
+ * of their files that may be found without them each is asked for once.
  */
 static bool is_gone(uint32_t pid)
 {
@@ -217,7 +218,7 @@ static void look(const struct question *q)
 	int fd[2];
 	pid_t pid = -1;
 
-	if (q->ask != ASK_PLAIN && is_gone(q->pid)) {
+	if (q->ask != ASK_PLAIN && q->how != LOOKUP_PATH && is_gone(q->pid)) {
 		r = q->ask == ASK_FILE ? LOOKUP_LATER : LOOKUP_NONE;
 	} else if (!pipe2(fd, O_CLOEXEC)) {
 		pid = fork();
@@ -386,15 +387,18 @@ int lookup_maps(struct lookup *l, uint32_t pid, uint64_t *view)
 }
 
 enum lookup_result lookup_file(struct lookup *l, uint32_t pid, const struct event_map *m,
-    bool check, struct build_id *id, bool *whole)
+    enum lookup_how how, struct build_id *id, bool *whole)
 {
 	struct question q = {.ask = ASK_FILE,
 	    .pid = pid,
-	    .check = check,
+	    .how = how,
 	    .id = m->id,
 	    .start = m->start,
 	    .end = m->end,
-	    .ino = m->ino};
+	    .ino = m->ino,
+	    .gen = m->gen,
+	    .maj = m->maj,
+	    .min = m->min};
 	struct answer a = {.result = LOOKUP_LATER};
 	int fd;
 

@@ -26,6 +26,11 @@
  *     is on the same file system, of the same owner, and the mapped one is
  *     writable by its owner alone: what a package upgrade or a swap leaves.
  * A path that ends in " (deleted)" and is found by that name is the name.
+ *
+ * A process that is gone, or has called another program since, has no map_files to ask. Where its
+ * path was the monitor's (LOOKUP_PATH), the file that is there now counts if device, inode and
+ * generation are those of the mapping (procfs_below()). The child opens it, so that a path which
+ * hangs costs LOOKUP_MS, and the parser reads it, as ever.
  */
 #ifndef MORPH_LOOKUP_H
 #define MORPH_LOOKUP_H
@@ -40,6 +45,12 @@ struct lookup {
 	pid_t pid;
 	uint32_t seq;
 	struct event_ns home[2]; /* of the monitor and of process 1 */
+};
+
+enum lookup_how {
+	LOOKUP_MAPPED, /* whatever its name */
+	LOOKUP_PATH,   /* the same; of a process that is gone, the file at the path if it is that */
+	LOOKUP_NAMED,  /* only if it is the file of its name */
 };
 
 enum lookup_result {
@@ -61,10 +72,10 @@ uint64_t lookup_view(const struct lookup *l, const struct event_ns *ns);
 
 /* A descriptor of /proc/PID/maps, or -1 (gone, or not ours); *view as above. */
 int lookup_maps(struct lookup *l, uint32_t pid, uint64_t *view);
-/* check: it must be the file of its name. id: kept where m has it, else found.
- * *whole: a path that ends in " (deleted)" is the name. */
+/* id: kept where m has it, else found. *whole, of LOOKUP_NAMED: a path that ends in " (deleted)" is
+ * the name. */
 enum lookup_result lookup_file(struct lookup *l, uint32_t pid, const struct event_map *m,
-    bool check, struct build_id *id, bool *whole);
+    enum lookup_how how, struct build_id *id, bool *whole);
 
 /* LOOKUP_FOUND: the program at this path runs as whoever starts it. LOOKUP_NONE: it does not
  * (setuid, setgid), or is not there. */

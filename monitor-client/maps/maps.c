@@ -208,6 +208,12 @@ static void note_slow(struct maps *m, uint32_t uid, uint64_t now)
 	    uid, LOOKUP_MS, (int)(MAPS_PENALTY / SECOND));
 }
 
+/* What hangs must be somebody's: nobody's files are not opened for a process that is gone. */
+static enum lookup_how how_to_look_up(const struct file *f, const struct proc *p)
+{
+	return f->check ? LOOKUP_NAMED : p->uid == MAPS_NOBODY ? LOOKUP_MAPPED : LOOKUP_PATH;
+}
+
 static void file_look_up(
     struct maps *m, struct file *f, const struct proc *p, const struct range *r)
 {
@@ -220,7 +226,7 @@ static void file_look_up(
 	at.start = r->start;
 	at.end = r->end;
 	f->tries--;
-	switch (lookup_file(m->lookup, p->pid, &at, f->check, &f->id, &whole)) {
+	switch (lookup_file(m->lookup, p->pid, &at, how_to_look_up(f, p), &f->id, &whole)) {
 	case LOOKUP_FOUND:
 		f->tries = 0;
 		f->since = f->check ? clock_now() : 0;

@@ -28,7 +28,11 @@
  * Whose a process is /proc says; of one that was gone too soon to be asked its parent, unless what
  * it executed may have changed that: then it is nobody's (MAPS_NOBODY).
  *
- * Build-ids that no record brought are read when the first sample needs them.
+ * Build-ids that no record brought (kernel/buildidleak.h: those of most kernels) are read when the
+ * first sample needs them; of a process that has ended, from the file that is at the path if it
+ * still is the one that was mapped (LOOKUP_PATH), unless its path is to be compared, or it is
+ * nobody's. They hold for the inode while it is mapped, and MAPS_GRACE longer: of a file that is
+ * written over in that time, instead of replaced, they are the old ones.
  * Memory is bounded: processes by MAPS_PROCS and gone MAPS_GRACE after their end,
  * ranges of one by MAPS_RANGES, all ranges and names of files by MAPS_BYTES. When
  * either room is full the user who has most of it gives way (share.h), with the

@@ -80,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 		fd = lookup_maps(&l, 1, &view);
 		if (fd >= 0)
 			close(fd);
-		if (lookup_file(&l, 1, &m, i & 1, &id, &whole) == LOOKUP_FOUND &&
+		if (lookup_file(&l, 1, &m, (enum lookup_how)(i % 3), &id, &whole) == LOOKUP_FOUND &&
 		    (!id.n || id.n > sizeof id.b))
 			abort();
 	}

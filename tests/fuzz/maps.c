@@ -45,7 +45,7 @@ int lookup_maps(struct lookup *l, uint32_t pid, uint64_t *view)
 }
 
 enum lookup_result lookup_file(struct lookup *l, uint32_t pid, const struct event_map *m,
-    bool check, struct build_id *id, bool *whole)
+    enum lookup_how how, struct build_id *id, bool *whole)
 {
 	*id = (struct build_id){2, {(uint8_t)strlen(m->path), (uint8_t)m->ino}};
 	*whole = m->ino & 1;

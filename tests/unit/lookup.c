@@ -86,7 +86,7 @@ static enum lookup_result ask_about(unsigned pid, char how, struct build_id *id)
 	free(path);
 	free(folder);
 	*id = (struct build_id){0};
-	return lookup_file(&l, pid, &m, false, id, &whole);
+	return lookup_file(&l, pid, &m, LOOKUP_MAPPED, id, &whole);
 }
 
 static void ck_true_id(unsigned pid, char how)
