@@ -1,5 +1,6 @@
 /* A parser that a user's file has taken over: what the file says, it does. */
 #include "common/elf/elf.h"
+#include "tests/unit/mapping.h"
 #include "tests/unit/unit.h"
 
 static struct elf *taken_over(const char *name, int fd, struct err *e);
@@ -141,6 +142,36 @@ START_TEST(a_build_id_of_another_size_is_none)
 }
 END_TEST
 
+/* About a process that is gone, whose file says how. */
+static enum lookup_result ask_about_gone(enum lookup_how how, char text)
+{
+	static const struct build_id want = {4, "true"};
+	char *path = xasprintf("%s/gone", dir);
+	struct build_id id = {0};
+	struct event_map m;
+	enum lookup_result r;
+	bool whole;
+
+	ck_assert_int_eq(publish_bytes(path, &text, 1, 0600, NULL), 0);
+	m = mapping_of(path);
+	r = lookup_file(&l, 99, &m, how, &id, &whole);
+	ck_assert(r != LOOKUP_FOUND || build_id_equal(&id, &want));
+	m.ino++;
+	ck_assert_int_eq(lookup_file(&l, 99, &m, how, &id, &whole), LOOKUP_LATER);
+	free(path);
+	return r;
+}
+
+START_TEST(a_gone_process_is_looked_for_by_path_if_allowed)
+{
+	ck_assert_int_eq(ask_about_gone(LOOKUP_MAPPED, 't'), LOOKUP_LATER);
+	ck_assert_int_eq(ask_about_gone(LOOKUP_NAMED, 't'), LOOKUP_LATER);
+	ck_assert_int_eq(ask_about_gone(LOOKUP_PATH, 't'), LOOKUP_FOUND);
+	ck_assert_int_eq(ask_about_gone(LOOKUP_PATH, 'h'), LOOKUP_SLOW);
+	ck_assert_int_eq(ask_about_gone(LOOKUP_PATH, 'c'), LOOKUP_NONE);
+}
+END_TEST
+
 UNIT_MAIN("lookup", 0, setup, teardown, a_parser_that_sleeps_is_killed_in_time,
     a_parser_does_not_outlive_its_answer, a_parser_answers_no_other_question,
-    a_build_id_of_another_size_is_none)
+    a_build_id_of_another_size_is_none, a_gone_process_is_looked_for_by_path_if_allowed)

@@ -4,6 +4,7 @@
 #include "common/publish.h"
 #include "monitor-client/kernel/clock.h"
 #include "monitor-client/maps/lookup.h"
+#include "tests/unit/mapping.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
@@ -315,21 +316,32 @@ static struct build_id own_id(char path[256], struct stat *st)
 	return id;
 }
 
+/* A line of maps: the program's code, as the kernel says it of ours. */
+static char *own_line(uint64_t ino, const char *path)
+{
+	struct event_map own = mapping_of(path);
+
+	return xasprintf(
+	    "2000-5000 r-xp 00001000 %02x:%02x %lu   %s\n", own.maj, own.min, ino, path);
+}
+
 START_TEST(the_snapshot_reads_proc_and_elf)
 {
-	char path[256], *text;
+	char path[256], *text, *line;
 	struct stat st;
 	struct build_id id = own_id(path, &st);
 	struct place p;
 
+	line = own_line(st.st_ino, path);
 	text = xasprintf("1000-2000 r--p 00000000 08:01 %lu   %s\n"
-			 "2000-5000 r-xp 00001000 08:01 %lu   %s\n"
+			 "%s"
 			 "5000-6000 rw-p 00004000 08:01 %lu   %s\n"
 			 "8000-9000 r-xp 00000000 00:00 0\n"
 			 "nonsense\n",
-	    st.st_ino, path, st.st_ino, path, st.st_ino, path);
+	    st.st_ino, path, line, st.st_ino, path);
 	process(5, 42, text);
 	process(6, 0, "");
+	free(line);
 	free(text);
 	maps_snapshot(m);
 	ck_assert_uint_eq(maps_count(m).procs, 1);
@@ -350,7 +362,7 @@ START_TEST(another_file_of_that_name_is_not_taken)
 	struct place p;
 
 	own_id(path, &st);
-	text = xasprintf("2000-5000 r-xp 00001000 08:01 %lu   %s\n", st.st_ino + 1, path);
+	text = own_line(st.st_ino + 1, path);
 	process(5, 42, text);
 	free(text);
 	maps_snapshot(m);
@@ -380,7 +392,7 @@ START_TEST(after_a_loss_proc_is_read_again)
 
 	map(1, 5, 0x2000, 0x5000, 0, 'a', "/a");
 	map(1, 6, 0x2000, 0x5000, 0, 'a', "/a");
-	text = xasprintf("2000-5000 r-xp 00001000 08:01 %lu   %s\n", st.st_ino, path);
+	text = own_line(st.st_ino, path);
 	process(5, 42, text);
 	free(text);
 	ck_at(5, 0x2000, 'a', 0);
@@ -403,7 +415,7 @@ START_TEST(what_began_before_a_loss_was_noticed_is_read_again)
 	struct place p;
 	uint32_t pid;
 
-	text = xasprintf("2000-5000 r-xp 00001000 08:01 %lu   %s\n", st.st_ino, path);
+	text = own_line(st.st_ino, path);
 	for (pid = 5; pid <= 6; pid++)
 		process(pid, 42, text);
 	free(text);
@@ -656,6 +668,54 @@ START_TEST(a_short_process_is_its_callers_unless_it_may_have_changed_that)
 	free(plain);
 	free(other);
 	free(set);
+}
+END_TEST
+
+/* What pid, which is gone, had mapped of this program. */
+static bool gone_with(uint32_t pid, uint32_t parent, const struct event_map *map)
+{
+	struct event ev = {.kind = EV_MAP, .time = 3, .pid = pid, .tid = pid, .map = *map};
+	struct place p;
+	char path[256];
+	struct stat st;
+	struct build_id id = own_id(path, &st);
+
+	task(EV_FORK, 2, pid, parent);
+	maps_event(m, &ev);
+	if (!find(pid, map->start + 16, &p))
+		return false;
+	ck_assert(build_id_equal(p.id, &id));
+	ck_assert_str_eq(p.path, map->path);
+	ck_assert_uint_eq(p.offset, 16);
+	return true;
+}
+
+START_TEST(a_gone_process_has_the_file_at_its_path_if_it_is_that)
+{
+	char path[256];
+	struct stat st;
+	struct event_map is, other;
+
+	own_id(path, &st);
+	is = other = mapping_of(path);
+	process(5, 1000, "");
+	namespaces(5, 1, 2);
+	process(6, 1000, "");
+	namespaces(6, 77, 2);
+	ck_assert(!gone_with(10, 4, &is)); /* nobody knows whose it was */
+	ck_assert(!gone_with(11, 6, &is)); /* another namespace's path */
+	other.ino++;
+	ck_assert(!gone_with(12, 5, &other));
+	other = is;
+	other.maj ^= 1;
+	ck_assert(!gone_with(13, 5, &other));
+	if (is.gen) {
+		other = is;
+		other.gen ^= 1;
+		ck_assert(!gone_with(14, 5, &other));
+	}
+	ck_assert(gone_with(15, 5, &is));
+	ck_assert(!gone_with(16, 6, &is)); /* as ever */
 }
 END_TEST
 
@@ -932,6 +992,7 @@ UNIT_MAIN("maps", 60, setup, teardown, offsets_come_from_the_range,
     builds_of_a_process_outlive_it, a_command_line_is_the_childs_too_until_exec,
     UNIT_CASE(0, setup_machine, teardown),
     a_short_process_is_its_callers_unless_it_may_have_changed_that,
+    a_gone_process_has_the_file_at_its_path_if_it_is_that,
     who_runs_with_anothers_rights_is_that_one, another_namespaces_file_counts_for_its_own_name_only,
     files_of_two_namespaces_are_two, a_user_namespace_is_another_view,
     a_thread_that_left_takes_the_process_along, a_process_of_unknown_view_that_is_gone_is_outside,

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -88,6 +89,8 @@ static void try_main(void)
 
 static void try_reader(void)
 {
+	long v = 0;
+
 	REFUSED(open("/dev/null", O_WRONLY));
 	REFUSED(open("/dev/null", O_RDWR));
 	REFUSED(open("/dev/null", O_RDONLY | O_TRUNC));
@@ -101,6 +104,10 @@ static void try_reader(void)
 	REFUSED(syscall(SYS_perf_event_open, 0, 0, 0, 0, 0));
 	ALLOWED(open("/dev/null", O_RDONLY));
 	ALLOWED(open("/dev/null", O_PATH));
+	REFUSED(ioctl(0, FS_IOC_SETVERSION, &v));
+	REFUSED(ioctl(0, FS_IOC_GETFLAGS, &v));
+	if (ioctl(0, FS_IOC_GETVERSION, &v) && errno == EPERM)
+		_exit(248);
 }
 
 static void try_parser(void)

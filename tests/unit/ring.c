@@ -212,6 +212,7 @@ START_TEST(mappings_bring_build_id_or_inode)
 	struct event ev;
 
 	fake_open(&f, 0);
+	f.ring.build_ids = true;
 	put_mmap2(&f, true, "/usr/bin/lua5.4");
 	put_mmap2(&f, false, "/usr/bin/perl");
 	ck_assert_int_eq(next(&f, SHAPE_NONE, &ev), REC_EVENT);
@@ -230,6 +231,25 @@ START_TEST(mappings_bring_build_id_or_inode)
 	ck_assert_uint_eq(ev.map.maj, 8);
 	ck_assert_uint_eq(ev.map.ino, 77);
 	ck_assert_str_eq(ev.map.path, "/usr/bin/perl");
+	fake_close(&f);
+}
+END_TEST
+
+/* The kernel's flag is of another session. */
+START_TEST(build_ids_that_were_not_asked_for_are_inodes)
+{
+	struct fake f;
+	struct event ev;
+
+	fake_open(&f, 0);
+	put_mmap2(&f, false, "/usr/bin/perl");
+	((struct perf_event_header *)f.data)->misc = PERF_RECORD_MISC_MMAP_BUILD_ID;
+	ck_assert_int_eq(next(&f, SHAPE_NONE, &ev), REC_EVENT);
+	ck_assert_uint_eq(ev.map.id.n, 0);
+	ck_assert_uint_eq(ev.map.maj, 8);
+	ck_assert_uint_eq(ev.map.min, 1);
+	ck_assert_uint_eq(ev.map.ino, 77);
+	ck_assert_uint_eq(ev.map.gen, 3);
 	fake_close(&f);
 }
 END_TEST
@@ -680,10 +700,10 @@ END_TEST
 
 UNIT_MAIN("ring", 0, NULL, NULL, user_and_kernel_are_told_apart_by_registers,
     cpu_clock_samples_say_their_mode, behind_a_system_call_it_is_the_kernels_time,
-    mappings_bring_build_id_or_inode, threads_are_no_processes, namespaces_are_those_of_files,
-    only_the_comm_of_an_exec_counts, what_a_thread_used, losses_and_throttling_are_told,
-    records_wrap_and_space_is_given_back, full_samples_bring_all_registers_and_the_stack,
-    only_programs_in_user_mode_have_registers, registers_are_wiped_behind_the_reader,
-    an_exec_brings_the_shape_of_its_command_line, nonsense_empties_the_ring,
-    short_records_are_skipped, call_chains_say_where_the_kernel_was,
+    mappings_bring_build_id_or_inode, build_ids_that_were_not_asked_for_are_inodes,
+    threads_are_no_processes, namespaces_are_those_of_files, only_the_comm_of_an_exec_counts,
+    what_a_thread_used, losses_and_throttling_are_told, records_wrap_and_space_is_given_back,
+    full_samples_bring_all_registers_and_the_stack, only_programs_in_user_mode_have_registers,
+    registers_are_wiped_behind_the_reader, an_exec_brings_the_shape_of_its_command_line,
+    nonsense_empties_the_ring, short_records_are_skipped, call_chains_say_where_the_kernel_was,
     what_call_chains_end_with_is_a_majority, damaged_call_chains_are_passed_over)
