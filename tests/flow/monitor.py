@@ -452,6 +452,21 @@ def start(*args, user=()):
     return subprocess.Popen([*user, MONITOR, *args], stderr=subprocess.PIPE, text=True)
 
 
+def start_whole(feed):
+    """One of the whole machine that watches and has read /proc; None where it may not."""
+    if os.geteuid():
+        return None
+    p = start("--record", feed, "--flush", "0.1")
+    wait_for(lambda: p.poll() is not None or os.path.exists(feed) and len(read_whole(feed)) > 1, "the monitor watches")
+    return p if p.poll() is None else None
+
+
+def read_whole(path):
+    """The frames of a file that is being written."""
+    with open(path, "rb") as f:
+        return list(frames(f.read()))
+
+
 def stop(p):
     p.send_signal(signal.SIGTERM)
     _, err = p.communicate(timeout=60)
