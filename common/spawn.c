@@ -20,6 +20,7 @@ extern char **environ;
 struct capture {
 	struct buf *to;
 	int rd, wr;
+	bool over; /* there was more than fits */
 };
 
 struct child {
@@ -29,6 +30,8 @@ struct child {
 	pid_t pid;
 	int pidfd;
 	int64_t deadline_ms; /* 0 = none */
+	int client;          /* -1 = none */
+	bool whole;
 	volatile int failed; /* errno of the child before it was the program */
 };
 
@@ -55,7 +58,7 @@ static int capture_open(struct capture *c, struct buf *to)
 		return 0;
 	if (pipe2(fd, O_CLOEXEC) < 0)
 		return -1;
-	*c = (struct capture){to, fd[0], fd[1]};
+	*c = (struct capture){to, fd[0], fd[1], false};
 	return fcntl(c->rd, F_SETFL, O_NONBLOCK);
 }
 
@@ -70,6 +73,7 @@ static void capture_read(struct capture *c)
 	while (c->rd >= 0 && (n = read(c->rd, chunk, sizeof chunk)) > 0) {
 		room = c->to->n < CAPTURE_MAX ? CAPTURE_MAX - c->to->n : 0;
 		buf_add(c->to, chunk, (size_t)n < room ? (size_t)n : room);
+		c->over |= (size_t)n > room;
 	}
 	if (n == 0 || (errno != EAGAIN && errno != EINTR))
 		close_fd(&c->rd);
@@ -175,14 +179,16 @@ static int reap(struct child *c, int options, int *status)
 	return r == c->pid ? 1 : r < 0 ? -1 : 0;
 }
 
-/* Collects output until the child has ended. 0, or -1 after the deadline. */
+/* Collects output until the child has ended. 0, or -1 when it is to be stopped. */
 static int attend(struct child *c, int *status)
 {
-	struct pollfd pfd[3];
+	struct pollfd pfd[4] = {{0}};
 	int64_t left = -1;
 	int r;
 
 	while (!(r = reap(c, WNOHANG, status))) {
+		if (pfd[3].revents || (c->whole && (c->out.over || c->err.over)))
+			return -1;
 		if (c->deadline_ms) {
 			left = c->deadline_ms - now_ms();
 			if (left <= 0)
@@ -194,7 +200,8 @@ static int attend(struct child *c, int *status)
 		pfd[0] = (struct pollfd){.fd = c->pidfd, .events = POLLIN};
 		pfd[1] = (struct pollfd){.fd = c->out.rd, .events = POLLIN};
 		pfd[2] = (struct pollfd){.fd = c->err.rd, .events = POLLIN};
-		poll(pfd, 3, left > 1 << 30 ? 1 << 30 : (int)left);
+		pfd[3] = (struct pollfd){.fd = c->client, .events = POLLRDHUP};
+		poll(pfd, 4, left > 1 << 30 ? 1 << 30 : (int)left);
 		capture_read(&c->out);
 		capture_read(&c->err);
 	}
@@ -207,12 +214,19 @@ static int finish(const struct spawn *s, struct child *c, struct err *e)
 
 	if (s->timeout_s)
 		c->deadline_ms = now_ms() + (int64_t)s->timeout_s * 1000;
+	c->whole = s->whole;
+	c->client = s->client ? s->client : -1;
 	c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
 	if (attend(c, &status) < 0) {
 		if (!c->deadline_ms)
 			return err_sys(e, "%s: wait", s->argv[0]);
 		kill(-c->pid, SIGKILL);
 		reap(c, 0, &status);
+		if (c->whole && (c->out.over || c->err.over))
+			return err_set(e, "%s: stopped, it prints more than %d MiB", s->argv[0],
+			    CAPTURE_MAX >> 20);
+		if (now_ms() < c->deadline_ms)
+			return err_set(e, "%s: stopped, nobody waits for it", s->argv[0]);
 		return err_set(e, "%s: stopped after %u s", s->argv[0], s->timeout_s);
 	}
 	/* What a grandchild still holds open is not waited for. */
@@ -223,7 +237,11 @@ static int finish(const struct spawn *s, struct child *c, struct err *e)
 
 int spawn_run(const struct spawn *s, struct err *e)
 {
-	struct child c = {{NULL, -1, -1}, {NULL, -1, -1}, {-1, -1, -1}, NULL, 0, -1, 0, 0};
+	struct child c = {.out = {.rd = -1, .wr = -1},
+	    .err = {.rd = -1, .wr = -1},
+	    .fd = {-1, -1, -1},
+	    .pidfd = -1,
+	    .client = -1};
 	int r = -1, i;
 
 	if (capture_open(&c.out, s->capture_out) < 0 || capture_open(&c.err, s->capture_err) < 0 ||

@@ -21,6 +21,9 @@ struct spawn {
 	/* 0 = none. Else the child leads a process group of its own (so it hears no
 	 * Ctrl-C), which gets SIGKILL when the time is over. */
 	unsigned timeout_s;
+	/* With timeout_s: a socket; the same happens when its other side hangs up. 0 = none. */
+	int client;
+	bool whole; /* with timeout_s: the same happens instead of dropping what is captured */
 	/* Called in the child, when all else is done, as the last thing before the
 	 * program: -1 and errno when it must not run. It shares the caller's memory and
 	 * may make system calls only. */
@@ -28,7 +31,7 @@ struct spawn {
 };
 
 /* Runs and waits. Returns the exit status 0…255, 128 + n after signal n, or
- * -1 when it could not be run or ran out of time (e says which). */
+ * -1 when it could not be run, or had to be stopped (e says why). */
 int spawn_run(const struct spawn *s, struct err *e);
 
 #endif

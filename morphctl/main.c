@@ -95,10 +95,11 @@ static const struct command commands[] = {
 	"shows\n"
 	"processes, q quits. The manager gets new samples every ten seconds.\n",
 	0, 0, 0, cmd_top},
-    {"export", "FORMAT", "the samples in the format of another tool",
+    {"export", "FORMAT [MODULE]", "the samples in the format of another tool",
 	"FORMAT is one of those that `morphctl export list` names. --input FILE takes another\n"
-	"profiler's, so that each known format becomes any other.\n",
-	REPORTED | OPT_OUTPUT, 1, 1, cmd_export},
+	"profiler's, so that each known format becomes any other. With MODULE what ran in it, or\n"
+	"was called from there or called it.\n",
+	REPORTED | OPT_OUTPUT, 1, 2, cmd_export},
     {"simulate", "TRACE…", "what the manager would do on traces of usage, beside other strategies",
 	"Weeks in seconds: the manager's own decisions, with injected time, on what was recorded "
 	"by\n"

@@ -175,5 +175,7 @@ int cmd_export(const struct invocation *in)
 	add(&c, "--");
 	add(&c, in->arg[0]);
 	add(&c, input);
+	if (in->narg > 1)
+		add(&c, module_name(in, in->arg[1]));
 	return become_report(&c);
 }

@@ -4,7 +4,7 @@
  *
  *	morph-report report [OPTION]… INPUT [MODULE [FUNCTION]]
  *	morph-report annotate [OPTION]… INPUT MODULE FUNCTION
- *	morph-report export [OPTION]… FORMAT INPUT
+ *	morph-report export [OPTION]… FORMAT INPUT [MODULE]
  *	morph-report top [--socket PATH]
  *	morph-report formats
  */

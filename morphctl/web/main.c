@@ -24,6 +24,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { BACKLOG = 64, IDLE_S = 3600, LOOK_S = 10 };
@@ -82,20 +83,19 @@ static int listen_path(const char *path, struct err *e)
 
 /* ---- the person's browser ---- */
 
-/* Runs on its own from here on; its end is of no interest. */
-static void start_program(const char *name, const char *arg)
+/* Runs on its own from here on. Its pid, or -1. */
+static pid_t start_program(const char *name, const char *arg)
 {
 	char *argv[] = {(char *)name, (char *)arg, NULL};
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t how;
 	sigset_t none, defaults;
-	pid_t pid;
+	pid_t pid = -1;
 	int fd;
 
 	sigemptyset(&none);
 	sigemptyset(&defaults);
 	sigaddset(&defaults, SIGPIPE);
-	sigaddset(&defaults, SIGCHLD);
 	posix_spawnattr_init(&how);
 	posix_spawnattr_setflags(
 	    &how, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
@@ -104,16 +104,18 @@ static void start_program(const char *name, const char *arg)
 	posix_spawn_file_actions_init(&files);
 	for (fd = 0; fd <= 2; fd++)
 		posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
-	posix_spawnp(&pid, name, &files, &how, argv, environ);
+	if (posix_spawnp(&pid, name, &files, &how, argv, environ))
+		pid = -1;
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&how);
+	return pid;
 }
 
 /*
  * Opens the link where there is a display. All users see the arguments of programs, so that the
  * browser is given a file of the person's own, which leads on. Returns its path, or NULL.
  */
-static char *open_browser(const char *link)
+static char *open_browser(const char *link, pid_t *opener)
 {
 	const char *run = env_value("XDG_RUNTIME_DIR");
 	char *path, *text;
@@ -126,20 +128,24 @@ static char *open_browser(const char *link)
 	    link);
 	unlink(path);
 	if (file_write(path, O_EXCL, text, strlen(text), NULL) == 0)
-		start_program("xdg-open", path);
+		*opener = start_program("xdg-open", path);
 	free(text);
 	return path;
 }
 
 /* ---- serving ---- */
 
-static void wait_for_end(const struct server *s, const sigset_t *ends)
+/* The end of what opens the browser is of no interest, but it has one. */
+static void wait_for_end(const struct server *s, const sigset_t *ends, pid_t opener)
 {
 	const struct timespec look = {.tv_sec = LOOK_S};
 
-	while (server_idle_s(s) < IDLE_S)
+	while (server_idle_s(s) < IDLE_S) {
 		if (sigtimedwait(ends, NULL, &look) > 0)
 			return;
+		if (opener > 0 && waitpid(opener, NULL, WNOHANG))
+			opener = -1;
+	}
 	log_info("nobody has asked for an hour");
 }
 
@@ -149,6 +155,7 @@ static int serve_until_end(
 	struct server *s;
 	sigset_t ends;
 	char *page = NULL, *link;
+	pid_t opener = -1;
 	struct err e;
 
 	sigemptyset(&ends);
@@ -156,7 +163,6 @@ static int serve_until_end(
 	sigaddset(&ends, SIGTERM);
 	pthread_sigmask(SIG_BLOCK, &ends, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGCHLD, SIG_IGN);
 	s = server_start(fd, files, session, manager, &e);
 	if (!s) {
 		log_error("%s", e.text);
@@ -166,10 +172,10 @@ static int serve_until_end(
 		link = xasprintf("http://%s/?token=%s", session->host, session->token);
 		printf("%s\n", link);
 		fflush(stdout);
-		page = open_browser(link);
+		page = open_browser(link, &opener);
 		free(link);
 	}
-	wait_for_end(s, &ends);
+	wait_for_end(s, &ends, opener);
 	server_stop(s);
 	if (page)
 		unlink(page);

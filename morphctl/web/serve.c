@@ -1,6 +1,7 @@
 #include "morphctl/web/serve.h"
 #include "morphctl/web/hookslog.h"
 #include "morphctl/web/proxy.h"
+#include "morphctl/web/reports.h"
 
 #include <microhttpd.h>
 #include <pthread.h>
@@ -16,6 +17,7 @@ struct server {
 	struct MHD_Daemon *mhd;
 	const struct web_files *files;
 	const char *manager;
+	struct reports *reports;
 	pthread_mutex_t lock; /* of the session */
 	struct session *session;
 	_Atomic int64_t used_s;
@@ -101,16 +103,17 @@ static enum MHD_Result exchange(struct server *s, struct MHD_Connection *conn)
 struct params {
 	struct proxy_param v[PARAMS_MAX];
 	size_t n;
-	bool overflow;
+	bool bad; /* too many, or one with a NUL in it */
 };
 
-static enum MHD_Result add_param(
-    void *arg, enum MHD_ValueKind kind, const char *name, const char *value)
+static enum MHD_Result add_param(void *arg, enum MHD_ValueKind kind, const char *name,
+    size_t name_n, const char *value, size_t value_n)
 {
 	struct params *p = arg;
 
-	p->overflow = p->n == PARAMS_MAX;
-	if (p->overflow)
+	p->bad =
+	    p->n == PARAMS_MAX || strlen(name) != name_n || (value && strlen(value) != value_n);
+	if (p->bad)
 		return MHD_NO;
 	p->v[p->n++] = (struct proxy_param){name, value ? value : ""};
 	return MHD_YES;
@@ -122,8 +125,8 @@ static void ask_manager(
 	struct params p = {0};
 	char *to;
 
-	MHD_get_connection_values(conn, MHD_GET_ARGUMENT_KIND, add_param, &p);
-	to = p.overflow ? NULL : proxy_path(path, p.v, p.n);
+	MHD_get_connection_values_n(conn, MHD_GET_ARGUMENT_KIND, add_param, &p);
+	to = p.bad ? NULL : proxy_path(path, p.v, p.n);
 	*a = (struct proxy_answer){0};
 	if (to)
 		proxy_ask(s->manager, to, a);
@@ -132,10 +135,36 @@ static void ask_manager(
 	free(to);
 }
 
+static int socket_of(struct MHD_Connection *conn)
+{
+	return MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+}
+
+/* Returns whether it is text. */
+static bool ask_morphctl(
+    struct server *s, struct MHD_Connection *conn, const char *path, struct proxy_answer *a)
+{
+	struct params p = {0};
+	struct report r = {0};
+	const char *why = "too many parameters, or a NUL in one";
+	long status = 400;
+	bool text;
+
+	MHD_get_connection_values_n(conn, MHD_GET_ARGUMENT_KIND, add_param, &p);
+	if (p.bad || report_command(&r, path, p.v, p.n, s->manager, &status, &why))
+		proxy_error(a, status, status == 404 ? "not-found" : "bad-request", why);
+	else
+		reports_run(s->reports, &r, socket_of(conn), a);
+	text = r.text && a->status == 200;
+	report_free(&r);
+	return text;
+}
+
 static enum MHD_Result serve(struct server *s, struct MHD_Connection *conn, const char *path)
 {
 	const struct web_file *f = files_get(s->files, path);
 	struct proxy_answer a = {.status = 200};
+	bool text = false;
 
 	if (f) {
 		buf_add(&a.body, f->bytes.p, f->bytes.n);
@@ -143,11 +172,14 @@ static enum MHD_Result serve(struct server *s, struct MHD_Connection *conn, cons
 	}
 	if (strncmp(path, "/api/", 5) == 0)
 		ask_manager(s, conn, path, &a);
+	else if (strncmp(path, "/report/", 8) == 0)
+		text = ask_morphctl(s, conn, path, &a);
 	else if (strcmp(path, "/hooks-log") == 0)
 		hookslog_print(&a.body);
 	else
 		return refuse(conn, MHD_HTTP_NOT_FOUND, "there is no such page");
-	return reply(conn, (unsigned)a.status, "application/json", &a.body, NULL, NULL);
+	return reply(conn, (unsigned)a.status,
+	    text ? "text/plain; charset=utf-8" : "application/json", &a.body, NULL, NULL);
 }
 
 /* ---- requests ---- */
@@ -199,8 +231,13 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *conn, const 
 struct server *server_start(int fd, const struct web_files *files, struct session *session,
     const char *manager, struct err *e)
 {
-	struct server *s = xcalloc(1, sizeof *s);
+	struct reports *reports = reports_new(e);
+	struct server *s;
 
+	if (!reports)
+		return NULL;
+	s = xcalloc(1, sizeof *s);
+	s->reports = reports;
 	s->files = files;
 	s->session = session;
 	s->manager = manager;
@@ -214,6 +251,7 @@ struct server *server_start(int fd, const struct web_files *files, struct sessio
 	if (s->mhd)
 		return s;
 	err_set(e, "libmicrohttpd does not start");
+	reports_free(s->reports);
 	free(s);
 	return NULL;
 }
@@ -226,6 +264,7 @@ int64_t server_idle_s(const struct server *s)
 void server_stop(struct server *s)
 {
 	MHD_stop_daemon(s->mhd);
+	reports_free(s->reports);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define SH(text) \
@@ -245,8 +246,49 @@ START_TEST(a_grandchild_holds_up_nobody)
 }
 END_TEST
 
+START_TEST(too_much_output_stops_it)
+{
+	struct spawn s = {.argv = SH("exec tr '\\0' x </dev/zero"),
+	    .capture_out = &out,
+	    .timeout_s = 100,
+	    .whole = true};
+	struct err e;
+
+	ck_assert_int_eq(spawn_run(&s, &e), -1);
+	ck_assert_str_eq(e.text, "sh: stopped, it prints more than 16 MiB");
+	ck_assert_uint_eq(out.n, 16 << 20);
+}
+END_TEST
+
+START_TEST(nobody_waits_any_more)
+{
+	struct spawn s = {
+	    .argv = SH("sleep 100 & echo $!; wait"), .capture_out = &out, .timeout_s = 100};
+	struct err e;
+	int pair[2], i;
+	pid_t pid;
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+	s.client = pair[0];
+	close(pair[1]);
+	ck_assert_int_eq(spawn_run(&s, &e), -1);
+	ck_assert_str_eq(e.text, "sh: stopped, nobody waits for it");
+	pid = out.n ? atoi(buf_cstr(&out)) : 0;
+	for (i = 0; i < 200 && pid && !dead(pid); i++)
+		usleep(10000);
+	ck_assert(!pid || dead(pid));
+	close(pair[0]);
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+	s = (struct spawn){.argv = SH("exit 3"), .timeout_s = 100, .client = pair[0]};
+	ck_assert_int_eq(spawn_run(&s, &e), 3);
+	close(pair[0]);
+	close(pair[1]);
+}
+END_TEST
+
 UNIT_MAIN("spawn", 30, NULL, release, status_is_told, what_cannot_run_is_named,
     output_is_captured_apart, much_output_neither_blocks_nor_grows, descriptors_are_put_in_place,
     dev_null_is_empty, directory_and_environment_reach_the_child,
     the_child_is_narrowed_before_it_runs, signals_reach_the_child_as_exec_has_them,
-    time_runs_out_for_the_group, a_grandchild_holds_up_nobody)
+    time_runs_out_for_the_group, too_much_output_stops_it, nobody_waits_any_more,
+    a_grandchild_holds_up_nobody)

@@ -127,16 +127,18 @@ static void add_part(struct listing *l, const struct show_part *part)
 	}
 }
 
-static json_t *line_json(struct arena *a, const struct annotate_line *line)
+static json_t *line_json(struct listing *l, const struct annotate_line *line)
 {
 	const struct symbols_insn *insn = line->insn;
+	const char *text = insn->source ? source_text(l, insn->source, insn->line) : NULL;
+	struct arena *a = &l->mem;
 
-	return json_pack("{s:I, s:I, s:s, s:I, s:o, s:b, s:o, s:I}", "offset",
+	return json_pack("{s:I, s:I, s:s, s:I, s:o, s:b, s:o, s:I, s:s?}", "offset",
 	    (json_int_t)insn->offset, "size", (json_int_t)insn->size, "text",
 	    words_clean(a, insn->text), "samples", (json_int_t)line->n, "stall",
 	    isnan(line->stall) ? json_null() : json_real(line->stall), "leader", (int)line->leader,
 	    "source", insn->source ? json_string(words_clean(a, insn->source)) : json_null(),
-	    "line", (json_int_t)insn->line);
+	    "line", (json_int_t)insn->line, "source_text", text);
 }
 
 static void print_json(FILE *out, struct listing *l, const struct show_part *part, size_t n)
@@ -146,8 +148,10 @@ static void print_json(FILE *out, struct listing *l, const struct show_part *par
 
 	for (i = 0; i < n; i++) {
 		lines = json_array();
+		l->sources.n = 0;
+		read_sources(l, &part[i]);
 		for (k = 0; k < part[i].n; k++)
-			json_array_append_new(lines, line_json(&l->mem, &part[i].line[k]));
+			json_array_append_new(lines, line_json(l, &part[i].line[k]));
 		json_array_append_new(
 		    parts, json_pack("{s:s, s:s, s:o}", "function",
 			       rows_function(&l->mem, l->r, part[i].function), "module",
