@@ -16,6 +16,7 @@ import http.server
 import urllib.parse
 
 from monitor import check, fail
+from webusage import Usage
 
 BUILD = os.path.realpath(os.environ.get("MORPH_BUILD", "build"))
 EVIL = "<img src=x onerror=document.title='owned'>\u001b[2J\u202egnp"
@@ -346,6 +347,12 @@ class Knowledge:
         self.modules = [made_up_module(i, rnd) for i in range(modules)]
         self.large, self.small = Program(functions, 1), Program(120, 2)
         self.asked = []
+        self.usage = None
+
+    def use(self, folder):
+        """From now on there is a program that spends time, which is built in a folder."""
+        self.usage = Usage(folder, EVIL)
+        self.modules[1]["path"] = self.usage.program
 
     def status(self):
         return {
@@ -379,6 +386,10 @@ class Knowledge:
             return self.status()
         if path == "/v1/modules":
             return self.modules[: int(q.get("limit", 100))]
+        if path == "/v1/files":
+            return self.usage and self.usage.files(q)
+        if path == "/v1/addresses":
+            return self.usage and self.usage.addresses(q)
         if path == "/v1/history":
             return events(int(q["module"], 16) & 0xFFFF)
         m = re.fullmatch(r"/v1/modules/([0-9a-f]{16})(?:/(\w+))?", path)
@@ -411,7 +422,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         except ValueError:
             result = None
         status = 200 if result is not None else 404
-        body = json.dumps(
+        text = isinstance(result, str)
+        body = result.encode() if text else json.dumps(
             {"type": "sync", "status-code": 200, "result": result}
             if status == 200
             else {
@@ -421,7 +433,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             }
         ).encode()
         self.send_response(status)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", "text/plain" if text else "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -509,7 +521,9 @@ class Web:
 
 
 if __name__ == "__main__":
-    with Web(knowledge=Knowledge(functions=int(sys.argv[1]) if len(sys.argv) > 1 else 8000)) as web:
+    made_up = Knowledge(functions=int(sys.argv[1]) if len(sys.argv) > 1 else 8000)
+    with Web(knowledge=made_up) as web:
+        made_up.use(web.folder)
         with open(web.log, "w") as f:
             for n in range(300):
                 f.write(

@@ -1,4 +1,5 @@
 // Which view is shown; the head of the page.
+import {showAllCode} from './allcode.js';
 import {status} from './api.js';
 import {el, hideTip, number, percent, put} from './dom.js';
 import {showHooksLog} from './hookslog.js';
@@ -7,10 +8,12 @@ import {showModules} from './modules.js';
 
 const main = document.getElementById('main');
 let shown = 0; // counts, so that an answer for a view that was left is not shown
+let left = new AbortController(); // and what takes long is not asked for any longer
 
-/** "#/module/ID/code" -> ["module", ID, "code"] */
+/** "#/module/ID/code?x=1" -> [["module", ID, "code"], "x=1"] */
 function place() {
-	return location.hash.replace(/^#\/?/, '').split('/').filter(Boolean);
+	const [path, ...query] = location.hash.replace(/^#\/?/, '').split('?');
+	return [path.split('/').filter(Boolean), query.join('?')];
 }
 
 function markView(view) {
@@ -21,16 +24,19 @@ function markView(view) {
 }
 
 async function show() {
-	const [view = 'modules', ...rest] = place();
+	const [[view = 'modules', ...rest], query] = place();
 	const turn = ++shown;
 	const still = () => turn === shown;
+	left.abort();
+	left = new AbortController();
 	hideTip();
-	markView(view === 'hooks' ? 'hooks' : 'modules');
+	markView(view === 'hooks' || view === 'all' ? view : 'modules');
 	main.setAttribute('aria-busy', 'true');
 	try {
 		if (view === 'hooks') await showHooksLog(main, still);
+		else if (view === 'all') await showAllCode(main, still, query, left.signal);
 		else if (view === 'module' && /^[0-9a-f]{16}$/.test(rest[0] || ''))
-			await showModule(main, still, rest[0], rest[1] || 'overview', rest[2]);
+			await showModule(main, still, rest[0], rest[1] || 'overview', rest[2], left.signal);
 		else await showModules(main, still);
 	} catch (e) {
 		if (still())

@@ -1,5 +1,6 @@
 // One module: its head, and the parts that are shown of it.
 import * as api from './api.js';
+import {allCode} from './ranges.js';
 import {base, bytes, el, interval, link, number, percent, put, table, time} from './dom.js';
 import {gainChart, gains} from './gain.js';
 import {saveButton, standalone} from './svgfile.js';
@@ -32,17 +33,18 @@ function head(m, part) {
 					title,
 				),
 			),
+			link(allCode({module: m.path}), {class: 'aside'}, 'In all code'),
 		),
 	];
 }
 
-export async function showModule(main, still, id, part, detail) {
+export async function showModule(main, still, id, part, detail, signal) {
 	const chosen = PARTS.find(([name]) => name === part) || PARTS[0];
 	const explained = await api.explain(id);
 	if (!still()) return;
 	const body = el('div', {class: 'part ' + chosen[0]});
 	put(main, ...head(explained.module, chosen[0]), body);
-	await chosen[2](body, still, explained.module, explained, detail);
+	await chosen[2](body, still, explained.module, explained, detail, signal);
 }
 
 // ---- the overview ----
