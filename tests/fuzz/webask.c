@@ -1,10 +1,12 @@
 /*
- * cov >= 85
+ * cov >= 150
  * A request to morph-web, as strings that end with NUL: path, Host, Origin, Sec-Fetch-Site, cookie,
  * token, then names and values of parameters. Nobody gets in without the secrets, and whatever gets
- * to the manager is one of its routes, without a byte that HTTP or a query would understand.
+ * to the manager is one of its routes, without a byte that HTTP or a query would understand; what
+ * morphctl is given stands after "--", or in --since= and --until=.
  */
 #include "morphctl/web/proxy.h"
+#include "morphctl/web/reports.h"
 #include "morphctl/web/session.h"
 
 #include <stdlib.h>
@@ -42,6 +44,30 @@ static void check_path(const char *path)
 		abort();
 }
 
+static void check_report(const char *path, const struct proxy_param *param, size_t n)
+{
+	static const char *const known[] = {
+	    "--json", "--by=", "--limit=1000", "--socket=/x", "--since=", "--until="};
+	struct report r;
+	const char *why;
+	long status;
+	size_t i, k;
+
+	if (report_command(&r, path, param, n, "/x", &status, &why) == 0) {
+		for (i = 2; strcmp(r.argv[i], "--"); i++) {
+			for (k = 0; strncmp(r.argv[i], known[k], strlen(known[k])); k++)
+				if (k + 1 == sizeof known / sizeof *known)
+					abort();
+		}
+		if (r.text && strcmp(r.argv[i + 1], "folded"))
+			abort();
+		for (i++; r.argv[i]; i++)
+			if (!*r.argv[i])
+				abort();
+	}
+	report_free(&r);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	struct session s = {.cookie = "0123456789abcdef0123456789abcdef",
@@ -74,6 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (path)
 		check_path(path);
 	free(path);
+	check_report(a == SESSION_SERVE ? rest : r.path, param, k);
 	free(text);
 	return 0;
 }
