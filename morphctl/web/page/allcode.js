@@ -7,7 +7,7 @@ import {base, el, link, number, percent, put} from './dom.js';
 import {FlameChart, compare, libraries} from './flamechart.js';
 import {listing, sourceTexts} from './listing.js';
 import {allCode, rangeText, readState} from './ranges.js';
-import {differences, hasChains, moduleTree, stackTree} from './shares.js';
+import {differences, moduleTree, stackTree} from './shares.js';
 
 const ROWS_MAX = 1000; // of a report; morphctl gives no more
 
@@ -180,11 +180,16 @@ class View {
 			module && asked(module) !== module
 				? {...r, rows: r.rows.filter((row) => row.asks.module === module)}
 				: r;
-		const [now, before] = await Promise.all(
-			[this.now, this.other].map((range) =>
-				range ? api.report(what, {...names, ...range}, this.signal).then(whole) : null,
-			),
-		);
+		const ask = async (range) => {
+			if (!range) return null;
+			try {
+				return whole(await api.report(what, {...names, ...range}, this.signal));
+			} catch (e) {
+				if (this.other) e.message = `${rangeText(range)}: ${e.message}`;
+				throw e;
+			}
+		};
+		const [now, before] = await Promise.all([ask(this.now), ask(this.other)]);
 		return {now, before};
 	}
 
@@ -288,7 +293,7 @@ class View {
 					: null,
 			),
 		);
-		const tree = (text) => (text && hasChains(text) ? stackTree(text, name) : null);
+		const tree = (text) => (text === null ? null : stackTree(text, name));
 		return {both, callers, now: tree(now), before: tree(before)};
 	}
 
