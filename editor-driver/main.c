@@ -52,6 +52,7 @@ static void list_inputs(const struct options *o, const char *module, struct path
 	add_input(in, o->layout);
 	add_input(in, o->module);
 	add_input(in, o->profile);
+	add_input(in, o->order);
 	add_input(in, o->carry);
 	add_input(in, module);
 	add_input(in, o->compared[0].path);

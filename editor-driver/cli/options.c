@@ -36,6 +36,7 @@ static const char HELP[] =
     "  --layout BUILD   the present layout (default: the original's)\n"
     "  --module BUILD   with --branches and --annotate: where code lies (default: the\n"
     "                   original)\n"
+    "  --order FILE     functions that come first, a name a line, as linkers' order files\n"
     "  --omit LIST      leave out passes, to judge them: all, or cpu,got,tails\n"
     "  --cache DIR      of objects (default: ${XDG_CACHE_HOME:-~/.cache}/morph)\n"
     "  --jobs N threads, --keep DIR to work in, --need-sandbox, --json, -o (--output)\n"
@@ -65,7 +66,7 @@ static const struct option LONG[] = {{"artifact", TEXT(artifact)},
     {"samples", required_argument, NULL, O_SAMPLES}, {"counts", required_argument, NULL, O_COUNTS},
     {"random", required_argument, NULL, O_RANDOM}, {"identity", no_argument, NULL, O_IDENTITY},
     {"output", TEXT(out)}, {"original", TEXT(original)}, {"score", FLAG(score)},
-    {"interval", FLAG(interval)}, {"layout", TEXT(layout)},
+    {"interval", FLAG(interval)}, {"layout", TEXT(layout)}, {"order", TEXT(order)},
     {"omit", required_argument, NULL, O_OMIT}, {"report", FLAG(report)}, {"compare", FLAG(compare)},
     {"top", required_argument, NULL, O_TOP}, {"json", FLAG(json)}, {"cache", TEXT(cache)},
     {"jobs", required_argument, NULL, O_JOBS}, {"keep", TEXT(keep)},
@@ -192,6 +193,11 @@ static void check_options(const struct options *o, const struct wanted *w, int f
 	    {listed && (o->original || o->layout),
 		"--branches and --annotate cannot be combined with --original or --layout"},
 	    {o->module && !listed, "--module needs --branches or --annotate"},
+	    {o->order &&
+		    (!w->sources || made || o->branches || o->carry || o->annotate || o->report),
+		"--order is for jobs that lay out: --samples, --counts, --random or --identity, "
+		"with "
+		"-o OUT or --score"},
 	    {o->original && !o->out, "--original needs -o OUT"},
 	    {o->layout && !o->profile, "--layout needs --samples or --counts"},
 	    {o->layout && o->report, "--layout needs --score or -o OUT"}};

@@ -1,6 +1,7 @@
 #include "editor-driver/job/job.h"
-#include "common/sort.h"
+#include "common/log.h"
 #include "common/publish.h"
+#include "common/sort.h"
 #include "editor-driver/link/build.h"
 #include "editor-driver/plan/estimate.h"
 #include "editor-driver/proof/verify.h"
@@ -79,6 +80,8 @@ static int open_inputs(struct job *j, struct err *e)
 	j->art = artifact_open(o->artifact, e);
 	if (!j->art)
 		return -1;
+	if (o->order && funclist_read(&j->first, o->order, e))
+		return -1;
 	if (vet_artifact(j->art, e))
 		return err_wrap(e, "%s: refused", o->artifact);
 	n = artifact_funcs(j->art, &f);
@@ -107,6 +110,16 @@ static int counts_threads(const struct job *j, struct err *e)
 	return 0;
 }
 
+static void warn_missed(const struct job *j)
+{
+	struct plan_missed m = plan_missed(&j->plan, &j->first);
+
+	if (m.n)
+		log_warn("%s: %zu of %zu names are of no function of the program that can move, "
+			 "such as '%.200s'",
+		    j->o->order, m.n, j->first.name.n, m.name);
+}
+
 static int parse_and_lay_out(struct job *j, struct timespec *clock, struct err *e)
 {
 	const struct options *o = j->o;
@@ -116,6 +129,8 @@ static int parse_and_lay_out(struct job *j, struct timespec *clock, struct err *
 
 	if (plan_begin(p, j->art, o->mode, o->seed, &j->counts, o->omit, o->jobs, e))
 		return -1;
+	if (o->order)
+		plan_put_first(p, &j->first);
 	if (plan_parse(p, e))
 		return -1;
 	r->seconds.parse = lap(clock);
@@ -126,6 +141,7 @@ static int parse_and_lay_out(struct job *j, struct timespec *clock, struct err *
 	else if (counts_threads(j, e) || plan_count(p, &o->counting, e))
 		return -1;
 	plan_order(p);
+	warn_missed(j);
 	r->seconds.layout = lap(clock);
 	n = plan_figures(p);
 	r->edited = n.moved;
@@ -393,6 +409,7 @@ void job_free(struct job *j)
 	vec_free(&j->r.answer.reason);
 	vec_free(&j->foreign.object);
 	plan_free(&j->plan);
+	funclist_free(&j->first);
 	blockmap_free(&j->module);
 	buf_free(&j->code.file);
 	counts_free(&j->counts);

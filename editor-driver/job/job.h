@@ -19,7 +19,7 @@
 
 struct options {
 	const char *artifact, *original, *out, *cache, *keep, *layout, *carry; /* NULL: not given */
-	const char *annotate, *module;
+	const char *annotate, *module, *order;
 	const char *profile; /* file, or NULL */
 	enum counts_form form;
 	enum plan_mode mode;
@@ -50,7 +50,8 @@ struct job {
 	const char *dir; /* to work in; of an edit */
 	struct cache *cache;
 	struct artifact *art;
-	struct counts counts; /* filled when there is a profile */
+	struct counts counts;  /* filled when there is a profile */
+	struct funclist first; /* of o->order */
 	struct plan plan;
 	struct blockmap module; /* of o->module */
 	struct built_code code; /* of it, or of the original */

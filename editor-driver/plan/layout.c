@@ -144,13 +144,14 @@ void plan_layout(struct plan *p)
 {
 	p->hot = hot_count(p);
 	plan_each_weighed(p, layout_func);
+	first_lay_out(p);
 }
 
 void plan_order(struct plan *p)
 {
 	if (p->mode == PLAN_RANDOM)
 		order_random(p);
-	else if (p->mode == PLAN_COUNT)
+	else if (p->mode == PLAN_COUNT || p->mode == PLAN_IDENTITY)
 		order_original(p);
 	else
 		order_calls(p);

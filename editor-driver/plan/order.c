@@ -80,16 +80,35 @@ static void add_func(struct graph *g, uint32_t n)
 
 /* ---- the orders ---- */
 
-/* order[k]: the node at rank k; NULL: as they are. Ends the graph. */
+struct ranked {
+	struct unit_placement *at;
+	uint32_t first, rank;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	return ORDER(x->first, y->first) ?: ORDER(x->rank, y->rank);
+}
+
+/* order[k]: the node at rank k, but for those that come first; NULL: as they are. Ends the graph.
+ */
 static void set_ranks(struct graph *g, const uint32_t *order)
 {
+	VEC(struct ranked) list = {0};
 	const struct node *n;
-	uint32_t k;
+	uint32_t k, first;
 
 	for (k = 0; k < g->node.n; k++) {
 		n = &g->node.v[order ? order[k] : k];
-		n->t->placement[n->func].rank = k;
+		first = plan_first(n->t, n->func);
+		vec_push(&list, (struct ranked){&n->t->placement[n->func], first ?: UINT32_MAX, k});
 	}
+	vec_sort(&list, by_rank);
+	for (k = 0; k < list.n; k++)
+		list.v[k].at->rank = k;
+	vec_free(&list);
 	vec_free(&g->node);
 }
 

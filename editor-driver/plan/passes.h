@@ -16,9 +16,12 @@ void plan_each_weighed(struct plan *p,
  */
 const struct layout_cpu *host_cpu(void);
 
-/* The order of the functions that move: sets the rank of every placement with edit. By the calls
- * between functions with a weight (editor/layout/funcorder.h), as they are in the original's texts,
- * or by the plan's seed. */
+/* first.c: the layout of functions without a weight that the plan puts first. */
+void first_lay_out(struct plan *p);
+
+/* The order of the functions that move, after those that the plan puts first: sets the rank of
+ * every placement with edit. By the calls between functions with a weight
+ * (editor/layout/funcorder.h), as they are in the original's texts, or by the plan's seed. */
 void order_calls(struct plan *p);
 void order_original(struct plan *p);
 void order_random(struct plan *p);

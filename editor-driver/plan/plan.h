@@ -9,6 +9,7 @@
 #include "common/artifact/artifact.h"
 #include "common/elf/blockmap.h"
 #include "editor-driver/profile/counts.h"
+#include "editor-driver/profile/funclist.h"
 #include "editor-driver/plan/mapindex.h"
 #include "editor-driver/proof/verify.h"
 #include "editor/count/count.h"
@@ -46,6 +47,7 @@ struct plan_tu {
 	struct plan_text whole; /* as long as the plan lives; empty: unit is an outline */
 	struct unit *unit;
 	uint64_t *weight;                 /* by function: its share of the profile */
+	uint32_t *first;                  /* by function: plan_first(); NULL: no list */
 	struct unit_placement *placement; /* by function; layout set where weight > 0 */
 	struct probes **probes;           /* by function; of PLAN_COUNT */
 };
@@ -91,10 +93,27 @@ static inline uint32_t plan_index(const struct plan *p, const struct plan_tu *t,
 	return (uint32_t)(t->func - p->func) + i;
 }
 
+/* The place in the list of functions that come first, from 1 on; 0: it is not in it. */
+static inline uint32_t plan_first(const struct plan_tu *t, uint32_t i)
+{
+	return t->first ? t->first[i] : 0;
+}
+
 /* Reads the block map and picks the TUs that are edited. Free in both cases. */
 int plan_begin(struct plan *p, struct artifact *a, enum plan_mode mode, uint64_t seed,
     const struct counts *counts, struct plan_omit omit, unsigned jobs, struct err *e);
 void plan_free(struct plan *p);
+
+/* Right after it: the functions of the list move, and come before all others that do, in its order.
+ * Those without a weight keep their blocks as they are. Functions of one name stay together. */
+void plan_put_first(struct plan *p, const struct funclist *list);
+/* After plan_layout(): how many names of the list are of no function that can move, and the first
+ * of them, which is the list's. */
+struct plan_missed {
+	size_t n;
+	const char *name;
+};
+struct plan_missed plan_missed(const struct plan *p, const struct funclist *list);
 
 /* Reads and parses the edited TUs. Of a large program most are kept as outlines, so that the memory
  * of an edit follows the largest TUs and not all of them. Fails when a text does not give the
