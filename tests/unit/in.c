@@ -1040,6 +1040,128 @@ START_TEST(recorded_feed)
 }
 END_TEST
 
+/* "NAME SOURCE:LINE" of a location's frames, innermost first, by ';'. */
+static const char *frames(uint32_t location)
+{
+	static char text[512];
+	const struct recording_location *l = &r.location.v[location];
+	const struct recording_function *f;
+	uint32_t i;
+
+	text[0] = '\0';
+	for (i = l->frame; i < l->frame + l->nframe; i++) {
+		f = &r.function.v[r.frame.v[i].function];
+		snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s %s:%u",
+		    *text ? ";" : "", f->name, f->source, r.frame.v[i].line);
+	}
+	return text;
+}
+
+static const char *sampled(size_t sample)
+{
+	return frames(r.stack.v[r.sample.v[sample].stack].location);
+}
+
+START_TEST(llvm_text)
+{
+	reads_text(
+	    "# c\nmain:31:1\n 1: 1\n 2.1: 10 _Z4workv:9 f.llvm.7:1 never:0\n 4: 0\n 3: mix:20\n"
+	    "  1: 15\n  2.3: deep:5\n   0: 5\n  !CFGChecksum: 12\n 9: 2\n_Z4workv:7:9\n 1: 7\n");
+	ck_assert_uint_eq(r.sample.n, 6);
+	ck_assert_str_eq(sampled(0), "main [main]:1");
+	ck_assert_uint_eq(r.sample.v[1].n, 10);
+	ck_assert_str_eq(sampled(2), "mix [mix]:1;main [main]:3");
+	ck_assert_str_eq(sampled(3), "deep [deep]:0;mix [mix]:2;main [main]:3");
+	ck_assert_str_eq(sampled(4), "main [main]:9");
+	ck_assert_str_eq(sampled(5), "_Z4workv [_Z4workv]:1");
+	ck_assert_uint_eq(r.branch.n, 2);
+	ck_assert_uint_eq(r.branch.v[0].n, 9);
+	ck_assert_str_eq(frames(r.branch.v[0].from), "main [main]:2");
+	ck_assert_str_eq(frames(r.branch.v[0].to), "_Z4workv [_Z4workv]:0");
+	ck_assert_str_eq(frames(r.branch.v[1].to), "f.llvm.7 [f.llvm.7]:0");
+	ck_assert_uint_eq(r.file.v[0].kind, RECORDING_NAMED);
+}
+END_TEST
+
+START_TEST(llvm_what_is_wrong)
+{
+	char deep[20000] = "a:1:1\n";
+	int i;
+
+	refuses_text("[main:1 @ f]:1:1\n 1: 1\n", "f: line 1: a profile with contexts");
+	refuses_text("a:1:1\n  1: 1\n", "f: line 2: deeper");
+	refuses_text("a:1:1\n 1: b:1\n   1: 1\n", "f: line 3: deeper");
+	refuses_text("a:1:1\n 1 1\n", "f: line 2: not LINE");
+	refuses_text("a:1:1\n 1:\n", "f: line 2: not LINE");
+	refuses_text("a:1:1\n 4294967296: 1\n", "f: line 2: not LINE");
+	refuses_text("a:1:1\n 1.x: 1\n", "f: line 2: not LINE");
+	refuses_text("a:1:1\n 1: 1 b:x\n", "f: line 2: not LINE");
+	refuses_text("a:1:1\n 1: b:1:1 c\n", "f: line 2: not LINE");
+	refuses_text("a:1:1\nb:1\n", "f: line 2: not NAME:TOTAL:HEAD");
+	refuses("a:1:1\nb\0:1:1\n", 13, "f: line 2: not NAME:TOTAL:HEAD");
+	for (i = 1; i <= 130; i++)
+		snprintf(deep + strlen(deep), sizeof deep - strlen(deep), "%*s1: b:1\n", i, "");
+	refuses_text(deep, "f: line 129: ");
+}
+END_TEST
+
+START_TEST(gcov_text)
+{
+	reads_text("        -:    0:Source:a.cc\n        -:    0:Runs:1\n        3:    1:int x;\n"
+		   "    #####:    2:y\n        8*:    4:t\n------------------\nint f<int>():\n"
+		   "function int f<int>() called 5 returned 100% blocks executed 9%\n"
+		   "        5:    4:t\n------------------\n_Z1fv:\n        3:    4:t\n"
+		   "------------------\nfunction main called 1 returned 100% blocks executed 80%\n"
+		   "       10:    6: x:1\nbranch  0 taken 60%\ncall    0 returned 100%\n"
+		   "        -:    0:Source:b.h\n        2:    6:z\n");
+	ck_assert_uint_eq(r.sample.n, 5);
+	ck_assert_str_eq(r.event.v[0].name, "executions");
+	ck_assert_str_eq(sampled(0), "[a.cc] a.cc:1");
+	ck_assert_str_eq(sampled(1), "int f<int>() a.cc:4");
+	ck_assert_uint_eq(r.sample.v[1].n, 5);
+	ck_assert_str_eq(sampled(2), "_Z1fv a.cc:4");
+	ck_assert_str_eq(sampled(3), "main a.cc:6");
+	ck_assert_str_eq(sampled(4), "[b.h] b.h:6");
+	o.format = "gcov";
+	refuses_text("        1:    1:x\n", "f: line 1: not COUNT:LINE:TEXT");
+	refuses_text("        -:    0:Source:a\n     1.2k:    1:x\n", "f: line 2: not COUNT");
+	refuses_text("        -:    0:Source:a\n        1:    1x:x\n", "f: line 2: not COUNT");
+	refuses_text("        -:    0:Source:a\nfunction  called 1\n", "f: line 2: not COUNT");
+	refuses_text("        -:    0:Source:a\n        -:    0:Source:\n", "f: line 2: not COUNT");
+}
+END_TEST
+
+#define GCOV_LINE(line) \
+	"{\"gcc_version\": \"12.2.0\", \"files\": [{\"file\": \"a.cc\", \"functions\": " \
+	"[{\"name\": \"_Z1fv\"," \
+	" \"demangled_name\": \"f()\", \"start_line\": 7, \"blocks\": 3}], \"lines\": [" line \
+	"]}]}\n"
+
+START_TEST(gcov_json)
+{
+	reads_text(GCOV_LINE("{\"branches\": [{\"count\": 1}], \"count\": 10, \"line_number\": 8, "
+			     "\"function_name\": \"_Z1fv\"}, {\"count\": 0, \"line_number\": 9},"
+			     "{\"count\": 2, \"line_number\": 9}")
+		GCOV_LINE("{\"count\": 4, \"line_number\": 3, \"function_name\": \"g\"}"));
+	ck_assert_uint_eq(r.sample.n, 3);
+	ck_assert_str_eq(sampled(0), "f() a.cc:8");
+	ck_assert_str_eq(r.function.v[0].linkage, "_Z1fv");
+	ck_assert_uint_eq(r.function.v[0].line, 7);
+	ck_assert_uint_eq(r.sample.v[0].n, 10);
+	ck_assert_str_eq(sampled(1), "[a.cc] a.cc:9");
+	ck_assert_str_eq(sampled(2), "g a.cc:3");
+	refuses_text(
+	    GCOV_LINE("{\"count\": -1, \"line_number\": 8}"), "f: a.cc: not a line_number");
+	refuses_text(
+	    GCOV_LINE("{\"count\": 1.5, \"line_number\": 8}"), "f: a.cc: not a line_number");
+	refuses_text(GCOV_LINE("7"), "f: a.cc: not a line_number");
+	refuses_text(GCOV_LINE("") "{\"files\"", "f: offset 165: ");
+	o.format = "gcov";
+	refuses_text("{}", "f: no files in it");
+	refuses_text("{\"files\": [{\"file\": \"a\"}]}", "f: a file without its name and lines");
+}
+END_TEST
+
 START_TEST(what_is_no_format)
 {
 	refuses_text("hello world\n", "none of the formats");
@@ -1051,8 +1173,8 @@ END_TEST
 
 START_TEST(each_is_recognised)
 {
-	static const char *const names[] = {"perf", "morph", "addresses", "pprof", "autofdo",
-	    "fdata", "preaggregated", "profile", "folded"};
+	static const char *const names[] = {"perf", "morph", "addresses", "pprof", "gcov",
+	    "autofdo", "fdata", "preaggregated", "llvm", "profile", "folded"};
 	const char *summary;
 	unsigned i;
 
@@ -1070,4 +1192,5 @@ UNIT_MAIN("in", 20, setup, teardown, perf_looks_up_at_the_time, perf_follows_for
     perf_groups_that_are_read, UNIT_LOOP(perf_compressed, 2), perf_what_is_wrong,
     perf_features_of_files, perf_names_in_pipes, pprof_comes_back, gzip_is_unpacked,
     pprof_what_is_wrong, folded_stacks, autofdo_text, preaggregated_lines, fdata_lines,
-    recorded_feed, what_is_no_format, each_is_recognised)
+    recorded_feed, llvm_text, llvm_what_is_wrong, gcov_text, gcov_json, what_is_no_format,
+    each_is_recognised)

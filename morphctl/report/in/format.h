@@ -21,6 +21,6 @@ struct in_format {
 };
 
 extern const struct in_format in_perf, in_pprof, in_morph, in_addresses, in_profile, in_autofdo,
-    in_fdata, in_preaggregated, in_folded;
+    in_fdata, in_preaggregated, in_gcov, in_llvm, in_folded;
 
 #endif

@@ -27,7 +27,7 @@ const struct in_format in_perf = {"perf", "perf.data of Linux perf record", snif
 
 /* In the order in which a file is looked at: what has a magic number first. */
 static const struct in_format *const formats[] = {&in_perf, &in_morph, &in_addresses, &in_pprof,
-    &in_autofdo, &in_fdata, &in_preaggregated, &in_profile, &in_folded};
+    &in_gcov, &in_autofdo, &in_fdata, &in_preaggregated, &in_llvm, &in_profile, &in_folded};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 const char *in_format_name(unsigned i, const char **summary)
