@@ -82,6 +82,23 @@ int64_t batch_extra(struct batch *b, const struct place *at)
 	return module;
 }
 
+void batch_caller(
+    struct batch *b, uint32_t callee, uint64_t address, const struct callers_sites *from)
+{
+	struct wire_caller c = {.callee = callee, .address = address, .direct = from->direct};
+	int64_t module;
+	uint32_t i;
+
+	for (i = 0; i < from->n; i++) {
+		module = module_index(b, &from->at[i]);
+		if (module < 0)
+			return;
+		c.site[c.nsite++] = (struct wire_site){(uint32_t)module, from->at[i].offset};
+	}
+	if (c.nsite)
+		callers_add(&b->caller, from->at[0].uid, &c);
+}
+
 void batch_kernel(struct batch *b)
 {
 	b->taken++;
@@ -122,12 +139,26 @@ static void add_sample(struct wire_sample *to, uint32_t *n, uint64_t offset, uin
 		to[(*n)++] = (struct wire_sample){offset, count};
 }
 
+/* A module that called others is in the batch without samples, too. */
+static bool *find_callers(const struct batch *b)
+{
+	bool *calls = xcalloc(b->module.n, sizeof *calls);
+	const struct wire_caller *c;
+	uint32_t i;
+
+	for (c = b->caller.entry.v; c < b->caller.entry.v + b->caller.entry.n; c++)
+		for (i = 0; i < c->nsite; i++)
+			calls[c->site[i].module] = true;
+	return calls;
+}
+
 /* Gives every module its run of samples, and of extra ones, which have as much room
  * after all of those. A module whose only samples were
  * dropped is left out. Returns how many are left, at the beginning; rename: their
  * new indices. */
 static uint32_t fill_modules(struct batch *b, struct wire_sample *sample, uint32_t *rename)
 {
+	bool *calls = find_callers(b);
 	struct wire_sample *extra = sample + b->entry.n;
 	const struct batch_entry *e;
 	size_t i, from, m;
@@ -143,13 +174,14 @@ static uint32_t fill_modules(struct batch *b, struct wire_sample *sample, uint32
 			add_sample(mod->sample, &mod->nsample, e->offset, e->count);
 			add_sample(mod->extra, &mod->nextra, e->offset, e->extra);
 		}
-		rename[m] = i == from ? REGS_NOWHERE : n;
-		if (i == from)
+		rename[m] = i == from && !calls[m] ? REGS_NOWHERE : n;
+		if (rename[m] == REGS_NOWHERE)
 			continue;
 		t = b->module.v[n];
 		b->module.v[n++] = b->module.v[m];
 		b->module.v[m] = t;
 	}
+	free(calls);
 	return n;
 }
 
@@ -166,6 +198,7 @@ static void batch_clear(struct batch *b)
 	htab_free(&b->index);
 	room_free(&b->paths);
 	elsewheres_clear(&b->elsewhere);
+	callers_clear(&b->caller);
 }
 
 /* The frame once more, with registers. plain: bytes of it without. */
@@ -220,6 +253,9 @@ uint64_t batch_flush(struct batch *b, uint64_t session, uint64_t seq, uint64_t e
 	elsewhere = elsewheres_fill(&b->elsewhere);
 	w.elsewhere = b->elsewhere.place.v;
 	w.nelsewhere = (uint32_t)b->elsewhere.place.n;
+	callers_fill(&b->caller, rename, w.nmodule, w.nelsewhere);
+	w.caller = b->caller.entry.v;
+	w.ncaller = (uint32_t)b->caller.entry.n;
 	wire_put_batch(out, &w);
 	regs_rename(&b->regs, rename);
 	put_secret(b, &w, out->n - begin, secret);
@@ -235,6 +271,7 @@ void batch_free(struct batch *b)
 	batch_clear(b);
 	regs_free(&b->regs);
 	elsewheres_free(&b->elsewhere);
+	callers_free(&b->caller);
 	vec_free(&b->module);
 	vec_free(&b->entry);
 	vec_free(&b->run);

@@ -13,6 +13,7 @@
 #include "common/hash.h"
 #include "common/mem.h"
 #include "common/wire/wire.h"
+#include "monitor-client/callers.h"
 #include "monitor-client/elsewhere.h"
 #include "monitor-client/regs.h"
 
@@ -39,6 +40,7 @@ struct batch {
 	uint64_t plain, extra;       /* in user mode, of whatever program: counted by the caller */
 	struct regs regs;            /* their modules are indices into module[] */
 	struct elsewheres elsewhere; /* of what is in kernel and outside */
+	struct callers caller;       /* of samples that are counted where they fell */
 	uint64_t start_ns;           /* CLOCK_REALTIME of the last flush */
 };
 
@@ -46,6 +48,9 @@ struct batch {
 int64_t batch_place(struct batch *b, const struct place *at);
 /* Of a boosted build: no part of what adds up. -1: there is no room for it. */
 int64_t batch_extra(struct batch *b, const struct place *at);
+/* A sample that was counted at an address of callee (callers.h) was called from one of these. */
+void batch_caller(
+    struct batch *b, uint32_t callee, uint64_t address, const struct callers_sites *from);
 void batch_kernel(struct batch *b);
 void batch_outside(struct batch *b);
 /* n samples are known to be lost. */

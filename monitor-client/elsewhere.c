@@ -34,19 +34,22 @@ static int64_t place_index(struct elsewheres *g, const struct elsewhere *at)
 	return index;
 }
 
-void elsewheres_add(struct elsewheres *g, const struct elsewhere *at)
+int64_t elsewheres_add(struct elsewheres *g, const struct elsewhere *at)
 {
 	int64_t place = place_index(g, at);
 	uint64_t key[] = {(uint64_t)place, at->address}, *slot;
 
 	if (place < 0)
-		return;
+		return -1;
 	if ((slot = htab_get(&g->entries, key, sizeof key))) {
 		g->entry.v[*slot].count++;
 	} else if (room_take(&g->samples, ELSEWHERE_SAMPLES, at->uid, 1)) {
 		*htab_put(&g->entries, key, sizeof key, NULL) = g->entry.n;
 		vec_push(&g->entry, (struct elsewhere_entry){at->address, 1, (uint32_t)place});
+	} else {
+		return -1;
 	}
+	return place;
 }
 
 static int entry_compare(const void *pa, const void *pb)

@@ -24,7 +24,8 @@ struct elsewheres {
 	struct room names, samples;
 };
 
-void elsewheres_add(struct elsewheres *g, const struct elsewhere *at);
+/* Returns the index of its place, or -1 when it found no room. */
+int64_t elsewheres_add(struct elsewheres *g, const struct elsewhere *at);
 /* Gives every place its samples, of memory that the caller frees. */
 struct wire_sample *elsewheres_fill(struct elsewheres *g);
 void elsewheres_clear(struct elsewheres *g);

@@ -90,6 +90,24 @@ static void take_regs(
 	explicit_bzero(&r, sizeof r);
 }
 
+static bool is_wanted(const struct build_id *id, void *arg)
+{
+	struct monitor *m = arg;
+
+	return uplink_wants(&m->up, id);
+}
+
+/* A sample with registers that fell in no wanted build, but may have been called from one. */
+static void take_callers(struct monitor *m, const struct event *ev, uint32_t callee, uint64_t at)
+{
+	struct callers_sites from;
+
+	if (!ev->sample.regs || m->record >= 0 || !uplink_wants(&m->up, NULL))
+		return;
+	callers_sites(&from, m->maps, ev, is_wanted, m);
+	batch_caller(&m->batch, callee, at, &from);
+}
+
 static bool is_watched(const struct build_id *id, void *arg)
 {
 	struct monitor *m = arg;
@@ -156,28 +174,51 @@ static void on_extra(struct monitor *m, const struct event *ev)
 /* A sample in kernel mode has an address there, or that of the program, or none. */
 static void on_kernel(struct monitor *m, const struct event *ev)
 {
+	struct elsewhere at = {.kind = WIRE_KERNEL,
+	    .id = &m->boot,
+	    .name = "[kernel]",
+	    .address = ev->sample.ip};
+	int64_t place = -1;
+
 	batch_kernel(&m->batch);
 	if (ev->sample.ip >> 63)
-		elsewheres_add(&m->batch.elsewhere, &(struct elsewhere){.kind = WIRE_KERNEL,
-							.id = &m->boot,
-							.name = "[kernel]",
-							.address = ev->sample.ip});
+		place = elsewheres_add(&m->batch.elsewhere, &at);
+	if (place < 0)
+		take_callers(m, ev, CALLEE_KERNEL, 0);
+	else
+		take_callers(m, ev, CALLEE_ELSEWHERE + (uint32_t)place, at.address);
 }
 
 static void on_outside(struct monitor *m, const struct event *ev)
 {
 	struct elsewhere at;
+	int64_t place = -1;
 
 	batch_outside(&m->batch);
 	if (ev->sample.mode == MODE_USER && maps_elsewhere(m->maps, ev, &at))
-		elsewheres_add(&m->batch.elsewhere, &at);
+		place = elsewheres_add(&m->batch.elsewhere, &at);
+	if (place >= 0)
+		take_callers(m, ev, CALLEE_ELSEWHERE + (uint32_t)place, at.address);
+}
+
+static void on_place(struct monitor *m, const struct event *ev, const struct place *at)
+{
+	int64_t module = batch_place(&m->batch, at);
+
+	if (module < 0)
+		return;
+	if (selects(m))
+		summary_place(&m->summary, at);
+	if (ev->sample.regs && uplink_wants(&m->up, at->id))
+		take_regs(m, ev, at, module);
+	else
+		take_callers(m, ev, (uint32_t)module, at->offset);
 }
 
 static void on_event(const struct event *ev, void *arg)
 {
 	struct monitor *m = arg;
 	struct place at;
-	int64_t module;
 
 	m->batch.plain +=
 	    ev->kind == EV_SAMPLE && !ev->sample.extra && ev->sample.mode == MODE_USER;
@@ -190,11 +231,7 @@ static void on_event(const struct event *ev, void *arg)
 	} else if (ev->sample.mode == MODE_KERNEL) {
 		on_kernel(m, ev);
 	} else if (ev->sample.mode == MODE_USER && maps_find(m->maps, ev, &at)) {
-		module = batch_place(&m->batch, &at);
-		if (selects(m) && module >= 0)
-			summary_place(&m->summary, &at);
-		if (ev->sample.regs)
-			take_regs(m, ev, &at, module);
+		on_place(m, ev, &at);
 	} else {
 		on_outside(m, ev);
 	}

@@ -1,6 +1,7 @@
 #include "common/wire/wire.h"
 #include "common/hash.h"
 #include "common/le.h"
+#include "common/wire/callers.h"
 #include "common/wire/elsewhere.h"
 #include "common/wire/regs.h"
 #include "common/wire/runs.h"
@@ -131,6 +132,8 @@ void wire_put_batch(struct buf *out, const struct wire_batch *m)
 		put_extra(out, m);
 	if (m->nelsewhere)
 		wire_put_elsewhere(out, m);
+	if (m->ncaller)
+		wire_put_callers(out, m);
 	end_frame(out, at, WIRE_BATCH);
 }
 
@@ -376,8 +379,10 @@ static int get_section(struct batch_read *r, const uint8_t *section, struct wire
 	if (*section == WIRE_SECTION_USES && wire_get_uses(section + 5, r->p, r->a, m) < 0)
 		return damaged(r, "uses");
 	if (*section == WIRE_SECTION_ELSEWHERE &&
-	    wire_get_elsewhere(section + 5, r->p, r->a, m) < 0)
+	    (m->ncaller || wire_get_elsewhere(section + 5, r->p, r->a, m) < 0))
 		return damaged(r, "places elsewhere");
+	if (*section == WIRE_SECTION_CALLERS && wire_get_callers(section + 5, r->p, r->a, m) < 0)
+		return damaged(r, "callers");
 	return 0;
 }
 
@@ -391,7 +396,7 @@ static int get_sections(struct batch_read *r, struct wire_batch *m)
 		if (r->end - r->p < 5 || get_le32(r->p + 1) > (uint64_t)(r->end - r->p - 5))
 			return damaged(r, "section");
 		r->p += 5 + get_le32(r->p + 1);
-		if (*section < WIRE_SECTION_REGS || *section > WIRE_SECTION_ELSEWHERE)
+		if (*section < WIRE_SECTION_REGS || *section > WIRE_SECTION_CALLERS)
 			continue;
 		if (seen[*section])
 			return damaged(r, "sections: one twice");

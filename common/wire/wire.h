@@ -142,6 +142,29 @@ struct wire_elsewhere {
 };
 
 /*
+ * Who called code that is in no wanted build: of samples there whose process has a wanted build
+ * mapped, the first words of the stack that point into code of wanted builds, as offsets in these
+ * files. What was called returns to one of them, most likely; only who knows where calls are can
+ * tell which. Samples of the batch that have this are counted where they fell all the same.
+ */
+enum { WIRE_SITES = 4, WIRE_CALLERS_MAX = 1 << 16 };
+struct wire_site {
+	uint32_t module; /* index into module[] */
+	uint64_t offset; /* in its file */
+};
+
+struct wire_caller {
+	uint32_t callee;  /* index into module[], or nmodule + an index into elsewhere[], or nmodule +
+			     nelsewhere: the kernel, where its address is not known */
+	uint64_t address; /* of the samples there; of the kernel's without one 0 */
+	bool direct;      /* the kernel worked for the site, which is a byte of the instruction that
+			     was interrupted or called it */
+	uint32_t nsite;   /* > 0; direct: 1 */
+	struct wire_site site[WIRE_SITES]; /* from rsp upwards */
+	uint64_t count;                    /* > 0 */
+};
+
+/*
  * After the modules a batch may carry further sections (type u8, length u32):
  * readers skip types they do not know.
  */
@@ -150,7 +173,8 @@ enum wire_section {
 	WIRE_SECTION_RUNS = 3,
 	WIRE_SECTION_USES = 4,
 	WIRE_SECTION_EXTRA = 5,
-	WIRE_SECTION_ELSEWHERE = 6
+	WIRE_SECTION_ELSEWHERE = 6,
+	WIRE_SECTION_CALLERS = 7 /* after elsewhere */
 };
 
 struct wire_batch {
@@ -177,6 +201,8 @@ struct wire_batch {
 	uint64_t plain, extra;
 	struct wire_elsewhere *elsewhere;
 	uint32_t nelsewhere;
+	struct wire_caller *caller; /* by callee, then address; of each at most its samples */
+	uint32_t ncaller;
 };
 
 struct wire_ack {
@@ -203,7 +229,8 @@ bool wire_want_equal(const struct wire_want *a, const struct wire_want *b);
  * and its path, registers WIRE_REGS_MAX), path within 4096 bytes and samples in
  * order: else readers refuse it. The section of registers is written where
  * nregs or regs_unsent is not 0, that of runs where nrun or runs_unsent is not, that of uses where
- * nuse is not, that of extra samples where extra is not, that of elsewhere where nelsewhere is not.
+ * nuse is not, that of extra samples where extra is not, that of elsewhere where nelsewhere is not,
+ * that of callers where ncaller is not.
  */
 void wire_put_hello(struct buf *out, const struct wire_hello *m);
 void wire_put_batch(struct buf *out, const struct wire_batch *m);

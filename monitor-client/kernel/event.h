@@ -32,6 +32,7 @@ enum sample_mode {
  * them. */
 struct event_regs {
 	uint64_t gpr[WIRE_GPRS]; /* as in struct wire_regs */
+	uint64_t ip; /* a byte of the program's instruction: in a system call the last one */
 	uint32_t flags;
 	uint32_t nword;
 	uint64_t word[WIRE_WORDS]; /* from rsp upwards */
@@ -58,7 +59,8 @@ struct event {
 		struct {
 			uint64_t ip;
 			enum sample_mode mode;
-			struct event_regs *regs; /* NULL = none; order.c owns and frees them */
+			struct event_regs *regs; /* the program's, in kernel mode too; NULL = none;
+						    order.c owns and frees them */
 			bool extra; /* of source_boost(), not of the time that all have */
 		} sample;
 		struct event_map map;

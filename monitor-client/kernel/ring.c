@@ -90,8 +90,7 @@ static bool at_system_call(const uint8_t *reg, const struct form *f)
 	return word(reg, f->cx) == word(reg, f->ip) && word(reg, f->r11) == word(reg, f->flags);
 }
 
-/* Takes all registers, and the stack after them, of a 64-bit program in user
- * mode. */
+/* Takes all registers, and the stack after them, of a 64-bit program. */
 static void take_full(struct ring *r, const uint8_t *reg, const uint8_t *end, struct event *ev)
 {
 	const uint8_t *p = reg + 8 * full.n;
@@ -102,6 +101,7 @@ static void take_full(struct ring *r, const uint8_t *reg, const uint8_t *end, st
 	/* IP and FLAGS lie between the first eight and the others. */
 	for (i = 0; i < WIRE_GPRS; i++)
 		to->gpr[i] = word(reg, i < full.ip ? i : i + 2);
+	to->ip = word(reg, full.ip) - at_system_call(reg, &full);
 	to->flags = (uint32_t)word(reg, full.flags);
 	to->nword = 0;
 	ev->sample.regs = to;
@@ -124,11 +124,9 @@ static bool in_user_mode(
 	if (abi == PERF_SAMPLE_REGS_ABI_NONE || end - p < 8 * f->n)
 		return false;
 	*ip = word(p, f->ip);
-	if (at_system_call(p, f))
-		return false;
 	if (r->full && abi == PERF_SAMPLE_REGS_ABI_64)
 		take_full(r, p, end, ev);
-	return true;
+	return !at_system_call(p, f);
 }
 
 /*
@@ -140,6 +138,7 @@ static enum record_kind sample_clock(
     struct ring *r, const uint8_t *p, size_t n, uint16_t misc, struct event *ev)
 {
 	uint64_t ip = 0;
+	bool user;
 
 	if (n < 32)
 		return REC_SKIP;
@@ -151,7 +150,8 @@ static enum record_kind sample_clock(
 	if (ev->sample.mode == MODE_KERNEL &&
 	    (misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL)
 		ev->sample.ip = 0; /* another kernel's */
-	if (ev->sample.mode == MODE_USER && !in_user_mode(r, p + 24, p + n, ev, &ip) && ip)
+	user = in_user_mode(r, p + 24, p + n, ev, &ip);
+	if (ev->sample.mode == MODE_USER && !user && ip)
 		ev->sample.mode = MODE_KERNEL;
 	return REC_EVENT;
 }

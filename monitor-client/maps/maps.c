@@ -697,6 +697,15 @@ static struct range *range_of(const struct proc *p, uint64_t addr)
 	return i == p->range.n || addr < p->range.v[i].start ? NULL : &p->range.v[i];
 }
 
+static struct place place_of(const struct proc *p, const struct range *r, uint64_t addr)
+{
+	return (struct place){.id = &r->file->id,
+	    .path = r->file->name,
+	    .base = r->start - r->pgoff,
+	    .offset = addr - r->start + r->pgoff,
+	    .uid = p->uid};
+}
+
 bool maps_find(struct maps *m, const struct event *s, struct place *out)
 {
 	struct proc *p = proc_of_sample(m, s);
@@ -704,11 +713,18 @@ bool maps_find(struct maps *m, const struct event *s, struct place *out)
 
 	if (!r || !file_has_id(m, r->file, p, r, s->time))
 		return false;
-	out->id = &r->file->id;
-	out->path = r->file->name;
-	out->base = r->start - r->pgoff;
-	out->offset = s->sample.ip - out->base;
-	out->uid = p->uid;
+	*out = place_of(p, r, s->sample.ip);
+	return true;
+}
+
+bool maps_at(const struct maps *m, const struct event *s, uint64_t addr, struct place *out)
+{
+	const struct proc *p = proc_get(m, s->pid);
+	const struct range *r = p && !is_suspect(m, p) ? range_of(p, addr) : NULL;
+
+	if (!r || !r->file->id.n || s->time < r->file->since)
+		return false;
+	*out = place_of(p, r, addr);
 	return true;
 }
 

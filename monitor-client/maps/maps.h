@@ -103,6 +103,9 @@ bool maps_elsewhere(struct maps *m, const struct event *sample, struct elsewhere
 bool maps_same_code(struct maps *m, const struct event *sample, const struct place *at,
     uint64_t addr, uint64_t *offset);
 
+/* Where an address of the sample's process lies, as far as is known without asking anybody. */
+bool maps_at(const struct maps *m, const struct event *sample, uint64_t addr, struct place *out);
+
 /* Which builds, of those that `of` says yes to, a process has mapped as code, or had when it ended:
  * each once, at most max of them into out. Asks nobody: a build-id counts that a record brought
  * or a sample had looked up. */
