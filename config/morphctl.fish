@@ -86,6 +86,7 @@ complete -c morphctl -n '__morphctl_in merge' -l equal -d 'scale all to the same
 complete -c morphctl -n '__morphctl_in merge' -s o -l output -rF -d 'write this file'
 complete -c morphctl -n '__morphctl_in report' -l by -x -a 'module function line address process' -d 'rows'
 complete -c morphctl -n '__morphctl_in report' -l callers -d 'between callers and callees'
+complete -c morphctl -n '__morphctl_in report' -l charged -d 'with what other code was called for'
 for command in report annotate
 	complete -c morphctl -n "__morphctl_in $command" -l event -x -d 'the event to count'
 end

@@ -63,7 +63,7 @@ _morphctl() {
 	rollback) options+=('--wait:return when it is done' '--all:all modules') ;;
 	profile) options+=('--blocks:with the hottest blocks' '--limit:at most so many lines' '--text:as morph-edit(1) reads it') ;;
 	artifact) [[ $words_so_far[2] == show ]] && options+=('--functions:list the functions too') ;;
-	report) options+=('--by:rows' '--callers:between callers and callees' '--limit:at most so many lines' $samples) ;;
+	report) options+=('--by:rows' '--callers:between callers and callees' '--charged:with what other code was called for' '--limit:at most so many lines' $samples) ;;
 	annotate) options+=('--blocks:as the editor knows them' $samples) ;;
 	export) options+=('--output:write this file' ${samples:1}) ;;
 	web) options+=('--listen:serve at this socket') ;;

@@ -34,6 +34,7 @@ enum {
 	OPT_UNTIL = 1 << 17,
 	OPT_PROGRAM = 1 << 18,
 	OPT_LISTEN = 1 << 19,
+	OPT_CHARGED = 1 << 20,
 	OPTIONS = 20
 };
 

@@ -81,7 +81,7 @@ static const struct command commands[] = {
 	"FUNCTION its lines. --by WHAT has other rows. The manager's samples, or with --input "
 	"FILE\n"
 	"those of another profiler: `morphctl export --help` lists the formats.\n",
-	OPT_LIMIT | REPORTED | OPT_BY | OPT_CALLERS | OPT_EVENT, 0, 2, cmd_report},
+	OPT_LIMIT | REPORTED | OPT_BY | OPT_CALLERS | OPT_CHARGED | OPT_EVENT, 0, 2, cmd_report},
     {"annotate", "MODULE FUNCTION", "instructions of a function, with what was sampled at each",
 	"Below their source lines, where these are known. STALL: how many times as long as one "
 	"that\n"
@@ -137,6 +137,7 @@ static const struct option_help {
     {OPT_BY, "by", "WHAT", "rows: module, function, line, address or process"},
     {OPT_EVENT, "event", "NAME", "the event to count, where there are several"},
     {OPT_CALLERS, "callers", NULL, "functions between their callers and what they call"},
+    {OPT_CHARGED, "charged", NULL, "with the time of other modules' code that MODULE's called"},
     {OPT_SINCE, "since", "TIME", "from a time, or so long ago: 2026-03-01, 90min, 7d"},
     {OPT_UNTIL, "until", "TIME", "up to a time, likewise"},
     {OPT_LISTEN, "listen", "PATH", "serve at a Unix socket, without a link"},

@@ -118,6 +118,8 @@ static int show_samples(const struct invocation *in, const char *verb)
 	pass(&c, in, OPT_EVENT, "event");
 	if (in->given & OPT_CALLERS)
 		add(&c, "--callers");
+	if (in->given & OPT_CHARGED)
+		add(&c, "--charged");
 	if (in->limit)
 		add(&c, arena_printf(in->mem, "--limit=%ld", in->limit));
 	if (in->json)

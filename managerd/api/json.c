@@ -87,9 +87,10 @@ static json_t *json_registers(const struct manager_status *s)
 {
 	const struct observe_count *c = &s->observed;
 
-	return json_pack("{so so so so so so}", "wanted", count(s->wanted), "samples",
+	return json_pack("{so so so so so so so so}", "wanted", count(s->wanted), "samples",
 	    count(c->samples), "unsent", count(c->unsent), "evaluated", count(c->placed),
-	    "outcomes", count(c->outcomes), "callers", count(c->callers));
+	    "outcomes", count(c->outcomes), "callers", count(c->callers), "charged",
+	    count(c->charged), "uncharged", count(c->uncharged));
 }
 
 static json_t *json_monitor(const struct ingest_status *in)

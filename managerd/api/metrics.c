@@ -69,6 +69,8 @@ static void registers(struct buf *out, const struct observe_count *c, size_t wan
 	    "Samples whose instruction the replay table knows.", c->placed);
 	counter(out, "morph_branch_outcomes_total", "Branch outcomes resolved.", c->outcomes);
 	counter(out, "morph_callers_total", "Samples whose call site was found.", c->callers);
+	counter(out, "morph_charged_samples_total",
+	    "Samples of other code that known code had called.", c->charged);
 }
 
 static const struct {

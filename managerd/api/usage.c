@@ -61,7 +61,9 @@ struct usage { /* an answer that is being read */
 	struct address_file *file;
 	size_t n, next;
 	struct address_reader *reader; /* of the file before the next one, or NULL */
+	bool addresses;                /* of that file are still to be read */
 	int64_t uid;                   /* who reads it; -1 = root */
+	struct htab visible;           /* id of a file that called -> 2 it may be seen, 1 not */
 };
 
 /* As the rest of a line. */
@@ -93,19 +95,61 @@ static void print_file(const struct address_file *f, struct buf *out)
 	print_name(f->path, out);
 }
 
+static bool print_address(struct usage *u, struct buf *out)
+{
+	uint64_t address, count;
+
+	if (!address_reader_next(u->reader, &address, &count))
+		return false;
+	buf_printf(out, "%#" PRIx64 " %" PRIu64 "\n", address, count);
+	return true;
+}
+
+/* Who called is seen by whoever sees that file. */
+static bool is_visible(struct usage *u, uint64_t id)
+{
+	struct address_file f = {.id = id};
+	struct arena mem = {0};
+	struct err e;
+	bool fresh;
+	uint64_t *at = htab_put(&u->visible, &id, sizeof id, &fresh);
+
+	if (fresh) {
+		*at = 1 + (store_address_file(u->store, &f, u->uid, &mem, &e) == 1);
+		arena_free(&mem);
+	}
+	return *at == 2;
+}
+
+static bool print_caller(struct usage *u, struct buf *out)
+{
+	bool kernel = u->file[u->next - 1].kind == ADDRESS_KERNEL;
+	struct address_caller c;
+
+	if (!address_reader_caller(u->reader, &c))
+		return false;
+	if (!is_visible(u, c.file))
+		return true;
+	buf_printf(out, "< %016" PRIx64 " %#" PRIx64 " ", c.file, c.site);
+	if (kernel && (u->uid >= 0 || !c.address))
+		buf_printf(out, "- %" PRIu64 "\n", c.count);
+	else
+		buf_printf(out, "%#" PRIx64 " %" PRIu64 "\n", c.address, c.count);
+	return true;
+}
+
 /* Some lines of the file at hand; it is closed after the last one. */
 static void print_addresses(struct usage *u, struct buf *out)
 {
-	uint64_t address, count;
 	unsigned i;
 
 	for (i = 0; i < LINES_AT_ONCE; i++) {
-		if (!address_reader_next(u->reader, &address, &count)) {
+		u->addresses = u->addresses && print_address(u, out);
+		if (!u->addresses && !print_caller(u, out)) {
 			address_reader_free(u->reader);
 			u->reader = NULL;
 			return;
 		}
-		buf_printf(out, "%#" PRIx64 " %" PRIu64 "\n", address, count);
 	}
 }
 
@@ -119,8 +163,9 @@ static int begin_file(struct usage *u, struct buf *out)
 	if (rc == 1)
 		print_file(f, out);
 	arena_free(&mem);
-	if (rc != 1 || (f->kind == ADDRESS_KERNEL && u->uid >= 0))
+	if (rc != 1)
 		return rc < 0 ? -1 : 0;
+	u->addresses = f->kind != ADDRESS_KERNEL || u->uid < 0;
 	u->reader = store_addresses(u->store, &u->range, f->id, &e);
 	return u->reader ? 0 : -1;
 }
@@ -143,6 +188,7 @@ static void done(void *usage)
 	struct usage *u = usage;
 
 	address_reader_free(u->reader);
+	htab_free(&u->visible);
 	arena_free(&u->mem);
 	free(u);
 }

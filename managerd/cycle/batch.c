@@ -129,6 +129,7 @@ static int take(
 	    .no_build_id = b->outside,
 	    .dropped = b->dropped};
 	struct place p = {.at = modules_decay(&t->core->modules)};
+	struct address_calls calls = {0};
 	struct batch_module *at;
 	uint32_t i;
 	int rc = 0;
@@ -142,12 +143,13 @@ static int take(
 		rc = take_module(t, &b->module[i], &p, &acc, &at[i], e);
 	}
 	if (rc == 0) {
-		registers_take(t->registers, b, at, &p);
+		registers_take(t->registers, b, at, &p, &calls);
 		trials_take(t->trials, b);
 	}
 	free(at);
 	if (rc == 0)
-		rc = gather_batch(t->core, h, b, p.at.now_ms, e);
+		rc = gather_batch(t->core, h, b, &calls, p.at.now_ms, e);
+	vec_free(&calls.v);
 	return rc ? rc : store_account(t->core->store, b->session, b->seq, p.at.now_ms, &acc, e);
 }
 

@@ -1,5 +1,5 @@
 #include "managerd/cycle/gathering.h"
-#include "managerd/store/addresses.h"
+#include "common/sort.h"
 
 #include <stdlib.h>
 
@@ -52,8 +52,49 @@ static struct address_part of_total(enum address_kind kind, const char *name, ui
 	return (struct address_part){.file = {.kind = kind, .path = name, .samples = samples}};
 }
 
+static int by_callee(const void *pa, const void *pb)
+{
+	const struct address_call *a = pa, *b = pb;
+
+	return ORDER(a->callee, b->callee) ?: ORDER(a->address, b->address);
+}
+
+/* How many samples a part has at an address. The kernel's without one are at 0. */
+static uint64_t samples_at(const struct address_part *p, uint64_t address)
+{
+	const struct wire_sample *s = p->sample;
+	size_t i;
+
+	if (!s)
+		return address ? 0 : p->file.samples;
+	i = partition_point(0, p->nsample, k, s[k].offset < address);
+	return i < p->nsample && s[i].offset == address ? s[i].count : 0;
+}
+
+/* Extra samples have registers, but are no part of these counts. */
+static void bound_calls(struct address_calls *calls, const struct address_part *part)
+{
+	struct address_call *c;
+	uint64_t left = 0;
+	size_t i, n = 0;
+
+	vec_sort(&calls->v, by_callee);
+	for (i = 0; i < calls->v.n; i++) {
+		c = &calls->v.v[i];
+		if (!i || by_callee(&c[-1], c))
+			left = samples_at(&part[c->callee], c->address);
+		if (c->count > left)
+			c->count = left;
+		left -= c->count;
+	}
+	for (i = 0; i < calls->v.n; i++)
+		if (calls->v.v[i].count)
+			calls->v.v[n++] = calls->v.v[i];
+	calls->v.n = n;
+}
+
 int gather_batch(struct core *c, const struct wire_hello *h, const struct wire_batch *b,
-    int64_t now_ms, struct err *e)
+    struct address_calls *calls, int64_t now_ms, struct err *e)
 {
 	int64_t at_ms = h->source == WIRE_SRC_RECORDED ? now_ms : (int64_t)(b->end_ns / 1000000);
 	uint64_t kernel = b->kernel, outside = b->outside;
@@ -74,8 +115,9 @@ int gather_batch(struct core *c, const struct wire_hello *h, const struct wire_b
 	vec_push(&part, of_total(ADDRESS_KERNEL, "[kernel]", kernel));
 	vec_push(&part, of_total(ADDRESS_UNKNOWN, "[unknown]", outside));
 	vec_push(&part, of_total(ADDRESS_DROPPED, "[dropped]", b->dropped));
+	bound_calls(calls, part.v);
 	rc = store_add_addresses(
-	    c->store, at_ms < now_ms ? at_ms : now_ms, h->period_ns, part.v, part.n, e);
+	    c->store, at_ms < now_ms ? at_ms : now_ms, h->period_ns, part.v, part.n, calls, e);
 	vec_free(&part);
 	return rc;
 }

@@ -7,10 +7,12 @@
 #define MORPH_MANAGERD_GATHERING_H
 
 #include "managerd/cycle/core.h"
+#include "managerd/store/addresses.h"
 
-/* Adds a batch, of now_ms at the latest; within its transaction. */
+/* Adds a batch, of now_ms at the latest; within its transaction. calls: what registers_take() has
+ * found of it; no more samples of them count than there are at an address. */
 int gather_batch(struct core *c, const struct wire_hello *h, const struct wire_batch *b,
-    int64_t now_ms, struct err *e);
+    struct address_calls *calls, int64_t now_ms, struct err *e);
 /* Does a bit of what is to be done afterwards. */
 void gathering_turn(struct core *c);
 

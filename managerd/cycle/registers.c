@@ -182,6 +182,8 @@ static void add_counts(struct observe_count *to, const struct observe_count *c)
 	to->callers += c->callers;
 	to->joins += c->joins;
 	to->predecessors += c->predecessors;
+	to->charged += c->charged;
+	to->uncharged += c->uncharged;
 }
 
 /* One module's observer, if it has a table. */
@@ -214,16 +216,50 @@ static void end(
 		log_debug("%s: %llu samples with registers, %llu branch outcomes, %llu callers",
 		    at->mod->row.path, (unsigned long long)o->count.samples,
 		    (unsigned long long)o->count.outcomes, (unsigned long long)o->count.callers);
+	if (o->count.charged + o->count.uncharged)
+		log_debug("%s: called %llu samples of other code, and perhaps %llu",
+		    at->mod->row.path, (unsigned long long)o->count.charged,
+		    (unsigned long long)o->count.uncharged);
 }
 
-void registers_take(
-    struct registers *r, const struct wire_batch *b, const struct batch_module *at, struct place *p)
+/* Samples that the replay table's own functions called one another in. */
+static void add_sites(struct address_calls *calls, uint32_t module, struct observer *o)
+{
+	size_t i;
+
+	for (i = 0; i < o->site.n; i++)
+		vec_push(&calls->v, (struct address_call){module, module, o->site.v[i].address,
+					o->site.v[i].site, 1});
+	vec_free(&o->site);
+}
+
+/* The call that a sample of other code is on behalf of: the first word that points after one. */
+static void add_caller(struct address_calls *calls, struct observer *o, const struct wire_caller *c)
+{
+	struct address_call call = {.callee = c->callee, .address = c->address, .count = c->count};
+	const struct wire_site *s = c->site;
+
+	while (s < c->site + c->nsite && !c->direct &&
+	       !(o[s->module].uops && observe_is_return(&o[s->module], s->offset)))
+		s++;
+	if (s == c->site + c->nsite) {
+		o[c->site->module].count.uncharged += c->count;
+		return;
+	}
+	o[s->module].count.charged += c->count;
+	call.caller = s->module;
+	call.site = c->direct ? s->offset : s->offset - 1;
+	vec_push(&calls->v, call);
+}
+
+void registers_take(struct registers *r, const struct wire_batch *b, const struct batch_module *at,
+    struct place *p, struct address_calls *calls)
 {
 	struct observer *o;
 	uint32_t i;
 
 	r->observed.unsent += b->regs_unsent;
-	if (!b->nregs || !r->core->conf->profile.registers)
+	if ((!b->nregs && !b->ncaller) || !r->core->conf->profile.registers)
 		return;
 	o = xcalloc(b->nmodule, sizeof *o);
 	for (i = 0; i < b->nmodule; i++) {
@@ -239,9 +275,13 @@ void registers_take(
 			observe(&o[b->regs[i].module], &b->regs[i]);
 		else
 			r->observed.samples++;
-	for (i = 0; i < b->nmodule; i++)
+	for (i = 0; i < b->ncaller; i++)
+		add_caller(calls, o, &b->caller[i]);
+	for (i = 0; i < b->nmodule; i++) {
+		add_sites(calls, i, &o[i]);
 		if (o[i].uops)
 			end(r, &at[i], p, &o[i]);
+	}
 	free(o);
 }
 

@@ -9,6 +9,7 @@
 #include "managerd/job/edit.h"
 #include "managerd/samples/ingest.h"
 #include "managerd/samples/observe.h"
+#include "managerd/store/addresses.h"
 
 struct registers {
 	struct core *core;
@@ -49,9 +50,11 @@ void registers_add_builds(
 /* Tells the monitors when the builds that registers are wanted of are others
  * than before. */
 void registers_want(struct registers *r);
-/* Evaluates the registers of a batch whose modules were found as at[] says. */
+/* Evaluates the registers of a batch whose modules were found as at[] says. Appends the calls that
+ * they prove, and those that the batch's callers do: callees and callers are modules of the batch,
+ * and callees after these as in struct wire_caller. */
 void registers_take(struct registers *r, const struct wire_batch *b, const struct batch_module *at,
-    struct place *p);
+    struct place *p, struct address_calls *calls);
 void registers_free(struct registers *r);
 
 /* Starts the job for a replay table that is due, if none runs. It is short, and registers are

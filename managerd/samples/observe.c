@@ -117,40 +117,60 @@ static void note_predecessor(struct observer *o, const struct replay_sample *w)
 	o->count.predecessors += entry == REPLAY_RESOLVED;
 }
 
-/* The frame's return address, if it is one of the words that point into this
- * program's code. */
-static const struct wire_code *return_address(
-    const struct observer *o, uint32_t uop, const struct wire_regs *r)
+/* How far above the stack pointer the frame's return address lies, in bytes; false: not known. */
+static bool find_return(
+    const struct observer *o, uint32_t uop, const struct wire_regs *r, uint64_t *above)
 {
 	const struct uops_frame *f = uops_frame(o->uops, uop);
-	uint64_t above;
-	uint32_t i;
 
 	if (!f || f->reg >= WIRE_GPRS)
-		return NULL;
-	above = r->gpr[f->reg] + (uint64_t)(int64_t)f->offset - 8 - r->gpr[WIRE_RSP];
-	for (i = 0; i < r->ncode; i++)
-		if (above == 8 * (uint64_t)r->code[i].word)
-			return &r->code[i];
-	return NULL;
+		return false;
+	*above = r->gpr[f->reg] + (uint64_t)(int64_t)f->offset - 8 - r->gpr[WIRE_RSP];
+	return true;
 }
 
-/* The call ends where the return address points to, perhaps in the block before. */
+/* A call ends where its return address points to, perhaps in the block before. */
+static bool find_call(const struct observer *o, uint64_t offset, struct spot *from)
+{
+	uint32_t func;
+
+	if (!offset || !find_spot(o, offset - 1, from))
+		return false;
+	func = o->uops_func[from->func];
+	return func != UOPS_NONE &&
+	       uops_after_call(o->uops, func, from->block, from->at + 1) != UOPS_NONE;
+}
+
+bool observe_is_return(const struct observer *o, uint64_t offset)
+{
+	struct spot from;
+
+	return find_call(o, offset, &from);
+}
+
+/* The frame's return address is known if it is one of the words that point into this program's
+ * code; where it is none of them, other code has called. */
 static void note_caller(
     struct observer *o, uint32_t callee, uint32_t uop, const struct wire_regs *r)
 {
-	const struct wire_code *c = return_address(o, uop, r);
 	struct spot from;
-	uint32_t func;
+	uint64_t above;
+	uint32_t i = 0;
 
-	if (!c || !c->offset || !find_spot(o, c->offset - 1, &from))
+	if (!find_return(o, uop, r, &above))
 		return;
-	func = o->uops_func[from.func];
-	if (func == UOPS_NONE ||
-	    uops_after_call(o->uops, func, from.block, from.at + 1) == UOPS_NONE)
-		return;
-	pairs_add(&o->call, from.range->slot, callee, 1);
-	o->count.callers++;
+	while (i < r->ncode && 8 * (uint64_t)r->code[i].word < above)
+		i++;
+	if (i < r->ncode && 8 * (uint64_t)r->code[i].word == above) {
+		if (!find_call(o, r->code[i].offset, &from))
+			return;
+		pairs_add(&o->call, from.range->slot, callee, 1);
+		o->count.callers++;
+	}
+	while (i < r->ncode && !find_call(o, r->code[i].offset, &from))
+		i++;
+	if (i < r->ncode)
+		vec_push(&o->site, (struct observed_call){r->offset, r->code[i].offset - 1});
 }
 
 void observe(struct observer *o, const struct wire_regs *r)

@@ -1,6 +1,7 @@
 /*
  * From a sample's registers to branch outcomes ahead of it, the predecessor by
- * which its block was entered, and the call site of its function. Joins the map
+ * which its block was entered, and the call site of its function; and whether a call ends at a
+ * return address. Joins the map
  * of the build that ran (managerd/samples/map.h), the micro-operations of its
  * program (common/uops.h) and register replay (managerd/replay/). Pure; keeps no
  * register.
@@ -23,6 +24,14 @@ struct observe_count {
 	uint64_t callers;      /* call sites, of all */
 	uint64_t joins;        /* of placed: in a block with several predecessors … */
 	uint64_t predecessors; /* … of which one is resolved */
+	uint64_t charged;      /* samples of other code that a call site was found for … */
+	uint64_t uncharged;    /* … and those of which no word points after a call */
+};
+
+struct observed_call {
+	uint64_t address; /* of the sample */
+	uint64_t site;    /* the last byte of the call that its function is to return to, or, where
+			     other code called that, the one that this code is to return to */
 };
 
 struct observer {
@@ -36,6 +45,7 @@ struct observer {
 	struct pairs predecessors; /* slot of a block, slot of the one before it, or
 				      UINT32_MAX where several may have been */
 	struct pairs call;         /* slot of the calling block, index of the called function */
+	VEC(struct observed_call) site; /* offsets in the file, of samples */
 	struct observe_count count;
 };
 
@@ -43,5 +53,7 @@ struct observer {
  * else UOPS_NONE; then, for each function of u, the reverse. An array to free. */
 uint32_t *observe_link(const struct map_table *t, const struct uops *u);
 void observe(struct observer *o, const struct wire_regs *r);
+/* Whether the instruction before an offset of the file is a call. */
+bool observe_is_return(const struct observer *o, uint64_t offset);
 
 #endif

@@ -1,5 +1,6 @@
 #include "common/le.h"
 #include "common/sort.h"
+#include "managerd/store/calls.h"
 #include "managerd/store/periods.h"
 
 #include <sodium.h>
@@ -193,30 +194,72 @@ static void pack_part(const struct address_part *p, struct buf *counts, struct b
 	buf_add(out, counts->p, counts->n);
 }
 
-int store_add_addresses(struct store *s, int64_t at_ms, uint64_t period_ns,
-    struct address_part *part, size_t n, struct err *e)
+/* Files that called others are there without samples, too. */
+static int put_parts(struct store *s, struct address_part *part, size_t n,
+    const struct address_calls *calls, struct buf *data, struct err *e)
 {
-	struct buf counts = {0}, data = {0};
-	struct addresses_known *k = &s->addresses;
+	bool *used = xcalloc(n, sizeof *used);
+	struct buf counts = {0};
 	size_t i;
 	int rc = 0;
 
+	for (i = 0; i < calls->v.n; i++)
+		used[calls->v.v[i].caller] = true;
 	for (i = 0; rc == 0 && i < n; i++) {
-		if (!part[i].file.samples)
+		if (!part[i].file.samples && !used[i])
 			continue;
 		rc = put_file(s, &part[i].file, e);
-		pack_part(&part[i], &counts, &data);
+		pack_part(&part[i], &counts, data);
 	}
+	buf_free(&counts);
+	free(used);
+	return rc;
+}
+
+static void pack_calls(
+    const struct address_part *part, const struct address_calls *calls, struct buf *out)
+{
+	const struct address_call *v = calls->v.v;
+	struct calls of = {0};
+	struct buf bytes = {0};
+	size_t i, k;
+
+	for (i = 0; i < calls->v.n; i = k) {
+		of.v.n = bytes.n = 0;
+		for (k = i; k < calls->v.n && v[k].callee == v[i].callee; k++)
+			vec_push(&of.v, (struct address_caller){part[v[k].caller].file.id,
+					    v[k].site, v[k].address, v[k].count});
+		calls_sum(&of);
+		calls_write(&of, &bytes);
+		buf_le64(out, part[v[i].callee].file.id);
+		buf_uleb(out, bytes.n);
+		buf_add(out, bytes.p, bytes.n);
+	}
+	buf_free(&bytes);
+	calls_free(&of);
+}
+
+int store_add_addresses(struct store *s, int64_t at_ms, uint64_t period_ns,
+    struct address_part *part, size_t n, const struct address_calls *calls, struct err *e)
+{
+	struct buf data = {0}, called = {0};
+	struct addresses_known *k = &s->addresses;
+	int rc = put_parts(s, part, n, calls, &data, e);
+
+	if (rc == 0)
+		pack_calls(part, calls, &called);
 	if (rc == 0 && data.n)
 		rc = sql_run(s,
-		    sql_bind(s, PUT_ADDRESS_BATCH, e, "iib", at_ms, period_ns, data.p, data.n), e);
+		    sql_bind(s, PUT_ADDRESS_BATCH, e, "iibb", at_ms, period_ns, data.p, data.n,
+			called.p, called.n),
+		    e);
 	if (rc == 0 && data.n && k->loaded) {
 		if (!k->batches++ || at_ms < k->since_ms)
 			k->since_ms = at_ms;
-		k->batch_bytes += data.n;
+		k->batch_bytes += data.n + called.n;
 	}
 	buf_free(&data);
-	buf_free(&counts);
+	buf_free(&called);
 	return rc;
 }
 
@@ -228,31 +271,63 @@ struct settling { /* batches of one period */
 	int64_t begin_s;
 };
 
-bool batch_part(const uint8_t **p, size_t *n, uint64_t period_ns, struct period *out)
+static bool batch_calls(struct batch_row *b, struct period *out)
 {
-	const uint8_t *at = *p, *end = at + *n;
+	const uint8_t *at = b->calls, *end = at + b->ncalls;
 	uint64_t bytes;
 
-	if (*n < ID_BYTES)
+	if (b->ncalls < ID_BYTES)
 		return false;
+	out->file = get_le64(at);
+	at += ID_BYTES;
+	if (uleb_count(&at, end, 1, &bytes) < 0)
+		return false;
+	out->samples = out->ns = out->n = 0;
+	out->calls = at;
+	out->ncalls = bytes;
+	b->calls = at + bytes;
+	b->ncalls = (size_t)(end - b->calls);
+	return true;
+}
+
+bool batch_part(struct batch_row *b, struct period *out)
+{
+	const uint8_t *at = b->data, *end = at + b->n;
+	uint64_t bytes;
+
+	if (b->n < ID_BYTES)
+		return batch_calls(b, out);
 	out->file = get_le64(at);
 	at += ID_BYTES;
 	if (uleb_read(&at, end, &out->samples) < 0 || uleb_count(&at, end, 1, &bytes) < 0)
 		return false;
-	out->ns = out->samples * period_ns;
+	out->ns = out->samples * b->period_ns;
 	out->data = at;
 	out->n = bytes;
-	*p = at + bytes;
-	*n = (size_t)(end - *p);
+	out->ncalls = 0;
+	b->data = at + bytes;
+	b->n = (size_t)(end - b->data);
 	return true;
 }
 
-static void take_parts(struct settling *t, const void *data, size_t n, uint64_t period_ns)
+struct batch_row batch_row_of(sqlite3_stmt *st)
 {
-	const uint8_t *p = arena_copy(&t->mem, data, n, 1);
+	struct batch_row b = {.period_ns = (uint64_t)sqlite3_column_int64(st, 2)};
+
+	b.data = sqlite3_column_blob(st, 3);
+	b.n = (size_t)sqlite3_column_bytes(st, 3);
+	b.calls = sqlite3_column_blob(st, 4);
+	b.ncalls = (size_t)sqlite3_column_bytes(st, 4);
+	return b;
+}
+
+static void take_parts(struct settling *t, struct batch_row b)
+{
 	struct period one = {0};
 
-	while (batch_part(&p, &n, period_ns, &one))
+	b.data = arena_copy(&t->mem, b.data, b.n, 1);
+	b.calls = arena_copy(&t->mem, b.calls, b.ncalls, 1);
+	while (batch_part(&b, &one))
 		vec_push(&t->part, one);
 }
 
@@ -261,8 +336,8 @@ static int take_batches(struct store *s, struct settling *t, struct err *e)
 {
 	const int64_t span = period_span[0].span_s;
 	sqlite3_stmt *st = sql_bind(s, GET_ADDRESS_BATCHES, e, "i", (int64_t)SETTLE_BATCHES);
+	struct batch_row row;
 	int64_t begin;
-	size_t n;
 	int rc = 0;
 
 	while (t->bytes < SETTLE_BYTES && (rc = sql_run(s, st, e)) == 1) {
@@ -270,10 +345,10 @@ static int take_batches(struct store *s, struct settling *t, struct err *e)
 		if (t->batch.n && begin != t->begin_s)
 			break;
 		t->begin_s = begin;
-		n = (size_t)sqlite3_column_bytes(st, 3);
-		take_parts(t, sqlite3_column_blob(st, 3), n, (uint64_t)sqlite3_column_int64(st, 2));
+		row = batch_row_of(st);
+		take_parts(t, row);
 		vec_push(&t->batch, sqlite3_column_int64(st, 0));
-		t->bytes += n;
+		t->bytes += row.n + row.ncalls;
 	}
 	if (st)
 		sqlite3_reset(st);

@@ -10,6 +10,9 @@
  * Bounded: ADDRESSES_OF_PERIOD of a file in a period, and so many bytes and days as the policy
  * says. When there is no room the user who has most gives up: of the oldest period first the rarest
  * addresses, and in the end all. Whose address is given up stays in the sum of its file.
+ *
+ * Some samples say who called, too: an instruction of another file, or of the same. These calls are
+ * kept and given up with the addresses of the file that was called, CALLS_OF_PERIOD of them.
  */
 #ifndef MORPH_MANAGERD_ADDRESSES_H
 #define MORPH_MANAGERD_ADDRESSES_H
@@ -17,7 +20,7 @@
 #include "common/wire/wire.h"
 #include "managerd/store/store.h"
 
-enum { ADDRESSES_OF_PERIOD = 1 << 16 };
+enum { ADDRESSES_OF_PERIOD = 1 << 16, CALLS_OF_PERIOD = 1 << 16 };
 
 enum address_kind {        /* as the API names them */
 	ADDRESS_FILE,      /* offsets in a file; without a build-id, none is known */
@@ -55,9 +58,18 @@ struct address_part {
 	const struct wire_sample *sample;
 	uint32_t nsample;
 };
-/* Adds a batch; within its transaction. A sample is period_ns of CPU time. */
+/* So many of its samples at an address were called from a site: a byte of the instruction that
+ * called. */
+struct address_call {
+	uint32_t callee, caller; /* indices of the batch's parts */
+	uint64_t address, site, count;
+};
+struct address_calls {
+	VEC(struct address_call) v;
+};
+/* Adds a batch; within its transaction. A sample is period_ns of CPU time. calls: by callee. */
 int store_add_addresses(struct store *s, int64_t at_ms, uint64_t period_ns,
-    struct address_part *part, size_t n, struct err *e);
+    struct address_part *part, size_t n, const struct address_calls *calls, struct err *e);
 
 struct address_policy {
 	uint64_t days;  /* kept; 0 = nothing */
@@ -90,6 +102,11 @@ struct address_reader;
 struct address_reader *store_addresses(
     struct store *s, const struct address_range *r, uint64_t file, struct err *e);
 bool address_reader_next(struct address_reader *r, uint64_t *address, uint64_t *count);
+/* And who called it, ascending. */
+struct address_caller {
+	uint64_t file, site, address, count; /* the file that called; the address is in this one */
+};
+bool address_reader_caller(struct address_reader *r, struct address_caller *out);
 void address_reader_free(struct address_reader *r);
 
 #endif

@@ -1,4 +1,5 @@
 #include "managerd/store/periods.h"
+#include "managerd/store/calls.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,26 +22,28 @@ int period_get(struct store *s, struct period *p, struct arena *a, struct err *e
 	p->bytes = (uint64_t)sqlite3_column_int64(st, 3);
 	p->n = (size_t)sqlite3_column_bytes(st, 4);
 	p->data = arena_copy(a, sqlite3_column_blob(st, 4), p->n, 1);
+	p->ncalls = (size_t)sqlite3_column_bytes(st, 5);
+	p->calls = arena_copy(a, sqlite3_column_blob(st, 5), p->ncalls, 1);
 	sqlite3_reset(st);
 	return 1;
 }
 
 /* Writes the row with these counts. uid: of the file. */
-static int write_row(
-    struct store *s, const struct period *p, const struct buf *data, uint32_t uid, struct err *e)
+static int write_row(struct store *s, const struct period *p, const struct buf *data,
+    const struct buf *calls, uint32_t uid, struct err *e)
 {
-	uint64_t bytes = ROW_BYTES + data->n;
+	uint64_t bytes = ROW_BYTES + data->n + calls->n;
 	int rc;
 
 	if (p->id)
 		rc = sql_run(s,
-		    sql_bind(s, CHANGE_ADDRESSES, e, "iiiib", p->id, p->samples, p->ns, bytes,
-			data->p, data->n),
+		    sql_bind(s, CHANGE_ADDRESSES, e, "iiiibb", p->id, p->samples, p->ns, bytes,
+			data->p, data->n, calls->p, calls->n),
 		    e);
 	else
 		rc = sql_run(s,
-		    sql_bind(s, NEW_ADDRESSES, e, "iiiiiib", p->span_s, p->begin_s, p->file,
-			p->samples, p->ns, bytes, data->p, data->n),
+		    sql_bind(s, NEW_ADDRESSES, e, "iiiiiibb", p->span_s, p->begin_s, p->file,
+			p->samples, p->ns, bytes, data->p, data->n, calls->p, calls->n),
 		    e);
 	if (rc == 0 && !p->id)
 		rc = address_file_uses(s, p->file, 1, e);
@@ -76,11 +79,26 @@ static void add_counts(
 	buf_free(&all);
 }
 
+static void add_calls(const struct period *to, const struct period *from, size_t n, struct buf *out)
+{
+	struct calls c = {0};
+	size_t i;
+
+	calls_read(&c, to->calls, to->ncalls);
+	for (i = 0; i < n; i++)
+		calls_read(&c, from[i].calls, from[i].ncalls);
+	calls_sum(&c);
+	if (c.v.n > CALLS_OF_PERIOD)
+		calls_thin(&c, CALLS_OF_PERIOD / 2);
+	calls_write(&c, out);
+	calls_free(&c);
+}
+
 int period_add(
     struct store *s, struct period *to, const struct period *from, size_t n, struct err *e)
 {
 	struct arena mem = {0};
-	struct buf data = {0};
+	struct buf data = {0}, calls = {0};
 	uint32_t uid;
 	size_t i;
 	int rc = address_file_owner(s, to->file, &uid, e);
@@ -91,9 +109,11 @@ int period_add(
 			to->ns += from[i].ns;
 		}
 		add_counts(to, from, n, &data);
-		rc = write_row(s, to, &data, uid, e);
+		add_calls(to, from, n, &calls);
+		rc = write_row(s, to, &data, &calls, uid, e);
 	}
 	buf_free(&data);
+	buf_free(&calls);
 	arena_free(&mem);
 	return rc;
 }
@@ -121,10 +141,20 @@ static size_t count_addresses(const uint8_t *p, size_t n)
 	return count;
 }
 
+static void halve_calls(const struct period *p, struct buf *out)
+{
+	struct calls c = {0};
+
+	calls_read(&c, p->calls, p->ncalls);
+	calls_thin(&c, c.v.n / 2);
+	calls_write(&c, out);
+	calls_free(&c);
+}
+
 int period_thin(struct store *s, struct period *p, struct err *e)
 {
 	struct arena mem = {0};
-	struct buf data = {0};
+	struct buf data = {0}, calls = {0};
 	uint32_t uid;
 	size_t n;
 	int rc = address_file_owner(s, p->file, &uid, e);
@@ -136,9 +166,11 @@ int period_thin(struct store *s, struct period *p, struct err *e)
 		rc = period_drop(s, p, e);
 	} else if (rc == 1) {
 		packed_thin(p->data, p->n, n / 2, &data);
-		rc = write_row(s, p, &data, uid, e);
+		halve_calls(p, &calls);
+		rc = write_row(s, p, &data, &calls, uid, e);
 	}
 	buf_free(&data);
+	buf_free(&calls);
 	arena_free(&mem);
 	return rc;
 }

@@ -30,6 +30,8 @@ struct period {     /* of a file */
 	uint64_t file, samples, ns, bytes;
 	const uint8_t *data; /* counts as of packed.h */
 	size_t n;
+	const uint8_t *calls; /* as of calls.h */
+	size_t ncalls;
 };
 
 /* ---- addresses.c ---- */
@@ -43,9 +45,16 @@ int address_file_owner(struct store *s, uint64_t id, uint32_t *uid, struct err *
 /* It has so many more periods, or fewer; without any it goes. */
 int address_file_uses(struct store *s, uint64_t id, int64_t more, struct err *e);
 
-/* The next file of a batch, of which n bytes are left at *p; false: there is none, or it is
+struct batch_row {
+	const uint8_t *data, *calls; /* what is left of them */
+	size_t n, ncalls;
+	uint64_t period_ns;
+};
+/* The next file of a batch, or calls of one: a file may come twice. False: there is none, or it is
  * damaged. */
-bool batch_part(const uint8_t **p, size_t *n, uint64_t period_ns, struct period *out);
+bool batch_part(struct batch_row *b, struct period *out);
+/* Of GET_ADDRESS_BATCHES. */
+struct batch_row batch_row_of(sqlite3_stmt *st);
 /* A bit of the batches becomes periods, unless they began before a time. Not called without any. */
 int batches_settle(struct store *s, int64_t oldest_s, struct err *e);
 

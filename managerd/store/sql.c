@@ -1,5 +1,5 @@
 /*
- * Schema 9. Build-ids are blobs, ids of modules module_id() as a signed
+ * Schema 10. Build-ids are blobs, ids of modules module_id() as a signed
  * number, profile.blocks little-endian doubles, one per block; profile.edges
  * u32 block, u32 to, double each (block + 2^31: of those that came from `to`;
  * 2^32 - 1: unresolved), profile.calls u32 block, 16 bytes function key, double
@@ -7,8 +7,10 @@
  * two, in 2 the modules shared the function tables of their originals, in 3 ids were
  * XXH3 of the path, and modules without the sum of their samples, in 4 without what was fetched, in
  * 5 without trials, in 6 with another ladder, in 7 without squares of samples' weights, in 8
- * without addresses (addresses.h): addresses.data as packed.h says, address_batches.data for each
- * file of a batch its id (8 bytes), uleb: samples, uleb: bytes, and so many of packed.h.
+ * without addresses (addresses.h), in 9 without calls: addresses.data as packed.h says,
+ * addresses.calls as calls.h does; address_batches.data for each file of a batch its id (8 bytes),
+ * uleb: samples, uleb: bytes, and so many of packed.h, address_batches.calls for each that was
+ * called its id, uleb: bytes, and so many of calls.h.
  */
 #include "managerd/store/sql.h"
 #include "common/publish.h"
@@ -24,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SCHEMA = 9 };
+enum { SCHEMA = 10 };
 
 #define TRIALS \
 	"CREATE TABLE trials (module INTEGER PRIMARY KEY REFERENCES modules, old BLOB NOT NULL," \
@@ -41,6 +43,10 @@ enum { SCHEMA = 9 };
 	" begin_s INTEGER NOT NULL, file INTEGER NOT NULL, samples INTEGER NOT NULL," \
 	" ns INTEGER NOT NULL, bytes INTEGER NOT NULL, data BLOB NOT NULL);" \
 	"CREATE INDEX addresses_at ON addresses (span, begin_s, file, samples, ns, bytes);"
+
+#define CALLS \
+	"ALTER TABLE addresses ADD COLUMN calls BLOB NOT NULL DEFAULT x'';" \
+	"ALTER TABLE address_batches ADD COLUMN calls BLOB NOT NULL DEFAULT x'';"
 
 static const char schema[] =
     "CREATE TABLE accounting (id INTEGER PRIMARY KEY CHECK (id = 1), batches INTEGER NOT NULL,"
@@ -85,8 +91,8 @@ static const char schema[] =
     " change INTEGER NOT NULL, text TEXT NOT NULL, samples REAL, gain REAL, seconds REAL,"
     " size_before INTEGER NOT NULL, size_after INTEGER NOT NULL);"
     "CREATE INDEX events_of ON events (module, id);"
-    "CREATE INDEX events_when ON events (kind, at_ms, module);" TRIALS ADDRESSES
-    "PRAGMA user_version = 9;";
+    "CREATE INDEX events_when ON events (kind, at_ms, module);" TRIALS ADDRESSES CALLS
+    "PRAGMA user_version = 10;";
 
 static const char schema_1_to_2[] =
     "BEGIN IMMEDIATE;"
@@ -157,9 +163,12 @@ static const char schema_7_to_8[] =
 static const char schema_8_to_9[] = "BEGIN IMMEDIATE;" ADDRESSES "PRAGMA user_version = 9;"
 				    "COMMIT";
 
+static const char schema_9_to_10[] = "BEGIN IMMEDIATE;" CALLS "PRAGMA user_version = 10;"
+				     "COMMIT";
+
 /* By the version they begin with. */
 static const char *const upgrade[SCHEMA] = {NULL, schema_1_to_2, schema_2_to_3, schema_3_to_4,
-    schema_4_to_5, schema_5_to_6, schema_6_to_7, schema_7_to_8, schema_8_to_9};
+    schema_4_to_5, schema_5_to_6, schema_6_to_7, schema_7_to_8, schema_8_to_9, schema_9_to_10};
 
 static const char *const sql_text[NSQL] = {
 #define S(name, text) [name] = text,

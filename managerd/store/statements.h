@@ -89,11 +89,12 @@ S(GET_EVENTS, "SELECT e.module, m.path, e.at_ms, e.kind, e.\"from\", e.\"to\", e
 S(COUNT_EVENTS,
     "SELECT count(*) FROM events WHERE (?1 = 0 OR module = ?1) AND kind = ?2 AND at_ms >= ?3"
     " AND (?4 < 0 OR (SELECT uid FROM modules WHERE id = module) = ?4)")
-S(PUT_ADDRESS_BATCH, "INSERT INTO address_batches VALUES (NULL, ?, ?, ?)")
-S(GET_ADDRESS_BATCHES, "SELECT id, at_ms, period_ns, data FROM address_batches ORDER BY id LIMIT ?")
+S(PUT_ADDRESS_BATCH, "INSERT INTO address_batches VALUES (NULL, ?, ?, ?, ?)")
+S(GET_ADDRESS_BATCHES,
+    "SELECT id, at_ms, period_ns, data, calls FROM address_batches ORDER BY id LIMIT ?")
 S(DROP_ADDRESS_BATCH, "DELETE FROM address_batches WHERE id = ?")
-S(COUNT_ADDRESS_BATCHES,
-    "SELECT count(*), coalesce(sum(length(data)), 0), min(at_ms) FROM address_batches")
+S(COUNT_ADDRESS_BATCHES, "SELECT count(*), coalesce(sum(length(data) + length(calls)), 0), "
+			 "min(at_ms) FROM address_batches")
 S(PUT_ADDRESS_FILE, "INSERT OR IGNORE INTO address_files VALUES (?, ?, ?, ?, ?, ?, 0)")
 S(GET_ADDRESS_FILE,
     "SELECT f.kind, f.uid, f.pid, f.build, f.path, m.id, m.uid, b.origin FROM address_files f"
@@ -109,11 +110,12 @@ S(ADDRESS_FILES_OF, "SELECT uid, count(*), sum(length(path) + length(build)) FRO
 		    " GROUP BY uid")
 S(ADDRESSES_OF, "SELECT f.uid, count(*), sum(a.bytes) FROM addresses a"
 		" JOIN address_files f ON f.id = a.file GROUP BY f.uid")
-S(NEW_ADDRESSES, "INSERT INTO addresses VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)")
-S(CHANGE_ADDRESSES,
-    "UPDATE addresses SET samples = ?2, ns = ?3, bytes = ?4, data = ?5 WHERE id = ?1")
-S(GET_ADDRESSES, "SELECT id, samples, ns, bytes, data FROM addresses WHERE span = ? AND begin_s = ?"
-		 " AND file = ?")
+S(NEW_ADDRESSES, "INSERT INTO addresses VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)")
+S(CHANGE_ADDRESSES, "UPDATE addresses SET samples = ?2, ns = ?3, bytes = ?4, data = ?5, calls = ?6"
+		    " WHERE id = ?1")
+S(GET_ADDRESSES,
+    "SELECT id, samples, ns, bytes, data, calls FROM addresses WHERE span = ? AND begin_s = ?"
+    " AND file = ?")
 S(DROP_ADDRESSES, "DELETE FROM addresses WHERE id = ?")
 S(OLDEST_ADDRESSES,
     "SELECT begin_s, file, id, bytes FROM addresses WHERE span = ?1 AND begin_s < ?2"

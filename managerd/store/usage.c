@@ -1,5 +1,6 @@
 /* Reading addresses: files and sums, counts of a file. */
 #include "common/sort.h"
+#include "managerd/store/calls.h"
 #include "managerd/store/periods.h"
 
 #include <stdlib.h>
@@ -14,17 +15,15 @@ static int each_part(struct store *s, const struct address_range *r,
 	const int64_t span = period_span[0].span_s;
 	sqlite3_stmt *st = sql_bind(s, GET_ADDRESS_BATCHES, e, "i", (int64_t)-1);
 	struct period p = {.span_s = span};
-	const uint8_t *data;
-	size_t n;
+	struct batch_row row;
 	int rc;
 
 	while ((rc = sql_run(s, st, e)) == 1) {
 		p.begin_s = period_begin(sqlite3_column_int64(st, 1) / 1000, span);
 		if (p.begin_s <= r->since_s - span || p.begin_s >= r->until_s)
 			continue;
-		data = sqlite3_column_blob(st, 3);
-		n = (size_t)sqlite3_column_bytes(st, 3);
-		while (batch_part(&data, &n, (uint64_t)sqlite3_column_int64(st, 2), &p))
+		row = batch_row_of(st);
+		while (batch_part(&row, &p))
 			fn(&p, arg);
 	}
 	return rc;
@@ -176,12 +175,15 @@ struct address_reader {
 	struct arena mem;
 	VEC(struct packed) part;
 	struct packed_sum sum;
+	struct calls calls; /* of which some were read */
+	size_t ncall;
 	uint64_t file; /* while it is put together */
 };
 
 static void take_data(struct address_reader *r, const struct period *p)
 {
 	vec_push(&r->part, (struct packed){.p = p->data, .end = p->data + p->n});
+	calls_read(&r->calls, p->calls, p->ncalls);
 }
 
 static void take_part(const struct period *p, void *reader)
@@ -227,6 +229,7 @@ struct address_reader *store_addresses(
 		rc = each_part(s, r, take_part, to, e);
 	if (rc == 0) {
 		to->sum = packed_sum(to->part.v, to->part.n);
+		calls_sum(&to->calls);
 		return to;
 	}
 	address_reader_free(to);
@@ -242,10 +245,19 @@ bool address_reader_next(struct address_reader *r, uint64_t *address, uint64_t *
 	return more;
 }
 
+bool address_reader_caller(struct address_reader *r, struct address_caller *out)
+{
+	if (r->ncall == r->calls.v.n)
+		return false;
+	*out = r->calls.v.v[r->ncall++];
+	return true;
+}
+
 void address_reader_free(struct address_reader *r)
 {
 	if (!r)
 		return;
+	calls_free(&r->calls);
 	arena_free(&r->mem);
 	vec_free(&r->part);
 	free(r);

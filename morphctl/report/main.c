@@ -19,11 +19,24 @@
 
 static int read_options(struct job *j, int argc, char **argv)
 {
-	enum { BY = 1, EVENT, CALLERS, LIMIT_ROWS, JSON, FROM, MODULE, OUTPUT, DEBUG, SOCKET };
+	enum {
+		BY = 1,
+		EVENT,
+		CALLERS,
+		CHARGED,
+		LIMIT_ROWS,
+		JSON,
+		FROM,
+		MODULE,
+		OUTPUT,
+		DEBUG,
+		SOCKET
+	};
 	static const struct option option[] = {{"by", 1, NULL, BY}, {"event", 1, NULL, EVENT},
-	    {"callers", 0, NULL, CALLERS}, {"limit", 1, NULL, LIMIT_ROWS}, {"json", 0, NULL, JSON},
-	    {"from", 1, NULL, FROM}, {"module", 1, NULL, MODULE}, {"output", 1, NULL, OUTPUT},
-	    {"debug", 1, NULL, DEBUG}, {"socket", 1, NULL, SOCKET}, {0}};
+	    {"callers", 0, NULL, CALLERS}, {"charged", 0, NULL, CHARGED},
+	    {"limit", 1, NULL, LIMIT_ROWS}, {"json", 0, NULL, JSON}, {"from", 1, NULL, FROM},
+	    {"module", 1, NULL, MODULE}, {"output", 1, NULL, OUTPUT}, {"debug", 1, NULL, DEBUG},
+	    {"socket", 1, NULL, SOCKET}, {0}};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", option, NULL)) != -1) {
@@ -36,6 +49,9 @@ static int read_options(struct job *j, int argc, char **argv)
 			break;
 		case CALLERS:
 			j->callers = true;
+			break;
+		case CHARGED:
+			j->query.charged = true;
 			break;
 		case LIMIT_ROWS:
 			j->show.limit = strtoul(optarg, NULL, 10);

@@ -29,6 +29,14 @@ static int choose_level(struct job *j)
 	return j->level ? EXIT_USAGE : EXIT_DONE;
 }
 
+static int check_charged(const struct job *j)
+{
+	if (!j->query.charged ||
+	    (j->query.module && !j->callers && j->query.level != BREAKDOWN_PROCESS))
+		return EXIT_DONE;
+	return complain(EXIT_USAGE, "--charged is of a MODULE's functions, lines or addresses");
+}
+
 static bool has_chains(const struct recording *r)
 {
 	size_t i;
@@ -43,7 +51,9 @@ static void show_callers(struct job *j)
 {
 	struct callgraph g = {0};
 
-	if (has_chains(&j->r))
+	if (j->r.partial)
+		callgraph_of_callers(&g, &j->r, j->query.event);
+	else if (has_chains(&j->r))
 		callgraph_of_chains(&g, &j->r, j->query.event);
 	else
 		callgraph_of_calls(&g, &j->r, j->query.event);
@@ -59,7 +69,7 @@ int job_report(struct job *j)
 
 	if (j->narg < 1 || j->narg > 3)
 		return EXIT_USAGE;
-	rc = choose_level(j);
+	rc = choose_level(j) ?: check_charged(j);
 	if (rc)
 		return rc;
 	rc = job_read(j, j->arg[0]) ?: job_choose_event(j);

@@ -108,6 +108,7 @@ struct recording {
 	VEC(struct recording_branch) branch;
 	VEC(struct recording_range) range;
 	uint64_t lost;     /* samples that the tool knows it missed */
+	bool partial;      /* a stack has the nearest caller that is known, not all of them */
 	struct htab index; /* recording.c's */
 	struct arena mem;  /* owns the strings */
 };

@@ -124,6 +124,23 @@ static void add_self(struct breakdown_row *row, const struct recording_sample *s
 	row->self += (double)s->period;
 }
 
+/* To the innermost frame in the module. */
+static void charge(struct breakdown *t, struct assign *a, const struct recording *r,
+    const struct breakdown_query *q, const struct recording_sample *s)
+{
+	uint32_t at = s->stack, row;
+
+	while (at != RECORDING_NONE &&
+	       !breakdown_is_module(
+		   &r->file.v[r->location.v[r->stack.v[at].location].file], q->module))
+		at = r->stack.v[at].caller;
+	if (at == RECORDING_NONE || at == s->stack)
+		return;
+	row = a->row[r->stack.v[at].location];
+	if (row != RECORDING_NONE)
+		t->row.v[row].charged += (double)s->period;
+}
+
 static void add_stack(
     struct breakdown *t, struct assign *a, const struct recording *r, uint32_t sample)
 {
@@ -132,8 +149,8 @@ static void add_stack(
 
 	if (row != RECORDING_NONE)
 		add_self(&t->row.v[row], s);
-	for (; at != RECORDING_NONE; at = r->stack.v[at].caller) {
-		t->chains |= r->stack.v[at].caller != RECORDING_NONE;
+	for (; at != RECORDING_NONE; at = r->partial ? RECORDING_NONE : r->stack.v[at].caller) {
+		t->chains |= !r->partial && r->stack.v[at].caller != RECORDING_NONE;
 		row = a->row[r->stack.v[at].location];
 		if (row == RECORDING_NONE || a->seen[row] == sample + 1)
 			continue;
@@ -185,7 +202,7 @@ static int by_self(const void *a, const void *b)
 {
 	const struct breakdown_row *x = a, *y = b;
 
-	return ORDER(y->self, x->self) ?: ORDER(y->total, x->total) ?: ORDER(x->file, y->file)
+	return ORDER(y->self + y->charged, x->self + x->charged) ?: ORDER(y->total, x->total) ?: ORDER(x->file, y->file)
 	    ?: ORDER(x->function, y->function) ?: ORDER(x->line, y->line)
 	    ?: ORDER(x->offset, y->offset) ?: ORDER(x->task, y->task);
 }
@@ -211,13 +228,15 @@ void breakdown_make(struct breakdown *t, const struct recording *r, const struct
 			add_process(t, &a, r, s);
 		else if (q->level == BREAKDOWN_PROCESS)
 			continue;
-		else if (s->stack != RECORDING_NONE)
+		else if (s->stack != RECORDING_NONE) {
 			add_stack(t, &a, r, i);
-		else if (is_sample_wanted(r, q, s))
+			if (q->charged)
+				charge(t, &a, r, q, s);
+		} else if (is_sample_wanted(r, q, s))
 			add_bare(t, s, &bare);
 	}
 	for (k = 0; k < t->row.n; k++)
-		if (t->row.v[k].n || t->row.v[k].total > 0)
+		if (t->row.v[k].n || t->row.v[k].total > 0 || t->row.v[k].charged > 0)
 			t->row.v[n++] = t->row.v[k];
 	t->row.n = n;
 	vec_sort(&t->row, by_self);

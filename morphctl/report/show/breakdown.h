@@ -21,6 +21,7 @@ struct breakdown_query {
 	const char *module; /* a path or a file name: only code of it; NULL = all */
 	const char
 	    *function; /* a name as people or linkers write it: only code of it; NULL = all */
+	bool charged;  /* rows have the time of other modules' code that they called, too */
 };
 
 struct breakdown_row {
@@ -34,7 +35,9 @@ struct breakdown_row {
 	uint64_t n;      /* samples in it */
 	double self;     /* their periods, in the event's unit */
 	double total;    /* … and those in what it called, each sample once. Without call
-			    chains the same */
+			    chains, and with partial ones, the same */
+	double charged;  /* those in other modules' code, of which it is the innermost frame in
+			    the module */
 };
 
 struct breakdown {
@@ -42,7 +45,7 @@ struct breakdown {
 	row;         /* most in it first; of equal ones as the recording has them */
 	uint64_t n;  /* samples of the event in all, those of other modules too */
 	double sum;  /* their periods */
-	bool chains; /* some sample has callers */
+	bool chains; /* some sample has all its callers */
 };
 
 void breakdown_make(

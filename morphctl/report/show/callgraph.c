@@ -112,19 +112,16 @@ static bool is_start(const struct recording *r, uint32_t location, uint32_t func
 	return start == UINT64_MAX || r->location.v[location].offset == start;
 }
 
-void callgraph_of_calls(struct callgraph *g, const struct recording *r, uint32_t event)
+static uint32_t node_at(struct callgraph *g, const struct recording *r, uint32_t location)
 {
-	const struct recording_sample *s;
-	const struct recording_branch *b;
-	uint32_t at, from, to;
+	return callgraph_node(g, r->location.v[location].file, breakdown_function(r, location));
+}
 
-	for (s = r->sample.v; s < r->sample.v + r->sample.n; s++) {
-		if (s->event != event || s->stack == RECORDING_NONE)
-			continue;
-		at = r->stack.v[s->stack].location;
-		to = callgraph_node(g, r->location.v[at].file, breakdown_function(r, at));
-		g->node.v[to].self += (double)s->period;
-	}
+static void add_branches(struct callgraph *g, const struct recording *r)
+{
+	const struct recording_branch *b;
+	uint32_t from, to;
+
 	for (b = r->branch.v; b < r->branch.v + r->branch.n; b++) {
 		if (b->from == RECORDING_NONE || b->to == RECORDING_NONE)
 			continue;
@@ -132,10 +129,69 @@ void callgraph_of_calls(struct callgraph *g, const struct recording *r, uint32_t
 		to = breakdown_function(r, b->to);
 		if (from != RECORDING_NONE && to != RECORDING_NONE && from != to &&
 		    is_start(r, b->to, to))
-			callgraph_arc(g, callgraph_node(g, r->location.v[b->from].file, from),
-			    callgraph_node(g, r->location.v[b->to].file, to), (double)b->n, 0);
+			callgraph_arc(
+			    g, node_at(g, r, b->from), node_at(g, r, b->to), (double)b->n, 0);
 	}
+}
+
+void callgraph_of_calls(struct callgraph *g, const struct recording *r, uint32_t event)
+{
+	const struct recording_sample *s;
+	uint32_t at;
+
+	for (s = r->sample.v; s < r->sample.v + r->sample.n; s++) {
+		if (s->event != event || s->stack == RECORDING_NONE)
+			continue;
+		at = node_at(g, r, r->stack.v[s->stack].location);
+		g->node.v[at].self += (double)s->period;
+	}
+	add_branches(g, r);
 	callgraph_propagate(g);
+}
+
+/* ---- of nearest callers ---- */
+
+/* Of each file, whether some code of it is a caller. */
+static bool *find_calling(const struct recording *r)
+{
+	bool *calls = xcalloc(r->file.n + 1, sizeof *calls);
+	uint32_t up;
+	size_t i;
+
+	for (i = 0; i < r->stack.n; i++) {
+		up = r->stack.v[i].caller;
+		if (up != RECORDING_NONE)
+			calls[r->location.v[r->stack.v[up].location].file] = true;
+	}
+	return calls;
+}
+
+void callgraph_of_callers(struct callgraph *g, const struct recording *r, uint32_t event)
+{
+	bool *calls = find_calling(r);
+	const struct recording_sample *s;
+	uint32_t at, up, to;
+	size_t i;
+
+	for (s = r->sample.v; s < r->sample.v + r->sample.n; s++) {
+		if (s->event != event || s->stack == RECORDING_NONE)
+			continue;
+		at = r->stack.v[s->stack].location;
+		up = r->stack.v[s->stack].caller;
+		to = node_at(g, r, at);
+		g->node.v[to].self += (double)s->period;
+		if (up != RECORDING_NONE)
+			up = node_at(g, r, r->stack.v[up].location);
+		if (up != RECORDING_NONE && up != to)
+			callgraph_arc(g, up, to, (double)s->period, 0);
+		else if (!calls[r->location.v[at].file])
+			g->node.v[to].apart += (double)s->period;
+	}
+	free(calls);
+	add_branches(g, r);
+	callgraph_propagate(g);
+	for (i = 0; i < g->arc.n; i++)
+		g->arc.v[i].calls = NAN;
 }
 
 static int by_caller(const void *a, const void *b)
@@ -243,12 +299,15 @@ static void divide_time(struct callgraph *g, const struct scc *s)
 {
 	double *time = xcalloc(s->ncomponent + 1, sizeof *time);
 	double *calls = xcalloc(s->ncomponent + 1, sizeof *calls);
+	double *apart = xcalloc(s->ncomponent + 1, sizeof *apart);
 	struct callgraph_arc **order = xcalloc(g->arc.n + 1, sizeof *order), *a;
 	uint32_t *first = xcalloc(s->ncomponent + 2, sizeof *first), c;
 	size_t i;
 
-	for (i = 0; i < g->node.n; i++)
+	for (i = 0; i < g->node.n; i++) {
 		time[s->component[i]] += g->node.v[i].self;
+		apart[s->component[i]] += g->node.v[i].apart;
+	}
 	for (i = 0; i < g->arc.n; i++) {
 		a = &g->arc.v[i];
 		a->time = 0;
@@ -266,7 +325,7 @@ static void divide_time(struct callgraph *g, const struct scc *s)
 	for (c = 1, i = 0; c <= s->ncomponent; c++) {
 		for (; i < first[c]; i++) {
 			a = order[i];
-			a->time = calls[c] > 0 ? time[c] * a->calls / calls[c] : 0;
+			a->time = calls[c] > 0 ? (time[c] - apart[c]) * a->calls / calls[c] : 0;
 			time[s->component[a->caller]] += a->time;
 		}
 	}
@@ -274,6 +333,7 @@ static void divide_time(struct callgraph *g, const struct scc *s)
 		g->node.v[i].total = time[s->component[i]];
 	free(time);
 	free(calls);
+	free(apart);
 	free(order);
 	free(first);
 }

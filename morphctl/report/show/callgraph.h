@@ -4,7 +4,11 @@
  * Of sampled call chains the time of an arc is that of the samples that have it, each once, as long
  * as the caller was waiting for the callee. Where only numbers of calls are known, a function's
  * time is divided among its callers by these (Graham, Kessler and McKusick: gprof, SIGPLAN '82,
- * section 4): functions that call one another are a cycle, which has its time as one.
+ * section 4): functions that call one another are a cycle, which has its time as one. Where chains
+ * end at the nearest caller that is known (struct recording, partial), samples take the place of
+ * these numbers (Appel, Duba and MacQueen: "Profiling in the presence of optimization and garbage
+ * collection", 1988). Of a file whose own code is never a caller only what has one is divided:
+ * other programs use it, too.
  */
 #ifndef MORPH_REPORT_CALLGRAPH_H
 #define MORPH_REPORT_CALLGRAPH_H
@@ -14,6 +18,7 @@
 struct callgraph_node {
 	uint32_t file, function; /* of the recording; function may be RECORDING_NONE */
 	double self, total;      /* in the event's unit; total with all that it called */
+	double apart;            /* of self: that no caller is charged with */
 	uint32_t cycle;          /* > 0: of the cycle of that number */
 };
 
@@ -41,6 +46,8 @@ void callgraph_of_chains(struct callgraph *g, const struct recording *r, uint32_
 /* From an event's samples and the branches that are calls: those from another function to the
  * begin of one. Divides time by them, too. */
 void callgraph_of_calls(struct callgraph *g, const struct recording *r, uint32_t event);
+/* From an event's samples and the nearest callers of some, and from the branches that are calls. */
+void callgraph_of_callers(struct callgraph *g, const struct recording *r, uint32_t event);
 /* From self and calls: time of arcs, and total. */
 void callgraph_propagate(struct callgraph *g);
 /* Sorts. Nodes have other numbers from here on. */

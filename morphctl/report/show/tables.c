@@ -82,9 +82,9 @@ static void print_head(FILE *out, struct shown *s)
 static void add_row(struct table *t, struct shown *s, const struct breakdown_row *row)
 {
 	struct arena *a = &s->mem;
-	const char *cell[6];
+	const char *cell[7];
 	unsigned n = 0, k;
-	struct table_row *to = table_row(t, NULL, NULL, NULL, NULL, NULL, NULL);
+	struct table_row *to = table_row(t, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 	bool deep = s->q->level == BREAKDOWN_LINE || s->q->level == BREAKDOWN_ADDRESS;
 
 	cell[n++] = words_share(a, row->self / s->t->sum);
@@ -92,6 +92,8 @@ static void add_row(struct table *t, struct shown *s, const struct breakdown_row
 		cell[n++] = words_share(a, row->total / s->t->sum);
 	cell[n++] = words_number(a, (double)row->n);
 	cell[n++] = rows_amount(a, event_of(s)->unit, row->self);
+	if (s->q->charged)
+		cell[n++] = rows_amount(a, event_of(s)->unit, row->charged);
 	cell[n++] = row_text(s, row);
 	if (s->q->level == BREAKDOWN_FUNCTION || deep)
 		cell[n++] = row_where(s, row, deep);
@@ -110,6 +112,8 @@ static unsigned columns(const struct shown *s, struct column *c)
 		c[n++] = (struct column){"TOTAL", RIGHT};
 	c[n++] = (struct column){"SAMPLES", RIGHT};
 	c[n++] = (struct column){is_timed(s) ? "TIME" : "PERIODS", RIGHT};
+	if (s->q->charged)
+		c[n++] = (struct column){"CHARGED", RIGHT};
 	c[n++] =
 	    (struct column){name[level], level == BREAKDOWN_MODULE || level == BREAKDOWN_LINE ? CUT
 					 : level == BREAKDOWN_ADDRESS                         ? LEFT
@@ -156,6 +160,8 @@ static json_t *row_json(struct shown *s, const struct breakdown_row *row)
 	const struct recording_function *f =
 	    row->function == RECORDING_NONE ? NULL : &r->function.v[row->function];
 
+	if (s->q->charged)
+		json_object_set_new(j, "charged", json_real(row->charged));
 	if (s->q->level == BREAKDOWN_PROCESS) {
 		if (row->task != RECORDING_NONE)
 			json_object_set_new(j, "pid", json_integer(r->task.v[row->task].pid));
