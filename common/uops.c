@@ -559,6 +559,43 @@ uint32_t uops_at(const struct uops *u, uint32_t func, uint32_t block, uint32_t o
 	return u->uop.v[at].at == offset ? at : UOPS_NONE;
 }
 
+uint32_t uops_callee(const char *name, size_t n)
+{
+	struct hash128 h = hash_bytes(name, n);
+	uint32_t short_hash = (uint32_t)hash_short(&h) & INT32_MAX;
+
+	return short_hash ? short_hash : 1;
+}
+
+/* A call that does not return ends its block as if it were left. */
+static bool block_returns(const struct uops *u, const struct uops_block *b)
+{
+	const struct uop *last = b->nuop > 1 ? &u->uop.v[b->uop + b->nuop - 2] : NULL;
+
+	switch (b->term) {
+	case UT_GO:
+	case UT_COND:
+	case UT_LOOKUP:
+	case UT_RET:
+		return true;
+	case UT_STOP:
+		return last && last->kind == UOP_CALL && last->aux;
+	default:
+		return false;
+	}
+}
+
+bool uops_returns(const struct uops *u, uint32_t func)
+{
+	const struct uops_func *f = &u->func.v[func];
+	uint32_t i;
+
+	for (i = 0; i < f->nblock; i++)
+		if (!block_returns(u, &u->block.v[f->block + i]))
+			return false;
+	return true;
+}
+
 uint32_t uops_after_call(const struct uops *u, uint32_t func, uint32_t block, uint32_t offset)
 {
 	uint32_t i = uops_at(u, func, block, offset);

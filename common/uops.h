@@ -67,7 +67,8 @@ enum {
 enum uop_kind {
 	UOP_NOP,   /* neither registers nor flags nor memory */
 	UOP_STOP,  /* not understood, or of no use to go beyond */
-	UOP_CALL,  /* the next instruction is where it returns; aux: does not return */
+	UOP_CALL,  /* the next instruction is where it returns; aux: does not return; imm:
+		      uops_callee() of what is called by name, else 0 */
 	UOP_FLAGS, /* flags become unknown */
 	UOP_MOV,   /* dst = src */
 	UOP_MOVZX, /* dst = src of aux bytes (log2), zeros above */
@@ -193,6 +194,8 @@ struct uops {
 	VEC(uint32_t) frames_before;  /* of each 16th uop on: entries of frame[] before it */
 };
 
+/* A function by its name: not 0, and seldom that of another one. */
+uint32_t uops_callee(const char *name, size_t n);
 /* What the evaluator takes for granted: the reader refuses others. ntable: jump
  * tables of the function. */
 bool uops_sound(const struct uop *o, uint32_t ntable);
@@ -221,6 +224,8 @@ uint32_t uops_find(const struct uops *u, const struct hash128 *key);
  * byte, in any layout. UOPS_NONE where no instruction begins, or no such block.
  */
 uint32_t uops_at(const struct uops *u, uint32_t func, uint32_t block, uint32_t offset);
+/* Whether a function that is called is left by returning alone: by no jump to another one. */
+bool uops_returns(const struct uops *u, uint32_t func);
 /* The index of the uop after the call that ends at offset; UOPS_NONE where none
  * does. Of a return address the block is that of the byte before it: a call may
  * end its block. */

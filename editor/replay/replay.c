@@ -55,6 +55,18 @@ static bool never_returns(const struct stmt *call)
 	return insn_noreturn(callee);
 }
 
+/* Calls by way of the symbol's entry in the GOT are by name, too. */
+static int64_t callee_of(const struct stmt *call)
+{
+	struct str callee, name;
+
+	insn_classify(call, &callee);
+	name = symbol_of(callee);
+	if (name.n && *name.p == '*' && name.n < callee.n)
+		name = (struct str){name.p + 1, name.n - 1};
+	return name.n && *name.p != '*' ? uops_callee(name.p, name.n) : 0;
+}
+
 static void put_item(struct compiler *c, const struct item *it, uint32_t reg[UR_N], uint32_t cfi)
 {
 	const struct stmt *st = &c->u->stmt.v[c->f->code.v[it->from]];
@@ -62,8 +74,10 @@ static void put_item(struct compiler *c, const struct item *it, uint32_t reg[UR_
 
 	if (st->kind == ST_INSN) {
 		o = uop_of_insn(st);
-		if (o.kind == UOP_CALL)
+		if (o.kind == UOP_CALL) {
 			o.aux = never_returns(st);
+			o.imm = callee_of(st);
+		}
 		uop_use_tables(&c->tables, st, reg, &o);
 		uop_consts_step(reg, &c->tables, st);
 	} else {

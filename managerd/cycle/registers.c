@@ -200,6 +200,8 @@ static struct observer begin(const struct batch_module *at)
 	    .table = &o->table,
 	    .uops = &o->uops,
 	    .uops_func = o->uops_func,
+	    .closed = o->closed,
+	    .nclosed = o->nclosed,
 	    .weights = &o->weights};
 }
 
@@ -240,7 +242,7 @@ static void add_caller(struct address_calls *calls, struct observer *o, const st
 	const struct wire_site *s = c->site;
 
 	while (s < c->site + c->nsite && !c->direct &&
-	       !(o[s->module].uops && observe_is_return(&o[s->module], s->offset)))
+	       !(o[s->module].uops && observe_calls_out(&o[s->module], s->offset)))
 		s++;
 	if (s == c->site + c->nsite) {
 		o[c->site->module].count.uncharged += c->count;

@@ -10,10 +10,12 @@
 struct origin { /* functions of an original build and its layouts */
 	struct build_id id;
 	struct map_table table;
-	uint64_t *hit;          /* per slot, all 0 between batches */
-	uint32_t *func;         /* per function of the table: FUNC_… or index in the profile */
-	struct uops uops;       /* of the present program, once it has a replay table */
-	uint32_t *uops_func;    /* managerd/samples/observe.h; NULL = no such table */
+	uint64_t *hit;       /* per slot, all 0 between batches */
+	uint32_t *func;      /* per function of the table: FUNC_… or index in the profile */
+	struct uops uops;    /* of the present program, once it has a replay table */
+	uint32_t *uops_func; /* managerd/samples/observe.h; NULL = no such table */
+	uint32_t *closed;    /* likewise, nclosed of them, with the table */
+	size_t nclosed;
 	struct weights weights; /* with the table */
 	bool uops_asked;        /* its table is being loaded */
 	size_t uops_used;       /* of a large one for how many functions with samples; 0 = all */

@@ -101,11 +101,13 @@ static void attach(const struct builds *b, struct table_work *w)
 	if (w->rc != 1)
 		return;
 	free(o->uops_func);
+	free(o->closed);
 	weights_free(&o->weights);
 	uops_free(&o->uops);
 	o->uops = w->uops;
 	w->uops = (struct uops){0};
 	o->uops_func = observe_link(&o->table, &o->uops);
+	o->closed = observe_closed(&o->table, &o->uops, o->uops_func, &o->nclosed);
 	o->weights = weights_new(&o->uops);
 	o->uops_used = w->part ? w->sampled : 0;
 }

@@ -24,6 +24,7 @@ void module_unload(struct modules *ms, struct module *m)
 		free(m->builds.origin.v[i].hit);
 		free(m->builds.origin.v[i].func);
 		free(m->builds.origin.v[i].uops_func);
+		free(m->builds.origin.v[i].closed);
 		weights_free(&m->builds.origin.v[i].weights);
 		uops_free(&m->builds.origin.v[i].uops);
 	}
@@ -76,7 +77,7 @@ void module_count_bytes(struct modules *ms, struct module *m)
 		if (o->uops_func)
 			n += uops_size(&o->uops) +
 			     (o->table.func.n + o->uops.func.n) * sizeof *o->uops_func +
-			     weights_size(&o->uops);
+			     o->nclosed * sizeof *o->closed + weights_size(&o->uops);
 	}
 	for (i = 0; i < m->builds.build.n; i++)
 		n += map_size(&m->builds.build.v[i].map, &(struct map_table){0});

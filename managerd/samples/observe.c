@@ -1,4 +1,5 @@
 #include "managerd/samples/observe.h"
+#include "common/sort.h"
 #include "managerd/replay/forward.h"
 #include "managerd/replay/backward.h"
 
@@ -18,6 +19,36 @@ uint32_t *observe_link(const struct map_table *t, const struct uops *u)
 			link[t->func.n + link[i]] = (uint32_t)i;
 	}
 	return link;
+}
+
+uint32_t *observe_closed(
+    const struct map_table *t, const struct uops *u, const uint32_t *link, size_t *n)
+{
+	VEC(uint32_t) closed = {0}, open = {0};
+	const char *name;
+	uint32_t hash;
+	size_t i, k, to = 0;
+
+	for (i = 0; i < t->func.n; i++) {
+		name = t->func.v[i].name;
+		hash = uops_callee(name, strlen(name));
+		if (link[i] != UOPS_NONE && uops_returns(u, link[i]))
+			vec_push(&closed, hash);
+		else
+			vec_push(&open, hash);
+	}
+	vec_sort(&closed, order_u32);
+	vec_sort(&open, order_u32);
+	for (i = 0, k = 0; i < closed.n; i++) {
+		while (k < open.n && open.v[k] < closed.v[i])
+			k++;
+		if ((k == open.n || open.v[k] != closed.v[i]) &&
+		    (!to || closed.v[to - 1] != closed.v[i]))
+			closed.v[to++] = closed.v[i];
+	}
+	vec_free(&open);
+	*n = to;
+	return closed.v;
 }
 
 struct spot { /* where a file offset falls */
@@ -130,47 +161,55 @@ static bool find_return(
 }
 
 /* A call ends where its return address points to, perhaps in the block before. */
-static bool find_call(const struct observer *o, uint64_t offset, struct spot *from)
+static const struct uop *find_call(const struct observer *o, uint64_t offset, struct spot *from)
 {
-	uint32_t func;
+	uint32_t func, after;
 
 	if (!offset || !find_spot(o, offset - 1, from))
-		return false;
+		return NULL;
 	func = o->uops_func[from->func];
-	return func != UOPS_NONE &&
-	       uops_after_call(o->uops, func, from->block, from->at + 1) != UOPS_NONE;
+	if (func == UOPS_NONE)
+		return NULL;
+	after = uops_after_call(o->uops, func, from->block, from->at + 1);
+	return after == UOPS_NONE ? NULL : &o->uops->uop.v[after - 1];
 }
 
-bool observe_is_return(const struct observer *o, uint64_t offset)
+bool observe_calls_out(const struct observer *o, uint64_t offset)
 {
 	struct spot from;
+	const struct uop *call = find_call(o, offset, &from);
+	size_t i;
 
-	return find_call(o, offset, &from);
+	if (!call)
+		return false;
+	i = partition_point(0, o->nclosed, k, o->closed[k] < (uint64_t)call->imm);
+	return !call->imm || i == o->nclosed || o->closed[i] != (uint64_t)call->imm;
 }
 
 /* The frame's return address is known if it is one of the words that point into this program's
- * code; where it is none of them, other code has called. */
+ * code; where it is none of them, other code has called, for a call of this program. */
 static void note_caller(
     struct observer *o, uint32_t callee, uint32_t uop, const struct wire_regs *r)
 {
+	const struct wire_code *c = r->code, *end = r->code + r->ncode;
 	struct spot from;
 	uint64_t above;
-	uint32_t i = 0;
 
 	if (!find_return(o, uop, r, &above))
 		return;
-	while (i < r->ncode && 8 * (uint64_t)r->code[i].word < above)
-		i++;
-	if (i < r->ncode && 8 * (uint64_t)r->code[i].word == above) {
-		if (!find_call(o, r->code[i].offset, &from))
+	while (c < end && 8 * (uint64_t)c->word < above)
+		c++;
+	if (c < end && 8 * (uint64_t)c->word == above) {
+		if (!find_call(o, c->offset, &from))
 			return;
 		pairs_add(&o->call, from.range->slot, callee, 1);
 		o->count.callers++;
+	} else {
+		while (c < end && !observe_calls_out(o, c->offset))
+			c++;
 	}
-	while (i < r->ncode && !find_call(o, r->code[i].offset, &from))
-		i++;
-	if (i < r->ncode)
-		vec_push(&o->site, (struct observed_call){r->offset, r->code[i].offset - 1});
+	if (c < end)
+		vec_push(&o->site, (struct observed_call){r->offset, c->offset - 1});
 }
 
 void observe(struct observer *o, const struct wire_regs *r)

@@ -39,6 +39,8 @@ struct observer {
 	const struct map_table *table;
 	const struct uops *uops;
 	const uint32_t *uops_func; /* observe_link() */
+	const uint32_t *closed;    /* observe_closed() */
+	size_t nclosed;
 	struct weights *weights;   /* NULL = all weigh the same */
 	struct pairs edge;         /* slot of a block, slot of the one it went on to; in
 				      units of 1 / WEIGHT_ONE */
@@ -52,8 +54,16 @@ struct observer {
 /* For each function of the table its index in u, where both have as many blocks,
  * else UOPS_NONE; then, for each function of u, the reverse. An array to free. */
 uint32_t *observe_link(const struct map_table *t, const struct uops *u);
+/*
+ * uops_callee() of names whose functions are all known and left by returning alone, ascending, each
+ * once, to free. Code of other files is never reached through these: while such a function runs it,
+ * a return address into this function comes first. link: as observe_link() gives it.
+ */
+uint32_t *observe_closed(
+    const struct map_table *t, const struct uops *u, const uint32_t *link, size_t *n);
 void observe(struct observer *o, const struct wire_regs *r);
-/* Whether the instruction before an offset of the file is a call. */
-bool observe_is_return(const struct observer *o, uint64_t offset);
+/* Whether the instruction before an offset of the file may have called code of another file. Words
+ * that an earlier call left on the stack are refused by this, unless they come from such a call. */
+bool observe_calls_out(const struct observer *o, uint64_t offset);
 
 #endif
