@@ -7,8 +7,14 @@
 static bool take_site(struct callers_sites *to, const struct maps *m, const struct event *s,
     uint64_t addr, bool (*wanted)(const struct build_id *id, void *arg), void *arg)
 {
-	if (!maps_at(m, s, addr, &to->at[to->n]) || !wanted(to->at[to->n].id, arg))
+	struct place *at = &to->at[to->n];
+	uint32_t i;
+
+	if (!maps_at(m, s, addr, at) || !wanted(at->id, arg))
 		return false;
+	for (i = 0; i < to->n; i++)
+		if (to->at[i].offset == at->offset && to->at[i].base == at->base)
+			return false;
 	to->n++;
 	return true;
 }
@@ -20,8 +26,7 @@ void callers_sites(struct callers_sites *to, struct maps *m, const struct event 
 	uint32_t i;
 
 	to->n = 0;
-	to->direct =
-	    s->sample.mode == MODE_KERNEL && take_site(to, m, s, r->ip, wanted, arg);
+	to->direct = s->sample.mode == MODE_KERNEL && take_site(to, m, s, r->ip, wanted, arg);
 	for (i = 0; !to->direct && i < r->nword && to->n < WIRE_SITES; i++)
 		take_site(to, m, s, r->word[i], wanted, arg);
 }

@@ -9,7 +9,7 @@
 #include "monitor-client/maps/maps.h"
 #include "monitor-client/room.h"
 
-enum { CALLERS_MAX = 1 << 15 };
+enum { CALLERS_MAX = 1 << 14 };
 
 struct callers_sites {
 	struct place at[WIRE_SITES]; /* live as long as a place does */

@@ -147,7 +147,7 @@ struct wire_elsewhere {
  * files. What was called returns to one of them, most likely; only who knows where calls are can
  * tell which. Samples of the batch that have this are counted where they fell all the same.
  */
-enum { WIRE_SITES = 4, WIRE_CALLERS_MAX = 1 << 16 };
+enum { WIRE_SITES = 8, WIRE_CALLERS_MAX = 1 << 16 };
 struct wire_site {
 	uint32_t module; /* index into module[] */
 	uint64_t offset; /* in its file */
@@ -160,7 +160,7 @@ struct wire_caller {
 	bool direct;      /* the kernel worked for the site, which is a byte of the instruction that
 			     was interrupted or called it */
 	uint32_t nsite;   /* > 0; direct: 1 */
-	struct wire_site site[WIRE_SITES]; /* from rsp upwards */
+	struct wire_site site[WIRE_SITES]; /* from rsp upwards, each once */
 	uint64_t count;                    /* > 0 */
 };
 
