@@ -40,6 +40,8 @@ static void decode(const void *p, size_t n, enum wire_type type)
 		    (b.nregs && memcmp(b2.regs, b.regs, b.nregs * sizeof *b.regs)) ||
 		    b2.plain != b.plain || b2.extra != b.extra || b2.nrun != b.nrun ||
 		    b2.runs_unsent != b.runs_unsent || b2.nelsewhere != b.nelsewhere ||
+		    b2.ncaller != b.ncaller ||
+		    (b.ncaller && memcmp(b2.caller, b.caller, b.ncaller * sizeof *b.caller)) ||
 		    (b.nrun && memcmp(b2.run, b.run, b.nrun * sizeof *b.run)))
 			abort();
 	}

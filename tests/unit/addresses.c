@@ -1,6 +1,7 @@
 /* Samples by file and address in the store: periods, bounds, who gives way. */
 #include "managerd/store/addresses.h"
 #include "common/publish.h"
+#include "managerd/store/calls.h"
 #include "managerd/store/packed.h"
 #include "tests/unit/unit.h"
 
@@ -16,6 +17,7 @@ static struct store *s;
 static struct err e;
 static struct arena mem;
 static struct address_policy policy;
+static const struct address_calls no_calls;
 static const struct address_range all = {0, INT64_MAX / 2};
 
 static void setup(void)
@@ -63,7 +65,7 @@ static void add(
 	p.sample = w;
 	p.file.samples = n * count;
 	ck_assert_msg(!store_begin(s, &e) &&
-			  !store_add_addresses(s, at_s * 1000, 4000000, &p, 1, &e) &&
+			  !store_add_addresses(s, at_s * 1000, 4000000, &p, 1, &no_calls, &e) &&
 			  !store_commit(s, &e),
 	    "%s", e.text);
 	free(w);
@@ -181,7 +183,7 @@ START_TEST(a_user_sees_their_own)
 
 	add(T0, "/a", 1, 0, 1, 1);
 	add(T0, "/a", 2, 0, 1, 1);
-	ck_assert_int_eq(store_add_addresses(s, T0 * 1000LL, 1000, &kernel, 1, &e), 0);
+	ck_assert_int_eq(store_add_addresses(s, T0 * 1000LL, 1000, &kernel, 1, &no_calls, &e), 0);
 	f = files(T0, T0 + 60, 2, &n);
 	ck_assert_uint_eq(n, 2);
 	ck_assert_uint_eq(f[0].uid, 2);
@@ -362,7 +364,7 @@ START_TEST(a_rollback_forgets)
 
 	p.file.samples = 5;
 	ck_assert_int_eq(store_begin(s, &e), 0);
-	ck_assert_int_eq(store_add_addresses(s, T0 * 1000LL, 1000, &p, 1, &e), 0);
+	ck_assert_int_eq(store_add_addresses(s, T0 * 1000LL, 1000, &p, 1, &no_calls, &e), 0);
 	store_rollback(s);
 	add(T0, "/a", 1, 0, 1, 1);
 	files(T0, T0 + 60, -1, &n);
@@ -399,12 +401,16 @@ START_TEST(damaged_rows_are_left_out)
 	settle(T0 + 100);
 	store_close(s);
 	ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
-	ck_assert_int_eq(sqlite3_exec(db,
-			     "UPDATE addresses SET data = data || x'ffffffffffffffffffffff';"
-			     "INSERT INTO address_batches VALUES (NULL, 1767225600000, 1, x'00');"
-			     "INSERT INTO address_batches VALUES (NULL, 1767225600000, 1,"
-			     " x'0102030405060708ff01ff'), (NULL, 1767225600000, 1, '')",
-			     NULL, NULL, NULL),
+	ck_assert_int_eq(
+	    sqlite3_exec(db,
+		"UPDATE addresses SET data = data || x'ffffffffffffffffffffff';"
+		"INSERT INTO address_batches VALUES (NULL, 1767225600000, 1, x'00', x'');"
+		"INSERT INTO address_batches VALUES (NULL, 1767225600000, 1,"
+		" x'0102030405060708ff01ff', x'00'), (NULL, 1767225600000, 1, '',"
+		" x'0102030405060708ff'), (NULL, 1767225600000, 1, '',"
+		" x'010203040506070801ff')",
+
+		NULL, NULL, NULL),
 	    SQLITE_OK);
 	sqlite3_close(db);
 	s = store_open(path, &e);
@@ -434,7 +440,139 @@ START_TEST(ids_differ_by_every_part)
 }
 END_TEST
 
+/* n samples of /libc at 0x10, which /a has called from a site. */
+static void add_called(int64_t at_s, uint64_t site, uint64_t n)
+{
+	struct wire_sample w = {0x10, n};
+	struct address_part p[] = {
+	    {.file = file("/a", 1)}, {.file = file("/libc", 1), .sample = &w, .nsample = 1}};
+	struct address_calls calls = {0};
+
+	p[1].file.samples = n;
+	vec_push(&calls.v, (struct address_call){1, 0, 0x10, site, n});
+	ck_assert_msg(!store_begin(s, &e) &&
+			  !store_add_addresses(s, at_s * 1000, 4000000, p, 2, &calls, &e) &&
+			  !store_commit(s, &e),
+	    "%s", e.text);
+	vec_free(&calls.v);
+}
+
+/* Of a site of /a; *n: of how many. */
+static uint64_t called_from(uint64_t site, size_t *n)
+{
+	struct address_reader *r = store_addresses(s, &all, file("/libc", 1).id, &e);
+	struct address_caller c;
+	uint64_t found = 0;
+
+	ck_assert_msg(r != NULL, "%s", e.text);
+	for (*n = 0; address_reader_caller(r, &c); ++*n) {
+		ck_assert(c.file == file("/a", 1).id && c.address == 0x10);
+		if (c.site == site)
+			found = c.count;
+	}
+	address_reader_free(r);
+	return found;
+}
+
+START_TEST(calls_are_kept_with_addresses)
+{
+	size_t n;
+
+	add_called(T0 + 5, 0x100, 3);
+	add_called(T0 + 6, 0x200, 1);
+	add_called(T0 + 7, 0x100, 2);
+	ck_assert_uint_eq(called_from(0x100, &n), 5);
+	ck_assert_uint_eq(n, 2);
+	/* Who called is known, though nothing was sampled there. */
+	files(T0, T0 + 60, -1, &n);
+	ck_assert_uint_eq(n, 2);
+	ck_assert_uint_eq(samples_of(T0, T0 + 60, "/libc", 1), 6);
+	ck_assert_uint_eq(samples_of(T0, T0 + 60, "/a", 1), 0);
+	settle(T0 + 100);
+	ck_assert_int_eq(number("SELECT count(*) FROM address_batches"), 0);
+	ck_assert_uint_eq(called_from(0x100, &n), 5);
+	reopen();
+	/* Hours, and days. */
+	add_called(T0 + 1800, 0x200, 7);
+	settle(T0 + 20000);
+	ck_assert_int_eq(number("SELECT count(*) FROM addresses WHERE span = 600"), 0);
+	ck_assert_uint_eq(called_from(0x200, &n), 8);
+	settle(T0 + 4 * 86400);
+	ck_assert_int_eq(number("SELECT count(*) FROM addresses WHERE span < 86400"), 0);
+	ck_assert_uint_eq(called_from(0x200, &n), 8);
+	ck_assert_uint_eq(called_from(0x100, &n), 5);
+	settle(T0 + 40 * 86400);
+	ck_assert_uint_eq(called_from(0x100, &n), 0);
+	ck_assert_uint_eq(n, 0);
+}
+END_TEST
+
+START_TEST(calls_come_back_from_bytes)
+{
+	static const struct address_caller in[] = {{7, 5, UINT64_MAX, 1}, {1, 5, 9, 2},
+	    {1, 5, 3, 1}, {1, UINT64_MAX, 0, UINT64_MAX}, {1, 5, 9, 4}, {7, 0, 1, 1}};
+	struct calls c = {0}, back = {0};
+	struct buf b = {0};
+	size_t i;
+
+	for (i = 0; i < sizeof in / sizeof *in; i++)
+		vec_push(&c.v, in[i]);
+	calls_sum(&c);
+	ck_assert_uint_eq(c.v.n, 5);
+	ck_assert_uint_eq(c.v.v[1].count, 6);
+	calls_write(&c, &b);
+	calls_read(&back, b.p, b.n);
+	ck_assert_uint_eq(back.v.n, 5);
+	ck_assert(!memcmp(back.v.v, c.v.v, 5 * sizeof *c.v.v));
+	/* Cut anywhere: what is whole is there. */
+	for (i = 0; i < b.n; i++) {
+		char *copy = memcpy(xmalloc(i), b.p, i);
+
+		back.v.n = 0;
+		calls_read(&back, copy, i);
+		ck_assert_uint_lt(back.v.n, 5);
+		free(copy);
+	}
+	calls_thin(&c, 2);
+	ck_assert_uint_eq(c.v.n, 2);
+	ck_assert(c.v.v[0].count == 6 && c.v.v[1].count == UINT64_MAX);
+	calls_thin(&c, 0);
+	ck_assert_uint_eq(c.v.n, 0);
+	calls_free(&c);
+	calls_free(&back);
+	buf_free(&b);
+}
+END_TEST
+
+/* Each period has the commonest ones at least. */
+START_TEST(calls_of_a_period_are_bounded)
+{
+	size_t i, n;
+
+	for (i = 0; i < 2; i++) {
+		struct address_part p[] = {{.file = file("/a", 1)}, {.file = file("/libc", 1)}};
+		struct address_calls calls = {0};
+		uint64_t k;
+
+		p[1].file.samples = 1u << 20;
+		for (k = 0; k < CALLS_OF_PERIOD - 10; k++)
+			vec_push(&calls.v,
+			    (struct address_call){1, 0, 0x10, i * 1000 + 16 * k, 1 + (k == 7)});
+		ck_assert_int_eq(store_begin(s, &e), 0);
+		ck_assert_int_eq(
+		    store_add_addresses(s, (T0 + (int64_t)i) * 1000, 1, p, 2, &calls, &e), 0);
+		ck_assert_int_eq(store_commit(s, &e), 0);
+		vec_free(&calls.v);
+		settle(T0 + 100);
+	}
+	ck_assert_uint_ge(called_from(16 * 7, &n), 2);
+	ck_assert_uint_eq(n, CALLS_OF_PERIOD / 2);
+	ck_assert_uint_eq(samples_of(T0, T0 + 60, "/libc", 1), 2u << 20);
+}
+END_TEST
+
 UNIT_MAIN("addresses", 60, setup, teardown, batches_are_there_at_once, a_user_sees_their_own,
     a_build_says_its_module_and_origin, periods_become_longer, what_is_too_old_goes,
     who_has_most_gives_way, the_oldest_and_rarest_go_first, addresses_of_a_period_are_bounded,
-    a_rollback_forgets, the_range_is_said, damaged_rows_are_left_out, ids_differ_by_every_part)
+    a_rollback_forgets, the_range_is_said, damaged_rows_are_left_out, ids_differ_by_every_part,
+    calls_are_kept_with_addresses, calls_come_back_from_bytes, calls_of_a_period_are_bounded)

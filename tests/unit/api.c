@@ -933,6 +933,11 @@ START_TEST(addresses_are_shown_to_their_user)
 
 	ck_assert_ptr_nonnull(strstr(answer, " file 01020304 05060708 "));
 	ck_assert_ptr_nonnull(strstr(answer, " 7 28000000 /home/ann/bin/lua\n0x10 3\n0x20 4\n"));
+	/* Who called: not another user's, nor where in the kernel. */
+	ck_assert_ptr_nonnull(strstr(answer, "0x20 4\n< "));
+	ck_assert_ptr_nonnull(strstr(answer, " 0x15 0x20 2\nfile "));
+	ck_assert_ptr_null(strstr(answer, " 0x31 "));
+	ck_assert_ptr_nonnull(strstr(answer, " 0x17 - 2\n"));
 	ck_assert_ptr_nonnull(strstr(answer, " anonymous - - "));
 	ck_assert_ptr_nonnull(strstr(answer, " 77 1 4000000 no?de\n0x7f0000001000 1\n"));
 	ck_assert_ptr_nonnull(strstr(answer, " kernel - - 0 0 5 20000000 [kernel]\n"));
@@ -943,6 +948,8 @@ START_TEST(addresses_are_shown_to_their_user)
 		return;
 	answer = addresses_as(0, "");
 	ck_assert_ptr_nonnull(strstr(answer, "[kernel]\n0xffffffff81000000 2\n"));
+	ck_assert_ptr_nonnull(strstr(answer, " 0x17 0xffffffff81000000 2\n"));
+	ck_assert_ptr_nonnull(strstr(answer, " 0x31 0x20 1\n"));
 	ck_assert_ptr_nonnull(strstr(answer, "secret\n0x30 9\n"));
 	free(answer);
 }
@@ -971,6 +978,7 @@ START_TEST(many_addresses_are_a_stream)
 	    {.uid = peer, .path = "/home/ann/big", .samples = MANY}, w, MANY};
 	char ask[] = "GET /v1/addresses?" DAY " HTTP/1.1\r\nHost: x\r\n\r\n", *answer, *p;
 	unsigned lines = 0;
+	static const struct address_calls no_calls;
 	struct err e;
 	int i, fd;
 
@@ -978,7 +986,7 @@ START_TEST(many_addresses_are_a_stream)
 		w[i] = (struct wire_sample){(uint64_t)i * 1000, 1};
 	for (i = 0; i < 3; i++)
 		ck_assert_int_eq(
-		    store_add_addresses(manager.store, FAKE_MS + i, 1, &part, 1, &e), 0);
+		    store_add_addresses(manager.store, FAKE_MS + i, 1, &part, 1, &no_calls, &e), 0);
 	answer = addresses_as(peer, "");
 	for (p = answer; *p; p++) /* strstr() is slow here */
 		lines += p[0] == ' ' && p[1] == '3' && p[2] == '\n';

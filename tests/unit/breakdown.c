@@ -106,6 +106,41 @@ START_TEST(lines_and_addresses_of_a_function)
 }
 END_TEST
 
+START_TEST(a_modules_functions_are_charged_with_others)
+{
+	struct breakdown_query q = {BREAKDOWN_FUNCTION, event, "prog", NULL, true};
+	uint32_t stack = recording_stack(&r, RECORDING_NONE, main_at);
+	struct breakdown t;
+
+	/* Code of prog that libc called is its own; what libc called is for it. */
+	stack = recording_stack(&r, recording_stack(&r, stack, copy_at), unnamed);
+	sample(recording_stack(&r, recording_stack(&r, stack, copy_at), copy_at), 20);
+	sample(recording_stack(&r, RECORDING_NONE, copy_at), 50);
+	breakdown_make(&t, &r, &q);
+	ck_assert_uint_eq(t.row.n, 2);
+	/* The one with 1 + 20 comes before that with 3 + 4. */
+	ck_assert_uint_eq(t.row.v[0].function, RECORDING_NONE);
+	ck_assert_uint_eq(t.row.v[0].n, 1);
+	ck_assert_double_eq_tol(t.row.v[0].charged, 2000, 1e-9);
+	ck_assert_double_eq_tol(t.row.v[1].self, 300, 1e-9);
+	ck_assert_double_eq_tol(t.row.v[1].charged, 400, 1e-9);
+	breakdown_free(&t);
+}
+END_TEST
+
+/* Of chains that end at the nearest caller nothing is said in total. */
+START_TEST(partial_chains_are_none)
+{
+	struct breakdown t;
+
+	r.partial = true;
+	t = of(BREAKDOWN_MODULE, NULL, NULL);
+	ck_assert(!t.chains);
+	ck_assert_double_eq_tol(t.row.v[0].total, t.row.v[0].self, 1e-9);
+	breakdown_free(&t);
+}
+END_TEST
+
 START_TEST(processes_have_all_their_samples)
 {
 	struct breakdown t = of(BREAKDOWN_PROCESS, NULL, NULL);
@@ -131,4 +166,5 @@ END_TEST
 
 UNIT_MAIN("breakdown", 0, setup, teardown, modules_have_their_own_and_what_they_called,
     a_module_is_meant_by_its_name_or_path, lines_and_addresses_of_a_function,
-    processes_have_all_their_samples, sums_of_samples_stay)
+    processes_have_all_their_samples, a_modules_functions_are_charged_with_others,
+    partial_chains_are_none, sums_of_samples_stay)

@@ -152,5 +152,54 @@ START_TEST(chains_count_each_sample_once)
 }
 END_TEST
 
+static void add_sample(struct recording *r, uint32_t event, uint32_t stack, uint64_t period)
+{
+	recording_sample(r,
+	    &(struct recording_sample){
+		.event = event, .task = RECORDING_NONE, .stack = stack, .n = 1, .period = period});
+}
+
+/* LEAF is of another file, RIGHT has no samples with a caller. */
+START_TEST(nearest_callers_lead_on)
+{
+	static const uint32_t left[] = {WORK, LEFT}, work[] = {MAIN, WORK}, right[] = {RIGHT},
+			      self[] = {LEFT, LEFT};
+	struct recording r = {.partial = true};
+	struct callgraph g = {0};
+	uint32_t event = recording_event(&r, "time", "ns"), libc, leaf, at;
+	struct recording_function f = {.name = "leaf", .start = 0};
+	struct recording_frame frame;
+
+	libc = recording_file(&r, RECORDING_ELF, "/lib/libc.so", NULL, 0);
+	leaf = recording_location(&r, libc, 7);
+	add_sample(&r, event, stack_of(&r, work, 2), 10);
+	add_sample(&r, event, stack_of(&r, left, 2), 20);
+	add_sample(&r, event, stack_of(&r, self, 2), 5);
+	add_sample(&r, event, stack_of(&r, right, 1), 40);
+	f.file = libc;
+	frame = (struct recording_frame){.function = recording_function(&r, &f)};
+	recording_resolve(&r, leaf, &frame, 1);
+	at = recording_stack(&r, stack_of(&r, (uint32_t[]){LEFT}, 1), leaf);
+	add_sample(&r, event, at, 300);
+	at = recording_stack(&r, stack_of(&r, right, 1), leaf);
+	add_sample(&r, event, at, 100);
+	add_sample(&r, event, recording_stack(&r, RECORDING_NONE, leaf), 1000);
+	callgraph_of_callers(&g, &r, event);
+	callgraph_end(&g);
+	ck_assert_double_eq_tol(g.sum, 1475, 1e-9);
+	/* 400 of leaf's 1400 were called from here, 3 to 1; all of left's, work's and main's go on.
+	 */
+	ck_assert_double_eq_tol(g.node.v[0].total, 1400, 1e-9);
+	ck_assert_double_eq_tol(g.node.v[0].apart, 1000, 1e-9);
+	ck_assert_double_eq_tol(g.node.v[1].total, 335, 1e-9);
+	ck_assert_double_eq_tol(g.node.v[2].total, 335, 1e-9 + 10);
+	ck_assert_uint_eq(g.node.n, 5);
+	ck_assert_double_eq_tol(g.node.v[4].total, 140, 1e-9);
+	ck_assert(isnan(g.arc.v[0].calls));
+	callgraph_free(&g);
+	recording_free(&r);
+}
+END_TEST
+
 UNIT_MAIN("callgraph", 0, NULL, NULL, time_is_divided_by_calls, a_cycle_has_its_time_as_one,
-    a_long_chain_is_followed, chains_count_each_sample_once)
+    a_long_chain_is_followed, chains_count_each_sample_once, nearest_callers_lead_on)

@@ -274,11 +274,16 @@ static void fake_addresses(struct manager *m, uint32_t uid, uint32_t other)
 	    .id = {4, {1, 2, 3, 4}},
 	    .origin = {4, {5, 6, 7, 8}},
 	    .map = ""};
+	struct address_calls calls = {0};
 	struct err e;
 
+	vec_push(&calls.v, (struct address_call){0, 0, 0x20, 0x15, 2});
+	vec_push(&calls.v, (struct address_call){0, 1, 0x20, 0x31, 1});
+	vec_push(&calls.v, (struct address_call){2, 0, 0xffffffff81000000, 0x17, 2});
 	if (store_put_build(m->store, &b, &e) < 0 ||
-	    store_add_addresses(m->store, FAKE_MS + 30000, 4000000, part, 4, &e) < 0)
+	    store_add_addresses(m->store, FAKE_MS + 30000, 4000000, part, 4, &calls, &e) < 0)
 		abort();
+	vec_free(&calls.v);
 }
 
 static void fake_fill(struct manager *m, uint32_t uid, uint32_t other)

@@ -1162,6 +1162,75 @@ START_TEST(gcov_json)
 }
 END_TEST
 
+static const char manager_text[] = "range 0 600\n"
+				   "file 000000000000000a file aabb - 1000 0 10 1000 /lib/libc.so\n"
+				   "0x10 6\n"
+				   "0x20 3\n"
+				   "< 000000000000000b 0x105 0x10 4\n"
+				   "< 00000000000000ff 0x9 0x10 1\n"
+				   "< 000000000000000b 0x205 0x30 1\n"
+				   "file 000000000000000b file ccdd - 1000 0 0 0 /bin/prog\n"
+				   "file 000000000000000c kernel - - 0 0 5 500 [kernel]\n"
+				   "< 000000000000000b 0x105 - 2\n";
+
+/* Samples at an address of a file that were called from an address, UINT64_MAX = from none. */
+static uint64_t called_at(uint64_t offset, uint64_t site)
+{
+	const struct recording_sample *s;
+	const struct recording_stack *at;
+	uint64_t n = 0, from;
+
+	for (s = r.sample.v; s < r.sample.v + r.sample.n; s++) {
+		at = &r.stack.v[s->stack];
+		from = at->caller == RECORDING_NONE
+			   ? UINT64_MAX
+			   : r.location.v[r.stack.v[at->caller].location].offset;
+		if (r.location.v[at->location].offset == offset && from == site)
+			n += s->n;
+	}
+	return n;
+}
+
+START_TEST(addresses_of_the_manager)
+{
+	size_t i;
+	uint64_t n = 0;
+
+	reads_text(manager_text);
+	ck_assert(r.partial);
+	for (i = 0; i < r.sample.n; i++) {
+		n += r.sample.v[i].n;
+		ck_assert_uint_eq(r.sample.v[i].period, 100 * r.sample.v[i].n);
+	}
+	ck_assert_uint_eq(n, 15);
+	ck_assert_uint_eq(called_at(0x10, 0x105), 4);
+	/* Who called is not known. */
+	ck_assert_uint_eq(called_at(0x10, UINT64_MAX), 2);
+	ck_assert_uint_eq(called_at(0x20, UINT64_MAX), 3);
+	/* The store has forgotten the address, but not who called. */
+	ck_assert_uint_eq(called_at(0x30, 0x205), 1);
+	ck_assert_uint_eq(called_at(UINT64_MAX, 0x105), 2);
+	ck_assert_uint_eq(called_at(UINT64_MAX, UINT64_MAX), 3);
+}
+END_TEST
+
+START_TEST(addresses_that_are_wrong)
+{
+#define HEAD "range 0 1\nfile 0a file - - 0 0 3 3 /x\n0x10 2\n"
+	refuses_text(HEAD "< 0a 0x5 0x10 4\n", "line 4");
+	refuses_text(HEAD "< 0a 0x5 0x20 2\n", "line 4");
+	refuses_text(HEAD "< 0a 5 0x10 1\n", "line 4");
+	refuses_text(HEAD "< 0a 0x5 0x10 0\n", "line 4");
+	refuses_text(HEAD "< 0a 0x5 0x10\n", "line 4");
+	refuses_text(HEAD "< xy 0x5 0x10 1\n", "line 4");
+	refuses_text(HEAD "< 0a 0x5 - 1\n< 0a 0x5 - 1\n", "line 5");
+	refuses_text(HEAD "0x10 1\n", "line 4");
+	refuses_text("range 0 1\n< 0a 0x5 0x10 1\n", "line 2");
+	refuses_text("range 0 1\nfile xy file - - 0 0 3 3 /x\n", "line 2");
+#undef HEAD
+}
+END_TEST
+
 START_TEST(what_is_no_format)
 {
 	refuses_text("hello world\n", "none of the formats");
@@ -1192,5 +1261,6 @@ UNIT_MAIN("in", 20, setup, teardown, perf_looks_up_at_the_time, perf_follows_for
     perf_groups_that_are_read, UNIT_LOOP(perf_compressed, 2), perf_what_is_wrong,
     perf_features_of_files, perf_names_in_pipes, pprof_comes_back, gzip_is_unpacked,
     pprof_what_is_wrong, folded_stacks, autofdo_text, preaggregated_lines, fdata_lines,
-    recorded_feed, llvm_text, llvm_what_is_wrong, gcov_text, gcov_json, what_is_no_format,
+    recorded_feed, llvm_text, llvm_what_is_wrong, gcov_text, gcov_json, addresses_of_the_manager,
+    addresses_that_are_wrong, what_is_no_format,
     each_is_recognised)

@@ -98,6 +98,7 @@ static void teardown(void)
 	free((uint32_t *)o.uops_func);
 	pairs_free(&o.edge);
 	pairs_free(&o.call);
+	vec_free(&o.site);
 	uops_free(&u);
 	map_free(&m);
 	map_table_free(&t);
@@ -327,6 +328,64 @@ START_TEST(the_caller_is_at_the_frames_return_address)
 }
 END_TEST
 
+/* Where the sample's function was called, or where the code was that called it. */
+START_TEST(call_sites_of_samples_are_noted)
+{
+	struct wire_regs r = sample(F, 5);
+
+	r.ncode = 2;
+	r.code[0] = (struct wire_code){1, G + 5}; /* below the return address */
+	r.code[1] = (struct wire_code){2, G + 5};
+	observe(&o, &r);
+	ck_assert_uint_eq(o.site.n, 1);
+	ck_assert(o.site.v[0].address == F && o.site.v[0].site == G + 4);
+	/* It returns to other code, which g had called. */
+	r.code[1] = (struct wire_code){4, G + 5};
+	observe(&o, &r);
+	ck_assert_uint_eq(o.site.n, 2);
+	ck_assert_uint_eq(o.count.callers, 1);
+	/* It returns to where no call is, or only words that are no calls come after it. */
+	r.code[1] = (struct wire_code){2, G + 6};
+	observe(&o, &r);
+	r.code[1] = (struct wire_code){4, G + 6};
+	observe(&o, &r);
+	ck_assert_uint_eq(o.site.n, 2);
+	vec_free(&o.site);
+}
+END_TEST
+
+/* g is left by a jump, as far as is known, f by returning once all its blocks do. */
+START_TEST(calls_within_the_program_call_nothing_else)
+{
+	uint32_t *closed;
+	size_t n, i;
+	uint32_t f = u.func.v[0].block == 0 ? 0 : 1;
+
+	ck_assert(observe_calls_out(&o, G + 5));
+	ck_assert(!observe_calls_out(&o, G + 6));
+	ck_assert(!observe_calls_out(&o, F + 4));
+	ck_assert(!observe_calls_out(&o, 0));
+	ck_assert(!observe_calls_out(&o, 0x10000));
+	closed = observe_closed(&t, &u, o.uops_func, &n);
+	ck_assert_uint_eq(n, 0);
+	free(closed);
+	for (i = 1; i < 3; i++)
+		u.block.v[u.func.v[f].block + i].term = UT_RET;
+	closed = observe_closed(&t, &u, o.uops_func, &n);
+	ck_assert_uint_eq(n, 1);
+	ck_assert_uint_eq(closed[0], uops_callee("f", 1));
+	o.closed = closed;
+	o.nclosed = n;
+	u.uop.v[u.block.v[3].uop].imm = uops_callee("f", 1);
+	ck_assert(!observe_calls_out(&o, G + 5));
+	u.uop.v[u.block.v[3].uop].imm = uops_callee("memcpy", 6);
+	ck_assert(observe_calls_out(&o, G + 5));
+	u.uop.v[u.block.v[3].uop].imm = 0;
+	ck_assert(observe_calls_out(&o, G + 5));
+	free(closed);
+}
+END_TEST
+
 START_TEST(functions_of_another_shape_have_no_table)
 {
 	uint32_t *link;
@@ -447,5 +506,6 @@ UNIT_MAIN("observe", 0, setup, teardown, directions_follow_the_registers,
     directions_behind_a_return_are_the_callers, where_samples_pile_up_they_are_worth_less,
     instructions_that_tell_too_seldom_are_left_alone, biased_outcomes_count_where_there_are_few,
     a_sample_is_weighed_where_it_fell, places_the_table_does_not_know_say_nothing,
-    the_caller_is_at_the_frames_return_address, functions_of_another_shape_have_no_table,
+    the_caller_is_at_the_frames_return_address, call_sites_of_samples_are_noted,
+    calls_within_the_program_call_nothing_else, functions_of_another_shape_have_no_table,
     tables_are_kept_in_a_folder, shapes_of_another_program_are_found)

@@ -453,6 +453,7 @@ START_TEST(full_samples_bring_all_registers_and_the_stack)
 	ck_assert_ptr_nonnull(ev.sample.regs);
 	for (i = 0; i < WIRE_GPRS; i++)
 		ck_assert_uint_eq(ev.sample.regs->gpr[i], 0x5ec0 + (i < 8 ? i : i + 2));
+	ck_assert_uint_eq(ev.sample.regs->ip, 0x5ec8);
 	ck_assert_uint_eq(ev.sample.regs->flags, 0x5ec9);
 	ck_assert_uint_eq(ev.sample.regs->nword, WORDS);
 	for (i = 0; i < WORDS; i++)
@@ -461,7 +462,8 @@ START_TEST(full_samples_bring_all_registers_and_the_stack)
 }
 END_TEST
 
-START_TEST(only_programs_in_user_mode_have_registers)
+/* In a system call they are those at its entry. */
+START_TEST(registers_are_those_of_64_bit_programs)
 {
 	struct fake f;
 	struct event ev;
@@ -473,7 +475,9 @@ START_TEST(only_programs_in_user_mode_have_registers)
 	put_full(&f, PERF_SAMPLE_REGS_ABI_64, false, 20); /* the stack ends within a word */
 	ck_assert_int_eq(next(&f, SHAPE_TICK, &ev), REC_EVENT);
 	ck_assert_int_eq(ev.sample.mode, MODE_KERNEL);
-	ck_assert_ptr_null(ev.sample.regs);
+	ck_assert_ptr_nonnull(ev.sample.regs);
+	ck_assert_uint_eq(ev.sample.regs->ip, ev.sample.regs->gpr[2] - 1);
+	ck_assert_uint_eq(ev.sample.regs->nword, WORDS);
 	ck_assert_int_eq(next(&f, SHAPE_TICK, &ev), REC_EVENT);
 	ck_assert_int_eq(ev.sample.mode, MODE_USER);
 	ck_assert_ptr_null(ev.sample.regs);
@@ -703,7 +707,7 @@ UNIT_MAIN("ring", 0, NULL, NULL, user_and_kernel_are_told_apart_by_registers,
     mappings_bring_build_id_or_inode, build_ids_that_were_not_asked_for_are_inodes,
     threads_are_no_processes, namespaces_are_those_of_files, only_the_comm_of_an_exec_counts,
     what_a_thread_used, losses_and_throttling_are_told, records_wrap_and_space_is_given_back,
-    full_samples_bring_all_registers_and_the_stack, only_programs_in_user_mode_have_registers,
+    full_samples_bring_all_registers_and_the_stack, registers_are_those_of_64_bit_programs,
     registers_are_wiped_behind_the_reader, an_exec_brings_the_shape_of_its_command_line,
     nonsense_empties_the_ring, short_records_are_skipped, call_chains_say_where_the_kernel_was,
     what_call_chains_end_with_is_a_majority, damaged_call_chains_are_passed_over)

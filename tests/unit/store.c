@@ -15,6 +15,7 @@
 static char dir[64], path[80];
 static struct store *s;
 static struct err e;
+static const struct address_calls no_calls;
 static struct arena mem;
 
 static void setup(void)
@@ -539,9 +540,33 @@ START_TEST(a_store_without_addresses_is_brought_up)
 	s = store_open(path, &e);
 	ck_assert_msg(s != NULL, "%s", e.text);
 	ck_assert_int_eq(files("morph.db.bad-"), 0);
-	ck_assert_int_eq(store_add_addresses(s, 1000, 1, &part, 1, &e), 0);
+	ck_assert_int_eq(store_add_addresses(s, 1000, 1, &part, 1, &no_calls, &e), 0);
 	ck_assert_int_eq(store_address_sums(s, &all, 0, &mem, &f, &n, &e), 0);
 	ck_assert_uint_eq(n, 1);
+	profile_free(&p);
+}
+END_TEST
+
+START_TEST(a_store_without_calls_is_brought_up)
+{
+	struct address_range all = {0, INT64_MAX / 2};
+	struct address_part part = {.file = {.path = "/x", .samples = 1}};
+	struct hash128 k = hash_bytes("f", 1);
+	struct address_file *f;
+	struct profile p = {0};
+	size_t n;
+
+	ck_assert_int_eq(store_add_addresses(s, 1000, 1, &part, 1, &no_calls, &e), 0);
+	save_one_function(module_id("/bin/a"), &k, &p);
+	sql("ALTER TABLE addresses DROP COLUMN calls; ALTER TABLE address_batches DROP COLUMN "
+	    "calls;"
+	    "PRAGMA user_version = 9");
+	s = store_open(path, &e);
+	ck_assert_msg(s != NULL, "%s", e.text);
+	ck_assert_int_eq(files("morph.db.bad-"), 0);
+	ck_assert_int_eq(store_add_addresses(s, 1000, 1, &part, 1, &no_calls, &e), 0);
+	ck_assert_int_eq(store_address_files(s, &all, -1, 0, &mem, &f, &n, &e), 0);
+	ck_assert(n == 1 && f->samples == 2);
 	profile_free(&p);
 }
 END_TEST
@@ -829,7 +854,8 @@ UNIT_MAIN("store", 60, setup, teardown, accounting_adds_up_and_stays,
     modules_go_with_all_there_is_of_them, profiles, outcomes_and_calls_stay,
     an_earlier_store_is_brought_up, ids_are_of_a_cryptographic_hash,
     modules_of_an_earlier_store_get_their_ids, a_store_without_addresses_is_brought_up,
-    damaged_outcomes_are_left_out, unchanged_decisions_are_one_row, decisions_are_bounded, events,
-    events_of_an_owner_are_counted, events_are_bounded, a_checkpoint_begins_the_log_from_its_front,
-    the_log_is_bounded, UNIT_LOOP(damaged_store_is_moved_aside, 2), other_version_is_moved_aside,
+    a_store_without_calls_is_brought_up, damaged_outcomes_are_left_out,
+    unchanged_decisions_are_one_row, decisions_are_bounded, events, events_of_an_owner_are_counted,
+    events_are_bounded, a_checkpoint_begins_the_log_from_its_front, the_log_is_bounded,
+    UNIT_LOOP(damaged_store_is_moved_aside, 2), other_version_is_moved_aside,
     unreadable_store_stays)

@@ -100,6 +100,8 @@ START_TEST(reads_an_instruction)
 {
 	struct uop is = insns[_i].is, got = compiled(insns[_i].text);
 
+	if (is.kind == UOP_CALL)
+		is.imm = uops_callee("g", 1);
 	ck_assert_msg(!memcmp(&is, &got, sizeof is),
 	    "%s: kind %d size %d dst %d src %d base %d index %d scale %d aux %d disp %d imm %ld",
 	    insns[_i].text, got.kind, got.size, got.dst, got.src, got.base, got.index, got.scale,
@@ -148,6 +150,43 @@ START_TEST(places_instructions)
 	ck_assert(f && f->reg == UR_SP && f->offset == 16);
 	f = uops_frame(&u, uops_at(&u, 0, 2, 4));
 	ck_assert(f && f->reg == UR_SP && f->offset == 8);
+}
+END_TEST
+
+START_TEST(knows_what_is_called)
+{
+	static const struct {
+		const char *call, *name;
+	} c[] = {{"call g", "g"}, {"call g@PLT", "g"}, {"call *g@GOTPCREL(%rip)", "g"},
+	    {"call *%rax", NULL}, {"call *8(%rdi)", NULL}, {"call *g(,%rax,8)", NULL}};
+	size_t i;
+
+	for (i = 0; i < sizeof c / sizeof *c; i++) {
+		ck_assert_int_eq(
+		    compiled(c[i].call).imm, c[i].name ? uops_callee(c[i].name, 1) : 0);
+		uops_free(&u);
+	}
+	ck_assert_uint_ne(uops_callee("g", 1), uops_callee("h", 1));
+}
+END_TEST
+
+START_TEST(knows_what_is_left_by_returning)
+{
+	static const struct {
+		const char *body;
+		bool returns;
+		uint32_t size[3];
+		unsigned n;
+	} c[] = {{loop, true, {4, 12, 8}, 6}, {"\tcall\texit@PLT\n", true, {4}, 1},
+	    {"\tjmp\tg\n", false, {4}, 1}, {"\tjmp\t*%rax\n", false, {4}, 1},
+	    {"\ttestl\t%eax, %eax\n\tje\tg\n\tret\n", false, {8, 4}, 3}};
+	size_t i;
+
+	for (i = 0; i < sizeof c / sizeof *c; i++) {
+		ck_assert_int_eq(compile(c[i].body, "", c[i].size, c[i].n), 0);
+		ck_assert_msg(uops_returns(&u, 0) == c[i].returns, "%s", c[i].body);
+		uops_free(&u);
+	}
 }
 END_TEST
 
@@ -429,8 +468,9 @@ END_TEST
 
 UNIT_MAIN("uops", 0, setup, teardown, UNIT_LOOP(reads_an_instruction, sizeof insns / sizeof *insns),
     UNIT_LOOP(stops_at_what_it_does_not_know, sizeof odd / sizeof *odd), places_instructions,
-    knows_how_functions_are_left, leaves_out_what_differs, refuses_other_measures,
-    follows_a_table_of_distances, forgets_a_table_over_calls, no_table_that_may_change,
-    follows_addresses_in_the_jump, meets_behind_both_arms, arms_that_do_not_meet_do_not_count,
+    knows_how_functions_are_left, knows_what_is_called, knows_what_is_left_by_returning,
+    leaves_out_what_differs, refuses_other_measures, follows_a_table_of_distances,
+    forgets_a_table_over_calls, no_table_that_may_change, follows_addresses_in_the_jump,
+    meets_behind_both_arms, arms_that_do_not_meet_do_not_count,
     does_not_meet_behind_what_it_does_not_know, reads_some_functions, reads_what_it_writes,
     finds_frames, UNIT_LOOP(refuses_what_is_out_of_bounds, 14))

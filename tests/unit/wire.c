@@ -939,6 +939,171 @@ START_TEST(cut_off_places_elsewhere_are_refused)
 }
 END_TEST
 
+/* The modules have samples at 0, 0x1000, 0x1001 and UINT64_MAX, and at 5, the third none. */
+static struct wire_caller some_callers[] = {
+    {.callee = 0, .address = 0x1000, .nsite = 2, .site = {{1, 5}, {2, UINT64_MAX}}, .count = 4},
+    {.callee = 0, .address = 0x1000, .nsite = 1, .site = {{1, 5}}, .count = 3},
+    {.callee = 0, .address = UINT64_MAX, .nsite = WIRE_SITES, .count = 1},
+    {.callee = 1, .address = 5, .nsite = 1, .site = {{2, 0}}, .count = 1000000},
+    {.callee = 3,
+	.address = 0xffffffffc0000010,
+	.direct = true,
+	.nsite = 1,
+	.site = {{0, 1}},
+	.count = 1},
+    {.callee = 4, .address = 0x7f0000001000, .nsite = 1, .count = 1},
+    {.callee = 6, .nsite = 1, .site = {{0, 7}}, .count = 1},
+};
+enum { CALLERS = sizeof some_callers / sizeof *some_callers };
+
+static struct buf callers_frame(const struct wire_caller *c, uint32_t n)
+{
+	struct wire_module m[3] = {0};
+	struct wire_batch b = sample_batch(m);
+	struct buf out = {0};
+
+	b.kernel++; /* one without an address */
+	b.taken++;
+	b.elsewhere = some_places;
+	b.nelsewhere = 3;
+	b.caller = (struct wire_caller *)c;
+	b.ncaller = n;
+	wire_put_batch(&out, &b);
+	return out;
+}
+
+START_TEST(callers_come_back)
+{
+	struct buf b = callers_frame(some_callers, CALLERS);
+	struct wire_batch m;
+	struct err e;
+	uint32_t i;
+
+	ck_assert_msg(!read_batch(&b, &m, &e), "%s", e.text);
+	ck_assert_uint_eq(m.ncaller, CALLERS);
+	for (i = 0; i < CALLERS; i++)
+		ck_assert(!memcmp(&m.caller[i], &some_callers[i], sizeof *some_callers));
+	buf_free(&b);
+}
+END_TEST
+
+/* Everything that one of them may have wrong. */
+static void spoil(struct wire_caller *c, int how)
+{
+	switch (how) {
+	case 0:
+		c[0].count = 5; /* 8 of 7 samples there */
+		break;
+	case 1:
+		c[2].address--; /* no samples */
+		break;
+	case 2:
+		c[6].count = 2; /* of the kernel's one without an address */
+		break;
+	case 3:
+		c[6].address = 1;
+		break;
+	case 4:
+		c[6].callee = 7;
+		break;
+	case 5:
+		c[0].site[1].module = 3;
+		break;
+	case 6:
+		c[1].nsite = 0;
+		break;
+	case 7:
+		c[4].nsite = 2; /* direct */
+		break;
+	case 8:
+		c[5].count = 0;
+		break;
+	case 9:
+		c[3].callee = 5; /* not in order */
+		break;
+	case 10:
+		c[0].address = 0x1001; /* likewise */
+		break;
+	default:
+		c[5].callee = 5; /* a place without samples */
+		break;
+	}
+}
+enum { WAYS_TO_SPOIL = 12 };
+
+START_TEST(garbled_callers_are_refused)
+{
+	struct wire_caller c[CALLERS + 1] = {0};
+	struct wire_batch m;
+	struct err e;
+	struct buf b;
+
+	memcpy(c, some_callers, sizeof some_callers);
+	spoil(c, _i);
+	b = callers_frame(c, CALLERS);
+	ck_assert_int_eq(read_batch(&b, &m, &e), -1);
+	ck_assert_str_eq(e.text, "batch: damaged callers");
+	buf_free(&b);
+}
+END_TEST
+
+START_TEST(cut_off_callers_are_refused)
+{
+	struct buf plain = callers_frame(NULL, 0), b = callers_frame(some_callers, CALLERS);
+	struct wire_batch m;
+	struct err e;
+
+	for (b.n--; b.n >= plain.n + 5; b.n--) {
+		put_le32(b.p + plain.n + 1, (uint32_t)(b.n - plain.n - 5));
+		reseal(&b);
+		ck_assert_int_eq(read_batch(&b, &m, &e), -1);
+		ck_assert_str_eq(e.text, "batch: damaged callers");
+	}
+	buf_free(&b);
+	buf_free(&plain);
+}
+END_TEST
+
+/* Their callees would be others. */
+START_TEST(callers_come_after_the_places)
+{
+	struct buf with = callers_frame(some_callers, CALLERS), none = callers_frame(NULL, 0),
+		   b = {0};
+	struct buf plain = batch_frame();
+	struct wire_batch m;
+	struct err e;
+
+	/* The same without its sections, the callers of modules alone, the places. */
+	buf_add(&b, none.p, plain.n);
+	buf_char(&b, 7);
+	buf_le32(&b, 1 + 1 + 3 + 1 + 2 + 1);
+	buf_char(&b, 1);
+	buf_char(&b, 0);
+	buf_uleb(&b, 0x1000);
+	buf_char(&b, 1);
+	buf_char(&b, 0);
+	buf_char(&b, 0);
+	buf_char(&b, 1);
+	put_le32(b.p + plain.n + 1, (uint32_t)(b.n - plain.n - 5));
+	reseal(&b);
+	ck_assert_msg(!read_batch(&b, &m, &e), "%s", e.text);
+	ck_assert_uint_eq(m.ncaller, 1);
+	b.p[plain.n + 5 + 4] = WIRE_SITES + 1;
+	reseal(&b);
+	ck_assert_int_eq(read_batch(&b, &m, &e), -1);
+	ck_assert_str_eq(e.text, "batch: damaged callers");
+	b.p[plain.n + 5 + 4] = 1;
+	buf_add(&b, none.p + plain.n, none.n - plain.n);
+	reseal(&b);
+	ck_assert_int_eq(read_batch(&b, &m, &e), -1);
+	ck_assert_str_eq(e.text, "batch: damaged places elsewhere");
+	buf_free(&b);
+	buf_free(&with);
+	buf_free(&none);
+	buf_free(&plain);
+}
+END_TEST
+
 UNIT_MAIN("wire", 0, NULL, NULL, a_batch_comes_back, hello_and_ack_come_back,
     a_stream_is_cut_anywhere, every_flipped_bit_is_noticed, garbage_is_told_at_once,
     a_short_payload_is_refused, what_does_not_add_up_is_refused, a_long_path_is_refused,
@@ -948,4 +1113,6 @@ UNIT_MAIN("wire", 0, NULL, NULL, a_batch_comes_back, hello_and_ack_come_back,
     garbled_runs_are_refused, builds_of_runs_are_bounded, extra_samples_come_back,
     garbled_extra_samples_are_refused, a_boost_comes_back, UNIT_LOOP(wanted_builds_come_back, 2),
     UNIT_LOOP(too_many_wanted_builds_are_refused, 2), places_elsewhere_come_back,
-    places_elsewhere_name_no_more_than_there_is, cut_off_places_elsewhere_are_refused)
+    places_elsewhere_name_no_more_than_there_is, cut_off_places_elsewhere_are_refused,
+    callers_come_back, UNIT_LOOP(garbled_callers_are_refused, WAYS_TO_SPOIL),
+    cut_off_callers_are_refused, callers_come_after_the_places)
