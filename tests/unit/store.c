@@ -565,7 +565,7 @@ START_TEST(a_store_without_calls_is_brought_up)
 	ck_assert_msg(s != NULL, "%s", e.text);
 	ck_assert_int_eq(files("morph.db.bad-"), 0);
 	ck_assert_int_eq(store_add_addresses(s, 1000, 1, &part, 1, &no_calls, &e), 0);
-	ck_assert_int_eq(store_address_files(s, &all, -1, 0, &mem, &f, &n, &e), 0);
+	ck_assert_int_eq(store_address_sums(s, &all, 0, &mem, &f, &n, &e), 0);
 	ck_assert(n == 1 && f->samples == 2);
 	profile_free(&p);
 }
