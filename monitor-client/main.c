@@ -36,6 +36,8 @@
 /* A round a second, or before each flush: held-back events are few and /proc
  * is found in time. */
 #define DRAIN_EVERY SECOND
+/* Files that are looked up for no sample, of processes that ended in a round or live at a flush. */
+enum { ENDED_FILES = 128, LIVING_FILES = 64 };
 #define LAST_PATIENCE (3 * SECOND)
 /* ns of an extra sample: our own, beside what it costs the program; and where that is not known. */
 enum { HANDLING = 2000, COST_UNKNOWN = 20000 };
@@ -55,6 +57,7 @@ struct monitor {
 	struct err no_exits;
 	bool watched;      /* the manager watches builds */
 	uint64_t watching; /* since when ends of processes are reported; 0: not */
+	unsigned files;    /* left of ENDED_FILES or LIVING_FILES */
 	bool unserved;     /* it was said that they cannot be */
 	struct runs runs;
 	struct uses uses;
@@ -152,6 +155,8 @@ static void note_run(struct monitor *m, const struct event *ev)
 		note_command(m, ev);
 	if (ev->kind != EV_EXIT)
 		return;
+	if (uplink_watches(&m->up, NULL))
+		maps_identify(m->maps, ev->pid, &m->files);
 	n = maps_builds(m->maps, ev->pid, is_watched, m, build, RUNS_BUILDS);
 	runs_ended(&m->runs, ev->pid, ev->time, maps_args(m->maps, ev->pid), build, n, clock_now());
 }
@@ -300,6 +305,7 @@ static void drain(struct monitor *m, bool all)
 	source_drain(m->source, &m->order, &l);
 	note_losses(m, &l);
 	drain_exits(m);
+	m->files = ENDED_FILES;
 	order_round(&m->order, all, on_event, m);
 	end_runs(m, all);
 	m->next_drain = clock_now() + m->drain_every;
@@ -309,9 +315,11 @@ static void on_living(uint32_t pid, void *arg)
 {
 	struct build_id build[RUNS_BUILDS];
 	struct monitor *m = arg;
-	size_t n = maps_builds(m->maps, pid, is_watched, m, build, RUNS_BUILDS);
 	uint64_t ns;
+	size_t n;
 
+	maps_identify(m->maps, pid, &m->files);
+	n = maps_builds(m->maps, pid, is_watched, m, build, RUNS_BUILDS);
 	if (n && clock_of_process(pid, &ns))
 		uses_process(&m->uses, pid, ns, build, n);
 }
@@ -321,6 +329,7 @@ static void read_uses(struct monitor *m)
 {
 	if (!m->watched)
 		return;
+	m->files = LIVING_FILES;
 	uses_begin(&m->uses, clock_now());
 	maps_living(m->maps, on_living, m);
 	m->batch.nuse = uses_end(&m->uses, m->batch.use);

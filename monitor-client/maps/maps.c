@@ -770,6 +770,24 @@ bool maps_same_code(
 	return true;
 }
 
+void maps_identify(struct maps *m, uint32_t pid, unsigned *left)
+{
+	struct proc *p = proc_get(m, pid);
+	size_t i;
+
+	for (i = 0; p && i < p->range.n && *left; i++) {
+		struct range *r = &p->range.v[i];
+
+		if (r->file->check || !r->file->tries)
+			continue;
+		proc_ask(m, p, pid);
+		if (p->uid == MAPS_NOBODY)
+			return;
+		file_look_up(m, r->file, p, r);
+		--*left;
+	}
+}
+
 size_t maps_builds(const struct maps *m, uint32_t pid,
     bool (*of)(const struct build_id *id, void *arg), void *arg, struct build_id *out, size_t max)
 {

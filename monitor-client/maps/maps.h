@@ -106,9 +106,13 @@ bool maps_same_code(struct maps *m, const struct event *sample, const struct pla
 /* Where an address of the sample's process lies, as far as is known without asking anybody. */
 bool maps_at(const struct maps *m, const struct event *sample, uint64_t addr, struct place *out);
 
+/* Looks up the builds of what a process has mapped as code, or had when it ended, though no sample
+ * fell there: of *left files at most, which it counts down, half a millisecond each. Not of files
+ * whose path is to be compared, nor of nobody's processes. */
+void maps_identify(struct maps *m, uint32_t pid, unsigned *left);
 /* Which builds, of those that `of` says yes to, a process has mapped as code, or had when it ended:
- * each once, at most max of them into out. Asks nobody: a build-id counts that a record brought
- * or a sample had looked up. */
+ * each once, at most max of them into out. Asks nobody: a build-id counts that a record brought,
+ * or that was looked up before. */
 size_t maps_builds(const struct maps *m, uint32_t pid,
     bool (*of)(const struct build_id *id, void *arg), void *arg, struct build_id *out, size_t max);
 

@@ -111,6 +111,7 @@ static void happen(struct maps *m, const uint8_t *p, uint64_t time)
 {
 	static const enum event_kind kind[] = {EV_MAP, EV_MAP, EV_FORK, EV_EXEC, EV_NS, EV_EXIT};
 	struct event ev = {.time = time, .kind = kind[p[0] % 6], .pid = p[1] % PROCS + 1};
+	unsigned left = p[0] >> 5;
 
 	if (ev.kind == EV_MAP)
 		map_pages(&ev, p);
@@ -126,6 +127,7 @@ static void happen(struct maps *m, const uint8_t *p, uint64_t time)
 			memcpy(page_at[ev.pid - 1], page_at[ev.parent - 1], sizeof *page_at);
 	}
 	maps_event(m, &ev);
+	maps_identify(m, ev.pid, &left);
 }
 
 static void compare(struct maps *m, uint64_t time)
@@ -159,7 +161,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	if (!n)
 		return 0;
 	log_init("fuzz", LOG_LVL_ERROR);
-	m = maps_new("/nonexistent", &l, MAPS_NOBODY, p[0] & 2);
+	m = maps_new("/nonexistent", &l, p[0] & 4 ? 7 : MAPS_NOBODY, p[0] & 2);
 	memset(page_at, 0, sizeof page_at);
 	if (p[0] & 1) {
 		for (i = 1; i + 5 <= n; i += 5)

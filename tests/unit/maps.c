@@ -957,6 +957,46 @@ START_TEST(builds_of_a_process_outlive_it)
 }
 END_TEST
 
+static bool any_build(const struct build_id *id, void *arg)
+{
+	return true;
+}
+
+/* Of which it is told what they are though no sample fell there. */
+START_TEST(builds_are_looked_up_without_samples)
+{
+	char path[256];
+	struct stat st;
+	struct build_id id = own_id(path, &st), got[3];
+	struct event ev = {.kind = EV_MAP, .time = 3, .pid = 11, .tid = 11};
+	unsigned left = 2;
+
+	process(5, 1000, "");
+	map(1, 5, 0x8000, 0x9000, 0, 'z', "/z");
+	task(EV_FORK, 2, 11, 5);
+	ev.map = mapping_of(path);
+	maps_event(m, &ev);
+	map(4, 11, 0x3000, 0x4000, 0, 'c', "/known");
+	task(EV_EXIT, 5, 11, 0);
+	ck_assert_uint_eq(maps_builds(m, 11, any_build, NULL, got, 3), 2);
+	maps_identify(m, 11, &left);
+	ck_assert_uint_eq(left, 1);
+	ck_assert_uint_eq(maps_builds(m, 11, any_build, NULL, got, 3), 3);
+	ck_assert(build_id_equal(&got[0], &id));
+	maps_identify(m, 11, &left); /* once is enough */
+	ck_assert_uint_eq(left, 1);
+	map(6, 5, 0x5000, 0x6000, 0, 0, "/unknown");
+	map(6, 5, 0x6000, 0x7000, 0, 0, "/further");
+	maps_identify(m, 5, &left);
+	ck_assert_uint_eq(left, 0);
+	maps_identify(m, 99, &left);
+	map(7, 98, 0x5000, 0x6000, 0, 0, "/nobodys");
+	left = 1;
+	maps_identify(m, 98, &left);
+	ck_assert_uint_eq(left, 1);
+}
+END_TEST
+
 static void args(uint32_t pid, uint64_t time, uint64_t shape)
 {
 	struct event ev = {.kind = EV_ARGS, .time = time, .pid = pid, .tid = pid, .args = shape};
@@ -989,8 +1029,8 @@ UNIT_MAIN("maps", 60, setup, teardown, offsets_come_from_the_range,
     an_unknown_process_is_looked_up, processes_and_ranges_are_bounded,
     holes_in_a_mapping_are_bounded, all_mappings_together_are_bounded,
     who_has_most_mappings_gives_way, the_dead_give_way_first, who_has_most_processes_gives_way,
-    builds_of_a_process_outlive_it, a_command_line_is_the_childs_too_until_exec,
-    UNIT_CASE(0, setup_machine, teardown),
+    builds_of_a_process_outlive_it, builds_are_looked_up_without_samples,
+    a_command_line_is_the_childs_too_until_exec, UNIT_CASE(0, setup_machine, teardown),
     a_short_process_is_its_callers_unless_it_may_have_changed_that,
     a_gone_process_has_the_file_at_its_path_if_it_is_that,
     who_runs_with_anothers_rights_is_that_one, another_namespaces_file_counts_for_its_own_name_only,
