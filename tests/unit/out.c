@@ -249,6 +249,17 @@ START_TEST(autofdo_has_offsets)
 }
 END_TEST
 
+START_TEST(names_have_no_addresses)
+{
+	uint32_t file = recording_file(&r, RECORDING_NAMED, "[named]", NULL, 0);
+	uint32_t event = recording_event(&r, "samples", "count");
+
+	sample(event, recording_stack(&r, RECORDING_NONE, recording_location(&r, file, 2)), 9);
+	ck_assert_ptr_null(written("autofdo"));
+	ck_assert_ptr_nonnull(strstr(e.text, "names code, not where it lies"));
+}
+END_TEST
+
 START_TEST(the_build_is_the_recorded_one)
 {
 	uint32_t old = tiny_file(8), file = recording_file(&r, RECORDING_ELF, "/bin/x", NULL, 0);
@@ -427,7 +438,8 @@ END_TEST
 
 UNIT_MAIN("out", 20, setup, teardown, what_is_not_text_becomes_a_question_mark, formats_have_names,
     an_empty_recording, stacks_are_folded, names_stay_within_json, pprof_is_compressed,
-    addresses_are_the_elf_files, autofdo_has_offsets, the_build_is_the_recorded_one,
-    perf2bolt_takes_no_plain_samples, code_ran_as_often_as_the_ranges_over_it,
-    each_byte_of_a_range_has_a_location, not_more_locations_than_fit,
-    lines_have_the_counts_of_ranges, lines_have_the_samples_on_them, functions_are_ordered_by_heat)
+    addresses_are_the_elf_files, autofdo_has_offsets, names_have_no_addresses,
+    the_build_is_the_recorded_one, perf2bolt_takes_no_plain_samples,
+    code_ran_as_often_as_the_ranges_over_it, each_byte_of_a_range_has_a_location,
+    not_more_locations_than_fit, lines_have_the_counts_of_ranges, lines_have_the_samples_on_them,
+    functions_are_ordered_by_heat)

@@ -99,6 +99,8 @@ static void join_branches(struct addresses *a)
 
 static int read_all(struct addresses *a, const struct recording *r, struct err *e)
 {
+	if (r->file.v[a->module.file].kind == RECORDING_NAMED)
+		return err_set(e, "%s: the profile names code, not where it lies", a->module.path);
 	read_branches(a, r);
 	join_branches(a);
 	read_ranges(a, r);
