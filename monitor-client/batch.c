@@ -93,7 +93,8 @@ void batch_caller(
 		module = module_index(b, &from->at[i]);
 		if (module < 0)
 			return;
-		c.site[c.nsite++] = (struct wire_site){(uint32_t)module, from->at[i].offset};
+		c.site[c.nsite++] =
+		    (struct wire_site){from->word[i], (uint32_t)module, from->at[i].offset};
 	}
 	if (c.nsite)
 		callers_add(&b->caller, from->at[0].uid, &c);

@@ -26,24 +26,27 @@ void callers_sites(struct callers_sites *to, struct maps *m, const struct event 
 	uint32_t i;
 
 	to->n = 0;
+	to->word[0] = 0;
 	to->direct = s->sample.mode == MODE_KERNEL && take_site(to, m, s, r->ip, wanted, arg);
 	for (i = 0; !to->direct && i < r->nword && to->n < WIRE_SITES; i++)
-		take_site(to, m, s, r->word[i], wanted, arg);
+		if (take_site(to, m, s, r->word[i], wanted, arg))
+			to->word[to->n - 1] = i;
 }
 
 void callers_add(struct callers *g, uint32_t uid, const struct wire_caller *c)
 {
-	uint64_t key[3 + 2 * WIRE_SITES] = {c->callee, c->address, c->direct}, *slot;
+	uint64_t key[3 + 3 * WIRE_SITES] = {c->callee, c->address, c->direct}, *slot;
 	uint32_t i;
 
 	for (i = 0; i < c->nsite; i++) {
-		key[3 + 2 * i] = c->site[i].module;
-		key[4 + 2 * i] = c->site[i].offset;
+		key[3 + 3 * i] = c->site[i].module;
+		key[4 + 3 * i] = c->site[i].offset;
+		key[5 + 3 * i] = c->site[i].word;
 	}
-	if ((slot = htab_get(&g->index, key, (3 + 2 * c->nsite) * sizeof *key))) {
+	if ((slot = htab_get(&g->index, key, (3 + 3 * c->nsite) * sizeof *key))) {
 		g->entry.v[*slot].count++;
 	} else if (room_take(&g->room, CALLERS_MAX, uid, 1)) {
-		*htab_put(&g->index, key, (3 + 2 * c->nsite) * sizeof *key, NULL) = g->entry.n;
+		*htab_put(&g->index, key, (3 + 3 * c->nsite) * sizeof *key, NULL) = g->entry.n;
 		vec_push(&g->entry, *c);
 		g->entry.v[g->entry.n - 1].count = 1;
 	}
@@ -52,7 +55,8 @@ void callers_add(struct callers *g, uint32_t uid, const struct wire_caller *c)
 static int site_compare(const struct wire_caller *a, const struct wire_caller *b, uint32_t i)
 {
 	return ORDER(a->site[i].module, b->site[i].module)
-		   ?: ORDER(a->site[i].offset, b->site[i].offset);
+		   ?: ORDER(a->site[i].offset, b->site[i].offset)
+		   ?: ORDER(a->site[i].word, b->site[i].word);
 }
 
 static int caller_compare(const void *pa, const void *pb)

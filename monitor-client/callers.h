@@ -13,6 +13,7 @@ enum { CALLERS_MAX = 1 << 14 };
 
 struct callers_sites {
 	struct place at[WIRE_SITES]; /* live as long as a place does */
+	uint32_t word[WIRE_SITES];   /* of the stack, where they were found */
 	uint32_t n;
 	bool direct;
 };

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { CALLER_LEAST = 6 /* bytes */, LENGTH_AT = 1, HEAD = 5, DIRECT = 128 };
+enum { CALLER_LEAST = 7 /* bytes */, LENGTH_AT = 1, HEAD = 5, DIRECT = 128 };
 
 /* ---- writing ---- */
 
@@ -15,6 +15,7 @@ static void put_one(struct buf *out, const struct wire_caller *c)
 	buf_uleb(out, c->address);
 	buf_char(out, (char)(c->nsite | (c->direct ? DIRECT : 0)));
 	for (i = 0; i < c->nsite; i++) {
+		buf_char(out, (char)c->site[i].word);
 		buf_uleb(out, c->site[i].module);
 		buf_uleb(out, c->site[i].offset);
 	}
@@ -66,7 +67,9 @@ static int get_one(
 	if (!c->nsite || c->nsite > (c->direct ? 1 : WIRE_SITES))
 		return -1;
 	for (i = 0; i < c->nsite; i++)
-		if (get_index(p, end, m->nmodule, &c->site[i].module) < 0 ||
+		if (get_index(p, end, WIRE_WORDS, &c->site[i].word) < 0 ||
+		    (i && c->site[i].word <= c->site[i - 1].word) ||
+		    get_index(p, end, m->nmodule, &c->site[i].module) < 0 ||
 		    uleb_read(p, end, &c->site[i].offset) < 0)
 			return -1;
 	return uleb_read(p, end, &c->count) < 0 || !c->count ? -1 : 0;

@@ -149,18 +149,19 @@ struct wire_elsewhere {
  */
 enum { WIRE_SITES = 8, WIRE_CALLERS_MAX = 1 << 16 };
 struct wire_site {
+	uint32_t word;   /* the pointer lies at rsp + 8 * word; direct: 0 */
 	uint32_t module; /* index into module[] */
 	uint64_t offset; /* in its file */
 };
 
 struct wire_caller {
-	uint32_t callee;  /* index into module[], or nmodule + an index into elsewhere[], or nmodule +
-			     nelsewhere: the kernel, where its address is not known */
+	uint32_t callee;  /* index into module[], or nmodule + an index into elsewhere[], or nmodule
+			     +  nelsewhere: the kernel, where its address is not known */
 	uint64_t address; /* of the samples there; of the kernel's without one 0 */
 	bool direct;      /* the kernel worked for the site, which is a byte of the instruction that
 			     was interrupted or called it */
 	uint32_t nsite;   /* > 0; direct: 1 */
-	struct wire_site site[WIRE_SITES]; /* from rsp upwards, each once */
+	struct wire_site site[WIRE_SITES]; /* ascending word, each place once */
 	uint64_t count;                    /* > 0 */
 };
 

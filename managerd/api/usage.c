@@ -130,7 +130,7 @@ static bool print_caller(struct usage *u, struct buf *out)
 		return false;
 	if (!is_visible(u, c.file))
 		return true;
-	buf_printf(out, "< %016" PRIx64 " %#" PRIx64 " ", c.file, c.site);
+	buf_printf(out, "%c %016" PRIx64 " %#" PRIx64 " ", c.waiting ? '^' : '<', c.file, c.site);
 	if (kernel && (u->uid >= 0 || !c.address))
 		buf_printf(out, "- %" PRIu64 "\n", c.count);
 	else

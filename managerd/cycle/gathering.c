@@ -56,7 +56,8 @@ static int by_callee(const void *pa, const void *pb)
 {
 	const struct address_call *a = pa, *b = pb;
 
-	return ORDER(a->callee, b->callee) ?: ORDER(a->address, b->address);
+	return ORDER(a->callee, b->callee) ?: ORDER(a->address, b->address)
+	    ?: ORDER(a->waiting, b->waiting);
 }
 
 /* How many samples a part has at an address. The kernel's without one are at 0. */
@@ -83,6 +84,8 @@ static void bound_calls(struct address_calls *calls, const struct address_part *
 		c = &calls->v.v[i];
 		if (!i || by_callee(&c[-1], c))
 			left = samples_at(&part[c->callee], c->address);
+		if (c->waiting)
+			continue;
 		if (c->count > left)
 			c->count = left;
 		left -= c->count;

@@ -230,9 +230,28 @@ static void add_sites(struct address_calls *calls, uint32_t module, struct obser
 	size_t i;
 
 	for (i = 0; i < o->site.n; i++)
-		vec_push(&calls->v, (struct address_call){module, module, o->site.v[i].address,
-					o->site.v[i].site, 1});
+		vec_push(&calls->v, (struct address_call){module, module, o->site.v[i].waiting,
+					o->site.v[i].address, o->site.v[i].site, 1});
 	vec_free(&o->site);
+}
+
+/* Who called the function that this site is in, and so on. */
+static void add_chain(struct address_calls *calls, const struct observer *o,
+    const struct wire_caller *c, const struct wire_site *s)
+{
+	const struct wire_site *next = s, *end = c->site + c->nsite;
+	uint32_t word;
+
+	while (observe_next_word(&o[s->module], s->offset, s->word, &word)) {
+		while (next < end && next->word < word)
+			next++;
+		if (next == end || next->word != word || !o[next->module].uops ||
+		    !observe_is_return(&o[next->module], next->offset))
+			return;
+		vec_push(&calls->v, (struct address_call){s->module, next->module, true,
+					s->offset - 1, next->offset - 1, c->count});
+		s = next;
+	}
 }
 
 /* The call that a sample of other code is on behalf of: the first word that points after one. */
@@ -252,6 +271,8 @@ static void add_caller(struct address_calls *calls, struct observer *o, const st
 	call.caller = s->module;
 	call.site = c->direct ? s->offset : s->offset - 1;
 	vec_push(&calls->v, call);
+	if (!c->direct)
+		add_chain(calls, o, c, s);
 }
 
 void registers_take(struct registers *r, const struct wire_batch *b, const struct batch_module *at,

@@ -174,6 +174,27 @@ static const struct uop *find_call(const struct observer *o, uint64_t offset, st
 	return after == UOPS_NONE ? NULL : &o->uops->uop.v[after - 1];
 }
 
+bool observe_is_return(const struct observer *o, uint64_t offset)
+{
+	struct spot from;
+
+	return find_call(o, offset, &from) != NULL;
+}
+
+/* After it has returned the stack pointer is above that word. */
+bool observe_next_word(const struct observer *o, uint64_t offset, uint32_t word, uint32_t *next)
+{
+	struct spot from;
+	const struct uop *call = find_call(o, offset, &from);
+	const struct uops_frame *f =
+	    call ? uops_frame(o->uops, (uint32_t)(call + 1 - o->uops->uop.v)) : NULL;
+
+	if (!f || f->reg != UR_SP || f->offset <= 0 || f->offset % 8 || f->offset / 8 > WIRE_WORDS)
+		return false;
+	*next = word + (uint32_t)f->offset / 8;
+	return true;
+}
+
 bool observe_calls_out(const struct observer *o, uint64_t offset)
 {
 	struct spot from;
@@ -184,6 +205,22 @@ bool observe_calls_out(const struct observer *o, uint64_t offset)
 		return false;
 	i = partition_point(0, o->nclosed, k, o->closed[k] < (uint64_t)call->imm);
 	return !call->imm || i == o->nclosed || o->closed[i] != (uint64_t)call->imm;
+}
+
+/* Who called the function that this return address leads to, and so on. */
+static void note_chain(struct observer *o, const struct wire_code *c, const struct wire_code *end)
+{
+	const struct wire_code *next = c;
+	uint32_t word;
+
+	while (observe_next_word(o, c->offset, c->word, &word)) {
+		while (next < end && next->word < word)
+			next++;
+		if (next == end || next->word != word || !observe_is_return(o, next->offset))
+			return;
+		vec_push(&o->site, (struct observed_call){true, c->offset - 1, next->offset - 1});
+		c = next;
+	}
 }
 
 /* The frame's return address is known if it is one of the words that point into this program's
@@ -208,8 +245,10 @@ static void note_caller(
 		while (c < end && !observe_calls_out(o, c->offset))
 			c++;
 	}
-	if (c < end)
-		vec_push(&o->site, (struct observed_call){r->offset, c->offset - 1});
+	if (c < end) {
+		vec_push(&o->site, (struct observed_call){false, r->offset, c->offset - 1});
+		note_chain(o, c, end);
+	}
 }
 
 void observe(struct observer *o, const struct wire_regs *r)

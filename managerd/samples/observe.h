@@ -29,6 +29,7 @@ struct observe_count {
 };
 
 struct observed_call {
+	bool waiting;     /* the address is such a site itself, of a sample in what it called */
 	uint64_t address; /* of the sample */
 	uint64_t site;    /* the last byte of the call that its function is to return to, or, where
 			     other code called that, the one that this code is to return to */
@@ -65,5 +66,9 @@ void observe(struct observer *o, const struct wire_regs *r);
 /* Whether the instruction before an offset of the file may have called code of another file. Words
  * that an earlier call left on the stack are refused by this, unless they come from such a call. */
 bool observe_calls_out(const struct observer *o, uint64_t offset);
+bool observe_is_return(const struct observer *o, uint64_t offset);
+/* Which word of the stack is the return address of the function that the return address at a word
+ * leads to; false: not known. */
+bool observe_next_word(const struct observer *o, uint64_t offset, uint32_t word, uint32_t *next);
 
 #endif

@@ -204,7 +204,7 @@ static int put_parts(struct store *s, struct address_part *part, size_t n,
 	int rc = 0;
 
 	for (i = 0; i < calls->v.n; i++)
-		used[calls->v.v[i].caller] = true;
+		used[calls->v.v[i].caller] = used[calls->v.v[i].callee] = true;
 	for (i = 0; rc == 0 && i < n; i++) {
 		if (!part[i].file.samples && !used[i])
 			continue;
@@ -228,7 +228,7 @@ static void pack_calls(
 		of.v.n = bytes.n = 0;
 		for (k = i; k < calls->v.n && v[k].callee == v[i].callee; k++)
 			vec_push(&of.v, (struct address_caller){part[v[k].caller].file.id,
-					    v[k].site, v[k].address, v[k].count});
+					    v[k].site, v[k].address, v[k].count, v[k].waiting});
 		calls_sum(&of);
 		calls_write(&of, &bytes);
 		buf_le64(out, part[v[i].callee].file.id);

@@ -59,9 +59,10 @@ struct address_part {
 	uint32_t nsample;
 };
 /* So many of its samples at an address were called from a site: a byte of the instruction that
- * called. */
+ * called; or, waiting, the address is such a site of so many samples in what it called. */
 struct address_call {
 	uint32_t callee, caller; /* indices of the batch's parts */
+	bool waiting;
 	uint64_t address, site, count;
 };
 struct address_calls {
@@ -105,6 +106,7 @@ bool address_reader_next(struct address_reader *r, uint64_t *address, uint64_t *
 /* And who called it, ascending. */
 struct address_caller {
 	uint64_t file, site, address, count; /* the file that called; the address is in this one */
+	bool waiting;
 };
 bool address_reader_caller(struct address_reader *r, struct address_caller *out);
 void address_reader_free(struct address_reader *r);

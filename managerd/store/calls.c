@@ -10,12 +10,14 @@ enum { ID_BYTES = 8 };
 
 static bool read_one(const uint8_t **p, const uint8_t *end, struct address_caller *c)
 {
-	uint64_t site, address;
+	uint64_t site, address, twice;
 
 	if (uleb_read(p, end, &site) < 0 || uleb_read(p, end, &address) < 0 ||
-	    uleb_read(p, end, &c->count) < 0 || __builtin_add_overflow(c->site, site, &c->site) ||
+	    uleb_read(p, end, &twice) < 0 || __builtin_add_overflow(c->site, site, &c->site) ||
 	    __builtin_add_overflow(site ? 0 : c->address, address, &c->address))
 		return false;
+	c->count = twice >> 1;
+	c->waiting = twice & 1;
 	return true;
 }
 
@@ -44,7 +46,8 @@ static int call_compare(const void *pa, const void *pb)
 {
 	const struct address_caller *a = pa, *b = pb;
 
-	return ORDER(a->file, b->file) ?: ORDER(a->site, b->site) ?: ORDER(a->address, b->address);
+	return ORDER(a->file, b->file) ?: ORDER(a->site, b->site) ?: ORDER(a->address, b->address)
+	    ?: ORDER(a->waiting, b->waiting);
 }
 
 void calls_sum(struct calls *c)
@@ -56,8 +59,9 @@ void calls_sum(struct calls *c)
 	for (i = 0; i < c->v.n; i++) {
 		if (!n || call_compare(&v[n - 1], &v[i]))
 			v[n++] = v[i];
-		else if (__builtin_add_overflow(v[n - 1].count, v[i].count, &v[n - 1].count))
-			v[n - 1].count = UINT64_MAX;
+		else if (__builtin_add_overflow(v[n - 1].count, v[i].count, &v[n - 1].count) ||
+			 v[n - 1].count > INT64_MAX)
+			v[n - 1].count = INT64_MAX;
 	}
 	c->v.n = n;
 }
@@ -98,7 +102,7 @@ void calls_write(const struct calls *c, struct buf *out)
 
 			buf_uleb(&part, v[k].site - (k > i ? v[k - 1].site : 0));
 			buf_uleb(&part, v[k].address - (same ? v[k - 1].address : 0));
-			buf_uleb(&part, v[k].count);
+			buf_uleb(&part, v[k].count << 1 | v[k].waiting);
 		}
 		buf_le64(out, v[i].file);
 		buf_uleb(out, part.n);

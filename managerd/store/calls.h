@@ -1,7 +1,8 @@
 /*
  * Who called the code of a file, as the store keeps it: for each file that did, ascending, its id
  * (8 bytes), uleb: bytes, and in so many for each call, by site, then address, uleb: site less the
- * one before, uleb: address, where the site is the same less the one before, uleb: count. Pure. A
+ * one before, uleb: address, where the site is the same less the one before, uleb: twice the count,
+ * and one more where the address is waiting (addresses.h). Pure. A
  * reader stops where bytes are not of this form.
  */
 #ifndef MORPH_MANAGERD_CALLS_H

@@ -449,7 +449,7 @@ static void add_called(int64_t at_s, uint64_t site, uint64_t n)
 	struct address_calls calls = {0};
 
 	p[1].file.samples = n;
-	vec_push(&calls.v, (struct address_call){1, 0, 0x10, site, n});
+	vec_push(&calls.v, (struct address_call){1, 0, false, 0x10, site, n});
 	ck_assert_msg(!store_begin(s, &e) &&
 			  !store_add_addresses(s, at_s * 1000, 4000000, p, 2, &calls, &e) &&
 			  !store_commit(s, &e),
@@ -510,7 +510,7 @@ END_TEST
 START_TEST(calls_come_back_from_bytes)
 {
 	static const struct address_caller in[] = {{7, 5, UINT64_MAX, 1}, {1, 5, 9, 2},
-	    {1, 5, 3, 1}, {1, UINT64_MAX, 0, UINT64_MAX}, {1, 5, 9, 4}, {7, 0, 1, 1}};
+	    {1, 5, 3, 1}, {1, UINT64_MAX, 0, INT64_MAX}, {1, 5, 9, 4}, {7, 0, 1, 1}};
 	struct calls c = {0}, back = {0};
 	struct buf b = {0};
 	size_t i;
@@ -535,7 +535,7 @@ START_TEST(calls_come_back_from_bytes)
 	}
 	calls_thin(&c, 2);
 	ck_assert_uint_eq(c.v.n, 2);
-	ck_assert(c.v.v[0].count == 6 && c.v.v[1].count == UINT64_MAX);
+	ck_assert(c.v.v[0].count == 6 && c.v.v[1].count == INT64_MAX);
 	calls_thin(&c, 0);
 	ck_assert_uint_eq(c.v.n, 0);
 	calls_free(&c);
@@ -556,8 +556,8 @@ START_TEST(calls_of_a_period_are_bounded)
 
 		p[1].file.samples = 1u << 20;
 		for (k = 0; k < CALLS_OF_PERIOD - 10; k++)
-			vec_push(&calls.v,
-			    (struct address_call){1, 0, 0x10, i * 1000 + 16 * k, 1 + (k == 7)});
+			vec_push(&calls.v, (struct address_call){
+					       1, 0, false, 0x10, i * 1000 + 16 * k, 1 + (k == 7)});
 		ck_assert_int_eq(store_begin(s, &e), 0);
 		ck_assert_int_eq(
 		    store_add_addresses(s, (T0 + (int64_t)i) * 1000, 1, p, 2, &calls, &e), 0);

@@ -935,7 +935,8 @@ START_TEST(addresses_are_shown_to_their_user)
 	ck_assert_ptr_nonnull(strstr(answer, " 7 28000000 /home/ann/bin/lua\n0x10 3\n0x20 4\n"));
 	/* Who called: not another user's, nor where in the kernel. */
 	ck_assert_ptr_nonnull(strstr(answer, "0x20 4\n< "));
-	ck_assert_ptr_nonnull(strstr(answer, " 0x15 0x20 2\nfile "));
+	ck_assert_ptr_nonnull(strstr(answer, " 0x15 0x20 2\n^ "));
+	ck_assert_ptr_nonnull(strstr(answer, " 0x19 0x15 9\nfile "));
 	ck_assert_ptr_null(strstr(answer, " 0x31 "));
 	ck_assert_ptr_nonnull(strstr(answer, " 0x17 - 2\n"));
 	ck_assert_ptr_nonnull(strstr(answer, " anonymous - - "));

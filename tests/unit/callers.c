@@ -97,6 +97,8 @@ START_TEST(words_that_point_into_wanted_builds_are_sites)
 	ck_assert_uint_eq(w.caller->nsite, 2);
 	ck_assert_str_eq(w.module[w.caller->site[0].module].path, "/b");
 	ck_assert_uint_eq(w.caller->site[0].offset, 0x2345);
+	ck_assert_uint_eq(w.caller->site[0].word, 2);
+	ck_assert_uint_eq(w.caller->site[1].word, 3);
 	ck_assert_str_eq(w.module[w.caller->site[1].module].path, "/a");
 	ck_assert_uint_eq(w.module[w.caller->site[1].module].nsample, 0);
 	ck_assert_ptr_null(memmem(out.p, out.n, &regs.word[0], 6));

@@ -277,9 +277,10 @@ static void fake_addresses(struct manager *m, uint32_t uid, uint32_t other)
 	struct address_calls calls = {0};
 	struct err e;
 
-	vec_push(&calls.v, (struct address_call){0, 0, 0x20, 0x15, 2});
-	vec_push(&calls.v, (struct address_call){0, 1, 0x20, 0x31, 1});
-	vec_push(&calls.v, (struct address_call){2, 0, 0xffffffff81000000, 0x17, 2});
+	vec_push(&calls.v, (struct address_call){0, 0, false, 0x20, 0x15, 2});
+	vec_push(&calls.v, (struct address_call){0, 0, true, 0x15, 0x19, 9});
+	vec_push(&calls.v, (struct address_call){0, 1, false, 0x20, 0x31, 1});
+	vec_push(&calls.v, (struct address_call){2, 0, false, 0xffffffff81000000, 0x17, 2});
 	if (store_put_build(m->store, &b, &e) < 0 ||
 	    store_add_addresses(m->store, FAKE_MS + 30000, 4000000, part, 4, &calls, &e) < 0)
 		abort();

@@ -1170,6 +1170,8 @@ static const char manager_text[] = "range 0 600\n"
 				   "< 00000000000000ff 0x9 0x10 1\n"
 				   "< 000000000000000b 0x205 0x30 1\n"
 				   "file 000000000000000b file ccdd - 1000 0 0 0 /bin/prog\n"
+				   "^ 000000000000000b 0x305 0x105 4\n"
+				   "^ 00000000000000ff 0x305 0x105 4\n"
 				   "file 000000000000000c kernel - - 0 0 5 500 [kernel]\n"
 				   "< 000000000000000b 0x105 - 2\n";
 
@@ -1211,6 +1213,10 @@ START_TEST(addresses_of_the_manager)
 	ck_assert_uint_eq(called_at(0x30, 0x205), 1);
 	ck_assert_uint_eq(called_at(UINT64_MAX, 0x105), 2);
 	ck_assert_uint_eq(called_at(UINT64_MAX, UINT64_MAX), 3);
+	ck_assert_uint_eq(r.waiting.n, 1);
+	ck_assert_uint_eq(r.location.v[r.waiting.v[0].caller].offset, 0x305);
+	ck_assert_uint_eq(r.location.v[r.waiting.v[0].callee].offset, 0x105);
+	ck_assert_double_eq_tol(r.waiting.v[0].period, 400, 1e-9);
 }
 END_TEST
 
@@ -1224,6 +1230,7 @@ START_TEST(addresses_that_are_wrong)
 	refuses_text(HEAD "< 0a 0x5 0x10\n", "line 4");
 	refuses_text(HEAD "< xy 0x5 0x10 1\n", "line 4");
 	refuses_text(HEAD "< 0a 0x5 - 1\n< 0a 0x5 - 1\n", "line 5");
+	refuses_text(HEAD "^ 0a 0x5 - 1\n", "line 4");
 	refuses_text(HEAD "0x10 1\n", "line 4");
 	refuses_text("range 0 1\n< 0a 0x5 0x10 1\n", "line 2");
 	refuses_text("range 0 1\nfile xy file - - 0 0 3 3 /x\n", "line 2");

@@ -354,6 +354,33 @@ START_TEST(call_sites_of_samples_are_noted)
 }
 END_TEST
 
+/* g's frame at the return is known: who called that is the next word but two. */
+START_TEST(callers_of_callers_are_noted)
+{
+	struct wire_regs r = sample(F, 5);
+	uint32_t word;
+
+	ck_assert(observe_next_word(&o, G + 5, 2, &word) && word == 5);
+	ck_assert(!observe_next_word(&o, G + 6, 2, &word));
+	r.ncode = 3;
+	r.code[0] = (struct wire_code){2, G + 5};
+	r.code[1] = (struct wire_code){4, G + 5};
+	r.code[2] = (struct wire_code){5, G + 5};
+	observe(&o, &r);
+	ck_assert_uint_eq(o.site.n, 2);
+	ck_assert(!o.site.v[0].waiting && o.site.v[0].site == G + 4);
+	ck_assert(o.site.v[1].waiting && o.site.v[1].address == G + 4);
+	ck_assert_uint_eq(o.site.v[1].site, G + 4);
+	/* The word there is no return address, or there is none. */
+	r.code[2].offset = G + 6;
+	observe(&o, &r);
+	r.ncode = 2;
+	observe(&o, &r);
+	ck_assert_uint_eq(o.site.n, 4);
+	vec_free(&o.site);
+}
+END_TEST
+
 /* g is left by a jump, as far as is known, f by returning once all its blocks do. */
 START_TEST(calls_within_the_program_call_nothing_else)
 {
@@ -507,5 +534,6 @@ UNIT_MAIN("observe", 0, setup, teardown, directions_follow_the_registers,
     instructions_that_tell_too_seldom_are_left_alone, biased_outcomes_count_where_there_are_few,
     a_sample_is_weighed_where_it_fell, places_the_table_does_not_know_say_nothing,
     the_caller_is_at_the_frames_return_address, call_sites_of_samples_are_noted,
-    calls_within_the_program_call_nothing_else, functions_of_another_shape_have_no_table,
-    tables_are_kept_in_a_folder, shapes_of_another_program_are_found)
+    callers_of_callers_are_noted, calls_within_the_program_call_nothing_else,
+    functions_of_another_shape_have_no_table, tables_are_kept_in_a_folder,
+    shapes_of_another_program_are_found)

@@ -941,18 +941,26 @@ END_TEST
 
 /* The modules have samples at 0, 0x1000, 0x1001 and UINT64_MAX, and at 5, the third none. */
 static struct wire_caller some_callers[] = {
-    {.callee = 0, .address = 0x1000, .nsite = 2, .site = {{1, 5}, {2, UINT64_MAX}}, .count = 4},
-    {.callee = 0, .address = 0x1000, .nsite = 1, .site = {{1, 5}}, .count = 3},
-    {.callee = 0, .address = UINT64_MAX, .nsite = WIRE_SITES, .count = 1},
-    {.callee = 1, .address = 5, .nsite = 1, .site = {{2, 0}}, .count = 1000000},
+    {.callee = 0,
+	.address = 0x1000,
+	.nsite = 2,
+	.site = {{3, 1, 5}, {63, 2, UINT64_MAX}},
+	.count = 4},
+    {.callee = 0, .address = 0x1000, .nsite = 1, .site = {{0, 1, 5}}, .count = 3},
+    {.callee = 0,
+	.address = UINT64_MAX,
+	.nsite = WIRE_SITES,
+	.site = {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}},
+	.count = 1},
+    {.callee = 1, .address = 5, .nsite = 1, .site = {{9, 2, 0}}, .count = 1000000},
     {.callee = 3,
 	.address = 0xffffffffc0000010,
 	.direct = true,
 	.nsite = 1,
-	.site = {{0, 1}},
+	.site = {{0, 0, 1}},
 	.count = 1},
     {.callee = 4, .address = 0x7f0000001000, .nsite = 1, .count = 1},
-    {.callee = 6, .nsite = 1, .site = {{0, 7}}, .count = 1},
+    {.callee = 6, .nsite = 1, .site = {{1, 0, 7}}, .count = 1},
 };
 enum { CALLERS = sizeof some_callers / sizeof *some_callers };
 
@@ -1018,6 +1026,12 @@ static void spoil(struct wire_caller *c, int how)
 	case 8:
 		c[5].count = 0;
 		break;
+	case 12:
+		c[0].site[1].word = 3;
+		break;
+	case 13:
+		c[0].site[1].word = WIRE_WORDS;
+		break;
 	case 9:
 		c[3].callee = 5; /* not in order */
 		break;
@@ -1029,7 +1043,7 @@ static void spoil(struct wire_caller *c, int how)
 		break;
 	}
 }
-enum { WAYS_TO_SPOIL = 12 };
+enum { WAYS_TO_SPOIL = 14 };
 
 START_TEST(garbled_callers_are_refused)
 {
@@ -1076,11 +1090,12 @@ START_TEST(callers_come_after_the_places)
 	/* The same without its sections, the callers of modules alone, the places. */
 	buf_add(&b, none.p, plain.n);
 	buf_char(&b, 7);
-	buf_le32(&b, 1 + 1 + 3 + 1 + 2 + 1);
+	buf_le32(&b, 1 + 1 + 2 + 1 + 3 + 1);
 	buf_char(&b, 1);
 	buf_char(&b, 0);
 	buf_uleb(&b, 0x1000);
 	buf_char(&b, 1);
+	buf_char(&b, 0);
 	buf_char(&b, 0);
 	buf_char(&b, 0);
 	buf_char(&b, 1);

@@ -6,6 +6,8 @@
  *	ADDRESS COUNT                                            of each address of it, then
  *	< ID SITE ADDRESS COUNT                                  how many of these were called from
  *	                                                         SITE, a byte of a call in file ID
+ *	^ ID SITE ADDRESS COUNT                                  the function at ADDRESS, which is
+ *such a SITE, was called from SITE, in COUNT samples of what it called
  *
  * Counts may be fewer than SAMPLES: not all addresses are kept, or shown. The rest have a location
  * without a name, as have those that were called at an ADDRESS "-". Samples that are called have a
@@ -25,6 +27,12 @@ struct called { /* samples that wait for the file that called */
 	struct recording_sample sample; /* its stack is that of the callee alone */
 };
 
+struct waiting { /* likewise */
+	uint64_t id, site;
+	uint32_t callee; /* location */
+	uint64_t n;
+};
+
 struct reader {
 	struct recording *r;
 	uint32_t event, file, task;
@@ -32,8 +40,10 @@ struct reader {
 	uint64_t samples, ns; /* of the file at hand, of which are left: */
 	uint64_t left;
 	VEC(struct counted) at;    /* of these, by address, those that nobody called so far */
-	VEC(struct called) called; /* of all files */
-	struct htab files;         /* id -> index in the recording */
+	VEC(struct called) called; /* of all files, as these: */
+	VEC(struct waiting) waiting;
+	uint64_t all_samples, all_ns;
+	struct htab files; /* id -> index in the recording */
 };
 
 static struct recording_sample make_sample(struct reader *x, uint64_t offset, uint64_t n)
@@ -111,6 +121,22 @@ static bool build_of(struct word hex, struct build_id *id)
 	return !build_id_parse(text, id);
 }
 
+static void add_waiting(struct reader *x)
+{
+	double each = x->all_samples ? (double)x->all_ns / (double)x->all_samples : 0;
+	const struct waiting *w;
+	uint64_t *file;
+
+	for (w = x->waiting.v; w < x->waiting.v + x->waiting.n; w++) {
+		file = htab_get(&x->files, &w->id, sizeof w->id);
+		if (file)
+			vec_push(
+			    &x->r->waiting, (struct recording_waiting){
+						recording_location(x->r, (uint32_t)*file, w->site),
+						w->callee, each * (double)w->n});
+	}
+}
+
 /* A line after "file ". */
 static bool take_file(struct reader *x, struct word line)
 {
@@ -129,6 +155,8 @@ static bool take_file(struct reader *x, struct word line)
 	    !word_decimal(w[NS], &x->ns))
 		return false;
 	x->left = x->samples;
+	x->all_samples += x->samples;
+	x->all_ns += x->ns;
 	if (word_is(w[KIND], "dropped")) {
 		x->r->lost += x->samples;
 		return true;
@@ -185,8 +213,8 @@ static uint64_t samples_at(const struct reader *x, uint64_t address)
 	return x->left + (i < x->at.n && x->at.v[i].offset == address ? x->at.v[i].count : 0);
 }
 
-/* A line after "< ". */
-static bool take_caller(struct reader *x, struct word line)
+/* A line after "< ", or "^ ". */
+static bool take_caller(struct reader *x, struct word line, bool waiting)
 {
 	enum { ID, SITE, ADDRESS, WORDS };
 	struct word w[WORDS];
@@ -199,7 +227,14 @@ static bool take_caller(struct reader *x, struct word line)
 			return false;
 	if (!x->counted || !word_hex(w[ID], &c.id) || !take_offset(w[SITE], &c.site) ||
 	    (!word_is(w[ADDRESS], "-") && !take_offset(w[ADDRESS], &address)) ||
-	    !word_decimal(line, &n) || !n || n > samples_at(x, address))
+	    !word_decimal(line, &n) || !n)
+		return false;
+	if (waiting) {
+		vec_push(&x->waiting,
+		    (struct waiting){c.id, c.site, recording_location(x->r, x->file, address), n});
+		return address != UINT64_MAX;
+	}
+	if (n > samples_at(x, address))
 		return false;
 	use_samples(x, address, n);
 	c.sample = make_sample(x, address, n);
@@ -214,8 +249,8 @@ static bool take_line(struct reader *x, struct word line)
 
 	if (word_split(&rest, " ", &first) && word_is(first, "range"))
 		return true;
-	if (word_is(first, "<"))
-		return take_caller(x, rest);
+	if (word_is(first, "<") || word_is(first, "^"))
+		return take_caller(x, rest, word_is(first, "^"));
 	if (!word_is(first, "file"))
 		return take_address(x, line);
 	end_file(x);
@@ -235,9 +270,11 @@ static int read_addresses(
 	if (rc == 0) {
 		end_file(&x);
 		add_called(&x);
+		add_waiting(&x);
 	}
 	vec_free(&x.at);
 	vec_free(&x.called);
+	vec_free(&x.waiting);
 	htab_free(&x.files);
 	return rc;
 }

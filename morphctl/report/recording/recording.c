@@ -19,6 +19,7 @@ void recording_free(struct recording *r)
 	vec_free(&r->sample);
 	vec_free(&r->branch);
 	vec_free(&r->range);
+	vec_free(&r->waiting);
 	htab_free(&r->index);
 	arena_free(&r->mem);
 	*r = (struct recording){0};

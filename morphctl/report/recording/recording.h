@@ -96,6 +96,13 @@ struct recording_range {
 	uint64_t n;
 };
 
+/* Of partial chains: that the function at a location, whose call had not returned, was itself
+ * called from another one, in samples of so much in the event's unit. */
+struct recording_waiting {
+	uint32_t caller, callee; /* locations of calls */
+	double period;
+};
+
 struct recording {
 	VEC(struct recording_file) file;
 	VEC(struct recording_function) function;
@@ -107,6 +114,7 @@ struct recording {
 	VEC(struct recording_sample) sample;
 	VEC(struct recording_branch) branch;
 	VEC(struct recording_range) range;
+	VEC(struct recording_waiting) waiting;
 	uint64_t lost;     /* samples that the tool knows it missed */
 	bool partial;      /* a stack has the nearest caller that is known, not all of them */
 	struct htab index; /* recording.c's */

@@ -170,6 +170,7 @@ void callgraph_of_callers(struct callgraph *g, const struct recording *r, uint32
 {
 	bool *calls = find_calling(r);
 	const struct recording_sample *s;
+	const struct recording_waiting *w;
 	uint32_t at, up, to;
 	size_t i;
 
@@ -188,6 +189,12 @@ void callgraph_of_callers(struct callgraph *g, const struct recording *r, uint32
 			g->node.v[to].apart += (double)s->period;
 	}
 	free(calls);
+	for (w = r->waiting.v; w < r->waiting.v + r->waiting.n; w++) {
+		up = node_at(g, r, w->caller);
+		to = node_at(g, r, w->callee);
+		if (up != to)
+			callgraph_arc(g, up, to, w->period, 0);
+	}
 	add_branches(g, r);
 	callgraph_propagate(g);
 	for (i = 0; i < g->arc.n; i++)
