@@ -179,10 +179,8 @@ static void on_extra(struct monitor *m, const struct event *ev)
 /* A sample in kernel mode has an address there, or that of the program, or none. */
 static void on_kernel(struct monitor *m, const struct event *ev)
 {
-	struct elsewhere at = {.kind = WIRE_KERNEL,
-	    .id = &m->boot,
-	    .name = "[kernel]",
-	    .address = ev->sample.ip};
+	struct elsewhere at = {
+	    .kind = WIRE_KERNEL, .id = &m->boot, .name = "[kernel]", .address = ev->sample.ip};
 	int64_t place = -1;
 
 	batch_kernel(&m->batch);

@@ -1269,5 +1269,4 @@ UNIT_MAIN("in", 20, setup, teardown, perf_looks_up_at_the_time, perf_follows_for
     perf_features_of_files, perf_names_in_pipes, pprof_comes_back, gzip_is_unpacked,
     pprof_what_is_wrong, folded_stacks, autofdo_text, preaggregated_lines, fdata_lines,
     recorded_feed, llvm_text, llvm_what_is_wrong, gcov_text, gcov_json, addresses_of_the_manager,
-    addresses_that_are_wrong, what_is_no_format,
-    each_is_recognised)
+    addresses_that_are_wrong, what_is_no_format, each_is_recognised)
