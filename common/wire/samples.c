@@ -2,6 +2,16 @@
 
 enum { SAMPLE_LEAST = 2 /* bytes */ };
 
+uint64_t wire_sum_samples(const struct wire_sample *s, uint32_t n)
+{
+	uint64_t all = 0;
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		all += s[i].count;
+	return all;
+}
+
 void wire_put_samples(struct buf *out, const struct wire_sample *s, uint32_t n)
 {
 	uint64_t offset = 0;

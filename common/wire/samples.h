@@ -7,6 +7,8 @@
 
 #include "common/wire/wire.h"
 
+/* All counts together. */
+uint64_t wire_sum_samples(const struct wire_sample *s, uint32_t n);
 /* How many, and each. */
 void wire_put_samples(struct buf *out, const struct wire_sample *s, uint32_t n);
 /* Reads them at *p below end, and moves *p past them. -1: not of this form, or a count of more than

@@ -1,5 +1,6 @@
 #include "managerd/cycle/batch.h"
 #include "common/log.h"
+#include "common/wire/samples.h"
 #include "managerd/cycle/gathering.h"
 
 #include <stdlib.h>
@@ -48,23 +49,14 @@ static void count_profile(struct store_module *r, const struct place *p, double 
 	r->samples_ms = p->at.now_ms;
 }
 
-static uint64_t sum(const struct wire_sample *s, uint32_t n)
-{
-	uint64_t all = 0;
-	uint32_t i;
-
-	for (i = 0; i < n; i++)
-		all += s[i].count;
-	return all;
-}
-
 /* All samples of a module weigh as much together as those of the accounting. Where these are too
  * few to say what each weighs, it is what the samples of all programs say. */
 static double weight_of(const struct wire_batch *b, const struct wire_module *m)
 {
 	const double few = 16;
 	double all = b->plain ? (double)b->plain / (double)(b->plain + b->extra) : 0;
-	double plain = (double)sum(m->sample, m->nsample), extra = (double)sum(m->extra, m->nextra);
+	double plain = (double)wire_sum_samples(m->sample, m->nsample),
+	       extra = (double)wire_sum_samples(m->extra, m->nextra);
 
 	return m->boosted ? (plain + few * all) / (plain + extra + few) : 1;
 }
@@ -74,7 +66,8 @@ static int take_module(struct batches *t, const struct wire_module *w, struct pl
 {
 	struct modules *ms = &t->core->modules;
 	struct map_touched touched = {0};
-	uint64_t all = sum(w->sample, w->nsample), extra = sum(w->extra, w->nextra), outside, gone;
+	uint64_t all = wire_sum_samples(w->sample, w->nsample),
+		 extra = wire_sum_samples(w->extra, w->nextra), outside, gone;
 	struct module *mod;
 	struct build *build;
 

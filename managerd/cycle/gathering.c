@@ -1,5 +1,6 @@
 #include "managerd/cycle/gathering.h"
 #include "common/sort.h"
+#include "common/wire/samples.h"
 
 #include <stdlib.h>
 
@@ -8,23 +9,13 @@ static struct address_policy policy_of(const struct core *c)
 	return (struct address_policy){c->conf->samples.days, c->conf->samples.disk};
 }
 
-static uint64_t sum(const struct wire_sample *s, uint32_t n)
-{
-	uint64_t all = 0;
-	uint32_t i;
-
-	for (i = 0; i < n; i++)
-		all += s[i].count;
-	return all;
-}
-
 static struct address_part of_module(const struct wire_module *m)
 {
 	return (struct address_part){.file = {.kind = ADDRESS_FILE,
 					 .uid = m->uid,
 					 .build = m->id,
 					 .path = m->path,
-					 .samples = sum(m->sample, m->nsample)},
+					 .samples = wire_sum_samples(m->sample, m->nsample)},
 	    .sample = m->sample,
 	    .nsample = m->nsample};
 }
@@ -42,7 +33,7 @@ static struct address_part of_elsewhere(const struct wire_elsewhere *w)
 					 .pid = w->pid,
 					 .build = w->id,
 					 .path = w->name,
-					 .samples = sum(w->sample, w->nsample)},
+					 .samples = wire_sum_samples(w->sample, w->nsample)},
 	    .sample = w->sample,
 	    .nsample = w->nsample};
 }

@@ -1,7 +1,7 @@
 // Rows of reports as tables: of one range, and of two beside one another. What a table shows is
 // {name(row): what its first cell has, [text to filter by, nodes…]; into(row): the address of what
 // the row is made of, or null; modules: ids of those with an artifact, by path}.
-import {base, el, fit, link, number, percent, svg} from './dom.js';
+import {base, el, fit, link, number, percent, svg, tableHead} from './dom.js';
 
 const BAR = 90; // pixels of a bar of a change, both sides
 
@@ -63,15 +63,7 @@ function reportTable(title, heads, rows) {
 					'table',
 					{class: 'report'},
 					el('caption', {class: 'unseen'}, title),
-					el(
-						'thead',
-						null,
-						el(
-							'tr',
-							null,
-							heads.map((h) => el('th', {scope: 'col'}, h)),
-						),
-					),
+					tableHead(heads),
 					el('tbody', null, rows),
 				),
 			)

@@ -40,21 +40,26 @@ export function button(text, act, props) {
 	return el('button', {type: 'button', onclick: act, ...props}, text);
 }
 
+/** The line of titles of a table. */
+export function tableHead(heads) {
+	return el(
+		'thead',
+		null,
+		el(
+			'tr',
+			null,
+			heads.map((h) => el('th', {scope: 'col'}, h)),
+		),
+	);
+}
+
 /** A table of rows that are lists of cells. */
 export function table(caption, heads, rows, props) {
 	return el(
 		'table',
 		props,
 		el('caption', null, caption),
-		el(
-			'thead',
-			null,
-			el(
-				'tr',
-				null,
-				heads.map((h) => el('th', {scope: 'col'}, h)),
-			),
-		),
+		tableHead(heads),
 		el(
 			'tbody',
 			null,

@@ -1,5 +1,5 @@
 // An annotated function: its instructions below the source lines that they come from.
-import {base, el, number, percent} from './dom.js';
+import {base, el, number, percent, tableHead} from './dom.js';
 
 const HEADS = ['Share', 'Samples', 'Stall', 'Offset', 'Instruction'];
 const STALL_LEAST = 1.5; // as morphctl annotate shows them
@@ -62,15 +62,7 @@ export function listing(annotated, words) {
 				'table',
 				{class: 'listing'},
 				el('caption', null, `${part.function} in ${part.module}`),
-				el(
-					'thead',
-					null,
-					el(
-						'tr',
-						null,
-						HEADS.map((h) => el('th', {scope: 'col'}, h)),
-					),
-				),
+				tableHead(HEADS),
 				el('tbody', null, rows),
 			),
 		);

@@ -1,6 +1,6 @@
 // Hot functions and their blocks.
 import * as api from './api.js';
-import {el, fit, link, number, percent, put} from './dom.js';
+import {el, fit, link, number, percent, put, tableHead} from './dom.js';
 
 const BLOCKS = 40,
 	FUNCTIONS = 200;
@@ -30,15 +30,7 @@ function blocks(f) {
 			'table',
 			{class: 'blocks'},
 			el('caption', {class: 'unseen'}, `Hot blocks of ${f.name}`),
-			el(
-				'thead',
-				null,
-				el(
-					'tr',
-					null,
-					heads.map((h) => el('th', {scope: 'col'}, h)),
-				),
-			),
+			tableHead(heads),
 			el(
 				'tbody',
 				null,
