@@ -166,7 +166,7 @@ START_TEST(nearest_callers_lead_on)
 			      self[] = {LEFT, LEFT};
 	struct recording r = {.partial = true};
 	struct callgraph g = {0};
-	uint32_t event = recording_event(&r, "time", "ns"), libc, leaf, at;
+	uint32_t event = recording_event(&r, "time", "ns"), libc, leaf, at, to;
 	struct recording_function f = {.name = "leaf", .start = 0};
 	struct recording_frame frame;
 
@@ -184,11 +184,15 @@ START_TEST(nearest_callers_lead_on)
 	at = recording_stack(&r, stack_of(&r, right, 1), leaf);
 	add_sample(&r, event, at, 100);
 	add_sample(&r, event, recording_stack(&r, RECORDING_NONE, leaf), 1000);
+	/* RIGHT itself was called from MAIN, as its callee's samples say. */
+	at = stack_of(&r, work, 1);
+	to = stack_of(&r, right, 1);
+	vec_push(&r.waiting,
+	    (struct recording_waiting){r.stack.v[at].location, r.stack.v[to].location, 100});
 	callgraph_of_callers(&g, &r, event);
 	callgraph_end(&g);
 	ck_assert_double_eq_tol(g.sum, 1475, 1e-9);
-	/* 400 of leaf's 1400 were called from here, 3 to 1; all of left's, work's and main's go on.
-	 */
+	/* 400 of leaf's 1400 were called from here, 3 to 1; all of the others' goes on. */
 	ck_assert_double_eq_tol(g.node.v[0].self, 1400, 1e-9);
 	ck_assert_double_eq_tol(g.node.v[0].apart, 1000, 1e-9);
 	ck_assert_uint_eq(g.node.n, 5);
