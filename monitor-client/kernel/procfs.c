@@ -228,7 +228,7 @@ static bool is_file_of(const struct event_map *m, int fd)
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *at = mmap(NULL, page, PROT_READ, MAP_PRIVATE, fd, 0);
 	struct event_map own;
-	long gen;
+	long gen = 0; /* of which four bytes are filled */
 	bool same;
 
 	if (at == MAP_FAILED)

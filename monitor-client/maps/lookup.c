@@ -199,7 +199,7 @@ static enum lookup_result take_answer(const struct question *q, int pipe, struct
 
 /* Is there no such process any more? That needs no child: no file system but /proc is asked. After
  * a loss of records it is so of hundreds, and those that live must not end before it is their turn;
- * of their files that may be found without them each is asked for once.
+ * of their files that may be found without them each is asked for a few times at most (maps.c).
  */
 static bool is_gone(uint32_t pid)
 {
