@@ -227,7 +227,7 @@ bool wire_want_equal(const struct wire_want *a, const struct wire_want *b);
 
 /* Each appends one whole frame (header and payload) to out. The caller keeps a
  * batch within WIRE_MAX_PAYLOAD (a sample takes at most 20 bytes, a module 60
- * and its path, registers WIRE_REGS_MAX), path within 4096 bytes and samples in
+ * and its path, registers WIRE_REGS_MAX, a caller 160), path within 4096 bytes and samples in
  * order: else readers refuse it. The section of registers is written where
  * nregs or regs_unsent is not 0, that of runs where nrun or runs_unsent is not, that of uses where
  * nuse is not, that of extra samples where extra is not, that of elsewhere where nelsewhere is not,

@@ -1,13 +1,14 @@
 /*
  * What the manager answers to GET /v1/addresses (docs/API.md):
  *
- *	range SINCE UNTIL                                        seconds since 1970
- *	file ID KIND BUILD ORIGIN UID PID SAMPLES NS NAME        of each file, then
- *	ADDRESS COUNT                                            of each address of it, then
- *	< ID SITE ADDRESS COUNT                                  how many of these were called from
- *	                                                         SITE, a byte of a call in file ID
- *	^ ID SITE ADDRESS COUNT                                  the function at ADDRESS, which is
- *such a SITE, was called from SITE, in COUNT samples of what it called
+ *	range SINCE UNTIL                        seconds since 1970
+ *	file ID KIND BUILD ORIGIN UID PID SAMPLES NS NAME
+ *	                                         of each file, then
+ *	ADDRESS COUNT                            of each address of it, then
+ *	< ID SITE ADDRESS COUNT                  of these so many were called from SITE, a byte of
+ *	                                         a call in file ID
+ *	^ ID SITE ADDRESS COUNT                  the function that has ADDRESS, itself a SITE, was
+ *	                                         called from SITE, in samples of what it called
  *
  * Counts may be fewer than SAMPLES: not all addresses are kept, or shown. The rest have a location
  * without a name, as have those that were called at an ADDRESS "-". Samples that are called have a
