@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char MAGIC[8] = "MorphUO4";
+static const char MAGIC[8] = "MorphUO5";
 
 /* Which fields of a uop follow; others are 0. */
 enum {
