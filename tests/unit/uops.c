@@ -427,7 +427,7 @@ END_TEST
 /* A function of one block of one uop, NOP at `kind`. */
 START_TEST(refuses_what_is_out_of_bounds)
 {
-	static const uint8_t head[] = {'M', 'o', 'r', 'p', 'h', 'U', 'O', '4', 1, 1, 2, 3, 4, 5, 6,
+	static const uint8_t head[] = {'M', 'o', 'r', 'p', 'h', 'U', 'O', '5', 1, 1, 2, 3, 4, 5, 6,
 	    7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 	static const struct {
 		const char *what;
