@@ -962,7 +962,7 @@ static bool any_build(const struct build_id *id, void *arg)
 	return true;
 }
 
-/* Of which it is told what they are though no sample fell there. */
+/* Whose builds are looked up though no sample fell there. */
 START_TEST(builds_are_looked_up_without_samples)
 {
 	char path[256];
