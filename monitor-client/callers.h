@@ -27,7 +27,7 @@ void callers_sites(struct callers_sites *to, struct maps *m, const struct event 
 enum { CALLEE_ELSEWHERE = 1 << 30, CALLEE_KERNEL = INT32_MAX };
 
 struct callers {
-	struct htab index;             /* all but the count -> index */
+	struct htab index;             /* everything except the count -> index */
 	VEC(struct wire_caller) entry; /* each once */
 	struct room room;
 };

@@ -38,7 +38,7 @@ int job_choose_event(struct job *j)
 			return EXIT_DONE;
 		}
 	}
-	if (j->event)
-		complain(EXIT_FAILED, "--event %s: there is none of this name", j->event);
-	return j->event ? EXIT_FAILED : EXIT_DONE;
+	if (!j->event)
+		return EXIT_DONE;
+	return complain(EXIT_FAILED, "--event %s: there is none of this name", j->event);
 }

@@ -24,7 +24,7 @@ struct job {
 	struct recording r;
 };
 
-/* The verbs, of job_arg. */
+/* The verbs, with their arguments in arg. */
 int job_report(struct job *j);
 int job_annotate(struct job *j);
 int job_export(struct job *j);

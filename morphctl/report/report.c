@@ -23,10 +23,10 @@ static int choose_level(struct job *j)
 			return EXIT_DONE;
 		}
 	}
-	if (j->level)
-		complain(EXIT_FAILED,
-		    "--by %s: expected module, function, line, address or process", j->level);
-	return j->level ? EXIT_USAGE : EXIT_DONE;
+	if (!j->level)
+		return EXIT_DONE;
+	return complain(
+	    EXIT_USAGE, "--by %s: expected module, function, line, address or process", j->level);
 }
 
 static int check_charged(const struct job *j)

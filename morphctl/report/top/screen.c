@@ -110,7 +110,7 @@ static int refill(struct shown *s, struct err *e)
 	unsigned window = top_window(s->top.window);
 	int rc;
 
-	s->r.sample.n = 0;
+	s->r.sample.n = s->r.waiting.n = 0;
 	s->r.lost = 0;
 	rc = s->source->fetch(s->source->arg, window == TOP_LIVE ? LIVE_S : window, &s->r, e);
 	if (rc == 0 && window == TOP_LIVE)
