@@ -1,9 +1,8 @@
 #include "common/wire/callers.h"
 #include "common/le.h"
+#include "common/wire/section.h"
 
-#include <string.h>
-
-enum { CALLER_LEAST = 7 /* bytes */, LENGTH_AT = 1, HEAD = 5, DIRECT = 128 };
+enum { CALLER_LEAST = 7 /* bytes */, DIRECT = 128 };
 
 /* ---- writing ---- */
 
@@ -24,15 +23,13 @@ static void put_one(struct buf *out, const struct wire_caller *c)
 
 void wire_put_callers(struct buf *out, const struct wire_batch *m)
 {
-	size_t at = out->n;
+	size_t at = section_begin(out);
 	uint32_t i;
 
-	memset(buf_grow(out, HEAD), 0, HEAD);
 	buf_uleb(out, m->ncaller);
 	for (i = 0; i < m->ncaller; i++)
 		put_one(out, &m->caller[i]);
-	out->p[at] = WIRE_SECTION_CALLERS;
-	put_le32(out->p + at + LENGTH_AT, (uint32_t)(out->n - at - HEAD));
+	section_end(out, at, WIRE_SECTION_CALLERS);
 }
 
 /* ---- reading ---- */

@@ -1,14 +1,13 @@
 #include "common/wire/elsewhere.h"
 #include "common/le.h"
 #include "common/wire/samples.h"
+#include "common/wire/section.h"
 
 #include <string.h>
 
 enum {
 	PLACE_LEAST = 6, /* bytes: kind, uid, pid, build-id, name, samples */
-	NAME_LIMIT = 4096,
-	LENGTH_AT = 1,
-	HEAD = 5
+	NAME_LIMIT = 4096
 };
 
 /* ---- writing ---- */
@@ -28,15 +27,13 @@ static void put_one(struct buf *out, const struct wire_elsewhere *w)
 
 void wire_put_elsewhere(struct buf *out, const struct wire_batch *m)
 {
-	size_t at = out->n;
+	size_t at = section_begin(out);
 	uint32_t i;
 
-	memset(buf_grow(out, HEAD), 0, HEAD);
 	buf_uleb(out, m->nelsewhere);
 	for (i = 0; i < m->nelsewhere; i++)
 		put_one(out, &m->elsewhere[i]);
-	out->p[at] = WIRE_SECTION_ELSEWHERE;
-	put_le32(out->p + at + LENGTH_AT, (uint32_t)(out->n - at - HEAD));
+	section_end(out, at, WIRE_SECTION_ELSEWHERE);
 }
 
 /* ---- reading ---- */

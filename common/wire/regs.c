@@ -1,14 +1,8 @@
 #include "common/wire/regs.h"
 #include "common/le.h"
+#include "common/wire/section.h"
 
-#include <string.h>
-
-enum {
-	REGS_LEAST = 1 + 1 + 8 + 8 * WIRE_GPRS + 4 + 1 + 1,
-	CODE_LEAST = 2,
-	LENGTH_AT = 1,
-	HEAD = 5
-};
+enum { REGS_LEAST = 1 + 1 + 8 + 8 * WIRE_GPRS + 4 + 1 + 1, CODE_LEAST = 2 };
 
 /* ---- writing ---- */
 
@@ -34,16 +28,14 @@ static void put_one(struct buf *out, const struct wire_regs *r)
 
 void wire_put_regs(struct buf *out, const struct wire_batch *m)
 {
-	size_t at = out->n;
+	size_t at = section_begin(out);
 	uint32_t i;
 
-	memset(buf_grow(out, HEAD), 0, HEAD);
 	buf_uleb(out, m->regs_unsent);
 	buf_uleb(out, m->nregs);
 	for (i = 0; i < m->nregs; i++)
 		put_one(out, &m->regs[i]);
-	out->p[at] = WIRE_SECTION_REGS;
-	put_le32(out->p + at + LENGTH_AT, (uint32_t)(out->n - at - HEAD));
+	section_end(out, at, WIRE_SECTION_REGS);
 }
 
 /* ---- reading ---- */

@@ -1,14 +1,11 @@
 #include "common/wire/runs.h"
 #include "common/le.h"
-
-#include <string.h>
+#include "common/wire/section.h"
 
 enum {
 	BUILD_LEAST = 2, /* bytes */
 	RUN_LEAST = 1 + 1 + 8 + 1 + 1 + 1 + 8,
-	USE_LEAST = BUILD_LEAST + 1 + 1,
-	LENGTH_AT = 1,
-	HEAD = 5
+	USE_LEAST = BUILD_LEAST + 1 + 1
 };
 
 /* ---- writing ---- */
@@ -24,21 +21,9 @@ static void put_one(struct buf *out, const struct wire_run *r)
 	buf_le64(out, r->class);
 }
 
-static size_t begin_section(struct buf *out)
-{
-	memset(buf_grow(out, HEAD), 0, HEAD);
-	return out->n - HEAD;
-}
-
-static void end_section(struct buf *out, size_t at, enum wire_section type)
-{
-	out->p[at] = (uint8_t)type;
-	put_le32(out->p + at + LENGTH_AT, (uint32_t)(out->n - at - HEAD));
-}
-
 void wire_put_runs(struct buf *out, const struct wire_batch *m)
 {
-	size_t at = begin_section(out);
+	size_t at = section_begin(out);
 	uint32_t i;
 
 	buf_uleb(out, m->runs_unsent);
@@ -48,12 +33,12 @@ void wire_put_runs(struct buf *out, const struct wire_batch *m)
 	buf_uleb(out, m->nrun);
 	for (i = 0; i < m->nrun; i++)
 		put_one(out, &m->run[i]);
-	end_section(out, at, WIRE_SECTION_RUNS);
+	section_end(out, at, WIRE_SECTION_RUNS);
 }
 
 void wire_put_uses(struct buf *out, const struct wire_batch *m)
 {
-	size_t at = begin_section(out);
+	size_t at = section_begin(out);
 	uint32_t i;
 
 	buf_uleb(out, m->nuse);
@@ -62,7 +47,7 @@ void wire_put_uses(struct buf *out, const struct wire_batch *m)
 		buf_uleb(out, m->use[i].processes);
 		buf_uleb(out, m->use[i].cpu_ns);
 	}
-	end_section(out, at, WIRE_SECTION_USES);
+	section_end(out, at, WIRE_SECTION_USES);
 }
 
 /* ---- reading ---- */

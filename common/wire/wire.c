@@ -1,6 +1,7 @@
 #include "common/wire/wire.h"
 #include "common/hash.h"
 #include "common/le.h"
+#include "common/wire/section.h"
 #include "common/wire/callers.h"
 #include "common/wire/elsewhere.h"
 #include "common/wire/regs.h"
@@ -26,7 +27,6 @@ enum {
 	BATCH_FIXED = 32,
 	MODULE_LEAST = 5, /* bytes */
 	PATH_LIMIT = 4096,
-	SECTION_HEAD = 5, /* type, length */
 	BUDGET_MAX = 1000000,
 };
 
@@ -87,10 +87,9 @@ static void put_module(struct buf *out, const struct wire_module *m)
 
 static void put_extra(struct buf *out, const struct wire_batch *m)
 {
-	size_t at = out->n;
+	size_t at = section_begin(out);
 	uint32_t i, n = 0;
 
-	memset(buf_grow(out, SECTION_HEAD), 0, SECTION_HEAD);
 	for (i = 0; i < m->nmodule; i++)
 		n += m->module[i].boosted;
 	buf_uleb(out, m->plain);
@@ -102,8 +101,7 @@ static void put_extra(struct buf *out, const struct wire_batch *m)
 		buf_uleb(out, i);
 		wire_put_samples(out, m->module[i].extra, m->module[i].nextra);
 	}
-	out->p[at] = WIRE_SECTION_EXTRA;
-	put_le32(out->p + at + 1, (uint32_t)(out->n - at - SECTION_HEAD));
+	section_end(out, at, WIRE_SECTION_EXTRA);
 }
 
 void wire_put_batch(struct buf *out, const struct wire_batch *m)
@@ -372,16 +370,20 @@ static int get_section(struct batch_read *r, const uint8_t *section, struct wire
 
 	if (*section == WIRE_SECTION_EXTRA && get_extra(&inner, m) < 0)
 		return damaged(r, "extra samples");
-	if (*section == WIRE_SECTION_REGS && wire_get_regs(section + 5, r->p, r->a, m) < 0)
+	if (*section == WIRE_SECTION_REGS &&
+	    wire_get_regs(section + SECTION_HEAD, r->p, r->a, m) < 0)
 		return damaged(r, "registers");
-	if (*section == WIRE_SECTION_RUNS && wire_get_runs(section + 5, r->p, r->a, m) < 0)
+	if (*section == WIRE_SECTION_RUNS &&
+	    wire_get_runs(section + SECTION_HEAD, r->p, r->a, m) < 0)
 		return damaged(r, "runs");
-	if (*section == WIRE_SECTION_USES && wire_get_uses(section + 5, r->p, r->a, m) < 0)
+	if (*section == WIRE_SECTION_USES &&
+	    wire_get_uses(section + SECTION_HEAD, r->p, r->a, m) < 0)
 		return damaged(r, "uses");
 	if (*section == WIRE_SECTION_ELSEWHERE &&
-	    (m->ncaller || wire_get_elsewhere(section + 5, r->p, r->a, m) < 0))
+	    (m->ncaller || wire_get_elsewhere(section + SECTION_HEAD, r->p, r->a, m) < 0))
 		return damaged(r, "places elsewhere");
-	if (*section == WIRE_SECTION_CALLERS && wire_get_callers(section + 5, r->p, r->a, m) < 0)
+	if (*section == WIRE_SECTION_CALLERS &&
+	    wire_get_callers(section + SECTION_HEAD, r->p, r->a, m) < 0)
 		return damaged(r, "callers");
 	return 0;
 }
