@@ -289,6 +289,25 @@ int uleb_read(const uint8_t **p, const uint8_t *end, uint64_t *v)
 	return -1;
 }
 
+int sleb_read(const uint8_t **p, const uint8_t *end, int64_t *v)
+{
+	uint64_t x = 0;
+	unsigned shift = 0;
+	uint8_t byte;
+
+	do {
+		if (*p == end || shift > 56)
+			return -1;
+		byte = *(*p)++;
+		x |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
+	if (byte & 0x40)
+		x |= ~(uint64_t)0 << shift;
+	*v = (int64_t)x;
+	return 0;
+}
+
 int uleb_count(const uint8_t **p, const uint8_t *end, size_t size, uint64_t *n)
 {
 	return uleb_read(p, end, n) || *n > (uint64_t)(end - *p) / size ? -1 : 0;

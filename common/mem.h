@@ -71,6 +71,8 @@ void stack_wipe(void);
 /* Reads an ULEB128 at *p below end and moves *p past it. Returns 0, or -1
  * when it is cut off or exceeds 64 bits. */
 int uleb_read(const uint8_t **p, const uint8_t *end, uint64_t *v);
+/* The same of a signed one, of at most 63 bits. */
+int sleb_read(const uint8_t **p, const uint8_t *end, int64_t *v);
 /* Likewise a number of things that follow and take at least size bytes each: no more than there
  * can be. */
 int uleb_count(const uint8_t **p, const uint8_t *end, size_t size, uint64_t *n);

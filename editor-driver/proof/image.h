@@ -6,7 +6,7 @@
 #define MORPH_PROOF_IMAGE_H
 
 #include "editor-driver/proof/bytes.h"
-#include "editor-driver/proof/ehtable.h"
+#include "common/unwind/ehtable.h"
 
 /* A run of code of the new build that was at orig; ascending by made. */
 struct bytes_piece {

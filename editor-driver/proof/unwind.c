@@ -1,109 +1,21 @@
 #include "common/le.h"
 #include "common/sort.h"
+#include "common/unwind/ehframe.h"
 #include "editor-driver/proof/image.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { ABSPTR = 0, PCREL_SDATA4 = 0x1b, OMIT = 0xff };
-
-/* What a CIE says of its FDEs (DW_EH_PE_*), and its personality routine. */
-struct cie {
-	uint8_t code, lsda;
-	bool augmented; /* FDEs have a length of such data */
-	uint64_t personality;
-};
-
-/* n bytes at p, address addr. */
-static int read_cie(const uint8_t *p, uint64_t n, uint64_t addr, struct cie *c)
+/* Reads its exception table. */
+static void read_table(const struct bytes_side *side, struct bytes_fde *f, uint64_t lsda)
 {
-	const uint8_t *begin = p, *end = p + n, *aug = p + 9, *a;
-	uint8_t how;
-	uint64_t v;
+	const struct elf_section *in = bytes_section(side, lsda);
+	const uint8_t *table;
 
-	*c = (struct cie){.code = ABSPTR, .lsda = OMIT};
-	if (n < 10 || !memchr(aug, 0, (size_t)(end - aug)))
-		return -1;
-	p = aug + strlen((const char *)aug) + 1;
-	if (*aug != 'z')
-		return *aug ? -1 : 0;
-	c->augmented = true;
-	/* Code and data alignment, return address register, length. */
-	if (uleb_read(&p, end, &v) || uleb_read(&p, end, &v) || uleb_read(&p, end, &v) ||
-	    uleb_read(&p, end, &v))
-		return -1;
-	for (a = aug + 1; *a; a++) {
-		if (*a == 'S' || *a == 'B')
-			continue;
-		if (p == end)
-			return -1;
-		how = *p++;
-		if (*a == 'R')
-			c->code = how;
-		else if (*a == 'L')
-			c->lsda = how;
-		else if (*a != 'P' ||
-			 eh_value_read(&p, end, how, addr + (uint64_t)(p - begin), &c->personality))
-			return -1;
-	}
-	return 0;
-}
-
-static int read_lsda(const struct bytes_side *side, const struct elf_section *s,
-    const struct cie *c, struct bytes_fde *f)
-{
-	const uint8_t *p = s->data + (f->rest_at - s->addr), *end = p + f->rest, *field, *table;
-	const struct elf_section *in;
-	uint64_t n, addr;
-
-	f->personality = c->personality;
-	if (!c->augmented || uleb_read(&p, end, &n))
-		return c->augmented ? -1 : 0;
-	if (n > (uint64_t)(end - p))
-		return -1;
-	if (c->lsda == OMIT)
-		return 0;
-	field = p;
-	f->lsda_at = s->addr + (uint64_t)(p - s->data);
-	if (eh_value_read(&p, p + n, c->lsda, f->lsda_at, &addr))
-		return -1;
-	f->lsda_size = (uint64_t)(p - field);
-	f->has_table = addr != 0;
-	in = bytes_section(side, addr);
-	table = f->has_table ? bytes_at(side, addr, 1) : NULL;
+	f->has_table = lsda != 0;
+	table = f->has_table ? bytes_at(side, lsda, 1) : NULL;
 	f->odd = f->has_table &&
-		 (!table || eh_table_read(table, in->data + in->size, addr, f->pc, &f->table));
-	return 0;
-}
-
-static int read_fde(const struct bytes_side *side, const struct elf_section *s, uint64_t at,
-    uint64_t n, struct bytes_fde *f)
-{
-	const uint8_t *p = s->data + at + 4;
-	uint64_t cie = at + 4 - get_le32(p), clen;
-	struct cie c;
-	unsigned k;
-
-	if (cie >= at || cie + 8 > s->size)
-		return -1;
-	clen = get_le32(s->data + cie);
-	if (clen < 4 || clen > s->size - cie - 4 ||
-	    read_cie(s->data + cie, clen + 4, s->addr + cie, &c))
-		return -1;
-	k = c.code == PCREL_SDATA4 ? 4 : 8;
-	if ((c.code != PCREL_SDATA4 && c.code != ABSPTR) || n < 4 + 2 * k)
-		return -1;
-	*f = (struct bytes_fde){.at = s->addr + at, .cie = s->addr + cie};
-	if (k == 4) {
-		f->pc = s->addr + at + 8 + (uint64_t)(int32_t)get_le32(p + 4);
-		f->size = get_le32(p + 8);
-	} else {
-		f->pc = get_le64(p + 4);
-		f->size = get_le64(p + 12);
-	}
-	f->rest_at = f->at + 8 + 2 * k;
-	f->rest = n - 4 - 2 * k;
-	return read_lsda(side, s, &c, f);
+		 (!table || eh_table_read(table, in->data + in->size, lsda, f->pc, &f->table));
 }
 
 static int by_pc(const void *a, const void *b)
@@ -127,26 +39,29 @@ static bool derived(const struct bytes *b, const struct bytes_side *side, uint64
 static int read_fdes(const struct bytes *b, struct bytes_side *side)
 {
 	const struct elf_section *s = bytes_named(side, ".eh_frame");
-	uint64_t at, n;
+	struct eh_frames frames = {0};
 	struct bytes_fde f;
+	struct eh_fde r;
+	int rc;
 
-	for (at = 0; s && s->data && at + 4 <= s->size; at += 4 + n) {
-		n = get_le32(s->data + at);
-		if (!n)
-			continue; /* the terminator, from each crtend.o */
-		if (n < 4 || n > s->size - at - 4)
-			return -1;
-		if (!get_le32(s->data + at + 4))
-			continue;
-		if (read_fde(side, s, at, n, &f)) {
-			eh_table_free(&f.table);
-			return -1;
-		}
-		f.derived = derived(b, side, f.pc);
+	if (s && s->data)
+		frames = (struct eh_frames){.p = s->data, .size = s->size, .addr = s->addr};
+	while ((rc = eh_frames_next(&frames, &r)) > 0) {
+		f = (struct bytes_fde){.at = r.at,
+		    .pc = r.pc,
+		    .cie = r.cie.at,
+		    .size = r.size,
+		    .rest = r.rest,
+		    .rest_at = r.rest_at,
+		    .lsda_at = r.lsda_at,
+		    .lsda_size = r.lsda_size,
+		    .personality = r.cie.personality,
+		    .derived = derived(b, side, r.pc)};
+		read_table(side, &f, r.lsda);
 		vec_push(&side->fde, f);
 	}
 	vec_sort(&side->fde, by_pc);
-	return 0;
+	return rc;
 }
 
 int bytes_frames(struct bytes *b)

@@ -3,7 +3,7 @@
  * Exception tables of a linked file: what is read must be in order, and every action, type and list
  * that it names is followed.
  */
-#include "editor-driver/proof/ehtable.h"
+#include "common/unwind/ehtable.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /*
  * Exception tables in files: the reader, and what the comparison of two builds sees of a change.
  */
-#include "editor-driver/proof/ehtable.h"
+#include "common/unwind/ehtable.h"
 #include "common/elf/elf.h"
 #include "editor-driver/proof/bytes.h"
 #include "tests/unit/program.h"

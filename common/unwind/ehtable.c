@@ -1,4 +1,4 @@
-#include "editor-driver/proof/ehtable.h"
+#include "common/unwind/ehtable.h"
 #include "common/le.h"
 
 /* DW_EH_PE_*: the format, what a value is relative to, and a flag. */
@@ -34,25 +34,6 @@ static unsigned size_of(uint8_t encoding)
 	case SDATA8:
 		return 8;
 	}
-	return 0;
-}
-
-static int sleb_read(const uint8_t **p, const uint8_t *end, int64_t *v)
-{
-	uint64_t x = 0;
-	unsigned shift = 0;
-	uint8_t byte;
-
-	do {
-		if (*p == end || shift > 56)
-			return -1;
-		byte = *(*p)++;
-		x |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	if (byte & 0x40)
-		x |= ~(uint64_t)0 << shift;
-	*v = (int64_t)x;
 	return 0;
 }
 
