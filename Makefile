@@ -20,7 +20,7 @@ LIBS := -Wl,--as-needed -lsqlite3 -luv -lyaml -ljansson -lmicrohttpd -lcurl -lzs
 Q := $(if $(V),,@)
 say := @$(if $(V),:,echo)
 
-FOLDERS := common editor editor-driver hooks monitor-client managerd managerd/fetch managerd/inspect managerd/parent managerd/simulate morphctl morphctl/report morphctl/web
+FOLDERS := common editor lifter editor-driver hooks monitor-client managerd managerd/fetch managerd/inspect managerd/parent managerd/simulate morphctl morphctl/report morphctl/web
 # One main each: PROGRAM:FOLDER/SOURCE. The rest of a folder is its library.
 PROGRAMS := bin/morph-edit:editor-driver/main bin/morph-monitor:monitor-client/main \
 	bin/morphd:managerd/parent/main libexec/morph/morph-manager:managerd/main bin/morphctl:morphctl/main bin/morph-cc:hooks/cc \
@@ -63,12 +63,12 @@ $(B)/obj/lib$(1).a: $(patsubst %.c,$(B)/obj/%.o,$(call room_srcs,$(1)))
 endef
 $(foreach f,$(FOLDERS),$(eval $(call folder_lib,$(f))))
 
-# A program links its own folder, the folder that one is in, the editor where it
-# may use it, and common.
+# A program links its own folder, the folder that one is in, lifter and editor where it
+# may use them, and common.
 define program
 $(B)/$(1): $(B)/obj/$(2).o $(B)/obj/lib$(patsubst %/,%,$(dir $(2))).a \
 		$(patsubst %,$(B)/obj/lib%.a,$(filter $(FOLDERS),$(firstword $(subst /, ,$(2))))) \
-		$(B)/obj/libeditor.a $(B)/obj/libcommon.a
+		$(B)/obj/liblifter.a $(B)/obj/libeditor.a $(B)/obj/libcommon.a
 	@mkdir -p $$(@D)
 	$$(say) "  LINK    $$@"
 	$$(Q)$(if $(filter hooks/%,$(2)),$$(linked_static) || )$$(CC) $$(ALL_CFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(LIBS)

@@ -1,4 +1,4 @@
-#include "morphctl/report/symbols/att.h"
+#include "lifter/att.h"
 
 #include <Zycore/Format.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* Instructions in AT&T syntax, as GNU as reads them (Zydis, whose own mnemonics as often refuses).
  */
-#ifndef MORPH_REPORT_ATT_H
-#define MORPH_REPORT_ATT_H
+#ifndef MORPH_ATT_H
+#define MORPH_ATT_H
 
 #include <Zydis/Zydis.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 #include "morphctl/report/symbols/instructions.h"
 #include "morphctl/report/symbols/answer.h"
-#include "morphctl/report/symbols/att.h"
+#include "lifter/att.h"
 #include "morphctl/report/confined/confined.h"
 #include "morphctl/report/symbols/open.h"
 #include "morphctl/report/symbols/program.h"
