@@ -331,6 +331,8 @@ static bool line_zero(struct str arg)
 
 static void do_directive(struct builder *b, uint32_t i, const struct stmt *st)
 {
+	struct str why;
+
 	switch (st->dir) {
 	case DIR_CFI:
 		if (st->aux != NONE)
@@ -355,6 +357,11 @@ static void do_directive(struct builder *b, uint32_t i, const struct stmt *st)
 			add_insn(b, i, 0, 1);
 			flag(b, BLK_ONCE);
 		}
+		break;
+	case DIR_STAYS:
+		b->f->pinned = true;
+		why = unquote(st->arg);
+		b->why = arena_strndup(b->u->mem, why.p, why.n);
 		break;
 	case DIR_UNKNOWN:
 		b->why = arena_printf(b->u->mem, "directive %.*s", (int)st->op.n, st->op.p);

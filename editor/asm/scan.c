@@ -78,6 +78,7 @@ static const struct dir_name dirs[] = {
     {".skip", DIR_DATA},
     {".sleb128", DIR_DATA},
     {".space", DIR_DATA},
+    {".stays", DIR_STAYS},
     {".string", DIR_DATA},
     {".struct", DIR_REFUSE},
     {".subsection", DIR_REFUSE},

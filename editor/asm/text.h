@@ -83,6 +83,7 @@ enum dir_kind {
 	DIR_FILE,
 	DIR_IDENT,
 	DIR_MISC,   /* known, harmless, stays in place */
+	DIR_STAYS,  /* of lifted text: code that is not here, and why (docs/notes/legacy.md) */
 	DIR_REFUSE, /* changes what follows: .macro .if .intel_syntax … */
 	DIR_UNKNOWN,
 	DIR_KINDS

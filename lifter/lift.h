@@ -1,0 +1,49 @@
+/*
+ * Machine code to the intermediate form (docs/notes/legacy.md): the functions of an executable or
+ * shared library, each as a unit of assembly text that the editor reads. Functions are what unwind
+ * information (.eh_frame) says; the files are foreign input, and nothing in them but what is
+ * checked here is believed. Pure: bytes in, text out.
+ */
+#ifndef MORPH_LIFT_H
+#define MORPH_LIFT_H
+
+#include "common/elf/elf.h"
+#include "common/err.h"
+#include "common/mem.h"
+
+/* An instruction of the text, in its order; data and alignment are none. */
+struct lifted_insn {
+	uint64_t addr;
+	uint32_t part; /* 0, or 1 of the cold part */
+	uint32_t len;  /* bytes */
+};
+
+struct lifted {
+	const char *name;
+	uint64_t addr;                /* of its entry */
+	uint64_t size[2], cold;       /* bytes of both parts, the address of the second */
+	const char *stays;            /* why it is not lifted, or NULL */
+	struct buf text;              /* its unit */
+	VEC(struct lifted_insn) insn; /* empty where it stays */
+	uint32_t indirect, tables;    /* indirect jumps, and how many of these have a known table */
+};
+
+struct lifter;
+
+/* Reads the n bytes at p, which must outlive the lifter; name is for messages. NULL: not an
+ * executable or shared library for x86-64, no build-id, laid out by Morph already, no unwind
+ * information, damaged. */
+struct lifter *lift_open(const void *p, size_t n, const char *name, struct err *e);
+void lift_close(struct lifter *l);
+
+struct build_id lift_build_id(const struct lifter *l);
+enum elf_kind lift_kind(const struct lifter *l);
+/* How many functions there are; they are numbered by address. */
+size_t lift_count(const struct lifter *l);
+/* The number of the function that holds an address; false: none does. */
+bool lift_find(const struct lifter *l, uint64_t addr, size_t *i);
+/* Function i. Thread safe. Free with lifted_free. */
+void lift_function(const struct lifter *l, size_t i, struct lifted *out);
+void lifted_free(struct lifted *f);
+
+#endif
