@@ -30,8 +30,9 @@ static int check_out(const struct options *o, char *dir, struct err *e)
 		return 0;
 	if (!S_ISREG(out.st_mode))
 		return err_set(e, "%s: not a regular file", o->out);
-	if (!stat(o->artifact, &art) && art.st_dev == out.st_dev && art.st_ino == out.st_ino)
-		return err_set(e, "%s: is the artifact", o->out);
+	if (!stat(o->artifact ?: o->lift, &art) && art.st_dev == out.st_dev &&
+	    art.st_ino == out.st_ino)
+		return err_set(e, "%s: is the %s", o->out, o->lift ? "program" : "artifact");
 	return 0;
 }
 
@@ -53,6 +54,8 @@ static void list_inputs(const struct options *o, const char *module, struct path
 	add_input(in, o->module);
 	add_input(in, o->profile);
 	add_input(in, o->order);
+	add_input(in, o->lift);
+	add_input(in, o->addresses);
 	add_input(in, o->carry);
 	add_input(in, module);
 	add_input(in, o->compared[0].path);
@@ -180,11 +183,26 @@ static int write_text(struct job *j, text_fn *make_text, struct err *e)
 	return rc;
 }
 
+/* The artifact grows where it will be. */
+static int lift(struct job *j, struct err *e)
+{
+	char *out_dir = path_dir(j->o->out);
+	const char *const writable[] = {out_dir};
+	struct sandbox s = {.writable = writable, .nwritable = 1};
+	int rc;
+
+	rc = check_out(j->o, out_dir, e) || enter(j->o, &s, NULL, e) || job_lift(j, e) ? -1 : 0;
+	free(out_dir);
+	return rc;
+}
+
 static int start(struct job *j, struct err *e)
 {
 	const struct options *o = j->o;
 	text_fn *text = o->raw ? job_read : o->shapes ? job_shapes : o->carry ? job_carry : NULL;
 
+	if (o->lift)
+		return lift(j, e);
 	return text ? write_text(j, text, e) : o->out ? make(j, e) : inspect(j, e);
 }
 
@@ -212,7 +230,7 @@ int main(int argc, char **argv)
 	options_parse(&o, argc, argv);
 	if (o.json)
 		ascii_keep_stdout();
-	rc = sandbox_may_edit(o.artifact, &e);
+	rc = sandbox_may_edit(o.artifact ?: o.lift, &e);
 	if (!rc)
 		rc = start(&j, &e);
 	if (!rc && report(&j))

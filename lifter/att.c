@@ -103,6 +103,27 @@ static ZydisMnemonic as_att(const ZydisDecodedInstruction *i, const ZydisDecoded
 	return i->mnemonic;
 }
 
+/* What AT&T's assembler calls otherwise than Intel's. */
+static const char *widened(ZydisMnemonic m)
+{
+	switch (m) {
+	case ZYDIS_MNEMONIC_CBW:
+		return "cbtw";
+	case ZYDIS_MNEMONIC_CWDE:
+		return "cwtl";
+	case ZYDIS_MNEMONIC_CDQE:
+		return "cltq";
+	case ZYDIS_MNEMONIC_CWD:
+		return "cwtd";
+	case ZYDIS_MNEMONIC_CDQ:
+		return "cltd";
+	case ZYDIS_MNEMONIC_CQO:
+		return "cqto";
+	default:
+		return NULL;
+	}
+}
+
 static ZyanStatus print_mnemonic(
     const ZydisFormatter *f, ZydisFormatterBuffer *b, ZydisFormatterContext *c)
 {
@@ -114,7 +135,9 @@ static ZyanStatus print_mnemonic(
 	char text[64];
 	ZyanString *to;
 
-	if (zero || i->mnemonic == ZYDIS_MNEMONIC_MOVSX)
+	if (widened(i->mnemonic))
+		snprintf(text, sizeof text, "%s", widened(i->mnemonic));
+	else if (zero || i->mnemonic == ZYDIS_MNEMONIC_MOVSX)
 		snprintf(text, sizeof text, "mov%c%s%s", zero ? 'z' : 's', width(o[1].size),
 		    width(o[0].size));
 	else if (i->mnemonic == ZYDIS_MNEMONIC_MOVSXD && o[0].size == 64)

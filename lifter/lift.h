@@ -11,11 +11,18 @@
 #include "common/err.h"
 #include "common/mem.h"
 
-/* An instruction of the text, in its order; data and alignment are none. */
+/* An instruction, by part and address. Those that only align what follows are none of the text. */
 struct lifted_insn {
 	uint64_t addr;
 	uint32_t part; /* 0, or 1 of the cold part */
 	uint32_t len;  /* bytes */
+};
+
+/* A jump table of the original that has a copy in the text: how many entries it can have. */
+struct lifted_table {
+	uint64_t addr;
+	uint32_t n;
+	bool wide; /* 8 bytes, addresses; else 4, distances from addr */
 };
 
 struct lifted {
@@ -25,7 +32,8 @@ struct lifted {
 	const char *stays;            /* why it is not lifted, or NULL */
 	struct buf text;              /* its unit */
 	VEC(struct lifted_insn) insn; /* empty where it stays */
-	uint32_t indirect, tables;    /* indirect jumps, and how many of these have a known table */
+	VEC(struct lifted_table) table;
+	uint32_t indirect, known; /* indirect jumps, and how many of these have a known table */
 };
 
 struct lifter;
@@ -42,8 +50,14 @@ enum elf_kind lift_kind(const struct lifter *l);
 size_t lift_count(const struct lifter *l);
 /* The number of the function that holds an address; false: none does. */
 bool lift_find(const struct lifter *l, uint64_t addr, size_t *i);
+/* The address of a file offset in an executable segment; false: none. */
+bool lift_address(const struct lifter *l, uint64_t offset, uint64_t *addr);
+/* Lifts these functions alone, n numbers: they name no other. */
+void lift_only(struct lifter *l, const size_t *i, size_t n);
 /* Function i. Thread safe. Free with lifted_free. */
 void lift_function(const struct lifter *l, size_t i, struct lifted *out);
+/* Makes it a function that stays, for another reason, which must live as long as it. */
+void lifted_stay(struct lifted *f, const char *why);
 void lifted_free(struct lifted *f);
 
 #endif

@@ -28,4 +28,8 @@ json_t *score_json_part(const struct score *s);
 json_t *annotate_json(const struct job *j);
 void annotate_text(const struct job *j);
 
+/* report_lift.c: likewise of a lifted module. */
+json_t *lift_json(const struct job *j);
+void lift_text(const struct job *j);
+
 #endif

@@ -11,6 +11,7 @@
 
 static const char HELP[] =
     "usage: morph-edit --artifact NAME.morph JOB [OPTION]...\n"
+    "       morph-edit --lift FILE [--addresses LIST] -o NAME.morph\n"
     "Changes the code layout of a program and links it again, from its artifact.\n"
     "\n"
     "Jobs, with PROFILE either --samples FILE or --counts FILE; see morph-edit(1):\n"
@@ -31,6 +32,9 @@ static const char HELP[] =
     "                               a profile of the build with these shapes, for this one\n"
     "  PROFILE --branches -o OUT    inferred counts by address, for create_gcov of AutoFDO\n"
     "  PROFILE --annotate FUNCTION[#KEY]  print a function's blocks and instructions\n"
+    "  --lift FILE -o NAME.morph    an artifact of a program that has none, from its\n"
+    "                               machine code; --addresses LIST: of the functions at\n"
+    "                               these file offsets alone, in hexadecimal, a line each\n"
     "Options:\n"
     "  --original FILE  what is to be replaced: refused if changed after its link\n"
     "  --layout BUILD   the present layout (default: the original's)\n"
@@ -71,7 +75,8 @@ static const struct option LONG[] = {{"artifact", TEXT(artifact)},
     {"top", required_argument, NULL, O_TOP}, {"json", FLAG(json)}, {"cache", TEXT(cache)},
     {"jobs", required_argument, NULL, O_JOBS}, {"keep", TEXT(keep)},
     {"replay-table", FLAG(replay_table)}, {"branches", FLAG(branches)}, {"module", TEXT(module)},
-    {"annotate", TEXT(annotate)}, {"shapes", FLAG(shapes)}, {"carry", TEXT(carry)},
+    {"lift", TEXT(lift)}, {"addresses", TEXT(addresses)}, {"annotate", TEXT(annotate)},
+    {"shapes", FLAG(shapes)}, {"carry", TEXT(carry)},
     {"instrument", required_argument, NULL, O_INSTRUMENT},
     {"counters", required_argument, NULL, O_COUNTERS}, {"read-counts", no_argument, NULL, O_READ},
     {"need-sandbox", FLAG(need_sandbox)}, {"verbose", no_argument, NULL, 'v'},
@@ -156,7 +161,11 @@ static void check_options(const struct options *o, const struct wanted *w, int f
 		const char *why;
 	} rule[] = {{o->compare && files != 2, "--compare takes two profiles"},
 	    {files && !w->read && !o->compare, "too many arguments"},
-	    {!o->artifact, "--artifact is missing"},
+	    {!o->artifact && !o->lift, "--artifact is missing"},
+	    {o->lift && (!o->out || o->artifact || w->sources || made || listed || o->carry ||
+			    o->original || o->layout),
+		"--lift needs -o NAME.morph, and takes --addresses and --jobs alone"},
+	    {o->addresses && !o->lift, "--addresses needs --lift"},
 	    {w->sources > 1, "--samples, --counts, --random and --identity exclude each other"},
 	    {o->score + o->report + o->compare + !!o->annotate + !!o->out != 1,
 		"one of -o OUT, --score, --report, --annotate and --compare is needed"},
@@ -172,7 +181,7 @@ static void check_options(const struct options *o, const struct wanted *w, int f
 	    {w->read && (!o->out || !files), "--read-counts needs -o PROFILE and files"},
 	    {w->read && w->sources, "--read-counts cannot be combined with --samples, --counts, "
 				    "--random or --identity"},
-	    {o->out && !w->sources && !made,
+	    {o->out && !w->sources && !made && !o->lift,
 		"--samples, --counts, --random or --identity is needed"},
 	    {o->score && !o->profile, "--score needs --samples or --counts"},
 	    {o->interval && (!o->score || o->form != COUNTS_SAMPLES),

@@ -413,9 +413,11 @@ int report(const struct job *j)
 	  replay = {replay_json, replay_text}, read = {read_json, read_text},
 	  shapes = {shapes_json, shapes_text}, branches = {branches_json, branches_text},
 	  annotated = {annotate_json, annotate_text}, carried = {carry_json, carry_text},
-	  edit = {edit_json, edit_text}, compare = {compare_json, compare_text}, *of;
+	  edit = {edit_json, edit_text}, compare = {compare_json, compare_text},
+	  lifted = {lift_json, lift_text}, *of;
 
-	of = j->o->score          ? &score
+	of = j->o->lift           ? &lifted
+	     : j->o->score        ? &score
 	     : j->o->report       ? &artifact
 	     : j->o->replay_table ? &replay
 	     : j->o->annotate     ? &annotated

@@ -401,8 +401,23 @@ int job_compare(struct job *j, struct err *e)
 	return compare(j->o->artifact, j->o->compared, j->o->jobs, &j->comparison, e);
 }
 
+int job_lift(struct job *j, struct err *e)
+{
+	const struct options *o = j->o;
+	struct publish p;
+
+	if (publish_open(&p, o->out, 0644, e))
+		return -1;
+	if (lift_module(o->lift, o->addresses, o->jobs, p.tmp, &j->lifted, e)) {
+		publish_abort(&p);
+		return -1;
+	}
+	return publish_commit(&p, e);
+}
+
 void job_free(struct job *j)
 {
+	lift_result_free(&j->lifted);
 	tally_free(&j->tally);
 	compare_close(&j->comparison);
 	annotation_free(&j->annotation);

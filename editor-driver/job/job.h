@@ -1,6 +1,7 @@
 /*
  * The jobs of morph-edit: an edit, a replay table, a score, a report, counts
- * to a profile, a comparison, shapes, a profile carried over, branches, an annotated function.
+ * to a profile, a comparison, shapes, a profile carried over, branches, an annotated function, an
+ * artifact of a program without one.
  */
 #ifndef MORPH_JOB_H
 #define MORPH_JOB_H
@@ -14,12 +15,14 @@
 #include "editor-driver/plan/plan.h"
 #include "editor-driver/plan/score.h"
 #include "editor-driver/job/tally.h"
+#include "editor-driver/job/lift.h"
 #include "editor-driver/job/replay.h"
 #include "editor-driver/job/shapes.h"
 
 struct options {
 	const char *artifact, *original, *out, *cache, *keep, *layout, *carry; /* NULL: not given */
 	const char *annotate, *module, *order;
+	const char *lift, *addresses;
 	const char *profile; /* file, or NULL */
 	enum counts_form form;
 	enum plan_mode mode;
@@ -59,6 +62,7 @@ struct job {
 	struct result r;
 	struct foreign foreign;       /* of job_report */
 	struct annotation annotation; /* of job_annotate */
+	struct lift_result lifted;    /* of job_lift */
 	struct comparison comparison; /* of job_compare alone, which fills nothing else */
 };
 
@@ -77,6 +81,8 @@ int job_shapes(struct job *j, struct buf *shapes, struct err *e);
 /* Appends the profile of another build as one of the artifact's. */
 int job_carry(struct job *j, struct buf *profile, struct err *e);
 int job_compare(struct job *j, struct err *e);
+/* Writes the artifact of o->lift, which has none. */
+int job_lift(struct job *j, struct err *e);
 void job_free(struct job *j);
 
 #endif

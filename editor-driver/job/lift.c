@@ -1,0 +1,388 @@
+#include "editor-driver/job/lift.h"
+#include "common/artifact/artifact.h"
+#include "common/elf/blockmap.h"
+#include "common/pack.h"
+#include "common/publish.h"
+#include "common/sort.h"
+#include "editor-driver/os/parallel.h"
+#include "editor/asm/text.h"
+#include "lifter/lift.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Functions that are lifted before any of them is written: bounds memory. */
+enum { BATCH = 512 };
+
+/* A function on its way into the artifact. */
+struct made {
+	struct lifted f;
+	struct arena mem;
+	struct buf packed;
+	struct hash128 hash;
+	struct art_func func;
+};
+
+struct lifting {
+	struct lifter *l;
+	VEC(size_t) want; /* numbers of functions, ascending */
+	struct artifact *a;
+	struct blockmap map;
+	struct lift_result *r;
+	struct made *made;
+	size_t first; /* of want[]: what is made now */
+};
+
+/* ---- which functions ---- */
+
+static void want_all(struct lifting *g)
+{
+	size_t i, n = lift_count(g->l);
+
+	for (i = 0; i < n; i++)
+		vec_push(&g->want, i);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	return ORDER(*(const size_t *)a, *(const size_t *)b);
+}
+
+static void want_once(struct lifting *g)
+{
+	size_t i, n = 0;
+
+	vec_sort(&g->want, by_number);
+	for (i = 0; i < g->want.n; i++)
+		if (!n || g->want.v[n - 1] != g->want.v[i])
+			g->want.v[n++] = g->want.v[i];
+	g->want.n = n;
+	lift_only(g->l, g->want.v, n);
+}
+
+static int want_line(struct lifting *g, const char *line, size_t number, struct err *e)
+{
+	unsigned long long off;
+	uint64_t addr;
+	size_t i;
+	char *end;
+
+	if (!*line || *line == '#')
+		return 0;
+	off = strtoull(line, &end, 16);
+	if (end == line || *line == '-' || *line == '+' || (*end && *end != ' ' && *end != '\t'))
+		return err_set(e, "line %zu: not a file offset in hexadecimal", number);
+	if (lift_address(g->l, off, &addr) && lift_find(g->l, addr, &i))
+		vec_push(&g->want, i);
+	return 0;
+}
+
+static int want_listed(struct lifting *g, const char *path, struct err *e)
+{
+	struct buf list = {0};
+	char *line, *next;
+	size_t number = 0;
+	int rc = file_read(path, 0, &list, e);
+
+	next = rc ? NULL : buf_cstr(&list);
+	while (!rc && (line = strsep(&next, "\n")))
+		rc = want_line(g, line, ++number, e);
+	buf_free(&list);
+	if (rc)
+		return err_wrap(e, "%s", path);
+	want_once(g);
+	return g->want.n ? 0 : err_set(e, "%s: no address of a function in it", path);
+}
+
+/* ---- one function ---- */
+
+/* Blocks to instructions, in the order of the text: false where the editor reads others. */
+static bool count_insns(const struct made *m, const struct unit_func *u, uint32_t *insns)
+{
+	const struct func *f = u->impl;
+	size_t n = 0;
+	uint32_t i;
+
+	for (i = 0; i < u->cfg.nblock; i++) {
+		insns[i] = u->cfg.block[i].insns;
+		if (n < m->f.insn.n && insns[i] && f->blk && f->blk[i].part != m->f.insn.v[n].part)
+			return false;
+		n += insns[i];
+	}
+	return !f->blk || n == m->f.insn.n;
+}
+
+/* Reads the text as the editor will; NULL, or why that cannot be. */
+static const char *read_unit(struct made *m)
+{
+	struct arena mem = {0};
+	struct err e = {{0}};
+	struct unit *u = unit_parse_code(&mem, m->f.text.p, m->f.text.n, &e);
+	const char *why = NULL;
+	uint32_t *insns;
+
+	if (!u || u->nfunc != 1 || strcmp(u->func->name, m->f.name) != 0) {
+		why = arena_printf(&m->mem, "its text is not understood: %.200s", e.text);
+	} else {
+		insns = arena_array(&m->mem, u->func->cfg.nblock, sizeof *insns);
+		if (!count_insns(m, u->func, insns))
+			why = "its text has other instructions";
+		m->func = (struct art_func){.name = m->f.name,
+		    .key = u->func->key,
+		    .nblock = u->func->cfg.nblock,
+		    .insns = insns,
+		    .opaque = u->func->opaque ? arena_strdup(&m->mem, u->func->opaque) : ""};
+	}
+	unit_free(u);
+	arena_free(&mem);
+	return why;
+}
+
+/* Lifts want[first + i]. */
+static int make(void *arg, size_t i, struct err *e)
+{
+	struct lifting *g = arg;
+	struct made *m = &g->made[i];
+	const char *why;
+
+	*m = (struct made){0};
+	lift_function(g->l, g->want.v[g->first + i], &m->f);
+	why = read_unit(m);
+	if (why && !m->f.stays) {
+		lifted_stay(&m->f, why);
+		why = read_unit(m);
+	}
+	if (why)
+		return err_set(e, "%s: %s", m->f.name, why);
+	m->hash = hash_bytes(m->f.text.p, m->f.text.n);
+	pack_bytes(m->f.text.p, m->f.text.n, &m->packed);
+	return 0;
+}
+
+/* ---- the map ---- */
+
+static void put_block(struct lifting *g, uint64_t addr, uint64_t end, uint32_t id)
+{
+	struct bm_frag *f = &g->map.frag.v[g->map.frag.n - 1];
+
+	f->n++;
+	f->size = (uint32_t)(end - f->addr);
+	vec_push(&g->map.block,
+	    (struct bm_block){addr, (uint32_t)(end - addr), id, (uint32_t)(g->map.frag.n - 1)});
+}
+
+static void put_fragment(struct lifting *g, const struct made *m, uint32_t part, uint64_t addr)
+{
+	vec_push(&g->map.frag, (struct bm_frag){.addr = addr,
+				   .tu = hash_short(&m->hash),
+				   .fragment = part,
+				   .first = (uint32_t)g->map.block.n});
+}
+
+static void put_blocks(struct lifting *g, const struct made *m)
+{
+	const struct lifted_insn *s = m->f.insn.v, *end = s + m->f.insn.n, *next;
+	uint32_t i, part = 0;
+	uint64_t at = m->f.addr;
+
+	put_fragment(g, m, 0, at);
+	for (i = 0; i < m->func.nblock; i++, s = next) {
+		next = s + m->func.insns[i];
+		if (s < end && s->part != part) {
+			part = s->part;
+			put_fragment(g, m, part, s->addr);
+		}
+		at = s < end && next > s ? s->addr : at;
+		put_block(g, at, next > s ? next[-1].addr + next[-1].len : at, i);
+		at = next > s ? next[-1].addr + next[-1].len : at;
+	}
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct bm_frag *x = a, *y = b;
+
+	return ORDER(x->addr, y->addr);
+}
+
+/* Fragments by address, and the blocks with them. */
+static void sort_map(struct blockmap *m)
+{
+	VEC(struct bm_block) sorted = {0};
+	struct bm_frag *f;
+	uint32_t i, first;
+
+	vec_sort(&m->frag, by_address);
+	for (f = m->frag.v; f < m->frag.v + m->frag.n; f++) {
+		first = (uint32_t)sorted.n;
+		for (i = 0; i < f->n; i++) {
+			vec_push(&sorted, m->block.v[f->first + i]);
+			sorted.v[sorted.n - 1].frag = (uint32_t)(f - m->frag.v);
+		}
+		f->first = first;
+	}
+	vec_free(&m->block);
+	m->block.v = sorted.v;
+	m->block.n = sorted.n;
+	m->block.cap = sorted.cap;
+}
+
+/* ---- writing ---- */
+
+static void count(struct lifting *g, const struct made *m)
+{
+	const char *why = m->func.opaque;
+	struct lift_result *r = g->r;
+	uint64_t n = m->f.size[0] + m->f.size[1];
+	size_t i;
+
+	r->functions++;
+	r->bytes += n;
+	r->indirect += m->f.indirect;
+	r->known += m->f.known;
+	if (!m->f.stays)
+		return;
+	r->stay++;
+	r->stay_bytes += n;
+	for (i = 0; i < r->reason.n && strcmp(r->reason.v[i].text, why) != 0; i++)
+		;
+	if (i == r->reason.n)
+		vec_push(&r->reason, (struct lift_reason){arena_strdup(&r->mem, why), 0, 0});
+	r->reason.v[i].functions++;
+	r->reason.v[i].bytes += n;
+}
+
+static int put(struct lifting *g, struct made *m, struct err *e)
+{
+	struct art_tu tu = {.id = g->r->functions,
+	    .hash = m->hash,
+	    .name = m->f.name,
+	    .as_args = "--64",
+	    .text_size = m->f.text.n};
+
+	m->func.tu = tu.id;
+	if (artifact_put_tu_packed(g->a, &tu, m->packed.p, m->packed.n, e) ||
+	    artifact_put_func(g->a, &m->func, e))
+		return -1;
+	if (*m->func.opaque) {
+		put_fragment(g, m, 0, m->f.addr);
+		put_block(g, m->f.addr, m->f.addr + m->f.size[0], 0);
+	} else {
+		put_blocks(g, m);
+	}
+	count(g, m);
+	return 0;
+}
+
+static void made_free(struct made *m)
+{
+	lifted_free(&m->f);
+	buf_free(&m->packed);
+	arena_free(&m->mem);
+}
+
+static int put_functions(struct lifting *g, unsigned jobs, struct err *e)
+{
+	size_t i, n;
+	int rc = 0;
+
+	g->made = xcalloc(BATCH, sizeof *g->made);
+	for (g->first = 0; g->first < g->want.n && !rc; g->first += n) {
+		n = g->want.n - g->first < BATCH ? g->want.n - g->first : BATCH;
+		memset(g->made, 0, n * sizeof *g->made);
+		rc = parallel_for(jobs, n, make, g, e);
+		for (i = 0; i < n; i++) {
+			if (!rc)
+				rc = put(g, &g->made[i], e);
+			made_free(&g->made[i]);
+		}
+	}
+	free(g->made);
+	return rc ? -1 : 0;
+}
+
+static int put_map(struct lifting *g, const char *path, struct err *e)
+{
+	enum { SEGMENTS = 64 };
+	struct elf_segment seg[SEGMENTS];
+	struct elf *f = elf_file_open(path, -1, e);
+	struct buf blob = {0};
+	size_t i, n;
+	int rc;
+
+	if (!f)
+		return -1;
+	n = elf_file_exec_segments(f, seg, sizeof seg / sizeof *seg);
+	elf_file_close(f);
+	for (i = 0; i < n; i++)
+		vec_push(&g->map.seg, seg[i]);
+	sort_map(&g->map);
+	g->map.id = lift_build_id(g->l);
+	blockmap_encode(&g->map, &blob);
+	rc = artifact_put_blockmap(g->a, blob.p, blob.n, e);
+	buf_free(&blob);
+	return rc;
+}
+
+static int put_meta(struct lifting *g, const char *path, struct err *e)
+{
+	struct art_meta meta = {.id = lift_build_id(g->l),
+	    .name = path_base(path),
+	    .producer = "morph " MORPH_VERSION,
+	    .ld = ART_LIFTED,
+	    .kind = lift_kind(g->l)};
+
+	return artifact_put_meta(g->a, &meta, e);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct lift_reason *x = a, *y = b;
+
+	return ORDER(y->bytes, x->bytes) ?: strcmp(x->text, y->text);
+}
+
+static int write_artifact(
+    struct lifting *g, const char *path, unsigned jobs, const char *out, struct err *e)
+{
+	int rc;
+
+	g->a = artifact_create(out, false, e);
+	if (!g->a)
+		return -1;
+	rc = put_meta(g, path, e) || put_functions(g, jobs, e) || put_map(g, path, e);
+	if (rc)
+		artifact_close(g->a);
+	vec_sort(&g->r->reason, by_bytes);
+	return rc ? -1 : artifact_commit(g->a, e);
+}
+
+int lift_module(const char *path, const char *addresses, unsigned jobs, const char *out,
+    struct lift_result *r, struct err *e)
+{
+	struct lifting g = {.r = r};
+	struct buf file = {0};
+	int rc = -1;
+
+	*r = (struct lift_result){0};
+	if (file_read(path, 0, &file, e))
+		return -1;
+	g.l = lift_open(file.p, file.n, path, e);
+	if (g.l) {
+		if (!addresses)
+			want_all(&g);
+		if (!addresses || !want_listed(&g, addresses, e))
+			rc = write_artifact(&g, path, jobs, out, e);
+	}
+	lift_close(g.l);
+	vec_free(&g.want);
+	blockmap_free(&g.map);
+	buf_free(&file);
+	return rc;
+}
+
+void lift_result_free(struct lift_result *r)
+{
+	vec_free(&r->reason);
+	arena_free(&r->mem);
+}

@@ -1,0 +1,73 @@
+/*
+ * What lifting reads of an ELF file: where its code, read-only data and names are. Checked once,
+ * here. Addresses are those of the file, where it is linked to.
+ */
+#ifndef MORPH_LIFT_IMAGE_H
+#define MORPH_LIFT_IMAGE_H
+
+#include "common/elf/elf.h"
+
+struct image_segment {
+	uint64_t vaddr, filesz, memsz, offset;
+	uint32_t flags; /* PF_* */
+};
+/* A word that the dynamic loader sets. */
+struct image_slot {
+	uint64_t addr;
+	int64_t addend;
+	uint32_t type;    /* R_X86_64_* */
+	const char *name; /* of its symbol, "" = none */
+};
+/* A stub in the PLT. */
+struct image_stub {
+	uint64_t addr, slot;
+	const char *name; /* of the symbol that it leads to */
+	bool bound;       /* when the program starts */
+};
+struct image_name {
+	uint64_t addr, size;
+	const char *name;
+	bool global;
+};
+
+struct image {
+	struct elf *f;
+	const uint8_t *p;
+	size_t n;
+	struct arena mem;
+	enum elf_kind kind;
+	bool binds_now, relocated_text;
+	struct elf_section frames;         /* .eh_frame */
+	VEC(struct image_segment) segment; /* PT_LOAD, ascending */
+	VEC(struct elf_section) code;      /* of compiled code: not the PLT, .init, .fini */
+	VEC(struct elf_section) relocs, plt;
+	VEC(const char *) symbol;    /* names of .dynsym, by index */
+	VEC(struct image_slot) slot; /* by address */
+	VEC(struct image_stub) stub; /* by address */
+	VEC(struct image_name) name; /* of functions, by address; the best of each first */
+	VEC(uint64_t) pointer;       /* into code, from data: ascending, each once */
+};
+
+/* Over n bytes at p. Free in both cases. */
+int image_open(struct image *m, const void *p, size_t n, const char *name, struct err *e);
+void image_free(struct image *m);
+
+/* n bytes at an address, from the file; NULL where no segment holds them. */
+const uint8_t *image_at(const struct image *m, uint64_t addr, uint64_t n);
+/* The same where nothing writes to them while the program runs. */
+const uint8_t *image_constant(const struct image *m, uint64_t addr, uint64_t n);
+/* Is it in an executable segment? */
+bool image_executable(const struct image *m, uint64_t addr);
+/* Is it in a section of compiled code? */
+bool image_code(const struct image *m, uint64_t addr);
+const struct image_slot *image_slot(const struct image *m, uint64_t addr);
+const struct image_stub *image_stub(const struct image *m, uint64_t addr);
+/* The name of a function that begins at an address, or NULL. */
+const struct image_name *image_name(const struct image *m, uint64_t addr);
+/* Does data point to [from, to)? */
+bool image_points(const struct image *m, uint64_t from, uint64_t to);
+
+/* May a name stand in assembly text as it is? It is of no cold part. */
+bool image_plain(const char *name);
+
+#endif

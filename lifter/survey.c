@@ -1,0 +1,295 @@
+#include "lifter/survey.h"
+#include "common/sort.h"
+#include "lifter/decode.h"
+
+#include <string.h>
+
+/* ---- fragments ---- */
+
+static int by_pc(const void *a, const void *b)
+{
+	const struct fragment *x = a, *y = b;
+
+	return ORDER(x->fde.pc, y->fde.pc) ?: ORDER(x->fde.at, y->fde.at);
+}
+
+/* Those that lie in a section of code as a whole and overlap no other. */
+static int read_fragments(struct survey *s, const struct image *m, struct err *e)
+{
+	struct eh_frames r = {.p = m->frames.data, .size = m->frames.size, .addr = m->frames.addr};
+	struct eh_fde f;
+	uint64_t end = 0;
+	size_t i, n = 0;
+	int rc;
+
+	while ((rc = eh_frames_next(&r, &f)) > 0)
+		if (f.size && f.pc + f.size > f.pc && image_code(m, f.pc) &&
+		    image_code(m, f.pc + f.size - 1) && image_at(m, f.pc, f.size))
+			vec_push(&s->fragment, (struct fragment){.fde = f});
+	if (rc)
+		return err_set(e, "unwind information (.eh_frame) of an unknown form at %#llx",
+		    (unsigned long long)(r.addr + r.next));
+	vec_sort(&s->fragment, by_pc);
+	for (i = 0; i < s->fragment.n; i++) {
+		if (s->fragment.v[i].fde.pc < end)
+			continue;
+		s->fragment.v[n++] = s->fragment.v[i];
+		end = s->fragment.v[i].fde.pc + s->fragment.v[i].fde.size;
+	}
+	s->fragment.n = n;
+	return n ? 0 : err_set(e, "its unwind information names no code");
+}
+
+uint32_t survey_fragment(const struct survey *s, uint64_t addr)
+{
+	size_t k = partition_point(0, s->fragment.n, i, s->fragment.v[i].fde.pc <= addr);
+	const struct fragment *f = k ? &s->fragment.v[k - 1] : NULL;
+
+	return f && addr - f->fde.pc < f->fde.size ? (uint32_t)(k - 1) : NO_FRAGMENT;
+}
+
+/* ---- jumps between them ---- */
+
+static int by_target(const void *a, const void *b)
+{
+	const struct crossing *x = a, *y = b;
+
+	return ORDER(x->to, y->to) ?: ORDER(x->from, y->from);
+}
+
+static void cross(struct survey *s, uint32_t from, const struct code *c)
+{
+	vec_push(&s->crossing,
+	    (struct crossing){c->target, from, c->kind == CODE_JCC, c->kind == CODE_CALL});
+}
+
+static bool leads_somewhere(const struct code *c)
+{
+	return c->kind == CODE_CALL || c->kind == CODE_JMP || c->kind == CODE_JCC ||
+	       c->kind == CODE_SHORT;
+}
+
+static void walk(struct survey *s, const struct image *m, uint32_t n)
+{
+	struct fragment *f = &s->fragment.v[n];
+	const uint8_t *p = image_at(m, f->fde.pc, f->fde.size);
+	struct code c;
+	uint64_t i;
+
+	for (i = 0; i < f->fde.size; i += c.len) {
+		if (!decode(p + i, f->fde.size - i, f->fde.pc + i, &c)) {
+			f->unreadable = true;
+			return;
+		}
+		if (!leads_somewhere(&c) && c.target)
+			vec_push(&s->reference, c.target);
+		if (c.absolute > 0 && m->kind == ELF_EXEC)
+			vec_push(&s->reference, (uint64_t)c.absolute);
+		if (leads_somewhere(&c) &&
+		    (c.kind == CODE_CALL || c.target - f->fde.pc >= f->fde.size))
+			cross(s, n, &c);
+	}
+}
+
+/* Code without unwind information: whatever is there. */
+static void walk_gap(struct survey *s, const struct image *m, uint64_t from, uint64_t to)
+{
+	const uint8_t *p = image_at(m, from, to - from);
+	struct code c;
+	uint64_t at;
+
+	for (at = from; p && at < to; at += c.len) {
+		if (!decode(p + (at - from), to - at, at, &c))
+			c = (struct code){.len = 1};
+		if (leads_somewhere(&c) && c.target - from >= to - from)
+			cross(s, NO_FRAGMENT, &c);
+	}
+}
+
+static void walk_gaps(struct survey *s, const struct image *m)
+{
+	const struct elf_section *c;
+	uint64_t at;
+	size_t i = 0;
+
+	for (c = m->code.v; c < m->code.v + m->code.n; c++) {
+		at = c->addr;
+		i = partition_point(0, s->fragment.n, k, s->fragment.v[k].fde.pc < at);
+		for (; i < s->fragment.n && s->fragment.v[i].fde.pc - c->addr < c->size; i++) {
+			walk_gap(s, m, at, s->fragment.v[i].fde.pc);
+			at = s->fragment.v[i].fde.pc + s->fragment.v[i].fde.size;
+		}
+		if (at < c->addr + c->size)
+			walk_gap(s, m, at, c->addr + c->size);
+	}
+}
+
+static void sort_references(struct survey *s)
+{
+	size_t i, n = 0;
+
+	vec_sort(&s->reference, order_u64);
+	for (i = 0; i < s->reference.n; i++)
+		if (!n || s->reference.v[n - 1] != s->reference.v[i])
+			s->reference.v[n++] = s->reference.v[i];
+	s->reference.n = n;
+}
+
+uint64_t survey_next_object(const struct survey *s, uint64_t addr)
+{
+	size_t k = partition_point(0, s->reference.n, i, s->reference.v[i] <= addr);
+
+	return k < s->reference.n ? s->reference.v[k] : UINT64_MAX;
+}
+
+static void find_calls(struct survey *s)
+{
+	const struct crossing *c;
+	uint32_t to;
+
+	for (c = s->crossing.v; c < s->crossing.v + s->crossing.n; c++) {
+		to = c->call ? survey_fragment(s, c->to) : NO_FRAGMENT;
+		if (to != NO_FRAGMENT && s->fragment.v[to].fde.pc == c->to)
+			s->fragment.v[to].called = true;
+	}
+}
+
+/* The crossings to [from, to): the first, and the end of them. */
+static const struct crossing *crossings(
+    const struct survey *s, uint64_t from, uint64_t to, const struct crossing **end)
+{
+	size_t a = partition_point(0, s->crossing.n, i, s->crossing.v[i].to < from);
+	size_t b = partition_point(a, s->crossing.n, i, s->crossing.v[i].to < to);
+
+	*end = s->crossing.v + b;
+	return s->crossing.v + a;
+}
+
+bool survey_entered(const struct survey *s, uint64_t from, uint64_t to)
+{
+	const struct crossing *end;
+
+	return crossings(s, from, to, &end) < end;
+}
+
+/* ---- functions ---- */
+
+/* Do jumps of fragment `from` lead into n behind its begin? */
+static bool leads_inside(const struct survey *s, uint32_t from, uint32_t n)
+{
+	const struct fragment *f = &s->fragment.v[n];
+	const struct crossing *end, *c = crossings(s, f->fde.pc + 1, f->fde.pc + f->fde.size, &end);
+
+	for (; c < end; c++)
+		if (c->from == from && !c->call)
+			return true;
+	return false;
+}
+
+/* The fragment whose cold part n is, or NO_FRAGMENT: its begin is jumped to by that one alone, not
+ * called, and the two belong together by more than one jump that might be a tail call. */
+static uint32_t hot_part(const struct survey *s, uint32_t n)
+{
+	const struct fragment *f = &s->fragment.v[n];
+	const struct crossing *end, *c = crossings(s, f->fde.pc, f->fde.pc + f->fde.size, &end);
+	uint32_t from = c < end ? c->from : NO_FRAGMENT;
+	bool begun = false, close = false;
+
+	if (from == NO_FRAGMENT || from == n || f->called)
+		return NO_FRAGMENT;
+	for (; c < end; c++) {
+		if (c->from != from || c->call)
+			return NO_FRAGMENT;
+		begun |= c->to == f->fde.pc;
+		close |= c->jcc || c->to != f->fde.pc;
+	}
+	return begun && (close || leads_inside(s, n, from)) ? from : NO_FRAGMENT;
+}
+
+/* A hot part has one cold part at most, and is none itself. */
+static void join(struct survey *s, const struct image *m)
+{
+	uint32_t *hot = xmalloc(s->fragment.n * sizeof *hot), *cold, i;
+
+	cold = xmalloc(s->fragment.n * sizeof *cold);
+	memset(cold, 0xff, s->fragment.n * sizeof *cold);
+	for (i = 0; i < s->fragment.n; i++)
+		hot[i] = image_name(m, s->fragment.v[i].fde.pc) ? NO_FRAGMENT : hot_part(s, i);
+	for (i = 0; i < s->fragment.n; i++)
+		if (hot[i] != NO_FRAGMENT && hot[hot[i]] == NO_FRAGMENT &&
+		    cold[hot[i]] == NO_FRAGMENT)
+			cold[hot[i]] = i;
+		else
+			hot[i] = NO_FRAGMENT;
+	for (i = 0; i < s->fragment.n; i++) {
+		if (hot[i] != NO_FRAGMENT)
+			continue;
+		s->fragment.v[i].func = (uint32_t)s->func.n;
+		if (cold[i] != NO_FRAGMENT)
+			s->fragment.v[cold[i]].func = (uint32_t)s->func.n;
+		vec_push(&s->func, (struct function){.part = {i, cold[i]}, .wanted = true});
+	}
+	free(hot);
+	free(cold);
+}
+
+/* By a symbol, where no other function has that name; else by the address. */
+static void name_functions(struct survey *s, const struct image *m)
+{
+	const struct image_name *k;
+	unsigned long long addr;
+	struct function *f;
+	bool fresh;
+
+	for (f = s->func.v; f < s->func.v + s->func.n; f++) {
+		addr = s->fragment.v[f->part[0]].fde.pc;
+		k = image_name(m, addr);
+		f->name = k ? k->name : arena_printf(&s->mem, "func_%llx", addr);
+		htab_put_str(&s->named, f->name, &fresh);
+		if (fresh)
+			continue;
+		f->name = arena_printf(&s->mem, "%s.%llx", f->name, addr);
+		htab_put_str(&s->named, f->name, &fresh);
+	}
+}
+
+bool survey_named(const struct survey *s, const char *name)
+{
+	return htab_get_str(&s->named, name) != NULL;
+}
+
+const struct function *survey_entry(const struct survey *s, uint64_t addr)
+{
+	uint32_t n = survey_fragment(s, addr);
+	const struct function *f = n == NO_FRAGMENT ? NULL : &s->func.v[s->fragment.v[n].func];
+
+	return f && f->part[0] == n && s->fragment.v[n].fde.pc == addr ? f : NULL;
+}
+
+int survey_make(struct survey *s, const struct image *m, struct err *e)
+{
+	uint32_t i;
+
+	*s = (struct survey){0};
+	if (read_fragments(s, m, e))
+		return -1;
+	for (i = 0; i < s->fragment.n; i++)
+		walk(s, m, i);
+	walk_gaps(s, m);
+	sort_references(s);
+	vec_sort(&s->crossing, by_target);
+	find_calls(s);
+	join(s, m);
+	name_functions(s, m);
+	return 0;
+}
+
+void survey_free(struct survey *s)
+{
+	vec_free(&s->fragment);
+	vec_free(&s->func);
+	vec_free(&s->crossing);
+	vec_free(&s->reference);
+	htab_free(&s->named);
+	arena_free(&s->mem);
+}
