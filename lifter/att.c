@@ -124,6 +124,15 @@ static const char *widened(ZydisMnemonic m)
 	}
 }
 
+/* As ZyanStringAppendFormat() would, which takes most of the time. */
+static ZyanStatus append(ZyanString *to, const char *text)
+{
+	ZyanStringView view;
+
+	ZYAN_CHECK(ZyanStringViewInsideBuffer(&view, text));
+	return ZyanStringAppend(to, &view);
+}
+
 static ZyanStatus print_mnemonic(
     const ZydisFormatter *f, ZydisFormatterBuffer *b, ZydisFormatterContext *c)
 {
@@ -143,15 +152,15 @@ static ZyanStatus print_mnemonic(
 	else if (i->mnemonic == ZYDIS_MNEMONIC_MOVSXD && o[0].size == 64)
 		snprintf(text, sizeof text, "movslq");
 	else
-		snprintf(text, sizeof text, "%s%s%s",
-		    i->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR ? "l" : "",
-		    ZydisMnemonicGetString(as_att(i, o)), suffix(i, o));
+		stpcpy(stpcpy(stpcpy(text, i->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR ? "l" : ""),
+			   ZydisMnemonicGetString(as_att(i, o))),
+		    suffix(i, o));
 	/* stosd, lodsd, … are stosl, lodsl, …. */
 	if (string && text[strlen(text) - 1] == 'd')
 		text[strlen(text) - 1] = 'l';
 	ZYAN_CHECK(ZydisFormatterBufferAppend(b, ZYDIS_TOKEN_MNEMONIC));
 	ZYAN_CHECK(ZydisFormatterBufferGetString(b, &to));
-	return ZyanStringAppendFormat(to, "%s", text);
+	return append(to, text);
 }
 
 static ZyanStatus print_register(
@@ -163,7 +172,8 @@ static ZyanStatus print_register(
 	ZYAN_CHECK(ZydisFormatterBufferGetString(b, &to));
 	if (ZydisRegisterGetClass(r) == ZYDIS_REGCLASS_X87)
 		return ZyanStringAppendFormat(to, "%%st(%d)", ZydisRegisterGetId(r));
-	return ZyanStringAppendFormat(to, "%%%s", ZydisRegisterGetString(r));
+	ZYAN_CHECK(append(to, "%"));
+	return append(to, ZydisRegisterGetString(r));
 }
 
 /* Indirect targets have a star. */
@@ -179,7 +189,7 @@ static ZyanStatus before_operand(
 		return ZYAN_STATUS_SUCCESS;
 	ZYAN_CHECK(ZydisFormatterBufferAppend(b, ZYDIS_TOKEN_DELIMITER));
 	ZYAN_CHECK(ZydisFormatterBufferGetString(b, &out));
-	return ZyanStringAppendFormat(out, "*");
+	return append(out, "*");
 }
 
 /* ---- all of it ---- */

@@ -59,6 +59,12 @@ static int64_t signed_number(struct reader *r)
 	return v;
 }
 
+/* Of any operand: what it is for is checked where the text is read. */
+static long long scaled(const struct reader *r, int64_t v)
+{
+	return (long long)((uint64_t)v * (uint64_t)r->f->cie.data_align);
+}
+
 #define NOTE(r, ...) \
 	vec_push((r)->out, (struct cfi_note){(r)->addr, arena_printf((r)->mem, __VA_ARGS__)})
 
@@ -97,8 +103,7 @@ static void escape(struct reader *r, const uint8_t *from, bool has_register, boo
 
 static void offset_rule(struct reader *r, uint64_t reg, int64_t factored)
 {
-	NOTE(r, ".cfi_offset\t%llu, %lld", (unsigned long long)reg,
-	    (long long)(factored * r->f->cie.data_align));
+	NOTE(r, ".cfi_offset\t%llu, %lld", (unsigned long long)reg, scaled(r, factored));
 }
 
 static void register_rule(struct reader *r, const char *name, uint64_t reg)
@@ -110,12 +115,12 @@ static void register_rule(struct reader *r, const char *name, uint64_t reg)
 static bool frame_instruction(struct reader *r, uint8_t op)
 {
 	uint64_t reg = op == DEF_CFA || op == DEF_CFA_SF || op == DEF_CFA_REGISTER ? number(r) : 0;
-	int64_t off;
+	long long off;
 
 	switch (op) {
 	case DEF_CFA:
 	case DEF_CFA_SF:
-		off = op == DEF_CFA ? (int64_t)number(r) : signed_number(r) * r->f->cie.data_align;
+		off = op == DEF_CFA ? (long long)number(r) : scaled(r, signed_number(r));
 		NOTE(r, ".cfi_def_cfa\t%llu, %lld", (unsigned long long)reg, (long long)off);
 		return true;
 	case DEF_CFA_REGISTER:
@@ -123,8 +128,7 @@ static bool frame_instruction(struct reader *r, uint8_t op)
 		return true;
 	case DEF_CFA_OFFSET:
 	case DEF_CFA_OFFSET_SF:
-		off = op == DEF_CFA_OFFSET ? (int64_t)number(r)
-					   : signed_number(r) * r->f->cie.data_align;
+		off = op == DEF_CFA_OFFSET ? (int64_t)number(r) : scaled(r, signed_number(r));
 		NOTE(r, ".cfi_def_cfa_offset\t%lld", (long long)off);
 		return true;
 	}

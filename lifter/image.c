@@ -251,7 +251,7 @@ static void read_stubs(struct image *m, const struct elf_section *s)
 		}
 		if (fresh || i.endbr)
 			begin = at;
-		fresh = false;
+		fresh = i.kind == CODE_JMP;
 		if (i.kind != CODE_JMP_IND || !i.field)
 			continue;
 		fresh = true;
@@ -315,6 +315,7 @@ static int read_tables(struct image *m, struct err *e)
 {
 	size_t i;
 
+	vec_push(&m->symbol, ""); /* number 0 is none */
 	if (elf_file_sections(m->f, keep_section, m) < 0 ||
 	    elf_file_symbols(m->f, true, each_dynamic, m) < 0 ||
 	    elf_file_symbols(m->f, false, each_static, m) < 0)

@@ -4,68 +4,121 @@
  */
 #include "lifter/body.h"
 
+#include <string.h>
+
 typedef unsigned long long ull;
 
 enum { OMIT = 0xff, PCREL = 0x10, FORMAT = 0xf, SDATA4 = 0xb, UDATA4 = 3 };
 
-/* Where the parts of the table behind its call sites end, as far as they are used; offsets. */
+/* How much of the tables behind the call sites is used. */
 struct extent {
-	int64_t types; /* the largest number of a type */
-	uint64_t lists_end;
+	uint64_t actions; /* bytes */
+	uint64_t types;   /* the largest number of one */
+	uint64_t lists;   /* bytes behind the types */
 };
 
-static void widen(const struct eh_table *t, int64_t filter, struct extent *x)
+static uint64_t larger(uint64_t a, uint64_t b)
 {
-	struct buf number = {0};
+	return a > b ? a : b;
+}
+
+static void measure_list(const struct eh_table *t, int64_t filter, struct extent *x)
+{
+	struct buf bytes = {0};
 	eh_filters list = {0};
-	uint64_t at;
 	size_t i;
 
-	if (filter > x->types)
-		x->types = filter;
-	if (filter < 0 && !eh_table_list(t, filter, &list)) {
-		at = t->types + (uint64_t) - (filter + 1) + 1; /* and the zero at its end */
+	if (!eh_table_list(t, filter, &list)) {
 		for (i = 0; i < list.n; i++) {
-			if (list.v[i] > x->types)
-				x->types = list.v[i];
-			buf_uleb(&number, (uint64_t)list.v[i]);
+			x->types = larger(x->types, (uint64_t)list.v[i]);
+			buf_uleb(&bytes, (uint64_t)list.v[i]);
 		}
-		if (at + number.n > x->lists_end)
-			x->lists_end = at + number.n;
+		x->lists = larger(x->lists, (uint64_t) - (filter + 1) + bytes.n + 1);
 	}
-	buf_free(&number);
+	buf_free(&bytes);
 	vec_free(&list);
+}
+
+/* The records of a call site's action: filter, distance to the next. */
+static void measure_actions(const struct eh_table *t, uint64_t action, struct extent *x)
+{
+	const uint8_t *begin = t->p + t->actions, *p = begin + action - 1, *from;
+	eh_filters filters = {0};
+	int64_t filter, next;
+	size_t i;
+
+	if (action && !eh_table_filters(t, action, &filters))
+		for (i = 0; i < filters.n; i++) {
+			sleb_read(&p, t->end, &filter);
+			from = p;
+			sleb_read(&p, t->end, &next);
+			x->actions = larger(x->actions, (uint64_t)(p - begin));
+			p = from + next;
+			if (filter > 0)
+				x->types = larger(x->types, (uint64_t)filter);
+			if (filter < 0)
+				measure_list(t, filter, x);
+		}
+	vec_free(&filters);
 }
 
 static struct extent measure(const struct eh_table *t)
 {
-	struct extent x = {0, t->types};
-	eh_filters filters = {0};
-	size_t i, k;
+	struct extent x = {0};
+	size_t i;
 
-	for (i = 0; i < t->site.n; i++) {
-		if (eh_table_filters(t, t->site.v[i].action, &filters))
-			continue;
-		for (k = 0; k < filters.n; k++)
-			widen(t, filters.v[k], &x);
-	}
-	vec_free(&filters);
+	for (i = 0; i < t->site.n; i++)
+		measure_actions(t, t->site.v[i].action, &x);
 	return x;
 }
 
-static void raw(const struct eh_table *t, uint64_t from, uint64_t end, struct buf *out)
-{
-	for (; from < end && from < (uint64_t)(t->end - t->p); from++)
-		buf_printf(out, "\t.byte\t%#x\n", t->p[from]);
-}
-
-static void print_types(const struct eh_table *t, int64_t n, struct buf *out)
+static uint64_t type(const struct eh_table *t, uint64_t n)
 {
 	uint64_t v;
 
-	for (; n > 0; n--) {
-		if (eh_table_type(t, n, &v))
-			v = 0;
+	return eh_table_type(t, (int64_t)n, &v) ? 0 : v;
+}
+
+/* Do both tables have the same there? */
+static bool alike(const struct eh_table *a, const struct eh_table *b, const struct extent *x)
+{
+	uint64_t i;
+
+	if (a->encoding != b->encoding || !a->types != !b->types ||
+	    a->actions + x->actions > a->types || b->actions + x->actions > b->types ||
+	    memcmp(a->p + a->actions, b->p + b->actions, x->actions) ||
+	    x->lists > (uint64_t)(a->end - a->p) - a->types ||
+	    x->lists > (uint64_t)(b->end - b->p) - b->types ||
+	    memcmp(a->p + a->types, b->p + b->types, x->lists))
+		return false;
+	for (i = 1; i <= x->types && type(a, i) == type(b, i); i++)
+		;
+	return i > x->types;
+}
+
+/* Of both parts of a function, where both can have it: the editor splits none with two kinds. */
+static struct extent extent_of(const struct body *b, unsigned part)
+{
+	struct extent x = measure(&b->lsda[part]), y = measure(&b->lsda[!part]);
+	struct extent both = {
+	    larger(x.actions, y.actions), larger(x.types, y.types), larger(x.lists, y.lists)};
+
+	return b->lsda[0].types && b->lsda[1].types && alike(&b->lsda[0], &b->lsda[1], &both) ? both
+											      : x;
+}
+
+static void raw(const uint8_t *p, uint64_t n, struct buf *out)
+{
+	for (; n--; p++)
+		buf_printf(out, "\t.byte\t%#x\n", *p);
+}
+
+static void print_types(const struct eh_table *t, uint64_t n, struct buf *out)
+{
+	uint64_t v;
+
+	for (; n; n--) {
+		v = type(t, n);
 		if (!v)
 			buf_str(out, "\t.long\t0\n");
 		else
@@ -116,8 +169,7 @@ void lsda_print(const struct body *b, unsigned part, struct buf *out)
 {
 	const struct eh_table *t = &b->lsda[part];
 	ull id = b->part[part]->fde.pc;
-	struct extent x = measure(t);
-	uint64_t actions_end;
+	struct extent x = extent_of(b, part);
 	size_t i;
 
 	if (!b->part[part]->fde.lsda)
@@ -134,12 +186,11 @@ void lsda_print(const struct body *b, unsigned part, struct buf *out)
 	for (i = 0; i < t->site.n; i++)
 		print_site(b, part, &t->site.v[i], out);
 	buf_printf(out, ".LLSDACSE%llx:\n", id);
-	actions_end = t->types ? t->types - 4 * (uint64_t)x.types : t->actions;
-	raw(t, t->actions, actions_end, out);
+	raw(t->p + t->actions, x.actions, out);
 	if (t->types) {
 		buf_str(out, "\t.align 4\n");
 		print_types(t, x.types, out);
 		buf_printf(out, ".LLSDATT%llx:\n", id);
-		raw(t, t->types, x.lists_end, out);
+		raw(t->p + t->types, x.lists, out);
 	}
 }

@@ -56,11 +56,33 @@ static const char *symbol(struct printer *r, uint64_t addr)
 	return name;
 }
 
-/* Where a jump goes: a label of the function, or another. */
-static const char *target(struct printer *r, uint64_t addr)
+static const char DIGIT[] = "0123456789abcdef";
+
+static void put_hex(struct buf *out, uint64_t v)
 {
-	return body_step(r->b, addr) ? arena_printf(&r->b->mem, ".L%llx", (ull)addr)
-				     : symbol(r, addr);
+	char text[16];
+	unsigned n = 0;
+
+	do
+		text[sizeof text - ++n] = DIGIT[v & 15];
+	while ((v >>= 4));
+	buf_add(out, text + sizeof text - n, n);
+}
+
+static void put_address(struct buf *out, const char *before, uint64_t addr)
+{
+	buf_str(out, before);
+	put_hex(out, addr);
+}
+
+/* Where a jump goes: a label of the function, or another. */
+static void target(struct printer *r, uint64_t addr)
+{
+	if (body_step(r->b, addr))
+		put_address(r->out, ".L", addr);
+	else
+		buf_str(r->out, symbol(r, addr));
+	buf_char(r->out, '\n');
 }
 
 /* ---- instructions ---- */
@@ -68,7 +90,6 @@ static const char *target(struct printer *r, uint64_t addr)
 /* The bytes, with '@' for the four of a distance. */
 static void bytes(struct printer *r, const struct step *s, const uint8_t *p)
 {
-	static const char digit[] = "0123456789abcdef";
 	char text[2 * 16 + 8];
 	unsigned i, n = 0;
 
@@ -78,67 +99,70 @@ static void bytes(struct printer *r, const struct step *s, const uint8_t *p)
 			i += 3;
 			continue;
 		}
-		text[n++] = digit[p[i] >> 4];
-		text[n++] = digit[p[i] & 15];
+		text[n++] = DIGIT[p[i] >> 4];
+		text[n++] = DIGIT[p[i] & 15];
 	}
 	buf_str(r->out, "\t#=");
 	buf_add(r->out, text, n);
 	buf_char(r->out, '\n');
 }
 
-/* What Zydis prints as "N(%rip)" with a name in place of N; of a table "N(," likewise. */
-static void with_operand(struct printer *r, const char *text, const char *mark, const char *name)
+/* What Zydis prints as "N(%rip)", or of a table "N(,", with an address in place of N. */
+static void with_operand(
+    struct printer *r, const char *text, const char *mark, const char *before, uint64_t addr)
 {
-	const char *at = strstr(text, mark), *from = at;
+	const char *at = strstr(text, mark), *from = at ? at : text;
 
-	while (from && from > text && from[-1] != ' ' && from[-1] != ',' && from[-1] != '*' &&
-	       from[-1] != ':')
+	while (from > text && !strchr(" ,*:", from[-1]))
 		from--;
-	buf_printf(r->out, "\t%.*s%s%s", from ? (int)(from - text) : 0, text, name, at ? at : "");
+	buf_add(r->out, text, (size_t)(from - text));
+	put_address(r->out, before, addr);
+	buf_str(r->out, at ? at : "");
 }
 
 static void plain(struct printer *r, const struct step *s, const uint8_t *p)
 {
+	const struct jump_table *t = s->operand ? &r->b->table.v[s->operand - 1] : NULL;
 	char text[ATT_TEXT];
 
 	att_print(&r->att, p, s->c.len, s->addr, text);
-	if (s->operand && r->b->table.v[s->operand - 1].wide) {
-		with_operand(r, text, "(",
-		    arena_printf(&r->b->mem, ".LT%llx", (ull)r->b->table.v[s->operand - 1].addr));
-		buf_char(r->out, '\n');
-		return;
-	}
-	if (s->operand)
-		with_operand(r, text, "(%rip)",
-		    arena_printf(&r->b->mem, ".LT%llx", (ull)r->b->table.v[s->operand - 1].addr));
+	buf_char(r->out, '\t');
+	if (t)
+		with_operand(r, text, t->wide ? "(" : "(%rip)", ".LT", t->addr);
 	else if (s->c.field)
-		with_operand(
-		    r, text, "(%rip)", arena_printf(&r->b->mem, "image+%#llx", (ull)s->c.target));
+		with_operand(r, text, "(%rip)", "image+0x", s->c.target);
 	else
-		buf_printf(r->out, "\t%s", text);
-	bytes(r, s, p);
+		buf_str(r->out, text);
+	if (t && t->wide)
+		buf_char(r->out, '\n');
+	else
+		bytes(r, s, p);
 }
 
 static void instruction(struct printer *r, const struct step *s)
 {
 	const uint8_t *p = image_at(r->b->m, s->addr, s->c.len);
-	const char *prefix = s->c.prefixed && *p == 0xf2 ? "bnd " : "";
 	char text[ATT_TEXT];
 
 	switch (s->c.kind) {
 	case CODE_JCC:
-		buf_printf(r->out, "\tj%s\t%s\n", CONDITION[s->c.cond], target(r, s->c.target));
+		buf_str(r->out, "\tj");
+		buf_str(r->out, CONDITION[s->c.cond]);
+		buf_char(r->out, '\t');
+		target(r, s->c.target);
 		break;
 	case CODE_JMP:
-		buf_printf(r->out, "\t%sjmp\t%s\n", prefix, target(r, s->c.target));
+		buf_str(r->out, s->c.prefixed && *p == 0xf2 ? "\tbnd jmp\t" : "\tjmp\t");
+		target(r, s->c.target);
 		break;
 	case CODE_SHORT:
 		att_print(&r->att, p, s->c.len, s->addr, text);
-		buf_printf(
-		    r->out, "\t%.*s\t%s\n", (int)strcspn(text, " "), text, target(r, s->c.target));
+		buf_printf(r->out, "\t%.*s\t", (int)strcspn(text, " "), text);
+		target(r, s->c.target);
 		break;
 	case CODE_CALL:
-		buf_printf(r->out, "\tcall\t%s", symbol(r, s->c.target));
+		buf_str(r->out, "\tcall\t");
+		buf_str(r->out, symbol(r, s->c.target));
 		bytes(r, s, p);
 		break;
 	default:
@@ -206,7 +230,9 @@ static bool notes(struct printer *r, unsigned part, uint64_t addr)
 	for (; r->note < n->n && n->v[r->note].addr <= addr; r->note++) {
 		if (n->v[r->note].addr < addr)
 			return false;
-		buf_printf(r->out, "\t%s\n", n->v[r->note].text);
+		buf_char(r->out, '\t');
+		buf_str(r->out, n->v[r->note].text);
+		buf_char(r->out, '\n');
 	}
 	return true;
 }
@@ -231,8 +257,10 @@ static const char *steps(struct printer *r, unsigned part, uint32_t i, uint32_t 
 			break;
 		if (!notes(r, part, s[i].addr))
 			return odd;
-		if (s[i].label)
-			buf_printf(r->out, ".L%llx:\n", (ull)s[i].addr);
+		if (s[i].label) {
+			put_address(r->out, ".L", s[i].addr);
+			buf_str(r->out, ":\n");
+		}
 		instruction(r, &s[i]);
 		tables_after(r, &s[i++]);
 	}

@@ -41,8 +41,7 @@ static void use(const ZydisDecodedOperand *o, struct registers *out)
 	if (!is_register(o, 0))
 		return;
 	reg = bit(number_of(o->reg.value));
-	if (o->actions & ZYDIS_OPERAND_ACTION_MASK_READ ||
-	    o->actions & ZYDIS_OPERAND_ACTION_CONDWRITE || o->size < 32)
+	if (o->actions & (ZYDIS_OPERAND_ACTION_MASK_READ | ZYDIS_OPERAND_ACTION_CONDWRITE))
 		out->reads |= reg;
 	if (o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
 		out->writes |= reg;

@@ -27,7 +27,7 @@ struct registers {
 	uint8_t form;
 	uint8_t dst, src, index; /* of the form; index of memory, and in src its base */
 	bool sets_flags;
-	uint16_t reads, writes; /* a bit for each register; parts of one are read and written */
+	uint16_t reads, writes; /* a bit for each register, of which a part is enough */
 	int64_t number;
 };
 
