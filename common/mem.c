@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { EXIT_NO_MEMORY = 70, ARENA_CHUNK = 64 * 1024 };
+enum { EXIT_NO_MEMORY = 70, ARENA_FIRST = 2048, ARENA_CHUNK = 64 * 1024 };
 
 static void *checked(void *p)
 {
@@ -69,6 +69,14 @@ struct arena_chunk {
 	char data[] __attribute__((aligned(16)));
 };
 
+/* Small at first: zeroing takes longer than what many an arena is for. */
+static size_t next_chunk(const struct arena_chunk *c)
+{
+	size_t size = c ? 2 * c->size : ARENA_FIRST;
+
+	return size < ARENA_CHUNK ? size : ARENA_CHUNK;
+}
+
 void *arena_alloc(struct arena *a, size_t n)
 {
 	struct arena_chunk *c = a->chunk;
@@ -78,7 +86,8 @@ void *arena_alloc(struct arena *a, size_t n)
 		checked(NULL);
 	n = (n + 15) & ~(size_t)15;
 	if (!c || c->size - c->used < n) {
-		size = n > ARENA_CHUNK ? n : ARENA_CHUNK;
+		size = n > ARENA_CHUNK ? n : next_chunk(c);
+		size = size > n ? size : n;
 		c = checked(calloc(1, sizeof *c + size));
 		c->size = size;
 		/* A large object gets a chunk of its own after the open one. */

@@ -1,0 +1,158 @@
+/*
+ * Lifting: functions of small programs, their jump tables, and why some stay.
+ */
+#include "editor/unit.h"
+#include "lifter/lift.h"
+#include "tests/unit/program.h"
+
+static const char SOURCE[] =
+    "int puts(const char *);\n"
+    "int by_table(int x, int y) { switch (x) { case 0: return y + 1; case 1: return y * 3;\n"
+    "  case 2: return y - 7; case 3: return y ^ 5; case 4: return y << 2; case 5: puts(\"\"); }\n"
+    "  return 9; }\n"
+    "int by_mask(int x, int y) { switch (x & 7) { case 0: return y + 1; case 1: return y * 3;\n"
+    "  case 2: return y - 7; case 3: return y ^ 5; case 4: return y << 2; case 5: puts(\"\");\n"
+    "  case 6: return 2; case 7: return y & 3; } return 9; }\n"
+    "void nothing(void) {}\n"
+    "__asm__(\".text\\n.globl entered\\n.type entered,@function\\nentered:\\n.cfi_startproc\\n\"\n"
+    "  \"inc %eax\\n.Lagain: dec %edi\\njnz .Lagain\\nnop\\nnop\\nret\\n.cfi_endproc\\n\"\n"
+    "  \".size entered,.-entered\\n\");\n"
+    /* The table's address is stored, too: whoever reads it there might read entries. */
+    "__asm__(\".text\\n.globl shown\\n.type shown,@function\\nshown:\\n.cfi_startproc\\n\"\n"
+    "  \"lea .Lt(%rip), %rdx\\nmov %rdx, -8(%rsp)\\ncmp $1, %edi\\nja .Lo\\nmov %edi, %eax\\n\"\n"
+    "  \"movslq (%rdx,%rax,4), %rax\\nadd %rdx, %rax\\njmp *%rax\\n.La: mov $1, %eax\\nret\\n\"\n"
+    "  \".Lb: mov $2, %eax\\nret\\n.Lo: mov $3, %eax\\nret\\n.cfi_endproc\\n.size "
+    "shown,.-shown\\n\"\n"
+    "  \".section .rodata\\n.balign 4\\n.Lt: .long .La-.Lt, .Lb-.Lt\\n.text\\n\");\n"
+    "int main(int c, char **v) { return by_table(c, c) + by_mask(c, c); }\n";
+
+static struct lifter *l;
+
+static void open_as(const char *flags)
+{
+	char *command = xasprintf("gcc -O2 -fcf-protection=none %s", flags);
+	struct err e;
+
+	program_make(SOURCE, "c", command);
+	l = lift_open(program.p, program.n, "p", &e);
+	ck_assert_msg(l != NULL, "%s", l ? "" : e.text);
+	free(command);
+}
+
+static void teardown(void)
+{
+	lift_close(l);
+	program_remove();
+}
+
+static struct lifted lifted(const char *name)
+{
+	struct lifted f;
+	size_t i;
+
+	for (i = 0; i < lift_count(l); i++) {
+		lift_function(l, i, &f);
+		if (!strcmp(f.name, name))
+			return f;
+		lifted_free(&f);
+	}
+	ck_abort_msg("no %s", name);
+}
+
+static void check_table(const char *name, uint32_t entries, bool wide)
+{
+	struct lifted f = lifted(name);
+	struct arena mem = {0};
+	struct unit *u;
+	struct err e;
+	uint32_t i, insns = 0;
+
+	ck_assert_msg(!f.stays, "%s", f.stays);
+	ck_assert_uint_eq(f.indirect, 1);
+	ck_assert_uint_eq(f.known, 1);
+	ck_assert_uint_eq(f.table.n, 1);
+	ck_assert_uint_eq(f.table.v[0].n, entries);
+	ck_assert_int_eq(f.table.v[0].wide, wide);
+	u = unit_parse_code(&mem, f.text.p, f.text.n, &e);
+	ck_assert_msg(u != NULL, "%s", u ? "" : e.text);
+	ck_assert_uint_eq(u->nfunc, 1);
+	ck_assert_ptr_null(u->func->opaque);
+	for (i = 0; i < u->func->cfg.nblock; i++)
+		insns += u->func->cfg.block[i].insns;
+	ck_assert_uint_eq(insns, f.insn.n);
+	unit_free(u);
+	arena_free(&mem);
+	lifted_free(&f);
+}
+
+static void check_stays(const char *name, const char *why)
+{
+	struct lifted f = lifted(name);
+
+	ck_assert_msg(f.stays != NULL, "%s is lifted", name);
+	ck_assert_str_eq(f.stays, why);
+	ck_assert_ptr_nonnull(strstr(buf_cstr(&f.text), "\t.stays\t"));
+	lifted_free(&f);
+}
+
+/* A comparison says how many entries a table has, and a mask. */
+START_TEST(tables_of_distances)
+{
+	open_as("-pie -fpie");
+	check_table("by_table", 6, false);
+	check_table("by_mask", 8, false);
+}
+END_TEST
+
+START_TEST(tables_of_addresses)
+{
+	open_as("-no-pie -fno-pie");
+	check_table("by_table", 6, true);
+	check_table("by_mask", 8, true);
+}
+END_TEST
+
+/* It is lifted, and jumps by the old table into the old code. */
+START_TEST(a_table_that_is_shown_is_not_copied)
+{
+	struct lifted f;
+
+	open_as("-pie -fpie");
+	f = lifted("shown");
+	ck_assert_msg(!f.stays, "%s", f.stays);
+	ck_assert_uint_eq(f.indirect, 1);
+	ck_assert_uint_eq(f.known, 0);
+	ck_assert_ptr_nonnull(strstr(buf_cstr(&f.text), "lea image+0x"));
+	lifted_free(&f);
+}
+END_TEST
+
+START_TEST(what_must_stay)
+{
+	open_as("-pie -fpie");
+	check_stays("nothing", "shorter than a jump");
+	check_stays("entered", "a jump into its first bytes");
+}
+END_TEST
+
+/* Where only some functions are lifted, others are addresses. */
+START_TEST(some_alone)
+{
+	struct lifted f;
+	size_t i;
+
+	open_as("-pie -fpie -fno-inline");
+	f = lifted("main");
+	ck_assert_ptr_nonnull(strstr(buf_cstr(&f.text), "call\tby_table\t#=e8@"));
+	ck_assert(lift_find(l, f.addr, &i));
+	lifted_free(&f);
+	lift_only(l, &i, 1);
+	f = lifted("main");
+	ck_assert_ptr_null(strstr(buf_cstr(&f.text), "call\tby_table"));
+	ck_assert_ptr_nonnull(strstr(buf_cstr(&f.text), "call\told."));
+	lifted_free(&f);
+}
+END_TEST
+
+UNIT_MAIN("lift", 60, NULL, teardown, tables_of_distances, tables_of_addresses,
+    a_table_that_is_shown_is_not_copied, what_must_stay, some_alone)
