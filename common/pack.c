@@ -128,3 +128,22 @@ int unpack_small(
 	}
 	return p == end ? 0 : err_set(e, "compressed content is damaged (size)");
 }
+
+int unpack_xz(const void *z, size_t zn, size_t max, struct buf *out)
+{
+	enum { STEP = 64 << 10 };
+	lzma_stream s = LZMA_STREAM_INIT;
+	lzma_ret rc = lzma_stream_decoder(&s, max, 0);
+	size_t was = out->n;
+
+	s.next_in = z;
+	s.avail_in = zn;
+	while (rc == LZMA_OK && out->n - was < max) {
+		s.avail_out = STEP;
+		s.next_out = buf_grow(out, STEP);
+		rc = lzma_code(&s, LZMA_FINISH);
+		out->n -= s.avail_out;
+	}
+	lzma_end(&s);
+	return rc == LZMA_STREAM_END ? 0 : -1;
+}

@@ -34,4 +34,8 @@ void pack_small(const struct buf *s, size_t n, unsigned ratio, struct buf *out);
 int unpack_small(
     const void *z, size_t zn, uint64_t max, unsigned ratio, struct buf *s, size_t n, struct err *e);
 
+/* The whole content of an xz stream of another tool, appended; -1: damaged, or more than max bytes.
+ */
+int unpack_xz(const void *z, size_t zn, size_t max, struct buf *out);
+
 #endif

@@ -1,5 +1,6 @@
 #include "lifter/image.h"
 #include "common/le.h"
+#include "common/pack.h"
 #include "common/sort.h"
 #include "lifter/decode.h"
 
@@ -311,6 +312,25 @@ static int check(struct image *m, struct err *e)
 	return 0;
 }
 
+/* What is damaged gives no names. */
+static void open_names(struct image *m, const struct lift_file *debug)
+{
+	enum { MOST = 64 << 20 };
+	struct build_id own = elf_file_build_id(m->f), id;
+	struct elf_section s;
+
+	if (elf_file_section(m->f, ".gnu_debugdata", &s, NULL) > 0 && s.data &&
+	    !unpack_xz(s.data, s.size, MOST, &m->debugdata))
+		m->named[0] = elf_mem_open(m->debugdata.p, m->debugdata.n, "debugdata", NULL);
+	if (debug)
+		m->named[1] = elf_mem_open(debug->p, debug->n, debug->name, NULL);
+	id = m->named[1] ? elf_file_build_id(m->named[1]) : own;
+	if (!build_id_equal(&id, &own)) {
+		elf_file_close(m->named[1]);
+		m->named[1] = NULL;
+	}
+}
+
 static int read_tables(struct image *m, struct err *e)
 {
 	size_t i;
@@ -320,6 +340,9 @@ static int read_tables(struct image *m, struct err *e)
 	    elf_file_symbols(m->f, true, each_dynamic, m) < 0 ||
 	    elf_file_symbols(m->f, false, each_static, m) < 0)
 		return err_set(e, "damaged sections or symbols");
+	for (i = 0; i < 2; i++)
+		if (m->named[i])
+			elf_file_symbols(m->named[i], false, each_static, m);
 	if (!m->frames.data || !m->frames.size)
 		return err_set(e, "has no unwind information (.eh_frame), which says where "
 				  "functions are");
@@ -339,14 +362,17 @@ static int read_tables(struct image *m, struct err *e)
 	return 0;
 }
 
-int image_open(struct image *m, const void *p, size_t n, const char *name, struct err *e)
+int image_open(
+    struct image *m, const struct lift_file *module, const struct lift_file *debug, struct err *e)
 {
-	*m = (struct image){.p = p, .n = n};
-	m->f = elf_mem_open(p, n, name, e);
+	*m = (struct image){.p = module->p, .n = module->n};
+	m->f = elf_mem_open(module->p, module->n, module->name, e);
 	if (!m->f)
 		return -1;
-	return check(m, e) || read_segments(m, e) || read_tables(m, e) ? err_wrap(e, "%s", name)
-								       : 0;
+	open_names(m, debug);
+	return check(m, e) || read_segments(m, e) || read_tables(m, e)
+		   ? err_wrap(e, "%s", module->name)
+		   : 0;
 }
 
 void image_free(struct image *m)
@@ -360,6 +386,9 @@ void image_free(struct image *m)
 	vec_free(&m->stub);
 	vec_free(&m->name);
 	vec_free(&m->pointer);
+	elf_file_close(m->named[0]);
+	elf_file_close(m->named[1]);
 	elf_file_close(m->f);
+	buf_free(&m->debugdata);
 	arena_free(&m->mem);
 }

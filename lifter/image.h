@@ -6,6 +6,7 @@
 #define MORPH_LIFT_IMAGE_H
 
 #include "common/elf/elf.h"
+#include "lifter/lift.h"
 
 struct image_segment {
 	uint64_t vaddr, filesz, memsz, offset;
@@ -32,6 +33,8 @@ struct image_name {
 
 struct image {
 	struct elf *f;
+	struct elf *named[2]; /* for names alone: .gnu_debugdata, separate debug information */
+	struct buf debugdata; /* the former, unpacked */
 	const uint8_t *p;
 	size_t n;
 	struct arena mem;
@@ -48,8 +51,9 @@ struct image {
 	VEC(uint64_t) pointer;       /* into code, from data: ascending, each once */
 };
 
-/* Over n bytes at p. Free in both cases. */
-int image_open(struct image *m, const void *p, size_t n, const char *name, struct err *e);
+/* Free in both cases. */
+int image_open(
+    struct image *m, const struct lift_file *module, const struct lift_file *debug, struct err *e);
 void image_free(struct image *m);
 
 /* n bytes at an address, from the file; NULL where no segment holds them. */

@@ -8,14 +8,15 @@ struct lifter {
 	struct survey survey;
 };
 
-struct lifter *lift_open(const void *p, size_t n, const char *name, struct err *e)
+struct lifter *lift_open(
+    const struct lift_file *module, const struct lift_file *debug, struct err *e)
 {
 	struct lifter *l = xcalloc(1, sizeof *l);
 
-	if (!image_open(&l->image, p, n, name, e)) {
+	if (!image_open(&l->image, module, debug, e)) {
 		if (!survey_make(&l->survey, &l->image, e))
 			return l;
-		err_wrap(e, "%s", name);
+		err_wrap(e, "%s", module->name);
 	}
 	lift_close(l);
 	return NULL;

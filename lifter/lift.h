@@ -38,10 +38,20 @@ struct lifted {
 
 struct lifter;
 
-/* Reads the n bytes at p, which must outlive the lifter; name is for messages. NULL: not an
- * executable or shared library for x86-64, no build-id, laid out by Morph already, no unwind
- * information, damaged. */
-struct lifter *lift_open(const void *p, size_t n, const char *name, struct err *e);
+/* Bytes of a file. */
+struct lift_file {
+	const void *p;
+	size_t n;
+	const char *name; /* for messages */
+};
+
+/* Reads a module. Names of its functions are those of its symbols, of what it has of them in
+ * .gnu_debugdata, and of `debug`, the file of its separate debug information (NULL: none), which
+ * counts where it has the same build-id. Both must outlive the lifter. NULL: not an executable or
+ * shared library for x86-64, no build-id, laid out by Morph already, no unwind information,
+ * damaged. */
+struct lifter *lift_open(
+    const struct lift_file *module, const struct lift_file *debug, struct err *e);
 void lift_close(struct lifter *l);
 
 struct build_id lift_build_id(const struct lifter *l);

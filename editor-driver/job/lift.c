@@ -8,6 +8,7 @@
 #include "editor/asm/text.h"
 #include "lifter/lift.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -357,17 +358,37 @@ static int write_artifact(
 	return rc ? -1 : artifact_commit(g->a, e);
 }
 
+/* Separate debug information, where the distribution's packages put it; for names. */
+static void find_debug(const struct buf *file, const char *path, struct buf *debug)
+{
+	char hex[BUILD_ID_HEX], name[sizeof "/usr/lib/debug/.build-id/xx/.debug" + BUILD_ID_HEX];
+	struct elf *f = elf_mem_open(file->p, file->n, path, NULL);
+	struct build_id id;
+
+	if (!f)
+		return;
+	id = elf_file_build_id(f);
+	build_id_hex(&id, hex);
+	snprintf(name, sizeof name, "/usr/lib/debug/.build-id/%.2s/%s.debug", hex,
+	    id.n > 1 ? hex + 2 : "");
+	if (file_read(name, 0, debug, NULL))
+		debug->n = 0;
+	elf_file_close(f);
+}
+
 int lift_module(const char *path, const char *addresses, unsigned jobs, const char *out,
     struct lift_result *r, struct err *e)
 {
 	struct lifting g = {.r = r};
-	struct buf file = {0};
+	struct buf file = {0}, debug = {0};
 	int rc = -1;
 
 	*r = (struct lift_result){0};
 	if (file_read(path, 0, &file, e))
 		return -1;
-	g.l = lift_open(file.p, file.n, path, e);
+	find_debug(&file, path, &debug);
+	g.l = lift_open(&(struct lift_file){file.p, file.n, path},
+	    debug.n ? &(struct lift_file){debug.p, debug.n, "debug information"} : NULL, e);
 	if (g.l) {
 		if (!addresses)
 			want_all(&g);
@@ -378,6 +399,7 @@ int lift_module(const char *path, const char *addresses, unsigned jobs, const ch
 	vec_free(&g.want);
 	blockmap_free(&g.map);
 	buf_free(&file);
+	buf_free(&debug);
 	return rc;
 }
 

@@ -30,7 +30,7 @@ static void lift_one(const struct lifter *l, size_t i)
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
 	struct err e;
-	struct lifter *l = lift_open(p, n, "fuzz", &e);
+	struct lifter *l = lift_open(&(struct lift_file){p, n, "fuzz"}, NULL, &e);
 	size_t i;
 
 	for (i = 0; l && i < lift_count(l) && i < FUNCTIONS; i++)

@@ -34,9 +34,24 @@ static void open_as(const char *flags)
 	struct err e;
 
 	program_make(SOURCE, "c", command);
-	l = lift_open(program.p, program.n, "p", &e);
+	l = lift_open(&(struct lift_file){program.p, program.n, "p"}, NULL, &e);
 	ck_assert_msg(l != NULL, "%s", l ? "" : e.text);
 	free(command);
+}
+
+/* A shell command in the program's folder, and a file of that. */
+static void run(const char *command, const char *file, struct buf *out)
+{
+	char *line = xasprintf("cd %s; %s", dir, command), *path = xasprintf("%s/%s", dir, file);
+	struct err e;
+
+	ck_assert_int_eq(
+	    spawn_run(&(struct spawn){.argv = (const char *const[]){"sh", "-ec", line, NULL}}, &e),
+	    0);
+	out->n = 0;
+	ck_assert_int_eq(file_read(path, 0, out, &e), 0);
+	free(line);
+	free(path);
 }
 
 static void teardown(void)
@@ -154,5 +169,57 @@ START_TEST(some_alone)
 }
 END_TEST
 
+static bool is_named(const char *name)
+{
+	struct lifted f;
+	bool found = false;
+	size_t i;
+
+	for (i = 0; i < lift_count(l); i++) {
+		lift_function(l, i, &f);
+		found |= !strcmp(f.name, name);
+		lifted_free(&f);
+	}
+	return found;
+}
+
+/* Functions of a stripped program are named as its debug information says, if it is of this build.
+ */
+START_TEST(names_from_elsewhere)
+{
+	struct buf stripped = {0}, debug = {0}, mini = {0};
+	struct lift_file file[3];
+	struct err e;
+
+	open_as("-pie -fpie -g");
+	ck_assert(is_named("by_table"));
+	lift_close(l);
+	run("objcopy --only-keep-debug p debug && strip p", "p", &stripped);
+	run("true", "debug", &debug);
+	run("xz <debug >debug.xz && objcopy --add-section .gnu_debugdata=debug.xz p", "p", &mini);
+	file[0] = (struct lift_file){stripped.p, stripped.n, "stripped"};
+	file[1] = (struct lift_file){debug.p, debug.n, "debug"};
+	file[2] = (struct lift_file){mini.p, mini.n, "mini"};
+	l = lift_open(&file[0], NULL, &e);
+	ck_assert(!is_named("by_table"));
+	lift_close(l);
+	l = lift_open(&file[0], &file[1], &e);
+	ck_assert(is_named("by_table"));
+	lift_close(l);
+	l = lift_open(&file[2], NULL, &e);
+	ck_assert(is_named("by_table"));
+	lift_close(l);
+	run("echo 'int main(void) { return 0; }' >o.c; gcc -o o o.c", "o", &debug);
+	file[1] = (struct lift_file){debug.p, debug.n, "another build"};
+	l = lift_open(&file[0], &file[1], &e);
+	ck_assert(!is_named("by_table"));
+	buf_free(&mini);
+	buf_free(&debug);
+	lift_close(l);
+	l = NULL;
+	buf_free(&stripped);
+}
+END_TEST
+
 UNIT_MAIN("lift", 60, NULL, teardown, tables_of_distances, tables_of_addresses,
-    a_table_that_is_shown_is_not_copied, what_must_stay, some_alone)
+    a_table_that_is_shown_is_not_copied, what_must_stay, some_alone, names_from_elsewhere)

@@ -6,6 +6,7 @@
  * and .gnu_debugdata, which is such a file in xz within the program ("MiniDebugInfo").
  */
 #include "common/elf/elf.h"
+#include "common/pack.h"
 #include "common/publish.h"
 #include "morphctl/report/confined/confined.h"
 #include "morphctl/report/symbols/program.h"
@@ -124,31 +125,13 @@ Elf *debugfile_of_alt(Dwarf *dwarf, const char *folder)
 	return found;
 }
 
-/* The whole of an xz stream, or nothing. */
-static int unpack(const uint8_t *p, size_t n, struct buf *out)
-{
-	lzma_stream s = LZMA_STREAM_INIT;
-	lzma_ret rc = lzma_stream_decoder(&s, WITHIN_MAX, 0);
-
-	s.next_in = p;
-	s.avail_in = n;
-	while (rc == LZMA_OK && out->n < WITHIN_MAX) {
-		s.avail_out = CRC_CHUNK;
-		s.next_out = buf_grow(out, CRC_CHUNK);
-		rc = lzma_code(&s, LZMA_FINISH);
-		out->n -= s.avail_out;
-	}
-	lzma_end(&s);
-	return rc == LZMA_STREAM_END ? 0 : -1;
-}
-
 Elf *debugfile_within(Elf *elf)
 {
 	Elf_Scn *s = program_section(elf, ".gnu_debugdata");
 	Elf_Data *d = s ? elf_rawdata(s, NULL) : NULL;
 	struct buf b = {0};
 
-	if (!d || !d->d_buf || unpack(d->d_buf, d->d_size, &b))
+	if (!d || !d->d_buf || unpack_xz(d->d_buf, d->d_size, WITHIN_MAX, &b))
 		return NULL;
 	return elf_memory(b.p, b.n);
 }
