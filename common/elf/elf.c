@@ -252,10 +252,17 @@ int elf_file_segment_flags(struct elf *f, uint32_t type, uint32_t *flags)
 
 /* ---- notes ---- */
 
+struct note_search {
+	const char *name;
+	uint32_t type;
+	uint64_t left; /* bytes that may still be read */
+	struct build_id id;
+	uint64_t at; /* where it is in the file */
+};
+
 /* Looks through a run of notes for a descriptor that fits a build-id. By hand:
  * ld does not pad a note of odd length, and libelf then does not see it. */
-static bool find_note(const uint8_t *p, uint64_t n, uint64_t align, const char *name, uint32_t type,
-    struct build_id *id)
+static bool find_note(const uint8_t *p, uint64_t n, uint64_t align, struct note_search *s)
 {
 	uint64_t at = 0, namesz, descsz, desc;
 
@@ -266,23 +273,18 @@ static bool find_note(const uint8_t *p, uint64_t n, uint64_t align, const char *
 		desc = (desc + align - 1) & ~(align - 1);
 		if (desc > n || descsz > n - desc)
 			return false;
-		if (get_le32(p + at + 8) == type && namesz == strlen(name) + 1 && descsz &&
-		    descsz <= sizeof id->b && !memcmp(p + at + sizeof(Elf64_Nhdr), name, namesz)) {
-			id->n = (uint8_t)descsz;
-			memcpy(id->b, p + desc, descsz);
+		if (get_le32(p + at + 8) == s->type && namesz == strlen(s->name) + 1 && descsz &&
+		    descsz <= sizeof s->id.b &&
+		    !memcmp(p + at + sizeof(Elf64_Nhdr), s->name, namesz)) {
+			s->id.n = (uint8_t)descsz;
+			memcpy(s->id.b, p + desc, descsz);
+			s->at = desc;
 			return true;
 		}
 		at = (desc + descsz + align - 1) & ~(align - 1);
 	}
 	return false;
 }
-
-struct note_search {
-	const char *name;
-	uint32_t type;
-	uint64_t left; /* bytes that may still be read */
-	struct build_id id;
-};
 
 static bool search_notes(struct elf *f, const Elf64_Shdr *sh, void *arg)
 {
@@ -295,17 +297,42 @@ static bool search_notes(struct elf *f, const Elf64_Shdr *sh, void *arg)
 	s->left -= sh->sh_size;
 	p = xmalloc(sh->sh_size);
 	found = get(f, sh->sh_offset, p, sh->sh_size) &&
-		find_note(p, sh->sh_size, sh->sh_addralign == 8 ? 8 : 4, s->name, s->type, &s->id);
+		find_note(p, sh->sh_size, sh->sh_addralign == 8 ? 8 : 4, s);
+	s->at += found ? sh->sh_offset : 0;
 	free(p);
 	return found;
 }
 
-static struct build_id note_id(struct elf *f, const char *name, uint32_t type)
+/* Where there are no section headers. */
+static void search_segments(struct elf *f, struct note_search *s)
+{
+	Elf64_Phdr ph;
+	uint32_t i;
+
+	for (i = 0; get_segment(f, i, &ph); i++)
+		if (ph.p_type == PT_NOTE && search_notes(f,
+						&(Elf64_Shdr){.sh_type = SHT_NOTE,
+						    .sh_offset = ph.p_offset,
+						    .sh_size = ph.p_filesz,
+						    .sh_addralign = ph.p_align},
+						s))
+			return;
+}
+
+static struct note_search find_id(struct elf *f, const char *name, uint32_t type)
 {
 	struct note_search s = {.name = name, .type = type, .left = NOTES_MAX};
 
-	each_section(f, search_notes, &s);
-	return s.id;
+	if (f->shnum)
+		each_section(f, search_notes, &s);
+	else
+		search_segments(f, &s);
+	return s;
+}
+
+static struct build_id note_id(struct elf *f, const char *name, uint32_t type)
+{
+	return find_id(f, name, type).id;
 }
 
 /* ---- names by content ---- */
@@ -397,6 +424,14 @@ static struct build_id content_id(struct elf *f)
 bool elf_file_has_build_id(struct elf *f)
 {
 	return note_id(f, "GNU", NT_GNU_BUILD_ID).n != 0;
+}
+
+struct build_id elf_file_build_id_note(struct elf *f, uint64_t *at)
+{
+	struct note_search s = find_id(f, "GNU", NT_GNU_BUILD_ID);
+
+	*at = s.at;
+	return s.id;
 }
 
 struct build_id elf_file_build_id(struct elf *f)

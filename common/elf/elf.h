@@ -31,9 +31,12 @@ enum elf_kind elf_file_kind(struct elf *f);
 uint64_t elf_file_entry(struct elf *f);
 
 /* The NT_GNU_BUILD_ID note; n = 0 when there is none. Sections of notes beyond
- * 64 KiB are not looked through. A program with a block map and without a note is named by its
- * content: the hash of what is loaded (FORMATS.md, "Names by content"). */
+ * 64 KiB are not looked through; without section headers segments are. A program with a block map
+ * and without a note is named by its content: the hash of what is loaded (FORMATS.md, "Names by
+ * content"). */
 struct build_id elf_file_build_id(struct elf *f);
+/* That note alone; *at: where its bytes are in the file. */
+struct build_id elf_file_build_id_note(struct elf *f, uint64_t *at);
 /* Does it have that note? */
 bool elf_file_has_build_id(struct elf *f);
 /* The build-id of the build that this one was laid out from (FORMATS.md,

@@ -165,6 +165,34 @@ START_TEST(notes_are_found)
 }
 END_TEST
 
+/* Where the bytes are; without section headers, too. */
+START_TEST(notes_have_a_place)
+{
+	static const uint8_t id[] = {1, 0x23, 0x45, 0x67, 0x89};
+	struct buf file = {0};
+	struct build_id found;
+	struct elf *f;
+	struct err e;
+	Elf64_Ehdr *eh;
+	uint64_t at;
+	int i;
+
+	cc("prog.c -o f -Wl,--build-id=0x0123456789");
+	ck_assert_int_eq(file_read("f", 0, &file, &e), 0);
+	eh = (void *)file.p;
+	for (i = 0; i < 2; i++) {
+		f = elf_mem_open(file.p, file.n, "f", &e);
+		found = elf_file_build_id_note(f, &at);
+		ck_assert_uint_eq(found.n, sizeof id);
+		ck_assert_mem_eq(file.p + at, id, sizeof id);
+		elf_file_close(f);
+		eh->e_shoff = 0;
+		eh->e_shnum = eh->e_shstrndx = 0;
+	}
+	buf_free(&file);
+}
+END_TEST
+
 static int count_section(const struct elf_section *s, void *arg)
 {
 	unsigned *n = arg;
@@ -685,7 +713,7 @@ START_TEST(only_regular_files_are_opened)
 END_TEST
 
 UNIT_MAIN("elf", 120, enter, leave, build_ids_print_and_parse, an_artifacts_place_by_build_id,
-    kinds_are_told_apart, notes_are_found, sections_and_segments_are_read,
+    kinds_are_told_apart, notes_are_found, notes_have_a_place, sections_and_segments_are_read,
     symbols_carry_their_versions, objects_in_memory_are_read, the_face_ignores_layout,
     every_part_of_the_face_counts, damaged_files_do_no_harm, a_thin_library_links_the_same,
     a_thin_library_keeps_the_name_it_was_linked_by,
