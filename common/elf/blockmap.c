@@ -69,7 +69,8 @@ static void put_tus(const struct blockmap *m, struct buf *out, struct htab *inde
 	buf_free(&tus);
 }
 
-static void put_frag(const struct blockmap *m, const struct bm_frag *f, struct buf *out)
+static void put_blocks(
+    const struct blockmap *m, const struct bm_frag *f, bool metadata, struct buf *out)
 {
 	uint64_t at = f->addr;
 	size_t i;
@@ -80,6 +81,8 @@ static void put_frag(const struct blockmap *m, const struct bm_frag *f, struct b
 		buf_uleb(out, b->id);
 		buf_uleb(out, b->addr - at);
 		buf_uleb(out, b->size);
+		if (metadata)
+			buf_uleb(out, 0);
 		at = b->addr + b->size;
 	}
 }
@@ -109,10 +112,27 @@ void blockmap_encode(const struct blockmap *m, struct buf *out)
 		buf_uleb(out, f->func);
 		buf_uleb(out, f->fragment);
 		buf_uleb(out, f->n);
-		put_frag(m, f, out);
+		put_blocks(m, f, false, out);
 		at = frag_end(f);
 	}
 	htab_free(&index);
+}
+
+void blockmap_to_sections(const struct blockmap *m, struct buf *map, struct buf *fn)
+{
+	static const uint8_t version[] = {2, 0};
+	const struct bm_frag *f;
+
+	for (f = m->frag.v; f < m->frag.v + m->frag.n; f++) {
+		buf_add(map, version, sizeof version);
+		buf_le64(map, f->addr);
+		buf_uleb(map, f->n);
+		put_blocks(m, f, true, map);
+		buf_le64(fn, f->addr);
+		buf_le64(fn, f->tu);
+		buf_le32(fn, f->func);
+		buf_le32(fn, f->fragment);
+	}
 }
 
 struct blob {

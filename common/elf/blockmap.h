@@ -48,6 +48,9 @@ struct blockmap {
  * left out. */
 int blockmap_from_elf(struct elf *f, struct blockmap *m, struct err *e);
 
+/* Appends the contents of .llvm_bb_addr_map, without metadata of blocks, and of .morph.fn. */
+void blockmap_to_sections(const struct blockmap *m, struct buf *map, struct buf *fn);
+
 /* The form in artifact and store: FORMATS.md "block map blob". Decode checks
  * everything: order, overlap, sizes. */
 void blockmap_encode(const struct blockmap *m, struct buf *out);

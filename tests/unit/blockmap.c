@@ -305,6 +305,28 @@ START_TEST(the_blob_carries_everything)
 }
 END_TEST
 
+/* In the place of a file's sections they give the same map. */
+START_TEST(sections_carry_everything)
+{
+	struct blockmap m, back;
+	struct buf map = {0}, fn = {0};
+	struct err e;
+
+	run("gcc a.s -o f");
+	ck_assert_int_eq(read_map("f", &m, &e), 0);
+	blockmap_to_sections(&m, &map, &fn);
+	ck_assert_int_eq(publish_bytes("map", map.p, map.n, 0600, &e), 0);
+	ck_assert_int_eq(publish_bytes("fn", fn.p, fn.n, 0600, &e), 0);
+	run("objcopy --update-section .llvm_bb_addr_map=map --update-section .morph.fn=fn f");
+	ck_assert_msg(!read_map("f", &back, &e), "%s", e.text);
+	assert_same(&m, &back);
+	blockmap_free(&m);
+	blockmap_free(&back);
+	buf_free(&map);
+	buf_free(&fn);
+}
+END_TEST
+
 START_TEST(addresses_that_wrap_are_refused)
 {
 	struct blockmap m = {0}, back;
@@ -348,5 +370,5 @@ END_TEST
 
 UNIT_MAIN("blockmap", 60, enter, leave, a_linked_map_is_read, collected_code_is_left_out,
     partial_links_and_stripping_keep_the_map, folded_and_discarded_code_is_left_out,
-    another_layout_of_the_section_is_named, the_blob_carries_everything,
+    another_layout_of_the_section_is_named, the_blob_carries_everything, sections_carry_everything,
     addresses_that_wrap_are_refused, what_has_no_map_says_so, unknown_features_are_named)
