@@ -606,6 +606,11 @@ const struct art_meta *artifact_meta(struct artifact *a)
 	return &a->meta;
 }
 
+bool artifact_lifted(struct artifact *a)
+{
+	return !strcmp(a->meta.ld, ART_LIFTED);
+}
+
 size_t artifact_tus(struct artifact *a, const struct art_tu **tu)
 {
 	*tu = a->tu.v;

@@ -31,6 +31,13 @@ struct art_meta {
 	uint32_t kind; /* enum elf_kind of the module */
 };
 
+/*
+ * What is named in its place where the artifact was lifted from machine code
+ * (docs/notes/legacy.md): there are no inputs and no recipe, each unit is one function, and an edit
+ * adds code to the file.
+ */
+#define ART_LIFTED "lifted"
+
 struct art_tu {
 	uint32_t id;         /* 0…n-1, in link order */
 	struct hash128 hash; /* of the text as the compiler wrote it, by which block maps name it */
@@ -89,6 +96,7 @@ void artifact_close(struct artifact *a);
 
 /* All tables below are loaded at open and live as long as the handle. */
 const struct art_meta *artifact_meta(struct artifact *a);
+bool artifact_lifted(struct artifact *a);
 size_t artifact_tus(struct artifact *a, const struct art_tu **tu);
 size_t artifact_funcs(struct artifact *a, const struct art_func **func); /* by tu, ord */
 size_t artifact_inputs(struct artifact *a, const struct art_input **input);

@@ -18,16 +18,27 @@ static int vet_name(const struct art_input *in, struct err *e)
 	return 0;
 }
 
+/* One that was lifted has none. */
+static int vet_link(struct artifact *a, size_t inputs, struct err *e)
+{
+	const char *const *arg;
+	size_t args = artifact_recipe(a, &arg);
+
+	if (artifact_lifted(a))
+		return args || inputs ? err_set(e, "was lifted, and says how it was linked") : 0;
+	return recipe_check(linker_named(artifact_meta(a)->ld), arg, args, inputs, e)
+		   ? err_wrap(e, "recipe")
+		   : 0;
+}
+
 int vet_artifact(struct artifact *a, struct err *e)
 {
 	const struct art_input *in;
-	const char *const *arg;
 	const struct art_tu *tu;
-	size_t i, args = artifact_recipe(a, &arg), tus = artifact_tus(a, &tu);
-	size_t inputs = artifact_inputs(a, &in);
+	size_t i, tus = artifact_tus(a, &tu), inputs = artifact_inputs(a, &in);
 
-	if (recipe_check(linker_named(artifact_meta(a)->ld), arg, args, inputs, e))
-		return err_wrap(e, "recipe");
+	if (vet_link(a, inputs, e))
+		return -1;
 	for (i = 0; i < tus; i++)
 		if (asopt_check(tu[i].as_args, e))
 			return err_wrap(e, "unit %zu", i);

@@ -4,8 +4,8 @@
  * shown to be of the tables (common/command/asopt.h, common/command/ldopt.h), and each name of
  * an input to be a plain one: it reaches ld as an argument of its own, ar
  * through a response file (tree.c), and the folders of shared libraries go
- * into -rpath-link, where ':' separates. What inputs contain is looked at when
- * they are written (tree.c, common/command/ldscript.h).
+ * into -rpath-link, where ':' separates. One that was lifted has neither. What inputs contain is
+ * looked at when they are written (tree.c, common/command/ldscript.h).
  */
 #ifndef MORPH_VET_H
 #define MORPH_VET_H
