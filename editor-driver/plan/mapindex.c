@@ -44,6 +44,15 @@ int64_t mapindex_first(const struct mapindex *x, uint64_t tu, uint32_t func)
 	return head ? (int64_t)*head - 1 : NONE;
 }
 
+const struct bm_frag *mapindex_entry(const struct mapindex *x, uint64_t tu, uint32_t func)
+{
+	int64_t i = mapindex_first(x, tu, func);
+
+	while (i != NONE && x->map->frag.v[i].fragment)
+		i = x->next[i];
+	return i == NONE ? NULL : &x->map->frag.v[i];
+}
+
 static void add_blocks(
     const struct mapindex *x, const struct bm_frag *f, uint32_t nblock, struct func_blocks *out)
 {

@@ -21,6 +21,9 @@ void mapindex_free(struct mapindex *x);
  * equal TUs) has all fragments of both. */
 int64_t mapindex_first(const struct mapindex *x, uint64_t tu, uint32_t func);
 
+/* The fragment with a function's entry, or NULL. */
+const struct bm_frag *mapindex_entry(const struct mapindex *x, uint64_t tu, uint32_t func);
+
 /*
  * The blocks of a function in the order of a build: fragment 0 first, with copies
  * (editor/layout/layout.h); ids from nblock on are left out. Of a function that was linked twice,

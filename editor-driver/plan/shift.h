@@ -2,7 +2,8 @@
  * Code that is not edited keeps its offset within the lines that a processor caches and decodes, as
  * it was linked: nothing is known of it, and other addresses modulo 64 alone can slow a program
  * down by some per cent. Where an edited function was, padding of its size modulo SHIFT_LINE
- * remains, and after the hot code enough that the rest begins at its old offset.
+ * remains, and after the hot code enough that the rest begins at its old offset. Where code is
+ * added to a file nothing else moves.
  */
 #ifndef MORPH_SHIFT_H
 #define MORPH_SHIFT_H
