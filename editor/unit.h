@@ -21,6 +21,7 @@ struct unit_call {          /* a call or direct tail call inside a block */
 	uint32_t block;     /* ascending */
 	uint32_t insn;      /* ordinal in the block */
 	const char *callee; /* without @PLT; "" = through a pointer */
+	bool bound;         /* lifted text names a word with its address (docs/notes/legacy.md) */
 };
 
 struct unit_func {

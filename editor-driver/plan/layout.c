@@ -39,20 +39,22 @@ static void keep_layout(const struct layout *l, struct layout *to)
 /* Hot calls of other modules, where the symbol is bound at the start anyway. */
 static bool *direct_calls(const struct plan *p, const struct unit_func *f, uint64_t seed)
 {
+	const struct unit_call *c;
 	bool *direct;
 	uint32_t i;
 
-	if (p->omit.got || !p->binds_now || !f->ncall)
+	if (p->omit.got || !f->ncall)
 		return NULL;
 	direct = xcalloc(f->ncall, sizeof *direct);
 	for (i = 0; i < f->ncall; i++) {
-		if (!strcmp(f->call[i].callee, "__tls_get_addr"))
+		c = &f->call[i];
+		if (!(p->binds_now || c->bound) || !strcmp(c->callee, "__tls_get_addr"))
 			continue;
 		if (p->mode == PLAN_RANDOM)
 			direct[i] = seed >> i % 64 & 1;
 		else
-			direct[i] = f->cfg.block[f->call[i].block].count >= p->hot &&
-				    !htab_get_str(&p->defined, f->call[i].callee);
+			direct[i] = f->cfg.block[c->block].count >= p->hot &&
+				    (c->bound || !htab_get_str(&p->defined, c->callee));
 	}
 	return direct;
 }

@@ -77,6 +77,7 @@ static void add_call(struct builder *b, struct str callee)
 
 	callee = unquote(symbol_of(callee));
 	c.callee = arena_strndup(b->u->mem, callee.p, callee.n);
+	c.bound = has_word(b->u, callee);
 	vec_push(&b->call, c);
 }
 

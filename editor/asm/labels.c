@@ -48,7 +48,9 @@ static int labels_collect(struct unit_impl *u, struct err *e)
 	return 0;
 }
 
-/* ".set .LTHUNK0,name": GCC's thunks jump there. */
+static const char WORD[] = "got.";
+
+/* ".set .LTHUNK0,name": GCC's thunks jump there. And ".set got.name,image+0x3fd8". */
 static void aliases_collect(struct unit_impl *u)
 {
 	const struct stmt *st;
@@ -58,7 +60,8 @@ static void aliases_collect(struct unit_impl *u)
 
 	for (i = u->dir[DIR_SET].first; i < u->dir[DIR_SET].end; i++) {
 		st = &u->stmt.v[i];
-		if (st->kind != ST_DIR || !str_is(st->op, ".set") || !str_starts(st->arg, ".L"))
+		if (st->kind != ST_DIR || !str_is(st->op, ".set") ||
+		    (!str_starts(st->arg, ".L") && !str_starts(st->arg, WORD)))
 			continue;
 		at = htab_put(&u->alias, st->arg.p, operand_at(st->arg, 0).n, &fresh);
 		*at = fresh ? i : NONE;
@@ -70,6 +73,16 @@ struct str alias_target(const struct unit_impl *u, struct str name)
 	const uint64_t *at = htab_get(&u->alias, name.p, name.n);
 
 	return at && *at != NONE ? operand_at(u->stmt.v[*at].arg, 1) : (struct str){"", 0};
+}
+
+bool has_word(const struct unit_impl *u, struct str name)
+{
+	const char *word;
+
+	if (!u->alias.n)
+		return false;
+	word = arena_printf(u->mem, "%s%.*s", WORD, (int)name.n, name.p);
+	return alias_target(u, (struct str){word, (uint32_t)strlen(word)}).n != 0;
 }
 
 static const char *find_cold(const char *p, const char *end)

@@ -297,6 +297,8 @@ int unit_labels(struct unit_impl *u, struct err *e);
 struct label *label_find(const struct unit_impl *u, struct str name);
 /* What a local name is set to; n = 0: it is none of these. */
 struct str alias_target(const struct unit_impl *u, struct str name);
+/* Does the text set got.NAME (docs/notes/legacy.md)? */
+bool has_word(const struct unit_impl *u, struct str name);
 /* Flags the labels of both ends of a function with blocks: debug information may
  * keep distances between them. */
 void labels_of_ends(struct unit_impl *u, struct func *f);
