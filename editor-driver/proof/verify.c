@@ -171,18 +171,13 @@ static int whole_parse(struct whole *w, const char *path, struct err *e)
 	return 0;
 }
 
-static int whole_read(struct whole *w, const char *path, struct err *e)
+int verify_replaced_bytes(const struct buf *file, const char *path, const struct build_id *id,
+    bool *stripped, struct err *e)
 {
-	*w = (struct whole){0};
-	return file_read(path, 0, &w->bytes, e) ? -1 : whole_parse(w, path, e);
-}
-
-int verify_replaced(const char *path, const struct build_id *id, bool *stripped, struct err *e)
-{
+	struct whole w = {.bytes = *file};
 	struct elf_section s;
 	struct build_id own;
-	struct whole w;
-	int rc = whole_read(&w, path, e);
+	int rc = whole_parse(&w, path, e);
 
 	if (!rc) {
 		own = elf_file_build_id(w.f);
@@ -196,7 +191,19 @@ int verify_replaced(const char *path, const struct build_id *id, bool *stripped,
 		else
 			*stripped = elf_file_section(w.f, ".symtab", &s, NULL) == 0;
 	}
+	w.bytes = (struct buf){0};
 	whole_free(&w);
+	return rc;
+}
+
+int verify_replaced(const char *path, const struct build_id *id, bool *stripped, struct err *e)
+{
+	struct buf file = {0};
+	int rc = file_read(path, 0, &file, e);
+
+	if (!rc)
+		rc = verify_replaced_bytes(&file, path, id, stripped, e);
+	buf_free(&file);
 	return rc;
 }
 

@@ -32,6 +32,9 @@ int verify_repeat(const char *path, const struct blockmap *map, const char *dir,
  * headers would be lost). *stripped: it has no .symtab.
  */
 int verify_replaced(const char *path, const struct build_id *id, bool *stripped, struct err *e);
+/* The same of bytes that were read; path is for messages. */
+int verify_replaced_bytes(const struct buf *file, const char *path, const struct build_id *id,
+    bool *stripped, struct err *e);
 
 /*
  * That build against the relink of unchanged objects: all that runs must be
