@@ -23,10 +23,8 @@ static uint32_t put_name(struct buf *names, const char *name, const char *suffix
 /* The content of section h comes next in the file. */
 static void put_content(struct table *t, Elf64_Shdr *h, const void *p, size_t n)
 {
-	size_t rest = h->sh_addralign ? t->out->n % h->sh_addralign : 0;
-
-	if (rest)
-		memset(buf_grow(t->out, h->sh_addralign - rest), 0, h->sh_addralign - rest);
+	while (t->out->n % sizeof(uint64_t))
+		buf_char(t->out, '\0');
 	h->sh_offset = t->out->n;
 	h->sh_size = n;
 	buf_add(t->out, p, n);
@@ -34,18 +32,46 @@ static void put_content(struct table *t, Elf64_Shdr *h, const void *p, size_t n)
 
 /* ---- the sections that were there ---- */
 
-static void add_header(struct table *t, const char *name, uint32_t type, const Elf64_Phdr *p)
+static Elf64_Shdr *add_header(struct table *t, const char *name, uint32_t type, const Elf64_Phdr *p)
 {
 	vec_push(&t->v, (Elf64_Shdr){.sh_name = put_name(&t->names, name, ""),
 			    .sh_type = type,
-			    .sh_flags = SHF_ALLOC | (p->p_flags & PF_X ? SHF_EXECINSTR : 0),
+			    .sh_flags = SHF_ALLOC | (p->p_flags & PF_X ? SHF_EXECINSTR : 0) |
+					(p->p_flags & PF_W ? SHF_WRITE : 0),
 			    .sh_addr = p->p_vaddr,
 			    .sh_offset = p->p_offset,
 			    .sh_size = p->p_filesz,
 			    .sh_addralign = 4});
+	return &t->v.v[t->v.n - 1];
 }
 
-/* Where the headers were stripped: what it takes to find code and the build-id. */
+/* The dynamic section, and the names in it. */
+static void add_dynamic(struct table *t, const Elf64_Phdr *p)
+{
+	const char *at = t->o->file.p + p->p_offset, *end = at + p->p_filesz;
+	Elf64_Phdr names = {.p_flags = PF_R};
+	const uint8_t *first;
+	Elf64_Shdr *h;
+	Elf64_Dyn d;
+
+	for (; end - at >= (ptrdiff_t)sizeof d; at += sizeof d) {
+		memcpy(&d, at, sizeof d);
+		if (d.d_tag == DT_STRTAB)
+			names.p_vaddr = d.d_un.d_ptr;
+		if (d.d_tag == DT_STRSZ)
+			names.p_filesz = d.d_un.d_val;
+	}
+	first = original_at(t->o, names.p_vaddr, names.p_filesz, PF_R);
+	if (!first)
+		return;
+	names.p_offset = (uint64_t)((const char *)first - t->o->file.p);
+	add_header(t, ".dynstr", SHT_STRTAB, &names);
+	h = add_header(t, ".dynamic", SHT_DYNAMIC, p);
+	h->sh_link = (uint32_t)t->v.n - 2;
+	h->sh_entsize = sizeof d;
+}
+
+/* Where the headers were stripped: what it takes to find code, the build-id and what is dynamic. */
 static void from_segments(struct table *t)
 {
 	const Elf64_Phdr *p = t->o->segment.v, *end = p + t->o->segment.n;
@@ -55,6 +81,8 @@ static void from_segments(struct table *t)
 	for (; p < end; p++) {
 		if (p->p_type == PT_LOAD && p->p_flags & PF_X)
 			add_header(t, ".text", SHT_PROGBITS, p);
+		if (p->p_type == PT_DYNAMIC)
+			add_dynamic(t, p);
 		if (p->p_type == PT_NOTE && t->o->id_at - p->p_offset < p->p_filesz)
 			add_header(t, ".note.gnu.build-id", SHT_NOTE, p);
 	}
@@ -153,7 +181,7 @@ static int put_symtab(struct table *t, const struct splice_code *c, struct err *
 
 static void put_table(struct table *t, Elf64_Ehdr *eh)
 {
-	Elf64_Shdr all = {.sh_addralign = sizeof(uint64_t)};
+	Elf64_Shdr all;
 
 	if (!t->o->section.n) {
 		eh->e_shstrndx = (uint16_t)t->v.n;
