@@ -5,6 +5,7 @@
 #include "editor-driver/link/build.h"
 #include "editor-driver/proof/verify.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Prefixes the error with the names of unit and function. */
@@ -19,14 +20,13 @@ static void name_position(const struct plan *p, const struct bytes_position *at,
 	err_wrap(e, "the new build is not the original with its code moved");
 }
 
-static int verify(const struct plan *p, const struct build *b, struct verified *v, struct err *e)
+/* What the new build has to be. Free with wanted_free. */
+static struct verify_wanted wanted(const struct plan *p)
 {
-	struct verify_wanted w = {
-	    .map = &p->map, .counting = p->mode == PLAN_COUNT, .linker = &b->relinker.proof};
+	struct verify_wanted w = {.map = &p->map, .counting = p->mode == PLAN_COUNT};
 	VEC(uint64_t) edited = {0};
 	struct copies c = {0};
 	size_t i;
-	int rc;
 
 	plan_copies(p, &c);
 	for (i = 0; i < p->ntu; i++)
@@ -37,11 +37,64 @@ static int verify(const struct plan *p, const struct build *b, struct verified *
 	w.ncopy = c.n;
 	w.edited = edited.v;
 	w.nedited = edited.n;
+	return w;
+}
+
+static void wanted_free(struct verify_wanted *w)
+{
+	free(w->copy);
+	free((void *)w->edited);
+}
+
+static int verify(const struct plan *p, const struct build *b, struct verified *v, struct err *e)
+{
+	struct verify_wanted w = wanted(p);
+	int rc;
+
+	w.linker = &b->relinker.proof;
 	rc = verify_build(b->out, b->unchanged, &w, v, e);
 	if (v->differs)
 		name_position(p, &v->at, e);
-	vec_free(&edited);
-	vec_free(&c);
+	wanted_free(&w);
+	return rc;
+}
+
+/* Links the program again. */
+static int make_linked(struct job *j, struct timespec *clock, struct verified *v, struct err *e)
+{
+	struct editanswer *r = &j->r.answer;
+	struct build b = {0};
+	int rc = -1;
+
+	if (build_open(&b, &j->plan, j->o->artifact, j->o->original, j->dir, j->cache, e) ||
+	    build_objects(&b, e))
+		goto out;
+	r->seconds.as = lap(clock);
+	r->tus_assembled = (uint32_t)b.assembled;
+	r->tus_cached = (uint32_t)b.cached;
+	if (build_prove(&b, e) || build_link(&b, e))
+		goto out;
+	r->seconds.ld = lap(clock);
+	if (verify(&j->plan, &b, v, e))
+		goto out;
+	r->seconds.verify = lap(clock);
+	rc = j->o->original ? verify_carry(j->o->original, b.unchanged, b.out, e) : 0;
+out:
+	build_close(&b);
+	return rc;
+}
+
+/* What was made in the job's folder. */
+static int publish(struct job *j, struct err *e)
+{
+	char *path = xasprintf("%s/" BUILD_OUT, j->dir);
+	struct buf bytes = {0};
+	int rc = file_read(path, 0, &bytes, e);
+
+	if (!rc)
+		rc = publish_bytes(j->o->out, bytes.p, bytes.n, 0755, e);
+	buf_free(&bytes);
+	free(path);
 	return rc;
 }
 
@@ -50,37 +103,21 @@ int job_edit(struct job *j, struct err *e)
 	struct editanswer *r = &j->r.answer;
 	struct verified v = {.differs = false};
 	struct timespec clock;
-	struct build b = {0};
 	int rc = -1;
 
 	lap(&clock);
-	if (open_inputs(j, e) || parse_and_lay_out(j, &clock, e))
-		goto out;
-	if (build_open(&b, &j->plan, j->o->artifact, j->o->original, j->dir, j->cache, e) ||
-	    build_objects(&b, e))
-		goto out;
-	r->seconds.as = lap(&clock);
-	r->seconds.emit = (double)j->plan.print_ns / 1e9;
-	r->seconds.check = (double)j->plan.check_ns / 1e9;
-	if (build_prove(&b, e) || build_link(&b, e))
-		goto out;
-	r->seconds.ld = lap(&clock);
-	if (verify(&j->plan, &b, &v, e))
-		goto out;
-	r->seconds.verify = lap(&clock);
-	if (j->o->original && verify_carry(j->o->original, b.unchanged, b.out, e))
+	if (open_inputs(j, e) || parse_and_lay_out(j, &clock, e) || make_linked(j, &clock, &v, e))
 		goto out;
 	if (j->o->mode == PLAN_PROFILE && score_both(j, &v.map, e))
 		goto out;
+	r->seconds.emit = (double)j->plan.print_ns / 1e9;
+	r->seconds.check = (double)j->plan.check_ns / 1e9;
 	r->out = j->o->out;
 	r->build_id = v.map.id;
-	r->tus_assembled = (uint32_t)b.assembled;
-	r->tus_cached = (uint32_t)b.cached;
 	r->size.before = v.size_before;
 	r->size.after = v.size_after;
-	rc = build_publish(&b, j->o->out, e);
+	rc = publish(j, e);
 out:
-	build_close(&b);
 	blockmap_free(&v.map);
 	return rc;
 }

@@ -89,7 +89,7 @@ int build_open(struct build *b, struct plan *plan, const char *artifact, const c
 	if (!original)
 		b->module = build_module(artifact);
 	b->unchanged = xasprintf("%s/unchanged", dir);
-	b->out = xasprintf("%s/out", dir);
+	b->out = xasprintf("%s/" BUILD_OUT, dir);
 	b->same = xcalloc(plan->ntu, sizeof *b->same);
 	b->final = xcalloc(plan->ntu, sizeof *b->final);
 	for (i = 0; i < plan->ntu; i++) {
@@ -377,17 +377,5 @@ int build_link(struct build *b, struct err *e)
 	if (!rc && by)
 		rc = link_once(b, origin, (rest - by) % SHIFT_LINE, "again", e);
 	elf_file_close(origin);
-	return rc;
-}
-
-int build_publish(struct build *b, const char *path, struct err *e)
-{
-	struct buf bytes = {0};
-	int rc;
-
-	rc = file_read(b->out, 0, &bytes, e);
-	if (!rc)
-		rc = publish_bytes(path, bytes.p, bytes.n, 0755, e);
-	buf_free(&bytes);
 	return rc;
 }

@@ -1,6 +1,6 @@
 /*
  * From a plan to a file: objects, the proof that the link can be repeated, the
- * link, the publishing. The job's folder holds
+ * link. The job's folder holds
  *
  *	same/N.o     TU N, nothing moved       repeat/   inputs of the repeated link
  *	edited/N.o   TU N as planned           link/     inputs of the new link
@@ -14,6 +14,9 @@
 #include "editor-driver/link/objects.h"
 #include "editor-driver/plan/plan.h"
 #include "editor-driver/link/relink.h"
+
+/* The new build, in the job's folder. */
+#define BUILD_OUT "out"
 
 struct build {
 	struct plan *plan;
@@ -54,7 +57,5 @@ int build_prove(struct build *b, struct err *e);
 /* Links the new build, and again where code that is not edited lost its offset
  * (editor-driver/plan/shift.h). */
 int build_link(struct build *b, struct err *e);
-/* Publishes it at path, atomically. */
-int build_publish(struct build *b, const char *path, struct err *e);
 
 #endif
