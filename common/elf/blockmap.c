@@ -37,6 +37,22 @@ int blockmap_add(struct blockmap *m, uint64_t gap, uint64_t size, uint64_t id, s
 	return 0;
 }
 
+#define vec_copy(from, to) \
+	do { \
+		for (i = 0; i < (from)->n; i++) \
+			vec_push(to, (from)->v[i]); \
+	} while (0)
+
+void blockmap_copy(const struct blockmap *m, struct blockmap *copy)
+{
+	size_t i;
+
+	*copy = (struct blockmap){.id = m->id, .origin = m->origin};
+	vec_copy(&m->seg, &copy->seg);
+	vec_copy(&m->frag, &copy->frag);
+	vec_copy(&m->block, &copy->block);
+}
+
 void blockmap_free(struct blockmap *m)
 {
 	vec_free(&m->seg);

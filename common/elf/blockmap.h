@@ -55,6 +55,7 @@ void blockmap_to_sections(const struct blockmap *m, struct buf *map, struct buf 
  * everything: order, overlap, sizes. */
 void blockmap_encode(const struct blockmap *m, struct buf *out);
 int blockmap_decode(const void *p, size_t n, struct blockmap *m, struct err *e);
+void blockmap_copy(const struct blockmap *m, struct blockmap *copy);
 void blockmap_free(struct blockmap *m);
 
 /* The block at an address, or NULL. Binary search. */

@@ -2,6 +2,7 @@
 #include "common/log.h"
 #include "common/publish.h"
 #include "common/sort.h"
+#include "editor-driver/append/append.h"
 #include "editor-driver/job/steps.h"
 #include "editor-driver/link/relink.h"
 #include "editor-driver/plan/estimate.h"
@@ -91,14 +92,18 @@ int open_inputs(struct job *j, struct err *e)
 	return 0;
 }
 
-/* Can every thread have counters of its own, if that is asked for? They are addressed by a segment
- * register, of which a process has one for all its modules, and allocated with thread-local memory
- * that the C library sets up. */
-static int counts_threads(const struct job *j, struct err *e)
+/* Can the program have counters, and every thread its own, if that is asked for? Those are
+ * addressed by a segment register, of which a process has one for all its modules, and allocated
+ * with thread-local memory that the C library sets up. */
+static int may_count(const struct job *j, struct err *e)
 {
 	static const char instead[] = "use --counters=atomic";
 	uint32_t kind = artifact_meta(j->art)->kind;
 
+	if (artifact_lifted(j->art))
+		return err_set(e,
+		    "%s: was lifted; counters need a program that can be linked again",
+		    j->o->artifact);
 	if (j->o->counting.kind != COUNTERS_THREAD)
 		return 0;
 	if (kind != ELF_EXEC && kind != ELF_PIE)
@@ -137,7 +142,7 @@ int parse_and_lay_out(struct job *j, struct timespec *clock, struct err *e)
 	r->seconds.infer = lap(clock);
 	if (o->mode != PLAN_COUNT)
 		plan_layout(p);
-	else if (counts_threads(j, e) || plan_count(p, &o->counting, e))
+	else if (may_count(j, e) || plan_count(p, &o->counting, e))
 		return -1;
 	plan_order(p);
 	warn_missed(j);
@@ -149,17 +154,30 @@ int parse_and_lay_out(struct job *j, struct timespec *clock, struct err *e)
 	return 0;
 }
 
+/* The file of a lifted artifact has no map. */
+static bool is_lifted_original(struct job *j, struct elf *f)
+{
+	struct build_id id = elf_file_build_id(f);
+
+	return artifact_lifted(j->art) && build_id_equal(&id, &artifact_meta(j->art)->id);
+}
+
 static int read_layout(struct job *j, const char *path, struct blockmap *m, struct err *e)
 {
 	const struct build_id *id = &artifact_meta(j->art)->id;
 	struct elf *f = elf_file_open(path, -1, e);
-	int rc;
+	int rc = 0;
 
 	if (!f)
 		return -1;
-	rc = blockmap_from_elf(f, m, e) ? err_wrap(e, "%s", path) : 0;
+	if (is_lifted_original(j, f))
+		blockmap_copy(&j->plan.map, m);
+	else
+		rc = blockmap_from_elf(f, m, e) ? err_wrap(e, "%s", path) : 0;
 	if (!rc && !build_id_equal(&m->id, id) && !build_id_equal(&m->origin, id))
 		rc = err_set(e, "%s: not a build of this artifact", path);
+	if (!rc && artifact_lifted(j->art))
+		append_forget_old(&j->plan.map, m);
 	elf_file_close(f);
 	return rc;
 }

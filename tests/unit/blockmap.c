@@ -286,6 +286,9 @@ START_TEST(the_blob_carries_everything)
 	blockmap_encode(&back, &again);
 	ck_assert(again.n == b.n && !memcmp(again.p, b.p, b.n));
 	blockmap_free(&back);
+	blockmap_copy(&m, &back);
+	assert_same(&m, &back);
+	blockmap_free(&back);
 	for (n = 0; n < b.n; n++) {
 		char *copy = memcpy(xmalloc(n), b.p, n);
 
