@@ -3,6 +3,7 @@
 #include "editor-driver/link/objects.h"
 #include "editor-driver/os/parallel.h"
 #include "editor/replay/replay.h"
+#include "lifter/encode.h"
 
 #include <stdlib.h>
 
@@ -25,6 +26,24 @@ static int read_section(const char *path, struct buf *out, struct err *e)
 	return rc < 0 ? -1 : 0;
 }
 
+/* Appends what the assembler measures of a unit that was parsed; nothing of code that is not there.
+ */
+static int put_text(const struct measurer *m, const struct unit *u, struct buf *out, struct err *e)
+{
+	struct buf text = {0};
+	int rc;
+
+	if (!artifact_lifted(m->p->art)) {
+		unit_measure(u, out);
+		return 0;
+	}
+	if (u->nfunc && !u->func->opaque)
+		unit_measure(u, &text);
+	rc = encode(text.p, text.n, out, e);
+	buf_free(&text);
+	return rc;
+}
+
 static int measure_tu(void *arg, size_t i, struct err *e)
 {
 	struct measurer *m = arg;
@@ -39,11 +58,8 @@ static int measure_tu(void *arg, size_t i, struct err *e)
 
 	if (t->edited) {
 		u = plan_unit(m->p, t, &again, e);
-		if (u)
-			unit_measure(u, &text);
+		rc = u ? put_text(m, u, &text, e) : -1;
 		plan_text_free(&again);
-		if (!u)
-			rc = -1;
 	}
 	if (t->edited && !rc) {
 		key = objects_text_key(&m->objects, t->art, text.p, text.n);
