@@ -11,14 +11,13 @@ enum { BATCH_TEXT = 256 << 10 }; /* bytes of text, as the artifact has them */
 
 /* ---- which ---- */
 
+static const char SYMBOL[] = "0123456789.$ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
+
 /* One that needs no quotes wherever it is written. */
 static bool plain_name(const char *s)
 {
-	static const char may[] =
-	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._$";
-
-	return *s && !(*s >= '0' && *s <= '9') && strncmp(s, ".L", 2) && strcmp(s, "image") &&
-	       !s[strspn(s, may)];
+	return *s && !strchr("$0123456789", *s) && strncmp(s, ".L", 2) && strcmp(s, "image") &&
+	       !s[strspn(s, SYMBOL)];
 }
 
 static int check_name(const char *name, struct htab *names, struct err *e)
@@ -54,10 +53,15 @@ static void put_renamed(const struct buf *text, size_t unit, struct buf *out)
 {
 	static const char label[] = ".LM";
 	const char *p = text->p, *end = p + text->n, *at;
+	bool inside;
 
 	while (p < end && (at = memmem(p, (size_t)(end - p), label, strlen(label)))) {
+		inside = at > text->p && at[-1] != '$' && strchr(SYMBOL, at[-1]);
 		buf_add(out, p, (size_t)(at - p));
-		buf_printf(out, ".L%zu.M", unit);
+		if (inside)
+			buf_str(out, label);
+		else
+			buf_printf(out, ".L%zu.M", unit);
 		p = at + strlen(label);
 	}
 	buf_add(out, p, (size_t)(end - p));
