@@ -205,3 +205,54 @@ int eh_table_list(const struct eh_table *t, int64_t filter, eh_filters *out)
 		vec_push(out, (int64_t)v);
 	}
 }
+
+/* ---- two tables ---- */
+
+static bool same_type(const struct eh_table *a, int64_t i, const struct eh_table *b, int64_t k,
+    const struct eh_same_type *type)
+{
+	uint64_t x, y;
+
+	if ((a->encoding ^ b->encoding) & INDIRECT || eh_table_type(a, i, &x) ||
+	    eh_table_type(b, k, &y))
+		return false;
+	return !x || !y ? x == y : type->same(type->arg, x, y);
+}
+
+static bool same_list(const struct eh_table *a, const struct eh_table *b, int64_t filter,
+    const struct eh_same_type *type)
+{
+	eh_filters x = {0}, y = {0};
+	bool same = !eh_table_list(a, filter, &x) && !eh_table_list(b, filter, &y) && x.n == y.n;
+	size_t i;
+
+	for (i = 0; i < x.n && same; i++)
+		same = same_type(a, x.v[i], b, y.v[i], type);
+	vec_free(&x);
+	vec_free(&y);
+	return same;
+}
+
+/* The landing pad is given the filter that matched. */
+static bool same_filter(const struct eh_table *a, const struct eh_table *b, int64_t x, int64_t y,
+    const struct eh_same_type *type)
+{
+	if (x != y)
+		return false;
+	return !x || (x > 0 ? same_type(a, x, b, x, type) : same_list(a, b, x, type));
+}
+
+bool eh_table_same_actions(const struct eh_table *a, uint64_t action_a, const struct eh_table *b,
+    uint64_t action_b, const struct eh_same_type *type)
+{
+	eh_filters x = {0}, y = {0};
+	bool same = !action_a == !action_b && !eh_table_filters(a, action_a, &x) &&
+		    !eh_table_filters(b, action_b, &y) && x.n == y.n;
+	size_t i;
+
+	for (i = 0; i < x.n && same; i++)
+		same = same_filter(a, b, x.v[i], y.v[i], type);
+	vec_free(&x);
+	vec_free(&y);
+	return same;
+}

@@ -47,6 +47,17 @@ int eh_table_type(const struct eh_table *t, int64_t filter, uint64_t *type);
 /* The types (> 0) in the list of a filter < 0. */
 int eh_table_list(const struct eh_table *t, int64_t filter, eh_filters *out);
 
+/*
+ * Do the actions of two call sites mean the same: the same filters in the same order, of types for
+ * which same() holds of their addresses, where both have one?
+ */
+struct eh_same_type {
+	bool (*same)(const void *arg, uint64_t a, uint64_t b);
+	const void *arg;
+};
+bool eh_table_same_actions(const struct eh_table *a, uint64_t action_a, const struct eh_table *b,
+    uint64_t action_b, const struct eh_same_type *type);
+
 /* Reads a value at *p that is encoded (DW_EH_PE_*) and lies at this address, and moves *p after it.
  * A relative 0 stays 0. Of an indirect value the address of its pointer. -1: an encoding that is
  * not known, or cut off. */

@@ -2,58 +2,12 @@
 
 #include <string.h>
 
-/* ---- actions and types ---- */
-
-static bool same_type(const struct bytes *b, const struct bytes_fde *o, const struct bytes_fde *m,
-    int64_t was, int64_t is)
-{
-	uint64_t x, y;
-
-	if (eh_table_type(&o->table, was, &x) || eh_table_type(&m->table, is, &y))
-		return false;
-	return !x || !y ? x == y : bytes_correspond(b, x, y);
-}
-
-static bool same_list(const struct bytes *b, const struct bytes_fde *o, const struct bytes_fde *m,
-    int64_t was, int64_t is)
-{
-	eh_filters x = {0}, y = {0};
-	bool same =
-	    !eh_table_list(&o->table, was, &x) && !eh_table_list(&m->table, is, &y) && x.n == y.n;
-	size_t i;
-
-	for (i = 0; i < x.n && same; i++)
-		same = same_type(b, o, m, x.v[i], y.v[i]);
-	vec_free(&x);
-	vec_free(&y);
-	return same;
-}
-
-/* The landing pad is given the filter that matched. */
-static bool same_filter(const struct bytes *b, const struct bytes_fde *o, const struct bytes_fde *m,
-    int64_t was, int64_t is)
-{
-	if (was != is)
-		return false;
-	return !was || (was > 0 ? same_type(b, o, m, was, is) : same_list(b, o, m, was, is));
-}
-
-static bool same_actions(const struct bytes *b, const struct bytes_fde *o,
-    const struct bytes_fde *m, uint64_t was, uint64_t is)
-{
-	eh_filters x = {0}, y = {0};
-	bool same = !was == !is && !eh_table_filters(&o->table, was, &x) &&
-		    !eh_table_filters(&m->table, is, &y) && x.n == y.n;
-	size_t i;
-
-	for (i = 0; i < x.n && same; i++)
-		same = same_filter(b, o, m, x.v[i], y.v[i]);
-	vec_free(&x);
-	vec_free(&y);
-	return same;
-}
-
 /* ---- call sites ---- */
+
+static bool same_type(const void *b, uint64_t orig, uint64_t made)
+{
+	return bytes_correspond(b, orig, made);
+}
 
 /* Outside of the function, as GCC's -fno-reorder-functions has them: usable in neither. */
 static bool stray(const struct bytes_fde *f, const struct eh_site *s)
@@ -76,7 +30,9 @@ static bool same_site(const struct bytes *b, const struct bytes_fde *o, const st
 		return was == is;
 	if (!was->pad || !is->pad)
 		return was->pad == is->pad && was->action == is->action;
-	return same_pad(b, o, m, was, is) && same_actions(b, o, m, was->action, is->action);
+	return same_pad(b, o, m, was, is) &&
+	       eh_table_same_actions(&o->table, was->action, &m->table, is->action,
+		   &(struct eh_same_type){same_type, b});
 }
 
 /* Of a form that is not understood: nothing in any table may have changed. */
