@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { ABSPTR = 0, PCREL_SDATA4 = 0x1b, OMIT = 0xff };
+enum { ABSPTR = 0, PCREL_SDATA4 = 0x1b, INDIRECT = 0x80, OMIT = 0xff };
 
 /* The augmentation string, and the data that it describes. */
 static int read_augmentation(
@@ -48,7 +48,8 @@ static int read_cie(const uint8_t *p, uint64_t n, uint64_t addr, struct eh_cie *
 
 	*c = (struct eh_cie){
 	    .at = addr, .code = ABSPTR, .lsda = OMIT, .personality_encoding = OMIT, .end = end};
-	if (n < AUGMENTATION + 1 || !memchr(text, 0, n - AUGMENTATION))
+	/* Others have more fields. */
+	if (n < AUGMENTATION + 1 || (p[8] != 1 && p[8] != 3) || !memchr(text, 0, n - AUGMENTATION))
 		return -1;
 	p = (const uint8_t *)text + strlen(text) + 1;
 	if (uleb_read(&p, end, &c->code_align) || sleb_read(&p, end, &c->data_align) ||
@@ -75,6 +76,8 @@ static int read_rest(const uint8_t *p, uint64_t addr, struct eh_fde *f)
 	f->insn = p + n;
 	if (f->cie.lsda == OMIT)
 		return 0;
+	if (f->cie.lsda & INDIRECT)
+		return -1;
 	field = p;
 	f->lsda_at = addr + (uint64_t)(p - begin);
 	if (eh_value_read(&p, p + n, f->cie.lsda, f->lsda_at, &f->lsda))

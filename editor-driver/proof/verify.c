@@ -1,7 +1,7 @@
 #include "editor-driver/proof/verify.h"
 #include "common/elf/elf.h"
-#include "common/sort.h"
 #include "common/publish.h"
+#include "editor-driver/proof/made.h"
 #include "editor-driver/proof/runpath.h"
 
 #include <elf.h>
@@ -301,74 +301,17 @@ int verify_carry(const char *path, const char *unchanged, const char *made, stru
 
 /* ---- the new build ---- */
 
-/* A block that is there n times. */
-typedef VEC(struct verify_copies) block_list;
-
-static int by_block(const void *a, const void *b)
+static int same_blocks(const struct blockmap *made, const struct verify_wanted *w, struct err *e)
 {
-	const struct verify_copies *x = a, *y = b;
+	made_blocks a = {0}, b = {0};
+	int rc;
 
-	return ORDER(x->tu, y->tu) ?: ORDER(x->func, y->func) ?: ORDER(x->id, y->id);
-}
-
-/* The blocks of a map, ascending. */
-static void list_blocks(const struct blockmap *m, block_list *list)
-{
-	const struct bm_frag *f;
-	size_t i, n = 0;
-
-	for (i = 0; i < m->block.n; i++) {
-		f = &m->frag.v[m->block.v[i].frag];
-		vec_push(list, (struct verify_copies){f->tu, f->func, m->block.v[i].id, 1, 0});
-	}
-	vec_sort(list, by_block);
-	for (i = 0; i < list->n; i++) {
-		if (n && !by_block(&list->v[n - 1], &list->v[i]))
-			list->v[n - 1].n++;
-		else
-			list->v[n++] = list->v[i];
-	}
-	list->n = n;
-}
-
-/* Whether n of block b is what a layout makes of the original's b->n. */
-static bool as_declared(
-    uint64_t n, const struct verify_copies *b, const struct verify_copies *copy, size_t ncopy)
-{
-	const struct verify_copies *c =
-	    ncopy ? bsearch(b, copy, ncopy, sizeof *copy, by_block) : NULL;
-
-	return n == (uint64_t)b->n * (c ? c->n + 1 : 1) ||
-	       (c && n == (uint64_t)b->n * (c->n + 1 - c->cold));
-}
-
-static int same_blocks(const struct blockmap *made, const struct blockmap *map,
-    struct verify_copies *copy, size_t ncopy, struct err *e)
-{
-	const struct verify_copies *at = NULL;
-	block_list a = {0}, b = {0};
-	size_t i, k = 0;
-	uint64_t n;
-
-	if (ncopy)
-		qsort(copy, ncopy, sizeof *copy, by_block);
-	list_blocks(made, &a);
-	list_blocks(map, &b);
-	for (i = 0; i < b.n && !at; i++) {
-		n = k < a.n && !by_block(&a.v[k], &b.v[i]) ? a.v[k++].n : 0;
-		if (!as_declared(n, &b.v[i], copy, ncopy))
-			at = &b.v[i];
-	}
-	if (!at && k < a.n)
-		at = &a.v[k];
-	if (at)
-		err_set(e,
-		    "the new build has %zu blocks for %zu; first difference at block %u "
-		    "of function %u of unit %016llx",
-		    made->block.n, map->block.n, at->id, at->func, (unsigned long long)at->tu);
+	made_blocks_list(made, &a);
+	made_blocks_list(w->map, &b);
+	rc = made_blocks_compare(&a, &b, w, e);
 	vec_free(&a);
 	vec_free(&b);
-	return at ? -1 : 0;
+	return rc;
 }
 
 /* GNU ld puts these into .dynsym, hidden as they are: nobody can bind to them. */
@@ -398,31 +341,12 @@ static int same_face(struct elf *made, struct elf *unchanged, bool counting, str
 	return rc;
 }
 
-static int right_ids(struct elf *f, const struct build_id *origin, bool counting, struct err *e)
-{
-	struct build_id own = elf_file_build_id(f);
-	struct build_id from = counting ? elf_file_counted(f) : elf_file_origin(f);
-
-	if (!own.n || build_id_equal(&own, origin))
-		return err_set(e, "the new build has no build-id of its own");
-	if (!build_id_equal(&from, origin))
-		return err_set(e, "the new build does not name its origin");
-	return 0;
-}
-
-static int add_size(const struct elf_section *s, void *arg)
-{
-	if (s->flags & SHF_ALLOC && s->type != SHT_NOBITS)
-		*(uint64_t *)arg += s->size;
-	return 0;
-}
-
 static int compare_builds(struct elf *made, const char *path, struct elf *unchanged,
     const struct verify_wanted *w, struct verified *out, struct err *e)
 {
-	if (right_ids(made, &w->map->id, w->counting, e) ||
+	if (made_ids_check(made, &w->map->id, w->counting, e) ||
 	    same_face(made, unchanged, w->counting, e) || read_map(made, &out->map, path, e) ||
-	    same_blocks(&out->map, w->map, w->copy, w->ncopy, e))
+	    same_blocks(&out->map, w, e))
 		return -1;
 	/* Counting builds add data of their own; the manager does not swap them in. */
 	if (!w->counting &&
@@ -432,8 +356,8 @@ static int compare_builds(struct elf *made, const char *path, struct elf *unchan
 		out->differs = true;
 		return -1;
 	}
-	elf_file_sections(unchanged, add_size, &out->size_before);
-	elf_file_sections(made, add_size, &out->size_after);
+	out->size_before = made_size(unchanged);
+	out->size_after = made_size(made);
 	return 0;
 }
 

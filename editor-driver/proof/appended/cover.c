@@ -1,0 +1,122 @@
+#include "editor-driver/proof/appended/comparison.h"
+
+/* ---- what is in the new code ---- */
+
+/* Bytes that nothing leads to: padding, or a jump after what does not come back. 0: anything else.
+ */
+static unsigned unused(struct comparison *c, uint64_t addr)
+{
+	struct insn i;
+
+	decode(c, &c->made, addr, &i);
+	if (i.kind == INSN_NOP || i.kind == INSN_JMP || *image_at(&c->made, addr, 1) == 0xcc)
+		return i.len;
+	return 0;
+}
+
+static int check_function(struct comparison *c, const struct frame *f)
+{
+	uint64_t at = f->fde.pc, end = at + f->fde.size;
+	const struct spot *s;
+	unsigned n;
+
+	if (!in_text(c, at) || f->fde.size > c->text->p_filesz - (at - c->text->p_vaddr))
+		return err_set(c->e, "unwind information at %#llx is not of the new code",
+		    (unsigned long long)f->fde.at);
+	for (; at < end; at += n) {
+		s = spot_at(c, at);
+		n = s ? s->len : unused(c, at);
+		if (!n || n > end - at) {
+			*c->where = at;
+			return err_set(c->e,
+			    "new code at %#llx: nothing of the original leads there",
+			    (unsigned long long)at);
+		}
+	}
+	return 0;
+}
+
+static int check_functions(struct comparison *c)
+{
+	const struct frame *f = c->made_frames.frame.v, *end = f + c->made_frames.frame.n;
+
+	for (; f < end; f++)
+		if (!image_segment(&c->orig, f->fde.at) && check_function(c, f))
+			return -1;
+	return 0;
+}
+
+/* ---- the new block map ---- */
+
+static const struct bm_frag *of_block(const struct blockmap *m, const struct bm_block *b)
+{
+	return &m->frag.v[b->frag];
+}
+
+/* Is a fragment in both maps the same, block by block? */
+static bool same_frag(const struct blockmap *a, const struct bm_frag *x, const struct blockmap *b,
+    const struct bm_frag *y)
+{
+	const struct bm_block *p = a->block.v + x->first, *q = b->block.v + y->first;
+	uint32_t i;
+
+	if (x->addr != y->addr || x->size != y->size || x->tu != y->tu || x->func != y->func ||
+	    x->fragment != y->fragment || x->n != y->n)
+		return false;
+	for (i = 0; i < x->n; i++)
+		if (p[i].addr != q[i].addr || p[i].size != q[i].size || p[i].id != q[i].id)
+			return false;
+	return true;
+}
+
+/* All fragments of the original, and others in the new code alone. */
+static int check_map(struct comparison *c)
+{
+	const struct blockmap *m = c->made_map, *o = c->orig_map;
+	size_t i, k = 0;
+
+	for (i = 0; i < m->frag.n; i++) {
+		if (k < o->frag.n && same_frag(m, &m->frag.v[i], o, &o->frag.v[k]))
+			k++;
+		else if (!in_text(c, m->frag.v[i].addr))
+			return err_set(c->e, "the block map has another function at %#llx",
+			    (unsigned long long)m->frag.v[i].addr);
+	}
+	return k == o->frag.n ? 0
+			      : err_set(c->e, "the block map lacks the old function at %#llx",
+				    (unsigned long long)o->frag.v[k].addr);
+}
+
+static bool same_block(struct comparison *c, const struct spot *s)
+{
+	const struct bm_block *m = blockmap_find(c->made_map, c->made.begin + s->made);
+	const struct bm_block *o = blockmap_find(c->orig_map, c->orig.begin + s->orig);
+	const struct bm_frag *x, *y;
+
+	if (!m || !o)
+		return false;
+	x = of_block(c->made_map, m);
+	y = of_block(c->orig_map, o);
+	return m->id == o->id && x->tu == y->tu && x->func == y->func;
+}
+
+static int check_spots(struct comparison *c)
+{
+	const struct spot *s = c->spot.v, *end = s + c->spot.n;
+	uint64_t made;
+
+	for (; s < end; s++) {
+		made = c->made.begin + s->made;
+		if (s->passed && !s->unwinds)
+			return differ(c, made, 0, "unwind information differs at a jump");
+		if (!s->passed && !same_block(c, s))
+			return differ(
+			    c, made, c->orig.begin + s->orig, "the block map has another block");
+	}
+	return 0;
+}
+
+int cover_check(struct comparison *c)
+{
+	return check_functions(c) || check_map(c) || check_spots(c) ? -1 : 0;
+}

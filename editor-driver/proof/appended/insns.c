@@ -1,0 +1,116 @@
+#include "editor-driver/proof/appended/comparison.h"
+#include "common/le.h"
+
+/* But for the distance, or the address of a table. */
+static bool same_bytes(const uint8_t *made, const uint8_t *orig, const struct insn *i)
+{
+	unsigned skip = i->field ? i->field : i->table, n = i->field ? i->width : 4;
+
+	if (!skip)
+		return !memcmp(made, orig, i->len);
+	return !memcmp(made, orig, skip) &&
+	       !memcmp(made + skip + n, orig + skip + n, i->len - skip - n);
+}
+
+static uint64_t absolute(const uint8_t *p)
+{
+	return (uint64_t)(int32_t)get_le32(p);
+}
+
+/* Addresses in the operands of an instruction that has the same bytes but for these. */
+static int compare_operands(struct comparison *c, const struct pair *p, const struct insn *m,
+    const struct insn *o, const uint8_t *made, const uint8_t *orig)
+{
+	if (o->field && m->to != o->to) {
+		if (!o->lea)
+			return differ(c, p->made, p->orig, "it refers to another address");
+		vec_push(&c->base, (struct table_base){p->made, m->to, o->to});
+	}
+	if (o->table && absolute(made + o->table) != absolute(orig + o->table))
+		table_add_use(c, &(struct table_use){.jump = p->made,
+				     .load = p->made,
+				     .made = absolute(made + o->table),
+				     .orig = absolute(orig + o->table),
+				     .size = 8});
+	return 0;
+}
+
+uint64_t stub_slot(struct comparison *c, uint64_t addr)
+{
+	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	const uint8_t *p = image_at(&c->orig, addr, sizeof endbr64);
+	struct insn i;
+
+	if (p && !memcmp(p, endbr64, sizeof endbr64))
+		addr += sizeof endbr64;
+	decode(c, &c->orig, addr, &i);
+	return i.kind == INSN_LEAVE && i.field ? i.to : 0;
+}
+
+/* call stub, and call *slot(%rip) instead? */
+static bool through_slot(
+    struct comparison *c, const struct insn *m, const struct insn *o, const uint8_t *made)
+{
+	return m->kind == INSN_PLAIN && m->len == 6 && made[0] == 0xff && made[1] == 0x15 &&
+	       m->to == stub_slot(c, o->to);
+}
+
+/* The condition may be turned around, and the jump shorter or longer. */
+static int compare_jcc(struct comparison *c, struct pair *p, const struct insn *m,
+    const struct insn *o, const uint8_t *made, const uint8_t *orig)
+{
+	uint64_t taken = o->to, on = p->orig + o->len;
+
+	if (m->kind != INSN_JCC || m->opcode != o->opcode || memcmp(made, orig, o->opcode) ||
+	    (m->cond ^ o->cond) > 1)
+		return differ(c, p->made, p->orig, "another condition");
+	if (m->cond != o->cond) {
+		taken = on;
+		on = o->to;
+	}
+	walk_add(c, m->to, taken, p->from);
+	*p = (struct pair){p->made + m->len, on, p->from};
+	return 0;
+}
+
+static int compare_call(struct comparison *c, struct pair *p, const struct insn *m,
+    const struct insn *o, const uint8_t *made, const uint8_t *orig)
+{
+	if (o->to == p->orig + o->len)
+		return differ(c, p->made, p->orig, "a call for the sake of its address");
+	if (!through_slot(c, m, o, made)) {
+		if (m->kind != INSN_CALL || m->len != o->len || !same_bytes(made, orig, o))
+			return differ(c, p->made, p->orig, "another instruction");
+		walk_add(c, m->to, o->to, SPOT_MANY);
+	}
+	return 0;
+}
+
+int insns_compare(struct comparison *c, struct pair *p, const struct insn *m, const struct insn *o)
+{
+	const uint8_t *made = image_at(&c->made, p->made, m->len);
+	const uint8_t *orig = image_at(&c->orig, p->orig, o->len);
+
+	if (o->kind == INSN_ODD || m->kind == INSN_ODD)
+		return differ(c, p->made, p->orig, "an instruction that is not understood");
+	if (o->kind == INSN_JCC)
+		return compare_jcc(c, p, m, o, made, orig);
+	if (o->kind == INSN_CALL) {
+		if (compare_call(c, p, m, o, made, orig))
+			return -1;
+		/* A call that ends a function does not come back. */
+		if (unwinding_ends(c, p->orig, o->len))
+			return 1;
+	} else if (m->kind != o->kind || m->len != o->len || !same_bytes(made, orig, o)) {
+		return differ(c, p->made, p->orig, "another instruction");
+	} else if (o->kind == INSN_BRANCH) {
+		walk_add(c, m->to, o->to, p->from);
+	} else if (compare_operands(c, p, m, o, made, orig)) {
+		return -1;
+	}
+	if (o->kind == INSN_LEAVE || o->kind == INSN_END)
+		return 1;
+	p->made += m->len;
+	p->orig += o->len;
+	return 0;
+}
