@@ -10,21 +10,21 @@
  *	add	%base, %x		or add %x, %base
  *	jmp	*%x			or jmp *%base
  *
- * From the first of these on every register that may hold a number that is not the original's is
- * followed until it is overwritten: nothing else may read it. At calls, returns and jumps out of
- *the new code it is assumed that no address of a jump table is an argument, a result or in a
- *register that calls preserve for the caller, since compilers keep it to themselves.
+ * From the first of these on the register is followed until it is overwritten: nothing else may
+ *read it. It is assumed that compilers keep the address of a jump table to themselves, and what
+ *they jump to: these are no arguments and no results; a push of such a register only makes room;
+ *and what reads a register after a call that it was in before is on a way that the program does not
+ * take, since the call does not come back.
  */
 
-/* Parts of a register, bits 0–7, 8–15, 16–31 and 32–63. */
-enum { LOW = 1, HIGH = 2, WORD = LOW | HIGH, LONG = WORD | 4, ALL = LONG | 8 };
 enum { RUN_MAX = 64 };
 
-/* A register before an instruction. */
+/* The register that has the address before an instruction; or, where ways meet, as in the original.
+ */
 struct held {
 	uint64_t at;
-	uint8_t reg, parts;
-	bool base; /* it is the address of the table, or as in the original */
+	int reg;
+	bool called; /* since there was a call */
 };
 
 struct following {
@@ -35,63 +35,57 @@ struct following {
 	size_t uses;
 };
 
-static void hold(struct following *f, uint64_t at, unsigned reg, unsigned parts, bool base)
+static void hold(struct following *f, uint64_t at, const struct held *h)
 {
-	uint64_t key[] = {at, reg << 5 | parts << 1 | base};
+	uint64_t key[] = {at, (uint64_t)h->reg << 1 | h->called};
 	bool fresh;
 
 	htab_put(&f->done, key, sizeof key, &fresh);
 	if (fresh)
-		vec_push(&f->todo, (struct held){at, (uint8_t)reg, (uint8_t)parts, base});
+		vec_push(&f->todo, (struct held){at, h->reg, h->called});
 }
 
 /* ---- what an instruction does with a register ---- */
 
-static unsigned parts_of(const ZydisDecodedOperand *o, bool written)
+/* xor %eax, %eax; or $-1, %eax: what was in the first operand does not matter. */
+static bool ignores_input(const struct insn_operands *x)
 {
-	switch (o->size) {
-	case 8:
-		return o->reg.value >= ZYDIS_REGISTER_AH && o->reg.value <= ZYDIS_REGISTER_BH ? HIGH
-											      : LOW;
-	case 16:
-		return WORD;
-	case 32:
-		return written ? ALL : LONG;
+	const ZydisDecodedOperand *o = x->o;
+
+	switch (x->i.mnemonic) {
+	case ZYDIS_MNEMONIC_XOR:
+	case ZYDIS_MNEMONIC_SUB:
+	case ZYDIS_MNEMONIC_SBB:
+		return o[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+		       o[1].type == ZYDIS_OPERAND_TYPE_REGISTER && o[0].reg.value == o[1].reg.value;
+	case ZYDIS_MNEMONIC_OR:
+		return o[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && o[1].imm.value.s == -1;
+	case ZYDIS_MNEMONIC_AND:
+		return o[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && !o[1].imm.value.s;
 	default:
-		return ALL;
+		return x->i.mnemonic == ZYDIS_MNEMONIC_PUSH;
 	}
 }
 
-/* xor %eax, %eax */
-static bool makes_zero(const struct insn_operands *x)
-{
-	return (x->i.mnemonic == ZYDIS_MNEMONIC_XOR || x->i.mnemonic == ZYDIS_MNEMONIC_SUB) &&
-	       x->o[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-	       x->o[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-	       x->o[0].reg.value == x->o[1].reg.value;
-}
-
 struct effect {
-	unsigned reads, writes; /* parts */
+	bool reads, writes; /* any of it */
 };
 
 static struct effect effect_on(const struct insn_operands *x, int reg)
 {
-	struct effect e = {0};
+	struct effect e = {false, false};
 	const ZydisDecodedOperand *o;
 	unsigned k;
 
 	for (k = 0; k < x->i.operand_count; k++) {
 		o = &x->o[k];
-		if (o->type == ZYDIS_OPERAND_TYPE_MEMORY &&
-		    (insn_register(o->mem.base) == reg || insn_register(o->mem.index) == reg))
-			e.reads |= ALL;
+		e.reads |=
+		    o->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+		    (insn_register(o->mem.base) == reg || insn_register(o->mem.index) == reg);
 		if (o->type != ZYDIS_OPERAND_TYPE_REGISTER || insn_register(o->reg.value) != reg)
 			continue;
-		if (o->actions & ZYDIS_OPERAND_ACTION_MASK_READ && !makes_zero(x))
-			e.reads |= parts_of(o, false);
-		if (o->actions & ZYDIS_OPERAND_ACTION_WRITE)
-			e.writes |= parts_of(o, true);
+		e.reads |= o->actions & ZYDIS_OPERAND_ACTION_MASK_READ && !ignores_input(x);
+		e.writes |= (o->actions & ZYDIS_OPERAND_ACTION_WRITE) != 0;
 	}
 	return e;
 }
@@ -101,14 +95,6 @@ static bool touches(const struct insn_operands *x, int reg)
 	struct effect e = effect_on(x, reg);
 
 	return e.reads || e.writes;
-}
-
-/* Those that a function need not keep for its caller. */
-static bool lost_in_calls(unsigned reg)
-{
-	enum { RBX = 3, RSP = 4, RBP = 5, R12 = 12 };
-
-	return reg != RBX && reg != RSP && reg != RBP && reg < R12;
 }
 
 /* ---- jumps through the table ---- */
@@ -194,14 +180,13 @@ static bool find_sequence(struct comparison *c, uint64_t at, struct sequence *s)
 	return s->jump;
 }
 
-/* A register after a jump through the table. */
-static int hold_at_targets(
-    struct following *f, const struct table_use *u, int reg, unsigned parts, bool base)
+/* The register after a jump through a table. */
+static int hold_at_targets(struct following *f, const struct table_use *u, const struct held *h)
 {
 	uint64_t k;
 
 	for (k = 0; k < u->entries; k++)
-		hold(f, table_target(&f->c->made, u->made, u->size, k), (unsigned)reg, parts, base);
+		hold(f, table_target(&f->c->made, u->made, u->size, k), h);
 	return table_spend(f->c, u->entries);
 }
 
@@ -209,82 +194,81 @@ static int follow_load(
     struct following *f, const struct held *h, const struct insn_operands *x, uint64_t next)
 {
 	struct sequence s = {.base = h->reg, .x = insn_register(x->o[0].reg.value)};
-	struct table_use *u;
-	int other;
 
 	if (!find_sequence(f->c, next, &s))
 		return differ(f->c, h->at, f->b->orig, "a jump table is used for something else");
-	u = table_add_use(f->c,
+	table_add_use(f->c,
 	    &(struct table_use){
 		.load = h->at, .jump = s.jump, .made = f->b->made, .orig = f->b->orig, .size = 4});
 	f->uses++;
-	other = s.sum == s.base ? s.x : s.base;
-	hold(f, s.after_sum, (unsigned)other, ALL, other == s.base);
-	return hold_at_targets(f, u, s.sum, ALL, false);
+	if (s.sum != s.base)
+		hold(f, s.after_sum, h);
+	return 0;
 }
 
 /* ---- from instruction to instruction ---- */
 
-static int follow_jump(struct following *f, const struct held *h, unsigned parts, bool base)
+static int follow_jump(struct following *f, const struct held *h)
 {
 	size_t i;
 
 	if (table_spend(f->c, f->c->use.n))
 		return -1;
 	for (i = 0; i < f->c->use.n; i++)
-		if (f->c->use.v[i].jump == h->at &&
-		    hold_at_targets(f, &f->c->use.v[i], h->reg, parts, base))
+		if (f->c->use.v[i].jump == h->at && hold_at_targets(f, &f->c->use.v[i], h))
 			return -1;
 	return 0;
 }
 
-/* After an instruction that left parts of the register as they were. */
-static int follow_on(struct following *f, const struct held *h, const struct insn *i,
-    const struct insn_operands *x, unsigned parts)
+/* After an instruction that did not change the register. */
+static int follow_on(
+    struct following *f, struct held h, const struct insn *i, const struct insn_operands *x)
 {
-	bool base = h->base && parts == ALL;
-
 	if (i->kind == INSN_LEAVE)
-		return follow_jump(f, h, parts, base);
+		return follow_jump(f, &h);
 	if (i->kind == INSN_END || i->kind == INSN_ODD)
 		return 0;
-	if (x->i.mnemonic == ZYDIS_MNEMONIC_CALL && lost_in_calls(h->reg))
-		return 0;
+	if (x->i.mnemonic == ZYDIS_MNEMONIC_CALL) {
+		if (!insn_is_kept(h.reg))
+			return 0;
+		h.called = true;
+	}
 	if (i->kind == INSN_JCC || i->kind == INSN_BRANCH)
-		hold(f, i->to, h->reg, parts, base);
-	hold(f, i->kind == INSN_JMP ? i->to : h->at + i->len, h->reg, parts, base);
+		hold(f, i->to, &h);
+	hold(f, i->kind == INSN_JMP ? i->to : h.at + i->len, &h);
 	return 0;
 }
 
 static int step(struct following *f, const struct held *h)
 {
+	struct effect e = {false, false};
 	struct insn_operands x;
-	struct effect e = {0};
 	struct insn i;
 
 	/* Outside of the new code, or after a call that does not come back. */
 	if (!spot_at(f->c, h->at) || !read_insn(f->c, h->at, &i, &x))
 		return 0;
-	if (h->base && is_load(&x, h->reg))
+	if (is_load(&x, h->reg))
 		return follow_load(f, h, &x, h->at + i.len);
 	if (i.kind != INSN_NOP)
 		e = effect_on(&x, h->reg);
-	if (e.reads & h->parts)
+	if (e.reads && !h->called)
 		return differ(f->c, h->at, f->b->orig, "the address of a jump table is used");
-	return h->parts & ~e.writes ? follow_on(f, h, &i, &x, h->parts & ~e.writes) : 0;
+	return e.reads || e.writes ? 0 : follow_on(f, *h, &i, &x);
 }
 
 int address_follow(struct comparison *c, const struct table_base *b)
 {
 	struct following f = {.c = c, .b = b};
 	struct insn_operands x;
-	struct held h;
+	struct held h = {.called = false};
 	struct insn i;
 	int rc = 0;
 
 	if (!read_insn(c, b->at, &i, &x) || !is_register(&x.o[0]))
 		return differ(c, b->at, b->orig, "it refers to another address");
-	hold(&f, b->at + i.len, (unsigned)insn_register(x.o[0].reg.value), ALL, true);
+	h.reg = insn_register(x.o[0].reg.value);
+	hold(&f, b->at + i.len, &h);
 	while (f.todo.n && !rc) {
 		h = f.todo.v[--f.todo.n];
 		rc = table_spend(c, 1) || step(&f, &h) ? -1 : 0;

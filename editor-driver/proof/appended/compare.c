@@ -73,7 +73,9 @@ int appended_compare(const char *made, const char *original, const struct blockm
 	}
 	free(c.index);
 	vec_free(&c.spot);
+	vec_free(&c.pred);
 	vec_free(&c.todo);
+	vec_free(&c.taken);
 	vec_free(&c.base);
 	vec_free(&c.use);
 	vec_free(&c.entry);

@@ -30,12 +30,17 @@
 /* An instruction of the new code. */
 struct spot {
 	uint32_t made, orig; /* addresses, less `begin` of the images */
-	uint32_t pred;       /* the one that leads here, + 1; SPOT_MANY, or from elsewhere */
+	uint32_t pred;       /* in pred[], + 1: the first that leads here, 0 = none */
 	uint8_t len;
 	bool passed;  /* a jump or no-operation; orig is not known */
 	bool unwinds; /* as the original does */
 };
-enum { SPOT_MANY = UINT32_MAX };
+
+struct pred {
+	uint32_t from; /* spot + 1, or SPOT_UNKNOWN: from elsewhere */
+	uint32_t next; /* in pred[], + 1 */
+};
+enum { SPOT_UNKNOWN = UINT32_MAX };
 
 /* The jump at the old entry of a function that has a new body. */
 struct entry {
@@ -48,7 +53,8 @@ enum { ENTRY_JUMP = 5 };
 /* A pair to be looked at. */
 struct pair {
 	uint64_t made, orig;
-	uint32_t from; /* spot that leads there, + 1; SPOT_MANY */
+	uint32_t from; /* spot that leads there, + 1; SPOT_UNKNOWN; 0: none that is known */
+	uint64_t jcc;  /* the address in the original of the conditional jump that that is, or 0 */
 };
 
 /* An instruction whose operand is the address of a table that was made again. */
@@ -75,7 +81,9 @@ struct comparison {
 
 	uint32_t *index; /* per byte of the new segment: spot + 1 that begins there, or 0 */
 	VEC(struct spot) spot;
+	VEC(struct pred) pred;
 	VEC(struct pair) todo;
+	VEC(uint64_t) taken; /* addresses of constants that the original's code takes, ascending */
 	VEC(struct table_base) base;
 	VEC(struct table_use) use;
 	struct htab use_numbers;
@@ -112,7 +120,11 @@ struct spot *spot_at(const struct comparison *c, uint64_t addr);
 uint32_t spot_number(const struct comparison *c, const struct spot *s);
 void decode(struct comparison *c, struct image *im, uint64_t addr, struct insn *out);
 
-/* insns.c. The instructions of a pair; then *p is the pair that comes after them. 1: none does. */
+/* insns.c. Is the instruction at an address of the new code that of the original (o) but for what
+ * it refers to? Then m is it; else it has to be decoded. */
+bool insns_repeat(
+    struct comparison *c, uint64_t made, uint64_t orig, const struct insn *o, struct insn *m);
+/* The instructions of a pair; then *p is the pair that comes after them. 1: none does. */
 int insns_compare(struct comparison *c, struct pair *p, const struct insn *m, const struct insn *o);
 /* The word that the PLT's stub at an address of the original jumps through, or 0. */
 uint64_t stub_slot(struct comparison *c, uint64_t addr);
@@ -122,9 +134,10 @@ int frames_compare_index(struct comparison *c);
 /* At an instruction of both, of so many bytes. Adds pairs of landing pads. */
 int unwinding_compare(
     struct comparison *c, uint64_t made, unsigned made_len, uint64_t orig, unsigned orig_len);
-/* Is the row of a jump or no-operation the one of this address of the original? */
+/* Is the row of a jump or no-operation the one of this address of the original, or where a function
+ * ends there, its last? */
 bool unwinding_agrees(struct comparison *c, const struct spot *s, uint64_t orig);
-/* Does a function of the original end after the n bytes at an address? */
+/* Does a function of the original end after n bytes from an address on? */
 bool unwinding_ends(struct comparison *c, uint64_t orig, unsigned n);
 
 /* tables.c. Walks from the entries of all tables, until no more are known. */
@@ -139,8 +152,9 @@ int table_spend(struct comparison *c, uint64_t n);
 /* address.c. Finds the uses of a table's address, and that there are no others. */
 int address_follow(struct comparison *c, const struct table_base *b);
 
-/* bound.c. How many values the index of a table can have where it is used, or UINT64_MAX. */
-uint64_t bound_of(struct comparison *c, uint64_t load);
+/* bound.c. How many values the index of a table can have where it is used, or UINT64_MAX;
+ * *compared: by comparisons, else by the number of its bits. */
+uint64_t bound_of(struct comparison *c, uint64_t load, bool *compared);
 
 /* cover.c. */
 int cover_check(struct comparison *c);

@@ -48,11 +48,6 @@ static int check_functions(struct comparison *c)
 
 /* ---- the new block map ---- */
 
-static const struct bm_frag *of_block(const struct blockmap *m, const struct bm_block *b)
-{
-	return &m->frag.v[b->frag];
-}
-
 /* Is a fragment in both maps the same, block by block? */
 static bool same_frag(const struct blockmap *a, const struct bm_frag *x, const struct blockmap *b,
     const struct bm_frag *y)
@@ -87,32 +82,52 @@ static int check_map(struct comparison *c)
 				    (unsigned long long)o->frag.v[k].addr);
 }
 
-static bool same_block(struct comparison *c, const struct spot *s)
+/* The block at an address, mostly the one of the address before. */
+static const struct bm_block *find_block(
+    const struct blockmap *m, uint64_t addr, const struct bm_block **before)
 {
-	const struct bm_block *m = blockmap_find(c->made_map, c->made.begin + s->made);
-	const struct bm_block *o = blockmap_find(c->orig_map, c->orig.begin + s->orig);
+	if (!*before || addr - (*before)->addr >= (*before)->size)
+		*before = blockmap_find(m, addr);
+	return *before;
+}
+
+struct blocks {
+	const struct bm_block *made, *orig;
+};
+
+static bool same_block(struct comparison *c, const struct spot *s, struct blocks *before)
+{
+	const struct bm_block *m = find_block(c->made_map, c->made.begin + s->made, &before->made);
+	const struct bm_block *o = find_block(c->orig_map, c->orig.begin + s->orig, &before->orig);
 	const struct bm_frag *x, *y;
 
 	if (!m || !o)
 		return false;
-	x = of_block(c->made_map, m);
-	y = of_block(c->orig_map, o);
+	x = &c->made_map->frag.v[m->frag];
+	y = &c->orig_map->frag.v[o->frag];
 	return m->id == o->id && x->tu == y->tu && x->func == y->func;
 }
 
+static int check_spot(struct comparison *c, const struct spot *s, struct blocks *before)
+{
+	uint64_t made = c->made.begin + s->made;
+
+	if (s->passed)
+		return s->unwinds ? 0 : differ(c, made, 0, "unwind information differs at a jump");
+	return same_block(c, s, before)
+		   ? 0
+		   : differ(c, made, c->orig.begin + s->orig, "the block map has another block");
+}
+
+/* By address, so that blocks come one after the other. */
 static int check_spots(struct comparison *c)
 {
-	const struct spot *s = c->spot.v, *end = s + c->spot.n;
-	uint64_t made;
+	struct blocks before = {NULL, NULL};
+	uint64_t i;
 
-	for (; s < end; s++) {
-		made = c->made.begin + s->made;
-		if (s->passed && !s->unwinds)
-			return differ(c, made, 0, "unwind information differs at a jump");
-		if (!s->passed && !same_block(c, s))
-			return differ(
-			    c, made, c->orig.begin + s->orig, "the block map has another block");
-	}
+	for (i = 0; i < c->text->p_filesz; i++)
+		if (c->index[i] && check_spot(c, &c->spot.v[c->index[i] - 1], &before))
+			return -1;
 	return 0;
 }
 

@@ -35,7 +35,7 @@ static int read_entry(struct comparison *c, uint64_t at)
 	if (!in_text(c, n.to))
 		return wrong_entry(c, at, "the jump does not lead to new code");
 	vec_push(&c->entry, n);
-	walk_add(c, n.to, is_endbr64(&c->made, n.to) ? at : n.jump, SPOT_MANY);
+	walk_add(c, n.to, is_endbr64(&c->made, n.to) ? at : n.jump, SPOT_UNKNOWN);
 	return 0;
 }
 
@@ -76,37 +76,55 @@ static int leads_inside(struct comparison *c, uint64_t to, const char *what, uin
 	    (unsigned long long)to);
 }
 
-/* The distances from an address of read-only data on, as far as they lead to code: perhaps a jump
- * table. */
-static int check_table(struct comparison *c, uint64_t table)
+/* The distances from an address of read-only data on that lead to code, up to the next address
+ * there that code takes: perhaps a jump table. */
+static int check_table(struct comparison *c, uint64_t table, uint64_t end)
 {
 	uint64_t k, to;
 
-	if (image_is_code(&c->orig, table) || !image_is_constant(&c->orig, table))
-		return 0;
-	for (k = 0; image_at(&c->orig, table + 4 * k, 4); k++) {
+	for (k = 0; table + 4 * k < end && image_at(&c->orig, table + 4 * k, 4); k++) {
 		to = table_target(&c->orig, table, 4, k);
 		if (!image_is_code(&c->orig, to))
 			break;
-		if (table_spend(c, 1))
-			return -1;
 		if (entries_replaced(c, to))
 			return leads_inside(c, to, "a jump table", table);
 	}
 	return 0;
 }
 
-static int check_insn(struct comparison *c, uint64_t at, const struct insn *i)
+static int check_tables(struct comparison *c)
+{
+	size_t i;
+
+	vec_sort(&c->taken, order_u64);
+	for (i = 0; i < c->taken.n; i++)
+		if (check_table(
+			c, c->taken.v[i], i + 1 < c->taken.n ? c->taken.v[i + 1] : UINT64_MAX))
+			return -1;
+	return 0;
+}
+
+static void add_taken(struct comparison *c, uint64_t addr)
+{
+	if (image_is_constant(&c->orig, addr) && !image_is_code(&c->orig, addr))
+		vec_push(&c->taken, addr);
+}
+
+static int check_insn(struct comparison *c, uint64_t at, const uint8_t *p, const struct insn *i)
 {
 	const struct entry *f = i->field ? entry_at(c, i->to) : NULL;
 
-	if (!i->field || entry_at(c, at))
+	if (i->lea)
+		add_taken(c, i->to);
+	if (i->table)
+		add_taken(c, (uint64_t)(int32_t)get_le32(p + i->table));
+	if (!f || entry_at(c, at))
 		return 0;
-	if (f && i->to != f->jump)
+	if (i->to != f->jump)
 		return leads_inside(c, i->to, "an instruction", at);
-	if (f && i->kind == INSN_PLAIN && !i->lea)
+	if (i->kind == INSN_PLAIN && !i->lea)
 		return leads_inside(c, i->to, "an instruction that reads code", at);
-	return i->lea ? check_table(c, i->to) : 0;
+	return 0;
 }
 
 /* All instructions from one address to another, in their order; what is none counts as one of a
@@ -119,7 +137,7 @@ static int check_run(struct comparison *c, uint64_t from, uint64_t to)
 
 	for (end = p + (n < to - from ? n : to - from); p < end;) {
 		insn_decode(&c->decoder, p, (uint64_t)(end - p), from, &i);
-		if (check_insn(c, from, &i))
+		if (check_insn(c, from, p, &i))
 			return -1;
 		p += i.len ? i.len : 1;
 		from += i.len ? i.len : 1;
@@ -128,23 +146,31 @@ static int check_run(struct comparison *c, uint64_t from, uint64_t to)
 }
 
 /* Functions begin where unwind information does. */
+static int check_section(struct comparison *c, const struct image_range *r)
+{
+	const struct frames *f = &c->orig_frames;
+	size_t k = partition_point(0, f->frame.n, i, f->frame.v[i].fde.pc <= r->begin);
+	uint64_t at, next;
+
+	for (at = r->begin; at < r->end; at = next) {
+		next = k < f->frame.n ? f->frame.v[k++].fde.pc : r->end;
+		next = next < r->end ? next : r->end;
+		if (check_run(c, at, next))
+			return -1;
+	}
+	return 0;
+}
+
 static int check_code(struct comparison *c)
 {
-	const struct image_range *r = c->orig.code.v, *end = r + c->orig.code.n;
-	uint64_t at, next;
-	size_t k = 0;
+	size_t i;
+	int rc = 0;
 
-	for (; r < end; r++)
-		for (at = r->begin; at < r->end; at = next) {
-			while (k < c->orig_frames.frame.n && c->orig_frames.frame.v[k].fde.pc <= at)
-				k++;
-			next =
-			    k < c->orig_frames.frame.n ? c->orig_frames.frame.v[k].fde.pc : r->end;
-			next = next < r->end ? next : r->end;
-			if (check_run(c, at, next))
-				return -1;
-		}
-	return 0;
+	for (i = 0; i < c->orig.code.n && !rc; i++)
+		rc = check_section(c, &c->orig.code.v[i]);
+	if (!rc)
+		rc = check_tables(c);
+	return rc;
 }
 
 static int check_landing_pads(struct comparison *c)

@@ -61,6 +61,7 @@ static int read_section(struct image *im, struct frame_index *out, struct err *e
 
 	if (rc <= 0 || !s.data)
 		return err_set(e, "no unwind information");
+	out->frames = s.addr;
 	all = (struct eh_frames){.p = s.data, .size = s.size, .addr = s.addr};
 	while ((rc = eh_frames_next(&all, &f)) > 0)
 		vec_push(&out->entry, (struct frame_entry){f.pc, f.at});
@@ -198,9 +199,21 @@ int frames_read(struct frames *f, struct frame *of, struct err *e)
 	return 0;
 }
 
-uint32_t frame_row(const struct frame *f, uint64_t addr)
+static bool holds(const struct frame *f, size_t row, uint64_t addr)
 {
-	size_t n = partition_point(0, f->row.n, i, f->row.v[i].begin <= addr);
+	return f->row.v[row].begin <= addr &&
+	       (row + 1 == f->row.n || addr < f->row.v[row + 1].begin);
+}
 
-	return n ? f->row.v[n - 1].says : 0;
+uint32_t frame_row(struct frame *f, uint64_t addr)
+{
+	size_t n;
+
+	if (!f->row.n)
+		return 0;
+	if (!holds(f, f->last, addr)) {
+		n = partition_point(0, f->row.n, i, f->row.v[i].begin <= addr);
+		f->last = n ? n - 1 : 0;
+	}
+	return f->row.v[f->last].says;
 }

@@ -18,6 +18,7 @@ struct frame_row {
 struct frame {
 	struct eh_fde fde;
 	VEC(struct frame_row) row; /* ascending; the first begins with the code */
+	size_t last;               /* the row that was asked for last */
 	struct eh_table table;     /* where fde.lsda is not 0 */
 	bool read;
 };
@@ -28,7 +29,7 @@ struct frame_entry {
 };
 struct frame_index {
 	VEC(struct frame_entry) entry;
-	uint64_t frames; /* the address of .eh_frame that it names; 0: there is no index */
+	uint64_t frames; /* the address of .eh_frame */
 };
 
 struct frames {
@@ -55,6 +56,6 @@ struct frame *frames_find(struct frames *f, uint64_t addr);
 /* Reads rows and table. -1: not understood. */
 int frames_read(struct frames *f, struct frame *of, struct err *e);
 /* What the row at an address of it says. */
-uint32_t frame_row(const struct frame *f, uint64_t addr);
+uint32_t frame_row(struct frame *f, uint64_t addr);
 
 #endif

@@ -133,3 +133,10 @@ int insn_register(ZydisRegister r)
 		   ? (int)(whole - ZYDIS_REGISTER_RAX)
 		   : -1;
 }
+
+bool insn_is_kept(int reg)
+{
+	enum { RBX = 3, RSP = 4, RBP = 5, R12 = 12, R15 = 15 };
+
+	return reg == RBX || reg == RSP || reg == RBP || (reg >= R12 && reg <= R15);
+}

@@ -52,5 +52,7 @@ bool insn_operands(
 
 /* The number of the integer register that a register is or is in (rax 0 … r15 15), or -1. */
 int insn_register(ZydisRegister r);
+/* Does a function keep that one for its caller (System V ABI, AMD64, 3.2.1)? */
+bool insn_is_kept(int reg);
 
 #endif

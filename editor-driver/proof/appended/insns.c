@@ -12,6 +12,21 @@ static bool same_bytes(const uint8_t *made, const uint8_t *orig, const struct in
 	       !memcmp(made + skip + n, orig + skip + n, i->len - skip - n);
 }
 
+bool insns_repeat(
+    struct comparison *c, uint64_t made, uint64_t orig, const struct insn *o, struct insn *m)
+{
+	const uint8_t *p = image_at(&c->made, made, o->len), *q = image_at(&c->orig, orig, o->len);
+
+	if (o->kind == INSN_ODD || !in_text(c, made) || !p || !same_bytes(p, q, o))
+		return false;
+	*m = *o;
+	if (o->field)
+		m->to = made + o->len +
+			(o->width == 4 ? (uint64_t)(int32_t)get_le32(p + o->field)
+				       : (uint64_t)(int8_t)p[o->field]);
+	return true;
+}
+
 static uint64_t absolute(const uint8_t *p)
 {
 	return (uint64_t)(int32_t)get_le32(p);
@@ -68,20 +83,20 @@ static int compare_jcc(struct comparison *c, struct pair *p, const struct insn *
 		taken = on;
 		on = o->to;
 	}
-	walk_add(c, m->to, taken, p->from);
-	*p = (struct pair){p->made + m->len, on, p->from};
+	vec_push(&c->todo, (struct pair){m->to, taken, p->from, p->orig});
+	*p = (struct pair){p->made + m->len, on, p->from, p->orig};
 	return 0;
 }
 
 static int compare_call(struct comparison *c, struct pair *p, const struct insn *m,
     const struct insn *o, const uint8_t *made, const uint8_t *orig)
 {
-	if (o->to == p->orig + o->len)
+	if (o->to == p->orig + o->len && !unwinding_ends(c, p->orig, o->len))
 		return differ(c, p->made, p->orig, "a call for the sake of its address");
 	if (!through_slot(c, m, o, made)) {
 		if (m->kind != INSN_CALL || m->len != o->len || !same_bytes(made, orig, o))
 			return differ(c, p->made, p->orig, "another instruction");
-		walk_add(c, m->to, o->to, SPOT_MANY);
+		walk_add(c, m->to, o->to, SPOT_UNKNOWN);
 	}
 	return 0;
 }
@@ -110,7 +125,6 @@ int insns_compare(struct comparison *c, struct pair *p, const struct insn *m, co
 	}
 	if (o->kind == INSN_LEAVE || o->kind == INSN_END)
 		return 1;
-	p->made += m->len;
-	p->orig += o->len;
+	*p = (struct pair){p->made + m->len, p->orig + o->len, p->from, 0};
 	return 0;
 }

@@ -1,10 +1,12 @@
 #include "editor-driver/proof/appended/comparison.h"
 #include "common/le.h"
+#include "common/sort.h"
 
 /*
  * Jump tables that were made again (docs/notes/legacy.md, "Jump tables"). A use must find the
- * corresponding address in each entry that its index can have: as many as a comparison before it
- * allows (bound.c), or else as the original's entries lead to code.
+ * corresponding address in each entry that its index can have: as many as comparisons before it
+ * allow (bound.c), or else up to the next address of a constant that the original's code takes; and
+ * no more than lead to code, one after the other.
  */
 
 uint64_t table_target(struct image *im, uint64_t table, unsigned size, uint64_t k)
@@ -50,15 +52,27 @@ static int add_entry(struct comparison *c, const struct table_use *u, uint64_t k
 		return -1;
 	if (!image_at(&c->made, u->made + u->size * k, u->size))
 		return differ(c, u->jump, to, "its jump table is too short");
-	walk_add(c, table_target(&c->made, u->made, u->size, k), to, SPOT_MANY);
+	walk_add(c, table_target(&c->made, u->made, u->size, k), to, SPOT_UNKNOWN);
 	return 0;
+}
+
+/* Entries up to the next address that code takes. */
+static uint64_t room_of(const struct comparison *c, const struct table_use *u)
+{
+	size_t n = partition_point(0, c->taken.n, i, c->taken.v[i] <= u->orig);
+
+	return n < c->taken.n ? (c->taken.v[n] - u->orig) / u->size : UINT64_MAX;
 }
 
 /* All entries that can be used, as far as is known by now. */
 static int compare_use(struct comparison *c, struct table_use *u)
 {
-	uint64_t n = bound_of(c, u->load);
+	bool compared;
+	uint64_t n = bound_of(c, u->load, &compared), room = room_of(c, u);
 	int rc = 0;
+
+	if (!compared && room < n)
+		n = room;
 
 	if (image_segment(&c->orig, u->made) || image_is_code(&c->orig, u->orig) ||
 	    (u->size == 8 && c->orig.eh.e_type != ET_EXEC))

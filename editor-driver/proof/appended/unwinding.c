@@ -104,7 +104,7 @@ static bool same_site(struct comparison *c, const struct eh_site *m, const struc
 		m->action, &(struct eh_same_type){same_address, NULL}))
 		return false;
 	if (m->pad)
-		walk_add(c, m->pad, o->pad, SPOT_MANY);
+		walk_add(c, m->pad, o->pad, SPOT_UNKNOWN);
 	c->made_site = m;
 	c->orig_site = o;
 	return true;
@@ -140,7 +140,8 @@ int unwinding_compare(
 	return compare_byte(c, made + made_len - 1, orig + orig_len - 1);
 }
 
-bool unwinding_agrees(struct comparison *c, const struct spot *s, uint64_t orig)
+/* Does an instruction of the new code have the row of an address of the original? */
+static bool has_row(struct comparison *c, const struct spot *s, uint64_t orig)
 {
 	uint64_t made = c->made.begin + s->made, end = made + s->len - 1;
 	struct frame *m = frames_find(&c->made_frames, made);
@@ -152,9 +153,14 @@ bool unwinding_agrees(struct comparison *c, const struct spot *s, uint64_t orig)
 	       frame_row(m, made) == frame_row(o, orig) && frame_row(m, made) == frame_row(m, end);
 }
 
+bool unwinding_agrees(struct comparison *c, const struct spot *s, uint64_t orig)
+{
+	return has_row(c, s, orig) || (unwinding_ends(c, orig, 0) && has_row(c, s, orig - 1));
+}
+
 bool unwinding_ends(struct comparison *c, uint64_t orig, unsigned n)
 {
-	const struct frame *f = frames_find(&c->orig_frames, orig);
+	const struct frame *f = frames_find(&c->orig_frames, orig + n - 1);
 
 	return f && orig + n == f->fde.pc + f->fde.size;
 }

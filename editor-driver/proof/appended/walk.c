@@ -45,15 +45,17 @@ static struct spot *add_spot(struct comparison *c, uint64_t addr, unsigned len)
 	return &c->spot.v[c->spot.n - 1];
 }
 
-static void add_pred(struct spot *s, uint32_t from)
+static void add_pred(struct comparison *c, struct spot *s, uint32_t from)
 {
-	if (from)
-		s->pred = !s->pred || s->pred == from ? from : SPOT_MANY;
+	if (!from || (s->pred && c->pred.v[s->pred - 1].from == from))
+		return;
+	vec_push(&c->pred, (struct pred){from, s->pred});
+	s->pred = (uint32_t)c->pred.n;
 }
 
 void walk_add(struct comparison *c, uint64_t made, uint64_t orig, uint32_t from)
 {
-	vec_push(&c->todo, (struct pair){made, orig, from});
+	vec_push(&c->todo, (struct pair){made, orig, from, 0});
 }
 
 int differ(struct comparison *c, uint64_t made, uint64_t orig, const char *what)
@@ -108,24 +110,51 @@ static int find_path(struct comparison *c, struct image *im, uint64_t addr, stru
 	return -1;
 }
 
-/* The jumps and no-operations of the new code before its instruction; *from becomes the last. */
-static void pass(struct comparison *c, const struct path *m, const struct path *o, uint32_t *from)
+/* Most instructions are where their path begins, and need not be decoded again. */
+static int find_made(struct comparison *c, uint64_t made, const struct path *o, struct path *m)
 {
-	unsigned n = m->circle ? m->n : m->n - 1, i, k;
+	if (!o->circle && insns_repeat(c, made, last(o), &o->insn, &m->insn)) {
+		m->at[0] = made;
+		m->n = 1;
+		m->circle = false;
+		return 0;
+	}
+	return find_path(c, &c->made, made, m);
+}
+
+/* Does a jump have the row of some place that the original comes through there, or of the
+ * conditional jump before it, which changes nothing? */
+static bool unwinds_as(
+    struct comparison *c, const struct spot *s, const struct path *o, uint64_t jcc)
+{
+	unsigned k;
+
+	for (k = 0; k < o->n; k++)
+		if (unwinding_agrees(c, s, o->at[k]))
+			return true;
+	return jcc && unwinding_agrees(c, s, jcc);
+}
+
+/* The jumps and no-operations of the new code before its instruction; p->from becomes the last, or
+ * 0 where that is known already. */
+static void pass(struct comparison *c, const struct path *m, const struct path *o, struct pair *p)
+{
+	unsigned n = m->circle ? m->n : m->n - 1, i;
 	struct spot *s;
 	struct insn x;
+	bool known;
 
 	for (i = 0; i < n; i++) {
 		s = spot_at(c, m->at[i]);
-		if (!s) {
+		known = s != NULL;
+		if (!known) {
 			decode(c, &c->made, m->at[i], &x);
 			s = add_spot(c, m->at[i], x.len);
 			s->passed = true;
 		}
-		add_pred(s, *from);
-		*from = spot_number(c, s);
-		for (k = 0; k < o->n && !s->unwinds; k++)
-			s->unwinds = unwinding_agrees(c, s, o->at[k]);
+		add_pred(c, s, p->from);
+		p->from = known ? 0 : spot_number(c, s);
+		s->unwinds = s->unwinds || unwinds_as(c, s, o, p->jcc);
 	}
 }
 
@@ -156,12 +185,11 @@ static int compare_ends(
 	bool slot = is_slot_jump(c, m, o);
 	struct spot *s = spot_at(c, last(m));
 	uint32_t orig = (uint32_t)(last(o) - c->orig.begin);
-	unsigned k;
 
 	p->made = last(m);
 	p->orig = last(o);
 	if (s) {
-		add_pred(s, p->from);
+		add_pred(c, s, p->from);
 		return s->orig == orig && s->passed == slot
 			   ? 1
 			   : differ(c, p->made, p->orig, "it has two places in the original");
@@ -169,12 +197,12 @@ static int compare_ends(
 	s = add_spot(c, p->made, m->insn.len);
 	s->orig = orig;
 	s->passed = slot;
-	add_pred(s, p->from);
+	add_pred(c, s, p->from);
 	p->from = spot_number(c, s);
-	for (k = 0; slot && k < o->n && !s->unwinds; k++)
-		s->unwinds = unwinding_agrees(c, s, o->at[k]);
-	if (slot)
+	if (slot) {
+		s->unwinds = unwinds_as(c, s, o, p->jcc);
 		return 1;
+	}
 	return unwinding_compare(c, p->made, m->insn.len, p->orig, o->insn.len)
 		   ? -1
 		   : insns_compare(c, p, &m->insn, &o->insn);
@@ -186,9 +214,9 @@ static int follow(struct comparison *c, struct pair p)
 	int rc = 0;
 
 	while (!rc) {
-		if (find_path(c, &c->orig, p.orig, &o) || find_path(c, &c->made, p.made, &m))
+		if (find_path(c, &c->orig, p.orig, &o) || find_made(c, p.made, &o, &m))
 			return differ(c, p.made, p.orig, "nothing but jumps and no-operations");
-		pass(c, &m, &o, &p.from);
+		pass(c, &m, &o, &p);
 		if (m.circle || o.circle)
 			rc = m.circle && o.circle ? 1 : differ(c, p.made, p.orig, "an empty loop");
 		else if (in_text(c, last(&m)))
