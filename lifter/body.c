@@ -47,7 +47,7 @@ static const char *decode_part(struct body *b, uint8_t part)
 		return "bytes that are no instruction";
 	for (i = 0; i < f->fde.size; i += s.c.len) {
 		s = (struct step){.addr = f->fde.pc + i, .part = part};
-		decode(p + i, f->fde.size - i, s.addr, &s.c); /* as the survey did */
+		code_decode(p + i, f->fde.size - i, s.addr, &s.c); /* as the survey did */
 		b->indirect += s.c.kind == CODE_JMP_IND;
 		vec_push(&b->step, s);
 	}

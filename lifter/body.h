@@ -20,13 +20,10 @@ struct step {
 };
 
 struct jump_table {
-	uint64_t addr; /* of the original */
-	uint32_t n;    /* entries that it can have */
-	uint32_t
-	    own;   /* how many of these are its, most likely: behind them begins another object */
-	bool wide; /* 8 bytes, addresses; else 4, distances from addr */
-	bool
-	    bounded; /* n is what a comparison allows; else behind them an entry leads to no code */
+	uint64_t addr;          /* of the original */
+	uint32_t n;             /* entries that it can have */
+	bool wide;              /* 8 bytes, addresses; else 4, distances from addr */
+	bool bounded;           /* n is what a comparison allows */
 	bool printed;           /* after a jump already */
 	const uint64_t *target; /* n of them */
 };

@@ -66,7 +66,15 @@ static enum code_kind kind_of(const ZydisDecodedInstruction *z)
 	}
 }
 
-bool decode(const uint8_t *p, uint64_t n, uint64_t addr, struct code *out)
+static bool uses_table(const ZydisDecodedInstruction *z)
+{
+	return z->attributes & ZYDIS_ATTRIB_HAS_SIB && !z->raw.modrm.mod && z->raw.sib.base == 5 &&
+	       z->raw.sib.scale == 3 && z->raw.disp.size == 32 &&
+	       (z->mnemonic == ZYDIS_MNEMONIC_JMP ||
+		   (z->mnemonic == ZYDIS_MNEMONIC_MOV && z->operand_width == 64));
+}
+
+bool code_decode(const uint8_t *p, uint64_t n, uint64_t addr, struct code *out)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	ZydisDecodedInstruction z;
@@ -75,6 +83,7 @@ bool decode(const uint8_t *p, uint64_t n, uint64_t addr, struct code *out)
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, p, n, &z)))
 		return false;
 	*out = (struct code){.len = z.length, .kind = (uint8_t)kind_of(&z)};
+	out->lea = z.mnemonic == ZYDIS_MNEMONIC_LEA;
 	out->endbr = z.mnemonic == ZYDIS_MNEMONIC_ENDBR64;
 	if (out->kind == CODE_JCC)
 		out->cond = z.opcode & 15;
@@ -88,7 +97,7 @@ bool decode(const uint8_t *p, uint64_t n, uint64_t addr, struct code *out)
 		out->field = z.raw.disp.offset;
 		if (z.address_width != 64 || z.raw.disp.size != 32)
 			out->kind = CODE_ODD;
-	} else if (z.attributes & ZYDIS_ATTRIB_HAS_SIB && !z.raw.modrm.mod && z.raw.sib.base == 5) {
+	} else if (uses_table(&z)) {
 		out->absolute = (int32_t)z.raw.disp.value;
 	}
 	return true;

@@ -23,16 +23,17 @@ enum code_kind {
 
 struct code {
 	uint64_t target;  /* of a direct jump or call; of an operand relative to %rip; else 0 */
-	int32_t absolute; /* of an operand in memory without a base: its displacement; else 0 */
+	int32_t absolute; /* of jmp *T(,%reg,8) and mov T(,%reg,8), %reg: T; else 0 */
 	uint8_t len;      /* bytes */
 	uint8_t kind;     /* enum code_kind */
 	uint8_t field;    /* where the four bytes of such a distance begin, 0 = it has none */
 	uint8_t cond;     /* of CODE_JCC: 0…15 */
 	bool prefixed;    /* a jump or call with prefixes */
-	bool endbr;       /* endbr64 */
+	bool lea;
+	bool endbr; /* endbr64 */
 };
 
 /* The instruction at p, of at most n bytes, address addr; false: there is none. Thread safe. */
-bool decode(const uint8_t *p, uint64_t n, uint64_t addr, struct code *out);
+bool code_decode(const uint8_t *p, uint64_t n, uint64_t addr, struct code *out);
 
 #endif

@@ -241,7 +241,7 @@ static void read_stubs(struct image *m, const struct elf_section *s)
 	bool fresh = true;
 
 	for (at = s->addr; at < s->addr + s->size; at += i.len) {
-		if (!decode(s->data + (at - s->addr), s->addr + s->size - at, at, &i)) {
+		if (!code_decode(s->data + (at - s->addr), s->addr + s->size - at, at, &i)) {
 			i.len = 1;
 			fresh = true;
 			continue;

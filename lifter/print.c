@@ -183,7 +183,7 @@ static void print_table(struct printer *r, struct jump_table *t)
 	    t->wide ? 8 : 4, t->wide ? 8 : 4, (ull)t->addr);
 	for (i = 0; i < t->n; i++) {
 		buf_printf(r->out, "\t%s\t", t->wide ? ".quad" : ".long");
-		if (i < t->own && body_step(r->b, t->target[i]))
+		if (body_step(r->b, t->target[i]))
 			buf_printf(r->out, ".L%llx", (ull)t->target[i]);
 		else
 			buf_printf(r->out, "image+%#llx", (ull)t->target[i]);

@@ -1,4 +1,5 @@
 #include "lifter/survey.h"
+#include "common/le.h"
 #include "common/sort.h"
 #include "lifter/decode.h"
 
@@ -77,12 +78,14 @@ static void walk(struct survey *s, const struct image *m, uint32_t n)
 	uint64_t i;
 
 	for (i = 0; i < f->fde.size; i += c.len) {
-		if (!decode(p + i, f->fde.size - i, f->fde.pc + i, &c)) {
+		if (!code_decode(p + i, f->fde.size - i, f->fde.pc + i, &c)) {
 			f->unreadable = true;
 			return;
 		}
-		if (!leads_somewhere(&c) && c.target)
+		if (c.lea && c.target) {
+			vec_push(&s->address, c.target);
 			vec_push(&s->reference, c.target);
+		}
 		if (c.absolute > 0 && m->kind == ELF_EXEC)
 			vec_push(&s->reference, (uint64_t)c.absolute);
 		if (leads_somewhere(&c) &&
@@ -99,7 +102,7 @@ static void walk_gap(struct survey *s, const struct image *m, uint64_t from, uin
 	uint64_t at;
 
 	for (at = from; p && at < to; at += c.len) {
-		if (!decode(p + (at - from), to - at, at, &c))
+		if (!code_decode(p + (at - from), to - at, at, &c))
 			c = (struct code){.len = 1};
 		if (leads_somewhere(&c) && c.target - from >= to - from)
 			cross(s, NO_FRAGMENT, &c);
@@ -124,15 +127,15 @@ static void walk_gaps(struct survey *s, const struct image *m)
 	}
 }
 
-static void sort_references(struct survey *s)
+static void sort_once(struct survey_addresses *v)
 {
 	size_t i, n = 0;
 
-	vec_sort(&s->reference, order_u64);
-	for (i = 0; i < s->reference.n; i++)
-		if (!n || s->reference.v[n - 1] != s->reference.v[i])
-			s->reference.v[n++] = s->reference.v[i];
-	s->reference.n = n;
+	vec_sort(v, order_u64);
+	for (i = 0; i < v->n; i++)
+		if (!n || v->v[n - 1] != v->v[i])
+			v->v[n++] = v->v[i];
+	v->n = n;
 }
 
 uint64_t survey_next_object(const struct survey *s, uint64_t addr)
@@ -140,6 +143,22 @@ uint64_t survey_next_object(const struct survey *s, uint64_t addr)
 	size_t k = partition_point(0, s->reference.n, i, s->reference.v[i] <= addr);
 
 	return k < s->reference.n ? s->reference.v[k] : UINT64_MAX;
+}
+
+/* Up to the next object. */
+static void read_entries(struct survey *s, const struct image *m, uint64_t table)
+{
+	uint64_t next = survey_next_object(s, table), at = table, to;
+	const uint8_t *p;
+
+	if (image_executable(m, table))
+		return;
+	for (; at < next && (p = image_constant(m, at, 4)); at += 4) {
+		to = table + (uint64_t)(int64_t)(int32_t)get_le32(p);
+		if (!image_code(m, to))
+			return;
+		vec_push(&s->entry, to);
+	}
 }
 
 static void find_calls(struct survey *s)
@@ -167,9 +186,10 @@ static const struct crossing *crossings(
 
 bool survey_entered(const struct survey *s, uint64_t from, uint64_t to)
 {
+	size_t k = partition_point(0, s->entry.n, i, s->entry.v[i] < from);
 	const struct crossing *end;
 
-	return crossings(s, from, to, &end) < end;
+	return crossings(s, from, to, &end) < end || (k < s->entry.n && s->entry.v[k] < to);
 }
 
 /* ---- functions ---- */
@@ -269,6 +289,7 @@ const struct function *survey_entry(const struct survey *s, uint64_t addr)
 int survey_make(struct survey *s, const struct image *m, struct err *e)
 {
 	uint32_t i;
+	size_t k;
 
 	*s = (struct survey){0};
 	if (read_fragments(s, m, e))
@@ -276,7 +297,11 @@ int survey_make(struct survey *s, const struct image *m, struct err *e)
 	for (i = 0; i < s->fragment.n; i++)
 		walk(s, m, i);
 	walk_gaps(s, m);
-	sort_references(s);
+	sort_once(&s->reference);
+	sort_once(&s->address);
+	for (k = 0; k < s->address.n; k++)
+		read_entries(s, m, s->address.v[k]);
+	sort_once(&s->entry);
 	vec_sort(&s->crossing, by_target);
 	find_calls(s);
 	join(s, m);
@@ -290,6 +315,8 @@ void survey_free(struct survey *s)
 	vec_free(&s->func);
 	vec_free(&s->crossing);
 	vec_free(&s->reference);
+	vec_free(&s->address);
+	vec_free(&s->entry);
 	htab_free(&s->named);
 	arena_free(&s->mem);
 }

@@ -29,13 +29,22 @@ struct crossing {
 	bool jcc, call;
 };
 
+/* Ascending, each once. */
+struct survey_addresses {
+	uint64_t *v;
+	size_t n, cap;
+};
+
 struct survey {
-	VEC(struct fragment) fragment; /* by address, disjoint */
-	VEC(struct function) func;     /* by address of the entry */
-	VEC(struct crossing) crossing; /* by to */
-	VEC(uint64_t) reference;       /* of instructions to data: ascending, each once */
-	struct htab named;             /* names of functions */
-	struct arena mem;              /* owns some of them */
+	VEC(struct fragment) fragment;     /* by address, disjoint */
+	VEC(struct function) func;         /* by address of the entry */
+	VEC(struct crossing) crossing;     /* by to */
+	struct survey_addresses address;   /* that lea makes */
+	struct survey_addresses reference; /* those, and tables of addresses */
+	struct survey_addresses entry;     /* where words from such an address on lead, were they
+					      jump tables */
+	struct htab named;                 /* names of functions */
+	struct arena mem;                  /* owns some of them */
 };
 
 /* Free in both cases. */
@@ -46,7 +55,7 @@ void survey_free(struct survey *s);
 uint32_t survey_fragment(const struct survey *s, uint64_t addr);
 /* The function whose entry is at an address, or NULL. */
 const struct function *survey_entry(const struct survey *s, uint64_t addr);
-/* Does a jump of another fragment lead to [from, to)? */
+/* Does a jump of another fragment, or what may be a jump table, lead to [from, to)? */
 bool survey_entered(const struct survey *s, uint64_t from, uint64_t to);
 
 /* Is it a function's name? */

@@ -9,7 +9,7 @@
  * have. The first: from the lea on, on all paths, nothing else names B before it is written. (That
  * B is still T where other functions are called means nothing: T is no object of the program.) The
  * second: a comparison bounds the index, or else the table ends at the latest where an entry leads
- * to no code.
+ * to no code, or where another object begins that code refers to.
  */
 #include "common/le.h"
 #include "lifter/body.h"
@@ -175,14 +175,12 @@ static bool read_entries(struct body *b, struct jump_table *t, uint32_t most)
 	for (t->n = 0; t->n <= ENTRIES_MAX; t->n++) {
 		at = t->addr + (uint64_t)t->n * size;
 		p = image_constant(b->m, at, size);
-		if (!p || (t->bounded && t->n > most))
+		if (!p || (t->bounded ? t->n > most : at >= next))
 			break;
 		target[t->n] =
 		    t->wide ? get_le64(p) : t->addr + (uint64_t)(int64_t)(int32_t)get_le32(p);
 		if (!image_executable(b->m, target[t->n]))
 			break;
-		if (at < next)
-			t->own = t->n + 1;
 	}
 	return t->n && t->n <= ENTRIES_MAX && (!t->bounded || t->n == most + 1);
 }
@@ -221,7 +219,7 @@ static void enter_entries(struct body *b, const struct jump_table *t)
 {
 	uint32_t i;
 
-	for (i = 0; i < t->own; i++)
+	for (i = 0; i < t->n; i++)
 		body_enter(b, t->target[i]);
 }
 

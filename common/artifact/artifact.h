@@ -18,10 +18,6 @@
 
 enum { ARTIFACT_FORMAT = 3 };
 
-/* In place of the linker's name: of a module that was not linked by the hooks, but lifted from its
- * machine code (docs/notes/legacy.md). It has no inputs and no recipe; a unit is one function. */
-#define ART_LIFTED "lifted"
-
 struct art_meta {
 	struct build_id id;   /* of the original build */
 	const char *name;     /* file name of the module */

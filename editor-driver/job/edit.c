@@ -1,8 +1,10 @@
 #include "common/publish.h"
 #include "common/sort.h"
+#include "editor-driver/append/append.h"
 #include "editor-driver/job/job.h"
 #include "editor-driver/job/steps.h"
 #include "editor-driver/link/build.h"
+#include "editor-driver/proof/appended.h"
 #include "editor-driver/proof/verify.h"
 
 #include <stdlib.h>
@@ -20,17 +22,19 @@ static void name_position(const struct plan *p, const struct bytes_position *at,
 	err_wrap(e, "the new build is not the original with its code moved");
 }
 
-/* What the new build has to be. Free with wanted_free. */
-static struct verify_wanted wanted(const struct plan *p)
+/* What the new build has to be; linker NULL: code is added, and units are functions. Free with
+ * wanted_free. */
+static struct verify_wanted wanted(const struct plan *p, const struct verify_linker *linker)
 {
-	struct verify_wanted w = {.map = &p->map, .counting = p->mode == PLAN_COUNT};
+	struct verify_wanted w = {
+	    .map = &p->map, .counting = p->mode == PLAN_COUNT, .linker = linker};
 	VEC(uint64_t) edited = {0};
 	struct copies c = {0};
 	size_t i;
 
 	plan_copies(p, &c);
 	for (i = 0; i < p->ntu; i++)
-		if (p->tu[i].edited)
+		if (p->tu[i].edited && (linker || p->tu[i].placement->edit))
 			vec_push(&edited, hash_short(&p->tu[i].art->hash));
 	vec_sort(&edited, order_u64);
 	w.copy = c.v;
@@ -46,13 +50,14 @@ static void wanted_free(struct verify_wanted *w)
 	free((void *)w->edited);
 }
 
-static int verify(const struct plan *p, const struct build *b, struct verified *v, struct err *e)
+static int verify(const struct plan *p, const char *made, const char *original,
+    const struct verify_linker *linker, struct verified *v, struct err *e)
 {
-	struct verify_wanted w = wanted(p);
+	struct verify_wanted w = wanted(p, linker);
 	int rc;
 
-	w.linker = &b->relinker.proof;
-	rc = verify_build(b->out, b->unchanged, &w, v, e);
+	rc = linker ? verify_build(made, original, &w, v, e)
+		    : appended_verify(made, original, &w, v, e);
 	if (v->differs)
 		name_position(p, &v->at, e);
 	wanted_free(&w);
@@ -75,12 +80,64 @@ static int make_linked(struct job *j, struct timespec *clock, struct verified *v
 	if (build_prove(&b, e) || build_link(&b, e))
 		goto out;
 	r->seconds.ld = lap(clock);
-	if (verify(&j->plan, &b, v, e))
+	if (verify(&j->plan, b.out, b.unchanged, &b.relinker.proof, v, e))
 		goto out;
 	r->seconds.verify = lap(clock);
 	rc = j->o->original ? verify_carry(j->o->original, b.unchanged, b.out, e) : 0;
 out:
 	build_close(&b);
+	return rc;
+}
+
+/* Nothing moves: the file as it is. */
+static int verify_same(const char *made, const char *original, struct verified *v, struct err *e)
+{
+	struct buf is = {0}, was = {0};
+	int rc = file_read(made, 0, &is, e) || file_read(original, 0, &was, e) ? -1 : 0;
+
+	if (!rc && (is.n != was.n || memcmp(is.p, was.p, is.n)))
+		rc = err_set(e, "nothing moved, and the new build is not %s", original);
+	v->size_before = v->size_after = was.n;
+	buf_free(&is);
+	buf_free(&was);
+	return rc;
+}
+
+static int add_code(
+    struct job *j, const char *original, struct timespec *clock, struct verified *v, struct err *e)
+{
+	char *out = xasprintf("%s/" BUILD_OUT, j->dir);
+	struct editanswer *r = &j->r.answer;
+	struct append_figures figures = {0};
+	int rc = append_make(&j->plan, original, j->dir, j->cache, out, &figures, e);
+
+	r->seconds.ld = lap(clock);
+	r->tus_assembled = (uint32_t)figures.assembled;
+	if (!rc)
+		rc = figures.assembled ? verify(&j->plan, out, original, NULL, v, e)
+				       : verify_same(out, original, v, e);
+	r->seconds.verify = lap(clock);
+	free(out);
+	return rc;
+}
+
+/* Adds the code to the file of a program that was lifted. */
+static int make_added(struct job *j, struct timespec *clock, struct verified *v, struct err *e)
+{
+	char *original = j->o->original ? xstrdup(j->o->original) : build_module(j->o->artifact);
+	int rc;
+
+	if (j->plan.mode == PLAN_COUNT)
+		rc = err_set(e, "%s: lifted from machine code, in which counters have no place",
+		    j->o->artifact);
+	else if (!original)
+		rc = err_set(e,
+		    "%s: of a program that was not built through the hooks: --original "
+		    "says where that is",
+		    j->o->artifact);
+	else
+		rc = add_code(j, original, clock, v, e);
+	free(original);
 	return rc;
 }
 
@@ -103,17 +160,21 @@ int job_edit(struct job *j, struct err *e)
 	struct editanswer *r = &j->r.answer;
 	struct verified v = {.differs = false};
 	struct timespec clock;
+	bool moved;
 	int rc = -1;
 
 	lap(&clock);
-	if (open_inputs(j, e) || parse_and_lay_out(j, &clock, e) || make_linked(j, &clock, &v, e))
+	if (open_inputs(j, e) || parse_and_lay_out(j, &clock, e))
 		goto out;
-	if (j->o->mode == PLAN_PROFILE && score_both(j, &v.map, e))
+	if (artifact_lifted(j->art) ? make_added(j, &clock, &v, e) : make_linked(j, &clock, &v, e))
+		goto out;
+	moved = v.map.frag.n > 0;
+	if (j->o->mode == PLAN_PROFILE && score_both(j, moved ? &v.map : &j->plan.map, e))
 		goto out;
 	r->seconds.emit = (double)j->plan.print_ns / 1e9;
 	r->seconds.check = (double)j->plan.check_ns / 1e9;
 	r->out = j->o->out;
-	r->build_id = v.map.id;
+	r->build_id = moved ? v.map.id : r->origin;
 	r->size.before = v.size_before;
 	r->size.after = v.size_after;
 	rc = publish(j, e);

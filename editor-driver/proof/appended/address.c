@@ -10,6 +10,9 @@
  *	add	%base, %x		or add %x, %base
  *	jmp	*%x			or jmp *%base
  *
+ *	mov	T(,%index,8), %x
+ *	jmp	*%x
+ *
  * From the first of these on the register is followed until it is overwritten: nothing else may
  *read it. It is assumed that compilers keep the address of a jump table to themselves, and what
  *they jump to: these are no arguments and no results; a push of such a register only makes room;
@@ -102,7 +105,7 @@ static bool touches(const struct insn_operands *x, int reg)
 static bool read_insn(struct comparison *c, uint64_t at, struct insn *i, struct insn_operands *x)
 {
 	uint64_t n;
-	const uint8_t *p = image_bytes(&c->made, at, &n);
+	const uint8_t *p = loaded_bytes(&c->made, at, &n);
 
 	decode(c, &c->made, at, i);
 	return insn_operands(&c->decoder, p, n, x);
@@ -220,6 +223,18 @@ static int follow_jump(struct following *f, const struct held *h)
 	return 0;
 }
 
+/* On to another instruction of the function: jumps to others leave it. */
+static void hold_at(struct following *f, const struct held *h, uint64_t to)
+{
+	const struct blockmap *m = f->c->made_map;
+	const struct bm_block *a = blockmap_find(m, h->at), *b = blockmap_find(m, to);
+
+	if (!a || !b ||
+	    (m->frag.v[a->frag].tu == m->frag.v[b->frag].tu &&
+		m->frag.v[a->frag].func == m->frag.v[b->frag].func))
+		hold(f, to, h);
+}
+
 /* After an instruction that did not change the register. */
 static int follow_on(
     struct following *f, struct held h, const struct insn *i, const struct insn_operands *x)
@@ -234,8 +249,22 @@ static int follow_on(
 		h.called = true;
 	}
 	if (i->kind == INSN_JCC || i->kind == INSN_BRANCH)
-		hold(f, i->to, &h);
-	hold(f, i->kind == INSN_JMP ? i->to : h.at + i->len, &h);
+		hold_at(f, &h, i->to);
+	hold_at(f, &h, i->kind == INSN_JMP ? i->to : h.at + i->len);
+	return 0;
+}
+
+/* An entry was loaded: it is for this jump. */
+static int jump_by(
+    struct following *f, const struct held *h, const struct insn *i, const struct insn_operands *x)
+{
+	struct table_use u = {
+	    .load = f->b->at, .jump = h->at, .made = f->b->made, .orig = f->b->orig, .size = 8};
+
+	if (i->kind != INSN_LEAVE || x->o[0].type != ZYDIS_OPERAND_TYPE_REGISTER)
+		return differ(f->c, h->at, f->b->orig, "an entry of a jump table is used");
+	f->uses++;
+	table_add_use(f->c, &u);
 	return 0;
 }
 
@@ -248,10 +277,12 @@ static int step(struct following *f, const struct held *h)
 	/* Outside of the new code, or after a call that does not come back. */
 	if (!spot_at(f->c, h->at) || !read_insn(f->c, h->at, &i, &x))
 		return 0;
-	if (is_load(&x, h->reg))
+	if (!f->b->loads && is_load(&x, h->reg))
 		return follow_load(f, h, &x, h->at + i.len);
 	if (i.kind != INSN_NOP)
 		e = effect_on(&x, h->reg);
+	if (e.reads && f->b->loads)
+		return jump_by(f, h, &i, &x);
 	if (e.reads && !h->called)
 		return differ(f->c, h->at, f->b->orig, "the address of a jump table is used");
 	return e.reads || e.writes ? 0 : follow_on(f, *h, &i, &x);

@@ -268,7 +268,7 @@ static enum outcome take(struct comparison *c, struct search *s, uint64_t at, ui
 		return GOES_ON;
 	if (i.kind == INSN_JCC)
 		return take_jump(s, at, &i, next);
-	p = image_bytes(&c->made, at, &n);
+	p = loaded_bytes(&c->made, at, &n);
 	if ((i.kind != INSN_PLAIN && i.kind != INSN_CALL) ||
 	    !insn_operands(&c->decoder, p, n, &x) || x.i.mnemonic == ZYDIS_MNEMONIC_SYSCALL)
 		return LOST;
@@ -335,7 +335,7 @@ uint64_t bound_of(struct comparison *c, uint64_t load, bool *compared)
 	struct ways w = {.steps = STEPS_MAX, .compared = true};
 	struct insn_operands x;
 	uint64_t n, of_width;
-	const uint8_t *p = image_bytes(&c->made, load, &n);
+	const uint8_t *p = loaded_bytes(&c->made, load, &n);
 	unsigned k;
 
 	*compared = false;

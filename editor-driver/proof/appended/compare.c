@@ -67,7 +67,7 @@ int appended_compare(const char *made, const char *original, const struct blockm
 
 	*where = 0;
 	insn_decoder_init(&c.decoder);
-	if (!image_open(&c.orig, original, e) && !image_open(&c.made, made, e)) {
+	if (!loaded_open(&c.orig, original, e) && !loaded_open(&c.made, made, e)) {
 		c.work = WORK * c.made.file.n;
 		rc = compare_all(&c, edited, n);
 	}
@@ -83,7 +83,7 @@ int appended_compare(const char *made, const char *original, const struct blockm
 	htab_free(&c.row_names);
 	frames_free(&c.made_frames);
 	frames_free(&c.orig_frames);
-	image_close(&c.made);
-	image_close(&c.orig);
+	loaded_close(&c.made);
+	loaded_close(&c.orig);
 	return rc;
 }

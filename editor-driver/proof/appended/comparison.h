@@ -24,7 +24,7 @@
 
 #include "common/elf/blockmap.h"
 #include "editor-driver/proof/appended/frames.h"
-#include "editor-driver/proof/appended/image.h"
+#include "editor-driver/proof/appended/loaded.h"
 #include "editor-driver/proof/appended/insn.h"
 
 /* An instruction of the new code. */
@@ -60,6 +60,7 @@ struct pair {
 /* An instruction whose operand is the address of a table that was made again. */
 struct table_base {
 	uint64_t at, made, orig; /* of the instruction; of both tables */
+	bool loads;              /* an entry, which is an address; else it makes the table's */
 };
 
 /* A jump through such a table. */
@@ -71,7 +72,7 @@ struct table_use {
 };
 
 struct comparison {
-	struct image made, orig;
+	struct loaded made, orig;
 	const struct blockmap *made_map, *orig_map;
 	struct insn_decoder decoder;
 	const Elf64_Phdr *text; /* the new segment of code */
@@ -118,7 +119,7 @@ bool in_text(const struct comparison *c, uint64_t addr);
 /* The spot that begins at an address, or NULL; its number + 1. */
 struct spot *spot_at(const struct comparison *c, uint64_t addr);
 uint32_t spot_number(const struct comparison *c, const struct spot *s);
-void decode(struct comparison *c, struct image *im, uint64_t addr, struct insn *out);
+void decode(struct comparison *c, struct loaded *im, uint64_t addr, struct insn *out);
 
 /* insns.c. Is the instruction at an address of the new code that of the original (o) but for what
  * it refers to? Then m is it; else it has to be decoded. */
@@ -143,7 +144,7 @@ bool unwinding_ends(struct comparison *c, uint64_t orig, unsigned n);
 /* tables.c. Walks from the entries of all tables, until no more are known. */
 int tables_compare(struct comparison *c);
 /* Where entry k of the table of an image leads; the table must have it. */
-uint64_t table_target(struct image *im, uint64_t table, unsigned size, uint64_t k);
+uint64_t table_target(struct loaded *im, uint64_t table, unsigned size, uint64_t k);
 /* Adds a use, unless it is known. */
 struct table_use *table_add_use(struct comparison *c, const struct table_use *u);
 /* Some work on tables: files that want more than real ones do are refused. */

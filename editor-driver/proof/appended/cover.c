@@ -9,7 +9,7 @@ static unsigned unused(struct comparison *c, uint64_t addr)
 	struct insn i;
 
 	decode(c, &c->made, addr, &i);
-	if (i.kind == INSN_NOP || i.kind == INSN_JMP || *image_at(&c->made, addr, 1) == 0xcc)
+	if (i.kind == INSN_NOP || i.kind == INSN_JMP || *loaded_at(&c->made, addr, 1) == 0xcc)
 		return i.len;
 	return 0;
 }
@@ -41,7 +41,7 @@ static int check_functions(struct comparison *c)
 	const struct frame *f = c->made_frames.frame.v, *end = f + c->made_frames.frame.n;
 
 	for (; f < end; f++)
-		if (!image_segment(&c->orig, f->fde.at) && check_function(c, f))
+		if (!loaded_segment(&c->orig, f->fde.at) && check_function(c, f))
 			return -1;
 	return 0;
 }

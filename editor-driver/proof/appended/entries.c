@@ -6,9 +6,9 @@
 
 enum { ENDBR64 = 4 };
 
-static bool is_endbr64(struct image *im, uint64_t addr)
+static bool is_endbr64(struct loaded *im, uint64_t addr)
 {
-	const uint8_t *p = image_at(im, addr, ENDBR64);
+	const uint8_t *p = loaded_at(im, addr, ENDBR64);
 
 	return p && !memcmp(p, "\xf3\x0f\x1e\xfa", ENDBR64);
 }
@@ -24,10 +24,10 @@ static int read_entry(struct comparison *c, uint64_t at)
 {
 	struct entry n = {.at = at, .jump = at + (is_endbr64(&c->orig, at) ? ENDBR64 : 0)};
 	const struct frame *f = frames_find(&c->orig_frames, at);
-	const uint8_t *p = image_at(&c->made, n.jump, ENTRY_JUMP);
+	const uint8_t *p = loaded_at(&c->made, n.jump, ENTRY_JUMP);
 
 	if (!f || f->fde.pc != at || f->fde.size < n.jump - at + ENTRY_JUMP ||
-	    !image_at(&c->orig, n.jump, ENTRY_JUMP))
+	    !loaded_at(&c->orig, n.jump, ENTRY_JUMP))
 		return wrong_entry(c, at, "no function of the original, or one that is too short");
 	if (!p || *p != 0xe9)
 		return wrong_entry(c, at, "there is no jump to a new body");
@@ -82,9 +82,9 @@ static int check_table(struct comparison *c, uint64_t table, uint64_t end)
 {
 	uint64_t k, to;
 
-	for (k = 0; table + 4 * k < end && image_at(&c->orig, table + 4 * k, 4); k++) {
+	for (k = 0; table + 4 * k < end && loaded_at(&c->orig, table + 4 * k, 4); k++) {
 		to = table_target(&c->orig, table, 4, k);
-		if (!image_is_code(&c->orig, to))
+		if (!loaded_is_code(&c->orig, to))
 			break;
 		if (entries_replaced(c, to))
 			return leads_inside(c, to, "a jump table", table);
@@ -106,7 +106,7 @@ static int check_tables(struct comparison *c)
 
 static void add_taken(struct comparison *c, uint64_t addr)
 {
-	if (image_is_constant(&c->orig, addr) && !image_is_code(&c->orig, addr))
+	if (loaded_is_constant(&c->orig, addr) && !loaded_is_code(&c->orig, addr))
 		vec_push(&c->taken, addr);
 }
 
@@ -132,7 +132,7 @@ static int check_insn(struct comparison *c, uint64_t at, const uint8_t *p, const
 static int check_run(struct comparison *c, uint64_t from, uint64_t to)
 {
 	uint64_t n;
-	const uint8_t *p = image_bytes(&c->orig, from, &n), *end;
+	const uint8_t *p = loaded_bytes(&c->orig, from, &n), *end;
 	struct insn i;
 
 	for (end = p + (n < to - from ? n : to - from); p < end;) {
@@ -146,7 +146,7 @@ static int check_run(struct comparison *c, uint64_t from, uint64_t to)
 }
 
 /* Functions begin where unwind information does. */
-static int check_section(struct comparison *c, const struct image_range *r)
+static int check_section(struct comparison *c, const struct loaded_range *r)
 {
 	const struct frames *f = &c->orig_frames;
 	size_t k = partition_point(0, f->frame.n, i, f->frame.v[i].fde.pc <= r->begin);

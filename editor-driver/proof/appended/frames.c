@@ -21,16 +21,16 @@ static int odd_index(uint64_t addr, struct err *e)
 }
 
 static int read_index(
-    struct image *im, const Elf64_Phdr *ph, struct frame_index *out, struct err *e)
+    struct loaded *im, const Elf64_Phdr *ph, struct frame_index *out, struct err *e)
 {
 	uint64_t n, i, addr = ph->p_vaddr;
-	const uint8_t *p = image_at(im, addr, HEADER);
+	const uint8_t *p = loaded_at(im, addr, HEADER);
 
 	if (!p || memcmp(p, usual, sizeof usual))
 		return odd_index(addr, e);
 	out->frames = addr + 4 + (uint64_t)(int32_t)get_le32(p + 4);
 	n = get_le32(p + 8);
-	p = image_at(im, addr, HEADER + ENTRY * n);
+	p = loaded_at(im, addr, HEADER + ENTRY * n);
 	if (!p || ph->p_filesz != HEADER + ENTRY * n || ph->p_memsz != ph->p_filesz)
 		return odd_index(addr, e);
 	for (i = 0, p += HEADER; i < n; i++, p += ENTRY)
@@ -52,7 +52,7 @@ static int by_pc(const void *a, const void *b)
 }
 
 /* Static programs register this section as they start, and have no index. */
-static int read_section(struct image *im, struct frame_index *out, struct err *e)
+static int read_section(struct loaded *im, struct frame_index *out, struct err *e)
 {
 	struct elf_section s;
 	struct eh_frames all;
@@ -69,7 +69,7 @@ static int read_section(struct image *im, struct frame_index *out, struct err *e
 	return rc ? err_set(e, "unwind information of another form than DWARF's") : 0;
 }
 
-int frame_index_read(struct image *im, struct frame_index *out, struct err *e)
+int frame_index_read(struct loaded *im, struct frame_index *out, struct err *e)
 {
 	size_t i;
 
@@ -81,9 +81,9 @@ int frame_index_read(struct image *im, struct frame_index *out, struct err *e)
 
 /* ---- records ---- */
 
-static int read_record(struct image *im, const struct frame_entry *entry, struct frame *f)
+static int read_record(struct loaded *im, const struct frame_entry *entry, struct frame *f)
 {
-	const Elf64_Phdr *ph = image_segment(im, entry->fde);
+	const Elf64_Phdr *ph = loaded_segment(im, entry->fde);
 	struct eh_frames one;
 
 	if (!ph || entry->fde - ph->p_vaddr >= ph->p_filesz)
@@ -98,7 +98,7 @@ static int read_record(struct image *im, const struct frame_entry *entry, struct
 		   : -1;
 }
 
-int frames_open(struct frames *f, struct image *im, const struct frame_entry *entry, size_t n,
+int frames_open(struct frames *f, struct loaded *im, const struct frame_entry *entry, size_t n,
     struct htab *row_names, struct err *e)
 {
 	struct frame one;
@@ -173,7 +173,7 @@ static int read_table(struct frames *f, struct frame *of)
 
 	if (!of->fde.lsda)
 		return 0;
-	p = image_bytes(f->im, of->fde.lsda, &n);
+	p = loaded_bytes(f->im, of->fde.lsda, &n);
 	rc = p ? eh_table_read(p, p + n, of->fde.lsda, of->fde.pc, &of->table) : -1;
 	/* Tables lie one after the other: those that overlap are none. */
 	f->sites += of->table.site.n;

@@ -8,7 +8,7 @@
 #include "common/hash.h"
 #include "common/unwind/ehframe.h"
 #include "common/unwind/ehtable.h"
-#include "editor-driver/proof/appended/image.h"
+#include "editor-driver/proof/appended/loaded.h"
 
 struct frame_row {
 	uint64_t begin;
@@ -33,7 +33,7 @@ struct frame_index {
 };
 
 struct frames {
-	struct image *im;
+	struct loaded *im;
 	VEC(struct frame) frame; /* ascending by code */
 	struct htab *row_names;  /* rows -> numbers; of both builds */
 	uint64_t sites;          /* call sites that were read; no more than the file has bytes */
@@ -44,10 +44,10 @@ struct frames {
  * Reads the index, or where there is none the section .eh_frame. -1: neither, or not of the usual
  * form. Free its entries in both cases.
  */
-int frame_index_read(struct image *im, struct frame_index *out, struct err *e);
+int frame_index_read(struct loaded *im, struct frame_index *out, struct err *e);
 
 /* Of the records of some entries, ascending. Free in both cases. */
-int frames_open(struct frames *f, struct image *im, const struct frame_entry *entry, size_t n,
+int frames_open(struct frames *f, struct loaded *im, const struct frame_entry *entry, size_t n,
     struct htab *row_names, struct err *e);
 void frames_free(struct frames *f);
 

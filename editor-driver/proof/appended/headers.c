@@ -78,6 +78,19 @@ static int check_order(struct comparison *c)
 	return 0;
 }
 
+/* A note that says what PT_GNU_PROPERTY says as well, which is what kernel and loader read: its
+ * header may be another's now. */
+static bool needless(const struct comparison *c, const Elf64_Phdr *note)
+{
+	const Elf64_Phdr *ph = c->orig.ph.v, *end = ph + c->orig.ph.n;
+
+	for (; ph < end && note->p_type == PT_NOTE; ph++)
+		if (ph->p_type == PT_GNU_PROPERTY && ph->p_offset == note->p_offset &&
+		    ph->p_filesz == note->p_filesz)
+			return true;
+	return false;
+}
+
 /* Those that were there, in their order, and new segments; where there was none, an index. */
 static int compare_phdrs(struct comparison *c)
 {
@@ -89,6 +102,9 @@ static int compare_phdrs(struct comparison *c)
 		indexed |= o[i].p_type == PT_GNU_EH_FRAME;
 	for (i = 0; i < c->made.ph.n; i++) {
 		m = &c->made.ph.v[i];
+		if (o < end && !same_header(m, o) && needless(c, o) && o + 1 < end &&
+		    same_header(m, o + 1))
+			o++;
 		if (o < end && same_header(m, o))
 			o++;
 		else if (m->p_type == PT_GNU_EH_FRAME && !indexed)
@@ -98,7 +114,7 @@ static int compare_phdrs(struct comparison *c)
 		else if (check_new(c, m))
 			return -1;
 	}
-	if (o != end)
+	if (o != end && !(o + 1 == end && needless(c, o)))
 		return wrong(c, "a program header is missing or changed");
 	return check_order(c);
 }
@@ -115,7 +131,7 @@ static int check_phdrs_loaded(struct comparison *c)
 		if (ph->p_type == PT_PHDR && (ph->p_offset != c->made.eh.e_phoff ||
 						 ph->p_filesz != size || ph->p_memsz != size))
 			return wrong(c, "PT_PHDR names another table");
-		in = image_segment(&c->made, ph->p_vaddr);
+		in = loaded_segment(&c->made, ph->p_vaddr);
 		if ((ph->p_type == PT_PHDR || ph->p_type == PT_GNU_EH_FRAME) &&
 		    (!in || ph->p_vaddr - in->p_vaddr != ph->p_offset - in->p_offset ||
 			ph->p_filesz > in->p_filesz ||
@@ -172,7 +188,7 @@ static int by_offset(const void *a, const void *b)
 }
 
 /* The bytes of the build-id, behind the head of its note. */
-static void add_build_id(const struct image *im, holes *list)
+static void add_build_id(const struct loaded *im, holes *list)
 {
 	enum { HEAD = 16 };
 	const struct elf_section *s;
@@ -196,7 +212,7 @@ static void list_holes(struct comparison *c, holes *list)
 	vec_push(list, (struct hole){c->orig.eh.e_phoff, c->orig.ph.n * sizeof *ph});
 	add_build_id(&c->orig, list);
 	for (i = 0; i < c->entry.n; i++) {
-		ph = image_segment(&c->orig, c->entry.v[i].jump);
+		ph = loaded_segment(&c->orig, c->entry.v[i].jump);
 		vec_push(list,
 		    (struct hole){ph->p_offset + (c->entry.v[i].jump - ph->p_vaddr), ENTRY_JUMP});
 	}
@@ -204,7 +220,7 @@ static void list_holes(struct comparison *c, holes *list)
 }
 
 /* The address where a byte of the original's file is loaded; 0: it is not. */
-static uint64_t address_of(const struct image *im, uint64_t offset)
+static uint64_t address_of(const struct loaded *im, uint64_t offset)
 {
 	const Elf64_Phdr *ph;
 

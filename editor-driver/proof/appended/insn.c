@@ -65,12 +65,18 @@ static bool is_rip_relative(const ZydisDecodedInstruction *i)
 	return i->attributes & ZYDIS_ATTRIB_HAS_MODRM && !i->raw.modrm.mod && i->raw.modrm.rm == 5;
 }
 
-/* jmp *T(,%reg,8) */
-static bool is_table_jump(const ZydisDecodedInstruction *i)
+static bool is_absolute(const ZydisDecodedInstruction *i)
 {
-	return i->mnemonic == ZYDIS_MNEMONIC_JMP && i->attributes & ZYDIS_ATTRIB_HAS_SIB &&
-	       !i->raw.modrm.mod && i->raw.sib.base == 5 && i->raw.sib.scale == 3 &&
+	return i->attributes & ZYDIS_ATTRIB_HAS_SIB && !i->raw.modrm.mod && i->raw.sib.base == 5 &&
 	       i->raw.disp.size == 32;
+}
+
+/* jmp *T(,%reg,8), or mov T(,%reg,8), %reg */
+static bool uses_table(const ZydisDecodedInstruction *i)
+{
+	return i->raw.sib.scale == 3 && (i->mnemonic == ZYDIS_MNEMONIC_JMP ||
+					    (i->opcode == 0x8b && i->raw.rex.W &&
+						i->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT));
 }
 
 /* 0x66 without REX.W, which two makers of processors understand in two ways. */
@@ -95,6 +101,7 @@ void insn_decode(
 	out->len = i.length;
 	out->opcode = i.raw.prefix_count;
 	out->lea = i.mnemonic == ZYDIS_MNEMONIC_LEA;
+	out->call = i.mnemonic == ZYDIS_MNEMONIC_CALL;
 	if (i.raw.imm[0].is_relative) {
 		out->field = i.raw.imm[0].offset;
 		out->width = i.raw.imm[0].size / 8;
@@ -114,8 +121,9 @@ void insn_decode(
 		out->to = addr + i.length + (uint64_t)(int32_t)get_le32(p + out->field);
 		if (i.raw.disp.size != 32 || i.address_width != 64)
 			out->kind = INSN_ODD;
-	} else if (is_table_jump(&i)) {
-		out->table = i.raw.disp.offset;
+	} else if (is_absolute(&i)) {
+		out->absolute = get_le32(p + i.raw.disp.offset);
+		out->table = uses_table(&i) ? i.raw.disp.offset : 0;
 	}
 }
 

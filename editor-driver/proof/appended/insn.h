@@ -26,11 +26,13 @@ struct insn {
 	uint8_t field, width; /* offset and bytes of a distance from the end of the instruction, of
 				 memory or of a jump; 0: there is none */
 	uint8_t cond;         /* INSN_JCC: 0…15, the opposite with the last bit changed */
+	bool call;            /* INSN_PLAIN: a call through a register or memory */
 	bool lea;             /* takes the address and does not look there */
 	uint64_t to;          /* where that distance leads */
-	/* INSN_LEAVE through a table, jmp *T(,%reg,8): the offset of T, an address of 4 bytes; 0:
-	 * no such jump. */
+	/* jmp *T(,%reg,8), and mov T(,%reg,8), %reg: the offset of T, an address of 4 bytes; 0:
+	 * neither of them. */
 	uint8_t table;
+	uint32_t absolute; /* the displacement of memory without a base; 0: there is none */
 };
 
 struct insn_decoder {

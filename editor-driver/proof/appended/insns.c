@@ -15,7 +15,8 @@ static bool same_bytes(const uint8_t *made, const uint8_t *orig, const struct in
 bool insns_repeat(
     struct comparison *c, uint64_t made, uint64_t orig, const struct insn *o, struct insn *m)
 {
-	const uint8_t *p = image_at(&c->made, made, o->len), *q = image_at(&c->orig, orig, o->len);
+	const uint8_t *p = loaded_at(&c->made, made, o->len),
+		      *q = loaded_at(&c->orig, orig, o->len);
 
 	if (o->kind == INSN_ODD || !in_text(c, made) || !p || !same_bytes(p, q, o))
 		return false;
@@ -39,9 +40,14 @@ static int compare_operands(struct comparison *c, const struct pair *p, const st
 	if (o->field && m->to != o->to) {
 		if (!o->lea)
 			return differ(c, p->made, p->orig, "it refers to another address");
-		vec_push(&c->base, (struct table_base){p->made, m->to, o->to});
+		vec_push(&c->base, (struct table_base){p->made, m->to, o->to, false});
 	}
-	if (o->table && absolute(made + o->table) != absolute(orig + o->table))
+	if (!o->table || m->absolute == o->absolute)
+		return 0;
+	if (o->kind != INSN_LEAVE)
+		vec_push(&c->base, (struct table_base){p->made, absolute(made + o->table),
+				       absolute(orig + o->table), true});
+	else
 		table_add_use(c, &(struct table_use){.jump = p->made,
 				     .load = p->made,
 				     .made = absolute(made + o->table),
@@ -53,7 +59,7 @@ static int compare_operands(struct comparison *c, const struct pair *p, const st
 uint64_t stub_slot(struct comparison *c, uint64_t addr)
 {
 	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-	const uint8_t *p = image_at(&c->orig, addr, sizeof endbr64);
+	const uint8_t *p = loaded_at(&c->orig, addr, sizeof endbr64);
 	struct insn i;
 
 	if (p && !memcmp(p, endbr64, sizeof endbr64))
@@ -103,8 +109,8 @@ static int compare_call(struct comparison *c, struct pair *p, const struct insn 
 
 int insns_compare(struct comparison *c, struct pair *p, const struct insn *m, const struct insn *o)
 {
-	const uint8_t *made = image_at(&c->made, p->made, m->len);
-	const uint8_t *orig = image_at(&c->orig, p->orig, o->len);
+	const uint8_t *made = loaded_at(&c->made, p->made, m->len);
+	const uint8_t *orig = loaded_at(&c->orig, p->orig, o->len);
 
 	if (o->kind == INSN_ODD || m->kind == INSN_ODD)
 		return differ(c, p->made, p->orig, "an instruction that is not understood");
@@ -123,7 +129,8 @@ int insns_compare(struct comparison *c, struct pair *p, const struct insn *m, co
 	} else if (compare_operands(c, p, m, o, made, orig)) {
 		return -1;
 	}
-	if (o->kind == INSN_LEAVE || o->kind == INSN_END)
+	if (o->kind == INSN_LEAVE || o->kind == INSN_END ||
+	    (o->call && unwinding_ends(c, p->orig, o->len)))
 		return 1;
 	*p = (struct pair){p->made + m->len, p->orig + o->len, p->from, 0};
 	return 0;

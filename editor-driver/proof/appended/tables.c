@@ -9,9 +9,9 @@
  * no more than lead to code, one after the other.
  */
 
-uint64_t table_target(struct image *im, uint64_t table, unsigned size, uint64_t k)
+uint64_t table_target(struct loaded *im, uint64_t table, unsigned size, uint64_t k)
 {
-	const uint8_t *p = image_at(im, table + size * k, size);
+	const uint8_t *p = loaded_at(im, table + size * k, size);
 
 	return size == 8 ? get_le64(p) : table + (uint64_t)(int32_t)get_le32(p);
 }
@@ -42,15 +42,15 @@ static int add_entry(struct comparison *c, const struct table_use *u, uint64_t k
 {
 	uint64_t to;
 
-	if (!image_at(&c->orig, u->orig + u->size * k, u->size) ||
-	    !image_is_constant(&c->orig, u->orig + u->size * k))
+	if (!loaded_at(&c->orig, u->orig + u->size * k, u->size) ||
+	    !loaded_is_constant(&c->orig, u->orig + u->size * k))
 		return 1;
 	to = table_target(&c->orig, u->orig, u->size, k);
-	if (!image_is_code(&c->orig, to))
+	if (!loaded_is_code(&c->orig, to))
 		return 1;
 	if (table_spend(c, 1))
 		return -1;
-	if (!image_at(&c->made, u->made + u->size * k, u->size))
+	if (!loaded_at(&c->made, u->made + u->size * k, u->size))
 		return differ(c, u->jump, to, "its jump table is too short");
 	walk_add(c, table_target(&c->made, u->made, u->size, k), to, SPOT_UNKNOWN);
 	return 0;
@@ -74,7 +74,7 @@ static int compare_use(struct comparison *c, struct table_use *u)
 	if (!compared && room < n)
 		n = room;
 
-	if (image_segment(&c->orig, u->made) || image_is_code(&c->orig, u->orig) ||
+	if (loaded_segment(&c->orig, u->made) || loaded_is_code(&c->orig, u->orig) ||
 	    (u->size == 8 && c->orig.eh.e_type != ET_EXEC))
 		return differ(c, u->jump, u->orig, "it jumps through another table");
 	for (; u->entries < n && !rc; u->entries += !rc)

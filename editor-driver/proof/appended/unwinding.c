@@ -18,7 +18,7 @@ static int compare_entries(
 	for (m = made->entry.v; m < made->entry.v + made->entry.n; m++) {
 		if (o < end && m->pc == o->pc && m->fde == o->fde)
 			o++;
-		else if (!in_text(c, m->pc) || image_segment(&c->orig, m->fde))
+		else if (!in_text(c, m->pc) || loaded_segment(&c->orig, m->fde))
 			return wrong_index(c, m->pc, "an entry that was not there");
 	}
 	return o == end ? 0 : wrong_index(c, o->pc, "an entry is missing");
@@ -34,7 +34,7 @@ static int check_frames_address(
 		return 0;
 	for (i = 0; i < c->made_frames.frame.n; i++)
 		if (c->made_frames.frame.v[i].fde.cie.at == made->frames &&
-		    !image_segment(&c->orig, made->frames))
+		    !loaded_segment(&c->orig, made->frames))
 			return 0;
 	return wrong_index(c, made->frames, "it begins nowhere");
 }

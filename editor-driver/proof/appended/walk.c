@@ -65,10 +65,10 @@ int differ(struct comparison *c, uint64_t made, uint64_t orig, const char *what)
 	    (unsigned long long)made, (unsigned long long)orig, what);
 }
 
-void decode(struct comparison *c, struct image *im, uint64_t addr, struct insn *out)
+void decode(struct comparison *c, struct loaded *im, uint64_t addr, struct insn *out)
 {
 	uint64_t n;
-	const uint8_t *p = image_bytes(im, addr, &n);
+	const uint8_t *p = loaded_bytes(im, addr, &n);
 
 	insn_decode(&c->decoder, p, n, addr, out);
 }
@@ -91,7 +91,7 @@ static bool is_circle(struct path *p, uint64_t to)
 	return p->circle;
 }
 
-static int find_path(struct comparison *c, struct image *im, uint64_t addr, struct path *p)
+static int find_path(struct comparison *c, struct loaded *im, uint64_t addr, struct path *p)
 {
 	p->circle = false;
 	for (p->n = 0; p->n < PASSED_MAX;) {

@@ -1,4 +1,4 @@
-#include "editor-driver/proof/appended/image.h"
+#include "editor-driver/proof/appended/loaded.h"
 #include "common/publish.h"
 #include "common/sort.h"
 
@@ -11,7 +11,7 @@ static int damaged(const char *path, const char *what, struct err *e)
 	return err_set(e, "%s: damaged ELF header: %s", path, what);
 }
 
-static int read_headers(struct image *im, const char *path, struct err *e)
+static int read_headers(struct loaded *im, const char *path, struct err *e)
 {
 	const char *p = im->file.p;
 	Elf64_Phdr ph;
@@ -40,24 +40,24 @@ static int read_headers(struct image *im, const char *path, struct err *e)
 
 static int keep_section(const struct elf_section *s, void *arg)
 {
-	struct image *im = arg;
+	struct loaded *im = arg;
 
 	vec_push(&im->section, *s);
 	if (s->flags & SHF_ALLOC && s->flags & SHF_EXECINSTR && s->addr + s->size > s->addr)
-		vec_push(&im->code, (struct image_range){s->addr, s->addr + s->size});
+		vec_push(&im->code, (struct loaded_range){s->addr, s->addr + s->size});
 	return 0;
 }
 
 static int by_begin(const void *a, const void *b)
 {
-	const struct image_range *x = a, *y = b;
+	const struct loaded_range *x = a, *y = b;
 
 	return ORDER(x->begin, y->begin);
 }
 
-int image_open(struct image *im, const char *path, struct err *e)
+int loaded_open(struct loaded *im, const char *path, struct err *e)
 {
-	*im = (struct image){.last = NULL};
+	*im = (struct loaded){.last = NULL};
 	if (file_read(path, 0, &im->file, e))
 		return -1;
 	im->f = elf_mem_open(im->file.p, im->file.n, path, e);
@@ -71,7 +71,7 @@ int image_open(struct image *im, const char *path, struct err *e)
 	return 0;
 }
 
-void image_close(struct image *im)
+void loaded_close(struct loaded *im)
 {
 	elf_file_close(im->f);
 	vec_free(&im->ph);
@@ -80,7 +80,7 @@ void image_close(struct image *im)
 	buf_free(&im->file);
 }
 
-const Elf64_Phdr *image_segment(struct image *im, uint64_t addr)
+const Elf64_Phdr *loaded_segment(struct loaded *im, uint64_t addr)
 {
 	size_t i;
 
@@ -93,32 +93,32 @@ const Elf64_Phdr *image_segment(struct image *im, uint64_t addr)
 	return NULL;
 }
 
-const uint8_t *image_bytes(struct image *im, uint64_t addr, uint64_t *n)
+const uint8_t *loaded_bytes(struct loaded *im, uint64_t addr, uint64_t *n)
 {
-	const Elf64_Phdr *ph = image_segment(im, addr);
+	const Elf64_Phdr *ph = loaded_segment(im, addr);
 
 	*n = ph && addr - ph->p_vaddr < ph->p_filesz ? ph->p_filesz - (addr - ph->p_vaddr) : 0;
 	return *n ? (const uint8_t *)im->file.p + ph->p_offset + (addr - ph->p_vaddr) : NULL;
 }
 
-const uint8_t *image_at(struct image *im, uint64_t addr, uint64_t n)
+const uint8_t *loaded_at(struct loaded *im, uint64_t addr, uint64_t n)
 {
 	uint64_t there;
-	const uint8_t *p = image_bytes(im, addr, &there);
+	const uint8_t *p = loaded_bytes(im, addr, &there);
 
 	return n <= there ? p : NULL;
 }
 
-bool image_is_code(const struct image *im, uint64_t addr)
+bool loaded_is_code(const struct loaded *im, uint64_t addr)
 {
 	size_t n = partition_point(0, im->code.n, i, im->code.v[i].begin <= addr);
 
 	return n && addr < im->code.v[n - 1].end;
 }
 
-bool image_is_constant(struct image *im, uint64_t addr)
+bool loaded_is_constant(struct loaded *im, uint64_t addr)
 {
-	const Elf64_Phdr *ph = image_segment(im, addr);
+	const Elf64_Phdr *ph = loaded_segment(im, addr);
 
 	return ph && !(ph->p_flags & PF_W);
 }

@@ -6,16 +6,16 @@
 
 #include <elf.h>
 
-struct image_range {
+struct loaded_range {
 	uint64_t begin, end;
 };
 
-struct image {
+struct loaded {
 	struct buf file;
 	struct elf *f; /* of the same bytes */
 	Elf64_Ehdr eh;
 	VEC(Elf64_Phdr) ph;
-	VEC(struct image_range) code;    /* sections of code, ascending */
+	VEC(struct loaded_range) code;   /* sections of code, ascending */
 	VEC(struct elf_section) section; /* all, in their order */
 	uint64_t begin, end;             /* all that is loaded; at most 4 GiB */
 	const Elf64_Phdr *last;          /* the segment that was asked for last */
@@ -23,18 +23,18 @@ struct image {
 
 /* -1: not an executable or shared library, or headers that contradict one another. Close in both
  * cases. */
-int image_open(struct image *im, const char *path, struct err *e);
-void image_close(struct image *im);
+int loaded_open(struct loaded *im, const char *path, struct err *e);
+void loaded_close(struct loaded *im);
 
 /* The segment (PT_LOAD) that holds an address, or NULL. */
-const Elf64_Phdr *image_segment(struct image *im, uint64_t addr);
+const Elf64_Phdr *loaded_segment(struct loaded *im, uint64_t addr);
 /* The bytes of the file that are loaded at an address, and how many there are; NULL: none. */
-const uint8_t *image_bytes(struct image *im, uint64_t addr, uint64_t *n);
+const uint8_t *loaded_bytes(struct loaded *im, uint64_t addr, uint64_t *n);
 /* The same where there are at least n. */
-const uint8_t *image_at(struct image *im, uint64_t addr, uint64_t n);
+const uint8_t *loaded_at(struct loaded *im, uint64_t addr, uint64_t n);
 /* Is it in a section of code? */
-bool image_is_code(const struct image *im, uint64_t addr);
+bool loaded_is_code(const struct loaded *im, uint64_t addr);
 /* Is it loaded so that nobody can write there? */
-bool image_is_constant(struct image *im, uint64_t addr);
+bool loaded_is_constant(struct loaded *im, uint64_t addr);
 
 #endif
