@@ -50,9 +50,11 @@ static int convert(struct job *j, int fd)
 	if (j->narg > 2)
 		keep_module(&j->r, j->arg[2]);
 	j->symbols.lines = true;
-	out_prepare(&j->r, j->arg[0], &j->out);
-	if (out_needs_symbols(j->arg[0]))
+	if (out_needs_symbols(j->arg[0])) {
 		symbols_resolve(&j->r, &j->symbols);
+		out_prepare(&j->r, j->arg[0], &j->out);
+		symbols_resolve(&j->r, &j->symbols);
+	}
 	rc = out_write(&j->r, j->arg[0], &j->out, &out, &e);
 	if (rc == 0 && file_write_all(fd, out.p, out.n))
 		rc = err_sys(&e, "%s", j->output ? j->output : "standard output");

@@ -107,11 +107,11 @@ def write(name, text):
 class Program:
     """A program, run once: the instructions it executed, as a description for reportwriter."""
 
-    def __init__(self, name, compiler, *options):
+    def __init__(self, name, compiler, *options, source="program.c"):
         self.name = name
         self.path = os.path.join(WORK, name)
         self.build = [compiler, *options, "-gdwarf-4", "-Wl,--build-id", "-o"]
-        run(*self.build, name, "program.c", "other.c", "trace.o")
+        run(*self.build, name, source, "other.c", "trace.o")
         self.says = run(self.path, env={"TRACE": f"{name}.trace"})
         self.segments = [(int(off, 16), int(vaddr, 16), int(size, 16)) for off, vaddr, size in re.findall(
             r"LOAD +0x(\w+) 0x(\w+) 0x\w+ 0x(\w+)", run("readelf", "-lW", name))]
@@ -175,7 +175,8 @@ class Program:
                    self.frames[to][-1]["FunctionName"] == name)
 
     def has_lines(self, address):
-        return all(f["Line"] and f["StartLine"] for f in self.frames[address])
+        """Lines of its functions are counted from those of their definitions; it may itself be of none."""
+        return all(f["StartLine"] for f in self.frames[address])
 
     def write(self, form, branchless=False):
         """The path of the program's recording in a format."""

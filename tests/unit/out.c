@@ -308,40 +308,59 @@ START_TEST(code_ran_as_often_as_the_ranges_over_it)
 }
 END_TEST
 
-START_TEST(each_byte_of_a_range_has_a_location)
+/* A function of so many bytes there, and a location in it. */
+static uint32_t sized(
+    const char *name, uint32_t file, uint64_t start, uint64_t size, uint64_t offset)
 {
-	uint32_t file = recording_file(&r, RECORDING_ELF, "/bin/a", NULL, 0);
-	uint32_t a = recording_location(&r, file, 10), b = recording_location(&r, file, 14);
-	uint32_t far = recording_location(&r, file, UINT64_MAX), i;
+	uint32_t f = function(name, file, start, 1);
+
+	r.function.v[f].size = size;
+	return location(file, offset, none, (struct recording_frame){f, 1, 0});
+}
+
+START_TEST(each_byte_of_what_ran_has_a_location)
+{
+	uint32_t file = recording_file(&r, RECORDING_ELF, "/bin/a", NULL, 0), i;
+	uint32_t a = sized("a", file, 10, 3, 10), b = sized("b", file, 20, 3, 22);
+	uint32_t caller = sized("caller", file, 30, 3, 31);
+	uint32_t far = sized("far", file, 40, 1ULL << 60, 40);
+	static const uint64_t new[] = {11, 12, 20, 21};
 	struct out_options o = {0};
 
-	recording_range(&r, a, b, 4);
-	recording_range(&r, a, far, 9);
-	recording_range(&r, b, a, 9);
+	recording_range(&r, a, a, 4);
+	recording_location(&r, file, 99); /* of no function */
+	sample(recording_event(&r, "e", "count"),
+	    recording_stack(&r, recording_stack(&r, RECORDING_NONE, caller), b), 3);
 	out_prepare(&r, "folded", &o);
-	ck_assert_uint_eq(r.location.n, 3);
+	ck_assert_uint_eq(r.location.n, 5);
 	out_prepare(&r, "llvm", &o);
-	ck_assert_uint_eq(r.location.n, 6);
-	for (i = 3; i < 6; i++)
-		ck_assert_uint_eq(r.location.v[i].offset, 8 + i);
+	ck_assert_uint_eq(r.location.n, 5 + 4);
+	for (i = 0; i < 4; i++)
+		ck_assert_uint_eq(r.location.v[5 + i].offset, new[i]);
+	/* Whoever made up this size gets no more than there may be. */
+	recording_range(&r, far, far, 1);
+	executed_locations(&r, file, 50);
+	ck_assert_uint_eq(r.location.n, 9 + 50);
 }
 END_TEST
 
 START_TEST(not_more_locations_than_fit)
 {
-	uint32_t file = recording_file(&r, RECORDING_ELF, "/bin/a", NULL, 0), i;
+	uint32_t file = recording_file(&r, RECORDING_ELF, "/bin/a", NULL, 0), i, at;
+	char name[2] = "a";
 
-	for (i = 0; i < 4; i++)
-		recording_range(&r, recording_location(&r, file, 100 * i),
-		    recording_location(&r, file, 100 * i + 21), i + 1);
+	for (i = 0; i < 4; i++, name[0]++) {
+		at = sized(name, file, 100 * i, 22, 100 * i + 21);
+		recording_range(&r, at, at, i + 1);
+	}
 	executed_locations(&r, file, 50);
-	ck_assert_uint_eq(r.location.n, 8 + 50);
+	ck_assert_uint_eq(r.location.n, 4 + 50);
 	/* All of the two hottest, a part of the next one. */
-	ck_assert_uint_lt(recording_location(&r, file, 320), 58);
-	ck_assert_uint_lt(recording_location(&r, file, 220), 58);
-	ck_assert_uint_lt(recording_location(&r, file, 110), 58);
-	ck_assert_uint_eq(recording_location(&r, file, 111), 58);
-	ck_assert_uint_eq(recording_location(&r, file, 10), 59);
+	ck_assert_uint_lt(recording_location(&r, file, 320), 54);
+	ck_assert_uint_lt(recording_location(&r, file, 220), 54);
+	ck_assert_uint_lt(recording_location(&r, file, 107), 54);
+	ck_assert_uint_eq(recording_location(&r, file, 108), 54);
+	ck_assert_uint_eq(recording_location(&r, file, 10), 55);
 }
 END_TEST
 
@@ -386,10 +405,34 @@ START_TEST(lines_have_the_counts_of_ranges)
 	ck_assert_str_eq(written("llvm"), "main:31:1\n"
 					  " 0: 1\n"
 					  " 3: 10 call:7\n"
+					  " 4: 0\n"
 					  " 2: in:20\n"
 					  "  2.3: 20\n"
-					  "call:7:7\n"
-					  " 1: 7\n");
+					  "call:14:7\n"
+					  " 1: 7\n"
+					  " 65506: 7\n");
+	/* More calls than the most executed of its instructions: several make them. */
+	recording_branch(&r, end, call, 4, 0);
+	ck_assert_ptr_nonnull(strstr(written("llvm"), " 3: 11 call:11\n"));
+}
+END_TEST
+
+/* What was included counts its lines from the function's definition, too. */
+START_TEST(a_function_of_two_files_is_one)
+{
+	uint32_t file = recording_file(&r, RECORDING_ELF, "/bin/a", NULL, 0);
+	struct recording_function part = {
+	    .name = "f", .file = file, .start = 0x100, .source = "/src/in.c"};
+	uint32_t a, b;
+
+	a = location(
+	    file, 0x100, none, (struct recording_frame){function("f", file, 0x100, 10), 11, 0});
+	b = location(
+	    file, 0x108, none, (struct recording_frame){recording_function(&r, &part), 3, 0});
+	recording_range(&r, a, b, 5);
+	ck_assert_str_eq(written("llvm"), "f:10:5\n"
+					  " 1: 5\n"
+					  " 65529: 5\n");
 }
 END_TEST
 
@@ -401,9 +444,19 @@ START_TEST(lines_have_the_samples_on_them)
 
 	sample(e0, recording_stack(&r, RECORDING_NONE, at), 4);
 	sample(e0, recording_stack(&r, RECORDING_NONE, far), 5);
-	ck_assert_str_eq(written("llvm"), "main:4:0\n 2: in:4\n  2.3: 4\n");
+	ck_assert_str_eq(written("llvm"), "call:5:0\n"
+					  " 1: 0\n"
+					  " 65506: 5\n"
+					  "main:4:0\n"
+					  " 0: 0\n"
+					  " 3: 0\n"
+					  " 4: 0\n"
+					  " 2: in:4\n"
+					  "  2.3: 4\n");
 	r.sample.n = 0;
-	sample(e0, recording_stack(&r, RECORDING_NONE, far), 5);
+	at = location(
+	    file, 0x400, none, (struct recording_frame){function("as", file, 0x400, 0), 1, 0});
+	sample(e0, recording_stack(&r, RECORDING_NONE, at), 5);
 	ck_assert_ptr_null(written("llvm"));
 	ck_assert_str_eq(e.text, "/bin/a: no source lines are known of what ran in it");
 }
@@ -440,6 +493,6 @@ UNIT_MAIN("out", 20, setup, teardown, what_is_not_text_becomes_a_question_mark, 
     an_empty_recording, stacks_are_folded, names_stay_within_json, pprof_is_compressed,
     addresses_are_the_elf_files, autofdo_has_offsets, names_have_no_addresses,
     the_build_is_the_recorded_one, perf2bolt_takes_no_plain_samples,
-    code_ran_as_often_as_the_ranges_over_it, each_byte_of_a_range_has_a_location,
-    not_more_locations_than_fit, lines_have_the_counts_of_ranges, lines_have_the_samples_on_them,
-    functions_are_ordered_by_heat)
+    code_ran_as_often_as_the_ranges_over_it, each_byte_of_what_ran_has_a_location,
+    not_more_locations_than_fit, lines_have_the_counts_of_ranges, a_function_of_two_files_is_one,
+    lines_have_the_samples_on_them, functions_are_ordered_by_heat)

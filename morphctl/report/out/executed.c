@@ -70,32 +70,79 @@ uint64_t *executed_counts(const struct recording *r, uint32_t file, bool *ranges
 	return n;
 }
 
+/* Code of a function that ran, n times in all of its ranges and samples. */
+struct extent {
+	uint64_t start, end, n;
+};
+
+struct extents {
+	struct extent *v;
+	size_t n, cap;
+};
+
+static int by_start(const void *a, const void *b)
+{
+	return ORDER(((const struct extent *)a)->start, ((const struct extent *)b)->start);
+}
+
 static int by_heat(const void *a, const void *b)
 {
-	const struct recording_range *x = a, *y = b;
+	const struct extent *x = a, *y = b;
 
-	return ORDER(y->n, x->n) ?: ORDER(x->from, y->from) ?: ORDER(x->to, y->to);
+	return ORDER(y->n, x->n) ?: ORDER(x->start, y->start);
+}
+
+static void add_function(
+    struct extents *v, const struct recording *r, uint32_t file, uint32_t location, uint64_t n)
+{
+	const struct recording_location *l = &r->location.v[location];
+	const struct recording_function *f;
+
+	if (l->file != file || !l->nframe)
+		return;
+	f = &r->function.v[r->frame.v[l->frame + l->nframe - 1].function];
+	if (f->start <= l->offset && l->offset - f->start < f->size)
+		vec_push(v, (struct extent){f->start, f->start + f->size, n});
+}
+
+/* The functions that ran, each once, the hottest first. */
+static void find_functions(struct extents *v, const struct recording *r, uint32_t file)
+{
+	const struct recording_range *range;
+	const struct recording_sample *s;
+	size_t i, n = 0;
+
+	for (range = r->range.v; range < r->range.v + r->range.n; range++) {
+		add_function(v, r, file, range->from, range->n);
+		add_function(v, r, file, range->to, range->n);
+	}
+	for (s = r->sample.v; s < r->sample.v + r->sample.n; s++)
+		if (s->stack != RECORDING_NONE)
+			add_function(v, r, file, r->stack.v[s->stack].location, s->n);
+	vec_sort(v, by_start);
+	for (i = 0; i < v->n; i++) {
+		if (!n || by_start(&v->v[n - 1], &v->v[i])) {
+			v->v[n++] = v->v[i];
+			continue;
+		}
+		v->v[n - 1].n += v->v[i].n;
+		if (v->v[n - 1].end < v->v[i].end)
+			v->v[n - 1].end = v->v[i].end;
+	}
+	v->n = n;
+	vec_sort(v, by_heat);
 }
 
 void executed_locations(struct recording *r, uint32_t file, size_t most)
 {
-	VEC(struct recording_range) range = {0};
+	struct extents found = {0};
+	uint64_t at;
 	size_t i;
-	uint64_t from, to;
 
 	most += r->location.n;
-	for (i = 0; i < r->range.n; i++)
-		if (r->location.v[r->range.v[i].from].file == file &&
-		    r->location.v[r->range.v[i].to].file == file)
-			vec_push(&range, r->range.v[i]);
-	vec_sort(&range, by_heat);
-	for (i = 0; i < range.n; i++) {
-		from = r->location.v[range.v[i].from].offset;
-		to = r->location.v[range.v[i].to].offset;
-		if (from > to || to - from >= EXECUTED_RANGE)
-			continue;
-		for (; from < to && r->location.n < most; from++)
-			recording_location(r, file, from);
-	}
-	vec_free(&range);
+	find_functions(&found, r, file);
+	for (i = 0; i < found.n; i++)
+		for (at = found.v[i].start; at < found.v[i].end && r->location.n < most; at++)
+			recording_location(r, file, at);
+	vec_free(&found);
 }

@@ -10,10 +10,9 @@
  * recording has none of this file, the samples there. *ranges says which. To free. */
 uint64_t *executed_counts(const struct recording *r, uint32_t file, bool *ranges);
 
-/* Locations for all bytes of the ranges of a file, those executed most often first, so that each
- * instruction has one: at most so many new ones, none of a range that is longer than code goes
- * without a branch. */
-enum { EXECUTED_RANGE = 1 << 16 };
+/* Locations for all bytes of the functions of a file that ran, the hottest first, so that each of
+ * their instructions has one: at most so many new ones. Needs functions, and leaves new locations
+ * to be resolved. */
 void executed_locations(struct recording *r, uint32_t file, size_t most);
 
 #endif

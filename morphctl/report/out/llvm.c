@@ -8,8 +8,10 @@
  *	  …
  *
  * Lines count from the one of the function's definition. The count of a line is the highest of its
- * instructions, of which each ran as often as the ranges over it say; without ranges it is the
- * samples on it. A head is how often the function was entered.
+ * instructions, of which each ran as often as the ranges over it say, and at least that of the
+ *calls there; without ranges it is the samples on it. Of what ran in part the rest is 0: clang
+ *takes lines without a count for as hot as those around them. Code of no line is of line 0. A head
+ *is how often the function was entered.
  */
 #include "common/sort.h"
 #include "morphctl/report/out/executed.h"
@@ -37,7 +39,7 @@ struct body {
 
 struct line {
 	struct spot at;
-	uint64_t n;
+	uint64_t n, called; /* by all of its instructions */
 };
 
 struct call {
@@ -46,14 +48,22 @@ struct call {
 	uint64_t n;
 };
 
+/* A function as clang knows it. */
+struct known {
+	const char *name; /* NULL: it cannot have such a function */
+	uint32_t line;    /* of the definition, 0 = not known */
+};
+
 struct llvm {
 	const struct recording *r;
+	struct known *known; /* by function */
 	bool ranges;
 	VEC(struct body) body;
 	VEC(struct line) line;
 	VEC(struct call) call;
 	VEC(const struct body *) sorted;
-	struct htab names, index; /* names to their copies; all else to its place */
+	struct htab names, defined, index; /* names to their copies; functions to the lines of their
+					      definitions; all else to its place */
 	struct arena mem;
 };
 
@@ -88,6 +98,35 @@ static const char *name_of(struct llvm *l, uint32_t function)
 	if (fresh)
 		*at = (uint64_t)(uintptr_t)arena_strndup(&l->mem, linkage, n);
 	return (const char *)(uintptr_t)*at;
+}
+
+/* Of a function that is made of several files the recording has one for each: clang counts all
+ * lines from the definition, whatever file it is in. */
+static uint64_t *definition(struct llvm *l, uint32_t function)
+{
+	const uint64_t key[] = {
+	    (uint64_t)(uintptr_t)l->known[function].name, l->r->function.v[function].start};
+	bool fresh;
+	uint64_t *line = htab_put(&l->defined, key, sizeof key, &fresh);
+
+	if (fresh)
+		*line = 0;
+	return line;
+}
+
+static void find_known(struct llvm *l)
+{
+	uint32_t i, n = (uint32_t)l->r->function.n, line;
+
+	l->known = xcalloc(n, sizeof *l->known);
+	for (i = 0; i < n; i++) {
+		l->known[i].name = name_of(l, i);
+		line = l->r->function.v[i].line;
+		if (line)
+			*definition(l, i) = line;
+	}
+	for (i = 0; i < n; i++)
+		l->known[i].line = (uint32_t)*definition(l, i);
 }
 
 /* A discriminator has three parts, each of 1, 7 or 14 bits by its first ones: the part that
@@ -141,19 +180,26 @@ static uint32_t function_body(struct llvm *l, const char *name)
 	return body_at(l, (struct spot){NOBODY, 0, 0}, name);
 }
 
-static void add_line(struct llvm *l, struct spot at, uint64_t n)
+static struct line *line_at(struct llvm *l, struct spot at)
 {
 	bool fresh;
 	uint64_t *i = place(l, 'l', at, NULL, &fresh);
 
 	if (fresh) {
 		*i = l->line.n;
-		vec_push(&l->line, (struct line){at, 0});
+		vec_push(&l->line, (struct line){at, 0, 0});
 	}
+	return &l->line.v[*i];
+}
+
+static void add_line(struct llvm *l, struct spot at, uint64_t n)
+{
+	struct line *line = line_at(l, at);
+
 	if (!l->ranges)
-		l->line.v[*i].n += n;
-	else if (n > l->line.v[*i].n)
-		l->line.v[*i].n = n;
+		line->n += n;
+	else if (n > line->n)
+		line->n = n;
 }
 
 static void add_call(struct llvm *l, struct spot at, const char *callee, uint64_t n)
@@ -174,19 +220,17 @@ static bool find_spot(struct llvm *l, uint32_t location, struct spot *at, uint32
 {
 	const struct recording_location *of = &l->r->location.v[location];
 	const struct recording_frame *f = l->r->frame.v + of->frame;
-	const struct recording_function *function;
-	const char *name;
+	const struct known *function;
 	uint32_t i;
 
 	if (!of->nframe || of->nframe > INLINED_MAX)
 		return false;
 	*at = (struct spot){NOBODY, 0, 0};
 	for (i = of->nframe; i-- > 0;) {
-		function = &l->r->function.v[f[i].function];
-		name = name_of(l, f[i].function);
-		if (!name || !f[i].line || !function->line)
+		function = &l->known[f[i].function];
+		if (!function->name || !function->line)
 			return false;
-		at->body = body_at(l, *at, name);
+		at->body = body_at(l, *at, function->name);
 		at->line = (f[i].line - function->line) & 0xffff;
 		at->discriminator = first_part(f[i].discriminator);
 		*times = copies(f[i].discriminator);
@@ -201,7 +245,7 @@ static void add_lines(struct llvm *l, uint32_t file)
 	uint32_t i, times;
 
 	for (i = 0; i < l->r->location.n; i++)
-		if (n[i] && find_spot(l, i, &at, &times))
+		if (l->r->location.v[i].file == file && find_spot(l, i, &at, &times))
 			add_line(l, at, l->ranges ? n[i] * times : n[i]);
 	free(n);
 }
@@ -227,7 +271,7 @@ static uint32_t entered(const struct llvm *l, uint32_t location)
 static void add_calls(struct llvm *l, const struct executable *m)
 {
 	const struct recording_branch *b;
-	const char *callee;
+	const struct known *callee;
 	struct spot at;
 	uint32_t function, times;
 
@@ -235,14 +279,14 @@ static void add_calls(struct llvm *l, const struct executable *m)
 		if (!executable_has(m, l->r, b->to))
 			continue;
 		function = entered(l, b->to);
-		callee = function == RECORDING_NONE ? NULL : name_of(l, function);
-		if (!callee)
+		callee = function == RECORDING_NONE ? NULL : &l->known[function];
+		if (!callee || !callee->name)
 			continue;
-		if (l->r->function.v[function].line)
-			l->body.v[function_body(l, callee)].head += b->n;
+		if (callee->line)
+			l->body.v[function_body(l, callee->name)].head += b->n;
 		if (executable_has(m, l->r, b->from) && find_spot(l, b->from, &at, &times)) {
-			add_line(l, at, 0);
-			add_call(l, at, callee, b->n);
+			line_at(l, at)->called += b->n;
+			add_call(l, at, callee->name, b->n);
 		}
 	}
 }
@@ -278,20 +322,24 @@ static int by_body(const void *a, const void *b)
 static void finish(struct llvm *l)
 {
 	uint32_t body, last = NOBODY;
+	struct line *line;
 	size_t i;
 
 	vec_sort(&l->line, by_line);
 	vec_sort(&l->call, by_call);
-	for (i = 0; i < l->line.n; i++) {
-		body = l->line.v[i].at.body;
+	for (line = l->line.v; line < l->line.v + l->line.n; line++) {
+		if (line->n < line->called)
+			line->n = line->called;
+		body = line->at.body;
 		if (body != last && !l->r->branch.n)
-			l->body.v[body].head = l->line.v[i].n;
+			l->body.v[body].head = line->n;
 		last = body;
 		for (; body != NOBODY; body = l->body.v[body].at.body)
-			l->body.v[body].total += l->line.v[i].n;
+			l->body.v[body].total += line->n;
 	}
 	for (i = 0; i < l->body.n; i++)
-		vec_push(&l->sorted, &l->body.v[i]);
+		if (l->body.v[i].at.body != NOBODY || l->body.v[i].total || l->body.v[i].head)
+			vec_push(&l->sorted, &l->body.v[i]);
 	vec_sort(&l->sorted, by_body);
 }
 
@@ -355,23 +403,26 @@ int write_llvm(
 {
 	struct llvm l = {.r = r};
 	struct executable m;
-	int status = executable_find(&m, r, o, e);
+	size_t before = out->n;
+	int status = 0;
 
-	if (status)
+	if (executable_find(&m, r, o, e))
 		return -1;
+	find_known(&l);
 	add_lines(&l, m.file);
 	add_calls(&l, &m);
 	finish(&l);
-	if (l.line.n)
-		put_bodies(out, &l, NOBODY, 0);
-	else
+	put_bodies(out, &l, NOBODY, 0);
+	if (out->n == before)
 		status = err_set(e, "%s: no source lines are known of what ran in it", m.path);
 	executable_close(&m);
 	vec_free(&l.body);
 	vec_free(&l.line);
 	vec_free(&l.call);
 	vec_free(&l.sorted);
+	free(l.known);
 	htab_free(&l.names);
+	htab_free(&l.defined);
 	htab_free(&l.index);
 	arena_free(&l.mem);
 	return status;

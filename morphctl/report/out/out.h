@@ -19,8 +19,8 @@ const char *out_format_name(unsigned i, const char **summary);
 /* Whether a format needs functions and lines (symbols_resolve()), or addresses alone. */
 bool out_needs_symbols(const char *format);
 
-/* Adds locations that a format asks about beyond those that were recorded: before
- * symbols_resolve(). */
+/* Adds locations that a format asks about beyond those that were recorded, by the functions of
+ * these: after symbols_resolve(), which then resolves the new ones. */
 void out_prepare(struct recording *r, const char *format, const struct out_options *o);
 
 /* Appends the whole file to *out, which may be binary. r is resolved where the format needs it. */
