@@ -79,7 +79,9 @@ for command in reoptimize rollback
 end
 complete -c morphctl -n '__morphctl_in reoptimize' -l force -d 'also where the gain is small or not certain'
 complete -c morphctl -n '__morphctl_in profile' -l blocks -d 'with the hottest blocks'
-complete -c morphctl -n '__morphctl_in annotate' -l blocks -d 'as the editor knows them'
+for command in annotate export
+	complete -c morphctl -n "__morphctl_in $command" -l blocks -d 'as the editor knows them'
+end
 complete -c morphctl -n '__morphctl_in profile' -l text -d 'as morph-edit(1) reads it'
 complete -c morphctl -n '__morphctl_in artifact show' -l functions -d 'list the functions too'
 complete -c morphctl -n '__morphctl_in merge' -l equal -d 'scale all to the same sum'

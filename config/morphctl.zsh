@@ -65,7 +65,7 @@ _morphctl() {
 	artifact) [[ $words_so_far[2] == show ]] && options+=('--functions:list the functions too') ;;
 	report) options+=('--by:rows' '--callers:between callers and callees' '--charged:with what other code was called for' '--limit:at most so many lines' $samples) ;;
 	annotate) options+=('--blocks:as the editor knows them' $samples) ;;
-	export) options+=('--output:write this file' ${samples:1}) ;;
+	export) options+=('--blocks:as the editor knows them' '--output:write this file' ${samples:1}) ;;
 	web) options+=('--listen:serve at this socket') ;;
 	merge) options+=('--equal:scale all to the same sum' '--output:write this file') ;;
 	simulate) options+=('--policy:by this policy' '--decisions:with the decisions, one by one') ;;

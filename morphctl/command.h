@@ -91,8 +91,12 @@ int cmd_simulate(const struct invocation *in);
 int cmd_report(const struct invocation *in);
 int cmd_annotate(const struct invocation *in);
 int cmd_top(const struct invocation *in);
-/* Of annotate, by the editor's blocks. */
+/* Of annotate, by the editor's blocks: becomes morph-edit. */
 int blocks_annotate(const struct invocation *in);
+/* Of export: the path of the module of this name, and executions of its code as inferred
+ * (docs/FORMATS.md, "Branches"), in a file without a name; *path is its one for a child. */
+int blocks_branches(
+    const struct invocation *in, const char *name, const char **module, const char **path);
 int cmd_export(const struct invocation *in);
 
 /* Becomes morph-web. */

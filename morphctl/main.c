@@ -98,8 +98,10 @@ static const struct command commands[] = {
     {"export", "FORMAT [MODULE]", "the samples in the format of another tool",
 	"FORMAT is one of those that `morphctl export list` names. --input FILE takes another\n"
 	"profiler's, so that each known format becomes any other. With MODULE what ran in it, or\n"
-	"was called from there or called it.\n",
-	REPORTED | OPT_OUTPUT, 1, 2, cmd_export},
+	"was called from there or called it. With --blocks, of a module with an artifact, how "
+	"often\n"
+	"its code ran, as inferred of its profile: autofdo, fdata, llvm or preaggregated.\n",
+	REPORTED | OPT_OUTPUT | OPT_BLOCKS, 1, 2, cmd_export},
     {"simulate", "TRACE…", "what the manager would do on traces of usage, beside other strategies",
 	"Weeks in seconds: the manager's own decisions, with injected time, on what was recorded "
 	"by\n"

@@ -160,8 +160,38 @@ int cmd_top(const struct invocation *in)
 	return become_report(&c);
 }
 
+/* Formats that executions become; all others are of samples. */
+static bool has_branches(const char *format)
+{
+	static const char *const formats[] = {"autofdo", "fdata", "llvm", "preaggregated"};
+	size_t i;
+
+	for (i = 0; i < sizeof formats / sizeof *formats; i++)
+		if (strcmp(format, formats[i]) == 0)
+			return true;
+	return false;
+}
+
+/* What the editor makes of a module's profile, in place of the samples. */
+static int choose_blocks(struct call *c, const struct invocation *in, const char **path)
+{
+	const char *module = "";
+	int code;
+
+	if (in->given & ~(unsigned)(OPT_BLOCKS | OPT_OUTPUT) || in->narg != 2 ||
+	    !has_branches(in->arg[0]))
+		return complain(EXIT_USAGE,
+		    "export: --blocks is of a module's profile, as autofdo, fdata, llvm or "
+		    "preaggregated");
+	code = blocks_branches(in, in->arg[1], &module, path);
+	add(c, "--from=autofdo");
+	add(c, arena_printf(in->mem, "--module=%s", module));
+	return code;
+}
+
 int cmd_export(const struct invocation *in)
 {
+	bool blocks = in->given & OPT_BLOCKS;
 	struct call c = {0};
 	const char *input = NULL;
 	int code;
@@ -171,13 +201,13 @@ int cmd_export(const struct invocation *in)
 	pass(&c, in, OPT_OUTPUT, "output");
 	if (strcmp(in->arg[0], "list") == 0)
 		return become_report(&c);
-	code = choose_input(&c, in, &input);
+	code = blocks ? choose_blocks(&c, in, &input) : choose_input(&c, in, &input);
 	if (code != EXIT_DONE)
 		return code;
 	add(&c, "--");
 	add(&c, in->arg[0]);
 	add(&c, input);
-	if (in->narg > 1)
+	if (!blocks && in->narg > 1)
 		add(&c, module_name(in, in->arg[1]));
 	return become_report(&c);
 }
