@@ -138,10 +138,10 @@ class Perl(Program):
     trained = "`perl/train.pl`: primes, word scores, patterns, formats"
     tested = "`perl/test.pl`: anagrams, objects, a parser, matrices, records"
 
-    def __init__(self, work):
+    def __init__(self, work, *how):
         # Its hashes are seeded at random: every run would be another.
         os.environ.update(PERL_HASH_SEED="0", PERL_PERTURB_KEYS="0")
-        super().__init__(work)
+        super().__init__(work, *how)
 
     def ready(self, tree):
         run(["./Configure", "-des", "-Dcc=cc", "-Doptimize=-O2", "-Dman1dir=none", "-Dman3dir=none"],
@@ -154,11 +154,9 @@ class Perl(Program):
         cc = os.path.join(bin_, "cc")
         if os.path.lexists(cc):
             os.unlink(cc)
-        if not how.hooked:
-            os.symlink(run(["which", how.cc]).strip(), cc)
-        self.sh(how, ["env", f"PATH={bin_}:{os.environ['PATH']}" if not how.hooked else "A=B", "make",
-                      f"-j{os.cpu_count()}", f"OPTIMIZE={how.cflags}", f"CLDFLAGS={how.ldflags}",
-                      "perl"], tree)
+        os.symlink(run(["which", how.cc]).strip(), cc)
+        self.env["PATH"] = f"{bin_}:{os.environ['PATH']}"
+        self.sh(how, ["make", f"-j{os.cpu_count()}", f"OPTIMIZE={how.cflags}", f"CLDFLAGS={how.ldflags}", "perl"], tree)
         return tree + "/perl"
 
     def train(self, rounds):

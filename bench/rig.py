@@ -191,8 +191,9 @@ class Program:
     extra = ""  # flags the program needs besides
     trained = tested = ""  # the workloads in words
 
-    def __init__(self, work):
+    def __init__(self, work, how=HOOKED):
         self.name = type(self).__name__.lower()
+        self.work, self.how = work, how
         self.dir = os.path.join(work, self.name)
         self.env = dict(os.environ, MORPH_ARTIFACTS=os.path.join(self.dir, "artifacts"),
                         MORPH_HOOKS_LOG=os.path.join(self.dir, "hooks.log"), LC_ALL="C")
@@ -201,7 +202,7 @@ class Program:
         self.get_ready()
         self.version = self.get_version()
         self.inputs()
-        self.module = self.made("base", HOOKED)
+        self.module = self.made("base", how)
         self.artifact = self.module + ".morph"
         self.elf = exact.Elf(self.module)
         self.build_id = self.elf.data(".note.gnu.build-id")[16:].hex()
@@ -237,6 +238,10 @@ class Program:
         return self.test(rounds)
 
     # ---- builds ----
+
+    def again(self, how):
+        """The same program with `how` for its module, in a folder of its own."""
+        return type(self)(os.path.join(self.work, how.cc), how)
 
     def forget_another_training(self):
         """Removes the builds and profiles of all ways where they are of another training."""
