@@ -163,15 +163,15 @@ def hot_objects(tree):
 
 
 def gcc_profile_use(p):
-    how = How(cflags=CFLAGS + " -fprofile-use -fprofile-correction -Wno-missing-profile",
-              ldflags=LDFLAGS)
+    plain = p.how._replace(hooked=False)
+    how = plain._replace(cflags=plain.cflags + " -fprofile-use -fprofile-correction -Wno-missing-profile")
     kept, tree = p.path("gcda"), p.path("src")
     if not os.path.exists(p.path("pgo.how")):
         shutil.rmtree(kept, ignore_errors=True)
         if os.path.exists(p.path("pgo-counting.how")):
             os.unlink(p.path("pgo-counting.how"))  # its tree is gone
-        counting = p.made("pgo-counting", How(cflags=CFLAGS + " -fprofile-generate",
-                                              ldflags=LDFLAGS + " -fprofile-generate"))
+        counting = p.made("pgo-counting", plain._replace(cflags=plain.cflags + " -fprofile-generate",
+                                                         ldflags=plain.ldflags + " -fprofile-generate"))
         for f in list(counters(tree)):
             os.unlink(os.path.join(tree, f))  # of programs that ran while it was built
         progress(f"{p.name}: training for -fprofile-use")
@@ -189,6 +189,24 @@ def gcc_profile_use(p):
     if not hot:
         raise Unavailable("no object has .text.hot: the counters were not found")
     return path, {"note": f".text.hot in {hot} objects"}
+
+
+# ---- clang with its own counters ----
+
+def clang_profile_use(p):
+    plain = p.how._replace(hooked=False)
+    counting = p.made("pgo-counting", plain._replace(cflags=plain.cflags + " -fprofile-generate",
+                                                     ldflags=plain.ldflags + " -fprofile-generate"))
+    counts, profile = p.path("pgo.profraw"), p.path("pgo.profdata")
+    if not os.path.exists(profile) or os.path.getmtime(profile) < os.path.getmtime(counting):
+        progress(f"{p.name}: training for -fprofile-use")
+        if os.path.exists(counts):
+            os.unlink(counts)  # it would be added to
+        measured([counting, *p.train(TRAINED * p.short)[1:]], env=dict(p.env, LLVM_PROFILE_FILE=counts))
+        measured([LLVM + "llvm-profdata", "merge", "-o", profile, counts])
+        if os.path.exists(p.path("pgo.how")):
+            os.unlink(p.path("pgo.how"))
+    return p.made("pgo", plain._replace(cflags=f"{plain.cflags} -fprofile-use={profile}")), {}
 
 
 # ---- clang from samples ----
@@ -224,20 +242,27 @@ def sampled_addresses(data, build):
     return out
 
 
+def clang_profile(p, name, build, data):
+    """llvm-profgen wants branch records; without them each sample is a range of one
+    instruction in its form for profiles without symbols."""
+    found = sampled_addresses(data, build)
+    if not found:
+        raise Unavailable("no samples of the program")
+    text = min(exact.Elf(build).executable())[0] & -4096  # where it counts from
+    ranges = p.write(f"{name}.ranges", f"{len(found)}\n" + "".join(
+        f"{a - text:x}-{a - text:x}:{k}\n" for a, k in sorted(found.items())) + "0\n")
+    profile = p.path(f"{name}.prof")
+    measured([LLVM + "llvm-profgen", f"--unsymbolized-profile={ranges}", f"--binary={build}",
+              f"--output={profile}"])
+    return profile
+
+
 def clang_samples(n):
-    """AutoFDO. llvm-profgen wants branch records; without them each sample is a
-    range of one instruction in its form for profiles without symbols."""
+    """AutoFDO."""
     def make(p):
         base, profile = clang(p)[0], p.path("autofdo.prof")
         if not os.path.exists(profile) or os.path.getmtime(profile) < os.path.getmtime(base):
-            found = sampled_addresses(perf_samples(p, base, "clang", n), base)
-            if not found:
-                raise Unavailable("no samples of the program")
-            text = min(exact.Elf(base).executable())[0] & -4096  # where it counts from
-            ranges = p.write("autofdo.ranges", f"{len(found)}\n" + "".join(
-                f"{a - text:x}-{a - text:x}:{k}\n" for a, k in sorted(found.items())) + "0\n")
-            measured([LLVM + "llvm-profgen", f"--unsymbolized-profile={ranges}", f"--binary={base}",
-                      f"--output={profile}"])
+            clang_profile(p, "autofdo", base, perf_samples(p, base, "clang", n))
         how = CLANG._replace(cflags=f"{CLANG.cflags} -fprofile-sample-use={profile}")
         if os.path.exists(p.path("autofdo.how")) and \
                 os.path.getmtime(p.path("autofdo")) < os.path.getmtime(profile):
