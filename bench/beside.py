@@ -7,18 +7,25 @@ from rig import table
 INSTRUCTIONS, TAKEN, LINES = range(3)
 
 
-class Beside:
-    """Builds {what it is: path} of a program, and the plain one."""
+TIMED = 20  # the part of a whole training that is timed
 
-    def __init__(self, p, made):
-        self.p, self.name, self.made = p, p.name, made
+
+class Beside:
+    """Builds {what it is: path} of a program, and the plain one, on the test, or on what they were trained on."""
+
+    def __init__(self, p, made, plain=None, trained=False):
+        self.p, self.name, self.made, self.base = p, p.name, made, plain or p.module
+        self.args = p.train if trained else p.test
+        self.timed = max(1, p.long // TIMED) if trained else p.timed
 
     def measure(self, which, rounds):
-        """The times are kept as `which`."""
-        p, paths = self.p, [self.p.module, *self.made.values()]
-        _, *time = p.times(paths, p.test(p.timed), rounds, which)
-        self.plain, *counted = [p.taken(path, p.test(p.short)) for path in paths]
-        self.time, self.counted = dict(zip(self.made, time)), dict(zip(self.made, counted))
+        """The times are kept as `which`; without rounds there are none."""
+        p, paths = self.p, [self.base, *self.made.values()]
+        if rounds:
+            _, *time = p.times(paths, self.args(self.timed), rounds, which)
+            self.time = dict(zip(self.made, time))
+        self.plain, *counted = [p.taken(path, self.args(p.short)) for path in paths]
+        self.counted = dict(zip(self.made, counted))
         return self
 
 
@@ -37,7 +44,7 @@ def counted(what):
 
 
 def size(b, build):
-    ratio = os.path.getsize(b.made[build]) / os.path.getsize(b.p.module)
+    ratio = os.path.getsize(b.made[build]) / os.path.getsize(b.base)
     return ratio, f"{ratio:.3f}"
 
 
