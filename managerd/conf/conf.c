@@ -3,7 +3,6 @@
 #include "common/publish.h"
 #include "managerd/conf/fields.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
@@ -50,6 +49,8 @@ const struct conf_field conf_field[NFIELD] = {
     {CONF_SAMPLES_DISK, "samples", "disk", CONF_BYTES, AT(samples.disk), 67108864., 1048576, 1e12},
     {CONF_KEEP_BUILDS, NULL, "keep_builds", CONF_COUNT, AT(keep_builds), 2, 1, 100},
     {CONF_PERF_LINKS, NULL, "perf_links", CONF_BOOLEAN, AT(perf_links), 0, 0, 1},
+    {CONF_LEGACY, NULL, "legacy", CONF_LEVEL, AT(legacy), LEGACY_OBSERVE, LEGACY_OFF,
+	LEGACY_OPTIMIZE},
 #undef AT
 };
 
@@ -63,6 +64,8 @@ static void set_number(struct conf *c, const struct conf_field *f, double v)
 		*(uint64_t *)at = (uint64_t)v;
 	else if (f->kind == CONF_BOOLEAN)
 		*(bool *)at = v != 0;
+	else if (f->kind == CONF_LEVEL)
+		*(int *)at = (int)v;
 	else
 		*(double *)at = v;
 }
@@ -97,7 +100,7 @@ void conf_free(struct conf *c)
 		argv_free(c->modules.v[i].restart);
 	}
 	for (i = 0; i < c->packages.n; i++)
-		free(c->packages.v[i]);
+		free(c->packages.v[i].name);
 	for (i = 0; i < c->fetch.servers.n; i++)
 		free(c->fetch.servers.v[i]);
 	vec_free(&c->fetch.servers);
@@ -210,6 +213,17 @@ static int read_field(struct reader *r, const struct conf_field *f, const yaml_n
 	return 0;
 }
 
+static int read_legacy(struct reader *r, const yaml_node_t *n, int *out)
+{
+	const char *s = scalar(n);
+	double v;
+
+	if (!s || conf_value_parse(CONF_LEVEL, s, &v))
+		return wrong(r, n, "legacy: expected %s", conf_value_form(CONF_LEVEL));
+	*out = (int)v;
+	return 0;
+}
+
 /* A command: a list of arguments, or one string, cut at blanks. */
 static int read_command(struct reader *r, const char *key, const yaml_node_t *n, char ***out)
 {
@@ -289,7 +303,7 @@ static int module_pair(
     struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
 {
 	static const char *const known[] = {
-	    "path", "action", "verify", "measure", "counter", "restart"};
+	    "path", "action", "legacy", "verify", "measure", "counter", "restart"};
 	struct conf_module *m = arg;
 	const char *k = scalar(key), *s = scalar(value);
 
@@ -306,6 +320,8 @@ static int module_pair(
 				return 0;
 		return wrong(r, value, "action: expected optimize, observe or ignore");
 	}
+	if (!strcmp(k, "legacy"))
+		return read_legacy(r, value, &m->legacy);
 	if (!strcmp(k, "verify"))
 		return read_command(r, "verify", value, &m->verify);
 	if (!strcmp(k, "measure"))
@@ -334,7 +350,8 @@ static int read_module(struct reader *r, const yaml_node_t *item)
 {
 	struct conf_module *m;
 
-	vec_push(&r->c->modules, (struct conf_module){.line = (unsigned)item->start_mark.line + 1});
+	vec_push(&r->c->modules, (struct conf_module){.legacy = LEGACY_UNSET,
+				     .line = (unsigned)item->start_mark.line + 1});
 	m = &r->c->modules.v[r->c->modules.n - 1];
 	if (each_pair(r, item, "modules", module_pair, m))
 		return -1;
@@ -343,14 +360,41 @@ static int read_module(struct reader *r, const yaml_node_t *item)
 	return restart_has_counter(r, item, m->restart, m->counter);
 }
 
+static int read_package_name(struct reader *r, const yaml_node_t *n, struct conf_package *p)
+{
+	const char *s = scalar(n);
+
+	if (!s || !*s || s[strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789+-.*?[]")])
+		return wrong(
+		    r, n, "packages: expected the name of a Debian package, or a pattern of names");
+	p->name = xstrdup(s);
+	return 0;
+}
+
+static int package_pair(
+    struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
+{
+	static const char *const known[] = {"name", "legacy"};
+	struct conf_package *p = arg;
+
+	if (!strcmp(scalar(key), "name"))
+		return read_package_name(r, value, p);
+	if (!strcmp(scalar(key), "legacy"))
+		return read_legacy(r, value, &p->legacy);
+	return unknown(r, key, " in packages", known, sizeof known / sizeof *known);
+}
+
 static int read_package(struct reader *r, const yaml_node_t *item)
 {
-	const char *s = scalar(item);
+	struct conf_package *p;
 
-	if (!s || !*s || s[strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789+-.")])
-		return wrong(r, item, "packages: expected the name of a Debian package");
-	vec_push(&r->c->packages, xstrdup(s));
-	return 0;
+	vec_push(&r->c->packages, (struct conf_package){.legacy = LEGACY_UNSET});
+	p = &r->c->packages.v[r->c->packages.n - 1];
+	if (item->type != YAML_MAPPING_NODE)
+		return read_package_name(r, item, p);
+	if (each_pair(r, item, "packages", package_pair, p))
+		return -1;
+	return p->name ? 0 : wrong(r, item, "packages: this entry has no name");
 }
 
 static int read_server(struct reader *r, const yaml_node_t *item)
@@ -496,7 +540,7 @@ static int top_pair(struct reader *r, const yaml_node_t *key, const yaml_node_t 
 {
 	static const char *const known[] = {"profile", "decide", "idle", "edit", "quota", "record",
 	    "samples", "measure", "fetch", "verify", "notify", "modules", "packages", "keep_builds",
-	    "perf_links"};
+	    "perf_links", "legacy"};
 	enum { SECTIONS = 7 };
 	struct command_section command[] = {
 	    {"verify", CONF_VERIFY, &r->c->verify}, {"notify", CONF_NOTIFY, &r->c->notify}};
@@ -606,60 +650,4 @@ int conf_read_fd(int fd, const char *name, struct conf *c, struct err *e)
 	buf_free(&text);
 	free(path);
 	return r;
-}
-
-/* ---- what holds for a path ---- */
-
-const struct conf_module *conf_module_for(const struct conf *c, const char *path)
-{
-	const char *glob;
-	size_t i;
-
-	for (i = 0; i < c->modules.n; i++) {
-		glob = c->modules.v[i].path;
-		if (!fnmatch(glob, path, strstr(glob, "**") ? 0 : FNM_PATHNAME))
-			return &c->modules.v[i];
-	}
-	return NULL;
-}
-
-bool conf_lets_optimize(const struct conf *c, const char *path, struct err *e)
-{
-	const struct conf_module *m = conf_module_for(c, path);
-
-	if (!m || m->action == CONF_OPTIMIZE)
-		return true;
-	err_set(e,
-	    "%s:%u: the policy only lets it be %s; take that entry out, or put one with action: "
-	    "optimize before it, and run `morphctl reload`",
-	    c->path, m->line, m->action == CONF_OBSERVE ? "observed" : "ignored");
-	return false;
-}
-
-char *const *conf_verify_for(const struct conf *c, const char *path)
-{
-	const struct conf_module *m = conf_module_for(c, path);
-
-	return m && m->verify ? m->verify : c->verify;
-}
-
-char *const *conf_measure_for(const struct conf *c, const char *path)
-{
-	const struct conf_module *m = conf_module_for(c, path);
-
-	return m && m->measure ? m->measure : c->measure.command;
-}
-
-char *const *conf_counter_for(const struct conf *c, const char *path)
-{
-	const struct conf_module *m = conf_module_for(c, path);
-
-	return m && m->counter ? m->counter : c->measure.counter;
-}
-
-char *const *conf_restart_for(const struct conf *c, const char *path)
-{
-	const struct conf_module *m = conf_module_for(c, path);
-
-	return m && m->counter ? m->restart : c->measure.restart;
 }

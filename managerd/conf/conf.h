@@ -20,12 +20,25 @@ enum conf_action {
 	CONF_IGNORE    /* samples count as outside */
 };
 
+enum conf_legacy {         /* of programs without an artifact */
+	LEGACY_UNSET = -1, /* of an entry: what holds without it */
+	LEGACY_OFF,        /* nothing is done for them */
+	LEGACY_OBSERVE,    /* it is said which could be lifted, and none is */
+	LEGACY_OPTIMIZE    /* one that has enough samples is lifted and laid out */
+};
+
 struct conf_module { /* one entry of `modules`; the first whose glob matches holds */
 	char *path;  /* glob, fnmatch(3); with a "**" in it every '*' also matches '/' */
 	int action;  /* enum conf_action */
+	int legacy;  /* enum conf_legacy */
 	char **verify, **measure;  /* argv, NULL = the general one */
 	char **counter, **restart; /* of a service, together: counter NULL = the general ones */
 	unsigned line;
+};
+
+struct conf_package { /* one entry of `packages`; the first whose glob matches holds */
+	char *name;   /* glob, fnmatch(3) */
+	int legacy;   /* enum conf_legacy */
 };
 
 enum conf_key {
@@ -62,6 +75,7 @@ enum conf_key {
 	CONF_SAMPLES_DISK,
 	CONF_KEEP_BUILDS,
 	CONF_PERF_LINKS,
+	CONF_LEGACY,
 	CONF_FETCH_SERVERS,
 	CONF_FETCH_KEY,
 	CONF_VERIFY,
@@ -134,9 +148,10 @@ struct conf {
 	char **notify; /* argv with {module}, {event} and {text} not replaced; NULL = none */
 	char **verify; /* argv, NULL-terminated, with {new} and {old} not replaced; NULL = none */
 	VEC(struct conf_module) modules;
-	VEC(char *) packages;     /* Debian packages whose modules may be swapped */
-	uint64_t keep_builds;     /* old builds kept per module for rollback, >= 1 */
+	VEC(struct conf_package) packages; /* Debian packages whose modules may be swapped */
+	uint64_t keep_builds;              /* old builds kept per module for rollback, >= 1 */
 	bool perf_links;          /* what has other names in perf's cache alone may be swapped */
+	int legacy;               /* enum conf_legacy, where no entry says otherwise */
 	unsigned line[CONF_NKEY]; /* where a value comes from, 0 = default */
 };
 
@@ -157,6 +172,13 @@ void conf_print(const struct conf *c, FILE *out);
 const struct conf_module *conf_module_for(const struct conf *c, const char *path);
 /* Whether a path may get a new layout; else e says by which line it may not. */
 bool conf_lets_optimize(const struct conf *c, const char *path, struct err *e);
+/* The entry of `packages` that holds for a package, or NULL: its modules may not be swapped. */
+const struct conf_package *conf_package_for(const struct conf *c, const char *package);
+/* What holds for a program without an artifact: its path's entry says so, or its package's (NULL =
+ * it is of none), or the general key. */
+enum conf_legacy conf_legacy_for(const struct conf *c, const char *path, const char *package);
+/* The same of whichever package gives it most. */
+enum conf_legacy conf_legacy_most(const struct conf *c, const char *path);
 /* The verify command that holds for a path, or NULL. */
 char *const *conf_verify_for(const struct conf *c, const char *path);
 /* Likewise the one by which old and new build are compared. */

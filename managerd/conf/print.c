@@ -9,6 +9,8 @@ static double get_number(const struct conf *c, const struct conf_field *f)
 
 	if (f->kind == CONF_COUNT || f->kind == CONF_BYTES)
 		return (double)*(const uint64_t *)at;
+	if (f->kind == CONF_LEVEL)
+		return *(const int *)at;
 	return f->kind == CONF_BOOLEAN ? *(const bool *)at : *(const double *)at;
 }
 
@@ -82,7 +84,33 @@ static void print_module_command(const char *key, char *const *v, FILE *out)
 	putc('\n', out);
 }
 
-static void print_lists(const struct conf *c, FILE *out)
+static void print_legacy(int legacy, FILE *out)
+{
+	char value[32];
+
+	if (legacy == LEGACY_UNSET)
+		return;
+	conf_value_print(CONF_LEVEL, legacy, value, sizeof value);
+	fprintf(out, "    legacy: %s\n", value);
+}
+
+static void print_packages(const struct conf *c, FILE *out)
+{
+	const struct conf_package *p;
+	size_t i;
+
+	fputs(c->packages.n ? "packages:" : "packages: []", out);
+	print_origin(c, CONF_PACKAGES, out);
+	for (i = 0; i < c->packages.n; i++) {
+		p = &c->packages.v[i];
+		fputs(p->legacy == LEGACY_UNSET ? "  - " : "  - name: ", out);
+		print_string(p->name, out);
+		putc('\n', out);
+		print_legacy(p->legacy, out);
+	}
+}
+
+static void print_modules(const struct conf *c, FILE *out)
 {
 	const struct conf_module *m;
 	size_t i;
@@ -95,17 +123,11 @@ static void print_lists(const struct conf *c, FILE *out)
 		print_string(m->path, out);
 		fprintf(out, " # %s:%u\n    action: %s\n", c->path, m->line,
 		    conf_action_name[m->action]);
+		print_legacy(m->legacy, out);
 		print_module_command("verify", m->verify, out);
 		print_module_command("measure", m->measure, out);
 		print_module_command("counter", m->counter, out);
 		print_module_command("restart", m->restart, out);
-	}
-	fputs(c->packages.n ? "packages:" : "packages: []", out);
-	print_origin(c, CONF_PACKAGES, out);
-	for (i = 0; i < c->packages.n; i++) {
-		fputs("  - ", out);
-		print_string(c->packages.v[i], out);
-		putc('\n', out);
 	}
 }
 
@@ -148,5 +170,6 @@ void conf_print(const struct conf *c, FILE *out)
 	}
 	print_command_section(c, "verify", CONF_VERIFY, c->verify, out);
 	print_command_section(c, "notify", CONF_NOTIFY, c->notify, out);
-	print_lists(c, out);
+	print_modules(c, out);
+	print_packages(c, out);
 }

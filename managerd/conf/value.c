@@ -18,6 +18,9 @@ static const struct {
 } size_unit[] = {{"T", 1099511627776.}, {"G", 1073741824}, {"M", 1048576}, {"K", 1024}, {"", 1}};
 enum { NSIZE_UNIT = sizeof size_unit / sizeof *size_unit };
 
+static const char *const level[] = {"off", "observe", "optimize"};
+enum { NLEVEL = sizeof level / sizeof *level };
+
 const char *conf_value_form(enum conf_kind kind)
 {
 	static const char *const form[] = {
@@ -27,6 +30,7 @@ const char *conf_value_form(enum conf_kind kind)
 	    [CONF_COUNT] = "a whole number",
 	    [CONF_BYTES] = "a size such as 512M or 2G, or 0 for no limit",
 	    [CONF_BOOLEAN] = "yes or no",
+	    [CONF_LEVEL] = "off, observe or optimize",
 	};
 
 	return form[kind];
@@ -55,6 +59,12 @@ int conf_value_parse(enum conf_kind kind, const char *s, double *v)
 	if (kind == CONF_BOOLEAN) {
 		*v = !strcmp(s, "yes") || !strcmp(s, "true");
 		return *v || !strcmp(s, "no") || !strcmp(s, "false") ? 0 : -1;
+	}
+	if (kind == CONF_LEVEL) {
+		for (i = 0; i < NLEVEL && strcmp(s, level[i]); i++)
+			;
+		*v = (double)i;
+		return i < NLEVEL ? 0 : -1;
 	}
 	if (parse_number(s, &rest, v))
 		return -1;
@@ -91,6 +101,9 @@ void conf_value_print(enum conf_kind kind, double v, char *out, size_t n)
 	switch (kind) {
 	case CONF_BOOLEAN:
 		snprintf(out, n, "%s", v ? "yes" : "no");
+		return;
+	case CONF_LEVEL:
+		snprintf(out, n, "%s", level[(size_t)v]);
 		return;
 	case CONF_SHARE:
 		snprintf(out, n, "%.15g%%", 100 * v);

@@ -10,9 +10,10 @@ enum conf_kind {
 	CONF_DURATION, /* seconds */
 	CONF_SHARE,    /* 0…1 */
 	CONF_NUMBER,
-	CONF_COUNT,  /* whole */
-	CONF_BYTES,  /* whole */
-	CONF_BOOLEAN /* 0 or 1 */
+	CONF_COUNT,   /* whole */
+	CONF_BYTES,   /* whole */
+	CONF_BOOLEAN, /* 0 or 1 */
+	CONF_LEVEL    /* off, observe, optimize: 0, 1, 2 */
 };
 
 /* "a duration such as 10s, 5min, 12h or 7d": what to write, for messages. */

@@ -90,16 +90,6 @@ static void admitted(struct parent *p, struct task *t)
 		task_job_start(p, t);
 }
 
-static bool named(const struct conf *c, const char *package)
-{
-	size_t i;
-
-	for (i = 0; i < c->packages.n; i++)
-		if (!strcmp(c->packages.v[i], package))
-			return true;
-	return false;
-}
-
 static char *read_text(int fd)
 {
 	char *text = xcalloc(PACKAGE_ANSWER_MAX + 1, 1);
@@ -117,7 +107,7 @@ static void package_known(struct parent *p, struct task *t, int status)
 	child_forget(&t->child);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) > 1)
 		err_set(&t->refused, "its package cannot be found out: dpkg-query failed");
-	else if (package && !named(p->conf, package))
+	else if (package && !conf_package_for(p->conf, package))
 		err_set(&t->refused, "belongs to the package %s, which the policy does not name",
 		    package);
 	free(package);

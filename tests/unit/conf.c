@@ -71,7 +71,8 @@ START_TEST(every_unit)
 		  "decide:\n  every: 500ms\n  min_samples: 1e4\n  min_coverage: 25%\n"
 		  "  min_change: 0.25\n  cool_down: 2 d\n  hold: 0\n"
 		  "idle: {after: 5min, battery: yes, cpu: 33.5 %}\n"
-		  "edit: {memory: 512M, deadline: 90s}\nkeep_builds: 3\nperf_links: yes\n"),
+		  "edit: {memory: 512M, deadline: 90s}\nkeep_builds: 3\nperf_links: yes\n"
+		  "legacy: off\n"),
 	    0);
 	ck_assert_double_eq(c.profile.half_life_s, 12 * 3600);
 	ck_assert_double_eq(c.decide.every_s, 0.5);
@@ -86,6 +87,7 @@ START_TEST(every_unit)
 	ck_assert_uint_eq(c.edit.memory, 512 << 20);
 	ck_assert_uint_eq(c.keep_builds, 3);
 	ck_assert(c.perf_links);
+	ck_assert_int_eq(c.legacy, LEGACY_OFF);
 	ck_assert_uint_eq(c.line[CONF_EVERY], 3);
 	ck_assert_uint_eq(c.line[CONF_IDLE_PSI], 0);
 	conf_free(&c);
@@ -104,7 +106,9 @@ START_TEST(print_reads_back)
 		  "modules:\n  - {path: '/opt/**', action: observe}\n"
 		  "  - {path: \"/x\\ty\\\"*\", verify: [a b, '{old}'], measure: ['{build}']}\n"
 		  "  - {path: /srv/d, restart: [r, '{module}'], counter: c}\n"
-		  "packages: [lua5.4]\n"
+		  "  - {path: /l, legacy: off}\n"
+		  "packages: [lua5.4, {name: 'perl*', legacy: optimize}, {name: xz-utils}]\n"
+		  "legacy: optimize\n"
 		  "measure: {pairs: 9, command: 'bench -n {build}', counter: [c, '{module}'],"
 		  " restart: r, service_turn: 90s}\n"
 		  "notify: {command: [tell, '{module} {text}']}\n"
@@ -136,6 +140,12 @@ START_TEST(print_reads_back)
 	ck_assert_uint_eq(again.measure.pairs, 9);
 	ck_assert_str_eq(again.modules.v[1].measure[0], "{build}");
 	ck_assert_str_eq(again.modules.v[1].path, "/x\ty\"*");
+	ck_assert_int_eq(again.modules.v[1].legacy, LEGACY_UNSET);
+	ck_assert_int_eq(again.modules.v[3].legacy, LEGACY_OFF);
+	ck_assert_int_eq(again.packages.v[0].legacy, LEGACY_UNSET);
+	ck_assert_str_eq(again.packages.v[1].name, "perl*");
+	ck_assert_int_eq(again.packages.v[1].legacy, LEGACY_OPTIMIZE);
+	ck_assert_str_eq(again.packages.v[2].name, "xz-utils");
 	free(a);
 	free(b);
 	free(text);
@@ -218,6 +228,13 @@ static const struct {
     {"verify: {comand: x}\n",
 	"p.yaml:1:10: unknown key 'comand' in verify; did you mean 'command'?"},
     {"packages: [\"Lua 5\"]\n", "p.yaml:1:12: packages: expected the name of a Debian package"},
+    {"packages: [{legacy: off}]\n", "p.yaml:1:12: packages: this entry has no name"},
+    {"packages: [{name: x, legacy: yes}]\n",
+	"p.yaml:1:30: legacy: expected off, observe or optimize"},
+    {"packages: [{name: x, action: observe}]\n", "p.yaml:1:22: unknown key 'action' in packages"},
+    {"modules: [{path: /x, legacy: [off]}]\n",
+	"p.yaml:1:30: legacy: expected off, observe or optimize"},
+    {"legacy: no\n", "p.yaml:1:9: legacy: expected off, observe or optimize, not 'no'"},
     {"packages: lua\n", "p.yaml:1:11: packages: expected a list of package names"},
     {"a: [1\n", "p.yaml:2:1: "},
     {"idle: {}\n---\nidle: {}\n", "p.yaml:3:1: expected one document, this is a second one"},
@@ -298,6 +315,30 @@ START_TEST(restart_is_the_counters)
 }
 END_TEST
 
+/* What an entry of the path's says, then the package's, then the general key. */
+START_TEST(programs_without_an_artifact)
+{
+	ck_assert_int_eq(parse("modules:\n  - {path: /usr/bin/perl, legacy: off}\n"
+			       "  - {path: /usr/bin/*, verify: x}\n"
+			       "packages:\n  - perl-doc\n  - {name: 'perl*', legacy: optimize}\n"
+			       "  - {name: 'perl-base', legacy: off}\n"),
+	    0);
+	ck_assert_int_eq(conf_legacy_for(&c, "/usr/bin/perl", "perl-base"), LEGACY_OFF);
+	ck_assert_int_eq(conf_legacy_for(&c, "/usr/bin/x", "perl-base"), LEGACY_OPTIMIZE);
+	ck_assert_int_eq(conf_legacy_for(&c, "/usr/bin/x", "perl-doc"), LEGACY_OBSERVE);
+	ck_assert_int_eq(conf_legacy_for(&c, "/usr/bin/x", "xz-utils"), LEGACY_OBSERVE);
+	ck_assert_int_eq(conf_legacy_for(&c, "/usr/bin/x", NULL), LEGACY_OBSERVE);
+	ck_assert_int_eq(conf_legacy_most(&c, "/usr/bin/perl"), LEGACY_OFF);
+	ck_assert_int_eq(conf_legacy_most(&c, "/usr/bin/x"), LEGACY_OPTIMIZE);
+	ck_assert_ptr_null(conf_package_for(&c, "xz-utils"));
+	ck_assert_str_eq(conf_package_for(&c, "perl-base")->name, "perl*");
+	conf_free(&c);
+	ck_assert_int_eq(parse("legacy: off\npackages: [x]\n"), 0);
+	ck_assert_int_eq(conf_legacy_most(&c, "/y"), LEGACY_OFF);
+	conf_free(&c);
+}
+END_TEST
+
 UNIT_MAIN("conf", 0, NULL, NULL, file_states_the_defaults, every_unit, print_reads_back,
     UNIT_LOOP(one_error_with_its_place, sizeof bad / sizeof *bad), empty_is_all_defaults,
-    first_matching_module_holds, restart_is_the_counters)
+    first_matching_module_holds, restart_is_the_counters, programs_without_an_artifact)
