@@ -1,13 +1,7 @@
-/*
- * Artifacts from servers: morph-fetch gets one as a user of its own, morph-inspect reads it as the
- * module's owner, and only then it is put where artifacts are looked for.
- */
+/* Artifacts from servers: morph-fetch gets one as a user of its own. */
 #include "managerd/fetch/fetch.h"
-#include "common/artifact/prune.h"
 #include "common/fetch/fetch.h"
-#include "common/publish.h"
 #include "managerd/parent/stages.h"
-#include "managerd/parent/swap/stage.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -22,58 +16,6 @@
 enum { PROCESSES = 16, DAY_MS = 86400000 };
 
 /* ---- what came ---- */
-
-struct publishing {
-	const struct parent *p;
-	struct task *t;
-};
-
-static int publish_to(const char *path, int from, struct err *e)
-{
-	char *dir = path_dir(path);
-	struct publish file;
-	struct stat st;
-	int r = fstat(from, &st) ? err_sys(e, "%s", path) : dir_make(dir, 0755, e);
-
-	free(dir);
-	if (r || publish_open(&file, path, 0644, e))
-		return -1;
-	if (!stage_copy(from, file.fd, (uint64_t)st.st_size, NULL, e))
-		return publish_commit(&file, e);
-	publish_abort(&file);
-	return -1;
-}
-
-static void publish_fetched(void *arg, struct worked *w)
-{
-	const struct publishing *a = arg;
-	char *folder = artifacts_folder(a->p->state);
-
-	w->status = publish_to(a->t->art.path, a->t->art.fd, &w->why);
-	artifacts_prune(folder, a->p->conf->fetch.disk);
-	free(folder);
-}
-
-static void published(struct parent *p, struct task *t, int status)
-{
-	struct worked w;
-
-	child_worked(&t->child, &w);
-	task_ended(p, t, false, w.status ? w.why.text : "");
-}
-
-static void fetched_known(struct parent *p, struct task *t, int status)
-{
-	struct inspect_head h;
-	struct err e;
-	int r = task_answer(t, &h, &e);
-
-	child_forget(&t->child);
-	if (!r)
-		task_work(p, t, publish_fetched, &(struct publishing){p, t}, published);
-	else if (err_wrap(&e, "what a server sent"))
-		task_ended(p, t, false, e.text);
-}
 
 static void not_fetched(struct parent *p, struct task *t, int status)
 {
@@ -91,7 +33,7 @@ static void not_fetched(struct parent *p, struct task *t, int status)
 static void fetched(struct parent *p, struct task *t, int status)
 {
 	static const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
-	char *folder;
+	int fd;
 
 	if (status) {
 		not_fetched(p, t, status);
@@ -100,12 +42,9 @@ static void fetched(struct parent *p, struct task *t, int status)
 		child_forget(&t->child);
 		task_ended(p, t, false, "what was fetched is too large, or still being written");
 	} else {
-		folder = artifacts_folder(p->state);
-		t->art.path = build_id_path(folder, strlen(folder), &t->origin);
-		t->art.fd = t->child.answer;
+		fd = t->child.answer;
 		t->child.answer = -1;
-		free(folder);
-		task_inspect(p, t, INSPECT_PAIR, t->art.fd, t->mod.fd, fetched_known);
+		task_keep_artifact(p, t, fd);
 	}
 }
 

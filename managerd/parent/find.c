@@ -22,17 +22,26 @@ static void add_place(struct task *t, char *path)
 {
 	size_t i;
 
-	for (i = 0; i < t->place.n; i++)
-		if (!strcmp(t->place.v[i], path)) {
-			free(path);
-			return;
-		}
-	vec_push(&t->place, path);
+	for (i = 0; path && i < t->place.n && strcmp(t->place.v[i], path); i++)
+		;
+	if (path && i == t->place.n)
+		vec_push(&t->place, path);
+	else
+		free(path);
 }
 
-char *artifacts_folder(const char *state)
+/* In a folder of ours, which is freed; NULL: there cannot be one. */
+static char *kept_path(char *folder, const struct build_id *id)
 {
-	return xasprintf("%s/artifacts", state);
+	char *path = build_id_path(folder, strlen(folder), id);
+
+	free(folder);
+	return path;
+}
+
+static char *lifted_path(const struct parent *p, const struct task *t, const struct build_id *id)
+{
+	return kept_path(lifted_folder(p->state, t->mod.st.st_uid), id);
 }
 
 static void add_places(const struct parent *p, struct task *t, const struct build_id *id)
@@ -41,22 +50,25 @@ static void add_places(const struct parent *p, struct task *t, const struct buil
 	const struct passwd *pw = p->user || !owner ? NULL : getpwuid(owner);
 	/* Of whom the module belongs to, of all, and what was fetched. */
 	char *folders = places_artifacts(p->user ? getenv("HOME") : pw ? pw->pw_dir : NULL);
-	char *fetched = artifacts_folder(p->state);
 	const char *at = folders;
-	char *path;
 	size_t n;
 
 	for (; *at; at += n + (at[n] == ':')) {
 		n = strcspn(at, ":");
-		path = n && *at == '/' ? build_id_path(at, n, id) : NULL;
-		if (path)
-			add_place(t, path);
+		add_place(t, n && *at == '/' ? build_id_path(at, n, id) : NULL);
 	}
-	path = build_id_path(fetched, strlen(fetched), id);
-	if (path)
-		add_place(t, path);
-	free(fetched);
 	free(folders);
+	add_place(t, kept_path(artifacts_folder(p->state), id));
+}
+
+/* All of an inspected module's; what was lifted serves where there is nothing else. */
+static void add_own_places(const struct parent *p, struct task *t)
+{
+	add_places(p, t, &t->is);
+	add_places(p, t, &t->origin);
+	t->lifted_from = t->place.n;
+	add_place(t, lifted_path(p, t, &t->is));
+	add_place(t, lifted_path(p, t, &t->origin));
 }
 
 static bool is_there(const char *path)
@@ -66,14 +78,24 @@ static bool is_there(const char *path)
 	return trust_stat(path, &st) == 0;
 }
 
-static bool any_there(const struct task *t)
+static bool is_lifted(const struct parent *p, const struct task *t, const struct build_id *id)
+{
+	char *path = lifted_path(p, t, id);
+	bool there = path && is_there(path);
+
+	free(path);
+	return there;
+}
+
+/* Of those that are known without reading the module. */
+static bool any_there(const struct parent *p, const struct task *t)
 {
 	size_t i;
 
 	for (i = 0; i < t->place.n; i++)
 		if (is_there(t->place.v[i]))
 			return true;
-	return false;
+	return is_lifted(p, t, &t->hint[0]) || is_lifted(p, t, &t->hint[1]);
 }
 
 /* ---- may it be swapped? ---- */
@@ -81,9 +103,10 @@ static bool any_there(const struct task *t)
 static void admitted(struct parent *p, struct task *t)
 {
 	if (t->kind == TASK_INSPECT)
-		task_inspected(p, t, PRIV_FOLLOWED, "");
-	else if (*t->refused.text)
-		task_ended(p, t, false, t->refused.text);
+		task_inspected(p, t, t->art.path ? PRIV_FOLLOWED : PRIV_NO_ARTIFACT,
+		    t->art.path ? "" : t->why.text);
+	else if (*t->refused.text) /* what was to be lifted is judged again before the next try */
+		task_ended(p, t, t->kind == TASK_LIFT, t->refused.text);
 	else if (t->kind == TASK_FETCH)
 		task_fetch_start(p, t);
 	else
@@ -99,20 +122,58 @@ static char *read_text(int fd)
 	return text;
 }
 
+/* Only where nothing else stands against it: then what it says is all there is to do. */
+static void refuse_observed(const struct parent *p, struct task *t, const char *package)
+{
+	const char *would = t->art.path ? "was lifted" : "would be lifted", *file = p->policy.path;
+
+	t->observed = true;
+	if (package)
+		err_set(&t->refused,
+		    "%s; policy says observe: put {name: %s, legacy: optimize} into the packages "
+		    "of %s, "
+		    "and run `morphctl reload`",
+		    would, package, file);
+	else
+		err_set(&t->refused,
+		    "%s; policy says observe: say legacy: optimize in %s, of all programs or in an "
+		    "entry "
+		    "of modules, and run `morphctl reload`",
+		    would, file);
+}
+
+/* package: NULL = it is of none. */
+static void judge_named(struct parent *p, struct task *t, const char *package)
+{
+	enum conf_legacy l =
+	    t->legacy ? conf_legacy_for(p->conf, t->path, package) : LEGACY_OPTIMIZE;
+
+	if (l == LEGACY_OFF)
+		err_set(&t->refused,
+		    "has no artifact of its own, and the policy leaves such programs alone "
+		    "(legacy: off)");
+	else if (l == LEGACY_OBSERVE)
+		refuse_observed(p, t, package);
+	else if (package && !conf_package_for(p->conf, package))
+		err_set(&t->refused, "belongs to the package %s, which the policy does not name",
+		    package);
+	admitted(p, t);
+}
+
 /* dpkg-query: 0 found, 1 nobody has one of the paths, else trouble. */
 static void package_known(struct parent *p, struct task *t, int status)
 {
 	char *text = read_text(t->child.answer), *package = package_parse(text);
 
 	child_forget(&t->child);
-	if (!WIFEXITED(status) || WEXITSTATUS(status) > 1)
+	if (!WIFEXITED(status) || WEXITSTATUS(status) > 1) {
 		err_set(&t->refused, "its package cannot be found out: dpkg-query failed");
-	else if (package && !conf_package_for(p->conf, package))
-		err_set(&t->refused, "belongs to the package %s, which the policy does not name",
-		    package);
+		admitted(p, t);
+	} else {
+		judge_named(p, t, package);
+	}
 	free(package);
 	free(text);
-	admitted(p, t);
 }
 
 static void ask_package(struct parent *p, struct task *t)
@@ -138,10 +199,12 @@ static void ask_package(struct parent *p, struct task *t)
 
 static void judge_package(struct parent *p, struct task *t)
 {
-	if (!*t->refused.text && package_possible(t->path))
+	if (*t->refused.text)
+		admitted(p, t);
+	else if (package_possible(t->path))
 		ask_package(p, t);
 	else
-		admitted(p, t);
+		judge_named(p, t, NULL);
 }
 
 static void compare_content(void *arg, struct worked *w)
@@ -204,7 +267,10 @@ static void no_artifact(struct parent *p, struct task *t)
 		    "%s: no artifact for build-id %s (inspected beside it and in the "
 		    "folders of artifacts)",
 		    t->path, t->is.n ? build_id_hex(&t->is, hex) : "?");
-	if (t->kind == TASK_INSPECT)
+	t->legacy = true;
+	if (t->judge || t->kind == TASK_LIFT)
+		judge_policy(p, t);
+	else if (t->kind == TASK_INSPECT)
 		task_inspected(p, t, PRIV_NO_ARTIFACT, t->why.text);
 	else
 		task_ended(p, t, false, t->why.text);
@@ -234,7 +300,10 @@ static void artifact_known(struct parent *p, struct task *t, int status)
 		return;
 	}
 	task_keep_answer(t);
-	if (t->judge || t->kind == TASK_BUILD)
+	t->legacy = t->at >= t->lifted_from;
+	if (t->kind == TASK_LIFT)
+		task_ended(p, t, false, ""); /* somebody else's program is the same build */
+	else if (t->judge || t->kind == TASK_BUILD)
 		judge_policy(p, t);
 	else
 		admitted(p, t);
@@ -284,8 +353,7 @@ static void module_known(struct parent *p, struct task *t, int status)
 		/* Between the manager's decision and this inspection. */
 		task_failed(p, t, "it was replaced by a rebuild or an upgrade");
 	else {
-		add_places(p, t, &t->is);
-		add_places(p, t, &t->origin);
+		add_own_places(p, t);
 		try_places(p, t);
 	}
 }
@@ -334,7 +402,7 @@ void task_find_begin(struct parent *p, struct task *t)
 	add_place(t, xasprintf("%s.morph", t->path));
 	add_places(p, t, &t->hint[0]);
 	add_places(p, t, &t->hint[1]);
-	if (t->shallow && !any_there(t))
+	if (t->shallow && !any_there(p, t))
 		no_artifact(p, t);
 	else
 		task_inspect(p, t, INSPECT_MODULE, t->mod.fd, -1, module_known);

@@ -56,7 +56,7 @@ static char *fd_path(int fd)
  * close; -1 = nowhere. */
 static int open_original(const struct parent *p, const struct task *t)
 {
-	if (t->kind != TASK_BUILD)
+	if (t->kind != TASK_BUILD && t->kind != TASK_LIFT)
 		return -1;
 	if (build_id_equal(&t->is, &t->origin))
 		return fcntl(t->mod.fd, F_DUPFD_CLOEXEC, 0);
@@ -66,16 +66,23 @@ static int open_original(const struct parent *p, const struct task *t)
 static void editor_argv(
     const struct parent *p, const struct task *t, const char *cache, bool original, strings *argv)
 {
+	bool lifts = t->kind == TASK_LIFT;
+
 	vec_push(argv, xstrdup(p->editor));
 	if (!p->user && t->mod.st.st_uid == 0 && p->conf->edit.landlock)
 		add_option(argv, "--need-sandbox", NULL);
-	add_option(argv, "--artifact", fd_path(FD_ARTIFACT));
+	if (lifts)
+		add_option(argv, "--lift", fd_path(FD_ORIGINAL));
+	else
+		add_option(argv, "--artifact", fd_path(FD_ARTIFACT));
 	if (t->kind != TASK_SCORE)
 		add_option(argv, "-o", folder_path(p->state, t->folder, "out"));
 	if (needs_cache(t))
 		add_option(argv, "--cache", xstrdup(cache));
-	if (t->kind == TASK_TABLE || t->kind == TASK_SHAPES) {
-		add_option(argv, t->kind == TASK_TABLE ? "--replay-table" : "--shapes", NULL);
+	if (lifts || t->kind == TASK_TABLE || t->kind == TASK_SHAPES) {
+		if (!lifts)
+			add_option(
+			    argv, t->kind == TASK_TABLE ? "--replay-table" : "--shapes", NULL);
 		vec_push(argv, NULL);
 		return;
 	}
@@ -191,6 +198,14 @@ static int make_read_only(int *fd, struct err *e)
 	return *fd < 0 ? err_sys(e, "the copy of the editor's build") : 0;
 }
 
+static void keep_lifted(struct parent *p, struct task *t)
+{
+	int fd = t->snapshot;
+
+	t->snapshot = -1;
+	task_keep_artifact(p, t, fd);
+}
+
 static void output_copied(struct parent *p, struct task *t, int status)
 {
 	struct worked w;
@@ -201,6 +216,8 @@ static void output_copied(struct parent *p, struct task *t, int status)
 		task_ended(p, t, false, w.why.text);
 	else if (make_read_only(&t->snapshot, &e) < 0)
 		task_failed(p, t, e.text);
+	else if (t->kind == TASK_LIFT)
+		keep_lifted(p, t);
 	else
 		task_inspect(p, t, INSPECT_OUTPUT, t->snapshot, -1, output_known);
 }
@@ -292,6 +309,10 @@ static void start(struct parent *p, struct task *t)
 	struct err e;
 	int original = open_original(p, t), r;
 
+	if (t->kind == TASK_LIFT && original < 0) {
+		task_ended(p, t, false, "it is laid out, and its original is not kept");
+		return;
+	}
 	fd_close(&t->blob);
 	t->dir = folder_make(p->state, &t->owner, t->folder, &e);
 	r = t->dir < 0 ? -1 : run(p, t, original, &e);
@@ -433,7 +454,7 @@ static int find_slot(const struct parent *p, const char *path, struct err *e)
 	if (trust_stat(path, &st) < 0)
 		return err_sys(e, "%s", path);
 	for (i = 0; i < p->task.n; i++) {
-		if (p->task.v[i]->kind < TASK_BUILD || p->task.v[i]->kind > TASK_CARRY ||
+		if (p->task.v[i]->kind < TASK_BUILD || p->task.v[i]->kind > TASK_LIFT ||
 		    !task_needed(p, p->task.v[i]))
 			continue;
 		all++;
@@ -457,7 +478,8 @@ uint64_t task_job(struct parent *p, const struct priv_job *j, struct err *e)
 	    [PRIV_SCORE] = TASK_SCORE,
 	    [PRIV_TABLE] = TASK_TABLE,
 	    [PRIV_SHAPES] = TASK_SHAPES,
-	    [PRIV_CARRY] = TASK_CARRY};
+	    [PRIV_CARRY] = TASK_CARRY,
+	    [PRIV_LIFT] = TASK_LIFT};
 	struct task *t;
 
 	if (j->kind >= PRIV_COUNT)

@@ -11,6 +11,7 @@
  *	swap.c    and settle, journal, builds, digest, stage: changing a module
  *	folder.c  job folders and caches          package.c Debian packages
  *	fetch.c   artifacts from servers         policy.c  the policy, again
+ *	artifacts.c  those that we keep
  *	notify.c  the operator's command    service.c  a service's commands
  *	restore.c all originals back, without a manager
  */

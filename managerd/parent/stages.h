@@ -1,6 +1,7 @@
 /*
  * What the files of tasks share: task.c (rows, ends), find.c (a module and
- * what belongs to it), fetch.c (artifacts from servers), job.c (the editor and what it made),
+ * what belongs to it), artifacts.c (those that we keep), fetch.c (from servers), job.c (the editor
+ * and what it made),
  * service.c (a service's commands), swapping.c, notify.c (the operator's command), sweep.c (folders
  * of jobs).
  */
@@ -52,8 +53,16 @@ void task_find_begin(struct parent *p, struct task *t);
 /* Whom processes of an opened module run as. */
 int task_find_owner(const struct parent *p, struct task *t, struct err *e);
 
-/* STATE/artifacts: those that were fetched, by build-id; to free. */
+/* ---- artifacts.c: folders of ours, each by build-id; to free ---- */
+
+/* STATE/artifacts: those that were fetched. */
 char *artifacts_folder(const char *state);
+/* STATE/lifted/UID: those that were lifted of programs of this user. Who has a program of a
+ * build-id may not say what becomes of another user's that has the same. */
+char *lifted_folder(const char *state, uid_t owner);
+/* Has an artifact that came from elsewhere, and cannot be changed any more, inspected beside the
+ * module, and published in the folder; that is the task's end. Takes fd over. */
+void task_keep_artifact(struct parent *p, struct task *t, int fd);
 
 /* ---- fetch.c, job.c, service.c, swapping.c, sweep.c ---- */
 

@@ -97,6 +97,7 @@ static int make_folders(struct parent *p, const struct start *s, struct err *e)
 	if (make_folder(p->state, "", s->user ? 0700 : 0711, self, group, e) ||
 	    make_folder(p->state, "jobs", 0711, self, group, e) ||
 	    make_folder(p->state, "artifacts", 0755, self, group, e) ||
+	    make_folder(p->state, "lifted", 0711, self, group, e) ||
 	    make_folder(p->state, "builds", 0700, self, group, e) ||
 	    make_folder(
 		p->state, "manager", 0700, s->user ? self : s->uid, s->user ? group : s->gid, e))

@@ -281,7 +281,8 @@ void task_inspected(struct parent *p, struct task *t, enum priv_inspect status, 
 	    .amount = (uint64_t)t->mod.st.st_size,
 	    .stamp = task_stamp(&t->mod.st),
 	    .artifact = t->art.path,
-	    .refused = t->refused.text};
+	    .refused = t->refused.text,
+	    .flag = t->observed};
 
 	report(p, t, FRAME_INSPECTED, &m);
 }
@@ -317,6 +318,7 @@ void task_failed(struct parent *p, struct task *t, const char *why)
 	case TASK_TABLE:
 	case TASK_SHAPES:
 	case TASK_CARRY:
+	case TASK_LIFT:
 	case TASK_COMMAND:
 		task_ended(p, t, true, why);
 		break;

@@ -7,6 +7,8 @@
  *	fetch     open, judge -> inspect module -> may it be swapped? -> morph-fetch
  *	          -> inspect what came -> copy of it among our artifacts
  *	build     as inspect -> editor -> snapshot of its output -> inspect that
+ *	lift      as inspect, of what has no artifact -> editor -> snapshot of its output
+ *	          -> inspect that with the module -> copy of it among our artifacts
  *	score     open, judge -> inspect module, artifact -> editor
  *	table     the same -> inspect the table
  *	command   one of the policy's over a build, or about a service
@@ -39,6 +41,7 @@ enum task_kind {
 	TASK_TABLE,
 	TASK_SHAPES,
 	TASK_CARRY,
+	TASK_LIFT,
 	TASK_COMMAND,
 	TASK_SWAP,
 	TASK_ROLLBACK,
@@ -71,10 +74,12 @@ struct task {
 
 	/* finding the artifact */
 	VEC(char *) place;
-	size_t at;
-	struct err why;     /* why the last one is not it */
-	struct err refused; /* why the module must not be swapped */
-	int blob;           /* the inspector's answer for the manager, -1 = none */
+	size_t at, lifted_from; /* those of artifacts that were lifted come last */
+	struct err why;         /* why the last one is not it */
+	struct err refused;     /* why the module must not be swapped, or lifted */
+	bool legacy;            /* it has no artifact, or one that was lifted … */
+	bool observed;          /* … and that alone is why */
+	int blob;               /* the inspector's answer for the manager, -1 = none */
 
 	/* of jobs */
 	char folder[FOLDER_NAME]; /* "" = none */

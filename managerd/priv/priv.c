@@ -157,6 +157,7 @@ static void report_inspected(const struct pending *n, const struct message *m, c
 	    .stamp = m->stamp,
 	    .artifact = m->artifact,
 	    .refused = m->refused,
+	    .observed = m->flag,
 	    .table = table.p,
 	    .map = map.p,
 	    .ntable = table.n,

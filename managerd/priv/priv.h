@@ -75,10 +75,11 @@ struct priv_inspected {
 	uid_t uid; /* owner of the module */
 	uint64_t bytes;
 	struct priv_stamp stamp;
-	const char *artifact; /* its path */
-	const char
-	    *refused; /* FOLLOWED, with PRIV_JUDGE: why it must not be swapped (policy, set-user-id,
-			 hard links, package, changed by hand, …); "" = it may be */
+	const char *artifact;    /* its path */
+	const char *refused;     /* with PRIV_JUDGE: FOLLOWED, why it must not be swapped (policy,
+				    set-user-id,     hard links, package, changed by hand, …), NO_ARTIFACT,
+				    why it must not be     lifted, which includes that; "" = it may be */
+	bool observed;           /* that is nothing but `legacy: observe` of the policy */
 	const void *table, *map; /* map_table_encode(), blockmap_encode(): hostile until decoded */
 	size_t ntable, nmap;
 };
@@ -121,6 +122,7 @@ enum priv_job_kind {
 	PRIV_TABLE,
 	PRIV_SHAPES, /* of the module's blocks, by which its profile can be carried over … */
 	PRIV_CARRY,  /* … from the program that was there before */
+	PRIV_LIFT,   /* an artifact made of its machine code; the next inspection finds it */
 	/* commands of the policy over a build */
 	PRIV_VERIFY,
 	PRIV_MEASURE_OLD, /* the benchmark, of the build in place */

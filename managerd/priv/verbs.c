@@ -16,7 +16,7 @@ const struct verb *verb_row(uint32_t verb)
 
 const char *event_form(enum frame_event event)
 {
-	static const char *const form[] = {"nwioubsarm", "fwniomb", "nwio"};
+	static const char *const form[] = {"nwioubsarmf", "fwniomb", "nwio"};
 
 	return form[event - FRAME_INSPECTED];
 }

@@ -33,9 +33,15 @@ enum { OLD = 11, NEW = 22, OTHER = 33, OWNER = 1, NOBODY = 65534, SIZE = 5000 };
 
 static const char script[] =
     "#!/bin/sh\n"
-    "out= samples= original= cache=\n"
-    "while [ $# -gt 0 ]; do case $1 in --artifact) art=$2;; -o) out=$2;; --samples) samples=$2;;\n"
+    "out= samples= original= cache= lift=\n"
+    "while [ $# -gt 0 ]; do case $1 in --artifact) art=$2;; --lift) lift=$2;; -o) out=$2;; "
+    "--samples) samples=$2;;\n"
     "	--original) original=$2;; --cache) cache=$2;; esac; shift; done\n"
+    "if [ \"$lift\" ]; then\n"
+    "	[ ! -e ${0%/*}/packed ] || { echo it is packed >&2; exit 1; }\n"
+    "	[ ! -e ${0%/*}/other ] || { printf 'MORPH!other' >$out; exit; }\n"
+    "	{ printf MORPH; tail -c 1 $lift; printf \"by $(id -u) groups $(id -G)\"; } >$out; exit\n"
+    "fi\n"
     "what=$(tail -c +7 $art)\n"
     "echo \"uid $(id -u) groups $(id -G) samples $(cat ${samples:-/dev/null})\"\n"
     "[ -z \"$original\" ] || cmp -s $original ${0%/*}/old && echo original\n"
@@ -229,7 +235,8 @@ static struct {
 	const char *groups; /* a folder for control groups, which is none */
 	const char *server; /* of artifacts, by what the fetcher does */
 	const char *policy; /* its file, of which the server hears when it reads it again */
-} with = {.inspect_s = 30};
+	int legacy;
+} with = {.inspect_s = 30, .legacy = LEGACY_OBSERVE};
 
 /* As in the service. */
 static void drop_trace(void)
@@ -291,6 +298,7 @@ static _Noreturn void serve(int v, int e, bool verify, const char *fault)
 	setenv("HOME", home, 1);
 	conf_defaults(&c);
 	c.edit.disk = 1 << 20;
+	c.legacy = with.legacy;
 	if (verify)
 		c.verify = argv;
 	c.measure.command = verify ? benchmark : NULL;
@@ -357,7 +365,7 @@ static void teardown(void)
 /* ---- what it is asked ---- */
 
 struct seen {
-	bool done, later;
+	bool done, later, observed;
 	int status;
 	double cpu_s;
 	char why[1024], refused[1024];
@@ -373,6 +381,7 @@ static void see_inspection(const struct priv_inspected *r, void *arg)
 
 	*s = (struct seen){.done = true,
 	    .status = r->status,
+	    .observed = r->observed,
 	    .id = r->id,
 	    .origin = r->origin,
 	    .uid = r->uid,
@@ -845,6 +854,8 @@ START_TEST(no_artifact_from_a_server)
 }
 END_TEST
 
+/* ---- lifting ---- */
+
 static void reload(const char *text, const char *why)
 {
 	const char *path;
@@ -857,6 +868,142 @@ static void reload(const char *text, const char *why)
 	if (!r)
 		ck_assert_str_eq(path, with.policy);
 }
+
+static void check_lift(int from, bool later, int status, const char *why)
+{
+	struct seen s;
+
+	job(PRIV_LIFT, 0, from, &s);
+	ck_assert_msg(
+	    s.later == later && s.status == status && (*why ? strstr(s.why, why) != NULL : !*s.why),
+	    "%s, later %d, status %#x", s.why, s.later, s.status);
+}
+
+static void check_lifted(const char *owner_and_what, mode_t mode)
+{
+	unsigned owner = sys ? OWNER : geteuid();
+	char *path =
+	    xasprintf("%s/lifted/%u/0b/0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b.morph", state, owner);
+	struct buf text = {0};
+	struct stat st;
+
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_uint_eq(st.st_uid, owner);
+	ck_assert_uint_eq(st.st_mode & 0777, mode);
+	ck_assert_int_eq(file_read(path, 0, &text, NULL), 0);
+	if (sys)
+		ck_assert_str_eq(buf_cstr(&text), owner_and_what);
+	buf_free(&text);
+	free(path);
+}
+
+/* As its owner, to where another owner's program of the same build-id does not find it; it serves
+ * where there is no other artifact, as long as the policy says so. */
+START_TEST(lifted)
+{
+	char *other = NULL;
+	uint64_t edit;
+	struct seen s;
+
+	BOTH_MODES();
+	with.legacy = LEGACY_OPTIMIZE;
+	with.policy = in_dir("policy");
+	start_with(false, NULL);
+	unlink(artifact);
+	ck_assert_int_eq(chmod(module, 0700), 0);
+	s = inspect_file(module, false);
+	ck_assert_int_eq((int)s.status, PRIV_NO_ARTIFACT);
+	ck_assert_str_eq(s.refused, "");
+	check_lift(NEW, true, 0, "it was replaced");
+	check_lift(OLD, false, 0, "");
+	check_lifted("MORPH\vby 1 groups 1", 0600);
+	check_inspection(PRIV_FOLLOWED, "");
+	check_lift(OLD, false, 0, ""); /* and was there already */
+	if (sys) {
+		other = in_dir("other-prog");
+		put_build(other, OLD, OLD);
+		ck_assert_int_eq(chown(other, 0, 0), 0);
+		s = inspect_file(other, false);
+		ck_assert_int_eq((int)s.status, PRIV_NO_ARTIFACT);
+	}
+	edit = build_from(OLD);
+	put_artifact(OLD, "better");
+	s = inspect_file(module, true);
+	ck_assert_int_eq((int)s.status, PRIV_FOLLOWED);
+	unlink(artifact);
+	reload("legacy: observe", "");
+	swap_refused(edit, "the policy was read again");
+	priv_drop(priv, edit);
+	s = inspect_file(module, false);
+	ck_assert_int_eq((int)s.status, PRIV_FOLLOWED);
+	ck_assert_msg(strstr(s.refused, "was lifted; policy says observe"), "%s", s.refused);
+	job(PRIV_BUILD, 0, OLD, &s);
+	ck_assert_msg(strstr(s.why, "was lifted; policy says observe"), "%s", s.why);
+	stop();
+	free(other);
+}
+END_TEST
+
+/* A layout whose artifact is gone: of its original, which is kept. */
+START_TEST(lifted_from_a_kept_original)
+{
+	char *path;
+
+	BOTH_MODES();
+	with.legacy = LEGACY_OPTIMIZE;
+	start_with(false, NULL);
+	ck_assert_int_eq(swap(build_from(OLD)).status, SWAP_OK);
+	unlink(artifact);
+	check_lift(NEW, false, 0, "");
+	check_lifted("MORPH\vby 1 groups 1", 0644);
+	check_inspection(PRIV_FOLLOWED, "");
+	path = xasprintf("%s/lifted", state);
+	ck_assert_int_eq(dir_empty(path, NULL), 0);
+	free(path);
+	path = xasprintf("%s/builds", state);
+	ck_assert_int_eq(dir_empty(path, NULL), 0);
+	check_lift(NEW, false, 0, "its original is not kept");
+	stop();
+	free(path);
+}
+END_TEST
+
+START_TEST(not_lifted)
+{
+	static const struct {
+		int legacy;
+		const char *mark, *refused, *why;
+		bool later, observed;
+		int status;
+	} bad[] = {{LEGACY_OBSERVE, NULL, "would be lifted; policy says observe",
+		       "would be lifted; policy says observe", true, true, 0},
+	    {LEGACY_OFF, NULL, "(legacy: off)", "(legacy: off)", true, false, 0},
+	    {LEGACY_OPTIMIZE, "packed", "", "", false, false, 256},
+	    {LEGACY_OPTIMIZE, "other", "", "what was lifted: not what it should be", false, false,
+		0}};
+	size_t i = (size_t)_i / 2;
+	struct seen s;
+
+	world(_i % 2);
+	if (sys && geteuid())
+		return;
+	with.legacy = bad[i].legacy;
+	start_with(false, NULL);
+	unlink(artifact);
+	if (bad[i].mark)
+		mark(bad[i].mark, true);
+	s = inspect_file(module, false);
+	ck_assert_int_eq((int)s.status, PRIV_NO_ARTIFACT);
+	ck_assert(s.observed == bad[i].observed);
+	ck_assert_msg(*bad[i].refused ? strstr(s.refused, bad[i].refused) != NULL : !*s.refused,
+	    "%s", s.refused);
+	check_lift(OLD, bad[i].later, bad[i].status, bad[i].why);
+	if (bad[i].status)
+		said("it is packed");
+	check_inspection(PRIV_NO_ARTIFACT, "no artifact for build-id");
+	stop();
+}
+END_TEST
 
 START_TEST(policy_read_again)
 {
@@ -1794,9 +1941,10 @@ int main(int argc, char **argv)
 	return UNIT_RUN("parent", 120, NULL, teardown, UNIT_LOOP(module_with_its_artifact, 2),
 	    UNIT_LOOP(what_is_not_followed, 2), UNIT_LOOP(held_up, 2),
 	    UNIT_LOOP(artifact_from_a_server, 2), UNIT_LOOP(no_artifact_from_a_server, 12),
-	    UNIT_LOOP(policy_read_again, 2), UNIT_LOOP(build_verify_swap_done, 2),
-	    UNIT_LOOP(swaps_that_are_refused, 2), UNIT_LOOP(outputs_that_are_refused, 2),
-	    UNIT_LOOP(output_replaced_after_the_edit, 2),
+	    UNIT_LOOP(lifted, 2), UNIT_LOOP(lifted_from_a_kept_original, 2),
+	    UNIT_LOOP(not_lifted, 8), UNIT_LOOP(policy_read_again, 2),
+	    UNIT_LOOP(build_verify_swap_done, 2), UNIT_LOOP(swaps_that_are_refused, 2),
+	    UNIT_LOOP(outputs_that_are_refused, 2), UNIT_LOOP(output_replaced_after_the_edit, 2),
 	    UNIT_LOOP(module_replaced_after_the_edit, 2), UNIT_LOOP(rebuild_is_not_rolled_back, 2),
 	    UNIT_LOOP(signals, 2), UNIT_LOOP(too_much_disk, 2), UNIT_LOOP(builds_are_measured, 2),
 	    UNIT_LOOP(services_are_counted, 2), UNIT_LOOP(the_operator_hears, 2),
