@@ -125,11 +125,14 @@ static void show_explain(const struct invocation *in, const json_t *e)
 	int64_t now = time(NULL);
 	struct arena *a = in->mem;
 	double times = json_num(d, "times");
-	const char *fetch = words_fetch(a, m);
+	const char *fetch = words_fetch(a, m), *legacy = words_legacy(a, m);
 	const json_t *w = json_object_get(e, "working");
 
 	table_paint(stdout, colour, BOLD, words_clean(a, json_str(m, "path")));
 	printf(", %s\n", words_said(a, json_str(m, "text")));
+	if (legacy)
+		table_field(
+		    stdout, colour, "lifting", arena_printf(a, "has no artifact: %s", legacy));
 	if (fetch)
 		table_field(stdout, colour, "not fetched", fetch);
 	if (json_is_object(w))
@@ -137,7 +140,8 @@ static void show_explain(const struct invocation *in, const json_t *e)
 		    words_step(
 			a, json_str(w, "step"), json_str(w, "since"), json_num(w, "eta_s"), now));
 	if (!json_is_object(d)) {
-		puts("  Nothing was decided yet.");
+		if (!legacy)
+			puts("  Nothing was decided yet.");
 		return;
 	}
 	table_field(stdout, colour, "verdict",

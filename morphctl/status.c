@@ -59,10 +59,11 @@ static char *decision_words(struct arena *a, const json_t *m, int64_t now)
 static char *module_note(struct arena *a, const json_t *m, int64_t now)
 {
 	const char *state = json_str(m, "state"), *text = json_str(m, "text");
-	const char *fetch = words_fetch(a, m);
+	const char *fetch = words_fetch(a, m), *legacy = words_legacy(a, m);
 
-	if (fetch)
-		return arena_printf(a, "%s; not fetched: %s", words_said(a, text), fetch);
+	if (legacy)
+		return arena_printf(
+		    a, "%s%s%s", legacy, fetch ? "; not fetched: " : "", fetch ? fetch : "");
 	if (state && text && *text &&
 	    (strcmp(state, "held") == 0 || strcmp(state, "no-artifact") == 0 ||
 		strcmp(state, "gone") == 0))
@@ -208,15 +209,17 @@ static long limit_of(const struct invocation *in)
 /* Whether more is known of it than that it was seen. */
 static bool followed(const json_t *m)
 {
-	const char *state = json_str(m, "state");
+	const char *state = json_str(m, "state"), *lift = words_lift_state(m);
 
 	return !state || strcmp(state, "no-artifact") || json_num(m, "mapped") > 0 ||
-	       json_is_object(json_object_get(m, "fetch"));
+	       json_is_object(json_object_get(m, "fetch")) || !strcmp(lift, "waiting") ||
+	       !strcmp(lift, "lifting") || !strcmp(lift, "failed");
 }
 
 /* Modules that were left out. */
 struct others {
 	double modules, samples;
+	unsigned observed; /* would be lifted, if the policy did not say observe */
 };
 
 static void show_others(const struct others *o, struct arena *a)
@@ -225,6 +228,9 @@ static void show_others(const struct others *o, struct arena *a)
 		printf("%s without artifact %s %s: morphctl status --all\n",
 		    words_plural(a, o->modules, "module"), o->modules == 1 ? "holds" : "hold",
 		    words_plural(a, o->samples, "sample"));
+	if (o->observed)
+		printf("%u of them would be lifted; policy says observe: morphctl explain MODULE\n",
+		    o->observed);
 }
 
 static void show_modules(
@@ -249,6 +255,7 @@ static void show_modules(
 		if (!(in->given & OPT_ALL) && !followed(m)) {
 			others.modules++;
 			others.samples += json_num(m, "outside") + json_num(m, "stale");
+			others.observed += !strcmp(words_lift_state(m), "observed");
 			continue;
 		}
 		cut = t.row.n == (size_t)limit_of(in);
@@ -339,7 +346,7 @@ static void show_module(const struct invocation *in, const json_t *m)
 	const json_t *predicted = json_object_get(m, "predicted");
 	const json_t *measured = json_object_get(m, "measured");
 	const char *layout = json_str(m, "layout_at"), *artifact = json_str(m, "artifact");
-	const char *fetch = words_fetch(in->mem, m);
+	const char *fetch = words_fetch(in->mem, m), *legacy = words_legacy(in->mem, m);
 	bool colour = table_colour();
 	struct arena *a = in->mem;
 	int64_t now = time(NULL);
@@ -362,6 +369,8 @@ static void show_module(const struct invocation *in, const json_t *m)
 	table_field(stdout, colour, "artifact", artifact ? words_clean(a, artifact) : "none");
 	if (fetch)
 		table_field(stdout, colour, "not fetched", fetch);
+	if (legacy)
+		table_field(stdout, colour, "lifting", legacy);
 	table_field(stdout, colour, "profile", words_plural(a, json_num(m, "samples"), "sample"));
 	table_field(stdout, colour, "samples", seen_words(a, m));
 	if (json_is_object(predicted))

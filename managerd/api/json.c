@@ -187,8 +187,27 @@ static json_t *json_fetch(const struct store_module *m)
 	    json_integer(m->fetch_tries), "again", json_time(m->fetch_ms));
 }
 
+/* What keeps it from being lifted, where it has no artifact. */
+static json_t *json_legacy(const struct manager_legacy *l)
+{
+	static const char *const state[LIFT_STATES] = {[LIFT_OFF] = "off",
+	    [LIFT_REFUSED] = "refused",
+	    [LIFT_OBSERVED] = "observed",
+	    [LIFT_FEW_SAMPLES] = "few-samples",
+	    [LIFT_UNJUDGED] = "unjudged",
+	    [LIFT_WAITING] = "waiting",
+	    [LIFT_RUNNING] = "lifting",
+	    [LIFT_FAILED] = "failed"};
+
+	if (!l)
+		return json_null();
+	return json_pack("{ss so so so}", "state", state[l->state], "text", json_text(l->text),
+	    "samples", json_number(l->samples), "needed", json_number(l->needed));
+}
+
 json_t *json_module(const struct store_module *m, double samples, bool can_rollback,
-    const struct manager_trial *trial, const struct store_decision *last)
+    const struct manager_trial *trial, const struct manager_legacy *legacy,
+    const struct store_decision *last)
 {
 	double all = (double)m->mapped + (double)m->stale + (double)m->outside;
 	/* Rolled back to the origin, the time of the last swap is of no layout. */
@@ -211,6 +230,7 @@ json_t *json_module(const struct store_module *m, double samples, bool can_rollb
 	json_object_set_new(j, "predicted", json_predicted(m));
 	json_object_set_new(j, "measured", json_measured(trial));
 	json_object_set_new(j, "fetch", json_fetch(m));
+	json_object_set_new(j, "legacy", json_legacy(legacy));
 	json_object_set_new(j, "decision", last ? json_decision(last) : json_null());
 	return j;
 }

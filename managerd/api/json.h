@@ -18,9 +18,10 @@ json_t *json_text(const char *s);
 json_t *json_status(const struct manager_status *s, bool working_visible);
 /* What is being done, or null. */
 json_t *json_working(const struct manager_status *s, bool visible);
-/* trial: its last one, last: its last decision, or NULL. */
+/* trial: its last one, legacy: where it has no artifact, last: its last decision, or NULL. */
 json_t *json_module(const struct store_module *m, double samples, bool can_rollback,
-    const struct manager_trial *trial, const struct store_decision *last);
+    const struct manager_trial *trial, const struct manager_legacy *legacy,
+    const struct store_decision *last);
 json_t *json_decision(const struct store_decision *d);
 /* The rungs of a decision with its steps. */
 json_t *json_ladder(const struct store_decision *d);

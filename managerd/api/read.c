@@ -23,6 +23,7 @@ enum http_verdict api_get_status(struct call *c)
 static int module_json(struct call *c, const struct store_module *m, json_t **out, struct err *e)
 {
 	struct store_decision last;
+	struct manager_legacy legacy;
 	struct manager_trial trial;
 	int have = store_last_decision(manager_store(c->api->m), m->id, &c->rq->mem, &last, e);
 
@@ -30,7 +31,8 @@ static int module_json(struct call *c, const struct store_module *m, json_t **ou
 		return -1;
 	*out = json_module(m, manager_samples(c->api->m, m->id),
 	    manager_can_rollback(c->api->m, m->id),
-	    manager_trial(c->api->m, m->id, &trial) ? &trial : NULL, have ? &last : NULL);
+	    manager_trial(c->api->m, m->id, &trial) ? &trial : NULL,
+	    manager_legacy(c->api->m, m->id, &legacy) ? &legacy : NULL, have ? &last : NULL);
 	return 0;
 }
 

@@ -177,10 +177,12 @@ void cycle_turn(struct manager *m)
 		return;
 	inspections_turn(m->learning.inspections);
 	/* One of them at a time: a user has few jobs, and the work is one. */
-	if (!m->carrying.job)
+	if (!m->carrying.job && !m->lifting.job)
 		registers_table_turn(&m->registers);
-	if (!m->registers.job)
+	if (!m->registers.job && !m->lifting.job)
 		carrying_turn(&m->carrying);
+	if (!m->registers.job && !m->carrying.job)
+		lifting_turn(&m->lifting);
 	fetching_turn(&m->fetching);
 	services_turn(&m->services);
 	trials_watch(&m->trials);

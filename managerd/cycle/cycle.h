@@ -92,6 +92,25 @@ struct manager_trial {
 };
 /* The last comparison of the module's layout with the build before it; false: there is none. */
 bool manager_trial(struct manager *m, uint64_t module, struct manager_trial *out);
+/* Of a module without an artifact: what keeps it from being lifted, or does not. */
+enum lift_state {
+	LIFT_OFF,         /* the policy: nothing is done for it */
+	LIFT_REFUSED,     /* policy, package or the file's rights */
+	LIFT_OBSERVED,    /* nothing but `legacy: observe` */
+	LIFT_FEW_SAMPLES, /* … */
+	LIFT_UNJUDGED,    /* it has enough, and it is not known yet whether it may be */
+	LIFT_WAITING,     /* for the machine to be idle */
+	LIFT_RUNNING,
+	LIFT_FAILED, /* this build cannot be */
+	LIFT_STATES
+};
+struct manager_legacy {
+	enum lift_state state;
+	double samples, needed; /* aged */
+	char text[1024];        /* "would be lifted; policy says observe: …" */
+};
+/* false: the module has an artifact, or is gone. */
+bool manager_legacy(struct manager *m, uint64_t module, struct manager_legacy *out);
 /* A part of the code map of one of a module's builds. */
 struct code_order {
 	uint64_t module;

@@ -1,4 +1,5 @@
 #include "managerd/cycle/judge.h"
+#include "managerd/cycle/lifting.h"
 #include "common/log.h"
 #include "common/number.h"
 
@@ -11,23 +12,29 @@ enum { DAY_MS = 86400000, WHY_MAX = 256, HELD_MAX = 200 };
 /* Why a module may not be changed at all; NULL = it may. The parent, which knows
  * more (the file's rights, its package, whether it was changed by hand), has said
  * so when it inspected it. */
-static const char *excluded(const struct core *c, const struct store_module *row,
-    const struct inspected_file *file, char *text, size_t n)
+static const char *excluded(const struct core *c, const struct module *mod, char *text, size_t n)
 {
+	const struct store_module *row = &mod->row;
+	struct manager_legacy legacy;
 	struct err e;
 
 	if (!conf_lets_optimize(c->conf, row->path, &e)) {
 		err_fit(text, n, e.text);
 		return text;
 	}
-	if (row->state == MODULE_NO_ARTIFACT || row->state == MODULE_GONE)
+	if (lifting_explain(c, mod, &legacy)) {
+		err_set(&e, "%.400s; %.400s", row->text, legacy.text);
+		err_fit(text, n, e.text);
+		return text;
+	}
+	if (row->state == MODULE_GONE)
 		return row->text;
 	if (c->user && row->uid != c->uid) {
 		snprintf(text, n, "belongs to uid %u, this manager works for uid %u", row->uid,
 		    (unsigned)c->uid);
 		return text;
 	}
-	return file->refused;
+	return mod->file.refused;
 }
 
 void judge_idle(const struct conf *conf, const struct idle *i, char *text, size_t n)
@@ -131,7 +138,7 @@ void judge(struct core *c, const struct trials *ts, const struct idle *idle, str
 	    .forced = asker && asker->force};
 
 	/* Of what is too long the middle goes, which is of a path. */
-	in.excluded = excluded(c, r, &mod->file, why, sizeof why);
+	in.excluded = excluded(c, mod, why, sizeof why);
 	if (in.excluded) {
 		err_fit(fit, sizeof fit, in.excluded);
 		in.excluded = fit;

@@ -3,6 +3,7 @@
 #include "managerd/cycle/judge.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -62,13 +63,13 @@ static void tabled(void *manager)
 static void rest(struct manager *m)
 {
 	if (!m->core.stopping || m->resting || m->work.now.step || m->registers.job ||
-	    m->carrying.job || m->services.job)
+	    m->carrying.job || m->services.job || m->lifting.job)
 		return;
 	m->resting = true;
 	uv_close((uv_handle_t *)&m->parent, NULL);
 	if (m->idle)
 		idlewatch_stop(m->idle);
-	m->idle = m->work.idle = NULL;
+	m->lifting.idle = m->idle = m->work.idle = NULL;
 }
 
 static void over(void *manager)
@@ -107,6 +108,7 @@ static struct manager *put_together(uv_loop_t *loop, const struct manager_option
 	    .trials = &m->trials,
 	    .recording = &m->recording};
 	m->fetching = (struct fetching){.core = c, .learning = &m->learning};
+	m->lifting = (struct lifting){.core = c, .learning = &m->learning, .over = over, .arg = m};
 	m->recording.fd = -1;
 	m->work = (struct work){.core = c,
 	    .learning = &m->learning,
@@ -149,6 +151,7 @@ static int start(struct manager *m, struct err *e)
 	m->idle = m->work.idle = idlewatch_start(m->core.loop, &idle, cycle_idle_changed, m, e);
 	if (!m->idle)
 		return -1;
+	m->lifting.idle = m->idle;
 	m->registers.ingest = ingest_start(m->core.loop, m->o.monitors, m->o.monitor_uid, &ops, e);
 	if (!m->registers.ingest)
 		return -1;
@@ -229,6 +232,8 @@ void manager_stop(struct manager *m)
 		edit_cancel(m->carrying.job);
 	if (m->services.job)
 		edit_cancel(m->services.job);
+	if (m->lifting.job)
+		edit_cancel(m->lifting.job);
 	fetching_stop(&m->fetching);
 	learning_stop(&m->learning);
 	ingest_stop(m->registers.ingest);
@@ -246,6 +251,7 @@ void manager_free(struct manager *m)
 	registers_free(&m->registers);
 	boosting_free(&m->boosting);
 	carrying_free(&m->carrying);
+	lifting_free(&m->lifting);
 	coding_free(&m->coding);
 	trials_free(&m->trials);
 	recording_stop(&m->recording);
@@ -361,6 +367,19 @@ bool manager_trial(struct manager *m, uint64_t module, struct manager_trial *out
 	    .estimate = trial_estimate(&x->t),
 	    .runs = {x->t.runs[TRIAL_OLD], x->t.runs[TRIAL_NEW]}};
 	trials_text(x, out->text, sizeof out->text);
+	return true;
+}
+
+bool manager_legacy(struct manager *m, uint64_t module, struct manager_legacy *out)
+{
+	struct module *mod = modules_get(&m->core.modules, module);
+
+	if (!mod || !lifting_explain(&m->core, mod, out))
+		return false;
+	if (m->lifting.job && m->lifting.module == module) {
+		out->state = LIFT_RUNNING;
+		snprintf(out->text, sizeof out->text, "is being lifted");
+	}
 	return true;
 }
 

@@ -8,6 +8,7 @@
  *	carrying   profiles of programs that change
  *	learning   inspections of files
  *	fetching   artifacts from servers
+ *	lifting    artifacts of programs that have none, from their machine code
  *	changes    what people asked for
  *	trials     old and new builds that take turns
  *	services   … of services: the commands that count and restart
@@ -26,6 +27,7 @@
 #include "managerd/cycle/carrying.h"
 #include "managerd/cycle/coding.h"
 #include "managerd/cycle/fetching.h"
+#include "managerd/cycle/lifting.h"
 #include "managerd/cycle/looptime.h"
 #include "managerd/cycle/services.h"
 #include "managerd/cycle/steps.h"
@@ -42,6 +44,7 @@ struct manager {
 	struct carrying carrying;
 	struct batches batches;
 	struct fetching fetching;
+	struct lifting lifting;
 	struct trials trials;
 	struct services services;
 	struct recording recording;

@@ -2,6 +2,7 @@
 #include "common/log.h"
 #include "common/number.h"
 #include "managerd/cycle/judge.h"
+#include "managerd/cycle/lifting.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -185,6 +186,8 @@ enum progress step_decide(struct work *w, struct module *mod, struct decision *d
 		    mod->row.path);
 	judge_log(c, mod, d);
 	mod->schedule.rung = d->verdict == VERDICT_WAIT ? d->rung : RUNG_NONE;
+	if (asker && mod->row.state == MODULE_NO_ARTIFACT)
+		lifting_ask(mod);
 	if (d->verdict == VERDICT_WAIT)
 		return over(w, CHANGE_REFUSED, "%s: %s", rung_name(d->rung), d->text);
 	/* A person asks for what a person had forbidden. */

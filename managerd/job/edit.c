@@ -72,6 +72,12 @@ static bool answers(const struct edit *j)
 	return j->kind == PRIV_BUILD || j->kind == PRIV_SCORE;
 }
 
+/* It says why not in its answer. */
+static bool refuses(const struct edit *j, int status)
+{
+	return j->kind == PRIV_LIFT && status;
+}
+
 /* What people call the program; of a command of the policy, else the editor. */
 static const char *program_of(const struct edit *j)
 {
@@ -91,7 +97,7 @@ static int read_answer(struct edit *j, struct edit_result *r, struct err *e)
 		return err_set(e, "the editor's answer is longer than %d bytes", EDIT_OUT_MAX);
 	if (j->kind == PRIV_BUILD)
 		parts |= EDITANSWER_BUILD;
-	else
+	else if (j->kind == PRIV_SCORE)
 		parts |= EDITANSWER_ESTIMATE;
 	return editanswer_read(j->out.text.p, j->out.text.n, parts, &r->answer, e);
 }
@@ -106,7 +112,7 @@ static void judge_exit(struct edit *j, struct edit_result *r, struct arena *a)
 	r->end = status == EXIT_LATER && j->kind < PRIV_VERIFY ? EDIT_LATER
 		 : status                                      ? EDIT_CANNOT
 							       : EDIT_DONE;
-	if (answers(j) && (j->out.text.n || !status))
+	if ((answers(j) || refuses(j, status)) && (j->out.text.n || !status))
 		said = read_answer(j, r, &e);
 	if (said)
 		r->error = arena_strdup(a, e.text);

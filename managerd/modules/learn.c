@@ -54,10 +54,11 @@ static int replaced(struct modules *ms, struct module *m, struct err *e)
 	return module_clear_layout(ms, m, e);
 }
 
-static void forget_fetching(struct store_module *r)
+static void forget_tries(struct store_module *r)
 {
 	r->fetch_ms = r->fetch_tries = 0;
 	module_text(&r->fetch_why, NULL);
+	module_text(&r->lift_why, NULL);
 }
 
 /* The row becomes what was found; profile, maps and store follow. */
@@ -71,14 +72,13 @@ static int adopt(struct modules *ms, struct module *m, const struct priv_inspect
 	struct build_id from = fresh ? (struct build_id){0} : r->current, origin = r->origin;
 	size_t nfunc = j ? j->table.func.n : 0;
 	uint32_t nslot = j ? j->table.nslot : 0;
+	const struct build *b;
 
 	r->uid = d->uid;
 	module_text(&r->artifact, d->artifact);
-	forget_fetching(r);
+	forget_tries(r);
 	r->current = d->id;
 	r->origin = d->origin;
-	if (fresh)
-		r->outside_aged = 0; /* where all was outside for want of an artifact */
 	if (other && replaced(ms, m, e))
 		return -1;
 	if (!r->held_why && priv_held(ms->priv, r->path))
@@ -99,7 +99,9 @@ static int adopt(struct modules *ms, struct module *m, const struct priv_inspect
 			return -1;
 		module_unload(ms, m);
 	}
-	module_add_joined(ms, m, &d->id, &d->origin, j);
+	b = module_add_joined(ms, m, &d->id, &d->origin, j);
+	if (fresh && b && module_recall(ms, m, b, now_ms, e))
+		return -1;
 	if (fresh)
 		return event_learned(ms->store, r, now_ms, nfunc, nslot, e);
 	return other ? event_replaced(ms->store, r, now_ms, &from, rebuilt, e) : 0;
@@ -117,7 +119,7 @@ static int set_aside(struct modules *ms, struct module *m, const struct priv_ins
 		m->row.uid = r->uid;
 		if (r->id.n) {
 			if (!build_id_equal(&m->row.origin, &r->origin))
-				forget_fetching(&m->row);
+				forget_tries(&m->row);
 			m->row.current = r->id;
 			m->row.origin = r->origin;
 		}
@@ -140,14 +142,31 @@ bool modules_known(const struct modules *ms, const char *path, const struct priv
 	return m && m->row.uid == r->uid && is_known(&m->row, r);
 }
 
-static int apply(struct modules *ms, struct module *m, const struct priv_inspected *r,
+/* A file that could not even be read is not lifted either. */
+static void note_judgement(struct inspected_file *f, const struct priv_inspected *r)
+{
+	const char *refused = r->status == PRIV_NO_ARTIFACT && !r->id.n ? r->why : r->refused;
+
+	f->judged = false;
+	free(f->refused);
+	f->refused = r->status != PRIV_GONE && *refused ? xstrdup(refused) : NULL;
+	f->observed = r->observed;
+}
+
+/* Found without reading it, and as it was when it was judged. */
+static bool as_judged(const struct module *m, const struct priv_inspected *r, bool shallow)
+{
+	return shallow && r->status == PRIV_NO_ARTIFACT && m->row.state == MODULE_NO_ARTIFACT &&
+	       m->file.stamped && priv_stamp_equal(&m->file.stamp, &r->stamp);
+}
+
+static int apply(struct modules *ms, struct module *m, bool shallow, const struct priv_inspected *r,
     struct joined *j, const char *why, int64_t now_ms, struct err *e)
 {
 	if (r->status == PRIV_LATER)
 		return 0;
-	m->file.judged = false;
-	free(m->file.refused);
-	m->file.refused = r->status == PRIV_FOLLOWED && *r->refused ? xstrdup(r->refused) : NULL;
+	if (!as_judged(m, r, shallow))
+		note_judgement(&m->file, r);
 	m->file.stamped = r->status != PRIV_GONE;
 	m->file.stamp = r->stamp;
 	if (r->status == PRIV_FOLLOWED && is_known(&m->row, r))
@@ -242,7 +261,7 @@ int modules_learn(struct modules *ms, const char *path, const struct build_id *a
 	}
 	if (find_row(ms, path, named, r, now_ms, &m, e))
 		return -1;
-	return m ? apply(ms, m, r, j, why, now_ms, e) : 0;
+	return m ? apply(ms, m, shallow, r, j, why, now_ms, e) : 0;
 }
 
 /* ---- what the manager did itself ---- */

@@ -1,8 +1,8 @@
 /*
  * What the files of this room share; each uses those before it: modules.c (rows
  * and memory), maps.c (maps of builds, replay tables), profile.c (profiles),
- * carry.c (… of programs that change), room.c (how many), learn.c (what a file has become), find.c
- * (which build samples name).
+ * carry.c (… of programs that change), recall.c (… from samples by address), room.c (how many),
+ * learn.c (what a file has become), find.c (which build samples name).
  */
 #ifndef MORPH_MANAGERD_MODULE_PARTS_H
 #define MORPH_MANAGERD_MODULE_PARTS_H
@@ -50,6 +50,13 @@ int module_take_over(struct modules *ms, struct module *m, const struct build_id
 
 /* The row's sum of samples, of the profile as it is now. */
 void module_sum(struct modules *ms, struct module *m);
+
+/* ---- recall.c ---- */
+
+/* A module that had no artifact until now, b: its present build. Its samples since it is known, of
+ * which the store has raw counts by address, count as if they had been mapped. */
+int module_recall(
+    struct modules *ms, struct module *m, const struct build *b, int64_t now_ms, struct err *e);
 
 /* ---- room.c ---- */
 

@@ -45,6 +45,7 @@ static void module_free(struct modules *ms, struct module *m)
 	free((char *)m->row.artifact);
 	free((char *)m->row.held_why);
 	free((char *)m->row.fetch_why);
+	free((char *)m->row.lift_why);
 	free(m->file.refused);
 	free(m);
 }
@@ -121,11 +122,13 @@ struct module *module_add(struct modules *ms, const struct store_module *row)
 
 	m->row = *row;
 	m->row.path = xstrdup(row->path);
-	m->row.text = m->row.artifact = m->row.held_why = m->row.fetch_why = NULL;
+	m->row.text = m->row.artifact = m->row.held_why = NULL;
+	m->row.fetch_why = m->row.lift_why = NULL;
 	module_text(&m->row.text, row->text);
 	module_text(&m->row.artifact, row->artifact);
 	module_text(&m->row.held_why, row->held_why);
 	module_text(&m->row.fetch_why, row->fetch_why);
+	module_text(&m->row.lift_why, row->lift_why);
 	vec_push(&ms->module, m);
 	index_module(ms, ms->module.n - 1);
 	return m;

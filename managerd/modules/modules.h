@@ -54,8 +54,9 @@ struct module_memory {
 struct inspected_file { /* what the last inspection found out about the file at row.path */
 	struct priv_stamp stamp;
 	bool stamped;
-	bool judged;   /* whether it may be swapped: */
+	bool judged;   /* whether it may be swapped, or without an artifact lifted: */
 	char *refused; /* why it must not be, NULL = it may be */
+	bool observed; /* that is nothing but `legacy: observe` of the policy */
 	/* uv_hrtime() at the end of the manager's own last swap or rollback of it; UINT64_MAX:
 	 * one is under way. */
 	uint64_t placed_ns;

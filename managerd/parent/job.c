@@ -79,14 +79,16 @@ static void editor_argv(
 		add_option(argv, "-o", folder_path(p->state, t->folder, "out"));
 	if (needs_cache(t))
 		add_option(argv, "--cache", xstrdup(cache));
-	if (lifts || t->kind == TASK_TABLE || t->kind == TASK_SHAPES) {
-		if (!lifts)
-			add_option(
-			    argv, t->kind == TASK_TABLE ? "--replay-table" : "--shapes", NULL);
+	if (t->kind == TASK_TABLE || t->kind == TASK_SHAPES) {
+		add_option(argv, t->kind == TASK_TABLE ? "--replay-table" : "--shapes", NULL);
 		vec_push(argv, NULL);
 		return;
 	}
 	add_option(argv, "--json", NULL);
+	if (lifts) {
+		vec_push(argv, NULL);
+		return;
+	}
 	add_option(argv, "--samples", fd_path(FD_SAMPLES));
 	if (t->kind == TASK_CARRY) {
 		add_option(argv, "--carry", fd_path(FD_SHAPES));

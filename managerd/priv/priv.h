@@ -75,8 +75,9 @@ struct priv_inspected {
 	uid_t uid; /* owner of the module */
 	uint64_t bytes;
 	struct priv_stamp stamp;
-	const char *artifact;    /* its path */
-	const char *refused;     /* with PRIV_JUDGE: FOLLOWED, why it must not be swapped (policy,
+	const char *artifact; /* its path */
+	const char
+	    *refused;            /* with PRIV_JUDGE: FOLLOWED, why it must not be swapped (policy,
 				    set-user-id,     hard links, package, changed by hand, …), NO_ARTIFACT,
 				    why it must not be     lifted, which includes that; "" = it may be */
 	bool observed;           /* that is nothing but `legacy: observe` of the policy */

@@ -98,6 +98,11 @@ int store_address_sums(struct store *s, const struct address_range *r, uint64_t 
 int store_address_file(
     struct store *s, struct address_file *f, int64_t uid, struct arena *a, struct err *e);
 
+/* The ids of what is known by a kind, build-id and path: one for each user whose processes it ran
+ * in. */
+int store_address_ids(struct store *s, enum address_kind kind, const struct build_id *build,
+    const char *path, struct arena *a, uint64_t **id, size_t *n, struct err *e);
+
 /* Counts by address of one file, ascending. */
 struct address_reader;
 struct address_reader *store_addresses(

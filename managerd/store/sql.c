@@ -1,5 +1,5 @@
 /*
- * Schema 10. Build-ids are blobs, ids of modules module_id() as a signed
+ * Schema 11. Build-ids are blobs, ids of modules module_id() as a signed
  * number, profile.blocks little-endian doubles, one per block; profile.edges
  * u32 block, u32 to, double each (block + 2^31: of those that came from `to`;
  * 2^32 - 1: unresolved), profile.calls u32 block, 16 bytes function key, double
@@ -10,7 +10,7 @@
  * without addresses (addresses.h), in 9 without calls: addresses.data as packed.h says,
  * addresses.calls as calls.h does; address_batches.data for each file of a batch its id (8 bytes),
  * uleb: samples, uleb: bytes, and so many of packed.h, address_batches.calls for each that was
- * called its id, uleb: bytes, and so many of calls.h.
+ * called its id, uleb: bytes, and so many of calls.h; in 10 without what cannot be lifted.
  */
 #include "managerd/store/sql.h"
 #include "common/publish.h"
@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SCHEMA = 10 };
+enum { SCHEMA = 11 };
 
 #define TRIALS \
 	"CREATE TABLE trials (module INTEGER PRIMARY KEY REFERENCES modules, old BLOB NOT NULL," \
@@ -68,7 +68,7 @@ static const char schema[] =
     " samples_ms INTEGER NOT NULL DEFAULT 0, fetch_ms INTEGER NOT NULL DEFAULT 0,"
     " fetch_tries INTEGER NOT NULL DEFAULT 0, fetch_why TEXT, gain_low REAL, gain_high REAL,"
     " gain_missed REAL NOT NULL DEFAULT 0, gain_samples REAL NOT NULL DEFAULT 0,"
-    " squares REAL NOT NULL DEFAULT 0);"
+    " squares REAL NOT NULL DEFAULT 0, lift_why TEXT);"
     "CREATE TABLE builds (module INTEGER NOT NULL REFERENCES modules, id BLOB NOT NULL,"
     " origin BLOB NOT NULL, kind INTEGER NOT NULL, state INTEGER NOT NULL,"
     " made_ms INTEGER NOT NULL, bytes INTEGER NOT NULL, map BLOB NOT NULL,"
@@ -92,7 +92,7 @@ static const char schema[] =
     " size_before INTEGER NOT NULL, size_after INTEGER NOT NULL);"
     "CREATE INDEX events_of ON events (module, id);"
     "CREATE INDEX events_when ON events (kind, at_ms, module);" TRIALS ADDRESSES CALLS
-    "PRAGMA user_version = 10;";
+    "PRAGMA user_version = 11;";
 
 static const char schema_1_to_2[] =
     "BEGIN IMMEDIATE;"
@@ -166,9 +166,15 @@ static const char schema_8_to_9[] = "BEGIN IMMEDIATE;" ADDRESSES "PRAGMA user_ve
 static const char schema_9_to_10[] = "BEGIN IMMEDIATE;" CALLS "PRAGMA user_version = 10;"
 				     "COMMIT";
 
+static const char schema_10_to_11[] = "BEGIN IMMEDIATE;"
+				      "ALTER TABLE modules ADD COLUMN lift_why TEXT;"
+				      "PRAGMA user_version = 11;"
+				      "COMMIT";
+
 /* By the version they begin with. */
 static const char *const upgrade[SCHEMA] = {NULL, schema_1_to_2, schema_2_to_3, schema_3_to_4,
-    schema_4_to_5, schema_5_to_6, schema_6_to_7, schema_7_to_8, schema_8_to_9, schema_9_to_10};
+    schema_4_to_5, schema_5_to_6, schema_6_to_7, schema_7_to_8, schema_8_to_9, schema_9_to_10,
+    schema_10_to_11};
 
 static const char *const sql_text[NSQL] = {
 #define S(name, text) [name] = text,

@@ -15,7 +15,8 @@ S(GET_ACCOUNTING,
     "SELECT batches, taken, mapped, stale, dropped, kernel, no_build_id, no_artifact, no_block"
     " FROM accounting")
 S(PUT_MODULE,
-    "INSERT INTO modules VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+    "INSERT INTO modules VALUES "
+    "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
     " ON CONFLICT (id) DO UPDATE SET uid = excluded.uid, state = excluded.state,"
     " text = excluded.text, artifact = excluded.artifact, current = excluded.current,"
     " origin = excluded.origin, last_ms = excluded.last_ms, layout_ms = excluded.layout_ms,"
@@ -29,13 +30,13 @@ S(PUT_MODULE,
     " fetch_tries = excluded.fetch_tries, fetch_why = excluded.fetch_why,"
     " gain_low = excluded.gain_low, gain_high = excluded.gain_high,"
     " gain_missed = excluded.gain_missed, gain_samples = excluded.gain_samples,"
-    " squares = excluded.squares")
+    " squares = excluded.squares, lift_why = excluded.lift_why")
 S(GET_MODULES,
     "SELECT id, path, uid, state, text, artifact, current, origin, first_ms, last_ms,"
     " layout_ms, held_until_ms, held_why, mapped, stale, outside, outside_aged, outside_ms,"
     " predicted, gain, taken_before, taken_after, predicted_ms, samples, samples_ms,"
     " fetch_ms, fetch_tries, fetch_why, gain_low, gain_high, gain_missed, gain_samples,"
-    " squares FROM modules WHERE ?1 = 0 OR id = ?1 ORDER BY mapped DESC, path")
+    " squares, lift_why FROM modules WHERE ?1 = 0 OR id = ?1 ORDER BY mapped DESC, path")
 S(PUT_BUILD, "INSERT OR REPLACE INTO builds VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
 S(SET_BUILD_STATE, "UPDATE builds SET state = ?3 WHERE module = ?1 AND id = ?2")
 S(GET_BUILDS, "SELECT id, origin, kind, state, made_ms, bytes, NULL FROM builds WHERE module = ?"
@@ -103,6 +104,7 @@ S(GET_ADDRESS_FILE,
     " WHERE f.id = ?1 AND (?2 < 0 OR f.uid = ?2 OR f.kind IN (1, 5, 6))")
 S(USE_ADDRESS_FILE, "UPDATE address_files SET periods = periods + ?2 WHERE id = ?1")
 S(ADDRESS_FILE_OWNER, "SELECT uid, length(path) + length(build) FROM address_files WHERE id = ?")
+S(ADDRESS_FILES_OF_BUILD, "SELECT id FROM address_files WHERE kind = ? AND build = ? AND path = ?")
 S(DROP_ADDRESS_FILE, "DELETE FROM address_files WHERE id = ? AND periods <= 0")
 S(DROP_ADDRESS_FILES, "DELETE FROM address_files WHERE periods <= 0"
 		      " AND NOT EXISTS (SELECT 1 FROM address_batches)")

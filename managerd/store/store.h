@@ -102,6 +102,7 @@ struct store_module {
 	int64_t fetch_ms;      /* none is fetched before; 0 = none was tried */
 	int64_t fetch_tries;   /* in vain, one after another */
 	const char *fetch_why; /* why the last one was, NULL = none was */
+	const char *lift_why; /* why this build cannot be lifted, NULL = not known that it cannot */
 };
 
 /* Whether its present build was laid out. */

@@ -169,6 +169,22 @@ int store_address_file(
 	return 1;
 }
 
+int store_address_ids(struct store *s, enum address_kind kind, const struct build_id *build,
+    const char *path, struct arena *a, uint64_t **id, size_t *n, struct err *e)
+{
+	sqlite3_stmt *st =
+	    sql_bind(s, ADDRESS_FILES_OF_BUILD, e, "izt", (int64_t)kind, build, path);
+	VEC(uint64_t) v = {0};
+	int rc;
+
+	while ((rc = sql_run(s, st, e)) == 1)
+		vec_push(&v, (uint64_t)sqlite3_column_int64(st, 0));
+	*n = v.n;
+	*id = arena_copy(a, v.v, v.n, sizeof **id);
+	vec_free(&v);
+	return rc;
+}
+
 /* ---- counts of a file ---- */
 
 struct address_reader {

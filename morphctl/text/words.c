@@ -252,3 +252,21 @@ char *words_fetch(struct arena *a, const json_t *module)
 	    words_number(a, tries), tries > 1 ? "tries" : "try",
 	    words_local(a, json_str(f, "again")));
 }
+
+const char *words_lift_state(const json_t *module)
+{
+	const char *state = json_str(json_object_get(module, "legacy"), "state");
+
+	return state ? state : "";
+}
+
+char *words_legacy(struct arena *a, const json_t *module)
+{
+	const json_t *l = json_object_get(module, "legacy");
+
+	if (!json_is_object(l))
+		return NULL;
+	return arena_printf(a, "%s (%s so far, it takes %s)", words_said(a, json_str(l, "text")),
+	    words_plural(a, floor(json_num(l, "samples")), "sample"),
+	    words_number(a, json_num(l, "needed")));
+}

@@ -54,6 +54,12 @@ const char *words_moment(struct arena *a, const char *s);
 /* Why a module's artifact was not fetched, and when it is tried again; NULL: it was not tried. */
 char *words_fetch(struct arena *a, const json_t *module);
 
+/* What keeps a module without an artifact from being lifted, with its samples so far; NULL: it has
+ * one. */
+char *words_legacy(struct arena *a, const json_t *module);
+/* As the API names it; "" = it has one. */
+const char *words_lift_state(const json_t *module);
+
 /* ---- members of objects that may be absent or null ---- */
 double json_num(const json_t *o, const char *name);      /* NAN */
 const char *json_str(const json_t *o, const char *name); /* NULL */

@@ -763,13 +763,14 @@ START_TEST(what_a_person_asks_for_is_looked_at)
 
 	f->inspection.status = PRIV_NO_ARTIFACT;
 	f->inspection.why = "is writable by others";
+	conf.decide.min_samples = 50;
 	send_batch(1000, 1);
 	acknowledged();
 	ask();
 	ck_assert_ptr_nonnull(strstr(manager_change(m, asked)->text, "writable by others"));
 	fake_artifact(f, 3);
 	ask();
-	ck_assert_msg(strstr(manager_change(m, asked)->text, "low-gain: 0 samples; "), "%s",
+	ck_assert_msg(strstr(manager_change(m, asked)->text, "low-gain: "), "%s",
 	    manager_change(m, asked)->text);
 }
 END_TEST
@@ -1172,6 +1173,153 @@ START_TEST(an_artifact_is_fetched_for_roots_programs)
 }
 END_TEST
 
+/* ---- lifting ---- */
+
+static void setup_with_legacy(void)
+{
+	char *text = xasprintf("%slegacy: optimize\n"
+			       "modules: [{path: /home/1000/prog1, legacy: off}]\n",
+	    policy);
+
+	setup_with(text);
+	free(text);
+}
+
+static enum lift_state lift_state(unsigned i)
+{
+	struct manager_legacy l;
+
+	ck_assert(manager_legacy(m, row(1000, i)->id, &l));
+	return l.state;
+}
+
+static bool lifting(void)
+{
+	return m->lifting.job != NULL;
+}
+
+static bool lifted(void)
+{
+	return !m->lifting.job;
+}
+
+static bool observed(void)
+{
+	return lift_state(0) == LIFT_OBSERVED;
+}
+
+static void some_turns(void)
+{
+	unsigned i;
+
+	for (i = 0; i < 50; i++)
+		turn();
+}
+
+/* Once it has samples enough, which then count; what the policy leaves alone is not even judged. */
+START_TEST(a_program_without_artifact_is_lifted)
+{
+	struct fake_file *file = without_artifact(1000, 0), *off = without_artifact(1000, 1);
+	struct manager_legacy l;
+
+	conf.decide.min_samples = 30;
+	priv->script = "true";
+	send_batch(1000, 2);
+	acknowledged();
+	some_turns();
+	ck_assert_int_eq(lift_state(0), LIFT_FEW_SAMPLES);
+	ck_assert_int_eq(lift_state(1), LIFT_OFF);
+	ck_assert_uint_eq(file->judged, 0);
+	send_batch(1000, 2);
+	acknowledged();
+	turn_until(lifting, 30);
+	ck_assert_int_eq(lift_state(0), LIFT_RUNNING);
+	ck_assert_uint_eq(file->judged, 1);
+	fake_artifact(file, 100);
+	while (row(1000, 0)->state == MODULE_NO_ARTIFACT)
+		turn();
+	ck_assert_uint_eq(row(1000, 0)->mapped, 40);
+	ck_assert_uint_eq(row(1000, 0)->outside, 0);
+	ck_assert_double_eq_tol(manager_samples(m, row(1000, 0)->id), 40, 0.1);
+	ck_assert_ptr_null(row(1000, 0)->lift_why);
+	ck_assert(!manager_legacy(m, row(1000, 0)->id, &l));
+	ck_assert_uint_eq(off->judged, 0);
+}
+END_TEST
+
+/* Remembered, also by the next manager, until there is another build; a person may want it tried.
+ */
+START_TEST(what_cannot_be_lifted_is_not_tried_again)
+{
+	struct manager_legacy l;
+	struct fake_file *file;
+	uint64_t asked;
+
+	without_artifact(1000, 0);
+	priv->script = "echo '{\"ok\":false,\"error\":\"/dev/fd/5: is packed\"}'; exit 1";
+	send_batch(1000, 1);
+	acknowledged();
+	turn_until(lifting, 30);
+	turn_until(lifted, 30);
+	ck_assert_str_eq(row(1000, 0)->lift_why, "is packed");
+	ck_assert_int_eq(modules_reload(&m->core.modules, &e), 0);
+	ck_assert(manager_legacy(m, row(1000, 0)->id, &l));
+	ck_assert_int_eq(l.state, LIFT_FAILED);
+	ck_assert_str_eq(l.text, "cannot be lifted: is packed");
+	some_turns();
+	ck_assert(!m->lifting.job);
+	ck_assert_int_eq(manager_reoptimize(m, row(1000, 0)->id, 1000, false, &asked, &e), 0);
+	turn_until(lifting, 30);
+	ck_assert_int_eq(manager_change(m, asked)->status, CHANGE_REFUSED);
+	turn_until(lifted, 30);
+	some_turns();
+	ck_assert(!m->lifting.job);
+	file = fake_file(priv, "/home/1000/prog0", 1000, 99);
+	learning_inspect(&m->learning, row(1000, 0));
+	turn_until(lifting, 30);
+	ck_assert_uint_eq(file->inspection.id.b[0], 99);
+	ck_assert_ptr_null(row(1000, 0)->lift_why);
+}
+END_TEST
+
+/* What must not be lifted is looked at again when the file is another; what cannot be now, later.
+ */
+START_TEST(what_must_not_be_lifted_is_only_shown)
+{
+	struct fake_file *file = without_artifact(1000, 0);
+	struct manager_legacy l;
+
+	file->inspection.refused = "would be lifted; policy says observe";
+	file->inspection.observed = true;
+	priv->script = "exit 75";
+	send_batch(1000, 1);
+	acknowledged();
+	turn_until(observed, 30);
+	ck_assert(manager_legacy(m, row(1000, 0)->id, &l));
+	ck_assert_str_eq(l.text, file->inspection.refused);
+	module_at(1000, 0)->schedule.decided_ms = 0;
+	some_turns();
+	ck_assert(!m->lifting.job);
+	ck_assert_uint_eq(file->judged, 1);
+	file->inspection.refused = "is setuid";
+	file->inspection.observed = false;
+	file->stamp.ino++;
+	module_at(1000, 0)->schedule.decided_ms = 0;
+	while (observed())
+		turn();
+	ck_assert_int_eq(lift_state(0), LIFT_REFUSED);
+	ck_assert_uint_eq(file->judged, 2);
+	file->inspection.refused = "";
+	modules_judge_again(&m->core.modules);
+	turn_until(lifting, 30);
+	turn_until(lifted, 30);
+	ck_assert_ptr_null(row(1000, 0)->lift_why);
+	ck_assert_int_eq(lift_state(0), LIFT_UNJUDGED);
+	some_turns();
+	ck_assert_uint_eq(file->judged, 3);
+}
+END_TEST
+
 static size_t programs_known;
 
 static bool all_known(void)
@@ -1229,4 +1377,6 @@ UNIT_MAIN("cycle", 120, setup, teardown, first_samples_are_not_lost,
     UNIT_CASE(120, setup_with_service, teardown), UNIT_LOOP(a_service_is_measured, 2),
     UNIT_LOOP(commands_of_a_service_fail, 3), UNIT_CASE(120, setup_with_command, teardown),
     a_gain_by_the_command_goes_in, a_loss_by_the_command_is_not_taken,
-    UNIT_CASE(120, setup_with_servers, teardown), an_artifact_is_fetched_for_roots_programs)
+    UNIT_CASE(120, setup_with_servers, teardown), an_artifact_is_fetched_for_roots_programs,
+    UNIT_CASE(120, setup_with_legacy, teardown), a_program_without_artifact_is_lifted,
+    what_cannot_be_lifted_is_not_tried_again, what_must_not_be_lifted_is_only_shown)

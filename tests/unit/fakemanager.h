@@ -134,6 +134,15 @@ bool manager_trial(struct manager *m, uint64_t module, struct manager_trial *out
 	return true;
 }
 
+bool manager_legacy(struct manager *m, uint64_t module, struct manager_legacy *out)
+{
+	if (module != module_id("/home/ann/bin/other/sh"))
+		return false;
+	*out = (struct manager_legacy){
+	    LIFT_OBSERVED, 5210.5, 2000, "would be lifted; policy says observe: put it there"};
+	return true;
+}
+
 bool manager_can_rollback(struct manager *m, uint64_t module)
 {
 	return module == module_id("/home/ann/bin/lua");

@@ -167,10 +167,12 @@ START_TEST(modules_without_artifact_are_counted_or_listed)
 	char *t = run(cmd_status, (struct invocation){0}, EXIT_DONE);
 
 	ck_assert_ptr_null(strstr(t, path));
-	expect(t, "\n1 module without artifact holds 200 samples: morphctl status --all\n");
+	expect(t, "\n1 module without artifact holds 200 samples: morphctl status --all\n"
+		  "1 of them would be lifted; policy says observe: morphctl explain MODULE\n");
 	free(t);
 	t = run(cmd_status, (struct invocation){.given = OPT_ALL}, EXIT_DONE);
 	expect(t, "n/bin/other/sh  no artifact ");
+	expect(t, "\n  would be lifted; policy says observe: ");
 	ck_assert_ptr_null(strstr(t, "--all"));
 	fits(t);
 	free(t);
@@ -230,6 +232,19 @@ START_TEST(explain_shows_the_rung_that_stopped_it)
 	    "  5  low-gain      stopped      1,200  2,000  1,200 samples; a gain is estimated from "
 	    "2,000 on:\n");
 	expect(t, "  6  cool-down     not reached\n");
+	free(t);
+}
+END_TEST
+
+START_TEST(explain_shows_what_lifting_waits_for)
+{
+	char *t = run(cmd_explain, (struct invocation){ONE("/home/ann/bin/other/sh")}, EXIT_DONE);
+
+	fits(t);
+	expect(
+	    t, "  lifting    has no artifact: would be lifted; policy says observe: put it there");
+	expect(t, "(5,210 samples so\n             far, it takes 2,000)\n");
+	ck_assert_ptr_null(strstr(t, "Nothing was decided"));
 	free(t);
 }
 END_TEST
@@ -554,9 +569,10 @@ END_TEST
 UNIT_MAIN("morphctl", 30, setup, teardown, status_is_told_in_words,
     modules_without_artifact_are_counted_or_listed, json_is_the_api_result,
     modules_are_found_by_path_name_and_id, explain_shows_the_rung_that_stopped_it,
-    profile_names_cannot_move_the_cursor, a_profile_is_printed_for_the_editor,
-    a_layout_that_was_rolled_back_has_no_age, a_decision_that_was_carried_out_is_none,
-    history_is_a_table, a_change_is_waited_for, rollback_wants_one_or_all,
-    no_manager_is_told_with_its_socket, the_socket_is_the_nearest, the_other_manager,
-    artifacts_are_shown, UNIT_CASE(0, NULL, NULL), numbers_read_well, times_read_well,
-    foreign_text_is_made_harmless, users_are_called_by_name, step_is_told, tables_fit)
+    explain_shows_what_lifting_waits_for, profile_names_cannot_move_the_cursor,
+    a_profile_is_printed_for_the_editor, a_layout_that_was_rolled_back_has_no_age,
+    a_decision_that_was_carried_out_is_none, history_is_a_table, a_change_is_waited_for,
+    rollback_wants_one_or_all, no_manager_is_told_with_its_socket, the_socket_is_the_nearest,
+    the_other_manager, artifacts_are_shown, UNIT_CASE(0, NULL, NULL), numbers_read_well,
+    times_read_well, foreign_text_is_made_harmless, users_are_called_by_name, step_is_told,
+    tables_fit)

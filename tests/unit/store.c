@@ -79,7 +79,8 @@ static struct store_module module(const char *p)
 	    .samples_ms = 6,
 	    .fetch_ms = 7,
 	    .fetch_tries = 3,
-	    .fetch_why = "no server has it"};
+	    .fetch_why = "no server has it",
+	    .lift_why = "it is packed"};
 }
 
 static void put(const char *p)
@@ -186,6 +187,7 @@ START_TEST(modules_as_they_were_put)
 	ck_assert_int_eq(m->fetch_ms, 7);
 	ck_assert_int_eq(m->fetch_tries, 3);
 	ck_assert_str_eq(m->fetch_why, "no server has it");
+	ck_assert_str_eq(m->lift_why, "it is packed");
 	ck_assert(m->predicted);
 	ck_assert_double_eq(m->estimate.gain, 0.25);
 	ck_assert_double_eq(m->estimate.low, 0.125);
@@ -396,8 +398,11 @@ static void save_one_function(uint64_t id, const struct hash128 *k, struct profi
 	store_close(s);
 }
 
+/* Up to schema 10. */
+#define NO_LIFTS "ALTER TABLE modules DROP COLUMN lift_why;"
 /* Up to schema 8. */
-#define NO_ADDRESSES "DROP TABLE addresses; DROP TABLE address_files; DROP TABLE address_batches;"
+#define NO_ADDRESSES \
+	NO_LIFTS "DROP TABLE addresses; DROP TABLE address_files; DROP TABLE address_batches;"
 /* Up to schema 7. */
 #define NO_SQUARES NO_ADDRESSES "ALTER TABLE modules DROP COLUMN squares;"
 /* Up to schema 6. */
@@ -481,7 +486,7 @@ START_TEST(modules_of_an_earlier_store_get_their_ids)
 	struct profile p = {0}, q;
 	struct store_module *m;
 	struct buf table = {0};
-	char text[1400];
+	char text[1500];
 	size_t n;
 
 	put("/bin/b");
@@ -558,7 +563,8 @@ START_TEST(a_store_without_calls_is_brought_up)
 
 	ck_assert_int_eq(store_add_addresses(s, 1000, 1, &part, 1, &no_calls, &e), 0);
 	save_one_function(module_id("/bin/a"), &k, &p);
-	sql("ALTER TABLE addresses DROP COLUMN calls; ALTER TABLE address_batches DROP COLUMN "
+	sql(NO_LIFTS
+	    "ALTER TABLE addresses DROP COLUMN calls; ALTER TABLE address_batches DROP COLUMN "
 	    "calls;"
 	    "PRAGMA user_version = 9");
 	s = store_open(path, &e);
