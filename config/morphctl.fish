@@ -53,6 +53,7 @@ set -l commands status 'what is known of programs, what is being done and why' \
 	top 'what runs now' \
 	export 'the samples in the format of another tool' \
 	web 'all of that as a page in a browser' \
+	optimize 'a faster copy of any program, for yourself' \
 	simulate 'what the manager would do on traces of usage' \
 	hooks 'build programs with an artifact'
 
@@ -99,8 +100,12 @@ for command in report annotate export
 	complete -c morphctl -n "__morphctl_in $command" -l from -x -d 'its format'
 	complete -c morphctl -n "__morphctl_in $command" -l program -rF -d 'the program that it is of'
 end
-complete -c morphctl -n '__morphctl_in export' -s o -l output -rF -d 'write this file'
+for command in export optimize
+	complete -c morphctl -n "__morphctl_in $command" -s o -l output -rF -d 'write this file'
+end
 complete -c morphctl -n '__morphctl_at export' -a "list (morphctl export list 2>/dev/null | string match -rg '^  ([a-z-]+) ')"
+complete -c morphctl -n '__morphctl_in optimize' -s i -l input -rF -d 'a profile of another tool'
+complete -c morphctl -n '__morphctl_in optimize' -l from -x -d 'its format'
 complete -c morphctl -n '__morphctl_in web' -l listen -rF -d 'serve at this socket'
 complete -c morphctl -n '__morphctl_in simulate' -l policy -rF -d 'by this policy'
 complete -c morphctl -n '__morphctl_in simulate' -l decisions -d 'with the decisions, one by one'
@@ -110,7 +115,7 @@ complete -c morphctl -n '__morphctl_at artifact' -a 'show find list install fetc
 for command in status 'reoptimize now' rollback history explain profile report annotate
 	complete -c morphctl -n "__morphctl_at $command" -F -a '(__morphctl_modules)'
 end
-for command in 'artifact show' 'artifact find' 'artifact fetch' 'artifact remove' compare merge simulate
+for command in 'artifact show' 'artifact find' 'artifact fetch' 'artifact remove' compare merge optimize simulate
 	complete -c morphctl -n "__morphctl_in $command" -F
 end
 complete -c morphctl -n '__morphctl_in artifact install' -a '(__fish_complete_directories)'

@@ -29,6 +29,7 @@ _morphctl() {
 		'annotate:instructions of a function, with samples'
 		'top:what runs now'
 		'export:the samples in the format of another tool'
+		'optimize:a faster copy of any program, for yourself'
 		'simulate:what the manager would do on traces of usage'
 		'web:all of that as a page in a browser'
 		'hooks:build programs with an artifact'
@@ -66,6 +67,7 @@ _morphctl() {
 	report) options+=('--by:rows' '--callers:between callers and callees' '--charged:with what other code was called for' '--limit:at most so many lines' $samples) ;;
 	annotate) options+=('--blocks:as the editor knows them' $samples) ;;
 	export) options+=('--blocks:as the editor knows them' '--output:write this file' ${samples:1}) ;;
+	optimize) options+=('--output:write this file' '--input:a profile of another tool' '--from:its format') ;;
 	web) options+=('--listen:serve at this socket') ;;
 	merge) options+=('--equal:scale all to the same sum' '--output:write this file') ;;
 	simulate) options+=('--policy:by this policy' '--decisions:with the decisions, one by one') ;;
@@ -91,7 +93,7 @@ _morphctl() {
 	"hooks log" | "hooks env" | "hooks cmake" | "artifact list" | reload | top | web) ;;
 	export) compadd list $(morphctl export list 2>/dev/null | sed -n '/^Written/,$s/^  \([a-z-]*\) .*/\1/p') ;;
 	status | "reoptimize now" | rollback | history | explain | profile | report | annotate) _morphctl_modules ;;
-	artifact* | compare* | merge* | simulate* | "hooks run"*) _files ;;
+	artifact* | compare* | merge* | optimize* | simulate* | "hooks run"*) _files ;;
 	esac
 }
 

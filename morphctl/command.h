@@ -85,6 +85,7 @@ char *command_artifact(const char *name, struct err *e);
 /* Becomes morph-edit, which reads profiles. */
 int cmd_compare(const struct invocation *in);
 int cmd_merge(const struct invocation *in);
+int cmd_optimize(const struct invocation *in);
 /* Becomes morph-simulate. */
 int cmd_simulate(const struct invocation *in);
 /* Become morph-report. */

@@ -102,6 +102,15 @@ static const struct command commands[] = {
 	"often\n"
 	"its code ran, as inferred of its profile: autofdo, fdata, llvm or preaggregated.\n",
 	REPORTED | OPT_OUTPUT | OPT_BLOCKS, 1, 2, cmd_export},
+    {"optimize", "PROGRAM -o COPY [-- ARG…]", "a faster copy of any program, for yourself",
+	"Lifts PROGRAM, if it has no artifact, watches one run of it with these ARGs, lays out a "
+	"copy\n"
+	"for that, and changes nothing else. With --input FILE it is not run: FILE is what "
+	"another\n"
+	"profiler recorded of it. The manager need not run. Some 2,000 samples are the least: "
+	"three\n"
+	"seconds of CPU time; ten times as many are better.\n",
+	OPT_OUTPUT | OPT_INPUT | OPT_FROM, 1, 1000, cmd_optimize},
     {"simulate", "TRACE…", "what the manager would do on traces of usage, beside other strategies",
 	"Weeks in seconds: the manager's own decisions, with injected time, on what was recorded "
 	"by\n"

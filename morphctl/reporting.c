@@ -189,9 +189,25 @@ static int choose_blocks(struct call *c, const struct invocation *in, const char
 	return code;
 }
 
+/* Of the module that blocks are of. */
+static int name_artifact(struct call *c, const struct invocation *in)
+{
+	struct err e;
+	char *path;
+
+	if (in->narg < 2)
+		return complain(EXIT_USAGE, "export blocks: name the MODULE, or its artifact");
+	path = command_artifact(in->arg[1], &e);
+	if (!path)
+		return complain(EXIT_NOT_FOUND, "%s", e.text);
+	add(c, arena_printf(in->mem, "--artifact=%s", path));
+	free(path);
+	return EXIT_DONE;
+}
+
 int cmd_export(const struct invocation *in)
 {
-	bool blocks = in->given & OPT_BLOCKS;
+	bool executed = in->given & OPT_BLOCKS, own;
 	struct call c = {0};
 	const char *input = NULL;
 	int code;
@@ -201,13 +217,16 @@ int cmd_export(const struct invocation *in)
 	pass(&c, in, OPT_OUTPUT, "output");
 	if (strcmp(in->arg[0], "list") == 0)
 		return become_report(&c);
-	code = blocks ? choose_blocks(&c, in, &input) : choose_input(&c, in, &input);
+	own = strcmp(in->arg[0], "blocks") == 0;
+	code = own ? name_artifact(&c, in) : EXIT_DONE;
+	if (code == EXIT_DONE)
+		code = executed ? choose_blocks(&c, in, &input) : choose_input(&c, in, &input);
 	if (code != EXIT_DONE)
 		return code;
 	add(&c, "--");
 	add(&c, in->arg[0]);
 	add(&c, input);
-	if (!blocks && in->narg > 1)
+	if (!executed && !own && in->narg > 1)
 		add(&c, module_name(in, in->arg[1]));
 	return become_report(&c);
 }

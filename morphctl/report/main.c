@@ -29,6 +29,7 @@ static int read_options(struct job *j, int argc, char **argv)
 		FROM,
 		MODULE,
 		OUTPUT,
+		ARTIFACT,
 		DEBUG,
 		SOCKET
 	};
@@ -36,7 +37,7 @@ static int read_options(struct job *j, int argc, char **argv)
 	    {"callers", 0, NULL, CALLERS}, {"charged", 0, NULL, CHARGED},
 	    {"limit", 1, NULL, LIMIT_ROWS}, {"json", 0, NULL, JSON}, {"from", 1, NULL, FROM},
 	    {"module", 1, NULL, MODULE}, {"output", 1, NULL, OUTPUT}, {"debug", 1, NULL, DEBUG},
-	    {"socket", 1, NULL, SOCKET}, {0}};
+	    {"artifact", 1, NULL, ARTIFACT}, {"socket", 1, NULL, SOCKET}, {0}};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", option, NULL)) != -1) {
@@ -68,6 +69,9 @@ static int read_options(struct job *j, int argc, char **argv)
 			break;
 		case OUTPUT:
 			j->output = optarg;
+			break;
+		case ARTIFACT:
+			j->out.artifact = optarg;
 			break;
 		case DEBUG:
 			j->symbols.debug = optarg;

@@ -12,7 +12,7 @@ typedef int out_writer(
 
 out_writer write_pprof, write_folded, write_speedscope, write_firefox;
 out_writer write_preaggregated, write_fdata, write_autofdo, write_llvm;
-out_writer write_symbol_order, write_section_order;
+out_writer write_symbol_order, write_section_order, write_blocks;
 
 /* What out_prepare() does for a format. */
 typedef void out_preparer(struct recording *r, const struct out_options *o);

@@ -19,6 +19,7 @@ static const struct format {
     {"llvm", "clang's sample profile, as text", true, write_llvm, prepare_llvm},
     {"symbol-order", "functions for lld --symbol-ordering-file", true, write_symbol_order},
     {"section-order", "sections for gold --section-ordering-file", true, write_section_order},
+    {"blocks", "samples of an artifact's blocks, for morph-edit --samples", false, write_blocks},
 };
 
 static const struct format *find(const char *name)

@@ -9,9 +9,10 @@
 #include "morphctl/report/recording/recording.h"
 
 struct out_options {
-	const char *title;  /* of the profile, where a format has one; NULL = none */
-	const char *module; /* the path of the one file that formats of one executable are about;
-			       NULL: that with most samples */
+	const char *title;    /* of the profile, where a format has one; NULL = none */
+	const char *module;   /* the path of the one file that formats of one executable are about;
+				 NULL: that with most samples */
+	const char *artifact; /* of the program that blocks are of; NULL = none is known */
 };
 
 /* As in_format_name(). */
