@@ -32,6 +32,7 @@ static struct appending {
 	struct buf old, bodies; /* the program; the bodies, linked */
 	struct buf made;
 	struct blockmap map;                /* of the program */
+	size_t moved;                       /* functions of MOVED */
 	uint64_t base;                      /* address of the new segment, less its offset */
 	struct part headers, index, linked; /* of the new segment */
 } app;
@@ -116,7 +117,7 @@ static const char SCRIPT[] =
     "/DISCARD/ : { *(.note*) } }\n";
 static const char BUILD[] =
     "a=$PWD/tests/corpus/appended; cd %s\n"
-    "as -I $a $a/old.s -o old.o; as -I $a $a/new.s -o new.o\n"
+    "as %s -I $a $a/old.s -o old.o; as %s -I $a $a/new.s -o new.o\n"
     "g++ -Wl,--build-id %s -o p old.o\n"
     "end=$(readelf -lW p | awk '$1 == \"LOAD\" { a = $3; n = $6 } END { print a \" + \" n }')\n"
     "base=$(( (($end) / 4096 + 2) * 4096 ))\n"
@@ -124,7 +125,7 @@ static const char BUILD[] =
     "nm --defined-only p | awk '{ print $3 \" = 0x\" $1 \";\" }' >symbols\n"
     "ld -T script -e 0 -o bodies symbols new.o\n";
 
-static void link_files(const char *options)
+static void link_files(const char *symbols, const char *options)
 {
 	struct err e;
 	char *line;
@@ -133,7 +134,7 @@ static void link_files(const char *options)
 	ck_assert_ptr_nonnull(mkdtemp(app.dir));
 	app.old_path = xasprintf("%s/p", app.dir);
 	app.made_path = xasprintf("%s/made", app.dir);
-	line = xasprintf(BUILD, app.dir, options, SCRIPT);
+	line = xasprintf(BUILD, app.dir, symbols, symbols, options, SCRIPT);
 	ck_assert_int_eq(
 	    spawn_run(&(struct spawn){.argv = (const char *const[]){"sh", "-ec", line, NULL}}, &e),
 	    0);
@@ -207,7 +208,7 @@ static void put_segment(void)
 	app.headers = (struct part){made->n, made->n + (n + 1) * sizeof load};
 	buf_add(made, phdr(&app.old, 0), n * sizeof load);
 	buf_grow(made, sizeof load);
-	pad_to(made, (made->n + 63) / 64 * 64);
+	pad_to(made, made->n + sizeof load); /* for one more */
 	app.index.begin = made->n;
 	put_index(made, app.base + made->n);
 	app.index.end = made->n;
@@ -308,8 +309,8 @@ static const struct {
 	unsigned skip; /* endbr64 */
 	uint64_t unit;
 } MOVED[] = {{"alpha", "alpha_body", 4, 0x1000}, {"beta", "beta_body", 0, 0x2000},
-    {"gamma", "gamma_body", 4, 0x3000}};
-enum { MOVED_N = sizeof MOVED / sizeof *MOVED };
+    {"gamma", "gamma_body", 4, 0x3000}, {"epsilon", "epsilon_body", 0, 0x7000}};
+enum { MOVED_N = 3, MOVED_FIXED = 4 };
 
 static void put_entries(void)
 {
@@ -317,7 +318,7 @@ static void put_entries(void)
 	uint8_t *p;
 	size_t i;
 
-	for (i = 0; i < MOVED_N; i++) {
+	for (i = 0; i < app.moved; i++) {
 		from = symbol_value(&app.old, MOVED[i].old) + MOVED[i].skip;
 		p = (uint8_t *)app.made.p + offset_of(from);
 		*p = 0xe9;
@@ -325,17 +326,18 @@ static void put_entries(void)
 	}
 }
 
-/* options: of the program's link. */
-static void make_appended(const char *options)
+/* symbols: that both texts are assembled with; options: of the program's link. */
+static void make_appended(const char *symbols, const char *options)
 {
 	struct build_id id;
 	struct err e;
 	struct elf *f;
 
-	link_files(options);
+	link_files(symbols, options);
 	f = open_bytes(&app.old);
 	ck_assert_msg(!blockmap_from_elf(f, &app.map, &e), "%s", e.text);
 	id = elf_file_build_id(f);
+	app.moved = elf_file_kind(f) == ELF_EXEC ? MOVED_FIXED : MOVED_N;
 	buf_add(&app.made, app.old.p, app.old.n);
 	app.made.p[section_of(f, ".note.gnu.build-id").offset + 16] ^= 1;
 	elf_file_close(f);

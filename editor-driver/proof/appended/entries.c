@@ -128,8 +128,8 @@ static int check_insn(struct comparison *c, uint64_t at, const uint8_t *p, const
 }
 
 /* All instructions from one address to another, in their order; what is none counts as one of a
- * byte. */
-static int check_run(struct comparison *c, uint64_t from, uint64_t to)
+ * byte. Between functions data may lie, in which a jump of short reach is soon seen. */
+static int check_run(struct comparison *c, uint64_t from, uint64_t to, bool function)
 {
 	uint64_t n;
 	const uint8_t *p = loaded_bytes(&c->orig, from, &n), *end;
@@ -137,7 +137,7 @@ static int check_run(struct comparison *c, uint64_t from, uint64_t to)
 
 	for (end = p + (n < to - from ? n : to - from); p < end;) {
 		insn_decode(&c->decoder, p, (uint64_t)(end - p), from, &i);
-		if (check_insn(c, from, p, &i))
+		if ((function || i.width != 1) && check_insn(c, from, p, &i))
 			return -1;
 		p += i.len ? i.len : 1;
 		from += i.len ? i.len : 1;
@@ -145,32 +145,34 @@ static int check_run(struct comparison *c, uint64_t from, uint64_t to)
 	return 0;
 }
 
-/* Functions begin where unwind information does. */
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Functions are where unwind information is. */
 static int check_section(struct comparison *c, const struct loaded_range *r)
 {
-	const struct frames *f = &c->orig_frames;
-	size_t k = partition_point(0, f->frame.n, i, f->frame.v[i].fde.pc <= r->begin);
-	uint64_t at, next;
+	const struct frame *f = c->orig_frames.frame.v, *end = f + c->orig_frames.frame.n;
+	uint64_t at = r->begin, next;
 
-	for (at = r->begin; at < r->end; at = next) {
-		next = k < f->frame.n ? f->frame.v[k++].fde.pc : r->end;
-		next = next < r->end ? next : r->end;
-		if (check_run(c, at, next))
+	f += partition_point(0, c->orig_frames.frame.n, i, f[i].fde.pc + f[i].fde.size <= at);
+	for (; f < end && f->fde.pc < r->end; f++, at = next) {
+		next = least(f->fde.pc + f->fde.size, r->end);
+		if (check_run(c, at, f->fde.pc, false) || check_run(c, f->fde.pc, next, true))
 			return -1;
 	}
-	return 0;
+	return check_run(c, at, r->end, false);
 }
 
 static int check_code(struct comparison *c)
 {
 	size_t i;
-	int rc = 0;
 
-	for (i = 0; i < c->orig.code.n && !rc; i++)
-		rc = check_section(c, &c->orig.code.v[i]);
-	if (!rc)
-		rc = check_tables(c);
-	return rc;
+	for (i = 0; i < c->orig.code.n; i++)
+		if (check_section(c, &c->orig.code.v[i]))
+			return -1;
+	return check_tables(c);
 }
 
 static int check_landing_pads(struct comparison *c)

@@ -177,6 +177,20 @@ static bool is_slot_jump(struct comparison *c, const struct path *m, const struc
 	       m->insn.to == stub_slot(c, last(o));
 }
 
+/* Where an instruction was met before: it must be the same in the original. A jump through a slot
+ * may be one of the original's, too. */
+static int compare_again(
+    struct comparison *c, const struct pair *p, struct spot *s, const struct path *o, bool slot)
+{
+	add_pred(c, s, p->from);
+	if (s->orig != (uint32_t)(p->orig - c->orig.begin))
+		return differ(c, p->made, p->orig, "it has two places in the original");
+	if (slot || !s->passed)
+		return 1;
+	s->passed = false;
+	return unwinding_compare(c, p->made, s->len, p->orig, o->insn.len) ? -1 : 1;
+}
+
 /* The instructions that two paths lead to. 1: nothing comes after them that has to be looked at,
  * else *p is what does. */
 static int compare_ends(
@@ -184,18 +198,13 @@ static int compare_ends(
 {
 	bool slot = is_slot_jump(c, m, o);
 	struct spot *s = spot_at(c, last(m));
-	uint32_t orig = (uint32_t)(last(o) - c->orig.begin);
 
 	p->made = last(m);
 	p->orig = last(o);
-	if (s) {
-		add_pred(c, s, p->from);
-		return s->orig == orig && s->passed == slot
-			   ? 1
-			   : differ(c, p->made, p->orig, "it has two places in the original");
-	}
+	if (s)
+		return compare_again(c, p, s, o, slot);
 	s = add_spot(c, p->made, m->insn.len);
-	s->orig = orig;
+	s->orig = (uint32_t)(p->orig - c->orig.begin);
 	s->passed = slot;
 	add_pred(c, s, p->from);
 	p->from = spot_number(c, s);

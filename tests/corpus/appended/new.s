@@ -1,10 +1,10 @@
-# New bodies of alpha, beta and gamma of old.s, in all that layouts may do to them. What is not
-# here is the original's, by its address.
+# New bodies of functions of old.s, with all that layouts may do to them. What is not here is the
+# original's, by its address. SHORT: see tests/unit/appended.c.
 	.include "blocks.inc"
 	.text
 
 	.globl	alpha_body, beta_body, gamma_body
-	.p2align 4
+	PAD	.p2align 4
 alpha_body:
 	.cfi_startproc
 	FRAGMENT alpha_body 0x1000 0 10
@@ -35,11 +35,14 @@ alpha_2:
 	.cfi_restore_state
 	movl	%edi, %edi
 	leaq	table(%rip), %rdx
+	.ifdef	LEAK
+	movq	%rdx, %rcx
+	.endif
 	movslq	(%rdx,%rdi,4), %rax
 	addq	%rdx, %rax
 	notrack jmp *%rax
 	BE
-	.p2align 5
+	PAD	.p2align 5
 	BB	6
 alpha_6:
 	leal	40(%rbx), %edi
@@ -61,7 +64,7 @@ alpha_3:
 	.cfi_restore_state
 	movl	counter(%rip), %eax
 	BE
-	.p2align 4
+	PAD	.p2align 4
 	BB	4
 alpha_4:
 	addl	$2, %eax
@@ -79,7 +82,7 @@ alpha_8:
 	BE
 	.cfi_endproc
 
-	.p2align 2
+	PAD	.p2align 2
 alpha_body.cold:
 	.cfi_startproc
 	.cfi_def_cfa_offset 16
@@ -94,7 +97,7 @@ alpha_body.cold:
 	BE
 	.cfi_endproc
 
-	.skip	3, 0xcc
+	PAD	.skip 3, 0xcc
 beta_body:
 	.cfi_startproc
 	FRAGMENT beta_body 0x2000 0 4
@@ -102,9 +105,14 @@ beta_body:
 	subq	$8, %rsp
 	.cfi_def_cfa_offset 16
 	movl	%edi, 4(%rsp)
+	.ifdef	THUNK
+	call	1f
+1:
+	addq	$8, %rsp
+	.endif
 	call	*pointer(%rip)
 	cmpl	$42, %eax
-	je	1f
+	je	3f
 	BE
 	BB	2
 2:
@@ -119,7 +127,7 @@ beta_body:
 	jmp	gamma_body
 	BE
 	BB	1
-1:
+3:
 	.cfi_restore_state
 	call	*putchar_slot(%rip)
 	leaq	other(%rip), %rdi
@@ -179,6 +187,39 @@ gamma_1:
 	BE
 	.cfi_endproc
 
+	.ifdef	FIXED
+	.globl	epsilon_body
+	PAD	.p2align 4
+epsilon_body:
+	.cfi_startproc
+	FRAGMENT epsilon_body 0x7000 0 4
+	BB	0
+	cmpl	$2, %edi
+	jbe	1f
+	BE
+	BB	3
+epsilon_3:
+	leal	(%rdi,%rdi), %eax
+	ret
+	BE
+	BB	2
+epsilon_2:
+	movl	$33, %eax
+	ret
+	BE
+	BB	1
+1:
+	movl	%edi, %edi
+	jmp	*fixed_table(,%rdi,8)
+	BE
+	.cfi_endproc
+	.pushsection .rodata
+	.p2align 3
+fixed_table:
+	.quad	epsilon_2, epsilon_3, epsilon_2
+	.popsection
+	.endif
+
 	.section .gcc_except_table, "a", @progbits
 	.p2align 2
 lsda:
@@ -199,5 +240,7 @@ table:
 	.long	alpha_2 - table
 	.long	alpha_3 - table
 	.long	alpha_6 - table
+	.ifndef	SHORT
 	.long	alpha_3 - table
+	.endif
 	.section .note.GNU-stack, "", @progbits

@@ -1,4 +1,6 @@
-# A program, whose functions alpha, beta and gamma move (new.s). It prints a line for what each does.
+# A program, whose functions alpha, beta and gamma move (new.s), and epsilon of an executable at fixed
+# addresses (FIXED). It prints what they make. TO_JUMP, TO_WORD, TO_TABLE, TO_SYMBOL, THUNK, LEAK: see
+# tests/unit/appended.c.
 	.include "blocks.inc"
 	.text
 
@@ -51,6 +53,9 @@ alpha:
 	BB	1
 	movl	%edi, %edi
 	leaq	alpha_table(%rip), %rdx
+	.ifdef	LEAK
+	movq	%rdx, %rcx
+	.endif
 	movslq	(%rdx,%rdi,4), %rax
 	addq	%rdx, %rax
 	notrack jmp *%rax
@@ -152,6 +157,11 @@ beta:
 	subq	$8, %rsp
 	.cfi_def_cfa_offset 16
 	movl	%edi, 4(%rsp)
+	.ifdef	THUNK
+	call	1f
+1:
+	addq	$8, %rsp
+	.endif
 	call	*pointer(%rip)
 	nopl	(%rax)
 	cmpl	$42, %eax
@@ -284,6 +294,63 @@ delta:
 	.cfi_endproc
 	.size	delta, .-delta
 
+	.ifdef	FIXED
+# int epsilon(int n): a switch by addresses.
+	.globl	epsilon
+	.type	epsilon, @function
+epsilon:
+	.cfi_startproc
+	FRAGMENT epsilon 0x7000 0 4
+	BB	0
+	cmpl	$2, %edi
+	ja	epsilon_2
+	BE
+	BB	1
+	movl	%edi, %edi
+	jmp	*epsilon_table(,%rdi,8)
+	BE
+	BB	2
+epsilon_1:
+	movl	$33, %eax
+	ret
+	BE
+	BB	3
+epsilon_2:
+	leal	(%rdi,%rdi), %eax
+	ret
+	BE
+	.cfi_endproc
+	.size	epsilon, .-epsilon
+	.pushsection .rodata
+	.p2align 3
+epsilon_table:
+	.quad	epsilon_1, epsilon_2, epsilon_1, 1
+	.popsection
+	.endif
+
+# What leads into the first five bytes of alpha.
+	.ifdef	TO_JUMP
+	jmp	alpha + 5
+	.endif
+	.ifdef	TO_WORD
+	.pushsection .data
+	.quad	alpha + 5
+	.popsection
+	.endif
+	.ifdef	TO_TABLE
+	leaq	to_table(%rip), %rax
+	.pushsection .rodata
+	.p2align 2
+to_table:
+	.long	main - to_table, alpha + 5 - to_table, 1
+	.popsection
+	.endif
+	.ifdef	TO_SYMBOL
+	.globl	to_symbol
+	.type	to_symbol, @function
+	.set	to_symbol, alpha + 5
+	.endif
+
 	.globl	main
 	.type	main, @function
 main:
@@ -298,6 +365,10 @@ main:
 	BB	1
 main_loop:
 	movl	%ebx, %edi
+	.ifdef	FIXED
+	call	epsilon
+	movl	%eax, %edi
+	.endif
 	call	alpha
 	leal	48(%rax), %edi
 	andl	$127, %edi
