@@ -246,7 +246,7 @@ static bool take_caller(struct reader *x, struct word line, bool waiting)
 
 static bool take_line(struct reader *x, struct word line)
 {
-	struct word first, rest = line;
+	struct word first = {0}, rest = line;
 
 	if (word_split(&rest, " ", &first) && word_is(first, "range"))
 		return true;
