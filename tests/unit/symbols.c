@@ -364,7 +364,7 @@ static const struct {
     {refuse, NULL, "no use"},
     {crash, NULL, "crashed"},
     {hang, NULL, "longer than 1 s"},
-    {flood, NULL, "bytes of names"},
+    {flood, NULL, "bytes of answer"},
     {escape, "rwcsfku3", NULL},
 };
 

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -16,7 +17,7 @@
 static const rlim_t MEMORY = RLIM_INFINITY;
 enum { LAST_WRITABLE = STDERR_FILENO };
 #else
-static const rlim_t MEMORY = (rlim_t)2 << 30; /* bytes of address space */
+static const rlim_t MEMORY = (rlim_t)2 << 30; /* bytes of address space, beyond the parent's */
 enum { LAST_WRITABLE = CONFINED_ANSWER };
 #endif
 enum { OPEN_MAX_FILES = 64 };
@@ -68,20 +69,33 @@ int confined_become(uid_t uid, gid_t gid, struct err *e)
 	return 0;
 }
 
-static int limit(struct err *e)
+/* Bytes of address space that this process has from its parent. */
+static rlim_t inherited(void)
 {
+	char text[32] = "";
+	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	ssize_t n = read(fd, text, sizeof text - 1);
+
+	close(fd);
+	return n > 0 ? strtoul(text, NULL, 10) * (rlim_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+static int limit(unsigned cpu_s, struct err *e)
+{
+	rlim_t memory = MEMORY == RLIM_INFINITY ? MEMORY : MEMORY + inherited();
+
 	if (limit_lower(RLIMIT_CORE, 0) || limit_lower(RLIMIT_NPROC, 0) ||
 	    limit_lower(RLIMIT_FSIZE, 0) || limit_lower(RLIMIT_NOFILE, OPEN_MAX_FILES) ||
-	    limit_lower(RLIMIT_CPU, CONFINED_CPU_S) || limit_lower(RLIMIT_AS, MEMORY))
+	    limit_lower(RLIMIT_CPU, cpu_s) || limit_lower(RLIMIT_AS, memory))
 		return err_sys(e, "limits");
 	return 0;
 }
 
-int confined_enter(uid_t uid, gid_t gid, const char *folder, struct err *e)
+int confined_enter(uid_t uid, gid_t gid, const char *folder, unsigned cpu_s, struct err *e)
 {
 	struct landlock own;
 
-	if (rules(&own, folder, e) || confined_become(uid, gid, e) || limit(e))
+	if (rules(&own, folder, e) || confined_become(uid, gid, e) || limit(cpu_s, e))
 		return -1;
 	/* After the change of users, which takes the first back; nobody looks into it. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) ||

@@ -39,6 +39,11 @@ int confined_open(const char *path, int flags)
 
 /* ---- the child ---- */
 
+static unsigned cpu_s(const struct confined *c)
+{
+	return c->cpu_s ? c->cpu_s : CONFINED_CPU_S;
+}
+
 /* 0, 1 and 3 as in confined.h, nothing else but an empty 2. */
 static int set_descriptors(const struct confined *c, int file, int answer, struct err *e)
 {
@@ -78,7 +83,7 @@ static int open_as(const struct confined *c, const struct user *u, struct err *e
 		return c->file;
 	if (c->owner && confined_become(u->uid, u->gid, e))
 		return -1;
-	fd = confined_open(c->path, 0);
+	fd = c->path ? confined_open(c->path, 0) : open("/dev/null", O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? err_sys(e, "opening it") : fd;
 }
 
@@ -92,7 +97,8 @@ static void be_child(const struct confined *c, int answer, const struct user *u)
 	rc = file < 0 || set_descriptors(c, file, answer, &e);
 	if (!rc)
 		answer = CONFINED_ANSWER;
-	if (rc || confined_enter(u->uid, u->gid, c->folder, &e) || c->run(c->arg, &b, &e)) {
+	if (rc || confined_enter(u->uid, u->gid, c->folder, cpu_s(c), &e) ||
+	    c->run(c->arg, &b, &e)) {
 		b.n = 0;
 		buf_char(&b, REFUSED);
 		buf_str(&b, e.text);
@@ -143,18 +149,18 @@ static int receive(int fd, unsigned wait_s, struct buf *out, struct err *e)
 		if (n < 0 && errno != EINTR)
 			return err_sys(e, "the answer");
 		if (out->n - begin > CONFINED_ANSWER_MAX)
-			return err_set(e, "more than %d bytes of names", CONFINED_ANSWER_MAX);
+			return err_set(e, "more than %d bytes of answer", CONFINED_ANSWER_MAX);
 	}
 	return 0;
 }
 
 /* What a child that ended by itself left. */
-static int judge(int status, const struct buf *b, struct err *e)
+static int judge(const struct confined *c, int status, const struct buf *b, struct err *e)
 {
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
 		return err_set(e,
-		    "the process that read it was killed, perhaps after %d s of CPU time",
-		    CONFINED_CPU_S);
+		    "the process that read it was killed, perhaps after %u s of CPU time",
+		    cpu_s(c));
 	if (WIFSIGNALED(status))
 		return err_set(
 		    e, "the process that read it crashed (%s)", strsignal(WTERMSIG(status)));
@@ -167,17 +173,17 @@ static int judge(int status, const struct buf *b, struct err *e)
 	return 0;
 }
 
-static int talk(int fd, pid_t pid, unsigned wait_s, struct buf *answer, struct err *e)
+static int talk(const struct confined *c, int fd, pid_t pid, struct buf *answer, struct err *e)
 {
 	struct buf b = {0};
-	int status, rc = receive(fd, wait_s, &b, e);
+	int status, rc = receive(fd, c->wait_s ? c->wait_s : CONFINED_WAIT_S, &b, e);
 
 	if (rc)
 		kill(pid, SIGKILL);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (!rc)
-		rc = judge(status, &b, e);
+		rc = judge(c, status, &b, e);
 	if (!rc)
 		buf_add(answer, b.p + 1, b.n - 1);
 	buf_free(&b);
@@ -198,8 +204,7 @@ int confined_run(const struct confined *c, struct buf *answer, struct err *e)
 	if (!pid)
 		be_child(c, p[1], &u);
 	close(p[1]);
-	rc = pid < 0 ? err_sys(e, "fork")
-		     : talk(p[0], pid, c->wait_s ? c->wait_s : CONFINED_WAIT_S, answer, e);
+	rc = pid < 0 ? err_sys(e, "fork") : talk(c, p[0], pid, answer, e);
 	close(p[0]);
 	return rc;
 }
