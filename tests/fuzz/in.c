@@ -1,11 +1,13 @@
 /*
  * cov >= 1000
  * Files of profilers. First byte: 0, found out by the content; 1 …: the format of that number. What
- * was read leads nowhere outside of itself.
+ * was read leads nowhere outside of itself. Stacks of perf.data are unwound here, not by a child.
  */
 #include "morphctl/report/in/format.h"
+#include "morphctl/report/in/perf/perf.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define CHECK(is) \
 	do { \
@@ -44,8 +46,15 @@ static void check(const struct recording *r)
 		CHECK(r->range.v[i].from < r->location.n && r->range.v[i].to < r->location.n);
 }
 
+static int here(int (*run)(void *, struct buf *, struct err *), void *arg, size_t bytes,
+    struct buf *answer, struct err *e)
+{
+	return run(arg, answer, e);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
+	bool perf;
 	struct in_options o = {.module = "tests/corpus/fuzz/elf/shared.so"};
 	struct recording r = {0};
 	struct err e = {""};
@@ -55,7 +64,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	o.format = p[0] ? in_format_name(p[0] - 1, NULL) : NULL;
 	if (p[0] && !o.format)
 		return 0;
-	if (in_read_bytes(&r, "f", p + 1, n - 1, &o, &e))
+	perf = p[0] ? !strcmp(o.format, "perf") : perf_is(p + 1, n - 1);
+	if (perf ? perf_read(&r, "f", p + 1, n - 1, here, &e)
+		 : in_read_bytes(&r, "f", p + 1, n - 1, &o, &e))
 		CHECK(e.text[0]);
 	check(&r);
 	recording_free(&r);

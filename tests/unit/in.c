@@ -1,8 +1,10 @@
 #include "morphctl/report/in/format.h"
+#include "morphctl/report/in/perf/perf.h"
 #include "common/le.h"
 #include "common/wire/wire.h"
 #include "tests/unit/unit.h"
 
+#include <asm/perf_regs.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
@@ -76,6 +78,7 @@ static const char *stack(size_t sample)
 /* ---- perf.data ---- */
 
 enum { TYPE = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME };
+enum { REGS = 1 << PERF_REG_X86_BP | 1 << PERF_REG_X86_SP | 1 << PERF_REG_X86_IP };
 
 struct data {
 	struct buf b;
@@ -124,6 +127,7 @@ static void attr(struct data *d, uint32_t type, uint64_t config, uint64_t branch
 	uint64_t v[16] = {TWO(type, 128), config, 1000, d->type, 0, 1 << 18 /* sample_id_all */};
 
 	v[9] = branches;
+	v[10] = REGS;
 	words(d, 16, v);
 }
 
@@ -404,6 +408,111 @@ START_TEST(perf_callers_of_the_processor)
 	ck_assert_str_eq(stack(0), "[kernel]+ffffffff81000000;/p+10;/p+200;/p+300");
 	ck_assert_str_eq(stack(1), "[kernel]+ffffffff81000000");
 	ck_assert_uint_eq(r.branch.n, 0);
+}
+END_TEST
+
+enum { COPIED = TYPE | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER };
+enum { FRAME = 0x7000 }; /* where the stack begins that is copied */
+
+/* A function with a frame pointer, called from one at 0x1021, that from one at 0x1031. Of size
+ * bytes so many are meant. */
+static void copied_sample(
+    struct data *d, uint64_t ip, uint64_t abi, uint64_t size, uint64_t meant, size_t n)
+{
+	const uint64_t stack[] = {77, 88, FRAME + 40, 0x1021, 99, 0, 0x1031, 0, 0, 0};
+
+	begin(d, PERF_RECORD_SAMPLE, ip >> 63 ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER);
+	WORDS(d, 7, ip, TWO(1, 1), 5);
+	if (ip >> 63)
+		WORDS(d, 2, PERF_CONTEXT_KERNEL, ip);
+	else
+		WORDS(d, 0);
+	WORDS(d, abi);
+	if (abi)
+		WORDS(d, FRAME + 16, FRAME, 0x1010);
+	WORDS(d, size);
+	words(d, n, stack);
+	if (size)
+		WORDS(d, meant);
+	end(d);
+}
+
+/* Without a file to read, by frame pointers. */
+START_TEST(perf_copied_stacks)
+{
+	struct data d = pipe_of(COPIED, 0);
+	const uint64_t kernel = 0xffffffff81000000;
+
+	map(&d, 1, 1, 0x1000, 0x1000, 0, "//anon");
+	copied_sample(&d, 0x1010, PERF_SAMPLE_REGS_ABI_64, 80, 80, 10);
+	copied_sample(&d, kernel, PERF_SAMPLE_REGS_ABI_64, 80, 80, 10);
+	copied_sample(&d, 0x1010, PERF_SAMPLE_REGS_ABI_64, 80, 48, 10); /* all but two words */
+	copied_sample(&d, 0x1010, PERF_SAMPLE_REGS_ABI_32, 80, 80, 10);
+	copied_sample(&d, kernel, PERF_SAMPLE_REGS_ABI_NONE, 0, 0, 0);
+	copied_sample(&d, 0x1010, PERF_SAMPLE_REGS_ABI_64, 0, 0, 0);
+	reads_data(&d);
+	ck_assert_str_eq(stack(0), "//anon+1010;//anon+1020;//anon+1030");
+	ck_assert_str_eq(stack(1), "[kernel]+ffffffff81000000;//anon+1010;//anon+1020;//anon+1030");
+	ck_assert_str_eq(stack(2), "//anon+1010;//anon+1020");
+	ck_assert_str_eq(stack(3), "//anon+1010");
+	ck_assert_str_eq(stack(4), "[kernel]+ffffffff81000000");
+	ck_assert_str_eq(stack(5), "//anon+1010");
+}
+END_TEST
+
+START_TEST(perf_copied_stacks_end_where_nothing_is_mapped)
+{
+	struct data d = pipe_of(COPIED, 0);
+
+	map(&d, 1, 1, 0x1000, 0x30, 0, "//anon");
+	copied_sample(&d, 0x1010, PERF_SAMPLE_REGS_ABI_64, 80, 80, 10);
+	reads_data(&d);
+	ck_assert_str_eq(stack(0), "//anon+1010;//anon+1020");
+}
+END_TEST
+
+/* What a captured child may answer: frames of caller and address, then each sample's innermost one;
+ * all numbers are below 128. */
+static const struct {
+	uint8_t n, b[8];
+} answers[] = {{5, {1, 0, 0x42, 1, 1}}, {6, {1, 0, 0x42, 1, 1, 0}}, {4, {1, 0, 0x42, 1}}, {0},
+    {5, {1, 1, 0x42, 1, 1}} /* its own caller */, {5, {1, 0, 0x42, 1, 2}} /* no such frame */,
+    {5, {9, 0, 0x42, 1, 1}}, {2, {0, 0}} /* of no sample */};
+static size_t answered;
+
+static int captured(int (*run)(void *, struct buf *, struct err *), void *arg, size_t bytes,
+    struct buf *answer, struct err *why)
+{
+	buf_add(answer, answers[answered].b, answers[answered].n);
+	return 0;
+}
+
+START_TEST(perf_stacks_by_a_captured_child)
+{
+	struct data d = pipe_of(COPIED, 0);
+
+	map(&d, 1, 1, 0, 0x2000, 0, "//anon");
+	copied_sample(&d, 0x1010, PERF_SAMPLE_REGS_ABI_64, 80, 80, 10);
+	answered = (size_t)_i;
+	ck_assert(!perf_read(&r, "f", (uint8_t *)d.b.p, d.b.n, captured, &e));
+	ck_assert_str_eq(stack(0), _i == 0 ? "//anon+42" : "//anon+1010");
+	buf_free(&d.b);
+}
+END_TEST
+
+START_TEST(perf_damaged_stacks)
+{
+	static const struct {
+		uint64_t size, meant;
+	} bad[] = {{80, 81}, {88, 80}, {96, 80}, {UINT64_MAX, 80}, {UINT64_MAX / 2, UINT64_MAX}};
+	struct data d = pipe_of(COPIED, 0);
+	char offset[32];
+
+	map(&d, 1, 1, 0x1000, 0x1000, 0, "//anon");
+	copied_sample(&d, 0x1010, PERF_SAMPLE_REGS_ABI_64, 80, 80, 10);
+	snprintf(offset, sizeof offset, "f: offset %zu: a sample", d.b.n);
+	copied_sample(&d, 0x1010, PERF_SAMPLE_REGS_ABI_64, bad[_i].size, bad[_i].meant, 10);
+	refuses_data(&d, offset);
 }
 END_TEST
 
@@ -1264,9 +1373,11 @@ END_TEST
 
 UNIT_MAIN("in", 20, setup, teardown, perf_looks_up_at_the_time, perf_follows_forks_and_execs,
     perf_kernel_and_modules, perf_build_ids_of_mappings, perf_chains, perf_branches,
-    perf_branches_of_calls, perf_callers_of_the_processor, perf_losses_and_unknown_events,
-    perf_groups_that_are_read, UNIT_LOOP(perf_compressed, 2), perf_what_is_wrong,
-    perf_features_of_files, perf_names_in_pipes, pprof_comes_back, gzip_is_unpacked,
-    pprof_what_is_wrong, folded_stacks, autofdo_text, preaggregated_lines, fdata_lines,
-    recorded_feed, llvm_text, llvm_what_is_wrong, gcov_text, gcov_json, addresses_of_the_manager,
-    addresses_that_are_wrong, what_is_no_format, each_is_recognised)
+    perf_branches_of_calls, perf_callers_of_the_processor, perf_copied_stacks,
+    perf_copied_stacks_end_where_nothing_is_mapped, UNIT_LOOP(perf_stacks_by_a_captured_child, 8),
+    UNIT_LOOP(perf_damaged_stacks, 5), perf_losses_and_unknown_events, perf_groups_that_are_read,
+    UNIT_LOOP(perf_compressed, 2), perf_what_is_wrong, perf_features_of_files, perf_names_in_pipes,
+    pprof_comes_back, gzip_is_unpacked, pprof_what_is_wrong, folded_stacks, autofdo_text,
+    preaggregated_lines, fdata_lines, recorded_feed, llvm_text, llvm_what_is_wrong, gcov_text,
+    gcov_json, addresses_of_the_manager, addresses_that_are_wrong, what_is_no_format,
+    each_is_recognised)

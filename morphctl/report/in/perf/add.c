@@ -16,11 +16,13 @@ struct place {
 	bool in_kernel, used;
 };
 
-void add_begin(struct add *a, struct recording *r, const struct perf *f, const struct tasks *t)
+void add_begin(struct add *a, struct recording *r, const struct perf *f, const struct tasks *t,
+    struct stacks *stacks)
 {
 	a->r = r;
 	a->f = f;
 	a->tasks = t;
+	a->stacks = stacks;
 	a->counted = (struct htab){0};
 	a->cache = xcalloc(CACHE, sizeof *a->cache);
 }
@@ -222,6 +224,18 @@ static size_t get_callers(struct add *a, const struct perf_sample *s, size_t n)
 	return n;
 }
 
+/* After the kernel's part of a chain, what was copied of the program's stack. */
+static size_t get_copied(struct add *a, size_t n)
+{
+	const struct stacks_frame *f = stacks_next(a->stacks);
+
+	if (n && !in_kernel(a, a->chain[n - 1]))
+		return n;
+	for (; f && n < ADD_CHAIN_MAX; f = stacks_caller(a->stacks, f))
+		a->chain[n++] = locate(a, PERF_RECORD_MISC_USER, f->addr);
+	return n;
+}
+
 static uint32_t get_stack(
     struct add *a, const struct perf_attr *attr, const struct perf_sample *s, uint16_t misc)
 {
@@ -230,6 +244,8 @@ static uint32_t get_stack(
 	uint32_t stack = RECORDING_NONE;
 	size_t n = get_chain(a, s, mode, callers);
 
+	if (stacks_copied(s))
+		n = get_copied(a, n);
 	if (!n && s->has_ip)
 		a->chain[n++] = locate(a, mode, s->ip);
 	if (callers)

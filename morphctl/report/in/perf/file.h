@@ -1,6 +1,7 @@
 /*
  * What the parts of this room share: header.c (what the file says of itself), records.c (one record
- * after the other), sample.c (what is in one), add.c (samples to the recording).
+ * after the other), sample.c (what is in one), stacks.c (copied stacks to chains), add.c (samples
+ * to the recording).
  */
 #ifndef MORPH_REPORT_PERF_FILE_H
 #define MORPH_REPORT_PERF_FILE_H
@@ -28,8 +29,9 @@ enum {
 struct perf_attr { /* one event that was recorded: struct perf_event_attr */
 	uint32_t type;
 	uint64_t config, period, sample_type, read_format, branch_type;
-	bool freq, id_all; /* period is a frequency; all records carry sample ids */
-	bool inherit;      /* tasks that were forked have counters of their own of the same id */
+	uint64_t user_regs; /* those that come with a sample, by bits of asm/perf_regs.h */
+	bool freq, id_all;  /* period is a frequency; all records carry sample ids */
+	bool inherit;       /* tasks that were forked have counters of their own of the same id */
 	const char *name;
 	uint32_t event; /* of the recording, RECORDING_NONE before its first sample */
 };
@@ -84,6 +86,10 @@ struct perf_sample {
 	const uint8_t *value; /* nvalue counters of value_size bytes each: u64 value, …, and their
 				 id at value_id, where that is not 0 */
 	size_t nchain, nbranch, nvalue, value_size, value_id;
+	const uint8_t
+	    *regs; /* u64 each, those of attr's user_regs, of a 64-bit program; else NULL */
+	const uint8_t *stack; /* nstack bytes from its stack pointer upwards */
+	size_t nstack;
 };
 
 /* sample.c. *attr = NULL: an event that the file does not describe. */

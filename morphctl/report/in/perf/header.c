@@ -51,6 +51,7 @@ static void add_attr(struct perf *f, const uint8_t *p, size_t n)
 			       .sample_type = get_le64(p + 24),
 			       .read_format = get_le64(p + 32),
 			       .branch_type = n >= 80 ? get_le64(p + 72) : 0,
+			       .user_regs = n >= 88 ? get_le64(p + 80) : 0,
 			       .freq = bits & FREQ,
 			       .id_all = bits & SAMPLE_ID_ALL,
 			       .inherit = bits & INHERIT,

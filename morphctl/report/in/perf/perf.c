@@ -1,5 +1,6 @@
 #include "morphctl/report/in/perf/perf.h"
 #include "morphctl/report/in/perf/add.h"
+#include "morphctl/report/in/perf/stacks.h"
 #include "common/le.h"
 #include "common/sort.h"
 
@@ -25,6 +26,7 @@ struct reader {
 	VEC(struct build_id) id; /* the first is none */
 	struct htab strings;
 	struct tasks tasks;
+	struct stacks stacks;
 	struct add add;
 	uint64_t lost;
 };
@@ -214,7 +216,8 @@ static int second_pass(struct perf *f, const struct perf_record *rec, void *arg,
 	return 0;
 }
 
-static int read_records(struct recording *out, struct perf *f, struct reader *r, struct err *e)
+static int read_records(
+    struct recording *out, struct perf *f, struct reader *r, perf_child_fn *child, struct err *e)
 {
 	int result;
 
@@ -223,7 +226,8 @@ static int read_records(struct recording *out, struct perf *f, struct reader *r,
 		return -1;
 	perf_name_events(f);
 	apply_changes(r);
-	add_begin(&r->add, out, f, &r->tasks);
+	stacks_read(&r->stacks, f, &r->tasks, child);
+	add_begin(&r->add, out, f, &r->tasks, &r->stacks);
 	result = perf_each_record(f, second_pass, r, e);
 	add_end(&r->add);
 	out->lost += r->lost;
@@ -241,18 +245,20 @@ static int check_magic(struct perf *f, struct err *e)
 	return 0;
 }
 
-int perf_read(struct recording *out, const char *name, const uint8_t *p, size_t n, struct err *e)
+int perf_read(struct recording *out, const char *name, const uint8_t *p, size_t n,
+    perf_child_fn *child, struct err *e)
 {
 	struct perf f = {.name = name, .p = p, .n = n};
 	struct reader *r = xcalloc(1, sizeof *r);
 	int result = -1;
 
 	if (!check_magic(&f, e) && !perf_read_header(&f, e))
-		result = read_records(out, &f, r, e);
+		result = read_records(out, &f, r, child, e);
 	vec_free(&r->change);
 	vec_free(&r->id);
 	htab_free(&r->strings);
 	tasks_free(&r->tasks);
+	stacks_free(&r->stacks);
 	free(r);
 	vec_free(&f.attr);
 	vec_free(&f.build_id);

@@ -7,7 +7,8 @@
  * the samples, each looked up at its own time. So nothing is sorted but what changes processes, and
  * memory does not grow with the file but with what is in the recording.
  *
- * Not unwound: stacks that were copied for DWARF (--call-graph dwarf) are the instruction alone.
+ * Stacks that were copied for DWARF (--call-graph dwarf) are unwound before the second reading, by
+ * a child, which reads that file and those that were mapped (stacks.h).
  */
 #ifndef MORPH_REPORT_PERF_H
 #define MORPH_REPORT_PERF_H
@@ -19,7 +20,13 @@
 /* Does it begin as such a file does? */
 bool perf_is(const uint8_t *p, size_t n);
 
+/* Calls run in a child that has what is in memory here, and nothing else. 0, or -1 and how that
+ * failed. */
+typedef int perf_child_fn(int (*run)(void *arg, struct buf *answer, struct err *e), void *arg,
+    size_t bytes, struct buf *answer, struct err *e);
+
 /* Adds what its bytes have to r; name is for messages. r is not whole when it fails. */
-int perf_read(struct recording *r, const char *name, const uint8_t *p, size_t n, struct err *e);
+int perf_read(struct recording *r, const char *name, const uint8_t *p, size_t n,
+    perf_child_fn *child, struct err *e);
 
 #endif

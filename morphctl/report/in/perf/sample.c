@@ -8,6 +8,8 @@
 	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | \
 	    PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
+enum { COUNTERS = 1 << 19 /* PERF_SAMPLE_BRANCH_COUNTERS, of Linux 6.8 */ };
+
 struct cursor {
 	const uint8_t *p, *end;
 	bool bad;
@@ -72,10 +74,31 @@ static void get_branches(struct cursor *c, uint64_t kinds, struct perf_sample *s
 	s->nbranch = word(c);
 	word_if(c, kinds & PERF_SAMPLE_BRANCH_HW_INDEX);
 	s->branch = take(c, s->nbranch, 24);
+	if (kinds & COUNTERS)
+		take(c, s->nbranch, 8);
 }
 
-/* The order is that of the kernel's header. What follows the branches (registers, stack, weight, …)
- * is of no use here. */
+/* u64 abi, and registers where it is not 0. */
+static void get_regs(struct cursor *c, uint64_t which, struct perf_sample *s)
+{
+	uint64_t abi = word(c);
+	const uint8_t *p = abi ? take(c, (uint64_t)__builtin_popcountll(which), 8) : NULL;
+
+	s->regs = abi == PERF_SAMPLE_REGS_ABI_64 ? p : NULL;
+}
+
+/* u64 size; bytes; and where there are any, u64 how many of them are meant. */
+static void get_stack(struct cursor *c, struct perf_sample *s)
+{
+	uint64_t size = word(c);
+
+	s->stack = take(c, size, 1);
+	s->nstack = word_if(c, size);
+	c->bad |= s->nstack > size;
+}
+
+/* The order is that of the kernel's header. What follows the stack (weight, …) is of no use here.
+ */
 static void get_fields(struct cursor *c, const struct perf_attr *a, struct perf_sample *s)
 {
 	uint64_t t = a->sample_type, n;
@@ -104,6 +127,10 @@ static void get_fields(struct cursor *c, const struct perf_attr *a, struct perf_
 	}
 	if (t & PERF_SAMPLE_BRANCH_STACK)
 		get_branches(c, a->branch_type, s);
+	if (t & PERF_SAMPLE_REGS_USER)
+		get_regs(c, a->user_regs, s);
+	if (t & PERF_SAMPLE_STACK_USER)
+		get_stack(c, s);
 }
 
 /* The words before a sample's id, of events that say it there; -1: they do not. */

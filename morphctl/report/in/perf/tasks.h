@@ -19,7 +19,7 @@ struct mapping {
 	uint64_t time, start, end, pgoff; /* end > start */
 	const char *path;                 /* outlives the tasks */
 	struct build_id id;
-	uint32_t file; /* the user's */
+	uint32_t file, image; /* the user's */
 };
 
 /* A program's life in a process: between fork or exec and the next one. */
