@@ -28,7 +28,7 @@ void callers_sites(struct callers_sites *to, struct maps *m, const struct event 
 	to->n = 0;
 	to->word[0] = 0;
 	to->direct = s->sample.mode == MODE_KERNEL && take_site(to, m, s, r->ip, wanted, arg);
-	for (i = 0; !to->direct && i < r->nword && to->n < WIRE_SITES; i++)
+	for (i = 0; !to->direct && i < r->nword && i < WIRE_WORDS && to->n < WIRE_SITES; i++)
 		if (take_site(to, m, s, r->word[i], wanted, arg))
 			to->word[to->n - 1] = i;
 }

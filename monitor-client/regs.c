@@ -12,7 +12,7 @@ void regs_of_sample(
 
 	*r = (struct wire_regs){.flags = from->flags, .offset = at->offset, .base = at->base};
 	memcpy(r->gpr, from->gpr, sizeof r->gpr);
-	for (i = 0; i < from->nword && r->ncode < WIRE_CODES; i++)
+	for (i = 0; i < from->nword && i < WIRE_WORDS && r->ncode < WIRE_CODES; i++)
 		if (maps_same_code(m, s, at, from->word[i], &offset))
 			r->code[r->ncode++] = (struct wire_code){i, offset};
 	r->nstack = from->nword < WIRE_STACK ? from->nword : WIRE_STACK;

@@ -71,7 +71,7 @@ enum {
 	WIRE_GPRS = 16,  /* the kernel's order: rax rbx rcx rdx rsi rdi rbp rsp r8 … r15 */
 	WIRE_RSP = 7,    /* … where the stack pointer is */
 	WIRE_CODES = 8,  /* code pointers of a sample, at most */
-	WIRE_WORDS = 64, /* of the stack that may be looked at */
+	WIRE_WORDS = 64, /* of the stack that are looked at for them */
 	WIRE_STACK = 16, /* … of which the first ones go along as they are */
 	WIRE_REGS_MAX = 5 + 10 + 8 + 8 * WIRE_GPRS + 4 + 1 + WIRE_CODES * (1 + 10) + 1 +
 			8 * WIRE_STACK, /* bytes */

@@ -8,6 +8,7 @@
 #include "common/wire/wire.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum event_kind {
@@ -28,15 +29,22 @@ enum sample_mode {
 	MODE_OTHER,  /* neither: a guest of this machine */
 };
 
+enum { EVENT_WORDS = 512 }; /* of a stack */
+
 /* A program's registers and the top of its stack; whoever holds them wipes
- * them. */
+ * them. Of a copy only event_regs_size() bytes need be there. */
 struct event_regs {
 	uint64_t gpr[WIRE_GPRS]; /* as in struct wire_regs */
 	uint64_t ip; /* a byte of the program's instruction: in a system call the last one */
 	uint32_t flags;
 	uint32_t nword;
-	uint64_t word[WIRE_WORDS]; /* from rsp upwards */
+	uint64_t word[EVENT_WORDS]; /* from rsp upwards */
 };
+
+static inline size_t event_regs_size(const struct event_regs *r)
+{
+	return offsetof(struct event_regs, word) + r->nword * sizeof *r->word;
+}
 
 struct event_map {
 	uint64_t start, end, pgoff; /* addresses; offset of start in the file */

@@ -11,8 +11,8 @@ void order_add(struct order *o, const struct event *ev)
 	if (ev->kind == EV_MAP)
 		s.ev.map.path = xstrdup(ev->map.path);
 	if (ev->kind == EV_SAMPLE && ev->sample.regs) {
-		s.ev.sample.regs = xmalloc(sizeof *s.ev.sample.regs);
-		*s.ev.sample.regs = *ev->sample.regs;
+		s.ev.sample.regs = xmalloc(event_regs_size(ev->sample.regs));
+		memcpy(s.ev.sample.regs, ev->sample.regs, event_regs_size(ev->sample.regs));
 	}
 	if (ev->time > o->latest)
 		o->latest = ev->time;
@@ -31,7 +31,7 @@ static void slot_free(struct order_slot *s)
 	if (s->ev.kind == EV_MAP)
 		free(s->ev.map.path);
 	if (s->ev.kind == EV_SAMPLE && s->ev.sample.regs) {
-		explicit_bzero(s->ev.sample.regs, sizeof *s->ev.sample.regs);
+		explicit_bzero(s->ev.sample.regs, event_regs_size(s->ev.sample.regs));
 		free(s->ev.sample.regs);
 	}
 }

@@ -105,7 +105,7 @@ static void take_full(struct ring *r, const uint8_t *reg, const uint8_t *end, st
 	to->flags = (uint32_t)word(reg, full.flags);
 	to->nword = 0;
 	ev->sample.regs = to;
-	if (end - p < 8 || (size = get_le64(p)) > 8 * WIRE_WORDS || (uint64_t)(end - p) < size + 16)
+	if (end - p < 8 || (size = get_le64(p)) > RING_STACK || (uint64_t)(end - p) < size + 16)
 		return;
 	valid = get_le64(p + 8 + size);
 	to->nword = (uint32_t)((valid < size ? valid : size) / 8);
@@ -372,7 +372,7 @@ enum record_kind ring_next(
 	enum record_kind k;
 
 	if (r->full)
-		explicit_bzero(&r->regs, sizeof r->regs);
+		explicit_bzero(&r->regs, event_regs_size(&r->regs));
 	if (head == r->tail)
 		return REC_END;
 	if (head - r->tail >= sizeof h)

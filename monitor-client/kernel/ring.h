@@ -53,7 +53,7 @@ enum sample_shape {
  * come with STACK_USER of RING_STACK bytes. */
 extern const uint64_t RING_REGS, RING_REGS_FULL, RING_REGS_EXEC;
 /* Of a new program's stack the kernel leaves up to 8 KiB empty above the pointers. */
-enum { RING_STACK = 8 * WIRE_WORDS, RING_STACK_EXEC = 16384 };
+enum { RING_STACK = 8 * EVENT_WORDS, RING_STACK_EXEC = 16384 };
 
 enum record_kind {
 	REC_EVENT,    /* *ev is filled; its path and registers live until the next ring_next() */

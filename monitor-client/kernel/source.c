@@ -20,9 +20,11 @@
 
 /* 4 KiB pages: together 98 of the 129 per CPU that anybody may lock. */
 enum { SAMPLE_PAGES = 32, SIDEBAND_PAGES = 64 };
+/* Of samples with registers, 119 of these; where no more may be locked they have the others. */
+enum { FULL_PAGES = 128 };
 /* Of execs, while there are names to look for: 30 of these. */
 enum { EXEC_PAGES = 128 };
-enum { EXTRA_PAGES = 64 }; /* while there are extra samples */
+enum { EXTRA_PAGES = 64 }; /* while there are extra samples, without registers */
 enum { NAME_SIZE = 16 };   /* of a task's name, with its NUL (TASK_COMM_LEN) */
 
 struct shared {
@@ -60,6 +62,7 @@ struct source {
 	bool exclude_kernel;       /* not allowed to see it */
 	bool no_build_id, no_lost; /* older kernels */
 	bool leaks;                /* no_build_id, for good */
+	bool small_rings;          /* no more may be locked */
 	bool no_chain;             /* it denies those of ticks */
 	struct callchain chain;
 	cpu_list tickless;
@@ -102,7 +105,6 @@ static struct perf_event_attr attr_sideband(const struct source *s)
 	a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = 1;
 	a.build_id = !s->no_build_id;
 	a.namespaces = !selects(s); /* asks for CAP_PERFMON */
-	a.wakeup_watermark = SIDEBAND_PAGES * 4096 / 2;
 	return a;
 }
 
@@ -110,7 +112,6 @@ static struct perf_event_attr attr_sample(const struct source *s, enum sample_sh
 {
 	struct perf_event_attr a = attr_common(s);
 
-	a.wakeup_watermark = (shape == SHAPE_EXTRA ? EXTRA_PAGES : SAMPLE_PAGES) * 4096 / 2;
 	a.sample_type |= PERF_SAMPLE_REGS_USER;
 	a.sample_regs_user = s->o.registers ? RING_REGS_FULL : RING_REGS;
 	if (s->o.registers) {
@@ -152,7 +153,6 @@ static struct perf_event_attr attr_exec(const struct source *s)
 	a.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	a.sample_regs_user = RING_REGS_EXEC;
 	a.sample_stack_user = RING_STACK_EXEC;
-	a.wakeup_watermark = EXEC_PAGES * 4096 / 2;
 	return a;
 }
 
@@ -191,11 +191,25 @@ static void tap_close(struct tap *t)
 	t->fd = -1;
 }
 
+static unsigned pages_of(const struct source *s, enum sample_shape shape)
+{
+	if (shape == SHAPE_NONE)
+		return SIDEBAND_PAGES;
+	if (shape == SHAPE_EXEC)
+		return EXEC_PAGES;
+	if (s->o.registers && !s->small_rings)
+		return FULL_PAGES;
+	return shape == SHAPE_EXTRA ? EXTRA_PAGES : SAMPLE_PAGES;
+}
+
 static struct perf_event_attr attr_of(const struct source *s, enum sample_shape shape)
 {
-	return shape == SHAPE_NONE   ? attr_sideband(s)
-	       : shape == SHAPE_EXEC ? attr_exec(s)
-				     : attr_sample(s, shape);
+	struct perf_event_attr a = shape == SHAPE_NONE   ? attr_sideband(s)
+				   : shape == SHAPE_EXEC ? attr_exec(s)
+							 : attr_sample(s, shape);
+
+	a.wakeup_watermark = pages_of(s, shape) * 4096 / 2;
+	return a;
 }
 
 static int filter_event(const struct source *s, int fd, enum sample_shape shape, struct err *e)
@@ -210,16 +224,12 @@ static int tap_open(
     struct source *s, struct tap *t, enum sample_shape shape, unsigned cpu, struct err *e)
 {
 	struct perf_event_attr a = attr_of(s, shape);
-	unsigned pages = shape == SHAPE_NONE    ? SIDEBAND_PAGES
-			 : shape == SHAPE_EXEC  ? EXEC_PAGES
-			 : shape == SHAPE_EXTRA ? EXTRA_PAGES
-						: SAMPLE_PAGES;
 	int saved;
 
 	*t = (struct tap){.fd = event_open(s, &a, cpu, s->attach.first), .shape = shape};
 	if (t->fd < 0)
 		return err_sys(e, "perf event of CPU %u", cpu);
-	if (filter_event(s, t->fd, shape, e) || ring_open(&t->ring, t->fd, pages, e)) {
+	if (filter_event(s, t->fd, shape, e) || ring_open(&t->ring, t->fd, pages_of(s, shape), e)) {
 		saved = errno;
 		tap_close(t);
 		errno = saved;
@@ -348,7 +358,8 @@ static int cpus_open(struct source *s, struct err *e)
 }
 
 /* Leaves out what an older kernel or a normal user's rights do not allow:
- * build-ids in records (5.12), counts of lost records (6.0), kernel mode, call chains. */
+ * build-ids in records (5.12), counts of lost records (6.0), kernel mode, call chains, large rings.
+ */
 static int cpus_open_adapted(struct source *s, struct err *e)
 {
 	int r;
@@ -356,7 +367,9 @@ static int cpus_open_adapted(struct source *s, struct err *e)
 	s->no_build_id = s->leaks;
 	s->no_lost = s->no_chain = s->exclude_kernel = false;
 	while ((r = cpus_open(s, e))) {
-		if (errno == EINVAL && !s->no_lost)
+		if (errno == EPERM && s->o.registers && !s->small_rings)
+			s->small_rings = true;
+		else if (errno == EINVAL && !s->no_lost)
 			s->no_lost = true;
 		else if (errno == EINVAL && !s->no_build_id)
 			s->no_build_id = true;
@@ -660,6 +673,10 @@ static int reopen_sample(struct source *s, struct cpu *c, struct err *e)
 		return 0;
 	if (!s->o.registers)
 		return -1;
+	if (errno == EPERM && !s->small_rings) {
+		s->small_rings = true;
+		return reopen_sample(s, c, e);
+	}
 	log_warn("%s; samples go without registers", e->text);
 	s->o.registers = false;
 	return tap_open(s, &c->sample, shape_of(s, c->n), c->n, e);
