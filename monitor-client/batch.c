@@ -82,19 +82,37 @@ int64_t batch_extra(struct batch *b, const struct place *at)
 	return module;
 }
 
+/* Most sites are of one build. */
+static bool same_module(const struct place *a, const struct place *b)
+{
+	return a && a->id == b->id && a->path == b->path;
+}
+
 void batch_caller(
     struct batch *b, uint32_t callee, uint64_t address, const struct callers_sites *from)
 {
-	struct wire_caller c = {.callee = callee, .address = address, .direct = from->direct};
-	int64_t module;
+	struct wire_site site[WIRE_SITES];
+	struct wire_caller c = {.callee = callee,
+	    .address = address,
+	    .direct = from->direct,
+	    .looked = from->looked,
+	    .nsite = from->n,
+	    .site = site};
+	const struct place *last = NULL;
+	int64_t module = -1;
 	uint32_t i;
 
 	for (i = 0; i < from->n; i++) {
-		module = module_index(b, &from->at[i]);
+		if (!from->at[i].id) {
+			site[i] = (struct wire_site){from->word[i], WIRE_OTHER_CODE, 0};
+			continue;
+		}
+		if (!same_module(last, &from->at[i]))
+			module = module_index(b, &from->at[i]);
 		if (module < 0)
 			return;
-		c.site[c.nsite++] =
-		    (struct wire_site){from->word[i], (uint32_t)module, from->at[i].offset};
+		last = &from->at[i];
+		site[i] = (struct wire_site){from->word[i], (uint32_t)module, last->offset};
 	}
 	if (c.nsite)
 		callers_add(&b->caller, from->at[0].uid, &c);
@@ -149,7 +167,8 @@ static bool *find_callers(const struct batch *b)
 
 	for (c = b->caller.entry.v; c < b->caller.entry.v + b->caller.entry.n; c++)
 		for (i = 0; i < c->nsite; i++)
-			calls[c->site[i].module] = true;
+			if (c->site[i].module != WIRE_OTHER_CODE)
+				calls[c->site[i].module] = true;
 	return calls;
 }
 

@@ -1,55 +1,91 @@
 #include "monitor-client/callers.h"
+#include "common/hash.h"
 #include "common/sort.h"
 
 #include <stddef.h>
 #include <string.h>
 
-static bool take_site(struct callers_sites *to, const struct maps *m, const struct event *s,
-    uint64_t addr, bool (*wanted)(const struct build_id *id, void *arg), void *arg)
-{
-	struct place *at = &to->at[to->n];
-	uint32_t i;
+enum { CODE_MAX = 512 }; /* mappings of a process */
 
-	if (!maps_at(m, s, addr, at) || !wanted(at->id, arg))
-		return false;
-	for (i = 0; i < to->n; i++)
-		if (to->at[i].offset == at->offset && to->at[i].base == at->base)
-			return false;
-	to->n++;
-	return true;
+/* The mapping that has an address, or NULL. */
+static const struct maps_code *find_code(const struct maps_code *code, size_t n, uint64_t addr)
+{
+	size_t i;
+
+	if (addr < code[0].start || addr >= code[n - 1].end)
+		return NULL;
+	i = partition_point(0, n, k, code[k].end <= addr);
+	return addr >= code[i].start ? &code[i] : NULL;
+}
+
+static void add_site(
+    struct callers_sites *to, uint32_t word, const struct maps_code *code, uint64_t addr)
+{
+	to->word[to->n] = word;
+	to->at[to->n] = code->begin;
+	to->at[to->n++].offset += addr - code->start;
 }
 
 void callers_sites(struct callers_sites *to, struct maps *m, const struct event *s,
     bool (*wanted)(const struct build_id *id, void *arg), void *arg)
 {
 	const struct event_regs *r = s->sample.regs;
+	const struct maps_code *at;
+	struct maps_code code[CODE_MAX];
+	size_t n = maps_code(m, s, wanted, arg, code, CODE_MAX);
 	uint32_t i;
 
-	to->n = 0;
-	to->word[0] = 0;
-	to->direct = s->sample.mode == MODE_KERNEL && take_site(to, m, s, r->ip, wanted, arg);
-	for (i = 0; !to->direct && i < r->nword && i < WIRE_WORDS && to->n < WIRE_SITES; i++)
-		if (take_site(to, m, s, r->word[i], wanted, arg))
-			to->word[to->n - 1] = i;
+	to->n = to->looked = 0;
+	to->direct = false;
+	if (!n)
+		return;
+	if (s->sample.mode == MODE_KERNEL && (at = find_code(code, n, r->ip)) && at->chosen) {
+		add_site(to, 0, at, r->ip);
+		to->direct = true;
+		return;
+	}
+	for (i = 0; i < r->nword && to->n < WIRE_SITES; i++) {
+		at = find_code(code, n, r->word[i]);
+		if (at && at->chosen)
+			add_site(to, i, at, r->word[i]);
+		else if (at && to->n)
+			add_site(to, i, at, at->start);
+	}
+	to->looked = i;
+}
+
+/* All but the count. */
+static struct hash128 digest(const struct wire_caller *c)
+{
+	uint64_t key[4 + 3 * WIRE_SITES] = {c->callee, c->address, c->direct, c->looked},
+			     *k = key + 4;
+	uint32_t i;
+
+	for (i = 0; i < c->nsite; i++) {
+		*k++ = c->site[i].module;
+		*k++ = c->site[i].offset;
+		*k++ = c->site[i].word;
+	}
+	return hash_bytes(key, (size_t)(k - key) * sizeof *key);
 }
 
 void callers_add(struct callers *g, uint32_t uid, const struct wire_caller *c)
 {
-	uint64_t key[3 + 3 * WIRE_SITES] = {c->callee, c->address, c->direct}, *slot;
-	uint32_t i;
+	struct hash128 key = digest(c);
+	uint64_t *slot = htab_get(&g->index, &key, sizeof key);
+	struct wire_caller one = *c;
 
-	for (i = 0; i < c->nsite; i++) {
-		key[3 + 3 * i] = c->site[i].module;
-		key[4 + 3 * i] = c->site[i].offset;
-		key[5 + 3 * i] = c->site[i].word;
-	}
-	if ((slot = htab_get(&g->index, key, (3 + 3 * c->nsite) * sizeof *key))) {
+	if (slot) {
 		g->entry.v[*slot].count++;
-	} else if (room_take(&g->room, CALLERS_MAX, uid, 1)) {
-		*htab_put(&g->index, key, (3 + 3 * c->nsite) * sizeof *key, NULL) = g->entry.n;
-		vec_push(&g->entry, *c);
-		g->entry.v[g->entry.n - 1].count = 1;
+		return;
 	}
+	if (!room_take(
+		&g->room, CALLERS_BYTES, uid, WIRE_CALLER_MAX + c->nsite * (size_t)WIRE_SITE_MAX))
+		return;
+	*htab_put(&g->index, &key, sizeof key, NULL) = g->entry.n;
+	one.count = 1;
+	one.site = arena_copy(&g->mem, c->site, c->nsite, sizeof *c->site);
+	vec_push(&g->entry, one);
 }
 
 static int site_compare(const struct wire_caller *a, const struct wire_caller *b, uint32_t i)
@@ -63,7 +99,7 @@ static int caller_compare(const void *pa, const void *pb)
 {
 	const struct wire_caller *a = pa, *b = pb;
 	int order = ORDER(a->callee, b->callee) ?: ORDER(a->address, b->address)
-	    ?: ORDER(a->direct, b->direct) ?: ORDER(a->nsite, b->nsite);
+	    ?: ORDER(a->direct, b->direct) ?: ORDER(a->looked, b->looked) ?: ORDER(a->nsite, b->nsite);
 	uint32_t i;
 
 	for (i = 0; !order && i < a->nsite; i++)
@@ -85,7 +121,8 @@ void callers_fill(struct callers *g, const uint32_t *rename, uint32_t nmodule, u
 		else
 			c->callee = rename[c->callee];
 		for (i = 0; i < c->nsite; i++)
-			c->site[i].module = rename[c->site[i].module];
+			if (c->site[i].module != WIRE_OTHER_CODE)
+				c->site[i].module = rename[c->site[i].module];
 	}
 	vec_sort(&g->entry, caller_compare);
 }
@@ -94,6 +131,7 @@ void callers_clear(struct callers *g)
 {
 	g->entry.n = 0;
 	htab_free(&g->index);
+	arena_free(&g->mem);
 	room_free(&g->room);
 }
 

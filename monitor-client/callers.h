@@ -1,7 +1,8 @@
 /*
  * Sums who called code of no wanted build (common/wire/wire.h), until the batch is sent off: of a
- * sample's registers and stack only offsets of code of wanted builds are kept. What finds no room
- * here is missing from no sum. Bounded, and the room is shared by users (room.h).
+ * sample's registers and stack only offsets of code of wanted builds are kept, and which words are
+ * other code. What finds no room here is missing from no sum. Bounded, and the room is shared by
+ * users (room.h).
  */
 #ifndef MORPH_CALLERS_H
 #define MORPH_CALLERS_H
@@ -9,12 +10,12 @@
 #include "monitor-client/maps/maps.h"
 #include "monitor-client/room.h"
 
-enum { CALLERS_MAX = 1 << 14 };
+enum { CALLERS_BYTES = 4 << 20 }; /* of the frame */
 
 struct callers_sites {
-	struct place at[WIRE_SITES]; /* live as long as a place does */
+	struct place at[WIRE_SITES]; /* live as long as a place does; id = NULL: other code */
 	uint32_t word[WIRE_SITES];   /* of the stack, where they were found */
-	uint32_t n;
+	uint32_t n, looked;          /* words of the stack */
 	bool direct;
 };
 
@@ -27,12 +28,13 @@ void callers_sites(struct callers_sites *to, struct maps *m, const struct event 
 enum { CALLEE_ELSEWHERE = 1 << 30, CALLEE_KERNEL = INT32_MAX };
 
 struct callers {
-	struct htab index;             /* everything except the count -> index */
+	struct htab index;             /* hash of everything except the count -> index */
 	VEC(struct wire_caller) entry; /* each once */
+	struct arena mem;              /* their sites */
 	struct room room;
 };
 
-/* A sample; c says where it fell, and from where it was called. */
+/* A sample; c says where it fell, and from where it was called. Its sites are copied. */
 void callers_add(struct callers *g, uint32_t uid, const struct wire_caller *c);
 /* Sorts them; callees and modules of sites are what wire.h says. rename: the new index of each
  * module, of nmodule that there are now. */

@@ -143,15 +143,24 @@ struct wire_elsewhere {
 
 /*
  * Who called code that is in no wanted build: of samples there whose process has a wanted build
- * mapped, the first words of the stack that point into code of wanted builds, as offsets in these
- * files. What was called returns to one of them, most likely; only who knows where calls are can
- * tell which. Samples of the batch that have this are counted where they fell all the same.
+ * mapped, which words of the stack point into code of wanted builds, as offsets in these files, and
+ * after the first of them which point into other code. What was called returns to one of them, most
+ * likely; only who knows where calls are, and frames, can tell which. Samples of the batch that
+ * have this are counted where they fell all the same.
  */
-enum { WIRE_SITES = 8, WIRE_CALLERS_MAX = 1 << 16 };
+enum {
+	WIRE_SITES = 112,
+	WIRE_SITE_WORDS = 512,      /* of the stack that may be looked at for them */
+	WIRE_CALLER_MAX = 40,       /* bytes of one without its sites … */
+	WIRE_SITE_MAX = 2 + 5 + 10, /* … and of each site */
+	WIRE_CALLERS_MAX = 1 << 16
+};
+#define WIRE_OTHER_CODE UINT32_MAX /* in place of a module: code of no wanted build */
+
 struct wire_site {
 	uint32_t word;   /* the pointer lies at rsp + 8 * word; direct: 0 */
-	uint32_t module; /* index into module[] */
-	uint64_t offset; /* in its file */
+	uint32_t module; /* index into module[], or WIRE_OTHER_CODE */
+	uint64_t offset; /* in its file; of other code 0 */
 };
 
 struct wire_caller {
@@ -160,9 +169,10 @@ struct wire_caller {
 	uint64_t address; /* of the samples there; of the kernel's without one 0 */
 	bool direct;      /* the kernel worked for the site, which is a byte of the instruction that
 			     was interrupted or called it */
+	uint32_t looked;  /* words of the stack that were looked at; direct: 0 */
 	uint32_t nsite;   /* > 0; direct: 1 */
-	struct wire_site site[WIRE_SITES]; /* ascending word, each place once */
-	uint64_t count;                    /* > 0 */
+	struct wire_site *site; /* ascending word; the first one is in a module */
+	uint64_t count;         /* > 0 */
 };
 
 /*
@@ -175,7 +185,7 @@ enum wire_section {
 	WIRE_SECTION_USES = 4,
 	WIRE_SECTION_EXTRA = 5,
 	WIRE_SECTION_ELSEWHERE = 6,
-	WIRE_SECTION_CALLERS = 7 /* after elsewhere */
+	WIRE_SECTION_CALLERS = 8 /* after elsewhere */
 };
 
 struct wire_batch {
@@ -227,11 +237,11 @@ bool wire_want_equal(const struct wire_want *a, const struct wire_want *b);
 
 /* Each appends one whole frame (header and payload) to out. The caller keeps a
  * batch within WIRE_MAX_PAYLOAD (a sample takes at most 20 bytes, a module 60
- * and its path, registers WIRE_REGS_MAX, a caller 160), path within 4096 bytes and samples in
- * order: else readers refuse it. The section of registers is written where
- * nregs or regs_unsent is not 0, that of runs where nrun or runs_unsent is not, that of uses where
- * nuse is not, that of extra samples where extra is not, that of elsewhere where nelsewhere is not,
- * that of callers where ncaller is not.
+ * and its path, registers WIRE_REGS_MAX, a caller as said there), path within 4096 bytes and
+ * samples in order: else readers refuse it. The section of registers is written where nregs or
+ * regs_unsent is not 0, that of runs where nrun or runs_unsent is not, that of uses where nuse is
+ * not, that of extra samples where extra is not, that of elsewhere where nelsewhere is not, that of
+ * callers where ncaller is not.
  */
 void wire_put_hello(struct buf *out, const struct wire_hello *m);
 void wire_put_batch(struct buf *out, const struct wire_batch *m);

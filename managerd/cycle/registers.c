@@ -245,8 +245,9 @@ static void add_chain(struct address_calls *calls, const struct observer *o,
 	while (observe_next_word(&o[s->module], s->offset, s->word, &word)) {
 		while (next < end && next->word < word)
 			next++;
-		if (next == end || next->word != word || !o[next->module].uops ||
-		    !observe_is_return(&o[next->module], next->offset))
+		if (next == end || next->word != word || next->module == WIRE_OTHER_CODE ||
+		    !o[next->module].uops || !observe_is_return(&o[next->module], next->offset) ||
+		    !observe_may_call(&o[next->module], next->offset, &o[s->module], s->offset))
 			return;
 		vec_push(&calls->v, (struct address_call){s->module, next->module, true,
 					s->offset - 1, next->offset - 1, c->count});
@@ -254,16 +255,13 @@ static void add_chain(struct address_calls *calls, const struct observer *o,
 	}
 }
 
-/* The call that a sample of other code is on behalf of: the first word that points after one. */
+/* The call that a sample of other code is on behalf of. */
 static void add_caller(struct address_calls *calls, struct observer *o, const struct wire_caller *c)
 {
 	struct address_call call = {.callee = c->callee, .address = c->address, .count = c->count};
-	const struct wire_site *s = c->site;
+	const struct wire_site *s = c->direct ? c->site : observe_site(o, c);
 
-	while (s < c->site + c->nsite && !c->direct &&
-	       !(o[s->module].uops && observe_calls_out(&o[s->module], s->offset)))
-		s++;
-	if (s == c->site + c->nsite) {
+	if (!s) {
 		o[c->site->module].count.uncharged += c->count;
 		return;
 	}

@@ -189,22 +189,54 @@ bool observe_next_word(const struct observer *o, uint64_t offset, uint32_t word,
 	const struct uops_frame *f =
 	    call ? uops_frame(o->uops, (uint32_t)(call + 1 - o->uops->uop.v)) : NULL;
 
-	if (!f || f->reg != UR_SP || f->offset <= 0 || f->offset % 8 || f->offset / 8 > WIRE_WORDS)
+	if (!f || f->reg != UR_SP || f->offset <= 0 || f->offset % 8 ||
+	    f->offset / 8 > WIRE_SITE_WORDS)
 		return false;
 	*next = word + (uint32_t)f->offset / 8;
 	return true;
+}
+
+/* A call by name of a function of the program that is left by returning alone? */
+static bool is_closed(const struct observer *o, const struct uop *call)
+{
+	size_t i = partition_point(0, o->nclosed, k, o->closed[k] < (uint64_t)call->imm);
+
+	return call->imm && i < o->nclosed && o->closed[i] == (uint64_t)call->imm;
 }
 
 bool observe_calls_out(const struct observer *o, uint64_t offset)
 {
 	struct spot from;
 	const struct uop *call = find_call(o, offset, &from);
-	size_t i;
 
-	if (!call)
-		return false;
-	i = partition_point(0, o->nclosed, k, o->closed[k] < (uint64_t)call->imm);
-	return !call->imm || i == o->nclosed || o->closed[i] != (uint64_t)call->imm;
+	return call && !is_closed(o, call);
+}
+
+/* Whether the replay table has the code before an offset. */
+static bool knows(const struct observer *o, uint64_t offset)
+{
+	struct spot at;
+
+	return o->uops && offset && find_spot(o, offset - 1, &at) &&
+	       o->uops_func[at.func] != UOPS_NONE;
+}
+
+bool observe_may_call(
+    const struct observer *o, uint64_t offset, const struct observer *of, uint64_t callee)
+{
+	const struct uop *call;
+	struct spot at;
+	const char *name;
+
+	if (!knows(o, offset))
+		return true;
+	call = find_call(o, offset, &at);
+	if (!call || !is_closed(o, call))
+		return call;
+	if (!find_spot(of, callee - 1, &at))
+		return true;
+	name = of->table->func.v[at.func].name;
+	return (uint64_t)call->imm == uops_callee(name, strlen(name));
 }
 
 /* Who called the function that this return address leads to, and so on. */
@@ -216,7 +248,8 @@ static void note_chain(struct observer *o, const struct wire_code *c, const stru
 	while (observe_next_word(o, c->offset, c->word, &word)) {
 		while (next < end && next->word < word)
 			next++;
-		if (next == end || next->word != word || !observe_is_return(o, next->offset))
+		if (next == end || next->word != word || !observe_is_return(o, next->offset) ||
+		    !observe_may_call(o, next->offset, o, c->offset))
 			return;
 		vec_push(&o->site, (struct observed_call){true, c->offset - 1, next->offset - 1});
 		c = next;

@@ -25,7 +25,7 @@ struct observe_count {
 	uint64_t joins;        /* of placed: in a block with several predecessors … */
 	uint64_t predecessors; /* … of which one is resolved */
 	uint64_t charged;      /* samples of other code that a call site was found for … */
-	uint64_t uncharged;    /* … and those of which no word points after a call */
+	uint64_t uncharged;    /* … and those of which no word is the return address of a call */
 };
 
 struct observed_call {
@@ -67,8 +67,19 @@ void observe(struct observer *o, const struct wire_regs *r);
  * that an earlier call left on the stack are refused by this, unless they come from such a call. */
 bool observe_calls_out(const struct observer *o, uint64_t offset);
 bool observe_is_return(const struct observer *o, uint64_t offset);
+/* Whether the instruction before an offset may have called, by others that are left by a jump
+ * perhaps, the function that code of `of` before another offset is in. Of code that the table does
+ * not know anything is believed. */
+bool observe_may_call(
+    const struct observer *o, uint64_t offset, const struct observer *of, uint64_t callee);
 /* Which word of the stack is the return address of the function that the return address at a word
  * leads to; false: not known. */
 bool observe_next_word(const struct observer *o, uint64_t offset, uint32_t word, uint32_t *next);
+
+/* Of code that other code than its own has called, the return address that it goes back to: the
+ * first one of a call that may have left the program, with its callers above it on the stack up to
+ * other code, or to where nothing is known; what earlier calls left on the stack has none. NULL:
+ * there is none. o: of each module of the batch. */
+const struct wire_site *observe_site(const struct observer *o, const struct wire_caller *c);
 
 #endif

@@ -29,7 +29,7 @@ enum sample_mode {
 	MODE_OTHER,  /* neither: a guest of this machine */
 };
 
-enum { EVENT_WORDS = 512 }; /* of a stack */
+enum { EVENT_WORDS = WIRE_SITE_WORDS }; /* of a stack */
 
 /* A program's registers and the top of its stack; whoever holds them wipes
  * them. Of a copy only event_regs_size() bytes need be there. */

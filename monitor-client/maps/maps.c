@@ -717,15 +717,25 @@ bool maps_find(struct maps *m, const struct event *s, struct place *out)
 	return true;
 }
 
-bool maps_at(const struct maps *m, const struct event *s, uint64_t addr, struct place *out)
+size_t maps_code(const struct maps *m, const struct event *s,
+    bool (*of)(const struct build_id *id, void *arg), void *arg, struct maps_code *out, size_t max)
 {
 	const struct proc *p = proc_get(m, s->pid);
-	const struct range *r = p && !is_suspect(m, p) ? range_of(p, addr) : NULL;
+	const struct range *r;
+	bool any = false;
+	size_t i;
 
-	if (!r || !r->file->id.n || s->time < r->file->since)
-		return false;
-	*out = place_of(p, r, addr);
-	return true;
+	if (!p || is_suspect(m, p) || p->range.n > max)
+		return 0;
+	for (i = 0; i < p->range.n; i++) {
+		r = &p->range.v[i];
+		out[i] = (struct maps_code){.start = r->start, .end = r->end};
+		if (!r->file->id.n || s->time < r->file->since || !of(&r->file->id, arg))
+			continue;
+		out[i].chosen = any = true;
+		out[i].begin = place_of(p, r, r->start);
+	}
+	return any ? p->range.n : 0;
 }
 
 /* What is in no file is known by its process alone. */

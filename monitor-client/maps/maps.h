@@ -103,9 +103,17 @@ bool maps_elsewhere(struct maps *m, const struct event *sample, struct elsewhere
 bool maps_same_code(struct maps *m, const struct event *sample, const struct place *at,
     uint64_t addr, uint64_t *offset);
 
-/* Where an address of the sample's process lies, as far as is known without asking anybody. */
-bool maps_at(const struct maps *m, const struct event *sample, uint64_t addr, struct place *out);
+/* Code that the sample's process has mapped. */
+struct maps_code {
+	uint64_t start, end;
+	bool chosen;
+	struct place begin; /* where it lies, of the chosen */
+};
 
+/* All of it, ascending, as far as is known without asking anybody; chosen is that of builds that
+ * `of` says yes to. At most max into out: 0 where there are more, or none is chosen. */
+size_t maps_code(const struct maps *m, const struct event *sample,
+    bool (*of)(const struct build_id *id, void *arg), void *arg, struct maps_code *out, size_t max);
 /* Looks up the builds of what a process has mapped as code, or had when it ended, though no sample
  * fell there: of *left files at most, which it counts down, half a millisecond each. Not of files
  * whose path is to be compared, nor of nobody's processes. */

@@ -11,6 +11,19 @@
 #include <string.h>
 #include <xxhash.h>
 
+static bool same_callers(const struct wire_batch *a, const struct wire_batch *b)
+{
+	const struct wire_caller *x = a->caller, *y = b->caller;
+	uint32_t i;
+
+	for (i = 0; i < a->ncaller && i < b->ncaller; i++, x++, y++)
+		if (x->callee != y->callee || x->address != y->address || x->direct != y->direct ||
+		    x->looked != y->looked || x->nsite != y->nsite || x->count != y->count ||
+		    memcmp(x->site, y->site, x->nsite * sizeof *x->site))
+			return false;
+	return a->ncaller == b->ncaller;
+}
+
 static void decode(const void *p, size_t n, enum wire_type type)
 {
 	struct arena a = {0};
@@ -40,8 +53,7 @@ static void decode(const void *p, size_t n, enum wire_type type)
 		    (b.nregs && memcmp(b2.regs, b.regs, b.nregs * sizeof *b.regs)) ||
 		    b2.plain != b.plain || b2.extra != b.extra || b2.nrun != b.nrun ||
 		    b2.runs_unsent != b.runs_unsent || b2.nelsewhere != b.nelsewhere ||
-		    b2.ncaller != b.ncaller ||
-		    (b.ncaller && memcmp(b2.caller, b.caller, b.ncaller * sizeof *b.caller)) ||
+		    !same_callers(&b2, &b) ||
 		    (b.nrun && memcmp(b2.run, b.run, b.nrun * sizeof *b.run)))
 			abort();
 	}

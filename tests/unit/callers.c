@@ -82,8 +82,8 @@ static void flush(void)
 START_TEST(words_that_point_into_wanted_builds_are_sites)
 {
 	struct event_regs regs = {.gpr = {0x5ec2e7},
-	    .nword = 6,
-	    .word = {0x5ec2e75ec2e7, 0x700010, 0x502345, 0x402345, 0x502345, 0x409000}};
+	    .nword = 7,
+	    .word = {0x5ec2e75ec2e7, 0x700010, 0x502345, 0x402345, 0x502345, 0x409000, 0x7fffff}};
 
 	sample(&regs, 0x700100);
 	sample(&regs, 0x700100);
@@ -93,14 +93,19 @@ START_TEST(words_that_point_into_wanted_builds_are_sites)
 	ck_assert_uint_eq(w.caller->address, 0x100);
 	ck_assert(!w.caller->direct);
 	ck_assert_str_eq(w.module[w.caller->callee].path, "/c");
-	/* Each once, of modules that have no samples. */
-	ck_assert_uint_eq(w.caller->nsite, 2);
+	/* Of modules that have no samples; and after the first one what is other code. */
+	ck_assert_uint_eq(w.caller->looked, 7);
+	ck_assert_uint_eq(w.caller->nsite, 4);
 	ck_assert_str_eq(w.module[w.caller->site[0].module].path, "/b");
 	ck_assert_uint_eq(w.caller->site[0].offset, 0x2345);
 	ck_assert_uint_eq(w.caller->site[0].word, 2);
 	ck_assert_uint_eq(w.caller->site[1].word, 3);
 	ck_assert_str_eq(w.module[w.caller->site[1].module].path, "/a");
 	ck_assert_uint_eq(w.module[w.caller->site[1].module].nsample, 0);
+	ck_assert_uint_eq(w.caller->site[2].word, 4);
+	ck_assert_uint_eq(w.caller->site[2].offset, 0x2345);
+	ck_assert_uint_eq(w.caller->site[3].word, 6);
+	ck_assert_uint_eq(w.caller->site[3].module, WIRE_OTHER_CODE);
 	ck_assert_ptr_null(memmem(out.p, out.n, &regs.word[0], 6));
 	ck_assert_ptr_null(memmem(out.p, out.n, &regs.gpr[0], 3));
 	/* The next batch begins without them. */
@@ -141,29 +146,38 @@ END_TEST
 
 START_TEST(sites_are_bounded)
 {
-	struct event_regs regs = {.nword = WIRE_WORDS};
+	struct event_regs regs = {.nword = EVENT_WORDS};
 	uint32_t i;
 
-	for (i = 0; i < WIRE_WORDS; i++)
+	for (i = 0; i < EVENT_WORDS; i++)
 		regs.word[i] = 0x402000 + i;
 	sample(&regs, 0x700100);
 	flush();
+	ck_assert_uint_eq(w.caller->looked, WIRE_SITES);
 	ck_assert_uint_eq(w.caller->nsite, WIRE_SITES);
 	ck_assert_uint_eq(w.caller->site[WIRE_SITES - 1].offset, 0x2000 + WIRE_SITES - 1);
+	/* The last word is looked at, too. */
+	memset(regs.word, 0, sizeof regs.word);
+	regs.word[EVENT_WORDS - 1] = 0x402000;
+	sample(&regs, 0x700100);
+	flush();
+	ck_assert_uint_eq(w.caller->looked, EVENT_WORDS);
+	ck_assert_uint_eq(w.caller->site[0].word, EVENT_WORDS - 1);
 }
 END_TEST
 
 /* One user takes half of the room; the samples count all the same. */
 START_TEST(callers_are_bounded)
 {
+	const uint32_t room = CALLERS_BYTES / (WIRE_CALLER_MAX + WIRE_SITE_MAX);
 	struct event_regs regs = {.nword = 1, .word = {0x402000}};
 	uint32_t i;
 
-	for (i = 0; i < CALLERS_MAX; i++)
+	for (i = 0; i < room; i++)
 		sample(&regs, 0x700000 + i);
 	flush();
-	ck_assert_uint_eq(w.taken, CALLERS_MAX);
-	ck_assert_uint_eq(w.ncaller, CALLERS_MAX / 2);
+	ck_assert_uint_eq(w.taken, room);
+	ck_assert_uint_eq(w.ncaller, room / 2);
 	sample(&regs, 0x700000);
 	flush();
 	ck_assert_uint_eq(w.ncaller, 1);
@@ -173,18 +187,20 @@ END_TEST
 /* Of a process whose mappings may have changed unseen nothing is said. */
 START_TEST(suspect_mappings_name_nobody)
 {
-	struct event_regs regs = {.ip = 0x403000};
 	struct event ev = {.kind = EV_SAMPLE, .time = 9, .pid = 5, .tid = 5};
-	struct place at;
+	struct maps_code code[3];
 
-	ev.sample.regs = &regs;
-	ck_assert(maps_at(m, &ev, 0x403000, &at));
-	ck_assert(!maps_at(m, &ev, 0x403000 - 0x3000, &at));
+	ck_assert_uint_eq(maps_code(m, &ev, wanted, NULL, code, 2), 0);
+	ck_assert_uint_eq(maps_code(m, &ev, wanted, NULL, code, 3), 3);
+	ck_assert(code[0].chosen && code[1].chosen && !code[2].chosen);
+	ck_assert_uint_eq(code[1].start, 0x501000);
+	ck_assert_uint_eq(code[1].begin.offset, 0x1000);
+	ck_assert_str_eq(code[1].begin.path, "/b");
 	ev.pid = 6;
-	ck_assert(!maps_at(m, &ev, 0x403000, &at));
+	ck_assert_uint_eq(maps_code(m, &ev, wanted, NULL, code, 3), 0);
 	ev.pid = 5;
 	maps_suspect(m);
-	ck_assert(!maps_at(m, &ev, 0x403000, &at));
+	ck_assert_uint_eq(maps_code(m, &ev, wanted, NULL, code, 3), 0);
 }
 END_TEST
 

@@ -14,9 +14,9 @@
 
 /*
  * f, 3 blocks of 16 bytes from offset 0x100: cmp $5, %rax; je 1, else 2.
- * g, 1 block from 0x200: a call of 5 bytes, then a nop. Mapped at BASE.
+ * g, 1 block from 0x200: a call of 5 bytes, then a nop; h, likewise from 0x300. Mapped at BASE.
  */
-enum { F = 0x100, G = 0x200 };
+enum { F = 0x100, G = 0x200, H = 0x300 };
 #define BASE 0x550000000000u
 
 static struct map_table t;
@@ -69,13 +69,16 @@ static void setup(void)
 
 	add_func("f", 0, 3);
 	add_func("g", 1, 1);
+	add_func("h", 2, 1);
 	ck_assert_int_eq(map_table_end(&t, &e), 0);
 	for (i = 0; i < 3; i++)
 		vec_push(&m.range, (struct map_range){F + 16 * i, F + 16 * i + 16, i});
 	vec_push(&m.range, (struct map_range){G, G + 16, 3});
+	vec_push(&m.range, (struct map_range){H, H + 16, 4});
 	map_index(&m);
 	vec_push(&u.func, (struct uops_func){key("f"), 0, 3, 0, 0});
 	vec_push(&u.func, (struct uops_func){key("g"), 3, 1, 0, 0});
+	vec_push(&u.func, (struct uops_func){key("h"), 4, 1, 0, 0});
 	add_block(UT_COND, 0, 2);
 	add_uop(UOP_CMP, 0);
 	add_uop(UOP_END, 4);
@@ -83,10 +86,12 @@ static void setup(void)
 		add_block(UT_STOP, u.uop.n, 1);
 		add_uop(UOP_END, 0);
 	}
-	add_block(UT_STOP, u.uop.n, 3);
-	add_uop(UOP_CALL, 0);
-	add_uop(UOP_NOP, 5);
-	add_uop(UOP_END, 6);
+	for (i = 0; i < 2; i++) {
+		add_block(UT_STOP, u.uop.n, 3);
+		add_uop(UOP_CALL, 0);
+		add_uop(UOP_NOP, 5);
+		add_uop(UOP_END, 6);
+	}
 	vec_push(&u.frame, (struct uops_frame){0, UR_SP, 24});
 	uops_sort(&u);
 	o = (struct observer){.map = &m, .table = &t, .uops = &u};
@@ -413,6 +418,63 @@ START_TEST(calls_within_the_program_call_nothing_else)
 }
 END_TEST
 
+static void calls(uint32_t block, const char *name)
+{
+	u.uop.v[u.block.v[block].uop].imm = uops_callee(name, strlen(name));
+}
+
+/* The site that is chosen of some, by its index; -1: none. */
+static int chosen(const struct observer *of, uint32_t looked, size_t n, struct wire_site *site)
+{
+	struct wire_caller c = {.looked = looked, .nsite = (uint32_t)n, .site = site};
+	const struct wire_site *s = observe_site(of, &c);
+
+	return s ? (int)(s - site) : -1;
+}
+#define CHOSEN(looked, ...) \
+	chosen(two, looked, sizeof((struct wire_site[]){__VA_ARGS__}) / sizeof(struct wire_site), \
+	    (struct wire_site[]){__VA_ARGS__})
+
+/* g calls memcpy, h calls g, which is left by returning alone; each frame has three words. */
+START_TEST(a_site_has_its_callers_above_it)
+{
+	uint32_t closed[] = {uops_callee("g", 1)};
+	struct observer two[2] = {0};
+
+	calls(3, "memcpy");
+	calls(4, "g");
+	o.closed = closed;
+	o.nclosed = 1;
+	two[0] = o;
+	ck_assert_int_eq(CHOSEN(64, {2, 0, G + 5}, {5, 0, H + 5}, {8, WIRE_OTHER_CODE, 0}), 0);
+	/* What an earlier call left comes first. */
+	ck_assert_int_eq(
+	    CHOSEN(64, {1, 0, G + 5}, {2, 0, G + 5}, {5, 0, H + 5}, {8, WIRE_OTHER_CODE, 0}), 1);
+	/* No caller; none of g; none that is a call; the caller has none. */
+	ck_assert_int_eq(CHOSEN(64, {2, 0, G + 5}, {6, 0, H + 5}, {8, WIRE_OTHER_CODE, 0}), -1);
+	calls(4, "f");
+	closed[0] = uops_callee("f", 1);
+	ck_assert_int_eq(CHOSEN(64, {2, 0, G + 5}, {5, 0, H + 5}, {8, WIRE_OTHER_CODE, 0}), -1);
+	calls(4, "g");
+	closed[0] = uops_callee("g", 1);
+	ck_assert_int_eq(CHOSEN(64, {2, 0, G + 5}, {5, 0, H + 6}, {8, WIRE_OTHER_CODE, 0}), -1);
+	ck_assert_int_eq(CHOSEN(64, {2, 0, G + 5}, {5, 0, H + 5}, {9, WIRE_OTHER_CODE, 0}), -1);
+	/* Nobody looked there, or nothing is known of what is there. */
+	ck_assert_int_eq(CHOSEN(8, {2, 0, G + 5}, {5, 0, H + 5}), 0);
+	ck_assert_int_eq(CHOSEN(5, {2, 0, G + 5}), 0);
+	ck_assert_int_eq(CHOSEN(64, {2, 0, G + 5}, {5, 1, 77}), 0);
+	ck_assert_int_eq(CHOSEN(64, {2, 0, G + 5}, {5, 0, 0x10000}), 0);
+	ck_assert_int_eq(CHOSEN(64, {2, 1, G + 5}, {5, WIRE_OTHER_CODE, 0}), -1);
+	/* g was called by something that it jumped from. */
+	calls(4, "unknown");
+	ck_assert_int_eq(CHOSEN(64, {2, 0, G + 5}, {5, 0, H + 5}, {8, WIRE_OTHER_CODE, 0}), 0);
+	u.uop.v[u.block.v[4].uop].imm = 0;
+	ck_assert_int_eq(CHOSEN(64, {2, 0, G + 5}, {5, 0, H + 5}, {8, WIRE_OTHER_CODE, 0}), 0);
+	o.closed = NULL;
+	o.nclosed = 0;
+}
+END_TEST
+
 START_TEST(functions_of_another_shape_have_no_table)
 {
 	uint32_t *link;
@@ -535,5 +597,5 @@ UNIT_MAIN("observe", 0, setup, teardown, directions_follow_the_registers,
     a_sample_is_weighed_where_it_fell, places_the_table_does_not_know_say_nothing,
     the_caller_is_at_the_frames_return_address, call_sites_of_samples_are_noted,
     callers_of_callers_are_noted, calls_within_the_program_call_nothing_else,
-    functions_of_another_shape_have_no_table, tables_are_kept_in_a_folder,
-    shapes_of_another_program_are_found)
+    a_site_has_its_callers_above_it, functions_of_another_shape_have_no_table,
+    tables_are_kept_in_a_folder, shapes_of_another_program_are_found)

@@ -940,36 +940,50 @@ START_TEST(cut_off_places_elsewhere_are_refused)
 END_TEST
 
 /* The modules have samples at 0, 0x1000, 0x1001 and UINT64_MAX, and at 5, the third none. */
+#define SITES(...) \
+	.nsite = sizeof((struct wire_site[]){__VA_ARGS__}) / sizeof(struct wire_site), \
+	.site = (struct wire_site[]) \
+	{ \
+		__VA_ARGS__ \
+	}
+enum { LAST_WORD = WIRE_SITE_WORDS - 1 };
+static struct wire_site many_sites[WIRE_SITES];
 static struct wire_caller some_callers[] = {
     {.callee = 0,
 	.address = 0x1000,
-	.nsite = 2,
-	.site = {{3, 1, 5}, {63, 2, UINT64_MAX}},
+	.looked = WIRE_SITE_WORDS,
+	SITES({3, 1, 5}, {63, WIRE_OTHER_CODE, 0}, {LAST_WORD, 2, UINT64_MAX}),
 	.count = 4},
-    {.callee = 0, .address = 0x1000, .nsite = 1, .site = {{0, 1, 5}}, .count = 3},
+    {.callee = 0, .address = 0x1000, .looked = 1, SITES({0, 1, 5}), .count = 3},
     {.callee = 0,
 	.address = UINT64_MAX,
+	.looked = WIRE_SITES,
 	.nsite = WIRE_SITES,
-	.site = {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}},
+	.site = many_sites,
 	.count = 1},
-    {.callee = 1, .address = 5, .nsite = 1, .site = {{9, 2, 0}}, .count = 1000000},
-    {.callee = 3,
-	.address = 0xffffffffc0000010,
-	.direct = true,
-	.nsite = 1,
-	.site = {{0, 0, 1}},
-	.count = 1},
-    {.callee = 4, .address = 0x7f0000001000, .nsite = 1, .count = 1},
-    {.callee = 6, .nsite = 1, .site = {{1, 0, 7}}, .count = 1},
+    {.callee = 1, .address = 5, .looked = 64, SITES({9, 2, 0}), .count = 1000000},
+    {.callee = 3, .address = 0xffffffffc0000010, .direct = true, SITES({0, 0, 1}), .count = 1},
+    {.callee = 4, .address = 0x7f0000001000, .looked = 2, SITES({0, 0, 0}), .count = 1},
+    {.callee = 6, .looked = 2, SITES({1, 0, 7}), .count = 1},
 };
 enum { CALLERS = sizeof some_callers / sizeof *some_callers };
+
+static bool same_caller(const struct wire_caller *a, const struct wire_caller *b)
+{
+	return a->callee == b->callee && a->address == b->address && a->direct == b->direct &&
+	       a->looked == b->looked && a->nsite == b->nsite && a->count == b->count &&
+	       !memcmp(a->site, b->site, a->nsite * sizeof *a->site);
+}
 
 static struct buf callers_frame(const struct wire_caller *c, uint32_t n)
 {
 	struct wire_module m[3] = {0};
 	struct wire_batch b = sample_batch(m);
 	struct buf out = {0};
+	uint32_t i;
 
+	for (i = 0; i < WIRE_SITES; i++)
+		many_sites[i] = (struct wire_site){.word = i};
 	b.kernel++; /* one without an address */
 	b.taken++;
 	b.elsewhere = some_places;
@@ -990,14 +1004,16 @@ START_TEST(callers_come_back)
 	ck_assert_msg(!read_batch(&b, &m, &e), "%s", e.text);
 	ck_assert_uint_eq(m.ncaller, CALLERS);
 	for (i = 0; i < CALLERS; i++)
-		ck_assert(!memcmp(&m.caller[i], &some_callers[i], sizeof *some_callers));
+		ck_assert(same_caller(&m.caller[i], &some_callers[i]));
 	buf_free(&b);
 }
 END_TEST
 
 /* Everything that one of them may have wrong. */
-static void spoil(struct wire_caller *c, int how)
+static void spoil(struct wire_caller *c, struct wire_site site[3], int how)
 {
+	memcpy(site, c[0].site, 3 * sizeof *site);
+	c[0].site = site;
 	switch (how) {
 	case 0:
 		c[0].count = 5; /* 8 of 7 samples there */
@@ -1015,22 +1031,32 @@ static void spoil(struct wire_caller *c, int how)
 		c[6].callee = 7;
 		break;
 	case 5:
-		c[0].site[1].module = 3;
+		site[2].module = 4;
 		break;
 	case 6:
 		c[1].nsite = 0;
 		break;
 	case 7:
 		c[4].nsite = 2; /* direct */
+		c[4].site = site;
 		break;
 	case 8:
 		c[5].count = 0;
 		break;
 	case 12:
-		c[0].site[1].word = 3;
+		site[1].word = 3;
 		break;
 	case 13:
-		c[0].site[1].word = WIRE_WORDS;
+		c[0].looked--; /* the last word was not looked at */
+		break;
+	case 14:
+		site[0].module = WIRE_OTHER_CODE;
+		break;
+	case 15:
+		c[1].looked = WIRE_SITE_WORDS + 1;
+		break;
+	case 16:
+		c[1].looked = 0;
 		break;
 	case 9:
 		c[3].callee = 5; /* not in order */
@@ -1043,17 +1069,18 @@ static void spoil(struct wire_caller *c, int how)
 		break;
 	}
 }
-enum { WAYS_TO_SPOIL = 14 };
+enum { WAYS_TO_SPOIL = 17 };
 
 START_TEST(garbled_callers_are_refused)
 {
 	struct wire_caller c[CALLERS + 1] = {0};
+	struct wire_site site[3];
 	struct wire_batch m;
 	struct err e;
 	struct buf b;
 
 	memcpy(c, some_callers, sizeof some_callers);
-	spoil(c, _i);
+	spoil(c, site, _i);
 	b = callers_frame(c, CALLERS);
 	ck_assert_int_eq(read_batch(&b, &m, &e), -1);
 	ck_assert_str_eq(e.text, "batch: damaged callers");
@@ -1089,11 +1116,12 @@ START_TEST(callers_come_after_the_places)
 
 	/* The same without its sections, the callers of modules alone, the places. */
 	buf_add(&b, none.p, plain.n);
-	buf_char(&b, 7);
-	buf_le32(&b, 1 + 1 + 2 + 1 + 3 + 1);
+	buf_char(&b, 8);
+	buf_le32(&b, 1 + 1 + 2 + 1 + 1 + 3 + 1);
 	buf_char(&b, 1);
 	buf_char(&b, 0);
 	buf_uleb(&b, 0x1000);
+	buf_char(&b, 1);
 	buf_char(&b, 1);
 	buf_char(&b, 0);
 	buf_char(&b, 0);
