@@ -8,8 +8,8 @@
 
 #include "common/artifact/artifact.h"
 #include "common/elf/blockmap.h"
+#include "common/profiletext/funclist.h"
 #include "editor-driver/profile/counts.h"
-#include "editor-driver/profile/funclist.h"
 #include "editor-driver/plan/mapindex.h"
 #include "editor-driver/proof/verify.h"
 #include "editor/count/count.h"

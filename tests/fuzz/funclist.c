@@ -2,7 +2,7 @@
  * cov >= 60
  * Lists of functions: what is read can be found by its name, at its position, once.
  */
-#include "editor-driver/profile/funclist.h"
+#include "common/profiletext/funclist.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "editor-driver/profile/funclist.h"
+#include "common/profiletext/funclist.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>

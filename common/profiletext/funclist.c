@@ -1,4 +1,4 @@
-#include "editor-driver/profile/funclist.h"
+#include "common/profiletext/funclist.h"
 #include "common/publish.h"
 
 #include <string.h>
