@@ -30,6 +30,7 @@ enum {
 	INSPECT_MAX = 256 << 20,  /* bytes of an answer, at most */
 	INSPECT_MEMORY_MB = 1024, /* address space */
 	INSPECT_CPU_S = 20,
+	INSPECT_LIST_MAX = 16 << 20, /* bytes of a list */
 	INSPECT_TEXT = 512
 };
 
@@ -44,6 +45,7 @@ static const char INSPECT_MAGIC[8] = "MORPHI1\n";
 #define INSPECT_OUTPUT "output" /* 3: a build that the editor made. Head, map */
 #define INSPECT_TABLE "table"   /* 3: a replay table. Head, table */
 #define INSPECT_BYTES "bytes"   /* 3: a file. Head; table: its bytes as they are */
+#define INSPECT_LIST "list"     /* 3: a list of functions (funclist.h). Head alone */
 
 struct inspect_head {
 	char magic[8];
@@ -56,8 +58,9 @@ struct inspect_head {
 	/* Bytes from the start of the answer, and how many; 0, 0 = none. */
 	uint64_t table_at, table_n; /* map_table_encode(), or uops_encode() for "table" */
 	uint64_t map_at, map_n;     /* blockmap_encode() */
-	char text[INSPECT_TEXT]; /* "module: …", "artifact: …", "build: …", "replay table: …";
-				    ends with a NUL, and may have anything else in it */
+	uint64_t list;           /* hash of the names of a list, in their order; 0 = it has none */
+	char text[INSPECT_TEXT]; /* "module: …", "artifact: …", "build: …", "replay table: …",
+				    "list: …"; ends with a NUL, and may have anything else in it */
 };
 
 #endif

@@ -17,6 +17,7 @@ static const struct operation {
     {INSPECT_OUTPUT, inspect_output},
     {INSPECT_TABLE, inspect_table},
     {INSPECT_BYTES, inspect_bytes},
+    {INSPECT_LIST, inspect_list},
 };
 
 static const struct operation *find(const char *name)

@@ -1,11 +1,13 @@
 #include "managerd/inspect/operations.h"
 #include "common/artifact/artifact.h"
 #include "common/elf/blockmap.h"
+#include "common/profiletext/funclist.h"
 #include "common/uops.h"
 #include "managerd/samples/map.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -157,17 +159,17 @@ int inspect_artifact(struct answer *a, struct err *e)
 	return rc;
 }
 
-/* ---- tables ---- */
+/* ---- tables, lists ---- */
 
-static int read_file(int fd, const char *what, struct buf *out, struct err *e)
+static int read_file(int fd, const char *what, int max, struct buf *out, struct err *e)
 {
 	struct stat st;
 	ssize_t r;
 
 	if (fstat(fd, &st))
 		return err_sys(e, "%s", what);
-	if (!S_ISREG(st.st_mode) || st.st_size > INSPECT_MAX)
-		return err_set(e, "%s: not a regular file of at most %d bytes", what, INSPECT_MAX);
+	if (!S_ISREG(st.st_mode) || st.st_size > max)
+		return err_set(e, "%s: not a regular file of at most %d bytes", what, max);
 	buf_grow(out, (size_t)st.st_size);
 	out->n = 0;
 	while (out->n < (size_t)st.st_size) {
@@ -184,7 +186,7 @@ int inspect_table(struct answer *a, struct err *e)
 {
 	struct buf bytes = {0};
 	struct uops u;
-	int rc = read_file(INSPECT_FILE, "replay table", &bytes, e);
+	int rc = read_file(INSPECT_FILE, "replay table", INSPECT_MAX, &bytes, e);
 
 	if (!rc)
 		rc = uops_decode(bytes.p, bytes.n, &u, e);
@@ -198,5 +200,34 @@ int inspect_table(struct answer *a, struct err *e)
 
 int inspect_bytes(struct answer *a, struct err *e)
 {
-	return read_file(INSPECT_FILE, "output", &a->table, e);
+	return read_file(INSPECT_FILE, "output", INSPECT_MAX, &a->table, e);
+}
+
+/* Comments and blanks are not of it. */
+static uint64_t hash_of_names(const struct funclist *l)
+{
+	struct buf names = {0};
+	struct hash128 h;
+	size_t i;
+
+	for (i = 0; i < l->name.n; i++)
+		buf_add(&names, l->name.v[i], strlen(l->name.v[i]) + 1);
+	h = hash_bytes(names.p, names.n);
+	buf_free(&names);
+	return l->name.n ? hash_short(&h) ?: 1 : 0;
+}
+
+int inspect_list(struct answer *a, struct err *e)
+{
+	struct funclist l = {0};
+	struct buf text = {0};
+	int rc = read_file(INSPECT_FILE, "list", INSPECT_LIST_MAX, &text, e);
+
+	if (!rc)
+		rc = funclist_parse(&l, &text, "list", e);
+	if (!rc)
+		a->head.list = hash_of_names(&l);
+	buf_free(&text);
+	funclist_free(&l);
+	return rc;
 }

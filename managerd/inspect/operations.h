@@ -14,5 +14,6 @@ int inspect_pair(struct answer *a, struct err *e);
 int inspect_output(struct answer *a, struct err *e);
 int inspect_table(struct answer *a, struct err *e);
 int inspect_bytes(struct answer *a, struct err *e);
+int inspect_list(struct answer *a, struct err *e);
 
 #endif
