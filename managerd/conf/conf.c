@@ -98,6 +98,7 @@ void conf_free(struct conf *c)
 		argv_free(c->modules.v[i].measure);
 		argv_free(c->modules.v[i].counter);
 		argv_free(c->modules.v[i].restart);
+		free(c->modules.v[i].order);
 	}
 	for (i = 0; i < c->packages.n; i++)
 		free(c->packages.v[i].name);
@@ -299,11 +300,21 @@ static int each_pair(struct reader *r, const yaml_node_t *map, const char *what,
 	return 0;
 }
 
+static int read_order(struct reader *r, const yaml_node_t *n, char **out)
+{
+	const char *s = scalar(n);
+
+	if (!s || !path_is_plain(s))
+		return wrong(r, n, "order: expected the absolute path of a list of functions");
+	*out = xstrdup(s);
+	return 0;
+}
+
 static int module_pair(
     struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
 {
 	static const char *const known[] = {
-	    "path", "action", "legacy", "verify", "measure", "counter", "restart"};
+	    "path", "action", "legacy", "verify", "measure", "counter", "restart", "order"};
 	struct conf_module *m = arg;
 	const char *k = scalar(key), *s = scalar(value);
 
@@ -330,6 +341,8 @@ static int module_pair(
 		return read_command(r, k, value, &m->counter);
 	if (!strcmp(k, "restart"))
 		return read_command(r, k, value, &m->restart);
+	if (!strcmp(k, "order"))
+		return read_order(r, value, &m->order);
 	return unknown(r, key, " in modules", known, sizeof known / sizeof *known);
 }
 

@@ -33,6 +33,7 @@ struct conf_module { /* one entry of `modules`; the first whose glob matches hol
 	int legacy;  /* enum conf_legacy */
 	char **verify, **measure;  /* argv, NULL = the general one */
 	char **counter, **restart; /* of a service, together: counter NULL = the general ones */
+	char *order;               /* path of a list of functions that come first, NULL = none */
 	unsigned line;
 };
 
@@ -187,5 +188,8 @@ char *const *conf_measure_for(const struct conf *c, const char *path);
 char *const *conf_counter_for(const struct conf *c, const char *path);
 /* … and what restarts the service whose counter that is. */
 char *const *conf_restart_for(const struct conf *c, const char *path);
+/* The path of the list of functions that come first in a layout (common/profiletext/funclist.h), or
+ * NULL. */
+const char *conf_order_for(const struct conf *c, const char *path);
 
 #endif

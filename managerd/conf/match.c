@@ -89,3 +89,10 @@ enum conf_legacy conf_legacy_most(const struct conf *c, const char *path)
 			most = c->packages.v[i].legacy;
 	return (enum conf_legacy)most;
 }
+
+const char *conf_order_for(const struct conf *c, const char *path)
+{
+	const struct conf_module *m = conf_module_for(c, path);
+
+	return m ? m->order : NULL;
+}

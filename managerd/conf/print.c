@@ -128,6 +128,11 @@ static void print_modules(const struct conf *c, FILE *out)
 		print_module_command("measure", m->measure, out);
 		print_module_command("counter", m->counter, out);
 		print_module_command("restart", m->restart, out);
+		if (m->order) {
+			fputs("    order: ", out);
+			print_string(m->order, out);
+			putc('\n', out);
+		}
 	}
 }
 

@@ -105,7 +105,7 @@ START_TEST(print_reads_back)
 		  "verify: {command: \"/bin/test-it  {new}\"}\n"
 		  "modules:\n  - {path: '/opt/**', action: observe}\n"
 		  "  - {path: \"/x\\ty\\\"*\", verify: [a b, '{old}'], measure: ['{build}']}\n"
-		  "  - {path: /srv/d, restart: [r, '{module}'], counter: c}\n"
+		  "  - {path: /srv/d, restart: [r, '{module}'], counter: c, order: '/l \"1'}\n"
 		  "  - {path: /l, legacy: off}\n"
 		  "packages: [lua5.4, {name: 'perl*', legacy: optimize}, {name: xz-utils}]\n"
 		  "legacy: optimize\n"
@@ -136,6 +136,7 @@ START_TEST(print_reads_back)
 	ck_assert_double_eq(again.measure.service_turn_s, 90);
 	ck_assert_str_eq(again.modules.v[2].restart[1], "{module}");
 	ck_assert_str_eq(again.modules.v[2].counter[0], "c");
+	ck_assert_str_eq(again.modules.v[2].order, "/l \"1");
 	ck_assert_str_eq(again.notify[1], "{module} {text}");
 	ck_assert_uint_eq(again.measure.pairs, 9);
 	ck_assert_str_eq(again.modules.v[1].measure[0], "{build}");
@@ -202,6 +203,14 @@ static const struct {
 	"p.yaml:2:16: unknown key 'acton' in modules; did you mean 'action'?"},
     {"modules: [{path: /x, verify: []}]\n",
 	"p.yaml:1:30: verify: expected a command, such as [/usr/bin/test-it, \"{new}\"]"},
+    {"modules: [{path: /x, order: [/l]}]\n",
+	"p.yaml:1:29: order: expected the absolute path of a list of functions"},
+    {"modules: [{path: /x, order: l}]\n",
+	"p.yaml:1:29: order: expected the absolute path of a list of functions"},
+    {"modules: [{path: /x, order: /a/../l}]\n",
+	"p.yaml:1:29: order: expected the absolute path of a list of functions"},
+    {"modules: [{path: /x, order: /l, order: /m}]\n",
+	"p.yaml:1:33: key 'order' is here twice, first in line 1"},
     {"quota: {dsk: 1G}\n", "p.yaml:1:9: unknown key 'dsk' in quota; did you mean "
 			   "'disk'?"},
     {"fetch: {servers: https://a}\n", "p.yaml:1:18: servers: expected a list of URLs"},
@@ -279,7 +288,7 @@ START_TEST(first_matching_module_holds)
 	ck_assert_int_eq(
 	    parse("modules:\n  - {path: /usr/bin/lua*, action: ignore}\n"
 		  "  - {path: /usr/*, action: observe}\n"
-		  "  - {path: /usr/**, verify: [special], measure: ['{build}', s]}\n"
+		  "  - {path: /usr/**, verify: [special], measure: ['{build}', s], order: /l}\n"
 		  "verify: {command: [general]}\nmeasure: {command: ['{build}', g]}\n"),
 	    0);
 	m = conf_module_for(&c, "/usr/bin/lua5.4");
@@ -295,6 +304,9 @@ START_TEST(first_matching_module_holds)
 	ck_assert_str_eq(conf_verify_for(&c, "/home/ann/x")[0], "general");
 	ck_assert_str_eq(conf_measure_for(&c, "/usr/bin/perl")[1], "s");
 	ck_assert_str_eq(conf_measure_for(&c, "/home/ann/x")[1], "g");
+	ck_assert_str_eq(conf_order_for(&c, "/usr/bin/perl"), "/l");
+	ck_assert_ptr_null(conf_order_for(&c, "/usr/x"));
+	ck_assert_ptr_null(conf_order_for(&c, "/home/ann/x"));
 	conf_free(&c);
 }
 END_TEST
