@@ -256,6 +256,53 @@ static void judge_policy(struct parent *p, struct task *t)
 	judge_content(p, t);
 }
 
+/* ---- the list of functions that come first ---- */
+
+static void may_be_laid_out(struct parent *p, struct task *t)
+{
+	if (t->judge || t->kind == TASK_BUILD)
+		judge_policy(p, t);
+	else
+		admitted(p, t);
+}
+
+/* Nothing is laid out without the list that it is to have. */
+static void refuse_list(struct parent *p, struct task *t, const char *why)
+{
+	err_set(&t->refused, "order: %s; put it right and run `morphctl reload`", why);
+	may_be_laid_out(p, t);
+}
+
+static void list_known(struct parent *p, struct task *t, int status)
+{
+	struct inspect_head h;
+	struct err e;
+	int r = task_answer(t, &h, &e);
+
+	child_forget(&t->child);
+	if (r < 0) {
+		err_wrap(&e, "%s", t->order.path);
+		refuse_list(p, t, e.text);
+		return;
+	}
+	t->list = h.list;
+	may_be_laid_out(p, t);
+}
+
+/* Judged as an artifact is: it has a say in where the code of its module lies. */
+static void find_list(struct parent *p, struct task *t)
+{
+	const char *list = conf_order_for(p->conf, t->path);
+	struct err e;
+
+	if (!list || (!t->judge && t->kind != TASK_BUILD && t->kind != TASK_SCORE))
+		may_be_laid_out(p, t);
+	else if (trust_open(list, t->mod.st.st_uid, &t->order, &e) < 0)
+		refuse_list(p, t, e.text);
+	else
+		task_inspect(p, t, INSPECT_LIST, t->order.fd, -1, list_known);
+}
+
 /* ---- finding ---- */
 
 static void no_artifact(struct parent *p, struct task *t)
@@ -303,10 +350,8 @@ static void artifact_known(struct parent *p, struct task *t, int status)
 	t->legacy = t->at >= t->lifted_from;
 	if (t->kind == TASK_LIFT)
 		task_ended(p, t, false, ""); /* somebody else's program is the same build */
-	else if (t->judge || t->kind == TASK_BUILD)
-		judge_policy(p, t);
 	else
-		admitted(p, t);
+		find_list(p, t);
 }
 
 static void try_places(struct parent *p, struct task *t)

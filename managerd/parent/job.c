@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 /* Places of the editor's descriptors. */
-enum { FD_ARTIFACT = 3, FD_SAMPLES, FD_ORIGINAL, FD_MODULE, FD_SHAPES, FD_N };
+enum { FD_ARTIFACT = 3, FD_SAMPLES, FD_ORIGINAL, FD_MODULE, FD_SHAPES, FD_ORDER, FD_N };
 
 /* Address space of processes that the editor starts is bounded one by one. */
 enum { JOB_PROCESSES = 64 };
@@ -101,6 +101,8 @@ static void editor_argv(
 		add_option(argv, "--original", fd_path(FD_ORIGINAL));
 	if (!build_id_equal(&t->is, &t->origin))
 		add_option(argv, "--layout", fd_path(FD_MODULE));
+	if (t->order.fd >= 0)
+		add_option(argv, "--order", fd_path(FD_ORDER));
 	vec_push(argv, NULL);
 }
 
@@ -293,7 +295,8 @@ static int run(struct parent *p, struct task *t, int original, struct err *e)
 	l.argv = (const char *const *)argv.v;
 	l.env = env;
 	memcpy(l.fd,
-	    ((int[]){-1, t->out, t->err, t->art.fd, t->samples, original, t->mod.fd, t->shapes}),
+	    ((int[]){-1, t->out, t->err, t->art.fd, t->samples, original, t->mod.fd, t->shapes,
+		t->order.fd}),
 	    FD_N * sizeof *l.fd);
 	l.nfd = FD_N;
 	t->then = editor_ended;

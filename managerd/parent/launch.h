@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { LAUNCH_FDS = 8 };
+enum { LAUNCH_FDS = 9 };
 
 struct launch {
 	const char *const *argv; /* argv[0] is an absolute path, or searched in PATH of env */

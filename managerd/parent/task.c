@@ -46,6 +46,7 @@ struct task *task_new(struct parent *p, enum task_kind kind, const char *path, s
 	    .policy = p->policy.reads,
 	    .mod = {.dir = -1, .fd = -1},
 	    .art = {.dir = -1, .fd = -1},
+	    .order = {.dir = -1, .fd = -1},
 	    .child = {.pidfd = -1, .report = -1, .answer = -1},
 	    .out = -1,
 	    .err = -1,
@@ -67,6 +68,7 @@ static void task_free(const struct parent *p, struct task *t)
 	cgroup_end(&p->groups, t->id, t->group);
 	trust_close(&t->mod);
 	trust_close(&t->art);
+	trust_close(&t->order);
 	child_forget(&t->child);
 	fd_close(&t->out);
 	fd_close(&t->err);
@@ -282,7 +284,8 @@ void task_inspected(struct parent *p, struct task *t, enum priv_inspect status, 
 	    .stamp = task_stamp(&t->mod.st),
 	    .artifact = t->art.path,
 	    .refused = t->refused.text,
-	    .flag = t->observed};
+	    .flag = t->observed,
+	    .list = t->list};
 
 	report(p, t, FRAME_INSPECTED, &m);
 }

@@ -3,14 +3,15 @@
  * stages, most of them a process of its own; when that ends the next stage
  * begins, and the last one reports to the manager. The stages of
  *
- *	inspect   open, judge -> inspect module -> inspect artifact -> may it be swapped?
+ *	inspect   open, judge -> inspect module -> inspect artifact -> inspect the policy's list of
+ *	          functions that come first -> may it be swapped?
  *	fetch     open, judge -> inspect module -> may it be swapped? -> morph-fetch
  *	          -> inspect what came -> copy of it among our artifacts
  *	build     as inspect -> editor -> snapshot of its output -> inspect that
  *	lift      as inspect, of what has no artifact -> editor -> snapshot of its output
  *	          -> inspect that with the module -> copy of it among our artifacts
- *	score     open, judge -> inspect module, artifact -> editor
- *	table     the same -> inspect the table
+ *	score     open, judge -> inspect module, artifact, list -> editor
+ *	table     the same without a list -> inspect the table
  *	command   one of the policy's over a build, or about a service
  *	swap      of a build that ended well and was verified: copy -> rename
  *	rollback  open, judge -> inspect module, kept build -> copy of that -> rename
@@ -57,6 +58,8 @@ struct task {
 	char *path;      /* of the module */
 	unsigned policy; /* under which it began: policy.reads */
 	struct trusted mod, art;
+	struct trusted order; /* the list of functions that come first; fd -1: there is none */
+	uint64_t list;        /* hash of its names, 0 = of none */
 	struct build_id is, origin; /* of the module, by the inspector */
 	struct folder_user owner;   /* whom its processes run as */
 

@@ -158,6 +158,7 @@ static void report_inspected(const struct pending *n, const struct message *m, c
 	    .artifact = m->artifact,
 	    .refused = m->refused,
 	    .observed = m->flag,
+	    .list = m->list,
 	    .table = table.p,
 	    .map = map.p,
 	    .ntable = table.n,

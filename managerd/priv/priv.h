@@ -76,11 +76,13 @@ struct priv_inspected {
 	uint64_t bytes;
 	struct priv_stamp stamp;
 	const char *artifact; /* its path */
-	const char
-	    *refused;            /* with PRIV_JUDGE: FOLLOWED, why it must not be swapped (policy,
-				    set-user-id,     hard links, package, changed by hand, …), NO_ARTIFACT,
-				    why it must not be     lifted, which includes that; "" = it may be */
-	bool observed;           /* that is nothing but `legacy: observe` of the policy */
+	/* With PRIV_JUDGE: FOLLOWED, why it must not be swapped (policy, its list of functions,
+	 * set-user-id, hard links, package, changed by hand, …); NO_ARTIFACT, why it must not be
+	 * lifted, which includes that; "" = it may be */
+	const char *refused;
+	bool observed; /* that is nothing but `legacy: observe` of the policy */
+	uint64_t list; /* with PRIV_JUDGE: hash of the names of the policy's list of functions that
+			  come first, 0 = there is none */
 	const void *table, *map; /* map_table_encode(), blockmap_encode(): hostile until decoded */
 	size_t ntable, nmap;
 };

@@ -16,7 +16,7 @@ const struct verb *verb_row(uint32_t verb)
 
 const char *event_form(enum frame_event event)
 {
-	static const char *const form[] = {"nwioubsarmf", "fwniomb", "nwio"};
+	static const char *const form[] = {"nwioubsarhmf", "fwniomb", "nwio"};
 
 	return form[event - FRAME_INSPECTED];
 }
@@ -38,6 +38,7 @@ static const struct field {
     {'r', STRING, offsetof(struct message, refused), 1},
     {'t', U64, offsetof(struct message, task), 1},
     {'b', U64, offsetof(struct message, amount), 1},
+    {'h', U64, offsetof(struct message, list), 1},
     {'n', U32, offsetof(struct message, number), 1},
     {'u', U32, offsetof(struct message, uid), 1},
     {'f', FLAG, offsetof(struct message, flag), 1},

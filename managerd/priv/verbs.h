@@ -11,7 +11,7 @@
  *	i  build-id				s  stamp of a file
  *	o  build-id of the origin,		m  where in the blob that comes with it a
  *	   or of what comes of it		   function table and a block map lie
- *	k  kept builds
+ *	k  kept builds				h  hash of a list of functions, 0 = none
  */
 #ifndef MORPH_MANAGERD_VERBS_H
 #define MORPH_MANAGERD_VERBS_H
@@ -60,7 +60,7 @@ enum frame_event {
 enum { MESSAGE_TABLE, MESSAGE_MAP, MESSAGE_PARTS };
 struct message {
 	const char *path, *why, *artifact, *refused; /* read: never NULL */
-	uint64_t task, amount;
+	uint64_t task, amount, list;
 	uint32_t number, uid;
 	bool flag;
 	struct build_id id, origin;

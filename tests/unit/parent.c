@@ -2,8 +2,8 @@
  * The privileged parent, by what a manager may ask of it: this process is the
  * manager, a child serves, in user mode and (as root) in system mode, where jobs run
  * as the module's owner. The editor is a script that does what the artifact
- * says; the inspector is this program, which knows tinyelf.h and artifacts of the form
- * "MORPH", a byte (of the original's build-id), and that word.
+ * says; the inspector is this program, which knows tinyelf.h, artifacts of the form
+ * "MORPH", a byte (of the original's build-id), and that word, and lists, but "bad".
  */
 #include "common/log.h"
 #include "managerd/inspect/inspect.h"
@@ -36,7 +36,7 @@ static const char script[] =
     "out= samples= original= cache= lift=\n"
     "while [ $# -gt 0 ]; do case $1 in --artifact) art=$2;; --lift) lift=$2;; -o) out=$2;; "
     "--samples) samples=$2;;\n"
-    "	--original) original=$2;; --cache) cache=$2;; esac; shift; done\n"
+    "	--original) original=$2;; --cache) cache=$2;; --order) echo order $(cat $2);; esac; shift; done\n"
     "if [ \"$lift\" ]; then\n"
     "	[ ! -e ${0%/*}/packed ] || { echo it is packed >&2; exit 1; }\n"
     "	[ ! -e ${0%/*}/other ] || { printf 'MORPH!other' >$out; exit; }\n"
@@ -111,12 +111,23 @@ static int inspect_artifact(struct inspect_head *h)
 	return 0;
 }
 
+static int inspect_list(struct inspect_head *h)
+{
+	char text[64] = "";
+
+	if (pread(INSPECT_FILE, text, sizeof text - 1, 0) < 1 || !strcmp(text, "bad"))
+		return -1;
+	h->list = (uint64_t)*text;
+	return 0;
+}
+
 static int inspect(const char *operation)
 {
 	static const char blobs[] = "TABLEMAP";
 	struct inspect_head h = {
 	    .table_at = sizeof h, .table_n = 5, .map_at = sizeof h + 5, .map_n = 3};
 	bool art = !strcmp(operation, INSPECT_ARTIFACT) || !strcmp(operation, INSPECT_PAIR);
+	bool list = !strcmp(operation, INSPECT_LIST);
 
 	memcpy(h.magic, INSPECT_MAGIC, sizeof h.magic);
 	/* What it is given cannot be written. */
@@ -124,7 +135,9 @@ static int inspect(const char *operation)
 		return 1;
 	if (!strcmp(operation, INSPECT_TABLE))
 		h.id = tiny_id(1);
-	else if (art ? inspect_artifact(&h) : inspect_id(INSPECT_FILE, &h)) {
+	else if (art    ? inspect_artifact(&h)
+		 : list ? inspect_list(&h)
+			: inspect_id(INSPECT_FILE, &h)) {
 		h.refused = 1;
 		snprintf(h.text, sizeof h.text, "not what it should be");
 	}
@@ -373,6 +386,7 @@ struct seen {
 	uid_t uid;
 	size_t ntable, nmap;
 	struct priv_stamp stamp;
+	uint64_t list;
 };
 
 static void see_inspection(const struct priv_inspected *r, void *arg)
@@ -387,7 +401,8 @@ static void see_inspection(const struct priv_inspected *r, void *arg)
 	    .uid = r->uid,
 	    .ntable = r->ntable,
 	    .nmap = r->nmap,
-	    .stamp = r->stamp};
+	    .stamp = r->stamp,
+	    .list = r->list};
 	snprintf(s->why, sizeof s->why, "%s", r->why);
 	snprintf(s->refused, sizeof s->refused, "%s", r->refused);
 	if (r->ntable)
@@ -1030,6 +1045,85 @@ START_TEST(policy_read_again)
 	ck_assert_int_eq(swap(build_from(OLD)).status, SWAP_OK);
 	refused(priv_fetch(priv, module, see_fetched, &s, &e), &e, "names no server");
 	stop();
+}
+END_TEST
+
+/* The list of functions keeps the module from being laid out, for a reason. */
+static void list_refused(const char *list, const char *why)
+{
+	struct seen s = inspect_file(module, false);
+
+	ck_assert_int_eq(s.status, PRIV_FOLLOWED);
+	ck_assert_uint_eq(s.list, 0);
+	ck_assert_msg(!strncmp(s.refused, "order: ", 7) && strstr(s.refused, list) &&
+			  strstr(s.refused, why) && strstr(s.refused, "morphctl reload"),
+	    "%s, not: %s", s.refused, why);
+	job(PRIV_SCORE, 0, OLD, &s);
+	ck_assert_msg(strstr(s.why, why) && !s.later, "%s, not: %s", s.why, why);
+	job(PRIV_BUILD, 0, OLD, &s);
+	ck_assert_msg(strstr(s.why, why) && !s.later, "%s, not: %s", s.why, why);
+}
+
+static void list_goes_in(uint64_t hash, const char *text)
+{
+	struct seen s = inspect_file(module, false);
+
+	ck_assert_str_eq(s.refused, "");
+	ck_assert_uint_eq(s.list, hash);
+	priv_drop(priv, build_from(OLD));
+	said(text);
+	job(PRIV_SCORE, 0, OLD, &s);
+	ck_assert_str_eq(s.why, "");
+	said(text);
+}
+
+START_TEST(list_of_functions)
+{
+	char *list, *other, *policy;
+	struct seen s;
+
+	BOTH_MODES();
+	list = in_dir("list");
+	other = in_dir("lists");
+	with.policy = in_dir("policy");
+	start_with(false, NULL);
+	ck_assert_uint_eq(inspect_file(module, false).list, 0);
+	policy = xasprintf("modules: [{path: '/**', order: '%s'}]", list);
+	reload(policy, "");
+	list_refused(list, "No such file");
+	put(list, "f g", 3, 0644);
+	list_goes_in('f', "order f g\n");
+	job(PRIV_TABLE, 0, OLD, &s);
+	ck_assert_str_eq(s.why, "");
+	put(list, "bad", 3, 0644);
+	list_refused(list, "not what it should be");
+	put(list, "", 0, 0644);
+	list_refused(list, "is empty");
+	put(list, "f g", 3, 0666);
+	ck_assert_int_eq(chmod(list, 0666), 0);
+	list_refused(list, "is writable by others");
+	ck_assert_int_eq(rename(list, other), 0);
+	ck_assert_int_eq(symlink(other, list), 0);
+	list_refused(list, "is a symbolic link");
+	ck_assert_int_eq(unlink(list), 0);
+	ck_assert_int_eq(mkfifo(list, 0644), 0);
+	list_refused(list, "is not a regular file");
+	if (sys) {
+		put(list, "h", 1, 0644);
+		ck_assert_int_eq(chown(list, 2, 2), 0);
+		list_refused(list, "belongs to uid 2");
+		ck_assert_int_eq(chown(list, 0, 0), 0);
+		list_goes_in('h', "order h\n");
+		ck_assert_int_eq(chmod(list, 0600), 0);
+		list_refused(list, "may not be read by all");
+	}
+	reload("edit: {disk: 1M}", "");
+	ck_assert_uint_eq(inspect_file(module, false).list, 0);
+	priv_drop(priv, build_from(OLD));
+	stop();
+	free(policy);
+	free(list);
+	free(other);
 }
 END_TEST
 
@@ -1942,7 +2036,7 @@ int main(int argc, char **argv)
 	    UNIT_LOOP(what_is_not_followed, 2), UNIT_LOOP(held_up, 2),
 	    UNIT_LOOP(artifact_from_a_server, 2), UNIT_LOOP(no_artifact_from_a_server, 12),
 	    UNIT_LOOP(lifted, 2), UNIT_LOOP(lifted_from_a_kept_original, 2),
-	    UNIT_LOOP(not_lifted, 8), UNIT_LOOP(policy_read_again, 2),
+	    UNIT_LOOP(not_lifted, 8), UNIT_LOOP(policy_read_again, 2), UNIT_LOOP(list_of_functions, 2),
 	    UNIT_LOOP(build_verify_swap_done, 2), UNIT_LOOP(swaps_that_are_refused, 2),
 	    UNIT_LOOP(outputs_that_are_refused, 2), UNIT_LOOP(output_replaced_after_the_edit, 2),
 	    UNIT_LOOP(module_replaced_after_the_edit, 2), UNIT_LOOP(rebuild_is_not_rolled_back, 2),
