@@ -3,10 +3,12 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 enum type {
 	ID,
 	TEXT,
+	NAME /* char[EDITANSWER_NAME] */,
 	COUNT /* uint32_t */,
 	SIZE /* uint64_t */,
 	REAL,
@@ -43,6 +45,11 @@ static const struct member ESTIMATE[] = {{"gain", SIGNED, AT(gain), 0, true},
     {"missed", SIGNED, AT(missed), 0, true}, {"optimism", SIGNED, AT(optimism), 0, true}, {NULL}};
 #undef AT
 
+#define AT(m) offsetof(struct editanswer_list, m)
+static const struct member LIST[] = {{"names", COUNT, AT(names), 0, true},
+    {"missed", COUNT, AT(missed), 0, true}, {"example", NAME, AT(example), 0, true}, {NULL}};
+#undef AT
+
 /* The members of members have their places in the whole. */
 #define AT(m) offsetof(struct editanswer, m)
 static const struct member LOST[] = {{"unknown_function", SIZE, AT(lines_lost.unknown_function)},
@@ -76,6 +83,7 @@ static const struct member ANSWER[] = {
     {"out", TEXT, AT(out), EDITANSWER_BUILD},
     {"build_id", ID, AT(build_id), EDITANSWER_BUILD, true},
     {"edited", COUNT, AT(edited), EDITANSWER_LAYOUT, true},
+    {"order", OBJECT, AT(list), EDITANSWER_LAYOUT, true, LIST},
     {"counted", COUNT, AT(counted), EDITANSWER_COUNTING},
     {"counters", COUNT, AT(counters), EDITANSWER_COUNTING},
     {"tus_assembled", COUNT, AT(tus_assembled), EDITANSWER_BUILD, true},
@@ -123,6 +131,8 @@ static json_t *value(const struct member *m, const void *base, unsigned parts)
 		return json_string(build_id_hex(at, hex));
 	case TEXT:
 		return editanswer_text_json(*(const char *const *)at);
+	case NAME:
+		return editanswer_text_json(at);
 	case COUNT:
 		return json_integer(*(const uint32_t *)at);
 	case SIZE:
@@ -203,6 +213,11 @@ static int read_value(
 		return !json_is_string(v) || build_id_parse(json_string_value(v), at)
 			   ? complain(e, m->key, "a build-id")
 			   : 0;
+	case NAME:
+		if (!json_is_string(v) || json_string_length(v) >= EDITANSWER_NAME)
+			return complain(e, m->key, "a name");
+		memcpy(at, json_string_value(v), json_string_length(v) + 1);
+		return 0;
 	case COUNT:
 		if (read_whole(v, UINT32_MAX, &whole))
 			return complain(e, m->key, whole_range);

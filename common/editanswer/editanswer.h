@@ -44,6 +44,13 @@ struct editanswer_estimate {
 	double optimism;  /* what the profile promises besides, by its accidents */
 };
 
+/* The list of functions that come first, and what of it the program has not; of no list zeros. */
+enum { EDITANSWER_NAME = 200 };
+struct editanswer_list {
+	uint32_t names, missed;        /* missed: of no function that can move … */
+	char example[EDITANSWER_NAME]; /* … such as this one; cut where it is longer */
+};
+
 /* One reason for functions that move as a whole. */
 struct editanswer_reason {
 	const char *text;
@@ -60,10 +67,11 @@ struct editanswer {
 	struct {
 		uint64_t unknown_function, ambiguous_function, unknown_block, unknown_edge;
 	} lines_lost; /* of the profile */
-	/* BUILD, but edited and seconds: LAYOUT */
+	/* BUILD, but edited, list and seconds: LAYOUT */
 	const char *out; /* written, not read */
 	struct build_id build_id;
 	uint32_t edited;
+	struct editanswer_list list;
 	uint32_t counted, counters; /* COUNTING: functions that are counted, counters */
 	uint32_t tus_assembled, tus_cached;
 	struct {

@@ -8,6 +8,7 @@
 #include "editor-driver/plan/estimate.h"
 #include "editor-driver/proof/vet.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -114,10 +115,14 @@ static int may_count(const struct job *j, struct err *e)
 	return 0;
 }
 
-static void warn_missed(const struct job *j)
+static void tell_missed(struct job *j)
 {
 	struct plan_missed m = plan_missed(&j->plan, &j->first);
+	struct editanswer_list *list = &j->r.answer.list;
 
+	list->names = (uint32_t)j->first.name.n;
+	list->missed = (uint32_t)m.n;
+	snprintf(list->example, sizeof list->example, "%s", m.n ? m.name : "");
 	if (m.n)
 		log_warn("%s: %zu of %zu names are of no function of the program that can move, "
 			 "such as '%.200s'",
@@ -145,7 +150,7 @@ int parse_and_lay_out(struct job *j, struct timespec *clock, struct err *e)
 	else if (may_count(j, e) || plan_count(p, &o->counting, e))
 		return -1;
 	plan_order(p);
-	warn_missed(j);
+	tell_missed(j);
 	r->seconds.layout = lap(clock);
 	n = plan_figures(p);
 	r->edited = n.moved;

@@ -19,6 +19,7 @@ static const char head[] = "{\"ok\":true,";
 static const char fields[] =
     ",\"functions\":3,\"edited\":2,\"opaque\":1,\"opaque_share\":0.25,\"samples\":1e3,"
     "\"samples_used\":900,\"score\":{\"before\":" SCORE ",\"after\":" SCORE "},"
+    "\"order\":{\"names\":2,\"missed\":1,\"example\":\"f\"},"
     "\"seconds\":{\"parse\":0.1},\"build_id\":\"0a0b\",\"origin\":\"0c\",\"tus\":4,"
     "\"tus_assembled\":3,\"tus_cached\":1,\"size\":{\"before\":1,\"after\":2}}";
 
@@ -43,6 +44,7 @@ static void check(const struct editanswer *a, bool build)
 	     isfinite(a->score.after.cost.cycles));
 	must(a->build_id.n <= sizeof a->build_id.b && a->origin.n <= sizeof a->origin.b);
 	must(a->origin.n && (!build || a->build_id.n));
+	must(strnlen(a->list.example, sizeof a->list.example) < sizeof a->list.example);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)

@@ -27,6 +27,7 @@
 #define ANSWER(lines, gain) \
 	"echo '{\"ok\":true,\"out\":\"x\",\"build_id\":\"16\",\"origin\":\"0b\",\"functions\":10," \
 	"\"edited\":4,\"opaque\":1,\"opaque_share\":0.25,\"samples\":3.5,\"samples_used\":3," \
+	"\"order\":{\"names\":0,\"missed\":0,\"example\":\"\"}," \
 	"\"tus\":3,\"tus_assembled\":2,\"tus_cached\":1,\"seconds\":{\"parse\":0.5,\"as\":2}" \
 	"," SCORE(lines, gain) "}'"
 

@@ -13,6 +13,7 @@
 #define ANSWER \
 	"{\"ok\":true,\"out\":\"x\",\"build_id\":\"1616\",\"origin\":\"0b0b\",\"functions\":10," \
 	"\"edited\":4,\"opaque\":1,\"opaque_share\":0.25,\"samples\":3.5,\"samples_used\":3," \
+	"\"order\":{\"names\":0,\"missed\":0,\"example\":\"\"}," \
 	"\"tus\":3,\"tus_assembled\":2,\"tus_cached\":1,\"seconds\":{\"parse\":0.5,\"as\":2}," \
 	"\"score\":{\"before\":{\"exttsp\":1.5,\"taken\":30,\"total\":90,\"lines95\":7," \
 	"\"cost\":{\"insns\":1,\"taken\":0.2,\"lines\":0.925,\"cycles\":0.5}}," \

@@ -20,6 +20,7 @@ static struct editanswer sample(void)
 	    .samples = 1e6,
 	    .samples_used = 9e5,
 	    .edited = 5,
+	    .list = {3, 1, "nobody"},
 	    .tus_assembled = 2,
 	    .tus_cached = 1,
 	    .score = {{1.5, 30, 90, 7, {.cycles = 0.5}}, {2.5, 10, 90, 5, {.cycles = 0.25}}},
@@ -47,6 +48,9 @@ START_TEST(an_answer_comes_through)
 	ck_assert(build_id_equal(&a.build_id, &b.build_id));
 	ck_assert_uint_eq(b.functions, 7);
 	ck_assert_uint_eq(b.edited, 5);
+	ck_assert_uint_eq(b.list.names, 3);
+	ck_assert_uint_eq(b.list.missed, 1);
+	ck_assert_str_eq(b.list.example, "nobody");
 	ck_assert_uint_eq(b.tus_cached, 1);
 	ck_assert_double_eq(b.opaque_share, 0.25);
 	ck_assert_double_eq(b.samples_used, 9e5);
@@ -92,8 +96,28 @@ START_TEST(each_member_is_checked)
 		ck_assert_msg(strstr(e.text, key) != NULL, "%s", e.text);
 		checked++;
 	}
-	ck_assert_uint_eq(checked, 14);
+	ck_assert_uint_eq(checked, 15);
 	json_decref(o);
+}
+END_TEST
+
+START_TEST(a_name_has_its_room)
+{
+	char name[EDITANSWER_NAME + 1];
+	struct editanswer a = sample(), b = {0};
+	json_t *o = editanswer_json(&a, ALL), *list = json_object_get(o, "order");
+	struct err e;
+
+	memset(name, 'x', sizeof name);
+	name[EDITANSWER_NAME - 1] = '\0';
+	json_object_set_new(list, "example", json_string(name));
+	ck_assert_int_eq(through_json(json_incref(o), ALL, &b, &e), 0);
+	ck_assert_str_eq(b.list.example, name);
+	name[EDITANSWER_NAME - 1] = 'x';
+	name[EDITANSWER_NAME] = '\0';
+	json_object_set_new(list, "example", json_string(name));
+	ck_assert_int_eq(through_json(o, ALL, &b, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "example"));
 }
 END_TEST
 
@@ -142,4 +166,4 @@ START_TEST(lines_come_through)
 END_TEST
 
 UNIT_MAIN("editanswer", 0, NULL, NULL, an_answer_comes_through, a_refusal_comes_through,
-    each_member_is_checked, lines_come_through)
+    each_member_is_checked, a_name_has_its_room, lines_come_through)
