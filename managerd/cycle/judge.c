@@ -111,6 +111,13 @@ static uint64_t edits_today(const struct core *c, uint32_t uid, int64_t now)
 	return swapped + failed;
 }
 
+bool judge_reordered(const struct module *mod)
+{
+	const struct editanswer_list *l = &mod->list.said;
+
+	return mod->list.wanted != mod->row.list && (!l->names || l->missed < l->names);
+}
+
 void judge(struct core *c, const struct trials *ts, const struct idle *idle, struct module *mod,
     const struct change_entry *asker, struct decay at, struct decision *d)
 {
@@ -134,6 +141,7 @@ void judge(struct core *c, const struct trials *ts, const struct idle *idle, str
 	    .edits_today = (unsigned)edits_today(c, r->uid, at.now_ms),
 	    .idle = idle->state == IDLE_YES,
 	    .idle_text = idle_text,
+	    .reordered = judge_reordered(mod),
 	    .asked = asker != NULL,
 	    .forced = asker && asker->force};
 
@@ -151,7 +159,7 @@ void judge(struct core *c, const struct trials *ts, const struct idle *idle, str
 		in.trial = !trial->ended_ms && trial->t.turn.n ? measured : NULL;
 		in.lost = trials_lost(ts, r) ? measured : NULL;
 	}
-	in.made = mod->schedule.made && in.laid_out && !in.trial;
+	in.made = mod->schedule.made && in.laid_out && !in.trial && !in.reordered;
 	if (in.lost) {
 		in.change = profile_distance(&mod->profile.now, &mod->profile.layout, at, &noise);
 		if (in.change < 1)

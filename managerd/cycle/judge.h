@@ -8,6 +8,9 @@
 #include "managerd/decide/idlewatch.h"
 #include "managerd/job/edit.h"
 
+/* Whether the last layout was made with another list of functions than the policy names now, or
+ * with none, or the policy names none any more; but not where the program has none of them. */
+bool judge_reordered(const struct module *mod);
 /* Climbs the ladder for a module that is loaded; asker NULL = nobody. */
 void judge(struct core *c, const struct trials *ts, const struct idle *idle, struct module *mod,
     const struct change_entry *asker, struct decay at, struct decision *d);

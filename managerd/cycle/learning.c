@@ -61,6 +61,15 @@ void learning_ask(struct learning *l, struct module *mod, struct change_entry *c
 		put_off(l, mod, "too many files wait to be inspected");
 }
 
+/* What was estimated of a layout with another list says nothing of it. */
+static void take_list(struct module *mod, uint64_t list)
+{
+	if (mod->list.wanted == list)
+		return;
+	mod->list = (struct module_list){.wanted = list};
+	mod->schedule.scored = false;
+}
+
 /* j: its table and map, NULL where there are none or with why they are of no use. */
 static void learn(struct learning *l, const struct inspection *q, const struct priv_inspected *r,
     struct joined *j, const char *why)
@@ -74,8 +83,10 @@ static void learn(struct learning *l, const struct inspection *q, const struct p
 	    &e);
 
 	mod = modules_of_path(ms, q->path);
-	if (mod && q->judge && !rc && r->status != PRIV_LATER)
+	if (mod && q->judge && !rc && r->status != PRIV_LATER) {
 		mod->file.judged = true;
+		take_list(mod, r->list);
+	}
 	if (mod && mod->schedule.inspection == INSPECTION_ASKED && !q->judge) {
 		/* Another one, for a batch, was under way. */
 		if (!learning_inspect(l, &mod->row))

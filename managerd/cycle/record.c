@@ -43,7 +43,7 @@ int record_swap(
 	mod->row.held_until_ms = 0;
 	module_text(&mod->row.held_why, NULL);
 	if (module_place(&c->modules, mod, &b->id, b->map.p, b->map.n, now, e) ||
-	    module_set_layout(&c->modules, mod, &b->used, e) ||
+	    module_set_layout(&c->modules, mod, &b->used, b->list, e) ||
 	    event_swapped(c->store, &mod->row, now, &from, &b->swap, e) ||
 	    trials_begin(ts, mod, &from, b->asked_ms, &b->before, &b->after, e) ||
 	    note_kept(c, &mod->row, e))
@@ -167,9 +167,10 @@ static int take_over(
 		module_hold(&mod->row, "rolled back");
 	if (module_place(&c->modules, mod, &o->to, NULL, 0, now, e) ||
 	    (o->rollback ? module_clear_layout(&c->modules, mod, e)
-			 : module_set_layout(&c->modules, mod, NULL, e)))
+			 : module_set_layout(&c->modules, mod, NULL, 0, e)))
 		return -1;
-	/* About: it is from before the manager was killed. */
+	/* About: it is from before the manager was killed. With which list is not known: it is made
+	 * again where the policy names one, and is the same. */
 	mod->schedule.made = !o->rollback;
 	mod->schedule.scored_at = mod->row.mapped;
 	return module_save(&c->modules, mod, e);

@@ -257,6 +257,7 @@ static int start_job(struct work *w, struct module *mod, struct err *e)
 	if (w->now.kind < PRIV_VERIFY) {       /* commands are over what was made before */
 		if (w->now.kind == PRIV_BUILD) /* to be remembered; the present one goes on */
 			profile_copy(&made->used, now);
+		made->list = mod->list.wanted;
 		made->mapped = mod->row.mapped;
 		density = store_density(&mod->row);
 		made->swap.samples = density * profile_total(now, at).samples;
@@ -309,6 +310,19 @@ enum progress step_ended(struct work *w, struct module *mod)
 	return r && r->end != EDIT_DONE ? job_failed(w, mod, r) : DONE;
 }
 
+/* What its list names in vain is said once. */
+static void note_list(struct work *w, struct module *mod, const struct editanswer_list *said)
+{
+	bool news = said->names != mod->list.said.names || said->missed != mod->list.said.missed;
+	const char *path = conf_order_for(w->core->conf, mod->row.path);
+
+	mod->list.said = *said;
+	if (news && said->missed)
+		log_warn("%s: %s: %u of %u names are of no function of the program that can move, "
+			 "such as '%s'",
+		    mod->row.path, path ? path : "order", said->missed, said->names, said->example);
+}
+
 enum progress step_take_score(struct work *w, struct module *mod)
 {
 	const struct editanswer *a = &w->now.ran->answer;
@@ -316,6 +330,7 @@ enum progress step_take_score(struct work *w, struct module *mod)
 	struct core *c = w->core;
 	struct err e;
 
+	note_list(w, mod, &a->list);
 	judge_score(mod, w->trials, a, &w->now.made, modules_decay(&w->core->modules));
 	mod->schedule.decided_ms = 0;
 	if (core_end(c, core_begin(c, &e) || module_save(&c->modules, mod, &e), &e))
@@ -347,6 +362,7 @@ enum progress step_take_build(struct work *w, struct module *mod)
 	struct core *c = w->core;
 	struct err e;
 
+	note_list(w, mod, &a->list);
 	w->now.build = r->task;
 	buf_add(&b->map, r->blob->p, r->blob->n);
 	b->id = r->build_id;
@@ -362,12 +378,15 @@ enum progress step_take_build(struct work *w, struct module *mod)
 	    a->tus_assembled, a->tus, r->ran_s);
 	if (build_id_equal(&b->id, &mod->row.current)) {
 		if (!core_end(c,
-			core_begin(c, &e) || module_set_layout(&c->modules, mod, &b->used, &e), &e))
+			core_begin(c, &e) ||
+			    module_set_layout(&c->modules, mod, &b->used, b->list, &e),
+			&e))
 			record_made(mod, b);
 		return over(w, CHANGE_DONE, "the present layout is the best one already");
 	}
 	judge_build(mod, w->trials, b);
-	return forced || !(mod->row.estimate.low < decide_limit(c->conf, store_laid_out(&mod->row)))
+	return forced || judge_reordered(mod) ||
+		       !(mod->row.estimate.low < decide_limit(c->conf, store_laid_out(&mod->row)))
 		   ? DONE
 		   : no_gain(w, mod);
 }
@@ -391,7 +410,7 @@ enum progress step_measure(struct work *w, struct module *mod)
 static int record_loss(struct work *w, struct module *mod, struct err *e)
 {
 	mod->row.predicted = false;
-	return module_set_layout(&w->core->modules, mod, &w->now.made.used, e);
+	return module_set_layout(&w->core->modules, mod, &w->now.made.used, w->now.made.list, e);
 }
 
 enum progress step_take_measured(struct work *w, struct module *mod, bool *more)

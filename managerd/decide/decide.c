@@ -100,11 +100,16 @@ static void enough_covered(const struct conf *c, const struct decide_in *in, str
 		pass(s, "%.1f %% of the samples in functions that can be laid out", percent(share));
 }
 
-/* What was no gain is not made again of the same usage. */
+static const char other_list[] =
+    "the list of functions that come first is another one than the last layout was made with";
+
+/* What was no gain is not made again of the same usage, and with the same list. */
 static void other_usage(const struct conf *c, const struct decide_in *in, struct rung_step *s)
 {
 	if (!in->lost)
 		pass(s, "no layout was taken back");
+	else if (in->reordered)
+		pass(s, "%s", other_list);
 	else if (!below(s, in->change, c->decide.min_change))
 		pass(s, "usage changed by %.1f %% since a layout was taken back",
 		    percent(in->change));
@@ -201,6 +206,7 @@ static void enough_gain(const struct conf *c, const struct decide_in *in, struct
 	double limit = decide_limit(c, in->laid_out);
 	const struct decide_estimate *g = in->estimate;
 	char have[NUMBER_TEXT], least[NUMBER_TEXT], gain[NUMBER_RANGE], more[128], known[128];
+	bool too_low;
 
 	number_text(floor(in->samples), have);
 	if (below(s, in->samples, c->decide.min_samples)) {
@@ -219,7 +225,10 @@ static void enough_gain(const struct conf *c, const struct decide_in *in, struct
 	snprintf(known, sizeof known, "gain of %s expected of a %s layout, from %s samples",
 	    number_range(g->gain, g->low, g->high, gain), in->laid_out ? "new" : "first",
 	    number_text(floor(g->samples), have));
-	if (below(s, g->low, limit))
+	too_low = below(s, g->low, limit);
+	if (in->reordered)
+		pass(s, "%s; %s", known, other_list);
+	else if (too_low)
 		stop(s, "%s, policy requires at least %.4g %%: %s", known, 100 * limit,
 		    outlook(
 			c, in, fmax(0, g->samples + decide_more(g, limit) - in->samples), more));

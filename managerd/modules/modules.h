@@ -13,6 +13,7 @@
 #ifndef MORPH_MANAGERD_MODULES_H
 #define MORPH_MANAGERD_MODULES_H
 
+#include "common/editanswer/editanswer.h"
 #include "managerd/conf/conf.h"
 #include "managerd/decide/schedule.h"
 #include "managerd/modules/builds.h"
@@ -62,12 +63,18 @@ struct inspected_file { /* what the last inspection found out about the file at 
 	uint64_t placed_ns;
 };
 
+struct module_list {                 /* the policy's list of functions that come first */
+	uint64_t wanted;             /* hash of its names as of the last judgement, 0 = none */
+	struct editanswer_list said; /* of it, by the editor; no names: not yet */
+};
+
 struct module {
 	struct store_module row; /* its strings are the module's own, on the heap */
 	struct profiles profile;
 	struct builds builds;
 	struct module_memory memory;
 	struct inspected_file file;
+	struct module_list list;
 	struct schedule schedule; /* the cycle's */
 };
 
@@ -158,9 +165,10 @@ int module_load(struct modules *ms, struct module *m, struct err *e);
 /* Writes row and dirty functions. */
 int module_save(struct modules *ms, struct module *m, struct err *e);
 /* The present profile becomes the one its layout was made from (snapshot:
- * one that was copied before; NULL = now). */
-int module_set_layout(
-    struct modules *ms, struct module *m, const struct profile *snapshot, struct err *e);
+ * one that was copied before; NULL = now), with the list of this hash. */
+int module_set_layout(struct modules *ms, struct module *m, const struct profile *snapshot,
+    uint64_t list, struct err *e);
+/* The row is the caller's to save. */
 int module_clear_layout(struct modules *ms, struct module *m, struct err *e);
 /* Whether the present program has a replay table. */
 bool module_has_table(struct modules *ms, struct module *m);

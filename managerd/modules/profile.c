@@ -54,14 +54,18 @@ int module_save(struct modules *ms, struct module *m, struct err *e)
 int module_clear_layout(struct modules *ms, struct module *m, struct err *e)
 {
 	profile_free(&m->profile.layout);
+	m->row.list = 0;
 	m->schedule.scored = m->schedule.made = false;
 	return store_clear_profile(ms->store, m->row.id, PROFILE_LAYOUT, e);
 }
 
-int module_set_layout(
-    struct modules *ms, struct module *m, const struct profile *snapshot, struct err *e)
+int module_set_layout(struct modules *ms, struct module *m, const struct profile *snapshot,
+    uint64_t list, struct err *e)
 {
 	if (module_load(ms, m, e) || module_clear_layout(ms, m, e))
+		return -1;
+	m->row.list = list;
+	if (store_put_module(ms->store, &m->row, e))
 		return -1;
 	profile_copy_used(&m->profile.layout, snapshot ? snapshot : &m->profile.now);
 	module_count_bytes(ms, m);

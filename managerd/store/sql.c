@@ -10,7 +10,7 @@
  * without addresses (addresses.h), in 9 without calls: addresses.data as packed.h says,
  * addresses.calls as calls.h does; address_batches.data for each file of a batch its id (8 bytes),
  * uleb: samples, uleb: bytes, and so many of packed.h, address_batches.calls for each that was
- * called its id, uleb: bytes, and so many of calls.h; in 10 without what cannot be lifted.
+ * called its id, uleb: bytes, and so many of calls.h; in 10 without what cannot be lifted, and without lists.
  */
 #include "managerd/store/sql.h"
 #include "common/publish.h"
@@ -68,7 +68,7 @@ static const char schema[] =
     " samples_ms INTEGER NOT NULL DEFAULT 0, fetch_ms INTEGER NOT NULL DEFAULT 0,"
     " fetch_tries INTEGER NOT NULL DEFAULT 0, fetch_why TEXT, gain_low REAL, gain_high REAL,"
     " gain_missed REAL NOT NULL DEFAULT 0, gain_samples REAL NOT NULL DEFAULT 0,"
-    " squares REAL NOT NULL DEFAULT 0, lift_why TEXT);"
+    " squares REAL NOT NULL DEFAULT 0, lift_why TEXT, list INTEGER NOT NULL DEFAULT 0);"
     "CREATE TABLE builds (module INTEGER NOT NULL REFERENCES modules, id BLOB NOT NULL,"
     " origin BLOB NOT NULL, kind INTEGER NOT NULL, state INTEGER NOT NULL,"
     " made_ms INTEGER NOT NULL, bytes INTEGER NOT NULL, map BLOB NOT NULL,"
@@ -168,6 +168,7 @@ static const char schema_9_to_10[] = "BEGIN IMMEDIATE;" CALLS "PRAGMA user_versi
 
 static const char schema_10_to_11[] = "BEGIN IMMEDIATE;"
 				      "ALTER TABLE modules ADD COLUMN lift_why TEXT;"
+				      "ALTER TABLE modules ADD COLUMN list INTEGER NOT NULL DEFAULT 0;"
 				      "PRAGMA user_version = 11;"
 				      "COMMIT";
 

@@ -30,13 +30,13 @@ S(PUT_MODULE,
     " fetch_tries = excluded.fetch_tries, fetch_why = excluded.fetch_why,"
     " gain_low = excluded.gain_low, gain_high = excluded.gain_high,"
     " gain_missed = excluded.gain_missed, gain_samples = excluded.gain_samples,"
-    " squares = excluded.squares, lift_why = excluded.lift_why")
+    " squares = excluded.squares, lift_why = excluded.lift_why, list = excluded.list")
 S(GET_MODULES,
     "SELECT id, path, uid, state, text, artifact, current, origin, first_ms, last_ms,"
     " layout_ms, held_until_ms, held_why, mapped, stale, outside, outside_aged, outside_ms,"
     " predicted, gain, taken_before, taken_after, predicted_ms, samples, samples_ms,"
     " fetch_ms, fetch_tries, fetch_why, gain_low, gain_high, gain_missed, gain_samples,"
-    " squares, lift_why FROM modules WHERE ?1 = 0 OR id = ?1 ORDER BY mapped DESC, path")
+    " squares, lift_why, list FROM modules WHERE ?1 = 0 OR id = ?1 ORDER BY mapped DESC, path")
 S(PUT_BUILD, "INSERT OR REPLACE INTO builds VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
 S(SET_BUILD_STATE, "UPDATE builds SET state = ?3 WHERE module = ?1 AND id = ?2")
 S(GET_BUILDS, "SELECT id, origin, kind, state, made_ms, bytes, NULL FROM builds WHERE module = ?"

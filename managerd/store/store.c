@@ -72,14 +72,14 @@ const char *module_state_name(enum module_state m)
 int store_put_module(struct store *s, const struct store_module *m, struct err *e)
 {
 	return sql_run(s,
-	    sql_bind(s, PUT_MODULE, e, "itiittzziiiitiiidiidddidiiitdddddt", m->id, m->path,
+	    sql_bind(s, PUT_MODULE, e, "itiittzziiiitiiidiidddidiiitdddddti", m->id, m->path,
 		(int64_t)m->uid, (int64_t)m->state, m->text ? m->text : "", m->artifact,
 		&m->current, &m->origin, m->first_ms, m->last_ms, m->layout_ms, m->held_until_ms,
 		m->held_why, m->mapped, m->stale, m->outside, m->outside_aged, m->outside_ms,
 		(int64_t)m->predicted, m->estimate.gain, m->taken_before, m->taken_after,
 		m->predicted_ms, m->samples, m->samples_ms, m->fetch_ms, m->fetch_tries,
 		m->fetch_why, m->estimate.low, m->estimate.high, m->estimate.missed,
-		m->estimate.samples, m->squares, m->lift_why),
+		m->estimate.samples, m->squares, m->lift_why, m->list),
 	    e);
 }
 
@@ -119,6 +119,7 @@ int store_modules(struct store *s, uint64_t id, struct arena *a, struct store_mo
 				 .samples = sqlite3_column_double(st, 23),
 				 .samples_ms = sqlite3_column_int64(st, 24),
 				 .squares = sqlite3_column_double(st, 32),
+				 .list = (uint64_t)sqlite3_column_int64(st, 34),
 				 .fetch_ms = sqlite3_column_int64(st, 25),
 				 .fetch_tries = sqlite3_column_int64(st, 26),
 				 .fetch_why = sql_text_of(st, 27, a),

@@ -98,6 +98,8 @@ struct store_module {
 	struct decide_estimate estimate;
 	double taken_before, taken_after;
 	int64_t predicted_ms;
+	uint64_t list; /* hash of the list of functions that its last layout was made with, 0 = of
+			  none; PROFILE_LAYOUT's companion */
 	/* no artifact: */
 	int64_t fetch_ms;      /* none is fetched before; 0 = none was tried */
 	int64_t fetch_tries;   /* in vain, one after another */

@@ -24,12 +24,14 @@
 	",\"cycles\":0.4}}},\"size\":{\"before\":100,\"after\":120}," \
 	"\"estimate\":{\"gain\":" gain ",\"low\":" gain ",\"high\":" gain \
 	",\"missed\":0,\"optimism\":0}"
-#define ANSWER(lines, gain) \
+/* names: of a list of functions, and how many of them are missed. */
+#define ANSWER_OF(names, lines, gain) \
 	"echo '{\"ok\":true,\"out\":\"x\",\"build_id\":\"16\",\"origin\":\"0b\",\"functions\":10," \
 	"\"edited\":4,\"opaque\":1,\"opaque_share\":0.25,\"samples\":3.5,\"samples_used\":3," \
-	"\"order\":{\"names\":0,\"missed\":0,\"example\":\"\"}," \
+	"\"order\":{" names ",\"example\":\"\"}," \
 	"\"tus\":3,\"tus_assembled\":2,\"tus_cached\":1,\"seconds\":{\"parse\":0.5,\"as\":2}" \
 	"," SCORE(lines, gain) "}'"
+#define ANSWER(lines, gain) ANSWER_OF("\"names\":0,\"missed\":0", lines, gain)
 
 static const char policy[] =
     "profile: {registers: no}\n"
@@ -795,6 +797,77 @@ START_TEST(a_hold_outlives_a_refusal)
 }
 END_TEST
 
+/* An operator names a list of functions that come first, or another one, and the policy is read
+ * again. */
+static void name_list(struct fake_file *f, uint64_t hash)
+{
+	f->inspection.list = hash;
+	modules_judge_again(&m->core.modules);
+	core_soon(&m->core);
+}
+
+static bool waits_for_gain(void)
+{
+	struct module *mod = module_at(1000, 0);
+
+	return mod->schedule.rung == RUNG_GAIN && mod->file.judged && !m->work.now.step;
+}
+
+static bool laid_out_with(uint64_t list)
+{
+	return swapped() && module_at(1000, 0)->row.list == list;
+}
+
+static bool with_first(void)
+{
+	return laid_out_with(5);
+}
+
+static bool with_second(void)
+{
+	return laid_out_with(6);
+}
+
+static bool with_none(void)
+{
+	return laid_out_with(0);
+}
+
+/* A layout is made whatever it gains, once for each list; not for one that the program has nothing
+ * of. */
+START_TEST(another_list_is_another_layout)
+{
+	struct fake_file *f = program(1000, 0, 3);
+
+	priv->script = ANSWER_OF("\"names\":2,\"missed\":1", "0.925", "0");
+	send_batch(1000, 1);
+	acknowledged();
+	turn_until(waits_for_gain, 20);
+	name_list(f, 5);
+	turn_until(with_first, 20);
+	ck_assert_uint_eq(module_at(1000, 0)->list.said.missed, 1);
+	name_list(f, 5);
+	turn_until(waits_for_gain, 20);
+	ck_assert_uint_eq(f->swaps, 1);
+	priv->built.b[0] = 0x17;
+	name_list(f, 6);
+	turn_until(with_second, 20);
+	ck_assert_uint_eq(f->swaps, 2);
+	ck_assert_int_eq(modules_reload(&m->core.modules, &e), 0);
+	name_list(f, 6);
+	turn_until(waits_for_gain, 20);
+	/* The same build: nothing is swapped, and it is not made again. */
+	name_list(f, 0);
+	turn_until(with_none, 20);
+	ck_assert_uint_eq(f->swaps, 2);
+	priv->script = ANSWER_OF("\"names\":2,\"missed\":2", "0.925", "0");
+	name_list(f, 7);
+	turn_until(waits_for_gain, 20);
+	ck_assert(with_none());
+	ck_assert_uint_eq(f->swaps, 2);
+}
+END_TEST
+
 static bool refused(void)
 {
 	struct store_decision last;
@@ -1368,7 +1441,7 @@ END_TEST
 
 UNIT_MAIN("cycle", 120, setup, teardown, first_samples_are_not_lost,
     a_slow_look_holds_a_batch_for_a_second, round_and_back, an_inspection_of_before_a_rollback,
-    what_a_person_asks_for_is_looked_at, a_hold_outlives_a_refusal,
+    what_a_person_asks_for_is_looked_at, a_hold_outlives_a_refusal, another_list_is_another_layout,
     what_is_built_is_looked_at_again, changes_are_each_users_own, work_ends_with_the_ownership,
     samples_are_known_without_loading, extra_samples_only_sharpen,
     UNIT_LOOP(refusals_of_the_parent, 2), a_job_that_cannot_begin_waits, each_user_has_a_budget,

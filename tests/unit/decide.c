@@ -170,6 +170,35 @@ START_TEST(low_gain)
 }
 END_TEST
 
+#define OTHER_LIST \
+	"the list of functions that come first is another one than the last layout was made with"
+
+/* It is made whatever it gains, by the list alone; but not at any time. */
+START_TEST(another_list)
+{
+	struct decide_estimate e = {-0.02, -0.03, -0.01, 0, 2000};
+	struct decide_in in = good();
+
+	in.change = 0;
+	in.reordered = true;
+	in.estimate = &e;
+	check_edit(&in);
+	ck_assert_str_eq(d.step[RUNG_TAKEN_BACK].text, OTHER_LIST);
+	ck_assert_str_eq(d.step[RUNG_GAIN].text,
+	    "gain of -2.0 % (-3.0 … -1.0) expected of a first layout, from 2,000 "
+	    "samples; " OTHER_LIST);
+	in.estimate = NULL;
+	decide(&c, &in, &d);
+	ck_assert_int_eq(d.verdict, VERDICT_SCORE);
+	in.estimate = &e;
+	in.since_swap_s = 90;
+	check_stop(&in, RUNG_COOL_DOWN, "swapped 90 s ago, policy requires 6 h");
+	in.samples = 1999;
+	decide(&c, &in, &d);
+	ck_assert_int_eq(d.rung, RUNG_GAIN);
+}
+END_TEST
+
 /* In two half-lives there are fewer samples than the rate alone says, since they age. */
 START_TEST(what_the_rate_never_gives)
 {
@@ -350,6 +379,6 @@ START_TEST(which_want_samples)
 END_TEST
 
 UNIT_MAIN("decide", 0, setup, NULL, exactly_at_every_threshold, excluded, held, few_samples,
-    low_coverage, taken_back, low_gain, what_the_rate_never_gives, what_is_said_is_rounded,
-    how_many_more, which_want_samples, made_from_this_profile, gain_is_measured_last, cool_down,
-    budget, busy, names)
+    low_coverage, taken_back, low_gain, another_list, what_the_rate_never_gives,
+    what_is_said_is_rounded, how_many_more, which_want_samples, made_from_this_profile,
+    gain_is_measured_last, cool_down, budget, busy, names)

@@ -311,15 +311,17 @@ START_TEST(layout_profile)
 	profile_add(origin_func(&m->builds.origin.v[0], &m->profile.now, 0), 0, 10, at(1000));
 	ck_assert_double_eq(
 	    profile_distance(&m->profile.now, &m->profile.layout, at(1000), &noise), 1);
-	ck_assert_int_eq(module_set_layout(&ms, m, NULL, &e), 0);
+	ck_assert_int_eq(module_set_layout(&ms, m, NULL, 7, &e), 0);
 	ck_assert_double_eq(
 	    profile_distance(&m->profile.now, &m->profile.layout, at(1000), &noise), 0);
 	ck_assert_int_eq(modules_reload(&ms, &e), 0);
 	m = modules_of_path(&ms, "/known/prog");
 	ck_assert_int_eq(module_load(&ms, m, &e), 0);
 	ck_assert_double_eq(profile_total(&m->profile.layout, at(1000)).samples, 10);
+	ck_assert_uint_eq(m->row.list, 7);
 	ck_assert_int_eq(module_clear_layout(&ms, m, &e), 0);
 	ck_assert_double_eq(profile_total(&m->profile.layout, at(1000)).samples, 0);
+	ck_assert_uint_eq(m->row.list, 0);
 }
 END_TEST
 

@@ -76,6 +76,7 @@ static struct store_module module(const char *p)
 	    .predicted_ms = 5,
 	    .samples = 2.5,
 	    .squares = 1.25,
+	    .list = UINT64_MAX - 1,
 	    .samples_ms = 6,
 	    .fetch_ms = 7,
 	    .fetch_tries = 3,
@@ -184,6 +185,7 @@ START_TEST(modules_as_they_were_put)
 	ck_assert_double_eq(m->outside_aged, 1.5);
 	ck_assert_double_eq(m->samples, 2.5);
 	ck_assert_int_eq(m->samples_ms, 6);
+	ck_assert_uint_eq(m->list, UINT64_MAX - 1);
 	ck_assert_int_eq(m->fetch_ms, 7);
 	ck_assert_int_eq(m->fetch_tries, 3);
 	ck_assert_str_eq(m->fetch_why, "no server has it");
@@ -399,7 +401,8 @@ static void save_one_function(uint64_t id, const struct hash128 *k, struct profi
 }
 
 /* Up to schema 10. */
-#define NO_LIFTS "ALTER TABLE modules DROP COLUMN lift_why;"
+#define NO_LIFTS \
+	"ALTER TABLE modules DROP COLUMN lift_why; ALTER TABLE modules DROP COLUMN list;"
 /* Up to schema 8. */
 #define NO_ADDRESSES \
 	NO_LIFTS "DROP TABLE addresses; DROP TABLE address_files; DROP TABLE address_batches;"
@@ -573,6 +576,23 @@ START_TEST(a_store_without_calls_is_brought_up)
 	ck_assert_int_eq(store_add_addresses(s, 1000, 1, &part, 1, &no_calls, &e), 0);
 	ck_assert_int_eq(store_address_sums(s, &all, 0, &mem, &f, &n, &e), 0);
 	ck_assert(n == 1 && f->samples == 2);
+	profile_free(&p);
+}
+END_TEST
+
+START_TEST(a_store_without_lists_is_brought_up)
+{
+	struct hash128 k = hash_bytes("f", 1);
+	struct profile p = {0};
+	struct store_module *m;
+	size_t n;
+
+	save_one_function(module_id("/bin/a"), &k, &p);
+	sql(NO_LISTS "PRAGMA user_version = 10");
+	s = store_open(path, &e);
+	ck_assert_msg(s != NULL, "%s", e.text);
+	ck_assert_int_eq(store_modules(s, 0, &mem, &m, &n, &e), 0);
+	ck_assert(n == 1 && !m->list && m->squares > 0);
 	profile_free(&p);
 }
 END_TEST
@@ -860,8 +880,8 @@ UNIT_MAIN("store", 60, setup, teardown, accounting_adds_up_and_stays,
     modules_go_with_all_there_is_of_them, profiles, outcomes_and_calls_stay,
     an_earlier_store_is_brought_up, ids_are_of_a_cryptographic_hash,
     modules_of_an_earlier_store_get_their_ids, a_store_without_addresses_is_brought_up,
-    a_store_without_calls_is_brought_up, damaged_outcomes_are_left_out,
-    unchanged_decisions_are_one_row, decisions_are_bounded, events, events_of_an_owner_are_counted,
-    events_are_bounded, a_checkpoint_begins_the_log_from_its_front, the_log_is_bounded,
-    UNIT_LOOP(damaged_store_is_moved_aside, 2), other_version_is_moved_aside,
+    a_store_without_calls_is_brought_up, a_store_without_lists_is_brought_up,
+    damaged_outcomes_are_left_out, unchanged_decisions_are_one_row, decisions_are_bounded, events,
+    events_of_an_owner_are_counted, events_are_bounded, a_checkpoint_begins_the_log_from_its_front,
+    the_log_is_bounded, UNIT_LOOP(damaged_store_is_moved_aside, 2), other_version_is_moved_aside,
     unreadable_store_stays)
