@@ -118,6 +118,20 @@ static void show_ladder(const struct invocation *in, const json_t *ladder, bool 
 	table_free(&t);
 }
 
+/* The list of functions that come first, and what of it the program has not. */
+static const char *order_words(struct arena *a, const json_t *o)
+{
+	const char *path = words_clean(a, json_str(o, "path")), *example = json_str(o, "example");
+	double names = json_num(o, "names");
+
+	if (isnan(names))
+		return path;
+	return arena_printf(a, "%s: %s%s", path, words_plural(a, names, "name"),
+	    example ? arena_printf(a, ", %s of no function that can move, such as '%s'",
+			  words_number(a, json_num(o, "missed")), words_clean(a, example))
+		    : "");
+}
+
 static void show_explain(const struct invocation *in, const json_t *e)
 {
 	const json_t *m = json_object_get(e, "module"), *d = json_object_get(e, "decision");
@@ -126,7 +140,7 @@ static void show_explain(const struct invocation *in, const json_t *e)
 	struct arena *a = in->mem;
 	double times = json_num(d, "times");
 	const char *fetch = words_fetch(a, m), *legacy = words_legacy(a, m);
-	const json_t *w = json_object_get(e, "working");
+	const json_t *w = json_object_get(e, "working"), *order = json_object_get(e, "order");
 
 	table_paint(stdout, colour, BOLD, words_clean(a, json_str(m, "path")));
 	printf(", %s\n", words_said(a, json_str(m, "text")));
@@ -139,6 +153,8 @@ static void show_explain(const struct invocation *in, const json_t *e)
 		table_field(stdout, colour, "working",
 		    words_step(
 			a, json_str(w, "step"), json_str(w, "since"), json_num(w, "eta_s"), now));
+	if (json_is_object(order))
+		table_field(stdout, colour, "order", order_words(a, order));
 	if (!json_is_object(d)) {
 		if (!legacy)
 			puts("  Nothing was decided yet.");

@@ -267,6 +267,16 @@ json_t *json_ladder(const struct store_decision *d)
 	return list;
 }
 
+json_t *json_order(const struct manager_order *o)
+{
+	bool known = o->said->names > 0;
+
+	return json_pack("{so so so so}", "path", json_text(o->path), "names",
+	    known ? count(o->said->names) : json_null(), "missed",
+	    known ? count(o->said->missed) : json_null(), "example",
+	    json_text(o->said->missed ? o->said->example : NULL));
+}
+
 json_t *json_event(const struct store_event *ev)
 {
 	json_t *before = ev->size_before ? count(ev->size_before) : json_null();

@@ -25,6 +25,8 @@ json_t *json_module(const struct store_module *m, double samples, bool can_rollb
 json_t *json_decision(const struct store_decision *d);
 /* The rungs of a decision with its steps. */
 json_t *json_ladder(const struct store_decision *d);
+/* A list of functions that come first. */
+json_t *json_order(const struct manager_order *o);
 json_t *json_event(const struct store_event *ev);
 /* left_s: of its step; NAN = not known. */
 json_t *json_change(const struct change *c, double left_s);

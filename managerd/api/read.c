@@ -107,6 +107,7 @@ enum http_verdict api_get_samples(struct call *c)
 
 enum http_verdict api_get_explain(struct call *c)
 {
+	struct manager_order order;
 	struct manager_status s;
 	struct store_decision d;
 	struct err e;
@@ -118,11 +119,12 @@ enum http_verdict api_get_explain(struct call *c)
 	have = store_last_decision(manager_store(c->api->m), c->module->id, &c->rq->mem, &d, &e);
 	if (have < 0 || module_json(c, c->module, &module, &e) < 0)
 		return api_internal(c, &e);
-	return api_sync(
-	    c, json_pack("{so so so so}", "module", module, "working",
-		   s.working_module == c->module->id ? json_working(&s, true) : json_null(),
-		   "decision", have ? json_decision(&d) : json_null(), "ladder",
-		   have ? json_ladder(&d) : json_array()));
+	return api_sync(c,
+	    json_pack("{so so so so so}", "module", module, "working",
+		s.working_module == c->module->id ? json_working(&s, true) : json_null(), "order",
+		manager_order(c->api->m, c->module->id, &order) ? json_order(&order) : json_null(),
+		"decision", have ? json_decision(&d) : json_null(), "ladder",
+		have ? json_ladder(&d) : json_array()));
 }
 
 /* ?module= and ?limit= of a list; -1 after an error reply. */

@@ -9,6 +9,7 @@
 #ifndef MORPH_MANAGERD_CYCLE_H
 #define MORPH_MANAGERD_CYCLE_H
 
+#include "common/editanswer/editanswer.h"
 #include "managerd/conf/conf.h"
 #include "managerd/decide/decide.h"
 #include "managerd/samples/codemap.h"
@@ -111,6 +112,12 @@ struct manager_legacy {
 };
 /* false: the module has an artifact, or is gone. */
 bool manager_legacy(struct manager *m, uint64_t module, struct manager_legacy *out);
+struct manager_order {
+	const char *path;                   /* of the policy's list of functions that come first */
+	const struct editanswer_list *said; /* of it, by the editor; no names: nothing yet */
+};
+/* The list of a module; false: there is none. Strings live until the loop goes on. */
+bool manager_order(struct manager *m, uint64_t module, struct manager_order *out);
 /* A part of the code map of one of a module's builds. */
 struct code_order {
 	uint64_t module;

@@ -383,6 +383,17 @@ bool manager_legacy(struct manager *m, uint64_t module, struct manager_legacy *o
 	return true;
 }
 
+bool manager_order(struct manager *m, uint64_t module, struct manager_order *out)
+{
+	const struct module *mod = modules_get(&m->core.modules, module);
+	const char *path = mod ? conf_order_for(m->core.conf, mod->row.path) : NULL;
+
+	if (!path)
+		return false;
+	*out = (struct manager_order){path, &mod->list.said};
+	return true;
+}
+
 bool manager_can_rollback(struct manager *m, uint64_t module)
 {
 	struct module *mod = modules_get(&m->core.modules, module);

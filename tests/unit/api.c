@@ -446,6 +446,8 @@ START_TEST(explain_has_every_rung)
 	ck_assert_str_eq(str(json_array_get(ladder, 4), "outcome"), "stopped");
 	ck_assert_double_eq(num(json_array_get(ladder, 4), "value"), 1200);
 	ck_assert_str_eq(str(json_array_get(ladder, 5), "outcome"), "not reached");
+	ck_assert_str_eq(str(json_object_get(x, "order"), "path"), "/etc/lua.order");
+	ck_assert_double_eq(num(json_object_get(x, "order"), "missed"), 2);
 	json_decref(x);
 }
 END_TEST

@@ -143,6 +143,14 @@ bool manager_legacy(struct manager *m, uint64_t module, struct manager_legacy *o
 	return true;
 }
 
+bool manager_order(struct manager *m, uint64_t module, struct manager_order *out)
+{
+	static const struct editanswer_list said = {5, 2, "evil\033[2J"};
+
+	*out = (struct manager_order){"/etc/lua.order", &said};
+	return module == module_id("/home/ann/bin/lua");
+}
+
 bool manager_can_rollback(struct manager *m, uint64_t module)
 {
 	return module == module_id("/home/ann/bin/lua");

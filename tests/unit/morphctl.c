@@ -232,6 +232,8 @@ START_TEST(explain_shows_the_rung_that_stopped_it)
 	    "  5  low-gain      stopped      1,200  2,000  1,200 samples; a gain is estimated from "
 	    "2,000 on:\n");
 	expect(t, "  6  cool-down     not reached\n");
+	expect(t, "  order      /etc/lua.order: 5 names, 2 of no function that can move, such as "
+		  "'evil?[2J'\n");
 	free(t);
 }
 END_TEST
