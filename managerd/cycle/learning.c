@@ -75,6 +75,8 @@ static void learn(struct learning *l, const struct inspection *q, const struct p
     struct joined *j, const char *why)
 {
 	struct modules *ms = &l->core->modules;
+	/* By the policy of now. */
+	bool judged = q->judge && q->begun_ns > ms->policy_ns;
 	struct module *mod;
 	struct err e;
 	int rc = core_end(l->core,
@@ -83,12 +85,12 @@ static void learn(struct learning *l, const struct inspection *q, const struct p
 	    &e);
 
 	mod = modules_of_path(ms, q->path);
-	if (mod && q->judge && !rc && r->status != PRIV_LATER) {
+	if (mod && judged && !rc && r->status != PRIV_LATER) {
 		mod->file.judged = true;
 		take_list(mod, r->list);
 	}
-	if (mod && mod->schedule.inspection == INSPECTION_ASKED && !q->judge) {
-		/* Another one, for a batch, was under way. */
+	if (mod && mod->schedule.inspection == INSPECTION_ASKED && !judged) {
+		/* Another one, for a batch or by the policy of before, was under way. */
 		if (!learning_inspect(l, &mod->row))
 			put_off(l, mod, "too many files wait to be inspected");
 	} else if (mod && mod->schedule.inspection == INSPECTION_ASKED) {

@@ -63,6 +63,7 @@ void modules_judge_again(struct modules *ms)
 	size_t i;
 
 	htab_free(&ms->unfit);
+	ms->policy_ns = uv_hrtime();
 	for (i = 0; i < ms->module.n; i++) {
 		m = ms->module.v[i];
 		m->file.judged = false;

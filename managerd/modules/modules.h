@@ -92,6 +92,7 @@ struct modules {
 	VEC(struct module *) module;
 	struct htab by_path, by_id; /* index + 1 */
 	struct htab unfit;   /* hash of path and build-id -> when to inspect it again, find.c */
+	uint64_t policy_ns;  /* uv_hrtime() when the policy was last read again; 0 = it was not */
 	struct htab crowded; /* uids of whom it was logged that they have too many modules */
 	struct {             /* of all modules */
 		size_t bytes;

@@ -806,6 +806,38 @@ static void name_list(struct fake_file *f, uint64_t hash)
 	core_soon(&m->core);
 }
 
+static bool inspected_for_work(void)
+{
+	struct module *mod = module_at(1000, 0);
+
+	return mod && mod->schedule.inspection == INSPECTION_ASKED && priv->task.n;
+}
+
+/* What was judged by the policy of before is judged again. */
+START_TEST(policy_read_again_meanwhile)
+{
+	struct fake_file *f = program(1000, 0, 3);
+	struct priv_inspected before;
+	unsigned n;
+
+	send_batch(1000, 1);
+	acknowledged();
+	priv->slow = true;
+	turn_until(inspected_for_work, 20);
+	n = f->inspections;
+	before = f->inspection;
+	before.refused = "the policy of before says no";
+	modules_judge_again(&m->core.modules);
+	priv->past = &before;
+	ck_assert(fake_answer(priv, f->path));
+	ck_assert(!module_at(1000, 0)->file.judged);
+	ck_assert_uint_eq(f->inspections, n + 1);
+	priv->slow = false;
+	ck_assert(fake_answer(priv, f->path));
+	turn_until(swapped, 20);
+}
+END_TEST
+
 static bool waits_for_gain(void)
 {
 	struct module *mod = module_at(1000, 0);
@@ -1442,8 +1474,8 @@ END_TEST
 UNIT_MAIN("cycle", 120, setup, teardown, first_samples_are_not_lost,
     a_slow_look_holds_a_batch_for_a_second, round_and_back, an_inspection_of_before_a_rollback,
     what_a_person_asks_for_is_looked_at, a_hold_outlives_a_refusal, another_list_is_another_layout,
-    what_is_built_is_looked_at_again, changes_are_each_users_own, work_ends_with_the_ownership,
-    samples_are_known_without_loading, extra_samples_only_sharpen,
+    policy_read_again_meanwhile, what_is_built_is_looked_at_again, changes_are_each_users_own,
+    work_ends_with_the_ownership, samples_are_known_without_loading, extra_samples_only_sharpen,
     UNIT_LOOP(refusals_of_the_parent, 2), a_job_that_cannot_begin_waits, each_user_has_a_budget,
     a_large_program_is_learned_in_the_pool, users_take_turns, cost_grows_with_the_programs,
     UNIT_CASE(120, setup_with_turns, teardown), a_gain_is_measured, a_loss_is_taken_back,
