@@ -37,3 +37,17 @@ const char *number_range(double v, double low, double high, char out[NUMBER_RANG
 	    out, NUMBER_RANGE, "%.1f %% (%.1f … %.1f)", percent(v), percent(low), percent(high));
 	return out;
 }
+
+const char *number_span(double s, char out[NUMBER_TEXT])
+{
+	static const struct {
+		double s;
+		const char *unit;
+	} u[] = {{86400, "d"}, {3600, "h"}, {60, "min"}};
+	size_t i;
+
+	for (i = 0; i < 3 && s < 2 * u[i].s; i++)
+		;
+	snprintf(out, NUMBER_TEXT, "%.3g %s", i < 3 ? s / u[i].s : s, i < 3 ? u[i].unit : "s");
+	return out;
+}

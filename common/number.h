@@ -10,4 +10,7 @@ const char *number_text(double v, char out[NUMBER_TEXT]);
 /* "4.1 % (2.9 … 5.3)" of shares of 1; what rounds to 0 has no sign. Returns out. */
 const char *number_range(double v, double low, double high, char out[NUMBER_RANGE]);
 
+/* "90 s", "5 min", "3.5 h", "7 d". Returns out. */
+const char *number_span(double s, char out[NUMBER_TEXT]);
+
 #endif

@@ -37,21 +37,6 @@ static bool below(struct rung_step *s, double value, double limit)
 	return value < limit;
 }
 
-/* "90 s", "5 min", "3.5 h", "7 d". */
-static const char *span(double s, char out[32])
-{
-	static const struct {
-		double s;
-		const char *unit;
-	} u[] = {{86400, "d"}, {3600, "h"}, {60, "min"}};
-	size_t i;
-
-	for (i = 0; i < 3 && s < 2 * u[i].s; i++)
-		;
-	snprintf(out, 32, "%.3g %s", i < 3 ? s / u[i].s : s, i < 3 ? u[i].unit : "s");
-	return out;
-}
-
 /* Never rounds a value to the limit that it misses. */
 static double percent(double x)
 {
@@ -72,7 +57,7 @@ static void may_it_change(const struct conf *c, const struct decide_in *in, stru
 /* After a rollback or a failure. */
 static void is_it_held(const struct conf *c, const struct decide_in *in, struct rung_step *s)
 {
-	char left[32];
+	char left[NUMBER_TEXT];
 
 	if (!in->held)
 		pass(s, "not held");
@@ -81,7 +66,7 @@ static void is_it_held(const struct conf *c, const struct decide_in *in, struct 
 	else if (in->held_left_s < 0)
 		stop(s, "%s; held until `morphctl reoptimize now`", in->held);
 	else
-		stop(s, "%s; held for another %s", in->held, span(in->held_left_s, left));
+		stop(s, "%s; held for another %s", in->held, number_span(in->held_left_s, left));
 }
 
 /* Enough of them in code that can be laid out. */
@@ -179,7 +164,7 @@ static double about(double x)
 static const char *outlook(
     const struct conf *c, const struct decide_in *in, double more, char out[128])
 {
-	char number[NUMBER_TEXT], wait[32];
+	char number[NUMBER_TEXT], wait[NUMBER_TEXT];
 	double s;
 
 	if (isinf(more)) {
@@ -192,7 +177,7 @@ static const char *outlook(
 	if (in->rate > 0)
 		snprintf(out, 128, "about %s more would do, %s%s", number,
 		    isinf(s) ? "which it never has at the present rate"
-			     : span(fmax(1, ceil(s)), wait),
+			     : number_span(fmax(1, ceil(s)), wait),
 		    isinf(s) ? "" : " at the present rate");
 	else
 		snprintf(out, 128, "about %s more would do", number);
@@ -238,7 +223,7 @@ static void enough_gain(const struct conf *c, const struct decide_in *in, struct
 
 static void cooled_down(const struct conf *c, const struct decide_in *in, struct rung_step *s)
 {
-	char since[32], wait[32];
+	char since[NUMBER_TEXT], wait[NUMBER_TEXT];
 
 	if (in->asked)
 		skip(s, "a person requested it");
@@ -247,10 +232,10 @@ static void cooled_down(const struct conf *c, const struct decide_in *in, struct
 	else if (in->since_swap_s < 0)
 		pass(s, "never swapped");
 	else if (below(s, in->since_swap_s, c->decide.cool_down_s))
-		stop(s, "swapped %s ago, policy requires %s", span(in->since_swap_s, since),
-		    span(c->decide.cool_down_s, wait));
+		stop(s, "swapped %s ago, policy requires %s", number_span(in->since_swap_s, since),
+		    number_span(c->decide.cool_down_s, wait));
 	else
-		pass(s, "swapped %s ago", span(in->since_swap_s, since));
+		pass(s, "swapped %s ago", number_span(in->since_swap_s, since));
 }
 
 /* All are remembered and counted at each decision about anybody's module: not even who
