@@ -16,10 +16,6 @@ enum { LONG_TURNS = 60, CELLS_MAX = 1 << 16, TURNS_MAX = 1 << 16, RECENT_MIN = 8
  * each is at least 2 %. */
 #define REACH (4 * 1.4826)
 #define LEAST_SPREAD 0.02
-/* A gain is known well enough when its bounds are so near, or nearer than a third of it. */
-#define NEAR 0.01
-/* Less than this, either way, is worth nothing. */
-#define WORTHLESS 0.005
 /* Added to the logarithm of ns per unit of work, of which there are up to 2^53: it stays positive.
  */
 #define WORK_OFFSET 64
@@ -224,7 +220,7 @@ void trial_add(struct trial *t, enum trial_arm arm, const struct wire_run *r)
 
 /* ---- windows ---- */
 
-static size_t old_blocks(const struct trial *t)
+size_t trial_old_blocks(const struct trial *t)
 {
 	size_t n = 0;
 
@@ -275,7 +271,7 @@ static int64_t block_of(struct trial *t, const struct trial_window *w, double tu
 	t->turn.v[t->turn.n - 1].ended++;
 	if (w->arm == TRIAL_OLD)
 		return (int64_t)t->turn.n - 1;
-	index = (int64_t)(t->turn.n - old_blocks(t)) - 2;
+	index = (int64_t)(t->turn.n - trial_old_blocks(t)) - 2;
 	return index < TRIAL_BLOCKS_MAX ? index : -1;
 }
 
@@ -405,7 +401,7 @@ static size_t complete_pairs(const struct trial *t)
 	case TRIAL_BY_RESTARTS: /* what its windows say is not left out before the next restart */
 		return n - (begun && t->turn.v[t->turn.n - 1].ended < TRIAL_TURN_RUNS);
 	case TRIAL_BY_RESTART: /* neither the first block of the new build nor the present one */
-		nold = old_blocks(t);
+		nold = trial_old_blocks(t);
 		n = t->turn.n - nold;
 		n = n > 2 ? n - 2 : 0;
 		return n < nold ? n : nold;
@@ -451,7 +447,7 @@ static bool is_long_enough(const struct trial *t, const struct trial_estimate *e
 	case TRIAL_BY_RESTARTS:
 		return e->pairs >= runs_max;
 	case TRIAL_BY_RESTART:
-		nold = old_blocks(t);
+		nold = trial_old_blocks(t);
 		return complete_pairs(t) >= (nold < TRIAL_BLOCKS_MAX ? nold : TRIAL_BLOCKS_MAX);
 	default:
 		return t->runs[TRIAL_OLD].n >= runs_max || t->runs[TRIAL_NEW].n >= runs_max;
@@ -471,9 +467,10 @@ enum trial_verdict trial_verdict(
 		return TRIAL_SLOWER;
 	if (t->kind == TRIAL_IN_USE && t->runs[TRIAL_NEW].n < TRIAL_RUNS_MIN)
 		return TRIAL_OPEN;
-	if (e->low > 0 && (long_enough || e->gain - e->low <= fmax(NEAR, e->gain / 3)))
+	if (e->low > 0 && (long_enough || e->gain - e->low <= fmax(TRIAL_NEAR, e->gain / 3)))
 		return TRIAL_FASTER;
-	if ((e->low > -WORTHLESS && e->high < WORTHLESS) || long_enough || t->turn.n >= TURNS_MAX)
+	if ((e->low > -TRIAL_WORTHLESS && e->high < TRIAL_WORTHLESS) || long_enough ||
+	    t->turn.n >= TURNS_MAX)
 		return TRIAL_EVEN;
 	return TRIAL_OPEN;
 }

@@ -51,6 +51,11 @@ enum {
 	TRIAL_BLOCKS_MAX = 48    /* before the restart of a service; the last ones stay */
 };
 
+/* A gain is known well enough when its bounds are so near, or nearer than a third of it. */
+#define TRIAL_NEAR 0.01
+/* Less than this, either way, is worth nothing. */
+#define TRIAL_WORTHLESS 0.005
+
 struct trial_runs {          /* of services windows, but for crashes */
 	uint64_t n, crashes; /* crashes: ended by a signal that says so (SIGSEGV, SIGABRT, …) */
 	double cpu_s, work;  /* work: of services */
@@ -113,6 +118,8 @@ void trial_free(struct trial *t);
 enum trial_arm trial_arm(const struct trial *t);
 /* Whether it is a service's. */
 bool trial_of_service(const struct trial *t);
+/* Turns of the old build before the first of the new one. */
+size_t trial_old_blocks(const struct trial *t);
 /* A process of a build that has ended. Of a service only whether it crashed counts. */
 void trial_add(struct trial *t, enum trial_arm arm, const struct wire_run *r);
 

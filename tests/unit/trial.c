@@ -1,7 +1,7 @@
 /* Switchbacks over made-up programs: planted gains and losses, none, crashes. */
 #include "common/le.h"
 #include "common/random.h"
-#include "managerd/trial/trial.h"
+#include "managerd/trial/outlook.h"
 #include "tests/unit/unit.h"
 
 #include <math.h>
@@ -454,9 +454,96 @@ START_TEST(of_an_unknown_class_only_crashes_count)
 }
 END_TEST
 
+/* What the outlook says is left at a share of the turns that a trial takes, by what is. */
+static double outlook_by_truth(const struct program *p, double share)
+{
+	const uint64_t runs_max = 4000;
+	struct machine m = {.now_s = 1000};
+	struct trial_estimate est = {0};
+	struct said {
+		double at_s, left_s;
+	};
+	VEC(struct said) said = {0};
+	struct trial t;
+	double r;
+	size_t at;
+
+	trial_begin(&t, TRIAL_IN_USE, random_next(&seed), (uint64_t)(m.now_s * 1e9));
+	do {
+		run_once(&t, &m, p);
+		if (!trial_due(&t, (uint64_t)(m.now_s * 1e9), 4))
+			continue;
+		trial_turned(&t, (uint64_t)(m.now_s * 1e9));
+		est = trial_estimate(&t);
+		r = outlook(&t, &est, runs_max, 4, (uint64_t)(m.now_s * 1e9)).left_s;
+		vec_push(&said, (struct said){m.now_s, r});
+	} while (trial_verdict(&t, &est, runs_max) == TRIAL_OPEN);
+	at = (size_t)(share * (double)said.n);
+	r = said.v[at].left_s / (m.now_s - said.v[at].at_s);
+	trial_free(&t);
+	vec_free(&said);
+	return r;
+}
+
+/* How many of 50 trials have an outlook that is right within a factor of two. */
+static unsigned about_right(double ratio, double share)
+{
+	unsigned i, n = 0;
+	double r;
+
+	for (i = 0; i < 50; i++) {
+		r = outlook_by_truth(&(struct program){.ratio = ratio, .noise = 0.15}, share);
+		n += r > 0.5 && r < 2;
+	}
+	return n;
+}
+
+START_TEST(what_is_left_is_about_right)
+{
+	seed = 9;
+	ck_assert_uint_ge(about_right(0.95, 0.25), 35);
+	ck_assert_uint_ge(about_right(0.95, 0.5), 35);
+	/* It runs out. */
+	ck_assert_uint_ge(about_right(1, 0.5), 45);
+}
+END_TEST
+
+/* Before there are bounds: eight pairs of turns at least; nothing before the first of them. */
+START_TEST(what_is_left_at_first)
+{
+	uint64_t s = 1000000000;
+	struct trial t;
+	struct outlook o;
+
+	trial_begin(&t, TRIAL_IN_USE, 1, 5 * s);
+	o = outlook(&t, &(struct trial_estimate){0}, 2000, 10, 9 * s);
+	ck_assert_uint_eq(o.wanted, TRIAL_PAIRS_MIN);
+	ck_assert(isnan(o.left_s));
+	trial_turned(&t, 100 * s);
+	o = outlook(&t, &(struct trial_estimate){0}, 2000, 10, 130 * s);
+	ck_assert_double_eq_tol(o.left_s, 2 * 10 * TRIAL_PAIRS_MIN - 30, 1e-9);
+	/* They take longer than they need. */
+	o = outlook(&t, &(struct trial_estimate){.pairs = 2}, 2000, 10, 180 * s);
+	ck_assert_double_eq_tol(o.left_s, 40 * (TRIAL_PAIRS_MIN - 2), 1e-9);
+	/* A quarter of the width takes sixteen times the pairs, and no more than policy allows. */
+	t.runs[TRIAL_NEW].n = 100;
+	o = outlook(&t, &(struct trial_estimate){10, true, 0.02, -0.02, 0.06}, 2000, 10, 200 * s);
+	ck_assert_uint_eq(o.wanted, 160);
+	ck_assert_double_eq_tol(o.left_s, 10 * 150, 1e-9);
+	o = outlook(&t, &(struct trial_estimate){10, true, 0.02, -0.02, 0.06}, 1000, 10, 200 * s);
+	ck_assert_uint_eq(o.wanted, 100);
+	/* A service has nothing to count by before somebody restarts it. */
+	t.kind = TRIAL_BY_RESTART;
+	t.turn.v[0].arm = TRIAL_OLD;
+	ck_assert(isnan(outlook(&t, &(struct trial_estimate){0}, 30, 10, 200 * s).left_s));
+	trial_free(&t);
+}
+END_TEST
+
 UNIT_MAIN("trial", 60, NULL, NULL, planted_gains_and_losses_are_found,
     equal_builds_are_seldom_told_apart, a_build_that_crashes_is_found_at_once,
     bounds_hold_what_was_planted, long_turns_take_nothing_off, turns_wait_for_runs,
     runs_belong_to_turns, services_are_compared_by_restarts, services_are_compared_across_a_restart,
     a_service_that_restarts_too_soon, of_a_services_ends_crashes_count,
-    the_store_gives_back_what_it_got, of_an_unknown_class_only_crashes_count)
+    the_store_gives_back_what_it_got, of_an_unknown_class_only_crashes_count,
+    what_is_left_is_about_right, what_is_left_at_first)
