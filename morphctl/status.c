@@ -187,16 +187,28 @@ static char *measured_words(struct arena *a, const json_t *m)
 		   : arena_strdup(a, "-");
 }
 
+/* "goes on, 12 of about 23 pairs, about 12 min left"; before there are bounds "at least". */
+static char *going_on(struct arena *a, const json_t *t)
+{
+	const char *about = isfinite(json_num(t, "gain")) ? "about" : "at least";
+	double left = json_num(t, "eta_s"), pairs = json_num(t, "pairs");
+	char *s = arena_printf(a, "goes on, %s of %s %s", words_number(a, pairs), about,
+	    words_plural(a, json_num(t, "pairs_wanted"), "pair"));
+
+	return isfinite(left)
+		   ? arena_printf(a, "%s, %s %s left", s, about, words_duration(a, ceil(left)))
+		   : s;
+}
+
 /* The same in full, beside what was promised. */
 static char *measured_long(struct arena *a, const json_t *t)
 {
 	double promised = json_num(t, "promised");
 
-	return arena_printf(a, "%s%s%s%s%s", words_clean(a, json_str(t, "text")),
+	return arena_printf(a, "%s%s%s; %s", words_clean(a, json_str(t, "text")),
 	    isfinite(promised) ? ", predicted " : "",
 	    isfinite(promised) ? words_share(a, promised) : "",
-	    json_str(t, "ended") ? "; " : "; goes on",
-	    json_str(t, "ended") ? words_clean(a, json_str(t, "verdict")) : "");
+	    json_str(t, "ended") ? words_clean(a, json_str(t, "verdict")) : going_on(a, t));
 }
 
 enum { ROWS = 100, ROWS_MAX = 1000 };

@@ -165,16 +165,20 @@ static json_t *json_measured(const struct manager_trial *t)
 	    [TRIAL_BY_RESTARTS] = "counter",
 	    [TRIAL_BY_RESTART] = "counter"};
 	const struct trial_estimate *e;
+	bool open;
 
 	if (!t)
 		return json_null();
 	e = &t->estimate;
-	return json_pack("{ss sb ss so so so so so so so so so so}", "by", by[t->kind],
+	open = !t->ended_ms;
+	return json_pack("{ss sb ss so so so so so so so so so so so so so}", "by", by[t->kind],
 	    "randomised", t->kind != TRIAL_BY_RESTART, "verdict", measured_verdict(t), "gain",
 	    json_number(e->known ? e->gain : NAN), "low", json_number(e->known ? e->low : NAN),
 	    "high", json_number(e->known ? e->high : NAN), "promised", json_number(t->promised),
 	    "model", json_number(t->model), "old", json_runs(&t->runs[TRIAL_OLD]), "new",
-	    json_runs(&t->runs[TRIAL_NEW]), "began", json_time(t->began_ms), "ended",
+	    json_runs(&t->runs[TRIAL_NEW]), "pairs", count(e->pairs), "pairs_wanted",
+	    open ? count(t->outlook.wanted) : json_null(), "eta_s",
+	    json_number(open ? t->outlook.left_s : NAN), "began", json_time(t->began_ms), "ended",
 	    json_time(t->ended_ms), "text", json_text(t->text));
 }
 

@@ -16,6 +16,7 @@
 #include "managerd/samples/ingest.h"
 #include "managerd/samples/observe.h"
 #include "managerd/store/store.h"
+#include "managerd/trial/outlook.h"
 
 #include <uv.h>
 
@@ -88,6 +89,7 @@ struct manager_trial {
 	double promised; /* gain; NAN = none was predicted */
 	double model;    /* … by the model as it was fitted */
 	struct trial_estimate estimate;
+	struct outlook outlook; /* while it goes on */
 	struct trial_runs runs[TRIAL_ARMS];
 	char text[256]; /* "gain 4.1 % (2.9 … 5.3) over 1,240 runs" */
 };

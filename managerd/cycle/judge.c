@@ -125,7 +125,8 @@ void judge(struct core *c, const struct trials *ts, const struct idle *idle, str
 	struct store_module *r = &mod->row;
 	struct profile_sum sum = profile_total(&mod->profile.now, at);
 	double noise, density = store_density(r), samples = density * sum.samples;
-	char why[WHY_MAX], fit[WHY_MAX], held[HELD_MAX], idle_text[256], measured[WHY_MAX];
+	char why[WHY_MAX], fit[WHY_MAX], held[HELD_MAX], idle_text[256], measured[WHY_MAX],
+	    progress[WHY_MAX];
 	struct decide_in in = {.held = r->held_why ? held : NULL,
 	    .held_left_s =
 		r->held_until_ms < 0 ? -1 : (double)(r->held_until_ms - at.now_ms) / 1000,
@@ -155,9 +156,12 @@ void judge(struct core *c, const struct trials *ts, const struct idle *idle, str
 		err_fit(held, sizeof held, r->held_why);
 	if (trial) {
 		trials_text(trial, measured, sizeof measured);
-		/* Before the first turn nothing is in doubt. */
-		in.trial = !trial->ended_ms && trial->t.turn.n ? measured : NULL;
 		in.lost = trials_lost(ts, r) ? measured : NULL;
+	}
+	/* Before the first turn nothing is in doubt. */
+	if (trial && !trial->ended_ms && trial->t.turn.n) {
+		trials_progress(ts, trial, progress, sizeof progress);
+		in.trial = progress;
 	}
 	in.made = mod->schedule.made && in.laid_out && !in.trial && !in.reordered;
 	if (in.lost) {

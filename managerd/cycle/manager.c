@@ -365,6 +365,7 @@ bool manager_trial(struct manager *m, uint64_t module, struct manager_trial *out
 	    .promised = x->promised,
 	    .model = x->model,
 	    .estimate = trial_estimate(&x->t),
+	    .outlook = trials_outlook(&m->trials, x),
 	    .runs = {x->t.runs[TRIAL_OLD], x->t.runs[TRIAL_NEW]}};
 	trials_text(x, out->text, sizeof out->text);
 	return true;

@@ -17,6 +17,16 @@ const char *work_step(const struct work *w)
 	return w->now.name;
 }
 
+/* Of all runs of the policy's benchmark. */
+static double bench_left(const struct work *w)
+{
+	const struct trial *t = &w->now.bench;
+	struct trial_estimate est = trial_estimate(t);
+
+	return outlook(t, &est, w->core->conf->measure.pairs, 0, (uint64_t)clock_now_ms() * 1000000)
+	    .left_s;
+}
+
 double work_left(const struct work *w)
 {
 	const struct module *mod = modules_get(&w->core->modules, w->now.module);
@@ -24,6 +34,8 @@ double work_left(const struct work *w)
 
 	if (!w->now.job || !mod || edit_paused(w->now.job))
 		return NAN;
+	if (w->now.kind == PRIV_MEASURE_OLD || w->now.kind == PRIV_MEASURE_NEW)
+		return bench_left(w);
 	left = durations_expect(&w->durations, mod->row.id, w->now.name,
 		   durations_bytes(w->core->store, &mod->row)) -
 	       ran;

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 
 static uint64_t now_ns(void)
@@ -251,13 +252,25 @@ static enum trial_arm in_place(const struct module_trial *x, const struct store_
 	return build_id_equal(&row->current, &x->build[TRIAL_OLD]) ? TRIAL_OLD : TRIAL_NEW;
 }
 
-static enum trial_verdict verdict(const struct trials *ts, const struct module_trial *x)
+static uint64_t runs_max(const struct trials *ts, const struct module_trial *x)
 {
 	const struct conf *c = ts->core->conf;
+
+	return trial_of_service(&x->t) ? c->measure.pairs : c->measure.runs;
+}
+
+static double turn_of(const struct trials *ts, const struct module_trial *x)
+{
+	const struct conf *c = ts->core->conf;
+
+	return trial_of_service(&x->t) ? c->measure.service_turn_s : c->measure.turn_s;
+}
+
+static enum trial_verdict verdict(const struct trials *ts, const struct module_trial *x)
+{
 	struct trial_estimate est = trial_estimate(&x->t);
 
-	return trial_verdict(
-	    &x->t, &est, trial_of_service(&x->t) ? c->measure.pairs : c->measure.runs);
+	return trial_verdict(&x->t, &est, runs_max(ts, x));
 }
 
 static bool is_over(const struct trials *ts, const struct module_trial *x)
@@ -432,7 +445,7 @@ static void take_uses(struct trials *ts, struct module_trial *x, const struct wi
 	x->unsaved = true;
 	if (!windows_report(&x->service.windows, &r, &w, &x->t.trouble))
 		return;
-	trial_add_window(&x->t, &w, ts->core->conf->measure.service_turn_s);
+	trial_add_window(&x->t, &w, turn_of(ts, x));
 	/* As after a manager that was killed before it asked for it. */
 	if (x->t.kind == TRIAL_BY_RESTARTS && x->t.turn.n && w.arm != trial_arm(&x->t))
 		x->service.restart = true;
@@ -490,9 +503,7 @@ void trials_drop_held(struct trials *ts)
 
 struct module *trials_due(struct trials *ts)
 {
-	const struct conf *c = ts->core->conf;
 	struct module_trial *x;
-	double turn_s;
 	struct module *mod;
 	struct err e;
 	size_t i;
@@ -505,9 +516,8 @@ struct module *trials_due(struct trials *ts)
 			continue;
 		}
 		mod = modules_get(&ts->core->modules, x->module);
-		turn_s = trial_of_service(&x->t) ? c->measure.service_turn_s : c->measure.turn_s;
 		if (!x->ended_ms && clock_now_ms() >= mod->schedule.not_before_ms &&
-		    (is_over(ts, x) || trial_due(&x->t, now_ns(), turn_s)))
+		    (is_over(ts, x) || trial_due(&x->t, now_ns(), turn_of(ts, x))))
 			return mod;
 	}
 	return NULL;
@@ -603,4 +613,32 @@ void trials_text(const struct module_trial *x, char *out, size_t n)
 	else
 		snprintf(out, n, "gain %s over %s", number_range(est.gain, est.low, est.high, gain),
 		    runs);
+}
+
+struct outlook trials_outlook(const struct trials *ts, const struct module_trial *x)
+{
+	double days = TRIAL_DAYS * 86400. - (double)(clock_now_ms() - x->began_ms) / 1000;
+	struct trial_estimate est = trial_estimate(&x->t);
+	struct outlook o = outlook(&x->t, &est, runs_max(ts, x), turn_of(ts, x), now_ns());
+
+	o.left_s = o.left_s > days ? fmax(0, days) : o.left_s;
+	return o;
+}
+
+void trials_progress(const struct trials *ts, const struct module_trial *x, char *out, size_t n)
+{
+	struct trial_estimate est = trial_estimate(&x->t);
+	struct outlook o = trials_outlook(ts, x);
+	char left[NUMBER_TEXT];
+	size_t at;
+
+	trials_text(x, out, n);
+	at = strlen(out);
+	snprintf(out + at, n - at, "; %u of %s %u pairs of %s", est.pairs,
+	    est.known ? "about" : "at least", o.wanted,
+	    x->t.kind == TRIAL_BY_RESTART ? "blocks" : "turns");
+	at = strlen(out);
+	if (isfinite(o.left_s))
+		snprintf(out + at, n - at, ", %s %s more", est.known ? "about" : "at least",
+		    number_span(ceil(o.left_s), left));
 }

@@ -13,6 +13,7 @@
 #include "common/editanswer/editanswer.h"
 #include "managerd/cycle/core.h"
 #include "managerd/samples/ingest.h"
+#include "managerd/trial/outlook.h"
 #include "managerd/trial/windows.h"
 
 enum { TRIALS_MAX = WIRE_RUN_BUILDS_MAX / TRIAL_ARMS, TRIAL_DAYS = 7, TRIALS_TEXT = 256 };
@@ -99,5 +100,9 @@ void trials_watch(struct trials *ts);
 bool trials_lost(const struct trials *ts, const struct store_module *row);
 /* "gain 4.1 % (2.9 … 5.3) over 1,240 runs". */
 void trials_text(const struct module_trial *x, char *out, size_t n);
+/* How far one that goes on is; its end is no later than TRIAL_DAYS after its begin. */
+struct outlook trials_outlook(const struct trials *ts, const struct module_trial *x);
+/* The same behind its text, "; 12 of about 23 pairs of turns, about 12 min more". */
+void trials_progress(const struct trials *ts, const struct module_trial *x, char *out, size_t n);
 
 #endif

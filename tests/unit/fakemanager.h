@@ -122,6 +122,14 @@ int manager_code(
 
 bool manager_trial(struct manager *m, uint64_t module, struct manager_trial *out)
 {
+	*out = (struct manager_trial){.began_ms = 1000,
+	    .promised = NAN,
+	    .estimate = {.pairs = 3},
+	    .outlook = {8, 600},
+	    .runs = {{300, 0, 12.5}, {340, 1, 12}},
+	    .text = "640 runs"};
+	if (module == module_id("/opt/fresh"))
+		return true;
 	if (module != module_id("/home/ann/bin/lua"))
 		return false;
 	*out = (struct manager_trial){.began_ms = 1000,
