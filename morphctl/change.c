@@ -42,16 +42,30 @@ static void show_changes(const struct invocation *in, const json_t *list)
 		show_change(in, change);
 }
 
+/* "waits for its turn after 2 others: edit of PROGRAM, for 12 s, about 5 s left" */
+static char *waiting_words(struct arena *a, const json_t *change)
+{
+	const json_t *w = json_object_get(change, "working");
+	double ahead = json_num(change, "ahead");
+	char *s = words_clean(a, json_str(change, "text"));
+
+	if (ahead > 0)
+		s = arena_printf(a, "%s after %s", s, words_plural(a, ahead, "other"));
+	return json_is_object(w) ? arena_printf(a, "%s: %s", s, words_working(a, w, time(NULL)))
+				 : s;
+}
+
 /* On a terminal, in one line that is written over: the step, since when, about how long still. */
 static void print_progress(const struct invocation *in, const json_t *change)
 {
 	const char *step = json_str(change, "step"), *path = json_str(change, "path");
 	struct arena *a = in->mem;
 
-	fprintf(stderr, "\r\033[K%s%s%s", path ? words_clean(a, path) : "", path ? ": " : "",
+	fprintf(stderr, "\r\033[K%s%s%s", step && path ? words_clean(a, path) : "",
+	    step && path ? ": " : "",
 	    step ? words_step(a, step, json_str(change, "step_since"), json_num(change, "eta_s"),
 		       time(NULL))
-		 : words_clean(a, json_str(change, "text")));
+		 : waiting_words(a, change));
 	fflush(stderr);
 }
 

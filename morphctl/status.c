@@ -121,13 +121,7 @@ static char *monitor_line(struct arena *a, const json_t *m, int64_t now)
 
 static char *working_line(struct arena *a, const json_t *w, int64_t now)
 {
-	const char *path = json_str(w, "path"), *step;
-
-	if (!json_is_object(w))
-		return arena_strdup(a, "nothing");
-	step = arena_printf(a, "%s of %s", words_clean(a, json_str(w, "step")),
-	    path ? words_clean(a, path) : "another user's module");
-	return words_step(a, step, json_str(w, "since"), json_num(w, "eta_s"), now);
+	return json_is_object(w) ? words_working(a, w, now) : arena_strdup(a, "nothing");
 }
 
 /* ---- the manager ---- */

@@ -7,6 +7,26 @@
 
 enum { WAIT_MAX_S = 60 };
 
+/* With what is done before it, of one that waits. */
+static json_t *change_json(struct call *c, const struct change *change)
+{
+	json_t *j = json_change(change, manager_change_left(c->api->m, change->id));
+	bool waits = change->status == CHANGE_WAITING;
+	struct manager_status s;
+	struct store_module *m;
+	struct err e;
+
+	if (waits && manager_status(c->api->m, &s, &e) < 0)
+		waits = false;
+	json_object_set_new(j, "ahead",
+	    waits ? json_integer(manager_change_ahead(c->api->m, change->id)) : json_null());
+	json_object_set_new(j, "working",
+	    waits ? json_working(
+			&s, s.working_step && api_visible_module(c, s.working_module, &m, &e) > 0)
+		  : json_null());
+	return j;
+}
+
 static enum http_verdict change_reply(struct call *c, int r, uint64_t id, const struct err *e)
 {
 	const struct change *change = NULL;
@@ -17,8 +37,7 @@ static enum http_verdict change_reply(struct call *c, int r, uint64_t id, const 
 		change = manager_change(c->api->m, id);
 		j = json_pack("{ss si}", "type", "async", "status-code", 202);
 		json_object_set_new(j, "change", json_sprintf("%" PRIu64, id));
-		json_object_set_new(j, "result",
-		    change ? json_change(change, manager_change_left(c->api->m, id)) : json_null());
+		json_object_set_new(j, "result", change ? change_json(c, change) : json_null());
 		return api_answer(c, 202, j);
 	case MANAGER_NOT_FOUND:
 		return api_error(c, 404, "not-found", "%s", e->text);
@@ -88,5 +107,5 @@ enum http_verdict api_get_change(struct call *c)
 		c->rq->wait_s = (double)wait;
 		return HTTP_WAIT;
 	}
-	return api_sync(c, json_change(change, manager_change_left(c->api->m, id)));
+	return api_sync(c, change_json(c, change));
 }

@@ -100,6 +100,16 @@ struct change_entry *change_next(struct changes *cs, const struct modules *ms)
 	return best;
 }
 
+unsigned change_ahead(const struct changes *cs, uint64_t id)
+{
+	unsigned n = 0;
+	size_t i;
+
+	for (i = 0; i < cs->entry.n; i++)
+		n += !ready(cs->entry.v[i]) && cs->entry.v[i]->c.id < id;
+	return n;
+}
+
 struct change_entry *change_waits_for(struct changes *cs, uint64_t module)
 {
 	struct change_entry *c;

@@ -29,6 +29,8 @@ const struct change_entry *change_get(const struct changes *cs, uint64_t id);
 /* The one whose turn it is of those that are not ready and do not wait for an
  * inspection; NULL = none. */
 struct change_entry *change_next(struct changes *cs, const struct modules *ms);
+/* How many that were asked for before this one are not ready. */
+unsigned change_ahead(const struct changes *cs, uint64_t id);
 /* The module that it comes to next, 0 = none. */
 uint64_t change_module(const struct change_entry *c);
 /* The one whose next module this is, or NULL. */

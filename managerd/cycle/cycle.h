@@ -180,6 +180,8 @@ int manager_rollback(
 const struct change *manager_change(struct manager *m, uint64_t id);
 /* Seconds that the step of a change still takes, estimated; NAN = not known. */
 double manager_change_left(struct manager *m, uint64_t id);
+/* How many changes that were asked for before it are not ready. */
+unsigned manager_change_ahead(struct manager *m, uint64_t id);
 /* fn is called, from the loop, after any change became ready, and as manager_code() says; one
  * listener. */
 void manager_on_change(struct manager *m, void (*fn)(void *arg, uint64_t id), void *arg);

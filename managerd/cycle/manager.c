@@ -496,6 +496,11 @@ double manager_change_left(struct manager *m, uint64_t id)
 	return doing && doing->c.id == id ? work_left(&m->work) : NAN;
 }
 
+unsigned manager_change_ahead(struct manager *m, uint64_t id)
+{
+	return change_ahead(&m->changes, id);
+}
+
 void manager_on_change(struct manager *m, void (*fn)(void *arg, uint64_t id), void *arg)
 {
 	m->changes.ready = fn;

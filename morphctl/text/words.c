@@ -183,6 +183,15 @@ char *words_step(struct arena *a, const char *step, const char *since, double et
 	return s;
 }
 
+char *words_working(struct arena *a, const json_t *w, int64_t now)
+{
+	const char *path = json_str(w, "path");
+	char *step = arena_printf(a, "%s of %s", words_clean(a, json_str(w, "step")),
+	    path ? words_clean(a, path) : "another user's module");
+
+	return words_step(a, step, json_str(w, "since"), json_num(w, "eta_s"), now);
+}
+
 double json_num(const json_t *o, const char *name)
 {
 	const json_t *v = json_object_get(o, name);

@@ -46,6 +46,9 @@ char *words_local(struct arena *a, const char *rfc3339);
 /* "edit, for 12 s, about 5 s left" of a step that began then; eta: NAN = not known. */
 char *words_step(struct arena *a, const char *step, const char *since, double eta, int64_t now);
 
+/* The same of what the manager does: "edit of PROGRAM, for 12 s, about 5 s left". */
+char *words_working(struct arena *a, const json_t *working, int64_t now);
+
 /* A moment as people write it, as the API takes it: "7d", "90min", "30s" ago as seconds, a date and
  * time where the reader is ("2026-03-01", "2026-03-01 12:30", with seconds, with T) as RFC 3339,
  * which may be written, too. NULL: it is neither. */

@@ -503,6 +503,26 @@ START_TEST(changes_begin_and_conflict)
 }
 END_TEST
 
+START_TEST(a_change_that_waits_says_for_what)
+{
+	char *request = xasprintf("POST %s", lua("/reoptimize"));
+	json_t *j = ask_as(peer, 202, request, ""), *w;
+
+	free(request);
+	w = json_object_get(j, "result");
+	ck_assert(json_is_null(json_object_get(w, "ahead")));
+	ck_assert(json_is_null(json_object_get(w, "working")));
+	json_decref(j);
+	manager.change[0].status = CHANGE_WAITING;
+	j = get("/v1/changes/1");
+	ck_assert_double_eq(num(j, "ahead"), 0);
+	w = json_object_get(j, "working");
+	ck_assert_str_eq(str(w, "step"), "edit");
+	ck_assert_double_eq(num(w, "eta_s"), 75);
+	json_decref(j);
+}
+END_TEST
+
 START_TEST(policy_is_read_again_for_its_owner)
 {
 	json_t *j = ask_as(geteuid(), 200, "POST /v1/reload", "");
@@ -1012,9 +1032,9 @@ UNIT_MAIN("api", 60, setup, teardown, status_adds_up, modules_are_shown_to_their
     code_is_cells_and_blocks,
     UNIT_LOOP(code_is_asked_for_rightly, sizeof bad_code / sizeof *bad_code),
     code_waits_until_it_is_made, code_that_is_not_there, explain_has_every_rung,
-    lists_filter_and_bound, changes_begin_and_conflict, policy_is_read_again_for_its_owner,
-    waiting_ends_with_the_change, waiting_ends_with_the_time, closing_answers_those_who_wait,
-    another_users_change_is_hidden,
+    lists_filter_and_bound, changes_begin_and_conflict, a_change_that_waits_says_for_what,
+    policy_is_read_again_for_its_owner, waiting_ends_with_the_change, waiting_ends_with_the_time,
+    closing_answers_those_who_wait, another_users_change_is_hidden,
     UNIT_LOOP(errors_are_one_each_and_change_nothing, sizeof bad / sizeof *bad),
     a_failing_manager_is_told, a_method_names_those_allowed, bodies_are_bounded,
     garbage_is_survived, huge_headers_are_refused, one_user_cannot_take_all_places,

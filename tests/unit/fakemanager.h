@@ -169,6 +169,11 @@ double manager_change_left(struct manager *m, uint64_t id)
 	return id == 1 ? 12.5 : NAN;
 }
 
+unsigned manager_change_ahead(struct manager *m, uint64_t id)
+{
+	return (unsigned)id - 1;
+}
+
 static int fake_change(
     struct manager *m, int kind, uint64_t module, uint32_t uid, uint64_t *id, struct err *e)
 {
