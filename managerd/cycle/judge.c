@@ -39,8 +39,13 @@ static const char *excluded(const struct core *c, const struct module *mod, char
 
 void judge_idle(const struct conf *conf, const struct idle *i, char *text, size_t n)
 {
-	snprintf(text, n, "%.0f %% of the processors idle, policy requires %.4g %%: %s",
-	    100 * (1 - i->busy_share), 100 * conf->idle.cpu, i->reason ? i->reason : "");
+	double wait = idle_wait(i, conf->idle.after_s);
+	char more[NUMBER_TEXT];
+
+	snprintf(text, n, "%.0f %% of the processors idle, policy requires %.4g %%: %s%s%s%s",
+	    100 * (1 - i->busy_share), 100 * conf->idle.cpu, i->reason ? i->reason : "",
+	    wait > 0 ? ", " : "", wait > 0 ? number_span(ceil(wait), more) : "",
+	    wait > 0 ? " more" : "");
 }
 
 static void note_taken(struct store_module *row, const struct editanswer_score *before,
@@ -143,6 +148,7 @@ void judge(struct core *c, const struct trials *ts, const struct idle *idle, str
 	    .idle = idle->state == IDLE_YES,
 	    .idle_text = idle_text,
 	    .reordered = judge_reordered(mod),
+	    .missing = schedule_missing(&mod->schedule, r->estimate.samples, r->mapped, density),
 	    .asked = asker != NULL,
 	    .forced = asker && asker->force};
 

@@ -300,6 +300,20 @@ static enum rung climb(const struct conf *c, const struct decide_in *in, struct 
 	return RUNG_NONE;
 }
 
+static void await_samples(const struct decide_in *in, struct rung_step *s)
+{
+	double more = about(fmax(1, in->missing));
+	char number[NUMBER_TEXT], wait[NUMBER_TEXT];
+
+	number_text(more, number);
+	stop(s,
+	    "the present layout was made from this profile; a gain is estimated again when a "
+	    "quarter as many samples have come: about %s more%s%s%s",
+	    number, in->rate > 0 ? ", " : "",
+	    in->rate > 0 ? number_span(ceil(more / in->rate), wait) : "",
+	    in->rate > 0 ? " at the present rate" : "");
+}
+
 void decide(const struct conf *c, const struct decide_in *in, struct decision *d)
 {
 	*d = (struct decision){.verdict = VERDICT_WAIT};
@@ -308,9 +322,7 @@ void decide(const struct conf *c, const struct decide_in *in, struct decision *d
 		memcpy(d->text, d->step[d->rung].text, sizeof d->text);
 	} else if (in->made && !in->forced) {
 		d->rung = RUNG_GAIN;
-		stop(&d->step[RUNG_GAIN],
-		    "the present layout was made from this profile; a gain is estimated again when "
-		    "a quarter as many samples have come");
+		await_samples(in, &d->step[RUNG_GAIN]);
 		memcpy(d->text, d->step[RUNG_GAIN].text, sizeof d->text);
 	} else if (in->forced || in->estimate) {
 		d->verdict = VERDICT_EDIT;

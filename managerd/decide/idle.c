@@ -58,3 +58,8 @@ enum idle_state idle_step(struct idle *i, const struct idle_policy *p, const str
 	}
 	return i->state;
 }
+
+double idle_wait(const struct idle *i, double after_s)
+{
+	return i->state == IDLE_QUIET ? after_s - (i->last.time_s - i->quiet_since) : 0;
+}

@@ -48,4 +48,7 @@ struct idle { /* zero-filled at first */
 enum idle_state idle_step(
     struct idle *i, const struct idle_policy *p, const struct idle_reading *r);
 
+/* Seconds that it must still be quiet for work to begin; 0 = it may, or is busy. */
+double idle_wait(const struct idle *i, double after_s);
+
 #endif

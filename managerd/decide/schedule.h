@@ -20,14 +20,20 @@ struct schedule {
 	} inspection; /* for the next decision */
 };
 
-/* Whether an estimate from so many samples is of another usage by now: more than a quarter as
- * many have come since (mapped ones, of which each counts as so many as the density says). Where
- * they grow, estimates are as few as doublings of their number; where as many age as come, a change
- * of usage is seen before it is a quarter of them. */
+/* How many samples are still to come until an estimate from so many is one of another usage: more
+ * than a quarter as many have come since (mapped ones, of which each counts as so many as the
+ * density says). Where they grow, estimates are as few as doublings of their number; where as many
+ * age as come, a change of usage is seen before it is a quarter of them. */
+static inline double schedule_missing(
+    const struct schedule *s, double samples, uint64_t mapped, double density)
+{
+	return samples / 4 - (double)(mapped - s->scored_at) * density;
+}
+
 static inline bool schedule_outdated(
     const struct schedule *s, double samples, uint64_t mapped, double density)
 {
-	return (double)(mapped - s->scored_at) * density > samples / 4;
+	return schedule_missing(s, samples, mapped, density) < 0;
 }
 
 /* Whether it is to be decided about now; every_ms: time between decisions. */

@@ -2,6 +2,7 @@
 #include "common/log.h"
 #include "common/random.h"
 #include "managerd/parent/sockets.h"
+#include "managerd/cycle/judge.h"
 #include "managerd/cycle/manager.h"
 #include "managerd/os/clock.h"
 #include "tests/unit/fakepriv.h"
@@ -512,6 +513,41 @@ START_TEST(a_loss_is_taken_back)
 }
 END_TEST
 
+/* What the last decision says, once it says that. */
+static void decided(const char *words)
+{
+	struct store_decision last = {.text = ""};
+	double begin = seconds();
+	struct arena a = {0};
+
+	while (!strstr(last.text, words)) {
+		ck_assert_msg(seconds() - begin < 60, "not %s, but %s", words, last.text);
+		run_program(1, 0);
+		turn();
+		usleep(2000);
+		ck_assert_int_ge(
+		    store_last_decision(m->core.store, module_at(1000, 0)->row.id, &a, &last, &e),
+		    0);
+	}
+	ck_assert_int_eq(last.rung, RUNG_COOL_DOWN);
+	arena_free(&a);
+}
+
+/* A trial that goes on says how far it is, and what it still takes. */
+START_TEST(a_trial_says_how_far_it_is)
+{
+	struct manager_trial t;
+
+	program(1000, 0, 3);
+	lay_out();
+	decided(" of at least 8 pairs of turns, at least ");
+	decided(" pairs of turns, about ");
+	ck_assert(manager_trial(m, module_at(1000, 0)->row.id, &t));
+	ck_assert_uint_gt(t.outlook.wanted, t.estimate.pairs);
+	ck_assert(isfinite(t.outlook.left_s) && t.outlook.left_s > 0);
+}
+END_TEST
+
 static void setup_with_command(void)
 {
 	setup_with(
@@ -536,12 +572,20 @@ static unsigned events_of(enum event_kind kind, const char *text)
 	return found;
 }
 
+static bool measuring_is_timed(void)
+{
+	const char *step = work_step(&m->work);
+
+	return step && !strcmp(step, "measure") && isfinite(work_left(&m->work));
+}
+
 START_TEST(a_gain_by_the_command_goes_in)
 {
 	program(1000, 0, 3);
 	priv->ratio = 0.9;
 	send_batch(1000, 1);
 	acknowledged();
+	turn_until(measuring_is_timed, 30);
 	turn_until(swapped, 30);
 	ck_assert_int_eq(trial()->t.kind, TRIAL_BY_COMMAND);
 	ck_assert_int_eq(trial()->verdict, TRIAL_FASTER);
@@ -897,6 +941,48 @@ START_TEST(another_list_is_another_layout)
 	turn_until(waits_for_gain, 20);
 	ck_assert(with_none());
 	ck_assert_uint_eq(f->swaps, 2);
+}
+END_TEST
+
+START_TEST(changes_wait_in_their_order)
+{
+	uint64_t id[3];
+	size_t i;
+
+	program(1000, 0, 3);
+	program(1001, 0, 3);
+	program(1001, 1, 3);
+	send_batch(1000, 1);
+	send_batch(1001, 2);
+	acknowledged();
+	priv->slow = true; /* none is begun */
+	for (i = 0; i < 3; i++) {
+		ck_assert_int_eq(manager_reoptimize(m, module_at(i ? 1001 : 1000, i == 2)->row.id,
+				     i ? 1001 : 1000, false, &id[i], &e),
+		    0);
+		ck_assert_uint_eq(manager_change_ahead(m, id[i]), i);
+	}
+	priv->slow = false;
+}
+END_TEST
+
+static const char *idle_words(double after_s)
+{
+	struct idle quiet = {.state = IDLE_QUIET,
+	    .reason = "not quiet for long enough yet",
+	    .last.time_s = 100,
+	    .quiet_since = 75};
+	static char text[256];
+
+	conf.idle.after_s = after_s;
+	judge_idle(&conf, &quiet, text, sizeof text);
+	return text;
+}
+
+START_TEST(what_is_not_quiet_yet_says_how_long)
+{
+	ck_assert_ptr_nonnull(strstr(idle_words(60), ": not quiet for long enough yet, 35 s more"));
+	ck_assert_ptr_null(strstr(idle_words(25), "more"));
 }
 END_TEST
 
@@ -1474,12 +1560,13 @@ END_TEST
 UNIT_MAIN("cycle", 120, setup, teardown, first_samples_are_not_lost,
     a_slow_look_holds_a_batch_for_a_second, round_and_back, an_inspection_of_before_a_rollback,
     what_a_person_asks_for_is_looked_at, a_hold_outlives_a_refusal, another_list_is_another_layout,
-    policy_read_again_meanwhile, what_is_built_is_looked_at_again, changes_are_each_users_own,
-    work_ends_with_the_ownership, samples_are_known_without_loading, extra_samples_only_sharpen,
+    policy_read_again_meanwhile, changes_wait_in_their_order, what_is_not_quiet_yet_says_how_long,
+    what_is_built_is_looked_at_again, changes_are_each_users_own, work_ends_with_the_ownership,
+    samples_are_known_without_loading, extra_samples_only_sharpen,
     UNIT_LOOP(refusals_of_the_parent, 2), a_job_that_cannot_begin_waits, each_user_has_a_budget,
     a_large_program_is_learned_in_the_pool, users_take_turns, cost_grows_with_the_programs,
     UNIT_CASE(120, setup_with_turns, teardown), a_gain_is_measured, a_loss_is_taken_back,
-    a_crash_is_taken_back, UNIT_LOOP(a_trial_is_given_up, 2),
+    a_trial_says_how_far_it_is, a_crash_is_taken_back, UNIT_LOOP(a_trial_is_given_up, 2),
     UNIT_CASE(120, setup_with_service, teardown), UNIT_LOOP(a_service_is_measured, 2),
     UNIT_LOOP(commands_of_a_service_fail, 3), UNIT_CASE(120, setup_with_command, teardown),
     a_gain_by_the_command_goes_in, a_loss_by_the_command_is_not_taken,

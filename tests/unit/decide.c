@@ -258,13 +258,19 @@ START_TEST(made_from_this_profile)
 	struct decide_in in = good();
 
 	in.made = in.laid_out = true;
+	in.missing = 480.5;
 	decide(&c, &in, &d);
 	ck_assert_int_eq(d.rung, RUNG_GAIN);
 	ck_assert_int_eq(d.verdict, VERDICT_WAIT);
-	ck_assert_str_eq(d.text, "the present layout was made from this profile; a gain is "
-				 "estimated again when a quarter "
-				 "as many samples have come");
+	ck_assert_str_eq(d.text,
+	    "the present layout was made from this profile; a gain is "
+	    "estimated again when a quarter "
+	    "as many samples have come: about 490 more, 5 s at the present rate");
 	ck_assert_str_eq(d.step[RUNG_GAIN].text, d.text);
+	in.rate = in.missing = 0;
+	decide(&c, &in, &d);
+	ck_assert_ptr_nonnull(strstr(d.text, "have come: about 1 more"));
+	ck_assert_ptr_null(strstr(d.text, "rate"));
 	/* While it cools down that is what it waits for. */
 	in.since_swap_s = 90;
 	check_stop(&in, RUNG_COOL_DOWN, "swapped 90 s ago, policy requires 6 h");

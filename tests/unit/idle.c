@@ -37,6 +37,22 @@ static struct machine boot(void)
 	return m;
 }
 
+START_TEST(says_how_long_it_waits)
+{
+	struct machine m = boot();
+
+	ck_assert_double_eq_tol(idle_wait(&m.idle, POLICY.after_s), 5, 1e-9);
+	second(&m, &POLICY, 0, 0);
+	second(&m, &POLICY, 0, 0);
+	ck_assert_double_eq_tol(idle_wait(&m.idle, POLICY.after_s), 3, 1e-9);
+	second(&m, &POLICY, 1.5, 0);
+	ck_assert_double_eq(idle_wait(&m.idle, POLICY.after_s), 0); /* busy: nobody knows */
+	while (second(&m, &POLICY, 0, 0) != IDLE_YES)
+		;
+	ck_assert_double_eq(idle_wait(&m.idle, POLICY.after_s), 0);
+}
+END_TEST
+
 START_TEST(begins_after_the_quiet_time)
 {
 	struct machine m = boot();
@@ -217,7 +233,8 @@ START_TEST(watch_tells_the_first_answer)
 }
 END_TEST
 
-UNIT_MAIN("idle", 0, NULL, NULL, begins_after_the_quiet_time, work_of_others_stops_it_at_once,
-    own_work_is_not_busy, pressure_counts_when_nothing_of_ours_runs, battery_waits_unless_allowed,
+UNIT_MAIN("idle", 0, NULL, NULL, says_how_long_it_waits, begins_after_the_quiet_time,
+    work_of_others_stops_it_at_once, own_work_is_not_busy,
+    pressure_counts_when_nothing_of_ours_runs, battery_waits_unless_allowed,
     test_policy_begins_at_once, odd_counters_do_no_harm, kernel_files_are_read,
     power_supplies_are_read, watch_tells_the_first_answer)
