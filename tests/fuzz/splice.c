@@ -1,5 +1,5 @@
 /*
- * cov >= 1000
+ * cov >= 400
  * Files to which code is added: one that is taken is whole afterwards, and differs from what it was
  * where it may alone.
  */

@@ -588,7 +588,7 @@ START_TEST(a_store_without_lists_is_brought_up)
 	size_t n;
 
 	save_one_function(module_id("/bin/a"), &k, &p);
-	sql(NO_LISTS "PRAGMA user_version = 10");
+	sql(NO_LIFTS "PRAGMA user_version = 10");
 	s = store_open(path, &e);
 	ck_assert_msg(s != NULL, "%s", e.text);
 	ck_assert_int_eq(store_modules(s, 0, &mem, &m, &n, &e), 0);
