@@ -10,7 +10,8 @@
  * without addresses (addresses.h), in 9 without calls: addresses.data as packed.h says,
  * addresses.calls as calls.h does; address_batches.data for each file of a batch its id (8 bytes),
  * uleb: samples, uleb: bytes, and so many of packed.h, address_batches.calls for each that was
- * called its id, uleb: bytes, and so many of calls.h; in 10 without what cannot be lifted, and without lists.
+ * called its id, uleb: bytes, and so many of calls.h; in 10 without what cannot be lifted, and
+ * without lists.
  */
 #include "managerd/store/sql.h"
 #include "common/publish.h"
@@ -166,11 +167,12 @@ static const char schema_8_to_9[] = "BEGIN IMMEDIATE;" ADDRESSES "PRAGMA user_ve
 static const char schema_9_to_10[] = "BEGIN IMMEDIATE;" CALLS "PRAGMA user_version = 10;"
 				     "COMMIT";
 
-static const char schema_10_to_11[] = "BEGIN IMMEDIATE;"
-				      "ALTER TABLE modules ADD COLUMN lift_why TEXT;"
-				      "ALTER TABLE modules ADD COLUMN list INTEGER NOT NULL DEFAULT 0;"
-				      "PRAGMA user_version = 11;"
-				      "COMMIT";
+static const char schema_10_to_11[] =
+    "BEGIN IMMEDIATE;"
+    "ALTER TABLE modules ADD COLUMN lift_why TEXT;"
+    "ALTER TABLE modules ADD COLUMN list INTEGER NOT NULL DEFAULT 0;"
+    "PRAGMA user_version = 11;"
+    "COMMIT";
 
 /* By the version they begin with. */
 static const char *const upgrade[SCHEMA] = {NULL, schema_1_to_2, schema_2_to_3, schema_3_to_4,

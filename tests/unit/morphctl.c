@@ -583,8 +583,8 @@ UNIT_MAIN("morphctl", 30, setup, teardown, status_is_told_in_words,
     modules_are_found_by_path_name_and_id, explain_shows_the_rung_that_stopped_it,
     explain_shows_what_lifting_waits_for, profile_names_cannot_move_the_cursor,
     a_profile_is_printed_for_the_editor, a_layout_that_was_rolled_back_has_no_age,
-    a_decision_that_was_carried_out_is_none, history_is_a_table, a_change_is_waited_for, a_trial_says_how_far_it_is,
-    rollback_wants_one_or_all, no_manager_is_told_with_its_socket, the_socket_is_the_nearest,
-    the_other_manager, artifacts_are_shown, UNIT_CASE(0, NULL, NULL), numbers_read_well,
-    times_read_well, foreign_text_is_made_harmless, users_are_called_by_name, step_is_told,
-    tables_fit)
+    a_decision_that_was_carried_out_is_none, history_is_a_table, a_change_is_waited_for,
+    a_trial_says_how_far_it_is, rollback_wants_one_or_all, no_manager_is_told_with_its_socket,
+    the_socket_is_the_nearest, the_other_manager, artifacts_are_shown, UNIT_CASE(0, NULL, NULL),
+    numbers_read_well, times_read_well, foreign_text_is_made_harmless, users_are_called_by_name,
+    step_is_told, tables_fit)

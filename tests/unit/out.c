@@ -89,7 +89,7 @@ START_TEST(formats_have_names)
 
 	for (i = 0; out_format_name(i, &summary); i++)
 		ck_assert_uint_gt(strlen(summary), 0);
-	ck_assert_uint_eq(i, 10);
+	ck_assert_uint_eq(i, 11);
 	ck_assert(out_needs_symbols("pprof") && !out_needs_symbols("fdata"));
 	ck_assert_ptr_null(written("elf"));
 	ck_assert_str_eq(e.text, "elf: no such format");

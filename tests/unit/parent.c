@@ -36,7 +36,8 @@ static const char script[] =
     "out= samples= original= cache= lift=\n"
     "while [ $# -gt 0 ]; do case $1 in --artifact) art=$2;; --lift) lift=$2;; -o) out=$2;; "
     "--samples) samples=$2;;\n"
-    "	--original) original=$2;; --cache) cache=$2;; --order) echo order $(cat $2);; esac; shift; done\n"
+    "	--original) original=$2;; --cache) cache=$2;; --order) echo order $(cat $2);; esac; shift; "
+    "done\n"
     "if [ \"$lift\" ]; then\n"
     "	[ ! -e ${0%/*}/packed ] || { echo it is packed >&2; exit 1; }\n"
     "	[ ! -e ${0%/*}/other ] || { printf 'MORPH!other' >$out; exit; }\n"
@@ -2036,9 +2037,10 @@ int main(int argc, char **argv)
 	    UNIT_LOOP(what_is_not_followed, 2), UNIT_LOOP(held_up, 2),
 	    UNIT_LOOP(artifact_from_a_server, 2), UNIT_LOOP(no_artifact_from_a_server, 12),
 	    UNIT_LOOP(lifted, 2), UNIT_LOOP(lifted_from_a_kept_original, 2),
-	    UNIT_LOOP(not_lifted, 8), UNIT_LOOP(policy_read_again, 2), UNIT_LOOP(list_of_functions, 2),
-	    UNIT_LOOP(build_verify_swap_done, 2), UNIT_LOOP(swaps_that_are_refused, 2),
-	    UNIT_LOOP(outputs_that_are_refused, 2), UNIT_LOOP(output_replaced_after_the_edit, 2),
+	    UNIT_LOOP(not_lifted, 8), UNIT_LOOP(policy_read_again, 2),
+	    UNIT_LOOP(list_of_functions, 2), UNIT_LOOP(build_verify_swap_done, 2),
+	    UNIT_LOOP(swaps_that_are_refused, 2), UNIT_LOOP(outputs_that_are_refused, 2),
+	    UNIT_LOOP(output_replaced_after_the_edit, 2),
 	    UNIT_LOOP(module_replaced_after_the_edit, 2), UNIT_LOOP(rebuild_is_not_rolled_back, 2),
 	    UNIT_LOOP(signals, 2), UNIT_LOOP(too_much_disk, 2), UNIT_LOOP(builds_are_measured, 2),
 	    UNIT_LOOP(services_are_counted, 2), UNIT_LOOP(the_operator_hears, 2),

@@ -401,8 +401,7 @@ static void save_one_function(uint64_t id, const struct hash128 *k, struct profi
 }
 
 /* Up to schema 10. */
-#define NO_LIFTS \
-	"ALTER TABLE modules DROP COLUMN lift_why; ALTER TABLE modules DROP COLUMN list;"
+#define NO_LIFTS "ALTER TABLE modules DROP COLUMN lift_why; ALTER TABLE modules DROP COLUMN list;"
 /* Up to schema 8. */
 #define NO_ADDRESSES \
 	NO_LIFTS "DROP TABLE addresses; DROP TABLE address_files; DROP TABLE address_batches;"
