@@ -109,6 +109,30 @@ static int put_original_map(struct artifact *art, struct buf *out, struct err *e
 	return rc;
 }
 
+/* One build may have two, from the hooks and lifted, whose functions are not the same. */
+static int check_layout(struct artifact *art, struct elf *module, struct err *e)
+{
+	const struct art_tu *tu;
+	size_t i, k, n = artifact_tus(art, &tu);
+	struct htab units = {0};
+	struct blockmap m;
+	uint64_t hash;
+	bool found = false;
+
+	if (blockmap_from_elf(module, &m, e))
+		return err_wrap(e, "module");
+	for (k = 0; k < n; k++) {
+		hash = hash_short(&tu[k].hash);
+		htab_put(&units, &hash, sizeof hash, NULL);
+	}
+	for (i = 0; i < m.frag.n && !found; i++)
+		found = htab_get(&units, &m.frag.v[i].tu, sizeof m.frag.v[i].tu);
+	htab_free(&units);
+	blockmap_free(&m);
+	return found ? 0
+		     : err_set(e, "artifact: the layout of the module was made from another one");
+}
+
 /* Opens both; the artifact must be that of the module's original build. */
 static struct artifact *open_pair(struct elf **module, struct inspect_head *h, struct err *e)
 {
@@ -120,9 +144,10 @@ static struct artifact *open_pair(struct elf **module, struct inspect_head *h, s
 	art = artifact_open_fd(INSPECT_FILE, "artifact", e);
 	if (art) {
 		h->artifact = artifact_meta(art)->id;
-		if (build_id_equal(&h->artifact, &h->origin))
+		if (!build_id_equal(&h->artifact, &h->origin))
+			err_set(e, "artifact: its build-id is not the module's");
+		else if (build_id_equal(&h->id, &h->origin) || !check_layout(art, *module, e))
 			return art;
-		err_set(e, "artifact: its build-id is not the module's");
 		artifact_close(art);
 	}
 	elf_file_close(*module);

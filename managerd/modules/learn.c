@@ -2,6 +2,7 @@
 #include "managerd/modules/module.h"
 #include "managerd/store/events.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,11 +136,25 @@ static bool is_known(const struct store_module *row, const struct priv_inspected
 	       build_id_equal(&row->current, &r->id) && build_id_equal(&row->origin, &r->origin);
 }
 
+/* The artifact that it was learned from, perhaps elsewhere. */
+static bool same_artifact(
+    const struct modules *ms, const struct store_module *row, const struct priv_inspected *r)
+{
+	struct buf table = {0};
+	bool same = !strcmp(row->artifact, r->artifact);
+
+	if (!same)
+		same = store_table(ms->store, row->id, &row->origin, &table, NULL) == 1 &&
+		       table.n == r->ntable && !memcmp(table.p, r->table, table.n);
+	buf_free(&table);
+	return same;
+}
+
 bool modules_known(const struct modules *ms, const char *path, const struct priv_inspected *r)
 {
 	const struct module *m = modules_of_path(ms, path);
 
-	return m && m->row.uid == r->uid && is_known(&m->row, r);
+	return m && m->row.uid == r->uid && is_known(&m->row, r) && same_artifact(ms, &m->row, r);
 }
 
 /* A file that could not even be read is not lifted either. */
@@ -191,17 +206,15 @@ static struct store_module new_row(const char *path, uint32_t uid, int64_t now_m
 	    .last_ms = now_ms};
 }
 
-/* Another user's file: nothing of what was known at this path is theirs. */
-static int start_afresh(
-    struct modules *ms, struct module *m, uint32_t uid, int64_t now_ms, struct err *e)
+static int start_afresh(struct modules *ms, struct module *m, uint32_t uid, const char *why,
+    int64_t now_ms, struct err *e)
 {
 	char *path = xstrdup(m->row.path);
 	struct store_module row = new_row(path, uid, now_ms);
 	int rc = store_drop_module(ms->store, m->row.id, e);
 
 	if (rc == 0) {
-		log_info("%s: belongs to uid %u now; what was known of it is forgotten", path,
-		    (unsigned)uid);
+		log_info("%s: %s; what was known of it is forgotten", path, why);
 		if (m->row.held_until_ms < 0 && priv_hold(ms->priv, path, false, e))
 			log_warn("%s", e->text);
 		if (ms->working == m->row.id)
@@ -217,17 +230,33 @@ static int start_afresh(
 	return rc;
 }
 
+/* Another user's file: nothing of what was known at this path is theirs. Another artifact, where
+ * one was lifted and there is a better one now: its functions are others. */
+static bool is_other(
+    struct modules *ms, const struct module *m, const struct priv_inspected *r, char *why, size_t n)
+{
+	if (m->row.uid != r->uid)
+		snprintf(why, n, "belongs to uid %u now", (unsigned)r->uid);
+	else if (r->status == PRIV_FOLLOWED && is_known(&m->row, r) &&
+		 !same_artifact(ms, &m->row, r))
+		snprintf(why, n, "has another artifact now, %s", r->artifact);
+	else
+		return false;
+	return true;
+}
+
 static int find_row(struct modules *ms, const char *path, bool wanted,
     const struct priv_inspected *r, int64_t now_ms, struct module **m, struct err *e)
 {
 	bool file = r->status == PRIV_FOLLOWED || r->status == PRIV_NO_ARTIFACT;
 	struct store_module row = new_row(path, r->uid, now_ms);
 	const struct module *other;
+	char why[256];
 	int room;
 
 	*m = modules_of_path(ms, path);
-	if (*m && file && (*m)->row.uid != r->uid) {
-		if (start_afresh(ms, *m, r->uid, now_ms, e))
+	if (*m && file && is_other(ms, *m, r, why, sizeof why)) {
+		if (start_afresh(ms, *m, r->uid, why, now_ms, e))
 			return -1;
 		*m = modules_of_path(ms, path);
 	}
