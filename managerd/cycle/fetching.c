@@ -15,6 +15,11 @@ static bool eligible(const struct core *c, const struct store_module *row)
 	return !policy || policy->action == CONF_OPTIMIZE;
 }
 
+bool fetching_is_before(const struct core *c, const struct store_module *row)
+{
+	return c->conf->fetch.servers.n && eligible(c, row) && !row->fetch_tries;
+}
+
 static struct module *due(const struct core *c)
 {
 	struct decay at = modules_decay(&c->modules);

@@ -19,5 +19,7 @@ struct fetching {
  * laid out, of root (with --user: of the user), with a quarter of decide.min_samples. */
 void fetching_turn(struct fetching *f);
 void fetching_stop(struct fetching *f);
+/* Whether a server has not been asked yet, and will be. */
+bool fetching_is_before(const struct core *c, const struct store_module *row);
 
 #endif

@@ -23,7 +23,7 @@ static const char *excluded(const struct core *c, const struct module *mod, char
 		return text;
 	}
 	if (lifting_explain(c, mod, &legacy)) {
-		err_set(&e, "%.400s; %.400s", row->text, legacy.text);
+		err_set(&e, "%.400s; %.400s", legacy.text, row->text);
 		err_fit(text, n, e.text);
 		return text;
 	}

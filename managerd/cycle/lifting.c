@@ -1,4 +1,5 @@
 #include "managerd/cycle/lifting.h"
+#include "managerd/cycle/fetching.h"
 #include "common/log.h"
 #include "common/number.h"
 
@@ -117,7 +118,8 @@ static bool is_due(
 		return mod->file.judged && changed_since(l->core, mod, now);
 	case LIFT_WAITING:
 		*judged = true;
-		return idle || mod->schedule.lift_asked;
+		return (idle || mod->schedule.lift_asked) &&
+		       !fetching_is_before(l->core, &mod->row);
 	default:
 		return false;
 	}
