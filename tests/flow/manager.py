@@ -5,6 +5,7 @@ import http.client
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import socket
@@ -154,6 +155,7 @@ class Place:
 
 class Elf:
     def __init__(self, path):
+        self.path = path
         b = self.bytes = open(path, "rb").read()
         shoff, = struct.unpack_from("<Q", b, 40)
         phoff, = struct.unpack_from("<Q", b, 32)
@@ -182,6 +184,18 @@ class Elf:
             if base <= addr < base + size:
                 return addr - base + off
         fail(f"address {addr:x} is in no executable segment")
+
+    def code(self, *functions):
+        """File offsets of the instructions of these functions, by the disassembler."""
+        text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", self.path], check=True,
+                              capture_output=True, text=True).stdout
+        inside, out = False, []
+        for line in text.splitlines():
+            head, insn = re.match(r"[0-9a-f]+ <(.*)>:", line), re.match(r" +([0-9a-f]+):\t", line)
+            inside = head[1] in functions if head else inside
+            if insn and inside:
+                out.append(self.offset(int(insn[1], 16)))
+        return out
 
     def blocks(self):
         """{(function ordinal, block id): (file offset, size)} of one unit."""
