@@ -116,6 +116,8 @@ static int add_code(
 	if (!rc)
 		rc = figures.assembled ? verify(&j->plan, out, original, NULL, v, e)
 				       : verify_same(out, original, v, e);
+	if (!rc) /* moved functions run in their new bodies */
+		append_forget_old(&j->plan.map, &v->map);
 	r->seconds.verify = lap(clock);
 	free(out);
 	return rc;
@@ -127,10 +129,7 @@ static int make_added(struct job *j, struct timespec *clock, struct verified *v,
 	char *original = j->o->original ? xstrdup(j->o->original) : build_module(j->o->artifact);
 	int rc;
 
-	if (j->plan.mode == PLAN_COUNT)
-		rc = err_set(e, "%s: lifted from machine code, in which counters have no place",
-		    j->o->artifact);
-	else if (!original)
+	if (!original)
 		rc = err_set(e,
 		    "%s: of a program that was not built through the hooks: --original "
 		    "says where that is",
