@@ -3,6 +3,7 @@
 #	make check            all            make T=wire check     one
 #	make asan             all programs with sanitizers, in build/asan
 #	make check-packages   real packages, with their own suites (tests/packages)
+#	make check-legacy     programs and libraries as Debian ships them, lifted (tests/legacy)
 #	make check-deb        Morph's own Debian packages (tests/deb)
 
 UNIT := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/*.c))
@@ -50,6 +51,10 @@ check: deps-check all
 check-packages: deps-check all
 	@MORPH_BUILD=$(B) tests/packages/run --record $(P); status=$$?; tests/packages/run --table; exit $$status
 
+# Programs and libraries as Debian ships them, lifted and moved: hours, likewise. P="perl xz": these.
+check-legacy: deps-check all
+	@MORPH_BUILD=$(B) tests/legacy/run --record $(P); status=$$?; tests/legacy/run --table; exit $$status
+
 # The Debian packages of this tree: built twice, installed, upgraded and purged in a root of their own.
 check-deb: deps-check
 	@config/install-deps config/packages.deb config/packages.check-deb
@@ -58,4 +63,4 @@ check-deb: deps-check
 fuzz: deps-check
 	tests/fuzz/run $(if $(SECONDS_EACH),$(SECONDS_EACH),60)
 
-.PHONY: deps-check tests check-packages check-deb
+.PHONY: deps-check tests check-packages check-legacy check-deb
