@@ -5,7 +5,6 @@ of the CPU; each maker's table and chart are made from these files alone.
 """
 import functools
 import hashlib
-import json
 import os
 import re
 import statistics
@@ -14,10 +13,10 @@ import threading
 import chart
 import peers
 from gathered import TAKEN, complete, gather, worth
-from rig import TOP, Unavailable, cpu_maker, machine, measured, on_every_cpu, pairs, run, table_lines
+from rig import TOP, Records, Unavailable, machine, measured, on_every_cpu, pairs, run, table_lines
 
 MOST, FEW = 100000, 15000
-FOLDER = os.path.join(TOP, "docs/bench")
+RECORDS = Records("figure3")
 STORING = threading.Lock()
 MOVED = {f"moved-{n}": n for n in (16, 32, 48)}
 
@@ -41,25 +40,8 @@ PEERS = [c for c, _, b, _ in COLUMNS if b and c not in (*MOVED, "clang")]
 
 # ---- measuring ----
 
-def kept(name, maker=None):
-    return os.path.join(FOLDER, "figure3", maker or cpu_maker(), name + ".json")
-
-
-def load(name, maker=None):
-    with open(kept(name, maker)) as f:
-        return json.load(f)
-
-
-def store(name, found):
-    os.makedirs(os.path.dirname(kept(name)), exist_ok=True)
-    with open(kept(name) + ".new", "w") as f:
-        json.dump(found, f, indent=1, sort_keys=True)
-        f.write("\n")
-    os.rename(kept(name) + ".new", kept(name))
-
-
 def output(p, build):
-    return measured([build, *p.check(p.short)[1:]], env=p.env)[0]
+    return measured(p.command(build, p.check(p.short)), env=p.env)[0]
 
 
 def failure(e):
@@ -88,7 +70,7 @@ def shares(p):
 
 def make_all(p, only):
     """Makes the builds. What was measured of one is kept where it is the same file again."""
-    found = load(p.name) if os.path.exists(kept(p.name)) else {"builds": {}}
+    found = RECORDS.load(p.name) if RECORDS.has(p.name) else {"builds": {}}
     found.update(program=p.name, package=p.package, version=p.version, machine="; ".join([machine(), *versions()]),
                  trained=p.trained, tested=p.tested, blocks=len(p.insns))
     right = output(p, p.module)
@@ -98,12 +80,12 @@ def make_all(p, only):
         facts, old = built(p, make, right), found["builds"].get(name, {})
         same = facts.get("digest", "none") == old.get("digest")
         found["builds"][name] = {**old, **facts} if same else facts
-        store(p.name, found)
+        RECORDS.store(p.name, found)
     try:
         found["shares"] = shares(p)
     except Unavailable:
         found.pop("shares", None)
-    store(p.name, found)
+    RECORDS.store(p.name, found)
     return found
 
 
@@ -117,7 +99,7 @@ def count_one(p, found, name):
         counted = failure(e)
     with STORING:
         found["builds"][name] = counted
-        store(p.name, found)
+        RECORDS.store(p.name, found)
 
 
 def time_one(p, found, rounds):
@@ -132,12 +114,12 @@ def time_one(p, found, rounds):
         found["builds"][n]["time"] = dict(pairs.ratio(seconds[n], base) if base else {},
                                           seconds=statistics.median(seconds[n]))
     found["rounds"] = rounds
-    store(p.name, found)
+    RECORDS.store(p.name, found)
 
 
 def measure(programs, rounds, only=(), count=True, time=True):
     """All there is to find out of the programs; kept step by step."""
-    found = [make_all(p, only) if count else load(p.name) for p in programs]
+    found = [make_all(p, only) if count else RECORDS.load(p.name) for p in programs]
     if count:
         on_every_cpu([functools.partial(count_one, p, f, name)
                       for p, f in zip(programs, found) for name, build in f["builds"].items()
@@ -345,12 +327,12 @@ def page(maker, all_, shown, name, title, command):
 
 
 def write_page(maker, names, suffix, about):
-    all_ = [load(n, maker) for n in names if os.path.exists(kept(n, maker))]
+    all_ = [RECORDS.load(n, maker) for n in names if RECORDS.has(n, maker)]
     if not all_:
         return
     shown = [c for c in PEERS if any(c in f["builds"] for f in all_)]
     name = f"figure3{suffix}-{maker}"
-    made = os.path.join(FOLDER, name)
+    made = os.path.join(TOP, "docs/bench", name)
     with open(made + ".md", "w") as f:
         f.write("\n".join(page(maker, all_, shown, name, *about)) + "\n")
     bars = [(f["program"], [(c, f["builds"].get(c, {}).get("time")) for c in shown]) for f in all_]
@@ -360,8 +342,5 @@ def write_page(maker, names, suffix, about):
 
 def write_pages(names, suffix, about):
     """One for each maker of CPUs that was measured on; about: of PAGES."""
-    folder = os.path.join(FOLDER, "figure3")
-    if not os.path.isdir(folder):
-        raise Unavailable("nothing was measured yet")
-    for maker in sorted(os.listdir(folder)):
+    for maker in RECORDS.makers():
         write_page(maker, names, suffix, about)

@@ -74,10 +74,7 @@ class Python(Program):
     trained = "`large/train.py`: objects, text, JSON, patterns, numbers, its own parser"
     tested = "`large/test.py`: generators, decimals, sets, formats, pickles, a tokenizer"
 
-    def __init__(self, work):
-        # Its hashes are seeded at random: every run would be another.
-        os.environ.update(PYTHONHASHSEED="0")
-        super().__init__(work)
+    settings = dict(PYTHONHASHSEED="0")  # its hashes are seeded at random
 
     def ready(self, tree):
         run(["./configure", "--prefix=/usr", "--without-ensurepip"], cwd=tree)

@@ -8,7 +8,6 @@ import collections
 import os
 import re
 import shutil
-import struct
 import subprocess
 
 from gathered import TRAINED, complete, gather, promised
@@ -60,13 +59,13 @@ def morph_complete(p):
 
 # ---- perf ----
 
-def perf_samples(p, build, name, n):
-    """perf.data of the training on every CPU, of about n samples."""
+def perf_samples(p, build, name, n, args=None):
+    """perf.data of the training, or of a run with these arguments, on every CPU, of about n samples."""
     data = p.path(f"{name}-{n}.perf")
     if os.path.exists(data) and os.path.getmtime(data) > os.path.getmtime(build):
         return data
     progress(f"{p.name}: perf record")
-    argv = [build, *p.train(p.long)[1:]]
+    argv = p.command(build, args or p.train(p.long))
     _, seconds, _ = measured(argv, env=p.env)
     each = max(1, round(n / RATE / seconds / os.cpu_count()))
     loop = f'for i in $(seq {each}); do "$@" || exit; done'
@@ -218,27 +217,30 @@ def clang(p):
     return p.made("clang", CLANG), {}
 
 
-def sampled_addresses(data, build):
-    """{virtual address in build: samples} out of perf.data."""
-    elf = open(build, "rb").read()
-    phoff, _, _, _, size, n = struct.unpack_from("<QQIHHH", elf, 32)
-    loads = [struct.unpack_from("<IIQQQQ", elf, phoff + i * size) for i in range(n)]
-    loads = [(off, addr, held) for kind, _, off, addr, _, held in loads if kind == 1]
+def sampled_offsets(data, build):
+    """{offset in the file build: samples} out of perf.data."""
     said = run(["perf", "script", "-i", data, "--show-mmap-events", "-F", "pid,ip,event,comm"])
-    maps, out = {}, collections.Counter()
+    maps, out = collections.defaultdict(list), collections.Counter()
     for line in said.splitlines():
         m = re.search(r"MMAP2? (\d+)/\d+: \[0x([0-9a-f]+)\(0x([0-9a-f]+)\) @ (0x[0-9a-f]+|0) .*: r-xp (.*)", line)
         if m:
             if m[5] == build:
-                maps[m[1]] = int(m[2], 16), int(m[3], 16), int(m[4], 16)
+                maps[m[1]].append((int(m[2], 16), int(m[3], 16), int(m[4], 16)))
             continue
         f = re.search(r"\s(\d+)\s+cpu-clock:\S*\s+([0-9a-f]+)\s*$", line)
-        if f and f[1] in maps:
-            start, length, pgoff = maps[f[1]]
-            off = int(f[2], 16) - start + pgoff
-            for at, addr, held in loads:
-                if 0 <= off - pgoff < length and at <= off < at + held:
-                    out[off - at + addr] += 1
+        for start, length, offset in maps.get(f[1], ()) if f else ():
+            if 0 <= int(f[2], 16) - start < length:
+                out[int(f[2], 16) - start + offset] += 1
+    return out
+
+
+def sampled_addresses(data, build):
+    """{virtual address in build: samples} out of perf.data."""
+    out, segments = collections.Counter(), exact.Elf(build).loaded()
+    for off, n in sampled_offsets(data, build).items():
+        for at, addr, held, _ in segments:
+            if at <= off < at + held:
+                out[off - at + addr] += n
     return out
 
 

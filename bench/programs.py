@@ -138,10 +138,7 @@ class Perl(Program):
     trained = "`perl/train.pl`: primes, word scores, patterns, formats"
     tested = "`perl/test.pl`: anagrams, objects, a parser, matrices, records"
 
-    def __init__(self, work, *how):
-        # Its hashes are seeded at random: every run would be another.
-        os.environ.update(PERL_HASH_SEED="0", PERL_PERTURB_KEYS="0")
-        super().__init__(work, *how)
+    settings = dict(PERL_HASH_SEED="0", PERL_PERTURB_KEYS="0")  # its hashes are seeded at random
 
     def ready(self, tree):
         run(["./Configure", "-des", "-Dcc=cc", "-Doptimize=-O2", "-Dman1dir=none", "-Dman3dir=none"],

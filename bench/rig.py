@@ -12,7 +12,6 @@ import queue
 import random
 import shutil
 import sqlite3
-import struct
 import subprocess
 import sys
 import tempfile
@@ -92,12 +91,24 @@ began = time.monotonic()
 child = os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ)
 _, status, usage = os.wait4(child, 0)
 os.write(int(sys.argv[1]), json.dumps([os.waitstatus_to_exitcode(status), time.monotonic() - began,
-                                       usage.ru_maxrss / 1024]).encode())
+                                       usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024]).encode())
 """
 
 
 def measured(argv, **more):
     """(standard output, wall seconds, peak memory in MB) of a command and its children."""
+    text, seconds, _, peak = waited(argv, **more)
+    return text, seconds, peak
+
+
+def spent(argv, **more):
+    """The same with CPU seconds in place of wall time."""
+    text, _, cpu, peak = waited(argv, **more)
+    return text, cpu, peak
+
+
+def waited(argv, **more):
+    """(standard output, wall seconds, CPU seconds, peak memory in MB)"""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as said, \
             tempfile.TemporaryFile() as found:
         subprocess.run([sys.executable, "-ISc", WAITER, str(found.fileno()), *argv], stdout=out,
@@ -105,11 +116,11 @@ def measured(argv, **more):
         for f in out, said, found:
             f.seek(0)
         text, reason = out.read().decode(errors="replace"), said.read().decode(errors="replace")
-        status, seconds, peak = json.loads(found.read() or "[-1, 0, 0]")
+        status, *usage = json.loads(found.read() or "[-1, 0, 0, 0]")
         if status:
             reason = (reason or text).strip()[-600:]
             raise Unavailable(f"{os.path.basename(argv[0])}: {reason or status}")
-    return text, seconds, peak
+    return text, *usage
 
 
 # ---- the report ----
@@ -156,6 +167,36 @@ def table(head, rows):
     print("\n".join(table_lines(head, rows)) + "\n", flush=True)
 
 
+class Records:
+    """What is found of programs, kept by the maker of the CPU in docs/bench/FOLDER/MAKER/NAME.json."""
+
+    def __init__(self, folder):
+        self.folder = os.path.join(TOP, "docs/bench", folder)
+
+    def makers(self):
+        if not os.path.isdir(self.folder):
+            raise Unavailable("nothing was measured yet")
+        return sorted(os.listdir(self.folder))
+
+    def path(self, name, maker=None):
+        return os.path.join(self.folder, maker or cpu_maker(), name + ".json")
+
+    def has(self, name, maker=None):
+        return os.path.exists(self.path(name, maker))
+
+    def load(self, name, maker=None):
+        with open(self.path(name, maker)) as f:
+            return json.load(f)
+
+    def store(self, name, found):
+        path = self.path(name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path + ".new", "w") as f:
+            json.dump(found, f, indent=1, sort_keys=True)
+            f.write("\n")
+        os.rename(path + ".new", path)
+
+
 # ---- programs ----
 
 def hooks_id():
@@ -190,8 +231,10 @@ class Program:
     package = None
     extra = ""  # flags the program needs besides
     trained = tested = ""  # the workloads in words
+    settings = {}  # of the environment, without which every run would be another
 
     def __init__(self, work, how=HOOKED):
+        os.environ.update(self.settings)
         self.name = type(self).__name__.lower()
         self.work, self.how = work, how
         self.dir = os.path.join(work, self.name)
@@ -236,6 +279,13 @@ class Program:
     def check(self, rounds):
         """Arguments whose output tells a right build from a wrong one."""
         return self.test(rounds)
+
+    file = 0  # where a command has the build
+    counted = ()  # what bench/exact has to know besides
+
+    def command(self, build, args):
+        """What runs a build with the arguments of a workload."""
+        return [build, *args[1:]]
 
     # ---- builds ----
 
@@ -345,12 +395,10 @@ class Program:
 
     def places(self):
         """[(file offset, size, function#key, block)] in ascending order."""
-        phoff, _, _, _, size, n = struct.unpack_from("<QQIHHH", self.elf.d, 32)
-        loads = [struct.unpack_from("<IIQQQQQQ", self.elf.d, phoff + i * size) for i in range(n)]
         out = []
         for at, size, tu, func, block in exact.block_starts(self.elf):
-            for kind, flags, off, addr, _, held, _, _ in loads:
-                if size and kind == 1 and flags & 1 and addr <= at < addr + held:
+            for off, addr, held, code in self.elf.loaded():
+                if size and code and addr <= at < addr + held:
                     out.append((at - addr + off, size, self.key[tu, func], block))
         return sorted(out)
 
@@ -419,8 +467,8 @@ class Program:
                 same, ratios = json.load(f)
             if same == of:
                 return ratios
-        ratios = pairs.compare([[b, *args[1:]] for b in builds], rounds,
-                               lambda i, n: progress(f"{self.name}: round {i} of {n}"), True, env=self.env)
+        ratios = pairs.compare([self.command(b, args) for b in builds], rounds,
+                               lambda i, n: progress(f"{self.name}: round {i} of {n}"), True, self.file, env=self.env)
         if keep:
             self.write(os.path.basename(kept), json.dumps([of, ratios]))
         return ratios
@@ -437,7 +485,7 @@ class Program:
         kept = self.path(f"{of.hexdigest()[:16]}.taken")
         if not os.path.exists(kept):
             progress(f"{self.name}: counting branches of {os.path.basename(build)}")
-            said = run([os.path.join(BENCH, "exact"), "taken", build, *args[1:]], env=self.env)
+            said = run([os.path.join(BENCH, "exact"), "taken", *self.counted, build, *args[1:]], env=self.env)
             self.write(os.path.basename(kept), said)
         with open(kept) as f:
             count, _, taken, _, lines, _ = f.read().split()

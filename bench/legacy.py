@@ -1,0 +1,301 @@
+"""Programs as Debian ships them, lifted and laid out by samples, beside BOLT, and beside what the hooks gain where the
+same source is built through them.
+
+What is found is kept per program in docs/bench/legacy/MAKER/NAME.json; docs/bench/legacy.md is made from these files.
+"""
+import bisect
+import collections
+import functools
+import hashlib
+import json
+import os
+import statistics
+
+import blockmap
+import peers
+from figure3 import cell, failure, mean, median_times, output, times
+from legacy_programs import SHIPPED
+from rig import TOP, Records, Unavailable, machine, on_every_cpu, pairs, spent, table_lines
+
+RECORDS = Records("legacy")
+SAMPLES = 100000
+SEEN = 5000  # samples of the new build, for the share of its new code
+ORIGINAL, LIFTED, BOLT, PLAIN, HOOKED = "original", "lifted", "bolt", "plain", "hooked"
+# {build: what its ratios are of}
+BASE = {ORIGINAL: None, LIFTED: ORIGINAL, BOLT: ORIGINAL, PLAIN: None, HOOKED: PLAIN}
+
+
+# ---- the builds ----
+
+def profile(p):
+    """Samples by block, from those of perf, once what they hit is lifted."""
+    found = peers.sampled_offsets(peers.perf_samples(p, p.module, "training", SAMPLES), p.module)
+    lift = lifted(p, ("--addresses", p.write("addresses", "".join(f"{off:x}\n" for off in sorted(found)))))
+    where = blockmap.blocks(p.artifact)
+    starts, held = [w[0] for w in where], collections.Counter()
+    for off, n in found.items():
+        at = bisect.bisect(starts, off) - 1
+        if at >= 0 and off < starts[at] + where[at][1]:
+            held[where[at][2:]] += n
+    share = sum(held.values()) / max(1, sum(found.values()))
+    return p.sample_lines("training", held), dict(lift, samples=sum(found.values()), in_blocks=share)
+
+
+def lifted(p, options=()):
+    said, cpu, mb = spent([p.tool("morph-edit"), "--lift", p.module, *options, "-o", p.artifact, "--json"])
+    said = json.loads(said)
+    return {k: said[k] for k in ("functions", "stay", "bytes", "stay_bytes", "indirect_jumps", "known_tables", "reasons")} | \
+        {"seconds": cpu, "mb": mb}
+
+
+def laid_out(p):
+    samples, facts = profile(p)
+    made = p.path("made")
+    said, cpu, mb = spent([p.tool("morph-edit"), "--artifact", p.artifact, "--original", p.module, *samples, "-o", made, "--json"])
+    build = p.put(made, "lifted")
+    os.unlink(made)
+    return build, {"profile": facts, "moved": json.loads(said)["edited"], "seconds": cpu, "mb": mb,
+                   "added": os.path.getsize(build) - os.path.getsize(p.module)}
+
+
+def in_new_code(p, build):
+    """The share of the build's samples on the test that are in new bodies."""
+    # Its own new name: what perf recorded of the one before is not of this.
+    found = peers.sampled_addresses(peers.perf_samples(p, build, "tested", SEEN, p.test(p.timed)), build)
+    new = max(at for _, at, _, code in peers.exact.Elf(build).loaded() if code)
+    return sum(n for at, n in found.items() if at >= new) / max(1, sum(found.values()))
+
+
+def bolted(p):
+    """BOLT on the very same file."""
+    data, fdata = peers.perf_samples(p, p.module, "training", SAMPLES), p.path("bolt.fdata")
+    peers.measured([peers.LLVM + "perf2bolt", "-nl", "-p", data, "-o", fdata, p.module])
+    return peers.bolted(p, p.module, "bolt", fdata)
+
+
+# {build: what makes it of a shipped program}
+MADE = {ORIGINAL: lambda p: (p.module, {}), LIFTED: laid_out, BOLT: bolted}
+# … and of the one that is built from its source
+BUILT = {PLAIN: peers.plain, HOOKED: peers.morph_samples(SAMPLES)}
+
+
+class Pair:
+    """A shipped program and the one that is built, or None."""
+
+    def __init__(self, name, work):
+        self.shipped = SHIPPED[name](work)
+        self.name = self.shipped.name
+        try:
+            self.built = self.shipped.built and self.shipped.built(work)
+            self.why = "" if self.built else "not built here"
+        except Unavailable as e:
+            self.built, self.why = None, str(e)
+
+    def programs(self):
+        """[(program, {build: maker})]"""
+        return [(self.shipped, MADE)] + ([(self.built, BUILT)] if self.built else [])
+
+    def of(self, build):
+        return self.built if build in BUILT else self.shipped
+
+
+def made(p, make, right):
+    try:
+        path, facts = make(p)
+        if output(p, path) != right:
+            return dict(facts, wrong=True)
+    except Unavailable as e:
+        return failure(e)
+    with open(path, "rb") as f:
+        return dict(facts, file=os.path.basename(path), digest=hashlib.file_digest(f, "sha256").hexdigest()[:16])
+
+
+def make_all(pair):
+    p = pair.shipped
+    found = RECORDS.load(p.name) if RECORDS.has(p.name) else {"builds": {}}
+    found.update(program=p.name, package=p.version, file=p.shipped, kind=p.kind(), machine=machine(), trained=p.trained,
+                 tested=p.tested, not_built=pair.why)
+    for program, makers in pair.programs():
+        right = output(program, program.module)
+        for name, make in makers.items():
+            facts, old = made(program, make, right), found["builds"].get(name, {})
+            same = facts.get("digest", "none") == old.get("digest")
+            found["builds"][name] = {**old, **facts} if same else facts
+            RECORDS.store(p.name, found)
+    if "file" in found["builds"][LIFTED]:
+        found["builds"][LIFTED]["in_new_code"] = in_new_code(p, p.path("lifted"))
+    found["whole"] = lifted_whole(p)
+    RECORDS.store(p.name, found)
+    return found
+
+
+def lifted_whole(p):
+    """What it takes to lift all of it."""
+    kept, p.artifact = p.artifact, p.path("whole.morph")
+    try:
+        return lifted(p)
+    finally:
+        p.artifact = kept
+
+
+# ---- what is measured of them ----
+
+def count_all(pair, found):
+    for name, build in found["builds"].items():
+        if "file" not in build:
+            continue
+        p = pair.of(name)
+        try:
+            instructions, taken, lines = p.taken(p.path(build["file"]), p.test(p.short))
+            build.update(instructions=instructions, taken=taken, lines95=lines)
+        except Unavailable as e:
+            build["not_counted"] = str(e)
+        RECORDS.store(pair.name, found)
+
+
+def time_all(pair, found, rounds):
+    for p, makers in pair.programs():
+        names = [n for n in makers if "file" in found["builds"].get(n, {})]
+        timed = p.times([p.path(found["builds"][n]["file"]) for n in names], p.test(p.timed), rounds)
+        seconds = {n: t["seconds"] for n, t in zip(names, timed)}
+        for n in names:
+            base = seconds.get(BASE[n])
+            found["builds"][n]["time"] = dict(pairs.ratio(seconds[n], base) if base else {}, seconds=statistics.median(seconds[n]))
+        found["rounds"] = rounds
+        RECORDS.store(pair.name, found)
+
+
+def measure(programs, rounds, count=True, time=True):
+    """All there is to find out of these Pairs; kept step by step."""
+    found = [make_all(pair) if count else RECORDS.load(pair.name) for pair in programs]
+    if count:
+        on_every_cpu([functools.partial(count_all, pair, f) for pair, f in zip(programs, found)])
+    if time:
+        on_every_cpu([functools.partial(time_all, pair, f, rounds) for pair, f in zip(programs, found)])
+
+
+# ---- the page ----
+
+def taken(f, build):
+    """Branches taken as a ratio to the base's, or None."""
+    b, base = f["builds"].get(build, {}), f["builds"].get(BASE[build], {})
+    return b["taken"] / base["taken"] if "taken" in b and base.get("taken") else None
+
+
+def ratio(value):
+    return f"{value:.3f}" if value else "–"
+
+
+COMPARED = LIFTED, HOOKED, BOLT
+HEADING = {LIFTED: "lifted", HOOKED: "through the hooks", BOLT: "BOLT on the same file"}
+
+
+def both(all_, key):
+    """{build: geometric mean} of the programs that have a key(f, build) of the lifted and of the hooked build."""
+    have = [f for f in all_ if key(f, LIFTED) and key(f, HOOKED)]
+    return {b: statistics.geometric_mean([key(f, b) for f in have]) for b in (LIFTED, HOOKED)} if have else {}, len(have)
+
+
+def time_of(f, build):
+    return f["builds"].get(build, {}).get("time", {}).get("median")
+
+
+def of_gain(all_, key, what):
+    means, n = both(all_, key)
+    if not means:
+        return f"{what}: no program was measured both ways."
+    lifted_, hooked = (1 - means[b] for b in (LIFTED, HOOKED))
+    part = f"{lifted_ / hooked:.0%} of it" if hooked > 0 else "no gain to compare with"
+    return (f"{what}, {n} programs that were measured both ways: {means[LIFTED]:.3f} lifted, {means[HOOKED]:.3f} through the "
+            f"hooks; {part}.")
+
+
+def main_rows(all_):
+    rows = [[f["program"], *(cell(f, b, times) for b in COMPARED), *(cell(f, b, lambda _: ratio(taken(f, b))) for b in COMPARED)]
+            for f in all_]
+    counted = [[r for r in (taken(f, b) for f in all_) if r] for b in COMPARED]
+    return rows + [["geometric mean", *(of(median_times(all_, b), all_) for b in COMPARED), *(of(r, all_) for r in counted)]]
+
+
+def of(found, all_):
+    return mean(found) + (f" of {len(found)}" if found and len(found) != len(all_) else "")
+
+
+def percent(part, whole=1):
+    return f"{part / whole:.1%}" if whole else "–"
+
+
+def cost_rows(all_):
+    def row(b, f):
+        lift, whole = b["profile"], f["whole"]
+        return [f["program"], f["kind"], percent(b.get("in_new_code", 0)), percent(lift["in_blocks"]), f"{b['moved']:,}",
+                f"{whole['functions']:,}", f"{b['added']:,}", f"{lift['seconds']:.2f} s, {lift['mb']:.0f} MB",
+                f"{b['seconds']:.2f} s, {b['mb']:.0f} MB", f"{whole['seconds']:.2f} s, {whole['mb']:.0f} MB",
+                f"{(whole['bytes'] + whole['stay_bytes']) / 1e6 / max(whole['seconds'], .001):.1f} MB/s"]
+    return [row(f["builds"][LIFTED], f) for f in all_ if "profile" in f["builds"].get(LIFTED, {})]
+
+
+def stay_rows(all_):
+    why = collections.Counter()
+    for f in all_:
+        for r in f["whole"]["reasons"]:
+            why[r["text"], "functions"] += r["functions"]
+            why[r["text"], "bytes"] += r["bytes"]
+    texts = sorted({text for text, _ in why}, key=lambda t: -why[t, "bytes"])
+    functions, all_bytes = (sum(f["whole"][k] + f["whole"][s] for f in all_) for k, s in (("functions", "stay"), ("bytes", "stay_bytes")))
+    return [[t, f"{why[t, 'functions']:,}", percent(why[t, "functions"], functions), percent(why[t, "bytes"], all_bytes)] for t in texts]
+
+
+def remarks(all_):
+    for f in all_:
+        if f["not_built"]:
+            yield f"- {f['program']}, through the hooks: {f['not_built']}"
+        for build, b in f["builds"].items():
+            for key in "failed", "not_counted", "note":
+                if b.get(key):
+                    yield f"- {f['program']}, {HEADING.get(build, build)}: {b[key]}"
+
+
+def section(maker, all_):
+    yield f"\n## On {maker}\n"
+    yield "; ".join(sorted({f["machine"] for f in all_})) + ".\n"
+    rounds = sorted({f["rounds"] for f in all_ if "rounds" in f})
+    yield f"CPU time, medians and quartiles of {' or '.join(map(str, rounds)) or 'no'} rounds, and branches taken, on the test, as ratios"
+    yield "to the file as shipped, or to the plain build.\n"
+    head = ["program", *(f"time: {HEADING[b]}" for b in COMPARED), *(f"branches: {HEADING[b]}" for b in COMPARED)]
+    yield from table_lines(head, main_rows(all_))
+    yield ""
+    yield of_gain(all_, time_of, "Time")
+    yield of_gain(all_, taken, "Branches taken") + "\n"
+    yield "*In new bodies*: of the samples in the file on the test. *In blocks*: of those in the file in training, that are in functions"
+    yield "which can be lifted. Lifting is of the functions that have samples, then of all there are, in CPU time.\n"
+    yield from table_lines(["program", "file", "in new bodies", "in blocks", "functions moved", "of", "bytes added", "lift", "edit",
+                            "lift all", "text"], cost_rows(all_))
+    yield "\nWhy functions of these files are not lifted:\n"
+    yield from table_lines(["reason", "functions", "of functions", "of bytes"], stay_rows(all_))
+    said = list(remarks(all_))
+    if said:
+        yield "\nRemarks:\n"
+        yield from said
+
+
+def page(by_maker):
+    yield "# Distribution binaries, lifted\n"
+    yield "`bench/run legacy` measures and writes this page; `bench/run legacy --table` writes it again from"
+    yield "`legacy/MAKER/*.json`. Files as Debian ships them, stripped: `perf record -e cpu-clock:u` of the training (100,000"
+    yield "samples), `morph-edit --lift` of the functions that were hit, a layout by samples of blocks, timed on another input. *Through"
+    yield "the hooks*: the same source built plainly and through the hooks with the flags of [figure 3](../../bench/README.md#figure-3),"
+    yield "which are not all of Debian's, laid out by 100,000 samples with registers, against the plain build. A library's"
+    yield "branches are those in the library."
+    for maker, all_ in by_maker.items():
+        yield from section(maker, all_)
+    all_ = {f["program"]: f for found in by_maker.values() for f in found}.values()
+    yield "\n## Workloads\n"
+    yield from table_lines(["program", "file of", "trained on", "tested on"],
+                           [[f["program"], f"{os.path.basename(f['file'])} of {f['package']}", f["trained"], f["tested"]] for f in all_])
+
+
+def write_page():
+    by_maker = {maker: [RECORDS.load(n, maker) for n in SHIPPED if RECORDS.has(n, maker)] for maker in RECORDS.makers()}
+    with open(os.path.join(TOP, "docs/bench/legacy.md"), "w") as f:
+        f.write("\n".join(page(by_maker)) + "\n")
