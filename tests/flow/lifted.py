@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # A small lifter, for tests of what is done with lifted text: it knows the compiler's text.
 #	lifted.py TEXT.s PROGRAM FOLDER
 # PROGRAM was linked from TEXT.s, of which all labels are among its symbols. Writes the unit of each
