@@ -2,5 +2,5 @@
 top=$(dirname "$0")/../..
 build=${MORPH_BUILD:-$top/build}
 exec cc -I"$top" -D_GNU_SOURCE -std=gnu11 -o "$2" "$1" \
-	"$build/obj/libmorphctl/report.a" "$build/obj/libmorphctl.a" "$build/obj/libcommon.a" \
-	-Wl,--as-needed -ljansson -lz -lzstd -llzma -ldw -lelf -lZydis -lZycore -liberty -lseccomp -lxxhash -lm
+	"$build/obj/libmorphctl/report.a" "$build/obj/libmorphctl.a" "$build/obj/liblifter.a" "$build/obj/libcommon.a" \
+	-Wl,--as-needed -ljansson -lsqlite3 -lz -lzstd -llzma -ldw -lelf -lZydis -lZycore -liberty -lseccomp -lxxhash -lm
