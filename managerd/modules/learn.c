@@ -44,15 +44,34 @@ void module_hold(struct store_module *row, const char *why)
 }
 
 /* It is another build of this or another program: what was said of the one
- * before does not hold for it. */
-static int replaced(struct modules *ms, struct module *m, struct err *e)
+ * before, `from`, does not hold for it. */
+static int replaced(
+    struct modules *ms, struct module *m, const struct build_id *from, struct err *e)
 {
 	if (m->row.held_until_ms < 0 && priv_hold(ms->priv, m->row.path, false, e))
 		log_warn("%s", e->text);
 	m->row.held_until_ms = 0;
 	module_text(&m->row.held_why, NULL);
 	m->row.predicted = false;
-	return module_clear_layout(ms, m, e);
+	m->row.outside_aged = 0;
+	return module_clear_layout(ms, m, e) ||
+			       store_set_build_state(ms->store, m->row.id, from, BUILD_PAST, e) ||
+			       store_prune_builds(ms->store, m->row.id, PAST_BUILDS_KEPT, e)
+		   ? -1
+		   : 0;
+}
+
+/* 1 its maps are known, so that its samples were mapped, 0 not, -1. */
+static int is_known_build(
+    struct modules *ms, const struct module *m, const struct build_id *id, struct err *e)
+{
+	struct store_build *row;
+	struct arena a = {0};
+	size_t n;
+	int rc = store_builds(ms->store, m->row.id, id, &a, &row, &n, e);
+
+	arena_free(&a);
+	return rc ? -1 : n > 0;
 }
 
 static void forget_tries(struct store_module *r)
@@ -74,13 +93,16 @@ static int adopt(struct modules *ms, struct module *m, const struct priv_inspect
 	size_t nfunc = j ? j->table.func.n : 0;
 	uint32_t nslot = j ? j->table.nslot : 0;
 	const struct build *b;
+	int known = is_known_build(ms, m, &d->id, e);
 
+	if (known < 0)
+		return -1;
 	r->uid = d->uid;
 	module_text(&r->artifact, d->artifact);
 	forget_tries(r);
 	r->current = d->id;
 	r->origin = d->origin;
-	if (other && replaced(ms, m, e))
+	if (other && replaced(ms, m, &from, e))
 		return -1;
 	if (!r->held_why && priv_held(ms->priv, r->path))
 		module_hold(r, "rolled back");
@@ -91,9 +113,6 @@ static int adopt(struct modules *ms, struct module *m, const struct priv_inspect
 		return 0;
 	if (store_found(ms, m, d, now_ms, e))
 		return -1;
-	if (other && (store_set_build_state(ms->store, r->id, &from, BUILD_PAST, e) ||
-			 store_prune_builds(ms->store, r->id, PAST_BUILDS_KEPT, e)))
-		return -1;
 	if (rebuilt) {
 		m->builds.table = m->builds.shapes = TABLE_UNKNOWN;
 		if (module_take_over(ms, m, &origin, &j->table, now_ms, e))
@@ -101,7 +120,7 @@ static int adopt(struct modules *ms, struct module *m, const struct priv_inspect
 		module_unload(ms, m);
 	}
 	b = module_add_joined(ms, m, &d->id, &d->origin, j);
-	if (fresh && b && module_recall(ms, m, b, now_ms, e))
+	if (fresh && b && !known && module_recall(ms, m, b, now_ms, e))
 		return -1;
 	if (fresh)
 		return event_learned(ms->store, r, now_ms, nfunc, nslot, e);
@@ -118,9 +137,12 @@ static int set_aside(struct modules *ms, struct module *m, const struct priv_ins
 		else
 			log_debug("%s: not learned: %s", m->row.path, why);
 		m->row.uid = r->uid;
+		if (r->id.n && !build_id_equal(&m->row.origin, &r->origin)) {
+			forget_tries(&m->row);
+			if (m->row.origin.n && replaced(ms, m, &m->row.current, e))
+				return -1;
+		}
 		if (r->id.n) {
-			if (!build_id_equal(&m->row.origin, &r->origin))
-				forget_tries(&m->row);
 			m->row.current = r->id;
 			m->row.origin = r->origin;
 		}

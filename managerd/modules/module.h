@@ -53,8 +53,8 @@ void module_sum(struct modules *ms, struct module *m);
 
 /* ---- recall.c ---- */
 
-/* A module that had no artifact until now, b: its present build. Its samples since it is known, of
- * which the store has raw counts by address, count as if they had been mapped. */
+/* A module that had no artifact until now, b: its present build, which had none ever. Its samples,
+ * of which the store has raw counts by address, count as if they had been mapped. */
 int module_recall(
     struct modules *ms, struct module *m, const struct build *b, int64_t now_ms, struct err *e);
 

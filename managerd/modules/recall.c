@@ -34,14 +34,18 @@ static void recall_samples(struct recall *r, uint64_t offset, uint64_t n)
 	r->mapped += n;
 }
 
-static int recall_file(
-    struct recall *r, const struct address_range *range, uint64_t file, struct err *e)
+/* All samples of one file of the store: counted in *sum or, without one, recalled. */
+static int read_file(struct recall *r, const struct address_range *range, uint64_t file,
+    uint64_t *sum, struct err *e)
 {
 	struct address_reader *reader = store_addresses(r->ms->store, range, file, e);
 	uint64_t address, n;
 
 	while (reader && address_reader_next(reader, &address, &n))
-		recall_samples(r, address, n);
+		if (sum)
+			*sum += n;
+		else
+			recall_samples(r, address, n);
 	address_reader_free(reader);
 	return reader ? 0 : -1;
 }
@@ -69,21 +73,23 @@ int module_recall(
 	struct store_module *row = &m->row;
 	struct recall r = {.ms = ms, .m = m, .b = b, .at = {now_ms, ms->conf->profile.half_life_s}};
 	struct address_range range = {row->first_ms / 1000, now_ms / 1000 + 1};
+	double aged = row->outside_aged * decay_since(r.at, row->outside_ms);
 	struct arena a = {0};
-	uint64_t *id;
+	uint64_t *id, sum = 0;
 	size_t i, n;
-	int rc = module_load(ms, m, e);
+	int rc;
 
-	r.weight = row->outside ? row->outside_aged * decay_since(r.at, row->outside_ms) /
-				      (double)row->outside
-				: 0;
-	row->outside_aged = 0;
-	/* What was mapped by an artifact before is in the profile. */
-	if (rc || row->mapped || !(r.weight > 0))
-		return rc;
-	rc = store_address_ids(ms->store, ADDRESS_FILE, &b->id, row->path, &a, &id, &n, e);
+	if (!(aged > 0))
+		return 0;
+	rc = module_load(ms, m, e);
+	if (rc == 0)
+		rc = store_address_ids(
+		    ms->store, ADDRESS_FILE, &b->id, row->path, &a, &id, &n, e);
 	for (i = 0; rc == 0 && i < n; i++)
-		rc = recall_file(&r, &range, id[i], e);
+		rc = read_file(&r, &range, id[i], &sum, e);
+	r.weight = sum && aged < (double)sum ? aged / (double)sum : 1;
+	for (i = 0; rc == 0 && i < n; i++)
+		rc = read_file(&r, &range, id[i], NULL, e);
 	arena_free(&a);
 	if (rc)
 		return -1;
