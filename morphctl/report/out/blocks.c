@@ -118,7 +118,9 @@ int write_blocks(
 		index_functions(&b);
 		count_samples(&b, r);
 		if (!b.here)
-			rc = err_set(e, "%s: the profile has no samples in blocks of this build",
+			rc = err_set(e,
+			    "%s: the profile has no samples in blocks of this build; "
+			    "`morphctl report` says where they are, in a library perhaps",
 			    o->artifact);
 	}
 	if (!rc) {
