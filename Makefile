@@ -167,9 +167,10 @@ deb: deps
 	@config/install-deps config/packages.deb
 	@config/make-deb $(B)/deb
 
+# PROGRAM: of any other program (TRAIN, TEST: what it is to do).
 demo: all
 	@config/install-deps config/packages.demo
-	@MORPH_BUILD=$(B) bench/demo
+	@MORPH_BUILD=$(B) $(if $(PROGRAM),TRAIN='$(TRAIN)' TEST='$(TEST)' bench/demo-program '$(PROGRAM)',bench/demo)
 
 bench: all
 	@MORPH_BUILD=$(B) bench/run
