@@ -102,6 +102,23 @@ static const char *enter_targets(struct body *b)
 	return NULL;
 }
 
+/* Labels whose addresses are in data: computed goto goes there. */
+static void enter_words(struct body *b)
+{
+	const struct image_word *w = b->m->word.v;
+	size_t i, n = b->m->word.n;
+	uint64_t pc;
+	unsigned part;
+
+	for (part = 0; part < 2 && b->part[part]; part++) {
+		pc = b->part[part]->fde.pc;
+		i = partition_point(0, n, k, w[k].to <= pc);
+		for (; i < n && w[i].to - pc < b->part[part]->fde.size; i++)
+			if (body_enter(b, w[i].to))
+				vec_push(&b->word, w[i]);
+	}
+}
+
 /* ---- exceptions ---- */
 
 static const char *read_lsda(struct body *b, unsigned part)
@@ -188,8 +205,10 @@ const char *body_read(
 	for (i = 0; i < 2 && !why; i++)
 		if (b->part[i])
 			why = read_lsda(b, i);
-	if (!why && b->indirect)
+	if (!why && b->indirect) {
+		enter_words(b);
 		body_tables(b);
+	}
 	return why ?: check_entry(b);
 }
 
@@ -199,5 +218,6 @@ void body_free(struct body *b)
 	eh_table_free(&b->lsda[1]);
 	vec_free(&b->step);
 	vec_free(&b->table);
+	vec_free(&b->word);
 	arena_free(&b->mem);
 }

@@ -216,8 +216,16 @@ static int by_stub(const void *a, const void *b)
 	return ORDER(x->addr, y->addr);
 }
 
+static int by_target(const void *a, const void *b)
+{
+	const struct image_word *x = a, *y = b;
+
+	return ORDER(x->to, y->to) ?: ORDER(x->addr, y->addr);
+}
+
 static void read_slots(struct image *m, const struct elf_section *s)
 {
+	const struct image_slot *slot;
 	uint64_t i, sym;
 	const uint8_t *r;
 
@@ -227,6 +235,10 @@ static void read_slots(struct image *m, const struct elf_section *s)
 		vec_push(&m->slot, (struct image_slot){get_le64(r), (int64_t)get_le64(r + 16),
 				       (uint32_t)ELF64_R_TYPE(get_le64(r + 8)),
 				       sym && sym < m->symbol.n ? m->symbol.v[sym] : ""});
+		slot = &m->slot.v[m->slot.n - 1];
+		if (slot->type == R_X86_64_RELATIVE && image_code(m, (uint64_t)slot->addend))
+			vec_push(&m->word, (struct image_word){(uint64_t)slot->addend,
+					       s->addr + i + offsetof(Elf64_Rela, r_addend)});
 	}
 }
 
@@ -355,6 +367,7 @@ static int read_tables(struct image *m, struct err *e)
 	for (i = 0; i < m->relocs.n; i++)
 		read_slots(m, &m->relocs.v[i]);
 	vec_sort(&m->slot, by_slot);
+	vec_sort(&m->word, by_target);
 	for (i = 0; i < m->plt.n; i++)
 		read_stubs(m, &m->plt.v[i]);
 	vec_sort(&m->stub, by_stub);
@@ -383,6 +396,7 @@ void image_free(struct image *m)
 	vec_free(&m->plt);
 	vec_free(&m->symbol);
 	vec_free(&m->slot);
+	vec_free(&m->word);
 	vec_free(&m->stub);
 	vec_free(&m->name);
 	vec_free(&m->pointer);

@@ -19,6 +19,11 @@ struct image_slot {
 	uint32_t type;    /* R_X86_64_* */
 	const char *name; /* of its symbol, "" = none */
 };
+/* A word of the relocation tables: where in the code a pointer of the data leads (R_X86_64_RELATIVE),
+ * wherever the file is loaded. */
+struct image_word {
+	uint64_t to, addr; /* addr: of the word, not of the pointer */
+};
 /* A stub in the PLT. */
 struct image_stub {
 	uint64_t addr, slot;
@@ -46,6 +51,7 @@ struct image {
 	VEC(struct elf_section) relocs, plt;
 	VEC(const char *) symbol;    /* names of .dynsym, by index */
 	VEC(struct image_slot) slot; /* by address */
+	VEC(struct image_word) word; /* by where they lead */
 	VEC(struct image_stub) stub; /* by address */
 	VEC(struct image_name) name; /* of functions, by address; the best of each first */
 	VEC(uint64_t) pointer;       /* into code, from data: ascending, each once */

@@ -193,6 +193,18 @@ static void print_table(struct printer *r, struct jump_table *t)
 	}
 }
 
+/* Before the code: data behind an indirect jump would be that one's table. */
+static void print_words(struct printer *r)
+{
+	const struct image_word *w = r->b->word.v, *end = w + r->b->word.n;
+
+	if (w < end)
+		buf_str(r->out, "\t.section\t.morph.words,\"\",@progbits\n");
+	for (; w < end; w++)
+		buf_printf(
+		    r->out, "\t.quad\timage+%#llx, .L%llx\n", (ull)w->addr, (ull)w->to);
+}
+
 static const char *const SECTION[] = {"\t.text\n", "\t.section\t.text.unlikely\n"};
 
 static void tables_after(struct printer *r, const struct step *s)
@@ -347,6 +359,7 @@ const char *body_print(struct body *b, struct buf *out)
 			why = cfi_read(&b->part[i]->fde, &b->mem, &r.cfi[i]);
 	if (!why) {
 		begin(b->f->name, out);
+		print_words(&r);
 		why = print_part(&r, 0);
 	}
 	if (!why && b->part[1])

@@ -28,6 +28,7 @@ static void put_script(uint64_t addr, struct buf *out)
 	    "  .llvm_bb_addr_map 0 : { *(.llvm_bb_addr_map) }\n"
 	    "  .morph.fn 0 : { *(.morph.fn) }\n"
 	    "  .note.morph 0 : { *(.note.morph) }\n"
+	    "  .morph.words 0 : { *(.morph.words) }\n"
 	    "  /DISCARD/ : { *(.note.GNU-stack .comment) }\n"
 	    "}\n",
 	    (unsigned long long)addr);
@@ -120,6 +121,16 @@ static void put_map(struct reading *r, const struct elf_section *s, struct buf *
 	put_unloaded(r, s, all->p, all->n);
 }
 
+/* Pairs of an address in the original and what is to be there. */
+static void read_words(struct linked *l, const struct elf_section *s)
+{
+	uint64_t i;
+
+	for (i = 0; i + 16 <= s->size; i += 16)
+		vec_push(&l->code.word,
+		    (struct splice_word){get_le64(s->data + i), get_le64(s->data + i + 8)});
+}
+
 /* Of what is loaded wherever the loader likes, each distance is between places of the file. */
 static int check_relocations(const struct reading *r, const struct elf_section *s)
 {
@@ -166,6 +177,8 @@ static int read_section(const struct elf_section *s, void *arg)
 		put_map(r, s, &r->l->sections[0]);
 	else if (!strcmp(s->name, ".morph.fn"))
 		put_map(r, s, &r->l->sections[1]);
+	else if (!strcmp(s->name, ".morph.words"))
+		read_words(r->l, s);
 	else if (!strcmp(s->name, ".debug_frame") || !strcmp(s->name, ".note.morph"))
 		put_unloaded(r, s, s->data, s->size);
 	return 0;
@@ -223,6 +236,7 @@ void linked_free(struct linked *l)
 	vec_free(&l->code.section);
 	vec_free(&l->code.symbol);
 	vec_free(&l->code.jump);
+	vec_free(&l->code.word);
 	buf_free(&l->sections[0]);
 	buf_free(&l->sections[1]);
 }

@@ -60,6 +60,18 @@ static int put_jump(
 	return 0;
 }
 
+static int put_word(
+    const struct original *o, const struct splice_word *w, struct buf *out, struct err *e)
+{
+	const uint8_t *p = original_at(o, w->at, sizeof w->to, PF_R);
+
+	if (!p)
+		return err_set(e, "%s: has nothing at %#llx, where the artifact names a word",
+		    o->path, (unsigned long long)w->at);
+	put_le64((uint8_t *)out->p + (p - (const uint8_t *)o->file.p), w->to);
+	return 0;
+}
+
 static void put_headers(const struct original *o, struct place *w,
     const struct splice_section *index, Elf64_Ehdr *eh, struct buf *out)
 {
@@ -97,6 +109,9 @@ int splice_make(const struct original *o, struct place *w, const struct splice_c
 		return -1;
 	for (i = 0; i < c->jump.n; i++)
 		if (put_jump(o, &c->jump.v[i], out, e))
+			return -1;
+	for (i = 0; i < c->word.n; i++)
+		if (put_word(o, &c->word.v[i], out, e))
 			return -1;
 	put_headers(o, w, &index, &eh, out);
 	put_build_id(o, out);

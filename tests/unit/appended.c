@@ -393,6 +393,21 @@ static void dynamic_changed(void)
 	byte_of_section(&app.old, ".dynamic", 8)[0]++;
 }
 
+static void label_elsewhere(void)
+{
+	put_le64(word_of("alpha_2"), symbol_value(&app.bodies, "alpha_7"));
+}
+
+static void label_of_old_code(void)
+{
+	put_le64(word_of("alpha_2"), symbol_value(&app.old, "alpha_1"));
+}
+
+static void pointer_to_function(void)
+{
+	put_le64(word_of("delta"), symbol_value(&app.bodies, "alpha_6"));
+}
+
 static void entry_changed(void)
 {
 	ehdr(&app.made)->e_entry++;
@@ -567,6 +582,9 @@ static const struct {
     {no_jump, "no jump to a new body"},
     {jump_of_another, "of the original (address"},
     {data_changed, "of the original (address"},
+    {label_elsewhere, "in the original): "},
+    {label_of_old_code, "that is not new code"},
+    {pointer_to_function, "that was no label"},
     {dynamic_changed, "of the original (address"},
     {entry_changed, "more differs than where its tables are"},
     {writable_twin, "may be written"},

@@ -326,6 +326,35 @@ static void put_entries(void)
 	}
 }
 
+/* ---- words ---- */
+
+/* Of the program's relocation of a pointer (R_X86_64_RELATIVE) that leads to a symbol of it: where it
+ * leads, in the new file. NULL: there is none. */
+static uint8_t *word_of(const char *symbol)
+{
+	uint64_t to = symbol_value(&app.old, symbol), i;
+	struct elf *f = open_bytes(&app.old);
+	struct elf_section s = section_of(f, ".rela.dyn");
+	uint8_t *found = NULL;
+
+	for (i = 0; i < s.size; i += sizeof(Elf64_Rela))
+		if (get_le32(s.data + i + offsetof(Elf64_Rela, r_info)) == R_X86_64_RELATIVE &&
+		    get_le64(s.data + i + offsetof(Elf64_Rela, r_addend)) == to)
+			found = (uint8_t *)app.made.p + s.offset + i + offsetof(Elf64_Rela, r_addend);
+	elf_file_close(f);
+	return found;
+}
+
+/* A label's address leads to its block in the new body. */
+static void put_words(void)
+{
+	uint8_t *word = word_of("alpha_2");
+
+	ck_assert(!word == (ehdr(&app.old)->e_type == ET_EXEC));
+	if (word)
+		put_le64(word, symbol_value(&app.bodies, "alpha_6"));
+}
+
 /* symbols: that both texts are assembled with; options: of the program's link. */
 static void make_appended(const char *symbols, const char *options)
 {
@@ -344,6 +373,7 @@ static void make_appended(const char *symbols, const char *options)
 	put_segment();
 	put_sections(&id);
 	put_entries();
+	put_words();
 	ck_assert_int_eq(publish_bytes(app.made_path, app.made.p, app.made.n, 0755, &e), 0);
 }
 

@@ -24,6 +24,8 @@ static const char SOURCE[] =
     "  \".Lb: mov $2, %eax\\nret\\n.Lo: mov $3, %eax\\nret\\n.cfi_endproc\\n.size "
     "shown,.-shown\\n\"\n"
     "  \".section .rodata\\n.balign 4\\n.Lt: .long .La-.Lt, .Lb-.Lt\\n.text\\n\");\n"
+    "int by_label(int x, int y) { static const void *const to[] = {&&a, &&b, &&c};\n"
+    "  goto *to[x]; a: return y * 3; b: puts(\"\"); c: return y ^ 5; }\n"
     "int main(int c, char **v) { return by_table(c, c) + by_mask(c, c); }\n";
 
 static struct lifter *l;
@@ -142,6 +144,41 @@ START_TEST(a_table_that_is_shown_is_not_copied)
 }
 END_TEST
 
+static unsigned count_of(const struct buf *text, const char *what)
+{
+	const char *at = text->p, *end = text->p + text->n;
+	unsigned n = 0;
+
+	for (; (at = memmem(at, (size_t)(end - at), what, strlen(what))); at++)
+		n++;
+	return n;
+}
+
+/* Of a computed goto each label is a word of the relocations, which leads to the new code later. */
+START_TEST(labels_as_values)
+{
+	struct arena mem = {0};
+	struct lifted f;
+	struct unit *u;
+	struct err e;
+	uint32_t i, edges = 0;
+
+	open_as("-pie -fpie");
+	f = lifted("by_label");
+	ck_assert_msg(!f.stays, "%s", f.stays);
+	ck_assert_uint_eq(count_of(&f.text, "\t.section\t.morph.words,"), 1);
+	ck_assert_uint_eq(count_of(&f.text, "\t.quad\timage+0x"), 3);
+	u = unit_parse_code(&mem, f.text.p, f.text.n, &e);
+	ck_assert_msg(u != NULL, "%s", u ? "" : e.text);
+	for (i = 0; i < u->func->cfg.nedge; i++)
+		edges += u->func->cfg.edge[i].kind == EDGE_INDIRECT;
+	ck_assert_uint_eq(edges, 3);
+	unit_free(u);
+	arena_free(&mem);
+	lifted_free(&f);
+}
+END_TEST
+
 START_TEST(what_must_stay)
 {
 	open_as("-pie -fpie");
@@ -222,4 +259,4 @@ START_TEST(names_from_elsewhere)
 END_TEST
 
 UNIT_MAIN("lift", 60, NULL, teardown, tables_of_distances, tables_of_addresses,
-    a_table_that_is_shown_is_not_copied, what_must_stay, some_alone, names_from_elsewhere)
+    a_table_that_is_shown_is_not_copied, labels_as_values, what_must_stay, some_alone, names_from_elsewhere)

@@ -50,7 +50,7 @@ static void add_blocks(struct comparison *c)
 static int compare_all(struct comparison *c, const uint64_t *edited, size_t n)
 {
 	if (headers_compare(c) || frames_compare_index(c) || entries_read(c, edited, n) ||
-	    headers_compare_bytes(c) || entries_check(c))
+	    words_read(c) || headers_compare_bytes(c) || entries_check(c))
 		return -1;
 	c->index = xcalloc(c->text->p_filesz, sizeof *c->index);
 	add_blocks(c);
@@ -79,6 +79,7 @@ int appended_compare(const char *made, const char *original, const struct blockm
 	vec_free(&c.base);
 	vec_free(&c.use);
 	vec_free(&c.entry);
+	vec_free(&c.word);
 	htab_free(&c.use_numbers);
 	htab_free(&c.row_names);
 	frames_free(&c.made_frames);

@@ -3,6 +3,7 @@
  * share.
  *
  *	headers.c	the bytes of the file, and its headers
+ *	words.c		words of relocations that lead to new code
  *	entries.c	the jumps at old entries, and that nothing leads into what they replaced
  *	walk.c		new code and old code at once
  *	insns.c		one instruction of both
@@ -50,6 +51,13 @@ struct entry {
 };
 enum { ENTRY_JUMP = 5 };
 
+/* A word of a relocation that leads to new code. */
+struct word {
+	uint64_t at;         /* offset in the file */
+	uint64_t made, orig; /* where it leads */
+};
+enum { WORD = 8 };
+
 /* A pair to be looked at. */
 struct pair {
 	uint64_t made, orig;
@@ -79,6 +87,7 @@ struct comparison {
 	struct htab row_names;
 	struct frames made_frames, orig_frames;
 	VEC(struct entry) entry; /* ascending */
+	VEC(struct word) word;
 
 	uint32_t *index; /* per byte of the new segment: spot + 1 that begins there, or 0 */
 	VEC(struct spot) spot;
@@ -101,9 +110,12 @@ struct comparison {
 /* Sets the error: "new code at MADE (ORIG in the original): what". Returns -1. */
 int differ(struct comparison *c, uint64_t made, uint64_t orig, const char *what);
 
-/* headers.c: sets c->text. Bytes once the entries are known. */
+/* headers.c: sets c->text. Bytes once entries and words are known. */
 int headers_compare(struct comparison *c);
 int headers_compare_bytes(struct comparison *c);
+
+/* words.c: fills c->word, and adds pairs. */
+int words_read(struct comparison *c);
 
 /* entries.c. Those of the units edited[n], ascending: fills c->entry, and adds pairs. */
 int entries_read(struct comparison *c, const uint64_t *edited, size_t n);

@@ -216,6 +216,8 @@ static void list_holes(struct comparison *c, holes *list)
 		vec_push(list,
 		    (struct hole){ph->p_offset + (c->entry.v[i].jump - ph->p_vaddr), ENTRY_JUMP});
 	}
+	for (i = 0; i < c->word.n; i++)
+		vec_push(list, (struct hole){c->word.v[i].at, WORD});
 	vec_sort(list, by_offset);
 }
 

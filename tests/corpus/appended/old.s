@@ -25,13 +25,15 @@
 	STUB	__cxa_end_catch
 	STUB	_Unwind_Resume
 	.pushsection .data.rel.ro, "aw", @progbits
-	.globl	personality_slot, int_slot, pointer
+	.globl	personality_slot, int_slot, pointer, label
 personality_slot:
 	.quad	__gxx_personality_v0
 int_slot:
 	.quad	_ZTIi
 pointer:
 	.quad	delta
+label:
+	.quad	alpha_2
 	.popsection
 
 # int alpha(int n): a switch, a loop, and a cold part.
