@@ -22,12 +22,13 @@ static void add(struct splice_code *c, const struct place *w, uint64_t entry)
 	vec_push(&c->section, (struct splice_section){".note.morph", SHT_NOTE, 0, 4, 0, FRAMES, 8});
 	vec_push(&c->symbol, (struct splice_symbol){"f", w->code, 4, 0});
 	vec_push(&c->jump, (struct splice_jump){entry, w->code, 16});
+	vec_push(&c->word, (struct splice_word){entry - 64, w->code});
 }
 
-/* The headers, a jump and the build-id are all that may differ. */
+/* The headers, a jump, a word and the build-id are all that may differ. */
 static void check(const struct original *o, const struct buf *out)
 {
-	size_t i, n = 0, most = 5 + o->id_n;
+	size_t i, n = 0, most = 5 + 8 + o->id_n;
 
 	if (out->n < o->file.n)
 		abort();
@@ -55,6 +56,7 @@ static void make(struct original *o)
 	vec_free(&c.section);
 	vec_free(&c.symbol);
 	vec_free(&c.jump);
+	vec_free(&c.word);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
