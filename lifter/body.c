@@ -36,18 +36,17 @@ static bool inside(const struct body *b, uint64_t addr)
 	       (b->part[1] && addr - b->part[1]->fde.pc < b->part[1]->fde.size);
 }
 
-static const char *decode_part(struct body *b, uint8_t part)
+static const char *read_part(struct body *b, uint8_t part)
 {
 	const struct fragment *f = b->part[part];
-	const uint8_t *p = image_at(b->m, f->fde.pc, f->fde.size);
+	const struct code *c = b->s->code.v + f->code;
 	struct step s;
 	uint64_t i;
 
 	if (f->unreadable)
 		return "bytes that are no instruction";
 	for (i = 0; i < f->fde.size; i += s.c.len) {
-		s = (struct step){.addr = f->fde.pc + i, .part = part};
-		code_decode(p + i, f->fde.size - i, s.addr, &s.c); /* as the survey did */
+		s = (struct step){.addr = f->fde.pc + i, .c = *c++, .part = part};
 		b->indirect += s.c.kind == CODE_JMP_IND;
 		vec_push(&b->step, s);
 	}
@@ -88,13 +87,13 @@ static const char *enter_targets(struct body *b)
 		case CODE_ODD:
 			return "an instruction that depends on its place";
 		case CODE_CALL:
-			if (inside(b, s->c.target) && s->c.target != b->part[0]->fde.pc)
+			if (inside(b, step_target(s)) && step_target(s) != b->part[0]->fde.pc)
 				return "a call into itself";
 			break;
 		case CODE_JMP:
 		case CODE_JCC:
 		case CODE_SHORT:
-			if (inside(b, s->c.target) && !body_enter(b, s->c.target))
+			if (inside(b, step_target(s)) && !body_enter(b, step_target(s)))
 				return "a jump into an instruction";
 			break;
 		}
@@ -192,10 +191,10 @@ const char *body_read(
 	*b = (struct body){.m = m, .s = s, .f = f};
 	b->part[0] = &s->fragment.v[f->part[0]];
 	b->part[1] = f->part[1] == NO_FRAGMENT ? NULL : &s->fragment.v[f->part[1]];
-	why = decode_part(b, 0);
+	why = read_part(b, 0);
 	b->first1 = (uint32_t)b->step.n;
 	if (!why && b->part[1])
-		why = decode_part(b, 1);
+		why = read_part(b, 1);
 	if (!why)
 		why = check_end(b, 0, b->first1);
 	if (!why && b->part[1])

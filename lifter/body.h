@@ -5,7 +5,6 @@
 #define MORPH_LIFT_BODY_H
 
 #include "common/unwind/ehtable.h"
-#include "lifter/decode.h"
 #include "lifter/survey.h"
 
 struct step {
@@ -18,6 +17,12 @@ struct step {
 	uint32_t operand;  /* 1 + the table whose address its operand is, 0 = another */
 	uint32_t table[2]; /* 1 + tables that this jump goes by; 0 = none */
 };
+
+/* Of an instruction with a distance (decode.h). */
+static inline uint64_t step_target(const struct step *s)
+{
+	return code_target(&s->c, s->addr);
+}
 
 struct jump_table {
 	uint64_t addr;          /* of the original */

@@ -74,7 +74,7 @@ static bool uses_table(const ZydisDecodedInstruction *z)
 		   (z->mnemonic == ZYDIS_MNEMONIC_MOV && z->operand_width == 64));
 }
 
-bool code_decode(const uint8_t *p, uint64_t n, uint64_t addr, struct code *out)
+bool code_decode(const uint8_t *p, uint64_t n, struct code *out)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	ZydisDecodedInstruction z;
@@ -88,17 +88,18 @@ bool code_decode(const uint8_t *p, uint64_t n, uint64_t addr, struct code *out)
 	if (out->kind == CODE_JCC)
 		out->cond = z.opcode & 15;
 	if (is_relative(&z)) {
-		out->target = addr + z.length + (uint64_t)z.raw.imm[0].value.s;
+		out->distance = (int32_t)z.raw.imm[0].value.s;
 		out->field = z.raw.imm[0].size == 32 ? z.raw.imm[0].offset : 0;
 		out->prefixed = z.raw.prefix_count > 0;
 	} else if (z.attributes & ZYDIS_ATTRIB_HAS_MODRM && !z.raw.modrm.mod &&
 		   z.raw.modrm.rm == 5) {
-		out->target = addr + z.length + (uint64_t)z.raw.disp.value;
+		out->distance = (int32_t)z.raw.disp.value;
 		out->field = z.raw.disp.offset;
 		if (z.address_width != 64 || z.raw.disp.size != 32)
 			out->kind = CODE_ODD;
 	} else if (uses_table(&z)) {
-		out->absolute = (int32_t)z.raw.disp.value;
+		out->distance = (int32_t)z.raw.disp.value;
+		out->absolute = true;
 	}
 	return true;
 }

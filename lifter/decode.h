@@ -21,19 +21,27 @@ enum code_kind {
 	CODE_ODD    /* must not be copied: what is relative to its place in another way */
 };
 
-struct code {
-	uint64_t target;  /* of a direct jump or call; of an operand relative to %rip; else 0 */
-	int32_t absolute; /* of jmp *T(,%reg,8) and mov T(,%reg,8), %reg: T; else 0 */
-	uint8_t len;      /* bytes */
-	uint8_t kind;     /* enum code_kind */
-	uint8_t field;    /* where the four bytes of such a distance begin, 0 = it has none */
-	uint8_t cond;     /* of CODE_JCC: 0…15 */
-	bool prefixed;    /* a jump or call with prefixes */
-	bool lea;
-	bool endbr; /* endbr64 */
+struct code { /* small: of all instructions of a file */
+	/* Of a direct jump or call, and of an operand relative to %rip: from the instruction's end
+	 * to the target. Of jmp *T(,%reg,8) and mov T(,%reg,8), %reg: T. Else 0. */
+	int32_t distance;
+	uint8_t len;       /* bytes */
+	uint8_t kind;      /* enum code_kind */
+	uint8_t field;     /* where the four bytes of a distance begin, 0 = it has none */
+	uint8_t cond : 4;  /* of CODE_JCC */
+	bool absolute : 1; /* the distance is T */
+	bool prefixed : 1; /* a jump or call with prefixes */
+	bool lea : 1;
+	bool endbr : 1; /* endbr64 */
 };
 
-/* The instruction at p, of at most n bytes, address addr; false: there is none. Thread safe. */
-bool code_decode(const uint8_t *p, uint64_t n, uint64_t addr, struct code *out);
+/* The instruction at p, of at most n bytes; false: there is none. Thread safe. */
+bool code_decode(const uint8_t *p, uint64_t n, struct code *out);
+
+/* Where the distance leads, of an instruction at addr that has one. */
+static inline uint64_t code_target(const struct code *c, uint64_t addr)
+{
+	return addr + c->len + (uint64_t)c->distance;
+}
 
 #endif

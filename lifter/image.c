@@ -253,7 +253,7 @@ static void read_stubs(struct image *m, const struct elf_section *s)
 	bool fresh = true;
 
 	for (at = s->addr; at < s->addr + s->size; at += i.len) {
-		if (!code_decode(s->data + (at - s->addr), s->addr + s->size - at, at, &i)) {
+		if (!code_decode(s->data + (at - s->addr), s->addr + s->size - at, &i)) {
 			i.len = 1;
 			fresh = true;
 			continue;
@@ -268,7 +268,7 @@ static void read_stubs(struct image *m, const struct elf_section *s)
 		if (i.kind != CODE_JMP_IND || !i.field)
 			continue;
 		fresh = true;
-		slot = image_slot(m, i.target);
+		slot = image_slot(m, code_target(&i, at));
 		if (slot && *slot->name &&
 		    (slot->type == R_X86_64_JUMP_SLOT || slot->type == R_X86_64_GLOB_DAT))
 			vec_push(&m->stub, (struct image_stub){begin, slot->addr, slot->name,

@@ -130,7 +130,7 @@ static void plain(struct printer *r, const struct step *s, const uint8_t *p)
 	if (t)
 		with_operand(r, text, t->wide ? "(" : "(%rip)", ".LT", t->addr);
 	else if (s->c.field)
-		with_operand(r, text, "(%rip)", "image+0x", s->c.target);
+		with_operand(r, text, "(%rip)", "image+0x", step_target(s));
 	else
 		buf_str(r->out, text);
 	if (t && t->wide)
@@ -149,20 +149,20 @@ static void instruction(struct printer *r, const struct step *s)
 		buf_str(r->out, "\tj");
 		buf_str(r->out, CONDITION[s->c.cond]);
 		buf_char(r->out, '\t');
-		target(r, s->c.target);
+		target(r, step_target(s));
 		break;
 	case CODE_JMP:
 		buf_str(r->out, s->c.prefixed && *p == 0xf2 ? "\tbnd jmp\t" : "\tjmp\t");
-		target(r, s->c.target);
+		target(r, step_target(s));
 		break;
 	case CODE_SHORT:
 		att_print(&r->att, p, s->c.len, s->addr, text);
 		buf_printf(r->out, "\t%.*s\t", (int)strcspn(text, " "), text);
-		target(r, s->c.target);
+		target(r, step_target(s));
 		break;
 	case CODE_CALL:
 		buf_str(r->out, "\tcall\t");
-		buf_str(r->out, symbol(r, s->c.target));
+		buf_str(r->out, symbol(r, step_target(s)));
 		bytes(r, s, p);
 		break;
 	default:

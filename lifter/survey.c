@@ -1,7 +1,6 @@
 #include "lifter/survey.h"
 #include "common/le.h"
 #include "common/sort.h"
-#include "lifter/decode.h"
 
 #include <string.h>
 
@@ -58,10 +57,10 @@ static int by_target(const void *a, const void *b)
 	return ORDER(x->to, y->to) ?: ORDER(x->from, y->from);
 }
 
-static void cross(struct survey *s, uint32_t from, const struct code *c)
+static void cross(struct survey *s, uint32_t from, uint64_t to, const struct code *c)
 {
-	vec_push(&s->crossing,
-	    (struct crossing){c->target, from, c->kind == CODE_JCC, c->kind == CODE_CALL});
+	vec_push(
+	    &s->crossing, (struct crossing){to, from, c->kind == CODE_JCC, c->kind == CODE_CALL});
 }
 
 static bool leads_somewhere(const struct code *c)
@@ -75,22 +74,24 @@ static void walk(struct survey *s, const struct image *m, uint32_t n)
 	struct fragment *f = &s->fragment.v[n];
 	const uint8_t *p = image_at(m, f->fde.pc, f->fde.size);
 	struct code c;
-	uint64_t i;
+	uint64_t i, to;
 
+	f->code = s->code.n;
 	for (i = 0; i < f->fde.size; i += c.len) {
-		if (!code_decode(p + i, f->fde.size - i, f->fde.pc + i, &c)) {
+		if (!code_decode(p + i, f->fde.size - i, &c)) {
 			f->unreadable = true;
 			return;
 		}
-		if (c.lea && c.target) {
-			vec_push(&s->address, c.target);
-			vec_push(&s->reference, c.target);
+		vec_push(&s->code, c);
+		to = code_target(&c, f->fde.pc + i);
+		if (c.lea && c.field) {
+			vec_push(&s->address, to);
+			vec_push(&s->reference, to);
 		}
-		if (c.absolute > 0 && m->kind == ELF_EXEC)
-			vec_push(&s->reference, (uint64_t)c.absolute);
-		if (leads_somewhere(&c) &&
-		    (c.kind == CODE_CALL || c.target - f->fde.pc >= f->fde.size))
-			cross(s, n, &c);
+		if (c.absolute && c.distance > 0 && m->kind == ELF_EXEC)
+			vec_push(&s->reference, (uint64_t)c.distance);
+		if (leads_somewhere(&c) && (c.kind == CODE_CALL || to - f->fde.pc >= f->fde.size))
+			cross(s, n, to, &c);
 	}
 }
 
@@ -99,13 +100,14 @@ static void walk_gap(struct survey *s, const struct image *m, uint64_t from, uin
 {
 	const uint8_t *p = image_at(m, from, to - from);
 	struct code c;
-	uint64_t at;
+	uint64_t at, target;
 
 	for (at = from; p && at < to; at += c.len) {
-		if (!code_decode(p + (at - from), to - at, at, &c))
+		if (!code_decode(p + (at - from), to - at, &c))
 			c = (struct code){.len = 1};
-		if (leads_somewhere(&c) && c.target - from >= to - from)
-			cross(s, NO_FRAGMENT, &c);
+		target = code_target(&c, at);
+		if (leads_somewhere(&c) && target - from >= to - from)
+			cross(s, NO_FRAGMENT, target, &c);
 	}
 }
 
@@ -313,6 +315,7 @@ void survey_free(struct survey *s)
 {
 	vec_free(&s->fragment);
 	vec_free(&s->func);
+	vec_free(&s->code);
 	vec_free(&s->crossing);
 	vec_free(&s->reference);
 	vec_free(&s->address);

@@ -5,11 +5,13 @@
 #define MORPH_LIFT_SURVEY_H
 
 #include "common/unwind/ehframe.h"
+#include "lifter/decode.h"
 #include "lifter/image.h"
 
 /* A run of code with unwind information of its own. */
 struct fragment {
 	struct eh_fde fde; /* with its address and size */
+	size_t code;       /* its first instruction */
 	uint32_t func;     /* whose it is */
 	bool called;       /* a direct call leads to its begin */
 	bool unreadable;   /* something in it is no instruction */
@@ -39,6 +41,7 @@ struct survey {
 	VEC(struct fragment) fragment;     /* by address, disjoint */
 	VEC(struct function) func;         /* by address of the entry */
 	VEC(struct crossing) crossing;     /* by to */
+	VEC(struct code) code;             /* instructions of each fragment, all in a row */
 	struct survey_addresses address;   /* that lea makes */
 	struct survey_addresses reference; /* those, and tables of addresses */
 	struct survey_addresses entry;     /* where words from such an address on lead, were they

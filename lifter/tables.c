@@ -239,9 +239,9 @@ static void find_wide(struct finder *f, uint32_t i)
 	const struct registers *o = &f->o[i];
 	uint32_t jump = o->form == FORM_LOAD8 ? jump_to(f, i, o->dst) : i, t;
 
-	if (b->m->kind != ELF_EXEC || s->c.absolute <= 0 || jump == NONE_STEP)
+	if (b->m->kind != ELF_EXEC || !s->c.absolute || s->c.distance <= 0 || jump == NONE_STEP)
 		return;
-	t = table_at(f, (uint64_t)s->c.absolute, true, i);
+	t = table_at(f, (uint64_t)s->c.distance, true, i);
 	if (!t)
 		return;
 	s->operand = t;
@@ -292,7 +292,7 @@ static void successors(struct finder *f, uint32_t i, uint8_t reg, uint32_t lea)
 	if (call)
 		to_pads(f, lea);
 	if (s->c.kind == CODE_JMP || s->c.kind == CODE_JCC || s->c.kind == CODE_SHORT)
-		go_to(f, body_step(f->b, s->c.target), lea);
+		go_to(f, body_step(f->b, step_target(s)), lea);
 	if (!ends(s))
 		go_on(f, i, lea);
 }
@@ -319,7 +319,7 @@ static bool follow(struct finder *f, uint32_t lea, uint32_t *table)
 		i = f->todo.v[--f->todo.n];
 		d = f->o[i].form == FORM_LOAD4 && f->o[i].src == reg ? dispatch_at(f, i) : NULL;
 		if (d) {
-			t = table_at(f, f->b->step.v[lea].c.target, false, i);
+			t = table_at(f, step_target(&f->b->step.v[lea]), false, i);
 			if (!t || (*table && *table != t))
 				return false;
 			*table = t;
