@@ -1,6 +1,8 @@
 #include "lifter/att.h"
 
 #include <Zycore/Format.h>
+#include <Zydis/Zydis.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -194,7 +196,10 @@ static ZyanStatus before_operand(
 
 /* ---- all of it ---- */
 
-void att_init(struct att *a)
+static ZydisDecoder decoder;
+static ZydisFormatter formatter;
+
+static void init(void)
 {
 	static const struct {
 		ZydisFormatterProperty property;
@@ -211,27 +216,28 @@ void att_init(struct att *a)
 	const void *operand = (const void *)before_operand;
 	size_t i;
 
-	ZydisDecoderInit(&a->decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	ZydisFormatterInit(&a->formatter, ZYDIS_FORMATTER_STYLE_ATT);
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_ATT);
 	for (i = 0; i < sizeof set / sizeof *set; i++)
-		ZydisFormatterSetProperty(&a->formatter, set[i].property, set[i].value);
-	ZydisFormatterSetHook(&a->formatter, ZYDIS_FORMATTER_FUNC_PRINT_MNEMONIC, &mnemonic);
-	ZydisFormatterSetHook(&a->formatter, ZYDIS_FORMATTER_FUNC_PRINT_REGISTER, &reg);
-	ZydisFormatterSetHook(&a->formatter, ZYDIS_FORMATTER_FUNC_PRE_OPERAND, &operand);
+		ZydisFormatterSetProperty(&formatter, set[i].property, set[i].value);
+	ZydisFormatterSetHook(&formatter, ZYDIS_FORMATTER_FUNC_PRINT_MNEMONIC, &mnemonic);
+	ZydisFormatterSetHook(&formatter, ZYDIS_FORMATTER_FUNC_PRINT_REGISTER, &reg);
+	ZydisFormatterSetHook(&formatter, ZYDIS_FORMATTER_FUNC_PRE_OPERAND, &operand);
 }
 
-size_t att_print(
-    const struct att *a, const uint8_t *p, size_t n, uint64_t address, char text[ATT_TEXT])
+size_t att_print(const uint8_t *p, size_t n, uint64_t address, char text[ATT_TEXT])
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction i;
 
-	if (ZYAN_SUCCESS(ZydisDecoderDecodeFull(&a->decoder, p, n, &i, o))) {
+	pthread_once(&once, init);
+	if (ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, p, n, &i, o))) {
 		/* as takes one operand of it. */
 		if (i.mnemonic == ZYDIS_MNEMONIC_NOP && i.operand_count_visible == 2)
 			i.operand_count_visible = 1;
-		if (ZYAN_SUCCESS(ZydisFormatterFormatInstruction(&a->formatter, &i, o,
-			i.operand_count_visible, text, ATT_TEXT, address, NULL)))
+		if (ZYAN_SUCCESS(ZydisFormatterFormatInstruction(
+			&formatter, &i, o, i.operand_count_visible, text, ATT_TEXT, address, NULL)))
 			return i.length;
 	}
 	snprintf(text, ATT_TEXT, ".byte 0x%02x", *p);

@@ -3,21 +3,13 @@
 #ifndef MORPH_ATT_H
 #define MORPH_ATT_H
 
-#include <Zydis/Zydis.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum { ATT_TEXT = 256 };
 
-struct att {
-	ZydisDecoder decoder;
-	ZydisFormatter formatter;
-};
-
-void att_init(struct att *a);
 /* Prints the instruction at p, of at most n > 0 bytes, direct targets relative to an address, and
- * returns how many bytes it has; what is none is a .byte. */
-size_t att_print(
-    const struct att *a, const uint8_t *p, size_t n, uint64_t address, char text[ATT_TEXT]);
+ * returns how many bytes it has; what is none is a .byte. Thread safe. */
+size_t att_print(const uint8_t *p, size_t n, uint64_t address, char text[ATT_TEXT]);
 
 #endif

@@ -16,7 +16,6 @@ struct printer {
 	struct buf *out;
 	struct buf sets; /* .set directives */
 	struct htab set; /* names that have one */
-	struct att att;
 	cfi_notes cfi[2];
 	size_t note; /* the next of the part's */
 };
@@ -125,7 +124,7 @@ static void plain(struct printer *r, const struct step *s, const uint8_t *p)
 	const struct jump_table *t = s->operand ? &r->b->table.v[s->operand - 1] : NULL;
 	char text[ATT_TEXT];
 
-	att_print(&r->att, p, s->c.len, s->addr, text);
+	att_print(p, s->c.len, s->addr, text);
 	buf_char(r->out, '\t');
 	if (t)
 		with_operand(r, text, t->wide ? "(" : "(%rip)", ".LT", t->addr);
@@ -156,7 +155,7 @@ static void instruction(struct printer *r, const struct step *s)
 		target(r, step_target(s));
 		break;
 	case CODE_SHORT:
-		att_print(&r->att, p, s->c.len, s->addr, text);
+		att_print(p, s->c.len, s->addr, text);
 		buf_printf(r->out, "\t%.*s\t", (int)strcspn(text, " "), text);
 		target(r, step_target(s));
 		break;
@@ -353,7 +352,6 @@ const char *body_print(struct body *b, struct buf *out)
 	const char *why = NULL;
 	unsigned i;
 
-	att_init(&r.att);
 	for (i = 0; i < 2 && !why; i++)
 		if (b->part[i])
 			why = cfi_read(&b->part[i]->fde, &b->mem, &r.cfi[i]);

@@ -59,7 +59,6 @@ int instructions_read(
 {
 	struct program p;
 	struct listing l = {0};
-	struct att d;
 	uint64_t vaddr, at, n = end - start;
 	uint8_t *code = xmalloc(n + 1);
 	char text[ATT_TEXT];
@@ -71,10 +70,9 @@ int instructions_read(
 		return err_set(e, "there is no code at these offsets of it");
 	if (pread(CONFINED_FILE, code, n, (off_t)start) != (ssize_t)n)
 		return err_set(e, "the file ends before its code does");
-	att_init(&d);
 	for (at = 0; at < n;) {
 		vec_push(&l.vaddr, vaddr + at);
-		at += att_print(&d, code + at, n - at, start + at, text);
+		at += att_print(code + at, n - at, start + at, text);
 		vec_push(&l.text, xstrdup(text));
 	}
 	vec_push(&l.vaddr, vaddr + n);
