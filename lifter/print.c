@@ -2,6 +2,7 @@
  * The text of a function's unit (docs/notes/legacy.md, "The text").
  */
 #include "common/hash.h"
+#include "common/le.h"
 #include "lifter/att.h"
 #include "lifter/body.h"
 
@@ -119,12 +120,40 @@ static void with_operand(
 	buf_str(r->out, at ? at : "");
 }
 
+/* The text of an instruction, a distance in it as 0: in room, or valid until the thread's next
+ * call. Those printed last are kept, since three in four come again. */
+static const char *text_of(const struct step *s, const uint8_t *p, char room[ATT_TEXT])
+{
+	enum { BITS = 12, LENGTH = 15 };
+	static const uint64_t mix = 0x9e3779b97f4a7c15;
+	static _Thread_local struct {
+		uint8_t insn[LENGTH + 1]; /* and its length */
+		char text[48];
+	} kept[1 << BITS], *k;
+	uint8_t insn[LENGTH + 1] = {[LENGTH] = s->c.len};
+	size_t n;
+
+	memcpy(insn, p, s->c.len);
+	if (s->c.field)
+		put_le32(insn + s->c.field, 0);
+	k = &kept[(get_le64(insn) * mix + get_le64(insn + 8)) * mix >> (64 - BITS)];
+	if (!memcmp(k->insn, insn, sizeof insn))
+		return k->text;
+	att_print(insn, s->c.len, 0, room);
+	n = strlen(room);
+	if (n < sizeof k->text) {
+		memcpy(k->insn, insn, sizeof insn);
+		memcpy(k->text, room, n + 1);
+	}
+	return room;
+}
+
 static void plain(struct printer *r, const struct step *s, const uint8_t *p)
 {
 	const struct jump_table *t = s->operand ? &r->b->table.v[s->operand - 1] : NULL;
-	char text[ATT_TEXT];
+	char room[ATT_TEXT];
+	const char *text = text_of(s, p, room);
 
-	att_print(p, s->c.len, s->addr, text);
 	buf_char(r->out, '\t');
 	if (t)
 		with_operand(r, text, t->wide ? "(" : "(%rip)", ".LT", t->addr);
