@@ -19,7 +19,8 @@ enum { BATCH = 512 };
 struct made {
 	struct lifted f;
 	struct arena mem;
-	struct buf packed;
+	size_t text_size;
+	struct buf packed; /* the text */
 	struct hash128 hash;
 	struct art_func func;
 };
@@ -156,7 +157,9 @@ static int make(void *arg, size_t i, struct err *e)
 	if (why)
 		return err_set(e, "%s: %s", m->f.name, why);
 	m->hash = hash_bytes(m->f.text.p, m->f.text.n);
+	m->text_size = m->f.text.n;
 	pack_bytes(m->f.text.p, m->f.text.n, &m->packed);
+	buf_free(&m->f.text);
 	return 0;
 }
 
@@ -259,7 +262,7 @@ static int put(struct lifting *g, struct made *m, struct err *e)
 	    .hash = m->hash,
 	    .name = m->f.name,
 	    .as_args = "--64",
-	    .text_size = m->f.text.n};
+	    .text_size = m->text_size};
 
 	m->func.tu = tu.id;
 	if (artifact_put_tu_packed(g->a, &tu, m->packed.p, m->packed.n, e) ||
