@@ -82,8 +82,9 @@ bool code_decode(const uint8_t *p, uint64_t n, struct code *out)
 	pthread_once(&once, init);
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, p, n, &z)))
 		return false;
-	*out = (struct code){.len = z.length, .kind = (uint8_t)kind_of(&z)};
+	*out = (struct code){.len = z.length & 15, .kind = (uint8_t)kind_of(&z)};
 	out->lea = z.mnemonic == ZYDIS_MNEMONIC_LEA;
+	out->movslq = z.mnemonic == ZYDIS_MNEMONIC_MOVSXD;
 	out->endbr = z.mnemonic == ZYDIS_MNEMONIC_ENDBR64;
 	if (out->kind == CODE_JCC)
 		out->cond = z.opcode & 15;

@@ -25,13 +25,13 @@ struct code { /* small: of all instructions of a file */
 	/* Of a direct jump or call, and of an operand relative to %rip: from the instruction's end
 	 * to the target. Of jmp *T(,%reg,8) and mov T(,%reg,8), %reg: T. Else 0. */
 	int32_t distance;
-	uint8_t len;       /* bytes */
 	uint8_t kind;      /* enum code_kind */
-	uint8_t field;     /* where the four bytes of a distance begin, 0 = it has none */
+	uint8_t len : 4;   /* bytes */
+	uint8_t field : 4; /* where the four bytes of a distance begin, 0 = it has none */
 	uint8_t cond : 4;  /* of CODE_JCC */
 	bool absolute : 1; /* the distance is T */
 	bool prefixed : 1; /* a jump or call with prefixes */
-	bool lea : 1;
+	bool lea : 1, movslq : 1;
 	bool endbr : 1; /* endbr64 */
 };
 

@@ -30,12 +30,24 @@ struct dispatch {
 
 struct finder {
 	struct body *b;
-	struct registers *o;           /* by step */
+	struct registers *o; /* by step, where read[] */
+	bool *read;
 	VEC(struct dispatch) dispatch; /* by load */
 	uint32_t *visit;               /* by step: the lea that came by last, + 1 */
 	uint32_t visits;
 	VEC(uint32_t) todo; /* steps */
 };
+
+/* What step i does; read when it is asked for first, since most never are. */
+static const struct registers *does(const struct finder *f, uint32_t i)
+{
+	const struct step *s = &f->b->step.v[i];
+
+	if (!f->read[i])
+		registers_read(image_at(f->b->m, s->addr, s->c.len), s->c.len, &f->o[i]);
+	f->read[i] = true;
+	return &f->o[i];
+}
 
 static bool ends(const struct step *s)
 {
@@ -71,7 +83,7 @@ static uint32_t next_use(const struct finder *f, uint32_t i, uint8_t reg)
 	for (k = i + 1; k < f->b->step.n && k <= i + FAR; k++) {
 		if (s[k].entered || s[k].part != s[i].part)
 			return NONE_STEP;
-		if (names(&f->o[k], reg))
+		if (names(does(f, k), reg))
 			return k;
 		if (jumps(&s[k]) || s[k].c.kind == CODE_CALL || s[k].c.kind == CODE_CALL_IND)
 			return NONE_STEP;
@@ -84,18 +96,20 @@ static uint32_t jump_to(const struct finder *f, uint32_t i, uint8_t reg)
 {
 	uint32_t k = next_use(f, i, reg);
 
-	return k != NONE_STEP && f->o[k].form == FORM_JUMP && f->o[k].src == reg ? k : NONE_STEP;
+	return k != NONE_STEP && does(f, k)->form == FORM_JUMP && does(f, k)->src == reg
+		   ? k
+		   : NONE_STEP;
 }
 
 static void match_dispatch(struct finder *f, uint32_t i)
 {
-	const struct registers *load = &f->o[i], *add;
+	const struct registers *load = does(f, i), *add;
 	uint8_t base = load->src, off = load->dst;
-	uint32_t k = next_use(f, i, off), at;
+	uint32_t k = load->form == FORM_LOAD4 ? next_use(f, i, off) : NONE_STEP, at;
 
 	if (base == off || k == NONE_STEP || next_use(f, i, base) != k)
 		return;
-	add = &f->o[k];
+	add = does(f, k);
 	if (add->form != FORM_ADD ||
 	    !((add->dst == off && add->src == base) || (add->dst == base && add->src == off)))
 		return;
@@ -133,14 +147,14 @@ static bool bounded_by(const struct step *jcc, int64_t n, uint32_t *most)
 static bool bound(const struct finder *f, uint32_t i, uint32_t *most)
 {
 	const struct step *s = f->b->step.v, *jcc = NULL;
-	uint8_t reg = f->o[i].index;
+	uint8_t reg = does(f, i)->index;
 	const struct registers *o;
 	uint32_t k;
 
 	for (k = i; k-- > 0 && i - k <= BACK;) {
 		if (s[k + 1].entered || s[k].part != s[i].part || ends(&s[k]))
 			return false;
-		o = &f->o[k];
+		o = does(f, k);
 		if (s[k].c.kind == CODE_JCC) {
 			jcc = &s[k];
 			continue;
@@ -236,10 +250,14 @@ static void find_wide(struct finder *f, uint32_t i)
 {
 	struct body *b = f->b;
 	struct step *s = &b->step.v[i];
-	const struct registers *o = &f->o[i];
-	uint32_t jump = o->form == FORM_LOAD8 ? jump_to(f, i, o->dst) : i, t;
+	const struct registers *o = does(f, i);
+	uint32_t jump = NONE_STEP, t;
 
-	if (b->m->kind != ELF_EXEC || !s->c.absolute || s->c.distance <= 0 || jump == NONE_STEP)
+	if (o->form == FORM_JUMP8)
+		jump = i;
+	else if (o->form == FORM_LOAD8)
+		jump = jump_to(f, i, o->dst);
+	if (b->m->kind != ELF_EXEC || s->c.distance <= 0 || jump == NONE_STEP)
 		return;
 	t = table_at(f, (uint64_t)s->c.distance, true, i);
 	if (!t)
@@ -309,7 +327,7 @@ static void to_entries(struct finder *f, const struct jump_table *t, uint32_t le
  * met first, is 0 before. */
 static bool follow(struct finder *f, uint32_t lea, uint32_t *table)
 {
-	uint8_t reg = f->o[lea].dst;
+	uint8_t reg = does(f, lea)->dst;
 	const struct dispatch *d;
 	uint32_t i, t;
 
@@ -317,7 +335,8 @@ static bool follow(struct finder *f, uint32_t lea, uint32_t *table)
 	go_on(f, lea, lea);
 	while (f->todo.n) {
 		i = f->todo.v[--f->todo.n];
-		d = f->o[i].form == FORM_LOAD4 && f->o[i].src == reg ? dispatch_at(f, i) : NULL;
+		d = does(f, i)->form == FORM_LOAD4 && does(f, i)->src == reg ? dispatch_at(f, i)
+									     : NULL;
 		if (d) {
 			t = table_at(f, step_target(&f->b->step.v[lea]), false, i);
 			if (!t || (*table && *table != t))
@@ -327,9 +346,9 @@ static bool follow(struct finder *f, uint32_t lea, uint32_t *table)
 				to_entries(f, &f->b->table.v[t - 1], lea);
 			continue;
 		}
-		if (f->o[i].reads >> reg & 1 || f->visits > VISITS_MAX)
+		if (does(f, i)->reads >> reg & 1 || f->visits > VISITS_MAX)
 			return false;
-		if (!(f->o[i].writes >> reg & 1))
+		if (!(does(f, i)->writes >> reg & 1))
 			successors(f, i, reg, lea);
 	}
 	return *table != 0;
@@ -341,7 +360,7 @@ static void mark_jumps(struct finder *f, uint32_t lea, uint32_t table)
 	const struct dispatch *d;
 
 	for (d = f->dispatch.v; d < f->dispatch.v + f->dispatch.n; d++)
-		if (f->visit[d->load] == lea + 1 && d->base == f->o[lea].dst)
+		if (f->visit[d->load] == lea + 1 && d->base == does(f, lea)->dst)
 			goes_by(&f->b->step.v[d->jump], table);
 }
 
@@ -350,7 +369,7 @@ static void find_distances(struct finder *f, uint32_t lea)
 	uint32_t table = 0;
 	size_t i;
 
-	for (i = 0; i < f->dispatch.n && f->dispatch.v[i].base != f->o[lea].dst; i++)
+	for (i = 0; i < f->dispatch.n && f->dispatch.v[i].base != does(f, lea)->dst; i++)
 		;
 	if (i == f->dispatch.n || !follow(f, lea, &table))
 		return;
@@ -367,21 +386,20 @@ void body_tables(struct body *b)
 	uint32_t i, n = (uint32_t)b->step.n;
 
 	f.o = xcalloc(n, sizeof *f.o);
+	f.read = xcalloc(n, sizeof *f.read);
 	f.visit = xcalloc(n, sizeof *f.visit);
 	for (i = 0; i < n; i++)
-		registers_read(image_at(b->m, b->step.v[i].addr, b->step.v[i].c.len),
-		    b->step.v[i].c.len, &f.o[i]);
-	for (i = 0; i < n; i++)
-		if (f.o[i].form == FORM_LOAD4)
+		if (b->step.v[i].c.movslq)
 			match_dispatch(&f, i);
 	for (i = 0; i < n; i++)
-		if (f.o[i].form == FORM_JUMP8 || f.o[i].form == FORM_LOAD8)
+		if (b->step.v[i].c.absolute)
 			find_wide(&f, i);
 	for (i = 0; i < n && f.dispatch.n; i++)
-		if (f.o[i].form == FORM_LEA)
+		if (b->step.v[i].c.lea && b->step.v[i].c.field)
 			find_distances(&f, i);
 	vec_free(&f.dispatch);
 	vec_free(&f.todo);
 	free(f.o);
+	free(f.read);
 	free(f.visit);
 }
