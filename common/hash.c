@@ -1,5 +1,4 @@
 #include "common/hash.h"
-#include "common/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,8 +88,8 @@ uint64_t *htab_put(struct htab *t, const void *key, size_t n, bool *fresh)
 	if (fresh)
 		*fresh = !s->key;
 	if (!s->key) {
-		*s = (struct htab_slot){.hash = hash, .n = n, .key = xmalloc(n)};
-		memcpy(s->key, key, n);
+		*s =
+		    (struct htab_slot){.hash = hash, .n = n, .key = arena_copy(&t->mem, key, n, 1)};
 		t->n++;
 	}
 	return &s->value;
@@ -118,10 +117,7 @@ uint64_t *htab_get_str(const struct htab *t, const char *key)
 
 void htab_free(struct htab *t)
 {
-	size_t i;
-
-	for (i = 0; i < t->cap; i++)
-		free(t->slot[i].key);
+	arena_free(&t->mem);
 	free(t->slot);
 	*t = (struct htab){0};
 }

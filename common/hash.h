@@ -4,6 +4,8 @@
 #ifndef MORPH_HASH_H
 #define MORPH_HASH_H
 
+#include "common/mem.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,6 +30,7 @@ const char *hash_hex(const struct hash128 *h, char out[HASH_HEX]);
 struct htab {
 	struct htab_slot *slot;
 	size_t n, cap;
+	struct arena mem; /* of the keys */
 };
 
 /* The value's place, made with the value 0 and *fresh set where it was not; fresh may be NULL. */
