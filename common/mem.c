@@ -142,13 +142,15 @@ char *arena_strdup(struct arena *a, const char *s)
 
 char *arena_printf(struct arena *a, const char *fmt, ...)
 {
+	char room[128], *s;
 	va_list ap;
-	char *s;
 	int n;
 
 	va_start(ap, fmt);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	n = vsnprintf(room, sizeof room, fmt, ap);
 	va_end(ap);
+	if (n >= 0 && n < (int)sizeof room)
+		return arena_strndup(a, room, (size_t)n);
 	s = arena_alloc(a, (size_t)n + 1);
 	va_start(ap, fmt);
 	vsnprintf(s, (size_t)n + 1, fmt, ap);
@@ -167,18 +169,22 @@ void arena_free(struct arena *a)
 	a->chunk = NULL;
 }
 
-void *buf_grow(struct buf *b, size_t n)
+static __attribute__((noinline)) void make_room(struct buf *b, size_t n)
 {
 	size_t cap = b->cap ? b->cap : 256;
 
-	if (n >= b->cap - b->n) {
-		if (n > SIZE_MAX / 4 - b->n)
-			checked(NULL);
-		while (cap < b->n + n + 1)
-			cap *= 2;
-		b->p = xrealloc(b->p, cap, 1);
-		b->cap = cap;
-	}
+	if (n > SIZE_MAX / 4 - b->n)
+		checked(NULL);
+	while (cap < b->n + n + 1)
+		cap *= 2;
+	b->p = xrealloc(b->p, cap, 1);
+	b->cap = cap;
+}
+
+void *buf_grow(struct buf *b, size_t n)
+{
+	if (n >= b->cap - b->n)
+		make_room(b, n);
 	b->n += n;
 	return b->p + b->n - n;
 }
@@ -196,7 +202,7 @@ void buf_str(struct buf *b, const char *s)
 
 void buf_char(struct buf *b, char c)
 {
-	buf_add(b, &c, 1);
+	*(char *)buf_grow(b, 1) = c;
 }
 
 void buf_printf(struct buf *b, const char *fmt, ...)
