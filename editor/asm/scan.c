@@ -174,6 +174,8 @@ static const char *comment_start(struct scanner *c, const char *s, const char *e
 
 	if (!has(c, HASH, s, end))
 		return end;
+	if (!memchr(s, '"', (size_t)(c->next[HASH] - s)))
+		return c->next[HASH];
 	for (; s < end; s++) {
 		if (*s == '\\' && quoted)
 			s++;
@@ -356,10 +358,12 @@ int unit_scan(struct unit_impl *u, const char *text, size_t n, bool debug, struc
 		    .line = {s, (uint32_t)(nl - s)}, .op = {nl, 0}, .arg = {nl, 0}, .aux = NONE};
 		for (p = s; p < nl && blank(*p); p++)
 			;
-		st.app_begin =
-		    (nl - p >= 4 && !memcmp(p, "#APP", 4)) || file_scope(p, nl, "# Start");
-		st.app_end =
-		    (nl - p >= 7 && !memcmp(p, "#NO_APP", 7)) || file_scope(p, nl, "# End");
+		if (p < nl && *p == '#') {
+			st.app_begin =
+			    (nl - p >= 4 && !memcmp(p, "#APP", 4)) || file_scope(p, nl, "# Start");
+			st.app_end =
+			    (nl - p >= 7 && !memcmp(p, "#NO_APP", 7)) || file_scope(p, nl, "# End");
+		}
 		if (st.app_begin)
 			in_asm = body = true;
 		if (in_asm && asm_marker(p, nl))
