@@ -160,7 +160,7 @@ static void do_insn(struct builder *b, uint32_t i, const struct stmt *st)
 		b->why = "a jump of short reach (loop, jrcxz, xbegin)";
 		return;
 	}
-	add_insn(b, i, 1, insn_bytes(st));
+	add_insn(b, i, 1, insn_bytes(st, class));
 	if (memchr(st->arg.p, '.', st->arg.n) && refers_to_here(st))
 		flag(b, BLK_ONCE);
 	switch (class) {
@@ -463,16 +463,20 @@ const char *blocks_build(struct unit_impl *u, struct func *f)
 void blocks_opaque(struct unit_impl *u, struct func *f)
 {
 	struct cfg_block *c = arena_alloc(u->mem, sizeof *c);
+	const struct stmt *st;
+	struct str op;
 	uint32_t i;
 
 	c->flags = BLK_EXIT;
 	if (f->eh && f->eh->table[0].n) /* its table may count from a label outside */
 		f->pinned = true;
-	for (i = 0; i < f->code.n; i++)
-		if (u->stmt.v[f->code.v[i]].kind == ST_INSN) {
+	for (i = 0; i < f->code.n; i++) {
+		st = &u->stmt.v[f->code.v[i]];
+		if (st->kind == ST_INSN) {
 			c->insns++;
-			c->bytes += insn_bytes(&u->stmt.v[f->code.v[i]]);
+			c->bytes += insn_bytes(st, insn_classify(st, &op));
 		}
+	}
 	free(f->blk);
 	f->blk = NULL;
 	f->nblk = 1;

@@ -181,11 +181,9 @@ enum insn_flags insn_flags(const struct stmt *st)
 	return FLAGS_KEEP;
 }
 
-uint32_t insn_bytes(const struct stmt *st)
+uint32_t insn_bytes(const struct stmt *st, enum insn_class class)
 {
-	struct str operand;
-
-	switch (insn_classify(st, &operand)) {
+	switch (class) {
 	case INSN_RET:
 		return 1;
 	case INSN_JMP:

@@ -31,7 +31,7 @@ bool insn_returns(struct str callee);
 enum insn_flags { FLAGS_KEEP, FLAGS_SET, FLAGS_USE };
 enum insn_flags insn_flags(const struct stmt *st);
 /* A rough size in bytes, for layout before a block map is known. */
-uint32_t insn_bytes(const struct stmt *st);
+uint32_t insn_bytes(const struct stmt *st, enum insn_class class);
 /* "foo@PLT" -> "foo" */
 struct str symbol_of(struct str operand);
 

@@ -29,7 +29,8 @@ static int labels_collect(struct unit_impl *u, struct err *e)
 		st = &u->stmt.v[i];
 		if (st->kind != ST_LABEL || (*st->op.p >= '0' && *st->op.p <= '9'))
 			continue;
-		if (str_starts_any(st->op, own, sizeof own / sizeof *own))
+		if (str_starts(st->op, ".LM") &&
+		    str_starts_any(st->op, own, sizeof own / sizeof *own))
 			return err_set(e, "line %u: has block labels already", i + 1);
 		name = unquote(st->op);
 		at = htab_put(&u->label_by_name, name.p, name.n, &fresh);
@@ -137,19 +138,26 @@ static void pin(struct unit_impl *u, uint32_t func)
 		f->why = "distance to other code";
 }
 
+/* The next token in text that is no number and no register; moves *p after it. */
+static bool name_next(const char **p, struct str text, struct str *t)
+{
+	while (token_next(p, text.p + text.n, t))
+		if ((*t->p < '0' || *t->p > '9') && (t->p == text.p || t->p[-1] != '%'))
+			return true;
+	return false;
+}
+
 /* Marks the code labels of one expression. A difference of two labels of one function binds it
  * together; other differences fix the positions of their functions. */
 static void mark_expr(struct unit_impl *u, struct str text, uint32_t owner, uint32_t how)
 {
-	const char *p = text.p, *end = text.p + text.n;
+	const char *p = text.p;
 	bool difference = memchr(text.p, '-', text.n) != NULL, first = true;
 	uint32_t func = NONE;
 	struct label *l;
 	struct str t;
 
-	while (token_next(&p, end, &t)) {
-		if ((*t.p >= '0' && *t.p <= '9') || (t.p > text.p && t.p[-1] == '%'))
-			continue; /* a number, a register */
+	while (name_next(&p, text, &t)) {
 		l = label_find(u, t);
 		if (!l || (l->func == NONE && !u->section.v[u->stmt.v[l->stmt].section].code))
 			continue;
@@ -170,10 +178,11 @@ static void mark_expr(struct unit_impl *u, struct str text, uint32_t owner, uint
 static void mark_operands(struct unit_impl *u, struct str arg, uint32_t owner, uint32_t how)
 {
 	const char *p = arg.p, *end = p + arg.n, *comma;
+	struct str t;
 
-	if (!arg.n)
+	if (!name_next(&p, arg, &t))
 		return;
-	for (; p < end; p = comma + 1) {
+	for (p = arg.p; p < end; p = comma + 1) {
 		comma = memchr(p, ',', (size_t)(end - p));
 		if (!comma)
 			comma = end;

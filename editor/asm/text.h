@@ -46,7 +46,7 @@ static inline bool str_starts(struct str s, const char *lit)
 static inline bool str_is_any(struct str s, const char *const *lit, size_t n)
 {
 	while (n-- > 0)
-		if (str_is(s, lit[n]))
+		if (s.n && *s.p == *lit[n] && str_is(s, lit[n]))
 			return true;
 	return false;
 }
