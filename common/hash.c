@@ -68,7 +68,7 @@ static void htab_rehash(struct htab *t)
 	struct htab old = *t;
 	size_t i;
 
-	t->cap = old.cap ? 2 * old.cap : 64;
+	t->cap = old.cap ? 2 * old.cap : 16;
 	t->slot = xcalloc(t->cap, sizeof *t->slot);
 	for (i = 0; i < old.cap; i++)
 		if (old.slot[i].key)

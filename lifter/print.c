@@ -90,21 +90,23 @@ static void target(struct printer *r, uint64_t addr)
 /* The bytes, with '@' for the four of a distance. */
 static void bytes(struct printer *r, const struct step *s, const uint8_t *p)
 {
-	char text[2 * 16 + 8];
-	unsigned i, n = 0;
+	enum { MOST = 2 * 15 + 1 };
+	char *begin, *to;
+	unsigned i;
 
+	buf_str(r->out, "\t#=");
+	begin = to = buf_grow(r->out, MOST);
 	for (i = 0; i < s->c.len; i++) {
 		if (s->c.field && i == s->c.field) {
-			text[n++] = '@';
+			*to++ = '@';
 			i += 3;
 			continue;
 		}
-		text[n++] = DIGIT[p[i] >> 4];
-		text[n++] = DIGIT[p[i] & 15];
+		*to++ = DIGIT[p[i] >> 4];
+		*to++ = DIGIT[p[i] & 15];
 	}
-	buf_str(r->out, "\t#=");
-	buf_add(r->out, text, n);
-	buf_char(r->out, '\n');
+	*to++ = '\n';
+	r->out->n -= (size_t)(begin + MOST - to);
 }
 
 /* What Zydis prints as "N(%rip)", or of a table "N(,", with an address in place of N. */
@@ -210,13 +212,11 @@ static void print_table(struct printer *r, struct jump_table *t)
 	buf_printf(r->out, "\t.section\t.rodata\n\t.align %d\n\t.align %d\n.LT%llx:\n",
 	    t->wide ? 8 : 4, t->wide ? 8 : 4, (ull)t->addr);
 	for (i = 0; i < t->n; i++) {
-		buf_printf(r->out, "\t%s\t", t->wide ? ".quad" : ".long");
-		if (body_step(r->b, t->target[i]))
-			buf_printf(r->out, ".L%llx", (ull)t->target[i]);
-		else
-			buf_printf(r->out, "image+%#llx", (ull)t->target[i]);
+		buf_str(r->out, t->wide ? "\t.quad\t" : "\t.long\t");
+		put_address(
+		    r->out, body_step(r->b, t->target[i]) ? ".L" : "image+0x", t->target[i]);
 		if (!t->wide)
-			buf_printf(r->out, "-.LT%llx", (ull)t->addr);
+			put_address(r->out, "-.LT", t->addr);
 		buf_char(r->out, '\n');
 	}
 }
