@@ -90,6 +90,14 @@ int uleb_count(const uint8_t **p, const uint8_t *end, size_t size, uint64_t *n);
 		} \
 		(V)->v[(V)->n++] = (__VA_ARGS__); \
 	} while (0)
+/* Room for n elements in all. */
+#define vec_reserve(V, room) \
+	do { \
+		if ((V)->cap < (room)) { \
+			(V)->cap = (room); \
+			(V)->v = xrealloc((V)->v, (V)->cap, sizeof *(V)->v); \
+		} \
+	} while (0)
 #define vec_free(V) \
 	do { \
 		free((V)->v); \

@@ -45,6 +45,7 @@ static const char *read_part(struct body *b, uint8_t part)
 
 	if (f->unreadable)
 		return "bytes that are no instruction";
+	vec_reserve(&b->step, b->step.n + f->ncode);
 	for (i = 0; i < f->fde.size; i += s.c.len) {
 		s = (struct step){.addr = f->fde.pc + i, .c = *c++, .part = part};
 		b->indirect += s.c.kind == CODE_JMP_IND;

@@ -85,6 +85,7 @@ static void put_steps(const struct body *b, struct lifted *out)
 	const struct step *s;
 	uint32_t i;
 
+	vec_reserve(&out->insn, b->step.n);
 	for (i = 0; i < b->step.n; i++) {
 		s = &b->step.v[i];
 		out->known += s->c.kind == CODE_JMP_IND && s->table[0];

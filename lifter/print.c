@@ -131,7 +131,7 @@ static const char *text_of(const struct step *s, const uint8_t *p, char room[ATT
 	static _Thread_local struct {
 		uint8_t insn[LENGTH + 1]; /* and its length */
 		char text[48];
-	} kept[1 << BITS], *k;
+	} __attribute__((aligned(64))) kept[1 << BITS], *k;
 	uint8_t insn[LENGTH + 1] = {[LENGTH] = s->c.len};
 	size_t n;
 

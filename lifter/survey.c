@@ -83,6 +83,7 @@ static void walk(struct survey *s, const struct image *m, uint32_t n)
 			return;
 		}
 		vec_push(&s->code, c);
+		f->ncode++;
 		to = code_target(&c, f->fde.pc + i);
 		if (c.lea && c.field) {
 			vec_push(&s->address, to);

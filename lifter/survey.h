@@ -12,6 +12,7 @@
 struct fragment {
 	struct eh_fde fde; /* with its address and size */
 	size_t code;       /* its first instruction */
+	uint32_t ncode;    /* how many there are */
 	uint32_t func;     /* whose it is */
 	bool called;       /* a direct call leads to its begin */
 	bool unreadable;   /* something in it is no instruction */

@@ -158,6 +158,7 @@ static const char *function_sort(struct unit_impl *u, struct func *f)
 
 	if (f->cold_label != NONE && f->cold_section == f->section)
 		cold = cold_begin(u, f);
+	vec_reserve(&f->code, f->end - f->begin);
 	for (i = f->begin; i < f->end; i++) {
 		st = &u->stmt.v[i];
 		if (st->kind == ST_DIR && (st->dir == DIR_SECTION || own_size(f, st)))
