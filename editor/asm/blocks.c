@@ -94,9 +94,9 @@ static bool plain_symbol(struct str s)
 }
 
 /* A jump's target inside this function, NULL for another function's symbol. */
-static struct label *local_target(struct builder *b, struct str op)
+static struct label *local_target(struct builder *b, const struct stmt *st, struct str op)
 {
-	struct label *l = label_find(b->u, op);
+	struct label *l = label_of(b->u, st);
 	uint32_t self = (uint32_t)(b->f - b->u->func.v);
 
 	if (l && l->func == self && str_starts(op, ".L"))
@@ -134,13 +134,14 @@ static void do_call(struct builder *b, struct str op)
  * tail call. */
 static void do_jump(struct builder *b, uint32_t i, struct str op, enum term near, enum term away)
 {
+	const struct stmt *st = &b->u->stmt.v[b->f->code.v[i]];
 	struct str alias = alias_target(b->u, op);
 
-	if (*b->u->stmt.v[b->f->code.v[i]].op.p != 'j')
+	if (*st->op.p != 'j')
 		b->why = "a jump with a prefix";
 	if (alias.n && !str_starts(alias, ".L"))
 		op = alias;
-	if (local_target(b, op)) {
+	if (local_target(b, st, op)) {
 		current(b)->jump = i;
 		close_block(b, near);
 		return;
@@ -283,7 +284,7 @@ static void do_asm(struct builder *b, uint32_t i, const struct stmt *st)
 
 static void do_label(struct builder *b, uint32_t i, const struct stmt *st)
 {
-	struct label *l = label_find(b->u, st->op);
+	struct label *l = label_of(b->u, st);
 	bool named = !str_starts(st->op, ".L");
 
 	if (!l) {

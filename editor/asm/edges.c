@@ -18,10 +18,8 @@ static void add_edge(struct builder *b, uint32_t src, uint32_t dst, enum edge_ki
 		b->why = "too many edges";
 }
 
-static uint32_t label_block(struct builder *b, struct str name)
+static uint32_t label_block(struct builder *b, const struct label *l)
 {
-	struct label *l = label_find(b->u, name);
-
 	if (!l || l->block == NONE) {
 		b->why = "jump to a label that begins no block";
 		return 0;
@@ -93,7 +91,7 @@ static void addressed_blocks(struct builder *b)
 	for (i = 0; i < b->f->code.n; i++) {
 		if (b->u->stmt.v[b->f->code.v[i]].kind != ST_LABEL)
 			continue;
-		l = label_find(b->u, b->u->stmt.v[b->f->code.v[i]].op);
+		l = label_of(b->u, &b->u->stmt.v[b->f->code.v[i]]);
 		if (l->flags & LB_OPEN && l->func == self && l->block != NONE)
 			b->cb.v[l->block].flags |= BLK_OPEN;
 		if (!(l->flags & LB_ADDRESS) || !str_starts(l->name, ".L") || l->func != self ||
@@ -110,7 +108,7 @@ static void asm_edges(struct builder *b, uint32_t src, size_t *at, uint32_t *mar
 	uint32_t dst;
 
 	for (; *at < b->asm_edge.n && b->asm_edge.v[*at].src == src; ++*at) {
-		dst = label_block(b, b->u->label.v[b->asm_edge.v[*at].dst].name);
+		dst = label_block(b, &b->u->label.v[b->asm_edge.v[*at].dst]);
 		if (!b->why && mark[dst] != src)
 			add_edge(b, src, dst, EDGE_INDIRECT);
 		if (!b->why)
@@ -194,11 +192,9 @@ static void mark_handlers(struct builder *b)
 static void block_edges(struct builder *b, uint32_t i, uint32_t *mark)
 {
 	struct blk *k = &b->blk.v[i];
-	struct str op;
 
 	if (k->jump != NONE) {
-		insn_classify(&b->u->stmt.v[b->f->code.v[k->jump]], &op);
-		k->target = label_block(b, op);
+		k->target = label_block(b, label_of(b->u, &b->u->stmt.v[b->f->code.v[k->jump]]));
 		add_edge(b, i, k->target, k->term == TERM_COND ? EDGE_TAKEN : EDGE_JUMP);
 	}
 	if (k->fall != NONE)

@@ -99,7 +99,7 @@ struct hash128 func_key(const struct unit_impl *u, const struct func *f)
 		}
 		switch (st->kind) {
 		case ST_LABEL:
-			l = label_find(u, st->op);
+			l = label_of(u, st);
 			if (!l || !(l->flags & LB_TARGET))
 				continue;
 			put_text(&b, &seen, st->op);

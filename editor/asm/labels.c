@@ -38,6 +38,7 @@ static int labels_collect(struct unit_impl *u, struct err *e)
 			return err_set(
 			    e, "line %u: label %.*s again", i + 1, (int)st->op.n, st->op.p);
 		*at = u->label.n;
+		st->label = (uint32_t)u->label.n;
 		owner = u->stmt_func[i];
 		f = owner == NONE ? NULL : &u->func.v[owner];
 		if (f && st->section != f->section &&
@@ -220,6 +221,8 @@ static void mark_insn(struct unit_impl *u, uint32_t i, enum insn_class class, st
 	struct label *l;
 
 	l = class == INSN_JMP || class == INSN_JCC ? label_find(u, op) : NULL;
+	if (l)
+		u->stmt.v[i].label = (uint32_t)(l - u->label.v);
 	if (l && l->func != NONE)
 		l->flags |= l->func == u->stmt_func[i] ? LB_BRANCH : LB_ADDRESS | LB_OPEN;
 	else if (!l)
@@ -282,7 +285,7 @@ static void flag_labels(
 	for (; from < to; from++) {
 		st = &u->stmt.v[f->code.v[from]];
 		if (st->kind == ST_LABEL)
-			label_find(u, st->op)->flags |= flag;
+			label_of(u, st)->flags |= flag;
 	}
 }
 

@@ -354,8 +354,11 @@ int unit_scan(struct unit_impl *u, const char *text, size_t n, bool debug, struc
 		nl = memchr(s, '\n', (size_t)(end - s));
 		if (!nl)
 			nl = end;
-		st = (struct stmt){
-		    .line = {s, (uint32_t)(nl - s)}, .op = {nl, 0}, .arg = {nl, 0}, .aux = NONE};
+		st = (struct stmt){.line = {s, (uint32_t)(nl - s)},
+		    .op = {nl, 0},
+		    .arg = {nl, 0},
+		    .aux = NONE,
+		    .label = NONE};
 		for (p = s; p < nl && blank(*p); p++)
 			;
 		if (p < nl && *p == '#') {
@@ -391,8 +394,10 @@ int unit_scan(struct unit_impl *u, const char *text, size_t n, bool debug, struc
 		p = data_end(&c, nl + 1);
 		if (p == nl + 1)
 			continue;
-		st = (struct stmt){
-		    .line = {nl + 1, (uint32_t)(p - nl - 2)}, .kind = ST_BLANK, .aux = NONE};
+		st = (struct stmt){.line = {nl + 1, (uint32_t)(p - nl - 2)},
+		    .kind = ST_BLANK,
+		    .aux = NONE,
+		    .label = NONE};
 		vec_push(&u->stmt, st);
 		nl = p - 1;
 	}

@@ -102,6 +102,8 @@ struct stmt {
 	 * Of DIR_LOC: is_stmt in force. Of the end of an absolute range in a debug
 	 * section: statement of its start. In an exception table: the function. */
 	uint32_t aux;
+	/* Of ST_LABEL but "1:": its number; of a direct jump: that of its target; else NONE. */
+	uint32_t label;
 };
 
 /* An instruction, inline assembly, or data? */
@@ -290,11 +292,15 @@ bool size_to_end(struct str size, struct str name);
 /* Is it NAME.cold, quoted or not? */
 bool is_cold_name(struct str cold, struct str name);
 
-/* labels.c: fills label[]: who refers to each; and of functions what that demands: one_part,
- * pinned, why. Fails for labels that are there twice, or are the editor's own. */
+/* labels.c: fills label[] and stmt.label: who refers to each; and of functions what that demands:
+ * one_part, pinned, why. Fails for labels that are there twice, or are the editor's own. */
 int unit_labels(struct unit_impl *u, struct err *e);
 /* NULL: no such label. */
 struct label *label_find(const struct unit_impl *u, struct str name);
+static inline struct label *label_of(const struct unit_impl *u, const struct stmt *st)
+{
+	return st->label == NONE ? NULL : &u->label.v[st->label];
+}
 /* What a local name is set to; n = 0: it is none of these. */
 struct str alias_target(const struct unit_impl *u, struct str name);
 /* Does the text set got.NAME (docs/notes/legacy.md)? */

@@ -133,9 +133,8 @@ uint32_t probe_entry(const struct unit_impl *u, const struct func *f)
 	const struct label *l;
 
 	for (k = 0; k < i; k++) {
-		l = u->stmt.v[f->code.v[k]].kind == ST_LABEL
-			? label_find(u, u->stmt.v[f->code.v[k]].op)
-			: NULL;
+		l = u->stmt.v[f->code.v[k]].kind == ST_LABEL ? label_of(u, &u->stmt.v[f->code.v[k]])
+							     : NULL;
 		if (l && l->flags & (LB_BRANCH | LB_TABLE))
 			return NONE; /* it would count iterations, not calls */
 	}
