@@ -133,7 +133,7 @@ def train(p, place, module, rate, rounds):
     """Once on each CPU."""
     followed = [subprocess.Popen(
         [place / "bin/morph-monitor", "--source", "cpu-clock", "--rate", str(rate), "--flush", "1", "--",
-         module, *p.train(rounds)[1:]], env=dict(place.env, LC_ALL="C"), cwd=place / "home",
+         *p.command(module, p.train(rounds))], env=dict(place.env, LC_ALL="C"), cwd=place / "home",
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **AS_USER)
         for _ in range(os.cpu_count())]
     for f in followed:

@@ -3,7 +3,6 @@ same source is built through them.
 
 What is found is kept per program in docs/bench/legacy/MAKER/NAME.json; docs/bench/legacy.md is made from these files.
 """
-import bisect
 import collections
 import functools
 import hashlib
@@ -11,9 +10,9 @@ import json
 import os
 import statistics
 
-import blockmap
 import peers
 from figure3 import cell, failure, mean, median_times, output, times
+from gathered import gather, promised
 from legacy_programs import SHIPPED
 from rig import TOP, Records, Unavailable, machine, on_every_cpu, pairs, spent, table_lines
 
@@ -27,35 +26,28 @@ BASE = {ORIGINAL: None, LIFTED: ORIGINAL, BOLT: ORIGINAL, PLAIN: None, HOOKED: P
 
 # ---- the builds ----
 
-def profile(p):
-    """Samples by block, from those of perf, once what they hit is lifted."""
-    found = peers.sampled_offsets(peers.perf_samples(p, p.module, "training", SAMPLES), p.module)
-    lift = lifted(p, ("--addresses", p.write("addresses", "".join(f"{off:x}\n" for off in sorted(found)))))
-    where = blockmap.blocks(p.artifact)
-    starts, held = [w[0] for w in where], collections.Counter()
-    for off, n in found.items():
-        at = bisect.bisect(starts, off) - 1
-        if at >= 0 and off < starts[at] + where[at][1]:
-            held[where[at][2:]] += n
-    share = sum(held.values()) / max(1, sum(found.values()))
-    return p.sample_lines("training", held), dict(lift, samples=sum(found.values()), in_blocks=share)
-
-
-def lifted(p, options=()):
-    said, cpu, mb = spent([p.tool("morph-edit"), "--lift", p.module, *options, "-o", p.artifact, "--json"])
+def lifted(p, to, options=()):
+    said, cpu, mb = spent([p.tool("morph-edit"), "--lift", p.module, *options, "-o", to, "--json"])
     said = json.loads(said)
     return {k: said[k] for k in ("functions", "stay", "bytes", "stay_bytes", "indirect_jumps", "known_tables", "reasons")} | \
         {"seconds": cpu, "mb": mb}
 
 
+def lifted_where_hit(p):
+    """What it takes to lift only the functions that have samples."""
+    found = peers.sampled_offsets(peers.perf_samples(p, p.module, "training", SAMPLES), p.module)
+    return lifted(p, p.path("hit.morph"), ("--addresses", p.write("addresses", "".join(f"{off:x}\n" for off in sorted(found)))))
+
+
 def laid_out(p):
-    samples, facts = profile(p)
+    facts = {"whole": lifted(p, p.artifact), "hit": lifted_where_hit(p)}
+    samples = gather(p, SAMPLES)
     made = p.path("made")
     said, cpu, mb = spent([p.tool("morph-edit"), "--artifact", p.artifact, "--original", p.module, *samples, "-o", made, "--json"])
     build = p.put(made, "lifted")
     os.unlink(made)
-    return build, {"profile": facts, "moved": json.loads(said)["edited"], "seconds": cpu, "mb": mb,
-                   "added": os.path.getsize(build) - os.path.getsize(p.module)}
+    return build, dict(facts, moved=json.loads(said)["edited"], seconds=cpu, mb=mb, promised=promised(p, samples),
+                       added=os.path.getsize(build) - os.path.getsize(p.module))
 
 
 def in_new_code(p, build):
@@ -124,18 +116,8 @@ def make_all(pair):
             RECORDS.store(p.name, found)
     if "file" in found["builds"][LIFTED]:
         found["builds"][LIFTED]["in_new_code"] = in_new_code(p, p.path("lifted"))
-    found["whole"] = lifted_whole(p)
-    RECORDS.store(p.name, found)
+        RECORDS.store(p.name, found)
     return found
-
-
-def lifted_whole(p):
-    """What it takes to lift all of it."""
-    kept, p.artifact = p.artifact, p.path("whole.morph")
-    try:
-        return lifted(p)
-    finally:
-        p.artifact = kept
 
 
 # ---- what is measured of them ----
@@ -227,22 +209,23 @@ def percent(part, whole=1):
 
 def cost_rows(all_):
     def row(b, f):
-        lift, whole = b["profile"], f["whole"]
-        return [f["program"], f["kind"], percent(b.get("in_new_code", 0)), percent(lift["in_blocks"]), f"{b['moved']:,}",
-                f"{whole['functions']:,}", f"{b['added']:,}", f"{lift['seconds']:.2f} s, {lift['mb']:.0f} MB",
+        hit, whole = b["hit"], b["whole"]
+        return [f["program"], f["kind"], percent(b.get("in_new_code", 0)), f"{b['promised']:.3f}", f"{b['moved']:,}",
+                f"{whole['functions']:,}", f"{b['added']:,}", f"{hit['seconds']:.2f} s, {hit['mb']:.0f} MB",
                 f"{b['seconds']:.2f} s, {b['mb']:.0f} MB", f"{whole['seconds']:.2f} s, {whole['mb']:.0f} MB",
                 f"{(whole['bytes'] + whole['stay_bytes']) / 1e6 / max(whole['seconds'], .001):.1f} MB/s"]
-    return [row(f["builds"][LIFTED], f) for f in all_ if "profile" in f["builds"].get(LIFTED, {})]
+    return [row(f["builds"][LIFTED], f) for f in all_ if "whole" in f["builds"].get(LIFTED, {})]
 
 
 def stay_rows(all_):
+    all_ = [f for f in all_ if "whole" in f["builds"].get(LIFTED, {})]
     why = collections.Counter()
     for f in all_:
-        for r in f["whole"]["reasons"]:
+        for r in f["builds"][LIFTED]["whole"]["reasons"]:
             why[r["text"], "functions"] += r["functions"]
             why[r["text"], "bytes"] += r["bytes"]
     texts = sorted({text for text, _ in why}, key=lambda t: -why[t, "bytes"])
-    functions, all_bytes = (sum(f["whole"][k] + f["whole"][s] for f in all_) for k, s in (("functions", "stay"), ("bytes", "stay_bytes")))
+    functions, all_bytes = (sum(f["builds"][LIFTED]["whole"][k] + f["builds"][LIFTED]["whole"][s] for f in all_) for k, s in (("functions", "stay"), ("bytes", "stay_bytes")))
     return [[t, f"{why[t, 'functions']:,}", percent(why[t, "functions"], functions), percent(why[t, "bytes"], all_bytes)] for t in texts]
 
 
@@ -267,9 +250,9 @@ def section(maker, all_):
     yield ""
     yield of_gain(all_, time_of, "Time")
     yield of_gain(all_, taken, "Branches taken") + "\n"
-    yield "*In new bodies*: of the samples in the file on the test. *In blocks*: of those in the file in training, that are in functions"
-    yield "which can be lifted. Lifting is of the functions that have samples, then of all there are, in CPU time.\n"
-    yield from table_lines(["program", "file", "in new bodies", "in blocks", "functions moved", "of", "bytes added", "lift", "edit",
+    yield "*In new bodies*: of the samples in the file on the test. *Promised*: the time that the samples promise. Lifting is of the"
+    yield "functions that have samples, then of all there are, in CPU time.\n"
+    yield from table_lines(["program", "file", "in new bodies", "promised", "functions moved", "of", "bytes added", "lift", "edit",
                             "lift all", "text"], cost_rows(all_))
     yield "\nWhy functions of these files are not lifted:\n"
     yield from table_lines(["reason", "functions", "of functions", "of bytes"], stay_rows(all_))
@@ -282,10 +265,10 @@ def section(maker, all_):
 def page(by_maker):
     yield "# Distribution binaries, lifted\n"
     yield "`bench/run legacy` measures and writes this page; `bench/run legacy --table` writes it again from"
-    yield "`legacy/MAKER/*.json`. Files as Debian ships them, stripped: `perf record -e cpu-clock:u` of the training (100,000"
-    yield "samples), `morph-edit --lift` of the functions that were hit, a layout by samples of blocks, timed on another input. *Through"
-    yield "the hooks*: the same source built plainly and through the hooks with the flags of [figure 3](../../bench/README.md#figure-3),"
-    yield "which are not all of Debian's, laid out by 100,000 samples with registers, against the plain build. A library's"
+    yield "`legacy/MAKER/*.json`. Files as Debian ships them, stripped: `morph-edit --lift`, 100,000 samples with registers of the"
+    yield "training as the manager gathers them, a layout by these, timed on another input. *Through the hooks*: the same source built"
+    yield "plainly and through the hooks with the flags of [figure 3](../../bench/README.md#figure-3), which are not all of Debian's,"
+    yield "laid out by as many, against the plain build. BOLT gets 100,000 samples of `perf record -e cpu-clock:u`. A library's"
     yield "branches are those in the library."
     for maker, all_ in by_maker.items():
         yield from section(maker, all_)

@@ -26,7 +26,8 @@ class Shipped(Program):
         self.module = self.path(os.path.basename(self.shipped))
         if not os.path.exists(self.module) or not filecmp.cmp(self.module, self.shipped, False):
             self.put(self.shipped, os.path.basename(self.shipped))
-        self.artifact = self.path("lifted.morph")
+        self.artifact = self.module + ".morph"
+        self.functions = exact.Elf(self.module).data(".note.gnu.build-id")[16:].hex()
         self.version = run(["dpkg-query", "-W", "-f", "${Package} ${Version}", self.debian()])
         if self.of:
             self.file, self.counted = 3, ("--of", self.of)
