@@ -6,7 +6,7 @@ import re
 import sqlite3
 import sys
 
-VARIES = re.compile(r"random|'now'|current_|julianday|\b(date|time|datetime|strftime|unixepoch)\b|sqlite_|memory|load_extension|compile|readfile|temp_store", re.I)
+VARIES = re.compile(r"random|'now'|current_|julianday|\b(date|time|datetime|strftime|unixepoch)\b|sqlite_|memory|load_extension|compile|readfile|temp_store|heap_limit|fts3_tokenizer", re.I)
 STEPS = 2000  # times 1,000 instructions of SQLite's machine
 ROWS = 3000  # of a statement
 
