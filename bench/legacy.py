@@ -50,10 +50,10 @@ def laid_out(p):
                        added=os.path.getsize(build) - os.path.getsize(p.module))
 
 
-def in_new_code(p, build):
-    """The share of the build's samples on the test that are in new bodies."""
+def in_new_code(p, build, name, args):
+    """The share of the build's samples on a workload that are in new bodies."""
     # Its own new name: what perf recorded of the one before is not of this.
-    found = peers.sampled_addresses(peers.perf_samples(p, build, "tested", SEEN, p.test(p.timed)), build)
+    found = peers.sampled_addresses(peers.perf_samples(p, build, name, SEEN, args), build)
     new = max(at for _, at, _, code in peers.exact.Elf(build).loaded() if code)
     return sum(n for at, n in found.items() if at >= new) / max(1, sum(found.values()))
 
@@ -115,7 +115,8 @@ def make_all(pair):
             found["builds"][name] = {**old, **facts} if same else facts
             RECORDS.store(p.name, found)
     if "file" in found["builds"][LIFTED]:
-        found["builds"][LIFTED]["in_new_code"] = in_new_code(p, p.path("lifted"))
+        found["builds"][LIFTED]["in_new_code"] = [in_new_code(p, p.path("lifted"), name, args) for name, args in (
+            ("trained", p.train(p.long)), ("tested", p.test(p.timed)))]
         RECORDS.store(p.name, found)
     return found
 
@@ -210,7 +211,7 @@ def percent(part, whole=1):
 def cost_rows(all_):
     def row(b, f):
         hit, whole = b["hit"], b["whole"]
-        return [f["program"], f["kind"], percent(b.get("in_new_code", 0)), f"{b['promised']:.3f}", f"{b['moved']:,}",
+        return [f["program"], f["kind"], *map(percent, b.get("in_new_code", (0, 0))), f"{b['promised']:.3f}", f"{b['moved']:,}",
                 f"{whole['functions']:,}", f"{b['added']:,}", f"{hit['seconds']:.2f} s, {hit['mb']:.0f} MB",
                 f"{b['seconds']:.2f} s, {b['mb']:.0f} MB", f"{whole['seconds']:.2f} s, {whole['mb']:.0f} MB",
                 f"{(whole['bytes'] + whole['stay_bytes']) / 1e6 / max(whole['seconds'], .001):.1f} MB/s"]
@@ -250,9 +251,9 @@ def section(maker, all_):
     yield ""
     yield of_gain(all_, time_of, "Time")
     yield of_gain(all_, taken, "Branches taken") + "\n"
-    yield "*In new bodies*: of the samples in the file on the test. *Promised*: the time that the samples promise. Lifting is of the"
+    yield "*New*: of the samples in the file, those in new bodies; what training does not run has none. *Promised*: the time that the samples promise. Lifting is of the"
     yield "functions that have samples, then of all there are, in CPU time.\n"
-    yield from table_lines(["program", "file", "in new bodies", "promised", "functions moved", "of", "bytes added", "lift", "edit",
+    yield from table_lines(["program", "file", "new: in training", "new: on the test", "promised", "functions moved", "of", "bytes added", "lift", "edit",
                             "lift all", "text"], cost_rows(all_))
     yield "\nWhy functions of these files are not lifted:\n"
     yield from table_lines(["reason", "functions", "of functions", "of bytes"], stay_rows(all_))
