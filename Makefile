@@ -20,14 +20,14 @@ LIBS := -Wl,--as-needed -lsqlite3 -luv -lyaml -ljansson -lmicrohttpd -lcurl -lzs
 Q := $(if $(V),,@)
 say := @$(if $(V),:,echo)
 
-FOLDERS := common editor lifter editor-driver hooks monitor-client managerd managerd/fetch managerd/inspect managerd/parent managerd/simulate morphctl morphctl/report morphctl/web
+FOLDERS := common editor lifter editor-driver hooks monitor-client managerd managerd/fetch managerd/inspect managerd/parent managerd/simulate managerd/watch morphctl morphctl/report morphctl/web
 # One main each: PROGRAM:FOLDER/SOURCE. The rest of a folder is its library.
 PROGRAMS := bin/morph-edit:editor-driver/main bin/morph-monitor:monitor-client/main \
 	bin/morphd:managerd/parent/main libexec/morph/morph-manager:managerd/main bin/morphctl:morphctl/main bin/morph-cc:hooks/cc \
 	libexec/morph/as:hooks/as libexec/morph/ld:hooks/ld \
 	libexec/morph/morph-inspect:managerd/inspect/main libexec/morph/morph-fetch:managerd/fetch/main \
 	libexec/morph/morph-simulate:managerd/simulate/main libexec/morph/morph-report:morphctl/report/main \
-	libexec/morph/morph-web:morphctl/web/main
+	libexec/morph/morph-web:morphctl/web/main libexec/morph/morph-watch:managerd/watch/main
 MAINS := $(foreach p,$(PROGRAMS),$(word 2,$(subst :, ,$(p))))
 # Without what is no part of Morph's own programs.
 SRCS := $(filter-out editor-driver/runtime/%,$(sort $(shell find $(FOLDERS) -name '*.c')))

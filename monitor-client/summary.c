@@ -95,6 +95,16 @@ static uint64_t with_artifact(const struct summary *s, bool parses)
 
 /* ---- what is said ---- */
 
+/* Who listens at another socket says himself what comes of them. */
+static bool is_usual(const char *socket)
+{
+	char *usual = places_socket("monitor.sock");
+	bool is = !strcmp(socket, usual);
+
+	free(usual);
+	return is;
+}
+
 static void say_where(const struct summary_end *end, uint64_t with, bool arrived)
 {
 	const char *next = with ? ""
@@ -103,6 +113,8 @@ static void say_where(const struct summary_end *end, uint64_t with, bool arrived
 
 	if (end->record)
 		log_info("written to %s%s", end->record, next);
+	else if (arrived && !is_usual(end->socket))
+		return;
 	else if (arrived)
 		log_info("sent to the manager; %s",
 		    with ? "`morphctl status` says what it knows" : next + 2);

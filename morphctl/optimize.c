@@ -2,8 +2,8 @@
  * morphctl optimize: a faster copy of a program, for oneself. Each step is a program of its own:
  *
  *	lift	morph-edit --lift, where the program has no artifact
- *	watch	morph-monitor --record, of one run; or what another profiler recorded
- *	map	morph-report export blocks
+ *	watch	morph-watch, of one run, with what registers tell
+ *	map	or what another profiler recorded: morph-report export blocks
  *	predict	morph-edit --score
  *	edit	morph-edit
  */
@@ -25,15 +25,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Four times the monitor's own rate: it is one run, and somebody waits. */
-#define RATE "997"
-
 struct optimizing {
 	const struct invocation *in;
 	struct arena *mem;
 	const char *program, *copy;
 	const char *dir; /* of what is made on the way; removed in the end */
-	const char *artifact, *recording, *samples;
+	const char *artifact, *samples;
 	json_t *lifted;          /* what morph-edit --lift said; NULL = nothing was lifted */
 	double taken, mapped;    /* samples in the program's file, in its blocks */
 	struct editanswer score; /* of the best layout */
@@ -150,30 +147,6 @@ static int lift(struct optimizing *o)
 	return code != EXIT_DONE ? code : file_by_build_id(o);
 }
 
-static int watch(struct optimizing *o)
-{
-	const char **argv = arena_array(o->mem, (size_t)o->in->narg + 8, sizeof *argv);
-	int i, n = 0, status;
-
-	if (command_value(o->in, OPT_INPUT)) {
-		o->recording = command_value(o->in, OPT_INPUT);
-		return EXIT_DONE;
-	}
-	o->recording = in_dir(o, "recording");
-	argv[n++] = tool(o, "morph-monitor");
-	argv[n++] = "--rate=" RATE;
-	argv[n++] = arena_printf(o->mem, "--record=%s", o->recording);
-	argv[n++] = "--";
-	argv[n++] = o->program;
-	for (i = 1; i < o->in->narg; i++)
-		argv[n++] = o->in->arg[i];
-	argv[n] = NULL;
-	status = run(o, argv);
-	if (status > 0)
-		complain(EXIT_FAILED, "%s ended with status %d", o->program, status);
-	return status < 0 || access(o->recording, F_OK) ? EXIT_FAILED : EXIT_DONE;
-}
-
 /* The first line of the profile says how many samples there were. */
 static int read_head(struct optimizing *o)
 {
@@ -188,12 +161,40 @@ static int read_head(struct optimizing *o)
 	return n == 2 ? EXIT_DONE : complain(EXIT_FAILED, "%s: not as written", o->samples);
 }
 
+static int watch(struct optimizing *o)
+{
+	const char **argv = arena_array(o->mem, (size_t)o->in->narg + 8, sizeof *argv);
+	const char *table = in_dir(o, "table");
+	const char *make[] = {tool(o, "morph-edit"), "--json", "--artifact", o->artifact,
+	    "--replay-table", "-o", table, NULL};
+	struct buf said = {0};
+	int i, n = 0, status, code = ask_editor(make, &said);
+
+	buf_free(&said);
+	if (code != EXIT_DONE)
+		return code;
+	argv[n++] = tool(o, "../libexec/morph/morph-watch");
+	argv[n++] = o->artifact;
+	argv[n++] = table;
+	argv[n++] = o->dir;
+	argv[n++] = tool(o, "morph-monitor");
+	argv[n++] = "--";
+	argv[n++] = o->program;
+	for (i = 1; i < o->in->narg; i++)
+		argv[n++] = o->in->arg[i];
+	argv[n] = NULL;
+	status = run(o, argv);
+	if (status > 0)
+		complain(EXIT_FAILED, "%s ended with status %d", o->program, status);
+	return status < 0 || access(o->samples, F_OK) ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* Of a recording. */
 static int map(struct optimizing *o)
 {
 	const char *from = command_value(o->in, OPT_FROM), *argv[10];
-	int n = 0, status;
+	int n = 0;
 
-	o->samples = in_dir(o, "samples");
 	argv[n++] = tool(o, "../libexec/morph/morph-report");
 	argv[n++] = "export";
 	argv[n++] = arena_printf(o->mem, "--artifact=%s", o->artifact);
@@ -202,10 +203,26 @@ static int map(struct optimizing *o)
 		argv[n++] = arena_printf(o->mem, "--from=%s", from);
 	argv[n++] = "--";
 	argv[n++] = "blocks";
-	argv[n++] = o->recording;
+	argv[n++] = command_value(o->in, OPT_INPUT);
 	argv[n] = NULL;
-	status = run(o, argv);
-	return status ? EXIT_FAILED : read_head(o);
+	return run(o, argv) ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int sample(struct optimizing *o)
+{
+	int code;
+
+	o->samples = in_dir(o, "samples");
+	code = command_value(o->in, OPT_INPUT) ? map(o) : watch(o);
+	if (code == EXIT_DONE)
+		code = read_head(o);
+	if (code == EXIT_DONE && !(o->mapped > 0))
+		code = complain(EXIT_FAILED,
+		    "%s: none of the samples are in its own code. They may be in a library: "
+		    "record a run (morph-monitor --record=FILE -- %s …), see which (morphctl report "
+		    "-i FILE), and make a copy of that (morphctl optimize LIBRARY -i FILE -o COPY)",
+		    o->program, o->program);
+	return code;
 }
 
 static int predict(struct optimizing *o)
@@ -287,7 +304,7 @@ static void show_result(const struct invocation *in, const json_t *r)
 
 static int optimize(struct optimizing *o)
 {
-	static int (*const step[])(struct optimizing *) = {lift, watch, map, predict, edit};
+	static int (*const step[])(struct optimizing *) = {lift, sample, predict, edit};
 	int code = check_copy(o);
 	size_t i;
 

@@ -71,21 +71,8 @@ int inspect_output(struct answer *a, struct err *e)
 static int put_functions(struct artifact *art, struct buf *out, struct err *e)
 {
 	struct map_table t = {0};
-	const struct art_func *f;
-	const struct art_tu *tu;
-	size_t i, n = artifact_funcs(art, &f), ntu = artifact_tus(art, &tu);
-	int rc;
+	int rc = map_table_of(art, &t, e);
 
-	for (i = 0; i < n; i++)
-		if (f[i].tu < ntu)
-			map_table_add(&t, &(struct map_func){.key = f[i].key,
-					      .tu = hash_short(&tu[f[i].tu].hash),
-					      .ord = f[i].ord,
-					      .nblock = f[i].nblock,
-					      .name = f[i].name,
-					      .tu_name = tu[f[i].tu].name,
-					      .opaque = *f[i].opaque ? f[i].opaque : NULL});
-	rc = map_table_end(&t, e);
 	if (!rc)
 		map_table_encode(&t, out);
 	map_table_free(&t);

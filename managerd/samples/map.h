@@ -38,6 +38,9 @@ enum { MAP_NAME_MAX = 64 << 10 }; /* bytes of one string: a name is in each line
 void map_table_add(struct map_table *t, const struct map_func *f);
 /* Sorts, drops doubles and numbers the slots. -1 beyond 2^31 blocks and MAP_NAME_MAX. */
 int map_table_end(struct map_table *t, struct err *e);
+/* Those of an artifact, added to an empty table. table.c. */
+struct artifact;
+int map_table_of(struct artifact *a, struct map_table *t, struct err *e);
 void map_table_encode(const struct map_table *t, struct buf *out);
 int map_table_decode(const void *p, size_t n, struct map_table *t, struct err *e);
 void map_table_free(struct map_table *t);
