@@ -19,8 +19,8 @@ struct image_slot {
 	uint32_t type;    /* R_X86_64_* */
 	const char *name; /* of its symbol, "" = none */
 };
-/* A word of the relocation tables: where in the code a pointer of the data leads (R_X86_64_RELATIVE),
- * wherever the file is loaded. */
+/* A word of the relocation tables: where in the code a pointer of the data leads
+ * (R_X86_64_RELATIVE), wherever the file is loaded. */
 struct image_word {
 	uint64_t to, addr; /* addr: of the word, not of the pointer */
 };

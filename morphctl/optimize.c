@@ -219,7 +219,8 @@ static int sample(struct optimizing *o)
 	if (code == EXIT_DONE && !(o->mapped > 0))
 		code = complain(EXIT_FAILED,
 		    "%s: none of the samples are in its own code. They may be in a library: "
-		    "record a run (morph-monitor --record=FILE -- %s …), see which (morphctl report "
+		    "record a run (morph-monitor --record=FILE -- %s …), see which (morphctl "
+		    "report "
 		    "-i FILE), and make a copy of that (morphctl optimize LIBRARY -i FILE -o COPY)",
 		    o->program, o->program);
 	return code;

@@ -1,7 +1,7 @@
 /*
  * The file with new code in it: the original's bytes at their offsets, but for the ELF header, the
- * program headers, the build-id, jumps at the entries of functions and words of the relocation tables
- * that lead to labels; the new segment; what is not loaded; section headers of all. Pure.
+ * program headers, the build-id, jumps at the entries of functions and words of the relocation
+ * tables that lead to labels; the new segment; what is not loaded; section headers of all. Pure.
  *
  * New sections are .text.morph, .rodata.morph, .gcc_except_table.morph, .eh_frame.morph, and
  * .eh_frame_hdr, which indexes the old and the new records; a section of such a name that was there

@@ -55,8 +55,8 @@ static int replaced(
 	m->row.predicted = false;
 	m->row.outside_aged = 0;
 	return module_clear_layout(ms, m, e) ||
-			       store_set_build_state(ms->store, m->row.id, from, BUILD_PAST, e) ||
-			       store_prune_builds(ms->store, m->row.id, PAST_BUILDS_KEPT, e)
+		       store_set_build_state(ms->store, m->row.id, from, BUILD_PAST, e) ||
+		       store_prune_builds(ms->store, m->row.id, PAST_BUILDS_KEPT, e)
 		   ? -1
 		   : 0;
 }

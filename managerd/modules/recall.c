@@ -83,8 +83,7 @@ int module_recall(
 		return 0;
 	rc = module_load(ms, m, e);
 	if (rc == 0)
-		rc = store_address_ids(
-		    ms->store, ADDRESS_FILE, &b->id, row->path, &a, &id, &n, e);
+		rc = store_address_ids(ms->store, ADDRESS_FILE, &b->id, row->path, &a, &id, &n, e);
 	for (i = 0; rc == 0 && i < n; i++)
 		rc = read_file(&r, &range, id[i], &sum, e);
 	r.weight = sum && aged < (double)sum ? aged / (double)sum : 1;

@@ -3,9 +3,10 @@
  *
  *	morph-watch ARTIFACT TABLE FOLDER MONITOR -- PROGRAM [ARG…]
  *
- * TABLE is as morph-edit --replay-table makes it; FOLDER, of the caller alone, gets the socket and FOLDER/samples,
- * the profile. MONITOR, the path of morph-monitor, runs PROGRAM and is asked for registers, which
- * come over the socket and are in no file. Exit status: the program's, or 1, and 128 + n after signal n.
+ * TABLE is as morph-edit --replay-table makes it; FOLDER, of the caller alone, gets the socket and
+ *FOLDER/samples, the profile. MONITOR, the path of morph-monitor, runs PROGRAM and is asked for
+ *registers, which come over the socket and are in no file. Exit status: the program's, or 1, and
+ *128 + n after signal n.
  */
 #include "common/log.h"
 #include "common/publish.h"
@@ -168,7 +169,8 @@ static int start(struct watching *w, const char *folder, const char *monitor, ch
 	VEC(char *) argv = {0};
 	uv_stdio_container_t inherit[] = {
 	    {UV_INHERIT_FD, {.fd = 0}}, {UV_INHERIT_FD, {.fd = 1}}, {UV_INHERIT_FD, {.fd = 2}}};
-	uv_process_options_t o = {.file = monitor, .exit_cb = ended, .stdio = inherit, .stdio_count = 3};
+	uv_process_options_t o = {
+	    .file = monitor, .exit_cb = ended, .stdio = inherit, .stdio_count = 3};
 	int rc;
 
 	vec_push(&argv, (char *)monitor);
@@ -236,7 +238,8 @@ int main(int argc, char **argv)
 
 	log_init("morphctl", LOG_LVL_INFO);
 	if (argc < 7 || strcmp(argv[5], "--") != 0) {
-		fprintf(stderr, "usage: morph-watch ARTIFACT TABLE FOLDER MONITOR -- PROGRAM [ARG…]\n");
+		fprintf(
+		    stderr, "usage: morph-watch ARTIFACT TABLE FOLDER MONITOR -- PROGRAM [ARG…]\n");
 		return 2;
 	}
 	if (watch(&w, argv)) {

@@ -114,8 +114,8 @@ static void add_blocks(const struct watch *w, struct profile *p)
 }
 
 /* What came up for a block of f, whose slots begin at `first`. */
-typedef void add_pair(const struct watch *w, struct profile_func *f, uint32_t first,
-    const struct pair *e);
+typedef void add_pair(
+    const struct watch *w, struct profile_func *f, uint32_t first, const struct pair *e);
 
 static void went_to(
     const struct watch *w, struct profile_func *f, uint32_t first, const struct pair *e)

@@ -22,8 +22,7 @@ struct watch {
 
 /* artifact, replay_table: paths; the table is as morph-edit --replay-table makes it. Free in any
  * case. */
-int watch_open(
-    struct watch *w, const char *artifact, const char *replay_table, struct err *e);
+int watch_open(struct watch *w, const char *artifact, const char *replay_table, struct err *e);
 void watch_free(struct watch *w);
 
 /* Adds a batch; its registers are not kept. */

@@ -328,8 +328,8 @@ static void put_entries(void)
 
 /* ---- words ---- */
 
-/* Of the program's relocation of a pointer (R_X86_64_RELATIVE) that leads to a symbol of it: where it
- * leads, in the new file. NULL: there is none. */
+/* Of the program's relocation of a pointer (R_X86_64_RELATIVE) that leads to a symbol of it: where
+ * it leads, in the new file. NULL: there is none. */
 static uint8_t *word_of(const char *symbol)
 {
 	uint64_t to = symbol_value(&app.old, symbol), i;
@@ -340,7 +340,8 @@ static uint8_t *word_of(const char *symbol)
 	for (i = 0; i < s.size; i += sizeof(Elf64_Rela))
 		if (get_le32(s.data + i + offsetof(Elf64_Rela, r_info)) == R_X86_64_RELATIVE &&
 		    get_le64(s.data + i + offsetof(Elf64_Rela, r_addend)) == to)
-			found = (uint8_t *)app.made.p + s.offset + i + offsetof(Elf64_Rela, r_addend);
+			found =
+			    (uint8_t *)app.made.p + s.offset + i + offsetof(Elf64_Rela, r_addend);
 	elf_file_close(f);
 	return found;
 }

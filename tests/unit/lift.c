@@ -259,4 +259,5 @@ START_TEST(names_from_elsewhere)
 END_TEST
 
 UNIT_MAIN("lift", 60, NULL, teardown, tables_of_distances, tables_of_addresses,
-    a_table_that_is_shown_is_not_copied, labels_as_values, what_must_stay, some_alone, names_from_elsewhere)
+    a_table_that_is_shown_is_not_copied, labels_as_values, what_must_stay, some_alone,
+    names_from_elsewhere)

@@ -1,6 +1,6 @@
 /*
- * Pointers to labels, as a table of a computed goto has them: the loader makes them from words of the
- * relocation tables. One that led into a function may lead to the same place in its new body.
+ * Pointers to labels, as a table of a computed goto has them: the loader makes them from words of
+ * the relocation tables. One that led into a function may lead to the same place in its new body.
  */
 #include "common/le.h"
 #include "editor-driver/proof/appended/comparison.h"
