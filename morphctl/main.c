@@ -107,9 +107,11 @@ static const struct command commands[] = {
 	"copy\n"
 	"for that, and changes nothing else. With --input FILE it is not run: FILE is what "
 	"another\n"
-	"profiler recorded of it. The manager need not run. Some 2,000 samples are the least: "
-	"three\n"
-	"seconds of CPU time; ten times as many are better.\n",
+	"profiler recorded of it. The manager need not run. PROGRAM may be a library: then the "
+	"ARGs are\n"
+	"a program that uses it, and its own. Some 2,000 samples are the least: three seconds of "
+	"CPU\n"
+	"time; ten times as many are better.\n",
 	OPT_OUTPUT | OPT_INPUT | OPT_FROM, 1, 1000, cmd_optimize},
     {"simulate", "TRACE…", "what the manager would do on traces of usage, beside other strategies",
 	"Weeks in seconds: the manager's own decisions, with injected time, on what was recorded "

@@ -9,6 +9,7 @@
  */
 #include "common/artifact/artifact.h"
 #include "common/editanswer/editanswer.h"
+#include "common/elf/elf.h"
 #include "common/number.h"
 #include "common/places.h"
 #include "common/publish.h"
@@ -32,7 +33,10 @@ struct optimizing {
 	const char *dir; /* of what is made on the way; removed in the end */
 	const char *artifact, *samples;
 	json_t *lifted;          /* what morph-edit --lift said; NULL = nothing was lifted */
-	double taken, mapped;    /* samples in the program's file, in its blocks */
+	double taken, mapped;    /* samples in the program's file, in its blocks … */
+	double more;             /* … and in another file, the one with most of all others */
+	const char *more_path;   /* NULL = there is none that is known */
+	bool library;            /* another program is run, which uses it */
 	struct editanswer score; /* of the best layout */
 	struct editanswer edit;
 };
@@ -147,16 +151,21 @@ static int lift(struct optimizing *o)
 	return code != EXIT_DONE ? code : file_by_build_id(o);
 }
 
-/* The first line of the profile says how many samples there were. */
+/* The first lines of the profile say how many samples there were. */
 static int read_head(struct optimizing *o)
 {
 	struct buf text = {0};
+	const char *more;
 	struct err e;
-	int n = 0;
+	int n = 0, at = 0;
 
 	if (file_read(o->samples, 0, &text, &e))
 		return complain(EXIT_FAILED, "%s", e.text);
 	n = sscanf(buf_cstr(&text), "# %lf of %lf samples are in blocks", &o->mapped, &o->taken);
+	more = strchr(text.p, '\n');
+	if (more && sscanf(more, "\n# %lf more are in /%n", &o->more, &at) == 1 && at)
+		o->more_path =
+		    arena_printf(o->mem, "%.*s", (int)strcspn(more + at - 1, "\n"), more + at - 1);
 	buf_free(&text);
 	return n == 2 ? EXIT_DONE : complain(EXIT_FAILED, "%s: not as written", o->samples);
 }
@@ -168,8 +177,13 @@ static int watch(struct optimizing *o)
 	const char *make[] = {tool(o, "morph-edit"), "--json", "--artifact", o->artifact,
 	    "--replay-table", "-o", table, NULL};
 	struct buf said = {0};
-	int i, n = 0, status, code = ask_editor(make, &said);
+	int i, n = 0, status, code;
 
+	if (o->library && o->in->narg < 2)
+		return complain(EXIT_USAGE,
+		    "%s: is a library; say what program is to use it: -- PROGRAM [ARG…]",
+		    o->program);
+	code = ask_editor(make, &said);
 	buf_free(&said);
 	if (code != EXIT_DONE)
 		return code;
@@ -179,13 +193,15 @@ static int watch(struct optimizing *o)
 	argv[n++] = o->dir;
 	argv[n++] = tool(o, "morph-monitor");
 	argv[n++] = "--";
-	argv[n++] = o->program;
+	if (!o->library)
+		argv[n++] = o->program;
 	for (i = 1; i < o->in->narg; i++)
 		argv[n++] = o->in->arg[i];
 	argv[n] = NULL;
 	status = run(o, argv);
 	if (status > 0)
-		complain(EXIT_FAILED, "%s ended with status %d", o->program, status);
+		complain(EXIT_FAILED, "%s ended with status %d",
+		    o->library ? o->in->arg[1] : o->program, status);
 	return status < 0 || access(o->samples, F_OK) ? EXIT_FAILED : EXIT_DONE;
 }
 
@@ -208,6 +224,17 @@ static int map(struct optimizing *o)
 	return run(o, argv) ? EXIT_FAILED : EXIT_DONE;
 }
 
+static int elsewhere(const struct optimizing *o)
+{
+	if (!o->more_path)
+		return complain(
+		    EXIT_FAILED, "%s: no samples are in its code; let it run longer", o->program);
+	return complain(EXIT_FAILED,
+	    "%s: no samples are in its code, most are in %s: morphctl optimize %s -o COPY -- "
+	    "PROGRAM …",
+	    o->program, o->more_path, o->more_path);
+}
+
 static int sample(struct optimizing *o)
 {
 	int code;
@@ -216,14 +243,7 @@ static int sample(struct optimizing *o)
 	code = command_value(o->in, OPT_INPUT) ? map(o) : watch(o);
 	if (code == EXIT_DONE)
 		code = read_head(o);
-	if (code == EXIT_DONE && !(o->mapped > 0))
-		code = complain(EXIT_FAILED,
-		    "%s: none of the samples are in its own code. They may be in a library: "
-		    "record a run (morph-monitor --record=FILE -- %s …), see which (morphctl "
-		    "report "
-		    "-i FILE), and make a copy of that (morphctl optimize LIBRARY -i FILE -o COPY)",
-		    o->program, o->program);
-	return code;
+	return code == EXIT_DONE && !(o->mapped > 0) ? elsewhere(o) : code;
 }
 
 static int predict(struct optimizing *o)
@@ -249,12 +269,14 @@ static json_t *result(const struct optimizing *o)
 {
 	const struct editanswer_estimate *g = &o->score.estimate;
 	json_t *artifact = o->lifted ? json_null() : json_string(o->artifact);
+	json_t *more = o->more_path ? json_pack("{sf ss}", "samples", o->more, "path", o->more_path)
+				    : json_null();
 
-	return json_pack("{ss ss so sO? sf sf si sf s{sf sf sf} s{sI sI}}", "program", o->program,
-	    "copy", o->copy, "artifact", artifact, "lifted", o->lifted, "samples", o->taken,
-	    "mapped", o->mapped, "functions", (int)o->edit.edited, "moved_share",
-	    o->taken > 0 ? o->mapped / o->taken * (1 - o->edit.opaque_share) : 0, "predicted",
-	    "gain", g->gain, "low", g->low, "high", g->high, "size", "before",
+	return json_pack("{ss ss so sO? sf sf so si sf s{sf sf sf} s{sI sI}}", "program",
+	    o->program, "copy", o->copy, "artifact", artifact, "lifted", o->lifted, "samples",
+	    o->taken, "mapped", o->mapped, "more", more, "functions", (int)o->edit.edited,
+	    "moved_share", o->taken > 0 ? o->mapped / o->taken * (1 - o->edit.opaque_share) : 0,
+	    "predicted", "gain", g->gain, "low", g->low, "high", g->high, "size", "before",
 	    (json_int_t)o->edit.size.before, "after", (json_int_t)o->edit.size.after);
 }
 
@@ -274,7 +296,7 @@ static char *lifted_words(struct arena *a, const json_t *lifted)
 static void show_result(const struct invocation *in, const json_t *r)
 {
 	const json_t *lifted = json_object_get(r, "lifted"), *g = json_object_get(r, "predicted");
-	const json_t *size = json_object_get(r, "size");
+	const json_t *size = json_object_get(r, "size"), *more = json_object_get(r, "more");
 	double taken = json_num(r, "samples"), low = json_num(g, "low");
 	bool colour = table_colour();
 	struct arena *a = in->mem;
@@ -285,8 +307,13 @@ static void show_result(const struct invocation *in, const json_t *r)
 	else
 		table_field(stdout, colour, "artifact", words_clean(a, json_str(r, "artifact")));
 	table_field(stdout, colour, "samples",
-	    arena_printf(a, "%s of the program's own code, %s in known blocks",
-		words_number(a, taken), words_share(a, json_num(r, "mapped") / taken)));
+	    arena_printf(a, "%s in its own code, %s in known blocks", words_number(a, taken),
+		words_share(a, json_num(r, "mapped") / taken)));
+	if (json_num(more, "samples") > taken)
+		table_field(stdout, colour, "",
+		    arena_printf(a, "%s are in %s: make a copy of that (-- PROGRAM ARG…)",
+			words_number(a, json_num(more, "samples")),
+			words_clean(a, json_str(more, "path"))));
 	table_field(stdout, colour, "moved",
 	    arena_printf(a, "%s with %s of them",
 		words_plural(a, json_num(r, "functions"), "function"),
@@ -302,6 +329,15 @@ static void show_result(const struct invocation *in, const json_t *r)
 }
 
 /* ---- the command ---- */
+
+static bool is_library(const char *path)
+{
+	struct elf *f = elf_file_open(path, -1, NULL);
+	bool is = f && elf_file_kind(f) == ELF_SHARED;
+
+	elf_file_close(f);
+	return is;
+}
 
 static int optimize(struct optimizing *o)
 {
@@ -329,6 +365,7 @@ int cmd_optimize(const struct invocation *in)
 		return complain(EXIT_FAILED, "%s: %s", in->arg[0], strerror(errno));
 	dir = xasprintf("%s/morph-optimize-XXXXXX", tmp ? tmp : "/tmp");
 	o.program = program;
+	o.library = is_library(program);
 	o.dir = dir;
 	if (!mkdtemp(dir)) {
 		code = complain(EXIT_FAILED, "%s: %s", dir, strerror(errno));

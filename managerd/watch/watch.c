@@ -5,6 +5,7 @@
 #include "managerd/samples/profile.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Nothing ages in one run. */
 static const struct decay AT = {.now_ms = 1, .half_life_s = 1e12};
@@ -59,6 +60,8 @@ int watch_open(struct watch *w, const char *artifact, const char *replay_table, 
 
 void watch_free(struct watch *w)
 {
+	size_t i;
+
 	map_table_free(&w->table);
 	map_free(&w->map);
 	uops_free(&w->uops);
@@ -69,7 +72,21 @@ void watch_free(struct watch *w)
 	pairs_free(&w->observer.predecessors);
 	pairs_free(&w->observer.call);
 	vec_free(&w->observer.site);
+	for (i = 0; i < w->other.n; i++)
+		free(w->other.v[i].path);
+	vec_free(&w->other);
 	free(w->hit);
+}
+
+static void count_other(struct watch *w, const char *path, uint64_t n)
+{
+	size_t i;
+
+	for (i = 0; i < w->other.n && strcmp(w->other.v[i].path, path) != 0; i++)
+		;
+	if (i == w->other.n)
+		vec_push(&w->other, (struct watch_other){xstrdup(path), 0});
+	w->other.v[i].n += n;
 }
 
 void watch_take(struct watch *w, const struct wire_batch *b)
@@ -80,9 +97,11 @@ void watch_take(struct watch *w, const struct wire_batch *b)
 	uint32_t i;
 
 	for (m = b->module; m < b->module + b->nmodule; m++) {
-		if (!build_id_equal(&m->id, &w->id))
-			continue;
 		n = wire_sum_samples(m->sample, m->nsample);
+		if (!build_id_equal(&m->id, &w->id)) {
+			count_other(w, m->path, n);
+			continue;
+		}
 		w->all += n;
 		w->mapped += n - map_samples(&w->map, m->sample, m->nsample, w->hit, &touched);
 	}
@@ -151,6 +170,7 @@ static void add_pairs(const struct watch *w, struct profile *p, struct pairs *t,
 
 void watch_print(struct watch *w, struct buf *out)
 {
+	const struct watch_other *o, *most = NULL;
 	struct profile p = {0};
 
 	add_blocks(w, &p);
@@ -159,6 +179,11 @@ void watch_print(struct watch *w, struct buf *out)
 	add_pairs(w, &p, &w->observer.call, called);
 	buf_printf(out, "# %llu of %llu samples are in blocks\n", (unsigned long long)w->mapped,
 	    (unsigned long long)w->all);
+	for (o = w->other.v; o < w->other.v + w->other.n; o++)
+		if (!most || o->n > most->n)
+			most = o;
+	if (most)
+		buf_printf(out, "# %llu more are in %s\n", (unsigned long long)most->n, most->path);
 	profile_print(&p, 1, AT, out);
 	profile_free(&p);
 }

@@ -9,6 +9,11 @@
 #include "common/wire/wire.h"
 #include "managerd/samples/observe.h"
 
+struct watch_other { /* samples in another file */
+	char *path;
+	uint64_t n;
+};
+
 struct watch {
 	struct build_id id; /* samples of this build count */
 	struct map_table table;
@@ -18,6 +23,7 @@ struct watch {
 	struct observer observer;
 	uint64_t *hit;        /* by slot */
 	uint64_t all, mapped; /* samples in the program's file, and in its blocks */
+	VEC(struct watch_other) other;
 };
 
 /* artifact, replay_table: paths; the table is as morph-edit --replay-table makes it. Free in any
@@ -32,6 +38,7 @@ void watch_take(struct watch *w, const struct wire_batch *b);
  * (common/profiletext/profiletext.h):
  *
  *	# MAPPED of ALL samples are in blocks
+ *	# N more are in PATH		the other file with most, if there is any
  *
  * Once only: the counts are used up.
  */
