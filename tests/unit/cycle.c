@@ -1400,6 +1400,11 @@ static bool observed(void)
 	return lift_state(0) == LIFT_OBSERVED;
 }
 
+static bool another(void)
+{
+	return row(1000, 0)->current.b[0] == 99;
+}
+
 static void some_turns(void)
 {
 	unsigned i;
@@ -1468,9 +1473,12 @@ START_TEST(what_cannot_be_lifted_is_not_tried_again)
 	ck_assert(!m->lifting.job);
 	file = fake_file(priv, "/home/1000/prog0", 1000, 99);
 	learning_inspect(&m->learning, row(1000, 0));
-	turn_until(lifting, 30);
+	turn_until(another, 30);
 	ck_assert_uint_eq(file->inspection.id.b[0], 99);
 	ck_assert_ptr_null(row(1000, 0)->lift_why);
+	ck_assert_int_eq(lift_state(0), LIFT_FEW_SAMPLES); /* of its own */
+	ck_assert_int_eq(manager_reoptimize(m, row(1000, 0)->id, 1000, false, &asked, &e), 0);
+	turn_until(lifting, 30);
 }
 END_TEST
 
