@@ -1,3 +1,4 @@
+#include "common/log.h"
 #include "common/publish.h"
 #include "common/sort.h"
 #include "editor-driver/append/append.h"
@@ -9,15 +10,23 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+static struct plan_tu *unit_at(const struct plan *p, uint64_t tu)
+{
+	struct plan_tu *t = p->tu, *end = p->tu + p->ntu;
+
+	while (t < end && hash_short(&t->art->hash) != tu)
+		t++;
+	return t < end ? t : NULL;
+}
 
 /* Prefixes the error with the names of unit and function. */
 static void name_position(const struct plan *p, const struct bytes_position *at, struct err *e)
 {
-	const struct plan_tu *t = p->tu, *end = p->tu + p->ntu;
+	const struct plan_tu *t = unit_at(p, at->tu);
 
-	while (t < end && hash_short(&t->art->hash) != at->tu)
-		t++;
-	if (at->known && t < end && at->func < t->nfunc)
+	if (at->known && t && at->func < t->nfunc)
 		err_wrap(e, "%s, function %s", t->art->name, t->func[at->func].name);
 	err_wrap(e, "the new build is not the original with its code moved");
 }
@@ -103,22 +112,57 @@ static int verify_same(const char *made, const char *original, struct verified *
 	return rc;
 }
 
-static int add_code(
-    struct job *j, const char *original, struct timespec *clock, struct verified *v, struct err *e)
+/* Once, in folder dir (absent, made). */
+static int try_code(struct job *j, const char *original, const char *dir, const char *out,
+    struct timespec *clock, struct verified *v, struct err *e)
 {
-	char *out = xasprintf("%s/" BUILD_OUT, j->dir);
 	struct editanswer *r = &j->r.answer;
 	struct append_figures figures = {0};
-	int rc = append_make(&j->plan, original, j->dir, j->cache, out, &figures, e);
+	int rc = dir_make(dir, 0700, e);
 
-	r->seconds.ld = lap(clock);
+	if (!rc)
+		rc = append_make(&j->plan, original, dir, j->cache, out, &figures, e);
+	r->seconds.ld += lap(clock);
 	r->tus_assembled = (uint32_t)figures.assembled;
 	if (!rc)
 		rc = figures.assembled ? verify(&j->plan, out, original, NULL, v, e)
 				       : verify_same(out, original, v, e);
+	r->seconds.verify += lap(clock);
+	return rc;
+}
+
+/* The function in which new code could not be proven stays where it is; false: it is not known. */
+static bool leave(struct job *j, const struct bytes_position *at, const struct err *why)
+{
+	struct plan_tu *t = unit_at(&j->plan, at->tu);
+
+	if (!at->known || !t || !t->edited || !t->placement->edit)
+		return false;
+	log_warn("%s stays where it is: %s", t->func->name, why->text);
+	t->placement->edit = false;
+	j->r.answer.edited--;
+	return true;
+}
+
+static int add_code(
+    struct job *j, const char *original, struct timespec *clock, struct verified *v, struct err *e)
+{
+	enum { TRIES = 16 };
+	char *out = xasprintf("%s/" BUILD_OUT, j->dir), *dir;
+	unsigned i;
+	int rc;
+
+	for (i = 0;; i++) {
+		dir = xasprintf("%s/added-%u", j->dir, i);
+		rc = try_code(j, original, dir, out, clock, v, e);
+		free(dir);
+		if (!rc || !v->differs || i + 1 == TRIES || !leave(j, &v->at, e))
+			break;
+		blockmap_free(&v->map);
+		unlink(out);
+	}
 	if (!rc) /* moved functions run in their new bodies */
 		append_forget_old(&j->plan.map, &v->map);
-	r->seconds.verify = lap(clock);
 	free(out);
 	return rc;
 }
