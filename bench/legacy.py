@@ -211,7 +211,7 @@ def percent(part, whole=1):
 def cost_rows(all_):
     def row(b, f):
         hit, whole = b["hit"], b["whole"]
-        return [f["program"], f["kind"], *map(percent, b.get("in_new_code", (0, 0))), f"{b['promised']:.3f}", f"{b['moved']:,}",
+        return [f["program"], f["kind"], *(map(percent, b["in_new_code"]) if "in_new_code" in b else "––"), f"{b['promised']:.3f}", f"{b['moved']:,}",
                 f"{whole['functions']:,}", f"{b['added']:,}", f"{hit['seconds']:.2f} s, {hit['mb']:.0f} MB",
                 f"{b['seconds']:.2f} s, {b['mb']:.0f} MB", f"{whole['seconds']:.2f} s, {whole['mb']:.0f} MB",
                 f"{(whole['bytes'] + whole['stay_bytes']) / 1e6 / max(whole['seconds'], .001):.1f} MB/s"]
