@@ -1,13 +1,16 @@
 /* The main function of a check(3) program:
  *	UNIT_MAIN("wire", 60, setup, teardown, one, two, UNIT_LOOP(each, 3), UNIT_EXIT(fatal, 70))
  * runs the tests in this order, each in a process of its own, between the checked fixtures
- * setup and teardown (NULL: none), and fails those that take longer than 60 seconds (0: check's
- * default, 4). A main() of its own returns UNIT_RUN(…). */
+ * setup and teardown (NULL: none), and fails those that take longer than 60 seconds (0: UNIT_SECONDS). A
+ * main() of its own returns UNIT_RUN(…). */
 #ifndef MORPH_TESTS_UNIT_H
 #define MORPH_TESTS_UNIT_H
 
 #include <check.h>
 #include <stddef.h>
+
+/* Seconds, on a machine that has other things to do; what hangs is to end. */
+enum { UNIT_SECONDS = 30 };
 
 /* A test without a function is the head of one of these. */
 struct unit_item {
@@ -55,8 +58,7 @@ static int unit_run(const char *name, const TTest *const *tests)
 		} else {
 			tcase = tcase_create(name);
 			tcase_add_checked_fixture(tcase, item->setup, item->teardown);
-			if (item->timeout > 0)
-				tcase_set_timeout(tcase, item->timeout);
+			tcase_set_timeout(tcase, item->timeout > 0 ? item->timeout : UNIT_SECONDS);
 			suite_add_tcase(suite, tcase);
 		}
 	}
