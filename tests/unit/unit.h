@@ -1,8 +1,8 @@
 /* The main function of a check(3) program:
  *	UNIT_MAIN("wire", 60, setup, teardown, one, two, UNIT_LOOP(each, 3), UNIT_EXIT(fatal, 70))
  * runs the tests in this order, each in a process of its own, between the checked fixtures
- * setup and teardown (NULL: none), and fails those that take longer than 60 seconds (0: UNIT_SECONDS). A
- * main() of its own returns UNIT_RUN(…). */
+ * setup and teardown (NULL: none), and fails those that take longer than 60 seconds (0:
+ *UNIT_SECONDS). A main() of its own returns UNIT_RUN(…). */
 #ifndef MORPH_TESTS_UNIT_H
 #define MORPH_TESTS_UNIT_H
 
