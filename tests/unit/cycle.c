@@ -1565,7 +1565,7 @@ START_TEST(cost_grows_with_the_programs)
 }
 END_TEST
 
-UNIT_MAIN("cycle", 120, setup, teardown, first_samples_are_not_lost,
+UNIT_MAIN("cycle", 300, setup, teardown, first_samples_are_not_lost,
     a_slow_look_holds_a_batch_for_a_second, round_and_back, an_inspection_of_before_a_rollback,
     what_a_person_asks_for_is_looked_at, a_hold_outlives_a_refusal, another_list_is_another_layout,
     policy_read_again_meanwhile, changes_wait_in_their_order, what_is_not_quiet_yet_says_how_long,
