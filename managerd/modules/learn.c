@@ -53,7 +53,6 @@ static int replaced(
 	m->row.held_until_ms = 0;
 	module_text(&m->row.held_why, NULL);
 	m->row.predicted = false;
-	m->row.outside_aged = 0;
 	return module_clear_layout(ms, m, e) ||
 		       store_set_build_state(ms->store, m->row.id, from, BUILD_PAST, e) ||
 		       store_prune_builds(ms->store, m->row.id, PAST_BUILDS_KEPT, e)
@@ -139,6 +138,7 @@ static int set_aside(struct modules *ms, struct module *m, const struct priv_ins
 		m->row.uid = r->uid;
 		if (r->id.n && !build_id_equal(&m->row.origin, &r->origin)) {
 			forget_tries(&m->row);
+			m->row.outside_aged = 0; /* those to come are of this one */
 			if (m->row.origin.n && replaced(ms, m, &m->row.current, e))
 				return -1;
 		}
