@@ -114,7 +114,8 @@ static void match_dispatch(struct finder *f, uint32_t i)
 	    !((add->dst == off && add->src == base) || (add->dst == base && add->src == off)))
 		return;
 	at = jump_to(f, k, add->dst);
-	if (at != NONE_STEP)
+	/* LLVM stores it as a value that does not matter. */
+	if (at != NONE_STEP && (add->dst == base || next_use(f, k, base) > at))
 		vec_push(&f->dispatch, (struct dispatch){i, at, base, add->dst});
 }
 
