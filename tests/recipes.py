@@ -146,8 +146,8 @@ class Recipe:
         self.dir = os.path.join(all_of.kept, name)
         self.tree = os.path.join(self.dir, "tree")
         wanted = "source", "needs", *variables
-        said = subprocess.run(["sh", "-c", '. "$0"; for v; do eval "printf \'%s\\n\' \\"\\$$v\\""; done', self.path, *wanted],
-                              capture_output=True, text=True, check=True).stdout.split("\n")
+        said = subprocess.run(["sh", "-c", '. "$0"; for v; do eval "printf \'%s\\0\' \\"\\$$v\\""; done', self.path, *wanted],
+                              capture_output=True, text=True, check=True).stdout.split("\0")
         self.of = dict(zip(wanted, said))
         self.fact = {"name": name, "of": all_of.fingerprint(name), "on": time.strftime("%Y-%m-%d")}
         os.makedirs(self.dir, exist_ok=True)
