@@ -48,21 +48,22 @@ int units_list(struct plan *p, struct units *u, struct err *e)
 
 /* ---- texts ---- */
 
-/* The labels that the editor prints in each unit are of this one alone. */
+/* The labels that the editor prints in each unit are of this one alone, and so are those of jump
+ * tables, which functions may share. */
 static void put_renamed(const struct buf *text, size_t unit, struct buf *out)
 {
-	static const char label[] = ".LM";
+	static const char label[] = ".L", kinds[] = "MT";
 	const char *p = text->p, *end = p + text->n, *at;
 	bool inside;
 
 	while (p < end && (at = memmem(p, (size_t)(end - p), label, strlen(label)))) {
 		inside = at > text->p && at[-1] != '$' && strchr(SYMBOL, at[-1]);
 		buf_add(out, p, (size_t)(at - p));
-		if (inside)
-			buf_str(out, label);
-		else
-			buf_printf(out, ".L%zu.M", unit);
 		p = at + strlen(label);
+		if (!inside && p < end && memchr(kinds, *p, strlen(kinds)))
+			buf_printf(out, ".L%zu.", unit);
+		else
+			buf_str(out, label);
 	}
 	buf_add(out, p, (size_t)(end - p));
 }
