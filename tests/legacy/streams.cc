@@ -11,12 +11,14 @@
 #include <map>
 #include <memory_resource>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <regex>
 #include <set>
 #include <sstream>
 #include <system_error>
 #include <thread>
+#include <variant>
 #include <vector>
 
 template <class F> static void attempt(const char *what, F f)
