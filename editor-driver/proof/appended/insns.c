@@ -76,13 +76,32 @@ static bool through_slot(
 	       m->to == stub_slot(c, o->to);
 }
 
-/* The condition may be turned around, and the jump shorter or longer. */
+/* Past the prefixes that hint at where a conditional jump leads (Intel SDM, volume 2, 2.1.1). */
+static unsigned pass_hints(const uint8_t *p, unsigned i, unsigned n)
+{
+	while (i < n && (p[i] == 0x2e || p[i] == 0x3e))
+		i++;
+	return i;
+}
+
+static bool same_prefixes(const uint8_t *a, unsigned na, const uint8_t *b, unsigned nb)
+{
+	unsigned i = pass_hints(a, 0, na), k = pass_hints(b, 0, nb);
+
+	while (i < na && k < nb && a[i] == b[k]) {
+		i = pass_hints(a, i + 1, na);
+		k = pass_hints(b, k + 1, nb);
+	}
+	return i == na && k == nb;
+}
+
+/* The condition may be turned around, the jump shorter or longer, and without hints. */
 static int compare_jcc(struct comparison *c, struct pair *p, const struct insn *m,
     const struct insn *o, const uint8_t *made, const uint8_t *orig)
 {
 	uint64_t taken = o->to, on = p->orig + o->len;
 
-	if (m->kind != INSN_JCC || m->opcode != o->opcode || memcmp(made, orig, o->opcode) ||
+	if (m->kind != INSN_JCC || !same_prefixes(made, m->opcode, orig, o->opcode) ||
 	    (m->cond ^ o->cond) > 1)
 		return differ(c, p->made, p->orig, "another condition");
 	if (m->cond != o->cond) {
