@@ -57,6 +57,8 @@ static void prune(struct changes *cs)
 	memmove(&cs->entry.v[at], &cs->entry.v[at + 1], (--cs->entry.n - at) * sizeof *cs->entry.v);
 }
 
+static const char WAITS[] = "waits for its turn";
+
 struct change_entry *change_add(struct changes *cs, enum change_kind kind, uint64_t module,
     const char *path, uint32_t uid, bool force)
 {
@@ -69,7 +71,7 @@ struct change_entry *change_add(struct changes *cs, enum change_kind kind, uint6
 	    .uid = uid,
 	    .status = CHANGE_WAITING,
 	    .step = "",
-	    .text = xstrdup("waits for its turn"),
+	    .text = xstrdup(WAITS),
 	    .started_ms = clock_now_ms()};
 	c->force = force;
 	c->of = cs;
@@ -153,6 +155,16 @@ void change_step(struct change_entry *c, const char *step)
 	c->c.step = step;
 	c->c.step_ms = clock_now_ms();
 	module_text(&c->c.text, step);
+}
+
+void change_waits(struct change_entry *c)
+{
+	if (!c)
+		return;
+	c->c.status = CHANGE_WAITING;
+	c->c.step = "";
+	c->c.step_ms = 0;
+	module_text(&c->c.text, WAITS);
 }
 
 void change_ended(struct change_entry *c, enum change_status status, const char *fmt, ...)

@@ -39,6 +39,8 @@ struct change_entry *change_waits_for(struct changes *cs, uint64_t module);
 struct change_entry *change_of_module(struct changes *cs, uint64_t module, uint32_t uid);
 /* c may be NULL, here and below: nobody asked. */
 void change_step(struct change_entry *c, const char *step);
+/* Between two steps, while another module is worked on. */
+void change_waits(struct change_entry *c);
 /* The end of one module of a change; the last one makes it ready. */
 void change_ended(struct change_entry *c, enum change_status status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

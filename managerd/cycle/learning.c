@@ -52,6 +52,12 @@ static void put_off(struct learning *l, struct module *mod, const char *why)
 	change_ended(c, CHANGE_FAILED, "%s: %s", mod->row.path, why);
 }
 
+static void inspected_as_wanted(struct learning *l, struct module *mod)
+{
+	mod->schedule.inspection = INSPECTION_DONE;
+	change_waits(change_waits_for(l->changes, mod->row.id));
+}
+
 void learning_ask(struct learning *l, struct module *mod, struct change_entry *c)
 {
 	change_step(c, "inspect");
@@ -97,7 +103,7 @@ static void learn(struct learning *l, const struct inspection *q, const struct p
 		if (rc || r->status == PRIV_LATER)
 			put_off(l, mod, rc ? e.text : r->why);
 		else
-			mod->schedule.inspection = INSPECTION_DONE;
+			inspected_as_wanted(l, mod);
 	}
 	/* Not from here: who drops the last one may be in the middle of the list. */
 	if (learning_settled(l))
