@@ -6,6 +6,20 @@ say() { # COMMAND…: what it prints, and its status
 	echo "= $s"
 }
 
+apart() { # COMMAND…: what it prints, in short, and what its processes, more than one, say beside it
+	s=0
+	"$@" 2>apart.said >apart.out || s=$?
+	grep -v CreationDate apart.out | md5sum
+	sort apart.said
+	echo "= $s"
+}
+
+pages() { # SECTION PACKAGE…: manual pages of packages that are installed
+	section=$1
+	shift
+	dpkg -L "$@" | grep "/man$section/.*gz$" | sort
+}
+
 sums() { # FILE…: their content, in short
 	md5sum "$@" | sed 's/^\\//'
 }
