@@ -159,11 +159,12 @@ static int negative_offset(struct machine *m, struct eh_rule *r)
 	return 0;
 }
 
+/* Where the CIE says something of a register, libgcc's unwinder forgets that, and others do not. */
 static int restore(struct machine *m, struct eh_rule *r)
 {
-	if (!m->begun)
+	if (!m->begun || m->initial.reg[r - m->row.reg].how != EH_UNSPECIFIED)
 		return -1;
-	*r = m->initial.reg[r - m->row.reg];
+	*r = (struct eh_rule){.how = EH_UNSPECIFIED};
 	return 0;
 }
 

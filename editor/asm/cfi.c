@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-enum { REG_RSP = 7 };
+enum { REG_RSP = 7, RETURN_ADDRESS = 16 };
 /* DW_CFA_*, as .cfi_escape has them. */
 enum { DEF_CFA_EXPRESSION = 0x0f, EXPRESSION = 0x10, VAL_EXPRESSION = 0x16, ARGS_SIZE = 0x2e };
 enum { ESCAPE_MAX = 64, EXPRESSION_MAX = 7, BREG_RSP = 0x77 };
@@ -16,6 +16,10 @@ struct cfi_state cfi_initial(void)
 {
 	struct cfi_state s = {.cfa_reg = REG_RSP, .cfa_off = 8};
 
+	/* Said, not only RULE_INIT: libgcc's unwinder takes a restored register for one that
+	 * nothing was said of. */
+	s.rule[RETURN_ADDRESS] = RULE_OFFSET;
+	s.off[RETURN_ADDRESS] = -8;
 	return s;
 }
 
@@ -63,13 +67,14 @@ static const char odd_operand[] = "CFI operand not understood";
 
 static const char *apply_rule(struct cfi_state *s, const char *p, const char *end, uint8_t rule)
 {
+	struct cfi_state initial = cfi_initial();
 	int32_t reg;
 
 	do {
 		if (!read_reg(&p, end, &reg))
 			return odd_operand;
-		s->rule[reg] = rule;
-		s->off[reg] = 0;
+		s->rule[reg] = rule == RULE_INIT ? initial.rule[reg] : rule;
+		s->off[reg] = rule == RULE_INIT ? initial.off[reg] : 0;
 		while (p < end && *p == ' ')
 			p++;
 	} while (p < end && *p == ',');
