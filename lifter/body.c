@@ -102,21 +102,40 @@ static const char *enter_targets(struct body *b)
 	return NULL;
 }
 
-/* Labels whose addresses are in data: computed goto goes there. */
-static void enter_words(struct body *b)
+/* ---- pointers to it ---- */
+
+/* The first word that leads to an address or behind it. */
+static const struct image_word *first_word(const struct image *m, uint64_t to)
 {
-	const struct image_word *w = b->m->word.v;
-	size_t i, n = b->m->word.n;
-	uint64_t pc;
+	return m->word.v + partition_point(0, m->word.n, k, m->word.v[k].to < to);
+}
+
+/* Labels whose addresses are in data: computed goto goes there. */
+static void enter_labels(struct body *b)
+{
+	const struct image_word *w, *end = b->m->word.v + b->m->word.n;
+	const struct eh_fde *f;
 	unsigned part;
 
 	for (part = 0; part < 2 && b->part[part]; part++) {
-		pc = b->part[part]->fde.pc;
-		i = partition_point(0, n, k, w[k].to <= pc);
-		for (; i < n && w[i].to - pc < b->part[part]->fde.size; i++)
-			if (body_enter(b, w[i].to))
-				vec_push(&b->word, w[i]);
+		f = &b->part[part]->fde;
+		for (w = first_word(b->m, f->pc + 1); w < end && w->to - f->pc < f->size; w++)
+			if (!w->symbol && body_enter(b, w->to))
+				vec_push(&b->word, *w);
 	}
+}
+
+/* Pointers to the function, of which each has to be the same address: where code makes that, all
+ * stay. */
+static void lead_pointers(struct body *b)
+{
+	const struct image_word *w, *end = b->m->word.v + b->m->word.n;
+	uint64_t pc = b->part[0]->fde.pc;
+
+	if (b->m->odd_pointers || survey_taken(b->s, pc))
+		return;
+	for (w = first_word(b->m, pc); w < end && w->to == pc; w++)
+		vec_push(&b->word, *w);
 }
 
 /* ---- exceptions ---- */
@@ -205,8 +224,10 @@ const char *body_read(
 	for (i = 0; i < 2 && !why; i++)
 		if (b->part[i])
 			why = read_lsda(b, i);
+	if (!why)
+		lead_pointers(b);
 	if (!why && b->indirect) {
-		enter_words(b);
+		enter_labels(b);
 		body_tables(b);
 	}
 	return why ?: check_entry(b);

@@ -41,7 +41,7 @@ struct body {
 	struct eh_table lsda[2];
 	VEC(struct step) step; /* of part 0, then 1, by address */
 	VEC(struct jump_table) table;
-	VEC(struct image_word) word; /* that lead into it, but not to its begin: labels as values */
+	VEC(struct image_word) word; /* that are to lead into the new body */
 	uint32_t first1;             /* step at which part 1 begins, or all of them */
 	uint32_t indirect;           /* indirect jumps */
 	struct arena mem;

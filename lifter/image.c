@@ -131,6 +131,10 @@ static int keep_section(const struct elf_section *s, void *arg)
 		return 0;
 	if (!strcmp(s->name, ".eh_frame") && s->data)
 		m->frames = *s;
+	else if (s->type == SHT_DYNSYM)
+		m->symbols = *s;
+	else if (s->type == SHT_RELR)
+		m->odd_pointers = true;
 	else if (s->type == SHT_RELA && s->data)
 		vec_push(&m->relocs, *s);
 	else if (s->flags & SHF_EXECINSTR && s->data && is_plt(s->name))
@@ -191,6 +195,11 @@ static int each_dynamic(const struct elf_symbol *s, void *arg)
 {
 	struct image *m = arg;
 
+	if (s->type == STT_FUNC && s->shndx != SHN_UNDEF && image_code(m, s->value))
+		vec_push(&m->word, (struct image_word){s->value,
+				       m->symbols.addr + m->symbol.n * sizeof(Elf64_Sym) +
+					   offsetof(Elf64_Sym, st_value),
+				       true});
 	vec_push(&m->symbol, s->name);
 	return add_symbol(m, s);
 }
@@ -237,8 +246,9 @@ static void read_slots(struct image *m, const struct elf_section *s)
 				       sym && sym < m->symbol.n ? m->symbol.v[sym] : ""});
 		slot = &m->slot.v[m->slot.n - 1];
 		if (slot->type == R_X86_64_RELATIVE && image_code(m, (uint64_t)slot->addend))
-			vec_push(&m->word, (struct image_word){(uint64_t)slot->addend,
-					       s->addr + i + offsetof(Elf64_Rela, r_addend)});
+			vec_push(
+			    &m->word, (struct image_word){(uint64_t)slot->addend,
+					  s->addr + i + offsetof(Elf64_Rela, r_addend), false});
 	}
 }
 
@@ -315,6 +325,7 @@ static int check(struct image *m, struct err *e)
 	struct build_id id = elf_file_build_id(m->f), origin = elf_file_origin(m->f);
 
 	m->kind = elf_file_kind(m->f);
+	m->odd_pointers = m->kind == ELF_EXEC;
 	if (m->kind != ELF_EXEC && m->kind != ELF_PIE && m->kind != ELF_SHARED)
 		return err_set(e, "neither an executable nor a shared library");
 	if (!id.n || !elf_file_has_build_id(m->f))

@@ -20,9 +20,11 @@ struct image_slot {
 	const char *name; /* of its symbol, "" = none */
 };
 /* A word of the relocation tables: where in the code a pointer of the data leads
- * (R_X86_64_RELATIVE), wherever the file is loaded. */
+ * (R_X86_64_RELATIVE), wherever the file is loaded; or of the dynamic symbols, a function's
+ * address. */
 struct image_word {
 	uint64_t to, addr; /* addr: of the word, not of the pointer */
+	bool symbol;
 };
 /* A stub in the PLT. */
 struct image_stub {
@@ -45,7 +47,9 @@ struct image {
 	struct arena mem;
 	enum elf_kind kind;
 	bool binds_now, relocated_text;
+	bool odd_pointers;                 /* data may point to code by what is no image_word */
 	struct elf_section frames;         /* .eh_frame */
+	struct elf_section symbols;        /* .dynsym */
 	VEC(struct image_segment) segment; /* PT_LOAD, ascending */
 	VEC(struct elf_section) code;      /* of compiled code: not the PLT, .init, .fini */
 	VEC(struct elf_section) relocs, plt;

@@ -229,7 +229,12 @@ static void print_words(struct printer *r)
 	if (w < end)
 		buf_str(r->out, "\t.section\t.morph.words,\"\",@progbits\n");
 	for (; w < end; w++)
-		buf_printf(r->out, "\t.quad\timage+%#llx, .L%llx\n", (ull)w->addr, (ull)w->to);
+		if (w->to == r->b->part[0]->fde.pc)
+			buf_printf(
+			    r->out, "\t.quad\timage+%#llx, %s\n", (ull)w->addr, r->b->f->name);
+		else
+			buf_printf(
+			    r->out, "\t.quad\timage+%#llx, .L%llx\n", (ull)w->addr, (ull)w->to);
 }
 
 static const char *const SECTION[] = {"\t.text\n", "\t.section\t.text.unlikely\n"};

@@ -63,6 +63,12 @@ static void cross(struct survey *s, uint32_t from, uint64_t to, const struct cod
 	    &s->crossing, (struct crossing){to, from, c->kind == CODE_JCC, c->kind == CODE_CALL});
 }
 
+static void take(struct survey *s, const struct image *m, const struct code *c, uint64_t to)
+{
+	if (c->lea && c->field && image_code(m, to))
+		vec_push(&s->taken, to);
+}
+
 static bool leads_somewhere(const struct code *c)
 {
 	return c->kind == CODE_CALL || c->kind == CODE_JMP || c->kind == CODE_JCC ||
@@ -85,6 +91,7 @@ static void walk(struct survey *s, const struct image *m, uint32_t n)
 		vec_push(&s->code, c);
 		f->ncode++;
 		to = code_target(&c, f->fde.pc + i);
+		take(s, m, &c, to);
 		if (c.lea && c.field) {
 			vec_push(&s->address, to);
 			vec_push(&s->reference, to);
@@ -107,6 +114,7 @@ static void walk_gap(struct survey *s, const struct image *m, uint64_t from, uin
 		if (!code_decode(p + (at - from), to - at, &c))
 			c = (struct code){.len = 1};
 		target = code_target(&c, at);
+		take(s, m, &c, target);
 		if (leads_somewhere(&c) && target - from >= to - from)
 			cross(s, NO_FRAGMENT, target, &c);
 	}
@@ -146,6 +154,13 @@ uint64_t survey_next_object(const struct survey *s, uint64_t addr)
 	size_t k = partition_point(0, s->reference.n, i, s->reference.v[i] <= addr);
 
 	return k < s->reference.n ? s->reference.v[k] : UINT64_MAX;
+}
+
+bool survey_taken(const struct survey *s, uint64_t addr)
+{
+	size_t k = partition_point(0, s->taken.n, i, s->taken.v[i] < addr);
+
+	return k < s->taken.n && s->taken.v[k] == addr;
 }
 
 /* Up to the next object. */
@@ -302,6 +317,7 @@ int survey_make(struct survey *s, const struct image *m, struct err *e)
 	walk_gaps(s, m);
 	sort_once(&s->reference);
 	sort_once(&s->address);
+	sort_once(&s->taken);
 	for (k = 0; k < s->address.n; k++)
 		read_entries(s, m, s->address.v[k]);
 	sort_once(&s->entry);
@@ -320,6 +336,7 @@ void survey_free(struct survey *s)
 	vec_free(&s->crossing);
 	vec_free(&s->reference);
 	vec_free(&s->address);
+	vec_free(&s->taken);
 	vec_free(&s->entry);
 	htab_free(&s->named);
 	arena_free(&s->mem);

@@ -43,7 +43,8 @@ struct survey {
 	VEC(struct function) func;         /* by address of the entry */
 	VEC(struct crossing) crossing;     /* by to */
 	VEC(struct code) code;             /* instructions of each fragment, all in a row */
-	struct survey_addresses address;   /* that lea makes */
+	struct survey_addresses address;   /* that lea makes in functions */
+	struct survey_addresses taken;     /* that lea makes anywhere, of code */
 	struct survey_addresses reference; /* those, and tables of addresses */
 	struct survey_addresses entry;     /* where words from such an address on lead, were they
 					      jump tables */
@@ -61,6 +62,9 @@ uint32_t survey_fragment(const struct survey *s, uint64_t addr);
 const struct function *survey_entry(const struct survey *s, uint64_t addr);
 /* Does a jump of another fragment, or what may be a jump table, lead to [from, to)? */
 bool survey_entered(const struct survey *s, uint64_t from, uint64_t to);
+
+/* Does some code make the address of this place in the code? */
+bool survey_taken(const struct survey *s, uint64_t addr);
 
 /* Is it a function's name? */
 bool survey_named(const struct survey *s, const char *name);

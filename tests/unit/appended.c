@@ -50,7 +50,7 @@ static void rewrite(void)
 
 static void pie(void)
 {
-	make_appended("", "-pie");
+	make_appended("", "-pie -rdynamic");
 }
 
 static void fixed(void)
@@ -395,17 +395,42 @@ static void dynamic_changed(void)
 
 static void label_elsewhere(void)
 {
-	put_le64(word_of("alpha_2"), symbol_value(&app.bodies, "alpha_7"));
+	put_le64(word_of("alpha_2", 0), symbol_value(&app.bodies, "alpha_7"));
 }
 
 static void label_of_old_code(void)
 {
-	put_le64(word_of("alpha_2"), symbol_value(&app.old, "alpha_1"));
+	put_le64(word_of("alpha_2", 0), symbol_value(&app.old, "alpha_1"));
 }
 
 static void pointer_to_function(void)
 {
-	put_le64(word_of("delta"), symbol_value(&app.bodies, "alpha_6"));
+	put_le64(word_of("delta", 0), symbol_value(&app.bodies, "alpha_6"));
+}
+
+static void pointer_elsewhere(void)
+{
+	put_le64(word_of("beta", 1), symbol_value(&app.bodies, "gamma_body"));
+}
+
+static void pointer_to_old_body(void)
+{
+	put_le64(word_of("beta", 1), symbol_value(&app.old, "beta"));
+}
+
+static void symbol_of_old_body(void)
+{
+	put_le64(symbol_word("beta"), symbol_value(&app.old, "beta"));
+}
+
+static void symbol_elsewhere(void)
+{
+	put_le64(symbol_word("delta"), symbol_value(&app.bodies, "beta_body"));
+}
+
+static void data_symbol(void)
+{
+	put_le64(symbol_word("counter"), symbol_value(&app.bodies, "beta_body"));
 }
 
 static void entry_changed(void)
@@ -584,7 +609,12 @@ static const struct {
     {data_changed, "of the original (address"},
     {label_elsewhere, "in the original): "},
     {label_of_old_code, "that is not new code"},
-    {pointer_to_function, "that was no label"},
+    {pointer_to_function, "that is not the new body"},
+    {pointer_elsewhere, "that is not the new body"},
+    {pointer_to_old_body, "others to the same function"},
+    {symbol_of_old_body, "others to the same function"},
+    {symbol_elsewhere, "that is not the new body"},
+    {data_symbol, "of another kind"},
     {dynamic_changed, "of the original (address"},
     {entry_changed, "more differs than where its tables are"},
     {writable_twin, "may be written"},
@@ -647,14 +677,15 @@ END_TEST
 static const struct {
 	const char *symbols, *options, *why;
 } ODD[] = {
-    {"--defsym TO_JUMP=1", "-pie", "an instruction"},
-    {"--defsym TO_WORD=1", "-pie", "a relocation"},
+    {"--defsym TO_JUMP=1", "-pie -rdynamic", "an instruction"},
+    {"--defsym TO_WORD=1", "-pie -rdynamic", "a relocation"},
     {"--defsym TO_WORD=1 --defsym FIXED=1", "-no-pie", "a word"},
-    {"--defsym TO_TABLE=1", "-pie", "a jump table"},
+    {"--defsym TO_TABLE=1", "-pie -rdynamic", "a jump table"},
     {"--defsym TO_SYMBOL=1", "-pie -rdynamic", "a dynamic symbol"},
-    {"--defsym THUNK=1", "-pie", "for the sake of its address"},
-    {"--defsym LEAK=1", "-pie", "the address of a jump table is used"},
-    {"--defsym SHORT=1", "-pie", "in the original): "},
+    {"--defsym TAKEN=1", "-pie -rdynamic", "makes the address"},
+    {"--defsym THUNK=1", "-pie -rdynamic", "for the sake of its address"},
+    {"--defsym LEAK=1", "-pie -rdynamic", "the address of a jump table is used"},
+    {"--defsym SHORT=1", "-pie -rdynamic", "in the original): "},
 };
 
 START_TEST(odd)

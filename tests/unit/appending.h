@@ -328,32 +328,57 @@ static void put_entries(void)
 
 /* ---- words ---- */
 
-/* Of the program's relocation of a pointer (R_X86_64_RELATIVE) that leads to a symbol of it: where
- * it leads, in the new file. NULL: there is none. */
-static uint8_t *word_of(const char *symbol)
+/* Of the program's relocations of pointers (R_X86_64_RELATIVE) that lead to a symbol of it, the
+ * n-th: where it leads, in the new file. NULL: there is none. */
+static uint8_t *word_of(const char *symbol, unsigned n)
 {
 	uint64_t to = symbol_value(&app.old, symbol), i;
 	struct elf *f = open_bytes(&app.old);
 	struct elf_section s = section_of(f, ".rela.dyn");
 	uint8_t *found = NULL;
 
-	for (i = 0; i < s.size; i += sizeof(Elf64_Rela))
+	for (i = 0; i < s.size && !found; i += sizeof(Elf64_Rela))
 		if (get_le32(s.data + i + offsetof(Elf64_Rela, r_info)) == R_X86_64_RELATIVE &&
-		    get_le64(s.data + i + offsetof(Elf64_Rela, r_addend)) == to)
+		    get_le64(s.data + i + offsetof(Elf64_Rela, r_addend)) == to && !n--)
 			found =
 			    (uint8_t *)app.made.p + s.offset + i + offsetof(Elf64_Rela, r_addend);
 	elf_file_close(f);
 	return found;
 }
 
-/* A label's address leads to its block in the new body. */
+/* The address of a dynamic symbol, in the new file. */
+static uint8_t *symbol_word(const char *symbol)
+{
+	uint64_t to = symbol_value(&app.old, symbol), i;
+	struct elf *f = open_bytes(&app.old);
+	struct elf_section s = section_of(f, ".dynsym");
+	uint8_t *found = NULL;
+
+	for (i = 0; i < s.size && !found; i += sizeof(Elf64_Sym))
+		if (get_le64(s.data + i + offsetof(Elf64_Sym, st_value)) == to)
+			found =
+			    (uint8_t *)app.made.p + s.offset + i + offsetof(Elf64_Sym, st_value);
+	elf_file_close(f);
+	return found;
+}
+
+static void put_word(uint8_t *word, const char *body)
+{
+	ck_assert_ptr_nonnull(word);
+	put_le64(word, symbol_value(&app.bodies, body));
+}
+
+/* A label's address leads to its block in the new body, pointers to a function to that. */
 static void put_words(void)
 {
-	uint8_t *word = word_of("alpha_2");
-
-	ck_assert(!word == (ehdr(&app.old)->e_type == ET_EXEC));
-	if (word)
-		put_le64(word, symbol_value(&app.bodies, "alpha_6"));
+	if (ehdr(&app.old)->e_type == ET_EXEC) {
+		ck_assert_ptr_null(word_of("alpha_2", 0));
+		return;
+	}
+	put_word(word_of("alpha_2", 0), "alpha_6");
+	put_word(word_of("beta", 0), "beta_body");
+	put_word(word_of("beta", 1), "beta_body");
+	put_word(symbol_word("beta"), "beta_body");
 }
 
 /* symbols: that both texts are assembled with; options: of the program's link. */

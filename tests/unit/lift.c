@@ -32,6 +32,9 @@ static const char SOURCE[] =
     "  \".Lu: .long .Lp-.Lu, .Lq-.Lu\\n.text\\n\");\n"
     "int by_label(int x, int y) { static const void *const to[] = {&&a, &&b, &&c};\n"
     "  goto *to[x]; a: return y * 3; b: puts(\"\"); c: return y ^ 5; }\n"
+    "void pointed(void) { puts(\"\"); puts(\"\"); } void taken(void) { puts(\"\"); puts(\"\"); }\n"
+    "void (*const pointers[])(void) = {pointed, pointed, taken};\n"
+    "void *take(void) { return (void *)taken; }\n"
     "int main(int c, char **v) { return by_table(c, c) + by_mask(c, c); }\n";
 
 static struct lifter *l;
@@ -189,6 +192,34 @@ START_TEST(labels_as_values)
 }
 END_TEST
 
+/* Those to a function are to lead to its new body, unless code makes its address, or anything might
+ * be one. */
+START_TEST(pointers_to_functions)
+{
+	static const struct {
+		const char *flags, *name;
+		unsigned pointers;
+	} of[] = {{"-pie -fpie", "pointed", 2}, {"-pie -fpie -rdynamic", "pointed", 3},
+	    {"-shared -fPIC -Wl,-Bsymbolic", "pointed", 3}, {"-pie -fpie", "taken", 0},
+	    {"-no-pie -fno-pie", "pointed", 0}};
+	struct lifted f;
+	size_t i;
+
+	for (i = 0; i < sizeof of / sizeof *of; i++) {
+		open_as(of[i].flags);
+		f = lifted(of[i].name);
+		ck_assert_msg(!f.stays, "%s", f.stays);
+		ck_assert_msg(count_of(&f.text, "\t.quad\timage+0x") == of[i].pointers, "%s: %s",
+		    of[i].flags, buf_cstr(&f.text));
+		ck_assert_uint_eq(count_of(&f.text, ", pointed\n"), of[i].pointers);
+		lifted_free(&f);
+		teardown();
+		l = NULL;
+	}
+	open_as("-pie -fpie"); /* which teardown() will close */
+}
+END_TEST
+
 START_TEST(what_must_stay)
 {
 	open_as("-pie -fpie");
@@ -269,5 +300,5 @@ START_TEST(names_from_elsewhere)
 END_TEST
 
 UNIT_MAIN("lift", 60, NULL, teardown, tables_of_distances, tables_of_addresses,
-    a_table_that_is_shown_is_not_copied, labels_as_values, what_must_stay, some_alone,
-    names_from_elsewhere)
+    a_table_that_is_shown_is_not_copied, labels_as_values, pointers_to_functions, what_must_stay,
+    some_alone, names_from_elsewhere)

@@ -27,6 +27,7 @@ static void program_make(const char *source, const char *suffix, const char *com
 	ck_assert_int_eq(
 	    spawn_run(&(struct spawn){.argv = (const char *const[]){"sh", "-ec", line, NULL}}, &e),
 	    0);
+	program.n = 0;
 	ck_assert_int_eq(file_read(out, 0, &program, &e), 0);
 	free(c);
 	free(out);

@@ -80,6 +80,7 @@ int appended_compare(const char *made, const char *original, const struct blockm
 	vec_free(&c.use);
 	vec_free(&c.entry);
 	vec_free(&c.word);
+	vec_free(&c.pointer);
 	htab_free(&c.use_numbers);
 	htab_free(&c.row_names);
 	frames_free(&c.made_frames);

@@ -3,7 +3,7 @@
  * share.
  *
  *	headers.c	the bytes of the file, and its headers
- *	words.c		words of relocations that lead to new code
+ *	words.c		words of relocations and dynamic symbols that lead to new code
  *	entries.c	the jumps at old entries, and that nothing leads into what they replaced
  *	walk.c		new code and old code at once
  *	insns.c		one instruction of both
@@ -51,7 +51,7 @@ struct entry {
 };
 enum { ENTRY_JUMP = 5 };
 
-/* A word of a relocation that leads to new code. */
+/* A word of a relocation or dynamic symbol that leads to new code. */
 struct word {
 	uint64_t at;         /* offset in the file */
 	uint64_t made, orig; /* where it leads */
@@ -88,6 +88,9 @@ struct comparison {
 	struct frames made_frames, orig_frames;
 	VEC(struct entry) entry; /* ascending */
 	VEC(struct word) word;
+	VEC(uint64_t)
+	pointer; /* functions that pointers led to, which lead to new bodies; ascending
+		  */
 
 	uint32_t *index; /* per byte of the new segment: spot + 1 that begins there, or 0 */
 	VEC(struct spot) spot;
@@ -114,8 +117,10 @@ int differ(struct comparison *c, uint64_t made, uint64_t orig, const char *what)
 int headers_compare(struct comparison *c);
 int headers_compare_bytes(struct comparison *c);
 
-/* words.c: fills c->word, and adds pairs. */
+/* words.c: fills c->word and c->pointer, and adds pairs. */
 int words_read(struct comparison *c);
+/* Do pointers to the function at an address lead to its new body? */
+bool words_lead(const struct comparison *c, uint64_t addr);
 
 /* entries.c. Those of the units edited[n], ascending: fills c->entry, and adds pairs. */
 int entries_read(struct comparison *c, const uint64_t *edited, size_t n);

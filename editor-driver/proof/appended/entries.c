@@ -110,10 +110,21 @@ static void add_taken(struct comparison *c, uint64_t addr)
 		vec_push(&c->taken, addr);
 }
 
+static int makes_address(struct comparison *c, uint64_t at, uint64_t to)
+{
+	*c->where = to;
+	return err_set(c->e,
+	    "an instruction at %#llx makes the address of the function at %#llx, to which pointers "
+	    "lead to its new body",
+	    (unsigned long long)at, (unsigned long long)to);
+}
+
 static int check_insn(struct comparison *c, uint64_t at, const uint8_t *p, const struct insn *i)
 {
 	const struct entry *f = i->field ? entry_at(c, i->to) : NULL;
 
+	if (i->lea && words_lead(c, i->to))
+		return makes_address(c, at, i->to);
 	if (i->lea)
 		add_taken(c, i->to);
 	if (i->table)
@@ -227,22 +238,10 @@ static int check_words(struct comparison *c, const struct elf_section *s)
 	return 0;
 }
 
-/* Does memory hold addresses that no relocation with an addend names? Elsewhere a number may look
- * like one. */
-static bool has_words(const struct comparison *c)
-{
-	size_t i;
-
-	for (i = 0; i < c->orig.section.n; i++)
-		if (c->orig.section.v[i].type == SHT_RELR)
-			return true;
-	return c->orig.eh.e_type == ET_EXEC;
-}
-
 static int check_data(struct comparison *c)
 {
 	const struct elf_section *s = c->orig.section.v, *end = s + c->orig.section.n;
-	bool words = has_words(c);
+	bool words = loaded_has_words(&c->orig);
 
 	for (; s < end; s++) {
 		if (!(s->flags & SHF_ALLOC) || !s->data || s->flags & SHF_EXECINSTR)

@@ -122,3 +122,13 @@ bool loaded_is_constant(struct loaded *im, uint64_t addr)
 
 	return ph && !(ph->p_flags & PF_W);
 }
+
+bool loaded_has_words(const struct loaded *im)
+{
+	size_t i;
+
+	for (i = 0; i < im->section.n; i++)
+		if (im->section.v[i].type == SHT_RELR)
+			return true;
+	return im->eh.e_type == ET_EXEC;
+}

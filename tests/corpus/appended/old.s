@@ -1,5 +1,5 @@
 # A program, whose functions alpha, beta and gamma move (new.s), and epsilon of an executable at fixed
-# addresses (FIXED). It prints what they make. TO_JUMP, TO_WORD, TO_TABLE, TO_SYMBOL, THUNK, LEAK: see
+# addresses (FIXED). It prints what they make. TO_JUMP, TO_WORD, TO_TABLE, TO_SYMBOL, TAKEN, THUNK, LEAK: see
 # tests/unit/appended.c.
 	.include "blocks.inc"
 	.text
@@ -34,6 +34,8 @@ pointer:
 	.quad	delta
 label:
 	.quad	alpha_2
+beta_pointer:
+	.quad	beta, beta
 	.popsection
 
 # int alpha(int n): a switch, a loop, and a cold part.
@@ -351,6 +353,11 @@ to_table:
 	.globl	to_symbol
 	.type	to_symbol, @function
 	.set	to_symbol, alpha + 5
+	.endif
+
+# The address of beta, which pointers to it have to be.
+	.ifdef	TAKEN
+	leaq	beta(%rip), %rax
 	.endif
 
 	.globl	main
