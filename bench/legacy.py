@@ -268,7 +268,7 @@ def page(by_maker):
     yield "`bench/run legacy` measures and writes this page; `bench/run legacy --table` writes it again from"
     yield "`legacy/MAKER/*.json`. Files as Debian ships them, stripped: `morph-edit --lift`, 100,000 samples with registers of the"
     yield "training as the manager gathers them, a layout by these, timed on another input. *Through the hooks*: the same source built"
-    yield "plainly and through the hooks with the flags of [figure 3](../../bench/README.md#figure-3), which are not all of Debian's,"
+    yield "plainly and through the hooks with the flags of [figure 3](../../bench/README.md#figure-3), which are not all of Debian's (perl is configured with threads, as there),"
     yield "laid out by as many, against the plain build. BOLT gets 100,000 samples of `perf record -e cpu-clock:u`. A library's"
     yield "branches are those in the library."
     for maker, all_ in by_maker.items():
