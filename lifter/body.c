@@ -132,7 +132,7 @@ static void lead_pointers(struct body *b)
 	const struct image_word *w, *end = b->m->word.v + b->m->word.n;
 	uint64_t pc = b->part[0]->fde.pc;
 
-	if (b->m->odd_pointers || survey_taken(b->s, pc))
+	if (!image_leads(b->m, pc) || survey_taken(b->s, pc))
 		return;
 	for (w = first_word(b->m, pc); w < end && w->to == pc; w++)
 		vec_push(&b->word, *w);

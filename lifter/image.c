@@ -80,13 +80,6 @@ const struct image_name *image_name(const struct image *m, uint64_t addr)
 	return FIND(&m->name, addr);
 }
 
-bool image_points(const struct image *m, uint64_t from, uint64_t to)
-{
-	size_t k = partition_point(0, m->pointer.n, i, m->pointer.v[i] < from);
-
-	return k < m->pointer.n && m->pointer.v[k] < to;
-}
-
 /* ---- headers ---- */
 
 static int read_segments(struct image *m, struct err *e)
@@ -127,6 +120,8 @@ static int keep_section(const struct elf_section *s, void *arg)
 {
 	struct image *m = arg;
 
+	if (s->type == SHT_RELA && !(s->flags & SHF_ALLOC) && s->data)
+		vec_push(&m->kept, *s);
 	if (!(s->flags & SHF_ALLOC))
 		return 0;
 	if (!strcmp(s->name, ".eh_frame") && s->data)
@@ -195,11 +190,6 @@ static int each_dynamic(const struct elf_symbol *s, void *arg)
 {
 	struct image *m = arg;
 
-	if (s->type == STT_FUNC && s->shndx != SHN_UNDEF && image_code(m, s->value))
-		vec_push(&m->word, (struct image_word){s->value,
-				       m->symbols.addr + m->symbol.n * sizeof(Elf64_Sym) +
-					   offsetof(Elf64_Sym, st_value),
-				       true});
 	vec_push(&m->symbol, s->name);
 	return add_symbol(m, s);
 }
@@ -225,16 +215,8 @@ static int by_stub(const void *a, const void *b)
 	return ORDER(x->addr, y->addr);
 }
 
-static int by_target(const void *a, const void *b)
-{
-	const struct image_word *x = a, *y = b;
-
-	return ORDER(x->to, y->to) ?: ORDER(x->addr, y->addr);
-}
-
 static void read_slots(struct image *m, const struct elf_section *s)
 {
-	const struct image_slot *slot;
 	uint64_t i, sym;
 	const uint8_t *r;
 
@@ -244,11 +226,6 @@ static void read_slots(struct image *m, const struct elf_section *s)
 		vec_push(&m->slot, (struct image_slot){get_le64(r), (int64_t)get_le64(r + 16),
 				       (uint32_t)ELF64_R_TYPE(get_le64(r + 8)),
 				       sym && sym < m->symbol.n ? m->symbol.v[sym] : ""});
-		slot = &m->slot.v[m->slot.n - 1];
-		if (slot->type == R_X86_64_RELATIVE && image_code(m, (uint64_t)slot->addend))
-			vec_push(
-			    &m->word, (struct image_word){(uint64_t)slot->addend,
-					  s->addr + i + offsetof(Elf64_Rela, r_addend), false});
 	}
 }
 
@@ -286,38 +263,6 @@ static void read_stubs(struct image *m, const struct elf_section *s)
 	}
 }
 
-/* ---- pointers to code in data ---- */
-
-static void add_pointer(struct image *m, uint64_t v)
-{
-	if (image_code(m, v))
-		vec_push(&m->pointer, v);
-}
-
-/* Where addresses are fixed every word might be one; else relocations say which are. */
-static void find_pointers(struct image *m)
-{
-	const struct image_segment *s, *end = m->segment.v + m->segment.n;
-	uint64_t at, n = 0;
-	size_t i;
-
-	for (i = 0; i < m->slot.n; i++)
-		if (m->slot.v[i].type == R_X86_64_RELATIVE ||
-		    m->slot.v[i].type == R_X86_64_IRELATIVE)
-			add_pointer(m, (uint64_t)m->slot.v[i].addend);
-	for (s = m->segment.v; s < end; s++) {
-		if (s->flags & PF_X)
-			continue;
-		for (at = -s->vaddr % 8; at + 8 <= s->filesz; at += 8)
-			add_pointer(m, get_le64(m->p + s->offset + at));
-	}
-	vec_sort(&m->pointer, order_u64);
-	for (i = 0; i < m->pointer.n; i++)
-		if (!n || m->pointer.v[n - 1] != m->pointer.v[i])
-			m->pointer.v[n++] = m->pointer.v[i];
-	m->pointer.n = n;
-}
-
 /* ---- all of it ---- */
 
 static int check(struct image *m, struct err *e)
@@ -325,7 +270,6 @@ static int check(struct image *m, struct err *e)
 	struct build_id id = elf_file_build_id(m->f), origin = elf_file_origin(m->f);
 
 	m->kind = elf_file_kind(m->f);
-	m->odd_pointers = m->kind == ELF_EXEC;
 	if (m->kind != ELF_EXEC && m->kind != ELF_PIE && m->kind != ELF_SHARED)
 		return err_set(e, "neither an executable nor a shared library");
 	if (!id.n || !elf_file_has_build_id(m->f))
@@ -378,12 +322,10 @@ static int read_tables(struct image *m, struct err *e)
 	for (i = 0; i < m->relocs.n; i++)
 		read_slots(m, &m->relocs.v[i]);
 	vec_sort(&m->slot, by_slot);
-	vec_sort(&m->word, by_target);
 	for (i = 0; i < m->plt.n; i++)
 		read_stubs(m, &m->plt.v[i]);
 	vec_sort(&m->stub, by_stub);
-	find_pointers(m);
-	return 0;
+	return image_read_pointers(m) ? err_set(e, "damaged sections or symbols") : 0;
 }
 
 int image_open(
@@ -404,10 +346,12 @@ void image_free(struct image *m)
 	vec_free(&m->segment);
 	vec_free(&m->code);
 	vec_free(&m->relocs);
+	vec_free(&m->kept);
 	vec_free(&m->plt);
 	vec_free(&m->symbol);
 	vec_free(&m->slot);
 	vec_free(&m->word);
+	vec_free(&m->shown);
 	vec_free(&m->stub);
 	vec_free(&m->name);
 	vec_free(&m->pointer);

@@ -19,11 +19,12 @@ struct image_slot {
 	uint32_t type;    /* R_X86_64_* */
 	const char *name; /* of its symbol, "" = none */
 };
-/* A word of the relocation tables: where in the code a pointer of the data leads
- * (R_X86_64_RELATIVE), wherever the file is loaded; or of the dynamic symbols, a function's
- * address. */
+/* A word that says where a pointer of the data leads in the code: of a relocation
+ * (R_X86_64_RELATIVE) where the file is loaded anywhere; the pointer itself where addresses are
+ * fixed and relocations were kept (ld --emit-relocs); or of a dynamic symbol, a function's address.
+ */
 struct image_word {
-	uint64_t to, addr; /* addr: of the word, not of the pointer */
+	uint64_t to, addr; /* addr: of the word */
 	bool symbol;
 };
 /* A stub in the PLT. */
@@ -47,18 +48,20 @@ struct image {
 	struct arena mem;
 	enum elf_kind kind;
 	bool binds_now, relocated_text;
-	bool odd_pointers;                 /* data may point to code by what is no image_word */
-	struct elf_section frames;         /* .eh_frame */
-	struct elf_section symbols;        /* .dynsym */
+	bool odd_pointers;          /* data may point to code by what is no image_word, nor shown */
+	struct elf_section frames;  /* .eh_frame */
+	struct elf_section symbols; /* .dynsym */
 	VEC(struct image_segment) segment; /* PT_LOAD, ascending */
 	VEC(struct elf_section) code;      /* of compiled code: not the PLT, .init, .fini */
 	VEC(struct elf_section) relocs, plt;
-	VEC(const char *) symbol;    /* names of .dynsym, by index */
-	VEC(struct image_slot) slot; /* by address */
-	VEC(struct image_word) word; /* by where they lead */
-	VEC(struct image_stub) stub; /* by address */
-	VEC(struct image_name) name; /* of functions, by address; the best of each first */
-	VEC(uint64_t) pointer;       /* into code, from data: ascending, each once */
+	VEC(struct elf_section) kept; /* relocations that nobody loads */
+	VEC(const char *) symbol;     /* names of .dynsym, by index */
+	VEC(struct image_slot) slot;  /* by address */
+	VEC(struct image_word) word;  /* by where they lead */
+	VEC(struct image_stub) stub;  /* by address */
+	VEC(struct image_name) name;  /* of functions, by address; the best of each first */
+	VEC(uint64_t) pointer;        /* into code, from data: ascending, each once */
+	VEC(uint64_t) shown; /* where words lead that bytes elsewhere may mean, too: ascending */
 };
 
 /* Free in both cases. */
@@ -78,8 +81,13 @@ const struct image_slot *image_slot(const struct image *m, uint64_t addr);
 const struct image_stub *image_stub(const struct image *m, uint64_t addr);
 /* The name of a function that begins at an address, or NULL. */
 const struct image_name *image_name(const struct image *m, uint64_t addr);
+
+/* pointers.c: fills word, pointer and shown. -1: damaged symbols. */
+int image_read_pointers(struct image *m);
 /* Does data point to [from, to)? */
 bool image_points(const struct image *m, uint64_t from, uint64_t to);
+/* May all pointers to a function be led elsewhere, as far as data tells? */
+bool image_leads(const struct image *m, uint64_t addr);
 
 /* May a name stand in assembly text as it is? It is of no cold part. */
 bool image_plain(const char *name);

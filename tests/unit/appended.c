@@ -58,6 +58,12 @@ static void fixed(void)
 	make_appended("--defsym FIXED=1", "-no-pie");
 }
 
+/* With the relocations that ld used. */
+static void kept(void)
+{
+	make_appended("--defsym FIXED=1", "-no-pie -Wl,--emit-relocs");
+}
+
 static void run(const char *path, struct buf *out)
 {
 	struct err e;
@@ -586,10 +592,18 @@ static void another_origin(void)
 	elf_file_close(f);
 }
 
-static const struct {
+struct wrong {
 	void (*make)(void);
 	const char *why;
-} WRONG[] = {
+};
+static const struct wrong WRONG_POINTER[] = {
+    {label_elsewhere, "in the original): "},
+    {label_of_old_code, "that is not new code"},
+    {pointer_to_function, "that is not the new body"},
+    {pointer_elsewhere, "that is not the new body"},
+    {pointer_to_old_body, "others to the same function"},
+};
+static const struct wrong WRONG[] = {
     {reference, "refers to another address"},
     {swapped_branch, "two places"},
     {branch_elsewhere, "another instruction"},
@@ -607,11 +621,6 @@ static const struct {
     {no_jump, "no jump to a new body"},
     {jump_of_another, "of the original (address"},
     {data_changed, "of the original (address"},
-    {label_elsewhere, "in the original): "},
-    {label_of_old_code, "that is not new code"},
-    {pointer_to_function, "that is not the new body"},
-    {pointer_elsewhere, "that is not the new body"},
-    {pointer_to_old_body, "others to the same function"},
     {symbol_of_old_body, "others to the same function"},
     {symbol_elsewhere, "that is not the new body"},
     {data_symbol, "of another kind"},
@@ -633,11 +642,22 @@ static const struct {
     {another_origin, "does not name its origin"},
 };
 
+static void check_wrong(const struct wrong *w)
+{
+	w->make();
+	rewrite();
+	must_be_refused(w->why);
+}
+
 START_TEST(wrong)
 {
-	WRONG[_i].make();
-	rewrite();
-	must_be_refused(WRONG[_i].why);
+	check_wrong(&WRONG[_i]);
+}
+END_TEST
+
+START_TEST(wrong_pointer)
+{
+	check_wrong(&WRONG_POINTER[_i]);
 }
 END_TEST
 
@@ -683,6 +703,7 @@ static const struct {
     {"--defsym TO_TABLE=1", "-pie -rdynamic", "a jump table"},
     {"--defsym TO_SYMBOL=1", "-pie -rdynamic", "a dynamic symbol"},
     {"--defsym TAKEN=1", "-pie -rdynamic", "makes the address"},
+    {"--defsym SHOWN=1 --defsym FIXED=1", "-no-pie -Wl,--emit-relocs", "may be the address"},
     {"--defsym THUNK=1", "-pie -rdynamic", "for the sake of its address"},
     {"--defsym LEAK=1", "-pie -rdynamic", "the address of a jump table is used"},
     {"--defsym SHORT=1", "-pie -rdynamic", "in the original): "},
@@ -698,5 +719,8 @@ END_TEST
 
 UNIT_MAIN("appended", 0, NULL, NULL, UNIT_CASE(600, pie, appended_remove), proven,
     new_code_is_right, original_is_whole, says_where, others_are_wanted,
-    UNIT_LOOP(wrong, sizeof WRONG / sizeof *WRONG), UNIT_CASE(600, fixed, appended_remove), proven,
+    UNIT_LOOP(wrong, sizeof WRONG / sizeof *WRONG),
+    UNIT_LOOP(wrong_pointer, sizeof WRONG_POINTER / sizeof *WRONG_POINTER),
+    UNIT_CASE(600, fixed, appended_remove), proven, UNIT_CASE(600, kept, appended_remove), proven,
+    UNIT_LOOP(wrong_pointer, sizeof WRONG_POINTER / sizeof *WRONG_POINTER),
     UNIT_CASE(60, NULL, NULL), UNIT_LOOP(odd, sizeof ODD / sizeof *ODD))

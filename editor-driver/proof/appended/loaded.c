@@ -123,12 +123,16 @@ bool loaded_is_constant(struct loaded *im, uint64_t addr)
 	return ph && !(ph->p_flags & PF_W);
 }
 
-bool loaded_has_words(const struct loaded *im)
+bool loaded_is_packed(const struct loaded *im)
 {
 	size_t i;
 
-	for (i = 0; i < im->section.n; i++)
-		if (im->section.v[i].type == SHT_RELR)
-			return true;
-	return im->eh.e_type == ET_EXEC;
+	for (i = 0; i < im->section.n && im->section.v[i].type != SHT_RELR; i++)
+		;
+	return i < im->section.n;
+}
+
+bool loaded_has_words(const struct loaded *im)
+{
+	return im->eh.e_type == ET_EXEC || loaded_is_packed(im);
 }

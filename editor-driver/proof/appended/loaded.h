@@ -37,6 +37,8 @@ bool loaded_is_code(const struct loaded *im, uint64_t addr);
 /* Is it loaded so that nobody can write there? */
 bool loaded_is_constant(struct loaded *im, uint64_t addr);
 
+/* Has it packed relocations (RELR), whose addends are in data? */
+bool loaded_is_packed(const struct loaded *im);
 /* May its data hold addresses that no relocation with an addend names? Elsewhere a number may look
  * like one. */
 bool loaded_has_words(const struct loaded *im);

@@ -1,5 +1,5 @@
 # A program, whose functions alpha, beta and gamma move (new.s), and epsilon of an executable at fixed
-# addresses (FIXED). It prints what they make. TO_JUMP, TO_WORD, TO_TABLE, TO_SYMBOL, TAKEN, THUNK, LEAK: see
+# addresses (FIXED). It prints what they make. TO_JUMP, TO_WORD, TO_TABLE, TO_SYMBOL, SHOWN, TAKEN, THUNK, LEAK: see
 # tests/unit/appended.c.
 	.include "blocks.inc"
 	.text
@@ -25,7 +25,7 @@
 	STUB	__cxa_end_catch
 	STUB	_Unwind_Resume
 	.pushsection .data.rel.ro, "aw", @progbits
-	.globl	personality_slot, int_slot, pointer, label
+	.globl	personality_slot, int_slot, pointer, label, beta_pointer
 personality_slot:
 	.quad	__gxx_personality_v0
 int_slot:
@@ -36,6 +36,9 @@ label:
 	.quad	alpha_2
 beta_pointer:
 	.quad	beta, beta
+	.ifdef	SHOWN
+	.long	beta
+	.endif
 	.popsection
 
 # int alpha(int n): a switch, a loop, and a cold part.
@@ -355,7 +358,7 @@ to_table:
 	.set	to_symbol, alpha + 5
 	.endif
 
-# The address of beta, which pointers to it have to be.
+# SHOWN, TAKEN: the address of beta, which pointers to it have to be.
 	.ifdef	TAKEN
 	leaq	beta(%rip), %rax
 	.endif
