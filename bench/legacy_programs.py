@@ -1,8 +1,11 @@
 """Programs and libraries as Debian ships them (legacy.py), each with the workloads of a program that is built
 from the same source where there is one (`built`)."""
+import contextlib
 import filecmp
+import hashlib
 import os
 import shutil
+import sqlite3
 
 from large_programs import Python, preprocessed
 from programs import Bzip2, Gzip, Lua, Packer, Perl, Sort, Sqlite
@@ -27,12 +30,18 @@ class Shipped(Program):
         if not os.path.exists(self.module) or not filecmp.cmp(self.module, self.shipped, False):
             self.put(self.shipped, os.path.basename(self.shipped))
         self.artifact = self.module + ".morph"
-        self.functions = exact.Elf(self.module).data(".note.gnu.build-id")[16:].hex()
+        self.functions = self.lifted_as()
         self.version = run(["dpkg-query", "-W", "-f", "${Package} ${Version}", self.debian()])
         if self.of:
             self.file, self.counted = 3, ("--of", self.of)
         self.get_source()
         self.inputs()
+
+    def lifted_as(self):
+        """A profile is of the functions as this lifter lifts them."""
+        run([self.tool("morph-edit"), "--lift", self.module, "-o", self.artifact])
+        with contextlib.closing(sqlite3.connect(f"file:{self.artifact}?mode=ro", uri=True)) as db:
+            return hashlib.sha256(b"".join(h for h, in db.execute("select hash from tu order by hash"))).hexdigest()[:16]
 
     def where(self):
         return self.ships
