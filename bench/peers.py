@@ -111,10 +111,10 @@ def bolt(argv, note):
             skipped.append(function[1])
 
 
-def bolted(p, base, name, fdata, before=(0, 0)):
+def bolted(p, base, name, fdata, before=(0, 0), options=BOLT_OPTIONS):
     out, note = p.path(name), []
     progress(f"{p.name}: llvm-bolt, {name}")
-    _, seconds, mb = bolt([base, "-o", out, f"-data={fdata}", *BOLT_OPTIONS], note)
+    _, seconds, mb = bolt([base, "-o", out, f"-data={fdata}", *options], note)
     return out, {"seconds": seconds + before[0], "mb": max(mb, before[1]), "note": ", ".join(note)}
 
 
