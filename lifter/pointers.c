@@ -55,8 +55,12 @@ static int add_dynamic(const struct elf_symbol *s, void *arg)
 	uint64_t at = all->m->symbols.addr + all->value.n * sizeof(Elf64_Sym);
 
 	vec_push(&all->value, s->value);
-	if (s->type == STT_FUNC && s->shndx != SHN_UNDEF)
+	if (s->shndx == SHN_UNDEF)
+		return 0;
+	if (s->type == STT_FUNC)
 		add_word(all->m, s->value, at + offsetof(Elf64_Sym, st_value), true);
+	else if (image_code(all->m, s->value))
+		vec_push(&all->m->shown, s->value);
 	return 0;
 }
 
@@ -140,7 +144,6 @@ static void search(struct image *m, const struct addresses *of, const uint64_t *
 		     i++)
 			if (!is_word(place, m->word.n, g->vaddr + i))
 				vec_push(&m->shown, found);
-	vec_sort(&m->shown, order_u64);
 }
 
 /* Where addresses are fixed they may be in any four bytes: operands, numbers. */
@@ -206,6 +209,7 @@ int image_read_pointers(struct image *m)
 	vec_sort(&m->word, by_target);
 	if (fixed)
 		find_shown(m);
+	vec_sort(&m->shown, order_u64);
 	find_pointers(m);
 	return 0;
 }

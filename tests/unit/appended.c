@@ -702,6 +702,7 @@ static const struct {
     {"--defsym TO_WORD=1 --defsym FIXED=1", "-no-pie", "a word"},
     {"--defsym TO_TABLE=1", "-pie -rdynamic", "a jump table"},
     {"--defsym TO_SYMBOL=1", "-pie -rdynamic", "a dynamic symbol"},
+    {"--defsym ALIAS=1", "-pie -rdynamic", "others to the same function"},
     {"--defsym TAKEN=1", "-pie -rdynamic", "makes the address"},
     {"--defsym SHOWN=1 --defsym FIXED=1", "-no-pie -Wl,--emit-relocs", "may be the address"},
     {"--defsym THUNK=1", "-pie -rdynamic", "for the sake of its address"},

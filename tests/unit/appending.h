@@ -364,16 +364,16 @@ static uint8_t *word_of(const char *symbol, unsigned n)
 	return found;
 }
 
-/* The address of a dynamic symbol, in the new file. */
+/* The address of a dynamic symbol, in the new file; NULL: there is none. */
 static uint8_t *symbol_word(const char *symbol)
 {
-	uint64_t to = symbol_value(&app.old, symbol), i;
 	struct elf *f = open_bytes(&app.old);
-	struct elf_section s = section_of(f, ".dynsym");
+	struct elf_section s = section_of(f, ".dynsym"), names = section_of(f, ".dynstr");
 	uint8_t *found = NULL;
+	uint64_t i;
 
 	for (i = 0; i < s.size && !found; i += sizeof(Elf64_Sym))
-		if (get_le64(s.data + i + offsetof(Elf64_Sym, st_value)) == to)
+		if (!strcmp((const char *)names.data + get_le32(s.data + i), symbol))
 			found =
 			    (uint8_t *)app.made.p + s.offset + i + offsetof(Elf64_Sym, st_value);
 	elf_file_close(f);

@@ -1,6 +1,6 @@
 # A program, whose functions alpha, beta and gamma move (new.s), and epsilon of an executable at fixed
-# addresses (FIXED). It prints what they make. TO_JUMP, TO_WORD, TO_TABLE, TO_SYMBOL, SHOWN, TAKEN, THUNK, LEAK: see
-# tests/unit/appended.c.
+# addresses (FIXED). It prints what they make. TO_JUMP, TO_WORD, TO_TABLE, TO_SYMBOL, ALIAS, SHOWN, TAKEN, THUNK and
+# LEAK: see tests/unit/appended.c.
 	.include "blocks.inc"
 	.text
 
@@ -158,6 +158,7 @@ alpha.cold:
 	.globl	beta
 	.type	beta, @function
 beta:
+beta_begin:
 	.cfi_startproc
 	FRAGMENT beta 0x2000 0 4
 	BB	0
@@ -358,7 +359,11 @@ to_table:
 	.set	to_symbol, alpha + 5
 	.endif
 
-# SHOWN, TAKEN: the address of beta, which pointers to it have to be.
+# ALIAS, SHOWN, TAKEN: the address of beta, which pointers to it have to be.
+	.ifdef	ALIAS
+	.globl	alias
+	.set	alias, beta_begin
+	.endif
 	.ifdef	TAKEN
 	leaq	beta(%rip), %rax
 	.endif
