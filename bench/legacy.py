@@ -13,15 +13,15 @@ import statistics
 import peers
 from figure3 import cell, failure, mean, median_times, output, times
 from gathered import gather, promised
-from legacy_programs import SHIPPED
+from legacy_programs import SHIPPED, stripped
 from rig import TOP, Records, Unavailable, machine, on_every_cpu, pairs, spent, table_lines
 
 RECORDS = Records("legacy")
 SAMPLES = 100000
 SEEN = 5000  # samples of the new build, for the share of its new code
-ORIGINAL, LIFTED, BOLT, PLAIN, HOOKED = "original", "lifted", "bolt", "plain", "hooked"
+ORIGINAL, LIFTED, BOLT, PLAIN, HOOKED, SAME = "original", "lifted", "bolt", "plain", "hooked", "lifted-plain"
 # {build: what its ratios are of}
-BASE = {ORIGINAL: None, LIFTED: ORIGINAL, BOLT: ORIGINAL, PLAIN: None, HOOKED: PLAIN}
+BASE = {ORIGINAL: None, LIFTED: ORIGINAL, BOLT: ORIGINAL, PLAIN: None, HOOKED: PLAIN, SAME: PLAIN}
 
 
 # ---- the builds ----
@@ -69,10 +69,16 @@ def bolted(p):
     return peers.bolted(p, p.module, "bolt", fdata, (seconds, mb), STRIPPED)
 
 
+def lifted_plain(p):
+    """The plain build as if it were shipped."""
+    build, facts = laid_out(stripped(p))
+    return p.put(build, SAME), facts
+
+
 # {build: what makes it of a shipped program}
 MADE = {ORIGINAL: lambda p: (p.module, {}), LIFTED: laid_out, BOLT: bolted}
 # … and of the one that is built from its source
-BUILT = {PLAIN: peers.plain, HOOKED: peers.morph_samples(SAMPLES)}
+BUILT = {PLAIN: peers.plain, HOOKED: peers.morph_samples(SAMPLES), SAME: lifted_plain}
 
 
 class Pair:
@@ -173,28 +179,27 @@ def ratio(value):
     return f"{value:.3f}" if value else "–"
 
 
-COMPARED = LIFTED, HOOKED, BOLT
-HEADING = {LIFTED: "lifted", HOOKED: "through the hooks", BOLT: "BOLT on the same file"}
+COMPARED = LIFTED, BOLT, HOOKED, SAME
+HEADING = {LIFTED: "lifted", BOLT: "BOLT on the same file", HOOKED: "through the hooks", SAME: "the plain build, lifted"}
 
 
-def both(all_, key):
-    """{build: geometric mean} of the programs that have a key(f, build) of the lifted and of the hooked build."""
-    have = [f for f in all_ if key(f, LIFTED) and key(f, HOOKED)]
-    return {b: statistics.geometric_mean([key(f, b) for f in have]) for b in (LIFTED, HOOKED)} if have else {}, len(have)
+def both(all_, key, build):
+    """{build: geometric mean} of the programs that have a key(f, build) of this and of the hooked build."""
+    have = [f for f in all_ if key(f, build) and key(f, HOOKED)]
+    return {b: statistics.geometric_mean([key(f, b) for f in have]) for b in (build, HOOKED)} if have else {}, len(have)
 
 
 def time_of(f, build):
     return f["builds"].get(build, {}).get("time", {}).get("median")
 
 
-def of_gain(all_, key, what):
-    means, n = both(all_, key)
+def of_gain(all_, key, what, build):
+    means, n = both(all_, key, build)
     if not means:
-        return f"{what}: no program was measured both ways."
-    lifted_, hooked = (1 - means[b] for b in (LIFTED, HOOKED))
-    part = f"{lifted_ / hooked:.0%} of it" if hooked > 0 else "no gain to compare with"
-    return (f"{what}, {n} programs that were measured both ways: {means[LIFTED]:.3f} lifted, {means[HOOKED]:.3f} through the "
-            f"hooks; {part}.")
+        return f"{what}, {HEADING[build]}: no program was measured both ways."
+    gain, hooked = (1 - means[b] for b in (build, HOOKED))
+    part = f"{gain / hooked:.0%} of it" if hooked > 0 else "no gain to compare with"
+    return f"{what}, {n} programs: {means[build]:.3f} {HEADING[build]}, {means[HOOKED]:.3f} through the hooks: {part}."
 
 
 def main_rows(all_):
@@ -253,8 +258,10 @@ def section(maker, all_):
     head = ["program", *(f"time: {HEADING[b]}" for b in COMPARED), *(f"branches: {HEADING[b]}" for b in COMPARED)]
     yield from table_lines(head, main_rows(all_))
     yield ""
-    yield of_gain(all_, time_of, "Time")
-    yield of_gain(all_, taken, "Branches taken") + "\n"
+    for build in LIFTED, SAME:
+        yield of_gain(all_, time_of, "- Time", build)
+        yield of_gain(all_, taken, "- Branches taken", build)
+    yield ""
     yield "*New*: of the samples in the file, those in new bodies; what training does not run has none. *Promised*: the time that the samples promise. Lifting is of the"
     yield "functions that have samples, then of all there are, in CPU time.\n"
     yield from table_lines(["program", "file", "new: in training", "new: on the test", "promised", "functions moved", "of", "bytes added", "lift", "edit",
@@ -273,7 +280,7 @@ def page(by_maker):
     yield "`legacy/MAKER/*.json`. Files as Debian ships them, stripped: `morph-edit --lift`, 100,000 samples with registers of the"
     yield "training as the manager gathers them, a layout by these, timed on another input. *Through the hooks*: the same source built"
     yield "plainly and through the hooks with the flags of [figure 3](../../bench/README.md#figure-3), which are not all of Debian's (perl is configured with threads, as there),"
-    yield "laid out by as many, against the plain build. BOLT gets 100,000 samples of `perf record -e cpu-clock:u`,"
+    yield "laid out by as many, against the plain build; and that build, stripped and lifted: the same code both ways. BOLT gets 100,000 samples of `perf record -e cpu-clock:u`,"
     yield "and is told to take stripped files (`-allow-stripped`), of which it does not order functions. A library's branches are those"
     yield "in the library."
     for maker, all_ in by_maker.items():

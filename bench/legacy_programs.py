@@ -31,7 +31,7 @@ class Shipped(Program):
             self.put(self.shipped, os.path.basename(self.shipped))
         self.artifact = self.module + ".morph"
         self.functions = self.lifted_as()
-        self.version = run(["dpkg-query", "-W", "-f", "${Package} ${Version}", self.debian()])
+        self.version = self.shipped_version()
         if self.of:
             self.file, self.counted = 3, ("--of", self.of)
         self.get_source()
@@ -46,10 +46,10 @@ class Shipped(Program):
     def where(self):
         return self.ships
 
-    def debian(self):
-        """The package that the file is of."""
+    def shipped_version(self):
+        """Of the package that the file is of."""
         said = run(["sh", "-c", 'dpkg -S "$0" 2>/dev/null || dpkg -S "${0#/usr}"', self.shipped])
-        return said.split(": ")[0]
+        return run(["dpkg-query", "-W", "-f", "${Package} ${Version}", said.split(": ")[0]])
 
     def get_source(self):
         """Of the package that workloads take texts from: as it is, nothing is built."""
@@ -68,6 +68,27 @@ class Shipped(Program):
 def fetched(package):
     run([os.path.join(BENCH, "fetch-source"), package, os.path.join(BUILD, "src")])
     return os.path.join(BUILD, "src", package)
+
+
+class Stripped(Shipped):
+    """What a distribution would ship of a program that is built here (`plain`): the same code."""
+    plain = None
+
+    def where(self):
+        to = self.plain.path("stripped")
+        run(["strip", "-o", to, self.plain.module])
+        return to
+
+    def shipped_version(self):
+        return self.plain.version
+
+    def get_source(self):
+        self.source = self.plain.source
+
+
+def stripped(built):
+    kind = type(built)
+    return type(kind.__name__ + "Stripped", (Stripped, kind), {"plain": built})(built.work)
 
 
 LIBRARIES = "/usr/lib/x86_64-linux-gnu/"
