@@ -152,7 +152,9 @@ class Tcl(Scripted):
         run(["./configure", "--disable-shared"], cwd=tree + "/unix")
 
     def compile(self, tree, how):
-        self.make_flags(how, tree + "/unix", f"CFLAGS_OPTIMIZE={how.cflags}", "tclsh")
+        # Configured elsewhere, it would take the system's library.
+        here = how._replace(ldflags=f"{how.ldflags} -L.")
+        self.make_flags(here, tree + "/unix", f"CFLAGS_OPTIMIZE={how.cflags}", "tclsh")
         return tree + "/unix/tclsh"
 
 
