@@ -1,6 +1,7 @@
 #include "editor-driver/append/link.h"
 #include "common/le.h"
 #include "common/publish.h"
+#include "common/sort.h"
 #include "editor-driver/os/run.h"
 
 #include <fcntl.h>
@@ -194,6 +195,13 @@ static int read_symbol(const struct elf_symbol *s, void *arg)
 	return 0;
 }
 
+static int by_addr(const void *a, const void *b)
+{
+	const struct splice_symbol *x = a, *y = b;
+
+	return ORDER(x->addr, y->addr);
+}
+
 static int read_linked(struct reading *r, const char *path)
 {
 	struct linked *l = r->l;
@@ -205,6 +213,7 @@ static int read_linked(struct reading *r, const char *path)
 	if (elf_file_sections(l->f, read_section, r) || !r->text || !l->code.frames.p)
 		return err_wrap(r->e, "%s: not what ld was asked for", path);
 	elf_file_symbols(l->f, false, read_symbol, r);
+	vec_sort(&l->code.symbol, by_addr);
 	return blockmap_from_elf(l->f, &l->map, r->e);
 }
 

@@ -1,5 +1,6 @@
 #include "editor-driver/append/splice.h"
 #include "common/le.h"
+#include "common/sort.h"
 #include "editor-driver/append/index.h"
 #include "editor-driver/append/sections.h"
 
@@ -60,6 +61,13 @@ static int put_jump(
 	return 0;
 }
 
+static const struct splice_symbol *symbol_at(const struct splice_code *c, uint64_t addr)
+{
+	size_t k = partition_point(0, c->symbol.n, i, c->symbol.v[i].addr < addr);
+
+	return k < c->symbol.n && c->symbol.v[k].addr == addr ? &c->symbol.v[k] : NULL;
+}
+
 static int put_word(
     const struct original *o, const struct splice_word *w, struct buf *out, struct err *e)
 {
@@ -70,6 +78,35 @@ static int put_word(
 		    o->path, (unsigned long long)w->at);
 	put_le64((uint8_t *)out->p + (p - (const uint8_t *)o->file.p), w->to);
 	return 0;
+}
+
+/* A dynamic symbol that leads to a new body is of that one's section, and as long. */
+static void put_symbol(const struct original *o, const struct splice_code *c,
+    const struct splice_word *w, const Elf64_Shdr *table, struct buf *out)
+{
+	uint64_t i = (w->at - table->sh_addr) / sizeof(Elf64_Sym);
+	const struct splice_symbol *s = symbol_at(c, w->to);
+	Elf64_Sym sym;
+	char *p;
+
+	if (!s || w->at - table->sh_addr >= table->sh_size / sizeof sym * sizeof sym ||
+	    (w->at - table->sh_addr) % sizeof sym != offsetof(Elf64_Sym, st_value))
+		return;
+	p = out->p + table->sh_offset + i * sizeof sym;
+	memcpy(&sym, p, sizeof sym);
+	sym.st_shndx = (uint16_t)(o->section.n + s->section);
+	sym.st_size = s->size;
+	memcpy(p, &sym, sizeof sym);
+}
+
+static void put_symbols(const struct original *o, const struct splice_code *c, struct buf *out)
+{
+	const Elf64_Shdr *h = o->section.v, *end = h + o->section.n;
+	size_t i;
+
+	for (; h < end; h++)
+		for (i = 0; h->sh_type == SHT_DYNSYM && i < c->word.n; i++)
+			put_symbol(o, c, &c->word.v[i], h, out);
 }
 
 static void put_headers(const struct original *o, struct place *w,
@@ -113,6 +150,7 @@ int splice_make(const struct original *o, struct place *w, const struct splice_c
 	for (i = 0; i < c->word.n; i++)
 		if (put_word(o, &c->word.v[i], out, e))
 			return -1;
+	put_symbols(o, c, out);
 	put_headers(o, w, &index, &eh, out);
 	put_build_id(o, out);
 	return 0;

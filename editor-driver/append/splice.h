@@ -1,7 +1,8 @@
 /*
  * The file with new code in it: the original's bytes at their offsets, but for the ELF header, the
  * program headers, the build-id, jumps at the entries of functions and words of the relocation
- * tables that lead to labels; the new segment; what is not loaded; section headers of all. Pure.
+ * tables and dynamic symbols that lead to new code; the new segment; what is not loaded; section
+ * headers of all. Pure.
  *
  * New sections are .text.morph, .rodata.morph, .gcc_except_table.morph, .eh_frame.morph, and
  * .eh_frame_hdr, which indexes the old and the new records; a section of such a name that was there
@@ -34,7 +35,7 @@ struct splice_jump {
 	uint64_t size; /* bytes of the old body from its entry on, in one piece */
 };
 
-/* A word of the original's relocation tables that leads to new code. */
+/* A word of the original, mostly of its relocation tables, that leads to new code. */
 struct splice_word {
 	uint64_t at, to;
 };
@@ -42,7 +43,7 @@ struct splice_word {
 struct splice_code {
 	struct buf code; /* what is loaded, from place.code on */
 	VEC(struct splice_section) section;
-	VEC(struct splice_symbol) symbol; /* for a .symtab, where there is one */
+	VEC(struct splice_symbol) symbol; /* for a .symtab, where there is one; ascending */
 	VEC(struct splice_jump) jump;
 	VEC(struct splice_word) word;
 	struct eh_frames frames; /* in it */

@@ -28,7 +28,7 @@ static void add(struct splice_code *c, const struct place *w, uint64_t entry)
 /* The headers, a jump, a word and the build-id are all that may differ. */
 static void check(const struct original *o, const struct buf *out)
 {
-	size_t i, n = 0, most = 5 + 8 + o->id_n;
+	size_t i, n = 0, most = 5 + 18 + o->id_n;
 
 	if (out->n < o->file.n)
 		abort();

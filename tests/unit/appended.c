@@ -429,6 +429,16 @@ static void symbol_of_old_body(void)
 	put_le64(symbol_word("beta"), symbol_value(&app.old, "beta"));
 }
 
+static void symbol_of_old_section(void)
+{
+	memcpy(symbol_word("beta") - 2, symbol_word("delta") - 2, 2);
+}
+
+static void symbol_too_long(void)
+{
+	put_le64(symbol_word("beta") + 8, 1 << 20);
+}
+
 static void symbol_elsewhere(void)
 {
 	put_le64(symbol_word("delta"), symbol_value(&app.bodies, "beta_body"));
@@ -622,7 +632,9 @@ static const struct wrong WRONG[] = {
     {jump_of_another, "of the original (address"},
     {data_changed, "of the original (address"},
     {symbol_of_old_body, "others to the same function"},
-    {symbol_elsewhere, "that is not the new body"},
+    {symbol_of_old_section, "of another section"},
+    {symbol_too_long, "of another section"},
+    {symbol_elsewhere, "of another section"},
     {data_symbol, "of another kind"},
     {dynamic_changed, "of the original (address"},
     {entry_changed, "more differs than where its tables are"},

@@ -399,8 +399,11 @@ static void put_words(void)
 	put_word(word_of("alpha_2", 0), "alpha_6");
 	put_word(word_of("beta", 0), "beta_body");
 	put_word(word_of("beta", 1), "beta_body");
-	if (symbol_word("beta"))
+	if (symbol_word("beta")) {
 		put_word(symbol_word("beta"), "beta_body");
+		put_le16(symbol_word("beta") - 2, ehdr(&app.old)->e_shnum);
+		put_le64(symbol_word("beta") + 8, 1);
+	}
 }
 
 /* symbols: that both texts are assembled with; options: of the program's link. */

@@ -55,6 +55,7 @@ enum { ENTRY_JUMP = 5 };
 struct word {
 	uint64_t at;         /* offset in the file */
 	uint64_t made, orig; /* where it leads */
+	bool symbol;         /* it is of a symbol, whose section and size may differ, too */
 };
 enum { WORD = 8 };
 

@@ -203,6 +203,14 @@ static void add_build_id(const struct loaded *im, holes *list)
 	}
 }
 
+static struct hole hole_of(const struct word *w)
+{
+	return w->symbol ? (struct hole){w->at - offsetof(Elf64_Sym, st_value) +
+					     offsetof(Elf64_Sym, st_shndx),
+			       sizeof(Elf64_Sym) - offsetof(Elf64_Sym, st_shndx)}
+			 : (struct hole){w->at, WORD};
+}
+
 static void list_holes(struct comparison *c, holes *list)
 {
 	const Elf64_Phdr *ph;
@@ -217,7 +225,7 @@ static void list_holes(struct comparison *c, holes *list)
 		    (struct hole){ph->p_offset + (c->entry.v[i].jump - ph->p_vaddr), ENTRY_JUMP});
 	}
 	for (i = 0; i < c->word.n; i++)
-		vec_push(list, (struct hole){c->word.v[i].at, WORD});
+		vec_push(list, hole_of(&c->word.v[i]));
 	vec_sort(list, by_offset);
 }
 

@@ -46,19 +46,45 @@ static int read_label(struct comparison *c, const struct word *w)
 	return 0;
 }
 
-static int read_word(struct comparison *c, const struct word *w, bool odd, bool symbol)
+static const struct elf_section *section_of(const struct comparison *c, unsigned index)
+{
+	const struct elf_section *s = c->made.section.v, *end = s + c->made.section.n;
+
+	while (s < end && s->index != index)
+		s++;
+	return s < end ? s : NULL;
+}
+
+/* A symbol that changed is of the section where it is now, and ends there. */
+static int check_symbol(struct comparison *c, const struct word *w)
+{
+	const char *at = c->made.file.p + w->at - offsetof(Elf64_Sym, st_value);
+	const struct elf_section *s;
+	Elf64_Sym sym;
+
+	memcpy(&sym, at, sizeof sym);
+	s = section_of(c, sym.st_shndx);
+	return s && sym.st_value - s->addr < s->size &&
+		       sym.st_size <= s->size - (sym.st_value - s->addr)
+		   ? 0
+		   : differs(c, w, "its symbol is of another section, or longer than that");
+}
+
+static int read_word(struct comparison *c, const struct word *w, bool odd)
 {
 	const struct frame *f = frames_find(&c->orig_frames, w->orig);
 
 	if (odd)
 		return differs(c, w, "it is of another kind than those of functions and labels");
-	if (!f || (symbol && f->fde.pc != w->orig))
+	if (!f || (w->symbol && f->fde.pc != w->orig))
 		return differs(c, w, "that was not in a function");
+	if (w->symbol && check_symbol(c, w))
+		return -1;
 	vec_push(&c->word, *w);
 	return f->fde.pc == w->orig ? read_pointer(c, w) : read_label(c, w);
 }
 
-typedef int word_fn(struct comparison *c, const struct word *w, bool odd, bool symbol);
+typedef int word_fn(struct comparison *c, const struct word *w, bool odd);
 
 /* What the words of a table have in common. */
 struct table {
@@ -77,7 +103,8 @@ static const struct table symbols = {sizeof(Elf64_Sym), offsetof(Elf64_Sym, st_v
 /* The word at an offset of both files. */
 static struct word word_at(const struct comparison *c, uint64_t at)
 {
-	return (struct word){at, get_le64(c->made.file.p + at), get_le64(c->orig.file.p + at)};
+	return (struct word){
+	    at, get_le64(c->made.file.p + at), get_le64(c->orig.file.p + at), false};
 }
 
 static int each_of_table(
@@ -90,7 +117,8 @@ static int each_of_table(
 	for (i = 0; i + t->entry <= s->size; i += t->entry) {
 		w = word_at(c, s->offset + i + t->word);
 		odd = (get_le(s->data + i + t->info, t->size) & t->mask) != t->kind;
-		if (fn(c, &w, odd, t->symbol))
+		w.symbol = t->symbol;
+		if (fn(c, &w, odd))
 			return -1;
 	}
 	return 0;
@@ -111,7 +139,7 @@ static int each_kept(struct comparison *c, const struct elf_section *s, word_fn 
 		    loaded_segment(&c->orig, at)->p_flags & PF_X)
 			continue;
 		w = word_at(c, (uint64_t)(p - (const uint8_t *)c->orig.file.p));
-		if (fn(c, &w, false, false))
+		if (fn(c, &w, false))
 			return -1;
 	}
 	return 0;
@@ -153,9 +181,9 @@ static int each_word(struct comparison *c, word_fn *fn)
 	return rc;
 }
 
-static int read_changed(struct comparison *c, const struct word *w, bool odd, bool symbol)
+static int read_changed(struct comparison *c, const struct word *w, bool odd)
 {
-	return w->made == w->orig ? 0 : read_word(c, w, odd, symbol);
+	return w->made == w->orig ? 0 : read_word(c, w, odd);
 }
 
 bool words_lead(const struct comparison *c, uint64_t addr)
@@ -165,9 +193,9 @@ bool words_lead(const struct comparison *c, uint64_t addr)
 	return k < c->pointer.n && c->pointer.v[k] == addr;
 }
 
-static int check_unchanged(struct comparison *c, const struct word *w, bool odd, bool symbol)
+static int check_unchanged(struct comparison *c, const struct word *w, bool odd)
 {
-	if (odd && !symbol) /* is no pointer to a function, or one to call it once (IRELATIVE) */
+	if (odd && !w->symbol) /* is no pointer to a function, or one to call it once (IRELATIVE) */
 		return 0;
 	return w->made == w->orig && words_lead(c, w->orig)
 		   ? differs(c, w, "others to the same function lead to its new body")
