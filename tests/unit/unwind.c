@@ -18,6 +18,7 @@ struct mapping {
 
 static struct mapping mapping[MAPPINGS];
 static size_t nmapping;
+static uint64_t stack_end;           /* environment and arguments are small at times */
 static struct unwind_image image[2]; /* this program; another file */
 static struct unwind *u;
 /* What was copied, and where it is known to have been called from. */
@@ -67,6 +68,8 @@ static void read_mappings(void)
 		if (sscanf(line, "%lx-%lx %*c%*c%c%*c %lx", &m.start, &m.end, &x, &m.offset) == 4 &&
 		    x == 'x' && strstr(line, self) && nmapping < MAPPINGS)
 			mapping[nmapping++] = m;
+		if (strstr(line, "[stack]"))
+			sscanf(line, "%*x-%lx", &stack_end);
 	}
 	fclose(f);
 	ck_assert_uint_gt(nmapping, 0);
@@ -88,12 +91,12 @@ static void teardown(void)
 /* Past the frames of this thread, too, which nobody else may read. */
 __attribute__((noinline, no_sanitize("address"))) static void copy_stack(uint64_t from)
 {
-	size_t i;
+	size_t n = stack_end - from < COPY ? stack_end - from : COPY, i;
 
-	for (i = 0; i < COPY; i++)
+	for (i = 0; i < n; i++)
 		copy[i] = ((volatile const uint8_t *)from)[i];
 	at.p = copy;
-	at.n = COPY;
+	at.n = n;
 }
 
 #define REGISTER(number, name) \
