@@ -281,7 +281,7 @@ def page(by_maker):
     yield "training as the manager gathers them, a layout by these, timed on another input. *Through the hooks*: the same source built"
     yield "plainly and through the hooks with the flags of [figure 3](../../bench/README.md#figure-3), which are not all of Debian's (perl is configured with threads, as there),"
     yield "laid out by as many, against the plain build; and that build, stripped and lifted: the same code both ways. BOLT gets 100,000 samples of `perf record -e cpu-clock:u`,"
-    yield "and is told to take stripped files (`-allow-stripped`), of which it does not order functions. A library's branches are those"
+    yield "and is run with `-allow-stripped`, where it does not order functions. A library's branches are those"
     yield "in the library."
     for maker, all_ in by_maker.items():
         yield from section(maker, all_)

@@ -2,6 +2,7 @@
 #ifndef MORPH_SORT_H
 #define MORPH_SORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -41,5 +42,13 @@ static inline int order_u64(const void *a, const void *b)
 		} \
 		lo_; \
 	})
+
+/* Is x one of v[n], ascending? */
+static inline bool sorted_has(const uint64_t *v, size_t n, uint64_t x)
+{
+	size_t k = partition_point(0, n, i, v[i] < x);
+
+	return k < n && v[k] == x;
+}
 
 #endif

@@ -125,13 +125,6 @@ static int read_dynamic(struct image *m)
 
 /* ---- bytes that might be ---- */
 
-static bool is_word(const uint64_t *place, size_t n, uint64_t addr)
-{
-	size_t k = partition_point(0, n, i, place[i] < addr);
-
-	return k < n && place[k] == addr;
-}
-
 static void search(struct image *m, const struct addresses *of, const uint64_t *place)
 {
 	const struct image_segment *g = m->segment.v, *end = g + m->segment.n;
@@ -142,7 +135,7 @@ static void search(struct image *m, const struct addresses *of, const uint64_t *
 		for (i = 0;
 		     (i = addresses_next(of, m->p + g->offset, g->filesz, i, &found)) < g->filesz;
 		     i++)
-			if (!is_word(place, m->word.n, g->vaddr + i))
+			if (!sorted_has(place, m->word.n, g->vaddr + i))
 				vec_push(&m->shown, found);
 }
 
@@ -223,7 +216,5 @@ bool image_points(const struct image *m, uint64_t from, uint64_t to)
 
 bool image_leads(const struct image *m, uint64_t addr)
 {
-	size_t k = partition_point(0, m->shown.n, i, m->shown.v[i] < addr);
-
-	return !m->odd_pointers && !(k < m->shown.n && m->shown.v[k] == addr);
+	return !m->odd_pointers && !sorted_has(m->shown.v, m->shown.n, addr);
 }

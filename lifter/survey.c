@@ -158,9 +158,7 @@ uint64_t survey_next_object(const struct survey *s, uint64_t addr)
 
 bool survey_taken(const struct survey *s, uint64_t addr)
 {
-	size_t k = partition_point(0, s->taken.n, i, s->taken.v[i] < addr);
-
-	return k < s->taken.n && s->taken.v[k] == addr;
+	return sorted_has(s->taken.v, s->taken.n, addr);
 }
 
 /* Up to the next object. */

@@ -102,7 +102,7 @@ static bool same_block(struct comparison *c, const struct spot *s, struct blocks
 	const struct bm_frag *x, *y;
 
 	if (!m || !o) /* the cold part of a function without blocks is in neither map */
-		return m == o;
+		return !m && !o;
 	x = &c->made_map->frag.v[m->frag];
 	y = &c->orig_map->frag.v[o->frag];
 	return m->id == o->id && x->tu == y->tu && x->func == y->func;

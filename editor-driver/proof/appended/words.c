@@ -188,9 +188,7 @@ static int read_changed(struct comparison *c, const struct word *w, bool odd)
 
 bool words_lead(const struct comparison *c, uint64_t addr)
 {
-	size_t k = partition_point(0, c->pointer.n, i, c->pointer.v[i] < addr);
-
-	return k < c->pointer.n && c->pointer.v[k] == addr;
+	return sorted_has(c->pointer.v, c->pointer.n, addr);
 }
 
 static int check_unchanged(struct comparison *c, const struct word *w, bool odd)
