@@ -245,6 +245,32 @@ START_TEST(always_runs)
 }
 END_TEST
 
+/* A name beside it stays the old build, and is a program of its own from then on. */
+START_TEST(linked_beside)
+{
+	struct swap_order o = order(OLD, NEW);
+	struct build_id old = tiny_id(OLD);
+	char *beside = xasprintf("%s/beside", folder), *kept = builds_path(state, module, &old);
+	struct stat st, st_kept;
+	struct err e;
+
+	ck_assert_int_eq(link(module, beside), 0);
+	ck_assert_msg(put_in(&o, &e) == SWAP_OK, "%s", e.text);
+	ck_assert_int_eq(swap_done(state, module, &e), 0);
+	ck_assert_int_eq(tiny_run(module), NEW);
+	ck_assert_int_eq(tiny_run(beside), OLD);
+	ck_assert(!stat(beside, &st) && st.st_nlink == 1 && !stat(kept, &st_kept) &&
+		  st_kept.st_nlink == 1 && st_kept.st_ino != st.st_ino);
+	o = order(NEW, OLD);
+	ck_assert_msg(put_back(&o, &e) == SWAP_OK, "%s", e.text);
+	ck_assert_int_eq(swap_done(state, module, &e), 0);
+	ck_assert_int_eq(tiny_run(module), OLD);
+	ck_assert_int_eq(tiny_run(beside), OLD);
+	free(beside);
+	free(kept);
+}
+END_TEST
+
 /* Perf's name stays the old build, and the one that is kept has no other name. */
 START_TEST(linked_by_perf)
 {
@@ -512,4 +538,4 @@ UNIT_MAIN("swap", 60, setup, teardown, new_build_takes_the_place, attributes_sta
     bound_holds_and_the_origin_stays, always_runs, change_meanwhile_is_noticed,
     flipped_folder_is_left_alone, kept_build_of_another_owner_stays, change_of_a_layout_is_noticed,
     second_swap_waits_for_the_first, missing_folders_are_one_error, done_without_swap_is_fine,
-    linked_by_perf)
+    linked_beside, linked_by_perf)

@@ -2,7 +2,7 @@
 #include "managerd/parent/trust/trust.h"
 #include "common/mem.h"
 #include "common/publish.h"
-#include "managerd/parent/trust/perflinks.h"
+#include "managerd/parent/trust/links.h"
 #include "tests/unit/perfhome.h"
 #include "tests/unit/unit.h"
 
@@ -284,9 +284,9 @@ static void not_replaced(const char *why)
 	not_replaced_by(false, why);
 }
 
-START_TEST(links_of_perf)
+START_TEST(names_of_perf)
 {
-	char *home = xasprintf("%s/home", dir), *second = xasprintf("%s/second", sub), *one, *two,
+	char *home = xasprintf("%s/home", dir), *second = xasprintf("%s/second", dir), *one, *two,
 	     *debug;
 	struct trusted t;
 
@@ -294,11 +294,11 @@ START_TEST(links_of_perf)
 	ck_assert_int_eq(mkdir(home, 0700), 0);
 	one = perf_adds(file, "0123456789abcdef0123456789abcdef01234567", "elf");
 	not_replaced(
-	    "the other in perf's cache, ~/.debug: remove it there (perf buildid-cache --purge ");
+	    "1 of them in perf's cache, ~/.debug: remove it there (perf buildid-cache --purge ");
 	not_replaced("or say perf_links: yes");
 	not_replaced_by(true, NULL);
 	two = perf_adds(file, "76543210", ""); /* as older ones do */
-	not_replaced("has 3 names (hard links), the others in perf's cache");
+	not_replaced("has 3 names (hard links), 2 of them in perf's cache");
 	not_replaced_by(true, NULL);
 	/* One that is not perf's: no word of it, and no way around. */
 	ck_assert_int_eq(link(file, second), 0);
@@ -309,8 +309,8 @@ START_TEST(links_of_perf)
 	debug = xasprintf("%s/.debug", home);
 	ck_assert(!rename(debug, second) && !symlink(second, debug));
 	ck_assert_int_eq(trust_open(file, (uid_t)-1, &t, NULL), 0);
-	ck_assert_uint_eq(perflinks_in(home, &t), 0);
-	ck_assert_uint_eq(perflinks_in("relative", &t), 0);
+	ck_assert_uint_eq(links_of_perf_in(home, &t), 0);
+	ck_assert_uint_eq(links_of_perf_in("relative", &t), 0);
 	trust_close(&t);
 	not_replaced_by(true, "has 2 names (hard links)");
 	ck_assert(!unlink(debug) && !rename(second, debug) && !unlink(one));
@@ -326,22 +326,43 @@ END_TEST
 
 START_TEST(what_must_not_be_replaced)
 {
-	char *second = xasprintf("%s/second", sub);
-
 	not_replaced(NULL);
 	ck_assert_int_eq(chmod(file, 04755), 0);
 	not_replaced("is setuid");
 	ck_assert_int_eq(chmod(file, 02755), 0);
 	not_replaced("is setgid");
 	ck_assert_int_eq(chmod(file, 0755), 0);
-	ck_assert_int_eq(link(file, second), 0);
-	not_replaced("has 2 names");
-	ck_assert_int_eq(unlink(second), 0);
 	not_replaced(NULL);
-	free(second);
+}
+END_TEST
+
+/* Names beside it stay what they are, as perf's do; any other is in the way. */
+START_TEST(other_names)
+{
+	char *beside = xasprintf("%s/beside", sub), *elsewhere = xasprintf("%s/elsewhere", dir),
+	     *home = xasprintf("%s/home", dir), *cached;
+
+	ck_assert_int_eq(link(file, beside), 0);
+	not_replaced(NULL);
+	ck_assert_int_eq(link(file, elsewhere), 0);
+	not_replaced("has 3 names (hard links), not all in its folder");
+	ck_assert_int_eq(unlink(elsewhere), 0);
+	perf_home = home;
+	ck_assert_int_eq(mkdir(home, 0700), 0);
+	cached = perf_adds(file, "0123456789abcdef0123456789abcdef01234567", "elf");
+	not_replaced("has 3 names (hard links), 1 of them in perf's cache");
+	not_replaced_by(true, NULL);
+	ck_assert(!unlink(cached) && !unlink(beside));
+	not_replaced(NULL);
+	perf_home = NULL;
+	free(beside);
+	free(elsewhere);
+	free(home);
+	free(cached);
 }
 END_TEST
 
 UNIT_MAIN("trust", 0, setup, teardown, plain_file_is_good, modes_are_judged, owners_are_judged,
     secrets_of_root, only_regular_files, only_plain_paths, leased_file_is_not_waited_for,
-    artifact_may_be_reached_by_a_link, folder_that_flips, what_must_not_be_replaced, links_of_perf)
+    artifact_may_be_reached_by_a_link, folder_that_flips, what_must_not_be_replaced, other_names,
+    names_of_perf)

@@ -1,7 +1,7 @@
 #include "managerd/parent/trust/trust.h"
 #include "common/mem.h"
 #include "common/publish.h"
-#include "managerd/parent/trust/perflinks.h"
+#include "managerd/parent/trust/links.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -245,23 +245,25 @@ static bool may_give_group(gid_t gid)
 	return false;
 }
 
-/* Its other names would go on to be the build before. In perf's cache they are meant to. */
+/* Its other names will go on to be the build before: those beside it, and in perf's cache, where
+ * they are meant to. */
 static int refuse_links(const struct trusted *t, bool perf_links, struct err *e)
 {
-	uintmax_t names = t->st.st_nlink, perf;
+	uintmax_t names = t->st.st_nlink, beside, perf;
 
-	if (names == 1)
+	if (names == 1 || names == (beside = links_beside(t)))
 		return 0;
-	perf = perflinks_count(t);
-	if (!perf || perf != names - 1)
-		return err_set(e, "%s: has %ju names (hard links)", t->path, names);
+	perf = links_of_perf(t);
+	if (!perf || beside + perf != names)
+		return err_set(
+		    e, "%s: has %ju names (hard links), not all in its folder", t->path, names);
 	if (perf_links)
 		return 0;
 	return err_set(e,
-	    "%s: has %ju names (hard links), the other%s in perf's cache, ~/.debug: remove it "
+	    "%s: has %ju names (hard links), %ju of them in perf's cache, ~/.debug: remove %s "
 	    "there "
 	    "(perf buildid-cache --purge %s), or say perf_links: yes in the policy",
-	    t->path, names, perf == 1 ? "" : "s", t->path);
+	    t->path, names, perf, perf == 1 ? "it" : "them", t->path);
 }
 
 static int refuse_mode(const struct trusted *t, struct err *e)

@@ -45,9 +45,9 @@ int trust_folder(const char *path);
 int trust_stat(const char *path, struct stat *st);
 
 /* Why the open, trusted file must not be replaced: it is not ours (unless we are
- * root), setuid, setgid, hard-linked (but, with perf_links, in perf's cache alone), immutable,
- * append-only or verity, has file capabilities or an IMA/EVM signature, or belongs to a group that
- * we cannot give its successor to. 0, or -1 with the reason. */
+ * root), setuid, setgid, hard-linked (but in its folder or, with perf_links, in perf's cache),
+ * immutable, append-only or verity, has file capabilities or an IMA/EVM signature, or belongs to a
+ * group that we cannot give its successor to. 0, or -1 with the reason. */
 int trust_may_replace(const struct trusted *t, bool perf_links, struct err *e);
 
 #endif

@@ -1,8 +1,9 @@
-#include "managerd/parent/trust/perflinks.h"
+#include "managerd/parent/trust/links.h"
 #include "common/mem.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -30,15 +31,17 @@ static bool is_link(int dir, const char *name, const struct trusted *t)
 	return is;
 }
 
-static unsigned count_entries(int dir, const struct trusted *t)
+/* How many of a folder's first entries are the file. */
+static unsigned count_entries(int dir, unsigned most, const struct trusted *t,
+    bool (*is)(int dir, const char *name, const struct trusted *t))
 {
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
 	unsigned n = 0, seen = 0;
 	struct dirent *de;
 
-	while (d && seen++ < PERFLINKS_MAX && (de = readdir(d)))
-		n += de->d_name[0] != '.' && is_link(dirfd(d), de->d_name, t);
+	while (d && seen++ < most && (de = readdir(d)))
+		n += de->d_name[0] != '.' && is(dirfd(d), de->d_name, t);
 	if (d)
 		closedir(d);
 	else if (fd >= 0)
@@ -46,12 +49,17 @@ static unsigned count_entries(int dir, const struct trusted *t)
 	return n;
 }
 
-unsigned perflinks_in(const char *home, const struct trusted *t)
+unsigned links_beside(const struct trusted *t)
+{
+	return count_entries(t->dir, UINT_MAX, t, is_file);
+}
+
+unsigned links_of_perf_in(const char *home, const struct trusted *t)
 {
 	/* Of the file in it that this names only the folder is reached. */
 	char *path = xasprintf("%s/.debug%s/.", home, t->path);
 	int dir = *home == '/' ? trust_folder(path) : -1;
-	unsigned n = dir >= 0 ? count_entries(dir, t) : 0;
+	unsigned n = dir >= 0 ? count_entries(dir, LINKS_PERF_MAX, t, is_link) : 0;
 
 	if (dir >= 0)
 		close(dir);
@@ -66,10 +74,11 @@ static char *home_of(uid_t uid)
 	return p && p->pw_dir ? xstrdup(p->pw_dir) : NULL;
 }
 
-unsigned perflinks_count(const struct trusted *t)
+unsigned links_of_perf(const struct trusted *t)
 {
 	char *own = home_of(t->st.st_uid), *roots = t->st.st_uid ? home_of(0) : NULL;
-	unsigned n = (own ? perflinks_in(own, t) : 0) + (roots ? perflinks_in(roots, t) : 0);
+	unsigned n =
+	    (own ? links_of_perf_in(own, t) : 0) + (roots ? links_of_perf_in(roots, t) : 0);
 
 	free(own);
 	free(roots);
