@@ -211,26 +211,45 @@ static bool is_gone(uint32_t pid)
 	return gone;
 }
 
-static void look(const struct question *q)
+/* A child that looks, and where it writes what it found; -1 where there is none, said once. */
+static pid_t start_child(const struct question *q, int *from)
 {
-	enum lookup_result r = LOOKUP_NONE;
-	struct answer a;
+	static bool said;
 	int fd[2];
-	pid_t pid = -1;
+	pid_t pid;
 
-	if (q->ask != ASK_PLAIN && q->how != LOOKUP_PATH && is_gone(q->pid)) {
-		r = q->ask == ASK_FILE ? LOOKUP_LATER : LOOKUP_NONE;
-	} else if (!pipe2(fd, O_CLOEXEC)) {
+	if (!pipe2(fd, O_CLOEXEC)) {
 		pid = fork();
 		if (!pid)
 			reader_child(q, fd[1]);
 		close(fd[1]);
-		if (pid > 0) {
-			r = take_answer(q, fd[0], &a);
-			kill(pid, SIGKILL);
-			waitpid(pid, NULL, 0);
-		}
+		*from = fd[0];
+		if (pid > 0)
+			return pid;
 		close(fd[0]);
+	}
+	if (!said)
+		log_warn("reader of /proc: no process for a lookup: %s; samples of files that "
+			 "could not be looked at have no build-id",
+		    strerror(errno));
+	said = true;
+	return -1;
+}
+
+static void look(const struct question *q)
+{
+	enum lookup_result r = LOOKUP_NONE;
+	struct answer a;
+	int from;
+	pid_t pid;
+
+	if (q->ask != ASK_PLAIN && q->how != LOOKUP_PATH && is_gone(q->pid)) {
+		r = q->ask == ASK_FILE ? LOOKUP_LATER : LOOKUP_NONE;
+	} else if ((pid = start_child(q, &from)) > 0) {
+		r = take_answer(q, from, &a);
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		close(from);
 	}
 	if (r != LOOKUP_FOUND)
 		a = (struct answer){.seq = q->seq, .result = r};
