@@ -85,6 +85,13 @@ uint64_t change_module(const struct change_entry *c)
 	return c->todo.n ? c->todo.v[c->todo.n - 1] : 0;
 }
 
+/* Somebody else works at that one; it goes on when that is over. */
+static bool waits_elsewhere(const struct module *mod)
+{
+	return mod && (mod->schedule.inspection == INSPECTION_ASKED ||
+			  (mod->schedule.lift_asked && mod->row.state == MODULE_NO_ARTIFACT));
+}
+
 struct change_entry *change_next(struct changes *cs, const struct modules *ms)
 {
 	struct change_entry *c, *best = NULL;
@@ -94,7 +101,7 @@ struct change_entry *change_next(struct changes *cs, const struct modules *ms)
 	for (i = 0; i < cs->entry.n; i++) {
 		c = cs->entry.v[i];
 		mod = modules_get(ms, change_module(c));
-		if (!ready(c) && !(mod && mod->schedule.inspection == INSPECTION_ASKED) &&
+		if (!ready(c) && !waits_elsewhere(mod) &&
 		    (!best ||
 			turns_last(&cs->turns, c->c.uid) < turns_last(&cs->turns, best->c.uid)))
 			best = c;

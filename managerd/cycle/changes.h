@@ -11,6 +11,7 @@ struct change_entry {
 	bool force;
 	VEC(uint64_t) todo;             /* modules still to come */
 	unsigned done, refused, failed; /* of those that were many */
+	uint64_t lifted;                /* the last module that was to be lifted for it */
 	struct changes *of;
 };
 
@@ -27,7 +28,7 @@ struct change_entry *change_add(struct changes *cs, enum change_kind kind, uint6
 /* NULL = there is none of this id. */
 const struct change_entry *change_get(const struct changes *cs, uint64_t id);
 /* The one whose turn it is of those that are not ready and do not wait for an
- * inspection; NULL = none. */
+ * inspection or a lift; NULL = none. */
 struct change_entry *change_next(struct changes *cs, const struct modules *ms);
 /* How many that were asked for before this one are not ready. */
 unsigned change_ahead(const struct changes *cs, uint64_t id);

@@ -82,10 +82,16 @@ bool lifting_explain(const struct core *c, const struct module *mod, struct mana
 	return true;
 }
 
-void lifting_ask(struct module *mod)
+bool lifting_ask(const struct core *c, struct module *mod)
 {
+	struct err why;
+
 	mod->schedule.lift_asked = true;
 	mod->schedule.not_before_ms = 0;
+	if (state_of(c, mod, INFINITY, &why) == LIFT_WAITING)
+		return true;
+	mod->schedule.lift_asked = false;
+	return false;
 }
 
 /* ---- whose turn ---- */
@@ -114,6 +120,7 @@ static bool is_due(
 		return true;
 	case LIFT_OBSERVED:
 	case LIFT_REFUSED:
+		mod->schedule.lift_asked = false;
 		*judged = false;
 		return mod->file.judged && changed_since(l->core, mod, now);
 	case LIFT_WAITING:
@@ -121,6 +128,7 @@ static bool is_due(
 		return (idle || mod->schedule.lift_asked) &&
 		       !fetching_is_before(l->core, &mod->row);
 	default:
+		mod->schedule.lift_asked = false;
 		return false;
 	}
 }

@@ -29,8 +29,9 @@ struct lifting {
  */
 void lifting_turn(struct lifting *l);
 void lifting_free(struct lifting *l);
-/* A person asks for a layout of a program without an artifact. */
-void lifting_ask(struct module *mod);
+/* A person asks for a layout of a program without an artifact, which was judged. False: it must not
+ * be lifted. Else schedule.lift_asked says so until that was tried, or must not be any more. */
+bool lifting_ask(const struct core *c, struct module *mod);
 /* What there is to say of a module without an artifact, but for the job that runs; false: it has
  * one, or is gone. */
 bool lifting_explain(const struct core *c, const struct module *mod, struct manager_legacy *out);

@@ -171,6 +171,20 @@ static int climb(struct work *w, struct module *mod, struct decision *d, struct 
 	return store_put_decision(c->store, mod->row.id, at.now_ms, d, e);
 }
 
+/* What has no artifact is lifted first for who asks, and decided about again, once. */
+static bool to_be_lifted(struct work *w, struct module *mod)
+{
+	struct change_entry *asker = w->now.change;
+
+	if (!asker || mod->row.state != MODULE_NO_ARTIFACT || asker->lifted == mod->row.id ||
+	    !lifting_ask(w->core, mod))
+		return false;
+	asker->lifted = mod->row.id;
+	mod->schedule.inspection = INSPECTION_NONE;
+	change_step(asker, "lift");
+	return true;
+}
+
 enum progress step_decide(struct work *w, struct module *mod, struct decision *d)
 {
 	struct change_entry *asker = w->now.change;
@@ -186,6 +200,8 @@ enum progress step_decide(struct work *w, struct module *mod, struct decision *d
 		rc = core_end(c, core_begin(c, &e) || climb(w, mod, d, &e), &e);
 	if (!rc && d->verdict != VERDICT_WAIT && mod->schedule.inspection != INSPECTION_DONE)
 		return DONE;
+	if (!rc && to_be_lifted(w, mod))
+		return OVER;
 	if (asker)
 		asker->todo.n--;
 	if (rc)
@@ -198,8 +214,6 @@ enum progress step_decide(struct work *w, struct module *mod, struct decision *d
 		    mod->row.path);
 	judge_log(c, mod, d);
 	mod->schedule.rung = d->verdict == VERDICT_WAIT ? d->rung : RUNG_NONE;
-	if (asker && mod->row.state == MODULE_NO_ARTIFACT)
-		lifting_ask(mod);
 	if (d->verdict == VERDICT_WAIT)
 		return over(w, CHANGE_REFUSED, "%s: %s", rung_name(d->rung), d->text);
 	/* A person asks for what a person had forbidden. */
