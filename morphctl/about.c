@@ -132,6 +132,16 @@ static const char *order_words(struct arena *a, const json_t *o)
 		    : "");
 }
 
+/* What there is to say of a module, without its path before it. */
+static const char *text_of(const json_t *m)
+{
+	const char *path = json_str(m, "path"), *text = json_str(m, "text");
+	size_t n = path ? strlen(path) : 0;
+
+	return n && text && !strncmp(text, path, n) && !strncmp(text + n, ": ", 2) ? text + n + 2
+										   : text;
+}
+
 static void show_explain(const struct invocation *in, const json_t *e)
 {
 	const json_t *m = json_object_get(e, "module"), *d = json_object_get(e, "decision");
@@ -143,7 +153,7 @@ static void show_explain(const struct invocation *in, const json_t *e)
 	const json_t *w = json_object_get(e, "working"), *order = json_object_get(e, "order");
 
 	table_paint(stdout, colour, BOLD, words_clean(a, json_str(m, "path")));
-	printf(", %s\n", words_said(a, json_str(m, "text")));
+	printf(", %s\n", words_said(a, text_of(m)));
 	if (legacy)
 		table_field(
 		    stdout, colour, "lifting", arena_printf(a, "has no artifact: %s", legacy));
