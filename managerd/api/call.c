@@ -226,7 +226,9 @@ static struct store_module *find_module(struct call *c, const char *id_text, con
 	else if (r > 0 && (!path || strcmp(m->path, path) == 0))
 		return m;
 	else
-		api_error(c, 404, "not-found", "no module %s", path ? path : id_text);
+		api_error(c, 404, "not-found", "no module %s: it has no samples yet%s",
+		    path ? path : id_text,
+		    c->rq->uid ? ", or belongs to another user, such as root" : "");
 	return NULL;
 }
 
