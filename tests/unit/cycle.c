@@ -1444,13 +1444,19 @@ START_TEST(a_program_without_artifact_is_lifted)
 }
 END_TEST
 
+static uint64_t waiting; /* a change */
+
+static bool is_over(void)
+{
+	return manager_change(m, waiting)->status >= CHANGE_DONE;
+}
+
 /* Remembered, also by the next manager, until there is another build; a person may want it tried.
  */
 START_TEST(what_cannot_be_lifted_is_not_tried_again)
 {
 	struct manager_legacy l;
 	struct fake_file *file;
-	uint64_t asked;
 
 	without_artifact(1000, 0);
 	priv->script = "echo '{\"ok\":false,\"error\":\"/dev/fd/5: is packed\"}'; exit 1";
@@ -1465,20 +1471,48 @@ START_TEST(what_cannot_be_lifted_is_not_tried_again)
 	ck_assert_str_eq(l.text, "cannot be lifted: is packed");
 	some_turns();
 	ck_assert(!m->lifting.job);
-	ck_assert_int_eq(manager_reoptimize(m, row(1000, 0)->id, 1000, false, &asked, &e), 0);
+	ck_assert_int_eq(manager_reoptimize(m, row(1000, 0)->id, 1000, false, &waiting, &e), 0);
 	turn_until(lifting, 30);
-	ck_assert_int_eq(manager_change(m, asked)->status, CHANGE_REFUSED);
-	turn_until(lifted, 30);
-	some_turns();
+	ck_assert_int_eq(manager_change(m, waiting)->status, CHANGE_DOING);
+	ck_assert_str_eq(manager_change(m, waiting)->step, "lift");
+	turn_until(is_over, 30);
 	ck_assert(!m->lifting.job);
+	ck_assert_int_eq(manager_change(m, waiting)->status, CHANGE_REFUSED);
+	ck_assert_ptr_nonnull(
+	    strstr(manager_change(m, waiting)->text, "cannot be lifted: is packed"));
 	file = fake_file(priv, "/home/1000/prog0", 1000, 99);
 	learning_inspect(&m->learning, row(1000, 0));
 	turn_until(another, 30);
 	ck_assert_uint_eq(file->inspection.id.b[0], 99);
 	ck_assert_ptr_null(row(1000, 0)->lift_why);
 	ck_assert_int_eq(lift_state(0), LIFT_FEW_SAMPLES); /* of its own */
-	ck_assert_int_eq(manager_reoptimize(m, row(1000, 0)->id, 1000, false, &asked, &e), 0);
+	ck_assert_int_eq(manager_reoptimize(m, row(1000, 0)->id, 1000, false, &waiting, &e), 0);
 	turn_until(lifting, 30);
+}
+END_TEST
+
+/* It waits for its turn no longer than the policy lets it be lifted. */
+START_TEST(what_was_to_be_lifted_may_not_be_any_more)
+{
+	without_artifact(1000, 0);
+	without_artifact(1000, 1);
+	without_artifact(1000, 2);
+	conf.decide.min_samples = 30;
+	priv->script = "sleep 1; echo '{\"ok\":false,\"error\":\"/dev/fd/5: is packed\"}'; exit 1";
+	send_batch(1000, 3);
+	acknowledged();
+	some_turns();
+	ck_assert_int_eq(manager_reoptimize(m, row(1000, 0)->id, 1000, false, &waiting, &e), 0);
+	turn_until(lifting, 30);
+	ck_assert_int_eq(manager_reoptimize(m, row(1000, 2)->id, 1000, false, &waiting, &e), 0);
+	while (manager_change(m, waiting)->status != CHANGE_DOING ||
+	       strcmp(manager_change(m, waiting)->step, "lift"))
+		turn();
+	ck_assert(m->lifting.job && m->lifting.module == row(1000, 0)->id);
+	conf.legacy = LEGACY_OFF;
+	turn_until(is_over, 30);
+	ck_assert_int_eq(manager_change(m, waiting)->status, CHANGE_REFUSED);
+	ck_assert(!m->lifting.job);
 }
 END_TEST
 
@@ -1580,4 +1614,5 @@ UNIT_MAIN("cycle", 300, setup, teardown, first_samples_are_not_lost,
     a_gain_by_the_command_goes_in, a_loss_by_the_command_is_not_taken,
     UNIT_CASE(120, setup_with_servers, teardown), an_artifact_is_fetched_for_roots_programs,
     UNIT_CASE(120, setup_with_legacy, teardown), a_program_without_artifact_is_lifted,
-    what_cannot_be_lifted_is_not_tried_again, what_must_not_be_lifted_is_only_shown)
+    what_cannot_be_lifted_is_not_tried_again, what_was_to_be_lifted_may_not_be_any_more,
+    what_must_not_be_lifted_is_only_shown)
