@@ -85,9 +85,10 @@ static void table_done(const struct edit_result *done, void *arg)
 	r->job = NULL;
 	if (mod && (mod->row.uid != r->uid || !build_id_equal(&mod->row.origin, &r->origin)))
 		mod = NULL; /* not that program of that owner any more */
-	if (mod && done->end == EDIT_LATER)
+	if (mod && done->end == EDIT_LATER) {
+		log_info("%s: no replay table yet: %s", mod->row.path, done->error);
 		core_later(r->core, &mod->schedule);
-	else if (mod && done->end == EDIT_DONE) {
+	} else if (mod && done->end == EDIT_DONE) {
 		log_info("%s: replay table made in %.1f s", mod->row.path, done->ran_s);
 		module_take_table(&r->core->modules, mod, done->blob);
 	} else if (mod && done->end != EDIT_CANCELLED) {

@@ -403,7 +403,9 @@ static void put_end(struct task *t, const char *why)
 
 void task_watch(struct parent *p, struct task *t)
 {
-	enum { ENTRIES_MAX = 20000 };
+	enum {
+		ENTRIES_MAX = 100000
+	}; /* a replay table has an object for each of cc1's 39,416 functions */
 
 	if (!t->child.pid || t->ended)
 		return;
@@ -412,7 +414,9 @@ void task_watch(struct parent *p, struct task *t)
 	else if ((!t->paused || t->child.until_ms) && child_stopped(&t->child))
 		put_end(t, "somebody stopped its process");
 	else if (t->dir >= 0 && folder_bytes(t->dir, ENTRIES_MAX) > p->conf->edit.disk)
-		put_end(t, "its files take more room than the policy lets a job have (edit.disk)");
+		put_end(t,
+		    "its files are too many, or take more room than the policy lets a job have "
+		    "(edit.disk)");
 }
 
 bool task_needed(const struct parent *p, const struct task *t)
