@@ -403,9 +403,8 @@ static void put_end(struct task *t, const char *why)
 
 void task_watch(struct parent *p, struct task *t)
 {
-	enum {
-		ENTRIES_MAX = 100000
-	}; /* a replay table has an object for each of cc1's 39,416 functions */
+	/* A replay table has an object for each function, of cc1 39,416. */
+	enum { ENTRIES_MAX = 100000 };
 
 	if (!t->child.pid || t->ended)
 		return;
